@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an analysis yields: plain numbers, integer until printed.  Filled by crit_analyse(), read by the
+ * report writers and the OTF2 writer.
+ *
+ * Formulas: CMetric and n(t) after GAPP (ICPE'20, section 2.1), extended by span classes, stall,
+ * waited-for and unit ranks as docs/metric.md derives them.
+ */
+#ifndef CRIT_RESULTS_H
+#define CRIT_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/abi_tag.h"
+#include "core/abi_recording.h"
+
+__extension__ typedef unsigned __int128 crit_fix; /* nanoseconds, 64.64 unsigned fixed point */
+
+static inline double crit_fix_seconds(crit_fix value)
+{
+	return ((double)(uint64_t)(value >> 64) + (double)(uint64_t)value * 0x1p-64) * 1e-9;
+}
+
+enum crit_kernel_state {
+	CRIT_STATE_NONE = 0, /* not born, or gone */
+	CRIT_STATE_RUNNING,
+	CRIT_STATE_RUNNABLE,
+	CRIT_STATE_BLOCKED,
+	CRIT_STATE_UNKNOWN,
+	CRIT_STATE_ASSUMED, /* known only from a shim */
+	CRIT_STATE_COUNT
+};
+
+enum crit_role {
+	CRIT_THREAD_APP = 0,
+	CRIT_THREAD_SERVICE,
+	CRIT_THREAD_LAUNCHER,
+	CRIT_THREAD_ROLE_COUNT
+};
+
+enum crit_unit {
+	CRIT_UNIT_THREADS = 0,
+	CRIT_UNIT_RANKS,
+	CRIT_UNIT_COUNT
+};
+
+enum crit_scope {
+	CRIT_SCOPE_RUN = 0,
+	CRIT_SCOPE_NODE,
+	CRIT_SCOPE_COUNT
+};
+
+enum crit_active_rule {
+	CRIT_ACTIVE_DEFAULT = 0, /* running or runnable, and not in a waiting span */
+	CRIT_ACTIVE_KERNEL, /* GAPP's own: running or runnable */
+	CRIT_ACTIVE_POLL, /* default, but polling counts as active */
+	CRIT_ACTIVE_MAY_WAIT, /* default, but mpi_may_wait counts as active (the verdict's cross-check) */
+	CRIT_ACTIVE_COUNT
+};
+
+/* Time of a thread by (kernel state, span class); the cells of design section 2, in ns. */
+struct crit_cells {
+	uint64_t ns[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
+};
+
+/* The sums a set of segments earns.  Unit threads and ranks, scope run. */
+struct crit_earnings {
+	crit_fix cmetric[CRIT_UNIT_COUNT];
+	crit_fix stall[CRIT_UNIT_COUNT];
+	crit_fix waited_for; /* others' waiting time charged to these segments while they were active */
+	uint64_t waiting_ns; /* own waiting time while somebody was active; sums equal waited_for's */
+};
+
+struct crit_thread_row {
+	uint32_t node; /* index into nodes */
+	uint32_t pid; /* tgid, initial pid namespace (shims only: the process's own number) */
+	uint32_t tid;
+	int32_t rank_row; /* index into ranks, -1 none */
+	enum crit_role role;
+	char name[CRIT_COMM_BYTES];
+	uint64_t birth_ns; /* since window start of the run may be negative: absolute run-clock ns */
+	uint64_t death_ns;
+	uint64_t life_ns; /* equals the sum of cells */
+	struct crit_cells cells;
+	struct crit_earnings run;
+	crit_fix node_cmetric[CRIT_UNIT_COUNT]; /* scope node */
+	crit_fix node_stall[CRIT_UNIT_COUNT];
+	uint64_t switches; /* switch-outs seen */
+	uint64_t preemptions;
+	uint64_t unmatched; /* switches that did not fit */
+};
+
+struct crit_rank_row {
+	uint32_t node;
+	uint32_t pid;
+	uint32_t world_number; /* index of the world, in order of first appearance */
+	uint32_t rank;
+	char world[CRIT_WORLD_BYTES];
+	bool is_open; /* no CLOSE seen: died, or still inside */
+	uint64_t open_ns; /* its part of the window, run clock */
+	uint64_t close_ns;
+	uint32_t app_threads;
+	struct crit_cells cells; /* sum over its app threads */
+	struct crit_earnings run; /* sum over its app threads */
+};
+
+/* One row per call (mpi_calls), or per (call, site, process) (sites).  App threads. */
+struct crit_call_row {
+	uint32_t call;
+	uint32_t node; /* sites only */
+	uint32_t pid; /* sites only */
+	uint64_t site; /* sites only: return address in that process */
+	uint64_t visits;
+	uint64_t folded_visits;
+	uint64_t folded_ns;
+	uint64_t polled_calls; /* Test and Iprobe calls merged into poll spans */
+	uint64_t time_ns;
+	uint64_t wait_ns; /* of these, in waiting classes */
+	struct crit_earnings run;
+	int32_t top_rank_row; /* the rank that did most of the waited-for work meanwhile; -1 none */
+};
+
+struct crit_law {
+	enum crit_unit unit;
+	enum crit_scope scope;
+	uint32_t node; /* scope node only */
+	crit_fix cmetric_sum;
+	crit_fix stall_sum;
+	crit_fix nobody; /* n = 0 and w = 0 */
+	uint64_t active_ns; /* T(n >= 1) */
+	uint64_t window_ns;
+	double error_ratio; /* worst relative error of the two equations */
+};
+
+struct crit_losses {
+	uint64_t kernel_records; /* lost by the BPF ring */
+	uint64_t shim_spans; /* lost by full stripes */
+	uint64_t unmatched_switches;
+	uint64_t tag_disagreements;
+	uint64_t tag_stale;
+	uint64_t late_records; /* outside the reorder window */
+	uint64_t corrupt_chunks;
+	uint64_t truncated_bytes;
+	uint64_t missing_chunks; /* holes in the running numbers */
+	uint64_t unknown_ns; /* sum of threads' time in state unknown */
+	uint64_t no_stripe_threads;
+	uint64_t refused_clients;
+	uint64_t unbalanced_spans; /* leave without enter and the like */
+	uint64_t folded_ns; /* level profile: error bound, not a loss */
+	uint64_t counters_lost;
+};
+
+struct crit_node_row {
+	char host[CRIT_WORLD_BYTES];
+	char kernel_release[CRIT_WORLD_BYTES];
+	uint32_t cpu_count;
+	int32_t kernel_status; /* 0, or -errno why the kernel half is missing */
+	uint32_t level; /* asked for */
+	uint64_t fallback_ns; /* run clock when trace fell back to profile; 0 never */
+	uint64_t cap_ns; /* run clock when the cap ended the recording; 0 never */
+	uint64_t end_ns; /* last stamp */
+	int32_t output_error; /* -errno of critd's writer, 0 none */
+	bool has_window; /* WINDOW chunk seen */
+	bool has_foot; /* FOOT chunk seen: critd ended well */
+	uint64_t kernel_record_count;
+	uint64_t slot_count;
+	uint64_t critd_cpu_ns;
+	uint64_t recording_bytes;
+};
+
+struct crit_results {
+	enum crit_active_rule rule;
+	bool has_ranks;
+	uint64_t window_begin_ns; /* host monotonic of node 0 */
+	uint64_t window_ns;
+	uint64_t start_real_ns; /* Unix time of window_begin */
+	uint64_t elapsed_ns; /* first to last stamp of the run */
+	uint64_t run_id;
+	char exe[CRIT_EXE_BYTES];
+	char arguments[CRIT_EXE_BYTES];
+	char library[CRIT_TEXT_BYTES]; /* MPI library, "" none */
+	uint32_t flavour; /* enum crit_flavour */
+	struct crit_node_row *nodes;
+	size_t node_count;
+	struct crit_rank_row *ranks; /* sorted by world, rank */
+	size_t rank_count;
+	struct crit_thread_row *threads; /* sorted by rank, pid, tid, birth */
+	size_t thread_count;
+	struct crit_call_row *calls; /* sorted by call */
+	size_t call_count;
+	struct crit_call_row *sites; /* sorted by stall + waiting, descending */
+	size_t site_count;
+	struct crit_law *laws;
+	size_t law_count;
+	struct crit_losses losses;
+};
+
+struct crit_err;
+
+struct crit_analysis_options {
+	enum crit_active_rule rule;
+	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
+	void *user;
+};
+
+/*
+ * Analyses the recordings of one run, one path per node.
+ * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA (no
+ * whole chunk), -ENOMEM, -EINVAL (rule refused: CRIT_ACTIVE_KERNEL on shims only); err says why.
+ * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites).
+ */
+int crit_analyse(const char *const *paths, size_t path_count,
+		 const struct crit_analysis_options *options, struct crit_results **ret_results,
+		 struct crit_err *err);
+
+void crit_results_destroy(struct crit_results *results);
+
+#endif

@@ -1,0 +1,21 @@
+# crit_room(NAME KIND SOURCES … USES …): a room's library crit_NAME, with paths from the repository root.
+function(crit_room name kind)
+	cmake_parse_arguments(ROOM "" "" "SOURCES;USES" ${ARGN})
+	add_library(crit_${name} ${kind} ${ROOM_SOURCES})
+	target_include_directories(crit_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+	set_target_properties(crit_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+	target_link_libraries(crit_${name} PRIVATE crit_warnings PUBLIC ${ROOM_USES})
+endfunction()
+
+# crit_test(NAME LABEL SOURCES … USES … [TIMEOUT s]): a plain test program, run by ctest under its label.
+function(crit_test name label)
+	cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;USES" ${ARGN})
+	add_executable(${name} ${T_SOURCES})
+	target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+	target_link_libraries(${name} PRIVATE crit_warnings ${T_USES})
+	add_test(NAME ${name} COMMAND ${name})
+	if(NOT T_TIMEOUT)
+		set(T_TIMEOUT 120)
+	endif()
+	set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT ${T_TIMEOUT})
+endfunction()

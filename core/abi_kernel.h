@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/*
+ * Records the kernel half puts into the BPF ring buffer, and critd copies unchanged (but for
+ * run_slot, set to 0) into KERNEL chunks of the recording.
+ *
+ * All times are CLOCK_MONOTONIC nanoseconds of the host.  Task numbers are those of the initial pid
+ * namespace; ns_tid is the number in the task's own pid namespace, which is what shims know.
+ */
+#ifndef CRIT_ABI_KERNEL_H
+#define CRIT_ABI_KERNEL_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define CRIT_COMM_BYTES 16
+
+enum crit_kernel_kind {
+	CRIT_K_NONE = 0,
+	CRIT_K_SWITCH = 1,
+	CRIT_K_WAKE = 2,
+	CRIT_K_WAKE_NEW = 3,
+	CRIT_K_FORK = 4,
+	CRIT_K_EXEC = 5,
+	CRIT_K_EXIT = 6,
+	CRIT_K_ENROL = 7, /* a task that lived already became a member */
+	CRIT_K_SAMPLE = 8, /* reserved: cpu-clock sample */
+	CRIT_K_STACK = 9, /* reserved: user stack bytes */
+	CRIT_K_WAKING = 10, /* reserved: waker edge */
+	CRIT_K_SYSCALL = 11, /* reserved */
+	CRIT_K_BLOCK_IO = 12, /* reserved */
+	CRIT_K_COUNT = 13
+};
+
+enum crit_kernel_flag {
+	CRIT_KF_PREV_MEMBER = 1 << 0, /* SWITCH: prev_tid belongs to the run */
+	CRIT_KF_NEXT_MEMBER = 1 << 1, /* SWITCH: next_tid belongs to the run */
+	CRIT_KF_TAG_STALE = 1 << 2, /* the tag could not be read; the old one still holds */
+	CRIT_KF_PREEMPTED = 1 << 3, /* SWITCH: involuntary, prev stays runnable */
+	CRIT_KF_RUNNING = 1 << 4, /* ENROL: the task is on a CPU at this stamp */
+	CRIT_KF_EXPELLED = 1 << 5, /* EXEC: privileges changed, task left the run */
+	CRIT_KF_NEW_PROCESS = 1 << 6, /* FORK: not a thread of the parent's process */
+	CRIT_KF_HAS_TAG = 1 << 7 /* the task has a registered tag word */
+};
+
+/*
+ * state in SWITCH: 0 runnable (preempted or yielding), else the low byte of the kernel's task state
+ * (1 sleeping, 2 disk sleep, 4 stopped, 8 traced, 0x10/0x20/0x80 dead; other waits read as 2).
+ */
+struct crit_kernel_head {
+	__u8 kind;
+	__u8 size; /* bytes, a multiple of 8, head included */
+	__u16 cpu;
+	__u16 run_slot; /* critd's own; 0 in a recording */
+	__u8 flags; /* enum crit_kernel_flag */
+	__u8 state;
+	__u64 time_ns;
+};
+
+struct crit_kernel_switch {
+	struct crit_kernel_head head;
+	__u32 prev_tid; /* 0 when not a member */
+	__u32 next_tid; /* 0 when not a member */
+	__u64 prev_tag;
+};
+
+struct crit_kernel_wake { /* WAKE, WAKE_NEW */
+	struct crit_kernel_head head;
+	__u32 tid;
+	__u32 waker_tid; /* current at the wakeup; 0 when idle or an interrupt */
+};
+
+struct crit_kernel_fork {
+	struct crit_kernel_head head;
+	__u32 parent_tid;
+	__u32 parent_tgid;
+	__u32 tid;
+	__u32 tgid;
+	__u32 ns_tid;
+	__u32 reserved;
+	__u64 parent_tag;
+	char comm[CRIT_COMM_BYTES];
+};
+
+struct crit_kernel_exec {
+	struct crit_kernel_head head;
+	__u32 tid;
+	__u32 old_tid; /* differs when a thread other than the leader calls exec */
+	__u32 tgid;
+	__u32 ns_tid;
+	char comm[CRIT_COMM_BYTES];
+};
+
+struct crit_kernel_exit {
+	struct crit_kernel_head head;
+	__u32 tid;
+	__u32 tgid;
+	__u32 exit_code; /* as in task_struct: status << 8 | signal */
+	__u32 reserved;
+	__u64 tag;
+	char comm[CRIT_COMM_BYTES];
+};
+
+struct crit_kernel_enrol {
+	struct crit_kernel_head head;
+	__u32 tid;
+	__u32 tgid;
+	__u32 ns_tid;
+	__u32 parent_tgid;
+	char comm[CRIT_COMM_BYTES];
+};
+
+#define CRIT_KERNEL_RECORD_MAX 255
+
+#ifndef __VMLINUX_H__
+_Static_assert(sizeof(struct crit_kernel_head) == 16, "kernel head");
+_Static_assert(sizeof(struct crit_kernel_switch) == 32, "switch");
+_Static_assert(sizeof(struct crit_kernel_wake) == 24, "wake");
+_Static_assert(sizeof(struct crit_kernel_fork) == 64, "fork");
+_Static_assert(sizeof(struct crit_kernel_exec) == 48, "exec");
+_Static_assert(sizeof(struct crit_kernel_exit) == 56, "exit");
+_Static_assert(sizeof(struct crit_kernel_enrol) == 48, "enrol");
+#endif
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages between critd and those who speak to it, over SOCK_SEQPACKET Unix sockets.
+ *
+ *   shim or runner             critd                     finisher
+ *     HELLO ------------------->
+ *     <------------------ WELCOME     (held back until the run has its output; is_first asks for it)
+ *     OUTPUT + 2 fds ---------->      (only when is_first: recording file, finisher's socket)
+ *     REGISTER [+ memfd] ------>      (the sender's process becomes a member of the run)
+ *     <--------------- REGISTERED
+ *     RANK -------------------->      (after PMPI_Init returned; or first Session_init)
+ *     CLOSE ------------------->      (at the entry of MPI_Finalize; or last Session_finalize)
+ *                                  CLOSED ---------------->   (every rank of the node closed or gone)
+ *                                  <--------------- WRITTEN   (report is in place, or why not)
+ *     <------------------ WRITTEN     (to every connection of the run that is still open)
+ *
+ * A runner (crit run) sends HELLO with role RUNNER and never REGISTER; its child registers before exec
+ * with role ROOT and no memfd.  ATTACH with a pidfd makes a running process a member.  The finisher's
+ * socket reads end-of-file when the recording is complete.  Texts are NUL-terminated inside their field.
+ */
+#ifndef CRIT_ABI_SOCKET_H
+#define CRIT_ABI_SOCKET_H
+
+#include <linux/types.h>
+
+#define CRIT_SOCKET_VERSION 1u
+#define CRIT_RUN_KEY_BYTES 128
+#define CRIT_EXE_BYTES 256
+#define CRIT_PATH_BYTES 1024
+#define CRIT_WORLD_BYTES 64
+#define CRIT_TEXT_BYTES 128
+#define CRIT_MESSAGE_MAX 4096
+#define CRIT_TLS_NONE ((__s64)1 << 62) /* tls_offset: no tag word */
+
+enum crit_message_kind {
+	CRIT_M_NONE = 0,
+	CRIT_M_HELLO = 1,
+	CRIT_M_WELCOME = 2,
+	CRIT_M_OUTPUT = 3,
+	CRIT_M_REGISTER = 4,
+	CRIT_M_REGISTERED = 5,
+	CRIT_M_ATTACH = 6, /* + pidfd; answered by REGISTERED */
+	CRIT_M_RANK = 7,
+	CRIT_M_CLOSE = 8,
+	CRIT_M_CLOSED = 9,
+	CRIT_M_WRITTEN = 10,
+	CRIT_M_CLOCK = 11, /* reserved: clock offsets between nodes */
+	CRIT_M_COUNT = 12
+};
+
+enum crit_client_role {
+	CRIT_ROLE_NONE = 0,
+	CRIT_ROLE_SHIM = 1,
+	CRIT_ROLE_RUNNER = 2,
+	CRIT_ROLE_ROOT = 3
+};
+
+enum crit_flavour {
+	CRIT_FLAVOUR_NONE = 0,
+	CRIT_FLAVOUR_OPENMPI = 1,
+	CRIT_FLAVOUR_MPICH = 2,
+	CRIT_FLAVOUR_OMPT = 3 /* OpenMP only */
+};
+
+struct crit_message_head {
+	__u16 kind;
+	__u16 version; /* CRIT_SOCKET_VERSION */
+	__u32 size; /* whole message */
+};
+
+struct crit_message_hello {
+	struct crit_message_head head;
+	__u32 role;
+	__u32 flavour;
+	char run_key[CRIT_RUN_KEY_BYTES];
+	char exe[CRIT_EXE_BYTES]; /* absolute path of the program */
+};
+
+struct crit_message_welcome {
+	struct crit_message_head head;
+	__s32 status; /* 0, or -errno: refused */
+	__u32 is_first; /* 1: send OUTPUT next */
+	__s32 kernel_status; /* 0: kernel half at work; else -errno why not */
+	__u32 reserved;
+	__u64 run_id;
+};
+
+struct crit_message_output { /* + recording fd, finisher's socket fd */
+	struct crit_message_head head;
+	__u64 max_bytes; /* CRIT_MAX_BYTES */
+	__u32 level; /* CRIT_LEVEL */
+	__u32 reserved;
+	char directory[CRIT_PATH_BYTES];
+	char host[CRIT_WORLD_BYTES];
+};
+
+struct crit_message_register { /* [+ memfd] */
+	struct crit_message_head head;
+	__s64 tls_offset; /* tag word minus thread pointer, or CRIT_TLS_NONE */
+	__s64 clock_offset_ns;
+	__u32 ns_pid; /* as the sender sees itself */
+	__u32 has_memfd;
+	char arguments[CRIT_EXE_BYTES]; /* command line, blank-separated, cut */
+};
+
+struct crit_message_registered {
+	struct crit_message_head head;
+	__s32 status;
+	__u32 level;
+	__u32 tau_ns;
+	__u32 reserved;
+	char directory[CRIT_PATH_BYTES];
+};
+
+struct crit_message_rank {
+	struct crit_message_head head;
+	__u32 rank;
+	__u32 size;
+	__u32 thread_level;
+	__u32 reserved;
+	__u64 open_ns; /* host CLOCK_MONOTONIC at the return of MPI_Init */
+	char world[CRIT_WORLD_BYTES]; /* name of the MPI_COMM_WORLD; equal for all its ranks */
+	char library[CRIT_TEXT_BYTES]; /* first line of MPI_Get_library_version */
+};
+
+struct crit_message_close {
+	struct crit_message_head head;
+	__u64 close_ns; /* 0 with has_reopened */
+	__u32 has_reopened; /* a new session began after the last one ended */
+	__u32 reserved;
+};
+
+struct crit_message_status { /* CLOSED, WRITTEN */
+	struct crit_message_head head;
+	__s32 status; /* 0, or -errno */
+	__u32 reserved;
+	__u64 time_ns;
+};
+
+_Static_assert(sizeof(struct crit_message_hello) == 16 + 128 + 256, "hello");
+_Static_assert(sizeof(struct crit_message_welcome) == 32, "welcome");
+_Static_assert(sizeof(struct crit_message_output) == 24 + 1024 + 64, "output");
+_Static_assert(sizeof(struct crit_message_register) == 32 + 256, "register");
+_Static_assert(sizeof(struct crit_message_registered) == 24 + 1024, "registered");
+_Static_assert(sizeof(struct crit_message_rank) == 32 + 64 + 128, "rank");
+_Static_assert(sizeof(struct crit_message_close) == 24, "close");
+_Static_assert(sizeof(struct crit_message_status) == 24, "status");
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Formats the human half of an error.
+#include "core/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int crit_err_set(struct crit_err *err, int code, const char *format, ...)
+{
+	if (err) {
+		va_list args;
+
+		va_start(args, format);
+		(void)vsnprintf(err->text, sizeof(err->text), format, args); /* cut is fine */
+		va_end(args);
+	}
+	return code;
+}
