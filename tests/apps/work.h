@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Work measured by what it costs: spin until the calling thread has used so much CPU time, so that
+ * known imbalances stay known on a busy machine.
+ */
+#ifndef CRIT_TESTS_WORK_H
+#define CRIT_TESTS_WORK_H
+
+#include <sched.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline int64_t work_clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* Uses cpu_ns of CPU time of the calling thread, never blocking. */
+static inline void work_for_ns(int64_t cpu_ns)
+{
+	int64_t end_ns = work_clock_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
+
+	while (work_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		for (volatile int i = 0; i < 2000; i++)
+			;
+}
+
+/* Binds the calling thread to one of the CPUs it may use, round robin by number. */
+static inline void work_pin(int number)
+{
+	cpu_set_t allowed, one;
+	int cpu;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) == 0)
+		return;
+	number %= CPU_COUNT(&allowed);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &allowed) && number-- == 0)
+			break;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	(void)sched_setaffinity(0, sizeof(one), &one);
+}
+
+#endif
