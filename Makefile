@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Front door: every target hands over to a CMake preset or a script; the build itself is CMake's.
+PRESET ?= release
+PREFIX ?= /usr/local
+ROUNDS ?= 5
+BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
+
+.PHONY: all deps demo check accept bench install uninstall sanitize clean
+
+all:
+	@cmake --preset $(PRESET) >/dev/null
+	@cmake --build --preset $(PRESET)
+
+deps:
+	@cmake/deps.sh build check
+
+demo:
+	@cmake/deps.sh build
+	@$(MAKE) --no-print-directory all
+	@tests/e2e/demo.sh $(BUILD)
+
+check: deps
+	@$(MAKE) --no-print-directory all
+	@ctest --preset check
+
+accept: deps
+	@$(MAKE) --no-print-directory all
+	@ctest --preset accept
+
+bench: deps
+	@$(MAKE) --no-print-directory all
+	@tests/bench/bench.sh $(BUILD) $(ROUNDS)
+
+# The unit tests once more under each sanitizer.
+sanitize: deps
+	@for preset in asan tsan; do \
+		cmake --preset $$preset >/dev/null && cmake --build --preset $$preset && \
+		ctest --preset $$preset || exit 1; \
+	done
+
+install:
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+uninstall:
+	@while IFS= read -r file; do $(RM) -v "$(DESTDIR)$$file"; done <$(BUILD)/install_manifest.txt
+
+clean:
+	@$(RM) -r build build-dev build-asan build-tsan build-fuzz
