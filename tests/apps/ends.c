@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run that ends in a chosen way: finalized, by exit, by abort, or never, so that somebody may kill it.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/apps/work.h"
+
+#define FOREVER_S 120.0
+#define EXIT_STATUS 7
+#define ABORT_STATUS 5
+
+/* Leaves DIRECTORY/RANK.pid for whoever wants to kill this rank. */
+static void leave_pid(const char *directory, int rank)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%d.pid", directory, rank);
+	f = fopen(path, "w");
+	if (!f)
+		return;
+	fprintf(f, "%d\n", (int)getpid());
+	fclose(f);
+}
+
+/* Rank 0 works three times as much as the others; all end together. */
+static void work_together(int rank, double seconds)
+{
+	double end = MPI_Wtime() + seconds;
+	int goes_on = 1;
+
+	while (goes_on) {
+		work_for_ns((rank == 0 ? 15 : 5) * 1000000);
+		goes_on = MPI_Wtime() < end;
+		MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+/* Rank 1 polls for a message nobody sends; the others work. */
+static void sit_in_test_loop(int rank)
+{
+	double end = MPI_Wtime() + FOREVER_S;
+	MPI_Request request;
+	int is_done = 0;
+
+	if (rank != 1) {
+		while (MPI_Wtime() < end)
+			work_for_ns(10000000);
+		return;
+	}
+	MPI_Irecv(NULL, 0, MPI_BYTE, 0, 99, MPI_COMM_WORLD, &request);
+	while (!is_done)
+		MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	double seconds = argc > 2 ? strtod(argv[2], NULL) : 1.0;
+	int rank;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: %s normal|exit|abort|forever|test-loop [seconds [pid-directory]]\n",
+			argv[0]);
+		return 2;
+	}
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (argc > 3)
+		leave_pid(argv[3], rank);
+	work_together(rank, strcmp(how, "forever") == 0 ? FOREVER_S : seconds);
+	if (strcmp(how, "exit") == 0)
+		exit(EXIT_STATUS);
+	if (strcmp(how, "abort") == 0 && rank == 0)
+		MPI_Abort(MPI_COMM_WORLD, ABORT_STATUS);
+	if (strcmp(how, "test-loop") == 0)
+		sit_in_test_loop(rank);
+	MPI_Finalize();
+	return 0;
+}
