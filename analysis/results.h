@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an analysis yields: plain numbers, integer until printed.  Filled by crit_analyse(), read by the
- * report writers and the OTF2 writer.
+ * What an analysis yields: plain numbers, integer until printed.  Filled by crit_analyse(), read by
+ * the report writers and the OTF2 writer.
  *
  * Formulas: CMetric and n(t) after GAPP (ICPE'20, section 2.1), extended by span classes, stall,
  * waited-for and unit ranks as docs/metric.md derives them.
@@ -56,7 +56,7 @@ enum crit_active_rule {
 	CRIT_ACTIVE_DEFAULT = 0, /* running or runnable, and not in a waiting span */
 	CRIT_ACTIVE_KERNEL, /* GAPP's own: running or runnable */
 	CRIT_ACTIVE_POLL, /* default, but polling counts as active */
-	CRIT_ACTIVE_MAY_WAIT, /* default, but mpi_may_wait counts as active (the verdict's cross-check) */
+	CRIT_ACTIVE_MAY_WAIT, /* default, but mpi_may_wait is active (the verdict's cross-check) */
 	CRIT_ACTIVE_COUNT
 };
 
@@ -69,8 +69,8 @@ struct crit_cells {
 struct crit_earnings {
 	crit_fix cmetric[CRIT_UNIT_COUNT];
 	crit_fix stall[CRIT_UNIT_COUNT];
-	crit_fix waited_for; /* others' waiting time charged to these segments while they were active */
-	uint64_t waiting_ns; /* own waiting time while somebody was active; sums equal waited_for's */
+	crit_fix waited_for; /* others' waiting time, charged to these active segments */
+	uint64_t waiting_ns; /* own waiting while somebody was active; sums as waited_for */
 };
 
 struct crit_thread_row {
@@ -80,7 +80,7 @@ struct crit_thread_row {
 	int32_t rank_row; /* index into ranks, -1 none */
 	enum crit_role role;
 	char name[CRIT_COMM_BYTES];
-	uint64_t birth_ns; /* since window start of the run may be negative: absolute run-clock ns */
+	uint64_t birth_ns; /* absolute run-clock ns, like death_ns: may precede the window */
 	uint64_t death_ns;
 	uint64_t life_ns; /* equals the sum of cells */
 	struct crit_cells cells;
@@ -207,8 +207,8 @@ struct crit_analysis_options {
 
 /*
  * Analyses the recordings of one run, one path per node.
- * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA (no
- * whole chunk), -ENOMEM, -EINVAL (rule refused: CRIT_ACTIVE_KERNEL on shims only); err says why.
+ * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
+ * (no whole chunk), -ENOMEM, -EINVAL (rule refused: CRIT_ACTIVE_KERNEL on shims only); err says why.
  * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites).
  */
 int crit_analyse(const char *const *paths, size_t path_count,

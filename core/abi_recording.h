@@ -3,8 +3,8 @@
  * The recording: one append-only file per node, a sequence of chunks, each a 64-byte head and a
  * payload padded to 8 bytes.  Little-endian.  crit-recording(5) is the prose.
  *
- * A reader takes whole chunks with a right checksum and cuts the rest; the first chunk is FILE.  Chunks of
- * one source are in order; chunks of different sources interleave as critd drained them.
+ * A reader takes whole chunks with a right checksum and cuts the rest; the first chunk is FILE.
+ * Chunks of one source are in order; chunks of different sources interleave as critd drained them.
  */
 #ifndef CRIT_ABI_RECORDING_H
 #define CRIT_ABI_RECORDING_H
@@ -34,7 +34,7 @@ enum crit_chunk_kind {
 	CRIT_C_MAPS = 11, /* struct crit_rec_maps, then the text of /proc/PID/maps */
 	CRIT_C_NAMES = 12, /* struct crit_rec_name[] of live threads */
 	CRIT_C_NOTE = 13, /* struct crit_rec_note, then a line of text */
-	CRIT_C_WINDOW = 14, /* struct crit_rec_window: all ranks of the node closed, rings drained */
+	CRIT_C_WINDOW = 14, /* struct crit_rec_window: all ranks here closed, rings drained */
 	CRIT_C_FOOT = 15, /* struct crit_rec_foot: the end of a complete recording */
 	CRIT_C_CLOCK = 16, /* reserved: clock offsets between nodes */
 	CRIT_C_COMM = 17, /* reserved: communicators */

@@ -9,10 +9,10 @@
  *        +4096                 struct crit_counter[CRIT_COUNTERS]         (61440 bytes)
  *        +65536                ring of ring_slots slots of 32 bytes
  *
- * A thread owns one stripe from its first event to its exit.  Slot n of a stripe (n counts from 0 over
- * the life of the stripe, across owners) lies at ring[n & (ring_slots - 1)].  The writer may fill slot n
- * while n - read_pos < ring_slots; an enter reserves the room of its leave, so a full ring loses whole
- * spans.  The low 24 bits of "slots written" are the sequence in the tag word.
+ * A thread owns one stripe from its first event to its exit.  Slot n of a stripe (n counts from 0
+ * over the life of the stripe, across owners) lies at ring[n & (ring_slots - 1)].  The writer may fill
+ * slot n while n - read_pos < ring_slots; an enter reserves the room of its leave, so a full ring
+ * loses whole spans.  The low 24 bits of "slots written" are the sequence in the tag word.
  *
  * Everything here is untrusted to critd and to analysis.
  */
@@ -89,7 +89,7 @@ struct crit_shm_head {
 	__u32 stripe_bytes; /* CRIT_STRIPE_RING_OFFSET + ring_slots * CRIT_SLOT_BYTES */
 	__u32 ring_slots; /* power of two, at most CRIT_RING_SLOTS */
 	__u32 counter_count; /* counters per stripe */
-	__s64 clock_offset_ns; /* what the shim adds to its clock to get the host's (time namespaces) */
+	__s64 clock_offset_ns; /* added to the shim's clock gives the host's (time namespaces) */
 	__u8 reserved0[88];
 	/* offset 128, written by the shim at run time */
 	__u32 stripes_used; /* high-water mark of claimed stripes: critd looks no further */
@@ -133,7 +133,7 @@ struct crit_stripe_head {
 	__u8 reserved4[3840];
 };
 
-/* Level profile, and calls outside spans: counts per (call, site).  Open addressing, linear probes. */
+/* Level profile, calls outside spans: counts per (call, site).  Open addressing, linear probes. */
 struct crit_counter { /* 64 bytes */
 	__u64 site;
 	__u32 call; /* 0: empty */

@@ -4,19 +4,20 @@
  *
  *   shim or runner             critd                     finisher
  *     HELLO ------------------->
- *     <------------------ WELCOME     (held back until the run has its output; is_first asks for it)
+ *     <------------------ WELCOME     (held back until the run has output; is_first asks for it)
  *     OUTPUT + 2 fds ---------->      (only when is_first: recording file, finisher's socket)
  *     REGISTER [+ memfd] ------>      (the sender's process becomes a member of the run)
  *     <--------------- REGISTERED
  *     RANK -------------------->      (after PMPI_Init returned; or first Session_init)
  *     CLOSE ------------------->      (at the entry of MPI_Finalize; or last Session_finalize)
- *                                  CLOSED ---------------->   (every rank of the node closed or gone)
+ *                                  CLOSED ---------------->   (all ranks of the node closed or gone)
  *                                  <--------------- WRITTEN   (report is in place, or why not)
  *     <------------------ WRITTEN     (to every connection of the run that is still open)
  *
- * A runner (crit run) sends HELLO with role RUNNER and never REGISTER; its child registers before exec
- * with role ROOT and no memfd.  ATTACH with a pidfd makes a running process a member.  The finisher's
- * socket reads end-of-file when the recording is complete.  Texts are NUL-terminated inside their field.
+ * A runner (crit run) sends HELLO with role RUNNER and never REGISTER; its child registers before
+ * exec with role ROOT and no memfd.  ATTACH with a pidfd makes a running process a member.  The
+ * finisher's socket reads end-of-file when the recording is complete.  Texts are NUL-terminated
+ * inside their field.
  */
 #ifndef CRIT_ABI_SOCKET_H
 #define CRIT_ABI_SOCKET_H

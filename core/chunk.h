@@ -23,7 +23,7 @@ void crit_chunk_seal(struct crit_chunk_head *head, const void *payload, size_t l
 /* True when magic, version and length make sense; the payload may then be read. */
 bool crit_chunk_head_is_sane(const struct crit_chunk_head *head);
 
-/* True when the checksum over head and payload holds.  Range: head is sane, payload has head->length bytes. */
+/* True when the checksum holds.  Range: head is sane, payload has head->length bytes. */
 bool crit_chunk_is_whole(const struct crit_chunk_head *head, const void *payload);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reason for humans, carried beside a -errno from the room that failed to the program that prints. */
+/* A reason for humans, carried beside a -errno from who failed to the program that prints. */
 #ifndef CRIT_ERR_H
 #define CRIT_ERR_H
 

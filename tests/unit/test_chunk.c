@@ -34,13 +34,13 @@ static void check_flips(size_t length)
 	}
 	for (size_t bit = 0; bit < length * 8; bit++) {
 		payload[bit / 8] ^= (unsigned char)(1u << bit % 8);
-		CHECK_MSG(!holds(&head, payload, sizeof(payload)), "payload bit %zu unnoticed", bit);
+		CHECK_MSG(!holds(&head, payload, sizeof(payload)), "payload bit %zu missed", bit);
 		payload[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
 	CHECK(holds(&head, payload, sizeof(payload)));
 }
 
-/* The checksum is plain CRC-32C, so that others can read recordings: its check value is E3069283. */
+/* The checksum is plain CRC-32C, so that others can read recordings: check value E3069283. */
 static void check_is_castagnoli(void)
 {
 	static const unsigned char digits[] = "123456789";
