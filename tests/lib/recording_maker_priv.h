@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recording maker's inside, shared by its two files. */
+#ifndef CRIT_TESTS_RECORDING_MAKER_PRIV_H
+#define CRIT_TESTS_RECORDING_MAKER_PRIV_H
+
+#include "tests/lib/recording_maker.h"
+
+#define MAKER_DEPTH_MAX 64
+
+struct maker_chunk {
+	struct crit_chunk_head head;
+	size_t length;
+	unsigned char *payload; /* zero up to its padding */
+};
+
+struct maker_source { /* 0: the kernel; others: streams */
+	unsigned char *bytes; /* of the open chunk */
+	size_t length;
+	size_t room;
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint64_t position; /* number of the next record */
+	uint64_t first_position; /* of the open chunk */
+	uint64_t lost;
+	struct crit_rec_stream stream;
+	uint32_t calls[MAKER_DEPTH_MAX]; /* open spans, outermost first */
+	size_t depth;
+};
+
+struct crit_maker {
+	struct crit_maker_options options;
+	struct maker_chunk *chunks;
+	size_t chunk_count;
+	size_t chunk_room;
+	struct maker_source *sources;
+	size_t source_count;
+	size_t source_room;
+	uint64_t next_chunk;
+	uint64_t slot_count;
+};
+
+void crit_maker_fail(const char *what) __attribute__((noreturn));
+void *crit_maker_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes);
+uint32_t crit_maker_add_source(struct crit_maker *m);
+void crit_maker_append(struct crit_maker *m, uint32_t source, const void *record, size_t bytes,
+		       uint64_t time_ns);
+
+#endif
