@@ -42,7 +42,9 @@ install:
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 uninstall:
-	@while IFS= read -r file; do $(RM) -v "$(DESTDIR)$$file"; done <$(BUILD)/install_manifest.txt
+	@while IFS= read -r file; do \
+		$(RM) -v "$(DESTDIR)$$file"; \
+	done <$(BUILD)/install_manifest.txt
 
 clean:
 	@$(RM) -r build build-dev build-asan build-tsan build-fuzz

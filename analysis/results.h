@@ -208,7 +208,7 @@ struct crit_analysis_options {
 /*
  * Analyses the recordings of one run, one path per node.
  * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
- * (no whole chunk), -ENOMEM, -EINVAL (rule refused: CRIT_ACTIVE_KERNEL on shims only); err says why.
+ * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
  * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites).
  */
 int crit_analyse(const char *const *paths, size_t path_count,

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Install what crit needs on Debian or Ubuntu; does nothing when all is there.  usage: deps.sh [build|check]...
+# Install what crit needs on Debian or Ubuntu; does nothing when all is there.
+# usage: deps.sh [build|check]...
 set -euo pipefail
 
 # What the build and the demo need.
-build=(build-essential clang llvm libbpf-dev libelf-dev libdw-dev libjansson-dev zlib1g-dev libisal-dev
-	libseccomp-dev libcap-dev libcap2-bin openmpi-bin libopenmpi-dev mpich libmpich-dev
-	pkg-config cmake ninja-build python3 util-linux)
+build=(build-essential clang llvm libbpf-dev libelf-dev libdw-dev libjansson-dev zlib1g-dev
+	libisal-dev libseccomp-dev libcap-dev libcap2-bin openmpi-bin libopenmpi-dev mpich
+	libmpich-dev pkg-config cmake ninja-build python3 util-linux)
 # What the tests and the benches need besides.
 check=(bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libgmp-dev
 	libclang-rt-dev hpcc pbzip2)
@@ -23,7 +24,8 @@ ubuntu)
 	build+=(linux-tools-common linux-tools-generic)
 	;;
 *)
-	say "cannot install packages on '${distribution:-unknown}': only Debian and Ubuntu are known here;" \
+	say "cannot install packages on '${distribution:-unknown}':" \
+		"only Debian and Ubuntu are known here;" \
 		"install the equivalents of: ${build[*]}; for the tests also: ${check[*]}"
 	exit 1
 	;;
@@ -54,7 +56,7 @@ fi
 as_root=()
 if ((EUID != 0)); then
 	if ! command -v sudo >/dev/null; then
-		say "cannot install ${missing[*]}: not root and no sudo; as root: apt-get install ${missing[*]}"
+		say "not root, and no sudo; as root: apt-get install ${missing[*]}"
 		exit 1
 	fi
 	as_root=(sudo)

@@ -10,9 +10,9 @@
  *        +65536                ring of ring_slots slots of 32 bytes
  *
  * A thread owns one stripe from its first event to its exit.  Slot n of a stripe (n counts from 0
- * over the life of the stripe, across owners) lies at ring[n & (ring_slots - 1)].  The writer may fill
- * slot n while n - read_pos < ring_slots; an enter reserves the room of its leave, so a full ring
- * loses whole spans.  The low 24 bits of "slots written" are the sequence in the tag word.
+ * over the life of the stripe, across owners) lies at ring[n & (ring_slots - 1)].  The writer may
+ * fill slot n while n - read_pos < ring_slots; an enter reserves the room of its leave, so a full
+ * ring loses whole spans.  The low 24 bits of "slots written" are the sequence in the tag word.
  *
  * Everything here is untrusted to critd and to analysis.
  */

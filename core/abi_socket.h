@@ -10,7 +10,7 @@
  *     <--------------- REGISTERED
  *     RANK -------------------->      (after PMPI_Init returned; or first Session_init)
  *     CLOSE ------------------->      (at the entry of MPI_Finalize; or last Session_finalize)
- *                                  CLOSED ---------------->   (all ranks of the node closed or gone)
+ *                                  CLOSED ---------------->   (all ranks here closed or gone)
  *                                  <--------------- WRITTEN   (report is in place, or why not)
  *     <------------------ WRITTEN     (to every connection of the run that is still open)
  *

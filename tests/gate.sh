@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Run one test; its skip (77) is a failure unless CRIT_MAY_SKIP lists its label.  usage: gate.sh LABEL PROGRAM [ARG]...
+# Run one test; its skip (77) is a failure unless CRIT_MAY_SKIP lists its label.
+# usage: gate.sh LABEL PROGRAM [ARG]...
 label=$1
 shift
 "$@"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that work unequally between barriers, waiting in one of several ways: the share of each is known.
+// Ranks that work unequally between barriers, waiting in one of several ways: known shares.
 #include <getopt.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Uses CPU time in itself and in a child, and says as whom: made setuid, the program nobody may watch.
+// Uses CPU time in itself and in a child, and says as whom: setuid, it is not to be watched.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that ends in a chosen way: finalized, by exit, by abort, or never, so that somebody may kill it.
+// A run that ends in a chosen way: finalized, by exit, by abort, or never, to be killed.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	int rank;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: %s normal|exit|abort|forever|test-loop [seconds [pid-directory]]\n",
+		fprintf(stderr, "usage: %s normal|exit|abort|forever|test-loop [s [pid-dir]]\n",
 			argv[0]);
 		return 2;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that do nothing but exchange data with their neighbour: time belongs to communication, to no rank.
+// Ranks that only exchange data with their neighbour: time belongs to communication, to no rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

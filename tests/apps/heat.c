@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small solver: heat spreads over a plate, row blocks per rank; the flame makes one rank work more.
+// A small solver: heat spreads over a plate, row blocks per rank; the flame gives one more work.
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>

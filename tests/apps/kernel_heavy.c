@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More threads than CPUs, nearly always inside the kernel: they are preempted there, not in user code.
+// More threads than CPUs, nearly always inside the kernel: preempted there, not in user code.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads made recordings back with nothing but the contracts, so that other tests may trust the maker.
+// Reads made recordings back with nothing but the contracts, so that others may trust the maker.
 #include <unistd.h>
 
 #include "core/call.h"

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every rule of the house passes on a small clean tree, and fails once its fault is planted there.
+set -euo pipefail
+house=$(cd "${BASH_SOURCE%/*}" && pwd)
+source "$house/files.sh"
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+spdx='// SPDX-License-Identifier: BSD-3-Clause'
+
+# clean: lay out the tree in which nothing is wrong.
+clean()
+{
+	rm -rf "${tree:?}"/*
+	mkdir -p "$tree"/{core,analysis,cli,docs,build}
+	cp "$house"/../../.clang-{format,tidy} "$tree/"
+	printf '%s\n' "/* ${spdx#// } */" '#ifndef A_H' '#define A_H' 'int crit_a(int a);' \
+		'#endif' >"$tree/core/a.h"
+	printf '%s\n' "$spdx" '#include "core/a.h"' '' 'int crit_a(int a)' '{' \
+		'	return a + 1;' '}' >"$tree/core/a.c"
+	printf '%s\n' '#!/usr/bin/env bash' "# ${spdx#// }" 'echo yes' >"$tree/core/a.sh"
+	chmod +x "$tree/core/a.sh"
+	printf '%s\n' '.Dd November 21, 2026' '.Dt A 1' '.Os' '.Sh NAME' '.Nm a' \
+		'.Nd an example' >"$tree/docs/a.1"
+	printf '[{"directory": "%s", "file": "%s", "command": "cc -I. -c core/a.c"}]\n' "$tree" \
+		"$tree/core/a.c" >"$tree/build/compile_commands.json"
+	printf 'X { global: crit_a; local: *; };\n' >"$tree/core/exports.map"
+}
+
+# library: build the tree's one library.
+library()
+{
+	cc -shared -fPIC -I "$tree" -o "$tree/build/a.so" "$tree/core/a.c"
+}
+
+# run RULE: the rule on the tree.
+run()
+{
+	case $1 in
+	exports.sh) library && "$house/$1" "$tree/build/a.so" "$tree/core/exports.map" ;;
+	tidy.sh) "$house/$1" "$tree" "$tree/build" ;;
+	*) "$house/$1" "$tree" ;;
+	esac >"$tree/build/said" 2>&1
+}
+
+# fails RULE WORD: now the rule must fail and say WORD; then the tree is clean again.
+fails()
+{
+	if run "$1"; then
+		house_fault "$1: passes with its fault planted ($2)"
+	elif ! grep -qi -- "$2" "$tree/build/said"; then
+		house_fault "$1: fails without saying '$2': $(cat "$tree/build/said")"
+	fi
+	clean
+}
+
+# add FILE LINE…: append lines to a file of the tree.
+add()
+{
+	local file=$tree/$1
+	shift
+	printf '%s\n' "$@" >>"$file"
+}
+
+clean
+for rule in arrows.sh headers.sh sizes.py words.sh shell.sh spelling.sh manuals.sh format.sh \
+	cppcheck.sh tidy.sh exports.sh; do
+	run "$rule" || house_fault "$rule: fails on a clean tree: $(cat "$tree/build/said")"
+done
+
+cp "$tree/core/a.h" "$tree/analysis/b.h"
+add core/a.c '#include "analysis/b.h"'
+fails arrows.sh 'core may not include'
+add core/a.c '#include "a.h"'
+fails arrows.sh 'from the root'
+mkdir "$tree/attic" && cp "$tree/core/a.c" "$tree/attic/"
+fails arrows.sh 'not a room'
+add core/a.h 'uint64_t crit_b(void);'
+fails headers.sh 'compile alone'
+add core/a.c 'void crit_b(void)' '{' "$(yes '	;' | head -60)" '}'
+fails sizes.py 'crit_b: 63 lines'
+add core/a.c "$(yes '/* */' | head -600)"
+fails sizes.py 'at most 600'
+add core/a.h "$(yes '/* */' | head -150)"
+fails sizes.py 'at most 150'
+add core/a.c "/* $(yes | head -60 | tr '\n' ' ') */"
+fails sizes.py 'at most 100'
+cp "$tree/core/a.c" "$tree/core/utils.c"
+fails words.sh 'name the noun'
+sed -i 1d "$tree/core/a.c"
+fails words.sh 'no SPDX'
+add core/a.c 'int f(char *a) { return sprintf(a, "b"); }'
+fails words.sh 'banned'
+add core/a.c '/* TO''DO mend this */'
+fails words.sh 'until'
+add core/a.sh 'if [ a = b ] then'
+fails shell.sh 'SC1'
+chmod -x "$tree/core/a.sh"
+fails shell.sh 'not executable'
+add core/a.c '/* rec''ieve */'
+fails spelling.sh 'receive'
+add docs/a.1 '.Xx nonsense'
+fails manuals.sh 'unknown macro'
+add core/a.c 'int  f( void );'
+fails format.sh 'clang-format'
+add core/a.c 'int f(void) { int a[2]; a[2] = 0; return a[2]; }'
+fails cppcheck.sh 'out of bounds'
+add core/a.c 'int f(int a, int b, int c, int d, int e, int g, int h)' \
+	'{ return a + b + c + d + e + g + h; }'
+fails tidy.sh 'parameters'
+add core/a.c 'int crit_b;'
+fails exports.sh 'exports crit_b'
+printf 'X { global: crit_a; crit_c; local: *; };\n' >"$tree/core/exports.map"
+fails exports.sh 'lists crit_c'
+house_verdict can_fail

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# cppcheck, without style opinions, on all C files.  usage: cppcheck.sh ROOT
+set -euo pipefail
+root=$1
+source "${BASH_SOURCE%/*}/files.sh"
+
+mapfile -t files < <(house_files "$root" -name '*.c' -not -name '*.bpf.c')
+((${#files[@]})) || house_fault "no C file below $root"
+(cd "$root" && cppcheck --quiet --enable=warning,performance,portability --inline-suppr -j 2 \
+	--suppress=missingInclude --suppress=normalCheckLevelMaxBranches --error-exitcode=1 \
+	--library=posix,gnu -D__x86_64__ -D__linux__ -I . "${files[@]}") || house_fault "see above"
+house_verdict cppcheck

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# clang-format would change nothing in any C file.  usage: format.sh ROOT
+set -euo pipefail
+root=$1
+source "${BASH_SOURCE%/*}/files.sh"
+
+mapfile -t files < <(house_files "$root" -name '*.[ch]')
+((${#files[@]})) || house_fault "no C file below $root"
+for file in "${files[@]}"; do
+	(cd "$root" && clang-format --dry-run --Werror -- "$file" >/dev/null 2>&1) ||
+		house_fault "$file: differs from clang-format -i $file"
+done
+house_verdict format
