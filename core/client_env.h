@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CRIT_* environment, parsed once; and the key that says which run a process belongs to. */
+#ifndef CRIT_CLIENT_ENV_H
+#define CRIT_CLIENT_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/abi_socket.h"
+
+#define CRIT_SOCKET_PATH_BYTES 108 /* sun_path */
+#define CRIT_MAX_BYTES_DEFAULT (2ull << 30)
+#define CRIT_FINISH_S_DEFAULT 10u
+#define CRIT_POLL_GAP_NS_DEFAULT 2000u
+
+struct crit_client_env {
+	bool is_disabled; /* CRIT_DISABLE */
+	uint32_t level; /* enum crit_level */
+	uint32_t finish_s; /* CRIT_FINISH_S, 0..3600 */
+	uint32_t poll_gap_ns; /* CRIT_POLL_GAP, 0..1e9 */
+	uint64_t max_bytes; /* CRIT_MAX_BYTES, at least 1 MiB; suffixes K, M, G */
+	char directory[CRIT_PATH_BYTES]; /* CRIT_DIR, a template; "" unset */
+	char socket[CRIT_SOCKET_PATH_BYTES]; /* CRIT_SOCKET; "" unset */
+	char run[CRIT_RUN_KEY_BYTES]; /* CRIT_RUN; "" unset */
+};
+
+/* Reads the environment; what is absent or out of range keeps its default. */
+void crit_client_env_read(struct crit_client_env *ret_env);
+
+/*
+ * Finds the run key: env->run; SLURM job and step; PMIX_NAMESPACE without its last 16 bits; the peer
+ * of PMI_FD; else the nearest ancestor that is neither shell nor interpreter.  Range: NUL-terminated.
+ */
+void crit_client_run_key(const struct crit_client_env *env, char ret_key[CRIT_RUN_KEY_BYTES]);
+
+/* PMIX_NAMESPACE as it stands, else "<run key>": the name of this process's MPI_COMM_WORLD. */
+void crit_client_world_name(const char *run_key, char ret_name[CRIT_WORLD_BYTES]);
+
+/* FNV-1a of a text, for short names. */
+uint64_t crit_client_hash(const char *text);
+
+/* Parent and start time (clock ticks since boot) of a process; 0 or -errno.  Outputs may be NULL. */
+int crit_client_process_stat(pid_t pid, char ret_comm[16], pid_t *ret_parent,
+			     uint64_t *ret_start_ticks);
+
+/* Copies with an end, cutting; answers true when all of it fitted. */
+bool crit_client_copy(char *ret_text, size_t size, const char *text);
+
+#endif
