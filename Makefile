@@ -39,7 +39,13 @@ sanitize: deps
 	done
 
 install:
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) >/dev/null
+	@cmake --build --preset $(PRESET)
+	@cmake --install $(BUILD)
+	@echo "installed; so that LD_PRELOAD=libcrit_pmpi.so is found without a path, either"
+	@echo "  module use $(PREFIX)/share/modulefiles && module load crit"
+	@echo "or, as root,"
+	@echo "  echo $(PREFIX)/lib >/etc/ld.so.conf.d/crit.conf && ldconfig"
 
 uninstall:
 	@while IFS= read -r file; do \
