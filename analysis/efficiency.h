@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Efficiencies of a run: wall-clock as DLB TALP defines them, and CPU-true; a pure function of the results. */
+#ifndef CRIT_EFFICIENCY_H
+#define CRIT_EFFICIENCY_H
+
+#include <stdbool.h>
+
+#include "analysis/results.h"
+
+struct crit_efficiency {
+	bool is_valid; /* false: no rank or thread lived inside the window; all factors 0 */
+	/* CPU-true: parallel = balance x oversubscription x io x communication */
+	double cpu_parallel;
+	double cpu_balance; /* = balance_in x balance_out */
+	double cpu_balance_in; /* within nodes */
+	double cpu_balance_out; /* between nodes */
+	double cpu_oversubscription;
+	double cpu_io;
+	double cpu_communication;
+	/* wall-clock: parallel = balance x communication */
+	double wall_parallel;
+	double wall_balance; /* = balance_in x balance_out */
+	double wall_balance_in;
+	double wall_balance_out;
+	double wall_communication;
+};
+
+/* What one set of cells says, in ns: the U, R, B of the CPU-true factors and the M of the wall-clock ones. */
+struct crit_usage {
+	uint64_t life_ns;
+	uint64_t useful_ns; /* U: running outside MPI and waits */
+	uint64_t runnable_ns; /* R: wanting a CPU, outside waits */
+	uint64_t blocked_ns; /* B: blocked outside MPI and OpenMP */
+	uint64_t mpi_ns; /* M: inside MPI, whatever the kernel state */
+	uint64_t mpi_wait_ns; /* of these, in classes that wait (mpi_wait, mpi_poll) */
+	uint64_t mpi_may_wait_ns;
+	uint64_t omp_wait_ns; /* omp_wait and omp_idle */
+	uint64_t setup_ns;
+};
+
+void crit_usage_of(const struct crit_cells *cells, struct crit_usage *ret_usage);
+
+/* Sum over the span classes of one kernel state. Units: ns. */
+uint64_t crit_cells_state(const struct crit_cells *cells, enum crit_kernel_state state);
+
+/*
+ * Factors of the run, over ranks, or over app threads where there are no ranks.
+ * Range: each factor in [0, 1]; a factor nobody can lose (0 of 0) is 1.
+ * Shape: a rank with several threads counts with its mean over them (time / (life / window), at least 1).
+ * Source: wall-clock after DLB TALP (perf_metrics.c, hybrid-v2, MPI part); CPU-true in docs/metric.md.
+ */
+void crit_efficiency_of(const struct crit_results *results, struct crit_efficiency *ret_efficiency);
+
+#endif
