@@ -49,9 +49,10 @@ void crit_usage_of(const struct crit_cells *cells, struct crit_usage *ret_usage)
 	const uint64_t *assumed = cells->ns[CRIT_STATE_ASSUMED];
 	const uint64_t *runnable = cells->ns[CRIT_STATE_RUNNABLE];
 	const uint64_t *blocked = cells->ns[CRIT_STATE_BLOCKED];
-	static const enum crit_span_class compute[] = {CRIT_CLASS_NONE, CRIT_CLASS_USER, CRIT_CLASS_OMP};
+	static const enum crit_span_class compute[] = { CRIT_CLASS_NONE, CRIT_CLASS_USER,
+							CRIT_CLASS_OMP };
 
-	*ret_usage = (struct crit_usage){.runnable_ns = runnable[CRIT_CLASS_MPI]};
+	*ret_usage = (struct crit_usage){ .runnable_ns = runnable[CRIT_CLASS_MPI] };
 	for (size_t i = 0; i < sizeof(compute) / sizeof(compute[0]); i++) {
 		ret_usage->useful_ns += running[compute[i]] + assumed[compute[i]];
 		ret_usage->runnable_ns += runnable[compute[i]];
@@ -95,8 +96,8 @@ static size_t locate_all(const struct crit_results *results, struct location *pl
 
 	if (results->has_ranks) {
 		for (size_t i = 0; i < results->rank_count; i++)
-			places[count++] = locate(&results->ranks[i].cells, results->ranks[i].node,
-						 window_ns);
+			places[count++] =
+				locate(&results->ranks[i].cells, results->ranks[i].node, window_ns);
 		return count;
 	}
 	for (size_t i = 0; i < results->thread_count; i++) {
@@ -141,10 +142,10 @@ static double part(double a, double b)
 /* The best node: largest mean useful time, smallest mean time in MPI. */
 static void best_node(const struct location *places, size_t count, struct fold *ret_best)
 {
-	struct fold best = {0};
+	struct fold best = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		struct fold node = {0};
+		struct fold node = { 0 };
 		bool is_done = false;
 
 		for (size_t j = 0; j < i && !is_done; j++)
@@ -164,7 +165,7 @@ static void best_node(const struct location *places, size_t count, struct fold *
 static void factor(const struct location *places, size_t count, double window_ns,
 		   struct crit_efficiency *eff)
 {
-	struct fold all = {0};
+	struct fold all = { 0 };
 	struct fold best;
 	double mean_useful;
 	double mean_mpi;

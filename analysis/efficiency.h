@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Efficiencies of a run: wall-clock as DLB TALP defines them, and CPU-true; a pure function of the results. */
+/* Efficiencies of a run, wall-clock as DLB TALP and CPU-true; a pure function of the results. */
 #ifndef CRIT_EFFICIENCY_H
 #define CRIT_EFFICIENCY_H
 
@@ -25,7 +25,7 @@ struct crit_efficiency {
 	double wall_communication;
 };
 
-/* What one set of cells says, in ns: the U, R, B of the CPU-true factors and the M of the wall-clock ones. */
+/* What one set of cells says: U, R, B of the CPU-true factors and M of the wall-clock ones. */
 struct crit_usage {
 	uint64_t life_ns;
 	uint64_t useful_ns; /* U: running outside MPI and waits */
@@ -46,8 +46,8 @@ uint64_t crit_cells_state(const struct crit_cells *cells, enum crit_kernel_state
 /*
  * Factors of the run, over ranks, or over app threads where there are no ranks.
  * Range: each factor in [0, 1]; a factor nobody can lose (0 of 0) is 1.
- * Shape: a rank with several threads counts with its mean over them (time / (life / window), at least 1).
- * Source: wall-clock after DLB TALP (perf_metrics.c, hybrid-v2, MPI part); CPU-true in docs/metric.md.
+ * Shape: a rank of several threads counts with their mean: time / max(1, life / window).
+ * Source: wall-clock after DLB TALP (perf_metrics.c, hybrid-v2, MPI part); CPU-true: metric.md.
  */
 void crit_efficiency_of(const struct crit_results *results, struct crit_efficiency *ret_efficiency);
 

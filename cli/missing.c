@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What a run lacks: a half that was not there, lost records, and the command that mends it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/summary.h"
+
+void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
+			      const char *format, ...)
+{
+	struct crit_missing *slot;
+	va_list arguments;
+
+	summary->is_incomplete = summary->is_incomplete || is_incomplete;
+	if (summary->missing_count == CRIT_MISSING_MAX)
+		return; /* the losses are in a table of their own as well */
+	slot = &summary->missing[summary->missing_count++];
+	slot->is_incomplete = is_incomplete;
+	(void)snprintf(slot->mend, sizeof(slot->mend), "%s", mend ? mend : "");
+	va_start(arguments, format);
+	(void)vsnprintf(slot->what, sizeof(slot->what), format, arguments);
+	va_end(arguments);
+}
+
+static void find_kernel(struct crit_summary *summary, const struct crit_node_row *node,
+			const char *critd_path)
+{
+	char mend[CRIT_SENTENCE_BYTES] = "";
+	int status = -node->kernel_status;
+
+	if (status == EPERM || status == EACCES) {
+		(void)snprintf(mend, sizeof(mend),
+			       "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep %s", critd_path);
+		crit_summary_add_missing(summary, false, mend,
+					 "the kernel half on %s: critd has no privileges (%s)",
+					 node->host, strerror(status));
+	} else if (status == ENOSYS || status == EOPNOTSUPP) {
+		crit_summary_add_missing(summary, false, "critd --help",
+					 "the kernel half on %s: switched off or not built in",
+					 node->host);
+	} else {
+		crit_summary_add_missing(summary, false, "crit doctor", "the kernel half on %s: %s",
+					 node->host, strerror(status));
+	}
+}
+
+static void find_node(struct crit_summary *summary, const struct crit_node_row *node,
+		      const struct crit_summary_options *options)
+{
+	const struct crit_results *results = summary->results;
+
+	if (node->kernel_status)
+		find_kernel(summary, node, options->critd_path ? options->critd_path : "critd");
+	if (node->cap_ns)
+		crit_summary_add_missing(
+			summary, true, "CRIT_MAX_BYTES=<more> or CRIT_LEVEL=profile",
+			"the end of the run on %s: the recording reached its cap after %.3f s",
+			node->host, (double)(node->cap_ns - results->window_begin_ns) * 1e-9);
+	else if (node->fallback_ns)
+		crit_summary_add_missing(
+			summary, false, "CRIT_MAX_BYTES=<more>",
+			"the trace on %s after %.3f s: level fell back to profile near the cap",
+			node->host, (double)(node->fallback_ns - results->window_begin_ns) * 1e-9);
+	if (node->output_error)
+		crit_summary_add_missing(summary, true, "",
+					 "records on %s: critd could not write the recording: %s",
+					 node->host, strerror(-node->output_error));
+	if (!node->has_foot && !options->is_live && !node->has_window)
+		crit_summary_add_missing(
+			summary, true, "",
+			"the end of the recording on %s: critd was killed or ran out of disk",
+			node->host);
+}
+
+static void find_service(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_thread_row *thread = &results->threads[i];
+		uint64_t busy_ns = crit_cells_state(&thread->cells, CRIT_STATE_RUNNING);
+
+		if (thread->role == CRIT_THREAD_SERVICE && results->window_ns &&
+		    busy_ns > results->window_ns / 20) {
+			crit_summary_add_missing(summary, false, "",
+						 "a CPU's time: service thread %u (%.16s) of "
+						 "process %u runs for %.1f %% of "
+						 "the window",
+						 thread->tid, thread->name, thread->pid,
+						 100.0 * (double)busy_ns /
+							 (double)results->window_ns);
+			return;
+		}
+	}
+}
+
+static void find_losses(struct crit_summary *summary)
+{
+	const struct crit_losses *losses = &summary->results->losses;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} rows[] = {
+		{ losses->kernel_records, "kernel records, lost by a full BPF ring" },
+		{ losses->shim_spans, "MPI spans, lost by full stripes" },
+		{ losses->unmatched_switches, "switches that did not fit" },
+		{ losses->tag_disagreements, "tags that contradict their spans" },
+		{ losses->late_records, "records that came too late to be ordered" },
+		{ losses->corrupt_chunks, "chunks with a wrong checksum" },
+		{ losses->truncated_bytes, "bytes cut at the end of the recording" },
+		{ losses->missing_chunks, "chunks missing in the middle" },
+		{ losses->no_stripe_threads, "threads that found no stripe" },
+		{ losses->refused_clients, "processes or memories critd refused" },
+		{ losses->unbalanced_spans, "spans without their other end" },
+		{ losses->counters_lost, "calls that found the counter table full" },
+		{ losses->unknown_ns, "ns of threads' time in state unknown" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].count)
+			crit_summary_add_missing(summary, true, "", "%llu %s",
+						 (unsigned long long)rows[i].count, rows[i].what);
+}
+
+void crit_summary_find_missing(struct crit_summary *summary,
+			       const struct crit_summary_options *options)
+{
+	for (size_t i = 0; i < summary->results->node_count; i++)
+		find_node(summary, &summary->results->nodes[i], options);
+	find_losses(summary);
+	find_service(summary);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Puts the four result files into a directory: all whole under .tmp first, then renamed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/writers.h"
+#include "core/err.h"
+
+#define NAME_BYTES 32
+
+static int write_report_txt(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_text(out, summary, &(struct crit_text_options){ 0 });
+	return 0;
+}
+
+static int write_ranks(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_ranks_csv(out, summary);
+	return 0;
+}
+
+static int write_threads(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_threads_csv(out, summary);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*write)(FILE *out, const struct crit_summary *summary);
+} files[] = {
+	{ "report.txt", write_report_txt },
+	{ "ranks.csv", write_ranks },
+	{ "threads.csv", write_threads },
+	{ "report.json", crit_write_json }, /* last: who waits for it finds the others */
+};
+
+#define FILE_COUNT (sizeof(files) / sizeof(files[0]))
+
+static const char *temporary_name(size_t i, char *text)
+{
+	(void)snprintf(text, NAME_BYTES, "%s.tmp", files[i].name);
+	return text;
+}
+
+static void remove_temporary(int directory_fd)
+{
+	char name[NAME_BYTES];
+
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		(void)unlinkat(directory_fd, temporary_name(i, name), 0); /* may not be there */
+}
+
+static int write_one(int directory_fd, size_t i, const struct crit_summary *summary)
+{
+	char name[NAME_BYTES];
+	int status;
+	FILE *out;
+	int fd;
+
+	/* Removed first: a planted link or a foreign file of that name is not written through. */
+	(void)unlinkat(directory_fd, temporary_name(i, name), 0);
+	fd = openat(directory_fd, temporary_name(i, name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0666);
+	if (fd < 0)
+		return -errno;
+	out = fdopen(fd, "w");
+	if (!out) {
+		close(fd);
+		return -ENOMEM;
+	}
+	status = files[i].write(out, summary);
+	errno = 0;
+	if (!status && (fflush(out) || ferror(out)))
+		status = errno ? -errno : -EIO;
+	errno = 0;
+	if (fclose(out) && !status)
+		status = errno ? -errno : -EIO;
+	return status;
+}
+
+int crit_write_all(int directory_fd, const char *directory, const struct crit_summary *summary,
+		   struct crit_err *err)
+{
+	char name[NAME_BYTES];
+
+	for (size_t i = 0; i < FILE_COUNT; i++) {
+		int status = write_one(directory_fd, i, summary);
+
+		if (status) {
+			remove_temporary(directory_fd);
+			return crit_err_set(err, status,
+					    "cannot write %s/%s: %s; no result was changed",
+					    directory, files[i].name, strerror(-status));
+		}
+	}
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		if (renameat(directory_fd, temporary_name(i, name), directory_fd, files[i].name)) {
+			int status = -errno;
+
+			remove_temporary(directory_fd);
+			return crit_err_set(err, status, "cannot put %s into place in %s: %s",
+					    files[i].name, directory, strerror(-status));
+		}
+	return 0;
+}

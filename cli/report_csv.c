@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* ranks.csv and threads.csv: heads with units, RFC 4180 quoting, order of the results. */
+#include "cli/writers.h"
+
+static void write_quoted(FILE *out, const char *text, size_t text_bytes)
+{
+	(void)fputc('"', out);
+	for (size_t i = 0; i < text_bytes && text[i]; i++) {
+		if (text[i] == '"')
+			(void)fputc('"', out);
+		(void)fputc((unsigned char)text[i] < ' ' ? '?' : text[i], out);
+	}
+	(void)fputc('"', out);
+}
+
+static void write_s(FILE *out, double value_s)
+{
+	(void)fprintf(out, ",%.9f", value_s);
+}
+
+static void write_ns(FILE *out, uint64_t value_ns)
+{
+	(void)fprintf(out, ",%llu.%09llu", (unsigned long long)(value_ns / 1000000000u),
+		      (unsigned long long)(value_ns % 1000000000u));
+}
+
+static void write_usage(FILE *out, const struct crit_cells *cells)
+{
+	struct crit_usage usage;
+
+	crit_usage_of(cells, &usage);
+	write_ns(out, usage.useful_ns);
+	write_ns(out, usage.mpi_ns);
+	write_ns(out, usage.mpi_wait_ns);
+	write_ns(out, usage.mpi_may_wait_ns);
+	write_ns(out, usage.omp_wait_ns);
+	for (int s = CRIT_STATE_RUNNING; s < CRIT_STATE_COUNT; s++)
+		write_ns(out, crit_cells_state(cells, (enum crit_kernel_state)s));
+	write_ns(out, usage.setup_ns);
+	write_ns(out, usage.life_ns);
+}
+
+#define USAGE_HEAD                                                                                 \
+	"useful_s,mpi_s,mpi_wait_s,mpi_may_wait_s,omp_wait_s,running_s,runnable_s,blocked_s,"      \
+	"unknown_s,assumed_s,setup_s,life_s\n"
+
+void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	(void)fprintf(out,
+		      "rank,world,node,pid,cmetric_s,stall_s,share,threads_cmetric_s,waited_for_s,"
+		      "waiting_s," USAGE_HEAD);
+	for (size_t i = 0; i < results->rank_count; i++) {
+		const struct crit_rank_row *rank = &results->ranks[i];
+		const char *host = results->nodes[rank->node].host;
+
+		(void)fprintf(out, "%u,%u,", rank->rank, rank->world_number);
+		write_quoted(out, host, sizeof(results->nodes[0].host));
+		(void)fprintf(out, ",%u", rank->pid);
+		write_s(out, crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]));
+		write_s(out, crit_fix_seconds(rank->run.stall[CRIT_UNIT_RANKS]));
+		write_s(out, crit_summary_share(summary, &rank->run));
+		write_s(out, crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_THREADS]));
+		write_s(out, crit_fix_seconds(rank->run.waited_for));
+		write_ns(out, rank->run.waiting_ns);
+		write_usage(out, &rank->cells);
+		(void)fputc('\n', out);
+	}
+}
+
+void crit_write_threads_csv(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	(void)fprintf(
+		out,
+		"rank,pid,tid,name,role,node,cmetric_s,stall_s,waited_for_s,waiting_s,switches,"
+		"preemptions,unmatched," USAGE_HEAD);
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_thread_row *thread = &results->threads[i];
+		char name[32];
+		const char *rank = thread->rank_row < 0
+					   ? ""
+					   : crit_summary_rank_name(results, thread->rank_row, name,
+								    sizeof(name));
+
+		(void)fprintf(out, "%s,%u,%u,", rank, thread->pid, thread->tid);
+		write_quoted(out, thread->name, sizeof(thread->name));
+		(void)fprintf(out, ",%s,", crit_role_name(thread->role));
+		write_quoted(out, results->nodes[thread->node].host,
+			     sizeof(results->nodes[0].host));
+		write_s(out, crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]));
+		write_s(out, crit_fix_seconds(thread->run.stall[CRIT_UNIT_THREADS]));
+		write_s(out, crit_fix_seconds(thread->run.waited_for));
+		write_ns(out, thread->run.waiting_ns);
+		(void)fprintf(out, ",%llu,%llu,%llu", (unsigned long long)thread->switches,
+			      (unsigned long long)thread->preemptions,
+			      (unsigned long long)thread->unmatched);
+		write_usage(out, &thread->cells);
+		(void)fputc('\n', out);
+	}
+}

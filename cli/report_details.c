@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The tables behind the first screen of report.txt. Seconds unless a head says otherwise. */
+#include "cli/writers.h"
+#include "core/call.h"
+
+#define THREADS_MAX 64
+#define SITES_MAX 32
+
+static const char *const state_names[CRIT_STATE_COUNT] = { "none",    "running", "runnable",
+							   "blocked", "unknown", "assumed" };
+
+const char *crit_role_name(enum crit_role role)
+{
+	static const char *const names[CRIT_THREAD_ROLE_COUNT] = { "app", "service", "launcher" };
+
+	return (unsigned int)role < CRIT_THREAD_ROLE_COUNT ? names[role] : "?";
+}
+
+const char *crit_unit_name(enum crit_unit unit)
+{
+	return unit == CRIT_UNIT_RANKS ? "ranks" : "threads";
+}
+
+const char *crit_scope_name(enum crit_scope scope)
+{
+	return scope == CRIT_SCOPE_NODE ? "node" : "run";
+}
+
+static double seconds(uint64_t value_ns)
+{
+	return (double)value_ns * 1e-9;
+}
+
+static void head(FILE *out, const char *title, const char *what)
+{
+	(void)fprintf(out, "\n%s\n  %s\n", title, what);
+}
+
+static void write_ranks(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	head(out, "Ranks (unit ranks, scope run)",
+	     "CMetric = integral of dt/n while active; stall = dt/w while nobody is; share of all "
+	     "CMetric");
+	(void)fprintf(out, "%6s %-14s %8s %10s %7s %10s %10s %10s %10s %10s %10s %10s %10s\n",
+		      "rank", "node", "pid", "CMetric", "share", "stall", "useful", "MPI",
+		      "MPI wait", "may wait", "runnable", "blocked", "waited-for");
+	for (size_t i = 0; i < results->rank_count; i++) {
+		size_t row = summary->rank_order[i];
+		const struct crit_rank_row *rank = &results->ranks[row];
+		struct crit_usage usage;
+		char name[32];
+
+		crit_usage_of(&rank->cells, &usage);
+		(void)fprintf(
+			out,
+			"%6s %-14.14s %8u %10.4f %6.2f%% %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f "
+			"%10.4f %10.4f\n",
+			crit_summary_rank_name(results, (int32_t)row, name, sizeof(name)),
+			results->nodes[rank->node].host, rank->pid,
+			crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
+			100 * crit_summary_share(summary, &rank->run),
+			crit_fix_seconds(rank->run.stall[CRIT_UNIT_RANKS]),
+			seconds(usage.useful_ns), seconds(usage.mpi_ns), seconds(usage.mpi_wait_ns),
+			seconds(usage.mpi_may_wait_ns), seconds(usage.runnable_ns),
+			seconds(usage.blocked_ns), crit_fix_seconds(rank->run.waited_for));
+	}
+}
+
+static void write_threads(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	head(out, "Threads (unit threads, scope run)",
+	     "running, runnable, blocked and unknown are kernel states; assumed: known only from a "
+	     "shim");
+	(void)fprintf(out, "%6s %8s %8s %-16s %-8s %10s %10s %10s %10s %10s %10s %10s %9s\n",
+		      "rank", "pid", "tid", "name", "role", "CMetric", "stall", "running",
+		      "runnable", "blocked", "unknown", "assumed", "switches");
+	for (size_t i = 0; i < results->thread_count && i < THREADS_MAX; i++) {
+		const struct crit_thread_row *thread = &results->threads[summary->thread_order[i]];
+		const struct crit_cells *cells = &thread->cells;
+		char name[32];
+
+		(void)fprintf(out,
+			      "%6s %8u %8u %-16.16s %-8s %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f "
+			      "%10.4f %9llu\n",
+			      crit_summary_rank_name(results, thread->rank_row, name, sizeof(name)),
+			      thread->pid, thread->tid, thread->name, crit_role_name(thread->role),
+			      crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
+			      crit_fix_seconds(thread->run.stall[CRIT_UNIT_THREADS]),
+			      seconds(crit_cells_state(cells, CRIT_STATE_RUNNING)),
+			      seconds(crit_cells_state(cells, CRIT_STATE_RUNNABLE)),
+			      seconds(crit_cells_state(cells, CRIT_STATE_BLOCKED)),
+			      seconds(crit_cells_state(cells, CRIT_STATE_UNKNOWN)),
+			      seconds(crit_cells_state(cells, CRIT_STATE_ASSUMED)),
+			      (unsigned long long)thread->switches);
+	}
+	if (results->thread_count > THREADS_MAX)
+		(void)fprintf(out, "  and %zu more, all in threads.csv\n",
+			      results->thread_count - THREADS_MAX);
+}
+
+static void write_call_row(FILE *out, const struct crit_summary *summary,
+			   const struct crit_call_row *call)
+{
+	char name[32];
+
+	(void)fprintf(
+		out, "%-24.24s %12llu %12llu %12llu %10.4f %10.4f %10.4f %10.4f %6s",
+		crit_call_name(call->call), (unsigned long long)call->visits,
+		(unsigned long long)call->folded_visits, (unsigned long long)call->polled_calls,
+		seconds(call->time_ns), seconds(call->wait_ns),
+		crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]), seconds(call->run.waiting_ns),
+		crit_summary_rank_name(summary->results, call->top_rank_row, name, sizeof(name)));
+}
+
+static void write_calls(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	if (results->call_count == 0)
+		return;
+	head(out, "MPI calls (unit threads)",
+	     "waiting = own waiting while others were active; waits for = the rank active most "
+	     "meanwhile");
+	(void)fprintf(out, "%-24s %12s %12s %12s %10s %10s %10s %10s %6s\n", "call", "visits",
+		      "folded", "polled", "time", "wait", "stall", "waiting", "for");
+	for (size_t i = 0; i < results->call_count; i++) {
+		write_call_row(out, summary, &results->calls[summary->call_order[i]]);
+		(void)fputc('\n', out);
+	}
+	head(out, "Call sites (per process; unit threads)",
+	     "address = return address of the outermost wrapper");
+	for (size_t i = 0; i < results->site_count && i < SITES_MAX; i++) {
+		const struct crit_call_row *site = &results->sites[i];
+
+		write_call_row(out, summary, site);
+		(void)fprintf(out, "  pid %u %#llx\n", site->pid, (unsigned long long)site->site);
+	}
+	if (results->site_count > SITES_MAX)
+		(void)fprintf(out, "  and %zu more in report.json\n",
+			      results->site_count - SITES_MAX);
+}
+
+/* Sum over app threads of every (state, class) cell that is not empty. */
+static void write_cells(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	struct crit_cells sum = { 0 };
+
+	for (size_t i = 0; i < results->thread_count; i++)
+		for (int s = 0; results->threads[i].role == CRIT_THREAD_APP && s < CRIT_STATE_COUNT;
+		     s++)
+			for (int c = 0; c < CRIT_CLASS_COUNT; c++)
+				sum.ns[s][c] += results->threads[i].cells.ns[s][c];
+	head(out, "Where the time of all app threads went (thread-seconds)",
+	     "kernel state by span class; the cells sum to the threads' life time");
+	(void)fprintf(out, "%-14s", "class");
+	for (int s = CRIT_STATE_RUNNING; s < CRIT_STATE_COUNT; s++)
+		(void)fprintf(out, " %10s", state_names[s]);
+	for (int c = 0; c < CRIT_CLASS_COUNT; c++) {
+		uint64_t row_ns = 0;
+
+		for (int s = 0; s < CRIT_STATE_COUNT; s++)
+			row_ns += sum.ns[s][c];
+		if (row_ns == 0)
+			continue;
+		(void)fprintf(out, "\n%-14s",
+			      c == CRIT_CLASS_NONE ? "no shim"
+						   : crit_class_name((enum crit_span_class)c));
+		for (int s = CRIT_STATE_RUNNING; s < CRIT_STATE_COUNT; s++)
+			(void)fprintf(out, " %10.4f", seconds(sum.ns[s][c]));
+	}
+	(void)fputc('\n', out);
+}
+
+static void write_laws(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	head(out, "Laws", "sum CMetric = T(n>=1); sum CMetric + sum stall + nobody = window");
+	(void)fprintf(out, "%-8s %-5s %-14s %12s %12s %12s %12s %12s %9s\n", "unit", "scope",
+		      "node", "sum CMetric", "T(n>=1)", "sum stall", "nobody", "window", "error");
+	for (size_t i = 0; i < results->law_count; i++) {
+		const struct crit_law *law = &results->laws[i];
+		bool has_node = law->scope == CRIT_SCOPE_NODE && law->node < results->node_count;
+
+		(void)fprintf(out, "%-8s %-5s %-14.14s %12.6f %12.6f %12.6f %12.6f %12.6f %9.1e\n",
+			      crit_unit_name(law->unit), crit_scope_name(law->scope),
+			      has_node ? results->nodes[law->node].host : "all",
+			      crit_fix_seconds(law->cmetric_sum), seconds(law->active_ns),
+			      crit_fix_seconds(law->stall_sum), crit_fix_seconds(law->nobody),
+			      seconds(law->window_ns), law->error_ratio);
+	}
+}
+
+static void write_nodes(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	head(out, "Nodes",
+	     "records are those of the kernel half; slots those of the shims; bytes on disk");
+	(void)fprintf(out, "%-20s %5s %-24s %-8s %12s %12s %12s %10s\n", "host", "CPUs", "kernel",
+		      "level", "records", "slots", "bytes", "critd CPU");
+	for (size_t i = 0; i < results->node_count; i++) {
+		const struct crit_node_row *node = &results->nodes[i];
+
+		(void)fprintf(out, "%-20.20s %5u %-24.24s %-8s %12llu %12llu %12llu %10.4f\n",
+			      node->host, node->cpu_count, node->kernel_release,
+			      crit_level_name(node->level),
+			      (unsigned long long)node->kernel_record_count,
+			      (unsigned long long)node->slot_count,
+			      (unsigned long long)node->recording_bytes,
+			      seconds(node->critd_cpu_ns));
+	}
+}
+
+static void write_losses(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_losses *losses = &summary->results->losses;
+
+	head(out, "Losses",
+	     "counts; what is not 0 makes crit report exit with 3, except the last two");
+	(void)fprintf(out,
+		      "  kernel records %llu, MPI spans %llu, unmatched switches %llu, tag "
+		      "disagreements %llu,\n"
+		      "  late records %llu, corrupt chunks %llu, missing chunks %llu, truncated "
+		      "bytes %llu,\n"
+		      "  threads without stripe %llu, refused clients %llu, unbalanced spans %llu, "
+		      "counters %llu,\n"
+		      "  unknown %.6f s, stale tags %llu, folded waits %.6f s (error bound)\n",
+		      (unsigned long long)losses->kernel_records,
+		      (unsigned long long)losses->shim_spans,
+		      (unsigned long long)losses->unmatched_switches,
+		      (unsigned long long)losses->tag_disagreements,
+		      (unsigned long long)losses->late_records,
+		      (unsigned long long)losses->corrupt_chunks,
+		      (unsigned long long)losses->missing_chunks,
+		      (unsigned long long)losses->truncated_bytes,
+		      (unsigned long long)losses->no_stripe_threads,
+		      (unsigned long long)losses->refused_clients,
+		      (unsigned long long)losses->unbalanced_spans,
+		      (unsigned long long)losses->counters_lost, seconds(losses->unknown_ns),
+		      (unsigned long long)losses->tag_stale, seconds(losses->folded_ns));
+	for (size_t i = 0; i < summary->missing_count; i++)
+		(void)fprintf(out, "  %s: %s%s%s\n",
+			      summary->missing[i].is_incomplete ? "lost" : "missing",
+			      summary->missing[i].what,
+			      summary->missing[i].mend[0] ? "\n    mend: " : "",
+			      summary->missing[i].mend);
+}
+
+void crit_write_details(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	(void)fprintf(out, "\n%s\n  program: %s %s\n", "Run", results->exe, results->arguments);
+	if (results->has_ranks)
+		write_ranks(out, summary);
+	write_threads(out, summary);
+	write_calls(out, summary);
+	write_cells(out, summary);
+	write_laws(out, summary);
+	write_nodes(out, summary);
+	write_losses(out, summary);
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* report.json, schema crit-report/1: complete, sorted by key, units in the names of numbers. */
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "cli/writers.h"
+#include "core/call.h"
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+	(void)json_object_set_new(object, key,
+				  value); /* a lost key is found by the size check at the end */
+}
+
+static void set_s(json_t *object, const char *key, double value_s)
+{
+	set(object, key, json_real(value_s));
+}
+
+static void set_ns(json_t *object, const char *key, uint64_t value_ns)
+{
+	set_s(object, key, (double)value_ns * 1e-9);
+}
+
+static void set_count(json_t *object, const char *key, uint64_t value)
+{
+	set(object, key, json_integer((json_int_t)value));
+}
+
+/* Names come from foreign processes: what is not UTF-8 becomes '?'. */
+static void set_text(json_t *object, const char *key, const char *text, size_t text_bytes)
+{
+	char copy[512];
+	size_t length;
+	json_t *value;
+
+	if (text_bytes > sizeof(copy))
+		text_bytes = sizeof(copy);
+	length = strnlen(text, text_bytes);
+	memcpy(copy, text, length);
+	value = json_stringn(copy, length);
+	for (size_t i = 0; !value && i < length; i++)
+		if ((unsigned char)copy[i] >= 0x80)
+			copy[i] = '?';
+	set(object, key, value ? value : json_stringn(copy, length));
+}
+
+#define SET_FIELD(object, key, field) set_text(object, key, field, sizeof(field))
+
+static void set_rank(json_t *object, const char *key, const struct crit_results *results,
+		     int32_t row)
+{
+	bool has_rank = row >= 0 && (size_t)row < results->rank_count;
+
+	set(object, key, has_rank ? json_integer(results->ranks[row].rank) : json_null());
+}
+
+static json_t *job_of(const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	json_t *job = json_object();
+	char mpi[64];
+
+	SET_FIELD(job, "exe", results->exe);
+	SET_FIELD(job, "args", results->arguments);
+	set_count(job, "ranks", results->rank_count);
+	set_count(job, "nodes", results->node_count);
+	set_count(job, "threads", summary->app_threads);
+	set_text(job, "mpi", results->has_ranks ? crit_mpi_name(results, mpi, sizeof(mpi)) : "none",
+		 64);
+	set_text(job, "omp", "none", 4);
+	set_count(job, "start_unix_ns", results->start_real_ns);
+	set_ns(job, "elapsed_s", results->elapsed_ns);
+	set_ns(job, "window_s", results->window_ns);
+	set_ns(job, "silent_s", summary->silent_ns);
+	set_text(job, "mode", crit_mode_name(summary->mode), 16);
+	set_text(job, "level", results->node_count ? crit_level_name(results->nodes[0].level) : "?",
+		 16);
+	set_text(job, "active", crit_rule_name(results->rule), 32);
+	set(job, "run_id", json_sprintf("%016llx", (unsigned long long)results->run_id));
+	return job;
+}
+
+static json_t *verdict_of(const struct crit_summary *summary)
+{
+	static const char *const names[CRIT_VERDICT_COUNT] = { "nothing", "critical", "even",
+							       "communication" };
+	json_t *verdict = json_object();
+
+	set_text(verdict, "kind", names[summary->verdict], 16);
+	SET_FIELD(verdict, "sentence", summary->sentence);
+	SET_FIELD(verdict, "may_wait_note", summary->may_wait_note);
+	set_s(verdict, "stake_s", summary->stake_s);
+	set_text(verdict, "unit", crit_unit_name(summary->unit), 8);
+	return verdict;
+}
+
+static json_t *laws_of(const struct crit_results *results)
+{
+	json_t *laws = json_array();
+
+	for (size_t i = 0; i < results->law_count; i++) {
+		const struct crit_law *law = &results->laws[i];
+		json_t *row = json_object();
+
+		set_text(row, "unit", crit_unit_name(law->unit), 8);
+		set_text(row, "scope", crit_scope_name(law->scope), 8);
+		if (law->scope == CRIT_SCOPE_NODE && law->node < results->node_count)
+			SET_FIELD(row, "node", results->nodes[law->node].host);
+		else
+			set(row, "node", json_null());
+		set_s(row, "cmetric_sum_s", crit_fix_seconds(law->cmetric_sum));
+		set_ns(row, "active_time_s", law->active_ns);
+		set_s(row, "stall_sum_s", crit_fix_seconds(law->stall_sum));
+		set_s(row, "nobody_s", crit_fix_seconds(law->nobody));
+		set_ns(row, "window_s", law->window_ns);
+		set(row, "error_ratio", json_real(law->error_ratio));
+		(void)json_array_append_new(laws, row);
+	}
+	return laws;
+}
+
+static json_t *losses_of(const struct crit_losses *losses)
+{
+	json_t *object = json_object();
+
+	set_count(object, "kernel_records", losses->kernel_records);
+	set_count(object, "shim_records", 2 * losses->shim_spans); /* a span is two slots */
+	set_count(object, "shim_spans", losses->shim_spans);
+	set_count(object, "unmatched_switches", losses->unmatched_switches);
+	set_count(object, "tag_disagreements", losses->tag_disagreements);
+	set_count(object, "tag_stale", losses->tag_stale);
+	set_count(object, "late_records", losses->late_records);
+	set_count(object, "corrupt_chunks", losses->corrupt_chunks);
+	set_count(object, "truncated_bytes", losses->truncated_bytes);
+	set_count(object, "missing_chunks", losses->missing_chunks);
+	set_ns(object, "unknown_s", losses->unknown_ns);
+	set_count(object, "threads_without_stripe", losses->no_stripe_threads);
+	set_count(object, "refused_clients", losses->refused_clients);
+	set_count(object, "unbalanced_spans", losses->unbalanced_spans);
+	set_count(object, "counters_lost", losses->counters_lost);
+	set_ns(object, "folded_s", losses->folded_ns);
+	return object;
+}
+
+static json_t *efficiency_of(const struct crit_efficiency *eff)
+{
+	json_t *both = json_object();
+	json_t *cpu = json_object();
+	json_t *wall = json_object();
+
+	set_s(cpu, "parallel_ratio", eff->cpu_parallel);
+	set_s(cpu, "load_balance_ratio", eff->cpu_balance);
+	set_s(cpu, "load_balance_in_ratio", eff->cpu_balance_in);
+	set_s(cpu, "load_balance_out_ratio", eff->cpu_balance_out);
+	set_s(cpu, "oversubscription_ratio", eff->cpu_oversubscription);
+	set_s(cpu, "io_ratio", eff->cpu_io);
+	set_s(cpu, "communication_ratio", eff->cpu_communication);
+	set_s(wall, "parallel_ratio", eff->wall_parallel);
+	set_s(wall, "load_balance_ratio", eff->wall_balance);
+	set_s(wall, "load_balance_in_ratio", eff->wall_balance_in);
+	set_s(wall, "load_balance_out_ratio", eff->wall_balance_out);
+	set_s(wall, "communication_ratio", eff->wall_communication);
+	set(both, "cpu", cpu);
+	set(both, "wall", wall);
+	return both;
+}
+
+static void set_usage(json_t *row, const struct crit_cells *cells)
+{
+	struct crit_usage usage;
+
+	crit_usage_of(cells, &usage);
+	set_ns(row, "useful_s", usage.useful_ns);
+	set_ns(row, "mpi_s", usage.mpi_ns);
+	set_ns(row, "mpi_wait_s", usage.mpi_wait_ns);
+	set_ns(row, "mpi_may_wait_s", usage.mpi_may_wait_ns);
+	set_ns(row, "omp_wait_s", usage.omp_wait_ns);
+	set_ns(row, "setup_s", usage.setup_ns);
+	set_ns(row, "life_s", usage.life_ns);
+	set_ns(row, "running_s", crit_cells_state(cells, CRIT_STATE_RUNNING));
+	set_ns(row, "runnable_s", crit_cells_state(cells, CRIT_STATE_RUNNABLE));
+	set_ns(row, "blocked_s", crit_cells_state(cells, CRIT_STATE_BLOCKED));
+	set_ns(row, "unknown_s", crit_cells_state(cells, CRIT_STATE_UNKNOWN));
+	set_ns(row, "assumed_s", crit_cells_state(cells, CRIT_STATE_ASSUMED));
+}
+
+static void set_earnings(json_t *row, const struct crit_earnings *run, enum crit_unit unit)
+{
+	set_s(row, "cmetric_s", crit_fix_seconds(run->cmetric[unit]));
+	set_s(row, "stall_s", crit_fix_seconds(run->stall[unit]));
+	set_s(row, "waited_for_s", crit_fix_seconds(run->waited_for));
+	set_ns(row, "waiting_s", run->waiting_ns);
+}
+
+static json_t *ranks_of(const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	json_t *ranks = json_array();
+
+	for (size_t i = 0; i < results->rank_count; i++) {
+		const struct crit_rank_row *rank = &results->ranks[i];
+		json_t *row = json_object();
+
+		set_count(row, "rank", rank->rank);
+		set_count(row, "world", rank->world_number);
+		SET_FIELD(row, "world_name", rank->world);
+		SET_FIELD(row, "node", results->nodes[rank->node].host);
+		set_count(row, "pid", rank->pid);
+		set_count(row, "app_threads", rank->app_threads);
+		set(row, "has_closed", json_boolean(!rank->is_open));
+		set_s(row, "share", crit_summary_share(summary, &rank->run));
+		set_s(row, "threads_cmetric_s",
+		      crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_THREADS]));
+		set_s(row, "threads_stall_s", crit_fix_seconds(rank->run.stall[CRIT_UNIT_THREADS]));
+		set_earnings(row, &rank->run, CRIT_UNIT_RANKS);
+		set_usage(row, &rank->cells);
+		(void)json_array_append_new(ranks, row);
+	}
+	return ranks;
+}
+
+static json_t *cells_of(const struct crit_cells *cells)
+{
+	static const char *const states[CRIT_STATE_COUNT] = { "none",    "running", "runnable",
+							      "blocked", "unknown", "assumed" };
+	json_t *object = json_object();
+
+	for (int s = 0; s < CRIT_STATE_COUNT; s++)
+		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
+			if (cells->ns[s][c]) {
+				char key[64];
+
+				(void)snprintf(key, sizeof(key), "%s_%s_s", states[s],
+					       c ? crit_class_name((enum crit_span_class)c)
+						 : "no_shim");
+				set_ns(object, key, cells->ns[s][c]);
+			}
+	return object;
+}
+
+static json_t *threads_of(const struct crit_results *results)
+{
+	json_t *threads = json_array();
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_thread_row *thread = &results->threads[i];
+		json_t *row = json_object();
+
+		set_rank(row, "rank", results, thread->rank_row);
+		set_count(row, "pid", thread->pid);
+		set_count(row, "tid", thread->tid);
+		SET_FIELD(row, "name", thread->name);
+		SET_FIELD(row, "node", results->nodes[thread->node].host);
+		set_text(row, "role", crit_role_name(thread->role), 16);
+		set_earnings(row, &thread->run, CRIT_UNIT_THREADS);
+		set_s(row, "ranks_cmetric_s",
+		      crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_RANKS]));
+		set_s(row, "node_cmetric_s",
+		      crit_fix_seconds(thread->node_cmetric[CRIT_UNIT_THREADS]));
+		set_s(row, "node_stall_s", crit_fix_seconds(thread->node_stall[CRIT_UNIT_THREADS]));
+		set_usage(row, &thread->cells);
+		set(row, "cells", cells_of(&thread->cells));
+		set_count(row, "switches", thread->switches);
+		set_count(row, "preemptions", thread->preemptions);
+		set_count(row, "unmatched_switches", thread->unmatched);
+		(void)json_array_append_new(threads, row);
+	}
+	return threads;
+}
+
+static json_t *calls_of(const struct crit_results *results, const struct crit_call_row *calls,
+			size_t count, bool has_site)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct crit_call_row *call = &calls[i];
+		json_t *row = json_object();
+
+		set_text(row, "name", crit_call_name(call->call), 64);
+		set_count(row, "visits", call->visits);
+		set_count(row, "folded_visits", call->folded_visits);
+		set_count(row, "polled_calls", call->polled_calls);
+		set_ns(row, "folded_s", call->folded_ns);
+		set_ns(row, "time_s", call->time_ns);
+		set_ns(row, "wait_s", call->wait_ns);
+		set_earnings(row, &call->run, CRIT_UNIT_THREADS);
+		set(row, "bytes", json_null()); /* counted once the DETAIL records are written */
+		set_rank(row, "top_active_rank", results, call->top_rank_row);
+		if (has_site) {
+			set_count(row, "pid", call->pid);
+			SET_FIELD(row, "node", results->nodes[call->node].host);
+			set(row, "address", json_sprintf("0x%llx", (unsigned long long)call->site));
+		}
+		(void)json_array_append_new(array, row);
+	}
+	return array;
+}
+
+static json_t *nodes_of(const struct crit_results *results)
+{
+	json_t *nodes = json_array();
+
+	for (size_t i = 0; i < results->node_count; i++) {
+		const struct crit_node_row *node = &results->nodes[i];
+		json_t *row = json_object();
+
+		SET_FIELD(row, "host", node->host);
+		SET_FIELD(row, "kernel_release", node->kernel_release);
+		set_count(row, "cpus", node->cpu_count);
+		set(row, "kernel_status", json_integer(node->kernel_status));
+		set_text(row, "level", crit_level_name(node->level), 16);
+		set_s(row, "fallback_s",
+		      node->fallback_ns
+			      ? (double)(node->fallback_ns - results->window_begin_ns) * 1e-9
+			      : 0);
+		set_s(row, "cap_s",
+		      node->cap_ns ? (double)(node->cap_ns - results->window_begin_ns) * 1e-9 : 0);
+		set(row, "output_error", json_integer(node->output_error));
+		set(row, "has_foot", json_boolean(node->has_foot));
+		set_count(row, "kernel_records", node->kernel_record_count);
+		set_count(row, "shim_slots", node->slot_count);
+		set_count(row, "recording_bytes", node->recording_bytes);
+		set_ns(row, "critd_cpu_s", node->critd_cpu_ns);
+		(void)json_array_append_new(nodes, row);
+	}
+	return nodes;
+}
+
+static json_t *missing_of(const struct crit_summary *summary)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < summary->missing_count; i++) {
+		json_t *row = json_object();
+
+		SET_FIELD(row, "what", summary->missing[i].what);
+		SET_FIELD(row, "mend", summary->missing[i].mend);
+		set(row, "is_incomplete", json_boolean(summary->missing[i].is_incomplete));
+		(void)json_array_append_new(array, row);
+	}
+	return array;
+}
+
+int crit_write_json(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	json_t *root = json_object();
+	int status;
+
+	set_text(root, "schema", "crit-report/1", 16);
+	set(root, "job", job_of(summary));
+	set(root, "verdict", verdict_of(summary));
+	set(root, "laws", laws_of(results));
+	set(root, "losses", losses_of(&results->losses));
+	set(root, "efficiency", efficiency_of(&summary->efficiency));
+	set(root, "ranks", ranks_of(summary));
+	set(root, "threads", threads_of(results));
+	set(root, "regions", json_array());
+	set(root, "mpi_calls", calls_of(results, results->calls, results->call_count, false));
+	set(root, "mpi_sites", calls_of(results, results->sites, results->site_count, true));
+	set(root, "nodes", nodes_of(results));
+	set(root, "missing", missing_of(summary));
+	set(root, "is_complete", json_boolean(!summary->is_incomplete));
+	status = json_object_size(root) == 14 ? 0 : -ENOMEM;
+	if (!status &&
+	    json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17)))
+		status = -EIO;
+	if (!status && fputc('\n', out) == EOF)
+		status = -EIO;
+	json_decref(root);
+	return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a report says beyond the bare results: verdict, order, shares, mode, what is missing. */
+#ifndef CRIT_SUMMARY_H
+#define CRIT_SUMMARY_H
+
+#include "analysis/efficiency.h"
+#include "analysis/results.h"
+
+#define CRIT_SENTENCE_BYTES 640
+#define CRIT_MISSING_MAX 12
+
+enum crit_mode {
+	CRIT_MODE_FULL = 0,
+	CRIT_MODE_SHIMS_ONLY,
+	CRIT_MODE_KERNEL_ONLY,
+	CRIT_MODE_COUNT
+};
+
+enum crit_verdict {
+	CRIT_VERDICT_NOTHING = 0, /* nothing was active or waiting */
+	CRIT_VERDICT_CRITICAL, /* one rank or thread holds the others up */
+	CRIT_VERDICT_EVEN, /* nobody stands out */
+	CRIT_VERDICT_COMMUNICATION, /* n = 0 for more than half of the window: names a call */
+	CRIT_VERDICT_COUNT
+};
+
+struct crit_missing {
+	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
+	char mend[CRIT_SENTENCE_BYTES]; /* the one command that mends it, "" none */
+	bool is_incomplete; /* counts for exit code 3 */
+};
+
+struct crit_summary_options {
+	const char *critd_path; /* for the command that mends missing privileges */
+	const struct crit_results
+		*may_wait; /* the same run, mpi_may_wait active; NULL: not needed */
+	bool is_live; /* the recording still grows: no foot is no loss */
+};
+
+struct crit_summary {
+	const struct crit_results *results; /* borrowed */
+	enum crit_mode mode;
+	enum crit_unit unit; /* of the headline: ranks, or threads without ranks */
+	enum crit_verdict verdict;
+	char sentence[CRIT_SENTENCE_BYTES];
+	char may_wait_note[CRIT_SENTENCE_BYTES]; /* "" when counting mpi_may_wait changes little */
+	struct crit_efficiency efficiency;
+	const struct crit_law *law; /* headline unit, scope run; NULL none */
+	uint64_t silent_ns; /* T(n = 0) */
+	double cmetric_s; /* sum over the headline unit, scope run */
+	double stake_s; /* how much sooner a balanced run could end, at most */
+	size_t app_threads;
+	size_t *rank_order; /* indexes into ranks, by CMetric, descending */
+	size_t *thread_order; /* app threads first, by CMetric, descending */
+	size_t *call_order; /* by stall + wait, descending */
+	struct crit_missing missing[CRIT_MISSING_MAX];
+	size_t missing_count;
+	bool is_incomplete; /* exit code 3 */
+};
+
+/*
+ * Derives what the writers print.  Ownership: results stay the caller's and must outlive the
+ * summary; fini frees the orders.  Errors: -ENOMEM.
+ */
+int crit_summary_init(struct crit_summary *summary, const struct crit_results *results,
+		      const struct crit_summary_options *options);
+
+void crit_summary_fini(struct crit_summary *summary);
+
+/* True when counting mpi_may_wait as active could move a share by 0.05: a second analysis pays. */
+bool crit_summary_needs_may_wait(const struct crit_results *results);
+
+/* CMetric of row / sum over its unit; 0 when nothing was active. */
+double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings);
+
+/* "3", or "1.3" (world.rank) when there are several worlds. */
+const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
+				   size_t text_bytes);
+
+const char *crit_mode_name(enum crit_mode mode);
+const char *crit_rule_name(enum crit_active_rule rule);
+/* -EINVAL for an unknown name. */
+int crit_rule_parse(const char *name, enum crit_active_rule *ret_rule);
+
+/* Adds one line; more than CRIT_MISSING_MAX are folded into the last. (summary.c and missing.c) */
+void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
+			      const char *format, ...) __attribute__((format(printf, 4, 5)));
+void crit_summary_find_missing(struct crit_summary *summary,
+			       const struct crit_summary_options *options);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report writers: one summary in, one stream out. They never print words of their own elsewhere. */
+#ifndef CRIT_WRITERS_H
+#define CRIT_WRITERS_H
+
+#include <stdio.h>
+
+#include "cli/summary.h"
+
+#define CRIT_SCREEN_LINES 24
+#define CRIT_SCREEN_COLUMNS 100
+
+struct crit_text_options {
+	bool has_colour; /* bold and colours by escape sequences */
+	bool is_first_screen_only;
+};
+
+/* report.txt: at most 24 lines of 100 columns first, then the tables. */
+void crit_write_text(FILE *out, const struct crit_summary *summary,
+		     const struct crit_text_options *options);
+void crit_write_details(FILE *out, const struct crit_summary *summary);
+
+/* report.json, schema crit-report/1. Errors: -ENOMEM, -EIO. */
+int crit_write_json(FILE *out, const struct crit_summary *summary);
+
+void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary);
+void crit_write_threads_csv(FILE *out, const struct crit_summary *summary);
+
+/* "Open MPI 4.1.4", "none": the MPI library in a few words. Borrowed from text or static. */
+const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes);
+const char *crit_role_name(enum crit_role role);
+const char *crit_unit_name(enum crit_unit unit);
+const char *crit_scope_name(enum crit_scope scope);
+const char *crit_level_name(uint32_t level);
+
+/*
+ * Writes report.txt, report.json, ranks.csv and threads.csv into directory, each to NAME.tmp first and
+ * renamed when all four are whole.  Errors: -errno with a line in err; no file is then left half-written.
+ */
+int crit_write_all(int directory_fd, const char *directory, const struct crit_summary *summary,
+		   struct crit_err *err);
+
+#endif

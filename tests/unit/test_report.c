@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The report writers on hand-filled results: golden files, the bounds of the first screen, verdicts,
+ * required keys, and output that is whole or absent.  CRIT_GOLDEN_WRITE=1 writes the golden files anew.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/writers.h"
+#include "core/abi_shim.h"
+#include "core/err.h"
+#include "tests/lib/check.h"
+#include "tests/unit/results_sample.h"
+
+#ifndef DATA_DIR
+#error "DATA_DIR says where the golden files are"
+#endif
+
+static struct results_sample sample;
+static struct crit_summary summary;
+
+static void summarise(void)
+{
+	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd" };
+
+	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+}
+
+static char *text_of(bool is_first_screen_only)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	crit_write_text(out, &summary,
+			&(struct crit_text_options){ .is_first_screen_only =
+							     is_first_screen_only });
+	(void)fclose(out);
+	return text;
+}
+
+static char *read_file(const char *path)
+{
+	FILE *in = fopen(path, "r");
+	char *text = calloc(1, 1 << 20);
+
+	if (in && text)
+		(void)!fread(text, 1, (1 << 20) - 1, in);
+	if (in)
+		(void)fclose(in);
+	return text;
+}
+
+static void compare_golden(const char *name, const char *text)
+{
+	char path[512];
+	char *golden;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", DATA_DIR, name);
+	if (getenv("CRIT_GOLDEN_WRITE")) {
+		FILE *out = fopen(path, "w");
+
+		if (out) {
+			(void)fputs(text, out);
+			(void)fclose(out);
+		}
+	}
+	golden = read_file(path);
+	CHECK_MSG(strcmp(golden, text) == 0, "%s differs from what is written now:\n%s", name,
+		  text);
+	free(golden);
+}
+
+static void check_screen(void)
+{
+	char *text = text_of(true);
+	int lines = 0;
+	size_t length = 0;
+
+	for (const char *p = text; *p; p++) {
+		length++;
+		if (*p == '\n') {
+			CHECK_INT_LE(length - 1, CRIT_SCREEN_COLUMNS);
+			length = 0;
+			lines++;
+		}
+	}
+	CHECK_INT_LE(lines, CRIT_SCREEN_LINES);
+	CHECK_INT_GE(lines, 8);
+	free(text);
+}
+
+static void test_golden(void)
+{
+	char *text;
+	size_t size = 0;
+	FILE *out;
+
+	results_sample_barriers(&sample);
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CRITICAL);
+	CHECK_NEAR(summary.stake_s, 0.4, 1e-12);
+	CHECK(!summary.is_incomplete);
+	check_screen();
+	text = text_of(false);
+	compare_golden("barriers.txt", text);
+	free(text);
+	out = open_memstream(&text, &size);
+	CHECK_INT_EQ(crit_write_json(out, &summary), 0);
+	(void)fclose(out);
+	compare_golden("barriers.json", text);
+	free(text);
+	out = open_memstream(&text, &size);
+	crit_write_ranks_csv(out, &summary);
+	crit_write_threads_csv(out, &summary);
+	(void)fclose(out);
+	compare_golden("barriers.csv", text);
+	free(text);
+	crit_summary_fini(&summary);
+
+	results_sample_threads(&sample);
+	summarise();
+	check_screen();
+	text = text_of(false);
+	compare_golden("threads.txt", text);
+	free(text);
+	crit_summary_fini(&summary);
+}
+
+/* "a.b[].c" in root; every element of a list must have it, and the list must not be empty. */
+static bool has_path(const json_t *value, const char *path)
+{
+	char key[64];
+	size_t length = strcspn(path, ".[");
+	const json_t *found;
+	size_t i;
+	const json_t *element;
+
+	(void)snprintf(key, sizeof(key), "%.*s", (int)length, path);
+	found = json_object_get(value, key);
+	if (!found)
+		return false;
+	path += length;
+	if (*path == '\0')
+		return true;
+	if (*path == '.')
+		return has_path(found, path + 1);
+	path += 2; /* "[]" */
+	json_array_foreach(found, i,
+			   element) if (*path == '.' && !has_path(element, path + 1)) return false;
+	return json_is_array(found) && (i > 0 || *path == '\0');
+}
+
+static void test_required_keys(void)
+{
+	char path[512];
+	char *json;
+	char *list;
+	char *line;
+	char *rest;
+	size_t size = 0;
+	FILE *out = open_memstream(&json, &size);
+	json_t *root;
+	int count = 0;
+
+	results_sample_barriers(&sample);
+	summarise();
+	CHECK_INT_EQ(crit_write_json(out, &summary), 0);
+	(void)fclose(out);
+	root = json_loads(json, 0, NULL);
+	CHECK(root != NULL);
+	(void)snprintf(path, sizeof(path), "%s/required-keys.txt", DATA_DIR);
+	list = read_file(path);
+	for (line = strtok_r(list, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		CHECK_MSG(has_path(root, line), "report.json lacks %s", line);
+		count++;
+	}
+	CHECK_INT_GE(count, 59);
+	CHECK(!has_path(root, "job.nothing"));
+	json_decref(root);
+	free(json);
+	free(list);
+	crit_summary_fini(&summary);
+}
+
+static void test_communication(void)
+{
+	results_sample_barriers(&sample);
+	for (int i = 0; i < 2; i++) {
+		sample.laws[i].active_ns = 300000000;
+		sample.laws[i].cmetric_sum = (crit_fix)300000000 << 64;
+		sample.laws[i].stall_sum = (crit_fix)1000000000 << 64;
+	}
+	sample.calls[0].run.stall[CRIT_UNIT_THREADS] = (crit_fix)900000000 << 64;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_COMMUNICATION);
+	CHECK(strstr(summary.sentence, "MPI_Barrier") != NULL);
+	CHECK(strstr(summary.sentence, "Rank 0") == NULL);
+	check_screen();
+	crit_summary_fini(&summary);
+}
+
+static void test_even(void)
+{
+	results_sample_barriers(&sample);
+	for (int i = 0; i < 2; i++)
+		sample.ranks[i].run.cmetric[CRIT_UNIT_RANKS] = (crit_fix)600000000 << 64;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_EVEN);
+	CHECK(strstr(summary.sentence, "No rank stands out") != NULL);
+	crit_summary_fini(&summary);
+}
+
+static void test_may_wait(void)
+{
+	static struct results_sample other;
+	struct crit_summary_options options = { .may_wait = &other.results };
+
+	results_sample_barriers(&sample);
+	results_sample_barriers(&other);
+	other.ranks[1].run.cmetric[CRIT_UNIT_RANKS] += (crit_fix)1100000000 << 64;
+	CHECK(!crit_summary_needs_may_wait(&sample.results));
+	sample.ranks[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_MAY_WAIT] = 90000000;
+	CHECK(crit_summary_needs_may_wait(&sample.results));
+	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK(strstr(summary.may_wait_note, "rank 1 comes first") != NULL);
+	check_screen();
+	crit_summary_fini(&summary);
+	options.may_wait = &sample.results;
+	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK_STR_EQ(summary.may_wait_note, "");
+	crit_summary_fini(&summary);
+}
+
+/* Everything that can be lost at once still fits the screen, and says so by its exit code. */
+static void test_missing(void)
+{
+	char *text;
+
+	results_sample_barriers(&sample);
+	sample.nodes[0].kernel_status = -EPERM;
+	summarise();
+	CHECK_INT_EQ(summary.mode, CRIT_MODE_SHIMS_ONLY);
+	CHECK(!summary.is_incomplete);
+	text = text_of(true);
+	CHECK(strstr(text, "mode: shims only") != NULL);
+	CHECK(strstr(text, "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep /opt/bin/critd") !=
+	      NULL);
+	free(text);
+	crit_summary_fini(&summary);
+
+	sample.nodes[0].cap_ns = sample.results.window_begin_ns + 1000;
+	sample.nodes[0].output_error = -ENOSPC;
+	memset(&sample.results.losses, 1, sizeof(sample.results.losses));
+	summarise();
+	CHECK(summary.is_incomplete);
+	CHECK_INT_EQ(summary.missing_count, CRIT_MISSING_MAX);
+	check_screen();
+	text = text_of(true);
+	CHECK(strstr(text, "see Losses below") != NULL);
+	free(text);
+	crit_summary_fini(&summary);
+}
+
+static void test_exit_code_of_each_loss(void)
+{
+	size_t words = sizeof(struct crit_losses) / sizeof(uint64_t);
+
+	for (size_t i = 0; i < words; i++) {
+		uint64_t *word = (uint64_t *)&sample.results.losses + i;
+		bool is_harmless;
+
+		results_sample_barriers(&sample);
+		is_harmless = word == &sample.results.losses.tag_stale ||
+			      word == &sample.results.losses.folded_ns;
+		*word = 1;
+		summarise();
+		CHECK_MSG(summary.is_incomplete == !is_harmless, "loss %zu: incomplete %d", i,
+			  summary.is_incomplete);
+		crit_summary_fini(&summary);
+	}
+}
+
+static int count_files(const char *directory)
+{
+	static const char *const names[] = { "report.txt",    "report.json",    "ranks.csv",
+					     "threads.csv",   "report.txt.tmp", "report.json.tmp",
+					     "ranks.csv.tmp", "threads.csv.tmp" };
+	int count = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[128];
+
+		(void)snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+		count += access(path, F_OK) == 0;
+		(void)unlink(path);
+	}
+	return count;
+}
+
+static void test_output(void)
+{
+	char directory[] = "/tmp/crit-test-XXXXXX";
+	struct crit_err err = { { 0 } };
+	char path[128];
+	int fd;
+
+	if (!CHECK(mkdtemp(directory) != NULL))
+		return;
+	fd = open(directory, O_DIRECTORY | O_CLOEXEC);
+	results_sample_barriers(&sample);
+	summarise();
+	CHECK_INT_EQ(crit_write_all(fd, directory, &summary, &err), 0);
+	CHECK_INT_EQ(count_files(directory), 4);
+	/* A directory in the place of the last file: nothing is left half-written. */
+	(void)snprintf(path, sizeof(path), "%s/report.json.tmp", directory);
+	CHECK_INT_EQ(mkdir(path, 0700), 0);
+	CHECK_INT_LT(crit_write_all(fd, directory, &summary, &err), 0);
+	CHECK(strstr(err.text, "report.json") != NULL);
+	CHECK_INT_EQ(rmdir(path), 0);
+	CHECK_INT_EQ(count_files(directory), 0);
+	close(fd);
+	CHECK_INT_EQ(rmdir(directory), 0);
+	fd = open("/proc/self", O_DIRECTORY | O_CLOEXEC); /* unwritable for everybody */
+	CHECK_INT_LT(crit_write_all(fd, "/proc/self", &summary, &err), 0);
+	CHECK(strstr(err.text, "cannot write /proc/self/report.txt") != NULL);
+	close(fd);
+	crit_summary_fini(&summary);
+}
+
+int main(void)
+{
+	test_golden();
+	test_required_keys();
+	test_communication();
+	test_even();
+	test_may_wait();
+	test_missing();
+	test_exit_code_of_each_loss();
+	test_output();
+	return check_done();
+}
