@@ -29,7 +29,7 @@ accept: deps
 
 bench: deps
 	@$(MAKE) --no-print-directory all
-	@tests/bench/bench.sh $(BUILD) $(ROUNDS)
+	@tests/bench/bench.py $(BUILD) $(ROUNDS)
 
 # The unit tests once more under each sanitizer.
 sanitize: deps

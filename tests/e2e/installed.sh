@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# An installed tree serves an ordinary user from any directory, with the library named without a path.
+# usage: installed.sh BUILD
+set -euo pipefail
+build=$(cd "$1" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+faults=0
+
+fault()
+{
+	printf 'installed: %s\n' "$*"
+	faults=$((faults + 1))
+}
+
+# as_user COMMAND…: as an ordinary user, whoever we are, with the modulefile's environment.
+as_user()
+{
+	local drop=()
+	((EUID)) || drop=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	"${drop[@]}" env HOME="$scratch/home" XDG_RUNTIME_DIR= "${module[@]}" "$@"
+}
+
+# run NAME COMMAND…: the command leaves exactly one report, about two ranks.
+run()
+{
+	local name=$1
+	shift
+	as_user mkdir "$scratch/home/$name"
+	(cd "$scratch/home/$name" && as_user timeout 60 "$@" >said 2>&1) ||
+		fault "$name: exit $?: $(tail -5 "$scratch/home/$name/said")"
+	local reports=("$scratch/home/$name"/crit-*/report.json)
+	if ! [[ ${#reports[@]} == 1 && -s ${reports[0]} ]]; then
+		fault "$name: no report: $(tail -5 "$scratch/home/$name/said")"
+	elif ! python3 -c 'import json, sys
+assert len(json.load(open(sys.argv[1]))["ranks"]) == 2' "${reports[0]}"; then
+		fault "$name: the report does not name two ranks"
+	fi
+}
+
+chmod 755 "$scratch"
+mkdir -m 777 "$scratch/home"
+cmake --install "$build" --prefix "$prefix" >/dev/null
+cp "$build"/tests/apps/heat.{openmpi,mpich} "$scratch/"
+
+# The modulefile's prepend-path lines, as module load would apply them.
+module=()
+while read -r verb variable value; do
+	case $verb in
+	prepend-path) module+=("$variable=$value${!variable:+:${!variable}}") ;;
+	setenv) module+=("$variable=$value") ;;
+	esac
+done < <(grep -E '^(prepend-path|setenv) ' "$prefix"/share/modulefiles/crit/*)
+[[ " ${module[*]} " == *" LD_LIBRARY_PATH=$prefix/lib"* ]] || fault "modulefile: no LD_LIBRARY_PATH"
+
+for needed in bin/crit bin/critd lib/libcrit_core.so lib/libcrit_pmpi.so share/man/man1/crit.1; do
+	[[ -e $prefix/$needed ]] || fault "$needed is not installed"
+done
+if grep -rl "$build" "$prefix/lib" "$prefix/bin" >"$scratch/leaks" &&
+	readelf -d $(<"$scratch/leaks") | grep -E '(RPATH|RUNPATH)' | grep -F "$build"; then
+	fault "an installed file searches the build folder"
+fi
+
+run openmpi mpirun.openmpi --oversubscribe -np 2 -x LD_PRELOAD=libcrit_pmpi.so "$scratch/heat.openmpi"
+run mpich mpirun.mpich -np 2 -genv LD_PRELOAD libcrit_pmpi.so "$scratch/heat.mpich"
+run crit-run crit run -- mpirun.openmpi --oversubscribe -np 2 "$scratch/heat.openmpi"
+exit $((faults > 0))
