@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every way a run can end: the program sees what it saw without crit, and the figures survive.
+# usage: ends.sh BUILD-DIRECTORY [quick]
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+size=${2:-full}
+cases="normal exit abort sigterm kill-one kill-all kill-in-test kill-critd full-disk unwritable"
+modes="preload shim"
+if [ "$size" = quick ]; then
+	cases="normal abort kill-all"
+	modes=preload
+fi
+if [ "$(id -u)" -ne 0 ]; then
+	echo "skip: needs root, to mount small file systems and to become an ordinary user"
+	exit 77
+fi
+
+now_s() {
+	date +%s.%N
+}
+
+has_pids() {
+	[ -s "$pids/0.pid" ] && [ -s "$pids/1.pid" ]
+}
+
+rank_pid() {
+	cat "$pids/$1.pid"
+}
+
+# The collector of this trial: its socket lies in the private directory.
+critd_pids() {
+	pgrep -f "^[^ ]*critd .*$trial"
+}
+
+# What the program is asked to do, and who is killed when.
+program_of() {
+	case $1 in
+	exit | abort) echo "$1 1" ;;
+	sigterm | kill-one | kill-all) echo "forever 0" ;;
+	kill-in-test) echo "test-loop 0.5" ;;
+	kill-critd) echo "normal 2" ;;
+	*) echo "normal 1" ;;
+	esac
+}
+
+strike() {
+	case $1 in
+	sigterm) kill -TERM "$2" ;;
+	kill-one) kill -KILL "$(rank_pid 1)" ;;
+	kill-all | kill-in-test) kill -KILL "$(rank_pid 0)" "$(rank_pid 1)" ;;
+	kill-critd) critd_pids | xargs -r kill -KILL ;;
+	esac
+}
+
+# Where the results go: usually a fresh name; else a place that fails.
+place_of() {
+	place=$trial/$2
+	case $1 in
+	full-disk)
+		mkdir -p "$place" && mount -t tmpfs -o size=96k,mode=1777 tmpfs "$place"
+		place=$place/results
+		;;
+	unwritable)
+		mkdir -p "$place" && mount -t tmpfs -o size=96k,ro tmpfs "$place"
+		place=$place/results
+		;;
+	esac
+}
+
+# run_case CASE MODE FLAVOUR: sets status, return_s (from the blow, or from the start), place.
+run_case() {
+	local what=$1 mode=$2 flavour=$3 name=$1-$2-$3 launcher begin
+	pids=$trial/pids-$name
+	mkdir -m 1777 "$pids"
+	place_of "$what" "$name"
+	# shellcheck disable=SC2046
+	compose "$mode" "$flavour" 2 ends $(program_of "$what") "$pids"
+	begin=$(now_s)
+	CRIT_DIR=$place "${command[@]}" >"$trial/$name.out" 2>"$trial/$name.err" &
+	launcher=$!
+	if [ "$what" != normal ] && wait_for 10 has_pids; then
+		case $what in
+		sigterm | kill-*)
+			sleep 1.5
+			begin=$(now_s)
+			strike "$what" "$launcher"
+			;;
+		esac
+	fi
+	wait "$launcher" 2>/dev/null
+	status=$?
+	return_s=$(python3 -c "print(round($(now_s) - $begin, 2))")
+}
+
+has_report() {
+	python3 -m json.tool "$place/report.json" >/dev/null 2>&1
+}
+
+# The log line of what could not be written: beside the socket.
+log_lines() {
+	cat "$trial"/runtime/crit/*.log "$trial"/home-*/crit/*.log 2>/dev/null | tail -n 3 | tr '\n' '|'
+}
+
+check_report() {
+	local what=$1 name=$2 seconds=10
+	[ "$what" = normal ] && seconds=0.2
+	if [ "$what" = full-disk ] || [ "$what" = unwritable ]; then
+		if has_report; then
+			point "$name: report all the same" 0 ""
+		else
+			[ -n "$(log_lines)" ]
+			point "$name: loss is named in the log" $? "$(log_lines)"
+		fi
+		return
+	fi
+	wait_for "${seconds%.*}" has_report || has_report
+	point "$name: report" $? "$(head -n 1 "$place/report.txt" 2>/dev/null)"
+	report=$place/report.json
+	within "$name: laws" "$(ask 'laws()')" 0 1e-9
+	if [ "$what" = kill-in-test ]; then
+		within "$name: time in the Test loop is inactive, share(0)" "$(ask 'share(0)')" 0.85 1
+	elif [ "$what" != kill-critd ]; then
+		within "$name: share(0)" "$(ask 'share(0)')" 0.70 0.95
+	fi
+}
+
+for flavour in "${flavours[@]}"; do
+	for what in $cases; do
+		run_case "$what" bare "$flavour"
+		bare_status=$status
+		bare_s=$return_s
+		for mode in $modes; do
+			run_case "$what" "$mode" "$flavour"
+			name="$what $mode $flavour"
+			[ "$status" -eq "$bare_status" ]
+			point "$name: exit status" $? "$status, bare $bare_status"
+			within "$name: return, seconds more than bare" \
+				"$(python3 -c "print(round($return_s - $bare_s, 2))")" -1 1
+			check_report "$what" "$name"
+			mountpoint -q "$trial/$what-$mode-$flavour" && umount "$trial/$what-$mode-$flavour"
+		done
+		mountpoint -q "$trial/$what-bare-$flavour" && umount "$trial/$what-bare-$flavour"
+	done
+done
+trial_end

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# What acceptance scripts share: a private directory, ways to launch a program, a table of figures.
+# usage: . trial.sh; trial_begin BUILD-DIRECTORY; …; trial_end
+set -u
+
+trial_lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+trial_nobody=65534
+
+trial_begin() {
+	build=$(realpath "$1")
+	apps=$build/tests/apps
+	crit=$build/bin/crit
+	shim=$build/lib/libcrit_pmpi.so
+	trial=$(mktemp -d "${TMPDIR:-/tmp}/crit-trial.XXXXXX")
+	failures=0
+	points=0
+	chmod 1777 "$trial"
+	trap 'trial_cleanup' EXIT
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	unset "${!CRIT_@}"
+	export XDG_RUNTIME_DIR=$trial/runtime
+	mkdir -m 700 "$XDG_RUNTIME_DIR"
+	flavours=()
+	for flavour in openmpi mpich; do
+		[ -x "$apps/ends.$flavour" ] && flavours+=("$flavour")
+	done
+}
+
+trial_cleanup() {
+	if [ -n "${CRIT_TRIAL_KEEP:-}" ]; then
+		echo "kept: $trial"
+	else
+		rm -rf "$trial"
+	fi
+}
+
+# Prints the balance; the script's exit status is this function's.
+trial_end() {
+	printf '%d points, %d failed\n' "$points" "$failures"
+	[ "$points" -gt 0 ] && [ "$failures" -eq 0 ]
+}
+
+# point NAME STATUS FIGURES…: one line of the table.
+point() {
+	local name=$1 status=$2
+	shift 2
+	points=$((points + 1))
+	if [ "$status" -eq 0 ]; then
+		printf 'ok    %-52s %s\n' "$name" "$*"
+	else
+		failures=$((failures + 1))
+		printf 'FAIL  %-52s %s\n' "$name" "$*"
+	fi
+}
+
+# within NAME VALUE LOW HIGH
+within() {
+	python3 -c 'import sys; v, a, b = map(float, sys.argv[1:]); sys.exit(not a <= v <= b)' \
+		"$2" "$3" "$4" 2>"$trial/within.err"
+	point "$1" $? "$2 in [$3, $4]"
+}
+
+median() {
+	printf '%s\n' "$@" | sort -g | sed -n "$((($# + 1) / 2))p"
+}
+
+# Fills command[] with: MODE FLAVOUR RANKS PROGRAM [ARGUMENT…]
+# modes: bare; preload (as the caller); run (crit run); shim (preload, as a user without privileges)
+compose() {
+	local mode=$1 flavour=$2 ranks=$3 program=$4
+	shift 4
+	local launch=("mpirun.$flavour" -np "$ranks") preload=(-x "LD_PRELOAD=$shim")
+	if [ "$flavour" = mpich ]; then
+		preload=(-genv LD_PRELOAD "$shim")
+	elif [ "$ranks" -gt "$(nproc)" ]; then
+		launch+=(--oversubscribe)
+	fi
+	[ -x "$program" ] || program=$apps/$program.$flavour
+	case $mode in
+	bare) command=("${launch[@]}" "$program" "$@") ;;
+	preload) command=("${launch[@]}" "${preload[@]}" "$program" "$@") ;;
+	run) command=("$crit" run -- "${launch[@]}" "$program" "$@") ;;
+	shim) as_user "$trial_nobody" "${launch[@]}" "${preload[@]}" "$program" "$@" ;;
+	esac
+}
+
+# Fills command[] with the arguments, to be run as an ordinary user with a home of its own.
+as_user() {
+	local uid=$1 home=$trial/home-$1
+	shift
+	if [ ! -d "$home" ]; then
+		mkdir -m 700 "$home"
+		chown "$uid:$uid" "$home"
+	fi
+	command=(setpriv --reuid "$uid" --regid "$uid" --clear-groups
+		env "HOME=$home" "TMPDIR=$home" "XDG_RUNTIME_DIR=$home" "$@")
+}
+
+# launch NAME MODE FLAVOUR RANKS PROGRAM…: runs it to its end; sets status, dir, report.
+launch() {
+	local name=$1
+	shift
+	compose "$@"
+	dir=$trial/$name
+	report=$dir/report.json
+	CRIT_DIR=$dir "${command[@]}" >"$trial/$name.out" 2>"$trial/$name.err"
+	status=$?
+}
+
+# ask EXPRESSION [FILE]: evaluates python over the report r, with share(rank) and laws() at hand.
+ask() {
+	python3 "$trial_lib/report.py" "${2:-$report}" "$1"
+}
+
+# ask_active MODE EXPRESSION: the same, after analysing the recording with another rule.
+ask_active() {
+	"$crit" report "--active=$1" --json "$dir" >"$trial/active.json" 2>"$trial/active.err" &&
+		ask "$2" "$trial/active.json"
+}
+
+# The laws of the report hold, and nothing was lost.
+check_laws() {
+	local error lost
+	error=$(ask 'laws()') || error=none
+	lost=$(ask 'lost()') || lost=unknown
+	[ "$error" != none ] && [ "$lost" = 0 ] &&
+		python3 -c "import sys; sys.exit(not $error <= 1e-9)"
+	point "$1: laws, losses" $? "error $error, lost $lost"
+}
+
+# wait_for SECONDS COMMAND…: until the command succeeds.
+wait_for() {
+	local ends=$(($(date +%s%N) + $1 * 1000000000))
+	shift
+	until "$@"; do
+		[ "$(date +%s%N)" -lt "$ends" ] || return 1
+		sleep 0.05
+	done
+}
