@@ -114,7 +114,7 @@ static int make_directories(char *path)
 		}
 		*slash = '/';
 	}
-	return mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : 0;
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0; /* nobody else's business */
 }
 
 static int open_recording(const char *directory, const char *host, int *ret_fd)
@@ -123,7 +123,7 @@ static int open_recording(const char *directory, const char *host, int *ret_fd)
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "%s/%s.crit", directory, host);
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	*ret_fd = fd;
