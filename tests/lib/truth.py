@@ -5,7 +5,8 @@
 usage: truth.py TRACE PROGRAM > truth.json
 
 The members are the task that first executes PROGRAM and everything forked from it.  A member is active while
-running or runnable, from its wakeup_new to its exit.  The window goes from that exec to the last member's exit.
+running or runnable, from its wakeup_new until it leaves its CPU for the last time.  The window goes from that exec to
+the end of the last member.
 On every CPU the task switched out must be the one last switched in; where it is not, the chain is broken.  A member
 whose switch-in alone is missing was active all the same, from its wakeup on.  A member whose switch-out or wakeup is
 missing is in doubt: counted, and credited with nothing from its last certain stamp on."""
@@ -18,7 +19,6 @@ SWITCH = re.compile(r"prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .*next
 WAKE = re.compile(r"pid=(\d+) prio=-?\d+ target_cpu=")
 FORK = re.compile(r"pid=(\d+) child_comm=.* child_pid=(\d+)$")
 EXEC = re.compile(r"^filename=(.*) pid=(\d+) old_pid=(\d+)$")
-EXIT = re.compile(r"pid=(\d+) prio=-?\d+")
 
 
 class Activity:
@@ -101,6 +101,9 @@ class Truth:
             self.activity.confirm(prev, self.now_us)
         elif prev in self.live:
             self.activity.stop(prev, self.now_us)
+            if state[0] in "XZ":
+                self.live.discard(prev)
+                self.last_us = self.now_us
         if nxt in self.live:
             self.activity.confirm(nxt, self.now_us)
 
@@ -123,13 +126,6 @@ class Truth:
             self.live.add(int(tid))
             self.activity.start(int(tid), self.now_us)
 
-    def on_exit(self, text):
-        tid = int(EXIT.search(text).group(1))
-        if tid in self.live:
-            self.activity.stop(tid, self.now_us)
-            self.live.discard(tid)
-            self.last_us = self.now_us
-
     def feed(self, line):
         match = LINE.match(line)
         if not match:
@@ -144,8 +140,6 @@ class Truth:
             self.on_fork(text)
         elif event == "sched_process_exec":
             self.on_exec(text)
-        elif event == "sched_process_exit":
-            self.on_exit(text)
 
     def result(self):
         earned, active, busy_us = self.activity.integrate()
