@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The budgets, measured: one row per line, with bar, aim and verdict.  usage: bench.py BUILD [ROUNDS]
+"""The budgets, measured: one row per line, with bar, aim and verdict.
+
+usage: bench.py BUILD [ROUNDS]
 
 Ratios are CPU times (user and system) of interleaved runs, medians with smallest and largest.
 Exit 0 when every bar is met, 1 when one is missed or a part is not built yet.
@@ -24,7 +26,9 @@ def number(value, unit=""):
 
 def verdict_of(figure, bar, aim, is_more_better):
 	def meets(limit):
-		return limit is not None and (figure >= limit if is_more_better else figure <= limit)
+		if limit is None:
+			return False
+		return figure >= limit if is_more_better else figure <= limit
 
 	if meets(aim):
 		return "aim"

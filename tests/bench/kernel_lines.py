@@ -27,7 +27,7 @@ def under_crit(bench, command, env=None):
 				  cwd=folder)
 	recording = Recording(folder)
 	if not recording.kernel_records:
-		raise RuntimeError(f"{recording.path}: no kernel records: run as root, see crit doctor")
+		raise RuntimeError(f"{recording.path}: no kernel records; see crit doctor")
 	recording.elapsed_s = elapsed_s
 	return cpu_s, recording
 
@@ -35,8 +35,9 @@ def under_crit(bench, command, env=None):
 def beside_crit(bench, command):
 	"""CPU s of a command that belongs to no run, while somebody else's run is recorded."""
 	folder = bench.folder()
+	environment = dict(os.environ, CRIT_DIR=os.path.join(folder, "run"))
 	other = subprocess.Popen([bench.program("bin", "crit"), "run", "--", "sleep", "600"],
-				 env=dict(os.environ, CRIT_DIR=os.path.join(folder, "run")), cwd=folder,
+				 env=environment, cwd=folder,
 				 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
 				 stderr=subprocess.DEVNULL)
 	try:
@@ -133,8 +134,8 @@ def line_size(bench):
 	"""Bytes of recording per switch at level profile."""
 	_, recording = under_crit(bench, pipe(0, PIPE_LOOPS // 4), {"CRIT_LEVEL": "profile"})
 	switches = recording.kernel_kinds().get(Recording.SWITCH, 0)
-	yield ("recording at level profile, per switch", recording.size_bytes / switches, "B", 64, None,
-	       f"{switches} switches")
+	yield ("recording at level profile, per switch", recording.size_bytes / switches, "B",
+	       64, None, f"{switches} switches")
 
 
 def line_report(bench):

@@ -3,7 +3,6 @@
 import glob
 import json
 import os
-import resource
 import shutil
 import statistics
 import struct
@@ -47,12 +46,13 @@ class Bench:
 
 
 def run(command, env=None, cwd=None, is_checked=True):
-	"""Runs a command in silence; returns (CPU seconds of it and all it waited for, wall, peak bytes)."""
+	"""Runs a command in silence; returns (CPU seconds with its children, wall, peak bytes)."""
 	environment = dict(os.environ, **(env or {}))
 	with tempfile.TemporaryFile() as said:
 		start = time.monotonic()
-		child = subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL,
-					 stdout=said, stderr=subprocess.STDOUT)
+		child = subprocess.Popen(command, env=environment, cwd=cwd,
+					 stdin=subprocess.DEVNULL, stdout=said,
+					 stderr=subprocess.STDOUT)
 		_, status, usage = os.wait4(child.pid, 0)
 		elapsed = time.monotonic() - start
 		child.returncode = os.waitstatus_to_exitcode(status)
@@ -125,7 +125,7 @@ class Recording:
 				yield kind, payload[:length]
 
 	def kernel_kinds(self):
-		"""{kind: count} of the kernel records; each starts with kind and size (core/abi_kernel.h)."""
+		"""{kind: count} of the kernel records (core/abi_kernel.h)."""
 		counts = {}
 		for kind, payload in self.chunks():
 			at = 0
@@ -147,8 +147,3 @@ def wait_for(condition, what, seconds=20):
 		if time.monotonic() > end:
 			raise RuntimeError(f"{what}: not within {seconds} s")
 		time.sleep(0.02)
-
-
-def own_cpu_s():
-	usage = resource.getrusage(resource.RUSAGE_SELF)
-	return usage.ru_utime + usage.ru_stime

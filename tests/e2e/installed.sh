@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# An installed tree serves an ordinary user from any directory, with the library named without a path.
+# An installed tree serves an ordinary user from any directory; the library needs no path.
 # usage: installed.sh BUILD
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -58,12 +58,12 @@ done < <(grep -E '^(prepend-path|setenv) ' "$prefix"/share/modulefiles/crit/*)
 for needed in bin/crit bin/critd lib/libcrit_core.so lib/libcrit_pmpi.so share/man/man1/crit.1; do
 	[[ -e $prefix/$needed ]] || fault "$needed is not installed"
 done
-if grep -rl "$build" "$prefix/lib" "$prefix/bin" >"$scratch/leaks" &&
-	readelf -d $(<"$scratch/leaks") | grep -E '(RPATH|RUNPATH)' | grep -F "$build"; then
+if readelf -d "$prefix"/{bin,lib}/* 2>/dev/null | grep -E '(RPATH|RUNPATH)' | grep -F "$build"; then
 	fault "an installed file searches the build folder"
 fi
 
-run openmpi mpirun.openmpi --oversubscribe -np 2 -x LD_PRELOAD=libcrit_pmpi.so "$scratch/heat.openmpi"
+run openmpi mpirun.openmpi --oversubscribe -np 2 -x LD_PRELOAD=libcrit_pmpi.so \
+	"$scratch/heat.openmpi"
 run mpich mpirun.mpich -np 2 -genv LD_PRELOAD libcrit_pmpi.so "$scratch/heat.mpich"
 run crit-run crit run -- mpirun.openmpi --oversubscribe -np 2 "$scratch/heat.openmpi"
 exit $((faults > 0))

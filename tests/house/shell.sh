@@ -5,7 +5,18 @@ set -euo pipefail
 root=$1
 source "${BASH_SOURCE%/*}/files.sh"
 
-mapfile -t scripts < <(house_files "$root" -name '*.sh' -o -path './.ci/run')
+# is_script FILE: by its name, or by the interpreter it asks for.
+is_script()
+{
+	[[ $1 == *.sh || $(head -c 64 "$root/$1" | head -1 | tr -d '\0') == '#!'*[/\ ]*sh ]]
+}
+
+scripts=()
+while IFS= read -r file; do
+	if is_script "$file"; then
+		scripts+=("$file")
+	fi
+done < <(house_files "$root" -not -name '*.[ch]')
 ((${#scripts[@]})) || house_fault "no script below $root"
 for script in "${scripts[@]}"; do
 	(cd "$root" && shellcheck -x -P SCRIPTDIR -e SC1091 -f gcc -- "$script") ||
