@@ -31,6 +31,7 @@ trial_cleanup() {
 	if [ -n "${CRIT_TRIAL_KEEP:-}" ]; then
 		echo "kept: $trial"
 	else
+		findmnt -rno TARGET | grep "^$trial/" | xargs -r -n 1 umount
 		rm -rf "$trial"
 	fi
 }

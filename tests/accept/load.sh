@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Floods of switches and of MPI calls: nothing is lost, or what is lost is counted and shown.
+# usage: load.sh BUILD-DIRECTORY [quick]
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+pipes=300000
+calls=10000000
+if [ "${2:-full}" = quick ]; then
+	pipes=50000
+	calls=2000000
+fi
+
+# bench NAME ARGUMENT…: perf bench as a member of a run.
+bench() {
+	local name=$1
+	shift
+	dir=$trial/$name
+	report=$dir/report.json
+	CRIT_DIR=$dir "$crit" run -- perf bench "$@" >"$trial/$name.out" 2>&1
+	status=$?
+}
+
+switches() {
+	ask 'sum(t.get("switches", 0) for t in r["threads"])'
+}
+
+floods() {
+	bench pipe sched pipe -l "$pipes"
+	point "perf bench sched pipe: exit status" "$status" "$(switches) switches"
+	check_laws "perf bench sched pipe"
+	bench messaging sched messaging -g 4 -l 500
+	point "perf bench sched messaging: exit status" "$status" "$(switches) switches"
+	check_laws "perf bench sched messaging"
+}
+
+tiny_ring() {
+	export CRIT_RING_BYTES=4096
+	bench tiny sched pipe -l "$pipes"
+	unset CRIT_RING_BYTES
+	[ "$(ask 'lost() > 0')" = True ]
+	point "tiny ring: losses are counted" $? "$(ask 'lost()') lost"
+	grep -qi 'lost' "$dir/report.txt"
+	point "tiny ring: losses are shown" $? "$(grep -i -m 1 lost "$dir/report.txt")"
+	"$crit" report "$dir" >/dev/null 2>&1
+	status=$?
+	[ $status -eq 3 ]
+	point "tiny ring: crit report answers 3" $? "$status"
+	within "tiny ring: laws" "$(ask 'laws()')" 0 1e-9
+}
+
+# Ten million calls in 16 MiB, beside the same without a cap.
+capped() {
+	local flavour=$1 full bound
+	launch "uncapped-$flavour" preload "$flavour" 2 ping_pong "$calls" 300
+	full=$(ask 'share(0)')
+	check_laws "ping-pong uncapped $flavour"
+	export CRIT_MAX_BYTES=16M
+	launch "capped-$flavour" preload "$flavour" 2 ping_pong "$calls" 300
+	unset CRIT_MAX_BYTES
+	check_laws "ping-pong in 16 MiB $flavour"
+	point "ping-pong in 16 MiB $flavour: exit status" "$status" ""
+	within "ping-pong in 16 MiB $flavour: bytes" "$(stat -c %s "$dir"/*.crit)" 1 $((16 << 20))
+	grep -qiE 'profile' "$dir/report.txt"
+	point "ping-pong in 16 MiB $flavour: report says when" $? "$(grep -i -m 1 profile "$dir/report.txt")"
+	bound=$(ask 'r["losses"]["folded_ns"] / 1e9 / r["job"]["window_s"]')
+	within "ping-pong in 16 MiB $flavour: share(0) - $full, bound $bound" \
+		"$(python3 -c "print(round($(ask 'share(0)') - $full, 4))")" "-$bound" "$bound"
+}
+
+floods
+tiny_ring
+for flavour in "${flavours[@]}"; do
+	capped "$flavour"
+done
+trial_end

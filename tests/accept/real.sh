@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Real programs: hpcc and pbzip2 give the results they give without crit, and the figures make sense.
+# usage: real.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+
+# hpcc RANKS P Q MODE: in a directory of its own.
+hpcc_run() {
+	local ranks=$1 p=$2 q=$3 mode=$4 place=$trial/hpcc-$1-$4 example
+	mkdir "$place"
+	example=$(ls /usr/share/doc/hpcc/examples/_hpccinf.txt*)
+	case $example in
+	*.gz) gzip -dc "$example" ;;
+	*) cat "$example" ;;
+	esac | sed -E "s/^[0-9 ]+Ns\$/1600 Ns/; s/^[0-9 ]+Ps\$/$p Ps/; s/^[0-9 ]+Qs\$/$q Qs/" \
+		>"$place/hpccinf.txt"
+	export OMP_NUM_THREADS=1
+	compose "$mode" openmpi "$ranks" "$(command -v hpcc)"
+	dir=$place/crit
+	report=$dir/report.json
+	(cd "$place" && CRIT_DIR=$dir "${command[@]}" >hpcc.out 2>hpcc.err)
+	status=$?
+}
+
+# What hpcc says about correctness, without times and rates.
+hpcc_verdicts() {
+	grep -hE '^Success=|PASSED|FAILED|residual|Failures' "$1/hpccoutf.txt" |
+		sed -E 's/[0-9.]+(e[+-][0-9]+)? +seconds//'
+}
+
+hpcc_case() {
+	local ranks=$1
+	hpcc_run "$@" bare
+	hpcc_run "$@" preload
+	point "hpcc on $ranks ranks: exit status" "$status" ""
+	grep -q '^Success=1' "$trial/hpcc-$ranks-preload/hpccoutf.txt"
+	point "hpcc on $ranks ranks: Success=1" $? ""
+	diff <(hpcc_verdicts "$trial/hpcc-$ranks-bare") <(hpcc_verdicts "$trial/hpcc-$ranks-preload") \
+		>"$trial/hpcc-$ranks.diff"
+	point "hpcc on $ranks ranks: verdicts as without crit" $? "$(head -n 2 "$trial/hpcc-$ranks.diff")"
+	within "hpcc on $ranks ranks: useful, max / mean" \
+		"$(ask '(lambda u: round(max(u) * len(u) / sum(u), 3))([x["useful_s"] for x in r["ranks"]])')" 1 1.15
+	check_laws "hpcc on $ranks ranks"
+}
+
+pbzip2_case() {
+	local input=$trial/input
+	python3 - "$input" <<-'PYTHON'
+		import random, sys
+		random.seed(1)
+		words = [bytes(random.choices(b"abcdefghij", k=random.randint(2, 9))) for _ in range(5000)]
+		with open(sys.argv[1], "wb") as f:
+		    for _ in range(160):
+		        f.write(b" ".join(random.choices(words, k=80000)))
+	PYTHON
+	pbzip2 -p4 -c -k "$input" >"$trial/bare.bz2"
+	dir=$trial/pbzip2
+	report=$dir/report.json
+	CRIT_DIR=$dir "$crit" run -- pbzip2 -p4 -c -k "$input" >"$trial/crit.bz2" 2>"$trial/pbzip2.err"
+	point "pbzip2: exit status" $? "$(stat -c %s "$input") bytes in"
+	cmp "$trial/bare.bz2" "$trial/crit.bz2"
+	point "pbzip2: output as without crit" $? ""
+	workers='sorted((t["cmetric_s"] for t in role("app")), reverse=True)'
+	within "pbzip2: workers, max / min" "$(ask "(lambda c: round(c[0] / c[3], 3))($workers)")" 1 1.10
+	within "pbzip2: reader, writer and main, share of all" \
+		"$(ask "(lambda c: round(sum(c[4:]) / sum(c), 3))($workers)")" 0 0.10
+	check_laws "pbzip2"
+}
+
+pbzip2_case
+hpcc_case 2 1 2
+hpcc_case 4 2 2
+trial_end
