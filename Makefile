@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 ROUNDS ?= 5
 BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all deps demo check accept bench install uninstall sanitize clean
+.PHONY: all deps demo check accept bench install uninstall sanitize asan tsan clean
 
 all:
 	@cmake --preset $(PRESET) >/dev/null
@@ -20,7 +20,7 @@ demo:
 	@tests/e2e/demo.sh $(BUILD)
 
 check: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all sanitize
 	@ctest --preset check
 
 accept: deps
@@ -32,11 +32,10 @@ bench: deps
 	@tests/bench/bench.py $(BUILD) $(ROUNDS)
 
 # The unit tests once more under each sanitizer.
-sanitize: deps
-	@for preset in asan tsan; do \
-		cmake --preset $$preset >/dev/null && cmake --build --preset $$preset && \
-		ctest --preset $$preset || exit 1; \
-	done
+sanitize: asan tsan
+asan tsan:
+	@$(MAKE) --no-print-directory all PRESET=$@
+	@ctest --preset $@
 
 install:
 	@cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) >/dev/null

@@ -7,10 +7,10 @@ set -euo pipefail
 # What the build and the demo need.
 build=(build-essential clang llvm libbpf-dev libelf-dev libdw-dev libjansson-dev zlib1g-dev
 	libisal-dev libseccomp-dev libcap-dev libcap2-bin openmpi-bin libopenmpi-dev mpich
-	libmpich-dev pkg-config cmake ninja-build python3 util-linux)
+	libmpich-dev libgmp-dev pkg-config cmake ninja-build python3 util-linux)
 # What the tests and the benches need besides.
-check=(bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libgmp-dev
-	libclang-rt-dev hpcc pbzip2)
+check=(bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libclang-rt-dev
+	hpcc pbzip2)
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 
