@@ -4,8 +4,8 @@ from measure import NotBuilt
 
 
 def line_analysis(bench):
-	bench.program("tests", "crit-synth")
-	raise NotBuilt("how to read crit-synth")
+    bench.program("tests", "crit-synth")
+    raise NotBuilt("how to read crit-synth")
 
 
 LINES = (line_analysis,)

@@ -19,56 +19,56 @@ ROW = "{:<42} {:>10} {:>8} {:>8}  {:<9} {}"
 
 
 def number(value, unit=""):
-	if value is None:
-		return "-"
-	return f"{value:.3g}{unit}" if abs(value) < 1000 else f"{value:.0f}{unit}"
+    if value is None:
+        return "-"
+    return f"{value:.3g}{unit}" if abs(value) < 1000 else f"{value:.0f}{unit}"
 
 
 def verdict_of(figure, bar, aim, is_more_better):
-	def meets(limit):
-		if limit is None:
-			return False
-		return figure >= limit if is_more_better else figure <= limit
+    def meets(limit):
+        if limit is None:
+            return False
+        return figure >= limit if is_more_better else figure <= limit
 
-	if meets(aim):
-		return "aim"
-	return "bar" if meets(bar) else "MISSED"
+    if meets(aim):
+        return "aim"
+    return "bar" if meets(bar) else "MISSED"
 
 
 def show(what, figure, unit, bar, aim, note, is_more_better=False):
-	"""Prints one row; true when its bar is met."""
-	verdict = verdict_of(figure, bar, aim, is_more_better)
-	print(ROW.format(what, number(figure, unit), number(bar), number(aim), verdict, note),
-	      flush=True)
-	return verdict != "MISSED"
+    """Prints one row; true when its bar is met."""
+    verdict = verdict_of(figure, bar, aim, is_more_better)
+    print(ROW.format(what, number(figure, unit), number(bar), number(aim), verdict, note),
+          flush=True)
+    return verdict != "MISSED"
 
 
 def measure(bench, line):
-	"""All rows of one line; false when one misses its bar or cannot be measured."""
-	try:
-		return all([show(*row) for row in line(bench)])
-	except NotBuilt as missing:
-		print(ROW.format(line.__name__, "", "", "", "not built yet", missing), flush=True)
-	except (RuntimeError, OSError) as error:
-		print(ROW.format(line.__name__, "", "", "", "FAILED", error), flush=True)
-	return False
+    """All rows of one line; false when one misses its bar or cannot be measured."""
+    try:
+        return all([show(*row) for row in line(bench)])
+    except NotBuilt as missing:
+        print(ROW.format(line.__name__, "", "", "", "not built yet", missing), flush=True)
+    except (RuntimeError, OSError) as error:
+        print(ROW.format(line.__name__, "", "", "", "FAILED", error), flush=True)
+    return False
 
 
 def main():
-	if len(sys.argv) not in (2, 3):
-		print("usage: bench.py BUILD [ROUNDS]", file=sys.stderr)
-		return 2
-	# mpirun wants to be told twice that root is meant.
-	if os.geteuid() == 0:
-		os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-	bench = Bench(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
-	print(ROW.format("what", "figure", "bar", "aim", "verdict", "spread; peers"))
-	try:
-		lines = kernel_lines.LINES + shim_lines.LINES + analysis_lines.LINES
-		met = [measure(bench, line) for line in lines]
-	finally:
-		bench.close()
-	return 0 if all(met) else 1
+    if len(sys.argv) not in (2, 3):
+        print("usage: bench.py BUILD [ROUNDS]", file=sys.stderr)
+        return 2
+    # mpirun wants to be told twice that root is meant.
+    if os.geteuid() == 0:
+        os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    bench = Bench(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
+    print(ROW.format("what", "figure", "bar", "aim", "verdict", "spread; peers"))
+    try:
+        lines = kernel_lines.LINES + shim_lines.LINES + analysis_lines.LINES
+        met = [measure(bench, line) for line in lines]
+    finally:
+        bench.close()
+    return 0 if all(met) else 1
 
 
 sys.exit(main())

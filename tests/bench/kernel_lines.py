@@ -6,146 +6,147 @@ import signal
 import subprocess
 
 from measure import (Recording, interleave, median, ratios, run, spread,
-		     wait_for)
+                     wait_for)
 
 PIPE_LOOPS = 1000000
 START_RUNS = 9
 
 
 def pipe(cpu, loops=PIPE_LOOPS):
-	"""Two processes of one CPU that wake each other: two switches per loop."""
-	return ["taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", str(loops)]
+    """Two processes of one CPU that wake each other: two switches per loop."""
+    return ["taskset", "-c", str(cpu), "perf", "bench", "sched", "pipe", "-l", str(loops)]
 
 
 def under_crit(bench, command, env=None):
-	"""Runs a command as members of a run; returns (CPU s of it, its Recording)."""
-	folder = bench.folder()
-	crit = bench.program("bin", "crit")
-	bench.program("bin", "critd")
-	cpu_s, elapsed_s, _ = run([crit, "run", "--", *command],
-				  env={"CRIT_DIR": os.path.join(folder, "run"), **(env or {})},
-				  cwd=folder)
-	recording = Recording(folder)
-	if not recording.kernel_records:
-		raise RuntimeError(f"{recording.path}: no kernel records; see crit doctor")
-	recording.elapsed_s = elapsed_s
-	return cpu_s, recording
+    """Runs a command as members of a run; returns (CPU s of it, its Recording)."""
+    folder = bench.folder()
+    crit = bench.program("bin", "crit")
+    bench.program("bin", "critd")
+    cpu_s, elapsed_s, _ = run([crit, "run", "--", *command],
+                              env={"CRIT_DIR": os.path.join(folder, "run"), **(env or {})},
+                              cwd=folder)
+    recording = Recording(folder)
+    if not recording.kernel_records:
+        raise RuntimeError(f"{recording.path}: no kernel records; see crit doctor")
+    recording.elapsed_s = elapsed_s
+    return cpu_s, recording
 
 
 def beside_crit(bench, command):
-	"""CPU s of a command that belongs to no run, while somebody else's run is recorded."""
-	folder = bench.folder()
-	environment = dict(os.environ, CRIT_DIR=os.path.join(folder, "run"))
-	other = subprocess.Popen([bench.program("bin", "crit"), "run", "--", "sleep", "600"],
-				 env=environment, cwd=folder,
-				 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-				 stderr=subprocess.DEVNULL)
-	try:
-		wait_for(lambda: any(os.path.getsize(p) for p in glob.glob(f"{folder}/run/*.crit")),
-			 "recording of the other run")
-		return run(command)[0]
-	finally:
-		other.send_signal(signal.SIGTERM)
-		other.wait()
+    """CPU s of a command that belongs to no run, while somebody else's run is recorded."""
+    folder = bench.folder()
+    environment = dict(os.environ, CRIT_DIR=os.path.join(folder, "run"))
+    other = subprocess.Popen([bench.program("bin", "crit"), "run", "--", "sleep", "600"],
+                             env=environment, cwd=folder,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: any(os.path.getsize(p) for p in glob.glob(f"{folder}/run/*.crit")),
+                 "recording of the other run")
+        return run(command)[0]
+    finally:
+        other.send_signal(signal.SIGTERM)
+        other.wait()
 
 
 def under_perf(bench, command):
-	"""CPU s of a command with perf sched record, the recorder included."""
-	data = os.path.join(bench.folder(), "perf.data")
-	cpu_s = run(["perf", "sched", "record", "-o", data, "--", *command])[0]
-	os.unlink(data)
-	return cpu_s
+    """CPU s of a command with perf sched record, the recorder included."""
+    data = os.path.join(bench.folder(), "perf.data")
+    cpu_s = run(["perf", "sched", "record", "-o", data, "--", *command])[0]
+    os.unlink(data)
+    return cpu_s
 
 
 def beside_bpftrace(command):
-	"""CPU s of a command while bpftrace counts switches, bpftrace itself apart."""
-	script = 'tracepoint:sched:sched_switch { @ = count(); } BEGIN { printf("ready\\n"); }'
-	counter = subprocess.Popen(["bpftrace", "-e", script], stdin=subprocess.DEVNULL,
-				   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-	try:
-		while (line := counter.stdout.readline()) and "ready" not in line:
-			pass
-		if not line:
-			raise RuntimeError("bpftrace ended before it was ready")
-		return run(command)[0]
-	finally:
-		counter.send_signal(signal.SIGINT)
-		counter.communicate()
+    """CPU s of a command while bpftrace counts switches, bpftrace itself apart."""
+    script = 'tracepoint:sched:sched_switch { @ = count(); } BEGIN { printf("ready\\n"); }'
+    counter = subprocess.Popen(["bpftrace", "-e", script], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        while (line := counter.stdout.readline()) and "ready" not in line:
+            pass
+        if not line:
+            raise RuntimeError("bpftrace ended before it was ready")
+        return run(command)[0]
+    finally:
+        counter.send_signal(signal.SIGINT)
+        counter.communicate()
 
 
 def sched_pipe(bench):
-	"""Rounds of the pipe: alone, beside a run, as a member, and under the peers."""
-	recordings = []
+    """Rounds of the pipe: alone, beside a run, as a member, and under the peers."""
+    recordings = []
 
-	def member():
-		cpu_s, recording = under_crit(bench, pipe(0))
-		recordings.append(recording)
-		return cpu_s + recording.critd_cpu_s
+    def member():
+        cpu_s, recording = under_crit(bench, pipe(0))
+        recordings.append(recording)
+        return cpu_s + recording.critd_cpu_s
 
-	bench.program("bin", "crit")
-	bench.tool("perf")
-	bench.tool("bpftrace")
-	figures = interleave(bench.rounds, {
-		"alone": lambda: run(pipe(0))[0],
-		"unrelated": lambda: beside_crit(bench, pipe(0)),
-		"member": member,
-		"perf": lambda: under_perf(bench, pipe(0)),
-		"bpftrace": lambda: beside_bpftrace(pipe(0)),
-	})
-	return figures, recordings
+    bench.program("bin", "crit")
+    bench.tool("perf")
+    bench.tool("bpftrace")
+    figures = interleave(bench.rounds, {
+        "alone": lambda: run(pipe(0))[0],
+        "unrelated": lambda: beside_crit(bench, pipe(0)),
+        "member": member,
+        "perf": lambda: under_perf(bench, pipe(0)),
+        "bpftrace": lambda: beside_bpftrace(pipe(0)),
+    })
+    return figures, recordings
 
 
 def lines_pipe(bench):
-	figures, recordings = sched_pipe(bench)
-	peers = (f"perf sched record {median(ratios(figures, 'perf')):.2f}x, "
-		 f"bpftrace count {median(ratios(figures, 'bpftrace')):.2f}x")
-	for name, what, bar, aim in (("unrelated", "unrelated task, sched pipe", 1.10, 1.03),
-				     ("member", "member task and critd, sched pipe", 1.5, 1.15)):
-		values = ratios(figures, name)
-		yield what, median(values), "x", bar, aim, f"{spread(values)}; {peers}"
-	per_record = [r.critd_cpu_s * 1e9 / r.kernel_records for r in recordings]
-	yield ("critd CPU per kernel record", median(per_record), "ns", 60, 20,
-	       f"{spread(per_record)}; {recordings[0].kernel_records} records, start included")
-	yield ("records lost in these runs", sum(r.kernel_lost for r in recordings), "", 0, 0, "")
-	bench.member_recording = recordings[-1]
+    figures, recordings = sched_pipe(bench)
+    peers = (f"perf sched record {median(ratios(figures, 'perf')):.2f}x, "
+             f"bpftrace count {median(ratios(figures, 'bpftrace')):.2f}x")
+    for name, what, bar, aim in (("unrelated", "unrelated task, sched pipe", 1.10, 1.03),
+                                 ("member", "member task and critd, sched pipe", 1.5, 1.15)):
+        values = ratios(figures, name)
+        yield what, median(values), "x", bar, aim, f"{spread(values)}; {peers}"
+    start_s = median([under_crit(bench, ["true"])[1].critd_cpu_s for _ in range(bench.rounds)])
+    per_record = [(r.critd_cpu_s - start_s) * 1e9 / r.kernel_records for r in recordings]
+    yield ("critd CPU per kernel record", median(per_record), "ns", 60, 20,
+           f"{spread(per_record)}; {recordings[0].kernel_records} records, its start apart")
+    yield ("records lost in these runs", sum(r.kernel_lost for r in recordings), "", 0, 0, "")
+    bench.member_recording = recordings[-1]
 
 
 def line_start(bench):
-	"""CPU of `crit run -- true` with its critd, over that of `true`."""
-	costs = []
-	for _ in range(START_RUNS):
-		alone = run(["true"])[0]
-		cpu_s, recording = under_crit(bench, ["true"])
-		costs.append(cpu_s + recording.critd_cpu_s - alone)
-	yield "start to first record", median(costs), "s", 0.3, 0.1, spread(costs)
+    """CPU of `crit run -- true` with its critd, over that of `true`."""
+    costs = []
+    for _ in range(START_RUNS):
+        alone = run(["true"])[0]
+        cpu_s, recording = under_crit(bench, ["true"])
+        costs.append(cpu_s + recording.critd_cpu_s - alone)
+    yield "start to first record", median(costs), "s", 0.3, 0.1, spread(costs)
 
 
 def line_losses(bench):
-	"""Two pipes, one per CPU, at full speed."""
-	script = " & ".join(" ".join(pipe(cpu)) for cpu in (0, 1)) + " & wait"
-	bench.tool("perf")
-	_, recording = under_crit(bench, ["sh", "-c", script])
-	rate = recording.kernel_records / recording.elapsed_s
-	yield ("records lost, 2 CPUs at full rate", recording.kernel_lost, "", 0, 0,
-	       f"{recording.kernel_records} records at {rate / 1000:.0f} k/s")
+    """Two pipes, one per CPU, at full speed."""
+    script = " & ".join(" ".join(pipe(cpu)) for cpu in (0, 1)) + " & wait"
+    bench.tool("perf")
+    _, recording = under_crit(bench, ["sh", "-c", script])
+    rate = recording.kernel_records / recording.elapsed_s
+    yield ("records lost, 2 CPUs at full rate", recording.kernel_lost, "", 0, 0,
+           f"{recording.kernel_records} records at {rate / 1000:.0f} k/s")
 
 
 def line_size(bench):
-	"""Bytes of recording per switch at level profile."""
-	_, recording = under_crit(bench, pipe(0, PIPE_LOOPS // 4), {"CRIT_LEVEL": "profile"})
-	switches = recording.kernel_kinds().get(Recording.SWITCH, 0)
-	yield ("recording at level profile, per switch", recording.size_bytes / switches, "B",
-	       64, None, f"{switches} switches")
+    """Bytes of recording per switch at level profile."""
+    _, recording = under_crit(bench, pipe(0, PIPE_LOOPS // 4), {"CRIT_LEVEL": "profile"})
+    switches = recording.kernel_kinds().get(Recording.SWITCH, 0)
+    yield ("recording at level profile, per switch", recording.size_bytes / switches, "B",
+           64, None, f"{switches} switches")
 
 
 def line_report(bench):
-	"""CPU of `crit report` per million records, start included."""
-	recording = getattr(bench, "member_recording", None) or under_crit(bench, pipe(0))[1]
-	crit = bench.program("bin", "crit")
-	millions = (recording.kernel_records + recording.shim_slots) / 1e6
-	costs = [run([crit, "report", recording.folder])[0] / millions for _ in range(bench.rounds)]
-	yield ("report per million records", median(costs), "s", 1, None,
-	       f"{spread(costs)}; {millions:.1f} M records")
+    """CPU of `crit report` per million records, start included."""
+    recording = getattr(bench, "member_recording", None) or under_crit(bench, pipe(0))[1]
+    crit = bench.program("bin", "crit")
+    millions = (recording.kernel_records + recording.shim_slots) / 1e6
+    costs = [run([crit, "report", recording.folder])[0] / millions for _ in range(bench.rounds)]
+    yield ("report per million records", median(costs), "s", 1, None,
+           f"{spread(costs)}; {millions:.1f} M records")
 
 
 LINES = (lines_pipe, line_start, line_losses, line_size, line_report)

@@ -12,138 +12,138 @@ import time
 
 
 class NotBuilt(Exception):
-	"""A part that the line needs is missing."""
+    """A part that the line needs is missing."""
 
 
 class Bench:
-	"""Where things are: the build, a scratch folder, the number of rounds."""
+    """Where things are: the build, a scratch folder, the number of rounds."""
 
-	def __init__(self, build, rounds):
-		self.build = os.path.abspath(build)
-		self.rounds = rounds
-		self.scratch = tempfile.mkdtemp(prefix="crit-bench-")
-		os.chmod(self.scratch, 0o755)
+    def __init__(self, build, rounds):
+        self.build = os.path.abspath(build)
+        self.rounds = rounds
+        self.scratch = tempfile.mkdtemp(prefix="crit-bench-")
+        os.chmod(self.scratch, 0o755)
 
-	def close(self):
-		shutil.rmtree(self.scratch, ignore_errors=True)
+    def close(self):
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
-	def program(self, *path):
-		"""A program of the build, or NotBuilt."""
-		program = os.path.join(self.build, *path)
-		if not os.access(program, os.R_OK):
-			raise NotBuilt(os.path.join(*path))
-		return program
+    def program(self, *path):
+        """A program of the build, or NotBuilt."""
+        program = os.path.join(self.build, *path)
+        if not os.access(program, os.R_OK):
+            raise NotBuilt(os.path.join(*path))
+        return program
 
-	def tool(self, name):
-		"""A program of the machine, or NotBuilt."""
-		if not shutil.which(name):
-			raise NotBuilt(name)
-		return name
+    def tool(self, name):
+        """A program of the machine, or NotBuilt."""
+        if not shutil.which(name):
+            raise NotBuilt(name)
+        return name
 
-	def folder(self):
-		"""A new empty folder, for one recording."""
-		return tempfile.mkdtemp(dir=self.scratch)
+    def folder(self):
+        """A new empty folder, for one recording."""
+        return tempfile.mkdtemp(dir=self.scratch)
 
 
 def run(command, env=None, cwd=None, is_checked=True):
-	"""Runs a command in silence; returns (CPU seconds with its children, wall, peak bytes)."""
-	environment = dict(os.environ, **(env or {}))
-	with tempfile.TemporaryFile() as said:
-		start = time.monotonic()
-		child = subprocess.Popen(command, env=environment, cwd=cwd,
-					 stdin=subprocess.DEVNULL, stdout=said,
-					 stderr=subprocess.STDOUT)
-		_, status, usage = os.wait4(child.pid, 0)
-		elapsed = time.monotonic() - start
-		child.returncode = os.waitstatus_to_exitcode(status)
-		if child.returncode and is_checked:
-			said.seek(0)
-			text = said.read().decode(errors="replace")[-2000:]
-			raise RuntimeError(f"{' '.join(command)}: exit {child.returncode}: {text}")
-	return usage.ru_utime + usage.ru_stime, elapsed, usage.ru_maxrss * 1024
+    """Runs a command in silence; returns (CPU seconds with its children, wall, peak bytes)."""
+    environment = dict(os.environ, **(env or {}))
+    with tempfile.TemporaryFile() as said:
+        start = time.monotonic()
+        child = subprocess.Popen(command, env=environment, cwd=cwd,
+                                 stdin=subprocess.DEVNULL, stdout=said,
+                                 stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(child.pid, 0)
+        elapsed = time.monotonic() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode and is_checked:
+            said.seek(0)
+            text = said.read().decode(errors="replace")[-2000:]
+            raise RuntimeError(f"{' '.join(command)}: exit {child.returncode}: {text}")
+    return usage.ru_utime + usage.ru_stime, elapsed, usage.ru_maxrss * 1024
 
 
 def output_of(command, env=None, cwd=None):
-	"""What a command prints."""
-	return subprocess.run(command, env=dict(os.environ, **(env or {})), cwd=cwd, check=True,
-			      stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+    """What a command prints."""
+    return subprocess.run(command, env=dict(os.environ, **(env or {})), cwd=cwd, check=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
 
 
 def interleave(rounds, variants):
-	"""Runs every variant once per round, in turn; returns {name: [figure, …]}."""
-	figures = {name: [] for name in variants}
-	for _ in range(rounds):
-		for name, measure in variants.items():
-			figures[name].append(measure())
-	return figures
+    """Runs every variant once per round, in turn; returns {name: [figure, …]}."""
+    figures = {name: [] for name in variants}
+    for _ in range(rounds):
+        for name, measure in variants.items():
+            figures[name].append(measure())
+    return figures
 
 
 def ratios(figures, name, base="alone"):
-	"""Ratio of a variant to the base, round by round."""
-	return [a / b for a, b in zip(figures[name], figures[base])]
+    """Ratio of a variant to the base, round by round."""
+    return [a / b for a, b in zip(figures[name], figures[base])]
 
 
 def median(values):
-	return statistics.median(values)
+    return statistics.median(values)
 
 
 def spread(values):
-	"""Smallest to largest, as text."""
-	return f"{min(values):.3g}..{max(values):.3g}"
+    """Smallest to largest, as text."""
+    return f"{min(values):.3g}..{max(values):.3g}"
 
 
 class Recording:
-	"""One <host>.crit: its size and its FOOT chunk (core/abi_recording.h)."""
+    """One <host>.crit: its size and its FOOT chunk (core/abi_recording.h)."""
 
-	HEAD = struct.Struct("<IHHIIIIQQQQQ")
-	KERNEL, FOOT = 2, 15
-	SWITCH = 1
+    HEAD = struct.Struct("<IHHIIIIQQQQQ")
+    KERNEL, FOOT = 2, 15
+    SWITCH = 1
 
-	def __init__(self, folder):
-		paths = glob.glob(os.path.join(folder, "**", "*.crit"), recursive=True)
-		if len(paths) != 1:
-			raise RuntimeError(f"{folder}: {len(paths)} recordings, not one")
-		self.path = paths[0]
-		self.folder = os.path.dirname(self.path)
-		self.size_bytes = os.path.getsize(self.path)
-		foot = None
-		for kind, payload in self.chunks():
-			if kind == self.FOOT:
-				foot = struct.unpack_from("<8Q", payload)
-		if not foot:
-			raise RuntimeError(f"{self.path}: no FOOT, the recording is not complete")
-		(_, self.kernel_records, self.kernel_lost, self.shim_slots, self.shim_lost,
-		 self.write_errors, cpu_ns, _) = foot
-		self.critd_cpu_s = cpu_ns * 1e-9
+    def __init__(self, folder):
+        paths = glob.glob(os.path.join(folder, "**", "*.crit"), recursive=True)
+        if len(paths) != 1:
+            raise RuntimeError(f"{folder}: {len(paths)} recordings, not one")
+        self.path = paths[0]
+        self.folder = os.path.dirname(self.path)
+        self.size_bytes = os.path.getsize(self.path)
+        foot = None
+        for kind, payload in self.chunks():
+            if kind == self.FOOT:
+                foot = struct.unpack_from("<8Q", payload)
+        if not foot:
+            raise RuntimeError(f"{self.path}: no FOOT, the recording is not complete")
+        (_, self.kernel_records, self.kernel_lost, self.shim_slots, self.shim_lost,
+         self.write_errors, cpu_ns, _) = foot
+        self.critd_cpu_s = cpu_ns * 1e-9
 
-	def chunks(self):
-		"""(kind, payload) of every chunk."""
-		with open(self.path, "rb") as file:
-			while len(head := file.read(self.HEAD.size)) == self.HEAD.size:
-				_, _, kind, _, length = self.HEAD.unpack(head)[:5]
-				payload = file.read((length + 7) & ~7)
-				yield kind, payload[:length]
+    def chunks(self):
+        """(kind, payload) of every chunk."""
+        with open(self.path, "rb") as file:
+            while len(head := file.read(self.HEAD.size)) == self.HEAD.size:
+                _, _, kind, _, length = self.HEAD.unpack(head)[:5]
+                payload = file.read((length + 7) & ~7)
+                yield kind, payload[:length]
 
-	def kernel_kinds(self):
-		"""{kind: count} of the kernel records (core/abi_kernel.h)."""
-		counts = {}
-		for kind, payload in self.chunks():
-			at = 0
-			while kind == self.KERNEL and at + 16 <= len(payload):
-				record, size = struct.unpack_from("<BB", payload, at)
-				counts[record] = counts.get(record, 0) + 1
-				at += size
-		return counts
+    def kernel_kinds(self):
+        """{kind: count} of the kernel records (core/abi_kernel.h)."""
+        counts = {}
+        for kind, payload in self.chunks():
+            at = 0
+            while kind == self.KERNEL and at + 16 <= len(payload):
+                record, size = struct.unpack_from("<BB", payload, at)
+                counts[record] = counts.get(record, 0) + 1
+                at += size
+        return counts
 
-	def report(self):
-		with open(os.path.join(self.folder, "report.json"), encoding="utf-8") as file:
-			return json.load(file)
+    def report(self):
+        with open(os.path.join(self.folder, "report.json"), encoding="utf-8") as file:
+            return json.load(file)
 
 
 def wait_for(condition, what, seconds=20):
-	"""Waits until condition() is true."""
-	end = time.monotonic() + seconds
-	while not condition():
-		if time.monotonic() > end:
-			raise RuntimeError(f"{what}: not within {seconds} s")
-		time.sleep(0.02)
+    """Waits until condition() is true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError(f"{what}: not within {seconds} s")
+        time.sleep(0.02)

@@ -4,8 +4,8 @@ from measure import NotBuilt
 
 
 def lines_call(bench):
-	bench.program("tests", "apps", "call_cost.openmpi")
-	raise NotBuilt("how to read call_cost")
+    bench.program("tests", "apps", "call_cost.openmpi")
+    raise NotBuilt("how to read call_cost")
 
 
 LINES = (lines_call,)

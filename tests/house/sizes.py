@@ -10,71 +10,71 @@ WIDTH = 100
 FUNCTION_LINES = 60
 # First match wins: pattern on the path, lines allowed.  Contracts are longer than other headers.
 FILE_LINES = [
-	("CMakeLists.txt", 119),
-	("*/CMakeLists.txt", 59),
-	("core/abi_*.h", 250),
-	("analysis/results.h", 250),
-	("*.h", 150),
-	("*/main.c", 120),
-	("*.c", 600),
-	("*.py", 600),
-	("*.sh", 600),
-	("*.cmake", 120),
-	("Makefile", 120),
-	(".ci/run", 60),
+    ("CMakeLists.txt", 119),
+    ("*/CMakeLists.txt", 59),
+    ("core/abi_*.h", 250),
+    ("analysis/results.h", 250),
+    ("*.h", 150),
+    ("*/main.c", 120),
+    ("*.c", 600),
+    ("*.py", 600),
+    ("*.sh", 600),
+    ("*.cmake", 120),
+    ("Makefile", 120),
+    (".ci/run", 60),
 ]
 
 
 def sources(root):
-	for folder, folders, files in os.walk(root):
-		folders[:] = [f for f in folders if not re.match(r"\.git$|build(-|$)|crit-", f)]
-		for name in files:
-			yield os.path.relpath(os.path.join(folder, name), root)
+    for folder, folders, files in os.walk(root):
+        folders[:] = [f for f in folders if not re.match(r"\.git$|build(-|$)|crit-", f)]
+        for name in files:
+            yield os.path.relpath(os.path.join(folder, name), root)
 
 
 def limit_of(path):
-	return next((n for pattern, n in FILE_LINES if fnmatch.fnmatch(path, pattern)), None)
+    return next((n for pattern, n in FILE_LINES if fnmatch.fnmatch(path, pattern)), None)
 
 
 def long_functions(lines):
-	"""(line, name, length) of each function over the budget; a body closes in column 0."""
-	start = name = None
-	for number, line in enumerate(lines, 1):
-		if re.match(r"[A-Za-z_].*\(", line) and not line.rstrip().endswith(";"):
-			start, name = number, re.search(r"(\w+)\s*\(", line).group(1)
-		elif line.startswith("}"):
-			if start and number - start + 1 > FUNCTION_LINES:
-				yield start, name, number - start + 1
-			start = None
+    """(line, name, length) of each function over the budget; a body closes in column 0."""
+    start = name = None
+    for number, line in enumerate(lines, 1):
+        if re.match(r"[A-Za-z_].*\(", line) and not line.rstrip().endswith(";"):
+            start, name = number, re.search(r"(\w+)\s*\(", line).group(1)
+        elif line.startswith("}"):
+            if start and number - start + 1 > FUNCTION_LINES:
+                yield start, name, number - start + 1
+            start = None
 
 
 def faults_of(root, path):
-	limit = limit_of(path)
-	if limit is None:
-		return
-	with open(os.path.join(root, path), encoding="utf-8") as file:
-		lines = file.read().split("\n")
-	if lines and not lines[-1]:
-		lines.pop()
-	if len(lines) > limit:
-		yield f"{path}: {len(lines)} lines, at most {limit}"
-	for number, line in enumerate(lines, 1):
-		width = len(line.expandtabs(8))
-		if width > WIDTH and not path.endswith(("CMakeLists.txt", ".cmake")):
-			yield f"{path}:{number}: {width} columns, at most {WIDTH}"
-	if path.endswith((".c", ".h")):
-		for number, name, length in long_functions(lines):
-			yield f"{path}:{number}: {name}: {length} lines, at most {FUNCTION_LINES}"
+    limit = limit_of(path)
+    if limit is None:
+        return
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    if len(lines) > limit:
+        yield f"{path}: {len(lines)} lines, at most {limit}"
+    for number, line in enumerate(lines, 1):
+        width = len(line.expandtabs(8))
+        if width > WIDTH and not path.endswith(("CMakeLists.txt", ".cmake")):
+            yield f"{path}:{number}: {width} columns, at most {WIDTH}"
+    if path.endswith((".c", ".h")):
+        for number, name, length in long_functions(lines):
+            yield f"{path}:{number}: {name}: {length} lines, at most {FUNCTION_LINES}"
 
 
 def main():
-	root = sys.argv[1]
-	paths = sorted(path for path in sources(root) if limit_of(path))
-	faults = [fault for path in paths for fault in faults_of(root, path)]
-	if not paths:
-		faults.append(f"no source below {root}")
-	print(*faults, sep="\n")
-	return 1 if faults else 0
+    root = sys.argv[1]
+    paths = sorted(path for path in sources(root) if limit_of(path))
+    faults = [fault for path in paths for fault in faults_of(root, path)]
+    if not paths:
+        faults.append(f"no source below {root}")
+    print(*faults, sep="\n")
+    return 1 if faults else 0
 
 
 sys.exit(main())
