@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process's registration with critd, once, again after a fork, and its part of the window.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/cleanup.h"
+#include "core/shim.h"
+#include "core/shim_clock.h"
+
+struct crit_process crit_process = { .client = { .fd = -1 } };
+
+/*
+ * The child of a fork is a process of its own: it keeps nothing of its parent's recording and registers
+ * anew at its first MPI call.  Only this thread came along.
+ */
+static void on_fork_child(void)
+{
+	const int saved_errno = errno;
+
+	crit_memory_unmap();
+	crit_client_fini(&crit_process.client);
+	memset(&crit_thread, 0, sizeof(crit_thread));
+	atomic_store_explicit(&crit_process.state, CRIT_PROCESS_NEW, memory_order_release);
+	errno = saved_errno;
+}
+
+static void prepare_once(void)
+{
+	static bool is_prepared; /* one starter at a time; a fork's child inherits key and handler */
+
+	if (is_prepared)
+		return;
+	is_prepared = true;
+	crit_process.has_key = pthread_key_create(&crit_process.key, crit_thread_release) == 0 &&
+			       pthread_atfork(NULL, NULL, on_fork_child) == 0;
+}
+
+static int64_t tag_offset(void)
+{
+	return (int64_t)((intptr_t)&crit_thread.tag - (intptr_t)__builtin_thread_pointer());
+}
+
+static int register_process(struct crit_err *err)
+{
+	struct crit_client *client = &crit_process.client;
+	crit_autoclose int memfd = -1;
+	const struct crit_client_options options = { .role = CRIT_ROLE_SHIM,
+						     .flavour = crit_process.flavour,
+						     .env = &crit_process.env };
+	struct crit_client_member member = { .tls_offset = tag_offset() };
+	int error = crit_client_open(client, &options, err);
+
+	if (error < 0)
+		return error;
+	error = crit_memory_create(&memfd);
+	if (error < 0) {
+		char text[96];
+
+		(void)snprintf(text, sizeof(text), "no shared memory (%s): spans are not recorded",
+			       strerrordesc_np(-error));
+		crit_client_log(client, text);
+	}
+	member.clock_offset_ns = crit_process.clock_offset_ns;
+	member.memfd = memfd;
+	error = crit_client_register(client, &member, NULL, err);
+	if (error < 0)
+		crit_memory_unmap();
+	return error;
+}
+
+static enum crit_process_state start(void)
+{
+	struct crit_err err = { "" };
+
+	crit_client_env_read(&crit_process.env);
+	if (crit_process.env.is_disabled)
+		return CRIT_PROCESS_OFF;
+	crit_process.poll_gap_ns = crit_process.env.poll_gap_ns;
+	prepare_once();
+	crit_clock_init();
+	if (register_process(&err) < 0) {
+		crit_client_log(&crit_process.client, err.text);
+		crit_client_fini(&crit_process.client);
+		return CRIT_PROCESS_OFF;
+	}
+	return CRIT_PROCESS_READY;
+}
+
+bool crit_shim_start(enum crit_flavour flavour)
+{
+	const int saved_errno = errno;
+	int state = CRIT_PROCESS_NEW;
+
+	if (atomic_compare_exchange_strong(&crit_process.state, &state, CRIT_PROCESS_STARTING)) {
+		crit_process.flavour = flavour;
+		state = start();
+		atomic_store_explicit(&crit_process.state, state, memory_order_release);
+		errno = saved_errno;
+	}
+	return state != CRIT_PROCESS_OFF;
+}
+
+static bool is_ready(void)
+{
+	return atomic_load_explicit(&crit_process.state, memory_order_acquire) ==
+	       CRIT_PROCESS_READY;
+}
+
+void crit_shim_open_window(struct crit_message_rank *message)
+{
+	if (!is_ready())
+		return;
+	message->open_ns = crit_shim_now_ns();
+	(void)crit_client_send_rank(&crit_process.client, message); /* critd gone: nobody to tell */
+}
+
+void crit_shim_close_window(void)
+{
+	if (!is_ready())
+		return;
+	if (crit_thread.stripe)
+		crit_span_flush_poll(&crit_thread);
+	(void)crit_client_send_close(&crit_process.client, crit_shim_now_ns(), false);
+}
+
+void crit_shim_reopen_window(void)
+{
+	if (is_ready())
+		(void)crit_client_send_close(&crit_process.client, 0, true);
+}
+
+void crit_shim_await_report(void)
+{
+	int status;
+
+	if (is_ready() && crit_process.env.finish_s > 0)
+		(void)crit_client_wait_written(&crit_process.client,
+					       (int)crit_process.env.finish_s * 1000, &status);
+}
+
+const char *crit_shim_directory(void)
+{
+	return is_ready() ? crit_process.client.directory : "";
+}
+
+const char *crit_shim_run_key(void)
+{
+	return is_ready() ? crit_process.client.run_key : "";
+}
+
+bool crit_shim_move_recording(const char *directory)
+{
+	const int saved_errno = errno;
+	struct crit_client *client = &crit_process.client;
+	char from[CRIT_PATH_BYTES + CRIT_WORLD_BYTES + 8];
+	char to[CRIT_PATH_BYTES + CRIT_WORLD_BYTES + 8];
+	bool is_moved = false;
+
+	if (is_ready() && client->is_first && strcmp(directory, client->directory) != 0) {
+		(void)snprintf(from, sizeof(from), "%s/%s.crit", client->directory, client->host);
+		(void)snprintf(to, sizeof(to), "%s/%s.crit", directory, client->host);
+		/* link refuses to replace another node's file of that name */
+		is_moved = link(from, to) == 0 && unlink(from) == 0;
+		if (is_moved)
+			(void)rmdir(client->directory); /* stays if anything else lies in it */
+	}
+	errno = saved_errno;
+	return is_moved;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hooks: spans of one thread, from its calls to the ring and the tag word.
+#include "core/shim_span.h"
+
+#define COUNTER_PROBES 16
+#define FRAME_REACH (256u << 10) /* bytes of stack in which a frame may be looked at again */
+
+struct crit_counter *crit_span_find_counter(struct crit_thread *thread, uint32_t call,
+					    uint64_t site)
+{
+	struct crit_counter *counters = crit_stripe_counters(thread->stripe);
+	uint64_t hash = (site ^ (uint64_t)call << 40) * 0x9e3779b97f4a7c15ull;
+	uint64_t place = (hash >> 32) * CRIT_COUNTERS >> 32;
+
+	for (int probe = 0; probe < COUNTER_PROBES; probe++) {
+		struct crit_counter *counter = &counters[place];
+
+		if (counter->call == call && counter->site == site)
+			return counter;
+		if (counter->call == 0) {
+			counter->site = site;
+			counter->call = call;
+			return counter;
+		}
+		place = place + 1 < CRIT_COUNTERS ? place + 1 : 0;
+	}
+	return NULL;
+}
+
+void crit_span_fold(struct crit_thread *thread, uint32_t call, uint64_t site,
+		    const struct crit_fold *fold)
+{
+	struct crit_counter *counter = crit_span_counter_of(thread, call, site);
+
+	thread->stripe->folded_ns += fold->time_ns;
+	if (!counter)
+		return;
+	counter->count += fold->calls;
+	counter->folded_count += fold->calls;
+	counter->folded_ns += fold->time_ns;
+}
+
+/* critd changed level or tau, or ended the recording; says so in the ring when there is room. */
+void crit_span_follow_gate(struct crit_thread *thread)
+{
+	const struct crit_shm_head *head = crit_process.head;
+	uint32_t level = __atomic_load_n(&head->level, __ATOMIC_RELAXED);
+	uint32_t tau_ns = __atomic_load_n(&head->tau_ns, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&head->is_stopped, __ATOMIC_RELAXED)) {
+		thread->level = CRIT_LEVEL_NONE;
+		return;
+	}
+	crit_span_flush_poll(thread);
+	if (!crit_span_has_room(thread, 1))
+		return; /* the next event tries again */
+	*crit_span_slot_at(thread, thread->write_pos) = (struct crit_slot){
+		.time_ns = crit_clock_now_ns(&thread->clock),
+		.kind = CRIT_S_LEVEL,
+		.slots = 1,
+		.call = (__u16)level,
+		.arg = tau_ns,
+	};
+	crit_span_publish(thread, thread->write_pos + 1);
+	thread->level = level;
+	thread->tau_ns = tau_ns;
+	thread->gate = (uint64_t)tau_ns << 32 | level;
+}
+
+static inline struct crit_slot make_slot(enum crit_slot_kind kind, uint32_t call, uint64_t time_ns,
+					 uint64_t site)
+{
+	return (struct crit_slot){
+		.time_ns = time_ns,
+		.kind = (__u8)kind,
+		.slots = 1,
+		.call = (__u16)call,
+		.site = site,
+	};
+}
+
+static void end_span(struct crit_thread *thread)
+{
+	const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
+	uint64_t position = thread->write_pos;
+
+	if (thread->is_recorded == CRIT_RECORDED_HELD) {
+		thread->stripe->open_call = 0;
+		if (now_ns - thread->enter_ns < thread->tau_ns) {
+			crit_span_fold(thread, CRIT_CALL_OF(thread->what), thread->site,
+				       &(struct crit_fold){ 1, now_ns - thread->enter_ns });
+			thread->is_recorded = CRIT_RECORDED_NOT;
+			return;
+		}
+		position++;
+	}
+	*crit_span_slot_at(thread, position) = make_slot(CRIT_S_LEAVE, CRIT_CALL_OF(thread->what), now_ns, 0);
+	crit_span_publish(thread, position + 1);
+	thread->is_recorded = CRIT_RECORDED_NOT;
+}
+
+/*
+ * Inside a span already?  Frames of nested calls lie deeper.  A frame that was left by longjmp, an
+ * exception or cancellation is recognised by a caller above it or by its return address overwritten.
+ */
+bool crit_span_is_nested(struct crit_thread *thread, const uintptr_t *frame)
+{
+	const uintptr_t *outer = thread->outer_frame;
+
+	if (frame < outer && ((uintptr_t)outer - (uintptr_t)frame > FRAME_REACH ||
+			      outer[1] == thread->outer_return))
+		return true;
+	thread->outer_frame = NULL;
+	if (thread->is_recorded)
+		end_span(thread);
+	return false;
+}
+
+/* A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a tag. */
+bool crit_span_has_stripe(struct crit_thread *thread, bool *ret_may_tag)
+{
+	if (!thread->is_tag_only) {
+		if (!crit_shim_start(crit_process.flavour) ||
+		    atomic_load_explicit(&crit_process.state, memory_order_acquire) !=
+			    CRIT_PROCESS_READY)
+			return false;
+		crit_thread_claim(thread);
+	}
+	*ret_may_tag = true;
+	return thread->stripe != NULL;
+}
+
+static void begin_span(struct crit_thread *thread, uint32_t what, uint64_t site)
+{
+	const bool is_trace = thread->level == CRIT_LEVEL_TRACE;
+	uint64_t now_ns;
+
+	if (CRIT_UNLIKELY(!crit_span_has_room(thread, 2))) {
+		thread->stripe->lost_spans++;
+		return;
+	}
+	now_ns = crit_clock_now_ns(&thread->clock);
+	*crit_span_slot_at(thread, thread->write_pos) = make_slot(CRIT_S_ENTER, CRIT_CALL_OF(what), now_ns, site);
+	thread->site = site;
+	thread->enter_ns = now_ns;
+	if (is_trace) {
+		crit_span_publish(thread, thread->write_pos + 1);
+		thread->is_recorded = CRIT_RECORDED_PUBLISHED;
+		return;
+	}
+	thread->is_recorded = CRIT_RECORDED_HELD;
+	thread->stripe->open_class = CRIT_CLASS_OF(what);
+	thread->stripe->open_first_ns = now_ns;
+	thread->stripe->open_site = site;
+	thread->stripe->open_call = CRIT_CALL_OF(what);
+}
+
+static inline bool may_wait(uint32_t what)
+{
+	return CRIT_CLASS_OF(what) >= CRIT_CLASS_MPI_MAY_WAIT && CRIT_CLASS_OF(what) != CRIT_CLASS_OMP;
+}
+
+bool crit_shim_enter(uint32_t what, const void *frame, const void *site)
+{
+	struct crit_thread *thread = &crit_thread;
+	bool is_outer;
+
+	if (CRIT_LIKELY(crit_span_begin(thread, what, frame, &is_outer))) {
+		if (CRIT_UNLIKELY(thread->is_polling))
+			crit_span_flush_poll(thread);
+		if (thread->level == CRIT_LEVEL_TRACE ||
+		    (thread->level == CRIT_LEVEL_PROFILE && may_wait(what))) {
+			begin_span(thread, what, (uint64_t)(uintptr_t)site);
+		} else if (thread->level == CRIT_LEVEL_PROFILE) {
+			struct crit_counter *counter =
+				crit_span_counter_of(thread, CRIT_CALL_OF(what), (uint64_t)(uintptr_t)site);
+
+			if (CRIT_LIKELY(counter != NULL))
+				counter->count++;
+		}
+	}
+	if (is_outer)
+		crit_span_store_tag(thread, what);
+	return is_outer;
+}
+
+void crit_shim_leave(void)
+{
+	struct crit_thread *thread = &crit_thread;
+
+	thread->outer_frame = NULL;
+	if (thread->is_recorded)
+		end_span(thread);
+	crit_span_store_tag(thread, CRIT_SHIM_WHAT(0, CRIT_CLASS_USER));
+}
+
+uint64_t crit_shim_now_ns(void)
+{
+	return crit_clock_now_ns(&crit_thread.clock);
+}

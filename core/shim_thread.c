@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A thread's stripe: taken at its first event, given back at its exit.
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/shim_clock.h"
+
+__thread struct crit_thread crit_thread __attribute__((tls_model("initial-exec")));
+
+static bool try_take(struct crit_stripe_head *stripe)
+{
+	uint32_t expected = CRIT_STRIPE_FREE;
+
+	return __atomic_compare_exchange_n(&stripe->state, &expected, CRIT_STRIPE_OWNED, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Fresh stripes first, by one atomic add; then those critd has drained and freed again. */
+static struct crit_stripe_head *take_stripe(uint32_t *ret_number)
+{
+	struct crit_shm_head *head = crit_process.head;
+	const uint32_t count = head->stripe_count;
+	uint32_t number = __atomic_load_n(&head->stripes_used, __ATOMIC_RELAXED);
+
+	while (number < count) {
+		if (!__atomic_compare_exchange_n(&head->stripes_used, &number, number + 1, false,
+						 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			continue;
+		*ret_number = number;
+		if (try_take(crit_memory_stripe(number)))
+			return crit_memory_stripe(number);
+		number++; /* cannot be: nobody else has seen it */
+	}
+	for (number = 0; number < count; number++) {
+		*ret_number = number;
+		if (try_take(crit_memory_stripe(number)))
+			return crit_memory_stripe(number);
+	}
+	return NULL;
+}
+
+static void take_over(struct crit_thread *thread, struct crit_stripe_head *stripe)
+{
+	struct crit_slot *ring =
+		(struct crit_slot *)(void *)((char *)stripe + CRIT_STRIPE_RING_OFFSET);
+
+	if (stripe->claim_ns) /* not fresh */
+		memset(crit_stripe_counters(stripe), 0,
+		       CRIT_COUNTERS * sizeof(struct crit_counter));
+	stripe->ns_tid = (uint32_t)syscall(SYS_gettid);
+	stripe->claim_pos = stripe->write_pos;
+	stripe->counters_lost = 0;
+	stripe->folded_ns = 0;
+	stripe->open_call = 0;
+	stripe->release_ns = 0;
+	thread->ring = ring;
+	thread->last_counter = crit_stripe_counters(stripe);
+	thread->write_pos = stripe->write_pos;
+	thread->room_end = 0;
+	thread->gate = 0;
+	thread->level = CRIT_LEVEL_NONE;
+	__atomic_store_n(&stripe->claim_ns, crit_clock_now_ns(&thread->clock), __ATOMIC_RELEASE);
+	thread->stripe = stripe;
+}
+
+void crit_thread_claim(struct crit_thread *thread)
+{
+	const int saved_errno = errno;
+	struct crit_stripe_head *stripe = NULL;
+
+	/* without its own end a stripe would be lost for ever; so no key, no stripe */
+	if (crit_process.head && crit_process.has_key &&
+	    pthread_setspecific(crit_process.key, thread) == 0)
+		stripe = take_stripe(&thread->stripe_number);
+	if (stripe) {
+		take_over(thread, stripe);
+	} else {
+		thread->is_tag_only = true;
+		if (crit_process.head)
+			(void)__atomic_fetch_add(&crit_process.head->no_stripe, 1,
+						 __ATOMIC_RELAXED);
+	}
+	errno = saved_errno;
+}
+
+void crit_thread_release(void *unused)
+{
+	struct crit_thread *thread = &crit_thread;
+	struct crit_stripe_head *stripe = thread->stripe;
+
+	(void)unused;
+	if (stripe) {
+		crit_span_flush_poll(thread);
+		stripe->release_ns = crit_clock_now_ns(&thread->clock);
+		__atomic_store_n(&stripe->state, CRIT_STRIPE_RELEASED, __ATOMIC_RELEASE);
+	}
+	memset(thread, 0, sizeof(*thread)); /* a later event of this thread starts over */
+}
