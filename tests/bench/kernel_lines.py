@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from measure import (Recording, interleave, median, ratios, run, spread,
+from measure import (Recording, finished_recording, interleave, median, ratios, run, spread,
                      wait_for)
 
 PIPE_LOOPS = 1000000
@@ -25,7 +25,7 @@ def under_crit(bench, command, env=None):
     cpu_s, elapsed_s, _ = run([crit, "run", "--", *command],
                               env={"CRIT_DIR": os.path.join(folder, "run"), **(env or {})},
                               cwd=folder)
-    recording = Recording(folder)
+    recording = finished_recording(folder)
     if not recording.kernel_records:
         raise RuntimeError(f"{recording.path}: no kernel records; see crit doctor")
     recording.elapsed_s = elapsed_s

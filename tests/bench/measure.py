@@ -140,6 +140,21 @@ class Recording:
             return json.load(file)
 
 
+def finished_recording(folder):
+    """The one recording below a folder, once critd has ended it."""
+    found = []
+
+    def is_there():
+        try:
+            found.append(Recording(folder))
+        except RuntimeError:
+            return False
+        return True
+
+    wait_for(is_there, f"{folder}: end of the recording")
+    return found[-1]
+
+
 def wait_for(condition, what, seconds=20):
     """Waits until condition() is true."""
     end = time.monotonic() + seconds
