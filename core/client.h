@@ -77,6 +77,9 @@ int crit_client_wait_written(struct crit_client *client, int timeout_ms, int *re
 /* Closes the connection.  Accepts a client whose open failed, or zeroed memory with fd -1. */
 void crit_client_fini(struct crit_client *client);
 
+/* The directory for sockets and logs of ordinary users, made if needed: 0700, ours, no symlink. */
+int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *err);
+
 /*
  * Says in syslog and in <exe>-<pid>.log beside the socket why there is no report.
  * Errors: none; there is nobody left to tell.

@@ -65,9 +65,6 @@ int crit_client_spawn(const struct crit_client_program *program);
 /* The path of "critd" or "crit": ../bin beside the object this code is in, else where install put it. */
 int crit_client_find_program(const char *name, char *ret_path, size_t size);
 
-/* The directory for sockets and logs of ordinary users, made if needed: 0700, ours, no symlink. */
-int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *err);
-
 /* Connects client->fd, starting critd where nobody listens. */
 int crit_client_connect(struct crit_client *client, const struct crit_client_options *options,
 			struct crit_err *err);
