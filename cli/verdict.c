@@ -13,8 +13,8 @@
 #define SHARE_MOVED 0.05
 
 /*
- * Balanced work would end sooner by the waiting time per thread: while n >= 1 the threads' time is
- * work plus waiting, and even work would take work / threads.  Upper bound: it ignores dependencies.
+ * Balanced work would end sooner by the waiting time per thread: while n >= 1 the threads' time
+ * is work plus waiting, and even work takes work / threads.  A bound: it ignores dependencies.
  */
 static double stake(const struct crit_results *results)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report writers: one summary in, one stream out. They never print words of their own elsewhere. */
+/* The report writers: one summary in, one stream out, no words of their own elsewhere. */
 #ifndef CRIT_WRITERS_H
 #define CRIT_WRITERS_H
 
@@ -34,8 +34,9 @@ const char *crit_scope_name(enum crit_scope scope);
 const char *crit_level_name(uint32_t level);
 
 /*
- * Writes report.txt, report.json, ranks.csv and threads.csv into directory, each to NAME.tmp first and
- * renamed when all four are whole.  Errors: -errno with a line in err; no file is then left half-written.
+ * Writes report.txt, report.json, ranks.csv and threads.csv into directory, each to NAME.tmp first
+ * and renamed when all four are whole.  Errors: -errno with a line in err; no file is then left
+ * half-written.
  */
 int crit_write_all(int directory_fd, const char *directory, const struct crit_summary *summary,
 		   struct crit_err *err);

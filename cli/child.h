@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program crit run starts: registered before exec, signals passed on, its end copied. */
+#ifndef CRIT_CHILD_H
+#define CRIT_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/client_env.h"
+
+struct crit_child {
+	char **program; /* argv */
+	const char *exe; /* path to execute */
+	const struct crit_client_env *env; /* socket and run key for its registration */
+	bool is_recorded; /* false: run it plainly */
+};
+
+/* Looks name up like a shell. Range: ret_path has PATH_MAX bytes. Errors: -ENOENT, -EACCES. */
+int crit_child_find(const char *name, char *ret_path);
+
+/*
+ * Runs the program to its end, passing on the signals that reach us alone.
+ * Errors: -errno of fork or exec.  A failed registration is said on stderr; the program then runs
+ * unrecorded.
+ */
+int crit_child_run(const struct crit_child *child, int *ret_wait_status);
+
+/* Ends this process by the signal that ended the child, or answers its exit status. */
+int crit_child_end_like(int wait_status);
+
+/* A descriptor of a running process. Errors: -ESRCH, -errno. */
+int crit_child_pidfd(pid_t pid);
+
+/* Waits until the process behind pidfd ends or somebody sends SIGINT or SIGTERM. */
+void crit_child_watch(int pidfd);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit doctor: what this machine lacks for crit, and the one command that mends each lack. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/place.h"
+#include "cli/recording_set.h"
+#include "core/cleanup.h"
+#include "core/client.h"
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+#define TRIAL_WAIT_MS 5000
+#define LOG_LINES 3
+
+struct visit {
+	int lacks; /* what keeps crit from its full mode */
+	char critd[PATH_MAX];
+	bool has_critd;
+};
+
+static void say(struct visit *visit, bool is_fine, const char *what, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void say(struct visit *visit, bool is_fine, const char *what, const char *format, ...)
+{
+	va_list arguments;
+
+	visit->lacks += !is_fine;
+	(void)printf("%-7s %-18s ", is_fine ? "ok" : "MISSING", what);
+	va_start(arguments, format);
+	(void)vprintf(format, arguments);
+	va_end(arguments);
+	(void)putchar('\n');
+}
+
+static void mend(const char *command)
+{
+	(void)printf("%-7s %-18s mend it: %s\n", "", "", command);
+}
+
+static void check_libraries(struct visit *visit)
+{
+	static const char *const names[] = { "libcrit_pmpi.so", "libcrit_core.so",
+					     "libcrit_pmpi_openmpi.so", "libcrit_pmpi_mpich.so" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bool is_found = crit_place_library(names[i], path, sizeof(path)) == 0;
+		bool is_backend = i >= 2;
+
+		if (is_found)
+			say(visit, true, "library", "%s", path);
+		else if (is_backend)
+			(void)printf("%-7s %-18s %s is not built: that MPI is not seen\n", "-",
+				     "library", names[i]);
+		else
+			say(visit, false, "library", "%s is neither beside crit nor installed",
+			    names[i]);
+	}
+}
+
+/* The permitted capabilities of the file, as a mask; 0 when it has none. */
+static uint64_t file_capabilities(const char *path)
+{
+	struct vfs_ns_cap_data data = { 0 };
+	ssize_t size = getxattr(path, "security.capability", &data, sizeof(data));
+
+	if (size < (ssize_t)XATTR_CAPS_SZ_2)
+		return 0;
+	return (uint64_t)data.data[1].permitted << 32 | data.data[0].permitted;
+}
+
+static void check_critd(struct visit *visit)
+{
+	const uint64_t wanted = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE;
+	char command[PATH_MAX + 80];
+	uint64_t mask;
+
+	visit->has_critd = crit_place_program("critd", visit->critd, sizeof(visit->critd)) == 0;
+	if (!visit->has_critd) {
+		say(visit, false, "critd", "is neither beside crit nor installed; reinstall crit");
+		return;
+	}
+	say(visit, true, "critd", "%s", visit->critd);
+	mask = file_capabilities(visit->critd);
+	if (geteuid() == 0 || (mask & wanted) == wanted) {
+		say(visit, true, "privileges", "%s",
+		    geteuid() == 0 ? "you are root" : "critd has the file capabilities it needs");
+		return;
+	}
+	say(visit, false, "privileges", "critd has none: only the shims' half is recorded");
+	(void)snprintf(command, sizeof(command),
+		       "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep %s", visit->critd);
+	mend(command);
+}
+
+static void check_kernel(struct visit *visit)
+{
+	if (access(BTF_PATH, R_OK) == 0)
+		say(visit, true, "kernel BTF", BTF_PATH);
+	else
+		say(visit, false, "kernel BTF", "%s: %s; needs a kernel with CONFIG_DEBUG_INFO_BTF",
+		    BTF_PATH, strerror(errno));
+}
+
+static void check_mpi(void)
+{
+	static const char *const names[] = { "mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec",
+					     "srun" };
+	char path[PATH_MAX];
+	int found = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (crit_child_find(names[i], path) == 0) {
+			found++;
+			(void)printf("%-7s %-18s %s\n", "ok", "MPI launcher", path);
+		}
+	if (!found)
+		(void)printf(
+			"%-7s %-18s none in PATH; programs without MPI are recorded all the same\n",
+			"-", "MPI launcher");
+}
+
+/* Removes the trial's files and its directory; a leftover there is no harm. */
+static void remove_directory(const char *directory)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(directory, &entries, NULL, NULL);
+	char path[PATH_MAX];
+
+	for (int i = 0; entries && i < count; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
+		(void)unlink(path); /* . and .. refuse */
+		free(entries[i]);
+	}
+	free(entries);
+	(void)rmdir(directory);
+}
+
+/* Starts a real critd for a run without members: socket, privileges, BPF load, output, finisher. */
+static void check_trial(struct visit *visit)
+{
+	char directory[] = "/tmp/crit-doctor-XXXXXX";
+	struct crit_client_env env;
+	const struct crit_client_options options = { .role = CRIT_ROLE_RUNNER,
+						     .env = &env,
+						     .exe = "/crit-doctor" };
+	struct crit_client client = { .fd = -1 };
+	struct crit_err err = { { 0 } };
+	int status;
+
+	if (!visit->has_critd)
+		return;
+	if (!mkdtemp(directory)) {
+		say(visit, false, "trial", "cannot make %s: %s", directory, strerror(errno));
+		return;
+	}
+	crit_client_env_read(&env);
+	(void)crit_client_copy(env.directory, sizeof(env.directory), directory);
+	(void)snprintf(env.run, sizeof(env.run), "doctor-%d", (int)getpid());
+	status = crit_client_open(&client, &options, &err);
+	if (status)
+		say(visit, false, "trial run", "%s", err.text[0] ? err.text : strerror(-status));
+	else if (client.kernel_status)
+		say(visit, false, "trial run", "critd serves, but without the kernel half: %s",
+		    strerror(-client.kernel_status));
+	else
+		say(visit, true, "trial run", "critd serves with the kernel half");
+	crit_client_fini(&client);
+	if (!status)
+		(void)crit_finish_wait(directory,
+				       TRIAL_WAIT_MS); /* it holds files we want to remove */
+	remove_directory(directory);
+}
+
+/* The last lines of the newest log in the directory for sockets. */
+static void show_log(const char *directory)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(directory, &entries, NULL, NULL);
+	char newest[PATH_MAX] = "";
+	time_t newest_s = 0;
+	char text[4096] = "";
+	char *line;
+	size_t length;
+	crit_autofclose FILE *in = NULL;
+
+	for (int i = 0; entries && i < count; i++) {
+		const char *dot = strrchr(entries[i]->d_name, '.');
+		char path[PATH_MAX];
+		struct stat status;
+
+		(void)snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
+		if (dot && strcmp(dot, ".log") == 0 && lstat(path, &status) == 0 &&
+		    S_ISREG(status.st_mode) && status.st_size > 0 && status.st_mtime >= newest_s) {
+			newest_s = status.st_mtime;
+			memcpy(newest, path, sizeof(newest));
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	in = newest[0] ? fopen(newest, "re") : NULL;
+	if (!in)
+		return;
+	if (fseek(in, -(long)sizeof(text) + 1, SEEK_END))
+		rewind(in);
+	length = fread(text, 1, sizeof(text) - 1, in);
+	while (length && text[length - 1] == '\n')
+		text[--length] = '\0';
+	line = text + length;
+	for (int lines = 0; line > text && lines < LOG_LINES; line--)
+		lines += line[-1] == '\n';
+	(void)printf("%-7s %-18s last lines of %s:\n%s\n", "-", "log", newest,
+		     *line == '\n' ? line + 1 : line);
+}
+
+static void check_sockets(struct visit *visit)
+{
+	char directory[CRIT_SOCKET_PATH_BYTES];
+	struct crit_err err = { { 0 } };
+	int status = crit_client_socket_directory(directory, sizeof(directory), &err);
+
+	if (status) {
+		say(visit, false, "socket directory", "%s",
+		    err.text[0] ? err.text : strerror(-status));
+		return;
+	}
+	say(visit, true, "socket directory", "%s", directory);
+	show_log(directory);
+}
+
+int crit_command_doctor(int argc, char **argv)
+{
+	struct visit visit = { 0 };
+
+	if (argc > 1) {
+		bool is_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+
+		(void)fprintf(is_help ? stdout : stderr,
+			      "usage: crit doctor\n"
+			      "Checks what crit needs on this machine; 0: all is there, 1: "
+			      "something is missing.\n");
+		return is_help ? CRIT_EXIT_OK : CRIT_EXIT_USAGE;
+	}
+	check_kernel(&visit);
+	check_critd(&visit);
+	check_libraries(&visit);
+	check_mpi();
+	check_trial(&visit);
+	check_sockets(&visit);
+	(void)printf("%s\n",
+		     visit.lacks ? "crit works, but not in its full mode" : "nothing is missing");
+	return visit.lacks ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
+}

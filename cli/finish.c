@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * crit finish: the finisher.  Waits until critd says that the window is closed or hangs up, turns
+ * the recording into results, answers, and does it again at the end if more was recorded.
+ *
+ * Nobody looks at it: it has no terminal, its parent is gone, the program may be killed any time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/place.h"
+#include "cli/recording_set.h"
+#include "cli/writers.h"
+#include "core/abi_socket.h"
+#include "core/cleanup.h"
+#include "core/client.h"
+
+#define TAIL_BYTES 26 /* -YYYYmmddTHHMMSSZ-xxxxxxxx */
+
+struct finisher {
+	const char *directory;
+	int directory_fd;
+	int socket_fd; /* -1: none, finish at once */
+	int lock_fd;
+	enum crit_active_rule rule;
+	uint64_t written_bytes; /* of the recording the last results were made from */
+	int last_status;
+};
+
+/* The program's name inside the directory's, crit-<exe>-<date>-<hash>; else all of it. */
+static void log_failure(const char *directory, const char *text)
+{
+	const char *slash = strrchr(directory, '/');
+	const char *name = slash && slash[1] ? slash + 1 : directory;
+	struct crit_client client = { .fd = -1 };
+	size_t length;
+
+	if (strncmp(name, "crit-", 5) == 0 && name[5])
+		name += 5;
+	length = strlen(name);
+	if (length > TAIL_BYTES && name[length - TAIL_BYTES] == '-' && name[length - 9] == '-')
+		length -= TAIL_BYTES;
+	(void)snprintf(client.exe, sizeof(client.exe), "%.*s", (int)length, name);
+	crit_client_log(&client, text);
+}
+
+static int write_results(struct finisher *finisher, bool is_live)
+{
+	struct crit_recording_set set = { 0 };
+	struct crit_analysis analysis = { 0 };
+	struct crit_err err = { { 0 } };
+	struct crit_summary summary;
+	char critd_path[PATH_MAX];
+	struct crit_summary_options options = { .critd_path = critd_path, .is_live = is_live };
+	int status = crit_recording_set_add(&set, finisher->directory, &err);
+
+	(void)crit_place_program("critd", critd_path,
+				 sizeof(critd_path)); /* the bare name will do */
+	finisher->written_bytes = crit_recording_set_bytes(&set);
+	if (!status)
+		status = crit_recording_set_analyse(&set, finisher->rule, false, &analysis, &err);
+	if (!status) {
+		options.may_wait = analysis.may_wait;
+		status = crit_summary_init(&summary, analysis.results, &options);
+		if (!status) {
+			status = crit_write_all(finisher->directory_fd, finisher->directory,
+						&summary, &err);
+			crit_summary_fini(&summary);
+		}
+	}
+	if (status && status != finisher->last_status)
+		log_failure(finisher->directory, err.text[0] ? err.text : strerror(-status));
+	finisher->last_status = status;
+	crit_analysis_fini(&analysis);
+	crit_recording_set_fini(&set);
+	return status;
+}
+
+static void answer(const struct finisher *finisher, int status)
+{
+	struct timespec now;
+	struct crit_message_status message = {
+		.head = { .kind = CRIT_M_WRITTEN,
+			  .version = CRIT_SOCKET_VERSION,
+			  .size = sizeof(message) },
+		.status = status,
+	};
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	message.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	/* critd may be gone; the results are there all the same */
+	(void)send(finisher->socket_fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* True for CLOSED, false for the end of the conversation. */
+static bool wait_closed(const struct finisher *finisher)
+{
+	union {
+		struct crit_message_head head;
+		char bytes[CRIT_MESSAGE_MAX];
+	} message;
+
+	for (;;) {
+		ssize_t length = recv(finisher->socket_fd, &message, sizeof(message), 0);
+
+		if (length < 0 && errno == EINTR)
+			continue;
+		if (length <= 0)
+			return false;
+		if (length >= (ssize_t)sizeof(message.head) && message.head.kind == CRIT_M_CLOSED)
+			return true;
+	}
+}
+
+static int finish(struct finisher *finisher)
+{
+	struct crit_recording_set set = { 0 };
+	bool has_written = false;
+	bool has_grown;
+
+	while (finisher->socket_fd >= 0 && wait_closed(finisher)) {
+		answer(finisher, write_results(finisher, true));
+		has_written = true;
+	}
+	has_grown = crit_recording_set_add(&set, finisher->directory, NULL) == 0 &&
+		    crit_recording_set_bytes(&set) != finisher->written_bytes;
+	crit_recording_set_fini(&set);
+	if (has_written && !has_grown && finisher->last_status == 0)
+		return 0;
+	return write_results(finisher, false);
+}
+
+static int usage(void)
+{
+	(void)fprintf(stderr,
+		      "usage: crit finish --directory DIR [--socket-fd N] [--active=RULE]\n");
+	return CRIT_EXIT_USAGE;
+}
+
+static int parse(int argc, char **argv, struct finisher *finisher)
+{
+	static const struct option names[] = {
+		{ "directory", required_argument, NULL, 'd' },
+		{ "socket-fd", required_argument, NULL, 's' },
+		{ "active", required_argument, NULL, 'a' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *rule = getenv("CRIT_ACTIVE");
+	char *end;
+	int option;
+
+	if (rule)
+		(void)crit_rule_parse(rule, &finisher->rule); /* crit run has checked it */
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "d:s:a:h", names, NULL)) != -1) {
+		if (option == 'd') {
+			finisher->directory = optarg;
+		} else if (option == 's') {
+			finisher->socket_fd = (int)strtol(optarg, &end, 10);
+			if (*end || finisher->socket_fd < 0)
+				return usage();
+		} else if (option != 'a' || crit_rule_parse(optarg, &finisher->rule)) {
+			return usage();
+		}
+	}
+	return finisher->directory && optind == argc ? -1 : usage();
+}
+
+int crit_command_finish(int argc, char **argv)
+{
+	struct finisher finisher = { .socket_fd = -1, .directory_fd = -1 };
+	int code = parse(argc, argv, &finisher);
+	int status;
+
+	if (code >= 0)
+		return code;
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGTERM, SIG_IGN); /* ends with critd, which a time limit ends as well */
+	finisher.directory_fd = open(finisher.directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (finisher.directory_fd < 0) {
+		log_failure(finisher.directory, strerror(errno));
+		return CRIT_EXIT_FAILED;
+	}
+	finisher.lock_fd = crit_finish_lock(finisher.directory_fd);
+	status = finish(&finisher);
+	if (finisher.lock_fd >= 0) {
+		(void)unlinkat(finisher.directory_fd, CRIT_LOCK_NAME,
+			       0); /* those who wait hold it open */
+		close(finisher.lock_fd);
+	}
+	close(finisher.directory_fd);
+	return status ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
+}

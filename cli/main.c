@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit: hands over to a subcommand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "core/abi_recording.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *purpose;
+} commands[] = {
+	{ "run", crit_command_run, "run a program and report what holds it up" },
+	{ "report", crit_command_report, "print the report of a recording" },
+	{ "doctor", crit_command_doctor, "check what this machine lacks for crit" },
+	{ "finish", crit_command_finish,
+	  "turn a recording into a report (started by crit itself)" },
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *out)
+{
+	(void)fprintf(
+		out,
+		"usage: crit COMMAND [OPTION...] [ARGUMENT...]\n\n"
+		"crit finds what serialises a parallel job: which rank, thread, MPI call.\n\n");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		(void)fprintf(out, "  crit %-8s %s\n", commands[i].name, commands[i].purpose);
+	(void)fprintf(
+		out,
+		"\n  crit --version, crit --help, crit COMMAND --help\n"
+		"\nexit: 0 ok, 1 failed, 2 usage, 3 incomplete result; crit run: the program's\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+		print_help(stdout);
+		return CRIT_EXIT_OK;
+	}
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+		(void)printf("crit %s (recording version %d, report schema crit-report/1)\n",
+			     CRIT_VERSION, (int)CRIT_RECORDING_VERSION);
+		return CRIT_EXIT_OK;
+	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	if (*name)
+		(void)fprintf(stderr, "crit: no command named %s; see crit --help\n", name);
+	else
+		print_help(stderr);
+	return CRIT_EXIT_USAGE;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the parts of crit lie: beside this program, else where install put them. */
+#ifndef CRIT_PLACE_H
+#define CRIT_PLACE_H
+
+#include <stddef.h>
+
+/* Absolute path of the program; its bare name, for messages, with -ENOENT. */
+int crit_place_program(const char *name, char *ret_path, size_t size);
+
+/* Absolute path of a library, ../lib beside this program or installed. Errors: -ENOENT. */
+int crit_place_library(const char *name, char *ret_path, size_t size);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Finds the recordings of a directory, analyses them, and waits for the finisher that holds it. */
+#include "cli/recording_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/summary.h"
+#include "core/cleanup.h"
+
+#define WAIT_STEP_MS 5
+
+static int add_file(struct crit_recording_set *set, char *path) /* takes path */
+{
+	char **paths = path ? realloc(set->paths, (set->count + 1) * sizeof(*paths)) : NULL;
+
+	if (!paths) {
+		free(path);
+		return -ENOMEM;
+	}
+	set->paths = paths;
+	set->paths[set->count++] = path;
+	return 0;
+}
+
+static int is_recording(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return length > 5 && entry->d_name[0] != '.' &&
+	       strcmp(entry->d_name + length - 5, ".crit") == 0;
+}
+
+static int add_directory(struct crit_recording_set *set, const char *directory,
+			 struct crit_err *err)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(directory, &entries, is_recording, alphasort);
+	int status = count > 0 ? 0 : count < 0 ? -errno : -ENOENT;
+
+	for (int i = 0; i < count; i++) {
+		char *path = NULL;
+
+		if (!status && asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0)
+			path = NULL;
+		if (!status)
+			status = add_file(set, path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (count == 0)
+		return crit_err_set(
+			err, -ENOENT,
+			"%.160s holds no recording (*.crit); name the directory crit-<program>-...",
+			directory);
+	return status ? crit_err_set(err, status, "cannot read directory %.160s: %s", directory,
+				     strerror(-status))
+		      : 0;
+}
+
+int crit_recording_set_add(struct crit_recording_set *set, const char *path, struct crit_err *err)
+{
+	struct stat status;
+	const char *slash = strrchr(path, '/');
+	bool is_directory;
+
+	if (stat(path, &status))
+		return crit_err_set(err, -errno, "cannot open %.160s: %s", path, strerror(errno));
+	is_directory = S_ISDIR(status.st_mode);
+	if (!set->directory) {
+		if (is_directory)
+			set->directory = strdup(path);
+		else
+			set->directory = slash ? strndup(path, (size_t)(slash - path) + 1)
+					       : strdup(".");
+		if (!set->directory)
+			return -ENOMEM;
+	}
+	return is_directory ? add_directory(set, path, err) : add_file(set, strdup(path));
+}
+
+void crit_recording_set_fini(struct crit_recording_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		free(set->paths[i]);
+	free(set->paths);
+	free(set->directory);
+	memset(set, 0, sizeof(*set));
+}
+
+uint64_t crit_recording_set_bytes(const struct crit_recording_set *set)
+{
+	uint64_t sum_bytes = 0;
+	struct stat status;
+
+	for (size_t i = 0; i < set->count; i++)
+		if (stat(set->paths[i], &status) == 0)
+			sum_bytes += (uint64_t)status.st_size;
+	return sum_bytes;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+struct progress {
+	uint64_t begin_ms;
+	bool is_drawn;
+};
+
+/* A bar once the work has taken a second. */
+static void draw_progress(void *user, uint64_t done_bytes, uint64_t total_bytes)
+{
+	struct progress *progress = user;
+
+	if (now_ms() - progress->begin_ms < 1000 || total_bytes == 0)
+		return;
+	progress->is_drawn = true;
+	(void)fprintf(stderr, "\ranalysing %3llu %%",
+		      (unsigned long long)(100 * (done_bytes / 1024) / (total_bytes / 1024 + 1)));
+}
+
+int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_active_rule rule,
+			       bool has_progress, struct crit_analysis *ret_analysis,
+			       struct crit_err *err)
+{
+	struct progress progress = { .begin_ms = now_ms() };
+	struct crit_analysis_options options = { .rule = rule, .user = &progress };
+	struct crit_analysis analysis = { 0 };
+	const char *const *paths = (const char *const *)set->paths;
+	int status;
+
+	if (has_progress)
+		options.progress = draw_progress;
+	status = crit_analyse(paths, set->count, &options, &analysis.results, err);
+	if (!status && crit_summary_needs_may_wait(analysis.results)) {
+		options.rule = CRIT_ACTIVE_MAY_WAIT;
+		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
+	}
+	if (progress.is_drawn)
+		(void)fprintf(stderr, "\r%16s\r", "");
+	if (status) {
+		crit_analysis_fini(&analysis);
+		return status;
+	}
+	*ret_analysis = analysis;
+	return 0;
+}
+
+void crit_analysis_fini(struct crit_analysis *analysis)
+{
+	if (analysis->results)
+		crit_results_destroy(analysis->results);
+	if (analysis->may_wait)
+		crit_results_destroy(analysis->may_wait);
+	memset(analysis, 0, sizeof(*analysis));
+}
+
+int crit_finish_lock(int directory_fd)
+{
+	int fd = openat(directory_fd, CRIT_LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			0666);
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		int status = -errno;
+
+		close(fd);
+		return status;
+	}
+	return fd;
+}
+
+int crit_finish_wait(const char *directory, int timeout_ms)
+{
+	const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000 };
+	uint64_t deadline_ms = now_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
+	crit_autofree char *path = NULL;
+	crit_autoclose int fd = -1;
+
+	if (asprintf(&path, "%s/%s", directory, CRIT_LOCK_NAME) < 0)
+		return -ENOMEM;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return 0; /* nobody ever held it */
+	while (flock(fd, LOCK_SH | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return 0; /* no locks on this file system: nothing to wait for */
+		if (now_ms() >= deadline_ms)
+			return -ETIMEDOUT;
+		(void)nanosleep(&step, NULL);
+	}
+	return 0;
+}

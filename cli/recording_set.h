@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recordings of one run: found, analysed, and held by a living finisher or not. */
+#ifndef CRIT_RECORDING_SET_H
+#define CRIT_RECORDING_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/results.h"
+#include "core/err.h"
+
+#define CRIT_LOCK_NAME ".finish.lock"
+
+struct crit_recording_set {
+	char *directory; /* of the first recording */
+	char **paths;
+	size_t count;
+	bool is_live; /* a finisher still holds the directory */
+};
+
+struct crit_analysis {
+	struct crit_results *results;
+	struct crit_results *may_wait; /* NULL: not needed */
+};
+
+/*
+ * Adds PATH itself, or the *.crit files of the directory PATH, sorted by name.
+ * Ownership: fini frees; zeroed memory is an empty set.  Errors: -errno with a line in err, -ENOENT
+ * when a directory holds no recording.
+ */
+int crit_recording_set_add(struct crit_recording_set *set, const char *path, struct crit_err *err);
+void crit_recording_set_fini(struct crit_recording_set *set);
+
+/* Sum of the sizes of all files. Units: bytes. */
+uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);
+
+/*
+ * Analyses the set, a second time with mpi_may_wait active where that could change the verdict.
+ * Ownership: crit_analysis_fini.  Errors: those of crit_analyse.
+ * has_progress draws a bar on stderr once the work has taken a second.
+ */
+int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_active_rule rule,
+			       bool has_progress, struct crit_analysis *ret_analysis,
+			       struct crit_err *err);
+void crit_analysis_fini(struct crit_analysis *analysis);
+
+/* Takes the finisher's lock; the descriptor holds it. Errors: -EWOULDBLOCK, -errno. */
+int crit_finish_lock(int directory_fd);
+
+/* Waits until no finisher holds the directory; answers 0, or -ETIMEDOUT when one still does. */
+int crit_finish_wait(const char *directory, int timeout_ms);
+
+#endif

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit run: starts a program under crit, passes signals and exit status on, shows the report. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/place.h"
+#include "cli/recording_set.h"
+#include "cli/summary.h"
+#include "core/abi_shim.h"
+#include "core/cleanup.h"
+#include "core/client.h"
+
+#define STATUS_NOT_FOUND 127
+#define STATUS_NOT_EXECUTABLE 126
+
+struct run_options {
+	struct crit_client_env env;
+	bool has_shim;
+	pid_t attach_pid; /* 0: start a program */
+	char **program; /* argv */
+};
+
+enum {
+	OPTION_LEVEL = 256,
+	OPTION_NO_SHIM
+};
+
+static void print_usage(FILE *out)
+{
+	(void)fprintf(out,
+		      "usage: crit run [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+		      "       crit run [OPTION...] -p PID\n"
+		      "  -o, --output=DIR     directory of the run; %%e program, %%h host, %%d "
+		      "date, %%j job\n"
+		      "  -l, --level=LEVEL    trace (all spans) or profile (less to record)\n"
+		      "  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+		      "  -p, --pid=PID        record a running process until it ends or Ctrl-C\n"
+		      "      --no-shim        do not preload the MPI shim\n"
+		      "  -h, --help           this text\n"
+		      "The exit status is the program's.\n");
+}
+
+static int usage(const char *reason, const char *what)
+{
+	(void)fprintf(stderr, "crit run: %s %s; see crit run --help\n", reason, what);
+	return CRIT_EXIT_USAGE;
+}
+
+static int parse_level(struct run_options *options)
+{
+	if (strcmp(optarg, "trace") && strcmp(optarg, "profile"))
+		return usage("no level named", optarg);
+	options->env.level = *optarg == 't' ? CRIT_LEVEL_TRACE : CRIT_LEVEL_PROFILE;
+	(void)setenv("CRIT_LEVEL", optarg, 1);
+	return -1;
+}
+
+static int parse_active(void)
+{
+	enum crit_active_rule rule;
+
+	if (crit_rule_parse(optarg, &rule))
+		return usage("no activity rule named", optarg);
+	(void)setenv("CRIT_ACTIVE", optarg, 1); /* the finisher reads it */
+	return -1;
+}
+
+static int parse_pid(struct run_options *options)
+{
+	char *end;
+	long pid = strtol(optarg, &end, 10);
+
+	if (*end || pid < 1 || pid > INT_MAX)
+		return usage("no process number:", optarg);
+	options->attach_pid = (pid_t)pid;
+	return -1;
+}
+
+/* Answers -1 to go on, else the exit code. */
+static int parse_one(int option, struct run_options *options)
+{
+	switch (option) {
+	case 'o':
+		if (!crit_client_copy(options->env.directory, sizeof(options->env.directory),
+				      optarg))
+			return usage("name of the directory is too long:", optarg);
+		(void)setenv("CRIT_DIR", optarg, 1);
+		return -1;
+	case 'l':
+		return parse_level(options);
+	case 'a':
+		return parse_active();
+	case 'p':
+		return parse_pid(options);
+	case OPTION_NO_SHIM:
+		options->has_shim = false;
+		return -1;
+	case 'h':
+		print_usage(stdout);
+		return CRIT_EXIT_OK;
+	default:
+		print_usage(stderr);
+		return CRIT_EXIT_USAGE;
+	}
+}
+
+static int parse(int argc, char **argv, struct run_options *options)
+{
+	static const struct option names[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "level", required_argument, NULL, 'l' },
+		{ "active", required_argument, NULL, 'a' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "no-shim", no_argument, NULL, OPTION_NO_SHIM },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "+o:l:a:p:h", names, NULL)) != -1) {
+		int code = parse_one(option, options);
+
+		if (code >= 0)
+			return code;
+	}
+	options->program = argv + optind;
+	if (!*options->program && !options->attach_pid) {
+		(void)fprintf(stderr, "crit run: no program given; see crit run --help\n");
+		return CRIT_EXIT_USAGE;
+	}
+	if (*options->program && options->attach_pid)
+		return usage("a process and a program at once:", *options->program);
+	return -1;
+}
+
+/* A key of its own, so that nested and neighbouring runs never mix. */
+static void make_run_key(struct run_options *options)
+{
+	uint64_t start_ticks = 0;
+
+	(void)crit_client_process_stat(getpid(), NULL, NULL, &start_ticks); /* 0 is unique enough */
+	(void)snprintf(options->env.run, sizeof(options->env.run), "run-%d-%llu", (int)getpid(),
+		       (unsigned long long)start_ticks);
+	(void)setenv("CRIT_RUN", options->env.run, 1);
+}
+
+static int open_client(struct crit_client *client, const struct run_options *options,
+		       const char *exe)
+{
+	const struct crit_client_options client_options = {
+		.role = CRIT_ROLE_RUNNER,
+		.env = &options->env,
+		.exe = exe,
+	};
+	struct crit_err err = { { 0 } };
+	int status = crit_client_open(client, &client_options, &err);
+
+	if (status)
+		(void)fprintf(stderr, "crit run: nothing is recorded: %s\n",
+			      err.text[0] ? err.text : strerror(-status));
+	return status;
+}
+
+static void set_preload(void)
+{
+	char path[PATH_MAX];
+	const char *old = getenv("LD_PRELOAD");
+	crit_autofree char *both = NULL;
+
+	if (crit_place_library("libcrit_pmpi.so", path, sizeof(path)) || strpbrk(path, " :")) {
+		(void)fprintf(stderr,
+			      "crit run: no MPI calls are recorded: libcrit_pmpi.so is not beside "
+			      "crit, or its path has a blank or colon; reinstall crit\n");
+		return;
+	}
+	if (asprintf(&both, "%s%s%s", path, old && *old ? ":" : "", old ? old : "") < 0) {
+		both = NULL;
+		return;
+	}
+	(void)setenv("LD_PRELOAD", both, 1);
+}
+
+/* The first screen of report.txt, which ends before the line "Run". */
+static bool show_report(const char *directory)
+{
+	crit_autofree char *path = NULL;
+	crit_autofree char *line = NULL;
+	crit_autofclose FILE *in = NULL;
+	size_t size = 0;
+
+	if (asprintf(&path, "%s/report.txt", directory) < 0) {
+		path = NULL;
+		return false;
+	}
+	in = fopen(path, "re");
+	if (!in)
+		return false;
+	while (getline(&line, &size, in) > 0 && strcmp(line, "Run\n") != 0)
+		(void)fputs(line, stderr);
+	return true;
+}
+
+/* A short program ends before its finisher has started: wait for its report, then for its lock. */
+static void wait_and_show(const struct crit_client *client, const struct run_options *options)
+{
+	const struct timespec step = { .tv_nsec = 5000000 };
+	int left_ms = (int)options->env.finish_s * 1000;
+	crit_autofree char *path = NULL;
+
+	if (!client->is_first || options->env.finish_s == 0)
+		return;
+	if (asprintf(&path, "%s/report.json", client->directory) < 0) {
+		path = NULL;
+		return;
+	}
+	while (access(path, F_OK) && left_ms > 0) {
+		(void)nanosleep(&step, NULL);
+		left_ms -= 5;
+	}
+	if (crit_finish_wait(client->directory, left_ms) == -ETIMEDOUT)
+		(void)fprintf(stderr,
+			      "crit run: members of the run still live; see crit report %s later\n",
+			      client->directory);
+	if (!show_report(client->directory))
+		(void)fprintf(
+			stderr,
+			"crit run: no report within %u s; try crit report %s, or see crit doctor\n",
+			options->env.finish_s, client->directory);
+	(void)fprintf(stderr, "%s\n", client->directory);
+}
+
+static int run_program(struct run_options *options)
+{
+	struct crit_client client = { .fd = -1 };
+	struct crit_child child = { .program = options->program, .env = &options->env };
+	char exe[PATH_MAX];
+	int status = crit_child_find(options->program[0], exe);
+	int wait_status;
+
+	if (status) {
+		(void)fprintf(stderr, "crit run: cannot run %s: %s\n", options->program[0],
+			      strerror(-status));
+		return status == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	}
+	child.exe = exe;
+	if (!options->env.is_disabled) {
+		make_run_key(options);
+		child.is_recorded = open_client(&client, options, exe) == 0;
+	}
+	if (child.is_recorded) {
+		(void)crit_client_copy(options->env.socket, sizeof(options->env.socket),
+				       client.socket_path);
+		(void)setenv("CRIT_SOCKET", client.socket_path, 1);
+		if (options->has_shim)
+			set_preload();
+	}
+	status = crit_child_run(&child, &wait_status);
+	crit_client_fini(&client);
+	if (child.is_recorded)
+		wait_and_show(&client, options);
+	if (status) {
+		(void)fprintf(stderr, "crit run: cannot run %s: %s\n", exe, strerror(-status));
+		return status == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	}
+	return crit_child_end_like(wait_status);
+}
+
+static int attach(struct run_options *options)
+{
+	struct crit_client client = { .fd = -1 };
+	struct crit_err err = { { 0 } };
+	char link[64];
+	char exe[PATH_MAX];
+	ssize_t length;
+	int status;
+	crit_autoclose int pidfd = crit_child_pidfd(options->attach_pid);
+
+	if (pidfd < 0) {
+		(void)fprintf(stderr, "crit run: cannot record process %d: %s\n",
+			      (int)options->attach_pid, strerror(-pidfd));
+		return CRIT_EXIT_FAILED;
+	}
+	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)options->attach_pid);
+	length = readlink(link, exe, sizeof(exe) - 1);
+	exe[length > 0 ? length : 0] = '\0';
+	make_run_key(options);
+	status = open_client(&client, options, exe[0] ? exe : "process");
+	if (status)
+		return CRIT_EXIT_FAILED;
+	status = crit_client_attach(&client, pidfd, &err);
+	if (status)
+		(void)fprintf(stderr, "crit run: cannot record process %d: %s\n",
+			      (int)options->attach_pid, err.text[0] ? err.text : strerror(-status));
+	else
+		crit_child_watch(pidfd);
+	crit_client_fini(&client);
+	wait_and_show(&client, options);
+	return status ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
+}
+
+int crit_command_run(int argc, char **argv)
+{
+	struct run_options options = { .has_shim = true };
+	int code;
+
+	crit_client_env_read(&options.env);
+	code = parse(argc, argv, &options);
+	if (code >= 0)
+		return code;
+	return options.attach_pid ? attach(&options) : run_program(&options);
+}
