@@ -199,33 +199,34 @@ static bool is_last_of_process(struct crit_sim *m, uint32_t thread)
 	return true;
 }
 
+/* A life ends at its last switch-out, a little after the exit record. */
 static void die(struct crit_sim *m, uint32_t thread, uint32_t cpu)
 {
 	struct crit_sim_actor *a = &m->actors[thread];
-	struct crit_scenario_event *e;
 	struct crit_scenario_process *p = crit_sim_process(m, thread);
 
 	if (a->is_claimed) {
-		e = crit_sim_emit(m, CRIT_EV_RELEASE, thread);
-		if (a->is_polling) {
-			e->begin_ns = a->span_begin_ns;
-			e->call = a->call;
-		}
+		struct crit_scenario_event *e = crit_sim_emit(m, CRIT_EV_RELEASE, thread);
+
+		e->begin_ns = a->is_polling ? a->span_begin_ns : 0;
+		e->call = a->call;
 	}
-	end_span(m, thread);
+	if (a->is_polling)
+		end_span(m, thread);
 	crit_sim_emit(m, CRIT_EV_EXIT, thread)->cpu = cpu;
-	a->state = CRIT_STATE_NONE;
-	thread_of(m, thread)->death_ns = m->now_ns;
-	if (is_last_of_process(m, thread)) {
-		p->gone_ns = m->now_ns;
-		if (p->has_open && !p->has_close)
-			p->close_ns = m->now_ns;
-		if (p->has_shim)
-			(void)crit_sim_emit(m, CRIT_EV_GONE, thread);
-	}
 	if (crit_random_is(&m->random, 50))
 		m->now_ns += crit_random_below(&m->random, 100);
+	end_span(m, thread); /* a call that never returned lasts until death */
+	a->state = CRIT_STATE_NONE;
+	thread_of(m, thread)->death_ns = m->now_ns;
 	crit_sim_switch_out(m, cpu, 0x80, false);
+	if (!is_last_of_process(m, thread))
+		return;
+	p->gone_ns = m->now_ns;
+	if (p->has_open && !p->has_close)
+		p->close_ns = m->now_ns;
+	if (p->has_shim)
+		(void)crit_sim_emit(m, CRIT_EV_GONE, thread);
 }
 
 /* The main thread of a rank: Init, its part of the window, Finalize.  True when it acted. */

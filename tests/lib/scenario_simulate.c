@@ -132,6 +132,14 @@ static void run_node(struct crit_sim *m)
 		m->s->end_ns = m->now_ns + 1;
 }
 
+/* A cut comes on all nodes at once: a record of strangers, so that each node has the last stamp. */
+static void end_nodes(struct crit_sim *m)
+{
+	m->now_ns = m->s->end_ns;
+	for (m->node = 0; m->node < m->s->node_count; m->node++)
+		crit_sim_emit(m, CRIT_EV_SWITCH, CRIT_SCENARIO_NONE)->cpu = CRIT_SIM_CPUS;
+}
+
 /* Without the kernel half a thread lives from its first to its last event, and is assumed to run. */
 static void assume(struct crit_scenario *s, struct crit_scenario_thread *t)
 {
@@ -199,6 +207,8 @@ struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *s
 	}
 	/* a cut comes on all nodes at once; without the kernel half the last event ends a life */
 	settle(m);
+	if (s->is_cut)
+		end_nodes(m);
 	for (size_t i = 0; i < s->event_count; i++) {
 		struct crit_scenario_event *e = &s->events[i];
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hands recordings to the analysis through memfds and folds its results into digests.
+#include "tests/lib/analysed.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/err.h"
+
+static int analyse(const int *fds, size_t count, enum crit_active_rule rule,
+		   struct crit_results **ret_results)
+{
+	struct crit_analysis_options options = { .rule = rule };
+	char names[CRIT_SCENARIO_NODES][32];
+	const char *paths[CRIT_SCENARIO_NODES];
+	struct crit_err err = { .text = "" };
+
+	for (size_t i = 0; i < count; i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fds[i]);
+		paths[i] = names[i];
+	}
+	return crit_analyse(paths, count, &options, ret_results, &err);
+}
+
+int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
+			 struct crit_results **ret_results)
+{
+	int fds[CRIT_SCENARIO_NODES] = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		fds[i] = crit_maker_memfd(makers[i]);
+	rc = analyse(fds, count, rule, ret_results);
+	for (size_t i = 0; i < count; i++)
+		(void)close(fds[i]);
+	return rc;
+}
+
+int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule rule,
+			struct crit_results **ret_results)
+{
+	int fd = crit_maker_memfd_of(bytes, length);
+	int rc = analyse(&fd, 1, rule, ret_results);
+
+	(void)close(fd);
+	return rc;
+}
+
+int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule rule,
+			   const struct crit_maker_options *options, uint64_t interleave,
+			   struct crit_results **ret_results)
+{
+	struct crit_maker *makers[CRIT_SCENARIO_NODES];
+	int rc;
+
+	for (uint32_t node = 0; node < s->node_count; node++) {
+		makers[node] = crit_scenario_record(s, node, options);
+		if (interleave)
+			crit_maker_interleave(makers[node], interleave + node);
+	}
+	rc = crit_analysed_makers(makers, s->node_count, rule, ret_results);
+	for (uint32_t node = 0; node < s->node_count; node++)
+		crit_maker_destroy(makers[node]);
+	return rc;
+}
+
+uint64_t crit_analysed_cells_ns(const struct crit_cells *cells)
+{
+	uint64_t sum = 0;
+
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
+		for (int class = 0; class < CRIT_CLASS_COUNT; class ++)
+			sum += cells->ns[state][class];
+	return sum;
+}
+
+uint64_t crit_analysed_losses(const struct crit_losses *l)
+{
+	return l->kernel_records + l->shim_spans + l->unmatched_switches + l->tag_disagreements +
+	       l->tag_stale + l->late_records + l->corrupt_chunks + l->truncated_bytes +
+	       l->missing_chunks + l->no_stripe_threads + l->refused_clients + l->unbalanced_spans +
+	       l->counters_lost;
+}
+
+static void fold(uint64_t *digest, const void *bytes, size_t length)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < length; i++)
+		*digest = (*digest ^ at[i]) * 0x100000001b3ull;
+}
+
+#define FOLD(digest, value) fold((digest), &(value), sizeof(value))
+
+static void fold_earnings(uint64_t *digest, const struct crit_earnings *e)
+{
+	FOLD(digest, e->cmetric);
+	FOLD(digest, e->stall);
+	FOLD(digest, e->waited_for);
+	FOLD(digest, e->waiting_ns);
+}
+
+static void fold_thread(uint64_t *digest, const struct crit_thread_row *t)
+{
+	FOLD(digest, t->node);
+	FOLD(digest, t->tid);
+	FOLD(digest, t->rank_row);
+	FOLD(digest, t->role);
+	fold(digest, t->name, strnlen(t->name, sizeof(t->name)));
+	FOLD(digest, t->birth_ns);
+	FOLD(digest, t->death_ns);
+	FOLD(digest, t->life_ns);
+	FOLD(digest, t->cells);
+	fold_earnings(digest, &t->run);
+	FOLD(digest, t->node_cmetric);
+	FOLD(digest, t->node_stall);
+	FOLD(digest, t->switches);
+	FOLD(digest, t->unmatched);
+}
+
+static void fold_call(uint64_t *digest, const struct crit_call_row *c)
+{
+	FOLD(digest, c->call);
+	FOLD(digest, c->site);
+	FOLD(digest, c->visits);
+	FOLD(digest, c->polled_calls);
+	FOLD(digest, c->time_ns);
+	FOLD(digest, c->wait_ns);
+	fold_earnings(digest, &c->run);
+	FOLD(digest, c->top_rank_row);
+}
+
+uint64_t crit_analysed_digest(const struct crit_results *r)
+{
+	uint64_t digest = 0xcbf29ce484222325ull;
+
+	FOLD(&digest, r->window_begin_ns);
+	FOLD(&digest, r->window_ns);
+	FOLD(&digest, r->elapsed_ns);
+	FOLD(&digest, r->losses);
+	for (size_t i = 0; i < r->thread_count; i++)
+		fold_thread(&digest, &r->threads[i]);
+	for (size_t i = 0; i < r->rank_count; i++) {
+		FOLD(&digest, r->ranks[i].rank);
+		FOLD(&digest, r->ranks[i].open_ns);
+		FOLD(&digest, r->ranks[i].close_ns);
+		FOLD(&digest, r->ranks[i].cells);
+		fold_earnings(&digest, &r->ranks[i].run);
+	}
+	for (size_t i = 0; i < r->call_count; i++)
+		fold_call(&digest, &r->calls[i]);
+	for (size_t i = 0; i < r->site_count; i++)
+		fold_call(&digest, &r->sites[i]);
+	for (size_t i = 0; i < r->law_count; i++) {
+		FOLD(&digest, r->laws[i].cmetric_sum);
+		FOLD(&digest, r->laws[i].stall_sum);
+		FOLD(&digest, r->laws[i].nobody);
+		FOLD(&digest, r->laws[i].active_ns);
+	}
+	return digest;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs the analysis over recordings that lie in memory, and compares what it yields. */
+#ifndef CRIT_TESTS_ANALYSED_H
+#define CRIT_TESTS_ANALYSED_H
+
+#include "tests/lib/oracle.h"
+
+/* Analyses one made recording per node.  Ownership: the caller destroys *ret_results. */
+int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
+			 struct crit_results **ret_results);
+
+/* The same for bytes of any origin, one node. */
+int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule rule,
+			struct crit_results **ret_results);
+
+/* Records a scenario and analyses it; options (may be NULL) shape the recording, interleave != 0 its order. */
+int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule rule,
+			   const struct crit_maker_options *options, uint64_t interleave,
+			   struct crit_results **ret_results);
+
+/* Sum of a thread's cells, in ns. */
+uint64_t crit_analysed_cells_ns(const struct crit_cells *cells);
+
+/* Losses of every kind but unknown_ns and folded_ns, added up. */
+uint64_t crit_analysed_losses(const struct crit_losses *losses);
+
+/* A digest of every number and text of the results: equal digests, equal results. */
+uint64_t crit_analysed_digest(const struct crit_results *results);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// crit-synth: writes synthetic recordings of any size and prints what they amount to.
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/lib/synthetic.h"
+
+static const char usage[] =
+	"usage: crit-synth [options] DIR\n"
+	"  -n N  nodes, one recording each (1)\n"
+	"  -r R  ranks per node (4)\n"
+	"  -t T  threads per rank (1)\n"
+	"  -e E  events per second and thread (10000)\n"
+	"  -s S  seconds (1)\n"
+	"  -S    threads wait by spinning: no kernel records while they run\n";
+
+struct request {
+	struct crit_synthetic spec;
+	double events_per_s;
+	double seconds;
+	const char *directory;
+};
+
+static int parse(int argc, char **argv, struct request *ret)
+{
+	int option;
+
+	*ret = (struct request){ .spec = { .nodes = 1, .ranks = 4, .threads = 1 },
+				 .events_per_s = 10000, .seconds = 1 };
+	while ((option = getopt(argc, argv, "n:r:t:e:s:S")) != -1) {
+		if (option == 'n')
+			ret->spec.nodes = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (option == 'r')
+			ret->spec.ranks = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (option == 't')
+			ret->spec.threads = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (option == 'e')
+			ret->events_per_s = strtod(optarg, NULL);
+		else if (option == 's')
+			ret->seconds = strtod(optarg, NULL);
+		else if (option == 'S')
+			ret->spec.is_spinning = true;
+		else
+			return -EINVAL;
+	}
+	if (optind + 1 != argc || !ret->spec.nodes || !ret->spec.ranks || !ret->spec.threads ||
+	    !(ret->events_per_s > 0) || !(ret->seconds > 0))
+		return -EINVAL;
+	ret->directory = argv[optind];
+	return 0;
+}
+
+static void settle(struct request *request)
+{
+	struct crit_synthetic *spec = &request->spec;
+	uint64_t floor_ns = 16ull * spec->nodes * spec->ranks;
+
+	spec->period_ns = (uint64_t)((spec->is_spinning ? 2e9 : 5e9) / request->events_per_s);
+	if (spec->period_ns < floor_ns)
+		spec->period_ns = floor_ns;
+	spec->periods = (uint64_t)(request->seconds * 1e9 / (double)spec->period_ns);
+	if (!spec->periods)
+		spec->periods = 1;
+}
+
+static int write_node(const struct request *request, uint32_t node)
+{
+	char path[4096];
+	struct crit_maker *m;
+	FILE *out;
+
+	(void)snprintf(path, sizeof(path), "%s/node%u.crit", request->directory, node);
+	out = fopen(path, "wb");
+	if (!out)
+		return -errno;
+	m = crit_maker_create(&(struct crit_maker_options){ .out = out });
+	crit_synthetic_write(&request->spec, node, m);
+	crit_maker_destroy(m);
+	return fclose(out) ? -errno : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct request request;
+
+	if (parse(argc, argv, &request)) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	settle(&request);
+	if (mkdir(request.directory, 0777) && errno != EEXIST) {
+		fprintf(stderr, "crit-synth: cannot make %s: %s\n", request.directory,
+			strerror(errno));
+		return 1;
+	}
+	for (uint32_t node = 0; node < request.spec.nodes; node++) {
+		int rc = write_node(&request, node);
+
+		if (rc) {
+			fprintf(stderr, "crit-synth: cannot write node %u into %s: %s\n", node,
+				request.directory, strerror(-rc));
+			return 1;
+		}
+	}
+	printf("events,%llu\n", (unsigned long long)crit_synthetic_events(&request.spec));
+	printf("rank,cmetric_s,stall_s\n");
+	for (uint32_t rank = 0; rank < request.spec.nodes * request.spec.ranks; rank++)
+		printf("%u,%.12g,%.12g\n", rank,
+		       crit_synthetic_cmetric_ns(&request.spec, rank) * 1e-9,
+		       crit_synthetic_stall_ns(&request.spec) * 1e-9);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Synthetic recordings of any size, whose answer is known in closed form.
+ *
+ * P ranks of T threads each repeat one period: every thread of rank r (0..P-1) works for
+ * w(r) = period * (r + 1) / (P + 1), rounded down, and waits in MPI_Barrier for the rest.  Between
+ * w(k-1) and w(k) exactly the ranks k..P-1 work, so with w(-1) = 0 a thread of rank r earns per period
+ *
+ *     CMetric = sum over k = 0..r of (w(k) - w(k-1)) / ((P - k) * T)
+ *     stall   = (period - w(P-1)) / (P * T)
+ *
+ * in unit threads; a rank earns T times that, and in unit ranks the same.
+ */
+#ifndef CRIT_TESTS_SYNTHETIC_H
+#define CRIT_TESTS_SYNTHETIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tests/lib/recording_maker.h"
+
+struct crit_synthetic {
+	uint32_t nodes;
+	uint32_t ranks; /* per node */
+	uint32_t threads; /* per rank */
+	uint64_t period_ns; /* at least 16 * ranks in all */
+	uint64_t periods;
+	bool is_spinning; /* threads wait on their CPU: no kernel records but for birth and death */
+};
+
+/* Writes one node's recording, in time order, remembering nothing but open chunks. */
+void crit_synthetic_write(const struct crit_synthetic *spec, uint32_t node, struct crit_maker *m);
+
+/* What all threads of a rank earn together.  Range: rank 0 .. nodes * ranks - 1. */
+double crit_synthetic_cmetric_ns(const struct crit_synthetic *spec, uint32_t rank);
+double crit_synthetic_stall_ns(const struct crit_synthetic *spec);
+
+/* Kernel records and slots of all nodes, those of birth and death apart. */
+uint64_t crit_synthetic_events(const struct crit_synthetic *spec);
+
+#endif

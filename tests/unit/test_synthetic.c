@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The analysis of synthetic recordings against their closed form.
+#include <unistd.h>
+
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/lib/synthetic.h"
+
+static void check_rank(const struct crit_synthetic *spec, const struct crit_rank_row *row,
+		       uint32_t rank)
+{
+	double cmetric_s = crit_synthetic_cmetric_ns(spec, rank) * 1e-9;
+	double stall_s = crit_synthetic_stall_ns(spec) * 1e-9;
+
+	CHECK_UINT_EQ(row->rank, rank);
+	CHECK_UINT_EQ(row->app_threads, spec->threads);
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+		CHECK_REL(crit_fix_seconds(row->run.cmetric[unit]), cmetric_s, 1e-9, 0);
+		CHECK_REL(crit_fix_seconds(row->run.stall[unit]), stall_s, 1e-9, 0);
+	}
+}
+
+static void check_spec(struct crit_synthetic spec)
+{
+	struct crit_maker *makers[CRIT_SCENARIO_NODES];
+	struct crit_results *r = NULL;
+	uint64_t events = 0;
+
+	CHECK_CASE("%u nodes, %u ranks, %u threads, period %llu ns, %s", spec.nodes, spec.ranks,
+		   spec.threads, (unsigned long long)spec.period_ns,
+		   spec.is_spinning ? "spinning" : "blocking");
+	for (uint32_t node = 0; node < spec.nodes; node++) {
+		makers[node] = crit_maker_create(NULL);
+		crit_synthetic_write(&spec, node, makers[node]);
+	}
+	if (CHECK_INT_EQ(crit_analysed_makers(makers, spec.nodes, CRIT_ACTIVE_DEFAULT, &r), 0) &&
+	    CHECK_UINT_EQ(r->rank_count, spec.nodes * spec.ranks)) {
+		CHECK_UINT_EQ(r->window_ns, spec.period_ns * spec.periods);
+		CHECK_UINT_EQ(crit_analysed_losses(&r->losses), r->losses.tag_stale);
+		for (uint32_t rank = 0; rank < r->rank_count; rank++)
+			check_rank(&spec, &r->ranks[rank], rank);
+		for (size_t i = 0; i < r->node_count; i++)
+			events += r->nodes[i].kernel_record_count + r->nodes[i].slot_count;
+		CHECK(events >= crit_synthetic_events(&spec));
+	}
+	crit_results_destroy(r);
+	for (uint32_t node = 0; node < spec.nodes; node++)
+		crit_maker_destroy(makers[node]);
+}
+
+int main(void)
+{
+	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false });
+	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false });
+	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false });
+	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false });
+	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false });
+	return check_done();
+}
