@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
+// Kernel half of crit: scheduler events of member tasks, and what they were doing, into one ring.
+#include "bpf/vmlinux_min.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/sched.bpf.h"
+#include "core/abi_kernel.h"
+#include "core/abi_member.h"
+
+#define NO_SLOT (~0u)
+
+/* Set by critd before load; dead code goes with them. */
+const volatile bool has_prev_state; /* sched_switch has its fourth argument */
+const volatile bool has_task_storage;
+const volatile __u32 served_uid;
+
+/* Number of keys in `registered`; critd keeps it. */
+volatile __u32 registered_count;
+struct crit_run_counters run_counters[CRIT_RUN_SLOTS];
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct crit_member);
+} members SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct crit_member);
+} members_by_tid SEC(".maps");
+
+/* Processes some of whose threads are still outside: tgid to what they shall become. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct crit_member);
+} registered SEC(".maps");
+
+static __always_inline struct crit_run_counters *counters_of(__u32 run_slot)
+{
+	return &run_counters[run_slot & (CRIT_RUN_SLOTS - 1)];
+}
+
+static __always_inline struct crit_member *create_member(struct task_struct *task,
+							 struct crit_member *init)
+{
+	__u32 tid;
+
+	if (has_task_storage)
+		return bpf_task_storage_get(&members, task, init, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	tid = task->pid;
+	if (bpf_map_update_elem(&members_by_tid, &tid, init, BPF_ANY))
+		return NULL;
+	return bpf_map_lookup_elem(&members_by_tid, &tid);
+}
+
+static __always_inline void delete_member(struct task_struct *task)
+{
+	__u32 tid;
+
+	if (has_task_storage) {
+		(void)bpf_task_storage_delete(&members, task);
+		return;
+	}
+	tid = task->pid;
+	(void)bpf_map_delete_elem(&members_by_tid, &tid);
+}
+
+static struct crit_member *lookup_registered(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+	struct crit_member *found = bpf_map_lookup_elem(&registered, &tgid);
+	struct crit_member init = {};
+
+	if (!found)
+		return NULL;
+	init.run_slot = found->run_slot;
+	init.flags = found->flags;
+	init.tag_offset = found->tag_offset;
+	return create_member(task, &init);
+}
+
+/* The one cost every task on the node pays. */
+static __always_inline struct crit_member *member_of(struct task_struct *task)
+{
+	struct crit_member *member = NULL;
+	__u32 tid;
+
+	if (has_task_storage) {
+		if (task->bpf_storage)
+			member = bpf_task_storage_get(&members, task, NULL, 0);
+	} else {
+		tid = task->pid;
+		member = bpf_map_lookup_elem(&members_by_tid, &tid);
+	}
+	if (!member && registered_count)
+		member = lookup_registered(task);
+	return member;
+}
+
+static __always_inline void *reserve(__u32 run_slot, __u64 size)
+{
+	void *record = bpf_ringbuf_reserve(&records, size, 0);
+
+	if (!record)
+		__sync_fetch_and_add(&counters_of(run_slot)->lost, 1);
+	return record;
+}
+
+static __always_inline void set_head(struct crit_kernel_head *head, __u8 kind, __u8 size,
+				     __u32 run_slot, __u8 flags)
+{
+	head->kind = kind;
+	head->size = size;
+	head->cpu = (__u16)bpf_get_smp_processor_id();
+	head->run_slot = (__u16)run_slot;
+	head->flags = flags;
+	head->state = 0;
+	head->time_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void read_comm(char *ret_comm, struct task_struct *task)
+{
+	(void)bpf_probe_read_kernel(ret_comm, CRIT_COMM_BYTES, task->comm);
+}
+
+/* Number of the task in its own pid namespace, 0 when it has none any more. */
+static __always_inline __u32 ns_tid_of(struct task_struct *task)
+{
+	struct pid *pid = task->thread_pid;
+	__u32 level;
+	int nr = 0;
+
+	if (!pid)
+		return 0;
+	level = pid->level;
+	(void)bpf_probe_read_kernel(&nr, sizeof(nr),
+				    (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+					    level * bpf_core_type_size(struct upid) +
+					    bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
+static __always_inline __u64 mm_flags_of(struct mm_struct *mm)
+{
+	struct mm_struct___word *word = (void *)mm;
+	struct mm_struct___bitmap *bitmap = (void *)mm;
+
+	if (bpf_core_field_exists(bitmap->flags.__mm_flags))
+		return bitmap->flags.__mm_flags[0];
+	if (bpf_core_field_exists(word->flags))
+		return word->flags;
+	return 0; /* a layout nobody knows yet: nothing is trusted */
+}
+
+static __always_inline __u32 is_trusted(struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+	const struct cred *cred = task->cred;
+
+	if (!mm)
+		return 0;
+	return crit_sched_is_trusted(cred->uid.val, cred->euid.val, served_uid, mm_flags_of(mm));
+}
+
+static __always_inline __u32 state_now(struct task_struct *task)
+{
+	struct task_struct___old *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return (__u32)old->state;
+}
+
+static __always_inline void emit_exec(struct task_struct *task, __u32 run_slot, __u32 old_tid,
+				      __u8 flags)
+{
+	struct crit_kernel_exec *r = reserve(run_slot, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_EXEC, sizeof(*r), run_slot, flags);
+	r->tid = task->pid;
+	r->old_tid = old_tid;
+	r->tgid = task->tgid;
+	r->ns_tid = ns_tid_of(task);
+	read_comm(r->comm, task);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void emit_enrol(struct task_struct *task, __u32 run_slot, __u8 flags)
+{
+	struct crit_kernel_enrol *r = reserve(run_slot, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_ENROL, sizeof(*r), run_slot, flags);
+	r->tid = task->pid;
+	r->tgid = task->tgid;
+	r->ns_tid = ns_tid_of(task);
+	r->parent_tgid = task->real_parent->tgid;
+	read_comm(r->comm, task);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void expel(struct task_struct *task, struct crit_member *member,
+				  __u32 old_tid)
+{
+	__u32 run_slot = member->run_slot;
+
+	if (member->flags & CRIT_MF_FORKED)
+		__sync_fetch_and_add(&counters_of(run_slot)->live_forked, -1);
+	emit_exec(task, run_slot, old_tid, CRIT_KF_EXPELLED);
+	delete_member(task);
+}
+
+/*
+ * First sight of a task that critd enrolled, in the task's own context when is_current.  The
+ * credentials are those of now, so a task that became somebody else between its registration and this
+ * moment is expelled, and its memory never read.  Returns 0 when the task is no member any more.
+ */
+static __noinline int admit(struct task_struct *task, struct crit_member *member, int is_current)
+{
+	__u32 flags = member->flags;
+
+	if (!task->mm) { /* on its last way out: nothing to read, nobody to expel */
+		member->flags = flags & ~CRIT_MF_HAS_TAG;
+	} else if (!is_trusted(task)) {
+		expel(task, member, task->pid);
+		return 0;
+	}
+	if ((flags & CRIT_MF_NEW) || ((flags & CRIT_MF_ASLEEP) && is_current))
+		emit_enrol(task, member->run_slot, is_current ? CRIT_KF_RUNNING : 0);
+	flags &= ~(CRIT_MF_NEW | CRIT_MF_ASLEEP);
+	if (is_current) {
+		member->mm = (__u64)task->mm;
+		flags &= ~CRIT_MF_UNVERIFIED;
+	}
+	member->flags = flags;
+	return 1;
+}
+
+#define FIRST_SIGHT (CRIT_MF_UNVERIFIED | CRIT_MF_NEW | CRIT_MF_ASLEEP)
+
+/*
+ * Reads the tag of current.  The address space must be the one that was verified: between the point
+ * where exec installs a new one and on_sched_process_exec, nothing is read.
+ */
+static __always_inline __u8 refresh_tag(struct task_struct *task, struct crit_member *member)
+{
+	__u64 base, tag;
+
+	if (!(member->flags & CRIT_MF_HAS_TAG))
+		return 0;
+	if ((__u64)task->mm != member->mm || (member->flags & CRIT_MF_UNVERIFIED))
+		return CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE;
+#if defined(__TARGET_ARCH_arm64)
+	base = task->thread.uw.tp_value;
+#else
+	base = task->thread.fsbase;
+#endif
+	if (bpf_probe_read_user(&tag, sizeof(tag), (void *)(base + member->tag_offset)))
+		return CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE;
+	member->tag = tag;
+	return CRIT_KF_HAS_TAG;
+}
+
+static __always_inline void emit_switch(__u32 run_slot, __u8 flags, __u8 state, __u32 prev_tid,
+					__u32 next_tid, __u64 prev_tag)
+{
+	struct crit_kernel_switch *r = reserve(run_slot, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_SWITCH, sizeof(*r), run_slot, flags);
+	r->head.state = state;
+	r->prev_tid = prev_tid;
+	r->next_tid = next_tid;
+	r->prev_tag = prev_tag;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Returns 1 when next, of run next_slot, went into the same record. */
+static __always_inline int switch_out(struct task_struct *prev, struct crit_member *member,
+				      __u8 state, __u32 next_slot, __u32 next_tid)
+{
+	__u32 run_slot = member->run_slot;
+	__u8 flags = CRIT_KF_PREV_MEMBER;
+	int is_shared = next_slot == run_slot;
+
+	flags |= refresh_tag(prev, member);
+	if (state == 0)
+		flags |= CRIT_KF_PREEMPTED;
+	if (is_shared)
+		flags |= CRIT_KF_NEXT_MEMBER;
+	emit_switch(run_slot, flags, state, prev->pid, is_shared ? next_tid : 0, member->tag);
+	if (crit_sched_is_dead(state) && !has_task_storage)
+		delete_member(prev);
+	return is_shared;
+}
+
+SEC("tp_btf/sched_switch")
+int on_sched_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1];
+	struct task_struct *next = (void *)ctx[2];
+	struct crit_member *member;
+	__u32 next_slot = NO_SLOT, next_tid = 0;
+	__u32 now, prev_state;
+
+	member = member_of(next);
+	if (member && (!(member->flags & FIRST_SIGHT) || admit(next, member, 0))) {
+		next_slot = member->run_slot;
+		next_tid = next->pid;
+	}
+	member = member_of(prev);
+	if (member && (!(member->flags & FIRST_SIGHT) || admit(prev, member, 1))) {
+		now = state_now(prev);
+		prev_state = has_prev_state ? (__u32)ctx[3] : now;
+		if (switch_out(prev, member, crit_sched_state(prev_state, now, (__u32)ctx[0] & 1),
+			       next_slot, next_tid))
+			return 0;
+	}
+	if (next_slot != NO_SLOT)
+		emit_switch(next_slot, CRIT_KF_NEXT_MEMBER, 0, 0, next_tid, 0);
+	return 0;
+}
+
+static __always_inline int wake(struct task_struct *task, __u8 kind)
+{
+	struct crit_member *member = member_of(task);
+	struct crit_kernel_wake *r;
+
+	if (!member)
+		return 0;
+	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 0))
+		return 0;
+	r = reserve(member->run_slot, sizeof(*r));
+	if (!r)
+		return 0;
+	set_head(&r->head, kind, sizeof(*r), member->run_slot, 0);
+	r->tid = task->pid;
+	r->waker_tid = 0;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_sched_wakeup(__u64 *ctx)
+{
+	return wake((void *)ctx[0], CRIT_K_WAKE);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int on_sched_wakeup_new(__u64 *ctx)
+{
+	return wake((void *)ctx[0], CRIT_K_WAKE_NEW);
+}
+
+static __always_inline void emit_fork(struct task_struct *parent, struct task_struct *child,
+				      __u32 run_slot, __u8 flags, __u64 parent_tag)
+{
+	struct crit_kernel_fork *r = reserve(run_slot, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_FORK, sizeof(*r), run_slot, flags);
+	r->parent_tid = parent->pid;
+	r->parent_tgid = parent->tgid;
+	r->tid = child->pid;
+	r->tgid = child->tgid;
+	r->ns_tid = ns_tid_of(child);
+	r->reserved = 0;
+	r->parent_tag = parent_tag;
+	read_comm(r->comm, child);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Fires in the parent, before the child's first wakeup. */
+SEC("tp_btf/sched_process_fork")
+int on_sched_process_fork(__u64 *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0];
+	struct task_struct *child = (void *)ctx[1];
+	struct crit_member *member = member_of(parent);
+	struct crit_member init = {};
+	__u32 is_thread = child->tgid == parent->tgid;
+	__u8 flags;
+
+	if (!member)
+		return 0;
+	if ((member->flags & FIRST_SIGHT) && !admit(parent, member, 1))
+		return 0;
+	flags = refresh_tag(parent, member);
+	init.run_slot = member->run_slot;
+	init.flags = crit_sched_child_flags(member->flags, is_thread);
+	if (is_thread) {
+		init.tag_offset = member->tag_offset;
+		init.mm = member->mm;
+	} else {
+		flags |= CRIT_KF_NEW_PROCESS;
+	}
+	emit_fork(parent, child, init.run_slot, flags, member->tag);
+	if (create_member(child, &init))
+		__sync_fetch_and_add(&counters_of(init.run_slot)->live_forked, 1);
+	else
+		__sync_fetch_and_add(&counters_of(init.run_slot)->lost_members, 1);
+	return 0;
+}
+
+/* Gives the pid-keyed map the number exec took over from the old leader. */
+static __always_inline struct crit_member *take_over_tid(struct task_struct *task, __u32 old_tid)
+{
+	struct crit_member *member = bpf_map_lookup_elem(&members_by_tid, &old_tid);
+	struct crit_member copy;
+
+	if (!member)
+		return NULL;
+	copy = *member;
+	(void)bpf_map_delete_elem(&members_by_tid, &old_tid);
+	return create_member(task, &copy);
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_sched_process_exec(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u32 old_tid = (__u32)ctx[1];
+	struct linux_binprm *bprm = (void *)ctx[2];
+	struct crit_member *member;
+
+	if (!has_task_storage && old_tid != (__u32)task->pid)
+		member = take_over_tid(task, old_tid);
+	else
+		member = member_of(task);
+	if (!member)
+		return 0;
+	member->tag = 0;
+	member->mm = 0;
+	if (BPF_CORE_READ_BITFIELD(bprm, secureexec) || !is_trusted(task)) {
+		expel(task, member, old_tid);
+		return 0;
+	}
+	if (member->flags & (CRIT_MF_NEW | CRIT_MF_ASLEEP))
+		emit_enrol(task, member->run_slot, CRIT_KF_RUNNING);
+	member->flags &= ~(CRIT_MF_HAS_TAG | FIRST_SIGHT);
+	emit_exec(task, member->run_slot, old_tid, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_sched_process_exit(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct crit_member *member = member_of(task);
+	struct crit_kernel_exit *r;
+	__u8 flags;
+
+	if (!member || (member->flags & CRIT_MF_EXITED))
+		return 0;
+	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 1))
+		return 0;
+	flags = refresh_tag(task, member);
+	if (member->flags & CRIT_MF_FORKED)
+		__sync_fetch_and_add(&counters_of(member->run_slot)->live_forked, -1);
+	member->flags |= CRIT_MF_EXITED;
+	r = reserve(member->run_slot, sizeof(*r));
+	if (!r)
+		return 0;
+	set_head(&r->head, CRIT_K_EXIT, sizeof(*r), member->run_slot, flags);
+	r->tid = task->pid;
+	r->tgid = task->tgid;
+	r->exit_code = task->exit_code;
+	r->reserved = 0;
+	r->tag = member->tag;
+	read_comm(r->comm, task);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/*
+ * Decisions of the kernel half, without any kernel type: compiled into BPF, natively into unit
+ * tests, and into a syscall program that runs them inside the kernel.
+ */
+#ifndef CRIT_SCHED_BPF_H
+#define CRIT_SCHED_BPF_H
+
+#include "core/abi_kernel.h"
+#include "core/abi_member.h"
+
+#define CRIT_TASK_DEAD_BITS 0xb0u /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+#define CRIT_MM_DUMPABLE_MASK 3u /* low bits of mm->flags */
+#define CRIT_MM_DUMPABLE_USER 1u /* SUID_DUMP_USER */
+#define CRIT_PF_KTHREAD 0x00200000u
+
+/*
+ * State of a task at its switch-out, as abi_kernel.h names it.
+ *
+ * prev_state is what the scheduler saw, state_now the task's word at the hook.  A preempted task stays
+ * runnable whatever it was about to wait for; the scheduler says so by is_preempted (the classic
+ * tracepoint folds this into bit 0x100, which in the raw word means "woken by fatal signals only").
+ * A task whose word is 0 by now had a signal pending and never left its queue.
+ */
+static inline __u8 crit_sched_state(__u32 prev_state, __u32 state_now, __u32 is_preempted)
+{
+	if (is_preempted || prev_state == 0 || state_now == 0)
+		return 0;
+	if ((prev_state & 0xff) == 0)
+		return 2;
+	return (__u8)(prev_state & 0xff);
+}
+
+static inline __u32 crit_sched_is_dead(__u8 state)
+{
+	return (state & CRIT_TASK_DEAD_BITS) != 0;
+}
+
+/* May the tag of a task with these properties be read on behalf of served_uid? */
+static inline __u32 crit_sched_is_trusted(__u32 uid, __u32 euid, __u32 served_uid, __u64 mm_flags)
+{
+	return uid == served_uid && euid == served_uid &&
+	       (mm_flags & CRIT_MM_DUMPABLE_MASK) == CRIT_MM_DUMPABLE_USER;
+}
+
+/* Flags a child starts with.  The tag word belongs to a thread's own process only. */
+static inline __u32 crit_sched_child_flags(__u32 parent_flags, __u32 is_thread)
+{
+	return CRIT_MF_FORKED | (is_thread ? parent_flags & CRIT_MF_HAS_TAG : 0);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Consumer of a BPF ring buffer: the kernel's two mappings and a cursor, no callback per record. */
+#ifndef CRIT_COLLECTOR_RING_H
+#define CRIT_COLLECTOR_RING_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+struct crit_ring {
+	unsigned long *consumer_pos; /* page 0, ours to write */
+	const unsigned long *producer_pos; /* page 1, then the data twice in a row */
+	const __u8 *data;
+	size_t bytes; /* of the data, a power of two */
+	unsigned long position; /* read so far; published by crit_ring_release */
+};
+
+/* Maps the ring behind map_fd.  Range: bytes is the map's max_entries.  Errors: -errno of mmap. */
+int crit_ring_open(struct crit_ring *ring, int map_fd, size_t bytes);
+
+void crit_ring_close(struct crit_ring *ring);
+
+/*
+ * Next committed record, or NULL when there is none yet.  Ownership: borrowed until
+ * crit_ring_release.  Threads: one consumer.
+ */
+const void *crit_ring_next(struct crit_ring *ring, size_t *ret_bytes);
+
+/* Gives everything read so far back to the kernel. */
+void crit_ring_release(struct crit_ring *ring);
+
+#endif

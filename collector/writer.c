@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The writing thread: numbers, seals and appends chunks; on an error cuts back to the last whole one.
+#include "collector/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/chunk.h"
+
+#define RETRY_NS 500000000ull
+
+static __u64 now_ns(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
+	return (__u64)ts.tv_sec * 1000000000ull + (__u64)ts.tv_nsec;
+}
+
+static int write_all(int fd, const void *data, size_t bytes)
+{
+	const __u8 *at = data;
+
+	while (bytes > 0) {
+		ssize_t done = write(fd, at, bytes);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		at += done;
+		bytes -= (size_t)done;
+	}
+	return 0;
+}
+
+/* Index into carry_lost, or -1 for chunks that hold no records. */
+static int carry_index(__u16 kind)
+{
+	return kind == CRIT_C_KERNEL ? 0 : kind == CRIT_C_SHIM ? 1 : -1;
+}
+
+static void drop_chunk(struct crit_sink *sink, const struct crit_buffer *buffer)
+{
+	int index = carry_index(buffer->head.kind);
+
+	__atomic_add_fetch(&sink->write_errors, 1, __ATOMIC_RELAXED);
+	if (index < 0)
+		return;
+	sink->carry_lost[index] += buffer->record_count + buffer->head.lost;
+	__atomic_add_fetch(index == 0 ? &sink->unwritten_kernel : &sink->unwritten_shim,
+			   buffer->record_count, __ATOMIC_RELAXED);
+}
+
+static int append(struct crit_sink *sink, struct crit_buffer *buffer)
+{
+	size_t padded = crit_chunk_padded(buffer->head.length);
+	int index = carry_index(buffer->head.kind);
+	int rc;
+
+	memset(buffer->payload + buffer->head.length, 0, padded - buffer->head.length);
+	buffer->head.chunk = sink->chunk_count;
+	if (index >= 0)
+		buffer->head.lost += sink->carry_lost[index];
+	crit_chunk_seal(&buffer->head, buffer->payload, buffer->head.length);
+	rc = write_all(sink->fd, &buffer->head, sizeof(buffer->head) + padded);
+	if (rc) {
+		if (index >= 0)
+			buffer->head.lost -= sink->carry_lost[index];
+		return rc;
+	}
+	sink->chunk_count++;
+	sink->good_bytes += (off_t)(sizeof(buffer->head) + padded);
+	if (index >= 0)
+		sink->carry_lost[index] = 0;
+	return 0;
+}
+
+static void write_chunk(struct crit_sink *sink, struct crit_buffer *buffer)
+{
+	int rc = __atomic_load_n(&sink->last_error, __ATOMIC_RELAXED);
+
+	if (rc && now_ns() < sink->retry_ns) {
+		drop_chunk(sink, buffer);
+		return;
+	}
+	rc = append(sink, buffer);
+	__atomic_store_n(&sink->last_error, rc, __ATOMIC_RELAXED);
+	if (!rc)
+		return;
+	/* half a chunk would hide all that follow */
+	(void)!ftruncate(sink->fd, sink->good_bytes);
+	sink->retry_ns = now_ns() + RETRY_NS;
+	drop_chunk(sink, buffer);
+}
+
+static void *writer_main(void *argument)
+{
+	struct crit_writer *writer = argument;
+	struct crit_buffer *buffer;
+
+	(void)pthread_mutex_lock(&writer->mutex);
+	for (;;) {
+		while (!writer->first && !writer->is_stopping)
+			(void)pthread_cond_wait(&writer->is_filled, &writer->mutex);
+		buffer = writer->first;
+		if (!buffer)
+			break;
+		writer->first = buffer->next;
+		if (!writer->first)
+			writer->last = &writer->first;
+		(void)pthread_mutex_unlock(&writer->mutex);
+		write_chunk(buffer->sink, buffer);
+		__atomic_sub_fetch(&buffer->sink->queued_bytes, sizeof(*buffer) + buffer->room_bytes,
+				   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&buffer->sink->done_count, 1, __ATOMIC_RELEASE);
+		free(buffer);
+		(void)pthread_mutex_lock(&writer->mutex);
+	}
+	(void)pthread_mutex_unlock(&writer->mutex);
+	return NULL;
+}
+
+int crit_writer_start(struct crit_writer *writer)
+{
+	int rc;
+
+	memset(writer, 0, sizeof(*writer));
+	writer->last = &writer->first;
+	(void)pthread_mutex_init(&writer->mutex, NULL);
+	(void)pthread_cond_init(&writer->is_filled, NULL);
+	rc = pthread_create(&writer->thread, NULL, writer_main, writer);
+	writer->is_running = rc == 0;
+	return -rc;
+}
+
+void crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms)
+{
+	struct timespec until;
+
+	if (!writer->is_running)
+		return;
+	(void)pthread_mutex_lock(&writer->mutex);
+	writer->is_stopping = true;
+	(void)pthread_cond_signal(&writer->is_filled);
+	(void)pthread_mutex_unlock(&writer->mutex);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += deadline_ms / 1000;
+	/* a thread stuck in a hung file system is left to the end of the process */
+	if (pthread_timedjoin_np(writer->thread, NULL, &until) == 0)
+		writer->is_running = false;
+}
+
+struct crit_sink *crit_sink_create(int fd)
+{
+	struct crit_sink *sink = calloc(1, sizeof(*sink));
+	struct stat st;
+
+	if (!sink)
+		return NULL;
+	sink->fd = fd;
+	sink->good_bytes = fstat(fd, &st) == 0 ? st.st_size : 0;
+	return sink;
+}
+
+void crit_sink_destroy(struct crit_sink *sink)
+{
+	if (!sink)
+		return;
+	(void)close(sink->fd);
+	free(sink);
+}
+
+bool crit_sink_is_idle(const struct crit_sink *sink)
+{
+	return __atomic_load_n(&sink->done_count, __ATOMIC_ACQUIRE) == sink->put_count;
+}
+
+bool crit_sink_is_full(const struct crit_sink *sink)
+{
+	return __atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) > CRIT_SINK_QUEUE_BYTES / 2;
+}
+
+struct crit_buffer *crit_buffer_create(size_t room_bytes)
+{
+	size_t room = crit_chunk_padded(room_bytes);
+	struct crit_buffer *buffer = malloc(sizeof(*buffer) + room);
+
+	if (!buffer)
+		return NULL;
+	memset(buffer, 0, sizeof(*buffer));
+	buffer->room_bytes = room;
+	return buffer;
+}
+
+int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer)
+{
+	size_t bytes = sizeof(*buffer) + buffer->room_bytes;
+
+	if (__atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) + bytes > CRIT_SINK_QUEUE_BYTES) {
+		free(buffer);
+		return -ENOBUFS;
+	}
+	buffer->next = NULL;
+	buffer->sink = sink;
+	sink->put_count++;
+	__atomic_add_fetch(&sink->queued_bytes, bytes, __ATOMIC_RELAXED);
+	(void)pthread_mutex_lock(&writer->mutex);
+	*writer->last = buffer;
+	writer->last = &buffer->next;
+	(void)pthread_cond_signal(&writer->is_filled);
+	(void)pthread_mutex_unlock(&writer->mutex);
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes chunks to recordings from a thread of its own, behind a bounded queue: a full or hung file
+ * system stops writing, never draining.
+ */
+#ifndef CRIT_COLLECTOR_WRITER_H
+#define CRIT_COLLECTOR_WRITER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/abi_recording.h"
+
+#define CRIT_SINK_QUEUE_BYTES (64u << 20)
+
+struct crit_sink;
+
+/* A chunk on its way: head and room for the payload behind it. */
+struct crit_buffer {
+	struct crit_buffer *next;
+	struct crit_sink *sink;
+	size_t room_bytes; /* of payload */
+	__u32 record_count; /* what is lost when the chunk cannot be written */
+	__u32 reserved;
+	struct crit_chunk_head head; /* head.length payload bytes are in use */
+	__u8 payload[];
+};
+
+/* One recording file.  Written by the writer's thread, read by others through the atomics. */
+struct crit_sink {
+	int fd;
+	__u64 queued_bytes; /* atomic: in the queue now */
+	__u64 put_count; /* chunks handed over, main thread */
+	__u64 done_count; /* atomic: chunks written or dropped */
+	__u64 write_errors; /* atomic: chunks dropped */
+	int last_error; /* atomic: 0 or -errno of the latest write */
+	__u64 unwritten_kernel; /* atomic: records in dropped KERNEL chunks */
+	__u64 unwritten_shim; /* atomic: slots in dropped SHIM chunks */
+	__u64 chunk_count; /* writer only */
+	__u64 carry_lost[2]; /* writer only: lost since the last written KERNEL, SHIM chunk */
+	__u64 retry_ns; /* writer only: no attempt before */
+	off_t good_bytes; /* writer only: end of the last whole chunk; -1 unknown */
+};
+
+struct crit_writer {
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t is_filled;
+	struct crit_buffer *first;
+	struct crit_buffer **last;
+	bool is_running;
+	bool is_stopping;
+};
+
+int crit_writer_start(struct crit_writer *writer);
+
+/* Lets the queue run empty for at most deadline_ms, then stops the thread if it can be stopped. */
+void crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms);
+
+/* Ownership: the sink takes fd.  Errors: -ENOMEM. */
+struct crit_sink *crit_sink_create(int fd);
+/* Closes the file.  Only when crit_sink_is_idle. */
+void crit_sink_destroy(struct crit_sink *sink);
+bool crit_sink_is_idle(const struct crit_sink *sink);
+bool crit_sink_is_full(const struct crit_sink *sink);
+
+struct crit_buffer *crit_buffer_create(size_t room_bytes);
+
+/*
+ * Hands a chunk over.  Ownership: takes buffer in any case.  Errors: -ENOBUFS when the queue is full:
+ * the chunk is dropped and the caller counts it.  Threads: main only.
+ */
+int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/*
+ * What the kernel half keeps per member task and per run, shared between bpf/ and critd in memory
+ * only; nothing of it reaches a recording.
+ */
+#ifndef CRIT_ABI_MEMBER_H
+#define CRIT_ABI_MEMBER_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define CRIT_RUN_SLOTS 1024u /* runs one critd can hold side by side; a power of two */
+
+enum crit_member_flag {
+	CRIT_MF_HAS_TAG = 1 << 0, /* tag_offset is valid */
+	CRIT_MF_UNVERIFIED = 1 << 1, /* enrolled from user space, credentials not yet checked */
+	CRIT_MF_NEW = 1 << 2, /* ENROL is due at first sight */
+	CRIT_MF_ASLEEP = 1 << 3, /* critd wrote ENROL for a sleeping task; due only if it ran */
+	CRIT_MF_FORKED = 1 << 4, /* born a member: counted in live_forked */
+	CRIT_MF_EXITED = 1 << 5
+};
+
+/* Value of the maps `members`, `members_by_tid` and `registered`. */
+struct crit_member {
+	__u32 run_slot;
+	__u32 flags; /* enum crit_member_flag */
+	__s64 tag_offset; /* tag word minus thread pointer */
+	__u64 tag; /* last one read */
+	__u64 mm; /* the address space whose owner was verified */
+};
+
+/* One line per run slot, written by BPF with atomic adds, read by critd through the mapped .bss. */
+struct crit_run_counters {
+	__u64 lost; /* records that found the ring full */
+	__s64 live_forked; /* living members that were born as such */
+	__u64 lost_members; /* children whose membership could not be stored */
+	__u64 reserved[5];
+};
+
+#ifndef __VMLINUX_H__
+_Static_assert(sizeof(struct crit_member) == 32, "member");
+_Static_assert(sizeof(struct crit_run_counters) == 64, "run counters");
+#endif
+
+#endif
