@@ -9,17 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/clock.h"
 #include "core/chunk.h"
 
 #define RETRY_NS 500000000ull
-
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
-	return (__u64)ts.tv_sec * 1000000000ull + (__u64)ts.tv_nsec;
-}
 
 static int write_all(int fd, const void *data, size_t bytes)
 {
@@ -84,7 +77,7 @@ static void write_chunk(struct crit_sink *sink, struct crit_buffer *buffer)
 {
 	int rc = __atomic_load_n(&sink->last_error, __ATOMIC_RELAXED);
 
-	if (rc && now_ns() < sink->retry_ns) {
+	if (rc && crit_now_ns() < sink->retry_ns) {
 		drop_chunk(sink, buffer);
 		return;
 	}
@@ -94,7 +87,7 @@ static void write_chunk(struct crit_sink *sink, struct crit_buffer *buffer)
 		return;
 	/* half a chunk would hide all that follow */
 	(void)!ftruncate(sink->fd, sink->good_bytes);
-	sink->retry_ns = now_ns() + RETRY_NS;
+	sink->retry_ns = crit_now_ns() + RETRY_NS;
 	drop_chunk(sink, buffer);
 }
 

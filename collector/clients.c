@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Accepts connections and reads messages; what a message means is decided in messages.c.
+#include "collector/clients.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/clock.h"
+#include "collector/messages.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+#define MESSAGES_AT_ONCE 16
+#define ACCEPTS_AT_ONCE 64
+
+static int open_peer_pidfd(int fd, __u32 pid)
+{
+	int pidfd = -1;
+	socklen_t length = sizeof(pidfd);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) == 0)
+		return pidfd;
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* A stranger is told so, and nothing else. */
+static void turn_away(struct crit_server *server, int fd, int status)
+{
+	struct crit_message_welcome message = {
+		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
+		.status = status,
+	};
+
+	server->refused_count++;
+	(void)send(fd, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)close(fd);
+}
+
+static int put_into_table(struct crit_server *server, struct crit_client *client)
+{
+	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+		if (server->clients[i])
+			continue;
+		server->clients[i] = client;
+		server->client_count++;
+		client->index = i;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+static void destroy(struct crit_client *client)
+{
+	if (!client)
+		return;
+	(void)close(client->fd);
+	if (client->pidfd >= 0)
+		(void)close(client->pidfd);
+	free(client);
+}
+
+static void accept_one(struct crit_server *server, int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t length = sizeof(peer);
+	struct crit_client *client;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) ||
+	    peer.uid != server->options.served_uid) {
+		turn_away(server, fd, -EACCES);
+		return;
+	}
+	client = calloc(1, sizeof(*client));
+	if (!client || put_into_table(server, client)) {
+		free(client);
+		turn_away(server, fd, -EUSERS);
+		return;
+	}
+	client->fd = fd;
+	client->pid = (__u32)peer.pid;
+	client->pidfd = open_peer_pidfd(fd, client->pid);
+	if (client->pidfd < 0 || crit_server_watch(server, fd, CRIT_WATCH_CLIENT, client->index))
+		client->is_over = true;
+}
+
+void crit_clients_accept(struct crit_server *server)
+{
+	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+		int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		accept_one(server, fd);
+	}
+}
+
+void crit_clients_send(struct crit_client *client, const void *message, size_t bytes)
+{
+	if (client->is_over)
+		return;
+	if (send(client->fd, message, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)bytes)
+		client->is_over = true;
+}
+
+void crit_clients_refuse(struct crit_server *server, struct crit_client *client, const char *why)
+{
+	char text[256];
+
+	server->refused_count++;
+	client->is_over = true;
+	if (!client->run || client->run->state != CRIT_RUN_RECORDING)
+		return;
+	/* a flood of bad clients must not fill the recording */
+	if (client->run->refused_count++ >= 100)
+		return;
+	(void)snprintf(text, sizeof(text), "process %u: %s", client->pid, why);
+	crit_run_note(client->run, CRIT_NOTE_REFUSED, -EINVAL, text);
+}
+
+/* Collects descriptors; those beyond the array are closed. */
+static void take_fds(struct msghdr *message, struct crit_message_in *in)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		size_t count;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (in->fd_count < CRIT_MESSAGE_FDS)
+				in->fds[in->fd_count++] = fd;
+			else
+				(void)close(fd);
+		}
+	}
+}
+
+/* Returns 1 when a message was read, 0 when there is none, -errno when the client is over. */
+static int receive(const struct crit_client *client, struct crit_message_in *in)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int) * 8)];
+	} control;
+	struct iovec part = { in->bytes, sizeof(in->bytes) };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	ssize_t bytes = recvmsg(client->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	in->fd_count = 0;
+	if (bytes < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (bytes == 0)
+		return -EPIPE;
+	take_fds(&message, in);
+	in->size = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? 0 : (size_t)bytes;
+	return 1;
+}
+
+void crit_clients_read(struct crit_server *server, struct crit_client *client)
+{
+	static struct crit_message_in in; /* one thread, one message at a time */
+
+	for (int i = 0; i < MESSAGES_AT_ONCE && !client->is_over; i++) {
+		int rc = receive(client, &in);
+
+		if (rc == 0)
+			return;
+		if (rc < 0) {
+			client->is_over = true;
+			return;
+		}
+		crit_messages_handle(server, client, &in);
+		for (int f = 0; f < in.fd_count; f++) {
+			if (in.fds[f] >= 0)
+				(void)close(in.fds[f]);
+		}
+	}
+}
+
+void crit_clients_reap(struct crit_server *server)
+{
+	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+		struct crit_client *client = server->clients[i];
+
+		if (!client || !client->is_over)
+			continue;
+		crit_messages_leave(server, client);
+		server->clients[i] = NULL;
+		server->client_count--;
+		destroy(client);
+	}
+}
+
+void crit_clients_tell_written(struct crit_server *server, struct crit_run *run, int status)
+{
+	const struct crit_message_status message = {
+		.head = { CRIT_M_WRITTEN, CRIT_SOCKET_VERSION, sizeof(message) },
+		.status = status,
+		.time_ns = crit_now_ns(),
+	};
+
+	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+		if (server->clients[i] && server->clients[i]->run == run)
+			crit_clients_send(server->clients[i], &message, sizeof(message));
+	}
+}
+
+bool crit_clients_has_any(const struct crit_server *server, const struct crit_run *run)
+{
+	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+		if (server->clients[i] && server->clients[i]->run == run)
+			return true;
+	}
+	return false;
+}
+
+void crit_clients_close_all(struct crit_server *server, struct crit_run *run)
+{
+	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+		if (!server->clients[i] || server->clients[i]->run != run)
+			continue;
+		server->clients[i]->run = NULL;
+		server->clients[i]->is_over = true;
+	}
+}

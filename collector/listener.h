@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The socket critd listens on: handed over, or made. */
+#ifndef CRIT_COLLECTOR_LISTENER_H
+#define CRIT_COLLECTOR_LISTENER_H
+
+#include "collector/options.h"
+
+/*
+ * Takes over --listen-fd, or binds --socket-path (mode 0666: peer credentials decide who may speak).
+ * Errors: -ENOTSOCK, -EADDRINUSE and others, the reason in err.
+ */
+int crit_listener_open(const struct crit_options *options, int *ret_fd, struct crit_err *err);
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// critd: records scheduler events and the events of registered ranks, and does nothing else.
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "collector/options.h"
+#include "collector/server.h"
+
+static void say(const char *text)
+{
+	if (fcntl(STDERR_FILENO, F_GETFD) >= 0)
+		(void)fprintf(stderr, "critd: %s\n", text);
+	else
+		syslog(LOG_WARNING | LOG_USER, "critd: %s", text);
+}
+
+int main(int argc, char **argv)
+{
+	struct crit_server *server;
+	struct crit_options options;
+	struct crit_err err = { "" };
+	int rc;
+
+	if (crit_options_parse(argc, argv, &options, &err)) {
+		say(err.text);
+		return 2;
+	}
+	if (options.is_help || options.is_version) {
+		(void)fputs(options.is_help ? crit_options_help : "critd " CRIT_VERSION "\n", stdout);
+		return 0;
+	}
+	server = malloc(sizeof(*server));
+	if (!server)
+		return 1;
+	rc = crit_server_open(server, &options, &err);
+	if (rc == 0) {
+		if (server->kernel_status && !options.has_no_kernel)
+			say(err.text);
+		rc = crit_server_run(server, &err);
+	}
+	if (rc)
+		say(err.text);
+	crit_server_close(server);
+	free(server);
+	return rc ? 1 : 0;
+}

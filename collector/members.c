@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes processes members of runs.
+#include "collector/members.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/clock.h"
+#include "collector/drain.h"
+#include "collector/procfs.h"
+#include "core/abi_socket.h"
+#include "core/cleanup.h"
+
+#define MAPS_BYTES (256u << 10)
+#define NAMES_MAX 4096u
+#define OUTSIDE_MAX 65536u
+#define PASSES 3 /* over /proc/PID/task: threads may be born meanwhile, by threads not yet in */
+
+struct enrolment {
+	struct crit_server *server;
+	struct crit_process *process;
+	struct crit_member member; /* what each thread becomes */
+	int added; /* in this pass */
+};
+
+static bool is_asleep(char state)
+{
+	return state == 'S' || state == 'D' || state == 'T' || state == 't' || state == 'I';
+}
+
+/* A thread that sleeps now may do so until the end: its ENROL cannot wait for its next switch. */
+static void put_enrol(struct crit_server *server, struct crit_run *run,
+		      const struct crit_procfs_task *task)
+{
+	struct crit_kernel_enrol record = {
+		.head = { .kind = CRIT_K_ENROL, .size = sizeof(record) },
+		.tid = task->tid,
+		.tgid = task->tgid,
+		.ns_tid = task->ns_tid,
+		.parent_tgid = task->parent_tgid,
+	};
+
+	crit_drain_kernel(server); /* keeps the order of stamps */
+	record.head.time_ns = crit_now_ns();
+	memcpy(record.comm, task->comm, sizeof(record.comm));
+	crit_drain_put(run, &record.head);
+}
+
+static void add_outside(struct crit_process *process, __u32 tid)
+{
+	__u32 *tids;
+
+	for (__u32 i = 0; i < process->outside_count; i++) {
+		if (process->outside_tids[i] == tid)
+			return;
+	}
+	if (process->outside_count >= OUTSIDE_MAX)
+		return;
+	tids = realloc(process->outside_tids, (process->outside_count + 1) * sizeof(*tids));
+	if (!tids)
+		return;
+	process->outside_tids = tids;
+	tids[process->outside_count++] = tid;
+}
+
+/* A member already, by inheritance: it gets the tag, and keeps what the kernel half knows. */
+static void renew(struct enrolment *enrolment, __u32 tid, const struct crit_member *old)
+{
+	struct crit_kernel *kernel = &enrolment->server->kernel;
+	struct crit_member member = enrolment->member;
+	const __u32 kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED;
+
+	if (old->run_slot == member.run_slot) {
+		if ((old->flags & CRIT_MF_HAS_TAG) && old->tag_offset == member.tag_offset)
+			return;
+		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | (old->flags & kept);
+	} else if (old->flags & CRIT_MF_FORKED) { /* leaves its first run for this one */
+		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_slot);
+
+		__atomic_sub_fetch(&counters->live_forked, 1, __ATOMIC_RELAXED);
+	}
+	(void)crit_kernel_member_set(kernel, tid, &member);
+}
+
+static int enrol_thread(void *context, __u32 tid)
+{
+	struct enrolment *enrolment = context;
+	struct crit_process *process = enrolment->process;
+	struct crit_server *server = enrolment->server;
+	struct crit_kernel *kernel = &server->kernel;
+	struct crit_member member = enrolment->member;
+	struct crit_procfs_task task;
+	struct crit_member old;
+
+	if (kernel->has_task_storage && !kernel->has_pidfd_thread && tid != process->pid) {
+		add_outside(process, tid);
+		return 0;
+	}
+	if (crit_kernel_member_get(kernel, tid, &old) == 0) {
+		renew(enrolment, tid, &old);
+		return 0;
+	}
+	if (crit_procfs_task(server->proc_fd, process->pid, tid, &task))
+		return 0;
+	if (is_asleep(task.state)) {
+		put_enrol(server, process->run, &task);
+		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
+	}
+	if (crit_kernel_member_set(kernel, tid, &member) == 0)
+		enrolment->added++;
+	return 0;
+}
+
+static int enrol(struct crit_server *server, struct crit_process *process, __s64 tls_offset)
+{
+	struct enrolment enrolment = { .server = server, .process = process };
+	int rc = 0;
+
+	enrolment.member.run_slot = process->run->slot;
+	enrolment.member.flags = CRIT_MF_UNVERIFIED | CRIT_MF_NEW;
+	if (tls_offset != CRIT_TLS_NONE) {
+		enrolment.member.flags |= CRIT_MF_HAS_TAG;
+		enrolment.member.tag_offset = tls_offset;
+	}
+	for (int pass = 0; pass < PASSES; pass++) {
+		enrolment.added = 0;
+		rc = crit_procfs_each_tid(server->proc_fd, process->pid, enrol_thread, &enrolment);
+		if (rc < 0 || enrolment.added == 0)
+			break;
+	}
+	if (rc >= 0 && process->outside_count > 0)
+		rc = crit_kernel_register_tgid(&server->kernel, process->pid, &enrolment.member);
+	return rc < 0 ? rc : 0;
+}
+
+static int put_into_table(struct crit_server *server, struct crit_process *process)
+{
+	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+		if (server->processes[i])
+			continue;
+		server->processes[i] = process;
+		server->process_count++;
+		process->index = i;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+static void take_from_table(struct crit_server *server, const struct crit_process *process)
+{
+	server->processes[process->index] = NULL;
+	server->process_count--;
+}
+
+static bool is_registered(const struct crit_server *server, __u32 pid)
+{
+	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+		if (server->processes[i] && server->processes[i]->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+int crit_members_add(struct crit_server *server, struct crit_run *run, __u32 pid, int pidfd,
+		     const struct crit_shm *shm, __s64 tls_offset,
+		     struct crit_process **ret_process)
+{
+	struct crit_process *process = calloc(1, sizeof(*process));
+	int rc;
+
+	if (!process) {
+		(void)close(pidfd);
+		if (shm->fd >= 0)
+			(void)close(shm->fd);
+		return -ENOMEM;
+	}
+	process->run = run;
+	process->pid = pid;
+	process->pidfd = pidfd;
+	process->shm = *shm;
+	rc = is_registered(server, pid) ? -EALREADY : put_into_table(server, process);
+	if (rc)
+		goto fail;
+	rc = crit_server_watch(server, pidfd, CRIT_WATCH_PROCESS, process->index);
+	if (!rc && crit_server_has_kernel(server))
+		rc = enrol(server, process, tls_offset);
+	if (rc) {
+		take_from_table(server, process);
+		goto fail;
+	}
+	if (shm->fd >= 0)
+		(void)crit_shm_write_level(shm, run->level, run->tau_ns, run->is_stopped);
+	run->live_processes++;
+	run->has_registered = true;
+	*ret_process = process;
+	return 0;
+fail:
+	crit_process_destroy(process);
+	return rc;
+}
+
+void crit_members_remove(struct crit_server *server, struct crit_process *process)
+{
+	struct crit_run *run = process->run;
+	struct crit_rec_gone gone = { .pid = process->pid, .time_ns = crit_now_ns() };
+
+	if (process->outside_count > 0)
+		crit_kernel_forget_tgid(&server->kernel, process->pid);
+	crit_process_end(process, gone.time_ns);
+	crit_run_put_record(run, CRIT_C_GONE, 0, gone.time_ns, &gone);
+	run->live_processes--;
+	if (process->has_rank && !process->is_closed)
+		run->is_window_due = true;
+	if (process->client)
+		process->client->process = NULL;
+	take_from_table(server, process);
+	crit_process_destroy(process);
+}
+
+static struct crit_process *find_process(const struct crit_server *server, __u32 pid)
+{
+	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+		if (server->processes[i] && server->processes[i]->pid == pid)
+			return server->processes[i];
+	}
+	return NULL;
+}
+
+void crit_members_saw_enrol(struct crit_server *server, __u32 tgid, __u32 tid)
+{
+	struct crit_process *process = find_process(server, tgid);
+
+	if (!process || process->outside_count == 0)
+		return;
+	for (__u32 i = 0; i < process->outside_count; i++) {
+		if (process->outside_tids[i] != tid)
+			continue;
+		process->outside_tids[i] = process->outside_tids[--process->outside_count];
+		break;
+	}
+	if (process->outside_count == 0)
+		crit_kernel_forget_tgid(&server->kernel, tgid);
+}
+
+void crit_members_saw_expelled(struct crit_server *server, __u32 tgid)
+{
+	struct crit_process *process = find_process(server, tgid);
+
+	if (process)
+		process->is_expelled = true;
+}
+
+static int keep_tid(void *context, __u32 tid)
+{
+	struct crit_process *process = context;
+
+	for (__u32 i = 0; i < process->outside_count; i++) {
+		/* the top bit marks the living; no tid has it */
+		if (process->outside_tids[i] == tid)
+			process->outside_tids[i] |= 1u << 31;
+	}
+	return 0;
+}
+
+void crit_members_check_outside(struct crit_server *server)
+{
+	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+		struct crit_process *process = server->processes[i];
+		__u32 kept = 0;
+
+		if (!process || process->outside_count == 0)
+			continue;
+		(void)crit_procfs_each_tid(server->proc_fd, process->pid, keep_tid, process);
+		for (__u32 t = 0; t < process->outside_count; t++) {
+			if (process->outside_tids[t] >> 31)
+				process->outside_tids[kept++] =
+					process->outside_tids[t] & ~(1u << 31);
+		}
+		process->outside_count = kept;
+		if (kept == 0)
+			crit_kernel_forget_tgid(&server->kernel, process->pid);
+	}
+}
+
+/* FNV-1a, to see whether a text changed. */
+static __u64 hash_of(const char *text, size_t bytes)
+{
+	__u64 hash = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (__u8)text[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+void crit_members_put_maps(const struct crit_server *server, struct crit_process *process)
+{
+	struct crit_rec_maps record = { .pid = process->pid, .time_ns = crit_now_ns() };
+	crit_autofree char *text = malloc(MAPS_BYTES);
+	__u64 hash;
+	long bytes;
+
+	if (!text || process->run->is_stopped)
+		return;
+	bytes = crit_procfs_read(server->proc_fd, process->pid, "maps", text, MAPS_BYTES);
+	if (bytes <= 0)
+		return;
+	hash = hash_of(text, (size_t)bytes);
+	if (hash == process->maps_hash)
+		return;
+	process->maps_hash = hash;
+	crit_run_put(process->run, CRIT_C_MAPS, 0, record.time_ns,
+		     (const struct crit_part[2]){ { &record, sizeof(record) },
+						  { text, (size_t)bytes } });
+}
+
+struct name_list {
+	const struct crit_server *server;
+	__u32 pid;
+	__u32 count;
+	struct crit_rec_name *names;
+};
+
+static int add_name(void *context, __u32 tid)
+{
+	struct name_list *list = context;
+	struct crit_rec_name *name = &list->names[list->count];
+	struct crit_procfs_task task;
+
+	if (list->count >= NAMES_MAX)
+		return 1;
+	if (crit_procfs_task(list->server->proc_fd, list->pid, tid, &task))
+		return 0;
+	name->tid = tid;
+	name->tgid = list->pid;
+	memcpy(name->comm, task.comm, sizeof(name->comm));
+	list->count++;
+	return 0;
+}
+
+void crit_members_put_names(const struct crit_server *server, struct crit_run *run)
+{
+	crit_autofree struct crit_rec_name *names = calloc(NAMES_MAX, sizeof(*names));
+	struct name_list list = { .server = server, .names = names };
+
+	if (!names)
+		return;
+	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+		if (!server->processes[i] || server->processes[i]->run != run)
+			continue;
+		list.pid = server->processes[i]->pid;
+		(void)crit_procfs_each_tid(server->proc_fd, list.pid, add_name, &list);
+	}
+	if (list.count == 0)
+		return;
+	crit_run_put(run, CRIT_C_NAMES, 0, crit_now_ns(),
+		     (const struct crit_part[2]){ { names, list.count * sizeof(*names) },
+						  { NULL, 0 } });
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* critd's command line. */
+#ifndef CRIT_COLLECTOR_OPTIONS_H
+#define CRIT_COLLECTOR_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "collector/kernel_half.h"
+
+struct crit_options {
+	int listen_fd; /* -1: none given */
+	const char *socket_path; /* NULL: none; removed at the end */
+	__u32 served_uid;
+	bool has_uid; /* --uid was given: drop to it */
+	bool is_service; /* never ends by itself */
+	bool has_no_kernel;
+	bool is_help;
+	bool is_version;
+	__u32 idle_exit_s;
+	struct crit_kernel_options kernel;
+};
+
+/* Errors: -EINVAL, the reason in err. */
+int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_options,
+		       struct crit_err *err);
+
+extern const char crit_options_help[];
+
+#endif

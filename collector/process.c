@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Drains a process's stripes into streams of the recording; believes nothing it reads.
+#include "collector/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/run.h"
+#include "core/cleanup.h"
+
+#define SLOTS_AT_ONCE (CRIT_BATCH_BYTES / CRIT_SLOT_BYTES)
+
+static void set_corrupt(struct crit_process *process, __u32 index, const char *what)
+{
+	char text[128];
+
+	process->stripes[index].is_corrupt = true;
+	(void)snprintf(text, sizeof(text), "process %u, stripe %u: %s; left alone", process->pid,
+		       index, what);
+	crit_run_note(process->run, CRIT_NOTE_CORRUPT, -EINVAL, text);
+}
+
+static void begin_stream(struct crit_process *process, __u32 index,
+			 const struct crit_stripe_head *head)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_rec_stream record = {
+		.pid = process->pid,
+		.ns_tid = head->ns_tid,
+		.stripe = index,
+		.claim_ns = head->claim_ns,
+		.claim_pos = head->claim_pos,
+	};
+
+	stripe->stream = process->run->next_stream++;
+	stripe->ns_tid = head->ns_tid;
+	stripe->claim_ns = head->claim_ns;
+	crit_batch_init(&stripe->batch, CRIT_C_SHIM, stripe->stream);
+	stripe->batch.position = head->claim_pos;
+	crit_run_put_record(process->run, CRIT_C_STREAM, stripe->stream, head->claim_ns, &record);
+	if (head->claim_pos != stripe->read_pos)
+		set_corrupt(process, index, "its owner began at a wrong position");
+}
+
+/* Smallest and largest stamp; the second slot of a record has none. */
+static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_first,
+		       __u64 *ret_last)
+{
+	__u64 first = ~0ull, last = 0;
+
+	for (__u32 i = 0; i < count; i++) {
+		if (slots[i].kind == CRIT_S_CONTINUED)
+			continue;
+		if (slots[i].time_ns < first)
+			first = slots[i].time_ns;
+		if (slots[i].time_ns > last)
+			last = slots[i].time_ns;
+	}
+	*ret_first = last ? first : 0;
+	*ret_last = last;
+}
+
+/* Returns false when the stripe cannot be read on. */
+static bool copy_slots(struct crit_process *process, __u32 index, __u32 count, __u64 now_ns)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	size_t bytes = (size_t)count * CRIT_SLOT_BYTES;
+	struct crit_slot *room = crit_batch_room(&stripe->batch, bytes, now_ns);
+	__u64 first, last;
+
+	if (!room) {
+		crit_run_flush(process->run, &stripe->batch);
+		room = crit_batch_room(&stripe->batch, bytes, now_ns);
+		if (!room)
+			return false;
+	}
+	if (crit_shm_read_slots(&process->shm, index, stripe->read_pos, count, room)) {
+		set_corrupt(process, index, "it cannot be read");
+		return false;
+	}
+	find_times(room, count, &first, &last);
+	crit_batch_take(&stripe->batch, bytes, count, first, last);
+	stripe->read_pos += count;
+	process->run->shim_slots += count;
+	return true;
+}
+
+static void count_lost(struct crit_process *process, __u32 index,
+		       const struct crit_stripe_head *head)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+
+	if (head->lost_spans <= stripe->lost_seen)
+		return;
+	stripe->batch.lost += head->lost_spans - stripe->lost_seen;
+	process->run->shim_lost += head->lost_spans - stripe->lost_seen;
+	stripe->lost_seen = head->lost_spans;
+}
+
+static void drain_slots(struct crit_process *process, __u32 index,
+			const struct crit_stripe_head *head, __u64 now_ns)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_run *run = process->run;
+	__u64 available = head->write_pos - stripe->read_pos;
+	__u64 before = stripe->read_pos;
+
+	if (available > process->shm.ring_slots) {
+		set_corrupt(process, index, "its position makes no sense");
+		return;
+	}
+	if (run->level == CRIT_LEVEL_PROFILE &&
+	    available >= process->shm.ring_slots - process->shm.ring_slots / 4)
+		crit_run_raise_tau(run);
+	/* with a full queue the rank keeps its records, and counts what it cannot keep */
+	while (available > 0 && !crit_sink_is_full(run->sink)) {
+		__u32 count = available < SLOTS_AT_ONCE ? (__u32)available : SLOTS_AT_ONCE;
+		size_t used = stripe->batch.buffer ? stripe->batch.buffer->head.length : 0;
+		__u32 left = (__u32)((CRIT_BATCH_BYTES - used) / CRIT_SLOT_BYTES);
+
+		if (left > 0 && count > left)
+			count = left;
+		if (!copy_slots(process, index, count, now_ns))
+			break;
+		available -= count;
+	}
+	if (stripe->read_pos != before)
+		(void)crit_shm_write_read_pos(&process->shm, index, stripe->read_pos);
+}
+
+static void put_counters(struct crit_process *process, __u32 index, bool is_final)
+{
+	crit_autofree struct crit_counter *counters = NULL;
+	int used;
+
+	if (process->shm.counter_count == 0)
+		return;
+	counters = malloc(process->shm.counter_count * sizeof(*counters));
+	if (!counters)
+		return;
+	used = crit_shm_read_counters(&process->shm, index, counters);
+	if (used <= 0)
+		return;
+	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
+		     (const struct crit_part[2]){ { counters, (size_t)used * sizeof(*counters) },
+						  { NULL, 0 } });
+	if (is_final)
+		(void)crit_shm_clear_counters(&process->shm, index);
+}
+
+/* A total of the stripe, less what it was; a shim may also have begun it anew. */
+static __u64 since(__u64 total, __u64 begin)
+{
+	return total >= begin ? total - begin : total;
+}
+
+static void end_stream(struct crit_process *process, __u32 index,
+		       const struct crit_stripe_head *head)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	const bool is_released = head->state == CRIT_STRIPE_RELEASED;
+	struct crit_rec_stream_end record = {
+		.pid = process->pid,
+		.ns_tid = stripe->ns_tid,
+		.release_ns = is_released ? head->release_ns : 0,
+		.end_pos = stripe->read_pos,
+		.lost_spans = since(head->lost_spans, stripe->lost_begin),
+		.counters_lost = since(head->counters_lost, stripe->counters_lost_begin),
+		.folded_ns = since(head->folded_ns, stripe->folded_begin),
+		.open_call = head->open_call,
+		.open_class = head->open_class,
+		.open_first_ns = head->open_first_ns,
+		.open_last_ns = head->open_last_ns,
+		.open_count = head->open_count,
+		.open_gap_sum_ns = head->open_gap_sum_ns,
+		.open_site = head->open_site,
+	};
+
+	crit_run_flush(process->run, &stripe->batch);
+	put_counters(process, index, is_released);
+	crit_run_put_record(process->run, CRIT_C_STREAM_END, stripe->stream, record.release_ns,
+			    &record);
+	stripe->stream = 0;
+	stripe->lost_begin = head->lost_spans;
+	stripe->counters_lost_begin = head->counters_lost;
+	stripe->folded_begin = head->folded_ns;
+	if (is_released && !stripe->is_corrupt)
+		(void)crit_shm_write_free(&process->shm, index);
+}
+
+static bool read_head(const struct crit_process *process, __u32 index,
+		      struct crit_stripe_head *ret_head)
+{
+	const struct crit_stripe *stripe = &process->stripes[index];
+
+	if (crit_shm_read_stripe(&process->shm, index, ret_head))
+		return false;
+	/* a claim is not one store: look again when it is new */
+	return ret_head->claim_ns == stripe->claim_ns || ret_head->claim_ns == 0 ||
+	       crit_shm_read_stripe(&process->shm, index, ret_head) == 0;
+}
+
+static void drain_stripe(struct crit_process *process, __u32 index, __u64 now_ns, bool is_final)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_stripe_head head;
+
+	if (!read_head(process, index, &head) || head.state == CRIT_STRIPE_FREE)
+		return;
+	if (!stripe->stream) {
+		if (head.claim_ns == 0 || head.claim_ns == stripe->claim_ns || stripe->is_corrupt)
+			return;
+		begin_stream(process, index, &head);
+	}
+	count_lost(process, index, &head);
+	if (!stripe->is_corrupt)
+		drain_slots(process, index, &head, now_ns);
+	if (is_final || (head.state == CRIT_STRIPE_RELEASED && head.write_pos == stripe->read_pos))
+		end_stream(process, index, &head);
+}
+
+/* Makes room for the stripes claimed by now.  Returns how many to look at. */
+static __u32 open_stripes(struct crit_process *process)
+{
+	struct crit_stripe *stripes;
+	__u64 no_stripe;
+	__u32 used;
+
+	if (process->shm.fd < 0 || crit_shm_stripes_used(&process->shm, &used, &no_stripe))
+		return 0;
+	if (used <= process->stripe_room)
+		return used;
+	stripes = realloc(process->stripes, used * sizeof(*stripes));
+	if (!stripes)
+		return process->stripe_room;
+	memset(stripes + process->stripe_room, 0,
+	       (used - process->stripe_room) * sizeof(*stripes));
+	process->stripes = stripes;
+	process->stripe_room = used;
+	return used;
+}
+
+void crit_process_drain(struct crit_process *process, __u64 now_ns)
+{
+	__u32 used;
+
+	if (!process->run->sink)
+		return;
+	used = open_stripes(process);
+	for (__u32 i = 0; i < used; i++) {
+		drain_stripe(process, i, now_ns, false);
+		if (crit_batch_is_old(&process->stripes[i].batch, now_ns))
+			crit_run_flush(process->run, &process->stripes[i].batch);
+	}
+}
+
+void crit_process_flush(struct crit_process *process, bool has_counters)
+{
+	for (__u32 i = 0; i < process->stripe_room; i++) {
+		struct crit_stripe *stripe = &process->stripes[i];
+
+		if (!stripe->stream)
+			continue;
+		if (stripe->batch.lost) /* even without a record after them */
+			(void)crit_batch_room(&stripe->batch, 0, 0);
+		crit_run_flush(process->run, &stripe->batch);
+		if (has_counters)
+			put_counters(process, i, false);
+	}
+}
+
+void crit_process_end(struct crit_process *process, __u64 now_ns)
+{
+	__u32 used = process->run->sink ? open_stripes(process) : 0;
+
+	for (__u32 i = 0; i < used; i++)
+		drain_stripe(process, i, now_ns, true);
+}
+
+void crit_process_destroy(struct crit_process *process)
+{
+	if (!process)
+		return;
+	for (__u32 i = 0; i < process->stripe_room; i++)
+		crit_batch_fini(&process->stripes[i].batch);
+	free(process->stripes);
+	free(process->outside_tids);
+	if (process->pidfd >= 0)
+		(void)close(process->pidfd);
+	if (process->shm.fd >= 0)
+		(void)close(process->shm.fd);
+	free(process);
+}

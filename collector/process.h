@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A registered process: its shared memory, stripe by stripe, and its place in the run. */
+#ifndef CRIT_COLLECTOR_PROCESS_H
+#define CRIT_COLLECTOR_PROCESS_H
+
+#include <stdbool.h>
+
+#include "collector/batch.h"
+#include "collector/shm.h"
+
+struct crit_run;
+struct crit_client;
+
+/* One stripe and its present owner. */
+struct crit_stripe {
+	__u32 stream; /* number in the recording; 0: no owner seen */
+	__u32 ns_tid;
+	__u64 claim_ns; /* tells owners apart */
+	__u64 read_pos;
+	__u64 lost_seen; /* the stripe's totals, up to the last look */
+	__u64 lost_begin; /* and when this owner took it */
+	__u64 counters_lost_begin;
+	__u64 folded_begin;
+	bool is_corrupt;
+	struct crit_batch batch;
+};
+
+struct crit_process {
+	struct crit_run *run;
+	struct crit_client *client; /* NULL once closed */
+	__u32 index;
+	__u32 pid;
+	__u32 ns_pid;
+	int pidfd;
+	struct crit_shm shm;
+	struct crit_stripe *stripes;
+	__u32 stripe_room;
+	__u32 *outside_tids; /* threads BPF has yet to enrol, on kernels without their pidfds */
+	__u32 outside_count;
+	__u64 maps_hash;
+	bool is_mpi;
+	bool has_rank;
+	bool is_closed; /* sent CLOSE and has not reopened */
+	bool is_expelled; /* changed its privileges */
+	bool is_gone;
+};
+
+/* Reads what the ranks of this process wrote since the last time.  Cost: one pread per stripe. */
+void crit_process_drain(struct crit_process *process, __u64 now_ns);
+
+/* Flushes its batches; with counters, their present values. */
+void crit_process_flush(struct crit_process *process, bool has_counters);
+
+/* Drains for the last time and ends all streams. */
+void crit_process_end(struct crit_process *process, __u64 now_ns);
+
+/* Frees the memory; ownership of pidfd and memfd ends here. */
+void crit_process_destroy(struct crit_process *process);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Keeps one run's recording, its level and its cap.
+#include "collector/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/clock.h"
+#include "core/chunk.h"
+
+#define TAU_FIRST_NS 1000u
+#define TAU_MAX_NS 1000000000u
+#define MAX_BYTES_DEFAULT (2ull << 30)
+#define MAX_BYTES_MIN (1ull << 20)
+#define SLACK_BYTES (64u << 10) /* of the cap, for the records that end a run */
+
+static void put_buffer(struct crit_run *run, struct crit_buffer *buffer)
+{
+	size_t bytes = sizeof(buffer->head) + crit_chunk_padded(buffer->head.length);
+
+	if (crit_writer_put(run->writer, run->sink, buffer) == 0)
+		run->used_bytes += bytes;
+}
+
+void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
+		  const struct crit_part parts[2])
+{
+	struct crit_buffer *buffer;
+
+	if (!run->sink)
+		return;
+	buffer = crit_buffer_create(parts[0].bytes + parts[1].bytes);
+	if (!buffer)
+		return;
+	memcpy(buffer->payload, parts[0].data, parts[0].bytes);
+	if (parts[1].bytes)
+		memcpy(buffer->payload + parts[0].bytes, parts[1].data, parts[1].bytes);
+	buffer->head.kind = kind;
+	buffer->head.source = source;
+	buffer->head.length = (__u32)(parts[0].bytes + parts[1].bytes);
+	buffer->head.first_ns = time_ns;
+	buffer->head.last_ns = time_ns;
+	put_buffer(run, buffer);
+}
+
+void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, const char *text)
+{
+	struct crit_rec_note note = { .code = code, .value = value, .time_ns = crit_now_ns() };
+	const struct crit_part parts[2] = { { &note, sizeof(note) }, { text, strlen(text) } };
+
+	crit_run_put(run, CRIT_C_NOTE, 0, note.time_ns, parts);
+}
+
+int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file)
+{
+	run->sink = crit_sink_create(fd);
+	if (!run->sink) {
+		(void)close(fd);
+		return -ENOMEM;
+	}
+	crit_batch_init(&run->kernel, CRIT_C_KERNEL, 0);
+	run->level = file->level;
+	run->tau_ns = run->level == CRIT_LEVEL_PROFILE ? TAU_FIRST_NS : 0;
+	run->max_bytes = file->max_bytes ? file->max_bytes : MAX_BYTES_DEFAULT;
+	if (run->max_bytes < MAX_BYTES_MIN)
+		run->max_bytes = MAX_BYTES_MIN;
+	run->threshold_bytes = run->max_bytes / 2;
+	run->next_stream = 1;
+	crit_run_put_record(run, CRIT_C_FILE, 0, file->start_mono_ns, file);
+	return 0;
+}
+
+void crit_run_fini(struct crit_run *run)
+{
+	crit_batch_fini(&run->kernel);
+	if (run->sink && crit_sink_is_idle(run->sink))
+		crit_sink_destroy(run->sink);
+	if (run->finisher_fd >= 0)
+		(void)close(run->finisher_fd);
+	memset(run, 0, sizeof(*run));
+	run->finisher_fd = -1;
+}
+
+void crit_run_raise_tau(struct crit_run *run)
+{
+	if (run->tau_ns < TAU_MAX_NS) {
+		run->tau_ns *= 2;
+		run->is_level_new = true;
+	}
+}
+
+/* Half of what is left of the cap is used: record less from now on. */
+static void record_less(struct crit_run *run)
+{
+	run->threshold_bytes += (run->max_bytes - run->threshold_bytes) / 2;
+	if (run->level == CRIT_LEVEL_TRACE) {
+		run->level = CRIT_LEVEL_PROFILE;
+		run->tau_ns = TAU_FIRST_NS;
+		run->is_level_new = true;
+		crit_run_note(run, CRIT_NOTE_LEVEL, CRIT_LEVEL_PROFILE,
+			      "half of CRIT_MAX_BYTES is used: from here on level profile");
+	} else {
+		crit_run_raise_tau(run);
+	}
+}
+
+void crit_run_flush(struct crit_run *run, struct crit_batch *batch)
+{
+	long bytes;
+
+	if (run->is_stopped) {
+		crit_batch_fini(batch);
+		return;
+	}
+	bytes = crit_batch_flush(batch, run->writer, run->sink);
+	if (bytes <= 0)
+		return;
+	run->used_bytes += (__u64)bytes;
+	if (run->used_bytes + SLACK_BYTES + CRIT_BATCH_BYTES > run->max_bytes) {
+		run->is_stopped = true;
+		run->is_level_new = true;
+		crit_run_note(run, CRIT_NOTE_CAP, 0,
+			      "CRIT_MAX_BYTES is reached: the recording ends here");
+	} else if (run->used_bytes >= run->threshold_bytes) {
+		record_less(run);
+	}
+}

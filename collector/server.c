@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// critd's main loop: one epoll set, one timer, all work in one thread but the writing.
+#include "collector/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "collector/clients.h"
+#include "collector/clock.h"
+#include "collector/drain.h"
+#include "collector/lifecycle.h"
+#include "collector/listener.h"
+#include "collector/members.h"
+
+#define EVENTS_AT_ONCE 64
+#define SLOW_NS 100000000ull
+#define LAST_WRITE_MS 3000u
+
+int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	event.data.u64 = (__u64)kind << 32 | index;
+	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int open_descriptors(struct crit_server *server, struct crit_err *err)
+{
+	server->signal_fd = open_signals();
+	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	server->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	server->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (server->signal_fd < 0 || server->epoll_fd < 0 || server->timer_fd < 0 ||
+	    server->proc_fd < 0)
+		return crit_err_set(err, -errno, "cannot open what the main loop needs: %s",
+				    strerror(errno));
+	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) ||
+	    crit_server_watch(server, server->timer_fd, CRIT_WATCH_TIMER, 0) ||
+	    crit_server_watch(server, server->signal_fd, CRIT_WATCH_SIGNAL, 0))
+		return crit_err_set(err, -EINVAL, "the descriptor to listen on is of no use");
+	return 0;
+}
+
+int crit_server_open(struct crit_server *server, const struct crit_options *options,
+		     struct crit_err *err)
+{
+	int rc;
+
+	memset(server, 0, sizeof(*server));
+	server->options = *options;
+	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
+	server->signal_fd = server->proc_fd = -1;
+	server->next_slot = 1;
+	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
+	if (!server->runs)
+		return crit_err_set(err, -ENOMEM, "no memory for runs");
+	rc = crit_listener_open(options, &server->listen_fd, err);
+	if (rc)
+		return rc;
+	rc = open_descriptors(server, err);
+	if (rc)
+		return rc;
+	(void)setpriority(PRIO_PROCESS, 0, -5); /* where permitted: rings fill while we wait */
+	server->kernel_status = -EOPNOTSUPP;
+	if (!options->has_no_kernel)
+		server->kernel_status = crit_kernel_open(&server->kernel, &options->kernel, err);
+	rc = crit_writer_start(&server->writer);
+	if (rc)
+		return crit_err_set(err, rc, "cannot start the writing thread: %s", strerror(-rc));
+	return 0;
+}
+
+/* The timer runs only while there is a run. */
+static void set_timer(struct crit_server *server, bool is_ticking)
+{
+	struct itimerspec spec = { { 0, 0 }, { 0, 0 } };
+
+	if (is_ticking == server->is_ticking)
+		return;
+	if (is_ticking) {
+		spec.it_interval.tv_nsec = CRIT_TICK_NS;
+		spec.it_value.tv_nsec = CRIT_TICK_NS;
+	}
+	(void)timerfd_settime(server->timer_fd, 0, &spec, NULL);
+	server->is_ticking = is_ticking;
+}
+
+static void do_slow_things(struct crit_server *server, __u64 now_ns)
+{
+	if (now_ns - server->slow_ns < SLOW_NS)
+		return;
+	server->slow_ns = now_ns;
+	crit_members_check_outside(server);
+}
+
+static void tick(struct crit_server *server)
+{
+	const __u64 now_ns = crit_now_ns();
+
+	crit_drain_kernel(server);
+	for (__u32 i = 0; i < CRIT_PROCESSES_MAX && server->process_count > 0; i++) {
+		struct crit_process *process = server->processes[i];
+
+		if (process && process->is_expelled)
+			crit_members_remove(server, process);
+		else if (process)
+			crit_process_drain(process, now_ns);
+	}
+	do_slow_things(server, now_ns);
+	for (__u32 i = 0; i < CRIT_RUN_SLOTS && server->run_count > 0; i++) {
+		if (server->runs[i].state != CRIT_RUN_FREE)
+			crit_lifecycle_step(server, &server->runs[i], now_ns);
+	}
+}
+
+static void on_event(struct crit_server *server, __u64 data)
+{
+	const __u32 index = (__u32)data;
+	__u64 expirations;
+
+	switch ((enum crit_watch_kind)(data >> 32)) {
+	case CRIT_WATCH_LISTENER:
+		crit_clients_accept(server);
+		break;
+	case CRIT_WATCH_TIMER:
+		(void)!read(server->timer_fd, &expirations, sizeof(expirations));
+		tick(server);
+		break;
+	case CRIT_WATCH_SIGNAL:
+		server->is_stopping = true;
+		break;
+	case CRIT_WATCH_CLIENT:
+		if (server->clients[index] && !server->clients[index]->is_over)
+			crit_clients_read(server, server->clients[index]);
+		break;
+	case CRIT_WATCH_PROCESS:
+		if (server->processes[index]) {
+			crit_drain_kernel(server);
+			crit_members_remove(server, server->processes[index]);
+		}
+		break;
+	case CRIT_WATCH_FINISHER:
+		if (server->runs[index].finisher_fd >= 0)
+			crit_lifecycle_on_finisher(server, &server->runs[index]);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Nobody is connected and nothing is recorded: an auto-started critd may go. */
+static bool is_idle_for_long(struct crit_server *server)
+{
+	const __u64 now_ns = crit_now_ns();
+
+	if (server->client_count > 0 || server->run_count > 0 || server->options.is_service) {
+		server->idle_since_ns = 0;
+		return false;
+	}
+	if (server->idle_since_ns == 0)
+		server->idle_since_ns = now_ns;
+	return now_ns - server->idle_since_ns >= server->options.idle_exit_s * 1000000000ull;
+}
+
+static void finish_all(struct crit_server *server)
+{
+	const __u64 until_ns = crit_now_ns() + LAST_WRITE_MS * 1000000ull;
+
+	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++)
+		crit_lifecycle_end(server, &server->runs[i]);
+	while (crit_lifecycle_is_ending(server) && crit_now_ns() < until_ns) {
+		const struct timespec pause = { 0, 1000000 };
+
+		tick(server);
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+int crit_server_run(struct crit_server *server, struct crit_err *err)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+
+	while (!server->is_stopping) {
+		int count = epoll_wait(server->epoll_fd, events, EVENTS_AT_ONCE,
+				       server->is_ticking ? -1 : 100);
+
+		if (count < 0 && errno != EINTR)
+			return crit_err_set(err, -errno, "cannot wait for events: %s",
+					    strerror(errno));
+		for (int i = 0; i < count; i++)
+			on_event(server, events[i].data.u64);
+		crit_clients_reap(server);
+		set_timer(server, server->run_count > 0);
+		if (is_idle_for_long(server))
+			break;
+	}
+	finish_all(server);
+	return 0;
+}
+
+void crit_server_close(struct crit_server *server)
+{
+	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
+			    server->signal_fd, server->proc_fd };
+
+	crit_writer_stop(&server->writer, LAST_WRITE_MS);
+	crit_kernel_close(&server->kernel);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	}
+	if (server->options.socket_path && server->listen_fd >= 0)
+		(void)unlink(server->options.socket_path);
+	free(server->runs);
+	server->runs = NULL;
+}

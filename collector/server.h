@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one critd holds: the kernel half, the writer, and tables of runs, processes and clients. */
+#ifndef CRIT_COLLECTOR_SERVER_H
+#define CRIT_COLLECTOR_SERVER_H
+
+#include <stdbool.h>
+
+#include "collector/kernel_half.h"
+#include "collector/options.h"
+#include "collector/process.h"
+#include "collector/run.h"
+#include "collector/writer.h"
+
+#define CRIT_PROCESSES_MAX 4096u
+#define CRIT_CLIENTS_MAX 4352u /* every process may hold one, and some may wait */
+#define CRIT_TICK_NS 5000000u
+
+enum crit_watch_kind {
+	CRIT_WATCH_NONE = 0,
+	CRIT_WATCH_LISTENER = 1,
+	CRIT_WATCH_TIMER = 2,
+	CRIT_WATCH_SIGNAL = 3,
+	CRIT_WATCH_CLIENT = 4, /* index into clients */
+	CRIT_WATCH_PROCESS = 5, /* index into processes */
+	CRIT_WATCH_FINISHER = 6 /* run slot */
+};
+
+struct crit_client {
+	int fd;
+	__u32 index;
+	__u32 pid; /* peer, in critd's pid namespace */
+	int pidfd; /* of the peer, opened at accept */
+	struct crit_run *run; /* NULL before HELLO */
+	struct crit_process *process; /* NULL before REGISTER */
+	__u32 role;
+	__u32 flavour;
+	bool is_welcome; /* WELCOME is sent */
+	bool is_over; /* to be closed after this round */
+	char exe[CRIT_EXE_BYTES];
+};
+
+struct crit_server {
+	struct crit_options options;
+	struct crit_kernel kernel;
+	int kernel_status; /* 0: the kernel half is at work */
+	struct crit_writer writer;
+	struct crit_run *runs; /* CRIT_RUN_SLOTS */
+	struct crit_process *processes[CRIT_PROCESSES_MAX];
+	struct crit_client *clients[CRIT_CLIENTS_MAX];
+	__u32 process_count;
+	__u32 client_count;
+	__u32 run_count;
+	__u32 next_slot;
+	__u64 refused_count;
+	int listen_fd;
+	int epoll_fd;
+	int timer_fd;
+	int signal_fd;
+	int proc_fd; /* O_PATH /proc */
+	bool is_ticking;
+	bool is_stopping;
+	__u64 idle_since_ns; /* 0: busy */
+	__u64 slow_ns; /* last time slow things were done */
+};
+
+/* Opens descriptors, kernel half and writer.  Errors: -errno, the reason in err. */
+int crit_server_open(struct crit_server *server, const struct crit_options *options,
+		     struct crit_err *err);
+
+/* Serves until idle, or until a signal; every run is then complete. */
+int crit_server_run(struct crit_server *server, struct crit_err *err);
+
+void crit_server_close(struct crit_server *server);
+
+/* Adds fd to the epoll set.  Errors: -errno. */
+int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index);
+
+static inline bool crit_server_has_kernel(const struct crit_server *server)
+{
+	return server->kernel_status == 0;
+}
+
+#endif

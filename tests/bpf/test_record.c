@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process registers, forks threads and children, and finds all of it in the recording.
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/abi_tag.h"
+#include "tests/lib/check.h"
+#include "tests/lib/critd_harness.h"
+
+#define THREADS 3
+#define CHILDREN 4
+#define SLEEPS 20
+
+static __thread volatile __u64 tag_word;
+static pid_t thread_tids[THREADS];
+
+static __s64 tag_offset(void)
+{
+	return (__s64)((char *)&tag_word - (char *)__builtin_thread_pointer());
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec pause = { 0, ms * 1000000 };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+static void *thread_main(void *argument)
+{
+	long number = (long)argument;
+
+	thread_tids[number] = (pid_t)syscall(SYS_gettid);
+	tag_word = crit_tag_pack((__u64)number + 1, 0, 7, CRIT_CLASS_MPI, 0);
+	for (int i = 0; i < SLEEPS; i++)
+		sleep_ms(1);
+	return NULL;
+}
+
+/* The member: runs in a child, so that the test itself stays outside. */
+static void member_main(const struct crit_harness *harness, int result_fd)
+{
+	struct crit_harness_client client;
+	pthread_t threads[THREADS];
+	int rc = crit_harness_join(harness, "record", CRIT_ROLE_SHIM, 0, &client);
+
+	if (rc || crit_harness_register(&client, tag_offset(), -1))
+		_exit(1);
+	tag_word = crit_tag_pack(9, 1, 5, CRIT_CLASS_USER, 0);
+	for (long i = 0; i < THREADS; i++)
+		(void)pthread_create(&threads[i], NULL, thread_main, (void *)i);
+	for (int i = 0; i < THREADS; i++)
+		(void)pthread_join(threads[i], NULL);
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			(void)execl("/bin/true", "true", (char *)NULL);
+			_exit(127);
+		}
+		(void)waitpid(child, NULL, 0);
+	}
+	if (write(result_fd, thread_tids, sizeof(thread_tids)) != sizeof(thread_tids))
+		_exit(1);
+	_exit(0);
+}
+
+static void check_thread(const struct crit_harness_recording *recording, __u32 tid, __u64 tag)
+{
+	const struct crit_chunk_head *chunk = NULL;
+	const struct crit_kernel_head *record = NULL;
+	int tagged = 0, asleep = 0;
+
+	CHECK_UINT_EQ(crit_harness_count_kernel(recording, CRIT_K_FORK, tid), 1);
+	CHECK_UINT_EQ(crit_harness_count_kernel(recording, CRIT_K_WAKE_NEW, tid), 1);
+	CHECK_UINT_EQ(crit_harness_count_kernel(recording, CRIT_K_EXIT, tid), 1);
+	CHECK_INT_GE(crit_harness_count_kernel(recording, CRIT_K_WAKE, tid), SLEEPS);
+	while ((record = crit_harness_next_kernel(recording, &chunk, record))) {
+		const struct crit_kernel_switch *sw = (const void *)record;
+
+		if (record->kind != CRIT_K_SWITCH || sw->prev_tid != tid)
+			continue;
+		CHECK(record->flags & CRIT_KF_PREV_MEMBER);
+		CHECK_INT_EQ(record->run_slot, 0);
+		asleep += record->state == 1;
+		tagged += sw->prev_tag == tag && !(record->flags & CRIT_KF_TAG_STALE);
+	}
+	CHECK_INT_GE(asleep, SLEEPS);
+	CHECK_INT_GE(tagged, SLEEPS);
+}
+
+static void check_recording(const char *file, __u32 member, const pid_t *tids)
+{
+	struct crit_harness_recording recording;
+	const struct crit_rec_foot *foot;
+	const struct crit_chunk_head *head;
+
+	if (!CHECK(crit_harness_read(file, &recording)))
+		return;
+	CHECK(recording.is_whole);
+	head = crit_harness_next(&recording, NULL);
+	CHECK_INT_EQ(head->kind, CRIT_C_FILE);
+	CHECK_INT_EQ(((const struct crit_rec_file *)(head + 1))->kernel_status, 0);
+	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_ENROL, member), 1);
+	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_EXEC, 0), CHILDREN);
+	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_FORK, 0), THREADS + CHILDREN);
+	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_EXIT, 0),
+		      THREADS + CHILDREN + 1);
+	for (int i = 0; i < THREADS; i++)
+		check_thread(&recording, (__u32)tids[i],
+			     crit_tag_pack((__u64)i + 1, 0, 7, CRIT_CLASS_MPI, 0));
+	CHECK(crit_harness_find(&recording, CRIT_C_PROCESS));
+	CHECK(crit_harness_find(&recording, CRIT_C_GONE));
+	head = crit_harness_find(&recording, CRIT_C_FOOT);
+	if (CHECK(head)) {
+		foot = (const void *)(head + 1);
+		CHECK_UINT_EQ(foot->kernel_lost, 0);
+		CHECK_INT_GT(foot->kernel_records, 3 * SLEEPS * THREADS);
+		CHECK(!crit_harness_next(&recording, head));
+	}
+	crit_harness_free(&recording);
+}
+
+static void run_case(const char *const *arguments)
+{
+	struct crit_harness harness;
+	pid_t tids[THREADS] = { 0 };
+	char file[192];
+	int pipe_fds[2], status = -1;
+	pid_t member;
+
+	crit_harness_start(&harness, arguments);
+	if (pipe(pipe_fds))
+		exit(1);
+	member = fork();
+	if (member == 0)
+		member_main(&harness, pipe_fds[1]);
+	(void)waitpid(member, &status, 0);
+	CHECK_INT_EQ(status, 0);
+	CHECK_INT_EQ(read(pipe_fds[0], tids, sizeof(tids)), (long)sizeof(tids));
+	status = crit_harness_stop(&harness, false);
+	CHECK_INT_EQ(status, 0);
+	CHECK_INT_NE(access(harness.socket, F_OK), 0);
+	(void)snprintf(file, sizeof(file), "%s/record.crit", harness.directory);
+	check_recording(file, (__u32)member, tids);
+	crit_harness_clean(&harness);
+	(void)close(pipe_fds[0]);
+	(void)close(pipe_fds[1]);
+}
+
+int main(void)
+{
+	static const char *const variants[][4] = {
+		{ "--idle-exit", "0", NULL, NULL },
+		{ "--idle-exit", "0", "--no-pidfd-thread", NULL },
+		{ "--idle-exit", "0", "--no-task-storage", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
+		CHECK_CASE("%s", variants[i][2] ? variants[i][2] : "defaults");
+		run_case(variants[i]);
+	}
+	return check_done();
+}
