@@ -1,20 +1,11 @@
-# What installing lays out: bin/ and lib/ side by side, because the libraries find the programs as ../bin.
-foreach(target crit_cli crit critd crit_shim_core crit_pmpi crit_pmpi_openmpi crit_pmpi_mpich)
-	if(TARGET ${target})
-		get_target_property(kind ${target} TYPE)
-		if(kind STREQUAL EXECUTABLE)
-			install(TARGETS ${target} RUNTIME DESTINATION bin)
-		elseif(NOT kind STREQUAL STATIC_LIBRARY)
-			set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
-			install(TARGETS ${target} LIBRARY DESTINATION lib)
-		endif()
-	endif()
-endforeach()
-
-file(GLOB pages ${PROJECT_SOURCE_DIR}/docs/*.[1-8])
+# What no room installs itself.  bin/ and lib/ lie side by side, because libraries find the programs as ../bin.
+if(TARGET crit)
+	install(TARGETS crit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.[1-8])
 foreach(page ${pages})
 	string(REGEX REPLACE ".*\\." "" section ${page})
 	install(FILES ${page} DESTINATION share/man/man${section})
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGES.md
-	DESTINATION share/doc/crit)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+	${PROJECT_SOURCE_DIR}/CHANGES.md DESTINATION share/doc/crit)

@@ -6,31 +6,22 @@ library=$1
 map=$2
 source "${BASH_SOURCE%/*}/files.sh"
 
-# Names and patterns after "global:"; "local: *;" ends the list.
+# Plain names after "global:"; "local: *;" ends the list.
 mapfile -t listed < <(sed 's@/\*.*\*/@@; s/#.*//' "$map" | tr -d ' \t\n' |
 	sed 's/.*{global://; s/local:.*//' | tr ';' '\n' | grep . || true)
 mapfile -t exported < <(nm -D --defined-only --no-demangle "$library" |
 	awk '$2 ~ /[TtDdBbRrVvWwi]/ { sub(/@.*/, "", $3); print $3 }' | sort -u)
 ((${#listed[@]})) || house_fault "$map: lists nothing"
 
-# is_listed SYMBOL
-is_listed()
-{
-	local pattern
-	for pattern in "${listed[@]}"; do
-		# shellcheck disable=SC2053 # the map may hold patterns
-		[[ $1 == $pattern ]] && return 0
-	done
-	return 1
-}
-
+declare -A is_listed is_exported
 for symbol in "${exported[@]}"; do
-	is_listed "$symbol" || house_fault "$library: exports $symbol, $map does not list it"
+	is_exported[$symbol]=1
 done
-for pattern in "${listed[@]}"; do
-	case $pattern in
-	*[*?[]*) grep -qE "^${pattern//\*/.*}$" <(printf '%s\n' "${exported[@]}") ;;
-	*) grep -qxF "$pattern" <(printf '%s\n' "${exported[@]}") ;;
-	esac || house_fault "$map: lists $pattern, $library does not export it"
+for symbol in "${listed[@]}"; do
+	is_listed[$symbol]=1
+	[[ ${is_exported[$symbol]:-} ]] || house_fault "$map: lists $symbol, $library does not export it"
+done
+for symbol in "${exported[@]}"; do
+	[[ ${is_listed[$symbol]:-} ]] || house_fault "$library: exports $symbol, $map does not list it"
 done
 house_verdict exports
