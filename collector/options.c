@@ -17,7 +17,8 @@ const char crit_options_help[] =
 	"  --uid U              serve this user, and become it after attaching (root only)\n"
 	"  --idle-exit S        end after S seconds without client and member (default 2)\n"
 	"  --service            never end by itself\n"
-	"  --ring-bytes N       size of the kernel's ring (default 1 MiB per CPU, at least 8 MiB)\n"
+	"  --ring-bytes N       size of the kernel's ring (default $CRIT_RING_BYTES, else 1 MiB per\n"
+	"                       CPU, at least 8 MiB)\n"
 	"  --no-kernel          record ranks only\n"
 	"  --no-task-storage    as on kernels before 5.11, for tests\n"
 	"  --no-pidfd-thread    as on kernels before 6.9, for tests\n"
@@ -130,8 +131,11 @@ int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_opt
 		       struct crit_err *err)
 {
 	struct crit_options options = { .listen_fd = -1, .idle_exit_s = 2, .served_uid = getuid() };
+	const char *ring_bytes = getenv("CRIT_RING_BYTES"); /* critd is started by others */
 	int code;
 
+	if (ring_bytes && parse_number(ring_bytes, 1u << 30, &options.kernel.ring_bytes))
+		return crit_err_set(err, -EINVAL, "CRIT_RING_BYTES '%s' is no number", ring_bytes);
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (set_option(&options, code, err))

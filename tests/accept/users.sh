@@ -113,16 +113,17 @@ expulsions() {
 
 # One collector, many wicked ranks; then an honest run with the same collector.
 hostile_ranks() {
-	local mode socket=$trial/home-$first/honest.sock critd outcome
-	as_user "$first" env "CRIT_DIR=$trial/hostile" "CRIT_RUN=hostile" \
-		"$capable/bin/crit" run -- sleep 12
-	"${command[@]}" >/dev/null 2>&1 &
+	local mode key socket critd outcome saved=$shim
+	shim=$capable/lib/libcrit_pmpi.so
+	compose shim "${flavours[0]}" 2 ends normal 12
+	shim=$saved
+	CRIT_DIR=$trial/hostile CRIT_RUN=hostile "${command[@]}" >/dev/null 2>&1 &
 	wait_for 5 has_socket "$first"
 	sleep 0.5
 	socket=$(socket_of "$first")
 	critd=$(critd_of "$first")
 	for mode in unsealed hugetlb corrupt geometry fifo plain flood; do
-		local key=hostile
+		key=hostile
 		[ $mode = fifo ] && key=hostile-fifo
 		as_user "$first" "$apps/hostile" "$socket" $key $mode "$trial/home-$first"
 		timeout 20 "${command[@]}" >"$trial/hostile.out" 2>&1
