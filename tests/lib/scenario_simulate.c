@@ -140,19 +140,21 @@ static void end_nodes(struct crit_sim *m)
 		crit_sim_emit(m, CRIT_EV_SWITCH, CRIT_SCENARIO_NONE)->cpu = CRIT_SIM_CPUS;
 }
 
-/* Without the kernel half a thread lives from its first to its last event, and is assumed to run. */
+/*
+ * Without the kernel half a thread lives from its first to its last event, a main thread until its
+ * process is gone, and is assumed to run.
+ */
 static void assume(struct crit_scenario *s, struct crit_scenario_thread *t)
 {
+	const struct crit_scenario_process *p = &s->processes[t->process];
+
 	t->piece_count = 0;
-	if (!t->span_count) {
-		t->birth_ns = t->death_ns = 0;
-		t->has_stream = false;
+	t->birth_ns = t->death_ns = 0;
+	if (!t->span_count)
 		return;
-	}
 	t->birth_ns = t->spans[0].begin_ns;
-	t->death_ns = t->spans[t->span_count - 1].end_ns;
+	t->death_ns = t->tid == p->pid ? p->gone_ns : t->spans[t->span_count - 1].end_ns;
 	crit_scenario_add_piece(t, t->birth_ns, CRIT_STATE_ASSUMED);
-	(void)s;
 }
 
 /* What the last stamp settles: lives, open spans, and parts of the window that nobody closed. */
@@ -216,8 +218,10 @@ struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *s
 			continue;
 		if (s->is_cut && m->actors[e->thread].state != CRIT_STATE_NONE)
 			e->time_ns = s->end_ns;
-		else if (!s->has_kernel[e->node])
-			e->time_ns = s->threads[e->thread].death_ns;
+		else if (!s->has_kernel[e->node] && s->threads[e->thread].span_count)
+			e->time_ns = s->threads[e->thread]
+					     .spans[s->threads[e->thread].span_count - 1]
+					     .end_ns;
 	}
 	free(m);
 	return s;

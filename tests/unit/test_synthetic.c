@@ -20,11 +20,25 @@ static void check_rank(const struct crit_synthetic *spec, const struct crit_rank
 	}
 }
 
+static void check_results(const struct crit_synthetic *spec, const struct crit_results *r)
+{
+	uint64_t events = 0;
+
+	CHECK_UINT_EQ(r->window_ns, spec->period_ns * spec->periods);
+	CHECK_UINT_EQ(crit_analysed_losses(&r->losses), r->losses.tag_stale);
+	if (!CHECK_UINT_EQ(r->rank_count, spec->nodes * spec->ranks))
+		return;
+	for (uint32_t rank = 0; rank < r->rank_count; rank++)
+		check_rank(spec, &r->ranks[rank], rank);
+	for (size_t i = 0; i < r->node_count; i++)
+		events += r->nodes[i].kernel_record_count + r->nodes[i].slot_count;
+	CHECK(events >= crit_synthetic_events(spec));
+}
+
 static void check_spec(struct crit_synthetic spec)
 {
 	struct crit_maker *makers[CRIT_SCENARIO_NODES];
 	struct crit_results *r = NULL;
-	uint64_t events = 0;
 
 	CHECK_CASE("%u nodes, %u ranks, %u threads, period %llu ns, %s", spec.nodes, spec.ranks,
 		   spec.threads, (unsigned long long)spec.period_ns,
@@ -33,16 +47,8 @@ static void check_spec(struct crit_synthetic spec)
 		makers[node] = crit_maker_create(NULL);
 		crit_synthetic_write(&spec, node, makers[node]);
 	}
-	if (CHECK_INT_EQ(crit_analysed_makers(makers, spec.nodes, CRIT_ACTIVE_DEFAULT, &r), 0) &&
-	    CHECK_UINT_EQ(r->rank_count, spec.nodes * spec.ranks)) {
-		CHECK_UINT_EQ(r->window_ns, spec.period_ns * spec.periods);
-		CHECK_UINT_EQ(crit_analysed_losses(&r->losses), r->losses.tag_stale);
-		for (uint32_t rank = 0; rank < r->rank_count; rank++)
-			check_rank(&spec, &r->ranks[rank], rank);
-		for (size_t i = 0; i < r->node_count; i++)
-			events += r->nodes[i].kernel_record_count + r->nodes[i].slot_count;
-		CHECK(events >= crit_synthetic_events(&spec));
-	}
+	if (CHECK_INT_EQ(crit_analysed_makers(makers, spec.nodes, CRIT_ACTIVE_DEFAULT, &r), 0) && r)
+		check_results(&spec, r);
 	crit_results_destroy(r);
 	for (uint32_t node = 0; node < spec.nodes; node++)
 		crit_maker_destroy(makers[node]);
