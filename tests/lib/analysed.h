@@ -13,7 +13,10 @@ int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum cr
 int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule rule,
 			struct crit_results **ret_results);
 
-/* Records a scenario and analyses it; options (may be NULL) shape the recording, interleave != 0 its order. */
+/*
+ * Records a scenario and analyses it; options (may be NULL) shape the recording, interleave != 0
+ * its order.
+ */
 int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule rule,
 			   const struct crit_maker_options *options, uint64_t interleave,
 			   struct crit_results **ret_results);

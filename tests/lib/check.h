@@ -103,8 +103,8 @@ __attribute__((unused)) static bool check_is_near(double a, double b, double bou
 	})
 
 /* Ends the test here, saying why it cannot run. */
-__attribute__((format(printf, 1, 2), noreturn, unused))
-static void check_skip(const char *format, ...)
+__attribute__((format(printf, 1, 2), noreturn, unused)) static void check_skip(const char *format,
+									       ...)
 {
 	va_list args;
 

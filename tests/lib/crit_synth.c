@@ -9,14 +9,13 @@
 
 #include "tests/lib/synthetic.h"
 
-static const char usage[] =
-	"usage: crit-synth [options] DIR\n"
-	"  -n N  nodes, one recording each (1)\n"
-	"  -r R  ranks per node (4)\n"
-	"  -t T  threads per rank (1)\n"
-	"  -e E  events per second and thread (10000)\n"
-	"  -s S  seconds (1)\n"
-	"  -S    threads wait by spinning: no kernel records while they run\n";
+static const char usage[] = "usage: crit-synth [options] DIR\n"
+			    "  -n N  nodes, one recording each (1)\n"
+			    "  -r R  ranks per node (4)\n"
+			    "  -t T  threads per rank (1)\n"
+			    "  -e E  events per second and thread (10000)\n"
+			    "  -s S  seconds (1)\n"
+			    "  -S    threads wait by spinning: no kernel records while they run\n";
 
 struct request {
 	struct crit_synthetic spec;
@@ -30,7 +29,8 @@ static int parse(int argc, char **argv, struct request *ret)
 	int option;
 
 	*ret = (struct request){ .spec = { .nodes = 1, .ranks = 4, .threads = 1 },
-				 .events_per_s = 10000, .seconds = 1 };
+				 .events_per_s = 10000,
+				 .seconds = 1 };
 	while ((option = getopt(argc, argv, "n:r:t:e:s:S")) != -1) {
 		if (option == 'n')
 			ret->spec.nodes = (uint32_t)strtoul(optarg, NULL, 10);

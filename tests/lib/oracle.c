@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Integrates a scenario piece by piece; every formula stands beside its definition in docs/metric.md.
+// Integrates a scenario piece by piece; every formula stands beside its definition in
+// docs/metric.md.
 #include "tests/lib/oracle.h"
 
 #include <stdlib.h>
@@ -52,7 +53,10 @@ static int compare_times(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* With ranks the window reaches from the first opening to the last close; else from first exec to last exit. */
+/*
+ * With ranks the window reaches from the first opening to the last close; else from first exec to
+ * last exit.
+ */
 static void find_window(struct oracle *o)
 {
 	const struct crit_scenario *s = o->s;
@@ -205,8 +209,7 @@ static void take_census(const struct oracle *o, uint32_t node, bool only_active,
 {
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < o->s->thread_count; i++) {
-		const struct crit_scenario_process *p =
-			&o->s->processes[o->s->threads[i].process];
+		const struct crit_scenario_process *p = &o->s->processes[o->s->threads[i].process];
 		bool is_in_scope = node == CRIT_SCENARIO_NONE || p->node == node;
 
 		if (!is_in_scope || !(only_active ? o->now[i].is_active : o->now[i].counts))
@@ -238,8 +241,8 @@ static struct payee payee_of(struct oracle *o, uint32_t thread)
 static void share_out(struct oracle *o, uint32_t node, uint64_t dt_ns)
 {
 	enum crit_scope scope = node == CRIT_SCENARIO_NONE ? CRIT_SCOPE_RUN : CRIT_SCOPE_NODE;
-	struct crit_truth_law *laws = node == CRIT_SCENARIO_NONE ? o->truth->run :
-								   o->truth->node[node];
+	struct crit_truth_law *laws = node == CRIT_SCENARIO_NONE ? o->truth->run
+								 : o->truth->node[node];
 	struct census active, all;
 	const struct census *takers = &active;
 	crit_exact dt = (crit_exact)dt_ns * UNIT_EXACT;
@@ -253,8 +256,7 @@ static void share_out(struct oracle *o, uint32_t node, uint64_t dt_ns)
 	if (!active.threads)
 		takers = &all;
 	for (uint32_t i = 0; i < o->s->thread_count; i++) {
-		const struct crit_scenario_process *p =
-			&o->s->processes[o->s->threads[i].process];
+		const struct crit_scenario_process *p = &o->s->processes[o->s->threads[i].process];
 		struct payee payee = payee_of(o, i);
 		crit_exact share[CRIT_UNIT_COUNT] = { 0 };
 
@@ -269,8 +271,8 @@ static void share_out(struct oracle *o, uint32_t node, uint64_t dt_ns)
 			for (size_t k = 0; k < payee.count; k++) {
 				struct crit_truth_earnings *e = &payee.rows[k]->earned;
 
-				*(active.threads ? &e->cmetric[scope][unit] :
-						   &e->stall[scope][unit]) += share[unit];
+				*(active.threads ? &e->cmetric[scope][unit]
+						 : &e->stall[scope][unit]) += share[unit];
 			}
 		}
 	}
@@ -294,8 +296,8 @@ static void charge_waiting(struct oracle *o, uint64_t dt_ns)
 			struct crit_truth_earnings *e = &payee.rows[k]->earned;
 
 			if (o->now[i].is_active)
-				e->waited_for += (crit_exact)dt_ns * UNIT_EXACT * waiting /
-						 active.threads;
+				e->waited_for +=
+					(crit_exact)dt_ns * UNIT_EXACT * waiting / active.threads;
 			else
 				e->waiting_ns += dt_ns;
 		}
@@ -306,8 +308,7 @@ static void fill_cells(struct oracle *o, uint64_t dt_ns)
 {
 	for (uint32_t i = 0; i < o->s->thread_count; i++) {
 		const struct moment *now = &o->now[i];
-		const struct crit_scenario_process *p =
-			&o->s->processes[o->s->threads[i].process];
+		const struct crit_scenario_process *p = &o->s->processes[o->s->threads[i].process];
 
 		if (!now->is_alive)
 			continue;

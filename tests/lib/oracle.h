@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The truth about a scenario, integrated straight from the definitions of docs/metric.md: cut time at every
- * change of anything, and share out each piece.  Slow and plain on purpose; shares no code with
- * analysis/.
+ * The truth about a scenario, integrated straight from the definitions of docs/metric.md: cut time
+ * at every change of anything, and share out each piece.  Slow and plain on purpose; shares no code
+ * with analysis/.
  *
  * All sums are exact: integers that count 1/D of a nanosecond, D = lcm(1..28) squared, so that dt/n,
  * dt/(n*m) and dt*w/n are whole numbers for up to 28 app threads.

@@ -87,8 +87,8 @@ static void put(struct crit_maker *m, const struct crit_chunk_head *head, const 
 		write_chunk(m, &copy, payload, length);
 		return;
 	}
-	m->chunks = crit_maker_grow(m->chunks, &m->chunk_room, m->chunk_count + 1,
-				    sizeof(*m->chunks));
+	m->chunks =
+		crit_maker_grow(m->chunks, &m->chunk_room, m->chunk_count + 1, sizeof(*m->chunks));
 	chunk = &m->chunks[m->chunk_count];
 	chunk->head = copy;
 	chunk->head.chunk = m->next_chunk++;
@@ -175,8 +175,8 @@ size_t crit_maker_chunk_count(struct crit_maker *m)
 
 enum crit_chunk_kind crit_maker_chunk_kind(struct crit_maker *m, size_t index)
 {
-	return index < m->chunk_count ? (enum crit_chunk_kind)m->chunks[index].head.kind :
-					CRIT_C_NONE;
+	return index < m->chunk_count ? (enum crit_chunk_kind)m->chunks[index].head.kind
+				      : CRIT_C_NONE;
 }
 
 static void renumber(struct crit_maker *m)

@@ -12,9 +12,9 @@
  *   int fd = crit_maker_memfd(m);   (its path: /proc/self/fd/N)
  *   crit_maker_destroy(m);
  *
- * Records collect per source; a source's chunk is closed when full, by crit_maker_drain(), or at the
- * end.  Numbers and checksums are set last, so chunks may be dropped and interleaved before.  No
- * function fails: out of memory or a write error ends the program with a line on stderr.
+ * Records collect per source; a source's chunk is closed when full, by crit_maker_drain(), or at
+ * the end.  Numbers and checksums are set last, so chunks may be dropped and interleaved before.
+ * No function fails: out of memory or a write error ends the program with a line on stderr.
  */
 #ifndef CRIT_TESTS_RECORDING_MAKER_H
 #define CRIT_TESTS_RECORDING_MAKER_H
@@ -29,9 +29,9 @@
 struct crit_maker;
 
 struct crit_maker_options {
-	size_t chunk_bytes; /* payload at which a chunk is closed, 0: 65536; below 64 splits polls */
+	size_t chunk_bytes; /* at which a chunk is closed, 0: 65536; below 64 splits polls */
 	FILE *out; /* borrowed; write every chunk at once and forget it, NULL: keep all in memory */
-	/* Sees every kernel record before it is stored; may change it, or drop it by yielding false. */
+	/* Sees every kernel record before it is stored; may change it, or drop it (false). */
 	bool (*tamper_kernel)(void *user, struct crit_kernel_head *record);
 	/* The same for slots. */
 	bool (*tamper_slot)(void *user, uint32_t stream, struct crit_slot *slot);
@@ -109,7 +109,10 @@ uint64_t crit_maker_slot_count(const struct crit_maker *m);
 size_t crit_maker_chunk_count(struct crit_maker *m);
 enum crit_chunk_kind crit_maker_chunk_kind(struct crit_maker *m, size_t index);
 void crit_maker_drop_chunk(struct crit_maker *m, size_t index, bool is_renumbered);
-/* Another order that critd may have drained in: FILE first, WINDOW and FOOT last, each source in order. */
+/*
+ * Another order that critd may have drained in: FILE first, WINDOW and FOOT last, each source in
+ * order.
+ */
 void crit_maker_interleave(struct crit_maker *m, uint64_t seed);
 
 /* In memory only: the bytes of the file.  Ownership: the caller frees them. */

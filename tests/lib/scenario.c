@@ -25,8 +25,8 @@ uint32_t crit_scenario_add_thread(struct crit_scenario *s, struct crit_scenario_
 void crit_scenario_add_piece(struct crit_scenario_thread *t, uint64_t begin_ns,
 			     enum crit_kernel_state state)
 {
-	t->pieces = crit_maker_grow(t->pieces, &t->piece_room, t->piece_count + 1,
-				    sizeof(*t->pieces));
+	t->pieces =
+		crit_maker_grow(t->pieces, &t->piece_room, t->piece_count + 1, sizeof(*t->pieces));
 	t->pieces[t->piece_count++] =
 		(struct crit_scenario_piece){ .begin_ns = begin_ns, .state = state };
 }
@@ -40,8 +40,8 @@ void crit_scenario_add_span(struct crit_scenario_thread *t, struct crit_scenario
 struct crit_scenario_event *crit_scenario_add_event(struct crit_scenario *s,
 						    struct crit_scenario_event event)
 {
-	s->events = crit_maker_grow(s->events, &s->event_room, s->event_count + 1,
-				    sizeof(*s->events));
+	s->events =
+		crit_maker_grow(s->events, &s->event_room, s->event_count + 1, sizeof(*s->events));
 	s->events[s->event_count] = event;
 	return &s->events[s->event_count++];
 }

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scenario: what really happened in a run, as plain lists.  The oracle integrates the lists of states
- * and spans; the recorder turns the log of events into recordings; the analysis must get from the
- * second what the oracle gets from the first.
+ * A scenario: what really happened in a run, as plain lists.  The oracle integrates the lists of
+ * states and spans, the recorder turns the log of events into recordings, and the analysis must get
+ * from the second what the oracle gets from the first.
  */
 #ifndef CRIT_TESTS_SCENARIO_H
 #define CRIT_TESTS_SCENARIO_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/results.h"
 #include "tests/lib/recording_maker.h"
 
 #define CRIT_SCENARIO_NODES 3
 #define CRIT_SCENARIO_PROCESSES 32
-#define CRIT_SCENARIO_THREADS 48 /* of these at most 28 app: the oracle's common denominator */
+#define CRIT_SCENARIO_THREADS 48 /* of these at most 28 app, for the oracle */
 #define CRIT_SCENARIO_NONE UINT32_MAX
 
 struct crit_scenario_piece { /* a kernel state, until the next piece or death */
@@ -67,7 +63,7 @@ enum crit_scenario_kind {
 	CRIT_EV_NONE = 0,
 	CRIT_EV_SWITCH, /* thread out (state), other in; either may be NONE */
 	CRIT_EV_WAKE,
-	CRIT_EV_FORK, /* thread is the new one, other its creator; WAKE_NEW follows at the same stamp */
+	CRIT_EV_FORK, /* thread is new, other its creator; WAKE_NEW has the same stamp */
 	CRIT_EV_EXEC,
 	CRIT_EV_EXIT,
 	CRIT_EV_ENROL, /* on a CPU */
@@ -103,8 +99,8 @@ struct crit_scenario {
 	bool has_kernel[CRIT_SCENARIO_NODES];
 	uint32_t rank_count;
 	bool is_cut; /* the recording ends while threads live: no EXIT, no WINDOW */
-	uint64_t begin_ns; /* of the recordings */
-	uint64_t end_ns; /* stamp of FOOT; every life ends here at the latest */
+	uint64_t begin_ns;
+	uint64_t end_ns; /* every life ends here at the latest */
 	struct crit_scenario_process processes[CRIT_SCENARIO_PROCESSES];
 	size_t process_count;
 	struct crit_scenario_thread threads[CRIT_SCENARIO_THREADS];
@@ -131,7 +127,7 @@ struct crit_scenario_shape {
 /* Draws a shape from a seed, covering all of the above. */
 struct crit_scenario_shape crit_scenario_draw(uint64_t seed, uint32_t events_max);
 
-/* Simulates threads on CPUs.  Ownership: the caller destroys it. */
+/* Simulates threads on CPUs.  Ownership: the caller destroys the scenario. */
 struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *shape);
 void crit_scenario_destroy(struct crit_scenario *s);
 

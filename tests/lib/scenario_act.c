@@ -2,7 +2,8 @@
 //
 // What a simulated thread does when it is its turn: run, block, call, poll, give birth, die.
 //
-// Every decision goes to two places, the thread's lists (what is true) and the log of events (what the
+// Every decision goes to two places, the thread's lists (what is true) and the log of events
+// (what the
 // kernel and the shims would tell).  Nothing here knows how either is read.
 #include "core/call.h"
 #include "tests/lib/scenario_sim.h"
@@ -19,7 +20,7 @@ static struct crit_scenario_thread *thread_of(struct crit_sim *m, uint32_t threa
 }
 
 struct crit_scenario_event *crit_sim_emit(struct crit_sim *m, enum crit_scenario_kind kind,
-					uint32_t thread)
+					  uint32_t thread)
 {
 	m->events++;
 	return crit_scenario_add_event(m->s, (struct crit_scenario_event){
@@ -183,7 +184,8 @@ static bool has_living_siblings(struct crit_sim *m, uint32_t thread)
 		bool is_kin = m->s->threads[i].process == m->s->threads[thread].process ||
 			      m->actors[thread].plan == PLAN_LAUNCHER;
 
-		if (i != thread && is_kin && m->s->processes[m->s->threads[i].process].node == m->node &&
+		if (i != thread && is_kin &&
+		    m->s->processes[m->s->threads[i].process].node == m->node &&
 		    m->actors[i].state != CRIT_STATE_NONE)
 			return true;
 	}
@@ -239,7 +241,8 @@ static bool act_rank(struct crit_sim *m, uint32_t thread, uint32_t cpu)
 		enter(m, thread, CRIT_MPI_Init);
 		a->phase = PHASE_INIT;
 	} else if (a->phase == PHASE_INIT) {
-		if (a->child_count && m->actors[a->children[a->child_count - 1]].plan == PLAN_SERVICE) {
+		if (a->child_count &&
+		    m->actors[a->children[a->child_count - 1]].plan == PLAN_SERVICE) {
 			give_birth(m, thread, cpu);
 			return true;
 		}
@@ -305,8 +308,9 @@ static bool may_die(struct crit_sim *m, uint32_t thread)
 
 	if (!m->is_ending && (is_leader || !crit_random_is(&m->random, 2)))
 		return false;
-	if (a->plan == PLAN_MAIN && (a->phase < PHASE_OPEN || a->phase == PHASE_FINALIZE ||
-				     (a->phase == PHASE_OPEN && crit_sim_process(m, thread)->pid % 4 != 3)))
+	if (a->plan == PLAN_MAIN &&
+	    (a->phase < PHASE_OPEN || a->phase == PHASE_FINALIZE ||
+	     (a->phase == PHASE_OPEN && crit_sim_process(m, thread)->pid % 4 != 3)))
 		return false;
 	if (a->child_count && (!m->is_ending || a->plan == PLAN_LAUNCHER))
 		return false;

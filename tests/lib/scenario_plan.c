@@ -15,9 +15,9 @@ static void adopt(struct crit_sim *m, uint32_t parent, uint32_t child)
 static uint32_t plan_thread(struct crit_sim *m, uint32_t process, enum crit_sim_plan plan)
 {
 	struct crit_scenario_process *p = &m->s->processes[process];
-	enum crit_role role = plan == PLAN_LAUNCHER ? CRIT_THREAD_LAUNCHER :
-			      plan == PLAN_SERVICE  ? CRIT_THREAD_SERVICE :
-						      CRIT_THREAD_APP;
+	enum crit_role role = plan == PLAN_LAUNCHER  ? CRIT_THREAD_LAUNCHER
+			      : plan == PLAN_SERVICE ? CRIT_THREAD_SERVICE
+						     : CRIT_THREAD_APP;
 	uint32_t thread = crit_scenario_add_thread(
 		m->s, (struct crit_scenario_thread){ .process = process, .role = role });
 	struct crit_scenario_thread *t = &m->s->threads[thread];
@@ -53,15 +53,16 @@ static void plan_rank(struct crit_sim *m, uint32_t launcher, uint32_t rank)
 	m->s->processes[process].has_rank = true;
 	m->s->processes[process].rank = rank;
 	adopt(m, launcher, main_thread);
-	if (m->shape->threads_max > 1 && !m->shape->is_shim_only && crit_random_is(&m->random, 25)) {
+	if (m->shape->threads_max > 1 && !m->shape->is_shim_only &&
+	    crit_random_is(&m->random, 25)) {
 		uint32_t child = plan_process(m, process, process);
 
 		adopt(m, main_thread, plan_thread(m, child, PLAN_CHILD));
 	}
 	for (uint32_t i = 0; i < extra; i++)
 		adopt(m, main_thread,
-		      plan_thread(m, process, crit_random_is(&m->random, 60) ? PLAN_WORKER :
-									       PLAN_PLAIN));
+		      plan_thread(m, process,
+				  crit_random_is(&m->random, 60) ? PLAN_WORKER : PLAN_PLAIN));
 	/* born first, as the list is taken from its end */
 	if (crit_random_is(&m->random, 50))
 		adopt(m, main_thread, plan_thread(m, process, PLAN_SERVICE));
@@ -80,8 +81,9 @@ uint32_t crit_sim_plan_node(struct crit_sim *m)
 
 		for (uint32_t i = 0; i < extra; i++)
 			adopt(m, root, plan_thread(m, root_process, PLAN_PLAIN));
-		adopt(m, root, plan_thread(m, plan_process(m, root_process, CRIT_SCENARIO_NONE),
-					   PLAN_CHILD));
+		adopt(m, root,
+		      plan_thread(m, plan_process(m, root_process, CRIT_SCENARIO_NONE),
+				  PLAN_CHILD));
 	}
 	return root;
 }

@@ -77,10 +77,10 @@ static void record_fork(struct recorder *r, const struct crit_scenario_event *e)
 	if (t->process != r->s->threads[e->other].process)
 		fork.head.flags |= CRIT_KF_NEW_PROCESS;
 	crit_maker_fork(r->m, fork);
-	crit_maker_wake_new(r->m, (struct crit_kernel_wake){
-					  .head = { .time_ns = e->time_ns, .cpu = (uint16_t)e->cpu },
-					  .tid = t->tid,
-					  .waker_tid = fork.parent_tid });
+	crit_maker_wake_new(r->m, (struct crit_kernel_wake){ .head = { .time_ns = e->time_ns,
+								       .cpu = (uint16_t)e->cpu },
+							     .tid = t->tid,
+							     .waker_tid = fork.parent_tid });
 }
 
 static void record_exec(struct recorder *r, const struct crit_scenario_event *e)
@@ -197,11 +197,11 @@ static void record_process(struct recorder *r, const struct crit_scenario_event 
 							      .world = "world",
 							      .library = "Library 1" });
 	else if (e->kind == CRIT_EV_CLOSE)
-		crit_maker_close(r->m, (struct crit_rec_close){ .pid = p->pid,
-								.close_ns = e->time_ns });
+		crit_maker_close(r->m,
+				 (struct crit_rec_close){ .pid = p->pid, .close_ns = e->time_ns });
 	else
-		crit_maker_gone(r->m, (struct crit_rec_gone){ .pid = p->pid,
-							      .time_ns = e->time_ns });
+		crit_maker_gone(r->m,
+				(struct crit_rec_gone){ .pid = p->pid, .time_ns = e->time_ns });
 }
 
 static void record_shim(struct recorder *r, const struct crit_scenario_event *e)
@@ -220,13 +220,14 @@ static void record_shim(struct recorder *r, const struct crit_scenario_event *e)
 		crit_maker_leave(r->m, r->streams[e->thread], e->time_ns, e->call);
 		break;
 	case CRIT_EV_POLL:
-		crit_maker_poll(r->m, r->streams[e->thread],
-				(struct crit_maker_poll){ .first_ns = e->begin_ns,
-							  .last_ns = e->time_ns,
-							  .call = e->call,
-							  .count = 1 + (e->time_ns - e->begin_ns) / 400,
-							  .gap_sum_ns = (e->time_ns - e->begin_ns) / 3,
-							  .site = 0x401000 });
+		crit_maker_poll(
+			r->m, r->streams[e->thread],
+			(struct crit_maker_poll){ .first_ns = e->begin_ns,
+						  .last_ns = e->time_ns,
+						  .call = e->call,
+						  .count = 1 + (e->time_ns - e->begin_ns) / 400,
+						  .gap_sum_ns = (e->time_ns - e->begin_ns) / 3,
+						  .site = 0x401000 });
 		break;
 	default:
 		record_process(r, e);

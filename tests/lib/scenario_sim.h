@@ -20,7 +20,13 @@ enum crit_sim_plan {
 	PLAN_ROOT /* first thread of a run without ranks */
 };
 
-enum crit_sim_phase { PHASE_EARLY = 0, PHASE_INIT, PHASE_OPEN, PHASE_FINALIZE, PHASE_LATE };
+enum crit_sim_phase {
+	PHASE_EARLY = 0,
+	PHASE_INIT,
+	PHASE_OPEN,
+	PHASE_FINALIZE,
+	PHASE_LATE
+};
 
 struct crit_sim_actor {
 	enum crit_sim_plan plan;

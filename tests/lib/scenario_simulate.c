@@ -26,18 +26,19 @@ static struct next find_next(struct crit_sim *m)
 		uint32_t thread = m->cpu_thread[cpu];
 
 		if (thread == CRIT_SCENARIO_NONE) {
-			uint64_t at = m->dispatch_ns[cpu] > m->now_ns ? m->dispatch_ns[cpu] : m->now_ns;
+			uint64_t at = m->dispatch_ns[cpu] > m->now_ns ? m->dispatch_ns[cpu]
+								      : m->now_ns;
 
 			if (m->queue_length)
 				consider(&best, (struct next){ at, cpu, thread, false });
 			continue;
 		}
-		consider(&best, (struct next){ m->actors[thread].run_since_ns +
-						       m->actors[thread].todo_ns,
-					       cpu, thread, false });
+		consider(&best,
+			 (struct next){ m->actors[thread].run_since_ns + m->actors[thread].todo_ns,
+					cpu, thread, false });
 		if (m->queue_length) {
-			uint64_t at = m->slice_end_ns[cpu] > m->now_ns ? m->slice_end_ns[cpu] :
-									 m->now_ns;
+			uint64_t at = m->slice_end_ns[cpu] > m->now_ns ? m->slice_end_ns[cpu]
+								       : m->now_ns;
 
 			consider(&best, (struct next){ at, cpu, thread, true });
 		}
@@ -52,7 +53,8 @@ static struct next find_next(struct crit_sim *m)
 
 static void do_next(struct crit_sim *m, struct next next)
 {
-	struct crit_sim_actor *a = next.thread == CRIT_SCENARIO_NONE ? NULL : &m->actors[next.thread];
+	struct crit_sim_actor *a = next.thread == CRIT_SCENARIO_NONE ? NULL
+								     : &m->actors[next.thread];
 
 	if (next.time_ns > m->now_ns)
 		m->now_ns = next.time_ns;
@@ -62,7 +64,8 @@ static void do_next(struct crit_sim *m, struct next next)
 		crit_sim_enqueue(m, next.thread);
 	} else if (!a) {
 		uint32_t thread = crit_sim_dequeue(m);
-		struct crit_scenario_event *e = crit_sim_emit(m, CRIT_EV_SWITCH, CRIT_SCENARIO_NONE);
+		struct crit_scenario_event *e =
+			crit_sim_emit(m, CRIT_EV_SWITCH, CRIT_SCENARIO_NONE);
 
 		e->other = thread;
 		e->cpu = next.cpu;
@@ -108,7 +111,8 @@ static void start_node(struct crit_sim *m, uint32_t root)
 static bool anybody_lives(struct crit_sim *m)
 {
 	for (uint32_t i = 0; i < m->s->thread_count; i++)
-		if (m->actors[i].state != CRIT_STATE_NONE && crit_sim_process(m, i)->node == m->node)
+		if (m->actors[i].state != CRIT_STATE_NONE &&
+		    crit_sim_process(m, i)->node == m->node)
 			return true;
 	return false;
 }

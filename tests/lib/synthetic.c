@@ -47,8 +47,10 @@ static void open_thread(struct synthesis *y, uint32_t local, uint32_t thread)
 	if (!thread) {
 		head.time_ns = BEGIN_NS + 1000;
 		head.flags = CRIT_KF_RUNNING;
-		crit_maker_enrol(y->m, (struct crit_kernel_enrol){ .head = head, .tid = tid,
-								   .tgid = pid, .ns_tid = tid,
+		crit_maker_enrol(y->m, (struct crit_kernel_enrol){ .head = head,
+								   .tid = tid,
+								   .tgid = pid,
+								   .ns_tid = tid,
 								   .comm = "synthetic" });
 	} else {
 		crit_maker_fork(y->m, (struct crit_kernel_fork){ .head = head,
@@ -59,7 +61,8 @@ static void open_thread(struct synthesis *y, uint32_t local, uint32_t thread)
 								 .ns_tid = tid,
 								 .comm = "synthetic" });
 		crit_maker_wake_new(y->m, (struct crit_kernel_wake){ .head = head, .tid = tid });
-		crit_maker_switch(y->m, (struct crit_kernel_switch){ .head = head, .next_tid = tid });
+		crit_maker_switch(y->m,
+				  (struct crit_kernel_switch){ .head = head, .next_tid = tid });
 	}
 }
 
@@ -67,15 +70,18 @@ static void open_rank(struct synthesis *y, uint32_t local)
 {
 	uint32_t pid = tid_of(y->spec, local, 0);
 
-	crit_maker_process(y->m, (struct crit_rec_process){ .pid = pid, .ns_pid = pid,
+	crit_maker_process(y->m, (struct crit_rec_process){ .pid = pid,
+							    .ns_pid = pid,
 							    .flavour = CRIT_FLAVOUR_OPENMPI,
 							    .has_memfd = 1,
 							    .time_ns = BEGIN_NS + 3000,
 							    .exe = "/bin/synthetic",
 							    .arguments = "synthetic" });
-	crit_maker_rank(y->m, (struct crit_rec_rank){ .pid = pid, .rank = y->first_rank + local,
+	crit_maker_rank(y->m, (struct crit_rec_rank){ .pid = pid,
+						      .rank = y->first_rank + local,
 						      .size = all_ranks(y->spec),
-						      .open_ns = OPEN_NS, .world = "world",
+						      .open_ns = OPEN_NS,
+						      .world = "world",
 						      .library = "Synthetic MPI" });
 	for (uint32_t thread = 0; thread < y->spec->threads; thread++)
 		y->streams[cpu_of(y->spec, local, thread)] = crit_maker_stream(
@@ -85,19 +91,22 @@ static void open_rank(struct synthesis *y, uint32_t local)
 							.claim_ns = OPEN_NS });
 }
 
-/* The records of a wait at its begin, and at its end; each CPU has one thread, so nobody else comes. */
+/*
+ * The records of a wait at its begin, and at its end; each CPU has one thread, so nobody else
+ * comes.
+ */
 static void begin_wait(struct synthesis *y, uint32_t local, uint32_t thread, uint64_t at_ns)
 {
 	uint32_t cpu = cpu_of(y->spec, local, thread);
 
 	crit_maker_enter(y->m, y->streams[cpu], at_ns, CRIT_MPI_Barrier);
 	if (!y->spec->is_spinning)
-		crit_maker_switch(y->m, (struct crit_kernel_switch){
-						.head = { .cpu = (uint16_t)cpu,
-							  .state = 1,
-							  .time_ns = at_ns + 1 },
-						.prev_tid = tid_of(y->spec, local, thread),
-						.prev_tag = crit_maker_tag(y->m, y->streams[cpu]) });
+		crit_maker_switch(
+			y->m,
+			(struct crit_kernel_switch){
+				.head = { .cpu = (uint16_t)cpu, .state = 1, .time_ns = at_ns + 1 },
+				.prev_tid = tid_of(y->spec, local, thread),
+				.prev_tag = crit_maker_tag(y->m, y->streams[cpu]) });
 }
 
 static void end_wait(struct synthesis *y, uint32_t local, uint32_t thread, uint64_t at_ns)
@@ -110,7 +119,8 @@ static void end_wait(struct synthesis *y, uint32_t local, uint32_t thread, uint6
 
 		crit_maker_wake(y->m, (struct crit_kernel_wake){ .head = head, .tid = tid });
 		head.time_ns = at_ns - 1;
-		crit_maker_switch(y->m, (struct crit_kernel_switch){ .head = head, .next_tid = tid });
+		crit_maker_switch(y->m,
+				  (struct crit_kernel_switch){ .head = head, .next_tid = tid });
 	}
 	crit_maker_leave(y->m, y->streams[cpu], at_ns, CRIT_MPI_Barrier);
 }

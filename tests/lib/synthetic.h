@@ -4,7 +4,7 @@
  *
  * P ranks of T threads each repeat one period: every thread of rank r (0..P-1) works for
  * w(r) = period * (r + 1) / (P + 1), rounded down, and waits in MPI_Barrier for the rest.  Between
- * w(k-1) and w(k) exactly the ranks k..P-1 work, so with w(-1) = 0 a thread of rank r earns per period
+ * w(k-1) and w(k) exactly the ranks k..P-1 work, so a thread of rank r earns per period, w(-1) = 0:
  *
  *     CMetric = sum over k = 0..r of (w(k) - w(k-1)) / ((P - k) * T)
  *     stall   = (period - w(P-1)) / (P * T)

@@ -22,9 +22,8 @@ static struct crit_scenario *make_two_ranks(void)
 							   .open_ns = 1000,
 							   .close_ns = 2000 });
 		uint32_t t = crit_scenario_add_thread(
-			s, (struct crit_scenario_thread){ .process = p,
-							  .birth_ns = 900,
-							  .death_ns = 2100 });
+			s, (struct crit_scenario_thread){
+				   .process = p, .birth_ns = 900, .death_ns = 2100 });
 
 		crit_scenario_add_piece(&s->threads[t], 900, CRIT_STATE_RUNNING);
 	}
@@ -47,10 +46,10 @@ static void check_imbalance(void)
 	struct crit_scenario *s = make_two_ranks();
 	struct crit_truth *truth;
 
-	crit_scenario_add_span(&s->threads[1], (struct crit_scenario_span){ 1600, 2000,
-									    CRIT_MPI_Barrier, false });
-	crit_scenario_add_span(&s->threads[0], (struct crit_scenario_span){ 1900, 2000,
-									    CRIT_MPI_Barrier, false });
+	crit_scenario_add_span(&s->threads[1],
+			       (struct crit_scenario_span){ 1600, 2000, CRIT_MPI_Barrier, false });
+	crit_scenario_add_span(&s->threads[0],
+			       (struct crit_scenario_span){ 1900, 2000, CRIT_MPI_Barrier, false });
 	truth = crit_oracle_integrate(s, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(truth->window_begin_ns, 1000);
 	CHECK_UINT_EQ(truth->window_ns, 1000);
@@ -73,12 +72,16 @@ static void check_imbalance(void)
 	crit_scenario_destroy(s);
 }
 
-/* Two threads in rank 0, one in rank 1, all active: thirds as threads, halves and quarters as ranks. */
+/*
+ * Two threads in rank 0, one in rank 1, all active: thirds as threads, halves and quarters as
+ * ranks.
+ */
 static void check_units(void)
 {
 	struct crit_scenario *s = make_two_ranks();
-	uint32_t t = crit_scenario_add_thread(
-		s, (struct crit_scenario_thread){ .process = 0, .birth_ns = 900, .death_ns = 2100 });
+	uint32_t t = crit_scenario_add_thread(s, (struct crit_scenario_thread){ .process = 0,
+										.birth_ns = 900,
+										.death_ns = 2100 });
 	struct crit_truth *truth;
 
 	crit_scenario_add_piece(&s->threads[t], 900, CRIT_STATE_RUNNABLE);

@@ -19,7 +19,8 @@ static double fix_ns(crit_fix value)
 
 #define CHECK_FIX(got, exact) CHECK_REL(fix_ns(got), crit_exact_ns(exact), BOUND, FLOOR_NS)
 
-static void compare_earnings(const struct crit_earnings *got, const struct crit_truth_earnings *want)
+static void compare_earnings(const struct crit_earnings *got,
+			     const struct crit_truth_earnings *want)
 {
 	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		CHECK_FIX(got->cmetric[unit], want->cmetric[CRIT_SCOPE_RUN][unit]);
@@ -69,8 +70,8 @@ static void compare_threads(const struct crit_scenario *s, const struct crit_tru
 		const struct crit_scenario_thread *t = &s->threads[i];
 		const struct crit_scenario_process *p = &s->processes[t->process];
 		const struct crit_truth_row *want = &truth->threads[i];
-		const struct crit_thread_row *got = find_thread(
-			r, p->node, s->has_kernel[p->node] ? t->tid : t->ns_tid);
+		const struct crit_thread_row *got =
+			find_thread(r, p->node, s->has_kernel[p->node] ? t->tid : t->ns_tid);
 
 		CHECK_CASE("%.100s thread %u", before, t->tid);
 		if (t->death_ns == t->birth_ns)
@@ -89,8 +90,7 @@ static void compare_threads(const struct crit_scenario *s, const struct crit_tru
 		for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 			CHECK_FIX(got->node_cmetric[unit],
 				  want->earned.cmetric[CRIT_SCOPE_NODE][unit]);
-			CHECK_FIX(got->node_stall[unit],
-				  want->earned.stall[CRIT_SCOPE_NODE][unit]);
+			CHECK_FIX(got->node_stall[unit], want->earned.stall[CRIT_SCOPE_NODE][unit]);
 		}
 	}
 	memcpy(check_context, before, sizeof(before));
@@ -160,11 +160,11 @@ static void compare_laws(const struct crit_scenario *s, const struct crit_truth 
 	CHECK_UINT_EQ(r->law_count, units * (1 + s->node_count));
 	for (size_t i = 0; i < r->law_count; i++) {
 		const struct crit_law *law = &r->laws[i];
-		const struct crit_truth_law *want = law->scope == CRIT_SCOPE_RUN ?
-							    &truth->run[law->unit] :
-							    &truth->node[law->node][law->unit];
-		double sum_ns = fix_ns(law->cmetric_sum) + fix_ns(law->stall_sum) +
-				fix_ns(law->nobody);
+		const struct crit_truth_law *want = law->scope == CRIT_SCOPE_RUN
+							    ? &truth->run[law->unit]
+							    : &truth->node[law->node][law->unit];
+		double sum_ns =
+			fix_ns(law->cmetric_sum) + fix_ns(law->stall_sum) + fix_ns(law->nobody);
 
 		CHECK_UINT_EQ(law->active_ns, want->active_ns);
 		CHECK_UINT_EQ(law->window_ns, truth->window_ns);

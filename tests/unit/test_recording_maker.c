@@ -42,17 +42,19 @@ static struct crit_maker *make_example(const struct crit_maker_options *options)
 	uint32_t stream;
 
 	crit_maker_file(m, (struct crit_rec_file){ .host = "node0", .cpu_count = 2 });
-	stream = crit_maker_stream(m, (struct crit_rec_stream){
-					      .pid = 100, .ns_tid = 100, .stripe = 70 });
+	stream = crit_maker_stream(
+		m, (struct crit_rec_stream){ .pid = 100, .ns_tid = 100, .stripe = 70 });
 	crit_maker_enter(m, stream, 1000, CRIT_MPI_Barrier);
-	crit_maker_switch(m, (struct crit_kernel_switch){
-				     .head = { .time_ns = 1100, .state = 1 },
-				     .prev_tid = 100,
-				     .prev_tag = crit_maker_tag(m, stream) });
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = { .time_ns = 1100, .state = 1 },
+							  .prev_tid = 100,
+							  .prev_tag = crit_maker_tag(m, stream) });
 	crit_maker_leave(m, stream, 2000, CRIT_MPI_Barrier);
-	crit_maker_poll(m, stream, (struct crit_maker_poll){ .first_ns = 2500, .last_ns = 9000,
-							     .call = CRIT_MPI_Test, .count = 40,
-							     .gap_sum_ns = 700 });
+	crit_maker_poll(m, stream,
+			(struct crit_maker_poll){ .first_ns = 2500,
+						  .last_ns = 9000,
+						  .call = CRIT_MPI_Test,
+						  .count = 40,
+						  .gap_sum_ns = 700 });
 	crit_maker_lose(m, 0, 3);
 	crit_maker_wake(m, (struct crit_kernel_wake){ .head = { .time_ns = 1500 }, .tid = 100 });
 	crit_maker_note(m, (struct crit_rec_note){ .code = CRIT_NOTE_LEVEL }, "odd");
