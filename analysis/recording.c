@@ -333,6 +333,13 @@ ssize_t crit_recording_read(const struct crit_recording *recording,
 	return read_at(recording->fd, buffer, size, ref->offset + from);
 }
 
+bool crit_recording_read_struct(const struct crit_recording *recording,
+				const struct crit_chunk_ref *ref, void *ret_record, size_t size)
+{
+	return ref->length >= size &&
+	       crit_recording_read(recording, ref, 0, ret_record, size) == (ssize_t)size;
+}
+
 void crit_recording_close(struct crit_recording *recording)
 {
 	if (!recording)

@@ -57,6 +57,10 @@ ssize_t crit_recording_read(const struct crit_recording *recording,
 			    const struct crit_chunk_ref *ref, size_t from, void *buffer,
 			    size_t size);
 
+/* Reads the struct a payload begins with; false when it is too short.  Texts inside may be unterminated. */
+bool crit_recording_read_struct(const struct crit_recording *recording,
+				const struct crit_chunk_ref *ref, void *ret_record, size_t size);
+
 void crit_recording_close(struct crit_recording *recording);
 
 #endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Deals out time: who is active, who waits, and what each earns.
+ *
+ * Per scope the engine keeps running integrals (of dt/n, of dt/w, …).  A thread notes where they stand when
+ * its segment begins and takes the difference when it ends, so an event costs O(1) however many threads
+ * there are.  In unit ranks a second level does the same inside each rank: what one of its active threads
+ * has earned so far, brought up to date whenever their number changes.
+ */
+#ifndef CRIT_ENGINE_H
+#define CRIT_ENGINE_H
+
+#include "analysis/bucket.h"
+#include "analysis/metric.h"
+#include "analysis/model.h"
+
+#define CRIT_SPAN_DEPTH 16u
+
+enum crit_share { /* how a thread takes part in the dealing */
+	CRIT_SHARE_OUT = 0, /* not at all: not app, not alive, outside its part */
+	CRIT_SHARE_WAITING,
+	CRIT_SHARE_ACTIVE
+};
+
+struct crit_scope_state {
+	uint64_t now_ns;
+	uint32_t active[CRIT_UNIT_COUNT]; /* n */
+	uint32_t live[CRIT_UNIT_COUNT]; /* w: active or waiting */
+	crit_fix cmetric[CRIT_UNIT_COUNT]; /* integral of dt/n while n >= 1 */
+	crit_fix stall[CRIT_UNIT_COUNT]; /* integral of dt/w while n = 0 */
+	crit_fix waited; /* integral of dt * (w - n) / n while n >= 1, unit threads */
+	uint64_t active_ns; /* T(n >= 1) */
+	uint64_t nobody_ns; /* n = 0 and w = 0 */
+};
+
+struct crit_rank_state { /* of one rank in one scope */
+	uint32_t active;
+	uint32_t live;
+	crit_fix cmetric_mark; /* the scope's integrals when last looked at */
+	crit_fix stall_mark;
+	crit_fix cmetric_each; /* what one active thread has earned so far */
+	crit_fix stall_each; /* what one live thread has */
+};
+
+struct crit_marks { /* where the integrals stood when the segment began */
+	crit_fix cmetric[CRIT_UNIT_COUNT];
+	crit_fix stall[CRIT_UNIT_COUNT];
+	crit_fix waited;
+	uint64_t active_ns;
+};
+
+struct crit_span_frame {
+	struct crit_bucket *bucket;
+	uint16_t call;
+	uint8_t span_class;
+};
+
+struct crit_thread {
+	struct crit_bucket *bucket; /* of the innermost span */
+	struct crit_bucket *base; /* of no span */
+	uint64_t since_ns; /* begin of the segment */
+	uint64_t cell_since_ns; /* begin of the present kernel state and class */
+	uint8_t state; /* enum crit_kernel_state; NONE while not alive */
+	uint8_t span_class; /* of the innermost span */
+	uint8_t share; /* enum crit_share */
+	bool is_open; /* its part of the window is */
+	bool is_over; /* born and dead: nothing brings it back */
+	uint32_t depth; /* open spans */
+	struct crit_marks run;
+	struct crit_marks node; /* used when there are several nodes */
+	struct crit_span_frame spans[CRIT_SPAN_DEPTH];
+	struct crit_cells cells;
+	uint64_t alive_ns;
+	crit_fix node_cmetric[CRIT_UNIT_COUNT];
+	crit_fix node_stall[CRIT_UNIT_COUNT];
+};
+
+struct crit_engine {
+	const struct crit_model *model;
+	struct crit_thread *threads; /* by life */
+	struct crit_scope_state run;
+	struct crit_scope_state *nodes; /* NULL: one node, the same as run */
+	struct crit_rank_state *run_ranks; /* NULL: no ranks */
+	struct crit_rank_state *node_ranks;
+	crit_fix *reciprocals; /* of 1 .. reciprocal_count - 1 */
+	size_t reciprocal_count;
+	struct crit_buckets buckets;
+	bool is_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
+	uint64_t unbalanced;
+	int error; /* the first -ENOMEM; everything after it is void */
+};
+
+int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
+		     enum crit_active_rule rule);
+void crit_engine_fini(struct crit_engine *engine);
+
+/* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
+void crit_engine_set_state(struct crit_engine *engine, uint32_t life,
+			   enum crit_kernel_state state, uint64_t time_ns);
+void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
+			  uint64_t time_ns);
+void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct crit_bucket_key *key,
+		       uint64_t polled, uint64_t time_ns);
+void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns);
+
+/* Ends all spans of a life without counting them as unbalanced: exec, or a new tag. */
+void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
+
+/* Closes every segment at the end of the window. */
+void crit_engine_finish(struct crit_engine *engine);
+
+#endif

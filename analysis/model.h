@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the first pass learns about a run, and the second one relies on: nodes, processes, ranks, the lives
+ * of threads, and which shim stream belongs to which life.
+ *
+ * A life is one thread from birth to death; a task number that is used again is another life.  All
+ * times here are on the run clock: node 0's monotonic nanoseconds.
+ */
+#ifndef CRIT_MODEL_H
+#define CRIT_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/array.h"
+#include "analysis/map.h"
+#include "analysis/recording.h"
+#include "analysis/results.h"
+
+#define CRIT_TIME_MAX (1ull << 62) /* later stamps are nonsense and clamped */
+#define CRIT_LIVES_MAX (1u << 22)
+#define CRIT_CPU_ANY 0xfffffffeu
+
+struct crit_life {
+	uint32_t node;
+	uint32_t tid;
+	uint32_t tgid; /* 0: not known yet */
+	uint32_t ns_tid;
+	uint32_t ns_tid_before_exec; /* when a thread other than the leader called exec; else 0 */
+	uint32_t process;
+	uint32_t creator; /* life that forked it, or CRIT_NONE */
+	uint32_t older; /* the life before with the same (tgid, ns_tid) */
+	uint32_t part; /* whose part of the window it lives by; index into parts, or CRIT_NONE */
+	uint32_t next_in_part;
+	char name[CRIT_COMM_BYTES];
+	uint64_t birth_ns;
+	uint64_t death_ns;
+	enum crit_role role;
+	bool is_assumed; /* known only from a shim */
+	bool is_born_in_mpi; /* its creator was inside an MPI call */
+	bool is_exiting; /* EXIT seen, last switch-out not yet */
+	bool has_exit_name;
+	bool has_stream;
+	bool is_tag_only; /* has a tag, but no stripe was left for it */
+	bool has_mpi_calls; /* looked for only where it decides a role */
+	uint32_t rank; /* it is of, or descends from; index into ranks, or CRIT_NONE */
+	/* the kernel state machine, run by both passes */
+	uint8_t belief; /* enum crit_kernel_state after the last event */
+	uint32_t cpu; /* while running; CRIT_CPU_ANY when not told */
+	uint32_t events; /* certain stamps so far */
+	uint32_t final_event; /* dies with this one; CRIT_NONE */
+	uint64_t last_ns; /* last certain stamp */
+	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
+	uint32_t unknown_last;
+	uint64_t switches;
+	uint64_t preemptions;
+	uint64_t unmatched;
+};
+
+struct crit_process {
+	uint32_t node;
+	uint32_t pid;
+	uint32_t ns_pid;
+	uint32_t parent_pid;
+	uint32_t parent; /* index, or CRIT_NONE */
+	uint32_t older; /* the process before with the same pid */
+	uint32_t rank; /* index into ranks, or CRIT_NONE */
+	uint32_t live_lives;
+	uint64_t begin_ns;
+	uint64_t end_ns; /* CRIT_TIME_MAX: not seen to end */
+	bool is_registered;
+	bool is_gone;
+	bool has_kernel; /* the kernel half knows it */
+	bool has_mpi;
+};
+
+struct crit_rank {
+	uint32_t node;
+	uint32_t process;
+	uint32_t rank;
+	uint64_t open_ns;
+	uint64_t close_ns; /* CRIT_TIME_MAX until known */
+	bool is_open; /* no CLOSE seen */
+	char world[CRIT_WORLD_BYTES];
+	uint32_t world_number;
+};
+
+struct crit_part { /* of the window: one per rank, and one for all who have none */
+	uint64_t open_ns;
+	uint64_t close_ns;
+	uint32_t first_life;
+};
+
+struct crit_stream {
+	uint32_t node;
+	uint32_t pid;
+	uint32_t ns_tid;
+	uint32_t life;
+	uint32_t first_ref; /* SHIM chunks, linked by next */
+	uint32_t last_ref;
+	uint32_t first_counters;
+	uint32_t last_counters;
+	bool has_end;
+	uint64_t claim_ns;
+	uint64_t claim_pos;
+	uint64_t first_ns; /* stamp of the first slot, 0 none */
+	uint64_t last_ns; /* stamp of the last slot */
+	struct crit_rec_stream_end end;
+};
+
+struct crit_node {
+	struct crit_recording *recording;
+	struct crit_node_row row; /* filled as it is learnt */
+	int64_t clock_offset_ns; /* run clock minus this node's */
+	uint64_t cut_ns; /* life ends here for everybody; CRIT_TIME_MAX none */
+	uint64_t first_ns; /* smallest and largest stamp */
+	uint64_t end_ns;
+	uint32_t first_life; /* lives of the kernel half are contiguous */
+	uint32_t first_kernel_ref;
+	struct crit_map stream_numbers; /* chunk source -> index into streams */
+	struct crit_map pids; /* pid -> newest process */
+	struct crit_map threads; /* tgid << 32 | ns_tid -> newest life */
+};
+
+struct crit_unknown { /* an event after which a life's state is unknown until its next one */
+	uint32_t event;
+	uint32_t next;
+};
+
+struct crit_model {
+	struct crit_node *nodes;
+	size_t node_count;
+	struct crit_life *lives;
+	size_t life_count, life_capacity;
+	struct crit_process *processes;
+	size_t process_count, process_capacity;
+	struct crit_rank *ranks;
+	size_t rank_count, rank_capacity;
+	struct crit_stream *streams;
+	size_t stream_count, stream_capacity;
+	struct crit_unknown *unknowns;
+	size_t unknown_count, unknown_capacity;
+	struct crit_part *parts; /* rank_count + 1: the last is the run's own */
+	uint64_t window_begin_ns;
+	uint64_t window_end_ns;
+	uint64_t first_exec_ns; /* of the first task of a node; CRIT_TIME_MAX none */
+	struct crit_losses losses;
+	char arguments[CRIT_EXE_BYTES];
+	char library[CRIT_TEXT_BYTES];
+	uint32_t flavour;
+};
+
+/* A stamp of a node on the run clock. */
+static inline uint64_t crit_model_time(const struct crit_node *node, uint64_t stamp_ns)
+{
+	int64_t moved;
+
+	if (stamp_ns >= CRIT_TIME_MAX)
+		stamp_ns = CRIT_TIME_MAX - 1;
+	moved = (int64_t)stamp_ns + node->clock_offset_ns;
+	if (moved < 0)
+		return 0;
+	return (uint64_t)moved < CRIT_TIME_MAX ? (uint64_t)moved : CRIT_TIME_MAX - 1;
+}
+
+void crit_model_fini(struct crit_model *model);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Turns what the engine dealt out into the rows of the results. */
+#ifndef CRIT_OUTCOME_H
+#define CRIT_OUTCOME_H
+
+#include "analysis/engine.h"
+#include "analysis/model.h"
+
+/*
+ * Fills threads, ranks, nodes, laws, losses and the heads of results, which is zeroed.
+ * Ownership: what was allocated belongs to results, also on failure.  Errors: -ENOMEM.
+ */
+int crit_outcome_fill(const struct crit_model *model, const struct crit_engine *engine,
+		      struct crit_results *results);
+
+/* Fills calls and sites.  rank_rows maps a model's rank to its row.  Errors: -ENOMEM. */
+int crit_outcome_fill_calls(const struct crit_model *model, const struct crit_engine *engine,
+			    const uint32_t *rank_rows, struct crit_results *results);
+
+/* Adds b to a. */
+void crit_outcome_add_earnings(struct crit_earnings *a, const struct crit_earnings *b);
+
+/* Adds the final counters of all streams of app threads to their buckets.  Errors: -ENOMEM. */
+int crit_outcome_add_counters(const struct crit_model *model, struct crit_engine *engine);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The span events of one shim stream in order of time: enters and leaves, poll records taken apart.
+ *
+ * A stream is one thread's stay in a stripe.  Its slots are in order; a stamp that goes back is counted and
+ * clamped.  After the last slot comes the poll span that stood open when the thread ended.
+ */
+#ifndef CRIT_SHIM_FEED_H
+#define CRIT_SHIM_FEED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/model.h"
+
+#define CRIT_SHIM_FEED_SLOTS 512u
+
+enum crit_span_event_kind {
+	CRIT_SPAN_NONE = 0, /* nothing changes but the slot number */
+	CRIT_SPAN_ENTER,
+	CRIT_SPAN_LEAVE
+};
+
+struct crit_span_event {
+	uint64_t time_ns;
+	uint64_t site;
+	uint64_t polled; /* calls merged into this poll span, 0 otherwise */
+	uint64_t next_slot; /* number of the first slot not yet spent once this event is applied */
+	uint32_t region;
+	uint16_t call;
+	uint8_t kind;
+	uint8_t span_class;
+};
+
+struct crit_shim_feed {
+	const struct crit_node *node;
+	const struct crit_stream *stream;
+	uint32_t ref; /* the chunk being read, or CRIT_NONE */
+	size_t ref_at; /* bytes of it that are in the buffer or behind it */
+	struct crit_slot *slots; /* the buffer; taken at the first event, given back after the last */
+	uint32_t slot_count, slot_at;
+	uint64_t slot_number; /* of slots[slot_at] */
+	uint64_t floor_ns; /* stamps never go back behind this */
+	struct crit_span_event event; /* the next one */
+	struct crit_span_event pending; /* the leave of a poll span */
+	bool has_event;
+	bool has_pending;
+	bool is_over; /* slots are spent, and the open span too */
+	uint64_t applied; /* slots applied, as a stripe position */
+	uint32_t slack; /* slots of the last records applied, whose tag may not be stored yet */
+	uint64_t late_records;
+	uint64_t unbalanced;
+	uint64_t slots_read;
+};
+
+void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_node *node,
+			 const struct crit_stream *stream);
+void crit_shim_feed_fini(struct crit_shim_feed *feed);
+
+/* Makes feed->event the first or next event.  Errors: 0 there is none, 1 there is, -ENOMEM. */
+int crit_shim_feed_next(struct crit_shim_feed *feed);
+
+#endif

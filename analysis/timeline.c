@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Merges what was planned, what the kernel said and what the shims said, and plays it.
+#include "analysis/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/kernel_feed.h"
+#include "analysis/machine.h"
+#include "analysis/merge.h"
+#include "analysis/schedule.h"
+#include "analysis/shim_feed.h"
+
+#define TAG_EARLY_NS CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
+#define PROGRESS_EVENTS 65536u
+
+enum source_kind { SOURCE_SCHEDULE, SOURCE_KERNEL, SOURCE_STREAM };
+
+struct source {
+	enum source_kind kind;
+	uint32_t index; /* node or stream */
+};
+
+struct timeline {
+	struct crit_model *model;
+	struct crit_engine *engine;
+	const struct crit_analysis_options *options;
+	struct crit_merge merge;
+	struct source *sources; /* by order */
+	uint32_t source_count;
+	uint32_t *stream_orders;
+	struct crit_schedule schedule;
+	struct crit_kernel_feed *kernels; /* by node */
+	struct crit_machine *machines;
+	struct crit_shim_feed *shims; /* by stream */
+	uint32_t *stream_of; /* by life: the stream that speaks for it now */
+	uint64_t total_bytes;
+	uint64_t events;
+};
+
+static void apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+	const struct crit_span_event *event = &feed->event;
+	uint32_t life = feed->stream->life;
+	uint32_t slots = (uint32_t)(event->next_slot - feed->applied);
+
+	if (slots) { /* a poll record and the enter after it are announced by one tag */
+		feed->slack = slots + (feed->slack == 2 ? 2 : 0);
+		feed->applied = event->next_slot;
+	}
+	line->stream_of[life] = index;
+	if (event->kind == CRIT_SPAN_ENTER) {
+		struct crit_bucket_key key = { .site = event->site,
+					       .life = life,
+					       .region = event->region,
+					       .call = event->call,
+					       .span_class = event->span_class };
+
+		crit_engine_enter(line->engine, life, &key, event->polled, time_ns);
+	} else if (event->kind == CRIT_SPAN_LEAVE) {
+		crit_engine_leave(line->engine, life, event->call, time_ns);
+	}
+}
+
+/* Fetches a stream's next event and gives it its place in the merge.  Errors: -ENOMEM. */
+static int move_stream(struct timeline *line, uint32_t index)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+	uint32_t order = line->stream_orders[index];
+	int rc = crit_shim_feed_next(feed);
+
+	if (rc < 0)
+		return rc;
+	if (rc && feed->event.time_ns <= line->model->nodes[feed->stream->node].cut_ns) {
+		crit_merge_delay(&line->merge, order, feed->event.time_ns);
+		return 0;
+	}
+	feed->has_event = false;
+	crit_shim_feed_fini(feed);
+	crit_merge_remove(&line->merge, order);
+	return 0;
+}
+
+/* The tag says more slots were written than are applied: they came before this switch. */
+static int catch_up(struct timeline *line, uint32_t index, uint64_t target, uint64_t time_ns)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+
+	while (feed->has_event && feed->applied < target) {
+		int rc;
+
+		if (feed->event.time_ns > time_ns + TAG_EARLY_NS)
+			break;
+		apply_span(line, index, time_ns);
+		rc = move_stream(line, index);
+		if (rc)
+			return rc;
+	}
+	if (feed->applied < target && (feed->has_event || feed->stream->has_end))
+		line->model->losses.tag_disagreements++;
+	return 0;
+}
+
+/* A thread without a stripe: its tag at the switch-out is all that is known of its spans. */
+static void apply_tag_only(struct timeline *line, uint32_t life, uint64_t tag, uint64_t time_ns)
+{
+	struct crit_bucket_key key = { .life = life,
+				       .region = CRIT_TAG_FIELD(tag, REGION),
+				       .call = (uint16_t)CRIT_TAG_FIELD(tag, CALL),
+				       .span_class = (uint8_t)CRIT_TAG_FIELD(tag, CLASS) };
+	const struct crit_thread *thread = &line->engine->threads[life];
+	const struct crit_bucket_key *now = &thread->bucket->key;
+
+	line->model->lives[life].is_tag_only = true;
+	if (key.span_class <= CRIT_CLASS_USER || key.span_class >= CRIT_CLASS_COUNT) {
+		crit_engine_clear_spans(line->engine, life, time_ns);
+		return;
+	}
+	if (thread->depth && now->call == key.call && now->span_class == key.span_class &&
+	    now->region == key.region)
+		return;
+	crit_engine_clear_spans(line->engine, life, time_ns);
+	crit_engine_enter(line->engine, life, &key, 0, time_ns);
+}
+
+static int apply_tag(struct timeline *line, uint32_t life, const struct crit_kernel_switch *record)
+{
+	uint64_t sequence = CRIT_TAG_FIELD(record->prev_tag, SEQUENCE);
+	uint32_t stream = line->stream_of[life];
+	struct crit_shim_feed *feed;
+	int32_t ahead;
+
+	if (record->head.flags & CRIT_KF_TAG_STALE) {
+		if (record->head.flags & CRIT_KF_HAS_TAG &&
+		    line->model->lives[life].belief != CRIT_STATE_NONE)
+			line->model->losses.tag_stale++; /* at its end it always is */
+		return 0;
+	}
+	if (!record->prev_tag)
+		return 0;
+	if (stream == CRIT_NONE) {
+		if (!line->model->lives[life].has_stream)
+			apply_tag_only(line, life, record->prev_tag, record->head.time_ns);
+		return 0;
+	}
+	feed = &line->shims[stream];
+	ahead = (int32_t)((uint32_t)(sequence - feed->applied) << 8) >> 8; /* 24 bits, signed */
+	if (ahead > 0)
+		return catch_up(line, stream, feed->applied + (uint32_t)ahead,
+				record->head.time_ns);
+	if ((uint32_t)-ahead > feed->slack)
+		line->model->losses.tag_disagreements++;
+	return 0;
+}
+
+static int apply_transition(struct timeline *line, const struct crit_transition *change,
+			    const union crit_kernel_record *record)
+{
+	struct crit_thread *thread = &line->engine->threads[change->life];
+	uint64_t time_ns = record->head.time_ns;
+	int rc = 0;
+
+	if (thread->is_over)
+		return 0;
+	if (change->flags & CRIT_T_SWITCHED_OUT)
+		rc = apply_tag(line, change->life, &record->switched);
+	if (change->flags & CRIT_T_EXEC) {
+		crit_engine_clear_spans(line->engine, change->life, time_ns);
+		line->stream_of[change->life] = CRIT_NONE;
+	}
+	if (change->flags & CRIT_T_DIED) {
+		thread->is_over = true;
+		crit_engine_set_state(line->engine, change->life, CRIT_STATE_NONE, time_ns);
+	} else if (thread->state != change->state) {
+		crit_engine_set_state(line->engine, change->life, change->state, time_ns);
+	}
+	return rc;
+}
+
+static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
+{
+	struct crit_kernel_feed *feed = &line->kernels[node];
+	struct crit_machine *machine = &line->machines[node];
+	const union crit_kernel_record *record = crit_kernel_feed_front(feed);
+	unsigned int i;
+	int rc = crit_machine_step(machine, record);
+
+	for (i = 0; i < machine->out_count && !rc; i++)
+		rc = apply_transition(line, &machine->out[i], record);
+	crit_kernel_feed_pop(feed);
+	record = crit_kernel_feed_front(feed);
+	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
+		crit_merge_delay(&line->merge, order, record->head.time_ns);
+	else
+		crit_merge_remove(&line->merge, order);
+	return rc;
+}
+
+static void open_part(struct timeline *line, uint32_t part, bool is_open, uint64_t time_ns)
+{
+	uint32_t life = line->model->parts[part].first_life;
+
+	for (; life != CRIT_NONE; life = line->model->lives[life].next_in_part)
+		crit_engine_set_open(line->engine, life, is_open, time_ns);
+}
+
+static void play_schedule(struct timeline *line, uint32_t order)
+{
+	struct crit_schedule *schedule = &line->schedule;
+	const struct crit_appointment *next = &schedule->entries[schedule->at];
+	struct crit_thread *thread;
+
+	switch (next->kind) {
+	case CRIT_AT_BIRTH:
+		crit_engine_set_state(line->engine, next->index, CRIT_STATE_ASSUMED, next->time_ns);
+		break;
+	case CRIT_AT_OPEN:
+	case CRIT_AT_CLOSE:
+		open_part(line, next->index, next->kind == CRIT_AT_OPEN, next->time_ns);
+		break;
+	default:
+		thread = &line->engine->threads[next->index];
+		if (!thread->is_over)
+			crit_engine_set_state(line->engine, next->index, CRIT_STATE_NONE,
+					      next->time_ns);
+		thread->is_over = true;
+		break;
+	}
+	if (++schedule->at < schedule->count)
+		crit_merge_delay(&line->merge, order, schedule->entries[schedule->at].time_ns);
+	else
+		crit_merge_remove(&line->merge, order);
+}
+
+static void report_progress(const struct timeline *line)
+{
+	uint64_t done_bytes = 0;
+	size_t i;
+
+	if (!line->options || !line->options->progress)
+		return;
+	for (i = 0; i < line->model->node_count; i++)
+		done_bytes += line->kernels[i].bytes_read;
+	for (i = 0; i < line->model->stream_count; i++)
+		done_bytes += line->shims[i].slots_read * sizeof(struct crit_slot);
+	line->options->progress(line->options->user, done_bytes, line->total_bytes);
+}
+
+static int play(struct timeline *line)
+{
+	int rc = 0;
+
+	while (line->merge.count && !rc) {
+		struct crit_cursor cursor = line->merge.heap[0];
+		struct source source = line->sources[cursor.order];
+
+		if (source.kind == SOURCE_KERNEL) {
+			rc = play_kernel(line, source.index, cursor.order);
+		} else if (source.kind == SOURCE_STREAM) {
+			apply_span(line, source.index, cursor.time_ns);
+			rc = move_stream(line, source.index);
+		} else {
+			play_schedule(line, cursor.order);
+		}
+		if (++line->events % PROGRESS_EVENTS == 0)
+			report_progress(line);
+		if (line->engine->error)
+			rc = line->engine->error;
+	}
+	return rc;
+}
+
+static int start_stream(struct timeline *line, uint32_t index)
+{
+	const struct crit_stream *stream = &line->model->streams[index];
+	struct crit_shim_feed *feed = &line->shims[index];
+	int rc;
+
+	if (stream->life == CRIT_NONE)
+		return 0;
+	if (line->stream_of[stream->life] == CRIT_NONE)
+		line->stream_of[stream->life] = index;
+	crit_shim_feed_init(feed, &line->model->nodes[stream->node], stream);
+	rc = crit_shim_feed_next(feed);
+	if (rc < 0)
+		return rc;
+	if (!rc || feed->event.time_ns > line->model->nodes[stream->node].cut_ns) {
+		feed->has_event = false;
+		crit_shim_feed_fini(feed);
+		return 0;
+	}
+	crit_merge_add(&line->merge, line->stream_orders[index], feed->event.time_ns);
+	return 0;
+}
+
+static int start_kernel(struct timeline *line, uint32_t node, uint32_t order)
+{
+	const union crit_kernel_record *record;
+	int rc = crit_machine_init(&line->machines[node], line->model, node, false);
+
+	if (!rc)
+		rc = crit_kernel_feed_init(&line->kernels[node], &line->model->nodes[node]);
+	if (rc)
+		return rc;
+	record = crit_kernel_feed_front(&line->kernels[node]);
+	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
+		crit_merge_add(&line->merge, order, record->head.time_ns);
+	return 0;
+}
+
+/* Sources in the order that breaks ties: the schedule, then per node its kernel and its streams. */
+static int start(struct timeline *line)
+{
+	const struct crit_model *model = line->model;
+	uint32_t order = 0, stream = 0, node;
+	int rc = crit_schedule_init(&line->schedule, model);
+
+	line->sources[order++] = (struct source){ SOURCE_SCHEDULE, 0 };
+	if (!rc && line->schedule.count)
+		crit_merge_add(&line->merge, 0, line->schedule.entries[0].time_ns);
+	for (node = 0; node < model->node_count && !rc; node++) {
+		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
+		rc = start_kernel(line, node, order++);
+		for (; !rc && stream < model->stream_count &&
+		       model->streams[stream].node == node;
+		     stream++) {
+			line->sources[order] = (struct source){ SOURCE_STREAM, stream };
+			line->stream_orders[stream] = order++;
+			rc = start_stream(line, stream);
+		}
+		line->total_bytes += model->nodes[node].recording->size_bytes;
+	}
+	return rc;
+}
+
+static int allocate(struct timeline *line)
+{
+	const struct crit_model *model = line->model;
+	uint32_t orders = (uint32_t)(1 + model->node_count + model->stream_count);
+	size_t i;
+
+	line->sources = calloc(orders, sizeof(*line->sources));
+	line->stream_orders = calloc(model->stream_count + 1, sizeof(*line->stream_orders));
+	line->kernels = calloc(model->node_count, sizeof(*line->kernels));
+	line->machines = calloc(model->node_count, sizeof(*line->machines));
+	line->shims = calloc(model->stream_count + 1, sizeof(*line->shims));
+	line->stream_of = calloc(model->life_count + 1, sizeof(*line->stream_of));
+	if (!line->sources || !line->stream_orders || !line->kernels || !line->machines ||
+	    !line->shims || !line->stream_of)
+		return -ENOMEM;
+	for (i = 0; i < model->life_count; i++)
+		line->stream_of[i] = CRIT_NONE;
+	return crit_merge_init(&line->merge, orders);
+}
+
+static void collect(struct timeline *line)
+{
+	struct crit_model *model = line->model;
+	size_t i;
+
+	for (i = 0; i < model->stream_count; i++) {
+		model->losses.late_records += line->shims[i].late_records;
+		model->losses.unbalanced_spans += line->shims[i].unbalanced;
+		model->nodes[model->streams[i].node].row.slot_count += line->shims[i].slots_read;
+	}
+	for (i = 0; i < model->life_count; i++)
+		model->losses.no_stripe_threads += model->lives[i].is_tag_only;
+	model->losses.unbalanced_spans += line->engine->unbalanced;
+}
+
+int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
+		       const struct crit_analysis_options *options)
+{
+	struct timeline line = { .model = model, .engine = engine, .options = options };
+	size_t i;
+	int rc;
+
+	crit_machine_rewind(model);
+	rc = allocate(&line);
+	if (!rc)
+		rc = start(&line);
+	if (!rc)
+		rc = play(&line);
+	if (!rc) {
+		crit_engine_finish(engine);
+		collect(&line);
+	}
+	for (i = 0; i < model->node_count && line.kernels && line.machines; i++) {
+		crit_kernel_feed_fini(&line.kernels[i]);
+		crit_machine_fini(&line.machines[i]);
+	}
+	for (i = 0; i < model->stream_count && line.shims; i++)
+		crit_shim_feed_fini(&line.shims[i]);
+	crit_schedule_fini(&line.schedule);
+	crit_merge_fini(&line.merge);
+	free(line.sources);
+	free(line.stream_orders);
+	free(line.kernels);
+	free(line.machines);
+	free(line.shims);
+	free(line.stream_of);
+	return rc;
+}
