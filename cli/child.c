@@ -115,12 +115,8 @@ static int attend(pid_t pid, const sigset_t *signals)
 		int wait_status;
 		int number = sigwaitinfo(signals, &info);
 
-		pid_t ended = waitpid(pid, &wait_status, WNOHANG);
-
-		if (ended == pid)
+		if (waitpid(pid, &wait_status, WNOHANG) == pid)
 			return wait_status;
-		if (ended < 0 && errno == ECHILD)
-			return 0; /* ended while SIGCHLD was still ignored: its status is lost */
 		if (number < 0 || number == SIGCHLD)
 			continue;
 		if (info.si_code <= 0) /* sent by a process, not by the terminal */
@@ -135,6 +131,7 @@ int crit_child_run(const struct crit_child *child, int *ret_wait_status)
 {
 	sigset_t signals;
 	sigset_t old_mask;
+	sighandler_t old_action;
 	int error_pipe[2];
 	int code = 0;
 	pid_t pid;
@@ -143,10 +140,13 @@ int crit_child_run(const struct crit_child *child, int *ret_wait_status)
 		return -errno;
 	fill_signals(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, &old_mask);
+	/* ignored, it would hide the child's end; set after the fork, it would drop a pending one */
+	old_action = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		(void)signal(SIGCHLD, old_action);
 		become(child, &old_mask, error_pipe[1]);
-	(void)signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would hide the child's end */
+	}
 	code = pid < 0 ? errno : 0;
 	close(error_pipe[1]);
 	if (pid > 0) {

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# crit report: text, JSON, tables, other rules, cut recordings, bad input; and files whole or absent.
+# usage: report.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+
+# expect NAME STATUS PATTERN COMMAND…: exit status, and a pattern in what it says on stderr.
+expect() {
+	local name=$1 expected=$2 pattern=$3 got
+	shift 3
+	"$@" >"$trial/expect.out" 2>"$trial/expect.err"
+	got=$?
+	[ "$got" -eq "$expected" ] && grep -q -- "$pattern" "$trial/expect.err" <(echo)
+	point "$name" $? "status $got, expected $expected: $(head -n 1 "$trial/expect.err")"
+}
+
+dir=$trial/run
+CRIT_DIR=$dir "$crit" run -- "$apps/mutex_equal" 2 40 >/dev/null 2>"$trial/run.err"
+report=$dir/report.json
+recording=$(echo "$dir"/*.crit)
+check_laws "threads"
+[ "$(ask 'len(role("app")) >= 3')" = True ]
+point "threads are seen" $? "$(ask '[(x["name"], round(x["cmetric_s"], 3)) for x in role("app")]')"
+
+before=$(cat "$dir"/*.txt "$dir"/*.json "$dir"/*.csv | md5sum)
+expect "text" 0 "" "$crit" report "$dir"
+cmp -s "$trial/expect.out" "$dir/report.txt"
+point "text equals report.txt" $? ""
+expect "json" 0 "" "$crit" report --json "$recording"
+cmp -s "$trial/expect.out" "$dir/report.json"
+point "json equals report.json" $? ""
+for table in ranks threads; do
+	expect "table of $table" 0 "" "$crit" report --csv="$table" "$dir"
+	cmp -s "$trial/expect.out" "$dir/$table.csv"
+	point "table equals $table.csv" $? ""
+done
+expect "kernel rule" 0 "" "$crit" report --active=kernel "$dir"
+grep -q "active: kernel" "$trial/expect.out"
+point "kernel rule is named" $? ""
+[ "$before" = "$(cat "$dir"/*.txt "$dir"/*.json "$dir"/*.csv | md5sum)" ]
+point "report changes no file" $? ""
+expect "output elsewhere" 0 "" "$crit" report -o "$trial/else" "$dir"
+cmp -s "$trial/else/report.txt" "$dir/report.txt"
+point "output elsewhere is the same" $? ""
+
+# Cut in the middle: a result all the same, and exit code 3.
+mkdir "$trial/cut"
+head -c $(($(stat -c %s "$recording") * 3 / 4 - 3)) "$recording" >"$trial/cut/node.crit"
+expect "cut recording" 3 "" "$crit" report "$trial/cut"
+grep -q "^lost: " "$trial/expect.out"
+point "cut recording is said" $? "$(grep -m 1 "^lost: " "$trial/expect.out")"
+expect "finish by hand" 0 "" "$crit" finish --directory "$trial/cut"
+[ -s "$trial/cut/report.json" ]
+point "finish writes the report of a cut recording" $? ""
+
+mkdir "$trial/empty"
+: >"$trial/empty/node.crit"
+head -c 10000 /dev/urandom >"$trial/noise.crit"
+expect "no such directory" 1 "cannot open" "$crit" report "$trial/nothing"
+expect "no recording" 1 "holds no recording" "$crit" report "$apps"
+expect "empty file" 1 "crit report: " "$crit" report "$trial/empty"
+expect "noise" 1 "crit report: " "$crit" report "$trial/noise.crit"
+expect "no argument" 2 "no recording given" "$crit" report
+expect "unknown rule" 2 "no activity rule" "$crit" report --active=x "$dir"
+expect "unknown table" 2 "no table named" "$crit" report --csv=x "$dir"
+expect "full device" 1 "cannot write" bash -c "'$crit' report '$dir' >/dev/full"
+expect "unwritable output" 1 "cannot" "$crit" report -o /proc/nothing "$dir"
+trial_end

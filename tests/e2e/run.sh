@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# crit run is transparent: streams, exit status, signals; and it leaves a whole directory behind.
+# usage: run.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+
+# same NAME EXPECTED COMMAND…: exit status of the command under crit, recorded and not.
+same() {
+	local name=$1 expected=$2 got
+	shift 2
+	(CRIT_DIR=$trial/same "$crit" run -- "$@") >/dev/null 2>"$trial/same.err"
+	got=$?
+	[ "$got" -eq "$expected" ]
+	point "status: $name" $? "$got, expected $expected"
+	rm -rf "$trial"/same "$trial"/same-*
+	(CRIT_DISABLE=1 "$crit" run "$@") >/dev/null 2>"$trial/same.err"
+	got=$?
+	[ "$got" -eq "$expected" ]
+	point "status: $name, disabled" $? "$got, expected $expected"
+}
+
+for code in 0 1 3 7 255; do
+	same "exit $code" "$code" sh -c "exit $code"
+done
+for signal in TERM KILL SEGV ABRT; do
+	same "SIG$signal" $((128 + $(kill -l "$signal"))) sh -c "ulimit -c 0; kill -$signal \$\$"
+done
+same "no such program" 127 "$trial/nothing"
+same "no such program in PATH" 127 crit-no-such-program
+same "not executable" 126 /etc/passwd
+same "a directory" 126 /
+
+# A signal sent to crit run reaches the program once; its answer is crit run's.
+for signal in INT TERM HUP QUIT USR1 USR2 CONT; do
+	for disabled in "" 1; do
+		name="SIG$signal${disabled:+, disabled}"
+		rm -f "$trial/ready" "$trial/got"
+		cat >"$trial/trap.sh" <<-END
+			trap 'echo got >>"$trial/got"; exit 9' $signal
+			: >"$trial/ready"
+			while :; do sleep 0.02; done
+		END
+		# python: a background job of this shell would ignore SIGINT and SIGQUIT
+		CRIT_DIR=$trial/signal CRIT_DISABLE=$disabled python3 - "$signal" "$trial" "$crit" \
+			>"$trial/signal.out" 2>"$trial/signal.err" <<-'END'
+			import os, signal, subprocess, sys, time
+			name, trial, crit = sys.argv[1:]
+			program = subprocess.Popen([crit, "run", "--", "bash", f"{trial}/trap.sh"])
+			while not os.path.exists(f"{trial}/ready"):
+			    time.sleep(0.01)
+			program.send_signal(getattr(signal, "SIG" + name))
+			sys.exit(program.wait(20))
+		END
+		got=$?
+		[ "$got" -eq 9 ] && [ "$(cat "$trial/got")" = got ]
+		point "passed on: $name" $? "status $got, expected 9; $(tail -n 1 "$trial/signal.err")"
+		rm -rf "$trial"/signal "$trial"/signal-*
+	done
+done
+
+# Streams pass untouched; words go to stderr; the last line is the directory.
+export CRIT_DIR=$trial/streams
+got=$(printf 'one\ntwo\n' | "$crit" run -- sed s/o/0/ 2>"$trial/streams.err")
+[ "$got" = "$(printf '0ne\ntw0')" ]
+point "stdin and stdout" $? "$got"
+[ "$(tail -n 1 "$trial/streams.err")" = "$CRIT_DIR" ]
+point "last line on stderr is the directory" $? "$(tail -n 1 "$trial/streams.err")"
+! grep -q $'\033' "$trial/streams.err"
+point "no escape sequences off a terminal" $? ""
+[ "$(wc -l <"$trial/streams.err")" -le 25 ] && [ "$(wc -L <"$trial/streams.err")" -le 100 ]
+point "one screen" $? "$(wc -l <"$trial/streams.err") lines, $(wc -L <"$trial/streams.err") columns"
+found=$(cd "$CRIT_DIR" && shopt -s dotglob && printf '%s ' *)
+[ "$found" = "$(hostname).crit ranks.csv report.json report.txt threads.csv " ]
+point "directory" $? "$found"
+
+# A run without a collector runs all the same, and says so in one line.
+mkdir -p "$trial/alone/bin"
+cp "$crit" "$trial/alone/bin/"
+CRIT_DIR=$trial/none "$trial/alone/bin/crit" run -- sh -c 'exit 5' 2>"$trial/none.err"
+got=$?
+[ "$got" -eq 5 ] && [ "$(wc -l <"$trial/none.err")" -eq 1 ] && [ ! -e "$trial/none" ]
+point "no critd: runs all the same" $? "status $got: $(cat "$trial/none.err")"
+
+for wrong in "" --nothing "--level=x true" "-p 0" "-p 1 true" "--active=x true"; do
+	# shellcheck disable=SC2086
+	"$crit" run $wrong >/dev/null 2>"$trial/usage.err"
+	got=$?
+	[ "$got" -eq 2 ]
+	point "usage: crit run $wrong" $? "status $got"
+done
+trial_end
