@@ -48,8 +48,8 @@ enum crit_call_group crit_call_group(unsigned int call)
 const char *crit_class_name(enum crit_span_class span_class)
 {
 	static const char *const names[CRIT_CLASS_COUNT] = {
-		"none",     "setup",    "user", "mpi",	    "mpi_may_wait",
-		"mpi_poll", "mpi_wait", "omp",	"omp_wait", "omp_idle",
+		"none",     "setup",    "user", "mpi",      "mpi_may_wait",
+		"mpi_poll", "mpi_wait", "omp",  "omp_wait", "omp_idle",
 	};
 
 	return (unsigned int)span_class < CRIT_CLASS_COUNT ? names[span_class] : "?";

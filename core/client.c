@@ -87,8 +87,8 @@ static int send_plain(struct crit_client *client, struct crit_message_head *mess
 }
 
 /* Takes messages until one of this kind and size arrives; others are not for us and are skipped. */
-static int receive_message(struct crit_client *client, enum crit_message_kind kind, void *ret_message,
-			   size_t size, int64_t deadline_ns)
+static int receive_message(struct crit_client *client, enum crit_message_kind kind,
+			   void *ret_message, size_t size, int64_t deadline_ns)
 {
 	union {
 		char bytes[CRIT_MESSAGE_MAX];
@@ -162,8 +162,8 @@ static int hand_over_output(struct crit_client *client, const struct crit_client
 						 .fd_count = 2 },
 			     client->deadline_ns);
 	return error < 0 ? crit_err_set(err, error, "critd did not take the recording: %s",
-					strerrordesc_np(-error)) :
-			   0;
+					strerrordesc_np(-error))
+			 : 0;
 }
 
 static void describe_self(struct crit_client *client, const struct crit_client_options *options)
@@ -207,7 +207,8 @@ int crit_client_open(struct crit_client *ret_client, const struct crit_client_op
 		error = welcome.status;
 	if (error < 0) {
 		crit_client_fini(ret_client);
-		return crit_err_set(err, error, "critd at %s does not serve us: %s; see critd.log there",
+		return crit_err_set(err, error,
+				    "critd at %s does not serve us: %s; see critd.log there",
 				    ret_client->socket_path, strerrordesc_np(-error));
 	}
 	ret_client->run_id = welcome.run_id;
@@ -287,11 +288,9 @@ int crit_client_attach(struct crit_client *client, int pidfd, struct crit_err *e
 {
 	CRIT_CLIENT_GUARD;
 	struct crit_message_head message = { CRIT_M_ATTACH, CRIT_SOCKET_VERSION, sizeof(message) };
-	int error = send_message(client,
-				 &(struct envelope){ .message = &message,
-						     .fds = { pidfd },
-						     .fd_count = 1 },
-				 crit_client_now_ns() + SEND_NS);
+	int error = send_message(
+		client, &(struct envelope){ .message = &message, .fds = { pidfd }, .fd_count = 1 },
+		crit_client_now_ns() + SEND_NS);
 
 	if (error < 0)
 		return crit_err_set(err, error, "cannot send to critd at %s: %s",
@@ -309,8 +308,7 @@ int crit_client_send_rank(struct crit_client *client, struct crit_message_rank *
 int crit_client_send_close(struct crit_client *client, uint64_t close_ns, bool has_reopened)
 {
 	CRIT_CLIENT_GUARD;
-	struct crit_message_close message = { .close_ns = close_ns,
-					      .has_reopened = has_reopened };
+	struct crit_message_close message = { .close_ns = close_ns, .has_reopened = has_reopened };
 
 	return send_plain(client, &message.head, CRIT_M_CLOSE, sizeof(message));
 }

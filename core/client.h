@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client's side of core/abi_socket.h: finds critd or starts it, makes the run's directory and its
- * finisher when asked to, registers, and waits for the report.  Used by libcrit_core.so and crit run.
+ * The client's side of core/abi_socket.h: finds critd or starts it, makes the run's directory
+ * and its finisher when asked to, registers, and waits for the report.  Used by libcrit_core.so
+ * and crit run.
  *
- * Nothing here prints, waits without a deadline, leaves a child behind, or changes errno or the signal
- * mask of the caller.  Every function answers 0 or -errno; err may be NULL.
+ * Nothing here prints, waits without a deadline, leaves a child behind, or changes errno or the
+ * signal mask of the caller.  Every function answers 0 or -errno; err may be NULL.
  */
 #ifndef CRIT_CLIENT_H
 #define CRIT_CLIENT_H

@@ -91,7 +91,8 @@ static int listen_at(const char *path, int *ret_fd)
 
 	if (fd < 0)
 		return -errno;
-	(void)unlink(path); /* left by a critd that was killed: we hold the lock and nobody answers */
+	(void)unlink(
+		path); /* left by a critd that was killed: we hold the lock and nobody answers */
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, 0600) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
@@ -105,8 +106,8 @@ static int open_log(const char *socket_path)
 	char path[CRIT_SOCKET_PATH_BYTES + 16];
 	const char *slash = strrchr(socket_path, '/');
 
-	(void)snprintf(path, sizeof(path), "%.*s/critd.log",
-		       slash ? (int)(slash - socket_path) : 0, socket_path);
+	(void)snprintf(path, sizeof(path), "%.*s/critd.log", slash ? (int)(slash - socket_path) : 0,
+		       socket_path);
 	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
@@ -114,8 +115,10 @@ static int open_log(const char *socket_path)
 static int start_critd(const char *path, bool has_no_kernel, struct crit_err *err)
 {
 	char program[CRIT_PATH_BYTES];
-	const char *arguments[] = { "critd", "--listen-fd", "3", "--socket-path",
-				    path,    has_no_kernel ? "--no-kernel" : NULL, NULL };
+	const char *arguments[] = { "critd", "--listen-fd",
+				    "3",     "--socket-path",
+				    path,    has_no_kernel ? "--no-kernel" : NULL,
+				    NULL };
 	crit_autoclose int listen_fd = -1;
 	crit_autoclose int log_fd = -1;
 	int error = crit_client_find_program("critd", program, sizeof(program));
@@ -147,8 +150,7 @@ static int start_critd(const char *path, bool has_no_kernel, struct crit_err *er
  */
 static int take_lock(const char *path, int *ret_fd)
 {
-	crit_autoclose int fd =
-		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	crit_autoclose int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	struct stat held, named;
 
 	if (fd < 0)

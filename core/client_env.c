@@ -29,7 +29,10 @@ uint64_t crit_client_hash(const char *text)
 	return hash;
 }
 
-/* A number with an optional suffix K, M or G; the default when it is missing, foreign or out of range. */
+/*
+ * A number with an optional suffix K, M or G; the default when it is missing, foreign or out
+ * of range.
+ */
 static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
 {
 	const char *text = getenv(name);
@@ -68,8 +71,8 @@ void crit_client_env_read(struct crit_client_env *ret_env)
 
 	memset(ret_env, 0, sizeof(*ret_env));
 	ret_env->is_disabled = disable && *disable && strcmp(disable, "0") != 0;
-	ret_env->level = level && strcmp(level, "profile") == 0 ? CRIT_LEVEL_PROFILE :
-								 CRIT_LEVEL_TRACE;
+	ret_env->level = level && strcmp(level, "profile") == 0 ? CRIT_LEVEL_PROFILE
+								: CRIT_LEVEL_TRACE;
 	ret_env->finish_s = (uint32_t)read_number("CRIT_FINISH_S", 0, 3600, CRIT_FINISH_S_DEFAULT);
 	ret_env->poll_gap_ns =
 		(uint32_t)read_number("CRIT_POLL_GAP", 0, 1000000000, CRIT_POLL_GAP_NS_DEFAULT);

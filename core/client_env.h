@@ -30,8 +30,9 @@ struct crit_client_env {
 void crit_client_env_read(struct crit_client_env *ret_env);
 
 /*
- * Finds the run key: env->run; SLURM job and step; PMIX_NAMESPACE without its last 16 bits; the peer
- * of PMI_FD; else the nearest ancestor that is neither shell nor interpreter.  Range: NUL-terminated.
+ * Finds the run key: env->run; SLURM job and step; PMIX_NAMESPACE without its last 16 bits; the
+ * peer of PMI_FD; else the nearest ancestor that is neither shell nor interpreter.  Range: NUL-
+ * terminated.
  */
 void crit_client_run_key(const struct crit_client_env *env, char ret_key[CRIT_RUN_KEY_BYTES]);
 
@@ -41,7 +42,10 @@ void crit_client_world_name(const char *run_key, char ret_name[CRIT_WORLD_BYTES]
 /* FNV-1a of a text, for short names. */
 uint64_t crit_client_hash(const char *text);
 
-/* Parent and start time (clock ticks since boot) of a process; 0 or -errno.  Outputs may be NULL. */
+/*
+ * Parent and start time (clock ticks since boot) of a process; 0 or -errno.  Outputs may be
+ * NULL.
+ */
 int crit_client_process_stat(pid_t pid, char ret_comm[16], pid_t *ret_parent,
 			     uint64_t *ret_start_ticks);
 

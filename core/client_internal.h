@@ -31,8 +31,8 @@ static inline void crit_client_guard_end(const struct crit_client_guard *guard)
 }
 
 #define CRIT_CLIENT_GUARD                                                                          \
-	__attribute__((cleanup(crit_client_guard_end), unused)) const struct crit_client_guard     \
-		guard = crit_client_guard_begin()
+	__attribute__((cleanup(crit_client_guard_end), unused))                                    \
+	const struct crit_client_guard guard = crit_client_guard_begin()
 
 static inline int64_t crit_client_now_ns(void)
 {
@@ -62,7 +62,10 @@ struct crit_client_program {
  */
 int crit_client_spawn(const struct crit_client_program *program);
 
-/* The path of "critd" or "crit": ../bin beside the object this code is in, else where install put it. */
+/*
+ * The path of "critd" or "crit": ../bin beside the object this code is in, else where install
+ * put it.
+ */
 int crit_client_find_program(const char *name, char *ret_path, size_t size);
 
 /* Connects client->fd, starting critd where nobody listens. */

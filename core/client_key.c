@@ -60,9 +60,9 @@ int crit_client_process_stat(pid_t pid, char ret_comm[16], pid_t *ret_parent,
 
 static bool is_shell_or_interpreter(const char *comm)
 {
-	static const char *const names[] = { "sh",   "bash",   "dash",	  "zsh",  "ksh",
-					     "mksh", "tcsh",   "csh",	  "fish", "busybox",
-					     "perl", "ruby",   "env",	  "nice", "timeout",
+	static const char *const names[] = { "sh",   "bash",   "dash",    "zsh",  "ksh",
+					     "mksh", "tcsh",   "csh",     "fish", "busybox",
+					     "perl", "ruby",   "env",     "nice", "timeout",
 					     "time", "stdbuf", "setpriv", "tclsh" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -119,7 +119,10 @@ static bool key_of_pmi_fd(char ret_key[CRIT_RUN_KEY_BYTES])
 	return true;
 }
 
-/* "123456789" is a number whose low 16 bits count the worlds; "name@2" keeps the count behind the @. */
+/*
+ * "123456789" is a number whose low 16 bits count the worlds; "name@2" keeps the count behind
+ * the @.
+ */
 static void key_of_namespace(const char *name, char ret_key[CRIT_RUN_KEY_BYTES])
 {
 	char *end = NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaves a line where an administrator or crit doctor will look, without the application's syslog state.
+// Leaves a line where an administrator or crit doctor will look, without the application's
+// syslog state.
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static void tell_syslog(const char *line, size_t length)
 	int size = snprintf(text, sizeof(text), "<%d>%.*s", USER_WARNING, (int)length, line);
 
 	if (fd >= 0 && size > 0)
-		(void)sendto(fd, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1,
+		(void)sendto(fd, text,
+			     (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1,
 			     MSG_NOSIGNAL, (const struct sockaddr *)&address, sizeof(address));
 }
 

@@ -130,7 +130,10 @@ static int open_recording(const char *directory, const char *host, int *ret_fd)
 	return 0;
 }
 
-/* A directory that already holds a recording of this node belongs to an older run: take the next name. */
+/*
+ * A directory that already holds a recording of this node belongs to an older run: take the
+ * next name.
+ */
 int crit_client_make_output(struct crit_client *client, const struct crit_client_env *env,
 			    int *ret_fd, struct crit_err *err)
 {
@@ -158,8 +161,8 @@ int crit_client_make_output(struct crit_client *client, const struct crit_client
 
 int crit_client_start_finisher(struct crit_client *client, int *ret_fd, struct crit_err *err)
 {
-	const char *arguments[] = { "crit",	       "finish", "--directory",
-				    client->directory, "--socket-fd", "3", NULL };
+	const char *arguments[] = { "crit",        "finish", "--directory", client->directory,
+				    "--socket-fd", "3",      NULL };
 	char program[CRIT_PATH_BYTES];
 	int pair[2];
 	int error;
@@ -169,13 +172,15 @@ int crit_client_start_finisher(struct crit_client *client, int *ret_fd, struct c
 				    strerrordesc_np(errno));
 	error = crit_client_find_program("crit", program, sizeof(program));
 	if (error == 0)
-		error = crit_client_spawn(&(struct crit_client_program){
-			.path = program, .arguments = arguments, .pass_fd = pair[1], .error_fd = -1 });
+		error = crit_client_spawn(&(struct crit_client_program){ .path = program,
+									 .arguments = arguments,
+									 .pass_fd = pair[1],
+									 .error_fd = -1 });
 	(void)close(pair[1]);
 	*ret_fd = pair[0];
 	/* without a finisher the recording is still worth having */
-	return error == 0 ? 0 :
-			    crit_err_set(err, error,
+	return error == 0 ? 0
+			  : crit_err_set(err, error,
 					 "cannot start 'crit finish': %s; run 'crit report %.150s'",
 					 strerrordesc_np(-error), client->directory);
 }

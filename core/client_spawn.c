@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Starts critd and the finisher so that the caller never has a child nor a SIGCHLD of ours.
 //
-// A clone with exit signal 0 is invisible to wait() and sends no signal when it ends.  An exec would
-// give it SIGCHLD back, so it only starts the program as its own child and ends; it is reaped here by
-// __WCLONE, and the program belongs to init.  Between clone and exec nothing but system calls happens:
-// the other threads of the caller, and their locks, are not there.
+// A clone with exit signal 0 is invisible to wait() and sends no signal when it ends.  An exec
+// would give it SIGCHLD back, so it only starts the program as its own child and ends; it is
+// reaped here by __WCLONE, and the program belongs to init.  Between clone and exec nothing but
+// system calls happens: the other threads of the caller, and their locks, are not there.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -35,9 +35,11 @@ static int set_signal_mask(uint64_t mask, uint64_t *ret_old)
 
 static bool is_kept_variable(const char *entry)
 {
-	static const char *const names[] = { "PATH=",	 "HOME=", "USER=",   "LANG=",
-					     "LC_ALL=", "TZ=",	  "TMPDIR=", "XDG_RUNTIME_DIR=",
-					     "CRIT_",	 "ASAN_OPTIONS=",    "UBSAN_OPTIONS=" };
+	static const char *const names[] = {
+		"PATH=",   "HOME=",         "USER=",         "LANG=",
+		"LC_ALL=", "TZ=",           "TMPDIR=",       "XDG_RUNTIME_DIR=",
+		"CRIT_",   "ASAN_OPTIONS=", "UBSAN_OPTIONS="
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)

@@ -2,8 +2,9 @@
 /*
  * libcrit_core.so: what all shims of a process share: tag word, stripes, clock, registration.
  *
- * The oath: nothing here exits, prints, changes errno or the signal mask, allocates in a hook, or waits
- * without a deadline.  On any trouble a thread or the whole process goes silent and calls are forwarded.
+ * The oath: nothing here exits, prints, changes errno or the signal mask, allocates in a hook,
+ * or waits without a deadline.  On any trouble a thread or the whole process goes silent and
+ * calls are forwarded.
  */
 #ifndef CRIT_SHIM_H
 #define CRIT_SHIM_H
@@ -20,16 +21,17 @@
 #define CRIT_SHIM_WHAT(call, span_class) ((uint32_t)(call) | (uint32_t)(span_class) << 16)
 
 /*
- * Finds critd and registers the process, once; later calls only answer.  False: CRIT_DISABLE is set or
- * there is no critd, so calls may bypass the shim.  Threads: any; one that comes while another is
- * starting does not wait.  Cost: up to CRIT_CLIENT_START_MS, the first time.
+ * Finds critd and registers the process, once; later calls only answer.  False: CRIT_DISABLE is
+ * set or there is no critd, so calls may bypass the shim.  Threads: any; one that comes while
+ * another is starting does not wait.  Cost: up to CRIT_CLIENT_START_MS, the first time.
  */
 bool crit_shim_start(enum crit_flavour flavour);
 
 /*
  * Begins a span, unless the caller is inside one already.  frame: __builtin_frame_address(0) of the
  * wrapper, whose return address is site.  True: this is the outermost call, end it with
- * crit_shim_leave.  Cost: level trace one clock reading; level profile none for calls that never wait.
+ * crit_shim_leave.  Cost: level trace one clock reading; level profile none for calls that never
+ * wait.
  */
 bool crit_shim_enter(uint32_t what, const void *frame, const void *site);
 
@@ -37,8 +39,8 @@ bool crit_shim_enter(uint32_t what, const void *frame, const void *site);
 void crit_shim_leave(void);
 
 /*
- * The same pair for Test*, Iprobe and their like: failing calls with short gaps become one poll span.
- * is_done: the call found what it was asked about, or failed.
+ * The same pair for Test*, Iprobe and their like: failing calls with short gaps become one poll
+ * span. is_done: the call found what it was asked about, or failed.
  */
 bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site);
 void crit_shim_poll_leave(bool is_done);
@@ -66,8 +68,8 @@ const char *crit_shim_directory(void);
 const char *crit_shim_run_key(void);
 
 /*
- * Moves this node's recording into another directory, if this process made it; the descriptors critd
- * holds stay valid.  False: nothing moved.
+ * Moves this node's recording into another directory, if this process made it; the descriptors
+ * critd holds stay valid.  False: nothing moved.
  */
 bool crit_shim_move_recording(const char *directory);
 

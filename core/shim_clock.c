@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CLOCK_MONOTONIC at the price of the cycle counter.
 //
-// clock_gettime costs two to three times what reading the counter costs.  Where the kernel itself keeps
-// time by the counter, a thread may carry a reading on by cycles for a millisecond, with the scale seen
-// between earlier readings: the error stays that of the readings, tens of nanoseconds.
+// clock_gettime costs two to three times what reading the counter costs.  Where the kernel
+// itself keeps time by the counter, a thread may carry a reading on by cycles for a millisecond,
+// with the scale seen between earlier readings: the error stays that of the readings, tens of
+// nanoseconds.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,7 @@ uint64_t crit_clock_anchor(struct crit_clock *clock)
 		update_scale(clock, cycles, now_ns);
 		clock->anchor_cycles = cycles;
 		clock->anchor_ns = now_ns;
-		clock->limit_cycles =
-			clock->scale ? ((uint64_t)ANCHOR_NS << 32) / clock->scale : 0;
+		clock->limit_cycles = clock->scale ? ((uint64_t)ANCHOR_NS << 32) / clock->scale : 0;
 	}
 	if (now_ns < clock->last_ns)
 		now_ns = clock->last_ns;

@@ -13,8 +13,8 @@
 struct crit_process crit_process = { .client = { .fd = -1 } };
 
 /*
- * The child of a fork is a process of its own: it keeps nothing of its parent's recording and registers
- * anew at its first MPI call.  Only this thread came along.
+ * The child of a fork is a process of its own: it keeps nothing of its parent's recording and
+ * registers anew at its first MPI call.  Only this thread came along.
  */
 static void on_fork_child(void)
 {
@@ -29,7 +29,8 @@ static void on_fork_child(void)
 
 static void prepare_once(void)
 {
-	static bool is_prepared; /* one starter at a time; a fork's child inherits key and handler */
+	static bool
+		is_prepared; /* one starter at a time; a fork's child inherits key and handler */
 
 	if (is_prepared)
 		return;

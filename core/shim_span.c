@@ -94,21 +94,23 @@ static void end_span(struct crit_thread *thread)
 		}
 		position++;
 	}
-	*crit_span_slot_at(thread, position) = make_slot(CRIT_S_LEAVE, CRIT_CALL_OF(thread->what), now_ns, 0);
+	*crit_span_slot_at(thread, position) =
+		make_slot(CRIT_S_LEAVE, CRIT_CALL_OF(thread->what), now_ns, 0);
 	crit_span_publish(thread, position + 1);
 	thread->is_recorded = CRIT_RECORDED_NOT;
 }
 
 /*
  * Inside a span already?  Frames of nested calls lie deeper.  A frame that was left by longjmp, an
- * exception or cancellation is recognised by a caller above it or by its return address overwritten.
+ * exception or cancellation is recognised by a caller above it or by its return address
+ * overwritten.
  */
 bool crit_span_is_nested(struct crit_thread *thread, const uintptr_t *frame)
 {
 	const uintptr_t *outer = thread->outer_frame;
 
-	if (frame < outer && ((uintptr_t)outer - (uintptr_t)frame > FRAME_REACH ||
-			      outer[1] == thread->outer_return))
+	if (frame < outer &&
+	    ((uintptr_t)outer - (uintptr_t)frame > FRAME_REACH || outer[1] == thread->outer_return))
 		return true;
 	thread->outer_frame = NULL;
 	if (thread->is_recorded)
@@ -116,7 +118,10 @@ bool crit_span_is_nested(struct crit_thread *thread, const uintptr_t *frame)
 	return false;
 }
 
-/* A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a tag. */
+/*
+ * A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a
+ * tag.
+ */
 bool crit_span_has_stripe(struct crit_thread *thread, bool *ret_may_tag)
 {
 	if (!thread->is_tag_only) {
@@ -140,7 +145,8 @@ static void begin_span(struct crit_thread *thread, uint32_t what, uint64_t site)
 		return;
 	}
 	now_ns = crit_clock_now_ns(&thread->clock);
-	*crit_span_slot_at(thread, thread->write_pos) = make_slot(CRIT_S_ENTER, CRIT_CALL_OF(what), now_ns, site);
+	*crit_span_slot_at(thread, thread->write_pos) =
+		make_slot(CRIT_S_ENTER, CRIT_CALL_OF(what), now_ns, site);
 	thread->site = site;
 	thread->enter_ns = now_ns;
 	if (is_trace) {
@@ -157,7 +163,8 @@ static void begin_span(struct crit_thread *thread, uint32_t what, uint64_t site)
 
 static inline bool may_wait(uint32_t what)
 {
-	return CRIT_CLASS_OF(what) >= CRIT_CLASS_MPI_MAY_WAIT && CRIT_CLASS_OF(what) != CRIT_CLASS_OMP;
+	return CRIT_CLASS_OF(what) >= CRIT_CLASS_MPI_MAY_WAIT &&
+	       CRIT_CLASS_OF(what) != CRIT_CLASS_OMP;
 }
 
 bool crit_shim_enter(uint32_t what, const void *frame, const void *site)
@@ -172,8 +179,8 @@ bool crit_shim_enter(uint32_t what, const void *frame, const void *site)
 		    (thread->level == CRIT_LEVEL_PROFILE && may_wait(what))) {
 			begin_span(thread, what, (uint64_t)(uintptr_t)site);
 		} else if (thread->level == CRIT_LEVEL_PROFILE) {
-			struct crit_counter *counter =
-				crit_span_counter_of(thread, CRIT_CALL_OF(what), (uint64_t)(uintptr_t)site);
+			struct crit_counter *counter = crit_span_counter_of(
+				thread, CRIT_CALL_OF(what), (uint64_t)(uintptr_t)site);
 
 			if (CRIT_LIKELY(counter != NULL))
 				counter->count++;

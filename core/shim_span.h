@@ -2,8 +2,8 @@
 /*
  * What spans and poll spans have in common, inline for their hot paths.
  *
- * Order in every transition: record, compiler barrier, tag store.  The kernel half reads the tag when
- * the thread leaves its CPU, on that CPU, so a compiler barrier is all it takes.
+ * Order in every transition: record, compiler barrier, tag store.  The kernel half reads the tag
+ * when the thread leaves its CPU, on that CPU, so a compiler barrier is all it takes.
  */
 #ifndef CRIT_SHIM_SPAN_H
 #define CRIT_SHIM_SPAN_H
@@ -35,11 +35,12 @@ static inline void crit_span_store_tag(struct crit_thread *thread, uint32_t what
 	const uint64_t sequence = thread->write_pos + (thread->is_recorded == CRIT_RECORDED_HELD);
 
 	__asm__ volatile("" ::: "memory");
-	*(volatile uint64_t *)&thread->tag =
-		crit_tag_pack(sequence, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), thread->stripe_number);
+	*(volatile uint64_t *)&thread->tag = crit_tag_pack(
+		sequence, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), thread->stripe_number);
 }
 
-static inline struct crit_slot *crit_span_slot_at(const struct crit_thread *thread, uint64_t position)
+static inline struct crit_slot *crit_span_slot_at(const struct crit_thread *thread,
+						  uint64_t position)
 {
 	return &thread->ring[position & (crit_process.ring_slots - 1)];
 }
@@ -50,7 +51,10 @@ static inline void crit_span_publish(struct crit_thread *thread, uint64_t positi
 	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
 }
 
-/* Is there room for so many slots?  Asks critd's read position only when the known room is used up. */
+/*
+ * Is there room for so many slots?  Asks critd's read position only when the known room is
+ * used up.
+ */
 static inline bool crit_span_has_room(struct crit_thread *thread, uint64_t slots)
 {
 	if (CRIT_LIKELY(thread->write_pos + slots <= thread->room_end))
@@ -62,7 +66,7 @@ static inline bool crit_span_has_room(struct crit_thread *thread, uint64_t slots
 
 /* The counter of this call and site, or NULL when the table is full there. */
 static inline struct crit_counter *crit_span_counter_of(struct crit_thread *thread, uint32_t call,
-					      uint64_t site)
+							uint64_t site)
 {
 	struct crit_counter *counter = thread->last_counter;
 
@@ -79,7 +83,7 @@ static inline struct crit_counter *crit_span_counter_of(struct crit_thread *thre
 static inline bool crit_span_is_gate_moved(const struct crit_thread *thread)
 {
 	const struct crit_shm_head *head = crit_process.head;
-	const uint64_t gate = (uint64_t)*(const volatile uint32_t *)&head->tau_ns << 32 |
+	const uint64_t gate = (uint64_t) * (const volatile uint32_t *)&head->tau_ns << 32 |
 			      *(const volatile uint32_t *)&head->level;
 
 	return gate != thread->gate || *(const volatile uint32_t *)&head->is_stopped;
@@ -87,7 +91,7 @@ static inline bool crit_span_is_gate_moved(const struct crit_thread *thread)
 
 /* The parts of every enter; false when the call is nested or the thread keeps no records. */
 static inline bool crit_span_begin(struct crit_thread *thread, uint32_t what, const void *frame,
-			 bool *ret_is_outer)
+				   bool *ret_is_outer)
 {
 	*ret_is_outer = false;
 	if (CRIT_UNLIKELY(thread->outer_frame != NULL) && crit_span_is_nested(thread, frame))

@@ -17,7 +17,8 @@
 
 enum crit_recorded {
 	CRIT_RECORDED_NOT = 0,
-	CRIT_RECORDED_HELD = 1, /* ENTER lies in the ring, unpublished: a short wait will be folded */
+	CRIT_RECORDED_HELD =
+		1, /* ENTER lies in the ring, unpublished: a short wait will be folded */
 	CRIT_RECORDED_PUBLISHED = 2
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between libcrit_pmpi.so and a backend, and between a backend's generated and hand-written wrappers. */
+/*
+ * Between libcrit_pmpi.so and a backend, and between a backend's generated and hand-written
+ * wrappers.
+ */
 #ifndef CRIT_PMPI_BACKEND_H
 #define CRIT_PMPI_BACKEND_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libcrit_pmpi.so, which knows no MPI type, and a backend, which knows one flavour's, agree on. */
+/*
+ * What libcrit_pmpi.so, which knows no MPI type, and a backend, which knows one flavour's,
+ * agree on.
+ */
 #ifndef CRIT_PMPI_BACKEND_ABI_H
 #define CRIT_PMPI_BACKEND_ABI_H
 

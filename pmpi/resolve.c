@@ -59,8 +59,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
 
 static void load_backend(void)
 {
-	const char *name = loaded.flavour == CRIT_FLAVOUR_OPENMPI ? "libcrit_pmpi_openmpi.so" :
-								    "libcrit_pmpi_mpich.so";
+	const char *name = loaded.flavour == CRIT_FLAVOUR_OPENMPI ? "libcrit_pmpi_openmpi.so"
+								  : "libcrit_pmpi_mpich.so";
 	char path[PATH_BYTES];
 	const char *slash;
 	Dl_info self;
@@ -117,8 +117,9 @@ static bool is_always_wrapped(uint32_t number)
 }
 
 /*
- * MPI_X leads to the wrapper, and that to another tool's MPI_X or to PMPI_X.  PMPI_X leads to the same
- * wrapper, as the net under callers MPI_X does not see, unless a tool's MPI_X is about to call it.
+ * MPI_X leads to the wrapper, and that to another tool's MPI_X or to PMPI_X.  PMPI_X leads to
+ * the same wrapper, as the net under callers MPI_X does not see, unless a tool's MPI_X is about
+ * to call it.
  */
 static void *choose(uint32_t place)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names libcrit_pmpi.so exports: each jumps through its place in a table.  A place leads first to a
- * lazy entry, which keeps all argument registers, asks crit_pmpi_resolve where to go, and goes there;
- * the resolver has filled the place by then.
+ * The names libcrit_pmpi.so exports: each jumps through its place in a table.  A place leads
+ * first to a lazy entry, which keeps all argument registers, asks crit_pmpi_resolve where to go,
+ * and goes there; the resolver has filled the place by then.
  */
 #if defined(__x86_64__)
 

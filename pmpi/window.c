@@ -54,8 +54,8 @@ static bool has_one_node(int size)
 }
 
 /*
- * Several nodes: the recording goes where rank 0's is, and the world has one name.  On a communicator
- * of our own, whose errors come back to us.
+ * Several nodes: the recording goes where rank 0's is, and the world has one name.  On a
+ * communicator of our own, whose errors come back to us.
  */
 static void agree_on_place(struct place *place)
 {
@@ -114,7 +114,8 @@ static void open_world(void)
 	message.thread_level = (uint32_t)provided;
 	memcpy(message.world, place.world, sizeof(message.world));
 	describe_library(&message);
-	if (atomic_fetch_add(&window.open_count, 1) == 0 && !atomic_exchange(&window.was_open, true))
+	if (atomic_fetch_add(&window.open_count, 1) == 0 &&
+	    !atomic_exchange(&window.was_open, true))
 		crit_shim_open_window(&message);
 }
 
@@ -127,10 +128,9 @@ static void close_one(void)
 
 int crit_backend_Init(int *argc, char ***argv)
 {
-	const bool is_outer = crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Init, CRIT_CLASS_MPI), FRAME,
-					      SITE);
-	const int result =
-		NEXT(CRIT_MPI_Init, int (*)(int *argc, char ***argv))(argc, argv);
+	const bool is_outer =
+		crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Init, CRIT_CLASS_MPI), FRAME, SITE);
+	const int result = NEXT(CRIT_MPI_Init, int (*)(int *argc, char ***argv))(argc, argv);
 
 	if (is_outer)
 		crit_shim_leave();
@@ -141,8 +141,8 @@ int crit_backend_Init(int *argc, char ***argv)
 
 int crit_backend_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	const bool is_outer = crit_shim_enter(
-		CRIT_SHIM_WHAT(CRIT_MPI_Init_thread, CRIT_CLASS_MPI), FRAME, SITE);
+	const bool is_outer =
+		crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Init_thread, CRIT_CLASS_MPI), FRAME, SITE);
 	const int result =
 		NEXT(CRIT_MPI_Init_thread, int (*)(int *argc, char ***argv, int required,
 						   int *provided))(argc, argv, required, provided);
@@ -194,11 +194,11 @@ static void open_session(void)
 
 int crit_backend_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-	const bool is_outer = crit_shim_enter(
-		CRIT_SHIM_WHAT(CRIT_MPI_Session_init, CRIT_CLASS_MPI), FRAME, SITE);
-	const int result = NEXT(CRIT_MPI_Session_init, int (*)(MPI_Info info, MPI_Errhandler handler,
-							       MPI_Session *session))(
-		info, errhandler, session);
+	const bool is_outer =
+		crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_init, CRIT_CLASS_MPI), FRAME, SITE);
+	const int result = NEXT(CRIT_MPI_Session_init,
+				int (*)(MPI_Info info, MPI_Errhandler handler,
+					MPI_Session * session))(info, errhandler, session);
 
 	if (is_outer)
 		crit_shim_leave();
@@ -213,9 +213,9 @@ int crit_backend_Session_finalize(MPI_Session *session)
 	int result;
 
 	close_one();
-	is_outer = crit_shim_enter(
-		CRIT_SHIM_WHAT(CRIT_MPI_Session_finalize, CRIT_CLASS_MPI_WAIT), FRAME, SITE);
-	result = NEXT(CRIT_MPI_Session_finalize, int (*)(MPI_Session *session))(session);
+	is_outer = crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_finalize, CRIT_CLASS_MPI_WAIT),
+				   FRAME, SITE);
+	result = NEXT(CRIT_MPI_Session_finalize, int (*)(MPI_Session * session))(session);
 	if (is_outer)
 		crit_shim_leave();
 	return result;

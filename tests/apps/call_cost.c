@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the shim adds to an MPI call: the wrapped call and MPI's own function in turns, in one process.
+//
+// usage: call_cost [CHUNKS]      prints, from rank 0, one line per call:
+//        NAME wrapped_ns bare_ns added_ns
+// Each figure is the first percentile of chunk means, so that what else the machine does stays out.
+// Between chunks the program sleeps, for the collector to drain the rings.
+#include <dlfcn.h>
+#include <link.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CHUNK 500
+#define WARM_UP 50
+#define PAUSE_NS 300000
+
+static int rank;
+static void *mpi;
+
+/* MPI's own functions, past any shim. */
+static int (*bare_comm_rank)(MPI_Comm, int *);
+static int (*bare_iprobe)(int, int, MPI_Comm, int *, MPI_Status *);
+static int (*bare_send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+static int (*bare_recv)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
+
+static int find_mpi(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+	const char *base = slash ? slash + 1 : info->dlpi_name;
+
+	(void)size;
+	(void)unused;
+	if (strncmp(base, "libmpi.so.", 10) != 0 && strncmp(base, "libmpich.so.", 12) != 0)
+		return 0;
+	mpi = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+	return mpi != NULL;
+}
+
+static void *bare(const char *name)
+{
+	void *function = dlsym(mpi, name);
+
+	if (!function) {
+		fprintf(stderr, "call_cost: no %s in the MPI library\n", name);
+		exit(1);
+	}
+	return function;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void repeat_comm_rank(int count, int is_bare)
+{
+	int answer;
+
+	for (int i = 0; i < count; i++)
+		if (is_bare)
+			bare_comm_rank(MPI_COMM_WORLD, &answer);
+		else
+			MPI_Comm_rank(MPI_COMM_WORLD, &answer);
+}
+
+static void repeat_iprobe(int count, int is_bare)
+{
+	int flag;
+
+	for (int i = 0; i < count; i++)
+		if (is_bare)
+			bare_iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+		else
+			MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+/* One Send and one Recv on each side: two calls of each rank lie in a row. */
+static void repeat_ping_pong(int count, int is_bare)
+{
+	const int peer = 1 - rank;
+
+	for (int i = 0; i < count; i++)
+		for (int turn = 0; turn < 2; turn++) {
+			const int is_sender = turn == rank;
+
+			if (is_sender && is_bare)
+				bare_send(NULL, 0, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+			else if (is_sender)
+				MPI_Send(NULL, 0, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+			else if (is_bare)
+				bare_recv(NULL, 0, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
+					  MPI_STATUS_IGNORE);
+			else
+				MPI_Recv(NULL, 0, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
+					 MPI_STATUS_IGNORE);
+		}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double first_percentile(double *means, int count)
+{
+	qsort(means, (size_t)count, sizeof(*means), compare);
+	return means[count / 100];
+}
+
+static void measure(const char *name, void (*repeat)(int count, int is_bare), int chunks)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	double *means[2] = { calloc((size_t)chunks, sizeof(double)),
+			     calloc((size_t)chunks, sizeof(double)) };
+	double wrapped_ns, bare_ns;
+
+	for (int chunk = 0; chunk < 2 * chunks; chunk++) {
+		const int is_bare = chunk & 1;
+		int64_t start_ns;
+
+		repeat(WARM_UP, is_bare);
+		start_ns = now_ns();
+		repeat(CHUNK, is_bare);
+		means[is_bare][chunk / 2] = (double)(now_ns() - start_ns) / CHUNK;
+		if (!is_bare)
+			nanosleep(&pause, NULL);
+	}
+	wrapped_ns = first_percentile(means[0], chunks);
+	bare_ns = first_percentile(means[1], chunks);
+	if (rank == 0)
+		printf("%s %.1f %.1f %.1f\n", name, wrapped_ns, bare_ns, wrapped_ns - bare_ns);
+	free(means[0]);
+	free(means[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int chunks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1500;
+	int size;
+
+	if (chunks < 100 || chunks > 1000000) {
+		fprintf(stderr, "usage: %s [CHUNKS], at least 100\n", argv[0]);
+		return 2;
+	}
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	dl_iterate_phdr(find_mpi, NULL);
+	*(void **)&bare_comm_rank = bare("PMPI_Comm_rank");
+	*(void **)&bare_iprobe = bare("PMPI_Iprobe");
+	*(void **)&bare_send = bare("PMPI_Send");
+	*(void **)&bare_recv = bare("PMPI_Recv");
+	if (rank == 0) {
+		measure("Comm_rank", repeat_comm_rank, chunks);
+		measure("Iprobe", repeat_iprobe, chunks);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (size == 2)
+		measure("half_round_trip", repeat_ping_pong, chunks);
+	MPI_Finalize();
+	return 0;
+}
