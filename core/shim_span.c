@@ -49,6 +49,7 @@ void crit_span_follow_gate(struct crit_thread *thread)
 
 	if (__atomic_load_n(&head->is_stopped, __ATOMIC_RELAXED)) {
 		thread->level = CRIT_LEVEL_NONE;
+		thread->gate = UINT64_MAX; /* no level: whatever comes next is news */
 		return;
 	}
 	crit_span_flush_poll(thread);
@@ -157,6 +158,7 @@ static void begin_span(struct crit_thread *thread, uint32_t what, uint64_t site)
 	thread->is_recorded = CRIT_RECORDED_HELD;
 	thread->stripe->open_class = CRIT_CLASS_OF(what);
 	thread->stripe->open_first_ns = now_ns;
+	thread->stripe->open_last_ns = now_ns;
 	thread->stripe->open_site = site;
 	thread->stripe->open_call = CRIT_CALL_OF(what);
 }

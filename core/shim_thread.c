@@ -46,13 +46,8 @@ static void take_over(struct crit_thread *thread, struct crit_stripe_head *strip
 	struct crit_slot *ring =
 		(struct crit_slot *)(void *)((char *)stripe + CRIT_STRIPE_RING_OFFSET);
 
-	if (stripe->claim_ns) /* not fresh */
-		memset(crit_stripe_counters(stripe), 0,
-		       CRIT_COUNTERS * sizeof(struct crit_counter));
 	stripe->ns_tid = (uint32_t)syscall(SYS_gettid);
 	stripe->claim_pos = stripe->write_pos;
-	stripe->counters_lost = 0;
-	stripe->folded_ns = 0;
 	stripe->open_call = 0;
 	stripe->release_ns = 0;
 	thread->ring = ring;

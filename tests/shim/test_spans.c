@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hooks against a stand-in for critd: what ring, counters, head and tag hold afterwards.
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/call.h"
+#include "core/shim.h"
+#include "tests/lib/check.h"
+#include "tests/shim/fake_critd.h"
+
+#define FRAME __builtin_frame_address(0)
+#define SITE __builtin_return_address(0)
+#define WRAPPER __attribute__((noinline, optimize("no-omit-frame-pointer")))
+
+static struct fake_critd fake;
+static struct crit_shm_head *head;
+static jmp_buf escape;
+
+/* Wrappers as the generator writes them. */
+WRAPPER static void call(uint32_t number, enum crit_span_class span_class, void (*body)(void))
+{
+	const bool is_outer = crit_shim_enter(CRIT_SHIM_WHAT(number, span_class), FRAME, SITE);
+
+	if (body)
+		body();
+	if (is_outer)
+		crit_shim_leave();
+}
+
+WRAPPER static void poll_call(bool is_done)
+{
+	const bool is_outer = crit_shim_poll_enter(
+		CRIT_SHIM_WHAT(CRIT_MPI_Iprobe, CRIT_CLASS_MPI_POLL), FRAME, SITE);
+
+	if (is_outer)
+		crit_shim_poll_leave(is_done);
+}
+
+static void send(void)
+{
+	call(CRIT_MPI_Send, CRIT_CLASS_MPI_MAY_WAIT, NULL);
+}
+
+static void receive(void)
+{
+	call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, NULL);
+}
+
+static void rank_of(void)
+{
+	call(CRIT_MPI_Comm_rank, CRIT_CLASS_MPI, NULL);
+}
+
+static void jump(void)
+{
+	longjmp(escape, 1);
+}
+
+static void pass_ns(int64_t time_ns)
+{
+	const uint64_t until_ns = crit_shim_now_ns() + (uint64_t)time_ns;
+
+	while (crit_shim_now_ns() < until_ns)
+		;
+}
+
+static void linger(void)
+{
+	pass_ns(200000);
+}
+
+static struct crit_stripe_head *own_stripe(void)
+{
+	return fake_critd_stripe(head, 0);
+}
+
+static uint64_t tag(void)
+{
+	return *(volatile uint64_t *)((char *)__builtin_thread_pointer() +
+				      fake.registered.tls_offset);
+}
+
+/* Is the slot so far from the end what it should be?  Kinds as letters: EN. LEave, POll, COntinued. */
+static void check_slot(int from_end, int kind, unsigned int number)
+{
+	const uint64_t position = own_stripe()->write_pos - (uint64_t)from_end;
+	const struct crit_slot *slot = fake_critd_slot(head, 0, position);
+
+	CHECK_INT_EQ(slot->kind, kind);
+	if (kind != CRIT_S_CONTINUED)
+		CHECK_INT_EQ(slot->call, number);
+}
+
+static void drain(void)
+{
+	own_stripe()->read_pos = own_stripe()->write_pos;
+}
+
+static void test_pair(void)
+{
+	const struct crit_slot *enter, *leave;
+	uint64_t position;
+
+	CHECK_CASE("pair");
+	send(); /* takes the stripe and writes LEVEL */
+	CHECK_INT_EQ(fake_critd_slot(head, 0, 0)->kind, CRIT_S_LEVEL);
+	CHECK_INT_EQ(fake_critd_slot(head, 0, 0)->call, CRIT_LEVEL_TRACE);
+	position = own_stripe()->write_pos;
+	errno = 77;
+	call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger);
+	CHECK_INT_EQ(errno, 77);
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	enter = fake_critd_slot(head, 0, position);
+	leave = fake_critd_slot(head, 0, position + 1);
+	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Recv);
+	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Recv);
+	CHECK_INT_GE(leave->time_ns - enter->time_ns, 200000);
+	CHECK(enter->site != 0);
+	CHECK_INT_EQ(own_stripe()->ns_tid, getpid());
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag(), CLASS), CRIT_CLASS_USER);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag(), SEQUENCE), position + 2);
+}
+
+static uint64_t tag_inside;
+
+static void look_at_tag(void)
+{
+	tag_inside = tag();
+}
+
+static void test_tag(void)
+{
+	CHECK_CASE("tag");
+	call(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT, look_at_tag);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CALL), CRIT_MPI_Barrier);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CLASS), CRIT_CLASS_MPI_WAIT);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, STRIPE), 0);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, SEQUENCE), own_stripe()->write_pos - 1);
+}
+
+static void test_nested(void)
+{
+	const uint64_t position = own_stripe()->write_pos;
+
+	CHECK_CASE("nested");
+	call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send);
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Allreduce);
+	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Allreduce);
+}
+
+/* Overwrites what a frame left by longjmp had below, then calls from deeper than that frame was. */
+__attribute__((noinline)) static void send_from_below(void)
+{
+	volatile char filler[4096];
+
+	memset((char *)filler, 0x55, sizeof(filler));
+	send();
+	CHECK_INT_EQ(filler[17], 0x55);
+}
+
+static void test_longjmp(void (*next)(void))
+{
+	const uint64_t position = own_stripe()->write_pos;
+
+	if (setjmp(escape) == 0)
+		call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, jump);
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 1);
+	next();
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
+	check_slot(4, CRIT_S_ENTER, CRIT_MPI_Recv);
+	check_slot(3, CRIT_S_LEAVE, CRIT_MPI_Recv);
+	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Send);
+	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Send);
+}
+
+static void test_poll(void)
+{
+	uint64_t position = own_stripe()->write_pos;
+	const struct crit_slot_poll2 *second;
+	const struct crit_slot *first;
+
+	CHECK_CASE("poll");
+	for (int i = 0; i < 1000; i++)
+		poll_call(false);
+	CHECK_INT_EQ(own_stripe()->open_call, CRIT_MPI_Iprobe);
+	CHECK_INT_GE(own_stripe()->open_count, 1);
+	poll_call(true);
+	CHECK_INT_EQ(own_stripe()->open_call, 0);
+	check_slot(2, CRIT_S_POLL, CRIT_MPI_Iprobe);
+	check_slot(1, CRIT_S_CONTINUED, 0);
+	/* the machine may interrupt a sequence, but no call is lost or counted twice */
+	for (uint64_t count = 0; count < 1001; position += 2) {
+		first = fake_critd_slot(head, 0, position);
+		second = (const void *)fake_critd_slot(head, 0, position + 1);
+		if (!CHECK_INT_LT(position, own_stripe()->write_pos))
+			return;
+		count += second->count;
+		CHECK_INT_LE(second->gap_sum_ns, first->arg - first->time_ns);
+		CHECK_INT_LE(count, 1001);
+	}
+	CHECK_UINT_EQ(position, own_stripe()->write_pos);
+}
+
+static void test_poll_ends(void)
+{
+	uint64_t position;
+
+	CHECK_CASE("poll ends at a gap and at another call");
+	poll_call(false);
+	position = own_stripe()->write_pos;
+	pass_ns(100000);
+	poll_call(false);
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	CHECK_UINT_EQ(own_stripe()->open_count, 1);
+	send();
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 6);
+	check_slot(4, CRIT_S_POLL, CRIT_MPI_Iprobe);
+	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Send);
+}
+
+static void test_full(void)
+{
+	const uint64_t lost = own_stripe()->lost_spans;
+	uint64_t position;
+
+	CHECK_CASE("full ring");
+	drain();
+	position = own_stripe()->write_pos;
+	for (unsigned int i = 0; i < head->ring_slots; i++)
+		send();
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + head->ring_slots);
+	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + head->ring_slots / 2);
+	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Send);
+	poll_call(true);
+	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + head->ring_slots / 2 + 1);
+	drain();
+	send();
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + head->ring_slots + 2);
+}
+
+static unsigned long long counted(unsigned int number)
+{
+	return fake_critd_counter(head, 0, number, offsetof(struct crit_counter, count));
+}
+
+static unsigned long long folded(unsigned int number)
+{
+	return fake_critd_counter(head, 0, number, offsetof(struct crit_counter, folded_count));
+}
+
+static void test_profile(void)
+{
+	uint64_t position;
+
+	CHECK_CASE("profile");
+	head->tau_ns = 100000;
+	head->level = CRIT_LEVEL_PROFILE;
+	rank_of();
+	check_slot(1, CRIT_S_LEVEL, CRIT_LEVEL_PROFILE);
+	position = own_stripe()->write_pos;
+	for (int i = 0; i < 9; i++)
+		rank_of();
+	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_UINT_EQ(counted(CRIT_MPI_Comm_rank), 10);
+	call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger); /* longer than tau */
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Recv);
+	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Recv);
+	CHECK_UINT_EQ(own_stripe()->open_call, 0);
+}
+
+static void test_fold(void)
+{
+	uint64_t position;
+	unsigned long long recorded;
+
+	CHECK_CASE("fold");
+	head->tau_ns = 1000000000;
+	rank_of();
+	position = own_stripe()->write_pos;
+	for (int i = 0; i < 100; i++)
+		receive();
+	poll_call(false);
+	poll_call(true);
+	recorded = (own_stripe()->write_pos - position) / 2;
+	CHECK_UINT_EQ(recorded, 0);
+	CHECK_UINT_EQ(counted(CRIT_MPI_Recv), 100);
+	CHECK_UINT_EQ(folded(CRIT_MPI_Recv), 100);
+	CHECK_UINT_EQ(counted(CRIT_MPI_Iprobe), 2);
+	CHECK_INT_GT(own_stripe()->folded_ns, 0);
+	CHECK_UINT_EQ(own_stripe()->open_call, 0);
+	head->tau_ns = 0;
+	head->level = CRIT_LEVEL_TRACE;
+	send();
+	check_slot(3, CRIT_S_LEVEL, CRIT_LEVEL_TRACE);
+}
+
+static void test_stopped(void)
+{
+	const uint64_t position = own_stripe()->write_pos;
+
+	CHECK_CASE("stopped");
+	head->is_stopped = 1;
+	send();
+	poll_call(true);
+	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	head->is_stopped = 0;
+	send();
+	CHECK_INT_GE(own_stripe()->write_pos, position + 2);
+}
+
+static void *send_in_thread(void *argument)
+{
+	poll_call(false); /* stays open: the end of the thread must write it */
+	(void)argument;
+	return NULL;
+}
+
+static void test_thread_exit(void)
+{
+	struct crit_stripe_head *stripe = fake_critd_stripe(head, 1);
+	pthread_t thread;
+
+	CHECK_CASE("thread exit");
+	CHECK_INT_EQ(pthread_create(&thread, NULL, send_in_thread, NULL), 0);
+	(void)pthread_join(thread, NULL);
+	CHECK_INT_EQ(stripe->state, CRIT_STRIPE_RELEASED);
+	CHECK_INT_GE(stripe->release_ns, stripe->claim_ns);
+	CHECK_UINT_EQ(stripe->write_pos, 3); /* LEVEL, POLL, its second half */
+	CHECK_UINT_EQ(stripe->open_call, 0);
+	CHECK_UINT_EQ(head->stripes_used, 2);
+}
+
+static void test_exhaustion(void)
+{
+	pthread_t thread;
+
+	CHECK_CASE("no stripe left");
+	for (unsigned int i = 2; i < head->stripe_count + 3; i++) {
+		CHECK_INT_EQ(pthread_create(&thread, NULL, send_in_thread, NULL), 0);
+		(void)pthread_join(thread, NULL);
+	}
+	CHECK_UINT_EQ(head->stripes_used, head->stripe_count);
+	CHECK_UINT_EQ(head->no_stripe, 3);
+	/* critd has drained one and gives it back */
+	fake_critd_stripe(head, 5)->read_pos = fake_critd_stripe(head, 5)->write_pos;
+	fake_critd_stripe(head, 5)->state = CRIT_STRIPE_FREE;
+	CHECK_INT_EQ(pthread_create(&thread, NULL, send_in_thread, NULL), 0);
+	(void)pthread_join(thread, NULL);
+	CHECK_UINT_EQ(fake_critd_stripe(head, 5)->claim_pos, 3);
+	CHECK_UINT_EQ(fake_critd_stripe(head, 5)->write_pos, 6);
+	CHECK_UINT_EQ(head->no_stripe, 3);
+}
+
+static void test_fork(void)
+{
+	const uint64_t position = own_stripe()->write_pos;
+	const int parent_memfd = fake.memfd;
+	int status = 1;
+	pid_t child;
+
+	CHECK_CASE("fork");
+	child = fork();
+	if (child == 0) {
+		const bool was_clean = tag() == 0;
+
+		send(); /* registers anew */
+		_exit(was_clean && tag() != 0 ? 0 : 1);
+	}
+	CHECK_INT_EQ(waitpid(child, &status, 0), child);
+	CHECK_INT_EQ(status, 0);
+	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_REGISTER), 2);
+	CHECK_INT_EQ(fake.registered.ns_pid, child);
+	CHECK(fake.memfd != parent_memfd);
+	send();
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	(void)close(parent_memfd);
+}
+
+static void test_clock(void)
+{
+	unsigned int samples = 0, far = 0;
+	uint64_t last_ns = 0;
+
+	CHECK_CASE("clock");
+	for (int i = 0; i < 300000; i++) {
+		struct timespec before, after;
+		uint64_t now_ns, least_ns, most_ns;
+
+		(void)clock_gettime(CLOCK_MONOTONIC, &before);
+		now_ns = crit_shim_now_ns();
+		(void)clock_gettime(CLOCK_MONOTONIC, &after);
+		least_ns = (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec;
+		most_ns = (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec;
+		if (now_ns < last_ns)
+			CHECK_MSG(false, "the clock went back by %llu ns",
+				  (unsigned long long)(last_ns - now_ns));
+		last_ns = now_ns;
+		samples++;
+		far += now_ns + 200 < least_ns || now_ns > most_ns + 200;
+	}
+	CHECK_INT_LE(far, samples / 1000);
+}
+
+int main(void)
+{
+	fake_critd_start(&fake);
+	if (!CHECK(crit_shim_start(CRIT_FLAVOUR_OPENMPI)))
+		return check_done();
+	CHECK(crit_shim_start(CRIT_FLAVOUR_OPENMPI));
+	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_REGISTER), 1);
+	head = fake_critd_map(&fake);
+	if (!CHECK(head != NULL))
+		return check_done();
+	test_pair();
+	test_tag();
+	test_nested();
+	CHECK_CASE("longjmp, then a call from where the abandoned one was made");
+	test_longjmp(send);
+	CHECK_CASE("longjmp, then a call from deeper");
+	test_longjmp(send_from_below);
+	test_poll();
+	test_poll_ends();
+	test_full();
+	test_profile();
+	test_fold();
+	test_stopped();
+	test_thread_exit();
+	test_exhaustion();
+	test_clock();
+	test_fork();
+	fake_critd_stop(&fake);
+	return check_done();
+}
