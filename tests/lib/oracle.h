@@ -4,7 +4,7 @@
  * at every change of anything, and share out each piece.  Slow and plain on purpose; shares no code
  * with analysis/.
  *
- * All sums are exact: integers that count 1/D of a nanosecond, D = lcm(1..28) squared, so that dt/n,
+ * All sums are exact: integers that count 1/D ns, D = lcm(1..28) squared, so that dt/n,
  * dt/(n*m) and dt*w/n are whole numbers for up to 28 app threads.
  */
 #ifndef CRIT_TESTS_ORACLE_H
