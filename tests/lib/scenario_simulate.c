@@ -190,6 +190,31 @@ static void settle(struct crit_sim *m)
 	}
 }
 
+/*
+ * What a recording that was cut early cannot tell: a process that did not yet call MPI looks like a
+ * launcher, and a run in which no rank opened its part has no ranks.
+ */
+static void forget_unopened(struct crit_scenario *s)
+{
+	bool has_ranks = false;
+
+	for (size_t i = 0; i < s->process_count; i++)
+		has_ranks |= s->processes[i].has_open;
+	if (!has_ranks)
+		s->rank_count = 0;
+	for (size_t i = 0; i < s->thread_count; i++) {
+		struct crit_scenario_process *p = &s->processes[s->threads[i].process];
+		bool is_stranger = p->has_rank && !p->has_shim && s->rank_count;
+
+		if (is_stranger)
+			s->threads[i].role = CRIT_THREAD_LAUNCHER;
+		if (is_stranger || !s->rank_count)
+			p->owner = CRIT_SCENARIO_NONE;
+		if (!s->rank_count && s->threads[i].role == CRIT_THREAD_LAUNCHER)
+			s->threads[i].role = CRIT_THREAD_APP;
+	}
+}
+
 struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *shape)
 {
 	struct crit_sim *m = calloc(1, sizeof(*m));
@@ -213,6 +238,7 @@ struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *s
 	}
 	/* a cut comes on all nodes at once; without the kernel half the last event ends a life */
 	settle(m);
+	forget_unopened(s);
 	if (s->is_cut)
 		end_nodes(m);
 	for (size_t i = 0; i < s->event_count; i++) {

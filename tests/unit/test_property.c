@@ -217,7 +217,7 @@ static void check_seed(uint64_t seed, uint32_t events)
 	struct crit_scenario_shape shape = crit_scenario_draw(seed, events);
 	struct crit_scenario *s = crit_scenario_simulate(&shape);
 	enum crit_active_rule rule = (enum crit_active_rule)(seed % CRIT_ACTIVE_COUNT);
-	bool is_refused = rule == CRIT_ACTIVE_KERNEL && !s->has_kernel[0];
+	bool is_refused = rule == CRIT_ACTIVE_KERNEL && !s->has_kernel[s->node_count - 1];
 	struct crit_results *r = NULL;
 	int rc = crit_analysed_scenario(s, rule, NULL, 0, &r);
 
