@@ -2,6 +2,7 @@
 // Hands recordings to the analysis through memfds and folds its results into digests.
 #include "tests/lib/analysed.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,6 +81,87 @@ uint64_t crit_analysed_losses(const struct crit_losses *l)
 	       l->tag_stale + l->late_records + l->corrupt_chunks + l->truncated_bytes +
 	       l->missing_chunks + l->no_stripe_threads + l->refused_clients + l->unbalanced_spans +
 	       l->counters_lost;
+}
+
+static double fix_ns(crit_fix value)
+{
+	return crit_fix_seconds(value) * 1e9;
+}
+
+static bool differs(double a, double b)
+{
+	return !(fabs(a - b) <= 1e-9 * fmax(1, fmax(fabs(a), fabs(b))));
+}
+
+struct sums {
+	double cmetric[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
+	double stall[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
+	double waited_for;
+	double waiting;
+};
+
+/* Scope node: over the threads of one node.  Scope run: over all. */
+static struct sums sum_threads(const struct crit_results *r, uint32_t node)
+{
+	struct sums sums = { .waiting = 0 };
+
+	for (size_t i = 0; i < r->thread_count; i++) {
+		const struct crit_thread_row *t = &r->threads[i];
+
+		for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+			sums.cmetric[CRIT_SCOPE_RUN][unit] += fix_ns(t->run.cmetric[unit]);
+			sums.stall[CRIT_SCOPE_RUN][unit] += fix_ns(t->run.stall[unit]);
+			if (t->node != node)
+				continue;
+			sums.cmetric[CRIT_SCOPE_NODE][unit] += fix_ns(t->node_cmetric[unit]);
+			sums.stall[CRIT_SCOPE_NODE][unit] += fix_ns(t->node_stall[unit]);
+		}
+		sums.waited_for += fix_ns(t->run.waited_for);
+		sums.waiting += (double)t->run.waiting_ns;
+	}
+	return sums;
+}
+
+static const char *broken_by(const struct crit_results *r, const struct crit_law *law)
+{
+	struct sums sums = sum_threads(r, law->node);
+	double cmetric = sums.cmetric[law->scope][law->unit];
+	double stall = sums.stall[law->scope][law->unit];
+
+	if (law->window_ns != r->window_ns || law->active_ns > law->window_ns)
+		return "the window of a law";
+	if (differs(cmetric, fix_ns(law->cmetric_sum)) || differs(stall, fix_ns(law->stall_sum)))
+		return "the sums of a law";
+	if (differs(cmetric, (double)law->active_ns))
+		return "CMetric sums to T(n >= 1)";
+	if (differs(cmetric + stall + fix_ns(law->nobody), (double)law->window_ns))
+		return "CMetric and stall sum to the window";
+	if (!(law->error_ratio <= 1e-9))
+		return "the printed error of a law";
+	return NULL;
+}
+
+const char *crit_analysed_broken_law(const struct crit_results *r)
+{
+	struct sums sums = sum_threads(r, 0);
+
+	for (size_t i = 0; i < r->law_count; i++) {
+		const char *broken = broken_by(r, &r->laws[i]);
+
+		if (broken)
+			return broken;
+	}
+	for (size_t i = 0; i < r->thread_count; i++) {
+		const struct crit_thread_row *t = &r->threads[i];
+
+		if (crit_analysed_cells_ns(&t->cells) != t->life_ns)
+			return "cells sum to life";
+		if (t->death_ns < t->birth_ns || t->death_ns - t->birth_ns != t->life_ns)
+			return "life lasts from birth to death";
+	}
+	if (differs(sums.waited_for, sums.waiting))
+		return "waited-for equals waiting";
+	return NULL;
 }
 
 static void fold(uint64_t *digest, const void *bytes, size_t length)

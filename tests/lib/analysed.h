@@ -27,6 +27,13 @@ uint64_t crit_analysed_cells_ns(const struct crit_cells *cells);
 /* Losses of every kind but unknown_ns and folded_ns, added up. */
 uint64_t crit_analysed_losses(const struct crit_losses *losses);
 
+/*
+ * What must hold for any input: the laws of every unit and scope, recomputed from the rows; each
+ * thread's cells sum to its life; what is waited for equals what waits.  Yields NULL, or which one is
+ * broken.  Borrowed, lives for ever.
+ */
+const char *crit_analysed_broken_law(const struct crit_results *results);
+
 /* A digest of every number and text of the results: equal digests, equal results. */
 uint64_t crit_analysed_digest(const struct crit_results *results);
 

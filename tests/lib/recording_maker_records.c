@@ -191,9 +191,12 @@ void crit_maker_stream_end(struct crit_maker *m, uint32_t stream, struct crit_re
 
 void crit_maker_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot)
 {
-	(void)find_stream(m, stream);
-	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &slot))
+	struct maker_source *s = find_stream(m, stream);
+
+	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &slot)) {
+		s->position++; /* written, so the tags know of it, but lost on its way */
 		return;
+	}
 	m->slot_count++;
 	crit_maker_append(m, stream, &slot, sizeof(slot), slot.time_ns);
 }
@@ -250,8 +253,10 @@ void crit_maker_poll(struct crit_maker *m, uint32_t stream, struct crit_maker_po
 	};
 	struct maker_source *s = find_stream(m, stream);
 
-	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &first))
+	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &first)) {
+		s->position += 2;
 		return;
+	}
 	m->slot_count += 2;
 	/* both halves into one chunk, as critd does but where its ring wraps */
 	if (s->length + sizeof(first) + sizeof(second) > m->options.chunk_bytes)

@@ -182,6 +182,7 @@ static void compare(const struct crit_scenario *s, enum crit_active_rule rule,
 {
 	struct crit_truth *truth = crit_oracle_integrate(s, rule);
 
+	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
 	CHECK_UINT_EQ(r->window_ns, truth->window_ns);
 	CHECK_UINT_EQ(r->window_begin_ns, truth->window_begin_ns);
 	compare_threads(s, truth, r);
