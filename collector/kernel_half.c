@@ -83,11 +83,12 @@ static int configure(struct crit_kernel *kernel, const struct crit_kernel_option
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	if (!btf)
-		return crit_err_set(err, -errno, "cannot read kernel type information: %s; "
-				    "the kernel needs CONFIG_DEBUG_INFO_BTF", strerror(errno));
+		return crit_err_set(err, -errno,
+				    "cannot read kernel type information: %s; "
+				    "the kernel needs CONFIG_DEBUG_INFO_BTF",
+				    strerror(errno));
 	kernel->has_task_storage = !options->is_storage_refused && can_use_task_storage(btf);
-	kernel->has_pidfd_thread =
-		!options->is_pidfd_thread_refused && can_open_pidfd_of_thread();
+	kernel->has_pidfd_thread = !options->is_pidfd_thread_refused && can_open_pidfd_of_thread();
 	kernel->bpf->rodata->has_task_storage = kernel->has_task_storage;
 	kernel->bpf->rodata->has_prev_state = has_prev_state(btf);
 	kernel->bpf->rodata->served_uid = options->served_uid;
@@ -108,19 +109,22 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_option
 	libbpf_set_print(print_nothing);
 	kernel->bpf = crit_bpf__open();
 	if (!kernel->bpf)
-		return crit_err_set(err, -errno, "cannot open the kernel half: %s", strerror(errno));
+		return crit_err_set(err, -errno, "cannot open the kernel half: %s",
+				    strerror(errno));
 	rc = configure(kernel, options, err);
 	if (rc)
 		goto fail;
 	rc = crit_bpf__load(kernel->bpf);
 	if (rc) {
-		crit_err_set(err, rc, "cannot load the kernel half: %s; "
-			     "needs CAP_BPF and CAP_PERFMON", strerror(-rc));
+		crit_err_set(err, rc,
+			     "cannot load the kernel half: %s; "
+			     "needs CAP_BPF and CAP_PERFMON",
+			     strerror(-rc));
 		goto fail;
 	}
-	kernel->members_fd = bpf_map__fd(kernel->has_task_storage ?
-						 kernel->bpf->maps.members :
-						 kernel->bpf->maps.members_by_tid);
+	kernel->members_fd = bpf_map__fd(kernel->has_task_storage
+						 ? kernel->bpf->maps.members
+						 : kernel->bpf->maps.members_by_tid);
 	kernel->registered_fd = bpf_map__fd(kernel->bpf->maps.registered);
 	rc = crit_ring_open(&kernel->ring, bpf_map__fd(kernel->bpf->maps.records),
 			    bpf_map__max_entries(kernel->bpf->maps.records));

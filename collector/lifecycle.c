@@ -77,7 +77,8 @@ static void tell_finisher(struct crit_server *server, struct crit_run *run)
 	run->is_closed_sent = true;
 	message.status = __atomic_load_n(&run->sink->last_error, __ATOMIC_RELAXED);
 	if (!run->is_finisher_gone)
-		(void)send(run->finisher_fd, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+		(void)send(run->finisher_fd, &message, sizeof(message),
+			   MSG_DONTWAIT | MSG_NOSIGNAL);
 	else
 		crit_clients_tell_written(server, run, -EPIPE);
 }
@@ -92,8 +93,9 @@ static bool is_deserted(const struct crit_server *server, const struct crit_run 
 	if (!run->has_registered)
 		return true;
 	if (crit_server_has_kernel(server))
-		live = __atomic_load_n(&crit_kernel_counters(&server->kernel, run->slot)->live_forked,
-				       __ATOMIC_RELAXED);
+		live = __atomic_load_n(
+			&crit_kernel_counters(&server->kernel, run->slot)->live_forked,
+			__ATOMIC_RELAXED);
 	return live <= 0;
 }
 

@@ -18,9 +18,11 @@ static int take_over(int fd, int *ret_fd, struct crit_err *err)
 	socklen_t length = sizeof(type);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) || type != SOCK_SEQPACKET)
-		return crit_err_set(err, -ENOTSOCK, "descriptor %d is no SOCK_SEQPACKET socket", fd);
+		return crit_err_set(err, -ENOTSOCK, "descriptor %d is no SOCK_SEQPACKET socket",
+				    fd);
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) || fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK))
-		return crit_err_set(err, -errno, "cannot use descriptor %d: %s", fd, strerror(errno));
+		return crit_err_set(err, -errno, "cannot use descriptor %d: %s", fd,
+				    strerror(errno));
 	*ret_fd = fd;
 	return 0;
 }

@@ -29,7 +29,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (options.is_help || options.is_version) {
-		(void)fputs(options.is_help ? crit_options_help : "critd " CRIT_VERSION "\n", stdout);
+		(void)fputs(options.is_help ? crit_options_help : "critd " CRIT_VERSION "\n",
+			    stdout);
 		return 0;
 	}
 	server = malloc(sizeof(*server));

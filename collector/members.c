@@ -154,44 +154,43 @@ static void take_from_table(struct crit_server *server, const struct crit_proces
 	server->process_count--;
 }
 
-static bool is_registered(const struct crit_server *server, __u32 pid)
+static struct crit_process *find_process(const struct crit_server *server, __u32 pid)
 {
 	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
 		if (server->processes[i] && server->processes[i]->pid == pid)
-			return true;
+			return server->processes[i];
 	}
-	return false;
+	return NULL;
 }
 
-int crit_members_add(struct crit_server *server, struct crit_run *run, __u32 pid, int pidfd,
-		     const struct crit_shm *shm, __s64 tls_offset,
-		     struct crit_process **ret_process)
+int crit_members_add(struct crit_server *server, struct crit_run *run,
+		     const struct crit_candidate *candidate, struct crit_process **ret_process)
 {
 	struct crit_process *process = calloc(1, sizeof(*process));
 	int rc;
 
 	if (!process) {
-		(void)close(pidfd);
-		if (shm->fd >= 0)
-			(void)close(shm->fd);
+		(void)close(candidate->pidfd);
+		if (candidate->shm.fd >= 0)
+			(void)close(candidate->shm.fd);
 		return -ENOMEM;
 	}
 	process->run = run;
-	process->pid = pid;
-	process->pidfd = pidfd;
-	process->shm = *shm;
-	rc = is_registered(server, pid) ? -EALREADY : put_into_table(server, process);
+	process->pid = candidate->pid;
+	process->pidfd = candidate->pidfd;
+	process->shm = candidate->shm;
+	rc = find_process(server, process->pid) ? -EALREADY : put_into_table(server, process);
 	if (rc)
 		goto fail;
-	rc = crit_server_watch(server, pidfd, CRIT_WATCH_PROCESS, process->index);
+	rc = crit_server_watch(server, process->pidfd, CRIT_WATCH_PROCESS, process->index);
 	if (!rc && crit_server_has_kernel(server))
-		rc = enrol(server, process, tls_offset);
+		rc = enrol(server, process, candidate->tls_offset);
 	if (rc) {
 		take_from_table(server, process);
 		goto fail;
 	}
-	if (shm->fd >= 0)
-		(void)crit_shm_write_level(shm, run->level, run->tau_ns, run->is_stopped);
+	if (process->shm.fd >= 0)
+		(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, run->is_stopped);
 	run->live_processes++;
 	run->has_registered = true;
 	*ret_process = process;
@@ -217,15 +216,6 @@ void crit_members_remove(struct crit_server *server, struct crit_process *proces
 		process->client->process = NULL;
 	take_from_table(server, process);
 	crit_process_destroy(process);
-}
-
-static struct crit_process *find_process(const struct crit_server *server, __u32 pid)
-{
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
-		if (server->processes[i] && server->processes[i]->pid == pid)
-			return server->processes[i];
-	}
-	return NULL;
 }
 
 void crit_members_saw_enrol(struct crit_server *server, __u32 tgid, __u32 tid)
@@ -275,8 +265,8 @@ void crit_members_check_outside(struct crit_server *server)
 		(void)crit_procfs_each_tid(server->proc_fd, process->pid, keep_tid, process);
 		for (__u32 t = 0; t < process->outside_count; t++) {
 			if (process->outside_tids[t] >> 31)
-				process->outside_tids[kept++] =
-					process->outside_tids[t] & ~(1u << 31);
+				process->outside_tids[kept++] = process->outside_tids[t] &
+								~(1u << 31);
 		}
 		process->outside_count = kept;
 		if (kept == 0)

@@ -5,14 +5,21 @@
 
 #include "collector/server.h"
 
+/* A process that asks to become a member. */
+struct crit_candidate {
+	__u32 pid;
+	int pidfd;
+	struct crit_shm shm; /* shm.fd -1: none */
+	__s64 tls_offset; /* CRIT_TLS_NONE: no tag word */
+};
+
 /*
  * Adds a process to a run: its threads become members, its streams are drained from now on.
- * Ownership: takes pidfd and, through shm, the memfd; on failure both are closed.
- * Errors: -ENOMEM, -ENOSPC when there are too many, -ESRCH, -EACCES.
+ * Ownership: takes the candidate's descriptors; on failure they are closed.
+ * Errors: -ENOMEM, -ENOSPC when there are too many, -EALREADY, -ESRCH, -EACCES.
  */
-int crit_members_add(struct crit_server *server, struct crit_run *run, __u32 pid, int pidfd,
-		     const struct crit_shm *shm, __s64 tls_offset,
-		     struct crit_process **ret_process);
+int crit_members_add(struct crit_server *server, struct crit_run *run,
+		     const struct crit_candidate *candidate, struct crit_process **ret_process);
 
 /* The process ended: drains it for the last time, and forgets it. */
 void crit_members_remove(struct crit_server *server, struct crit_process *process);

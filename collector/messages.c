@@ -29,7 +29,8 @@ static struct crit_run *find_run(const struct crit_server *server, const char *k
 }
 
 /* Slots are taken in turn, so that a late record of an old run does not hit a new one. */
-static struct crit_run *begin_run(struct crit_server *server, const struct crit_message_hello *hello)
+static struct crit_run *begin_run(struct crit_server *server,
+				  const struct crit_message_hello *hello)
 {
 	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++) {
 		__u32 slot = server->next_slot++ & (CRIT_RUN_SLOTS - 1);
@@ -124,8 +125,8 @@ static void fill_file(const struct crit_server *server, const struct crit_run *r
 	memset(ret_file, 0, sizeof(*ret_file));
 	ret_file->cpu_count = cpus > 0 ? (__u32)cpus : 1;
 	ret_file->uid = server->options.served_uid;
-	ret_file->level = output->level == CRIT_LEVEL_PROFILE ? CRIT_LEVEL_PROFILE :
-								CRIT_LEVEL_TRACE;
+	ret_file->level = output->level == CRIT_LEVEL_PROFILE ? CRIT_LEVEL_PROFILE
+							      : CRIT_LEVEL_TRACE;
 	ret_file->kernel_status = server->kernel_status;
 	ret_file->start_mono_ns = crit_now_ns();
 	ret_file->start_real_ns = crit_clock_ns(CLOCK_REALTIME);
@@ -193,10 +194,9 @@ static void on_output(struct crit_server *server, struct crit_client *client,
 	welcome_waiting(server, run);
 }
 
-static void put_process(const struct crit_client *client,
+static void put_process(const struct crit_client *client, const struct crit_process *process,
 			const struct crit_message_register *message)
 {
-	struct crit_process *process = client->process;
 	struct crit_rec_process record = {
 		.pid = process->pid,
 		.ns_pid = message->ns_pid,
@@ -265,7 +265,7 @@ static void on_register(struct crit_server *server, struct crit_client *client,
 			struct crit_message_in *in)
 {
 	struct crit_message_register *message = (void *)in->bytes;
-	struct crit_shm shm = { .fd = -1 };
+	struct crit_candidate candidate = { .pid = client->pid, .tls_offset = message->tls_offset };
 	struct crit_err err = { "" };
 	int rc;
 
@@ -275,22 +275,22 @@ static void on_register(struct crit_server *server, struct crit_client *client,
 		crit_clients_refuse(server, client, "REGISTER makes no sense here");
 		return;
 	}
-	rc = take_memfd(message, in, &shm, &err);
+	rc = take_memfd(message, in, &candidate.shm, &err);
 	if (rc) {
 		answer_register(client, rc);
 		crit_clients_refuse(server, client, err.text);
 		return;
 	}
-	rc = crit_members_add(server, client->run, client->pid, client->pidfd, &shm,
-			      message->tls_offset, &client->process);
+	candidate.pidfd = client->pidfd;
 	client->pidfd = -1;
+	rc = crit_members_add(server, client->run, &candidate, &client->process);
 	if (!rc) {
 		client->process->client = client;
 		client->process->ns_pid = message->ns_pid;
 		client->process->is_mpi = client->role == CRIT_ROLE_SHIM &&
 					  (client->flavour == CRIT_FLAVOUR_OPENMPI ||
 					   client->flavour == CRIT_FLAVOUR_MPICH);
-		put_process(client, message);
+		put_process(client, client->process, message);
 	}
 	settle(client);
 	if (!rc)
@@ -301,28 +301,27 @@ static void on_register(struct crit_server *server, struct crit_client *client,
 static int attach(struct crit_server *server, struct crit_client *client,
 		  struct crit_message_in *in)
 {
+	struct crit_candidate candidate = { .tls_offset = CRIT_TLS_NONE, .shm.fd = -1 };
 	struct crit_message_register message = { .clock_offset_ns = 0 };
-	struct crit_process *process, *own = client->process;
-	const struct crit_shm shm = { .fd = -1 };
-	__u32 pid, uid;
-	int rc, pidfd;
+	struct crit_process *process;
+	__u32 uid;
+	int rc = -EINVAL;
 
-	rc = in->fd_count == 1 ? crit_procfs_pid_of(server->proc_fd, in->fds[0], &pid) : -EINVAL;
+	if (in->fd_count == 1)
+		rc = crit_procfs_pid_of(server->proc_fd, in->fds[0], &candidate.pid);
 	if (!rc)
-		rc = crit_procfs_owner(server->proc_fd, pid, &uid);
+		rc = crit_procfs_owner(server->proc_fd, candidate.pid, &uid);
 	if (!rc && uid != server->options.served_uid)
 		rc = -EACCES;
 	if (rc)
 		return rc;
-	pidfd = in->fds[0];
+	candidate.pidfd = in->fds[0];
 	in->fds[0] = -1;
-	rc = crit_members_add(server, client->run, pid, pidfd, &shm, CRIT_TLS_NONE, &process);
+	rc = crit_members_add(server, client->run, &candidate, &process);
 	if (rc)
 		return rc;
-	client->process = process;
-	message.ns_pid = pid;
-	put_process(client, &message);
-	client->process = own;
+	message.ns_pid = candidate.pid;
+	put_process(client, process, &message);
 	crit_members_put_maps(server, process);
 	return 0;
 }

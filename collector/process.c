@@ -235,8 +235,7 @@ static __u32 open_stripes(struct crit_process *process)
 	stripes = realloc(process->stripes, used * sizeof(*stripes));
 	if (!stripes)
 		return process->stripe_room;
-	memset(stripes + process->stripe_room, 0,
-	       (used - process->stripe_room) * sizeof(*stripes));
+	memset(stripes + process->stripe_room, 0, (used - process->stripe_room) * sizeof(*stripes));
 	process->stripes = stripes;
 	process->stripe_room = used;
 	return used;

@@ -77,8 +77,7 @@ int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err)
 	    !is_power_of_two(head.ring_slots) || head.ring_slots > CRIT_RING_SLOTS ||
 	    head.counter_count > CRIT_COUNTERS ||
 	    head.stripe_bytes != CRIT_STRIPE_RING_OFFSET + head.ring_slots * CRIT_SLOT_BYTES ||
-	    st.st_size != (off_t)CRIT_SHM_HEAD_BYTES +
-				   (off_t)head.stripe_count * head.stripe_bytes)
+	    st.st_size != (off_t)CRIT_SHM_HEAD_BYTES + (off_t)head.stripe_count * head.stripe_bytes)
 		return crit_err_set(err, -EINVAL, "the shared memory's size and head disagree");
 	ret_shm->fd = fd;
 	ret_shm->stripe_count = head.stripe_count;
@@ -104,7 +103,8 @@ int crit_shm_stripes_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *re
 	return 0;
 }
 
-int crit_shm_read_stripe(const struct crit_shm *shm, __u32 stripe, struct crit_stripe_head *ret_head)
+int crit_shm_read_stripe(const struct crit_shm *shm, __u32 stripe,
+			 struct crit_stripe_head *ret_head)
 {
 	memset(ret_head, 0, sizeof(*ret_head));
 	return read_at(shm->fd, ret_head, STRIPE_READ_BYTES, stripe_offset(shm, stripe));

@@ -27,7 +27,8 @@ int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err);
 int crit_shm_stripes_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *ret_no_stripe);
 
 /* The first 256 bytes of a stripe's head; the rest of ret_head is zero.  Errors: -EIO. */
-int crit_shm_read_stripe(const struct crit_shm *shm, __u32 stripe, struct crit_stripe_head *ret_head);
+int crit_shm_read_stripe(const struct crit_shm *shm, __u32 stripe,
+			 struct crit_stripe_head *ret_head);
 
 /* Slots position … position + count - 1 of the stripe's ring.  Range: count at most ring_slots. */
 int crit_shm_read_slots(const struct crit_shm *shm, __u32 stripe, __u64 position, __u32 count,

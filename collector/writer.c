@@ -108,8 +108,8 @@ static void *writer_main(void *argument)
 			writer->last = &writer->first;
 		(void)pthread_mutex_unlock(&writer->mutex);
 		write_chunk(buffer->sink, buffer);
-		__atomic_sub_fetch(&buffer->sink->queued_bytes, sizeof(*buffer) + buffer->room_bytes,
-				   __ATOMIC_RELAXED);
+		__atomic_sub_fetch(&buffer->sink->queued_bytes,
+				   sizeof(*buffer) + buffer->room_bytes, __ATOMIC_RELAXED);
 		__atomic_add_fetch(&buffer->sink->done_count, 1, __ATOMIC_RELEASE);
 		free(buffer);
 		(void)pthread_mutex_lock(&writer->mutex);
@@ -194,7 +194,8 @@ int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct c
 {
 	size_t bytes = sizeof(*buffer) + buffer->room_bytes;
 
-	if (__atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) + bytes > CRIT_SINK_QUEUE_BYTES) {
+	if (__atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) + bytes >
+	    CRIT_SINK_QUEUE_BYTES) {
 		free(buffer);
 		return -ENOBUFS;
 	}

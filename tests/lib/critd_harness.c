@@ -45,7 +45,8 @@ void crit_harness_start(struct crit_harness *harness, const char *const *argumen
 	int count = 4;
 	int fd;
 
-	(void)snprintf(harness->directory, sizeof(harness->directory), P_tmpdir "/crit-test-XXXXXX");
+	(void)snprintf(harness->directory, sizeof(harness->directory),
+		       P_tmpdir "/crit-test-XXXXXX");
 	if (!mkdtemp(harness->directory))
 		die("cannot make a directory");
 	(void)chmod(harness->directory, 0777);
@@ -221,7 +222,8 @@ bool crit_harness_read(const char *file, struct crit_harness_recording *ret_reco
 		return false;
 	ret_recording->bytes = (size_t)st.st_size;
 	ret_recording->data = malloc(ret_recording->bytes + sizeof(*head));
-	if (!ret_recording->data || read(fd, ret_recording->data, ret_recording->bytes) != st.st_size)
+	if (!ret_recording->data ||
+	    read(fd, ret_recording->data, ret_recording->bytes) != st.st_size)
 		return false;
 	while (at + sizeof(*head) <= ret_recording->bytes) {
 		head = (const void *)(ret_recording->data + at);
@@ -254,7 +256,8 @@ const struct crit_chunk_head *crit_harness_next(const struct crit_harness_record
 
 const struct crit_kernel_head *
 crit_harness_next_kernel(const struct crit_harness_recording *recording,
-			 const struct crit_chunk_head **chunk, const struct crit_kernel_head *record)
+			 const struct crit_chunk_head **chunk,
+			 const struct crit_kernel_head *record)
 {
 	if (record) {
 		record = (const void *)((const char *)record + record->size);
