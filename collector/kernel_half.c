@@ -200,6 +200,20 @@ int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
 	return rc;
 }
 
+int crit_kernel_try_maps(const struct crit_kernel *kernel)
+{
+	const struct crit_member nobody = { .run_slot = 0 };
+	const __u32 no_tgid = 0;
+	struct crit_member member;
+	int rc = crit_kernel_register_tgid(kernel, no_tgid, &nobody);
+
+	if (rc)
+		return rc;
+	crit_kernel_forget_tgid(kernel, no_tgid);
+	rc = crit_kernel_member_get(kernel, (__u32)getpid(), &member);
+	return rc == -ENOENT ? 0 : rc;
+}
+
 int crit_kernel_register_tgid(const struct crit_kernel *kernel, __u32 tgid,
 			      const struct crit_member *member)
 {

@@ -49,6 +49,9 @@ int crit_kernel_member_get(const struct crit_kernel *kernel, __u32 tid, struct c
 int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
 			   const struct crit_member *member);
 
+/* Does what must go on working after privileges are dropped.  Errors: -EPERM. */
+int crit_kernel_try_maps(const struct crit_kernel *kernel);
+
 /* Adds or removes a process whose threads BPF shall enrol at their next switch. */
 int crit_kernel_register_tgid(const struct crit_kernel *kernel, __u32 tgid,
 			      const struct crit_member *member);

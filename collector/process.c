@@ -130,7 +130,7 @@ static void drain_slots(struct crit_process *process, __u32 index,
 		(void)crit_shm_write_read_pos(&process->shm, index, stripe->read_pos);
 }
 
-static void put_counters(struct crit_process *process, __u32 index, bool is_final)
+static void put_counters(struct crit_process *process, __u32 index)
 {
 	crit_autofree struct crit_counter *counters = NULL;
 	int used;
@@ -146,14 +146,6 @@ static void put_counters(struct crit_process *process, __u32 index, bool is_fina
 	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
 		     (const struct crit_part[2]){ { counters, (size_t)used * sizeof(*counters) },
 						  { NULL, 0 } });
-	if (is_final)
-		(void)crit_shm_clear_counters(&process->shm, index);
-}
-
-/* A total of the stripe, less what it was; a shim may also have begun it anew. */
-static __u64 since(__u64 total, __u64 begin)
-{
-	return total >= begin ? total - begin : total;
 }
 
 static void end_stream(struct crit_process *process, __u32 index,
@@ -166,9 +158,9 @@ static void end_stream(struct crit_process *process, __u32 index,
 		.ns_tid = stripe->ns_tid,
 		.release_ns = is_released ? head->release_ns : 0,
 		.end_pos = stripe->read_pos,
-		.lost_spans = since(head->lost_spans, stripe->lost_begin),
-		.counters_lost = since(head->counters_lost, stripe->counters_lost_begin),
-		.folded_ns = since(head->folded_ns, stripe->folded_begin),
+		.lost_spans = head->lost_spans - stripe->lost_begin,
+		.counters_lost = head->counters_lost,
+		.folded_ns = head->folded_ns,
 		.open_call = head->open_call,
 		.open_class = head->open_class,
 		.open_first_ns = head->open_first_ns,
@@ -179,13 +171,11 @@ static void end_stream(struct crit_process *process, __u32 index,
 	};
 
 	crit_run_flush(process->run, &stripe->batch);
-	put_counters(process, index, is_released);
+	put_counters(process, index);
 	crit_run_put_record(process->run, CRIT_C_STREAM_END, stripe->stream, record.release_ns,
 			    &record);
 	stripe->stream = 0;
 	stripe->lost_begin = head->lost_spans;
-	stripe->counters_lost_begin = head->counters_lost;
-	stripe->folded_begin = head->folded_ns;
 	if (is_released && !stripe->is_corrupt)
 		(void)crit_shm_write_free(&process->shm, index);
 }
@@ -266,7 +256,7 @@ void crit_process_flush(struct crit_process *process, bool has_counters)
 			(void)crit_batch_room(&stripe->batch, 0, 0);
 		crit_run_flush(process->run, &stripe->batch);
 		if (has_counters)
-			put_counters(process, i, false);
+			put_counters(process, i);
 	}
 }
 

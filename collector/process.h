@@ -19,8 +19,6 @@ struct crit_stripe {
 	__u64 read_pos;
 	__u64 lost_seen; /* the stripe's totals, up to the last look */
 	__u64 lost_begin; /* and when this owner took it */
-	__u64 counters_lost_begin;
-	__u64 folded_begin;
 	bool is_corrupt;
 	struct crit_batch batch;
 };

@@ -19,6 +19,7 @@
 #include "collector/lifecycle.h"
 #include "collector/listener.h"
 #include "collector/members.h"
+#include "collector/privileges.h"
 
 #define EVENTS_AT_ONCE 64
 #define SLOW_NS 100000000ull
@@ -62,6 +63,17 @@ static int open_descriptors(struct crit_server *server, struct crit_err *err)
 	return 0;
 }
 
+/* Every process costs three descriptors. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int crit_server_open(struct crit_server *server, const struct crit_options *options,
 		     struct crit_err *err)
 {
@@ -81,14 +93,19 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	rc = open_descriptors(server, err);
 	if (rc)
 		return rc;
+	raise_limits();
 	(void)setpriority(PRIO_PROCESS, 0, -5); /* where permitted: rings fill while we wait */
 	server->kernel_status = -EOPNOTSUPP;
 	if (!options->has_no_kernel)
 		server->kernel_status = crit_kernel_open(&server->kernel, &options->kernel, err);
+	rc = crit_privileges_drop(options->served_uid, geteuid() == 0 && options->served_uid != 0,
+				  server->kernel_status ? NULL : &server->kernel, err);
+	if (rc)
+		return rc;
 	rc = crit_writer_start(&server->writer);
 	if (rc)
 		return crit_err_set(err, rc, "cannot start the writing thread: %s", strerror(-rc));
-	return 0;
+	return crit_privileges_confine(err);
 }
 
 /* The timer runs only while there is a run. */

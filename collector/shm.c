@@ -141,14 +141,6 @@ int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit
 	return used;
 }
 
-int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe)
-{
-	static const struct crit_counter zeros[CRIT_COUNTERS];
-
-	return write_at(shm->fd, zeros, (size_t)shm->counter_count * sizeof(zeros[0]),
-			stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES);
-}
-
 int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position)
 {
 	return write_at(shm->fd, &position, sizeof(position),

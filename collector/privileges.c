@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Drops user, capabilities and system calls, in this order.
+#include "collector/privileges.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CAPABILITY(number) (1ull << (number))
+
+/* Sets the thread's effective and permitted capabilities; nothing is inheritable. */
+static int set_capabilities(__u64 effective, __u64 permitted)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = {
+		{ .effective = (__u32)effective, .permitted = (__u32)permitted },
+		{ .effective = (__u32)(effective >> 32), .permitted = (__u32)(permitted >> 32) },
+	};
+
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+static __u64 permitted_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+
+	if (syscall(SYS_capget, &head, data))
+		return 0;
+	return data[0].permitted | (__u64)data[1].permitted << 32;
+}
+
+static int become(__u32 uid, struct crit_err *err)
+{
+	const struct passwd *user = getpwuid(uid);
+	gid_t gid = user ? user->pw_gid : uid;
+
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setgroups(0, NULL) || setresgid(gid, gid, gid) ||
+	    setresuid(uid, uid, uid))
+		return crit_err_set(err, -errno, "cannot become user %u: %s", uid, strerror(errno));
+	return 0;
+}
+
+static int drop_capabilities(__u32 uid, const struct crit_kernel *kernel, struct crit_err *err)
+{
+	const __u64 permitted = permitted_capabilities();
+	__u64 kept = uid == 0 ? CAPABILITY(CAP_SYS_PTRACE) & permitted : 0;
+	int rc = set_capabilities(kept, permitted);
+
+	/* kernels before 5.19 ask for CAP_BPF even to update a map that is open */
+	if (!rc && kernel && crit_kernel_try_maps(kernel)) {
+		kept |= CAPABILITY(CAP_BPF) & permitted;
+		rc = set_capabilities(kept, permitted);
+		if (!rc)
+			rc = crit_kernel_try_maps(kernel);
+	}
+	if (!rc)
+		rc = set_capabilities(kept, kept);
+	if (rc)
+		return crit_err_set(err, rc, "cannot drop capabilities: %s", strerror(-rc));
+	return 0;
+}
+
+int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kernel *kernel,
+			 struct crit_err *err)
+{
+	int rc = is_root_to_user ? become(uid, err) : 0;
+
+	if (!rc)
+		rc = drop_capabilities(uid, kernel, err);
+	if (rc)
+		return rc;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return crit_err_set(err, -errno, "cannot give up privileges: %s", strerror(errno));
+	return 0;
+}
+
+static const int allowed_calls[] = {
+	/* recordings, shared memory, /proc, sockets */
+	SCMP_SYS(read),
+	SCMP_SYS(write),
+	SCMP_SYS(pread64),
+	SCMP_SYS(pwrite64),
+	SCMP_SYS(close),
+	SCMP_SYS(openat),
+	SCMP_SYS(fstat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(lseek),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat),
+	SCMP_SYS(accept4),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(sendto),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(shutdown),
+	SCMP_SYS(pidfd_open),
+	/* the loop */
+	SCMP_SYS(epoll_wait),
+	SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_ctl),
+	SCMP_SYS(timerfd_settime),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(rt_sigprocmask),
+	/* the C library */
+	SCMP_SYS(mmap),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(mprotect),
+	SCMP_SYS(madvise),
+	SCMP_SYS(brk),
+	SCMP_SYS(futex),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(uname),
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(tgkill),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(rseq),
+};
+
+static int add_rules(scmp_filter_ctx filter)
+{
+	static const int map_commands[] = { BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM,
+					    BPF_MAP_DELETE_ELEM };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(allowed_calls) / sizeof(allowed_calls[0]); i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed_calls[i], 0);
+	for (size_t i = 0; !rc && i < sizeof(map_commands) / sizeof(map_commands[0]); i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 1,
+				      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)map_commands[i]));
+	return rc;
+}
+
+int crit_privileges_confine(struct crit_err *err)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int rc;
+
+	if (!filter)
+		return crit_err_set(err, -ENOMEM, "no memory for the system call filter");
+	rc = add_rules(filter);
+	if (!rc)
+		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (!rc)
+		rc = seccomp_load(filter);
+	seccomp_release(filter);
+	if (rc)
+		return crit_err_set(err, rc, "cannot filter system calls: %s", strerror(-rc));
+	return 0;
+}

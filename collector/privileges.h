@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gives up what critd needs no more once the kernel half is attached. */
+#ifndef CRIT_COLLECTOR_PRIVILEGES_H
+#define CRIT_COLLECTOR_PRIVILEGES_H
+
+#include <stdbool.h>
+
+#include "collector/kernel_half.h"
+#include "core/err.h"
+
+/*
+ * Becomes uid (when is_root_to_user), drops all capabilities but those without which a trial on the
+ * kernel half's maps fails, and forbids dumps and new privileges.  A critd that serves root keeps
+ * CAP_SYS_PTRACE, to read the maps of root's processes.
+ * Errors: -errno, the reason in err; the caller must not go on.  Threads: before any is started.
+ */
+int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kernel *kernel,
+			 struct crit_err *err);
+
+/*
+ * Leaves critd, all threads, only the system calls its main loop and its writer make.
+ * Errors: -errno.
+ */
+int crit_privileges_confine(struct crit_err *err);
+
+#endif
