@@ -38,7 +38,9 @@ void *crit_batch_room(struct crit_batch *batch, size_t bytes, __u64 now_ns)
 	size_t used;
 
 	if (!batch->buffer) {
-		batch->buffer = crit_buffer_create(FIRST_ROOM_BYTES);
+		batch->buffer = crit_buffer_create(batch->last_bytes > FIRST_ROOM_BYTES
+							   ? batch->last_bytes
+							   : FIRST_ROOM_BYTES);
 		if (!batch->buffer)
 			return NULL;
 		batch->born_ns = now_ns;
@@ -60,6 +62,7 @@ long crit_batch_flush(struct crit_batch *batch, struct crit_writer *writer, stru
 	if (!buffer)
 		return 0;
 	batch->buffer = NULL;
+	batch->last_bytes = buffer->head.length;
 	records = buffer->record_count;
 	bytes = (long)(sizeof(buffer->head) + crit_chunk_padded(buffer->head.length));
 	buffer->head.kind = batch->kind;

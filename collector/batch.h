@@ -14,8 +14,8 @@ struct crit_batch {
 	__u64 lost; /* since the last chunk of this source */
 	__u64 position; /* number of the next record */
 	__u32 source;
+	__u32 last_bytes; /* of the last chunk: the next one starts with as much room */
 	__u16 kind;
-	__u16 reserved;
 };
 
 void crit_batch_init(struct crit_batch *batch, __u16 kind, __u32 source);

@@ -51,6 +51,8 @@ static int put_into_table(struct crit_server *server, struct crit_client *client
 			continue;
 		server->clients[i] = client;
 		server->client_count++;
+		if (i >= server->client_end)
+			server->client_end = i + 1;
 		client->index = i;
 		return 0;
 	}
@@ -195,7 +197,7 @@ void crit_clients_read(struct crit_server *server, struct crit_client *client)
 
 void crit_clients_reap(struct crit_server *server)
 {
-	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+	for (__u32 i = 0; i < server->client_end; i++) {
 		struct crit_client *client = server->clients[i];
 
 		if (!client || !client->is_over)
@@ -215,7 +217,7 @@ void crit_clients_tell_written(struct crit_server *server, struct crit_run *run,
 		.time_ns = crit_now_ns(),
 	};
 
-	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+	for (__u32 i = 0; i < server->client_end; i++) {
 		if (server->clients[i] && server->clients[i]->run == run)
 			crit_clients_send(server->clients[i], &message, sizeof(message));
 	}
@@ -223,7 +225,7 @@ void crit_clients_tell_written(struct crit_server *server, struct crit_run *run,
 
 bool crit_clients_has_any(const struct crit_server *server, const struct crit_run *run)
 {
-	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+	for (__u32 i = 0; i < server->client_end; i++) {
 		if (server->clients[i] && server->clients[i]->run == run)
 			return true;
 	}
@@ -232,7 +234,7 @@ bool crit_clients_has_any(const struct crit_server *server, const struct crit_ru
 
 void crit_clients_close_all(struct crit_server *server, struct crit_run *run)
 {
-	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+	for (__u32 i = 0; i < server->client_end; i++) {
 		if (!server->clients[i] || server->clients[i]->run != run)
 			continue;
 		server->clients[i]->run = NULL;

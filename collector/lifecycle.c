@@ -22,7 +22,7 @@ static bool is_window_over(const struct crit_server *server, const struct crit_r
 {
 	if (!run->has_ranks || !run->is_window_due || run->pending_clients > 0)
 		return false;
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		const struct crit_process *process = server->processes[i];
 
 		if (is_of(process, run) && (process->is_mpi || process->has_rank) &&
@@ -38,7 +38,7 @@ static void drain_run(struct crit_server *server, struct crit_run *run, bool has
 
 	crit_drain_kernel(server);
 	crit_drain_count_lost(server, run);
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		if (!is_of(server->processes[i], run))
 			continue;
 		crit_process_drain(server->processes[i], now_ns);
@@ -125,7 +125,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	if (run->state != CRIT_RUN_RECORDING)
 		return;
 	crit_drain_kernel(server);
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		if (is_of(server->processes[i], run))
 			crit_members_remove(server, server->processes[i]);
 	}
@@ -138,7 +138,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 
 bool crit_lifecycle_is_ending(const struct crit_server *server)
 {
-	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++) {
+	for (__u32 i = 0; i < server->run_end; i++) {
 		if (server->runs[i].state == CRIT_RUN_ENDING)
 			return true;
 	}
@@ -180,7 +180,7 @@ static void push_level(struct crit_server *server, struct crit_run *run)
 	if (!run->is_level_new)
 		return;
 	run->is_level_new = false;
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		const struct crit_process *process = server->processes[i];
 
 		if (is_of(process, run) && process->shm.fd >= 0)

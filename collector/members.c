@@ -141,7 +141,8 @@ static int put_into_table(struct crit_server *server, struct crit_process *proce
 		if (server->processes[i])
 			continue;
 		server->processes[i] = process;
-		server->process_count++;
+		if (i >= server->process_end)
+			server->process_end = i + 1;
 		process->index = i;
 		return 0;
 	}
@@ -151,12 +152,11 @@ static int put_into_table(struct crit_server *server, struct crit_process *proce
 static void take_from_table(struct crit_server *server, const struct crit_process *process)
 {
 	server->processes[process->index] = NULL;
-	server->process_count--;
 }
 
 static struct crit_process *find_process(const struct crit_server *server, __u32 pid)
 {
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		if (server->processes[i] && server->processes[i]->pid == pid)
 			return server->processes[i];
 	}
@@ -256,7 +256,7 @@ static int keep_tid(void *context, __u32 tid)
 
 void crit_members_check_outside(struct crit_server *server)
 {
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		struct crit_process *process = server->processes[i];
 		__u32 kept = 0;
 
@@ -336,7 +336,7 @@ void crit_members_put_names(const struct crit_server *server, struct crit_run *r
 
 	if (!names)
 		return;
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		if (!server->processes[i] || server->processes[i]->run != run)
 			continue;
 		list.pid = server->processes[i]->pid;

@@ -18,7 +18,7 @@
 
 static struct crit_run *find_run(const struct crit_server *server, const char *key)
 {
-	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++) {
+	for (__u32 i = 0; i < server->run_end; i++) {
 		struct crit_run *run = &server->runs[i];
 
 		if ((run->state == CRIT_RUN_STARTING || run->state == CRIT_RUN_RECORDING) &&
@@ -50,6 +50,8 @@ static struct crit_run *begin_run(struct crit_server *server,
 			memset(crit_kernel_counters(&server->kernel, slot), 0,
 			       sizeof(struct crit_run_counters));
 		server->run_count++;
+		if (slot >= server->run_end)
+			server->run_end = slot + 1;
 		return run;
 	}
 	return NULL;
@@ -76,7 +78,7 @@ static void send_welcome(const struct crit_server *server, struct crit_client *c
 /* Those who wait for the run's output may go on; without a first, one of them is asked for it. */
 static void welcome_waiting(struct crit_server *server, struct crit_run *run)
 {
-	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+	for (__u32 i = 0; i < server->client_end; i++) {
 		struct crit_client *client = server->clients[i];
 
 		if (!client || client->run != run || client->is_welcome || client->is_over)
@@ -253,7 +255,7 @@ static void settle(struct crit_client *client)
 /* A runner keeps its run alive only until its child is in. */
 static void settle_runners(struct crit_server *server, const struct crit_run *run)
 {
-	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+	for (__u32 i = 0; i < server->client_end; i++) {
 		struct crit_client *client = server->clients[i];
 
 		if (client && client->run == run && client->role == CRIT_ROLE_RUNNER)

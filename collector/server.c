@@ -136,7 +136,7 @@ static void tick(struct crit_server *server)
 	const __u64 now_ns = crit_now_ns();
 
 	crit_drain_kernel(server);
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX && server->process_count > 0; i++) {
+	for (__u32 i = 0; i < server->process_end; i++) {
 		struct crit_process *process = server->processes[i];
 
 		if (process && process->is_expelled)
@@ -145,7 +145,7 @@ static void tick(struct crit_server *server)
 			crit_process_drain(process, now_ns);
 	}
 	do_slow_things(server, now_ns);
-	for (__u32 i = 0; i < CRIT_RUN_SLOTS && server->run_count > 0; i++) {
+	for (__u32 i = 0; i < server->run_end; i++) {
 		if (server->runs[i].state != CRIT_RUN_FREE)
 			crit_lifecycle_step(server, &server->runs[i], now_ns);
 	}
@@ -204,7 +204,7 @@ static void finish_all(struct crit_server *server)
 {
 	const __u64 until_ns = crit_now_ns() + LAST_WRITE_MS * 1000000ull;
 
-	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++)
+	for (__u32 i = 0; i < server->run_end; i++)
 		crit_lifecycle_end(server, &server->runs[i]);
 	while (crit_lifecycle_is_ending(server) && crit_now_ns() < until_ns) {
 		const struct timespec pause = { 0, 1000000 };

@@ -47,7 +47,9 @@ struct crit_server {
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	struct crit_process *processes[CRIT_PROCESSES_MAX];
 	struct crit_client *clients[CRIT_CLIENTS_MAX];
-	__u32 process_count;
+	__u32 process_end; /* no entry from here on was ever in use */
+	__u32 client_end;
+	__u32 run_end;
 	__u32 client_count;
 	__u32 run_count;
 	__u32 next_slot;

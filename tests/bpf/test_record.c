@@ -155,9 +155,9 @@ static void run_case(const char *const *arguments)
 int main(void)
 {
 	static const char *const variants[][4] = {
-		{ "--idle-exit", "0", NULL, NULL },
-		{ "--idle-exit", "0", "--no-pidfd-thread", NULL },
-		{ "--idle-exit", "0", "--no-task-storage", NULL },
+		{ "--idle-exit", "1", NULL, NULL },
+		{ "--idle-exit", "1", "--no-pidfd-thread", NULL },
+		{ "--idle-exit", "1", "--no-task-storage", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
