@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gathers records of one source into chunks of about 64 KiB. */
+/* Gathers records of one source into chunks of at most 256 KiB. */
 #ifndef CRIT_COLLECTOR_BATCH_H
 #define CRIT_COLLECTOR_BATCH_H
 
 #include "collector/writer.h"
 
-#define CRIT_BATCH_BYTES 65536u
+#define CRIT_BATCH_BYTES (256u << 10)
 #define CRIT_BATCH_AGE_NS 100000000ull /* a chunk leaves at least this often */
 
 struct crit_batch {
@@ -43,7 +43,7 @@ static inline void crit_batch_take(struct crit_batch *batch, size_t bytes, __u32
 
 static inline int crit_batch_is_old(const struct crit_batch *batch, __u64 now_ns)
 {
-	return batch->buffer && now_ns - batch->born_ns >= CRIT_BATCH_AGE_NS;
+	return batch->buffer && now_ns >= batch->born_ns + CRIT_BATCH_AGE_NS;
 }
 
 /*
