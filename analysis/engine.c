@@ -48,13 +48,13 @@ static inline void advance_rank(const struct crit_engine *engine, struct crit_ra
 				const struct crit_scope_state *scope)
 {
 	if (rank->active)
-		rank->cmetric_each += crit_metric_scale(
-			scope->cmetric[CRIT_UNIT_RANKS] - rank->cmetric_mark,
-			reciprocal(engine, rank->active));
+		rank->cmetric_each +=
+			crit_metric_scale(scope->cmetric[CRIT_UNIT_RANKS] - rank->cmetric_mark,
+					  reciprocal(engine, rank->active));
 	if (rank->live)
-		rank->stall_each += crit_metric_scale(scope->stall[CRIT_UNIT_RANKS] -
-							      rank->stall_mark,
-						      reciprocal(engine, rank->live));
+		rank->stall_each +=
+			crit_metric_scale(scope->stall[CRIT_UNIT_RANKS] - rank->stall_mark,
+					  reciprocal(engine, rank->live));
 	rank->cmetric_mark = scope->cmetric[CRIT_UNIT_RANKS];
 	rank->stall_mark = scope->stall[CRIT_UNIT_RANKS];
 }
@@ -109,15 +109,15 @@ static inline void pay(crit_fix *cmetric, crit_fix *stall, const struct crit_mar
 		       bool is_active)
 {
 	if (is_active) {
-		cmetric[CRIT_UNIT_THREADS] += scope->cmetric[CRIT_UNIT_THREADS] -
-					      marks->cmetric[CRIT_UNIT_THREADS];
+		cmetric[CRIT_UNIT_THREADS] +=
+			scope->cmetric[CRIT_UNIT_THREADS] - marks->cmetric[CRIT_UNIT_THREADS];
 		if (rank)
-			cmetric[CRIT_UNIT_RANKS] += rank->cmetric_each -
-						    marks->cmetric[CRIT_UNIT_RANKS];
+			cmetric[CRIT_UNIT_RANKS] +=
+				rank->cmetric_each - marks->cmetric[CRIT_UNIT_RANKS];
 		return;
 	}
-	stall[CRIT_UNIT_THREADS] += scope->stall[CRIT_UNIT_THREADS] -
-				    marks->stall[CRIT_UNIT_THREADS];
+	stall[CRIT_UNIT_THREADS] +=
+		scope->stall[CRIT_UNIT_THREADS] - marks->stall[CRIT_UNIT_THREADS];
 	if (rank)
 		stall[CRIT_UNIT_RANKS] += rank->stall_each - marks->stall[CRIT_UNIT_RANKS];
 }
@@ -171,8 +171,8 @@ static inline uint8_t share_of(const struct crit_engine *engine, const struct cr
 	if (life->role != CRIT_THREAD_APP || !thread->is_open || life->part == CRIT_NONE ||
 	    thread->state == CRIT_STATE_NONE)
 		return CRIT_SHARE_OUT;
-	return engine->is_active[thread->state][thread->span_class] ? CRIT_SHARE_ACTIVE :
-								      CRIT_SHARE_WAITING;
+	return engine->is_active[thread->state][thread->span_class] ? CRIT_SHARE_ACTIVE
+								    : CRIT_SHARE_WAITING;
 }
 
 /* The class a thread's time is in now: its innermost span's, or setup outside its part. */
@@ -193,6 +193,32 @@ static inline void close_cell(struct crit_thread *thread, uint64_t time_ns)
 	thread->cell_since_ns = time_ns;
 }
 
+/* Moves a thread from its old share and bucket to the new ones in all counts. */
+static void recount(struct crit_engine *engine, struct crit_thread *thread,
+		    const struct crit_life *life, const struct places *places, uint8_t share,
+		    const struct crit_bucket *bucket)
+{
+	crit_fix integral = engine->run.cmetric[CRIT_UNIT_THREADS];
+	int rc = 0;
+
+	if (thread->share == CRIT_SHARE_WAITING)
+		rc = crit_blame_wait(&engine->blame, thread->bucket->key.call, -1, integral);
+	if (!rc && share == CRIT_SHARE_WAITING)
+		rc = crit_blame_wait(&engine->blame, bucket->key.call, 1, integral);
+	if (rc)
+		engine->error = rc;
+	if (share == thread->share)
+		return;
+	if (places->run_rank && (share == CRIT_SHARE_ACTIVE || thread->share == CRIT_SHARE_ACTIVE))
+		crit_blame_settle(&engine->blame, life->part, places->run_rank->active, integral);
+	count_in(&engine->run, places->run_rank, thread->share, -1);
+	count_in(&engine->run, places->run_rank, share, 1);
+	if (places->node) {
+		count_in(places->node, places->node_rank, thread->share, -1);
+		count_in(places->node, places->node_rank, share, 1);
+	}
+}
+
 /* Ends the running segment if the thread's share or bucket is another now, and begins the next. */
 static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
 		      uint64_t time_ns)
@@ -211,14 +237,7 @@ static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bu
 	places = places_of(engine, life);
 	advance_all(engine, &places, time_ns);
 	close_segment(engine, thread, &places, time_ns);
-	if (share != thread->share) {
-		count_in(&engine->run, places.run_rank, thread->share, -1);
-		count_in(&engine->run, places.run_rank, share, 1);
-		if (places.node) {
-			count_in(places.node, places.node_rank, thread->share, -1);
-			count_in(places.node, places.node_rank, share, 1);
-		}
-	}
+	recount(engine, thread, life, &places, share, bucket);
 	thread->share = share;
 	thread->bucket = bucket;
 	thread->since_ns = time_ns;
@@ -388,6 +407,7 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 		crit_engine_fini(engine);
 		return rc;
 	}
+	crit_blame_init(&engine->blame, (uint32_t)model->rank_count);
 	for (i = 1; i < engine->reciprocal_count; i++)
 		engine->reciprocals[i] = crit_metric_reciprocal(i);
 	for (state = 0; state < CRIT_STATE_COUNT; state++) {
@@ -404,6 +424,7 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 void crit_engine_fini(struct crit_engine *engine)
 {
 	crit_buckets_fini(&engine->buckets);
+	crit_blame_fini(&engine->blame);
 	free(engine->reciprocals);
 	free(engine->threads);
 	free(engine->nodes);

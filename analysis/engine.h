@@ -2,14 +2,16 @@
 /*
  * Deals out time: who is active, who waits, and what each earns.
  *
- * Per scope the engine keeps running integrals (of dt/n, of dt/w, …).  A thread notes where they stand when
- * its segment begins and takes the difference when it ends, so an event costs O(1) however many threads
- * there are.  In unit ranks a second level does the same inside each rank: what one of its active threads
- * has earned so far, brought up to date whenever their number changes.
+ * Per scope the engine keeps running integrals (of dt/n, of dt/w, …).  A thread notes where they
+ * stand when its segment begins and takes the difference when it ends, so an event costs O(1)
+ * however many threads there are.  In unit ranks a second level does the same inside each rank:
+ * what one of its active threads has earned so far, brought up to date whenever their number
+ * changes.
  */
 #ifndef CRIT_ENGINE_H
 #define CRIT_ENGINE_H
 
+#include "analysis/blame.h"
 #include "analysis/bucket.h"
 #include "analysis/metric.h"
 #include "analysis/model.h"
@@ -85,6 +87,7 @@ struct crit_engine {
 	crit_fix *reciprocals; /* of 1 .. reciprocal_count - 1 */
 	size_t reciprocal_count;
 	struct crit_buckets buckets;
+	struct crit_blame blame;
 	bool is_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
 	uint64_t unbalanced;
 	int error; /* the first -ENOMEM; everything after it is void */
@@ -95,8 +98,8 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 void crit_engine_fini(struct crit_engine *engine);
 
 /* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
-void crit_engine_set_state(struct crit_engine *engine, uint32_t life,
-			   enum crit_kernel_state state, uint64_t time_ns);
+void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
+			   uint64_t time_ns);
 void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
 			  uint64_t time_ns);
 void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct crit_bucket_key *key,

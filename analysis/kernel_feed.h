@@ -2,9 +2,9 @@
 /*
  * The kernel records of one node in order of time.
  *
- * CPUs take their stamps before they get their place in the ring buffer, so records are nearly ordered.  A
- * sorted ring holds back what is younger than the newest record by less than a window; whatever comes
- * later still is counted and clamped to the time already given out.
+ * CPUs take their stamps before they get their place in the ring buffer, so records are nearly
+ * ordered.  A sorted ring holds back what is younger than the newest record by less than a
+ * window; whatever comes later still is counted and clamped to the time already given out.
  */
 #ifndef CRIT_KERNEL_FEED_H
 #define CRIT_KERNEL_FEED_H

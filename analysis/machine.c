@@ -15,7 +15,9 @@ int crit_machine_init(struct crit_machine *machine, struct crit_model *model, ui
 		      bool is_survey)
 {
 	*machine = (struct crit_machine){
-		.model = model, .node = node, .is_survey = is_survey,
+		.model = model,
+		.node = node,
+		.is_survey = is_survey,
 		.next_life = model->nodes[node].first_life,
 	};
 	machine->on_cpu = malloc(CPUS * sizeof(*machine->on_cpu));
@@ -157,8 +159,8 @@ static int new_life(struct crit_machine *machine, uint32_t *ret_index)
 	int rc;
 
 	if (!machine->is_survey) { /* the survey made it */
-		*ret_index = machine->next_life < model->life_count ? machine->next_life++ :
-								      CRIT_NONE;
+		*ret_index = machine->next_life < model->life_count ? machine->next_life++
+								    : CRIT_NONE;
 		return 0;
 	}
 	*ret_index = CRIT_NONE;
@@ -339,13 +341,12 @@ static int on_fork(struct crit_machine *machine, const struct crit_kernel_fork *
 		life->creator = creator;
 		life->is_born_in_mpi = is_mpi_tag(record->parent_tag);
 		memcpy(life->name, record->comm, sizeof(life->name));
-		rc = crit_process_life_began(machine->model, index,
-					     &(struct crit_birth){
-						     .tgid = record->tgid,
-						     .ns_tid = record->ns_tid,
-						     .parent_pid = record->parent_tgid,
-						     .is_new = record->head.flags &
-							       CRIT_KF_NEW_PROCESS });
+		rc = crit_process_life_began(
+			machine->model, index,
+			&(struct crit_birth){ .tgid = record->tgid,
+					      .ns_tid = record->ns_tid,
+					      .parent_pid = record->parent_tgid,
+					      .is_new = record->head.flags & CRIT_KF_NEW_PROCESS });
 	}
 	emit(machine, index, CRIT_T_BORN);
 	return rc;
@@ -353,8 +354,8 @@ static int on_fork(struct crit_machine *machine, const struct crit_kernel_fork *
 
 static int on_enrol(struct crit_machine *machine, const struct crit_kernel_enrol *record)
 {
-	enum crit_kernel_state state = record->head.flags & CRIT_KF_RUNNING ? CRIT_STATE_RUNNING :
-									      CRIT_STATE_UNKNOWN;
+	enum crit_kernel_state state = record->head.flags & CRIT_KF_RUNNING ? CRIT_STATE_RUNNING
+									    : CRIT_STATE_UNKNOWN;
 	uint32_t index = crit_machine_find(machine, record->tid);
 	unsigned int flags = 0;
 	int rc = 0;
@@ -373,10 +374,10 @@ static int on_enrol(struct crit_machine *machine, const struct crit_kernel_enrol
 	if (machine->is_survey && machine->model->lives[index].process == CRIT_NONE) {
 		memcpy(machine->model->lives[index].name, record->comm, CRIT_COMM_BYTES);
 		rc = crit_process_life_began(machine->model, index,
-					     &(struct crit_birth){
-						     .tgid = record->tgid,
-						     .ns_tid = record->ns_tid,
-						     .parent_pid = record->parent_tgid });
+					     &(struct crit_birth){ .tgid = record->tgid,
+								   .ns_tid = record->ns_tid,
+								   .parent_pid =
+									   record->parent_tgid });
 	}
 	emit(machine, index, flags);
 	return rc;

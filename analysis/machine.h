@@ -2,11 +2,11 @@
 /*
  * The kernel state of every thread of a node, stepped by its kernel records.
  *
- * Both passes run the same machine over the same records.  The survey learns which events did not fit:
- * a switch-in of a thread that was on a CPU, a switch-out of one that was not, two members on one CPU.  The
- * thread's state was then unknown since its last certain stamp, which is past by the time it shows;
- * so the survey notes the number of the thread's event after which nothing was certain, and the replay,
- * which counts the same events, says unknown at once.
+ * Both passes run the same machine over the same records.  The survey learns which events did not
+ * fit: a switch-in of a thread that was on a CPU, a switch-out of one that was not, two members
+ * on one CPU.  The thread's state was then unknown since its last certain stamp, which is past by
+ * the time it shows; so the survey notes the number of the thread's event after which nothing was
+ * certain, and the replay, which counts the same events, says unknown at once.
  */
 #ifndef CRIT_MACHINE_H
 #define CRIT_MACHINE_H

@@ -2,9 +2,10 @@
 /*
  * The arithmetic of the metric: 64.64 fixed point, exact to 2^-64 per step.
  *
- * dt / n is computed as dt * floor(2^64 / n).  The factor depends on n alone, so cutting dt anywhere, at a
- * grid line or where another process takes over, gives the same sum bit for bit: the fixed grid of the
- * design is where work may be split, not something the arithmetic has to know.
+ * dt / n is computed as dt * floor(2^64 / n).  The factor depends on n alone, so cutting dt
+ * anywhere, at a grid line or where another process takes over, gives the same sum bit for bit:
+ * the fixed grid of the design is where work may be split, not something the arithmetic has to
+ * know.
  */
 #ifndef CRIT_METRIC_H
 #define CRIT_METRIC_H

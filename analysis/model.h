@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the first pass learns about a run, and the second one relies on: nodes, processes, ranks, the lives
- * of threads, and which shim stream belongs to which life.
+ * What the first pass learns about a run, and the second one relies on: nodes, processes, ranks,
+ * the lives of threads, and which shim stream belongs to which life.
  *
  * A life is one thread from birth to death; a task number that is used again is another life.  All
  * times here are on the run clock: node 0's monotonic nanoseconds.
@@ -13,50 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/array.h"
+#include "analysis/life.h"
 #include "analysis/map.h"
 #include "analysis/recording.h"
 #include "analysis/results.h"
-
-#define CRIT_TIME_MAX (1ull << 62) /* later stamps are nonsense and clamped */
-#define CRIT_LIVES_MAX (1u << 22)
-#define CRIT_CPU_ANY 0xfffffffeu
-
-struct crit_life {
-	uint32_t node;
-	uint32_t tid;
-	uint32_t tgid; /* 0: not known yet */
-	uint32_t ns_tid;
-	uint32_t ns_tid_before_exec; /* when a thread other than the leader called exec; else 0 */
-	uint32_t process;
-	uint32_t creator; /* life that forked it, or CRIT_NONE */
-	uint32_t older; /* the life before with the same (tgid, ns_tid) */
-	uint32_t part; /* whose part of the window it lives by; index into parts, or CRIT_NONE */
-	uint32_t next_in_part;
-	char name[CRIT_COMM_BYTES];
-	uint64_t birth_ns;
-	uint64_t death_ns;
-	enum crit_role role;
-	bool is_assumed; /* known only from a shim */
-	bool is_born_in_mpi; /* its creator was inside an MPI call */
-	bool is_exiting; /* EXIT seen, last switch-out not yet */
-	bool has_exit_name;
-	bool has_stream;
-	bool is_tag_only; /* has a tag, but no stripe was left for it */
-	bool has_mpi_calls; /* looked for only where it decides a role */
-	uint32_t rank; /* it is of, or descends from; index into ranks, or CRIT_NONE */
-	/* the kernel state machine, run by both passes */
-	uint8_t belief; /* enum crit_kernel_state after the last event */
-	uint32_t cpu; /* while running; CRIT_CPU_ANY when not told */
-	uint32_t events; /* certain stamps so far */
-	uint32_t final_event; /* dies with this one; CRIT_NONE */
-	uint64_t last_ns; /* last certain stamp */
-	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
-	uint32_t unknown_last;
-	uint64_t switches;
-	uint64_t preemptions;
-	uint64_t unmatched;
-};
 
 struct crit_process {
 	uint32_t node;
@@ -121,11 +81,6 @@ struct crit_node {
 	struct crit_map stream_numbers; /* chunk source -> index into streams */
 	struct crit_map pids; /* pid -> newest process */
 	struct crit_map threads; /* tgid << 32 | ns_tid -> newest life */
-};
-
-struct crit_unknown { /* an event after which a life's state is unknown until its next one */
-	uint32_t event;
-	uint32_t next;
 };
 
 struct crit_model {

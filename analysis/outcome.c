@@ -168,8 +168,7 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 			memcpy(row->node_stall, row->run.stall, sizeof(row->node_stall));
 		}
 		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
-			results->losses.unknown_ns +=
-				row->cells.ns[CRIT_STATE_UNKNOWN][span_class];
+			results->losses.unknown_ns += row->cells.ns[CRIT_STATE_UNKNOWN][span_class];
 		if (row->rank_row >= 0 && row->role == CRIT_THREAD_APP) {
 			struct crit_rank_row *rank = &results->ranks[row->rank_row];
 
@@ -229,10 +228,10 @@ static void add_law(struct crit_results *results, enum crit_unit unit, enum crit
 
 		if (scope == CRIT_SCOPE_NODE && row->node != node)
 			continue;
-		law->cmetric_sum += scope == CRIT_SCOPE_NODE ? row->node_cmetric[unit] :
-							       row->run.cmetric[unit];
-		law->stall_sum += scope == CRIT_SCOPE_NODE ? row->node_stall[unit] :
-							     row->run.stall[unit];
+		law->cmetric_sum += scope == CRIT_SCOPE_NODE ? row->node_cmetric[unit]
+							     : row->run.cmetric[unit];
+		law->stall_sum += scope == CRIT_SCOPE_NODE ? row->node_stall[unit]
+							   : row->run.stall[unit];
 	}
 	law->nobody = (crit_fix)state->nobody_ns << 64;
 	law->active_ns = state->active_ns;
@@ -302,8 +301,8 @@ static void fill_heads(const struct crit_model *model, struct crit_results *resu
 	results->has_ranks = model->rank_count > 0;
 	results->window_begin_ns = model->window_begin_ns;
 	results->window_ns = model->window_end_ns - model->window_begin_ns;
-	results->start_real_ns = file->start_real_ns +
-				 (model->window_begin_ns - file->start_mono_ns);
+	results->start_real_ns =
+		file->start_real_ns + (model->window_begin_ns - file->start_mono_ns);
 	results->elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
 	results->run_id = file->run_id;
 	memcpy(results->exe, file->exe, sizeof(results->exe));

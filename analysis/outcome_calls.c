@@ -158,10 +158,10 @@ int crit_outcome_fill_calls(const struct crit_model *model, const struct crit_en
 {
 	size_t count;
 	struct piece *pieces = collect(model, engine, &count);
+	int64_t top;
 	size_t i;
 	int rc = -ENOMEM;
 
-	(void)rank_rows;
 	if (!pieces)
 		return rc;
 	rc = fold(pieces, count, compare_sites, &results->sites, &results->site_count);
@@ -174,6 +174,8 @@ int crit_outcome_fill_calls(const struct crit_model *model, const struct crit_en
 		results->calls[i].node = 0;
 		results->calls[i].pid = 0;
 		results->calls[i].site = 0;
+		top = crit_blame_top(&engine->blame, results->calls[i].call);
+		results->calls[i].top_rank_row = top < 0 ? -1 : (int32_t)rank_rows[top];
 	}
 	qsort(results->sites, results->site_count, sizeof(*results->sites), compare_rows);
 	return 0;

@@ -91,8 +91,7 @@ static int join(struct crit_model *model, uint32_t index, const struct crit_birt
 			process = CRIT_NONE;
 	}
 	if (process == CRIT_NONE) {
-		int64_t added =
-			crit_process_add(model, life->node, birth->tgid, life->birth_ns);
+		int64_t added = crit_process_add(model, life->node, birth->tgid, life->birth_ns);
 
 		if (added < 0)
 			return (int)added;
@@ -133,7 +132,6 @@ int crit_process_life_execed(struct crit_model *model, uint32_t index,
 	if (record->old_tid == record->tid)
 		return 0;
 	life->tid = record->tid;
-	life->ns_tid_before_exec = life->ns_tid;
 	life->ns_tid = record->ns_tid ? record->ns_tid : record->tid;
 	return crit_process_file_life(model, index, life->ns_tid);
 }

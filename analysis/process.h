@@ -14,7 +14,8 @@ struct crit_birth {
 };
 
 /* A thread began: finds or makes its process and the name shims know it by.  Errors: -ENOMEM. */
-int crit_process_life_began(struct crit_model *model, uint32_t life, const struct crit_birth *birth);
+int crit_process_life_began(struct crit_model *model, uint32_t life,
+			    const struct crit_birth *birth);
 
 /* A thread called exec, perhaps under another number than before.  Errors: -ENOMEM. */
 int crit_process_life_execed(struct crit_model *model, uint32_t life,
@@ -26,7 +27,10 @@ int crit_process_life_named(struct crit_model *model, uint32_t life,
 
 void crit_process_life_ended(struct crit_model *model, uint32_t life, uint64_t time_ns);
 
-/* Adds a process that lives since begin_ns.  Errors: -ENOMEM, or its index (bounded by the file's size). */
+/*
+ * Adds a process that lives since begin_ns.  Errors: -ENOMEM, or its index (bounded by the file's
+ * size).
+ */
 int64_t crit_process_add(struct crit_model *model, uint32_t node, uint32_t pid, uint64_t begin_ns);
 
 /* The process with this pid that lived at time_ns or was the next to be born; CRIT_NONE. */
@@ -37,7 +41,9 @@ uint32_t crit_process_find(const struct crit_model *model, uint32_t node, uint32
 uint32_t crit_process_find_life(const struct crit_model *model, uint32_t node, uint32_t pid,
 				uint32_t ns_tid, uint64_t time_ns);
 
-/* Files a life under (its tgid, ns_tid), so that crit_process_find_life sees it.  Errors: -ENOMEM. */
+/*
+ * Files a life under (its tgid, ns_tid), so that crit_process_find_life sees it.  Errors: -ENOMEM.
+ */
 int crit_process_file_life(struct crit_model *model, uint32_t life, uint32_t ns_tid);
 
 #endif

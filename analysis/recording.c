@@ -68,7 +68,12 @@ static const unsigned char *look(struct scan *scan, uint64_t offset, size_t need
 	return scan->length < need ? NULL : scan->window;
 }
 
-enum chunk_state { CHUNK_WHOLE, CHUNK_CORRUPT, CHUNK_SENSELESS, CHUNK_CUT };
+enum chunk_state {
+	CHUNK_WHOLE,
+	CHUNK_CORRUPT,
+	CHUNK_SENSELESS,
+	CHUNK_CUT
+};
 
 /* What stands at offset.  The head is copied out when there is one. */
 static enum chunk_state probe(struct scan *scan, uint64_t offset, struct crit_chunk_head *ret_head,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens a recording of any origin: finds its whole chunks, counts what is torn, missing or corrupt, and
- * reads payloads on demand.  Nothing in the file is trusted.
+ * Opens a recording of any origin: finds its whole chunks, counts what is torn, missing or
+ * corrupt, and reads payloads on demand.  Nothing in the file is trusted.
  */
 #ifndef CRIT_RECORDING_H
 #define CRIT_RECORDING_H
@@ -42,8 +42,8 @@ struct crit_recording {
 
 /*
  * Scans the whole file once and verifies every checksum.
- * Ownership: the caller closes *ret_recording.  Errors: -ENOENT and other open errors, -EPROTO (not a
- * recording, or of a foreign version), -ENODATA (no whole chunk), -ENOMEM, -EIO.
+ * Ownership: the caller closes *ret_recording.  Errors: -ENOENT and other open errors, -EPROTO
+ * (not a recording, or of a foreign version), -ENODATA (no whole chunk), -ENOMEM, -EIO.
  * Cost: one sequential read; 40 bytes of memory per chunk.
  */
 int crit_recording_open(const char *path, struct crit_recording **ret_recording,
@@ -57,7 +57,10 @@ ssize_t crit_recording_read(const struct crit_recording *recording,
 			    const struct crit_chunk_ref *ref, size_t from, void *buffer,
 			    size_t size);
 
-/* Reads the struct a payload begins with; false when it is too short.  Texts inside may be unterminated. */
+/*
+ * Reads the struct a payload begins with; false when it is too short.  Texts inside may be
+ * unterminated.
+ */
 bool crit_recording_read_struct(const struct crit_recording *recording,
 				const struct crit_chunk_ref *ref, void *ret_record, size_t size);
 

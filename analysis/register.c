@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What clients told critd of themselves: processes, ranks, their part of the window, names of threads.
+// What clients told critd of themselves: processes, ranks, their part of the window, names of
+// threads.
 #include <string.h>
 
 #include "analysis/process.h"
@@ -107,14 +108,14 @@ static void take_close(struct crit_model *model, uint32_t index, const struct cr
 	if (!crit_recording_read_struct(node->recording, ref, &record, sizeof(record)))
 		return;
 	process = crit_process_find(model, index, record.pid,
-				    record.has_reopened ? CRIT_TIME_MAX - 1 :
-							  crit_model_time(node, record.close_ns));
+				    record.has_reopened ? CRIT_TIME_MAX - 1
+							: crit_model_time(node, record.close_ns));
 	if (process == CRIT_NONE || model->processes[process].rank == CRIT_NONE)
 		return;
 	rank = &model->ranks[model->processes[process].rank];
 	rank->is_open = record.has_reopened;
-	rank->close_ns = record.has_reopened ? CRIT_TIME_MAX :
-					       crit_model_time(node, record.close_ns);
+	rank->close_ns = record.has_reopened ? CRIT_TIME_MAX
+					     : crit_model_time(node, record.close_ns);
 }
 
 static void take_gone(struct crit_model *model, uint32_t index, const struct crit_chunk_ref *ref)

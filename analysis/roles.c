@@ -78,8 +78,8 @@ static int make_parts(struct crit_model *model)
 			rank->close_ns = rank->open_ns;
 		model->parts[i] = (struct crit_part){ rank->open_ns, rank->close_ns, CRIT_NONE };
 	}
-	model->parts[model->rank_count] = (struct crit_part){ CRIT_TIME_MAX, CRIT_TIME_MAX,
-							      CRIT_NONE };
+	model->parts[model->rank_count] =
+		(struct crit_part){ CRIT_TIME_MAX, CRIT_TIME_MAX, CRIT_NONE };
 	return 0;
 }
 
@@ -178,7 +178,10 @@ static void find_callers(struct crit_model *model)
 	}
 }
 
-/* What a helper of the MPI library creates is a helper, too; creators are older, so one sweep does. */
+/*
+ * What a helper of the MPI library creates is a helper, too; creators are older, so one sweep
+ * does.
+ */
 static bool is_service(const struct crit_model *model, const struct crit_life *life)
 {
 	bool is_rank_itself = life->tid == life->tgid &&
@@ -214,7 +217,10 @@ static void cast_roles(struct crit_model *model)
 	}
 }
 
-/* With ranks the union of their parts; else from the root's exec, or the first birth, to the last exit. */
+/*
+ * With ranks the union of their parts; else from the root's exec, or the first birth, to the last
+ * exit.
+ */
 static void set_window(struct crit_model *model)
 {
 	uint64_t begin_ns = CRIT_TIME_MAX, end_ns = 0;

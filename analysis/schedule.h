@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the survey fixed for certain times: parts that open and close, lives no record begins or ends. */
+/*
+ * What the survey fixed for certain times: parts that open and close, lives no record begins or
+ * ends.
+ */
 #ifndef CRIT_SCHEDULE_H
 #define CRIT_SCHEDULE_H
 

@@ -92,9 +92,9 @@ static void set_poll(struct crit_shim_feed *feed, const struct crit_span_event *
 	feed->event.kind = CRIT_SPAN_ENTER;
 	feed->event.next_slot = feed->applied; /* the record is written when the span is over */
 	end_ns = stamp(feed, end_ns);
-	feed->event.span_class = end_ns - enter->time_ns >= CRIT_POLL_INACTIVE_NS ?
-					 CRIT_CLASS_MPI_POLL :
-					 CRIT_CLASS_MPI;
+	feed->event.span_class = end_ns - enter->time_ns >= CRIT_POLL_INACTIVE_NS
+					 ? CRIT_CLASS_MPI_POLL
+					 : CRIT_CLASS_MPI;
 	feed->pending = feed->event;
 	feed->pending.kind = CRIT_SPAN_LEAVE;
 	feed->pending.time_ns = end_ns;
@@ -130,7 +130,10 @@ static int take_poll(struct crit_shim_feed *feed, const struct crit_slot *first)
 	return 1;
 }
 
-/* What stood open in the stripe's head when its owner ended.  It lasted until its last failing call. */
+/*
+ * What stood open in the stripe's head when its owner ended.  It lasted until its last failing
+ * call.
+ */
 static int take_open_span(struct crit_shim_feed *feed)
 {
 	const struct crit_rec_stream_end *end = &feed->stream->end;
@@ -166,15 +169,15 @@ int crit_shim_feed_next(struct crit_shim_feed *feed)
 		rc = take_poll(feed, &slot);
 	else if (rc == 1)
 		feed->event = (struct crit_span_event){
-			.time_ns = slot.kind == CRIT_S_CONTINUED ? feed->floor_ns :
-								   stamp(feed, slot.time_ns),
+			.time_ns = slot.kind == CRIT_S_CONTINUED ? feed->floor_ns
+								 : stamp(feed, slot.time_ns),
 			.site = slot.site,
 			.next_slot = feed->slot_number,
 			.region = slot.region & ((1u << CRIT_TAG_REGION_BITS) - 1),
 			.call = slot.call & 1023u,
-			.kind = slot.kind == CRIT_S_ENTER ? CRIT_SPAN_ENTER :
-				slot.kind == CRIT_S_LEAVE ? CRIT_SPAN_LEAVE :
-							    CRIT_SPAN_NONE,
+			.kind = slot.kind == CRIT_S_ENTER   ? CRIT_SPAN_ENTER
+				: slot.kind == CRIT_S_LEAVE ? CRIT_SPAN_LEAVE
+							    : CRIT_SPAN_NONE,
 			.span_class = class_of(slot.call & 1023u),
 		};
 	feed->has_event = rc == 1;

@@ -2,8 +2,9 @@
 /*
  * The span events of one shim stream in order of time: enters and leaves, poll records taken apart.
  *
- * A stream is one thread's stay in a stripe.  Its slots are in order; a stamp that goes back is counted and
- * clamped.  After the last slot comes the poll span that stood open when the thread ended.
+ * A stream is one thread's stay in a stripe.  Its slots are in order; a stamp that goes back is
+ * counted and clamped.  After the last slot comes the poll span that stood open when the thread
+ * ended.
  */
 #ifndef CRIT_SHIM_FEED_H
 #define CRIT_SHIM_FEED_H
@@ -37,7 +38,8 @@ struct crit_shim_feed {
 	const struct crit_stream *stream;
 	uint32_t ref; /* the chunk being read, or CRIT_NONE */
 	size_t ref_at; /* bytes of it that are in the buffer or behind it */
-	struct crit_slot *slots; /* the buffer; taken at the first event, given back after the last */
+	struct crit_slot
+		*slots; /* the buffer; taken at the first event, given back after the last */
 	uint32_t slot_count, slot_at;
 	uint64_t slot_number; /* of slots[slot_at] */
 	uint64_t floor_ns; /* stamps never go back behind this */

@@ -89,7 +89,8 @@ static void read_slot_stamps(struct crit_node *node, struct crit_stream *stream,
 
 	if (!last)
 		return;
-	if (!stream->first_ns && crit_recording_read_struct(node->recording, ref, &slot, sizeof(slot)))
+	if (!stream->first_ns &&
+	    crit_recording_read_struct(node->recording, ref, &slot, sizeof(slot)))
 		stream->first_ns = crit_model_time(node, slot.time_ns);
 	if (crit_recording_read(node->recording, ref, (last - 1) * sizeof(slot), &slot,
 				sizeof(slot)) != sizeof(slot))
@@ -126,7 +127,8 @@ static void take_window(struct crit_node *node, const struct crit_chunk_ref *ref
 	struct crit_rec_window window;
 	struct crit_rec_close close_record;
 
-	if (ref->kind == CRIT_C_WINDOW && crit_recording_read_struct(node->recording, ref, &window, sizeof(window))) {
+	if (ref->kind == CRIT_C_WINDOW &&
+	    crit_recording_read_struct(node->recording, ref, &window, sizeof(window))) {
 		node->row.has_window = true;
 		node->cut_ns = crit_model_time(node, window.closed_ns);
 	}
@@ -284,7 +286,10 @@ static void set_clock(struct crit_model *model, uint32_t index)
 	const struct crit_rec_file *base = &model->nodes[0].recording->file;
 	const struct crit_rec_file *file = &model->nodes[index].recording->file;
 
-	/* same boot: same clock; else as good as the nodes' wall clocks, until CLOCK chunks say better */
+	/*
+	 * same boot: same clock; else as good as the nodes' wall clocks, until CLOCK chunks say
+	 * better
+	 */
 	if (!index || !file->start_real_ns || !base->start_real_ns ||
 	    (file->boot[0] && !strcmp(file->boot, base->boot)))
 		return;

@@ -2,8 +2,8 @@
 /*
  * The first pass: everything that must be known before time is dealt out.
  *
- * Reads kernel records and the chunks that are not streams, learns lives, processes, ranks, streams,
- * roles and the window, and which switches did not fit.
+ * Reads kernel records and the chunks that are not streams, learns lives, processes, ranks,
+ * streams, roles and the window, and which switches did not fit.
  */
 #ifndef CRIT_SURVEY_H
 #define CRIT_SURVEY_H

@@ -24,8 +24,8 @@ static bool is_main(const struct crit_process *process, uint32_t ns_tid)
 /* A process is gone, or closed its part, or lives as long as the recording. */
 static uint64_t process_end_ns(const struct crit_model *model, const struct crit_process *process)
 {
-	const struct crit_rank *rank =
-		process->rank == CRIT_NONE ? NULL : &model->ranks[process->rank];
+	const struct crit_rank *rank = process->rank == CRIT_NONE ? NULL
+								  : &model->ranks[process->rank];
 
 	if (process->end_ns != CRIT_TIME_MAX)
 		return process->end_ns;
@@ -52,11 +52,19 @@ static int assume(struct crit_model *model, const struct crit_stream *stream, ui
 	model->life_count++;
 	life = &model->lives[index];
 	*life = (struct crit_life){
-		.node = stream->node, .tid = stream->ns_tid, .tgid = stream->pid,
-		.ns_tid = stream->ns_tid, .process = (uint32_t)process, .creator = CRIT_NONE,
-		.older = CRIT_NONE, .part = CRIT_NONE, .next_in_part = CRIT_NONE,
+		.node = stream->node,
+		.tid = stream->ns_tid,
+		.tgid = stream->pid,
+		.ns_tid = stream->ns_tid,
+		.process = (uint32_t)process,
+		.creator = CRIT_NONE,
+		.older = CRIT_NONE,
+		.part = CRIT_NONE,
+		.next_in_part = CRIT_NONE,
 		.birth_ns = stream->claim_ns ? stream->claim_ns : stream->first_ns,
-		.is_assumed = true, .final_event = CRIT_NONE, .unknown_first = CRIT_NONE,
+		.is_assumed = true,
+		.final_event = CRIT_NONE,
+		.unknown_first = CRIT_NONE,
 		.unknown_last = CRIT_NONE,
 	};
 	*ret_life = index;
@@ -105,8 +113,7 @@ static int assume_mains(struct crit_model *model)
 	for (i = 0; i < model->life_count && !rc; i++)
 		rc = crit_map_set(&seen, model->lives[i].process, 1);
 	for (i = 0; i < model->process_count && !rc; i++) {
-		if (model->processes[i].is_registered &&
-		    crit_map_get(&seen, i) == CRIT_NONE)
+		if (model->processes[i].is_registered && crit_map_get(&seen, i) == CRIT_NONE)
 			rc = assume_main(model, (uint32_t)i);
 	}
 	crit_map_fini(&seen);

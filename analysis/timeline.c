@@ -11,10 +11,15 @@
 #include "analysis/schedule.h"
 #include "analysis/shim_feed.h"
 
-#define TAG_EARLY_NS CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
+#define TAG_EARLY_NS                                                                               \
+	CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
 #define PROGRESS_EVENTS 65536u
 
-enum source_kind { SOURCE_SCHEDULE, SOURCE_KERNEL, SOURCE_STREAM };
+enum source_kind {
+	SOURCE_SCHEDULE,
+	SOURCE_KERNEL,
+	SOURCE_STREAM
+};
 
 struct source {
 	enum source_kind kind;
@@ -322,8 +327,7 @@ static int start(struct timeline *line)
 	for (node = 0; node < model->node_count && !rc; node++) {
 		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
 		rc = start_kernel(line, node, order++);
-		for (; !rc && stream < model->stream_count &&
-		       model->streams[stream].node == node;
+		for (; !rc && stream < model->stream_count && model->streams[stream].node == node;
 		     stream++) {
 			line->sources[order] = (struct source){ SOURCE_STREAM, stream };
 			line->stream_orders[stream] = order++;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The second pass: all streams of all nodes merged by (time, node, stream, sequence) and fed to the engine.
+ * The second pass: all streams of all nodes merged by (time, node, stream, sequence) and fed to
+ * the engine.
  *
- * The sequence in a switch-out's tag says how many slots the thread had written by then, which orders
- * switch and span exactly whatever the two stamps say: slots announced by the tag are applied at once.
+ * The sequence in a switch-out's tag says how many slots the thread had written by then, which
+ * orders switch and span exactly whatever the two stamps say: slots announced by the tag are
+ * applied at once.
  */
 #ifndef CRIT_TIMELINE_H
 #define CRIT_TIMELINE_H
