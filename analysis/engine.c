@@ -284,12 +284,45 @@ static struct crit_bucket *find_bucket(struct crit_engine *engine, struct crit_t
 	return bucket;
 }
 
+/* Makes depth spans the open ones. */
+static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth, uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+	const struct crit_span_frame *top = depth ? &thread->spans[depth - 1] : NULL;
+
+	close_cell(thread, time_ns);
+	thread->depth = depth;
+	thread->span_class = top ? top->span_class : CRIT_CLASS_USER;
+	resegment(engine, life, top ? top->bucket : thread->base, time_ns);
+}
+
+static bool is_mpi_call(uint32_t call)
+{
+	return call > 0 && call < CRIT_CALL_OMP_FIRST;
+}
+
+/* Calls inside an MPI call are not recorded: whoever enters another one has left it. */
+static void end_lost_call(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+{
+	const struct crit_thread *thread = &engine->threads[life];
+	uint32_t depth = 0;
+
+	while (depth < thread->depth && !is_mpi_call(thread->spans[depth].call))
+		depth++;
+	if (depth == thread->depth)
+		return;
+	engine->unbalanced++;
+	set_depth(engine, life, depth, time_ns);
+}
+
 void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct crit_bucket_key *key,
 		       uint64_t polled, uint64_t time_ns)
 {
 	struct crit_thread *thread = &engine->threads[life];
 	struct crit_bucket *bucket = find_bucket(engine, thread, key);
 
+	if (is_mpi_call(key->call))
+		end_lost_call(engine, life, time_ns);
 	if (thread->depth >= CRIT_SPAN_DEPTH) {
 		engine->unbalanced++;
 		return;
@@ -303,18 +336,6 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct c
 		bucket->visits++;
 		bucket->polled += polled;
 	}
-}
-
-/* Makes depth spans the open ones. */
-static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth, uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	const struct crit_span_frame *top = depth ? &thread->spans[depth - 1] : NULL;
-
-	close_cell(thread, time_ns);
-	thread->depth = depth;
-	thread->span_class = top ? top->span_class : CRIT_CLASS_USER;
-	resegment(engine, life, top ? top->bucket : thread->base, time_ns);
 }
 
 void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns)

@@ -64,6 +64,7 @@ struct crit_stream {
 	bool has_end;
 	uint64_t claim_ns;
 	uint64_t claim_pos;
+	uint64_t next_slot; /* number the next SHIM chunk should begin with */
 	uint64_t first_ns; /* stamp of the first slot, 0 none */
 	uint64_t last_ns; /* stamp of the last slot */
 	struct crit_rec_stream_end end;

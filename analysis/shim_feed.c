@@ -147,7 +147,15 @@ static int take_open_span(struct crit_shim_feed *feed)
 	if (!feed->stream->has_end || !end->open_call)
 		return 0;
 	enter.time_ns = stamp(feed, end->open_first_ns);
-	set_poll(feed, &enter, end->open_last_ns);
+	if (end->open_class == CRIT_CLASS_MPI_POLL) {
+		set_poll(feed, &enter, end->open_last_ns);
+		return 1;
+	}
+	/* a wait that level profile held back: it lasts until death */
+	enter.kind = CRIT_SPAN_ENTER;
+	enter.span_class = class_of(enter.call);
+	enter.polled = 0;
+	feed->event = enter;
 	return 1;
 }
 

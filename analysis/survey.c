@@ -48,6 +48,7 @@ static int add_stream(struct crit_model *model, uint32_t index, const struct cri
 		.last_counters = CRIT_NONE,
 		.claim_ns = crit_model_time(node, record.claim_ns),
 		.claim_pos = record.claim_pos,
+		.next_slot = record.claim_pos,
 	};
 	see_time(node, model->streams[number].claim_ns);
 	model->stream_count++;
@@ -62,6 +63,8 @@ static void end_stream(struct crit_model *model, struct crit_node *node, struct 
 		return;
 	}
 	stream->has_end = true;
+	if (stream->end.end_pos != stream->next_slot)
+		model->losses.shim_spans++;
 	model->losses.shim_spans += stream->end.lost_spans;
 	model->losses.counters_lost += stream->end.counters_lost;
 	model->losses.folded_ns += stream->end.folded_ns;
@@ -170,6 +173,9 @@ static int take_chunk(struct crit_model *model, uint32_t index, uint32_t at, uin
 	case CRIT_C_SHIM:
 		if (stream) {
 			chain(node->recording, &stream->first_ref, &stream->last_ref, at);
+			if (ref->position != stream->next_slot)
+				model->losses.shim_spans++;
+			stream->next_slot = ref->position + ref->length / sizeof(struct crit_slot);
 			read_slot_stamps(node, stream, ref);
 		}
 		return 0;

@@ -29,7 +29,8 @@ uint64_t crit_analysed_losses(const struct crit_losses *losses);
 
 /*
  * What must hold for any input: the laws of every unit and scope, recomputed from the rows; each
- * thread's cells sum to its life; what is waited for equals what waits.  Yields NULL, or which one is
+ * thread's cells sum to its life; what is waited for equals what waits.  Yields NULL, or which
+ * one is
  * broken.  Borrowed, lives for ever.
  */
 const char *crit_analysed_broken_law(const struct crit_results *results);

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Recordings made by hand for what random ones do not reach, with figures worked out on paper.
+#include "core/call.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+
+#define T0 1000000000ull
+#define PID 100u
+
+/* One rank of one thread that runs from T0 on, its part open from the start. */
+static struct crit_maker *begin(uint32_t *ret_stream)
+{
+	struct crit_maker *m = crit_maker_create(NULL);
+
+	crit_maker_file(m, (struct crit_rec_file){ .host = "node0",
+						   .cpu_count = 2,
+						   .level = CRIT_LEVEL_TRACE,
+						   .start_mono_ns = T0,
+						   .start_real_ns = T0 });
+	crit_maker_enrol(
+		m, (struct crit_kernel_enrol){ .head = { .time_ns = T0, .flags = CRIT_KF_RUNNING },
+					       .tid = PID,
+					       .tgid = PID,
+					       .ns_tid = PID,
+					       .comm = "main" });
+	crit_maker_process(m, (struct crit_rec_process){ .pid = PID,
+							 .ns_pid = PID,
+							 .flavour = CRIT_FLAVOUR_MPICH,
+							 .time_ns = T0 });
+	*ret_stream = crit_maker_stream(
+		m, (struct crit_rec_stream){ .pid = PID, .ns_tid = PID, .claim_ns = T0 });
+	crit_maker_rank(m, (struct crit_rec_rank){
+				   .pid = PID, .size = 1, .open_ns = T0, .world = "world" });
+	return m;
+}
+
+/* The thread ends and with it the process. */
+static void end(struct crit_maker *m, uint64_t time_ns)
+{
+	struct crit_kernel_head head = { .time_ns = time_ns };
+
+	crit_maker_exit(m, (struct crit_kernel_exit){
+				   .head = head, .tid = PID, .tgid = PID, .comm = "main" });
+	head.state = 0x80;
+	head.flags = CRIT_KF_TAG_STALE;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = PID });
+	crit_maker_gone(m, (struct crit_rec_gone){ .pid = PID, .time_ns = time_ns });
+}
+
+/* Analyses and destroys; NULL when that fails. */
+static struct crit_results *finish(struct crit_maker *m)
+{
+	struct crit_results *r = NULL;
+
+	if (CHECK_INT_EQ(crit_analysed_makers(&m, 1, CRIT_ACTIVE_DEFAULT, &r), 0) && r)
+		CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+	crit_maker_destroy(m);
+	return r;
+}
+
+static uint64_t running(const struct crit_results *r, enum crit_span_class class)
+{
+	return r->threads[0].cells.ns[CRIT_STATE_RUNNING][class];
+}
+
+static void switch_at(struct crit_maker *m, uint64_t time_ns, uint64_t tag)
+{
+	struct crit_kernel_head head = { .time_ns = time_ns, .flags = CRIT_KF_PREEMPTED };
+
+	crit_maker_switch(
+		m, (struct crit_kernel_switch){ .head = head, .prev_tid = PID, .prev_tag = tag });
+	head.flags = 0;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = PID });
+}
+
+/* The depth guard lets one MPI span in; a second enter means that a leave was lost. */
+static void check_lost_leave(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+
+	CHECK_CASE("a leave is lost");
+	crit_maker_enter(m, stream, T0 + 100, CRIT_MPI_Recv);
+	crit_maker_enter(m, stream, T0 + 300, CRIT_MPI_Isend);
+	crit_maker_leave(m, stream, T0 + 400, CRIT_MPI_Isend);
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r) {
+		CHECK_UINT_EQ(r->losses.unbalanced_spans, 1);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_MPI_WAIT), 200);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_MPI), 100);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 700);
+	}
+	crit_results_destroy(r);
+}
+
+/* A leave nobody entered changes nothing. */
+static void check_lost_enter(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+
+	CHECK_CASE("an enter is lost");
+	crit_maker_leave(m, stream, T0 + 400, CRIT_MPI_Isend);
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r) {
+		CHECK_UINT_EQ(r->losses.unbalanced_spans, 1);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 1000);
+	}
+	crit_results_destroy(r);
+}
+
+/*
+ * Level profile holds a wait back until it is over: who dies inside leaves it in the stripe's
+ * head.
+ */
+static void check_held_wait(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+
+	CHECK_CASE("dies in a wait that was held back");
+	crit_maker_stream_end(m, stream,
+			      (struct crit_rec_stream_end){ .open_call = CRIT_MPI_Recv,
+							    .open_class = CRIT_CLASS_MPI_WAIT,
+							    .open_first_ns = T0 + 300,
+							    .open_last_ns = T0 + 300 });
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r) {
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 300);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_MPI_WAIT), 700);
+	}
+	crit_results_destroy(r);
+}
+
+/* Who dies in a poll loop polled until the last failing call. */
+static void check_open_poll(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+
+	CHECK_CASE("dies in a poll loop");
+	crit_maker_stream_end(m, stream,
+			      (struct crit_rec_stream_end){ .open_call = CRIT_MPI_Test,
+							    .open_class = CRIT_CLASS_MPI_POLL,
+							    .open_first_ns = T0 + 10000,
+							    .open_last_ns = T0 + 90000,
+							    .open_count = 200 });
+	end(m, T0 + 100000);
+	r = finish(m);
+	if (r) {
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 20000);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_MPI_POLL), 80000);
+	}
+	crit_results_destroy(r);
+}
+
+/*
+ * The tag says the span had begun although its stamp is later: the stamp is moved, nothing is
+ * lost.
+ */
+static void check_tag_before_stamp(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+
+	CHECK_CASE("a tag orders switch and span");
+	crit_maker_enter(m, stream, T0 + 500, CRIT_MPI_Barrier);
+	switch_at(m, T0 + 400, crit_maker_tag(m, stream));
+	crit_maker_leave(m, stream, T0 + 800, CRIT_MPI_Barrier);
+	switch_at(m, T0 + 900, crit_maker_tag(m, stream));
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r) {
+		CHECK_UINT_EQ(r->losses.tag_disagreements, 0);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_MPI_WAIT), 400);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 600);
+	}
+	crit_results_destroy(r);
+}
+
+/* A tag from before spans that were written long ago is impossible. */
+static void check_tag_disagrees(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+	uint64_t before = crit_maker_tag(m, stream);
+
+	CHECK_CASE("an impossible tag");
+	for (uint64_t i = 0; i < 10; i++) {
+		crit_maker_enter(m, stream, T0 + 100 * i, CRIT_MPI_Barrier);
+		crit_maker_leave(m, stream, T0 + 100 * i + 50, CRIT_MPI_Barrier);
+	}
+	switch_at(m, T0 + 5000, before);
+	end(m, T0 + 6000);
+	r = finish(m);
+	if (r)
+		CHECK_UINT_EQ(r->losses.tag_disagreements, 1);
+	crit_results_destroy(r);
+}
+
+/* Slots that are missing inside a stream show in the numbers of those after them. */
+static bool drop_third(void *user, uint32_t stream, struct crit_slot *slot)
+{
+	uint32_t *seen = user;
+
+	(void)stream;
+	(void)slot;
+	return (*seen)++ != 2;
+}
+
+static void check_slot_hole(bool is_last)
+{
+	uint32_t seen = 0;
+	struct crit_maker_options options = { .tamper_slot = drop_third, .user = &seen };
+	struct crit_maker *m = crit_maker_create(&options);
+	struct crit_results *r = NULL;
+	uint32_t stream;
+
+	CHECK_CASE("a slot is missing, %s", is_last ? "at the end" : "inside");
+	crit_maker_file(m, (struct crit_rec_file){ .host = "node0", .kernel_status = -1 });
+	crit_maker_process(m,
+			   (struct crit_rec_process){ .pid = PID, .ns_pid = PID, .time_ns = T0 });
+	stream = crit_maker_stream(
+		m, (struct crit_rec_stream){ .pid = PID, .ns_tid = PID, .claim_ns = T0 });
+	crit_maker_rank(m, (struct crit_rec_rank){ .pid = PID, .size = 1, .open_ns = T0 });
+	crit_maker_enter(m, stream, T0 + 100, CRIT_MPI_Barrier);
+	crit_maker_leave(m, stream, T0 + 200, CRIT_MPI_Barrier);
+	crit_maker_enter(m, stream, T0 + 300, CRIT_MPI_Barrier); /* dropped */
+	crit_maker_drain(m);
+	if (!is_last) {
+		crit_maker_enter(m, stream, T0 + 500, CRIT_MPI_Barrier);
+		crit_maker_leave(m, stream, T0 + 600, CRIT_MPI_Barrier);
+	}
+	crit_maker_stream_end(m, stream, (struct crit_rec_stream_end){ .release_ns = T0 + 1000 });
+	r = finish(m);
+	if (r)
+		CHECK_INT_GT(r->losses.shim_spans, 0);
+	crit_results_destroy(r);
+}
+
+int main(void)
+{
+	check_lost_leave();
+	check_lost_enter();
+	check_held_wait();
+	check_open_poll();
+	check_tag_before_stamp();
+	check_tag_disagrees();
+	check_slot_hole(false);
+	check_slot_hole(true);
+	return check_done();
+}
