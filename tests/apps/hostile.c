@@ -112,7 +112,6 @@ static int make_memory(const char *mode)
 		stripe.write_pos = 0xfffffffffffffff0ull;
 		stripe.claim_pos = 0x8000000000000001ull;
 		stripe.open_call = 0xffffffffu;
-		head.stripes_used = 0xffffffffu;
 	}
 	if (strcmp(mode, "geometry") == 0) {
 		head.stripe_count = 0xffffffffu;
