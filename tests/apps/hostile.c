@@ -104,7 +104,9 @@ static int make_memory(const char *mode)
 		.stripes_used = 1,
 		.level = CRIT_LEVEL_TRACE,
 	};
-	struct crit_stripe_head stripe = { .state = CRIT_STRIPE_OWNED, .ns_tid = (__u32)getpid() };
+	struct crit_stripe_head stripe = { .state = CRIT_STRIPE_OWNED,
+					   .ns_tid = (__u32)getpid(),
+					   .claim_ns = 1 };
 	int is_huge = strcmp(mode, "hugetlb") == 0;
 	int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING | (is_huge ? MFD_HUGETLB : 0));
 
