@@ -105,7 +105,6 @@ static void find_losses(struct crit_summary *summary)
 	} rows[] = {
 		{ losses->kernel_records, "kernel records, lost by a full BPF ring" },
 		{ losses->shim_spans, "MPI spans, lost by full stripes" },
-		{ losses->unmatched_switches, "switches that did not fit" },
 		{ losses->tag_disagreements, "tags that contradict their spans" },
 		{ losses->late_records, "records that came too late to be ordered" },
 		{ losses->corrupt_chunks, "chunks with a wrong checksum" },
@@ -122,6 +121,10 @@ static void find_losses(struct crit_summary *summary)
 		if (rows[i].count)
 			crit_summary_add_missing(summary, true, "", "%llu %s",
 						 (unsigned long long)rows[i].count, rows[i].what);
+	if (losses->unmatched_switches) /* what they put in doubt is in unknown_ns */
+		crit_summary_add_missing(summary, false, "",
+					 "%llu switches the kernel did not report",
+					 (unsigned long long)losses->unmatched_switches);
 }
 
 void crit_summary_find_missing(struct crit_summary *summary,
