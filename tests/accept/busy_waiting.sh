@@ -8,9 +8,11 @@ trial_begin "$1"
 size=${2:-full}
 rounds=5
 phases=80
+apart=0.01
 if [ "$size" = quick ]; then
 	rounds=1
 	phases=40
+	apart=0.03 # one round is no median
 fi
 
 # imbalance LABEL MODE FLAVOUR RANKS ARGUMENT…: rounds of it; fills shares[] and kernel_shares[].
@@ -44,7 +46,7 @@ fixed() {
 	done
 	for mode in run shim; do
 		within "30:10 $flavour, $mode - preload" \
-			"$(python3 -c "print(round(${middle[$mode]} - ${middle[preload]}, 4))")" -0.01 0.01
+			"$(python3 -c "print(round(${middle[$mode]} - ${middle[preload]}, 4))")" -$apart $apart
 	done
 }
 

@@ -78,11 +78,12 @@ compose() {
 		launch+=(--oversubscribe)
 	fi
 	[ -x "$program" ] || program=$apps/$program.$flavour
+	set -- "$trial_lib/first_in_line" "$program" "$@"
 	case $mode in
-	bare) command=("${launch[@]}" "$program" "$@") ;;
-	preload) command=("${launch[@]}" "${preload[@]}" "$program" "$@") ;;
-	run) command=("$crit" run -- "${launch[@]}" "$program" "$@") ;;
-	shim) as_user "$trial_nobody" "${launch[@]}" "${preload[@]}" "$program" "$@" ;;
+	bare) command=("${launch[@]}" "$@") ;;
+	preload) command=("${launch[@]}" "${preload[@]}" "$@") ;;
+	run) command=("$crit" run -- "${launch[@]}" "$@") ;;
+	shim) as_user "$trial_nobody" "${launch[@]}" "${preload[@]}" "$@" ;;
 	esac
 }
 
@@ -105,8 +106,21 @@ launch() {
 	compose "$@"
 	dir=$trial/$name
 	report=$dir/report.json
+	[ "$1" = shim ] && hurry_users &
 	CRIT_DIR=$dir "${command[@]}" >"$trial/$name.out" 2>"$trial/$name.err"
 	status=$?
+	wait
+}
+
+# What first_in_line does for root's programs, from outside for those of an ordinary user.
+hurry_users() {
+	local i pid
+	for ((i = 0; i < 6; i++)); do
+		sleep 0.1
+		for pid in $(pgrep -u "$trial_nobody" -f "^$apps"); do
+			echo -15 2>/dev/null >"/proc/$pid/autogroup"
+		done
+	done
 }
 
 # ask EXPRESSION [FILE]: evaluates python over the report r, with share(rank) and laws() at hand.
@@ -116,8 +130,8 @@ ask() {
 
 # ask_active MODE EXPRESSION: the same, after analysing the recording with another rule.
 ask_active() {
-	"$crit" report "--active=$1" --json "$dir" >"$trial/active.json" 2>"$trial/active.err" &&
-		ask "$2" "$trial/active.json"
+	"$crit" report "--active=$1" --json "$dir" >"$trial/active.json" 2>"$trial/active.err"
+	ask "$2" "$trial/active.json" # a report that lacks something is one all the same
 }
 
 # The laws of the report hold, and nothing was lost.
