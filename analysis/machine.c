@@ -253,6 +253,11 @@ static int switch_out(struct crit_machine *machine, const struct crit_kernel_swi
 	is_expected = life->belief == CRIT_STATE_RUNNING &&
 		      (life->cpu == head->cpu || life->cpu == CRIT_CPU_ANY);
 	leave_cpu(machine, index);
+	if (life->belief == CRIT_STATE_RUNNABLE) { /* its switch-in was lost: active either way */
+		machine->unmatched++;
+		life->unmatched++;
+		is_expected = true;
+	}
 	if (!rc)
 		rc = settle(machine, index, is_expected,
 			    is_runnable ? CRIT_STATE_RUNNABLE : CRIT_STATE_BLOCKED, head->time_ns);
@@ -354,12 +359,13 @@ static int on_fork(struct crit_machine *machine, const struct crit_kernel_fork *
 
 static int on_enrol(struct crit_machine *machine, const struct crit_kernel_enrol *record)
 {
-	enum crit_kernel_state state = record->head.flags & CRIT_KF_RUNNING ? CRIT_STATE_RUNNING
-									    : CRIT_STATE_UNKNOWN;
+	enum crit_kernel_state state = record->head.state ? CRIT_STATE_BLOCKED : CRIT_STATE_UNKNOWN;
 	uint32_t index = crit_machine_find(machine, record->tid);
 	unsigned int flags = 0;
 	int rc = 0;
 
+	if (record->head.flags & CRIT_KF_RUNNING)
+		state = CRIT_STATE_RUNNING;
 	if (!is_alive(machine, index)) {
 		rc = begin_life(machine, record->tid, state, record->head.time_ns, &index);
 		flags = CRIT_T_BORN;

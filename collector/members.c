@@ -35,7 +35,7 @@ static void put_enrol(struct crit_server *server, struct crit_run *run,
 		      const struct crit_procfs_task *task)
 {
 	struct crit_kernel_enrol record = {
-		.head = { .kind = CRIT_K_ENROL, .size = sizeof(record) },
+		.head = { .kind = CRIT_K_ENROL, .size = sizeof(record), .state = 1 },
 		.tid = task->tid,
 		.tgid = task->tgid,
 		.ns_tid = task->ns_tid,

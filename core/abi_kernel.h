@@ -46,6 +46,7 @@ enum crit_kernel_flag {
 /*
  * state in SWITCH: 0 runnable (preempted or yielding), else the low byte of the kernel's task state
  * (1 sleeping, 2 disk sleep, 4 stopped, 8 traced, 0x10/0x20/0x80 dead; other waits read as 2).
+ * In ENROL: not 0 when the task sleeps at this stamp.
  */
 struct crit_kernel_head {
 	__u8 kind;
