@@ -140,7 +140,7 @@ int crit_child_run(const struct crit_child *child, int *ret_wait_status)
 		return -errno;
 	fill_signals(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, &old_mask);
-	/* ignored, it would hide the child's end; set after the fork, it would drop a pending one */
+	/* ignored, it would hide the child's end; set later, it would drop a pending one */
 	old_action = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid == 0) {

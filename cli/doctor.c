@@ -181,8 +181,8 @@ static void check_trial(struct visit *visit)
 		say(visit, true, "trial run", "critd serves with the kernel half");
 	crit_client_fini(&client);
 	if (!status)
-		(void)crit_finish_wait(directory,
-				       TRIAL_WAIT_MS); /* it holds files we want to remove */
+		(void)crit_finish_wait_report(directory,
+					      TRIAL_WAIT_MS); /* it holds files we want to remove */
 	remove_directory(directory);
 }
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,11 +189,10 @@ int crit_finish_wait(const char *directory, int timeout_ms)
 {
 	const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000 };
 	uint64_t deadline_ms = now_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
-	crit_autofree char *path = NULL;
+	char path[PATH_MAX];
 	crit_autoclose int fd = -1;
 
-	if (asprintf(&path, "%s/%s", directory, CRIT_LOCK_NAME) < 0)
-		return -ENOMEM;
+	(void)snprintf(path, sizeof(path), "%s/%s", directory, CRIT_LOCK_NAME);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return 0; /* nobody ever held it */
@@ -204,4 +204,29 @@ int crit_finish_wait(const char *directory, int timeout_ms)
 		(void)nanosleep(&step, NULL);
 	}
 	return 0;
+}
+
+int crit_finish_wait_report(const char *directory, int timeout_ms)
+{
+	const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000 };
+	uint64_t begin_ms = now_ms();
+	char report[PATH_MAX];
+	char lock[PATH_MAX];
+	bool has_started = false;
+
+	(void)snprintf(report, sizeof(report), "%s/report.json", directory);
+	(void)snprintf(lock, sizeof(lock), "%s/%s", directory, CRIT_LOCK_NAME);
+	for (;;) {
+		int passed_ms = (int)(now_ms() - begin_ms);
+		bool is_locked = access(lock, F_OK) == 0;
+
+		if (passed_ms >= timeout_ms)
+			return -ETIMEDOUT;
+		if (access(report, F_OK) == 0)
+			return crit_finish_wait(directory, timeout_ms - passed_ms);
+		if (has_started && !is_locked)
+			return -ENOENT; /* it came and went, and left no report */
+		has_started = has_started || is_locked;
+		(void)nanosleep(&step, NULL);
+	}
 }

@@ -50,4 +50,7 @@ int crit_finish_lock(int directory_fd);
 /* Waits until no finisher holds the directory; answers 0, or -ETIMEDOUT when one still does. */
 int crit_finish_wait(const char *directory, int timeout_ms);
 
+/* The same for a finisher just started; -ENOENT when it ended without a report. */
+int crit_finish_wait_report(const char *directory, int timeout_ms);
+
 #endif

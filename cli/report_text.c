@@ -74,6 +74,8 @@ static void put(struct screen *screen, enum paint paint, const char *format, ...
 
 static void blank(struct screen *screen)
 {
+	if (screen->used && screen->is_blank[screen->used - 1])
+		return;
 	if (screen->used < CRIT_SCREEN_LINES * 2)
 		screen->is_blank[screen->used++] = true;
 }

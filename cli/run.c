@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/child.h"
@@ -213,21 +212,12 @@ static bool show_report(const char *directory)
 /* A short program ends before its finisher has started: wait for its report, then for its lock. */
 static void wait_and_show(const struct crit_client *client, const struct run_options *options)
 {
-	const struct timespec step = { .tv_nsec = 5000000 };
-	int left_ms = (int)options->env.finish_s * 1000;
-	crit_autofree char *path = NULL;
+	int status;
 
 	if (!client->is_first || options->env.finish_s == 0)
 		return;
-	if (asprintf(&path, "%s/report.json", client->directory) < 0) {
-		path = NULL;
-		return;
-	}
-	while (access(path, F_OK) && left_ms > 0) {
-		(void)nanosleep(&step, NULL);
-		left_ms -= 5;
-	}
-	if (crit_finish_wait(client->directory, left_ms) == -ETIMEDOUT)
+	status = crit_finish_wait_report(client->directory, (int)options->env.finish_s * 1000);
+	if (status == -ETIMEDOUT && crit_finish_wait(client->directory, 0) == -ETIMEDOUT)
 		(void)fprintf(stderr,
 			      "crit run: members of the run still live; see crit report %s later\n",
 			      client->directory);

@@ -72,7 +72,7 @@ point "no escape sequences off a terminal" $? ""
 [ "$(wc -l <"$trial/streams.err")" -le 25 ] && [ "$(wc -L <"$trial/streams.err")" -le 100 ]
 point "one screen" $? "$(wc -l <"$trial/streams.err") lines, $(wc -L <"$trial/streams.err") columns"
 found=$(cd "$CRIT_DIR" && shopt -s dotglob && printf '%s ' *)
-[ "$found" = "$(hostname).crit ranks.csv report.json report.txt threads.csv " ]
+[ "$found" = "$(printf "%s\n" "$(hostname).crit" ranks.csv report.json report.txt threads.csv | sort | tr "\n" " ")" ]
 point "directory" $? "$found"
 
 # A run without a collector runs all the same, and says so in one line.
