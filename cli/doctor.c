@@ -103,7 +103,7 @@ static void check_critd(struct visit *visit)
 	}
 	say(visit, false, "privileges", "critd has none: only the shims' half is recorded");
 	(void)snprintf(command, sizeof(command),
-		       "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep %s", visit->critd);
+		       "sudo setcap cap_bpf,cap_perfmon+ep %s", visit->critd);
 	mend(command);
 }
 

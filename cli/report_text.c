@@ -122,6 +122,30 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* What a command can mend stands above the verdict, the rest below the laws. */
+static void put_missing(struct screen *screen, const struct crit_summary *summary, bool is_mendable)
+{
+	for (size_t i = 0; i < summary->missing_count; i++) {
+		const struct crit_missing *row = &summary->missing[i];
+		char line[2 * CRIT_SENTENCE_BYTES];
+
+		if ((row->mend[0] != '\0') != is_mendable)
+			continue;
+		if (CRIT_SCREEN_LINES - screen->lines <= 1 && i + 1 < summary->missing_count) {
+			put(screen, PAINT_YELLOW, "missing: %zu more, see Losses below",
+			    summary->missing_count - i);
+			return;
+		}
+		(void)snprintf(line, sizeof(line), "%s: %s",
+			       row->is_incomplete ? "lost" : "missing", row->what);
+		put_wrapped(screen, PAINT_YELLOW, line, 1);
+		if (is_mendable) {
+			(void)snprintf(line, sizeof(line), "mend it: %s", row->mend);
+			put_wrapped(screen, PAINT_YELLOW, line, 3); /* a command is never cut */
+		}
+	}
+}
+
 static void put_title(struct screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
@@ -136,6 +160,7 @@ static void put_title(struct screen *screen, const struct crit_summary *summary)
 	put(screen, PAINT_NONE, "mode: %s; level %s; active: %s", crit_mode_name(summary->mode),
 	    results->node_count ? crit_level_name(results->nodes[0].level) : "?",
 	    crit_rule_name(results->rule));
+	put_missing(screen, summary, true);
 }
 
 static void put_verdict(struct screen *screen, const struct crit_summary *summary)
@@ -268,7 +293,6 @@ static void put_trust(struct screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	double worst = 0;
-	size_t room;
 
 	for (size_t i = 0; i < results->law_count; i++)
 		if (results->laws[i].error_ratio > worst)
@@ -280,24 +304,7 @@ static void put_trust(struct screen *screen, const struct crit_summary *summary)
 		put(screen, PAINT_NONE, "losses: none; nothing is missing");
 		return;
 	}
-	for (size_t i = 0; i < summary->missing_count; i++) {
-		const struct crit_missing *row = &summary->missing[i];
-		char line[2 * CRIT_SENTENCE_BYTES];
-
-		room = (size_t)(CRIT_SCREEN_LINES - screen->lines);
-		if (room <= 1 && i + 1 < summary->missing_count) {
-			put(screen, PAINT_YELLOW, "missing: %zu more, see Losses below",
-			    summary->missing_count - i);
-			return;
-		}
-		(void)snprintf(line, sizeof(line), "%s: %s",
-			       row->is_incomplete ? "lost" : "missing", row->what);
-		put_wrapped(screen, PAINT_YELLOW, line, 1);
-		if (row->mend[0]) {
-			(void)snprintf(line, sizeof(line), "mend it: %s", row->mend);
-			put_wrapped(screen, PAINT_YELLOW, line, 3); /* a command is never cut */
-		}
-	}
+	put_missing(screen, summary, false);
 }
 
 void crit_write_text(FILE *out, const struct crit_summary *summary,
