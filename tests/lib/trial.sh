@@ -28,7 +28,7 @@ trial_begin() {
 }
 
 trial_cleanup() {
-	if [ -n "${CRIT_TRIAL_KEEP:-}" ]; then
+	if [ -n "${TRIAL_KEEP:-}" ]; then
 		echo "kept: $trial"
 	else
 		findmnt -rno TARGET | grep "^$trial/" | xargs -r -n 1 umount
