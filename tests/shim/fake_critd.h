@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stand-in for critd inside a test: answers the protocol, keeps the memfd for the test to read. */
+/* A stand-in for critd inside a test: answers the protocol, keeps the memfd for the test. */
 #ifndef CRIT_TESTS_SHIM_FAKE_CRITD_H
 #define CRIT_TESTS_SHIM_FAKE_CRITD_H
 

@@ -84,7 +84,7 @@ static uint64_t tag(void)
 				      fake.registered.tls_offset);
 }
 
-/* Is the slot so far from the end what it should be?  Kinds as letters: EN. LEave, POll, COntinued. */
+/* Is the slot so far from the end what it should be? */
 static void check_slot(int from_end, int kind, unsigned int number)
 {
 	const uint64_t position = own_stripe()->write_pos - (uint64_t)from_end;

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The shim switched off, or without what it needs: the program is unharmed, and a line says why.
+# usage: failure.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+
+# results NAME: how many results the ranks of that launch wrote; 16 when all is well.
+results() {
+	cat "$trial/$1".rank.* | grep -c ^result
+}
+
+# Without critd beside it and without one installed.
+lonely=$trial/lonely
+mkdir "$lonely"
+cp "$build"/lib/libcrit_*.so "$lonely/"
+
+for flavour in "${flavours[@]}"; do
+	export CRIT_DISABLE=1
+	launch "disabled-$flavour" preload "$flavour" 2 every_call "$trial/disabled-$flavour.rank"
+	unset CRIT_DISABLE
+	[ "$status" -eq 0 ] && [ "$(results "disabled-$flavour")" -eq 16 ] && [ ! -e "$dir" ] &&
+		[ ! -e "$XDG_RUNTIME_DIR/crit" ]
+	point "$flavour: CRIT_DISABLE" $?
+
+	shim=$lonely/libcrit_pmpi.so launch "lonely-$flavour" preload "$flavour" 2 every_call \
+		"$trial/lonely-$flavour.rank"
+	[ "$status" -eq 0 ] && [ "$(results "lonely-$flavour")" -eq 16 ] && [ ! -e "$dir" ] &&
+		grep -q 'cannot find critd' "$XDG_RUNTIME_DIR"/crit/every_call."$flavour"-*.log
+	point "$flavour: no critd" $?
+	rm -rf "$XDG_RUNTIME_DIR/crit"
+
+	if [ "$(id -u)" -eq 0 ]; then
+		compose shim "$flavour" 2 every_call "$trial/unwritable-$flavour.rank"
+		CRIT_DIR=/proc/nowhere "${command[@]}" >"$trial/unwritable.out" 2>&1
+		status=$?
+		[ "$status" -eq 0 ] && [ "$(results "unwritable-$flavour")" -eq 16 ] &&
+			grep -q 'cannot write the recording in /proc/nowhere' \
+				"$trial/home-$trial_nobody/crit/every_call.$flavour"-*.log
+		point "$flavour: unwritable directory" $?
+	fi
+done
+
+# Programs without MPI: nothing is opened, nothing is started.
+rm -rf "$XDG_RUNTIME_DIR/crit"
+LD_PRELOAD=$shim bash -c 'ls / >/dev/null; python3 -c "print(1)"' >"$trial/plain.out" 2>&1
+status=$?
+[ "$status" -eq 0 ] && [ "$(cat "$trial/plain.out")" = 1 ] && [ ! -e "$XDG_RUNTIME_DIR/crit" ]
+point "programs without MPI" $?
+trial_end
