@@ -277,6 +277,7 @@ static void test_exit_code_of_each_loss(void)
 		results_sample_barriers(&sample);
 		is_harmless = word == &sample.results.losses.tag_stale ||
 			      word == &sample.results.losses.folded_ns ||
+			      word == &sample.results.losses.unknown_ns || /* 1 ns is below 1 % */
 			      word == &sample.results.losses.unmatched_switches;
 		*word = 1;
 		summarise();
