@@ -50,6 +50,8 @@ static void take_over(struct crit_thread *thread, struct crit_stripe_head *strip
 	stripe->claim_pos = stripe->write_pos;
 	stripe->open_call = 0;
 	stripe->release_ns = 0;
+	stripe->counters_lost = 0; /* by owner, unlike lost_spans */
+	stripe->folded_ns = 0;
 	thread->ring = ring;
 	thread->last_counter = crit_stripe_counters(stripe);
 	thread->write_pos = stripe->write_pos;
