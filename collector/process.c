@@ -220,6 +220,10 @@ static __u32 open_stripes(struct crit_process *process)
 
 	if (process->shm.fd < 0 || crit_shm_stripes_used(&process->shm, &used, &no_stripe))
 		return 0;
+	if (no_stripe > process->no_stripe_seen) { /* each lost one span at least */
+		process->run->shim_lost += no_stripe - process->no_stripe_seen;
+		process->no_stripe_seen = no_stripe;
+	}
 	if (used <= process->stripe_room)
 		return used;
 	stripes = realloc(process->stripes, used * sizeof(*stripes));

@@ -33,6 +33,7 @@ struct crit_process {
 	struct crit_shm shm;
 	struct crit_stripe *stripes;
 	__u32 stripe_room;
+	__u64 no_stripe_seen; /* threads without a stripe, up to the last look */
 	__u32 *outside_tids; /* threads BPF has yet to enrol, on kernels without their pidfds */
 	__u32 outside_count;
 	__u64 maps_hash;

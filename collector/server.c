@@ -241,14 +241,15 @@ void crit_server_close(struct crit_server *server)
 	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
 			    server->signal_fd, server->proc_fd };
 
+	/* while we still listen: once we do not, the next one may bind this path */
+	if (server->options.socket_path && server->listen_fd >= 0)
+		(void)unlink(server->options.socket_path);
 	crit_writer_stop(&server->writer, LAST_WRITE_MS);
 	crit_kernel_close(&server->kernel);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	}
-	if (server->options.socket_path && server->listen_fd >= 0)
-		(void)unlink(server->options.socket_path);
 	free(server->runs);
 	server->runs = NULL;
 }
