@@ -10,6 +10,7 @@
 
 #include "collector/clients.h"
 #include "collector/clock.h"
+#include "collector/lifecycle.h"
 #include "collector/members.h"
 #include "collector/output.h"
 #include "collector/procfs.h"
@@ -338,8 +339,10 @@ static void on_attach(struct crit_server *server, struct crit_client *client,
 		return;
 	}
 	rc = attach(server, client, in);
-	if (!rc)
+	if (!rc) {
+		client->has_attached = true;
 		settle(client);
+	}
 	answer_register(client, rc);
 }
 
@@ -436,6 +439,8 @@ void crit_messages_leave(struct crit_server *server, struct crit_client *client)
 		return;
 	settle(client);
 	client->run = NULL;
+	if (client->has_attached)
+		crit_lifecycle_end(server, run);
 	if (run->first == client) {
 		run->first = NULL;
 		if (run->state == CRIT_RUN_STARTING)

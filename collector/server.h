@@ -36,6 +36,7 @@ struct crit_client {
 	__u32 flavour;
 	bool is_welcome; /* WELCOME is sent */
 	bool is_over; /* to be closed after this round */
+	bool has_attached; /* its run ends when it goes */
 	char exe[CRIT_EXE_BYTES];
 };
 

@@ -15,9 +15,9 @@
  *     <------------------ WRITTEN     (to every connection of the run that is still open)
  *
  * A runner (crit run) sends HELLO with role RUNNER and never REGISTER; its child registers before
- * exec with role ROOT and no memfd.  ATTACH with a pidfd makes a running process a member.  The
- * finisher's socket reads end-of-file when the recording is complete.  Texts are NUL-terminated
- * inside their field.
+ * exec with role ROOT and no memfd.  ATTACH with a pidfd makes a running process a member until the
+ * sender hangs up.  The finisher's socket reads end-of-file when the recording is complete.  Texts
+ * are NUL-terminated inside their field.
  */
 #ifndef CRIT_ABI_SOCKET_H
 #define CRIT_ABI_SOCKET_H
