@@ -149,6 +149,9 @@ void crit_summary_find_missing(struct crit_summary *summary,
 {
 	for (size_t i = 0; i < summary->results->node_count; i++)
 		find_node(summary, &summary->results->nodes[i], options);
+	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks)
+		crit_summary_add_missing(summary, true, "",
+					 "the whole run: no rank and no kernel half");
 	find_losses(summary);
 	find_service(summary);
 }

@@ -44,6 +44,8 @@ const char *crit_mpi_name(const struct crit_results *results, char *text, size_t
 	(void)snprintf(text, text_bytes, "%.40s",
 		       results->library[0] ? results->library : flavours[flavour]);
 	text[strcspn(text, ",\n")] = '\0';
+	if (strncmp(text, "MPICH Version:", 14) == 0) /* "MPICH 4.0.2" */
+		memmove(text + 5, text + 14, strlen(text + 14) + 1);
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
@@ -179,12 +181,12 @@ static void put_efficiency(struct screen *screen, const struct crit_summary *sum
 {
 	const struct crit_efficiency *eff = &summary->efficiency;
 
-	if (!eff->is_valid)
+	if (!eff->is_valid || summary->verdict == CRIT_VERDICT_NOTHING)
 		return;
 	put(screen, PAINT_NONE,
-	    "efficiency, CPU-true: PE %.3f = LB %.3f x OS %.3f x IO %.3f x Comm %.3f",
-	    eff->cpu_parallel, eff->cpu_balance, eff->cpu_oversubscription, eff->cpu_io,
-	    eff->cpu_communication);
+	    "efficiency, CPU-%s: PE %.3f = LB %.3f x OS %.3f x IO %.3f x Comm %.3f",
+	    summary->mode == CRIT_MODE_SHIMS_ONLY ? "assumed" : "true", eff->cpu_parallel,
+	    eff->cpu_balance, eff->cpu_oversubscription, eff->cpu_io, eff->cpu_communication);
 	if (summary->results->has_ranks)
 		put(screen, PAINT_NONE,
 		    "efficiency, wall-clock (TALP): PE %.3f = LB %.3f x Comm %.3f",

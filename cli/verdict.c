@@ -224,7 +224,13 @@ void crit_verdict_find(struct crit_summary *summary, const struct crit_results *
 	const struct crit_earnings *top = top_earnings(summary, &count);
 
 	summary->stake_s = stake(summary->results);
-	if (!top || !summary->law || summary->results->window_ns == 0) {
+	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks) {
+		summary->verdict = CRIT_VERDICT_NOTHING;
+		(void)snprintf(
+			summary->sentence, sizeof(summary->sentence),
+			"Nothing to judge: without the kernel half, a program that makes no MPI "
+			"call leaves no trace.");
+	} else if (!top || !summary->law || summary->results->window_ns == 0) {
 		summary->verdict = CRIT_VERDICT_NOTHING;
 		(void)snprintf(summary->sentence, sizeof(summary->sentence),
 			       "Nothing to judge: the recording holds no active %s.",

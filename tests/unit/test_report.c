@@ -287,6 +287,30 @@ static void test_exit_code_of_each_loss(void)
 	}
 }
 
+/* Without kernel half and ranks there is nothing; the report says so, and is no success. */
+static void test_nothing(void)
+{
+	results_sample_threads(&sample);
+	sample.nodes[0].kernel_status = -EPERM;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_NOTHING);
+	CHECK(strstr(summary.sentence, "Nothing to judge") != NULL);
+	CHECK(summary.is_incomplete);
+	check_screen();
+	crit_summary_fini(&summary);
+}
+
+static void test_mpi_name(void)
+{
+	char text[64];
+
+	results_sample_barriers(&sample);
+	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "Open MPI v4.1.4");
+	(void)snprintf(sample.results.library, sizeof(sample.results.library),
+		       "MPICH Version:\t4.0.2\nMPICH Release date: x");
+	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "MPICH 4.0.2");
+}
+
 static int count_files(const char *directory)
 {
 	static const char *const names[] = { "report.txt",    "report.json",    "ranks.csv",
@@ -343,6 +367,8 @@ int main(void)
 	test_may_wait();
 	test_missing();
 	test_exit_code_of_each_loss();
+	test_nothing();
+	test_mpi_name();
 	test_output();
 	return check_done();
 }
