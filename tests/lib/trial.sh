@@ -15,6 +15,7 @@ trial_begin() {
 	trial=$(mktemp -d "${TMPDIR:-/tmp}/crit-trial.XXXXXX")
 	failures=0
 	points=0
+	is_in_line=1 # known answers hold when ranks do not queue behind strangers
 	chmod 1777 "$trial"
 	trap 'trial_cleanup' EXIT
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -78,7 +79,7 @@ compose() {
 		launch+=(--oversubscribe)
 	fi
 	[ -x "$program" ] || program=$apps/$program.$flavour
-	set -- "$trial_lib/first_in_line" "$program" "$@"
+	set -- ${is_in_line:+"$trial_lib/first_in_line"} "$program" "$@"
 	case $mode in
 	bare) command=("${launch[@]}" "$@") ;;
 	preload) command=("${launch[@]}" "${preload[@]}" "$@") ;;
