@@ -194,6 +194,7 @@ static void step_recording(struct crit_server *server, struct crit_run *run, __u
 	crit_drain_count_lost(server, run);
 	if (crit_batch_is_old(&run->kernel, now_ns))
 		crit_run_flush(run, &run->kernel);
+	crit_run_note_output(run);
 	push_level(server, run);
 	if (is_window_over(server, run))
 		close_window(server, run);

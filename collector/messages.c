@@ -15,6 +15,8 @@
 #include "collector/output.h"
 #include "collector/procfs.h"
 
+#define MESSAGES_MAX 4096u /* of one client: sessions may come and go */
+
 #define terminate(field) ((field)[sizeof(field) - 1] = '\0')
 
 static struct crit_run *find_run(const struct crit_server *server, const char *key)
@@ -412,6 +414,10 @@ void crit_messages_handle(struct crit_server *server, struct crit_client *client
 {
 	const struct crit_message_head *head = (const void *)in->bytes;
 
+	if (client->message_count++ >= MESSAGES_MAX) {
+		crit_clients_refuse(server, client, "more messages than any program needs");
+		return;
+	}
 	if (in->size < sizeof(*head) || head->size != in->size || head->kind >= CRIT_M_COUNT ||
 	    !kinds[head->kind].handle) {
 		crit_clients_refuse(server, client, "a message of no known kind");

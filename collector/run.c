@@ -3,6 +3,7 @@
 #include "collector/run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,22 +17,18 @@
 #define MAX_BYTES_MIN (1ull << 20)
 #define SLACK_BYTES (64u << 10) /* of the cap, for the records that end a run */
 
-static void put_buffer(struct crit_run *run, struct crit_buffer *buffer)
-{
-	size_t bytes = sizeof(buffer->head) + crit_chunk_padded(buffer->head.length);
-
-	if (crit_writer_put(run->writer, run->sink, buffer) == 0)
-		run->used_bytes += bytes;
-}
-
 void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
 		  const struct crit_part parts[2])
 {
+	const size_t length = parts[0].bytes + parts[1].bytes;
+	const size_t bytes = sizeof(struct crit_chunk_head) + crit_chunk_padded(length);
 	struct crit_buffer *buffer;
 
-	if (!run->sink)
+	/* the end of a run is told in any case */
+	if (!run->sink || (run->used_bytes + bytes > run->max_bytes && kind != CRIT_C_FOOT &&
+			   kind != CRIT_C_WINDOW && kind != CRIT_C_NOTE))
 		return;
-	buffer = crit_buffer_create(parts[0].bytes + parts[1].bytes);
+	buffer = crit_buffer_create(length);
 	if (!buffer)
 		return;
 	memcpy(buffer->payload, parts[0].data, parts[0].bytes);
@@ -39,10 +36,11 @@ void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
 		memcpy(buffer->payload + parts[0].bytes, parts[1].data, parts[1].bytes);
 	buffer->head.kind = kind;
 	buffer->head.source = source;
-	buffer->head.length = (__u32)(parts[0].bytes + parts[1].bytes);
+	buffer->head.length = (__u32)length;
 	buffer->head.first_ns = time_ns;
 	buffer->head.last_ns = time_ns;
-	put_buffer(run, buffer);
+	if (crit_writer_put(run->writer, run->sink, buffer) == 0)
+		run->used_bytes += bytes;
 }
 
 void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, const char *text)
@@ -104,6 +102,21 @@ static void record_less(struct crit_run *run)
 	} else {
 		crit_run_raise_tau(run);
 	}
+}
+
+void crit_run_note_output(struct crit_run *run)
+{
+	const __u64 errors = __atomic_load_n(&run->sink->write_errors, __ATOMIC_RELAXED);
+	char text[96];
+
+	if (errors == run->errors_noted ||
+	    __atomic_load_n(&run->sink->last_error, __ATOMIC_RELAXED))
+		return;
+	(void)snprintf(text, sizeof(text), "%llu chunks could not be written before this one",
+		       (unsigned long long)(errors - run->errors_noted));
+	run->errors_noted = errors;
+	crit_run_note(run, CRIT_NOTE_OUTPUT,
+		      __atomic_load_n(&run->sink->worst_error, __ATOMIC_RELAXED), text);
 }
 
 void crit_run_flush(struct crit_run *run, struct crit_batch *batch)

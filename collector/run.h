@@ -37,6 +37,7 @@ struct crit_run {
 	__u64 kernel_records;
 	__u64 shim_slots;
 	__u64 shim_lost;
+	__u64 errors_noted; /* of the sink's write errors */
 	__u64 lost_seen; /* of the kernel's counter, already in a chunk */
 	__u32 next_stream;
 
@@ -86,6 +87,9 @@ void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
 		     (const struct crit_part[2]){ { (record), sizeof(*(record)) }, { NULL, 0 } })
 
 void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, const char *text);
+
+/* Notes, once the file takes chunks again, that it did not for a while. */
+void crit_run_note_output(struct crit_run *run);
 
 /* Flushes a batch into the run's file, and keeps level and cap. */
 void crit_run_flush(struct crit_run *run, struct crit_batch *batch);

@@ -34,6 +34,7 @@ struct crit_client {
 	struct crit_process *process; /* NULL before REGISTER */
 	__u32 role;
 	__u32 flavour;
+	__u32 message_count;
 	bool is_welcome; /* WELCOME is sent */
 	bool is_over; /* to be closed after this round */
 	bool has_attached; /* its run ends when it goes */

@@ -85,6 +85,7 @@ static void write_chunk(struct crit_sink *sink, struct crit_buffer *buffer)
 	__atomic_store_n(&sink->last_error, rc, __ATOMIC_RELAXED);
 	if (!rc)
 		return;
+	__atomic_store_n(&sink->worst_error, rc, __ATOMIC_RELAXED);
 	/* half a chunk would hide all that follow */
 	(void)!ftruncate(sink->fd, sink->good_bytes);
 	sink->retry_ns = crit_now_ns() + RETRY_NS;

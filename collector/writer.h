@@ -35,6 +35,7 @@ struct crit_sink {
 	__u64 put_count; /* chunks handed over, main thread */
 	__u64 done_count; /* atomic: chunks written or dropped */
 	__u64 write_errors; /* atomic: chunks dropped */
+	int worst_error; /* atomic: -errno of the latest failed write */
 	int last_error; /* atomic: 0 or -errno of the latest write */
 	__u64 unwritten_kernel; /* atomic: records in dropped KERNEL chunks */
 	__u64 unwritten_shim; /* atomic: slots in dropped SHIM chunks */

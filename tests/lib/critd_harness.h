@@ -28,6 +28,12 @@ struct crit_harness_client {
 /* Starts critd with extra arguments (NULL-terminated, may be NULL).  Dies on failure. */
 void crit_harness_start(struct crit_harness *harness, const char *const *arguments);
 
+/*
+ * Pins the caller to one CPU and keeps that from idling until the caller ends.  Virtual machines lose
+ * scheduler events of an idle CPU before any tracer sees them (docs/architecture.md).
+ */
+void crit_harness_keep_busy(void);
+
 /* Sends SIGTERM, or only waits; returns the exit status as of waitpid. */
 int crit_harness_stop(struct crit_harness *harness, bool is_killed);
 /* Removes the private directory. */
