@@ -38,9 +38,12 @@ static void turn_away(struct crit_server *server, int fd, int status)
 		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
 		.status = status,
 	};
+	char byte;
 
 	server->refused_count++;
 	(void)send(fd, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* closed with its HELLO unread, the socket would say "reset" instead */
+	(void)recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
 	(void)close(fd);
 }
 
