@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clients that lie, flood, or hand over the wrong things; critd outlives them and records the honest.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+#include "tests/lib/critd_harness.h"
+
+#define MEMORY_STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + 1024 * CRIT_SLOT_BYTES)
+#define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + CRIT_STRIPES_MIN * MEMORY_STRIPE_BYTES)
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static struct crit_harness harness;
+
+/* critd hangs up: end of file or reset, within the time to receive; what it says before is skipped. */
+static bool is_hung_up(int fd)
+{
+	char bytes[CRIT_MESSAGE_MAX];
+	long got;
+
+	do {
+		got = crit_harness_receive(fd, bytes, sizeof(bytes));
+	} while (got > 0);
+	return got == 0 || got == -ECONNRESET;
+}
+
+static void send_raw(const void *message, size_t bytes, const char *what)
+{
+	int fd = crit_harness_hello(&harness, what, CRIT_ROLE_SHIM);
+
+	CHECK_CASE("%s", what);
+	(void)crit_harness_send(fd, message, bytes, NULL, 0);
+	CHECK(is_hung_up(fd));
+	(void)close(fd);
+}
+
+static void try_messages(void)
+{
+	struct crit_message_head head = { CRIT_M_REGISTER, CRIT_SOCKET_VERSION, sizeof(head) };
+	static char big[2 * CRIT_MESSAGE_MAX];
+
+	send_raw("x", 1, "one byte");
+	send_raw(&head, sizeof(head), "short REGISTER");
+	head.kind = CRIT_M_WELCOME;
+	send_raw(&head, sizeof(head), "a message of critd's");
+	head.kind = 999;
+	send_raw(&head, sizeof(head), "unknown kind");
+	head.kind = CRIT_M_HELLO;
+	head.version = 77;
+	send_raw(&head, sizeof(head), "other version");
+	send_raw(big, sizeof(big), "huge message");
+}
+
+/* The first client hands over something that is no output; the next one is asked instead. */
+static void try_output(int output, const char *what)
+{
+	struct crit_message_output message = {
+		.head = { CRIT_M_OUTPUT, CRIT_SOCKET_VERSION, sizeof(message) },
+	};
+	struct crit_message_welcome welcome;
+	struct crit_harness_client next;
+	int pair[2], fds[2];
+	int fd = crit_harness_hello(&harness, what, CRIT_ROLE_SHIM);
+
+	CHECK_CASE("output: %s", what);
+	CHECK_INT_EQ(crit_harness_receive(fd, &welcome, sizeof(welcome)), (long)sizeof(welcome));
+	CHECK_INT_EQ(welcome.is_first, 1);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair))
+		exit(1);
+	fds[0] = output;
+	fds[1] = pair[0];
+	(void)crit_harness_send(fd, &message, sizeof(message), fds, 2);
+	CHECK(is_hung_up(fd));
+	CHECK_INT_EQ(crit_harness_join(&harness, what, CRIT_ROLE_SHIM, 0, &next), 0);
+	CHECK(next.is_first);
+	(void)close(fd);
+	(void)close(next.fd);
+	(void)close(next.finisher_fd);
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+	(void)close(output);
+}
+
+static void try_outputs(void)
+{
+	char path[192];
+
+	(void)snprintf(path, sizeof(path), "%s/fifo", harness.directory);
+	CHECK_INT_EQ(mkfifo(path, 0600), 0);
+	try_output(open(path, O_RDWR | O_APPEND), "fifo");
+	(void)snprintf(path, sizeof(path), "%s/plain", harness.directory);
+	try_output(open(path, O_WRONLY | O_CREAT, 0600), "not for appending");
+	try_output(open(path, O_RDONLY | O_APPEND), "read only");
+	(void)snprintf(path, sizeof(path), "%s/linked", harness.directory);
+	(void)close(open(path, O_WRONLY | O_CREAT, 0600));
+	{
+		char other[200];
+
+		(void)snprintf(other, sizeof(other), "%s2", path);
+		CHECK_INT_EQ(link(path, other), 0);
+	}
+	try_output(open(path, O_WRONLY | O_APPEND), "two links");
+	if (geteuid() == 0) {
+		(void)snprintf(path, sizeof(path), "%s/foreign", harness.directory);
+		(void)close(open(path, O_WRONLY | O_CREAT, 0600));
+		CHECK_INT_EQ(chown(path, 65534, 65534), 0);
+		try_output(open(path, O_WRONLY | O_APPEND), "of another user");
+	}
+	try_output(open("/dev/null", O_WRONLY | O_APPEND), "a device");
+}
+
+/* REGISTERED says no to this memory; critd goes on. */
+static void try_memory(int memfd, const char *what)
+{
+	struct crit_harness_client client;
+
+	CHECK_CASE("memory: %s", what);
+	CHECK_INT_EQ(crit_harness_join(&harness, what, CRIT_ROLE_SHIM, 0, &client), 0);
+	CHECK_INT_EQ(crit_harness_register(&client, CRIT_TLS_NONE, memfd), -EINVAL);
+	CHECK(is_hung_up(client.fd));
+	(void)close(client.fd);
+	(void)close(client.finisher_fd);
+	(void)close(memfd);
+}
+
+static int make_memory(unsigned int flags, int seals, off_t bytes, __u32 stripe_count)
+{
+	const struct crit_shm_head head = {
+		.magic = CRIT_SHM_MAGIC,
+		.version = CRIT_SHM_VERSION,
+		.head_bytes = CRIT_SHM_HEAD_BYTES,
+		.stripe_count = stripe_count,
+		.stripe_bytes = MEMORY_STRIPE_BYTES,
+		.ring_slots = 1024,
+		.counter_count = CRIT_COUNTERS,
+	};
+	int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
+
+	if (fd < 0 || ftruncate(fd, bytes))
+		return fd;
+	(void)pwrite(fd, &head, sizeof(head), 0);
+	(void)fcntl(fd, F_ADD_SEALS, seals);
+	return fd;
+}
+
+static void try_memories(void)
+{
+	int pipe_fds[2];
+
+	try_memory(make_memory(0, 0, MEMORY_BYTES, CRIT_STRIPES_MIN), "unsealed");
+	try_memory(make_memory(0, F_SEAL_SHRINK, MEMORY_BYTES, CRIT_STRIPES_MIN), "half sealed");
+	try_memory(make_memory(MFD_HUGETLB, SEALS, 2 << 20, CRIT_STRIPES_MIN), "huge pages");
+	try_memory(make_memory(0, SEALS, MEMORY_BYTES - 1, CRIT_STRIPES_MIN), "too small");
+	try_memory(make_memory(0, SEALS, MEMORY_BYTES, 4000), "too many stripes");
+	try_memory(make_memory(0, SEALS, MEMORY_BYTES, 0), "no stripes");
+	try_memory(make_memory(0, SEALS | F_SEAL_WRITE, MEMORY_BYTES, CRIT_STRIPES_MIN),
+		   "sealed against writing");
+	if (pipe(pipe_fds) == 0) {
+		try_memory(pipe_fds[0], "a pipe");
+		(void)close(pipe_fds[1]);
+	}
+}
+
+/* A stripe whose positions make no sense is left alone, and noted. */
+static void try_corrupt(void)
+{
+	struct crit_harness_recording recording;
+	struct crit_harness_client client;
+	struct crit_stripe_head stripe = { .state = CRIT_STRIPE_OWNED,
+					   .claim_ns = 5,
+					   .write_pos = ~0ull / 2 };
+	const __u32 used = 0xffffffff;
+	int memfd = make_memory(0, SEALS, MEMORY_BYTES, CRIT_STRIPES_MIN);
+	pid_t child = fork();
+	const struct crit_chunk_head *note;
+
+	CHECK_CASE("corrupt stripe");
+	if (child == 0) {
+		if (crit_harness_join(&harness, "corrupt", CRIT_ROLE_SHIM, 0, &client) ||
+		    crit_harness_register(&client, CRIT_TLS_NONE, memfd))
+			_exit(1);
+		(void)pwrite(memfd, &stripe, sizeof(stripe), CRIT_SHM_HEAD_BYTES);
+		(void)pwrite(memfd, &used, sizeof(used), 128);
+		(void)usleep(50000);
+		_exit(0);
+	}
+	(void)waitpid(child, NULL, 0);
+	(void)close(memfd);
+	(void)usleep(200000);
+	(void)snprintf(client.file, sizeof(client.file), "%s/corrupt.crit", harness.directory);
+	if (!CHECK(crit_harness_read(client.file, &recording)))
+		return;
+	note = crit_harness_find(&recording, CRIT_C_NOTE);
+	if (CHECK(note))
+		CHECK_INT_EQ(((const struct crit_rec_note *)(note + 1))->code, CRIT_NOTE_CORRUPT);
+	CHECK(crit_harness_find(&recording, CRIT_C_FOOT));
+	crit_harness_free(&recording);
+}
+
+/* Many connections and many messages at once. */
+static void try_flood(void)
+{
+	const struct crit_message_close message = {
+		.head = { CRIT_M_CLOSE, CRIT_SOCKET_VERSION, sizeof(message) },
+	};
+	static int fds[500];
+
+	CHECK_CASE("flood");
+	for (size_t i = 0; i < 500; i++) {
+		fds[i] = crit_harness_hello(&harness, "flood", CRIT_ROLE_SHIM);
+		(void)crit_harness_send(fds[i], &message, sizeof(message), NULL, 0);
+	}
+	for (size_t i = 0; i < 500; i++) {
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	}
+}
+
+static void check_honest(void)
+{
+	struct crit_harness_client client;
+	pid_t child = fork();
+	int status = -1;
+
+	CHECK_CASE("honest client afterwards");
+	if (child == 0)
+		_exit(crit_harness_join(&harness, "honest", CRIT_ROLE_SHIM, 0, &client) ||
+		      crit_harness_register(&client, CRIT_TLS_NONE, -1));
+	(void)waitpid(child, &status, 0);
+	CHECK_INT_EQ(status, 0);
+}
+
+int main(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", NULL };
+
+	crit_harness_start(&harness, arguments);
+	try_messages();
+	try_outputs();
+	try_memories();
+	try_corrupt();
+	try_flood();
+	check_honest();
+	CHECK_CASE("end");
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	crit_harness_clean(&harness);
+	return check_done();
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank's memory becomes streams, its window closes, and the finisher's word reaches it.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+#include "tests/lib/critd_harness.h"
+
+#define STRIPES CRIT_STRIPES_MIN
+#define SLOTS 1024u
+#define STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + SLOTS * CRIT_SLOT_BYTES)
+#define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + STRIPES * STRIPE_BYTES)
+#define WRITTEN 5000u /* slots, several times around the ring */
+
+struct rank {
+	int memfd;
+	char *memory;
+	struct crit_harness_client client;
+};
+
+static struct crit_stripe_head *stripe_of(const struct rank *rank, unsigned int number)
+{
+	return (void *)(rank->memory + CRIT_SHM_HEAD_BYTES + (size_t)number * STRIPE_BYTES);
+}
+
+static struct crit_slot *ring_of(struct crit_stripe_head *stripe)
+{
+	return (void *)((char *)stripe + CRIT_STRIPE_RING_OFFSET);
+}
+
+static struct crit_shm_head *head_of(const struct rank *rank)
+{
+	return (void *)rank->memory;
+}
+
+static void open_memory(struct rank *rank)
+{
+	rank->memfd = memfd_create("rank", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ftruncate(rank->memfd, MEMORY_BYTES) ||
+	    fcntl(rank->memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		exit(1);
+	rank->memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, rank->memfd, 0);
+	if (rank->memory == MAP_FAILED)
+		exit(1);
+	*head_of(rank) = (struct crit_shm_head){
+		.magic = CRIT_SHM_MAGIC,
+		.version = CRIT_SHM_VERSION,
+		.head_bytes = CRIT_SHM_HEAD_BYTES,
+		.stripe_count = STRIPES,
+		.stripe_bytes = STRIPE_BYTES,
+		.ring_slots = SLOTS,
+		.counter_count = CRIT_COUNTERS,
+	};
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+/* Waits for a value critd or nobody writes; true when it came within 5 s. */
+static bool await_u64(const __u64 *at, __u64 wanted)
+{
+	for (int i = 0; i < 5000; i++) {
+		if (__atomic_load_n(at, __ATOMIC_ACQUIRE) == wanted)
+			return true;
+		sleep_ms(1);
+	}
+	return false;
+}
+
+static bool await_u32(const __u32 *at, __u32 wanted)
+{
+	for (int i = 0; i < 5000; i++) {
+		if (__atomic_load_n(at, __ATOMIC_ACQUIRE) == wanted)
+			return true;
+		sleep_ms(1);
+	}
+	return false;
+}
+
+static void claim(struct rank *rank, unsigned int number, __u32 ns_tid, __u64 claim_ns)
+{
+	struct crit_stripe_head *stripe = stripe_of(rank, number);
+
+	if (head_of(rank)->stripes_used <= number)
+		head_of(rank)->stripes_used = number + 1;
+	__atomic_store_n(&stripe->state, CRIT_STRIPE_OWNED, __ATOMIC_RELEASE);
+	stripe->ns_tid = ns_tid;
+	stripe->claim_pos = stripe->write_pos;
+	stripe->release_ns = 0;
+	__atomic_store_n(&stripe->claim_ns, claim_ns, __ATOMIC_RELEASE);
+}
+
+/* Writes slots stamped by their own number, never past what was read. */
+static void write_slots(struct rank *rank, unsigned int number, unsigned int count)
+{
+	struct crit_stripe_head *stripe = stripe_of(rank, number);
+
+	for (unsigned int i = 0; i < count; i++) {
+		__u64 at = stripe->write_pos;
+		struct crit_slot *slot = &ring_of(stripe)[at & (SLOTS - 1)];
+
+		while (at - __atomic_load_n(&stripe->read_pos, __ATOMIC_ACQUIRE) >= SLOTS)
+			sleep_ms(1);
+		*slot = (struct crit_slot){ .time_ns = at + 1000,
+					    .kind = at & 1 ? CRIT_S_LEAVE : CRIT_S_ENTER,
+					    .slots = 1,
+					    .call = 7 };
+		__atomic_store_n(&stripe->write_pos, at + 1, __ATOMIC_RELEASE);
+	}
+}
+
+static void send_rank(const struct rank *rank)
+{
+	const struct crit_message_rank message = {
+		.head = { CRIT_M_RANK, CRIT_SOCKET_VERSION, sizeof(message) },
+		.size = 1,
+		.open_ns = 500,
+		.world = "world",
+	};
+
+	CHECK_INT_EQ(crit_harness_send(rank->client.fd, &message, sizeof(message), NULL, 0), 0);
+}
+
+static void send_close(const struct rank *rank)
+{
+	const struct crit_message_close message = {
+		.head = { CRIT_M_CLOSE, CRIT_SOCKET_VERSION, sizeof(message) },
+		.close_ns = 900000,
+	};
+
+	CHECK_INT_EQ(crit_harness_send(rank->client.fd, &message, sizeof(message), NULL, 0), 0);
+}
+
+static void expect_status(int fd, __u16 kind, int status)
+{
+	struct crit_message_status message;
+
+	if (!CHECK_INT_EQ(crit_harness_receive(fd, &message, sizeof(message)),
+			  (long)sizeof(message)))
+		return;
+	CHECK_INT_EQ(message.head.kind, kind);
+	CHECK_INT_EQ(message.status, status);
+}
+
+/* In a process of its own, so that the test sees the end of the run. */
+static void rank_main(const struct crit_harness *harness)
+{
+	const struct crit_message_status written = {
+		.head = { CRIT_M_WRITTEN, CRIT_SOCKET_VERSION, sizeof(written) },
+		.status = -ENOSPC,
+	};
+	struct crit_stripe_head *stripe;
+	struct rank rank;
+
+	open_memory(&rank);
+	stripe = stripe_of(&rank, 0);
+	CHECK_INT_EQ(crit_harness_join(harness, "streams", CRIT_ROLE_SHIM, 0, &rank.client), 0);
+	CHECK_INT_EQ(crit_harness_register(&rank.client, CRIT_TLS_NONE, rank.memfd), 0);
+	CHECK_INT_EQ(head_of(&rank)->level, CRIT_LEVEL_TRACE);
+	send_rank(&rank);
+	claim(&rank, 0, 11, 1000);
+	write_slots(&rank, 0, WRITTEN);
+	CHECK(await_u64(&stripe->read_pos, WRITTEN));
+	stripe->lost_spans = 3;
+	stripe->release_ns = 7000;
+	__atomic_store_n(&stripe->state, CRIT_STRIPE_RELEASED, __ATOMIC_RELEASE);
+	CHECK(await_u32(&stripe->state, CRIT_STRIPE_FREE));
+	claim(&rank, 0, 12, 8000); /* the same stripe, another thread */
+	write_slots(&rank, 0, 10);
+	claim(&rank, 5, 13, 9000);
+	((struct crit_counter *)(void *)((char *)stripe_of(&rank, 5) + CRIT_STRIPE_HEAD_BYTES))[2] =
+		(struct crit_counter){ .call = 7, .count = 99 };
+	sleep_ms(50);
+	send_close(&rank);
+	expect_status(rank.client.finisher_fd, CRIT_M_CLOSED, 0);
+	CHECK_INT_EQ(crit_harness_send(rank.client.finisher_fd, &written, sizeof(written), NULL, 0),
+		     0);
+	expect_status(rank.client.fd, CRIT_M_WRITTEN, -ENOSPC);
+	stripe->open_call = 7; /* dies within a poll */
+	stripe->open_count = 5;
+	_exit(check_done());
+}
+
+struct seen {
+	unsigned int streams, ends, slots, position_breaks, lost, counters;
+	bool has_open_span, has_window, has_rank, has_close, has_foot;
+};
+
+static void look_at(const struct crit_chunk_head *head, struct seen *seen)
+{
+	const struct crit_rec_stream_end *end = (const void *)(head + 1);
+	const struct crit_slot *slots = (const void *)(head + 1);
+	const struct crit_counter *counter = (const void *)(head + 1);
+
+	switch (head->kind) {
+	case CRIT_C_STREAM:
+		seen->streams++;
+		break;
+	case CRIT_C_STREAM_END:
+		seen->ends++;
+		seen->has_open_span |= end->open_call == 7 && end->open_count == 5;
+		break;
+	case CRIT_C_SHIM:
+		for (__u32 i = 0; i < head->length / sizeof(*slots); i++)
+			seen->position_breaks += slots[i].time_ns != head->position + i + 1000;
+		seen->slots += head->length / (__u32)sizeof(*slots);
+		seen->lost += (unsigned int)head->lost;
+		break;
+	case CRIT_C_COUNTERS:
+		seen->counters += counter->call == 7 && counter->count == 99;
+		break;
+	default:
+		seen->has_window |= head->kind == CRIT_C_WINDOW;
+		seen->has_rank |= head->kind == CRIT_C_RANK;
+		seen->has_close |= head->kind == CRIT_C_CLOSE;
+		seen->has_foot |= head->kind == CRIT_C_FOOT;
+	}
+}
+
+static void check_recording(const char *file)
+{
+	struct crit_harness_recording recording;
+	const struct crit_chunk_head *head = NULL;
+	struct seen seen = { 0 };
+
+	if (!CHECK(crit_harness_read(file, &recording)))
+		return;
+	CHECK(recording.is_whole);
+	while ((head = crit_harness_next(&recording, head)))
+		look_at(head, &seen);
+	CHECK_INT_EQ(seen.streams, 3);
+	CHECK_INT_EQ(seen.ends, 3);
+	CHECK_INT_EQ(seen.slots, WRITTEN + 10);
+	CHECK_INT_EQ(seen.position_breaks, 0);
+	CHECK_INT_EQ(seen.lost, 3);
+	CHECK_INT_GE(seen.counters, 1);
+	CHECK(seen.has_open_span && seen.has_window && seen.has_rank && seen.has_close &&
+	      seen.has_foot);
+	crit_harness_free(&recording);
+}
+
+static void run_case(const char *variant)
+{
+	const char *const arguments[] = { "--idle-exit", "1", variant, NULL };
+	struct crit_harness harness;
+	char file[192];
+	int status = -1;
+	pid_t rank;
+
+	CHECK_CASE("%s", variant ? variant : "defaults");
+	crit_harness_start(&harness, arguments);
+	rank = fork();
+	if (rank == 0)
+		rank_main(&harness);
+	(void)waitpid(rank, &status, 0);
+	CHECK_INT_EQ(status, 0);
+	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
+	(void)snprintf(file, sizeof(file), "%s/streams.crit", harness.directory);
+	check_recording(file);
+	crit_harness_clean(&harness);
+}
+
+int main(void)
+{
+	run_case(NULL);
+	run_case("--no-kernel");
+	return check_done();
+}
