@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs side by side, a ring that is too small, a cap that is reached, and an end by signal.
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+#include "tests/lib/critd_harness.h"
+
+#define SWITCHES 4000
+
+static void sleep_ms(long ms)
+{
+	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+/* Two processes hand a byte to each other. */
+static void ping_pong(int count)
+{
+	int there[2], back[2];
+	char byte = 0;
+	pid_t child;
+
+	if (pipe(there) || pipe(back))
+		_exit(3);
+	child = fork();
+	for (int i = 0; i < count; i++) {
+		if (child == 0) {
+			if (read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1)
+				_exit(4);
+		} else if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) {
+			_exit(4);
+		}
+	}
+	if (child == 0)
+		_exit(0);
+	(void)waitpid(child, NULL, 0);
+}
+
+/* A member process of its own; returns its number. */
+static pid_t start_member(const struct crit_harness *harness, const char *key, __u64 max_bytes,
+			  int count)
+{
+	pid_t member = fork();
+
+	if (member == 0) {
+		struct crit_harness_client client;
+
+		if (crit_harness_join(harness, key, CRIT_ROLE_ROOT, max_bytes, &client) ||
+		    crit_harness_register(&client, CRIT_TLS_NONE, -1))
+			_exit(1);
+		ping_pong(count);
+		_exit(0);
+	}
+	return member;
+}
+
+static int wait_member(pid_t member)
+{
+	int status = -1;
+
+	(void)waitpid(member, &status, 0);
+	return status;
+}
+
+static bool read_key(const struct crit_harness *harness, const char *key,
+		     struct crit_harness_recording *ret_recording)
+{
+	char file[192];
+
+	(void)snprintf(file, sizeof(file), "%s/%s.crit", harness->directory, key);
+	return CHECK(crit_harness_read(file, ret_recording)) && CHECK(ret_recording->is_whole);
+}
+
+static const struct crit_rec_foot *foot_of(const struct crit_harness_recording *recording)
+{
+	const struct crit_chunk_head *head = crit_harness_find(recording, CRIT_C_FOOT);
+
+	return CHECK(head) ? (const void *)(head + 1) : NULL;
+}
+
+static __u64 lost_in_chunks(const struct crit_harness_recording *recording)
+{
+	const struct crit_chunk_head *head = NULL;
+	__u64 lost = 0;
+
+	while ((head = crit_harness_next(recording, head)))
+		lost += head->kind == CRIT_C_KERNEL ? head->lost : 0;
+	return lost;
+}
+
+/* Each run holds its own members' switches and none of the other's. */
+static void check_own(const struct crit_harness *harness, const char *key, pid_t own, pid_t other)
+{
+	struct crit_harness_recording recording;
+
+	CHECK_CASE("run %s of two", key);
+	if (!read_key(harness, key, &recording))
+		return;
+	CHECK_INT_GE(crit_harness_count_kernel(&recording, CRIT_K_SWITCH, (__u32)own),
+		     SWITCHES / 2);
+	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_SWITCH, (__u32)other), 0);
+	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_FORK, 0), 1);
+	CHECK_UINT_EQ(lost_in_chunks(&recording), 0);
+	crit_harness_free(&recording);
+}
+
+static void run_two(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", NULL };
+	struct crit_harness harness;
+	pid_t one, two;
+
+	crit_harness_start(&harness, arguments);
+	one = start_member(&harness, "one", 0, SWITCHES);
+	two = start_member(&harness, "two", 0, SWITCHES);
+	CHECK_INT_EQ(wait_member(one), 0);
+	CHECK_INT_EQ(wait_member(two), 0);
+	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
+	check_own(&harness, "one", one, two);
+	check_own(&harness, "two", two, one);
+	crit_harness_clean(&harness);
+}
+
+/* While critd is stopped, a ring of a page overflows: all that is missing is counted. */
+static void run_tiny_ring(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", "--ring-bytes", "4096", NULL };
+	struct crit_harness_recording recording;
+	const struct crit_rec_foot *foot;
+	struct crit_harness harness;
+	pid_t member;
+
+	CHECK_CASE("tiny ring");
+	crit_harness_start(&harness, arguments);
+	member = start_member(&harness, "tiny", 0, 20 * SWITCHES);
+	sleep_ms(600);
+	(void)kill(harness.critd, SIGSTOP);
+	sleep_ms(200);
+	(void)kill(harness.critd, SIGCONT);
+	CHECK_INT_EQ(wait_member(member), 0);
+	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
+	if (!read_key(&harness, "tiny", &recording))
+		return;
+	foot = foot_of(&recording);
+	if (foot) {
+		CHECK_INT_GT(foot->kernel_lost, 0);
+		CHECK_UINT_EQ(foot->kernel_lost, lost_in_chunks(&recording));
+		/* every switch and wakeup is either there or counted */
+		CHECK_INT_GT(foot->kernel_lost + foot->kernel_records, 40 * SWITCHES);
+	}
+	crit_harness_free(&recording);
+	crit_harness_clean(&harness);
+}
+
+static int count_notes(const struct crit_harness_recording *recording, __u32 code)
+{
+	const struct crit_chunk_head *head = NULL;
+	int count = 0;
+
+	while ((head = crit_harness_next(recording, head))) {
+		const struct crit_rec_note *note = (const void *)(head + 1);
+
+		count += head->kind == CRIT_C_NOTE && note->code == code;
+	}
+	return count;
+}
+
+/* Half of a cap of 1 MiB brings level profile, all of it the end of recording, not of the run. */
+static void run_cap(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", NULL };
+	const __u64 max_bytes = 1 << 20;
+	struct crit_harness_recording recording;
+	struct crit_harness harness;
+	pid_t member;
+
+	CHECK_CASE("cap");
+	crit_harness_start(&harness, arguments);
+	member = start_member(&harness, "cap", max_bytes, 10 * SWITCHES);
+	CHECK_INT_EQ(wait_member(member), 0);
+	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
+	if (!read_key(&harness, "cap", &recording))
+		return;
+	CHECK_INT_EQ(count_notes(&recording, CRIT_NOTE_LEVEL), 1);
+	CHECK_INT_EQ(count_notes(&recording, CRIT_NOTE_CAP), 1);
+	CHECK_INT_LE(recording.bytes, max_bytes);
+	CHECK(foot_of(&recording));
+	crit_harness_free(&recording);
+	crit_harness_clean(&harness);
+}
+
+/* SIGTERM while a member lives: the recording is complete all the same. */
+static void run_signal(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", NULL };
+	struct crit_harness_recording recording;
+	struct crit_harness harness;
+	pid_t member;
+
+	CHECK_CASE("signal");
+	crit_harness_start(&harness, arguments);
+	member = start_member(&harness, "signal", 0, 1 << 30);
+	sleep_ms(800);
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	(void)kill(member, SIGKILL);
+	(void)wait_member(member);
+	if (!read_key(&harness, "signal", &recording))
+		return;
+	CHECK(foot_of(&recording));
+	CHECK_INT_GT(crit_harness_count_kernel(&recording, CRIT_K_SWITCH, (__u32)member), 100);
+	crit_harness_free(&recording);
+	crit_harness_clean(&harness);
+}
+
+int main(void)
+{
+	crit_harness_keep_busy();
+	run_two();
+	run_tiny_ring();
+	run_cap();
+	run_signal();
+	return check_done();
+}
