@@ -232,8 +232,8 @@ static __always_inline void expel(struct task_struct *task, struct crit_member *
 
 /*
  * First sight of a task that critd enrolled, in the task's own context when is_current.  The
- * credentials are those of now, so a task that became somebody else between its registration and this
- * moment is expelled, and its memory never read.  Returns 0 when the task is no member any more.
+ * credentials are those of now, so a task that became somebody else between its registration and
+ * this moment is expelled, and its memory never read.  Returns 0 when it is no member any more.
  */
 static __noinline int admit(struct task_struct *task, struct crit_member *member, int is_current)
 {

@@ -26,7 +26,7 @@ void crit_batch_init(struct crit_batch *batch, __u16 kind, __u32 source);
  */
 void *crit_batch_room(struct crit_batch *batch, size_t bytes, __u64 now_ns);
 
-/* Counts what was put into the room: records records of bytes in all, stamped first_ns to last_ns. */
+/* Counts what was put into the room: so many records, of bytes in all, with their stamps. */
 static inline void crit_batch_take(struct crit_batch *batch, size_t bytes, __u32 records,
 				   __u64 first_ns, __u64 last_ns)
 {
@@ -47,8 +47,8 @@ static inline int crit_batch_is_old(const struct crit_batch *batch, __u64 now_ns
 }
 
 /*
- * Hands the gathered chunk to the writer.  Returns the bytes it takes in the file, 0 when nothing was
- * gathered, or -ENOBUFS: its records are counted as lost before the next chunk.
+ * Hands the gathered chunk to the writer.  Returns the bytes it takes in the file, 0 when nothing
+ * was gathered, or -ENOBUFS: its records are counted as lost before the next chunk.
  */
 long crit_batch_flush(struct crit_batch *batch, struct crit_writer *writer, struct crit_sink *sink);
 

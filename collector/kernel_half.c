@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads and attaches the kernel half: what the running kernel can do is found out by trial and by BTF.
+// Loads and attaches the kernel half; what the kernel can do is found out by trial and by BTF.
 #include "collector/kernel_half.h"
 
 #include <bpf/bpf.h>

@@ -38,12 +38,12 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_option
 
 void crit_kernel_close(struct crit_kernel *kernel);
 
-/* The shared counters of a run slot: lost records, living members.  Threads: BPF adds atomically. */
+/* The counters of a run slot: lost records, living members.  Threads: BPF adds atomically. */
 struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_slot);
 
 /*
- * Looks up, sets or deletes what a thread is a member of.  Errors: -ENOENT no member, -ESRCH no such
- * task, -EINVAL the kernel has no pidfd for a thread that leads no process.
+ * Looks up or sets what a thread is a member of.  Errors: -ENOENT no member, -ESRCH no such task,
+ * -EINVAL the kernel has no pidfd for a thread that leads no process.
  */
 int crit_kernel_member_get(const struct crit_kernel *kernel, __u32 tid, struct crit_member *ret);
 int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,

@@ -309,7 +309,7 @@ static int attach(struct crit_server *server, struct crit_client *client,
 	struct crit_candidate candidate = { .tls_offset = CRIT_TLS_NONE, .shm.fd = -1 };
 	struct crit_message_register message = { .clock_offset_ns = 0 };
 	struct crit_process *process;
-	__u32 uid;
+	__u32 uid = 0;
 	int rc = -EINVAL;
 
 	if (in->fd_count == 1)

@@ -8,7 +8,7 @@
 #include "core/err.h"
 
 /*
- * Accepts a regular file, owned by uid, with one link, opened O_APPEND for writing, and empty or not.
+ * Accepts a regular file, owned by uid, with one link, opened O_APPEND for writing.
  * Errors: -EINVAL with the reason in err.  Ownership: fd is borrowed.
  */
 int crit_output_check(int fd, __u32 uid, struct crit_err *err);

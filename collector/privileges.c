@@ -39,9 +39,12 @@ static __u64 permitted_capabilities(void)
 
 static int become(__u32 uid, struct crit_err *err)
 {
-	const struct passwd *user = getpwuid(uid);
-	gid_t gid = user ? user->pw_gid : uid;
+	struct passwd entry, *user = NULL;
+	char text[4096];
+	gid_t gid;
 
+	(void)getpwuid_r(uid, &entry, text, sizeof(text), &user);
+	gid = user ? user->pw_gid : uid;
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setgroups(0, NULL) || setresgid(gid, gid, gid) ||
 	    setresuid(uid, uid, uid))
 		return crit_err_set(err, -errno, "cannot become user %u: %s", uid, strerror(errno));
@@ -146,9 +149,13 @@ static int add_rules(scmp_filter_ctx filter)
 
 	for (size_t i = 0; !rc && i < sizeof(allowed_calls) / sizeof(allowed_calls[0]); i++)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed_calls[i], 0);
-	for (size_t i = 0; !rc && i < sizeof(map_commands) / sizeof(map_commands[0]); i++)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 1,
-				      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)map_commands[i]));
+	for (size_t i = 0; !rc && i < sizeof(map_commands) / sizeof(map_commands[0]); i++) {
+		const struct scmp_arg_cmp is_command = { .arg = 0,
+							 .op = SCMP_CMP_EQ,
+							 .datum_a = (scmp_datum_t)map_commands[i] };
+
+		rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 1, &is_command);
+	}
 	return rc;
 }
 

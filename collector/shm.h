@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank's memfd as critd sees it: checked once, read with pread, written with pwrite, never mapped.
+ * A rank's memfd as critd sees it: checked once, read by pread, written by pwrite, never mapped.
  * Everything in it is untrusted.
  */
 #ifndef CRIT_COLLECTOR_SHM_H

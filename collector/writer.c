@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The writing thread: numbers, seals and appends chunks; on an error cuts back to the last whole one.
+// The writing thread: numbers, seals and appends chunks; cuts back to the last whole one.
 #include "collector/writer.h"
 
 #include <errno.h>

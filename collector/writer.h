@@ -70,8 +70,8 @@ bool crit_sink_is_full(const struct crit_sink *sink);
 struct crit_buffer *crit_buffer_create(size_t room_bytes);
 
 /*
- * Hands a chunk over.  Ownership: takes buffer in any case.  Errors: -ENOBUFS when the queue is full:
- * the chunk is dropped and the caller counts it.  Threads: main only.
+ * Hands a chunk over.  Ownership: takes buffer in any case.  Errors: -ENOBUFS when the queue is
+ * full: the chunk is dropped and the caller counts it.  Threads: main only.
  */
 int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer);
 

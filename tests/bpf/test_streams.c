@@ -141,7 +141,7 @@ static void send_close(const struct rank *rank)
 
 static void expect_status(int fd, __u16 kind, int status)
 {
-	struct crit_message_status message;
+	struct crit_message_status message = { .status = 1 };
 
 	if (!CHECK_INT_EQ(crit_harness_receive(fd, &message, sizeof(message)),
 			  (long)sizeof(message)))

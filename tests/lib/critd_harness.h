@@ -29,8 +29,8 @@ struct crit_harness_client {
 void crit_harness_start(struct crit_harness *harness, const char *const *arguments);
 
 /*
- * Pins the caller to one CPU and keeps that from idling until the caller ends.  Virtual machines lose
- * scheduler events of an idle CPU before any tracer sees them (docs/architecture.md).
+ * Pins the caller to one CPU and keeps that from idling until the caller ends.  Virtual machines
+ * lose scheduler events of an idle CPU before any tracer sees them (docs/architecture.md).
  */
 void crit_harness_keep_busy(void);
 
