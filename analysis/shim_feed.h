@@ -49,7 +49,8 @@ struct crit_shim_feed {
 	bool has_pending;
 	bool is_over; /* slots are spent, and the open span too */
 	uint64_t applied; /* slots applied, as a stripe position */
-	uint32_t slack; /* slots of the last records applied, whose tag may not be stored yet */
+	uint32_t last_slots; /* of the last two records applied; the tag may not tell of them yet */
+	uint32_t slots_before;
 	uint64_t late_records;
 	uint64_t unbalanced;
 	uint64_t slots_read;

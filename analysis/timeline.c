@@ -50,8 +50,9 @@ static void apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 	uint32_t life = feed->stream->life;
 	uint32_t slots = (uint32_t)(event->next_slot - feed->applied);
 
-	if (slots) { /* a poll record and the enter after it are announced by one tag */
-		feed->slack = slots + (feed->slack == 2 ? 2 : 0);
+	if (slots) {
+		feed->slots_before = feed->last_slots;
+		feed->last_slots = slots;
 		feed->applied = event->next_slot;
 	}
 	line->stream_of[life] = index;
@@ -154,7 +155,8 @@ static int apply_tag(struct timeline *line, uint32_t life, const struct crit_ker
 	if (ahead > 0)
 		return catch_up(line, stream, feed->applied + (uint32_t)ahead,
 				record->head.time_ns);
-	if ((uint32_t)-ahead > feed->slack)
+	/* told of later: a record just written, a poll span until the next call, a span held back */
+	if ((uint32_t)-ahead > feed->last_slots + feed->slots_before)
 		line->model->losses.tag_disagreements++;
 	return 0;
 }
