@@ -146,6 +146,7 @@ static void put_counters(struct crit_process *process, __u32 index)
 	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
 		     (const struct crit_part[2]){ { counters, (size_t)used * sizeof(*counters) },
 						  { NULL, 0 } });
+	(void)crit_shm_clear_counters(&process->shm, index); /* else told again by the next owner */
 }
 
 static void end_stream(struct crit_process *process, __u32 index,

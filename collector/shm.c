@@ -141,6 +141,15 @@ int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit
 	return used;
 }
 
+int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe)
+{
+	static const struct crit_counter none[CRIT_COUNTERS];
+	size_t count = shm->counter_count < CRIT_COUNTERS ? shm->counter_count : CRIT_COUNTERS;
+
+	return write_at(shm->fd, none, count * sizeof(none[0]),
+			stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES);
+}
+
 int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position)
 {
 	return write_at(shm->fd, &position, sizeof(position),

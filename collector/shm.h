@@ -37,6 +37,9 @@ int crit_shm_read_slots(const struct crit_shm *shm, __u32 stripe, __u64 position
 /* The stripe's counters: counter_count of them.  Returns how many are in use, or -EIO. */
 int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit_counter *ret_used);
 
+/* Zeroes the counters, so that the next owner begins anew.  Errors: -EIO. */
+int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe);
+
 int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position);
 int crit_shm_write_free(const struct crit_shm *shm, __u32 stripe);
 
