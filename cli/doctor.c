@@ -102,8 +102,8 @@ static void check_critd(struct visit *visit)
 		return;
 	}
 	say(visit, false, "privileges", "critd has none: only the shims' half is recorded");
-	(void)snprintf(command, sizeof(command),
-		       "sudo setcap cap_bpf,cap_perfmon+ep %s", visit->critd);
+	(void)snprintf(command, sizeof(command), "sudo setcap cap_bpf,cap_perfmon+ep %s",
+		       visit->critd);
 	mend(command);
 }
 

@@ -73,6 +73,7 @@ static int write_results(struct finisher *finisher, bool is_live)
 		status = crit_recording_set_analyse(&set, finisher->rule, false, &analysis, &err);
 	if (!status) {
 		options.may_wait = analysis.may_wait;
+		options.sites = &analysis.sites;
 		status = crit_summary_init(&summary, analysis.results, &options);
 		if (!status) {
 			status = crit_write_all(finisher->directory_fd, finisher->directory,

@@ -31,8 +31,8 @@ static void find_kernel(struct crit_summary *summary, const struct crit_node_row
 	int status = -node->kernel_status;
 
 	if (status == EPERM || status == EACCES) {
-		(void)snprintf(mend, sizeof(mend),
-			       "sudo setcap cap_bpf,cap_perfmon+ep %s", critd_path);
+		(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+ep %s",
+			       critd_path);
 		crit_summary_add_missing(summary, false, mend,
 					 "the kernel half on %s: critd has no privileges (%s)",
 					 node->host, strerror(status));

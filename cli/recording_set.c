@@ -150,6 +150,8 @@ int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_a
 		options.rule = CRIT_ACTIVE_MAY_WAIT;
 		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
 	}
+	if (!status)
+		status = crit_sites_init(&analysis.sites, paths, set->count, analysis.results, err);
 	if (progress.is_drawn)
 		(void)fprintf(stderr, "\r%16s\r", "");
 	if (status) {
@@ -166,6 +168,7 @@ void crit_analysis_fini(struct crit_analysis *analysis)
 		crit_results_destroy(analysis->results);
 	if (analysis->may_wait)
 		crit_results_destroy(analysis->may_wait);
+	crit_sites_fini(&analysis->sites);
 	memset(analysis, 0, sizeof(*analysis));
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/results.h"
+#include "cli/sites.h"
 #include "core/err.h"
 
 #define CRIT_LOCK_NAME ".finish.lock"
@@ -21,6 +22,7 @@ struct crit_recording_set {
 struct crit_analysis {
 	struct crit_results *results;
 	struct crit_results *may_wait; /* NULL: not needed */
+	struct crit_sites sites;
 };
 
 /*

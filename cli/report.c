@@ -177,6 +177,7 @@ static int report(const struct crit_recording_set *set, const struct report_opti
 	(void)crit_place_program("critd", critd_path,
 				 sizeof(critd_path)); /* the bare name will do */
 	summary_options.may_wait = analysis.may_wait;
+	summary_options.sites = &analysis.sites;
 	if (crit_summary_init(&summary, analysis.results, &summary_options)) {
 		(void)fprintf(stderr, "crit report: out of memory\n");
 		crit_analysis_fini(&analysis);

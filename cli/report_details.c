@@ -131,17 +131,30 @@ static void write_calls(FILE *out, const struct crit_summary *summary)
 		write_call_row(out, summary, &results->calls[summary->call_order[i]]);
 		(void)fputc('\n', out);
 	}
-	head(out, "Call sites (per process; unit threads)",
-	     "address = return address of the outermost wrapper");
-	for (size_t i = 0; i < results->site_count && i < SITES_MAX; i++) {
-		const struct crit_call_row *site = &results->sites[i];
+}
 
-		write_call_row(out, summary, site);
-		(void)fprintf(out, "  pid %u %#llx\n", site->pid, (unsigned long long)site->site);
+static void write_sites(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_sites *sites = summary->sites;
+
+	if (!sites || sites->row_count == 0)
+		return;
+	head(out, "Call sites (all ranks; unit threads)",
+	     "where the call returns to, as addr2line -e FILE takes it; processes that came here");
+	(void)fprintf(out, "%-24s %12s %10s %10s %10s %10s %9s  %s\n", "call", "visits", "time",
+		      "wait", "stall", "waiting", "processes", "place");
+	for (size_t i = 0; i < sites->row_count && i < SITES_MAX; i++) {
+		const struct crit_site_row *site = &sites->rows[i];
+
+		(void)fprintf(out, "%-24.24s %12llu %10.4f %10.4f %10.4f %10.4f %9u  %s%s%#llx\n",
+			      crit_call_name(site->call), (unsigned long long)site->visits,
+			      seconds(site->time_ns), seconds(site->wait_ns),
+			      crit_fix_seconds(site->stall), seconds(site->waiting_ns),
+			      site->process_count, site->module ? site->module : "",
+			      site->module ? " " : "", (unsigned long long)site->offset);
 	}
-	if (results->site_count > SITES_MAX)
-		(void)fprintf(out, "  and %zu more in report.json\n",
-			      results->site_count - SITES_MAX);
+	if (sites->row_count > SITES_MAX)
+		(void)fprintf(out, "  and %zu more in report.json\n", sites->row_count - SITES_MAX);
 }
 
 /* Sum over app threads of every (state, class) cell that is not empty. */
@@ -262,6 +275,7 @@ void crit_write_details(FILE *out, const struct crit_summary *summary)
 		write_ranks(out, summary);
 	write_threads(out, summary);
 	write_calls(out, summary);
+	write_sites(out, summary);
 	write_cells(out, summary);
 	write_laws(out, summary);
 	write_nodes(out, summary);

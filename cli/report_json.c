@@ -270,13 +270,12 @@ static json_t *threads_of(const struct crit_results *results)
 	return threads;
 }
 
-static json_t *calls_of(const struct crit_results *results, const struct crit_call_row *calls,
-			size_t count, bool has_site)
+static json_t *calls_of(const struct crit_results *results)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < count; i++) {
-		const struct crit_call_row *call = &calls[i];
+	for (size_t i = 0; i < results->call_count; i++) {
+		const struct crit_call_row *call = &results->calls[i];
 		json_t *row = json_object();
 
 		set_text(row, "name", crit_call_name(call->call), 64);
@@ -289,11 +288,32 @@ static json_t *calls_of(const struct crit_results *results, const struct crit_ca
 		set_earnings(row, &call->run, CRIT_UNIT_THREADS);
 		set(row, "bytes", json_null()); /* counted once the DETAIL records are written */
 		set_rank(row, "top_active_rank", results, call->top_rank_row);
-		if (has_site) {
-			set_count(row, "pid", call->pid);
-			SET_FIELD(row, "node", results->nodes[call->node].host);
-			set(row, "address", json_sprintf("0x%llx", (unsigned long long)call->site));
-		}
+		(void)json_array_append_new(array, row);
+	}
+	return array;
+}
+
+/* All ranks' calls from one place in one file are one site. */
+static json_t *sites_of(const struct crit_sites *sites)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; sites && i < sites->row_count; i++) {
+		const struct crit_site_row *site = &sites->rows[i];
+		json_t *row = json_object();
+
+		set_text(row, "name", crit_call_name(site->call), 64);
+		if (site->module)
+			set_text(row, "module", site->module, 511);
+		else
+			set(row, "module", json_null());
+		set(row, "offset", json_sprintf("0x%llx", (unsigned long long)site->offset));
+		set_count(row, "processes", site->process_count);
+		set_count(row, "visits", site->visits);
+		set_ns(row, "time_s", site->time_ns);
+		set_ns(row, "wait_s", site->wait_ns);
+		set_s(row, "stall_s", crit_fix_seconds(site->stall));
+		set_ns(row, "waiting_s", site->waiting_ns);
 		(void)json_array_append_new(array, row);
 	}
 	return array;
@@ -359,8 +379,8 @@ int crit_write_json(FILE *out, const struct crit_summary *summary)
 	set(root, "ranks", ranks_of(summary));
 	set(root, "threads", threads_of(results));
 	set(root, "regions", json_array());
-	set(root, "mpi_calls", calls_of(results, results->calls, results->call_count, false));
-	set(root, "mpi_sites", calls_of(results, results->sites, results->site_count, true));
+	set(root, "mpi_calls", calls_of(results));
+	set(root, "mpi_sites", sites_of(summary->sites));
 	set(root, "nodes", nodes_of(results));
 	set(root, "missing", missing_of(summary));
 	set(root, "is_complete", json_boolean(!summary->is_incomplete));

@@ -279,15 +279,16 @@ static void put_calls(struct screen *screen, const struct crit_summary *summary)
 		    (double)call->run.waiting_ns * 1e-9,
 		    crit_summary_rank_name(results, call->top_rank_row, name, sizeof(name)));
 	}
-	for (size_t i = 0; i < results->site_count && i < SITES_SHOWN; i++) {
-		const struct crit_call_row *site = &results->sites[i];
+	for (size_t i = 0; summary->sites && i < summary->sites->row_count && i < SITES_SHOWN;
+	     i++) {
+		const struct crit_site_row *site = &summary->sites->rows[i];
+		char text[22];
 
-		put(screen, PAINT_NONE,
-		    "site %-17.17s %10llu %10.3f %10.3f %10.3f %10.3f  from %#llx",
+		put(screen, PAINT_NONE, "site %-17.17s %10llu %10.3f %10.3f %10.3f %10.3f  %s",
 		    crit_call_name(site->call), (unsigned long long)site->visits,
 		    (double)site->time_ns * 1e-9, (double)site->wait_ns * 1e-9,
-		    crit_fix_seconds(site->run.stall[CRIT_UNIT_THREADS]),
-		    (double)site->run.waiting_ns * 1e-9, (unsigned long long)site->site);
+		    crit_fix_seconds(site->stall), (double)site->waiting_ns * 1e-9,
+		    crit_site_text(site->module, site->offset, text, sizeof(text)));
 	}
 }
 

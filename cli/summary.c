@@ -170,6 +170,7 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 {
 	memset(summary, 0, sizeof(*summary));
 	summary->results = results;
+	summary->sites = options->sites;
 	summary->mode = mode_of(results);
 	summary->unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS;
 	find_sums(summary);

@@ -5,6 +5,7 @@
 
 #include "analysis/efficiency.h"
 #include "analysis/results.h"
+#include "cli/sites.h"
 
 #define CRIT_SENTENCE_BYTES 640
 #define CRIT_MISSING_MAX 12
@@ -34,11 +35,13 @@ struct crit_summary_options {
 	const char *critd_path; /* for the command that mends missing privileges */
 	const struct crit_results
 		*may_wait; /* the same run, mpi_may_wait active; NULL: not needed */
+	const struct crit_sites *sites; /* NULL: no call sites */
 	bool is_live; /* the recording still grows: no foot is no loss */
 };
 
 struct crit_summary {
 	const struct crit_results *results; /* borrowed */
+	const struct crit_sites *sites; /* borrowed, may be NULL */
 	enum crit_mode mode;
 	enum crit_unit unit; /* of the headline: ranks, or threads without ranks */
 	enum crit_verdict verdict;

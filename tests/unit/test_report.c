@@ -22,11 +22,15 @@
 
 static struct results_sample sample;
 static struct crit_summary summary;
+static struct crit_sites sites;
 
 static void summarise(void)
 {
-	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd" };
+	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd",
+						      .sites = &sites };
 
+	crit_sites_fini(&sites);
+	CHECK_INT_EQ(crit_sites_init(&sites, NULL, 0, &sample.results, NULL), 0);
 	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
 }
 
@@ -248,8 +252,7 @@ static void test_missing(void)
 	CHECK(!summary.is_incomplete);
 	text = text_of(true);
 	CHECK(strstr(text, "mode: shims only") != NULL);
-	CHECK(strstr(text, "sudo setcap cap_bpf,cap_perfmon+ep /opt/bin/critd") !=
-	      NULL);
+	CHECK(strstr(text, "sudo setcap cap_bpf,cap_perfmon+ep /opt/bin/critd") != NULL);
 	free(text);
 	crit_summary_fini(&summary);
 
@@ -370,5 +373,6 @@ int main(void)
 	test_nothing();
 	test_mpi_name();
 	test_output();
+	crit_sites_fini(&sites);
 	return check_done();
 }
