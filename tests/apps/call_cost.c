@@ -16,7 +16,7 @@
 
 #define CHUNK 500
 #define WARM_UP 50
-#define PAUSE_NS 300000
+#define PAUSE_NS 1000000
 
 static int rank;
 static void *mpi;
@@ -81,7 +81,7 @@ static void repeat_iprobe(int count, int is_bare)
 			MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/* One Send and one Recv on each side: two calls of each rank lie in a row. */
+/* A round trip: one Send and one Recv on each side, all four one after the other. */
 static void repeat_ping_pong(int count, int is_bare)
 {
 	const int peer = 1 - rank;
@@ -144,7 +144,7 @@ static void measure(const char *name, void (*repeat)(int count, int is_bare), in
 
 int main(int argc, char **argv)
 {
-	int chunks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1500;
+	int chunks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1000;
 	int size;
 
 	if (chunks < 100 || chunks > 1000000) {
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (size == 2)
-		measure("half_round_trip", repeat_ping_pong, chunks);
+		measure("round_trip", repeat_ping_pong, chunks);
 	MPI_Finalize();
 	return 0;
 }

@@ -8,7 +8,7 @@ HEAT_STEPS = 3000
 
 
 def call_costs(bench, flavour, level):
-    """({call: [added ns, …]}, spans lost) of call_cost under the shim, two ranks."""
+    """({call: [added ns, …]}, spans lost) of call_cost under the shim, one rank."""
     program = bench.program("tests", "apps", f"call_cost.{flavour}")
     preload = bench.program("lib", "libcrit_pmpi.so")
     option = {"openmpi": ["-x", f"LD_PRELOAD={preload}"],
@@ -16,7 +16,7 @@ def call_costs(bench, flavour, level):
     added, lost = {}, 0
     for _ in range(bench.rounds):
         folder = bench.folder()
-        said = output_of([f"mpirun.{flavour}", "-np", "2", *option, program], cwd=folder,
+        said = output_of([f"mpirun.{flavour}", "-np", "1", *option, program], cwd=folder,
                          env={"CRIT_DIR": os.path.join(folder, "run"), "CRIT_LEVEL": level})
         for line in said.splitlines():
             name, _, _, nanoseconds = line.split()
