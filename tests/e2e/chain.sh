@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The whole chain on two ranks of each MPI: verdict, call, site and its line, tables, another rule.
+# usage: chain.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+
+# The site with the most waiting, as addr2line sees it; built without debug data, only its function.
+line_of_site() {
+	local module offset
+	module=$(ask 'r["mpi_sites"][0]["module"]')
+	offset=$(ask 'r["mpi_sites"][0]["offset"]')
+	addr2line -e "$module" "$offset"
+}
+
+for flavour in "${flavours[@]}"; do
+	for mode in run preload shim; do
+		name=$mode-$flavour
+		launch "$name" "$mode" "$flavour" 2 barrier_imbalance -n 20 -m 30:10
+		[ "$status" -eq 0 ] && wait_for 10 test -s "$report"
+		point "$name: program and report" $? "status $status"
+		check_laws "$name"
+		within "$name: share(0)" "$(ask 'share(0)')" 0.65 0.95
+		[ "$(ask 'r["verdict"]["kind"]')" = critical ]
+		point "$name: verdict" $? "$(sed -n 4p "$dir/report.txt")"
+		[ "$(ask 'max(r["mpi_calls"], key=lambda x: x["wait_s"])["name"]')" = MPI_Barrier ]
+		point "$name: the call that waits" $? ""
+		[ "$(ask '[(x["name"], x["processes"], x["visits"]) for x in r["mpi_sites"]][0]')" = \
+			"('MPI_Barrier', 2, 40)" ]
+		point "$name: one site for both ranks" $? "$(line_of_site)"
+		[ "$(wc -l <"$dir/ranks.csv")" -eq 3 ]
+		point "$name: ranks.csv" $? ""
+		within "$name: CPU-true factors multiply" \
+			"$(ask 'abs(r["efficiency"]["cpu"]["parallel_ratio"] -
+			r["efficiency"]["cpu"]["load_balance_ratio"] *
+			r["efficiency"]["cpu"]["oversubscription_ratio"] *
+			r["efficiency"]["cpu"]["io_ratio"] *
+			r["efficiency"]["cpu"]["communication_ratio"])')" 0 1e-12
+	done
+	[ "$(ask 'r["job"]["mode"]')" = "shims only" ]
+	point "shim-$flavour: mode is named" $? "$(sed -n 2p "$dir/report.txt")"
+	"$crit" report --active=kernel "$dir" >"$trial/kernel.out" 2>"$trial/kernel.err"
+	[ $? -eq 1 ] && [ "$(wc -l <"$trial/kernel.err")" -eq 1 ]
+	point "shim-$flavour: kernel rule is refused" $? "$(cat "$trial/kernel.err")"
+
+	launch "exchange-$flavour" run "$flavour" 2 exchange_only
+	[ "$(ask 'r["verdict"]["kind"]')" = communication ]
+	point "exchange-$flavour: verdict names communication" $? "$(sed -n 4p "$dir/report.txt")"
+done
+trial_end
