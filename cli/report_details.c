@@ -2,6 +2,7 @@
 /* The tables behind the first screen of report.txt. Seconds unless a head says otherwise. */
 #include "cli/writers.h"
 #include "core/call.h"
+#include "core/cleanup.h"
 
 #define THREADS_MAX 64
 #define SITES_MAX 32
@@ -266,7 +267,7 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 			      summary->missing[i].mend);
 }
 
-void crit_write_details(FILE *out, const struct crit_summary *summary)
+static void write_tables(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
@@ -280,4 +281,19 @@ void crit_write_details(FILE *out, const struct crit_summary *summary)
 	write_laws(out, summary);
 	write_nodes(out, summary);
 	write_losses(out, summary);
+}
+
+void crit_write_details(FILE *out, const struct crit_summary *summary)
+{
+	crit_autofree char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		return;
+	write_tables(memory, summary);
+	if (fclose(memory) != 0 || !text)
+		return;
+	crit_text_tame(text, length);
+	(void)fwrite(text, 1, length, out); /* the caller looks at the stream's error */
 }

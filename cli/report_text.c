@@ -57,6 +57,13 @@ const char *crit_level_name(uint32_t level)
 	return level == CRIT_LEVEL_PROFILE ? "profile" : level == CRIT_LEVEL_TRACE ? "trace" : "?";
 }
 
+void crit_text_tame(char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((unsigned char)text[i] < ' ' && text[i] != '\n') || text[i] == 0x7f)
+			text[i] = '?';
+}
+
 static void put(struct screen *screen, enum paint paint, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -70,6 +77,7 @@ static void put(struct screen *screen, enum paint paint, const char *format, ...
 	(void)vsnprintf(screen->text[screen->used], LINE_BYTES, format, arguments);
 	va_end(arguments);
 	screen->text[screen->used][CRIT_SCREEN_COLUMNS] = '\0';
+	crit_text_tame(screen->text[screen->used], strlen(screen->text[screen->used]));
 	screen->paint[screen->used++] = paint;
 	screen->lines++;
 }

@@ -314,6 +314,33 @@ static void test_mpi_name(void)
 	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "MPICH 4.0.2");
 }
 
+/* A program may call its threads what it likes; the terminal sees no escape sequence of theirs. */
+static void test_foreign_names(void)
+{
+	char *text;
+	char *json;
+	size_t size = 0;
+	FILE *out = open_memstream(&json, &size);
+	json_t *root;
+
+	results_sample_threads(&sample);
+	(void)snprintf(sample.threads[0].name, sizeof(sample.threads[0].name), "\033[2J\xff\"\\");
+	(void)snprintf(sample.results.exe, sizeof(sample.results.exe), "/bin/\033]0;x\007");
+	summarise();
+	text = text_of(false);
+	CHECK(strchr(text, '\033') == NULL);
+	CHECK(strchr(text, '\007') == NULL);
+	CHECK(strstr(text, "?[2J") != NULL);
+	free(text);
+	CHECK_INT_EQ(crit_write_json(out, &summary), 0);
+	(void)fclose(out);
+	root = json_loads(json, 0, NULL);
+	CHECK(root != NULL);
+	json_decref(root);
+	free(json);
+	crit_summary_fini(&summary);
+}
+
 static int count_files(const char *directory)
 {
 	static const char *const names[] = { "report.txt",    "report.json",    "ranks.csv",
@@ -372,6 +399,7 @@ int main(void)
 	test_exit_code_of_each_loss();
 	test_nothing();
 	test_mpi_name();
+	test_foreign_names();
 	test_output();
 	crit_sites_fini(&sites);
 	return check_done();
