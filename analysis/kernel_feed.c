@@ -13,7 +13,8 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_node 
 	uint32_t i;
 
 	*feed = (struct crit_kernel_feed){ .node = node, .next_ref = node->first_kernel_ref };
-	feed->payload = malloc(CRIT_CHUNK_PAYLOAD_MAX);
+	/* room behind it, so that a record may be copied at its largest size */
+	feed->payload = calloc(1, CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->records));
 	feed->records = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->records));
 	feed->order = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->order));
 	feed->vacant = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->vacant));
@@ -22,7 +23,7 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_node 
 		return -ENOMEM;
 	}
 	for (i = 0; i < CRIT_REORDER_RECORDS; i++)
-		feed->vacant[i] = (uint16_t)(CRIT_REORDER_RECORDS - 1 - i);
+		feed->vacant[i] = CRIT_REORDER_RECORDS - 1 - i;
 	feed->vacant_count = CRIT_REORDER_RECORDS;
 	return 0;
 }
@@ -102,23 +103,33 @@ static const unsigned char *parse(struct crit_kernel_feed *feed)
 	}
 }
 
+/* Puts a record among those held back, after all that are not younger. */
+static void insert(struct crit_kernel_feed *feed, uint64_t time_ns, uint32_t slot)
+{
+	uint32_t place = feed->head + feed->count++;
+
+	for (; place != feed->head; place--) {
+		const struct crit_kernel_place *before = &feed->order[(place - 1) & RING_MASK];
+
+		if (before->time_ns <= time_ns)
+			break;
+		feed->order[place & RING_MASK] = *before;
+	}
+	feed->order[place & RING_MASK] = (struct crit_kernel_place){ time_ns, slot, 0 };
+}
+
 static bool push(struct crit_kernel_feed *feed)
 {
 	const unsigned char *bytes = parse(feed);
 	union crit_kernel_record *record;
-	uint32_t place;
-	uint16_t slot;
 	uint64_t time_ns;
-	size_t size;
+	uint32_t slot;
 
 	if (!bytes)
 		return false;
 	slot = feed->vacant[--feed->vacant_count];
 	record = &feed->records[slot];
-	size = bytes[offsetof(struct crit_kernel_head, size)];
-	if (size > sizeof(*record))
-		size = sizeof(*record);
-	memcpy(record, bytes, size);
+	memcpy(record, bytes, sizeof(*record));
 	time_ns = crit_model_time(feed->node, record->head.time_ns);
 	if (time_ns < feed->given_ns) {
 		feed->late_records++;
@@ -127,40 +138,30 @@ static bool push(struct crit_kernel_feed *feed)
 	record->head.time_ns = time_ns;
 	if (time_ns > feed->newest_ns)
 		feed->newest_ns = time_ns;
-	for (place = feed->head + feed->count; place != feed->head; place--) {
-		uint16_t before = feed->order[(place - 1) & RING_MASK];
-
-		if (feed->records[before].head.time_ns <= time_ns)
-			break;
-		feed->order[place & RING_MASK] = before;
-	}
-	feed->order[place & RING_MASK] = slot;
-	feed->count++;
+	insert(feed, time_ns, slot);
 	return true;
 }
 
 const union crit_kernel_record *crit_kernel_feed_front(struct crit_kernel_feed *feed)
 {
-	const union crit_kernel_record *front = NULL;
+	const struct crit_kernel_place *first;
 
-	for (;;) {
-		if (feed->count) {
-			front = &feed->records[feed->order[feed->head & RING_MASK]];
-			if (feed->newest_ns - front->head.time_ns >= CRIT_REORDER_NS ||
-			    feed->count == CRIT_REORDER_RECORDS)
-				return front;
-		}
-		if (!push(feed))
-			return feed->count ? front : NULL;
-	}
+	do {
+		first = &feed->order[feed->head & RING_MASK];
+		if (feed->count && (feed->newest_ns - first->time_ns >= CRIT_REORDER_NS ||
+				    feed->count == CRIT_REORDER_RECORDS))
+			break;
+	} while (push(feed));
+	first = &feed->order[feed->head & RING_MASK];
+	return feed->count ? &feed->records[first->slot] : NULL;
 }
 
 void crit_kernel_feed_pop(struct crit_kernel_feed *feed)
 {
-	uint16_t slot = feed->order[feed->head & RING_MASK];
+	const struct crit_kernel_place *first = &feed->order[feed->head & RING_MASK];
 
-	feed->given_ns = feed->records[slot].head.time_ns;
-	feed->vacant[feed->vacant_count++] = slot;
+	feed->given_ns = first->time_ns;
+	feed->vacant[feed->vacant_count++] = first->slot;
 	feed->head++;
 	feed->count--;
 }

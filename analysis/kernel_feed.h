@@ -16,7 +16,7 @@
 #include "core/abi_kernel.h"
 
 #define CRIT_REORDER_NS 1000000u
-#define CRIT_REORDER_RECORDS 4096u /* a power of two, at most 65536 */
+#define CRIT_REORDER_RECORDS 4096u /* a power of two */
 #define CRIT_FEED_RECORD_BYTES 64u
 
 union crit_kernel_record {
@@ -30,6 +30,12 @@ union crit_kernel_record {
 	unsigned char bytes[CRIT_FEED_RECORD_BYTES];
 };
 
+struct crit_kernel_place { /* of a record that is held back */
+	uint64_t time_ns;
+	uint32_t slot; /* index into records */
+	uint32_t reserved;
+};
+
 struct crit_kernel_feed {
 	const struct crit_node *node;
 	uint32_t next_ref;
@@ -37,8 +43,8 @@ struct crit_kernel_feed {
 	size_t payload_length;
 	size_t payload_at;
 	union crit_kernel_record *records;
-	uint16_t *order; /* ring of indexes into records, sorted by time */
-	uint16_t *vacant; /* stack of free indexes */
+	struct crit_kernel_place *order; /* ring, sorted by time */
+	uint32_t *vacant; /* stack of free slots */
 	uint32_t vacant_count;
 	uint32_t head, count;
 	uint64_t newest_ns;
