@@ -56,8 +56,10 @@ int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule 
 
 	for (uint32_t node = 0; node < s->node_count; node++) {
 		makers[node] = crit_scenario_record(s, node, options);
-		if (interleave)
+		if (interleave) {
+			crit_maker_jumble(makers[node], interleave + node, 400000);
 			crit_maker_interleave(makers[node], interleave + node);
+		}
 	}
 	rc = crit_analysed_makers(makers, s->node_count, rule, ret_results);
 	for (uint32_t node = 0; node < s->node_count; node++)

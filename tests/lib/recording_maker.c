@@ -179,7 +179,7 @@ enum crit_chunk_kind crit_maker_chunk_kind(struct crit_maker *m, size_t index)
 				      : CRIT_C_NONE;
 }
 
-static void renumber(struct crit_maker *m)
+void crit_maker_renumber(struct crit_maker *m)
 {
 	for (size_t i = 0; i < m->chunk_count; i++)
 		m->chunks[i].head.chunk = i;
@@ -196,67 +196,7 @@ void crit_maker_drop_chunk(struct crit_maker *m, size_t index, bool is_renumbere
 		(m->chunk_count - index - 1) * sizeof(*m->chunks));
 	m->chunk_count--;
 	if (is_renumbered)
-		renumber(m);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
-/* Where a kind must stand: FILE in front, WINDOW and FOOT at the end, the rest between. */
-static int place_of(const struct maker_chunk *chunk)
-{
-	if (chunk->head.kind == CRIT_C_FILE)
-		return 0;
-	if (chunk->head.kind == CRIT_C_WINDOW)
-		return 2;
-	return chunk->head.kind == CRIT_C_FOOT ? 3 : 1;
-}
-
-/* True when nothing that must stand before chunk i is left. */
-static bool may_be_next(const struct crit_maker *m, const bool *is_taken, size_t i)
-{
-	if (is_taken[i])
-		return false;
-	for (size_t k = 0; k < m->chunk_count; k++) {
-		if (is_taken[k] || k == i)
-			continue;
-		if (place_of(&m->chunks[k]) < place_of(&m->chunks[i]))
-			return false;
-		if (k < i && m->chunks[k].head.source == m->chunks[i].head.source &&
-		    place_of(&m->chunks[k]) == place_of(&m->chunks[i]))
-			return false;
-	}
-	return true;
-}
-
-void crit_maker_interleave(struct crit_maker *m, uint64_t seed)
-{
-	struct maker_chunk *order;
-	bool *is_taken;
-	uint64_t state = seed * 2 + 1;
-
-	crit_maker_drain(m);
-	order = calloc(m->chunk_count + 1, sizeof(*order));
-	is_taken = calloc(m->chunk_count + 1, 1);
-	if (!order || !is_taken)
-		crit_maker_fail("get memory");
-	for (size_t count = 0; count < m->chunk_count;) {
-		size_t i = (size_t)(next_random(&state) % m->chunk_count);
-
-		while (!may_be_next(m, is_taken, i))
-			i = (i + 1) % m->chunk_count;
-		is_taken[i] = true;
-		order[count++] = m->chunks[i];
-	}
-	memcpy(m->chunks, order, m->chunk_count * sizeof(*order));
-	free(order);
-	free(is_taken);
-	renumber(m);
+		crit_maker_renumber(m);
 }
 
 unsigned char *crit_maker_bytes(struct crit_maker *m, size_t *ret_length)

@@ -115,6 +115,13 @@ void crit_maker_drop_chunk(struct crit_maker *m, size_t index, bool is_renumbere
  */
 void crit_maker_interleave(struct crit_maker *m, uint64_t seed);
 
+/*
+ * Another order that the CPUs may have put their kernel records in: neighbours whose stamps
+ * differ, by
+ * at most within_ns, change places.
+ */
+void crit_maker_jumble(struct crit_maker *m, uint64_t seed, uint64_t within_ns);
+
 /* In memory only: the bytes of the file.  Ownership: the caller frees them. */
 unsigned char *crit_maker_bytes(struct crit_maker *m, size_t *ret_length);
 int crit_maker_memfd(struct crit_maker *m); /* the caller closes it */

@@ -41,6 +41,7 @@ struct crit_maker {
 
 void crit_maker_fail(const char *what) __attribute__((noreturn));
 void *crit_maker_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes);
+void crit_maker_renumber(struct crit_maker *m);
 uint32_t crit_maker_add_source(struct crit_maker *m);
 void crit_maker_append(struct crit_maker *m, uint32_t source, const void *record, size_t bytes,
 		       uint64_t time_ns);

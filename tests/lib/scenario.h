@@ -101,6 +101,7 @@ struct crit_scenario {
 	bool is_cut; /* the recording ends while threads live: no EXIT, no WINDOW */
 	uint64_t begin_ns;
 	uint64_t end_ns; /* every life ends here at the latest */
+	uint64_t window_ns[CRIT_SCENARIO_NODES]; /* WINDOW chunk: lives are cut here; 0 none */
 	struct crit_scenario_process processes[CRIT_SCENARIO_PROCESSES];
 	size_t process_count;
 	struct crit_scenario_thread threads[CRIT_SCENARIO_THREADS];

@@ -267,6 +267,7 @@ struct crit_maker *crit_scenario_record(const struct crit_scenario *s, uint32_t 
 {
 	struct recorder r = { .s = s, .node = node };
 	uint64_t drains = 0;
+	bool is_due = s->window_ns[node] > 0;
 
 	r.m = crit_maker_create(options);
 	record_file(&r);
@@ -275,6 +276,10 @@ struct crit_maker *crit_scenario_record(const struct crit_scenario *s, uint32_t 
 
 		if (e->node != node)
 			continue;
+		if (is_due && e->time_ns > s->window_ns[node]) {
+			crit_maker_window(r.m, s->window_ns[node]);
+			is_due = false;
+		}
 		if (!is_kernel_event(e->kind))
 			record_shim(&r, e);
 		else if (s->has_kernel[node])
@@ -282,8 +287,8 @@ struct crit_maker *crit_scenario_record(const struct crit_scenario *s, uint32_t 
 		if (++drains % 64 == 0)
 			crit_maker_drain(r.m);
 	}
-	if (!s->is_cut)
-		crit_maker_window(r.m, s->end_ns);
+	if (is_due)
+		crit_maker_window(r.m, s->window_ns[node]);
 	crit_maker_foot(r.m, (struct crit_rec_foot){ .time_ns = s->end_ns,
 						     .kernel_records = crit_maker_kernel_count(r.m),
 						     .shim_slots = crit_maker_slot_count(r.m),

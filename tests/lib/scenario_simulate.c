@@ -215,6 +215,31 @@ static void forget_unopened(struct crit_scenario *s)
 	}
 }
 
+/* When all ranks of a node have closed, critd says so, and lives are cut there. */
+static void close_windows(struct crit_scenario *s)
+{
+	for (uint32_t node = 0; node < s->node_count && !s->is_cut; node++) {
+		uint64_t closed_ns = 0;
+
+		for (size_t i = 0; i < s->process_count; i++)
+			if (s->processes[i].node == node && s->processes[i].has_open &&
+			    s->processes[i].close_ns > closed_ns)
+				closed_ns = s->processes[i].close_ns;
+		/* without ranks, and in every other run, only when all is over */
+		s->window_ns[node] = closed_ns && s->seed % 2 ? closed_ns : s->end_ns;
+		for (size_t i = 0; i < s->thread_count; i++) {
+			struct crit_scenario_thread *t = &s->threads[i];
+
+			if (s->processes[t->process].node != node)
+				continue;
+			if (t->death_ns > s->window_ns[node])
+				t->death_ns = s->window_ns[node];
+			if (t->birth_ns > t->death_ns)
+				t->birth_ns = t->death_ns;
+		}
+	}
+}
+
 struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *shape)
 {
 	struct crit_sim *m = calloc(1, sizeof(*m));
@@ -239,6 +264,7 @@ struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *s
 	/* a cut comes on all nodes at once; without the kernel half the last event ends a life */
 	settle(m);
 	forget_unopened(s);
+	close_windows(s);
 	if (s->is_cut)
 		end_nodes(m);
 	for (size_t i = 0; i < s->event_count; i++) {

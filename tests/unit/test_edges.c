@@ -247,8 +247,198 @@ static void check_slot_hole(bool is_last)
 	crit_results_destroy(r);
 }
 
+/*
+ * A switch-in is lost: between the wakeup and the switch-out the thread was runnable or running,
+ * active
+ * either way, so it is credited; the misfit is counted.
+ */
+static void check_lost_switch_in(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_kernel_head head = { .time_ns = T0 + 100, .state = 1 };
+	struct crit_results *r;
+
+	CHECK_CASE("a switch-in is lost");
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = PID });
+	head.time_ns = T0 + 300;
+	head.state = 0;
+	crit_maker_wake(m, (struct crit_kernel_wake){ .head = head, .tid = PID });
+	/* the switch-in at T0 + 350 is not here */
+	switch_at(m, T0 + 600, 0);
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r) {
+		const struct crit_thread_row *t = &r->threads[0];
+
+		CHECK_UINT_EQ(r->losses.unmatched_switches, 1);
+		CHECK_UINT_EQ(t->unmatched, 1);
+		CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER], 200);
+		CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER], 300);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 500);
+		CHECK_NEAR(crit_fix_seconds(t->run.cmetric[CRIT_UNIT_THREADS]) * 1e9, 800, 1e-6);
+		CHECK_NEAR(crit_fix_seconds(t->run.stall[CRIT_UNIT_THREADS]) * 1e9, 200, 1e-6);
+	}
+	crit_results_destroy(r);
+}
+
+/* A switch-out is lost: unknown from the last certain stamp to the next one, credited to nobody. */
+static void check_lost_switch_out(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_kernel_head head = { .time_ns = T0 + 700 };
+	struct crit_results *r;
+
+	CHECK_CASE("a switch-out is lost");
+	switch_at(m, T0 + 200, 0);
+	/* the switch-out at T0 + 300, blocked, is not here, nor can the wakeup tell */
+	head.time_ns = T0 + 600;
+	crit_maker_wake(m, (struct crit_kernel_wake){ .head = head, .tid = PID });
+	head.time_ns = T0 + 700;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = PID });
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r) {
+		const struct crit_thread_row *t = &r->threads[0];
+
+		CHECK_UINT_EQ(r->losses.unmatched_switches, 1);
+		CHECK_UINT_EQ(r->losses.unknown_ns, 500);
+		CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER], 500);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 500);
+		CHECK_NEAR(crit_fix_seconds(t->run.cmetric[CRIT_UNIT_THREADS]) * 1e9, 500, 1e-6);
+		CHECK_NEAR(crit_fix_seconds(t->run.stall[CRIT_UNIT_THREADS]) * 1e9, 500, 1e-6);
+	}
+	crit_results_destroy(r);
+}
+
+static void bear(struct crit_maker *m, uint64_t time_ns, uint32_t tid)
+{
+	struct crit_kernel_head head = { .time_ns = time_ns, .cpu = 1 };
+
+	crit_maker_fork(m, (struct crit_kernel_fork){ .head = head,
+						      .parent_tid = PID,
+						      .parent_tgid = PID,
+						      .tid = tid,
+						      .tgid = PID,
+						      .ns_tid = tid,
+						      .comm = "child" });
+	crit_maker_wake_new(m, (struct crit_kernel_wake){ .head = head, .tid = tid });
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = tid });
+}
+
+static void bury(struct crit_maker *m, uint64_t time_ns, uint32_t tid)
+{
+	struct crit_kernel_head head = { .time_ns = time_ns, .cpu = 1 };
+
+	crit_maker_exit(m, (struct crit_kernel_exit){
+				   .head = head, .tid = tid, .tgid = PID, .comm = "child" });
+	head.state = 0x80;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = tid });
+}
+
+/* A number that is used again is another thread, with a stream and a row of its own. */
+static void check_reused_number(void)
+{
+	uint32_t stream, child;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+
+	CHECK_CASE("a thread number is used again");
+	for (uint64_t i = 0; i < 2; i++) {
+		uint64_t at = T0 + 100 + 400 * i;
+
+		bear(m, at, 101);
+		child = crit_maker_stream(
+			m, (struct crit_rec_stream){ .pid = PID, .ns_tid = 101, .claim_ns = at });
+		crit_maker_enter(m, child, at + 50, CRIT_MPI_Recv);
+		crit_maker_leave(m, child, at + 150 + 50 * i, CRIT_MPI_Recv);
+		crit_maker_stream_end(m, child,
+				      (struct crit_rec_stream_end){ .release_ns = at + 200 });
+		bury(m, at + 300, 101);
+	}
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r && CHECK_UINT_EQ(r->thread_count, 3)) {
+		for (size_t i = 1; i < 3; i++) {
+			const struct crit_thread_row *t = &r->threads[i];
+
+			CHECK_UINT_EQ(t->tid, 101);
+			CHECK_UINT_EQ(t->birth_ns, T0 + 100 + 400 * (i - 1));
+			CHECK_UINT_EQ(t->life_ns, 300);
+			CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT],
+				      50 + 50 * i);
+		}
+		CHECK_UINT_EQ(crit_analysed_losses(&r->losses), 0);
+	}
+	crit_results_destroy(r);
+}
+
+/* A thread that calls exec takes the leader's number; the leader and its spans are gone. */
+static void check_exec_by_thread(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_kernel_head head = { .time_ns = T0 + 500, .cpu = 1 };
+	struct crit_results *r;
+
+	CHECK_CASE("exec by another thread than the leader");
+	bear(m, T0 + 100, 101);
+	head.time_ns = T0 + 400;
+	head.cpu = 0;
+	crit_maker_exit(m, (struct crit_kernel_exit){
+				   .head = head, .tid = PID, .tgid = PID, .comm = "main" });
+	head.state = 0x80;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = PID });
+	head = (struct crit_kernel_head){ .time_ns = T0 + 500, .cpu = 1 };
+	crit_maker_exec(m, (struct crit_kernel_exec){ .head = head,
+						      .tid = PID,
+						      .old_tid = 101,
+						      .tgid = PID,
+						      .ns_tid = PID,
+						      .comm = "next" });
+	head.time_ns = T0 + 900;
+	crit_maker_exit(m, (struct crit_kernel_exit){
+				   .head = head, .tid = PID, .tgid = PID, .comm = "next" });
+	head.state = 0x80;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = PID });
+	crit_maker_gone(m, (struct crit_rec_gone){ .pid = PID, .time_ns = T0 + 900 });
+	r = finish(m);
+	if (r && CHECK_UINT_EQ(r->thread_count, 2)) {
+		CHECK_UINT_EQ(r->window_ns, 900);
+		CHECK_UINT_EQ(r->threads[0].life_ns + r->threads[1].life_ns, 400 + 800);
+		CHECK_UINT_EQ(crit_analysed_losses(&r->losses), 0);
+		CHECK_UINT_EQ(r->losses.unknown_ns, 0);
+	}
+	crit_results_destroy(r);
+}
+
+/* A record that comes long after its time is counted, and the laws stand. */
+static void check_late_record(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_results *r;
+
+	CHECK_CASE("a record comes 40 ms late");
+	for (uint64_t i = 1; i <= 10; i++)
+		switch_at(m, T0 + 10000000 * i, 0);
+	crit_maker_wake(m, (struct crit_kernel_wake){ .head = { .time_ns = T0 + 60000000 },
+						      .tid = PID });
+	end(m, T0 + 110000000);
+	r = finish(m);
+	if (r)
+		CHECK_UINT_EQ(r->losses.late_records, 1);
+	crit_results_destroy(r);
+}
+
 int main(void)
 {
+	check_lost_switch_in();
+	check_lost_switch_out();
+	check_reused_number();
+	check_exec_by_thread();
+	check_late_record();
 	check_lost_leave();
 	check_lost_enter();
 	check_held_wait();

