@@ -218,6 +218,8 @@ int crit_command_report(int argc, char **argv)
 		(void)fprintf(stderr,
 			      "crit report: the run still goes on; this is what there is so far\n");
 	code = report(&set, &options);
+	if (set.is_live && code == CRIT_EXIT_OK)
+		code = CRIT_EXIT_INCOMPLETE;
 	crit_recording_set_fini(&set);
 	return code;
 }

@@ -209,7 +209,7 @@ static void check_may_wait(struct crit_summary *summary, const struct crit_resul
 		(void)snprintf(summary->may_wait_note, sizeof(summary->may_wait_note),
 			       "This depends on MPI_Send, which may wait or work: counted as "
 			       "active, the share "
-			       "of rank %s moves by %+.1f %% and rank %s comes first.",
+			       "of rank %s moves by %+.1f points and rank %s comes first.",
 			       crit_summary_rank_name(mine, (int32_t)worst_row, moved_name,
 						      sizeof(moved_name)),
 			       100 * worst,

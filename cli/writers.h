@@ -26,7 +26,7 @@ int crit_write_json(FILE *out, const struct crit_summary *summary);
 void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary);
 void crit_write_threads_csv(FILE *out, const struct crit_summary *summary);
 
-/* Names in a recording are foreign: control characters (escape sequences too) become '?', but \n. */
+/* Names in a recording are foreign: control characters become '?', all but the newline. */
 void crit_text_tame(char *text, size_t length);
 
 /* "Open MPI 4.1.4", "none": the MPI library in a few words. Borrowed from text or static. */
