@@ -75,17 +75,21 @@ static void raise_limits(void)
 }
 
 /*
- * Where permitted: rings fill while we wait.  critd has a session of its own, and with autogroups a
- * nice value counts only inside the session, unless the group has one too.
+ * Where permitted: rings fill while we wait.  With autogroups a nice value counts only inside the
+ * session, unless the session's group has one too; one we only share is not ours to hurry.
  */
 static void go_first(void)
 {
-	int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	const char nice_text[] = "-15";
+	int fd;
 
 	(void)setpriority(PRIO_PROCESS, 0, -15);
+	if (getsid(0) != getpid())
+		return;
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	(void)!write(fd, "-15", 3);
+	(void)!write(fd, nice_text, sizeof(nice_text) - 1);
 	(void)close(fd);
 }
 
