@@ -71,7 +71,7 @@ static bool serve(struct fake_critd *fake, int fd)
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
 		struct cmsghdr align;
 	} control = { 0 };
-	char bytes[CRIT_MESSAGE_MAX];
+	char bytes[CRIT_MESSAGE_MAX] = "";
 	struct iovec part = { .iov_base = bytes, .iov_len = sizeof(bytes) };
 	struct msghdr header = { .msg_iov = &part,
 				 .msg_iovlen = 1,
@@ -80,7 +80,7 @@ static bool serve(struct fake_critd *fake, int fd)
 	int passed_fd = -1;
 	ssize_t length = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
 
-	if (length <= 0)
+	if (length < (ssize_t)sizeof(struct crit_message_head))
 		return false;
 	if (header.msg_controllen > 0)
 		memcpy(&passed_fd, CMSG_DATA(&control.align), sizeof(passed_fd));

@@ -17,7 +17,7 @@
 
 static struct fake_critd fake;
 
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static bool call(void)
+__attribute__((noinline)) static bool call(void)
 {
 	const bool is_outer =
 		crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT), FRAME, SITE);

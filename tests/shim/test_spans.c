@@ -14,7 +14,7 @@
 
 #define FRAME __builtin_frame_address(0)
 #define SITE __builtin_return_address(0)
-#define WRAPPER __attribute__((noinline, optimize("no-omit-frame-pointer")))
+#define WRAPPER __attribute__((noinline))
 
 static struct fake_critd fake;
 static struct crit_shm_head *head;
