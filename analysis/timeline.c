@@ -155,7 +155,7 @@ static int apply_tag(struct timeline *line, uint32_t life, const struct crit_ker
 	if (ahead > 0)
 		return catch_up(line, stream, feed->applied + (uint32_t)ahead,
 				record->head.time_ns);
-	/* told of later: a record just written, a poll span until the next call, a span held back */
+	/* told of later: a record just written, an open poll span, a span held back */
 	if ((uint32_t)-ahead > feed->last_slots + feed->slots_before)
 		line->model->losses.tag_disagreements++;
 	return 0;

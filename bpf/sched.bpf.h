@@ -18,9 +18,9 @@
  * State of a task at its switch-out, as abi_kernel.h names it.
  *
  * prev_state is what the scheduler saw, state_now the task's word at the hook.  A preempted task
- * stays runnable whatever it was about to wait for; the scheduler says so by is_preempted (the classic
- * tracepoint folds this into bit 0x100, which in the raw word means "woken by fatal signals only").
- * A task whose word is 0 by now had a signal pending and never left its queue.
+ * stays runnable whatever it was about to wait for; the scheduler says so by is_preempted (the
+ * classic tracepoint folds this into bit 0x100, which in the raw word means "woken by fatal signals
+ * only"). A task whose word is 0 by now had a signal pending and never left its queue.
  */
 static inline __u8 crit_sched_state(__u32 prev_state, __u32 state_now, __u32 is_preempted)
 {

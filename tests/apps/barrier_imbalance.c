@@ -10,7 +10,13 @@
 
 #define RANKS_MAX 64
 
-enum wait_flavour { WAIT_BARRIER, WAIT_WAIT, WAIT_TEST, WAIT_TEST_WORK, WAIT_COUNT };
+enum wait_flavour {
+	WAIT_BARRIER,
+	WAIT_WAIT,
+	WAIT_TEST,
+	WAIT_TEST_WORK,
+	WAIT_COUNT
+};
 
 static const char *const wait_names[WAIT_COUNT] = { "barrier", "wait", "test", "test-work" };
 
@@ -90,8 +96,10 @@ int main(int argc, char **argv)
 	int rank, size;
 
 	if (parse_options(argc, argv, &o) != 0) {
-		fprintf(stderr, "usage: %s [-n phases] [-w barrier|wait|test|test-work] [-a] [-p] "
-				"-m MS:MS…\n", argv[0]);
+		fprintf(stderr,
+			"usage: %s [-n phases] [-w barrier|wait|test|test-work] [-a] [-p] "
+			"-m MS:MS…\n",
+			argv[0]);
 		return 2;
 	}
 	MPI_Init(&argc, &argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the shim adds to an MPI call: the wrapped call and MPI's own function in turns, in one process.
+// What the shim adds to an MPI call: the wrapped call and MPI's own in turns, in one process.
 //
 // usage: call_cost [CHUNKS]      prints, from rank 0, one line per call:
 //        NAME wrapped_ns bare_ns added_ns

@@ -27,8 +27,8 @@ int main(int argc, char **argv)
 	end = MPI_Wtime() + seconds;
 	while (goes_on) {
 		for (int i = 0; i < 20; i++)
-			MPI_Sendrecv(out, bytes, MPI_BYTE, partner, 1, in, bytes, MPI_BYTE,
-				     partner, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Sendrecv(out, bytes, MPI_BYTE, partner, 1, in, bytes, MPI_BYTE, partner,
+				     1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		goes_on = MPI_Wtime() < end;
 		MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	}

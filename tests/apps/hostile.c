@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A client that means harm: speaks the collector's protocol well enough to be let in, then misbehaves.
+// A client that means harm: speaks the collector's protocol well enough to be let in, then lies.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -108,7 +108,8 @@ static int make_memory(const char *mode)
 					   .ns_tid = (__u32)getpid(),
 					   .claim_ns = 1 };
 	int is_huge = strcmp(mode, "hugetlb") == 0;
-	int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING | (is_huge ? MFD_HUGETLB : 0));
+	int fd = memfd_create("hostile",
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING | (is_huge ? MFD_HUGETLB : 0));
 
 	if (strcmp(mode, "corrupt") == 0) {
 		stripe.write_pos = 0xfffffffffffffff0ull;
@@ -142,7 +143,7 @@ static void register_with(int fd, int memory)
 	send_with(fd, &message, sizeof(message), &memory, memory >= 0);
 }
 
-/* The output of a run of our own: a FIFO instead of a file, or a file that is not ours to append to. */
+/* The output of a run of our own: a FIFO instead of a file, or a file not ours to append to. */
 static void offer_output(int fd, const char *directory)
 {
 	struct crit_message_output output = {
@@ -171,7 +172,8 @@ static void flood(int fd)
 	for (size_t i = 0; i < sizeof(garbage); i++)
 		garbage[i] = (char)(i * 37);
 	for (int i = 0; i < FLOOD; i++)
-		if (send(fd, garbage, (size_t)(i % (int)sizeof(garbage)) + 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+		if (send(fd, garbage, (size_t)(i % (int)sizeof(garbage)) + 1,
+			 MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
 		    errno != EAGAIN)
 			break;
 }
@@ -183,7 +185,9 @@ int main(int argc, char **argv)
 
 	if (argc < 4) {
 		fprintf(stderr,
-			"usage: %s SOCKET RUN-KEY good|unsealed|hugetlb|corrupt|geometry|fifo|flood|plain [DIRECTORY]\n",
+			"usage: %s SOCKET RUN-KEY "
+			"good|unsealed|hugetlb|corrupt|geometry|fifo|flood|"
+			"plain [DIRECTORY]\n",
 			argv[0]);
 		return 2;
 	}
