@@ -97,6 +97,69 @@ static void check_units(void)
 	crit_scenario_destroy(s);
 }
 
+static void piece(struct crit_scenario_thread *t, uint64_t at_ms, enum crit_kernel_state state)
+{
+	crit_scenario_add_piece(t, at_ms * 1000000, state);
+}
+
+static void recv(struct crit_scenario_thread *t, uint64_t from_ms, uint64_t to_ms)
+{
+	crit_scenario_add_span(t, (struct crit_scenario_span){ from_ms * 1000000, to_ms * 1000000,
+							       CRIT_MPI_Recv, false });
+}
+
+static struct crit_scenario *make_worked_example(void)
+{
+	struct crit_scenario *s = make_two_ranks();
+
+	(void)crit_scenario_add_thread(s, (struct crit_scenario_thread){ .process = 0 });
+	for (uint32_t i = 0; i < 3; i++) {
+		s->threads[i].piece_count = 0;
+		s->threads[i].birth_ns = 0;
+		s->threads[i].death_ns = 10000000;
+		piece(&s->threads[i], 0, CRIT_STATE_RUNNING);
+	}
+	s->processes[0].open_ns = s->processes[1].open_ns = 0;
+	s->processes[0].close_ns = s->processes[1].close_ns = 10000000;
+	piece(&s->threads[0], 6, CRIT_STATE_BLOCKED); /* A */
+	piece(&s->threads[0], 8, CRIT_STATE_RUNNING);
+	recv(&s->threads[0], 8, 10);
+	recv(&s->threads[1], 4, 8); /* C */
+	piece(&s->threads[2], 4, CRIT_STATE_BLOCKED); /* B */
+	piece(&s->threads[2], 8, CRIT_STATE_RUNNING);
+	return s;
+}
+
+/* The table of docs/metric.md: A, C and B. */
+static void check_worked_example(void)
+{
+	static const double threads_ms[] = { 10 / 3.0, 7 / 3.0, 7 / 3.0 };
+	static const double ranks_ms[] = { 3, 3, 2 }, ranks_stall_ms[] = { 0.5, 1, 0.5 };
+	static const double waited_for_ms[] = { 4, 1, 1 }, kernel_ms[] = { 3, 5, 2 };
+	struct crit_scenario *s = make_worked_example();
+	struct crit_truth *truth = crit_oracle_integrate(s, CRIT_ACTIVE_DEFAULT);
+	struct crit_truth *kernel = crit_oracle_integrate(s, CRIT_ACTIVE_KERNEL);
+
+	for (int i = 0; i < 3; i++) {
+		const struct crit_truth_earnings *e = &truth->threads[i].earned;
+
+		CHECK_NEAR(cm(&truth->threads[i]) * 1e-6, threads_ms[i], 1e-9);
+		CHECK_NEAR(stall(&truth->threads[i]) * 1e-6, 2 / 3.0, 1e-9);
+		CHECK_NEAR(crit_exact_ns(e->cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]) * 1e-6,
+			   ranks_ms[i], 1e-9);
+		CHECK_NEAR(crit_exact_ns(e->stall[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]) * 1e-6,
+			   ranks_stall_ms[i], 1e-9);
+		CHECK_NEAR(crit_exact_ns(e->waited_for) * 1e-6, waited_for_ms[i], 1e-9);
+		CHECK_UINT_EQ(e->waiting_ns, 2000000);
+		CHECK_NEAR(cm(&kernel->threads[i]) * 1e-6, kernel_ms[i], 1e-9);
+	}
+	CHECK_NEAR(stall(&truth->calls[CRIT_MPI_Recv]) * 1e-6, 2 / 3.0, 1e-9);
+	CHECK_UINT_EQ(truth->calls[CRIT_MPI_Recv].earned.waiting_ns, 4000000);
+	free(truth);
+	free(kernel);
+	crit_scenario_destroy(s);
+}
+
 static void check_poll_edge(void)
 {
 	for (uint64_t length = 19999; length <= 20000; length++) {
@@ -161,6 +224,7 @@ int main(void)
 {
 	check_imbalance();
 	check_units();
+	check_worked_example();
 	check_poll_edge();
 	for (uint64_t seed = 1; seed <= 200; seed++)
 		check_random(seed, (enum crit_active_rule)(seed % CRIT_ACTIVE_COUNT));
