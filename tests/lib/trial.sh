@@ -86,6 +86,8 @@ compose() {
 	run) command=("$crit" run -- "${launch[@]}" "$@") ;;
 	shim) as_user "$trial_nobody" "${launch[@]}" "${preload[@]}" "$@" ;;
 	esac
+	# a session for the launcher too: it execs, for a script's children lead no process group
+	[ -z "$is_in_line" ] || command=(setsid "$trial_lib/first_in_line" "${command[@]}")
 }
 
 # Fills command[] with the arguments, to be run as an ordinary user with a home of its own.
