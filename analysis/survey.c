@@ -220,6 +220,7 @@ int crit_survey_chunks(struct crit_model *model, uint32_t index)
 		model->losses.shim_spans = spans_before + node->recording->shim_lost;
 	if (node->row.cap_ns && node->row.cap_ns < node->cut_ns)
 		node->cut_ns = node->row.cap_ns;
+	see_time(node, node->cut_ns); /* who lives then lives until then */
 	model->losses.kernel_records += node->recording->kernel_lost;
 	model->losses.corrupt_chunks += node->recording->corrupt_chunks;
 	model->losses.truncated_bytes += node->recording->truncated_bytes;
