@@ -35,18 +35,18 @@ int crit_outcome_add_counters(const struct crit_model *model, struct crit_engine
 	for (i = 0; i < model->stream_count; i++) {
 		const struct crit_stream *stream = &model->streams[i];
 		const struct crit_recording *recording = model->nodes[stream->node].recording;
-		uint32_t ref = stream->life == CRIT_NONE ? CRIT_NONE : stream->first_counters;
+		/* each chunk holds all counters as they were: the last one counts */
+		uint32_t ref = stream->life == CRIT_NONE ? CRIT_NONE : stream->last_counters;
+		struct crit_counter counter;
+		size_t at;
 
-		for (; ref != CRIT_NONE; ref = recording->refs[ref].next) {
-			struct crit_counter counter;
-			size_t at;
-
-			for (at = 0; !rc && crit_recording_read(recording, &recording->refs[ref],
-								at, &counter, sizeof(counter)) ==
-						    (ssize_t)sizeof(counter);
-			     at += sizeof(counter))
-				rc = add_counter(model, engine, stream->life, &counter);
-		}
+		if (ref == CRIT_NONE)
+			continue;
+		for (at = 0;
+		     !rc && crit_recording_read(recording, &recording->refs[ref], at, &counter,
+						sizeof(counter)) == (ssize_t)sizeof(counter);
+		     at += sizeof(counter))
+			rc = add_counter(model, engine, stream->life, &counter);
 	}
 	return rc;
 }

@@ -26,6 +26,8 @@ const char crit_options_help[] =
 	"  --no-pidfd-thread    as on kernels before 6.9, for tests\n"
 	"  --version, --help\n";
 
+#define RING_BYTES_MAX (1u << 30)
+
 enum option_code {
 	OPT_LISTEN_FD = 1,
 	OPT_SOCKET_PATH,
@@ -90,7 +92,7 @@ static int set_number(struct crit_options *options, int code, const char *text)
 		options->idle_exit_s = (__u32)number;
 		return 0;
 	default: /* OPT_RING_BYTES */
-		return parse_number(text, 1u << 30, &options->kernel.ring_bytes);
+		return parse_number(text, RING_BYTES_MAX, &options->kernel.ring_bytes);
 	}
 }
 
@@ -136,8 +138,13 @@ int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_opt
 	const char *ring_bytes = getenv("CRIT_RING_BYTES"); /* critd is started by others */
 	int code;
 
-	if (ring_bytes && parse_number(ring_bytes, 1u << 30, &options.kernel.ring_bytes))
+	if (ring_bytes && parse_number(ring_bytes, RING_BYTES_MAX, &options.kernel.ring_bytes))
 		return crit_err_set(err, -EINVAL, "CRIT_RING_BYTES '%s' is no number", ring_bytes);
+	/* for tests and for a critd that a shim starts; an option wins */
+	if (getenv("CRIT_RING_BYTES") &&
+	    parse_number(getenv("CRIT_RING_BYTES"), RING_BYTES_MAX, &options.kernel.ring_bytes))
+		return crit_err_set(err, -EINVAL, "CRIT_RING_BYTES is no number up to %u",
+				    RING_BYTES_MAX);
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (set_option(&options, code, err))

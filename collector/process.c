@@ -146,7 +146,6 @@ static void put_counters(struct crit_process *process, __u32 index)
 	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
 		     (const struct crit_part[2]){ { counters, (size_t)used * sizeof(*counters) },
 						  { NULL, 0 } });
-	(void)crit_shm_clear_counters(&process->shm, index); /* else told again by the next owner */
 }
 
 static void end_stream(struct crit_process *process, __u32 index,
@@ -177,8 +176,11 @@ static void end_stream(struct crit_process *process, __u32 index,
 			    &record);
 	stripe->stream = 0;
 	stripe->lost_begin = head->lost_spans;
-	if (is_released && !stripe->is_corrupt)
+	if (is_released && !stripe->is_corrupt) {
+		/* not before its owner let go: it may be counting */
+		(void)crit_shm_clear_counters(&process->shm, index);
 		(void)crit_shm_write_free(&process->shm, index);
+	}
 }
 
 static bool read_head(const struct crit_process *process, __u32 index,

@@ -26,7 +26,7 @@ enum crit_chunk_kind {
 	CRIT_C_SHIM = 3, /* struct crit_slot[]; source = stream, position = first slot number */
 	CRIT_C_STREAM = 4, /* struct crit_rec_stream: a thread took a stripe; source = stream */
 	CRIT_C_STREAM_END = 5, /* struct crit_rec_stream_end */
-	CRIT_C_COUNTERS = 6, /* struct crit_counter[], final values; source = stream */
+	CRIT_C_COUNTERS = 6, /* struct crit_counter[], all of a stream's: the last chunk counts */
 	CRIT_C_PROCESS = 7, /* struct crit_rec_process */
 	CRIT_C_RANK = 8, /* struct crit_rec_rank */
 	CRIT_C_CLOSE = 9, /* struct crit_rec_close */
