@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel half's decisions as the kernel's own compiler makes them.
+#include <bpf/bpf.h>
+#include <linux/types.h>
+#include <unistd.h>
+
+#include "decide.skel.h"
+#include "tests/bpf/decide_cases.h"
+#include "tests/lib/check.h"
+
+struct arguments { /* as in decide.bpf.c */
+	__u32 prev_state;
+	__u32 state_now;
+	__u32 is_preempted;
+	__u32 uid;
+	__u32 euid;
+	__u32 served_uid;
+	__u64 mm_flags;
+	__u32 ret_state;
+	__u32 ret_is_trusted;
+};
+
+static void run(int program, struct arguments *arguments)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arguments,
+		    .ctx_size_in = sizeof(*arguments));
+
+	CHECK_INT_EQ(bpf_prog_test_run_opts(program, &opts), 0);
+}
+
+int main(void)
+{
+	struct decide_bpf *bpf;
+	int program;
+
+	if (geteuid() != 0)
+		check_skip("needs root, to load a program");
+	bpf = decide_bpf__open_and_load();
+	if (!CHECK(bpf))
+		return check_done();
+	program = bpf_program__fd(bpf->progs.decide);
+	for (size_t i = 0; i < sizeof(crit_state_cases) / sizeof(crit_state_cases[0]); i++) {
+		const struct crit_state_case *c = &crit_state_cases[i];
+		struct arguments a = { .prev_state = c->prev_state,
+				       .state_now = c->state_now,
+				       .is_preempted = c->is_preempted,
+				       .uid = 1000,
+				       .euid = i % 2 ? 1000 : 0,
+				       .served_uid = 1000,
+				       .mm_flags = 1,
+				       .ret_state = 99 };
+
+		CHECK_CASE("state %#x", c->prev_state);
+		run(program, &a);
+		CHECK_INT_EQ(a.ret_state, c->expected);
+		CHECK_INT_EQ(a.ret_is_trusted, i % 2);
+	}
+	decide_bpf__destroy(bpf);
+	return check_done();
+}

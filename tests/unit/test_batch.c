@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Batches through the writer into a file: order, positions, losses, whole chunks.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collector/batch.h"
+#include "core/chunk.h"
+#include "tests/lib/check.h"
+
+#define RECORD_BYTES 32u
+#define RECORDS 50000u
+
+static void wait_idle(const struct crit_sink *sink)
+{
+	while (!crit_sink_is_idle(sink))
+		(void)usleep(1000);
+}
+
+static void put(struct crit_batch *batch, struct crit_writer *writer, struct crit_sink *sink,
+		__u64 number)
+{
+	__u64 *room = crit_batch_room(batch, RECORD_BYTES, 1);
+
+	if (!room) {
+		CHECK_INT_GT(crit_batch_flush(batch, writer, sink), 0);
+		room = crit_batch_room(batch, RECORD_BYTES, 1);
+	}
+	if (!room)
+		exit(1);
+	memset(room, 0, RECORD_BYTES);
+	*room = number;
+	crit_batch_take(batch, RECORD_BYTES, 1, 1000 + number, 1000 + number);
+}
+
+/* Every chunk is whole, numbered, and goes on where the last one ended. */
+static void check_file(int fd, __u64 first_lost)
+{
+	static char payload[CRIT_CHUNK_PAYLOAD_MAX];
+	struct crit_chunk_head head;
+	__u64 next = 0, chunks = 0;
+	off_t at = 0;
+
+	while (pread(fd, &head, sizeof(head), at) == (ssize_t)sizeof(head)) {
+		CHECK(crit_chunk_head_is_sane(&head));
+		(void)pread(fd, payload, head.length, at + (off_t)sizeof(head));
+		CHECK(crit_chunk_is_whole(&head, payload));
+		CHECK_UINT_EQ(head.chunk, chunks);
+		CHECK_UINT_EQ(head.position, next);
+		CHECK_UINT_EQ(head.lost, chunks == 0 ? first_lost : 0);
+		CHECK_UINT_EQ(head.first_ns, 1000 + next);
+		next += head.length / RECORD_BYTES;
+		CHECK_UINT_EQ(head.last_ns, 1000 + next - 1);
+		chunks++;
+		at += (off_t)(sizeof(head) + crit_chunk_padded(head.length));
+	}
+	CHECK_UINT_EQ(next, RECORDS);
+	CHECK_INT_GT(chunks, RECORDS * RECORD_BYTES / CRIT_BATCH_BYTES);
+	CHECK_INT_EQ(at, lseek(fd, 0, SEEK_END));
+}
+
+static void try_file(void)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	struct crit_sink *sink = crit_sink_create(dup(fd));
+	struct crit_writer writer;
+	struct crit_batch batch;
+
+	CHECK_CASE("file");
+	CHECK_INT_EQ(crit_writer_start(&writer), 0);
+	crit_batch_init(&batch, CRIT_C_KERNEL, 0);
+	batch.lost = 7;
+	CHECK_INT_EQ(crit_batch_flush(&batch, &writer, sink), 0);
+	for (__u64 i = 0; i < RECORDS; i++)
+		put(&batch, &writer, sink, i);
+	CHECK(!crit_batch_is_old(&batch, 1));
+	CHECK(!crit_batch_is_old(&batch, 0)); /* a clock read before the batch was begun */
+	CHECK(crit_batch_is_old(&batch, 1 + CRIT_BATCH_AGE_NS));
+	CHECK_INT_GT(crit_batch_flush(&batch, &writer, sink), 0);
+	wait_idle(sink);
+	check_file(fd, 7);
+	crit_writer_stop(&writer, 1000);
+	crit_sink_destroy(sink);
+	(void)close(fd);
+}
+
+/* A device that is full for ever: chunks are dropped and counted, nothing blocks. */
+static void try_full(void)
+{
+	struct crit_sink *sink = crit_sink_create(open("/dev/full", O_WRONLY | O_CLOEXEC));
+	struct crit_writer writer;
+	struct crit_batch batch;
+
+	CHECK_CASE("full");
+	CHECK_INT_EQ(crit_writer_start(&writer), 0);
+	crit_batch_init(&batch, CRIT_C_KERNEL, 0);
+	for (__u64 i = 0; i < RECORDS; i++)
+		put(&batch, &writer, sink, i);
+	(void)crit_batch_flush(&batch, &writer, sink);
+	wait_idle(sink);
+	CHECK_INT_EQ(sink->last_error, -ENOSPC);
+	CHECK_UINT_EQ(sink->unwritten_kernel, RECORDS);
+	CHECK_INT_GT(sink->write_errors, 0);
+	crit_writer_stop(&writer, 1000);
+	crit_sink_destroy(sink);
+}
+
+int main(void)
+{
+	try_file();
+	try_full();
+	return check_done();
+}
