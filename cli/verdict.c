@@ -10,6 +10,7 @@
 
 /* A rank stands out when it owns this much more than its even part of the critical time. */
 #define STANDS_OUT_RATIO 1.1
+#define ALIKE_RATIO 0.9 /* who owns that much of the top share is as critical */
 #define SHARE_MOVED 0.05
 
 /*
@@ -78,14 +79,14 @@ static void say_communication(struct crit_summary *summary)
 	if (call && call_s >= outside_s)
 		(void)snprintf(
 			summary->sentence, sizeof(summary->sentence),
-			"Communication holds this run up: for %.3f s (%.1f %% of the window) no %s "
-			"computes; %.3f s of that stall (%.1f %%) are in %s.",
+			"Communication holds this run up: for %.3f s (%.1f%% of the window) no %s "
+			"computes; %.3f s of that stall (%.1f%%) are in %s.",
 			silent_s, percent, who, call_s, 100 * call_s / silent_s,
 			crit_call_name(call->call));
 	else
 		(void)snprintf(
 			summary->sentence, sizeof(summary->sentence),
-			"Waiting holds this run up: for %.3f s (%.1f %% of the window) no %s is "
+			"Waiting holds this run up: for %.3f s (%.1f%% of the window) no %s is "
 			"active; most of that stall, %.3f s, is blocked outside %s (I/O, locks, "
 			"sleep).",
 			silent_s, percent, who, outside_s > 0 ? outside_s : 0,
@@ -124,47 +125,98 @@ static const struct crit_earnings *top_earnings(const struct crit_summary *summa
 	return summary->app_threads ? &results->threads[summary->thread_order[0]].run : NULL;
 }
 
+struct claim {
+	const char *unit; /* "rank" or "thread" */
+	size_t count;
+	size_t leaders; /* that own about as much as the first */
+	double top_share;
+	double last_share; /* of the last leader */
+	char name[160]; /* of the first */
+	char where[96];
+};
+
+static void say_even(struct crit_summary *summary, const struct claim *claim)
+{
+	double window_s = (double)summary->results->window_ns * 1e-9;
+
+	summary->verdict = CRIT_VERDICT_EVEN;
+	if (claim->count < 2)
+		(void)snprintf(summary->sentence, sizeof(summary->sentence),
+			       "There is one %s only, so nobody else is held up; it is active for "
+			       "%.3f s of %.3f s.",
+			       claim->unit, summary->cmetric_s, window_s);
+	else
+		(void)snprintf(
+			summary->sentence, sizeof(summary->sentence),
+			"No %s stands out: the largest part of the critical time is %.1f%% "
+			"(%s; even would be %.1f%%); balanced at every moment, the run could "
+			"end up to %.3f s (%.1f%%) sooner.",
+			claim->unit, 100 * claim->top_share, claim->name,
+			100.0 / (double)claim->count, summary->stake_s,
+			100 * summary->stake_s / window_s);
+}
+
+static void say_critical(struct crit_summary *summary, const struct claim *claim,
+			 double waited_for_s)
+{
+	double window_s = (double)summary->results->window_ns * 1e-9;
+	double even = 100.0 / (double)claim->count;
+
+	summary->verdict = CRIT_VERDICT_CRITICAL;
+	if (claim->leaders > 1)
+		(void)snprintf(
+			summary->sentence, sizeof(summary->sentence),
+			"%zu of %zu %ss hold the others up, about equally: each owns %.1f%% "
+			"to %.1f%% of the critical time (even would be %.1f%%), first %s; "
+			"balanced, the run could end up to %.3f s (%.1f%%) sooner.",
+			claim->leaders, claim->count, claim->unit, 100 * claim->last_share,
+			100 * claim->top_share, even, claim->name, summary->stake_s,
+			100 * summary->stake_s / window_s);
+	else
+		(void)snprintf(summary->sentence, sizeof(summary->sentence),
+			       "%s holds the others up: it owns %.1f%% of the critical time (even "
+			       "would be %.1f%%); they wait %.3f s for it%s; balanced, the run "
+			       "could end up to %.3f s (%.1f%%) sooner.",
+			       claim->name, 100 * claim->top_share, even, waited_for_s,
+			       claim->where, summary->stake_s, 100 * summary->stake_s / window_s);
+}
+
+static void count_leaders(const struct crit_summary *summary, struct claim *claim)
+{
+	const struct crit_results *results = summary->results;
+
+	for (size_t i = 0; i < claim->count; i++) {
+		const struct crit_earnings *run =
+			summary->unit == CRIT_UNIT_RANKS
+				? &results->ranks[summary->rank_order[i]].run
+				: &results->threads[summary->thread_order[i]].run;
+		double share = crit_summary_share(summary, run);
+
+		if (share < ALIKE_RATIO * claim->top_share)
+			return;
+		claim->last_share = share;
+		claim->leaders++;
+	}
+}
+
 static void say_who(struct crit_summary *summary, const struct crit_earnings *top, size_t count)
 {
 	const struct crit_call_row *call = most(summary, false);
-	double share = crit_summary_share(summary, top);
-	double window_s = (double)summary->results->window_ns * 1e-9;
-	const char *unit = summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread";
-	char where[96] = "";
-	char name[160];
+	struct claim claim = {
+		.unit = summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread",
+		.count = count,
+		.top_share = crit_summary_share(summary, top),
+	};
 
-	name_top(summary, name, sizeof(name));
+	name_top(summary, claim.name, sizeof(claim.name));
 	if (call)
-		(void)snprintf(where, sizeof(where), ", mostly in %s", crit_call_name(call->call));
-	if (count < 2) {
-		summary->verdict = CRIT_VERDICT_EVEN;
-		(void)snprintf(summary->sentence, sizeof(summary->sentence),
-			       "There is one %s only, so nobody else is held up; it is active for "
-			       "%.3f s of "
-			       "%.3f s.",
-			       unit, summary->cmetric_s, window_s);
-	} else if (share * (double)count < STANDS_OUT_RATIO) {
-		summary->verdict = CRIT_VERDICT_EVEN;
-		(void)snprintf(summary->sentence, sizeof(summary->sentence),
-			       "No %s stands out: the largest part of the critical time is %.1f %% "
-			       "(%s; even "
-			       "would be %.1f %%); balanced at every moment, the run could end up "
-			       "to %.3f s "
-			       "(%.1f %%) sooner.",
-			       unit, 100 * share, name, 100.0 / (double)count, summary->stake_s,
-			       100 * summary->stake_s / window_s);
-	} else {
-		summary->verdict = CRIT_VERDICT_CRITICAL;
-		(void)snprintf(summary->sentence, sizeof(summary->sentence),
-			       "%s holds the others up: it owns %.1f %% of the critical time (even "
-			       "would be "
-			       "%.1f %%); they wait %.3f s for it%s; balanced, the run could end "
-			       "up to %.3f s "
-			       "(%.1f %%) sooner.",
-			       name, 100 * share, 100.0 / (double)count,
-			       crit_fix_seconds(top->waited_for), where, summary->stake_s,
-			       100 * summary->stake_s / window_s);
-	}
+		(void)snprintf(claim.where, sizeof(claim.where), ", mostly in %s",
+			       crit_call_name(call->call));
+	count_leaders(summary, &claim);
+	if (count < 2 || claim.top_share * (double)count < STANDS_OUT_RATIO)
+		say_even(summary, &claim);
+	else
+		say_critical(summary, &claim, crit_fix_seconds(top->waited_for));
 }
 
 static double rank_sum(const struct crit_results *results)

@@ -219,6 +219,25 @@ static void test_even(void)
 	crit_summary_fini(&summary);
 }
 
+/* Four equal workers and four idle threads: no single one is to blame. */
+static void test_group(void)
+{
+	results_sample_threads(&sample);
+	sample.results.thread_count = 8;
+	for (int i = 0; i < 8; i++) {
+		sample.threads[i] = sample.threads[0];
+		sample.threads[i].tid = 500 + (uint32_t)i;
+		sample.threads[i].run.cmetric[CRIT_UNIT_THREADS] =
+			(crit_fix)(i < 4 ? 490000000 + i : 10000000) << 64;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CRITICAL);
+	CHECK(strstr(summary.sentence, "4 of 8 threads") == summary.sentence);
+	CHECK(strstr(summary.sentence, "Thread 503") != NULL);
+	check_screen();
+	crit_summary_fini(&summary);
+}
+
 static void test_may_wait(void)
 {
 	static struct results_sample other;
@@ -394,6 +413,7 @@ int main(void)
 	test_required_keys();
 	test_communication();
 	test_even();
+	test_group();
 	test_may_wait();
 	test_missing();
 	test_exit_code_of_each_loss();
