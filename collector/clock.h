@@ -14,10 +14,8 @@ static inline __u64 crit_clock_ns(clockid_t clock)
 	return (__u64)ts.tv_sec * 1000000000ull + (__u64)ts.tv_nsec;
 }
 
-/* Host CLOCK_MONOTONIC. */
-static inline __u64 crit_now_ns(void)
-{
-	return crit_clock_ns(CLOCK_MONOTONIC);
-}
+/* Host CLOCK_MONOTONIC, once crit_now_init has asked for the time namespace's offset. */
+__u64 crit_now_ns(void);
+void crit_now_init(void);
 
 #endif

@@ -99,6 +99,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	int rc;
 
 	memset(server, 0, sizeof(*server));
+	crit_now_init();
 	server->options = *options;
 	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
 	server->signal_fd = server->proc_fd = -1;

@@ -6,12 +6,12 @@
 // with the scale seen between earlier readings: the error stays that of the readings, tens of
 // nanoseconds.
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/host_clock.h"
 #include "core/shim_clock.h"
 
 #define ANCHOR_NS 1000000u /* an anchor serves this long */
@@ -84,25 +84,6 @@ uint64_t crit_clock_anchor(struct crit_clock *clock)
 	return now_ns;
 }
 
-/* What a time namespace added to this process's clock: the line "monotonic SECONDS NANOSECONDS". */
-static int64_t read_namespace_offset_ns(void)
-{
-	crit_autoclose int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
-	char text[256];
-	ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	char *position, *end;
-	long long seconds;
-
-	if (length <= 0)
-		return 0;
-	text[length] = '\0';
-	position = strstr(text, "monotonic");
-	if (!position)
-		return 0;
-	seconds = strtoll(position + strlen("monotonic"), &end, 10);
-	return seconds * 1000000000 + strtoll(end, NULL, 10);
-}
-
 static bool kernel_keeps_time_by_cycles(void)
 {
 #ifdef __x86_64__
@@ -119,6 +100,6 @@ static bool kernel_keeps_time_by_cycles(void)
 
 void crit_clock_init(void)
 {
-	crit_process.clock_offset_ns = -read_namespace_offset_ns();
+	crit_process.clock_offset_ns = crit_host_clock_offset_ns();
 	crit_process.has_cycles = kernel_keeps_time_by_cycles();
 }

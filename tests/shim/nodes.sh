@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two ranks that believe to be on two nodes: the recordings end up in rank 0's directory.
+# Ranks that believe to be elsewhere: on two nodes, in a time namespace.
 # usage: nodes.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -29,5 +29,14 @@ for flavour in "${flavours[@]}"; do
 	point "$flavour: results" $? "status $status"
 	[ -s "$name-n0/n0.crit" ] && [ -s "$name-n0/n1.crit" ] && [ ! -e "$name-n1/n1.crit" ]
 	point "$flavour: both recordings in rank 0's directory" $? "$(ls -d "$name"-n*/*.crit)"
+
+	# a container whose clock is 5000 s ahead: all stamps are the host's nevertheless
+	name=late-$flavour
+	compose preload "$flavour" 2 barrier_imbalance -p -n 10 -m 30:10
+	dir=$trial/$name report=$trial/$name/report.json
+	CRIT_DIR=$dir unshare --time --monotonic 5000 "${command[@]}" >"$trial/$name.out" 2>&1
+	[ "$(ask 'r["losses"]["tag_disagreements"] + r["losses"]["late_records"]')" = 0 ] &&
+		[ "$(ask 'r["job"]["window_s"] < 1000')" = True ]
+	point "$flavour: time namespace" $? "share of rank 0: $(ask 'share(0)')"
 done
 trial_end
