@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scenes of a run, for hand-made recordings: a thread starts, sleeps, ends; a rank opens and closes.
- * The root is task 100, on CPU 0 from its enrolment on.
+ * Scenes of a run, for hand-made recordings: a thread starts, sleeps, ends; a rank opens and
+ * closes. The root is task 100, on CPU 0 from its enrolment on.
  */
 #ifndef CRIT_TESTS_ACTS_H
 #define CRIT_TESTS_ACTS_H

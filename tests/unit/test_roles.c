@@ -8,7 +8,10 @@
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
 
-/* The root is mpirun: it starts rank 200; the rank's library starts 201 in an MPI call, the program 202. */
+/*
+ * The root is mpirun: it starts rank 200; the rank's library starts 201 in an MPI call, the
+ * program 202.
+ */
 static struct crit_maker *make_launched(uint32_t *ret_stream)
 {
 	struct crit_maker *m = crit_act_begin("node0");
@@ -94,7 +97,9 @@ static void test_window_cuts_lives(void)
 	crit_results_destroy(r);
 }
 
-/* The root's exec begins the window; before it, setup.  A thread's exec takes the leader's number. */
+/*
+ * The root's exec begins the window; before it, setup.  A thread's exec takes the leader's number.
+ */
 static void test_exec(void)
 {
 	struct crit_maker *m = crit_act_begin("node0");
@@ -130,7 +135,10 @@ static void test_exec(void)
 	crit_results_destroy(r);
 }
 
-/* The enter is stamped 300 ns after the switch-out whose tag tells of it: the sleep is in the call. */
+/*
+ * The enter is stamped 300 ns after the switch-out whose tag tells of it: the sleep is in the
+ * call.
+ */
 static void test_tag_orders_switch_and_span(void)
 {
 	struct crit_maker *m = crit_act_begin("node0");
