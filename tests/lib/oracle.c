@@ -16,6 +16,7 @@ struct moment {
 	bool is_alive;
 	bool counts; /* app, and its rank is inside its part of the window */
 	bool is_active;
+	bool is_entered; /* its span begins with this piece */
 	enum crit_kernel_state state;
 	enum crit_span_class class;
 	uint32_t call;
@@ -192,6 +193,7 @@ static void look_at(struct oracle *o, uint32_t thread, uint64_t at)
 	now->state = state_at(o, thread, at);
 	now->class = span ? class_of(span) : CRIT_CLASS_USER;
 	now->call = span ? span->call : 0;
+	now->is_entered = span && span->begin_ns == at;
 	if (has_rank && !is_inside)
 		now->class = CRIT_CLASS_SETUP;
 	now->counts = t->role == CRIT_THREAD_APP && is_inside;
@@ -317,8 +319,10 @@ static void fill_cells(struct oracle *o, uint64_t dt_ns)
 			continue;
 		if (p->owner != CRIT_SCENARIO_NONE)
 			o->truth->ranks[p->owner].cells.ns[now->state][now->class] += dt_ns;
-		if (now->call && now->counts)
-			o->truth->calls[now->call].cells.ns[now->state][now->class] += dt_ns;
+		if (!now->call || !now->counts)
+			continue;
+		o->truth->calls[now->call].visits += now->is_entered;
+		o->truth->calls[now->call].cells.ns[now->state][now->class] += dt_ns;
 	}
 }
 

@@ -27,8 +27,7 @@ struct crit_truth_earnings {
 struct crit_truth_row { /* a thread, a rank or a call */
 	struct crit_cells cells;
 	struct crit_truth_earnings earned;
-	uint64_t visits; /* calls only */
-	uint64_t polled_ns; /* calls only: time in poll spans, whatever their length */
+	uint64_t visits; /* calls only: spans that begin inside the rank's part */
 };
 
 struct crit_truth_law {

@@ -141,6 +141,8 @@ static void compare_calls(const struct crit_truth *truth, const struct crit_resu
 				   want->cells.ns[state][CRIT_CLASS_MPI_MAY_WAIT] +
 				   want->cells.ns[state][CRIT_CLASS_MPI_POLL];
 		compare_earnings(&got->run, &want->earned);
+		CHECK_UINT_EQ(got->visits, want->visits);
+		CHECK_UINT_EQ(got->time_ns, crit_analysed_cells_ns(&want->cells));
 		CHECK_MSG(got->wait_ns == wait_ns, "%s: waits %llu, not %llu",
 			  crit_call_name(got->call), (unsigned long long)got->wait_ns,
 			  (unsigned long long)wait_ns);
