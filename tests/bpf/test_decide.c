@@ -22,8 +22,9 @@ struct arguments { /* as in decide.bpf.c */
 
 static void run(int program, struct arguments *arguments)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arguments,
-		    .ctx_size_in = sizeof(*arguments));
+	struct bpf_test_run_opts opts = { .sz = sizeof(opts),
+					  .ctx_in = arguments,
+					  .ctx_size_in = sizeof(*arguments) };
 
 	CHECK_INT_EQ(bpf_prog_test_run_opts(program, &opts), 0);
 }

@@ -47,6 +47,7 @@ void crit_harness_start(struct crit_harness *harness, const char *const *argumen
 	int count = 4;
 	int fd;
 
+	memset(harness, 0, sizeof(*harness));
 	(void)snprintf(harness->directory, sizeof(harness->directory),
 		       P_tmpdir "/crit-test-XXXXXX");
 	if (!mkdtemp(harness->directory))
