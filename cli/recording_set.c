@@ -18,6 +18,7 @@
 #include "core/cleanup.h"
 
 #define WAIT_STEP_MS 5
+#define FREE_STEPS_MAX 20 /* a lock file that nobody locks that long is a leftover */
 
 static int add_file(struct crit_recording_set *set, char *path) /* takes path */
 {
@@ -216,6 +217,7 @@ int crit_finish_wait_report(const char *directory, int timeout_ms)
 	char report[PATH_MAX];
 	char lock[PATH_MAX];
 	bool has_started = false;
+	int free_steps = 0;
 
 	(void)snprintf(report, sizeof(report), "%s/report.json", directory);
 	(void)snprintf(lock, sizeof(lock), "%s/%s", directory, CRIT_LOCK_NAME);
@@ -227,8 +229,9 @@ int crit_finish_wait_report(const char *directory, int timeout_ms)
 			return -ETIMEDOUT;
 		if (access(report, F_OK) == 0)
 			return crit_finish_wait(directory, timeout_ms - passed_ms);
-		if (has_started && !is_locked)
-			return -ENOENT; /* it came and went, and left no report */
+		free_steps = is_locked && crit_finish_wait(directory, 0) == 0 ? free_steps + 1 : 0;
+		if ((has_started && !is_locked) || free_steps > FREE_STEPS_MAX)
+			return -ENOENT; /* it came and went, or was killed, and left no report */
 		has_started = has_started || is_locked;
 		(void)nanosleep(&step, NULL);
 	}

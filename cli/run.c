@@ -224,8 +224,8 @@ static void wait_and_show(const struct crit_client *client, const struct run_opt
 	if (!show_report(client->directory))
 		(void)fprintf(
 			stderr,
-			"crit run: no report within %u s; try crit report %s, or see crit doctor\n",
-			options->env.finish_s, client->directory);
+			"crit run: there is no report; try crit report %s, or see crit doctor\n",
+			client->directory);
 	(void)fprintf(stderr, "%s\n", client->directory);
 }
 

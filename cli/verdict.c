@@ -164,14 +164,13 @@ static void say_critical(struct crit_summary *summary, const struct claim *claim
 
 	summary->verdict = CRIT_VERDICT_CRITICAL;
 	if (claim->leaders > 1)
-		(void)snprintf(
-			summary->sentence, sizeof(summary->sentence),
-			"%zu of %zu %ss hold the others up, about equally: each owns %.1f%% "
-			"to %.1f%% of the critical time (even would be %.1f%%), first %s; "
-			"balanced, the run could end up to %.3f s (%.1f%%) sooner.",
-			claim->leaders, claim->count, claim->unit, 100 * claim->last_share,
-			100 * claim->top_share, even, claim->name, summary->stake_s,
-			100 * summary->stake_s / window_s);
+		(void)snprintf(summary->sentence, sizeof(summary->sentence),
+			       "%zu of %zu %ss hold the others up, about equally: each owns %.1f%% "
+			       "to %.1f%% of the critical time (even would be %.1f%%), first %s; "
+			       "balanced, the run could end up to %.3f s (%.1f%%) sooner.",
+			       claim->leaders, claim->count, claim->unit, 100 * claim->last_share,
+			       100 * claim->top_share, even, claim->name, summary->stake_s,
+			       100 * summary->stake_s / window_s);
 	else
 		(void)snprintf(summary->sentence, sizeof(summary->sentence),
 			       "%s holds the others up: it owns %.1f%% of the critical time (even "

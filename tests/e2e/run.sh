@@ -75,6 +75,21 @@ found=$(cd "$CRIT_DIR" && shopt -s dotglob && printf '%s ' *)
 [ "$found" = "$(printf "%s\n" "$(hostname).crit" ranks.csv report.json report.txt threads.csv | sort | tr "\n" " ")" ]
 point "directory" $? "$found"
 
+# A killed finisher costs the report, not the run, nor time; crit report makes up for it.
+CRIT_DIR=$trial/killed "$crit" run -- sleep 2 2>"$trial/killed.err" &
+program=$!
+finisher="^[^ ]*crit finish --directory $trial/killed "
+if wait_for 5 pgrep -f "$finisher" >"$trial/finisher"; then
+	xargs kill -KILL <"$trial/finisher"
+fi
+begin=$SECONDS
+wait "$program"
+got=$?
+[ "$got" -eq 0 ] && [ $((SECONDS - begin)) -lt 8 ] && grep -q "crit report $trial/killed" "$trial/killed.err"
+point "killed finisher: the run ends well" $? "status $got: $(head -n 1 "$trial/killed.err")"
+"$crit" report "$trial/killed" >"$trial/killed.out" 2>&1
+point "killed finisher: crit report works" $? "$(head -n 1 "$trial/killed.out")"
+
 # A run without a collector runs all the same, and says so in one line.
 mkdir -p "$trial/alone/bin"
 cp "$crit" "$trial/alone/bin/"
