@@ -85,7 +85,7 @@ static uint64_t file_capabilities(const char *path)
 
 static void check_critd(struct visit *visit)
 {
-	const uint64_t wanted = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE;
+	const uint64_t wanted = 1ull << CAP_BPF | 1ull << CAP_PERFMON;
 	char command[PATH_MAX + 80];
 	uint64_t mask;
 

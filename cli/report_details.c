@@ -236,8 +236,8 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 	const struct crit_losses *losses = &summary->results->losses;
 
 	head(out, "Losses",
-	     "what is not 0 makes crit report exit with 3; but stale tags and folded waits cost "
-	     "nothing, and unmatched switches only what stands in unknown");
+	     "what is not 0 makes crit report exit with 3; but stale tags, folded waits and "
+	     "unmatched switches cost nothing, unknown counts from 1 %");
 	(void)fprintf(out,
 		      "  kernel records %llu, MPI spans %llu, unmatched switches %llu, tag "
 		      "disagreements %llu,\n"
