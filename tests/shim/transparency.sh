@@ -62,4 +62,11 @@ for flavour in "${flavours[@]}"; do
 	point "$flavour: 200 threads in 64 stripes" $?
 	plugin "$flavour"
 done
+if [ -x "$apps/session.mpich" ]; then
+	launch session preload mpich 2 session
+	[ "$status" -eq 0 ] && [ "$(grep -c '^sum 2$' "$trial/session.out")" -eq 2 ] &&
+		[ "$(recorded session | grep -c 'count Session_finalize 1$')" -eq 2 ] &&
+		wait_for 10 test -s "$report" && [ "$(ask 'len(r["ranks"])')" = 2 ]
+	point "mpich: sessions, no world" $?
+fi
 trial_end
