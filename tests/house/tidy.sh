@@ -13,6 +13,7 @@ print(*sorted({c["file"] for c in json.load(open(sys.argv[1]))}), sep="\n")' "$d
 	grep "^$(cd "$root" && pwd -P)/.*\.c\$" | grep -v "^$(cd "$build" && pwd -P)/" || true)
 ((${#files[@]})) || house_fault "$database: names no file below $root"
 printf '%s\0' "${files[@]}" |
-	xargs -0 -n 4 -P 2 clang-tidy --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option \
+	xargs -0 -n 4 -P 2 clang-tidy --quiet -p "$build" \
+		--extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unknown-attributes \
 		2>/dev/null || house_fault "see above"
 house_verdict tidy
