@@ -27,22 +27,37 @@ hpcc_run() {
 # What hpcc says about correctness, without times and rates.
 hpcc_verdicts() {
 	grep -hE '^Success=|tests? completed and' "$1/hpccoutf.txt"
-	grep -hoE 'PASSED|FAILED' "$1/hpccoutf.txt" | sort | uniq -c
+	grep -hE 'FAILED|\.\.\. PASSED' "$1/hpccoutf.txt"
 }
 
+# What each rank computed, as max / mean.
+useful_spread() {
+	ask '(lambda u: round(max(u) * len(u) / sum(u), 3))([x["useful_s"] for x in r["ranks"]])'
+}
+
+# hpcc_case RANKS P Q ROUNDS
 hpcc_case() {
-	local ranks=$1
-	hpcc_run "$@" bare
-	hpcc_run "$@" preload
+	local ranks=$1 p=$2 q=$3 rounds=$4 spread=() i
+	hpcc_run "$ranks" "$p" "$q" bare
+	hpcc_run "$ranks" "$p" "$q" preload
 	point "hpcc on $ranks ranks: exit status" "$status" ""
+	wait_for 60 [ -s "$report" ] # millions of switches take a while
 	grep -q '^Success=1' "$trial/hpcc-$ranks-preload/hpccoutf.txt"
 	point "hpcc on $ranks ranks: Success=1" $? ""
 	diff <(hpcc_verdicts "$trial/hpcc-$ranks-bare") <(hpcc_verdicts "$trial/hpcc-$ranks-preload") \
 		>"$trial/hpcc-$ranks.diff"
 	point "hpcc on $ranks ranks: verdicts as without crit" $? "$(head -n 2 "$trial/hpcc-$ranks.diff")"
-	within "hpcc on $ranks ranks: useful, max / mean" \
-		"$(ask '(lambda u: round(max(u) * len(u) / sum(u), 3))([x["useful_s"] for x in r["ranks"]])')" 1 1.15
 	check_laws "hpcc on $ranks ranks"
+	spread=("$(useful_spread)")
+	# of two ranks one does every "Single" test alone, for a time that varies from run to run
+	for ((i = 1; i < rounds; i++)); do
+		rm -r "$trial/hpcc-$ranks-preload"
+		hpcc_run "$ranks" "$p" "$q" preload
+		wait_for 60 [ -s "$report" ]
+		spread+=("$(useful_spread)")
+	done
+	within "hpcc on $ranks ranks: useful, max / mean, median" "$(median "${spread[@]}")" 1 1.15
+	echo "      of ${spread[*]}"
 }
 
 pbzip2_case() {
@@ -70,6 +85,6 @@ pbzip2_case() {
 }
 
 pbzip2_case
-hpcc_case 2 1 2
-hpcc_case 4 2 2
+hpcc_case 2 1 2 5
+hpcc_case 4 2 2 1
 trial_end
