@@ -12,6 +12,10 @@
 #include <unistd.h>
 
 #define NEEDED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#ifndef F_SEAL_EXEC
+#define F_SEAL_EXEC 0x0020 /* the kernel adds it where vm.memfd_noexec is set */
+#endif
+#define HARMLESS_SEALS (F_SEAL_FUTURE_WRITE | F_SEAL_EXEC)
 #define STRIPE_READ_BYTES 256u /* lines written at run time */
 
 static int read_at(int fd, void *ret, size_t bytes, off_t offset)
@@ -48,7 +52,7 @@ static int check_file(int fd, struct stat *ret_st, struct crit_err *err)
 	if (fstat(fd, ret_st) || !S_ISREG(ret_st->st_mode))
 		return crit_err_set(err, -EINVAL, "the shared memory is no memfd");
 	if (seals < 0 || (seals & NEEDED_SEALS) != NEEDED_SEALS ||
-	    (seals & ~(NEEDED_SEALS | F_SEAL_FUTURE_WRITE)))
+	    (seals & ~(NEEDED_SEALS | HARMLESS_SEALS)))
 		return crit_err_set(err, -EINVAL, "the shared memory is not sealed as agreed");
 	if (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC)
 		return crit_err_set(err, -EINVAL, "the shared memory has no ordinary pages");
