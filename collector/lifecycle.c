@@ -126,8 +126,13 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 		return;
 	crit_drain_kernel(server);
 	for (__u32 i = 0; i < server->process_end; i++) {
-		if (is_of(server->processes[i], run))
-			crit_members_remove(server, server->processes[i]);
+		struct crit_process *process = server->processes[i];
+
+		if (!is_of(process, run))
+			continue;
+		if (process->shm.fd >= 0) /* it may live on, but nobody reads any more */
+			(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, 1);
+		crit_members_remove(server, process);
 	}
 	if (is_window_over(server, run))
 		close_window(server, run);

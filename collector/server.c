@@ -23,6 +23,7 @@
 
 #define EVENTS_AT_ONCE 64
 #define SLOW_NS 100000000ull
+#define IDLE_LOOK_MS 100
 #define LAST_WRITE_MS 3000u
 
 int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index)
@@ -239,8 +240,9 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	while (!server->is_stopping) {
+		const bool is_patient = server->is_ticking || server->options.is_service;
 		int count = epoll_wait(server->epoll_fd, events, EVENTS_AT_ONCE,
-				       server->is_ticking ? -1 : 100);
+				       is_patient ? -1 : IDLE_LOOK_MS);
 
 		if (count < 0 && errno != EINTR)
 			return crit_err_set(err, -errno, "cannot wait for events: %s",

@@ -68,7 +68,7 @@ struct crit_kernel_switch {
 struct crit_kernel_wake { /* WAKE, WAKE_NEW */
 	struct crit_kernel_head head;
 	__u32 tid;
-	__u32 waker_tid; /* current at the wakeup; 0 when idle or an interrupt */
+	__u32 waker_tid; /* current at the wakeup; 0: idle, an interrupt, or (so far) not asked */
 };
 
 struct crit_kernel_fork {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs side by side, a ring that is too small, a cap that is reached, and an end by signal.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ static void ping_pong(int count)
 	if (pipe(there) || pipe(back))
 		_exit(3);
 	child = fork();
+	if (child == 0) /* else it waits for ever for a parent that was killed */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 0; i < count; i++) {
 		if (child == 0) {
 			if (read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1)
