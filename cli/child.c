@@ -81,7 +81,9 @@ static void register_root(const struct crit_child *child)
 		.env = child->env,
 		.exe = child->exe,
 	};
-	const struct crit_client_member member = { .tls_offset = CRIT_TLS_NONE, .memfd = -1 };
+	const struct crit_client_member member = { .tls_offset = CRIT_TLS_NONE,
+						   .memfd = -1,
+						   .arguments = child->program };
 	struct crit_client client;
 	struct crit_err err = { { 0 } };
 	int status = crit_client_open(&client, &options, &err);

@@ -237,6 +237,18 @@ static void read_arguments(char ret_text[CRIT_EXE_BYTES])
 	ret_text[length] = '\0';
 }
 
+static void join_arguments(char *const *arguments, char ret_text[CRIT_EXE_BYTES])
+{
+	size_t length = 0;
+
+	for (; *arguments && length < CRIT_EXE_BYTES; arguments++) {
+		int added = snprintf(ret_text + length, CRIT_EXE_BYTES - length, "%s%s",
+				     length ? " " : "", *arguments);
+
+		length += added > 0 ? (size_t)added : 0;
+	}
+}
+
 static int await_registered(struct crit_client *client, struct crit_message_registered *ret_answer,
 			    struct crit_err *err)
 {
@@ -272,7 +284,10 @@ int crit_client_register(struct crit_client *client, const struct crit_client_me
 	};
 	int error;
 
-	read_arguments(message.arguments);
+	if (member->arguments)
+		join_arguments(member->arguments, message.arguments);
+	else
+		read_arguments(message.arguments);
 	error = send_message(client,
 			     &(struct envelope){ .message = &message.head,
 						 .fds = { member->memfd },
