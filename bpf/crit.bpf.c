@@ -464,6 +464,12 @@ int on_sched_process_exec(__u64 *ctx)
 	return 0;
 }
 
+static __always_inline void count_out(const struct crit_member *member)
+{
+	if (member->flags & CRIT_MF_FORKED)
+		__sync_fetch_and_add(&counters_of(member->run_slot)->live_forked, -1);
+}
+
 SEC("tp_btf/sched_process_exit")
 int on_sched_process_exit(__u64 *ctx)
 {
@@ -477,12 +483,12 @@ int on_sched_process_exit(__u64 *ctx)
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 1))
 		return 0;
 	flags = refresh_tag(task, member);
-	if (member->flags & CRIT_MF_FORKED)
-		__sync_fetch_and_add(&counters_of(member->run_slot)->live_forked, -1);
 	member->flags |= CRIT_MF_EXITED;
 	r = reserve(member->run_slot, sizeof(*r));
-	if (!r)
+	if (!r) {
+		count_out(member);
 		return 0;
+	}
 	set_head(&r->head, CRIT_K_EXIT, sizeof(*r), member->run_slot, flags);
 	r->tid = task->pid;
 	r->tgid = task->tgid;
@@ -491,6 +497,7 @@ int on_sched_process_exit(__u64 *ctx)
 	r->tag = member->tag;
 	read_comm(r->comm, task);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	count_out(member); /* the record first: at zero critd drains and ends the run */
 	return 0;
 }
 

@@ -203,7 +203,7 @@ int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
 int crit_kernel_try_maps(const struct crit_kernel *kernel)
 {
 	const struct crit_member nobody = { .run_slot = 0 };
-	const __u32 no_tgid = 0;
+	const __u32 no_tgid = ~0u; /* no task has it; 0 is the idle tasks' */
 	struct crit_member member;
 	int rc = crit_kernel_register_tgid(kernel, no_tgid, &nobody);
 

@@ -60,6 +60,8 @@ static void close_window(struct crit_server *server, struct crit_run *run)
 	run->window_put_count = run->sink->put_count;
 	run->is_window_due = false;
 	run->is_window_written = true;
+	run->is_closed_sent = false; /* the ranks of this window have an answer of their own */
+	run->is_written_known = false;
 	run->closed_ns = window.closed_ns;
 }
 
@@ -113,6 +115,7 @@ static void put_foot(struct crit_run *run)
 	};
 
 	foot.kernel_lost += __atomic_load_n(&sink->unwritten_kernel, __ATOMIC_RELAXED);
+	foot.shim_lost += (__atomic_load_n(&sink->unwritten_shim, __ATOMIC_RELAXED) + 1) / 2;
 	crit_run_put_record(run, CRIT_C_FOOT, 0, foot.time_ns, &foot);
 }
 
@@ -153,6 +156,8 @@ bool crit_lifecycle_is_ending(const struct crit_server *server)
 static void release(struct crit_server *server, struct crit_run *run)
 {
 	crit_clients_close_all(server, run);
+	if (run->finisher_fd >= 0)
+		crit_server_unwatch(server, run->finisher_fd);
 	crit_run_fini(run);
 	server->run_count--;
 }
@@ -175,7 +180,8 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 	if (!run->is_written_known)
 		crit_clients_tell_written(server, run, -EPIPE);
 	run->is_written_known = true;
-	(void)close(run->finisher_fd); /* leaves the epoll set with it */
+	crit_server_unwatch(server, run->finisher_fd);
+	(void)close(run->finisher_fd);
 	run->finisher_fd = -1;
 }
 
@@ -201,7 +207,8 @@ static void step_recording(struct crit_server *server, struct crit_run *run, __u
 		crit_run_flush(run, &run->kernel);
 	crit_run_note_output(run);
 	push_level(server, run);
-	if (is_window_over(server, run))
+	/* with a full queue the rings cannot be drained yet */
+	if (!crit_sink_is_full(run->sink) && is_window_over(server, run))
 		close_window(server, run);
 	tell_finisher(server, run);
 	if (is_deserted(server, run))

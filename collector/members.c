@@ -76,7 +76,8 @@ static void renew(struct enrolment *enrolment, __u32 tid, const struct crit_memb
 		if ((old->flags & CRIT_MF_HAS_TAG) && old->tag_offset == member.tag_offset)
 			return;
 		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | (old->flags & kept);
-	} else if (old->flags & CRIT_MF_FORKED) { /* leaves its first run for this one */
+	} else if ((old->flags & (CRIT_MF_FORKED | CRIT_MF_EXITED)) ==
+		   CRIT_MF_FORKED) { /* leaves its first run for this one */
 		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_slot);
 
 		__atomic_sub_fetch(&counters->live_forked, 1, __ATOMIC_RELAXED);
@@ -163,29 +164,59 @@ static struct crit_process *find_process(const struct crit_server *server, __u32
 	return NULL;
 }
 
+static void give_back(const struct crit_candidate *candidate)
+{
+	(void)close(candidate->pidfd);
+	if (candidate->shm.fd >= 0)
+		(void)close(candidate->shm.fd);
+}
+
+/* The same process after an exec: its old connection is closed, and the new image has memory. */
+static int renew_process(struct crit_server *server, struct crit_process *process,
+			 const struct crit_run *run, const struct crit_candidate *candidate)
+{
+	if (process->run != run || process->client || candidate->shm.fd < 0) {
+		give_back(candidate);
+		return -EALREADY;
+	}
+	(void)close(candidate->pidfd);
+	if (process->outside_count > 0)
+		crit_kernel_forget_tgid(&server->kernel, process->pid);
+	process->outside_count = 0;
+	crit_process_renew(process, &candidate->shm, crit_now_ns());
+	(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, run->is_stopped);
+	return crit_server_has_kernel(server) ? enrol(server, process, candidate->tls_offset) : 0;
+}
+
 int crit_members_add(struct crit_server *server, struct crit_run *run,
 		     const struct crit_candidate *candidate, struct crit_process **ret_process)
 {
-	struct crit_process *process = calloc(1, sizeof(*process));
+	struct crit_process *process = find_process(server, candidate->pid);
 	int rc;
 
+	if (process) {
+		rc = renew_process(server, process, run, candidate);
+		if (!rc)
+			*ret_process = process;
+		return rc;
+	}
+	process = calloc(1, sizeof(*process));
 	if (!process) {
-		(void)close(candidate->pidfd);
-		if (candidate->shm.fd >= 0)
-			(void)close(candidate->shm.fd);
+		give_back(candidate);
 		return -ENOMEM;
 	}
 	process->run = run;
 	process->pid = candidate->pid;
 	process->pidfd = candidate->pidfd;
 	process->shm = candidate->shm;
-	rc = find_process(server, process->pid) ? -EALREADY : put_into_table(server, process);
+	rc = put_into_table(server, process);
 	if (rc)
 		goto fail;
 	rc = crit_server_watch(server, process->pidfd, CRIT_WATCH_PROCESS, process->index);
 	if (!rc && crit_server_has_kernel(server))
 		rc = enrol(server, process, candidate->tls_offset);
 	if (rc) {
+		crit_server_unwatch(server, process->pidfd);
 		take_from_table(server, process);
 		goto fail;
 	}
@@ -214,6 +245,7 @@ void crit_members_remove(struct crit_server *server, struct crit_process *proces
 		run->is_window_due = true;
 	if (process->client)
 		process->client->process = NULL;
+	crit_server_unwatch(server, process->pidfd);
 	take_from_table(server, process);
 	crit_process_destroy(process);
 }

@@ -210,6 +210,11 @@ static void drain_stripe(struct crit_process *process, __u32 index, __u64 now_ns
 	count_lost(process, index, &head);
 	if (!stripe->is_corrupt)
 		drain_slots(process, index, &head, now_ns);
+	if (is_final && !stripe->is_corrupt && head.write_pos != stripe->read_pos) {
+		/* the writer is too far behind to take them: half as many spans, and a hole */
+		process->run->shim_lost += (head.write_pos - stripe->read_pos + 1) / 2;
+		stripe->read_pos = head.write_pos;
+	}
 	if (is_final || (head.state == CRIT_STRIPE_RELEASED && head.write_pos == stripe->read_pos))
 		end_stream(process, index, &head);
 }
@@ -275,17 +280,37 @@ void crit_process_end(struct crit_process *process, __u64 now_ns)
 		drain_stripe(process, i, now_ns, true);
 }
 
+static void drop_memory(struct crit_process *process)
+{
+	for (__u32 i = 0; i < process->stripe_room; i++)
+		crit_batch_fini(&process->stripes[i].batch);
+	free(process->stripes);
+	process->stripes = NULL;
+	process->stripe_room = 0;
+	if (process->shm.fd >= 0)
+		(void)close(process->shm.fd);
+	process->shm.fd = -1;
+}
+
+void crit_process_renew(struct crit_process *process, const struct crit_shm *shm, __u64 now_ns)
+{
+	crit_process_end(process, now_ns);
+	drop_memory(process);
+	process->shm = *shm;
+	process->no_stripe_seen = 0;
+	process->maps_hash = 0;
+	process->is_mpi = false;
+	process->has_rank = false;
+	process->is_closed = false;
+}
+
 void crit_process_destroy(struct crit_process *process)
 {
 	if (!process)
 		return;
-	for (__u32 i = 0; i < process->stripe_room; i++)
-		crit_batch_fini(&process->stripes[i].batch);
-	free(process->stripes);
+	drop_memory(process);
 	free(process->outside_tids);
 	if (process->pidfd >= 0)
 		(void)close(process->pidfd);
-	if (process->shm.fd >= 0)
-		(void)close(process->shm.fd);
 	free(process);
 }

@@ -53,6 +53,12 @@ void crit_process_flush(struct crit_process *process, bool has_counters);
 /* Drains for the last time and ends all streams. */
 void crit_process_end(struct crit_process *process, __u64 now_ns);
 
+/*
+ * The process became another program by exec: ends what the old image recorded, and takes the new
+ * one's memory.  Ownership: shm's descriptor becomes the process's.
+ */
+void crit_process_renew(struct crit_process *process, const struct crit_shm *shm, __u64 now_ns);
+
 /* Frees the memory; ownership of pidfd and memfd ends here. */
 void crit_process_destroy(struct crit_process *process);
 

@@ -34,6 +34,12 @@ int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind k
 	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
+void crit_server_unwatch(struct crit_server *server, int fd)
+{
+	/* closing alone leaves the entry when somebody else holds a duplicate */
+	(void)epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static int open_signals(void)
 {
 	sigset_t set;
@@ -44,6 +50,7 @@ static int open_signals(void)
 	(void)sigaddset(&set, SIGHUP);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write past the limit is -EFBIG, like a full disk */
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

@@ -79,6 +79,9 @@ void crit_server_close(struct crit_server *server);
 /* Adds fd to the epoll set.  Errors: -errno. */
 int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index);
 
+/* Takes fd out of the set; before it is closed. */
+void crit_server_unwatch(struct crit_server *server, int fd);
+
 static inline bool crit_server_has_kernel(const struct crit_server *server)
 {
 	return server->kernel_status == 0;

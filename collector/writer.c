@@ -194,9 +194,11 @@ struct crit_buffer *crit_buffer_create(size_t room_bytes)
 int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer)
 {
 	size_t bytes = sizeof(*buffer) + buffer->room_bytes;
+	/* chunks that describe have room of their own: without them the others mean nothing */
+	size_t limit = CRIT_SINK_QUEUE_BYTES +
+		       (carry_index(buffer->head.kind) < 0 ? CRIT_SINK_EXTRA_BYTES : 0);
 
-	if (__atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) + bytes >
-	    CRIT_SINK_QUEUE_BYTES) {
+	if (__atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) + bytes > limit) {
 		free(buffer);
 		return -ENOBUFS;
 	}

@@ -14,6 +14,7 @@
 #include "core/abi_recording.h"
 
 #define CRIT_SINK_QUEUE_BYTES (64u << 20)
+#define CRIT_SINK_EXTRA_BYTES (16u << 20) /* above that, for chunks that describe */
 
 struct crit_sink;
 
