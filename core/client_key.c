@@ -159,6 +159,9 @@ void crit_client_run_key(const struct crit_client_env *env, char ret_key[CRIT_RU
 void crit_client_world_name(const char *run_key, char ret_name[CRIT_WORLD_BYTES])
 {
 	const char *name = getenv("PMIX_NAMESPACE");
+	char launch[CRIT_RUN_KEY_BYTES];
 
-	(void)crit_client_copy(ret_name, CRIT_WORLD_BYTES, name && *name ? name : run_key);
+	if (!name || !*name) /* one run may hold several launches of hydra */
+		name = key_of_pmi_fd(launch) ? launch : run_key;
+	(void)crit_client_copy(ret_name, CRIT_WORLD_BYTES, name);
 }

@@ -2,9 +2,12 @@
 // Leaves a line where an administrator or crit doctor will look, without the application's
 // syslog state.
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -26,6 +29,17 @@ static void tell_syslog(const char *line, size_t length)
 			     MSG_NOSIGNAL, (const struct sockaddr *)&address, sizeof(address));
 }
 
+/* Beyond RLIMIT_FSIZE a write is a signal that ends the application. */
+static bool may_grow(int fd, size_t length)
+{
+	struct rlimit limit;
+	struct stat status;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && fstat(fd, &status) == 0 &&
+	       (limit.rlim_cur == RLIM_INFINITY ||
+		(rlim_t)status.st_size + length <= limit.rlim_cur);
+}
+
 static void tell_file(const struct crit_client *client, const char *line, size_t length)
 {
 	char directory[CRIT_SOCKET_PATH_BYTES];
@@ -38,7 +52,7 @@ static void tell_file(const struct crit_client *client, const char *line, size_t
 	(void)snprintf(path, sizeof(path), "%s/%s-%d.log", directory,
 		       slash ? slash + 1 : client->exe, (int)getpid());
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd >= 0 && write(fd, line, length) == (ssize_t)length)
+	if (fd >= 0 && may_grow(fd, length + 1) && write(fd, line, length) == (ssize_t)length)
 		(void)!write(fd, "\n", 1); /* a full disk: syslog has it */
 }
 

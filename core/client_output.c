@@ -106,6 +106,8 @@ static int name_directory(const struct crit_client *client, const struct crit_cl
 
 static int make_directories(char *path)
 {
+	struct stat status;
+
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(path, 0777) < 0 && errno != EEXIST && errno != EACCES && errno != EROFS) {
@@ -114,7 +116,12 @@ static int make_directories(char *path)
 		}
 		*slash = '/';
 	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0; /* nobody else's business */
+	if (mkdir(path, 0700) == 0) /* nobody else's business */
+		return 0;
+	if (errno != EEXIST || lstat(path, &status) < 0)
+		return -errno;
+	/* in another user's directory the results would be theirs to replace */
+	return S_ISDIR(status.st_mode) && status.st_uid == geteuid() ? 0 : -EPERM;
 }
 
 static int open_recording(const char *directory, const char *host, int *ret_fd)

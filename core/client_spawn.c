@@ -7,10 +7,12 @@
 // system calls happens: the other threads of the caller, and their locks, are not there.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +77,17 @@ static bool place_descriptors(const struct crit_client_program *program)
 	return true;
 }
 
+/* A launcher binds a rank to its core and may give it real-time priority: neither is meant for us. */
+static void leave_binding(void)
+{
+	const struct sched_param plain = { .sched_priority = 0 };
+	unsigned char every_cpu[1024]; /* the kernel cuts it to what the cpuset allows */
+
+	memset(every_cpu, 0xff, sizeof(every_cpu));
+	(void)syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &plain);
+	(void)syscall(SYS_sched_setaffinity, 0, sizeof(every_cpu), every_cpu);
+}
+
 static _Noreturn void become(const struct crit_client_program *program,
 			     const char *const *environment)
 {
@@ -82,6 +95,8 @@ static _Noreturn void become(const struct crit_client_program *program,
 
 	for (int signal = 1; signal <= SIGNALS; signal++)
 		(void)sigaction(signal, &by_default, NULL); /* KILL and STOP refuse */
+	(void)sigaction(SIGXFSZ, &(const struct sigaction){ .sa_handler = SIG_IGN }, NULL);
+	leave_binding();
 	if (setsid() >= 0 && chdir("/") == 0 && place_descriptors(program)) {
 		(void)set_signal_mask(0, NULL);
 		(void)execve(program->path, (char *const *)(uintptr_t)program->arguments,
@@ -102,6 +117,7 @@ int crit_client_spawn(const struct crit_client_program *program)
 {
 	const char *environment[ENVIRONMENT_MAX + 1];
 	uint64_t old_mask = 0;
+	int is_subreaper = 0;
 	pid_t pid;
 	int error = 0;
 
@@ -110,6 +126,10 @@ int crit_client_spawn(const struct crit_client_program *program)
 	pick_environment(environment);
 	if (set_signal_mask(~0ull, &old_mask) < 0)
 		return -errno;
+	/* a subreaper would be given our grandchild as a child of its own */
+	(void)prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
+	if (is_subreaper)
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
 	pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 	if (pid == 0) {
 		if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0)
@@ -121,6 +141,8 @@ int crit_client_spawn(const struct crit_client_program *program)
 	(void)set_signal_mask(old_mask, NULL);
 	if (pid > 0)
 		reap(pid);
+	if (is_subreaper)
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return error;
 }
 

@@ -64,8 +64,8 @@ void crit_shim_await_report(void);
 /* The run's directory, absolute, or "".  Borrowed, lives for ever. */
 const char *crit_shim_directory(void);
 
-/* The key this process registered with, or "".  Borrowed, lives for ever. */
-const char *crit_shim_run_key(void);
+/* A name all ranks of one launch on this node share, also where one run holds several launches. */
+void crit_shim_name_world(char ret_name[CRIT_WORLD_BYTES]);
 
 /*
  * Moves this node's recording into another directory, if this process made it; the descriptors

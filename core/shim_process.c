@@ -147,9 +147,12 @@ const char *crit_shim_directory(void)
 	return is_ready() ? crit_process.client.directory : "";
 }
 
-const char *crit_shim_run_key(void)
+void crit_shim_name_world(char ret_name[CRIT_WORLD_BYTES])
 {
-	return is_ready() ? crit_process.client.run_key : "";
+	const int saved_errno = errno;
+
+	crit_client_world_name(is_ready() ? crit_process.client.run_key : "", ret_name);
+	errno = saved_errno;
 }
 
 bool crit_shim_move_recording(const char *directory)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/call.h"
@@ -34,16 +35,39 @@ static struct {
 	const struct crit_pmpi_backend *backend; /* NULL: forward everything */
 } loaded = { .once = PTHREAD_ONCE_INIT };
 
-static enum crit_flavour flavour_of(const char *path)
+static const char *base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
 
+	return slash ? slash + 1 : path;
+}
+
+static enum crit_flavour flavour_of_name(const char *base)
+{
 	if (strncmp(base, "libmpi.so.40", 12) == 0)
 		return CRIT_FLAVOUR_OPENMPI;
 	if (strncmp(base, "libmpich.so.12", 14) == 0 || strncmp(base, "libmpi.so.12", 12) == 0)
 		return CRIT_FLAVOUR_MPICH;
 	return CRIT_FLAVOUR_NONE;
+}
+
+/* The loader keeps the name a library was opened by, which may be the link without a version. */
+static enum crit_flavour flavour_of(const char *path)
+{
+	const char *base = base_of(path);
+	char real[PATH_BYTES];
+	enum crit_flavour flavour = flavour_of_name(base);
+
+	if (flavour == CRIT_FLAVOUR_NONE && strncmp(base, "libmpi", 6) == 0 && realpath(path, real))
+		flavour = flavour_of_name(base_of(real));
+	return flavour;
+}
+
+static int is_mpi(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	return flavour_of(info->dlpi_name) != CRIT_FLAVOUR_NONE;
 }
 
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
@@ -110,6 +134,26 @@ static void *find_native(const char *pmpi_name)
 	return native ? native : (void *)(uintptr_t)there_is_no_mpi;
 }
 
+/* Programs that ask whether there is MPI at all see our symbols; without MPI the answer is no. */
+static int say_no(int *ret_flag)
+{
+	*ret_flag = 0;
+	return 0;
+}
+
+/* No library we know is loaded, or not yet: nothing starts, and the next call asks again. */
+static void *choose_without_mpi(uint32_t place)
+{
+	const uint32_t number = place % CRIT_PMPI_CALLS;
+	void *next = dlsym(RTLD_NEXT, names[number] + (place < CRIT_PMPI_CALLS));
+
+	if (next)
+		return next;
+	if (number == CRIT_MPI_Initialized || number == CRIT_MPI_Finalized)
+		return (void *)(uintptr_t)say_no;
+	return (void *)(uintptr_t)there_is_no_mpi;
+}
+
 static bool is_always_wrapped(uint32_t number)
 {
 	/* all ranks must take part in what the backend does there, recorded or not */
@@ -141,9 +185,13 @@ void *crit_pmpi_resolve(uint32_t place)
 	const int saved_errno = errno;
 	void *choice;
 
-	(void)pthread_once(&loaded.once, load);
-	choice = choose(place);
-	__atomic_store_n(&crit_pmpi_table[place], choice, __ATOMIC_RELEASE);
+	if (dl_iterate_phdr(is_mpi, NULL)) {
+		(void)pthread_once(&loaded.once, load);
+		choice = choose(place);
+		__atomic_store_n(&crit_pmpi_table[place], choice, __ATOMIC_RELEASE);
+	} else {
+		choice = choose_without_mpi(place);
+	}
 	errno = saved_errno;
 	return choice;
 }

@@ -49,8 +49,9 @@ static int number_in_environment(const char *name, const char *other, int otherw
 /* One node: critd has told everybody the same already. */
 static bool has_one_node(int size)
 {
-	return number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", 0) == size ||
-	       size == 1;
+	return size == 1 ||
+	       number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", 0) == size ||
+	       number_in_environment("SLURM_STEP_NUM_NODES", "SLURM_NNODES", 0) == 1;
 }
 
 /*
@@ -73,13 +74,10 @@ static void agree_on_place(struct place *place)
 /* What needs no MPI: the run's directory, and a name all ranks of this node's world share. */
 static void describe_place(struct place *ret_place)
 {
-	const char *name = getenv("PMIX_NAMESPACE");
-
 	memset(ret_place, 0, sizeof(*ret_place));
 	(void)snprintf(ret_place->directory, sizeof(ret_place->directory), "%s",
 		       crit_shim_directory());
-	(void)snprintf(ret_place->world, sizeof(ret_place->world), "%s",
-		       name && *name ? name : crit_shim_run_key());
+	crit_shim_name_world(ret_place->world);
 }
 
 static void describe_library(struct crit_message_rank *message)
