@@ -124,7 +124,7 @@ static void take_note(struct crit_model *model, struct crit_node *node,
 	model->losses.corrupt_chunks += note.code == CRIT_NOTE_CORRUPT;
 }
 
-/* The last window counts, unless a rank opened a new session after it. */
+/* The last window counts, unless a rank came or opened a new session after it. */
 static void take_window(struct crit_node *node, const struct crit_chunk_ref *ref)
 {
 	struct crit_rec_window window;
@@ -135,9 +135,11 @@ static void take_window(struct crit_node *node, const struct crit_chunk_ref *ref
 		node->row.has_window = true;
 		node->cut_ns = crit_model_time(node, window.closed_ns);
 	}
-	if (ref->kind == CRIT_C_CLOSE &&
-	    crit_recording_read_struct(node->recording, ref, &close_record, sizeof(close_record)) &&
-	    close_record.has_reopened) {
+	if (ref->kind == CRIT_C_RANK ||
+	    (ref->kind == CRIT_C_CLOSE &&
+	     crit_recording_read_struct(node->recording, ref, &close_record,
+					sizeof(close_record)) &&
+	     close_record.has_reopened)) {
 		node->row.has_window = false;
 		node->cut_ns = CRIT_TIME_MAX;
 	}
@@ -177,6 +179,8 @@ static int take_chunk(struct crit_model *model, uint32_t index, uint32_t at, uin
 				model->losses.shim_spans++;
 			stream->next_slot = ref->position + ref->length / sizeof(struct crit_slot);
 			read_slot_stamps(node, stream, ref);
+		} else {
+			model->losses.shim_spans++; /* nobody said whose they are */
 		}
 		return 0;
 	case CRIT_C_COUNTERS:
