@@ -44,6 +44,24 @@ for flavour in "${flavours[@]}"; do
 	[ $? -eq 1 ] && [ "$(wc -l <"$trial/kernel.err")" -eq 1 ]
 	point "shim-$flavour: kernel rule is refused" $? "$(cat "$trial/kernel.err")"
 
+	# crit run registers the process before exec; the program's shim registers it once more
+	dir=$trial/single-$flavour
+	"$crit" run -o "$dir" -- "$apps/barrier_imbalance.$flavour" -n 5 -m 10 2>"$trial/single.err"
+	point "single-$flavour: exit status" $? ""
+	report=$dir/report.json
+	[ "$(ask '(r["job"]["mode"], r["job"]["ranks"], [x["visits"] for x in r["mpi_calls"]
+		if x["name"] == "MPI_Barrier"])')" = "('full', 1, [6])" ]
+	point "single-$flavour: a program of one rank has its calls" $? "$(sed -n 1p "$dir/report.txt")"
+
+	# several launches in one run: each Finalize has its own answer, none waits in vain
+	dir=$trial/twice-$flavour
+	CRIT_FINISH_S=60 timeout 50 "$crit" run -o "$dir" -- sh -c "for i in 1 2; do
+		mpirun.$flavour -np 2 $apps/barrier_imbalance.$flavour -n 5 -m 30:10; done" 2>"$trial/twice.err"
+	point "twice-$flavour: exit status" $? ""
+	report=$dir/report.json
+	[ "$(ask 'sorted((x["world"], x["rank"]) for x in r["ranks"])')" = "[(0, 0), (0, 1), (1, 0), (1, 1)]" ]
+	point "twice-$flavour: two worlds of two ranks" $? "$(sed -n 1p "$dir/report.txt")"
+
 	launch "exchange-$flavour" run "$flavour" 2 exchange_only
 	[ "$(ask 'r["verdict"]["kind"]')" = communication ]
 	point "exchange-$flavour: verdict names communication" $? "$(sed -n 4p "$dir/report.txt")"
