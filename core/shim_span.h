@@ -32,11 +32,10 @@ CRIT_HIDDEN struct crit_counter *crit_span_find_counter(struct crit_thread *thre
 
 static inline void crit_span_store_tag(struct crit_thread *thread, uint32_t what)
 {
-	const uint64_t sequence = thread->write_pos + (thread->is_recorded == CRIT_RECORDED_HELD);
-
+	/* an enter that is held back is not counted: it may never be written */
 	__asm__ volatile("" ::: "memory");
 	*(volatile uint64_t *)&thread->tag = crit_tag_pack(
-		sequence, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), thread->stripe_number);
+		thread->write_pos, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), thread->stripe_number);
 }
 
 static inline struct crit_slot *crit_span_slot_at(const struct crit_thread *thread,
