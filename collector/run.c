@@ -11,6 +11,7 @@
 #include "collector/clock.h"
 #include "core/chunk.h"
 
+#define DRAIN_LAG_NS 50000000u /* from a stamp to its batch, on a busy node */
 #define TAU_FIRST_NS 1000u
 #define TAU_MAX_NS 1000000000u
 #define MAX_BYTES_DEFAULT (2ull << 30)
@@ -43,12 +44,27 @@ void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
 		run->used_bytes += bytes;
 }
 
+static void put_note(struct crit_run *run, const struct crit_rec_note *note, const char *text)
+{
+	const struct crit_part parts[2] = { { note, sizeof(*note) }, { text, strlen(text) } };
+
+	crit_run_put(run, CRIT_C_NOTE, 0, note->time_ns, parts);
+}
+
 void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, const char *text)
 {
 	struct crit_rec_note note = { .code = code, .value = value, .time_ns = crit_now_ns() };
-	const struct crit_part parts[2] = { { &note, sizeof(note) }, { text, strlen(text) } };
 
-	crit_run_put(run, CRIT_C_NOTE, 0, note.time_ns, parts);
+	put_note(run, &note, text);
+}
+
+/* The cap falls where every source's records are surely in the file: what is gathered goes. */
+static void note_cap(struct crit_run *run)
+{
+	struct crit_rec_note note = { .code = CRIT_NOTE_CAP,
+				      .time_ns = crit_now_ns() - CRIT_BATCH_AGE_NS - DRAIN_LAG_NS };
+
+	put_note(run, &note, "CRIT_MAX_BYTES is reached: the recording ends here");
 }
 
 int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file)
@@ -134,8 +150,7 @@ void crit_run_flush(struct crit_run *run, struct crit_batch *batch)
 	if (run->used_bytes + SLACK_BYTES + CRIT_BATCH_BYTES > run->max_bytes) {
 		run->is_stopped = true;
 		run->is_level_new = true;
-		crit_run_note(run, CRIT_NOTE_CAP, 0,
-			      "CRIT_MAX_BYTES is reached: the recording ends here");
+		note_cap(run);
 	} else if (run->used_bytes >= run->threshold_bytes) {
 		record_less(run);
 	}

@@ -49,10 +49,10 @@ static int check_file(int fd, struct stat *ret_st, struct crit_err *err)
 	int seals = fcntl(fd, F_GET_SEALS);
 	int flags = fcntl(fd, F_GETFL);
 
-	if (fstat(fd, ret_st) || !S_ISREG(ret_st->st_mode))
+	/* only a memfd has seals: nothing else is asked anything */
+	if (seals < 0 || fstat(fd, ret_st) || !S_ISREG(ret_st->st_mode))
 		return crit_err_set(err, -EINVAL, "the shared memory is no memfd");
-	if (seals < 0 || (seals & NEEDED_SEALS) != NEEDED_SEALS ||
-	    (seals & ~(NEEDED_SEALS | HARMLESS_SEALS)))
+	if ((seals & NEEDED_SEALS) != NEEDED_SEALS || (seals & ~(NEEDED_SEALS | HARMLESS_SEALS)))
 		return crit_err_set(err, -EINVAL, "the shared memory is not sealed as agreed");
 	if (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC)
 		return crit_err_set(err, -EINVAL, "the shared memory has no ordinary pages");

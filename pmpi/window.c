@@ -178,6 +178,8 @@ static void open_session(void)
 	};
 	struct place place;
 
+	if (message.rank >= message.size) /* the launcher told the rank only */
+		message.size = message.rank + 1;
 	if (atomic_fetch_add(&window.open_count, 1) != 0)
 		return;
 	if (atomic_exchange(&window.was_open, true)) {
