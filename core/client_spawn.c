@@ -77,7 +77,7 @@ static bool place_descriptors(const struct crit_client_program *program)
 	return true;
 }
 
-/* A launcher binds a rank to its core and may give it real-time priority: neither is meant for us. */
+/* A launcher binds a rank to its core, may make it real-time: neither is meant for us. */
 static void leave_binding(void)
 {
 	const struct sched_param plain = { .sched_priority = 0 };

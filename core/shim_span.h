@@ -34,8 +34,9 @@ static inline void crit_span_store_tag(struct crit_thread *thread, uint32_t what
 {
 	/* an enter that is held back is not counted: it may never be written */
 	__asm__ volatile("" ::: "memory");
-	*(volatile uint64_t *)&thread->tag = crit_tag_pack(
-		thread->write_pos, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), thread->stripe_number);
+	*(volatile uint64_t *)&thread->tag = crit_tag_pack(thread->write_pos, 0, CRIT_CALL_OF(what),
+							   CRIT_CLASS_OF(what),
+							   thread->stripe_number);
 }
 
 static inline struct crit_slot *crit_span_slot_at(const struct crit_thread *thread,
