@@ -24,10 +24,12 @@ check: deps
 	@ctest --preset check
 
 accept: deps
+	@cmake/deps.sh accept
 	@$(MAKE) --no-print-directory all
 	@ctest --preset accept
 
 bench: deps
+	@cmake/deps.sh bench
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.py $(BUILD) $(ROUNDS)
 

@@ -7,7 +7,25 @@
 #include "analysis/results.h"
 #include "analysis/survey.h"
 #include "analysis/timeline.h"
+#include "analysis/tracer.h"
+#include "core/abi_shim.h"
 #include "core/err.h"
+
+uint64_t crit_model_traced_until_ns(const struct crit_model *model)
+{
+	uint64_t until_ns = model->window_end_ns;
+	size_t i;
+
+	for (i = 0; i < model->node_count; i++) {
+		const struct crit_node *node = &model->nodes[i];
+
+		if (node->recording->file.level == CRIT_LEVEL_PROFILE)
+			until_ns = model->window_begin_ns;
+		else if (node->row.fallback_ns && node->row.fallback_ns < until_ns)
+			until_ns = node->row.fallback_ns;
+	}
+	return until_ns < model->window_begin_ns ? model->window_begin_ns : until_ns;
+}
 
 void crit_model_fini(struct crit_model *model)
 {
@@ -28,6 +46,13 @@ void crit_model_fini(struct crit_model *model)
 	free(model->parts);
 }
 
+static enum crit_kernel_half half_of(const struct crit_rec_file *file)
+{
+	if (!file->kernel_status)
+		return CRIT_HALF_BPF;
+	return file->perf_status == 1 ? CRIT_HALF_PERF : CRIT_HALF_NONE;
+}
+
 static int open_nodes(struct crit_model *model, const char *const *paths, size_t path_count,
 		      struct crit_err *err)
 {
@@ -41,6 +66,7 @@ static int open_nodes(struct crit_model *model, const char *const *paths, size_t
 
 		if (rc)
 			return rc;
+		model->nodes[i].row.kernel_half = half_of(&model->nodes[i].recording->file);
 		model->node_count++;
 	}
 	return 0;
@@ -57,7 +83,7 @@ static int check_rule(const struct crit_model *model, enum crit_active_rule rule
 	for (i = 0; i < model->node_count && rule == CRIT_ACTIVE_KERNEL; i++) {
 		const struct crit_rec_file *file = &model->nodes[i].recording->file;
 
-		if (file->kernel_status)
+		if (model->nodes[i].row.kernel_half == CRIT_HALF_NONE)
 			return crit_err_set(err, -EINVAL,
 					    "cannot count by kernel state alone: the recording of "
 					    "%s has no kernel half; use the default rule",
@@ -69,6 +95,9 @@ static int check_rule(const struct crit_model *model, enum crit_active_rule rule
 static int compute(struct crit_model *model, const struct crit_analysis_options *options,
 		   struct crit_results *results)
 {
+	const struct crit_trace_sink *sink = options ? options->trace : NULL;
+	struct crit_messages messages;
+	struct crit_tracer tracer = { 0 };
 	struct crit_engine engine;
 	int rc = crit_survey(model);
 
@@ -77,11 +106,19 @@ static int compute(struct crit_model *model, const struct crit_analysis_options 
 	rc = crit_engine_init(&engine, model, results->rule);
 	if (rc)
 		return rc;
-	rc = crit_timeline_play(model, &engine, options);
+	rc = crit_messages_init(&messages, model, sink ? &tracer : NULL);
+	if (!rc && sink)
+		rc = crit_tracer_init(&tracer, &engine, sink);
+	if (!rc)
+		rc = crit_timeline_play(model, &engine, &messages, options);
 	if (!rc)
 		rc = crit_outcome_add_counters(model, &engine);
 	if (!rc)
-		rc = crit_outcome_fill(model, &engine, results);
+		rc = crit_outcome_fill(model, &engine, &messages, results);
+	if (!rc && sink)
+		rc = crit_tracer_end(&tracer, results);
+	crit_tracer_fini(&tracer);
+	crit_messages_fini(&messages);
 	crit_engine_fini(&engine);
 	return rc;
 }
@@ -105,6 +142,8 @@ int crit_analyse(const char *const *paths, size_t path_count,
 		rc = check_rule(&model, results->rule, err);
 	if (!rc)
 		rc = compute(&model, options, results);
+	for (size_t i = 0; !rc && i < path_count; i++)
+		rc = crit_hosts_add(&results->hosts, paths[i]);
 	if (rc == -ENOMEM)
 		(void)crit_err_set(err, rc, "cannot analyse %s: out of memory", paths[0]);
 	crit_model_fini(&model);
@@ -120,11 +159,20 @@ void crit_results_destroy(struct crit_results *results)
 {
 	if (!results)
 		return;
+	crit_hosts_fini(&results->hosts);
 	free(results->nodes);
 	free(results->ranks);
 	free(results->threads);
 	free(results->calls);
 	free(results->sites);
 	free(results->laws);
+	free(results->rivals);
+	free(results->regions.rows);
+	free(results->regions.parts);
+	free(results->messages.traffic);
+	free(results->messages.pairs);
+	free(results->messages.communicators);
+	free(results->messages.collectives);
+	free(results->messages.lasts);
 	free(results);
 }

@@ -28,7 +28,11 @@ struct crit_bucket {
 	uint64_t folded_visits;
 	uint64_t folded_ns;
 	uint64_t polled;
+	uint64_t bytes; /* of counters only */
 	uint64_t time_ns;
+	uint64_t running_ns; /* of these on a CPU, or assumed to be */
+	uint64_t begun; /* times its region was begun, and begin to end of these */
+	uint64_t elapsed_ns;
 	struct crit_earnings earned;
 };
 

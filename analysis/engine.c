@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/engine_spans.h"
+#include "analysis/tracer.h"
+
 static crit_fix reciprocal(const struct crit_engine *engine, uint32_t count)
 {
 	return engine->reciprocals[count];
@@ -175,24 +178,6 @@ static inline uint8_t share_of(const struct crit_engine *engine, const struct cr
 								    : CRIT_SHARE_WAITING;
 }
 
-/* The class a thread's time is in now: its innermost span's, or setup outside its part. */
-static inline unsigned int class_now(const struct crit_thread *thread)
-{
-	return thread->is_open ? thread->span_class : CRIT_CLASS_SETUP;
-}
-
-/* To be called before state, class or part of a thread change. */
-static inline void close_cell(struct crit_thread *thread, uint64_t time_ns)
-{
-	uint64_t dt_ns = time_ns > thread->cell_since_ns ? time_ns - thread->cell_since_ns : 0;
-
-	if (thread->state != CRIT_STATE_NONE) {
-		thread->cells.ns[thread->state][class_now(thread)] += dt_ns;
-		thread->alive_ns += dt_ns;
-	}
-	thread->cell_since_ns = time_ns;
-}
-
 /* Moves a thread from its old share and bucket to the new ones in all counts. */
 static void recount(struct crit_engine *engine, struct crit_thread *thread,
 		    const struct crit_life *life, const struct places *places, uint8_t share,
@@ -219,9 +204,28 @@ static void recount(struct crit_engine *engine, struct crit_thread *thread,
 	}
 }
 
-/* Ends the running segment if the thread's share or bucket is another now, and begins the next. */
-static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
-		      uint64_t time_ns)
+/* A thread that idles, or a main thread, changed its share or bucket. */
+static void note_idle(struct crit_engine *engine, const struct crit_life *life,
+		      struct crit_thread *thread, uint64_t time_ns)
+{
+	struct crit_rank_idle *rank = &engine->rank_idles[life->part];
+	unsigned int span_class = thread->share == CRIT_SHARE_OUT ? CRIT_CLASS_SETUP
+								  : thread->bucket->key.span_class;
+	bool is_idle = span_class == CRIT_CLASS_OMP_IDLE;
+
+	if (rank->is_main_in_mpi)
+		rank->ns += (time_ns - rank->since_ns) * rank->idle;
+	rank->since_ns = time_ns;
+	rank->idle += (uint32_t)is_idle - (uint32_t)thread->is_idle;
+	thread->is_idle = is_idle;
+	if (thread->is_main)
+		rank->is_main_in_mpi = span_class >= CRIT_CLASS_MPI &&
+				       span_class <= CRIT_CLASS_MPI_WAIT &&
+				       thread->member == CRIT_NONE;
+}
+
+void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
+			   uint64_t time_ns)
 {
 	const struct crit_life *life = &engine->model->lives[index];
 	struct crit_thread *thread = &engine->threads[index];
@@ -241,9 +245,68 @@ static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bu
 	thread->share = share;
 	thread->bucket = bucket;
 	thread->since_ns = time_ns;
+	if (places.run_rank &&
+	    (thread->is_main || thread->is_idle || bucket->key.span_class == CRIT_CLASS_OMP_IDLE))
+		note_idle(engine, life, thread, time_ns);
 	mark(&thread->run, &engine->run, places.run_rank);
 	if (places.node)
 		mark(&thread->node, places.node, places.node_rank);
+}
+
+/* How long the stretch since the preemption is, inside the window. */
+static uint64_t lost_since(const struct crit_engine *engine, const struct crit_thread *thread,
+			   uint64_t time_ns)
+{
+	if (time_ns > engine->model->window_end_ns)
+		time_ns = engine->model->window_end_ns;
+	return time_ns > thread->rivalry.since_ns ? time_ns - thread->rivalry.since_ns : 0;
+}
+
+/* The state has not changed since the preemption, and nobody is known to have given a CPU back. */
+static void end_rivalry(struct crit_engine *engine, struct crit_thread *thread, uint64_t time_ns)
+{
+	crit_rivals_charge(&engine->rivals, thread->rivalry.number,
+			   lost_since(engine, thread, time_ns));
+	thread->rivalry.number = 0;
+}
+
+void crit_engine_preempted(struct crit_engine *engine, uint32_t life, uint32_t by_life,
+			   const struct crit_kernel_taken *taken, uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+	int rc;
+
+	if (thread->share != CRIT_SHARE_ACTIVE)
+		return;
+	thread->rivalry.since_ns = time_ns;
+	thread->rivalry.cpu = taken->switched.head.cpu;
+	rc = crit_rivals_number(&engine->rivals, life, by_life, taken, &thread->rivalry.number);
+	if (rc)
+		engine->error = rc;
+	else
+		crit_rivals_count(&engine->rivals, thread->rivalry.number);
+}
+
+/* Who left another CPU than the one that was taken has not kept the thread from anything. */
+void crit_engine_given_back(struct crit_engine *engine, uint32_t life, uint32_t by_life,
+			    const struct crit_kernel_taken *taken, uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+	uint64_t lost_ns;
+	uint32_t number;
+	int rc;
+
+	if (!thread->rivalry.number || thread->rivalry.cpu != taken->switched.head.cpu)
+		return;
+	rc = crit_rivals_number(&engine->rivals, life, by_life, taken, &number);
+	if (rc) {
+		engine->error = rc;
+		return;
+	}
+	lost_ns = lost_since(engine, thread, time_ns);
+	crit_rivals_charge(&engine->rivals, thread->rivalry.number, lost_ns - lost_ns / 2);
+	crit_rivals_charge(&engine->rivals, number, lost_ns / 2);
+	thread->rivalry.number = 0;
 }
 
 void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
@@ -251,113 +314,26 @@ void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_
 {
 	struct crit_thread *thread = &engine->threads[life];
 
-	close_cell(thread, time_ns);
+	if (thread->rivalry.number)
+		end_rivalry(engine, thread, time_ns);
+	crit_engine_close_cell(thread, time_ns);
+	if (state == CRIT_STATE_NONE)
+		crit_engine_end_thread(engine, life, time_ns);
 	thread->state = (uint8_t)state;
-	resegment(engine, life, thread->bucket, time_ns);
+	crit_engine_resegment(engine, life, thread->bucket, time_ns);
+	if (engine->tracer)
+		crit_tracer_update(engine->tracer, life, time_ns);
 }
 
 void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open, uint64_t time_ns)
 {
 	struct crit_thread *thread = &engine->threads[life];
 
-	close_cell(thread, time_ns);
+	crit_engine_close_cell(thread, time_ns);
 	thread->is_open = is_open;
-	resegment(engine, life, thread->bucket, time_ns);
-}
-
-static struct crit_bucket *find_bucket(struct crit_engine *engine, struct crit_thread *thread,
-				       const struct crit_bucket_key *key)
-{
-	struct crit_bucket *guess = thread->bucket->follower;
-	struct crit_bucket *bucket;
-
-	if (guess && guess->key.site == key->site && guess->key.call == key->call &&
-	    guess->key.span_class == key->span_class && guess->key.region == key->region &&
-	    guess->key.life == key->life)
-		return guess;
-	bucket = crit_buckets_get(&engine->buckets, key);
-	if (!bucket) {
-		engine->error = -ENOMEM;
-		return thread->base;
-	}
-	thread->bucket->follower = bucket;
-	return bucket;
-}
-
-/* Makes depth spans the open ones. */
-static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth, uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	const struct crit_span_frame *top = depth ? &thread->spans[depth - 1] : NULL;
-
-	close_cell(thread, time_ns);
-	thread->depth = depth;
-	thread->span_class = top ? top->span_class : CRIT_CLASS_USER;
-	resegment(engine, life, top ? top->bucket : thread->base, time_ns);
-}
-
-static bool is_mpi_call(uint32_t call)
-{
-	return call > 0 && call < CRIT_CALL_OMP_FIRST;
-}
-
-/* Calls inside an MPI call are not recorded: whoever enters another one has left it. */
-static void end_lost_call(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
-{
-	const struct crit_thread *thread = &engine->threads[life];
-	uint32_t depth = 0;
-
-	while (depth < thread->depth && !is_mpi_call(thread->spans[depth].call))
-		depth++;
-	if (depth == thread->depth)
-		return;
-	engine->unbalanced++;
-	set_depth(engine, life, depth, time_ns);
-}
-
-void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct crit_bucket_key *key,
-		       uint64_t polled, uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	struct crit_bucket *bucket = find_bucket(engine, thread, key);
-
-	if (is_mpi_call(key->call))
-		end_lost_call(engine, life, time_ns);
-	if (thread->depth >= CRIT_SPAN_DEPTH) {
-		engine->unbalanced++;
-		return;
-	}
-	close_cell(thread, time_ns);
-	thread->spans[thread->depth++] =
-		(struct crit_span_frame){ bucket, key->call, key->span_class };
-	thread->span_class = key->span_class;
-	resegment(engine, life, bucket, time_ns);
-	if (thread->share != CRIT_SHARE_OUT) {
-		bucket->visits++;
-		bucket->polled += polled;
-	}
-}
-
-void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	uint32_t depth = thread->depth;
-
-	if (depth && thread->spans[depth - 1].call == call) {
-		set_depth(engine, life, depth - 1, time_ns);
-		return;
-	}
-	engine->unbalanced++;
-	while (depth && thread->spans[depth - 1].call != call)
-		depth--;
-	if (depth) /* leaves were lost: the outer span ends, and with it all inside */
-		set_depth(engine, life, depth - 1, time_ns);
-}
-
-void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
-{
-	if (engine->threads[life].depth)
-		set_depth(engine, life, 0, time_ns);
+	crit_engine_resegment(engine, life, thread->bucket, time_ns);
+	if (engine->tracer)
+		crit_tracer_update(engine->tracer, life, time_ns);
 }
 
 void crit_engine_finish(struct crit_engine *engine)
@@ -389,10 +365,20 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 	if (ranks) {
 		engine->run_ranks = calloc(ranks, sizeof(*engine->run_ranks));
 		engine->node_ranks = calloc(ranks, sizeof(*engine->node_ranks));
-		if (!engine->run_ranks || !engine->node_ranks)
+		engine->rank_idles = calloc(ranks, sizeof(*engine->rank_idles));
+		if (!engine->run_ranks || !engine->node_ranks || !engine->rank_idles)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* The first thread of a process that is a rank. */
+static bool is_main(const struct crit_model *model, const struct crit_life *life)
+{
+	const struct crit_process *process = &model->processes[life->process];
+
+	return process->rank != CRIT_NONE &&
+	       (life->tid == life->tgid || (process->ns_pid && life->ns_tid == process->ns_pid));
 }
 
 static int prepare_threads(struct crit_engine *engine, const struct crit_model *model)
@@ -407,8 +393,11 @@ static int prepare_threads(struct crit_engine *engine, const struct crit_model *
 		if (!thread->base)
 			return -ENOMEM;
 		thread->bucket = thread->base;
+		thread->member = CRIT_NONE;
+		thread->idling = CRIT_NONE;
 		thread->span_class = CRIT_CLASS_USER;
 		thread->is_open = model->lives[i].part == CRIT_NONE;
+		thread->is_main = is_main(model, &model->lives[i]);
 	}
 	return 0;
 }
@@ -421,9 +410,12 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 	int rc;
 
 	*engine = (struct crit_engine){ .model = model };
+	crit_teams_init(&engine->teams);
 	rc = allocate(engine, model);
 	if (!rc)
 		rc = prepare_threads(engine, model);
+	if (!rc)
+		rc = crit_rivals_init(&engine->rivals, model->life_count);
 	if (rc) {
 		crit_engine_fini(engine);
 		return rc;
@@ -444,11 +436,18 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 
 void crit_engine_fini(struct crit_engine *engine)
 {
+	size_t i;
+
+	for (i = 0; engine->threads && i < engine->model->life_count; i++)
+		free(engine->threads[i].spans);
+	crit_teams_fini(&engine->teams);
 	crit_buckets_fini(&engine->buckets);
 	crit_blame_fini(&engine->blame);
+	crit_rivals_fini(&engine->rivals);
 	free(engine->reciprocals);
 	free(engine->threads);
 	free(engine->nodes);
 	free(engine->run_ranks);
 	free(engine->node_ranks);
+	free(engine->rank_idles);
 }

@@ -15,8 +15,10 @@
 #include "analysis/bucket.h"
 #include "analysis/metric.h"
 #include "analysis/model.h"
+#include "analysis/rivals.h"
+#include "analysis/teams.h"
 
-#define CRIT_SPAN_DEPTH 16u
+#define CRIT_SPAN_DEPTH 1024u /* of a thread; more than a shim records */
 
 enum crit_share { /* how a thread takes part in the dealing */
 	CRIT_SHARE_OUT = 0, /* not at all: not app, not alive, outside its part */
@@ -44,6 +46,13 @@ struct crit_rank_state { /* of one rank in one scope */
 	crit_fix stall_each; /* what one live thread has */
 };
 
+struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
+	uint32_t idle;
+	bool is_main_in_mpi; /* outside parallel regions */
+	uint64_t since_ns;
+	uint64_t ns;
+};
+
 struct crit_marks { /* where the integrals stood when the segment began */
 	crit_fix cmetric[CRIT_UNIT_COUNT];
 	crit_fix stall[CRIT_UNIT_COUNT];
@@ -53,24 +62,36 @@ struct crit_marks { /* where the integrals stood when the segment began */
 
 struct crit_span_frame {
 	struct crit_bucket *bucket;
+	uint64_t arg; /* of CRIT_S_ENTER */
+	uint64_t enter_ns;
+	uint32_t member; /* of a team (analysis/teams.h), or CRIT_NONE */
 	uint16_t call;
 	uint8_t span_class;
+	bool is_begun; /* counts among the times its region was begun */
 };
 
 struct crit_thread {
 	struct crit_bucket *bucket; /* of the innermost span */
 	struct crit_bucket *base; /* of no span */
 	uint64_t since_ns; /* begin of the segment */
+	struct crit_rivalry rivalry; /* while it is preempted */
 	uint64_t cell_since_ns; /* begin of the present kernel state and class */
 	uint8_t state; /* enum crit_kernel_state; NONE while not alive */
 	uint8_t span_class; /* of the innermost span */
 	uint8_t share; /* enum crit_share */
 	bool is_open; /* its part of the window is */
 	bool is_over; /* born and dead: nothing brings it back */
+	bool is_main; /* of a rank */
+	bool is_idle; /* counted in its rank's crit_rank_idle */
 	uint32_t depth; /* open spans */
+	uint32_t hidden; /* and those beyond CRIT_SPAN_DEPTH */
+	uint32_t late; /* parallel regions that are over, but that it has not told the end of */
+	uint32_t member; /* of the innermost team it is in, or CRIT_NONE */
+	uint32_t idling; /* the member it was, idle until the instance is over, or CRIT_NONE */
 	struct crit_marks run;
 	struct crit_marks node; /* used when there are several nodes */
-	struct crit_span_frame spans[CRIT_SPAN_DEPTH];
+	struct crit_span_frame *spans;
+	size_t span_capacity;
 	struct crit_cells cells;
 	uint64_t alive_ns;
 	crit_fix node_cmetric[CRIT_UNIT_COUNT];
@@ -84,12 +105,16 @@ struct crit_engine {
 	struct crit_scope_state *nodes; /* NULL: one node, the same as run */
 	struct crit_rank_state *run_ranks; /* NULL: no ranks */
 	struct crit_rank_state *node_ranks;
+	struct crit_rank_idle *rank_idles;
 	crit_fix *reciprocals; /* of 1 .. reciprocal_count - 1 */
 	size_t reciprocal_count;
 	struct crit_buckets buckets;
 	struct crit_blame blame;
+	struct crit_rivals rivals;
+	struct crit_teams teams;
 	bool is_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
 	uint64_t unbalanced;
+	struct crit_tracer *tracer; /* NULL: nobody listens */
 	int error; /* the first -ENOMEM; everything after it is void */
 };
 
@@ -100,14 +125,24 @@ void crit_engine_fini(struct crit_engine *engine);
 /* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
 void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
 			   uint64_t time_ns);
+/* A life lost its CPU (after set_state) or gets one (before it): by_life, or as taken says. */
+void crit_engine_preempted(struct crit_engine *engine, uint32_t life, uint32_t by_life,
+			   const struct crit_kernel_taken *taken, uint64_t time_ns);
+void crit_engine_given_back(struct crit_engine *engine, uint32_t life, uint32_t by_life,
+			    const struct crit_kernel_taken *taken, uint64_t time_ns);
 void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
 			  uint64_t time_ns);
+/* arg: of CRIT_S_ENTER; of a parallel region its instance.  Cost: O(members) where one ends. */
 void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct crit_bucket_key *key,
-		       uint64_t polled, uint64_t time_ns);
+		       uint64_t arg, uint64_t polled, uint64_t time_ns);
 void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns);
 
 /* Ends all spans of a life without counting them as unbalanced: exec, or a new tag. */
 void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
+
+/* The class of a life's time outside all spans: user, or omp_idle of OpenMP workers. */
+void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
+			  enum crit_span_class span_class, uint64_t time_ns);
 
 /* Closes every segment at the end of the window. */
 void crit_engine_finish(struct crit_engine *engine);

@@ -29,6 +29,8 @@ struct crit_life {
 	enum crit_role role;
 	bool is_assumed; /* known only from a shim */
 	bool is_born_in_mpi; /* its creator was inside an MPI call */
+	bool is_helper; /* or that of one that was */
+	bool is_worker; /* of an OpenMP runtime, by its tag, or where it decides a role its slots */
 	bool is_exiting; /* EXIT seen, last switch-out not yet */
 	bool has_exit_name;
 	bool has_stream;

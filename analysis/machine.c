@@ -18,6 +18,7 @@ int crit_machine_init(struct crit_machine *machine, struct crit_model *model, ui
 		.model = model,
 		.node = node,
 		.is_survey = is_survey,
+		.has_wakeups = model->nodes[node].row.kernel_half != CRIT_HALF_PERF,
 		.next_life = model->nodes[node].first_life,
 	};
 	machine->on_cpu = malloc(CPUS * sizeof(*machine->on_cpu));
@@ -261,6 +262,8 @@ static int switch_out(struct crit_machine *machine, const struct crit_kernel_swi
 	if (!rc)
 		rc = settle(machine, index, is_expected,
 			    is_runnable ? CRIT_STATE_RUNNABLE : CRIT_STATE_BLOCKED, head->time_ns);
+	if (CRIT_TAG_FIELD(record->prev_tag, CLASS) == CRIT_CLASS_OMP_IDLE)
+		life->is_worker = true;
 	life->switches++;
 	life->preemptions += is_runnable;
 	if (!is_runnable && head->state & STATE_DEAD_BITS) {
@@ -285,7 +288,8 @@ static int switch_in(struct crit_machine *machine, const struct crit_kernel_swit
 	if (rc || index == CRIT_NONE)
 		return rc;
 	life = &machine->model->lives[index];
-	is_expected = life->belief == CRIT_STATE_RUNNABLE;
+	is_expected = life->belief == CRIT_STATE_RUNNABLE ||
+		      (life->belief == CRIT_STATE_BLOCKED && !machine->has_wakeups);
 	leave_cpu(machine, index);
 	rc = settle(machine, index, is_expected, CRIT_STATE_RUNNING, head->time_ns);
 	life->cpu = head->cpu;
@@ -345,7 +349,10 @@ static int on_fork(struct crit_machine *machine, const struct crit_kernel_fork *
 		life = &machine->model->lives[index];
 		life->creator = creator;
 		life->is_born_in_mpi = is_mpi_tag(record->parent_tag);
-		memcpy(life->name, record->comm, sizeof(life->name));
+		if (record->comm[0])
+			memcpy(life->name, record->comm, sizeof(life->name));
+		else if (creator != CRIT_NONE)
+			memcpy(life->name, machine->model->lives[creator].name, sizeof(life->name));
 		rc = crit_process_life_began(
 			machine->model, index,
 			&(struct crit_birth){ .tgid = record->tgid,
@@ -357,6 +364,7 @@ static int on_fork(struct crit_machine *machine, const struct crit_kernel_fork *
 	return rc;
 }
 
+/* ENROL of a thread that is known already tells its present name. */
 static int on_enrol(struct crit_machine *machine, const struct crit_kernel_enrol *record)
 {
 	enum crit_kernel_state state = record->head.state ? CRIT_STATE_BLOCKED : CRIT_STATE_UNKNOWN;
@@ -373,6 +381,8 @@ static int on_enrol(struct crit_machine *machine, const struct crit_kernel_enrol
 		   machine->model->lives[index].belief != CRIT_STATE_RUNNING) {
 		rc = settle(machine, index, false, CRIT_STATE_RUNNING, record->head.time_ns);
 	} else {
+		if (machine->is_survey)
+			memcpy(machine->model->lives[index].name, record->comm, CRIT_COMM_BYTES);
 		return 0;
 	}
 	if (rc || index == CRIT_NONE)

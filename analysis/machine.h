@@ -33,6 +33,7 @@ struct crit_machine {
 	struct crit_model *model;
 	uint32_t node;
 	bool is_survey;
+	bool has_wakeups; /* else a thread that slept is on a CPU all at once */
 	struct crit_map tids; /* tid -> newest life */
 	uint32_t *on_cpu; /* cpu -> life, CRIT_NONE */
 	uint32_t next_life; /* replay: births come in the survey's order */

@@ -4,7 +4,7 @@
  * the lives of threads, and which shim stream belongs to which life.
  *
  * A life is one thread from birth to death; a task number that is used again is another life.  All
- * times here are on the run clock: node 0's monotonic nanoseconds.
+ * times here are on the run clock: the reference node's monotonic nanoseconds (clocks.h).
  */
 #ifndef CRIT_MODEL_H
 #define CRIT_MODEL_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/clocks.h"
 #include "analysis/life.h"
 #include "analysis/map.h"
 #include "analysis/recording.h"
@@ -29,6 +30,8 @@ struct crit_process {
 	uint32_t live_lives;
 	uint64_t begin_ns;
 	uint64_t end_ns; /* CRIT_TIME_MAX: not seen to end */
+	uint64_t registered_ns;
+	char program[CRIT_PROGRAM_BYTES]; /* once registered */
 	bool is_registered;
 	bool is_gone;
 	bool has_kernel; /* the kernel half knows it */
@@ -39,6 +42,7 @@ struct crit_rank {
 	uint32_t node;
 	uint32_t process;
 	uint32_t rank;
+	uint32_t size; /* of its world */
 	uint64_t open_ns;
 	uint64_t close_ns; /* CRIT_TIME_MAX until known */
 	bool is_open; /* no CLOSE seen */
@@ -73,7 +77,7 @@ struct crit_stream {
 struct crit_node {
 	struct crit_recording *recording;
 	struct crit_node_row row; /* filled as it is learnt */
-	int64_t clock_offset_ns; /* run clock minus this node's */
+	struct crit_node_clock clock; /* from its stamps to the run's */
 	uint64_t cut_ns; /* life ends here for everybody; CRIT_TIME_MAX none */
 	uint64_t first_ns; /* smallest and largest stamp */
 	uint64_t end_ns;
@@ -105,6 +109,7 @@ struct crit_model {
 	char arguments[CRIT_EXE_BYTES];
 	char library[CRIT_TEXT_BYTES];
 	uint32_t flavour;
+	uint64_t omitted; /* what the user left out, as CRIT_S_LEVEL has it */
 };
 
 /* A stamp of a node on the run clock. */
@@ -114,11 +119,18 @@ static inline uint64_t crit_model_time(const struct crit_node *node, uint64_t st
 
 	if (stamp_ns >= CRIT_TIME_MAX)
 		stamp_ns = CRIT_TIME_MAX - 1;
-	moved = (int64_t)stamp_ns + node->clock_offset_ns;
+	moved = (int64_t)stamp_ns + node->clock.offset_ns;
+	if (node->clock.slope)
+		moved += (int64_t)(((__int128)((int64_t)stamp_ns - (int64_t)node->clock.at_ns) *
+				    node->clock.slope) >>
+				   CRIT_CLOCK_SLOPE_SHIFT);
 	if (moved < 0)
 		return 0;
 	return (uint64_t)moved < CRIT_TIME_MAX ? (uint64_t)moved : CRIT_TIME_MAX - 1;
 }
+
+/* Where level trace ended: the first node that fell back, or the window's begin if one had none. */
+uint64_t crit_model_traced_until_ns(const struct crit_model *model);
 
 void crit_model_fini(struct crit_model *model);
 

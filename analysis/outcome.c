@@ -93,8 +93,10 @@ static int fill_ranks(const struct crit_model *model, struct crit_results *resul
 		(*ret_rank_rows)[orders[i].index] = (uint32_t)i;
 		row->node = rank->node;
 		row->pid = model->processes[rank->process].pid;
+		memcpy(row->program, model->processes[rank->process].program, sizeof(row->program));
 		row->world_number = rank->world_number;
 		row->rank = rank->rank;
+		row->world_size = rank->size;
 		memcpy(row->world, rank->world, sizeof(row->world));
 		row->is_open = rank->is_open;
 		row->open_ns = rank->open_ns;
@@ -179,17 +181,19 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 	}
 }
 
+/* *ret_thread_rows maps lives to the rows. */
 static int fill_threads(const struct crit_model *model, const struct crit_engine *engine,
-			const uint32_t *rank_rows, struct crit_results *results)
+			const uint32_t *rank_rows, struct crit_results *results,
+			uint32_t **ret_thread_rows)
 {
 	struct order *orders = sorted(model, model->life_count, compare_lives);
 	uint32_t *thread_rows = calloc(model->life_count + 1, sizeof(*thread_rows));
 	size_t i;
 
+	*ret_thread_rows = thread_rows;
 	results->threads = calloc(model->life_count + 1, sizeof(*results->threads));
 	if (!orders || !thread_rows || !results->threads) {
 		free(orders);
-		free(thread_rows);
 		return -ENOMEM;
 	}
 	results->thread_count = model->life_count;
@@ -203,7 +207,6 @@ static int fill_threads(const struct crit_model *model, const struct crit_engine
 	fill_earnings(engine, thread_rows, results);
 	finish_threads(engine, results);
 	free(orders);
-	free(thread_rows);
 	return 0;
 }
 
@@ -279,6 +282,8 @@ static int fill_nodes(const struct crit_model *model, struct crit_results *resul
 		memcpy(row->kernel_release, file->kernel_release, sizeof(row->kernel_release));
 		row->cpu_count = file->cpu_count;
 		row->kernel_status = file->kernel_status;
+		row->perf_status = file->perf_status;
+		row->perf_paranoid = file->perf_paranoid;
 		row->level = file->level;
 		row->end_ns = node->end_ns;
 		row->recording_bytes = node->recording->size_bytes;
@@ -309,25 +314,45 @@ static void fill_heads(const struct crit_model *model, struct crit_results *resu
 	memcpy(results->arguments, model->arguments, sizeof(results->arguments));
 	memcpy(results->library, model->library, sizeof(results->library));
 	results->flavour = model->flavour;
+	results->omitted = model->omitted;
 	results->losses = model->losses;
 }
 
-int crit_outcome_fill(const struct crit_model *model, const struct crit_engine *engine,
-		      struct crit_results *results)
+int crit_outcome_identify(const struct crit_model *model, const struct crit_engine *engine,
+			  struct crit_results *results, uint32_t **ret_rank_rows,
+			  uint32_t **ret_thread_rows)
 {
-	uint32_t *rank_rows = NULL;
 	int rc;
 
 	fill_heads(model, results);
 	rc = fill_nodes(model, results);
 	if (!rc)
-		rc = fill_ranks(model, results, &rank_rows);
+		rc = fill_ranks(model, results, ret_rank_rows);
 	if (!rc)
-		rc = fill_threads(model, engine, rank_rows, results);
+		rc = fill_threads(model, engine, *ret_rank_rows, results, ret_thread_rows);
+	return rc;
+}
+
+int crit_outcome_fill(const struct crit_model *model, struct crit_engine *engine,
+		      struct crit_messages *messages, struct crit_results *results)
+{
+	uint32_t *rank_rows = NULL, *thread_rows = NULL;
+	int rc = crit_outcome_identify(model, engine, results, &rank_rows, &thread_rows);
+	size_t i;
+
+	for (i = 0; i < model->rank_count && !rc; i++)
+		results->ranks[rank_rows[i]].idle_in_mpi_ns = engine->rank_idles[i].ns;
 	if (!rc)
 		rc = fill_laws(engine, results);
 	if (!rc)
 		rc = crit_outcome_fill_calls(model, engine, rank_rows, results);
+	if (!rc)
+		rc = crit_outcome_fill_regions(model, engine, rank_rows, thread_rows, results);
+	if (!rc)
+		rc = crit_rivals_fill(&engine->rivals, thread_rows, results);
+	if (!rc)
+		rc = crit_messages_fill(messages, rank_rows, results);
 	free(rank_rows);
+	free(thread_rows);
 	return rc;
 }

@@ -24,6 +24,8 @@ static int add_counter(const struct crit_model *model, struct crit_engine *engin
 	bucket->visits += counter->count;
 	bucket->folded_visits += counter->folded_count;
 	bucket->folded_ns += counter->folded_ns;
+	bucket->bytes += counter->bytes;
+	bucket->polled += counter->polled_count;
 	return 0;
 }
 
@@ -101,6 +103,7 @@ static void add_bucket(struct crit_call_row *row, const struct crit_bucket *buck
 	row->folded_visits += bucket->folded_visits;
 	row->folded_ns += bucket->folded_ns;
 	row->polled_calls += bucket->polled;
+	row->counted_bytes += bucket->bytes;
 	row->time_ns += bucket->time_ns;
 	if (crit_metric_is_waiting_class(bucket->key.span_class))
 		row->wait_ns += bucket->time_ns;

@@ -38,14 +38,29 @@ uint32_t crit_process_find(const struct crit_model *model, uint32_t node, uint32
 {
 	uint32_t index = crit_map_get(&model->nodes[node].pids, pid);
 
-	while (index != CRIT_NONE) {
+	unsigned int uses;
+
+	for (uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
 		uint32_t older = model->processes[index].older;
 
 		if (older == CRIT_NONE || model->processes[older].end_ns <= time_ns)
 			return index;
 		index = older;
 	}
-	return index;
+	return CRIT_NONE;
+}
+
+uint32_t crit_process_find_registered(const struct crit_model *model, uint32_t node, uint32_t pid)
+{
+	uint32_t index = crit_map_get(&model->nodes[node].pids, pid);
+	unsigned int uses;
+
+	for (uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
+		if (model->processes[index].is_registered)
+			return index;
+		index = model->processes[index].older;
+	}
+	return CRIT_NONE;
 }
 
 uint32_t crit_process_find_life(const struct crit_model *model, uint32_t node, uint32_t pid,
@@ -53,14 +68,16 @@ uint32_t crit_process_find_life(const struct crit_model *model, uint32_t node, u
 {
 	uint32_t index = crit_map_get(&model->nodes[node].threads, thread_key(pid, ns_tid));
 
-	while (index != CRIT_NONE) {
+	unsigned int uses;
+
+	for (uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
 		uint32_t older = model->lives[index].older;
 
 		if (older == CRIT_NONE || model->lives[older].death_ns <= time_ns)
 			return index;
 		index = older;
 	}
-	return index;
+	return CRIT_NONE;
 }
 
 int crit_process_file_life(struct crit_model *model, uint32_t life, uint32_t ns_tid)
@@ -141,8 +158,10 @@ int crit_process_life_named(struct crit_model *model, uint32_t life,
 {
 	struct crit_birth birth = { .tgid = record->tgid };
 
-	memcpy(model->lives[life].name, record->comm, CRIT_COMM_BYTES);
-	model->lives[life].has_exit_name = true;
+	if (record->comm[0]) {
+		memcpy(model->lives[life].name, record->comm, CRIT_COMM_BYTES);
+		model->lives[life].has_exit_name = true;
+	}
 	if (model->lives[life].process != CRIT_NONE)
 		return 0;
 	return crit_process_life_began(model, life, &birth);

@@ -6,6 +6,9 @@
 #include "analysis/model.h"
 #include "core/abi_kernel.h"
 
+/* Uses of one number that are looked back on: CRIT_LIVES_MAX over Linux' 32768 numbers, doubled. */
+#define CRIT_USES_MAX 256u
+
 struct crit_birth {
 	uint32_t tgid;
 	uint32_t ns_tid;
@@ -33,11 +36,17 @@ void crit_process_life_ended(struct crit_model *model, uint32_t life, uint64_t t
  */
 int64_t crit_process_add(struct crit_model *model, uint32_t node, uint32_t pid, uint64_t begin_ns);
 
-/* The process with this pid that lived at time_ns or was the next to be born; CRIT_NONE. */
+/*
+ * The process with this pid that lived at time_ns or was the next to be born; CRIT_NONE, also when
+ * the number was used CRIT_USES_MAX times since.
+ */
 uint32_t crit_process_find(const struct crit_model *model, uint32_t node, uint32_t pid,
 			   uint64_t time_ns);
 
-/* The life with this (pid, number in its own namespace) that lived at time_ns or came next. */
+/* The newest process with this pid that registered; CRIT_NONE likewise. */
+uint32_t crit_process_find_registered(const struct crit_model *model, uint32_t node, uint32_t pid);
+
+/* The same for the life with this (pid, number in its own namespace). */
 uint32_t crit_process_find_life(const struct crit_model *model, uint32_t node, uint32_t pid,
 				uint32_t ns_tid, uint64_t time_ns);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What clients told critd of themselves: processes, ranks, their part of the window, names of
 // threads.
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/process.h"
@@ -19,6 +20,19 @@ static void copy_text(char *to, size_t to_size, const char *from, size_t from_si
 static bool is_mpi_flavour(uint32_t flavour)
 {
 	return flavour == CRIT_FLAVOUR_OPENMPI || flavour == CRIT_FLAVOUR_MPICH;
+}
+
+/* The last part of the path. */
+static void copy_program(char ret_program[CRIT_PROGRAM_BYTES],
+			 const struct crit_rec_process *record)
+{
+	char exe[CRIT_EXE_BYTES];
+	const char *slash;
+
+	copy_text(exe, sizeof(exe), record->exe, sizeof(record->exe));
+	slash = strrchr(exe, '/');
+	(void)snprintf(ret_program, CRIT_PROGRAM_BYTES, "%.*s", (int)CRIT_PROGRAM_BYTES - 1,
+		       slash ? slash + 1 : exe);
 }
 
 static int take_process(struct crit_model *model, uint32_t index, const struct crit_chunk_ref *ref)
@@ -40,6 +54,8 @@ static int take_process(struct crit_model *model, uint32_t index, const struct c
 	process = &model->processes[found];
 	process->ns_pid = record.ns_pid;
 	process->is_registered = true;
+	process->registered_ns = time_ns;
+	copy_program(process->program, &record);
 	process->has_mpi |= is_mpi_flavour(record.flavour);
 	if (!model->flavour)
 		model->flavour = record.flavour;
@@ -54,9 +70,7 @@ static int64_t speaker(struct crit_model *model, uint32_t node, uint32_t pid, ui
 {
 	uint32_t index = crit_process_find(model, node, pid, time_ns);
 
-	while (index != CRIT_NONE && model->processes[index].is_gone)
-		index = CRIT_NONE;
-	if (index != CRIT_NONE)
+	if (index != CRIT_NONE && !model->processes[index].is_gone)
 		return index;
 	return crit_process_add(model, node, pid, time_ns);
 }
@@ -86,6 +100,7 @@ static int take_rank(struct crit_model *model, uint32_t index, const struct crit
 	*rank = (struct crit_rank){ .node = index,
 				    .process = (uint32_t)process,
 				    .rank = record.rank,
+				    .size = record.size,
 				    .open_ns = time_ns,
 				    .close_ns = CRIT_TIME_MAX,
 				    .is_open = true };
@@ -128,9 +143,7 @@ static void take_gone(struct crit_model *model, uint32_t index, const struct cri
 	if (!crit_recording_read_struct(node->recording, ref, &record, sizeof(record)))
 		return;
 	time_ns = crit_model_time(node, record.time_ns);
-	process = crit_map_get(&node->pids, record.pid);
-	while (process != CRIT_NONE && !model->processes[process].is_registered)
-		process = model->processes[process].older;
+	process = crit_process_find_registered(model, index, record.pid);
 	if (process == CRIT_NONE || model->processes[process].is_gone)
 		return;
 	model->processes[process].is_gone = true;

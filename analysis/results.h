@@ -13,15 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/abi_tag.h"
+#include "analysis/earnings.h"
+#include "analysis/hosts.h"
+#include "analysis/message_results.h"
+#include "analysis/node_results.h"
+#include "analysis/region_results.h"
+#include "core/abi_kernel.h"
 #include "core/abi_recording.h"
-
-__extension__ typedef unsigned __int128 crit_fix; /* nanoseconds, 64.64 unsigned fixed point */
-
-static inline double crit_fix_seconds(crit_fix value)
-{
-	return ((double)(uint64_t)(value >> 64) + (double)(uint64_t)value * 0x1p-64) * 1e-9;
-}
+#include "core/abi_tag.h"
 
 enum crit_kernel_state {
 	CRIT_STATE_NONE = 0, /* not born, or gone */
@@ -38,12 +37,6 @@ enum crit_role {
 	CRIT_THREAD_SERVICE,
 	CRIT_THREAD_LAUNCHER,
 	CRIT_THREAD_ROLE_COUNT
-};
-
-enum crit_unit {
-	CRIT_UNIT_THREADS = 0,
-	CRIT_UNIT_RANKS,
-	CRIT_UNIT_COUNT
 };
 
 enum crit_scope {
@@ -65,14 +58,6 @@ struct crit_cells {
 	uint64_t ns[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
 };
 
-/* The sums a set of segments earns.  Unit threads and ranks, scope run. */
-struct crit_earnings {
-	crit_fix cmetric[CRIT_UNIT_COUNT];
-	crit_fix stall[CRIT_UNIT_COUNT];
-	crit_fix waited_for; /* others' waiting time, charged to these active segments */
-	uint64_t waiting_ns; /* own waiting while somebody was active; sums as waited_for */
-};
-
 struct crit_thread_row {
 	uint32_t node; /* index into nodes */
 	uint32_t pid; /* tgid, initial pid namespace (shims only: the process's own number) */
@@ -92,21 +77,30 @@ struct crit_thread_row {
 	uint64_t unmatched; /* switches that did not fit */
 };
 
+#define CRIT_PROGRAM_BYTES 64
+
 struct crit_rank_row {
 	uint32_t node;
 	uint32_t pid;
+	char program[CRIT_PROGRAM_BYTES]; /* file name of its executable, cut; "" unknown */
 	uint32_t world_number; /* index of the world, in order of first appearance */
 	uint32_t rank;
+	uint32_t world_size; /* ranks the world has, recorded or not */
 	char world[CRIT_WORLD_BYTES];
 	bool is_open; /* no CLOSE seen: died, or still inside */
 	uint64_t open_ns; /* its part of the window, run clock */
 	uint64_t close_ns;
 	uint32_t app_threads;
 	struct crit_cells cells; /* sum over its app threads */
+	uint64_t idle_in_mpi_ns; /* its omp_idle threads while the main thread was in MPI, outside
+				    parallel regions */
 	struct crit_earnings run; /* sum over its app threads */
 };
 
-/* One row per call (mpi_calls), or per (call, site, process) (sites).  App threads. */
+/*
+ * One row per call or construct (calls), or per (call, site, process) (sites).  App threads.
+ * Constructs are numbered from CRIT_CALL_OMP_FIRST on.
+ */
 struct crit_call_row {
 	uint32_t call;
 	uint32_t node; /* sites only */
@@ -115,11 +109,32 @@ struct crit_call_row {
 	uint64_t visits;
 	uint64_t folded_visits;
 	uint64_t folded_ns;
-	uint64_t polled_calls; /* Test and Iprobe calls merged into poll spans */
+	uint64_t polled_calls; /* Test, Iprobe and questions merged into poll spans */
+	uint64_t counted_bytes; /* level profile: moved by calls that do not wait */
 	uint64_t time_ns;
 	uint64_t wait_ns; /* of these, in waiting classes */
 	struct crit_earnings run;
 	int32_t top_rank_row; /* the rank that did most of the waited-for work meanwhile; -1 none */
+};
+
+enum crit_rival_kind {
+	CRIT_RIVAL_MEMBER = 0, /* a thread of the run: by_thread */
+	CRIT_RIVAL_STRANGER, /* named */
+	CRIT_RIVAL_HIDDEN, /* another user's, or a recording that does not tell */
+	CRIT_RIVAL_IDLE, /* nobody: the CPU went idle, a quota was used up */
+	CRIT_RIVAL_OTHERS, /* all beyond the most that are told apart */
+	CRIT_RIVAL_COUNT
+};
+
+/* Who took the CPU of a thread that had work to do. */
+struct crit_rival_row {
+	uint32_t thread; /* index into threads */
+	int32_t by_thread; /* index into threads; -1 none */
+	enum crit_rival_kind kind;
+	uint32_t tid; /* of a stranger; 0 several of that name */
+	char name[CRIT_COMM_BYTES]; /* of a stranger, "" else */
+	uint64_t count; /* preemptions */
+	uint64_t lost_ns; /* from there until the thread ran again */
 };
 
 struct crit_law {
@@ -152,28 +167,10 @@ struct crit_losses {
 	uint64_t counters_lost;
 };
 
-struct crit_node_row {
-	char host[CRIT_WORLD_BYTES];
-	char kernel_release[CRIT_WORLD_BYTES];
-	uint32_t cpu_count;
-	int32_t kernel_status; /* 0, or -errno why the kernel half is missing */
-	uint32_t level; /* asked for */
-	uint64_t fallback_ns; /* run clock when trace fell back to profile; 0 never */
-	uint64_t cap_ns; /* run clock when the cap ended the recording; 0 never */
-	uint64_t end_ns; /* last stamp */
-	int32_t output_error; /* -errno of critd's writer, 0 none */
-	bool has_window; /* WINDOW chunk seen */
-	bool has_foot; /* FOOT chunk seen: critd ended well */
-	uint64_t kernel_record_count;
-	uint64_t slot_count;
-	uint64_t critd_cpu_ns;
-	uint64_t recording_bytes;
-};
-
 struct crit_results {
 	enum crit_active_rule rule;
 	bool has_ranks;
-	uint64_t window_begin_ns; /* host monotonic of node 0 */
+	uint64_t window_begin_ns; /* host monotonic of the reference node */
 	uint64_t window_ns;
 	uint64_t start_real_ns; /* Unix time of window_begin */
 	uint64_t elapsed_ns; /* first to last stamp of the run */
@@ -182,6 +179,8 @@ struct crit_results {
 	char arguments[CRIT_EXE_BYTES];
 	char library[CRIT_TEXT_BYTES]; /* MPI library, "" none */
 	uint32_t flavour; /* enum crit_flavour */
+	uint64_t omitted; /* by the user: 1 << enum crit_call_group, CRIT_OMITS_PROGRAMS */
+	struct crit_hosts hosts; /* the nodes its worlds ran on, where there were several */
 	struct crit_node_row *nodes;
 	size_t node_count;
 	struct crit_rank_row *ranks; /* sorted by world, rank */
@@ -194,15 +193,21 @@ struct crit_results {
 	size_t site_count;
 	struct crit_law *laws;
 	size_t law_count;
+	struct crit_rival_row *rivals; /* sorted by thread, lost time descending */
+	size_t rival_count;
+	struct crit_region_results regions;
+	struct crit_message_results messages;
 	struct crit_losses losses;
 };
 
 struct crit_err;
+struct crit_trace_sink;
 
 struct crit_analysis_options {
 	enum crit_active_rule rule;
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
+	const struct crit_trace_sink *trace; /* analysis/trace.h: told of every span; may be NULL */
 };
 
 /*

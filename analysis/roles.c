@@ -6,35 +6,53 @@
 
 #include "analysis/process.h"
 #include "analysis/survey.h"
+#include "core/cleanup.h"
 
 #define ANCESTORS_MAX 1024u
 
-static void order_worlds(struct crit_model *model)
+static int by_opening(const void *left, const void *right)
 {
-	uint32_t number = 0;
-	size_t i, k;
+	const struct crit_rank *a = *(struct crit_rank *const *)left;
+	const struct crit_rank *b = *(struct crit_rank *const *)right;
 
-	for (i = 0; i < model->rank_count; i++)
-		model->ranks[i].world_number = CRIT_NONE;
-	for (;;) { /* worlds are few: the earliest without a number is next */
-		struct crit_rank *first = NULL;
+	if (a->open_ns != b->open_ns)
+		return a->open_ns < b->open_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
 
-		for (i = 0; i < model->rank_count; i++) {
-			struct crit_rank *rank = &model->ranks[i];
+static int by_world(const void *left, const void *right)
+{
+	const struct crit_rank *a = *(struct crit_rank *const *)left;
+	const struct crit_rank *b = *(struct crit_rank *const *)right;
+	int order = strcmp(a->world, b->world);
 
-			if (rank->world_number == CRIT_NONE &&
-			    (!first || rank->open_ns < first->open_ns))
-				first = rank;
-		}
-		if (!first)
-			return;
-		for (k = 0; k < model->rank_count; k++) {
-			if (model->ranks[k].world_number == CRIT_NONE &&
-			    !strcmp(model->ranks[k].world, first->world))
-				model->ranks[k].world_number = number;
-		}
-		number++;
+	return order ? order : by_opening(left, right);
+}
+
+/* Numbers the worlds as their first ranks opened. */
+static int order_worlds(struct crit_model *model)
+{
+	size_t count = model->rank_count, worlds = 0, i;
+	crit_autofree struct crit_rank **ranks = calloc(count + 1, sizeof(struct crit_rank *));
+	crit_autofree struct crit_rank **firsts = calloc(count + 1, sizeof(struct crit_rank *));
+
+	if (!ranks || !firsts)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		ranks[i] = &model->ranks[i];
+	qsort(ranks, count, sizeof(struct crit_rank *), by_world);
+	for (i = 0; i < count; i++) {
+		if (!i || strcmp(ranks[i]->world, ranks[i - 1]->world) != 0)
+			firsts[worlds++] = ranks[i];
 	}
+	qsort(firsts, worlds, sizeof(struct crit_rank *), by_opening);
+	for (i = 0; i < worlds; i++)
+		firsts[i]->world_number = (uint32_t)i;
+	for (i = 1; i < count; i++) {
+		if (!strcmp(ranks[i]->world, ranks[i - 1]->world))
+			ranks[i]->world_number = ranks[i - 1]->world_number;
+	}
+	return 0;
 }
 
 /* Lives and parts end at the cut, or with the recording. */
@@ -114,7 +132,14 @@ static bool is_mpi_call(uint32_t call)
 	return call > 0 && call < CRIT_CALL_OMP_FIRST;
 }
 
-static bool has_mpi_slots(const struct crit_recording *recording, const struct crit_chunk_ref *ref)
+enum calls { /* that a stream tells of */
+	CALLS_NONE = 0,
+	CALLS_WORKER, /* it is one of an OpenMP runtime */
+	CALLS_MPI
+};
+
+static enum calls calls_of_slots(const struct crit_recording *recording,
+				 const struct crit_chunk_ref *ref, bool wants_worker)
 {
 	struct crit_slot slots[128];
 	size_t at = 0;
@@ -127,36 +152,79 @@ static bool has_mpi_slots(const struct crit_recording *recording, const struct c
 		for (i = 0; i < count; i++) {
 			if ((slots[i].kind == CRIT_S_ENTER || slots[i].kind == CRIT_S_POLL) &&
 			    is_mpi_call(slots[i].call))
-				return true;
+				return CALLS_MPI;
+			if (wants_worker && slots[i].kind == CRIT_S_WORKER)
+				return CALLS_WORKER;
 		}
 		at += (size_t)got;
 	}
-	return false;
+	return CALLS_NONE;
 }
 
-/* Does the stream hold an MPI call?  Looks at its slots until there is one, and at its counters. */
-static bool has_mpi_calls(const struct crit_model *model, const struct crit_stream *stream)
+/*
+ * Does the stream hold an MPI call, or say it is a worker's, where that is wanted?  Looks at its
+ * slots until there is one, and at its counters.
+ */
+static enum calls calls_of(const struct crit_model *model, const struct crit_stream *stream,
+			   bool wants_worker)
 {
 	const struct crit_recording *recording = model->nodes[stream->node].recording;
 	struct crit_counter counter;
+	enum calls calls;
 	uint32_t ref;
 
 	if (stream->has_end && is_mpi_call(stream->end.open_call))
-		return true;
+		return CALLS_MPI;
 	for (ref = stream->first_ref; ref != CRIT_NONE; ref = recording->refs[ref].next) {
-		if (has_mpi_slots(recording, &recording->refs[ref]))
-			return true;
+		calls = calls_of_slots(recording, &recording->refs[ref], wants_worker);
+		if (calls)
+			return calls;
 	}
 	for (ref = stream->first_counters; ref != CRIT_NONE; ref = recording->refs[ref].next) {
 		if (crit_recording_read_struct(recording, &recording->refs[ref], &counter,
 					       sizeof(counter)) &&
 		    is_mpi_call(counter.call))
-			return true;
+			return CALLS_MPI;
 	}
-	return false;
+	return CALLS_NONE;
 }
 
-/* Processes that call MPI, and threads born in MPI that turn out to call it themselves. */
+/*
+ * Without tags: whom a rank's thread creates between its first word, inside its first MPI call, and
+ * the return of its MPI_Init, is born in MPI.
+ */
+static void find_births_in_init(struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++) {
+		struct crit_life *life = &model->lives[i];
+		const struct crit_process *process;
+
+		if (model->nodes[life->node].row.kernel_half != CRIT_HALF_PERF ||
+		    life->creator == CRIT_NONE)
+			continue;
+		process = &model->processes[model->lives[life->creator].process];
+		life->is_born_in_mpi = process->is_registered && process->rank != CRIT_NONE &&
+				       life->birth_ns >= process->registered_ns &&
+				       life->birth_ns < model->ranks[process->rank].open_ns;
+	}
+}
+
+/* Threads that helpers of the MPI library made, directly or not; creators are older. */
+static void find_helpers(struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++) {
+		struct crit_life *life = &model->lives[i];
+
+		life->is_helper = life->is_born_in_mpi || (life->creator != CRIT_NONE &&
+							   model->lives[life->creator].is_helper);
+	}
+}
+
+/* Processes that call MPI, and helpers that turn out to call it themselves, or to be workers. */
 static void find_callers(struct crit_model *model)
 {
 	size_t i;
@@ -164,15 +232,17 @@ static void find_callers(struct crit_model *model)
 	for (i = 0; i < model->stream_count; i++) {
 		const struct crit_stream *stream = &model->streams[i];
 		struct crit_life *life;
+		enum calls calls;
 
 		if (stream->life == CRIT_NONE)
 			continue;
 		life = &model->lives[stream->life];
-		if (!life->is_born_in_mpi && model->processes[life->process].has_mpi)
+		if (!life->is_helper && model->processes[life->process].has_mpi)
 			continue;
-		if (!has_mpi_calls(model, stream))
+		calls = calls_of(model, stream, life->is_helper);
+		life->is_worker |= calls == CALLS_WORKER;
+		if (calls != CALLS_MPI)
 			continue;
-		life->is_born_in_mpi = false;
 		life->has_mpi_calls = true;
 		model->processes[life->process].has_mpi = true;
 	}
@@ -187,7 +257,7 @@ static bool is_service(const struct crit_model *model, const struct crit_life *l
 	bool is_rank_itself = life->tid == life->tgid &&
 			      model->processes[life->process].rank != CRIT_NONE;
 
-	if (life->has_mpi_calls || is_rank_itself)
+	if (life->has_mpi_calls || life->is_worker || is_rank_itself)
 		return false;
 	return life->is_born_in_mpi || (life->creator != CRIT_NONE &&
 					model->lives[life->creator].role == CRIT_THREAD_SERVICE);
@@ -255,11 +325,15 @@ int crit_survey_roles(struct crit_model *model)
 	int rc;
 
 	link_parents(model);
-	order_worlds(model);
+	rc = order_worlds(model);
+	if (rc)
+		return rc;
 	close_lives(model);
 	rc = make_parts(model);
 	if (rc)
 		return rc;
+	find_births_in_init(model);
+	find_helpers(model);
 	find_callers(model);
 	cast_roles(model);
 	set_window(model);

@@ -9,6 +9,8 @@
 #include "analysis/machine.h"
 #include "analysis/process.h"
 
+#define STAMP_SLOTS 8u /* looked at together when a chunk's first or last stamp is wanted */
+
 static void see_time(struct crit_node *node, uint64_t time_ns)
 {
 	if (!time_ns || time_ns >= CRIT_TIME_MAX)
@@ -84,27 +86,61 @@ static void chain(struct crit_recording *recording, uint32_t *first, uint32_t *l
 	*last = index;
 }
 
+/*
+ * The stamp of the first or last slot of a chunk that has one; details have none, and there may be
+ * chunks of nothing else.  A poll span ends with the slot before its second one.
+ */
+static bool find_stamp(const struct crit_node *node, const struct crit_chunk_ref *ref, bool is_last,
+		       uint64_t *ret_stamp_ns)
+{
+	struct crit_slot slots[STAMP_SLOTS];
+	size_t left = ref->length / sizeof(slots[0]);
+	size_t from = 0;
+
+	while (left) {
+		size_t want = left < STAMP_SLOTS ? left : STAMP_SLOTS;
+		size_t at = is_last ? left - want : from;
+		size_t i;
+
+		if (crit_recording_read(node->recording, ref, at * sizeof(slots[0]), slots,
+					want * sizeof(slots[0])) !=
+		    (ssize_t)(want * sizeof(slots[0])))
+			return false;
+		for (i = 0; i < want; i++) {
+			const struct crit_slot *slot = &slots[is_last ? want - 1 - i : i];
+
+			if (!crit_slot_has_stamp(slot->kind))
+				continue;
+			*ret_stamp_ns = is_last && slot->kind == CRIT_S_POLL ? slot->arg
+									     : slot->time_ns;
+			return true;
+		}
+		from += want;
+		left -= want;
+	}
+	return false;
+}
+
+/* A stream begins with a LEVEL, which says what the user left out. */
+static void read_omitted(struct crit_model *model, const struct crit_node *node,
+			 const struct crit_chunk_ref *ref)
+{
+	struct crit_slot slot;
+
+	if (crit_recording_read_struct(node->recording, ref, &slot, sizeof(slot)) &&
+	    slot.kind == CRIT_S_LEVEL)
+		model->omitted |= slot.site;
+}
+
 static void read_slot_stamps(struct crit_node *node, struct crit_stream *stream,
 			     const struct crit_chunk_ref *ref)
 {
-	size_t last = ref->length / sizeof(struct crit_slot);
-	struct crit_slot slot;
+	uint64_t stamp_ns;
 
-	if (!last)
-		return;
-	if (!stream->first_ns &&
-	    crit_recording_read_struct(node->recording, ref, &slot, sizeof(slot)))
-		stream->first_ns = crit_model_time(node, slot.time_ns);
-	if (crit_recording_read(node->recording, ref, (last - 1) * sizeof(slot), &slot,
-				sizeof(slot)) != sizeof(slot))
-		return;
-	if (slot.kind == CRIT_S_CONTINUED) { /* the end of a poll span stands one slot before */
-		if (last < 2 || crit_recording_read(node->recording, ref, (last - 2) * sizeof(slot),
-						    &slot, sizeof(slot)) != sizeof(slot))
-			return;
-		slot.time_ns = slot.arg;
-	}
-	stream->last_ns = crit_model_time(node, slot.time_ns);
+	if (!stream->first_ns && find_stamp(node, ref, false, &stamp_ns))
+		stream->first_ns = crit_model_time(node, stamp_ns);
+	if (find_stamp(node, ref, true, &stamp_ns))
+		stream->last_ns = crit_model_time(node, stamp_ns);
 }
 
 static void take_note(struct crit_model *model, struct crit_node *node,
@@ -157,6 +193,8 @@ static void take_foot(struct crit_node *node, const struct crit_chunk_ref *ref)
 		node->recording->kernel_lost = foot.kernel_lost;
 	if (foot.shim_lost > node->recording->shim_lost)
 		node->recording->shim_lost = foot.shim_lost;
+	if (foot.no_stripe > node->recording->no_stripe)
+		node->recording->no_stripe = foot.no_stripe;
 }
 
 static int take_chunk(struct crit_model *model, uint32_t index, uint32_t at, uint32_t *last_kernel)
@@ -178,6 +216,8 @@ static int take_chunk(struct crit_model *model, uint32_t index, uint32_t at, uin
 			if (ref->position != stream->next_slot)
 				model->losses.shim_spans++;
 			stream->next_slot = ref->position + ref->length / sizeof(struct crit_slot);
+			if (!stream->first_ns)
+				read_omitted(model, node, ref);
 			read_slot_stamps(node, stream, ref);
 		} else {
 			model->losses.shim_spans++; /* nobody said whose they are */
@@ -226,6 +266,7 @@ int crit_survey_chunks(struct crit_model *model, uint32_t index)
 		node->cut_ns = node->row.cap_ns;
 	see_time(node, node->cut_ns); /* who lives then lives until then */
 	model->losses.kernel_records += node->recording->kernel_lost;
+	model->losses.no_stripe_threads += node->recording->no_stripe;
 	model->losses.corrupt_chunks += node->recording->corrupt_chunks;
 	model->losses.truncated_bytes += node->recording->truncated_bytes;
 	model->losses.missing_chunks += node->recording->missing_chunks;
@@ -238,7 +279,7 @@ static void name_only(struct crit_model *model, const struct crit_machine *machi
 {
 	uint32_t index;
 
-	if (record->head.kind != CRIT_K_EXIT)
+	if (record->head.kind != CRIT_K_EXIT || !record->comm[0])
 		return;
 	index = crit_machine_find(machine, record->tid);
 	if (index == CRIT_NONE || model->lives[index].has_exit_name)
@@ -292,34 +333,16 @@ int crit_survey_kernel(struct crit_model *model, uint32_t index)
 	return rc;
 }
 
-static void set_clock(struct crit_model *model, uint32_t index)
-{
-	const struct crit_rec_file *base = &model->nodes[0].recording->file;
-	const struct crit_rec_file *file = &model->nodes[index].recording->file;
-
-	/*
-	 * same boot: same clock; else as good as the nodes' wall clocks, until CLOCK chunks say
-	 * better
-	 */
-	if (!index || !file->start_real_ns || !base->start_real_ns ||
-	    (file->boot[0] && !strcmp(file->boot, base->boot)))
-		return;
-	model->nodes[index].clock_offset_ns =
-		(int64_t)((file->start_real_ns - file->start_mono_ns) -
-			  (base->start_real_ns - base->start_mono_ns)) %
-		(int64_t)CRIT_TIME_MAX;
-}
-
 int crit_survey(struct crit_model *model)
 {
 	uint32_t i;
 	int rc = 0;
 
 	model->first_exec_ns = CRIT_TIME_MAX;
+	crit_clocks_set(model);
 	for (i = 0; i < model->node_count && !rc; i++) {
 		model->nodes[i].cut_ns = CRIT_TIME_MAX;
 		model->nodes[i].first_ns = CRIT_TIME_MAX;
-		set_clock(model, i);
 		rc = crit_survey_chunks(model, i);
 		if (!rc)
 			rc = crit_survey_kernel(model, i);

@@ -10,6 +10,7 @@
 #include "analysis/merge.h"
 #include "analysis/schedule.h"
 #include "analysis/shim_feed.h"
+#include "analysis/tracer.h"
 
 #define TAG_EARLY_NS                                                                               \
 	CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
@@ -29,6 +30,7 @@ struct source {
 struct timeline {
 	struct crit_model *model;
 	struct crit_engine *engine;
+	struct crit_messages *messages;
 	const struct crit_analysis_options *options;
 	struct crit_merge merge;
 	struct source *sources; /* by order */
@@ -43,12 +45,25 @@ struct timeline {
 	uint64_t events;
 };
 
-static void apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
+/* What a span did is known when it ends: it began with the last event before. */
+static int apply_details(struct timeline *line, const struct crit_shim_feed *feed, uint64_t time_ns)
+{
+	struct crit_message_span span = { .life = feed->stream->life,
+					  .call = feed->event.call,
+					  .enter_ns = feed->applied_ns,
+					  .leave_ns = time_ns };
+
+	return crit_messages_take(line->messages, &span, feed->details, feed->detail_count);
+}
+
+/* Errors: -ENOMEM. */
+static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 {
 	struct crit_shim_feed *feed = &line->shims[index];
 	const struct crit_span_event *event = &feed->event;
 	uint32_t life = feed->stream->life;
 	uint32_t slots = (uint32_t)(event->next_slot - feed->applied);
+	int rc = 0;
 
 	if (slots) {
 		feed->slots_before = feed->last_slots;
@@ -56,6 +71,11 @@ static void apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 		feed->applied = event->next_slot;
 	}
 	line->stream_of[life] = index;
+	/* before a poll span, those of its leave; before another enter, those of a lost leave */
+	if (feed->detail_count && event->kind >= CRIT_SPAN_ENTER && !feed->has_pending)
+		rc = apply_details(line, feed, time_ns);
+	if (event->kind >= CRIT_SPAN_ENTER)
+		feed->applied_ns = time_ns;
 	if (event->kind == CRIT_SPAN_ENTER) {
 		struct crit_bucket_key key = { .site = event->site,
 					       .life = life,
@@ -63,10 +83,16 @@ static void apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 					       .call = event->call,
 					       .span_class = event->span_class };
 
-		crit_engine_enter(line->engine, life, &key, event->polled, time_ns);
+		crit_engine_enter(line->engine, life, &key, event->arg, event->polled, time_ns);
 	} else if (event->kind == CRIT_SPAN_LEAVE) {
 		crit_engine_leave(line->engine, life, event->call, time_ns);
+	} else if (event->kind == CRIT_SPAN_WORKER) {
+		crit_engine_set_base(line->engine, life, CRIT_CLASS_OMP_IDLE, time_ns);
+	} else if (event->kind == CRIT_SPAN_RELEASE && event->call >= CRIT_CALL_OMP_FIRST &&
+		   line->engine->tracer) {
+		crit_tracer_release(line->engine->tracer, life, time_ns, event->call, event->arg);
 	}
+	return rc;
 }
 
 /* Fetches a stream's next event and gives it its place in the merge.  Errors: -ENOMEM. */
@@ -98,8 +124,9 @@ static int catch_up(struct timeline *line, uint32_t index, uint64_t target, uint
 
 		if (feed->event.time_ns > time_ns + TAG_EARLY_NS)
 			break;
-		apply_span(line, index, time_ns);
-		rc = move_stream(line, index);
+		rc = apply_span(line, index, time_ns);
+		if (!rc)
+			rc = move_stream(line, index);
 		if (rc)
 			return rc;
 	}
@@ -119,15 +146,20 @@ static void apply_tag_only(struct timeline *line, uint32_t life, uint64_t tag, u
 	const struct crit_bucket_key *now = &thread->bucket->key;
 
 	line->model->lives[life].is_tag_only = true;
-	if (key.span_class <= CRIT_CLASS_USER || key.span_class >= CRIT_CLASS_COUNT) {
+	if (!key.call || key.span_class >= CRIT_CLASS_COUNT ||
+	    (key.call < CRIT_CALL_OMP_FIRST && key.span_class <= CRIT_CLASS_USER)) {
 		crit_engine_clear_spans(line->engine, life, time_ns);
+		crit_engine_set_base(line->engine, life,
+				     key.span_class == CRIT_CLASS_OMP_IDLE ? CRIT_CLASS_OMP_IDLE
+									   : CRIT_CLASS_USER,
+				     time_ns);
 		return;
 	}
 	if (thread->depth && now->call == key.call && now->span_class == key.span_class &&
 	    now->region == key.region)
 		return;
 	crit_engine_clear_spans(line->engine, life, time_ns);
-	crit_engine_enter(line->engine, life, &key, 0, time_ns);
+	crit_engine_enter(line->engine, life, &key, 0, 0, time_ns);
 }
 
 static int apply_tag(struct timeline *line, uint32_t life, const struct crit_kernel_switch *record)
@@ -174,6 +206,7 @@ static int apply_transition(struct timeline *line, const struct crit_transition 
 		rc = apply_tag(line, change->life, &record->switched);
 	if (change->flags & CRIT_T_EXEC) {
 		crit_engine_clear_spans(line->engine, change->life, time_ns);
+		crit_engine_set_base(line->engine, change->life, CRIT_CLASS_USER, time_ns);
 		line->stream_of[change->life] = CRIT_NONE;
 	}
 	if (change->flags & CRIT_T_DIED) {
@@ -185,6 +218,33 @@ static int apply_transition(struct timeline *line, const struct crit_transition 
 	return rc;
 }
 
+/* A thread lost its CPU and stays runnable: who came? */
+static void apply_preemption(struct timeline *line, const struct crit_machine *machine,
+			     uint32_t life, const union crit_kernel_record *record)
+{
+	bool is_member = record->head.flags & CRIT_KF_NEXT_MEMBER;
+	uint32_t by_life = is_member ? crit_machine_find(machine, record->switched.next_tid)
+				     : CRIT_NONE;
+
+	if (!line->engine->threads[life].is_over)
+		crit_engine_preempted(line->engine, life, by_life, &record->taken,
+				      record->head.time_ns);
+}
+
+/* A thread that was preempted runs: who left that CPU?  A short record does not tell. */
+static void apply_return(struct timeline *line, const struct crit_machine *machine, uint32_t life,
+			 const union crit_kernel_record *record)
+{
+	bool is_member = record->head.flags & CRIT_KF_PREV_MEMBER;
+	uint32_t by_life = is_member ? crit_machine_find(machine, record->switched.prev_tid)
+				     : CRIT_NONE;
+
+	if (record->head.kind == CRIT_K_SWITCH &&
+	    (is_member || record->head.size >= sizeof(record->taken)))
+		crit_engine_given_back(line->engine, life, by_life, &record->taken,
+				       record->head.time_ns);
+}
+
 static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
 {
 	struct crit_kernel_feed *feed = &line->kernels[node];
@@ -193,8 +253,16 @@ static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
 	unsigned int i;
 	int rc = crit_machine_step(machine, record);
 
-	for (i = 0; i < machine->out_count && !rc; i++)
-		rc = apply_transition(line, &machine->out[i], record);
+	for (i = 0; i < machine->out_count && !rc; i++) {
+		const struct crit_transition *change = &machine->out[i];
+
+		if (change->state == CRIT_STATE_RUNNING &&
+		    line->engine->threads[change->life].rivalry.number)
+			apply_return(line, machine, change->life, record);
+		rc = apply_transition(line, change, record);
+		if (change->flags & CRIT_T_SWITCHED_OUT && change->state == CRIT_STATE_RUNNABLE)
+			apply_preemption(line, machine, change->life, record);
+	}
 	crit_kernel_feed_pop(feed);
 	record = crit_kernel_feed_front(feed);
 	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
@@ -265,8 +333,9 @@ static int play(struct timeline *line)
 		if (source.kind == SOURCE_KERNEL) {
 			rc = play_kernel(line, source.index, cursor.order);
 		} else if (source.kind == SOURCE_STREAM) {
-			apply_span(line, source.index, cursor.time_ns);
-			rc = move_stream(line, source.index);
+			rc = apply_span(line, source.index, cursor.time_ns);
+			if (!rc)
+				rc = move_stream(line, source.index);
 		} else {
 			play_schedule(line, cursor.order);
 		}
@@ -274,6 +343,8 @@ static int play(struct timeline *line)
 			report_progress(line);
 		if (line->engine->error)
 			rc = line->engine->error;
+		else if (!rc && line->engine->tracer)
+			rc = line->engine->tracer->error;
 	}
 	return rc;
 }
@@ -288,7 +359,7 @@ static int start_stream(struct timeline *line, uint32_t index)
 		return 0;
 	if (line->stream_of[stream->life] == CRIT_NONE)
 		line->stream_of[stream->life] = index;
-	crit_shim_feed_init(feed, &line->model->nodes[stream->node], stream);
+	crit_shim_feed_init(feed, line->model, stream, &line->engine->teams.regions);
 	rc = crit_shim_feed_next(feed);
 	if (rc < 0)
 		return rc;
@@ -363,22 +434,29 @@ static int allocate(struct timeline *line)
 static void collect(struct timeline *line)
 {
 	struct crit_model *model = line->model;
+	uint64_t tag_only = 0;
 	size_t i;
 
 	for (i = 0; i < model->stream_count; i++) {
 		model->losses.late_records += line->shims[i].late_records;
 		model->losses.unbalanced_spans += line->shims[i].unbalanced;
+		line->messages->losses.details += line->shims[i].details_lost;
 		model->nodes[model->streams[i].node].row.slot_count += line->shims[i].slots_read;
 	}
 	for (i = 0; i < model->life_count; i++)
-		model->losses.no_stripe_threads += model->lives[i].is_tag_only;
+		tag_only += model->lives[i].is_tag_only;
+	/* the same threads as critd counted, and those of processes without shared memory */
+	if (tag_only > model->losses.no_stripe_threads)
+		model->losses.no_stripe_threads = tag_only;
 	model->losses.unbalanced_spans += line->engine->unbalanced;
 }
 
 int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
-		       const struct crit_analysis_options *options)
+		       struct crit_messages *messages, const struct crit_analysis_options *options)
 {
-	struct timeline line = { .model = model, .engine = engine, .options = options };
+	struct timeline line = {
+		.model = model, .engine = engine, .messages = messages, .options = options
+	};
 	size_t i;
 	int rc;
 

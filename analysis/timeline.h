@@ -11,13 +11,15 @@
 #define CRIT_TIMELINE_H
 
 #include "analysis/engine.h"
+#include "analysis/messages.h"
 #include "analysis/model.h"
 
 /*
- * Plays the recordings of a surveyed model into an engine made for it.  Adds to model->losses.
+ * Plays the recordings of a surveyed model into an engine and messages made for it.  Adds to
+ * model->losses.
  * Errors: -ENOMEM.  Cost: O(log streams) per event, O(1) while one stream stays the earliest.
  */
 int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
-		       const struct crit_analysis_options *options);
+		       struct crit_messages *messages, const struct crit_analysis_options *options);
 
 #endif

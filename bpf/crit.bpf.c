@@ -9,7 +9,7 @@
 #include "core/abi_kernel.h"
 #include "core/abi_member.h"
 
-#define NO_SLOT (~0u)
+#define NO_RUN (~0u)
 
 /* Set by critd before load; dead code goes with them. */
 const volatile bool has_prev_state; /* sched_switch has its fourth argument */
@@ -47,9 +47,9 @@ struct {
 	__type(value, struct crit_member);
 } registered SEC(".maps");
 
-static __always_inline struct crit_run_counters *counters_of(__u32 run_slot)
+static __always_inline struct crit_run_counters *counters_of(__u32 run_number)
 {
-	return &run_counters[run_slot & (CRIT_RUN_SLOTS - 1)];
+	return &run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
 }
 
 static __always_inline struct crit_member *create_member(struct task_struct *task,
@@ -85,7 +85,7 @@ static struct crit_member *lookup_registered(struct task_struct *task)
 
 	if (!found)
 		return NULL;
-	init.run_slot = found->run_slot;
+	init.run_number = found->run_number;
 	init.flags = found->flags;
 	init.tag_offset = found->tag_offset;
 	return create_member(task, &init);
@@ -109,22 +109,36 @@ static __always_inline struct crit_member *member_of(struct task_struct *task)
 	return member;
 }
 
-static __always_inline void *reserve(__u32 run_slot, __u64 size)
+/*
+ * Like member_of, for the task that runs: one whose run is over is a member no more.  Until it is
+ * seen here its records carry the old run's number, which critd drops.
+ */
+static __always_inline struct crit_member *living_member_of(struct task_struct *task)
+{
+	struct crit_member *member = member_of(task);
+
+	if (!member || counters_of(member->run_number)->run_number == member->run_number)
+		return member;
+	delete_member(task);
+	return NULL;
+}
+
+static __always_inline void *reserve(__u32 run_number, __u64 size)
 {
 	void *record = bpf_ringbuf_reserve(&records, size, 0);
 
 	if (!record)
-		__sync_fetch_and_add(&counters_of(run_slot)->lost, 1);
+		__sync_fetch_and_add(&counters_of(run_number)->lost, 1);
 	return record;
 }
 
 static __always_inline void set_head(struct crit_kernel_head *head, __u8 kind, __u8 size,
-				     __u32 run_slot, __u8 flags)
+				     __u32 run_number, __u8 flags)
 {
 	head->kind = kind;
 	head->size = size;
 	head->cpu = (__u16)bpf_get_smp_processor_id();
-	head->run_slot = (__u16)run_slot;
+	head->run_slot = (__u16)run_number;
 	head->flags = flags;
 	head->state = 0;
 	head->time_ns = bpf_ktime_get_ns();
@@ -188,14 +202,14 @@ static __always_inline __u32 state_now(struct task_struct *task)
 	return (__u32)old->state;
 }
 
-static __always_inline void emit_exec(struct task_struct *task, __u32 run_slot, __u32 old_tid,
+static __always_inline void emit_exec(struct task_struct *task, __u32 run_number, __u32 old_tid,
 				      __u8 flags)
 {
-	struct crit_kernel_exec *r = reserve(run_slot, sizeof(*r));
+	struct crit_kernel_exec *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_EXEC, sizeof(*r), run_slot, flags);
+	set_head(&r->head, CRIT_K_EXEC, sizeof(*r), run_number, flags);
 	r->tid = task->pid;
 	r->old_tid = old_tid;
 	r->tgid = task->tgid;
@@ -204,13 +218,13 @@ static __always_inline void emit_exec(struct task_struct *task, __u32 run_slot, 
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void emit_enrol(struct task_struct *task, __u32 run_slot, __u8 flags)
+static __always_inline void emit_enrol(struct task_struct *task, __u32 run_number, __u8 flags)
 {
-	struct crit_kernel_enrol *r = reserve(run_slot, sizeof(*r));
+	struct crit_kernel_enrol *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_ENROL, sizeof(*r), run_slot, flags);
+	set_head(&r->head, CRIT_K_ENROL, sizeof(*r), run_number, flags);
 	r->tid = task->pid;
 	r->tgid = task->tgid;
 	r->ns_tid = ns_tid_of(task);
@@ -222,12 +236,16 @@ static __always_inline void emit_enrol(struct task_struct *task, __u32 run_slot,
 static __always_inline void expel(struct task_struct *task, struct crit_member *member,
 				  __u32 old_tid)
 {
-	__u32 run_slot = member->run_slot;
+	__u32 run_number = member->run_number;
+	__u32 tgid = task->tgid;
 
 	if (member->flags & CRIT_MF_FORKED)
-		__sync_fetch_and_add(&counters_of(run_slot)->live_forked, -1);
-	emit_exec(task, run_slot, old_tid, CRIT_KF_EXPELLED);
+		__sync_fetch_and_add(&counters_of(run_number)->live_forked, -1);
+	emit_exec(task, run_number, old_tid, CRIT_KF_EXPELLED);
 	delete_member(task);
+	/* else its process's entry makes it a member again at once */
+	if (bpf_map_delete_elem(&registered, &tgid) == 0)
+		__sync_fetch_and_add(&registered_count, -1);
 }
 
 /*
@@ -246,7 +264,7 @@ static __noinline int admit(struct task_struct *task, struct crit_member *member
 		return 0;
 	}
 	if ((flags & CRIT_MF_NEW) || ((flags & CRIT_MF_ASLEEP) && is_current))
-		emit_enrol(task, member->run_slot, is_current ? CRIT_KF_RUNNING : 0);
+		emit_enrol(task, member->run_number, is_current ? CRIT_KF_RUNNING : 0);
 	flags &= ~(CRIT_MF_NEW | CRIT_MF_ASLEEP);
 	if (is_current) {
 		member->mm = (__u64)task->mm;
@@ -281,14 +299,14 @@ static __always_inline __u8 refresh_tag(struct task_struct *task, struct crit_me
 	return CRIT_KF_HAS_TAG;
 }
 
-static __always_inline void emit_switch(__u32 run_slot, __u8 flags, __u8 state, __u32 prev_tid,
+static __always_inline void emit_switch(__u32 run_number, __u8 flags, __u8 state, __u32 prev_tid,
 					__u32 next_tid, __u64 prev_tag)
 {
-	struct crit_kernel_switch *r = reserve(run_slot, sizeof(*r));
+	struct crit_kernel_switch *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_SWITCH, sizeof(*r), run_slot, flags);
+	set_head(&r->head, CRIT_K_SWITCH, sizeof(*r), run_number, flags);
 	r->head.state = state;
 	r->prev_tid = prev_tid;
 	r->next_tid = next_tid;
@@ -296,20 +314,70 @@ static __always_inline void emit_switch(__u32 run_slot, __u8 flags, __u8 state, 
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-/* Returns 1 when next, of run next_slot, went into the same record. */
-static __always_inline int switch_out(struct task_struct *prev, struct crit_member *member,
-				      __u8 state, __u32 next_slot, __u32 next_tid)
+static __always_inline void name_taker(struct crit_kernel_taken *r, struct task_struct *taker)
 {
-	__u32 run_slot = member->run_slot;
+	r->taker_tid = 0;
+	r->taker_tgid = 0;
+	__builtin_memset(r->taker_comm, 0, sizeof(r->taker_comm));
+	if (!crit_sched_may_name(BPF_CORE_READ(taker, cred, uid.val), served_uid))
+		return;
+	r->taker_tid = taker->pid;
+	r->taker_tgid = taker->tgid;
+	read_comm(r->taker_comm, taker);
+}
+
+/* Like emit_switch, when a stranger takes the CPU of a member that wants to keep it. */
+static __noinline void emit_taken(struct task_struct *prev, struct crit_member *member, __u8 flags,
+				  struct task_struct *next)
+{
+	struct crit_kernel_taken *r = reserve(member->run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), member->run_number, flags);
+	r->switched.prev_tid = prev->pid;
+	r->switched.next_tid = 0;
+	r->switched.prev_tag = member->tag;
+	name_taker(r, next);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Likewise, when a stranger gives the CPU back to a member that was preempted. */
+static __noinline void emit_given_back(struct task_struct *prev, __u32 run_number,
+				       struct task_struct *next)
+{
+	struct crit_kernel_taken *r = reserve(run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), run_number, CRIT_KF_NEXT_MEMBER);
+	r->switched.prev_tid = 0;
+	r->switched.next_tid = next->pid;
+	r->switched.prev_tag = 0;
+	name_taker(r, prev);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Returns 1 when next, of run next_run, went into the same record. */
+static __always_inline int switch_out(struct task_struct *prev, struct crit_member *member,
+				      __u8 state, struct task_struct *next, __u32 next_run)
+{
+	__u32 run_number = member->run_number;
 	__u8 flags = CRIT_KF_PREV_MEMBER;
-	int is_shared = next_slot == run_slot;
+	int is_shared = next_run == run_number;
 
 	flags |= refresh_tag(prev, member);
-	if (state == 0)
+	if (state == 0) {
 		flags |= CRIT_KF_PREEMPTED;
+		member->flags |= CRIT_MF_PREEMPTED;
+	}
 	if (is_shared)
 		flags |= CRIT_KF_NEXT_MEMBER;
-	emit_switch(run_slot, flags, state, prev->pid, is_shared ? next_tid : 0, member->tag);
+	if (state == 0 && !is_shared)
+		emit_taken(prev, member, flags, next);
+	else
+		emit_switch(run_number, flags, state, prev->pid, is_shared ? next->pid : 0,
+			    member->tag);
 	if (crit_sched_is_dead(state) && !has_task_storage)
 		delete_member(prev);
 	return is_shared;
@@ -321,24 +389,28 @@ int on_sched_switch(__u64 *ctx)
 	struct task_struct *prev = (void *)ctx[1];
 	struct task_struct *next = (void *)ctx[2];
 	struct crit_member *member;
-	__u32 next_slot = NO_SLOT, next_tid = 0;
+	__u32 next_run = NO_RUN, next_flags = 0;
 	__u32 now, prev_state;
 
 	member = member_of(next);
 	if (member && (!(member->flags & FIRST_SIGHT) || admit(next, member, 0))) {
-		next_slot = member->run_slot;
-		next_tid = next->pid;
+		next_run = member->run_number;
+		next_flags = member->flags;
+		if (next_flags & CRIT_MF_PREEMPTED)
+			member->flags = next_flags & ~CRIT_MF_PREEMPTED;
 	}
-	member = member_of(prev);
+	member = living_member_of(prev);
 	if (member && (!(member->flags & FIRST_SIGHT) || admit(prev, member, 1))) {
 		now = state_now(prev);
 		prev_state = has_prev_state ? (__u32)ctx[3] : now;
 		if (switch_out(prev, member, crit_sched_state(prev_state, now, (__u32)ctx[0] & 1),
-			       next_slot, next_tid))
+			       next, next_run))
 			return 0;
 	}
-	if (next_slot != NO_SLOT)
-		emit_switch(next_slot, CRIT_KF_NEXT_MEMBER, 0, 0, next_tid, 0);
+	if (next_run != NO_RUN && (next_flags & CRIT_MF_PREEMPTED))
+		emit_given_back(prev, next_run, next);
+	else if (next_run != NO_RUN)
+		emit_switch(next_run, CRIT_KF_NEXT_MEMBER, 0, 0, next->pid, 0);
 	return 0;
 }
 
@@ -351,10 +423,10 @@ static __always_inline int wake(struct task_struct *task, __u8 kind)
 		return 0;
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 0))
 		return 0;
-	r = reserve(member->run_slot, sizeof(*r));
+	r = reserve(member->run_number, sizeof(*r));
 	if (!r)
 		return 0;
-	set_head(&r->head, kind, sizeof(*r), member->run_slot, 0);
+	set_head(&r->head, kind, sizeof(*r), member->run_number, 0);
 	r->tid = task->pid;
 	r->waker_tid = 0;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
@@ -374,13 +446,13 @@ int on_sched_wakeup_new(__u64 *ctx)
 }
 
 static __always_inline void emit_fork(struct task_struct *parent, struct task_struct *child,
-				      __u32 run_slot, __u8 flags, __u64 parent_tag)
+				      __u32 run_number, __u8 flags, __u64 parent_tag)
 {
-	struct crit_kernel_fork *r = reserve(run_slot, sizeof(*r));
+	struct crit_kernel_fork *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_FORK, sizeof(*r), run_slot, flags);
+	set_head(&r->head, CRIT_K_FORK, sizeof(*r), run_number, flags);
 	r->parent_tid = parent->pid;
 	r->parent_tgid = parent->tgid;
 	r->tid = child->pid;
@@ -398,7 +470,7 @@ int on_sched_process_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0];
 	struct task_struct *child = (void *)ctx[1];
-	struct crit_member *member = member_of(parent);
+	struct crit_member *member = living_member_of(parent);
 	struct crit_member init = {};
 	__u32 is_thread = child->tgid == parent->tgid;
 	__u8 flags;
@@ -408,7 +480,7 @@ int on_sched_process_fork(__u64 *ctx)
 	if ((member->flags & FIRST_SIGHT) && !admit(parent, member, 1))
 		return 0;
 	flags = refresh_tag(parent, member);
-	init.run_slot = member->run_slot;
+	init.run_number = member->run_number;
 	init.flags = crit_sched_child_flags(member->flags, is_thread);
 	if (is_thread) {
 		init.tag_offset = member->tag_offset;
@@ -416,25 +488,25 @@ int on_sched_process_fork(__u64 *ctx)
 	} else {
 		flags |= CRIT_KF_NEW_PROCESS;
 	}
-	emit_fork(parent, child, init.run_slot, flags, member->tag);
+	emit_fork(parent, child, init.run_number, flags, member->tag);
 	if (create_member(child, &init))
-		__sync_fetch_and_add(&counters_of(init.run_slot)->live_forked, 1);
+		__sync_fetch_and_add(&counters_of(init.run_number)->live_forked, 1);
 	else
-		__sync_fetch_and_add(&counters_of(init.run_slot)->lost_members, 1);
+		__sync_fetch_and_add(&counters_of(init.run_number)->lost_members, 1);
 	return 0;
 }
 
 /* Gives the pid-keyed map the number exec took over from the old leader. */
-static __always_inline struct crit_member *take_over_tid(struct task_struct *task, __u32 old_tid)
+static __always_inline void take_over_tid(struct task_struct *task, __u32 old_tid)
 {
 	struct crit_member *member = bpf_map_lookup_elem(&members_by_tid, &old_tid);
 	struct crit_member copy;
 
 	if (!member)
-		return NULL;
+		return;
 	copy = *member;
 	(void)bpf_map_delete_elem(&members_by_tid, &old_tid);
-	return create_member(task, &copy);
+	(void)create_member(task, &copy);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -446,9 +518,8 @@ int on_sched_process_exec(__u64 *ctx)
 	struct crit_member *member;
 
 	if (!has_task_storage && old_tid != (__u32)task->pid)
-		member = take_over_tid(task, old_tid);
-	else
-		member = member_of(task);
+		take_over_tid(task, old_tid);
+	member = living_member_of(task);
 	if (!member)
 		return 0;
 	member->tag = 0;
@@ -458,23 +529,23 @@ int on_sched_process_exec(__u64 *ctx)
 		return 0;
 	}
 	if (member->flags & (CRIT_MF_NEW | CRIT_MF_ASLEEP))
-		emit_enrol(task, member->run_slot, CRIT_KF_RUNNING);
+		emit_enrol(task, member->run_number, CRIT_KF_RUNNING);
 	member->flags &= ~(CRIT_MF_HAS_TAG | FIRST_SIGHT);
-	emit_exec(task, member->run_slot, old_tid, 0);
+	emit_exec(task, member->run_number, old_tid, 0);
 	return 0;
 }
 
 static __always_inline void count_out(const struct crit_member *member)
 {
 	if (member->flags & CRIT_MF_FORKED)
-		__sync_fetch_and_add(&counters_of(member->run_slot)->live_forked, -1);
+		__sync_fetch_and_add(&counters_of(member->run_number)->live_forked, -1);
 }
 
 SEC("tp_btf/sched_process_exit")
 int on_sched_process_exit(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct crit_member *member = member_of(task);
+	struct crit_member *member = living_member_of(task);
 	struct crit_kernel_exit *r;
 	__u8 flags;
 
@@ -484,12 +555,12 @@ int on_sched_process_exit(__u64 *ctx)
 		return 0;
 	flags = refresh_tag(task, member);
 	member->flags |= CRIT_MF_EXITED;
-	r = reserve(member->run_slot, sizeof(*r));
+	r = reserve(member->run_number, sizeof(*r));
 	if (!r) {
 		count_out(member);
 		return 0;
 	}
-	set_head(&r->head, CRIT_K_EXIT, sizeof(*r), member->run_slot, flags);
+	set_head(&r->head, CRIT_K_EXIT, sizeof(*r), member->run_number, flags);
 	r->tid = task->pid;
 	r->tgid = task->tgid;
 	r->exit_code = task->exit_code;

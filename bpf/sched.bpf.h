@@ -43,6 +43,12 @@ static inline __u32 crit_sched_is_trusted(__u32 uid, __u32 euid, __u32 served_ui
 	       (mm_flags & CRIT_MM_DUMPABLE_MASK) == CRIT_MM_DUMPABLE_USER;
 }
 
+/* May the served user learn the name of a task of this user?  Own ones and the system's. */
+static inline __u32 crit_sched_may_name(__u32 uid, __u32 served_uid)
+{
+	return uid == served_uid || uid == 0;
+}
+
 /* Flags a child starts with.  The tag word belongs to a thread's own process only. */
 static inline __u32 crit_sched_child_flags(__u32 parent_flags, __u32 is_thread)
 {

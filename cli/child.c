@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The child stays in our process group, so the terminal's signals reach it without us; what
- * somebody sends to us alone (si_code says so) is sent on.
+ * The child stays in our process group, so the terminal's signals, and others sent to the group,
+ * reach it without us; what somebody sends to us alone is sent on.
  */
 #include "cli/child.h"
 
@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/witness.h"
 #include "core/client.h"
 
 #define STATUS_SIGNAL 128
@@ -110,18 +111,20 @@ static _Noreturn void become(const struct crit_child *child, const sigset_t *old
 }
 
 /* Passes signals on until the child ends; answers its wait status. */
-static int attend(pid_t pid, const sigset_t *signals)
+static int attend(pid_t pid, const sigset_t *signals, struct crit_witness *witness)
 {
 	for (;;) {
 		siginfo_t info;
 		int wait_status;
+		bool is_for_all;
 		int number = sigwaitinfo(signals, &info);
 
 		if (waitpid(pid, &wait_status, WNOHANG) == pid)
 			return wait_status;
 		if (number < 0 || number == SIGCHLD)
 			continue;
-		if (info.si_code <= 0) /* sent by a process, not by the terminal */
+		is_for_all = crit_witness_saw(witness, number);
+		if (!is_for_all && info.si_code <= 0) /* sent by a process, not by the terminal */
 			(void)kill(pid, number);
 		if (number == SIGTSTP)
 			(void)kill(getpid(),
@@ -134,6 +137,7 @@ int crit_child_run(const struct crit_child *child, int *ret_wait_status)
 	sigset_t signals;
 	sigset_t old_mask;
 	sighandler_t old_action;
+	struct crit_witness witness;
 	int error_pipe[2];
 	int code = 0;
 	pid_t pid;
@@ -144,6 +148,7 @@ int crit_child_run(const struct crit_child *child, int *ret_wait_status)
 	(void)sigprocmask(SIG_BLOCK, &signals, &old_mask);
 	/* ignored, it would hide the child's end; set later, it would drop a pending one */
 	old_action = signal(SIGCHLD, SIG_DFL);
+	crit_witness_init(&witness);
 	pid = fork();
 	if (pid == 0) {
 		(void)signal(SIGCHLD, old_action);
@@ -151,11 +156,11 @@ int crit_child_run(const struct crit_child *child, int *ret_wait_status)
 	}
 	code = pid < 0 ? errno : 0;
 	close(error_pipe[1]);
-	if (pid > 0) {
-		*ret_wait_status = attend(pid, &signals);
-		if (read(error_pipe[0], &code, sizeof(code)) != (ssize_t)sizeof(code))
-			code = 0;
-	}
+	if (pid > 0)
+		*ret_wait_status = attend(pid, &signals, &witness);
+	crit_witness_fini(&witness); /* it has the other end of the pipe, too */
+	if (pid > 0 && read(error_pipe[0], &code, sizeof(code)) != (ssize_t)sizeof(code))
+		code = 0;
 	close(error_pipe[0]);
 	(void)sigprocmask(SIG_SETMASK, &old_mask, NULL);
 	return -code;

@@ -14,6 +14,12 @@ enum crit_exit {
 int crit_command_run(int argc, char **argv);
 int crit_command_finish(int argc, char **argv);
 int crit_command_report(int argc, char **argv);
+int crit_command_diff(int argc, char **argv);
+int crit_command_export(int argc, char **argv);
+int crit_command_verify(int argc, char **argv);
+int crit_command_gather(int argc, char **argv);
 int crit_command_doctor(int argc, char **argv);
+int crit_command_config(int argc, char **argv);
+int crit_command_env(int argc, char **argv);
 
 #endif

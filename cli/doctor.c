@@ -24,6 +24,7 @@
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define TRIAL_WAIT_MS 5000
 #define LOG_LINES 3
+#define PARANOID_MAX 2
 
 struct visit {
 	int lacks; /* what keeps crit from its full mode */
@@ -54,18 +55,19 @@ static void mend(const char *command)
 static void check_libraries(struct visit *visit)
 {
 	static const char *const names[] = { "libcrit_pmpi.so", "libcrit_core.so",
-					     "libcrit_pmpi_openmpi.so", "libcrit_pmpi_mpich.so" };
+					     "libcrit_pmpi_openmpi.so", "libcrit_pmpi_mpich.so",
+					     "libcrit_ompt.so" };
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		bool is_found = crit_place_library(names[i], path, sizeof(path)) == 0;
-		bool is_backend = i >= 2;
+		bool is_optional = i >= 2;
 
 		if (is_found)
 			say(visit, true, "library", "%s", path);
-		else if (is_backend)
-			(void)printf("%-7s %-18s %s is not built: that MPI is not seen\n", "-",
-				     "library", names[i]);
+		else if (is_optional)
+			(void)printf("%-7s %-18s %s is not built: that %s is not seen\n", "-",
+				     "library", names[i], i < 4 ? "MPI" : "OpenMP");
 		else
 			say(visit, false, "library", "%s is neither beside crit nor installed",
 			    names[i]);
@@ -101,7 +103,7 @@ static void check_critd(struct visit *visit)
 		    geteuid() == 0 ? "you are root" : "critd has the file capabilities it needs");
 		return;
 	}
-	say(visit, false, "privileges", "critd has none: only the shims' half is recorded");
+	say(visit, false, "privileges", "critd has none: the kernel half is approximate at best");
 	(void)snprintf(command, sizeof(command), "sudo setcap cap_bpf,cap_perfmon+ep %s",
 		       visit->critd);
 	mend(command);
@@ -134,6 +136,15 @@ static void check_mpi(void)
 			"-", "MPI launcher");
 }
 
+/* Beyond PARANOID_MAX some kernels refuse perf events to ordinary users. */
+static int read_paranoid(void)
+{
+	crit_autofclose FILE *in = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	char text[16];
+
+	return in && fgets(text, sizeof(text), in) ? (int)strtol(text, NULL, 10) : 0;
+}
+
 /* Removes the trial's files and its directory; a leftover there is no harm. */
 static void remove_directory(const char *directory)
 {
@@ -148,6 +159,32 @@ static void remove_directory(const char *directory)
 	}
 	free(entries);
 	(void)rmdir(directory);
+}
+
+/* Which kernel half the critd of this machine has for this user. */
+static void judge_trial(struct visit *visit, const struct crit_client *client)
+{
+	const int paranoid = read_paranoid();
+
+	if (!client->kernel_status) {
+		say(visit, true, "trial run", "critd serves with the kernel half");
+		return;
+	}
+	if (client->perf_status == 1) {
+		say(visit, false, "trial run",
+		    "critd serves with an approximate kernel half, perf events: %s",
+		    strerror(-client->kernel_status));
+		return;
+	}
+	say(visit, false, "trial run", "critd serves, but without the kernel half: %s",
+	    strerror(-client->kernel_status));
+	if (client->perf_status < 0 && paranoid > PARANOID_MAX) {
+		say(visit, false, "perf events", "are refused: kernel.perf_event_paranoid is %d",
+		    paranoid);
+		mend("sudo sysctl kernel.perf_event_paranoid=2 (an approximate kernel half)");
+	} else if (client->perf_status < 0) {
+		say(visit, false, "perf events", "are refused: %s", strerror(-client->perf_status));
+	}
 }
 
 /* Starts a real critd for a run without members: socket, privileges, BPF load, output, finisher. */
@@ -174,11 +211,8 @@ static void check_trial(struct visit *visit)
 	status = crit_client_open(&client, &options, &err);
 	if (status)
 		say(visit, false, "trial run", "%s", err.text[0] ? err.text : strerror(-status));
-	else if (client.kernel_status)
-		say(visit, false, "trial run", "critd serves, but without the kernel half: %s",
-		    strerror(-client.kernel_status));
 	else
-		say(visit, true, "trial run", "critd serves with the kernel half");
+		judge_trial(visit, &client);
 	crit_client_fini(&client);
 	if (!status)
 		(void)crit_finish_wait_report(directory,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * crit finish: the finisher.  Waits until critd says that the window is closed or hangs up, turns
- * the recording into results, answers, and does it again at the end if more was recorded.
+ * the recording into results, answers, and does it again at the end if more was recorded; then
+ * comes the OTF2 archive, which nobody in the run waits for.
  *
  * Nobody looks at it: it has no terminal, its parent is gone, the program may be killed any time.
  */
@@ -20,13 +21,17 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/nodes.h"
 #include "cli/place.h"
 #include "cli/recording_set.h"
+#include "cli/trace.h"
 #include "cli/writers.h"
 #include "core/abi_socket.h"
 #include "core/cleanup.h"
 #include "core/client.h"
+#include "core/setting.h"
 
+#define TRACE_NICE 10
 #define TAIL_BYTES 26 /* -YYYYmmddTHHMMSSZ-xxxxxxxx */
 
 struct finisher {
@@ -37,6 +42,8 @@ struct finisher {
 	enum crit_active_rule rule;
 	uint64_t written_bytes; /* of the recording the last results were made from */
 	int last_status;
+	bool has_no_part; /* another node's finisher reports */
+	bool is_provisional; /* the last results keep silent about what may still come */
 };
 
 /* The program's name inside the directory's, crit-<exe>-<date>-<hash>; else all of it. */
@@ -74,10 +81,12 @@ static int write_results(struct finisher *finisher, bool is_live)
 	if (!status) {
 		options.may_wait = analysis.may_wait;
 		options.sites = &analysis.sites;
+		options.symbols = analysis.symbols;
 		status = crit_summary_init(&summary, analysis.results, &options);
 		if (!status) {
 			status = crit_write_all(finisher->directory_fd, finisher->directory,
 						&summary, &err);
+			finisher->is_provisional = summary.is_provisional;
 			crit_summary_fini(&summary);
 		}
 	}
@@ -87,6 +96,25 @@ static int write_results(struct finisher *finisher, bool is_live)
 	crit_analysis_fini(&analysis);
 	crit_recording_set_fini(&set);
 	return status;
+}
+
+/* The archive follows the report, and lets those who compute go first. */
+static void write_trace(const struct finisher *finisher)
+{
+	const struct crit_trace_options options = { .rule = finisher->rule };
+	struct crit_recording_set set = { 0 };
+	struct crit_trace_result result;
+	struct crit_err err = { { 0 } };
+	int status;
+
+	errno = 0;
+	(void)nice(TRACE_NICE); /* without it all the same */
+	status = crit_recording_set_add(&set, finisher->directory, &err);
+	if (!status)
+		status = crit_trace_write(&set, finisher->directory, &options, &result, &err);
+	if (status && status != -ENODATA) /* level profile: the report says so */
+		log_failure(finisher->directory, err.text[0] ? err.text : strerror(-status));
+	crit_recording_set_fini(&set);
 }
 
 static void answer(const struct finisher *finisher, int status)
@@ -127,18 +155,31 @@ static bool wait_closed(const struct finisher *finisher)
 
 static int finish(struct finisher *finisher)
 {
+	const int gather_ms = (int)crit_setting_number(CRIT_SETTING_GATHER_S) * 1000;
 	struct crit_recording_set set = { 0 };
 	bool has_written = false;
 	bool has_grown;
 
 	while (finisher->socket_fd >= 0 && wait_closed(finisher)) {
-		answer(finisher, write_results(finisher, true));
-		has_written = true;
+		int status = 0;
+
+		if (crit_nodes_is_reporter(finisher->directory)) {
+			crit_nodes_wait(finisher->directory, gather_ms);
+			status = write_results(finisher, true);
+			has_written = true;
+		}
+		answer(finisher, status);
+	}
+	if (finisher->socket_fd >= 0) {
+		finisher->has_no_part = !crit_nodes_is_reporter(finisher->directory);
+		if (finisher->has_no_part)
+			return 0;
+		crit_nodes_wait(finisher->directory, gather_ms);
 	}
 	has_grown = crit_recording_set_add(&set, finisher->directory, NULL) == 0 &&
 		    crit_recording_set_bytes(&set) != finisher->written_bytes;
 	crit_recording_set_fini(&set);
-	if (has_written && !has_grown && finisher->last_status == 0)
+	if (has_written && !has_grown && !finisher->is_provisional && finisher->last_status == 0)
 		return 0;
 	return write_results(finisher, false);
 }
@@ -159,12 +200,10 @@ static int parse(int argc, char **argv, struct finisher *finisher)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *rule = getenv("CRIT_ACTIVE");
 	char *end;
 	int option;
 
-	if (rule)
-		(void)crit_rule_parse(rule, &finisher->rule); /* crit run has checked it */
+	(void)crit_rule_parse(crit_setting_text(CRIT_SETTING_ACTIVE, NULL), &finisher->rule);
 	optind = 1;
 	while ((option = getopt_long(argc, argv, "d:s:a:h", names, NULL)) != -1) {
 		if (option == 'd') {
@@ -199,11 +238,15 @@ int crit_command_finish(int argc, char **argv)
 	}
 	finisher.lock_fd = crit_finish_lock(finisher.directory_fd);
 	status = finish(&finisher);
+	if (!status && !finisher.has_no_part && crit_trace_is_wanted())
+		write_trace(&finisher);
 	if (finisher.lock_fd >= 0) {
 		(void)unlinkat(finisher.directory_fd, CRIT_LOCK_NAME,
 			       0); /* those who wait hold it open */
 		close(finisher.lock_fd);
 	}
+	if (finisher.has_no_part)
+		(void)rmdir(finisher.directory); /* empty when the recording moved away */
 	close(finisher.directory_fd);
 	return status ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
 }

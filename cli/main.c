@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/trace.h"
 #include "core/abi_recording.h"
 
 static const struct {
@@ -13,7 +14,13 @@ static const struct {
 } commands[] = {
 	{ "run", crit_command_run, "run a program and report what holds it up" },
 	{ "report", crit_command_report, "print the report of a recording" },
+	{ "diff", crit_command_diff, "compare the reports of two runs" },
+	{ "export", crit_command_export, "write the OTF2 archive of a recording" },
+	{ "verify", crit_command_verify, "look for faults in an OTF2 archive" },
+	{ "gather", crit_command_gather, "bring recordings home that stayed on their nodes" },
 	{ "doctor", crit_command_doctor, "check what this machine lacks for crit" },
+	{ "config", crit_command_config, "show the settings and where they come from" },
+	{ "env", crit_command_env, "print what a launcher needs to preload the shim" },
 	{ "finish", crit_command_finish,
 	  "turn a recording into a report (started by crit itself)" },
 };
@@ -43,8 +50,11 @@ int main(int argc, char **argv)
 		return CRIT_EXIT_OK;
 	}
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-		(void)printf("crit %s (recording version %d, report schema crit-report/1)\n",
-			     CRIT_VERSION, (int)CRIT_RECORDING_VERSION);
+		(void)printf("crit %s (recording version %d, "
+			     "report schema crit-report/1, %s, %s)\n",
+			     CRIT_VERSION, (int)CRIT_RECORDING_VERSION,
+			     crit_trace_is_built() ? "OTF2" : "built without OTF2",
+			     CRIT_HAS_OMPT ? "OMPT" : "built without OMPT");
 		return CRIT_EXIT_OK;
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++)

@@ -7,6 +7,8 @@
 
 #include "cli/summary.h"
 
+#define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
+
 void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
 			      const char *format, ...)
 {
@@ -24,17 +26,50 @@ void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, 
 	va_end(arguments);
 }
 
+/* Why nothing stands in for the kernel half. */
+static void find_perf(struct crit_summary *summary, const struct crit_node_row *node)
+{
+	if (node->perf_paranoid > PARANOID_MAX)
+		crit_summary_add_missing(summary, false, "sudo sysctl kernel.perf_event_paranoid=2",
+					 "an approximate kernel half on %s: "
+					 "kernel.perf_event_paranoid is %d",
+					 node->host, node->perf_paranoid);
+	else
+		crit_summary_add_missing(summary, false,
+					 node->perf_status == -EMFILE ? "ulimit -n <more>"
+								      : "crit doctor",
+					 "an approximate kernel half on %s: no perf events: %s",
+					 node->host, strerror(-node->perf_status));
+}
+
+static void find_privileges(struct crit_summary *summary, const struct crit_node_row *node,
+			    const char *critd_path)
+{
+	char mend[CRIT_SENTENCE_BYTES];
+
+	(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+ep %s", critd_path);
+	if (node->kernel_half == CRIT_HALF_PERF)
+		crit_summary_add_missing(summary, false, mend,
+					 "wakeups on %s: approximate without privileges, a thread "
+					 "that waits to run is \"blocked\"",
+					 node->host);
+	else
+		crit_summary_add_missing(summary, false, mend,
+					 "the kernel half on %s: critd has no privileges (%s)",
+					 node->host, strerror(-node->kernel_status));
+}
+
 static void find_kernel(struct crit_summary *summary, const struct crit_node_row *node,
 			const char *critd_path)
 {
-	char mend[CRIT_SENTENCE_BYTES] = "";
 	int status = -node->kernel_status;
 
 	if (status == EPERM || status == EACCES) {
-		(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+ep %s",
-			       critd_path);
-		crit_summary_add_missing(summary, false, mend,
-					 "the kernel half on %s: critd has no privileges (%s)",
+		find_privileges(summary, node, critd_path);
+	} else if (node->kernel_half == CRIT_HALF_PERF) {
+		crit_summary_add_missing(summary, false, "crit doctor",
+					 "wakeups on %s: approximate, a thread that waits to run "
+					 "is \"blocked\" (%s)",
 					 node->host, strerror(status));
 	} else if (status == ENOSYS || status == EOPNOTSUPP) {
 		crit_summary_add_missing(summary, false, "critd --help",
@@ -53,6 +88,8 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 
 	if (node->kernel_status)
 		find_kernel(summary, node, options->critd_path ? options->critd_path : "critd");
+	if (node->perf_status < 0)
+		find_perf(summary, node);
 	if (node->cap_ns)
 		crit_summary_add_missing(
 			summary, true, "CRIT_MAX_BYTES=<more> or CRIT_LEVEL=profile",
@@ -67,7 +104,11 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 		crit_summary_add_missing(summary, true, "",
 					 "records on %s: critd could not write the recording: %s",
 					 node->host, strerror(-node->output_error));
-	if (!node->has_foot && !options->is_live && !node->has_window)
+	if (node->has_foot || node->has_window)
+		return;
+	if (options->is_live)
+		summary->is_provisional = true;
+	else
 		crit_summary_add_missing(
 			summary, true, "",
 			"the end of the recording on %s: critd was killed or ran out of disk",
@@ -86,7 +127,7 @@ static void find_service(struct crit_summary *summary)
 		    busy_ns > results->window_ns / 20) {
 			crit_summary_add_missing(summary, false, "",
 						 "a CPU's time: service thread %u (%.16s) of "
-						 "process %u runs for %.1f %% of "
+						 "process %u runs for %.1f%% of "
 						 "the window",
 						 thread->tid, thread->name, thread->pid,
 						 100.0 * (double)busy_ns /
@@ -113,8 +154,12 @@ static void find_doubt(struct crit_summary *summary)
 			life_ns += results->threads[i].life_ns;
 	crit_summary_add_missing(
 		summary, losses->unknown_ns > life_ns / 100, "",
-		"%.6f s of threads' time in state unknown: %llu switches the kernel did not report",
-		(double)losses->unknown_ns * 1e-9, (unsigned long long)losses->unmatched_switches);
+		"%.6f s (%.2f%%) of threads' time in state unknown, credited to nobody: %llu "
+		"switch%s the kernel did not report",
+		(double)losses->unknown_ns * 1e-9,
+		life_ns ? 100.0 * (double)losses->unknown_ns / (double)life_ns : 0.0,
+		(unsigned long long)losses->unmatched_switches,
+		losses->unmatched_switches == 1 ? "" : "es");
 }
 
 static void find_losses(struct crit_summary *summary)
@@ -124,7 +169,7 @@ static void find_losses(struct crit_summary *summary)
 		uint64_t count;
 		const char *what;
 	} rows[] = {
-		{ losses->kernel_records, "kernel records, lost by a full BPF ring" },
+		{ losses->kernel_records, "kernel records, lost by a full ring" },
 		{ losses->shim_spans, "MPI spans, lost by full stripes" },
 		{ losses->tag_disagreements, "tags that contradict their spans" },
 		{ losses->late_records, "records that came too late to be ordered" },
@@ -141,7 +186,27 @@ static void find_losses(struct crit_summary *summary)
 		if (rows[i].count)
 			crit_summary_add_missing(summary, true, "", "%llu %s",
 						 (unsigned long long)rows[i].count, rows[i].what);
+	if (summary->results->messages.losses.details)
+		crit_summary_add_missing(
+			summary, false, "",
+			"%llu messages or parts of them, for which there was no room: the tables "
+			"of "
+			"messages are not whole",
+			(unsigned long long)summary->results->messages.losses.details);
 	find_doubt(summary);
+}
+
+/* Files that are not those of the run any more: their names would be wrong. */
+static void find_doubts(struct crit_summary *summary)
+{
+	char text[CRIT_SENTENCE_BYTES / 2];
+	size_t count = summary->symbols ? crit_symbols_doubts(summary->symbols, text, sizeof(text))
+					: 0;
+
+	if (count)
+		crit_summary_add_missing(summary, false, "",
+					 "functions and lines of %zu file%s: %s", count,
+					 count > 1 ? "s" : "", text);
 }
 
 void crit_summary_find_missing(struct crit_summary *summary,
@@ -153,5 +218,8 @@ void crit_summary_find_missing(struct crit_summary *summary,
 		crit_summary_add_missing(summary, true, "",
 					 "the whole run: no rank and no kernel half");
 	find_losses(summary);
+	crit_summary_find_omitted(summary, options->is_live);
+	crit_summary_find_openmp(summary);
 	find_service(summary);
+	find_doubts(summary);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Puts the four result files into a directory: all whole under .tmp first, then renamed. */
+/* Puts the result files into a directory: all whole under .tmp first, then renamed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/messages.h"
+#include "cli/region_writers.h"
 #include "cli/writers.h"
 #include "core/err.h"
 
@@ -29,13 +31,31 @@ static int write_threads(FILE *out, const struct crit_summary *summary)
 	return 0;
 }
 
+static int write_regions(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_regions_csv(out, summary);
+	return 0;
+}
+
+static int write_messages(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_messages_csv(out, summary);
+	return 0;
+}
+
+static int write_collectives(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_collectives_csv(out, summary);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*write)(FILE *out, const struct crit_summary *summary);
 } files[] = {
-	{ "report.txt", write_report_txt },
-	{ "ranks.csv", write_ranks },
-	{ "threads.csv", write_threads },
+	{ "report.txt", write_report_txt }, { "ranks.csv", write_ranks },
+	{ "threads.csv", write_threads },   { "regions.csv", write_regions },
+	{ "messages.csv", write_messages }, { "collectives.csv", write_collectives },
 	{ "report.json", crit_write_json }, /* last: who waits for it finds the others */
 };
 

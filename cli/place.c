@@ -2,8 +2,11 @@
 /* Looks for programs and libraries beside crit itself and where install put them. */
 #include "cli/place.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,4 +70,31 @@ int crit_place_program(const char *name, char *ret_path, size_t size)
 int crit_place_library(const char *name, char *ret_path, size_t size)
 {
 	return find("../lib", CRIT_LIB_DIR, name, R_OK, ret_path, size);
+}
+
+static int find_linked(const char *name, char *ret_path, size_t size)
+{
+	void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+	struct link_map *map = NULL;
+	int status = -ENOENT;
+
+	if (!handle)
+		return -ENOENT;
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
+		status = accept_path(map->l_name, R_OK, ret_path, size);
+	(void)dlclose(handle);
+	return status;
+}
+
+int crit_place_libomp(char *ret_path, size_t size)
+{
+	glob_t found;
+	int status = find_linked("libomp.so.5", ret_path, size);
+
+	if (status == 0 || glob("/usr/lib/llvm-*/lib/libomp.so.5", 0, NULL, &found) != 0)
+		return status;
+	for (size_t i = found.gl_pathc; status && i > 0; i--)
+		status = accept_path(found.gl_pathv[i - 1], R_OK, ret_path, size);
+	globfree(&found);
+	return status;
 }

@@ -8,6 +8,12 @@
 /* Absolute path of the program; its bare name, for messages, with -ENOENT. */
 int crit_place_program(const char *name, char *ret_path, size_t size);
 
+/*
+ * Absolute path of LLVM's OpenMP runtime: where the dynamic linker finds it, else of the newest
+ * LLVM in /usr/lib.  Errors: -ENOENT.
+ */
+int crit_place_libomp(char *ret_path, size_t size);
+
 /* Absolute path of a library, ../lib beside this program or installed. Errors: -ENOENT. */
 int crit_place_library(const char *name, char *ret_path, size_t size);
 

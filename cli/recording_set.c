@@ -14,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/progress.h"
 #include "cli/summary.h"
 #include "core/cleanup.h"
+#include "core/setting.h"
 
 #define WAIT_STEP_MS 5
 #define FREE_STEPS_MAX 20 /* a lock file that nobody locks that long is a leftover */
@@ -117,44 +119,30 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-struct progress {
-	uint64_t begin_ms;
-	bool is_drawn;
-};
-
-/* A bar once the work has taken a second. */
-static void draw_progress(void *user, uint64_t done_bytes, uint64_t total_bytes)
-{
-	struct progress *progress = user;
-
-	if (now_ms() - progress->begin_ms < 1000 || total_bytes == 0)
-		return;
-	progress->is_drawn = true;
-	(void)fprintf(stderr, "\ranalysing %3llu %%",
-		      (unsigned long long)(100 * (done_bytes / 1024) / (total_bytes / 1024 + 1)));
-}
-
 int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, struct crit_analysis *ret_analysis,
 			       struct crit_err *err)
 {
-	struct progress progress = { .begin_ms = now_ms() };
+	struct crit_progress progress = crit_progress_begin("analysing");
 	struct crit_analysis_options options = { .rule = rule, .user = &progress };
 	struct crit_analysis analysis = { 0 };
 	const char *const *paths = (const char *const *)set->paths;
 	int status;
 
 	if (has_progress)
-		options.progress = draw_progress;
+		options.progress = crit_progress_draw;
 	status = crit_analyse(paths, set->count, &options, &analysis.results, err);
 	if (!status && crit_summary_needs_may_wait(analysis.results)) {
 		options.rule = CRIT_ACTIVE_MAY_WAIT;
 		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
 	}
 	if (!status)
-		status = crit_sites_init(&analysis.sites, paths, set->count, analysis.results, err);
-	if (progress.is_drawn)
-		(void)fprintf(stderr, "\r%16s\r", "");
+		status = crit_symbols_create(paths, set->count,
+					     crit_setting_text(CRIT_SETTING_DEBUG_PATH, NULL),
+					     &analysis.symbols, err);
+	if (!status)
+		status = crit_sites_init(&analysis.sites, analysis.symbols, analysis.results);
+	crit_progress_end(&progress);
 	if (status) {
 		crit_analysis_fini(&analysis);
 		return status;
@@ -170,6 +158,7 @@ void crit_analysis_fini(struct crit_analysis *analysis)
 	if (analysis->may_wait)
 		crit_results_destroy(analysis->may_wait);
 	crit_sites_fini(&analysis->sites);
+	crit_symbols_destroy(analysis->symbols);
 	memset(analysis, 0, sizeof(*analysis));
 }
 
@@ -189,7 +178,16 @@ int crit_finish_lock(int directory_fd)
 	return fd;
 }
 
-int crit_finish_wait(const char *directory, int timeout_ms)
+/* All results are there before a finisher exports. */
+static bool is_exporting(const char *directory)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", directory, CRIT_TRACE_STAGING);
+	return access(path, F_OK) == 0;
+}
+
+static int wait_lock(const char *directory, int timeout_ms, bool has_trace)
 {
 	const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000 };
 	uint64_t deadline_ms = now_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
@@ -203,11 +201,23 @@ int crit_finish_wait(const char *directory, int timeout_ms)
 	while (flock(fd, LOCK_SH | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return 0; /* no locks on this file system: nothing to wait for */
+		if (!has_trace && is_exporting(directory))
+			return 0;
 		if (now_ms() >= deadline_ms)
 			return -ETIMEDOUT;
 		(void)nanosleep(&step, NULL);
 	}
 	return 0;
+}
+
+int crit_finish_wait(const char *directory, int timeout_ms)
+{
+	return wait_lock(directory, timeout_ms, false);
+}
+
+int crit_finish_wait_trace(const char *directory, int timeout_ms)
+{
+	return wait_lock(directory, timeout_ms, true);
 }
 
 int crit_finish_wait_report(const char *directory, int timeout_ms)

@@ -11,6 +11,7 @@
 #include "core/err.h"
 
 #define CRIT_LOCK_NAME ".finish.lock"
+#define CRIT_TRACE_STAGING ".traces.tmp" /* there while an archive is written */
 
 struct crit_recording_set {
 	char *directory; /* of the first recording */
@@ -22,7 +23,8 @@ struct crit_recording_set {
 struct crit_analysis {
 	struct crit_results *results;
 	struct crit_results *may_wait; /* NULL: not needed */
-	struct crit_sites sites;
+	struct crit_symbols *symbols;
+	struct crit_sites sites; /* their texts are of symbols */
 };
 
 /*
@@ -49,8 +51,14 @@ void crit_analysis_fini(struct crit_analysis *analysis);
 /* Takes the finisher's lock; the descriptor holds it. Errors: -EWOULDBLOCK, -errno. */
 int crit_finish_lock(int directory_fd);
 
-/* Waits until no finisher holds the directory; answers 0, or -ETIMEDOUT when one still does. */
+/*
+ * Waits until no finisher works on the directory's report; answers 0, or -ETIMEDOUT when one still
+ * does.  The archive that follows the report is not waited for.
+ */
 int crit_finish_wait(const char *directory, int timeout_ms);
+
+/* The same for the archive: until no finisher holds the directory. */
+int crit_finish_wait_trace(const char *directory, int timeout_ms);
 
 /* The same for a finisher just started; -ENOENT when it ended without a report. */
 int crit_finish_wait_report(const char *directory, int timeout_ms);

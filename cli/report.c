@@ -2,7 +2,6 @@
 /* crit report: prints the report of a recording, or writes the result files elsewhere. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +10,11 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/messages.h"
 #include "cli/place.h"
 #include "cli/recording_set.h"
+#include "cli/region_writers.h"
+#include "cli/syntax.h"
 #include "cli/writers.h"
 #include "core/cleanup.h"
 #include "core/client_env.h"
@@ -20,19 +22,41 @@
 enum format {
 	FORMAT_TEXT = 0,
 	FORMAT_JSON,
-	FORMAT_RANKS,
-	FORMAT_THREADS
+	FORMAT_TABLE
+};
+
+static const struct {
+	const char *name;
+	void (*write)(FILE *out, const struct crit_summary *summary);
+} tables[] = {
+	{ "ranks", crit_write_ranks_csv },
+	{ "threads", crit_write_threads_csv },
+	{ "regions", crit_write_regions_csv },
+	{ "messages", crit_write_messages_csv },
+	{ "collectives", crit_write_collectives_csv },
+};
+
+#define TABLE_COUNT (sizeof(tables) / sizeof(tables[0]))
+
+enum colour {
+	COLOUR_AUTO = 0, /* on a terminal, unless NO_COLOR is set */
+	COLOUR_ALWAYS,
+	COLOUR_NEVER,
+	COLOUR_COUNT
 };
 
 struct report_options {
 	enum crit_active_rule rule;
 	enum format format;
+	size_t table; /* FORMAT_TABLE: which one */
+	enum colour colour;
 	const char *output; /* NULL: stdout */
 };
 
 enum {
 	OPTION_JSON = 256,
-	OPTION_CSV
+	OPTION_CSV,
+	OPTION_COLOUR
 };
 
 static void print_usage(FILE *out)
@@ -42,85 +66,95 @@ static void print_usage(FILE *out)
 		"usage: crit report [OPTION...] DIRECTORY|FILE...\n"
 		"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
 		"      --json           print report.json instead of report.txt\n"
-		"      --csv=TABLE      print a table: ranks or threads\n"
-		"  -o, --output=DIR     write report.txt, report.json and both tables into DIR\n"
+		"      --csv=TABLE      print a table: ranks, threads, regions, messages,\n"
+		"                       collectives\n"
+		"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
+		"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
 		"  -h, --help           this text\n");
 }
 
-static int usage(const char *reason, const char *what)
+static int take_option(int option, void *user);
+
+static const struct option option_names[] = {
+	{ "active", required_argument, NULL, 'a' },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "csv", required_argument, NULL, OPTION_CSV },
+	{ "color", required_argument, NULL, OPTION_COLOUR },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const struct crit_syntax syntax = {
+	.command = "crit report",
+	.letters = "a:o:h",
+	.names = option_names,
+	.print_usage = print_usage,
+	.take = take_option,
+};
+
+static int take_colour(struct report_options *options)
 {
-	(void)fprintf(stderr, "crit report: %s %s; see crit report --help\n", reason, what);
-	return CRIT_EXIT_USAGE;
+	static const char *const names[COLOUR_COUNT] = { "auto", "always", "never" };
+
+	for (int i = 0; i < COLOUR_COUNT; i++)
+		if (!strcmp(optarg, names[i])) {
+			options->colour = (enum colour)i;
+			return CRIT_SYNTAX_GO_ON;
+		}
+	return crit_syntax_refuse(&syntax, "no choice of colour named", optarg);
 }
 
-/* Answers -1 to go on, else the exit code. */
-static int parse_one(int option, struct report_options *options)
+static int take_option(int option, void *user)
 {
+	struct report_options *options = user;
+
 	switch (option) {
 	case 'a':
 		if (crit_rule_parse(optarg, &options->rule))
-			return usage("no activity rule named", optarg);
-		return -1;
+			return crit_syntax_refuse(&syntax, "no activity rule named", optarg);
+		return CRIT_SYNTAX_GO_ON;
 	case 'o':
 		options->output = optarg;
-		return -1;
+		return CRIT_SYNTAX_GO_ON;
+	case OPTION_COLOUR:
+		return take_colour(options);
 	case OPTION_JSON:
 		options->format = FORMAT_JSON;
-		return -1;
-	case OPTION_CSV:
-		if (strcmp(optarg, "ranks") && strcmp(optarg, "threads"))
-			return usage("no table named", optarg);
-		options->format = *optarg == 'r' ? FORMAT_RANKS : FORMAT_THREADS;
-		return -1;
-	case 'h':
-		print_usage(stdout);
-		return CRIT_EXIT_OK;
-	default:
-		print_usage(stderr);
-		return CRIT_EXIT_USAGE;
+		return CRIT_SYNTAX_GO_ON;
+	default: /* OPTION_CSV */
+		options->format = FORMAT_TABLE;
+		for (options->table = 0; options->table < TABLE_COUNT; options->table++)
+			if (!strcmp(optarg, tables[options->table].name))
+				return CRIT_SYNTAX_GO_ON;
+		return crit_syntax_refuse(&syntax, "no table named", optarg);
 	}
 }
 
 static int parse(int argc, char **argv, struct report_options *options)
 {
-	static const struct option names[] = {
-		{ "active", required_argument, NULL, 'a' },
-		{ "json", no_argument, NULL, OPTION_JSON },
-		{ "csv", required_argument, NULL, OPTION_CSV },
-		{ "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int option;
+	int code = crit_syntax_read(&syntax, argc, argv, options);
 
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "a:o:h", names, NULL)) != -1) {
-		int code = parse_one(option, options);
-
-		if (code >= 0)
-			return code;
-	}
-	if (optind == argc) {
-		(void)fprintf(stderr,
-			      "crit report: no recording given; name a directory crit-...\n");
-		return CRIT_EXIT_USAGE;
-	}
-	return -1;
+	if (code == CRIT_SYNTAX_GO_ON && optind == argc)
+		return crit_syntax_refuse(&syntax, "no recording given;",
+					  "name a directory crit-...");
+	return code;
 }
 
-static int print_result(const struct crit_summary *summary, enum format format)
+static int print_result(const struct crit_summary *summary, const struct report_options *options)
 {
 	const char *no_color = getenv("NO_COLOR");
-	struct crit_text_options text = { .has_colour = isatty(STDOUT_FILENO) &&
-							!(no_color && *no_color) };
+	bool is_plain = !isatty(STDOUT_FILENO) || (no_color && *no_color);
+	struct crit_text_options text = {
+		.has_colour = options->colour == COLOUR_AUTO ? !is_plain
+							     : options->colour == COLOUR_ALWAYS,
+	};
 	int status = 0;
 
-	if (format == FORMAT_JSON)
+	if (options->format == FORMAT_JSON)
 		status = crit_write_json(stdout, summary);
-	else if (format == FORMAT_RANKS)
-		crit_write_ranks_csv(stdout, summary);
-	else if (format == FORMAT_THREADS)
-		crit_write_threads_csv(stdout, summary);
+	else if (options->format == FORMAT_TABLE)
+		tables[options->table].write(stdout, summary);
 	else
 		crit_write_text(stdout, summary, &text);
 	errno = 0;
@@ -178,13 +212,14 @@ static int report(const struct crit_recording_set *set, const struct report_opti
 				 sizeof(critd_path)); /* the bare name will do */
 	summary_options.may_wait = analysis.may_wait;
 	summary_options.sites = &analysis.sites;
+	summary_options.symbols = analysis.symbols;
 	if (crit_summary_init(&summary, analysis.results, &summary_options)) {
 		(void)fprintf(stderr, "crit report: out of memory\n");
 		crit_analysis_fini(&analysis);
 		return CRIT_EXIT_FAILED;
 	}
 	code = options->output ? write_result(&summary, options->output)
-			       : print_result(&summary, options->format);
+			       : print_result(&summary, options);
 	if (code == CRIT_EXIT_OK && summary.is_incomplete)
 		code = CRIT_EXIT_INCOMPLETE;
 	crit_summary_fini(&summary);
@@ -200,7 +235,7 @@ int crit_command_report(int argc, char **argv)
 	struct crit_err err = { { 0 } };
 	int code = parse(argc, argv, &options);
 
-	if (code >= 0)
+	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	for (int i = optind; i < argc; i++) {
 		int status = crit_recording_set_add(&set, argv[i], &err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* ranks.csv and threads.csv: heads with units, RFC 4180 quoting, order of the results. */
+/* ranks.csv, threads.csv and regions.csv: heads with units, RFC 4180 quoting. */
+#include "cli/region_writers.h"
 #include "cli/writers.h"
 
 static void write_quoted(FILE *out, const char *text, size_t text_bytes)
@@ -99,5 +100,57 @@ void crit_write_threads_csv(FILE *out, const struct crit_summary *summary)
 			      (unsigned long long)thread->unmatched);
 		write_usage(out, &thread->cells);
 		(void)fputc('\n', out);
+	}
+}
+
+static void write_text(FILE *out, const char *text)
+{
+	write_quoted(out, text ? text : "", SIZE_MAX);
+}
+
+static void write_share(FILE *out, const struct crit_results *results,
+			const struct crit_region_share *share)
+{
+	const struct crit_thread_row *thread = &results->threads[share->thread];
+	const struct crit_region_sum *sum = &share->sum;
+	char name[32];
+
+	(void)fprintf(out, ",%s,%u,%u,",
+		      thread->rank_row < 0 ? ""
+					   : crit_summary_rank_name(results, thread->rank_row, name,
+								    sizeof(name)),
+		      thread->pid, thread->tid);
+	write_quoted(out, thread->name, sizeof(thread->name));
+	(void)fprintf(out, ",%llu", (unsigned long long)sum->visits);
+	write_s(out, crit_fix_seconds(sum->run.cmetric[CRIT_UNIT_THREADS]));
+	write_s(out, crit_fix_seconds(sum->run.stall[CRIT_UNIT_THREADS]));
+	write_s(out, crit_fix_seconds(sum->run.waited_for));
+	write_ns(out, sum->run.waiting_ns);
+	write_ns(out, sum->time_ns);
+	write_ns(out, sum->useful_ns);
+	write_ns(out, sum->omp_wait_ns);
+	write_ns(out, sum->mpi_ns);
+	(void)fputc('\n', out);
+}
+
+void crit_write_regions_csv(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_region_table *table = &summary->regions;
+
+	(void)fprintf(out, "region,kind,function,file,line,rank,pid,tid,name,visits,cmetric_s,"
+			   "stall_s,waited_for_s,waiting_s,time_s,useful_s,omp_wait_s,mpi_s\n");
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct crit_region_line *line = &table->rows[table->order[i]];
+		char path[4 * CRIT_REGION_TEXT];
+
+		for (size_t j = 0; j < line->share_count; j++) {
+			write_text(out, crit_region_path(table, line, path, sizeof(path)));
+			(void)fprintf(out, ",%s,", crit_region_kind(line));
+			write_text(out, line->place.function);
+			(void)fputc(',', out);
+			write_text(out, line->place.file);
+			(void)fprintf(out, ",%u", line->place.line);
+			write_share(out, summary->results, &table->shares[line->first_share + j]);
+		}
 	}
 }

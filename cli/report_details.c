@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The tables behind the first screen of report.txt. Seconds unless a head says otherwise. */
+#include "cli/messages.h"
+#include "cli/region_writers.h"
 #include "cli/writers.h"
 #include "core/call.h"
 #include "core/cleanup.h"
 
 #define THREADS_MAX 64
 #define SITES_MAX 32
+#define PLACE_BYTES 160
 
 static const char *const state_names[CRIT_STATE_COUNT] = { "none",    "running", "runnable",
 							   "blocked", "unknown", "assumed" };
@@ -37,13 +40,36 @@ static void head(FILE *out, const char *title, const char *what)
 	(void)fprintf(out, "\n%s\n  %s\n", title, what);
 }
 
+static void write_factors(FILE *out, bool has_ranks)
+{
+	(void)fprintf(
+		out,
+		"\nEfficiencies\n"
+		"  CPU-true, of all %s: PE = useful time over the whole window, the product of\n"
+		"  OpenMP: what is left when threads idle for lack of work (scheduling), for the\n"
+		"       slowest of their team (load balance), outside regions (serialization)\n"
+		"  LB   load balance: mean useful time and OpenMP's idle one over the largest\n"
+		"  OS   oversubscription: what is left when those who want a CPU wait for one\n"
+		"  IO   what is left when they block outside MPI (I/O, locks, sleep)\n"
+		"  Comm what is left when they wait for each other in calls\n",
+		has_ranks ? "ranks" : "threads");
+	if (has_ranks)
+		(void)fprintf(
+			out,
+			"  wall-clock: as DLB TALP has it: whatever is neither MPI nor idle in "
+			"OpenMP is useful;\n"
+			"       load balance and communication make up MPI's part\n");
+}
+
 static void write_ranks(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
 	head(out, "Ranks (unit ranks, scope run)",
 	     "CMetric = integral of dt/n while active; stall = dt/w while nobody is; share of all "
-	     "CMetric");
+	     "CMetric\n"
+	     "  useful = running outside MPI and waits, runnable and blocked likewise outside; "
+	     "waited-for = the others' waiting charged to it");
 	(void)fprintf(out, "%6s %-14s %8s %10s %7s %10s %10s %10s %10s %10s %10s %10s %10s\n",
 		      "rank", "node", "pid", "CMetric", "share", "stall", "useful", "MPI",
 		      "MPI wait", "may wait", "runnable", "blocked", "waited-for");
@@ -123,9 +149,12 @@ static void write_calls(FILE *out, const struct crit_summary *summary)
 
 	if (results->call_count == 0)
 		return;
-	head(out, "MPI calls (unit threads)",
-	     "waiting = own waiting while others were active; waits for = the rank active most "
-	     "meanwhile");
+	head(out, "Calls and constructs (unit threads)",
+	     "wait = the part of time that waits: while others were active it is waiting, while "
+	     "nobody was the waiters share it as stall\n"
+	     "  for = the rank active most meanwhile; polled = calls merged into poll spans; "
+	     "folded "
+	     "= calls only counted");
 	(void)fprintf(out, "%-24s %12s %12s %12s %10s %10s %10s %10s %6s\n", "call", "visits",
 		      "folded", "polled", "time", "wait", "stall", "waiting", "for");
 	for (size_t i = 0; i < results->call_count; i++) {
@@ -141,18 +170,24 @@ static void write_sites(FILE *out, const struct crit_summary *summary)
 	if (!sites || sites->row_count == 0)
 		return;
 	head(out, "Call sites (all ranks; unit threads)",
-	     "where the call returns to, as addr2line -e FILE takes it; processes that came here");
+	     "function, file and line of the call, and the function it was inlined into; of "
+	     "programs "
+	     "without debug\n"
+	     "  data (-g) function, or file, and offset; processes = how many came here");
 	(void)fprintf(out, "%-24s %12s %10s %10s %10s %10s %9s  %s\n", "call", "visits", "time",
 		      "wait", "stall", "waiting", "processes", "place");
 	for (size_t i = 0; i < sites->row_count && i < SITES_MAX; i++) {
 		const struct crit_site_row *site = &sites->rows[i];
+		const char *outer = site->place.outer;
+		char place[PLACE_BYTES];
 
-		(void)fprintf(out, "%-24.24s %12llu %10.4f %10.4f %10.4f %10.4f %9u  %s%s%#llx\n",
+		(void)fprintf(out, "%-24.24s %12llu %10.4f %10.4f %10.4f %10.4f %9u  %s%s%s\n",
 			      crit_call_name(site->call), (unsigned long long)site->visits,
 			      seconds(site->time_ns), seconds(site->wait_ns),
 			      crit_fix_seconds(site->stall), seconds(site->waiting_ns),
-			      site->process_count, site->module ? site->module : "",
-			      site->module ? " " : "", (unsigned long long)site->offset);
+			      site->process_count,
+			      crit_place_text(&site->place, place, sizeof(place)),
+			      outer ? " in " : "", outer ? outer : "");
 	}
 	if (sites->row_count > SITES_MAX)
 		(void)fprintf(out, "  and %zu more in report.json\n", sites->row_count - SITES_MAX);
@@ -237,7 +272,8 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 
 	head(out, "Losses",
 	     "what is not 0 makes crit report exit with 3; but stale tags, folded waits and "
-	     "unmatched switches cost nothing, unknown counts from 1 %");
+	     "unmatched switches cost nothing, unknown counts from 1 %\n"
+	     "  lines \"lost\" are reasons for exit 3, lines \"missing\" are not");
 	(void)fprintf(out,
 		      "  kernel records %llu, MPI spans %llu, unmatched switches %llu, tag "
 		      "disagreements %llu,\n"
@@ -272,11 +308,15 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	const struct crit_results *results = summary->results;
 
 	(void)fprintf(out, "\n%s\n  program: %s %s\n", "Run", results->exe, results->arguments);
+	write_factors(out, results->has_ranks);
 	if (results->has_ranks)
 		write_ranks(out, summary);
 	write_threads(out, summary);
+	crit_rivals_write_details(out, summary);
+	crit_regions_write_details(out, summary);
 	write_calls(out, summary);
 	write_sites(out, summary);
+	crit_messages_write_details(out, summary);
 	write_cells(out, summary);
 	write_laws(out, summary);
 	write_nodes(out, summary);

@@ -2,58 +2,23 @@
 /* report.json, schema crit-report/1: complete, sorted by key, units in the names of numbers. */
 #include <errno.h>
 #include <jansson.h>
-#include <string.h>
 
+#include "cli/json.h"
+#include "cli/json_messages.h"
+#include "cli/openmp.h"
+#include "cli/region_writers.h"
 #include "cli/writers.h"
 #include "core/call.h"
 
-static void set(json_t *object, const char *key, json_t *value)
+/* Groups of MPI calls the user left out. */
+static json_t *calls_off_of(const struct crit_results *results)
 {
-	(void)json_object_set_new(object, key,
-				  value); /* a lost key is found by the size check at the end */
-}
+	json_t *names = json_array();
 
-static void set_s(json_t *object, const char *key, double value_s)
-{
-	set(object, key, json_real(value_s));
-}
-
-static void set_ns(json_t *object, const char *key, uint64_t value_ns)
-{
-	set_s(object, key, (double)value_ns * 1e-9);
-}
-
-static void set_count(json_t *object, const char *key, uint64_t value)
-{
-	set(object, key, json_integer((json_int_t)value));
-}
-
-/* Names come from foreign processes: what is not UTF-8 becomes '?'. */
-static void set_text(json_t *object, const char *key, const char *text, size_t text_bytes)
-{
-	char copy[512];
-	size_t length;
-	json_t *value;
-
-	if (text_bytes > sizeof(copy))
-		text_bytes = sizeof(copy);
-	length = strnlen(text, text_bytes);
-	memcpy(copy, text, length);
-	value = json_stringn(copy, length);
-	for (size_t i = 0; !value && i < length; i++)
-		if ((unsigned char)copy[i] >= 0x80)
-			copy[i] = '?';
-	set(object, key, value ? value : json_stringn(copy, length));
-}
-
-#define SET_FIELD(object, key, field) set_text(object, key, field, sizeof(field))
-
-static void set_rank(json_t *object, const char *key, const struct crit_results *results,
-		     int32_t row)
-{
-	bool has_rank = row >= 0 && (size_t)row < results->rank_count;
-
-	set(object, key, has_rank ? json_integer(results->ranks[row].rank) : json_null());
+	for (unsigned int group = 1; group < CRIT_GROUP_COUNT; group++)
+		if (results->omitted >> group & 1)
+			(void)json_array_append_new(names, json_string(crit_group_name(group)));
+	return names;
 }
 
 static json_t *job_of(const struct crit_summary *summary)
@@ -65,11 +30,13 @@ static json_t *job_of(const struct crit_summary *summary)
 	SET_FIELD(job, "exe", results->exe);
 	SET_FIELD(job, "args", results->arguments);
 	set_count(job, "ranks", results->rank_count);
+	set_count(job, "ranks_missing", summary->ranks_missing);
+	set(job, "calls_off", calls_off_of(results));
 	set_count(job, "nodes", results->node_count);
 	set_count(job, "threads", summary->app_threads);
 	set_text(job, "mpi", results->has_ranks ? crit_mpi_name(results, mpi, sizeof(mpi)) : "none",
 		 64);
-	set_text(job, "omp", "none", 4);
+	set_text(job, "omp", crit_openmp_name(crit_openmp_of(summary)), 32);
 	set_count(job, "start_unix_ns", results->start_real_ns);
 	set_ns(job, "elapsed_s", results->elapsed_ns);
 	set_ns(job, "window_s", results->window_ns);
@@ -90,6 +57,7 @@ static json_t *verdict_of(const struct crit_summary *summary)
 
 	set_text(verdict, "kind", names[summary->verdict], 16);
 	SET_FIELD(verdict, "sentence", summary->sentence);
+	SET_FIELD(verdict, "preempted_note", summary->preempted_note);
 	SET_FIELD(verdict, "may_wait_note", summary->may_wait_note);
 	set_s(verdict, "stake_s", summary->stake_s);
 	set_text(verdict, "unit", crit_unit_name(summary->unit), 8);
@@ -151,6 +119,10 @@ static json_t *efficiency_of(const struct crit_efficiency *eff)
 	json_t *wall = json_object();
 
 	set_s(cpu, "parallel_ratio", eff->cpu_parallel);
+	set_s(cpu, "omp_parallel_ratio", eff->cpu_omp_parallel);
+	set_s(cpu, "omp_scheduling_ratio", eff->cpu_omp_scheduling);
+	set_s(cpu, "omp_load_balance_ratio", eff->cpu_omp_balance);
+	set_s(cpu, "omp_serialization_ratio", eff->cpu_omp_serialization);
 	set_s(cpu, "load_balance_ratio", eff->cpu_balance);
 	set_s(cpu, "load_balance_in_ratio", eff->cpu_balance_in);
 	set_s(cpu, "load_balance_out_ratio", eff->cpu_balance_out);
@@ -158,6 +130,12 @@ static json_t *efficiency_of(const struct crit_efficiency *eff)
 	set_s(cpu, "io_ratio", eff->cpu_io);
 	set_s(cpu, "communication_ratio", eff->cpu_communication);
 	set_s(wall, "parallel_ratio", eff->wall_parallel);
+	set_s(cpu, "balanced_window_s", eff->balanced_ns * 1e-9);
+	set_s(wall, "mpi_parallel_ratio", eff->wall_mpi_parallel);
+	set_s(wall, "omp_parallel_ratio", eff->wall_omp_parallel);
+	set_s(wall, "omp_scheduling_ratio", eff->wall_omp_scheduling);
+	set_s(wall, "omp_load_balance_ratio", eff->wall_omp_balance);
+	set_s(wall, "omp_serialization_ratio", eff->wall_omp_serialization);
 	set_s(wall, "load_balance_ratio", eff->wall_balance);
 	set_s(wall, "load_balance_in_ratio", eff->wall_balance_in);
 	set_s(wall, "load_balance_out_ratio", eff->wall_balance_out);
@@ -270,14 +248,23 @@ static json_t *threads_of(const struct crit_results *results)
 	return threads;
 }
 
-static json_t *calls_of(const struct crit_results *results)
+static bool is_construct(uint32_t call)
+{
+	return call >= CRIT_CALL_OMP_FIRST;
+}
+
+/* MPI calls, or constructs. */
+static json_t *calls_of(const struct crit_results *results, bool has_constructs)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < results->call_count; i++) {
 		const struct crit_call_row *call = &results->calls[i];
-		json_t *row = json_object();
+		json_t *row;
 
+		if (is_construct(call->call) != has_constructs)
+			continue;
+		row = json_object();
 		set_text(row, "name", crit_call_name(call->call), 64);
 		set_count(row, "visits", call->visits);
 		set_count(row, "folded_visits", call->folded_visits);
@@ -286,7 +273,8 @@ static json_t *calls_of(const struct crit_results *results)
 		set_ns(row, "time_s", call->time_ns);
 		set_ns(row, "wait_s", call->wait_ns);
 		set_earnings(row, &call->run, CRIT_UNIT_THREADS);
-		set(row, "bytes", json_null()); /* counted once the DETAIL records are written */
+		if (!has_constructs)
+			crit_json_call_traffic(row, results, call);
 		set_rank(row, "top_active_rank", results, call->top_rank_row);
 		(void)json_array_append_new(array, row);
 	}
@@ -294,20 +282,19 @@ static json_t *calls_of(const struct crit_results *results)
 }
 
 /* All ranks' calls from one place in one file are one site. */
-static json_t *sites_of(const struct crit_sites *sites)
+static json_t *sites_of(const struct crit_sites *sites, bool has_constructs)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; sites && i < sites->row_count; i++) {
 		const struct crit_site_row *site = &sites->rows[i];
-		json_t *row = json_object();
+		json_t *row;
 
+		if (is_construct(site->call) != has_constructs)
+			continue;
+		row = json_object();
 		set_text(row, "name", crit_call_name(site->call), 64);
-		if (site->module)
-			set_text(row, "module", site->module, 511);
-		else
-			set(row, "module", json_null());
-		set(row, "offset", json_sprintf("0x%llx", (unsigned long long)site->offset));
+		set_place(row, &site->place);
 		set_count(row, "processes", site->process_count);
 		set_count(row, "visits", site->visits);
 		set_ns(row, "time_s", site->time_ns);
@@ -317,6 +304,21 @@ static json_t *sites_of(const struct crit_sites *sites)
 		(void)json_array_append_new(array, row);
 	}
 	return array;
+}
+
+static void set_clock(json_t *row, const struct crit_node_row *node)
+{
+	static const char *const kinds[CRIT_CLOCK_KIND_COUNT] = {
+		"none", "reference", "compared", "compared_once", "same", "wall",
+	};
+
+	set_text(row, "clock", kinds[node->clock_kind], 16);
+	set_s(row, "clock_offset_s", (double)node->clock_offset_ns * 1e-9);
+	set_s(row, "clock_drift_ppm", (double)node->clock_drift_ppb * 1e-3);
+	if (node->clock_bound_ns == CRIT_CLOCK_UNBOUND)
+		set(row, "clock_bound_s", json_null());
+	else
+		set_ns(row, "clock_bound_s", node->clock_bound_ns);
 }
 
 static json_t *nodes_of(const struct crit_results *results)
@@ -331,6 +333,7 @@ static json_t *nodes_of(const struct crit_results *results)
 		SET_FIELD(row, "kernel_release", node->kernel_release);
 		set_count(row, "cpus", node->cpu_count);
 		set(row, "kernel_status", json_integer(node->kernel_status));
+		set_text(row, "kernel_half", crit_half_name(node->kernel_half), 16);
 		set_text(row, "level", crit_level_name(node->level), 16);
 		set_s(row, "fallback_s",
 		      node->fallback_ns
@@ -344,6 +347,7 @@ static json_t *nodes_of(const struct crit_results *results)
 		set_count(row, "shim_slots", node->slot_count);
 		set_count(row, "recording_bytes", node->recording_bytes);
 		set_ns(row, "critd_cpu_s", node->critd_cpu_ns);
+		set_clock(row, node);
 		(void)json_array_append_new(nodes, row);
 	}
 	return nodes;
@@ -378,13 +382,18 @@ int crit_write_json(FILE *out, const struct crit_summary *summary)
 	set(root, "efficiency", efficiency_of(&summary->efficiency));
 	set(root, "ranks", ranks_of(summary));
 	set(root, "threads", threads_of(results));
-	set(root, "regions", json_array());
-	set(root, "mpi_calls", calls_of(results));
-	set(root, "mpi_sites", sites_of(summary->sites));
+	set(root, "regions", crit_json_regions(summary));
+	set(root, "phases", crit_json_phases(summary));
+	set(root, "preemptions", crit_json_rivals(results));
+	set(root, "mpi_calls", calls_of(results, false));
+	set(root, "mpi_sites", sites_of(summary->sites, false));
+	set(root, "omp_constructs", calls_of(results, true));
+	set(root, "omp_construct_sites", sites_of(summary->sites, true));
+	set(root, "messages", crit_json_messages(summary));
 	set(root, "nodes", nodes_of(results));
 	set(root, "missing", missing_of(summary));
 	set(root, "is_complete", json_boolean(!summary->is_incomplete));
-	status = json_object_size(root) == 14 ? 0 : -ENOMEM;
+	status = json_object_size(root) == 19 ? 0 : -ENOMEM;
 	if (!status &&
 	    json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17)))
 		status = -EIO;

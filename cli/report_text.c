@@ -1,38 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The first screen of report.txt: verdict, efficiencies, who, where, laws, what is missing. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/openmp.h"
+#include "cli/region_writers.h"
+#include "cli/screen.h"
 #include "cli/writers.h"
 #include "core/abi_socket.h"
 #include "core/call.h"
 
 #define RANKS_SHOWN 4
+#define THREADS_SHOWN 9
+#define REGIONS_SHOWN 3
 #define CALLS_SHOWN 3
-#define SITES_SHOWN 2
-#define BAR_CELLS 30
-#define LINE_BYTES 512
-
-enum paint {
-	PAINT_NONE = 0,
-	PAINT_BOLD,
-	PAINT_RED,
-	PAINT_YELLOW,
-	PAINT_DIM,
-	PAINT_COUNT
-};
-
-struct screen {
-	FILE *out;
-	bool has_colour;
-	int lines;
-	int blanks_wanted;
-	char text[CRIT_SCREEN_LINES * 2][LINE_BYTES];
-	enum paint paint[CRIT_SCREEN_LINES * 2];
-	bool is_blank[CRIT_SCREEN_LINES * 2];
-	int used;
-};
+#define BAR_CELLS 18
+#define FACTOR_CELLS 20
+#define TRUST_LINES 4 /* kept for laws and losses */
 
 const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes)
 {
@@ -64,67 +48,6 @@ void crit_text_tame(char *text, size_t length)
 			text[i] = '?';
 }
 
-static void put(struct screen *screen, enum paint paint, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void put(struct screen *screen, enum paint paint, const char *format, ...)
-{
-	va_list arguments;
-
-	if (screen->lines >= CRIT_SCREEN_LINES || screen->used >= CRIT_SCREEN_LINES * 2)
-		return;
-	va_start(arguments, format);
-	(void)vsnprintf(screen->text[screen->used], LINE_BYTES, format, arguments);
-	va_end(arguments);
-	screen->text[screen->used][CRIT_SCREEN_COLUMNS] = '\0';
-	crit_text_tame(screen->text[screen->used], strlen(screen->text[screen->used]));
-	screen->paint[screen->used++] = paint;
-	screen->lines++;
-}
-
-static void blank(struct screen *screen)
-{
-	if (screen->used && screen->is_blank[screen->used - 1])
-		return;
-	if (screen->used < CRIT_SCREEN_LINES * 2)
-		screen->is_blank[screen->used++] = true;
-}
-
-/* Breaks text at blanks into lines of the screen's width, at most max of them. */
-static void put_wrapped(struct screen *screen, enum paint paint, const char *text, int max)
-{
-	while (*text && max-- > 0) {
-		size_t length = strlen(text);
-
-		if (length > CRIT_SCREEN_COLUMNS) {
-			length = CRIT_SCREEN_COLUMNS;
-			while (length > 1 && text[length] != ' ')
-				length--;
-			if (length <= 1)
-				length = CRIT_SCREEN_COLUMNS;
-		}
-		put(screen, paint, "%.*s", (int)length, text);
-		text += length;
-		text += strspn(text, " ");
-	}
-}
-
-static void flush_screen(struct screen *screen)
-{
-	static const char *const codes[PAINT_COUNT] = { "", "\033[1m", "\033[31m", "\033[33m",
-							"\033[2m" };
-	int blanks = CRIT_SCREEN_LINES - screen->lines;
-
-	for (int i = 0; i < screen->used; i++) {
-		bool is_painted = screen->has_colour && screen->paint[i];
-
-		if (screen->is_blank[i] && blanks-- <= 0)
-			continue;
-		(void)fprintf(screen->out, "%s%s%s\n", is_painted ? codes[screen->paint[i]] : "",
-			      screen->text[i], is_painted ? "\033[0m" : "");
-	}
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -132,8 +55,14 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* What a command can mend stands above the verdict, the rest below the laws. */
-static void put_missing(struct screen *screen, const struct crit_summary *summary, bool is_mendable)
+static void put_missing(struct crit_screen *screen, const struct crit_summary *summary,
+			bool is_mendable)
 {
 	for (size_t i = 0; i < summary->missing_count; i++) {
 		const struct crit_missing *row = &summary->missing[i];
@@ -141,88 +70,134 @@ static void put_missing(struct screen *screen, const struct crit_summary *summar
 
 		if ((row->mend[0] != '\0') != is_mendable)
 			continue;
-		if (CRIT_SCREEN_LINES - screen->lines <= 1 && i + 1 < summary->missing_count) {
-			put(screen, PAINT_YELLOW, "missing: %zu more, see Losses below",
-			    summary->missing_count - i);
+		if (crit_screen_room(screen) <= 1 && i + 1 < summary->missing_count) {
+			crit_screen_put(screen, CRIT_PAINT_YELLOW, "%s: %zu more, see Losses below",
+					summary->is_incomplete ? "lost or missing" : "missing",
+					summary->missing_count - i);
 			return;
 		}
 		(void)snprintf(line, sizeof(line), "%s: %s",
 			       row->is_incomplete ? "lost" : "missing", row->what);
-		put_wrapped(screen, PAINT_YELLOW, line, 1);
+		crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, 2);
 		if (is_mendable) {
 			(void)snprintf(line, sizeof(line), "mend it: %s", row->mend);
-			put_wrapped(screen, PAINT_YELLOW, line, 3); /* a command is never cut */
+			crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, 4); /* never cut */
 		}
 	}
 }
 
-static void put_title(struct screen *screen, const struct crit_summary *summary)
+static void put_title(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
+	const enum crit_openmp openmp = crit_openmp_of(summary);
 	char mpi[64];
 
-	put(screen, PAINT_BOLD,
-	    "crit: %.40s, %zu rank%s, %zu thread%s, %zu node%s, %s, window %.3f s",
-	    base_name(results->exe), results->rank_count, results->rank_count == 1 ? "" : "s",
-	    summary->app_threads, summary->app_threads == 1 ? "" : "s", results->node_count,
-	    results->node_count == 1 ? "" : "s", crit_mpi_name(results, mpi, sizeof(mpi)),
-	    (double)results->window_ns * 1e-9);
-	put(screen, PAINT_NONE, "mode: %s; level %s; active: %s", crit_mode_name(summary->mode),
-	    results->node_count ? crit_level_name(results->nodes[0].level) : "?",
-	    crit_rule_name(results->rule));
+	crit_screen_put(screen, CRIT_PAINT_BOLD,
+			"crit: %.24s, %zu rank%s, %zu thread%s, %zu node%s, %.20s, window %.3f s",
+			base_name(results->exe), results->rank_count, plural(results->rank_count),
+			summary->app_threads, plural(summary->app_threads), results->node_count,
+			plural(results->node_count), crit_mpi_name(results, mpi, sizeof(mpi)),
+			(double)results->window_ns * 1e-9);
+	crit_screen_put(screen, CRIT_PAINT_DIM, "mode: %s; level %s; active: %s%s%s%s",
+			crit_mode_name(summary->mode),
+			results->node_count ? crit_level_name(results->nodes[0].level) : "?",
+			crit_rule_name(results->rule), openmp > CRIT_OPENMP_UNKNOWN ? "; " : "",
+			openmp > CRIT_OPENMP_UNKNOWN ? crit_openmp_name(openmp) : "",
+			openmp == CRIT_OPENMP_GNU ? ", approximate" : "");
 	put_missing(screen, summary, true);
 }
 
-static void put_verdict(struct screen *screen, const struct crit_summary *summary)
+static void put_verdict(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	double window_s = (double)results->window_ns * 1e-9;
 	double silent_s = (double)summary->silent_ns * 1e-9;
 
-	put_wrapped(screen, PAINT_BOLD, summary->sentence, 4);
-	put_wrapped(screen, PAINT_YELLOW, summary->may_wait_note, 2);
-	put(screen, PAINT_NONE, "T(n=0)/window: %.3f (nobody is active for %.3f s of %.3f s)",
-	    window_s > 0 ? silent_s / window_s : 0, silent_s, window_s);
+	crit_screen_wrap(screen, CRIT_PAINT_BOLD, summary->sentence, 8);
+	crit_screen_wrap(screen, CRIT_PAINT_YELLOW, summary->preempted_note, 3);
+	crit_screen_wrap(screen, CRIT_PAINT_YELLOW, summary->may_wait_note, 3);
+	crit_screen_put(screen, CRIT_PAINT_NONE,
+			"T(n=0)/window: %.3f (nobody is active for %.3f s of %.3f s)",
+			window_s > 0 ? silent_s / window_s : 0, silent_s, window_s);
+	if (results->rank_count > 1 && summary->efficiency.is_valid)
+		crit_screen_put(screen, CRIT_PAINT_NONE,
+				"bound: with balanced ranks the window would be %.3f s at best",
+				summary->efficiency.balanced_ns * 1e-9);
 }
 
-static void put_efficiency(struct screen *screen, const struct crit_summary *summary)
+static enum crit_paint paint_of(double ratio)
+{
+	return ratio < 0.7 ? CRIT_PAINT_RED : ratio < 0.9 ? CRIT_PAINT_YELLOW : CRIT_PAINT_GREEN;
+}
+
+#define NO_FACTOR (-1.0) /* this side does not have it */
+#define NO_SIDE (-2.0) /* there is no such side */
+
+static void put_factor(struct crit_screen *screen, const char *name, double cpu, double wall)
+{
+	double shown = cpu >= 0 ? cpu : wall;
+	char left[16] = "-", right[16] = "-", bar[FACTOR_CELLS + 1];
+
+	if (wall <= NO_SIDE)
+		right[0] = '\0';
+	if (cpu >= 0)
+		(void)snprintf(left, sizeof(left), "%.3f", cpu);
+	if (wall >= 0)
+		(void)snprintf(right, sizeof(right), "%.3f", wall);
+	crit_screen_put(screen, paint_of(shown), "%-30s %12s %12s  %s", name, left, right,
+			crit_screen_bar(shown, FACTOR_CELLS, bar));
+}
+
+static void put_efficiency(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_efficiency *eff = &summary->efficiency;
+	bool has_ranks = summary->results->has_ranks;
+	double none = has_ranks ? NO_FACTOR : NO_SIDE;
 
 	if (!eff->is_valid || summary->verdict == CRIT_VERDICT_NOTHING)
 		return;
-	put(screen, PAINT_NONE,
-	    "efficiency, CPU-%s: PE %.3f = LB %.3f x OS %.3f x IO %.3f x Comm %.3f",
-	    summary->mode == CRIT_MODE_SHIMS_ONLY ? "assumed" : "true", eff->cpu_parallel,
-	    eff->cpu_balance, eff->cpu_oversubscription, eff->cpu_io, eff->cpu_communication);
-	if (summary->results->has_ranks)
-		put(screen, PAINT_NONE,
-		    "efficiency, wall-clock (TALP): PE %.3f = LB %.3f x Comm %.3f",
-		    eff->wall_parallel, eff->wall_balance, eff->wall_communication);
-	if (summary->results->node_count > 1)
-		put(screen, PAINT_NONE,
-		    "LB within and across nodes: CPU-true %.3f x %.3f, wall-clock %.3f x %.3f",
-		    eff->cpu_balance_in, eff->cpu_balance_out, eff->wall_balance_in,
-		    eff->wall_balance_out);
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-30s %12s %12s", "efficiency",
+			summary->mode == CRIT_MODE_SHIMS_ONLY ? "CPU-assumed" : "CPU-true",
+			has_ranks ? "wall-clock" : "");
+	put_factor(screen, "parallel", eff->cpu_parallel, has_ranks ? eff->wall_parallel : none);
+	if (eff->has_omp) {
+		put_factor(screen, "|- OpenMP", eff->cpu_omp_parallel,
+			   has_ranks ? eff->wall_omp_parallel : none);
+		put_factor(screen, "|  |- scheduling", eff->cpu_omp_scheduling,
+			   has_ranks ? eff->wall_omp_scheduling : none);
+		put_factor(screen, "|  |- load balance", eff->cpu_omp_balance,
+			   has_ranks ? eff->wall_omp_balance : none);
+		put_factor(screen, "|  `- serialization", eff->cpu_omp_serialization,
+			   has_ranks ? eff->wall_omp_serialization : none);
+	}
+	put_factor(screen, "|- load balance", eff->cpu_balance,
+		   has_ranks ? eff->wall_balance : none);
+	if (summary->results->node_count > 1) {
+		put_factor(screen, "|  |- within nodes", eff->cpu_balance_in,
+			   has_ranks ? eff->wall_balance_in : none);
+		put_factor(screen, "|  `- across nodes", eff->cpu_balance_out,
+			   has_ranks ? eff->wall_balance_out : none);
+	}
+	put_factor(screen, "|- oversubscription", eff->cpu_oversubscription, none);
+	put_factor(screen, "|- I/O", eff->cpu_io, none);
+	put_factor(screen, "`- communication", eff->cpu_communication,
+		   has_ranks ? eff->wall_communication : none);
 }
 
-static void draw_bar(char *bar, double share)
+static enum crit_paint paint_row(const struct crit_summary *summary, size_t row)
 {
-	int filled = (int)(share * BAR_CELLS + 0.5);
-
-	for (int i = 0; i < BAR_CELLS; i++)
-		bar[i] = i < filled ? '#' : '.';
-	bar[BAR_CELLS] = '\0';
+	return row == 0 && summary->verdict == CRIT_VERDICT_CRITICAL ? CRIT_PAINT_RED
+								     : CRIT_PAINT_NONE;
 }
 
-static void put_ranks(struct screen *screen, const struct crit_summary *summary)
+static void put_ranks(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	size_t shown = results->rank_count < RANKS_SHOWN ? results->rank_count : RANKS_SHOWN;
 
-	put(screen, PAINT_DIM, "%4s %-14s %11s %11s %11s %7s   top %zu of %zu ranks by CMetric",
-	    "rank", "node", "CMetric s", "useful s", "MPI wait s", "share", shown,
-	    results->rank_count);
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%5s %-12s %10s %10s %10s %7s  top %zu of %zu",
+			"rank", "node", "CMetric s", "useful s", "MPI wait s", "share", shown,
+			results->rank_count);
 	for (size_t i = 0; i < shown; i++) {
 		const struct crit_rank_row *rank = &results->ranks[summary->rank_order[i]];
 		double share = crit_summary_share(summary, &rank->run);
@@ -231,76 +206,123 @@ static void put_ranks(struct screen *screen, const struct crit_summary *summary)
 		char name[32];
 
 		crit_usage_of(&rank->cells, &usage);
-		draw_bar(bar, share);
-		put(screen,
-		    i == 0 && summary->verdict == CRIT_VERDICT_CRITICAL ? PAINT_RED : PAINT_NONE,
-		    "%4s %-14.14s %11.3f %11.3f %11.3f %6.1f%%   %s",
-		    crit_summary_rank_name(results, (int32_t)summary->rank_order[i], name,
-					   sizeof(name)),
-		    results->nodes[rank->node].host,
-		    crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
-		    (double)usage.useful_ns * 1e-9, (double)usage.mpi_wait_ns * 1e-9, 100 * share,
-		    bar);
+		crit_screen_put(screen, paint_row(summary, i),
+				"%5s %-12.12s %10.3f %10.3f %10.3f %6.1f%%  %s",
+				crit_summary_rank_name(results, (int32_t)summary->rank_order[i],
+						       name, sizeof(name)),
+				results->nodes[rank->node].host,
+				crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
+				(double)usage.useful_ns * 1e-9, (double)usage.mpi_wait_ns * 1e-9,
+				100 * share, crit_screen_bar(share, BAR_CELLS, bar));
 	}
 }
 
-static void put_threads(struct screen *screen, const struct crit_summary *summary)
+static void put_threads(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
-	size_t most = RANKS_SHOWN + CALLS_SHOWN + SITES_SHOWN;
-	size_t shown = summary->app_threads < most ? summary->app_threads : most;
+	size_t shown = summary->app_threads < THREADS_SHOWN ? summary->app_threads : THREADS_SHOWN;
 
-	put(screen, PAINT_DIM, "%8s %-16s %11s %11s %11s %7s   top %zu of %zu threads", "tid",
-	    "name", "CMetric s", "running s", "blocked s", "share", shown, summary->app_threads);
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%8s %-15s %9s %9s %9s %7s  top %zu of %zu", "tid",
+			"name", "CMetric s", "running s", "blocked s", "share", shown,
+			summary->app_threads);
 	for (size_t i = 0; i < shown; i++) {
 		const struct crit_thread_row *thread = &results->threads[summary->thread_order[i]];
 		double share = crit_summary_share(summary, &thread->run);
 		char bar[BAR_CELLS + 1];
 
-		draw_bar(bar, share);
-		put(screen,
-		    i == 0 && summary->verdict == CRIT_VERDICT_CRITICAL ? PAINT_RED : PAINT_NONE,
-		    "%8u %-16.16s %11.3f %11.3f %11.3f %6.1f%%   %.28s", thread->tid, thread->name,
-		    crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
-		    (double)crit_cells_state(&thread->cells, CRIT_STATE_RUNNING) * 1e-9,
-		    (double)crit_cells_state(&thread->cells, CRIT_STATE_BLOCKED) * 1e-9,
-		    100 * share, bar);
+		crit_screen_put(screen, paint_row(summary, i),
+				"%8u %-15.15s %9.3f %9.3f %9.3f %6.1f%%  %s", thread->tid,
+				thread->name,
+				crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
+				(double)crit_cells_state(&thread->cells, CRIT_STATE_RUNNING) * 1e-9,
+				(double)crit_cells_state(&thread->cells, CRIT_STATE_BLOCKED) * 1e-9,
+				100 * share, crit_screen_bar(share, BAR_CELLS, bar));
 	}
 }
 
-static void put_calls(struct screen *screen, const struct crit_summary *summary)
+/* "0:4242": rank and thread in a word. */
+static const char *short_label(const struct crit_results *results, int32_t thread, char *text,
+			       size_t text_bytes)
+{
+	char rank[32];
+
+	if (thread < 0)
+		return "-";
+	if (results->threads[thread].rank_row < 0)
+		(void)snprintf(text, text_bytes, "%u", results->threads[thread].tid);
+	else
+		(void)snprintf(text, text_bytes, "%s:%u",
+			       crit_summary_rank_name(results, results->threads[thread].rank_row,
+						      rank, sizeof(rank)),
+			       results->threads[thread].tid);
+	return text;
+}
+
+static void put_regions(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_region_table *table = &summary->regions;
+
+	if (table->row_count == 0)
+		return;
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-34s %9s %9s %9s %6s %s", "region", "CMetric s",
+			"useful s", "waits s", "imbal.", "slowest");
+	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++) {
+		const struct crit_region_line *line = &table->rows[table->order[i]];
+		char name[CRIT_REGION_TEXT];
+		char slowest[48];
+
+		crit_screen_put(screen, CRIT_PAINT_NONE, "%-34.34s %9.3f %9.3f %9.3f %5.0f%% %s",
+				crit_region_fit(line, 34, name, sizeof(name)),
+				crit_fix_seconds(line->sum.run.cmetric[CRIT_UNIT_THREADS]),
+				(double)line->sum.useful_ns * 1e-9,
+				(double)(line->sum.omp_wait_ns + line->sum.mpi_ns) * 1e-9,
+				line->threads.percent,
+				short_label(summary->results, line->threads.slowest, slowest,
+					    sizeof(slowest)));
+	}
+}
+
+/* Where most of a call's waiting is; sites come in that order. */
+static void put_site(struct crit_screen *screen, const struct crit_sites *sites, uint32_t call)
+{
+	for (size_t i = 0; sites && i < sites->row_count; i++) {
+		const struct crit_site_row *site = &sites->rows[i];
+		char text[64];
+
+		if (site->call != call)
+			continue;
+		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %-24.24s %9llu %9.3f %9.3f %9.3f",
+				crit_place_fit(&site->place, 24, text, sizeof(text)),
+				(unsigned long long)site->visits, (double)site->wait_ns * 1e-9,
+				crit_fix_seconds(site->stall), (double)site->waiting_ns * 1e-9);
+		return;
+	}
+}
+
+static void put_calls(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
 	if (results->call_count == 0)
 		return;
-	put(screen, PAINT_DIM, "%-22s %10s %10s %10s %10s %10s  %s", "call", "visits", "time s",
-	    "wait s", "stall s", "waiting s", "waits for");
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-29s %9s %9s %9s %9s  %s", "call", "visits",
+			"wait s", "stall s", "waiting s", "waits for");
 	for (size_t i = 0; i < results->call_count && i < CALLS_SHOWN; i++) {
 		const struct crit_call_row *call = &results->calls[summary->call_order[i]];
 		char name[32];
 
-		put(screen, PAINT_NONE, "%-22.22s %10llu %10.3f %10.3f %10.3f %10.3f  rank %s",
-		    crit_call_name(call->call), (unsigned long long)call->visits,
-		    (double)call->time_ns * 1e-9, (double)call->wait_ns * 1e-9,
-		    crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
-		    (double)call->run.waiting_ns * 1e-9,
-		    crit_summary_rank_name(results, call->top_rank_row, name, sizeof(name)));
-	}
-	for (size_t i = 0; summary->sites && i < summary->sites->row_count && i < SITES_SHOWN;
-	     i++) {
-		const struct crit_site_row *site = &summary->sites->rows[i];
-		char text[22];
-
-		put(screen, PAINT_NONE, "site %-17.17s %10llu %10.3f %10.3f %10.3f %10.3f  %s",
-		    crit_call_name(site->call), (unsigned long long)site->visits,
-		    (double)site->time_ns * 1e-9, (double)site->wait_ns * 1e-9,
-		    crit_fix_seconds(site->stall), (double)site->waiting_ns * 1e-9,
-		    crit_site_text(site->module, site->offset, text, sizeof(text)));
+		crit_screen_put(
+			screen, CRIT_PAINT_NONE, "%-29.29s %9llu %9.3f %9.3f %9.3f  rank %s",
+			crit_call_name(call->call), (unsigned long long)call->visits,
+			(double)call->wait_ns * 1e-9,
+			crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
+			(double)call->run.waiting_ns * 1e-9,
+			crit_summary_rank_name(results, call->top_rank_row, name, sizeof(name)));
+		put_site(screen, summary->sites, call->call);
 	}
 }
 
-static void put_trust(struct screen *screen, const struct crit_summary *summary)
+static void put_trust(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	double worst = 0;
@@ -308,40 +330,49 @@ static void put_trust(struct screen *screen, const struct crit_summary *summary)
 	for (size_t i = 0; i < results->law_count; i++)
 		if (results->laws[i].error_ratio > worst)
 			worst = results->laws[i].error_ratio;
-	put(screen, worst > 1e-9 ? PAINT_RED : PAINT_NONE,
-	    "laws: sum CMetric = T(n>=1), + stall = window: worst error %.1e over %zu; %s", worst,
-	    results->law_count, worst > 1e-9 ? "BROKEN" : "they hold");
+	crit_screen_put(screen, worst > 1e-9 ? CRIT_PAINT_RED : CRIT_PAINT_NONE,
+			"laws: sum CMetric = T(n>=1), + stall = window: worst error %.1e over %zu; "
+			"%s",
+			worst, results->law_count, worst > 1e-9 ? "BROKEN" : "hold");
 	if (summary->missing_count == 0) {
-		put(screen, PAINT_NONE, "losses: none; nothing is missing");
+		crit_screen_put(screen, CRIT_PAINT_NONE, "losses: none; nothing is missing");
 		return;
 	}
 	put_missing(screen, summary, false);
 }
 
-void crit_write_text(FILE *out, const struct crit_summary *summary,
-		     const struct crit_text_options *options)
+static void fill_screen(struct crit_screen *screen, const struct crit_summary *summary)
 {
-	struct screen *screen = calloc(1, sizeof(*screen));
-
-	if (!screen)
-		return;
-	screen->out = out;
-	screen->has_colour = options->has_colour;
 	put_title(screen, summary);
-	blank(screen);
+	crit_screen_blank(screen);
 	put_verdict(screen, summary);
-	blank(screen);
+	crit_screen_blank(screen);
 	put_efficiency(screen, summary);
-	blank(screen);
+	crit_screen_blank(screen);
 	if (summary->results->has_ranks)
 		put_ranks(screen, summary);
 	else
 		put_threads(screen, summary);
-	blank(screen);
+	crit_screen_blank(screen);
+	put_regions(screen, summary);
+	crit_screen_blank(screen);
 	put_calls(screen, summary);
-	blank(screen);
+	crit_screen_blank(screen);
+	screen->limit = CRIT_SCREEN_LINES;
 	put_trust(screen, summary);
-	flush_screen(screen);
+}
+
+void crit_write_text(FILE *out, const struct crit_summary *summary,
+		     const struct crit_text_options *options)
+{
+	struct crit_screen *screen = calloc(1, sizeof(*screen));
+
+	if (!screen)
+		return;
+	screen->has_colour = options->has_colour;
+	screen->limit = CRIT_SCREEN_LINES - TRUST_LINES;
+	fill_screen(screen, summary);
+	crit_screen_write(screen, out);
 	free(screen);
 	if (!options->is_first_screen_only)
 		crit_write_details(out, summary);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* crit run: starts a program under crit, passes signals and exit status on, shows the report. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "cli/place.h"
 #include "cli/recording_set.h"
 #include "cli/summary.h"
+#include "cli/syntax.h"
 #include "core/abi_shim.h"
 #include "core/cleanup.h"
 #include "core/client.h"
@@ -24,13 +24,16 @@
 struct run_options {
 	struct crit_client_env env;
 	bool has_shim;
+	char libomp[PATH_MAX]; /* preloaded over the program's own OpenMP runtime; "" not */
 	pid_t attach_pid; /* 0: start a program */
 	char **program; /* argv */
 };
 
 enum {
 	OPTION_LEVEL = 256,
-	OPTION_NO_SHIM
+	OPTION_NO_SHIM,
+	OPTION_OMP,
+	OPTION_NO_OTF2
 };
 
 static void print_usage(FILE *out)
@@ -43,24 +46,43 @@ static void print_usage(FILE *out)
 		      "  -l, --level=LEVEL    trace (all spans) or profile (less to record)\n"
 		      "  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
 		      "  -p, --pid=PID        record a running process until it ends or Ctrl-C\n"
+		      "      --omp=llvm       let LLVM's OpenMP runtime stand in for GNU's, which "
+		      "tells less\n"
 		      "      --no-shim        do not preload the MPI shim\n"
+		      "      --no-otf2        make no OTF2 archive after the report\n"
 		      "  -h, --help           this text\n"
 		      "The exit status is the program's.\n");
 }
 
-static int usage(const char *reason, const char *what)
-{
-	(void)fprintf(stderr, "crit run: %s %s; see crit run --help\n", reason, what);
-	return CRIT_EXIT_USAGE;
-}
+static int take_option(int option, void *user);
+
+static const struct option option_names[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "level", required_argument, NULL, 'l' },
+	{ "active", required_argument, NULL, 'a' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "omp", required_argument, NULL, OPTION_OMP },
+	{ "no-shim", no_argument, NULL, OPTION_NO_SHIM },
+	{ "no-otf2", no_argument, NULL, OPTION_NO_OTF2 },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const struct crit_syntax syntax = {
+	.command = "crit run",
+	.letters = "+o:l:a:p:h",
+	.names = option_names,
+	.print_usage = print_usage,
+	.take = take_option,
+};
 
 static int parse_level(struct run_options *options)
 {
 	if (strcmp(optarg, "trace") && strcmp(optarg, "profile"))
-		return usage("no level named", optarg);
+		return crit_syntax_refuse(&syntax, "no level named", optarg);
 	options->env.level = *optarg == 't' ? CRIT_LEVEL_TRACE : CRIT_LEVEL_PROFILE;
 	(void)setenv("CRIT_LEVEL", optarg, 1);
-	return -1;
+	return CRIT_SYNTAX_GO_ON;
 }
 
 static int parse_active(void)
@@ -68,9 +90,9 @@ static int parse_active(void)
 	enum crit_active_rule rule;
 
 	if (crit_rule_parse(optarg, &rule))
-		return usage("no activity rule named", optarg);
+		return crit_syntax_refuse(&syntax, "no activity rule named", optarg);
 	(void)setenv("CRIT_ACTIVE", optarg, 1); /* the finisher reads it */
-	return -1;
+	return CRIT_SYNTAX_GO_ON;
 }
 
 static int parse_pid(struct run_options *options)
@@ -79,67 +101,64 @@ static int parse_pid(struct run_options *options)
 	long pid = strtol(optarg, &end, 10);
 
 	if (*end || pid < 1 || pid > INT_MAX)
-		return usage("no process number:", optarg);
+		return crit_syntax_refuse(&syntax, "no process number:", optarg);
 	options->attach_pid = (pid_t)pid;
-	return -1;
+	return CRIT_SYNTAX_GO_ON;
 }
 
-/* Answers -1 to go on, else the exit code. */
-static int parse_one(int option, struct run_options *options)
+static int parse_omp(struct run_options *options)
 {
+	if (strcmp(optarg, "llvm") != 0)
+		return crit_syntax_refuse(&syntax, "no OpenMP runtime named", optarg);
+	if (crit_place_libomp(options->libomp, sizeof(options->libomp)) == 0)
+		return CRIT_SYNTAX_GO_ON;
+	(void)fprintf(stderr, "crit run: there is no libomp.so.5 to let stand in for GNU's "
+			      "libgomp; install LLVM's OpenMP runtime (Debian: libomp5)\n");
+	return CRIT_EXIT_FAILED;
+}
+
+static int take_option(int option, void *user)
+{
+	struct run_options *options = user;
+
 	switch (option) {
 	case 'o':
 		if (!crit_client_copy(options->env.directory, sizeof(options->env.directory),
 				      optarg))
-			return usage("name of the directory is too long:", optarg);
+			return crit_syntax_refuse(&syntax,
+						  "name of the directory is too long:", optarg);
 		(void)setenv("CRIT_DIR", optarg, 1);
-		return -1;
+		return CRIT_SYNTAX_GO_ON;
 	case 'l':
 		return parse_level(options);
 	case 'a':
 		return parse_active();
 	case 'p':
 		return parse_pid(options);
-	case OPTION_NO_SHIM:
+	case OPTION_OMP:
+		return parse_omp(options);
+	case OPTION_NO_OTF2:
+		(void)setenv("CRIT_OTF2", "0", 1); /* the finisher reads it */
+		return CRIT_SYNTAX_GO_ON;
+	default: /* OPTION_NO_SHIM */
 		options->has_shim = false;
-		return -1;
-	case 'h':
-		print_usage(stdout);
-		return CRIT_EXIT_OK;
-	default:
-		print_usage(stderr);
-		return CRIT_EXIT_USAGE;
+		return CRIT_SYNTAX_GO_ON;
 	}
 }
 
 static int parse(int argc, char **argv, struct run_options *options)
 {
-	static const struct option names[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "level", required_argument, NULL, 'l' },
-		{ "active", required_argument, NULL, 'a' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "no-shim", no_argument, NULL, OPTION_NO_SHIM },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int option;
+	int code = crit_syntax_read(&syntax, argc, argv, options);
 
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "+o:l:a:p:h", names, NULL)) != -1) {
-		int code = parse_one(option, options);
-
-		if (code >= 0)
-			return code;
-	}
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
 	options->program = argv + optind;
-	if (!*options->program && !options->attach_pid) {
-		(void)fprintf(stderr, "crit run: no program given; see crit run --help\n");
-		return CRIT_EXIT_USAGE;
-	}
+	if (!*options->program && !options->attach_pid)
+		return crit_syntax_refuse(&syntax, "no program", "given");
 	if (*options->program && options->attach_pid)
-		return usage("a process and a program at once:", *options->program);
-	return -1;
+		return crit_syntax_refuse(&syntax,
+					  "a process and a program at once:", *options->program);
+	return CRIT_SYNTAX_GO_ON;
 }
 
 /* A key of its own, so that nested and neighbouring runs never mix. */
@@ -170,11 +189,22 @@ static int open_client(struct crit_client *client, const struct run_options *opt
 	return status;
 }
 
+/* Before what is preloaded already. */
+static void preload(const char *path)
+{
+	const char *old = getenv("LD_PRELOAD");
+	crit_autofree char *both = NULL;
+
+	if (asprintf(&both, "%s%s%s", path, old && *old ? ":" : "", old ? old : "") < 0) {
+		both = NULL;
+		return;
+	}
+	(void)setenv("LD_PRELOAD", both, 1);
+}
+
 static void set_preload(void)
 {
 	char path[PATH_MAX];
-	const char *old = getenv("LD_PRELOAD");
-	crit_autofree char *both = NULL;
 
 	if (crit_place_library("libcrit_pmpi.so", path, sizeof(path)) || strpbrk(path, " :")) {
 		(void)fprintf(stderr,
@@ -182,11 +212,7 @@ static void set_preload(void)
 			      "crit, or its path has a blank or colon; reinstall crit\n");
 		return;
 	}
-	if (asprintf(&both, "%s%s%s", path, old && *old ? ":" : "", old ? old : "") < 0) {
-		both = NULL;
-		return;
-	}
-	(void)setenv("LD_PRELOAD", both, 1);
+	preload(path);
 }
 
 /* The first screen of report.txt, which ends before the line "Run". */
@@ -209,7 +235,10 @@ static bool show_report(const char *directory)
 	return true;
 }
 
-/* A short program ends before its finisher has started: wait for its report, then for its lock. */
+/*
+ * A short program ends before its finisher has started: wait for its report, then for its lock.
+ * The archive comes after the report is shown.
+ */
 static void wait_and_show(const struct crit_client *client, const struct run_options *options)
 {
 	int status;
@@ -226,6 +255,10 @@ static void wait_and_show(const struct crit_client *client, const struct run_opt
 			stderr,
 			"crit run: there is no report; try crit report %s, or see crit doctor\n",
 			client->directory);
+	if (!status && crit_finish_wait_trace(client->directory,
+					      (int)options->env.finish_s * 1000) == -ETIMEDOUT)
+		(void)fprintf(stderr, "crit run: %s/traces.otf2 is still being written\n",
+			      client->directory);
 	(void)fprintf(stderr, "%s\n", client->directory);
 }
 
@@ -254,6 +287,8 @@ static int run_program(struct run_options *options)
 		if (options->has_shim)
 			set_preload();
 	}
+	if (options->libomp[0])
+		preload(options->libomp); /* first: it is the runtime, recorded or not */
 	status = crit_child_run(&child, &wait_status);
 	crit_client_fini(&client);
 	if (child.is_recorded)
@@ -305,7 +340,7 @@ int crit_command_run(int argc, char **argv)
 
 	crit_client_env_read(&options.env);
 	code = parse(argc, argv, &options);
-	if (code >= 0)
+	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	return options.attach_pid ? attach(&options) : run_program(&options);
 }

@@ -33,9 +33,17 @@ int crit_rule_parse(const char *name, enum crit_active_rule *ret_rule)
 
 const char *crit_mode_name(enum crit_mode mode)
 {
-	static const char *const names[CRIT_MODE_COUNT] = { "full", "shims only", "kernel only" };
+	static const char *const names[CRIT_MODE_COUNT] = { "full", "shims only", "kernel only",
+							    "approximate" };
 
 	return (unsigned int)mode < CRIT_MODE_COUNT ? names[mode] : "?";
+}
+
+const char *crit_half_name(enum crit_kernel_half half)
+{
+	static const char *const names[CRIT_HALF_COUNT] = { "none", "bpf", "perf" };
+
+	return (unsigned int)half < CRIT_HALF_COUNT ? names[half] : "?";
 }
 
 const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
@@ -139,11 +147,13 @@ static size_t *sorted(size_t count, int (*compare)(const void *, const void *, v
 
 static enum crit_mode mode_of(const struct crit_results *results)
 {
-	bool has_kernel = false;
+	bool has[CRIT_HALF_COUNT] = { false };
 
 	for (size_t i = 0; i < results->node_count; i++)
-		has_kernel = has_kernel || results->nodes[i].kernel_status == 0;
-	if (!has_kernel)
+		has[results->nodes[i].kernel_half] = true;
+	if (has[CRIT_HALF_PERF])
+		return CRIT_MODE_APPROXIMATE;
+	if (!has[CRIT_HALF_BPF])
 		return CRIT_MODE_SHIMS_ONLY;
 	return results->has_ranks || results->call_count ? CRIT_MODE_FULL : CRIT_MODE_KERNEL_ONLY;
 }
@@ -165,24 +175,36 @@ static void find_sums(struct crit_summary *summary)
 		summary->app_threads += results->threads[i].role == CRIT_THREAD_APP;
 }
 
+static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
+		       struct crit_place *ret_place)
+{
+	crit_symbols_find(user, node, pid, address, ret_place);
+}
+
 int crit_summary_init(struct crit_summary *summary, const struct crit_results *results,
 		      const struct crit_summary_options *options)
 {
+	const struct crit_region_finder finder = { find_place, options->symbols };
+	const struct crit_region_finder *places = options->symbols ? &finder : options->finder;
+
 	memset(summary, 0, sizeof(*summary));
 	summary->results = results;
 	summary->sites = options->sites;
+	summary->symbols = options->symbols;
 	summary->mode = mode_of(results);
 	summary->unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS;
 	find_sums(summary);
 	summary->rank_order = sorted(results->rank_count, by_rank, results);
 	summary->thread_order = sorted(results->thread_count, by_thread, results);
 	summary->call_order = sorted(results->call_count, by_call, results);
-	if (!summary->rank_order || !summary->thread_order || !summary->call_order) {
+	if (!summary->rank_order || !summary->thread_order || !summary->call_order ||
+	    crit_region_table_init(&summary->regions, results, places)) {
 		crit_summary_fini(summary);
 		return -ENOMEM;
 	}
 	crit_efficiency_of(results, &summary->efficiency);
 	crit_verdict_find(summary, options->may_wait);
+	crit_preempted_find(summary);
 	crit_summary_find_missing(summary, options);
 	return 0;
 }
@@ -192,5 +214,6 @@ void crit_summary_fini(struct crit_summary *summary)
 	free(summary->rank_order);
 	free(summary->thread_order);
 	free(summary->call_order);
+	crit_region_table_fini(&summary->regions);
 	memset(summary, 0, sizeof(*summary));
 }

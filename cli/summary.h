@@ -5,15 +5,17 @@
 
 #include "analysis/efficiency.h"
 #include "analysis/results.h"
+#include "cli/regions.h"
 #include "cli/sites.h"
 
-#define CRIT_SENTENCE_BYTES 640
+#define CRIT_SENTENCE_BYTES 1024
 #define CRIT_MISSING_MAX 12
 
 enum crit_mode {
 	CRIT_MODE_FULL = 0,
 	CRIT_MODE_SHIMS_ONLY,
 	CRIT_MODE_KERNEL_ONLY,
+	CRIT_MODE_APPROXIMATE, /* perf events stand in for the kernel half of a node */
 	CRIT_MODE_COUNT
 };
 
@@ -36,29 +38,37 @@ struct crit_summary_options {
 	const struct crit_results
 		*may_wait; /* the same run, mpi_may_wait active; NULL: not needed */
 	const struct crit_sites *sites; /* NULL: no call sites */
+	struct crit_symbols *symbols; /* NULL: code addresses have no names */
+	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
 	bool is_live; /* the recording still grows: no foot is no loss */
 };
 
 struct crit_summary {
 	const struct crit_results *results; /* borrowed */
 	const struct crit_sites *sites; /* borrowed, may be NULL */
+	struct crit_symbols *symbols; /* borrowed, may be NULL; finding a name changes it */
 	enum crit_mode mode;
 	enum crit_unit unit; /* of the headline: ranks, or threads without ranks */
 	enum crit_verdict verdict;
 	char sentence[CRIT_SENTENCE_BYTES];
+	char preempted_note
+		[CRIT_SENTENCE_BYTES]; /* who lost the CPU to whom; "" nobody to speak of */
 	char may_wait_note[CRIT_SENTENCE_BYTES]; /* "" when counting mpi_may_wait changes little */
+	struct crit_region_table regions;
 	struct crit_efficiency efficiency;
 	const struct crit_law *law; /* headline unit, scope run; NULL none */
 	uint64_t silent_ns; /* T(n = 0) */
 	double cmetric_s; /* sum over the headline unit, scope run */
 	double stake_s; /* how much sooner a balanced run could end, at most */
 	size_t app_threads;
+	size_t ranks_missing; /* of the worlds' ranks, not recorded */
 	size_t *rank_order; /* indexes into ranks, by CMetric, descending */
 	size_t *thread_order; /* app threads first, by CMetric, descending */
 	size_t *call_order; /* by stall + wait, descending */
 	struct crit_missing missing[CRIT_MISSING_MAX];
 	size_t missing_count;
 	bool is_incomplete; /* exit code 3 */
+	bool is_provisional; /* live, and silent about what may still come */
 };
 
 /*
@@ -81,6 +91,7 @@ const char *crit_summary_rank_name(const struct crit_results *results, int32_t r
 				   size_t text_bytes);
 
 const char *crit_mode_name(enum crit_mode mode);
+const char *crit_half_name(enum crit_kernel_half half);
 const char *crit_rule_name(enum crit_active_rule rule);
 /* -EINVAL for an unknown name. */
 int crit_rule_parse(const char *name, enum crit_active_rule *ret_rule);
@@ -90,5 +101,11 @@ void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, 
 			      const char *format, ...) __attribute__((format(printf, 4, 5)));
 void crit_summary_find_missing(struct crit_summary *summary,
 			       const struct crit_summary_options *options);
+
+/* Adds what the OpenMP runtime leaves out, and spinning that costs others the CPU. (openmp.c) */
+void crit_summary_find_openmp(struct crit_summary *summary);
+
+/* Adds what the user left out, and ranks that are not there. (omitted.c) */
+void crit_summary_find_omitted(struct crit_summary *summary, bool is_live);
 
 #endif

@@ -74,15 +74,18 @@ static void say_communication(struct crit_summary *summary)
 	double outside_s = silent_s - sum_of_call_stalls(results);
 	double call_s = call ? crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]) : 0;
 	double percent = 100 * silent_s / ((double)results->window_ns * 1e-9);
+	char site[112] = "";
 
+	if (call)
+		crit_verdict_site(summary, call->call, site, sizeof(site));
 	summary->verdict = CRIT_VERDICT_COMMUNICATION;
 	if (call && call_s >= outside_s)
 		(void)snprintf(
 			summary->sentence, sizeof(summary->sentence),
 			"Communication holds this run up: for %.3f s (%.1f%% of the window) no %s "
-			"computes; %.3f s of that stall (%.1f%%) are in %s.",
+			"computes; %.3f s of that stall (%.1f%%) are in %s%s%s.",
 			silent_s, percent, who, call_s, 100 * call_s / silent_s,
-			crit_call_name(call->call));
+			crit_call_name(call->call), site[0] ? ", mostly" : "", site);
 	else
 		(void)snprintf(
 			summary->sentence, sizeof(summary->sentence),
@@ -132,7 +135,7 @@ struct claim {
 	double top_share;
 	double last_share; /* of the last leader */
 	char name[160]; /* of the first */
-	char where[96];
+	char where[640];
 };
 
 static void say_even(struct crit_summary *summary, const struct claim *claim)
@@ -209,8 +212,7 @@ static void say_who(struct crit_summary *summary, const struct crit_earnings *to
 
 	name_top(summary, claim.name, sizeof(claim.name));
 	if (call)
-		(void)snprintf(claim.where, sizeof(claim.where), ", mostly in %s",
-			       crit_call_name(call->call));
+		crit_verdict_where(summary, call->call, claim.where, sizeof(claim.where));
 	count_leaders(summary, &claim);
 	if (count < 2 || claim.top_share * (double)count < STANDS_OUT_RATIO)
 		say_even(summary, &claim);

@@ -8,4 +8,18 @@
 /* Fills verdict, sentence, may_wait_note and stake_s; the orders and sums must be there. */
 void crit_verdict_find(struct crit_summary *summary, const struct crit_results *may_wait);
 
+/* " at solver+0x14c1": where most of the waiting in a call is; "" unknown. (verdict_where.c) */
+void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *text,
+		       size_t text_bytes);
+
+/*
+ * ", mostly while its thread 7 (a) is in omp parallel step (stencil.c:42) and they are in MPI_Recv
+ * at ...": what the first of the order does, and what the others are in meanwhile.
+ */
+void crit_verdict_where(const struct crit_summary *summary, uint32_t call, char *text,
+			size_t text_bytes);
+
+/* Fills preempted_note. (preempted.c) */
+void crit_preempted_find(struct crit_summary *summary);
+
 #endif

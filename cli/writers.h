@@ -7,15 +7,12 @@
 
 #include "cli/summary.h"
 
-#define CRIT_SCREEN_LINES 24
-#define CRIT_SCREEN_COLUMNS 100
-
 struct crit_text_options {
 	bool has_colour; /* bold and colours by escape sequences */
 	bool is_first_screen_only;
 };
 
-/* report.txt: at most 24 lines of 100 columns first, then the tables. */
+/* report.txt: a page first (cli/screen.h), then the tables. */
 void crit_write_text(FILE *out, const struct crit_summary *summary,
 		     const struct crit_text_options *options);
 void crit_write_details(FILE *out, const struct crit_summary *summary);
@@ -37,8 +34,8 @@ const char *crit_scope_name(enum crit_scope scope);
 const char *crit_level_name(uint32_t level);
 
 /*
- * Writes report.txt, report.json, ranks.csv and threads.csv into directory, each to NAME.tmp first
- * and renamed when all four are whole.  Errors: -errno with a line in err; no file is then left
+ * Writes report.txt, report.json and the tables (*.csv) into directory, each to NAME.tmp first
+ * and renamed when all are whole.  Errors: -errno with a line in err; no file is then left
  * half-written.
  */
 int crit_write_all(int directory_fd, const char *directory, const struct crit_summary *summary,

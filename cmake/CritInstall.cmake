@@ -9,3 +9,5 @@ foreach(page ${pages})
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
 	${PROJECT_SOURCE_DIR}/CHANGES.md DESTINATION share/doc/crit)
+install(FILES ${PROJECT_SOURCE_DIR}/core/crit.h ${PROJECT_SOURCE_DIR}/core/crit.f90
+	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Install what crit needs on Debian or Ubuntu; does nothing when all is there.
-# usage: deps.sh [build|check]...
+# usage: deps.sh [build|check|accept|bench]...
 set -euo pipefail
 
 # What the build and the demo need.
 build=(build-essential clang llvm libbpf-dev libelf-dev libdw-dev libjansson-dev zlib1g-dev
 	libisal-dev libseccomp-dev libcap-dev libcap2-bin openmpi-bin libopenmpi-dev mpich
-	libmpich-dev libgmp-dev pkg-config cmake ninja-build python3 util-linux)
+	libmpich-dev libomp-dev libgmp-dev libopen-trace-format2-dev pkg-config cmake ninja-build python3 util-linux)
 # What the tests and the benches need besides.
 check=(bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libclang-rt-dev
-	hpcc pbzip2)
+	gfortran hpcc pbzip2 otf2-tools python3-otf2 python3-six)
+# What make accept needs besides: a viewer of traces, with all of Qt behind it, and programs of other people.
+accept=(vite gromacs lammps mumps-test nwchem-openmpi nwchem-data)
+# What make bench needs besides: programs that call MPI a lot, and another tracer.
+bench=(mumps-test netpipe-openmpi eztrace)
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 
@@ -26,7 +30,7 @@ ubuntu)
 *)
 	say "cannot install packages on '${distribution:-unknown}':" \
 		"only Debian and Ubuntu are known here;" \
-		"install the equivalents of: ${build[*]}; for the tests also: ${check[*]}"
+		"install the equivalents of: ${build[*]}; for the tests also: ${check[*]} ${accept[*]}"
 	exit 1
 	;;
 esac
@@ -36,8 +40,10 @@ for group in "${@:-build}"; do
 	case $group in
 	build) wanted+=("${build[@]}") ;;
 	check) wanted+=("${check[@]}") ;;
+	accept) wanted+=("${accept[@]}") ;;
+	bench) wanted+=("${bench[@]}") ;;
 	*)
-		say "no such group of packages: '$group'; usage: deps.sh [build|check]..."
+		say "no such group of packages: '$group'; usage: deps.sh [build|check|accept|bench]..."
 		exit 2
 		;;
 	esac

@@ -3,6 +3,7 @@
 #include "collector/clients.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ static int open_peer_pidfd(int fd, __u32 pid)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) == 0)
 		return pidfd;
-	return (int)syscall(SYS_pidfd_open, pid, 0);
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return pidfd < 0 ? -errno : pidfd;
 }
 
 /* A stranger is told so, and nothing else. */
@@ -77,33 +79,86 @@ static void accept_one(struct crit_server *server, int fd)
 	struct ucred peer = { 0 };
 	socklen_t length = sizeof(peer);
 	struct crit_client *client;
+	int pidfd;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) ||
 	    peer.uid != server->options.served_uid) {
 		turn_away(server, fd, -EACCES);
 		return;
 	}
+	pidfd = open_peer_pidfd(fd, (__u32)peer.pid);
+	if (pidfd < 0) {
+		turn_away(server, fd, pidfd);
+		return;
+	}
 	client = calloc(1, sizeof(*client));
 	if (!client || put_into_table(server, client)) {
 		free(client);
+		(void)close(pidfd);
 		turn_away(server, fd, -EUSERS);
 		return;
 	}
 	client->fd = fd;
 	client->pid = (__u32)peer.pid;
-	client->pidfd = open_peer_pidfd(fd, client->pid);
-	if (client->pidfd < 0 || crit_server_watch(server, fd, CRIT_WATCH_CLIENT, client->index))
+	client->pidfd = pidfd;
+	if (crit_server_watch(server, fd, CRIT_WATCH_CLIENT, client->index))
 		client->is_over = true;
+}
+
+static int accept_any(const struct crit_server *server)
+{
+	int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void tell_full(struct crit_server *server, int error)
+{
+	char text[160];
+
+	if (server->is_full_told)
+		return;
+	server->is_full_told = true;
+	(void)snprintf(text, sizeof(text),
+		       "cannot accept another client beside %u: %s; raise the limit of open files",
+		       server->client_count, strerror(-error));
+	server->say(text);
+}
+
+/*
+ * Out of descriptors: the reserve lets one client in, to be told so instead of waiting.  Where even
+ * that does not help (the table of the whole system is full), we do not listen for a while.
+ * Returns false when there is nobody to accept, or nothing to accept with.
+ */
+static bool refuse_one(struct crit_server *server, int error)
+{
+	int fd;
+
+	(void)close(server->reserve_fd);
+	fd = accept_any(server);
+	if (fd >= 0)
+		turn_away(server, fd, error);
+	server->reserve_fd = fcntl(server->epoll_fd, F_DUPFD_CLOEXEC, 0);
+	if (fd == -EAGAIN)
+		return false;
+	tell_full(server, error);
+	if (fd >= 0)
+		return true;
+	server->deaf_ns = crit_now_ns();
+	crit_server_unwatch(server, server->listen_fd);
+	return false;
 }
 
 void crit_clients_accept(struct crit_server *server)
 {
 	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-		int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept_any(server);
 
-		if (fd < 0)
+		if (fd >= 0)
+			accept_one(server, fd);
+		else if (fd == -EAGAIN || fd == -ECONNABORTED || fd == -EINTR ||
+			 !refuse_one(server, fd))
 			return;
-		accept_one(server, fd);
 	}
 }
 

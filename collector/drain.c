@@ -6,6 +6,7 @@
 
 #include "collector/clock.h"
 #include "collector/members.h"
+#include "collector/perf_feed.h"
 
 #define RELEASE_EVERY 1024u /* records between two updates of the ring's read position */
 
@@ -53,6 +54,23 @@ static void learn(struct crit_server *server, const struct crit_kernel_head *rec
 	}
 }
 
+static void put_to(void *context, const struct crit_kernel_head *record)
+{
+	crit_drain_put(context, record);
+}
+
+static void drain_perf(const struct crit_server *server)
+{
+	const __u64 until_ns = crit_now_ns();
+
+	for (__u32 i = 0; i < server->run_end; i++) {
+		struct crit_run *run = &server->runs[i];
+
+		if (run->perf && run->state == CRIT_RUN_RECORDING)
+			crit_perf_feed(run->perf, until_ns, put_to, run);
+	}
+}
+
 void crit_drain_kernel(struct crit_server *server)
 {
 	const __u64 now_ns = crit_now_ns();
@@ -60,12 +78,14 @@ void crit_drain_kernel(struct crit_server *server)
 	__u32 count = 0;
 	size_t bytes;
 
-	if (!crit_server_has_kernel(server))
+	if (!crit_server_has_kernel(server)) {
+		drain_perf(server);
 		return;
+	}
 	while ((record = crit_ring_next(&server->kernel.ring, &bytes))) {
 		struct crit_run *run = &server->runs[record->run_slot & (CRIT_RUN_SLOTS - 1)];
 
-		if (run->state == CRIT_RUN_RECORDING)
+		if (run->state == CRIT_RUN_RECORDING && record->run_slot == (__u16)run->number)
 			put(run, record, bytes, now_ns);
 		if (record->kind >= CRIT_K_EXEC)
 			learn(server, record);
@@ -78,13 +98,15 @@ void crit_drain_kernel(struct crit_server *server)
 void crit_drain_count_lost(const struct crit_server *server, struct crit_run *run)
 {
 	const struct crit_run_counters *counters;
-	__u64 lost;
+	__u64 lost = 0;
 
-	if (!crit_server_has_kernel(server))
-		return;
-	counters = crit_kernel_counters(&server->kernel, run->slot);
-	lost = __atomic_load_n(&counters->lost, __ATOMIC_RELAXED) +
-	       __atomic_load_n(&counters->lost_members, __ATOMIC_RELAXED);
+	if (run->perf) {
+		lost = run->perf->lost;
+	} else if (crit_server_has_kernel(server)) {
+		counters = crit_kernel_counters(&server->kernel, run->slot);
+		lost = __atomic_load_n(&counters->lost, __ATOMIC_RELAXED) +
+		       __atomic_load_n(&counters->lost_members, __ATOMIC_RELAXED);
+	}
 	run->kernel.lost += lost - run->lost_seen;
 	run->lost_seen = lost;
 }

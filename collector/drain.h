@@ -5,7 +5,7 @@
 
 #include "collector/server.h"
 
-/* Empties the kernel's ring.  Cost: a copy per record. */
+/* Empties the kernel's ring, or those of the runs.  Cost: a copy per record. */
 void crit_drain_kernel(struct crit_server *server);
 
 /* Adds one record to the run's kernel stream. */

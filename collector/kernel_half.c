@@ -106,6 +106,8 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_option
 	int rc;
 
 	memset(kernel, 0, sizeof(*kernel));
+	if (options->is_bpf_refused)
+		return crit_err_set(err, -EPERM, "the kernel half is left out: --no-bpf");
 	libbpf_set_print(print_nothing);
 	kernel->bpf = crit_bpf__open();
 	if (!kernel->bpf)
@@ -150,9 +152,23 @@ void crit_kernel_close(struct crit_kernel *kernel)
 	memset(kernel, 0, sizeof(*kernel));
 }
 
-struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_slot)
+struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_number)
 {
-	return &kernel->bpf->bss->run_counters[run_slot & (CRIT_RUN_SLOTS - 1)];
+	return &kernel->bpf->bss->run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
+}
+
+void crit_kernel_begin_run(const struct crit_kernel *kernel, __u32 run_number)
+{
+	struct crit_run_counters *counters = crit_kernel_counters(kernel, run_number);
+
+	memset(counters, 0, sizeof(*counters));
+	__atomic_store_n(&counters->run_number, run_number, __ATOMIC_RELEASE);
+}
+
+void crit_kernel_end_run(const struct crit_kernel *kernel, __u32 run_number)
+{
+	__atomic_store_n(&crit_kernel_counters(kernel, run_number)->run_number, 0,
+			 __ATOMIC_RELEASE);
 }
 
 /* The key of a thread in the members map: a pidfd, or its number. */
@@ -202,7 +218,7 @@ int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
 
 int crit_kernel_try_maps(const struct crit_kernel *kernel)
 {
-	const struct crit_member nobody = { .run_slot = 0 };
+	const struct crit_member nobody = { .run_number = 0 };
 	const __u32 no_tgid = ~0u; /* no task has it; 0 is the idle tasks' */
 	struct crit_member member;
 	int rc = crit_kernel_register_tgid(kernel, no_tgid, &nobody);

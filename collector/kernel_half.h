@@ -14,6 +14,7 @@ struct crit_bpf;
 struct crit_kernel_options {
 	__u32 served_uid;
 	__u64 ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
+	bool is_bpf_refused; /* as if critd had no privileges */
 	bool is_storage_refused; /* as if task storage were missing */
 	bool is_pidfd_thread_refused; /* as if pidfds of threads were missing */
 };
@@ -38,8 +39,12 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_option
 
 void crit_kernel_close(struct crit_kernel *kernel);
 
-/* The counters of a run slot: lost records, living members.  Threads: BPF adds atomically. */
-struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_slot);
+/* The counters of a run: lost records, living members.  Threads: BPF adds atomically. */
+struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_number);
+
+/* Gives a run its slot; takes it away: whoever is still a member then, is none any more. */
+void crit_kernel_begin_run(const struct crit_kernel *kernel, __u32 run_number);
+void crit_kernel_end_run(const struct crit_kernel *kernel, __u32 run_number);
 
 /*
  * Looks up or sets what a thread is a member of.  Errors: -ENOENT no member, -ESRCH no such task,

@@ -12,21 +12,35 @@
 #include "collector/drain.h"
 #include "collector/members.h"
 
+#define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
+
 static bool is_of(const struct crit_process *process, const struct crit_run *run)
 {
 	return process && process->run == run;
 }
 
+/*
+ * May this process still belong to the window?  One that only asked MPI something, and is no rank
+ * while others have closed, may be in MPI_Init, or never get there: it is waited for, but not long.
+ * A rank that is later than that gets a window of its own.
+ */
+static bool holds_window(const struct crit_process *process, __u64 due_for_ns)
+{
+	if (process->is_closed || process->is_expelled)
+		return false;
+	return process->has_rank || (process->is_mpi && due_for_ns < INIT_NS);
+}
+
 /* Every rank here has closed or died, and nobody is left who may still become one. */
 static bool is_window_over(const struct crit_server *server, const struct crit_run *run)
 {
-	if (!run->has_ranks || !run->is_window_due || run->pending_clients > 0)
+	const __u64 now_ns = crit_now_ns();
+
+	if (!run->has_ranks || !run->due_ns || run->pending_clients > 0)
 		return false;
 	for (__u32 i = 0; i < server->process_end; i++) {
-		const struct crit_process *process = server->processes[i];
-
-		if (is_of(process, run) && (process->is_mpi || process->has_rank) &&
-		    !process->is_closed && !process->is_expelled)
+		if (is_of(server->processes[i], run) &&
+		    holds_window(server->processes[i], now_ns - run->due_ns))
 			return false;
 	}
 	return true;
@@ -41,7 +55,7 @@ static void drain_run(struct crit_server *server, struct crit_run *run, bool has
 	for (__u32 i = 0; i < server->process_end; i++) {
 		if (!is_of(server->processes[i], run))
 			continue;
-		crit_process_drain(server->processes[i], now_ns);
+		(void)crit_process_drain(server->processes[i], now_ns, CRIT_RING_SLOTS);
 		crit_process_flush(server->processes[i], has_counters);
 	}
 	if (run->kernel.lost) /* even without a record after them */
@@ -58,7 +72,7 @@ static void close_window(struct crit_server *server, struct crit_run *run)
 	window.closed_ns = crit_now_ns();
 	crit_run_put_record(run, CRIT_C_WINDOW, 0, window.closed_ns, &window);
 	run->window_put_count = run->sink->put_count;
-	run->is_window_due = false;
+	run->due_ns = 0;
 	run->is_window_written = true;
 	run->is_closed_sent = false; /* the ranks of this window have an answer of their own */
 	run->is_written_known = false;
@@ -94,7 +108,9 @@ static bool is_deserted(const struct crit_server *server, const struct crit_run 
 		return false;
 	if (!run->has_registered)
 		return true;
-	if (crit_server_has_kernel(server))
+	if (run->perf)
+		live = crit_perf_reap(run->perf);
+	else if (crit_server_has_kernel(server))
 		live = __atomic_load_n(
 			&crit_kernel_counters(&server->kernel, run->slot)->live_forked,
 			__ATOMIC_RELAXED);
@@ -112,6 +128,7 @@ static void put_foot(struct crit_run *run)
 		.shim_lost = run->shim_lost,
 		.write_errors = __atomic_load_n(&sink->write_errors, __ATOMIC_RELAXED),
 		.critd_cpu_ns = crit_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.no_stripe = run->no_stripe,
 	};
 
 	foot.kernel_lost += __atomic_load_n(&sink->unwritten_kernel, __ATOMIC_RELAXED);
@@ -127,6 +144,8 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	}
 	if (run->state != CRIT_RUN_RECORDING)
 		return;
+	if (crit_server_has_kernel(server))
+		crit_kernel_end_run(&server->kernel, run->number);
 	crit_drain_kernel(server);
 	for (__u32 i = 0; i < server->process_end; i++) {
 		struct crit_process *process = server->processes[i];
@@ -141,6 +160,8 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 		close_window(server, run);
 	drain_run(server, run, false);
 	put_foot(run);
+	crit_perf_destroy(run->perf);
+	run->perf = NULL;
 	run->state = CRIT_RUN_ENDING;
 }
 

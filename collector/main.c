@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	server = malloc(sizeof(*server));
 	if (!server)
 		return 1;
-	rc = crit_server_open(server, &options, &err);
+	rc = crit_server_open(server, &options, say, &err);
 	if (rc == 0) {
 		if (server->kernel_status && !options.has_no_kernel)
 			say(err.text);

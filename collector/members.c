@@ -3,6 +3,7 @@
 #include "collector/members.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,39 +31,63 @@ static bool is_asleep(char state)
 	return state == 'S' || state == 'D' || state == 'T' || state == 't' || state == 'I';
 }
 
-/* A thread that sleeps now may do so until the end: its ENROL cannot wait for its next switch. */
-static void put_enrol(struct crit_server *server, struct crit_run *run,
-		      const struct crit_procfs_task *task)
+static void put_enrol(struct crit_run *run, const struct crit_procfs_task *task, __u64 time_ns)
 {
 	struct crit_kernel_enrol record = {
-		.head = { .kind = CRIT_K_ENROL, .size = sizeof(record), .state = 1 },
+		.head = { .kind = CRIT_K_ENROL,
+			  .size = sizeof(record),
+			  .flags = is_asleep(task->state) ? 0 : CRIT_KF_RUNNING,
+			  .state = is_asleep(task->state),
+			  .time_ns = time_ns },
 		.tid = task->tid,
 		.tgid = task->tgid,
 		.ns_tid = task->ns_tid,
 		.parent_tgid = task->parent_tgid,
 	};
 
-	crit_drain_kernel(server); /* keeps the order of stamps */
-	record.head.time_ns = crit_now_ns();
 	memcpy(record.comm, task->comm, sizeof(record.comm));
 	crit_drain_put(run, &record.head);
 }
 
+#define TID_MASK ((1u << 30) - 1) /* no tid is larger */
+#define IS_ALIVE (1u << 31)
+#define IS_INSIDE (1u << 30)
+
+static int compare_tids(const void *a, const void *b)
+{
+	const __u32 one = *(const __u32 *)a & TID_MASK, other = *(const __u32 *)b & TID_MASK;
+
+	return one < other ? -1 : one > other;
+}
+
+static __u32 *find_outside(const struct crit_process *process, __u32 tid)
+{
+	return bsearch(&tid, process->outside_tids, process->outside_count, sizeof(tid),
+		       compare_tids);
+}
+
+/*
+ * Threads but the leader, where the kernel has no pidfd for them (before 6.9): BPF makes a member
+ * of each that is none when it next switches or is woken.  What this leaves open: a sleeper has no
+ * ENROL until then; and a thread that is a member already, born before its process registered,
+ * stays one without a tag, and keeps its process in the kernel's map until it ends.
+ */
 static void add_outside(struct crit_process *process, __u32 tid)
 {
-	__u32 *tids;
+	const __u32 count = process->outside_count;
+	__u32 *tids = process->outside_tids;
 
-	for (__u32 i = 0; i < process->outside_count; i++) {
-		if (process->outside_tids[i] == tid)
+	if (count >= OUTSIDE_MAX || (count > 0 && find_outside(process, tid)))
+		return;
+	if ((count & (count - 1)) == 0) { /* full: it has room for powers of two */
+		tids = realloc(tids, (count ? 2 * (size_t)count : 1) * sizeof(*tids));
+		if (!tids)
 			return;
+		process->outside_tids = tids;
 	}
-	if (process->outside_count >= OUTSIDE_MAX)
-		return;
-	tids = realloc(process->outside_tids, (process->outside_count + 1) * sizeof(*tids));
-	if (!tids)
-		return;
-	process->outside_tids = tids;
 	tids[process->outside_count++] = tid;
+	if (count > 0 && tids[count - 1] > tid) /* rare: /proc lists them in order */
+		qsort(tids, process->outside_count, sizeof(*tids), compare_tids);
 }
 
 /* A member already, by inheritance: it gets the tag, and keeps what the kernel half knows. */
@@ -72,15 +97,16 @@ static void renew(struct enrolment *enrolment, __u32 tid, const struct crit_memb
 	struct crit_member member = enrolment->member;
 	const __u32 kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED;
 
-	if (old->run_slot == member.run_slot) {
+	if (old->run_number == member.run_number) {
 		if ((old->flags & CRIT_MF_HAS_TAG) && old->tag_offset == member.tag_offset)
 			return;
 		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | (old->flags & kept);
 	} else if ((old->flags & (CRIT_MF_FORKED | CRIT_MF_EXITED)) ==
 		   CRIT_MF_FORKED) { /* leaves its first run for this one */
-		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_slot);
+		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_number);
 
-		__atomic_sub_fetch(&counters->live_forked, 1, __ATOMIC_RELAXED);
+		if (counters->run_number == old->run_number)
+			__atomic_sub_fetch(&counters->live_forked, 1, __ATOMIC_RELAXED);
 	}
 	(void)crit_kernel_member_set(kernel, tid, &member);
 }
@@ -105,8 +131,10 @@ static int enrol_thread(void *context, __u32 tid)
 	}
 	if (crit_procfs_task(server->proc_fd, process->pid, tid, &task))
 		return 0;
+	/* it may sleep until the end: its ENROL cannot wait for its next switch */
 	if (is_asleep(task.state)) {
-		put_enrol(server, process->run, &task);
+		crit_drain_kernel(server); /* keeps the order of stamps */
+		put_enrol(process->run, &task, crit_now_ns());
 		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
 	}
 	if (crit_kernel_member_set(kernel, tid, &member) == 0)
@@ -114,12 +142,47 @@ static int enrol_thread(void *context, __u32 tid)
 	return 0;
 }
 
+/*
+ * By perf events, from whose birth on its switches are told of; the stamp is from before.  A thread
+ * that neither sleeps nor ends runs, or would: that is as much as /proc tells.
+ */
+static int enrol_by_perf(void *context, __u32 tid)
+{
+	struct enrolment *enrolment = context;
+	struct crit_server *server = enrolment->server;
+	struct crit_run *run = enrolment->process->run;
+	struct crit_procfs_task task;
+	char text[96];
+	__u64 time_ns;
+	int rc;
+
+	crit_drain_kernel(server); /* who was born is known then, and stamps stay in order */
+	if (crit_perf_has(run->perf, tid) ||
+	    crit_procfs_task(server->proc_fd, enrolment->process->pid, tid, &task))
+		return 0;
+	time_ns = crit_now_ns();
+	rc = crit_perf_add(run->perf, tid);
+	if (rc == 0) {
+		run->perf->is_nested |= task.ns_tid != tid;
+		put_enrol(run, &task, time_ns);
+		enrolment->added++;
+	} else if (rc != -ESRCH) {
+		(void)snprintf(text, sizeof(text), "thread %u: no perf events: %s", tid,
+			       strerror(-rc));
+		crit_run_note(run, CRIT_NOTE_REFUSED, rc, text);
+	}
+	return 0;
+}
+
 static int enrol(struct crit_server *server, struct crit_process *process, __s64 tls_offset)
 {
 	struct enrolment enrolment = { .server = server, .process = process };
+	int (*visit)(void *context, __u32 tid) = process->run->perf ? enrol_by_perf : enrol_thread;
 	int rc = 0;
 
-	enrolment.member.run_slot = process->run->slot;
+	if (!process->run->perf && !crit_server_has_kernel(server))
+		return 0;
+	enrolment.member.run_number = process->run->number;
 	enrolment.member.flags = CRIT_MF_UNVERIFIED | CRIT_MF_NEW;
 	if (tls_offset != CRIT_TLS_NONE) {
 		enrolment.member.flags |= CRIT_MF_HAS_TAG;
@@ -127,7 +190,7 @@ static int enrol(struct crit_server *server, struct crit_process *process, __s64
 	}
 	for (int pass = 0; pass < PASSES; pass++) {
 		enrolment.added = 0;
-		rc = crit_procfs_each_tid(server->proc_fd, process->pid, enrol_thread, &enrolment);
+		rc = crit_procfs_each_tid(server->proc_fd, process->pid, visit, &enrolment);
 		if (rc < 0 || enrolment.added == 0)
 			break;
 	}
@@ -145,6 +208,7 @@ static int put_into_table(struct crit_server *server, struct crit_process *proce
 		if (i >= server->process_end)
 			server->process_end = i + 1;
 		process->index = i;
+		process->born_round = server->round;
 		return 0;
 	}
 	return -ENOSPC;
@@ -185,7 +249,7 @@ static int renew_process(struct crit_server *server, struct crit_process *proces
 	process->outside_count = 0;
 	crit_process_renew(process, &candidate->shm, crit_now_ns());
 	(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, run->is_stopped);
-	return crit_server_has_kernel(server) ? enrol(server, process, candidate->tls_offset) : 0;
+	return enrol(server, process, candidate->tls_offset);
 }
 
 int crit_members_add(struct crit_server *server, struct crit_run *run,
@@ -213,7 +277,7 @@ int crit_members_add(struct crit_server *server, struct crit_run *run,
 	if (rc)
 		goto fail;
 	rc = crit_server_watch(server, process->pidfd, CRIT_WATCH_PROCESS, process->index);
-	if (!rc && crit_server_has_kernel(server))
+	if (!rc)
 		rc = enrol(server, process, candidate->tls_offset);
 	if (rc) {
 		crit_server_unwatch(server, process->pidfd);
@@ -242,7 +306,7 @@ void crit_members_remove(struct crit_server *server, struct crit_process *proces
 	crit_run_put_record(run, CRIT_C_GONE, 0, gone.time_ns, &gone);
 	run->live_processes--;
 	if (process->has_rank && !process->is_closed)
-		run->is_window_due = true;
+		run->due_ns = gone.time_ns;
 	if (process->client)
 		process->client->process = NULL;
 	crit_server_unwatch(server, process->pidfd);
@@ -254,16 +318,13 @@ void crit_members_saw_enrol(struct crit_server *server, __u32 tgid, __u32 tid)
 {
 	struct crit_process *process = find_process(server, tgid);
 
+	__u32 *found;
+
 	if (!process || process->outside_count == 0)
 		return;
-	for (__u32 i = 0; i < process->outside_count; i++) {
-		if (process->outside_tids[i] != tid)
-			continue;
-		process->outside_tids[i] = process->outside_tids[--process->outside_count];
-		break;
-	}
-	if (process->outside_count == 0)
-		crit_kernel_forget_tgid(&server->kernel, tgid);
+	found = find_outside(process, tid);
+	if (found)
+		*found |= IS_INSIDE;
 }
 
 void crit_members_saw_expelled(struct crit_server *server, __u32 tgid)
@@ -274,15 +335,12 @@ void crit_members_saw_expelled(struct crit_server *server, __u32 tgid)
 		process->is_expelled = true;
 }
 
-static int keep_tid(void *context, __u32 tid)
+static int note_alive(void *context, __u32 tid)
 {
-	struct crit_process *process = context;
+	__u32 *found = find_outside(context, tid);
 
-	for (__u32 i = 0; i < process->outside_count; i++) {
-		/* the top bit marks the living; no tid has it */
-		if (process->outside_tids[i] == tid)
-			process->outside_tids[i] |= 1u << 31;
-	}
+	if (found)
+		*found |= IS_ALIVE;
 	return 0;
 }
 
@@ -294,11 +352,12 @@ void crit_members_check_outside(struct crit_server *server)
 
 		if (!process || process->outside_count == 0)
 			continue;
-		(void)crit_procfs_each_tid(server->proc_fd, process->pid, keep_tid, process);
+		(void)crit_procfs_each_tid(server->proc_fd, process->pid, note_alive, process);
 		for (__u32 t = 0; t < process->outside_count; t++) {
-			if (process->outside_tids[t] >> 31)
-				process->outside_tids[kept++] = process->outside_tids[t] &
-								~(1u << 31);
+			const __u32 entry = process->outside_tids[t];
+
+			if ((entry & IS_ALIVE) && !(entry & IS_INSIDE))
+				process->outside_tids[kept++] = entry & TID_MASK;
 		}
 		process->outside_count = kept;
 		if (kept == 0)

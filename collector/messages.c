@@ -36,7 +36,8 @@ static struct crit_run *begin_run(struct crit_server *server,
 				  const struct crit_message_hello *hello)
 {
 	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++) {
-		__u32 slot = server->next_slot++ & (CRIT_RUN_SLOTS - 1);
+		const __u32 number = server->next_number++;
+		const __u32 slot = number & (CRIT_RUN_SLOTS - 1);
 		struct crit_run *run = &server->runs[slot];
 
 		if (run->state != CRIT_RUN_FREE)
@@ -44,14 +45,14 @@ static struct crit_run *begin_run(struct crit_server *server,
 		memset(run, 0, sizeof(*run));
 		run->state = CRIT_RUN_STARTING;
 		run->slot = slot;
+		run->number = number;
 		run->run_id = crit_clock_ns(CLOCK_REALTIME) ^ ((__u64)slot << 54);
 		run->writer = &server->writer;
 		run->finisher_fd = -1;
 		memcpy(run->key, hello->run_key, sizeof(run->key));
 		memcpy(run->exe, hello->exe, sizeof(run->exe));
 		if (crit_server_has_kernel(server))
-			memset(crit_kernel_counters(&server->kernel, slot), 0,
-			       sizeof(struct crit_run_counters));
+			crit_kernel_begin_run(&server->kernel, number);
 		server->run_count++;
 		if (slot >= server->run_end)
 			server->run_end = slot + 1;
@@ -66,6 +67,7 @@ static void send_welcome(const struct crit_server *server, struct crit_client *c
 		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
 		.status = status,
 		.kernel_status = server->kernel_status,
+		.perf_status = server->perf.status,
 	};
 
 	if (!status) {
@@ -133,6 +135,8 @@ static void fill_file(const struct crit_server *server, const struct crit_run *r
 	ret_file->level = output->level == CRIT_LEVEL_PROFILE ? CRIT_LEVEL_PROFILE
 							      : CRIT_LEVEL_TRACE;
 	ret_file->kernel_status = server->kernel_status;
+	ret_file->perf_status = server->perf.status;
+	ret_file->perf_paranoid = server->perf.paranoid;
 	ret_file->start_mono_ns = crit_now_ns();
 	ret_file->start_real_ns = crit_clock_ns(CLOCK_REALTIME);
 	ret_file->run_id = run->run_id;
@@ -169,10 +173,18 @@ static int take_output(struct crit_server *server, struct crit_run *run,
 	memcpy(run->directory, output->directory, sizeof(run->directory));
 	memcpy(run->host, output->host, sizeof(run->host));
 	fill_file(server, run, output, &file);
+	if (file.perf_status == 1)
+		rc = crit_perf_create(&server->perf, server->proc_fd,
+				      server->options.kernel.ring_bytes, &run->perf);
+	if (rc)
+		file.perf_status = rc;
 	rc = crit_run_open(run, in->fds[0], &file);
 	in->fds[0] = -1;
-	if (rc)
+	if (rc) {
+		crit_perf_destroy(run->perf);
+		run->perf = NULL;
 		return crit_err_set(err, rc, "no memory for the recording");
+	}
 	run->finisher_fd = in->fds[1];
 	in->fds[1] = -1;
 	run->state = CRIT_RUN_RECORDING;
@@ -296,6 +308,8 @@ static void on_register(struct crit_server *server, struct crit_client *client,
 					  (client->flavour == CRIT_FLAVOUR_OPENMPI ||
 					   client->flavour == CRIT_FLAVOUR_MPICH);
 		put_process(client, client->process, message);
+		if (message->has_memfd && !client->process->is_mpi) /* no RANK will come */
+			crit_members_put_maps(server, client->process);
 	}
 	settle(client);
 	if (!rc)
@@ -391,9 +405,45 @@ static void on_close(struct crit_server *server, struct crit_client *client,
 		.close_ns = message->close_ns,
 	};
 	client->process->is_closed = !message->has_reopened;
-	client->run->is_window_due = client->process->is_closed;
+	client->run->due_ns = client->process->is_closed ? crit_now_ns() : 0;
 	crit_run_put_record(client->run, CRIT_C_CLOSE, 0, message->close_ns, &record);
 	crit_members_put_maps(server, client->process);
+}
+
+static void on_clock(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	struct crit_message_clock *message = (void *)in->bytes;
+	struct crit_rec_clock record = {
+		.time_ns = message->time_ns,
+		.offset_ns = message->offset_ns,
+		.bound_ns = message->bound_ns,
+	};
+
+	terminate(message->reference);
+	if (!client->process) {
+		crit_clients_refuse(server, client, "CLOCK came before REGISTER");
+		return;
+	}
+	memcpy(record.reference, message->reference, sizeof(record.reference));
+	crit_run_put_record(client->run, CRIT_C_CLOCK, 0, message->time_ns, &record);
+}
+
+static void on_nodes(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	struct crit_message_nodes *message = (void *)in->bytes;
+
+	if (!client->process || message->count > CRIT_NODES_MAX) {
+		crit_clients_refuse(server, client, "NODES makes no sense here");
+		return;
+	}
+	for (__u32 i = 0; i < message->count; i++)
+		terminate(message->hosts[i]);
+	crit_run_put(client->run, CRIT_C_NODES, 0, crit_now_ns(),
+		     (const struct crit_part[2]){
+			     { message->hosts, message->count * sizeof(message->hosts[0]) },
+			     { NULL, 0 } });
 }
 
 static const struct {
@@ -407,6 +457,8 @@ static const struct {
 	[CRIT_M_ATTACH] = { sizeof(struct crit_message_head), on_attach },
 	[CRIT_M_RANK] = { sizeof(struct crit_message_rank), on_rank },
 	[CRIT_M_CLOSE] = { sizeof(struct crit_message_close), on_close },
+	[CRIT_M_NODES] = { sizeof(struct crit_message_nodes), on_nodes },
+	[CRIT_M_CLOCK] = { sizeof(struct crit_message_clock), on_clock },
 };
 
 void crit_messages_handle(struct crit_server *server, struct crit_client *client,

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/setting.h"
+
 const char crit_options_help[] =
 	"usage: critd [options]\n"
 	"Records scheduler events and the events of registered ranks; crit(1) starts it.\n"
@@ -22,6 +24,7 @@ const char crit_options_help[] =
 	"per\n"
 	"                       CPU, at least 8 MiB)\n"
 	"  --no-kernel          record ranks only\n"
+	"  --no-bpf             as without privileges, for tests\n"
 	"  --no-task-storage    as on kernels before 5.11, for tests\n"
 	"  --no-pidfd-thread    as on kernels before 6.9, for tests\n"
 	"  --version, --help\n";
@@ -36,6 +39,7 @@ enum option_code {
 	OPT_SERVICE,
 	OPT_RING_BYTES,
 	OPT_NO_KERNEL,
+	OPT_NO_BPF,
 	OPT_NO_TASK_STORAGE,
 	OPT_NO_PIDFD_THREAD,
 	OPT_VERSION,
@@ -50,6 +54,7 @@ static const struct option long_options[] = {
 	{ "service", no_argument, NULL, OPT_SERVICE },
 	{ "ring-bytes", required_argument, NULL, OPT_RING_BYTES },
 	{ "no-kernel", no_argument, NULL, OPT_NO_KERNEL },
+	{ "no-bpf", no_argument, NULL, OPT_NO_BPF },
 	{ "no-task-storage", no_argument, NULL, OPT_NO_TASK_STORAGE },
 	{ "no-pidfd-thread", no_argument, NULL, OPT_NO_PIDFD_THREAD },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -108,6 +113,9 @@ static int set_option(struct crit_options *options, int code, struct crit_err *e
 	case OPT_NO_KERNEL:
 		options->has_no_kernel = true;
 		return 0;
+	case OPT_NO_BPF:
+		options->kernel.is_bpf_refused = true;
+		return 0;
 	case OPT_NO_TASK_STORAGE:
 		options->kernel.is_storage_refused = true;
 		return 0;
@@ -135,16 +143,10 @@ int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_opt
 		       struct crit_err *err)
 {
 	struct crit_options options = { .listen_fd = -1, .idle_exit_s = 2, .served_uid = getuid() };
-	const char *ring_bytes = getenv("CRIT_RING_BYTES"); /* critd is started by others */
 	int code;
 
-	if (ring_bytes && parse_number(ring_bytes, RING_BYTES_MAX, &options.kernel.ring_bytes))
-		return crit_err_set(err, -EINVAL, "CRIT_RING_BYTES '%s' is no number", ring_bytes);
-	/* for tests and for a critd that a shim starts; an option wins */
-	if (getenv("CRIT_RING_BYTES") &&
-	    parse_number(getenv("CRIT_RING_BYTES"), RING_BYTES_MAX, &options.kernel.ring_bytes))
-		return crit_err_set(err, -EINVAL, "CRIT_RING_BYTES is no number up to %u",
-				    RING_BYTES_MAX);
+	/* critd is started by others; an option wins */
+	options.kernel.ring_bytes = crit_setting_number(CRIT_SETTING_RING_BYTES);
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (set_option(&options, code, err))

@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <pwd.h>
 #include <seccomp.h>
 #include <string.h>
@@ -141,6 +142,20 @@ static const int allowed_calls[] = {
 	SCMP_SYS(rseq),
 };
 
+/* The kernel asks of each event whether we may; ioctl is let through for one request. */
+static int add_perf_rules(scmp_filter_ctx filter)
+{
+	static const int calls[] = { SCMP_SYS(perf_event_open), SCMP_SYS(poll), SCMP_SYS(ppoll) };
+	const struct scmp_arg_cmp is_set_output = { .arg = 1,
+						    .op = SCMP_CMP_EQ,
+						    .datum_a = PERF_EVENT_IOC_SET_OUTPUT };
+	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, &is_set_output);
+
+	for (size_t i = 0; !rc && i < sizeof(calls) / sizeof(calls[0]); i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	return rc;
+}
+
 static int add_rules(scmp_filter_ctx filter)
 {
 	static const int map_commands[] = { BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM,
@@ -159,7 +174,7 @@ static int add_rules(scmp_filter_ctx filter)
 	return rc;
 }
 
-int crit_privileges_confine(struct crit_err *err)
+int crit_privileges_confine(bool has_perf, struct crit_err *err)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
@@ -167,6 +182,8 @@ int crit_privileges_confine(struct crit_err *err)
 	if (!filter)
 		return crit_err_set(err, -ENOMEM, "no memory for the system call filter");
 	rc = add_rules(filter);
+	if (!rc && has_perf)
+		rc = add_perf_rules(filter);
 	if (!rc)
 		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (!rc)

@@ -19,8 +19,8 @@ int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kern
 
 /*
  * Leaves critd, all threads, only the system calls its main loop and its writer make.
- * Errors: -errno.
+ * With perf those that open perf events, too.  Errors: -errno.
  */
-int crit_privileges_confine(struct crit_err *err);
+int crit_privileges_confine(bool has_perf, struct crit_err *err);
 
 #endif

@@ -51,7 +51,7 @@ static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_fi
 	__u64 first = ~0ull, last = 0;
 
 	for (__u32 i = 0; i < count; i++) {
-		if (slots[i].kind == CRIT_S_CONTINUED)
+		if (!crit_slot_has_stamp(slots[i].kind))
 			continue;
 		if (slots[i].time_ns < first)
 			first = slots[i].time_ns;
@@ -80,9 +80,11 @@ static bool copy_slots(struct crit_process *process, __u32 index, __u32 count, _
 		set_corrupt(process, index, "it cannot be read");
 		return false;
 	}
+	stripe->read_pos += count;
+	/* at once: a rank that makes them as fast as we copy needs the room */
+	(void)crit_shm_write_read_pos(&process->shm, index, stripe->read_pos);
 	find_times(room, count, &first, &last);
 	crit_batch_take(&stripe->batch, bytes, count, first, last);
-	stripe->read_pos += count;
 	process->run->shim_slots += count;
 	return true;
 }
@@ -99,24 +101,25 @@ static void count_lost(struct crit_process *process, __u32 index,
 	stripe->lost_seen = head->lost_spans;
 }
 
-static void drain_slots(struct crit_process *process, __u32 index,
-			const struct crit_stripe_head *head, __u64 now_ns)
+/* Takes at most slots_max.  Returns how many there were, 0 when it could not take so many. */
+static __u32 drain_slots(struct crit_process *process, __u32 index,
+			 const struct crit_stripe_head *head, __u64 now_ns, __u32 slots_max)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
 	struct crit_run *run = process->run;
-	__u64 available = head->write_pos - stripe->read_pos;
-	__u64 before = stripe->read_pos;
+	const __u64 available = head->write_pos - stripe->read_pos;
+	__u32 wanted = available < slots_max ? (__u32)available : slots_max;
 
 	if (available > process->shm.ring_slots) {
 		set_corrupt(process, index, "its position makes no sense");
-		return;
+		return 0;
 	}
 	if (run->level == CRIT_LEVEL_PROFILE &&
 	    available >= process->shm.ring_slots - process->shm.ring_slots / 4)
 		crit_run_raise_tau(run);
 	/* with a full queue the rank keeps its records, and counts what it cannot keep */
-	while (available > 0 && !crit_sink_is_full(run->sink)) {
-		__u32 count = available < SLOTS_AT_ONCE ? (__u32)available : SLOTS_AT_ONCE;
+	while (wanted > 0 && !crit_sink_is_full(run->sink)) {
+		__u32 count = wanted < SLOTS_AT_ONCE ? wanted : SLOTS_AT_ONCE;
 		size_t used = stripe->batch.buffer ? stripe->batch.buffer->head.length : 0;
 		__u32 left = (__u32)((CRIT_BATCH_BYTES - used) / CRIT_SLOT_BYTES);
 
@@ -124,10 +127,9 @@ static void drain_slots(struct crit_process *process, __u32 index,
 			count = left;
 		if (!copy_slots(process, index, count, now_ns))
 			break;
-		available -= count;
+		wanted -= count;
 	}
-	if (stripe->read_pos != before)
-		(void)crit_shm_write_read_pos(&process->shm, index, stripe->read_pos);
+	return wanted > 0 ? 0 : (__u32)available;
 }
 
 static void put_counters(struct crit_process *process, __u32 index)
@@ -195,21 +197,24 @@ static bool read_head(const struct crit_process *process, __u32 index,
 	       crit_shm_read_stripe(&process->shm, index, ret_head) == 0;
 }
 
-static void drain_stripe(struct crit_process *process, __u32 index, __u64 now_ns, bool is_final)
+/* Returns what drain_slots does. */
+static __u32 drain_stripe(struct crit_process *process, __u32 index, __u64 now_ns, __u32 slots_max,
+			  bool is_final)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
 	struct crit_stripe_head head;
+	__u32 found = 0;
 
 	if (!read_head(process, index, &head) || head.state == CRIT_STRIPE_FREE)
-		return;
+		return 0;
 	if (!stripe->stream) {
 		if (head.claim_ns == 0 || head.claim_ns == stripe->claim_ns || stripe->is_corrupt)
-			return;
+			return 0;
 		begin_stream(process, index, &head);
 	}
 	count_lost(process, index, &head);
 	if (!stripe->is_corrupt)
-		drain_slots(process, index, &head, now_ns);
+		found = drain_slots(process, index, &head, now_ns, slots_max);
 	if (is_final && !stripe->is_corrupt && head.write_pos != stripe->read_pos) {
 		/* the writer is too far behind to take them: half as many spans, and a hole */
 		process->run->shim_lost += (head.write_pos - stripe->read_pos + 1) / 2;
@@ -217,6 +222,7 @@ static void drain_stripe(struct crit_process *process, __u32 index, __u64 now_ns
 	}
 	if (is_final || (head.state == CRIT_STRIPE_RELEASED && head.write_pos == stripe->read_pos))
 		end_stream(process, index, &head);
+	return found;
 }
 
 /* Makes room for the stripes claimed by now.  Returns how many to look at. */
@@ -228,8 +234,8 @@ static __u32 open_stripes(struct crit_process *process)
 
 	if (process->shm.fd < 0 || crit_shm_stripes_used(&process->shm, &used, &no_stripe))
 		return 0;
-	if (no_stripe > process->no_stripe_seen) { /* each lost one span at least */
-		process->run->shim_lost += no_stripe - process->no_stripe_seen;
+	if (no_stripe > process->no_stripe_seen) {
+		process->run->no_stripe += no_stripe - process->no_stripe_seen;
 		process->no_stripe_seen = no_stripe;
 	}
 	if (used <= process->stripe_room)
@@ -243,18 +249,20 @@ static __u32 open_stripes(struct crit_process *process)
 	return used;
 }
 
-void crit_process_drain(struct crit_process *process, __u64 now_ns)
+__u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max)
 {
-	__u32 used;
+	__u32 used = process->run->sink ? open_stripes(process) : 0;
+	__u32 fullest = 0;
 
-	if (!process->run->sink)
-		return;
-	used = open_stripes(process);
 	for (__u32 i = 0; i < used; i++) {
-		drain_stripe(process, i, now_ns, false);
+		const __u32 found = drain_stripe(process, i, now_ns, slots_max, false);
+
+		if (found > fullest)
+			fullest = found;
 		if (crit_batch_is_old(&process->stripes[i].batch, now_ns))
 			crit_run_flush(process->run, &process->stripes[i].batch);
 	}
+	return fullest;
 }
 
 void crit_process_flush(struct crit_process *process, bool has_counters)
@@ -277,7 +285,7 @@ void crit_process_end(struct crit_process *process, __u64 now_ns)
 	__u32 used = process->run->sink ? open_stripes(process) : 0;
 
 	for (__u32 i = 0; i < used; i++)
-		drain_stripe(process, i, now_ns, true);
+		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, true);
 }
 
 static void drop_memory(struct crit_process *process)

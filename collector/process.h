@@ -27,6 +27,7 @@ struct crit_process {
 	struct crit_run *run;
 	struct crit_client *client; /* NULL once closed */
 	__u32 index;
+	__u64 born_round; /* of the main loop: no event fetched in it is about this process */
 	__u32 pid;
 	__u32 ns_pid;
 	int pidfd;
@@ -44,8 +45,12 @@ struct crit_process {
 	bool is_gone;
 };
 
-/* Reads what the ranks of this process wrote since the last time.  Cost: one pread per stripe. */
-void crit_process_drain(struct crit_process *process, __u64 now_ns);
+/*
+ * Reads what the threads of this process wrote since the last time, at most slots_max of each.
+ * Returns how many slots the fullest stripe had of which so many could be taken: with more than
+ * slots_max there are some left.  Cost: one pread per stripe.
+ */
+__u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max);
 
 /* Flushes its batches; with counters, their present values. */
 void crit_process_flush(struct crit_process *process, bool has_counters);

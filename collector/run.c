@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collector/clock.h"
+#include "collector/perf_half.h"
 #include "core/chunk.h"
 
 #define DRAIN_LAG_NS 50000000u /* from a stamp to its batch, on a busy node */
@@ -89,8 +90,9 @@ int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file
 void crit_run_fini(struct crit_run *run)
 {
 	crit_batch_fini(&run->kernel);
-	if (run->sink && crit_sink_is_idle(run->sink))
-		crit_sink_destroy(run->sink);
+	crit_perf_destroy(run->perf);
+	if (run->sink)
+		crit_writer_close(run->writer, run->sink);
 	if (run->finisher_fd >= 0)
 		(void)close(run->finisher_fd);
 	memset(run, 0, sizeof(*run));

@@ -10,6 +10,7 @@
 #include "core/abi_recording.h"
 
 struct crit_client;
+struct crit_perf;
 
 enum crit_run_state {
 	CRIT_RUN_FREE = 0,
@@ -23,6 +24,7 @@ enum crit_run_state {
 struct crit_run {
 	enum crit_run_state state;
 	__u32 slot;
+	__u32 number; /* the kernel half's name of this run; its lowest bits are the slot */
 	__u64 run_id;
 	char key[CRIT_RUN_KEY_BYTES];
 	char exe[CRIT_EXE_BYTES];
@@ -34,9 +36,11 @@ struct crit_run {
 	struct crit_sink *sink;
 	int finisher_fd;
 	struct crit_batch kernel;
+	struct crit_perf *perf; /* NULL: none, or not needed */
 	__u64 kernel_records;
 	__u64 shim_slots;
 	__u64 shim_lost;
+	__u64 no_stripe; /* threads */
 	__u64 errors_noted; /* of the sink's write errors */
 	__u64 lost_seen; /* of the kernel's counter, already in a chunk */
 	__u32 next_stream;
@@ -54,13 +58,13 @@ struct crit_run {
 	__u32 refused_count;
 	bool has_registered; /* somebody ever did */
 	bool has_ranks;
-	bool is_window_due; /* a rank closed or died since the last WINDOW */
 	bool is_window_written;
 	bool is_closed_sent;
 	bool is_written_known; /* the finisher answered, or is gone */
 	bool is_finisher_gone;
 	__u64 window_put_count; /* sink->put_count just after WINDOW */
 	int window_status;
+	__u64 due_ns; /* not 0: when a rank last closed or died, since the last WINDOW */
 	__u64 closed_ns;
 };
 

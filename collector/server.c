@@ -20,11 +20,15 @@
 #include "collector/listener.h"
 #include "collector/members.h"
 #include "collector/privileges.h"
+#include "collector/scheduling.h"
 
 #define EVENTS_AT_ONCE 64
 #define SLOW_NS 100000000ull
 #define IDLE_LOOK_MS 100
+#define DEAF_NS 100000000ull
 #define LAST_WRITE_MS 3000u
+#define SLOTS_PER_TICK 16384u /* of a stripe: the others fill meanwhile */
+#define FAST_FOR_NS 100000000ull
 
 int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index)
 {
@@ -60,8 +64,9 @@ static int open_descriptors(struct crit_server *server, struct crit_err *err)
 	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	server->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	server->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	server->reserve_fd = fcntl(server->epoll_fd, F_DUPFD_CLOEXEC, 0);
 	if (server->signal_fd < 0 || server->epoll_fd < 0 || server->timer_fd < 0 ||
-	    server->proc_fd < 0)
+	    server->proc_fd < 0 || server->reserve_fd < 0)
 		return crit_err_set(err, -errno, "cannot open what the main loop needs: %s",
 				    strerror(errno));
 	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) ||
@@ -82,36 +87,18 @@ static void raise_limits(void)
 	}
 }
 
-/*
- * Where permitted: rings fill while we wait.  With autogroups a nice value counts only inside the
- * session, unless the session's group has one too; one we only share is not ours to hurry.
- */
-static void go_first(void)
-{
-	const char nice_text[] = "-15";
-	int fd;
-
-	(void)setpriority(PRIO_PROCESS, 0, -15);
-	if (getsid(0) != getpid())
-		return;
-	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	(void)!write(fd, nice_text, sizeof(nice_text) - 1);
-	(void)close(fd);
-}
-
 int crit_server_open(struct crit_server *server, const struct crit_options *options,
-		     struct crit_err *err)
+		     void (*say)(const char *text), struct crit_err *err)
 {
 	int rc;
 
 	memset(server, 0, sizeof(*server));
 	crit_now_init();
 	server->options = *options;
+	server->say = say;
 	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
-	server->signal_fd = server->proc_fd = -1;
-	server->next_slot = 1;
+	server->signal_fd = server->proc_fd = server->reserve_fd = -1;
+	server->next_number = 1;
 	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
 	if (!server->runs)
 		return crit_err_set(err, -ENOMEM, "no memory for runs");
@@ -122,7 +109,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	if (rc)
 		return rc;
 	raise_limits();
-	go_first();
+	crit_scheduling_go_first();
 	server->kernel_status = -EOPNOTSUPP;
 	if (!options->has_no_kernel)
 		server->kernel_status = crit_kernel_open(&server->kernel, &options->kernel, err);
@@ -130,25 +117,22 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 				  server->kernel_status ? NULL : &server->kernel, err);
 	if (rc)
 		return rc;
+	if (server->kernel_status && !options->has_no_kernel)
+		crit_perf_probe(&server->perf, server->proc_fd);
 	rc = crit_writer_start(&server->writer);
 	if (rc)
 		return crit_err_set(err, rc, "cannot start the writing thread: %s", strerror(-rc));
-	return crit_privileges_confine(err);
+	return crit_privileges_confine(server->perf.status == 1, err);
 }
 
-/* The timer runs only while there is a run. */
-static void set_timer(struct crit_server *server, bool is_ticking)
+static void set_timer(struct crit_server *server, __u32 tick_ns)
 {
-	struct itimerspec spec = { { 0, 0 }, { 0, 0 } };
+	const struct itimerspec spec = { { 0, tick_ns }, { 0, tick_ns } };
 
-	if (is_ticking == server->is_ticking)
+	if (tick_ns == server->tick_ns)
 		return;
-	if (is_ticking) {
-		spec.it_interval.tv_nsec = CRIT_TICK_NS;
-		spec.it_value.tv_nsec = CRIT_TICK_NS;
-	}
 	(void)timerfd_settime(server->timer_fd, 0, &spec, NULL);
-	server->is_ticking = is_ticking;
+	server->tick_ns = tick_ns;
 }
 
 static void do_slow_things(struct crit_server *server, __u64 now_ns)
@@ -162,16 +146,23 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 static void tick(struct crit_server *server)
 {
 	const __u64 now_ns = crit_now_ns();
+	__u32 fullest = 0;
 
 	crit_drain_kernel(server);
 	for (__u32 i = 0; i < server->process_end; i++) {
 		struct crit_process *process = server->processes[i];
+		__u32 found = 0;
 
 		if (process && process->is_expelled)
 			crit_members_remove(server, process);
 		else if (process)
-			crit_process_drain(process, now_ns);
+			found = crit_process_drain(process, now_ns, SLOTS_PER_TICK);
+		if (found > fullest)
+			fullest = found;
 	}
+	server->is_behind = fullest > SLOTS_PER_TICK;
+	if (server->is_behind)
+		server->fast_until_ns = now_ns + FAST_FOR_NS;
 	do_slow_things(server, now_ns);
 	for (__u32 i = 0; i < server->run_end; i++) {
 		if (server->runs[i].state != CRIT_RUN_FREE)
@@ -200,7 +191,9 @@ static void on_event(struct crit_server *server, __u64 data)
 			crit_clients_read(server, server->clients[index]);
 		break;
 	case CRIT_WATCH_PROCESS:
-		if (server->processes[index]) {
+		/* an earlier event of this round may have given its place to another */
+		if (server->processes[index] &&
+		    server->processes[index]->born_round != server->round) {
 			crit_drain_kernel(server);
 			crit_members_remove(server, server->processes[index]);
 		}
@@ -228,6 +221,15 @@ static bool is_idle_for_long(struct crit_server *server)
 	return now_ns - server->idle_since_ns >= server->options.idle_exit_s * 1000000000ull;
 }
 
+/* A listener nobody can be accepted from would wake the loop without end. */
+static void listen_again(struct crit_server *server)
+{
+	if (server->deaf_ns == 0 || crit_now_ns() - server->deaf_ns < DEAF_NS)
+		return;
+	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) == 0)
+		server->deaf_ns = 0;
+}
+
 static void finish_all(struct crit_server *server)
 {
 	const __u64 until_ns = crit_now_ns() + LAST_WRITE_MS * 1000000ull;
@@ -242,22 +244,41 @@ static void finish_all(struct crit_server *server)
 	}
 }
 
+/* The timer runs only while there is a run. */
+static __u32 tick_length_ns(const struct crit_server *server)
+{
+	if (server->run_count == 0)
+		return 0;
+	return crit_now_ns() < server->fast_until_ns ? CRIT_FAST_TICK_NS : CRIT_TICK_NS;
+}
+
+/* How long to wait for an event, in ms. */
+static int patience(const struct crit_server *server)
+{
+	if (server->is_behind)
+		return 0;
+	return server->tick_ns || (server->options.is_service && !server->deaf_ns) ? -1
+										   : IDLE_LOOK_MS;
+}
+
 int crit_server_run(struct crit_server *server, struct crit_err *err)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	while (!server->is_stopping) {
-		const bool is_patient = server->is_ticking || server->options.is_service;
-		int count = epoll_wait(server->epoll_fd, events, EVENTS_AT_ONCE,
-				       is_patient ? -1 : IDLE_LOOK_MS);
+		int count = epoll_wait(server->epoll_fd, events, EVENTS_AT_ONCE, patience(server));
 
 		if (count < 0 && errno != EINTR)
 			return crit_err_set(err, -errno, "cannot wait for events: %s",
 					    strerror(errno));
+		server->round++;
 		for (int i = 0; i < count; i++)
 			on_event(server, events[i].data.u64);
+		if (server->is_behind)
+			tick(server);
 		crit_clients_reap(server);
-		set_timer(server, server->run_count > 0);
+		listen_again(server);
+		set_timer(server, tick_length_ns(server));
 		if (is_idle_for_long(server))
 			break;
 	}
@@ -268,7 +289,7 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 void crit_server_close(struct crit_server *server)
 {
 	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
-			    server->signal_fd, server->proc_fd };
+			    server->signal_fd, server->proc_fd,  server->reserve_fd };
 
 	/* while we still listen: once we do not, the next one may bind this path */
 	if (server->options.socket_path && server->listen_fd >= 0)

@@ -7,6 +7,7 @@
 
 #include "collector/kernel_half.h"
 #include "collector/options.h"
+#include "collector/perf_half.h"
 #include "collector/process.h"
 #include "collector/run.h"
 #include "collector/writer.h"
@@ -14,13 +15,14 @@
 #define CRIT_PROCESSES_MAX 4096u
 #define CRIT_CLIENTS_MAX 4352u /* every process may hold one, and some may wait */
 #define CRIT_TICK_NS 5000000u
+#define CRIT_FAST_TICK_NS 2000000u /* while a stripe fills quickly */
 
 enum crit_watch_kind {
 	CRIT_WATCH_NONE = 0,
 	CRIT_WATCH_LISTENER = 1,
 	CRIT_WATCH_TIMER = 2,
 	CRIT_WATCH_SIGNAL = 3,
-	CRIT_WATCH_CLIENT = 4, /* index into clients */
+	CRIT_WATCH_CLIENT = 4, /* index into clients; its place is free only after the round */
 	CRIT_WATCH_PROCESS = 5, /* index into processes */
 	CRIT_WATCH_FINISHER = 6 /* run slot */
 };
@@ -45,6 +47,7 @@ struct crit_server {
 	struct crit_options options;
 	struct crit_kernel kernel;
 	int kernel_status; /* 0: the kernel half is at work */
+	struct crit_perf_means perf; /* what can stand in for it */
 	struct crit_writer writer;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	struct crit_process *processes[CRIT_PROCESSES_MAX];
@@ -54,22 +57,29 @@ struct crit_server {
 	__u32 run_end;
 	__u32 client_count;
 	__u32 run_count;
-	__u32 next_slot;
+	__u32 next_number; /* of a run; never 0 */
 	__u64 refused_count;
 	int listen_fd;
 	int epoll_fd;
 	int timer_fd;
 	int signal_fd;
 	int proc_fd; /* O_PATH /proc */
-	bool is_ticking;
+	int reserve_fd; /* given up to answer a client when there are no descriptors left */
+	void (*say)(const char *text); /* one line to whoever runs critd */
+	bool is_full_told;
+	__u64 deaf_ns; /* not 0: since when nobody is accepted, for want of descriptors */
+	__u32 tick_ns; /* of the timer, 0: it stands still */
+	__u64 fast_until_ns;
+	bool is_behind; /* a stripe had more than one tick takes */
 	bool is_stopping;
+	__u64 round; /* of the main loop: events fetched together */
 	__u64 idle_since_ns; /* 0: busy */
 	__u64 slow_ns; /* last time slow things were done */
 };
 
 /* Opens descriptors, kernel half and writer.  Errors: -errno, the reason in err. */
 int crit_server_open(struct crit_server *server, const struct crit_options *options,
-		     struct crit_err *err);
+		     void (*say)(const char *text), struct crit_err *err);
 
 /* Serves until idle, or until a signal; every run is then complete. */
 int crit_server_run(struct crit_server *server, struct crit_err *err);

@@ -3,6 +3,7 @@
 #include "collector/writer.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "core/chunk.h"
 
 #define RETRY_NS 500000000ull
+#define KEPT_BYTES (4 << 20) /* of free memory, by the allocator */
 
 static int write_all(int fd, const void *data, size_t bytes)
 {
@@ -92,6 +94,28 @@ static void write_chunk(struct crit_sink *sink, struct crit_buffer *buffer)
 	drop_chunk(sink, buffer);
 }
 
+static void close_sink(struct crit_sink *sink)
+{
+	(void)close(sink->fd);
+	free(sink->last);
+	free(sink);
+}
+
+static void handle(struct crit_buffer *buffer)
+{
+	struct crit_sink *sink = buffer->sink;
+
+	if (buffer->is_last) { /* it is the sink's own */
+		close_sink(sink);
+		return;
+	}
+	write_chunk(sink, buffer);
+	__atomic_sub_fetch(&sink->queued_bytes, sizeof(*buffer) + buffer->room_bytes,
+			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&sink->done_count, 1, __ATOMIC_RELEASE);
+	free(buffer);
+}
+
 static void *writer_main(void *argument)
 {
 	struct crit_writer *writer = argument;
@@ -108,11 +132,7 @@ static void *writer_main(void *argument)
 		if (!writer->first)
 			writer->last = &writer->first;
 		(void)pthread_mutex_unlock(&writer->mutex);
-		write_chunk(buffer->sink, buffer);
-		__atomic_sub_fetch(&buffer->sink->queued_bytes,
-				   sizeof(*buffer) + buffer->room_bytes, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&buffer->sink->done_count, 1, __ATOMIC_RELEASE);
-		free(buffer);
+		handle(buffer);
 		(void)pthread_mutex_lock(&writer->mutex);
 	}
 	(void)pthread_mutex_unlock(&writer->mutex);
@@ -124,6 +144,9 @@ int crit_writer_start(struct crit_writer *writer)
 	int rc;
 
 	memset(writer, 0, sizeof(*writer));
+	/* a chunk's memory goes round: new pages would cost as much as what is copied in */
+	(void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	writer->last = &writer->first;
 	(void)pthread_mutex_init(&writer->mutex, NULL);
 	(void)pthread_cond_init(&writer->is_filled, NULL);
@@ -149,26 +172,6 @@ void crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms)
 		writer->is_running = false;
 }
 
-struct crit_sink *crit_sink_create(int fd)
-{
-	struct crit_sink *sink = calloc(1, sizeof(*sink));
-	struct stat st;
-
-	if (!sink)
-		return NULL;
-	sink->fd = fd;
-	sink->good_bytes = fstat(fd, &st) == 0 ? st.st_size : 0;
-	return sink;
-}
-
-void crit_sink_destroy(struct crit_sink *sink)
-{
-	if (!sink)
-		return;
-	(void)close(sink->fd);
-	free(sink);
-}
-
 bool crit_sink_is_idle(const struct crit_sink *sink)
 {
 	return __atomic_load_n(&sink->done_count, __ATOMIC_ACQUIRE) == sink->put_count;
@@ -191,6 +194,40 @@ struct crit_buffer *crit_buffer_create(size_t room_bytes)
 	return buffer;
 }
 
+struct crit_sink *crit_sink_create(int fd)
+{
+	struct crit_sink *sink = calloc(1, sizeof(*sink));
+	struct stat st;
+
+	if (!sink)
+		return NULL;
+	sink->last = crit_buffer_create(0);
+	if (!sink->last) {
+		free(sink);
+		return NULL;
+	}
+	sink->last->is_last = true;
+	sink->fd = fd;
+	sink->good_bytes = fstat(fd, &st) == 0 ? st.st_size : 0;
+	return sink;
+}
+
+static void enqueue(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer)
+{
+	buffer->next = NULL;
+	buffer->sink = sink;
+	(void)pthread_mutex_lock(&writer->mutex);
+	*writer->last = buffer;
+	writer->last = &buffer->next;
+	(void)pthread_cond_signal(&writer->is_filled);
+	(void)pthread_mutex_unlock(&writer->mutex);
+}
+
+void crit_writer_close(struct crit_writer *writer, struct crit_sink *sink)
+{
+	enqueue(writer, sink, sink->last);
+}
+
 int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer)
 {
 	size_t bytes = sizeof(*buffer) + buffer->room_bytes;
@@ -202,14 +239,8 @@ int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct c
 		free(buffer);
 		return -ENOBUFS;
 	}
-	buffer->next = NULL;
-	buffer->sink = sink;
 	sink->put_count++;
 	__atomic_add_fetch(&sink->queued_bytes, bytes, __ATOMIC_RELAXED);
-	(void)pthread_mutex_lock(&writer->mutex);
-	*writer->last = buffer;
-	writer->last = &buffer->next;
-	(void)pthread_cond_signal(&writer->is_filled);
-	(void)pthread_mutex_unlock(&writer->mutex);
+	enqueue(writer, sink, buffer);
 	return 0;
 }

@@ -24,7 +24,7 @@ struct crit_buffer {
 	struct crit_sink *sink;
 	size_t room_bytes; /* of payload */
 	__u32 record_count; /* what is lost when the chunk cannot be written */
-	__u32 reserved;
+	bool is_last; /* no chunk: the file is to be closed */
 	struct crit_chunk_head head; /* head.length payload bytes are in use */
 	__u8 payload[];
 };
@@ -44,6 +44,7 @@ struct crit_sink {
 	__u64 carry_lost[2]; /* writer only: lost since the last written KERNEL, SHIM chunk */
 	__u64 retry_ns; /* writer only: no attempt before */
 	off_t good_bytes; /* writer only: end of the last whole chunk; -1 unknown */
+	struct crit_buffer *last; /* what crit_writer_close puts into the queue */
 };
 
 struct crit_writer {
@@ -63,8 +64,6 @@ void crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms);
 
 /* Ownership: the sink takes fd.  Errors: -ENOMEM. */
 struct crit_sink *crit_sink_create(int fd);
-/* Closes the file.  Only when crit_sink_is_idle. */
-void crit_sink_destroy(struct crit_sink *sink);
 bool crit_sink_is_idle(const struct crit_sink *sink);
 bool crit_sink_is_full(const struct crit_sink *sink);
 
@@ -75,5 +74,9 @@ struct crit_buffer *crit_buffer_create(size_t room_bytes);
  * full: the chunk is dropped and the caller counts it.  Threads: main only.
  */
 int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer);
+
+/* Closes the file after all that was put: in the writing thread, as closing may hang.  Ownership:
+ * takes sink.  Threads: main only. */
+void crit_writer_close(struct crit_writer *writer, struct crit_sink *sink);
 
 #endif

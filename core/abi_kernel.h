@@ -52,7 +52,7 @@ struct crit_kernel_head {
 	__u8 kind;
 	__u8 size; /* bytes, a multiple of 8, head included */
 	__u16 cpu;
-	__u16 run_slot; /* critd's own; 0 in a recording */
+	__u16 run_slot; /* lowest bits of critd's run number; 0 in a recording */
 	__u8 flags; /* enum crit_kernel_flag */
 	__u8 state;
 	__u64 time_ns;
@@ -63,6 +63,18 @@ struct crit_kernel_switch {
 	__u32 prev_tid; /* 0 when not a member */
 	__u32 next_tid; /* 0 when not a member */
 	__u64 prev_tag;
+};
+
+/*
+ * A SWITCH is longer, and names the task outside the run, when that gets the CPU of a thread that
+ * stays runnable (PREV_MEMBER), and when it gives one back to a preempted thread (NEXT_MEMBER).  Of
+ * other users' tasks nothing is told but that they are there: number 0, no name.
+ */
+struct crit_kernel_taken {
+	struct crit_kernel_switch switched;
+	__u32 taker_tid; /* 0: hidden, or the CPU is idle (comm "swapper...") */
+	__u32 taker_tgid;
+	char taker_comm[CRIT_COMM_BYTES];
 };
 
 struct crit_kernel_wake { /* WAKE, WAKE_NEW */
@@ -116,6 +128,7 @@ struct crit_kernel_enrol {
 #ifndef __VMLINUX_H__
 _Static_assert(sizeof(struct crit_kernel_head) == 16, "kernel head");
 _Static_assert(sizeof(struct crit_kernel_switch) == 32, "switch");
+_Static_assert(sizeof(struct crit_kernel_taken) == 56, "taken");
 _Static_assert(sizeof(struct crit_kernel_wake) == 24, "wake");
 _Static_assert(sizeof(struct crit_kernel_fork) == 64, "fork");
 _Static_assert(sizeof(struct crit_kernel_exec) == 48, "exec");

@@ -18,12 +18,13 @@ enum crit_member_flag {
 	CRIT_MF_NEW = 1 << 2, /* ENROL is due at first sight */
 	CRIT_MF_ASLEEP = 1 << 3, /* critd wrote ENROL for a sleeping task; due only if it ran */
 	CRIT_MF_FORKED = 1 << 4, /* born a member: counted in live_forked */
-	CRIT_MF_EXITED = 1 << 5
+	CRIT_MF_EXITED = 1 << 5,
+	CRIT_MF_PREEMPTED = 1 << 6 /* lost its CPU, and has not got it back */
 };
 
 /* Value of the maps `members`, `members_by_tid` and `registered`. */
 struct crit_member {
-	__u32 run_slot;
+	__u32 run_number; /* of the run it belongs to; its lowest bits are the slot */
 	__u32 flags; /* enum crit_member_flag */
 	__s64 tag_offset; /* tag word minus thread pointer */
 	__u64 tag; /* last one read */
@@ -35,7 +36,9 @@ struct crit_run_counters {
 	__u64 lost; /* records that found the ring full */
 	__s64 live_forked; /* living members that were born as such */
 	__u64 lost_members; /* children whose membership could not be stored */
-	__u64 reserved[5];
+	__u32 run_number; /* which run has the slot, 0: none; members of others are none */
+	__u32 reserved_1;
+	__u64 reserved[4];
 };
 
 #ifndef __VMLINUX_H__

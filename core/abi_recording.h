@@ -36,8 +36,8 @@ enum crit_chunk_kind {
 	CRIT_C_NOTE = 13, /* struct crit_rec_note, then a line of text */
 	CRIT_C_WINDOW = 14, /* struct crit_rec_window: all ranks here closed, rings drained */
 	CRIT_C_FOOT = 15, /* struct crit_rec_foot: the end of a complete recording */
-	CRIT_C_CLOCK = 16, /* reserved: clock offsets between nodes */
-	CRIT_C_COMM = 17, /* reserved: communicators */
+	CRIT_C_CLOCK = 16, /* struct crit_rec_clock */
+	CRIT_C_NODES = 17, /* char[CRIT_WORLD_BYTES] each: hosts a world runs on */
 	CRIT_C_SAMPLES = 18, /* reserved */
 	CRIT_C_COUNTER_VALUES = 19, /* reserved: node counters */
 	CRIT_C_COUNT = 20
@@ -71,7 +71,9 @@ struct crit_rec_file {
 	char host[CRIT_WORLD_BYTES];
 	char run_key[CRIT_RUN_KEY_BYTES];
 	char kernel_release[CRIT_WORLD_BYTES];
-	char critd_version[24];
+	char critd_version[16];
+	__s32 perf_status; /* 1: perf events stand in for that; 0: untried; else -errno */
+	__s32 perf_paranoid; /* kernel.perf_event_paranoid, once it was tried */
 	char exe[CRIT_EXE_BYTES];
 };
 
@@ -100,6 +102,13 @@ struct crit_rec_close {
 	__u32 pid;
 	__u32 has_reopened;
 	__u64 close_ns;
+};
+
+struct crit_rec_clock { /* as struct crit_message_clock */
+	__u64 time_ns;
+	__s64 offset_ns;
+	__u64 bound_ns;
+	char reference[CRIT_WORLD_BYTES];
 };
 
 struct crit_rec_gone { /* a registered process ended */
@@ -174,13 +183,14 @@ struct crit_rec_foot {
 	__u64 shim_lost; /* whole spans */
 	__u64 write_errors;
 	__u64 critd_cpu_ns; /* critd's own CPU time so far */
-	__u64 reserved;
+	__u64 no_stripe; /* threads that found no stripe: their spans are not recorded */
 };
 
 _Static_assert(sizeof(struct crit_chunk_head) == 64, "chunk head");
-_Static_assert(sizeof(struct crit_rec_file) == 48 + 40 + 64 + 128 + 64 + 24 + 256, "file");
+_Static_assert(sizeof(struct crit_rec_file) == 48 + 40 + 64 + 128 + 64 + 16 + 8 + 256, "file");
 _Static_assert(sizeof(struct crit_rec_process) == 32 + 512, "process");
 _Static_assert(sizeof(struct crit_rec_rank) == 24 + 64 + 128, "rank");
+_Static_assert(sizeof(struct crit_rec_clock) == 24 + 64, "clock");
 _Static_assert(sizeof(struct crit_rec_stream) == 32, "stream");
 _Static_assert(sizeof(struct crit_rec_stream_end) == 96, "stream end");
 _Static_assert(sizeof(struct crit_rec_name) == 24, "name");

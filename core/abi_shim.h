@@ -21,6 +21,8 @@
 
 #include <linux/types.h>
 
+#include "core/abi_slot.h"
+
 #define CRIT_SHM_MAGIC 0x4d48532d54495243ull /* "CRIT-SHM" */
 #define CRIT_SHM_VERSION 1u
 #define CRIT_SHM_HEAD_BYTES 4096u
@@ -28,50 +30,15 @@
 #define CRIT_STRIPE_RING_OFFSET 65536u
 #define CRIT_STRIPES_MIN 64u
 #define CRIT_STRIPES_MAX 4096u
-#define CRIT_RING_SLOTS 131072u /* 4 MiB */
-#define CRIT_SLOT_BYTES 32u
+/* 8 MiB: a message takes three slots, and a drain may come 13 ms after the one before. */
+#define CRIT_RING_SLOTS 262144u
+#define CRIT_STRIPE_OWN_WORDS 960u
 #define CRIT_POLL_INACTIVE_NS 20000u /* a poll span this long is a wait */
 
 enum crit_level {
 	CRIT_LEVEL_NONE = 0,
 	CRIT_LEVEL_PROFILE = 1,
 	CRIT_LEVEL_TRACE = 2
-};
-
-enum crit_slot_kind {
-	CRIT_S_NONE = 0,
-	CRIT_S_ENTER = 1, /* span begins: call, region, site */
-	CRIT_S_LEAVE = 2, /* innermost span ends: call */
-	CRIT_S_POLL = 3, /* whole poll span, two slots: this and CONTINUED */
-	CRIT_S_CONTINUED = 4, /* second slot of the record before it */
-	CRIT_S_DETAIL = 5, /* reserved: communicator, peer, tag, bytes of the span just entered */
-	CRIT_S_REQUEST = 6, /* reserved: start or completion of a request */
-	CRIT_S_REGION_DEF = 7, /* reserved: region number is defined: arg = code address */
-	CRIT_S_REGION_BEGIN = 8, /* reserved: parallel region or user phase begins */
-	CRIT_S_REGION_END = 9, /* reserved */
-	CRIT_S_LEVEL = 10, /* from here on this thread records at level "call"; arg = tau in ns */
-	CRIT_S_TASK = 11, /* reserved */
-	CRIT_S_COUNT = 12
-};
-
-struct crit_slot { /* 32 bytes */
-	__u64 time_ns; /* host CLOCK_MONOTONIC; POLL: begin of the first failing call */
-	__u8 kind;
-	__u8 slots; /* slots this record takes, 1 or 2 */
-	__u16 call;
-	__u32 region; /* POLL: low 32 bits of the number of calls merged */
-	__u64 site; /* return address of the outermost wrapper, 0 unknown */
-	__u64 arg; /* LEAVE: 0; POLL: end of the span, host CLOCK_MONOTONIC; LEVEL: tau */
-};
-
-struct crit_slot_poll2 { /* the slot after CRIT_S_POLL */
-	__u64 gap_sum_ns; /* time between the calls, part of the span */
-	__u8 kind; /* CRIT_S_CONTINUED */
-	__u8 slots; /* 0 */
-	__u16 reserved16;
-	__u32 region;
-	__u64 count; /* calls merged */
-	__u64 reserved64;
 };
 
 enum crit_stripe_state {
@@ -130,10 +97,10 @@ struct crit_stripe_head {
 	/* offset 192: written by critd (pwrite) */
 	__u64 read_pos;
 	__u64 reserved3[7];
-	__u8 reserved4[3840];
+	__u32 owner_only[CRIT_STRIPE_OWN_WORDS]; /* its stack of constructs; nobody else's matter */
 };
 
-/* Level profile, calls outside spans: counts per (call, site).  Open addressing, linear probes. */
+/* Calls without a span of their own: counts per (call, site).  Open addressing, linear probes. */
 struct crit_counter { /* 64 bytes */
 	__u64 site;
 	__u32 call; /* 0: empty */
@@ -141,13 +108,13 @@ struct crit_counter { /* 64 bytes */
 	__u64 count;
 	__u64 folded_count; /* of these, wait spans shorter than tau */
 	__u64 folded_ns; /* their time */
-	__u64 reserved[3];
+	__u64 bytes; /* sent or received by the counted calls, as far as known at the call */
+	__u64 polled_count; /* asked between the polls of a poll span; not in count */
+	__u64 reserved;
 };
 
 #define CRIT_COUNTERS ((CRIT_STRIPE_RING_OFFSET - CRIT_STRIPE_HEAD_BYTES) / 64u) /* 960 */
 
-_Static_assert(sizeof(struct crit_slot) == CRIT_SLOT_BYTES, "slot");
-_Static_assert(sizeof(struct crit_slot_poll2) == CRIT_SLOT_BYTES, "poll2");
 _Static_assert(sizeof(struct crit_counter) == 64, "counter");
 _Static_assert(sizeof(struct crit_shm_head) == CRIT_SHM_HEAD_BYTES, "shm head");
 _Static_assert(sizeof(struct crit_stripe_head) == CRIT_STRIPE_HEAD_BYTES, "stripe head");

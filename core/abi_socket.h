@@ -9,6 +9,7 @@
  *     REGISTER [+ memfd] ------>      (the sender's process becomes a member of the run)
  *     <--------------- REGISTERED
  *     RANK -------------------->      (after PMPI_Init returned; or first Session_init)
+ *     CLOCK ------------------->      (of one rank of a node; in MPI_Init and in MPI_Finalize)
  *     CLOSE ------------------->      (at the entry of MPI_Finalize; or last Session_finalize)
  *                                  CLOSED ---------------->   (all ranks here closed or gone)
  *                                  <--------------- WRITTEN   (report is in place, or why not)
@@ -45,8 +46,9 @@ enum crit_message_kind {
 	CRIT_M_CLOSE = 8,
 	CRIT_M_CLOSED = 9,
 	CRIT_M_WRITTEN = 10,
-	CRIT_M_CLOCK = 11, /* reserved: clock offsets between nodes */
-	CRIT_M_COUNT = 12
+	CRIT_M_CLOCK = 11, /* a node's clock was compared with the reference node's */
+	CRIT_M_NODES = 12, /* of the first recorded rank: the nodes its world runs on */
+	CRIT_M_COUNT = 13
 };
 
 enum crit_client_role {
@@ -82,7 +84,7 @@ struct crit_message_welcome {
 	__s32 status; /* 0, or -errno: refused */
 	__u32 is_first; /* 1: send OUTPUT next */
 	__s32 kernel_status; /* 0: kernel half at work; else -errno why not */
-	__u32 reserved;
+	__s32 perf_status; /* as in struct crit_rec_file */
 	__u64 run_id;
 };
 
@@ -131,6 +133,27 @@ struct crit_message_close {
 	__u32 reserved;
 };
 
+/*
+ * The reference clock is that of the node of world rank 0, or of the first rank that is recorded:
+ * host CLOCK_MONOTONIC there minus host CLOCK_MONOTONIC here lies in offset_ns +- bound_ns.
+ */
+struct crit_message_clock {
+	struct crit_message_head head;
+	__u64 time_ns; /* this node's, when it was compared */
+	__s64 offset_ns;
+	__u64 bound_ns;
+	char reference[CRIT_WORLD_BYTES]; /* host name of the reference node */
+};
+
+#define CRIT_NODES_MAX 60 /* host names in one message; more come in more messages */
+
+struct crit_message_nodes {
+	struct crit_message_head head;
+	__u32 count;
+	__u32 reserved;
+	char hosts[CRIT_NODES_MAX][CRIT_WORLD_BYTES];
+};
+
 struct crit_message_status { /* CLOSED, WRITTEN */
 	struct crit_message_head head;
 	__s32 status; /* 0, or -errno */
@@ -145,6 +168,8 @@ _Static_assert(sizeof(struct crit_message_register) == 32 + 256, "register");
 _Static_assert(sizeof(struct crit_message_registered) == 24 + 1024, "registered");
 _Static_assert(sizeof(struct crit_message_rank) == 32 + 64 + 128, "rank");
 _Static_assert(sizeof(struct crit_message_close) == 24, "close");
+_Static_assert(sizeof(struct crit_message_clock) == 32 + 64, "clock");
+_Static_assert(sizeof(struct crit_message_nodes) == 16 + 60 * 64, "nodes");
 _Static_assert(sizeof(struct crit_message_status) == 24, "status");
 
 #endif

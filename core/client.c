@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/cleanup.h"
@@ -15,6 +16,17 @@
 #define ATTEMPTS 3 /* a critd that had nothing to do may end just when we connect */
 #define SEND_NS 1000000000ll
 #define LEAST_NS 100000000ll
+
+/* The program may have closed our descriptor and given its number to a file of its own. */
+static bool has_connection(struct crit_client *client)
+{
+	struct stat status;
+
+	if (client->fd >= 0 && (fstat(client->fd, &status) < 0 || status.st_dev != client->device ||
+				status.st_ino != client->inode))
+		client->fd = -1;
+	return client->fd >= 0;
+}
 
 /* Answers 0 when fd is ready for events, -ETIMEDOUT or -errno. */
 static int wait_ready(int fd, short events, int64_t deadline_ns)
@@ -50,8 +62,6 @@ static int send_message(struct crit_client *client, const struct envelope *envel
 	struct iovec part = { .iov_base = envelope->message, .iov_len = envelope->message->size };
 	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (client->fd < 0)
-		return -ENOTCONN;
 	if (envelope->fd_count > 0) {
 		const size_t bytes = (size_t)envelope->fd_count * sizeof(int);
 		struct cmsghdr *rights = &control.align;
@@ -66,6 +76,8 @@ static int send_message(struct crit_client *client, const struct envelope *envel
 	for (;;) {
 		int error;
 
+		if (!has_connection(client))
+			return -ENOTCONN;
 		if (sendmsg(client->fd, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 			return 0;
 		if (errno != EAGAIN && errno != EINTR)
@@ -97,10 +109,15 @@ static int receive_message(struct crit_client *client, enum crit_message_kind ki
 
 	for (;;) {
 		ssize_t length;
-		int error = wait_ready(client->fd, POLLIN, deadline_ns);
+		int error;
 
+		if (!has_connection(client))
+			return -ENOTCONN;
+		error = wait_ready(client->fd, POLLIN, deadline_ns);
 		if (error < 0)
 			return error;
+		if (!has_connection(client))
+			return -ENOTCONN;
 		length = recv(client->fd, buffer.bytes, sizeof(buffer.bytes), MSG_DONTWAIT);
 		if (length == 0)
 			return -EPIPE;
@@ -129,8 +146,9 @@ static int say_hello(struct crit_client *client, const struct crit_client_option
 	memcpy(hello.exe, client->exe, sizeof(hello.exe));
 	error = send_message(client, &(struct envelope){ .message = &hello.head },
 			     client->deadline_ns);
-	if (error < 0)
-		return error == -ECONNRESET ? -EPIPE : error;
+	/* who is turned away at once cannot speak any more, but can read why */
+	if (error < 0 && error != -ECONNRESET && error != -EPIPE)
+		return error;
 	return receive_message(client, CRIT_M_WELCOME, ret_welcome, sizeof(*ret_welcome),
 			       client->deadline_ns);
 }
@@ -186,7 +204,7 @@ static void describe_self(struct crit_client *client, const struct crit_client_o
 int crit_client_open(struct crit_client *ret_client, const struct crit_client_options *options,
 		     struct crit_err *err)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 	struct crit_message_welcome welcome;
 	int error = -ENOENT;
 
@@ -213,6 +231,7 @@ int crit_client_open(struct crit_client *ret_client, const struct crit_client_op
 	}
 	ret_client->run_id = welcome.run_id;
 	ret_client->kernel_status = welcome.kernel_status;
+	ret_client->perf_status = welcome.perf_status;
 	ret_client->is_first = welcome.is_first != 0;
 	if (ret_client->is_first)
 		error = hand_over_output(ret_client, options->env, err);
@@ -274,7 +293,7 @@ static int await_registered(struct crit_client *client, struct crit_message_regi
 int crit_client_register(struct crit_client *client, const struct crit_client_member *member,
 			 struct crit_message_registered *ret_answer, struct crit_err *err)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 	struct crit_message_register message = {
 		.head = { CRIT_M_REGISTER, CRIT_SOCKET_VERSION, sizeof(message) },
 		.tls_offset = member->tls_offset,
@@ -301,7 +320,7 @@ int crit_client_register(struct crit_client *client, const struct crit_client_me
 
 int crit_client_attach(struct crit_client *client, int pidfd, struct crit_err *err)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 	struct crit_message_head message = { CRIT_M_ATTACH, CRIT_SOCKET_VERSION, sizeof(message) };
 	int error = send_message(
 		client, &(struct envelope){ .message = &message, .fds = { pidfd }, .fd_count = 1 },
@@ -315,29 +334,40 @@ int crit_client_attach(struct crit_client *client, int pidfd, struct crit_err *e
 
 int crit_client_send_rank(struct crit_client *client, struct crit_message_rank *message)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 
 	return send_plain(client, &message->head, CRIT_M_RANK, sizeof(*message));
 }
 
 int crit_client_send_close(struct crit_client *client, uint64_t close_ns, bool has_reopened)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 	struct crit_message_close message = { .close_ns = close_ns, .has_reopened = has_reopened };
 
 	return send_plain(client, &message.head, CRIT_M_CLOSE, sizeof(message));
 }
 
+int crit_client_send_clock(struct crit_client *client, struct crit_message_clock *message)
+{
+	CRIT_GUARD;
+
+	return send_plain(client, &message->head, CRIT_M_CLOCK, sizeof(*message));
+}
+
+int crit_client_send_nodes(struct crit_client *client, struct crit_message_nodes *message)
+{
+	CRIT_GUARD;
+
+	return send_plain(client, &message->head, CRIT_M_NODES, sizeof(*message));
+}
+
 int crit_client_wait_written(struct crit_client *client, int timeout_ms, int *ret_status)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 	struct crit_message_status message;
-	int error;
+	int error = receive_message(client, CRIT_M_WRITTEN, &message, sizeof(message),
+				    crit_client_now_ns() + timeout_ms * 1000000ll);
 
-	if (client->fd < 0)
-		return -ENOTCONN;
-	error = receive_message(client, CRIT_M_WRITTEN, &message, sizeof(message),
-				crit_client_now_ns() + timeout_ms * 1000000ll);
 	if (error < 0)
 		return error;
 	*ret_status = message.status;
@@ -346,9 +376,9 @@ int crit_client_wait_written(struct crit_client *client, int timeout_ms, int *re
 
 void crit_client_fini(struct crit_client *client)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 
-	if (client->fd >= 0)
+	if (has_connection(client))
 		(void)close(client->fd);
 	client->fd = -1;
 }

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "core/abi_socket.h"
 #include "core/client_env.h"
@@ -29,8 +30,11 @@ struct crit_client_options {
 
 struct crit_client {
 	int fd; /* connection, or -1 */
+	dev_t device; /* with inode: what fd is, while it is ours */
+	ino_t inode;
 	bool is_first; /* made directory and finisher */
 	int32_t kernel_status; /* 0: kernel half at work; else -errno why not */
+	int32_t perf_status; /* 1: perf events stand in for it; 0: untried; else -errno */
 	uint64_t run_id;
 	int64_t deadline_ns; /* CLOCK_MONOTONIC; end of the time to start */
 	char run_key[CRIT_RUN_KEY_BYTES];
@@ -69,6 +73,8 @@ int crit_client_attach(struct crit_client *client, int pidfd, struct crit_err *e
 /* Fills in the head and sends; never waits longer than 1 s. */
 int crit_client_send_rank(struct crit_client *client, struct crit_message_rank *message);
 int crit_client_send_close(struct crit_client *client, uint64_t close_ns, bool has_reopened);
+int crit_client_send_clock(struct crit_client *client, struct crit_message_clock *message);
+int crit_client_send_nodes(struct crit_client *client, struct crit_message_nodes *message);
 
 /*
  * Waits for WRITTEN.  ret_status: what critd says about the report, 0 or -errno.
@@ -79,7 +85,11 @@ int crit_client_wait_written(struct crit_client *client, int timeout_ms, int *re
 /* Closes the connection.  Accepts a client whose open failed, or zeroed memory with fd -1. */
 void crit_client_fini(struct crit_client *client);
 
-/* The directory for sockets and logs of ordinary users, made if needed: 0700, ours, no symlink. */
+/*
+ * The directory for sockets and logs of ordinary users, made if needed: 0700, ours, no symlink.
+ * The first that can be had of $XDG_RUNTIME_DIR/crit, /run/user/<uid>/crit, /tmp/crit-<uid> and
+ * /dev/shm/crit-<uid>.
+ */
 int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *err);
 
 /*

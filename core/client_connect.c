@@ -16,6 +16,7 @@
 
 #define BACKLOG 4096
 #define RETRY_NS 2000000
+#define LEAST_FD 64
 
 static int check_directory(const char *path, struct crit_err *err)
 {
@@ -36,16 +37,28 @@ static int check_directory(const char *path, struct crit_err *err)
 
 int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *err)
 {
+	/* anybody may take a name in the last two, and so keep us out of one */
+	static const struct {
+		const char *before_uid, *after_uid;
+	} places[] = { { "/run/user/", "/crit" }, { "/tmp/crit-", "" }, { "/dev/shm/crit-", "" } };
 	const char *base = getenv("XDG_RUNTIME_DIR");
+	char path[CRIT_SOCKET_PATH_BYTES];
+	struct crit_err reason;
+	int error = -ENOENT;
 
 	/* 60 bytes stay for the name in sun_path */
 	if (base && *base == '/' && strlen(base) < CRIT_SOCKET_PATH_BYTES - 60 &&
 	    snprintf(ret_path, size, "%s/crit", base) < (int)size &&
 	    check_directory(ret_path, NULL) == 0)
 		return 0;
-	if (snprintf(ret_path, size, "/tmp/crit-%u", (unsigned int)geteuid()) >= (int)size)
-		return -ENAMETOOLONG;
-	return check_directory(ret_path, err);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s%u%s", places[i].before_uid,
+			       (unsigned int)geteuid(), places[i].after_uid);
+		error = check_directory(path, &reason);
+		if (error == 0)
+			return crit_client_copy(ret_path, size, path) ? 0 : -ENAMETOOLONG;
+	}
+	return crit_err_set(err, error, "%s", reason.text);
 }
 
 static struct sockaddr_un address_of(const char *path)
@@ -56,13 +69,30 @@ static struct sockaddr_un address_of(const char *path)
 	return address;
 }
 
+/* Out of the way of programs that count on low numbers; low it stays where the limit is low. */
+static int move_up(int fd)
+{
+	const int moved = fcntl(fd, F_DUPFD_CLOEXEC, LEAST_FD);
+
+	if (moved < 0)
+		return fd;
+	(void)close(fd);
+	return moved;
+}
+
 static int try_connect(struct crit_client *client, const char *path)
 {
 	const struct sockaddr_un address = address_of(path);
 	crit_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat status;
 
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
+	fd = move_up(fd);
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	client->device = status.st_dev;
+	client->inode = status.st_ino;
 	(void)crit_client_copy(client->socket_path, sizeof(client->socket_path), path);
 	client->fd = fd;
 	fd = -1;

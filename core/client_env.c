@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the CRIT_* environment, every value bounded.
+// What the settings mean to a client, and whether they want this program recorded.
 #include "core/client_env.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "core/abi_shim.h"
+#include "core/call.h"
+#include "core/setting.h"
 
 bool crit_client_copy(char *ret_text, size_t size, const char *text)
 {
@@ -29,57 +30,63 @@ uint64_t crit_client_hash(const char *text)
 	return hash;
 }
 
-/*
- * A number with an optional suffix K, M or G; the default when it is missing, foreign or out
- * of range.
- */
-static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t otherwise)
+static void copy_setting(enum crit_setting_name name, char *ret_text, size_t size)
 {
-	const char *text = getenv(name);
-	char *end = NULL;
-	unsigned long long value;
-	int shift = 0;
-
-	if (!text || *text < '0' || *text > '9')
-		return otherwise;
-	value = strtoull(text, &end, 10);
-	if (*end == 'K' || *end == 'k')
-		shift = 10;
-	else if (*end == 'M' || *end == 'm')
-		shift = 20;
-	else if (*end == 'G' || *end == 'g')
-		shift = 30;
-	if (end[shift != 0] != '\0' || value > UINT64_MAX >> shift)
-		return otherwise;
-	value <<= shift;
-	return value < least || value > most ? otherwise : value;
-}
-
-static void read_text(const char *name, char *ret_text, size_t size)
-{
-	const char *text = getenv(name);
-
-	if (!text || !crit_client_copy(ret_text, size, text))
-		memset(ret_text, 0, size);
+	(void)crit_client_copy(ret_text, size, crit_setting_text(name, NULL)); /* bounded there */
 }
 
 void crit_client_env_read(struct crit_client_env *ret_env)
 {
-	const int saved_errno = errno; /* strtoull sets it */
-	const char *disable = getenv("CRIT_DISABLE");
-	const char *level = getenv("CRIT_LEVEL");
-
 	memset(ret_env, 0, sizeof(*ret_env));
-	ret_env->is_disabled = disable && *disable && strcmp(disable, "0") != 0;
-	ret_env->level = level && strcmp(level, "profile") == 0 ? CRIT_LEVEL_PROFILE
-								: CRIT_LEVEL_TRACE;
-	ret_env->finish_s = (uint32_t)read_number("CRIT_FINISH_S", 0, 3600, CRIT_FINISH_S_DEFAULT);
-	ret_env->poll_gap_ns =
-		(uint32_t)read_number("CRIT_POLL_GAP", 0, 1000000000, CRIT_POLL_GAP_NS_DEFAULT);
-	ret_env->max_bytes =
-		read_number("CRIT_MAX_BYTES", 1u << 20, UINT64_MAX >> 1, CRIT_MAX_BYTES_DEFAULT);
-	read_text("CRIT_DIR", ret_env->directory, sizeof(ret_env->directory));
-	read_text("CRIT_SOCKET", ret_env->socket, sizeof(ret_env->socket));
-	read_text("CRIT_RUN", ret_env->run, sizeof(ret_env->run));
-	errno = saved_errno;
+	ret_env->is_disabled = strcmp(crit_setting_text(CRIT_SETTING_DISABLE, NULL), "0") != 0;
+	ret_env->level = strcmp(crit_setting_text(CRIT_SETTING_LEVEL, NULL), "profile") == 0
+				 ? CRIT_LEVEL_PROFILE
+				 : CRIT_LEVEL_TRACE;
+	ret_env->finish_s = (uint32_t)crit_setting_number(CRIT_SETTING_FINISH_S);
+	ret_env->poll_gap_ns = (uint32_t)crit_setting_number(CRIT_SETTING_POLL_GAP);
+	ret_env->max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES);
+	(void)crit_groups_parse(crit_setting_text(CRIT_SETTING_CALLS, NULL), &ret_env->groups_off);
+	copy_setting(CRIT_SETTING_DIR, ret_env->directory, sizeof(ret_env->directory));
+	copy_setting(CRIT_SETTING_SOCKET, ret_env->socket, sizeof(ret_env->socket));
+	copy_setting(CRIT_SETTING_RUN, ret_env->run, sizeof(ret_env->run));
+}
+
+/* A pattern with a slash is for the whole path, one without for the name behind the last slash. */
+static bool matches(const char *path, const char *pattern, size_t length)
+{
+	const char *slash = strrchr(path, '/');
+	char text[CRIT_PATH_BYTES];
+
+	if (length == 0 || length >= sizeof(text))
+		return false;
+	memcpy(text, pattern, length);
+	text[length] = '\0';
+	return fnmatch(text, strchr(text, '/') || !slash ? path : slash + 1, 0) == 0;
+}
+
+static bool matches_any(const char *path, const char *patterns)
+{
+	for (;;) {
+		const size_t length = strcspn(patterns, ",");
+
+		if (matches(path, patterns, length))
+			return true;
+		if (!patterns[length])
+			return false;
+		patterns += length + 1;
+	}
+}
+
+bool crit_client_is_chosen(const char *path)
+{
+	const char *include = crit_setting_text(CRIT_SETTING_INCLUDE, NULL);
+
+	return (!*include || matches_any(path, include)) &&
+	       !matches_any(path, crit_setting_text(CRIT_SETTING_EXCLUDE, NULL));
+}
+
+bool crit_client_has_choice(void)
+{
+	return *crit_setting_text(CRIT_SETTING_INCLUDE, NULL) ||
+	       *crit_setting_text(CRIT_SETTING_EXCLUDE, NULL);
 }

@@ -11,23 +11,30 @@
 #include "core/abi_socket.h"
 
 #define CRIT_SOCKET_PATH_BYTES 108 /* sun_path */
-#define CRIT_MAX_BYTES_DEFAULT (2ull << 30)
-#define CRIT_FINISH_S_DEFAULT 10u
-#define CRIT_POLL_GAP_NS_DEFAULT 2000u
 
-struct crit_client_env {
+struct crit_client_env { /* core/settings.def has ranges and defaults */
 	bool is_disabled; /* CRIT_DISABLE */
 	uint32_t level; /* enum crit_level */
-	uint32_t finish_s; /* CRIT_FINISH_S, 0..3600 */
-	uint32_t poll_gap_ns; /* CRIT_POLL_GAP, 0..1e9 */
-	uint64_t max_bytes; /* CRIT_MAX_BYTES, at least 1 MiB; suffixes K, M, G */
-	char directory[CRIT_PATH_BYTES]; /* CRIT_DIR, a template; "" unset */
+	uint32_t groups_off; /* CRIT_CALLS: bit 1 << enum crit_call_group */
+	uint32_t finish_s; /* CRIT_FINISH_S */
+	uint32_t poll_gap_ns; /* CRIT_POLL_GAP */
+	uint64_t max_bytes; /* CRIT_MAX_BYTES */
+	char directory[CRIT_PATH_BYTES]; /* CRIT_DIR, a template */
 	char socket[CRIT_SOCKET_PATH_BYTES]; /* CRIT_SOCKET; "" unset */
 	char run[CRIT_RUN_KEY_BYTES]; /* CRIT_RUN; "" unset */
 };
 
-/* Reads the environment; what is absent or out of range keeps its default. */
+/* Reads the settings. */
 void crit_client_env_read(struct crit_client_env *ret_env);
+
+/*
+ * Do CRIT_INCLUDE and CRIT_EXCLUDE want the program of this path recorded?  Lists of patterns of
+ * fnmatch(3), separated by commas; * matches slashes too.  EXCLUDE wins.
+ */
+bool crit_client_is_chosen(const char *path);
+
+/* Is one of the two set? */
+bool crit_client_has_choice(void);
 
 /*
  * Finds the run key: env->run; SLURM job and step; PMIX_NAMESPACE without its last 16 bits; the

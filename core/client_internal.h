@@ -4,35 +4,11 @@
 #define CRIT_CLIENT_INTERNAL_H
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "core/client.h"
-
-struct crit_client_guard {
-	int saved_errno;
-	int cancel_state;
-};
-
-/* Keeps errno and thread cancellation away from the work between here and the end of the scope. */
-static inline struct crit_client_guard crit_client_guard_begin(void)
-{
-	struct crit_client_guard guard = { .saved_errno = errno };
-
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard.cancel_state);
-	return guard;
-}
-
-static inline void crit_client_guard_end(const struct crit_client_guard *guard)
-{
-	(void)pthread_setcancelstate(guard->cancel_state, NULL);
-	errno = guard->saved_errno;
-}
-
-#define CRIT_CLIENT_GUARD                                                                          \
-	__attribute__((cleanup(crit_client_guard_end), unused))                                    \
-	const struct crit_client_guard guard = crit_client_guard_begin()
+#include "core/guard.h"
 
 static inline int64_t crit_client_now_ns(void)
 {

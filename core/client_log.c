@@ -58,7 +58,7 @@ static void tell_file(const struct crit_client *client, const char *line, size_t
 
 void crit_client_log(const struct crit_client *client, const char *text)
 {
-	CRIT_CLIENT_GUARD;
+	CRIT_GUARD;
 	char line[512];
 	int length = snprintf(line, sizeof(line), "crit[%d]: no complete recording of %s: %s",
 			      (int)getpid(), client->exe, text);

@@ -28,9 +28,16 @@ static void append(struct text *text, const char *piece)
 	text->bytes[text->length] = '\0';
 }
 
-static const char *or_zero(const char *value)
+/* The first of these variables that is set, or 0; it becomes part of a path. */
+static const char *first_set(const char *const *names)
 {
-	return value && *value && !strchr(value, '/') ? value : "0";
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (value && *value && !strchr(value, '/'))
+			return value;
+	}
+	return "0";
 }
 
 static const char *base_name(const char *path)
@@ -49,58 +56,74 @@ static void utc_date(char ret_date[32])
 		(void)crit_client_copy(ret_date, 32, "0");
 }
 
-/* %e executable, %j job, %s step, %h host, %d date, %% a percent sign; others stay. */
+static const char *const job_variables[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+					     "FLUX_JOB_ID", NULL };
+static const char *const step_variables[] = { "SLURM_STEP_ID", NULL };
+
+/* Appends what %<token> stands for; false when it stands for nothing. */
+static bool append_token(struct text *out, char token, const struct crit_client *client)
+{
+	char word[32];
+
+	switch (token) {
+	case 'e':
+		append(out, base_name(client->exe));
+		return true;
+	case 'j':
+		append(out, first_set(job_variables));
+		return true;
+	case 's':
+		append(out, first_set(step_variables));
+		return true;
+	case 'h':
+		append(out, client->host);
+		return true;
+	case 'd':
+		utc_date(word);
+		break;
+	case 'k':
+		(void)snprintf(word, sizeof(word), "%08x",
+			       (unsigned int)(crit_client_hash(client->run_key) & 0xffffffff));
+		break;
+	case 'p':
+		(void)snprintf(word, sizeof(word), "%d", (int)getpid());
+		break;
+	case '%':
+		(void)snprintf(word, sizeof(word), "%%");
+		break;
+	default:
+		return false;
+	}
+	append(out, word);
+	return true;
+}
+
+/* Other letters behind a percent sign stay as they are. */
 static void expand(const struct crit_client *client, const char *template, struct text *out)
 {
-	char date[32];
-	char plain[3] = { 0 };
-
-	utc_date(date);
 	for (const char *c = template; *c; c++) {
-		char token = *c == '%' ? c[1] : '\0';
+		const char plain[2] = { *c, '\0' };
 
-		plain[0] = *c;
-		plain[1] = '\0';
-		if (token == 'e')
-			append(out, base_name(client->exe));
-		else if (token == 'j')
-			append(out, or_zero(getenv("SLURM_JOB_ID")));
-		else if (token == 's')
-			append(out, or_zero(getenv("SLURM_STEP_ID")));
-		else if (token == 'h')
-			append(out, client->host);
-		else if (token == 'd')
-			append(out, date);
+		if (*c == '%' && append_token(out, c[1], client))
+			c++;
 		else
 			append(out, plain);
-		c += token && strchr("ejshd%", token) != NULL;
 	}
 }
 
-static int name_directory(const struct crit_client *client, const struct crit_client_env *env,
+static int name_directory(const struct crit_client *client, const char *template,
 			  char ret_path[CRIT_PATH_BYTES])
 {
 	struct text out = { .bytes = ret_path, .size = CRIT_PATH_BYTES };
-	char tail[48];
-	char date[32];
 
-	if (env->directory[0] != '/') {
+	if (*template != '/') {
 		if (!getcwd(ret_path, CRIT_PATH_BYTES))
 			return -errno;
 		out.length = strlen(ret_path);
 		if (out.length > 1)
 			append(&out, "/");
 	}
-	if (env->directory[0]) {
-		expand(client, env->directory, &out);
-	} else {
-		utc_date(date);
-		(void)snprintf(tail, sizeof(tail), "-%s-%08x", date,
-			       (unsigned int)(crit_client_hash(client->run_key) & 0xffffffff));
-		append(&out, "crit-");
-		append(&out, base_name(client->exe));
-		append(&out, tail);
-	}
+	expand(client, template, &out);
 	return out.length + 8 < out.size ? 0 : -ENAMETOOLONG; /* room for a number, see below */
 }
 
@@ -145,7 +168,7 @@ int crit_client_make_output(struct crit_client *client, const struct crit_client
 			    int *ret_fd, struct crit_err *err)
 {
 	size_t length;
-	int error = name_directory(client, env, client->directory);
+	int error = name_directory(client, env->directory, client->directory);
 
 	if (error < 0)
 		return crit_err_set(err, error, "cannot name the run's directory: %s",

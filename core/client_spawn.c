@@ -132,7 +132,8 @@ int crit_client_spawn(const struct crit_client_program *program)
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
 	pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 	if (pid == 0) {
-		if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0)
+		/* it holds our connections until it execs; we may exec, too, so wait */
+		if (syscall(SYS_clone, SIGCHLD | CLONE_VFORK, 0, 0, 0, 0) == 0)
 			become(program, environment);
 		_exit(0);
 	}

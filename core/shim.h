@@ -21,11 +21,25 @@
 #define CRIT_SHIM_WHAT(call, span_class) ((uint32_t)(call) | (uint32_t)(span_class) << 16)
 
 /*
+ * Added to it by Fortran's wrappers: they know the caller, but the handles in their arguments are
+ * not those of C.  The wrapper of the C function of the same call, called meanwhile, then tells
+ * the details of the span.
+ */
+#define CRIT_SHIM_FORTRAN (1u << 31)
+
+/*
  * Finds critd and registers the process, once; later calls only answer.  False: CRIT_DISABLE is
- * set or there is no critd, so calls may bypass the shim.  Threads: any; one that comes while
- * another is starting does not wait.  Cost: up to CRIT_CLIENT_START_MS, the first time.
+ * set, the program is left out, or there is no critd, so calls may bypass the shim.  Threads: any;
+ * one that comes while another is starting does not wait.  Cost: up to CRIT_CLIENT_START_MS, the
+ * first time.
  */
 bool crit_shim_start(enum crit_flavour flavour);
+
+/*
+ * Is the call to be recorded, as CRIT_CALLS has it?  Of use once crit_shim_start said true; an
+ * unwanted call bypasses the shim.
+ */
+bool crit_shim_wants(uint32_t call);
 
 /*
  * Begins a span, unless the caller is inside one already.  frame: __builtin_frame_address(0) of the
@@ -45,6 +59,15 @@ void crit_shim_leave(void);
 bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site);
 void crit_shim_poll_leave(bool is_done);
 
+/*
+ * A wrapper that leaves its span to the one it calls indirectly, as Fortran's MPI_Init does to that
+ * of C; true: announce_end follows.  crit_shim_caller, asked there with its own frame, is the frame
+ * of who announced, or its own.  Ownership: frames are borrowed until the call returns.
+ */
+bool crit_shim_announce(const void *frame);
+void crit_shim_announce_end(void);
+const void *crit_shim_caller(const void *frame);
+
 /* The calling thread's host CLOCK_MONOTONIC. */
 uint64_t crit_shim_now_ns(void);
 
@@ -54,9 +77,18 @@ uint64_t crit_shim_now_ns(void);
  */
 void crit_shim_open_window(struct crit_message_rank *message);
 
-/* The process's part of the window ends now: sends CLOSE; or goes on after it had ended. */
-void crit_shim_close_window(void);
+/* The process's part of the window ended at close_ns: sends CLOSE; or it goes on after all. */
+void crit_shim_close_window(uint64_t close_ns);
 void crit_shim_reopen_window(void);
+
+/* Sends CLOCK: time, offset, bound and reference from message (borrowed). */
+void crit_shim_tell_clock(struct crit_message_clock *message);
+
+/* Sends NODES: count and hosts from message (borrowed). */
+void crit_shim_tell_nodes(struct crit_message_nodes *message);
+
+/* The name of this process's node, or "" where it is not recorded.  Borrowed, lives for ever. */
+const char *crit_shim_host(void);
 
 /* Waits for the report, at most CRIT_FINISH_S; critd's death ends the wait. */
 void crit_shim_await_report(void);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memfd a process shares with critd: sparse, sealed, mapped without reserving anything.
+//
+// A program may lock its memory (mlockall), which makes every accessible page of it real, so a
+// stripe stays inaccessible until a thread claims it.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -44,6 +47,14 @@ static uint64_t bytes_for(uint32_t stripes, uint32_t slots)
 	       stripes * (CRIT_STRIPE_RING_OFFSET + (uint64_t)slots * CRIT_SLOT_BYTES);
 }
 
+/* The pages that hold these bytes; a page may be larger than the head. */
+static bool make_accessible(void *start, size_t bytes)
+{
+	const size_t before = (uintptr_t)start % (size_t)sysconf(_SC_PAGESIZE);
+
+	return mprotect((char *)start - before, before + bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
 static int map_memory(int fd, uint64_t bytes)
 {
 	void *memory;
@@ -52,9 +63,13 @@ static int map_memory(int fd, uint64_t bytes)
 		return -errno;
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return -errno;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	memory = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
+	if (!make_accessible(memory, CRIT_SHM_HEAD_BYTES)) {
+		(void)munmap(memory, bytes); /* it was mapped */
+		return -ENOMEM;
+	}
 	(void)madvise(memory, bytes, MADV_DONTDUMP); /* else core files grow, no more */
 	crit_process.head = memory;
 	crit_process.shm_bytes = bytes;
@@ -110,4 +125,9 @@ struct crit_stripe_head *crit_memory_stripe(uint32_t number)
 
 	return (struct crit_stripe_head *)(void *)(first + (size_t)number *
 								   crit_process.head->stripe_bytes);
+}
+
+bool crit_memory_open_stripe(uint32_t number)
+{
+	return make_accessible(crit_memory_stripe(number), crit_process.head->stripe_bytes);
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process's registration with critd, once, again after a fork, and its part of the window.
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/call.h"
 #include "core/cleanup.h"
+#include "core/guard.h"
+#include "core/setting.h"
 #include "core/shim.h"
 #include "core/shim_clock.h"
 
@@ -18,13 +21,15 @@ struct crit_process crit_process = { .client = { .fd = -1 } };
  */
 static void on_fork_child(void)
 {
-	const int saved_errno = errno;
+	CRIT_GUARD;
 
 	crit_memory_unmap();
 	crit_client_fini(&crit_process.client);
+	crit_scratch_release(&crit_thread);
+	crit_comm_forget_slots();
+	crit_region_forget_slots();
 	memset(&crit_thread, 0, sizeof(crit_thread));
 	atomic_store_explicit(&crit_process.state, CRIT_PROCESS_NEW, memory_order_release);
-	errno = saved_errno;
 }
 
 static void prepare_once(void)
@@ -72,14 +77,25 @@ static int register_process(struct crit_err *err)
 	return error;
 }
 
+static bool is_chosen(void)
+{
+	char path[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	return crit_client_is_chosen(path);
+}
+
 static enum crit_process_state start(void)
 {
 	struct crit_err err = { "" };
 
 	crit_client_env_read(&crit_process.env);
-	if (crit_process.env.is_disabled)
+	if (crit_process.env.is_disabled || !is_chosen())
 		return CRIT_PROCESS_OFF;
 	crit_process.poll_gap_ns = crit_process.env.poll_gap_ns;
+	crit_process.omitted = crit_process.env.groups_off |
+			       (crit_client_has_choice() ? CRIT_OMITS_PROGRAMS : 0);
 	prepare_once();
 	crit_clock_init();
 	if (register_process(&err) < 0) {
@@ -92,14 +108,13 @@ static enum crit_process_state start(void)
 
 bool crit_shim_start(enum crit_flavour flavour)
 {
-	const int saved_errno = errno;
 	int state = CRIT_PROCESS_NEW;
 
 	if (atomic_compare_exchange_strong(&crit_process.state, &state, CRIT_PROCESS_STARTING)) {
+		CRIT_GUARD; /* a thread cancelled here would leave the process starting for ever */
 		crit_process.flavour = flavour;
 		state = start();
 		atomic_store_explicit(&crit_process.state, state, memory_order_release);
-		errno = saved_errno;
 	}
 	return state != CRIT_PROCESS_OFF;
 }
@@ -110,6 +125,15 @@ static bool is_ready(void)
 	       CRIT_PROCESS_READY;
 }
 
+bool crit_shim_wants(uint32_t call)
+{
+	uint32_t off = crit_process.env.groups_off;
+
+	if (!is_ready()) /* another thread is starting */
+		(void)crit_groups_parse(crit_setting_text(CRIT_SETTING_CALLS, NULL), &off);
+	return crit_call_is_window(call) || !(off >> crit_call_group(call) & 1);
+}
+
 void crit_shim_open_window(struct crit_message_rank *message)
 {
 	if (!is_ready())
@@ -118,19 +142,36 @@ void crit_shim_open_window(struct crit_message_rank *message)
 	(void)crit_client_send_rank(&crit_process.client, message); /* critd gone: nobody to tell */
 }
 
-void crit_shim_close_window(void)
+void crit_shim_close_window(uint64_t close_ns)
 {
 	if (!is_ready())
 		return;
 	if (crit_thread.stripe)
 		crit_span_flush_poll(&crit_thread);
-	(void)crit_client_send_close(&crit_process.client, crit_shim_now_ns(), false);
+	(void)crit_client_send_close(&crit_process.client, close_ns, false);
 }
 
 void crit_shim_reopen_window(void)
 {
 	if (is_ready())
 		(void)crit_client_send_close(&crit_process.client, 0, true);
+}
+
+void crit_shim_tell_clock(struct crit_message_clock *message)
+{
+	if (is_ready())
+		(void)crit_client_send_clock(&crit_process.client, message);
+}
+
+void crit_shim_tell_nodes(struct crit_message_nodes *message)
+{
+	if (is_ready())
+		(void)crit_client_send_nodes(&crit_process.client, message);
+}
+
+const char *crit_shim_host(void)
+{
+	return is_ready() ? crit_process.client.host : "";
 }
 
 void crit_shim_await_report(void)
@@ -149,15 +190,14 @@ const char *crit_shim_directory(void)
 
 void crit_shim_name_world(char ret_name[CRIT_WORLD_BYTES])
 {
-	const int saved_errno = errno;
+	CRIT_GUARD;
 
 	crit_client_world_name(is_ready() ? crit_process.client.run_key : "", ret_name);
-	errno = saved_errno;
 }
 
 bool crit_shim_move_recording(const char *directory)
 {
-	const int saved_errno = errno;
+	CRIT_GUARD;
 	struct crit_client *client = &crit_process.client;
 	char from[CRIT_PATH_BYTES + CRIT_WORLD_BYTES + 8];
 	char to[CRIT_PATH_BYTES + CRIT_WORLD_BYTES + 8];
@@ -171,6 +211,5 @@ bool crit_shim_move_recording(const char *directory)
 		if (is_moved)
 			(void)rmdir(client->directory); /* stays if anything else lies in it */
 	}
-	errno = saved_errno;
 	return is_moved;
 }

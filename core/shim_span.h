@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What spans and poll spans have in common, inline for their hot paths.
- *
- * Order in every transition: record, compiler barrier, tag store.  The kernel half reads the tag
- * when the thread leaves its CPU, on that CPU, so a compiler barrier is all it takes.
- */
+/* What spans and poll spans have in common, inline for their hot paths. */
 #ifndef CRIT_SHIM_SPAN_H
 #define CRIT_SHIM_SPAN_H
 
 #include "core/shim.h"
 #include "core/shim_clock.h"
-
-#define CRIT_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define CRIT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#define CRIT_CALL_OF(what) ((what)&0xffffu)
-#define CRIT_CLASS_OF(what) ((what) >> 16)
+#include "core/shim_detail.h"
+#include "core/shim_ring.h"
 
 struct crit_fold {
 	uint64_t calls;
 	uint64_t time_ns;
+	uint64_t bytes;
 };
 
 /* shim_span.c */
@@ -30,39 +23,17 @@ CRIT_HIDDEN void crit_span_follow_gate(struct crit_thread *thread);
 CRIT_HIDDEN struct crit_counter *crit_span_find_counter(struct crit_thread *thread, uint32_t call,
 							uint64_t site);
 
-static inline void crit_span_store_tag(struct crit_thread *thread, uint32_t what)
-{
-	/* an enter that is held back is not counted: it may never be written */
-	__asm__ volatile("" ::: "memory");
-	*(volatile uint64_t *)&thread->tag = crit_tag_pack(thread->write_pos, 0, CRIT_CALL_OF(what),
-							   CRIT_CLASS_OF(what),
-							   thread->stripe_number);
-}
+/* shim_construct.c: the ENTER that is held back goes out, whatever comes of it. */
+CRIT_HIDDEN void crit_construct_publish(struct crit_thread *thread);
 
-static inline struct crit_slot *crit_span_slot_at(const struct crit_thread *thread,
-						  uint64_t position)
-{
-	return &thread->ring[position & (crit_process.ring_slots - 1)];
-}
-
-static inline void crit_span_publish(struct crit_thread *thread, uint64_t position)
-{
-	thread->write_pos = position;
-	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
-}
+/* What the tag is outside MPI calls, from the innermost construct. */
+CRIT_HIDDEN void crit_construct_settle(struct crit_thread *thread);
 
 /*
- * Is there room for so many slots?  Asks critd's read position only when the known room is
- * used up.
+ * A thread that polls enters another call.  True: a question, counted as part of the poll span;
+ * false: the poll span is written.
  */
-static inline bool crit_span_has_room(struct crit_thread *thread, uint64_t slots)
-{
-	if (CRIT_LIKELY(thread->write_pos + slots <= thread->room_end))
-		return true;
-	thread->room_end = __atomic_load_n(&thread->stripe->read_pos, __ATOMIC_ACQUIRE) +
-			   crit_process.ring_slots;
-	return thread->write_pos + slots <= thread->room_end;
-}
+CRIT_HIDDEN bool crit_span_ask_in_poll(struct crit_thread *thread, uint32_t what, uint64_t site);
 
 /* The counter of this call and site, or NULL when the table is full there. */
 static inline struct crit_counter *crit_span_counter_of(struct crit_thread *thread, uint32_t call,
@@ -78,6 +49,27 @@ static inline struct crit_counter *crit_span_counter_of(struct crit_thread *thre
 	else
 		thread->stripe->counters_lost++;
 	return counter;
+}
+
+static inline bool crit_span_may_wait(uint32_t what)
+{
+	return CRIT_CLASS_OF(what) >= CRIT_CLASS_MPI_MAY_WAIT &&
+	       CRIT_CLASS_OF(what) != CRIT_CLASS_OMP;
+}
+
+/* What a wrapper of a call with details is to the span, as enum crit_shim_role. */
+static inline unsigned int crit_span_role(struct crit_thread *thread, uint32_t what, bool is_outer)
+{
+	const bool is_trace = thread->level == CRIT_LEVEL_TRACE &&
+			      (thread->is_recorded || thread->is_poll_timed);
+
+	if (CRIT_LIKELY(is_outer))
+		return CRIT_SHIM_OUTER | CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
+	/* Fortran's wrapper opened the span; this is the C function it calls */
+	if (!thread->outer_frame || thread->what != (what | CRIT_SHIM_FORTRAN))
+		return CRIT_SHIM_NESTED;
+	thread->what = what;
+	return CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
 }
 
 static inline bool crit_span_is_gate_moved(const struct crit_thread *thread)

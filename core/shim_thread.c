@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/shim_clock.h"
+#include "core/shim_span.h"
 
 __thread struct crit_thread crit_thread __attribute__((tls_model("initial-exec")));
 
@@ -17,23 +17,26 @@ static bool try_take(struct crit_stripe_head *stripe)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Fresh stripes first, by one atomic add; then those critd has drained and freed again. */
+/*
+ * Fresh stripes first, by one atomic add; then those critd has drained and freed again.  A stripe
+ * is made accessible before it is counted as used, so every counted one may be looked at.
+ */
 static struct crit_stripe_head *take_stripe(uint32_t *ret_number)
 {
 	struct crit_shm_head *head = crit_process.head;
 	const uint32_t count = head->stripe_count;
-	uint32_t number = __atomic_load_n(&head->stripes_used, __ATOMIC_RELAXED);
+	uint32_t used = __atomic_load_n(&head->stripes_used, __ATOMIC_ACQUIRE);
 
-	while (number < count) {
-		if (!__atomic_compare_exchange_n(&head->stripes_used, &number, number + 1, false,
-						 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (used < count && crit_memory_open_stripe(used)) {
+		if (!__atomic_compare_exchange_n(&head->stripes_used, &used, used + 1, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
-		*ret_number = number;
-		if (try_take(crit_memory_stripe(number)))
-			return crit_memory_stripe(number);
-		number++; /* cannot be: nobody else has seen it */
+		*ret_number = used;
+		if (try_take(crit_memory_stripe(used)))
+			return crit_memory_stripe(used);
+		used++; /* cannot be: nobody else has seen it */
 	}
-	for (number = 0; number < count; number++) {
+	for (uint32_t number = 0; number < used; number++) {
 		*ret_number = number;
 		if (try_take(crit_memory_stripe(number)))
 			return crit_memory_stripe(number);
@@ -55,9 +58,11 @@ static void take_over(struct crit_thread *thread, struct crit_stripe_head *strip
 	thread->ring = ring;
 	thread->last_counter = crit_stripe_counters(stripe);
 	thread->write_pos = stripe->write_pos;
+	thread->tag_pos = stripe->write_pos;
 	thread->room_end = 0;
 	thread->gate = 0;
 	thread->level = CRIT_LEVEL_NONE;
+	thread->open = stripe->owner_only;
 	__atomic_store_n(&stripe->claim_ns, crit_clock_now_ns(&thread->clock), __ATOMIC_RELEASE);
 	thread->stripe = stripe;
 }
@@ -75,10 +80,12 @@ void crit_thread_claim(struct crit_thread *thread)
 		take_over(thread, stripe);
 	} else {
 		thread->is_tag_only = true;
+		thread->open = thread->open_own;
 		if (crit_process.head)
 			(void)__atomic_fetch_add(&crit_process.head->no_stripe, 1,
 						 __ATOMIC_RELAXED);
 	}
+	crit_construct_settle(thread);
 	errno = saved_errno;
 }
 
@@ -93,5 +100,6 @@ void crit_thread_release(void *unused)
 		stripe->release_ns = crit_clock_now_ns(&thread->clock);
 		__atomic_store_n(&stripe->state, CRIT_STRIPE_RELEASED, __ATOMIC_RELEASE);
 	}
+	crit_scratch_release(thread);
 	memset(thread, 0, sizeof(*thread)); /* a later event of this thread starts over */
 }

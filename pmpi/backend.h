@@ -6,6 +6,7 @@
 #ifndef CRIT_PMPI_BACKEND_H
 #define CRIT_PMPI_BACKEND_H
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -21,6 +22,19 @@
 /* The function a wrapper forwards to, as the type it has. */
 #define NEXT(number, type) ((type)crit_backend_next[number])
 
+/* MPI's own function, past every wrapper and tool; looked up once by each user. */
+#define NATIVE(name)                                                                               \
+	({                                                                                         \
+		static void *native_;                                                              \
+		void *found_ = __atomic_load_n(&native_, __ATOMIC_RELAXED);                        \
+		if (__builtin_expect(!found_, 0)) {                                                \
+			found_ = dlsym(crit_backend_mpi, "P" #name);                               \
+			__atomic_store_n(&native_, found_, __ATOMIC_RELAXED);                      \
+		}                                                                                  \
+		(__typeof__(&P##name))found_;                                                      \
+	})
+
+extern CRIT_BACKEND_HIDDEN void *crit_backend_mpi; /* handle of the loaded libmpi */
 extern CRIT_BACKEND_HIDDEN void *crit_backend_next[CRIT_PMPI_CALLS];
 extern CRIT_BACKEND_HIDDEN void *const crit_backend_wrappers[CRIT_PMPI_CALLS];
 

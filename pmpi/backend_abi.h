@@ -11,6 +11,7 @@
 
 struct crit_pmpi_backend {
 	void *const *wrappers; /* by call number; NULL: the flavour has no such call */
+	void *const *nets; /* the same for PMPI_X where another tool's MPI_X may be who calls it */
 	void **next; /* by call number; filled by libcrit_pmpi.so before a wrapper is used */
 	void **mpi; /* handle of the loaded libmpi, for the backend's own PMPI calls */
 };

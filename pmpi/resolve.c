@@ -4,9 +4,8 @@
 // libcrit_pmpi.so needs no libmpi: the one that is loaded, even RTLD_LOCAL, is found in the list of
 // objects, and the backend for its flavour is loaded from beside this library.
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,32 +13,60 @@
 #include <string.h>
 
 #include "core/call.h"
+#include "core/guard.h"
 #include "core/shim.h"
 #include "pmpi/backend_abi.h"
+#include "pmpi/fortran.h"
+#include "pmpi/resolve.h"
 
 #define PATH_BYTES 4096
 #define MPI_ERR_OTHER_SOMEWHERE 16 /* any non-zero code: there is no MPI to ask for the right one */
 
 extern __attribute__((visibility("hidden"))) void *crit_pmpi_table[2 * CRIT_PMPI_CALLS];
-__attribute__((visibility("hidden"))) void *crit_pmpi_resolve(uint32_t place);
+__attribute__((visibility("hidden"))) void *crit_pmpi_resolve(uint32_t place, const void *site,
+							      const uint64_t *arguments);
 
 static const char *const names[CRIT_PMPI_CALLS] = {
 #include "names.inc"
 };
 
-static struct {
-	pthread_once_t once;
+struct loaded {
 	enum crit_flavour flavour;
-	char path[PATH_BYTES]; /* of libmpi */
+	const char *path; /* of libmpi; lives as long as that is loaded */
 	void *mpi;
 	const struct crit_pmpi_backend *backend; /* NULL: forward everything */
-} loaded = { .once = PTHREAD_ONCE_INIT };
+};
+
+enum publication {
+	NOT_PUBLISHED = 0,
+	PUBLISHING = 1,
+	PUBLISHED = 2
+};
+
+/*
+ * What the first thread to look found.  Nobody waits for it: the loader's lock is taken on the way,
+ * and whoever holds that may be in a constructor that calls MPI.
+ */
+static struct {
+	atomic_int publication;
+	struct loaded loaded;
+} shared;
+
+const char *crit_pmpi_c_name(uint32_t number)
+{
+	return names[number] + strlen("PMPI_");
+}
 
 static const char *base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+bool crit_pmpi_is_of_mpi(const char *path)
+{
+	return strncmp(base_of(path), "libmpi", strlen("libmpi")) == 0;
 }
 
 static enum crit_flavour flavour_of_name(const char *base)
@@ -63,6 +90,13 @@ static enum crit_flavour flavour_of(const char *path)
 	return flavour;
 }
 
+bool crit_pmpi_is_in_mpi(const void *code)
+{
+	Dl_info object;
+
+	return dladdr(code, &object) && crit_pmpi_is_of_mpi(object.dli_fname);
+}
+
 static int is_mpi(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	(void)size;
@@ -70,43 +104,57 @@ static int is_mpi(struct dl_phdr_info *info, size_t size, void *unused)
 	return flavour_of(info->dlpi_name) != CRIT_FLAVOUR_NONE;
 }
 
-static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *ret_loaded)
 {
+	struct loaded *loaded = ret_loaded;
+
 	(void)size;
-	(void)unused;
-	loaded.flavour = flavour_of(info->dlpi_name);
-	if (loaded.flavour == CRIT_FLAVOUR_NONE || strlen(info->dlpi_name) >= PATH_BYTES)
-		return 0;
-	memcpy(loaded.path, info->dlpi_name, strlen(info->dlpi_name) + 1);
-	return 1;
+	loaded->flavour = flavour_of(info->dlpi_name);
+	loaded->path = info->dlpi_name;
+	return loaded->flavour != CRIT_FLAVOUR_NONE;
 }
 
-static void load_backend(void)
+void *crit_pmpi_load(const char *name)
 {
-	const char *name = loaded.flavour == CRIT_FLAVOUR_OPENMPI ? "libcrit_pmpi_openmpi.so"
-								  : "libcrit_pmpi_mpich.so";
 	char path[PATH_BYTES];
 	const char *slash;
 	Dl_info self;
-	void *handle;
 
 	if (!dladdr(crit_pmpi_table, &self) || !(slash = strrchr(self.dli_fname, '/')) ||
 	    snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname,
 		     name) >= (int)sizeof(path))
-		return;
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	loaded.backend = handle ? dlsym(handle, CRIT_PMPI_BACKEND) : NULL;
-	if (loaded.backend)
-		*loaded.backend->mpi = loaded.mpi;
+		return NULL;
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-static void load(void)
+static void load_backend(struct loaded *loaded)
 {
-	if (dl_iterate_phdr(look_at_object, NULL) == 0)
-		return;
-	loaded.mpi = dlopen(loaded.path, RTLD_LAZY | RTLD_NOLOAD);
+	const char *name = loaded->flavour == CRIT_FLAVOUR_OPENMPI ? "libcrit_pmpi_openmpi.so"
+								   : "libcrit_pmpi_mpich.so";
+	void *handle = crit_pmpi_load(name);
+
+	loaded->backend = handle ? dlsym(handle, CRIT_PMPI_BACKEND) : NULL;
+	if (loaded->backend)
+		__atomic_store_n(loaded->backend->mpi, loaded->mpi, __ATOMIC_RELEASE);
+}
+
+/* Threads that come at once find the same, and the loader counts how often. */
+static struct loaded load(void)
+{
+	struct loaded loaded = { .flavour = CRIT_FLAVOUR_NONE };
+	int expected = NOT_PUBLISHED;
+
+	if (atomic_load_explicit(&shared.publication, memory_order_acquire) == PUBLISHED)
+		return shared.loaded;
+	if (dl_iterate_phdr(look_at_object, &loaded))
+		loaded.mpi = dlopen(loaded.path, RTLD_LAZY | RTLD_NOLOAD);
 	if (loaded.mpi)
-		load_backend();
+		load_backend(&loaded);
+	if (atomic_compare_exchange_strong(&shared.publication, &expected, PUBLISHING)) {
+		shared.loaded = loaded;
+		atomic_store_explicit(&shared.publication, PUBLISHED, memory_order_release);
+	}
+	return loaded;
 }
 
 /* Another tool's function of this name, loaded after us; NULL when the next one is MPI's own. */
@@ -125,9 +173,9 @@ static int there_is_no_mpi(void)
 	return MPI_ERR_OTHER_SOMEWHERE;
 }
 
-static void *find_native(const char *pmpi_name)
+static void *find_native(void *mpi, const char *pmpi_name)
 {
-	void *native = loaded.mpi ? dlsym(loaded.mpi, pmpi_name) : NULL;
+	void *native = mpi ? dlsym(mpi, pmpi_name) : NULL;
 
 	if (!native)
 		native = dlsym(RTLD_NEXT, pmpi_name + 1); /* removed names may lack the twin */
@@ -163,35 +211,84 @@ static bool is_always_wrapped(uint32_t number)
 /*
  * MPI_X leads to the wrapper, and that to another tool's MPI_X or to PMPI_X.  PMPI_X leads to
  * the same wrapper, as the net under callers MPI_X does not see, unless a tool's MPI_X is about
- * to call it.
+ * to call it; what begins and ends the window has another net for that.
  */
 static void *choose(uint32_t place)
 {
 	const uint32_t number = place % CRIT_PMPI_CALLS;
 	const bool is_pmpi = place >= CRIT_PMPI_CALLS;
-	void *native = find_native(names[number]);
+	const struct loaded loaded = load();
+	void *native = find_native(loaded.mpi, names[number]);
 	void *tool = find_tool(names[number] + 1);
-	const bool is_on = crit_shim_start(loaded.flavour) || is_always_wrapped(number);
-	void *wrapper = loaded.backend && is_on ? loaded.backend->wrappers[number] : NULL;
+	const bool is_on = (crit_shim_start(loaded.flavour) && crit_shim_wants(number)) ||
+			   is_always_wrapped(number);
+	const bool is_net = is_pmpi && tool;
+	void *wrapper = NULL;
 
-	if (!wrapper || (is_pmpi && tool))
+	if (loaded.backend && is_on)
+		wrapper = (is_net ? loaded.backend->nets : loaded.backend->wrappers)[number];
+	if (!wrapper)
 		return is_pmpi || !tool ? native : tool;
-	__atomic_store_n(&loaded.backend->next[number], tool ? tool : native, __ATOMIC_RELEASE);
+	if (!is_net)
+		__atomic_store_n(&loaded.backend->next[number], tool ? tool : native,
+				 __ATOMIC_RELEASE);
 	return wrapper;
 }
 
-void *crit_pmpi_resolve(uint32_t place)
+bool crit_pmpi_is_loaded(void)
 {
-	const int saved_errno = errno;
+	return dl_iterate_phdr(is_mpi, NULL) != 0;
+}
+
+bool crit_pmpi_is_recording(void)
+{
+	const struct loaded loaded = load();
+
+	return crit_shim_start(loaded.flavour) && loaded.backend;
+}
+
+void *crit_pmpi_next(const char *pmpi_name)
+{
+	void *tool;
+
+	if (!crit_pmpi_is_loaded())
+		return find_native(NULL, pmpi_name);
+	tool = find_tool(pmpi_name + 1);
+	return tool ? tool : find_native(load().mpi, pmpi_name);
+}
+
+/* A name of libgomp: the OpenMP shim's, which may not be preloaded itself; else the runtime's. */
+static void *choose_openmp(const char *name)
+{
+	void *handle = crit_pmpi_load("libcrit_ompt.so");
+	void *found = handle ? dlsym(handle, name) : NULL;
+
+	return found ? found : dlsym(RTLD_NEXT, name);
+}
+
+static bool is_between(uint32_t place, uint32_t first, uint32_t end)
+{
+	return place >= first && place < end;
+}
+
+void *crit_pmpi_resolve(uint32_t place, const void *site, const uint64_t *arguments)
+{
+	CRIT_GUARD;
 	void *choice;
 
-	if (dl_iterate_phdr(is_mpi, NULL)) {
-		(void)pthread_once(&loaded.once, load);
+	if (place >= CRIT_PMPI_FORTRAN) {
+		choice = crit_pmpi_fortran_resolve(place - CRIT_PMPI_FORTRAN, site);
+	} else if (is_between(place, CRIT_PMPI_PCONTROL, CRIT_PMPI_CALLS)) {
+		choice = crit_pmpi_pcontrol(place - CRIT_PMPI_PCONTROL, names[place], site,
+					    arguments);
+	} else if (is_between(place, CRIT_PMPI_OPENMP, CRIT_PMPI_PCONTROL)) {
+		choice = choose_openmp(names[place]);
+		__atomic_store_n(&crit_pmpi_table[place], choice, __ATOMIC_RELEASE);
+	} else if (crit_pmpi_is_loaded()) {
 		choice = choose(place);
 		__atomic_store_n(&crit_pmpi_table[place], choice, __ATOMIC_RELEASE);
 	} else {
 		choice = choose_without_mpi(place);
 	}
-	errno = saved_errno;
 	return choice;
 }

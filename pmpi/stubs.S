@@ -21,12 +21,13 @@
 .Llazy_\symbol:
 	endbr64
 	movl $\place, %r11d
-	jmp .Lresolve
+	jmp crit_pmpi_lazy
 	.endm
 
 	.section .text.lazy,"ax",@progbits
-	.type .Lresolve, @function
-.Lresolve:
+	.globl crit_pmpi_lazy
+	.type crit_pmpi_lazy, @function
+crit_pmpi_lazy:
 	.cfi_startproc
 	subq $200, %rsp /* 16-byte alignment for the call */
 	.cfi_adjust_cfa_offset 200
@@ -46,6 +47,8 @@
 	movups %xmm6, 160(%rsp)
 	movups %xmm7, 176(%rsp)
 	movl %r11d, %edi
+	movq 200(%rsp), %rsi /* the caller */
+	movq %rsp, %rdx /* the arguments */
 	call crit_pmpi_resolve
 	movq %rax, %r11
 	movq 0(%rsp), %rdi
@@ -87,12 +90,13 @@
 .Llazy_\symbol:
 	hint #38 /* bti jc */
 	mov w17, #\place
-	b .Lresolve
+	b crit_pmpi_lazy
 	.endm
 
 	.section .text.lazy,"ax",%progbits
-	.type .Lresolve, %function
-.Lresolve:
+	.globl crit_pmpi_lazy
+	.type crit_pmpi_lazy, %function
+crit_pmpi_lazy:
 	.cfi_startproc
 	stp x29, x30, [sp, #-224]!
 	.cfi_def_cfa_offset 224
@@ -109,6 +113,8 @@
 	stp q4, q5, [sp, #160]
 	stp q6, q7, [sp, #192]
 	mov w0, w17
+	mov x1, x30 /* the caller */
+	add x2, sp, #16 /* the arguments */
 	bl crit_pmpi_resolve
 	mov x16, x0
 	ldp x0, x1, [sp, #16]
@@ -131,6 +137,7 @@
 
 	.globl crit_pmpi_table
 	.hidden crit_pmpi_table
+	.hidden crit_pmpi_lazy
 	.hidden crit_pmpi_resolve
 
 #include "stubs.inc"

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The wrappers that begin and end a rank's part of the window, compiled once per MPI flavour.
-#include <dlfcn.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/call.h"
-#include "pmpi/backend.h"
+#include "pmpi/clocks.h"
+#include "pmpi/details.h"
 
 void *crit_backend_next[CRIT_PMPI_CALLS];
-static void *mpi;
+void *crit_backend_mpi;
+
+static void *const nets[CRIT_PMPI_CALLS];
 
 const struct crit_pmpi_backend crit_pmpi_backend __attribute__((visibility("default"))) = {
 	.wrappers = crit_backend_wrappers,
+	.nets = nets,
 	.next = crit_backend_next,
-	.mpi = &mpi,
+	.mpi = &crit_backend_mpi,
 };
 
 static struct {
-	atomic_int open_count; /* worlds and sessions that are initialised */
-	atomic_bool was_open;
+	pthread_mutex_t mutex; /* critd hears of opening and closing in the order they happen */
+	int open_count; /* worlds and sessions that are initialised */
+	bool was_open;
+	bool is_inside; /* of a wrapper here, which has called the next function */
 	bool is_waiter; /* waits for the report: rank 0 of a world nobody spawned */
-} window;
+} window = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
-struct place { /* what rank 0 tells the others */
+struct place { /* what one rank tells the others */
 	char directory[CRIT_PATH_BYTES];
 	char world[CRIT_WORLD_BYTES];
 };
-
-/* The MPI's own function, past every wrapper and tool. */
-#define NATIVE(name) ((__typeof__(&P##name))dlsym(mpi, "P" #name))
 
 static int number_in_environment(const char *name, const char *other, int otherwise)
 {
@@ -46,28 +48,36 @@ static int number_in_environment(const char *name, const char *other, int otherw
 	return *end || value < 0 || value > 1 << 30 ? otherwise : (int)value;
 }
 
-/* One node: critd has told everybody the same already. */
+/*
+ * One node: critd has told everybody the same already.  All ranks must answer alike; Slurm's number
+ * of nodes is that of a part of a heterogeneous job, so it is not asked.
+ */
 static bool has_one_node(int size)
 {
 	return size == 1 ||
-	       number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", 0) == size ||
-	       number_in_environment("SLURM_STEP_NUM_NODES", "SLURM_NNODES", 0) == 1;
+	       number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", 0) == size;
 }
 
 /*
- * Several nodes: the recording goes where rank 0's is, and the world has one name.  On a
- * communicator of our own, whose errors come back to us.
+ * Several nodes: the recording goes where that of the first recorded rank is, the world has one
+ * name, and the nodes' clocks are compared.  On a communicator of our own, whose errors come back
+ * to us.
  */
-static void agree_on_place(struct place *place)
+static void agree_on_place(struct place *place, int rank, int size)
 {
 	MPI_Comm own = MPI_COMM_NULL;
+	const bool is_recorded = place->directory[0]; /* or left out, but part of the world */
+	int candidate = is_recorded ? rank : size;
+	int first = size;
 
 	if (NATIVE(MPI_Comm_dup)(MPI_COMM_WORLD, &own) != MPI_SUCCESS)
 		return;
 	(void)NATIVE(MPI_Comm_set_errhandler)(own, MPI_ERRORS_RETURN);
-	if (NATIVE(MPI_Bcast)(place, (int)sizeof(*place), MPI_BYTE, 0, own) == MPI_SUCCESS &&
-	    place->directory[0])
+	if (NATIVE(MPI_Allreduce)(&candidate, &first, 1, MPI_INT, MPI_MIN, own) == MPI_SUCCESS &&
+	    first < size &&
+	    NATIVE(MPI_Bcast)(place, (int)sizeof(*place), MPI_BYTE, first, own) == MPI_SUCCESS)
 		(void)crit_shim_move_recording(place->directory);
+	crit_clocks_begin(own, rank, is_recorded);
 	(void)NATIVE(MPI_Comm_free)(&own);
 }
 
@@ -92,6 +102,35 @@ static void describe_library(struct crit_message_rank *message)
 		       (int)sizeof(message->library) - 1, version);
 }
 
+/* After what begins a world or a session. */
+static void open_one(struct crit_message_rank *message)
+{
+	(void)pthread_mutex_lock(&window.mutex);
+	if (window.open_count++ == 0 && window.was_open) {
+		crit_shim_reopen_window();
+	} else if (!window.was_open) {
+		window.was_open = true;
+		crit_shim_open_window(message);
+	}
+	(void)pthread_mutex_unlock(&window.mutex);
+}
+
+/* At the entry of what ends the last world or session.  Returns whether it was the last one. */
+static bool close_one(bool is_world)
+{
+	const uint64_t close_ns = crit_shim_now_ns();
+	bool is_last;
+
+	if (is_world)
+		crit_clocks_end(); /* whoever reports once all ranks are closed knows of it */
+	(void)pthread_mutex_lock(&window.mutex);
+	is_last = --window.open_count == 0;
+	if (is_last)
+		crit_shim_close_window(close_ns);
+	(void)pthread_mutex_unlock(&window.mutex);
+	return is_last;
+}
+
 static void open_world(void)
 {
 	struct crit_message_rank message = { .rank = 0 };
@@ -105,31 +144,65 @@ static void open_world(void)
 	(void)NATIVE(MPI_Comm_get_parent)(&parent);
 	describe_place(&place);
 	if (!has_one_node(size))
-		agree_on_place(&place);
+		agree_on_place(&place, rank, size);
 	window.is_waiter = rank == 0 && parent == MPI_COMM_NULL;
 	message.rank = (uint32_t)rank;
 	message.size = (uint32_t)size;
 	message.thread_level = (uint32_t)provided;
 	memcpy(message.world, place.world, sizeof(message.world));
 	describe_library(&message);
-	if (atomic_fetch_add(&window.open_count, 1) == 0 &&
-	    !atomic_exchange(&window.was_open, true))
-		crit_shim_open_window(&message);
+	open_one(&message);
+	crit_world_made();
 }
 
-/* At the entry of what ends the last world or session. */
-static void close_one(void)
+/* A Fortran wrapper leaves these calls to us, and knows who made them. */
+static bool enter(uint32_t what, const void *own_frame)
 {
-	if (atomic_fetch_sub(&window.open_count, 1) == 1)
-		crit_shim_close_window();
+	const void *frame = crit_shim_caller(own_frame);
+
+	return crit_shim_enter(what, frame, ((void *const *)frame)[1]);
+}
+
+typedef int init_function(int *argc, char ***argv);
+typedef int init_thread_function(int *argc, char ***argv, int required, int *provided);
+typedef int finalize_function(void);
+
+static int init(init_function *next, const void *frame, int *argc, char ***argv)
+{
+	const bool is_outer = enter(CRIT_SHIM_WHAT(CRIT_MPI_Init, CRIT_CLASS_MPI), frame);
+	int result;
+
+	window.is_inside = true;
+	result = next(argc, argv);
+	window.is_inside = false;
+	if (is_outer)
+		crit_shim_leave();
+	if (result == MPI_SUCCESS)
+		open_world();
+	return result;
 }
 
 int crit_backend_Init(int *argc, char ***argv)
 {
-	const bool is_outer =
-		crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Init, CRIT_CLASS_MPI), FRAME, SITE);
-	const int result = NEXT(CRIT_MPI_Init, int (*)(int *argc, char ***argv))(argc, argv);
+	return init(NEXT(CRIT_MPI_Init, init_function *), FRAME, argc, argv);
+}
 
+static int net_Init(int *argc, char ***argv)
+{
+	init_function *native = NATIVE(MPI_Init);
+
+	return window.is_inside ? native(argc, argv) : init(native, FRAME, argc, argv);
+}
+
+static int init_thread(init_thread_function *next, const void *frame, int *argc, char ***argv,
+		       int required, int *provided)
+{
+	const bool is_outer = enter(CRIT_SHIM_WHAT(CRIT_MPI_Init_thread, CRIT_CLASS_MPI), frame);
+	int result;
+
+	window.is_inside = true;
+	result = next(argc, argv, required, provided);
+	window.is_inside = false;
 	if (is_outer)
 		crit_shim_leave();
 	if (result == MPI_SUCCESS)
@@ -139,34 +212,57 @@ int crit_backend_Init(int *argc, char ***argv)
 
 int crit_backend_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	const bool is_outer =
-		crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Init_thread, CRIT_CLASS_MPI), FRAME, SITE);
-	const int result =
-		NEXT(CRIT_MPI_Init_thread, int (*)(int *argc, char ***argv, int required,
-						   int *provided))(argc, argv, required, provided);
+	return init_thread(NEXT(CRIT_MPI_Init_thread, init_thread_function *), FRAME, argc, argv,
+			   required, provided);
+}
 
+static int net_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	init_thread_function *native = NATIVE(MPI_Init_thread);
+
+	if (window.is_inside)
+		return native(argc, argv, required, provided);
+	return init_thread(native, FRAME, argc, argv, required, provided);
+}
+
+static int finalize(finalize_function *next, const void *frame)
+{
+	const bool is_last = close_one(true);
+	const bool is_outer = enter(CRIT_SHIM_WHAT(CRIT_MPI_Finalize, CRIT_CLASS_MPI_WAIT), frame);
+	int result;
+
+	crit_world_ends();
+	window.is_inside = true;
+	result = next();
+	window.is_inside = false;
 	if (is_outer)
 		crit_shim_leave();
-	if (result == MPI_SUCCESS)
-		open_world();
+	if (window.is_waiter && is_last)
+		crit_shim_await_report();
 	return result;
 }
 
 int crit_backend_Finalize(void)
 {
-	bool is_outer;
-	int result;
-
-	close_one();
-	is_outer = crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Finalize, CRIT_CLASS_MPI_WAIT), FRAME,
-				   SITE);
-	result = NEXT(CRIT_MPI_Finalize, int (*)(void))();
-	if (is_outer)
-		crit_shim_leave();
-	if (window.is_waiter && atomic_load(&window.open_count) == 0)
-		crit_shim_await_report();
-	return result;
+	return finalize(NEXT(CRIT_MPI_Finalize, finalize_function *), FRAME);
 }
+
+static int net_Finalize(void)
+{
+	finalize_function *native = NATIVE(MPI_Finalize);
+
+	return window.is_inside ? native() : finalize(native, FRAME);
+}
+
+/*
+ * A Fortran library may call PMPI_Init where a tool, which sees nothing of that, has an MPI_Init:
+ * the window opens and closes all the same.
+ */
+static void *const nets[CRIT_PMPI_CALLS] = {
+	[CRIT_MPI_Init] = (void *)net_Init,
+	[CRIT_MPI_Init_thread] = (void *)net_Init_thread,
+	[CRIT_MPI_Finalize] = (void *)net_Finalize,
+};
 
 #if MPI_VERSION >= 4
 /* A session has no world; rank and size are what the launcher said. */
@@ -180,22 +276,15 @@ static void open_session(void)
 
 	if (message.rank >= message.size) /* the launcher told the rank only */
 		message.size = message.rank + 1;
-	if (atomic_fetch_add(&window.open_count, 1) != 0)
-		return;
-	if (atomic_exchange(&window.was_open, true)) {
-		crit_shim_reopen_window();
-		return;
-	}
 	describe_place(&place);
 	memcpy(message.world, place.world, sizeof(message.world));
 	describe_library(&message);
-	crit_shim_open_window(&message);
+	open_one(&message);
 }
 
 int crit_backend_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-	const bool is_outer =
-		crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_init, CRIT_CLASS_MPI), FRAME, SITE);
+	const bool is_outer = enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_init, CRIT_CLASS_MPI), FRAME);
 	const int result = NEXT(CRIT_MPI_Session_init,
 				int (*)(MPI_Info info, MPI_Errhandler handler,
 					MPI_Session * session))(info, errhandler, session);
@@ -209,15 +298,15 @@ int crit_backend_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Sess
 
 int crit_backend_Session_finalize(MPI_Session *session)
 {
-	bool is_outer;
-	int result;
+	const bool is_last = close_one(false);
+	const bool is_outer =
+		enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_finalize, CRIT_CLASS_MPI_WAIT), FRAME);
+	const int result = NEXT(CRIT_MPI_Session_finalize, int (*)(MPI_Session * session))(session);
 
-	close_one();
-	is_outer = crit_shim_enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_finalize, CRIT_CLASS_MPI_WAIT),
-				   FRAME, SITE);
-	result = NEXT(CRIT_MPI_Session_finalize, int (*)(MPI_Session * session))(session);
 	if (is_outer)
 		crit_shim_leave();
+	if (window.is_waiter && is_last) /* MPI_Finalize came before */
+		crit_shim_await_report();
 	return result;
 }
 #endif

@@ -26,14 +26,14 @@ imbalance() {
 			-n "$phases" -p "$@"
 		shares+=("$(ask 'share(0)')")
 		check_laws "$label $mode $flavour $i"
-		[ "$mode" = shim ] || kernel_shares+=("$(ask_active kernel 'share(0)')")
+		[ "$mode" = alone ] || kernel_shares+=("$(ask_active kernel 'share(0)')")
 	done
 }
 
 fixed() {
 	local flavour=$1 mode s
 	declare -gA middle
-	for mode in preload run shim; do
+	for mode in preload run alone; do
 		imbalance fixed "$mode" "$flavour" 2 -m 30:10
 		middle[$mode]=$(median "${shares[@]}")
 		within "30:10 $mode $flavour, median" "${middle[$mode]}" 0.813 0.853
@@ -44,7 +44,7 @@ fixed() {
 			within "30:10 $mode $flavour, --active=kernel" "$s" 0.45 0.55
 		done
 	done
-	for mode in run shim; do
+	for mode in run alone; do
 		within "30:10 $flavour, $mode - preload" \
 			"$(python3 -c "print(round(${middle[$mode]} - ${middle[preload]}, 4))")" -$apart $apart
 	done

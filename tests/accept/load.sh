@@ -71,9 +71,21 @@ capped() {
 		"$(python3 -c "print(round($(ask 'share(0)') - $full, 4))")" "-$bound" "$bound"
 }
 
+# Ranks that spin on all CPUs, and fill a ring in 10 ms when they make messages.
+storms() {
+	local flavour=$1 run lost=()
+	for run in 1 2 3 4 5; do
+		launch "storm-$flavour-$run" preload "$flavour" 2 message_storm
+		lost+=("$(ask 'lost()')")
+	done
+	[ "${lost[*]}" = "0 0 0 0 0" ]
+	point "storms of messages $flavour: nothing lost" $? "${lost[*]}"
+}
+
 floods
 tiny_ring
 for flavour in "${flavours[@]}"; do
 	capped "$flavour"
+	[ "${2:-full}" = quick ] || storms "$flavour"
 done
 trial_end

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Real programs: hpcc and pbzip2 give the results they give without crit, and the figures make sense.
 # usage: real.sh BUILD-DIRECTORY
-# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
-. "$(dirname "$0")/../lib/trial.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/archive.sh
+. "$(dirname "$0")/../lib/archive.sh"
 trial_begin "$1"
 
 # hpcc RANKS P Q MODE: in a directory of its own.
@@ -35,6 +35,18 @@ useful_spread() {
 	ask '(lambda u: round(max(u) * len(u) / sum(u), 3))([x["useful_s"] for x in r["ranks"]])'
 }
 
+# Each "Single" test runs on one rank, which hpcc names, while the others wait: five phases to be seen over time.
+hpcc_phases() {
+	local ranks=$1 selected phases
+	mapfile -t selected < <(sed -n 's/^Node selected //p' "$trial/hpcc-$ranks-preload/hpccoutf.txt")
+	mkdir "$trial/hpcc-$ranks-otf2"
+	"$crit" export otf2 -o "$trial/hpcc-$ranks-otf2" "$dir" >"$trial/export.out" 2>&1
+	phases=$("$trial_lib/solo_phases.py" "$trial/hpcc-$ranks-otf2/traces.otf2" 1 "${selected[@]}" 2>&1) &&
+		[ "${#selected[@]}" -eq 5 ]
+	point "hpcc on $ranks ranks: ${selected[*]} work alone" $? "${phases:0:100}"
+	read_by "hpcc on $ranks ranks, archive" "$trial/hpcc-$ranks-otf2"
+}
+
 # hpcc_case RANKS P Q ROUNDS
 hpcc_case() {
 	local ranks=$1 p=$2 q=$3 rounds=$4 spread=() i
@@ -48,6 +60,7 @@ hpcc_case() {
 		>"$trial/hpcc-$ranks.diff"
 	point "hpcc on $ranks ranks: verdicts as without crit" $? "$(head -n 2 "$trial/hpcc-$ranks.diff")"
 	check_laws "hpcc on $ranks ranks"
+	hpcc_phases "$ranks"
 	spread=("$(useful_spread)")
 	# of two ranks one does every "Single" test alone, for a time that varies from run to run
 	for ((i = 1; i < rounds; i++)); do
@@ -86,5 +99,5 @@ pbzip2_case() {
 
 pbzip2_case
 hpcc_case 2 1 2 5
-hpcc_case 4 2 2 1
+hpcc_case 4 2 2 3
 trial_end

@@ -12,10 +12,10 @@ is_certain() {
 		[ "$(ask 'r["losses"]["unknown_s"] == 0' "$trial/$1.json")" = True ]
 }
 
-# compare PROGRAM ARGUMENT…: again when one of the two is in doubt about a member, four times at most.
+# compare PROGRAM ARGUMENT…: again when one of the two is in doubt about a member, eight times at most.
 compare() {
 	local name=$1-$2 attempt
-	for attempt in 1 2 3 4; do
+	for attempt in 1 2 3 4 5 6 7 8; do
 		witness "$name" "$attempt" "$@"
 		is_certain "$name" && break
 	done

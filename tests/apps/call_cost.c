@@ -25,6 +25,11 @@ static void *mpi;
 static int (*bare_comm_rank)(MPI_Comm, int *);
 static int (*bare_iprobe)(int, int, MPI_Comm, int *, MPI_Status *);
 static int (*bare_send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+static int (*bare_irecv)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+static int (*bare_send_init)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+static int (*bare_request_free)(MPI_Request *);
+static int (*bare_wait)(MPI_Request *, MPI_Status *);
+static int (*bare_allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
 static int (*bare_recv)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
 
 static int find_mpi(struct dl_phdr_info *info, size_t size, void *unused)
@@ -79,6 +84,51 @@ static void repeat_iprobe(int count, int is_bare)
 			bare_iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 		else
 			MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+/* Two calls with details that never wait. */
+static void repeat_init(int count, int is_bare)
+{
+	MPI_Request request;
+	int out = 0;
+
+	for (int i = 0; i < count; i++)
+		if (is_bare) {
+			bare_send_init(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+			bare_request_free(&request);
+		} else {
+			MPI_Send_init(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+			MPI_Request_free(&request);
+		}
+}
+
+/* A message to itself: three calls. */
+static void repeat_self(int count, int is_bare)
+{
+	MPI_Request request;
+	int in, out = 0;
+
+	for (int i = 0; i < count; i++)
+		if (is_bare) {
+			bare_irecv(&in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+			bare_send(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+			bare_wait(&request, MPI_STATUS_IGNORE);
+		} else {
+			MPI_Irecv(&in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+			MPI_Send(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		}
+}
+
+static void repeat_allreduce(int count, int is_bare)
+{
+	int in = 0, out = 1;
+
+	for (int i = 0; i < count; i++)
+		if (is_bare)
+			bare_allreduce(&out, &in, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+		else
+			MPI_Allreduce(&out, &in, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
 }
 
 /* A round trip: one Send and one Recv on each side, all four one after the other. */
@@ -159,9 +209,17 @@ int main(int argc, char **argv)
 	*(void **)&bare_iprobe = bare("PMPI_Iprobe");
 	*(void **)&bare_send = bare("PMPI_Send");
 	*(void **)&bare_recv = bare("PMPI_Recv");
+	*(void **)&bare_send_init = bare("PMPI_Send_init");
+	*(void **)&bare_request_free = bare("PMPI_Request_free");
+	*(void **)&bare_irecv = bare("PMPI_Irecv");
+	*(void **)&bare_wait = bare("PMPI_Wait");
+	*(void **)&bare_allreduce = bare("PMPI_Allreduce");
 	if (rank == 0) {
 		measure("Comm_rank", repeat_comm_rank, chunks);
 		measure("Iprobe", repeat_iprobe, chunks);
+		measure("Allreduce", repeat_allreduce, chunks);
+		measure("Irecv_Send_Wait", repeat_self, chunks);
+		measure("Send_init_free", repeat_init, chunks);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (size == 2)

@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 
-from measure import (Recording, finished_recording, interleave, median, ratios, run, spread,
-                     wait_for)
+from measure import (NotBuilt, Recording, finished_recording, interleave, median, ratios, run,
+                     spread, wait_for)
 
 PIPE_LOOPS = 1000000
 START_RUNS = 9
+NOBODY = 65534
+PERF_SCHED_RATIO = 2.4  # what perf sched record costs, and it needs privileges
 
 
 def pipe(cpu, loops=PIPE_LOOPS):
@@ -24,6 +26,22 @@ def under_crit(bench, command, env=None):
     bench.program("bin", "critd")
     cpu_s, elapsed_s, _ = run([crit, "run", "--", *command],
                               env={"CRIT_DIR": os.path.join(folder, "run"), **(env or {})},
+                              cwd=folder, allowed=(0, 3))
+    recording = finished_recording(folder)
+    if not recording.kernel_records:
+        raise RuntimeError(f"{recording.path}: no kernel records; see crit doctor")
+    recording.elapsed_s = elapsed_s
+    return cpu_s, recording
+
+
+def without_privileges(bench, command):
+    """As under_crit, by an ordinary user: perf events stand in for the kernel half."""
+    folder = bench.folder()
+    os.chown(folder, NOBODY, NOBODY)
+    user = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+    home = {name: folder for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR")}
+    cpu_s, elapsed_s, _ = run([*user, bench.program("bin", "crit"), "run", "--", *command],
+                              env={"CRIT_DIR": os.path.join(folder, "run"), **home},
                               cwd=folder, allowed=(0, 3))
     recording = finished_recording(folder)
     if not recording.kernel_records:
@@ -111,6 +129,33 @@ def lines_pipe(bench):
     bench.member_recording = recordings[-1]
 
 
+def lines_unprivileged(bench):
+    """The pipe as a member of a run of an ordinary user."""
+    recordings = []
+
+    def member():
+        cpu_s, recording = without_privileges(bench, pipe(0))
+        recordings.append(recording)
+        return cpu_s + recording.critd_cpu_s
+
+    bench.program("bin", "critd")
+    bench.tool("perf")
+    bench.tool("setpriv")
+    if os.geteuid() != 0:
+        raise NotBuilt("root, to become an ordinary user")
+    figures = interleave(bench.rounds, {"alone": lambda: run(pipe(0))[0], "member": member})
+    values = ratios(figures, "member")
+    start_s = median([without_privileges(bench, ["true"])[1].critd_cpu_s
+                      for _ in range(bench.rounds)])
+    per_record = [(r.critd_cpu_s - start_s) * 1e9 / r.kernel_records for r in recordings]
+    yield ("member task and critd, without privileges", median(values), "x",
+           PERF_SCHED_RATIO, 1.5, spread(values))
+    yield ("critd CPU per record, without privileges", median(per_record), "ns", 60, 20,
+           f"{spread(per_record)}; {recordings[0].kernel_records} records, its start apart")
+    yield ("records lost, without privileges", sum(r.kernel_lost for r in recordings), "", 0, 0,
+           "")
+
+
 def line_start(bench):
     """CPU of `crit run -- true` with its critd, over that of `true`."""
     costs = []
@@ -152,4 +197,4 @@ def line_report(bench):
            f"{spread(costs)}; {millions:.1f} M records")
 
 
-LINES = (lines_pipe, line_start, line_losses, line_size, line_report)
+LINES = (lines_pipe, lines_unprivileged, line_start, line_losses, line_size, line_report)

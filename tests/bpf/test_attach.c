@@ -50,19 +50,6 @@ static void target_main(int result_fd)
 		sleep_ms(2);
 }
 
-static int attach(struct crit_harness_client *client, pid_t pid)
-{
-	struct crit_message_head message = { CRIT_M_ATTACH, CRIT_SOCKET_VERSION, sizeof(message) };
-	struct crit_message_registered answer = { .status = -EPROTO };
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-	CHECK_INT_EQ(crit_harness_send(client->fd, &message, sizeof(message), &pidfd, 1), 0);
-	CHECK_INT_EQ(crit_harness_receive(client->fd, &answer, sizeof(answer)),
-		     (long)sizeof(answer));
-	(void)close(pidfd);
-	return answer.status;
-}
-
 static void check_threads(const char *file)
 {
 	struct crit_harness_recording recording;
@@ -103,8 +90,8 @@ static void run_case(const char *variant)
 	CHECK_INT_EQ(read(pipe_fds[0], tids, sizeof(tids)), (long)sizeof(tids));
 	crit_harness_start(&harness, arguments);
 	CHECK_INT_EQ(crit_harness_join(&harness, "attach", CRIT_ROLE_RUNNER, 0, &client), 0);
-	CHECK_INT_EQ(attach(&client, target), 0);
-	CHECK_INT_EQ(attach(&client, target), -EALREADY);
+	CHECK_INT_EQ(crit_harness_attach(&client, target), 0);
+	CHECK_INT_EQ(crit_harness_attach(&client, target), -EALREADY);
 	sleep_ms(500);
 	(void)kill(target, SIGKILL);
 	(void)waitpid(target, NULL, 0);

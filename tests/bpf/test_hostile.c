@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -237,6 +238,36 @@ static void check_honest(void)
 	CHECK_INT_EQ(status, 0);
 }
 
+/* Who comes beyond the limit of open files is told so at once; who comes later is served. */
+static void run_few_descriptors(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", "--no-kernel", NULL };
+	const struct rlimit few = { 48, 48 };
+	struct crit_message_welcome welcome;
+	int fds[100], told = 0;
+
+	CHECK_CASE("few descriptors");
+	crit_harness_start(&harness, arguments);
+	fds[0] = crit_harness_hello(&harness, "full", CRIT_ROLE_SHIM);
+	CHECK_INT_EQ(crit_harness_receive(fds[0], &welcome, sizeof(welcome)),
+		     (long)sizeof(welcome));
+	CHECK_INT_EQ(prlimit(harness.critd, RLIMIT_NOFILE, &few, NULL), 0);
+	for (size_t i = 1; i < 100; i++)
+		fds[i] = crit_harness_hello(&harness, "full", CRIT_ROLE_SHIM);
+	for (size_t i = 50; i < 100; i++) {
+		if (crit_harness_receive(fds[i], &welcome, sizeof(welcome)) !=
+		    (long)sizeof(welcome))
+			break;
+		told += welcome.status == -EMFILE;
+	}
+	CHECK_INT_EQ(told, 50);
+	for (size_t i = 0; i < 100; i++)
+		(void)close(fds[i]);
+	check_honest();
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	crit_harness_clean(&harness);
+}
+
 int main(void)
 {
 	const char *const arguments[] = { "--idle-exit", "1", NULL };
@@ -251,5 +282,6 @@ int main(void)
 	CHECK_CASE("end");
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	crit_harness_clean(&harness);
+	run_few_descriptors();
 	return check_done();
 }

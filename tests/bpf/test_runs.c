@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/abi_member.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 
@@ -219,6 +220,59 @@ static void run_signal(void)
 	crit_harness_clean(&harness);
 }
 
+/* Takes a run's slot and gives it back. */
+static void take_slot(const struct crit_harness *harness, int number)
+{
+	struct crit_message_welcome welcome;
+	char key[32];
+	int fd;
+
+	(void)snprintf(key, sizeof(key), "slot-%d", number);
+	fd = crit_harness_hello(harness, key, CRIT_ROLE_ROOT);
+	CHECK_INT_EQ(crit_harness_receive(fd, &welcome, sizeof(welcome)), (long)sizeof(welcome));
+	(void)close(fd);
+}
+
+/* What outlives its run is no member any more, not even of the run that has its slot next. */
+static void run_left_over(const char *variant)
+{
+	const char *const arguments[] = { "--service", variant, NULL };
+	struct crit_harness_recording recording;
+	struct crit_harness_client old, next;
+	struct crit_harness harness;
+	pid_t member = fork();
+
+	CHECK_CASE("left over, %s", variant ? variant : "defaults");
+	if (member == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ping_pong(1 << 30);
+		_exit(0);
+	}
+	crit_harness_start(&harness, arguments);
+	CHECK_INT_EQ(crit_harness_join(&harness, "old", CRIT_ROLE_RUNNER, 0, &old), 0);
+	CHECK_INT_EQ(crit_harness_attach(&old, member), 0);
+	sleep_ms(100);
+	(void)close(old.fd);
+	(void)close(old.finisher_fd);
+	for (__u32 i = 1; i < CRIT_RUN_SLOTS; i++)
+		take_slot(&harness, (int)i);
+	CHECK_INT_EQ(crit_harness_join(&harness, "next", CRIT_ROLE_ROOT, 0, &next), 0);
+	sleep_ms(100);
+	(void)close(next.fd);
+	(void)close(next.finisher_fd);
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	(void)kill(member, SIGKILL);
+	(void)wait_member(member);
+	if (read_key(&harness, "old", &recording))
+		CHECK_INT_GT(crit_harness_count_kernel(&recording, CRIT_K_SWITCH, (__u32)member),
+			     50);
+	crit_harness_free(&recording);
+	if (read_key(&harness, "next", &recording))
+		CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_SWITCH, 0), 0);
+	crit_harness_free(&recording);
+	crit_harness_clean(&harness);
+}
+
 int main(void)
 {
 	crit_harness_keep_busy();
@@ -226,5 +280,7 @@ int main(void)
 	run_tiny_ring();
 	run_cap();
 	run_signal();
+	run_left_over(NULL);
+	run_left_over("--no-task-storage");
 	return check_done();
 }

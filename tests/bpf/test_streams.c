@@ -2,7 +2,10 @@
 // A rank's memory becomes streams, its window closes, and the finisher's word reaches it.
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,19 +15,24 @@
 
 #define STRIPES CRIT_STRIPES_MIN
 #define SLOTS 1024u
-#define STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + SLOTS * CRIT_SLOT_BYTES)
-#define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + STRIPES * STRIPE_BYTES)
 #define WRITTEN 5000u /* slots, several times around the ring */
+#define STORM_SLOTS 65536u
 
 struct rank {
+	__u32 slots; /* of a ring */
 	int memfd;
 	char *memory;
 	struct crit_harness_client client;
 };
 
+static size_t stripe_bytes(const struct rank *rank)
+{
+	return CRIT_STRIPE_RING_OFFSET + (size_t)rank->slots * CRIT_SLOT_BYTES;
+}
+
 static struct crit_stripe_head *stripe_of(const struct rank *rank, unsigned int number)
 {
-	return (void *)(rank->memory + CRIT_SHM_HEAD_BYTES + (size_t)number * STRIPE_BYTES);
+	return (void *)(rank->memory + CRIT_SHM_HEAD_BYTES + number * stripe_bytes(rank));
 }
 
 static struct crit_slot *ring_of(struct crit_stripe_head *stripe)
@@ -37,13 +45,17 @@ static struct crit_shm_head *head_of(const struct rank *rank)
 	return (void *)rank->memory;
 }
 
-static void open_memory(struct rank *rank)
+static void open_memory(struct rank *rank, __u32 slots)
 {
+	size_t bytes;
+
+	rank->slots = slots;
+	bytes = CRIT_SHM_HEAD_BYTES + STRIPES * stripe_bytes(rank);
 	rank->memfd = memfd_create("rank", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (ftruncate(rank->memfd, MEMORY_BYTES) ||
+	if (ftruncate(rank->memfd, (off_t)bytes) ||
 	    fcntl(rank->memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		exit(1);
-	rank->memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, rank->memfd, 0);
+	rank->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rank->memfd, 0);
 	if (rank->memory == MAP_FAILED)
 		exit(1);
 	*head_of(rank) = (struct crit_shm_head){
@@ -51,8 +63,8 @@ static void open_memory(struct rank *rank)
 		.version = CRIT_SHM_VERSION,
 		.head_bytes = CRIT_SHM_HEAD_BYTES,
 		.stripe_count = STRIPES,
-		.stripe_bytes = STRIPE_BYTES,
-		.ring_slots = SLOTS,
+		.stripe_bytes = (__u32)stripe_bytes(rank),
+		.ring_slots = slots,
 		.counter_count = CRIT_COUNTERS,
 	};
 }
@@ -105,9 +117,9 @@ static void write_slots(struct rank *rank, unsigned int number, unsigned int cou
 
 	for (unsigned int i = 0; i < count; i++) {
 		__u64 at = stripe->write_pos;
-		struct crit_slot *slot = &ring_of(stripe)[at & (SLOTS - 1)];
+		struct crit_slot *slot = &ring_of(stripe)[at & (rank->slots - 1)];
 
-		while (at - __atomic_load_n(&stripe->read_pos, __ATOMIC_ACQUIRE) >= SLOTS)
+		while (at - __atomic_load_n(&stripe->read_pos, __ATOMIC_ACQUIRE) >= rank->slots)
 			sleep_ms(1);
 		*slot = (struct crit_slot){ .time_ns = at + 1000,
 					    .kind = at & 1 ? CRIT_S_LEAVE : CRIT_S_ENTER,
@@ -150,6 +162,30 @@ static void expect_status(int fd, __u16 kind, int status)
 	CHECK_INT_EQ(message.status, status);
 }
 
+/* A process that only asked MPI something: it registers, never becomes a rank, and lives on. */
+static void start_guest(const struct crit_harness *harness)
+{
+	int ready[2];
+	char byte = 0;
+
+	if (pipe(ready))
+		exit(1);
+	if (fork() == 0) {
+		struct crit_harness_client client;
+
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (crit_harness_join(harness, "streams", CRIT_ROLE_SHIM, 0, &client) ||
+		    crit_harness_register(&client, CRIT_TLS_NONE, -1) ||
+		    write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			(void)pause();
+	}
+	(void)close(ready[1]);
+	CHECK_INT_EQ(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+}
+
 /* In a process of its own, so that the test sees the end of the run. */
 static void rank_main(const struct crit_harness *harness)
 {
@@ -160,16 +196,18 @@ static void rank_main(const struct crit_harness *harness)
 	struct crit_stripe_head *stripe;
 	struct rank rank;
 
-	open_memory(&rank);
+	open_memory(&rank, SLOTS);
 	stripe = stripe_of(&rank, 0);
 	CHECK_INT_EQ(crit_harness_join(harness, "streams", CRIT_ROLE_SHIM, 0, &rank.client), 0);
 	CHECK_INT_EQ(crit_harness_register(&rank.client, CRIT_TLS_NONE, rank.memfd), 0);
 	CHECK_INT_EQ(head_of(&rank)->level, CRIT_LEVEL_TRACE);
+	start_guest(harness);
 	send_rank(&rank);
 	claim(&rank, 0, 11, 1000);
 	write_slots(&rank, 0, WRITTEN);
 	CHECK(await_u64(&stripe->read_pos, WRITTEN));
 	stripe->lost_spans = 3;
+	head_of(&rank)->no_stripe = 2;
 	stripe->release_ns = 7000;
 	__atomic_store_n(&stripe->state, CRIT_STRIPE_RELEASED, __ATOMIC_RELEASE);
 	CHECK(await_u32(&stripe->state, CRIT_STRIPE_FREE));
@@ -191,7 +229,8 @@ static void rank_main(const struct crit_harness *harness)
 
 struct seen {
 	unsigned int streams, ends, slots, position_breaks, lost, counters;
-	bool has_open_span, has_window, has_rank, has_close, has_foot;
+	bool has_open_span, has_window, has_rank, has_close;
+	struct crit_rec_foot foot;
 };
 
 static void look_at(const struct crit_chunk_head *head, struct seen *seen)
@@ -221,7 +260,8 @@ static void look_at(const struct crit_chunk_head *head, struct seen *seen)
 		seen->has_window |= head->kind == CRIT_C_WINDOW;
 		seen->has_rank |= head->kind == CRIT_C_RANK;
 		seen->has_close |= head->kind == CRIT_C_CLOSE;
-		seen->has_foot |= head->kind == CRIT_C_FOOT;
+		if (head->kind == CRIT_C_FOOT)
+			memcpy(&seen->foot, head + 1, sizeof(seen->foot));
 	}
 }
 
@@ -242,8 +282,9 @@ static void check_recording(const char *file)
 	CHECK_INT_EQ(seen.position_breaks, 0);
 	CHECK_INT_EQ(seen.lost, 3);
 	CHECK_INT_GE(seen.counters, 1);
-	CHECK(seen.has_open_span && seen.has_window && seen.has_rank && seen.has_close &&
-	      seen.has_foot);
+	CHECK(seen.has_open_span && seen.has_window && seen.has_rank && seen.has_close);
+	CHECK_UINT_EQ(seen.foot.shim_lost, 3);
+	CHECK_UINT_EQ(seen.foot.no_stripe, 2); /* threads, which are not spans */
 	crit_harness_free(&recording);
 }
 
@@ -268,9 +309,89 @@ static void run_case(const char *variant)
 	crit_harness_clean(&harness);
 }
 
+/* Who spins has a CPU for its whole slice: critd asks for short ones, to come in between. */
+static void check_schedule(pid_t critd)
+{
+	struct { /* struct sched_attr */
+		__u32 bytes, policy;
+		__u64 flags;
+		__s32 nice;
+		__u32 priority;
+		__u64 runtime_ns, deadline_ns, period_ns;
+	} ours = { 0 }, its = { 0 };
+
+	CHECK_INT_EQ(syscall(SYS_sched_getattr, 0, &ours, sizeof(ours), 0), 0);
+	CHECK_INT_EQ(syscall(SYS_sched_getattr, critd, &its, sizeof(its), 0), 0);
+	CHECK_INT_LT(its.nice, ours.nice);
+	if (ours.runtime_ns) /* since Linux 6.12 */
+		CHECK_UINT_EQ(its.runtime_ns, 100000);
+}
+
+/* Two threads whose rings are full when critd first looks. */
+static void storm_main(const struct crit_harness *harness)
+{
+	struct rank rank;
+
+	open_memory(&rank, STORM_SLOTS);
+	for (unsigned int i = 0; i < 2; i++) {
+		claim(&rank, i, 11 + i, 1000);
+		write_slots(&rank, i, STORM_SLOTS);
+	}
+	CHECK_INT_EQ(crit_harness_join(harness, "streams", CRIT_ROLE_SHIM, 0, &rank.client), 0);
+	CHECK_INT_EQ(crit_harness_register(&rank.client, CRIT_TLS_NONE, rank.memfd), 0);
+	check_schedule(harness->critd);
+	for (unsigned int i = 0; i < 2; i++)
+		CHECK(await_u64(&stripe_of(&rank, i)->read_pos, STORM_SLOTS));
+	_exit(check_done());
+}
+
+/* No stripe waits until all of another is read: it fills meanwhile. */
+static void check_turns(const char *file)
+{
+	struct crit_harness_recording recording;
+	const struct crit_chunk_head *head = NULL;
+	unsigned int turns = 0, slots = 0;
+	__u32 source = 0;
+
+	if (!CHECK(crit_harness_read(file, &recording)))
+		return;
+	while ((head = crit_harness_next(&recording, head))) {
+		if (head->kind != CRIT_C_SHIM)
+			continue;
+		slots += head->length / CRIT_SLOT_BYTES;
+		turns += head->source != source;
+		source = head->source;
+	}
+	CHECK_INT_EQ(slots, 2 * STORM_SLOTS);
+	CHECK_INT_GE(turns, 6); /* one after the other: 4, as the last of each comes at the end */
+	crit_harness_free(&recording);
+}
+
+static void run_storm(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", NULL };
+	struct crit_harness harness;
+	char file[192];
+	int status = -1;
+	pid_t rank;
+
+	CHECK_CASE("two rings are full");
+	crit_harness_start(&harness, arguments);
+	rank = fork();
+	if (rank == 0)
+		storm_main(&harness);
+	(void)waitpid(rank, &status, 0);
+	CHECK_INT_EQ(status, 0);
+	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
+	(void)snprintf(file, sizeof(file), "%s/streams.crit", harness.directory);
+	check_turns(file);
+	crit_harness_clean(&harness);
+}
+
 int main(void)
 {
 	run_case(NULL);
 	run_case("--no-kernel");
+	run_storm();
 	return check_done();
 }

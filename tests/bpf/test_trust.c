@@ -191,12 +191,121 @@ static void run_stranger(void)
 	crit_harness_clean(&harness);
 }
 
+/* A child of the user that registers, and becomes another program when told. */
+static pid_t start_obedient(const struct crit_harness *harness, const char *program, int go_fd,
+			    int ready_fd)
+{
+	pid_t member = fork();
+
+	if (member == 0) {
+		struct crit_harness_client client;
+		char byte = 0;
+
+		become(USER);
+		if (crit_harness_join(harness, "place", CRIT_ROLE_SHIM, 0, &client) ||
+		    crit_harness_register(&client, CRIT_TLS_NONE, -1) ||
+		    write(ready_fd, &byte, 1) != 1 || read(go_fd, &byte, 1) != 1)
+			_exit(1);
+		(void)execl(program, "setuid", (char *)NULL);
+		_exit(127);
+	}
+	return member;
+}
+
+/* Registers without waiting for the answer, then sleeps. */
+static pid_t start_hasty(const struct crit_harness *harness, int go_fd, int ready_fd)
+{
+	const struct crit_message_register message = {
+		.head = { CRIT_M_REGISTER, CRIT_SOCKET_VERSION, sizeof(message) },
+		.tls_offset = CRIT_TLS_NONE,
+	};
+	pid_t member = fork();
+
+	if (member == 0) {
+		struct crit_harness_client client;
+		char byte = 0;
+
+		become(USER);
+		if (crit_harness_join(harness, "place", CRIT_ROLE_SHIM, 0, &client) ||
+		    write(ready_fd, &byte, 1) != 1 || read(go_fd, &byte, 1) != 1 ||
+		    crit_harness_send(client.fd, &message, sizeof(message), NULL, 0) ||
+		    write(ready_fd, &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			(void)pause();
+	}
+	return member;
+}
+
+static void check_not_gone(const struct crit_harness *harness, __u32 pid, __u64 not_before_ns)
+{
+	struct crit_harness_recording recording;
+	const struct crit_chunk_head *head = NULL;
+	char file[192];
+	int gone = 0;
+
+	(void)snprintf(file, sizeof(file), "%s/place.crit", harness->directory);
+	if (!CHECK(crit_harness_read(file, &recording)))
+		return;
+	while ((head = crit_harness_next(&recording, head))) {
+		const struct crit_rec_gone *record = (const void *)(head + 1);
+
+		if (head->kind != CRIT_C_GONE || record->pid != pid)
+			continue;
+		gone++;
+		CHECK_MSG(record->time_ns >= not_before_ns, "gone while it lived");
+	}
+	CHECK_INT_EQ(gone, 1);
+	crit_harness_free(&recording);
+}
+
+/*
+ * While critd is stopped: its timer is due, a member is expelled, somebody registers, and the
+ * expelled one ends.  Its place in the table is taken by then; its end must not be the other's.
+ */
+static void run_same_place(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", "--uid", USER_TEXT, NULL };
+	const struct timespec pause = { 0, 100000000 };
+	int ready[2], go_out[2], go_in[2];
+	struct crit_harness harness;
+	struct timespec now;
+	pid_t leaver, comer;
+	char program[80], byte = 0;
+
+	CHECK_CASE("same place");
+	if (pipe(ready) || pipe(go_out) || pipe(go_in))
+		exit(1);
+	crit_harness_start(&harness, arguments);
+	install_setuid(&harness, program, sizeof(program));
+	leaver = start_obedient(&harness, program, go_out[0], ready[1]);
+	CHECK_INT_EQ(read(ready[0], &byte, 1), 1);
+	comer = start_hasty(&harness, go_in[0], ready[1]);
+	CHECK_INT_EQ(read(ready[0], &byte, 1), 1);
+	(void)kill(harness.critd, SIGSTOP);
+	(void)nanosleep(&pause, NULL);
+	CHECK_INT_EQ(write(go_in[1], &byte, 1), 1);
+	CHECK_INT_EQ(read(ready[0], &byte, 1), 1);
+	CHECK_INT_EQ(write(go_out[1], &byte, 1), 1);
+	CHECK_INT_EQ(wait_status(leaver), 0);
+	(void)kill(harness.critd, SIGCONT);
+	(void)nanosleep(&pause, NULL);
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	check_not_gone(&harness, (__u32)comer,
+		       (__u64)now.tv_sec * 1000000000ull + (__u64)now.tv_nsec);
+	(void)kill(comer, SIGKILL);
+	(void)waitpid(comer, NULL, 0);
+	crit_harness_clean(&harness);
+}
+
 int main(void)
 {
 	if (geteuid() != 0)
 		check_skip("needs root, to be several users");
 	crit_harness_keep_busy();
 	run_stranger();
+	run_same_place();
 	run_expulsion(false, NULL);
 	run_expulsion(false, "--no-task-storage");
 	run_expulsion(true, NULL);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The demonstration: profile a small MPI solver with unequal ranks, and show the report.
+# The demonstration: profile a small MPI solver with unequal ranks, show the report, leave a trace for a viewer.
 # usage: demo.sh BUILD
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -27,3 +27,9 @@ if [[ ! -s ${reports[0]} ]]; then
 fi
 echo "demo: $scratch/${reports[0]}" >&2
 cat "${reports[0]}"
+if "$build/bin/crit" --version | grep -q 'built without OTF2'; then
+	exit 0
+fi
+# The archive follows the report; crit verify waits for it.
+"$build/bin/crit" verify "${reports[0]%/*}" >&2
+echo "demo: open $scratch/${reports[0]%/*}/traces.otf2 in Vampir; docs/vampir.md says what to look at" >&2

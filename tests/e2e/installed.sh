@@ -20,7 +20,8 @@ as_user()
 {
 	local drop=()
 	((EUID)) || drop=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-	"${drop[@]}" env HOME="$scratch/home" XDG_RUNTIME_DIR= "${module[@]}" "$@"
+	# no archive: it would still be written when the folder is removed
+	"${drop[@]}" env HOME="$scratch/home" XDG_RUNTIME_DIR= CRIT_OTF2=0 "${module[@]}" "$@"
 }
 
 # run NAME COMMAND…: the command leaves exactly one report, about two ranks.
@@ -62,8 +63,23 @@ if readelf -d "$prefix"/{bin,lib}/* 2>/dev/null | grep -E '(RPATH|RUNPATH)' | gr
 	fault "an installed file searches the build folder"
 fi
 
+# What pkg-config says is there; what bash completes is what this crit knows.
+said() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" crit; }
+[[ $(said --variable=preload) == "$prefix/lib/libcrit_pmpi.so" && -e $(said --variable=preload) ]] ||
+	fault "crit.pc: preload is $(said --variable=preload)"
+[[ $("$prefix/bin/crit" --version) == "crit $(said --modversion) "* ]] ||
+	fault "crit.pc: version is $(said --modversion)"
+completed=$(bash -c '. "$1/share/bash-completion/completions/crit"
+COMP_WORDS=(crit rep) COMP_CWORD=1
+_crit "$1/bin/crit" rep crit && echo "${COMPREPLY[*]}"' - "$prefix") || true
+[[ $completed == report ]] || fault "completion: offers '$completed'"
+
 run openmpi mpirun.openmpi --oversubscribe -np 2 -x LD_PRELOAD=libcrit_pmpi.so \
 	"$scratch/heat.openmpi"
 run mpich mpirun.mpich -np 2 -genv LD_PRELOAD libcrit_pmpi.so "$scratch/heat.mpich"
+for flavour in openmpi mpich; do
+	read -ra options < <(as_user crit env "--mpi=$flavour")
+	run "env-$flavour" "mpirun.$flavour" "${options[@]}" -np 2 "$scratch/heat.$flavour"
+done
 run crit-run crit run -- mpirun.openmpi --oversubscribe -np 2 "$scratch/heat.openmpi"
 exit $((faults > 0))

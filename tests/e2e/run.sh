@@ -72,7 +72,8 @@ point "no escape sequences off a terminal" $? ""
 [ "$(wc -l <"$trial/streams.err")" -le 25 ] && [ "$(wc -L <"$trial/streams.err")" -le 100 ]
 point "one screen" $? "$(wc -l <"$trial/streams.err") lines, $(wc -L <"$trial/streams.err") columns"
 found=$(cd "$CRIT_DIR" && shopt -s dotglob && printf '%s ' *)
-[ "$found" = "$(printf "%s\n" "$(hostname).crit" ranks.csv report.json report.txt threads.csv | sort | tr "\n" " ")" ]
+[ "$found" = "$(printf "%s\n" "$(hostname).crit" collectives.csv messages.csv ranks.csv regions.csv report.json \
+	report.txt threads.csv | sort | tr "\n" " ")" ]
 point "directory" $? "$found"
 
 # A killed finisher costs the report, not the run, nor time; crit report makes up for it.
@@ -98,7 +99,7 @@ got=$?
 [ "$got" -eq 5 ] && [ "$(wc -l <"$trial/none.err")" -eq 1 ] && [ ! -e "$trial/none" ]
 point "no critd: runs all the same" $? "status $got: $(cat "$trial/none.err")"
 
-for wrong in "" --nothing "--level=x true" "-p 0" "-p 1 true" "--active=x true"; do
+for wrong in "" --nothing "--level=x true" "--omp=gnu true" "-p 0" "-p 1 true" "--active=x true"; do
 	# shellcheck disable=SC2086
 	"$crit" run $wrong >/dev/null 2>"$trial/usage.err"
 	got=$?

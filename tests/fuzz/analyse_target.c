@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Feeds arbitrary bytes to the analysis; whatever they are, the laws hold.
-#include "tests/fuzz/analyse_target.h"
+/*
+ * Feeds arbitrary bytes to the analysis; whatever they are, the laws hold.  The last byte chooses:
+ * bit 0 leave checksums as they are, bit 1 the same bytes as two nodes, bits 2 and 3 the rule.
+ */
+#include "tests/fuzz/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +13,7 @@
 
 #include "core/err.h"
 #include "tests/fuzz/repair.h"
+#include "tests/fuzz/strict_sink.h"
 #include "tests/lib/analysed.h"
 
 static const char *put_into_memfd(const unsigned char *bytes, size_t size)
@@ -30,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct crit_results *results = NULL;
 	struct crit_analysis_options options;
+	struct strict_sink strict;
 	unsigned char choice = size ? data[size - 1] : 0;
 	unsigned char *bytes = malloc(size + 1);
 	const char *paths[2];
@@ -43,11 +48,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		crit_repair(bytes, size);
 	paths[0] = paths[1] = put_into_memfd(bytes, size);
 	free(bytes);
-	options =
-		(struct crit_analysis_options){ .rule = (enum crit_active_rule)(choice >> 2 & 3) };
+	strict_sink_init(&strict, choice & 32);
+	options = (struct crit_analysis_options){ .rule = (enum crit_active_rule)(choice >> 2 & 3),
+						  .trace = choice & 16 ? NULL : &strict.sink };
 	if (crit_analyse(paths, choice & 2 ? 2 : 1, &options, &results, &err) == 0)
 		broken = crit_analysed_broken_law(results);
 	crit_results_destroy(results);
+	strict_sink_fini(&strict);
 	if (broken) {
 		fprintf(stderr, "broken: %s\n", broken);
 		abort();

@@ -6,9 +6,9 @@ library=$1
 map=$2
 source "${BASH_SOURCE%/*}/files.sh"
 
-# Plain names after "global:"; "local: *;" ends the list.
+# Plain names after each "global:", to "local:" or the end of its version.
 mapfile -t listed < <(sed 's@/\*.*\*/@@; s/#.*//' "$map" | tr -d ' \t\n' |
-	sed 's/.*{global://; s/local:.*//' | tr ';' '\n' | grep . || true)
+	grep -oE 'global:[^}]*' | sed 's/global://; s/local:.*//' | tr ';' '\n' | grep . || true)
 mapfile -t exported < <(nm -D --defined-only --no-demangle "$library" |
 	awk '$2 ~ /[TtDdBbRrVvWwi]/ { sub(/@.*/, "", $3); print $3 }' | sort -u)
 ((${#listed[@]})) || house_fault "$map: lists nothing"

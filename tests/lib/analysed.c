@@ -8,10 +8,9 @@
 
 #include "core/err.h"
 
-static int analyse(const int *fds, size_t count, enum crit_active_rule rule,
+static int analyse(const int *fds, size_t count, const struct crit_analysis_options *options,
 		   struct crit_results **ret_results)
 {
-	struct crit_analysis_options options = { .rule = rule };
 	char names[CRIT_SCENARIO_NODES][32];
 	const char *paths[CRIT_SCENARIO_NODES];
 	struct crit_err err = { .text = "" };
@@ -20,18 +19,25 @@ static int analyse(const int *fds, size_t count, enum crit_active_rule rule,
 		(void)snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fds[i]);
 		paths[i] = names[i];
 	}
-	return crit_analyse(paths, count, &options, ret_results, &err);
+	return crit_analyse(paths, count, options, ret_results, &err);
 }
 
 int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
 			 struct crit_results **ret_results)
 {
+	return crit_analysed_traced(makers, count, rule, NULL, ret_results);
+}
+
+int crit_analysed_traced(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
+			 const struct crit_trace_sink *sink, struct crit_results **ret_results)
+{
+	struct crit_analysis_options options = { .rule = rule, .trace = sink };
 	int fds[CRIT_SCENARIO_NODES] = { 0 };
 	int rc;
 
 	for (size_t i = 0; i < count; i++)
 		fds[i] = crit_maker_memfd(makers[i]);
-	rc = analyse(fds, count, rule, ret_results);
+	rc = analyse(fds, count, &options, ret_results);
 	for (size_t i = 0; i < count; i++)
 		(void)close(fds[i]);
 	return rc;
@@ -40,8 +46,9 @@ int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum cr
 int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule rule,
 			struct crit_results **ret_results)
 {
+	struct crit_analysis_options options = { .rule = rule };
 	int fd = crit_maker_memfd_of(bytes, length);
-	int rc = analyse(&fd, 1, rule, ret_results);
+	int rc = analyse(&fd, 1, &options, ret_results);
 
 	(void)close(fd);
 	return rc;
@@ -214,6 +221,39 @@ static void fold_call(uint64_t *digest, const struct crit_call_row *c)
 	FOLD(digest, c->top_rank_row);
 }
 
+static void fold_messages(uint64_t *digest, const struct crit_message_results *m)
+{
+	FOLD(digest, m->until_ns);
+	FOLD(digest, m->is_whole);
+	FOLD(digest, m->losses);
+	for (size_t i = 0; i < m->traffic_count; i++) {
+		FOLD(digest, m->traffic[i].call);
+		FOLD(digest, m->traffic[i].sent);
+		FOLD(digest, m->traffic[i].received);
+	}
+	for (size_t i = 0; i < m->pair_count; i++)
+		FOLD(digest, m->pairs[i]);
+	for (size_t i = 0; i < m->communicator_count; i++) {
+		FOLD(digest, m->communicators[i].kind);
+		FOLD(digest, m->communicators[i].known_members);
+		FOLD(digest, m->communicators[i].name);
+	}
+	for (size_t i = 0; i < m->collective_count; i++) {
+		FOLD(digest, m->collectives[i].communicator);
+		FOLD(digest, m->collectives[i].call);
+		FOLD(digest, m->collectives[i].visits);
+		FOLD(digest, m->collectives[i].instances);
+		FOLD(digest, m->collectives[i].incomplete);
+		FOLD(digest, m->collectives[i].spread_sum_ns);
+		FOLD(digest, m->collectives[i].late_sum_ns);
+	}
+	for (size_t i = 0; i < m->last_count; i++) {
+		FOLD(digest, m->lasts[i].rank_row);
+		FOLD(digest, m->lasts[i].count);
+		FOLD(digest, m->lasts[i].late_sum_ns);
+	}
+}
+
 uint64_t crit_analysed_digest(const struct crit_results *r)
 {
 	uint64_t digest = 0xcbf29ce484222325ull;
@@ -241,5 +281,6 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->laws[i].nobody);
 		FOLD(&digest, r->laws[i].active_ns);
 	}
+	fold_messages(&digest, &r->messages);
 	return digest;
 }

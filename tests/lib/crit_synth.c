@@ -15,7 +15,8 @@ static const char usage[] = "usage: crit-synth [options] DIR\n"
 			    "  -t T  threads per rank (1)\n"
 			    "  -e E  events per second and thread (10000)\n"
 			    "  -s S  seconds (1)\n"
-			    "  -S    threads wait by spinning: no kernel records while they run\n";
+			    "  -S    threads wait by spinning: no kernel records while they run\n"
+			    "  -m    messages and collectives in detail\n";
 
 struct request {
 	struct crit_synthetic spec;
@@ -31,7 +32,7 @@ static int parse(int argc, char **argv, struct request *ret)
 	*ret = (struct request){ .spec = { .nodes = 1, .ranks = 4, .threads = 1 },
 				 .events_per_s = 10000,
 				 .seconds = 1 };
-	while ((option = getopt(argc, argv, "n:r:t:e:s:S")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:t:e:s:Sm")) != -1) {
 		if (option == 'n')
 			ret->spec.nodes = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (option == 'r')
@@ -44,6 +45,8 @@ static int parse(int argc, char **argv, struct request *ret)
 			ret->seconds = strtod(optarg, NULL);
 		else if (option == 'S')
 			ret->spec.is_spinning = true;
+		else if (option == 'm')
+			ret->spec.has_messages = true;
 		else
 			return -EINVAL;
 	}

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,7 +167,8 @@ int crit_harness_hello(const struct crit_harness *harness, const char *key, __u3
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return -errno;
 	rc = crit_harness_send(fd, &message, sizeof(message), NULL, 0);
-	return rc ? rc : fd;
+	/* who is turned away at once can still read why */
+	return rc && rc != -EPIPE && rc != -ECONNRESET ? rc : fd;
 }
 
 static int send_output(const struct crit_harness *harness, const char *key, __u64 max_bytes,
@@ -232,6 +234,18 @@ int crit_harness_register(struct crit_harness_client *client, __s64 tls_offset, 
 	if (bytes != (long)sizeof(answer) || answer.head.kind != CRIT_M_REGISTERED)
 		return bytes < 0 ? (int)bytes : -EPROTO;
 	return answer.status;
+}
+
+int crit_harness_attach(struct crit_harness_client *client, pid_t pid)
+{
+	struct crit_message_head message = { CRIT_M_ATTACH, CRIT_SOCKET_VERSION, sizeof(message) };
+	struct crit_message_registered answer;
+	crit_autoclose int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int rc = crit_harness_send(client->fd, &message, sizeof(message), &pidfd, 1);
+
+	if (!rc && crit_harness_receive(client->fd, &answer, sizeof(answer)) != sizeof(answer))
+		rc = -EPROTO;
+	return rc ? rc : answer.status;
 }
 
 bool crit_harness_read(const char *file, struct crit_harness_recording *ret_recording)

@@ -49,6 +49,9 @@ int crit_harness_join(const struct crit_harness *harness, const char *key, __u32
 /* REGISTER of the calling process.  memfd -1: none.  Returns REGISTERED's status. */
 int crit_harness_register(struct crit_harness_client *client, __s64 tls_offset, int memfd);
 
+/* ATTACH of another process.  Returns REGISTERED's status. */
+int crit_harness_attach(struct crit_harness_client *client, pid_t pid);
+
 /* Receives one message within 5 s.  Returns its size, 0 at end of file, or -errno. */
 long crit_harness_receive(int fd, void *ret_message, size_t bytes);
 /* Sends with descriptors.  Returns 0 or -errno. */

@@ -60,6 +60,7 @@ void crit_maker_foot(struct crit_maker *m, struct crit_rec_foot foot);
 
 /* Kernel records.  kind, size and the membership flags (member: tid not 0) are set here. */
 void crit_maker_switch(struct crit_maker *m, struct crit_kernel_switch record);
+void crit_maker_taken(struct crit_maker *maker, struct crit_kernel_taken record);
 void crit_maker_wake(struct crit_maker *m, struct crit_kernel_wake record);
 void crit_maker_wake_new(struct crit_maker *m, struct crit_kernel_wake record);
 void crit_maker_fork(struct crit_maker *m, struct crit_kernel_fork record);
@@ -76,6 +77,10 @@ void crit_maker_enter(struct crit_maker *m, uint32_t stream, uint64_t time_ns, u
 void crit_maker_enter_at(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call,
 			 uint64_t site);
 void crit_maker_leave(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call);
+
+/* Slots without a stamp: what the span does whose leave (or poll record) comes next. */
+void crit_maker_detail(struct crit_maker *m, uint32_t stream, struct crit_slot_detail detail);
+void crit_maker_comm(struct crit_maker *m, uint32_t stream, struct crit_slot_comm comm);
 
 struct crit_maker_poll {
 	uint64_t first_ns; /* begin of the first failing call */

@@ -24,6 +24,8 @@ struct maker_source { /* 0: the kernel; others: streams */
 	uint64_t lost;
 	struct crit_rec_stream stream;
 	uint32_t calls[MAKER_DEPTH_MAX]; /* open spans, outermost first */
+	uint32_t regions[MAKER_DEPTH_MAX]; /* in force inside */
+	bool is_worker;
 	size_t depth;
 };
 
@@ -41,6 +43,17 @@ struct crit_maker {
 
 void crit_maker_fail(const char *what) __attribute__((noreturn));
 void *crit_maker_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes);
+struct maker_source *crit_maker_find_stream(const struct crit_maker *m, uint32_t stream);
+/* A slot whose chunk's stamps are told; tampering included. */
+void crit_maker_put_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot,
+			 uint64_t time_ns);
+
+/* The region in force. */
+static inline uint32_t crit_maker_region_now(const struct maker_source *s)
+{
+	return s->depth ? s->regions[s->depth - 1] : 0;
+}
+
 void crit_maker_renumber(struct crit_maker *m);
 uint32_t crit_maker_add_source(struct crit_maker *m);
 void crit_maker_append(struct crit_maker *m, uint32_t source, const void *record, size_t bytes,

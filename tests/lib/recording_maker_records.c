@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/call.h"
+#include "tests/lib/maker_constructs.h"
 #include "tests/lib/recording_maker_priv.h"
 
 static void put_one(struct crit_maker *m, enum crit_chunk_kind kind, const void *record,
@@ -117,6 +118,13 @@ void crit_maker_switch(struct crit_maker *m, struct crit_kernel_switch record)
 	put_kernel(m, CRIT_K_SWITCH, &record.head, sizeof(record));
 }
 
+void crit_maker_taken(struct crit_maker *m, struct crit_kernel_taken record)
+{
+	record.switched.head.flags |= record.switched.prev_tid ? CRIT_KF_PREV_MEMBER
+							       : CRIT_KF_NEXT_MEMBER;
+	put_kernel(m, CRIT_K_SWITCH, &record.switched.head, sizeof(record));
+}
+
 void crit_maker_wake(struct crit_maker *m, struct crit_kernel_wake record)
 {
 	put_kernel(m, CRIT_K_WAKE, &record.head, sizeof(record));
@@ -147,7 +155,7 @@ void crit_maker_enrol(struct crit_maker *m, struct crit_kernel_enrol record)
 	put_kernel(m, CRIT_K_ENROL, &record.head, sizeof(record));
 }
 
-static struct maker_source *find_stream(const struct crit_maker *m, uint32_t stream)
+struct maker_source *crit_maker_find_stream(const struct crit_maker *m, uint32_t stream)
 {
 	if (!stream || stream >= m->source_count)
 		crit_maker_fail("find the stream");
@@ -173,7 +181,7 @@ uint32_t crit_maker_stream(struct crit_maker *m, struct crit_rec_stream stream)
 
 void crit_maker_stream_end(struct crit_maker *m, uint32_t stream, struct crit_rec_stream_end end)
 {
-	struct maker_source *s = find_stream(m, stream);
+	struct maker_source *s = crit_maker_find_stream(m, stream);
 	struct crit_chunk_head head = {
 		.kind = CRIT_C_STREAM_END,
 		.source = stream,
@@ -189,42 +197,56 @@ void crit_maker_stream_end(struct crit_maker *m, uint32_t stream, struct crit_re
 	crit_maker_chunk(m, head, &end, sizeof(end));
 }
 
-void crit_maker_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot)
+void crit_maker_put_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot,
+			 uint64_t time_ns)
 {
-	struct maker_source *s = find_stream(m, stream);
+	struct maker_source *s = crit_maker_find_stream(m, stream);
 
 	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &slot)) {
 		s->position++; /* written, so the tags know of it, but lost on its way */
 		return;
 	}
 	m->slot_count++;
-	crit_maker_append(m, stream, &slot, sizeof(slot), slot.time_ns);
+	crit_maker_append(m, stream, &slot, sizeof(slot), time_ns);
+}
+
+void crit_maker_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot)
+{
+	crit_maker_put_slot(m, stream, slot, slot.time_ns);
+}
+
+void crit_maker_detail(struct crit_maker *m, uint32_t stream, struct crit_slot_detail detail)
+{
+	struct crit_slot slot;
+
+	detail.kind = CRIT_S_DETAIL;
+	detail.slots = 1;
+	memcpy(&slot, &detail, sizeof(slot));
+	crit_maker_put_slot(m, stream, slot, crit_maker_find_stream(m, stream)->last_ns);
+}
+
+void crit_maker_comm(struct crit_maker *m, uint32_t stream, struct crit_slot_comm comm)
+{
+	struct crit_slot slot;
+
+	comm.kind = CRIT_S_COMM;
+	comm.slots = 1;
+	memcpy(&slot, &comm, sizeof(slot));
+	crit_maker_put_slot(m, stream, slot, crit_maker_find_stream(m, stream)->last_ns);
 }
 
 void crit_maker_enter_at(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call,
 			 uint64_t site)
 {
-	struct maker_source *s = find_stream(m, stream);
-
-	if (s->depth == MAKER_DEPTH_MAX)
-		crit_maker_fail("nest spans that deep");
-	s->calls[s->depth++] = call;
-	crit_maker_slot(m, stream,
-			(struct crit_slot){ .time_ns = time_ns,
-					    .kind = CRIT_S_ENTER,
-					    .slots = 1,
-					    .call = (uint16_t)call,
-					    .site = site });
-}
-
-void crit_maker_enter(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call)
-{
-	crit_maker_enter_at(m, stream, time_ns, call, 0x400000 + call);
+	crit_maker_construct(m, stream, time_ns,
+			     (struct crit_maker_construct){
+				     call, crit_maker_region_now(crit_maker_find_stream(m, stream)),
+				     site, 0 });
 }
 
 void crit_maker_leave(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call)
 {
-	struct maker_source *s = find_stream(m, stream);
+	struct maker_source *s = crit_maker_find_stream(m, stream);
 
 	if (s->depth)
 		s->depth--;
@@ -251,7 +273,7 @@ void crit_maker_poll(struct crit_maker *m, uint32_t stream, struct crit_maker_po
 		.kind = CRIT_S_CONTINUED,
 		.count = poll.count,
 	};
-	struct maker_source *s = find_stream(m, stream);
+	struct maker_source *s = crit_maker_find_stream(m, stream);
 
 	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &first)) {
 		s->position += 2;
@@ -270,26 +292,28 @@ void crit_maker_counters(struct crit_maker *m, uint32_t stream, const struct cri
 {
 	struct crit_chunk_head head = { .kind = CRIT_C_COUNTERS, .source = stream };
 
-	(void)find_stream(m, stream);
+	(void)crit_maker_find_stream(m, stream);
 	crit_maker_chunk(m, head, counters, count * sizeof(*counters));
 }
 
 static uint64_t tag_of(const struct maker_source *s, uint32_t call, enum crit_span_class class)
 {
-	return crit_tag_pack(s->position, 0, call, class, s->stream.stripe);
+	return crit_tag_pack(s->position, crit_maker_region_now(s), call, class, s->stream.stripe);
 }
 
 uint64_t crit_maker_tag(const struct crit_maker *m, uint32_t stream)
 {
-	const struct maker_source *s = find_stream(m, stream);
+	const struct maker_source *s = crit_maker_find_stream(m, stream);
 	uint32_t call = s->depth ? s->calls[s->depth - 1] : 0;
 
+	if (!call && s->is_worker)
+		return tag_of(s, 0, CRIT_CLASS_OMP_IDLE);
 	return tag_of(s, call, call ? crit_call_class(call) : CRIT_CLASS_USER);
 }
 
 uint64_t crit_maker_poll_tag(const struct crit_maker *m, uint32_t stream, uint32_t call)
 {
-	return tag_of(find_stream(m, stream), call, CRIT_CLASS_MPI_POLL);
+	return tag_of(crit_maker_find_stream(m, stream), call, CRIT_CLASS_MPI_POLL);
 }
 
 uint64_t crit_maker_kernel_count(const struct crit_maker *m)

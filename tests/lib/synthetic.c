@@ -9,12 +9,15 @@
 
 #define BEGIN_NS 1000000000ull
 #define OPEN_NS (BEGIN_NS + 1000000)
+#define SEND_HANDLE 0x10u
+#define RECEIVE_HANDLE 0x20u
 
 struct synthesis {
 	const struct crit_synthetic *spec;
 	struct crit_maker *m;
 	uint32_t *streams; /* by CPU: every thread has its own */
 	uint32_t first_rank; /* of this node */
+	uint64_t period; /* the one being written */
 };
 
 static uint32_t all_ranks(const struct crit_synthetic *spec)
@@ -109,6 +112,45 @@ static void begin_wait(struct synthesis *y, uint32_t local, uint32_t thread, uin
 				.prev_tag = crit_maker_tag(y->m, y->streams[cpu]) });
 }
 
+static void put_request(struct synthesis *y, uint32_t stream, uint32_t detail, uint32_t peer)
+{
+	bool is_send = detail == CRIT_D_ISEND;
+
+	crit_maker_detail(y->m, stream,
+			  (struct crit_slot_detail){ .bytes = 100,
+						     .detail = (uint16_t)detail,
+						     .comm = CRIT_COMM_WORLD,
+						     .peer = (int32_t)peer,
+						     .request = is_send ? SEND_HANDLE
+									: RECEIVE_HANDLE });
+}
+
+/* A first thread's part in the barrier, and what it exchanges with its neighbours. */
+static void put_messages(struct synthesis *y, uint32_t local)
+{
+	uint32_t stream = y->streams[cpu_of(y->spec, local, 0)];
+	uint32_t all = all_ranks(y->spec), rank = y->first_rank + local;
+	struct crit_slot_detail done = { .bytes = 100,
+					 .detail = CRIT_D_DONE,
+					 .peer = (int32_t)((rank + all - 1) % all) };
+
+	if (y->period) {
+		done.request = SEND_HANDLE;
+		crit_maker_detail(y->m, stream, done);
+		done.request = RECEIVE_HANDLE;
+		crit_maker_detail(y->m, stream, done);
+	}
+	if (y->period + 1 < y->spec->periods) {
+		put_request(y, stream, CRIT_D_ISEND, (rank + 1) % all);
+		put_request(y, stream, CRIT_D_IRECV, (rank + all - 1) % all);
+	}
+	crit_maker_detail(y->m, stream,
+			  (struct crit_slot_detail){ .detail = CRIT_D_COLL,
+						     .comm = CRIT_COMM_WORLD,
+						     .peer = CRIT_PEER_ANY,
+						     .tag = (int32_t)y->period });
+}
+
 static void end_wait(struct synthesis *y, uint32_t local, uint32_t thread, uint64_t at_ns)
 {
 	uint32_t cpu = cpu_of(y->spec, local, thread);
@@ -122,6 +164,8 @@ static void end_wait(struct synthesis *y, uint32_t local, uint32_t thread, uint6
 		crit_maker_switch(y->m,
 				  (struct crit_kernel_switch){ .head = head, .next_tid = tid });
 	}
+	if (y->spec->has_messages && !thread)
+		put_messages(y, local);
 	crit_maker_leave(y->m, y->streams[cpu], at_ns, CRIT_MPI_Barrier);
 }
 
@@ -151,8 +195,11 @@ static void for_each_thread(struct synthesis *y, uint64_t at_ns,
 			step(y, local, thread, at_ns);
 }
 
-static void write_period(struct synthesis *y, uint64_t begin_ns)
+static void write_period(struct synthesis *y, uint64_t period)
 {
+	uint64_t begin_ns = OPEN_NS + period * y->spec->period_ns;
+
+	y->period = period;
 	for (uint32_t local = 0; local < y->spec->ranks; local++)
 		for (uint32_t thread = 0; thread < y->spec->threads; thread++)
 			begin_wait(y, local, thread,
@@ -196,7 +243,7 @@ void crit_synthetic_write(const struct crit_synthetic *spec, uint32_t node, stru
 	for (uint32_t local = 0; local < spec->ranks; local++)
 		open_rank(&y, local);
 	for (uint64_t i = 0; i < spec->periods; i++)
-		write_period(&y, OPEN_NS + i * spec->period_ns);
+		write_period(&y, i);
 	for (uint32_t local = 0; local < spec->ranks; local++)
 		crit_maker_close(m, (struct crit_rec_close){ .pid = tid_of(spec, local, 0),
 							     .close_ns = end_ns });

@@ -10,6 +10,10 @@
  *     stall   = (period - w(P-1)) / (P * T)
  *
  * in unit threads; a rank earns T times that, and in unit ranks the same.
+ *
+ * With messages, first threads also say that the barrier is a collective, at which the last rank is
+ * always last, w(P-1) - w(0) after the first, and that they send the next rank 100 bytes per period
+ * but the last, all by requests that are done one period later.
  */
 #ifndef CRIT_TESTS_SYNTHETIC_H
 #define CRIT_TESTS_SYNTHETIC_H
@@ -26,6 +30,7 @@ struct crit_synthetic {
 	uint64_t period_ns; /* at least 16 * ranks in all */
 	uint64_t periods;
 	bool is_spinning; /* threads wait on their CPU: no kernel records but for birth and death */
+	bool has_messages;
 };
 
 /* Writes one node's recording, in time order, remembering nothing but open chunks. */

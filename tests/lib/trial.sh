@@ -14,12 +14,15 @@ trial_begin() {
 	shim=$build/lib/libcrit_pmpi.so
 	trial=$(mktemp -d "${TMPDIR:-/tmp}/crit-trial.XXXXXX")
 	failures=0
+	missing=0
 	points=0
 	is_in_line=1 # known answers hold when ranks do not queue behind strangers
 	chmod 1777 "$trial"
 	trap 'trial_cleanup' EXIT
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	unset "${!CRIT_@}"
+	export HWLOC_COMPONENTS=-gl # else every MPI_Init looks for X displays, and asks a name server for them
+	export CRIT_OTF2=0 # an archive being written would disturb the next run's figures
 	export XDG_RUNTIME_DIR=$trial/runtime
 	mkdir -m 700 "$XDG_RUNTIME_DIR"
 	flavours=()
@@ -37,10 +40,18 @@ trial_cleanup() {
 	fi
 }
 
-# Prints the balance; the script's exit status is this function's.
+# Prints the balance; the script's exit status is this function's: 77 when a program was missing.
 trial_end() {
 	printf '%d points, %d failed\n' "$points" "$failures"
-	[ "$points" -gt 0 ] && [ "$failures" -eq 0 ]
+	[ "$points" -gt 0 ] && [ "$failures" -eq 0 ] && return $((missing > 0 ? 77 : 0))
+}
+
+# trial_has PROGRAM NEED: is it built?  If not, the trial ends as a skip.
+trial_has() {
+	[ -x "$apps/$1" ] && return 0
+	missing=$((missing + 1))
+	echo "skip: $1 is not built; needs $2"
+	return 1
 }
 
 # point NAME STATUS FIGURES…: one line of the table.
@@ -68,7 +79,8 @@ median() {
 }
 
 # Fills command[] with: MODE FLAVOUR RANKS PROGRAM [ARGUMENT…]
-# modes: bare; preload (as the caller); run (crit run); shim (preload, as a user without privileges)
+# modes: bare; preload (as the caller); run (crit run); shim (preload, as a user without privileges);
+# alone (so, too, and perf events are refused: the shims are all there is)
 compose() {
 	local mode=$1 flavour=$2 ranks=$3 program=$4
 	shift 4
@@ -85,6 +97,7 @@ compose() {
 	preload) command=("${launch[@]}" "${preload[@]}" "$@") ;;
 	run) command=("$crit" run -- "${launch[@]}" "$@") ;;
 	shim) as_user "$trial_nobody" "${launch[@]}" "${preload[@]}" "$@" ;;
+	alone) as_user "$trial_nobody" "$apps/without_perf" "${launch[@]}" "${preload[@]}" "$@" ;;
 	esac
 	# a session for the launcher too: it execs, for a script's children lead no process group
 	[ -z "$is_in_line" ] || command=(setsid "$trial_lib/first_in_line" "${command[@]}")
@@ -109,7 +122,7 @@ launch() {
 	compose "$@"
 	dir=$trial/$name
 	report=$dir/report.json
-	[ "$1" = shim ] && hurry_users &
+	[[ $1 = shim || $1 = alone ]] && hurry_users &
 	CRIT_DIR=$dir "${command[@]}" >"$trial/$name.out" 2>"$trial/$name.err"
 	status=$?
 	wait
@@ -145,6 +158,13 @@ check_laws() {
 	[ "$error" != none ] && [ "$lost" = 0 ] &&
 		python3 -c "import sys; sys.exit(not $error <= 1e-9)"
 	point "$1: laws, losses" $? "error $error, lost $lost"
+}
+
+# has_last_report SECONDS: the run's last report is there. The first one, at a rank's end, knows only so much;
+# crit report waits until nobody writes any more.
+has_last_report() {
+	wait_for "$1" test -s "$report" && "$crit" report "$dir" >/dev/null 2>&1
+	[ -s "$report" ]
 }
 
 # wait_for SECONDS COMMAND…: until the command succeeds.

@@ -4,42 +4,9 @@
 // should have seen.
 //
 // usage: every_call [OUTPUT]      two ranks; with OUTPUT they write to OUTPUT.0 and OUTPUT.1
-#include <mpi.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/shim/counted.h"
 
-#define CALLS_MAX 64
-
-static struct {
-	const char *name;
-	long count;
-} counts[CALLS_MAX];
-
-static int rank, size, peer;
 static MPI_Status statuses[8];
-
-static void count(const char *name)
-{
-	for (int i = 0; i < CALLS_MAX; i++) {
-		if (!counts[i].name)
-			counts[i].name = name;
-		if (strcmp(counts[i].name, name) == 0) {
-			counts[i].count++;
-			return;
-		}
-	}
-}
-
-/* C(Send, …) counts and calls MPI_Send(…). */
-#define C(name, ...) (count(#name), MPI_##name(__VA_ARGS__))
-
-static void say(const char *what, const int *values, int n)
-{
-	printf("result %d %s", rank, what);
-	for (int i = 0; i < n; i++)
-		printf(" %d", values[i]);
-	printf("\n");
-}
 
 static void exchange_blocking(MPI_Comm comm)
 {
@@ -137,22 +104,11 @@ static void collect(MPI_Comm comm)
 int main(int argc, char **argv)
 {
 	MPI_Comm copy, half;
-	char path[512];
 	int half_size;
 
 	C(Init, &argc, &argv);
-	C(Comm_rank, MPI_COMM_WORLD, &rank);
-	C(Comm_size, MPI_COMM_WORLD, &size);
-	if (size != 2) {
-		fprintf(stderr, "every_call: runs with 2 ranks\n");
-		MPI_Abort(MPI_COMM_WORLD, 2);
-	}
-	peer = 1 - rank;
-	if (argc > 1) { /* a file per rank: launchers mix lines */
-		snprintf(path, sizeof(path), "%s.%d", argv[1], rank);
-		if (!freopen(path, "w", stdout))
-			return 1;
-	}
+	if (open_pair(argc > 1 ? argv[1] : NULL) != 0)
+		return 1;
 	C(Comm_dup, MPI_COMM_WORLD, &copy);
 	C(Comm_split, copy, rank, 0, &half);
 	C(Comm_size, half, &half_size);
@@ -164,7 +120,6 @@ int main(int argc, char **argv)
 	C(Comm_free, &half);
 	C(Comm_free, &copy);
 	C(Finalize);
-	for (int i = 0; i < CALLS_MAX && counts[i].name; i++)
-		printf("%d count %s %ld\n", rank, counts[i].name, counts[i].count);
+	say_counts();
 	return 0;
 }

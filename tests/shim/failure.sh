@@ -48,4 +48,8 @@ LD_PRELOAD=$shim bash -c 'ls / >/dev/null; python3 -c "print(1)"' >"$trial/plain
 status=$?
 [ "$status" -eq 0 ] && [ "$(cat "$trial/plain.out")" = 1 ] && [ ! -e "$XDG_RUNTIME_DIR/crit" ]
 point "programs without MPI" $?
+
+# A plug-in may have functions of its own by the names other compilers give to MPI in Fortran.
+[ "$(LD_PRELOAD=$shim "$apps/plugin_host" "$apps/own_names.so" 2>&1)" = "sum 42" ]
+point "a plug-in's own mpi_bcast" $?
 trial_end

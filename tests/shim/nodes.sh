@@ -15,6 +15,8 @@ cat >"$trial/node" <<END
 #!/usr/bin/env bash
 rank=\${OMPI_COMM_WORLD_RANK:-\$PMI_RANK}
 unset OMPI_COMM_WORLD_LOCAL_SIZE MPI_LOCALNRANKS
+export SLURM_NNODES=\$((rank + 1)) # parts of a heterogeneous job
+[ "\$rank" != "\${LEFT_OUT:-}" ] || export CRIT_DISABLE=1
 export XDG_RUNTIME_DIR=$trial/runtime-\$rank CRIT_DIR=\$1-%h
 mkdir -p -m 700 "\$XDG_RUNTIME_DIR"
 exec unshare --uts bash -c 'hostname "n\$0"; LD_PRELOAD=$shim exec "\$@"' "\$rank" "\${@:2}"
@@ -29,6 +31,41 @@ for flavour in "${flavours[@]}"; do
 	point "$flavour: results" $? "status $status"
 	[ -s "$name-n0/n0.crit" ] && [ -s "$name-n0/n1.crit" ] && [ ! -e "$name-n1/n1.crit" ]
 	point "$flavour: both recordings in rank 0's directory" $? "$(ls -d "$name"-n*/*.crit)"
+
+	# one clock, compared over TCP or shared memory at both ends: the truth is 0
+	"$crit" report --json "$name-n0" >"$trial/clocks.json" 2>/dev/null
+	clocks=$(ask '[(n["clock"], abs(n["clock_offset_s"]) <= n["clock_bound_s"] < 0.01) for n in r["nodes"]]' \
+		"$trial/clocks.json")
+	[ "$clocks" = "[('reference', True), ('compared', True)]" ]
+	point "$flavour: clocks compared" $? \
+		"$clocks $(ask '[n["clock_bound_s"] for n in r["nodes"]]' "$trial/clocks.json")"
+
+	# rank 0's node reports on both, and nothing is left of the other's directory
+	dir=$name-n0 report=$name-n0/report.json
+	has_last_report 10
+	[ "$(ask 'r["job"]["nodes"], len(r["ranks"]), r["is_complete"]')" = "(2, 2, True)" ] &&
+		wait_for 5 [ ! -e "$name-n1" ]
+	point "$flavour: one report of both nodes" $? "$(ask 'r["missing"]') $(ls -A "$name-n1" 2>/dev/null)"
+	mkdir "$trial/away"
+	mv "$dir/n1.crit" "$trial/away"
+	"$crit" report --json "$dir" >"$trial/alone.json" 2>/dev/null
+	[ $? -eq 3 ] && [ "$(ask 'any(x["what"].startswith("node n1:") for x in r["missing"])' \
+		"$trial/alone.json")" = True ]
+	point "$flavour: the node that is missing is named" $? "$(ask 'r["missing"]' "$trial/alone.json")"
+
+	taken=$("$crit" gather "$dir" "$trial/away") && [ "$taken" = "$dir/n1.crit" ] &&
+		[ "$(ask 'r["is_complete"], len(r["ranks"])')" = "(True, 2)" ]
+	point "$flavour: gathered" $? "$taken"
+	"$crit" gather "$dir" "$trial/away" >/dev/null 2>"$trial/gather.err"
+	[ $? -eq 1 ] && grep -q 'there is one already' "$trial/gather.err" && rm -r "$trial/away"
+	point "$flavour: once is enough" $? "$(cat "$trial/gather.err")"
+
+	# where the first rank is left out, the next one has the say
+	name=$trial/second-$flavour
+	LEFT_OUT=0 launch "second-bare-$flavour" bare "$flavour" 3 "$trial/node" "$name" \
+		"$apps/barrier_imbalance.$flavour" -p -n 2 -m 1:1:1
+	[ "$status" -eq 0 ] && [ -s "$name-n1/n1.crit" ] && [ -s "$name-n1/n2.crit" ] && [ ! -e "$name-n0" ]
+	point "$flavour: rank 0 left out: both in rank 1's directory" $? "$(ls -d "$name"-n*/*.crit)"
 
 	# a container whose clock is 5000 s ahead: all stamps are the host's nevertheless
 	name=late-$flavour

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The shim where it cannot have what it wants: resource limits, a critd that refuses or is silent.
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +19,8 @@
 
 #define FRAME __builtin_frame_address(0)
 #define SITE __builtin_return_address(0)
+
+#define PAIRS 64 /* their descriptors reach beyond where critd's connection lies */
 
 static struct fake_critd fake;
 
@@ -50,10 +57,67 @@ static int with_little_space(void)
 	return crit_shim_start(CRIT_FLAVOUR_MPICH) && call() ? 0 : 1;
 }
 
+/* Locked memory is real memory: only the stripes that are used may become so. */
+static int with_locked_memory(void)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0)
+		return CHECK_SKIP_EXIT;
+	if (!crit_shim_start(CRIT_FLAVOUR_MPICH) || !call())
+		return 1;
+	return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 && call() ? 0 : 1;
+}
+
 static int with_no_descriptors(void)
 {
 	limit(RLIMIT_NOFILE, 0);
 	return !crit_shim_start(CRIT_FLAVOUR_MPICH) && !call() ? 0 : 1;
+}
+
+/* The program closes all it did not open, and opens files of its own. */
+static int with_reused_descriptors(void)
+{
+	struct crit_message_rank message = { .rank = 0 };
+	int pairs[PAIRS][2];
+	int spoilt = 0;
+
+	if (!crit_shim_start(CRIT_FLAVOUR_MPICH) || !call())
+		return 100;
+	for (int fd = 3; fd < 2 * PAIRS; fd++)
+		(void)close(fd);
+	for (int i = 0; i < PAIRS; i++)
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pairs[i]) < 0)
+			return 101;
+	crit_shim_open_window(&message);
+	crit_shim_close_window(crit_shim_now_ns());
+	crit_shim_await_report();
+	for (int i = 0; i < 2 * PAIRS; i++)
+		spoilt += recv(pairs[i / 2][i % 2], &message, sizeof(message), MSG_DONTWAIT) >= 0;
+	if (fork() == 0) { /* which ends the connection, in the child */
+		for (int i = 0; i < 2 * PAIRS; i++)
+			spoilt += fcntl(pairs[i / 2][i % 2], F_GETFD) < 0;
+		_exit(spoilt);
+	}
+	(void)wait(&spoilt);
+	return WEXITSTATUS(spoilt);
+}
+
+static void *start_cancelled(void *unused)
+{
+	(void)pthread_cancel(pthread_self());
+	(void)crit_shim_start(CRIT_FLAVOUR_MPICH);
+	pthread_testcancel();
+	return unused;
+}
+
+static int with_cancelled_thread(void)
+{
+	pthread_t thread;
+	void *end = NULL;
+
+	if (pthread_create(&thread, NULL, start_cancelled, NULL) != 0 ||
+	    pthread_join(thread, &end) != 0 || end != PTHREAD_CANCELED)
+		return 2;
+	return call() ? 0 : 1;
 }
 
 static int refused(void)
@@ -79,6 +143,22 @@ static int run(int (*body)(void))
 	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static void test_locked_memory(void)
+{
+	const int status = run(with_locked_memory);
+	struct stat memory = { .st_blocks = 0 };
+
+	CHECK_CASE("locked memory");
+	if (status == CHECK_SKIP_EXIT) {
+		printf("locked memory: no right to lock it, not tested\n");
+		return;
+	}
+	CHECK_INT_EQ(status, 0);
+	CHECK_INT_EQ(fstat(fake.memfd, &memory), 0);
+	CHECK_INT_GT(memory.st_blocks, 0);
+	CHECK_INT_LT(512ll * memory.st_blocks, 2ll * CRIT_RING_SLOTS * CRIT_SLOT_BYTES);
+}
+
 static int64_t seconds_now(void)
 {
 	struct timespec now;
@@ -90,6 +170,7 @@ static int64_t seconds_now(void)
 int main(void)
 {
 	int64_t start_s;
+	int registered;
 
 	fake_critd_start(&fake);
 	CHECK_CASE("file size limit");
@@ -99,11 +180,18 @@ int main(void)
 	CHECK_INT_EQ(run(with_little_space), 0);
 	CHECK_UINT_EQ(fake.registered.has_memfd, 1);
 	CHECK_INT_LT(fake_critd_map(&fake)->ring_slots, CRIT_RING_SLOTS);
+	test_locked_memory();
+	registered = fake_critd_count(&fake, CRIT_M_REGISTER);
 	CHECK_CASE("no descriptors");
 	CHECK_INT_EQ(run(with_no_descriptors), 0);
+	CHECK_CASE("cancelled thread");
+	CHECK_INT_EQ(run(with_cancelled_thread), 0);
+	CHECK_CASE("reused descriptors");
+	CHECK_INT_EQ(run(with_reused_descriptors), 0);
+	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_REGISTER), registered + 2);
 	CHECK_CASE("disabled");
 	CHECK_INT_EQ(run(disabled), 0);
-	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_REGISTER), 2);
+	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_REGISTER), registered + 2);
 	CHECK_CASE("refused");
 	fake.welcome_status = -EUSERS;
 	CHECK_INT_EQ(run(refused), 0);

@@ -55,6 +55,11 @@ static void rank_of(void)
 	call(CRIT_MPI_Comm_rank, CRIT_CLASS_MPI, NULL);
 }
 
+static void question(void)
+{
+	call(CRIT_MPI_Pack_size, CRIT_CLASS_MPI, NULL);
+}
+
 static void jump(void)
 {
 	longjmp(escape, 1);
@@ -142,13 +147,26 @@ static void test_tag(void)
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, SEQUENCE), own_stripe()->write_pos - 1);
 }
 
+/* A call from far below, where all the stack in between is used. */
+__attribute__((noinline)) static void send_from_far_below(void)
+{
+	volatile char filler[1u << 20];
+
+	memset((char *)filler, 0x55, sizeof(filler));
+	errno = 77;
+	send();
+	CHECK_INT_EQ(errno, 77);
+	CHECK_INT_EQ(filler[17], 0x55);
+}
+
 static void test_nested(void)
 {
 	const uint64_t position = own_stripe()->write_pos;
 
 	CHECK_CASE("nested");
 	call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send_from_far_below);
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Allreduce);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Allreduce);
 }
@@ -221,6 +239,42 @@ static void test_poll_ends(void)
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + 6);
 	check_slot(4, CRIT_S_POLL, CRIT_MPI_Iprobe);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Send);
+}
+
+static uint64_t questions_counted(void)
+{
+	return fake_critd_counter(head, 0, CRIT_MPI_Pack_size,
+				  offsetof(struct crit_counter, polled_count));
+}
+
+/* Until nothing interrupts the four polls. */
+static void test_poll_question(void)
+{
+	uint64_t position, questions;
+
+	CHECK_CASE("a question between two polls is part of the span");
+	for (int attempt = 0; attempt < 100; attempt++) {
+		send(); /* ends what was before */
+		position = own_stripe()->write_pos;
+		questions = questions_counted();
+		for (int i = 0; i < 4; i++) {
+			poll_call(false);
+			question();
+		}
+		if (own_stripe()->open_count == 4 && own_stripe()->write_pos == position)
+			break;
+	}
+	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_UINT_EQ(own_stripe()->open_count, 4);
+	CHECK_UINT_EQ(questions_counted(), questions + 4);
+
+	CHECK_CASE("after a gap it has a span of its own");
+	pass_ns(100000);
+	question();
+	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
+	check_slot(4, CRIT_S_POLL, CRIT_MPI_Iprobe);
+	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Pack_size);
+	CHECK_UINT_EQ(questions_counted(), questions + 4);
 }
 
 static void test_full(void)
@@ -425,8 +479,11 @@ int main(void)
 	test_longjmp(send);
 	CHECK_CASE("longjmp, then a call from deeper");
 	test_longjmp(send_from_below);
+	CHECK_CASE("longjmp, then a call from far deeper");
+	test_longjmp(send_from_far_below);
 	test_poll();
 	test_poll_ends();
+	test_poll_question();
 	test_full();
 	test_profile();
 	test_fold();

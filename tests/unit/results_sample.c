@@ -31,6 +31,76 @@ static void point(struct results_sample *sample)
 	results->calls = sample->calls;
 	results->sites = sample->sites;
 	results->laws = sample->laws;
+	results->rivals = sample->rivals;
+	results->regions.rows = sample->region_rows;
+	results->regions.parts = sample->region_parts;
+	results->messages.traffic = sample->traffic;
+	results->messages.pairs = sample->pairs;
+	results->messages.communicators = sample->communicators;
+	results->messages.collectives = sample->collectives;
+	results->messages.lasts = sample->lasts;
+}
+
+static void fill_volume(struct crit_volume *volume, uint64_t small, uint64_t large)
+{
+	volume->count = small + large;
+	volume->bytes = 8 * small + 1000 * large;
+	volume->sizes[4] = small;
+	volume->sizes[10] = large;
+}
+
+static void fill_last(struct crit_last_row *last, uint32_t rank, uint64_t count)
+{
+	last->rank_row = rank;
+	last->count = count;
+	last->spread_sum_ns = 20 * count * MS;
+	last->spread_max_ns = 20 * MS;
+	last->late_sum_ns = 10 * count * MS;
+	last->late_max_ns = 10 * MS;
+}
+
+static void fill_collective(struct results_sample *sample)
+{
+	struct crit_collective_row *row = &sample->collectives[0];
+
+	row->communicator = 1;
+	row->call = CRIT_MPI_Barrier;
+	row->visits = 80;
+	row->instances = 40;
+	row->spread_sum_ns = 800 * MS;
+	row->spread_max_ns = 20 * MS;
+	row->late_sum_ns = 400 * MS;
+	row->late_max_ns = 10 * MS;
+	row->last_count = 2;
+	fill_last(&sample->lasts[0], 0, 38);
+	fill_last(&sample->lasts[1], 1, 2);
+}
+
+static void fill_messages(struct results_sample *sample)
+{
+	struct crit_message_results *messages = &sample->results.messages;
+
+	messages->until_ns = sample->results.window_begin_ns + sample->results.window_ns;
+	messages->is_whole = true;
+	messages->traffic_count = 2;
+	sample->traffic[0].call = CRIT_MPI_Recv;
+	fill_volume(&sample->traffic[0].received, 3, 2);
+	sample->traffic[1].call = CRIT_MPI_Send;
+	fill_volume(&sample->traffic[1].sent, 3, 2);
+	messages->pair_count = 1;
+	sample->pairs[0] = (struct crit_pair_row){ 0, 1, 5, 2024, 5, 2024 };
+	messages->communicator_count = 2;
+	set_text(sample->communicators[0].name, CRIT_COMMUNICATOR_BYTES, "MPI_COMM_SELF");
+	sample->communicators[0].kind = CRIT_COMMUNICATOR_SELF;
+	sample->communicators[0].size = 1;
+	sample->communicators[0].parent = UINT32_MAX;
+	set_text(sample->communicators[1].name, CRIT_COMMUNICATOR_BYTES, "MPI_COMM_WORLD");
+	sample->communicators[1].size = 2;
+	sample->communicators[1].known_members = 2;
+	sample->communicators[1].parent = UINT32_MAX;
+	messages->collective_count = 1;
+	messages->last_count = 2;
+	fill_collective(sample);
 }
 
 static void fill_node(struct results_sample *sample)
@@ -41,6 +111,7 @@ static void fill_node(struct results_sample *sample)
 	set_text(node->host, sizeof(node->host), "node1");
 	set_text(node->kernel_release, sizeof(node->kernel_release), "6.1.0-test");
 	node->cpu_count = 2;
+	node->kernel_half = CRIT_HALF_BPF;
 	node->level = CRIT_LEVEL_TRACE;
 	node->has_window = true;
 	node->has_foot = true;
@@ -128,6 +199,7 @@ void results_sample_barriers(struct results_sample *sample)
 	fill_call(&sample->sites[0]);
 	sample->sites[0].pid = 1001;
 	sample->sites[0].site = 0x55d0c0de1234;
+	fill_messages(sample);
 	results->law_count = 2;
 	fill_law(&sample->laws[0], CRIT_UNIT_THREADS, 1200, 100);
 	fill_law(&sample->laws[1], CRIT_UNIT_RANKS, 1200, 100);
@@ -169,4 +241,152 @@ void results_sample_threads(struct results_sample *sample)
 	sample->threads[2].run.waited_for = fix_ms(500);
 	results->law_count = 1;
 	fill_law(&sample->laws[0], CRIT_UNIT_THREADS, 2000, 0);
+}
+
+static struct crit_earnings earned(uint64_t cmetric_ms, uint64_t waited_for_ms, uint64_t waiting_ms)
+{
+	struct crit_earnings run = { .waited_for = fix_ms(waited_for_ms),
+				     .waiting_ns = waiting_ms * MS };
+
+	run.cmetric[CRIT_UNIT_THREADS] = fix_ms(cmetric_ms);
+	run.cmetric[CRIT_UNIT_RANKS] = fix_ms(cmetric_ms);
+	return run;
+}
+
+static void fill_hybrid_thread(struct results_sample *sample, size_t index,
+			       struct crit_earnings run)
+{
+	struct crit_thread_row *thread = &sample->threads[index];
+	struct crit_rank_row *rank = &sample->ranks[index / 2];
+
+	thread->pid = 1000 + (uint32_t)index / 2;
+	thread->tid = thread->pid + 10 * ((uint32_t)index % 2);
+	thread->rank_row = (int32_t)index / 2;
+	set_text(thread->name, sizeof(thread->name), "hybrid");
+	thread->run = run;
+	thread->life_ns = 1000 * MS;
+	for (int s = 0; s < CRIT_STATE_COUNT; s++)
+		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
+			rank->cells.ns[s][c] += thread->cells.ns[s][c];
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++)
+		rank->run.cmetric[unit] += run.cmetric[unit];
+	rank->run.waited_for += run.waited_for;
+	rank->run.waiting_ns += run.waiting_ns;
+	rank->app_threads++;
+	rank->rank = (uint32_t)index / 2;
+	rank->pid = thread->pid;
+	rank->close_ns = 1000 * MS;
+	set_text(rank->world, sizeof(rank->world), "world-a");
+}
+
+static void fill_hybrid_threads(struct results_sample *sample)
+{
+	struct crit_thread_row *t = sample->threads;
+
+	t[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] = 600 * MS;
+	t[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 300 * MS;
+	t[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 100 * MS;
+	t[1].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] = 300 * MS;
+	t[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_WAIT] = 300 * MS;
+	t[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_IDLE] = 400 * MS;
+	t[2].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] = 200 * MS;
+	t[2].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 700 * MS;
+	t[2].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 100 * MS;
+	t[3].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] = 200 * MS;
+	t[3].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_IDLE] = 800 * MS;
+	fill_hybrid_thread(sample, 0, earned(700, 1900, 100));
+	fill_hybrid_thread(sample, 1, earned(100, 100, 700));
+	fill_hybrid_thread(sample, 2, earned(150, 300, 700));
+	fill_hybrid_thread(sample, 3, earned(50, 0, 800));
+}
+
+static void fill_region(struct results_sample *sample, size_t index, uint64_t elapsed_ms)
+{
+	struct crit_region_row *row = &sample->region_rows[index];
+	bool is_parallel = index % 2;
+
+	row->pid = 1000 + (uint32_t)index / 2;
+	row->number = 1 + (uint32_t)is_parallel;
+	row->parent = is_parallel ? (int32_t)index - 1 : -1;
+	row->rank_row = (int32_t)index / 2;
+	row->call = is_parallel ? CRIT_CONSTRUCT_PARALLEL : CRIT_CONSTRUCT_PHASE;
+	row->site = is_parallel ? 0x5000 + 0x1000 * (index / 2) : 0;
+	if (!is_parallel)
+		set_text(row->name, sizeof(row->name), "solve");
+	row->visits = 1;
+	row->elapsed_ns = elapsed_ms * MS;
+	row->team_max = is_parallel ? 2 : 0;
+}
+
+static void fill_hybrid_regions(struct results_sample *sample)
+{
+	static const struct {
+		uint32_t region, thread;
+		uint64_t time_ms, useful_ms, omp_wait_ms, mpi_ms, cmetric_ms, waited_for_ms;
+	} parts[] = {
+		{ 0, 0, 300, 300, 0, 0, 300, 900 },   { 1, 0, 600, 600, 0, 0, 400, 1000 },
+		{ 1, 1, 600, 300, 300, 0, 100, 100 }, { 2, 2, 700, 0, 0, 700, 0, 0 },
+		{ 3, 2, 200, 200, 0, 0, 50, 0 },      { 3, 3, 200, 200, 0, 0, 50, 0 },
+	};
+
+	fill_region(sample, 0, 900);
+	fill_region(sample, 1, 600);
+	fill_region(sample, 2, 900);
+	fill_region(sample, 3, 200);
+	sample->region_rows[1].imbalance_ns = 300 * MS;
+	sample->results.regions.row_count = 4;
+	sample->results.regions.part_count = sizeof(parts) / sizeof(parts[0]);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		sample->region_parts[i] = (struct crit_region_part){
+			.region = parts[i].region,
+			.thread = parts[i].thread,
+			.visits = 1,
+			.time_ns = parts[i].time_ms * MS,
+			.useful_ns = parts[i].useful_ms * MS,
+			.omp_wait_ns = parts[i].omp_wait_ms * MS,
+			.mpi_ns = parts[i].mpi_ms * MS,
+			.run = earned(parts[i].cmetric_ms, parts[i].waited_for_ms,
+				      parts[i].omp_wait_ms + parts[i].mpi_ms),
+		};
+}
+
+static void fill_hybrid_call(struct crit_call_row *row, uint32_t call, uint64_t wait_ms,
+			     int32_t top)
+{
+	row->call = call;
+	row->visits = 1;
+	row->time_ns = wait_ms * MS;
+	row->wait_ns = wait_ms * MS;
+	row->run.waiting_ns = wait_ms * MS;
+	row->top_rank_row = top;
+}
+
+void results_sample_hybrid(struct results_sample *sample)
+{
+	struct crit_results *results = &sample->results;
+
+	memset(sample, 0, sizeof(*sample));
+	point(sample);
+	fill_node(sample);
+	results->has_ranks = true;
+	results->window_ns = 1000 * MS;
+	results->elapsed_ns = 1100 * MS;
+	results->run_id = 3;
+	results->flavour = CRIT_FLAVOUR_MPICH;
+	set_text(results->exe, sizeof(results->exe), "/opt/bin/hybrid");
+	results->rank_count = 2;
+	results->thread_count = 4;
+	fill_hybrid_threads(sample);
+	fill_hybrid_regions(sample);
+	results->call_count = 3;
+	fill_hybrid_call(&sample->calls[0], CRIT_MPI_Recv, 100, 1);
+	fill_hybrid_call(&sample->calls[1], CRIT_MPI_Barrier, 700, 0);
+	fill_hybrid_call(&sample->calls[2], CRIT_CONSTRUCT_IMPLICIT_BARRIER, 300, 0);
+	results->site_count = 1;
+	fill_hybrid_call(&sample->sites[0], CRIT_MPI_Barrier, 700, 0);
+	sample->sites[0].pid = 1001;
+	sample->sites[0].site = 0x6100;
+	results->law_count = 2;
+	fill_law(&sample->laws[0], CRIT_UNIT_THREADS, 1000, 0);
+	fill_law(&sample->laws[1], CRIT_UNIT_RANKS, 1000, 0);
 }

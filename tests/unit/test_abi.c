@@ -2,6 +2,7 @@
 // Sizes and places of everything that reaches a file or another process; a change needs a new
 // version.
 #include <stddef.h>
+#include <string.h>
 
 #include "core/abi_kernel.h"
 #include "core/abi_recording.h"
@@ -44,6 +45,8 @@ static void check_metadata(void)
 	AT(crit_rec_file, boot, 48);
 	AT(crit_rec_file, host, 88);
 	AT(crit_rec_file, run_key, 152);
+	AT(crit_rec_file, perf_status, 360);
+	AT(crit_rec_file, perf_paranoid, 364);
 	AT(crit_rec_file, exe, 368);
 	SIZE(crit_rec_process, 544);
 	AT(crit_rec_process, time_ns, 24);
@@ -157,6 +160,29 @@ static void check_calls(void)
 	CHECK_INT_EQ(CRIT_CLASS_OMP_IDLE, 9);
 }
 
+/* MPI_I… and what is like it begins something and comes back. */
+static void check_immediate(void)
+{
+	static const char *const starts[] = { "MPI_I", "MPI_File_i", "MPI_Comm_idup", "MPI_R",
+					      "MPI_Start" };
+	static const char *const others[] = { "MPI_Init", "MPI_Intercomm_", "MPI_Recv",
+					      "MPI_Reduce", "MPI_Rsend" };
+
+	for (unsigned int call = 1; call < CRIT_CALL_OMP_FIRST; call++) {
+		const char *name = crit_call_name(call);
+		bool is_immediate = false;
+
+		for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+			is_immediate |= strncmp(name, starts[i], strlen(starts[i])) == 0;
+		for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+			is_immediate &= strncmp(name, others[i], strlen(others[i])) != 0;
+		if (is_immediate)
+			CHECK_MSG(crit_call_class(call) == CRIT_CLASS_MPI ||
+					  crit_call_class(call) == CRIT_CLASS_MPI_POLL,
+				  "%s waits", name);
+	}
+}
+
 int main(void)
 {
 	check_chunks();
@@ -166,5 +192,6 @@ int main(void)
 	check_socket();
 	check_tag();
 	check_calls();
+	check_immediate();
 	return check_done();
 }

@@ -63,7 +63,8 @@ static void check_file(int fd, __u64 first_lost)
 static void try_file(void)
 {
 	int fd = memfd_create("recording", MFD_CLOEXEC);
-	struct crit_sink *sink = crit_sink_create(dup(fd));
+	int output = dup(fd);
+	struct crit_sink *sink = crit_sink_create(output);
 	struct crit_writer writer;
 	struct crit_batch batch;
 
@@ -80,8 +81,9 @@ static void try_file(void)
 	CHECK_INT_GT(crit_batch_flush(&batch, &writer, sink), 0);
 	wait_idle(sink);
 	check_file(fd, 7);
+	crit_writer_close(&writer, sink);
 	crit_writer_stop(&writer, 1000);
-	crit_sink_destroy(sink);
+	CHECK_INT_EQ(fcntl(output, F_GETFD), -1);
 	(void)close(fd);
 }
 
@@ -102,8 +104,8 @@ static void try_full(void)
 	CHECK_INT_EQ(sink->last_error, -ENOSPC);
 	CHECK_UINT_EQ(sink->unwritten_kernel, RECORDS);
 	CHECK_INT_GT(sink->write_errors, 0);
+	crit_writer_close(&writer, sink);
 	crit_writer_stop(&writer, 1000);
-	crit_sink_destroy(sink);
 }
 
 int main(void)

@@ -432,64 +432,6 @@ static void check_late_record(void)
 	crit_results_destroy(r);
 }
 
-/* One rank on a node of its own boot, whose monotonic clock is ahead of node 0's by shift_ns. */
-static struct crit_maker *make_node(const char *boot, const char *world, uint32_t rank,
-				    uint64_t shift_ns)
-{
-	struct crit_maker *m = crit_maker_create(NULL);
-	struct crit_kernel_head head = { .time_ns = T0 + shift_ns, .flags = CRIT_KF_RUNNING };
-	struct crit_rec_file file = { .cpu_count = 1,
-				      .start_mono_ns = T0 + shift_ns,
-				      .start_real_ns = 1700000000000000000ull };
-	struct crit_rec_rank record = {
-		.pid = PID, .rank = rank, .size = 2, .open_ns = T0 + shift_ns + 100 * (rank + 1)
-	};
-
-	(void)snprintf(file.boot, sizeof(file.boot), "%s", boot);
-	(void)snprintf(file.host, sizeof(file.host), "node-%s", boot);
-	(void)snprintf(record.world, sizeof(record.world), "%s", world);
-	crit_maker_file(m, file);
-	crit_maker_enrol(m, (struct crit_kernel_enrol){
-				    .head = head, .tid = PID, .tgid = PID, .ns_tid = PID });
-	crit_maker_process(m, (struct crit_rec_process){ .pid = PID,
-							 .ns_pid = PID,
-							 .flavour = CRIT_FLAVOUR_MPICH,
-							 .time_ns = T0 + shift_ns });
-	crit_maker_rank(m, record);
-	crit_maker_close(m, (struct crit_rec_close){
-				    .pid = PID, .close_ns = T0 + shift_ns + 1000 * (rank + 1) });
-	end(m, T0 + shift_ns + 5000);
-	return m;
-}
-
-/* Other boots agree by their wall clocks; a world that opens later is the later one. */
-static void check_clocks_and_worlds(void)
-{
-	struct crit_maker *makers[] = { make_node("b", "late", 1, 7000000000000ull),
-					make_node("a", "early", 0, 0) };
-	struct crit_results *r = NULL;
-	int rc = crit_analysed_makers(makers, 2, CRIT_ACTIVE_DEFAULT, &r);
-
-	CHECK_CASE("two boots, two worlds");
-	if (CHECK_INT_EQ(rc, 0) && r && CHECK_UINT_EQ(r->rank_count, 2)) {
-		const struct crit_rank_row *first = &r->ranks[0], *second = &r->ranks[1];
-
-		CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
-		CHECK_UINT_EQ(r->window_ns, 1900);
-		CHECK_STR_EQ(first->world, "early");
-		CHECK_STR_EQ(second->world, "late");
-		CHECK_UINT_EQ(first->close_ns - first->open_ns, 900);
-		CHECK_UINT_EQ(second->close_ns - second->open_ns, 1800);
-		CHECK_UINT_EQ(second->open_ns - first->open_ns, 100);
-		/* 100 alone, 800 of two, then 1000 alone */
-		CHECK_NEAR(crit_fix_seconds(first->run.cmetric[0]) * 1e9, 100 + 400, 1e-6);
-		CHECK_NEAR(crit_fix_seconds(second->run.cmetric[0]) * 1e9, 400 + 1000, 1e-6);
-	}
-	crit_results_destroy(r);
-	crit_maker_destroy(makers[0]);
-	crit_maker_destroy(makers[1]);
-}
-
 /* A rank whose last session ended and that began another one takes part until the new one's end. */
 static void check_reopened(void)
 {
@@ -515,7 +457,6 @@ static void check_reopened(void)
 
 int main(void)
 {
-	check_clocks_and_worlds();
 	check_reopened();
 	check_lost_switch_in();
 	check_lost_switch_out();

@@ -39,30 +39,60 @@ static void fill_randomly(struct crit_cells *cells, uint64_t window_ns, size_t t
 static void check_identities(const struct crit_efficiency *eff)
 {
 	const double factors[] = {
-		eff->cpu_parallel,      eff->cpu_balance,      eff->cpu_balance_in,
-		eff->cpu_balance_out,   eff->cpu_io,           eff->cpu_oversubscription,
-		eff->cpu_communication, eff->wall_parallel,    eff->wall_balance,
-		eff->wall_balance_in,   eff->wall_balance_out, eff->wall_communication
+		eff->cpu_parallel,           eff->cpu_omp_parallel,      eff->cpu_omp_scheduling,
+		eff->cpu_omp_balance,        eff->cpu_omp_serialization, eff->cpu_balance,
+		eff->cpu_balance_in,         eff->cpu_balance_out,       eff->cpu_io,
+		eff->cpu_oversubscription,   eff->cpu_communication,     eff->wall_parallel,
+		eff->wall_mpi_parallel,      eff->wall_balance,          eff->wall_balance_in,
+		eff->wall_balance_out,       eff->wall_communication,    eff->wall_omp_parallel,
+		eff->wall_omp_serialization, eff->wall_omp_balance,      eff->wall_omp_scheduling
 	};
 
 	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
 		CHECK_MSG(factors[i] >= 0 && factors[i] <= 1, "factor %zu is %g", i, factors[i]);
 	CHECK_NEAR(eff->cpu_parallel,
-		   eff->cpu_balance * eff->cpu_oversubscription * eff->cpu_io *
-			   eff->cpu_communication,
+		   eff->cpu_omp_parallel * eff->cpu_balance * eff->cpu_oversubscription *
+			   eff->cpu_io * eff->cpu_communication,
+		   EXACT);
+	CHECK_NEAR(eff->cpu_omp_parallel,
+		   eff->cpu_omp_scheduling * eff->cpu_omp_balance * eff->cpu_omp_serialization,
 		   EXACT);
 	CHECK_NEAR(eff->cpu_balance, eff->cpu_balance_in * eff->cpu_balance_out, EXACT);
-	CHECK_NEAR(eff->wall_parallel, eff->wall_balance * eff->wall_communication, EXACT);
+	CHECK_NEAR(eff->wall_mpi_parallel, eff->wall_balance * eff->wall_communication, EXACT);
 	CHECK_NEAR(eff->wall_balance, eff->wall_balance_in * eff->wall_balance_out, EXACT);
+	CHECK_NEAR(eff->wall_omp_parallel,
+		   eff->wall_omp_serialization * eff->wall_omp_balance * eff->wall_omp_scheduling,
+		   EXACT);
+	CHECK(eff->wall_parallel <= eff->wall_omp_parallel + EXACT);
+}
+
+/* Of a rank's idle time, some in regions, and some of the rest while it is in MPI. */
+static void idle_randomly(struct crit_rank_row *rank, int32_t row, struct crit_region_row *region)
+{
+	struct crit_usage usage;
+	uint64_t left_ns;
+
+	crit_usage_of(&rank->cells, &usage);
+	left_ns = usage.omp_wait_ns;
+	*region = (struct crit_region_row){ .rank_row = row };
+	region->scheduling_ns = next_random(left_ns + 1);
+	left_ns -= region->scheduling_ns;
+	region->imbalance_ns = next_random(left_ns + 1);
+	left_ns -= region->imbalance_ns;
+	rank->idle_in_mpi_ns = next_random(left_ns + 1);
+	if (usage.mpi_ns < rank->idle_in_mpi_ns)
+		rank->idle_in_mpi_ns = usage.mpi_ns;
 }
 
 static void test_identities(void)
 {
 	static struct results_sample sample;
+	struct crit_region_row regions[SAMPLE_RANKS_MAX];
 	struct crit_efficiency eff;
 
 	for (int round = 0; round < 500; round++) {
 		results_sample_barriers(&sample);
+		sample.results.regions.rows = regions;
 		sample.results.window_ns = 1 + next_random(1000000);
 		sample.results.rank_count = 1 + next_random(SAMPLE_RANKS_MAX);
 		sample.results.node_count = 2;
@@ -70,7 +100,9 @@ static void test_identities(void)
 			fill_randomly(&sample.ranks[i].cells, sample.results.window_ns,
 				      next_random(4));
 			sample.ranks[i].node = (uint32_t)next_random(2);
+			idle_randomly(&sample.ranks[i], (int32_t)i, &regions[i]);
 		}
+		sample.results.regions.row_count = sample.results.rank_count;
 		CHECK_CASE("round %d", round);
 		crit_efficiency_of(&sample.results, &eff);
 		CHECK(eff.is_valid);
@@ -93,7 +125,12 @@ static void test_barriers(void)
 	CHECK_NEAR(eff.cpu_balance_out, 1, 0);
 	CHECK_NEAR(eff.cpu_communication, 1.2 / 1.3, EXACT);
 	CHECK_NEAR(eff.wall_parallel, 0.8 / 1.3, EXACT);
+	CHECK_NEAR(eff.wall_mpi_parallel, 0.8 / 1.3, EXACT); /* no OpenMP: the same */
 	CHECK_NEAR(eff.wall_balance, 0.8 / 1.2, EXACT);
+	CHECK(!eff.has_omp);
+	CHECK_NEAR(eff.cpu_omp_parallel, 1, 0);
+	CHECK_NEAR(eff.wall_omp_parallel, 1, 0);
+	CHECK_NEAR(eff.balanced_ns, 1.3e9 * 0.8 / 1.2, 1);
 }
 
 /* What wall-clock tools call useful: a preempted rank looks busy, CPU-true books it as OS. */

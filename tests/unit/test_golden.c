@@ -7,6 +7,7 @@
 #include "core/call.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
+#include "tests/lib/maker_constructs.h"
 #include "tests/lib/synthetic.h"
 
 #define T0 5000000000ull
@@ -100,6 +101,18 @@ static void make_work(struct crit_maker *m, uint32_t stream)
 						  .count = 100,
 						  .gap_sum_ns = 9000,
 						  .site = 0x401000 });
+	head.time_ns = T0 + 70000;
+	head.flags = CRIT_KF_PREEMPTED;
+	crit_maker_taken(m, (struct crit_kernel_taken){
+				    .switched = { .head = head,
+						  .prev_tid = 200,
+						  .prev_tag = crit_maker_tag(m, stream) },
+				    .taker_tid = 300,
+				    .taker_tgid = 300,
+				    .taker_comm = "hog" });
+	head.time_ns = T0 + 75000;
+	head.flags = 0;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = 200 });
 }
 
 static void make_end(struct crit_maker *m, uint32_t stream)
@@ -162,6 +175,64 @@ static void print_earnings(FILE *out, const struct crit_earnings *e)
 		crit_fix_seconds(e->waited_for), (unsigned long long)e->waiting_ns);
 }
 
+/* A rank of two threads: a phase, in it a parallel region, in that a lock; then an MPI call. */
+static struct crit_maker *make_teams(void)
+{
+	static const char phase[] = "time step with a name of two slots";
+	const struct crit_maker_construct spans[] = {
+		{ CRIT_CONSTRUCT_PHASE, 1, 0, 0 },
+		{ CRIT_CONSTRUCT_PARALLEL, 2, 0x401000, CRIT_INSTANCE_PRIMARY | 2ull << 48 | 1 },
+		{ CRIT_CONSTRUCT_PARALLEL, 2, 0x401000, 1 },
+		{ CRIT_CONSTRUCT_LOCK_WAIT, 2, 0x401010, 0xabc0 },
+		{ CRIT_CONSTRUCT_IMPLICIT_BARRIER, 2, 0x401020, 0 },
+	};
+	struct crit_maker *m = crit_maker_create(NULL);
+	uint32_t main_stream, worker;
+
+	crit_maker_file(m, (struct crit_rec_file){ .cpu_count = 2,
+						   .level = CRIT_LEVEL_TRACE,
+						   .kernel_status = -1,
+						   .start_mono_ns = T0,
+						   .host = "golden" });
+	crit_maker_process(m,
+			   (struct crit_rec_process){ .pid = 200, .ns_pid = 200, .time_ns = T0 });
+	crit_maker_rank(m, (struct crit_rec_rank){ .pid = 200, .size = 1, .open_ns = T0 });
+	main_stream = crit_maker_stream(
+		m, (struct crit_rec_stream){ .pid = 200, .ns_tid = 200, .claim_ns = T0 });
+	worker = crit_maker_stream(
+		m,
+		(struct crit_rec_stream){ .pid = 200, .ns_tid = 201, .stripe = 1, .claim_ns = T0 });
+	crit_maker_worker(m, worker, T0);
+	crit_maker_region(m, main_stream,
+			  (struct crit_slot_region){ .call = CRIT_CONSTRUCT_PHASE, .region = 1 },
+			  phase);
+	crit_maker_construct(m, main_stream, T0 + 1000, spans[0]);
+	crit_maker_region(m, main_stream,
+			  (struct crit_slot_region){ .site = 0x401000,
+						     .call = CRIT_CONSTRUCT_PARALLEL,
+						     .region = 2,
+						     .parent = 1 },
+			  NULL);
+	crit_maker_construct(m, main_stream, T0 + 2000, spans[1]);
+	crit_maker_construct(m, worker, T0 + 2500, spans[2]);
+	crit_maker_construct(m, worker, T0 + 3000, spans[3]);
+	crit_maker_leave(m, worker, T0 + 4000, CRIT_CONSTRUCT_LOCK_WAIT);
+	crit_maker_release(m, worker, T0 + 4500, CRIT_CONSTRUCT_LOCK_WAIT, 0xabc0);
+	crit_maker_construct(m, worker, T0 + 6000, spans[4]);
+	crit_maker_construct(m, main_stream, T0 + 9000, spans[4]);
+	crit_maker_leave(m, main_stream, T0 + 9000, CRIT_CONSTRUCT_IMPLICIT_BARRIER);
+	crit_maker_leave(m, main_stream, T0 + 9000, CRIT_CONSTRUCT_PARALLEL);
+	crit_maker_enter_at(m, main_stream, T0 + 10000, CRIT_MPI_Barrier, 0x402000);
+	crit_maker_leave(m, main_stream, T0 + 12000, CRIT_MPI_Barrier);
+	crit_maker_leave(m, main_stream, T0 + 13000, CRIT_CONSTRUCT_PHASE);
+	crit_maker_leave(m, worker, T0 + 14000, CRIT_CONSTRUCT_IMPLICIT_BARRIER);
+	crit_maker_leave(m, worker, T0 + 14000, CRIT_CONSTRUCT_PARALLEL);
+	crit_maker_stream_end(m, worker, (struct crit_rec_stream_end){ .release_ns = T0 + 15000 });
+	crit_maker_close(m, (struct crit_rec_close){ .pid = 200, .close_ns = T0 + 15000 });
+	crit_maker_gone(m, (struct crit_rec_gone){ .pid = 200, .time_ns = T0 + 16000 });
+	return m;
+}
+
 static void print_cells(FILE *out, const struct crit_cells *cells)
 {
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
@@ -170,6 +241,32 @@ static void print_cells(FILE *out, const struct crit_cells *cells)
 				fprintf(out, "  cell %d %s %llu\n", state,
 					crit_class_name((enum crit_span_class) class),
 					(unsigned long long)cells->ns[state][class]);
+}
+
+static void print_regions(FILE *out, const struct crit_results *r)
+{
+	for (size_t i = 0; i < r->regions.row_count; i++) {
+		const struct crit_region_row *row = &r->regions.rows[i];
+
+		fprintf(out, "region %u of %u in %d: %s 0x%llx \"%s\" visits %llu elapsed %llu",
+			row->number, row->pid, row->parent, crit_call_name(row->call),
+			(unsigned long long)row->site, row->name, (unsigned long long)row->visits,
+			(unsigned long long)row->elapsed_ns);
+		fprintf(out, " team %u scheduling %llu imbalance %llu\n", row->team_max,
+			(unsigned long long)row->scheduling_ns,
+			(unsigned long long)row->imbalance_ns);
+		for (size_t j = row->first_part; j < row->first_part + row->part_count; j++) {
+			const struct crit_region_part *part = &r->regions.parts[j];
+
+			fprintf(out, "  thread %u visits %llu time %llu useful %llu wait %llu",
+				r->threads[part->thread].tid, (unsigned long long)part->visits,
+				(unsigned long long)part->time_ns,
+				(unsigned long long)part->useful_ns,
+				(unsigned long long)part->omp_wait_ns);
+			fprintf(out, " mpi %llu", (unsigned long long)part->mpi_ns);
+			print_earnings(out, &part->run);
+		}
+	}
 }
 
 static void print_results(FILE *out, const struct crit_results *r)
@@ -198,6 +295,7 @@ static void print_results(FILE *out, const struct crit_results *r)
 			(unsigned long long)c->wait_ns);
 		print_earnings(out, &c->run);
 	}
+	print_regions(out, r);
 	for (size_t i = 0; i < r->law_count; i++)
 		fprintf(out, "law %d %d cmetric %.12g stall %.12g active %llu\n",
 			(int)r->laws[i].unit, (int)r->laws[i].scope,
@@ -271,6 +369,7 @@ int main(int argc, char **argv)
 	bool is_written = argc > 1 && !strcmp(argv[1], "--write");
 
 	check_golden("every", make_every(), is_written);
+	check_golden("teams", make_teams(), is_written);
 	check_golden("synthetic", make_synthetic(), is_written);
 	return check_done();
 }

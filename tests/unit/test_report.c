@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/region_writers.h"
+#include "cli/screen.h"
 #include "cli/writers.h"
 #include "core/abi_shim.h"
 #include "core/err.h"
@@ -24,13 +26,30 @@ static struct results_sample sample;
 static struct crit_summary summary;
 static struct crit_sites sites;
 
+/* All code is one line, wherever it was loaded. */
+static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
+		       struct crit_place *ret_place)
+{
+	(void)user;
+	(void)node;
+	(void)pid;
+	*ret_place = (struct crit_place){ .module = "/opt/bin/hybrid",
+					  .offset = address & 0xfff,
+					  .function = "step",
+					  .file = "/src/stencil.c",
+					  .line = 42 };
+}
+
+static const struct crit_region_finder finder = { .find = find_place };
+
 static void summarise(void)
 {
 	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd",
-						      .sites = &sites };
+						      .sites = &sites,
+						      .finder = &finder };
 
 	crit_sites_fini(&sites);
-	CHECK_INT_EQ(crit_sites_init(&sites, NULL, 0, &sample.results, NULL), 0);
+	CHECK_INT_EQ(crit_sites_init(&sites, NULL, &sample.results), 0);
 	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
 }
 
@@ -131,6 +150,61 @@ static void test_golden(void)
 	check_screen();
 	text = text_of(false);
 	compare_golden("threads.txt", text);
+	free(text);
+	crit_summary_fini(&summary);
+}
+
+static void test_golden_hybrid(void)
+{
+	char *text;
+	size_t size = 0;
+	FILE *out;
+
+	results_sample_hybrid(&sample);
+	/* who takes a CPU is hidden, unless it is perf events that cannot say */
+	sample.results.rival_count = 1;
+	sample.rivals[0] = (struct crit_rival_row){
+		.by_thread = -1, .kind = CRIT_RIVAL_HIDDEN, .count = 103, .lost_ns = 400000000
+	};
+	summarise();
+	CHECK(strstr(summary.preempted_note, "(100%) by another user's program, 103 times"));
+	crit_summary_fini(&summary);
+	sample.nodes[0].kernel_half = CRIT_HALF_PERF;
+	summarise();
+	CHECK(strstr(summary.preempted_note, "(100%) by somebody perf events do not name, 103"));
+	crit_summary_fini(&summary);
+	sample.nodes[0].kernel_half = CRIT_HALF_BPF;
+
+	sample.results.rival_count = 2;
+	sample.rivals[0] = (struct crit_rival_row){ .by_thread = -1,
+						    .kind = CRIT_RIVAL_STRANGER,
+						    .tid = 812,
+						    .name = "stress",
+						    .count = 103,
+						    .lost_ns = 400000000 };
+	sample.rivals[1] =
+		(struct crit_rival_row){ .by_thread = 2, .count = 2, .lost_ns = 10000000 };
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CRITICAL);
+	CHECK(strstr(summary.sentence, "Rank 0 on node1"));
+	CHECK(strstr(summary.sentence, "its thread 1000 (hybrid)"));
+	CHECK(strstr(summary.sentence, "step stencil.c:42"));
+	CHECK(strstr(summary.sentence, "MPI_Barrier"));
+	CHECK(strstr(summary.preempted_note, "rank 0 had work to do for 0.410 s"));
+	CHECK(strstr(summary.preempted_note, "0.400 s of that (98%) by stress (tid 812), 103"));
+	check_screen();
+	text = text_of(false);
+	compare_golden("hybrid.txt", text);
+	free(text);
+	out = open_memstream(&text, &size);
+	CHECK_INT_EQ(crit_write_json(out, &summary), 0);
+	(void)fclose(out);
+	compare_golden("hybrid.json", text);
+	free(text);
+	out = open_memstream(&text, &size);
+	crit_write_regions_csv(out, &summary);
+	(void)fclose(out);
+	compare_golden("hybrid.csv", text);
 	free(text);
 	crit_summary_fini(&summary);
 }
@@ -259,13 +333,61 @@ static void test_may_wait(void)
 	crit_summary_fini(&summary);
 }
 
+static void lose_kernel_half(enum crit_kernel_half half, int perf_status, int paranoid)
+{
+	sample.nodes[0].kernel_half = half;
+	sample.nodes[0].kernel_status = -EPERM;
+	sample.nodes[0].perf_status = perf_status;
+	sample.nodes[0].perf_paranoid = paranoid;
+}
+
+/* Without privileges the first lines say what is approximate or missing, and what mends it. */
+static void test_without_privileges(void)
+{
+	static const char setcap[] = "mend it: sudo setcap cap_bpf,cap_perfmon+ep /opt/bin/critd";
+	static const struct {
+		enum crit_kernel_half half;
+		int perf_status, paranoid;
+		const char *mode, *missing, *sysctl;
+	} rows[] = {
+		{ CRIT_HALF_PERF, 1, 2, "mode: approximate;",
+		  "missing: wakeups on node1: approximate without privileges", NULL },
+		{ CRIT_HALF_NONE, -EACCES, 3, "mode: shims only;",
+		  "missing: an approximate kernel half on node1: kernel.perf_event_paranoid is 3\n",
+		  "mend it: sudo sysctl kernel.perf_event_paranoid=2\n" },
+		{ CRIT_HALF_NONE, -EPERM, 2, "mode: shims only;", "no perf events: Operation",
+		  NULL },
+		{ CRIT_HALF_NONE, -EMFILE, 2, "mode: shims only;", "mend it: ulimit -n <more>\n",
+		  NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text;
+
+		CHECK_CASE("row %zu", i);
+		results_sample_barriers(&sample);
+		lose_kernel_half(rows[i].half, rows[i].perf_status, rows[i].paranoid);
+		summarise();
+		CHECK(!summary.is_incomplete);
+		text = text_of(true);
+		CHECK(strstr(text, rows[i].mode) != NULL);
+		CHECK(strstr(text, rows[i].missing) != NULL);
+		CHECK(strstr(text, setcap) != NULL);
+		CHECK((strstr(text, "sysctl") != NULL) == (rows[i].sysctl != NULL));
+		CHECK(!rows[i].sysctl || strstr(text, rows[i].sysctl) != NULL);
+		free(text);
+		check_screen();
+		crit_summary_fini(&summary);
+	}
+}
+
 /* Everything that can be lost at once still fits the screen, and says so by its exit code. */
 static void test_missing(void)
 {
 	char *text;
 
 	results_sample_barriers(&sample);
-	sample.nodes[0].kernel_status = -EPERM;
+	lose_kernel_half(CRIT_HALF_NONE, 0, 0);
 	summarise();
 	CHECK_INT_EQ(summary.mode, CRIT_MODE_SHIMS_ONLY);
 	CHECK(!summary.is_incomplete);
@@ -275,6 +397,8 @@ static void test_missing(void)
 	free(text);
 	crit_summary_fini(&summary);
 
+	results_sample_hybrid(&sample); /* a full screen without that */
+	sample.nodes[0].kernel_status = -EPERM;
 	sample.nodes[0].cap_ns = sample.results.window_begin_ns + 1000;
 	sample.nodes[0].output_error = -ENOSPC;
 	memset(&sample.results.losses, 1, sizeof(sample.results.losses));
@@ -313,7 +437,7 @@ static void test_exit_code_of_each_loss(void)
 static void test_nothing(void)
 {
 	results_sample_threads(&sample);
-	sample.nodes[0].kernel_status = -EPERM;
+	lose_kernel_half(CRIT_HALF_NONE, 0, 0);
 	summarise();
 	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_NOTHING);
 	CHECK(strstr(summary.sentence, "Nothing to judge") != NULL);
@@ -362,9 +486,12 @@ static void test_foreign_names(void)
 
 static int count_files(const char *directory)
 {
-	static const char *const names[] = { "report.txt",    "report.json",    "ranks.csv",
-					     "threads.csv",   "report.txt.tmp", "report.json.tmp",
-					     "ranks.csv.tmp", "threads.csv.tmp" };
+	static const char *const names[] = {
+		"report.txt",       "report.json",         "ranks.csv",      "threads.csv",
+		"messages.csv",     "collectives.csv",     "report.txt.tmp", "report.json.tmp",
+		"regions.csv",      "regions.csv.tmp",     "ranks.csv.tmp",  "threads.csv.tmp",
+		"messages.csv.tmp", "collectives.csv.tmp",
+	};
 	int count = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -390,7 +517,7 @@ static void test_output(void)
 	results_sample_barriers(&sample);
 	summarise();
 	CHECK_INT_EQ(crit_write_all(fd, directory, &summary, &err), 0);
-	CHECK_INT_EQ(count_files(directory), 4);
+	CHECK_INT_EQ(count_files(directory), 7);
 	/* A directory in the place of the last file: nothing is left half-written. */
 	(void)snprintf(path, sizeof(path), "%s/report.json.tmp", directory);
 	CHECK_INT_EQ(mkdir(path, 0700), 0);
@@ -410,11 +537,13 @@ static void test_output(void)
 int main(void)
 {
 	test_golden();
+	test_golden_hybrid();
 	test_required_keys();
 	test_communication();
 	test_even();
 	test_group();
 	test_may_wait();
+	test_without_privileges();
 	test_missing();
 	test_exit_code_of_each_loss();
 	test_nothing();

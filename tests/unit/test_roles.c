@@ -2,8 +2,10 @@
 // Who counts, by what name, and for how long: roles, exec, tags, counters, cuts, refusals.
 #include <errno.h>
 
+#include "analysis/efficiency.h"
 #include "core/call.h"
 #include "tests/lib/acts.h"
+#include "tests/lib/maker_constructs.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -35,6 +37,57 @@ static struct crit_maker *make_launched(uint32_t *ret_stream)
 	crit_maker_enter(m, *ret_stream, 9 * MS, CRIT_MPI_Init);
 	crit_maker_leave(m, *ret_stream, 10 * MS, CRIT_MPI_Init);
 	return m;
+}
+
+/*
+ * What perf events tell: a thread that slept is on its CPU all at once; no tag says who was born in
+ * MPI, the time does; children are named as their creator until they say more.
+ */
+static void test_perf_half(void)
+{
+	struct crit_maker *m = crit_maker_create(NULL);
+	struct crit_kernel_fork child = { .head = { .time_ns = 9500000 },
+					  .parent_tid = ROOT,
+					  .parent_tgid = ROOT,
+					  .tid = 101,
+					  .tgid = ROOT };
+	struct crit_kernel_enrol name = {
+		.head = { .time_ns = 13 * MS }, .tid = 102, .tgid = ROOT, .comm = "worker"
+	};
+	struct crit_results *r;
+	uint32_t stream;
+
+	crit_maker_file(m, (struct crit_rec_file){ .kernel_status = -EPERM, .perf_status = 1 });
+	crit_maker_enrol(m, (struct crit_kernel_enrol){
+				    .head = { .time_ns = 9 * MS, .flags = CRIT_KF_RUNNING },
+				    .tid = ROOT,
+				    .tgid = ROOT,
+				    .comm = "solver" });
+	crit_maker_fork(m, child);
+	child.head.time_ns = 11 * MS;
+	child.tid = 102;
+	crit_maker_fork(m, child);
+	crit_act_in(m, 12 * MS, 102, 1);
+	crit_maker_enrol(m, name);
+	crit_act_out(m, 14 * MS, 102, 1, CRIT_ACT_SLEEPING);
+	crit_act_in(m, 16 * MS, 102, 1);
+	crit_act_out(m, 18 * MS, 102, 1, 0);
+	crit_act_in(m, 19 * MS, 102, 0);
+	stream = crit_act_rank(m, ROOT, 0, 10 * MS);
+	crit_act_close(m, ROOT, stream, 20 * MS);
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_KERNEL);
+	CHECK_INT_EQ(r->nodes[0].kernel_half, CRIT_HALF_PERF);
+	CHECK_UINT_EQ(r->losses.unmatched_switches, 0);
+	CHECK_UINT_EQ(r->losses.unknown_ns, 0);
+	CHECK_UINT_EQ(r->losses.tag_stale, 0);
+	CHECK_INT_EQ(crit_act_thread(r, 101)->role, CRIT_THREAD_SERVICE);
+	CHECK_STR_EQ(crit_act_thread(r, 101)->name, "solver");
+	CHECK_INT_EQ(crit_act_thread(r, 102)->role, CRIT_THREAD_APP);
+	CHECK_STR_EQ(crit_act_thread(r, 102)->name, "worker");
+	CHECK_UINT_EQ(crit_cells_state(&crit_act_thread(r, 102)->cells, CRIT_STATE_RUNNABLE), MS);
+	CHECK_UINT_EQ(crit_cells_state(&crit_act_thread(r, 102)->cells, CRIT_STATE_BLOCKED),
+		      3 * MS);
+	crit_results_destroy(r);
 }
 
 static void test_roles(void)
@@ -74,6 +127,38 @@ static void test_caller_is_no_service(void)
 	crit_act_end(m, 21 * MS, 200, 200, 1);
 	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_INT_EQ(crit_act_thread(r, 201)->role, CRIT_THREAD_APP);
+	crit_results_destroy(r);
+}
+
+/* OpenMP's workers born in MPI are the program's, told by a slot or, without a stripe, by a tag. */
+static void test_worker_is_no_service(void)
+{
+	uint32_t stream;
+	struct crit_maker *m = make_launched(&stream);
+	uint32_t own = crit_maker_stream(
+		m, (struct crit_rec_stream){
+			   .pid = 200, .ns_tid = 201, .stripe = 1, .claim_ns = 13 * MS });
+	struct crit_results *r;
+
+	crit_maker_worker(m, own, 13 * MS);
+	crit_act_close(m, 200, stream, 20 * MS);
+	crit_act_end(m, 21 * MS, 200, 200, 1);
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_INT_EQ(crit_act_thread(r, 201)->role, CRIT_THREAD_APP);
+	crit_results_destroy(r);
+	m = make_launched(&stream);
+	crit_maker_switch(m, (struct crit_kernel_switch){
+				     .head = { .time_ns = 15 * MS, .cpu = 2, .state = 1 },
+				     .prev_tid = 201,
+				     .prev_tag = crit_tag_pack(0, 0, 0, CRIT_CLASS_OMP_IDLE, 0) });
+	crit_act_close(m, 200, stream, 20 * MS);
+	crit_act_end(m, 21 * MS, 200, 200, 1);
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_INT_EQ(crit_act_thread(r, 201)->role, CRIT_THREAD_APP);
+	CHECK_UINT_EQ(
+		crit_act_thread(r, 201)->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_IDLE],
+		crit_act_thread(r, 201)->death_ns - 15 * MS -
+			crit_act_thread(r, 201)->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_SETUP]);
 	crit_results_destroy(r);
 }
 
@@ -196,6 +281,21 @@ static void test_tag_only(void)
 	crit_results_destroy(r);
 }
 
+/* Without the kernel half critd's own count is all that is known of threads without a stripe. */
+static void test_no_stripe(void)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	struct crit_results *r;
+	uint32_t stream = crit_act_rank(m, ROOT, 0, 10 * MS);
+
+	crit_act_close(m, ROOT, stream, 18 * MS);
+	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = 19 * MS, .no_stripe = 3 });
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_UINT_EQ(r->losses.no_stripe_threads, 3);
+	CHECK_UINT_EQ(r->losses.shim_spans, 0);
+	crit_results_destroy(r);
+}
+
 /* Level profile: calls without spans are counted, short waits folded. */
 static void test_counters(void)
 {
@@ -207,7 +307,8 @@ static void test_counters(void)
 		  .call = CRIT_MPI_Recv,
 		  .count = 5,
 		  .folded_count = 5,
-		  .folded_ns = 900 },
+		  .folded_ns = 900,
+		  .polled_count = 8 },
 	};
 	struct crit_results *r;
 
@@ -222,6 +323,7 @@ static void test_counters(void)
 		CHECK_UINT_EQ(r->calls[1].visits, 6);
 		CHECK_UINT_EQ(r->calls[1].folded_visits, 5);
 		CHECK_UINT_EQ(r->calls[1].folded_ns, 900);
+		CHECK_UINT_EQ(r->calls[1].polled_calls, 8);
 		CHECK_UINT_EQ(r->calls[1].time_ns, MS);
 	}
 	crit_results_destroy(r);
@@ -246,11 +348,14 @@ static void test_kernel_rule_needs_kernel(void)
 int main(void)
 {
 	test_roles();
+	test_perf_half();
 	test_caller_is_no_service();
+	test_worker_is_no_service();
 	test_window_cuts_lives();
 	test_exec();
 	test_tag_orders_switch_and_span();
 	test_tag_only();
+	test_no_stripe();
 	test_counters();
 	test_kernel_rule_needs_kernel();
 	return check_done();

@@ -28,6 +28,15 @@ static void try_trust(void)
 	CHECK(!crit_sched_is_trusted(1000, 1000, 1000, 2)); /* dumpable by root only */
 }
 
+static void try_names(void)
+{
+	CHECK_CASE("names");
+	CHECK(crit_sched_may_name(1000, 1000));
+	CHECK(crit_sched_may_name(0, 1000));
+	CHECK(!crit_sched_may_name(1001, 1000));
+	CHECK(!crit_sched_may_name(1000, 0));
+}
+
 static void try_children(void)
 {
 	CHECK_CASE("children");
@@ -43,6 +52,7 @@ int main(void)
 {
 	try_states();
 	try_trust();
+	try_names();
 	try_children();
 	return check_done();
 }

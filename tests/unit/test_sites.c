@@ -2,9 +2,11 @@
 /* Call sites: one line of two ranks loaded at different addresses is one site; no map, no name. */
 #include "cli/sites.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include "core/call.h"
+#include "core/err.h"
 #include "tests/lib/check.h"
 #include "tests/lib/recording_maker.h"
 #include "tests/unit/results_sample.h"
@@ -19,6 +21,14 @@ static const char maps_1001[] =
 	"56aa00001000-56aa00009000 r-xp 00001000 08:01 11  /opt/bin/solver\n"
 	"00400000-00500000 r-xp 00000000 08:01 13          /opt/bin/fixed\n";
 
+/* At two times something else at the same place, and a last line that was cut. */
+static const char maps_1002[] = "00400000-00500000 r-xp 00000000 08:01 13          /opt/bin/fixed\n"
+				"00600000-00700000 r-xp 00000000 08:01 14          /opt/lib/a.so\n";
+static const char maps_1002_later[] =
+	"00400000-00500000 r-xp 00000000 08:01 13          /opt/bin/fixed\n"
+	"00580000-00680000 r-xp 00000000 08:01 15          /opt/lib/b.so\n"
+	"00800000-00900000 r-xp 00000000 08:01 16          /opt/lib/cu";
+
 static void write_recording(const char *path)
 {
 	struct crit_maker *maker = crit_maker_create(&(struct crit_maker_options){ 0 });
@@ -26,6 +36,8 @@ static void write_recording(const char *path)
 	crit_maker_file(maker, (struct crit_rec_file){ .host = "node1" });
 	crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 1000 }, maps_1000);
 	crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 1001 }, maps_1001);
+	crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 1002 }, maps_1002);
+	crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 1002 }, maps_1002_later);
 	crit_maker_foot(maker, (struct crit_rec_foot){ 0 });
 	crit_maker_write(maker, path);
 	crit_maker_destroy(maker);
@@ -42,8 +54,9 @@ static void test_merge(const char *path)
 {
 	static struct results_sample sample;
 	struct crit_sites sites = { 0 };
+	struct crit_symbols *symbols = NULL;
 	struct crit_err err = { { 0 } };
-	char text[22];
+	char text[PATH_MAX];
 
 	results_sample_barriers(&sample);
 	place(&sample, 1, 1001, 0x56aa000014c1);
@@ -51,23 +64,72 @@ static void test_merge(const char *path)
 	place(&sample, 3, 1001, 0x7f0000000010); /* mapped in the other process only */
 	place(&sample, 0, 1000, 0x5555000014c1);
 	sample.results.site_count = 4;
-	if (!CHECK_INT_EQ(crit_sites_init(&sites, &path, 1, &sample.results, &err), 0))
+	if (!CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, &symbols, &err), 0) ||
+	    !CHECK_INT_EQ(crit_sites_init(&sites, symbols, &sample.results), 0))
 		return;
 	CHECK_INT_EQ(sites.row_count, 3);
-	CHECK_STR_EQ(sites.rows[0].module, "/opt/bin/solver");
-	CHECK_UINT_EQ(sites.rows[0].offset, 0x14c1);
+	CHECK_STR_EQ(sites.rows[0].place.module, "/opt/bin/solver");
+	CHECK_UINT_EQ(sites.rows[0].place.offset, 0x14c1);
 	CHECK_INT_EQ(sites.rows[0].process_count, 2);
 	CHECK_UINT_EQ(sites.rows[0].visits, 160);
 	CHECK_NEAR(crit_fix_seconds(sites.rows[0].stall), 0.2, 1e-12);
-	CHECK_STR_EQ(crit_site_text(sites.rows[0].module, sites.rows[0].offset, text, sizeof(text)),
-		     "solver+0x14c1");
-	CHECK(sites.rows[1].module == NULL);
-	CHECK_UINT_EQ(sites.rows[1].offset, 0x7f0000000010);
-	CHECK_STR_EQ(sites.rows[2].module, "/opt/bin/fixed");
-	CHECK_UINT_EQ(sites.rows[2].offset, 0x401234); /* not position-independent: as it stands */
+	CHECK_STR_EQ(crit_place_text(&sites.rows[0].place, text, sizeof(text)), "solver+0x14c1");
+	CHECK(sites.rows[1].place.module == NULL);
+	CHECK_UINT_EQ(sites.rows[1].place.offset, 0x7f0000000010);
+	CHECK_STR_EQ(sites.rows[2].place.module, "/opt/bin/fixed");
+	CHECK_UINT_EQ(sites.rows[2].place.offset,
+		      0x401234); /* not position-independent: as it stands */
+	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 2);
+	CHECK_STR_EQ(text, "/opt/bin/solver cannot be opened");
 	crit_sites_fini(&sites);
-	CHECK_STR_EQ(crit_site_text("/a/very_long_program_name", 0x14c1, text, sizeof(text)),
-		     "very_long_prog+0x14c1");
+	crit_symbols_destroy(symbols);
+}
+
+static void test_times(const char *path)
+{
+	static const struct {
+		uint64_t address;
+		const char *module;
+	} cases[] = {
+		{ 0x400001, "/opt/bin/fixed" }, { 0x400000, NULL }, { 0x500000, "/opt/bin/fixed" },
+		{ 0x580001, "/opt/lib/b.so" },  { 0x600001, NULL }, /* two claim it */
+		{ 0x680001, "/opt/lib/a.so" },  { 0x700001, NULL }, { 0x800001, NULL },
+	};
+	struct crit_symbols *symbols = NULL;
+	struct crit_err err;
+
+	if (!CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, &symbols, &err), 0))
+		return;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct crit_place place;
+
+		CHECK_CASE("%#llx", (unsigned long long)cases[i].address);
+		crit_symbols_find(symbols, 0, 1002, cases[i].address, &place);
+		CHECK_STR_EQ(place.module, cases[i].module);
+	}
+	CHECK_CASE("%s", "");
+	crit_symbols_destroy(symbols);
+}
+
+static void test_text(void)
+{
+	const struct crit_place line = { .module = "/bin/solver",
+					 .function = "exchange(double*)",
+					 .file = "/src/a_solver.c",
+					 .line = 42 };
+	const struct crit_place symbol = { .module = "/bin/solver",
+					   .function = "exchange",
+					   .function_offset = 0x1c };
+	const struct crit_place offset = { .module = "/a/very_long_program_name",
+					   .offset = 0x14c1 };
+	const struct crit_place bare = { .offset = 0x7f0000000010 };
+	char text[22];
+
+	CHECK_STR_EQ(crit_place_text(&line, text, sizeof(text)), "exchang a_solver.c:42");
+	CHECK_STR_EQ(crit_place_text(&line, text, 10), "lver.c:42");
+	CHECK_STR_EQ(crit_place_text(&symbol, text, sizeof(text)), "exchange+0x1c");
+	CHECK_STR_EQ(crit_place_text(&offset, text, sizeof(text)), "very_long_prog+0x14c1");
+	CHECK_STR_EQ(crit_place_text(&bare, text, sizeof(text)), "0x7f0000000010");
 }
 
 int main(void)
@@ -80,6 +142,8 @@ int main(void)
 	close(fd);
 	write_recording(path);
 	test_merge(path);
+	test_times(path);
+	test_text();
 	(void)unlink(path);
 	return check_done();
 }

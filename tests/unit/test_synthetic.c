@@ -35,6 +35,28 @@ static void check_results(const struct crit_synthetic *spec, const struct crit_r
 	CHECK(events >= crit_synthetic_events(spec));
 }
 
+static void check_messages(const struct crit_synthetic *spec, const struct crit_results *r)
+{
+	const struct crit_message_results *m = &r->messages;
+	uint32_t ranks = spec->nodes * spec->ranks;
+	uint64_t spread_ns = spec->period_ns * ranks / (ranks + 1) - spec->period_ns / (ranks + 1);
+
+	CHECK(m->is_whole);
+	CHECK_UINT_EQ(m->losses.unfinished, 0);
+	CHECK_UINT_EQ(m->pair_count, ranks);
+	for (size_t i = 0; i < m->pair_count; i++) {
+		CHECK_UINT_EQ(m->pairs[i].to_row, (m->pairs[i].from_row + 1) % ranks);
+		CHECK_UINT_EQ(m->pairs[i].sent_count, spec->periods - 1);
+		CHECK_UINT_EQ(m->pairs[i].received_bytes, 100 * (spec->periods - 1));
+	}
+	if (!CHECK_UINT_EQ(m->collective_count, 1))
+		return;
+	CHECK_UINT_EQ(m->collectives[0].instances, spec->periods);
+	CHECK_UINT_EQ(m->collectives[0].spread_sum_ns, spread_ns * spec->periods);
+	CHECK_UINT_EQ(m->collectives[0].last_count, 1);
+	CHECK_UINT_EQ(m->lasts[0].rank_row, ranks - 1);
+}
+
 static void check_spec(struct crit_synthetic spec)
 {
 	struct crit_maker *makers[CRIT_SCENARIO_NODES];
@@ -47,8 +69,12 @@ static void check_spec(struct crit_synthetic spec)
 		makers[node] = crit_maker_create(NULL);
 		crit_synthetic_write(&spec, node, makers[node]);
 	}
-	if (CHECK_INT_EQ(crit_analysed_makers(makers, spec.nodes, CRIT_ACTIVE_DEFAULT, &r), 0) && r)
+	if (CHECK_INT_EQ(crit_analysed_makers(makers, spec.nodes, CRIT_ACTIVE_DEFAULT, &r), 0) &&
+	    r) {
 		check_results(&spec, r);
+		if (spec.has_messages)
+			check_messages(&spec, r);
+	}
 	crit_results_destroy(r);
 	for (uint32_t node = 0; node < spec.nodes; node++)
 		crit_maker_destroy(makers[node]);
@@ -56,11 +82,13 @@ static void check_spec(struct crit_synthetic spec)
 
 int main(void)
 {
-	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false });
-	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true });
-	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false });
-	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false });
-	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false });
-	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false });
+	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false, false });
+	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true, false });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, false });
+	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false, false });
+	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false, false });
+	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false, false });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, true });
+	check_spec((struct crit_synthetic){ 3, 5, 1, 500009, 3000, true, true });
 	return check_done();
 }

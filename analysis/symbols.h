@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Code addresses of a run as names: file, function and line, the same for every process that runs
+ * the same code, wherever it was loaded.  Read from the programs and libraries after the run, as
+ * the user; nobody is asked over a network.
+ *
+ * A recording names files by path and inode, without a build id.  What lies there now counts as the
+ * file of the run when it is that inode and was not changed since critd saw it mapped; of any other
+ * nothing is read, and crit_symbols_doubts says so.
+ */
+#ifndef CRIT_SYMBOLS_H
+#define CRIT_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct crit_err;
+struct crit_symbols;
+
+struct crit_place {
+	const char *module; /* path of the program or library; NULL: the address is in no file */
+	const char *build_id; /* hexadecimal; NULL: it has none, or is not the file of the run */
+	uint64_t offset; /* in module, as addr2line takes it; without module the address itself */
+	const char *function; /* the one the line is in, demangled; NULL unknown */
+	const char *outer; /* the one that was inlined into; NULL: it was not inlined */
+	uint64_t function_offset; /* from the begin of function; 0 where the line is known */
+	const char *file; /* as the compiler names it; NULL unknown */
+	uint32_t line; /* 0 unknown */
+};
+
+/*
+ * Reads the memory maps of the recordings, one path per node as crit_analyse has them.
+ * debug_directories: a:b:c, searched for separate debug files before /usr/lib/debug; may be NULL,
+ * borrowed.  Ownership: crit_symbols_destroy.  Errors: those of crit_recording_open; -ENOMEM.
+ */
+int crit_symbols_create(const char *const *paths, size_t path_count, const char *debug_directories,
+			struct crit_symbols **ret_symbols, struct crit_err *err);
+void crit_symbols_destroy(struct crit_symbols *symbols);
+
+/*
+ * The place of a return address of a process: of a call site or a parallel region, what
+ * crit_call_row.site, crit_region_row.site and crit_trace_span.site hold.  It names the call there.
+ * Ownership: texts live as long as symbols.  Errors: none; what is unknown is NULL or 0.
+ * Threads: one at a time.  Cost: a file is opened, and a unit's lines are read, when first needed;
+ * a place asked for again costs a search.
+ */
+void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
+		       struct crit_place *ret_place);
+
+/* By module, build id before path, and offset: 0 for the same place of any two processes. */
+int crit_place_compare(const struct crit_place *left, const struct crit_place *right);
+
+/*
+ * In one line, cut to fit: "exchange solver.c:42", "exchange+0x1c", "solver+0x14c1" or
+ * "0x7f0000000010".
+ */
+const char *crit_place_text(const struct crit_place *place, char *text, size_t text_bytes);
+
+/* Does any process of the run have a file in memory whose name begins so, as "libgomp.so" does? */
+bool crit_symbols_has_file(const struct crit_symbols *symbols, const char *name);
+
+/*
+ * How many files asked for so far could not be read, because they are gone or are not those of the
+ * run; text (cut to fit) names the first and why, "" none.
+ */
+size_t crit_symbols_doubts(const struct crit_symbols *symbols, char *text, size_t text_bytes);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between the engine and a sink: which threads are told of, and what a span earned.
+ *
+ * The engine pays whole segments into buckets.  When a thread's span changes, the segment before
+ * has just been paid, so the difference of its bucket since the span was last looked at is what
+ * the span earned: one subtraction per change, and nothing at all without a sink.
+ */
+#ifndef CRIT_TRACER_H
+#define CRIT_TRACER_H
+
+#include "analysis/engine.h"
+#include "analysis/trace.h"
+
+struct crit_tracer {
+	const struct crit_trace_sink *sink;
+	const struct crit_engine *engine;
+	struct crit_results *run; /* what begin() was told */
+	uint32_t *rank_rows; /* rank of the model -> row of ranks */
+	uint32_t *thread_rows; /* life -> row of threads */
+	struct crit_tracer_thread **threads; /* by life; NULL: not told of now */
+	uint64_t begin_ns, end_ns;
+	bool are_messages_whole; /* who decodes messages says so; false until then */
+	int error; /* the first answer of the sink that was none */
+};
+
+/*
+ * Begins to listen to an engine that has played nothing yet, and tells the sink so.
+ * Ownership: sink and engine are borrowed until fini.  Errors: -ENOMEM, those of the sink.
+ */
+int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
+		     const struct crit_trace_sink *sink);
+void crit_tracer_fini(struct crit_tracer *tracer);
+
+/* The engine's news, after it has done its part.  Cost: O(1), O(depth) at the ends of a thread. */
+void crit_tracer_enter(struct crit_tracer *tracer, uint32_t life, uint64_t polled,
+		       uint64_t time_ns);
+void crit_tracer_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
+/* A lock was given back. */
+void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t call,
+			 uint64_t lock);
+/* Before and after the bucket of its time outside all spans is another. */
+void crit_tracer_look(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
+void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life);
+/* Its state or its part changed: perhaps it begins or ends to be told of. */
+void crit_tracer_update(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
+
+/*
+ * News of who decodes messages; rank_rows gives the rows of members.  A message is told before the
+ * engine hears of the leave; nothing is told outside a thread's part or after end_ns.
+ */
+void crit_tracer_message(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns,
+			 const struct crit_trace_message *message);
+void crit_tracer_communicator(struct crit_tracer *tracer,
+			      const struct crit_trace_communicator *communicator);
+
+/* Tells the sink that all is told.  Errors: the first of the sink's, -ENOMEM. */
+int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What changed between two reports: every figure both know of, and what does not compare. */
+#ifndef CRIT_DIFF_CHANGES_H
+#define CRIT_DIFF_CHANGES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CRIT_DIFF_NAME_BYTES 256
+#define CRIT_DIFF_NOTES_MAX 16
+
+enum crit_diff_group {
+	CRIT_DIFF_RUN = 0,
+	CRIT_DIFF_EFFICIENCY,
+	CRIT_DIFF_RANKS,
+	CRIT_DIFF_REGIONS,
+	CRIT_DIFF_CALLS,
+	CRIT_DIFF_SITES,
+	CRIT_DIFF_GROUP_COUNT
+};
+
+struct crit_diff_change {
+	enum crit_diff_group group;
+	char name
+		[CRIT_DIFF_NAME_BYTES]; /* of the rank, region, call; of a run its verdict's side */
+	const char *figure; /* key in report.json */
+	bool has_a, has_b; /* the row is there at all */
+	double a, b;
+};
+
+struct crit_diff {
+	struct crit_diff_change
+		*changes; /* by group, then by how much the row's first figure changed */
+	size_t change_count, change_capacity;
+	char notes[CRIT_DIFF_NOTES_MAX][CRIT_DIFF_NAME_BYTES]; /* what does not compare */
+	size_t note_count;
+	bool is_incomplete; /* figures do not mean the same, or a report is incomplete */
+};
+
+/* "run", "efficiency", "ranks", "regions", "calls", "sites". */
+const char *crit_diff_group_name(enum crit_diff_group group);
+
+/*
+ * Compares two reports, schema crit-report/1.  Ownership: fini frees; the reports are borrowed for
+ * the call.  Errors: -ENOMEM.
+ */
+int crit_diff_init(struct crit_diff *diff, const json_t *a, const json_t *b);
+void crit_diff_fini(struct crit_diff *diff);
+
+/* Both sides 0 where one has no such row. */
+static inline double crit_diff_by(const struct crit_diff_change *change)
+{
+	return change->b - change->a;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recordings of a run's other nodes: whose turn it is to report, and waiting for them. */
+#ifndef CRIT_NODES_H
+#define CRIT_NODES_H
+
+#include <stdbool.h>
+
+/*
+ * Is it this node that reports on the recordings in a directory?  Not when another node's
+ * recording there names this one as one of its own, or when this node's has moved away.
+ */
+bool crit_nodes_is_reporter(const char *directory);
+
+/*
+ * Waits until all nodes that this node's recording names have whole recordings in the directory, or
+ * for the time given.
+ */
+void crit_nodes_wait(const char *directory, int timeout_ms);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What stands in for the kernel half where critd may not load BPF: perf events, which any user may
+ * open on processes of its own while kernel.perf_event_paranoid is at most 2.
+ *
+ * A thread that is enrolled gets one event per CPU, for an event that children inherit can be read
+ * only where it is bound to a CPU; all events of a CPU write into one ring of the run.  They tell
+ * of switches in and out, births, names and ends, and know neither wakeups nor tags.
+ */
+#ifndef CRIT_COLLECTOR_PERF_HALF_H
+#define CRIT_COLLECTOR_PERF_HALF_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct perf_event_mmap_page;
+
+#define CRIT_PERF_CPUS 8192u
+
+/* What critd may do, asked once. */
+struct crit_perf_means {
+	__s32 status; /* as perf_status in struct crit_rec_file */
+	__s32 paranoid; /* kernel.perf_event_paranoid */
+	__u32 descriptors_max; /* to be taken by events */
+	__u64 cpus[CRIT_PERF_CPUS / 64]; /* those the cpuset grants */
+};
+
+struct crit_perf_ring {
+	struct perf_event_mmap_page *page;
+	const __u8 *data;
+	size_t bytes; /* of the data, a power of two */
+	__u64 tail; /* read so far */
+	__u64 head;
+	__u64 time_ns; /* of the record at tail */
+	int fd;
+	__u16 cpu;
+};
+
+struct crit_perf_thread { /* enrolled by hand; its children inherit */
+	__u32 tid;
+	int *fds; /* one per ring */
+};
+
+/* The perf events of one run. */
+struct crit_perf {
+	struct crit_perf_ring *rings;
+	struct crit_perf_ring **heap; /* those with records, the oldest first; while draining */
+	__u32 ring_count;
+	__u32 thread_count;
+	__u32 thread_room;
+	__u32 threads_max;
+	struct crit_perf_thread *threads;
+	__u64 *members; /* bit per task number: its switches are told of */
+	__u64 lost; /* records that found a ring full */
+	int proc_fd;
+	bool is_nested; /* members live in a pid namespace below ours */
+};
+
+/* Finds out whether an event can be opened at all.  Cost: a few system calls. */
+void crit_perf_probe(struct crit_perf_means *ret_means, int proc_fd);
+
+/*
+ * Opens the rings of a run, smaller ones where the user's locked memory is used up.
+ * Units: ring_bytes for all rings together, 0: 512 KiB per CPU.  Errors: -EPERM when not even small
+ * ones are allowed, -EMFILE, -ENOMEM.  Ownership: destroy accepts NULL.
+ */
+int crit_perf_create(const struct crit_perf_means *means, int proc_fd, size_t ring_bytes,
+		     struct crit_perf **ret_perf);
+void crit_perf_destroy(struct crit_perf *perf);
+
+/* Is this task seen already, by inheritance?  True only of what was drained. */
+bool crit_perf_has(const struct crit_perf *perf, __u32 tid);
+void crit_perf_mark(struct crit_perf *perf, __u32 tid, bool is_member);
+
+/* Enrols a thread.  Errors: -ESRCH, -EACCES, -EMFILE when too many descriptors would be taken. */
+int crit_perf_add(struct crit_perf *perf, __u32 tid);
+
+/* Closes the events of a thread that turns out to have inherited some. */
+void crit_perf_drop(struct crit_perf *perf, __u32 tid);
+
+/* Forgets threads that ended with all their descendants; how many have not? */
+__u32 crit_perf_reap(struct crit_perf *perf);
+
+#endif

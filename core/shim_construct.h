@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Spans that nest: OpenMP constructs and the user's phases, published by libcrit_core.so beside
+ * those of MPI calls.
+ *
+ * A thread keeps a stack of what it is in.  Beginnings and ends of OpenMP runtimes are not always
+ * balanced: an end that does not fit the innermost span ends what was left open inside its own, or
+ * nothing.  Inside an MPI call nothing is recorded; what is begun there is ended there.
+ */
+#ifndef CRIT_SHIM_CONSTRUCT_H
+#define CRIT_SHIM_CONSTRUCT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+/* The region in force on the calling thread, 0 outside all. */
+uint32_t crit_shim_region_now(void);
+
+/*
+ * The number of the region that a construct (call, code address) or phase (name) is, begun in the
+ * region parent; known from its first span on to whoever reads the recording.  Of a construct that
+ * is begun inside itself, as recursion does, the number is that of the outer one.  Range: the
+ * parent's own number when there are too many.  Cost: a look into a table; no lock, no allocation.
+ */
+uint32_t crit_shim_region(uint32_t call, const void *site, uint32_t parent);
+uint32_t crit_shim_phase(const char *name, uint32_t parent);
+
+/*
+ * Begins a construct's span with region in force inside it.  arg: of CRIT_S_ENTER.  Waits shorter
+ * than tau are folded at level profile; spans that are neither waits, parallel regions, tasks nor
+ * phases are not recorded there.  Cost: level trace one clock reading.
+ */
+void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg);
+void crit_shim_construct_end(uint32_t call);
+
+/* A lock is given back; call as that of the wait for it. */
+void crit_shim_construct_release(uint32_t call, uint64_t lock);
+
+/* The calling thread is a worker of an OpenMP runtime: idle outside all spans. */
+void crit_shim_worker(void);
+
+/* A number for one more execution of a parallel region, as CRIT_S_ENTER's arg has it. */
+uint64_t crit_shim_instance(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parallel regions of libgomp: every member of a team comes through a function of ours.
+//
+// A member that returns from the region's body waits in the barrier at its end.  The primary leaves
+// that when GOMP_parallel returns; of the others nothing is heard until they have work again, which
+// analysis knows: the region ends when its primary leaves it.
+#include "ompt/gomp.h"
+
+#include "core/abi_slot.h"
+
+struct team { /* on the primary's stack, which no member outlives in the body */
+	void *reductions; /* first: where GOMP_parallel_reductions looks for it */
+	crit_gomp_body *body;
+	void *data;
+	const void *primary; /* its thread */
+	const void *site;
+	uint64_t instance;
+	uint32_t region;
+};
+
+static __thread struct {
+	bool is_worker;
+	bool is_open; /* a region it was in is over, and its span not ended yet */
+	const void *site; /* of the region it is in */
+} member __attribute__((tls_model("initial-exec")));
+
+const void *crit_gomp_site(const void *code)
+{
+	extern const char ours_begin[] __asm__("__ehdr_start") CRIT_GOMP_HIDDEN;
+	extern const char ours_end[] __asm__("_end") CRIT_GOMP_HIDDEN;
+
+	return (uintptr_t)code - (uintptr_t)ours_begin < (uintptr_t)ours_end - (uintptr_t)ours_begin
+		       ? member.site
+		       : code;
+}
+
+static void begin_work(const struct team *team)
+{
+	if (member.is_open)
+		crit_shim_construct_end(CRIT_CONSTRUCT_PARALLEL);
+	if (!member.is_worker)
+		crit_shim_worker();
+	member.is_worker = true;
+	member.is_open = true;
+	crit_shim_construct_begin(CRIT_CONSTRUCT_PARALLEL, team->region, team->site,
+				  team->instance);
+}
+
+static void run_member(void *team_of)
+{
+	const struct team team = *(const struct team *)team_of;
+	const void *outer = member.site;
+
+	if (team.primary != &member)
+		begin_work(&team);
+	else
+		crit_shim_construct_end(CRIT_CONSTRUCT_RUNTIME_BARRIER);
+	member.site = team.site;
+	team.body(team.data);
+	member.site = outer;
+	crit_shim_construct_begin(CRIT_CONSTRUCT_IMPLICIT_BARRIER, team.region, team.site, 0);
+}
+
+static struct team begin_team(crit_gomp_body *body, void *data, unsigned int threads,
+			      const void *site)
+{
+	const uint64_t team_size = threads < CRIT_INSTANCE_TEAM_MAX ? threads : 0;
+	struct team team = {
+		.body = body,
+		.data = data,
+		.primary = &member,
+		.site = site,
+		.instance = crit_shim_instance() | team_size << CRIT_INSTANCE_TEAM_SHIFT,
+		.region = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, site, crit_shim_region_now()),
+	};
+
+	crit_shim_construct_begin(CRIT_CONSTRUCT_PARALLEL, team.region, site,
+				  team.instance | CRIT_INSTANCE_PRIMARY);
+	/* until the body: libgomp waits for members that are not back from their last region */
+	crit_shim_construct_begin(CRIT_CONSTRUCT_RUNTIME_BARRIER, team.region, site, 0);
+	return team;
+}
+
+/* Ends the barrier inside as well. */
+static void end_team(void)
+{
+	crit_shim_construct_end(CRIT_CONSTRUCT_PARALLEL);
+}
+
+/* NOLINTBEGIN(readability-function-size,bugprone-macro-parentheses): the interface is libgomp's */
+
+/* A function of libgomp that begins and ends a parallel region, with its other arguments. */
+#define PARALLEL(name, DECLARED, PASSED)                                                           \
+	CRIT_GOMP_EXPORT void name(crit_gomp_body *body, void *data, unsigned int threads,         \
+				   DECLARED unsigned int flags);                                   \
+	void name(crit_gomp_body *body, void *data, unsigned int threads,                          \
+		  DECLARED unsigned int flags)                                                     \
+	{                                                                                          \
+		struct team team;                                                                  \
+                                                                                                   \
+		if (!crit_gomp_is_on()) {                                                          \
+			CRIT_GOMP_NEXT(name)(body, data, threads, PASSED flags);                   \
+			return;                                                                    \
+		}                                                                                  \
+		team = begin_team(body, data, threads, CRIT_GOMP_SITE);                            \
+		CRIT_GOMP_NEXT(name)(run_member, &team, threads, PASSED flags);                    \
+		end_team();                                                                        \
+	}
+
+/* clang-format off */
+#define COUNT unsigned int count,
+#define PASS_COUNT count,
+#define RANGE long start, long end, long step,
+#define PASS_RANGE start, end, step,
+#define CHUNKS RANGE long chunk,
+#define PASS_CHUNKS PASS_RANGE chunk,
+
+PARALLEL(GOMP_parallel, , )
+PARALLEL(GOMP_parallel_sections, COUNT, PASS_COUNT)
+PARALLEL(GOMP_parallel_loop_static, CHUNKS, PASS_CHUNKS)
+PARALLEL(GOMP_parallel_loop_dynamic, CHUNKS, PASS_CHUNKS)
+PARALLEL(GOMP_parallel_loop_guided, CHUNKS, PASS_CHUNKS)
+PARALLEL(GOMP_parallel_loop_nonmonotonic_dynamic, CHUNKS, PASS_CHUNKS)
+PARALLEL(GOMP_parallel_loop_nonmonotonic_guided, CHUNKS, PASS_CHUNKS)
+PARALLEL(GOMP_parallel_loop_runtime, RANGE, PASS_RANGE)
+PARALLEL(GOMP_parallel_loop_nonmonotonic_runtime, RANGE, PASS_RANGE)
+PARALLEL(GOMP_parallel_loop_maybe_nonmonotonic_runtime, RANGE, PASS_RANGE)
+/* clang-format on */
+/* NOLINTEND(readability-function-size,bugprone-macro-parentheses) */
+
+CRIT_GOMP_EXPORT unsigned int GOMP_parallel_reductions(crit_gomp_body *body, void *data,
+						       unsigned int threads, unsigned int flags);
+
+unsigned int GOMP_parallel_reductions(crit_gomp_body *body, void *data, unsigned int threads,
+				      unsigned int flags)
+{
+	struct team team;
+	unsigned int answer;
+
+	if (!crit_gomp_is_on())
+		return CRIT_GOMP_NEXT(GOMP_parallel_reductions)(body, data, threads, flags);
+	team = begin_team(body, data, threads, CRIT_GOMP_SITE);
+	team.reductions = *(void **)data;
+	answer = CRIT_GOMP_NEXT(GOMP_parallel_reductions)(run_member, &team, threads, flags);
+	end_team();
+	return answer;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Regions of OpenMP constructs and of the user's phases: one per kind and source location, or name.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/call.h"
+#include "otf2/writer.h"
+
+#define NAME_BYTES 256
+#define PID_BITS 22u
+#define REGION_BITS 20u
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	sum = (sum ^ value) * 0x9e3779b97f4a7c15ull;
+	return sum ^ sum >> 29;
+}
+
+static uint32_t add_construct(struct crit_otf2_writer *writer,
+			      const struct crit_otf2_construct *like, uint64_t key)
+{
+	struct crit_otf2_openmp *openmp = &writer->openmp;
+	struct crit_otf2_group *group = &writer->groups[like->group];
+	uint32_t index = (uint32_t)openmp->construct_count;
+	struct crit_otf2_construct add = *like;
+
+	if (group->construct_count >= CRIT_OTF2_CONSTRUCTS_MAX) /* by kind alone, then */
+		return crit_otf2_call_region(writer, like->call);
+	add.older = crit_map_get(&openmp->construct_numbers, key);
+	add.next = group->first_construct;
+	if (crit_array_grow(&openmp->constructs, &openmp->construct_capacity, index + 1u,
+			    sizeof(*openmp->constructs)) ||
+	    crit_map_set(&openmp->construct_numbers, key, index))
+		return CRIT_NONE;
+	openmp->constructs[index] = add;
+	openmp->construct_count++;
+	group->first_construct = index;
+	group->construct_count++;
+	return CRIT_OTF2_CONSTRUCT_BASE + index;
+}
+
+uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
+				    const struct crit_otf2_location *location,
+				    const struct crit_trace_span *span)
+{
+	const struct crit_otf2_openmp *openmp = &writer->openmp;
+	bool is_phase = span->call == CRIT_CONSTRUCT_PHASE;
+	struct crit_otf2_construct like = { .group = location->group,
+					    .call = span->call,
+					    .what = is_phase ? span->region : span->site };
+	uint64_t key = mix(mix(like.what, like.group), like.call) >> 1;
+	uint32_t i;
+
+	writer->openmp.has_constructs = openmp->has_constructs || !is_phase;
+	for (i = crit_map_get(&openmp->construct_numbers, key); i != CRIT_NONE;
+	     i = openmp->constructs[i].older) {
+		const struct crit_otf2_construct *c = &openmp->constructs[i];
+
+		if (c->what == like.what && c->group == like.group && c->call == like.call)
+			return CRIT_OTF2_CONSTRUCT_BASE + i;
+	}
+	return add_construct(writer, &like, key);
+}
+
+/* node, pid, number -> row of regions, of phases.  Errors: -ENOMEM. */
+static int file_phases(const struct crit_region_results *regions, struct crit_map *ret_rows)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < regions->row_count && !rc; i++) {
+		const struct crit_region_row *row = &regions->rows[i];
+
+		if (row->call == CRIT_CONSTRUCT_PHASE)
+			rc = crit_map_set(ret_rows,
+					  (uint64_t)row->node << (PID_BITS + REGION_BITS) ^
+						  (uint64_t)row->pid << REGION_BITS ^ row->number,
+					  (uint32_t)i);
+	}
+	return rc;
+}
+
+static void name_phase(const struct crit_otf2_writer *writer,
+		       const struct crit_otf2_construct *construct,
+		       const struct crit_region_results *regions, const struct crit_map *rows,
+		       char name[NAME_BYTES])
+{
+	const struct crit_otf2_group *group = &writer->groups[construct->group];
+	uint32_t row =
+		crit_map_get(rows, (uint64_t)group->node << (PID_BITS + REGION_BITS) ^
+					   (uint64_t)group->pid << REGION_BITS ^ construct->what);
+
+	(void)snprintf(name, NAME_BYTES, "%s",
+		       row != CRIT_NONE && regions->rows[row].name[0]
+			       ? regions->rows[row].name
+			       : crit_call_name(construct->call));
+}
+
+/* "omp parallel @solver.c:42" */
+static void name_construct(const struct crit_otf2_writer *writer,
+			   const struct crit_otf2_construct *construct, char name[NAME_BYTES],
+			   struct crit_place *ret_place)
+{
+	const struct crit_otf2_options *options = writer->options;
+	const struct crit_otf2_group *group = &writer->groups[construct->group];
+	const char *kind = crit_call_name(construct->call), *slash;
+	char text[NAME_BYTES / 2];
+
+	if (!construct->what || !options->site_place ||
+	    !options->site_place(options->site_user, group->node, group->pid, construct->what,
+				 ret_place)) {
+		(void)snprintf(name, NAME_BYTES, "%s", kind);
+	} else if (ret_place->file && ret_place->line) {
+		slash = strrchr(ret_place->file, '/');
+		(void)snprintf(name, NAME_BYTES, "%s @%.120s:%u", kind,
+			       slash ? slash + 1 : ret_place->file, ret_place->line);
+	} else {
+		(void)snprintf(name, NAME_BYTES, "%s @%s", kind,
+			       crit_place_text(ret_place, text, sizeof(text)));
+	}
+}
+
+/* The global region of a construct; named: what there is already.  Errors: CRIT_NONE. */
+static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *named,
+			      unsigned int call, const char *name, const struct crit_place *place)
+{
+	uint32_t string = crit_otf2_string(&writer->strings, name), file = CRIT_NONE, region;
+	uint64_t key;
+
+	if (place->file && place->line)
+		file = crit_otf2_string(&writer->strings, place->file);
+	key = mix(mix(string, file), call) >> 1;
+	region = crit_map_get(named, key);
+	if (region != CRIT_NONE)
+		return region;
+	region =
+		crit_otf2_add_region(writer, call, name, file, file == CRIT_NONE ? 0 : place->line);
+	return region == CRIT_NONE || crit_map_set(named, key, region) ? CRIT_NONE : region;
+}
+
+int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit_results *results)
+{
+	struct crit_map rows = { 0 }, named = { 0 };
+	char name[NAME_BYTES];
+	int rc = file_phases(&results->regions, &rows);
+	size_t i;
+
+	for (i = 0; i < writer->openmp.construct_count && !rc; i++) {
+		struct crit_otf2_construct *construct = &writer->openmp.constructs[i];
+		struct crit_place place = { 0 };
+
+		if (construct->call == CRIT_CONSTRUCT_PHASE)
+			name_phase(writer, construct, &results->regions, &rows, name);
+		else
+			name_construct(writer, construct, name, &place);
+		construct->region = obtain_region(writer, &named, construct->call, name, &place);
+		if (construct->region == CRIT_NONE)
+			rc = -ENOMEM;
+	}
+	crit_map_fini(&rows);
+	crit_map_fini(&named);
+	return rc;
+}
+
+static OTF2_ErrorCode write_map(OTF2_DefWriter *local, OTF2_MappingType type, OTF2_IdMap *map)
+{
+	uint64_t size = 0;
+	OTF2_ErrorCode code = map ? OTF2_IdMap_GetSize(map, &size) : OTF2_ERROR_MEM_ALLOC_FAILED;
+
+	if (code == OTF2_SUCCESS && size)
+		code = OTF2_DefWriter_WriteMappingTable(local, type, map);
+	OTF2_IdMap_Free(map);
+	return code;
+}
+
+OTF2_ErrorCode crit_otf2_write_maps(const struct crit_otf2_writer *writer,
+				    const struct crit_otf2_location *location,
+				    OTF2_DefWriter *local)
+{
+	const struct crit_otf2_openmp *openmp = &writer->openmp;
+	const struct crit_otf2_group *group = &writer->groups[location->group];
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+	OTF2_IdMap *map;
+	uint32_t i;
+
+	if (group->construct_count) {
+		map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, group->construct_count);
+		for (i = group->first_construct; map && i != CRIT_NONE;
+		     i = openmp->constructs[i].next)
+			(void)OTF2_IdMap_AddIdPair(map, CRIT_OTF2_CONSTRUCT_BASE + i,
+						   openmp->constructs[i].region);
+		code = write_map(local, OTF2_MAPPING_REGION, map);
+	}
+	if (code == OTF2_SUCCESS && group->team_count) {
+		map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, group->team_count);
+		for (i = group->first_team; map && i != CRIT_NONE; i = openmp->teams[i].next)
+			(void)OTF2_IdMap_AddIdPair(map, CRIT_OTF2_TEAM_BASE + i,
+						   writer->communicator_count + i);
+		code = write_map(local, OTF2_MAPPING_COMM, map);
+	}
+	return code;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OpenMP in an archive: teams, locks, and the regions of constructs and phases.
+ *
+ * Who is in a team, and what a construct is called, is known only when all is told.  Until then
+ * events name provisional numbers, and each location's mapping tables turn them into the global
+ * ones, which readers do by themselves.
+ *
+ * A team is what a thread forks with so many members: one communicator for all its instances, of
+ * everybody who was ever in one.
+ */
+#ifndef CRIT_OTF2_OPENMP_H
+#define CRIT_OTF2_OPENMP_H
+
+#include <otf2/otf2.h>
+#include <stdbool.h>
+
+#include "analysis/map.h"
+#include "analysis/requests.h"
+#include "analysis/trace.h"
+
+#define CRIT_OTF2_TEAM_DEPTH 16u
+#define CRIT_OTF2_LOCKS_HELD 32u /* by a thread at the same time */
+#define CRIT_OTF2_CONSTRUCTS_MAX 4096u /* of a group, and teams; its tables must fit a chunk */
+#define CRIT_OTF2_CONSTRUCT_BASE (1u << 20) /* of provisional regions */
+#define CRIT_OTF2_TEAM_BASE (1u << 24) /* of provisional communicators */
+
+struct crit_otf2_writer;
+struct crit_otf2_location;
+
+struct crit_otf2_team {
+	uint32_t group; /* location group */
+	uint32_t next; /* of the same group, CRIT_NONE */
+	uint32_t size; /* as forked, 0 unknown */
+	uint32_t name; /* string, once all is told */
+	uint32_t *members; /* indexes into COMM_LOCATIONS of OpenMP, the primary first */
+	size_t count, capacity;
+};
+
+struct crit_otf2_construct {
+	uint64_t what; /* code address, of a phase the region's number */
+	uint32_t group;
+	uint32_t next; /* of the same group, CRIT_NONE */
+	uint32_t older; /* with the same key, CRIT_NONE */
+	uint32_t region; /* the global one, once all is told */
+	uint16_t call;
+};
+
+/* What a thread is in. */
+struct crit_otf2_member {
+	uint32_t index; /* in COMM_LOCATIONS of OpenMP, CRIT_NONE */
+	uint32_t depth;
+	struct {
+		uint64_t instance;
+		uint32_t team;
+		bool is_primary;
+	} frames[CRIT_OTF2_TEAM_DEPTH];
+	uint32_t held_count;
+	struct {
+		uint32_t lock, order;
+	} held[CRIT_OTF2_LOCKS_HELD];
+};
+
+struct crit_otf2_openmp {
+	struct crit_otf2_team *teams;
+	size_t team_count, team_capacity;
+	struct crit_map team_numbers; /* location and size, or group -> index */
+	struct crit_map memberships; /* team << 32 | index of the location -> 0 */
+	struct crit_requests instances; /* that live: handle is the number, communicator the team */
+	uint32_t *locations; /* COMM_LOCATIONS of OpenMP: rows of the writer's */
+	size_t location_count, location_capacity;
+	struct crit_otf2_construct *constructs;
+	size_t construct_count, construct_capacity;
+	struct crit_map construct_numbers; /* hash -> newest index */
+	struct crit_map lock_numbers; /* group and lock -> index */
+	uint32_t *lock_orders;
+	size_t lock_count, lock_capacity;
+	uint64_t forks, acquisitions;
+	uint64_t lost_teams; /* members of instances nobody forked, or no room */
+	uint64_t lost_locks; /* given back and not taken, or the other way round */
+	bool has_constructs; /* of OpenMP */
+};
+
+void crit_otf2_openmp_init(struct crit_otf2_openmp *openmp);
+void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp);
+
+/* The thread enters, or leaves, an instance of a parallel region.  Errors: -ENOMEM, -EIO. */
+int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns, uint64_t instance);
+int crit_otf2_team_leave(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns);
+
+/* A wait for a lock is over: the thread has it.  Errors: -ENOMEM, -EIO. */
+int crit_otf2_lock_taken(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns, uint64_t lock);
+/* A section under a lock is over: gives it back, unless that was told already. */
+int crit_otf2_section_left(struct crit_otf2_writer *writer,
+			   const struct crit_otf2_location *location, uint64_t time_ns,
+			   uint64_t lock);
+/* Part of the sink. */
+int crit_otf2_lock_released(void *user, uint32_t thread, uint64_t time_ns, uint16_t call,
+			    uint64_t lock);
+
+/* The provisional region of a construct or phase.  Errors: CRIT_NONE when out of memory. */
+uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
+				    const struct crit_otf2_location *location,
+				    const struct crit_trace_span *span);
+
+/* Once all is told: makes the global regions.  Errors: -ENOMEM. */
+int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit_results *results);
+
+/* Likewise for teams. */
+int crit_otf2_name_teams(struct crit_otf2_writer *writer);
+
+/* From provisional to global numbers, part of a location's own definitions. */
+OTF2_ErrorCode crit_otf2_write_maps(const struct crit_otf2_writer *writer,
+				    const struct crit_otf2_location *location,
+				    OTF2_DefWriter *local);
+
+/* The groups and communicators of teams, of these references on. */
+OTF2_ErrorCode crit_otf2_write_team_groups(const struct crit_otf2_writer *writer,
+					   OTF2_GlobalDefWriter *global, uint32_t first,
+					   uint32_t name);
+OTF2_ErrorCode crit_otf2_write_team_comms(struct crit_otf2_writer *writer,
+					  OTF2_GlobalDefWriter *global, uint32_t first_group);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an archive is made of: attributes, groups, locations, regions, communicators. */
+#ifndef CRIT_OTF2_PARTS_H
+#define CRIT_OTF2_PARTS_H
+
+#include <otf2/otf2.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum crit_otf2_attribute { /* their references in the archive */
+	CRIT_OTF2_CMETRIC = 0,
+	CRIT_OTF2_STALL,
+	CRIT_OTF2_RUNNING,
+	CRIT_OTF2_RUNNABLE,
+	CRIT_OTF2_BLOCKED,
+	CRIT_OTF2_POLLED,
+	CRIT_OTF2_SITE,
+	CRIT_OTF2_ATTRIBUTE_COUNT
+};
+
+#define CRIT_OTF2_METRIC 0u /* the only metric class: CMetric */
+
+struct crit_otf2_group { /* a location group: a rank, or a process without one */
+	uint32_t node;
+	uint32_t pid;
+	int32_t rank_row; /* -1: no rank */
+	bool has_kernel; /* its node's kernel half was recorded */
+	uint32_t name; /* string */
+	uint32_t program; /* region: everything outside MPI */
+	uint32_t first_construct, first_team; /* of its own, CRIT_NONE */
+	uint32_t construct_count, team_count;
+};
+
+struct crit_otf2_location {
+	uint64_t reference; /* thread << 32 | group */
+	OTF2_EvtWriter *events; /* NULL: not open */
+	struct crit_otf2_member *member; /* of OpenMP teams, NULL: of none so far */
+	uint64_t event_count;
+	uint64_t last_ns;
+	uint32_t name; /* string */
+	uint32_t group;
+	bool is_listed; /* belongs into the archive */
+	bool is_closed; /* its file is whole */
+};
+
+struct crit_otf2_region {
+	uint32_t name;
+	OTF2_RegionRole role;
+	OTF2_Paradigm paradigm;
+	uint32_t file; /* string, CRIT_NONE */
+	uint32_t line;
+};
+
+struct crit_otf2_communicator {
+	uint32_t group, group_b; /* references; group_b of an intercommunicator only */
+	uint32_t name;
+	uint32_t parent;
+	bool is_inter;
+};
+
+struct crit_otf2_members { /* a COMM_GROUP */
+	uint64_t *members; /* indexes into COMM_LOCATIONS; NULL: MPI_COMM_SELF */
+	uint32_t count, name;
+};
+
+#endif

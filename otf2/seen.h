@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a verifier has seen: definitions, the location it reads, locks. */
+#ifndef CRIT_OTF2_SEEN_H
+#define CRIT_OTF2_SEEN_H
+
+#include <otf2/otf2.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CRIT_OTF2_DEPTH_MAX 4096u
+#define CRIT_OTF2_TEAMS_MAX 64u /* of a location at the same time */
+#define CRIT_OTF2_HELD_MAX 64u /* locks, likewise */
+
+struct crit_otf2_seen_location {
+	uint64_t reference;
+	uint64_t event_count; /* as defined */
+	uint32_t group;
+	bool has_events; /* its files can be opened */
+	bool has_definitions;
+	/* of its local definitions */
+	uint32_t offset_count;
+	uint64_t offset_ns; /* stamp of the last clock offset */
+};
+
+struct crit_otf2_seen_group {
+	uint32_t reference;
+	OTF2_GroupType type;
+	OTF2_Paradigm paradigm;
+	uint64_t *members;
+	uint32_t member_count;
+	bool is_filed; /* in memberships */
+};
+
+struct crit_otf2_seen_communicator {
+	uint32_t group; /* indexes into groups, CRIT_NONE: MPI_COMM_SELF */
+	uint32_t group_b; /* CRIT_NONE: no intercommunicator */
+	uint32_t members_seen; /* that took part in a collective */
+	uint32_t first_row; /* the first of these, in the tally */
+};
+
+struct crit_otf2_stream { /* the events of the location being read */
+	uint32_t location; /* index */
+	uint32_t rank; /* index in COMM_LOCATIONS, CRIT_NONE none */
+	uint64_t last_ns;
+	uint32_t depth;
+	uint32_t regions[CRIT_OTF2_DEPTH_MAX];
+	uint64_t isends, isend_completes;
+	uint64_t receive_requests, receives_done, receives_cancelled, tests;
+	uint64_t collective_begins, collective_ends;
+	uint64_t collective_requests, collectives_done;
+	uint64_t forks, joins, team_begins;
+	uint32_t team_depth;
+	uint32_t teams[CRIT_OTF2_TEAMS_MAX];
+	uint32_t held_count;
+	struct {
+		uint32_t lock, order;
+	} held[CRIT_OTF2_HELD_MAX];
+	uint32_t told; /* bits of enum crit_otf2_fault already told of */
+	bool is_stopped;
+};
+
+enum crit_otf2_fault { /* told once per location */
+	CRIT_OTF2_FAULT_TIME = 0,
+	CRIT_OTF2_FAULT_CLOCK,
+	CRIT_OTF2_FAULT_BALANCE,
+	CRIT_OTF2_FAULT_REGION,
+	CRIT_OTF2_FAULT_REFERENCE,
+	CRIT_OTF2_FAULT_PEER,
+	CRIT_OTF2_FAULT_FORK,
+	CRIT_OTF2_FAULT_TEAM,
+	CRIT_OTF2_FAULT_LOCK
+};
+
+struct crit_otf2_seen_lock {
+	uint64_t count; /* times it was taken, again by who has it apart */
+	uint32_t least, most; /* orders */
+	uint32_t group, number;
+};
+
+#endif

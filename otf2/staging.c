@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The directory aside: made, locked, published by renames, removed.
+#include "otf2/staging.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REMOVE_DESCRIPTORS 8
+#define NAME_BYTES 32
+#define LOCK_ATTEMPTS 100
+
+static const char *const parts[] = { "traces.otf2", "traces.def", "traces" };
+
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+	(void)status;
+	(void)kind;
+	if (walk->level > 0)
+		(void)remove(path); /* what stays makes the rmdir above fail, which is seen */
+	return 0;
+}
+
+/* Removes what is in a directory; symbolic links are not followed. */
+static void empty(const char *path)
+{
+	(void)nftw(path, remove_one, REMOVE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+}
+
+static bool is_of_archive(const char *name)
+{
+	size_t length = strlen(name);
+
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	       (length > 4 &&
+		(strcmp(name + length - 4, ".evt") == 0 || strcmp(name + length - 4, ".def") == 0));
+}
+
+/* What bears our name but is no archive's stays as it is.  Errors: -EEXIST, -errno. */
+static int spare_others(const char *directory, struct crit_err *err)
+{
+	char path[PATH_MAX + NAME_BYTES];
+	const struct dirent *entry;
+	DIR *stream;
+	int status = 0;
+
+	(void)snprintf(path, sizeof(path), "%s/traces", directory);
+	stream = opendir(path);
+	if (!stream && errno == ENOENT)
+		return 0;
+	if (!stream) {
+		status = -errno;
+		return crit_err_set(err, status, "cannot replace %.160s: %s", path,
+				    strerror(-status));
+	}
+	while (!status && (entry = readdir(stream)) != NULL) {
+		if (!is_of_archive(entry->d_name))
+			status = crit_err_set(
+				err, -EEXIST,
+				"cannot replace %.120s: it holds %.60s, which is of no "
+				"archive; export elsewhere",
+				path, entry->d_name);
+	}
+	closedir(stream);
+	return status;
+}
+
+/* Is the directory that is locked still the one that bears its name? */
+static bool is_in_place(const struct crit_otf2_staging *staging)
+{
+	struct stat named, held;
+
+	return stat(staging->path, &named) == 0 && fstat(staging->lock_fd, &held) == 0 &&
+	       named.st_ino == held.st_ino && named.st_dev == held.st_dev;
+}
+
+/* Makes and locks the directory aside: 1, or 0 when its last owner removed it meanwhile. */
+static int lock(struct crit_otf2_staging *staging, struct crit_err *err)
+{
+	const char *directory = staging->directory;
+	int status;
+
+	if (mkdir(staging->path, 0777) && errno != EEXIST) {
+		status = -errno;
+		return crit_err_set(err, status, "cannot make a directory in %.120s: %s", directory,
+				    strerror(-status));
+	}
+	staging->lock_fd = open(staging->path, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (staging->lock_fd < 0 && errno == ENOENT)
+		return 0;
+	if (staging->lock_fd < 0) {
+		status = -errno;
+		return crit_err_set(err, status, "cannot open %.160s: %s", staging->path,
+				    strerror(-status));
+	}
+	if (flock(staging->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		close(staging->lock_fd);
+		staging->lock_fd = -1;
+		return crit_err_set(err, -EBUSY,
+				    "another export into %.120s is at work; wait for it",
+				    directory);
+	}
+	if (is_in_place(staging))
+		return 1;
+	close(staging->lock_fd);
+	staging->lock_fd = -1;
+	return 0;
+}
+
+int crit_otf2_stage(struct crit_otf2_staging *staging, const char *directory, struct crit_err *err)
+{
+	int status, attempt;
+
+	*staging = (struct crit_otf2_staging){ .directory = directory, .lock_fd = -1 };
+	if (snprintf(staging->path, sizeof(staging->path), "%s/%s", directory, CRIT_OTF2_STAGING) >=
+	    (int)sizeof(staging->path))
+		return crit_err_set(err, -ENAMETOOLONG, "cannot export into %.120s: %s", directory,
+				    strerror(ENAMETOOLONG));
+	status = spare_others(directory, err);
+	for (attempt = 0; attempt < LOCK_ATTEMPTS && !status; attempt++)
+		status = lock(staging, err);
+	if (!status)
+		status = crit_err_set(
+			err, -EBUSY, "other exports into %.120s come and go; try again", directory);
+	if (status < 0)
+		return status;
+	empty(staging->path);
+	return 0;
+}
+
+static int move(const char *from, const char *to, const char *name, const char *new_name)
+{
+	char old_path[PATH_MAX + NAME_BYTES], new_path[PATH_MAX + NAME_BYTES];
+
+	(void)snprintf(old_path, sizeof(old_path), "%s/%s", from, name);
+	(void)snprintf(new_path, sizeof(new_path), "%s/%s", to, new_name);
+	return rename(old_path, new_path) ? -errno : 0;
+}
+
+int crit_otf2_publish(struct crit_otf2_staging *staging, struct crit_err *err)
+{
+	char old_name[NAME_BYTES];
+	size_t i;
+	int status = 0;
+
+	for (i = 0; i < PART_COUNT && !status; i++) { /* the old anchor goes first */
+		(void)snprintf(old_name, sizeof(old_name), "old-%s", parts[i]);
+		status = move(staging->directory, staging->path, parts[i], old_name);
+		if (status == -ENOENT)
+			status = 0;
+	}
+	for (i = PART_COUNT; i-- > 0 && !status;)
+		status = move(staging->path, staging->directory, parts[i], parts[i]);
+	if (status)
+		return crit_err_set(err, status, "cannot put the archive into %.120s: %s",
+				    staging->directory, strerror(-status));
+	return 0;
+}
+
+void crit_otf2_unstage(struct crit_otf2_staging *staging)
+{
+	if (staging->lock_fd < 0)
+		return;
+	empty(staging->path);
+	(void)rmdir(staging->path); /* under the lock: nobody else is in it */
+	close(staging->lock_fd);
+	staging->lock_fd = -1;
+}

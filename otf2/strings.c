@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A table of texts by hash.
+#include "otf2/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return hash & ~(1ull << 63);
+}
+
+static uint32_t add(struct crit_otf2_strings *strings, const char *text, uint64_t hash)
+{
+	uint32_t number = (uint32_t)strings->count;
+	char *copy = strdup(text);
+
+	if (!copy || crit_array_grow(&strings->texts, &strings->capacity, strings->count + 1,
+				     sizeof(*strings->texts))) {
+		free(copy);
+		return CRIT_NONE;
+	}
+	strings->texts[strings->count++] = copy;
+	return crit_map_set(&strings->numbers, hash, number) ? CRIT_NONE : number;
+}
+
+uint32_t crit_otf2_string(struct crit_otf2_strings *strings, const char *text)
+{
+	uint64_t hash = hash_of(text);
+	uint32_t number = crit_map_get(&strings->numbers, hash);
+
+	while (number != CRIT_NONE && strcmp(strings->texts[number], text) != 0)
+		number = crit_map_get(&strings->numbers, ++hash); /* two texts, one hash */
+	return number != CRIT_NONE ? number : add(strings, text, hash);
+}
+
+void crit_otf2_strings_fini(struct crit_otf2_strings *strings)
+{
+	size_t i;
+
+	for (i = 0; i < strings->count; i++)
+		free(strings->texts[i]);
+	free(strings->texts);
+	crit_map_fini(&strings->numbers);
+	*strings = (struct crit_otf2_strings){ 0 };
+}

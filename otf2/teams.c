@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Teams and locks of OpenMP as event records, and their groups.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "otf2/writer.h"
+
+#define NAME_BYTES 192
+#define ORPHANS (1ull << 62) /* the team of those whose primary is not known */
+#define LOCK_BITS 47u /* of a user address; the group's number goes above */
+
+void crit_otf2_openmp_init(struct crit_otf2_openmp *openmp)
+{
+	*openmp = (struct crit_otf2_openmp){ 0 };
+	crit_requests_init(&openmp->instances);
+}
+
+void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
+{
+	size_t i;
+
+	for (i = 0; i < openmp->team_count; i++)
+		free(openmp->teams[i].members);
+	free(openmp->teams);
+	free(openmp->locations);
+	free(openmp->constructs);
+	free(openmp->lock_orders);
+	crit_map_fini(&openmp->team_numbers);
+	crit_map_fini(&openmp->memberships);
+	crit_map_fini(&openmp->construct_numbers);
+	crit_map_fini(&openmp->lock_numbers);
+	crit_requests_fini(&openmp->instances);
+}
+
+/* What a location is in; made at first use.  NULL: out of memory. */
+static struct crit_otf2_member *member_of(struct crit_otf2_location *location)
+{
+	if (!location->member) {
+		location->member = calloc(1, sizeof(*location->member));
+		if (location->member)
+			location->member->index = CRIT_NONE;
+	}
+	return location->member;
+}
+
+/* The team of a key.  Errors: -ENOMEM, or its index. */
+static int64_t obtain_team(struct crit_otf2_writer *writer, uint64_t key, uint32_t group,
+			   uint32_t size)
+{
+	struct crit_otf2_openmp *openmp = &writer->openmp;
+	uint32_t team = crit_map_get(&openmp->team_numbers, key);
+
+	if (team != CRIT_NONE)
+		return team;
+	team = (uint32_t)openmp->team_count;
+	if (crit_array_grow(&openmp->teams, &openmp->team_capacity, team + 1u,
+			    sizeof(*openmp->teams)) ||
+	    crit_map_set(&openmp->team_numbers, key, team))
+		return -ENOMEM;
+	openmp->teams[team] = (struct crit_otf2_team){ .group = group,
+						       .size = size,
+						       .next = writer->groups[group].first_team };
+	writer->groups[group].first_team = team;
+	writer->groups[group].team_count++;
+	openmp->team_count++;
+	return team;
+}
+
+/* Notes that a location is in a team.  Errors: -ENOMEM. */
+static int join(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
+		uint32_t number)
+{
+	struct crit_otf2_openmp *openmp = &writer->openmp;
+	struct crit_otf2_team *team = &openmp->teams[number];
+	uint32_t *index = &location->member->index;
+	uint64_t key;
+
+	if (*index == CRIT_NONE) {
+		if (crit_array_grow(&openmp->locations, &openmp->location_capacity,
+				    openmp->location_count + 1, sizeof(*openmp->locations)))
+			return -ENOMEM;
+		openmp->locations[openmp->location_count] =
+			(uint32_t)(location - writer->locations);
+		*index = (uint32_t)openmp->location_count++;
+	}
+	key = (uint64_t)number << 32 | *index;
+	if (crit_map_get(&openmp->memberships, key) != CRIT_NONE)
+		return 0;
+	if (crit_array_grow(&team->members, &team->capacity, team->count + 1,
+			    sizeof(*team->members)) ||
+	    crit_map_set(&openmp->memberships, key, 0))
+		return -ENOMEM;
+	team->members[team->count++] = *index;
+	return 0;
+}
+
+/* The team of an instance its primary begins.  Errors: -ENOMEM, or its index. */
+static int64_t fork_team(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
+			 uint64_t instance)
+{
+	uint32_t size = (uint32_t)CRIT_INSTANCE_TEAM(instance);
+	uint64_t key = (uint64_t)(location - writer->locations) << 16 | size;
+	struct crit_request *live;
+	int64_t team;
+	int rc;
+
+	if (writer->groups[location->group].team_count >= CRIT_OTF2_CONSTRUCTS_MAX)
+		key = ORPHANS | location->group;
+	team = obtain_team(writer, key, location->group, size);
+	if (team < 0)
+		return team;
+	rc = crit_requests_push(&writer->openmp.instances, location->group,
+				CRIT_INSTANCE_NUMBER(instance), &live);
+	if (rc == -ENOSPC)
+		writer->openmp.lost_teams++;
+	else if (!rc)
+		live->communicator = (uint32_t)team;
+	return rc && rc != -ENOSPC ? rc : team;
+}
+
+/* The team of an instance somebody else began.  Errors: -ENOMEM, or its index. */
+static int64_t find_team(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
+			 uint64_t instance)
+{
+	const struct crit_request *live = crit_requests_find(
+		&writer->openmp.instances, location->group, CRIT_INSTANCE_NUMBER(instance));
+
+	if (live)
+		return live->communicator;
+	writer->openmp.lost_teams++;
+	return obtain_team(writer, ORPHANS | location->group, location->group, 0);
+}
+
+int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns, uint64_t instance)
+{
+	bool is_primary = (instance & CRIT_INSTANCE_PRIMARY) != 0;
+	struct crit_otf2_member *member = member_of(location);
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+	int64_t team;
+	int rc;
+
+	if (!member)
+		return -ENOMEM;
+	if (member->depth >= CRIT_OTF2_TEAM_DEPTH) {
+		member->depth++;
+		writer->openmp.lost_teams++;
+		return 0;
+	}
+	team = is_primary ? fork_team(writer, location, instance)
+			  : find_team(writer, location, instance);
+	rc = team < 0 ? (int)team : join(writer, location, (uint32_t)team);
+	if (rc)
+		return rc;
+	member->frames[member->depth].instance = CRIT_INSTANCE_NUMBER(instance);
+	member->frames[member->depth].team = (uint32_t)team;
+	member->frames[member->depth++].is_primary = is_primary;
+	writer->openmp.forks += is_primary;
+	if (is_primary)
+		code = OTF2_EvtWriter_ThreadFork(location->events, NULL, time_ns,
+						 OTF2_PARADIGM_OPENMP,
+						 (uint32_t)CRIT_INSTANCE_TEAM(instance));
+	if (code == OTF2_SUCCESS)
+		code = OTF2_EvtWriter_ThreadTeamBegin(location->events, NULL, time_ns,
+						      CRIT_OTF2_TEAM_BASE + (uint32_t)team);
+	return crit_otf2_check(writer, code, "an event");
+}
+
+int crit_otf2_team_leave(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns)
+{
+	struct crit_otf2_member *member = location->member;
+	struct crit_requests *instances = &writer->openmp.instances;
+	OTF2_ErrorCode code;
+	uint64_t instance;
+
+	if (!member || !member->depth) /* it was entered before the thread was told of */
+		return 0;
+	if (--member->depth >= CRIT_OTF2_TEAM_DEPTH)
+		return 0;
+	code = OTF2_EvtWriter_ThreadTeamEnd(location->events, NULL, time_ns,
+					    CRIT_OTF2_TEAM_BASE +
+						    member->frames[member->depth].team);
+	if (code == OTF2_SUCCESS && member->frames[member->depth].is_primary) {
+		instance = member->frames[member->depth].instance;
+		if (crit_requests_find(instances, location->group, instance))
+			crit_requests_pop(instances, location->group, instance);
+		code = OTF2_EvtWriter_ThreadJoin(location->events, NULL, time_ns,
+						 OTF2_PARADIGM_OPENMP);
+	}
+	return crit_otf2_check(writer, code, "an event");
+}
+
+/* The number of a lock.  Errors: CRIT_NONE when out of memory. */
+static uint32_t obtain_lock(struct crit_otf2_writer *writer, uint32_t group, uint64_t lock)
+{
+	struct crit_otf2_openmp *openmp = &writer->openmp;
+	uint64_t key = (uint64_t)group << LOCK_BITS ^ (lock & ((1ull << LOCK_BITS) - 1));
+	uint32_t index = crit_map_get(&openmp->lock_numbers, key);
+
+	if (index != CRIT_NONE)
+		return index;
+	index = (uint32_t)openmp->lock_count;
+	if (crit_array_grow(&openmp->lock_orders, &openmp->lock_capacity, index + 1u,
+			    sizeof(*openmp->lock_orders)) ||
+	    crit_map_set(&openmp->lock_numbers, key, index))
+		return CRIT_NONE;
+	openmp->lock_count++;
+	return index;
+}
+
+int crit_otf2_lock_taken(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns, uint64_t lock)
+{
+	struct crit_otf2_member *member = member_of(location);
+	uint32_t index = obtain_lock(writer, location->group, lock), order;
+
+	if (!member || index == CRIT_NONE)
+		return -ENOMEM;
+	if (member->held_count >= CRIT_OTF2_LOCKS_HELD) {
+		writer->openmp.lost_locks++;
+		return 0;
+	}
+	order = ++writer->openmp.lock_orders[index];
+	writer->openmp.acquisitions++;
+	member->held[member->held_count].lock = index;
+	member->held[member->held_count++].order = order;
+	return crit_otf2_check(writer,
+			       OTF2_EvtWriter_ThreadAcquireLock(location->events, NULL, time_ns,
+								OTF2_PARADIGM_OPENMP, index, order),
+			       "an event");
+}
+
+/* Takes the innermost hold of a lock out: its order, or 0 when it is not held. */
+static uint32_t let_go(struct crit_otf2_member *member, uint32_t lock)
+{
+	uint32_t i = member ? member->held_count : 0, order;
+
+	while (i > 0 && member->held[i - 1].lock != lock)
+		i--;
+	if (!i)
+		return 0;
+	order = member->held[i - 1].order;
+	for (member->held_count--; i <= member->held_count; i++)
+		member->held[i - 1] = member->held[i];
+	return order;
+}
+
+/* Answers 1 when the thread had the lock, 0 if it had not.  Errors: -ENOMEM, -EIO. */
+static int give_back(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
+		     uint64_t time_ns, uint64_t lock)
+{
+	uint32_t index = obtain_lock(writer, location->group, lock), order;
+	int rc;
+
+	if (index == CRIT_NONE)
+		return -ENOMEM;
+	order = let_go(location->member, index);
+	if (!order)
+		return 0;
+	rc = crit_otf2_check(writer,
+			     OTF2_EvtWriter_ThreadReleaseLock(location->events, NULL, time_ns,
+							      OTF2_PARADIGM_OPENMP, index, order),
+			     "an event");
+	return rc ? rc : 1;
+}
+
+int crit_otf2_section_left(struct crit_otf2_writer *writer,
+			   const struct crit_otf2_location *location, uint64_t time_ns,
+			   uint64_t lock)
+{
+	int rc = lock ? give_back(writer, location, time_ns, lock) : 0;
+
+	return rc < 0 ? rc : 0;
+}
+
+int crit_otf2_lock_released(void *user, uint32_t thread, uint64_t time_ns, uint16_t call,
+			    uint64_t lock)
+{
+	struct crit_otf2_writer *writer = user;
+	struct crit_otf2_location *location;
+	const OTF2_EvtWriter *events;
+	int rc;
+
+	(void)call;
+	events = crit_otf2_writer_of(writer, thread, &location, &time_ns, &rc);
+	if (!events)
+		return rc;
+	rc = give_back(writer, location, time_ns, lock);
+	writer->openmp.lost_locks += rc == 0; /* nobody saw it taken */
+	return rc < 0 ? rc : 0;
+}
+
+int crit_otf2_name_teams(struct crit_otf2_writer *writer)
+{
+	struct crit_otf2_openmp *openmp = &writer->openmp;
+	char name[NAME_BYTES];
+	size_t i;
+
+	for (i = 0; i < openmp->team_count; i++) {
+		struct crit_otf2_team *team = &openmp->teams[i];
+		const struct crit_otf2_location *primary =
+			&writer->locations[openmp->locations[team->members[0]]];
+
+		(void)snprintf(name, sizeof(name), "Team of %u, %.80s, %.80s", team->size,
+			       writer->strings.texts[writer->groups[team->group].name],
+			       writer->strings.texts[primary->name]);
+		team->name = crit_otf2_string(&writer->strings, name);
+		if (team->name == CRIT_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+OTF2_ErrorCode crit_otf2_write_team_groups(const struct crit_otf2_writer *writer,
+					   OTF2_GlobalDefWriter *global, uint32_t first,
+					   uint32_t name)
+{
+	const struct crit_otf2_openmp *openmp = &writer->openmp;
+	uint64_t *members = calloc(openmp->location_count + 1, sizeof(*members));
+	OTF2_ErrorCode code = members ? OTF2_SUCCESS : OTF2_ERROR_MEM_ALLOC_FAILED;
+	uint32_t i, k;
+
+	if (!openmp->team_count) {
+		free(members);
+		return OTF2_SUCCESS;
+	}
+	for (i = 0; members && i < openmp->location_count; i++)
+		members[i] = writer->locations[openmp->locations[i]].reference;
+	if (members)
+		code = OTF2_GlobalDefWriter_WriteGroup(global, first, name,
+						       OTF2_GROUP_TYPE_COMM_LOCATIONS,
+						       OTF2_PARADIGM_OPENMP, OTF2_GROUP_FLAG_NONE,
+						       (uint32_t)openmp->location_count, members);
+	for (i = 0; i < openmp->team_count && code == OTF2_SUCCESS; i++) {
+		const struct crit_otf2_team *team = &openmp->teams[i];
+
+		for (k = 0; k < team->count; k++)
+			members[k] = team->members[k];
+		code = OTF2_GlobalDefWriter_WriteGroup(global, first + 1 + i, team->name,
+						       OTF2_GROUP_TYPE_COMM_GROUP,
+						       OTF2_PARADIGM_OPENMP, OTF2_GROUP_FLAG_NONE,
+						       (uint32_t)team->count, members);
+	}
+	free(members);
+	return code;
+}
+
+OTF2_ErrorCode crit_otf2_write_team_comms(struct crit_otf2_writer *writer,
+					  OTF2_GlobalDefWriter *global, uint32_t first_group)
+{
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+	uint32_t i;
+
+	for (i = 0; i < writer->openmp.team_count && code == OTF2_SUCCESS; i++)
+		code = OTF2_GlobalDefWriter_WriteComm(global,
+						      (uint32_t)writer->communicator_count + i,
+						      writer->openmp.teams[i].name,
+						      first_group + 1 + i, OTF2_UNDEFINED_COMM,
+						      OTF2_COMM_FLAG_NONE);
+	return code;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks for what readers of OTF2 archives overlook, or trip over. */
+#ifndef CRIT_OTF2_VERIFY_H
+#define CRIT_OTF2_VERIFY_H
+
+#include <stdint.h>
+
+#include "core/err.h"
+
+struct crit_otf2_verified {
+	uint64_t fault_count;
+	uint64_t location_count;
+	uint64_t event_count;
+	uint64_t message_count; /* sends */
+};
+
+/*
+ * Verifies the archive with this anchor (traces.otf2).  fault is told one line per fault, the first
+ * of its kind in a location.
+ * Errors: -ENOENT, -EPROTO no archive libotf2 understands, -ENOMEM; a fault is no error.
+ * Cost: reads every event once, however the files may be cut; memory O(locations + pairs of ranks
+ * that talk).
+ */
+int crit_otf2_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,
+		     struct crit_otf2_verified *ret_verified, struct crit_err *err);
+
+#endif

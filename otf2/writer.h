@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An archive being written: what its parts share. */
+#ifndef CRIT_OTF2_WRITER_H
+#define CRIT_OTF2_WRITER_H
+
+#include "analysis/trace.h"
+#include "otf2/export.h"
+#include "otf2/openmp.h"
+#include "otf2/parts.h"
+#include "otf2/strings.h"
+
+#define CRIT_OTF2_CHUNK_BYTES (256u * 1024u) /* the least OTF2 takes */
+#define CRIT_OTF2_NAME "traces"
+#define CRIT_OTF2_PEERS_MAX (1u << 22) /* sum of all peer limits; messages beyond are not told */
+
+struct crit_otf2_writer {
+	const struct crit_otf2_options *options;
+	const struct crit_results *run; /* identities; borrowed from the replay */
+	const char *directory;
+	struct crit_err *err;
+	struct crit_err words; /* what the library said last */
+	OTF2_Archive *archive;
+	OTF2_AttributeList *attributes;
+	struct crit_otf2_strings strings;
+	struct crit_otf2_group *groups;
+	size_t group_count, rank_groups; /* those of ranks come first */
+	struct crit_otf2_location *locations; /* by row of threads, then those of empty ranks */
+	size_t location_count;
+	struct crit_otf2_region *regions;
+	size_t region_count, region_capacity;
+	uint32_t *call_regions; /* by call, CRIT_NONE */
+	struct crit_map program_regions; /* string -> region */
+	struct crit_map sites; /* group and address -> string */
+	struct crit_otf2_openmp openmp;
+	struct crit_otf2_members *members; /* groups behind COMM_LOCATIONS */
+	size_t member_count, member_capacity;
+	struct crit_map member_numbers; /* hash -> index into members */
+	struct crit_otf2_communicator *communicators;
+	size_t communicator_count, communicator_capacity, peer_limit_count;
+	uint32_t *peer_limits; /* by communicator: one more than the largest peer named */
+	uint64_t peer_limit_sum;
+	bool has_stranger; /* index rank_groups in COMM_LOCATIONS is nobody's rank */
+	uint32_t stranger; /* his location */
+	uint32_t world_count;
+	uint64_t end_ns;
+	uint64_t event_count;
+	bool are_messages_whole, are_teams_whole, are_locks_whole;
+	bool has_losses;
+	bool is_broken; /* the library failed */
+};
+
+/* The sink of a writer.  Ownership: the writer is borrowed. */
+void crit_otf2_sink(struct crit_otf2_writer *writer, struct crit_trace_sink *ret_sink);
+
+/* Names groups and locations.  Errors: -ENOMEM. */
+int crit_otf2_layout(struct crit_otf2_writer *writer);
+
+/* The index in COMM_LOCATIONS of whom nobody knows; he appears when first asked for. */
+uint32_t crit_otf2_stranger(struct crit_otf2_writer *writer);
+
+/* The next communicator: its reference is the replay's number.  Errors: -ENOMEM. */
+int crit_otf2_add_communicator(struct crit_otf2_writer *writer,
+			       const struct crit_trace_communicator *told);
+
+/* The communicators every run has, for a replay that told of none.  Errors: -ENOMEM. */
+int crit_otf2_add_worlds(struct crit_otf2_writer *writer);
+
+/* Opens the archive in writer->directory, for the groups laid out.  Errors: -EIO. */
+int crit_otf2_open(struct crit_otf2_writer *writer);
+
+/* The event writer of a location, opened at first use.  Errors: NULL, with words in err. */
+OTF2_EvtWriter *crit_otf2_events(struct crit_otf2_writer *writer,
+				 struct crit_otf2_location *location);
+
+/*
+ * The location of a row of threads and its writer, where *time_ns may be written, perhaps clamped.
+ * NULL: not in the archive, or *ret_rc says why.
+ */
+OTF2_EvtWriter *crit_otf2_writer_of(struct crit_otf2_writer *writer, uint32_t thread,
+				    struct crit_otf2_location **ret_location, uint64_t *time_ns,
+				    int *ret_rc);
+
+/* Part of the sink. */
+int crit_otf2_message(void *user, uint32_t thread, uint64_t time_ns,
+		      const struct crit_trace_message *message);
+
+/* Ends a location's file.  Errors: -EIO. */
+int crit_otf2_close_location(struct crit_otf2_writer *writer, struct crit_otf2_location *location);
+
+/* Writes all definitions and closes the archive.  Errors: -ENOMEM, -EIO. */
+int crit_otf2_finish(struct crit_otf2_writer *writer);
+int crit_otf2_define(struct crit_otf2_writer *writer);
+/* Closes what is open and frees all. */
+void crit_otf2_writer_fini(struct crit_otf2_writer *writer);
+
+/* A region of its own.  Errors: CRIT_NONE when out of memory. */
+uint32_t crit_otf2_add_region(struct crit_otf2_writer *writer, unsigned int call, const char *name,
+			      uint32_t file, uint32_t line);
+/* The region of a call.  Errors: CRIT_NONE when out of memory. */
+uint32_t crit_otf2_call_region(struct crit_otf2_writer *writer, unsigned int call);
+/* The region of a program's own code. */
+uint32_t crit_otf2_program_region(struct crit_otf2_writer *writer, const char *name);
+
+/* Answers 0, or -EIO with what the library said last in err. */
+int crit_otf2_check(struct crit_otf2_writer *writer, OTF2_ErrorCode code, const char *what);
+
+/* Keeps what libotf2 has to say instead of letting it print; for one reader or writer at a time. */
+void crit_otf2_listen(struct crit_err *ret_words);
+
+#endif

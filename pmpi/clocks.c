@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * How far a node's clock is from the reference node's, without trust in symmetry.
+ *
+ * The reference sends at a and has the answer at b, by its clock; the other stamps s in between, by
+ * its own.  So the reference's clock minus the other's lies in [a - s, b - s], whatever the network
+ * did.  All exchanges must agree: the largest lower and the smallest upper end are the interval,
+ * its middle the offset, half its width the bound (facts: 0.5 to 17 us over TCP, twenty exchanges).
+ *
+ * Nobody waits without a deadline, since a rank may have died: requests that are not done by then
+ * are left to the library, so their buffers live for ever.
+ */
+#include "pmpi/clocks.h"
+
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmpi/details.h"
+
+#define EXCHANGES 20
+#define DEADLINE_NS 1000000000u
+#define TAG_PING 1
+#define TAG_ANSWER 2
+#define TAG_RESULT 3
+
+struct interval { /* of the reference's clock minus the other's */
+	int64_t low_ns;
+	int64_t high_ns;
+	char reference[CRIT_WORLD_BYTES];
+};
+
+static struct {
+	MPI_Comm leaders; /* one rank of each node; kept, for freeing it may wait */
+	int rank, size; /* there */
+	uint64_t deadline_ns;
+	uint64_t stamp_ns; /* buffers */
+	char ping;
+	struct interval interval;
+} clocks = { .leaders = MPI_COMM_NULL };
+
+static bool is_done_in_time(MPI_Request *request)
+{
+	int is_done = 0;
+
+	while (NATIVE(MPI_Test)(request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
+		if (crit_shim_now_ns() > clocks.deadline_ns)
+			break;
+		(void)sched_yield();
+	}
+	if (!is_done && *request != MPI_REQUEST_NULL)
+		(void)NATIVE(MPI_Request_free)(request);
+	return is_done;
+}
+
+static bool send(const void *bytes, size_t size, int to, int tag)
+{
+	MPI_Request request = MPI_REQUEST_NULL;
+
+	return NATIVE(MPI_Isend)(bytes, (int)size, MPI_BYTE, to, tag, clocks.leaders, &request) ==
+		       MPI_SUCCESS &&
+	       is_done_in_time(&request);
+}
+
+static bool receive(void *ret_bytes, size_t size, int from, int tag)
+{
+	MPI_Request request = MPI_REQUEST_NULL;
+
+	return NATIVE(MPI_Irecv)(ret_bytes, (int)size, MPI_BYTE, from, tag, clocks.leaders,
+				 &request) == MPI_SUCCESS &&
+	       is_done_in_time(&request);
+}
+
+/* The reference's side.  False: the other did not answer in time. */
+static bool measure(int other)
+{
+	struct interval *interval = &clocks.interval;
+
+	interval->low_ns = INT64_MIN;
+	interval->high_ns = INT64_MAX;
+	for (int i = 0; i < EXCHANGES; i++) {
+		const int64_t begin_ns = (int64_t)crit_shim_now_ns();
+		int64_t end_ns;
+
+		if (!send(&clocks.ping, sizeof(clocks.ping), other, TAG_PING) ||
+		    !receive(&clocks.stamp_ns, sizeof(clocks.stamp_ns), other, TAG_ANSWER))
+			return false;
+		end_ns = (int64_t)crit_shim_now_ns();
+		if (begin_ns - (int64_t)clocks.stamp_ns > interval->low_ns)
+			interval->low_ns = begin_ns - (int64_t)clocks.stamp_ns;
+		if (end_ns - (int64_t)clocks.stamp_ns < interval->high_ns)
+			interval->high_ns = end_ns - (int64_t)clocks.stamp_ns;
+	}
+	return send(interval, sizeof(*interval), other, TAG_RESULT);
+}
+
+/* The other's side.  False: the reference did not go on in time. */
+static bool be_measured(void)
+{
+	struct crit_message_clock message = { .time_ns = 0 };
+	const struct interval *interval = &clocks.interval;
+
+	for (int i = 0; i < EXCHANGES; i++) {
+		if (!receive(&clocks.ping, sizeof(clocks.ping), 0, TAG_PING))
+			return false;
+		clocks.stamp_ns = crit_shim_now_ns();
+		if (!send(&clocks.stamp_ns, sizeof(clocks.stamp_ns), 0, TAG_ANSWER))
+			return false;
+	}
+	message.time_ns = clocks.stamp_ns;
+	if (!receive(&clocks.interval, sizeof(clocks.interval), 0, TAG_RESULT))
+		return false;
+	if (interval->high_ns < interval->low_ns)
+		return true; /* a clock was set meanwhile */
+	message.offset_ns = interval->low_ns + (interval->high_ns - interval->low_ns) / 2;
+	message.bound_ns = (uint64_t)(interval->high_ns - interval->low_ns + 1) / 2;
+	memcpy(message.reference, interval->reference, sizeof(message.reference));
+	crit_shim_tell_clock(&message);
+	return true;
+}
+
+/* What is late once has its buffers for ever, so nothing is compared after it. */
+static void compare(void)
+{
+	bool is_in_time = true;
+
+	clocks.deadline_ns = crit_shim_now_ns() + DEADLINE_NS;
+	if (clocks.rank > 0)
+		is_in_time = be_measured();
+	else
+		(void)snprintf(clocks.interval.reference, sizeof(clocks.interval.reference), "%s",
+			       crit_shim_host());
+	for (int other = 1; clocks.rank == 0 && is_in_time && other < clocks.size; other++)
+		is_in_time = measure(other);
+	if (!is_in_time)
+		clocks.size = 0;
+}
+
+/* Of equal names on one shared memory: a node has one recording, whatever MPI takes for a node. */
+static int color_of_host(void)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (const char *at = crit_shim_host(); *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 16777619u;
+	return (int)(hash >> 1);
+}
+
+/* Is this the first recorded rank of its node? */
+static bool is_leader(MPI_Comm own, int rank, bool is_recorded)
+{
+	MPI_Comm shared = MPI_COMM_NULL, node = MPI_COMM_NULL;
+	int place = 1;
+
+	if (NATIVE(MPI_Comm_split_type)(own, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared) !=
+	    MPI_SUCCESS)
+		return false;
+	if (NATIVE(MPI_Comm_split)(shared, is_recorded ? color_of_host() : MPI_UNDEFINED, rank,
+				   &node) == MPI_SUCCESS &&
+	    node != MPI_COMM_NULL) {
+		(void)NATIVE(MPI_Comm_rank)(node, &place);
+		(void)NATIVE(MPI_Comm_free)(&node);
+	}
+	(void)NATIVE(MPI_Comm_free)(&shared);
+	return place == 0;
+}
+
+/* The first one's recording names them all, so that one that never comes home is missed. */
+static void name_nodes(void)
+{
+	const size_t count = clocks.rank ? 0 : (size_t)clocks.size;
+	char own[CRIT_WORLD_BYTES] = { 0 };
+	char(*hosts)[CRIT_WORLD_BYTES] = malloc(count * sizeof(own) + 1);
+	struct crit_message_nodes message = { .count = 0 };
+	int error;
+
+	(void)snprintf(own, sizeof(own), "%s", crit_shim_host());
+	error = NATIVE(MPI_Gather)(own, sizeof(own), MPI_BYTE, hosts, sizeof(own), MPI_BYTE, 0,
+				   clocks.leaders);
+	for (size_t i = 0; hosts && error == MPI_SUCCESS && i < count; i++) {
+		memcpy(message.hosts[message.count++], hosts[i], sizeof(own));
+		if (message.count < CRIT_NODES_MAX && i + 1 < count)
+			continue;
+		crit_shim_tell_nodes(&message);
+		message.count = 0;
+	}
+	free(hosts);
+}
+
+void crit_clocks_begin(MPI_Comm own, int rank, bool is_recorded)
+{
+	const bool leads = is_leader(own, rank, is_recorded);
+
+	if (NATIVE(MPI_Comm_split)(own, leads ? 0 : MPI_UNDEFINED, rank, &clocks.leaders) !=
+		    MPI_SUCCESS ||
+	    clocks.leaders == MPI_COMM_NULL)
+		return;
+	(void)NATIVE(MPI_Comm_set_errhandler)(clocks.leaders, MPI_ERRORS_RETURN);
+	(void)NATIVE(MPI_Comm_rank)(clocks.leaders, &clocks.rank);
+	(void)NATIVE(MPI_Comm_size)(clocks.leaders, &clocks.size);
+	name_nodes();
+	compare();
+}
+
+void crit_clocks_end(void)
+{
+	if (clocks.leaders != MPI_COMM_NULL && clocks.size > 1)
+		compare();
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Details of requests, statuses and probed messages, compiled once per MPI flavour.
+#include <stdatomic.h>
+#include <string.h>
+
+#include "pmpi/details.h"
+
+#define MESSAGES 64
+
+static struct { /* messages probed and not yet received; one that finds no place is unknown */
+	_Atomic uint64_t handle; /* 0 free, 1 being filled */
+	struct crit_message message;
+} messages[MESSAGES];
+static atomic_int message_count;
+
+uint64_t crit_bytes_of_type(MPI_Count count, MPI_Datatype datatype)
+{
+	MPI_Count size = 0;
+
+	if (datatype ==
+	    MPI_DATATYPE_NULL) /* ignored by the call; to ask for its size is an error */
+		return 0;
+	if (NATIVE(MPI_Type_size_x)(datatype, &size) != MPI_SUCCESS || size < 0)
+		return CRIT_BYTES_UNKNOWN;
+	return (uint64_t)count * (uint64_t)size;
+}
+
+/* Copies of many go into the thread's scratch: statuses first, then handles. */
+void crit_requests_keep(struct crit_requests *requests, int count, const MPI_Request *handles)
+{
+	requests->handles = NULL;
+	requests->is_lost = false;
+	if (count <= 0 || !handles)
+		return;
+	requests->handles = &requests->one_handle;
+	if (count > 1) {
+		MPI_Status *statuses = crit_shim_scratch(
+			(size_t)count * (sizeof(MPI_Status) + sizeof(MPI_Request)));
+
+		requests->handles = statuses ? (MPI_Request *)(void *)(statuses + count) : NULL;
+	}
+	if (requests->handles)
+		memcpy(requests->handles, handles, (size_t)count * sizeof(MPI_Request));
+	requests->is_lost = !requests->handles;
+}
+
+/* After crit_requests_keep.  Of a send MPI fills in next to nothing; nobody looks at the rest. */
+void crit_requests_keep_statuses(struct crit_requests *requests, int count, MPI_Status *statuses)
+{
+	requests->statuses = statuses;
+	if (!requests->handles || statuses != MPI_STATUSES_IGNORE)
+		return;
+	requests->one_status = (MPI_Status){ 0 };
+	requests->statuses = &requests->one_status;
+	if (count > 1)
+		requests->statuses = (MPI_Status *)(void *)requests->handles - count;
+}
+
+/* Both libraries have one request for all sends, and more, that are complete at once. */
+static bool is_shared(MPI_Request request)
+{
+#ifdef OPEN_MPI
+	static void *empty;
+	void *found = __atomic_load_n(&empty, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!found, 0)) {
+		found = dlsym(crit_backend_mpi, "ompi_request_empty");
+		__atomic_store_n(&empty, found ? found : &empty, __ATOMIC_RELAXED);
+	}
+	return (void *)request == found;
+#else
+	return (uint32_t)request >> 30 == 1; /* built in */
+#endif
+}
+
+/* A handle of many requests at a time names none of them: such a request ends where it starts. */
+void crit_request_started(MPI_Request request)
+{
+	if (is_shared(request))
+		crit_shim_detail(CRIT_D_DONE, 0, 0, 0, 0, HANDLE(request));
+}
+
+static void tell_done(MPI_Request handle, const MPI_Status *status)
+{
+	if (handle != MPI_REQUEST_NULL && !is_shared(handle))
+		crit_shim_detail(crit_status_is_cancelled(status) ? CRIT_D_CANCELLED : CRIT_D_DONE,
+				 0, crit_peer(status->MPI_SOURCE), crit_tag(status->MPI_TAG),
+				 crit_status_bytes(status), HANDLE(handle));
+}
+
+/* The first count requests are complete, or with indices those. */
+void crit_requests_done(const struct crit_requests *requests, int count, const int *indices)
+{
+	if (count == MPI_UNDEFINED || count <= 0)
+		return;
+	if (requests->is_lost)
+		crit_shim_lose_details((uint32_t)count);
+	if (!requests->handles)
+		return;
+	for (int i = 0; i < count; i++) {
+		const int index = indices ? indices[i] : i;
+
+		if (index != MPI_UNDEFINED)
+			tell_done(requests->handles[index], &requests->statuses[i]);
+	}
+}
+
+/*
+ * The call answers an error, and some requests have ended all the same: of those that statuses tell
+ * of, what they tell; of others, which the call took away, no more than that.
+ */
+void crit_requests_failed(const struct crit_requests *requests, int answer, int count,
+			  const int *outcount, const int *indices, const MPI_Request *now)
+{
+	int class = MPI_SUCCESS;
+
+	(void)NATIVE(MPI_Error_class)(answer, &class);
+	if (outcount) /* set, if the arguments were right at all */
+		count = class == MPI_ERR_IN_STATUS ? *outcount : 0;
+	if (requests->is_lost)
+		crit_shim_lose_details((uint32_t)count);
+	if (!requests->handles)
+		return;
+	for (int i = 0; i < count; i++) {
+		const int index = indices ? indices[i] : i;
+		const MPI_Request handle = requests->handles[index];
+		const int error = class == MPI_ERR_IN_STATUS ? requests->statuses[i].MPI_ERROR
+							     : MPI_ERR_PENDING;
+
+		if (error == MPI_SUCCESS || (error != MPI_ERR_PENDING && now[index] == handle))
+			tell_done(handle, &requests->statuses[i]);
+		else if (now[index] != handle && !is_shared(handle))
+			crit_shim_detail(CRIT_D_FREED, 0, 0, 0, 0, HANDLE(handle));
+	}
+}
+
+/* What was said of it when it was found; its handle may come back as soon as it is received. */
+struct crit_message crit_message_take(const MPI_Message *message)
+{
+	struct crit_message taken = { .source = CRIT_PEER_ANY, .tag = CRIT_PEER_ANY };
+
+	if (message && *message == MPI_MESSAGE_NO_PROC)
+		taken.source = CRIT_PEER_NULL;
+	if (!message || !atomic_load_explicit(&message_count, memory_order_relaxed))
+		return taken;
+	for (int i = 0; i < MESSAGES; i++) {
+		if (atomic_load_explicit(&messages[i].handle, memory_order_acquire) !=
+		    HANDLE(*message))
+			continue;
+		taken = messages[i].message;
+		atomic_store_explicit(&messages[i].handle, 0, memory_order_release);
+		atomic_fetch_sub(&message_count, 1);
+		break;
+	}
+	return taken;
+}
+
+void crit_message_found(MPI_Message message, MPI_Comm comm, const MPI_Status *status)
+{
+	if (message == MPI_MESSAGE_NO_PROC)
+		return;
+	(void)crit_message_take(&message); /* received where we did not see it */
+	for (int i = 0; i < MESSAGES; i++) {
+		uint64_t nothing = 0;
+
+		if (!atomic_compare_exchange_strong(&messages[i].handle, &nothing, 1))
+			continue;
+		messages[i].message = (struct crit_message){ .comm = HANDLE(comm),
+							     .source = status->MPI_SOURCE,
+							     .tag = status->MPI_TAG };
+		atomic_fetch_add(&message_count, 1);
+		atomic_store_explicit(&messages[i].handle, HANDLE(message), memory_order_release);
+		return;
+	}
+}

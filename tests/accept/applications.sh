@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs of other people: results as without crit, and the imbalance that is known to be there.
+# usage: applications.sh BUILD-DIRECTORY [gromacs|lammps|mumps|nwchem]…
+# shellcheck source-path=SCRIPTDIR source=../lib/archive.sh
+. "$(dirname "$0")/../lib/archive.sh"
+trial_begin "$1"
+shift
+inputs=$(realpath "$(dirname "$0")")/applications
+useful_spread='(lambda u: round(max(u) * len(u) / sum(u), 3))([x["useful_s"] for x in r["ranks"]])'
+export OMP_NUM_THREADS=1
+
+# need PROGRAM: its path, for what is launched needs one.
+need() {
+	command -v "$1" && return
+	echo "skip: $1 is not installed; cmake/deps.sh accept installs it" >&2
+	exit 77
+}
+
+# attempt PLACE MODE RANKS PROGRAM…: in a folder of its own; sets status, dir and report.
+attempt() {
+	local place=$1 begin
+	mkdir "$place"
+	compose "$2" openmpi "${@:3}"
+	dir=$place/crit
+	report=$dir/report.json
+	begin=$(date +%s%N)
+	(cd "$place" && CRIT_DIR=$dir "${command[@]}" >said 2>complaints)
+	status=$?
+	echo $((($(date +%s%N) - begin) / 1000000)) >"$place/wall_ms"
+	[ "$2" = bare ] || wait_for 60 [ -s "$report" ]
+}
+
+# rounds NAME RESULTS RANKS PROGRAM…: three runs without crit and three with it, in turn.  RESULTS prints, in the
+# folder of a run, what must not depend on crit.  Leaves spreads and heaviest, one entry per run with crit.
+rounds() {
+	local name=$1 results=$2 runs=$trial/$1 statuses='' round mode place
+	shift 2
+	spreads=()
+	heaviest=()
+	for round in 1 2 3; do
+		for mode in bare preload; do
+			place=$runs-$mode-$round
+			attempt "$place" "$mode" "$@"
+			statuses+=$status
+			(cd "$place" && "$results") >"$place/results" 2>&1
+		done
+		spreads+=("$(ask "$useful_spread")")
+		heaviest+=("$(ask 'max(r["ranks"], key=lambda x: x["useful_s"])["rank"]')")
+		check_laws "$name, run $round"
+	done
+	[ "$statuses" = 000000 ]
+	point "$name: exit statuses" $? "$statuses"
+	for round in 1 2 3; do
+		"$trial_lib/within_spread.py" "$runs-preload-$round/results" "$runs"-bare-?/results \
+			>"$runs.compared" 2>&1
+		point "$name, run $round: results as without crit" $? "$(head -n 1 "$runs.compared")"
+	done
+	"$crit" export otf2 -o "$dir" "$dir" >/dev/null 2>"$trial/export.err" && [ ! -s "$trial/export.err" ]
+	point "$name: export" $? "$(cat "$trial/export.err")"
+	read_by "$name, archive" "$dir"
+	# a picture of millions of states is nothing to look at
+	[ "$(figure_of events "$dir")" -gt 500000 ] || drawn_by_vite "$name" "$dir" 100
+	printf '      wall, ms: %s without, %s with crit\n' \
+		"$(cat "$runs"-bare-?/wall_ms | xargs)" "$(cat "$runs"-preload-?/wall_ms | xargs)"
+}
+
+# work_is NAME LOW HIGH: of the rounds before.
+work_is() {
+	within "$1: work, max / mean, median" "$(median "${spreads[@]}")" "$2" "$3"
+	echo "      of ${spreads[*]}; most: rank ${heaviest[*]}"
+}
+
+# works_most NAME RANK: in all of the rounds before.
+works_most() {
+	[ "$(printf '%s\n' "${heaviest[@]}" | sort -u)" = "$2" ]
+	point "$1: rank $2 works most" $? "${heaviest[*]} (${spreads[*]})"
+}
+
+# With -reprod the averages over all steps are the same to the last digit.
+results_of_mdrun() {
+	sed -n '/A V E R A G E S/,/M E G A - F L O P S/p' md.log
+}
+
+# Domains that follow the load sum up in another order each time; the start is the same.
+results_of_mdrun_start() {
+	grep -m 1 -A 4 '^   Energies' md.log
+}
+
+gromacs_inputs() {
+	local water=$trial/water
+	mkdir "$water"
+	cp "$inputs/water.top" "$water"
+	(
+		cd "$water" || exit
+		gmx -quiet solvate -cs spc216.gro -box 4 3 3 -o bulk.gro -p water.top
+		gmx -quiet editconf -f bulk.gro -box 12 3 3 -noc -o slab.gro
+		for box in bulk slab; do
+			gmx -quiet grompp -f "$inputs/water.mdp" -c "$box.gro" -p water.top -o "$box.tpr"
+		done
+	) >"$trial/water.out" 2>&1
+	[ -s "$water/bulk.tpr" ] && [ -s "$water/slab.tpr" ]
+	point "gromacs: water in a third of the box, and all over" $? ""
+}
+
+gromacs() {
+	local program balanced
+	program=$(need gmx_mpi) || exit
+	gromacs_inputs
+	mdrun=("$program" -quiet mdrun -ntomp 1 -pin off -nb cpu)
+	rounds gromacs-slab-2 results_of_mdrun \
+		2 "${mdrun[@]}" -s "$trial/water/slab.tpr" -dd 2 1 1 -dlb no -reprod
+	rounds gromacs-slab-4 results_of_mdrun \
+		4 "${mdrun[@]}" -s "$trial/water/slab.tpr" -dd 4 1 1 -dlb no -reprod
+	work_is gromacs-slab-4 2.3 4
+	works_most gromacs-slab-4 0
+	balanced=$(median "${spreads[@]}")
+	rounds gromacs-moving-4 results_of_mdrun_start \
+		4 "${mdrun[@]}" -s "$trial/water/slab.tpr" -dd 4 1 1 -dlb yes
+	work_is gromacs-moving-4 1 "$balanced"
+	rounds gromacs-bulk-4 results_of_mdrun \
+		4 "${mdrun[@]}" -s "$trial/water/bulk.tpr" -dd 4 1 1 -dlb no -reprod
+	work_is gromacs-bulk-4 1 1.1
+}
+
+results_of_lammps() {
+	sed -n '/^Step /,/^Loop time/p' said | grep -v '^Loop time'
+	grep -E '^(Nlocal|Nghost|Neighs|Total # of neighbors)' said
+}
+
+# The pairs each rank had at the end, counted by LAMMPS itself.
+lammps_pairs() {
+	awk '/^Neighs:/ { printf "%.3f\n", $4 / $2 }' "$trial/$1-preload-1/said"
+}
+
+lammps() {
+	local program deck
+	program=$(need lmp) || exit
+	deck=("$program" -in "$inputs/two_cutoffs.in" -log none)
+	rounds lammps-1-2 results_of_lammps 2 "${deck[@]}" -var factor 1.0
+	rounds lammps-1-4 results_of_lammps 4 "${deck[@]}" -var factor 1.0
+	within "lammps-1-4: pairs, max / mean" "$(lammps_pairs lammps-1-4)" 1.6 2.0
+	work_is lammps-1-4 1.5 1.7
+	works_most lammps-1-4 1
+	rounds lammps-4-4 results_of_lammps 4 "${deck[@]}" -var factor 4.0
+	within "lammps-4-4: pairs, max / mean" "$(lammps_pairs lammps-4-4)" 1.1 1.3
+	work_is lammps-4-4 1.1 1.3
+}
+
+# The order of the sums depends on who asks first; what the algorithm did does not.
+results_of_mumps() {
+	grep -E 'INFOG\((1|9|10|11|29|12|13)\) |Operations in node elimination|Size of|NNZ' said
+	printf 'error below 1e-12: %d\n' \
+		"$(python3 -c 'import sys; print(float(sys.argv[1]) < 1e-12)' \
+			"$("$inputs/laplacian.py" "$mumps_edge" said)" | grep -c True)"
+}
+
+mumps() {
+	local program=/usr/lib/mumps/dsimpletest ranks polls
+	[ -x "$program" ] || need dsimpletest
+	mumps_edge=${MUMPS_EDGE:-40}
+	"$inputs/laplacian.py" "$mumps_edge" >"$trial/system"
+	for ranks in 2 4; do
+		rounds "mumps-$ranks" results_of_mumps \
+			"$ranks" /bin/sh -c "exec $program <$trial/system"
+		works_most "mumps-$ranks" 0
+		polls=$(ask 'sum(c["polled_calls"] for c in r["mpi_calls"]) / 1e6')
+		# two ranks have a CPU each and poll without rest; what they work hangs on the order of messages
+		if [ "$ranks" = 2 ]; then
+			within "mumps-2: polls seen, millions" "$polls" 2 1000
+		else
+			work_is mumps-4 1.2 1.5
+		fi
+	done
+}
+
+# Energies settle to the convergence of the method; its last digits hang on the order of sums.
+results_of_nwchem() {
+	awk -F= '/(Total SCF|One-electron|Two-electron|Nuclear repulsion) energy/ {
+		printf "%s = %.9f\n", $1, $2 }' said
+}
+
+nwchem() {
+	local program ranks
+	program=$(need nwchem.openmpi) || exit
+	for ranks in 2 4; do
+		rounds "nwchem-$ranks" results_of_nwchem "$ranks" "$program" "$inputs/water3.nw"
+		work_is "nwchem-$ranks" 1 1.15
+	done
+}
+
+for application in "${@:-gromacs}"; do
+	"$application"
+done
+trial_end

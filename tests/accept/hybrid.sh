@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Hybrid programs with known work: every figure of regions and efficiencies against the computed truth.
+# usage: hybrid.sh BUILD-DIRECTORY [quick]
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+rounds=8
+runtimes=(llvm gnu)
+if [ "${2:-full}" = quick ]; then
+	rounds=2
+	flavours=("${flavours[@]:0:1}")
+fi
+export OMPI_MCA_hwloc_base_binding_policy=none # the program binds its threads itself
+
+# hold NAME FIGURES: the last launch against its truth; FIGURES as hybrid_truth.py has them.
+hold() {
+	has_last_report 20
+	"$trial_lib/hybrid_truth.py" "$trial/$1.out" "$report" "$2" >"$trial/$1.held" 2>&1
+	point "$1: $2 figures within 3 %" $? \
+		"$(grep -c . "$trial/$1.held") figures; $(grep -m 3 -v '^ok' "$trial/$1.held" | xargs)"
+	grep -v '^ok' "$trial/$1.held" | tail -n +4
+	check_laws "$1"
+}
+
+# hybrid NAME FIGURES FLAVOUR RANKS RUNTIME ARGUMENT…
+hybrid() {
+	local name=$1 figures=$2 flavour=$3 ranks=$4 runtime=$5
+	shift 5
+	trial_has "hybrid-$runtime.$flavour" "$runtime's OpenMP" || return 0
+	launch "$name" preload "$flavour" "$ranks" "hybrid-$runtime" -p -n "$rounds" "$@"
+	hold "$name" "$figures"
+}
+
+# alone RUNTIME FIGURES: the same without MPI, under crit run.
+alone() {
+	local name=alone-$1
+	trial_has "hybrid-$1" "$1's OpenMP" || return 0
+	dir=$trial/$name
+	report=$dir/report.json
+	CRIT_DIR=$dir setsid "$trial_lib/first_in_line" "$crit" run -- "$apps/hybrid-$1" -p -n "$rounds" \
+		>"$trial/$name.out" 2>"$trial/$name.err"
+	hold "$name" "$2"
+}
+
+time_figures=all
+[ "${2:-full}" = full ] || time_figures=cpu # a crowded machine changes who is active when
+for runtime in "${runtimes[@]}"; do
+	alone "$runtime" "$time_figures"
+	for flavour in "${flavours[@]}"; do
+		if [ "$time_figures" = all ]; then
+			hybrid "1x2-$runtime-$flavour" all "$flavour" 1 "$runtime" -t 2
+			hybrid "2x1-$runtime-$flavour" all "$flavour" 2 "$runtime" -t 1 -f 2:1
+		fi
+		hybrid "2x2-$runtime-$flavour" cpu "$flavour" 2 "$runtime" -t 2 -f 2:1
+		[ "$(ask 'rank(0)["useful_s"] > rank(1)["useful_s"]')" = True ]
+		point "2x2-$runtime-$flavour: order of ranks" $? ""
+	done
+done
+trial_end

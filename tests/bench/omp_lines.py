@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Budget lines of OpenMP: what an event of OMPT pays, and what threads that meet all the time pay."""
+import os
+
+from measure import finished_recording, interleave, median, output_of, ratios, run, spread
+
+BARRIERS = 200000
+EVENTS = {"barrier": 2, "critical": 3, "single": 2, "parallel": 4}  # that the runtime tells us
+
+
+def shimmed(bench):
+    """(environment of a run under the shim, its folder)."""
+    folder = bench.folder()
+    return {"LD_PRELOAD": bench.program("lib", "libcrit_ompt.so"),
+            "CRIT_DIR": os.path.join(folder, "run")}, folder
+
+
+def costs(program, environment):
+    """{construct: ns}."""
+    lines = output_of([program], env=environment).splitlines()
+    return {name: float(nanoseconds) for name, nanoseconds in map(str.split, lines)}
+
+
+def lines_event(bench):
+    """Runs with and without the shim in turns; a runtime's own price of having a tool is in it."""
+    program = bench.program("tests", "apps", "omp_cost-llvm")
+    added, pairs, lost = {}, [], 0
+    for _ in range(bench.rounds):
+        bare = costs(program, {})
+        environment, folder = shimmed(bench)
+        with_it = costs(program, environment)
+        lost += finished_recording(folder).shim_lost
+        for name, events in EVENTS.items():
+            added.setdefault(name, []).append((with_it[name] - bare[name]) / events)
+        pairs.append(with_it["pair"] / bare["pair"])
+    for name, values in added.items():
+        yield f"OMPT event, {name}", median(values), "ns", 40, 15, spread(values)
+    yield "OMPT spans lost meanwhile", lost, "", 0, 0, ""
+    yield "OpenMP barrier of two threads", median(pairs), "x", 1.25, None, spread(pairs)
+
+
+def line_barriers(bench):
+    """CPU time of the program alone: critd's is in what it takes from the threads' CPUs."""
+    command = [bench.program("tests", "apps", "omp_cost-llvm"), "barriers", str(BARRIERS)]
+
+    def under_crit():
+        environment, folder = shimmed(bench)
+        cpu_s = run(command, env=environment)[0]
+        finished_recording(folder)
+        return cpu_s
+
+    figures = interleave(bench.rounds, {"alone": lambda: run(command)[0], "shimmed": under_crit})
+    values = ratios(figures, "shimmed")
+    yield "OpenMP barrier loop, CPU time", median(values), "x", 1.25, None, spread(values)
+
+
+LINES = (lines_event, line_barriers)

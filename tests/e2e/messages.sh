@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Messages a program counts itself, against report.json and the tables, on both MPIs.
+# usage: messages.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+
+for flavour in "${flavours[@]}"; do
+	for ranks in 2 3; do
+		name=$flavour-$ranks
+		launch "$name" preload "$flavour" "$ranks" messages
+		[ "$status" -eq 0 ] && has_last_report 10
+		point "$name: program and report" $? "status $status"
+		check_laws "$name"
+		figures=$("$trial_lib/compare_messages.py" "$dir" "$trial/$name.out")
+		point "$name: messages" $? "$figures"
+	done
+
+	# at level profile who waits little is not recorded, but still known to be last
+	CRIT_LEVEL=profile launch "$flavour-profile" preload "$flavour" 2 messages
+	[ "$(ask '[(x["last"][0]["rank"], x["instances"] >= 15) for x in r["messages"]["collectives"]
+		if x["name"] == "MPI_Allreduce"]')" = "[(1, True)]" ]
+	point "$flavour-profile: who arrives last" $? \
+		"$(ask '[x["last"] for x in r["messages"]["collectives"] if x["name"] == "MPI_Allreduce"]')"
+	[ "$(ask 'r["messages"]["until_s"]')" = 0.0 ]
+	point "$flavour-profile: no trace" $? ""
+done
+trial_end

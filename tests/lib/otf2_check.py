@@ -1,0 +1,280 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an OTF2 archive says, read by python3-otf2, against report.json of the same run.
+
+usage: otf2_check.py ARCHIVE REPORT [count]
+
+Checks time order, balance, groups = ranks, calls = visits, CMetric and stall attributes = rows, messages sent =
+messages received, collectives alike on all members.  With a third word it prints that figure: events, enters,
+messages, collectives, sites, metrics, locations, complete, all_forks, all_locks, forks,
+teams, locks.  Exit 0, or 1 with one line per fault.
+"""
+import collections
+import json
+import re
+import sys
+
+import _otf2
+import otf2
+
+STRANGER = "MPI ranks not recorded"
+SENDS = ("MpiSend", "MpiIsend")
+RECEIVES = ("MpiRecv", "MpiIrecv")
+POLLS = re.compile("MPI_((Win_)?test|I?m?probe|Request_get_status|Parrived)", re.IGNORECASE)
+COLLECTIVES = ("MpiCollectiveEnd", "NonBlockingCollectiveComplete")
+
+
+def rank_of(group):
+    """(world, rank) of a location group: "MPI Rank 3", or "MPI Rank 1.3" where there are several worlds."""
+    if group.name == STRANGER:
+        return -1, -1
+    world, _, rank = group.name.split()[-1].rpartition(".")
+    return int(world or 0), int(rank)
+
+
+class Location:
+    """What is known of one location so far."""
+
+    def __init__(self):
+        self.last = None
+        self.stack = []
+        self.teams = []
+        self.forks = 0
+        self.held = set()
+        self.sums = collections.Counter()
+
+
+class Archive:
+    """Reads all events once."""
+
+    def __init__(self, path):
+        self.faults = []
+        self.counts = collections.Counter()
+        self.visits = collections.Counter()
+        self.polled = collections.Counter()
+        self.messages = collections.defaultdict(lambda: [0, 0, 0, 0])
+        self.collectives = collections.Counter()
+        self.collective_bytes = collections.defaultdict(lambda: [0, 0])
+        self.sites = set()
+        self.locks = set()
+        with otf2.reader.open(path) as trace:
+            self.definitions = trace.definitions
+            self.locations = {x: Location() for x in trace.definitions.locations}
+            # the high-level reader does not show properties
+            self.is_complete = _otf2.Reader_GetBoolProperty(
+                trace._handle, "OTF2::MPI_COMMUNICATION_COMPLETE")
+            self.has_all_forks = _otf2.Reader_GetBoolProperty(
+                trace._handle, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE")
+            self.has_all_locks = _otf2.Reader_GetBoolProperty(
+                trace._handle, "OTF2::THREAD_LOCK_EVENT_COMPLETE")
+            self.read(trace)
+
+    def fault(self, text):
+        self.faults.append(text)
+
+    def read(self, trace):
+        last = None
+        for location, event in trace.events:
+            kind = type(event).__name__
+            state = self.locations[location]
+            self.counts[kind] += 1
+            if state.last is not None and event.time < state.last:
+                self.fault(f"{location}: time goes back to {event.time}")
+            if last is not None and event.time < last:
+                self.fault(f"the archive: time goes back to {event.time}")
+            last = state.last = event.time
+            self.take(location, state, kind, event)
+        for location, state in self.locations.items():
+            if state.stack:
+                self.fault(f"{location}: {len(state.stack)} regions are not left")
+            if state.teams or state.forks:
+                self.fault(f"{location}: {len(state.teams)} teams do not end")
+
+    def take(self, location, state, kind, event):
+        if kind == "Enter":
+            state.stack.append(event.region)
+            self.visits[event.region.name.split(" @")[0]] += 1
+        elif kind == "Leave":
+            if not state.stack or state.stack.pop() is not event.region:
+                self.fault(f"{location}: {event.region.name} is left and was not entered")
+            for attribute, value in (event.attributes or {}).items():
+                self.take_attribute(state, attribute.name, value, event.region)
+        elif kind in SENDS or kind in RECEIVES:
+            self.take_message(location, kind, event)
+        elif kind.startswith("Thread"):
+            self.take_thread(location, state, kind, event)
+        elif kind in COLLECTIVES:
+            self.collectives[event.communicator, location.group] += 1
+            row = self.collective_bytes[event.communicator.name]
+            row[0] += event.size_sent
+            row[1] += event.size_received
+
+    def take_thread(self, location, state, kind, event):
+        if kind in ("ThreadFork", "ThreadJoin"):
+            state.forks += 1 if kind == "ThreadFork" else -1
+            if state.forks < 0:
+                self.fault(f"{location}: threads are joined and were not forked")
+        elif kind == "ThreadTeamBegin":
+            state.teams.append(event.thread_team)
+            if location not in event.thread_team.group.members:
+                self.fault(f"{location}: is no member of {event.thread_team.name}")
+        elif kind == "ThreadTeamEnd":
+            if not state.teams or state.teams.pop() is not event.thread_team:
+                self.fault(f"{location}: {event.thread_team.name} ends and was not begun")
+        elif kind in ("ThreadAcquireLock", "ThreadReleaseLock"):
+            key = event.lock_id, event.acquisition_order
+            is_taken = kind == "ThreadAcquireLock"
+            if key in self.locks if is_taken else key not in state.held:
+                self.fault(f"{location}: lock and order {key} out of turn")
+            self.locks.add(key)
+            state.held ^= {key}
+
+    def take_attribute(self, state, name, value, region):
+        if name == "call_site":
+            self.sites.add(value)
+        elif name == "polled_calls":
+            self.polled[region.name] += value
+        else:
+            state.sums[name] += value
+
+    def take_message(self, location, kind, event):
+        is_send = kind in SENDS
+        rank = rank_of(location.group)
+        peer = event.receiver if is_send else event.sender
+        comm = event.communicator
+        if comm.name == "MPI_COMM_SELF":
+            other = rank
+        else:
+            members = comm.group.members
+            if peer >= len(members):
+                self.fault(f"{location}: rank {peer} is not in {comm.name}")
+                return
+            other = rank_of(members[peer].group)
+        key = (comm, rank, other, event.msg_tag) if is_send else (comm, other, rank, event.msg_tag)
+        row = self.messages[key]
+        row[0 if is_send else 2] += 1
+        row[1 if is_send else 3] += event.msg_length
+
+    def sum_of(self, name):
+        return sum(state.sums[name] for state in self.locations.values())
+
+
+def check_groups(archive, report):
+    """The group of all MPI locations names one location of every rank, in order."""
+    wanted = sorted((x["world"], x["rank"]) for x in report["ranks"])
+    groups = [x for x in archive.definitions.groups
+              if x.group_type == otf2.GroupType.COMM_LOCATIONS and x.paradigm == otf2.Paradigm.MPI]
+    if not wanted:
+        return
+    if len(groups) != 1:
+        archive.fault(f"{len(groups)} groups of all MPI locations")
+        return
+    ranks = [rank_of(x.group) for x in groups[0].members if x.group.name != STRANGER]
+    if ranks != wanted:
+        archive.fault(f"the MPI locations are those of ranks {ranks}, the report has {wanted}")
+
+
+def check_report(archive, report):
+    """Calls and earnings are those of the report."""
+    for call in report["mpi_calls"]:
+        told = archive.visits[call["name"]]
+        if told != call["visits"]:
+            archive.fault(f"{call['name']}: {told} entered, {call['visits']} visits reported")
+        # what a program asks between its polls (MPI_Pack_size) is counted with them, and has no span
+        if POLLS.match(call["name"]) and archive.polled[call["name"]] != call.get("polled_calls", 0):
+            archive.fault(f"{call['name']}: {archive.polled[call['name']]} polled calls")
+    calls = {x["name"] for x in report["mpi_calls"]}
+    for name in archive.visits:
+        if name.startswith("MPI_") and name not in calls:
+            archive.fault(f"{name} is not in the report")
+    app = [x for x in report["threads"] if x["role"] == "app"]
+    for name, key in (("cmetric_ns", "cmetric_s"), ("stall_ns", "stall_s")):
+        told, want = archive.sum_of(name) * 1e-9, sum(x[key] for x in app)
+        if abs(told - want) > 1e-6 + 1e-6 * want:
+            archive.fault(f"{name}: {told:.9f} s in all, {want:.9f} s reported")
+
+
+def check_reported_messages(archive, report):
+    """From rank to rank, and by communicator, the archive has what the report has."""
+    told = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for (_, sender, receiver, _), row in archive.messages.items():
+        told[sender, receiver] = [a + b for a, b in zip(told[sender, receiver], row)]
+    for pair in report["messages"]["pairs"]:
+        key = (pair["from_world"], pair["from_rank"]), (pair["to_world"], pair["to_rank"])
+        want = [pair[x] for x in ("sent_messages", "sent_bytes", "received_messages",
+                                  "received_bytes")]
+        if told.pop(key, [0, 0, 0, 0]) != want:
+            archive.fault(f"{key}: not the messages and bytes of the report, {want}")
+    if told:
+        archive.fault(f"messages between {list(told)} are not in the report")
+    counts, sizes = collections.Counter(), collections.defaultdict(lambda: [0, 0])
+    for row in report["messages"]["collectives"]:
+        counts[row["communicator_name"]] += row["visits"]
+        sizes[row["communicator_name"]][0] += row["sent_bytes"]
+        sizes[row["communicator_name"]][1] += row["received_bytes"]
+    seen = collections.Counter()
+    for (comm, _), count in archive.collectives.items():
+        seen[comm.name] += count
+    if seen != counts:
+        archive.fault(f"collectives by communicator {dict(seen)}, reported {dict(counts)}")
+    elif dict(sizes) != dict(archive.collective_bytes):
+        archive.fault(f"bytes of collectives {dict(archive.collective_bytes)}, reported {dict(sizes)}")
+
+
+def check_messages(archive, report):
+    """Only what claims to be complete must match."""
+    if not archive.is_complete:
+        return
+    check_reported_messages(archive, report)
+    for key, (sends, sent, receives, received) in archive.messages.items():
+        if (sends, sent) != (receives, received):
+            archive.fault(f"{key}: {sends} sent ({sent} bytes), {receives} received ({received})")
+    by_comm = collections.defaultdict(dict)
+    for (comm, group), count in archive.collectives.items():
+        by_comm[comm][group] = count
+    for comm, counts in by_comm.items():
+        if comm.name == "MPI_COMM_SELF":
+            continue
+        members = [x.group for x in comm.group.members]
+        if len({counts.get(x, 0) for x in members}) != 1:
+            archive.fault(f"{comm.name}: members take part in {counts} collectives")
+
+
+def figure(archive, what):
+    """One number for a script."""
+    return {
+        "events": sum(archive.counts.values()),
+        "enters": archive.counts["Enter"],
+        "messages": sum(archive.counts[x] for x in SENDS),
+        "collectives": sum(archive.counts[x] for x in COLLECTIVES),
+        "metrics": archive.counts["Metric"],
+        "locations": len(archive.locations),
+        "sites": len(archive.sites),
+        "complete": archive.is_complete,
+        "all_forks": archive.has_all_forks,
+        "all_locks": archive.has_all_locks,
+        "forks": archive.counts["ThreadFork"],
+        "teams": archive.counts["ThreadTeamBegin"],
+        "locks": archive.counts["ThreadAcquireLock"],
+    }[what]
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        print(__doc__, file=sys.stderr)
+        return 2
+    archive = Archive(sys.argv[1])
+    with open(sys.argv[2], encoding="utf-8") as file:
+        report = json.load(file)
+    check_groups(archive, report)
+    check_report(archive, report)
+    check_messages(archive, report)
+    for text in archive.faults[:20]:
+        print(f"otf2_check: {text}", file=sys.stderr)
+    if len(sys.argv) == 4:
+        print(figure(archive, sys.argv[3]))
+    return 1 if archive.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes up runs and counts their messages.
+#include "tests/unit/message_world.h"
+
+#include <stdlib.h>
+
+#include "core/call.h"
+#include "tests/lib/check.h"
+
+static uint64_t below(struct message_world *w, uint64_t bound)
+{
+	return crit_random_below(&w->random, bound);
+}
+
+static void enter(struct message_world *w, uint32_t rank, uint32_t call)
+{
+	w->rank = rank;
+	w->thread = (uint32_t)below(w, THREADS);
+	w->now_ns[rank] += 1 + below(w, 500);
+	crit_maker_enter(w->m, w->streams[rank][w->thread], w->now_ns[rank], call);
+}
+
+static void leave(struct message_world *w, uint32_t call)
+{
+	w->now_ns[w->rank] += 1 + below(w, 500);
+	crit_maker_leave(w->m, w->streams[w->rank][w->thread], w->now_ns[w->rank], call);
+}
+
+static void put(struct message_world *w, struct crit_slot_detail what)
+{
+	if (++w->details != w->left_out)
+		crit_maker_detail(w->m, w->streams[w->rank][w->thread], what);
+}
+
+static void count(struct volume *volume, uint64_t bytes)
+{
+	unsigned int bin = 0;
+
+	while (bytes >> bin)
+		bin++;
+	volume->count++;
+	volume->bytes += bytes;
+	volume->sizes[bin]++;
+}
+
+static void count_send(struct message_world *w, uint32_t call, const struct request *r)
+{
+	count(&w->sent[call], r->bytes);
+	w->sent_count[r->from][r->to]++;
+	w->sent_bytes[r->from][r->to] += r->bytes;
+}
+
+static void count_receive(struct message_world *w, uint32_t call, const struct request *r)
+{
+	count(&w->received[call], r->bytes);
+	w->received_count[r->from][r->to]++;
+	w->received_bytes[r->from][r->to] += r->bytes;
+}
+
+static uint32_t number_in(const struct comm *comm, uint32_t rank)
+{
+	uint32_t number = 0;
+
+	while (comm->members[number] != rank)
+		number++;
+	return number;
+}
+
+static struct crit_slot_detail say(const struct message_world *w, unsigned int detail,
+				   const struct request *r, uint32_t peer, uint64_t handle)
+{
+	const struct comm *comm = &w->comms[r->comm];
+
+	return (struct crit_slot_detail){
+		.detail = (uint16_t)detail,
+		.comm = comm->numbers[w->rank],
+		.peer = r->comm == 1 ? 0 : (int32_t)number_in(comm, peer),
+		.tag = 3,
+		.bytes = r->bytes,
+		.request = handle,
+	};
+}
+
+static void block(struct message_world *w, const struct request *r, bool is_send)
+{
+	uint32_t call = is_send ? CRIT_MPI_Send : CRIT_MPI_Recv;
+
+	enter(w, is_send ? r->from : r->to, call);
+	put(w, say(w, is_send ? CRIT_D_SEND : CRIT_D_RECV, r, is_send ? r->to : r->from, 0));
+	leave(w, call);
+	if (is_send)
+		count_send(w, call, r);
+	else
+		count_receive(w, call, r);
+}
+
+static struct request *free_request(struct message_world *w, uint32_t rank, uint64_t *ret_handle)
+{
+	for (uint32_t i = 0; i < HANDLES; i++) {
+		if (!w->requests[rank][i].is_live) {
+			*ret_handle = 0x100 + i;
+			return &w->requests[rank][i];
+		}
+	}
+	return NULL;
+}
+
+/* Posts a request, or makes one to be started later. */
+static void post(struct message_world *w, const struct request *like, bool is_send)
+{
+	static const uint32_t calls[2][2] = { { CRIT_MPI_Irecv, CRIT_MPI_Isend },
+					      { CRIT_MPI_Recv_init, CRIT_MPI_Send_init } };
+	static const uint32_t details[2][2] = { { CRIT_D_IRECV, CRIT_D_ISEND },
+						{ CRIT_D_RECV_INIT, CRIT_D_SEND_INIT } };
+	uint32_t rank = is_send ? like->from : like->to;
+	struct crit_slot_detail what;
+	uint64_t handle;
+	struct request *r = free_request(w, rank, &handle);
+
+	if (!r) {
+		block(w, like, is_send);
+		return;
+	}
+	*r = *like;
+	r->is_live = true;
+	r->is_send = is_send;
+	r->is_persistent = below(w, 3) == 0;
+	r->is_active = !r->is_persistent;
+	r->call = (uint16_t)calls[r->is_persistent][is_send];
+	r->is_any = !is_send && below(w, 2);
+	enter(w, rank, r->call);
+	what = say(w, details[r->is_persistent][is_send], r, is_send ? r->to : r->from, handle);
+	if (r->is_any)
+		what.peer = CRIT_PEER_ANY;
+	if (!is_send)
+		what.bytes += 100; /* the buffer may be larger */
+	put(w, what);
+	leave(w, r->call);
+	if (is_send && r->is_active)
+		count_send(w, r->call, r);
+}
+
+static void message(struct message_world *w)
+{
+	struct request like = { .comm = (uint32_t)below(w, w->comm_count) };
+	const struct comm *comm = &w->comms[like.comm];
+	uint64_t shift = below(w, 40);
+
+	like.from = comm->members[below(w, comm->size)];
+	like.to = comm->members[below(w, comm->size)];
+	if (like.comm == 1) {
+		like.from = (uint32_t)below(w, w->ranks);
+		like.to = like.from;
+	}
+	like.bytes = below(w, 1ull << shift);
+	if (below(w, 2))
+		block(w, &like, true);
+	else
+		post(w, &like, true);
+	if (below(w, 2))
+		block(w, &like, false);
+	else
+		post(w, &like, false);
+}
+
+static void start(struct message_world *w, uint32_t rank)
+{
+	enter(w, rank, CRIT_MPI_Startall);
+	for (uint32_t i = 0; i < HANDLES; i++) {
+		struct request *r = &w->requests[rank][i];
+
+		if (!r->is_live || r->is_active || below(w, 2))
+			continue;
+		put(w, (struct crit_slot_detail){ .detail = CRIT_D_START, .request = 0x100 + i });
+		r->is_active = true;
+		r->call = CRIT_MPI_Startall;
+		if (r->is_send)
+			count_send(w, r->call, r);
+	}
+	leave(w, CRIT_MPI_Startall);
+}
+
+/* Some or all active requests of a rank end, in a span of whatever thread. */
+static void end(struct message_world *w, uint32_t rank, bool is_all)
+{
+	enter(w, rank, CRIT_MPI_Waitsome);
+	for (uint32_t i = 0; i < HANDLES; i++) {
+		struct request *r = &w->requests[rank][i];
+
+		if (!r->is_live || !r->is_active || (!is_all && below(w, 2)))
+			continue;
+		put(w, r->is_send ? (struct crit_slot_detail){ .detail = CRIT_D_DONE,
+							       .request = 0x100 + i }
+				  : say(w, CRIT_D_DONE, r, r->from, 0x100 + i));
+		r->is_active = false;
+		r->is_live = r->is_persistent;
+		if (!r->is_send)
+			count_receive(w, r->call, r);
+	}
+	leave(w, CRIT_MPI_Waitsome);
+}
+
+static void release(struct message_world *w, uint32_t rank)
+{
+	enter(w, rank, CRIT_MPI_Request_free);
+	for (uint32_t i = 0; i < HANDLES; i++) {
+		struct request *r = &w->requests[rank][i];
+
+		if (!r->is_live || r->is_active)
+			continue;
+		put(w, (struct crit_slot_detail){ .detail = CRIT_D_FREED, .request = 0x100 + i });
+		r->is_live = false;
+	}
+	leave(w, CRIT_MPI_Request_free);
+}
+
+static void collective(struct message_world *w)
+{
+	static const uint32_t calls[] = { CRIT_MPI_Allreduce, CRIT_MPI_Barrier };
+	uint32_t which = (uint32_t)below(w, w->comm_count);
+	struct comm *comm = &w->comms[which];
+	struct instance *instance = &w->instances[w->instance_count];
+	uint64_t last_ns = 0;
+
+	if (which == 1 || w->instance_count == INSTANCES)
+		return;
+	w->instance_count++;
+	*instance = (struct instance){ .comm = which, .call = calls[below(w, 2)] };
+	for (uint32_t i = 0; i < comm->size; i++) {
+		uint32_t rank = comm->members[i];
+
+		enter(w, rank, instance->call);
+		instance->at_ns[i] = w->now_ns[rank];
+		if (instance->at_ns[i] > last_ns)
+			last_ns = instance->at_ns[i];
+		put(w, (struct crit_slot_detail){ .detail = CRIT_D_COLL,
+						  .comm = comm->numbers[rank],
+						  .peer = CRIT_PEER_ANY,
+						  .tag = comm->sequence,
+						  .bytes = 8,
+						  .request = 16 });
+		w->now_ns[rank] += below(w, 10000);
+		leave(w, instance->call);
+		count(&w->sent[instance->call], 8);
+		count(&w->received[instance->call], 16);
+	}
+	comm->sequence++;
+}
+
+/* Some ranks, in random order, make a communicator, before anybody makes the next one. */
+static void split(struct message_world *w)
+{
+	struct comm *comm = &w->comms[w->comm_count];
+	uint64_t now_ns = 0;
+	uint32_t order[RANKS];
+
+	if (w->comm_count == COMMS)
+		return;
+	for (uint32_t i = 0; i < w->ranks; i++)
+		now_ns = w->now_ns[i] > now_ns ? w->now_ns[i] : now_ns;
+	for (uint32_t i = 0; i < w->ranks; i++)
+		w->now_ns[i] = now_ns;
+	*comm = (struct comm){ .size = 2 + (uint32_t)below(w, w->ranks - 1) };
+	for (uint32_t i = 0; i < w->ranks; i++) {
+		uint32_t at = (uint32_t)below(w, i + 1);
+
+		order[i] = order[at];
+		order[at] = i;
+	}
+	for (uint32_t i = 0; i < comm->size; i++) {
+		uint32_t rank = order[i];
+
+		comm->members[i] = rank;
+		comm->numbers[rank] = 3 + w->comm_count * 10 + rank;
+		enter(w, rank, CRIT_MPI_Comm_split);
+		if (++w->details != w->left_out)
+			crit_maker_comm(w->m, w->streams[rank][w->thread],
+					(struct crit_slot_comm){ .hash = 1000 + w->comm_count,
+								 .comm = comm->numbers[rank],
+								 .parent = 1,
+								 .rank = i,
+								 .size = comm->size });
+		leave(w, CRIT_MPI_Comm_split);
+	}
+	w->comm_count++;
+}
+
+static void begin(struct message_world *w, uint64_t seed, uint32_t left_out)
+{
+	struct crit_maker_options options = { .chunk_bytes = 64u << seed % 7 };
+
+	*w = (struct message_world){ .random = { .state = seed }, .left_out = left_out };
+	w->ranks = 2 + (uint32_t)below(w, RANKS - 1);
+	w->m = crit_maker_create(&options);
+	crit_maker_file(w->m, (struct crit_rec_file){ .host = "node0",
+						      .cpu_count = 4,
+						      .level = CRIT_LEVEL_TRACE,
+						      .kernel_status = -1,
+						      .start_mono_ns = T0,
+						      .start_real_ns = T0 });
+	w->comm_count = 2;
+	w->comms[0].size = w->ranks;
+	w->comms[1].size = 1;
+	for (uint32_t i = 0; i < w->ranks; i++) {
+		uint32_t pid = 100 * (i + 1);
+
+		w->now_ns[i] = T0;
+		w->comms[0].members[i] = i;
+		w->comms[0].numbers[i] = CRIT_COMM_WORLD;
+		w->comms[1].numbers[i] = CRIT_COMM_SELF;
+		crit_maker_process(w->m, (struct crit_rec_process){ .pid = pid,
+								    .ns_pid = pid,
+								    .flavour = CRIT_FLAVOUR_MPICH,
+								    .time_ns = T0 });
+		crit_maker_rank(w->m, (struct crit_rec_rank){ .pid = pid,
+							      .rank = i,
+							      .size = w->ranks,
+							      .open_ns = T0,
+							      .world = "world" });
+		for (uint32_t t = 0; t < THREADS; t++)
+			w->streams[i][t] = crit_maker_stream(
+				w->m, (struct crit_rec_stream){
+					      .pid = pid, .ns_tid = pid + t, .claim_ns = T0 });
+	}
+}
+
+/* Ends all requests and the run, and analyses it. */
+static struct crit_results *finish(struct message_world *w, const struct crit_trace_sink *sink)
+{
+	struct crit_results *r = NULL;
+	uint64_t end_ns = 0;
+
+	for (uint32_t i = 0; i < w->ranks; i++) {
+		end(w, i, true);
+		release(w, i);
+		if (w->now_ns[i] > end_ns)
+			end_ns = w->now_ns[i];
+	}
+	for (uint32_t i = 0; i < w->ranks; i++) {
+		uint32_t pid = 100 * (i + 1);
+
+		for (uint32_t t = 0; t < THREADS; t++)
+			crit_maker_stream_end(w->m, w->streams[i][t],
+					      (struct crit_rec_stream_end){
+						      .pid = pid, .release_ns = end_ns + 1 });
+		crit_maker_gone(w->m, (struct crit_rec_gone){ .pid = pid, .time_ns = end_ns + 1 });
+	}
+	if (below(w, 2))
+		crit_maker_interleave(w->m, w->random.state);
+	if (!CHECK_INT_EQ(crit_analysed_traced(&w->m, 1, CRIT_ACTIVE_DEFAULT, sink, &r), 0))
+		exit(1);
+	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+	crit_maker_destroy(w->m);
+	return r;
+}
+
+struct crit_results *message_world_play(struct message_world *w, uint64_t seed, uint32_t left_out,
+					const struct crit_trace_sink *sink)
+{
+	uint64_t acts;
+
+	begin(w, seed, left_out);
+	acts = below(w, 300);
+	for (uint64_t i = 0; i < acts; i++) {
+		uint64_t what = below(w, 20);
+
+		if (what < 10)
+			message(w);
+		else if (what < 13)
+			collective(w);
+		else if (what < 15)
+			start(w, (uint32_t)below(w, w->ranks));
+		else if (what < 18)
+			end(w, (uint32_t)below(w, w->ranks), below(w, 2));
+		else if (what < 19)
+			release(w, (uint32_t)below(w, w->ranks));
+		else
+			split(w);
+	}
+	return finish(w, sink);
+}

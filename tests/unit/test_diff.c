@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Two hand-made reports: figures paired by name, sorted by change; what does not fit. */
+#include "cli/diff_changes.h"
+
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+static const char before[] =
+	"{\"schema\": \"crit-report/1\", \"is_complete\": true,"
+	" \"job\": {\"exe\": \"/a/x\", \"args\": \"1\", \"ranks\": 2, \"nodes\": 1, \"threads\": 2,"
+	"   \"mpi\": \"m\", \"omp\": \"none\", \"active\": \"default\", \"mode\": \"full\","
+	"   \"level\": \"trace\", \"window_s\": 2.0, \"elapsed_s\": 2.5, \"silent_s\": 0.5},"
+	" \"verdict\": {\"stake_s\": 0.4},"
+	" \"efficiency\": {\"cpu\": {\"parallel_ratio\": 0.5}, \"wall\": {\"parallel_ratio\": "
+	"0.6}},"
+	" \"ranks\": [{\"rank\": 0, \"world\": 0, \"cmetric_s\": 1.0, \"share\": 0.75},"
+	"   {\"rank\": 1, \"world\": 0, \"cmetric_s\": 0.5, \"share\": 0.25}],"
+	" \"regions\": [{\"path\": \"phase a\", \"cmetric_s\": 1.0},"
+	"   {\"path\": \"phase gone\", \"cmetric_s\": 0.25}],"
+	" \"mpi_calls\": [{\"name\": \"MPI_Recv\", \"wait_s\": 0.5, \"visits\": 10},"
+	"   {\"name\": \"MPI_Barrier\", \"wait_s\": 1.0, \"visits\": 4}],"
+	" \"omp_constructs\": [],"
+	" \"mpi_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": "
+	"0.25},"
+	"   {\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": 0.25}]}";
+
+static const char after[] =
+	"{\"schema\": \"crit-report/1\", \"is_complete\": true,"
+	" \"job\": {\"exe\": \"/a/x\", \"args\": \"1\", \"ranks\": 3, \"nodes\": 1, \"threads\": 3,"
+	"   \"mpi\": \"m\", \"omp\": \"none\", \"active\": \"default\", \"mode\": \"full\","
+	"   \"level\": \"trace\", \"window_s\": 1.5, \"elapsed_s\": 2.0, \"silent_s\": 0.5},"
+	" \"verdict\": {\"stake_s\": 0.1},"
+	" \"efficiency\": {\"cpu\": {\"parallel_ratio\": 0.8}, \"wall\": {\"parallel_ratio\": "
+	"0.9}},"
+	" \"ranks\": [{\"rank\": 0, \"world\": 0, \"cmetric_s\": 0.75, \"share\": 0.5},"
+	"   {\"rank\": 1, \"world\": 0, \"cmetric_s\": 0.0, \"share\": 0.0},"
+	"   {\"rank\": 2, \"world\": 0, \"cmetric_s\": 0.125, \"share\": 0.5}],"
+	" \"regions\": [{\"path\": \"phase new\", \"cmetric_s\": 2.0},"
+	"   {\"path\": \"phase a\", \"cmetric_s\": 1.0}],"
+	" \"mpi_calls\": [{\"name\": \"MPI_Barrier\", \"wait_s\": 0.125, \"visits\": 8},"
+	"   {\"name\": \"MPI_Recv\", \"wait_s\": 0.25, \"visits\": 10}],"
+	" \"omp_constructs\": [{\"name\": \"omp barrier\", \"wait_s\": 0.0625, \"visits\": 1}],"
+	" \"mpi_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": "
+	"0.25}]}";
+
+static json_t *parse(const char *text)
+{
+	json_error_t error;
+	json_t *report = json_loads(text, 0, &error);
+
+	if (report)
+		return report;
+	fprintf(stderr, "bad fixture: %s\n", error.text);
+	exit(1);
+}
+
+static const struct crit_diff_change *find(const struct crit_diff *diff, enum crit_diff_group group,
+					   const char *name, const char *figure)
+{
+	for (size_t i = 0; i < diff->change_count; i++) {
+		const struct crit_diff_change *change = &diff->changes[i];
+
+		if (change->group == group && !strcmp(change->name, name) &&
+		    !strcmp(change->figure, figure))
+			return change;
+	}
+	fprintf(stderr, "no change %s %s\n", name, figure);
+	exit(1);
+}
+
+static void check(const struct crit_diff_change *change, double a, double b)
+{
+	CHECK_CASE("%.40s %.20s", change->name, change->figure);
+	CHECK_NEAR(change->a, a, 0);
+	CHECK_NEAR(change->b, b, 0);
+	CHECK_NEAR(crit_diff_by(change), b - a, 0);
+}
+
+/* Names of the rows of a group, in their order. */
+static void check_order(const struct crit_diff *diff, enum crit_diff_group group,
+			const char *expected)
+{
+	char order[512] = "";
+	const char *last = "";
+
+	for (size_t i = 0; i < diff->change_count; i++) {
+		const struct crit_diff_change *change = &diff->changes[i];
+
+		if (change->group != group || !strcmp(last, change->name))
+			continue;
+		last = change->name;
+		(void)snprintf(order + strlen(order), sizeof(order) - strlen(order), "%s;", last);
+	}
+	CHECK_STR_EQ(order, expected);
+}
+
+static void test_changes(void)
+{
+	json_t *a = parse(before);
+	json_t *b = parse(after);
+	struct crit_diff diff;
+
+	CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
+	check(find(&diff, CRIT_DIFF_RUN, "run", "window_s"), 2.0, 1.5);
+	check(find(&diff, CRIT_DIFF_RUN, "run", "stake_s"), 0.4, 0.1);
+	check(find(&diff, CRIT_DIFF_EFFICIENCY, "cpu", "parallel_ratio"), 0.5, 0.8);
+	check(find(&diff, CRIT_DIFF_EFFICIENCY, "wall", "parallel_ratio"), 0.6, 0.9);
+	check(find(&diff, CRIT_DIFF_RANKS, "0.0", "cmetric_s"), 1.0, 0.75);
+	check(find(&diff, CRIT_DIFF_RANKS, "0.2", "share"), 0, 0.5);
+	CHECK(!find(&diff, CRIT_DIFF_RANKS, "0.2", "share")->has_a);
+	check(find(&diff, CRIT_DIFF_REGIONS, "phase gone", "cmetric_s"), 0.25, 0);
+	CHECK(!find(&diff, CRIT_DIFF_REGIONS, "phase gone", "cmetric_s")->has_b);
+	check(find(&diff, CRIT_DIFF_CALLS, "MPI_Barrier", "visits"), 4, 8);
+	check(find(&diff, CRIT_DIFF_CALLS, "omp barrier", "wait_s"), 0, 0.0625);
+	check(find(&diff, CRIT_DIFF_SITES, "MPI_Recv x.c:7", "wait_s"), 0.5, 0.25);
+	check_order(&diff, CRIT_DIFF_RANKS, "0.1;0.0;0.2;");
+	check_order(&diff, CRIT_DIFF_REGIONS, "phase new;phase gone;phase a;");
+	check_order(&diff, CRIT_DIFF_CALLS, "MPI_Barrier;MPI_Recv;omp barrier;");
+	CHECK_UINT_EQ(diff.note_count, 1); /* ranks */
+	CHECK(strstr(diff.notes[0], "ranks: 2 and 3"));
+	CHECK(!diff.is_incomplete);
+	crit_diff_fini(&diff);
+
+	CHECK_INT_EQ(crit_diff_init(&diff, a, a), 0);
+	for (size_t i = 0; i < diff.change_count; i++)
+		CHECK_NEAR(crit_diff_by(&diff.changes[i]), 0, 0);
+	CHECK_UINT_EQ(diff.note_count, 0);
+	crit_diff_fini(&diff);
+	json_decref(a);
+	json_decref(b);
+}
+
+/* What makes figures mean something else is said, and is exit code 3. */
+static void test_incomparable(void)
+{
+	static const struct {
+		const char *key;
+		const char *value;
+		bool is_grave;
+	} cases[] = {
+		{ "active", "kernel", true },  { "mode", "shims only", true },
+		{ "level", "profile", false }, { "exe", "/b/y", false },
+		{ "mpi", "other", false },
+	};
+	struct crit_diff diff;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *a = parse(before);
+		json_t *b = parse(before);
+
+		CHECK_CASE("%s", cases[i].key);
+		json_object_set_new(json_object_get(b, "job"), cases[i].key,
+				    json_string(cases[i].value));
+		CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
+		CHECK_UINT_EQ(diff.note_count, 1);
+		CHECK(strstr(diff.notes[0], cases[i].value));
+		CHECK_INT_EQ(diff.is_incomplete, cases[i].is_grave);
+		crit_diff_fini(&diff);
+		json_object_set_new(a, "is_complete", json_false());
+		CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
+		CHECK_UINT_EQ(diff.note_count, 2);
+		CHECK(diff.is_incomplete);
+		crit_diff_fini(&diff);
+		json_decref(a);
+		json_decref(b);
+	}
+}
+
+/* Any JSON at all: no figure, no crash. */
+static void test_nonsense(void)
+{
+	static const char *const texts[] = { "{}", "{\"ranks\": 3, \"job\": []}",
+					     "{\"ranks\": [1, null, {}], \"efficiency\": [1]}" };
+	struct crit_diff diff;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		json_t *a = parse(texts[i]);
+
+		CHECK_INT_EQ(crit_diff_init(&diff, a, a), 0);
+		CHECK(diff.is_incomplete);
+		crit_diff_fini(&diff);
+		json_decref(a);
+	}
+}
+
+int main(void)
+{
+	test_changes();
+	test_incomparable();
+	test_nonsense();
+	return check_done();
+}

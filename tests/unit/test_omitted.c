@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a report says of calls and programs the user left out, and of ranks that are not there.
+#include "cli/summary.h"
+#include "core/abi_shim.h"
+#include "core/call.h"
+#include "tests/lib/check.h"
+#include "tests/unit/results_sample.h"
+
+static struct results_sample sample;
+static struct crit_summary summary;
+
+/* Lines of the report that say text. */
+static int count_said(const char *text)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < summary.missing_count; i++)
+		count += strstr(summary.missing[i].what, text) != NULL;
+	return count;
+}
+
+static void summarise(bool is_live)
+{
+	const struct crit_summary_options options = { .is_live = is_live };
+
+	crit_summary_fini(&summary);
+	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+}
+
+static void test_calls(void)
+{
+	results_sample_barriers(&sample);
+	sample.results.omitted = 1u << CRIT_GROUP_DATATYPE | 1u << CRIT_GROUP_GROUP;
+	summarise(false);
+	CHECK(!summary.is_incomplete);
+	CHECK_INT_EQ(summary.missing_count, 1);
+	CHECK_INT_EQ(count_said("all calls of the groups datatype, group, which CRIT_CALLS"), 1);
+	sample.results.omitted |= 1u << CRIT_GROUP_RMA;
+	summarise(false);
+	CHECK(!summary.is_incomplete);
+	CHECK_INT_EQ(summary.missing_count, 2);
+	CHECK_INT_EQ(count_said("all waits in calls of the groups rma, which"), 1);
+	CHECK_STR_EQ(summary.missing[0].mend, "unset CRIT_CALLS");
+	CHECK_INT_EQ(count_said("all calls of the groups rma, datatype, group, which"), 1);
+	sample.results.omitted = (1u << CRIT_GROUP_COUNT) - 2;
+	summarise(false);
+	CHECK_INT_EQ(count_said("io, communicator, datatype, group, other, which"), 1);
+}
+
+static void test_ranks(void)
+{
+	results_sample_barriers(&sample);
+	sample.ranks[0].world_size = sample.ranks[1].world_size = 2;
+	summarise(false);
+	CHECK_INT_EQ(summary.missing_count + summary.ranks_missing, 0);
+	sample.ranks[0].world_size = sample.ranks[1].world_size = 5;
+	summarise(false);
+	CHECK_INT_EQ(summary.ranks_missing, 3);
+	CHECK_INT_EQ(count_said("3 of 5 ranks, not recorded"), 1);
+	CHECK(summary.is_incomplete);
+	summarise(true); /* they may still come */
+	CHECK_INT_EQ(summary.ranks_missing, 0);
+	sample.results.omitted = CRIT_OMITS_PROGRAMS;
+	summarise(false);
+	CHECK_INT_EQ(count_said("3 of 5 ranks, left out by CRIT_INCLUDE or CRIT_EXCLUDE"), 1);
+	CHECK(!summary.is_incomplete);
+	CHECK_INT_EQ(summary.missing_count, 1);
+}
+
+/* Two worlds; a rank that came twice, as one that was restarted, counts once. */
+static void test_worlds(void)
+{
+	results_sample_barriers(&sample);
+	sample.ranks[0].world_size = 2;
+	sample.ranks[1].world_size = 4;
+	sample.ranks[1].world_number = 1;
+	summarise(false);
+	CHECK_INT_EQ(summary.ranks_missing, 1 + 3);
+	CHECK_INT_EQ(count_said("4 of 6 ranks"), 1);
+	sample.ranks[1] = sample.ranks[0];
+	summarise(false);
+	CHECK_INT_EQ(summary.ranks_missing, 1);
+	CHECK_INT_EQ(count_said("1 of 2 ranks"), 1);
+}
+
+int main(void)
+{
+	test_calls();
+	test_ranks();
+	test_worlds();
+	crit_summary_fini(&summary);
+	return check_done();
+}

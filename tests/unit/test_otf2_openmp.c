@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// OpenMP in an archive: what a hand-made replay tells of teams, locks, constructs and phases, read
+// back record by record; and faults in it, each of which is found.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/call.h"
+#include "otf2/verify.h"
+#include "otf2/writer.h"
+#include "tests/lib/check.h"
+#include "tests/unit/otf2_heard.h"
+
+#define MS 1000000ull
+#define PRIMARY(instance, team)                                                                    \
+	(CRIT_INSTANCE_PRIMARY | (uint64_t)(team) << CRIT_INSTANCE_TEAM_SHIFT | (instance))
+#define MEMBER(instance) ((uint64_t)(instance))
+#define LOCATIONS OTF2_HEARD_LOCATIONS
+
+struct world { /* rank 0 with three threads, rank 1 with one */
+	struct crit_results results;
+	struct crit_node_row node;
+	struct crit_rank_row ranks[2];
+	struct crit_thread_row threads[LOCATIONS];
+	struct crit_region_row regions[2];
+	struct crit_otf2_options options;
+	struct crit_otf2_writer writer;
+	struct crit_trace_sink sink;
+	struct crit_err err;
+	uint64_t now_ns;
+};
+
+/* libotf2 forgets what it had opened. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libopen-trace-format2";
+}
+
+static char scratch[] = "/tmp/crit-otf2-openmp.XXXXXX";
+static char directory[64];
+static struct world world;
+static struct otf2_heard heard;
+
+/* The address depends on the process, the place does not. */
+static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
+		       struct crit_place *ret_place)
+{
+	(void)user;
+	(void)node;
+	*ret_place = (struct crit_place){ .module = "/opt/solver",
+					  .file = "/src/heat.c",
+					  .line = (uint32_t)(site - pid) };
+	return true;
+}
+
+static void begin(const char *name)
+{
+	world = (struct world){ .node = { .host = "node0" }, .now_ns = 10 * MS };
+	for (uint32_t i = 0; i < LOCATIONS; i++)
+		world.threads[i] = (struct crit_thread_row){ .pid = i < 3 ? 100 : 103,
+							     .tid = 100 + i,
+							     .rank_row = i == 3,
+							     .name = "solver" };
+	world.ranks[0] = (struct crit_rank_row){ .pid = 100, .world_size = 2 };
+	world.ranks[1] = (struct crit_rank_row){ .pid = 103, .rank = 1, .world_size = 2 };
+	world.regions[0] = (struct crit_region_row){
+		.pid = 100, .number = 5, .call = CRIT_CONSTRUCT_PHASE, .name = "solve"
+	};
+	world.regions[1] = world.regions[0];
+	world.regions[1].pid = 103;
+	world.regions[1].number = 9;
+	world.results =
+		(struct crit_results){ .has_ranks = true,
+				       .window_begin_ns = 10 * MS,
+				       .window_ns = 1000 * MS,
+				       .exe = "/opt/solver",
+				       .nodes = &world.node,
+				       .node_count = 1,
+				       .ranks = world.ranks,
+				       .rank_count = 2,
+				       .threads = world.threads,
+				       .thread_count = LOCATIONS,
+				       .regions = { .rows = world.regions, .row_count = 2 } };
+	world.options = (struct crit_otf2_options){ .creator = "test", .site_place = site_place };
+	(void)snprintf(directory, sizeof(directory), "%s/%s", scratch, name);
+	world.writer = (struct crit_otf2_writer){ .options = &world.options,
+						  .err = &world.err,
+						  .directory = directory };
+	crit_otf2_sink(&world.writer, &world.sink);
+	if (!CHECK_INT_EQ(world.sink.begin(world.sink.user, &world.results, 1010 * MS), 0))
+		exit(1);
+	for (uint32_t i = 0; i < LOCATIONS; i++)
+		CHECK_INT_EQ(world.sink.thread_begin(world.sink.user, i, world.now_ns), 0);
+}
+
+static uint32_t pid_of(uint32_t thread)
+{
+	return thread < 3 ? 100 : 103;
+}
+
+static void enter_arg(uint32_t thread, uint32_t call, uint32_t line, uint64_t arg)
+{
+	struct crit_trace_span span = { .call = (uint16_t)call,
+					.site = line ? line + pid_of(thread) : 0,
+					.region = thread < 3 ? 5 : 9,
+					.arg = arg };
+
+	CHECK_INT_EQ(world.sink.enter(world.sink.user, thread, world.now_ns += MS, &span, 0), 0);
+}
+
+static void leave_arg(uint32_t thread, uint32_t call, uint32_t line, uint64_t arg)
+{
+	struct crit_trace_span span = { .call = (uint16_t)call,
+					.site = line ? line + pid_of(thread) : 0,
+					.region = thread < 3 ? 5 : 9,
+					.arg = arg };
+	struct crit_trace_sums sums = { .cmetric_ns = 1 };
+
+	CHECK_INT_EQ(world.sink.leave(world.sink.user, thread, world.now_ns += MS, &span, &sums),
+		     0);
+}
+
+static void span(uint32_t thread, uint32_t call, uint32_t line)
+{
+	enter_arg(thread, call, line, 0);
+	leave_arg(thread, call, line, 0);
+}
+
+static void take_lock(uint32_t thread, uint64_t lock)
+{
+	enter_arg(thread, CRIT_CONSTRUCT_LOCK_WAIT, 0, lock);
+	leave_arg(thread, CRIT_CONSTRUCT_LOCK_WAIT, 0, lock);
+}
+
+static void release_lock(uint32_t thread, uint64_t lock)
+{
+	CHECK_INT_EQ(world.sink.release(world.sink.user, thread, world.now_ns += MS,
+					CRIT_CONSTRUCT_LOCK_WAIT, lock),
+		     0);
+}
+
+static void finish(void)
+{
+	struct crit_trace_sums sums = { .cmetric_ns = 3 };
+
+	for (uint32_t i = 0; i < LOCATIONS; i++)
+		CHECK_INT_EQ(world.sink.thread_end(world.sink.user, i, 900 * MS, &sums), 0);
+	CHECK_INT_EQ(world.sink.end(world.sink.user, &world.results, true), 0);
+}
+
+/* A region of three threads, a region of two inside it, phases around both ranks' work. */
+static void tell_all(void)
+{
+	for (uint32_t thread = 0; thread < LOCATIONS; thread += 3)
+		enter_arg(thread, CRIT_CONSTRUCT_PHASE, 0, 0);
+	enter_arg(0, CRIT_CONSTRUCT_PARALLEL, 42, PRIMARY(1, 3));
+	enter_arg(1, CRIT_CONSTRUCT_PARALLEL, 42, MEMBER(1));
+	enter_arg(2, CRIT_CONSTRUCT_PARALLEL, 42, MEMBER(1));
+	span(1, CRIT_CONSTRUCT_LOOP, 43);
+	enter_arg(2, CRIT_CONSTRUCT_PARALLEL, 50, PRIMARY(2, 2));
+	enter_arg(1, CRIT_CONSTRUCT_PARALLEL, 50, MEMBER(2));
+	leave_arg(2, CRIT_CONSTRUCT_PARALLEL, 50, PRIMARY(2, 2));
+	leave_arg(1, CRIT_CONSTRUCT_PARALLEL, 50, MEMBER(2));
+	take_lock(0, 0x10);
+	release_lock(0, 0x10);
+	enter_arg(2, CRIT_CONSTRUCT_CRITICAL_WAIT, 0, 0x40);
+	leave_arg(2, CRIT_CONSTRUCT_CRITICAL_WAIT, 0, 0x40);
+	enter_arg(2, CRIT_CONSTRUCT_CRITICAL, 0, 0x40);
+	leave_arg(2, CRIT_CONSTRUCT_CRITICAL, 0, 0x40);
+	take_lock(1, 0x10);
+	take_lock(1, 0x20);
+	release_lock(1, 0x10);
+	release_lock(1, 0x20);
+	span(0, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 42);
+	leave_arg(0, CRIT_CONSTRUCT_PARALLEL, 42, PRIMARY(1, 3));
+	leave_arg(2, CRIT_CONSTRUCT_PARALLEL, 42, MEMBER(1));
+	leave_arg(1, CRIT_CONSTRUCT_PARALLEL, 42, MEMBER(1));
+	enter_arg(3, CRIT_CONSTRUCT_PARALLEL, 42, PRIMARY(1, 1));
+	span(3, CRIT_MPI_Barrier, 7);
+	leave_arg(3, CRIT_CONSTRUCT_PARALLEL, 42, PRIMARY(1, 1));
+	for (uint32_t thread = 0; thread < LOCATIONS; thread += 3)
+		leave_arg(thread, CRIT_CONSTRUCT_PHASE, 0, 0);
+}
+
+static bool claims(OTF2_Reader *reader, const char *property)
+{
+	bool is_true = false;
+
+	CHECK_INT_EQ(OTF2_Reader_GetBoolProperty(reader, property, &is_true), OTF2_SUCCESS);
+	return is_true;
+}
+
+static void check_claims(OTF2_Reader *reader, bool has_all_forks, bool has_all_locks)
+{
+	CHECK(claims(reader, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE") == has_all_forks);
+	CHECK(claims(reader, "OTF2::THREAD_LOCK_EVENT_COMPLETE") == has_all_locks);
+	CHECK(!claims(reader, "OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE"));
+}
+
+static unsigned int find_role(const char *name, unsigned int *ret_count)
+{
+	unsigned int role = 0;
+
+	*ret_count = 0;
+	for (int i = 0; i < OTF2_HEARD_REGIONS; i++) {
+		if (strcmp(heard.regions[i], name) == 0) {
+			role = heard.roles[i];
+			++*ret_count;
+		}
+	}
+	return role;
+}
+
+static void check_regions(void)
+{
+	static const struct {
+		const char *name;
+		OTF2_RegionRole role;
+		OTF2_Paradigm paradigm;
+	} wanted[] = {
+		{ "omp parallel @heat.c:42", OTF2_REGION_ROLE_PARALLEL, OTF2_PARADIGM_OPENMP },
+		{ "omp for @heat.c:43", OTF2_REGION_ROLE_LOOP, OTF2_PARADIGM_OPENMP },
+		{ "omp implicit barrier @heat.c:42", OTF2_REGION_ROLE_IMPLICIT_BARRIER,
+		  OTF2_PARADIGM_OPENMP },
+		{ "solve", OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER },
+		{ "MPI_Barrier", OTF2_REGION_ROLE_BARRIER, OTF2_PARADIGM_MPI },
+	};
+	unsigned int count;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		CHECK_CASE("%s", wanted[i].name);
+		CHECK_UINT_EQ(find_role(wanted[i].name, &count),
+			      (unsigned int)wanted[i].role << 8 | wanted[i].paradigm);
+		CHECK_UINT_EQ(count, 1); /* whatever rank it is of */
+	}
+	CHECK_CASE("%s", "");
+}
+
+static void check_records(void)
+{
+	OTF2_Reader *reader;
+
+	begin("records");
+	tell_all();
+	finish();
+	crit_otf2_writer_fini(&world.writer);
+	reader = otf2_heard_read(&heard, directory);
+	check_claims(reader, true, true);
+	check_regions();
+	CHECK_STR_EQ(
+		heard.texts[0],
+		"{solver {solve fork 3 [0,1,2 {omp parallel @heat.c:42 {omp lock wait take 0/1 "
+		"} give 0/1 {omp implicit barrier @heat.c:42 } } ] join } } ");
+	CHECK_STR_EQ(heard.texts[1],
+		     "{solver [0,1,2 {omp parallel @heat.c:42 {omp for @heat.c:43 } "
+		     "[2,1 {omp parallel @heat.c:50 } ] {omp lock wait take 0/2 } "
+		     "{omp lock wait take 2/1 } give 0/2 give 2/1 } ] } ");
+	CHECK_STR_EQ(heard.texts[2],
+		     "{solver [0,1,2 {omp parallel @heat.c:42 fork 2 "
+		     "[2,1 {omp parallel @heat.c:50 } ] join {omp critical wait take 1/1 } "
+		     "{omp critical give 1/1 } } ] } ");
+	CHECK_STR_EQ(heard.texts[3], "{solver {solve fork 1 [3 {omp parallel @heat.c:42 "
+				     "{MPI_Barrier } } ] join } } ");
+	(void)OTF2_Reader_Close(reader);
+}
+
+enum plant {
+	PLANT_NONE = 0,
+	PLANT_ORPHAN, /* no fault, but nothing is claimed: a member of what nobody forked */
+	PLANT_STRAY, /* likewise: a lock given back and not taken */
+	PLANT_HELD, /* likewise: a lock kept */
+	PLANT_FORK,
+	PLANT_JOIN,
+	PLANT_TEAM,
+	PLANT_OTHER_TEAM,
+	PLANT_MEMBER,
+	PLANT_RELEASE,
+	PLANT_ORDER,
+	PLANT_NO_TEAM
+};
+
+static const struct {
+	enum plant plant;
+	const char *name, *pattern; /* of the fault; NULL: none */
+	bool has_all_forks, has_all_locks;
+} cases[] = {
+	{ PLANT_NONE, "nothing", NULL, true, true },
+	{ PLANT_ORPHAN, "orphan", NULL, false, true },
+	{ PLANT_STRAY, "stray", NULL, true, false },
+	{ PLANT_HELD, "held", NULL, true, false },
+	{ PLANT_FORK, "fork", "3 times threads are forked, 2 times joined", true, true },
+	{ PLANT_JOIN, "join", "were not forked", true, true },
+	{ PLANT_TEAM, "team", "was not begun", true, true },
+	{ PLANT_OTHER_TEAM, "other-team", "ends at", true, true },
+	{ PLANT_MEMBER, "member", "is no member of it", true, true },
+	{ PLANT_RELEASE, "release", "was not taken so", true, true },
+	{ PLANT_ORDER, "order", "lock 0 of location group 0 is taken 3 times in only 2", true,
+	  true },
+	{ PLANT_NO_TEAM, "no-team", "is no team of threads", true, true },
+};
+
+/* Records nobody would write. */
+static void plant_records(enum plant plant)
+{
+	OTF2_EvtWriter *events = world.writer.locations[0].events;
+	uint64_t t = world.now_ns;
+	const OTF2_Paradigm omp = OTF2_PARADIGM_OPENMP;
+
+	if (plant == PLANT_FORK) {
+		span(0, CRIT_MPI_Barrier, 0);
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadFork(events, NULL, world.now_ns, omp, 2), 0);
+		enter_arg(0, CRIT_CONSTRUCT_PARALLEL, 42, PRIMARY(7, 3));
+		leave_arg(0, CRIT_CONSTRUCT_PARALLEL, 42, PRIMARY(7, 3));
+	} else if (plant == PLANT_JOIN) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadJoin(events, NULL, t, omp), 0);
+	} else if (plant == PLANT_TEAM) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTeamEnd(events, NULL, t, CRIT_OTF2_TEAM_BASE), 0);
+	} else if (plant == PLANT_OTHER_TEAM) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTeamBegin(events, NULL, t, CRIT_OTF2_TEAM_BASE),
+			     0);
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTeamEnd(events, NULL, t, CRIT_OTF2_TEAM_BASE + 1),
+			     0);
+	} else if (plant == PLANT_NO_TEAM) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTeamBegin(events, NULL, t, 0), 0);
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTeamEnd(events, NULL, t, 0), 0);
+	} else if (plant == PLANT_RELEASE) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadReleaseLock(events, NULL, t, omp, 0, 2), 0);
+	} else if (plant == PLANT_ORDER) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadAcquireLock(events, NULL, t, omp, 0, 2), 0);
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadReleaseLock(events, NULL, t, omp, 0, 2), 0);
+	} else if (plant == PLANT_MEMBER) {
+		world.writer.openmp.teams[0].count = 2;
+	}
+}
+
+static void plant_news(enum plant plant)
+{
+	if (plant == PLANT_ORPHAN) {
+		enter_arg(1, CRIT_CONSTRUCT_PARALLEL, 60, MEMBER(77));
+		leave_arg(1, CRIT_CONSTRUCT_PARALLEL, 60, MEMBER(77));
+	} else if (plant == PLANT_STRAY) {
+		release_lock(2, 0x30);
+	} else if (plant == PLANT_HELD) {
+		take_lock(2, 0x30);
+	}
+}
+
+struct faults {
+	const char *pattern;
+	unsigned int found;
+	char last[512];
+};
+
+static void take_fault(void *user, const char *text)
+{
+	struct faults *faults = user;
+
+	faults->found += faults->pattern && strstr(text, faults->pattern);
+	(void)snprintf(faults->last, sizeof(faults->last), "%s", text);
+}
+
+static void check_case(size_t i)
+{
+	struct faults faults = { .pattern = cases[i].pattern };
+	struct crit_otf2_verified verified = { 0 };
+	struct crit_err err = { { 0 } };
+	char anchor[128];
+	OTF2_Reader *reader;
+
+	CHECK_CASE("%s", cases[i].name);
+	begin(cases[i].name);
+	tell_all();
+	plant_news(cases[i].plant);
+	plant_records(cases[i].plant);
+	finish();
+	crit_otf2_writer_fini(&world.writer);
+	(void)snprintf(anchor, sizeof(anchor), "%s/traces.otf2", directory);
+	CHECK_INT_EQ(crit_otf2_verify(anchor, take_fault, &faults, &verified, &err), 0);
+	if (cases[i].pattern)
+		CHECK_MSG(faults.found == 1, "not found; %s", faults.last);
+	else
+		CHECK_MSG(!verified.fault_count, "a fault in a good archive: %s", faults.last);
+	reader = OTF2_Reader_Open(anchor);
+	(void)OTF2_Reader_SetSerialCollectiveCallbacks(reader);
+	check_claims(reader, cases[i].has_all_forks, cases[i].has_all_locks);
+	(void)OTF2_Reader_Close(reader);
+	CHECK_CASE("%s", "");
+}
+
+int main(void)
+{
+	char command[sizeof(scratch) + 16];
+
+	if (!mkdtemp(scratch)) {
+		perror(scratch);
+		return 1;
+	}
+	check_records();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_case(i);
+	otf2_heard_fini(&heard);
+	(void)snprintf(command, sizeof(command), "rm -r %s", scratch);
+	CHECK_INT_EQ(system(command), 0);
+	return check_done();
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A recording some times as long takes some times the time, however it is made up.
+#include <time.h>
+
+#include "tests/lib/acts.h"
+
+#define MS CRIT_ACT_MS
+#define PID 300u
+#define ROUNDS 3
+#define TIMES 4u
+#define RATIO_MAX 12.0 /* n log n is 5, up to 8 as caches get colder; n * n is 16 to 18 */
+
+/* Every rank has a world of its own. */
+static void make_worlds(struct crit_maker *m, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		struct crit_rec_rank rank = { .pid = PID + i, .open_ns = 2 * MS + i };
+
+		(void)snprintf(rank.world, sizeof(rank.world), "world%u", i);
+		crit_maker_rank(m, rank);
+	}
+}
+
+/* One thread number, used again and again; then streams that say they are the first user's. */
+static void make_threads(struct crit_maker *m, uint32_t count)
+{
+	uint32_t i;
+
+	crit_act_enrol(m, 1 * MS, CRIT_ACT_ROOT);
+	for (i = 0; i < count; i++) {
+		uint64_t at_ns = 2 * MS + 100ull * i;
+
+		crit_act_start(m, at_ns, PID, CRIT_ACT_ROOT, 1);
+		crit_act_end(m, at_ns + 50, PID, CRIT_ACT_ROOT, 1);
+	}
+	for (i = 0; i < count; i++)
+		(void)crit_maker_stream(m, (struct crit_rec_stream){ .pid = CRIT_ACT_ROOT,
+								     .ns_tid = PID,
+								     .claim_ns = 1 * MS });
+}
+
+/* The same with a process number; ends of processes that never registered. */
+static void make_processes(struct crit_maker *m, uint32_t count)
+{
+	uint32_t i;
+
+	crit_act_enrol(m, 1 * MS, CRIT_ACT_ROOT);
+	for (i = 0; i < count; i++) {
+		uint64_t at_ns = 2 * MS + 100ull * i;
+
+		crit_act_start(m, at_ns, PID, PID, 1);
+		crit_act_end(m, at_ns + 50, PID, PID, 1);
+	}
+	for (i = 0; i < count; i++) {
+		crit_maker_gone(m, (struct crit_rec_gone){ .pid = PID, .time_ns = 1 * MS });
+		crit_maker_close(m, (struct crit_rec_close){ .pid = PID, .close_ns = 1 * MS });
+	}
+}
+
+static double cpu_s(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The least CPU time of some rounds: noise only adds. */
+static double time_of(void (*make)(struct crit_maker *m, uint32_t count), uint32_t count)
+{
+	double least_s = 1e9;
+	int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		struct crit_maker *m = crit_act_begin("node0");
+		struct crit_results *r = NULL;
+		double begin_s;
+
+		make(m, count);
+		crit_maker_drain(m);
+		begin_s = cpu_s();
+		CHECK_INT_EQ(crit_analysed_makers(&m, 1, CRIT_ACTIVE_DEFAULT, &r), 0);
+		begin_s = cpu_s() - begin_s;
+		if (begin_s < least_s)
+			least_s = begin_s;
+		crit_results_destroy(r);
+		crit_maker_destroy(m);
+	}
+	return least_s;
+}
+
+static void test_growing(void)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct crit_maker *m, uint32_t count);
+		uint32_t count; /* where the quadratic part would outweigh the rest */
+	} cases[] = {
+		{ "worlds", make_worlds, 10000 },
+		{ "uses of a thread number", make_threads, 10000 },
+		{ "uses of a process number", make_processes, 10000 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double once_s = time_of(cases[i].make, cases[i].count);
+		double times_s = time_of(cases[i].make, TIMES * cases[i].count);
+
+		CHECK_MSG(times_s < RATIO_MAX * once_s, "%s: %g s, %u times as many %g s",
+			  cases[i].name, once_s, TIMES, times_s);
+	}
+}
+
+int main(void)
+{
+	test_growing();
+	return check_done();
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Names of code: small programs in C, C++ and Fortran are built in several ways and run twice, tell
+ * the return addresses of marked lines and their memory maps, and are looked up.
+ */
+#include "analysis/symbols.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/cleanup.h"
+#include "core/err.h"
+#include "tests/lib/check.h"
+#include "tests/lib/recording_maker.h"
+
+#define SITES_MAX 8
+#define MAPS_BYTES (1u << 18)
+#define ANY "" /* inlined or not, as the compiler likes */
+#define PROBE "-L. -lprobe -Wl,-rpath,'$ORIGIN' -Wl,--build-id=0x0123456789abcdef"
+
+enum detail { /* what is known of a program's own sites */
+	NOTHING = 0,
+	SYMBOLS,
+	LINES
+};
+
+struct expected {
+	const char *name;
+	const char *function;
+	const char *outer;
+	const char *symbol; /* in the symbol table, demangled */
+	const char *source;
+};
+
+struct program {
+	const char *title;
+	const char *build; /* P: the folder of the sources */
+	const char *argument;
+	const struct expected *expected;
+	const char *source; /* whose detail it is */
+	enum detail detail;
+};
+
+struct process { /* one run */
+	size_t site_count;
+	char names[SITES_MAX][32];
+	uint64_t addresses[SITES_MAX];
+	char maps[MAPS_BYTES];
+};
+
+static const struct expected in_c[] = {
+	{ "inlined", "innermost", "exchange", "exchange", "plain.c" },
+	{ "plain", "exchange", NULL, "exchange", "plain.c" },
+	{ "team", "sum_up", NULL, "sum_up", "plain.c" },
+	{ "inner", "sum_up", NULL, "sum_up", "plain.c" },
+	{ "library", "probe_library", NULL, "probe_library", "probe.c" },
+	{ "plugin", "run_plugin", NULL, "run_plugin", "plugin.c" },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+static const struct expected in_cxx[] = {
+	{ "member", "solver::Grid<double>::exchange(double)", NULL,
+	  "solver::Grid<double>::exchange(double)", "plain.cc" },
+	{ "free", "solver::sweep(int)", NULL, "solver::sweep(int)", "plain.cc" },
+	{ "local", "solver::(anonymous namespace)::Local::step", ANY, NULL, "plain.cc" },
+	{ "team", "solver::sum_up(int)", NULL, "solver::sum_up(int)", "plain.cc" },
+	{ "library", "probe_library", NULL, "probe_library", "probe.c" },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+static const struct expected in_fortran[] = {
+	{ "module", "sweep", NULL, "__probes_MOD_sweep", "plain.f90" },
+	{ "inside", "inside", ANY, NULL, "plain.f90" },
+	{ "external", "external", ANY, "external_", "plain.f90" },
+	{ "team", "sum_up", ANY, "sum_up_", "plain.f90" },
+	{ "program", "places", ANY, "MAIN__", "plain.f90" },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+#define STRIPPED(name) "objcopy --only-keep-debug " name " " name ".debug && strip " name
+#define LINKED(name) STRIPPED(name) " && objcopy --add-gnu-debuglink=" name ".debug " name
+#define IN_C(flags) "gcc " flags " $P/plain.c -o c " PROBE
+
+static const struct program programs[] = {
+	{ "gcc -O2", IN_C("-O2 -g"), "plugin.so", in_c, "plain.c", LINES },
+	{ "gcc -O2 -no-pie", IN_C("-O2 -g -no-pie"), "plugin.so", in_c, "plain.c", LINES },
+	{ "gcc -O0", IN_C("-O0 -g"), "", in_c, "plain.c", LINES },
+	{ "gcc -gdwarf-4, compressed", IN_C("-O2 -gdwarf-4 -gz"), "", in_c, "plain.c", LINES },
+	{ "gcc -gsplit-dwarf", IN_C("-O2 -g -gsplit-dwarf"), "", in_c, "plain.c", LINES },
+	{ "gcc -fopenmp", IN_C("-O2 -g -fopenmp"), "", in_c, "plain.c", LINES },
+	{ "gcc -O0 -fopenmp", IN_C("-O0 -g -fopenmp"), "", in_c, "plain.c", LINES },
+	{ "clang -fopenmp", "clang -O2 -g -fopenmp $P/plain.c -o c " PROBE, "", in_c, "plain.c",
+	  LINES },
+	{ "clang -O0 -fopenmp", "clang -O0 -g -fopenmp $P/plain.c -o c " PROBE, "", in_c, "plain.c",
+	  LINES },
+	{ "g++ -fopenmp", "g++ -O2 -g -fopenmp $P/plain.cc -o c " PROBE, "", in_cxx, "plain.cc",
+	  LINES },
+	{ "clang++ -fopenmp", "clang++ -O2 -g -fopenmp $P/plain.cc -o c " PROBE, "", in_cxx,
+	  "plain.cc", LINES },
+	{ "gfortran -fopenmp", "gfortran -O2 -g -fopenmp $P/plain.f90 -J. -o c " PROBE, "",
+	  in_fortran, "plain.f90", LINES },
+	{ "gcc, no debug data", IN_C("-O2"), "", in_c, "plain.c", SYMBOLS },
+	{ "gcc, stripped", IN_C("-O2 -g -s"), "", in_c, "plain.c", NOTHING },
+	{ "debug file beside", IN_C("-O2 -g") " && " LINKED("c"), "", in_c, "plain.c", LINES },
+	{ "debug file in .debug",
+	  IN_C("-O2 -g") " && " LINKED("c") " && mkdir -p .debug && mv c.debug .debug", "", in_c,
+	  "plain.c", LINES },
+	{ "debug file by build id",
+	  "rm -rf .debug && " IN_C("-O2 -g") " && " STRIPPED(
+		  "c") " && mkdir -p store/.build-id/01 && "
+		       "mv c.debug store/.build-id/01/23456789abcdef.debug",
+	  "", in_c, "plain.c", LINES },
+	{ "debug file of another build",
+	  "rm -rf store && " IN_C("-O2 -g") " && " LINKED(
+		  "c") " && gcc -O1 -g $P/plain.c -o other " PROBE
+		       ",--build-id=0xff && objcopy --only-keep-debug other c.debug",
+	  "", in_c, "plain.c", NOTHING },
+	{ "no build id, debug file by checksum", IN_C("-O2 -g") ",--build-id=none && " LINKED("c"),
+	  "", in_c, "plain.c", LINES },
+	{ "no build id, wrong checksum",
+	  IN_C("-O2 -g") ",--build-id=none && " LINKED("c") " && printf x >>c.debug", "", in_c,
+	  "plain.c", NOTHING },
+	{ "clang -O2", "clang -O2 -g $P/plain.c -o c " PROBE, "plugin.so", in_c, "plain.c", LINES },
+	{ "clang -O2 -no-pie", "clang -O2 -g -no-pie $P/plain.c -o c " PROBE, "", in_c, "plain.c",
+	  LINES },
+	{ "g++ -O2", "g++ -O2 -g $P/plain.cc -o c " PROBE, "", in_cxx, "plain.cc", LINES },
+	{ "clang++ -O2", "clang++ -O2 -g $P/plain.cc -o c " PROBE, "", in_cxx, "plain.cc", LINES },
+	{ "g++, no debug data", "g++ -O2 -fno-ipa-sra $P/plain.cc -o c " PROBE, "", in_cxx,
+	  "plain.cc", SYMBOLS },
+	{ "gfortran -O2", "gfortran -O2 -g $P/plain.f90 -J. -o c " PROBE, "", in_fortran,
+	  "plain.f90", LINES },
+	{ "gfortran, no debug data", "gfortran -O1 -fno-inline $P/plain.f90 -J. -o c " PROBE, "",
+	  in_fortran, "plain.f90", SYMBOLS },
+};
+
+static bool shell(const char *command)
+{
+	char line[2048];
+
+	(void)snprintf(line, sizeof(line), "P='%s/places'; export CPATH=\"$P/../../..\"; %s",
+		       SOURCE_DIR, command);
+	return CHECK_INT_EQ(system(line), 0);
+}
+
+/* The line a marker is on. */
+static uint32_t line_of(const char *source, const char *name)
+{
+	char path[PATH_MAX], marker[64], line[512];
+	crit_autofclose FILE *file = NULL;
+
+	(void)snprintf(path, sizeof(path), "%s/places/%s", SOURCE_DIR, source);
+	(void)snprintf(marker, sizeof(marker), " MARK %s\n", name);
+	file = fopen(path, "r");
+	for (uint32_t number = 1; file && fgets(line, sizeof(line), file); number++)
+		if (strstr(line, marker))
+			return number;
+	return 0;
+}
+
+static bool run(struct process *process, const char *argument)
+{
+	FILE *output;
+	char command[PATH_MAX];
+	char line[4096];
+	size_t used = 0;
+
+	memset(process, 0, sizeof(*process));
+	(void)snprintf(command, sizeof(command), "./c %s%s", argument[0] ? "./" : "", argument);
+	output = popen(command, "r");
+	while (output && fgets(line, sizeof(line), output)) {
+		size_t i = process->site_count;
+		size_t length = strlen(line);
+
+		if (i < SITES_MAX && sscanf(line, "site %31s %" SCNx64, process->names[i],
+					    &process->addresses[i]) == 2) {
+			process->site_count++;
+		} else if (used + length < sizeof(process->maps)) {
+			memcpy(process->maps + used, line, length + 1);
+			used += length;
+		}
+	}
+	return CHECK(output && pclose(output) == 0);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Two processes, 100 and 101, as critd records them. */
+static struct crit_symbols *read_names(const struct process *processes)
+{
+	static const char path[] = "run.crit";
+	const char *paths[] = { path };
+	struct crit_maker *maker = crit_maker_create(NULL);
+	struct crit_symbols *symbols = NULL;
+	struct crit_err err;
+
+	crit_maker_file(maker, (struct crit_rec_file){ .host = "node", .start_real_ns = now_ns() });
+	for (uint32_t i = 0; i < 2; i++)
+		crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 100 + i }, processes[i].maps);
+	crit_maker_foot(maker, (struct crit_rec_foot){ 0 });
+	crit_maker_write(maker, path);
+	crit_maker_destroy(maker);
+	CHECK_INT_EQ(crit_symbols_create(paths, 1, "nowhere::store", &symbols, &err), 0);
+	return symbols;
+}
+
+static void check_lines(const struct expected *expected, const struct crit_place *place)
+{
+	char text[128];
+	char wanted[128];
+	uint32_t line = line_of(expected->source, expected->name);
+	const char *function = expected->function;
+	size_t length = strlen(function);
+
+	/* clang gives linkage names, and with them parameters, to local functions too */
+	if (place->function && strncmp(place->function, function, length) == 0 &&
+	    strcmp(place->function + length, "(int)") == 0)
+		function = place->function;
+
+	(void)snprintf(wanted, sizeof(wanted), "%s %s:%" PRIu32, function, expected->source, line);
+	CHECK_STR_EQ(crit_place_text(place, text, sizeof(text)), wanted);
+	CHECK_UINT_EQ(place->line, line);
+	if (!expected->outer || expected->outer[0])
+		CHECK_STR_EQ(place->outer, expected->outer);
+	CHECK_UINT_EQ(place->function_offset, 0);
+}
+
+static void check_symbol(const struct expected *expected, const struct crit_place *place)
+{
+	CHECK(!place->file && place->line == 0);
+	if (expected->symbol) /* else inlined or local: the name is the compiler's */
+		CHECK_STR_EQ(place->function, expected->symbol);
+	CHECK(place->function_offset > 0);
+}
+
+static void check_site(const struct program *program, const struct expected *expected,
+		       const struct crit_place *place)
+{
+	enum detail detail = strcmp(expected->source, program->source) ? LINES : program->detail;
+
+	CHECK(place->module && place->module[0] == '/');
+	if (detail == LINES)
+		check_lines(expected, place);
+	else if (detail == SYMBOLS)
+		check_symbol(expected, place);
+	else
+		CHECK(!place->file && !place->function);
+}
+
+static void check_program(const struct program *program)
+{
+	static struct process processes[2];
+	struct crit_symbols *symbols;
+	char text[256];
+
+	printf("%s\n", program->title);
+	if (!shell(program->build) || !run(&processes[0], program->argument) ||
+	    !run(&processes[1], program->argument))
+		return;
+	symbols = read_names(processes);
+	for (size_t i = 0; symbols && i < processes[0].site_count; i++) {
+		const struct expected *expected = program->expected;
+		struct crit_place places[2];
+
+		while (expected->name && strcmp(expected->name, processes[0].names[i]) != 0)
+			expected++;
+		for (uint32_t p = 0; p < 2; p++)
+			crit_symbols_find(symbols, 0, 100 + p, processes[p].addresses[i],
+					  &places[p]);
+		if (CHECK(expected->name))
+			check_site(program, expected, &places[1]);
+		CHECK_INT_EQ(crit_place_compare(&places[0], &places[1]), 0);
+		CHECK_INT_EQ(crit_place_compare(&places[0], &places[0]), 0);
+	}
+	CHECK(processes[0].site_count >= 3);
+	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 0);
+	CHECK_STR_EQ(text, "");
+	crit_symbols_destroy(symbols);
+}
+
+/* What lies there after the run is not what ran. */
+static void test_replaced(void)
+{
+	static const struct {
+		const char *change;
+		const char *doubt;
+	} changes[] = {
+		{ "true", "" },
+		{ "touch c", "was changed since the run" },
+		{ "mv c old && cp -p old c", "is another file now" },
+		{ "rm -f c && mkfifo c", "is no program that makes sense" },
+		{ "rm c", "cannot be opened" },
+	};
+	static struct process processes[2];
+
+	if (!shell(IN_C("-O2 -g")) || !run(&processes[0], "") || !run(&processes[1], ""))
+		return;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		struct crit_symbols *symbols = read_names(processes);
+		struct crit_place place;
+		char text[PATH_MAX];
+
+		if (!symbols || !shell(changes[i].change))
+			return;
+		crit_symbols_find(symbols, 0, 100, processes[0].addresses[0], &place);
+		CHECK(strstr(place.module, "/c"));
+		CHECK((place.line > 0) == (i == 0));
+		CHECK((place.function != NULL) == (i == 0));
+		CHECK((place.build_id != NULL) == (i == 0));
+		CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), i > 0);
+		CHECK(strstr(text, changes[i].doubt));
+		(void)crit_place_text(&place, text, sizeof(text));
+		CHECK(i == 0 || strncmp(text, "c+0x", 4) == 0);
+		crit_symbols_destroy(symbols);
+	}
+}
+
+static void test_identity(void)
+{
+	static struct process processes[2];
+	struct crit_symbols *symbols;
+	struct crit_place first, second;
+
+	if (!shell(IN_C("-O2 -g")) || !run(&processes[0], "") || !run(&processes[1], ""))
+		return;
+	CHECK(processes[0].addresses[0] != processes[1].addresses[0]); /* else they prove little */
+	symbols = read_names(processes);
+	crit_symbols_find(symbols, 0, 100, processes[0].addresses[0], &first);
+	CHECK_STR_EQ(first.build_id, "0123456789abcdef");
+	crit_symbols_find(symbols, 0, 101, processes[1].addresses[1], &second);
+	CHECK(crit_place_compare(&first, &second) < 0);
+	CHECK(crit_place_compare(&second, &first) > 0);
+	crit_symbols_find(symbols, 0, 102, processes[1].addresses[1], &second); /* nobody's */
+	CHECK(!second.module && second.offset == processes[1].addresses[1]);
+	crit_symbols_find(symbols, 0, 100, 0, &second);
+	CHECK(!second.module && second.offset == 0);
+	crit_symbols_destroy(symbols);
+}
+
+/* A file server's clock may be ahead: what counts is when the file was seen last. */
+static void test_clock_ahead(void)
+{
+	static struct process process;
+	const char *paths[] = { "ahead.crit" };
+	struct crit_maker *maker = crit_maker_create(NULL);
+	struct crit_err err;
+
+	if (!shell(IN_C("-O2 -g")) || !run(&process, ""))
+		return;
+	crit_maker_file(maker, (struct crit_rec_file){ .host = "node", .start_real_ns = now_ns() });
+	for (uint64_t time_s = 1; time_s <= 101; time_s += 100)
+		crit_maker_maps(
+			maker, (struct crit_rec_maps){ .pid = 100, .time_ns = time_s * 1000000000 },
+			process.maps);
+	crit_maker_write(maker, paths[0]);
+	crit_maker_destroy(maker);
+	for (int is_late = 0; is_late < 2; is_late++) {
+		struct crit_symbols *symbols = NULL;
+		struct crit_place place;
+
+		if (!shell(is_late ? "touch -d '+200 seconds' c" : "touch -d '+50 seconds' c") ||
+		    !CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, &symbols, &err), 0))
+			return;
+		crit_symbols_find(symbols, 0, 100, process.addresses[0], &place);
+		CHECK((place.line > 0) == !is_late);
+		crit_symbols_destroy(symbols);
+	}
+}
+
+/* A server for debug data that counts who comes. */
+static int listen_for_debuginfod(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t bytes = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	char url[64];
+
+	if (!CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) == 0 &&
+		   listen(fd, 16) == 0 &&
+		   getsockname(fd, (struct sockaddr *)&address, &bytes) == 0))
+		return fd;
+	(void)snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(address.sin_port));
+	(void)setenv("DEBUGINFOD_URLS", url, 1);
+	(void)setenv("DEBUGINFOD_TIMEOUT", "1", 1);
+	return fd;
+}
+
+int main(void)
+{
+	char directory[] = "/tmp/crit-symbols-XXXXXX";
+	int server = listen_for_debuginfod();
+
+	if (!CHECK(mkdtemp(directory)) || !CHECK_INT_EQ(chdir(directory), 0))
+		return check_done();
+	if (shell("gcc -O2 -g -fPIC -shared $P/probe.c -o libprobe.so && "
+		  "gcc -O2 -g -fPIC -shared $P/plugin.c -o plugin.so " PROBE)) {
+		for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+			check_program(&programs[i]);
+		test_identity();
+		test_replaced();
+		test_clock_ahead();
+	}
+	CHECK(accept(server, NULL, NULL) < 0 && errno == EAGAIN); /* nobody asked */
+	(void)shell("rm -rf \"$PWD\"");
+	return check_done();
+}
