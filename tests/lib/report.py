@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks a report.json a question: report.py FILE EXPRESSION, over r, share(), laws(), lost(), rank(), role()."""
+"""Asks a report.json a question: report.py FILE EXPRESSION, over r, share(), laws(),
+lost(), rank(), role(), lacks()."""
 import json
 import sys
 
@@ -31,7 +32,12 @@ def main():
     def role(name):
         return [x for x in r["threads"] if x["role"] == name]
 
-    names = {"r": r, "rank": rank, "share": share, "laws": laws, "lost": lost, "role": role}
+    # switches that this machine's kernel tells nobody of are no part of what a test is about
+    def lacks():
+        return [x["what"] for x in r["missing"]
+                if x["is_incomplete"] and "the kernel did not report" not in x["what"]]
+
+    names = {"r": r, "rank": rank, "share": share, "laws": laws, "lost": lost, "role": role, "lacks": lacks}
     try:
         print(eval(sys.argv[2], names))  # the expression is the test's own
     except (LookupError, StopIteration, ValueError) as error:
