@@ -6,18 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "analysis/hosts.h"
 #include "cli/recording_set.h"
+#include "core/client_env.h"
 
 #define STEP_MS 20
 
 static void own_path(const char *directory, char ret_path[PATH_MAX],
 		     char ret_host[CRIT_WORLD_BYTES])
 {
-	memset(ret_host, 0, CRIT_WORLD_BYTES);
-	(void)gethostname(ret_host, CRIT_WORLD_BYTES - 1); /* "" names no recording */
+	crit_client_host(ret_host);
 	(void)snprintf(ret_path, PATH_MAX, "%s/%s.crit", directory, ret_host);
 }
 

@@ -195,9 +195,7 @@ static void describe_self(struct crit_client *client, const struct crit_client_o
 		if (length < 0)
 			(void)crit_client_copy(client->exe, sizeof(client->exe), "unknown");
 	}
-	if (gethostname(client->host, sizeof(client->host) - 1) < 0 || !client->host[0] ||
-	    strchr(client->host, '/'))
-		(void)crit_client_copy(client->host, sizeof(client->host), "node");
+	crit_client_host(client->host);
 	crit_client_run_key(options->env, client->run_key);
 }
 

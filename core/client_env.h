@@ -46,6 +46,9 @@ void crit_client_run_key(const struct crit_client_env *env, char ret_key[CRIT_RU
 /* PMIX_NAMESPACE as it stands, else "<run key>": the name of this process's MPI_COMM_WORLD. */
 void crit_client_world_name(const char *run_key, char ret_name[CRIT_WORLD_BYTES]);
 
+/* What a node is called in recordings and their file names; "node" where it has no such name. */
+void crit_client_host(char ret_host[CRIT_WORLD_BYTES]);
+
 /* FNV-1a of a text, for short names. */
 uint64_t crit_client_hash(const char *text);
 

@@ -156,6 +156,14 @@ void crit_client_run_key(const struct crit_client_env *env, char ret_key[CRIT_RU
 	errno = saved_errno;
 }
 
+void crit_client_host(char ret_host[CRIT_WORLD_BYTES])
+{
+	memset(ret_host, 0, CRIT_WORLD_BYTES);
+	if (gethostname(ret_host, CRIT_WORLD_BYTES - 1) < 0 || !ret_host[0] ||
+	    strchr(ret_host, '/'))
+		(void)crit_client_copy(ret_host, CRIT_WORLD_BYTES, "node");
+}
+
 void crit_client_world_name(const char *run_key, char ret_name[CRIT_WORLD_BYTES])
 {
 	const char *name = getenv("PMIX_NAMESPACE");
