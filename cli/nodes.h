@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Is it this node that reports on the recordings in a directory?  Not when another node's
- * recording there names this one as one of its own, or when this node's has moved away.
+ * Is it this node that reports on the recordings in a directory?  Not when its own has moved away,
+ * or when that of the node it names first, the first recorded rank's, lies there too.
  */
 bool crit_nodes_is_reporter(const char *directory);
 

@@ -47,7 +47,7 @@ enum crit_message_kind {
 	CRIT_M_CLOSED = 9,
 	CRIT_M_WRITTEN = 10,
 	CRIT_M_CLOCK = 11, /* a node's clock was compared with the reference node's */
-	CRIT_M_NODES = 12, /* of the first recorded rank: the nodes its world runs on */
+	CRIT_M_NODES = 12, /* the nodes of its world, or only the first of them */
 	CRIT_M_COUNT = 13
 };
 

@@ -29,12 +29,12 @@
 struct interval { /* of the reference's clock minus the other's */
 	int64_t low_ns;
 	int64_t high_ns;
-	char reference[CRIT_WORLD_BYTES];
 };
 
 static struct {
 	MPI_Comm leaders; /* one rank of each node; kept, for freeing it may wait */
 	int rank, size; /* there */
+	char reference[CRIT_WORLD_BYTES]; /* the first one's host */
 	uint64_t deadline_ns;
 	uint64_t stamp_ns; /* buffers */
 	char ping;
@@ -116,7 +116,7 @@ static bool be_measured(void)
 		return true; /* a clock was set meanwhile */
 	message.offset_ns = interval->low_ns + (interval->high_ns - interval->low_ns) / 2;
 	message.bound_ns = (uint64_t)(interval->high_ns - interval->low_ns + 1) / 2;
-	memcpy(message.reference, interval->reference, sizeof(message.reference));
+	memcpy(message.reference, clocks.reference, sizeof(message.reference));
 	crit_shim_tell_clock(&message);
 	return true;
 }
@@ -129,9 +129,6 @@ static void compare(void)
 	clocks.deadline_ns = crit_shim_now_ns() + DEADLINE_NS;
 	if (clocks.rank > 0)
 		is_in_time = be_measured();
-	else
-		(void)snprintf(clocks.interval.reference, sizeof(clocks.interval.reference), "%s",
-			       crit_shim_host());
 	for (int other = 1; clocks.rank == 0 && is_in_time && other < clocks.size; other++)
 		is_in_time = measure(other);
 	if (!is_in_time)
@@ -167,26 +164,34 @@ static bool is_leader(MPI_Comm own, int rank, bool is_recorded)
 	return place == 0;
 }
 
-/* The first one's recording names them all, so that one that never comes home is missed. */
+/*
+ * The first one's recording names them all, so that one that never comes home is missed; the
+ * others' name the first one, which reports.
+ */
 static void name_nodes(void)
 {
 	const size_t count = clocks.rank ? 0 : (size_t)clocks.size;
-	char own[CRIT_WORLD_BYTES] = { 0 };
-	char(*hosts)[CRIT_WORLD_BYTES] = malloc(count * sizeof(own) + 1);
+	char *const first = clocks.reference;
+	char(*hosts)[CRIT_WORLD_BYTES] = malloc(count * sizeof(*hosts) + 1);
 	struct crit_message_nodes message = { .count = 0 };
 	int error;
 
-	(void)snprintf(own, sizeof(own), "%s", crit_shim_host());
-	error = NATIVE(MPI_Gather)(own, sizeof(own), MPI_BYTE, hosts, sizeof(own), MPI_BYTE, 0,
-				   clocks.leaders);
+	(void)snprintf(first, CRIT_WORLD_BYTES, "%s", crit_shim_host());
+	error = NATIVE(MPI_Gather)(first, CRIT_WORLD_BYTES, MPI_BYTE, hosts, CRIT_WORLD_BYTES,
+				   MPI_BYTE, 0, clocks.leaders);
 	for (size_t i = 0; hosts && error == MPI_SUCCESS && i < count; i++) {
-		memcpy(message.hosts[message.count++], hosts[i], sizeof(own));
+		memcpy(message.hosts[message.count++], hosts[i], sizeof(*hosts));
 		if (message.count < CRIT_NODES_MAX && i + 1 < count)
 			continue;
 		crit_shim_tell_nodes(&message);
 		message.count = 0;
 	}
 	free(hosts);
+	error = NATIVE(MPI_Bcast)(first, CRIT_WORLD_BYTES, MPI_BYTE, 0, clocks.leaders);
+	if (clocks.rank > 0 && error == MPI_SUCCESS) {
+		memcpy(message.hosts[message.count++], first, CRIT_WORLD_BYTES);
+		crit_shim_tell_nodes(&message);
+	}
 }
 
 void crit_clocks_begin(MPI_Comm own, int rank, bool is_recorded)
