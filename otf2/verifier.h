@@ -65,6 +65,12 @@ int crit_otf2_verify_offsets(struct crit_otf2_verifier *verifier);
 /* Reads and checks all events.  Errors: -ENOMEM. */
 int crit_otf2_verify_events(struct crit_otf2_verifier *verifier);
 
+/* The parameters that callbacks of all events have. */
+#define CRIT_OTF2_EVENT                                                                            \
+	OTF2_LocationRef location __attribute__((unused)), OTF2_TimeStamp time_ns,                 \
+		uint64_t position __attribute__((unused)), void *user,                             \
+		OTF2_AttributeList *attributes __attribute__((unused))
+
 /* What every event obeys; the answer of its callback. */
 OTF2_CallbackCode crit_otf2_verify_time(struct crit_otf2_verifier *verifier, uint64_t time_ns);
 

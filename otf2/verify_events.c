@@ -35,16 +35,11 @@ OTF2_CallbackCode crit_otf2_verify_time(struct crit_otf2_verifier *verifier, uin
 	return verifier->error ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				  uint64_t position, void *user, OTF2_AttributeList *attributes,
-				  OTF2_RegionRef region)
+static OTF2_CallbackCode on_enter(CRIT_OTF2_EVENT, OTF2_RegionRef region)
 {
 	struct crit_otf2_verifier *verifier = user;
 	struct crit_otf2_stream *stream = &verifier->stream;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	if (crit_map_get(&verifier->regions, region) == CRIT_NONE)
 		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_REGION, "region %u is not defined",
 				       region);
@@ -54,16 +49,11 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
 	return crit_otf2_verify_time(verifier, time_ns);
 }
 
-static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				  uint64_t position, void *user, OTF2_AttributeList *attributes,
-				  OTF2_RegionRef region)
+static OTF2_CallbackCode on_leave(CRIT_OTF2_EVENT, OTF2_RegionRef region)
 {
 	struct crit_otf2_verifier *verifier = user;
 	struct crit_otf2_stream *stream = &verifier->stream;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	if (!stream->depth) {
 		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_BALANCE,
 				       "region %u is left at %llu and was not entered", region,
@@ -79,34 +69,22 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
 }
 
 // NOLINTBEGIN(readability-function-size): the signatures are the library's
-static OTF2_CallbackCode on_send(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				 uint64_t position, void *user, OTF2_AttributeList *attributes,
-				 uint32_t receiver, OTF2_CommRef communicator, uint32_t tag,
-				 uint64_t bytes)
+static OTF2_CallbackCode on_send(CRIT_OTF2_EVENT, uint32_t receiver, OTF2_CommRef communicator,
+				 uint32_t tag, uint64_t bytes)
 {
-	(void)location;
-	(void)position;
-	(void)attributes;
 	crit_otf2_verify_message(user, true, receiver, communicator, tag, bytes);
 	return crit_otf2_verify_time(user, time_ns);
 }
 
-static OTF2_CallbackCode on_recv(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				 uint64_t position, void *user, OTF2_AttributeList *attributes,
-				 uint32_t sender, OTF2_CommRef communicator, uint32_t tag,
-				 uint64_t bytes)
+static OTF2_CallbackCode on_recv(CRIT_OTF2_EVENT, uint32_t sender, OTF2_CommRef communicator,
+				 uint32_t tag, uint64_t bytes)
 {
-	(void)location;
-	(void)position;
-	(void)attributes;
 	crit_otf2_verify_message(user, false, sender, communicator, tag, bytes);
 	return crit_otf2_verify_time(user, time_ns);
 }
 
-static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				  uint64_t position, void *user, OTF2_AttributeList *attributes,
-				  uint32_t receiver, OTF2_CommRef communicator, uint32_t tag,
-				  uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode on_isend(CRIT_OTF2_EVENT, uint32_t receiver, OTF2_CommRef communicator,
+				  uint32_t tag, uint64_t bytes, uint64_t request)
 {
 	struct crit_otf2_verifier *verifier = user;
 
@@ -116,10 +94,8 @@ static OTF2_CallbackCode on_isend(OTF2_LocationRef location, OTF2_TimeStamp time
 		       bytes);
 }
 
-static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				  uint64_t position, void *user, OTF2_AttributeList *attributes,
-				  uint32_t sender, OTF2_CommRef communicator, uint32_t tag,
-				  uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode on_irecv(CRIT_OTF2_EVENT, uint32_t sender, OTF2_CommRef communicator,
+				  uint32_t tag, uint64_t bytes, uint64_t request)
 {
 	struct crit_otf2_verifier *verifier = user;
 
@@ -129,17 +105,12 @@ static OTF2_CallbackCode on_irecv(OTF2_LocationRef location, OTF2_TimeStamp time
 		       bytes);
 }
 
-static OTF2_CallbackCode on_collective(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				       uint64_t position, void *user,
-				       OTF2_AttributeList *attributes, OTF2_CollectiveOp op,
+static OTF2_CallbackCode on_collective(CRIT_OTF2_EVENT, OTF2_CollectiveOp op,
 				       OTF2_CommRef communicator, uint32_t root, uint64_t sent,
 				       uint64_t received)
 {
 	struct crit_otf2_verifier *verifier = user;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)op;
 	(void)root;
 	(void)sent;
@@ -149,17 +120,12 @@ static OTF2_CallbackCode on_collective(OTF2_LocationRef location, OTF2_TimeStamp
 	return crit_otf2_verify_time(verifier, time_ns);
 }
 
-static OTF2_CallbackCode on_collective_done(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-					    uint64_t position, void *user,
-					    OTF2_AttributeList *attributes, OTF2_CollectiveOp op,
+static OTF2_CallbackCode on_collective_done(CRIT_OTF2_EVENT, OTF2_CollectiveOp op,
 					    OTF2_CommRef communicator, uint32_t root, uint64_t sent,
 					    uint64_t received, uint64_t request)
 {
 	struct crit_otf2_verifier *verifier = user;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)op;
 	(void)root;
 	(void)sent;
@@ -170,14 +136,9 @@ static OTF2_CallbackCode on_collective_done(OTF2_LocationRef location, OTF2_Time
 	return crit_otf2_verify_time(verifier, time_ns);
 }
 
-static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				   uint64_t position, void *user, OTF2_AttributeList *attributes,
-				   OTF2_MetricRef metric, uint8_t count, const OTF2_Type *types,
-				   const OTF2_MetricValue *values)
+static OTF2_CallbackCode on_metric(CRIT_OTF2_EVENT, OTF2_MetricRef metric, uint8_t count,
+				   const OTF2_Type *types, const OTF2_MetricValue *values)
 {
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)metric;
 	(void)count;
 	(void)types;
@@ -185,14 +146,9 @@ static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp tim
 	return crit_otf2_verify_time(user, time_ns);
 }
 
-static OTF2_CallbackCode on_program_begin(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-					  uint64_t position, void *user,
-					  OTF2_AttributeList *attributes, OTF2_StringRef name,
-					  uint32_t count, const OTF2_StringRef *arguments)
+static OTF2_CallbackCode on_program_begin(CRIT_OTF2_EVENT, OTF2_StringRef name, uint32_t count,
+					  const OTF2_StringRef *arguments)
 {
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)name;
 	(void)count;
 	(void)arguments;
@@ -200,41 +156,26 @@ static OTF2_CallbackCode on_program_begin(OTF2_LocationRef location, OTF2_TimeSt
 }
 // NOLINTEND(readability-function-size)
 
-static OTF2_CallbackCode on_program_end(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-					uint64_t position, void *user,
-					OTF2_AttributeList *attributes, int64_t status)
+static OTF2_CallbackCode on_program_end(CRIT_OTF2_EVENT, int64_t status)
 {
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)status;
 	return crit_otf2_verify_time(user, time_ns);
 }
 
-static OTF2_CallbackCode on_collective_begin(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-					     uint64_t position, void *user,
-					     OTF2_AttributeList *attributes)
+static OTF2_CallbackCode on_collective_begin(CRIT_OTF2_EVENT)
 {
 	struct crit_otf2_verifier *verifier = user;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	verifier->stream.collective_begins++;
 	return crit_otf2_verify_time(verifier, time_ns);
 }
 
 /* Records that name a request; each counts one of the stream's counters. */
 #define ON_REQUEST(name, counter)                                                                  \
-	static OTF2_CallbackCode name(OTF2_LocationRef location, OTF2_TimeStamp time_ns,           \
-				      uint64_t position, void *user,                               \
-				      OTF2_AttributeList *attributes, uint64_t request)            \
+	static OTF2_CallbackCode name(CRIT_OTF2_EVENT, uint64_t request)                           \
 	{                                                                                          \
 		struct crit_otf2_verifier *verifier = user;                                        \
                                                                                                    \
-		(void)location;                                                                    \
-		(void)position;                                                                    \
-		(void)attributes;                                                                  \
 		(void)request;                                                                     \
 		verifier->stream.counter++;                                                        \
 		return crit_otf2_verify_time(verifier, time_ns);                                   \

@@ -5,15 +5,10 @@
 #include "otf2/verifier.h"
 
 // NOLINTBEGIN(readability-function-size): the signatures are the library's
-static OTF2_CallbackCode on_fork(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				 uint64_t position, void *user, OTF2_AttributeList *attributes,
-				 OTF2_Paradigm model, uint32_t requested)
+static OTF2_CallbackCode on_fork(CRIT_OTF2_EVENT, OTF2_Paradigm model, uint32_t requested)
 {
 	struct crit_otf2_verifier *verifier = user;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)model;
 	(void)requested;
 	verifier->stream.forks++;
@@ -21,15 +16,10 @@ static OTF2_CallbackCode on_fork(OTF2_LocationRef location, OTF2_TimeStamp time_
 }
 // NOLINTEND(readability-function-size)
 
-static OTF2_CallbackCode on_join(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				 uint64_t position, void *user, OTF2_AttributeList *attributes,
-				 OTF2_Paradigm model)
+static OTF2_CallbackCode on_join(CRIT_OTF2_EVENT, OTF2_Paradigm model)
 {
 	struct crit_otf2_verifier *verifier = user;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)model;
 	if (++verifier->stream.joins > verifier->stream.forks)
 		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_FORK,
@@ -55,16 +45,11 @@ static void check_team(struct crit_otf2_verifier *verifier, OTF2_CommRef team)
 				       "it begins team %u and is no member of it", team);
 }
 
-static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				       uint64_t position, void *user,
-				       OTF2_AttributeList *attributes, OTF2_CommRef team)
+static OTF2_CallbackCode on_team_begin(CRIT_OTF2_EVENT, OTF2_CommRef team)
 {
 	struct crit_otf2_verifier *verifier = user;
 	struct crit_otf2_stream *stream = &verifier->stream;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	check_team(verifier, team);
 	if (stream->team_depth < CRIT_OTF2_TEAMS_MAX)
 		stream->teams[stream->team_depth] = team;
@@ -73,16 +58,11 @@ static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp
 	return crit_otf2_verify_time(verifier, time_ns);
 }
 
-static OTF2_CallbackCode on_team_end(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				     uint64_t position, void *user, OTF2_AttributeList *attributes,
-				     OTF2_CommRef team)
+static OTF2_CallbackCode on_team_end(CRIT_OTF2_EVENT, OTF2_CommRef team)
 {
 	struct crit_otf2_verifier *verifier = user;
 	struct crit_otf2_stream *stream = &verifier->stream;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	if (!stream->team_depth) {
 		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_TEAM,
 				       "team %u ends at %llu and was not begun", team,
@@ -138,17 +118,13 @@ static int count_lock(struct crit_otf2_verifier *verifier, uint32_t lock, uint32
 }
 
 // NOLINTBEGIN(readability-function-size): the signatures are the library's
-static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				    uint64_t position, void *user, OTF2_AttributeList *attributes,
-				    OTF2_Paradigm model, uint32_t lock, uint32_t order)
+static OTF2_CallbackCode on_acquire(CRIT_OTF2_EVENT, OTF2_Paradigm model, uint32_t lock,
+				    uint32_t order)
 {
 	struct crit_otf2_verifier *verifier = user;
 	struct crit_otf2_stream *stream = &verifier->stream;
 	uint32_t at;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)model;
 	if (!is_held(stream, lock, order, &at) && count_lock(verifier, lock, order))
 		verifier->error = -ENOMEM;
@@ -163,17 +139,13 @@ static OTF2_CallbackCode on_acquire(OTF2_LocationRef location, OTF2_TimeStamp ti
 	return crit_otf2_verify_time(verifier, time_ns);
 }
 
-static OTF2_CallbackCode on_release(OTF2_LocationRef location, OTF2_TimeStamp time_ns,
-				    uint64_t position, void *user, OTF2_AttributeList *attributes,
-				    OTF2_Paradigm model, uint32_t lock, uint32_t order)
+static OTF2_CallbackCode on_release(CRIT_OTF2_EVENT, OTF2_Paradigm model, uint32_t lock,
+				    uint32_t order)
 {
 	struct crit_otf2_verifier *verifier = user;
 	struct crit_otf2_stream *stream = &verifier->stream;
 	uint32_t at;
 
-	(void)location;
-	(void)position;
-	(void)attributes;
 	(void)model;
 	if (is_held(stream, lock, order, &at)) {
 		for (stream->held_count--; at < stream->held_count; at++)
