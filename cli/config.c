@@ -14,16 +14,12 @@ struct config_options {
 	bool is_dump;
 };
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(
-		out,
-		"usage: crit config [--dump]\n"
-		"Shows the settings: name, value, where the value comes from, meaning.\n"
-		"  -d, --dump           for programs: name, value, source, default, set value\n"
-		"  -h, --help           this text\n"
-		"Exit 1: a value makes no sense, or nobody knows a variable CRIT_*.\n");
-}
+static const char usage[] =
+	"usage: crit config [--dump]\n"
+	"Shows the settings: name, value, where the value comes from, meaning.\n"
+	"  -d, --dump           for programs: name, value, source, default, set value\n"
+	"  -h, --help           this text\n"
+	"Exit 1: a value makes no sense, or nobody knows a variable CRIT_*.\n";
 
 static int take_option(int option, void *user)
 {
@@ -44,7 +40,7 @@ static const struct crit_syntax syntax = {
 	.command = "crit config",
 	.letters = "dh",
 	.names = option_names,
-	.print_usage = print_usage,
+	.usage = usage,
 	.take = take_option,
 };
 

@@ -26,15 +26,12 @@ enum {
 	OPTION_JSON = 256
 };
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(out, "usage: crit diff [OPTION...] A B\n"
-			   "A and B are directories of runs, or report.json files\n"
-			   "      --json           print every change as JSON\n"
-			   "  -t, --top=N          rows of each table (8; 0: all)\n"
-			   "  -h, --help           this text\n"
-			   "exit: 0 compared, 1 failed, 2 usage, 3 figures that do not compare\n");
-}
+static const char usage[] = "usage: crit diff [OPTION...] A B\n"
+			    "A and B are directories of runs, or report.json files\n"
+			    "      --json           print every change as JSON\n"
+			    "  -t, --top=N          rows of each table (8; 0: all)\n"
+			    "  -h, --help           this text\n"
+			    "exit: 0 compared, 1 failed, 2 usage, 3 figures that do not compare\n";
 
 static int take_option(int option, void *user);
 
@@ -49,7 +46,7 @@ static const struct crit_syntax syntax = {
 	.command = "crit diff",
 	.letters = "t:h",
 	.names = option_names,
-	.print_usage = print_usage,
+	.usage = usage,
 	.take = take_option,
 };
 

@@ -28,17 +28,13 @@ struct env_options {
 	bool is_export;
 };
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(
-		out,
-		"usage: crit env [--mpi=NAME | --export]\n"
-		"Prints the options that make a launcher preload the shim into the ranks:\n"
-		"       mpirun $(crit env) -np 4 ./solver\n"
-		"  -m, --mpi=NAME       openmpi, mpich, slurm, or auto: what mpirun is here\n"
-		"  -e, --export         lines for a shell instead: eval \"$(crit env --export)\"\n"
-		"  -h, --help           this text\n");
-}
+static const char usage[] =
+	"usage: crit env [--mpi=NAME | --export]\n"
+	"Prints the options that make a launcher preload the shim into the ranks:\n"
+	"       mpirun $(crit env) -np 4 ./solver\n"
+	"  -m, --mpi=NAME       openmpi, mpich, slurm, or auto: what mpirun is here\n"
+	"  -e, --export         lines for a shell instead: eval \"$(crit env --export)\"\n"
+	"  -h, --help           this text\n";
 
 static int take_option(int option, void *user);
 
@@ -53,7 +49,7 @@ static const struct crit_syntax syntax = {
 	.command = "crit env",
 	.letters = "m:eh",
 	.names = option_names,
-	.print_usage = print_usage,
+	.usage = usage,
 	.take = take_option,
 };
 

@@ -24,16 +24,13 @@ struct export_options {
 	const char *output; /* NULL: the directory of the run */
 };
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(out,
-		      "usage: crit export otf2 [OPTION...] DIRECTORY|FILE...\n"
-		      "  -o, --output=DIR     put traces.otf2, traces.def and traces/ there\n"
-		      "      --metrics        CMetric as a counter as well, for Vampir\n"
-		      "      --all            service threads and processes without a rank too\n"
-		      "  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
-		      "  -h, --help           this text\n");
-}
+static const char usage[] =
+	"usage: crit export otf2 [OPTION...] DIRECTORY|FILE...\n"
+	"  -o, --output=DIR     put traces.otf2, traces.def and traces/ there\n"
+	"      --metrics        CMetric as a counter as well, for Vampir\n"
+	"      --all            service threads and processes without a rank too\n"
+	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+	"  -h, --help           this text\n";
 
 static int take_option(int option, void *user);
 
@@ -50,7 +47,7 @@ static const struct crit_syntax syntax = {
 	.command = "crit export",
 	.letters = "o:a:h",
 	.names = option_names,
-	.print_usage = print_usage,
+	.usage = usage,
 	.take = take_option,
 };
 

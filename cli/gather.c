@@ -24,10 +24,7 @@ struct home {
 	char run_key[CRIT_RUN_KEY_BYTES];
 };
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(out, "usage: crit gather DIRECTORY RECORDING|DIRECTORY...\n");
-}
+static const char usage[] = "usage: crit gather DIRECTORY RECORDING|DIRECTORY...\n";
 
 static int refuse(const char *path, const char *why, const char *next)
 {
@@ -142,7 +139,7 @@ int crit_command_gather(int argc, char **argv)
 {
 	static const struct option names[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
 	static const struct crit_syntax syntax = {
-		.command = "crit gather", .letters = "h", .names = names, .print_usage = print_usage
+		.command = "crit gather", .letters = "h", .names = names, .usage = usage
 	};
 	struct home home = { .directory = NULL };
 	struct crit_err err = { { 0 } };

@@ -59,19 +59,15 @@ enum {
 	OPTION_COLOUR
 };
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(
-		out,
-		"usage: crit report [OPTION...] DIRECTORY|FILE...\n"
-		"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
-		"      --json           print report.json instead of report.txt\n"
-		"      --csv=TABLE      print a table: ranks, threads, regions, messages,\n"
-		"                       collectives\n"
-		"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
-		"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
-		"  -h, --help           this text\n");
-}
+static const char usage[] =
+	"usage: crit report [OPTION...] DIRECTORY|FILE...\n"
+	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+	"      --json           print report.json instead of report.txt\n"
+	"      --csv=TABLE      print a table: ranks, threads, regions, messages,\n"
+	"                       collectives\n"
+	"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
+	"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
+	"  -h, --help           this text\n";
 
 static int take_option(int option, void *user);
 
@@ -89,7 +85,7 @@ static const struct crit_syntax syntax = {
 	.command = "crit report",
 	.letters = "a:o:h",
 	.names = option_names,
-	.print_usage = print_usage,
+	.usage = usage,
 	.take = take_option,
 };
 

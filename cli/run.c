@@ -36,23 +36,18 @@ enum {
 	OPTION_NO_OTF2
 };
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(out,
-		      "usage: crit run [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
-		      "       crit run [OPTION...] -p PID\n"
-		      "  -o, --output=DIR     directory of the run; %%e program, %%h host, %%d "
-		      "date, %%j job\n"
-		      "  -l, --level=LEVEL    trace (all spans) or profile (less to record)\n"
-		      "  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
-		      "  -p, --pid=PID        record a running process until it ends or Ctrl-C\n"
-		      "      --omp=llvm       let LLVM's OpenMP runtime stand in for GNU's, which "
-		      "tells less\n"
-		      "      --no-shim        do not preload the MPI shim\n"
-		      "      --no-otf2        make no OTF2 archive after the report\n"
-		      "  -h, --help           this text\n"
-		      "The exit status is the program's.\n");
-}
+static const char usage[] =
+	"usage: crit run [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+	"       crit run [OPTION...] -p PID\n"
+	"  -o, --output=DIR     directory of the run; %e program, %h host, %d date, %j job\n"
+	"  -l, --level=LEVEL    trace (all spans) or profile (less to record)\n"
+	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+	"  -p, --pid=PID        record a running process until it ends or Ctrl-C\n"
+	"      --omp=llvm       let LLVM's OpenMP runtime stand in for GNU's, which tells less\n"
+	"      --no-shim        do not preload the MPI shim\n"
+	"      --no-otf2        make no OTF2 archive after the report\n"
+	"  -h, --help           this text\n"
+	"The exit status is the program's.\n";
 
 static int take_option(int option, void *user);
 
@@ -72,7 +67,7 @@ static const struct crit_syntax syntax = {
 	.command = "crit run",
 	.letters = "+o:l:a:p:h",
 	.names = option_names,
-	.print_usage = print_usage,
+	.usage = usage,
 	.take = take_option,
 };
 

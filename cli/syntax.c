@@ -2,6 +2,8 @@
 /* Reads options by a subcommand's table. */
 #include "cli/syntax.h"
 
+#include <stdio.h>
+
 #include "cli/command.h"
 
 int crit_syntax_refuse(const struct crit_syntax *syntax, const char *reason, const char *what)
@@ -20,7 +22,7 @@ int crit_syntax_read(const struct crit_syntax *syntax, int argc, char **argv, vo
 		int code;
 
 		if (option == 'h' || option == '?') {
-			syntax->print_usage(option == 'h' ? stdout : stderr);
+			(void)fputs(syntax->usage, option == 'h' ? stdout : stderr);
 			return option == 'h' ? CRIT_EXIT_OK : CRIT_EXIT_USAGE;
 		}
 		code = syntax->take(option, options);

@@ -4,7 +4,6 @@
 #define CRIT_SYNTAX_H
 
 #include <getopt.h>
-#include <stdio.h>
 
 #define CRIT_SYNTAX_GO_ON (-1)
 
@@ -12,7 +11,7 @@ struct crit_syntax {
 	const char *command; /* "crit run" */
 	const char *letters; /* as getopt_long takes them */
 	const struct option *names; /* --help means 'h' */
-	void (*print_usage)(FILE *out);
+	const char *usage; /* what --help prints */
 	/* Takes any option but 'h', its argument in optarg; answers as crit_syntax_read. */
 	int (*take)(int option, void *options);
 };

@@ -13,12 +13,9 @@
 #include "cli/trace.h"
 #include "core/client_env.h"
 
-static void print_usage(FILE *out)
-{
-	(void)fprintf(out, "usage: crit verify DIRECTORY|ANCHOR...\n"
-			   "Verifies OTF2 archives: DIRECTORY/traces.otf2, or any anchor *.otf2.\n"
-			   "exit: 0 no fault, 3 faults found, 1 cannot be read, 2 usage\n");
-}
+static const char usage[] = "usage: crit verify DIRECTORY|ANCHOR...\n"
+			    "Verifies OTF2 archives: DIRECTORY/traces.otf2, or any anchor *.otf2.\n"
+			    "exit: 0 no fault, 3 faults found, 1 cannot be read, 2 usage\n";
 
 static void print_fault(void *user, const char *text)
 {
@@ -60,7 +57,7 @@ int crit_command_verify(int argc, char **argv)
 {
 	static const struct option names[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
 	static const struct crit_syntax syntax = {
-		.command = "crit verify", .letters = "h", .names = names, .print_usage = print_usage
+		.command = "crit verify", .letters = "h", .names = names, .usage = usage
 	};
 	struct crit_client_env env;
 	int code = crit_syntax_read(&syntax, argc, argv, NULL);
