@@ -23,20 +23,15 @@ void crit_outcome_add_earnings(struct crit_earnings *a, const struct crit_earnin
 	a->waiting_ns += b->waiting_ns;
 }
 
-static int by_number(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_ranks(const void *left, const void *right)
 {
 	const struct order *a = left, *b = right;
 	const struct crit_rank *x = &a->model->ranks[a->index], *y = &b->model->ranks[b->index];
-	int rc = by_number(x->world_number, y->world_number);
+	int rc = crit_by_number(x->world_number, y->world_number);
 
 	if (!rc)
-		rc = by_number(x->rank, y->rank);
-	return rc ? rc : by_number(a->index, b->index);
+		rc = crit_by_number(x->rank, y->rank);
+	return rc ? rc : crit_by_number(a->index, b->index);
 }
 
 static int compare_lives(const void *left, const void *right)
@@ -51,11 +46,11 @@ static int compare_lives(const void *left, const void *right)
 		return compare_ranks(&(struct order){ a->model, x->rank },
 				     &(struct order){ b->model, y->rank });
 	}
-	rc = rc ? rc : by_number(x->node, y->node);
-	rc = rc ? rc : by_number(x->tgid, y->tgid);
-	rc = rc ? rc : by_number(x->tid, y->tid);
-	rc = rc ? rc : by_number(x->birth_ns, y->birth_ns);
-	return rc ? rc : by_number(a->index, b->index);
+	rc = rc ? rc : crit_by_number(x->node, y->node);
+	rc = rc ? rc : crit_by_number(x->tgid, y->tgid);
+	rc = rc ? rc : crit_by_number(x->tid, y->tid);
+	rc = rc ? rc : crit_by_number(x->birth_ns, y->birth_ns);
+	return rc ? rc : crit_by_number(a->index, b->index);
 }
 
 static struct order *sorted(const struct crit_model *model, size_t count,

@@ -59,26 +59,21 @@ struct piece { /* a bucket with what its row is chosen by */
 	uint32_t pid;
 };
 
-static int by_number(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_sites(const void *left, const void *right)
 {
 	const struct piece *a = left, *b = right;
-	int rc = by_number(a->bucket->key.call, b->bucket->key.call);
+	int rc = crit_by_number(a->bucket->key.call, b->bucket->key.call);
 
-	rc = rc ? rc : by_number(a->node, b->node);
-	rc = rc ? rc : by_number(a->pid, b->pid);
-	return rc ? rc : by_number(a->bucket->key.site, b->bucket->key.site);
+	rc = rc ? rc : crit_by_number(a->node, b->node);
+	rc = rc ? rc : crit_by_number(a->pid, b->pid);
+	return rc ? rc : crit_by_number(a->bucket->key.site, b->bucket->key.site);
 }
 
 static int compare_calls(const void *left, const void *right)
 {
 	const struct piece *a = left, *b = right;
 
-	return by_number(a->bucket->key.call, b->bucket->key.call);
+	return crit_by_number(a->bucket->key.call, b->bucket->key.call);
 }
 
 static uint64_t loss_ns(const struct crit_call_row *row)
@@ -89,12 +84,12 @@ static uint64_t loss_ns(const struct crit_call_row *row)
 static int compare_rows(const void *left, const void *right)
 {
 	const struct crit_call_row *a = left, *b = right;
-	int rc = by_number(loss_ns(b), loss_ns(a));
+	int rc = crit_by_number(loss_ns(b), loss_ns(a));
 
-	rc = rc ? rc : by_number(a->call, b->call);
-	rc = rc ? rc : by_number(a->node, b->node);
-	rc = rc ? rc : by_number(a->pid, b->pid);
-	return rc ? rc : by_number(a->site, b->site);
+	rc = rc ? rc : crit_by_number(a->call, b->call);
+	rc = rc ? rc : crit_by_number(a->node, b->node);
+	rc = rc ? rc : crit_by_number(a->pid, b->pid);
+	return rc ? rc : crit_by_number(a->site, b->site);
 }
 
 static void add_bucket(struct crit_call_row *row, const struct crit_bucket *bucket)

@@ -12,11 +12,6 @@
 	(1ull << CRIT_GROUP_POINT_TO_POINT | 1ull << CRIT_GROUP_REQUEST |                          \
 	 1ull << CRIT_GROUP_COLLECTIVE | 1ull << CRIT_GROUP_COMMUNICATOR)
 
-static int by_number(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int fill_traffic(const struct crit_traffic *traffic, struct crit_message_results *out)
 {
 	size_t i;
@@ -34,9 +29,9 @@ static int fill_traffic(const struct crit_traffic *traffic, struct crit_message_
 static int compare_pairs(const void *left, const void *right)
 {
 	const struct crit_pair_row *a = left, *b = right;
-	int rc = by_number(a->from_row, b->from_row);
+	int rc = crit_by_number(a->from_row, b->from_row);
 
-	return rc ? rc : by_number(a->to_row, b->to_row);
+	return rc ? rc : crit_by_number(a->to_row, b->to_row);
 }
 
 static bool is_same_pair(const struct crit_pair_row *a, const struct crit_pair_row *b)
@@ -135,9 +130,9 @@ struct indexed { /* a collective row to be sorted */
 static int compare_collectives(const void *left, const void *right)
 {
 	const struct indexed *a = left, *b = right;
-	int rc = by_number(a->row.communicator, b->row.communicator);
+	int rc = crit_by_number(a->row.communicator, b->row.communicator);
 
-	return rc ? rc : by_number(a->row.call, b->row.call);
+	return rc ? rc : crit_by_number(a->row.call, b->row.call);
 }
 
 /* Sorts the rows; new_places says where each went. */
@@ -167,11 +162,11 @@ static int fill_collectives(const struct crit_collectives *all, struct crit_mess
 static int compare_lasts(const void *left, const void *right)
 {
 	const struct crit_collective_last *a = left, *b = right;
-	int rc = by_number(a->row, b->row);
+	int rc = crit_by_number(a->row, b->row);
 
-	rc = rc ? rc : by_number(b->sums.count, a->sums.count);
-	rc = rc ? rc : by_number(a->sums.rank_row, b->sums.rank_row);
-	return rc ? rc : by_number(a->member, b->member);
+	rc = rc ? rc : crit_by_number(b->sums.count, a->sums.count);
+	rc = rc ? rc : crit_by_number(a->sums.rank_row, b->sums.rank_row);
+	return rc ? rc : crit_by_number(a->member, b->member);
 }
 
 static int fill_lasts(struct crit_messages *messages, const uint32_t *rank_rows,

@@ -20,31 +20,26 @@ struct piece { /* a bucket of a thread in a region */
 	uint32_t thread_row;
 };
 
-static int by_number(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* Those without rank come last. */
 static int compare_places(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 	const struct crit_process *p = &a->model->processes[a->region->process];
 	const struct crit_process *q = &b->model->processes[b->region->process];
-	int rc = by_number((uint32_t)a->rank_row, (uint32_t)b->rank_row);
+	int rc = crit_by_number((uint32_t)a->rank_row, (uint32_t)b->rank_row);
 
-	rc = rc ? rc : by_number(p->node, q->node);
-	rc = rc ? rc : by_number(p->pid, q->pid);
-	rc = rc ? rc : by_number(a->region->process, b->region->process);
-	return rc ? rc : by_number(a->region->number, b->region->number);
+	rc = rc ? rc : crit_by_number(p->node, q->node);
+	rc = rc ? rc : crit_by_number(p->pid, q->pid);
+	rc = rc ? rc : crit_by_number(a->region->process, b->region->process);
+	return rc ? rc : crit_by_number(a->region->number, b->region->number);
 }
 
 static int compare_pieces(const void *left, const void *right)
 {
 	const struct piece *a = left, *b = right;
-	int rc = by_number(a->row, b->row);
+	int rc = crit_by_number(a->row, b->row);
 
-	return rc ? rc : by_number(a->thread_row, b->thread_row);
+	return rc ? rc : crit_by_number(a->thread_row, b->thread_row);
 }
 
 static bool is_region_call(uint32_t call)
