@@ -40,8 +40,9 @@ for flavour in "${flavours[@]}"; do
 	point "$flavour: one report of both nodes" $? "$(ask 'r["missing"]') $(ls -A "$name-n1" 2>/dev/null)"
 
 	# one clock, compared over TCP or shared memory at both ends: the truth is 0
-	clocks=$(ask '[(n["clock"], abs(n["clock_offset_s"]) <= n["clock_bound_s"] < 0.01) for n in r["nodes"]]')
-	[ "$clocks" = "[('reference', True), ('compared', True)]" ]
+	# (a machine that is busy in so short a run shows a drift nobody believes: one comparison is left)
+	clocks=$(ask '[(n["clock"][:8], abs(n["clock_offset_s"]) <= n["clock_bound_s"] < 0.01) for n in r["nodes"]]')
+	[ "$clocks" = "[('referenc', True), ('compared', True)]" ]
 	point "$flavour: clocks compared" $? "$clocks $(ask '[n["clock_bound_s"] for n in r["nodes"]]')"
 
 	mkdir "$trial/away"
@@ -70,7 +71,8 @@ for flavour in "${flavours[@]}"; do
 	compose preload "$flavour" 2 barrier_imbalance -p -n 10 -m 30:10
 	dir=$trial/$name report=$trial/$name/report.json
 	CRIT_DIR=$dir unshare --time --monotonic 5000 "${command[@]}" >"$trial/$name.out" 2>&1
-	[ "$(ask 'r["losses"]["tag_disagreements"] + r["losses"]["late_records"]')" = 0 ] &&
+	has_last_report 10 &&
+		[ "$(ask 'r["losses"]["tag_disagreements"] + r["losses"]["late_records"]')" = 0 ] &&
 		[ "$(ask 'r["job"]["window_s"] < 1000')" = True ]
 	point "$flavour: time namespace" $? "share of rank 0: $(ask 'share(0)')"
 done
