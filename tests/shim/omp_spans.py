@@ -11,9 +11,8 @@ import re
 import struct
 import sys
 
-from shim_calls import SLOT, chunks
+from shim_calls import COUNTERS, SHIM, SLOT, STREAM, STREAM_END, chunks, counters
 
-SHIM, STREAM, STREAM_END, COUNTERS = 3, 4, 5, 6
 ENTER, LEAVE, POLL, CONTINUED, REGION, WORKER, RELEASE, LEVEL = 1, 2, 3, 4, 7, 8, 9, 10
 PRIMARY = 1 << 63
 PARALLEL, TASK, PHASE, FIRST = 768, 782, 900, 768
@@ -61,10 +60,7 @@ def read(path, names):
         elif kind == STREAM_END:
             threads[source].lost = struct.unpack_from("<Q", payload, 24)[0]
         elif kind == COUNTERS:  # final values: the last chunk holds
-            threads[source].folded = collections.Counter()
-            for at in range(0, len(payload), 64):
-                _, call, _, count = struct.unpack_from("<QIIQ", payload, at)
-                threads[source].folded[call] += count
+            threads[source].folded = counters(payload)
         elif kind == SHIM:
             thread = threads[source]
             known = regions.setdefault(thread.pid, Regions(names))

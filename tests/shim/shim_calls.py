@@ -26,6 +26,14 @@ def chunks(data):
         at += HEAD.size + (length + 7) // 8 * 8
 
 
+def counters(payload):
+    """The calls counted in one chunk, by number."""
+    counted = collections.Counter()
+    for _, call, _, count in struct.iter_unpack("<QIIQ40x", payload):
+        counted[call] += count
+    return counted
+
+
 class Stream:
     """What one thread did."""
 
@@ -81,10 +89,7 @@ def main():
         elif kind == STREAM_END:
             streams[source].lost = struct.unpack_from("<Q", payload, 24)[0]
         elif kind == COUNTERS:  # final values: the last chunk holds
-            streams[source].counters = collections.Counter()
-            for at in range(0, len(payload), 64):
-                _, call, _, count = struct.unpack_from("<QIIQ", payload, at)
-                streams[source].counters[call] += count
+            streams[source].counters = counters(payload)
         elif kind == MAPS:
             maps[struct.unpack_from("<I", payload)[0]] += payload[16:].decode().splitlines()
         elif kind == RANK:

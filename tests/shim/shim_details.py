@@ -12,9 +12,8 @@ import re
 import struct
 import sys
 
-from shim_calls import COUNTERS, RANK, SHIM, STREAM, chunks
+from shim_calls import COUNTERS, RANK, SHIM, SLOT, STREAM, chunks
 
-SLOT = struct.Struct("<QBBHIQQ")
 DETAIL = struct.Struct("<QBBHIiiQ")
 COMM = struct.Struct("<QBBHIIiII")
 LEAVE, POLL, CONTINUED, IS_DETAIL, IS_COMM = 2, 3, 4, 5, 6
