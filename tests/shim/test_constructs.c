@@ -12,10 +12,8 @@
 #include "core/shim_construct.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
+#include "tests/shim/wrapper.h"
 
-#define FRAME __builtin_frame_address(0)
-#define SITE __builtin_return_address(0)
-#define WRAPPER __attribute__((noinline))
 #define PLACE(number) ((const void *)(uintptr_t)(0x1000u + (number)))
 #define BEGIN(NAME, region, arg)                                                                   \
 	crit_shim_construct_begin(CRIT_CONSTRUCT_##NAME, region, PLACE(7), arg)
@@ -27,25 +25,9 @@ static struct fake_critd fake;
 static struct crit_shm_head *head;
 static uint64_t seen_to; /* position up to which slots were looked at */
 
-WRAPPER static void call(uint32_t number, enum crit_span_class span_class, void (*body)(void))
-{
-	const bool is_outer = crit_shim_enter(CRIT_SHIM_WHAT(number, span_class), FRAME, SITE);
-
-	if (body)
-		body();
-	if (is_outer)
-		crit_shim_leave();
-}
-
-WRAPPER static void poll_call(void)
-{
-	if (crit_shim_poll_enter(CRIT_SHIM_WHAT(CRIT_MPI_Iprobe, CRIT_CLASS_MPI_POLL), FRAME, SITE))
-		crit_shim_poll_leave(false);
-}
-
 static void send(void)
 {
-	call(CRIT_MPI_Send, CRIT_CLASS_MPI_MAY_WAIT, NULL);
+	wrap_call(CRIT_MPI_Send, CRIT_CLASS_MPI_MAY_WAIT, NULL);
 }
 
 static struct crit_stripe_head *own_stripe(void)
@@ -162,7 +144,7 @@ static void test_nesting(void)
 	check_tag(CRIT_CONSTRUCT_BARRIER, CRIT_CLASS_OMP_WAIT, TEAM);
 	BEGIN(TASK, INNER, 0);
 	check_tag(CRIT_CONSTRUCT_TASK, CRIT_CLASS_OMP, INNER);
-	call(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT, look_at_tag);
+	wrap_call(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT, look_at_tag);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CALL), CRIT_MPI_Barrier);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CLASS), CRIT_CLASS_MPI_WAIT);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, REGION), INNER);
@@ -292,7 +274,7 @@ static void test_inside_mpi(void)
 {
 	CHECK_CASE("nothing is recorded inside an MPI call");
 	BEGIN(PARALLEL, TEAM, 4);
-	call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, construct_inside);
+	wrap_call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, construct_inside);
 	check_tag(CRIT_CONSTRUCT_PARALLEL, CRIT_CLASS_OMP, TEAM);
 	END(PARALLEL);
 	CHECK_STR_EQ(news(), "(PARALLEL@1 (Allreduce@1 Allreduce) PARALLEL) ");
@@ -302,12 +284,12 @@ static void test_poll(void)
 {
 	CHECK_CASE("a construct ends a poll span");
 	BEGIN(PARALLEL, TEAM, 5);
-	poll_call();
+	wrap_poll(false);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag(), REGION), TEAM);
 	BEGIN(LOOP, TEAM, 0);
-	poll_call();
+	wrap_poll(false);
 	END(LOOP);
-	poll_call();
+	wrap_poll(false);
 	crit_shim_construct_release(CRIT_CONSTRUCT_LOCK_WAIT, 77);
 	END(PARALLEL);
 	CHECK_STR_EQ(news(), "(PARALLEL@1 poll + (LOOP@1 poll + LOOP) poll + release:LOCK_WAIT "
@@ -426,7 +408,7 @@ static void test_held(void)
 	END(TASKWAIT);
 	CHECK_STR_EQ(news(), "(TASKWAIT@1 TASKWAIT) ");
 	BEGIN(TASKWAIT, TEAM, 0);
-	poll_call();
+	wrap_poll(false);
 	END(TASKWAIT);
 	CHECK_STR_EQ(news(), "(TASKWAIT@1 TASKWAIT) ");
 	CHECK_UINT_EQ(folded(CRIT_MPI_Iprobe), 1);

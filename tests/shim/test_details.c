@@ -10,10 +10,8 @@
 #include "core/shim_detail.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
+#include "tests/shim/wrapper.h"
 
-#define FRAME __builtin_frame_address(0)
-#define SITE __builtin_return_address(0)
-#define WRAPPER __attribute__((noinline))
 #define SEND CRIT_SHIM_WHAT(CRIT_MPI_Send, CRIT_CLASS_MPI_MAY_WAIT)
 #define ISEND CRIT_SHIM_WHAT(CRIT_MPI_Isend, CRIT_CLASS_MPI)
 #define BARRIER CRIT_SHIM_WHAT(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT)

@@ -7,10 +7,7 @@
 #include "core/shim.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
-
-#define FRAME __builtin_frame_address(0)
-#define SITE __builtin_return_address(0)
-#define WRAPPER __attribute__((noinline))
+#include "tests/shim/wrapper.h"
 
 #define FORTRAN(name, span_class)                                                                  \
 	(CRIT_SHIM_WHAT(CRIT_MPI_##name, CRIT_CLASS_##span_class) | CRIT_SHIM_FORTRAN)

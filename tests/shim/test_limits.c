@@ -16,9 +16,7 @@
 #include "core/shim.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
-
-#define FRAME __builtin_frame_address(0)
-#define SITE __builtin_return_address(0)
+#include "tests/shim/wrapper.h"
 
 #define PAIRS 64 /* their descriptors reach beyond where critd's connection lies */
 

@@ -11,53 +11,30 @@
 #include "core/shim.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
-
-#define FRAME __builtin_frame_address(0)
-#define SITE __builtin_return_address(0)
-#define WRAPPER __attribute__((noinline))
+#include "tests/shim/wrapper.h"
 
 static struct fake_critd fake;
 static struct crit_shm_head *head;
 static jmp_buf escape;
 
-/* Wrappers as the generator writes them. */
-WRAPPER static void call(uint32_t number, enum crit_span_class span_class, void (*body)(void))
-{
-	const bool is_outer = crit_shim_enter(CRIT_SHIM_WHAT(number, span_class), FRAME, SITE);
-
-	if (body)
-		body();
-	if (is_outer)
-		crit_shim_leave();
-}
-
-WRAPPER static void poll_call(bool is_done)
-{
-	const bool is_outer = crit_shim_poll_enter(
-		CRIT_SHIM_WHAT(CRIT_MPI_Iprobe, CRIT_CLASS_MPI_POLL), FRAME, SITE);
-
-	if (is_outer)
-		crit_shim_poll_leave(is_done);
-}
-
 static void send(void)
 {
-	call(CRIT_MPI_Send, CRIT_CLASS_MPI_MAY_WAIT, NULL);
+	wrap_call(CRIT_MPI_Send, CRIT_CLASS_MPI_MAY_WAIT, NULL);
 }
 
 static void receive(void)
 {
-	call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, NULL);
+	wrap_call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, NULL);
 }
 
 static void rank_of(void)
 {
-	call(CRIT_MPI_Comm_rank, CRIT_CLASS_MPI, NULL);
+	wrap_call(CRIT_MPI_Comm_rank, CRIT_CLASS_MPI, NULL);
 }
 
 static void question(void)
 {
-	call(CRIT_MPI_Pack_size, CRIT_CLASS_MPI, NULL);
+	wrap_call(CRIT_MPI_Pack_size, CRIT_CLASS_MPI, NULL);
 }
 
 static void jump(void)
@@ -116,7 +93,7 @@ static void test_pair(void)
 	CHECK_INT_EQ(fake_critd_slot(head, 0, 0)->call, CRIT_LEVEL_TRACE);
 	position = own_stripe()->write_pos;
 	errno = 77;
-	call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger);
+	wrap_call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger);
 	CHECK_INT_EQ(errno, 77);
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
 	enter = fake_critd_slot(head, 0, position);
@@ -140,7 +117,7 @@ static void look_at_tag(void)
 static void test_tag(void)
 {
 	CHECK_CASE("tag");
-	call(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT, look_at_tag);
+	wrap_call(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT, look_at_tag);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CALL), CRIT_MPI_Barrier);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CLASS), CRIT_CLASS_MPI_WAIT);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, STRIPE), 0);
@@ -164,8 +141,8 @@ static void test_nested(void)
 	const uint64_t position = own_stripe()->write_pos;
 
 	CHECK_CASE("nested");
-	call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send);
-	call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send_from_far_below);
+	wrap_call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send);
+	wrap_call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send_from_far_below);
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Allreduce);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Allreduce);
@@ -186,7 +163,7 @@ static void test_longjmp(void (*next)(void))
 	const uint64_t position = own_stripe()->write_pos;
 
 	if (setjmp(escape) == 0)
-		call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, jump);
+		wrap_call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, jump);
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + 1);
 	next();
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
@@ -204,10 +181,10 @@ static void test_poll(void)
 
 	CHECK_CASE("poll");
 	for (int i = 0; i < 1000; i++)
-		poll_call(false);
+		wrap_poll(false);
 	CHECK_INT_EQ(own_stripe()->open_call, CRIT_MPI_Iprobe);
 	CHECK_INT_GE(own_stripe()->open_count, 1);
-	poll_call(true);
+	wrap_poll(true);
 	CHECK_INT_EQ(own_stripe()->open_call, 0);
 	check_slot(2, CRIT_S_POLL, CRIT_MPI_Iprobe);
 	check_slot(1, CRIT_S_CONTINUED, 0);
@@ -229,10 +206,10 @@ static void test_poll_ends(void)
 	uint64_t position;
 
 	CHECK_CASE("poll ends at a gap and at another call");
-	poll_call(false);
+	wrap_poll(false);
 	position = own_stripe()->write_pos;
 	pass_ns(100000);
-	poll_call(false);
+	wrap_poll(false);
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
 	CHECK_UINT_EQ(own_stripe()->open_count, 1);
 	send();
@@ -258,7 +235,7 @@ static void test_poll_question(void)
 		position = own_stripe()->write_pos;
 		questions = questions_counted();
 		for (int i = 0; i < 4; i++) {
-			poll_call(false);
+			wrap_poll(false);
 			question();
 		}
 		if (own_stripe()->open_count == 4 && own_stripe()->write_pos == position)
@@ -290,7 +267,7 @@ static void test_full(void)
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + head->ring_slots);
 	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + head->ring_slots / 2);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Send);
-	poll_call(true);
+	wrap_poll(true);
 	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + head->ring_slots / 2 + 1);
 	drain();
 	send();
@@ -321,7 +298,7 @@ static void test_profile(void)
 		rank_of();
 	CHECK_UINT_EQ(own_stripe()->write_pos, position);
 	CHECK_UINT_EQ(counted(CRIT_MPI_Comm_rank), 10);
-	call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger); /* longer than tau */
+	wrap_call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger); /* longer than tau */
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Recv);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Recv);
@@ -339,8 +316,8 @@ static void test_fold(void)
 	position = own_stripe()->write_pos;
 	for (int i = 0; i < 100; i++)
 		receive();
-	poll_call(false);
-	poll_call(true);
+	wrap_poll(false);
+	wrap_poll(true);
 	recorded = (own_stripe()->write_pos - position) / 2;
 	CHECK_UINT_EQ(recorded, 0);
 	CHECK_UINT_EQ(counted(CRIT_MPI_Recv), 100);
@@ -361,7 +338,7 @@ static void test_stopped(void)
 	CHECK_CASE("stopped");
 	head->is_stopped = 1;
 	send();
-	poll_call(true);
+	wrap_poll(true);
 	CHECK_UINT_EQ(own_stripe()->write_pos, position);
 	head->is_stopped = 0;
 	send();
@@ -370,7 +347,7 @@ static void test_stopped(void)
 
 static void *send_in_thread(void *argument)
 {
-	poll_call(false); /* stays open: the end of the thread must write it */
+	wrap_poll(false); /* stays open: the end of the thread must write it */
 	(void)argument;
 	return NULL;
 }
