@@ -293,10 +293,12 @@ static int take_end(struct scene *scene, const struct crit_slot_detail *what)
 		crit_requests_find(&messages->requests, scene->process, what->request);
 	int rc = 0;
 
-	if (!request || (!request->is_active && what->detail != CRIT_D_FREED)) {
+	if (!request) {
 		messages->losses.stray++;
 		return 0;
 	}
+	if (!request->is_active && what->detail != CRIT_D_FREED)
+		return 0; /* waited for in vain: it was not started again */
 	scene->now_ns = scene->span->leave_ns;
 	if (what->detail == CRIT_D_FREED)
 		messages->losses.freed += request->is_active;

@@ -81,7 +81,7 @@ enum crit_detail {
 	CRIT_D_NONE = 0,
 	CRIT_D_SEND = 1, /* blocking send */
 	CRIT_D_RECV = 2, /* completed receive: source, tag and bytes as the status has them */
-	CRIT_D_ISEND = 3, /* request: started */
+	CRIT_D_ISEND = 3, /* request: started; to PEER_NULL: it moves nothing */
 	CRIT_D_IRECV = 4, /* request: posted; peer and tag as posted, bytes as posted */
 	CRIT_D_SEND_INIT = 5, /* request: persistent or partitioned, inactive */
 	CRIT_D_RECV_INIT = 6,

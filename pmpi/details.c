@@ -80,6 +80,12 @@ void crit_request_started(MPI_Request request)
 		crit_shim_detail(CRIT_D_DONE, 0, 0, 0, 0, HANDLE(request));
 }
 
+void crit_request_freed(MPI_Request request)
+{
+	if (!is_shared(request))
+		crit_shim_detail(CRIT_D_FREED, 0, 0, 0, 0, HANDLE(request));
+}
+
 static void tell_done(MPI_Request handle, const MPI_Status *status)
 {
 	if (handle != MPI_REQUEST_NULL && !is_shared(handle))
@@ -129,8 +135,8 @@ void crit_requests_failed(const struct crit_requests *requests, int answer, int 
 
 		if (error == MPI_SUCCESS || (error != MPI_ERR_PENDING && now[index] == handle))
 			tell_done(handle, &requests->statuses[i]);
-		else if (now[index] != handle && !is_shared(handle))
-			crit_shim_detail(CRIT_D_FREED, 0, 0, 0, 0, HANDLE(handle));
+		else if (now[index] != handle)
+			crit_request_freed(handle);
 	}
 }
 

@@ -45,6 +45,7 @@ CRIT_BACKEND_HIDDEN void crit_message_found(MPI_Message message, MPI_Comm comm,
 					    const MPI_Status *status);
 CRIT_BACKEND_HIDDEN struct crit_message crit_message_take(const MPI_Message *message);
 CRIT_BACKEND_HIDDEN void crit_request_started(MPI_Request request);
+CRIT_BACKEND_HIDDEN void crit_request_freed(MPI_Request request);
 
 /* details_comm.c */
 CRIT_BACKEND_HIDDEN void crit_world_made(void);
@@ -118,12 +119,12 @@ static inline bool crit_status_is_cancelled(const MPI_Status *status)
 #endif
 }
 
+/* Every request has a start, or its end would be that of one we missed; some move nothing. */
 static inline void crit_started(uint32_t detail, uint64_t comm, int peer, int tag, uint64_t bytes,
 				MPI_Request request)
 {
-	if (peer == MPI_PROC_NULL)
-		return;
-	crit_shim_detail(detail, comm, crit_peer(peer), crit_tag(tag), bytes, HANDLE(request));
+	crit_shim_detail(detail, comm, crit_peer(peer), crit_tag(tag),
+			 peer == MPI_PROC_NULL ? 0 : bytes, HANDLE(request));
 	crit_request_started(request);
 }
 

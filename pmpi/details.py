@@ -90,6 +90,9 @@ def started_line(kind, comm="0", peer="0", tag="0", size="0"):
     return f"crit_started(CRIT_D_{kind}, {comm}, {peer}, {tag}, {size}, *request);"
 
 
+MOVES_NOTHING = started_line("ISEND", peer="MPI_PROC_NULL")  # its end has a start all the same
+
+
 def own_status(detail):
     """Where the caller ignores the status, MPI fills in ours."""
     detail.before.append("MPI_Status own;")
@@ -99,13 +102,11 @@ def own_status(detail):
 
 
 def message(name, names, detail):
-    """Point-to-point: a send, a receive, or both."""
+    """Point-to-point: a send, a receive, or both; of both a request is the receive's."""
     comm = "HANDLE(comm)"
-    request = "HANDLE(*request)" if "request" in names else "0"
     count = "(MPI_Count)partitions * count" if "partitions" in names else "count"
     send = re.search(r"(send|Send)", name)
-    kind = "_INIT" if "_init" in name else ""
-    prefix = "I" if "request" in names and not kind else ""
+    started = "{}_INIT" if "_init" in name else "I{}"
     if "sendtag" in names:
         sends = ("sendcount", "sendtype") if "sendcount" in names else ("count", "datatype")
         recvs = ("recvcount", "recvtype") if "recvcount" in names else ("count", "datatype")
@@ -116,19 +117,17 @@ def message(name, names, detail):
         peer = "source" if "source" in names else "dest"
         parts = [("RECV", peer, "tag", (count, "datatype"))]
     for what, peer, tag, (number, datatype) in parts:
-        if what == "RECV" and request == "0":
+        size = f"crit_bytes({number}, {datatype})"
+        if "request" in names and tag != "sendtag":
+            detail.after.append(started_line(started.format(what), comm, peer, tag, size))
+        elif what == "RECV":
             detail.role = "CRIT_SHIM_TRACE"
             own_status(detail)
             detail.after.append("crit_received(HANDLE(comm), seen);")
-            continue
-        if prefix:
-            detail.after.append(started_line(f"{prefix}{what}", comm, peer, tag,
-                                             f"crit_bytes({number}, {datatype})"))
-            continue
-        detail.after.append(f"if ({peer} != MPI_PROC_NULL)")
-        detail.after.append("\t" + detail_line(
-            f"{what}{kind}", comm, f"crit_peer({peer})", f"crit_tag({tag})",
-            f"crit_bytes({number}, {datatype})", request))
+        else:
+            detail.after.append(f"if ({peer} != MPI_PROC_NULL)")
+            detail.after.append("\t" + detail_line(what, comm, f"crit_peer({peer})",
+                                                   f"crit_tag({tag})", size))
     return detail
 
 
@@ -146,9 +145,10 @@ def probed_message(name, names, detail):
         own_status(detail)
         detail.after.append("crit_received(taken.comm, seen);")
     else:
-        detail.after.append("if (taken.source != CRIT_PEER_NULL)")
-        detail.after.append("\t" + detail_line("IRECV", "taken.comm", "taken.source", "taken.tag",
-                                              f"crit_bytes(count, {datatype})", "HANDLE(*request)"))
+        size = f"taken.source == CRIT_PEER_NULL ? 0 : crit_bytes(count, {datatype})"
+        detail.after.append(detail_line("IRECV", "taken.comm", "taken.source", "taken.tag", size,
+                                        "HANDLE(*request)"))
+        detail.after.append("crit_request_started(*request);")
     return detail
 
 
@@ -255,8 +255,10 @@ def new_comm(name, parameters, names, detail):
     elif name == "Comm_get_parent":
         detail.after.append(f"crit_comm_met(*{of['Comm'][0]});")
     else:
-        how = "copied" if name.startswith("Comm_idup") else "joined" if name in JOINED else "made"
+        how = "copied" if "request" in names else "joined" if name in JOINED else "made"
         detail.after.append(f"crit_comm_{how}(*{of['Comm'][0]}, {parent});")
+        if "request" in names:
+            detail.after.append(MOVES_NOTHING)
     return detail
 
 
@@ -282,7 +284,11 @@ def find(name, kind, parameters, names):
         return detail
     if name == "Request_free":
         detail.before.append("const MPI_Request freed = request ? *request : MPI_REQUEST_NULL;")
-        detail.after.append(detail_line("FREED", request="HANDLE(freed)"))
+        detail.after.append("crit_request_freed(freed);")
+        return detail
+    if name == "Grequest_start":
+        detail.role = "CRIT_SHIM_TRACE"
+        detail.after.append(MOVES_NOTHING)
         return detail
     if {"target_rank", "win"} <= known:
         return one_sided(name, names, detail)

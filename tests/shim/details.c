@@ -191,8 +191,6 @@ static void test_requests(const struct known_comm *on)
 	while (count == 0)
 		MPI_Testsome(2, requests, &count, indices, STATUSES);
 	expect("Testsome DONE send %s", names[1]);
-	MPI_Isend(&buffers[1], 1, MPI_INT, MPI_PROC_NULL, 1, on->comm, &requests[0]);
-	MPI_Wait(&requests[0], STATUS);
 	MPI_Irecv(&buffers[0], 1, MPI_INT, left, 33, on->comm, &requests[0]);
 	names[0] = next_request();
 	expect("Irecv IRECV %d %d 33 4 %s", on->number, left, names[0]);
@@ -356,6 +354,7 @@ static void make_every_kind(const struct known_comm *world, const struct known_c
 	details_collective(world, self);
 	details_groups(world);
 	details_remote(world, path);
+	details_requests(&copy); /* last: MPICH's persistent collectives cannot bear it */
 	MPI_Comm_free(&copy.comm);
 	expect("comm %d freed", copy.number);
 }

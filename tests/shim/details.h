@@ -35,6 +35,7 @@ int know_window(const char *key, int parent);
 
 void details_collective(const struct known_comm *world, const struct known_comm *self);
 void details_groups(const struct known_comm *world);
+void details_requests(const struct known_comm *on);
 void details_threads(void);
 void details_remote(const struct known_comm *world, const char *path);
 

@@ -10,7 +10,7 @@ calls=$here/../../core/mpi_calls.def
 
 # details FLAVOUR LEVEL CASE: the program runs, and the recording says what it did.
 details() {
-	local flavour=$1 level=$2 case=$3 name=details-$1-$2-$3
+	local flavour=$1 level=$2 case=$3 name=details-$1-$2-$3 strays
 	export CRIT_LEVEL=$level
 	launch "$name" preload "$flavour" 3 details "$case" "$trial/$name.rank"
 	unset CRIT_LEVEL
@@ -20,6 +20,9 @@ details() {
 	python3 "$here/shim_details.py" "$level" "$trial/$name"/*.crit "$calls" \
 		"$trial/$name".rank.[012] >"$trial/differ" 2>&1
 	point "$flavour $level: details, $case" $? "$(head -5 "$trial/differ")"
+	strays=$(ask 'r["messages"]["losses"]["stray_completions"]')
+	[ "$strays" = 0 ]
+	point "$flavour $level: each end has its start, $case" $? "$strays without"
 }
 
 for flavour in "${flavours[@]}"; do

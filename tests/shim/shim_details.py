@@ -18,6 +18,7 @@ DETAIL = struct.Struct("<QBBHIiiQ")
 COMM = struct.Struct("<QBBHIIiII")
 LEAVE, POLL, CONTINUED, IS_DETAIL, IS_COMM = 2, 3, 4, 5, 6
 FREED, INTER, SECOND = 1, 2, 4
+NULL_PEER = -2
 KINDS = [None, "SEND", "RECV", "ISEND", "IRECV", "SEND_INIT", "RECV_INIT", "START", "DONE", "CANCELLED",
          "FREED", "COLL", "ICOLL", "COLL_INIT", "RECEIVED", "PUT", "GET", "ATOMIC", "READ", "WRITE"]
 SORTS = {"ISEND": "send", "SEND_INIT": "send", "IRECV": "recv", "RECV_INIT": "recv", "ICOLL": "coll",
@@ -47,21 +48,24 @@ class Rank:
         self.messages = []  # (communicator's number, tag)
         self.bytes = {}  # call -> bytes, of counted calls
 
-    def start(self, kind, handle):
+    def start(self, kind, peer, handle):
         """The name of a request that appears."""
         name = f"r{self.started}"
         self.started += 1
-        self.requests[handle].append((name, SORTS[kind], kind.endswith("INIT")))
+        sort = "null" if peer == NULL_PEER else SORTS[kind]
+        self.requests[handle].append((name, sort, kind.endswith("INIT")))
         return name
 
     def end(self, kind, fields):
-        """The line of a request that ends, None for one nobody started; the oldest of a handle."""
+        """The line of a request that ends; the oldest of a handle."""
         size, _, _, _, _, peer, tag, handle = fields
         if not self.requests[handle]:
-            return None
+            return f"{kind} of nothing"
         name, sort, persists = self.requests[handle][0]
         if kind == "FREED" or (not persists and kind != "START"):
             self.requests[handle].popleft()
+        if kind == "FREED" and sort == "send" and not persists:
+            kind = "DONE"  # where it starts, if it is complete at once
         if kind != "DONE":
             return f"{kind} {name}"
         return f"DONE 0 {peer} {tag} {size} {name}" if sort == "recv" else f"DONE {sort} {name}"
@@ -78,11 +82,10 @@ class Rank:
         elif kind == "COLL":
             line = f"COLL {comm} {peer} {tag} {size} +{request}"
         elif kind in SORTS and request:
-            line = f"{kind} {comm} {peer} {tag} {size} {self.start(kind, request)}"
+            line = f"{kind} {comm} {peer} {tag} {size} {self.start(kind, peer, request)}"
         else:
             line = f"{kind} {comm} {peer} {tag} {size} -"
-        if line:
-            self.waiting.append((True, line))
+        self.waiting.append((True, line))
 
     def take_comm(self, fields):
         key, _, _, flags, number, nth, parent, rank, size = fields
@@ -171,7 +174,7 @@ def compare_all(expected, stream):
     """Level trace: line by line."""
     lost = sum(int(line[5:]) for line in expected if line.startswith("lost "))
     # where they start, if they are complete at once
-    done = re.compile(r"(\w+) DONE ((?:send|coll|rma|io) r\d+)$")
+    done = re.compile(r"(\w+) DONE ((?:send|coll|rma|io|null) r\d+)$")
     lines = [line for line in expected if not re.match(r"lost ", line) and not done.match(line)]
     recorded = [line for line in stream.lines if not done.match(line)]
     ends = [collections.Counter(match[2] for match in map(done.match, some) if match)
