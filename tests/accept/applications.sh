@@ -60,7 +60,7 @@ rounds() {
 	point "$name: export" $? "$(cat "$trial/export.err")"
 	read_by "$name, archive" "$dir"
 	# a picture of millions of states is nothing to look at
-	[ "$(figure_of events "$dir")" -gt 500000 ] || drawn_by_vite "$name" "$dir" 100
+	[ "${events:-0}" -gt 500000 ] || drawn_by_vite "$name" "$dir" 100
 	printf '      wall, ms: %s without, %s with crit\n' \
 		"$(cat "$runs"-bare-?/wall_ms | xargs)" "$(cat "$runs"-preload-?/wall_ms | xargs)"
 }
