@@ -8,7 +8,8 @@
  * its middle the offset, half its width the bound (facts: 0.5 to 17 us over TCP, twenty exchanges).
  *
  * Nobody waits without a deadline, since a rank may have died: requests that are not done by then
- * are left to the library, so their buffers live for ever.
+ * are left to the library, so their buffers live for ever.  Where ranks queue for their CPUs an
+ * exchange takes long, and fewer have to do.
  */
 #include "pmpi/clocks.h"
 
@@ -24,11 +25,12 @@
 #define DEADLINE_NS 1000000000u
 #define TAG_PING 1
 #define TAG_ANSWER 2
-#define TAG_RESULT 3
 
-struct interval { /* of the reference's clock minus the other's */
+/* What the reference sends: how far its clock is from the other's, as known by now. */
+struct ping {
 	int64_t low_ns;
 	int64_t high_ns;
+	int64_t is_last; /* wants no answer */
 };
 
 static struct {
@@ -37,8 +39,7 @@ static struct {
 	char reference[CRIT_WORLD_BYTES]; /* the first one's host */
 	uint64_t deadline_ns;
 	uint64_t stamp_ns; /* buffers */
-	char ping;
-	struct interval interval;
+	struct ping ping;
 } clocks = { .leaders = MPI_COMM_NULL };
 
 static bool is_done_in_time(MPI_Request *request)
@@ -73,49 +74,52 @@ static bool receive(void *ret_bytes, size_t size, int from, int tag)
 	       is_done_in_time(&request);
 }
 
-/* The reference's side.  False: the other did not answer in time. */
-static bool measure(int other)
+/* The reference's side, with a share of the time.  False: the other did not answer. */
+static bool measure(int other, uint64_t share_ns)
 {
-	struct interval *interval = &clocks.interval;
+	const uint64_t enough_ns = crit_shim_now_ns() + share_ns;
+	struct ping *ping = &clocks.ping;
 
-	interval->low_ns = INT64_MIN;
-	interval->high_ns = INT64_MAX;
-	for (int i = 0; i < EXCHANGES; i++) {
+	ping->low_ns = INT64_MIN;
+	ping->high_ns = INT64_MAX;
+	ping->is_last = false;
+	for (int i = 0; !ping->is_last; i++) {
 		const int64_t begin_ns = (int64_t)crit_shim_now_ns();
 		int64_t end_ns;
 
-		if (!send(&clocks.ping, sizeof(clocks.ping), other, TAG_PING) ||
+		if (!send(ping, sizeof(*ping), other, TAG_PING) ||
 		    !receive(&clocks.stamp_ns, sizeof(clocks.stamp_ns), other, TAG_ANSWER))
 			return false;
 		end_ns = (int64_t)crit_shim_now_ns();
-		if (begin_ns - (int64_t)clocks.stamp_ns > interval->low_ns)
-			interval->low_ns = begin_ns - (int64_t)clocks.stamp_ns;
-		if (end_ns - (int64_t)clocks.stamp_ns < interval->high_ns)
-			interval->high_ns = end_ns - (int64_t)clocks.stamp_ns;
+		if (begin_ns - (int64_t)clocks.stamp_ns > ping->low_ns)
+			ping->low_ns = begin_ns - (int64_t)clocks.stamp_ns;
+		if (end_ns - (int64_t)clocks.stamp_ns < ping->high_ns)
+			ping->high_ns = end_ns - (int64_t)clocks.stamp_ns;
+		ping->is_last = i + 1 == EXCHANGES || (uint64_t)end_ns > enough_ns;
 	}
-	return send(interval, sizeof(*interval), other, TAG_RESULT);
+	return send(ping, sizeof(*ping), other, TAG_PING);
 }
 
 /* The other's side.  False: the reference did not go on in time. */
 static bool be_measured(void)
 {
 	struct crit_message_clock message = { .time_ns = 0 };
-	const struct interval *interval = &clocks.interval;
+	const struct ping *ping = &clocks.ping;
 
-	for (int i = 0; i < EXCHANGES; i++) {
+	for (;;) {
 		if (!receive(&clocks.ping, sizeof(clocks.ping), 0, TAG_PING))
 			return false;
+		if (ping->is_last)
+			break;
 		clocks.stamp_ns = crit_shim_now_ns();
 		if (!send(&clocks.stamp_ns, sizeof(clocks.stamp_ns), 0, TAG_ANSWER))
 			return false;
 	}
 	message.time_ns = clocks.stamp_ns;
-	if (!receive(&clocks.interval, sizeof(clocks.interval), 0, TAG_RESULT))
-		return false;
-	if (interval->high_ns < interval->low_ns)
+	if (ping->high_ns < ping->low_ns)
 		return true; /* a clock was set meanwhile */
-	message.offset_ns = interval->low_ns + (interval->high_ns - interval->low_ns) / 2;
-	message.bound_ns = (uint64_t)(interval->high_ns - interval->low_ns + 1) / 2;
+	message.offset_ns = ping->low_ns + (ping->high_ns - ping->low_ns) / 2;
+	message.bound_ns = (uint64_t)(ping->high_ns - ping->low_ns + 1) / 2;
 	memcpy(message.reference, clocks.reference, sizeof(message.reference));
 	crit_shim_tell_clock(&message);
 	return true;
@@ -130,7 +134,7 @@ static void compare(void)
 	if (clocks.rank > 0)
 		is_in_time = be_measured();
 	for (int other = 1; clocks.rank == 0 && is_in_time && other < clocks.size; other++)
-		is_in_time = measure(other);
+		is_in_time = measure(other, DEADLINE_NS / 2 / (unsigned int)clocks.size);
 	if (!is_in_time)
 		clocks.size = 0;
 }
