@@ -143,7 +143,7 @@ static int read_texts(struct crit_address_spaces *spaces, const char *path, uint
 	}
 	if (recording)
 		crit_recording_close(recording);
-	return status;
+	return crit_recording_is_unreadable(status) ? 0 : status; /* it has no addresses then */
 }
 
 static int compare_process(const struct crit_mapping *left, const struct crit_mapping *right)

@@ -53,23 +53,34 @@ static enum crit_kernel_half half_of(const struct crit_rec_file *file)
 	return file->perf_status == 1 ? CRIT_HALF_PERF : CRIT_HALF_NONE;
 }
 
+/* One that cannot be read does not spoil the others' result; it is named there. */
+static int open_node(struct crit_node *node, const char *path, bool is_one_of_many,
+		     struct crit_err *err)
+{
+	int rc = crit_recording_open(path, &node->recording, err);
+
+	node->row.is_unread = is_one_of_many && crit_recording_is_unreadable(rc);
+	return node->row.is_unread ? crit_recording_stand_in(path, &node->recording) : rc;
+}
+
 static int open_nodes(struct crit_model *model, const char *const *paths, size_t path_count,
 		      struct crit_err *err)
 {
-	size_t i;
+	size_t i, read_count = 0;
 
 	model->nodes = calloc(path_count, sizeof(*model->nodes));
 	if (!model->nodes)
 		return -ENOMEM;
 	for (i = 0; i < path_count; i++) {
-		int rc = crit_recording_open(paths[i], &model->nodes[i].recording, err);
+		int rc = open_node(&model->nodes[i], paths[i], path_count > 1, err);
 
 		if (rc)
 			return rc;
 		model->nodes[i].row.kernel_half = half_of(&model->nodes[i].recording->file);
 		model->node_count++;
+		read_count += !model->nodes[i].row.is_unread;
 	}
-	return 0;
+	return read_count ? 0 : -ENODATA; /* err is the last one's */
 }
 
 /* GAPP's own rule needs the kernel half everywhere: mixed figures would mean nothing. */

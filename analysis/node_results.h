@@ -35,6 +35,10 @@ struct crit_node_row {
 	int32_t output_error; /* -errno of critd's writer, 0 none */
 	bool has_window; /* WINDOW chunk seen */
 	bool has_foot; /* FOOT chunk seen: critd ended well */
+	bool is_unread; /* nothing of its recording could be read */
+	uint64_t corrupt_chunks; /* what its recording lacks */
+	uint64_t truncated_bytes;
+	uint64_t missing_chunks;
 	uint64_t kernel_record_count;
 	uint64_t slot_count;
 	uint64_t critd_cpu_ns;

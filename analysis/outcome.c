@@ -282,13 +282,26 @@ static int fill_nodes(const struct crit_model *model, struct crit_results *resul
 		row->level = file->level;
 		row->end_ns = node->end_ns;
 		row->recording_bytes = node->recording->size_bytes;
+		row->corrupt_chunks = node->recording->corrupt_chunks;
+		row->truncated_bytes = node->recording->truncated_bytes;
+		row->missing_chunks = node->recording->missing_chunks;
 	}
 	return 0;
 }
 
+/* The first node whose recording says what it is of; the first one if none does. */
+static const struct crit_node *first_told(const struct crit_model *model)
+{
+	for (size_t i = 0; i < model->node_count; i++)
+		if (model->nodes[i].recording->has_file)
+			return &model->nodes[i];
+	return &model->nodes[0];
+}
+
 static void fill_heads(const struct crit_model *model, struct crit_results *results)
 {
-	const struct crit_rec_file *file = &model->nodes[0].recording->file;
+	const struct crit_node *told = first_told(model);
+	const struct crit_rec_file *file = &told->recording->file;
 	uint64_t first_ns = CRIT_TIME_MAX, last_ns = 0;
 	size_t i;
 
@@ -301,8 +314,8 @@ static void fill_heads(const struct crit_model *model, struct crit_results *resu
 	results->has_ranks = model->rank_count > 0;
 	results->window_begin_ns = model->window_begin_ns;
 	results->window_ns = model->window_end_ns - model->window_begin_ns;
-	results->start_real_ns =
-		file->start_real_ns + (model->window_begin_ns - file->start_mono_ns);
+	results->start_real_ns = file->start_real_ns + (model->window_begin_ns -
+							crit_model_time(told, file->start_mono_ns));
 	results->elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
 	results->run_id = file->run_id;
 	memcpy(results->exe, file->exe, sizeof(results->exe));

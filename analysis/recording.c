@@ -279,6 +279,31 @@ static int judge(const struct scan *scan, const char *path, struct crit_err *err
 			    path);
 }
 
+/* A recording is called after its node: DIRECTORY/<host>.crit. */
+static void name_by_path(struct crit_recording *recording, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *end = strstr(name, ".crit");
+	size_t length = end ? (size_t)(end - name) : strlen(name);
+
+	if (length >= sizeof(recording->file.host))
+		length = sizeof(recording->file.host) - 1;
+	memcpy(recording->file.host, name, length);
+}
+
+int crit_recording_stand_in(const char *path, struct crit_recording **ret_recording)
+{
+	struct crit_recording *recording = calloc(1, sizeof(*recording));
+
+	if (!recording)
+		return -ENOMEM;
+	recording->fd = -1;
+	name_by_path(recording, path);
+	*ret_recording = recording;
+	return 0;
+}
+
 static int open_regular(const char *path, uint64_t *ret_size, struct crit_err *err)
 {
 	struct stat status;
@@ -320,6 +345,8 @@ int crit_recording_open(const char *path, struct crit_recording **ret_recording,
 	rc = judge(&scan, path, err);
 	if (rc)
 		goto fail;
+	if (!recording->has_file)
+		name_by_path(recording, path);
 	*ret_recording = recording;
 	return 0;
 fail:

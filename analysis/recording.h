@@ -6,6 +6,7 @@
 #ifndef CRIT_RECORDING_H
 #define CRIT_RECORDING_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +33,7 @@ struct crit_recording {
 	size_t ref_count;
 	size_t ref_capacity;
 	bool has_file; /* FILE chunk seen */
-	struct crit_rec_file file; /* its content, texts terminated */
+	struct crit_rec_file file; /* its content, texts terminated; else host is the name of it */
 	uint64_t kernel_lost;
 	uint64_t shim_lost;
 	uint64_t no_stripe; /* threads, as critd counted them */
@@ -49,6 +50,18 @@ struct crit_recording {
  */
 int crit_recording_open(const char *path, struct crit_recording **ret_recording,
 			struct crit_err *err);
+
+/* Is that why a file was not opened: it holds nothing of a recording any more? */
+static inline bool crit_recording_is_unreadable(int status)
+{
+	return status == -ENODATA || status == -EPROTO;
+}
+
+/*
+ * A recording with nothing in it, that has the host name of path: stands for one that cannot be
+ * read among others that can.  Ownership: the caller closes *ret_recording.  Errors: -ENOMEM.
+ */
+int crit_recording_stand_in(const char *path, struct crit_recording **ret_recording);
 
 /*
  * Reads at most size bytes of a chunk's payload from byte `from` on.

@@ -81,11 +81,52 @@ static void find_kernel(struct crit_summary *summary, const struct crit_node_row
 	}
 }
 
+/* Seconds of the window until the last stamp of a node. */
+static double told_until_s(const struct crit_results *results, const struct crit_node_row *node)
+{
+	if (node->end_ns < results->window_begin_ns)
+		return 0;
+	return (double)(node->end_ns - results->window_begin_ns) * 1e-9;
+}
+
+static void find_damage(struct crit_summary *summary, const struct crit_node_row *node)
+{
+	if (node->truncated_bytes)
+		crit_summary_add_missing(
+			summary, true, "",
+			"%llu bytes cut at the end of the recording on %s: what came after "
+			"%.3f s is unknown",
+			(unsigned long long)node->truncated_bytes, node->host,
+			told_until_s(summary->results, node));
+	if (node->corrupt_chunks)
+		crit_summary_add_missing(
+			summary, true, "",
+			"%llu chunk%s with a wrong checksum in the recording on %s: what stood "
+			"there is unknown",
+			(unsigned long long)node->corrupt_chunks,
+			node->corrupt_chunks == 1 ? "" : "s", node->host);
+	if (node->missing_chunks)
+		crit_summary_add_missing(summary, true, "",
+					 "%llu chunk%s missing in the middle of the recording on "
+					 "%s: what stood there is unknown",
+					 (unsigned long long)node->missing_chunks,
+					 node->missing_chunks == 1 ? "" : "s", node->host);
+}
+
 static void find_node(struct crit_summary *summary, const struct crit_node_row *node,
 		      const struct crit_summary_options *options)
 {
 	const struct crit_results *results = summary->results;
 
+	if (node->is_unread) {
+		crit_summary_add_missing(
+			summary, true, "",
+			"node %s: nothing in its recording can be read; what its ranks did is "
+			"unknown",
+			node->host);
+		return;
+	}
+	find_damage(summary, node);
 	if (node->kernel_status)
 		find_kernel(summary, node, options->critd_path ? options->critd_path : "critd");
 	if (node->perf_status < 0)
@@ -111,8 +152,9 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 	else
 		crit_summary_add_missing(
 			summary, true, "",
-			"the end of the recording on %s: critd was killed or ran out of disk",
-			node->host);
+			"the end of the recording on %s, after %.3f s: critd was killed or ran "
+			"out of disk",
+			node->host, told_until_s(results, node));
 }
 
 static void find_service(struct crit_summary *summary)
@@ -162,6 +204,16 @@ static void find_doubt(struct crit_summary *summary)
 		losses->unmatched_switches == 1 ? "" : "es");
 }
 
+/* Chunks that are whole, and make no sense. */
+static uint64_t senseless_chunks(const struct crit_results *results)
+{
+	uint64_t count = results->losses.corrupt_chunks;
+
+	for (size_t i = 0; i < results->node_count; i++)
+		count -= results->nodes[i].corrupt_chunks;
+	return count;
+}
+
 static void find_losses(struct crit_summary *summary)
 {
 	const struct crit_losses *losses = &summary->results->losses;
@@ -173,9 +225,7 @@ static void find_losses(struct crit_summary *summary)
 		{ losses->shim_spans, "MPI spans, lost by full stripes" },
 		{ losses->tag_disagreements, "tags that contradict their spans" },
 		{ losses->late_records, "records that came too late to be ordered" },
-		{ losses->corrupt_chunks, "chunks with a wrong checksum" },
-		{ losses->truncated_bytes, "bytes cut at the end of the recording" },
-		{ losses->missing_chunks, "chunks missing in the middle" },
+		{ senseless_chunks(summary->results), "chunks that make no sense" },
 		{ losses->no_stripe_threads, "threads that found no stripe" },
 		{ losses->refused_clients, "processes or memories critd refused" },
 		{ losses->unbalanced_spans, "spans without their other end" },

@@ -56,6 +56,16 @@ static void sit_in_test_loop(int rank)
 		MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
 }
 
+/* The rank in the middle is gone without a word, the others part as if it were there. */
+static void vanish(int rank)
+{
+	int size;
+
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (rank == size / 2)
+		_exit(EXIT_STATUS);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -63,7 +73,8 @@ int main(int argc, char **argv)
 	int rank;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: %s normal|exit|abort|forever|test-loop [s [pid-dir]]\n",
+		fprintf(stderr,
+			"usage: %s normal|exit|abort|vanish|forever|test-loop [s [pid-dir]]\n",
 			argv[0]);
 		return 2;
 	}
@@ -76,6 +87,8 @@ int main(int argc, char **argv)
 		exit(EXIT_STATUS);
 	if (strcmp(how, "abort") == 0 && rank == 0)
 		MPI_Abort(MPI_COMM_WORLD, ABORT_STATUS);
+	if (strcmp(how, "vanish") == 0)
+		vanish(rank);
 	if (strcmp(how, "test-loop") == 0)
 		sit_in_test_loop(rank);
 	MPI_Finalize();

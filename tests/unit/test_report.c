@@ -424,6 +424,8 @@ static void test_exit_code_of_each_loss(void)
 		is_harmless = word == &sample.results.losses.tag_stale ||
 			      word == &sample.results.losses.folded_ns ||
 			      word == &sample.results.losses.unknown_ns || /* 1 ns is below 1 % */
+			      word == &sample.results.losses.truncated_bytes || /* its node's */
+			      word == &sample.results.losses.missing_chunks ||
 			      word == &sample.results.losses.unmatched_switches;
 		*word = 1;
 		summarise();
@@ -431,6 +433,43 @@ static void test_exit_code_of_each_loss(void)
 			  summary.is_incomplete);
 		crit_summary_fini(&summary);
 	}
+}
+
+/* What a recording lacks is told of its node. */
+static void test_damage_of_a_node(void)
+{
+	const struct {
+		size_t offset;
+		const char *what;
+	} rows[] = {
+		{ offsetof(struct crit_node_row, corrupt_chunks),
+		  "1 chunk with a wrong checksum in the recording on " },
+		{ offsetof(struct crit_node_row, truncated_bytes),
+		  "1 bytes cut at the end of the recording on " },
+		{ offsetof(struct crit_node_row, missing_chunks),
+		  "1 chunk missing in the middle of the recording on " },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text;
+
+		results_sample_barriers(&sample);
+		*(uint64_t *)((char *)&sample.nodes[0] + rows[i].offset) = 1;
+		sample.results.losses.corrupt_chunks = sample.nodes[0].corrupt_chunks;
+		summarise();
+		CHECK_MSG(summary.is_incomplete, "%s", rows[i].what);
+		CHECK_INT_EQ(summary.missing_count, 1);
+		text = text_of(true);
+		CHECK_MSG(strstr(text, rows[i].what) != NULL, "%s", rows[i].what);
+		free(text);
+		crit_summary_fini(&summary);
+	}
+	results_sample_barriers(&sample);
+	sample.nodes[0].is_unread = true;
+	summarise();
+	CHECK(summary.is_incomplete);
+	CHECK(strstr(summary.missing[0].what, "nothing in its recording can be read") != NULL);
+	crit_summary_fini(&summary);
 }
 
 /* Without kernel half and ranks there is nothing; the report says so, and is no success. */
@@ -546,6 +585,7 @@ int main(void)
 	test_without_privileges();
 	test_missing();
 	test_exit_code_of_each_loss();
+	test_damage_of_a_node();
 	test_nothing();
 	test_mpi_name();
 	test_foreign_names();

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Three nodes, two ranks on each: one result, also of what is damaged, lost, or dies.
+# usage: cluster.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/cluster.sh
+. "$(dirname "$0")/../lib/cluster.sh"
+trial_begin "$1"
+if [ "$(id -u)" -ne 0 ]; then
+	echo "skip: needs root, to make network namespaces"
+	exit 77
+fi
+cluster_up 3
+point "three nodes" $? "$(cat "$cluster"/*.log)"
+
+# A slow rank on the second node, and a slow third node.
+ms=400:400:400:1000:700:700
+for flavour in "${flavours[@]}"; do
+	name=run-$flavour
+	cluster_launch "$name" "$shim" "$flavour" 2 deadlines -n 1 -m "$ms"
+	[ "$status" -eq 0 ] && has_last_report 15
+	point "$name: program and report" $? "status $status $(head -n 1 "$trial/$name.err")"
+	said=$(ask 'r["job"]["nodes"], len(r["ranks"]), lacks()')
+	[ "$said" = "(3, 6, [])" ] && [ "$(find "$dir" -name '*.crit' | wc -l)" -eq 3 ]
+	point "$name: one result of three nodes" $? "$said"
+	check_laws "$name"
+	read -r error _ < <("$trial_lib/deadlines.py" 1 "$ms" "$report")
+	within "$name: error of the shares" "${error:-none}" 0 0.1
+
+	# one kernel, so the truth is 0
+	said=$(ask '[(n["clock"], abs(n["clock_offset_s"]) <= n["clock_bound_s"] < 0.05) for n in r["nodes"]]')
+	[ "$said" = "[('reference', True), ('compared', True), ('compared', True)]" ]
+	point "$name: clocks compared" $? "$said $(ask '[n["clock_bound_s"] for n in r["nodes"]]')"
+done
+
+# One node's recording is damaged or lost: the rest is merged, and the report names the node.
+home=$dir
+damage_lost() { rm "$1"; }
+damage_empty() { truncate -s 0 "$1"; }
+damage_cut() { truncate -s -"$((2000 + $(stat -c %s "$1") / 3))" "$1"; } # somewhere in a chunk
+damage_flipped() {
+	python3 - "$1" <<'END'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    middle = file.seek(0, 2) // 2
+    file.seek(middle)
+    byte = file.read(1)[0]
+    file.seek(middle)
+    file.write(bytes([byte ^ 0x10]))
+END
+}
+# what: ranks left, lines that must be there
+declare -A told=(
+	[lost]="4 node n2: its recording is not here"
+	[empty]="4 node n2: nothing in its recording can be read"
+	[cut]="6 bytes cut at the end of the recording on n2: what came after"
+	[flipped]="6 chunk with a wrong checksum in the recording on n2"
+)
+for damage in lost empty cut flipped; do
+	rm -rf "$trial/damaged"
+	cp -r "$home" "$trial/damaged"
+	damage_$damage "$trial/damaged/n2.crit"
+	"$crit" report --json "$trial/damaged" >"$trial/damaged.json" 2>"$trial/damaged.err"
+	status=$?
+	report=$trial/damaged.json
+	[ "$status" -eq 3 ] && grep -qF "${told[$damage]#* }" "$report"
+	point "$damage: exit 3, and what is unknown" $? "$status: $(ask '[x["what"] for x in r["missing"]][0]')"
+	[ "$(ask 'len(r["ranks"]), rank(3)["cmetric_s"] if len(r["ranks"]) == 6 else 0, laws() < 1e-9' |
+		cut -d, -f1,3)" = "(${told[$damage]%% *}, True)" ]
+	point "$damage: the rest is merged" $? "$(ask '[x["rank"] for x in r["ranks"]], laws()')"
+done
+rm "$trial"/damaged/*.crit
+touch "$trial/damaged/n1.crit" "$trial/damaged/n2.crit"
+"$crit" report "$trial/damaged" >"$trial/damaged.out" 2>"$trial/damaged.err"
+[ $? -eq 1 ] && grep -q "cannot read .*n[12].crit" "$trial/damaged.err"
+point "nothing left to merge: exit 1" $? "$(cat "$trial/damaged.err")"
+
+# A rank on the second node is gone before MPI_Finalize: launched bare or not, all ends alike.  MPICH's launcher
+# itself may wait for ever then.
+if [ -x "$apps/ends.openmpi" ]; then
+	name=vanish
+	cluster_launch "bare-$name" "" openmpi 1 ends vanish 0.3
+	bare=$status
+	cluster_launch "$name" "$shim" openmpi 1 ends vanish 0.3
+	[ "$status" -eq "$bare" ] && [ "$status" -ne 124 ]
+	point "$name: exit status" $? "$status, bare $bare"
+	has_last_report 15
+	said=$(ask '[(x["rank"], x["node"]) for x in r["ranks"]], rank(1)["has_closed"]')
+	[ "$said" = "([(0, 'n1'), (1, 'n2'), (2, 'n3')], False)" ]
+	point "$name: all ranks in the report" $? "$said"
+	check_laws "$name"
+fi
+trial_end
