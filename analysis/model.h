@@ -27,6 +27,7 @@ struct crit_process {
 	uint32_t parent; /* index, or CRIT_NONE */
 	uint32_t older; /* the process before with the same pid */
 	uint32_t rank; /* index into ranks, or CRIT_NONE */
+	uint32_t task; /* of a scheduler's step, or CRIT_TASK_NONE */
 	uint32_t live_lives;
 	uint64_t begin_ns;
 	uint64_t end_ns; /* CRIT_TIME_MAX: not seen to end */
@@ -108,6 +109,7 @@ struct crit_model {
 	struct crit_losses losses;
 	char arguments[CRIT_EXE_BYTES];
 	char library[CRIT_TEXT_BYTES];
+	struct crit_job job; /* its task means nothing */
 	uint32_t flavour;
 	uint64_t omitted; /* what the user left out, as CRIT_S_LEVEL has it */
 };

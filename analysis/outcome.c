@@ -92,6 +92,7 @@ static int fill_ranks(const struct crit_model *model, struct crit_results *resul
 		row->world_number = rank->world_number;
 		row->rank = rank->rank;
 		row->world_size = rank->size;
+		row->task = model->processes[rank->process].task;
 		memcpy(row->world, rank->world, sizeof(row->world));
 		row->is_open = rank->is_open;
 		row->open_ns = rank->open_ns;
@@ -322,6 +323,7 @@ static void fill_heads(const struct crit_model *model, struct crit_results *resu
 	memcpy(results->arguments, model->arguments, sizeof(results->arguments));
 	memcpy(results->library, model->library, sizeof(results->library));
 	results->flavour = model->flavour;
+	results->job = model->job;
 	results->omitted = model->omitted;
 	results->losses = model->losses;
 }

@@ -23,6 +23,7 @@ int64_t crit_process_add(struct crit_model *model, uint32_t node, uint32_t pid, 
 		.parent = CRIT_NONE,
 		.older = crit_map_get(&model->nodes[node].pids, pid),
 		.rank = CRIT_NONE,
+		.task = CRIT_TASK_NONE,
 		.begin_ns = begin_ns,
 		.end_ns = CRIT_TIME_MAX,
 	};

@@ -75,6 +75,33 @@ static int64_t speaker(struct crit_model *model, uint32_t node, uint32_t pid, ui
 	return crit_process_add(model, node, pid, time_ns);
 }
 
+/* The first one names the run's job; tasks are told apart. */
+static int take_job(struct crit_model *model, uint32_t index, const struct crit_chunk_ref *ref)
+{
+	const struct crit_node *node = &model->nodes[index];
+	struct crit_rec_job record;
+	int64_t process;
+
+	if (!crit_recording_read_struct(node->recording, ref, &record, sizeof(record)))
+		return 0;
+	process = speaker(model, index, record.pid, crit_model_time(node, record.time_ns));
+	if (process < 0)
+		return (int)process;
+	model->processes[process].task = record.job.task;
+	if (model->job.scheduler[0])
+		return 0;
+	model->job.restart_count = record.job.restart_count;
+	copy_text(model->job.scheduler, sizeof(model->job.scheduler), record.job.scheduler,
+		  sizeof(record.job.scheduler));
+	copy_text(model->job.name, sizeof(model->job.name), record.job.name,
+		  sizeof(record.job.name));
+	copy_text(model->job.step, sizeof(model->job.step), record.job.step,
+		  sizeof(record.job.step));
+	copy_text(model->job.array, sizeof(model->job.array), record.job.array,
+		  sizeof(record.job.array));
+	return 0;
+}
+
 static int take_rank(struct crit_model *model, uint32_t index, const struct crit_chunk_ref *ref)
 {
 	const struct crit_node *node = &model->nodes[index];
@@ -192,6 +219,8 @@ static int take_all(struct crit_model *model, uint32_t index, const struct crit_
 
 		if (ref->kind == CRIT_C_PROCESS)
 			rc = take_process(model, index, ref);
+		else if (ref->kind == CRIT_C_JOB)
+			rc = take_job(model, index, ref);
 		else if (ref->kind == CRIT_C_RANK)
 			rc = take_rank(model, index, ref);
 		else if (ref->kind == CRIT_C_CLOSE)

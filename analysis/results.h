@@ -85,6 +85,7 @@ struct crit_rank_row {
 	char program[CRIT_PROGRAM_BYTES]; /* file name of its executable, cut; "" unknown */
 	uint32_t world_number; /* index of the world, in order of first appearance */
 	uint32_t rank;
+	uint32_t task; /* of its scheduler's step, or CRIT_TASK_NONE */
 	uint32_t world_size; /* ranks the world has, recorded or not */
 	char world[CRIT_WORLD_BYTES];
 	bool is_open; /* no CLOSE seen: died, or still inside */
@@ -179,6 +180,7 @@ struct crit_results {
 	char arguments[CRIT_EXE_BYTES];
 	char library[CRIT_TEXT_BYTES]; /* MPI library, "" none */
 	uint32_t flavour; /* enum crit_flavour */
+	struct crit_job job; /* of a scheduler, "" none; its task means nothing */
 	uint64_t omitted; /* by the user: 1 << enum crit_call_group, CRIT_OMITS_PROGRAMS */
 	struct crit_hosts hosts; /* the nodes its worlds ran on, where there were several */
 	struct crit_node_row *nodes;

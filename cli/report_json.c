@@ -21,6 +21,18 @@ static json_t *calls_off_of(const struct crit_results *results)
 	return names;
 }
 
+static json_t *scheduler_of(const struct crit_job *job)
+{
+	json_t *scheduler = json_object();
+
+	SET_FIELD(scheduler, "name", job->scheduler);
+	SET_FIELD(scheduler, "job", job->name);
+	SET_FIELD(scheduler, "step", job->step);
+	SET_FIELD(scheduler, "array", job->array);
+	set_count(scheduler, "restarts", job->restart_count);
+	return scheduler;
+}
+
 static json_t *job_of(const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
@@ -37,6 +49,8 @@ static json_t *job_of(const struct crit_summary *summary)
 	set_text(job, "mpi", results->has_ranks ? crit_mpi_name(results, mpi, sizeof(mpi)) : "none",
 		 64);
 	set_text(job, "omp", crit_openmp_name(crit_openmp_of(summary)), 32);
+	if (results->job.scheduler[0])
+		set(job, "scheduler", scheduler_of(&results->job));
 	set_count(job, "start_unix_ns", results->start_real_ns);
 	set_ns(job, "elapsed_s", results->elapsed_ns);
 	set_ns(job, "window_s", results->window_ns);
@@ -186,6 +200,8 @@ static json_t *ranks_of(const struct crit_summary *summary)
 		SET_FIELD(row, "world_name", rank->world);
 		SET_FIELD(row, "node", results->nodes[rank->node].host);
 		set_count(row, "pid", rank->pid);
+		if (rank->task != CRIT_TASK_NONE)
+			set_count(row, "task", rank->task);
 		set_count(row, "app_threads", rank->app_threads);
 		set(row, "has_closed", json_boolean(!rank->is_open));
 		set_s(row, "share", crit_summary_share(summary, &rank->run));

@@ -86,24 +86,36 @@ static void put_missing(struct crit_screen *screen, const struct crit_summary *s
 	}
 }
 
+/* "; slurm 42.0", or nothing. */
+static void describe_job(const struct crit_job *job, char ret_text[96])
+{
+	ret_text[0] = '\0';
+	if (job->scheduler[0])
+		(void)snprintf(ret_text, 96, "; %.8s %.24s%s%.16s", job->scheduler,
+			       job->array[0] ? job->array : job->name, job->step[0] ? "." : "",
+			       job->step);
+}
+
 static void put_title(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	const enum crit_openmp openmp = crit_openmp_of(summary);
 	char mpi[64];
+	char job[96];
 
+	describe_job(&results->job, job);
 	crit_screen_put(screen, CRIT_PAINT_BOLD,
 			"crit: %.24s, %zu rank%s, %zu thread%s, %zu node%s, %.20s, window %.3f s",
 			base_name(results->exe), results->rank_count, plural(results->rank_count),
 			summary->app_threads, plural(summary->app_threads), results->node_count,
 			plural(results->node_count), crit_mpi_name(results, mpi, sizeof(mpi)),
 			(double)results->window_ns * 1e-9);
-	crit_screen_put(screen, CRIT_PAINT_DIM, "mode: %s; level %s; active: %s%s%s%s",
+	crit_screen_put(screen, CRIT_PAINT_DIM, "mode: %s; level %s; active: %s%s%s%s%s",
 			crit_mode_name(summary->mode),
 			results->node_count ? crit_level_name(results->nodes[0].level) : "?",
 			crit_rule_name(results->rule), openmp > CRIT_OPENMP_UNKNOWN ? "; " : "",
 			openmp > CRIT_OPENMP_UNKNOWN ? crit_openmp_name(openmp) : "",
-			openmp == CRIT_OPENMP_GNU ? ", approximate" : "");
+			openmp == CRIT_OPENMP_GNU ? ", approximate" : "", job);
 	put_missing(screen, summary, true);
 }
 

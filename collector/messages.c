@@ -429,6 +429,25 @@ static void on_clock(struct crit_server *server, struct crit_client *client,
 	crit_run_put_record(client->run, CRIT_C_CLOCK, 0, message->time_ns, &record);
 }
 
+static void on_job(struct crit_server *server, struct crit_client *client,
+		   struct crit_message_in *in)
+{
+	struct crit_message_job *message = (void *)in->bytes;
+	struct crit_rec_job record = { .time_ns = crit_now_ns() };
+
+	terminate(message->job.scheduler);
+	terminate(message->job.name);
+	terminate(message->job.step);
+	terminate(message->job.array);
+	if (!client->process) {
+		crit_clients_refuse(server, client, "JOB came before REGISTER");
+		return;
+	}
+	record.pid = client->process->pid;
+	record.job = message->job;
+	crit_run_put_record(client->run, CRIT_C_JOB, 0, record.time_ns, &record);
+}
+
 static void on_nodes(struct crit_server *server, struct crit_client *client,
 		     struct crit_message_in *in)
 {
@@ -457,6 +476,7 @@ static const struct {
 	[CRIT_M_ATTACH] = { sizeof(struct crit_message_head), on_attach },
 	[CRIT_M_RANK] = { sizeof(struct crit_message_rank), on_rank },
 	[CRIT_M_CLOSE] = { sizeof(struct crit_message_close), on_close },
+	[CRIT_M_JOB] = { sizeof(struct crit_message_job), on_job },
 	[CRIT_M_NODES] = { sizeof(struct crit_message_nodes), on_nodes },
 	[CRIT_M_CLOCK] = { sizeof(struct crit_message_clock), on_clock },
 };

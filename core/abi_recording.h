@@ -40,7 +40,8 @@ enum crit_chunk_kind {
 	CRIT_C_NODES = 17, /* char[CRIT_WORLD_BYTES] each: hosts a world runs on */
 	CRIT_C_SAMPLES = 18, /* reserved */
 	CRIT_C_COUNTER_VALUES = 19, /* reserved: node counters */
-	CRIT_C_COUNT = 20
+	CRIT_C_JOB = 20, /* struct crit_rec_job */
+	CRIT_C_COUNT = 21
 };
 
 struct crit_chunk_head { /* 64 bytes */
@@ -109,6 +110,13 @@ struct crit_rec_clock { /* as struct crit_message_clock */
 	__s64 offset_ns;
 	__u64 bound_ns;
 	char reference[CRIT_WORLD_BYTES];
+};
+
+struct crit_rec_job { /* of a registered process, where a scheduler started it */
+	__u32 pid;
+	__u32 reserved;
+	__u64 time_ns;
+	struct crit_job job;
 };
 
 struct crit_rec_gone { /* a registered process ended */
@@ -191,6 +199,7 @@ _Static_assert(sizeof(struct crit_rec_file) == 48 + 40 + 64 + 128 + 64 + 16 + 8 
 _Static_assert(sizeof(struct crit_rec_process) == 32 + 512, "process");
 _Static_assert(sizeof(struct crit_rec_rank) == 24 + 64 + 128, "rank");
 _Static_assert(sizeof(struct crit_rec_clock) == 24 + 64, "clock");
+_Static_assert(sizeof(struct crit_rec_job) == 16 + sizeof(struct crit_job), "job");
 _Static_assert(sizeof(struct crit_rec_stream) == 32, "stream");
 _Static_assert(sizeof(struct crit_rec_stream_end) == 96, "stream end");
 _Static_assert(sizeof(struct crit_rec_name) == 24, "name");

@@ -8,6 +8,7 @@
  *     OUTPUT + 2 fds ---------->      (only when is_first: recording file, finisher's socket)
  *     REGISTER [+ memfd] ------>      (the sender's process becomes a member of the run)
  *     <--------------- REGISTERED
+ *     JOB --------------------->      (of a process that a scheduler started)
  *     RANK -------------------->      (after PMPI_Init returned; or first Session_init)
  *     CLOCK ------------------->      (of one rank of a node; in MPI_Init and in MPI_Finalize)
  *     CLOSE ------------------->      (at the entry of MPI_Finalize; or last Session_finalize)
@@ -48,7 +49,8 @@ enum crit_message_kind {
 	CRIT_M_WRITTEN = 10,
 	CRIT_M_CLOCK = 11, /* a node's clock was compared with the reference node's */
 	CRIT_M_NODES = 12, /* the nodes of its world, or only the first of them */
-	CRIT_M_COUNT = 13
+	CRIT_M_JOB = 13, /* which job of a scheduler the process belongs to */
+	CRIT_M_COUNT = 14
 };
 
 enum crit_client_role {
@@ -154,6 +156,22 @@ struct crit_message_nodes {
 	char hosts[CRIT_NODES_MAX][CRIT_WORLD_BYTES];
 };
 
+#define CRIT_TASK_NONE 0xffffffffu /* the scheduler did not start it itself */
+
+struct crit_job { /* "" where there is none; in JOB chunks as well */
+	__u32 task; /* number in its step, or CRIT_TASK_NONE */
+	__u32 restart_count; /* of a job that was requeued */
+	char scheduler[16]; /* slurm, pbs, lsf, flux */
+	char name[64]; /* of the job */
+	char step[64];
+	char array[64]; /* <job>_<element> */
+};
+
+struct crit_message_job {
+	struct crit_message_head head;
+	struct crit_job job;
+};
+
 struct crit_message_status { /* CLOSED, WRITTEN */
 	struct crit_message_head head;
 	__s32 status; /* 0, or -errno */
@@ -170,6 +188,7 @@ _Static_assert(sizeof(struct crit_message_rank) == 32 + 64 + 128, "rank");
 _Static_assert(sizeof(struct crit_message_close) == 24, "close");
 _Static_assert(sizeof(struct crit_message_clock) == 32 + 64, "clock");
 _Static_assert(sizeof(struct crit_message_nodes) == 16 + 60 * 64, "nodes");
+_Static_assert(sizeof(struct crit_message_job) == 8 + 8 + 16 + 3 * 64, "job");
 _Static_assert(sizeof(struct crit_message_status) == 24, "status");
 
 #endif

@@ -288,6 +288,15 @@ static int await_registered(struct crit_client *client, struct crit_message_regi
 	return 0;
 }
 
+/* Nobody answers; a job that is not told is only not named. */
+static void tell_job(struct crit_client *client)
+{
+	struct crit_message_job message;
+
+	if (crit_client_job(&message.job))
+		(void)send_plain(client, &message.head, CRIT_M_JOB, sizeof(message));
+}
+
 int crit_client_register(struct crit_client *client, const struct crit_client_member *member,
 			 struct crit_message_registered *ret_answer, struct crit_err *err)
 {
@@ -313,7 +322,10 @@ int crit_client_register(struct crit_client *client, const struct crit_client_me
 	if (error < 0)
 		return crit_err_set(err, error, "cannot send to critd at %s: %s",
 				    client->socket_path, strerrordesc_np(-error));
-	return await_registered(client, ret_answer, err);
+	error = await_registered(client, ret_answer, err);
+	if (error == 0)
+		tell_job(client);
+	return error;
 }
 
 int crit_client_attach(struct crit_client *client, int pidfd, struct crit_err *err)

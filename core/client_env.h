@@ -49,6 +49,12 @@ void crit_client_world_name(const char *run_key, char ret_name[CRIT_WORLD_BYTES]
 /* What a node is called in recordings and their file names; "node" where it has no such name. */
 void crit_client_host(char ret_host[CRIT_WORLD_BYTES]);
 
+/*
+ * The scheduler's job, step and task this process belongs to; false where there is none, and then all
+ * is "" and CRIT_TASK_NONE.
+ */
+bool crit_client_job(struct crit_job *ret_job);
+
 /* FNV-1a of a text, for short names. */
 uint64_t crit_client_hash(const char *text);
 

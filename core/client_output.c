@@ -28,18 +28,6 @@ static void append(struct text *text, const char *piece)
 	text->bytes[text->length] = '\0';
 }
 
-/* The first of these variables that is set, or 0; it becomes part of a path. */
-static const char *first_set(const char *const *names)
-{
-	for (; *names; names++) {
-		const char *value = getenv(*names);
-
-		if (value && *value && !strchr(value, '/'))
-			return value;
-	}
-	return "0";
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -56,13 +44,10 @@ static void utc_date(char ret_date[32])
 		(void)crit_client_copy(ret_date, 32, "0");
 }
 
-static const char *const job_variables[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
-					     "FLUX_JOB_ID", NULL };
-static const char *const step_variables[] = { "SLURM_STEP_ID", NULL };
-
 /* Appends what %<token> stands for; false when it stands for nothing. */
 static bool append_token(struct text *out, char token, const struct crit_client *client)
 {
+	struct crit_job job;
 	char word[32];
 
 	switch (token) {
@@ -70,10 +55,10 @@ static bool append_token(struct text *out, char token, const struct crit_client 
 		append(out, base_name(client->exe));
 		return true;
 	case 'j':
-		append(out, first_set(job_variables));
+		append(out, crit_client_job(&job) ? job.name : "0");
 		return true;
 	case 's':
-		append(out, first_set(step_variables));
+		append(out, crit_client_job(&job) && job.step[0] ? job.step : "0");
 		return true;
 	case 'h':
 		append(out, client->host);

@@ -55,6 +55,9 @@ static void check_metadata(void)
 	SIZE(crit_rec_rank, 216);
 	AT(crit_rec_rank, open_ns, 16);
 	AT(crit_rec_rank, world, 24);
+	SIZE(crit_rec_job, 232);
+	AT(crit_rec_job, time_ns, 8);
+	AT(crit_rec_job, job, 16);
 	SIZE(crit_rec_close, 16);
 	AT(crit_rec_close, close_ns, 8);
 	SIZE(crit_rec_gone, 16);
