@@ -32,6 +32,7 @@
 #include "core/setting.h"
 
 #define TRACE_NICE 10
+#define LATE_MS 30000 /* for a finisher at work when the job is over */
 #define TAIL_BYTES 26 /* -YYYYmmddTHHMMSSZ-xxxxxxxx */
 
 struct finisher {
@@ -42,6 +43,7 @@ struct finisher {
 	enum crit_active_rule rule;
 	uint64_t written_bytes; /* of the recording the last results were made from */
 	int last_status;
+	bool is_late; /* nobody started us with a socket; a finisher before us may have done it all */
 	bool has_no_part; /* another node's finisher reports */
 	bool is_provisional; /* the last results keep silent about what may still come */
 };
@@ -170,6 +172,8 @@ static int finish(struct finisher *finisher)
 		}
 		answer(finisher, status);
 	}
+	if (finisher->is_late)
+		crit_nodes_wait(finisher->directory, gather_ms);
 	if (finisher->socket_fd >= 0) {
 		finisher->has_no_part = !crit_nodes_is_reporter(finisher->directory);
 		if (finisher->has_no_part)
@@ -184,10 +188,36 @@ static int finish(struct finisher *finisher)
 	return write_results(finisher, false);
 }
 
+/*
+ * After the run, from an epilog: is there anything left to do?  A finisher that ended well has written the report and
+ * removed its lock; one that was killed has left the lock behind.  Results that are there are the last word, whoever
+ * wrote them; another node's finisher is that node's business.
+ */
+static bool is_needed_late(const struct finisher *finisher)
+{
+	if (!crit_nodes_is_reporter(finisher->directory) ||
+	    crit_finish_wait_trace(finisher->directory, LATE_MS))
+		return false;
+	return faccessat(finisher->directory_fd, CRIT_LOCK_NAME, F_OK, 0) == 0 ||
+	       faccessat(finisher->directory_fd, "report.json", F_OK, 0) != 0;
+}
+
+/* A recording that moved to another directory may have left this one to a finisher that was killed. */
+static void leave_empty(const struct finisher *finisher)
+{
+	struct crit_recording_set set = { 0 };
+
+	if (crit_recording_set_add(&set, finisher->directory, NULL)) {
+		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME, 0);
+		(void)rmdir(finisher->directory); /* where there is nothing else */
+	}
+	crit_recording_set_fini(&set);
+}
+
 static int usage(void)
 {
-	(void)fprintf(stderr,
-		      "usage: crit finish --directory DIR [--socket-fd N] [--active=RULE]\n");
+	(void)fprintf(stderr, "usage: crit finish --directory DIR [--socket-fd N | --late] "
+			      "[--active=RULE]\n");
 	return CRIT_EXIT_USAGE;
 }
 
@@ -196,6 +226,7 @@ static int parse(int argc, char **argv, struct finisher *finisher)
 	static const struct option names[] = {
 		{ "directory", required_argument, NULL, 'd' },
 		{ "socket-fd", required_argument, NULL, 's' },
+		{ "late", no_argument, NULL, 'l' },
 		{ "active", required_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -205,13 +236,15 @@ static int parse(int argc, char **argv, struct finisher *finisher)
 
 	(void)crit_rule_parse(crit_setting_text(CRIT_SETTING_ACTIVE, NULL), &finisher->rule);
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "d:s:a:h", names, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "d:s:la:h", names, NULL)) != -1) {
 		if (option == 'd') {
 			finisher->directory = optarg;
 		} else if (option == 's') {
 			finisher->socket_fd = (int)strtol(optarg, &end, 10);
 			if (*end || finisher->socket_fd < 0)
 				return usage();
+		} else if (option == 'l') {
+			finisher->is_late = true;
 		} else if (option != 'a' || crit_rule_parse(optarg, &finisher->rule)) {
 			return usage();
 		}
@@ -235,6 +268,11 @@ int crit_command_finish(int argc, char **argv)
 	if (finisher.directory_fd < 0) {
 		log_failure(finisher.directory, strerror(errno));
 		return CRIT_EXIT_FAILED;
+	}
+	if (finisher.is_late && !is_needed_late(&finisher)) {
+		leave_empty(&finisher);
+		(void)close(finisher.directory_fd);
+		return CRIT_EXIT_OK;
 	}
 	finisher.lock_fd = crit_finish_lock(finisher.directory_fd);
 	status = finish(&finisher);

@@ -208,6 +208,7 @@ static void on_output(struct crit_server *server, struct crit_client *client,
 		crit_clients_refuse(server, client, err.text);
 		return;
 	}
+	crit_server_list_run(server, run->directory);
 	welcome_waiting(server, run);
 }
 

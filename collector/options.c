@@ -17,6 +17,7 @@ const char crit_options_help[] =
 	"  --listen-fd N        serve this listening SOCK_SEQPACKET socket\n"
 	"  --socket-path PATH   where it is bound; made when --listen-fd is missing, removed at "
 	"the end\n"
+	"  --runs PATH          append the directory of each run to this file, ended by a NUL\n"
 	"  --uid U              serve this user, and become it after attaching (root only)\n"
 	"  --idle-exit S        end after S seconds without client and member (default 2)\n"
 	"  --service            never end by itself\n"
@@ -34,6 +35,7 @@ const char crit_options_help[] =
 enum option_code {
 	OPT_LISTEN_FD = 1,
 	OPT_SOCKET_PATH,
+	OPT_RUNS,
 	OPT_UID,
 	OPT_IDLE_EXIT,
 	OPT_SERVICE,
@@ -49,6 +51,7 @@ enum option_code {
 static const struct option long_options[] = {
 	{ "listen-fd", required_argument, NULL, OPT_LISTEN_FD },
 	{ "socket-path", required_argument, NULL, OPT_SOCKET_PATH },
+	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "uid", required_argument, NULL, OPT_UID },
 	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
 	{ "service", no_argument, NULL, OPT_SERVICE },
@@ -106,6 +109,9 @@ static int set_option(struct crit_options *options, int code, struct crit_err *e
 	switch (code) {
 	case OPT_SOCKET_PATH:
 		options->socket_path = optarg;
+		return 0;
+	case OPT_RUNS:
+		options->runs_path = optarg;
 		return 0;
 	case OPT_SERVICE:
 		options->is_service = true;

@@ -10,6 +10,7 @@
 struct crit_options {
 	int listen_fd; /* -1: none given */
 	const char *socket_path; /* NULL: none; removed at the end */
+	const char *runs_path; /* NULL: no list of the runs' directories */
 	__u32 served_uid;
 	bool has_uid; /* --uid was given: drop to it */
 	bool is_service; /* never ends by itself */

@@ -27,6 +27,7 @@
 #define IDLE_LOOK_MS 100
 #define DEAF_NS 100000000ull
 #define LAST_WRITE_MS 3000u
+#define RUNS_BYTES_MAX (1u << 20)
 #define SLOTS_PER_TICK 16384u /* of a stripe: the others fill meanwhile */
 #define FAST_FOR_NS 100000000ull
 
@@ -76,6 +77,32 @@ static int open_descriptors(struct crit_server *server, struct crit_err *err)
 	return 0;
 }
 
+/* While we still may: it is where the user may not write. */
+static int open_runs(struct crit_server *server, struct crit_err *err)
+{
+	const char *path = server->options.runs_path;
+
+	if (!path)
+		return 0;
+	server->runs_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (server->runs_fd < 0)
+		return crit_err_set(err, -errno, "cannot open the list of runs %s: %s", path,
+				    strerror(errno));
+	return 0;
+}
+
+void crit_server_list_run(struct crit_server *server, const char *directory)
+{
+	const size_t bytes = strlen(directory) + 1;
+
+	if (server->runs_fd < 0 || server->runs_bytes + bytes > RUNS_BYTES_MAX)
+		return;
+	if (write(server->runs_fd, directory, bytes) == (ssize_t)bytes)
+		server->runs_bytes += (__u32)bytes;
+	else
+		server->say("cannot write to the list of runs; who reads it misses one");
+}
+
 /* Every process costs three descriptors. */
 static void raise_limits(void)
 {
@@ -97,7 +124,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	server->options = *options;
 	server->say = say;
 	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
-	server->signal_fd = server->proc_fd = server->reserve_fd = -1;
+	server->signal_fd = server->proc_fd = server->reserve_fd = server->runs_fd = -1;
 	server->next_number = 1;
 	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
 	if (!server->runs)
@@ -106,6 +133,8 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	if (rc)
 		return rc;
 	rc = open_descriptors(server, err);
+	if (!rc)
+		rc = open_runs(server, err);
 	if (rc)
 		return rc;
 	raise_limits();
@@ -289,7 +318,8 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 void crit_server_close(struct crit_server *server)
 {
 	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
-			    server->signal_fd, server->proc_fd,  server->reserve_fd };
+			    server->signal_fd, server->proc_fd,  server->reserve_fd,
+			    server->runs_fd };
 
 	/* while we still listen: once we do not, the next one may bind this path */
 	if (server->options.socket_path && server->listen_fd >= 0)

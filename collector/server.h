@@ -59,11 +59,13 @@ struct crit_server {
 	__u32 run_count;
 	__u32 next_number; /* of a run; never 0 */
 	__u64 refused_count;
+	__u32 runs_bytes; /* of the list */
 	int listen_fd;
 	int epoll_fd;
 	int timer_fd;
 	int signal_fd;
 	int proc_fd; /* O_PATH /proc */
+	int runs_fd; /* the list of the runs' directories; -1: none is wanted */
 	int reserve_fd; /* given up to answer a client when there are no descriptors left */
 	void (*say)(const char *text); /* one line to whoever runs critd */
 	bool is_full_told;
@@ -91,6 +93,9 @@ int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind k
 
 /* Takes fd out of the set; before it is closed. */
 void crit_server_unwatch(struct crit_server *server, int fd);
+
+/* Adds a directory to the list of runs, which whoever ends this critd goes through. */
+void crit_server_list_run(struct crit_server *server, const char *directory);
 
 static inline bool crit_server_has_kernel(const struct crit_server *server)
 {
