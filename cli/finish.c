@@ -43,7 +43,7 @@ struct finisher {
 	enum crit_active_rule rule;
 	uint64_t written_bytes; /* of the recording the last results were made from */
 	int last_status;
-	bool is_late; /* nobody started us with a socket; a finisher before us may have done it all */
+	bool is_late; /* after the run: a finisher before us may have done it all */
 	bool has_no_part; /* another node's finisher reports */
 	bool is_provisional; /* the last results keep silent about what may still come */
 };
@@ -189,9 +189,9 @@ static int finish(struct finisher *finisher)
 }
 
 /*
- * After the run, from an epilog: is there anything left to do?  A finisher that ended well has written the report and
- * removed its lock; one that was killed has left the lock behind.  Results that are there are the last word, whoever
- * wrote them; another node's finisher is that node's business.
+ * After the run, from an epilog: is there anything left to do?  A finisher that ended well has
+ * written the report and removed its lock; one that was killed has left the lock behind.  Another
+ * node's report is that node's business.
  */
 static bool is_needed_late(const struct finisher *finisher)
 {
@@ -202,7 +202,7 @@ static bool is_needed_late(const struct finisher *finisher)
 	       faccessat(finisher->directory_fd, "report.json", F_OK, 0) != 0;
 }
 
-/* A recording that moved to another directory may have left this one to a finisher that was killed. */
+/* A recording that moved away may have left this directory to a finisher that was killed. */
 static void leave_empty(const struct finisher *finisher)
 {
 	struct crit_recording_set set = { 0 };

@@ -99,19 +99,26 @@ static int try_connect(struct crit_client *client, const char *path)
 	return 0;
 }
 
-/* Where a prolog or a unit put the node's socket. */
+/* Where a prolog or a unit put a socket for us. */
+static int try_room(struct crit_client *client, const char *name)
+{
+	char path[CRIT_SOCKET_PATH_BYTES];
+
+	if (snprintf(path, sizeof(path), "/run/crit/%u/%s.sock", (unsigned int)geteuid(), name) >=
+	    (int)sizeof(path))
+		return -ENOENT;
+	return try_connect(client, path);
+}
+
 static int try_given_sockets(struct crit_client *client, const struct crit_client_env *env)
 {
 	const char *job = getenv("SLURM_JOB_ID");
-	char path[CRIT_SOCKET_PATH_BYTES];
 
 	if (env->socket[0] && try_connect(client, env->socket) == 0)
 		return 0;
-	if (!job || !*job || strchr(job, '/') ||
-	    snprintf(path, sizeof(path), "/run/crit/%u/%s.sock", (unsigned int)geteuid(), job) >=
-		    (int)sizeof(path))
-		return -ENOENT;
-	return try_connect(client, path);
+	if (job && *job && !strchr(job, '/') && try_room(client, job) == 0)
+		return 0;
+	return try_room(client, "node");
 }
 
 static int listen_at(const char *path, int *ret_fd)

@@ -50,8 +50,8 @@ void crit_client_world_name(const char *run_key, char ret_name[CRIT_WORLD_BYTES]
 void crit_client_host(char ret_host[CRIT_WORLD_BYTES]);
 
 /*
- * The scheduler's job, step and task this process belongs to; false where there is none, and then all
- * is "" and CRIT_TASK_NONE.
+ * The scheduler's job, step and task this process belongs to; false where there is none, and then
+ * all is "" and CRIT_TASK_NONE.
  */
 bool crit_client_job(struct crit_job *ret_job);
 

@@ -62,9 +62,10 @@ static bool has_one_node(int size)
 }
 
 /*
- * Ranks that were not given the library, say because one node lacks it, never come to a collective of ours, and the
- * others would wait for them in MPI_Init for ever.  Those who come are here soon after each other, since MPI_Init
- * itself waits for all; a request that is late is left to the library.
+ * Ranks that were not given the library, say because one node lacks it, never come to a collective
+ * of ours, and the others would wait for them in MPI_Init for ever.  Those who come are here soon
+ * after each other, since MPI_Init itself waits for all; a request that is late is left to the
+ * library.
  */
 static bool are_all_here(void)
 {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists what a recording says, from its layout alone: recording.py FILE [notes|kernel|pids].
+"""Lists what a recording says, from its layout alone: recording.py FILE [notes|kernel|pids|ranks].
 
 notes: the collector's notes.  kernel: one line per kernel record.  pids: every tid and pid named after an EXPELLED
-exec of it, with the records that name them (none is right)."""
+exec of it, with the records that name them (none is right).  ranks: how many have come out of MPI_Init."""
 import struct
 import sys
 
@@ -76,6 +76,8 @@ def main():
         print(f"{len(expelled)} expelled")
         print("\n".join(faults))
         return 1 if faults else 0
+    elif what == "ranks":
+        print(sum(kind == 8 for kind, _ in chunks(data)))
     else:
         for kind, payload in chunks(data):
             if kind == 13:

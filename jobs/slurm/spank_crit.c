@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SPANK plug-in for Slurm: --crit[=dir] of srun, sbatch and salloc preloads the shim into tasks.
+//
+// It only sets the environment of tasks whose user asked for it.  Whatever goes wrong, the step
+// starts as it would without: every callback but that of a wrong option answers 0.  The line in
+// plugstack.conf: optional PATH [library=PATH-OF-libcrit_pmpi.so]
+#include <dlfcn.h>
+#include <limits.h>
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// cppcheck-suppress unknownMacro
+SPANK_PLUGIN(crit, 1)
+
+static struct {
+	bool is_wanted; /* --crit was given */
+	char directory[PATH_MAX]; /* --crit=dir, "" none */
+} request;
+
+static int on_option(int value, const char *text, int is_remote)
+{
+	(void)value;
+	(void)is_remote;
+	if (text && strlen(text) >= sizeof(request.directory)) {
+		slurm_error("--crit: the directory's name is too long");
+		return -1;
+	}
+	request.is_wanted = true;
+	(void)snprintf(request.directory, sizeof(request.directory), "%s", text ? text : "");
+	return 0;
+}
+
+static struct spank_option option = {
+	.name = (char *)(uintptr_t) "crit",
+	.arginfo = (char *)(uintptr_t) "directory",
+	.usage = (char *)(uintptr_t) "record what holds up this MPI or OpenMP program; see "
+				     "crit-slurm(7)",
+	.has_arg = 2, /* may have one */
+	.cb = on_option,
+};
+
+int slurm_spank_init(spank_t spank, int count, char **arguments)
+{
+	const spank_context_t context = spank_context();
+
+	(void)count;
+	(void)arguments;
+	if ((context == S_CTX_LOCAL || context == S_CTX_REMOTE || context == S_CTX_ALLOCATOR) &&
+	    spank_option_register(spank, &option) != ESPANK_SUCCESS)
+		slurm_error("crit: cannot offer --crit");
+	return 0;
+}
+
+/* Prologs that start a collector only where one is asked for see SPANK_CRIT=1. */
+int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
+{
+	(void)count;
+	(void)arguments;
+	if (request.is_wanted && spank_context() != S_CTX_REMOTE)
+		(void)spank_job_control_setenv(spank, "CRIT", "1", 1);
+	return 0;
+}
+
+/* Where plugstack.conf says, else where it is installed: one directory up from this file. */
+static bool find_library(int count, char **arguments, char ret_path[PATH_MAX])
+{
+	static const char key[] = "library=";
+	const char *slash;
+	Dl_info info;
+
+	for (int i = 0; i < count; i++) {
+		if (strncmp(arguments[i], key, sizeof(key) - 1) != 0)
+			continue;
+		(void)snprintf(ret_path, PATH_MAX, "%s", arguments[i] + sizeof(key) - 1);
+		return true;
+	}
+	if (!dladdr((void *)(uintptr_t)slurm_spank_init, &info) || !info.dli_fname)
+		return false;
+	slash = strrchr(info.dli_fname, '/');
+	return slash && snprintf(ret_path, PATH_MAX, "%.*s/../libcrit_pmpi.so",
+				 (int)(slash - info.dli_fname), info.dli_fname) < PATH_MAX;
+}
+
+/* In front of what the user preloads, if it is not there already. */
+static void preload(spank_t spank, const char *library)
+{
+	char before[PATH_MAX], after[2 * PATH_MAX + 2];
+
+	if (spank_getenv(spank, "LD_PRELOAD", before, sizeof(before)) != ESPANK_SUCCESS)
+		before[0] = '\0';
+	if (strstr(before, "libcrit_pmpi.so"))
+		return;
+	(void)snprintf(after, sizeof(after), "%s%s%s", library, *before ? ":" : "", before);
+	if (spank_setenv(spank, "LD_PRELOAD", after, 1) != ESPANK_SUCCESS)
+		slurm_error("crit: cannot set LD_PRELOAD of a task: it is not recorded");
+}
+
+/* In the task, before its exec, as its user. */
+int slurm_spank_task_init(spank_t spank, int count, char **arguments)
+{
+	char library[PATH_MAX], real[PATH_MAX];
+
+	if (!request.is_wanted)
+		return 0;
+	if (!find_library(count, arguments, library) || !realpath(library, real) ||
+	    access(real, R_OK) != 0) {
+		slurm_error("crit: libcrit_pmpi.so is not on this node: its tasks are not "
+			    "recorded");
+		return 0;
+	}
+	preload(spank, real);
+	if (request.directory[0])
+		(void)spank_setenv(spank, "CRIT_DIR", request.directory, 1);
+	return 0;
+}

@@ -1,0 +1,249 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs of ordinary users under a real Slurm of two nodes, whose collectors a prolog starts: whatever launches the ranks
+# and however they end, a report in the user's directory, and nothing is left behind.
+# usage: slurm.sh BUILD-DIRECTORY [FUNCTION…]; all of them if none is named
+# shellcheck source-path=SCRIPTDIR source=../lib/slurm.sh
+. "$(dirname "$0")/../lib/slurm.sh"
+trial_begin "$1"
+wanted=("${@:2}")
+slurm_needs || exit 77
+first=$trial_nobody # numbers of users that have names
+second=$(id -u games)
+work=(-p -n 20 -m 30:10)
+uneven=$apps/barrier_imbalance
+
+# has_report NAME DIRECTORY RANKS NODES [UID]: complete, the user's own, from both halves.
+has_report() {
+	local name=$1 owner=${5:-$first} facts want
+	dir=$2 report=$2/report.json
+	has_last_report 30
+	facts=$(ask 'len(r["ranks"]), r["job"]["nodes"], r["job"]["mode"], lacks()')
+	want="($3, $4, 'full', [])"
+	[ "$facts" = "$want" ] && [ "$(stat -c %u "$dir" "$report" "$dir"/*.crit | sort -u)" = "$owner" ]
+	point "$name" $? "$facts, owner $(stat -c %u "$report" 2>/dev/null)"
+}
+
+# of_user UID GLOB: the directories in the user's home.
+of_user() {
+	compgen -G "$trial/home-$1/$2" | sort
+}
+
+# After each job: nodes idle, no process of crit, no file below /run/crit, no socket in the users' own directories.
+is_clean() {
+	local node
+	slurm_is_idle || return 1
+	for node in n1 n2; do
+		[ -z "$(on_node "$node" find /run/crit -mindepth 1 2>/dev/null)" ] || return 1
+	done
+	! pgrep -f "^[^ ]*(critd|crit) .*$trial" >/dev/null &&
+		[ -z "$(find "$trial"/home-*/crit -name '*.sock*' 2>/dev/null)" ]
+}
+
+has_left_nothing() {
+	wait_for 40 is_clean
+	point "$1: nodes idle, nothing left" $? "$(on_node n1 sinfo -h -N -o '%N=%T' | paste -sd' ') $(
+		on_node n1 find /run/crit -mindepth 1 2>/dev/null | paste -sd' ') $(
+		pgrep -af "^[^ ]*(critd|crit) .*$trial" | head -n 3)"
+}
+
+# batch NAME OPTIONS LINE…: a batch script of $user, on both nodes if nothing else is said; sets job.
+batch() {
+	local name=$1 options
+	read -ra options <<<"$2"
+	shift 2
+	{
+		echo '#!/bin/bash'
+		printf '%s\n' "$@"
+	} >"$trial/$name.sh"
+	job=$(slurm_as "${user:-$first}" sbatch --parsable -N2 -n2 -o "$name.out" "${options[@]}" "$trial/$name.sh" \
+		2>"$trial/$name.said")
+}
+
+# ends_as STATE SECONDS: the job is over, and so.
+ends_as() {
+	wait_for "$2" has_ended && [[ $state = "$1" ]]
+}
+
+has_ended() {
+	state=$(on_node n1 squeue -h -j "$job" -t all -o %T 2>/dev/null)
+	[[ $state =~ ^(COMPLETED|CANCELLED|TIMEOUT|FAILED|NODE_FAIL)$ ]]
+}
+
+# is_recording DIRECTORY: a rank of each node has come out of MPI_Init.
+is_recording() {
+	local recording
+	for recording in "$trial/home-$first/$1"/n{1,2}.crit; do
+		[ "$(python3 "$trial_lib/recording.py" "$recording" ranks 2>/dev/null)" = 1 ] || return 1
+	done
+}
+
+by_srun() {
+	local flavour=$1 pmi=$2
+	slurm_as "$first" timeout 100 srun "--crit=srun-$flavour" -N2 -n2 "--mpi=$pmi" \
+		"$uneven.$flavour" "${work[@]}" >"$trial/srun-$flavour.out" 2>&1
+	point "srun --mpi=$pmi, $flavour: program ends well" $? "$(tail -n 1 "$trial/srun-$flavour.out")"
+	has_report "srun --mpi=$pmi, $flavour: report" "$trial/home-$first/srun-$flavour" 2 2
+	facts=$(ask '(lambda s: (s["name"], s["step"]))(r["job"]["scheduler"]), [x["task"] for x in r["ranks"]]')
+	[ "$facts" = "(('slurm', '0'), [0, 1])" ]
+	point "srun --mpi=$pmi, $flavour: job, step, tasks" $? "$facts"
+	has_left_nothing "srun --mpi=$pmi, $flavour"
+}
+
+by_mpirun() {
+	local flavour=$1 each=(-ppn 1)
+	[ "$flavour" = mpich ] || each=(--map-by ppr:1:node)
+	CRIT_DIR=mpirun-$flavour batch "mpirun-$flavour" "" \
+		"mpirun.$flavour \$($prefix/bin/crit env --mpi=$flavour) -np 2 ${each[*]} \\" \
+		"$uneven.$flavour ${work[*]}"
+	ends_as COMPLETED 100
+	point "sbatch, mpirun, $flavour: program ends well" $? "$state"
+	has_report "sbatch, mpirun, $flavour: report" "$trial/home-$first/mpirun-$flavour" 2 2
+	has_left_nothing "sbatch, mpirun, $flavour"
+}
+
+# Two steps side by side, ten in a row: twelve runs.
+many_steps() {
+	local step="srun -N2 -n2 --exact --mpi=pmix" program="$uneven.openmpi -p -n 5 -m 20:10" i right=0
+	batch steps "-n4 --ntasks-per-node=2" "for i in 1 2; do $step --crit=many-%s $program & done; wait" \
+		"for i in {1..10}; do $step --crit=many-%s $program; done"
+	ends_as COMPLETED 200
+	point "twelve steps: job ends well" $? "$state $(tail -n 1 "$trial/home-$first/steps.out")"
+	for i in {0..11}; do
+		report=$trial/home-$first/many-$i/report.json
+		[ "$(ask 'len(r["ranks"]), r["job"]["nodes"], lacks()')" = "(2, 2, [])" ] &&
+			[ "$(ask 'r["job"]["scheduler"]["job"] + "." + r["job"]["scheduler"]["step"]')" = "$job.$i" ] &&
+			[ "$(ask 'laws() < 1e-9')" = True ] && right=$((right + 1))
+	done
+	[ "$right" -eq 12 ] && [ "$(of_user "$first" 'many-*' | wc -l)" -eq 12 ]
+	point "twelve steps: twelve directories" $? "$right right of $(of_user "$first" 'many-*' | wc -l)"
+	has_left_nothing "twelve steps"
+}
+
+# says_partial NAME DIRECTORY RANKS REGEX: a report of what there was, that says what is missing.
+says_partial() {
+	local facts
+	dir=$2 report=$2/report.json
+	has_last_report 30
+	facts=$(ask '[x["what"] for x in r["missing"]]')
+	[ "$(ask 'len(r["ranks"])')" = "$3" ] && [[ $facts =~ $4 ]] && [ "$(stat -c %u "$report")" = "$first" ]
+	point "$1: partial report" $? "$(ask 'len(r["ranks"])') ranks, $facts"
+	has_left_nothing "$1"
+}
+
+cancelled() {
+	batch cancelled "" "srun --mpi=pmix --crit=cancelled $uneven.openmpi -p -n 3000 -m 30:10"
+	wait_for 60 is_recording cancelled
+	slurm_as "$first" scancel "$job"
+	ends_as CANCELLED 60
+	point "scancel: job" $? "$state"
+	says_partial scancel "$trial/home-$first/cancelled" 2 "the end of 2 of 2 ranks"
+}
+
+timed_out() {
+	batch timed "-t 1" "srun --mpi=pmix --crit=timed $uneven.openmpi -p -n 9000 -m 30:10"
+	ends_as TIMEOUT 180
+	point "time limit: job" $? "$state"
+	says_partial "time limit" "$trial/home-$first/timed" 2 "the end of 2 of 2 ranks"
+}
+
+# The collector does not start; the ranks start one of their own.
+prolog_fails() {
+	echo critd_options=--nonsense >>"$prefix/etc/crit/slurm.conf"
+	batch unserved "" "srun --mpi=pmix --crit=unserved $uneven.openmpi ${work[*]}"
+	ends_as COMPLETED 100
+	point "failing prolog: program ends well" $? "$state"
+	says_partial "failing prolog" "$trial/home-$first/unserved" 2 "on n1.*on n2"
+	grep -q "no collector: critd: unknown" "$trial/crit-slurm.log"
+	point "failing prolog: log" $? "$(grep -m 1 'no collector' "$trial/crit-slurm.log")"
+	sed -i '/nonsense/d' "$prefix/etc/crit/slurm.conf"
+}
+
+# Nothing of crit is on the second node.
+missing_on_one() {
+	local flavour=$1 pmi=$2
+	on_node n2 mount -t tmpfs nothing "$prefix"
+	batch "half-$flavour" "" "srun --mpi=$pmi --crit=half-$flavour $uneven.$flavour ${work[*]}"
+	ends_as COMPLETED 120
+	point "crit missing on n2, $flavour: program ends well" $? "$state"
+	on_node n2 umount "$prefix"
+	says_partial "crit missing on n2, $flavour" "$trial/home-$first/half-$flavour" 1 "1 of 2 ranks, not recorded"
+}
+
+# The finisher is killed with the ranks: the epilog writes the report.
+finisher_killed() {
+	batch unfinished "" "srun --mpi=pmix --crit=unfinished $uneven.openmpi -p -n 100 -m 30:10 &" \
+		"until [ -e unfinished/.finish.lock ]; do sleep 0.1; done; sleep 1" \
+		"pkill -KILL -f 'crit finish --directory $trial'" wait
+	ends_as COMPLETED 100
+	point "finisher killed: program ends well" $? "$state"
+	has_report "finisher killed: report by the epilog" "$trial/home-$first/unfinished" 2 2
+	has_left_nothing "finisher killed"
+}
+
+two_users() {
+	local one two
+	batch users "-N1 -n2 -w n1" "srun --mpi=pmix --crit=users $uneven.openmpi ${work[*]}"
+	one=$job
+	user=$second batch users-2 "-N1 -n2 -w n1" "srun --mpi=pmix --crit=users $uneven.openmpi ${work[*]}"
+	two=$job
+	job=$one
+	ends_as COMPLETED 100
+	job=$two
+	ends_as COMPLETED 100
+	has_report "two users on a node: the first's report" "$trial/home-$first/users" 2 1 "$first"
+	has_report "two users on a node: the second's report" "$trial/home-$second/users" 2 1 "$second"
+	has_left_nothing "two users on a node"
+}
+
+# Elements of an array; a job that runs twice; the option for all of a script; no option, no effect.
+other_jobs() {
+	batch array "--array=3,5 -N1 -n1" "srun --mpi=pmix --crit=array-%j $uneven.openmpi -p -n 5 -m 20"
+	wait_for 100 has_array
+	point "array: both elements named" $? "$arrays"
+	batch whole "--crit=whole-%s" "srun --mpi=pmix $uneven.openmpi ${work[*]}" \
+		"mpirun.openmpi -np 2 --map-by ppr:1:node $uneven.openmpi ${work[*]}"
+	ends_as COMPLETED 100
+	[ "$(of_user "$first" 'whole-*' | wc -l)" -eq 2 ]
+	point "sbatch --crit: srun and mpirun" $? "$(of_user "$first" 'whole-*' | paste -sd' ')"
+	# shellcheck disable=SC2016
+	[ "$(slurm_as "$first" srun -N2 -n2 sh -c 'echo ${LD_PRELOAD:-none}' | sort -u)" = none ]
+	point "without --crit: nothing is preloaded" $? ""
+	# shellcheck disable=SC2016
+	[ "$(slurm_as "$first" env CRIT_TASKS=1 srun -N2 -n2 sh -c 'echo $LD_PRELOAD' | sort -u)" = \
+		"$prefix/lib/libcrit_pmpi.so" ]
+	point "task prolog: preloaded" $? ""
+	has_left_nothing "array, sbatch --crit, task prolog"
+}
+
+has_array() {
+	local report
+	arrays=$(for report in "$trial/home-$first"/array-*/report.json; do
+		ask 'r["job"]["scheduler"]["array"]' "$report" 2>/dev/null
+	done | sort | paste -sd' ')
+	[[ $arrays =~ ^[0-9]+_3\ [0-9]+_5$ ]]
+}
+
+slurm_install
+mkdir -p "$prefix/etc/crit"
+echo "log=$trial/crit-slurm.log" >"$prefix/etc/crit/slurm.conf"
+# the site's own, since Slurm drains a node where a prolog is missing
+for script in prolog epilog task-prolog; do
+	printf '#!/bin/sh\n[ ! -x "%s" ] || exec "%s"\n' "$prefix/libexec/crit/slurm/$script"{,} >"$trial/$script"
+	chmod 755 "$trial/$script"
+done
+slurm_up 2 "Prolog=$trial/prolog" "Epilog=$trial/epilog" "TaskProlog=$trial/task-prolog" || {
+	point "Slurm starts" 1 "$(tail -n 3 "$slurm"/*.log)"
+	trial_end
+	exit 1
+}
+if [ ${#wanted[@]} -eq 0 ]; then
+	wanted=("by_srun openmpi pmix" "by_srun mpich pmi2" "by_mpirun openmpi" "by_mpirun mpich" many_steps
+		cancelled finisher_killed prolog_fails "missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
+		two_users other_jobs timed_out)
+fi
+for one in "${wanted[@]}"; do
+	read -ra one <<<"$one"
+	[[ -n ${one[1]:-} && " ${flavours[*]} " != *" ${one[1]} "* ]] || "${one[@]}"
+done
+trial_end
