@@ -114,14 +114,15 @@ static void find_nodes(struct crit_summary *summary, bool is_live)
 }
 
 /* Killed, aborted or out of time: all until then is there. */
-static void find_unclosed(struct crit_summary *summary)
+static void find_unclosed(struct crit_summary *summary, bool is_live)
 {
 	const struct crit_results *results = summary->results;
 	size_t count = 0;
 
 	for (size_t i = 0; i < results->rank_count; i++)
 		count += results->ranks[i].is_open;
-	if (count)
+	summary->is_provisional |= is_live && count;
+	if (count && !is_live)
 		crit_summary_add_missing(summary, false, "",
 					 "the end of %zu of %zu ranks: they ended before "
 					 "MPI_Finalize",
@@ -133,6 +134,5 @@ void crit_summary_find_omitted(struct crit_summary *summary, bool is_live)
 	find_calls(summary);
 	find_nodes(summary, is_live);
 	find_ranks(summary, is_live);
-	if (!is_live)
-		find_unclosed(summary);
+	find_unclosed(summary, is_live);
 }
