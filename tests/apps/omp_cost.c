@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What constructs of OpenMP cost, to be compared with and without a tool.
 //
-// usage: omp_cost                   one line per construct: NAME nanoseconds; in a team of one, but
-//                                   pair: a barrier of two threads
+// usage: omp_cost                   one line per construct: NAME nanoseconds; in a team of one
 //        omp_cost barriers COUNT    so many barriers of two threads, and nothing else
 // Each figure is the first percentile of chunk means, so that what else the machine does stays out.
 // Between chunks the program sleeps, for the collector to drain the rings.
@@ -63,7 +62,6 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* By every thread of a team; the first one holds the watch. */
 static void measure(const char *name, void (*repeat)(void))
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -80,7 +78,6 @@ static void measure(const char *name, void (*repeat)(void))
 		means[i] = (double)(now_ns() - start_ns) / CHUNK;
 	}
 	qsort(means, CHUNKS, sizeof(means[0]), compare);
-#pragma omp master
 	printf("%s %.2f\n", name, means[CHUNKS / 100]);
 }
 
@@ -105,7 +102,5 @@ int main(int argc, char **argv)
 		measure("single", repeat_single);
 	}
 	measure("parallel", repeat_parallel);
-#pragma omp parallel num_threads(2)
-	measure("pair", repeat_barrier);
 	return 0;
 }
