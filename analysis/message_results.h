@@ -92,6 +92,8 @@ struct crit_message_losses {
 	uint64_t communicators; /* that found no room */
 	uint64_t foreign; /* communicators with members of another world */
 	uint64_t missing_members; /* of communicators: who did not announce themselves */
+	uint64_t early; /* messages received before they were sent */
+	uint64_t early_max_ns; /* by so much at most */
 };
 
 struct crit_message_results {

@@ -19,6 +19,7 @@ int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
 {
 	*messages = (struct crit_messages){ .model = model };
 	crit_requests_init(&messages->requests);
+	crit_order_init(&messages->order);
 	crit_collectives_init(&messages->collectives, &messages->communicators);
 	messages->trace.tracer = tracer;
 	messages->trace.communicators = &messages->communicators;
@@ -31,6 +32,7 @@ void crit_messages_fini(struct crit_messages *messages)
 	crit_collectives_fini(&messages->collectives);
 	crit_requests_fini(&messages->requests);
 	crit_traffic_fini(&messages->traffic);
+	crit_order_fini(&messages->order);
 }
 
 /* Tells of a detail; request: NULL, or the one it is of. */
@@ -48,6 +50,22 @@ static void tell(const struct scene *scene, enum crit_trace_message_kind kind,
 
 	if (scene->messages->trace.tracer)
 		crit_message_trace_tell(&scene->messages->trace, kind, &news);
+}
+
+/* Was it received before it was sent?  Errors: -ENOMEM. */
+static int put_in_order(const struct scene *scene, uint32_t own, uint32_t peer,
+			enum crit_direction direction, int32_t tag)
+{
+	const bool is_send = direction == CRIT_SENT;
+	const struct crit_order_message message = { .from = is_send ? own : peer,
+						    .to = is_send ? peer : own,
+						    .tag = tag,
+						    .is_send = is_send,
+						    .time_ns = scene->now_ns };
+
+	if (own == CRIT_NONE || tag == CRIT_PEER_ANY)
+		return 0;
+	return crit_order_take(&scene->messages->order, &message);
 }
 
 /* Books one message of this rank's.  ret_member may be NULL.  Errors: -ENOMEM. */
@@ -71,7 +89,10 @@ static int book(const struct scene *scene, unsigned int call, enum crit_directio
 		messages->losses.unresolved++;
 		return 0;
 	}
-	return crit_traffic_pair(&messages->traffic, scene->rank, member, direction, what->bytes);
+	rc = put_in_order(scene, view.member, member, direction, what->tag);
+	return rc ? rc
+		  : crit_traffic_pair(&messages->traffic, scene->rank, member, direction,
+				      what->bytes);
 }
 
 static int take_blocking(struct scene *scene, const struct crit_slot_detail *what)

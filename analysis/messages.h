@@ -11,6 +11,7 @@
 #include "analysis/collectives.h"
 #include "analysis/communicators.h"
 #include "analysis/message_trace.h"
+#include "analysis/order.h"
 #include "analysis/requests.h"
 #include "analysis/traffic.h"
 
@@ -20,6 +21,7 @@ struct crit_messages {
 	struct crit_collectives collectives;
 	struct crit_requests requests;
 	struct crit_traffic traffic;
+	struct crit_order order;
 	struct crit_message_trace trace;
 	struct crit_message_losses losses;
 	uint64_t last_number; /* of requests */

@@ -210,6 +210,8 @@ static void fill_losses(const struct crit_messages *messages, struct crit_result
 	losses->estimated += messages->losses.estimated;
 	losses->late_arrivals += messages->collectives.late_arrivals;
 	losses->communicators += messages->communicators.dropped;
+	losses->early = messages->order.early_count;
+	losses->early_max_ns = messages->order.early_max_ns;
 	results->messages.is_whole =
 		!losses->details && !losses->unresolved && !losses->communicators &&
 		!results->losses.shim_spans && !results->losses.missing_chunks &&

@@ -162,6 +162,8 @@ static json_t *losses_of(const struct crit_message_losses *losses)
 	set_count(object, "communicators", losses->communicators);
 	set_count(object, "foreign_communicators", losses->foreign);
 	set_count(object, "missing_members", losses->missing_members);
+	set_count(object, "received_before_sent", losses->early);
+	set_ns(object, "received_before_sent_max_s", losses->early_max_ns);
 	return object;
 }
 

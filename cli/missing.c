@@ -204,6 +204,21 @@ static void find_doubt(struct crit_summary *summary)
 		losses->unmatched_switches == 1 ? "" : "es");
 }
 
+/* No message can; where some are not recorded, others may seem to. */
+static void find_early(struct crit_summary *summary)
+{
+	const struct crit_message_results *messages = &summary->results->messages;
+
+	if (messages->losses.early && messages->is_whole)
+		crit_summary_add_missing(
+			summary, false, "",
+			"the order of %llu message%s received before they were sent, by up to "
+			"%.6f s: the nodes' clocks are not known better than that",
+			(unsigned long long)messages->losses.early,
+			messages->losses.early == 1 ? "" : "s",
+			(double)messages->losses.early_max_ns * 1e-9);
+}
+
 /* Chunks that are whole, and make no sense. */
 static uint64_t senseless_chunks(const struct crit_results *results)
 {
@@ -243,6 +258,7 @@ static void find_losses(struct crit_summary *summary)
 			"of "
 			"messages are not whole",
 			(unsigned long long)summary->results->messages.losses.details);
+	find_early(summary);
 	find_doubt(summary);
 }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pairs sends with receives, and compares their stamps.
+#include "analysis/order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/model.h"
+
+void crit_order_init(struct crit_order *order)
+{
+	*order = (struct crit_order){ .free = CRIT_NONE };
+}
+
+void crit_order_fini(struct crit_order *order)
+{
+	crit_map_fini(&order->pairs);
+	crit_map_fini(&order->places);
+	free(order->ways);
+	free(order->waits);
+	crit_order_init(order);
+}
+
+/* The number of key in map, a new one if it has none.  Errors: -ENOMEM. */
+static int number_of(struct crit_map *map, uint64_t key, uint32_t *ret_number)
+{
+	*ret_number = crit_map_get(map, key);
+	if (*ret_number != CRIT_NONE)
+		return 0;
+	*ret_number = (uint32_t)map->count;
+	return crit_map_set(map, key, *ret_number);
+}
+
+/* Errors: -ENOMEM, -ENOSPC when there are too many. */
+static int find_way(struct crit_order *order, const struct crit_order_message *message,
+		    struct crit_order_way **ret_way)
+{
+	uint32_t pair, way;
+	int rc;
+
+	if (order->places.count >= CRIT_ORDER_MAX || order->pairs.count >= CRIT_ORDER_MAX)
+		return -ENOSPC;
+	rc = number_of(&order->pairs, (uint64_t)message->from << 32 | message->to, &pair);
+	if (!rc)
+		rc = number_of(&order->places, (uint64_t)pair << 32 | (uint32_t)message->tag, &way);
+	if (!rc)
+		rc = crit_array_grow(&order->ways, &order->way_capacity, (size_t)way + 1,
+				     sizeof(*order->ways));
+	if (rc)
+		return rc;
+	if (way == order->way_count)
+		order->ways[order->way_count++] =
+			(struct crit_order_way){ .first = CRIT_NONE, .last = CRIT_NONE };
+	*ret_way = &order->ways[way];
+	return 0;
+}
+
+static int wait_for_other(struct crit_order *order, struct crit_order_way *way, uint64_t time_ns)
+{
+	uint32_t at = order->free;
+	int rc;
+
+	if (at != CRIT_NONE) {
+		order->free = order->waits[at].next;
+	} else {
+		if (order->wait_count >= CRIT_ORDER_MAX)
+			return -ENOSPC;
+		rc = crit_array_grow(&order->waits, &order->wait_capacity, order->wait_count + 1,
+				     sizeof(*order->waits));
+		if (rc)
+			return rc;
+		at = (uint32_t)order->wait_count++;
+	}
+	order->waits[at] = (struct crit_order_wait){ .time_ns = time_ns, .next = CRIT_NONE };
+	if (way->first == CRIT_NONE)
+		way->first = at;
+	else
+		order->waits[way->last].next = at;
+	way->last = at;
+	return 0;
+}
+
+static uint64_t take_first(struct crit_order *order, struct crit_order_way *way)
+{
+	uint32_t at = way->first;
+
+	way->first = order->waits[at].next;
+	order->waits[at].next = order->free;
+	order->free = at;
+	return order->waits[at].time_ns;
+}
+
+static void compare(struct crit_order *order, uint64_t sent_ns, uint64_t received_ns)
+{
+	if (received_ns >= sent_ns)
+		return;
+	order->early_count++;
+	if (sent_ns - received_ns > order->early_max_ns)
+		order->early_max_ns = sent_ns - received_ns;
+}
+
+int crit_order_take(struct crit_order *order, const struct crit_order_message *message)
+{
+	struct crit_order_way *way = NULL;
+	int rc = order->is_full ? -ENOSPC : find_way(order, message, &way);
+
+	if (!rc && (way->first == CRIT_NONE || way->are_sends == message->is_send)) {
+		way->are_sends = message->is_send;
+		rc = wait_for_other(order, way, message->time_ns);
+	} else if (!rc && message->is_send) {
+		compare(order, message->time_ns, take_first(order, way));
+	} else if (!rc) {
+		compare(order, take_first(order, way), message->time_ns);
+	}
+	order->is_full |= rc == -ENOSPC;
+	return rc == -ENOSPC ? 0 : rc;
+}
