@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "core/bent_clock.h"
 #include "core/host_clock.h"
 
 static int64_t offset_ns; /* set once, before the first run */
@@ -15,5 +16,5 @@ void crit_now_init(void)
 
 __u64 crit_now_ns(void)
 {
-	return crit_clock_ns(CLOCK_MONOTONIC) + (__u64)offset_ns;
+	return crit_clock_bend(crit_clock_ns(CLOCK_MONOTONIC) + (__u64)offset_ns);
 }

@@ -7,6 +7,7 @@
 #include "collector/clock.h"
 #include "collector/members.h"
 #include "collector/perf_feed.h"
+#include "core/bent_clock.h"
 
 #define RELEASE_EVERY 1024u /* records between two updates of the ring's read position */
 
@@ -21,7 +22,7 @@ static struct crit_kernel_head *room_for(struct crit_run *run, size_t bytes, __u
 }
 
 static void put(struct crit_run *run, const struct crit_kernel_head *record, size_t bytes,
-		__u64 now_ns)
+		__u64 time_ns, __u64 now_ns)
 {
 	struct crit_kernel_head *room = room_for(run, bytes, now_ns);
 
@@ -31,13 +32,14 @@ static void put(struct crit_run *run, const struct crit_kernel_head *record, siz
 	}
 	memcpy(room, record, bytes);
 	room->run_slot = 0;
-	crit_batch_take(&run->kernel, bytes, 1, record->time_ns, record->time_ns);
+	room->time_ns = time_ns;
+	crit_batch_take(&run->kernel, bytes, 1, time_ns, time_ns);
 	run->kernel_records++;
 }
 
 void crit_drain_put(struct crit_run *run, const struct crit_kernel_head *record)
 {
-	put(run, record, record->size, record->time_ns);
+	put(run, record, record->size, record->time_ns, record->time_ns);
 }
 
 /* The few records critd itself learns from. */
@@ -86,7 +88,7 @@ void crit_drain_kernel(struct crit_server *server)
 		struct crit_run *run = &server->runs[record->run_slot & (CRIT_RUN_SLOTS - 1)];
 
 		if (run->state == CRIT_RUN_RECORDING && record->run_slot == (__u16)run->number)
-			put(run, record, bytes, now_ns);
+			put(run, record, bytes, crit_clock_bend(record->time_ns), now_ns);
 		if (record->kind >= CRIT_K_EXEC)
 			learn(server, record);
 		if (++count % RELEASE_EVERY == 0)

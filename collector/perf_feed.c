@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collector/procfs.h"
+#include "core/bent_clock.h"
 
 #define WORD_BYTES 8u
 #define TASK_AT 16u /* bytes before a record's end */
@@ -55,7 +56,8 @@ static bool look(struct crit_perf_ring *ring, __u64 until_ns)
 {
 	if (ring->tail == ring->head)
 		return false;
-	ring->time_ns = word_at(ring, ring->tail + head_at(ring, ring->tail).size - TIME_AT);
+	ring->time_ns = crit_clock_bend(
+		word_at(ring, ring->tail + head_at(ring, ring->tail).size - TIME_AT));
 	return ring->time_ns <= until_ns;
 }
 

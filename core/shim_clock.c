@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/bent_clock.h"
 #include "core/cleanup.h"
 #include "core/host_clock.h"
 #include "core/shim_clock.h"
@@ -25,8 +26,8 @@ static uint64_t read_host_ns(void)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec +
-	       (uint64_t)crit_process.clock_offset_ns;
+	return crit_clock_bend((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec +
+			       (uint64_t)crit_process.clock_offset_ns);
 }
 
 /* A clock reading and the cycles at its middle; the least disturbed of a few. */

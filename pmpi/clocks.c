@@ -23,6 +23,7 @@
 
 #define EXCHANGES 20
 #define DEADLINE_NS 1000000000u
+#define DRIFT_MAX_PPM 200 /* of two clocks meanwhile; crystals differ by 100 at most */
 #define TAG_PING 1
 #define TAG_ANSWER 2
 
@@ -105,6 +106,7 @@ static bool be_measured(void)
 {
 	struct crit_message_clock message = { .time_ns = 0 };
 	const struct ping *ping = &clocks.ping;
+	uint64_t first_ns = 0;
 
 	for (;;) {
 		if (!receive(&clocks.ping, sizeof(clocks.ping), 0, TAG_PING))
@@ -114,12 +116,15 @@ static bool be_measured(void)
 		clocks.stamp_ns = crit_shim_now_ns();
 		if (!send(&clocks.stamp_ns, sizeof(clocks.stamp_ns), 0, TAG_ANSWER))
 			return false;
+		if (!first_ns)
+			first_ns = clocks.stamp_ns;
 	}
 	message.time_ns = clocks.stamp_ns;
 	if (ping->high_ns < ping->low_ns)
 		return true; /* a clock was set meanwhile */
 	message.offset_ns = ping->low_ns + (ping->high_ns - ping->low_ns) / 2;
-	message.bound_ns = (uint64_t)(ping->high_ns - ping->low_ns + 1) / 2;
+	message.bound_ns = (uint64_t)(ping->high_ns - ping->low_ns + 1) / 2 +
+			   (clocks.stamp_ns - first_ns) * DRIFT_MAX_PPM / 1000000;
 	memcpy(message.reference, clocks.reference, sizeof(message.reference));
 	crit_shim_tell_clock(&message);
 	return true;

@@ -71,15 +71,10 @@ cluster_connect() {
 		# shellcheck disable=SC2086
 		"$apps/relay" "$cluster_link-$node" "$holder" eth0 $delays &
 		cluster_relays+=("$!")
-		wait_for 10 cluster_has_link "$cluster_link-$node" &&
-			wait_for 10 nsenter -t "$holder" --net test -e /proc/self/net/dev || return 1
+		disown
 		wait_for 10 nsenter -t "$holder" --net ip link show eth0 >/dev/null 2>&1 || return 1
 	fi
 	ip link set "$cluster_link-$node" master "$cluster_link-br" up
-}
-
-cluster_has_link() {
-	ip link show "$1" >/dev/null 2>&1
 }
 
 # What launchers call as they would ssh: agent [OPTION…] NODE COMMAND…
@@ -153,12 +148,12 @@ cluster_launch() {
 
 # Ends what runs in the nodes, but not the nodes.
 cluster_clear() {
-	local process spaces=" " holders=" ${cluster_holders[*]} "
-	for process in $holders; do
+	local process spaces=" " spared=" ${cluster_holders[*]} ${cluster_relays[*]} "
+	for process in "${cluster_holders[@]}"; do
 		spaces+="$(readlink "/proc/$process/ns/net") "
 	done
 	for process in /proc/[0-9]*; do
-		[[ $holders = *" ${process#/proc/} "* ]] ||
+		[[ $spared = *" ${process#/proc/} "* ]] ||
 			[[ $spaces != *" $(readlink "$process/ns/net") "* ]] || kill -KILL "${process#/proc/}"
 	done 2>/dev/null
 }
@@ -170,5 +165,6 @@ cluster_down() {
 	for node in "${cluster_nodes[@]}" br; do
 		ip link del "$cluster_link-$node" 2>/dev/null
 	done
+	rm -rf "$cluster"
 	cluster_holders=() cluster_relays=() cluster_nodes=()
 }

@@ -6,8 +6,8 @@ usage: otf2_check.py ARCHIVE REPORT [count]
 
 Checks time order, balance, groups = ranks, calls = visits, CMetric and stall attributes = rows, messages sent =
 messages received, collectives alike on all members.  With a third word it prints that figure: events, enters,
-messages, collectives, sites, metrics, locations, complete, all_forks, all_locks, forks,
-teams, locks.  Exit 0, or 1 with one line per fault.
+messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
+all_locks, forks, teams, locks.  Exit 0, or 1 with one line per fault.
 """
 import collections
 import json
@@ -55,6 +55,7 @@ class Archive:
         self.messages = collections.defaultdict(lambda: [0, 0, 0, 0])
         self.collectives = collections.Counter()
         self.collective_bytes = collections.defaultdict(lambda: [0, 0])
+        self.early = 0
         self.sites = set()
         self.locks = set()
         with otf2.reader.open(path) as trace:
@@ -154,6 +155,7 @@ class Archive:
         row = self.messages[key]
         row[0 if is_send else 2] += 1
         row[1 if is_send else 3] += event.msg_length
+        self.early += row[2] > row[0] and not is_send
 
     def sum_of(self, name):
         return sum(state.sums[name] for state in self.locations.values())
@@ -246,6 +248,7 @@ def figure(archive, what):
         "events": sum(archive.counts.values()),
         "enters": archive.counts["Enter"],
         "messages": sum(archive.counts[x] for x in SENDS),
+        "early": archive.early,
         "collectives": sum(archive.counts[x] for x in COLLECTIVES),
         "metrics": archive.counts["Metric"],
         "locations": len(archive.locations),
