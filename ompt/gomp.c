@@ -14,6 +14,9 @@
 
 int crit_gomp_state_now;
 
+extern struct crit_gomp_next nexts_begin[] __asm__("__start_crit_gomp_nexts") CRIT_GOMP_HIDDEN;
+extern struct crit_gomp_next nexts_end[] __asm__("__stop_crit_gomp_nexts") CRIT_GOMP_HIDDEN;
+
 static void *runtime; /* handle of the object that has GOMP_parallel; atomic */
 
 struct search { /* the path of the nth object */
@@ -74,9 +77,8 @@ static void *find_runtime(void)
 	return found;
 }
 
-void *crit_gomp_find(const char *name)
+static void *find(const char *name)
 {
-	CRIT_GUARD;
 	void *handle = find_runtime();
 	void *found = handle ? dlsym(handle, name) : NULL;
 
@@ -87,11 +89,24 @@ void *crit_gomp_find(const char *name)
 
 static bool is_gnu(void)
 {
-	const void *parallel = crit_gomp_find("GOMP_parallel");
+	const void *parallel = find("GOMP_parallel");
 	Dl_info object;
 
 	return parallel && dladdr(parallel, &object) &&
 	       strncmp(base_of(object.dli_fname), "libgomp", strlen("libgomp")) == 0;
+}
+
+/*
+ * All at once, by the thread that makes the first call: a plug-in may begin a parallel region while
+ * the loader holds its lock, and a member that asked the loader then would wait for ever.
+ */
+static void find_all(void)
+{
+	const size_t bytes = (uintptr_t)nexts_end - (uintptr_t)nexts_begin;
+
+	for (size_t i = 0; i < bytes / sizeof(*nexts_begin); i++)
+		__atomic_store_n(&nexts_begin[i].function, find(nexts_begin[i].name),
+				 __ATOMIC_RELAXED);
 }
 
 bool crit_gomp_start(void)
@@ -99,6 +114,7 @@ bool crit_gomp_start(void)
 	CRIT_GUARD;
 	const bool is_on = is_gnu() && crit_shim_start(CRIT_FLAVOUR_OMPT);
 
+	find_all();
 	__atomic_store_n(&crit_gomp_state_now, is_on ? CRIT_GOMP_ON : CRIT_GOMP_OFF,
 			 __ATOMIC_RELEASE);
 	return is_on;

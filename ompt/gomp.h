@@ -9,6 +9,7 @@
 #define CRIT_OMPT_GOMP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/call.h"
@@ -34,11 +35,14 @@ enum crit_gomp_state {
 
 extern CRIT_GOMP_HIDDEN int crit_gomp_state_now; /* enum crit_gomp_state; atomic */
 
-/* Decides at the first call.  Cost: that of crit_shim_start, once. */
+/* Decides at the first call, and finds all functions.  Cost: that of crit_shim_start, once. */
 CRIT_GOMP_HIDDEN bool crit_gomp_start(void);
 
-/* The function of that name in the runtime that would serve the program without us. */
-CRIT_GOMP_HIDDEN void *crit_gomp_find(const char *name);
+/* A function of the runtime that would serve the program without us; its section is a table. */
+struct crit_gomp_next {
+	const char *name;
+	void *function; /* atomic */
+};
 
 static inline bool crit_gomp_is_on(void)
 {
@@ -48,15 +52,12 @@ static inline bool crit_gomp_is_on(void)
 	       (state == CRIT_GOMP_NEW && crit_gomp_start());
 }
 
+/* After crit_gomp_is_on. */
 #define CRIT_GOMP_NEXT(name)                                                                       \
 	({                                                                                         \
-		static void *next_;                                                                \
-		void *found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED);                          \
-		if (__builtin_expect(!found_, 0)) {                                                \
-			found_ = crit_gomp_find(#name);                                            \
-			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);                        \
-		}                                                                                  \
-		(__typeof__(&(name)))found_;                                                       \
+		static struct crit_gomp_next next_                                                 \
+			__attribute__((section("crit_gomp_nexts"), used)) = { #name, NULL };       \
+		(__typeof__(&(name)))__atomic_load_n(&next_.function, __ATOMIC_RELAXED);           \
 	})
 
 /* A construct in the region that is in force already. */

@@ -257,13 +257,27 @@ void *crit_pmpi_next(const char *pmpi_name)
 	return tool ? tool : find_native(load().mpi, pmpi_name);
 }
 
-/* A name of libgomp: the OpenMP shim's, which may not be preloaded itself; else the runtime's. */
-static void *choose_openmp(const char *name)
+/*
+ * Names of libgomp: the OpenMP shim's, which may not be preloaded itself; else the runtime's.  All
+ * at once: a plug-in may begin a parallel region while the loader holds its lock, and a member that
+ * asked the loader then would wait for ever.
+ */
+static void *choose_openmp(uint32_t wanted)
 {
 	void *handle = crit_pmpi_load("libcrit_ompt.so");
-	void *found = handle ? dlsym(handle, name) : NULL;
+	void *choice = NULL;
 
-	return found ? found : dlsym(RTLD_NEXT, name);
+	for (uint32_t place = CRIT_PMPI_OPENMP; place < CRIT_PMPI_PCONTROL; place++) {
+		void *found = handle && names[place] ? dlsym(handle, names[place]) : NULL;
+
+		if (!found && names[place])
+			found = dlsym(RTLD_NEXT, names[place]);
+		if (found)
+			__atomic_store_n(&crit_pmpi_table[place], found, __ATOMIC_RELEASE);
+		if (place == wanted)
+			choice = found;
+	}
+	return choice;
 }
 
 static bool is_between(uint32_t place, uint32_t first, uint32_t end)
@@ -282,8 +296,7 @@ void *crit_pmpi_resolve(uint32_t place, const void *site, const uint64_t *argume
 		choice = crit_pmpi_pcontrol(place - CRIT_PMPI_PCONTROL, names[place], site,
 					    arguments);
 	} else if (is_between(place, CRIT_PMPI_OPENMP, CRIT_PMPI_PCONTROL)) {
-		choice = choose_openmp(names[place]);
-		__atomic_store_n(&crit_pmpi_table[place], choice, __ATOMIC_RELEASE);
+		choice = choose_openmp(place);
 	} else if (crit_pmpi_is_loaded()) {
 		choice = choose(place);
 		__atomic_store_n(&crit_pmpi_table[place], choice, __ATOMIC_RELEASE);

@@ -87,6 +87,17 @@ done
 for name in profile by_pmpi by_runtime descriptors memory sockets; do
 	is_same "$name" work
 done
+# GNU's: a team in a constructor, while the loader holds its lock
+for way in libcrit_pmpi libcrit_ompt; do
+	trial_has omp_constructor.so "GNU's OpenMP" || continue
+	CRIT_DIR=$trial/constructor-$way LD_PRELOAD=$lib/$way.so timeout 60 "$apps/plugin_host" \
+		"$apps/omp_constructor.so" >"$trial/constructor-$way.out" 2>&1
+	grep -qx "sum 4" "$trial/constructor-$way.out"
+	point "constructor, $way: does not wait for the loader" $? "$(cat "$trial/constructor-$way.out")"
+	printf 'expect %s\n' "instances 1" "members 2" "count barrier 2" "count critical 4" \
+		>>"$trial/constructor-$way.out"
+	is_recorded "constructor-$way"
+done
 # two ranks, 20 steps with a parallel loop in each
 for flavour in "${flavours[@]}"; do
 	OMP_NUM_THREADS=2 launch "ranks-$flavour" preload "$flavour" 2 stencil-llvm 20
