@@ -2,105 +2,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs of other people: results as without crit, and the imbalance that is known to be there.
 # usage: applications.sh BUILD-DIRECTORY [gromacs|lammps|mumps|nwchem]…
-# shellcheck source-path=SCRIPTDIR source=../lib/archive.sh
-. "$(dirname "$0")/../lib/archive.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/compared.sh
+. "$(dirname "$0")/../lib/compared.sh"
 trial_begin "$1"
 shift
-inputs=$(realpath "$(dirname "$0")")/applications
 useful_spread='(lambda u: round(max(u) * len(u) / sum(u), 3))([x["useful_s"] for x in r["ranks"]])'
 export OMP_NUM_THREADS=1
 
-# need PROGRAM: its path, for what is launched needs one.
-need() {
-	command -v "$1" && return
-	echo "skip: $1 is not installed; cmake/deps.sh accept installs it" >&2
-	exit 77
-}
-
-# attempt PLACE MODE RANKS PROGRAM…: in a folder of its own; sets status, dir and report.
-attempt() {
-	local place=$1 begin
-	mkdir "$place"
-	compose "$2" openmpi "${@:3}"
-	dir=$place/crit
-	report=$dir/report.json
-	begin=$(date +%s%N)
-	(cd "$place" && CRIT_DIR=$dir "${command[@]}" >said 2>complaints)
-	status=$?
-	echo $((($(date +%s%N) - begin) / 1000000)) >"$place/wall_ms"
-	[ "$2" = bare ] || wait_for 60 [ -s "$report" ]
-}
-
-# rounds NAME RESULTS RANKS PROGRAM…: three runs without crit and three with it, in turn.  RESULTS prints, in the
-# folder of a run, what must not depend on crit.  Leaves spreads and heaviest, one entry per run with crit.
-rounds() {
-	local name=$1 results=$2 runs=$trial/$1 statuses='' round mode place
-	shift 2
+# look_at NAME: sets spreads and heaviest, one entry per run of that name with crit.
+look_at() {
+	local each
 	spreads=()
 	heaviest=()
-	for round in 1 2 3; do
-		for mode in bare preload; do
-			place=$runs-$mode-$round
-			attempt "$place" "$mode" "$@"
-			statuses+=$status
-			(cd "$place" && "$results") >"$place/results" 2>&1
-		done
-		spreads+=("$(ask "$useful_spread")")
-		heaviest+=("$(ask 'max(r["ranks"], key=lambda x: x["useful_s"])["rank"]')")
-		check_laws "$name, run $round"
+	for each in "$trial/$1"-preload-?/crit/report.json; do
+		spreads+=("$(ask "$useful_spread" "$each")")
+		heaviest+=("$(ask 'max(r["ranks"], key=lambda x: x["useful_s"])["rank"]' "$each")")
 	done
-	[ "$statuses" = 000000 ]
-	point "$name: exit statuses" $? "$statuses"
-	for round in 1 2 3; do
-		"$trial_lib/within_spread.py" "$runs-preload-$round/results" "$runs"-bare-?/results \
-			>"$runs.compared" 2>&1
-		point "$name, run $round: results as without crit" $? "$(head -n 1 "$runs.compared")"
-	done
-	"$crit" export otf2 -o "$dir" "$dir" >/dev/null 2>"$trial/export.err" && [ ! -s "$trial/export.err" ]
-	point "$name: export" $? "$(cat "$trial/export.err")"
-	read_by "$name, archive" "$dir"
-	# a picture of millions of states is nothing to look at
-	[ "${events:-0}" -gt 500000 ] || drawn_by_vite "$name" "$dir" 100
-	printf '      wall, ms: %s without, %s with crit\n' \
-		"$(cat "$runs"-bare-?/wall_ms | xargs)" "$(cat "$runs"-preload-?/wall_ms | xargs)"
 }
 
-# work_is NAME LOW HIGH: of the rounds before.
+# work_is NAME LOW HIGH: of all runs.
 work_is() {
+	look_at "$1"
 	within "$1: work, max / mean, median" "$(median "${spreads[@]}")" "$2" "$3"
 	echo "      of ${spreads[*]}; most: rank ${heaviest[*]}"
 }
 
-# works_most NAME RANK: in all of the rounds before.
+# works_most NAME RANK: in all runs.
 works_most() {
+	look_at "$1"
 	[ "$(printf '%s\n' "${heaviest[@]}" | sort -u)" = "$2" ]
 	point "$1: rank $2 works most" $? "${heaviest[*]} (${spreads[*]})"
-}
-
-# With -reprod the averages over all steps are the same to the last digit.
-results_of_mdrun() {
-	sed -n '/A V E R A G E S/,/M E G A - F L O P S/p' md.log
 }
 
 # Domains that follow the load sum up in another order each time; the start is the same.
 results_of_mdrun_start() {
 	grep -m 1 -A 4 '^   Energies' md.log
-}
-
-gromacs_inputs() {
-	local water=$trial/water
-	mkdir "$water"
-	cp "$inputs/water.top" "$water"
-	(
-		cd "$water" || exit
-		gmx -quiet solvate -cs spc216.gro -box 4 3 3 -o bulk.gro -p water.top
-		gmx -quiet editconf -f bulk.gro -box 12 3 3 -noc -o slab.gro
-		for box in bulk slab; do
-			gmx -quiet grompp -f "$inputs/water.mdp" -c "$box.gro" -p water.top -o "$box.tpr"
-		done
-	) >"$trial/water.out" 2>&1
-	[ -s "$water/bulk.tpr" ] && [ -s "$water/slab.tpr" ]
-	point "gromacs: water in a third of the box, and all over" $? ""
 }
 
 gromacs() {

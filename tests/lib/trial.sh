@@ -92,13 +92,17 @@ median() {
 }
 
 # Fills command[] with: MODE FLAVOUR RANKS PROGRAM [ARGUMENT…]
-# modes: bare; preload (as the caller); run (crit run); shim (preload, as a user without privileges);
-# alone (so, too, and perf events are refused: the shims are all there is)
+# RANKS 0: without MPI
+# modes: bare; preload (as the caller); run (crit run); llvm (crit run --omp=llvm); shim (preload, as a user without
+# privileges); alone (so, too, and perf events are refused: the shims are all there is)
 compose() {
 	local mode=$1 flavour=$2 ranks=$3 program=$4
 	shift 4
 	local launch=("mpirun.$flavour" -np "$ranks") preload=(-x "LD_PRELOAD=$shim")
-	if [ "$flavour" = mpich ]; then
+	if [ "$ranks" = 0 ]; then
+		launch=()
+		preload=(env "LD_PRELOAD=$shim")
+	elif [ "$flavour" = mpich ]; then
 		preload=(-genv LD_PRELOAD "$shim")
 	elif [ "$ranks" -gt "$(nproc)" ]; then
 		launch+=(--oversubscribe)
@@ -109,6 +113,7 @@ compose() {
 	bare) command=("${launch[@]}" "$@") ;;
 	preload) command=("${launch[@]}" "${preload[@]}" "$@") ;;
 	run) command=("$crit" run -- "${launch[@]}" "$@") ;;
+	llvm) command=("$crit" run --omp=llvm -- "${launch[@]}" "$@") ;;
 	shim) as_user "$trial_nobody" "${launch[@]}" "${preload[@]}" "$@" ;;
 	alone) as_user "$trial_nobody" "$apps/without_perf" "${launch[@]}" "${preload[@]}" "$@" ;;
 	esac
