@@ -42,7 +42,7 @@ void crit_model_fini(struct crit_model *model)
 	free(model->processes);
 	free(model->ranks);
 	free(model->streams);
-	free(model->unknowns);
+	free(model->hindsights);
 	free(model->parts);
 }
 

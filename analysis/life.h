@@ -43,16 +43,17 @@ struct crit_life {
 	uint32_t events; /* certain stamps so far */
 	uint32_t final_event; /* dies with this one; CRIT_NONE */
 	uint64_t last_ns; /* last certain stamp */
-	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
-	uint32_t unknown_last;
+	uint32_t hindsight_first; /* list of event numbers; what followed showed later */
+	uint32_t hindsight_last;
 	uint64_t switches;
 	uint64_t preemptions;
 	uint64_t unmatched;
 };
 
-struct crit_unknown { /* an event after which a life's state is unknown until its next one */
+struct crit_hindsight { /* the state of a life after an event, as its next one showed */
 	uint32_t event;
 	uint32_t next;
+	enum crit_kernel_state state;
 };
 
 #endif

@@ -10,6 +10,7 @@
 
 #define CPUS 65536u
 #define STATE_DEAD_BITS 0xb0u
+#define RETURN_NS 20000000u /* critd alone interrupts a thread every 5 ms */
 
 int crit_machine_init(struct crit_machine *machine, struct crit_model *model, uint32_t node,
 		      bool is_survey)
@@ -21,10 +22,11 @@ int crit_machine_init(struct crit_machine *machine, struct crit_model *model, ui
 		.has_wakeups = model->nodes[node].row.kernel_half != CRIT_HALF_PERF,
 		.next_life = model->nodes[node].first_life,
 	};
-	machine->on_cpu = malloc(CPUS * sizeof(*machine->on_cpu));
+	machine->on_cpu = malloc(2 * CPUS * sizeof(*machine->on_cpu));
 	if (!machine->on_cpu)
 		return -ENOMEM;
-	memset(machine->on_cpu, 0xff, CPUS * sizeof(*machine->on_cpu));
+	machine->taken_from = machine->on_cpu + CPUS;
+	memset(machine->on_cpu, 0xff, 2 * CPUS * sizeof(*machine->on_cpu));
 	return 0;
 }
 
@@ -48,40 +50,41 @@ static void emit(struct crit_machine *machine, uint32_t index, unsigned int flag
 
 	if (machine->out_count >= CRIT_TRANSITIONS_MAX)
 		return;
-	if (!machine->is_survey && life->unknown_first != CRIT_NONE &&
-	    machine->model->unknowns[life->unknown_first].event == life->events)
-		state = CRIT_STATE_UNKNOWN;
+	if (!machine->is_survey && life->hindsight_first != CRIT_NONE &&
+	    machine->model->hindsights[life->hindsight_first].event == life->events)
+		state = (uint8_t)machine->model->hindsights[life->hindsight_first].state;
 	if (life->events == life->final_event)
 		flags |= CRIT_T_DIED;
 	out = &machine->out[machine->out_count++];
 	*out = (struct crit_transition){ index, state, (uint8_t)flags };
 }
 
-/* Survey: what the life did since its last certain stamp is not known. */
-static int distrust(struct crit_machine *machine, struct crit_life *life)
+/* An event does not fit.  Survey: this is what the life was since its last certain stamp. */
+static int misfit(struct crit_machine *machine, struct crit_life *life,
+		  enum crit_kernel_state state)
 {
 	struct crit_model *model = machine->model;
-	uint32_t index = (uint32_t)model->unknown_count;
+	uint32_t index = (uint32_t)model->hindsight_count;
 	int rc;
 
 	machine->unmatched++;
 	life->unmatched++;
 	if (!machine->is_survey)
 		return 0;
-	if (life->unknown_last != CRIT_NONE &&
-	    model->unknowns[life->unknown_last].event == life->events)
+	if (life->hindsight_last != CRIT_NONE &&
+	    model->hindsights[life->hindsight_last].event == life->events)
 		return 0;
-	rc = crit_array_grow(&model->unknowns, &model->unknown_capacity, index + 1,
-			     sizeof(*model->unknowns));
+	rc = crit_array_grow(&model->hindsights, &model->hindsight_capacity, index + 1,
+			     sizeof(*model->hindsights));
 	if (rc)
 		return rc;
-	model->unknowns[index] = (struct crit_unknown){ life->events, CRIT_NONE };
-	if (life->unknown_last == CRIT_NONE)
-		life->unknown_first = index;
+	model->hindsights[index] = (struct crit_hindsight){ life->events, CRIT_NONE, state };
+	if (life->hindsight_last == CRIT_NONE)
+		life->hindsight_first = index;
 	else
-		model->unknowns[life->unknown_last].next = index;
-	life->unknown_last = index;
-	model->unknown_count++;
+		model->hindsights[life->hindsight_last].next = index;
+	life->hindsight_last = index;
+	model->hindsight_count++;
 	return 0;
 }
 
@@ -103,10 +106,10 @@ static int settle(struct crit_machine *machine, uint32_t index, bool is_expected
 	int rc = 0;
 
 	if (!is_expected && life->belief != CRIT_STATE_UNKNOWN)
-		rc = distrust(machine, life);
-	if (!machine->is_survey && life->unknown_first != CRIT_NONE &&
-	    model->unknowns[life->unknown_first].event == life->events)
-		life->unknown_first = model->unknowns[life->unknown_first].next;
+		rc = misfit(machine, life, CRIT_STATE_UNKNOWN);
+	if (!machine->is_survey && life->hindsight_first != CRIT_NONE &&
+	    model->hindsights[life->hindsight_first].event == life->events)
+		life->hindsight_first = model->hindsights[life->hindsight_first].next;
 	life->events++;
 	life->last_ns = time_ns;
 	life->belief = (uint8_t)state;
@@ -125,7 +128,7 @@ static int displace(struct crit_machine *machine, uint32_t cpu, uint32_t newcome
 	life = &machine->model->lives[index];
 	machine->on_cpu[cpu] = CRIT_NONE;
 	if (life->belief == CRIT_STATE_RUNNING && life->cpu == cpu) {
-		rc = distrust(machine, life);
+		rc = misfit(machine, life, CRIT_STATE_UNKNOWN);
 		life->belief = CRIT_STATE_UNKNOWN;
 		life->cpu = CRIT_CPU_ANY;
 	}
@@ -144,7 +147,7 @@ static int end_life(struct crit_machine *machine, uint32_t index, uint64_t time_
 		life->final_event = life->events;
 		time_ns = life->last_ns;
 	} else if (!life->is_exiting && life->belief != CRIT_STATE_UNKNOWN) {
-		rc = distrust(machine, life);
+		rc = misfit(machine, life, CRIT_STATE_UNKNOWN);
 	}
 	leave_cpu(machine, index);
 	life->belief = CRIT_STATE_NONE;
@@ -182,8 +185,8 @@ static int new_life(struct crit_machine *machine, uint32_t *ret_index)
 		.part = CRIT_NONE,
 		.next_in_part = CRIT_NONE,
 		.final_event = CRIT_NONE,
-		.unknown_first = CRIT_NONE,
-		.unknown_last = CRIT_NONE,
+		.hindsight_first = CRIT_NONE,
+		.hindsight_last = CRIT_NONE,
 	};
 	return 0;
 }
@@ -237,6 +240,28 @@ static int find_or_adopt(struct crit_machine *machine, uint32_t tid, uint64_t ti
 	return rc;
 }
 
+/* Some task outside the run, of the same user or the system's, got the CPU. */
+static bool is_taken(const struct crit_kernel_switch *record)
+{
+	return record->head.size >= sizeof(struct crit_kernel_taken) &&
+	       ((const struct crit_kernel_taken *)record)->taker_tid;
+}
+
+/*
+ * The thread was runnable or running, active either way.  When a stranger took its CPU and no
+ * member has been there since, it was running: who comes and goes between two switches of a thread
+ * stays for microseconds.  Where that takes long, CPUs are crowded, and it may have waited.
+ */
+static int switch_in_was_lost(struct crit_machine *machine, uint32_t index,
+			      const struct crit_kernel_head *head)
+{
+	struct crit_life *life = &machine->model->lives[index];
+	const bool is_back = machine->taken_from[head->cpu] == index &&
+			     head->time_ns - life->last_ns <= RETURN_NS;
+
+	return misfit(machine, life, is_back ? CRIT_STATE_RUNNING : CRIT_STATE_RUNNABLE);
+}
+
 static int switch_out(struct crit_machine *machine, const struct crit_kernel_switch *record)
 {
 	const struct crit_kernel_head *head = &record->head;
@@ -254,11 +279,11 @@ static int switch_out(struct crit_machine *machine, const struct crit_kernel_swi
 	is_expected = life->belief == CRIT_STATE_RUNNING &&
 		      (life->cpu == head->cpu || life->cpu == CRIT_CPU_ANY);
 	leave_cpu(machine, index);
-	if (life->belief == CRIT_STATE_RUNNABLE) { /* its switch-in was lost: active either way */
-		machine->unmatched++;
-		life->unmatched++;
+	if (!rc && life->belief == CRIT_STATE_RUNNABLE) {
+		rc = switch_in_was_lost(machine, index, head);
 		is_expected = true;
 	}
+	machine->taken_from[head->cpu] = is_taken(record) ? index : CRIT_NONE;
 	if (!rc)
 		rc = settle(machine, index, is_expected,
 			    is_runnable ? CRIT_STATE_RUNNABLE : CRIT_STATE_BLOCKED, head->time_ns);
@@ -302,10 +327,12 @@ static int on_switch(struct crit_machine *machine, const struct crit_kernel_swit
 {
 	int rc = 0;
 
-	if (record->head.flags & CRIT_KF_PREV_MEMBER && record->prev_tid)
+	if (record->head.flags & CRIT_KF_PREV_MEMBER && record->prev_tid) {
 		rc = switch_out(machine, record);
-	else
+	} else {
+		machine->taken_from[record->head.cpu] = CRIT_NONE;
 		rc = displace(machine, record->head.cpu, CRIT_NONE);
+	}
 	if (!rc && record->head.flags & CRIT_KF_NEXT_MEMBER && record->next_tid)
 		rc = switch_in(machine, record);
 	return rc;
