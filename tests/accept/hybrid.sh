@@ -5,10 +5,10 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-rounds=8
+size=(-n 12 -u 25) # so long that what a switch of the CPU takes is nothing
 runtimes=(llvm gnu)
 if [ "${2:-full}" = quick ]; then
-	rounds=2
+	size=(-n 4 -u 25)
 	flavours=("${flavours[@]:0:1}")
 fi
 export OMPI_MCA_hwloc_base_binding_policy=none # the program binds its threads itself
@@ -28,7 +28,7 @@ hybrid() {
 	local name=$1 figures=$2 flavour=$3 ranks=$4 runtime=$5
 	shift 5
 	trial_has "hybrid-$runtime.$flavour" "$runtime's OpenMP" || return 0
-	launch "$name" preload "$flavour" "$ranks" "hybrid-$runtime" -p -n "$rounds" "$@"
+	launch "$name" preload "$flavour" "$ranks" "hybrid-$runtime" -p "${size[@]}" "$@"
 	hold "$name" "$figures"
 }
 
@@ -38,7 +38,7 @@ alone() {
 	trial_has "hybrid-$1" "$1's OpenMP" || return 0
 	dir=$trial/$name
 	report=$dir/report.json
-	CRIT_DIR=$dir setsid "$trial_lib/first_in_line" "$crit" run -- "$apps/hybrid-$1" -p -n "$rounds" \
+	CRIT_DIR=$dir setsid "$trial_lib/first_in_line" "$crit" run -- "$apps/hybrid-$1" -p "${size[@]}" \
 		>"$trial/$name.out" 2>"$trial/$name.err"
 	hold "$name" "$2"
 }

@@ -76,7 +76,7 @@ static void do_lock(struct hybrid *h)
 	omp_destroy_lock(&lock);
 }
 
-/* A team in each thread of a team. */
+/* A team in each thread of a team, for which libgomp creates threads every time. */
 static void do_nested(struct hybrid *h)
 {
 	const int inner = h->threads / h->outer;
@@ -85,6 +85,7 @@ static void do_nested(struct hybrid *h)
 	{
 		const int first = omp_get_thread_num() * inner;
 
+		hybrid_unpin();
 		HERE(PART_NESTED);
 #pragma omp parallel num_threads(inner)
 		{

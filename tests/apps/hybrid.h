@@ -46,16 +46,24 @@ static inline double hybrid_weight(const struct hybrid *h, int thread)
 	return h->weights[thread % h->weight_count];
 }
 
+static __thread int hybrid_pinned = -1;
+
+/* Threads that are created from now on can go to any CPU at once. */
+static inline void hybrid_unpin(void)
+{
+	work_unpin();
+	hybrid_pinned = -1;
+}
+
 /* The calling thread is this one of its rank's: works so many units, on a CPU of its own. */
 static inline void hybrid_work(struct hybrid *h, int part, int thread, double units)
 {
-	static __thread int pinned = -1;
 	const int cpu_number = h->rank * h->threads + thread;
 	const int64_t begin_ns = work_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (h->has_pin && pinned != cpu_number) {
+	if (h->has_pin && hybrid_pinned != cpu_number) {
 		work_pin(cpu_number);
-		pinned = cpu_number;
+		hybrid_pinned = cpu_number;
 	}
 	work_for_ns((int64_t)(units * hybrid_factor(h) * (double)h->unit_ns));
 	h->parts[part].worked_ns[thread] += work_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;

@@ -29,21 +29,36 @@ static inline void work_for_ns(int64_t cpu_ns)
 			;
 }
 
-/* Binds the calling thread to one of the CPUs it may use, round robin by number. */
+/* Those the program may use; a new thread may use those of its creator. */
+static cpu_set_t work_cpus;
+
+__attribute__((constructor)) static void work_find_cpus(void)
+{
+	if (sched_getaffinity(0, sizeof(work_cpus), &work_cpus) != 0)
+		CPU_ZERO(&work_cpus);
+}
+
+/* Binds the calling thread to one of the program's CPUs, round robin by number. */
 static inline void work_pin(int number)
 {
-	cpu_set_t allowed, one;
+	cpu_set_t one;
 	int cpu;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) == 0)
+	if (CPU_COUNT(&work_cpus) == 0)
 		return;
-	number %= CPU_COUNT(&allowed);
+	number %= CPU_COUNT(&work_cpus);
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &allowed) && number-- == 0)
+		if (CPU_ISSET(cpu, &work_cpus) && number-- == 0)
 			break;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	(void)sched_setaffinity(0, sizeof(one), &one);
+}
+
+static inline void work_unpin(void)
+{
+	if (CPU_COUNT(&work_cpus))
+		(void)sched_setaffinity(0, sizeof(work_cpus), &work_cpus);
 }
 
 #endif
