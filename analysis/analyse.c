@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/dealing.h"
 #include "analysis/outcome.h"
 #include "analysis/results.h"
 #include "analysis/survey.h"
@@ -103,33 +104,62 @@ static int check_rule(const struct crit_model *model, enum crit_active_rule rule
 	return 0;
 }
 
+/* What all peers must see alike: recordings that still grow are not. */
+static uint64_t sum_up(const struct crit_model *model)
+{
+	uint64_t sum = model->window_end_ns - model->window_begin_ns;
+	size_t i;
+
+	for (i = 0; i < model->node_count; i++)
+		sum = sum * 31 + model->nodes[i].recording->size_bytes;
+	sum = sum * 31 + model->life_count;
+	return sum * 31 + model->rank_count;
+}
+
+static int survey(struct crit_model *model, const struct crit_peers *peers)
+{
+	int rc = crit_survey(model);
+
+	return peers ? crit_peers_agree(peers, sum_up(model), rc) : rc;
+}
+
+static bool has_results(const struct crit_peers *peers)
+{
+	return !peers || !peers->rank;
+}
+
 static int compute(struct crit_model *model, const struct crit_analysis_options *options,
 		   struct crit_results *results)
 {
 	const struct crit_trace_sink *sink = options ? options->trace : NULL;
 	struct crit_messages messages;
+	const struct crit_peers *peers = options ? options->peers : NULL;
+	struct crit_dealing dealing = { 0 };
 	struct crit_tracer tracer = { 0 };
 	struct crit_engine engine;
-	int rc = crit_survey(model);
+	int rc = survey(model, peers);
 
 	if (rc)
 		return rc;
-	rc = crit_engine_init(&engine, model, results->rule);
+	rc = crit_engine_init(&engine, model, results->rule, peers ? &dealing : NULL);
 	if (rc)
 		return rc;
 	rc = crit_messages_init(&messages, model, sink ? &tracer : NULL);
+	if (!rc && peers)
+		rc = crit_dealing_init(&dealing, peers, model, &engine, &messages);
 	if (!rc && sink)
 		rc = crit_tracer_init(&tracer, &engine, sink);
 	if (!rc)
 		rc = crit_timeline_play(model, &engine, &messages, options);
-	if (!rc)
+	if (!rc && has_results(peers))
 		rc = crit_outcome_add_counters(model, &engine);
-	if (!rc)
+	if (!rc && has_results(peers))
 		rc = crit_outcome_fill(model, &engine, &messages, results);
 	if (!rc && sink)
 		rc = crit_tracer_end(&tracer, results);
 	crit_tracer_fini(&tracer);
 	crit_messages_fini(&messages);
+	crit_dealing_fini(&dealing);
 	crit_engine_fini(&engine);
 	return rc;
 }
@@ -142,6 +172,8 @@ int crit_analyse(const char *const *paths, size_t path_count,
 	struct crit_results *results;
 	int rc;
 
+	if (options && options->peers && options->trace)
+		return crit_err_set(err, -EINVAL, "cannot analyse: several peers tell no sink");
 	if (!path_count)
 		return crit_err_set(err, -EINVAL, "cannot analyse: no recording was named");
 	results = calloc(1, sizeof(*results));
@@ -151,14 +183,21 @@ int crit_analyse(const char *const *paths, size_t path_count,
 	rc = open_nodes(&model, paths, path_count, err);
 	if (!rc)
 		rc = check_rule(&model, results->rule, err);
+	if (rc && options && options->peers)
+		(void)crit_peers_agree(options->peers, 0, rc); /* tells the others */
 	if (!rc)
 		rc = compute(&model, options, results);
+	if (rc == -ESTALE)
+		(void)crit_err_set(err, rc,
+				   "cannot analyse %.160s together: processes read "
+				   "different recordings; do they still grow?",
+				   paths[0]);
 	for (size_t i = 0; !rc && i < path_count; i++)
 		rc = crit_hosts_add(&results->hosts, paths[i]);
 	if (rc == -ENOMEM)
 		(void)crit_err_set(err, rc, "cannot analyse %s: out of memory", paths[0]);
 	crit_model_fini(&model);
-	if (rc) {
+	if (rc || !has_results(options ? options->peers : NULL)) {
 		crit_results_destroy(results);
 		return rc;
 	}

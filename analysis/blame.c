@@ -33,7 +33,7 @@ static int follow(struct crit_blame *blame, uint32_t number, crit_fix integral)
 	if (!call->cells)
 		return -ENOMEM;
 	call->mark = integral;
-	blame->slots[number] = (uint8_t)++blame->call_count;
+	blame->slots[number] = (uint16_t)++blame->call_count;
 	return 0;
 }
 
@@ -41,14 +41,11 @@ int crit_blame_wait(struct crit_blame *blame, uint32_t number, int step, crit_fi
 {
 	struct crit_blame_call *call;
 
-	if (blame->rank_count < 2 || !number || number >= CRIT_BLAME_CALL_NUMBERS)
+	if (blame->rank_count < 2 || !number || number >= CRIT_BLAME_CALLS)
 		return 0;
 	if (!blame->slots[number]) {
-		int rc = 0;
+		int rc = follow(blame, number, integral);
 
-		if (step < 0 || blame->call_count == CRIT_BLAME_CALLS)
-			return 0;
-		rc = follow(blame, number, integral);
 		if (rc)
 			return rc;
 	}
@@ -74,6 +71,25 @@ void crit_blame_settle(struct crit_blame *blame, uint32_t rank, uint32_t active,
 	}
 }
 
+void crit_blame_restart(struct crit_blame *blame)
+{
+	uint32_t i;
+
+	for (i = 0; i < blame->call_count; i++) {
+		blame->calls[i].waiting = 0;
+		blame->calls[i].mark = 0;
+	}
+}
+
+int crit_blame_add(struct crit_blame *blame, uint32_t call, uint32_t rank, crit_fix charge)
+{
+	int rc = crit_blame_wait(blame, call, 0, 0);
+
+	if (!rc && call < CRIT_BLAME_CALLS && blame->slots[call])
+		blame->calls[blame->slots[call] - 1].cells[rank].charge += charge;
+	return rc;
+}
+
 int64_t crit_blame_top(const struct crit_blame *blame, uint32_t number)
 {
 	const struct crit_blame_call *call;
@@ -81,7 +97,7 @@ int64_t crit_blame_top(const struct crit_blame *blame, uint32_t number)
 	crit_fix most = 0;
 	uint32_t rank;
 
-	if (number >= CRIT_BLAME_CALL_NUMBERS || !blame->slots[number])
+	if (number >= CRIT_BLAME_CALLS || !blame->slots[number])
 		return -1;
 	call = &blame->calls[blame->slots[number] - 1];
 	for (rank = 0; rank < blame->rank_count; rank++) {

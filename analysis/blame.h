@@ -14,8 +14,7 @@
 
 #include "analysis/results.h"
 
-#define CRIT_BLAME_CALLS 64u /* calls beyond are not followed */
-#define CRIT_BLAME_CALL_NUMBERS 1024u
+#define CRIT_BLAME_CALLS 1024u /* more than there are */
 
 struct crit_blame_cell { /* of one call and one rank */
 	crit_fix charge;
@@ -32,8 +31,7 @@ struct crit_blame_call {
 struct crit_blame {
 	struct crit_blame_call calls[CRIT_BLAME_CALLS];
 	uint32_t call_count;
-	uint8_t slots
-		[CRIT_BLAME_CALL_NUMBERS]; /* call -> index into calls plus 1, 0 not followed */
+	uint16_t slots[CRIT_BLAME_CALLS]; /* call -> index into calls plus 1, 0 never waited in */
 	uint32_t rank_count; /* below 2 nothing is followed */
 };
 
@@ -45,6 +43,12 @@ int crit_blame_wait(struct crit_blame *blame, uint32_t call, int step, crit_fix 
 
 /* A rank had `active` active threads until now. */
 void crit_blame_settle(struct crit_blame *blame, uint32_t rank, uint32_t active, crit_fix integral);
+
+/* Another slice of time: its integral begins at 0, and nobody waits yet.  Ranks must be settled. */
+void crit_blame_restart(struct crit_blame *blame);
+
+/* Adds what others have charged.  Errors: -ENOMEM. */
+int crit_blame_add(struct crit_blame *blame, uint32_t call, uint32_t rank, crit_fix charge);
 
 /* The rank charged most for a call; -1 none.  Ranks must be settled. */
 int64_t crit_blame_top(const struct crit_blame *blame, uint32_t call);

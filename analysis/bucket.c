@@ -98,6 +98,20 @@ struct crit_bucket *crit_buckets_get(struct crit_buckets *buckets,
 	return bucket;
 }
 
+void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more)
+{
+	bucket->visits += more->visits;
+	bucket->folded_visits += more->folded_visits;
+	bucket->folded_ns += more->folded_ns;
+	bucket->polled += more->polled;
+	bucket->bytes += more->bytes;
+	bucket->time_ns += more->time_ns;
+	bucket->running_ns += more->running_ns;
+	bucket->begun += more->begun;
+	bucket->elapsed_ns += more->elapsed_ns;
+	crit_earnings_add(&bucket->earned, &more->earned);
+}
+
 void crit_buckets_fini(struct crit_buckets *buckets)
 {
 	size_t i;

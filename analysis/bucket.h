@@ -51,6 +51,9 @@ struct crit_buckets {
 struct crit_bucket *crit_buckets_get(struct crit_buckets *buckets,
 				     const struct crit_bucket_key *key);
 
+/* Adds all figures of one bucket to another. */
+void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more);
+
 struct crit_bucket *crit_buckets_at(const struct crit_buckets *buckets, size_t index);
 
 void crit_buckets_fini(struct crit_buckets *buckets);

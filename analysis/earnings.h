@@ -26,4 +26,16 @@ struct crit_earnings {
 	uint64_t waiting_ns; /* own waiting while somebody was active; sums as waited_for */
 };
 
+static inline void crit_earnings_add(struct crit_earnings *sum, const struct crit_earnings *more)
+{
+	int unit;
+
+	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+		sum->cmetric[unit] += more->cmetric[unit];
+		sum->stall[unit] += more->stall[unit];
+	}
+	sum->waited_for += more->waited_for;
+	sum->waiting_ns += more->waiting_ns;
+}
+
 #endif

@@ -5,45 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/dealing.h"
 #include "analysis/engine_spans.h"
 #include "analysis/tracer.h"
 
-static crit_fix reciprocal(const struct crit_engine *engine, uint32_t count)
-{
-	return engine->reciprocals[count];
-}
-
-/* Brings a scope's integrals up to time_ns. */
 static inline void advance(const struct crit_engine *engine, struct crit_scope_state *scope,
 			   uint64_t time_ns)
 {
-	uint32_t active = scope->active[CRIT_UNIT_THREADS];
-	uint32_t live = scope->live[CRIT_UNIT_THREADS];
-	uint64_t dt_ns;
-
-	if (time_ns > engine->model->window_end_ns)
-		time_ns = engine->model->window_end_ns;
-	if (time_ns <= scope->now_ns)
-		return;
-	dt_ns = time_ns - scope->now_ns;
-	scope->now_ns = time_ns;
-	if (active) {
-		crit_fix part = dt_ns * reciprocal(engine, active);
-
-		scope->cmetric[CRIT_UNIT_THREADS] += part;
-		scope->waited += part * (live - active);
-		scope->active_ns += dt_ns;
-		if (scope->active[CRIT_UNIT_RANKS])
-			scope->cmetric[CRIT_UNIT_RANKS] +=
-				dt_ns * reciprocal(engine, scope->active[CRIT_UNIT_RANKS]);
-	} else if (live) {
-		scope->stall[CRIT_UNIT_THREADS] += dt_ns * reciprocal(engine, live);
-		if (scope->live[CRIT_UNIT_RANKS])
-			scope->stall[CRIT_UNIT_RANKS] +=
-				dt_ns * reciprocal(engine, scope->live[CRIT_UNIT_RANKS]);
-	} else {
-		scope->nobody_ns += dt_ns;
-	}
+	crit_scope_advance(scope, engine->reciprocals, engine->model->window_end_ns, time_ns);
 }
 
 /* Brings what one thread of a rank has earned up to its scope's integrals. */
@@ -53,11 +22,11 @@ static inline void advance_rank(const struct crit_engine *engine, struct crit_ra
 	if (rank->active)
 		rank->cmetric_each +=
 			crit_metric_scale(scope->cmetric[CRIT_UNIT_RANKS] - rank->cmetric_mark,
-					  reciprocal(engine, rank->active));
+					  engine->reciprocals[rank->active]);
 	if (rank->live)
 		rank->stall_each +=
 			crit_metric_scale(scope->stall[CRIT_UNIT_RANKS] - rank->stall_mark,
-					  reciprocal(engine, rank->live));
+					  engine->reciprocals[rank->live]);
 	rank->cmetric_mark = scope->cmetric[CRIT_UNIT_RANKS];
 	rank->stall_mark = scope->stall[CRIT_UNIT_RANKS];
 }
@@ -92,20 +61,6 @@ static inline struct places places_of(struct crit_engine *engine, const struct c
 	};
 }
 
-/* Brings all integrals that concern a life up to time_ns. */
-static inline void advance_all(struct crit_engine *engine, const struct places *places,
-			       uint64_t time_ns)
-{
-	advance(engine, &engine->run, time_ns);
-	if (places->run_rank)
-		advance_rank(engine, places->run_rank, &engine->run);
-	if (!places->node)
-		return;
-	advance(engine, places->node, time_ns);
-	if (places->node_rank)
-		advance_rank(engine, places->node_rank, places->node);
-}
-
 /* Pays a segment's earnings in one scope. */
 static inline void pay(crit_fix *cmetric, crit_fix *stall, const struct crit_marks *marks,
 		       const struct crit_scope_state *scope, const struct crit_rank_state *rank,
@@ -125,49 +80,6 @@ static inline void pay(crit_fix *cmetric, crit_fix *stall, const struct crit_mar
 		stall[CRIT_UNIT_RANKS] += rank->stall_each - marks->stall[CRIT_UNIT_RANKS];
 }
 
-static inline void close_segment(struct crit_engine *engine, struct crit_thread *thread,
-				 const struct places *places, uint64_t time_ns)
-{
-	struct crit_earnings *earned = &thread->bucket->earned;
-	bool is_active = thread->share == CRIT_SHARE_ACTIVE;
-
-	if (thread->share == CRIT_SHARE_OUT)
-		return;
-	thread->bucket->time_ns += time_ns - thread->since_ns;
-	pay(earned->cmetric, earned->stall, &thread->run, &engine->run, places->run_rank,
-	    is_active);
-	if (is_active)
-		earned->waited_for += engine->run.waited - thread->run.waited;
-	else
-		earned->waiting_ns += engine->run.active_ns - thread->run.active_ns;
-	if (places->node)
-		pay(thread->node_cmetric, thread->node_stall, &thread->node, places->node,
-		    places->node_rank, is_active);
-}
-
-static inline void count_in(struct crit_scope_state *scope, struct crit_rank_state *rank,
-			    enum crit_share share, int step)
-{
-	uint32_t change = (uint32_t)step;
-
-	if (share == CRIT_SHARE_OUT)
-		return;
-	scope->live[CRIT_UNIT_THREADS] += change;
-	if (rank) {
-		scope->live[CRIT_UNIT_RANKS] -= rank->live != 0;
-		rank->live += change;
-		scope->live[CRIT_UNIT_RANKS] += rank->live != 0;
-	}
-	if (share != CRIT_SHARE_ACTIVE)
-		return;
-	scope->active[CRIT_UNIT_THREADS] += change;
-	if (rank) {
-		scope->active[CRIT_UNIT_RANKS] -= rank->active != 0;
-		rank->active += change;
-		scope->active[CRIT_UNIT_RANKS] += rank->active != 0;
-	}
-}
-
 static inline uint8_t share_of(const struct crit_engine *engine, const struct crit_life *life,
 			       const struct crit_thread *thread)
 {
@@ -178,30 +90,82 @@ static inline uint8_t share_of(const struct crit_engine *engine, const struct cr
 								    : CRIT_SHARE_WAITING;
 }
 
-/* Moves a thread from its old share and bucket to the new ones in all counts. */
-static void recount(struct crit_engine *engine, struct crit_thread *thread,
-		    const struct crit_life *life, const struct places *places, uint8_t share,
-		    const struct crit_bucket *bucket)
+/* Tells who waits in which call, and whose threads were active until now. */
+static void blame(struct crit_engine *engine, const struct crit_run_step *step, uint32_t part,
+		  const struct crit_rank_state *rank)
 {
 	crit_fix integral = engine->run.cmetric[CRIT_UNIT_THREADS];
 	int rc = 0;
 
-	if (thread->share == CRIT_SHARE_WAITING)
-		rc = crit_blame_wait(&engine->blame, thread->bucket->key.call, -1, integral);
-	if (!rc && share == CRIT_SHARE_WAITING)
-		rc = crit_blame_wait(&engine->blame, bucket->key.call, 1, integral);
+	if (step->share_before == CRIT_SHARE_WAITING)
+		rc = crit_blame_wait(&engine->blame, step->from->key.call, -1, integral);
+	if (!rc && step->share_after == CRIT_SHARE_WAITING)
+		rc = crit_blame_wait(&engine->blame, step->to->key.call, 1, integral);
 	if (rc)
 		engine->error = rc;
-	if (share == thread->share)
-		return;
-	if (places->run_rank && (share == CRIT_SHARE_ACTIVE || thread->share == CRIT_SHARE_ACTIVE))
-		crit_blame_settle(&engine->blame, life->part, places->run_rank->active, integral);
-	count_in(&engine->run, places->run_rank, thread->share, -1);
-	count_in(&engine->run, places->run_rank, share, 1);
-	if (places->node) {
-		count_in(places->node, places->node_rank, thread->share, -1);
-		count_in(places->node, places->node_rank, share, 1);
+	if (rank && step->share_before != step->share_after &&
+	    (step->share_before == CRIT_SHARE_ACTIVE || step->share_after == CRIT_SHARE_ACTIVE))
+		crit_blame_settle(&engine->blame, part, rank->active, integral);
+}
+
+void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step)
+{
+	const struct crit_life *life = &engine->model->lives[step->life];
+	struct crit_thread *thread = &engine->threads[step->life];
+	struct crit_rank_state *rank = places_of(engine, life).run_rank;
+	struct crit_earnings *earned = &step->from->earned;
+	bool was_active = step->share_before == CRIT_SHARE_ACTIVE;
+
+	if (rank)
+		advance_rank(engine, rank, &engine->run);
+	if (step->share_before != CRIT_SHARE_OUT)
+		pay(earned->cmetric, earned->stall, &thread->run, &engine->run, rank, was_active);
+	if (was_active)
+		earned->waited_for += engine->run.waited - thread->run.waited;
+	else if (step->share_before != CRIT_SHARE_OUT)
+		earned->waiting_ns += engine->run.active_ns - thread->run.active_ns;
+	if (!engine->dealing)
+		blame(engine, step, life->part, rank);
+	if (step->share_before != step->share_after) {
+		crit_scope_count_in(&engine->run, rank, step->share_before, -1);
+		crit_scope_count_in(&engine->run, rank, step->share_after, 1);
 	}
+	mark(&thread->run, &engine->run, rank);
+}
+
+/* The same for the scope of its node. */
+static inline void step_node(struct crit_engine *engine, const struct crit_run_step *step,
+			     const struct places *places)
+{
+	struct crit_thread *thread = &engine->threads[step->life];
+	struct crit_rank_state *rank = places->node_rank;
+
+	advance(engine, places->node, step->time_ns);
+	if (rank)
+		advance_rank(engine, rank, places->node);
+	if (step->share_before != CRIT_SHARE_OUT)
+		pay(thread->node_cmetric, thread->node_stall, &thread->node, places->node, rank,
+		    step->share_before == CRIT_SHARE_ACTIVE);
+	if (step->share_before != step->share_after) {
+		crit_scope_count_in(places->node, rank, step->share_before, -1);
+		crit_scope_count_in(places->node, rank, step->share_after, 1);
+	}
+	mark(&thread->node, places->node, rank);
+}
+
+/* Takes the step, or leaves it until whoever plays the other nodes has told of them. */
+static inline void step_run(struct crit_engine *engine, const struct crit_run_step *step)
+{
+	int rc;
+
+	if (!engine->dealing) {
+		advance(engine, &engine->run, step->time_ns);
+		crit_engine_step_run(engine, step);
+		return;
+	}
+	rc = crit_dealing_add(engine->dealing, step);
+	if (rc)
+		engine->error = rc;
 }
 
 /* A thread that idles, or a main thread, changed its share or bucket. */
@@ -230,6 +194,7 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 	const struct crit_life *life = &engine->model->lives[index];
 	struct crit_thread *thread = &engine->threads[index];
 	uint8_t share = share_of(engine, life, thread);
+	struct crit_run_step step;
 	struct places places;
 
 	if (share == thread->share && bucket == thread->bucket)
@@ -239,18 +204,23 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 		return;
 	}
 	places = places_of(engine, life);
-	advance_all(engine, &places, time_ns);
-	close_segment(engine, thread, &places, time_ns);
-	recount(engine, thread, life, &places, share, bucket);
+	step = (struct crit_run_step){ .time_ns = time_ns,
+				       .from = thread->bucket,
+				       .to = bucket,
+				       .life = index,
+				       .share_before = thread->share,
+				       .share_after = share };
+	if (thread->share != CRIT_SHARE_OUT)
+		thread->bucket->time_ns += time_ns - thread->since_ns;
+	if (places.node)
+		step_node(engine, &step, &places);
+	step_run(engine, &step);
 	thread->share = share;
 	thread->bucket = bucket;
 	thread->since_ns = time_ns;
 	if (places.run_rank &&
 	    (thread->is_main || thread->is_idle || bucket->key.span_class == CRIT_CLASS_OMP_IDLE))
 		note_idle(engine, life, thread, time_ns);
-	mark(&thread->run, &engine->run, places.run_rank);
-	if (places.node)
-		mark(&thread->node, places.node, places.node_rank);
 }
 
 /* How long the stretch since the preemption is, inside the window. */
@@ -343,7 +313,8 @@ void crit_engine_finish(struct crit_engine *engine)
 	for (i = 0; i < engine->model->life_count; i++)
 		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
 				      engine->model->lives[i].death_ns);
-	advance(engine, &engine->run, engine->model->window_end_ns);
+	if (!engine->dealing)
+		advance(engine, &engine->run, engine->model->window_end_ns);
 	for (i = 0; i < engine->model->node_count && engine->nodes; i++)
 		advance(engine, &engine->nodes[i], engine->model->window_end_ns);
 }
@@ -357,7 +328,7 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 	engine->threads = calloc(model->life_count + 1, sizeof(*engine->threads));
 	if (!engine->reciprocals || !engine->threads)
 		return -ENOMEM;
-	if (model->node_count > 1) {
+	if (model->node_count > 1 || engine->dealing) {
 		engine->nodes = calloc(model->node_count, sizeof(*engine->nodes));
 		if (!engine->nodes)
 			return -ENOMEM;
@@ -403,13 +374,13 @@ static int prepare_threads(struct crit_engine *engine, const struct crit_model *
 }
 
 int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
-		     enum crit_active_rule rule)
+		     enum crit_active_rule rule, struct crit_dealing *dealing)
 {
 	unsigned int state, span_class;
 	uint32_t i;
 	int rc;
 
-	*engine = (struct crit_engine){ .model = model };
+	*engine = (struct crit_engine){ .model = model, .dealing = dealing };
 	crit_teams_init(&engine->teams);
 	rc = allocate(engine, model);
 	if (!rc)

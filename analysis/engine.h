@@ -16,48 +16,18 @@
 #include "analysis/metric.h"
 #include "analysis/model.h"
 #include "analysis/rivals.h"
+#include "analysis/scope.h"
 #include "analysis/teams.h"
 
+struct crit_dealing;
+
 #define CRIT_SPAN_DEPTH 1024u /* of a thread; more than a shim records */
-
-enum crit_share { /* how a thread takes part in the dealing */
-	CRIT_SHARE_OUT = 0, /* not at all: not app, not alive, outside its part */
-	CRIT_SHARE_WAITING,
-	CRIT_SHARE_ACTIVE
-};
-
-struct crit_scope_state {
-	uint64_t now_ns;
-	uint32_t active[CRIT_UNIT_COUNT]; /* n */
-	uint32_t live[CRIT_UNIT_COUNT]; /* w: active or waiting */
-	crit_fix cmetric[CRIT_UNIT_COUNT]; /* integral of dt/n while n >= 1 */
-	crit_fix stall[CRIT_UNIT_COUNT]; /* integral of dt/w while n = 0 */
-	crit_fix waited; /* integral of dt * (w - n) / n while n >= 1, unit threads */
-	uint64_t active_ns; /* T(n >= 1) */
-	uint64_t nobody_ns; /* n = 0 and w = 0 */
-};
-
-struct crit_rank_state { /* of one rank in one scope */
-	uint32_t active;
-	uint32_t live;
-	crit_fix cmetric_mark; /* the scope's integrals when last looked at */
-	crit_fix stall_mark;
-	crit_fix cmetric_each; /* what one active thread has earned so far */
-	crit_fix stall_each; /* what one live thread has */
-};
 
 struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
 	uint32_t idle;
 	bool is_main_in_mpi; /* outside parallel regions */
 	uint64_t since_ns;
 	uint64_t ns;
-};
-
-struct crit_marks { /* where the integrals stood when the segment began */
-	crit_fix cmetric[CRIT_UNIT_COUNT];
-	crit_fix stall[CRIT_UNIT_COUNT];
-	crit_fix waited;
-	uint64_t active_ns;
 };
 
 struct crit_span_frame {
@@ -89,7 +59,7 @@ struct crit_thread {
 	uint32_t member; /* of the innermost team it is in, or CRIT_NONE */
 	uint32_t idling; /* the member it was, idle until the instance is over, or CRIT_NONE */
 	struct crit_marks run;
-	struct crit_marks node; /* used when there are several nodes */
+	struct crit_marks node; /* used when nodes have integrals of their own */
 	struct crit_span_frame *spans;
 	size_t span_capacity;
 	struct crit_cells cells;
@@ -98,11 +68,20 @@ struct crit_thread {
 	crit_fix node_stall[CRIT_UNIT_COUNT];
 };
 
+/* A segment of a thread ends and another begins: what that means to the scope of the run. */
+struct crit_run_step {
+	uint64_t time_ns;
+	struct crit_bucket *from, *to;
+	uint32_t life;
+	uint8_t share_before, share_after; /* enum crit_share */
+};
+
 struct crit_engine {
 	const struct crit_model *model;
 	struct crit_thread *threads; /* by life */
 	struct crit_scope_state run;
 	struct crit_scope_state *nodes; /* NULL: one node, the same as run */
+	struct crit_dealing *dealing; /* NULL: all nodes are played here */
 	struct crit_rank_state *run_ranks; /* NULL: no ranks */
 	struct crit_rank_state *node_ranks;
 	struct crit_rank_idle *rank_idles;
@@ -118,8 +97,9 @@ struct crit_engine {
 	int error; /* the first -ENOMEM; everything after it is void */
 };
 
+/* dealing: who has the run's integrals where others play the other nodes; NULL: nobody. */
 int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
-		     enum crit_active_rule rule);
+		     enum crit_active_rule rule, struct crit_dealing *dealing);
 void crit_engine_fini(struct crit_engine *engine);
 
 /* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
@@ -143,6 +123,9 @@ void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t
 /* The class of a life's time outside all spans: user, or omp_idle of OpenMP workers. */
 void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
 			  enum crit_span_class span_class, uint64_t time_ns);
+
+/* Takes a step, in their order, once the run's integrals are those of its time. */
+void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step);
 
 /* Closes every segment at the end of the window. */
 void crit_engine_finish(struct crit_engine *engine);

@@ -11,18 +11,6 @@ struct order { /* a row to be and where it comes from */
 	uint32_t index;
 };
 
-void crit_outcome_add_earnings(struct crit_earnings *a, const struct crit_earnings *b)
-{
-	int unit;
-
-	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
-		a->cmetric[unit] += b->cmetric[unit];
-		a->stall[unit] += b->stall[unit];
-	}
-	a->waited_for += b->waited_for;
-	a->waiting_ns += b->waiting_ns;
-}
-
 static int compare_ranks(const void *left, const void *right)
 {
 	const struct order *a = left, *b = right;
@@ -148,7 +136,7 @@ static void fill_earnings(const struct crit_engine *engine, const uint32_t *thre
 		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
 		struct crit_thread_row *row = &results->threads[thread_rows[bucket->key.life]];
 
-		crit_outcome_add_earnings(&row->run, &bucket->earned);
+		crit_earnings_add(&row->run, &bucket->earned);
 	}
 }
 
@@ -172,7 +160,7 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 
 			rank->app_threads++;
 			add_cells(&rank->cells, &row->cells);
-			crit_outcome_add_earnings(&rank->run, &row->run);
+			crit_earnings_add(&rank->run, &row->run);
 		}
 	}
 }

@@ -32,9 +32,6 @@ int crit_outcome_fill_regions(const struct crit_model *model, struct crit_engine
 			      const uint32_t *rank_rows, const uint32_t *thread_rows,
 			      struct crit_results *results);
 
-/* Adds b to a. */
-void crit_outcome_add_earnings(struct crit_earnings *a, const struct crit_earnings *b);
-
 /* Adds the final counters of all streams of app threads to their buckets.  Errors: -ENOMEM. */
 int crit_outcome_add_counters(const struct crit_model *model, struct crit_engine *engine);
 

@@ -102,7 +102,7 @@ static void add_bucket(struct crit_call_row *row, const struct crit_bucket *buck
 	row->time_ns += bucket->time_ns;
 	if (crit_metric_is_waiting_class(bucket->key.span_class))
 		row->wait_ns += bucket->time_ns;
-	crit_outcome_add_earnings(&row->run, &bucket->earned);
+	crit_earnings_add(&row->run, &bucket->earned);
 }
 
 /* The buckets of calls, by app threads, that were visited at all. */

@@ -186,7 +186,7 @@ static void add_piece(struct crit_region_row *row, struct crit_region_part *part
 	default:
 		break;
 	}
-	crit_outcome_add_earnings(&part->run, &bucket->earned);
+	crit_earnings_add(&part->run, &bucket->earned);
 }
 
 static int fill_parts(struct piece *pieces, size_t count, struct crit_region_results *out)

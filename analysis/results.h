@@ -203,6 +203,7 @@ struct crit_results {
 };
 
 struct crit_err;
+struct crit_peers;
 struct crit_trace_sink;
 
 struct crit_analysis_options {
@@ -210,10 +211,12 @@ struct crit_analysis_options {
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
 	const struct crit_trace_sink *trace; /* analysis/trace.h: told of every span; may be NULL */
+	const struct crit_peers *peers; /* analysis/peers.h: who does it together; NULL: alone */
 };
 
 /*
- * Analyses the recordings of one run, one path per node.
+ * Analyses the recordings of one run, one path per node.  Of several peers, who all name the same
+ * paths, only peer 0 gets results, the same as one process would; others leave *ret_results.
  * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
  * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
  * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites).

@@ -77,6 +77,13 @@ static int add(struct crit_rivals *rivals, const struct crit_rival_row *row, uin
 	return 0;
 }
 
+int crit_rivals_add(struct crit_rivals *rivals, const struct crit_rival_row *row)
+{
+	uint32_t number;
+
+	return add(rivals, row, &number);
+}
+
 int crit_rivals_number(struct crit_rivals *rivals, uint32_t life, uint32_t by_life,
 		       const struct crit_kernel_taken *taken, uint32_t *ret_number)
 {

@@ -55,6 +55,9 @@ static inline void crit_rivals_charge(struct crit_rivals *rivals, uint32_t numbe
 	rivals->rows[number - 1].row.lost_ns += lost_ns;
 }
 
+/* Takes a row of a thread that has none of that kind here.  Errors: -ENOMEM. */
+int crit_rivals_add(struct crit_rivals *rivals, const struct crit_rival_row *row);
+
 /* Puts the rows into results; thread_rows maps lives.  Errors: -ENOMEM. */
 int crit_rivals_fill(const struct crit_rivals *rivals, const uint32_t *thread_rows,
 		     struct crit_results *results);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/dealing.h"
 #include "analysis/kernel_feed.h"
 #include "analysis/machine.h"
 #include "analysis/merge.h"
@@ -36,6 +37,7 @@ struct timeline {
 	struct source *sources; /* by order */
 	uint32_t source_count;
 	uint32_t *stream_orders;
+	struct crit_dealing *dealing; /* NULL: all nodes are played here */
 	struct crit_schedule schedule;
 	struct crit_kernel_feed *kernels; /* by node */
 	struct crit_machine *machines;
@@ -53,6 +55,9 @@ static int apply_details(struct timeline *line, const struct crit_shim_feed *fee
 					  .enter_ns = feed->applied_ns,
 					  .leave_ns = time_ns };
 
+	if (line->dealing)
+		return crit_dealing_add_span(line->dealing, &span, feed->details,
+					     feed->detail_count);
 	return crit_messages_take(line->messages, &span, feed->details, feed->detail_count);
 }
 
@@ -288,6 +293,8 @@ static void play_schedule(struct timeline *line, uint32_t order)
 
 	switch (next->kind) {
 	case CRIT_AT_BIRTH:
+		if (!crit_dealing_plays(line->dealing, line->model->lives[next->index].node))
+			break;
 		crit_engine_set_state(line->engine, next->index, CRIT_STATE_ASSUMED, next->time_ns);
 		break;
 	case CRIT_AT_OPEN:
@@ -322,6 +329,11 @@ static void report_progress(const struct timeline *line)
 	line->options->progress(line->options->user, done_bytes, line->total_bytes);
 }
 
+static uint64_t next_ns(const struct timeline *line)
+{
+	return line->merge.count ? line->merge.heap[0].time_ns : CRIT_TIME_MAX;
+}
+
 static int play(struct timeline *line)
 {
 	int rc = 0;
@@ -341,6 +353,8 @@ static int play(struct timeline *line)
 		}
 		if (++line->events % PROGRESS_EVENTS == 0)
 			report_progress(line);
+		if (!rc && line->dealing)
+			rc = crit_dealing_look(line->dealing, cursor.time_ns, next_ns(line));
 		if (line->engine->error)
 			rc = line->engine->error;
 		else if (!rc && line->engine->tracer)
@@ -398,13 +412,18 @@ static int start(struct timeline *line)
 	if (!rc && line->schedule.count)
 		crit_merge_add(&line->merge, 0, line->schedule.entries[0].time_ns);
 	for (node = 0; node < model->node_count && !rc; node++) {
+		bool is_played = crit_dealing_plays(line->dealing, node);
+
 		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
-		rc = start_kernel(line, node, order++);
+		if (is_played)
+			rc = start_kernel(line, node, order);
+		order++;
 		for (; !rc && stream < model->stream_count && model->streams[stream].node == node;
 		     stream++) {
 			line->sources[order] = (struct source){ SOURCE_STREAM, stream };
 			line->stream_orders[stream] = order++;
-			rc = start_stream(line, stream);
+			if (is_played)
+				rc = start_stream(line, stream);
 		}
 		line->total_bytes += model->nodes[node].recording->size_bytes;
 	}
@@ -434,7 +453,6 @@ static int allocate(struct timeline *line)
 static void collect(struct timeline *line)
 {
 	struct crit_model *model = line->model;
-	uint64_t tag_only = 0;
 	size_t i;
 
 	for (i = 0; i < model->stream_count; i++) {
@@ -443,19 +461,30 @@ static void collect(struct timeline *line)
 		line->messages->losses.details += line->shims[i].details_lost;
 		model->nodes[model->streams[i].node].row.slot_count += line->shims[i].slots_read;
 	}
+	model->losses.unbalanced_spans += line->engine->unbalanced;
+}
+
+/* The same threads as critd counted, and those of processes without shared memory. */
+static void count_tag_only(struct crit_model *model)
+{
+	uint64_t tag_only = 0;
+	size_t i;
+
 	for (i = 0; i < model->life_count; i++)
 		tag_only += model->lives[i].is_tag_only;
-	/* the same threads as critd counted, and those of processes without shared memory */
 	if (tag_only > model->losses.no_stripe_threads)
 		model->losses.no_stripe_threads = tag_only;
-	model->losses.unbalanced_spans += line->engine->unbalanced;
 }
 
 int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
 		       struct crit_messages *messages, const struct crit_analysis_options *options)
 {
 	struct timeline line = {
-		.model = model, .engine = engine, .messages = messages, .options = options
+		.model = model,
+		.engine = engine,
+		.messages = messages,
+		.options = options,
+		.dealing = engine->dealing,
 	};
 	size_t i;
 	int rc;
@@ -470,6 +499,12 @@ int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
 		crit_engine_finish(engine);
 		collect(&line);
 	}
+	if (line.dealing) {
+		rc = crit_dealing_end(line.dealing, rc);
+		if (!rc)
+			rc = crit_dealing_gather(line.dealing);
+	}
+	count_tag_only(model);
 	for (i = 0; i < model->node_count && line.kernels && line.machines; i++) {
 		crit_kernel_feed_fini(&line.kernels[i]);
 		crit_machine_fini(&line.machines[i]);

@@ -12,7 +12,7 @@ static int analyse(const int *fds, size_t count, const struct crit_analysis_opti
 		   struct crit_results **ret_results)
 {
 	char names[CRIT_SCENARIO_NODES][32];
-	const char *paths[CRIT_SCENARIO_NODES];
+	const char *paths[CRIT_SCENARIO_NODES] = { NULL };
 	struct crit_err err = { .text = "" };
 
 	for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes that analyse one run together: each plays some of its nodes, and what they have to tell
+ * each other goes through one function.  Who calls the analysis brings it, by MPI or otherwise.
+ */
+#ifndef CRIT_PEERS_H
+#define CRIT_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct crit_parcel {
+	unsigned char *bytes;
+	size_t size, capacity; /* bytes */
+};
+
+struct crit_peers {
+	uint32_t rank, count; /* rank 0 has the results */
+	size_t round_steps; /* CRIT_DEALING_STEPS where it is 0 */
+	void *user;
+	/*
+	 * All call it together: to[i] goes to peer i, from[i] becomes what peer i had for this one.
+	 * Ownership: the caller frees the bytes of both.  Errors: those of the transport, -ENOMEM.
+	 */
+	int (*exchange)(void *user, const struct crit_parcel *to, struct crit_parcel *from);
+};
+
+/* Which peer plays a node. */
+static inline uint32_t crit_peers_player(const struct crit_peers *peers, uint32_t node)
+{
+	return node % peers->count;
+}
+
+/*
+ * Do all peers see the same, by a number that sums it up, and has none failed before (rc)?
+ * Errors: rc, or that of the first who failed; -ESTALE where they see different things; -ENOMEM,
+ * -EPROTO, the transport's.
+ */
+int crit_peers_agree(const struct crit_peers *peers, uint64_t sum, int rc);
+
+/* Peer 0's value to all.  Errors: -ENOMEM, -EPROTO, the transport's. */
+int crit_peers_tell(const struct crit_peers *peers, uint64_t *value);
+
+/* Appends to a parcel; of size 0 nothing.  Errors: -ENOMEM. */
+int crit_parcel_put(struct crit_parcel *parcel, const void *bytes, size_t size);
+
+/* Takes size bytes from *at on, which moves behind them; false when there are fewer. */
+bool crit_parcel_take(const struct crit_parcel *parcel, size_t *at, void *ret_bytes, size_t size);
+
+/* One parcel per peer, empty.  Errors: NULL when out of memory. */
+struct crit_parcel *crit_parcels_create(uint32_t count);
+void crit_parcels_empty(struct crit_parcel *parcels, uint32_t count);
+void crit_parcels_destroy(struct crit_parcel *parcels, uint32_t count);
+
+#endif

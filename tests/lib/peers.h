@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers (analysis/peers.h) that are threads of one process. */
+#ifndef CRIT_TESTS_PEERS_H
+#define CRIT_TESTS_PEERS_H
+
+#include "analysis/peers.h"
+#include "analysis/results.h"
+
+#define CRIT_TEST_PEERS_MAX 8u
+
+struct crit_test_crew {
+	uint32_t peers;
+	size_t round_steps; /* 0: as many as usual */
+	enum crit_active_rule rule;
+	uint32_t blind; /* this peer finds no recording; CRIT_NONE: all do */
+};
+
+/*
+ * Analyses the recordings together.  Ownership: the caller destroys *ret_results.
+ * Errors: those of peer 0; -EDOM where another peer answered otherwise.
+ */
+int crit_test_crew_analyse(const struct crit_test_crew *crew, const char *const *paths,
+			   size_t count, struct crit_results **ret_results);
+
+#endif

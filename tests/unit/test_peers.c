@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several peers yield what one process does, to the last bit, however time and nodes are dealt.
+#include <errno.h>
+#include <unistd.h>
+
+#include "analysis/array.h"
+#include "core/err.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/lib/peers.h"
+#include "tests/lib/synthetic.h"
+#include "tests/unit/team_world.h"
+
+#define NODES 4u
+
+struct files { /* the recordings of a run */
+	size_t count;
+	int fds[NODES];
+	char names[NODES][32];
+	const char *paths[NODES];
+};
+
+static void add_file(struct files *files, struct crit_maker *m)
+{
+	size_t at = files->count++;
+
+	files->fds[at] = crit_maker_memfd(m);
+	(void)snprintf(files->names[at], sizeof(files->names[at]), "/proc/self/fd/%d",
+		       files->fds[at]);
+	files->paths[at] = files->names[at];
+	crit_maker_destroy(m);
+}
+
+static void close_files(struct files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		(void)close(files->fds[i]);
+	files->count = 0;
+}
+
+static void check_crew(const struct files *files, const struct crit_test_crew *crew,
+		       uint64_t digest)
+{
+	struct crit_results *r = NULL;
+	int rc = crit_test_crew_analyse(crew, files->paths, files->count, &r);
+
+	if (CHECK_INT_EQ(rc, 0) && r)
+		CHECK_MSG(crit_analysed_digest(r) == digest, "%u peers, rounds of %zu differ",
+			  crew->peers, crew->round_steps);
+	crit_results_destroy(r);
+}
+
+/* Compares crews of many kinds with one process. */
+static void check_files(const struct files *files, enum crit_active_rule rule)
+{
+	static const size_t rounds[] = { 1, 7, 100, 0 };
+	struct crit_analysis_options options = { .rule = rule };
+	struct crit_results *r = NULL;
+	struct crit_err err;
+	uint64_t digest;
+
+	if (!CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0) || !r)
+		return;
+	digest = crit_analysed_digest(r);
+	crit_results_destroy(r);
+	for (uint32_t peers = 1; peers <= 5; peers++) {
+		struct crit_test_crew crew = { .peers = peers,
+					       .round_steps = rounds[peers % 4],
+					       .rule = rule,
+					       .blind = CRIT_NONE };
+
+		check_crew(files, &crew, digest);
+	}
+}
+
+static void check_scenario(uint64_t seed)
+{
+	struct crit_scenario_shape shape = crit_scenario_draw(seed, seed % 10 ? 150 : 1500);
+	struct crit_scenario *s = crit_scenario_simulate(&shape);
+	enum crit_active_rule rule = (enum crit_active_rule)(seed % CRIT_ACTIVE_COUNT);
+	struct files files = { 0 };
+
+	CHECK_CASE("seed %llu, %u nodes", (unsigned long long)seed, s->node_count);
+	if (rule == CRIT_ACTIVE_KERNEL)
+		rule = CRIT_ACTIVE_DEFAULT;
+	for (uint32_t node = 0; node < s->node_count; node++)
+		add_file(&files, crit_scenario_record(s, node, NULL));
+	check_files(&files, rule);
+	close_files(&files);
+	crit_scenario_destroy(s);
+}
+
+static void check_synthetic(const struct crit_synthetic *spec)
+{
+	struct files files = { 0 };
+
+	CHECK_CASE("%u nodes, %u ranks, %u threads", spec->nodes, spec->ranks, spec->threads);
+	for (uint32_t node = 0; node < spec->nodes; node++) {
+		struct crit_maker *m = crit_maker_create(NULL);
+
+		crit_synthetic_write(spec, node, m);
+		add_file(&files, m);
+	}
+	check_files(&files, CRIT_ACTIVE_DEFAULT);
+	close_files(&files);
+}
+
+/* Regions, teams and phases, on a node of each peer. */
+static void check_teams(uint64_t seed)
+{
+	static struct team_world w;
+	struct files files = { 0 };
+
+	CHECK_CASE("teams of seed %llu", (unsigned long long)seed);
+	for (uint64_t node = 0; node < 3; node++) {
+		team_world_live(&w, seed + node, NULL);
+		add_file(&files, w.m);
+	}
+	check_files(&files, CRIT_ACTIVE_DEFAULT);
+	close_files(&files);
+}
+
+/* A peer that finds nothing to read does not leave the others waiting. */
+static void test_blind(void)
+{
+	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, false };
+	struct crit_test_crew crew = { .peers = 3, .blind = 1 };
+	struct files files = { 0 };
+	struct crit_results *r = NULL;
+
+	for (uint32_t node = 0; node < spec.nodes; node++) {
+		struct crit_maker *m = crit_maker_create(NULL);
+
+		crit_synthetic_write(&spec, node, m);
+		add_file(&files, m);
+	}
+	CHECK_INT_EQ(crit_test_crew_analyse(&crew, files.paths, files.count, &r), -ENOENT);
+	CHECK(!r);
+	/* another set of recordings is no help either */
+	crew.blind = CRIT_NONE;
+	crew.peers = 1;
+	CHECK_INT_EQ(crit_test_crew_analyse(&crew, files.paths, files.count, &r), 0);
+	crit_results_destroy(r);
+	close_files(&files);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct crit_synthetic specs[] = {
+		{ 3, 2, 2, 100000, 50, false, true },
+		{ 4, 1, 1, 50000, 200, true, true },
+		{ 2, 3, 1, 100000, 300, false, false },
+	};
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 80;
+
+	for (uint64_t seed = first; seed < first + count; seed++)
+		check_scenario(seed);
+	for (uint64_t seed = first; seed < first + count / 4; seed++)
+		check_teams(seed);
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+		check_synthetic(&specs[i]);
+	test_blind();
+	return check_done();
+}
