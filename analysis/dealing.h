@@ -68,7 +68,7 @@ int crit_dealing_end(struct crit_dealing *dealing, int rc);
 
 /* Packs the spans that ended before end_ns for peer 0, and there takes those of all, in order. */
 int crit_dealing_pack_spans(struct crit_dealing *dealing, uint64_t end_ns);
-int crit_dealing_take_spans(struct crit_dealing *dealing, size_t *ats);
+int crit_dealing_take_spans(struct crit_dealing *dealing, const size_t *ats);
 
 /*
  * Brings what every peer has found out to peer 0: its model, engine and messages then hold what one

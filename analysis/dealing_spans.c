@@ -78,7 +78,7 @@ static int take_one(struct crit_dealing *dealing, uint32_t peer, struct span_sou
 }
 
 /* No two peers have spans of one node, so its number is as good as the peer's, and breaks ties. */
-int crit_dealing_take_spans(struct crit_dealing *dealing, size_t *ats)
+int crit_dealing_take_spans(struct crit_dealing *dealing, const size_t *ats)
 {
 	uint32_t peers = dealing->peers->count, peer;
 	struct span_source *sources = calloc(peers, sizeof(*sources));

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +21,6 @@
 
 #include "cli/command.h"
 #include "cli/nodes.h"
-#include "cli/place.h"
 #include "cli/recording_set.h"
 #include "cli/trace.h"
 #include "cli/writers.h"
@@ -71,20 +69,14 @@ static int write_results(struct finisher *finisher, bool is_live)
 	struct crit_analysis analysis = { 0 };
 	struct crit_err err = { { 0 } };
 	struct crit_summary summary;
-	char critd_path[PATH_MAX];
-	struct crit_summary_options options = { .critd_path = critd_path, .is_live = is_live };
 	int status = crit_recording_set_add(&set, finisher->directory, &err);
 
-	(void)crit_place_program("critd", critd_path,
-				 sizeof(critd_path)); /* the bare name will do */
 	finisher->written_bytes = crit_recording_set_bytes(&set);
 	if (!status)
-		status = crit_recording_set_analyse(&set, finisher->rule, false, &analysis, &err);
+		status = crit_recording_set_analyse(&set, finisher->rule, false, NULL, &analysis,
+						    &err);
 	if (!status) {
-		options.may_wait = analysis.may_wait;
-		options.sites = &analysis.sites;
-		options.symbols = analysis.symbols;
-		status = crit_summary_init(&summary, analysis.results, &options);
+		status = crit_analysis_summarise(&analysis, is_live, &summary);
 		if (!status) {
 			status = crit_write_all(finisher->directory_fd, finisher->directory,
 						&summary, &err);

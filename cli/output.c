@@ -9,6 +9,7 @@
 #include "cli/messages.h"
 #include "cli/region_writers.h"
 #include "cli/writers.h"
+#include "core/cleanup.h"
 #include "core/err.h"
 
 #define NAME_BYTES 32
@@ -127,4 +128,16 @@ int crit_write_all(int directory_fd, const char *directory, const struct crit_su
 					    files[i].name, directory, strerror(-status));
 		}
 	return 0;
+}
+
+int crit_write_into(const char *directory, const struct crit_summary *summary, struct crit_err *err)
+{
+	crit_autoclose int fd = -1;
+
+	if (mkdir(directory, 0777) && errno != EEXIST)
+		return crit_err_set(err, -errno, "cannot make %s: %s", directory, strerror(errno));
+	fd = open(directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return crit_err_set(err, -errno, "cannot open %s: %s", directory, strerror(errno));
+	return crit_write_all(fd, directory, summary, err);
 }

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/peers.h"
+#include "cli/place.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "core/cleanup.h"
@@ -119,28 +121,45 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* What others failed with is this one's failure too, and peer 0 decides for all. */
+static int agree(const struct crit_peers *peers, int status, bool *is_needed)
+{
+	uint64_t value = *is_needed;
+
+	if (!peers)
+		return status;
+	status = crit_peers_agree(peers, 0, status);
+	if (!status)
+		status = crit_peers_tell(peers, &value);
+	*is_needed = value != 0;
+	return status;
+}
+
 int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_active_rule rule,
-			       bool has_progress, struct crit_analysis *ret_analysis,
-			       struct crit_err *err)
+			       bool has_progress, const struct crit_peers *peers,
+			       struct crit_analysis *ret_analysis, struct crit_err *err)
 {
 	struct crit_progress progress = crit_progress_begin("analysing");
-	struct crit_analysis_options options = { .rule = rule, .user = &progress };
+	struct crit_analysis_options options = { .rule = rule, .user = &progress, .peers = peers };
 	struct crit_analysis analysis = { 0 };
 	const char *const *paths = (const char *const *)set->paths;
+	bool is_needed;
 	int status;
 
 	if (has_progress)
 		options.progress = crit_progress_draw;
 	status = crit_analyse(paths, set->count, &options, &analysis.results, err);
-	if (!status && crit_summary_needs_may_wait(analysis.results)) {
+	is_needed = analysis.results && crit_summary_needs_may_wait(analysis.results);
+	status = agree(peers, status, &is_needed);
+	if (!status && is_needed) {
 		options.rule = CRIT_ACTIVE_MAY_WAIT;
 		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
 	}
-	if (!status)
+	if (!status && analysis.results)
 		status = crit_symbols_create(paths, set->count,
 					     crit_setting_text(CRIT_SETTING_DEBUG_PATH, NULL),
 					     &analysis.symbols, err);
-	if (!status)
+	if (!status && analysis.results)
 		status = crit_sites_init(&analysis.sites, analysis.symbols, analysis.results);
 	crit_progress_end(&progress);
 	if (status) {
@@ -149,6 +168,23 @@ int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_a
 	}
 	*ret_analysis = analysis;
 	return 0;
+}
+
+int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
+			    struct crit_summary *ret_summary)
+{
+	char critd_path[PATH_MAX];
+	struct crit_summary_options options = {
+		.may_wait = analysis->may_wait,
+		.critd_path = critd_path,
+		.sites = &analysis->sites,
+		.symbols = analysis->symbols,
+		.is_live = is_live,
+	};
+
+	(void)crit_place_program("critd", critd_path,
+				 sizeof(critd_path)); /* the bare name will do */
+	return crit_summary_init(ret_summary, analysis->results, &options);
 }
 
 void crit_analysis_fini(struct crit_analysis *analysis)

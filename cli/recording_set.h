@@ -38,15 +38,26 @@ void crit_recording_set_fini(struct crit_recording_set *set);
 /* Sum of the sizes of all files. Units: bytes. */
 uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);
 
+struct crit_peers;
+struct crit_summary;
+
 /*
  * Analyses the set, a second time with mpi_may_wait active where that could change the verdict.
  * Ownership: crit_analysis_fini.  Errors: those of crit_analyse.
- * has_progress draws a bar on stderr once the work has taken a second.
+ * has_progress draws a bar on stderr once the work has taken a second.  peers: NULL, or who does it
+ * together; then peer 0 gets the analysis, and others one without results.
  */
 int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_active_rule rule,
-			       bool has_progress, struct crit_analysis *ret_analysis,
-			       struct crit_err *err);
+			       bool has_progress, const struct crit_peers *peers,
+			       struct crit_analysis *ret_analysis, struct crit_err *err);
 void crit_analysis_fini(struct crit_analysis *analysis);
+
+/*
+ * Puts an analysis of the set into a summary, which borrows it.
+ * Ownership: crit_summary_fini.  Errors: -ENOMEM.
+ */
+int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
+			    struct crit_summary *ret_summary);
 
 /* Takes the finisher's lock; the descriptor holds it. Errors: -EWOULDBLOCK, -errno. */
 int crit_finish_lock(int directory_fd);

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* crit report: prints the report of a recording, or writes the result files elsewhere. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/messages.h"
-#include "cli/place.h"
 #include "cli/recording_set.h"
 #include "cli/region_writers.h"
 #include "cli/syntax.h"
 #include "cli/writers.h"
-#include "core/cleanup.h"
 #include "core/client_env.h"
 
 enum format {
@@ -167,24 +162,11 @@ static int print_result(const struct crit_summary *summary, const struct report_
 static int write_result(const struct crit_summary *summary, const char *directory)
 {
 	struct crit_err err = { { 0 } };
-	crit_autoclose int fd = -1;
 
-	if (mkdir(directory, 0777) && errno != EEXIST) {
-		(void)fprintf(stderr, "crit report: cannot make %s: %s\n", directory,
-			      strerror(errno));
-		return CRIT_EXIT_FAILED;
-	}
-	fd = open(directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		(void)fprintf(stderr, "crit report: cannot open %s: %s\n", directory,
-			      strerror(errno));
-		return CRIT_EXIT_FAILED;
-	}
-	if (crit_write_all(fd, directory, summary, &err)) {
-		(void)fprintf(stderr, "crit report: %s\n", err.text);
-		return CRIT_EXIT_FAILED;
-	}
-	return CRIT_EXIT_OK;
+	if (!crit_write_into(directory, summary, &err))
+		return CRIT_EXIT_OK;
+	(void)fprintf(stderr, "crit report: %s\n", err.text);
+	return CRIT_EXIT_FAILED;
 }
 
 static int report(const struct crit_recording_set *set, const struct report_options *options)
@@ -192,10 +174,7 @@ static int report(const struct crit_recording_set *set, const struct report_opti
 	struct crit_analysis analysis = { 0 };
 	struct crit_summary summary;
 	struct crit_err err = { { 0 } };
-	char critd_path[PATH_MAX];
-	struct crit_summary_options summary_options = { .critd_path = critd_path,
-							.is_live = set->is_live };
-	int status = crit_recording_set_analyse(set, options->rule, isatty(STDERR_FILENO),
+	int status = crit_recording_set_analyse(set, options->rule, isatty(STDERR_FILENO), NULL,
 						&analysis, &err);
 	int code;
 
@@ -204,12 +183,7 @@ static int report(const struct crit_recording_set *set, const struct report_opti
 			      err.text[0] ? err.text : strerror(-status));
 		return CRIT_EXIT_FAILED;
 	}
-	(void)crit_place_program("critd", critd_path,
-				 sizeof(critd_path)); /* the bare name will do */
-	summary_options.may_wait = analysis.may_wait;
-	summary_options.sites = &analysis.sites;
-	summary_options.symbols = analysis.symbols;
-	if (crit_summary_init(&summary, analysis.results, &summary_options)) {
+	if (crit_analysis_summarise(&analysis, set->is_live, &summary)) {
 		(void)fprintf(stderr, "crit report: out of memory\n");
 		crit_analysis_fini(&analysis);
 		return CRIT_EXIT_FAILED;

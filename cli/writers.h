@@ -41,4 +41,8 @@ const char *crit_level_name(uint32_t level);
 int crit_write_all(int directory_fd, const char *directory, const struct crit_summary *summary,
 		   struct crit_err *err);
 
+/* The same into a directory by its name, made where it is not there.  Errors: the same. */
+int crit_write_into(const char *directory, const struct crit_summary *summary,
+		    struct crit_err *err);
+
 #endif

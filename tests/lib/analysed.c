@@ -254,6 +254,45 @@ static void fold_messages(uint64_t *digest, const struct crit_message_results *m
 	}
 }
 
+static void fold_regions(uint64_t *digest, const struct crit_region_results *regions)
+{
+	for (size_t i = 0; i < regions->row_count; i++) {
+		const struct crit_region_row *row = &regions->rows[i];
+
+		FOLD(digest, row->node);
+		FOLD(digest, row->pid);
+		FOLD(digest, row->number);
+		FOLD(digest, row->parent);
+		FOLD(digest, row->call);
+		FOLD(digest, row->site);
+		FOLD(digest, row->name);
+		FOLD(digest, row->visits);
+		FOLD(digest, row->elapsed_ns);
+		FOLD(digest, row->team_max);
+		FOLD(digest, row->scheduling_ns);
+		FOLD(digest, row->imbalance_ns);
+	}
+	for (size_t i = 0; i < regions->part_count; i++) {
+		FOLD(digest, regions->parts[i].region);
+		FOLD(digest, regions->parts[i].thread);
+		FOLD(digest, regions->parts[i].time_ns);
+		FOLD(digest, regions->parts[i].useful_ns);
+		fold_earnings(digest, &regions->parts[i].run);
+	}
+}
+
+static void fold_rivals(uint64_t *digest, const struct crit_results *r)
+{
+	for (size_t i = 0; i < r->rival_count; i++) {
+		FOLD(digest, r->rivals[i].thread);
+		FOLD(digest, r->rivals[i].by_thread);
+		FOLD(digest, r->rivals[i].kind);
+		FOLD(digest, r->rivals[i].name);
+		FOLD(digest, r->rivals[i].count);
+		FOLD(digest, r->rivals[i].lost_ns);
+	}
+}
+
 uint64_t crit_analysed_digest(const struct crit_results *r)
 {
 	uint64_t digest = 0xcbf29ce484222325ull;
@@ -269,6 +308,7 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->ranks[i].open_ns);
 		FOLD(&digest, r->ranks[i].close_ns);
 		FOLD(&digest, r->ranks[i].cells);
+		FOLD(&digest, r->ranks[i].idle_in_mpi_ns);
 		fold_earnings(&digest, &r->ranks[i].run);
 	}
 	for (size_t i = 0; i < r->call_count; i++)
@@ -281,6 +321,12 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->laws[i].nobody);
 		FOLD(&digest, r->laws[i].active_ns);
 	}
+	for (size_t i = 0; i < r->node_count; i++) {
+		FOLD(&digest, r->nodes[i].kernel_record_count);
+		FOLD(&digest, r->nodes[i].slot_count);
+	}
+	fold_rivals(&digest, r);
+	fold_regions(&digest, &r->regions);
 	fold_messages(&digest, &r->messages);
 	return digest;
 }

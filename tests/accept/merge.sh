@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# One run of many nodes: one to four processes of crit-merge, on both MPIs, write what crit report writes, to the byte.
+# usage: merge.sh BUILD-DIRECTORY [quick]
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+merge=$build/bin/crit-merge
+
+# merged FLAVOUR PROCESSES ARGUMENT…: fills command[].
+merged() {
+	local flavour=$1 processes=$2
+	shift 2
+	command=("mpirun.$flavour")
+	[ "$flavour" = openmpi ] && command+=(--oversubscribe)
+	command+=(-np "$processes" "$merge" "$@")
+}
+
+# alike NAME STATUS RECORDING…: every way of merging yields the serial report and exit status.
+alike() {
+	local name=$1 expected=$2 flavour processes
+	shift 2
+	"$crit" report -o "$trial/serial" "$@" 2>"$trial/serial.err"
+	[ $? -eq "$expected" ]
+	point "$name: serial" $? "$(head -n 1 "$trial/serial.err")"
+	for flavour in "${flavours[@]}"; do
+		for processes in 1 2 3 4; do
+			rm -rf "$trial/merged"
+			merged "$flavour" "$processes" -o "$trial/merged" "$@"
+			"${command[@]}" >"$trial/merge.out" 2>"$trial/merge.err"
+			[ $? -eq "$expected" ] && diff -r "$trial/serial" "$trial/merged" >"$trial/diff"
+			point "$name: $flavour, $processes processes" $? \
+				"$(head -qn 1 "$trial/merge.err" "$trial/diff")"
+		done
+	done
+	rm -rf "$trial/serial"
+}
+
+# synth NAME OPTION…: a recording in closed form.
+synth() {
+	local name=$1
+	shift
+	"$build/bin/crit-synth" "$@" "$trial/$name" >"$trial/$name.truth"
+}
+
+if [ "${2:-}" = quick ]; then
+	synth many -n 5 -r 3 -t 2 -e 20000 -s 1 -m
+	synth long -n 2 -r 2 -e 100000 -s 2
+else
+	synth many -n 64 -r 16 -e 2000 -s 5 -m
+	synth long -n 8 -r 16 -e 40000 -s 4
+fi
+alike many 0 "$trial/many"
+alike long 0 "$trial/long"
+synth spinning -n 3 -r 2 -t 3 -e 20000 -s 1 -S
+alike spinning 0 "$trial/spinning"
+synth single -n 1 -r 4 -e 10000 -s 1
+alike "one node" 0 "$trial/single"
+
+# A node's recording torn in mid-chunk, another's lost: what is left is merged, and is incomplete.
+cut=$trial/spinning/node1.crit
+truncate -s $(($(stat -c %s "$cut") * 2 / 3)) "$cut"
+rm "$trial/spinning/node2.crit"
+alike torn 3 "$trial/spinning"
+
+# Beside the recordings by default; another rule; and nobody records the merge itself.
+for flavour in "${flavours[@]}"; do
+	rm -f "$trial/many"/report.*
+	merged "$flavour" 2 --active=kernel "$trial/many"
+	(cd "$trial" && LD_PRELOAD=$shim "${command[@]}" 2>"$trial/merge.err")
+	"$crit" report --active=kernel --json "$trial/many" | cmp -s - "$trial/many/report.json"
+	point "$flavour: beside the recordings, another rule" $? "$(head -n 1 "$trial/merge.err")"
+	[ -z "$(find "$trial" -maxdepth 1 -name 'crit-crit-merge*')" ]
+	point "$flavour: not recorded itself" $? ""
+	merged "$flavour" 2 "$trial/nothing"
+	"${command[@]}" >"$trial/merge.out" 2>"$trial/merge.err"
+	[ $? -eq 1 ] && [ "$(grep -c '^crit-merge: cannot open' "$trial/merge.err")" -eq 1 ]
+	point "$flavour: no such directory" $? "$(grep '^crit-merge' "$trial/merge.err")"
+	merged "$flavour" 2
+	"${command[@]}" >"$trial/merge.out" 2>"$trial/merge.err"
+	[ $? -eq 2 ] && [ "$(grep -c '^crit-merge: no recording given' "$trial/merge.err")" -eq 1 ]
+	point "$flavour: no argument" $? ""
+done
+trial_end
