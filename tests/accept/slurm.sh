@@ -127,7 +127,8 @@ says_partial() {
 	has_last_report 30
 	facts=$(ask '[x["what"] for x in r["missing"]]')
 	[ "$(ask 'len(r["ranks"])')" = "$3" ] && [[ $facts =~ $4 ]] && [ "$(stat -c %u "$report")" = "$first" ]
-	point "$1: partial report" $? "$(ask 'len(r["ranks"])') ranks, $facts"
+	point "$1: partial report" $? "$(ask 'len(r["ranks"])') ranks, $facts $(
+		[ -s "$report" ] || paste -sd' ' <(ls -A "$dir") "$trial/crit-slurm.log" 2>&1)"
 	has_left_nothing "$1"
 }
 
