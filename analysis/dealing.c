@@ -242,7 +242,8 @@ static int take_steps(struct crit_dealing *dealing)
 		add_integrals(&dealing->base, &sum);
 	}
 	dealing->step_count -= (size_t)(step - dealing->steps);
-	memmove(dealing->steps, step, dealing->step_count * sizeof(*step));
+	if (dealing->step_count)
+		memmove(dealing->steps, step, dealing->step_count * sizeof(*step));
 	return 0;
 }
 
