@@ -13,6 +13,7 @@
 
 #define FOREIGN_UID 65534
 #define BURN_NS 200000000
+#define HALF_US 200000 /* it takes twice as long beside one hog */
 
 struct takers {
 	int own;
@@ -41,17 +42,21 @@ static void burn(long cpu_ns)
 	} while (now.tv_sec == 0 && now.tv_nsec < cpu_ns);
 }
 
+/* Ready, but stopped. */
 static pid_t start_hog(const char *name, uid_t uid)
 {
 	pid_t hog = fork();
 
-	if (hog)
+	if (hog) {
+		CHECK_INT_EQ(waitpid(hog, NULL, WUNTRACED), hog);
 		return hog;
+	}
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, name);
 	pin();
 	if (uid && setresuid(uid, uid, uid))
 		_exit(2);
+	(void)raise(SIGSTOP);
 	for (;;)
 		burn(BURN_NS);
 }
@@ -109,7 +114,7 @@ static void check_recording(const struct crit_harness *harness, pid_t member, pi
 		CHECK_INT_EQ(!!(record->flags & CRIT_KF_NEXT_MEMBER), !is_taken);
 		count(taken, own, is_taken ? &takers : &givers);
 	}
-	/* a third of the CPU each, in slices of a few milliseconds */
+	/* half of the CPU, in slices of a few milliseconds */
 	CHECK_INT_GE(takers.own, 5);
 	CHECK_INT_GE(takers.hidden, 5);
 	CHECK_INT_GE(givers.own, 5);
@@ -126,8 +131,13 @@ int main(void)
 	pid_t member;
 	int status = -1;
 
+	/* one after the other: three that take turns may do so in one order for ever */
 	crit_harness_start(&harness, NULL);
+	(void)kill(own, SIGCONT);
 	member = start_member(&harness);
+	(void)usleep(HALF_US);
+	(void)kill(own, SIGSTOP);
+	(void)kill(foreign, SIGCONT);
 	(void)waitpid(member, &status, 0);
 	CHECK_INT_EQ(status, 0);
 	(void)kill(own, SIGKILL);
