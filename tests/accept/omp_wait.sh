@@ -5,6 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
+wants_cpus=1
 rounds=3
 export OMPI_MCA_hwloc_base_binding_policy=none
 share_of_primary='(lambda t: round(max(x["cmetric_s"] for x in t if x["tid"] == x["pid"])

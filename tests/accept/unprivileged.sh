@@ -6,6 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
+wants_cpus=1
 size=${2:-full}
 rounds=5
 phases=80

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds a report against what tests/apps/hybrid.c says it worked: hybrid_truth.py SAID REPORT cpu|all
+"""Holds a report against what tests/apps/hybrid.c says it worked: hybrid_truth.py SAID REPORT order|cpu|all
 
 SAID has a line of JSON per rank.  From the CPU time every thread spent in every part follows, in closed form, who was
 active when, if each had a CPU of its own: parts begin when the one before has ended for all threads of the rank, and a
-round ends when it has for all ranks.  cpu: figures in CPU time; all: those in time as well.  One line per figure,
-"ok|FAIL NAME FOUND TRUTH"; each may be off by 3 % of its truth, 0.1 % of the run and the time for which the report
-calls the state of its thread unknown, or of the one thread of which most is."""
+round ends when it has for all ranks.  order: which parts are larger; cpu: figures in CPU time; all: those in time as
+well.  One line per figure, "ok|FAIL NAME FOUND TRUTH"; each may be off by 3 % of its truth, 0.1 % of the run and the
+time for which the report calls the state of its thread unknown, or of the one thread of which most is."""
 import collections
 import json
 import sys
@@ -105,10 +105,24 @@ def check_cpu_time(table, truth, found):
     if truth.said[0]["threads"] == 1:  # else OpenMP's factors have their part of it
         balance = sum(by_rank.values()) / len(by_rank) / max(by_rank.values())
         table.check("load balance, CPU-true", found.report["efficiency"]["cpu"]["load_balance_ratio"], balance)
-    parts = {name for name, _, _ in truth.useful}
-    for part in parts:
+
+
+def check_waits(table, truth, found):
+    """Waits for ranks and for threads, never mixed."""
+    for part in {name for name, _, _ in truth.useful}:
         table.check(f"MPI time in {part}", found.sums[part]["mpi_s"], 0)
     table.check("OpenMP waits in exchange", found.sums["exchange"]["omp_wait_s"], 0)
+
+
+def check_order(table, truth, found):
+    """Each thread's share of a part is above all that are at most half of it."""
+    for place, seconds in truth.useful.items():
+        for other, less in truth.useful.items():
+            if seconds and less <= seconds / 2:
+                is_good = found.useful[other] < found.useful[place]
+                table.faults += not is_good
+                print("ok  " if is_good else "FAIL", *place, "above", *other,
+                      round(found.useful[place], 4), round(found.useful[other], 4))
 
 
 def check_time(table, truth, found):
@@ -131,8 +145,15 @@ def check_time(table, truth, found):
                     sum(truth.useful.values()) / (ranks * threads * truth.window))
 
 
+CHECKS = {
+    "order": (check_order, check_waits),
+    "cpu": (check_cpu_time, check_waits),
+    "all": (check_time, check_cpu_time, check_waits),
+}
+
+
 def main():
-    if len(sys.argv) != 4 or sys.argv[3] not in ("cpu", "all"):
+    if len(sys.argv) != 4 or sys.argv[3] not in CHECKS:
         print(__doc__, file=sys.stderr)
         return 2
     with open(sys.argv[1], encoding="utf-8") as file:
@@ -141,9 +162,8 @@ def main():
         found = Report(json.load(file))
     truth = Truth(said)
     table = Table(truth.window)
-    if sys.argv[3] == "all":
-        check_time(table, truth, found)
-    check_cpu_time(table, truth, found)
+    for check in CHECKS[sys.argv[3]]:
+        check(table, truth, found)
     return 1 if table.faults else 0
 
 
