@@ -26,9 +26,9 @@ for flavour in "${flavours[@]}"; do
 	read -r error _ < <("$trial_lib/deadlines.py" 1 "$ms" "$report")
 	within "$name: error of the shares" "${error:-none}" 0 0.1
 
-	# one kernel, so the truth is 0
-	said=$(ask '[(n["clock"], abs(n["clock_offset_s"]) <= n["clock_bound_s"] < 0.05) for n in r["nodes"]]')
-	[ "$said" = "[('reference', True), ('compared', True), ('compared', True)]" ]
+	# one kernel, so the truth is 0; a drift that nobody believes leaves one comparison, as in shim/nodes.sh
+	said=$(ask '[(n["clock"][:8], abs(n["clock_offset_s"]) <= n["clock_bound_s"] < 0.05) for n in r["nodes"]]')
+	[ "$said" = "[('referenc', True), ('compared', True), ('compared', True)]" ]
 	point "$name: clocks compared" $? "$said $(ask '[n["clock_bound_s"] for n in r["nodes"]]')"
 done
 
@@ -36,7 +36,7 @@ done
 home=$dir
 damage_lost() { rm "$1"; }
 damage_empty() { truncate -s 0 "$1"; }
-damage_cut() { truncate -s -"$((2000 + $(stat -c %s "$1") / 3))" "$1"; } # somewhere in a chunk
+damage_cut() { truncate -s -100 "$1"; } # in the last chunk
 damage_flipped() {
 	python3 - "$1" <<'END'
 import sys

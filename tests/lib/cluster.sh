@@ -46,8 +46,13 @@ cluster_add() {
 	echo "CRIT_TEST_CLOCK=${cluster_clock[$node]:-}" >"$cluster/$node.environment"
 	# shellcheck disable=SC2016
 	setsid "${way[@]}" unshare --net --uts --mount --propagation private bash -euc '
-		mount --bind "$1/hosts" /etc/hosts
 		mount -t tmpfs -o mode=1777 files "$3"
+		if [ ! -e /etc/hosts ]; then # as on a system just bootstrapped
+			cp -a /etc "$3/etc"
+			: >"$3/etc/hosts"
+			mount --bind "$3/etc" /etc
+		fi
+		mount --bind "$1/hosts" /etc/hosts
 		mkdir -m 700 "$3/runtime"
 		hostname "$2"
 		ip link set lo up
@@ -93,7 +98,7 @@ set -a
 set +a
 [ -n "$CRIT_TEST_CLOCK" ] || unset CRIT_TEST_CLOCK
 export HOSTNAME=$node TMPDIR=$node_files XDG_RUNTIME_DIR=$node_files/runtime
-way=(--net --uts --mount)
+way=(--net --uts --mount --root)
 [ -z "${cluster_time[$node]:-}" ] || way+=(--time)
 exec setsid -w "$first_in_line" nsenter -t "$(cat "$cluster/$node.pid")" "${way[@]}" --wd="$PWD" sh -c "$*"
 END
