@@ -39,6 +39,8 @@ struct crit_node_row {
 	uint64_t corrupt_chunks; /* what its recording lacks */
 	uint64_t truncated_bytes;
 	uint64_t missing_chunks;
+	uint64_t lost_kernel_records;
+	uint64_t lost_spans;
 	uint64_t kernel_record_count;
 	uint64_t slot_count;
 	uint64_t critd_cpu_ns;

@@ -262,6 +262,8 @@ int crit_survey_chunks(struct crit_model *model, uint32_t index)
 	/* critd's own count and the threads' must not add up: they tell of the same spans */
 	if (node->recording->shim_lost > model->losses.shim_spans - spans_before)
 		model->losses.shim_spans = spans_before + node->recording->shim_lost;
+	node->row.lost_spans = model->losses.shim_spans - spans_before;
+	node->row.lost_kernel_records = node->recording->kernel_lost;
 	if (node->row.cap_ns && node->row.cap_ns < node->cut_ns)
 		node->cut_ns = node->row.cap_ns;
 	see_time(node, node->cut_ns); /* who lives then lives until then */

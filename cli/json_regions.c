@@ -15,7 +15,7 @@ static void set_sum(json_t *row, const struct crit_region_sum *sum)
 	set_ns(row, "mpi_s", sum->mpi_ns);
 }
 
-static json_t *imbalance_of(const struct crit_imbalance *imbalance, const char *slowest)
+json_t *crit_json_imbalance(const struct crit_imbalance *imbalance, const char *slowest)
 {
 	json_t *object = json_object();
 
@@ -76,11 +76,12 @@ static json_t *line_of(const struct crit_summary *summary, const struct crit_reg
 	set_ns(row, "omp_imbalance_s", line->imbalance_ns);
 	set_sum(row, &line->sum);
 	set(row, "imbalance",
-	    imbalance_of(&line->threads, crit_thread_label(results, (size_t)line->threads.slowest,
-							   text, sizeof(text))));
+	    crit_json_imbalance(&line->threads,
+				crit_thread_label(results, (size_t)line->threads.slowest, text,
+						  sizeof(text))));
 	(void)snprintf(text, sizeof(text), "rank %s",
 		       crit_summary_rank_name(results, line->ranks.slowest, rank, sizeof(rank)));
-	set(row, "imbalance_ranks", imbalance_of(&line->ranks, text));
+	set(row, "imbalance_ranks", crit_json_imbalance(&line->ranks, text));
 	set(row, "threads", threads_of(summary, line));
 	return row;
 }

@@ -245,24 +245,78 @@ static void write_laws(FILE *out, const struct crit_summary *summary)
 	}
 }
 
+void crit_node_slowest(const struct crit_summary *summary, const struct crit_node_sum *sum,
+		       char *text, size_t text_bytes)
+{
+	const struct crit_results *results = summary->results;
+	const int32_t slowest = sum->useful.slowest;
+	char name[32];
+
+	text[0] = '\0';
+	if (slowest >= 0 && results->has_ranks)
+		(void)snprintf(text, text_bytes, "rank %s",
+			       crit_summary_rank_name(results, slowest, name, sizeof(name)));
+	else if (slowest >= 0)
+		(void)crit_thread_label(results, (size_t)slowest, text, text_bytes);
+}
+
 static void write_nodes(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
-	head(out, "Nodes",
-	     "records are those of the kernel half; slots those of the shims; bytes on disk");
-	(void)fprintf(out, "%-20s %5s %-24s %-8s %12s %12s %12s %10s\n", "host", "CPUs", "kernel",
-		      "level", "records", "slots", "bytes", "critd CPU");
+	head(out,
+	     results->has_ranks ? "Nodes (unit ranks, scope run)"
+				: "Nodes (unit threads, scope run)",
+	     "sums of a node's ranks or threads; imbalance = by how much its slowest exceeds their "
+	     "mean useful time");
+	(void)fprintf(out, "%-20s %6s %7s %10s %7s %10s %10s %10s %10s %10s %9s  %s\n", "node",
+		      "ranks", "threads", "CMetric", "share", "stall", "useful", "MPI", "MPI wait",
+		      "waited-for", "imbalance", "slowest");
+	for (size_t i = 0; i < results->node_count; i++) {
+		const struct crit_node_sum *sum = &summary->node_sums[i];
+		struct crit_usage usage;
+		char slowest[CRIT_REGION_TEXT];
+
+		crit_usage_of(&sum->cells, &usage);
+		crit_node_slowest(summary, sum, slowest, sizeof(slowest));
+		(void)fprintf(out,
+			      "%-20.20s %6u %7u %10.4f %6.2f%% %10.4f %10.4f %10.4f %10.4f %10.4f "
+			      "%8.1f%%  %s\n",
+			      results->nodes[i].host, sum->ranks, sum->app_threads,
+			      crit_fix_seconds(sum->run.cmetric[summary->unit]),
+			      100 * crit_summary_share(summary, &sum->run),
+			      crit_fix_seconds(sum->run.stall[summary->unit]),
+			      seconds(usage.useful_ns), seconds(usage.mpi_ns),
+			      seconds(usage.mpi_wait_ns), crit_fix_seconds(sum->run.waited_for),
+			      sum->useful.percent, slowest);
+	}
+}
+
+static void write_recordings(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	head(out, "Recordings",
+	     "records are those of the kernel half; slots those of the shims; lost of both; bytes "
+	     "on disk; clock = microseconds its stamps may be off those of the others");
+	(void)fprintf(out, "%-20s %5s %-24s %-8s %12s %12s %8s %12s %10s %10s\n", "node", "CPUs",
+		      "kernel", "level", "records", "slots", "lost", "bytes", "critd CPU", "clock");
 	for (size_t i = 0; i < results->node_count; i++) {
 		const struct crit_node_row *node = &results->nodes[i];
+		const uint64_t lost = node->lost_kernel_records + 2 * node->lost_spans;
+		char clock[32] = "unknown";
 
-		(void)fprintf(out, "%-20.20s %5u %-24.24s %-8s %12llu %12llu %12llu %10.4f\n",
+		if (node->clock_bound_ns != CRIT_CLOCK_UNBOUND)
+			(void)snprintf(clock, sizeof(clock), "%.1f",
+				       (double)node->clock_bound_ns * 1e-3);
+		(void)fprintf(out,
+			      "%-20.20s %5u %-24.24s %-8s %12llu %12llu %8llu %12llu %10.4f %10s\n",
 			      node->host, node->cpu_count, node->kernel_release,
 			      crit_level_name(node->level),
 			      (unsigned long long)node->kernel_record_count,
-			      (unsigned long long)node->slot_count,
+			      (unsigned long long)node->slot_count, (unsigned long long)lost,
 			      (unsigned long long)node->recording_bytes,
-			      seconds(node->critd_cpu_ns));
+			      seconds(node->critd_cpu_ns), clock);
 	}
 }
 
@@ -320,6 +374,7 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	write_cells(out, summary);
 	write_laws(out, summary);
 	write_nodes(out, summary);
+	write_recordings(out, summary);
 	write_losses(out, summary);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/json.h"
 #include "cli/json_messages.h"
+#include "cli/json_nodes.h"
 #include "cli/openmp.h"
 #include "cli/region_writers.h"
 #include "cli/writers.h"
@@ -159,33 +160,6 @@ static json_t *efficiency_of(const struct crit_efficiency *eff)
 	return both;
 }
 
-static void set_usage(json_t *row, const struct crit_cells *cells)
-{
-	struct crit_usage usage;
-
-	crit_usage_of(cells, &usage);
-	set_ns(row, "useful_s", usage.useful_ns);
-	set_ns(row, "mpi_s", usage.mpi_ns);
-	set_ns(row, "mpi_wait_s", usage.mpi_wait_ns);
-	set_ns(row, "mpi_may_wait_s", usage.mpi_may_wait_ns);
-	set_ns(row, "omp_wait_s", usage.omp_wait_ns);
-	set_ns(row, "setup_s", usage.setup_ns);
-	set_ns(row, "life_s", usage.life_ns);
-	set_ns(row, "running_s", crit_cells_state(cells, CRIT_STATE_RUNNING));
-	set_ns(row, "runnable_s", crit_cells_state(cells, CRIT_STATE_RUNNABLE));
-	set_ns(row, "blocked_s", crit_cells_state(cells, CRIT_STATE_BLOCKED));
-	set_ns(row, "unknown_s", crit_cells_state(cells, CRIT_STATE_UNKNOWN));
-	set_ns(row, "assumed_s", crit_cells_state(cells, CRIT_STATE_ASSUMED));
-}
-
-static void set_earnings(json_t *row, const struct crit_earnings *run, enum crit_unit unit)
-{
-	set_s(row, "cmetric_s", crit_fix_seconds(run->cmetric[unit]));
-	set_s(row, "stall_s", crit_fix_seconds(run->stall[unit]));
-	set_s(row, "waited_for_s", crit_fix_seconds(run->waited_for));
-	set_ns(row, "waiting_s", run->waiting_ns);
-}
-
 static json_t *ranks_of(const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
@@ -208,8 +182,8 @@ static json_t *ranks_of(const struct crit_summary *summary)
 		set_s(row, "threads_cmetric_s",
 		      crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_THREADS]));
 		set_s(row, "threads_stall_s", crit_fix_seconds(rank->run.stall[CRIT_UNIT_THREADS]));
-		set_earnings(row, &rank->run, CRIT_UNIT_RANKS);
-		set_usage(row, &rank->cells);
+		crit_json_earnings(row, &rank->run, CRIT_UNIT_RANKS);
+		crit_json_usage(row, &rank->cells);
 		(void)json_array_append_new(ranks, row);
 	}
 	return ranks;
@@ -248,13 +222,13 @@ static json_t *threads_of(const struct crit_results *results)
 		SET_FIELD(row, "name", thread->name);
 		SET_FIELD(row, "node", results->nodes[thread->node].host);
 		set_text(row, "role", crit_role_name(thread->role), 16);
-		set_earnings(row, &thread->run, CRIT_UNIT_THREADS);
+		crit_json_earnings(row, &thread->run, CRIT_UNIT_THREADS);
 		set_s(row, "ranks_cmetric_s",
 		      crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_RANKS]));
 		set_s(row, "node_cmetric_s",
 		      crit_fix_seconds(thread->node_cmetric[CRIT_UNIT_THREADS]));
 		set_s(row, "node_stall_s", crit_fix_seconds(thread->node_stall[CRIT_UNIT_THREADS]));
-		set_usage(row, &thread->cells);
+		crit_json_usage(row, &thread->cells);
 		set(row, "cells", cells_of(&thread->cells));
 		set_count(row, "switches", thread->switches);
 		set_count(row, "preemptions", thread->preemptions);
@@ -288,7 +262,7 @@ static json_t *calls_of(const struct crit_results *results, bool has_constructs)
 		set_ns(row, "folded_s", call->folded_ns);
 		set_ns(row, "time_s", call->time_ns);
 		set_ns(row, "wait_s", call->wait_ns);
-		set_earnings(row, &call->run, CRIT_UNIT_THREADS);
+		crit_json_earnings(row, &call->run, CRIT_UNIT_THREADS);
 		if (!has_constructs)
 			crit_json_call_traffic(row, results, call);
 		set_rank(row, "top_active_rank", results, call->top_rank_row);
@@ -320,53 +294,6 @@ static json_t *sites_of(const struct crit_sites *sites, bool has_constructs)
 		(void)json_array_append_new(array, row);
 	}
 	return array;
-}
-
-static void set_clock(json_t *row, const struct crit_node_row *node)
-{
-	static const char *const kinds[CRIT_CLOCK_KIND_COUNT] = {
-		"none", "reference", "compared", "compared_once", "same", "wall",
-	};
-
-	set_text(row, "clock", kinds[node->clock_kind], 16);
-	set_s(row, "clock_offset_s", (double)node->clock_offset_ns * 1e-9);
-	set_s(row, "clock_drift_ppm", (double)node->clock_drift_ppb * 1e-3);
-	if (node->clock_bound_ns == CRIT_CLOCK_UNBOUND)
-		set(row, "clock_bound_s", json_null());
-	else
-		set_ns(row, "clock_bound_s", node->clock_bound_ns);
-}
-
-static json_t *nodes_of(const struct crit_results *results)
-{
-	json_t *nodes = json_array();
-
-	for (size_t i = 0; i < results->node_count; i++) {
-		const struct crit_node_row *node = &results->nodes[i];
-		json_t *row = json_object();
-
-		SET_FIELD(row, "host", node->host);
-		SET_FIELD(row, "kernel_release", node->kernel_release);
-		set_count(row, "cpus", node->cpu_count);
-		set(row, "kernel_status", json_integer(node->kernel_status));
-		set_text(row, "kernel_half", crit_half_name(node->kernel_half), 16);
-		set_text(row, "level", crit_level_name(node->level), 16);
-		set_s(row, "fallback_s",
-		      node->fallback_ns
-			      ? (double)(node->fallback_ns - results->window_begin_ns) * 1e-9
-			      : 0);
-		set_s(row, "cap_s",
-		      node->cap_ns ? (double)(node->cap_ns - results->window_begin_ns) * 1e-9 : 0);
-		set(row, "output_error", json_integer(node->output_error));
-		set(row, "has_foot", json_boolean(node->has_foot));
-		set_count(row, "kernel_records", node->kernel_record_count);
-		set_count(row, "shim_slots", node->slot_count);
-		set_count(row, "recording_bytes", node->recording_bytes);
-		set_ns(row, "critd_cpu_s", node->critd_cpu_ns);
-		set_clock(row, node);
-		(void)json_array_append_new(nodes, row);
-	}
-	return nodes;
 }
 
 static json_t *missing_of(const struct crit_summary *summary)
@@ -406,7 +333,7 @@ int crit_write_json(FILE *out, const struct crit_summary *summary)
 	set(root, "omp_constructs", calls_of(results, true));
 	set(root, "omp_construct_sites", sites_of(summary->sites, true));
 	set(root, "messages", crit_json_messages(summary));
-	set(root, "nodes", nodes_of(results));
+	set(root, "nodes", crit_json_nodes(summary));
 	set(root, "missing", missing_of(summary));
 	set(root, "is_complete", json_boolean(!summary->is_incomplete));
 	status = json_object_size(root) == 19 ? 0 : -ENOMEM;

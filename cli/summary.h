@@ -5,6 +5,7 @@
 
 #include "analysis/efficiency.h"
 #include "analysis/results.h"
+#include "cli/node_sums.h"
 #include "cli/regions.h"
 #include "cli/sites.h"
 
@@ -55,6 +56,7 @@ struct crit_summary {
 		[CRIT_SENTENCE_BYTES]; /* who lost the CPU to whom; "" nobody to speak of */
 	char may_wait_note[CRIT_SENTENCE_BYTES]; /* "" when counting mpi_may_wait changes little */
 	struct crit_region_table regions;
+	struct crit_node_sum *node_sums; /* one per node */
 	struct crit_efficiency efficiency;
 	const struct crit_law *law; /* headline unit, scope run; NULL none */
 	uint64_t silent_ns; /* T(n = 0) */

@@ -30,6 +30,10 @@ void crit_text_tame(char *text, size_t length);
 const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes);
 const char *crit_role_name(enum crit_role role);
 const char *crit_unit_name(enum crit_unit unit);
+/* Who of a node has most useful time: "rank 3", or a thread; "" nobody. */
+void crit_node_slowest(const struct crit_summary *summary, const struct crit_node_sum *sum,
+		       char *text, size_t text_bytes);
+
 const char *crit_scope_name(enum crit_scope scope);
 const char *crit_level_name(uint32_t level);
 

@@ -26,6 +26,14 @@ for flavour in "${flavours[@]}"; do
 	read -r error _ < <("$trial_lib/deadlines.py" 1 "$ms" "$report")
 	within "$name: error of the shares" "${error:-none}" 0 0.1
 
+	# nodes earn what their ranks earn; on the second one rank 3 works longest
+	said=$(ask '([(n["ranks"], n["imbalance"]["slowest"]) for n in r["nodes"]][1],
+		abs(sum(n["share"] for n in r["nodes"]) - 1) < 1e-9,
+		max(abs(n["cmetric_s"] - sum(x["cmetric_s"] for x in r["ranks"] if x["node"] == n["host"]))
+			for n in r["nodes"]) < 1e-9)')
+	[ "$said" = "((2, 'rank 3'), True, True)" ]
+	point "$name: rows of nodes" $? "$said $(ask '[n["cmetric_s"] for n in r["nodes"]]')"
+
 	# one kernel, so the truth is 0; a drift that nobody believes leaves one comparison, as in shim/nodes.sh
 	said=$(ask '[(n["clock"][:8], abs(n["clock_offset_s"]) <= n["clock_bound_s"] < 0.05) for n in r["nodes"]]')
 	[ "$said" = "[('referenc', True), ('compared', True), ('compared', True)]" ]
