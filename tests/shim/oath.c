@@ -187,7 +187,6 @@ static void *load_plugin(void *path)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The first call of MPI while another thread is in the constructor of a plug-in that calls it. */
 static int class_of(int answer)
 {
 	int error_class = MPI_SUCCESS;
@@ -228,6 +227,7 @@ static void case_errors(int *argc, char ***argv)
 	MPI_Finalize();
 }
 
+/* The first call of MPI while another thread is in the constructor of a plug-in that calls it. */
 static void case_constructor(int *argc, char ***argv)
 {
 	const struct timespec pause = { .tv_nsec = 500000000 };
