@@ -82,7 +82,8 @@ crit_pmpi_lazy:
 	.cfi_startproc
 	hint #34 /* bti c */
 	adrp x16, crit_pmpi_table+8*\place
-	ldr x16, [x16, #:lo12:crit_pmpi_table+8*\place]
+	add x16, x16, #:lo12:crit_pmpi_table+8*\place
+	ldar x16, [x16] /* what the place leads to was made ready before */
 	br x16
 	.cfi_endproc
 	.size \symbol, . - \symbol
