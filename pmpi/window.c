@@ -32,6 +32,22 @@ static struct {
 	bool is_waiter; /* waits for the report: rank 0 of a world nobody spawned */
 } window = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
+/* Of what the parent began the child has nothing, and who held the mutex is not there. */
+static void on_fork_child(void)
+{
+	(void)pthread_mutex_init(&window.mutex, NULL); /* cannot fail without attributes */
+	window.open_count = 0;
+	window.was_open = false;
+	window.is_inside = false;
+	window.is_waiter = false;
+}
+
+/* Before the first call of MPI is forwarded, for that is when this library is loaded. */
+static __attribute__((constructor)) void watch_forks(void)
+{
+	(void)pthread_atfork(NULL, NULL, on_fork_child); /* without memory: as if nobody forked */
+}
+
 struct place { /* what one rank tells the others */
 	char directory[CRIT_PATH_BYTES];
 	char world[CRIT_WORLD_BYTES];
