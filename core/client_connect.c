@@ -201,6 +201,26 @@ static int take_lock(const char *path, int *ret_fd)
 	return 0;
 }
 
+static int cannot(struct crit_err *err, int error, const char *what, const char *path)
+{
+	return crit_err_set(err, error, "cannot %s %s: %s", what, path, strerrordesc_np(-error));
+}
+
+/* Under the lock; its holder before us may have started one. */
+static int start_and_connect(struct crit_client *client, const char *path, bool has_no_kernel,
+			     struct crit_err *err)
+{
+	int error = try_connect(client, path);
+
+	if (error == -ENOENT || error == -ECONNREFUSED) {
+		error = start_critd(path, has_no_kernel, err);
+		if (error < 0)
+			return error;
+		error = try_connect(client, path);
+	}
+	return error < 0 ? cannot(err, error, "connect to", path) : 0;
+}
+
 static int connect_or_start(struct crit_client *client, const char *path, bool has_no_kernel,
 			    struct crit_err *err)
 {
@@ -208,18 +228,15 @@ static int connect_or_start(struct crit_client *client, const char *path, bool h
 	crit_autoclose int lock_fd = -1;
 	int error = try_connect(client, path);
 
+	if (error == 0)
+		return 0;
 	if (error != -ENOENT && error != -ECONNREFUSED)
-		return error;
+		return cannot(err, error, "connect to", path);
 	(void)snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
 	error = take_lock(lock_path, &lock_fd);
 	if (error < 0)
-		return error;
-	error = try_connect(client, path); /* the holder before us may have started it */
-	if (error == -ENOENT || error == -ECONNREFUSED) {
-		error = start_critd(path, has_no_kernel, err);
-		if (error == 0)
-			error = try_connect(client, path);
-	}
+		return cannot(err, error, "lock", lock_path);
+	error = start_and_connect(client, path, has_no_kernel, err);
 	(void)unlink(lock_path);
 	(void)flock(lock_fd, LOCK_UN); /* a program just started may hold a copy until its exec */
 	return error;
