@@ -55,14 +55,17 @@ static bool keep_name(struct region *region)
 /* 0: there are too many. */
 static uint32_t take_number(const struct region *wanted)
 {
-	uint32_t number = CRIT_REGIONS_MAX;
+	struct region kept = *wanted;
+	uint32_t number;
 
-	if (atomic_load_explicit(&numbers, memory_order_relaxed) < CRIT_REGIONS_MAX - 1)
-		number = 1 + atomic_fetch_add(&numbers, 1);
+	if (atomic_load_explicit(&numbers, memory_order_relaxed) >= CRIT_REGIONS_MAX - 1 ||
+	    (kept.name && !keep_name(&kept)))
+		return 0;
+	number = 1 + atomic_fetch_add(&numbers, 1);
 	if (number >= CRIT_REGIONS_MAX)
 		return 0;
-	regions[number] = *wanted;
-	return wanted->name && !keep_name(&regions[number]) ? 0 : number;
+	regions[number] = kept;
+	return number;
 }
 
 /* Wherever they are begun. */

@@ -518,6 +518,20 @@ static void test_fork(void)
 	(void)close(parent_memfd);
 }
 
+static void test_many_names(void)
+{
+	char name[CRIT_REGION_NAME_MAX];
+
+	CHECK_CASE("more names than are kept: constructs are numbered all the same");
+	memset(name, 'n', sizeof(name));
+	for (unsigned int i = 0; i < CRIT_REGIONS_MAX; i++) {
+		name[snprintf(name, sizeof(name), "%u", i)] = 'n';
+		name[sizeof(name) - 1] = '\0';
+		(void)crit_shim_phase(name, 0);
+	}
+	CHECK(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(100), 0) != 0);
+}
+
 int main(void)
 {
 	fake_critd_start(&fake);
@@ -546,6 +560,7 @@ int main(void)
 	test_worker();
 	test_tag_only();
 	test_fork();
+	test_many_names();
 	fake_critd_stop(&fake);
 	return check_done();
 }
