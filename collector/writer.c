@@ -39,16 +39,23 @@ static int carry_index(__u16 kind)
 	return kind == CRIT_C_KERNEL ? 0 : kind == CRIT_C_SHIM ? 1 : -1;
 }
 
+static void count_unwritten(struct crit_sink *sink, const struct crit_buffer *buffer)
+{
+	int index = carry_index(buffer->head.kind);
+
+	if (index >= 0)
+		__atomic_add_fetch(index == 0 ? &sink->unwritten_kernel : &sink->unwritten_shim,
+				   buffer->record_count, __ATOMIC_RELAXED);
+}
+
 static void drop_chunk(struct crit_sink *sink, const struct crit_buffer *buffer)
 {
 	int index = carry_index(buffer->head.kind);
 
 	__atomic_add_fetch(&sink->write_errors, 1, __ATOMIC_RELAXED);
-	if (index < 0)
-		return;
-	sink->carry_lost[index] += buffer->record_count + buffer->head.lost;
-	__atomic_add_fetch(index == 0 ? &sink->unwritten_kernel : &sink->unwritten_shim,
-			   buffer->record_count, __ATOMIC_RELAXED);
+	count_unwritten(sink, buffer);
+	if (index >= 0)
+		sink->carry_lost[index] += buffer->record_count + buffer->head.lost;
 }
 
 static int append(struct crit_sink *sink, struct crit_buffer *buffer)
@@ -202,13 +209,14 @@ struct crit_sink *crit_sink_create(int fd)
 	if (!sink)
 		return NULL;
 	sink->last = crit_buffer_create(0);
-	if (!sink->last) {
+	if (!sink->last || fstat(fd, &st) < 0) {
+		free(sink->last);
 		free(sink);
 		return NULL;
 	}
 	sink->last->is_last = true;
 	sink->fd = fd;
-	sink->good_bytes = fstat(fd, &st) == 0 ? st.st_size : 0;
+	sink->good_bytes = st.st_size;
 	return sink;
 }
 
@@ -236,6 +244,7 @@ int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct c
 		       (carry_index(buffer->head.kind) < 0 ? CRIT_SINK_EXTRA_BYTES : 0);
 
 	if (__atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) + bytes > limit) {
+		count_unwritten(sink, buffer);
 		free(buffer);
 		return -ENOBUFS;
 	}

@@ -38,12 +38,12 @@ struct crit_sink {
 	__u64 write_errors; /* atomic: chunks dropped */
 	int worst_error; /* atomic: -errno of the latest failed write */
 	int last_error; /* atomic: 0 or -errno of the latest write */
-	__u64 unwritten_kernel; /* atomic: records in dropped KERNEL chunks */
-	__u64 unwritten_shim; /* atomic: slots in dropped SHIM chunks */
+	__u64 unwritten_kernel; /* atomic: records in KERNEL chunks dropped or refused */
+	__u64 unwritten_shim; /* atomic: slots in SHIM chunks dropped or refused */
 	__u64 chunk_count; /* writer only */
 	__u64 carry_lost[2]; /* writer only: lost since the last written KERNEL, SHIM chunk */
 	__u64 retry_ns; /* writer only: no attempt before */
-	off_t good_bytes; /* writer only: end of the last whole chunk; -1 unknown */
+	off_t good_bytes; /* writer only: end of the last whole chunk */
 	struct crit_buffer *last; /* what crit_writer_close puts into the queue */
 };
 
@@ -62,7 +62,7 @@ int crit_writer_start(struct crit_writer *writer);
 /* Lets the queue run empty for at most deadline_ms, then stops the thread if it can be stopped. */
 void crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms);
 
-/* Ownership: the sink takes fd.  Errors: -ENOMEM. */
+/* Ownership: the sink takes fd.  Errors: NULL without memory, or when fd is no file. */
 struct crit_sink *crit_sink_create(int fd);
 bool crit_sink_is_idle(const struct crit_sink *sink);
 bool crit_sink_is_full(const struct crit_sink *sink);

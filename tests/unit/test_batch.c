@@ -108,9 +108,35 @@ static void try_full(void)
 	crit_writer_stop(&writer, 1000);
 }
 
+/* A file system that hangs: what the queue refuses is told at the run's end too. */
+static void try_queue(void)
+{
+	struct crit_sink *sink = crit_sink_create(memfd_create("recording", MFD_CLOEXEC));
+	struct crit_writer writer;
+	struct crit_batch batch;
+
+	CHECK_CASE("queue");
+	CHECK_INT_EQ(crit_writer_start(&writer), 0);
+	for (int kind = CRIT_C_KERNEL; kind <= CRIT_C_SHIM; kind++) {
+		crit_batch_init(&batch, (__u16)kind, 0);
+		put(&batch, &writer, sink, 0);
+		put(&batch, &writer, sink, 1);
+		sink->queued_bytes = CRIT_SINK_QUEUE_BYTES;
+		CHECK_INT_EQ(crit_batch_flush(&batch, &writer, sink), -ENOBUFS);
+		sink->queued_bytes = 0;
+		CHECK_UINT_EQ(batch.lost, 2);
+		crit_batch_fini(&batch);
+	}
+	CHECK_UINT_EQ(sink->unwritten_kernel, 2);
+	CHECK_UINT_EQ(sink->unwritten_shim, 2);
+	crit_writer_close(&writer, sink);
+	crit_writer_stop(&writer, 1000);
+}
+
 int main(void)
 {
 	try_file();
+	try_queue();
 	try_full();
 	return check_done();
 }
