@@ -45,6 +45,7 @@ int main(int argc, char **argv)
 	if (rc)
 		say(err.text);
 	crit_server_close(server);
-	free(server);
+	if (!server->writer.is_running) /* else its thread, stuck in a write, still looks here */
+		free(server);
 	return rc ? 1 : 0;
 }
