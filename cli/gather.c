@@ -74,15 +74,15 @@ static bool is_of_run(const struct home *home, const struct crit_rec_file *file)
 /* Beside its place first, so that nobody reads half of it. */
 static int copy(const char *from, const char *to)
 {
-	char aside[PATH_MAX + sizeof(".tmp")];
+	char aside[PATH_MAX + sizeof(".XXXXXX")];
 	crit_autoclose int in = open(from, O_RDONLY | O_CLOEXEC);
 	crit_autoclose int out = -1;
 	ssize_t sent = 1;
 
 	if (in < 0)
 		return -errno;
-	(void)snprintf(aside, sizeof(aside), "%s.tmp", to);
-	out = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	(void)snprintf(aside, sizeof(aside), "%s.XXXXXX", to); /* nobody else's, nor left by one */
+	out = mkostemp(aside, O_CLOEXEC);
 	if (out < 0)
 		return -errno;
 	while (sent > 0)

@@ -47,6 +47,7 @@ for flavour in "${flavours[@]}"; do
 
 	mkdir "$trial/away"
 	mv "$dir/n1.crit" "$trial/away"
+	: >"$dir/n1.crit.tmp" # as of one that was killed meanwhile
 	"$crit" report --json "$dir" >"$trial/alone.json" 2>/dev/null
 	[ $? -eq 3 ] && [ "$(ask 'any(x["what"].startswith("node n1:") for x in r["missing"])' \
 		"$trial/alone.json")" = True ]
