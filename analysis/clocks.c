@@ -94,6 +94,7 @@ static void follow(struct crit_node *node, const struct crit_node *other)
 {
 	const struct crit_rec_file *base = &other->recording->file;
 	const struct crit_rec_file *file = &node->recording->file;
+	int64_t behind_ns;
 
 	node->clock = other->clock;
 	node->row.clock_kind = CRIT_CLOCK_SAME;
@@ -104,9 +105,11 @@ static void follow(struct crit_node *node, const struct crit_node *other)
 	node->row.clock_bound_ns = CRIT_CLOCK_UNBOUND;
 	if (!file->start_real_ns || !base->start_real_ns)
 		return;
-	node->clock.offset_ns += (int64_t)((file->start_real_ns - file->start_mono_ns) -
-					   (base->start_real_ns - base->start_mono_ns)) %
-				 OFFSET_MAX;
+	behind_ns = (int64_t)((file->start_real_ns - file->start_mono_ns) -
+			      (base->start_real_ns - base->start_mono_ns)) %
+		    OFFSET_MAX;
+	node->clock.offset_ns += behind_ns;
+	node->clock.at_ns -= (uint64_t)behind_ns; /* a stamp of this node as well */
 }
 
 void crit_clocks_set(struct crit_model *model)

@@ -180,11 +180,37 @@ static void check_wall(void)
 	crit_maker_destroy(makers[1]);
 }
 
+/* Who goes by the wall clock of a compared node takes over its drift, whatever its own stamps. */
+static void check_wall_of_compared(void)
+{
+	const struct bent compared = { -300000000, 50 };
+	const struct bent other = { 7000 * (int64_t)SECOND, 50 };
+	struct crit_maker *makers[] = { make_node("b", 0, &compared, parts[0]),
+					make_node("c", 1, &other, parts[1]) };
+	struct crit_results *r = NULL;
+	int rc;
+
+	CHECK_CASE("the wall clock of a node that drifts");
+	compare(makers[0], &compared, parts[0][0], 0);
+	compare(makers[0], &compared, parts[0][1], 0);
+	rc = crit_analysed_makers(makers, 2, CRIT_ACTIVE_DEFAULT, &r);
+	if (CHECK_INT_EQ(rc, 0) && r && CHECK_UINT_EQ(r->rank_count, 2)) {
+		CHECK_INT_EQ(r->nodes[0].clock_kind, CRIT_CLOCK_COMPARED);
+		CHECK_INT_EQ(r->nodes[1].clock_kind, CRIT_CLOCK_WALL);
+		CHECK_NEAR((double)(int64_t)(r->ranks[1].open_ns - parts[1][0]), 0, 3);
+		CHECK_NEAR((double)(int64_t)(r->ranks[1].close_ns - parts[1][1]), 0, 3);
+	}
+	crit_results_destroy(r);
+	crit_maker_destroy(makers[0]);
+	crit_maker_destroy(makers[1]);
+}
+
 int main(void)
 {
 	check_compared();
 	check_compared_once();
 	check_nonsense();
 	check_wall();
+	check_wall_of_compared();
 	return check_done();
 }
