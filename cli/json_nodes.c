@@ -76,10 +76,15 @@ static void set_sum(json_t *row, const struct crit_summary *summary,
 	set(row, "imbalance", crit_json_imbalance(&sum->useful, text));
 }
 
+/* Into the window; less than 0 before it, 0 never. */
+static double after_s(const struct crit_results *results, uint64_t time_ns)
+{
+	return time_ns ? (double)(int64_t)(time_ns - results->window_begin_ns) * 1e-9 : 0;
+}
+
 static json_t *node_of(const struct crit_summary *summary, size_t index)
 {
 	const struct crit_node_row *node = &summary->results->nodes[index];
-	const uint64_t begin_ns = summary->results->window_begin_ns;
 	json_t *row = json_object();
 
 	SET_FIELD(row, "host", node->host);
@@ -88,9 +93,8 @@ static json_t *node_of(const struct crit_summary *summary, size_t index)
 	set(row, "kernel_status", json_integer(node->kernel_status));
 	set_text(row, "kernel_half", crit_half_name(node->kernel_half), 16);
 	set_text(row, "level", crit_level_name(node->level), 16);
-	set_s(row, "fallback_s",
-	      node->fallback_ns ? (double)(node->fallback_ns - begin_ns) * 1e-9 : 0);
-	set_s(row, "cap_s", node->cap_ns ? (double)(node->cap_ns - begin_ns) * 1e-9 : 0);
+	set_s(row, "fallback_s", after_s(summary->results, node->fallback_ns));
+	set_s(row, "cap_s", after_s(summary->results, node->cap_ns));
 	set(row, "output_error", json_integer(node->output_error));
 	set(row, "has_foot", json_boolean(node->has_foot));
 	set_count(row, "kernel_records", node->kernel_record_count);

@@ -82,11 +82,12 @@ static void find_kernel(struct crit_summary *summary, const struct crit_node_row
 }
 
 /* Seconds of the window until the last stamp of a node. */
-static double told_until_s(const struct crit_results *results, const struct crit_node_row *node)
+/* Into the window; 0 for what was before it. */
+static double after_s(const struct crit_results *results, uint64_t time_ns)
 {
-	if (node->end_ns < results->window_begin_ns)
-		return 0;
-	return (double)(node->end_ns - results->window_begin_ns) * 1e-9;
+	return time_ns > results->window_begin_ns
+		       ? (double)(time_ns - results->window_begin_ns) * 1e-9
+		       : 0;
 }
 
 static void find_damage(struct crit_summary *summary, const struct crit_node_row *node)
@@ -97,7 +98,7 @@ static void find_damage(struct crit_summary *summary, const struct crit_node_row
 			"%llu bytes cut at the end of the recording on %s: what came after "
 			"%.3f s is unknown",
 			(unsigned long long)node->truncated_bytes, node->host,
-			told_until_s(summary->results, node));
+			after_s(summary->results, node->end_ns));
 	if (node->corrupt_chunks)
 		crit_summary_add_missing(
 			summary, true, "",
@@ -135,12 +136,12 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 		crit_summary_add_missing(
 			summary, true, "CRIT_MAX_BYTES=<more> or CRIT_LEVEL=profile",
 			"the end of the run on %s: the recording reached its cap after %.3f s",
-			node->host, (double)(node->cap_ns - results->window_begin_ns) * 1e-9);
+			node->host, after_s(results, node->cap_ns));
 	else if (node->fallback_ns)
 		crit_summary_add_missing(
 			summary, false, "CRIT_MAX_BYTES=<more>",
 			"the trace on %s after %.3f s: level fell back to profile near the cap",
-			node->host, (double)(node->fallback_ns - results->window_begin_ns) * 1e-9);
+			node->host, after_s(results, node->fallback_ns));
 	if (node->output_error)
 		crit_summary_add_missing(summary, true, "",
 					 "records on %s: critd could not write the recording: %s",
@@ -154,7 +155,7 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 			summary, true, "",
 			"the end of the recording on %s, after %.3f s: critd was killed or ran "
 			"out of disk",
-			node->host, told_until_s(results, node));
+			node->host, after_s(results, node->end_ns));
 }
 
 static void find_service(struct crit_summary *summary)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a report says of calls and programs the user left out, and of ranks that are not there.
+// What a report says of calls and programs the user left out, and of ranks that are not there,
+// and of nodes that stopped before the window.
 #include "cli/summary.h"
 #include "core/abi_shim.h"
 #include "core/call.h"
@@ -83,11 +84,25 @@ static void test_worlds(void)
 	CHECK_INT_EQ(count_said("1 of 2 ranks"), 1);
 }
 
+/* What comes before a rank opens the window: tasks are recorded from their beginning on. */
+static void test_before_window(void)
+{
+	results_sample_barriers(&sample);
+	sample.nodes[0].cap_ns = sample.results.window_begin_ns - 1;
+	summarise(false);
+	CHECK_INT_EQ(count_said("reached its cap after 0.000 s"), 1);
+	sample.nodes[0].cap_ns = 0;
+	sample.nodes[0].fallback_ns = sample.results.window_begin_ns - 1;
+	summarise(false);
+	CHECK_INT_EQ(count_said("after 0.000 s: level fell back"), 1);
+}
+
 int main(void)
 {
 	test_calls();
 	test_ranks();
 	test_worlds();
+	test_before_window();
 	crit_summary_fini(&summary);
 	return check_done();
 }
