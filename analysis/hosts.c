@@ -48,7 +48,7 @@ static bool read_head(int fd, off_t offset, struct crit_chunk_head *ret_head)
 
 int crit_hosts_add(struct crit_hosts *hosts, const char *path)
 {
-	crit_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	crit_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct crit_chunk_head head = { .kind = CRIT_C_NONE };
 	char bytes[CRIT_NODES_MAX * CRIT_WORLD_BYTES];
 	off_t offset = 0;
@@ -73,7 +73,7 @@ void crit_hosts_fini(struct crit_hosts *hosts)
 
 bool crit_hosts_is_whole(const char *path)
 {
-	crit_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	crit_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const off_t foot_bytes = (off_t)(sizeof(struct crit_chunk_head) +
 					 crit_chunk_padded(sizeof(struct crit_rec_foot)));
 	struct crit_chunk_head head;
