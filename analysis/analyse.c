@@ -43,7 +43,8 @@ void crit_model_fini(struct crit_model *model)
 	free(model->processes);
 	free(model->ranks);
 	free(model->streams);
-	free(model->hindsights);
+	free(model->unknowns);
+	free(model->returns);
 	free(model->parts);
 }
 

@@ -246,7 +246,7 @@ void crit_engine_preempted(struct crit_engine *engine, uint32_t life, uint32_t b
 	struct crit_thread *thread = &engine->threads[life];
 	int rc;
 
-	if (thread->share != CRIT_SHARE_ACTIVE || thread->state == CRIT_STATE_RUNNING)
+	if (thread->share != CRIT_SHARE_ACTIVE)
 		return;
 	thread->rivalry.since_ns = time_ns;
 	thread->rivalry.cpu = taken->switched.head.cpu;

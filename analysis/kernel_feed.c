@@ -50,6 +50,7 @@ static size_t least_bytes(unsigned int kind)
 		[CRIT_K_EXEC] = sizeof(struct crit_kernel_exec),
 		[CRIT_K_EXIT] = sizeof(struct crit_kernel_exit),
 		[CRIT_K_ENROL] = sizeof(struct crit_kernel_enrol),
+		[CRIT_K_RAN] = sizeof(struct crit_kernel_ran),
 	};
 
 	return kind < CRIT_K_COUNT ? bytes[kind] : 0;

@@ -43,17 +43,22 @@ struct crit_life {
 	uint32_t events; /* certain stamps so far */
 	uint32_t final_event; /* dies with this one; CRIT_NONE */
 	uint64_t last_ns; /* last certain stamp */
-	uint32_t hindsight_first; /* list of event numbers; what followed showed later */
-	uint32_t hindsight_last;
+	uint64_t wants_ns; /* runnable since, and not seen to get a CPU; 0 not so */
+	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
+	uint32_t unknown_last;
 	uint64_t switches;
 	uint64_t preemptions;
 	uint64_t unmatched;
 };
 
-struct crit_hindsight { /* the state of a life after an event, as its next one showed */
+struct crit_unknown { /* an event after which a life's state is unknown until its next one */
 	uint32_t event;
 	uint32_t next;
-	enum crit_kernel_state state;
+};
+
+struct crit_return { /* a life got a CPU unseen, as RAN told later */
+	uint64_t time_ns;
+	uint32_t life;
 };
 
 #endif

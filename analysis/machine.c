@@ -10,7 +10,6 @@
 
 #define CPUS 65536u
 #define STATE_DEAD_BITS 0xb0u
-#define RETURN_NS 20000000u /* critd alone interrupts a thread every 5 ms */
 
 int crit_machine_init(struct crit_machine *machine, struct crit_model *model, uint32_t node,
 		      bool is_survey)
@@ -22,11 +21,10 @@ int crit_machine_init(struct crit_machine *machine, struct crit_model *model, ui
 		.has_wakeups = model->nodes[node].row.kernel_half != CRIT_HALF_PERF,
 		.next_life = model->nodes[node].first_life,
 	};
-	machine->on_cpu = malloc(2 * CPUS * sizeof(*machine->on_cpu));
+	machine->on_cpu = malloc(CPUS * sizeof(*machine->on_cpu));
 	if (!machine->on_cpu)
 		return -ENOMEM;
-	machine->taken_from = machine->on_cpu + CPUS;
-	memset(machine->on_cpu, 0xff, 2 * CPUS * sizeof(*machine->on_cpu));
+	memset(machine->on_cpu, 0xff, CPUS * sizeof(*machine->on_cpu));
 	return 0;
 }
 
@@ -50,41 +48,40 @@ static void emit(struct crit_machine *machine, uint32_t index, unsigned int flag
 
 	if (machine->out_count >= CRIT_TRANSITIONS_MAX)
 		return;
-	if (!machine->is_survey && life->hindsight_first != CRIT_NONE &&
-	    machine->model->hindsights[life->hindsight_first].event == life->events)
-		state = (uint8_t)machine->model->hindsights[life->hindsight_first].state;
+	if (!machine->is_survey && life->unknown_first != CRIT_NONE &&
+	    machine->model->unknowns[life->unknown_first].event == life->events)
+		state = CRIT_STATE_UNKNOWN;
 	if (life->events == life->final_event)
 		flags |= CRIT_T_DIED;
 	out = &machine->out[machine->out_count++];
 	*out = (struct crit_transition){ index, state, (uint8_t)flags };
 }
 
-/* An event does not fit.  Survey: this is what the life was since its last certain stamp. */
-static int misfit(struct crit_machine *machine, struct crit_life *life,
-		  enum crit_kernel_state state)
+/* Survey: what the life did since its last certain stamp is not known. */
+static int distrust(struct crit_machine *machine, struct crit_life *life)
 {
 	struct crit_model *model = machine->model;
-	uint32_t index = (uint32_t)model->hindsight_count;
+	uint32_t index = (uint32_t)model->unknown_count;
 	int rc;
 
 	machine->unmatched++;
 	life->unmatched++;
 	if (!machine->is_survey)
 		return 0;
-	if (life->hindsight_last != CRIT_NONE &&
-	    model->hindsights[life->hindsight_last].event == life->events)
+	if (life->unknown_last != CRIT_NONE &&
+	    model->unknowns[life->unknown_last].event == life->events)
 		return 0;
-	rc = crit_array_grow(&model->hindsights, &model->hindsight_capacity, index + 1,
-			     sizeof(*model->hindsights));
+	rc = crit_array_grow(&model->unknowns, &model->unknown_capacity, index + 1,
+			     sizeof(*model->unknowns));
 	if (rc)
 		return rc;
-	model->hindsights[index] = (struct crit_hindsight){ life->events, CRIT_NONE, state };
-	if (life->hindsight_last == CRIT_NONE)
-		life->hindsight_first = index;
+	model->unknowns[index] = (struct crit_unknown){ life->events, CRIT_NONE };
+	if (life->unknown_last == CRIT_NONE)
+		life->unknown_first = index;
 	else
-		model->hindsights[life->hindsight_last].next = index;
-	life->hindsight_last = index;
-	model->hindsight_count++;
+		model->unknowns[life->unknown_last].next = index;
+	life->unknown_last = index;
+	model->unknown_count++;
 	return 0;
 }
 
@@ -106,14 +103,22 @@ static int settle(struct crit_machine *machine, uint32_t index, bool is_expected
 	int rc = 0;
 
 	if (!is_expected && life->belief != CRIT_STATE_UNKNOWN)
-		rc = misfit(machine, life, CRIT_STATE_UNKNOWN);
-	if (!machine->is_survey && life->hindsight_first != CRIT_NONE &&
-	    model->hindsights[life->hindsight_first].event == life->events)
-		life->hindsight_first = model->hindsights[life->hindsight_first].next;
+		rc = distrust(machine, life);
+	if (!machine->is_survey && life->unknown_first != CRIT_NONE &&
+	    model->unknowns[life->unknown_first].event == life->events)
+		life->unknown_first = model->unknowns[life->unknown_first].next;
 	life->events++;
 	life->last_ns = time_ns;
 	life->belief = (uint8_t)state;
+	life->wants_ns = state == CRIT_STATE_RUNNABLE ? time_ns : 0;
 	return rc;
+}
+
+/* The thread was runnable or running, active either way: no doubt, but a break. */
+static void count_lost_switch_in(struct crit_machine *machine, struct crit_life *life)
+{
+	machine->unmatched++;
+	life->unmatched++;
 }
 
 /* Somebody else is on the CPU we thought was this life's. */
@@ -128,7 +133,7 @@ static int displace(struct crit_machine *machine, uint32_t cpu, uint32_t newcome
 	life = &machine->model->lives[index];
 	machine->on_cpu[cpu] = CRIT_NONE;
 	if (life->belief == CRIT_STATE_RUNNING && life->cpu == cpu) {
-		rc = misfit(machine, life, CRIT_STATE_UNKNOWN);
+		rc = distrust(machine, life);
 		life->belief = CRIT_STATE_UNKNOWN;
 		life->cpu = CRIT_CPU_ANY;
 	}
@@ -147,7 +152,7 @@ static int end_life(struct crit_machine *machine, uint32_t index, uint64_t time_
 		life->final_event = life->events;
 		time_ns = life->last_ns;
 	} else if (!life->is_exiting && life->belief != CRIT_STATE_UNKNOWN) {
-		rc = misfit(machine, life, CRIT_STATE_UNKNOWN);
+		rc = distrust(machine, life);
 	}
 	leave_cpu(machine, index);
 	life->belief = CRIT_STATE_NONE;
@@ -185,8 +190,8 @@ static int new_life(struct crit_machine *machine, uint32_t *ret_index)
 		.part = CRIT_NONE,
 		.next_in_part = CRIT_NONE,
 		.final_event = CRIT_NONE,
-		.hindsight_first = CRIT_NONE,
-		.hindsight_last = CRIT_NONE,
+		.unknown_first = CRIT_NONE,
+		.unknown_last = CRIT_NONE,
 	};
 	return 0;
 }
@@ -240,28 +245,6 @@ static int find_or_adopt(struct crit_machine *machine, uint32_t tid, uint64_t ti
 	return rc;
 }
 
-/* Some task outside the run, of the same user or the system's, got the CPU. */
-static bool is_taken(const struct crit_kernel_switch *record)
-{
-	return record->head.size >= sizeof(struct crit_kernel_taken) &&
-	       ((const struct crit_kernel_taken *)record)->taker_tid;
-}
-
-/*
- * The thread was runnable or running, active either way.  When a stranger took its CPU and no
- * member has been there since, it was running: who comes and goes between two switches of a thread
- * stays for microseconds.  Where that takes long, CPUs are crowded, and it may have waited.
- */
-static int switch_in_was_lost(struct crit_machine *machine, uint32_t index,
-			      const struct crit_kernel_head *head)
-{
-	struct crit_life *life = &machine->model->lives[index];
-	const bool is_back = machine->taken_from[head->cpu] == index &&
-			     head->time_ns - life->last_ns <= RETURN_NS;
-
-	return misfit(machine, life, is_back ? CRIT_STATE_RUNNING : CRIT_STATE_RUNNABLE);
-}
-
 static int switch_out(struct crit_machine *machine, const struct crit_kernel_switch *record)
 {
 	const struct crit_kernel_head *head = &record->head;
@@ -279,11 +262,10 @@ static int switch_out(struct crit_machine *machine, const struct crit_kernel_swi
 	is_expected = life->belief == CRIT_STATE_RUNNING &&
 		      (life->cpu == head->cpu || life->cpu == CRIT_CPU_ANY);
 	leave_cpu(machine, index);
-	if (!rc && life->belief == CRIT_STATE_RUNNABLE) {
-		rc = switch_in_was_lost(machine, index, head);
+	if (life->belief == CRIT_STATE_RUNNABLE) {
+		count_lost_switch_in(machine, life);
 		is_expected = true;
 	}
-	machine->taken_from[head->cpu] = is_taken(record) ? index : CRIT_NONE;
 	if (!rc)
 		rc = settle(machine, index, is_expected,
 			    is_runnable ? CRIT_STATE_RUNNABLE : CRIT_STATE_BLOCKED, head->time_ns);
@@ -323,16 +305,67 @@ static int switch_in(struct crit_machine *machine, const struct crit_kernel_swit
 	return rc;
 }
 
+/* A thread that speaks for itself is on a CPU. */
+static int on_cpu_now(struct crit_machine *machine, uint32_t index, uint64_t time_ns,
+		      unsigned int flags)
+{
+	struct crit_life *life = &machine->model->lives[index];
+	uint64_t wants_ns = life->wants_ns;
+	bool is_lost = life->belief == CRIT_STATE_RUNNABLE;
+	int rc;
+
+	if (is_lost)
+		count_lost_switch_in(machine, life);
+	rc = settle(machine, index, is_lost || life->belief == CRIT_STATE_RUNNING,
+		    CRIT_STATE_RUNNING, time_ns);
+	life->wants_ns = wants_ns; /* until RAN tells since when it runs */
+	emit(machine, index, flags);
+	return rc;
+}
+
+/* Survey: the life got its CPU then, and the replay is to know in time. */
+static int note_return(struct crit_machine *machine, uint32_t index, uint64_t time_ns)
+{
+	struct crit_model *model = machine->model;
+	int rc = crit_array_grow(&model->returns, &model->return_capacity, model->return_count + 1,
+				 sizeof(*model->returns));
+
+	if (!rc)
+		model->returns[model->return_count++] = (struct crit_return){ time_ns, index };
+	return rc;
+}
+
+/* A switch-in that nobody saw is told now, before the switch-out.  One that was seen counts. */
+static int on_ran(struct crit_machine *machine, const struct crit_kernel_ran *record)
+{
+	uint64_t time_ns = record->head.time_ns;
+	unsigned int flags = 0;
+	struct crit_life *life;
+	uint64_t since_ns;
+	uint32_t index;
+	int rc = find_or_adopt(machine, record->tid, time_ns, &index, &flags);
+
+	if (rc || index == CRIT_NONE)
+		return rc;
+	life = &machine->model->lives[index];
+	if (machine->is_survey && life->wants_ns) {
+		since_ns = record->ran_ns < time_ns ? time_ns - record->ran_ns : 0;
+		if (since_ns <= life->wants_ns)
+			since_ns = life->wants_ns + 1; /* what made it so comes first */
+		if (since_ns < time_ns)
+			rc = note_return(machine, index, since_ns);
+	}
+	return rc ? rc : on_cpu_now(machine, index, time_ns, flags);
+}
+
 static int on_switch(struct crit_machine *machine, const struct crit_kernel_switch *record)
 {
 	int rc = 0;
 
-	if (record->head.flags & CRIT_KF_PREV_MEMBER && record->prev_tid) {
+	if (record->head.flags & CRIT_KF_PREV_MEMBER && record->prev_tid)
 		rc = switch_out(machine, record);
-	} else {
-		machine->taken_from[record->head.cpu] = CRIT_NONE;
+	else
 		rc = displace(machine, record->head.cpu, CRIT_NONE);
-	}
 	if (!rc && record->head.flags & CRIT_KF_NEXT_MEMBER && record->next_tid)
 		rc = switch_in(machine, record);
 	return rc;
@@ -426,18 +459,6 @@ static int on_enrol(struct crit_machine *machine, const struct crit_kernel_enrol
 	return rc;
 }
 
-/* The thread speaks for itself, so it is on a CPU. */
-static int on_cpu_now(struct crit_machine *machine, uint32_t index, uint64_t time_ns,
-		      unsigned int flags)
-{
-	struct crit_life *life = &machine->model->lives[index];
-	int rc = settle(machine, index, life->belief == CRIT_STATE_RUNNING, CRIT_STATE_RUNNING,
-			time_ns);
-
-	emit(machine, index, flags);
-	return rc;
-}
-
 static int on_exec(struct crit_machine *machine, const struct crit_kernel_exec *record)
 {
 	uint64_t time_ns = record->head.time_ns;
@@ -499,6 +520,8 @@ int crit_machine_step(struct crit_machine *machine, const union crit_kernel_reco
 	switch (record->head.kind) {
 	case CRIT_K_SWITCH:
 		return on_switch(machine, &record->switched);
+	case CRIT_K_RAN:
+		return on_ran(machine, &record->ran);
 	case CRIT_K_WAKE:
 	case CRIT_K_WAKE_NEW:
 		return on_wake(machine, &record->wake);
@@ -526,6 +549,7 @@ void crit_machine_rewind(struct crit_model *model)
 		life->cpu = CRIT_CPU_ANY;
 		life->events = 0;
 		life->is_exiting = false;
+		life->wants_ns = 0;
 		life->switches = 0;
 		life->preemptions = 0;
 		life->unmatched = 0;

@@ -6,8 +6,7 @@
  * fit: a switch-in of a thread that was on a CPU, a switch-out of one that was not, two members
  * on one CPU.  The thread's state was then unknown since its last certain stamp, which is past by
  * the time it shows; so the survey notes the number of the thread's event after which nothing was
- * certain, and the replay, which counts the same events, says unknown at once.  Likewise for a
- * thread that turns out to have been running.
+ * certain, and the replay, which counts the same events, says unknown at once.
  */
 #ifndef CRIT_MACHINE_H
 #define CRIT_MACHINE_H
@@ -37,7 +36,6 @@ struct crit_machine {
 	bool has_wakeups; /* else a thread that slept is on a CPU all at once */
 	struct crit_map tids; /* tid -> newest life */
 	uint32_t *on_cpu; /* cpu -> life, CRIT_NONE */
-	uint32_t *taken_from; /* cpu -> life a stranger preempted, if nothing was told since */
 	uint32_t next_life; /* replay: births come in the survey's order */
 	struct crit_transition out[CRIT_TRANSITIONS_MAX];
 	unsigned int out_count;

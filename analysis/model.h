@@ -100,8 +100,10 @@ struct crit_model {
 	size_t rank_count, rank_capacity;
 	struct crit_stream *streams;
 	size_t stream_count, stream_capacity;
-	struct crit_hindsight *hindsights;
-	size_t hindsight_count, hindsight_capacity;
+	struct crit_unknown *unknowns;
+	size_t unknown_count, unknown_capacity;
+	struct crit_return *returns;
+	size_t return_count, return_capacity;
 	struct crit_part *parts; /* rank_count + 1: the last is the run's own */
 	uint64_t window_begin_ns;
 	uint64_t window_end_ns;

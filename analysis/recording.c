@@ -85,8 +85,7 @@ static enum chunk_state probe(struct scan *scan, uint64_t offset, struct crit_ch
 		return CHUNK_CUT;
 	memcpy(ret_head, bytes, sizeof(*ret_head));
 	if (!crit_chunk_head_is_sane(ret_head)) {
-		if (ret_head->magic == CRIT_CHUNK_MAGIC &&
-		    ret_head->version != CRIT_RECORDING_VERSION)
+		if (ret_head->magic == CRIT_CHUNK_MAGIC && !crit_chunk_version_is_known(ret_head))
 			scan->has_foreign_version = true;
 		return CHUNK_SENSELESS;
 	}
@@ -268,8 +267,8 @@ static int judge(const struct scan *scan, const char *path, struct crit_err *err
 	if (scan->has_foreign_version)
 		return crit_err_set(err, -EPROTO,
 				    "cannot read %s: written in another version of the format; "
-				    "this program understands version %u",
-				    path, CRIT_RECORDING_VERSION);
+				    "this program understands versions %u to %u",
+				    path, CRIT_RECORDING_VERSION_LEAST, CRIT_RECORDING_VERSION);
 	if (recording->size_bytes >= sizeof(magic) &&
 	    (read_at(recording->fd, &magic, sizeof(magic), 0) < 0 || magic != CRIT_CHUNK_MAGIC))
 		return crit_err_set(err, -EPROTO, "cannot read %s: not a recording of crit", path);

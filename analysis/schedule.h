@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the survey fixed for certain times: parts that open and close, lives no record begins or
- * ends.
+ * ends, CPUs that threads got unseen.
  */
 #ifndef CRIT_SCHEDULE_H
 #define CRIT_SCHEDULE_H
@@ -12,6 +12,7 @@ enum crit_appointment_kind { /* at equal times, in this order */
 	CRIT_AT_BIRTH = 0, /* index: an assumed life */
 	CRIT_AT_OPEN, /* index: a part */
 	CRIT_AT_CLOSE,
+	CRIT_AT_RETURN, /* index: a life that runs, if it is runnable */
 	CRIT_AT_DEATH /* index: a life that nothing ended before */
 };
 

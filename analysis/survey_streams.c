@@ -64,8 +64,8 @@ static int assume(struct crit_model *model, const struct crit_stream *stream, ui
 		.birth_ns = stream->claim_ns ? stream->claim_ns : stream->first_ns,
 		.is_assumed = true,
 		.final_event = CRIT_NONE,
-		.hindsight_first = CRIT_NONE,
-		.hindsight_last = CRIT_NONE,
+		.unknown_first = CRIT_NONE,
+		.unknown_last = CRIT_NONE,
 	};
 	*ret_life = index;
 	return crit_process_file_life(model, index, stream->ns_tid);

@@ -301,6 +301,11 @@ static void play_schedule(struct timeline *line, uint32_t order)
 	case CRIT_AT_CLOSE:
 		open_part(line, next->index, next->kind == CRIT_AT_OPEN, next->time_ns);
 		break;
+	case CRIT_AT_RETURN:
+		if (line->engine->threads[next->index].state == CRIT_STATE_RUNNABLE)
+			crit_engine_set_state(line->engine, next->index, CRIT_STATE_RUNNING,
+					      next->time_ns);
+		break;
 	default:
 		thread = &line->engine->threads[next->index];
 		if (!thread->is_over)

@@ -269,6 +269,7 @@ static __noinline int admit(struct task_struct *task, struct crit_member *member
 	if (is_current) {
 		member->mm = (__u64)task->mm;
 		flags &= ~CRIT_MF_UNVERIFIED;
+		flags |= CRIT_MF_ON_CPU; /* since when, nobody knows */
 	}
 	member->flags = flags;
 	return 1;
@@ -311,6 +312,20 @@ static __always_inline void emit_switch(__u32 run_number, __u8 flags, __u8 state
 	r->prev_tid = prev_tid;
 	r->next_tid = next_tid;
 	r->prev_tag = prev_tag;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* The switch to prev was not seen: how long it ran tells when that was. */
+static __noinline void emit_ran(struct task_struct *prev, struct crit_member *member)
+{
+	struct crit_kernel_ran *r = reserve(member->run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_RAN, sizeof(*r), member->run_number, 0);
+	r->tid = prev->pid;
+	r->reserved = 0;
+	r->ran_ns = prev->se.sum_exec_runtime - member->ran_ns;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
@@ -366,6 +381,10 @@ static __always_inline int switch_out(struct task_struct *prev, struct crit_memb
 	__u8 flags = CRIT_KF_PREV_MEMBER;
 	int is_shared = next_run == run_number;
 
+	if (!(member->flags & CRIT_MF_ON_CPU))
+		emit_ran(prev, member);
+	member->ran_ns = prev->se.sum_exec_runtime;
+	member->flags &= ~CRIT_MF_ON_CPU;
 	flags |= refresh_tag(prev, member);
 	if (state == 0) {
 		flags |= CRIT_KF_PREEMPTED;
@@ -396,8 +415,7 @@ int on_sched_switch(__u64 *ctx)
 	if (member && (!(member->flags & FIRST_SIGHT) || admit(next, member, 0))) {
 		next_run = member->run_number;
 		next_flags = member->flags;
-		if (next_flags & CRIT_MF_PREEMPTED)
-			member->flags = next_flags & ~CRIT_MF_PREEMPTED;
+		member->flags = (next_flags & ~CRIT_MF_PREEMPTED) | CRIT_MF_ON_CPU;
 	}
 	member = living_member_of(prev);
 	if (member && (!(member->flags & FIRST_SIGHT) || admit(prev, member, 1))) {
@@ -528,8 +546,10 @@ int on_sched_process_exec(__u64 *ctx)
 		expel(task, member, old_tid);
 		return 0;
 	}
-	if (member->flags & (CRIT_MF_NEW | CRIT_MF_ASLEEP))
+	if (member->flags & (CRIT_MF_NEW | CRIT_MF_ASLEEP)) {
 		emit_enrol(task, member->run_number, CRIT_KF_RUNNING);
+		member->flags |= CRIT_MF_ON_CPU;
+	}
 	member->flags &= ~(CRIT_MF_HAS_TAG | FIRST_SIGHT);
 	emit_exec(task, member->run_number, old_tid, 0);
 	return 0;

@@ -72,6 +72,10 @@ struct thread_struct {
 };
 #endif
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -79,6 +83,7 @@ struct task_struct {
 	int tgid;
 	int exit_code;
 	void *stack;
+	struct sched_entity se;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
 	struct pid *thread_pid;

@@ -29,7 +29,8 @@ enum crit_kernel_kind {
 	CRIT_K_WAKING = 10, /* reserved: waker edge */
 	CRIT_K_SYSCALL = 11, /* reserved */
 	CRIT_K_BLOCK_IO = 12, /* reserved */
-	CRIT_K_COUNT = 13
+	CRIT_K_RAN = 13, /* a thread got its CPU unseen: told when it leaves it */
+	CRIT_K_COUNT = 14
 };
 
 enum crit_kernel_flag {
@@ -75,6 +76,18 @@ struct crit_kernel_taken {
 	__u32 taker_tid; /* 0: hidden, or the CPU is idle (comm "swapper...") */
 	__u32 taker_tgid;
 	char taker_comm[CRIT_COMM_BYTES];
+};
+
+/*
+ * The SWITCH that gave a thread its CPU never came, as some kernels have it.  Its SWITCH away from
+ * there follows; up to here it ran for so long, by the scheduler's own account.  That leaves out
+ * what interrupts and the host took, where the kernel is set up to count these.
+ */
+struct crit_kernel_ran {
+	struct crit_kernel_head head;
+	__u32 tid;
+	__u32 reserved;
+	__u64 ran_ns;
 };
 
 struct crit_kernel_wake { /* WAKE, WAKE_NEW */
@@ -129,6 +142,7 @@ struct crit_kernel_enrol {
 _Static_assert(sizeof(struct crit_kernel_head) == 16, "kernel head");
 _Static_assert(sizeof(struct crit_kernel_switch) == 32, "switch");
 _Static_assert(sizeof(struct crit_kernel_taken) == 56, "taken");
+_Static_assert(sizeof(struct crit_kernel_ran) == 32, "ran");
 _Static_assert(sizeof(struct crit_kernel_wake) == 24, "wake");
 _Static_assert(sizeof(struct crit_kernel_fork) == 64, "fork");
 _Static_assert(sizeof(struct crit_kernel_exec) == 48, "exec");

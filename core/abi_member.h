@@ -19,7 +19,8 @@ enum crit_member_flag {
 	CRIT_MF_ASLEEP = 1 << 3, /* critd wrote ENROL for a sleeping task; due only if it ran */
 	CRIT_MF_FORKED = 1 << 4, /* born a member: counted in live_forked */
 	CRIT_MF_EXITED = 1 << 5,
-	CRIT_MF_PREEMPTED = 1 << 6 /* lost its CPU, and has not got it back */
+	CRIT_MF_PREEMPTED = 1 << 6, /* lost its CPU, and has not got it back */
+	CRIT_MF_ON_CPU = 1 << 7 /* was seen to get its CPU */
 };
 
 /* Value of the maps `members`, `members_by_tid` and `registered`. */
@@ -29,6 +30,7 @@ struct crit_member {
 	__s64 tag_offset; /* tag word minus thread pointer */
 	__u64 tag; /* last one read */
 	__u64 mm; /* the address space whose owner was verified */
+	__u64 ran_ns; /* CPU time when it last left a CPU */
 };
 
 /* One line per run slot, written by BPF with atomic adds, read by critd through the mapped .bss. */
@@ -42,7 +44,7 @@ struct crit_run_counters {
 };
 
 #ifndef __VMLINUX_H__
-_Static_assert(sizeof(struct crit_member) == 32, "member");
+_Static_assert(sizeof(struct crit_member) == 40, "member");
 _Static_assert(sizeof(struct crit_run_counters) == 64, "run counters");
 #endif
 

@@ -26,7 +26,7 @@ void crit_chunk_seal(struct crit_chunk_head *head, const void *payload, size_t l
 
 bool crit_chunk_head_is_sane(const struct crit_chunk_head *head)
 {
-	return head->magic == CRIT_CHUNK_MAGIC && head->version == CRIT_RECORDING_VERSION &&
+	return head->magic == CRIT_CHUNK_MAGIC && crit_chunk_version_is_known(head) &&
 	       head->length <= CRIT_CHUNK_PAYLOAD_MAX;
 }
 

@@ -20,6 +20,13 @@ static inline size_t crit_chunk_padded(size_t length)
  */
 void crit_chunk_seal(struct crit_chunk_head *head, const void *payload, size_t length);
 
+/* True for versions this program can read. */
+static inline bool crit_chunk_version_is_known(const struct crit_chunk_head *head)
+{
+	return head->version >= CRIT_RECORDING_VERSION_LEAST &&
+	       head->version <= CRIT_RECORDING_VERSION;
+}
+
 /* True when magic, version and length make sense; the payload may then be read. */
 bool crit_chunk_head_is_sane(const struct crit_chunk_head *head);
 

@@ -96,6 +96,33 @@ static void check_thread(const struct crit_harness_recording *recording, __u32 t
 	CHECK_INT_GE(tagged, has_no_bpf ? 0 : SLEEPS);
 }
 
+/* Whenever a thread leaves a CPU, it is known how it came there, even where a kernel hides it. */
+static void check_returns(const struct crit_harness_recording *recording, __u32 tid)
+{
+	const struct crit_chunk_head *chunk = NULL;
+	const struct crit_kernel_head *record = NULL;
+	__u64 left_ns = 0;
+	bool is_on = false;
+
+	while ((record = crit_harness_next_kernel(recording, &chunk, record))) {
+		const struct crit_kernel_switch *sw = (const void *)record;
+		const struct crit_kernel_ran *ran = (const void *)record;
+
+		if (record->kind == CRIT_K_RAN && ran->tid == tid) {
+			CHECK(!is_on);
+			CHECK(ran->ran_ns <= record->time_ns - left_ns);
+			is_on = true;
+		}
+		if (record->kind == CRIT_K_SWITCH && sw->prev_tid == tid) {
+			CHECK(is_on);
+			is_on = false;
+			left_ns = record->time_ns;
+		}
+		if (record->kind == CRIT_K_SWITCH && sw->next_tid == tid)
+			is_on = true;
+	}
+}
+
 static void check_recording(const char *file, __u32 member, const pid_t *tids)
 {
 	struct crit_harness_recording recording;
@@ -115,9 +142,12 @@ static void check_recording(const char *file, __u32 member, const pid_t *tids)
 	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_FORK, 0), THREADS + CHILDREN);
 	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_EXIT, 0),
 		      THREADS + CHILDREN + 1);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < THREADS; i++) {
 		check_thread(&recording, (__u32)tids[i],
 			     crit_tag_pack((__u64)i + 1, 0, 7, CRIT_CLASS_MPI, 0));
+		if (!has_no_bpf)
+			check_returns(&recording, (__u32)tids[i]);
+	}
 	CHECK(crit_harness_find(&recording, CRIT_C_PROCESS));
 	CHECK(crit_harness_find(&recording, CRIT_C_GONE));
 	head = crit_harness_find(&recording, CRIT_C_FOOT);

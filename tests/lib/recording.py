@@ -9,7 +9,8 @@ import sys
 
 HEAD = struct.Struct("<IHHIIIIQQQQQ")
 KERNEL_HEAD = struct.Struct("<BBHHBBQ")
-KINDS = {1: "SWITCH", 2: "WAKE", 3: "WAKE_NEW", 4: "FORK", 5: "EXEC", 6: "EXIT", 7: "ENROL"}
+KINDS = {1: "SWITCH", 2: "WAKE", 3: "WAKE_NEW", 4: "FORK", 5: "EXEC", 6: "EXIT", 7: "ENROL",
+         13: "RAN"}
 EXPELLED = 1 << 5
 
 

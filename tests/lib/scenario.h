@@ -91,6 +91,7 @@ struct crit_scenario_event {
 	uint32_t call; /* SWITCH: the poll call thread is in, 0 none */
 	bool is_preempted;
 	bool is_stale; /* the tag could not be read */
+	uint64_t ran_ns; /* SWITCH: since one to thread that the kernel does not tell of; else 0 */
 };
 
 struct crit_scenario {
@@ -122,6 +123,7 @@ struct crit_scenario_shape {
 	bool is_shim_only;
 	bool is_mixed; /* the last node has no kernel half */
 	bool is_cut;
+	bool hides_switches;
 	bool has_exact_polls; /* polls of 19999, 20000 and 20001 ns */
 };
 

@@ -52,6 +52,11 @@ static uint32_t tid_of(const struct recorder *r, uint32_t thread)
 
 static void record_switch(struct recorder *r, const struct crit_scenario_event *e)
 {
+	if (e->ran_ns)
+		crit_maker_ran(r->m, (struct crit_kernel_ran){ .head = { .time_ns = e->time_ns,
+									 .cpu = (uint16_t)e->cpu },
+							       .tid = tid_of(r, e->thread),
+							       .ran_ns = e->ran_ns });
 	crit_maker_switch(r->m, (struct crit_kernel_switch){
 					.head = head_of(e),
 					.prev_tid = tid_of(r, e->thread),

@@ -240,6 +240,50 @@ static void close_windows(struct crit_scenario *s)
 	}
 }
 
+/* How a thread leaves the CPU that it has at an event. */
+static struct crit_scenario_event *find_leaving(struct crit_scenario *s, size_t from,
+						uint32_t thread)
+{
+	for (size_t i = from; i < s->event_count; i++)
+		if (s->events[i].kind == CRIT_EV_SWITCH && s->events[i].thread == thread)
+			return &s->events[i];
+	return NULL;
+}
+
+static uint64_t runnable_since(const struct crit_scenario *s, size_t before, uint32_t thread)
+{
+	for (size_t i = before; i--;) {
+		const struct crit_scenario_event *e = &s->events[i];
+
+		if (e->thread == thread && (e->kind == CRIT_EV_SWITCH || e->kind == CRIT_EV_WAKE ||
+					    e->kind == CRIT_EV_FORK))
+			return e->time_ns;
+	}
+	return 0;
+}
+
+/* Some switches from an idle CPU are not told of, but how long the thread then ran. */
+static void hide_switches(struct crit_scenario *s)
+{
+	struct crit_random random = { .state = s->seed ^ 0x41d3ull };
+
+	for (size_t i = 0; i < s->event_count; i++) {
+		struct crit_scenario_event *e = &s->events[i];
+		struct crit_scenario_event *leaving;
+
+		if (e->kind != CRIT_EV_SWITCH || e->thread != CRIT_SCENARIO_NONE ||
+		    e->other == CRIT_SCENARIO_NONE || !s->has_kernel[e->node] ||
+		    !crit_random_is(&random, 40))
+			continue;
+		leaving = find_leaving(s, i, e->other);
+		if (!leaving || leaving->time_ns > s->window_ns[e->node] ||
+		    leaving->time_ns == e->time_ns || e->time_ns == runnable_since(s, i, e->other))
+			continue;
+		leaving->ran_ns = leaving->time_ns - e->time_ns;
+		e->kind = CRIT_EV_NONE;
+	}
+}
+
 struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *shape)
 {
 	struct crit_sim *m = calloc(1, sizeof(*m));
@@ -265,6 +309,8 @@ struct crit_scenario *crit_scenario_simulate(const struct crit_scenario_shape *s
 	settle(m);
 	forget_unopened(s);
 	close_windows(s);
+	if (shape->hides_switches)
+		hide_switches(s);
 	if (s->is_cut)
 		end_nodes(m);
 	for (size_t i = 0; i < s->event_count; i++) {
@@ -302,5 +348,6 @@ struct crit_scenario_shape crit_scenario_draw(uint64_t seed, uint32_t events_max
 		shape.nodes = 1;
 		shape.is_mixed = false;
 	}
+	shape.hides_switches = !shape.is_cut && crit_random_is(&random, 30);
 	return shape;
 }

@@ -18,7 +18,7 @@
 static void check_chunks(void)
 {
 	CHECK_UINT_EQ(CRIT_CHUNK_MAGIC, 0x43545243u);
-	CHECK_UINT_EQ(CRIT_RECORDING_VERSION, 1);
+	CHECK_UINT_EQ(CRIT_RECORDING_VERSION, 2);
 	SIZE(crit_chunk_head, 64);
 	AT(crit_chunk_head, version, 4);
 	AT(crit_chunk_head, kind, 6);
@@ -87,6 +87,9 @@ static void check_kernel(void)
 	SIZE(crit_kernel_switch, 32);
 	AT(crit_kernel_switch, prev_tid, 16);
 	AT(crit_kernel_switch, prev_tag, 24);
+	SIZE(crit_kernel_ran, 32);
+	AT(crit_kernel_ran, tid, 16);
+	AT(crit_kernel_ran, ran_ns, 24);
 	SIZE(crit_kernel_wake, 24);
 	SIZE(crit_kernel_fork, 64);
 	AT(crit_kernel_fork, tid, 24);
@@ -97,6 +100,7 @@ static void check_kernel(void)
 	SIZE(crit_kernel_enrol, 48);
 	CHECK_INT_EQ(CRIT_K_SWITCH, 1);
 	CHECK_INT_EQ(CRIT_K_ENROL, 7);
+	CHECK_INT_EQ(CRIT_K_RAN, 13);
 	CHECK_INT_EQ(CRIT_KF_TAG_STALE, 4);
 	CHECK_INT_EQ(CRIT_KF_HAS_TAG, 128);
 }

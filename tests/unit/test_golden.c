@@ -113,6 +113,13 @@ static void make_work(struct crit_maker *m, uint32_t stream)
 	head.time_ns = T0 + 75000;
 	head.flags = 0;
 	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = 200 });
+	head.time_ns = T0 + 80000;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = 200 });
+	head.time_ns = T0 + 85000;
+	crit_maker_ran(m, (struct crit_kernel_ran){ .head = head, .tid = 200, .ran_ns = 2000 });
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = 200 });
+	head.time_ns = T0 + 86000;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = 200 });
 }
 
 static void make_end(struct crit_maker *m, uint32_t stream)

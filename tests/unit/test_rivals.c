@@ -202,53 +202,8 @@ static void test_given_back(void)
 	crit_results_destroy(r);
 }
 
-/* What 200 does when its return is lost: it has its CPU, unless others may have been there. */
-static struct crit_maker *make_lost_returns(void)
-{
-	struct crit_maker *m = crit_act_begin("node0");
-
-	crit_act_enrol(m, 1, ROOT);
-	crit_act_start(m, 10 * MS, 200, ROOT, 1);
-	crit_act_start(m, 10 * MS, 300, ROOT, 2);
-	crit_act_out(m, 11 * MS, 300, 2, CRIT_ACT_SLEEPING);
-	take(m, 12 * MS, 200, 900, "kworker");
-	take(m, 20 * MS, 200, 900, "kworker"); /* it was back */
-	crit_act_in(m, 21 * MS, 200, 1);
-	take(m, 30 * MS, 200, 900, "kworker");
-	crit_act_wake(m, 31 * MS, 300);
-	crit_act_in(m, 31 * MS, 300, 1);
-	crit_act_out(m, 32 * MS, 300, 1, CRIT_ACT_SLEEPING);
-	take(m, 34 * MS, 200, 0, "swapper/1");
-	take(m, 35 * MS, 200, 900, "kworker");
-	take(m, 60 * MS, 200, 900, "kworker"); /* that is long */
-	crit_act_in(m, 61 * MS, 200, 1);
-	crit_act_end(m, 70 * MS, 200, ROOT, 1);
-	crit_act_wake(m, 71 * MS, 300);
-	crit_act_in(m, 71 * MS, 300, 1);
-	crit_act_end(m, 72 * MS, 300, ROOT, 1);
-	crit_act_end(m, 72 * MS, ROOT, ROOT, 0);
-	return m;
-}
-
-static void test_lost_returns(void)
-{
-	struct crit_maker *m = make_lost_returns();
-	struct crit_results *r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	const struct crit_thread_row *t = crit_act_thread(r, 200);
-
-	CHECK_UINT_EQ(t->unmatched, 4);
-	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER], (2 + 8 + 9 + 9) * MS);
-	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER], (1 + 4 + 1 + 26) * MS);
-	if (CHECK_UINT_EQ(r->rival_count, 2)) {
-		check_row(&r->rivals[0], CRIT_RIVAL_STRANGER, "kworker", 900, 4, 2);
-		check_row(&r->rivals[1], CRIT_RIVAL_IDLE, "", 0, 1, 0);
-	}
-	crit_results_destroy(r);
-}
-
 int main(void)
 {
-	test_lost_returns();
 	test_given_back();
 	test_takers();
 	test_many_takers();
