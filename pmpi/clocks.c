@@ -13,13 +13,13 @@
  */
 #include "pmpi/clocks.h"
 
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pmpi/details.h"
+#include "pmpi/roll.h"
 
 #define EXCHANGES 20
 #define DEADLINE_NS 1000000000u
@@ -45,16 +45,11 @@ static struct {
 
 static bool is_done_in_time(MPI_Request *request)
 {
-	int is_done = 0;
-
-	while (NATIVE(MPI_Test)(request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
-		if (crit_shim_now_ns() > clocks.deadline_ns)
-			break;
-		(void)sched_yield();
-	}
-	if (!is_done && *request != MPI_REQUEST_NULL)
+	if (crit_is_done_by(request, clocks.deadline_ns))
+		return true;
+	if (*request != MPI_REQUEST_NULL)
 		(void)NATIVE(MPI_Request_free)(request);
-	return is_done;
+	return false;
 }
 
 static bool send(const void *bytes, size_t size, int to, int tag)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The wrappers that begin and end a rank's part of the window, compiled once per MPI flavour.
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +8,7 @@
 #include "core/call.h"
 #include "pmpi/clocks.h"
 #include "pmpi/details.h"
-
-#define ALL_HERE_NS 20000000000u
+#include "pmpi/roll.h"
 
 void *crit_backend_next[CRIT_PMPI_CALLS];
 void *crit_backend_mpi;
@@ -78,28 +76,6 @@ static bool has_one_node(int size)
 }
 
 /*
- * Ranks that were not given the library, say because one node lacks it, never come to a collective
- * of ours, and the others would wait for them in MPI_Init for ever.  Those who come are here soon
- * after each other, since MPI_Init itself waits for all; a request that is late is left to the
- * library.
- */
-static bool are_all_here(void)
-{
-	const uint64_t deadline_ns = crit_shim_now_ns() + ALL_HERE_NS;
-	MPI_Request request = MPI_REQUEST_NULL;
-	int is_done = 0;
-
-	if (NATIVE(MPI_Ibarrier)(MPI_COMM_WORLD, &request) != MPI_SUCCESS)
-		return false;
-	while (NATIVE(MPI_Test)(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
-		if (crit_shim_now_ns() > deadline_ns)
-			return false;
-		(void)sched_yield();
-	}
-	return true;
-}
-
-/*
  * Several nodes: the recording goes where that of the first recorded rank is, the world has one
  * name, and the nodes' clocks are compared.  On a communicator of our own, whose errors come back
  * to us.
@@ -111,7 +87,8 @@ static void agree_on_place(struct place *place, int rank, int size)
 	int candidate = is_recorded ? rank : size;
 	int first = size;
 
-	if (!are_all_here() || NATIVE(MPI_Comm_dup)(MPI_COMM_WORLD, &own) != MPI_SUCCESS)
+	if (!crit_roll_call(rank, size) ||
+	    NATIVE(MPI_Comm_dup)(MPI_COMM_WORLD, &own) != MPI_SUCCESS)
 		return;
 	(void)NATIVE(MPI_Comm_set_errhandler)(own, MPI_ERRORS_RETURN);
 	if (NATIVE(MPI_Allreduce)(&candidate, &first, 1, MPI_INT, MPI_MIN, own) == MPI_SUCCESS &&
@@ -162,8 +139,10 @@ static bool close_one(bool is_world)
 	const uint64_t close_ns = crit_shim_now_ns();
 	bool is_last;
 
-	if (is_world)
+	if (is_world) {
+		crit_roll_end();
 		crit_clocks_end(); /* whoever reports once all ranks are closed knows of it */
+	}
 	(void)pthread_mutex_lock(&window.mutex);
 	is_last = --window.open_count == 0;
 	if (is_last)
