@@ -23,10 +23,10 @@ static enum crit_trace_communicator_kind kind_of(enum crit_communicator_kind kin
 	}
 }
 
-/* Is it one that others may know? */
+/* Is it one that others may know?  Without ranks there are none. */
 static bool is_common(const struct crit_message_trace *trace, uint32_t index)
 {
-	return index != CRIT_NONE &&
+	return index != CRIT_NONE && trace->communicators->model->rank_count &&
 	       trace->communicators->rows[index].kind != CRIT_COMMUNICATOR_FOREIGN;
 }
 

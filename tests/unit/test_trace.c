@@ -33,7 +33,7 @@ struct heard {
 	uint64_t end_ns;
 	uint64_t visits[CALLS];
 	uint64_t polled[CALLS];
-	unsigned int begins, ends;
+	unsigned int begins, ends, messages, communicators;
 	int answer; /* what enter answers after some spans */
 };
 
@@ -124,6 +124,26 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 	return 0;
 }
 
+static int on_message(void *user, uint32_t thread, uint64_t time_ns,
+		      const struct crit_trace_message *message)
+{
+	struct heard *heard = user;
+
+	(void)hear(heard, thread, time_ns);
+	(void)message;
+	heard->messages++;
+	return 0;
+}
+
+static int on_communicator(void *user, const struct crit_trace_communicator *communicator)
+{
+	struct heard *heard = user;
+
+	(void)communicator;
+	heard->communicators++;
+	return 0;
+}
+
 static int on_end(void *user, const struct crit_results *results, bool are_messages_whole)
 {
 	struct heard *heard = user;
@@ -143,6 +163,8 @@ static struct crit_trace_sink sink_of(struct heard *heard)
 					 .thread_end = on_thread_end,
 					 .enter = on_enter,
 					 .leave = on_leave,
+					 .message = on_message,
+					 .communicator = on_communicator,
 					 .end = on_end };
 }
 
@@ -280,6 +302,38 @@ static void test_fallback_cuts(void)
 	free(heard.threads);
 }
 
+/* A process that sends, a rank or not: messages are told of only where their communicators are. */
+static void test_messages_without_ranks(bool is_rank)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	struct heard heard = { .begins = 0 };
+	struct crit_trace_sink sink = sink_of(&heard);
+	struct crit_results *r = NULL;
+	uint32_t a;
+
+	if (is_rank) {
+		a = crit_act_rank(m, 100, 0, 10 * MS);
+	} else {
+		crit_maker_process(m, (struct crit_rec_process){
+					      .pid = 100, .ns_pid = 100, .time_ns = 9 * MS });
+		a = crit_maker_stream(m, (struct crit_rec_stream){
+						 .pid = 100, .ns_tid = 100, .claim_ns = 9 * MS });
+	}
+	crit_maker_enter(m, a, 20 * MS, CRIT_MPI_Send);
+	crit_maker_detail(
+		m, a, (struct crit_slot_detail){ .detail = CRIT_D_SEND, .comm = CRIT_COMM_SELF });
+	crit_maker_leave(m, a, 30 * MS, CRIT_MPI_Send);
+	crit_act_close(m, 100, a, 50 * MS);
+	if (CHECK_INT_EQ(crit_analysed_traced(&m, 1, CRIT_ACTIVE_DEFAULT, &sink, &r), 0)) {
+		CHECK_UINT_EQ(heard.visits[CRIT_MPI_Send], 1);
+		CHECK_UINT_EQ(heard.messages, is_rank);
+		CHECK_UINT_EQ(heard.communicators, is_rank ? 2 : 0);
+	}
+	crit_results_destroy(r);
+	crit_maker_destroy(m);
+	free(heard.threads);
+}
+
 /* What a sink answers ends the analysis. */
 static void test_error_of_sink(void)
 {
@@ -302,6 +356,8 @@ int main(int argc, char **argv)
 	test_earnings_of_spans();
 	test_fallback_cuts();
 	test_error_of_sink();
+	test_messages_without_ranks(true);
+	test_messages_without_ranks(false);
 	for (uint64_t seed = first; seed < first + count; seed++)
 		check_seed(seed);
 	return check_done();
