@@ -9,6 +9,18 @@
 
 #define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
 
+/* The last row stands for itself and for all that come after it. */
+static void fold(struct crit_summary *summary, bool is_incomplete)
+{
+	struct crit_missing *last = &summary->missing[CRIT_MISSING_MAX - 1];
+
+	summary->missing_folded++;
+	last->is_incomplete = last->is_incomplete || is_incomplete;
+	last->mend[0] = '\0';
+	(void)snprintf(last->what, sizeof(last->what), "%zu more, for which this list has no room",
+		       summary->missing_folded + 1);
+}
+
 void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
 			      const char *format, ...)
 {
@@ -16,8 +28,10 @@ void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, 
 	va_list arguments;
 
 	summary->is_incomplete = summary->is_incomplete || is_incomplete;
-	if (summary->missing_count == CRIT_MISSING_MAX)
-		return; /* the losses are in a table of their own as well */
+	if (summary->missing_count == CRIT_MISSING_MAX) {
+		fold(summary, is_incomplete);
+		return;
+	}
 	slot = &summary->missing[summary->missing_count++];
 	slot->is_incomplete = is_incomplete;
 	(void)snprintf(slot->mend, sizeof(slot->mend), "%s", mend ? mend : "");

@@ -60,20 +60,31 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* Rows from that one on that a command can mend, or those that none can. */
+static size_t count_missing(const struct crit_summary *summary, size_t first, bool is_mendable)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < summary->missing_count; i++)
+		count += (summary->missing[i].mend[0] != '\0') == is_mendable;
+	return count;
+}
+
 /* What a command can mend stands above the verdict, the rest below the laws. */
 static void put_missing(struct crit_screen *screen, const struct crit_summary *summary,
 			bool is_mendable)
 {
 	for (size_t i = 0; i < summary->missing_count; i++) {
 		const struct crit_missing *row = &summary->missing[i];
+		const size_t left = count_missing(summary, i, is_mendable);
 		char line[2 * CRIT_SENTENCE_BYTES];
 
 		if ((row->mend[0] != '\0') != is_mendable)
 			continue;
-		if (crit_screen_room(screen) <= 1 && i + 1 < summary->missing_count) {
+		if (crit_screen_room(screen) <= 1 && left > 1) {
 			crit_screen_put(screen, CRIT_PAINT_YELLOW, "%s: %zu more, see Losses below",
 					summary->is_incomplete ? "lost or missing" : "missing",
-					summary->missing_count - i);
+					left);
 			return;
 		}
 		(void)snprintf(line, sizeof(line), "%s: %s",

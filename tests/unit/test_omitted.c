@@ -2,6 +2,7 @@
 // What a report says of calls and programs the user left out, and of ranks that are not there,
 // and of nodes that stopped before the window.
 #include "cli/summary.h"
+#include "cli/writers.h"
 #include "core/abi_shim.h"
 #include "core/call.h"
 #include "tests/lib/check.h"
@@ -97,12 +98,56 @@ static void test_before_window(void)
 	CHECK_INT_EQ(count_said("after 0.000 s: level fell back"), 1);
 }
 
+/* Rows the first page has, and those it says are left. */
+static size_t count_on_page(void)
+{
+	const struct crit_text_options options = { .is_first_screen_only = true };
+	size_t size = 0, rows = 0, more;
+	char *text = NULL, *rest;
+	FILE *out = open_memstream(&text, &size);
+
+	crit_write_text(out, &summary, &options);
+	(void)fclose(out);
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *colon = strchr(line, ':');
+
+		if (!colon || (strncmp(line, "lost", 4) != 0 && strncmp(line, "missing", 7) != 0))
+			continue;
+		if (!strstr(colon, " more, see Losses") || sscanf(colon, ": %zu", &more) != 1)
+			more = 1;
+		rows += more;
+	}
+	free(text);
+	return rows;
+}
+
+/* More rows than a page has room for; the one that can be mended comes last. */
+static void test_more(void)
+{
+	results_sample_hybrid(&sample);
+	summarise(false);
+	summary.missing_count = 0;
+	for (int i = 1; i <= CRIT_MISSING_MAX; i++)
+		crit_summary_add_missing(
+			&summary, false, i == CRIT_MISSING_MAX ? "crit doctor" : "",
+			"so much that a line is not enough to tell of all that was "
+			"lost by number %d",
+			i);
+	CHECK_UINT_EQ(count_on_page(), CRIT_MISSING_MAX);
+	crit_summary_add_missing(&summary, true, "", "and more");
+	crit_summary_add_missing(&summary, false, "", "and more");
+	CHECK_INT_EQ(summary.missing_count, CRIT_MISSING_MAX);
+	CHECK_INT_EQ(count_said("3 more, for which"), 1);
+	CHECK(summary.missing[CRIT_MISSING_MAX - 1].is_incomplete);
+}
+
 int main(void)
 {
 	test_calls();
 	test_ranks();
 	test_worlds();
 	test_before_window();
+	test_more();
 	crit_summary_fini(&summary);
 	return check_done();
 }
