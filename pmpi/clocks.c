@@ -6,6 +6,8 @@
  * its own.  So the reference's clock minus the other's lies in [a - s, b - s], whatever the network
  * did.  All exchanges must agree: the largest lower and the smallest upper end are the interval,
  * its middle the offset, half its width the bound (facts: 0.5 to 17 us over TCP, twenty exchanges).
+ * What an older exchange told is widened by what the clocks may have drifted since, so one quick
+ * exchange among many slow ones is enough, and there are more of them until there was one.
  *
  * Nobody waits without a deadline, since a rank may have died: requests that are not done by then
  * are left to the library, so their buffers live for ever.  Where ranks queue for their CPUs an
@@ -22,6 +24,8 @@
 #include "pmpi/roll.h"
 
 #define EXCHANGES 20
+#define EXCHANGES_MAX 200 /* where a network is never as quick as this: */
+#define GOOD_BOUND_NS 100000
 #define DEADLINE_NS 1000000000u
 #define DRIFT_MAX_PPM 200 /* of two clocks meanwhile; crystals differ by 100 at most */
 #define TAG_PING 1
@@ -70,14 +74,42 @@ static bool receive(void *ret_bytes, size_t size, int from, int tag)
 	       is_done_in_time(&request);
 }
 
-/* The reference's side, with a share of the time.  False: the other did not answer. */
-static bool measure(int other, uint64_t share_ns)
+/* Narrows the interval by an exchange, passed_ns after the one before began. */
+static void narrow(struct ping *ping, int64_t low_ns, int64_t high_ns, int64_t passed_ns)
 {
-	const uint64_t enough_ns = crit_shim_now_ns() + share_ns;
-	struct ping *ping = &clocks.ping;
+	const int64_t drift_ns = passed_ns * DRIFT_MAX_PPM / 1000000 + 1;
 
-	ping->low_ns = INT64_MIN;
-	ping->high_ns = INT64_MAX;
+	ping->low_ns = low_ns > ping->low_ns - drift_ns ? low_ns : ping->low_ns - drift_ns;
+	ping->high_ns = high_ns < ping->high_ns + drift_ns ? high_ns : ping->high_ns + drift_ns;
+}
+
+static bool is_enough(const struct ping *ping, int count)
+{
+	if (count < EXCHANGES)
+		return false;
+	return count >= EXCHANGES_MAX || ping->high_ns - ping->low_ns <= 2 * GOOD_BOUND_NS;
+}
+
+/* When to be done with a node that is there: its share of half the time, or of what is left. */
+static uint64_t share_of(int other, uint64_t now_ns)
+{
+	const uint64_t half_ns = clocks.deadline_ns - DEADLINE_NS / 2;
+	const uint64_t least_ns = DEADLINE_NS / 2 / (unsigned int)clocks.size;
+	const uint64_t left_ns =
+		half_ns > now_ns ? (half_ns - now_ns) / (unsigned int)(clocks.size - other) : 0;
+
+	return now_ns + (left_ns > least_ns ? left_ns : least_ns);
+}
+
+/* The reference's side.  False: the other did not answer. */
+static bool measure(int other)
+{
+	struct ping *ping = &clocks.ping;
+	uint64_t enough_ns = UINT64_MAX;
+	int64_t before_ns = (int64_t)crit_shim_now_ns();
+
+	ping->low_ns = INT64_MIN / 2;
+	ping->high_ns = INT64_MAX / 2;
 	ping->is_last = false;
 	for (int i = 0; !ping->is_last; i++) {
 		const int64_t begin_ns = (int64_t)crit_shim_now_ns();
@@ -87,11 +119,12 @@ static bool measure(int other, uint64_t share_ns)
 		    !receive(&clocks.stamp_ns, sizeof(clocks.stamp_ns), other, TAG_ANSWER))
 			return false;
 		end_ns = (int64_t)crit_shim_now_ns();
-		if (begin_ns - (int64_t)clocks.stamp_ns > ping->low_ns)
-			ping->low_ns = begin_ns - (int64_t)clocks.stamp_ns;
-		if (end_ns - (int64_t)clocks.stamp_ns < ping->high_ns)
-			ping->high_ns = end_ns - (int64_t)clocks.stamp_ns;
-		ping->is_last = i + 1 == EXCHANGES || (uint64_t)end_ns > enough_ns;
+		narrow(ping, begin_ns - (int64_t)clocks.stamp_ns, end_ns - (int64_t)clocks.stamp_ns,
+		       end_ns - before_ns);
+		before_ns = begin_ns;
+		if (i == 0)
+			enough_ns = share_of(other, (uint64_t)end_ns);
+		ping->is_last = is_enough(ping, i + 1) || (uint64_t)end_ns > enough_ns;
 	}
 	return send(ping, sizeof(*ping), other, TAG_PING);
 }
@@ -101,7 +134,6 @@ static bool be_measured(void)
 {
 	struct crit_message_clock message = { .time_ns = 0 };
 	const struct ping *ping = &clocks.ping;
-	uint64_t first_ns = 0;
 
 	for (;;) {
 		if (!receive(&clocks.ping, sizeof(clocks.ping), 0, TAG_PING))
@@ -111,15 +143,12 @@ static bool be_measured(void)
 		clocks.stamp_ns = crit_shim_now_ns();
 		if (!send(&clocks.stamp_ns, sizeof(clocks.stamp_ns), 0, TAG_ANSWER))
 			return false;
-		if (!first_ns)
-			first_ns = clocks.stamp_ns;
 	}
 	message.time_ns = clocks.stamp_ns;
 	if (ping->high_ns < ping->low_ns)
 		return true; /* a clock was set meanwhile */
 	message.offset_ns = ping->low_ns + (ping->high_ns - ping->low_ns) / 2;
-	message.bound_ns = (uint64_t)(ping->high_ns - ping->low_ns + 1) / 2 +
-			   (clocks.stamp_ns - first_ns) * DRIFT_MAX_PPM / 1000000;
+	message.bound_ns = (uint64_t)(ping->high_ns - ping->low_ns + 1) / 2;
 	memcpy(message.reference, clocks.reference, sizeof(message.reference));
 	crit_shim_tell_clock(&message);
 	return true;
@@ -134,7 +163,7 @@ static void compare(void)
 	if (clocks.rank > 0)
 		is_in_time = be_measured();
 	for (int other = 1; clocks.rank == 0 && is_in_time && other < clocks.size; other++)
-		is_in_time = measure(other, DEADLINE_NS / 2 / (unsigned int)clocks.size);
+		is_in_time = measure(other);
 	if (!is_in_time)
 		clocks.size = 0;
 }

@@ -7,10 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/cluster.sh
 . "$(dirname "$0")/../lib/cluster.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to make network namespaces"
-	exit 77
-fi
+cluster_needs || exit 77
 bent=$build/tests/bent/lib/libcrit_pmpi.so
 ms=1000:1000:1000:2500:1750:1750 # a slow rank on the second node, and a slow third node
 early='r["messages"]["losses"]["received_before_sent"]'
@@ -70,7 +67,7 @@ cluster_time=()
 
 # check_bent NAME COUNT: n2 and n3 against their truth, in all of the runs.
 check_bent() {
-	local i node worst bounds found=0 # the median, for strangers disturb some
+	local i node worst bounds found=0
 	for node in n2 n3; do
 		worst=
 		for ((i = 0; i < $2; i++)); do
@@ -81,7 +78,8 @@ check_bent() {
 		done
 		mapfile -t bounds < <(tr ';' '\n' <<<"$worst" | awk 'NF { print $2 }')
 		point "$1 on $node: error and bound, us" 0 "$worst"
-		[ "$node" != n2 ] || within "$1: bound of a clock, us, median" "$(median "${bounds[@]}")" 0 200
+		[ "$node" != n2 ] || within "$1: bound of a clock, us, largest" \
+			"$(printf '%s\n' "${bounds[@]}" | sort -g | tail -n 1)" 0 200
 	done
 	[ "$found" -eq $((2 * $2)) ]
 	point "$1: errors within their bounds" $? "$found of $((2 * $2))"
