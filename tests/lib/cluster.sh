@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # A cluster for tests on one machine, trial.sh with it.  A node is a process that sleeps in namespaces of its own: host
-# name, network, mounts.  It has its own files at $node_files, and an address on a bridge that nothing else is on.
+# name, network, mounts.  It has its own files at $node_files, and an address on a bridge that nothing else is on, in a
+# network namespace of its own: what the machine filters or routes is no matter.
 # Kernel, processes, memory and all other files are one, and so is the clock unless a node is told otherwise.
 # Open MPI's messages go over the bridge; MPICH's, over shared memory all the same: its UCX, kept to TCP, hangs in
 # MPI_Finalize every other time, on one plain machine as well.
-# usage: cluster_up COUNT; cluster_compose …; …; trial_end.  Needs root.
+# usage: cluster_needs || exit 77; cluster_up COUNT; cluster_compose …; …; trial_end.
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "${BASH_SOURCE[0]}")/trial.sh"
 
@@ -16,16 +17,39 @@ declare -A cluster_time=() # of a node: "SECONDS NANOSECONDS" its CLOCK_MONOTONI
 declare -A cluster_clock=() # of a node: its CRIT_TEST_CLOCK
 declare -A cluster_delay=() # of a node: microseconds what it sends, and what it is sent, is under way
 cluster_relays=()
+cluster_directory= # of a run, where it is none that the nodes share
+
+# cluster_needs: can nodes be made here?  If not, says why.
+cluster_needs() {
+	local why
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "skip: needs root, to make network namespaces"
+		return 1
+	fi
+	why=$(unshare --net --uts --mount bash -ec '
+		hostname none
+		ip link add bridge type bridge
+		ip link add one type veth peer name other' 2>&1) && return
+	echo "skip: no nodes can be made here: $(head -n 1 <<<"$why")"
+	return 1
+}
 
 # cluster_up COUNT: n1, n2, …  What was set for them by name holds from now on.
 cluster_up() {
 	local count=$1 i
 	cluster=$trial/cluster
 	node_files=$trial/node # a mount point; what is in it differs from node to node
-	cluster_link=c$$
 	mkdir -p "$cluster" "$node_files"
 	trap 'cluster_down; trial_cleanup' EXIT
-	ip link add "$cluster_link-br" type bridge && ip link set "$cluster_link-br" up || return 1
+	# shellcheck disable=SC2016
+	setsid unshare --net bash -euc '
+		ip link add bridge type bridge
+		ip link set bridge up
+		echo $$ >"$1/switch.pid"
+		exec sleep infinity' bash "$cluster" </dev/null >"$cluster/switch.log" 2>&1 &
+	wait_for 10 [ -s "$cluster/switch.pid" ] || return 1
+	cluster_switch=$(cat "$cluster/switch.pid")
+	cluster_holders=("$cluster_switch")
 	cluster_nodes=()
 	for ((i = 1; i <= count; i++)); do
 		cluster_nodes+=("n$i")
@@ -69,17 +93,17 @@ cluster_add() {
 
 # cluster_connect NODE HOLDER [DELAYS]: a wire to the bridge, or two taps and who carries frames between them.
 cluster_connect() {
-	local node=$1 holder=$2 delays=$3
+	local node=$1 holder=$2 delays=$3 switch=(nsenter -t "$cluster_switch" --net)
 	if [ -z "$delays" ]; then
-		ip link add "$cluster_link-$node" type veth peer name eth0 netns "$holder" || return 1
+		"${switch[@]}" ip link add "$node" type veth peer name eth0 netns "$holder" || return 1
 	else
 		# shellcheck disable=SC2086
-		"$apps/relay" "$cluster_link-$node" "$holder" eth0 $delays &
+		"${switch[@]}" "$apps/relay" "$node" "$holder" eth0 $delays &
 		cluster_relays+=("$!")
 		disown
 		wait_for 10 nsenter -t "$holder" --net ip link show eth0 >/dev/null 2>&1 || return 1
 	fi
-	ip link set "$cluster_link-$node" master "$cluster_link-br" up
+	"${switch[@]}" ip link set "$node" master bridge up
 }
 
 # What launchers call as they would ssh: agent [OPTION…] NODE COMMAND…
@@ -138,7 +162,7 @@ cluster_launch() {
 	local name=$1
 	shift
 	cluster_compose "$@"
-	dir=$trial/$name
+	dir=${cluster_directory:-$trial/$name}
 	report=$dir/report.json
 	export CRIT_DIR=$dir
 	export -f on_node
@@ -164,12 +188,8 @@ cluster_clear() {
 }
 
 cluster_down() {
-	local node
 	cluster_clear
 	kill "${cluster_holders[@]}" "${cluster_relays[@]}" 2>/dev/null
-	for node in "${cluster_nodes[@]}" br; do
-		ip link del "$cluster_link-$node" 2>/dev/null
-	done
 	rm -rf "$cluster"
 	cluster_holders=() cluster_relays=() cluster_nodes=()
 }
