@@ -256,6 +256,8 @@ static enum crit_span_event_kind event_kind(uint8_t slot_kind)
 		return CRIT_SPAN_LEAVE;
 	case CRIT_S_RELEASE:
 		return CRIT_SPAN_RELEASE;
+	case CRIT_S_TASK:
+		return CRIT_SPAN_TASK;
 	case CRIT_S_WORKER:
 		return CRIT_SPAN_WORKER;
 	default:

@@ -96,6 +96,8 @@ static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 	} else if (event->kind == CRIT_SPAN_RELEASE && event->call >= CRIT_CALL_OMP_FIRST &&
 		   line->engine->tracer) {
 		crit_tracer_release(line->engine->tracer, life, time_ns, event->call, event->arg);
+	} else if (event->kind == CRIT_SPAN_TASK && line->engine->tracer) {
+		crit_tracer_task(line->engine->tracer, life, time_ns, event->call, event->arg);
 	}
 	return rc;
 }

@@ -38,7 +38,8 @@ struct crit_trace_span {
 	uint8_t span_class;
 	uint32_t region; /* in force inside, a number of the thread's process */
 	uint64_t site; /* return address in the thread's process, 0 unknown */
-	uint64_t arg; /* PARALLEL: instance, as CRIT_S_ENTER has it; a wait for a lock: the lock */
+	uint64_t arg; /* PARALLEL: instance, as CRIT_S_ENTER has it; a wait for a lock: the lock;
+			 TASK: its number */
 };
 
 enum crit_trace_message_kind {
@@ -115,6 +116,9 @@ struct crit_trace_sink {
 
 	/* A lock was given back; call as the wait for it has it. */
 	int (*release)(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock);
+
+	/* A task was made or put aside; note: enum crit_omp_task_note. */
+	int (*task)(void *user, uint32_t thread, uint64_t time_ns, uint16_t note, uint64_t task);
 
 	int (*communicator)(void *user, const struct crit_trace_communicator *communicator);
 	int (*message)(void *user, uint32_t thread, uint64_t time_ns,

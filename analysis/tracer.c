@@ -295,6 +295,16 @@ void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t tim
 						 call, lock));
 }
 
+void crit_tracer_task(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t note,
+		      uint64_t task)
+{
+	const struct crit_trace_sink *sink = tracer->sink;
+
+	if (sink->task && told_at(tracer, life, &time_ns))
+		keep_error(tracer,
+			   sink->task(sink->user, tracer->thread_rows[life], time_ns, note, task));
+}
+
 void crit_tracer_message(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns,
 			 const struct crit_trace_message *message)
 {

@@ -39,6 +39,9 @@ void crit_tracer_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_
 /* A lock was given back. */
 void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t call,
 			 uint64_t lock);
+/* A task was made or put aside. */
+void crit_tracer_task(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t note,
+		      uint64_t task);
 /* Before and after the bucket of its time outside all spans is another. */
 void crit_tracer_look(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
 void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life);

@@ -25,7 +25,7 @@ enum crit_slot_kind {
 	CRIT_S_RELEASE = 9, /* a lock is given back: call as its wait's, arg = the lock */
 	CRIT_S_LEVEL = 10, /* from here on this thread records at level "call"; arg = tau in ns;
 			      site = what the user left out, see below */
-	CRIT_S_TASK = 11, /* reserved: a task was made */
+	CRIT_S_TASK = 11, /* call = enum crit_omp_task_note, arg = the task */
 	CRIT_S_COUNT = 12
 };
 
@@ -38,8 +38,20 @@ struct crit_slot { /* 32 bytes */
 	__u64 site; /* return address of the wrapper, code address of a construct; 0 unknown */
 	__u64 arg; /* LEAVE: details lost; POLL: end, host CLOCK_MONOTONIC; LEVEL: tau;
 		      ENTER: of a parallel region its instance, see below, of a wait for a lock
-		      the lock */
+		      the lock, of a task its number */
 };
+
+/*
+ * Explicit tasks are told at level trace.  A task's number says who made it: the stripe, above bit
+ * 32, and the slot that says so, its low 32 bits plus 1.  0: nobody was told that it was made.
+ */
+enum crit_omp_task_note {
+	CRIT_OMP_TASK_MADE = 1,
+	CRIT_OMP_TASK_PAUSED = 2, /* the span that ends next is not the task's last */
+};
+
+#define CRIT_OMP_TASK_STRIPE_SHIFT 32
+#define CRIT_OMP_TASK_BITS 44
 
 /*
  * An execution of a parallel region is an instance, numbered in its process from 1.  Every member

@@ -279,20 +279,55 @@ void crit_shim_construct_end(uint32_t call)
 	end_down_to(thread, left_open(thread, call));
 }
 
+/* At level trace only.  False: there was no room. */
+static bool note_at_trace(struct crit_thread *thread, enum crit_slot_kind kind, uint32_t call,
+			  uint64_t arg)
+{
+	bool has_room = crit_span_has_room(thread, 1);
+
+	if (has_room)
+		write_note(thread, kind, call, arg);
+	else
+		thread->stripe->lost_spans++;
+	crit_span_restore_tag(thread);
+	return has_room;
+}
+
+/* Is the caller to tell what only level trace has? */
+static bool is_traced(struct crit_thread *thread, const void *frame)
+{
+	if (!thread->stripe || !is_outside_mpi(thread, frame))
+		return false;
+	prepare(thread);
+	return thread->level == CRIT_LEVEL_TRACE;
+}
+
 void crit_shim_construct_release(uint32_t call, uint64_t lock)
 {
 	struct crit_thread *thread = &crit_thread;
 
-	if (!thread->stripe || !is_outside_mpi(thread, __builtin_frame_address(0)))
-		return;
-	prepare(thread);
-	if (thread->level != CRIT_LEVEL_TRACE)
-		return;
-	if (crit_span_has_room(thread, 1))
-		write_note(thread, CRIT_S_RELEASE, call, lock);
-	else
-		thread->stripe->lost_spans++;
-	crit_span_restore_tag(thread);
+	if (is_traced(thread, __builtin_frame_address(0)))
+		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock);
+}
+
+uint64_t crit_shim_task_made(void)
+{
+	struct crit_thread *thread = &crit_thread;
+	uint64_t task;
+
+	if (!is_traced(thread, __builtin_frame_address(0)))
+		return 0;
+	task = (uint64_t)thread->stripe_number << CRIT_OMP_TASK_STRIPE_SHIFT |
+	       (uint32_t)(thread->write_pos + 1);
+	return note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_MADE, task) ? task : 0;
+}
+
+void crit_shim_task_paused(uint64_t task)
+{
+	struct crit_thread *thread = &crit_thread;
+
+	if (task && is_traced(thread, __builtin_frame_address(0)))
+		(void)note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_PAUSED, task);
 }
 
 void crit_shim_worker(void)

@@ -38,6 +38,13 @@ void crit_shim_construct_end(uint32_t call);
 /* A lock is given back; call as that of the wait for it. */
 void crit_shim_construct_release(uint32_t call, uint64_t lock);
 
+/*
+ * A task was made: its number, to be handed to the beginnings of its spans as arg.  0: it is not
+ * told.  A span of it ends next, but the task goes on later.
+ */
+uint64_t crit_shim_task_made(void);
+void crit_shim_task_paused(uint64_t task);
+
 /* The calling thread is a worker of an OpenMP runtime: idle outside all spans. */
 void crit_shim_worker(void);
 

@@ -29,6 +29,7 @@ struct note { /* at the front of a block */
 	const void *site;
 	uint32_t region;
 	uint32_t offset; /* of the data */
+	uint64_t number; /* 0: one of a loop's, which libgomp makes */
 	bool is_loop;
 	/* for copy_block: */
 	const struct task *task;
@@ -54,7 +55,7 @@ static void run_block(void *block)
 
 	if (note->is_loop)
 		memcpy(data, note->bounds, 2 * sizeof(note->bounds[0]));
-	crit_shim_construct_begin(CRIT_CONSTRUCT_TASK, note->region, note->site, 0);
+	crit_shim_construct_begin(CRIT_CONSTRUCT_TASK, note->region, note->site, note->number);
 	note->body(data);
 	crit_shim_construct_end(CRIT_CONSTRUCT_TASK);
 }
@@ -95,8 +96,9 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 	struct task original;
 	struct block block;
 
-	if (crit_gomp_is_on() && !(flags & FLAG_DETACH))
-		(void)wrap(&task, &block, &original, CRIT_GOMP_SITE);
+	if (crit_gomp_is_on() && !(flags & FLAG_DETACH) &&
+	    wrap(&task, &block, &original, CRIT_GOMP_SITE))
+		block.note.number = crit_shim_task_made();
 	CRIT_GOMP_NEXT(GOMP_task)
 	(task.body, task.data, task.copy, task.bytes, task.align, is_deferred, flags, depend,
 	 priority, detach);

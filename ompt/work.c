@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What threads of a team do: shares of loops and the like, masked blocks, tasks.
+#include "core/abi_slot.h"
 #include "core/call.h"
 #include "core/shim_construct.h"
 #include "ompt/tool.h"
 
-/* The value of an explicit task: its region, and these. */
-#define IS_TASK (1ull << 32)
-#define IS_OPEN (1ull << 33) /* its span is open, in the thread that executes it */
+/* The value of an explicit task: its region, these, and its number. */
+#define IS_TASK (1ull << 16)
+#define IS_OPEN (1ull << 17) /* its span is open, in the thread that executes it */
+#define NUMBER_SHIFT 18
+
+_Static_assert(CRIT_REGIONS_MAX <= IS_TASK && NUMBER_SHIFT + CRIT_OMP_TASK_BITS <= 64,
+	       "room in a task's value");
 
 /* 0: nothing is done in it. */
 static uint32_t share_of(ompt_work_t kind)
@@ -68,7 +73,8 @@ static void on_task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt
 	(void)has_dependences;
 	if (!(flags & ompt_task_explicit))
 		return;
-	task->value = crit_shim_region(CRIT_CONSTRUCT_TASK, site, crit_shim_region_now()) | IS_TASK;
+	task->value = crit_shim_region(CRIT_CONSTRUCT_TASK, site, crit_shim_region_now()) |
+		      IS_TASK | crit_shim_task_made() << NUMBER_SHIFT;
 }
 
 static bool is_task(const ompt_data_t *task)
@@ -91,12 +97,15 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
 		return; /* somebody fulfilled an event */
 	if (is_task(prior) && prior->value & IS_OPEN && (is_over || !is_begin)) {
 		prior->value &= ~IS_OPEN;
+		if (!is_over)
+			crit_shim_task_paused(prior->value >> NUMBER_SHIFT);
 		crit_shim_construct_end(CRIT_CONSTRUCT_TASK);
 	}
 	if (!is_begin)
 		return;
 	next->value |= IS_OPEN;
-	crit_shim_construct_begin(CRIT_CONSTRUCT_TASK, (uint32_t)next->value, NULL, 0);
+	crit_shim_construct_begin(CRIT_CONSTRUCT_TASK, (uint32_t)(next->value & (IS_TASK - 1)),
+				  NULL, next->value >> NUMBER_SHIFT);
 }
 
 static const struct crit_ompt_row share_rows[] = { CRIT_OMPT_ROW(work) };

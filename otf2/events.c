@@ -170,6 +170,8 @@ static int on_enter(void *user, uint32_t thread, uint64_t time_ns,
 	rc = write_metric(writer, events, time_ns, total_cmetric_ns);
 	if (!rc && span->call == CRIT_CONSTRUCT_PARALLEL)
 		rc = crit_otf2_team_enter(writer, location, time_ns, span->arg);
+	if (!rc && span->call == CRIT_CONSTRUCT_TASK)
+		rc = crit_otf2_task_enter(writer, location, time_ns, span->arg);
 	return rc ? rc
 		  : crit_otf2_check(writer, OTF2_EvtWriter_Enter(events, NULL, time_ns, region),
 				    "an event");
@@ -221,6 +223,8 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 		rc = crit_otf2_check(writer, code, "an event");
 	if (!rc && span->call == CRIT_CONSTRUCT_PARALLEL)
 		rc = crit_otf2_team_leave(writer, location, time_ns);
+	if (!rc && span->call == CRIT_CONSTRUCT_TASK)
+		rc = crit_otf2_task_leave(writer, location, time_ns);
 	return rc;
 }
 
@@ -282,7 +286,8 @@ static void claim(struct crit_otf2_writer *writer, const struct crit_results *re
 
 	writer->are_messages_whole = is_whole && are_messages_whole;
 	/* without one, nobody knows whether there was none or nobody to tell of it */
-	writer->are_teams_whole = is_whole && openmp->forks && !openmp->lost_teams;
+	writer->are_teams_whole = is_whole && openmp->forks && !openmp->lost_teams &&
+				  !openmp->lost_tasks;
 	writer->are_locks_whole = is_whole && openmp->acquisitions && !openmp->lost_locks;
 }
 
@@ -318,6 +323,7 @@ void crit_otf2_sink(struct crit_otf2_writer *writer, struct crit_trace_sink *ret
 		.enter = on_enter,
 		.leave = on_leave,
 		.release = crit_otf2_lock_released,
+		.task = crit_otf2_task_told,
 		.communicator = on_communicator,
 		.message = crit_otf2_message,
 		.end = on_end,

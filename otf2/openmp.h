@@ -20,6 +20,7 @@
 #include "analysis/trace.h"
 
 #define CRIT_OTF2_TEAM_DEPTH 16u
+#define CRIT_OTF2_TASK_DEPTH 64u /* tasks a thread is in at the same time */
 #define CRIT_OTF2_LOCKS_HELD 32u /* by a thread at the same time */
 #define CRIT_OTF2_CONSTRUCTS_MAX 4096u /* of a group, and teams; its tables must fit a chunk */
 #define CRIT_OTF2_CONSTRUCT_BASE (1u << 20) /* of provisional regions */
@@ -53,8 +54,16 @@ struct crit_otf2_member {
 	struct {
 		uint64_t instance;
 		uint32_t team;
+		uint32_t position; /* among the team's members */
 		bool is_primary;
 	} frames[CRIT_OTF2_TEAM_DEPTH];
+	uint32_t task_depth;
+	struct {
+		uint64_t task;
+		uint32_t team, creator;
+		uint32_t frame; /* depth it is executed at */
+		bool is_told, is_paused;
+	} tasks[CRIT_OTF2_TASK_DEPTH];
 	uint32_t held_count;
 	struct {
 		uint32_t lock, order;
@@ -65,8 +74,9 @@ struct crit_otf2_openmp {
 	struct crit_otf2_team *teams;
 	size_t team_count, team_capacity;
 	struct crit_map team_numbers; /* location and size, or group -> index */
-	struct crit_map memberships; /* team << 32 | index of the location -> 0 */
+	struct crit_map memberships; /* team << 32 | index of the location -> position */
 	struct crit_requests instances; /* that live: handle is the number, communicator the team */
+	struct crit_requests tasks; /* that live: communicator the team, peer_member who made it */
 	uint32_t *locations; /* COMM_LOCATIONS of OpenMP: rows of the writer's */
 	size_t location_count, location_capacity;
 	struct crit_otf2_construct *constructs;
@@ -77,6 +87,7 @@ struct crit_otf2_openmp {
 	size_t lock_count, lock_capacity;
 	uint64_t forks, acquisitions;
 	uint64_t lost_teams; /* members of instances nobody forked, or no room */
+	uint64_t lost_tasks; /* executed, and nobody saw them made, or no room */
 	uint64_t lost_locks; /* given back and not taken, or the other way round */
 	bool has_constructs; /* of OpenMP */
 };
@@ -89,6 +100,18 @@ int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_locat
 			 uint64_t time_ns, uint64_t instance);
 int crit_otf2_team_leave(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
 			 uint64_t time_ns);
+
+/*
+ * The thread enters, or leaves, a span of a task, which is a switch to it, or to what was left for
+ * it.  Errors: -ENOMEM, -EIO.
+ */
+int crit_otf2_task_enter(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns, uint64_t task);
+int crit_otf2_task_leave(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			 uint64_t time_ns);
+/* Part of the sink. */
+int crit_otf2_task_told(void *user, uint32_t thread, uint64_t time_ns, uint16_t note,
+			uint64_t task);
 
 /* A wait for a lock is over: the thread has it.  Errors: -ENOMEM, -EIO. */
 int crit_otf2_lock_taken(struct crit_otf2_writer *writer, struct crit_otf2_location *location,

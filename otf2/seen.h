@@ -51,6 +51,9 @@ struct crit_otf2_stream { /* the events of the location being read */
 	uint64_t forks, joins, team_begins;
 	uint32_t team_depth;
 	uint32_t teams[CRIT_OTF2_TEAMS_MAX];
+	struct crit_otf2_task {
+		uint32_t team, creator, generation;
+	} task; /* the one switched to last */
 	uint32_t held_count;
 	struct {
 		uint32_t lock, order;
@@ -68,7 +71,8 @@ enum crit_otf2_fault { /* told once per location */
 	CRIT_OTF2_FAULT_PEER,
 	CRIT_OTF2_FAULT_FORK,
 	CRIT_OTF2_FAULT_TEAM,
-	CRIT_OTF2_FAULT_LOCK
+	CRIT_OTF2_FAULT_LOCK,
+	CRIT_OTF2_FAULT_TASK
 };
 
 struct crit_otf2_seen_lock {

@@ -14,6 +14,7 @@ void crit_otf2_openmp_init(struct crit_otf2_openmp *openmp)
 {
 	*openmp = (struct crit_otf2_openmp){ 0 };
 	crit_requests_init(&openmp->instances);
+	crit_requests_init(&openmp->tasks);
 }
 
 void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
@@ -31,6 +32,7 @@ void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
 	crit_map_fini(&openmp->construct_numbers);
 	crit_map_fini(&openmp->lock_numbers);
 	crit_requests_fini(&openmp->instances);
+	crit_requests_fini(&openmp->tasks);
 }
 
 /* What a location is in; made at first use.  NULL: out of memory. */
@@ -67,13 +69,13 @@ static int64_t obtain_team(struct crit_otf2_writer *writer, uint64_t key, uint32
 	return team;
 }
 
-/* Notes that a location is in a team.  Errors: -ENOMEM. */
-static int join(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
-		uint32_t number)
+/* Notes that a location is in a team.  Errors: -ENOMEM, or its position there. */
+static int64_t join(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
+		    uint32_t number)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
 	struct crit_otf2_team *team = &openmp->teams[number];
-	uint32_t *index = &location->member->index;
+	uint32_t *index = &location->member->index, position;
 	uint64_t key;
 
 	if (*index == CRIT_NONE) {
@@ -85,14 +87,15 @@ static int join(struct crit_otf2_writer *writer, const struct crit_otf2_location
 		*index = (uint32_t)openmp->location_count++;
 	}
 	key = (uint64_t)number << 32 | *index;
-	if (crit_map_get(&openmp->memberships, key) != CRIT_NONE)
-		return 0;
+	position = crit_map_get(&openmp->memberships, key);
+	if (position != CRIT_NONE)
+		return position;
 	if (crit_array_grow(&team->members, &team->capacity, team->count + 1,
 			    sizeof(*team->members)) ||
-	    crit_map_set(&openmp->memberships, key, 0))
+	    crit_map_set(&openmp->memberships, key, (uint32_t)team->count))
 		return -ENOMEM;
-	team->members[team->count++] = *index;
-	return 0;
+	team->members[team->count] = *index;
+	return (int64_t)team->count++;
 }
 
 /* The team of an instance its primary begins.  Errors: -ENOMEM, or its index. */
@@ -138,8 +141,7 @@ int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_locat
 	bool is_primary = (instance & CRIT_INSTANCE_PRIMARY) != 0;
 	struct crit_otf2_member *member = member_of(location);
 	OTF2_ErrorCode code = OTF2_SUCCESS;
-	int64_t team;
-	int rc;
+	int64_t team, position;
 
 	if (!member)
 		return -ENOMEM;
@@ -150,11 +152,12 @@ int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_locat
 	}
 	team = is_primary ? fork_team(writer, location, instance)
 			  : find_team(writer, location, instance);
-	rc = team < 0 ? (int)team : join(writer, location, (uint32_t)team);
-	if (rc)
-		return rc;
+	position = team < 0 ? team : join(writer, location, (uint32_t)team);
+	if (position < 0)
+		return (int)position;
 	member->frames[member->depth].instance = CRIT_INSTANCE_NUMBER(instance);
 	member->frames[member->depth].team = (uint32_t)team;
+	member->frames[member->depth].position = (uint32_t)position;
 	member->frames[member->depth++].is_primary = is_primary;
 	writer->openmp.forks += is_primary;
 	if (is_primary)

@@ -40,6 +40,8 @@ struct crit_otf2_verifier {
 	struct crit_map communicator_numbers; /* reference -> index */
 	struct crit_otf2_tally messages;
 	struct crit_otf2_tally collectives; /* sender is the member, sends how many; the rest 0 */
+	/* by (team, who made them): sends are made, receives complete, bytes their numbers' sums */
+	struct crit_otf2_tally tasks;
 	struct crit_otf2_seen_lock *locks;
 	size_t lock_count, lock_capacity;
 	struct crit_map lock_numbers; /* location group << 32 | lock -> index */
@@ -86,6 +88,10 @@ bool crit_otf2_verify_is_member(struct crit_otf2_verifier *verifier, uint32_t gr
 void crit_otf2_verify_set_threads(OTF2_EvtReaderCallbacks *calls);
 void crit_otf2_verify_thread(struct crit_otf2_verifier *verifier);
 void crit_otf2_verify_locks(struct crit_otf2_verifier *verifier);
+
+/* The same of tasks. */
+void crit_otf2_verify_set_tasks(OTF2_EvtReaderCallbacks *calls);
+void crit_otf2_verify_tasks(struct crit_otf2_verifier *verifier);
 
 /* A message or a collective of the stream's rank. */
 void crit_otf2_verify_message(struct crit_otf2_verifier *verifier, bool is_send, uint32_t peer,

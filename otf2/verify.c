@@ -144,6 +144,7 @@ static void close_verifier(struct crit_otf2_verifier *verifier)
 	crit_map_fini(&verifier->communicator_numbers);
 	crit_otf2_tally_fini(&verifier->messages);
 	crit_otf2_tally_fini(&verifier->collectives);
+	crit_otf2_tally_fini(&verifier->tasks);
 }
 
 /* All checks, or those of the definitions when they cannot be read. */

@@ -213,6 +213,7 @@ static OTF2_EvtReaderCallbacks *make_callbacks(void)
 	(void)OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(calls,
 									       on_collective_done);
 	crit_otf2_verify_set_threads(calls);
+	crit_otf2_verify_set_tasks(calls);
 	return calls;
 }
 
@@ -333,5 +334,6 @@ int crit_otf2_verify_events(struct crit_otf2_verifier *verifier)
 	(void)OTF2_Reader_CloseEvtFiles(verifier->reader);
 	OTF2_EvtReaderCallbacks_Delete(calls);
 	crit_otf2_verify_locks(verifier);
+	crit_otf2_verify_tasks(verifier);
 	return verifier->error;
 }

@@ -85,7 +85,7 @@ static pid_t start_member(const struct crit_harness *harness)
 static void wait_for_half(pid_t member)
 {
 	struct timespec used = { 0 };
-	clockid_t clock;
+	clockid_t clock = CLOCK_REALTIME;
 
 	if (!CHECK_INT_EQ(clock_getcpuclockid(member, &clock), 0))
 		return;

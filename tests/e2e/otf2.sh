@@ -64,6 +64,13 @@ done
 # OpenMP: each round forks 8 times, 7 times two threads; a critical section and a lock are had once by each of them.
 pmpi=$shim shim=$shim:$build/lib/libcrit_ompt.so
 for runtime in gnu llvm; do
+	dir=$trial/tasks-$runtime report=$trial/tasks-$runtime/report.json
+	CRIT_DIR=$dir "$crit" run -- "$apps/omp_kinds-$runtime" tasks >"$trial/tasks.out" 2>"$trial/run.err"
+	read_by "tasks-$runtime" "$dir"
+	said="$(figure_of tasks "$dir") $(figure_of all_forks "$dir")"
+	[ "$said" = "$(sed -n 's/^expect count task //p' "$trial/tasks.out") True" ]
+	point "tasks-$runtime: each is made and complete" $? "$said"
+
 	flavour=${flavours[0]} name=openmp-$runtime
 	[ "$runtime" = gnu ] || flavour=${flavours[-1]}
 	OMP_WAIT_POLICY=passive launch "$name" preload "$flavour" 2 "hybrid-$runtime" -n 3 -u 1

@@ -41,6 +41,7 @@ class Location:
         self.teams = []
         self.forks = 0
         self.held = set()
+        self.task = None
         self.sums = collections.Counter()
 
 
@@ -58,6 +59,7 @@ class Archive:
         self.early = 0
         self.sites = set()
         self.locks = set()
+        self.tasks = collections.Counter()
         with otf2.reader.open(path) as trace:
             self.definitions = trace.definitions
             self.locations = {x: Location() for x in trace.definitions.locations}
@@ -90,6 +92,8 @@ class Archive:
                 self.fault(f"{location}: {len(state.stack)} regions are not left")
             if state.teams or state.forks:
                 self.fault(f"{location}: {len(state.teams)} teams do not end")
+        if self.has_all_forks and any(self.tasks.values()):
+            self.fault(f"{sum(1 for x in self.tasks.values() if x)} tasks are not complete, or twice")
 
     def take(self, location, state, kind, event):
         if kind == "Enter":
@@ -129,6 +133,18 @@ class Archive:
                 self.fault(f"{location}: lock and order {key} out of turn")
             self.locks.add(key)
             state.held ^= {key}
+
+        elif kind.startswith("ThreadTask"):
+            self.take_task(location, state, kind, event)
+
+    def take_task(self, location, state, kind, event):
+        key = event.thread_team, event.creating_thread, event.generation_number
+        if kind == "ThreadTaskSwitch":
+            state.task = key
+            return
+        if kind == "ThreadTaskComplete" and key != state.task:
+            self.fault(f"{location}: task {key} is complete and was not switched to")
+        self.tasks[key] += 1 if kind == "ThreadTaskCreate" else -1
 
     def take_attribute(self, state, name, value, region):
         if name == "call_site":
@@ -258,6 +274,7 @@ def figure(archive, what):
         "all_locks": archive.has_all_locks,
         "forks": archive.counts["ThreadFork"],
         "teams": archive.counts["ThreadTeamBegin"],
+        "tasks": archive.counts["ThreadTaskComplete"],
         "locks": archive.counts["ThreadAcquireLock"],
     }[what]
 

@@ -92,6 +92,10 @@ static int write_word(char *text, size_t bytes, const struct crit_slot *slot)
 		return snprintf(text, bytes, "worker ");
 	case CRIT_S_RELEASE:
 		return snprintf(text, bytes, "release:%s ", name_of(slot->call));
+	case CRIT_S_TASK:
+		return snprintf(text, bytes, "%s:%u ",
+				slot->call == CRIT_OMP_TASK_MADE ? "made" : "paused",
+				(unsigned int)(slot->arg >> CRIT_OMP_TASK_STRIPE_SHIFT));
 	default:
 		return snprintf(text, bytes, slot->kind == CRIT_S_CONTINUED ? "+ " : "? ");
 	}
@@ -260,12 +264,40 @@ static void test_unbalanced(void)
 	CHECK_STR_EQ(news(), "(PARALLEL@1 (BARRIER@1 BARRIER) PARALLEL) (PARALLEL@1 PARALLEL) ");
 }
 
+static void test_tasks(void)
+{
+	uint64_t task;
+
+	CHECK_CASE("a task says who made it, and that it goes on later");
+	BEGIN(PARALLEL, TEAM, 2);
+	task = crit_shim_task_made();
+	CHECK_UINT_EQ((uint32_t)task, (uint32_t)own_stripe()->write_pos); /* its slot, plus 1 */
+	CHECK_UINT_EQ(fake_critd_slot(head, 0, own_stripe()->write_pos - 1)->arg, task);
+	CHECK(crit_shim_task_made() != task);
+	BEGIN(TASK, TEAM, task);
+	CHECK_UINT_EQ(fake_critd_slot(head, 0, own_stripe()->write_pos - 1)->arg, task);
+	crit_shim_task_paused(task);
+	END(TASK);
+	crit_shim_task_paused(0); /* nobody was told of it */
+	END(PARALLEL);
+	CHECK_STR_EQ(news(), "(PARALLEL@1 made:0 made:0 (TASK@1 paused:0 TASK) PARALLEL) ");
+
+	CHECK_CASE("at level profile tasks are not told, but their spans");
+	set_level(CRIT_LEVEL_PROFILE, 1000);
+	CHECK_UINT_EQ(crit_shim_task_made(), 0);
+	BEGIN(TASK, TEAM, 0);
+	END(TASK);
+	CHECK_STR_EQ(news(), "(TASK@1 TASK) ");
+	set_level(CRIT_LEVEL_TRACE, 0);
+}
+
 static void construct_inside(void)
 {
 	BEGIN(PARALLEL, TEAM, 3);
 	BEGIN(BARRIER, TEAM, 0);
 	END(BARRIER);
 	crit_shim_construct_release(CRIT_CONSTRUCT_LOCK_WAIT, 5);
+	CHECK_UINT_EQ(crit_shim_task_made(), 0);
 	END(PARALLEL);
 	END(PARALLEL); /* must not end the one around the call */
 }
@@ -549,6 +581,7 @@ int main(void)
 	test_regions();
 	test_phase_name();
 	test_unbalanced();
+	test_tasks();
 	test_inside_mpi();
 	test_poll();
 	test_full();

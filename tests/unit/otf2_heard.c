@@ -168,6 +168,24 @@ static OTF2_CallbackCode on_release(OTF2_LocationRef location, OTF2_TimeStamp ti
 	say(user, location, "give %u/%u ", lock, order);
 	return OTF2_CALLBACK_SUCCESS;
 }
+
+#define TASK_EVENT(event, word)                                                                    \
+	static OTF2_CallbackCode on_task_##event(OTF2_LocationRef location,                        \
+						 OTF2_TimeStamp time_ns, void *user,               \
+						 OTF2_AttributeList *attributes,                   \
+						 OTF2_CommRef team, uint32_t creator,              \
+						 uint32_t generation)                              \
+	{                                                                                          \
+		(void)time_ns;                                                                     \
+		(void)attributes;                                                                  \
+		(void)team;                                                                        \
+		say(user, location, word " %u.%u ", creator, generation);                          \
+		return OTF2_CALLBACK_SUCCESS;                                                      \
+	}
+
+TASK_EVENT(create, "make")
+TASK_EVENT(switch, "to")
+TASK_EVENT(complete, "done")
 // NOLINTEND(readability-function-size)
 
 static void read_definitions(OTF2_Reader *reader, struct otf2_heard *heard)
@@ -199,6 +217,9 @@ static void read_events(OTF2_Reader *reader, struct otf2_heard *heard)
 	(void)OTF2_GlobalEvtReaderCallbacks_SetThreadTeamEndCallback(calls, on_team_end);
 	(void)OTF2_GlobalEvtReaderCallbacks_SetThreadAcquireLockCallback(calls, on_acquire);
 	(void)OTF2_GlobalEvtReaderCallbacks_SetThreadReleaseLockCallback(calls, on_release);
+	(void)OTF2_GlobalEvtReaderCallbacks_SetThreadTaskCreateCallback(calls, on_task_create);
+	(void)OTF2_GlobalEvtReaderCallbacks_SetThreadTaskSwitchCallback(calls, on_task_switch);
+	(void)OTF2_GlobalEvtReaderCallbacks_SetThreadTaskCompleteCallback(calls, on_task_complete);
 	events = OTF2_Reader_GetGlobalEvtReader(reader);
 	(void)OTF2_Reader_RegisterGlobalEvtCallbacks(reader, events, calls, heard);
 	CHECK_INT_EQ(OTF2_Reader_ReadAllGlobalEvents(reader, events, &count), OTF2_SUCCESS);

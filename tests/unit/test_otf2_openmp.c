@@ -140,6 +140,11 @@ static void release_lock(uint32_t thread, uint64_t lock)
 		     0);
 }
 
+static void note_task(uint32_t thread, uint16_t note, uint64_t task)
+{
+	CHECK_INT_EQ(world.sink.task(world.sink.user, thread, world.now_ns += MS, note, task), 0);
+}
+
 static void finish(void)
 {
 	struct crit_trace_sums sums = { .cmetric_ns = 3 };
@@ -172,7 +177,18 @@ static void tell_all(void)
 	take_lock(1, 0x20);
 	release_lock(1, 0x10);
 	release_lock(1, 0x20);
-	span(0, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 42);
+	note_task(0, CRIT_OMP_TASK_MADE, 7);
+	note_task(2, CRIT_OMP_TASK_MADE, 8);
+	enter_arg(0, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 42, 0);
+	enter_arg(0, CRIT_CONSTRUCT_TASK, 44, 8);
+	enter_arg(0, CRIT_CONSTRUCT_TASK, 44, 7); /* while it waits for one of its own */
+	note_task(0, CRIT_OMP_TASK_PAUSED, 7); /* untied: the rest is done by another thread */
+	leave_arg(0, CRIT_CONSTRUCT_TASK, 44, 7);
+	leave_arg(0, CRIT_CONSTRUCT_TASK, 44, 8);
+	enter_arg(1, CRIT_CONSTRUCT_TASK, 44, 7);
+	leave_arg(1, CRIT_CONSTRUCT_TASK, 44, 7);
+	leave_arg(0, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 42, 0);
+	span(1, CRIT_CONSTRUCT_TASK, 44); /* one of a loop, that nobody told of */
 	leave_arg(0, CRIT_CONSTRUCT_PARALLEL, 42, PRIMARY(1, 3));
 	leave_arg(2, CRIT_CONSTRUCT_PARALLEL, 42, MEMBER(1));
 	leave_arg(1, CRIT_CONSTRUCT_PARALLEL, 42, MEMBER(1));
@@ -251,15 +267,20 @@ static void check_records(void)
 	CHECK_STR_EQ(
 		heard.texts[0],
 		"{solver {solve fork 3 [0,1,2 {omp parallel @heat.c:42 {omp lock wait take 0/1 "
-		"} give 0/1 {omp implicit barrier @heat.c:42 } } ] join } } ");
+		"} give 0/1 make 0.7 {omp implicit barrier @heat.c:42 "
+		"to 2.8 {omp task @heat.c:44 to 0.7 {omp task @heat.c:44 } to 2.8 } done 2.8 to "
+		"0.0 "
+		"} } ] join } } ");
 	CHECK_STR_EQ(heard.texts[1],
 		     "{solver [0,1,2 {omp parallel @heat.c:42 {omp for @heat.c:43 } "
 		     "[2,1 {omp parallel @heat.c:50 } ] {omp lock wait take 0/2 } "
-		     "{omp lock wait take 2/1 } give 0/2 give 2/1 } ] } ");
+		     "{omp lock wait take 2/1 } give 0/2 give 2/1 "
+		     "to 0.7 {omp task @heat.c:44 } done 0.7 to 1.0 {omp task @heat.c:44 } "
+		     "} ] } ");
 	CHECK_STR_EQ(heard.texts[2],
 		     "{solver [0,1,2 {omp parallel @heat.c:42 fork 2 "
 		     "[2,1 {omp parallel @heat.c:50 } ] join {omp critical wait take 1/1 } "
-		     "{omp critical give 1/1 } } ] } ");
+		     "{omp critical give 1/1 } make 2.8 } ] } ");
 	CHECK_STR_EQ(heard.texts[3], "{solver {solve fork 1 [3 {omp parallel @heat.c:42 "
 				     "{MPI_Barrier } } ] join } } ");
 	(void)OTF2_Reader_Close(reader);
@@ -277,7 +298,11 @@ enum plant {
 	PLANT_MEMBER,
 	PLANT_RELEASE,
 	PLANT_ORDER,
-	PLANT_NO_TEAM
+	PLANT_NO_TEAM,
+	PLANT_UNMADE, /* no fault: a task nobody saw made */
+	PLANT_UNDONE,
+	PLANT_TWICE,
+	PLANT_TO_NOBODY
 };
 
 static const struct {
@@ -298,6 +323,10 @@ static const struct {
 	{ PLANT_ORDER, "order", "lock 0 of location group 0 is taken 3 times in only 2", true,
 	  true },
 	{ PLANT_NO_TEAM, "no-team", "is no team of threads", true, true },
+	{ PLANT_UNMADE, "unmade", NULL, false, true },
+	{ PLANT_UNDONE, "undone", "makes 2 tasks, and 1 are complete", true, true },
+	{ PLANT_TWICE, "twice", "but was not switched to", true, true },
+	{ PLANT_TO_NOBODY, "to-nobody", "is made by thread 9, which team", true, true },
 };
 
 /* Records nobody would write. */
@@ -329,6 +358,21 @@ static void plant_records(enum plant plant)
 	} else if (plant == PLANT_ORDER) {
 		CHECK_INT_EQ(OTF2_EvtWriter_ThreadAcquireLock(events, NULL, t, omp, 0, 2), 0);
 		CHECK_INT_EQ(OTF2_EvtWriter_ThreadReleaseLock(events, NULL, t, omp, 0, 2), 0);
+	} else if (plant == PLANT_UNDONE) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTaskCreate(events, NULL, t, CRIT_OTF2_TEAM_BASE,
+							     0, 9),
+			     0);
+	} else if (plant == PLANT_TWICE) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTaskCreate(events, NULL, t, CRIT_OTF2_TEAM_BASE,
+							     0, 7),
+			     0);
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTaskComplete(events, NULL, t, CRIT_OTF2_TEAM_BASE,
+							       0, 7),
+			     0);
+	} else if (plant == PLANT_TO_NOBODY) {
+		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTaskSwitch(events, NULL, t, CRIT_OTF2_TEAM_BASE,
+							     9, 7),
+			     0);
 	} else if (plant == PLANT_MEMBER) {
 		world.writer.openmp.teams[0].count = 2;
 	}
@@ -343,6 +387,11 @@ static void plant_news(enum plant plant)
 		release_lock(2, 0x30);
 	} else if (plant == PLANT_HELD) {
 		take_lock(2, 0x30);
+	} else if (plant == PLANT_UNMADE) {
+		enter_arg(0, CRIT_CONSTRUCT_PARALLEL, 60, PRIMARY(9, 3));
+		enter_arg(0, CRIT_CONSTRUCT_TASK, 61, 99);
+		leave_arg(0, CRIT_CONSTRUCT_TASK, 61, 99);
+		leave_arg(0, CRIT_CONSTRUCT_PARALLEL, 60, PRIMARY(9, 3));
 	}
 }
 
