@@ -17,7 +17,7 @@ export OMPI_MCA_hwloc_base_binding_policy=none # the program binds its threads i
 # hold NAME FIGURES: the last launch against its truth; FIGURES as hybrid_truth.py has them.
 hold() {
 	has_last_report 20
-	"$trial_lib/hybrid_truth.py" "$trial/$1.out" "$report" "$2" >"$trial/$1.held" 2>&1
+	"$trial_lib/hybrid_truth.py" "$trial/$1.out" "$report" "$trial/$1.stamps" "$2" >"$trial/$1.held" 2>&1
 	point "$1: figures, $2" $? \
 		"$(grep -c . "$trial/$1.held") figures; $(grep -m 3 -v '^ok' "$trial/$1.held" | xargs)"
 	grep -v '^ok' "$trial/$1.held" | tail -n +4
@@ -29,7 +29,8 @@ hybrid() {
 	local name=$1 figures=$2 flavour=$3 ranks=$4 runtime=$5
 	shift 5
 	trial_has "hybrid-$runtime.$flavour" "$runtime's OpenMP" || return 0
-	launch "$name" preload "$flavour" "$ranks" "hybrid-$runtime" -p "${size[@]}" "$@"
+	launch "$name" preload "$flavour" "$ranks" "hybrid-$runtime" -p "${size[@]}" \
+		-j "$trial/$name.stamps" "$@"
 	hold "$name" "$figures"
 }
 
@@ -39,14 +40,15 @@ alone() {
 	trial_has "hybrid-$1" "$1's OpenMP" || return 0
 	dir=$trial/$name
 	report=$dir/report.json
-	command=(setsid "$trial_lib/first_in_line" "$crit" run -- "$apps/hybrid-$1" -p "${size[@]}")
+	command=(setsid "$trial_lib/first_in_line" "$crit" run -- "$apps/hybrid-$1" -p "${size[@]}"
+		-j "$trial/$name.stamps")
 	whole_cpus launch_once "$name" run
 	hold "$name" "$2"
 }
 
 time_figures=all
 cpu_figures=cpu
-if [ "${2:-full}" = quick ]; then # a switch that the kernel hides is more than 3 % of parts so short
+if [ "${2:-full}" = quick ]; then # what a neighbour takes is more than 3 % of parts so short
 	time_figures=order
 	cpu_figures=order
 fi

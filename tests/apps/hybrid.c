@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks and threads whose work in each parallel region is known.
+// Ranks and threads whose work in each parallel region is known, and when they did it if asked.
 #include <getopt.h>
 #include <omp.h>
 #include <string.h>
@@ -22,12 +22,51 @@ enum part {
 	PART_COUNT
 };
 
+#define STAMPS_MAX 4096
+
+/* Threads of a rank are active in these stretches, and in no others. */
+struct stamp {
+	int round;
+	enum part part;
+	int tid;
+	int64_t begin_ns;
+	int64_t end_ns;
+};
+
+static struct stamp stamps[HYBRID_THREADS_MAX][STAMPS_MAX];
+static int stamp_counts[HYBRID_THREADS_MAX];
+static int this_round = -1;
+static int64_t part_began_ns;
+
+static void stamp(enum part part, int thread, int64_t begin_ns)
+{
+	if (stamp_counts[thread] < STAMPS_MAX)
+		stamps[thread][stamp_counts[thread]++] =
+			(struct stamp){ this_round, part, gettid(), begin_ns,
+					work_clock_ns(CLOCK_MONOTONIC) };
+}
+
+/* A thread is there; the first one was since before there was a team. */
+static void come(enum part part, int thread)
+{
+	stamp(part, thread, thread ? work_clock_ns(CLOCK_MONOTONIC) : part_began_ns);
+}
+
+static void work(struct hybrid *h, enum part part, int thread, double units)
+{
+	const int64_t begin_ns = work_clock_ns(CLOCK_MONOTONIC);
+
+	hybrid_work(h, part, thread, units);
+	stamp(part, thread, begin_ns);
+}
+
 /* The line of the directive that follows. */
 #define HERE(part) h->parts[part].line = __LINE__ + 1
 
 static void do_serial(struct hybrid *h)
 {
-	hybrid_work(h, PART_SERIAL, 0, 2);
+	come(PART_SERIAL, 0);
+	work(h, PART_SERIAL, 0, 2);
 }
 
 /* Thread i works weight i. */
@@ -35,8 +74,10 @@ static void do_static(struct hybrid *h)
 {
 	HERE(PART_STATIC);
 #pragma omp parallel for schedule(static, 1) num_threads(h->threads)
-	for (int i = 0; i < h->threads; i++)
-		hybrid_work(h, PART_STATIC, omp_get_thread_num(), hybrid_weight(h, i));
+	for (int i = 0; i < h->threads; i++) {
+		come(PART_STATIC, omp_get_thread_num());
+		work(h, PART_STATIC, omp_get_thread_num(), hybrid_weight(h, i));
+	}
 }
 
 /* One iteration as long as all that a thread can do meanwhile: 4 units for each. */
@@ -45,9 +86,13 @@ static void do_dynamic(struct hybrid *h)
 	const int small_count = 16 * (h->threads - 1);
 
 	HERE(PART_DYNAMIC);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(h->threads)
-	for (int i = 0; i <= small_count; i++)
-		hybrid_work(h, PART_DYNAMIC, omp_get_thread_num(), i == 0 ? 4 : 0.25);
+#pragma omp parallel num_threads(h->threads)
+	{
+		come(PART_DYNAMIC, omp_get_thread_num());
+#pragma omp for schedule(dynamic, 1)
+		for (int i = 0; i <= small_count; i++)
+			work(h, PART_DYNAMIC, omp_get_thread_num(), i == 0 ? 4 : 0.25);
+	}
 }
 
 static void do_critical(struct hybrid *h)
@@ -55,9 +100,10 @@ static void do_critical(struct hybrid *h)
 	HERE(PART_CRITICAL);
 #pragma omp parallel num_threads(h->threads)
 	{
-		hybrid_work(h, PART_CRITICAL, omp_get_thread_num(), 1);
+		come(PART_CRITICAL, omp_get_thread_num());
+		work(h, PART_CRITICAL, omp_get_thread_num(), 1);
 #pragma omp critical(crit_hybrid)
-		hybrid_work(h, PART_CRITICAL, omp_get_thread_num(), 1);
+		work(h, PART_CRITICAL, omp_get_thread_num(), 1);
 	}
 }
 
@@ -69,8 +115,9 @@ static void do_lock(struct hybrid *h)
 	HERE(PART_LOCK);
 #pragma omp parallel num_threads(h->threads)
 	{
+		come(PART_LOCK, omp_get_thread_num());
 		omp_set_lock(&lock);
-		hybrid_work(h, PART_LOCK, omp_get_thread_num(), 1);
+		work(h, PART_LOCK, omp_get_thread_num(), 1);
 		omp_unset_lock(&lock);
 	}
 	omp_destroy_lock(&lock);
@@ -91,7 +138,8 @@ static void do_nested(struct hybrid *h)
 		{
 			const int thread = first + omp_get_thread_num();
 
-			hybrid_work(h, PART_NESTED, thread, hybrid_weight(h, thread));
+			come(PART_NESTED, thread);
+			work(h, PART_NESTED, thread, hybrid_weight(h, thread));
 		}
 	}
 }
@@ -101,12 +149,15 @@ static void do_tasks(struct hybrid *h)
 {
 	HERE(PART_TASKS);
 #pragma omp parallel num_threads(h->threads)
-#pragma omp single
 	{
-		for (int i = 0; i < 4 * h->threads; i++)
+		come(PART_TASKS, omp_get_thread_num());
+#pragma omp single
+		{
+			for (int i = 0; i < 4 * h->threads; i++)
 #pragma omp task
-			hybrid_work(h, PART_TASKS, omp_get_thread_num(), 0.5);
+				work(h, PART_TASKS, omp_get_thread_num(), 0.5);
 #pragma omp taskwait
+		}
 	}
 }
 
@@ -117,12 +168,15 @@ static void do_chain(struct hybrid *h)
 
 	HERE(PART_CHAIN);
 #pragma omp parallel num_threads(h->threads) shared(link)
-#pragma omp single
-	for (int i = 0; i < 4; i++)
-#pragma omp task depend(out : link) shared(link)
 	{
-		hybrid_work(h, PART_CHAIN, omp_get_thread_num(), 0.5);
-		link++;
+		come(PART_CHAIN, omp_get_thread_num());
+#pragma omp single
+		for (int i = 0; i < 4; i++)
+#pragma omp task depend(out : link) shared(link)
+		{
+			work(h, PART_CHAIN, omp_get_thread_num(), 0.5);
+			link++;
+		}
 	}
 }
 
@@ -135,6 +189,36 @@ static const struct {
 	{ "tasks", do_tasks },       { "chain", do_chain },
 };
 
+static void run_part(struct hybrid *h, enum part part)
+{
+	crit_region_begin(parts[part].name);
+	part_began_ns = work_clock_ns(CLOCK_MONOTONIC);
+	parts[part].run(h);
+	stamp(part, 0, work_clock_ns(CLOCK_MONOTONIC)); /* all have done theirs */
+	crit_region_end();
+}
+
+/* PREFIX.RANK: a line for each stamp: round, part, thread, its number here, begin, end. */
+static int write_stamps(const struct hybrid *h, const char *prefix)
+{
+	char path[4096];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "%s.%d", prefix, h->rank);
+	file = fopen(path, "w");
+	if (!file)
+		return -1;
+	for (int t = 0; t < h->threads; t++) {
+		if (stamp_counts[t] == STAMPS_MAX) /* some are missing */
+			return fclose(file), -1;
+		for (const struct stamp *s = stamps[t]; s < stamps[t] + stamp_counts[t]; s++)
+			fprintf(file, "%d %s %d %d %lld %lld\n", s->round,
+				s->part == PART_COUNT ? "start" : parts[s->part].name, t, s->tid,
+				(long long)s->begin_ns, (long long)s->end_ns);
+	}
+	return fclose(file);
+}
+
 static void meet(void)
 {
 	crit_region_begin("exchange");
@@ -143,6 +227,8 @@ static void meet(void)
 #endif
 	crit_region_end();
 }
+
+static const char *stamps_prefix;
 
 static int parse_list(char *text, double *ret_values)
 {
@@ -171,7 +257,7 @@ static int parse_options(struct hybrid *h, int argc, char **argv)
 	char *chosen = all;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:u:t:o:w:f:s:p")) != -1) {
+	while ((c = getopt(argc, argv, "n:u:t:o:w:f:s:j:p")) != -1) {
 		if (c == 'n')
 			h->rounds = (int)strtol(optarg, NULL, 10);
 		else if (c == 'u')
@@ -186,6 +272,8 @@ static int parse_options(struct hybrid *h, int argc, char **argv)
 			h->factor_count = parse_list(optarg, h->factors);
 		else if (c == 's')
 			chosen = optarg;
+		else if (c == 'j')
+			stamps_prefix = optarg;
 		else if (c == 'p')
 			h->has_pin = 1;
 		else
@@ -215,7 +303,7 @@ int main(int argc, char **argv)
 		fprintf(stderr,
 			"usage: %s [-n rounds] [-u ms] [-t threads] [-o outer teams] "
 			"[-w work of threads a:b…] [-f factor of ranks a:b…] [-s parts a,b…] "
-			"[-p]\n",
+			"[-j file for stamps] [-p]\n",
 			argv[0]);
 		return 2;
 	}
@@ -225,21 +313,22 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &(int){ 0 });
 	MPI_Comm_rank(MPI_COMM_WORLD, &h.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &h.ranks);
+	stamp(PART_COUNT, 0, work_clock_ns(CLOCK_MONOTONIC));
 	MPI_Barrier(MPI_COMM_WORLD);
 #endif
-	for (int round = 0; round < h.rounds; round++) {
-		for (int i = 0; i < PART_COUNT; i++) {
-			if (!h.parts[i].name)
-				continue;
-			crit_region_begin(parts[i].name);
-			parts[i].run(&h);
-			crit_region_end();
-		}
+	for (this_round = 0; this_round < h.rounds; this_round++) {
+		for (int i = 0; i < PART_COUNT; i++)
+			if (h.parts[i].name)
+				run_part(&h, (enum part)i);
 		meet();
 	}
 #ifdef HYBRID_MPI
 	MPI_Finalize();
 #endif
 	hybrid_print(&h);
+	if (stamps_prefix && write_stamps(&h, stamps_prefix)) {
+		fprintf(stderr, "%s: cannot write %s.%d\n", argv[0], stamps_prefix, h.rank);
+		return 1;
+	}
 	return 0;
 }

@@ -1,64 +1,84 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds a report against what tests/apps/hybrid.c says it worked: hybrid_truth.py SAID REPORT order|cpu|all
+"""Holds a report against what tests/apps/hybrid.c did: hybrid_truth.py SAID REPORT STAMPS order|cpu|all
 
-SAID has a line of JSON per rank.  From the CPU time every thread spent in every part follows, in closed form, who was
-active when, if each had a CPU of its own: parts begin when the one before has ended for all threads of the rank, and a
-round ends when it has for all ranks.  order: which parts are larger; cpu: figures in CPU time; all: those in time as
-well.  One line per figure, "ok|FAIL NAME FOUND TRUTH"; each may be off by 3 % of its truth, 0.1 % of the run and the
-time for which the report calls the state of its thread unknown, or of the one thread of which most is."""
+SAID has a line of JSON per rank, with the CPU time every thread spent in every part.  STAMPS.RANK has the stretches in
+which its threads were active, as the program stamped them; all figures in time follow from these.  A thread waits in a
+part from when it came until all have done theirs, unless it is active; a rank waits in a round for the last one.
+order: which parts are larger; cpu: figures in CPU time; all: those in time as well.  One line per figure,
+"ok|FAIL NAME FOUND TRUTH"; each may be off by 3 % of its truth, 0.1 % of the run and the time for which the report
+calls the state of its thread unknown, or of the one thread of which most is."""
 import collections
 import json
 import sys
 
-SERIAL = {"serial"}  # only the primary thread is in it
-ONE_AT_A_TIME = {"lock", "chain"}
-HALF_OF_IT = {"critical"}  # first all at once, then one at a time
 FAR = 0.03
 
+Stamp = collections.namedtuple("Stamp", "round part thread tid begin_s end_s")
 
-def pieces(name, work):
-    """(begin, end, thread) of a part in one round, and when it ends; work: seconds by thread."""
-    if name in ONE_AT_A_TIME or name in HALF_OF_IT:
-        free = [w / 2 for w in work] if name in HALF_OF_IT else [0.0] * len(work)
-        rows, now = [(0.0, f, t) for t, f in enumerate(free)], max(free)
-        for thread, (whole, begun) in enumerate(zip(work, free)):
-            rows.append((now, now + whole - begun, thread))
-            now += whole - begun
-        return rows, now
-    return [(0.0, w, t) for t, w in enumerate(work)], max(work)
+
+def read_stamps(path):
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            turn, part, thread, tid, begin_ns, end_ns = line.split()
+            yield Stamp(int(turn), part, int(thread), int(tid), int(begin_ns) * 1e-9, int(end_ns) * 1e-9)
+
+
+def waits(stamps):
+    """Of the threads of one rank in one part of one round."""
+    end_s = max(s.end_s for s in stamps)
+    came_s = {}
+    for s in stamps:
+        came_s[s.thread] = min(s.begin_s, came_s.get(s.thread, s.begin_s))
+    return sum(end_s - begin_s for begin_s in came_s.values()) - sum(s.end_s - s.begin_s for s in stamps)
+
+
+def cmetric(stamps):
+    """By part: the integral of dt / n over the time its threads are active."""
+    shares, active, last_s = collections.Counter(), collections.Counter(), 0
+    edges = sorted([(s.begin_s, 1, s.part) for s in stamps] + [(s.end_s, -1, s.part) for s in stamps])
+    for now_s, step, part in edges:
+        count = sum(active.values())
+        for other in active if count else ():
+            shares[other] += (now_s - last_s) * active[other] / count
+        active[part] += step
+        last_s = now_s
+    return shares
 
 
 class Truth:
-    """Of all rounds: useful time by (part, rank, thread), and CMetric, time and waits by part."""
+    """Useful time by (part, rank, thread), and CMetric, time and waits by part and rank."""
 
-    def __init__(self, said):
+    def __init__(self, said, prefix):
         self.said = said
-        self.rounds = said[0]["rounds"]
-        self.useful = {}
-        self.cmetric, self.omp_wait, self.ends = collections.Counter(), collections.Counter(), []
-        rows = [row for rank in said for row in self.lay_out(rank)]
-        edges = sorted({at for begin, end, _ in rows for at in (begin, end)})
-        for begin, end in zip(edges, edges[1:]):
-            active = [part for at, till, part in rows if at < end and till > begin]
-            for part in active:
-                self.cmetric[part] += (end - begin) / len(active) * self.rounds
-        self.window = max(self.ends) * self.rounds
+        self.useful = {(part["name"], rank["rank"], thread): seconds for rank in said for part in rank["parts"]
+                       for thread, seconds in enumerate(part["worked_s"])}
+        stamps = [list(read_stamps(f"{prefix}.{rank['rank']}")) for rank in said]
+        every = [s for of_rank in stamps for s in of_rank]
+        self.cmetric = cmetric(every)
+        self.omp_wait = collections.Counter()
+        ends = collections.defaultdict(list)
+        self.lives = []  # of all threads of a rank together; a team's may end with it
+        for of_rank in stamps:
+            born, died = {}, {}
+            parts, last = collections.defaultdict(list), collections.Counter()
+            for s in of_rank:
+                parts[s.round, s.part].append(s)
+                last[s.round] = max(last[s.round], s.end_s)
+            for (_, part), its in parts.items():
+                self.omp_wait[part] += waits(its)
+                for s in its:
+                    born[s.tid] = min(s.begin_s, born.get(s.tid, s.begin_s))
+                    died[s.tid] = max(max(x.end_s for x in its), died.get(s.tid, 0))
+            self.lives.append(sum(died.values()) - sum(born.values()))
+            for turn, end_s in last.items():
+                ends[turn].append(end_s)
+        self.mpi_wait = [sum(max(at) - at[rank] for at in ends.values()) for rank in range(len(said))]
+        self.window = max(s.end_s for s in every) - min(s.begin_s for s in every)
+        self.active = [sum(s.end_s - s.begin_s for s in of_rank) for of_rank in stamps]
 
-    def lay_out(self, rank):
-        """The pieces of one round of a rank, by part."""
-        now, rows = 0.0, []
-        for part in rank["parts"]:
-            name, worked = part["name"], part["worked_s"]
-            for thread, seconds in enumerate(worked):
-                self.useful[name, rank["rank"], thread] = seconds
-            found, length = pieces(name, [seconds / self.rounds for seconds in worked])
-            rows += [(now + begin, now + end, name) for begin, end, _ in found if end > begin]
-            if name not in SERIAL:
-                self.omp_wait[name] += length * len(worked) * self.rounds - sum(worked)
-            now += length
-        self.ends.append(now)
-        return rows
+    def useful_of(self, rank):
+        return sum(seconds for (_, other, _), seconds in self.useful.items() if other == rank)
 
 
 class Report:
@@ -94,16 +114,15 @@ class Table:
 
 def check_cpu_time(table, truth, found):
     """What threads used, and what follows from it alone; holds on crowded CPUs as well."""
-    by_rank = collections.Counter()
     for (part, rank, thread), seconds in truth.useful.items():
         table.check(f"useful {part} rank {rank} thread {thread}", found.useful[part, rank, thread], seconds,
                     found.unknown[rank, thread])
-        by_rank[rank] += seconds
     table.slack = 0
+    by_rank = [truth.useful_of(rank) for rank in range(len(truth.said))]
     for row in found.report["ranks"]:
         table.check(f"useful rank {row['rank']}", row["useful_s"], by_rank[row["rank"]])
     if truth.said[0]["threads"] == 1:  # else OpenMP's factors have their part of it
-        balance = sum(by_rank.values()) / len(by_rank) / max(by_rank.values())
+        balance = sum(by_rank) / len(by_rank) / max(by_rank)
         table.check("load balance, CPU-true", found.report["efficiency"]["cpu"]["load_balance_ratio"], balance)
 
 
@@ -128,21 +147,21 @@ def check_order(table, truth, found):
 def check_time(table, truth, found):
     """Who was active when."""
     unknown = max(found.unknown.values())
-    for part in truth.cmetric:
+    for part in {name for name, _, _ in truth.useful}:
         table.check(f"CMetric {part}", found.sums[part]["cmetric_s"], truth.cmetric[part], unknown)
         table.check(f"OpenMP waits {part}", found.sums[part]["omp_wait_s"], truth.omp_wait[part], unknown)
-    slowest = max(truth.ends)
-    for rank, end in enumerate(truth.ends):
-        if len(truth.ends) > 1:
-            row = next(x for x in found.report["ranks"] if x["rank"] == rank)
-            table.check(f"MPI waits rank {rank}", row["mpi_wait_s"], (slowest - end) * truth.rounds, unknown)
+    for row in found.report["ranks"] if len(truth.said) > 1 else ():
+        table.check(f"MPI waits rank {row['rank']}", row["mpi_wait_s"], truth.mpi_wait[row["rank"]], unknown)
     if found.report["ranks"]:
         table.check("window", found.report["job"]["window_s"], truth.window, unknown)
-        threads, ranks = truth.said[0]["threads"], len(truth.said)
+        ready, present, useful = [], [], 0  # as in docs/metric.md: (v + r) / E and v / E
+        for rank, life_s in enumerate(truth.lives):
+            ready.append(1 - truth.mpi_wait[rank] / truth.window)
+            present.append(ready[-1] - (truth.active[rank] - truth.useful_of(rank)) / life_s)
+            useful += truth.useful_of(rank)
         cpu = found.report["efficiency"]["cpu"]
-        table.check("oversubscription", cpu["oversubscription_ratio"], 1)
-        table.check("parallel efficiency", cpu["parallel_ratio"],
-                    sum(truth.useful.values()) / (ranks * threads * truth.window))
+        table.check("oversubscription", cpu["oversubscription_ratio"], max(present) / max(ready))
+        table.check("parallel efficiency", cpu["parallel_ratio"], useful / sum(truth.lives))
 
 
 CHECKS = {
@@ -153,16 +172,16 @@ CHECKS = {
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[3] not in CHECKS:
+    if len(sys.argv) != 5 or sys.argv[4] not in CHECKS:
         print(__doc__, file=sys.stderr)
         return 2
     with open(sys.argv[1], encoding="utf-8") as file:
         said = sorted((json.loads(line) for line in file if line.startswith("{")), key=lambda x: x["rank"])
     with open(sys.argv[2], encoding="utf-8") as file:
         found = Report(json.load(file))
-    truth = Truth(said)
+    truth = Truth(said, sys.argv[3])
     table = Table(truth.window)
-    for check in CHECKS[sys.argv[3]]:
+    for check in CHECKS[sys.argv[4]]:
         check(table, truth, found)
     return 1 if table.faults else 0
 
