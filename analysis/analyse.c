@@ -156,6 +156,8 @@ static int compute(struct crit_model *model, const struct crit_analysis_options 
 		rc = crit_outcome_add_counters(model, &engine);
 	if (!rc && has_results(peers))
 		rc = crit_outcome_fill(model, &engine, &messages, results);
+	if (sink && peers)
+		rc = crit_peers_agree(peers, 0, rc);
 	if (!rc && sink)
 		rc = crit_tracer_end(&tracer, results);
 	crit_tracer_fini(&tracer);
@@ -173,8 +175,6 @@ int crit_analyse(const char *const *paths, size_t path_count,
 	struct crit_results *results;
 	int rc;
 
-	if (options && options->peers && options->trace)
-		return crit_err_set(err, -EINVAL, "cannot analyse: several peers tell no sink");
 	if (!path_count)
 		return crit_err_set(err, -EINVAL, "cannot analyse: no recording was named");
 	results = calloc(1, sizeof(*results));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/tracer.h"
+
 int crit_dealing_init(struct crit_dealing *dealing, const struct crit_peers *peers,
 		      struct crit_model *model, struct crit_engine *engine,
 		      struct crit_messages *messages)
@@ -51,6 +53,7 @@ int crit_dealing_add(struct crit_dealing *dealing, const struct crit_run_step *s
 
 	if (!rc)
 		dealing->steps[dealing->step_count++] = *step;
+	dealing->added_steps++;
 	return rc;
 }
 
@@ -218,25 +221,47 @@ static void set_run(struct crit_scope_state *run, const struct crit_scope_state 
 	run->active_ns = base->active_ns + marks->active_ns;
 }
 
+/* Behind the integrals of the first slice come the messages of this peer's spans. */
+static int take_news(struct crit_dealing *dealing)
+{
+	const struct crit_parcel *parcel = &dealing->from[0];
+	size_t at = dealing->slice_steps[0] * sizeof(struct crit_marks) +
+		    sizeof(struct crit_scope_state);
+
+	if (!dealing->engine->tracer)
+		return 0;
+	if (at > parcel->size)
+		return -EPROTO;
+	return crit_tracer_take_news(dealing->engine->tracer, parcel->bytes + at,
+				     parcel->size - at);
+}
+
 static int take_steps(struct crit_dealing *dealing)
 {
 	struct crit_engine *engine = dealing->engine;
+	struct crit_tracer *tracer = engine->tracer;
 	struct crit_run_step *step = dealing->steps;
 	struct crit_scope_state sum;
 	struct crit_marks marks;
 	uint32_t slice;
+	int rc = take_news(dealing);
 
-	for (slice = 0; slice < dealing->peers->count; slice++) {
+	for (slice = 0; slice < dealing->peers->count && !rc; slice++) {
 		const struct crit_parcel *parcel = &dealing->from[slice];
 		uint64_t left = dealing->slice_steps[slice];
 		size_t at = 0;
 
-		for (; left; left--) {
+		for (; left && !rc; left--) {
 			if (!crit_parcel_take(parcel, &at, &marks, sizeof(marks)))
 				return -EPROTO;
+			if (tracer)
+				rc = crit_tracer_catch_up(tracer, dealing->taken_steps, true);
+			dealing->taken_steps++;
 			set_run(&engine->run, &dealing->base, &marks);
 			crit_engine_step_run(engine, step++);
 		}
+		if (rc)
+			return rc;
 		if (!crit_parcel_take(parcel, &at, &sum, sizeof(sum)))
 			return -EPROTO;
 		add_integrals(&dealing->base, &sum);
@@ -244,7 +269,7 @@ static int take_steps(struct crit_dealing *dealing)
 	dealing->step_count -= (size_t)(step - dealing->steps);
 	if (dealing->step_count)
 		memmove(dealing->steps, step, dealing->step_count * sizeof(*step));
-	return 0;
+	return tracer && !rc ? crit_tracer_rest(tracer, dealing->taken_steps) : rc;
 }
 
 static int own_slice(struct crit_dealing *dealing, const struct round *round)
@@ -308,6 +333,7 @@ static bool is_full(const struct crit_dealing *dealing)
 						  : CRIT_DEALING_STEPS;
 
 	return dealing->step_count >= most ||
+	       (dealing->engine->tracer && dealing->engine->tracer->op_count >= most) ||
 	       dealing->spans.size >= most * sizeof(struct crit_run_step);
 }
 

@@ -28,6 +28,7 @@ struct crit_dealing {
 	struct crit_messages *messages; /* of peer 0: takes what spans of all nodes did */
 	struct crit_run_step *steps; /* played, not yet taken */
 	size_t step_count, step_capacity;
+	uint64_t added_steps, taken_steps; /* since the run's begin */
 	struct crit_parcel spans; /* the same of spans with details */
 	struct crit_slot *slots; /* of one span, while it is taken */
 	size_t slot_capacity;

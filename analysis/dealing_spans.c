@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/tracer.h"
+
 struct packed_span { /* and its slots behind it */
 	struct crit_message_span span;
 	uint64_t slot_count;
@@ -22,7 +24,11 @@ int crit_dealing_add_span(struct crit_dealing *dealing, const struct crit_messag
 	struct packed_span packed = { .span = *span, .slot_count = count };
 	int rc = crit_parcel_put(&dealing->spans, &packed, sizeof(packed));
 
-	return rc ? rc : crit_parcel_put(&dealing->spans, slots, count * sizeof(*slots));
+	if (!rc)
+		rc = crit_parcel_put(&dealing->spans, slots, count * sizeof(*slots));
+	if (!rc && dealing->engine->tracer)
+		crit_tracer_details(dealing->engine->tracer, span->life);
+	return rc;
 }
 
 int crit_dealing_pack_spans(struct crit_dealing *dealing, uint64_t end_ns)
@@ -65,6 +71,7 @@ static int move(struct crit_dealing *dealing, uint32_t peer, struct span_source 
 
 static int take_one(struct crit_dealing *dealing, uint32_t peer, struct span_source *source)
 {
+	struct crit_tracer *tracer = dealing->engine->tracer;
 	size_t count = source->next.slot_count;
 	int rc = crit_array_grow(&dealing->slots, &dealing->slot_capacity, count + 1,
 				 sizeof(*dealing->slots));
@@ -74,7 +81,12 @@ static int take_one(struct crit_dealing *dealing, uint32_t peer, struct span_sou
 	if (!crit_parcel_take(&dealing->from[peer], &source->at, dealing->slots,
 			      count * sizeof(*dealing->slots)))
 		return -EPROTO;
-	return crit_messages_take(dealing->messages, &source->next.span, dealing->slots, count);
+	if (tracer)
+		crit_tracer_open_box(tracer, &dealing->to[peer]);
+	rc = crit_messages_take(dealing->messages, &source->next.span, dealing->slots, count);
+	if (tracer)
+		crit_tracer_close_box(tracer);
+	return rc;
 }
 
 /* No two peers have spans of one node, so its number is as good as the peer's, and breaks ties. */

@@ -7,6 +7,9 @@
  * its row in results->threads, a rank by its row in results->ranks.  Only what lies in a thread's
  * part of the window is told, so spans told and visits reported are the same number.
  *
+ * Of several peers (peers.h) each tells its sink of the threads of its nodes.  That of peer 0 hears
+ * of the messages of all, and alone of communicators and, at the end, of results.
+ *
  * Every function may be NULL.  One that answers -errno ends the analysis with it.
  */
 #ifndef CRIT_TRACE_H

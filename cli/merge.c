@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/recording_set.h"
 #include "cli/syntax.h"
+#include "cli/trace.h"
 #include "cli/writers.h"
 #include "core/client_env.h"
 
@@ -18,12 +19,11 @@ struct merge_options {
 	const char *output; /* NULL: beside the recordings */
 };
 
-static const char usage[] =
-	"usage: mpirun [...] crit-merge [OPTION...] DIRECTORY|FILE...\n"
-	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
-	"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
-	"                       instead of the directory of the recordings\n"
-	"  -h, --help           this text\n";
+static const char usage[] = "usage: mpirun [...] crit-merge [OPTION...] DIRECTORY|FILE...\n"
+			    "  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+			    "  -o, --output=DIR     write report, tables and archive into DIR\n"
+			    "                       instead of the directory of the recordings\n"
+			    "  -h, --help           this text\n";
 
 static int take_option(int option, void *user);
 
@@ -81,6 +81,27 @@ static int write_report(const struct crit_recording_set *set, const struct crit_
 	return is_incomplete || set->is_live ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
 }
 
+/* The archive follows the report.  Peer 0 knows whether there is to be one. */
+static int write_trace(const struct crit_recording_set *set, const struct merge_options *options,
+		       const struct crit_peers *peers, int code, int timeout_ms)
+{
+	const struct crit_trace_options trace = { .rule = options->rule, .peers = peers };
+	uint64_t is_wanted = !peers->rank && code != CRIT_EXIT_FAILED && crit_trace_is_wanted();
+	struct crit_trace_result result = { 0 };
+	struct crit_err err = { { 0 } };
+	int status;
+
+	if (is_wanted)
+		(void)crit_finish_wait_trace(set->directory, timeout_ms); /* else it says so */
+	status = crit_peers_tell(peers, &is_wanted);
+	if (!status && is_wanted)
+		status = crit_trace_write(set, options->output ? options->output : set->directory,
+					  &trace, &result, &err);
+	if (status && status != -ENODATA) /* level profile: the report says so */
+		return refuse(set->directory, &err, status);
+	return result.has_losses ? CRIT_EXIT_INCOMPLETE : code;
+}
+
 static int merge(struct crit_recording_set *set, const struct merge_options *options,
 		 const struct crit_peers *peers)
 {
@@ -97,7 +118,7 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	if (analysis.results)
 		code = write_report(set, &analysis, options->output);
 	crit_analysis_fini(&analysis);
-	return code;
+	return write_trace(set, options, peers, code, (int)env.finish_s * 1000);
 }
 
 int crit_merge_main(int argc, char **argv, const struct crit_peers *peers)

@@ -43,6 +43,7 @@ int crit_trace_write(const struct crit_recording_set *set, const char *directory
 	struct crit_symbols *symbols = NULL;
 	struct crit_otf2_options write = {
 		.rule = options->rule,
+		.peers = options->peers,
 		.has_metrics = options->has_metrics,
 		.has_all = options->has_all,
 		.creator = "crit " CRIT_VERSION,
@@ -50,12 +51,14 @@ int crit_trace_write(const struct crit_recording_set *set, const char *directory
 		.progress = options->has_progress ? crit_progress_draw : NULL,
 		.progress_user = &progress,
 	};
-	struct crit_otf2_archive archive;
+	struct crit_otf2_archive archive = { 0 };
 	int status = crit_symbols_create(
 		paths, set->count, crit_setting_text(CRIT_SETTING_DEBUG_PATH, NULL), &symbols, err);
 
 	write.site_user = symbols;
 	raise_file_limit();
+	if (options->peers)
+		status = crit_peers_agree(options->peers, 0, status);
 	if (!status)
 		status = crit_otf2_export(paths, set->count, directory, &write, &archive, err);
 	crit_progress_end(&progress);

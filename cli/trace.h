@@ -11,6 +11,7 @@ struct crit_trace_options {
 	enum crit_active_rule rule;
 	bool has_metrics;
 	bool has_all;
+	const struct crit_peers *peers; /* who write it together, NULL: this process alone */
 	bool has_progress; /* a bar on stderr once the work has taken a second */
 };
 
@@ -25,6 +26,7 @@ struct crit_trace_result {
 /*
  * Writes the archive of a set into directory.  Errors: those of crit_otf2_export; -ENOSYS when
  * crit was built without libotf2.
+ * Of several peers, the first has the result.
  */
 int crit_trace_write(const struct crit_recording_set *set, const char *directory,
 		     const struct crit_trace_options *options, struct crit_trace_result *ret_result,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/call.h"
-#include "otf2/writer.h"
+#include "otf2/together.h"
 
 #define NAME_BYTES 256
 #define PID_BITS 22u
@@ -18,26 +18,38 @@ static uint64_t mix(uint64_t sum, uint64_t value)
 	return sum ^ sum >> 29;
 }
 
+int crit_otf2_add_construct(struct crit_otf2_writer *writer,
+			    const struct crit_otf2_construct *construct)
+{
+	struct crit_otf2_openmp *openmp = &writer->openmp;
+	struct crit_otf2_group *group = &writer->groups[construct->group];
+	uint32_t index = (uint32_t)openmp->construct_count;
+	struct crit_otf2_construct add = *construct;
+
+	add.next = group->first_construct;
+	if (crit_array_grow(&openmp->constructs, &openmp->construct_capacity, index + 1u,
+			    sizeof(*openmp->constructs)))
+		return -ENOMEM;
+	openmp->constructs[openmp->construct_count++] = add;
+	group->first_construct = index;
+	group->construct_count++;
+	return 0;
+}
+
 static uint32_t add_construct(struct crit_otf2_writer *writer,
 			      const struct crit_otf2_construct *like, uint64_t key)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
-	struct crit_otf2_group *group = &writer->groups[like->group];
+	const struct crit_otf2_group *group = &writer->groups[like->group];
 	uint32_t index = (uint32_t)openmp->construct_count;
 	struct crit_otf2_construct add = *like;
 
 	if (group->construct_count >= CRIT_OTF2_CONSTRUCTS_MAX) /* by kind alone, then */
 		return crit_otf2_call_region(writer, like->call);
 	add.older = crit_map_get(&openmp->construct_numbers, key);
-	add.next = group->first_construct;
-	if (crit_array_grow(&openmp->constructs, &openmp->construct_capacity, index + 1u,
-			    sizeof(*openmp->constructs)) ||
+	if (crit_otf2_add_construct(writer, &add) ||
 	    crit_map_set(&openmp->construct_numbers, key, index))
 		return CRIT_NONE;
-	openmp->constructs[index] = add;
-	openmp->construct_count++;
-	group->first_construct = index;
-	group->construct_count++;
 	return CRIT_OTF2_CONSTRUCT_BASE + index;
 }
 
@@ -140,24 +152,30 @@ static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *
 	return region == CRIT_NONE || crit_map_set(named, key, region) ? CRIT_NONE : region;
 }
 
+/* By group, whatever the order in which they were found. */
 int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit_results *results)
 {
 	struct crit_map rows = { 0 }, named = { 0 };
+	struct crit_otf2_construct *construct;
 	char name[NAME_BYTES];
 	int rc = file_phases(&results->regions, &rows);
-	size_t i;
+	uint32_t group, i;
 
-	for (i = 0; i < writer->openmp.construct_count && !rc; i++) {
-		struct crit_otf2_construct *construct = &writer->openmp.constructs[i];
-		struct crit_place place = { 0 };
+	for (group = 0; group < writer->group_count && !rc; group++) {
+		i = writer->groups[group].first_construct;
+		for (; i != CRIT_NONE && !rc; i = construct->next) {
+			struct crit_place place = { 0 };
 
-		if (construct->call == CRIT_CONSTRUCT_PHASE)
-			name_phase(writer, construct, &results->regions, &rows, name);
-		else
-			name_construct(writer, construct, name, &place);
-		construct->region = obtain_region(writer, &named, construct->call, name, &place);
-		if (construct->region == CRIT_NONE)
-			rc = -ENOMEM;
+			construct = &writer->openmp.constructs[i];
+			if (construct->call == CRIT_CONSTRUCT_PHASE)
+				name_phase(writer, construct, &results->regions, &rows, name);
+			else
+				name_construct(writer, construct, name, &place);
+			construct->region =
+				obtain_region(writer, &named, construct->call, name, &place);
+			if (construct->region == CRIT_NONE)
+				rc = -ENOMEM;
+		}
 	}
 	crit_map_fini(&rows);
 	crit_map_fini(&named);
@@ -181,23 +199,32 @@ OTF2_ErrorCode crit_otf2_write_maps(const struct crit_otf2_writer *writer,
 {
 	const struct crit_otf2_openmp *openmp = &writer->openmp;
 	const struct crit_otf2_group *group = &writer->groups[location->group];
-	OTF2_ErrorCode code = OTF2_SUCCESS;
-	OTF2_IdMap *map;
+	OTF2_IdMap *map =
+		OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, CRIT_OTF2_CALLS + group->construct_count);
+	OTF2_ErrorCode code;
 	uint32_t i;
 
-	if (group->construct_count) {
-		map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, group->construct_count);
-		for (i = group->first_construct; map && i != CRIT_NONE;
-		     i = openmp->constructs[i].next)
-			(void)OTF2_IdMap_AddIdPair(map, CRIT_OTF2_CONSTRUCT_BASE + i,
-						   openmp->constructs[i].region);
-		code = write_map(local, OTF2_MAPPING_REGION, map);
+	for (i = 0; map && i < CRIT_OTF2_CALLS; i++) {
+		if (writer->has_call[i])
+			(void)OTF2_IdMap_AddIdPair(map, writer->first_call + i,
+						   writer->call_regions[i]);
+	}
+	for (i = group->first_construct; map && i != CRIT_NONE; i = openmp->constructs[i].next)
+		(void)OTF2_IdMap_AddIdPair(map, CRIT_OTF2_CONSTRUCT_BASE + i,
+					   openmp->constructs[i].region);
+	code = write_map(local, OTF2_MAPPING_REGION, map);
+	if (code == OTF2_SUCCESS && writer->site_texts.count) {
+		map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, writer->site_texts.count);
+		for (i = 0; map && i < writer->site_texts.count; i++)
+			(void)OTF2_IdMap_AddIdPair(map, writer->first_text + i,
+						   writer->site_strings[i]);
+		code = write_map(local, OTF2_MAPPING_STRING, map);
 	}
 	if (code == OTF2_SUCCESS && group->team_count) {
 		map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, group->team_count);
 		for (i = group->first_team; map && i != CRIT_NONE; i = openmp->teams[i].next)
 			(void)OTF2_IdMap_AddIdPair(map, CRIT_OTF2_TEAM_BASE + i,
-						   writer->communicator_count + i);
+						   openmp->teams[i].communicator);
 		code = write_map(local, OTF2_MAPPING_COMM, map);
 	}
 	return code;

@@ -69,20 +69,25 @@ uint32_t crit_otf2_add_region(struct crit_otf2_writer *writer, unsigned int call
 
 uint32_t crit_otf2_call_region(struct crit_otf2_writer *writer, unsigned int call)
 {
-	const unsigned int calls = 1u << CRIT_TAG_CALL_BITS;
-
-	if (call >= calls)
+	if (call >= CRIT_OTF2_CALLS)
 		return CRIT_NONE;
-	if (!writer->call_regions) {
-		writer->call_regions = malloc(calls * sizeof(*writer->call_regions));
-		if (!writer->call_regions)
-			return CRIT_NONE;
-		memset(writer->call_regions, 0xff, calls * sizeof(*writer->call_regions));
-	}
-	if (writer->call_regions[call] == CRIT_NONE)
+	writer->has_call[call] = true;
+	return writer->first_call + call;
+}
+
+int crit_otf2_name_calls(struct crit_otf2_writer *writer)
+{
+	unsigned int call;
+
+	for (call = 0; call < CRIT_OTF2_CALLS; call++) {
+		if (!writer->has_call[call])
+			continue;
 		writer->call_regions[call] =
 			crit_otf2_add_region(writer, call, crit_call_name(call), CRIT_NONE, 0);
-	return writer->call_regions[call];
+		if (writer->call_regions[call] == CRIT_NONE)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 uint32_t crit_otf2_program_region(struct crit_otf2_writer *writer, const char *name)
@@ -97,6 +102,34 @@ uint32_t crit_otf2_program_region(struct crit_otf2_writer *writer, const char *n
 	if (region != CRIT_NONE && crit_map_set(&writer->program_regions, string, region))
 		return CRIT_NONE;
 	return region;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted, whoever found which of them first. */
+int crit_otf2_name_sites(struct crit_otf2_writer *writer)
+{
+	const struct crit_otf2_strings *texts = &writer->site_texts;
+	char **sorted = calloc(texts->count + 1, sizeof(*sorted));
+	size_t i;
+	int rc = 0;
+
+	writer->site_strings = calloc(texts->count + 1, sizeof(*writer->site_strings));
+	if (!sorted || !writer->site_strings)
+		rc = -ENOMEM;
+	for (i = 0; i < texts->count && !rc; i++)
+		sorted[i] = texts->texts[i];
+	if (!rc)
+		qsort(sorted, texts->count, sizeof(*sorted), compare_texts);
+	for (i = 0; i < texts->count && !rc; i++)
+		rc = crit_otf2_string(&writer->strings, sorted[i]) == CRIT_NONE ? -ENOMEM : 0;
+	for (i = 0; i < texts->count && !rc; i++)
+		writer->site_strings[i] = crit_otf2_string(&writer->strings, texts->texts[i]);
+	free(sorted);
+	return rc;
 }
 
 /* All strings are known before the first is written.  Errors: -ENOMEM. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/call.h"
-#include "otf2/writer.h"
+#include "otf2/together.h"
 
 #define SITE_BYTES 160
 #define SITE_BITS 47u /* of a user address; the group's number goes above */
@@ -18,7 +18,7 @@ OTF2_EvtWriter *crit_otf2_writer_of(struct crit_otf2_writer *writer, uint32_t th
 
 	*ret_rc = 0;
 	*ret_location = location;
-	if (!location->is_listed)
+	if (!location->is_listed || !location->is_own)
 		return NULL;
 	if (location->is_closed) { /* it was told to end: what comes now cannot be written */
 		writer->has_losses = true;
@@ -47,7 +47,7 @@ static int write_metric(struct crit_otf2_writer *writer, OTF2_EvtWriter *events,
 			       "a metric");
 }
 
-/* The text of a call site, asked for once per process and address; CRIT_NONE: unknown. */
+/* The provisional text of a call site, asked for once per process and address, or CRIT_NONE. */
 static uint32_t site_string(struct crit_otf2_writer *writer, uint32_t group_number, uint64_t site)
 {
 	const struct crit_otf2_options *options = writer->options;
@@ -59,10 +59,12 @@ static uint32_t site_string(struct crit_otf2_writer *writer, uint32_t group_numb
 
 	if (known != CRIT_NONE)
 		return known - 1;
-	if (options->site_place &&
+	if (options->site_place && writer->site_texts.count < CRIT_OTF2_SITES_MAX &&
 	    options->site_place(options->site_user, group->node, group->pid, site, &place))
-		known = crit_otf2_string(&writer->strings,
+		known = crit_otf2_string(&writer->site_texts,
 					 crit_place_text(&place, text, sizeof(text)));
+	if (known != CRIT_NONE)
+		known += writer->first_text;
 	(void)crit_map_set(&writer->sites, key, known + 1); /* without memory: asked again */
 	return known;
 }
@@ -228,14 +230,12 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 	return rc;
 }
 
-static int on_begin(void *user, const struct crit_results *run, uint64_t end_ns)
+static int lay_out(struct crit_otf2_writer *writer)
 {
-	struct crit_otf2_writer *writer = user;
+	const struct crit_results *run = writer->run;
 	int rc;
 
-	writer->run = run;
-	writer->end_ns = end_ns;
-	if (end_ns <= run->window_begin_ns)
+	if (writer->end_ns <= run->window_begin_ns)
 		return crit_err_set(writer->err, -ENODATA, "no trace can be made: %s",
 				    run->window_ns
 					    ? "the run was recorded at level profile; record "
@@ -246,7 +246,23 @@ static int on_begin(void *user, const struct crit_results *run, uint64_t end_ns)
 		rc = crit_err_set(writer->err, -ENODATA,
 				  "no trace can be made: no rank and no thread of the program was "
 				  "recorded; --all exports the rest");
-	return rc ? rc : crit_otf2_open(writer);
+	return rc;
+}
+
+static int on_begin(void *user, const struct crit_results *run, uint64_t end_ns)
+{
+	struct crit_otf2_writer *writer = user;
+	int rc;
+
+	writer->run = run;
+	writer->end_ns = end_ns;
+	rc = lay_out(writer);
+	if (crit_otf2_leads(writer) && !rc)
+		rc = crit_otf2_open(writer);
+	rc = crit_otf2_agree(writer, rc); /* there are its directories for the others */
+	if (!crit_otf2_leads(writer) && !rc)
+		rc = crit_otf2_open(writer);
+	return crit_otf2_agree(writer, rc);
 }
 
 /* Everything that may have made an event disappear; folding comes after level trace's end. */
@@ -291,19 +307,42 @@ static void claim(struct crit_otf2_writer *writer, const struct crit_results *re
 	writer->are_locks_whole = is_whole && openmp->acquisitions && !openmp->lost_locks;
 }
 
-static int on_end(void *user, const struct crit_results *results, bool are_messages_whole)
+/* Everything is told: what has provisional numbers gets its own.  Errors: -ENOMEM. */
+static int name_all(struct crit_otf2_writer *writer, const struct crit_results *results,
+		    bool are_messages_whole)
 {
-	struct crit_otf2_writer *writer = user;
 	int rc = 0;
 
 	writer->has_losses = writer->has_losses || has_losses(results);
 	if (results->has_ranks && !writer->communicator_count)
 		rc = crit_otf2_add_worlds(writer);
 	if (!rc)
+		rc = crit_otf2_name_calls(writer);
+	if (!rc)
+		rc = crit_otf2_name_sites(writer);
+	if (!rc)
 		rc = crit_otf2_name_constructs(writer, results);
 	if (!rc)
 		rc = crit_otf2_name_teams(writer);
 	claim(writer, results, are_messages_whole);
+	return rc;
+}
+
+static int on_end(void *user, const struct crit_results *results, bool are_messages_whole)
+{
+	struct crit_otf2_writer *writer = user;
+	struct crit_otf2_shares shares = { 0 };
+	int rc = crit_otf2_agree(writer, crit_otf2_close_events(writer));
+
+	if (!rc && writer->options->peers)
+		rc = crit_otf2_gather_shares(writer, &shares);
+	if (!rc && crit_otf2_leads(writer))
+		rc = name_all(writer, results, are_messages_whole);
+	rc = crit_otf2_agree(writer, rc);
+	if (!rc && writer->options->peers)
+		rc = crit_otf2_spread_numbers(writer, &shares);
+	crit_otf2_shares_fini(writer, &shares);
+	rc = crit_otf2_agree(writer, rc);
 	return rc ? rc : crit_otf2_finish(writer);
 }
 

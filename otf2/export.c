@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "otf2/staging.h"
-#include "otf2/writer.h"
+#include "otf2/together.h"
 
 static int write_archive(struct crit_otf2_writer *writer, const char *const *paths,
 			 size_t path_count, struct crit_otf2_archive *ret_archive)
@@ -13,16 +13,17 @@ static int write_archive(struct crit_otf2_writer *writer, const char *const *pat
 	struct crit_trace_sink sink;
 	struct crit_analysis_options options = {
 		.rule = writer->options->rule,
+		.peers = writer->options->peers,
 		.progress = writer->options->progress,
 		.user = writer->options->progress_user,
 		.trace = &sink,
 	};
-	struct crit_results *results;
+	struct crit_results *results = NULL;
 	int rc;
 
 	crit_otf2_sink(writer, &sink);
 	rc = crit_analyse(paths, path_count, &options, &results, writer->err);
-	if (rc)
+	if (rc || !results)
 		return rc;
 	*ret_archive = (struct crit_otf2_archive){
 		.event_count = writer->event_count,
@@ -42,16 +43,18 @@ int crit_otf2_export(const char *const *paths, size_t path_count, const char *di
 		     struct crit_err *err)
 {
 	struct crit_otf2_writer writer = { .options = options, .err = err };
-	struct crit_otf2_archive archive;
+	struct crit_otf2_archive archive = { 0 };
 	struct crit_otf2_staging staging;
-	int rc = crit_otf2_stage(&staging, directory, err);
+	bool leads = crit_otf2_leads(&writer);
+	int rc = leads ? crit_otf2_stage(&staging, directory, err)
+		       : crit_otf2_find_stage(&staging, directory, err);
 
-	if (rc)
-		return rc;
+	rc = crit_otf2_agree(&writer, rc);
 	writer.directory = staging.path;
-	rc = write_archive(&writer, paths, path_count, &archive);
-	crit_otf2_writer_fini(&writer);
 	if (!rc)
+		rc = write_archive(&writer, paths, path_count, &archive);
+	crit_otf2_writer_fini(&writer);
+	if (!rc && leads)
 		rc = crit_otf2_publish(&staging, err);
 	crit_otf2_unstage(&staging);
 	if (!rc)

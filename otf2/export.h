@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/peers.h"
 #include "analysis/results.h"
 #include "analysis/symbols.h"
 #include "core/err.h"
@@ -15,6 +16,7 @@
 
 struct crit_otf2_options {
 	enum crit_active_rule rule;
+	const struct crit_peers *peers; /* NULL: this process does all */
 	bool has_metrics; /* CMetric as a metric too, not only as attribute */
 	bool has_all; /* service threads, launchers and processes without a rank as well */
 	const char *creator; /* "crit 0.1.0" */

@@ -64,6 +64,8 @@ static size_t find_main(const struct crit_otf2_writer *writer, const struct crit
 static int add_location(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
 			uint32_t number, const char *thread_name)
 {
+	const struct crit_peers *peers = writer->options->peers;
+	uint32_t node = writer->groups[writer->group_count].node;
 	char text[NAME_BYTES] = "Master thread";
 
 	if (number)
@@ -72,7 +74,9 @@ static int add_location(struct crit_otf2_writer *writer, struct crit_otf2_locati
 		.reference = (uint64_t)number << 32 | writer->group_count,
 		.name = crit_otf2_string(&writer->strings, text),
 		.group = (uint32_t)writer->group_count,
+		.team_index = CRIT_NONE,
 		.is_listed = true,
+		.is_own = !peers || crit_peers_player(peers, node) == peers->rank,
 	};
 	return location->name == CRIT_NONE ? -ENOMEM : 0;
 }
@@ -169,6 +173,7 @@ static int make_groups(struct crit_otf2_writer *writer)
 int crit_otf2_layout(struct crit_otf2_writer *writer)
 {
 	const struct crit_results *run = writer->run;
+	int rc;
 
 	crit_otf2_openmp_init(&writer->openmp);
 	if (crit_otf2_string(&writer->strings, "") == CRIT_NONE) /* number 0 by habit */
@@ -181,5 +186,9 @@ int crit_otf2_layout(struct crit_otf2_writer *writer)
 	writer->location_count = run->thread_count;
 	if (run->rank_count)
 		writer->world_count = run->ranks[run->rank_count - 1].world_number + 1;
-	return make_groups(writer);
+	rc = make_groups(writer);
+	writer->first_call = (uint32_t)writer->region_count;
+	writer->told_groups = (uint32_t)writer->group_count;
+	writer->first_text = (uint32_t)writer->strings.count;
+	return rc;
 }

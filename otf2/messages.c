@@ -103,15 +103,15 @@ int crit_otf2_message(void *user, uint32_t thread, uint64_t time_ns,
 	struct crit_otf2_writer *writer = user;
 	struct crit_otf2_location *location;
 	OTF2_EvtWriter *events;
-	int rc;
+	int rc = 0;
 
-	events = crit_otf2_writer_of(writer, thread, &location, &time_ns, &rc);
-	if (!events)
-		return rc;
 	if (has_communicator(message->kind) &&
 	    (message->communicator == CRIT_TRACE_NONE || !note_peer(writer, message, &rc))) {
 		writer->has_losses = true; /* a reference to nowhere breaks readers */
 		return rc;
 	}
+	events = crit_otf2_writer_of(writer, thread, &location, &time_ns, &rc);
+	if (!events)
+		return rc;
 	return crit_otf2_check(writer, write_message(events, time_ns, message), "an event");
 }

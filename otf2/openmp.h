@@ -18,6 +18,7 @@
 #include "analysis/map.h"
 #include "analysis/requests.h"
 #include "analysis/trace.h"
+#include "otf2/parts.h"
 
 #define CRIT_OTF2_TEAM_DEPTH 16u
 #define CRIT_OTF2_TASK_DEPTH 64u /* tasks a thread is in at the same time */
@@ -33,8 +34,8 @@ struct crit_otf2_team {
 	uint32_t group; /* location group */
 	uint32_t next; /* of the same group, CRIT_NONE */
 	uint32_t size; /* as forked, 0 unknown */
-	uint32_t name; /* string, once all is told */
-	uint32_t *members; /* indexes into COMM_LOCATIONS of OpenMP, the primary first */
+	uint32_t name, communicator; /* string and reference, once all is told */
+	uint32_t *members; /* rows of locations, the primary first */
 	size_t count, capacity;
 };
 
@@ -49,7 +50,6 @@ struct crit_otf2_construct {
 
 /* What a thread is in. */
 struct crit_otf2_member {
-	uint32_t index; /* in COMM_LOCATIONS of OpenMP, CRIT_NONE */
 	uint32_t depth;
 	struct {
 		uint64_t instance;
@@ -74,16 +74,14 @@ struct crit_otf2_openmp {
 	struct crit_otf2_team *teams;
 	size_t team_count, team_capacity;
 	struct crit_map team_numbers; /* location and size, or group -> index */
-	struct crit_map memberships; /* team << 32 | index of the location -> position */
+	struct crit_map memberships; /* team << 32 | row of the location -> position */
 	struct crit_requests instances; /* that live: handle is the number, communicator the team */
 	struct crit_requests tasks; /* that live: communicator the team, peer_member who made it */
-	uint32_t *locations; /* COMM_LOCATIONS of OpenMP: rows of the writer's */
-	size_t location_count, location_capacity;
 	struct crit_otf2_construct *constructs;
 	size_t construct_count, construct_capacity;
 	struct crit_map construct_numbers; /* hash -> newest index */
 	struct crit_map lock_numbers; /* group and lock -> index */
-	uint32_t *lock_orders;
+	struct crit_otf2_lock *locks;
 	size_t lock_count, lock_capacity;
 	uint64_t forks, acquisitions;
 	uint64_t lost_teams; /* members of instances nobody forked, or no room */
@@ -132,7 +130,7 @@ uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
 /* Once all is told: makes the global regions.  Errors: -ENOMEM. */
 int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit_results *results);
 
-/* Likewise for teams. */
+/* Likewise for teams, behind all other communicators. */
 int crit_otf2_name_teams(struct crit_otf2_writer *writer);
 
 /* From provisional to global numbers, part of a location's own definitions. */
@@ -141,7 +139,7 @@ OTF2_ErrorCode crit_otf2_write_maps(const struct crit_otf2_writer *writer,
 				    OTF2_DefWriter *local);
 
 /* The groups and communicators of teams, of these references on. */
-OTF2_ErrorCode crit_otf2_write_team_groups(const struct crit_otf2_writer *writer,
+OTF2_ErrorCode crit_otf2_write_team_groups(struct crit_otf2_writer *writer,
 					   OTF2_GlobalDefWriter *global, uint32_t first,
 					   uint32_t name);
 OTF2_ErrorCode crit_otf2_write_team_comms(struct crit_otf2_writer *writer,

@@ -28,7 +28,7 @@ struct crit_otf2_group { /* a location group: a rank, or a process without one *
 	uint32_t name; /* string */
 	uint32_t program; /* region: everything outside MPI */
 	uint32_t first_construct, first_team; /* of its own, CRIT_NONE */
-	uint32_t construct_count, team_count;
+	uint32_t construct_count, team_count, lock_count;
 };
 
 struct crit_otf2_location {
@@ -39,7 +39,9 @@ struct crit_otf2_location {
 	uint64_t last_ns;
 	uint32_t name; /* string */
 	uint32_t group;
+	uint32_t team_index; /* in COMM_LOCATIONS of OpenMP, once all is told; CRIT_NONE */
 	bool is_listed; /* belongs into the archive */
+	bool is_own; /* written by this process, not by another */
 	bool is_closed; /* its file is whole */
 };
 
@@ -56,6 +58,11 @@ struct crit_otf2_communicator {
 	uint32_t name;
 	uint32_t parent;
 	bool is_inter;
+};
+
+struct crit_otf2_lock { /* of OpenMP */
+	uint32_t number; /* in the archive */
+	uint32_t order; /* times it was taken */
 };
 
 struct crit_otf2_members { /* a COMM_GROUP */

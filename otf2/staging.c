@@ -116,16 +116,23 @@ static int lock(struct crit_otf2_staging *staging, struct crit_err *err)
 	return 0;
 }
 
-int crit_otf2_stage(struct crit_otf2_staging *staging, const char *directory, struct crit_err *err)
+int crit_otf2_find_stage(struct crit_otf2_staging *staging, const char *directory,
+			 struct crit_err *err)
 {
-	int status, attempt;
-
 	*staging = (struct crit_otf2_staging){ .directory = directory, .lock_fd = -1 };
 	if (snprintf(staging->path, sizeof(staging->path), "%s/%s", directory, CRIT_OTF2_STAGING) >=
 	    (int)sizeof(staging->path))
 		return crit_err_set(err, -ENAMETOOLONG, "cannot export into %.120s: %s", directory,
 				    strerror(ENAMETOOLONG));
-	status = spare_others(directory, err);
+	return 0;
+}
+
+int crit_otf2_stage(struct crit_otf2_staging *staging, const char *directory, struct crit_err *err)
+{
+	int status = crit_otf2_find_stage(staging, directory, err), attempt;
+
+	if (!status)
+		status = spare_others(directory, err);
 	for (attempt = 0; attempt < LOCK_ATTEMPTS && !status; attempt++)
 		status = lock(staging, err);
 	if (!status)

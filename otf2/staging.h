@@ -21,6 +21,10 @@ struct crit_otf2_staging {
  */
 int crit_otf2_stage(struct crit_otf2_staging *staging, const char *directory, struct crit_err *err);
 
+/* The same for who writes into what another process has made. */
+int crit_otf2_find_stage(struct crit_otf2_staging *staging, const char *directory,
+			 struct crit_err *err);
+
 /* Puts the archive in place of an older one, the anchor last.  Errors: -errno. */
 int crit_otf2_publish(struct crit_otf2_staging *staging, struct crit_err *err);
 

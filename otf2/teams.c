@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "otf2/writer.h"
+#include "otf2/together.h"
 
 #define NAME_BYTES 192
 #define ORPHANS (1ull << 62) /* the team of those whose primary is not known */
@@ -24,9 +24,8 @@ void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
 	for (i = 0; i < openmp->team_count; i++)
 		free(openmp->teams[i].members);
 	free(openmp->teams);
-	free(openmp->locations);
 	free(openmp->constructs);
-	free(openmp->lock_orders);
+	free(openmp->locks);
 	crit_map_fini(&openmp->team_numbers);
 	crit_map_fini(&openmp->memberships);
 	crit_map_fini(&openmp->construct_numbers);
@@ -38,27 +37,19 @@ void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
 /* What a location is in; made at first use.  NULL: out of memory. */
 static struct crit_otf2_member *member_of(struct crit_otf2_location *location)
 {
-	if (!location->member) {
+	if (!location->member)
 		location->member = calloc(1, sizeof(*location->member));
-		if (location->member)
-			location->member->index = CRIT_NONE;
-	}
 	return location->member;
 }
 
-/* The team of a key.  Errors: -ENOMEM, or its index. */
-static int64_t obtain_team(struct crit_otf2_writer *writer, uint64_t key, uint32_t group,
-			   uint32_t size)
+/* Errors: -ENOMEM, or its index. */
+static int64_t add_team(struct crit_otf2_writer *writer, uint32_t group, uint32_t size)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
-	uint32_t team = crit_map_get(&openmp->team_numbers, key);
+	uint32_t team = (uint32_t)openmp->team_count;
 
-	if (team != CRIT_NONE)
-		return team;
-	team = (uint32_t)openmp->team_count;
 	if (crit_array_grow(&openmp->teams, &openmp->team_capacity, team + 1u,
-			    sizeof(*openmp->teams)) ||
-	    crit_map_set(&openmp->team_numbers, key, team))
+			    sizeof(*openmp->teams)))
 		return -ENOMEM;
 	openmp->teams[team] = (struct crit_otf2_team){ .group = group,
 						       .size = size,
@@ -69,33 +60,57 @@ static int64_t obtain_team(struct crit_otf2_writer *writer, uint64_t key, uint32
 	return team;
 }
 
+/* The team of a key.  Errors: -ENOMEM, or its index. */
+static int64_t obtain_team(struct crit_otf2_writer *writer, uint64_t key, uint32_t group,
+			   uint32_t size)
+{
+	uint32_t known = crit_map_get(&writer->openmp.team_numbers, key);
+	int64_t team = known != CRIT_NONE ? known : add_team(writer, group, size);
+
+	if (team >= 0 && known == CRIT_NONE &&
+	    crit_map_set(&writer->openmp.team_numbers, key, (uint32_t)team))
+		return -ENOMEM;
+	return team;
+}
+
+static int add_member(struct crit_otf2_team *team, uint32_t row)
+{
+	int rc = crit_array_grow(&team->members, &team->capacity, team->count + 1,
+				 sizeof(*team->members));
+
+	if (!rc)
+		team->members[team->count++] = row;
+	return rc;
+}
+
 /* Notes that a location is in a team.  Errors: -ENOMEM, or its position there. */
 static int64_t join(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
 		    uint32_t number)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
-	struct crit_otf2_team *team = &openmp->teams[number];
-	uint32_t *index = &location->member->index, position;
-	uint64_t key;
+	uint32_t row = (uint32_t)(location - writer->locations);
+	uint64_t key = (uint64_t)number << 32 | row;
+	uint32_t position = crit_map_get(&openmp->memberships, key);
 
-	if (*index == CRIT_NONE) {
-		if (crit_array_grow(&openmp->locations, &openmp->location_capacity,
-				    openmp->location_count + 1, sizeof(*openmp->locations)))
-			return -ENOMEM;
-		openmp->locations[openmp->location_count] =
-			(uint32_t)(location - writer->locations);
-		*index = (uint32_t)openmp->location_count++;
-	}
-	key = (uint64_t)number << 32 | *index;
-	position = crit_map_get(&openmp->memberships, key);
 	if (position != CRIT_NONE)
 		return position;
-	if (crit_array_grow(&team->members, &team->capacity, team->count + 1,
-			    sizeof(*team->members)) ||
-	    crit_map_set(&openmp->memberships, key, (uint32_t)team->count))
+	position = (uint32_t)openmp->teams[number].count;
+	if (crit_map_set(&openmp->memberships, key, position) ||
+	    add_member(&openmp->teams[number], row))
 		return -ENOMEM;
-	team->members[team->count] = *index;
-	return (int64_t)team->count++;
+	return position;
+}
+
+int crit_otf2_add_team(struct crit_otf2_writer *writer, uint32_t group, uint32_t size,
+		       const uint32_t *members, size_t count)
+{
+	int64_t team = add_team(writer, group, size);
+	size_t i;
+	int rc = team < 0 ? (int)team : 0;
+
+	for (i = 0; i < count && !rc; i++)
+		rc = add_member(&writer->openmp.teams[team], members[i]);
+	return rc;
 }
 
 /* The team of an instance its primary begins.  Errors: -ENOMEM, or its index. */
@@ -195,7 +210,7 @@ int crit_otf2_team_leave(struct crit_otf2_writer *writer, struct crit_otf2_locat
 	return crit_otf2_check(writer, code, "an event");
 }
 
-/* The number of a lock.  Errors: CRIT_NONE when out of memory. */
+/* A lock's index; its number follows from its group.  Errors: CRIT_NONE when out of memory. */
 static uint32_t obtain_lock(struct crit_otf2_writer *writer, uint32_t group, uint64_t lock)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
@@ -205,11 +220,12 @@ static uint32_t obtain_lock(struct crit_otf2_writer *writer, uint32_t group, uin
 	if (index != CRIT_NONE)
 		return index;
 	index = (uint32_t)openmp->lock_count;
-	if (crit_array_grow(&openmp->lock_orders, &openmp->lock_capacity, index + 1u,
-			    sizeof(*openmp->lock_orders)) ||
+	if (crit_array_grow(&openmp->locks, &openmp->lock_capacity, index + 1u,
+			    sizeof(*openmp->locks)) ||
 	    crit_map_set(&openmp->lock_numbers, key, index))
 		return CRIT_NONE;
-	openmp->lock_count++;
+	openmp->locks[openmp->lock_count++].number =
+		writer->groups[group].lock_count++ * writer->told_groups + group;
 	return index;
 }
 
@@ -225,13 +241,14 @@ int crit_otf2_lock_taken(struct crit_otf2_writer *writer, struct crit_otf2_locat
 		writer->openmp.lost_locks++;
 		return 0;
 	}
-	order = ++writer->openmp.lock_orders[index];
+	order = ++writer->openmp.locks[index].order;
 	writer->openmp.acquisitions++;
 	member->held[member->held_count].lock = index;
 	member->held[member->held_count++].order = order;
 	return crit_otf2_check(writer,
-			       OTF2_EvtWriter_ThreadAcquireLock(location->events, NULL, time_ns,
-								OTF2_PARADIGM_OPENMP, index, order),
+			       OTF2_EvtWriter_ThreadAcquireLock(
+				       location->events, NULL, time_ns, OTF2_PARADIGM_OPENMP,
+				       writer->openmp.locks[index].number, order),
 			       "an event");
 }
 
@@ -263,8 +280,9 @@ static int give_back(struct crit_otf2_writer *writer, const struct crit_otf2_loc
 	if (!order)
 		return 0;
 	rc = crit_otf2_check(writer,
-			     OTF2_EvtWriter_ThreadReleaseLock(location->events, NULL, time_ns,
-							      OTF2_PARADIGM_OPENMP, index, order),
+			     OTF2_EvtWriter_ThreadReleaseLock(
+				     location->events, NULL, time_ns, OTF2_PARADIGM_OPENMP,
+				     writer->openmp.locks[index].number, order),
 			     "an event");
 	return rc ? rc : 1;
 }
@@ -295,54 +313,83 @@ int crit_otf2_lock_released(void *user, uint32_t thread, uint64_t time_ns, uint1
 	return rc < 0 ? rc : 0;
 }
 
+/* By group, whatever the order in which they were found.  Errors: -ENOMEM. */
 int crit_otf2_name_teams(struct crit_otf2_writer *writer)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
+	uint32_t next = (uint32_t)writer->communicator_count, group, i;
 	char name[NAME_BYTES];
-	size_t i;
 
-	for (i = 0; i < openmp->team_count; i++) {
-		struct crit_otf2_team *team = &openmp->teams[i];
-		const struct crit_otf2_location *primary =
-			&writer->locations[openmp->locations[team->members[0]]];
+	for (group = 0; group < writer->group_count; group++) {
+		for (i = writer->groups[group].first_team; i != CRIT_NONE;
+		     i = openmp->teams[i].next) {
+			struct crit_otf2_team *team = &openmp->teams[i];
+			const struct crit_otf2_location *primary =
+				&writer->locations[team->members[0]];
 
-		(void)snprintf(name, sizeof(name), "Team of %u, %.80s, %.80s", team->size,
-			       writer->strings.texts[writer->groups[team->group].name],
-			       writer->strings.texts[primary->name]);
-		team->name = crit_otf2_string(&writer->strings, name);
-		if (team->name == CRIT_NONE)
-			return -ENOMEM;
+			(void)snprintf(name, sizeof(name), "Team of %u, %.80s, %.80s", team->size,
+				       writer->strings.texts[writer->groups[group].name],
+				       writer->strings.texts[primary->name]);
+			team->name = crit_otf2_string(&writer->strings, name);
+			if (team->name == CRIT_NONE)
+				return -ENOMEM;
+			team->communicator = next++;
+		}
 	}
 	return 0;
 }
 
-OTF2_ErrorCode crit_otf2_write_team_groups(const struct crit_otf2_writer *writer,
+/* COMM_LOCATIONS: every location that is in a team, in their order. */
+static OTF2_ErrorCode write_team_locations(struct crit_otf2_writer *writer,
+					   OTF2_GlobalDefWriter *global, uint32_t reference,
+					   uint32_t name, uint64_t *members)
+{
+	const struct crit_otf2_openmp *openmp = &writer->openmp;
+	uint32_t count = 0, i;
+	size_t k;
+
+	for (i = 0; i < openmp->team_count; i++) {
+		for (k = 0; k < openmp->teams[i].count; k++)
+			writer->locations[openmp->teams[i].members[k]].team_index = 0;
+	}
+	for (i = 0; i < writer->location_count; i++) {
+		if (writer->locations[i].team_index == CRIT_NONE)
+			continue;
+		members[count] = writer->locations[i].reference;
+		writer->locations[i].team_index = count++;
+	}
+	return OTF2_GlobalDefWriter_WriteGroup(global, reference, name,
+					       OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_OPENMP,
+					       OTF2_GROUP_FLAG_NONE, count, members);
+}
+
+/* The group of a team follows the one of all locations as its communicator does the others. */
+static uint32_t group_of(const struct crit_otf2_writer *writer, const struct crit_otf2_team *team,
+			 uint32_t first)
+{
+	return first + 1 + team->communicator - (uint32_t)writer->communicator_count;
+}
+
+OTF2_ErrorCode crit_otf2_write_team_groups(struct crit_otf2_writer *writer,
 					   OTF2_GlobalDefWriter *global, uint32_t first,
 					   uint32_t name)
 {
 	const struct crit_otf2_openmp *openmp = &writer->openmp;
-	uint64_t *members = calloc(openmp->location_count + 1, sizeof(*members));
-	OTF2_ErrorCode code = members ? OTF2_SUCCESS : OTF2_ERROR_MEM_ALLOC_FAILED;
+	uint64_t *members = calloc(writer->location_count + 1, sizeof(*members));
+	OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
 	uint32_t i, k;
 
-	if (!openmp->team_count) {
-		free(members);
-		return OTF2_SUCCESS;
-	}
-	for (i = 0; members && i < openmp->location_count; i++)
-		members[i] = writer->locations[openmp->locations[i]].reference;
 	if (members)
-		code = OTF2_GlobalDefWriter_WriteGroup(global, first, name,
-						       OTF2_GROUP_TYPE_COMM_LOCATIONS,
-						       OTF2_PARADIGM_OPENMP, OTF2_GROUP_FLAG_NONE,
-						       (uint32_t)openmp->location_count, members);
+		code = !openmp->team_count
+			       ? OTF2_SUCCESS
+			       : write_team_locations(writer, global, first, name, members);
 	for (i = 0; i < openmp->team_count && code == OTF2_SUCCESS; i++) {
 		const struct crit_otf2_team *team = &openmp->teams[i];
 
 		for (k = 0; k < team->count; k++)
-			members[k] = team->members[k];
-		code = OTF2_GlobalDefWriter_WriteGroup(global, first + 1 + i, team->name,
-						       OTF2_GROUP_TYPE_COMM_GROUP,
+			members[k] = writer->locations[team->members[k]].team_index;
+		code = OTF2_GlobalDefWriter_WriteGroup(global, group_of(writer, team, first),
+						       team->name, OTF2_GROUP_TYPE_COMM_GROUP,
 						       OTF2_PARADIGM_OPENMP, OTF2_GROUP_FLAG_NONE,
 						       (uint32_t)team->count, members);
 	}
@@ -356,11 +403,12 @@ OTF2_ErrorCode crit_otf2_write_team_comms(struct crit_otf2_writer *writer,
 	OTF2_ErrorCode code = OTF2_SUCCESS;
 	uint32_t i;
 
-	for (i = 0; i < writer->openmp.team_count && code == OTF2_SUCCESS; i++)
-		code = OTF2_GlobalDefWriter_WriteComm(global,
-						      (uint32_t)writer->communicator_count + i,
-						      writer->openmp.teams[i].name,
-						      first_group + 1 + i, OTF2_UNDEFINED_COMM,
-						      OTF2_COMM_FLAG_NONE);
+	for (i = 0; i < writer->openmp.team_count && code == OTF2_SUCCESS; i++) {
+		const struct crit_otf2_team *team = &writer->openmp.teams[i];
+
+		code = OTF2_GlobalDefWriter_WriteComm(global, team->communicator, team->name,
+						      group_of(writer, team, first_group),
+						      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+	}
 	return code;
 }

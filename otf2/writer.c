@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "otf2/together.h"
+
 #define DEFINITION_BYTES 64u /* room per location in the largest record, generously */
 #define CHUNK_MAX_BYTES (16u * 1024u * 1024u)
 
@@ -113,7 +115,7 @@ int crit_otf2_open(struct crit_otf2_writer *writer)
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_SetMemoryCallbacks(writer->archive, &memory, NULL);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_SetSerialCollectiveCallbacks(writer->archive);
+		code = crit_otf2_set_collectives(writer);
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_OpenEvtFiles(writer->archive);
 	return crit_otf2_check(writer, code, "the beginning");
@@ -170,37 +172,59 @@ static int write_local_definitions(struct crit_otf2_writer *writer,
 	return crit_otf2_check(writer, code, "local definitions");
 }
 
-int crit_otf2_finish(struct crit_otf2_writer *writer)
+/* Is its file written, and here? */
+static bool is_written(const struct crit_otf2_location *location)
+{
+	return location->is_listed && location->is_own;
+}
+
+/* A listed location without a file makes readers fail, even without an event. */
+int crit_otf2_close_events(struct crit_otf2_writer *writer)
 {
 	size_t i;
 	int rc = 0;
 
-	/* A listed location without a file makes readers fail, even without an event. */
 	for (i = 0; i < writer->location_count && !rc; i++) {
-		if (writer->locations[i].is_listed)
+		if (is_written(&writer->locations[i]))
 			rc = crit_otf2_close_location(writer, &writer->locations[i]);
 	}
-	if (!rc)
-		rc = crit_otf2_check(writer, OTF2_Archive_CloseEvtFiles(writer->archive), "events");
+	return rc;
+}
+
+/* The anchor is of the first process, which waits for the others. */
+static int close_archive(struct crit_otf2_writer *writer, int rc)
+{
+	OTF2_Archive *archive = writer->archive;
+
+	if (!rc && crit_otf2_leads(writer))
+		rc = crit_otf2_define(writer);
+	if (!rc) {
+		writer->archive = NULL;
+		rc = crit_otf2_check(writer, OTF2_Archive_Close(archive), "the anchor");
+	}
+	return rc;
+}
+
+int crit_otf2_finish(struct crit_otf2_writer *writer)
+{
+	bool leads = crit_otf2_leads(writer);
+	size_t i;
+	int rc = crit_otf2_check(writer, OTF2_Archive_CloseEvtFiles(writer->archive), "events");
+
 	if (!rc)
 		rc = crit_otf2_check(writer, OTF2_Archive_OpenDefFiles(writer->archive),
 				     "local definitions");
 	for (i = 0; i < writer->location_count && !rc; i++) {
-		if (writer->locations[i].is_listed)
+		if (is_written(&writer->locations[i]))
 			rc = write_local_definitions(writer, &writer->locations[i]);
 	}
 	if (!rc)
 		rc = crit_otf2_check(writer, OTF2_Archive_CloseDefFiles(writer->archive),
 				     "local definitions");
-	if (!rc)
-		rc = crit_otf2_define(writer);
-	if (!rc) {
-		OTF2_Archive *archive = writer->archive;
-
-		writer->archive = NULL;
-		rc = crit_otf2_check(writer, OTF2_Archive_Close(archive), "the anchor");
-	}
-	return rc;
+	if (!leads)
+		rc = close_archive(writer, rc);
+	rc = crit_otf2_agree(writer, rc);
+	return leads ? close_archive(writer, rc) : rc;
 }
 
 void crit_otf2_writer_fini(struct crit_otf2_writer *writer)
@@ -225,13 +249,14 @@ void crit_otf2_writer_fini(struct crit_otf2_writer *writer)
 		free(writer->members[i].members);
 	(void)OTF2_Error_RegisterCallback(NULL, NULL);
 	crit_otf2_strings_fini(&writer->strings);
+	crit_otf2_strings_fini(&writer->site_texts);
 	crit_map_fini(&writer->member_numbers);
 	crit_map_fini(&writer->program_regions);
 	crit_map_fini(&writer->sites);
 	free(writer->groups);
 	free(writer->locations);
 	free(writer->regions);
-	free(writer->call_regions);
+	free(writer->site_strings);
 	free(writer->members);
 	free(writer->communicators);
 	free(writer->peer_limits);

@@ -4,6 +4,7 @@
 #define CRIT_OTF2_WRITER_H
 
 #include "analysis/trace.h"
+#include "core/abi_tag.h"
 #include "otf2/export.h"
 #include "otf2/openmp.h"
 #include "otf2/parts.h"
@@ -11,6 +12,8 @@
 
 #define CRIT_OTF2_CHUNK_BYTES (256u * 1024u) /* the least OTF2 takes */
 #define CRIT_OTF2_NAME "traces"
+#define CRIT_OTF2_CALLS (1u << CRIT_TAG_CALL_BITS)
+#define CRIT_OTF2_SITES_MAX 16384u /* texts of call sites; their table must fit a chunk */
 #define CRIT_OTF2_PEERS_MAX (1u << 22) /* sum of all peer limits; messages beyond are not told */
 
 struct crit_otf2_writer {
@@ -28,9 +31,15 @@ struct crit_otf2_writer {
 	size_t location_count;
 	struct crit_otf2_region *regions;
 	size_t region_count, region_capacity;
-	uint32_t *call_regions; /* by call, CRIT_NONE */
+	uint32_t first_call; /* provisional region of call 0, behind those of programs */
+	bool has_call[CRIT_OTF2_CALLS]; /* it was seen */
+	uint32_t call_regions[CRIT_OTF2_CALLS]; /* the global ones, once all is told */
 	struct crit_map program_regions; /* string -> region */
-	struct crit_map sites; /* group and address -> string */
+	struct crit_map sites; /* group and address -> provisional string */
+	struct crit_otf2_strings site_texts;
+	uint32_t first_text; /* provisional string of site text 0, behind those of the layout */
+	uint32_t *site_strings; /* by site text, once all is told */
+	uint32_t told_groups; /* of the layout, without the stranger's */
 	struct crit_otf2_openmp openmp;
 	struct crit_otf2_members *members; /* groups behind COMM_LOCATIONS */
 	size_t member_count, member_capacity;
@@ -87,6 +96,9 @@ int crit_otf2_message(void *user, uint32_t thread, uint64_t time_ns,
 /* Ends a location's file.  Errors: -EIO. */
 int crit_otf2_close_location(struct crit_otf2_writer *writer, struct crit_otf2_location *location);
 
+/* Ends the files of all own events.  Errors: -EIO. */
+int crit_otf2_close_events(struct crit_otf2_writer *writer);
+
 /* Writes all definitions and closes the archive.  Errors: -ENOMEM, -EIO. */
 int crit_otf2_finish(struct crit_otf2_writer *writer);
 int crit_otf2_define(struct crit_otf2_writer *writer);
@@ -96,8 +108,11 @@ void crit_otf2_writer_fini(struct crit_otf2_writer *writer);
 /* A region of its own.  Errors: CRIT_NONE when out of memory. */
 uint32_t crit_otf2_add_region(struct crit_otf2_writer *writer, unsigned int call, const char *name,
 			      uint32_t file, uint32_t line);
-/* The region of a call.  Errors: CRIT_NONE when out of memory. */
+/* The provisional region of a call, or CRIT_NONE; and the global ones.  Errors: -ENOMEM. */
 uint32_t crit_otf2_call_region(struct crit_otf2_writer *writer, unsigned int call);
+int crit_otf2_name_calls(struct crit_otf2_writer *writer);
+/* The strings of call sites, in their own order.  Errors: -ENOMEM. */
+int crit_otf2_name_sites(struct crit_otf2_writer *writer);
 /* The region of a program's own code. */
 uint32_t crit_otf2_program_region(struct crit_otf2_writer *writer, const char *name);
 

@@ -5,6 +5,7 @@
 
 #include "analysis/peers.h"
 #include "analysis/results.h"
+#include "analysis/trace.h"
 
 #define CRIT_TEST_PEERS_MAX 8u
 
@@ -12,6 +13,7 @@ struct crit_test_crew {
 	uint32_t peers;
 	size_t round_steps; /* 0: as many as usual */
 	enum crit_active_rule rule;
+	const struct crit_trace_sink *sinks; /* one per peer, or NULL: nobody listens */
 	uint32_t blind; /* this peer finds no recording; CRIT_NONE: all do */
 };
 

@@ -274,13 +274,13 @@ static void check_records(void)
 	CHECK_STR_EQ(heard.texts[1],
 		     "{solver [0,1,2 {omp parallel @heat.c:42 {omp for @heat.c:43 } "
 		     "[2,1 {omp parallel @heat.c:50 } ] {omp lock wait take 0/2 } "
-		     "{omp lock wait take 2/1 } give 0/2 give 2/1 "
+		     "{omp lock wait take 4/1 } give 0/2 give 4/1 "
 		     "to 0.7 {omp task @heat.c:44 } done 0.7 to 1.0 {omp task @heat.c:44 } "
 		     "} ] } ");
 	CHECK_STR_EQ(heard.texts[2],
 		     "{solver [0,1,2 {omp parallel @heat.c:42 fork 2 "
-		     "[2,1 {omp parallel @heat.c:50 } ] join {omp critical wait take 1/1 } "
-		     "{omp critical give 1/1 } make 2.8 } ] } ");
+		     "[2,1 {omp parallel @heat.c:50 } ] join {omp critical wait take 2/1 } "
+		     "{omp critical give 2/1 } make 2.8 } ] } ");
 	CHECK_STR_EQ(heard.texts[3], "{solver {solve fork 1 [3 {omp parallel @heat.c:42 "
 				     "{MPI_Barrier } } ] join } } ");
 	(void)OTF2_Reader_Close(reader);

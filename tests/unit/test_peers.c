@@ -9,6 +9,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/peers.h"
 #include "tests/lib/synthetic.h"
+#include "tests/lib/told.h"
 #include "tests/unit/team_world.h"
 
 #define NODES 4u
@@ -38,16 +39,47 @@ static void close_files(struct files *files)
 	files->count = 0;
 }
 
-static void check_crew(const struct files *files, const struct crit_test_crew *crew,
-		       uint64_t digest)
+/* Each thread is told of by the one peer that plays its node, as by a process that plays all. */
+static void check_told(const struct crit_test_crew *crew, const struct crit_test_told *parts,
+		       const struct crit_test_told *alone)
 {
-	struct crit_results *r = NULL;
-	int rc = crit_test_crew_analyse(crew, files->paths, files->count, &r);
+	size_t i;
 
-	if (CHECK_INT_EQ(rc, 0) && r)
+	CHECK(parts[0].communicators == alone->communicators);
+	for (i = 0; i < alone->thread_count; i++) {
+		uint64_t sum = 0;
+		uint32_t peer, tellers = 0;
+
+		for (peer = 0; peer < crew->peers; peer++) {
+			tellers += parts[peer].sums && parts[peer].sums[i];
+			sum += parts[peer].sums ? parts[peer].sums[i] : 0;
+		}
+		CHECK_MSG(sum == alone->sums[i] && tellers <= 1,
+			  "%u peers, rounds of %zu: thread %zu is told by %u", crew->peers,
+			  crew->round_steps, i, tellers);
+	}
+}
+
+static void check_crew(const struct files *files, struct crit_test_crew *crew, uint64_t digest,
+		       const struct crit_test_told *alone)
+{
+	struct crit_trace_sink sinks[CRIT_TEST_PEERS_MAX];
+	struct crit_test_told parts[CRIT_TEST_PEERS_MAX];
+	struct crit_results *r = NULL;
+	uint32_t i;
+
+	for (i = 0; i < crew->peers; i++)
+		crit_test_told_sink(&parts[i], &sinks[i]);
+	crew->sinks = alone ? sinks : NULL;
+	if (CHECK_INT_EQ(crit_test_crew_analyse(crew, files->paths, files->count, &r), 0) && r) {
 		CHECK_MSG(crit_analysed_digest(r) == digest, "%u peers, rounds of %zu differ",
 			  crew->peers, crew->round_steps);
+		if (alone)
+			check_told(crew, parts, alone);
+	}
 	crit_results_destroy(r);
+	for (i = 0; i < crew->peers; i++)
+		crit_test_told_fini(&parts[i]);
 }
 
 /* Compares crews of many kinds with one process. */
@@ -56,9 +88,13 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 	static const size_t rounds[] = { 1, 7, 100, 0 };
 	struct crit_analysis_options options = { .rule = rule };
 	struct crit_results *r = NULL;
+	struct crit_trace_sink sink;
+	struct crit_test_told told;
 	struct crit_err err;
 	uint64_t digest;
 
+	crit_test_told_sink(&told, &sink);
+	options.trace = &sink;
 	if (!CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0) || !r)
 		return;
 	digest = crit_analysed_digest(r);
@@ -69,8 +105,10 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 					       .rule = rule,
 					       .blind = CRIT_NONE };
 
-		check_crew(files, &crew, digest);
+		check_crew(files, &crew, digest, NULL);
+		check_crew(files, &crew, digest, &told);
 	}
+	crit_test_told_fini(&told);
 }
 
 static void check_scenario(uint64_t seed)

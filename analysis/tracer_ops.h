@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* News of a thread between those who hear of them (tracer.c) and those who tell the sink. */
+#ifndef CRIT_TRACER_OPS_H
+#define CRIT_TRACER_OPS_H
+
+#include "analysis/tracer.h"
+
+enum crit_tracer_op_kind {
+	CRIT_OP_BEGIN, /* a thread begins to be told of */
+	CRIT_OP_INSIDE, /* in a span that began before */
+	CRIT_OP_ENTER,
+	CRIT_OP_LEAVE,
+	CRIT_OP_LOOK, /* at the time outside all spans */
+	CRIT_OP_MARK,
+	CRIT_OP_RELEASE,
+	CRIT_OP_TASK,
+	CRIT_OP_DETAILS, /* a span's messages */
+	CRIT_OP_END
+};
+
+/* News of a thread, and all of the engine's that may have changed when it is worked on. */
+struct crit_tracer_op {
+	uint64_t step; /* of the run's, after which it came */
+	uint64_t time_ns;
+	struct crit_bucket *bucket; /* entered, or of the time outside all spans */
+	uint64_t arg; /* of the span; RELEASE: the lock; TASK: its number */
+	uint64_t polled;
+	uint32_t life;
+	uint32_t depth; /* of open spans from now on */
+	uint16_t call; /* TASK: the note */
+	uint8_t span_class;
+	uint8_t kind; /* enum crit_tracer_op_kind */
+	uint64_t looked_ns[CRIT_STATE_COUNT]; /* cells of the span that was the innermost */
+	uint64_t marked_ns[CRIT_STATE_COUNT]; /* and of the one that is */
+};
+
+/* Tells the sink.  Errors: those of the sink, -ENOMEM, -EPROTO. */
+int crit_tracer_work(struct crit_tracer *tracer, const struct crit_tracer_op *op);
+
+void crit_tracer_forget(struct crit_tracer *tracer, uint32_t life);
+
+/* Keeps the first error there was. */
+void crit_tracer_keep_error(struct crit_tracer *tracer, int rc);
+
+#endif
