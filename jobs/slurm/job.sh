@@ -20,3 +20,7 @@ mpirun $(crit env) ./solver
 
 # In a program that uses neither MPI nor OpenMP crit records threads, node by node.
 srun crit run -- ./server
+
+# A large run: its archive is left to several processes of the same allocation, which write the report anew as well.
+CRIT_OTF2=0 srun --crit="crit-large-%j.%s" ./solver
+mpirun -n "$SLURM_NNODES" crit-merge crit-large-"$SLURM_JOB_ID".*
