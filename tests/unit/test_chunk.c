@@ -71,8 +71,25 @@ static void check_is_castagnoli(void)
 	CHECK_UINT_EQ(crc, head.crc32c);
 }
 
+/* Older versions are read as well, newer ones are not. */
+static void check_versions(void)
+{
+	struct crit_chunk_head head;
+	unsigned char payload[8];
+
+	seal_example(&head, payload, sizeof(payload));
+	CHECK_UINT_EQ(head.version, CRIT_RECORDING_VERSION);
+	for (unsigned int version = 0; version <= CRIT_RECORDING_VERSION + 1; version++) {
+		head.version = (__u16)version;
+		CHECK_INT_EQ(crit_chunk_head_is_sane(&head),
+			     version >= CRIT_RECORDING_VERSION_LEAST &&
+				     version <= CRIT_RECORDING_VERSION);
+	}
+}
+
 int main(void)
 {
+	check_versions();
 	check_flips(0);
 	check_flips(1);
 	check_flips(64);
