@@ -38,18 +38,23 @@ static int stamp_counts[HYBRID_THREADS_MAX];
 static int this_round = -1;
 static int64_t part_began_ns;
 
-static void stamp(enum part part, int thread, int64_t begin_ns)
+static void stamp(enum part part, int thread, int64_t begin_ns, int64_t end_ns)
 {
 	if (stamp_counts[thread] < STAMPS_MAX)
 		stamps[thread][stamp_counts[thread]++] =
-			(struct stamp){ this_round, part, gettid(), begin_ns,
-					work_clock_ns(CLOCK_MONOTONIC) };
+			(struct stamp){ this_round, part, gettid(), begin_ns, end_ns };
 }
 
-/* A thread is there; the first one was since before there was a team. */
+/* A thread is there: active for no time yet. */
+static void mark(enum part part, int thread, int64_t at_ns)
+{
+	stamp(part, thread, at_ns, at_ns);
+}
+
+/* The first one is there before the team, and may have to wait for that. */
 static void come(enum part part, int thread)
 {
-	stamp(part, thread, thread ? work_clock_ns(CLOCK_MONOTONIC) : part_began_ns);
+	mark(part, thread, thread ? work_clock_ns(CLOCK_MONOTONIC) : part_began_ns);
 }
 
 static void work(struct hybrid *h, enum part part, int thread, double units)
@@ -57,7 +62,7 @@ static void work(struct hybrid *h, enum part part, int thread, double units)
 	const int64_t begin_ns = work_clock_ns(CLOCK_MONOTONIC);
 
 	hybrid_work(h, part, thread, units);
-	stamp(part, thread, begin_ns);
+	stamp(part, thread, begin_ns, work_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* The line of the directive that follows. */
@@ -194,7 +199,7 @@ static void run_part(struct hybrid *h, enum part part)
 	crit_region_begin(parts[part].name);
 	part_began_ns = work_clock_ns(CLOCK_MONOTONIC);
 	parts[part].run(h);
-	stamp(part, 0, work_clock_ns(CLOCK_MONOTONIC)); /* all have done theirs */
+	mark(part, 0, work_clock_ns(CLOCK_MONOTONIC)); /* all have done theirs */
 	crit_region_end();
 }
 
@@ -313,7 +318,7 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &(int){ 0 });
 	MPI_Comm_rank(MPI_COMM_WORLD, &h.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &h.ranks);
-	stamp(PART_COUNT, 0, work_clock_ns(CLOCK_MONOTONIC));
+	mark(PART_COUNT, 0, work_clock_ns(CLOCK_MONOTONIC));
 	MPI_Barrier(MPI_COMM_WORLD);
 #endif
 	for (this_round = 0; this_round < h.rounds; this_round++) {
