@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/hash.h"
+
 #define SELF 0u /* MPI_COMM_SELF is the first row */
 
 static const struct crit_communicator_view nothing = { CRIT_NONE, 0, CRIT_NONE };
@@ -21,15 +23,11 @@ static uint64_t place_key(uint32_t index, uint32_t side, uint32_t number)
 	return (uint64_t)index << 33 | (uint64_t)side << 32 | number;
 }
 
-static uint64_t mix(uint64_t sum, uint64_t value)
-{
-	sum = (sum ^ value) * 0x9e3779b97f4a7c15ull;
-	return sum ^ sum >> 29;
-}
-
 static uint64_t key_of(const struct crit_communicator *row)
 {
-	return mix(mix(mix(row->hash, row->nth), row->world), row->kind) >> 1;
+	return crit_hash_mix(crit_hash_mix(crit_hash_mix(row->hash, row->nth), row->world),
+			     row->kind) >>
+	       1;
 }
 
 static bool is_same(const struct crit_communicator *a, const struct crit_communicator *b)

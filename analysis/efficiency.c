@@ -79,13 +79,6 @@ void crit_usage_of(const struct crit_cells *cells, struct crit_usage *ret_usage)
 		ret_usage->life_ns += class_sum(cells, (enum crit_span_class)c);
 }
 
-static void add_cells(struct crit_cells *a, const struct crit_cells *b)
-{
-	for (int s = 0; s < CRIT_STATE_COUNT; s++)
-		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
-			a->ns[s][c] += b->ns[s][c];
-}
-
 static bool uses_omp(const struct crit_thread_row *thread)
 {
 	uint64_t sum_ns = 0;
@@ -118,7 +111,7 @@ static size_t locate_threads(const struct crit_results *results, struct location
 			if (!is_omp || count == begin)
 				places[count++] =
 					(struct location){ .node = first->node, .pid = first->pid };
-			add_cells(&places[count - 1].cells, &results->threads[j].cells);
+			crit_cells_add(&places[count - 1].cells, &results->threads[j].cells);
 		}
 	}
 	return count;

@@ -116,16 +116,6 @@ static void fill_thread(const struct crit_model *model, const struct crit_engine
 	row->unmatched = life->unmatched;
 }
 
-static void add_cells(struct crit_cells *a, const struct crit_cells *b)
-{
-	int state, span_class;
-
-	for (state = 0; state < CRIT_STATE_COUNT; state++) {
-		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
-			a->ns[state][span_class] += b->ns[state][span_class];
-	}
-}
-
 /* Sums every bucket into its thread's row. */
 static void fill_earnings(const struct crit_engine *engine, const uint32_t *thread_rows,
 			  struct crit_results *results)
@@ -159,7 +149,7 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 			struct crit_rank_row *rank = &results->ranks[row->rank_row];
 
 			rank->app_threads++;
-			add_cells(&rank->cells, &row->cells);
+			crit_cells_add(&rank->cells, &row->cells);
 			crit_earnings_add(&rank->run, &row->run);
 		}
 	}

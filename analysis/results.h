@@ -58,6 +58,13 @@ struct crit_cells {
 	uint64_t ns[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
 };
 
+static inline void crit_cells_add(struct crit_cells *sum, const struct crit_cells *more)
+{
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
+		for (int span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
+			sum->ns[state][span_class] += more->ns[state][span_class];
+}
+
 struct crit_thread_row {
 	uint32_t node; /* index into nodes */
 	uint32_t pid; /* tgid, initial pid namespace (shims only: the process's own number) */

@@ -17,9 +17,7 @@ static void add_thread(struct crit_node_sum *sum, const struct crit_thread_row *
 {
 	sum->app_threads++;
 	crit_earnings_add(&sum->run, &thread->run);
-	for (int s = 0; s < CRIT_STATE_COUNT; s++)
-		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
-			sum->cells.ns[s][c] += thread->cells.ns[s][c];
+	crit_cells_add(&sum->cells, &thread->cells);
 }
 
 static void add_all(const struct crit_results *results, struct crit_node_sum *sums)

@@ -43,12 +43,7 @@ static void add_sum(struct crit_region_sum *a, const struct crit_region_sum *b)
 	a->useful_ns += b->useful_ns;
 	a->omp_wait_ns += b->omp_wait_ns;
 	a->mpi_ns += b->mpi_ns;
-	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
-		a->run.cmetric[unit] += b->run.cmetric[unit];
-		a->run.stall[unit] += b->run.stall[unit];
-	}
-	a->run.waited_for += b->run.waited_for;
-	a->run.waiting_ns += b->run.waiting_ns;
+	crit_earnings_add(&a->run, &b->run);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)

@@ -200,10 +200,8 @@ static void write_cells(FILE *out, const struct crit_summary *summary)
 	struct crit_cells sum = { 0 };
 
 	for (size_t i = 0; i < results->thread_count; i++)
-		for (int s = 0; results->threads[i].role == CRIT_THREAD_APP && s < CRIT_STATE_COUNT;
-		     s++)
-			for (int c = 0; c < CRIT_CLASS_COUNT; c++)
-				sum.ns[s][c] += results->threads[i].cells.ns[s][c];
+		if (results->threads[i].role == CRIT_THREAD_APP)
+			crit_cells_add(&sum, &results->threads[i].cells);
 	head(out, "Where the time of all app threads went (thread-seconds)",
 	     "kernel state by span class; the cells sum to the threads' life time");
 	(void)fprintf(out, "%-14s", "class");

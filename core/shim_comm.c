@@ -6,6 +6,8 @@
 // that finds room.
 #include "core/shim_comm.h"
 
+#include "core/hash.h"
+
 #define COMMS 4096 /* at a time */
 #define HASHES 4096 /* sets of members seen */
 #define PROBES 64
@@ -131,12 +133,6 @@ void crit_comm_forget_slots(void)
 			comms[place].known_as = 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 /*
  * MPI puts what all members of a communicator do on it into one order, so its children may be
  * counted; for others with the same members there is only the order in which they are made.
@@ -145,7 +141,7 @@ static bool name_comm(const struct crit_shim_comm *what, struct crit_comm *paren
 		      uint64_t *ret_hash, uint32_t *ret_nth)
 {
 	if (parent && what->is_of_all) {
-		*ret_hash = mix(mix(parent->hash, parent->nth), what->hash);
+		*ret_hash = crit_hash_mix(crit_hash_mix(parent->hash, parent->nth), what->hash);
 		*ret_nth = parent->children++;
 		return true;
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/call.h"
+#include "core/hash.h"
 #include "core/shim_construct.h"
 
 #define PLACES (2 * CRIT_REGIONS_MAX)
@@ -31,12 +32,6 @@ static _Atomic uint64_t places[PLACES];
 static _Atomic uint32_t numbers; /* given so far */
 static char text[TEXT_BYTES];
 static _Atomic uint32_t text_used;
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
 
 static bool keep_name(struct region *region)
 {
@@ -78,7 +73,8 @@ static bool is_same(const struct region *a, const struct region *b)
 static uint32_t find(const struct region *wanted)
 {
 	const uint64_t hash =
-		mix(mix(wanted->site, wanted->parent), wanted->call) * 0xff51afd7ed558ccdull;
+		crit_hash_mix(crit_hash_mix(wanted->site, wanted->parent), wanted->call) *
+		0xff51afd7ed558ccdull;
 	uint64_t place = (hash >> 32) * PLACES >> 32;
 	uint32_t number = 0;
 
@@ -126,7 +122,7 @@ uint32_t crit_shim_phase(const char *name, uint32_t parent)
 				 .name = name };
 
 	while (wanted.name_bytes < CRIT_REGION_NAME_MAX && name[wanted.name_bytes])
-		wanted.site = mix(wanted.site, (unsigned char)name[wanted.name_bytes++]);
+		wanted.site = crit_hash_mix(wanted.site, (unsigned char)name[wanted.name_bytes++]);
 	return wanted.name_bytes ? number_of(&wanted) : parent;
 }
 

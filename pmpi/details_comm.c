@@ -6,24 +6,19 @@
 #include <stdatomic.h>
 
 #include "core/guard.h"
+#include "core/hash.h"
 #include "pmpi/details.h"
 
 #define CHUNK 256 /* ranks translated at a time */
 
 static atomic_bool has_world;
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 /* The hash of a group's ordered world ranks; flags says whether somebody is of another world. */
 static uint64_t hash_group(MPI_Group group, int size, uint32_t *ret_flags)
 {
 	int ranks[CHUNK], world_ranks[CHUNK];
 	MPI_Group world = MPI_GROUP_NULL;
-	uint64_t hash = mix(0, (uint64_t)size);
+	uint64_t hash = crit_hash_mix(0, (uint64_t)size);
 
 	if (!atomic_load(&has_world) ||
 	    NATIVE(MPI_Comm_group)(MPI_COMM_WORLD, &world) != MPI_SUCCESS) {
@@ -37,7 +32,7 @@ static uint64_t hash_group(MPI_Group group, int size, uint32_t *ret_flags)
 			ranks[i] = done + i;
 		(void)NATIVE(MPI_Group_translate_ranks)(group, n, ranks, world, world_ranks);
 		for (int i = 0; i < n; i++) {
-			hash = mix(hash, (uint32_t)world_ranks[i]);
+			hash = crit_hash_mix(hash, (uint32_t)world_ranks[i]);
 			if (world_ranks[i] == MPI_UNDEFINED)
 				*ret_flags |= CRIT_COMM_IS_FOREIGN;
 		}
@@ -75,7 +70,8 @@ static void add_remote_group(MPI_Comm comm, struct crit_shim_comm *what)
 	what->flags |= CRIT_COMM_IS_INTER;
 	if (what->hash > remote)
 		what->flags |= CRIT_COMM_IS_SECOND;
-	what->hash = what->hash > remote ? mix(remote, what->hash) : mix(what->hash, remote);
+	what->hash = what->hash > remote ? crit_hash_mix(remote, what->hash)
+					 : crit_hash_mix(what->hash, remote);
 }
 
 static void define(MPI_Comm comm, struct crit_shim_comm *what)
