@@ -74,7 +74,6 @@ static int add_location(struct crit_otf2_writer *writer, struct crit_otf2_locati
 		.reference = (uint64_t)number << 32 | writer->group_count,
 		.name = crit_otf2_string(&writer->strings, text),
 		.group = (uint32_t)writer->group_count,
-		.team_index = CRIT_NONE,
 		.is_listed = true,
 		.is_own = !peers || crit_peers_player(peers, node) == peers->rank,
 	};

@@ -73,6 +73,7 @@ struct crit_otf2_member {
 struct crit_otf2_openmp {
 	struct crit_otf2_team *teams;
 	size_t team_count, team_capacity;
+	uint32_t *team_order; /* as their communicators are numbered, once all is told */
 	struct crit_map team_numbers; /* location and size, or group -> index */
 	struct crit_map memberships; /* team << 32 | row of the location -> position */
 	struct crit_requests instances; /* that live: handle is the number, communicator the team */

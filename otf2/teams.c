@@ -24,6 +24,7 @@ void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
 	for (i = 0; i < openmp->team_count; i++)
 		free(openmp->teams[i].members);
 	free(openmp->teams);
+	free(openmp->team_order);
 	free(openmp->constructs);
 	free(openmp->locks);
 	crit_map_fini(&openmp->team_numbers);
@@ -317,9 +318,12 @@ int crit_otf2_lock_released(void *user, uint32_t thread, uint64_t time_ns, uint1
 int crit_otf2_name_teams(struct crit_otf2_writer *writer)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
-	uint32_t next = (uint32_t)writer->communicator_count, group, i;
+	uint32_t count = 0, group, i;
 	char name[NAME_BYTES];
 
+	openmp->team_order = calloc(openmp->team_count + 1, sizeof(*openmp->team_order));
+	if (!openmp->team_order)
+		return -ENOMEM;
 	for (group = 0; group < writer->group_count; group++) {
 		for (i = writer->groups[group].first_team; i != CRIT_NONE;
 		     i = openmp->teams[i].next) {
@@ -333,7 +337,8 @@ int crit_otf2_name_teams(struct crit_otf2_writer *writer)
 			team->name = crit_otf2_string(&writer->strings, name);
 			if (team->name == CRIT_NONE)
 				return -ENOMEM;
-			team->communicator = next++;
+			team->communicator = (uint32_t)writer->communicator_count + count;
+			openmp->team_order[count++] = i;
 		}
 	}
 	return 0;
@@ -348,6 +353,8 @@ static OTF2_ErrorCode write_team_locations(struct crit_otf2_writer *writer,
 	uint32_t count = 0, i;
 	size_t k;
 
+	for (i = 0; i < writer->location_count; i++) /* rows that are no locations as well */
+		writer->locations[i].team_index = CRIT_NONE;
 	for (i = 0; i < openmp->team_count; i++) {
 		for (k = 0; k < openmp->teams[i].count; k++)
 			writer->locations[openmp->teams[i].members[k]].team_index = 0;
@@ -361,13 +368,6 @@ static OTF2_ErrorCode write_team_locations(struct crit_otf2_writer *writer,
 	return OTF2_GlobalDefWriter_WriteGroup(global, reference, name,
 					       OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_OPENMP,
 					       OTF2_GROUP_FLAG_NONE, count, members);
-}
-
-/* The group of a team follows the one of all locations as its communicator does the others. */
-static uint32_t group_of(const struct crit_otf2_writer *writer, const struct crit_otf2_team *team,
-			 uint32_t first)
-{
-	return first + 1 + team->communicator - (uint32_t)writer->communicator_count;
 }
 
 OTF2_ErrorCode crit_otf2_write_team_groups(struct crit_otf2_writer *writer,
@@ -384,12 +384,12 @@ OTF2_ErrorCode crit_otf2_write_team_groups(struct crit_otf2_writer *writer,
 			       ? OTF2_SUCCESS
 			       : write_team_locations(writer, global, first, name, members);
 	for (i = 0; i < openmp->team_count && code == OTF2_SUCCESS; i++) {
-		const struct crit_otf2_team *team = &openmp->teams[i];
+		const struct crit_otf2_team *team = &openmp->teams[openmp->team_order[i]];
 
 		for (k = 0; k < team->count; k++)
 			members[k] = writer->locations[team->members[k]].team_index;
-		code = OTF2_GlobalDefWriter_WriteGroup(global, group_of(writer, team, first),
-						       team->name, OTF2_GROUP_TYPE_COMM_GROUP,
+		code = OTF2_GlobalDefWriter_WriteGroup(global, first + 1 + i, team->name,
+						       OTF2_GROUP_TYPE_COMM_GROUP,
 						       OTF2_PARADIGM_OPENMP, OTF2_GROUP_FLAG_NONE,
 						       (uint32_t)team->count, members);
 	}
@@ -400,15 +400,16 @@ OTF2_ErrorCode crit_otf2_write_team_groups(struct crit_otf2_writer *writer,
 OTF2_ErrorCode crit_otf2_write_team_comms(struct crit_otf2_writer *writer,
 					  OTF2_GlobalDefWriter *global, uint32_t first_group)
 {
+	const struct crit_otf2_openmp *openmp = &writer->openmp;
 	OTF2_ErrorCode code = OTF2_SUCCESS;
 	uint32_t i;
 
-	for (i = 0; i < writer->openmp.team_count && code == OTF2_SUCCESS; i++) {
-		const struct crit_otf2_team *team = &writer->openmp.teams[i];
+	for (i = 0; i < openmp->team_count && code == OTF2_SUCCESS; i++) {
+		const struct crit_otf2_team *team = &openmp->teams[openmp->team_order[i]];
 
 		code = OTF2_GlobalDefWriter_WriteComm(global, team->communicator, team->name,
-						      group_of(writer, team, first_group),
-						      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+						      first_group + 1 + i, OTF2_UNDEFINED_COMM,
+						      OTF2_COMM_FLAG_NONE);
 	}
 	return code;
 }

@@ -21,7 +21,7 @@ struct world { /* rank 0 with three threads, rank 1 with one */
 	struct crit_results results;
 	struct crit_node_row node;
 	struct crit_rank_row ranks[2];
-	struct crit_thread_row threads[LOCATIONS];
+	struct crit_thread_row threads[LOCATIONS + 1]; /* the last is none of the program's */
 	struct crit_region_row regions[2];
 	struct crit_otf2_options options;
 	struct crit_otf2_writer writer;
@@ -62,6 +62,8 @@ static void begin(const char *name)
 							     .tid = 100 + i,
 							     .rank_row = i == 3,
 							     .name = "solver" };
+	world.threads[LOCATIONS] =
+		(struct crit_thread_row){ .pid = 100, .tid = 109, .role = CRIT_THREAD_SERVICE };
 	world.ranks[0] = (struct crit_rank_row){ .pid = 100, .world_size = 2 };
 	world.ranks[1] = (struct crit_rank_row){ .pid = 103, .rank = 1, .world_size = 2 };
 	world.regions[0] = (struct crit_region_row){
@@ -80,7 +82,7 @@ static void begin(const char *name)
 				       .ranks = world.ranks,
 				       .rank_count = 2,
 				       .threads = world.threads,
-				       .thread_count = LOCATIONS,
+				       .thread_count = LOCATIONS + 1,
 				       .regions = { .rows = world.regions, .row_count = 2 } };
 	world.options = (struct crit_otf2_options){ .creator = "test", .site_place = site_place };
 	(void)snprintf(directory, sizeof(directory), "%s/%s", scratch, name);
