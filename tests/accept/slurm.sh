@@ -34,7 +34,7 @@ is_clean() {
 	local node
 	slurm_is_idle || return 1
 	for node in n1 n2; do
-		[ -z "$(on_node "$node" find /run/crit -mindepth 1 2>/dev/null)" ] || return 1
+		[ -z "$(on_node "$node" find /run/crit /dev/shm -mindepth 1 -path '*/crit*' 2>/dev/null)" ] || return 1
 	done
 	! pgrep -f "^[^ ]*(critd|crit) .*$trial" >/dev/null &&
 		[ -z "$(find "$trial"/home-*/crit -name '*.sock*' 2>/dev/null)" ]
@@ -160,6 +160,51 @@ prolog_fails() {
 	sed -i '/nonsense/d' "$prefix/etc/crit/slurm.conf"
 }
 
+# The site's own prolog fails on the second node, after crit's: Slurm drains the node and holds the job, which runs
+# when it is let go.
+site_prolog_fails() {
+	touch "$trial/fails-n2"
+	batch site "" "srun --mpi=pmix --crit=site $uneven.openmpi ${work[*]}"
+	wait_for 60 is_drained
+	point "site's prolog fails: node and job" $? "$(on_node n1 sinfo -h -n n2 -o %T) $(
+		on_node n1 squeue -h -j "$job" -o '%T %r')"
+	rm "$trial/fails-n2"
+	on_node n1 scontrol update nodename=n2 state=resume
+	has_left_nothing "site's prolog fails"
+	on_node n1 scontrol release "$job"
+	on_node n1 scontrol update "jobid=$job" starttime=now
+	ends_as COMPLETED 100
+	point "site's prolog fails, then not: program ends well" $? "$state"
+	has_report "site's prolog fails, then not: report" "$trial/home-$first/site" 2 2
+	has_left_nothing "site's prolog fails, then not"
+}
+
+is_drained() {
+	[ "$(on_node n1 sinfo -h -n n2 -o %T)" = drained ] && [ "$(on_node n1 squeue -h -j "$job" -o %T)" = PENDING ]
+}
+
+# A job that runs is put back and starts again: a directory for each time.
+requeued() {
+	batch requeued --requeue "[ \"\${SLURM_RESTART_COUNT:-0}\" = 0 ] && count=3000 || count=20" \
+		"srun --mpi=pmix --crit=requeued $uneven.openmpi -p -n \$count -m 30:10"
+	wait_for 60 is_recording requeued
+	on_node n1 scontrol requeue "$job"
+	wait_for 60 is_waiting
+	point "requeue: job" $? "$(on_node n1 squeue -h -j "$job" -o '%T %r')"
+	says_partial requeue "$trial/home-$first/requeued" 2 "the end of 2 of 2 ranks"
+	on_node n1 scontrol update "jobid=$job" starttime=now # else in two minutes
+	ends_as COMPLETED 100
+	point "requeued: program ends well" $? "$state"
+	has_report "requeued: report" "$trial/home-$first/requeued-2" 2 2
+	[ "$(ask 'r["job"]["scheduler"]["restarts"]')" = 1 ]
+	point "requeued: second time" $? "$(ask 'r["job"]["scheduler"]')"
+	has_left_nothing requeued
+}
+
+is_waiting() {
+	[ "$(on_node n1 squeue -h -j "$job" -o %T)" = PENDING ] && slurm_is_idle
+}
+
 # Nothing of crit is on the second node.
 missing_on_one() {
 	local flavour=$1 pmi=$2
@@ -230,7 +275,8 @@ mkdir -p "$prefix/etc/crit"
 echo "log=$trial/crit-slurm.log" >"$prefix/etc/crit/slurm.conf"
 # the site's own, since Slurm drains a node where a prolog is missing
 for script in prolog epilog task-prolog; do
-	printf '#!/bin/sh\n[ ! -x "%s" ] || exec "%s"\n' "$prefix/libexec/crit/slurm/$script"{,} >"$trial/$script"
+	printf '#!/bin/sh\n[ ! -x "%s" ] || "%s"\n' "$prefix/libexec/crit/slurm/$script"{,} >"$trial/$script"
+	[ "$script" != prolog ] || echo "[ ! -e $trial/fails-\$SLURMD_NODENAME ]" >>"$trial/$script"
 	chmod 755 "$trial/$script"
 done
 slurm_up 2 "Prolog=$trial/prolog" "Epilog=$trial/epilog" "TaskProlog=$trial/task-prolog" || {
@@ -240,7 +286,7 @@ slurm_up 2 "Prolog=$trial/prolog" "Epilog=$trial/epilog" "TaskProlog=$trial/task
 }
 if [ ${#wanted[@]} -eq 0 ]; then
 	wanted=("by_srun openmpi pmix" "by_srun mpich pmi2" "by_mpirun openmpi" "by_mpirun mpich" many_steps
-		cancelled finisher_killed prolog_fails "missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
+		cancelled finisher_killed prolog_fails site_prolog_fails requeued "missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
 		two_users other_jobs timed_out)
 fi
 for one in "${wanted[@]}"; do

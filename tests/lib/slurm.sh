@@ -7,7 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "${BASH_SOURCE[0]}")/trial.sh"
 
-slurm_programs=(munged slurmctld slurmd srun sbatch scancel squeue sinfo ip)
+slurm_programs=(munged slurmctld slurmd srun sbatch scancel scontrol squeue sinfo ip)
 slurm_nodes=()
 slurm_holders=()
 slurm_cpus=8 # of a node, more than there are: steps wait for each other otherwise
