@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "pmpi/details.h"
 #include "pmpi/roll.h"
@@ -39,13 +40,14 @@ struct ping {
 };
 
 static struct {
+	MPI_Comm all; /* ranks; kept */
 	MPI_Comm leaders; /* one rank of each node; kept, for freeing it may wait */
 	int rank, size; /* there */
 	char reference[CRIT_WORLD_BYTES]; /* the first one's host */
 	uint64_t deadline_ns;
 	uint64_t stamp_ns; /* buffers */
 	struct ping ping;
-} clocks = { .leaders = MPI_COMM_NULL };
+} clocks = { .all = MPI_COMM_NULL, .leaders = MPI_COMM_NULL };
 
 static bool is_done_in_time(MPI_Request *request)
 {
@@ -159,7 +161,6 @@ static void compare(void)
 {
 	bool is_in_time = true;
 
-	clocks.deadline_ns = crit_shim_now_ns() + DEADLINE_NS;
 	if (clocks.rank > 0)
 		is_in_time = be_measured();
 	for (int other = 1; clocks.rank == 0 && is_in_time && other < clocks.size; other++)
@@ -231,6 +232,7 @@ void crit_clocks_begin(MPI_Comm own, int rank, bool is_recorded)
 {
 	const bool leads = is_leader(own, rank, is_recorded);
 
+	clocks.all = own;
 	if (NATIVE(MPI_Comm_split)(own, leads ? 0 : MPI_UNDEFINED, rank, &clocks.leaders) !=
 		    MPI_SUCCESS ||
 	    clocks.leaders == MPI_COMM_NULL)
@@ -239,11 +241,31 @@ void crit_clocks_begin(MPI_Comm own, int rank, bool is_recorded)
 	(void)NATIVE(MPI_Comm_rank)(clocks.leaders, &clocks.rank);
 	(void)NATIVE(MPI_Comm_size)(clocks.leaders, &clocks.size);
 	name_nodes();
+	clocks.deadline_ns = crit_shim_now_ns() + DEADLINE_NS;
 	compare();
 }
 
 void crit_clocks_end(void)
 {
+	clocks.deadline_ns = crit_shim_now_ns() + DEADLINE_NS;
 	if (clocks.leaders != MPI_COMM_NULL && clocks.size > 1)
 		compare();
+}
+
+/*
+ * Between ranks of several nodes MPICH's MPI_Finalize on UCX over TCP waits for answers of ranks
+ * that, once they have all of theirs, answer no more: who comes to it late waits for ever, if it
+ * has answered the others before.  So nobody goes on while another may still be answering.
+ */
+void crit_clocks_part(void)
+{
+#ifndef OPEN_MPI
+	const struct timespec all_have_left = { .tv_nsec = 20000000 };
+	MPI_Request request = MPI_REQUEST_NULL;
+
+	if (clocks.all != MPI_COMM_NULL &&
+	    NATIVE(MPI_Ibarrier)(clocks.all, &request) == MPI_SUCCESS &&
+	    crit_is_done_by(&request, clocks.deadline_ns))
+		(void)nanosleep(&all_have_left, NULL);
+#endif
 }

@@ -8,11 +8,14 @@
 
 /*
  * Collective over own, inside MPI_Init: finds the first recorded rank of each node, and
- * compares the clocks of all with the first one's.  own stays the caller's.
+ * compares the clocks of all with the first one's.  Keeps own.
  */
 void crit_clocks_begin(MPI_Comm own, int rank, bool is_recorded);
 
 /* Compares once more, inside MPI_Finalize; gives up after a second.  Nothing on a single node. */
 void crit_clocks_end(void);
+
+/* Lets all ranks go on to MPICH's MPI_Finalize together; gives up after the same second. */
+void crit_clocks_part(void);
 
 #endif

@@ -96,7 +96,6 @@ static void agree_on_place(struct place *place, int rank, int size)
 	    NATIVE(MPI_Bcast)(place, (int)sizeof(*place), MPI_BYTE, first, own) == MPI_SUCCESS)
 		(void)crit_shim_move_recording(place->directory);
 	crit_clocks_begin(own, rank, is_recorded);
-	(void)NATIVE(MPI_Comm_free)(&own);
 }
 
 /* What needs no MPI: the run's directory, and a name all ranks of this node's world share. */
@@ -252,6 +251,7 @@ static int finalize(finalize_function *next, const void *frame)
 	int result;
 
 	crit_world_ends();
+	crit_clocks_part();
 	window.is_inside = true;
 	result = next();
 	window.is_inside = false;
