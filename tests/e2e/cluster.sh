@@ -101,7 +101,7 @@ touch "$trial/damaged/n1.crit" "$trial/damaged/n2.crit"
 point "nothing left to merge: exit 1" $? "$(cat "$trial/damaged.err")"
 
 # A rank on the second node is gone before MPI_Finalize: launched bare or not, all ends alike.  MPICH's launcher
-# itself may wait for ever then.
+# and the other ranks, in MPI_Finalize, may wait for ever then; once they are killed, what crit started ends.
 if [ -x "$apps/ends.openmpi" ]; then
 	name=vanish
 	cluster_launch "bare-$name" "" openmpi 1 ends vanish 0.3
@@ -109,6 +109,20 @@ if [ -x "$apps/ends.openmpi" ]; then
 	cluster_launch "$name" "$shim" openmpi 1 ends vanish 0.3
 	[ "$status" -eq "$bare" ] && [ "$status" -ne 124 ]
 	point "$name: exit status" $? "$status, bare $bare"
+	has_last_report 15
+	said=$(ask '[(x["rank"], x["node"]) for x in r["ranks"]], rank(1)["has_closed"]')
+	[ "$said" = "([(0, 'n1'), (1, 'n2'), (2, 'n3')], False)" ]
+	point "$name: all ranks in the report" $? "$said"
+	check_laws "$name"
+fi
+has_no_crit() {
+	! pgrep -f "^[^ ]*(critd|crit) .*$trial" >/dev/null
+}
+if [ -x "$apps/ends.mpich" ]; then
+	name=vanish-mpich
+	cluster_patience=10 cluster_spared="bin/crit*" cluster_launch "$name" "$shim" mpich 1 ends vanish 0.3
+	wait_for 30 has_no_crit
+	point "$name: crit ends" $? "status $status $(pgrep -af "^[^ ]*(critd|crit) .*$trial" | head -n 2)"
 	has_last_report 15
 	said=$(ask '[(x["rank"], x["node"]) for x in r["ranks"]], rank(1)["has_closed"]')
 	[ "$said" = "([(0, 'n1'), (1, 'n2'), (2, 'n3')], False)" ]

@@ -175,7 +175,7 @@ cluster_launch() {
 	[ "$status" -ne 124 ] || cluster_clear
 }
 
-# Ends what runs in the nodes, but not the nodes.
+# Ends what runs in the nodes, but not the nodes, nor executables whose path ends in $cluster_spared.
 cluster_clear() {
 	local process spaces=" " spared=" ${cluster_holders[*]} ${cluster_relays[*]} "
 	for process in "${cluster_holders[@]}"; do
@@ -183,7 +183,9 @@ cluster_clear() {
 	done
 	for process in /proc/[0-9]*; do
 		[[ $spared = *" ${process#/proc/} "* ]] ||
-			[[ $spaces != *" $(readlink "$process/ns/net") "* ]] || kill -KILL "${process#/proc/}"
+			[[ $spaces != *" $(readlink "$process/ns/net") "* ]] ||
+			[[ -n ${cluster_spared:-} && $(readlink "$process/exe") = */$cluster_spared ]] ||
+			kill -KILL "${process#/proc/}"
 	done 2>/dev/null
 }
 
