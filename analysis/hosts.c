@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks the heads of a recording for its NODES chunks, without looking at all of it.
+// Walks the heads of a recording for its NODES and RANK chunks, without looking at all of it.
 #include "analysis/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
 #include "core/chunk.h"
 #include "core/cleanup.h"
 
-static bool is_known(const struct crit_hosts *hosts, const char *name)
+bool crit_hosts_have(const struct crit_hosts *hosts, const char *name)
 {
 	for (size_t i = 0; i < hosts->count; i++)
 		if (!strcmp(hosts->names[i], name))
@@ -30,7 +31,7 @@ static int add_names(struct crit_hosts *hosts, const char *bytes, size_t length)
 
 		if (hosts->count >= CRIT_HOSTS_MAX || !name[0] ||
 		    strnlen(name, CRIT_WORLD_BYTES) == CRIT_WORLD_BYTES || strchr(name, '/') ||
-		    is_known(hosts, name))
+		    crit_hosts_have(hosts, name))
 			continue;
 		rc = crit_array_grow(&hosts->names, &hosts->capacity, hosts->count + 1,
 				     sizeof(*hosts->names));
@@ -46,8 +47,10 @@ static bool read_head(int fd, off_t offset, struct crit_chunk_head *ret_head)
 	       crit_chunk_head_is_sane(ret_head);
 }
 
-int crit_hosts_add(struct crit_hosts *hosts, const char *path)
+/* The names in all chunks of a kind: in NODES they are all there is, in RANK one is the world's. */
+static int add_from(struct crit_hosts *hosts, const char *path, uint32_t kind)
 {
+	const size_t first = kind == CRIT_C_RANK ? offsetof(struct crit_rec_rank, world) : 0;
 	crit_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct crit_chunk_head head = { .kind = CRIT_C_NONE };
 	char bytes[CRIT_NODES_MAX * CRIT_WORLD_BYTES];
@@ -55,14 +58,26 @@ int crit_hosts_add(struct crit_hosts *hosts, const char *path)
 	int rc = fd < 0 ? -errno : 0;
 
 	while (!rc && head.kind != CRIT_C_CLOSE && read_head(fd, offset, &head)) {
-		if (head.kind == CRIT_C_NODES && head.length <= sizeof(bytes) &&
+		if (head.kind == kind && head.length <= sizeof(bytes) &&
+		    head.length >= first + CRIT_WORLD_BYTES &&
 		    pread(fd, bytes, head.length, offset + (off_t)sizeof(head)) ==
 			    (ssize_t)head.length &&
 		    crit_chunk_is_whole(&head, bytes))
-			rc = add_names(hosts, bytes, head.length);
+			rc = add_names(hosts, bytes + first,
+				       first ? CRIT_WORLD_BYTES : head.length);
 		offset += (off_t)(sizeof(head) + crit_chunk_padded(head.length));
 	}
 	return rc;
+}
+
+int crit_hosts_add(struct crit_hosts *hosts, const char *path)
+{
+	return add_from(hosts, path, CRIT_C_NODES);
+}
+
+int crit_worlds_add(struct crit_hosts *worlds, const char *path)
+{
+	return add_from(worlds, path, CRIT_C_RANK);
 }
 
 void crit_hosts_fini(struct crit_hosts *hosts)

@@ -19,6 +19,9 @@ struct crit_hosts {
  * empty list.  Errors: -ENOMEM, -errno of open.  Range: as many as CRIT_HOSTS_MAX.
  */
 int crit_hosts_add(struct crit_hosts *hosts, const char *path);
+/* The same for the worlds that a recording's ranks are of. */
+int crit_worlds_add(struct crit_hosts *worlds, const char *path);
+bool crit_hosts_have(const struct crit_hosts *hosts, const char *name);
 void crit_hosts_fini(struct crit_hosts *hosts);
 
 #define CRIT_HOSTS_MAX 8192u

@@ -21,6 +21,7 @@
 struct home {
 	char *directory;
 	struct crit_hosts hosts; /* the run's */
+	struct crit_hosts worlds; /* of its ranks */
 	char run_key[CRIT_RUN_KEY_BYTES];
 };
 
@@ -57,18 +58,27 @@ static int open_home(struct home *home, const char *directory, struct crit_err *
 		memcpy(home->run_key, file.run_key, sizeof(home->run_key));
 	for (size_t i = 0; !status && i < set.count; i++)
 		status = crit_hosts_add(&home->hosts, set.paths[i]);
+	for (size_t i = 0; !status && i < set.count; i++)
+		status = crit_worlds_add(&home->worlds, set.paths[i]);
 	if (!status)
 		home->directory = strdup(set.directory);
 	crit_recording_set_fini(&set);
 	return status;
 }
 
-static bool is_of_run(const struct home *home, const struct crit_rec_file *file)
+/* A node may have recorded many runs: its name says something only where no rank is named. */
+static bool is_of_run(const struct home *home, const char *path, const struct crit_rec_file *file)
 {
-	for (size_t i = 0; i < home->hosts.count; i++)
-		if (strcmp(home->hosts.names[i], file->host) == 0)
-			return true;
-	return file->run_key[0] && strcmp(file->run_key, home->run_key) == 0;
+	struct crit_hosts worlds = { 0 };
+	bool is_same = file->run_key[0] && strcmp(file->run_key, home->run_key) == 0;
+
+	(void)crit_worlds_add(&worlds, path); /* what cannot be read names none */
+	for (size_t i = 0; i < worlds.count; i++)
+		is_same |= crit_hosts_have(&home->worlds, worlds.names[i]);
+	if (worlds.count == 0 || home->worlds.count == 0)
+		is_same |= crit_hosts_have(&home->hosts, file->host);
+	crit_hosts_fini(&worlds);
+	return is_same;
 }
 
 /* Beside its place first, so that nobody reads half of it. */
@@ -107,7 +117,7 @@ static int take(const struct home *home, const char *path)
 		return refuse(path, err.text[0] ? err.text : strerror(-status), "");
 	if (!file.host[0] || strchr(file.host, '/'))
 		return refuse(path, "it names no node", "");
-	if (!is_of_run(home, &file))
+	if (!is_of_run(home, path, &file))
 		return refuse(path, "it is of another run than ", home->directory);
 	(void)snprintf(to, sizeof(to), "%s/%s.crit", home->directory, file.host);
 	status = copy(path, to);
@@ -167,5 +177,6 @@ int crit_command_gather(int argc, char **argv)
 	}
 	free(home.directory);
 	crit_hosts_fini(&home.hosts);
+	crit_hosts_fini(&home.worlds);
 	return code;
 }

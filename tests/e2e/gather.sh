@@ -57,6 +57,13 @@ done
 mkdir "$trial/others"
 mv "$home"/n[23].crit "$trial/others"
 rm -f "$home"/report.*
+before=$trial/apart-${flavours[0]}-n2 # the same node, another run
+if [ "$home" != "$trial/apart-${flavours[0]}-n1" ]; then
+	"$crit" gather "$home" "$before" >"$trial/other.out" 2>"$trial/other.err"
+	[ $? -eq 1 ] && grep -q 'is of another run' "$trial/other.err" && [ ! -e "$home/n2.crit" ]
+	point "another run's recording is refused" $? "$(cat "$trial/other.err")"
+	rm -f "$home"/report.*
+fi
 finish_at_home 0
 said=$(ask 'len(r["ranks"]), sum(x["what"].startswith("node") for x in r["missing"])')
 [ "$said" = "(2, 2)" ]
