@@ -22,8 +22,8 @@ merged() {
 # exported: the serial archive beside the serial report; crit export says 3 where records were lost.
 exported() {
 	[ "${CRIT_OTF2-}" = 0 ] && return
-	"$crit" export otf2 -o "$trial/serial" "$@" >"$trial/export.out" 2>"$trial/export.err"
-	[ $? -eq 0 ] || grep -q 'records were lost' "$trial/export.err"
+	"$crit" export otf2 -o "$trial/serial" "$@" >"$trial/export.out" 2>"$trial/export.err" ||
+		grep -q 'records were lost' "$trial/export.err"
 }
 
 # events ARCHIVE: its event lines, location by location, as another reader sees them.
@@ -116,8 +116,7 @@ for flavour in "${flavours[@]}"; do
 	[ "${CRIT_OTF2-}" = 0 ] || [ -s "$trial/many/traces.otf2" ]
 	point "$flavour: an archive beside the recordings" $? ""
 	rm -rf "$trial/many"/traces*
-	(cd "$trial" && CRIT_OTF2=0 "${command[@]}" 2>"$trial/merge.err")
-	[ $? -eq 0 ] && [ ! -e "$trial/many/traces.otf2" ]
+	(cd "$trial" && CRIT_OTF2=0 "${command[@]}" 2>"$trial/merge.err") && [ ! -e "$trial/many/traces.otf2" ]
 	point "$flavour: no archive with CRIT_OTF2=0" $? "$(head -n 1 "$trial/merge.err")"
 	merged "$flavour" 2 "$trial/nothing"
 	"${command[@]}" >"$trial/merge.out" 2>"$trial/merge.err"

@@ -286,7 +286,8 @@ slurm_up 2 "Prolog=$trial/prolog" "Epilog=$trial/epilog" "TaskProlog=$trial/task
 }
 if [ ${#wanted[@]} -eq 0 ]; then
 	wanted=("by_srun openmpi pmix" "by_srun mpich pmi2" "by_mpirun openmpi" "by_mpirun mpich" many_steps
-		cancelled finisher_killed prolog_fails site_prolog_fails requeued "missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
+		cancelled finisher_killed prolog_fails site_prolog_fails requeued
+		"missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
 		two_users other_jobs timed_out)
 fi
 for one in "${wanted[@]}"; do
