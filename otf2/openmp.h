@@ -86,7 +86,7 @@ struct crit_otf2_openmp {
 	size_t lock_count, lock_capacity;
 	uint64_t forks, acquisitions;
 	uint64_t lost_teams; /* members of instances nobody forked, or no room */
-	uint64_t lost_tasks; /* executed, and nobody saw them made, or no room */
+	uint64_t lost_tasks; /* made or complete, not both as far as is known; or no room */
 	uint64_t lost_locks; /* given back and not taken, or the other way round */
 	bool has_constructs; /* of OpenMP */
 };

@@ -302,6 +302,7 @@ enum plant {
 	PLANT_ORDER,
 	PLANT_NO_TEAM,
 	PLANT_UNMADE, /* no fault: a task nobody saw made */
+	PLANT_CANCELLED, /* likewise: one that never begins */
 	PLANT_UNDONE,
 	PLANT_TWICE,
 	PLANT_TO_NOBODY
@@ -326,6 +327,7 @@ static const struct {
 	  true },
 	{ PLANT_NO_TEAM, "no-team", "is no team of threads", true, true },
 	{ PLANT_UNMADE, "unmade", NULL, false, true },
+	{ PLANT_CANCELLED, "cancelled", NULL, false, true },
 	{ PLANT_UNDONE, "undone", "makes 2 tasks, and 1 are complete", true, true },
 	{ PLANT_TWICE, "twice", "but was not switched to", true, true },
 	{ PLANT_TO_NOBODY, "to-nobody", "is made by thread 9, which team", true, true },
@@ -389,6 +391,10 @@ static void plant_news(enum plant plant)
 		release_lock(2, 0x30);
 	} else if (plant == PLANT_HELD) {
 		take_lock(2, 0x30);
+	} else if (plant == PLANT_CANCELLED) {
+		enter_arg(0, CRIT_CONSTRUCT_PARALLEL, 60, PRIMARY(9, 3));
+		note_task(0, CRIT_OMP_TASK_MADE, 98);
+		leave_arg(0, CRIT_CONSTRUCT_PARALLEL, 60, PRIMARY(9, 3));
 	} else if (plant == PLANT_UNMADE) {
 		enter_arg(0, CRIT_CONSTRUCT_PARALLEL, 60, PRIMARY(9, 3));
 		enter_arg(0, CRIT_CONSTRUCT_TASK, 61, 99);
