@@ -224,6 +224,15 @@ void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life)
 	post(tracer, &op);
 }
 
+/* What is told as it is, where the thread is told of. */
+static void pass_on(struct crit_tracer *tracer, uint64_t time_ns, struct crit_tracer_op *op)
+{
+	if (!told_at(tracer, op->life, &time_ns))
+		return;
+	op->time_ns = time_ns;
+	post(tracer, op);
+}
+
 void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t call,
 			 uint64_t lock)
 {
@@ -231,10 +240,7 @@ void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t tim
 		.life = life, .kind = CRIT_OP_RELEASE, .call = call, .arg = lock
 	};
 
-	if (!told_at(tracer, life, &time_ns))
-		return;
-	op.time_ns = time_ns;
-	post(tracer, &op);
+	pass_on(tracer, time_ns, &op);
 }
 
 void crit_tracer_task(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t note,
@@ -244,10 +250,7 @@ void crit_tracer_task(struct crit_tracer *tracer, uint32_t life, uint64_t time_n
 		.life = life, .kind = CRIT_OP_TASK, .call = note, .arg = task
 	};
 
-	if (!told_at(tracer, life, &time_ns))
-		return;
-	op.time_ns = time_ns;
-	post(tracer, &op);
+	pass_on(tracer, time_ns, &op);
 }
 
 void crit_tracer_details(struct crit_tracer *tracer, uint32_t life)
