@@ -97,6 +97,17 @@ static int on_release(void *user, uint32_t thread, uint64_t time_ns, uint16_t ca
 	return 0;
 }
 
+/* Notes of kinds that nobody knows are handed on. */
+static int on_task(void *user, uint32_t thread, uint64_t time_ns, uint16_t note, uint64_t task)
+{
+	const struct strict_thread *t = hear(user, thread, time_ns);
+
+	(void)note;
+	(void)task;
+	MUST(t->is_open);
+	return 0;
+}
+
 static int on_message(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_message *message)
 {
@@ -142,6 +153,7 @@ void strict_sink_init(struct strict_sink *strict, bool has_all)
 						  .enter = on_enter,
 						  .leave = on_leave,
 						  .release = on_release,
+						  .task = on_task,
 						  .communicator = on_communicator,
 						  .message = on_message,
 						  .end = on_end } };
