@@ -136,6 +136,7 @@ static const int allowed_calls[] = {
 	SCMP_SYS(gettid),
 	SCMP_SYS(tgkill),
 	SCMP_SYS(sched_yield),
+	SCMP_SYS(sched_setattr), /* a priority is given up */
 	SCMP_SYS(sched_getaffinity),
 	SCMP_SYS(exit),
 	SCMP_SYS(exit_group),

@@ -2,9 +2,12 @@
 // How soon critd gets a CPU when programs spin on all of them.
 #include "collector/scheduling.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,6 +15,7 @@
 #define NICE (-20)
 #define NICE_TEXT "-20"
 #define SLICE_NS 100000u /* the shortest there is */
+#define UNBROKEN_US 1000000u /* of CPU time, without waiting for anything */
 
 struct schedule { /* struct sched_attr; its header and the C library's exclude each other */
 	__u32 bytes;
@@ -24,7 +28,10 @@ struct schedule { /* struct sched_attr; its header and the C library's exclude e
 	__u64 period_ns;
 };
 
-static int set_schedule(__u32 policy, int nice, __u32 priority)
+static volatile pid_t writer_tid;
+static volatile sig_atomic_t has_stepped_back;
+
+static int set_schedule(pid_t tid, __u32 policy, int nice, __u32 priority)
 {
 	const struct schedule wanted = { .bytes = sizeof(wanted),
 					 .policy = policy,
@@ -32,7 +39,7 @@ static int set_schedule(__u32 policy, int nice, __u32 priority)
 					 .priority = priority,
 					 .runtime_ns = policy == SCHED_NORMAL ? SLICE_NS : 0 };
 
-	return (int)syscall(SYS_sched_setattr, 0, &wanted, 0);
+	return (int)syscall(SYS_sched_setattr, tid, &wanted, 0);
 }
 
 /*
@@ -52,10 +59,10 @@ void crit_scheduling_go_first(void)
 {
 	int fd;
 
-	if (set_schedule(SCHED_RR, 0, 1) == 0)
+	if (set_schedule(0, SCHED_RR, 0, 1) == 0)
 		return;
-	if (set_schedule(SCHED_NORMAL, NICE, 0)) /* then as we were */
-		(void)set_schedule(SCHED_NORMAL, getpriority(PRIO_PROCESS, 0), 0);
+	if (set_schedule(0, SCHED_NORMAL, NICE, 0)) /* then as we were */
+		(void)set_schedule(0, SCHED_NORMAL, getpriority(PRIO_PROCESS, 0), 0);
 	if (getsid(0) != getpid())
 		return;
 	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
@@ -63,4 +70,40 @@ void crit_scheduling_go_first(void)
 		return;
 	(void)!write(fd, NICE_TEXT, sizeof(NICE_TEXT) - 1);
 	(void)close(fd);
+}
+
+/* Both threads, whichever of them this runs in.  A priority may be given up without privileges. */
+static void step_back(int signal)
+{
+	const int saved = errno;
+
+	(void)signal;
+	(void)set_schedule(getpid(), SCHED_NORMAL, 0, 0);
+	if (writer_tid)
+		(void)set_schedule(writer_tid, SCHED_NORMAL, 0, 0);
+	has_stepped_back = 1;
+	errno = saved;
+}
+
+void crit_scheduling_bound(void)
+{
+	const struct rlimit limit = { UNBROKEN_US, RLIM_INFINITY };
+	struct sigaction action = { .sa_handler = step_back, .sa_flags = SA_RESTART };
+
+	(void)sigemptyset(&action.sa_mask);
+	if (sigaction(SIGXCPU, &action, NULL) == 0)
+		(void)setrlimit(RLIMIT_RTTIME, &limit);
+}
+
+void crit_scheduling_add_writer(void)
+{
+	writer_tid = gettid();
+}
+
+bool crit_scheduling_ask_stepped_back(void)
+{
+	const bool has = has_stepped_back;
+
+	has_stepped_back = 0;
+	return has;
 }

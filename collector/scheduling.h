@@ -3,10 +3,24 @@
 #ifndef CRIT_COLLECTOR_SCHEDULING_H
 #define CRIT_COLLECTOR_SCHEDULING_H
 
+#include <stdbool.h>
+
 /*
  * Asks to run soon and briefly: rings fill while we wait.  What is not permitted is left out.
  * Threads: the calling one and those it makes.
  */
 void crit_scheduling_go_first(void);
+
+/*
+ * From here on: after a second of CPU time without waiting for anything, which no work of ours
+ * takes, both threads give up a real-time priority for good and have no more than their share.
+ */
+void crit_scheduling_bound(void);
+
+/* Called by the writing thread. */
+void crit_scheduling_add_writer(void);
+
+/* Was the priority given up since this was last asked? */
+bool crit_scheduling_ask_stepped_back(void);
 
 #endif

@@ -142,6 +142,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	server->kernel_status = -EOPNOTSUPP;
 	if (!options->has_no_kernel)
 		server->kernel_status = crit_kernel_open(&server->kernel, &options->kernel, err);
+	crit_scheduling_bound();
 	rc = crit_privileges_drop(options->served_uid, geteuid() == 0 && options->served_uid != 0,
 				  server->kernel_status ? NULL : &server->kernel, err);
 	if (rc)
@@ -169,6 +170,8 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 	if (now_ns - server->slow_ns < SLOW_NS)
 		return;
 	server->slow_ns = now_ns;
+	if (crit_scheduling_ask_stepped_back())
+		server->say("worked for 1 s without a pause: gave up its real-time priority");
 	crit_members_check_outside(server);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collector/clock.h"
+#include "collector/scheduling.h"
 #include "core/chunk.h"
 
 #define RETRY_NS 500000000ull
@@ -128,6 +129,7 @@ static void *writer_main(void *argument)
 	struct crit_writer *writer = argument;
 	struct crit_buffer *buffer;
 
+	crit_scheduling_add_writer();
 	(void)pthread_mutex_lock(&writer->mutex);
 	for (;;) {
 		while (!writer->first && !writer->is_stopping)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// critd's real-time priority: it is bounded, and given up by both threads once the bound is met.
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+#include "tests/lib/critd_harness.h"
+
+#define PATIENCE_MS 5000
+
+/* How many threads of the process have that policy. */
+static int count_threads(pid_t pid, int policy)
+{
+	struct dirent *entry;
+	char path[32];
+	int count = 0;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && sched_getscheduler(tid) == policy)
+			count++;
+	}
+	if (dir)
+		(void)closedir(dir);
+	return count;
+}
+
+static bool wait_for_threads(pid_t pid, int policy, int wanted)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (int ms = 0; ms < PATIENCE_MS; ms++) {
+		if (count_threads(pid, policy) == wanted)
+			return true;
+		(void)nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+int main(void)
+{
+	const struct sched_param lowest = { .sched_priority = 1 };
+	struct crit_harness_client client;
+	struct crit_harness harness;
+	struct rlimit limit = { 0, 0 };
+
+	if (sched_setscheduler(0, SCHED_RR, &lowest)) {
+		puts("skip: real-time priorities are not permitted here");
+		return CHECK_SKIP_EXIT;
+	}
+	(void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+	crit_harness_start(&harness, NULL);
+	CHECK(wait_for_threads(harness.critd, SCHED_RR, 2));
+	CHECK_INT_EQ(prlimit(harness.critd, RLIMIT_RTTIME, NULL, &limit), 0);
+	CHECK_INT_EQ(limit.rlim_cur, 1000000);
+
+	/* what the kernel sends at the bound */
+	CHECK_INT_EQ(kill(harness.critd, SIGXCPU), 0);
+	CHECK(wait_for_threads(harness.critd, SCHED_OTHER, 2));
+	CHECK_INT_EQ(getpriority(PRIO_PROCESS, (id_t)harness.critd), 0);
+
+	/* and serves as before */
+	CHECK_INT_EQ(crit_harness_join(&harness, "priority", CRIT_ROLE_ROOT, 0, &client), 0);
+	CHECK_INT_EQ(crit_harness_register(&client, CRIT_TLS_NONE, -1), 0);
+	(void)close(client.fd);
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	crit_harness_clean(&harness);
+	return check_done();
+}
