@@ -202,6 +202,7 @@ static void find_doubt(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	const struct crit_losses *losses = &results->losses;
+	char reason[64] = "";
 	uint64_t life_ns = 0;
 
 	if (!losses->unmatched_switches && !losses->unknown_ns)
@@ -209,14 +210,15 @@ static void find_doubt(struct crit_summary *summary)
 	for (size_t i = 0; i < results->thread_count; i++)
 		if (results->threads[i].role == CRIT_THREAD_APP)
 			life_ns += results->threads[i].life_ns;
+	if (losses->unmatched_switches) /* else only up to a thread's first switch */
+		(void)snprintf(reason, sizeof(reason), ": %llu switch%s the kernel did not report",
+			       (unsigned long long)losses->unmatched_switches,
+			       losses->unmatched_switches == 1 ? "" : "es");
 	crit_summary_add_missing(
 		summary, losses->unknown_ns > life_ns / 100, "",
-		"%.6f s (%.2f%%) of threads' time in state unknown, credited to nobody: %llu "
-		"switch%s the kernel did not report",
+		"%.3g s (%.2f%%) of threads' time in state unknown, credited to nobody%s",
 		(double)losses->unknown_ns * 1e-9,
-		life_ns ? 100.0 * (double)losses->unknown_ns / (double)life_ns : 0.0,
-		(unsigned long long)losses->unmatched_switches,
-		losses->unmatched_switches == 1 ? "" : "es");
+		life_ns ? 100.0 * (double)losses->unknown_ns / (double)life_ns : 0.0, reason);
 }
 
 /* No message can; where some are not recorded, others may seem to. */

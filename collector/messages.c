@@ -466,6 +466,15 @@ static void on_nodes(struct crit_server *server, struct crit_client *client,
 			     { NULL, 0 } });
 }
 
+/* A ring is half full, and may be full before the next tick. */
+static void on_hurry(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	(void)client;
+	(void)in;
+	server->is_behind = true;
+}
+
 static const struct {
 	size_t size;
 	void (*handle)(struct crit_server *server, struct crit_client *client,
@@ -479,6 +488,7 @@ static const struct {
 	[CRIT_M_CLOSE] = { sizeof(struct crit_message_close), on_close },
 	[CRIT_M_JOB] = { sizeof(struct crit_message_job), on_job },
 	[CRIT_M_NODES] = { sizeof(struct crit_message_nodes), on_nodes },
+	[CRIT_M_HURRY] = { sizeof(struct crit_message_head), on_hurry },
 	[CRIT_M_CLOCK] = { sizeof(struct crit_message_clock), on_clock },
 };
 
@@ -487,10 +497,6 @@ void crit_messages_handle(struct crit_server *server, struct crit_client *client
 {
 	const struct crit_message_head *head = (const void *)in->bytes;
 
-	if (client->message_count++ >= MESSAGES_MAX) {
-		crit_clients_refuse(server, client, "more messages than any program needs");
-		return;
-	}
 	if (in->size < sizeof(*head) || head->size != in->size || head->kind >= CRIT_M_COUNT ||
 	    !kinds[head->kind].handle) {
 		crit_clients_refuse(server, client, "a message of no known kind");
@@ -503,6 +509,10 @@ void crit_messages_handle(struct crit_server *server, struct crit_client *client
 	}
 	if (in->size < kinds[head->kind].size) {
 		crit_clients_refuse(server, client, "a message that is too short");
+		return;
+	}
+	if (head->kind != CRIT_M_HURRY && client->message_count++ >= MESSAGES_MAX) {
+		crit_clients_refuse(server, client, "more messages than any program needs");
 		return;
 	}
 	kinds[head->kind].handle(server, client, in);

@@ -72,7 +72,7 @@ struct crit_server {
 	__u64 deaf_ns; /* not 0: since when nobody is accepted, for want of descriptors */
 	__u32 tick_ns; /* of the timer, 0: it stands still */
 	__u64 fast_until_ns;
-	bool is_behind; /* a stripe had more than one tick takes */
+	bool is_behind; /* a stripe had more than one tick takes, or a rank calls */
 	bool is_stopping;
 	__u64 round; /* of the main loop: events fetched together */
 	__u64 idle_since_ns; /* 0: busy */

@@ -11,6 +11,7 @@
  *     JOB --------------------->      (of a process that a scheduler started)
  *     RANK -------------------->      (after PMPI_Init returned; or first Session_init)
  *     CLOCK ------------------->      (of one rank of a node; in MPI_Init and in MPI_Finalize)
+ *     HURRY ------------------->      (a ring is half full, and the timer may come too late)
  *     CLOSE ------------------->      (at the entry of MPI_Finalize; or last Session_finalize)
  *                                  CLOSED ---------------->   (all ranks here closed or gone)
  *                                  <--------------- WRITTEN   (report is in place, or why not)
@@ -50,7 +51,8 @@ enum crit_message_kind {
 	CRIT_M_CLOCK = 11, /* a node's clock was compared with the reference node's */
 	CRIT_M_NODES = 12, /* the nodes of its world, or only the first of them */
 	CRIT_M_JOB = 13, /* which job of a scheduler the process belongs to */
-	CRIT_M_COUNT = 14
+	CRIT_M_HURRY = 14, /* only a head: take what the rings hold now */
+	CRIT_M_COUNT = 15
 };
 
 enum crit_client_role {

@@ -371,6 +371,14 @@ int crit_client_send_nodes(struct crit_client *client, struct crit_message_nodes
 	return send_plain(client, &message->head, CRIT_M_NODES, sizeof(*message));
 }
 
+void crit_client_send_hurry(struct crit_client *client)
+{
+	CRIT_GUARD;
+	struct crit_message_head message = { CRIT_M_HURRY, CRIT_SOCKET_VERSION, sizeof(message) };
+
+	(void)send_message(client, &(struct envelope){ .message = &message }, 0);
+}
+
 int crit_client_wait_written(struct crit_client *client, int timeout_ms, int *ret_status)
 {
 	CRIT_GUARD;

@@ -59,17 +59,15 @@ static inline void crit_span_publish_unstamped(struct crit_thread *thread, uint6
 	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
 }
 
-/*
- * Is there room for so many slots?  Asks critd's read position only when the known room is
- * used up.
- */
+/* The same, from critd's read position, which may be new. */
+bool crit_span_ask_room(struct crit_thread *thread, uint64_t slots);
+
+/* Is there room for so many slots? */
 static inline bool crit_span_has_room(struct crit_thread *thread, uint64_t slots)
 {
 	if (CRIT_LIKELY(thread->write_pos + slots <= thread->room_end))
 		return true;
-	thread->room_end = __atomic_load_n(&thread->stripe->read_pos, __ATOMIC_ACQUIRE) +
-			   crit_process.ring_slots - thread->open_leaves;
-	return thread->write_pos + slots <= thread->room_end;
+	return crit_span_ask_room(thread, slots);
 }
 
 #endif

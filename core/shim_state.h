@@ -50,6 +50,7 @@ struct crit_thread {
 	uint64_t write_pos;
 	uint64_t tag_pos; /* behind the last slot with a stamp: what the tag tells */
 	uint64_t room_end; /* slots below this number are free, as far as known, and no LEAVE's */
+	uint64_t hurried_pos; /* critd's read position when it was last told to hurry, or ~0 */
 	uint64_t tag_around; /* the tag outside MPI calls, but for its sequence */
 	uint64_t gate; /* level and tau as last seen; nothing real while a construct is held */
 	uint64_t enter_ns;

@@ -60,6 +60,7 @@ static void take_over(struct crit_thread *thread, struct crit_stripe_head *strip
 	thread->write_pos = stripe->write_pos;
 	thread->tag_pos = stripe->write_pos;
 	thread->room_end = 0;
+	thread->hurried_pos = UINT64_MAX;
 	thread->gate = 0;
 	thread->level = CRIT_LEVEL_NONE;
 	thread->open = stripe->owner_only;

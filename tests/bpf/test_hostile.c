@@ -14,6 +14,7 @@
 
 #define MEMORY_STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + 1024 * CRIT_SLOT_BYTES)
 #define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + CRIT_STRIPES_MIN * MEMORY_STRIPE_BYTES)
+#define HURRIES 10000 /* more than a client may say of anything else */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static struct crit_harness harness;
@@ -222,6 +223,31 @@ static void try_flood(void)
 	}
 }
 
+static int hurry_and_register(void)
+{
+	const struct crit_message_head message = { CRIT_M_HURRY, CRIT_SOCKET_VERSION,
+						   sizeof(message) };
+	struct crit_harness_client client;
+	int rc = crit_harness_join(&harness, "hurries", CRIT_ROLE_SHIM, 0, &client);
+
+	for (int i = 0; i < HURRIES && !rc; i++)
+		rc = crit_harness_send(client.fd, &message, sizeof(message), NULL, 0);
+	return rc ? rc : crit_harness_register(&client, CRIT_TLS_NONE, -1);
+}
+
+/* They come as often as rings fill. */
+static void check_hurries(void)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	CHECK_CASE("hurries");
+	if (child == 0)
+		_exit(hurry_and_register() ? 1 : 0);
+	(void)waitpid(child, &status, 0);
+	CHECK_INT_EQ(status, 0);
+}
+
 static void check_honest(void)
 {
 	struct crit_harness_client client;
@@ -278,6 +304,7 @@ int main(void)
 	try_memories();
 	try_corrupt();
 	try_flood();
+	check_hurries();
 	check_honest();
 	CHECK_CASE("end");
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);

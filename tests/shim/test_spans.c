@@ -274,6 +274,37 @@ static void test_full(void)
 	CHECK_UINT_EQ(own_stripe()->write_pos, position + head->ring_slots + 2);
 }
 
+/* How often critd was called, once it was so often as wanted, or a second later. */
+static int hurries(int wanted)
+{
+	for (int ms = 0; ms < 1000 && fake_critd_count(&fake, CRIT_M_HURRY) != wanted; ms++)
+		pass_ns(1000000);
+	return fake_critd_count(&fake, CRIT_M_HURRY);
+}
+
+/* Half a ring ahead of critd calls it, once for each position that it has read to. */
+static void test_hurry(void)
+{
+	const int before = fake_critd_count(&fake, CRIT_M_HURRY);
+
+	CHECK_CASE("half a ring");
+	drain();
+	send(); /* learns of it */
+	for (unsigned int i = 2; i + 2 <= head->ring_slots / 2; i += 2)
+		send();
+	pass_ns(10000000);
+	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_HURRY), before);
+	send();
+	CHECK_INT_EQ(hurries(before + 1), before + 1);
+	for (unsigned int i = 0; i < head->ring_slots; i += 2)
+		send();
+	drain();
+	for (unsigned int i = 0; i <= head->ring_slots / 2; i += 2)
+		send();
+	CHECK_INT_EQ(hurries(before + 2), before + 2);
+	drain();
+}
+
 static unsigned long long counted(unsigned int number)
 {
 	return fake_critd_counter(head, 0, number, offsetof(struct crit_counter, count));
@@ -462,6 +493,7 @@ int main(void)
 	test_poll_ends();
 	test_poll_question();
 	test_full();
+	test_hurry();
 	test_profile();
 	test_fold();
 	test_stopped();
