@@ -18,7 +18,7 @@ ticks() {
 	awk '/^cpu / { print $9, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9 }' "$stat"
 }
 
-# whole_since TICKS: the host took less than 1 % and 0.2 s.
+# whole_since TICKS: the host took less than 1 %.
 whole_since() {
 	local begin stolen all
 	read -r -a begin <<<"$1"
@@ -26,7 +26,7 @@ whole_since() {
 	stolen=$((stolen - begin[0]))
 	all=$((all - begin[1]))
 	taken="$((all ? 100 * stolen / all : 0)) %"
-	((100 * stolen < all || stolen == 0)) && ((stolen < 20))
+	((100 * stolen < all || stolen == 0))
 }
 
 run() {
