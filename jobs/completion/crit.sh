@@ -26,7 +26,7 @@ _crit_value()
 	case $3 in
 	-l | --level) _crit_words "$4" "trace profile" ;;
 	--omp) _crit_words "$4" "llvm" ;;
-	-a | --active) _crit_words "$4" "default kernel poll-active" ;;
+	-a | --active) _crit_words "$4" "default kernel poll-active may-wait-active" ;;
 	-m | --mpi) _crit_words "$4" "auto openmpi mpich slurm" ;;
 	-p | --pid) _crit_words "$4" "$(ps -o pid= -u "$EUID" 2>/dev/null)" ;;
 	-o | --output | --directory) _crit_directories "$4" ;;
