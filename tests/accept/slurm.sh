@@ -6,6 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/slurm.sh
 . "$(dirname "$0")/../lib/slurm.sh"
 trial_begin "$1"
+exec 3>&1 # past what a program says
 wanted=("${@:2}")
 slurm_needs || exit 77
 first=$trial_nobody # numbers of users that have names
@@ -78,10 +79,52 @@ is_recording() {
 	done
 }
 
+# Between nodes that UCX joins by TCP, MPICH's own MPI_Finalize hangs now and then, with crit and without it
+# (docs/architecture.md): every rank is in there, and not in crit.
+hangs_in_mpich() {
+	local pid pids
+	pids=$(pgrep -f "^$uneven.mpich") || return 1
+	for pid in $pids; do
+		eu-stack -m -p "$pid" 2>/dev/null | sed '/ PMPI_Finalize/q' >"$trial/stack"
+		grep -q ' PMPI_Finalize' "$trial/stack" && ! grep -q libcrit "$trial/stack" || return 1
+	done
+}
+
+end_what_hangs() {
+	local seconds=0
+	while sleep 1; do
+		hangs_in_mpich && seconds=$((seconds + 1)) || seconds=0
+		[ "$seconds" -lt 15 ] && continue
+		hangs_in_mpich && touch "$trial/hung" && slurm_as "$first" scancel -u "$(id -un "$first")"
+		return
+	done
+}
+
+# unless_mpich_hangs DIRECTORY COMMAND…: which starts a job and waits for its end; again when MPICH hung, twice at most.
+unless_mpich_hangs() {
+	local directory=$1 attempt watch status
+	shift
+	for attempt in 1 2 3; do
+		rm -f "$trial/hung"
+		end_what_hangs &
+		watch=$!
+		"$@"
+		status=$?
+		kill "$watch" 2>/dev/null
+		wait "$watch" 2>/dev/null
+		[ -e "$trial/hung" ] || break
+		echo "      MPICH hung in its own MPI_Finalize, attempt $attempt" >&3
+		wait_for 60 is_clean
+		rm -rf "$directory"
+	done
+	return "$status"
+}
+
 by_srun() {
 	local flavour=$1 pmi=$2
-	slurm_as "$first" timeout 100 srun "--crit=srun-$flavour" -N2 -n2 "--mpi=$pmi" \
-		"$uneven.$flavour" "${work[@]}" >"$trial/srun-$flavour.out" 2>&1
+	unless_mpich_hangs "$trial/home-$first/srun-$flavour" slurm_as "$first" timeout 100 \
+		srun "--crit=srun-$flavour" -N2 -n2 "--mpi=$pmi" "$uneven.$flavour" "${work[@]}" \
+		>"$trial/srun-$flavour.out" 2>&1
 	point "srun --mpi=$pmi, $flavour: program ends well" $? "$(tail -n 1 "$trial/srun-$flavour.out")"
 	has_report "srun --mpi=$pmi, $flavour: report" "$trial/home-$first/srun-$flavour" 2 2
 	facts=$(ask '(lambda s: (s["name"], s["step"]))(r["job"]["scheduler"]), [x["task"] for x in r["ranks"]]')
@@ -90,13 +133,18 @@ by_srun() {
 	has_left_nothing "srun --mpi=$pmi, $flavour"
 }
 
+# batch_completes NAME LINE…
+batch_completes() {
+	batch "$1" "" "${@:2}"
+	ends_as COMPLETED 120
+}
+
 by_mpirun() {
 	local flavour=$1 each=(-ppn 1)
 	[ "$flavour" = mpich ] || each=(--map-by ppr:1:node)
-	CRIT_DIR=mpirun-$flavour batch "mpirun-$flavour" "" \
-		"mpirun.$flavour \$($prefix/bin/crit env --mpi=$flavour) -np 2 ${each[*]} \\" \
+	CRIT_DIR=mpirun-$flavour unless_mpich_hangs "$trial/home-$first/mpirun-$flavour" batch_completes \
+		"mpirun-$flavour" "mpirun.$flavour \$($prefix/bin/crit env --mpi=$flavour) -np 2 ${each[*]} \\" \
 		"$uneven.$flavour ${work[*]}"
-	ends_as COMPLETED 100
 	point "sbatch, mpirun, $flavour: program ends well" $? "$state"
 	has_report "sbatch, mpirun, $flavour: report" "$trial/home-$first/mpirun-$flavour" 2 2
 	has_left_nothing "sbatch, mpirun, $flavour"
@@ -209,8 +257,8 @@ is_waiting() {
 missing_on_one() {
 	local flavour=$1 pmi=$2
 	on_node n2 mount -t tmpfs nothing "$prefix"
-	batch "half-$flavour" "" "srun --mpi=$pmi --crit=half-$flavour $uneven.$flavour ${work[*]}"
-	ends_as COMPLETED 120
+	unless_mpich_hangs "$trial/home-$first/half-$flavour" batch_completes "half-$flavour" \
+		"srun --mpi=$pmi --crit=half-$flavour $uneven.$flavour ${work[*]}"
 	point "crit missing on n2, $flavour: program ends well" $? "$state"
 	on_node n2 umount "$prefix"
 	says_partial "crit missing on n2, $flavour" "$trial/home-$first/half-$flavour" 1 "1 of 2 ranks, not recorded"
