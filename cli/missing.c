@@ -216,7 +216,7 @@ static void find_doubt(struct crit_summary *summary)
 			       losses->unmatched_switches == 1 ? "" : "es");
 	crit_summary_add_missing(
 		summary, losses->unknown_ns > life_ns / 100, "",
-		"%.3g s (%.2f%%) of threads' time in state unknown, credited to nobody%s",
+		"%.6g s (%.2f%%) of threads' time in state unknown, credited to nobody%s",
 		(double)losses->unknown_ns * 1e-9,
 		life_ns ? 100.0 * (double)losses->unknown_ns / (double)life_ns : 0.0, reason);
 }

@@ -12,8 +12,8 @@
 void crit_scheduling_go_first(void);
 
 /*
- * From here on: after a second of CPU time without waiting for anything, which no work of ours
- * takes, both threads give up a real-time priority for good and have no more than their share.
+ * From here on: after a second of CPU time without waiting for anything, far more than a storm of
+ * messages takes, both threads give up a real-time priority for good and have but their share.
  */
 void crit_scheduling_bound(void);
 

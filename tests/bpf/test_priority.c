@@ -62,7 +62,7 @@ int main(void)
 	crit_harness_start(&harness, NULL);
 	CHECK(wait_for_threads(harness.critd, SCHED_RR, 2));
 	CHECK_INT_EQ(prlimit(harness.critd, RLIMIT_RTTIME, NULL, &limit), 0);
-	CHECK_INT_EQ(limit.rlim_cur, 1000000);
+	CHECK_INT_EQ(limit.rlim_cur, 1000000); /* us */
 
 	/* what the kernel sends at the bound */
 	CHECK_INT_EQ(kill(harness.critd, SIGXCPU), 0);
