@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/clock_shifts.h"
 #include "analysis/dealing.h"
 #include "analysis/outcome.h"
 #include "analysis/results.h"
@@ -117,31 +118,56 @@ static uint64_t sum_up(const struct crit_model *model)
 	return sum * 31 + model->rank_count;
 }
 
-static int survey(struct crit_model *model, const struct crit_peers *peers)
-{
-	int rc = crit_survey(model);
-
-	return peers ? crit_peers_agree(peers, sum_up(model), rc) : rc;
-}
-
 static bool has_results(const struct crit_peers *peers)
 {
 	return !peers || !peers->rank;
 }
 
-static int compute(struct crit_model *model, const struct crit_analysis_options *options,
-		   struct crit_results *results)
+struct attempt { /* at an analysis */
+	const struct crit_analysis_options *options;
+	struct crit_clock_shifts *shifts;
+	bool is_trial; /* what messages say of the clocks is found now: no sink is told of it */
+};
+
+static int survey(struct crit_model *model, struct attempt *attempt)
 {
-	const struct crit_trace_sink *sink = options ? options->trace : NULL;
+	const struct crit_peers *peers = attempt->options->peers;
+	int rc = crit_survey(model, attempt->shifts);
+
+	attempt->is_trial = !attempt->shifts->is_known && crit_clock_shifts_can_be(model);
+	attempt->shifts->is_known = !attempt->is_trial;
+	return peers ? crit_peers_agree(peers, sum_up(model), rc) : rc;
+}
+
+/* What peer 0 has taken yields results. */
+static int conclude(struct crit_model *model, struct crit_engine *engine,
+		    struct crit_messages *messages, const struct attempt *attempt,
+		    struct crit_results *results)
+{
+	int rc = crit_outcome_add_counters(model, engine);
+
+	if (!rc)
+		rc = crit_outcome_fill(model, engine, messages, results);
+	attempt->shifts->is_known |= !rc &&
+				     (!results->messages.has_order || !messages->order.early_count);
+	if (!rc && !attempt->shifts->is_known)
+		rc = crit_clock_shifts_find(attempt->shifts, model, &messages->order.transits);
+	return rc;
+}
+
+static int compute(struct crit_model *model, struct attempt *attempt, struct crit_results *results)
+{
+	const struct crit_peers *peers = attempt->options->peers;
+	const struct crit_trace_sink *sink;
 	struct crit_messages messages;
-	const struct crit_peers *peers = options ? options->peers : NULL;
 	struct crit_dealing dealing = { 0 };
 	struct crit_tracer tracer = { 0 };
 	struct crit_engine engine;
-	int rc = survey(model, peers);
+	int rc = survey(model, attempt);
 
 	if (rc)
 		return rc;
+	sink = attempt->is_trial ? NULL : attempt->options->trace;
 	rc = crit_engine_init(&engine, model, results->rule, peers ? &dealing : NULL);
 	if (rc)
 		return rc;
@@ -151,13 +177,13 @@ static int compute(struct crit_model *model, const struct crit_analysis_options 
 	if (!rc && sink)
 		rc = crit_tracer_init(&tracer, &engine, sink);
 	if (!rc)
-		rc = crit_timeline_play(model, &engine, &messages, options);
+		rc = crit_timeline_play(model, &engine, &messages, attempt->options);
 	if (!rc && has_results(peers))
-		rc = crit_outcome_add_counters(model, &engine);
-	if (!rc && has_results(peers))
-		rc = crit_outcome_fill(model, &engine, &messages, results);
-	if (sink && peers)
+		rc = conclude(model, &engine, &messages, attempt, results);
+	if (peers && (sink || attempt->is_trial))
 		rc = crit_peers_agree(peers, 0, rc);
+	if (!rc && peers && attempt->is_trial)
+		rc = crit_clock_shifts_tell(attempt->shifts, peers);
 	if (!rc && sink)
 		rc = crit_tracer_end(&tracer, results);
 	crit_tracer_fini(&tracer);
@@ -167,43 +193,65 @@ static int compute(struct crit_model *model, const struct crit_analysis_options 
 	return rc;
 }
 
+/* Ownership: the caller destroys *ret_results, which others than peer 0 leave. */
+static int analyse_once(struct attempt *attempt, const char *const *paths, size_t path_count,
+			struct crit_results **ret_results, struct crit_err *err)
+{
+	const struct crit_peers *peers = attempt->options->peers;
+	struct crit_results *results = calloc(1, sizeof(*results));
+	struct crit_model model = { 0 };
+	int rc;
+
+	if (!results)
+		return -ENOMEM;
+	results->rule = attempt->options->rule;
+	rc = open_nodes(&model, paths, path_count, err);
+	if (!rc)
+		rc = check_rule(&model, results->rule, err);
+	if (rc && peers)
+		(void)crit_peers_agree(peers, 0, rc); /* tells the others */
+	if (!rc)
+		rc = compute(&model, attempt, results);
+	for (size_t i = 0; !rc && i < path_count; i++)
+		rc = crit_hosts_add(&results->hosts, paths[i]);
+	crit_model_fini(&model);
+	if (rc || !has_results(peers))
+		crit_results_destroy(results);
+	else
+		*ret_results = results;
+	return rc;
+}
+
 int crit_analyse(const char *const *paths, size_t path_count,
 		 const struct crit_analysis_options *options, struct crit_results **ret_results,
 		 struct crit_err *err)
 {
-	struct crit_model model = { 0 };
-	struct crit_results *results;
+	static const struct crit_analysis_options defaults;
+	struct crit_clock_shifts shifts = { 0 };
+	struct attempt attempt = { .options = options ? options : &defaults };
+	struct crit_results *results = NULL;
 	int rc;
 
 	if (!path_count)
 		return crit_err_set(err, -EINVAL, "cannot analyse: no recording was named");
-	results = calloc(1, sizeof(*results));
-	if (!results)
-		return crit_err_set(err, -ENOMEM, "cannot analyse: out of memory");
-	results->rule = options ? options->rule : CRIT_ACTIVE_DEFAULT;
-	rc = open_nodes(&model, paths, path_count, err);
-	if (!rc)
-		rc = check_rule(&model, results->rule, err);
-	if (rc && options && options->peers)
-		(void)crit_peers_agree(options->peers, 0, rc); /* tells the others */
-	if (!rc)
-		rc = compute(&model, options, results);
+	attempt.shifts = attempt.options->shifts ? attempt.options->shifts : &shifts;
+	rc = analyse_once(&attempt, paths, path_count, &results, err);
+	if (!rc && attempt.is_trial && (attempt.options->trace || attempt.shifts->count)) {
+		crit_results_destroy(results);
+		results = NULL;
+		rc = analyse_once(&attempt, paths, path_count, &results, err);
+	}
+	crit_clock_shifts_fini(&shifts);
 	if (rc == -ESTALE)
 		(void)crit_err_set(err, rc,
 				   "cannot analyse %.160s together: processes read "
 				   "different recordings; do they still grow?",
 				   paths[0]);
-	for (size_t i = 0; !rc && i < path_count; i++)
-		rc = crit_hosts_add(&results->hosts, paths[i]);
 	if (rc == -ENOMEM)
 		(void)crit_err_set(err, rc, "cannot analyse %s: out of memory", paths[0]);
-	crit_model_fini(&model);
-	if (rc || !has_results(options ? options->peers : NULL)) {
-		crit_results_destroy(results);
-		return rc;
-	}
-	*ret_results = results;
-	return 0;
+	if (results)
+		*ret_results = results;
+	return rc;
 }
 
 void crit_results_destroy(struct crit_results *results)

@@ -4,10 +4,9 @@
 
 #include <string.h>
 
+#include "analysis/clock_shifts.h"
 #include "analysis/model.h"
 
-#define SLOPE_MAX_PPM 200 /* crystals differ by 100 at most; more is noise between two readings */
-#define SLOPE_MAX ((int64_t)SLOPE_MAX_PPM * (1ll << CRIT_CLOCK_SLOPE_SHIFT) / 1000000)
 #define OFFSET_MAX ((int64_t)CRIT_TIME_MAX / 2)
 
 struct comparison {
@@ -76,7 +75,7 @@ static void draw_line(struct crit_node *node, const struct comparison *found)
 		passed_ns ? (last->offset_ns - first->offset_ns) * one / (__int128)passed_ns : 0;
 
 	node->row.clock_kind = passed_ns ? CRIT_CLOCK_COMPARED : CRIT_CLOCK_COMPARED_ONCE;
-	if (slope > SLOPE_MAX || slope < -SLOPE_MAX) {
+	if (slope > CRIT_CLOCK_SLOPE_MAX || slope < -CRIT_CLOCK_SLOPE_MAX) {
 		first = last->bound_ns < first->bound_ns ? last : first;
 		last = first;
 		slope = 0;
@@ -84,7 +83,9 @@ static void draw_line(struct crit_node *node, const struct comparison *found)
 	}
 	node->clock = (struct crit_node_clock){ .offset_ns = first->offset_ns,
 						.slope = (int64_t)slope,
-						.at_ns = first->time_ns };
+						.at_ns = first->time_ns,
+						.passed_ns = last->time_ns - first->time_ns,
+						.bound_ns = { first->bound_ns, last->bound_ns } };
 	node->row.clock_bound_ns = last->bound_ns > first->bound_ns ? last->bound_ns
 								    : first->bound_ns;
 }
@@ -112,7 +113,7 @@ static void follow(struct crit_node *node, const struct crit_node *other)
 	node->clock.at_ns -= (uint64_t)behind_ns; /* a stamp of this node as well */
 }
 
-void crit_clocks_set(struct crit_model *model)
+void crit_clocks_set(struct crit_model *model, const struct crit_clock_shifts *shifts)
 {
 	char reference[CRIT_WORLD_BYTES];
 	const struct crit_node *anchor = NULL;
@@ -136,6 +137,11 @@ void crit_clocks_set(struct crit_model *model)
 
 		if (!node->row.clock_kind && anchor)
 			follow(node, anchor);
+	}
+	crit_clock_shifts_apply(shifts, model);
+	for (size_t i = 0; i < model->node_count; i++) {
+		struct crit_node *node = &model->nodes[i];
+
 		node->row.clock_offset_ns = node->clock.offset_ns;
 		node->row.clock_drift_ppb = (int64_t)(((__int128)node->clock.slope * 1000000000) >>
 						      CRIT_CLOCK_SLOPE_SHIFT);

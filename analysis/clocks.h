@@ -27,13 +27,20 @@ enum crit_clock_kind { /* how a node's clock is known */
 
 #define CRIT_CLOCK_UNBOUND UINT64_MAX
 
+#define CRIT_CLOCK_SLOPE_MAX /* 200 ppm: crystals differ by 100; more is noise of two readings */  \
+	(200 * (1ll << CRIT_CLOCK_SLOPE_SHIFT) / 1000000)
+
 struct crit_node_clock {
 	int64_t offset_ns; /* run clock minus the node's, at at_ns */
 	int64_t slope; /* of the offset, 2^-40 per ns */
-	uint64_t at_ns; /* by the node's clock */
+	uint64_t at_ns; /* by the node's clock: of the first comparison */
+	uint64_t passed_ns; /* from there to the last one; 0: there was none */
+	uint64_t bound_ns[2]; /* of the first and the last */
 };
 
+struct crit_clock_shifts;
+
 /* Fills the clocks of all nodes, and what rows say about them.  Cost: O(chunks). */
-void crit_clocks_set(struct crit_model *model);
+void crit_clocks_set(struct crit_model *model, const struct crit_clock_shifts *shifts);
 
 #endif

@@ -99,6 +99,7 @@ struct crit_message_losses {
 struct crit_message_results {
 	uint64_t until_ns; /* run clock; every span was recorded to here, the window's end: all */
 	bool is_whole; /* every message to until_ns is in */
+	bool has_order; /* and its counterpart as well: losses.early means something */
 	struct crit_message_losses losses;
 	struct crit_traffic_row *traffic; /* sorted by call */
 	size_t traffic_count;

@@ -10,6 +10,7 @@ struct scene { /* of the details of one span */
 	struct crit_messages *messages;
 	const struct crit_message_span *span;
 	uint32_t process;
+	uint32_t node;
 	uint32_t rank; /* of the model, CRIT_NONE */
 	uint64_t now_ns; /* the enter's time, and once something was complete the leave's */
 };
@@ -19,7 +20,7 @@ int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
 {
 	*messages = (struct crit_messages){ .model = model };
 	crit_requests_init(&messages->requests);
-	crit_order_init(&messages->order);
+	crit_order_init(&messages->order, model->window_begin_ns, model->window_end_ns);
 	crit_collectives_init(&messages->collectives, &messages->communicators);
 	messages->trace.tracer = tracer;
 	messages->trace.communicators = &messages->communicators;
@@ -61,6 +62,7 @@ static int put_in_order(const struct scene *scene, uint32_t own, uint32_t peer,
 						    .to = is_send ? peer : own,
 						    .tag = tag,
 						    .is_send = is_send,
+						    .node = scene->node,
 						    .time_ns = scene->now_ns };
 
 	if (own == CRIT_NONE || tag == CRIT_PEER_ANY)
@@ -441,6 +443,7 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 
 	if (scene.process == CRIT_NONE)
 		return 0;
+	scene.node = messages->model->processes[scene.process].node;
 	scene.rank = messages->model->processes[scene.process].rank;
 	for (i = 0; i < count && !rc; i++) {
 		struct crit_slot_detail what;

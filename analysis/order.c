@@ -7,9 +7,10 @@
 
 #include "analysis/model.h"
 
-void crit_order_init(struct crit_order *order)
+void crit_order_init(struct crit_order *order, uint64_t begin_ns, uint64_t end_ns)
 {
 	*order = (struct crit_order){ .free = CRIT_NONE };
+	crit_transits_init(&order->transits, begin_ns, end_ns);
 }
 
 void crit_order_fini(struct crit_order *order)
@@ -18,7 +19,8 @@ void crit_order_fini(struct crit_order *order)
 	crit_map_fini(&order->places);
 	free(order->ways);
 	free(order->waits);
-	crit_order_init(order);
+	crit_transits_fini(&order->transits);
+	crit_order_init(order, 0, 0);
 }
 
 /* The number of key in map, a new one if it has none.  Errors: -ENOMEM. */
@@ -50,12 +52,13 @@ static int find_way(struct crit_order *order, const struct crit_order_message *m
 		return rc;
 	if (way == order->way_count)
 		order->ways[order->way_count++] =
-			(struct crit_order_way){ .first = CRIT_NONE, .last = CRIT_NONE };
+			(struct crit_order_way){ CRIT_NONE, CRIT_NONE, CRIT_NONE, false };
 	*ret_way = &order->ways[way];
 	return 0;
 }
 
-static int wait_for_other(struct crit_order *order, struct crit_order_way *way, uint64_t time_ns)
+static int wait_for_other(struct crit_order *order, struct crit_order_way *way,
+			  const struct crit_order_wait *wait)
 {
 	uint32_t at = order->free;
 	int rc;
@@ -71,7 +74,7 @@ static int wait_for_other(struct crit_order *order, struct crit_order_way *way, 
 			return rc;
 		at = (uint32_t)order->wait_count++;
 	}
-	order->waits[at] = (struct crit_order_wait){ .time_ns = time_ns, .next = CRIT_NONE };
+	order->waits[at] = *wait;
 	if (way->first == CRIT_NONE)
 		way->first = at;
 	else
@@ -80,37 +83,54 @@ static int wait_for_other(struct crit_order *order, struct crit_order_way *way, 
 	return 0;
 }
 
-static uint64_t take_first(struct crit_order *order, struct crit_order_way *way)
+/* The one that has waited longest, which no longer does. */
+static struct crit_order_wait take_first(struct crit_order *order, struct crit_order_way *way)
 {
 	uint32_t at = way->first;
+	struct crit_order_wait wait = order->waits[at];
 
-	way->first = order->waits[at].next;
+	way->first = wait.next;
 	order->waits[at].next = order->free;
 	order->free = at;
-	return order->waits[at].time_ns;
+	return wait;
 }
 
-static void compare(struct crit_order *order, uint64_t sent_ns, uint64_t received_ns)
+/* Errors: -ENOMEM. */
+static int compare(struct crit_order *order, struct crit_order_way *way,
+		   const struct crit_order_wait *sent, const struct crit_order_wait *received)
 {
-	if (received_ns >= sent_ns)
-		return;
-	order->early_count++;
-	if (sent_ns - received_ns > order->early_max_ns)
-		order->early_max_ns = sent_ns - received_ns;
+	int rc = 0;
+
+	if (received->time_ns < sent->time_ns) {
+		uint64_t by_ns = sent->time_ns - received->time_ns;
+
+		order->early_count++;
+		if (by_ns > order->early_max_ns)
+			order->early_max_ns = by_ns;
+	}
+	if (sent->node == received->node)
+		return 0;
+	if (way->link == CRIT_NONE)
+		rc = crit_transits_link(&order->transits, sent->node, received->node, &way->link);
+	if (!rc)
+		crit_transits_take(&order->transits, way->link, sent->time_ns, received->time_ns);
+	return rc;
 }
 
 int crit_order_take(struct crit_order *order, const struct crit_order_message *message)
 {
+	const struct crit_order_wait own = { message->time_ns, message->node, CRIT_NONE };
+	struct crit_order_wait other;
 	struct crit_order_way *way = NULL;
 	int rc = order->is_full ? -ENOSPC : find_way(order, message, &way);
 
 	if (!rc && (way->first == CRIT_NONE || way->are_sends == message->is_send)) {
 		way->are_sends = message->is_send;
-		rc = wait_for_other(order, way, message->time_ns);
-	} else if (!rc && message->is_send) {
-		compare(order, message->time_ns, take_first(order, way));
+		rc = wait_for_other(order, way, &own);
 	} else if (!rc) {
-		compare(order, take_first(order, way), message->time_ns);
+		other = take_first(order, way);
+		rc = message->is_send ? compare(order, way, &own, &other)
+				      : compare(order, way, &other, &own);
 	}
 	order->is_full |= rc == -ENOSPC;
 	return rc == -ENOSPC ? 0 : rc;

@@ -13,17 +13,20 @@
 #include <stdint.h>
 
 #include "analysis/map.h"
+#include "analysis/transits.h"
 
 #define CRIT_ORDER_MAX                                                                             \
 	(1u << 20) /* messages under way, and ways, at a time; more are not looked at */
 
 struct crit_order_way { /* of one sender, receiver, communicator and tag */
 	uint32_t first, last; /* of those that wait, CRIT_NONE */
+	uint32_t link; /* of transits: CRIT_NONE not known yet */
 	bool are_sends;
 };
 
 struct crit_order_wait {
 	uint64_t time_ns;
+	uint32_t node;
 	uint32_t next; /* or in the list of free ones */
 };
 
@@ -38,6 +41,7 @@ struct crit_order {
 	bool is_full; /* from then on nothing is looked at: what was dropped would pair wrongly */
 	uint64_t early_count; /* received before they were sent */
 	uint64_t early_max_ns; /* by so much at most */
+	struct crit_transits transits;
 };
 
 struct crit_order_message {
@@ -45,10 +49,12 @@ struct crit_order_message {
 	uint32_t to;
 	int32_t tag;
 	bool is_send;
+	uint32_t node; /* whose stamp it is */
 	uint64_t time_ns; /* when the send began, or the receive was over */
 };
 
-void crit_order_init(struct crit_order *order);
+/* For messages of a window. */
+void crit_order_init(struct crit_order *order, uint64_t begin_ns, uint64_t end_ns);
 void crit_order_fini(struct crit_order *order);
 
 /* Errors: -ENOMEM.  Cost: O(1). */

@@ -216,11 +216,13 @@ static void fill_losses(const struct crit_messages *messages, struct crit_result
 		!losses->details && !losses->unresolved && !losses->communicators &&
 		!results->losses.shim_spans && !results->losses.missing_chunks &&
 		!results->losses.corrupt_chunks && !results->losses.no_stripe_threads;
+	results->messages.has_order = results->messages.is_whole &&
+				      !(results->omitted & MESSAGE_GROUPS);
 	if (messages->trace.tracer)
 		messages->trace.tracer->are_messages_whole =
-			results->messages.is_whole && !messages->trace.untold && !losses->freed &&
+			results->messages.has_order && !messages->trace.untold && !losses->freed &&
 			!losses->unfinished && /* what a receive got is not told then */
-			!losses->stray && !(results->omitted & MESSAGE_GROUPS);
+			!losses->stray;
 }
 
 int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows,

@@ -97,7 +97,7 @@ int crit_peers_agree(const struct crit_peers *peers, uint64_t sum, int rc)
 	return rc;
 }
 
-int crit_peers_tell(const struct crit_peers *peers, uint64_t *value)
+int crit_peers_tell(const struct crit_peers *peers, uint64_t *values, size_t count)
 {
 	struct crit_parcel *to = crit_parcels_create(peers->count);
 	struct crit_parcel *from = crit_parcels_create(peers->count);
@@ -106,10 +106,10 @@ int crit_peers_tell(const struct crit_peers *peers, uint64_t *value)
 	int rc = to && from ? 0 : -ENOMEM;
 
 	for (i = 0; i < peers->count && !rc && !peers->rank; i++)
-		rc = crit_parcel_put(&to[i], value, sizeof(*value));
+		rc = crit_parcel_put(&to[i], values, count * sizeof(*values));
 	if (!rc)
 		rc = peers->exchange(peers->user, to, from);
-	if (!rc && !crit_parcel_take(&from[0], &at, value, sizeof(*value)))
+	if (!rc && !crit_parcel_take(&from[0], &at, values, count * sizeof(*values)))
 		rc = -EPROTO;
 	crit_parcels_destroy(to, peers->count);
 	crit_parcels_destroy(from, peers->count);

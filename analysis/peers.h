@@ -39,8 +39,8 @@ static inline uint32_t crit_peers_player(const struct crit_peers *peers, uint32_
  */
 int crit_peers_agree(const struct crit_peers *peers, uint64_t sum, int rc);
 
-/* Peer 0's value to all.  Errors: -ENOMEM, -EPROTO, the transport's. */
-int crit_peers_tell(const struct crit_peers *peers, uint64_t *value);
+/* Peer 0's values to all, who expect as many.  Errors: -ENOMEM, -EPROTO, the transport's. */
+int crit_peers_tell(const struct crit_peers *peers, uint64_t *values, size_t count);
 
 /* Appends to a parcel; of size 0 nothing.  Errors: -ENOMEM. */
 int crit_parcel_put(struct crit_parcel *parcel, const void *bytes, size_t size);

@@ -209,6 +209,7 @@ struct crit_results {
 	struct crit_losses losses;
 };
 
+struct crit_clock_shifts;
 struct crit_err;
 struct crit_peers;
 struct crit_trace_sink;
@@ -219,6 +220,11 @@ struct crit_analysis_options {
 	void *user;
 	const struct crit_trace_sink *trace; /* analysis/trace.h: told of every span; may be NULL */
 	const struct crit_peers *peers; /* analysis/peers.h: who does it together; NULL: alone */
+	/*
+	 * analysis/clock_shifts.h: used where they are known, found where not, so that the next
+	 * analysis of the same recordings need not; NULL: found for this one.
+	 */
+	struct crit_clock_shifts *shifts;
 };
 
 /*
@@ -226,7 +232,8 @@ struct crit_analysis_options {
  * paths, only peer 0 gets results, the same as one process would; others leave *ret_results.
  * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
  * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
- * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites).
+ * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites); all of it
+ * again where messages say that clocks are to be moved, or where a sink must not hear of it before.
  */
 int crit_analyse(const char *const *paths, size_t path_count,
 		 const struct crit_analysis_options *options, struct crit_results **ret_results,

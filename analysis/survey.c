@@ -335,13 +335,13 @@ int crit_survey_kernel(struct crit_model *model, uint32_t index)
 	return rc;
 }
 
-int crit_survey(struct crit_model *model)
+int crit_survey(struct crit_model *model, const struct crit_clock_shifts *shifts)
 {
 	uint32_t i;
 	int rc = 0;
 
 	model->first_exec_ns = CRIT_TIME_MAX;
-	crit_clocks_set(model);
+	crit_clocks_set(model, shifts);
 	for (i = 0; i < model->node_count && !rc; i++) {
 		model->nodes[i].cut_ns = CRIT_TIME_MAX;
 		model->nodes[i].first_ns = CRIT_TIME_MAX;

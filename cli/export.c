@@ -94,7 +94,7 @@ static int fail(const struct crit_err *err, int status)
 	return CRIT_EXIT_FAILED;
 }
 
-static int export(const struct crit_recording_set *set, struct export_options *options)
+static int export(struct crit_recording_set *set, struct export_options *options)
 {
 	const char *directory = options->output ? options->output : set->directory;
 	struct crit_trace_result result;

@@ -39,7 +39,8 @@ struct finisher {
 	int socket_fd; /* -1: none, finish at once */
 	int lock_fd;
 	enum crit_active_rule rule;
-	uint64_t written_bytes; /* of the recording the last results were made from */
+	struct crit_recording_set set; /* the last results were made from */
+	uint64_t written_bytes; /* of it, then */
 	int last_status;
 	bool is_late; /* after the run: a finisher before us may have done it all */
 	bool has_no_part; /* another node's finisher reports */
@@ -65,16 +66,17 @@ static void log_failure(const char *directory, const char *text)
 
 static int write_results(struct finisher *finisher, bool is_live)
 {
-	struct crit_recording_set set = { 0 };
 	struct crit_analysis analysis = { 0 };
 	struct crit_err err = { { 0 } };
 	struct crit_summary summary;
-	int status = crit_recording_set_add(&set, finisher->directory, &err);
+	int status;
 
-	finisher->written_bytes = crit_recording_set_bytes(&set);
+	crit_recording_set_fini(&finisher->set);
+	status = crit_recording_set_add(&finisher->set, finisher->directory, &err);
+	finisher->written_bytes = crit_recording_set_bytes(&finisher->set);
 	if (!status)
-		status = crit_recording_set_analyse(&set, finisher->rule, false, NULL, &analysis,
-						    &err);
+		status = crit_recording_set_analyse(&finisher->set, finisher->rule, false, NULL,
+						    &analysis, &err);
 	if (!status) {
 		status = crit_analysis_summarise(&analysis, is_live, &summary);
 		if (!status) {
@@ -88,27 +90,22 @@ static int write_results(struct finisher *finisher, bool is_live)
 		log_failure(finisher->directory, err.text[0] ? err.text : strerror(-status));
 	finisher->last_status = status;
 	crit_analysis_fini(&analysis);
-	crit_recording_set_fini(&set);
 	return status;
 }
 
 /* The archive follows the report, and lets those who compute go first. */
-static void write_trace(const struct finisher *finisher)
+static void write_trace(struct finisher *finisher)
 {
 	const struct crit_trace_options options = { .rule = finisher->rule };
-	struct crit_recording_set set = { 0 };
 	struct crit_trace_result result;
 	struct crit_err err = { { 0 } };
 	int status;
 
 	errno = 0;
 	(void)nice(TRACE_NICE); /* without it all the same */
-	status = crit_recording_set_add(&set, finisher->directory, &err);
-	if (!status)
-		status = crit_trace_write(&set, finisher->directory, &options, &result, &err);
+	status = crit_trace_write(&finisher->set, finisher->directory, &options, &result, &err);
 	if (status && status != -ENODATA) /* level profile: the report says so */
 		log_failure(finisher->directory, err.text[0] ? err.text : strerror(-status));
-	crit_recording_set_fini(&set);
 }
 
 static void answer(const struct finisher *finisher, int status)
@@ -278,5 +275,6 @@ int crit_command_finish(int argc, char **argv)
 	if (finisher.has_no_part)
 		(void)rmdir(finisher.directory); /* empty when the recording moved away */
 	close(finisher.directory_fd);
+	crit_recording_set_fini(&finisher.set);
 	return status ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
 }

@@ -42,6 +42,7 @@ static void set_clock(json_t *row, const struct crit_node_row *node)
 	set_text(row, "clock", kinds[node->clock_kind], 16);
 	set_s(row, "clock_offset_s", (double)node->clock_offset_ns * 1e-9);
 	set_s(row, "clock_drift_ppm", (double)node->clock_drift_ppb * 1e-3);
+	set_s(row, "clock_shift_s", (double)node->clock_shift_ns * 1e-9);
 	if (node->clock_bound_ns == CRIT_CLOCK_UNBOUND)
 		set(row, "clock_bound_s", json_null());
 	else

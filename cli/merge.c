@@ -82,7 +82,7 @@ static int write_report(const struct crit_recording_set *set, const struct crit_
 }
 
 /* The archive follows the report.  Peer 0 knows whether there is to be one. */
-static int write_trace(const struct crit_recording_set *set, const struct merge_options *options,
+static int write_trace(struct crit_recording_set *set, const struct merge_options *options,
 		       const struct crit_peers *peers, int code, int timeout_ms)
 {
 	const struct crit_trace_options trace = { .rule = options->rule, .peers = peers };
@@ -93,7 +93,7 @@ static int write_trace(const struct crit_recording_set *set, const struct merge_
 
 	if (is_wanted)
 		(void)crit_finish_wait_trace(set->directory, timeout_ms); /* else it says so */
-	status = crit_peers_tell(peers, &is_wanted);
+	status = crit_peers_tell(peers, &is_wanted, 1);
 	if (!status && is_wanted)
 		status = crit_trace_write(set, options->output ? options->output : set->directory,
 					  &trace, &result, &err);

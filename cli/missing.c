@@ -226,7 +226,7 @@ static void find_early(struct crit_summary *summary)
 {
 	const struct crit_message_results *messages = &summary->results->messages;
 
-	if (messages->losses.early && messages->is_whole)
+	if (messages->losses.early && messages->has_order)
 		crit_summary_add_missing(
 			summary, false, "",
 			"the order of %llu message%s received before they were sent, by up to "

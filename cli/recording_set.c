@@ -97,6 +97,7 @@ void crit_recording_set_fini(struct crit_recording_set *set)
 {
 	for (size_t i = 0; i < set->count; i++)
 		free(set->paths[i]);
+	crit_clock_shifts_fini(&set->shifts);
 	free(set->paths);
 	free(set->directory);
 	memset(set, 0, sizeof(*set));
@@ -130,17 +131,19 @@ static int agree(const struct crit_peers *peers, int status, bool *is_needed)
 		return status;
 	status = crit_peers_agree(peers, 0, status);
 	if (!status)
-		status = crit_peers_tell(peers, &value);
+		status = crit_peers_tell(peers, &value, 1);
 	*is_needed = value != 0;
 	return status;
 }
 
-int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_active_rule rule,
+int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, const struct crit_peers *peers,
 			       struct crit_analysis *ret_analysis, struct crit_err *err)
 {
 	struct crit_progress progress = crit_progress_begin("analysing");
-	struct crit_analysis_options options = { .rule = rule, .user = &progress, .peers = peers };
+	struct crit_analysis_options options = {
+		.rule = rule, .user = &progress, .peers = peers, .shifts = &set->shifts
+	};
 	struct crit_analysis analysis = { 0 };
 	const char *const *paths = (const char *const *)set->paths;
 	bool is_needed;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/clock_shifts.h"
 #include "analysis/results.h"
 #include "cli/sites.h"
 #include "core/err.h"
@@ -17,6 +18,7 @@ struct crit_recording_set {
 	char *directory; /* of the first recording */
 	char **paths;
 	size_t count;
+	struct crit_clock_shifts shifts; /* found by the first analysis, for those after it */
 	bool is_live; /* a finisher still holds the directory */
 };
 
@@ -47,7 +49,7 @@ struct crit_summary;
  * has_progress draws a bar on stderr once the work has taken a second.  peers: NULL, or who does it
  * together; then peer 0 gets the analysis, and others one without results.
  */
-int crit_recording_set_analyse(const struct crit_recording_set *set, enum crit_active_rule rule,
+int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, const struct crit_peers *peers,
 			       struct crit_analysis *ret_analysis, struct crit_err *err);
 void crit_analysis_fini(struct crit_analysis *analysis);

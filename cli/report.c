@@ -169,7 +169,7 @@ static int write_result(const struct crit_summary *summary, const char *director
 	return CRIT_EXIT_FAILED;
 }
 
-static int report(const struct crit_recording_set *set, const struct report_options *options)
+static int report(struct crit_recording_set *set, const struct report_options *options)
 {
 	struct crit_analysis analysis = { 0 };
 	struct crit_summary summary;

@@ -296,9 +296,12 @@ static void write_recordings(FILE *out, const struct crit_summary *summary)
 
 	head(out, "Recordings",
 	     "records are those of the kernel half; slots those of the shims; lost of both; bytes "
-	     "on disk; clock = microseconds its stamps may be off those of the others");
-	(void)fprintf(out, "%-20s %5s %-24s %-8s %12s %12s %8s %12s %10s %10s\n", "node", "CPUs",
-		      "kernel", "level", "records", "slots", "lost", "bytes", "critd CPU", "clock");
+	     "on disk; clock = microseconds its stamps may be off those of the others, moved = by "
+	     "which "
+	     "they were, so that no message is received before it was sent");
+	(void)fprintf(out, "%-20s %5s %-24s %-8s %12s %12s %8s %12s %10s %10s %8s\n", "node",
+		      "CPUs", "kernel", "level", "records", "slots", "lost", "bytes", "critd CPU",
+		      "clock", "moved");
 	for (size_t i = 0; i < results->node_count; i++) {
 		const struct crit_node_row *node = &results->nodes[i];
 		const uint64_t lost = node->lost_kernel_records + 2 * node->lost_spans;
@@ -308,13 +311,15 @@ static void write_recordings(FILE *out, const struct crit_summary *summary)
 			(void)snprintf(clock, sizeof(clock), "%.1f",
 				       (double)node->clock_bound_ns * 1e-3);
 		(void)fprintf(out,
-			      "%-20.20s %5u %-24.24s %-8s %12llu %12llu %8llu %12llu %10.4f %10s\n",
+			      "%-20.20s %5u %-24.24s %-8s %12llu %12llu %8llu %12llu %10.4f %10s "
+			      "%8.1f\n",
 			      node->host, node->cpu_count, node->kernel_release,
 			      crit_level_name(node->level),
 			      (unsigned long long)node->kernel_record_count,
 			      (unsigned long long)node->slot_count, (unsigned long long)lost,
 			      (unsigned long long)node->recording_bytes,
-			      seconds(node->critd_cpu_ns), clock);
+			      seconds(node->critd_cpu_ns), clock,
+			      (double)node->clock_shift_ns * 1e-3);
 	}
 }
 

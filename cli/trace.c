@@ -34,7 +34,7 @@ static void raise_file_limit(void)
 	}
 }
 
-int crit_trace_write(const struct crit_recording_set *set, const char *directory,
+int crit_trace_write(struct crit_recording_set *set, const char *directory,
 		     const struct crit_trace_options *options, struct crit_trace_result *ret_result,
 		     struct crit_err *err)
 {
@@ -44,6 +44,7 @@ int crit_trace_write(const struct crit_recording_set *set, const char *directory
 	struct crit_otf2_options write = {
 		.rule = options->rule,
 		.peers = options->peers,
+		.shifts = &set->shifts,
 		.has_metrics = options->has_metrics,
 		.has_all = options->has_all,
 		.creator = "crit " CRIT_VERSION,
@@ -105,7 +106,7 @@ static int refuse(const char *place, struct crit_err *err)
 			    place);
 }
 
-int crit_trace_write(const struct crit_recording_set *set, const char *directory,
+int crit_trace_write(struct crit_recording_set *set, const char *directory,
 		     const struct crit_trace_options *options, struct crit_trace_result *ret_result,
 		     struct crit_err *err)
 {

@@ -28,7 +28,7 @@ struct crit_trace_result {
  * crit was built without libotf2.
  * Of several peers, the first has the result.
  */
-int crit_trace_write(const struct crit_recording_set *set, const char *directory,
+int crit_trace_write(struct crit_recording_set *set, const char *directory,
 		     const struct crit_trace_options *options, struct crit_trace_result *ret_result,
 		     struct crit_err *err);
 

@@ -11,8 +11,8 @@
 static int analyse(const int *fds, size_t count, const struct crit_analysis_options *options,
 		   struct crit_results **ret_results)
 {
-	char names[CRIT_SCENARIO_NODES][32];
-	const char *paths[CRIT_SCENARIO_NODES] = { NULL };
+	char names[CRIT_ANALYSED_NODES][32];
+	const char *paths[CRIT_ANALYSED_NODES] = { NULL };
 	struct crit_err err = { .text = "" };
 
 	for (size_t i = 0; i < count; i++) {
@@ -32,7 +32,7 @@ int crit_analysed_traced(struct crit_maker *const *makers, size_t count, enum cr
 			 const struct crit_trace_sink *sink, struct crit_results **ret_results)
 {
 	struct crit_analysis_options options = { .rule = rule, .trace = sink };
-	int fds[CRIT_SCENARIO_NODES] = { 0 };
+	int fds[CRIT_ANALYSED_NODES] = { 0 };
 	int rc;
 
 	for (size_t i = 0; i < count; i++)
@@ -58,7 +58,7 @@ int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule 
 			   const struct crit_maker_options *options, uint64_t interleave,
 			   struct crit_results **ret_results)
 {
-	struct crit_maker *makers[CRIT_SCENARIO_NODES];
+	struct crit_maker *makers[CRIT_ANALYSED_NODES];
 	int rc;
 
 	for (uint32_t node = 0; node < s->node_count; node++) {
@@ -225,6 +225,7 @@ static void fold_messages(uint64_t *digest, const struct crit_message_results *m
 {
 	FOLD(digest, m->until_ns);
 	FOLD(digest, m->is_whole);
+	FOLD(digest, m->has_order);
 	FOLD(digest, m->losses);
 	for (size_t i = 0; i < m->traffic_count; i++) {
 		FOLD(digest, m->traffic[i].call);
@@ -322,6 +323,10 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->laws[i].active_ns);
 	}
 	for (size_t i = 0; i < r->node_count; i++) {
+		FOLD(&digest, r->nodes[i].clock_offset_ns);
+		FOLD(&digest, r->nodes[i].clock_drift_ppb);
+		FOLD(&digest, r->nodes[i].clock_shift_ns);
+		FOLD(&digest, r->nodes[i].clock_bound_ns);
 		FOLD(&digest, r->nodes[i].kernel_record_count);
 		FOLD(&digest, r->nodes[i].slot_count);
 	}

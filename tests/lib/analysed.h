@@ -5,6 +5,8 @@
 
 #include "tests/lib/oracle.h"
 
+#define CRIT_ANALYSED_NODES 8 /* at most */
+
 /* Analyses one made recording per node.  Ownership: the caller destroys *ret_results. */
 int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
 			 struct crit_results **ret_results);

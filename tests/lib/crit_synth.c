@@ -16,7 +16,8 @@ static const char usage[] = "usage: crit-synth [options] DIR\n"
 			    "  -e E  events per second and thread (10000)\n"
 			    "  -s S  seconds (1)\n"
 			    "  -S    threads wait by spinning: no kernel records while they run\n"
-			    "  -m    messages and collectives in detail\n";
+			    "  -m    messages and collectives in detail\n"
+			    "  -c NS comparisons of the nodes' clocks err by so much\n";
 
 struct request {
 	struct crit_synthetic spec;
@@ -32,7 +33,7 @@ static int parse(int argc, char **argv, struct request *ret)
 	*ret = (struct request){ .spec = { .nodes = 1, .ranks = 4, .threads = 1 },
 				 .events_per_s = 10000,
 				 .seconds = 1 };
-	while ((option = getopt(argc, argv, "n:r:t:e:s:Sm")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:t:e:s:Smc:")) != -1) {
 		if (option == 'n')
 			ret->spec.nodes = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (option == 'r')
@@ -47,6 +48,8 @@ static int parse(int argc, char **argv, struct request *ret)
 			ret->spec.is_spinning = true;
 		else if (option == 'm')
 			ret->spec.has_messages = true;
+		else if (option == 'c')
+			ret->spec.skew_ns = strtoull(optarg, NULL, 10);
 		else
 			return -EINVAL;
 	}

@@ -226,6 +226,18 @@ static void write_file(struct synthesis *y, uint32_t node)
 	crit_maker_file(y->m, file);
 }
 
+static void compare_clocks(struct synthesis *y, uint32_t node, uint64_t at_ns, int64_t error_ns)
+{
+	struct crit_rec_clock clock = { .time_ns = at_ns,
+					.offset_ns = node % 2 ? error_ns : -error_ns,
+					.bound_ns = y->spec->skew_ns,
+					.reference = "node0" };
+	struct crit_chunk_head head = { .kind = CRIT_C_CLOCK, .first_ns = at_ns, .last_ns = at_ns };
+
+	if (node && y->spec->skew_ns)
+		crit_maker_chunk(y->m, head, &clock, sizeof(clock));
+}
+
 void crit_synthetic_write(const struct crit_synthetic *spec, uint32_t node, struct crit_maker *m)
 {
 	struct synthesis y = { .spec = spec, .m = m, .first_rank = node * spec->ranks };
@@ -242,8 +254,10 @@ void crit_synthetic_write(const struct crit_synthetic *spec, uint32_t node, stru
 			open_thread(&y, local, thread);
 	for (uint32_t local = 0; local < spec->ranks; local++)
 		open_rank(&y, local);
+	compare_clocks(&y, node, OPEN_NS, (int64_t)spec->skew_ns);
 	for (uint64_t i = 0; i < spec->periods; i++)
 		write_period(&y, i);
+	compare_clocks(&y, node, end_ns, -(int64_t)(spec->skew_ns / 2));
 	for (uint32_t local = 0; local < spec->ranks; local++)
 		crit_maker_close(m, (struct crit_rec_close){ .pid = tid_of(spec, local, 0),
 							     .close_ns = end_ns });

@@ -14,6 +14,9 @@
  * With messages, first threads also say that the barrier is a collective, at which the last rank is
  * always last, w(P-1) - w(0) after the first, and that they send the next rank 100 bytes per period
  * but the last, all by requests that are done one period later.
+ *
+ * All nodes have one clock, but with skew_ns its comparisons say otherwise: at the begin by so
+ * much, at the end by half of it the other way, one sign for odd nodes, the other for even ones.
  */
 #ifndef CRIT_TESTS_SYNTHETIC_H
 #define CRIT_TESTS_SYNTHETIC_H
@@ -31,6 +34,7 @@ struct crit_synthetic {
 	uint64_t periods;
 	bool is_spinning; /* threads wait on their CPU: no kernel records but for birth and death */
 	bool has_messages;
+	uint64_t skew_ns; /* 0: clocks were not compared */
 };
 
 /* Writes one node's recording, in time order, remembering nothing but open chunks. */

@@ -16,16 +16,18 @@ struct step {
 	uint64_t time_ns;
 };
 
-static struct crit_order order;
+static struct crit_order order; /* each member is on the node of the same number */
 
 static void take(const struct step *steps, size_t count)
 {
-	crit_order_init(&order);
+	crit_order_init(&order, 0, 1000);
 	for (size_t i = 0; i < count; i++) {
 		struct crit_order_message message = { .from = steps[i].from,
 						      .to = steps[i].to,
 						      .tag = steps[i].tag,
 						      .is_send = steps[i].is_send,
+						      .node = steps[i].is_send ? steps[i].from
+									       : steps[i].to,
 						      .time_ns = steps[i].time_ns };
 
 		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
@@ -74,7 +76,7 @@ static void test_in_turn(void)
 /* Places are used again: what is under way is what costs memory. */
 static void test_memory(void)
 {
-	crit_order_init(&order);
+	crit_order_init(&order, 0, 1000);
 	for (uint64_t i = 0; i < 100000; i++) {
 		struct crit_order_message message = {
 			.from = 0, .to = 1, .tag = 7, .is_send = true, .time_ns = i
@@ -94,7 +96,7 @@ static void test_full(void)
 {
 	struct crit_order_message message = { .from = 0, .to = 1, .is_send = true, .time_ns = 100 };
 
-	crit_order_init(&order);
+	crit_order_init(&order, 0, 1000);
 	for (uint32_t i = 0; i <= CRIT_ORDER_MAX; i++)
 		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
 	CHECK(order.is_full);
@@ -104,6 +106,64 @@ static void test_full(void)
 	check(0, 0);
 }
 
+/* What is left of a link is its least in each of the sections that meet at a time. */
+static void test_transits(void)
+{
+	const struct crit_transits *t = &order.transits;
+
+	take(NULL, 0);
+	crit_order_fini(&order);
+	crit_order_init(&order, 1000, 1000 + 10 * CRIT_TRANSIT_SECTIONS - 1); /* 10 ns each */
+	CHECK_UINT_EQ(t->section_ns, 10);
+	for (uint32_t i = 0; i < 20; i++) {
+		struct crit_order_message message = {
+			.from = 3, .to = 5, .is_send = true, .node = 3, .time_ns = 1000 + i
+		};
+
+		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
+		message.is_send = false;
+		message.node = i < 10 ? 3 : 5; /* on its own node it is no transit */
+		message.time_ns += 100 - i;
+		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
+	}
+	CHECK_UINT_EQ(t->link_count, 1);
+	CHECK(crit_transits_least(t, 0, 0) == CRIT_TRANSIT_NONE);
+	CHECK_INT_EQ(crit_transits_least(t, 0, 1), 81);
+	CHECK_INT_EQ(crit_transits_least(t, 0, 2), 81);
+	CHECK(crit_transits_least(t, 0, 3) == CRIT_TRANSIT_NONE);
+	CHECK(crit_transits_least(t, 0, CRIT_TRANSIT_SECTIONS) == CRIT_TRANSIT_NONE);
+	crit_order_fini(&order);
+}
+
+/* More links have fewer sections, which lose nothing. */
+static void test_coarse(void)
+{
+	const uint32_t links = 4 * CRIT_TRANSIT_CELLS / CRIT_TRANSIT_SECTIONS;
+	struct crit_transits t;
+	uint32_t link;
+
+	crit_transits_init(&t, 0, CRIT_TRANSIT_SECTIONS - 1); /* of 1 ns */
+	for (uint32_t i = 0; i < links; i++) {
+		CHECK_INT_EQ(crit_transits_link(&t, i, i + 1, &link), 0);
+		CHECK_UINT_EQ(link, i);
+		crit_transits_take(&t, link, 7, 7 + i);
+		crit_transits_take(&t, link, CRIT_TRANSIT_SECTIONS - 1, 3 * i);
+	}
+	CHECK_UINT_EQ(t.sections, CRIT_TRANSIT_SECTIONS / 4);
+	CHECK_UINT_EQ(t.section_ns, 4);
+	for (uint32_t i = 0; i < links; i++) {
+		int64_t last_ns = 3 * (int64_t)i - (int64_t)CRIT_TRANSIT_SECTIONS + 1;
+
+		CHECK_INT_EQ(crit_transits_least(&t, i, 1), i);
+		CHECK_INT_EQ(crit_transits_least(&t, i, 2), i);
+		CHECK(crit_transits_least(&t, i, 3) == CRIT_TRANSIT_NONE);
+		CHECK_INT_EQ(crit_transits_least(&t, i, t.sections), last_ns);
+	}
+	CHECK_INT_EQ(crit_transits_link(&t, 9, 10, &link), 0);
+	CHECK_UINT_EQ(link, 9);
+	crit_transits_fini(&t);
+}
+
 int main(void)
 {
 	test_one_message();
@@ -111,5 +171,7 @@ int main(void)
 	test_in_turn();
 	test_memory();
 	test_full();
+	test_transits();
+	test_coarse();
 	return check_done();
 }

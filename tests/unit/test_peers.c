@@ -4,15 +4,17 @@
 #include <unistd.h>
 
 #include "analysis/array.h"
+#include "analysis/clock_shifts.h"
 #include "core/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/lib/peers.h"
 #include "tests/lib/synthetic.h"
 #include "tests/lib/told.h"
+#include "tests/unit/skewed_world.h"
 #include "tests/unit/team_world.h"
 
-#define NODES 4u
+#define NODES 6u
 
 struct files { /* the recordings of a run */
 	size_t count;
@@ -158,10 +160,50 @@ static void check_teams(uint64_t seed)
 	close_files(&files);
 }
 
+/* Once known, the movement of clocks is used as it is; a sink hears of moved clocks only. */
+static void check_known(const struct files *files)
+{
+	struct crit_clock_shifts shifts = { 0 };
+	struct crit_analysis_options options = { .shifts = &shifts };
+	struct crit_results *first = NULL, *second = NULL;
+	struct crit_trace_sink sink;
+	struct crit_test_told told;
+	struct crit_err err;
+
+	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &first, &err), 0);
+	CHECK(shifts.is_known && shifts.count == files->count);
+	crit_test_told_sink(&told, &sink);
+	options.trace = &sink;
+	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &second, &err), 0);
+	if (CHECK(first && second))
+		CHECK_UINT_EQ(crit_analysed_digest(first), crit_analysed_digest(second));
+	crit_results_destroy(first);
+	crit_results_destroy(second);
+	crit_test_told_fini(&told);
+	crit_clock_shifts_fini(&shifts);
+}
+
+/* Clocks that messages move, which only peer 0 knows of at first. */
+static void check_skewed(uint64_t seed)
+{
+	static struct skewed_world w;
+	struct files files = { 0 };
+
+	CHECK_CASE("skewed clocks of seed %llu", (unsigned long long)seed);
+	w = (struct skewed_world){ .is_wrong = seed % 8 == 7 };
+	skewed_world_live(&w, seed);
+	for (uint32_t node = 0; node < w.node_count; node++)
+		add_file(&files, w.nodes[node].m);
+	check_files(&files, CRIT_ACTIVE_DEFAULT);
+	if (!w.is_wrong)
+		check_known(&files);
+	close_files(&files);
+}
+
 /* A peer that finds nothing to read does not leave the others waiting. */
 static void test_blind(void)
 {
-	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, false };
+	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, false, 0 };
 	struct crit_test_crew crew = { .peers = 3, .blind = 1 };
 	struct files files = { 0 };
 	struct crit_results *r = NULL;
@@ -185,9 +227,9 @@ static void test_blind(void)
 int main(int argc, char **argv)
 {
 	static const struct crit_synthetic specs[] = {
-		{ 3, 2, 2, 100000, 50, false, true },
-		{ 4, 1, 1, 50000, 200, true, true },
-		{ 2, 3, 1, 100000, 300, false, false },
+		{ 3, 2, 2, 100000, 50, false, true, 0 },
+		{ 4, 1, 1, 50000, 200, true, true, 0 },
+		{ 2, 3, 1, 100000, 300, false, false, 0 },
 	};
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 80;
@@ -196,6 +238,8 @@ int main(int argc, char **argv)
 		check_scenario(seed);
 	for (uint64_t seed = first; seed < first + count / 4; seed++)
 		check_teams(seed);
+	for (uint64_t seed = first; seed < first + count / 4; seed++)
+		check_skewed(seed);
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		check_synthetic(&specs[i]);
 	test_blind();

@@ -82,13 +82,13 @@ static void check_spec(struct crit_synthetic spec)
 
 int main(void)
 {
-	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false, false });
-	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true, false });
-	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, false });
-	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false, false });
-	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false, false });
-	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false, false });
-	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, true });
-	check_spec((struct crit_synthetic){ 3, 5, 1, 500009, 3000, true, true });
+	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false, false, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true, false, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, false, 0 });
+	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false, false, 0 });
+	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false, false, 0 });
+	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false, false, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, true, 0 });
+	check_spec((struct crit_synthetic){ 3, 5, 1, 500009, 3000, true, true, 0 });
 	return check_done();
 }

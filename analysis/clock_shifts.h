@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What messages say of the nodes' clocks.
+ *
+ * Comparisons of clocks leave the line of each node's offset anywhere within its bounds, and a
+ * message may be faster than that.  But no message is received before it was sent, so each is a
+ * comparison one way: with r - s the least time any took from node A to node B in a section of the
+ * run, A may be moved against B by no more than that there.  These are linear constraints on where
+ * the lines begin and end.  Starting from where they are, each constraint that is not met moves the
+ * two lines it is of as little as it takes, within their bounds and no steeper than clocks are,
+ * until all are met
+ * (projections onto convex sets: Bregman 1965); so nothing moves that need not, and little.
+ */
+#ifndef CRIT_CLOCK_SHIFTS_H
+#define CRIT_CLOCK_SHIFTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct crit_model;
+struct crit_peers;
+struct crit_transits;
+
+struct crit_clock_shift {
+	int64_t by_ns[2]; /* added to a node's offset when it was first and last compared */
+};
+
+struct crit_clock_shifts {
+	struct crit_clock_shift *nodes; /* in the order of the recordings */
+	size_t count; /* 0: no clock is to be moved */
+	bool is_known; /* the messages of these recordings were looked at */
+};
+
+void crit_clock_shifts_fini(struct crit_clock_shifts *shifts);
+
+/* Has a node of a surveyed model a bound it could be moved in? */
+bool crit_clock_shifts_can_be(const struct crit_model *model);
+
+/*
+ * Once all messages of a model whose clocks were not moved were taken, and some are out of order:
+ * how far to move them so that none is.  Nowhere if no movement within the bounds does that.
+ * Ownership: crit_clock_shifts_fini.  Errors: -ENOMEM.  Cost: O(pairs of nodes) per sweep, with a
+ * bound on the sum.
+ */
+int crit_clock_shifts_find(struct crit_clock_shifts *shifts, const struct crit_model *model,
+			   const struct crit_transits *transits);
+
+/* Peer 0's to all, of which it alone has taken messages.  Errors: those of crit_peers_tell. */
+int crit_clock_shifts_tell(struct crit_clock_shifts *shifts, const struct crit_peers *peers);
+
+/* Moves the clocks of a model as they were compared. */
+void crit_clock_shifts_apply(const struct crit_clock_shifts *shifts, struct crit_model *model);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes up runs in true time and stamps them with bent clocks.
+#include "tests/unit/skewed_world.h"
+
+#include <stdio.h>
+
+#include "core/call.h"
+
+#define PID 100u
+#define MESSAGES 600u
+#define ERROR_MAX 30000u /* ns */
+
+static uint64_t below(struct skewed_world *w, uint64_t bound)
+{
+	return crit_random_below(&w->random, bound);
+}
+
+uint64_t skewed_stamp(const struct skewed_node *node, uint64_t true_ns)
+{
+	int64_t passed_ns = (int64_t)(true_ns - SKEWED_T0);
+
+	return (uint64_t)((int64_t)true_ns + node->ahead_ns + passed_ns * node->ppm / 1000000);
+}
+
+static void draw(struct skewed_world *w, uint32_t number)
+{
+	struct skewed_node *node = &w->nodes[number];
+	int end;
+
+	*node = (struct skewed_node){ 0 };
+	if (!number)
+		return;
+	node->ahead_ns = (int64_t)below(w, 1000000000) - 500000000;
+	node->ppm = w->is_once ? 0 : (int64_t)below(w, 101) - 50;
+	for (end = 0; end < 2; end++) {
+		node->error_ns[end] = (int64_t)below(w, 2 * ERROR_MAX) - ERROR_MAX;
+		node->bound_ns[end] = ERROR_MAX + below(w, 2000);
+		if (crit_random_is(&w->random, 30)) { /* this one went well */
+			node->error_ns[end] /= 256;
+			node->bound_ns[end] /= 200;
+		}
+		if (w->is_wrong)
+			node->bound_ns[end] = 10;
+	}
+}
+
+static void put_clock(const struct skewed_node *node, int end)
+{
+	uint64_t true_ns = SKEWED_T0 + (end ? SKEWED_LENGTH : 0);
+	struct crit_rec_clock record = { .time_ns = skewed_stamp(node, true_ns),
+					 .bound_ns = node->bound_ns[end],
+					 .reference = "node-0" };
+
+	record.offset_ns = (int64_t)(true_ns - record.time_ns) + node->error_ns[end];
+	crit_maker_chunk(node->m,
+			 (struct crit_chunk_head){ .kind = CRIT_C_CLOCK,
+						   .first_ns = record.time_ns,
+						   .last_ns = record.time_ns },
+			 &record, sizeof(record));
+}
+
+static void open_node(struct skewed_world *w, uint32_t number)
+{
+	struct skewed_node *node = &w->nodes[number];
+	uint64_t begin_ns = skewed_stamp(node, SKEWED_T0);
+	struct crit_rec_file file = { .cpu_count = 1,
+				      .kernel_status = -1,
+				      .start_mono_ns = begin_ns,
+				      .start_real_ns = 1700000000000000000ull };
+
+	(void)snprintf(file.host, sizeof(file.host), "node-%u", number);
+	(void)snprintf(file.boot, sizeof(file.boot), "boot-%u", number);
+	node->m = crit_maker_create(NULL);
+	crit_maker_file(node->m, file);
+	crit_maker_process(node->m, (struct crit_rec_process){ .pid = PID,
+							       .ns_pid = PID,
+							       .flavour = CRIT_FLAVOUR_MPICH,
+							       .has_memfd = 1,
+							       .time_ns = begin_ns });
+	crit_maker_rank(node->m, (struct crit_rec_rank){ .pid = PID,
+							 .rank = number,
+							 .size = w->node_count,
+							 .open_ns = begin_ns,
+							 .world = "world" });
+	node->stream = crit_maker_stream(node->m, (struct crit_rec_stream){ .pid = PID,
+									    .ns_tid = PID,
+									    .claim_ns = begin_ns });
+	if (number)
+		put_clock(node, 0);
+}
+
+static void close_node(struct skewed_world *w, uint32_t number)
+{
+	struct skewed_node *node = &w->nodes[number];
+	uint64_t end_ns = skewed_stamp(node, SKEWED_T0 + SKEWED_LENGTH);
+
+	if (number && !w->is_once)
+		put_clock(node, 1);
+	crit_maker_close(node->m, (struct crit_rec_close){ .pid = PID, .close_ns = end_ns });
+	crit_maker_stream_end(node->m, node->stream,
+			      (struct crit_rec_stream_end){ .pid = PID,
+							    .release_ns = end_ns + 1000 });
+	crit_maker_gone(node->m, (struct crit_rec_gone){ .pid = PID, .time_ns = end_ns + 2000 });
+	crit_maker_window(node->m, end_ns);
+}
+
+static void span(const struct skewed_node *node, uint32_t call, uint64_t enter_ns,
+		 uint64_t leave_ns, struct crit_slot_detail what)
+{
+	what.comm = 1;
+	what.tag = 7;
+	what.bytes = 8;
+	crit_maker_enter(node->m, node->stream, skewed_stamp(node, enter_ns), call);
+	crit_maker_detail(node->m, node->stream, what);
+	crit_maker_leave(node->m, node->stream, skewed_stamp(node, leave_ns), call);
+}
+
+static void send(struct skewed_world *w, uint64_t sent_ns, bool is_lost)
+{
+	uint32_t from = (uint32_t)below(w, w->node_count);
+	uint32_t to = (from + 1 + (uint32_t)below(w, w->node_count - 1)) % w->node_count;
+	uint64_t received_ns = sent_ns + SKEWED_LEAST + below(w, 3000);
+
+	if (is_lost)
+		crit_maker_lose(w->nodes[from].m, w->nodes[from].stream, 1);
+	else
+		span(&w->nodes[from], CRIT_MPI_Send, sent_ns, sent_ns + 300,
+		     (struct crit_slot_detail){ .detail = CRIT_D_SEND, .peer = (int32_t)to });
+	span(&w->nodes[to], CRIT_MPI_Recv, sent_ns - 500, received_ns,
+	     (struct crit_slot_detail){ .detail = CRIT_D_RECV, .peer = (int32_t)from });
+}
+
+void skewed_world_live(struct skewed_world *w, uint64_t seed)
+{
+	const uint64_t step_ns = SKEWED_LENGTH / (MESSAGES + 1);
+	uint32_t i;
+
+	w->random = (struct crit_random){ seed };
+	w->node_count = 2 + (uint32_t)below(w, SKEWED_NODES - 1);
+	for (i = 0; i < w->node_count; i++) {
+		draw(w, i);
+		open_node(w, i);
+	}
+	for (i = 1; i <= MESSAGES; i++)
+		send(w, SKEWED_T0 + i * step_ns + below(w, step_ns / 2),
+		     w->is_lossy && i == MESSAGES / 2);
+	for (i = 0; i < w->node_count; i++)
+		close_node(w, i);
+}
