@@ -80,6 +80,12 @@ alike long 0 "$trial/long"
 synth spinning -n 3 -r 2 -t 3 -e 20000 -s 1 -S
 alike spinning 0 "$trial/spinning"
 [ "${CRIT_OTF2-}" = 0 ] || read_by "spinning: merged" "$trial/merged" "$trial/merged/report.json"
+synth skewed -n 3 -r 2 -e 100000 -s 1 -m -c 60000
+alike skewed 0 "$trial/skewed"
+said=$("$trial_lib/report.py" <("$crit" report --json "$trial/skewed") \
+	'r["messages"]["losses"]["received_before_sent"], [n["clock_shift_s"] != 0 for n in r["nodes"]]')
+[ "$said" = "(0, [False, True, True])" ]
+point "skewed: clocks are moved, messages in order" $? "$said"
 synth single -n 1 -r 4 -e 10000 -s 1
 alike "one node" 0 "$trial/single"
 
