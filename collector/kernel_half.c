@@ -16,7 +16,6 @@
 #include "crit.skel.h"
 
 #define PIDFD_OF_THREAD 0200 /* O_EXCL; named PIDFD_THREAD in newer headers */
-#define RING_BYTES_MIN (8u << 20)
 #define RING_BYTES_MAX (1u << 30)
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
@@ -32,11 +31,7 @@ static size_t ring_bytes(__u64 wanted)
 	__u64 bytes = 4096;
 	long cpus = libbpf_num_possible_cpus();
 
-	if (wanted == 0) {
-		wanted = (cpus > 0 ? (__u64)cpus : 1) << 20;
-		if (wanted < RING_BYTES_MIN)
-			wanted = RING_BYTES_MIN;
-	}
+	wanted = crit_ring_wanted(wanted, cpus > 0 ? (__u32)cpus : 1);
 	while (bytes < wanted && bytes < RING_BYTES_MAX)
 		bytes <<= 1;
 	return bytes;

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 #include "collector/procfs.h"
+#include "collector/ring.h"
 
-#define RING_BYTES (512u << 10) /* with its head, what perf_event_mlock_kb grants per CPU */
+#define RING_BYTES_MAX (1u << 30)
 #define RING_BYTES_MIN (16u << 10)
 #define DESCRIPTORS_MAX (1u << 20)
 #define TIDS (1u << 22) /* PID_MAX_LIMIT */
@@ -160,12 +161,26 @@ static __u32 count_cpus(const struct crit_perf_means *means)
 	return count;
 }
 
+/*
+ * Of one ring.  perf_event_mlock_kb grants half a MiB per CPU, RLIMIT_MEMLOCK (8 MiB with systemd)
+ * what is beyond: an ordinary user's critd may wait for a CPU for longer than half a MiB lasts.
+ */
+static size_t ring_bytes_of(size_t asked, __u32 cpus)
+{
+	const __u64 wanted = crit_ring_wanted(asked, cpus);
+	size_t bytes = RING_BYTES_MAX;
+
+	while (bytes > RING_BYTES_MIN && bytes * cpus > wanted)
+		bytes /= 2;
+	return bytes;
+}
+
 int crit_perf_create(const struct crit_perf_means *means, int proc_fd, size_t ring_bytes,
 		     struct crit_perf **ret_perf)
 {
 	const __u32 cpus = count_cpus(means);
 	struct crit_perf *perf = calloc(1, sizeof(*perf));
-	size_t bytes = RING_BYTES;
+	size_t bytes = ring_bytes_of(ring_bytes, cpus);
 	int rc = -ENOMEM;
 
 	if (!perf)
@@ -176,8 +191,6 @@ int crit_perf_create(const struct crit_perf_means *means, int proc_fd, size_t ri
 	perf->members = calloc(TIDS / 64, sizeof(*perf->members));
 	if (!perf->rings || !perf->heap || !perf->members)
 		goto fail;
-	while (ring_bytes && bytes > RING_BYTES_MIN && bytes * cpus > ring_bytes)
-		bytes /= 2;
 	do {
 		rc = open_rings(perf, means, bytes);
 		bytes /= 2;

@@ -14,6 +14,14 @@ struct crit_ring {
 	unsigned long position; /* read so far; published by crit_ring_release */
 };
 
+/* Of all rings of a kernel half, BPF or perf: as asked, else 1 MiB per CPU and at least 8 MiB. */
+static inline __u64 crit_ring_wanted(__u64 asked_bytes, __u32 cpus)
+{
+	if (asked_bytes)
+		return asked_bytes;
+	return (__u64)(cpus > 8 ? cpus : 8) << 20;
+}
+
 /* Maps the ring behind map_fd.  Range: bytes is the map's max_entries.  Errors: -errno of mmap. */
 int crit_ring_open(struct crit_ring *ring, int map_fd, size_t bytes);
 
