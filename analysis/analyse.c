@@ -134,7 +134,8 @@ static int survey(struct crit_model *model, struct attempt *attempt)
 	const struct crit_peers *peers = attempt->options->peers;
 	int rc = crit_survey(model, attempt->shifts);
 
-	attempt->is_trial = !attempt->shifts->is_known && crit_clock_shifts_can_be(model);
+	attempt->is_trial = !rc && !attempt->shifts->is_known && crit_clock_shifts_can_be(model) &&
+			    crit_model_traced_until_ns(model) > model->window_begin_ns;
 	attempt->shifts->is_known = !attempt->is_trial;
 	return peers ? crit_peers_agree(peers, sum_up(model), rc) : rc;
 }
@@ -148,8 +149,8 @@ static int conclude(struct crit_model *model, struct crit_engine *engine,
 
 	if (!rc)
 		rc = crit_outcome_fill(model, engine, messages, results);
-	attempt->shifts->is_known |= !rc &&
-				     (!results->messages.has_order || !messages->order.early_count);
+	attempt->shifts->is_known |=
+		!rc && (!results->messages.has_order || !results->messages.losses.early);
 	if (!rc && !attempt->shifts->is_known)
 		rc = crit_clock_shifts_find(attempt->shifts, model, &messages->order.transits);
 	return rc;
@@ -212,8 +213,6 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 		(void)crit_peers_agree(peers, 0, rc); /* tells the others */
 	if (!rc)
 		rc = compute(&model, attempt, results);
-	for (size_t i = 0; !rc && i < path_count; i++)
-		rc = crit_hosts_add(&results->hosts, paths[i]);
 	crit_model_fini(&model);
 	if (rc || !has_results(peers))
 		crit_results_destroy(results);
@@ -242,6 +241,8 @@ int crit_analyse(const char *const *paths, size_t path_count,
 		rc = analyse_once(&attempt, paths, path_count, &results, err);
 	}
 	crit_clock_shifts_fini(&shifts);
+	for (size_t i = 0; !rc && results && i < path_count; i++)
+		rc = crit_hosts_add(&results->hosts, paths[i]);
 	if (rc == -ESTALE)
 		(void)crit_err_set(err, rc,
 				   "cannot analyse %.160s together: processes read "
@@ -249,7 +250,9 @@ int crit_analyse(const char *const *paths, size_t path_count,
 				   paths[0]);
 	if (rc == -ENOMEM)
 		(void)crit_err_set(err, rc, "cannot analyse %s: out of memory", paths[0]);
-	if (results)
+	if (rc)
+		crit_results_destroy(results);
+	else if (results)
 		*ret_results = results;
 	return rc;
 }

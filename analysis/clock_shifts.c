@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear constraints between nodes, met by projections.
+// Linear constraints between nodes, met by what moves least.
 #include "analysis/clock_shifts.h"
 
 #include <errno.h>
@@ -10,9 +10,10 @@
 #include "analysis/peers.h"
 #include "analysis/transits.h"
 
-#define SWEEPS_MAX 4096u /* all were met after 10 in every run that has an answer */
-#define WORK_MAX (1u << 26) /* constraints looked at: half a second */
-#define SLACK_NS 16 /* a projection goes beyond by that, or it would never end */
+#define SWEEPS_MAX 8192u /* where there is an answer some hundred do */
+#define SETTLING_SWEEPS 32u
+#define WORK_MAX (1u << 27) /* constraints looked at: a second or two */
+#define SLACK_NS 64 /* what is asked for beyond; met exactly it never is */
 #define ROUNDING_NS 4
 #define MOVE_MAX_NS 1e9 /* a comparison that is worse than that tells nothing */
 #define DRIFT_SHIFT 11 /* while it is under way clocks drift by less than its 2^-11 */
@@ -21,15 +22,18 @@ struct line { /* of a node's movement */
 	double by_ns[2], most_ns[2]; /* at its first and last comparison */
 	double begin_ns, passed_ns; /* since the window's begin; and between the two, 0: one */
 	double rise_ns[2]; /* by_ns[1] - by_ns[0] at least and at most */
+	double beyond_ns[2], steeper_ns; /* what these limits took back */
 };
 
 struct constraint { /* at a time one node is ahead of another by so much at most */
 	uint32_t from, to;
 	double at_ns, most_ns;
+	double moved; /* what it has moved */
 };
 
 struct system {
 	struct line *lines; /* by node */
+	uint32_t *movers; /* by node: whose line it is, CRIT_NONE where nobody knows a bound */
 	struct constraint *constraints;
 	size_t count, capacity;
 };
@@ -58,20 +62,22 @@ bool crit_clock_shifts_can_be(const struct crit_model *model)
 	return false;
 }
 
-/* The node whose clock a node of the same boot shares; CRIT_NONE where nobody knows a bound. */
-static uint32_t mover_of(const struct crit_model *model, uint32_t node)
+/* Nodes of the same boot share the clock of the first that was compared, or is the reference. */
+static void find_movers(const struct crit_model *model, uint32_t *movers)
 {
-	uint32_t i;
+	uint32_t first = CRIT_NONE, i;
 
-	if (!has_bound(&model->nodes[node]))
-		return CRIT_NONE;
-	if (model->nodes[node].row.clock_kind != CRIT_CLOCK_SAME)
-		return node;
+	for (i = 0; i < model->node_count; i++) {
+		const struct crit_node *node = &model->nodes[i];
+		bool is_own = has_bound(node) && node->row.clock_kind != CRIT_CLOCK_SAME;
+
+		movers[i] = is_own ? i : CRIT_NONE;
+		if (is_own && first == CRIT_NONE)
+			first = i;
+	}
 	for (i = 0; i < model->node_count; i++)
-		if (has_bound(&model->nodes[i]) &&
-		    model->nodes[i].row.clock_kind != CRIT_CLOCK_SAME)
-			return i;
-	return CRIT_NONE;
+		if (model->nodes[i].row.clock_kind == CRIT_CLOCK_SAME)
+			movers[i] = first;
 }
 
 static struct line line_of(const struct crit_model *model, uint32_t node)
@@ -86,7 +92,7 @@ static struct line line_of(const struct crit_model *model, uint32_t node)
 		.most_ns = { fmin((double)clock->bound_ns[0], MOVE_MAX_NS),
 			     fmin((double)clock->bound_ns[1], MOVE_MAX_NS) },
 		.begin_ns = (double)(begin_ns - (int64_t)model->window_begin_ns),
-		.passed_ns = (double)clock->passed_ns,
+		.passed_ns = (double)clock->passed_ns + (double)clock->slope * per_slope,
 		.rise_ns = { (double)(-most - clock->slope) * per_slope,
 			     (double)(most - clock->slope) * per_slope },
 	};
@@ -98,150 +104,206 @@ static double part_of(const struct line *line, double at_ns)
 	return line->passed_ns > 0 ? (at_ns - line->begin_ns) / line->passed_ns : 0;
 }
 
-static double value_of(const struct line *line, const double by_ns[2], double at_ns)
+static double value_of(const struct line *line, double at_ns)
 {
 	double part = part_of(line, at_ns);
 
-	return (1 - part) * by_ns[0] + part * by_ns[1];
+	return (1 - part) * line->by_ns[0] + part * line->by_ns[1];
 }
 
-/* All that could be met or not. */
-static int add(struct system *system, const struct constraint *new)
+/* The most it could be at a time. */
+static double most_of(const struct line *line, double at_ns)
 {
-	const struct line *from = &system->lines[new->from], *to = &system->lines[new->to];
+	double part = part_of(line, at_ns);
+
+	return fabs(1 - part) * line->most_ns[0] + fabs(part) * line->most_ns[1];
+}
+
+/* Of one message; those that hold whatever moves are left out.  Errors: -ENOMEM. */
+static int add(struct system *system, uint32_t from, uint32_t to, double at_ns, double most_ns)
+{
 	int rc;
 
-	if (fabs(value_of(from, from->most_ns, new->at_ns)) +
-		    fabs(value_of(to, to->most_ns, new->at_ns)) <=
-	    new->most_ns)
+	if (most_of(&system->lines[from], at_ns) + most_of(&system->lines[to], at_ns) <= most_ns)
 		return 0;
 	rc = crit_array_grow(&system->constraints, &system->capacity, system->count + 1,
 			     sizeof(*system->constraints));
 	if (!rc)
-		system->constraints[system->count++] = *new;
+		system->constraints[system->count++] = (struct constraint){
+			.from = from, .to = to, .at_ns = at_ns, .most_ns = most_ns
+		};
 	return rc;
 }
 
-/* Lines are straight, so what holds at both ends of a section holds in it. */
 static int collect(struct system *system, const struct crit_model *model,
 		   const struct crit_transits *transits)
 {
 	const uint64_t window_ns = model->window_end_ns - model->window_begin_ns;
 	const int64_t quantum_ns =
-		(int64_t)(window_ns >> (CRIT_CLOCK_SLOPE_SHIFT - 1)); /* of two */
-	size_t link;
-	uint32_t i;
+		(int64_t)(window_ns >> (CRIT_CLOCK_SLOPE_SHIFT - 1)); /* of two slopes */
+	size_t i, j;
 	int rc = 0;
 
-	for (link = 0; link < transits->link_count; link++) {
-		struct constraint new = { mover_of(model, transits->links[link].from),
-					  mover_of(model, transits->links[link].to), 0, 0 };
+	for (i = 0; i < transits->link_count; i++) {
+		const struct crit_transit_link *link = &transits->links[i];
+		uint32_t from = system->movers[link->from], to = system->movers[link->to];
 
-		if (new.from == CRIT_NONE || new.to == CRIT_NONE || new.from == new.to)
+		if (from == CRIT_NONE || to == CRIT_NONE || from == to || link->is_mixed)
 			continue;
-		for (i = 0; i <= transits->sections && !rc; i++) {
-			int64_t least_ns = crit_transits_least(transits, link, i);
+		for (j = 0; j < link->count && !rc; j++) {
+			int64_t took_ns = link->points[j].took_ns;
+			int64_t at_ns =
+				(int64_t)link->points[j].sent_ns - (int64_t)model->window_begin_ns;
 
-			if (least_ns == CRIT_TRANSIT_NONE)
-				continue;
-			new.at_ns = (double)i *(double)transits->section_ns;
-			new.most_ns = (double)(least_ns - (llabs(least_ns) >> DRIFT_SHIFT) -
-					       quantum_ns - ROUNDING_NS);
-			rc = add(system, &new);
+			rc = add(system, from, to, (double)at_ns,
+				 (double)(took_ns - (llabs(took_ns) >> DRIFT_SHIFT) - quantum_ns -
+					  ROUNDING_NS));
 		}
 	}
 	return rc;
 }
 
-static void move(struct line *line, int end, double by_ns)
+static double excess_of(const struct system *system, const struct constraint *constraint)
 {
-	line->by_ns[end] += by_ns;
-	line->by_ns[end] = fmax(-line->most_ns[end], fmin(line->most_ns[end], line->by_ns[end]));
+	return value_of(&system->lines[constraint->from], constraint->at_ns) -
+	       value_of(&system->lines[constraint->to], constraint->at_ns) - constraint->most_ns;
 }
 
-/* Moves both lines as little as it takes; false where they need not. */
-static bool project(struct system *system, const struct constraint *constraint)
+/* Moves both lines as little as it takes, or back as far as it has moved them and need not have. */
+static void project(struct system *system, struct constraint *constraint)
 {
 	struct line *from = &system->lines[constraint->from];
 	struct line *to = &system->lines[constraint->to];
 	double from_part = part_of(from, constraint->at_ns);
 	double to_part = part_of(to, constraint->at_ns);
-	double excess_ns = value_of(from, from->by_ns, constraint->at_ns) -
-			   value_of(to, to->by_ns, constraint->at_ns) - constraint->most_ns;
 	double weights[4] = { 1 - from_part, from_part, to_part - 1, -to_part };
-	double norm = 0;
+	double norm = 0, step;
 	int i;
 
-	if (excess_ns <= 0)
-		return false;
 	for (i = 0; i < 4; i++) {
 		weights[i] *= (i < 2 ? from : to)->most_ns[i % 2] > 0;
 		norm += weights[i] * weights[i];
 	}
-	for (i = 0; i < 4 && norm > 0; i++)
-		move(i < 2 ? from : to, i % 2, -weights[i] * (excess_ns + SLACK_NS) / norm);
-	return true;
+	if (norm <= 0)
+		return;
+	step = fmax((excess_of(system, constraint) + SLACK_NS) / norm, -constraint->moved);
+	constraint->moved += step;
+	for (i = 0; i < 4; i++)
+		(i < 2 ? from : to)->by_ns[i % 2] -= weights[i] * step;
 }
 
-/* A line becomes as steep as a clock's can be; false where it is. */
-static bool flatten(struct line *line)
+static double clamp(double value, double least, double most)
 {
-	double rise_ns = line->by_ns[1] - line->by_ns[0];
-	double excess_ns =
-		fmax(rise_ns - line->rise_ns[1], 0) - fmax(line->rise_ns[0] - rise_ns, 0);
-
-	if (line->passed_ns <= 0 || fabs(excess_ns) < 1)
-		return false;
-	move(line, 0, excess_ns / 2);
-	move(line, 1, -excess_ns / 2);
-	return true;
+	return fmax(least, fmin(most, value));
 }
 
-/* Sweeps until nothing moves; false where that would have no end. */
-static bool meet_all(struct system *system, size_t line_count)
+/* The same for a line's own limits: how steep a clock's can be, and its bounds. */
+static void limit(struct line *line)
 {
-	bool has_moved = true;
-	uint64_t sweep, work = 0;
+	int end;
+
+	if (line->passed_ns > 0) {
+		double rise_ns = line->by_ns[1] - line->by_ns[0];
+		double wanted_ns = rise_ns + line->steeper_ns;
+		double step_ns = clamp(wanted_ns, line->rise_ns[0], line->rise_ns[1]) - rise_ns;
+
+		line->steeper_ns = wanted_ns - rise_ns - step_ns;
+		line->by_ns[0] -= step_ns / 2;
+		line->by_ns[1] += step_ns / 2;
+	}
+	for (end = 0; end < 2; end++) {
+		double wanted_ns = line->by_ns[end] + line->beyond_ns[end];
+
+		line->by_ns[end] = clamp(wanted_ns, -line->most_ns[end], line->most_ns[end]);
+		line->beyond_ns[end] = wanted_ns - line->by_ns[end];
+	}
+}
+
+static bool is_met(const struct system *system, size_t line_count)
+{
 	size_t i;
 
-	for (sweep = 0; has_moved && sweep < SWEEPS_MAX && work < WORK_MAX; sweep++) {
-		has_moved = false;
-		for (i = 0; i < line_count; i++)
-			has_moved |= flatten(&system->lines[i]);
-		for (i = 0; i < system->count; i++)
-			has_moved |= project(system, &system->constraints[i]);
-		work += system->count;
+	for (i = 0; i < system->count; i++)
+		if (excess_of(system, &system->constraints[i]) > 0)
+			return false;
+	for (i = 0; i < line_count; i++) {
+		const struct line *line = &system->lines[i];
+		double rise_ns = line->by_ns[1] - line->by_ns[0];
+
+		if (line->passed_ns > 0 &&
+		    (rise_ns < line->rise_ns[0] - 1 || rise_ns > line->rise_ns[1] + 1))
+			return false;
 	}
-	return !has_moved;
+	return true; /* bounds are what was met last */
+}
+
+/*
+ * Sweeps until all is met, and as often again to come near to what moves least.  False where there
+ * is no end.
+ */
+static bool meet_all(struct system *system, size_t line_count)
+{
+	uint64_t sweep, enough = 0;
+	size_t i;
+
+	for (sweep = 0; sweep < SWEEPS_MAX && sweep * system->count < WORK_MAX; sweep++) {
+		if (sweep >= enough && is_met(system, line_count)) {
+			if (enough)
+				return true;
+			enough = 2 * sweep + SETTLING_SWEEPS;
+		}
+		for (i = 0; i < system->count; i++)
+			project(system, &system->constraints[i]);
+		for (i = 0; i < line_count; i++)
+			limit(&system->lines[i]);
+	}
+	return false;
+}
+
+/* Ownership: the caller frees shifts->nodes. */
+static int tell_shifts(struct crit_clock_shifts *shifts, const struct system *system,
+		       size_t node_count)
+{
+	bool has_moved = false;
+	size_t i;
+
+	shifts->nodes = calloc(node_count, sizeof(*shifts->nodes));
+	if (!shifts->nodes)
+		return -ENOMEM;
+	for (i = 0; i < node_count; i++) {
+		struct crit_clock_shift *shift = &shifts->nodes[i];
+		const struct line *line;
+
+		if (system->movers[i] == CRIT_NONE)
+			continue;
+		line = &system->lines[system->movers[i]];
+		shift->by_ns[0] = llround(line->by_ns[0]);
+		shift->by_ns[1] = llround(line->by_ns[line->passed_ns > 0]);
+		has_moved = has_moved || shift->by_ns[0] || shift->by_ns[1];
+	}
+	shifts->count = has_moved ? node_count : 0;
+	return 0;
 }
 
 int crit_clock_shifts_find(struct crit_clock_shifts *shifts, const struct crit_model *model,
 			   const struct crit_transits *transits)
 {
-	struct system system = { .lines = calloc(model->node_count, sizeof(*system.lines)) };
-	int rc = system.lines ? 0 : -ENOMEM;
+	struct system system = { .lines = calloc(model->node_count, sizeof(*system.lines)),
+				 .movers = calloc(model->node_count, sizeof(*system.movers)) };
+	int rc = system.lines && system.movers ? 0 : -ENOMEM;
 	uint32_t i;
 
 	for (i = 0; i < model->node_count && !rc; i++)
 		system.lines[i] = line_of(model, i);
-	if (!rc)
+	if (!rc) {
+		find_movers(model, system.movers);
 		rc = collect(&system, model, transits);
+	}
+	if (!rc && meet_all(&system, model->node_count))
+		rc = tell_shifts(shifts, &system, model->node_count);
 	shifts->is_known = !rc;
-	if (!rc && meet_all(&system, model->node_count)) {
-		shifts->nodes = calloc(model->node_count, sizeof(*shifts->nodes));
-		rc = shifts->nodes ? 0 : -ENOMEM;
-	}
-	for (i = 0; i < model->node_count && shifts->nodes; i++) {
-		uint32_t mover = mover_of(model, i);
-		const struct line *line = &system.lines[mover == CRIT_NONE ? 0 : mover];
-
-		if (mover == CRIT_NONE)
-			continue;
-		shifts->nodes[i].by_ns[0] = llround(line->by_ns[0]);
-		shifts->nodes[i].by_ns[1] = llround(line->by_ns[line->passed_ns > 0]);
-	}
-	shifts->count = shifts->nodes ? model->node_count : 0;
 	free(system.lines);
+	free(system.movers);
 	free(system.constraints);
 	return rc;
 }

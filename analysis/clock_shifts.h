@@ -4,12 +4,11 @@
  *
  * Comparisons of clocks leave the line of each node's offset anywhere within its bounds, and a
  * message may be faster than that.  But no message is received before it was sent, so each is a
- * comparison one way: with r - s the least time any took from node A to node B in a section of the
- * run, A may be moved against B by no more than that there.  These are linear constraints on where
- * the lines begin and end.  Starting from where they are, each constraint that is not met moves the
- * two lines it is of as little as it takes, within their bounds and no steeper than clocks are,
- * until all are met
- * (projections onto convex sets: Bregman 1965); so nothing moves that need not, and little.
+ * comparison one way: at the time it was sent, its sender's line may rise against its receiver's by
+ * no more than it took.  These are linear constraints on where the lines begin and end, and so are
+ * their bounds and how steep a clock's line can be.  Of all movements that meet them the one of
+ * least squares is looked for, each constraint in turn moving the lines as little as it takes, and
+ * back where others have made it needless (Hildreth 1957, Dykstra 1983).
  */
 #ifndef CRIT_CLOCK_SHIFTS_H
 #define CRIT_CLOCK_SHIFTS_H
@@ -39,7 +38,7 @@ bool crit_clock_shifts_can_be(const struct crit_model *model);
 
 /*
  * Once all messages of a model whose clocks were not moved were taken, and some are out of order:
- * how far to move them so that none is.  Nowhere if no movement within the bounds does that.
+ * how far to move them so that none is.  Nowhere if no movement within the bounds was found.
  * Ownership: crit_clock_shifts_fini.  Errors: -ENOMEM.  Cost: O(pairs of nodes) per sweep, with a
  * bound on the sum.
  */

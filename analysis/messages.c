@@ -20,7 +20,7 @@ int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
 {
 	*messages = (struct crit_messages){ .model = model };
 	crit_requests_init(&messages->requests);
-	crit_order_init(&messages->order, model->window_begin_ns, model->window_end_ns);
+	crit_order_init(&messages->order);
 	crit_collectives_init(&messages->collectives, &messages->communicators);
 	messages->trace.tracer = tracer;
 	messages->trace.communicators = &messages->communicators;
@@ -91,6 +91,8 @@ static int book(const struct scene *scene, unsigned int call, enum crit_directio
 		messages->losses.unresolved++;
 		return 0;
 	}
+	messages->lost_sends += view.member == CRIT_NONE && direction == CRIT_SENT &&
+				what->comm != CRIT_COMM_SELF;
 	rc = put_in_order(scene, view.member, member, direction, what->tag);
 	return rc ? rc
 		  : crit_traffic_pair(&messages->traffic, scene->rank, member, direction,
@@ -242,6 +244,7 @@ static int take_request(const struct scene *scene, const struct crit_slot_detail
 
 	if (rc == -ENOSPC) {
 		messages->losses.unfinished++;
+		messages->lost_sends += like.kind == CRIT_REQUEST_SEND;
 		return 0;
 	}
 	if (rc)
@@ -352,6 +355,7 @@ static int take_start(const struct scene *scene, const struct crit_slot_detail *
 
 	if (!request || !request->is_persistent) {
 		messages->losses.stray++;
+		messages->lost_sends++; /* perhaps */
 		return 0;
 	}
 	messages->losses.unfinished += request->is_active;

@@ -24,6 +24,7 @@ struct crit_messages {
 	struct crit_order order;
 	struct crit_message_trace trace;
 	struct crit_message_losses losses;
+	uint64_t lost_sends; /* that others were booked in the place of */
 	uint64_t last_number; /* of requests */
 };
 

@@ -7,10 +7,9 @@
 
 #include "analysis/model.h"
 
-void crit_order_init(struct crit_order *order, uint64_t begin_ns, uint64_t end_ns)
+void crit_order_init(struct crit_order *order)
 {
 	*order = (struct crit_order){ .free = CRIT_NONE };
-	crit_transits_init(&order->transits, begin_ns, end_ns);
 }
 
 void crit_order_fini(struct crit_order *order)
@@ -20,7 +19,7 @@ void crit_order_fini(struct crit_order *order)
 	free(order->ways);
 	free(order->waits);
 	crit_transits_fini(&order->transits);
-	crit_order_init(order, 0, 0);
+	crit_order_init(order);
 }
 
 /* The number of key in map, a new one if it has none.  Errors: -ENOMEM. */
@@ -51,8 +50,9 @@ static int find_way(struct crit_order *order, const struct crit_order_message *m
 	if (rc)
 		return rc;
 	if (way == order->way_count)
-		order->ways[order->way_count++] =
-			(struct crit_order_way){ CRIT_NONE, CRIT_NONE, CRIT_NONE, false };
+		order->ways[order->way_count++] = (struct crit_order_way){ .first = CRIT_NONE,
+									   .last = CRIT_NONE,
+									   .link = CRIT_NONE };
 	*ret_way = &order->ways[way];
 	return 0;
 }
@@ -95,26 +95,38 @@ static struct crit_order_wait take_first(struct crit_order *order, struct crit_o
 	return wait;
 }
 
+/* Sends that are told of late began before others: who of them came first is not known. */
+static void look_at_send(struct crit_order *order, struct crit_order_way *way, uint64_t time_ns)
+{
+	if (time_ns < way->last_ns)
+		way->is_mixed = true;
+	if (way->is_mixed && way->link != CRIT_NONE)
+		order->transits.links[way->link].is_mixed = true;
+	way->last_ns = time_ns;
+}
+
 /* Errors: -ENOMEM. */
 static int compare(struct crit_order *order, struct crit_order_way *way,
 		   const struct crit_order_wait *sent, const struct crit_order_wait *received)
 {
 	int rc = 0;
 
+	if (way->is_mixed)
+		return 0;
 	if (received->time_ns < sent->time_ns) {
 		uint64_t by_ns = sent->time_ns - received->time_ns;
 
-		order->early_count++;
-		if (by_ns > order->early_max_ns)
-			order->early_max_ns = by_ns;
+		way->early_count++;
+		if (by_ns > way->early_max_ns)
+			way->early_max_ns = by_ns;
 	}
 	if (sent->node == received->node)
 		return 0;
 	if (way->link == CRIT_NONE)
 		rc = crit_transits_link(&order->transits, sent->node, received->node, &way->link);
-	if (!rc)
-		crit_transits_take(&order->transits, way->link, sent->time_ns, received->time_ns);
-	return rc;
+	return rc ? rc
+		  : crit_transits_take(&order->transits, way->link, sent->time_ns,
+				       received->time_ns);
 }
 
 int crit_order_take(struct crit_order *order, const struct crit_order_message *message)
@@ -124,6 +136,8 @@ int crit_order_take(struct crit_order *order, const struct crit_order_message *m
 	struct crit_order_way *way = NULL;
 	int rc = order->is_full ? -ENOSPC : find_way(order, message, &way);
 
+	if (!rc && message->is_send)
+		look_at_send(order, way, message->time_ns);
 	if (!rc && (way->first == CRIT_NONE || way->are_sends == message->is_send)) {
 		way->are_sends = message->is_send;
 		rc = wait_for_other(order, way, &own);
@@ -134,4 +148,22 @@ int crit_order_take(struct crit_order *order, const struct crit_order_message *m
 	}
 	order->is_full |= rc == -ENOSPC;
 	return rc == -ENOSPC ? 0 : rc;
+}
+
+uint64_t crit_order_early(const struct crit_order *order, uint64_t *ret_max_ns)
+{
+	uint64_t count = 0;
+	size_t i;
+
+	*ret_max_ns = 0;
+	for (i = 0; i < order->way_count; i++) {
+		const struct crit_order_way *way = &order->ways[i];
+
+		if (way->is_mixed)
+			continue;
+		count += way->early_count;
+		if (way->early_max_ns > *ret_max_ns)
+			*ret_max_ns = way->early_max_ns;
+	}
+	return count;
 }

@@ -3,7 +3,9 @@
  * Which messages were received before they were sent: clocks that are further apart than thought.
  *
  * MPI keeps messages of one sender, receiver, communicator and tag in order, so the k-th received
- * was at best the k-th sent; whoever of the two is told of first waits for the other.
+ * was at best the k-th sent; whoever of the two is told of first waits for the other.  That is so
+ * for sends told of in the order they began; where threads send side by side on one way, nothing
+ * is said of it.
  */
 #ifndef CRIT_ORDER_H
 #define CRIT_ORDER_H
@@ -22,6 +24,10 @@ struct crit_order_way { /* of one sender, receiver, communicator and tag */
 	uint32_t first, last; /* of those that wait, CRIT_NONE */
 	uint32_t link; /* of transits: CRIT_NONE not known yet */
 	bool are_sends;
+	bool is_mixed; /* sends are not in order */
+	uint64_t last_ns; /* when the last send began */
+	uint64_t early_count; /* received before they were sent */
+	uint64_t early_max_ns; /* by so much at most */
 };
 
 struct crit_order_wait {
@@ -39,8 +45,6 @@ struct crit_order {
 	size_t wait_count, wait_capacity;
 	uint32_t free; /* list */
 	bool is_full; /* from then on nothing is looked at: what was dropped would pair wrongly */
-	uint64_t early_count; /* received before they were sent */
-	uint64_t early_max_ns; /* by so much at most */
 	struct crit_transits transits;
 };
 
@@ -53,11 +57,13 @@ struct crit_order_message {
 	uint64_t time_ns; /* when the send began, or the receive was over */
 };
 
-/* For messages of a window. */
-void crit_order_init(struct crit_order *order, uint64_t begin_ns, uint64_t end_ns);
+void crit_order_init(struct crit_order *order);
 void crit_order_fini(struct crit_order *order);
 
 /* Errors: -ENOMEM.  Cost: O(1). */
 int crit_order_take(struct crit_order *order, const struct crit_order_message *message);
+
+/* How many were received before they were sent, by *ret_max_ns at most.  Cost: O(ways). */
+uint64_t crit_order_early(const struct crit_order *order, uint64_t *ret_max_ns);
 
 #endif

@@ -210,19 +210,18 @@ static void fill_losses(const struct crit_messages *messages, struct crit_result
 	losses->estimated += messages->losses.estimated;
 	losses->late_arrivals += messages->collectives.late_arrivals;
 	losses->communicators += messages->communicators.dropped;
-	losses->early = messages->order.early_count;
-	losses->early_max_ns = messages->order.early_max_ns;
+	losses->early = crit_order_early(&messages->order, &losses->early_max_ns);
 	results->messages.is_whole =
 		!losses->details && !losses->unresolved && !losses->communicators &&
 		!results->losses.shim_spans && !results->losses.missing_chunks &&
 		!results->losses.corrupt_chunks && !results->losses.no_stripe_threads;
-	results->messages.has_order = results->messages.is_whole &&
+	results->messages.has_order = results->messages.is_whole && !messages->lost_sends &&
 				      !(results->omitted & MESSAGE_GROUPS);
 	if (messages->trace.tracer)
 		messages->trace.tracer->are_messages_whole =
-			results->messages.has_order && !messages->trace.untold && !losses->freed &&
+			results->messages.is_whole && !messages->trace.untold && !losses->freed &&
 			!losses->unfinished && /* what a receive got is not told then */
-			!losses->stray;
+			!losses->stray && !(results->omitted & MESSAGE_GROUPS);
 }
 
 int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows,

@@ -62,6 +62,20 @@ static void put_detail(struct crit_random *random, struct crit_maker *m, uint32_
 				.request = crit_random_below(random, 4) });
 }
 
+/* Bounds in which clocks can be moved. */
+static void compare_clocks(struct crit_random *random, struct crit_maker *m)
+{
+	for (uint64_t at = 5; at < 800; at += 400) {
+		struct crit_rec_clock clock = { .time_ns = at,
+						.offset_ns = (int64_t)crit_random_below(random, 9),
+						.bound_ns = crit_random_below(random, 200),
+						.reference = "other" };
+
+		crit_maker_chunk(m, (struct crit_chunk_head){ .kind = CRIT_C_CLOCK }, &clock,
+				 sizeof(clock));
+	}
+}
+
 static struct input make_message_seed(uint64_t seed)
 {
 	struct crit_maker_options options = { .chunk_bytes = seed % 2 ? 64 : 4096 };
@@ -74,6 +88,7 @@ static struct input make_message_seed(uint64_t seed)
 						   .level = seed % 3 ? CRIT_LEVEL_TRACE
 								     : CRIT_LEVEL_PROFILE,
 						   .kernel_status = -1 });
+	compare_clocks(&random, m);
 	for (uint32_t i = 0; i < 3; i++)
 		streams[i] = begin_rank(m, i);
 	for (uint64_t at = 10; at < 400; at += 10) {

@@ -34,6 +34,7 @@ static int on_begin(void *user, const struct crit_results *run, uint64_t end_ns)
 	struct crit_test_told *told = user;
 
 	(void)end_ns;
+	told->begins++;
 	told->thread_count = run->thread_count;
 	told->sums = calloc(run->thread_count + 1, sizeof(*told->sums));
 	return told->sums ? 0 : -ENOMEM;

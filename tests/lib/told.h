@@ -6,6 +6,7 @@
 #include "analysis/trace.h"
 
 struct crit_test_told {
+	uint32_t begins; /* of archives, so to say */
 	size_t thread_count;
 	uint64_t *sums; /* by row of threads; 0: nothing was told */
 	uint64_t others; /* messages of threads it was never told of */

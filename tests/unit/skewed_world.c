@@ -44,9 +44,9 @@ static void draw(struct skewed_world *w, uint32_t number)
 	}
 }
 
-static void put_clock(const struct skewed_node *node, int end)
+static void put_clock(const struct skewed_world *w, const struct skewed_node *node, int end)
 {
-	uint64_t true_ns = SKEWED_T0 + (end ? SKEWED_LENGTH : 0);
+	uint64_t true_ns = SKEWED_T0 + (end ? SKEWED_LENGTH / (w->is_short ? 2 : 1) : 0);
 	struct crit_rec_clock record = { .time_ns = skewed_stamp(node, true_ns),
 					 .bound_ns = node->bound_ns[end],
 					 .reference = "node-0" };
@@ -86,7 +86,7 @@ static void open_node(struct skewed_world *w, uint32_t number)
 									    .ns_tid = PID,
 									    .claim_ns = begin_ns });
 	if (number)
-		put_clock(node, 0);
+		put_clock(w, node, 0);
 }
 
 static void close_node(struct skewed_world *w, uint32_t number)
@@ -95,7 +95,7 @@ static void close_node(struct skewed_world *w, uint32_t number)
 	uint64_t end_ns = skewed_stamp(node, SKEWED_T0 + SKEWED_LENGTH);
 
 	if (number && !w->is_once)
-		put_clock(node, 1);
+		put_clock(w, node, 1);
 	crit_maker_close(node->m, (struct crit_rec_close){ .pid = PID, .close_ns = end_ns });
 	crit_maker_stream_end(node->m, node->stream,
 			      (struct crit_rec_stream_end){ .pid = PID,
@@ -115,9 +115,8 @@ static void span(const struct skewed_node *node, uint32_t call, uint64_t enter_n
 	crit_maker_leave(node->m, node->stream, skewed_stamp(node, leave_ns), call);
 }
 
-static void send(struct skewed_world *w, uint64_t sent_ns, bool is_lost)
+static void send_one(struct skewed_world *w, uint32_t from, uint64_t sent_ns, bool is_lost)
 {
-	uint32_t from = (uint32_t)below(w, w->node_count);
 	uint32_t to = (from + 1 + (uint32_t)below(w, w->node_count - 1)) % w->node_count;
 	uint64_t received_ns = sent_ns + SKEWED_LEAST + below(w, 3000);
 
@@ -132,7 +131,9 @@ static void send(struct skewed_world *w, uint64_t sent_ns, bool is_lost)
 
 void skewed_world_live(struct skewed_world *w, uint64_t seed)
 {
-	const uint64_t step_ns = SKEWED_LENGTH / (MESSAGES + 1);
+	/* so near to each other that a message in the place of another looks possible */
+	const uint32_t last = MESSAGES - SKEWED_NODES;
+	const uint64_t step_ns = w->is_lossy ? 8000 : SKEWED_LENGTH / (MESSAGES + 1);
 	uint32_t i;
 
 	w->random = (struct crit_random){ seed };
@@ -141,9 +142,14 @@ void skewed_world_live(struct skewed_world *w, uint64_t seed)
 		draw(w, i);
 		open_node(w, i);
 	}
-	for (i = 1; i <= MESSAGES; i++)
-		send(w, SKEWED_T0 + i * step_ns + below(w, step_ns / 2),
-		     w->is_lossy && i == MESSAGES / 2);
+	for (i = 1; i <= MESSAGES; i++) {
+		bool is_lost = w->is_lossy && i == last;
+		uint32_t from = (uint32_t)below(w, w->node_count);
+
+		if (i > last) /* all, one after the other: who lost says so */
+			from = i % w->node_count;
+		send_one(w, from, SKEWED_T0 + i * step_ns + below(w, step_ns / 8), is_lost);
+	}
 	for (i = 0; i < w->node_count; i++)
 		close_node(w, i);
 }

@@ -27,6 +27,7 @@ struct skewed_world {
 	uint32_t node_count; /* one rank each; the first is the reference */
 	struct skewed_node nodes[SKEWED_NODES];
 	bool is_once; /* compared at the begin only, and no clock drifts */
+	bool is_short; /* compared twice in the window's first half: lines go on without bound */
 	bool is_wrong; /* the comparisons err by more than they say */
 	bool is_lossy; /* a send is lost, and its recording says so */
 };

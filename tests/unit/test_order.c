@@ -3,6 +3,7 @@
 #include "analysis/order.h"
 #include "analysis/model.h"
 #include "tests/lib/check.h"
+#include "tests/lib/random.h"
 
 enum {
 	SENT = 1,
@@ -20,7 +21,7 @@ static struct crit_order order; /* each member is on the node of the same number
 
 static void take(const struct step *steps, size_t count)
 {
-	crit_order_init(&order, 0, 1000);
+	crit_order_init(&order);
 	for (size_t i = 0; i < count; i++) {
 		struct crit_order_message message = { .from = steps[i].from,
 						      .to = steps[i].to,
@@ -40,8 +41,10 @@ static void take(const struct step *steps, size_t count)
 
 static void check(uint64_t early_count, uint64_t early_max_ns)
 {
-	CHECK_UINT_EQ(order.early_count, early_count);
-	CHECK_UINT_EQ(order.early_max_ns, early_max_ns);
+	uint64_t max_ns;
+
+	CHECK_UINT_EQ(crit_order_early(&order, &max_ns), early_count);
+	CHECK_UINT_EQ(max_ns, early_max_ns);
 	crit_order_fini(&order);
 }
 
@@ -76,7 +79,7 @@ static void test_in_turn(void)
 /* Places are used again: what is under way is what costs memory. */
 static void test_memory(void)
 {
-	crit_order_init(&order, 0, 1000);
+	crit_order_init(&order);
 	for (uint64_t i = 0; i < 100000; i++) {
 		struct crit_order_message message = {
 			.from = 0, .to = 1, .tag = 7, .is_send = true, .time_ns = i
@@ -96,7 +99,7 @@ static void test_full(void)
 {
 	struct crit_order_message message = { .from = 0, .to = 1, .is_send = true, .time_ns = 100 };
 
-	crit_order_init(&order, 0, 1000);
+	crit_order_init(&order);
 	for (uint32_t i = 0; i <= CRIT_ORDER_MAX; i++)
 		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
 	CHECK(order.is_full);
@@ -106,61 +109,79 @@ static void test_full(void)
 	check(0, 0);
 }
 
-/* What is left of a link is its least in each of the sections that meet at a time. */
-static void test_transits(void)
+/* Sends told of in another order than they began: of their way nothing is said, nor of its link. */
+static void test_mixed(void)
 {
-	const struct crit_transits *t = &order.transits;
+	uint64_t max_ns;
 
-	take(NULL, 0);
-	crit_order_fini(&order);
-	crit_order_init(&order, 1000, 1000 + 10 * CRIT_TRANSIT_SECTIONS - 1); /* 10 ns each */
-	CHECK_UINT_EQ(t->section_ns, 10);
-	for (uint32_t i = 0; i < 20; i++) {
-		struct crit_order_message message = {
-			.from = 3, .to = 5, .is_send = true, .node = 3, .time_ns = 1000 + i
-		};
-
-		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
-		message.is_send = false;
-		message.node = i < 10 ? 3 : 5; /* on its own node it is no transit */
-		message.time_ns += 100 - i;
-		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
-	}
-	CHECK_UINT_EQ(t->link_count, 1);
-	CHECK(crit_transits_least(t, 0, 0) == CRIT_TRANSIT_NONE);
-	CHECK_INT_EQ(crit_transits_least(t, 0, 1), 81);
-	CHECK_INT_EQ(crit_transits_least(t, 0, 2), 81);
-	CHECK(crit_transits_least(t, 0, 3) == CRIT_TRANSIT_NONE);
-	CHECK(crit_transits_least(t, 0, CRIT_TRANSIT_SECTIONS) == CRIT_TRANSIT_NONE);
-	crit_order_fini(&order);
+	TAKE({ SENT, 0, 1, 7, 100 }, { RECEIVED, 0, 1, 7, 90 }, { RECEIVED, 0, 1, 7, 95 },
+	     { SENT, 0, 1, 7, 120 });
+	CHECK_UINT_EQ(crit_order_early(&order, &max_ns), 2);
+	CHECK(order.transits.link_count == 1 && !order.transits.links[0].is_mixed);
+	check(2, 25);
+	TAKE({ RECEIVED, 0, 1, 7, 102 }, { SENT, 0, 1, 7, 120 }, { SENT, 0, 1, 7, 100 },
+	     { RECEIVED, 0, 1, 7, 110 }, { SENT, 0, 1, 8, 50 }, { RECEIVED, 0, 1, 8, 45 });
+	CHECK(order.transits.link_count == 1 && order.transits.links[0].is_mixed);
+	check(1, 5); /* of the other tag */
 }
 
-/* More links have fewer sections, which lose nothing. */
-static void test_coarse(void)
+/* Messages inside of a node are no transits. */
+static void test_same_node(void)
 {
-	const uint32_t links = 4 * CRIT_TRANSIT_CELLS / CRIT_TRANSIT_SECTIONS;
-	struct crit_transits t;
+	struct crit_order_message message = { .from = 3, .to = 5, .is_send = true, .node = 2 };
+
+	crit_order_init(&order);
+	CHECK_INT_EQ(crit_order_take(&order, &message), 0);
+	message.is_send = false;
+	CHECK_INT_EQ(crit_order_take(&order, &message), 0);
+	CHECK_UINT_EQ(order.transits.link_count, 0);
+	check(0, 0);
+}
+
+static const struct crit_transit *points_of(struct crit_transits *t, uint64_t seed, bool is_mixed)
+{
+	struct crit_random random = { seed };
 	uint32_t link;
 
-	crit_transits_init(&t, 0, CRIT_TRANSIT_SECTIONS - 1); /* of 1 ns */
-	for (uint32_t i = 0; i < links; i++) {
-		CHECK_INT_EQ(crit_transits_link(&t, i, i + 1, &link), 0);
-		CHECK_UINT_EQ(link, i);
-		crit_transits_take(&t, link, 7, 7 + i);
-		crit_transits_take(&t, link, CRIT_TRANSIT_SECTIONS - 1, 3 * i);
-	}
-	CHECK_UINT_EQ(t.sections, CRIT_TRANSIT_SECTIONS / 4);
-	CHECK_UINT_EQ(t.section_ns, 4);
-	for (uint32_t i = 0; i < links; i++) {
-		int64_t last_ns = 3 * (int64_t)i - (int64_t)CRIT_TRANSIT_SECTIONS + 1;
+	CHECK_INT_EQ(crit_transits_link(t, 1, 2, &link), 0);
+	for (int i = 0; i < 2000; i++) {
+		uint64_t sent_ns =
+			1000 + (is_mixed ? crit_random_below(&random, 4000) : 2u * (uint32_t)i);
+		uint64_t took_ns = 500 + crit_random_below(&random, 3000);
 
-		CHECK_INT_EQ(crit_transits_least(&t, i, 1), i);
-		CHECK_INT_EQ(crit_transits_least(&t, i, 2), i);
-		CHECK(crit_transits_least(&t, i, 3) == CRIT_TRANSIT_NONE);
-		CHECK_INT_EQ(crit_transits_least(&t, i, t.sections), last_ns);
+		CHECK_INT_EQ(crit_transits_take(t, link, sent_ns, sent_ns + took_ns - 1000), 0);
 	}
-	CHECK_INT_EQ(crit_transits_link(&t, 9, 10, &link), 0);
-	CHECK_UINT_EQ(link, 9);
+	return t->links[link].points;
+}
+
+/* The hull is convex, below all messages, and touches those it consists of, in whatever order. */
+static void test_hull(uint64_t seed, bool is_mixed)
+{
+	struct crit_transits t = { 0 };
+	const struct crit_transit *points = points_of(&t, seed, is_mixed);
+	struct crit_random random = { seed };
+	size_t count = t.links[0].count, at;
+
+	CHECK_UINT_EQ(t.point_count, count);
+	CHECK(count >= 2 && count < 60);
+	for (at = 1; at + 1 < count; at++) /* left turns only */
+		CHECK((points[at].took_ns - points[at - 1].took_ns) *
+			      (int64_t)(points[at + 1].sent_ns - points[at].sent_ns) <
+		      (points[at + 1].took_ns - points[at].took_ns) *
+			      (int64_t)(points[at].sent_ns - points[at - 1].sent_ns));
+	for (int i = 0; i < 2000; i++) {
+		uint64_t sent_ns =
+			1000 + (is_mixed ? crit_random_below(&random, 4000) : 2u * (uint32_t)i);
+		int64_t took_ns = (int64_t)crit_random_below(&random, 3000) - 500;
+
+		for (at = 1; at + 1 < count && points[at].sent_ns < sent_ns; at++)
+			;
+		CHECK(points[0].sent_ns <= sent_ns && sent_ns <= points[count - 1].sent_ns);
+		CHECK((took_ns - points[at - 1].took_ns) *
+			      (int64_t)(points[at].sent_ns - points[at - 1].sent_ns) >=
+		      (points[at].took_ns - points[at - 1].took_ns) *
+			      (int64_t)(sent_ns - points[at - 1].sent_ns));
+	}
 	crit_transits_fini(&t);
 }
 
@@ -171,7 +192,9 @@ int main(void)
 	test_in_turn();
 	test_memory();
 	test_full();
-	test_transits();
-	test_coarse();
+	test_mixed();
+	test_same_node();
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		test_hull(seed, seed % 2);
 	return check_done();
 }

@@ -99,6 +99,7 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 	options.trace = &sink;
 	if (!CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0) || !r)
 		return;
+	CHECK_UINT_EQ(told.begins, 1);
 	digest = crit_analysed_digest(r);
 	crit_results_destroy(r);
 	for (uint32_t peers = 1; peers <= 5; peers++) {
@@ -175,6 +176,7 @@ static void check_known(const struct files *files)
 	crit_test_told_sink(&told, &sink);
 	options.trace = &sink;
 	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &second, &err), 0);
+	CHECK_UINT_EQ(told.begins, 1);
 	if (CHECK(first && second))
 		CHECK_UINT_EQ(crit_analysed_digest(first), crit_analysed_digest(second));
 	crit_results_destroy(first);
