@@ -194,7 +194,7 @@ int crit_perf_create(const struct crit_perf_means *means, int proc_fd, size_t ri
 	do {
 		rc = open_rings(perf, means, bytes);
 		bytes /= 2;
-	} while (rc == -EPERM && bytes >= RING_BYTES_MIN);
+	} while ((rc == -EPERM || rc == -ENOMEM) && bytes >= RING_BYTES_MIN);
 	if (rc)
 		goto fail;
 	perf->threads_max = means->descriptors_max / perf->ring_count;

@@ -14,7 +14,7 @@ struct crit_ring {
 	unsigned long position; /* read so far; published by crit_ring_release */
 };
 
-/* Of all rings of a kernel half, BPF or perf: as asked, else 1 MiB per CPU and at least 8 MiB. */
+/* Bytes of all rings of a kernel half, BPF or perf: as asked, else 1 MiB per CPU, 8 MiB or more. */
 static inline __u64 crit_ring_wanted(__u64 asked_bytes, __u32 cpus)
 {
 	if (asked_bytes)
