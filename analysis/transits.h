@@ -15,7 +15,7 @@
 
 #include "analysis/map.h"
 
-#define CRIT_TRANSITS_MAX (1u << 22)
+#define CRIT_TRANSITS_MAX (1u << 22) /* points */
 
 struct crit_transit {
 	uint64_t sent_ns; /* run clock */

@@ -103,6 +103,15 @@ static void check_lossy(uint64_t seed)
 	crit_results_destroy(r);
 }
 
+/* A surveyed run of 1 s. */
+static struct crit_model model_of(struct crit_node *nodes, size_t count)
+{
+	return (struct crit_model){ .nodes = nodes,
+				    .node_count = count,
+				    .window_begin_ns = SKEWED_T0,
+				    .window_end_ns = SKEWED_T0 + SKEWED_LENGTH };
+}
+
 /* A node by hand: its kind, its bounds, and that it was compared at both ends of 1 s. */
 static void put_node(struct crit_node *node, enum crit_clock_kind kind, uint64_t bound_ns)
 {
@@ -126,10 +135,7 @@ static void put_message(struct crit_transits *transits, uint32_t from, uint32_t 
 static void check_movers(void)
 {
 	struct crit_node nodes[4];
-	struct crit_model model = { .nodes = nodes,
-				    .node_count = 4,
-				    .window_begin_ns = SKEWED_T0,
-				    .window_end_ns = SKEWED_T0 + SKEWED_LENGTH };
+	struct crit_model model = model_of(nodes, 4);
 	struct crit_clock_shifts shifts = { 0 };
 	struct crit_transits transits = { 0 };
 
@@ -168,10 +174,7 @@ static void check_movers(void)
 static void check_steep(void)
 {
 	struct crit_node nodes[2];
-	struct crit_model model = { .nodes = nodes,
-				    .node_count = 2,
-				    .window_begin_ns = SKEWED_T0,
-				    .window_end_ns = SKEWED_T0 + SKEWED_LENGTH };
+	struct crit_model model = model_of(nodes, 2);
 	struct crit_clock_shifts shifts = { 0 };
 	struct crit_transits transits = { 0 };
 
@@ -192,10 +195,7 @@ static void check_steep(void)
 /* Many nodes in a row, each knowing its neighbours only: errors of all add up. */
 static void check_chain(uint32_t count)
 {
-	struct crit_model model = { .nodes = calloc(count, sizeof(*model.nodes)),
-				    .node_count = count,
-				    .window_begin_ns = SKEWED_T0,
-				    .window_end_ns = SKEWED_T0 + SKEWED_LENGTH };
+	struct crit_model model = model_of(calloc(count, sizeof(*model.nodes)), count);
 	struct crit_random random = { 1 };
 	struct crit_clock_shifts shifts = { 0 };
 	struct crit_transits transits = { 0 };
