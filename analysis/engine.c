@@ -188,8 +188,24 @@ static void note_idle(struct crit_engine *engine, const struct crit_life *life,
 				       thread->member == CRIT_NONE;
 }
 
-void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
-			   uint64_t time_ns)
+/* Counts the threads of a node that wait for a CPU.  With n as it is from time_ns on. */
+static inline void note_runnable(struct crit_engine *engine, uint32_t index, uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[index];
+	uint8_t share = thread->state == CRIT_STATE_RUNNABLE ? thread->share : CRIT_SHARE_OUT;
+	struct crit_scope_state *scope;
+
+	if (share == thread->runnable)
+		return;
+	scope = engine->nodes ? &engine->nodes[engine->model->lives[index].node] : &engine->run;
+	advance(engine, scope, time_ns);
+	scope->runnable[thread->runnable]--;
+	scope->runnable[share]++;
+	thread->runnable = share;
+}
+
+static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
+		      uint64_t time_ns)
 {
 	const struct crit_life *life = &engine->model->lives[index];
 	struct crit_thread *thread = &engine->threads[index];
@@ -221,6 +237,13 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 	if (places.run_rank &&
 	    (thread->is_main || thread->is_idle || bucket->key.span_class == CRIT_CLASS_OMP_IDLE))
 		note_idle(engine, life, thread, time_ns);
+}
+
+void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
+			   uint64_t time_ns)
+{
+	resegment(engine, index, bucket, time_ns);
+	note_runnable(engine, index, time_ns);
 }
 
 /* How long the stretch since the preemption is, inside the window. */
@@ -286,7 +309,7 @@ void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_
 
 	if (thread->rivalry.number)
 		end_rivalry(engine, thread, time_ns);
-	crit_engine_close_cell(thread, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
 	if (state == CRIT_STATE_NONE)
 		crit_engine_end_thread(engine, life, time_ns);
 	thread->state = (uint8_t)state;
@@ -299,7 +322,7 @@ void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_ope
 {
 	struct crit_thread *thread = &engine->threads[life];
 
-	crit_engine_close_cell(thread, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
 	thread->is_open = is_open;
 	crit_engine_resegment(engine, life, thread->bucket, time_ns);
 	if (engine->tracer)
@@ -373,6 +396,14 @@ static int prepare_threads(struct crit_engine *engine, const struct crit_model *
 	return 0;
 }
 
+/* CPUs of a node; where nobody told of them there are always enough. */
+static uint32_t cpus_of(const struct crit_node *node)
+{
+	uint32_t cpus = node->recording->file.cpu_count;
+
+	return cpus ? cpus : UINT32_MAX;
+}
+
 int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 		     enum crit_active_rule rule, struct crit_dealing *dealing)
 {
@@ -400,8 +431,11 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 				crit_metric_is_active(rule, state, span_class);
 	}
 	engine->run.now_ns = model->window_begin_ns;
-	for (i = 0; i < model->node_count && engine->nodes; i++)
+	engine->run.cpus = cpus_of(&model->nodes[0]);
+	for (i = 0; i < model->node_count && engine->nodes; i++) {
 		engine->nodes[i].now_ns = model->window_begin_ns;
+		engine->nodes[i].cpus = cpus_of(&model->nodes[i]);
+	}
 	return 0;
 }
 

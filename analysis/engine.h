@@ -49,6 +49,7 @@ struct crit_thread {
 	uint8_t state; /* enum crit_kernel_state; NONE while not alive */
 	uint8_t span_class; /* of the innermost span */
 	uint8_t share; /* enum crit_share */
+	uint8_t runnable; /* the share it counts with among those that wait for a CPU, or OUT */
 	bool is_open; /* its part of the window is */
 	bool is_over; /* born and dead: nothing brings it back */
 	bool is_main; /* of a rank */
@@ -64,6 +65,7 @@ struct crit_thread {
 	size_t span_capacity;
 	struct crit_cells cells;
 	uint64_t alive_ns;
+	uint64_t busy_ns; /* on a CPU inside the window, waits left out */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT];
 	crit_fix node_stall[CRIT_UNIT_COUNT];
 };

@@ -56,7 +56,7 @@ static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth,
 	const struct crit_span_frame *top = depth ? &thread->spans[depth - 1] : NULL;
 	uint32_t i;
 
-	crit_engine_close_cell(thread, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
 	for (i = thread->depth; i > depth; i--) {
 		if (thread->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
 			end_construct(engine, life, &thread->spans[i - 1], time_ns, false);
@@ -179,7 +179,7 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct c
 	bucket = find_bucket(engine, thread, key);
 	if (!make_room(engine, life, time_ns))
 		return;
-	crit_engine_close_cell(thread, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
 	frame = &thread->spans[thread->depth];
 	*frame = (struct crit_span_frame){ .bucket = bucket,
 					   .arg = arg,
@@ -254,7 +254,7 @@ void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
 		engine->error = -ENOMEM;
 		return;
 	}
-	crit_engine_close_cell(thread, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
 	if (!thread->depth) {
 		thread->span_class = (uint8_t)span_class;
 		crit_engine_resegment(engine, life, base, time_ns);

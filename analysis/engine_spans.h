@@ -11,17 +11,38 @@ static inline unsigned int crit_engine_class_now(const struct crit_thread *threa
 	return thread->is_open ? thread->span_class : CRIT_CLASS_SETUP;
 }
 
+/* On a CPU since its cell began: what of that lies in the window, unless it waits meanwhile. */
+static inline uint64_t crit_engine_busy_since(const struct crit_engine *engine,
+					      const struct crit_thread *thread,
+					      unsigned int span_class, uint64_t time_ns)
+{
+	uint64_t begin_ns = engine->model->window_begin_ns;
+
+	if (span_class == CRIT_CLASS_SETUP || crit_metric_is_waiting_class(span_class))
+		return 0;
+	if (begin_ns < thread->cell_since_ns)
+		begin_ns = thread->cell_since_ns;
+	if (time_ns > engine->model->window_end_ns)
+		time_ns = engine->model->window_end_ns;
+	return time_ns > begin_ns ? time_ns - begin_ns : 0;
+}
+
 /* To be called before state, class or part of a thread change. */
-static inline void crit_engine_close_cell(struct crit_thread *thread, uint64_t time_ns)
+static inline void crit_engine_close_cell(const struct crit_engine *engine,
+					  struct crit_thread *thread, uint64_t time_ns)
 {
 	uint64_t dt_ns = time_ns > thread->cell_since_ns ? time_ns - thread->cell_since_ns : 0;
+	unsigned int span_class = crit_engine_class_now(thread);
 
 	if (thread->state != CRIT_STATE_NONE) {
-		thread->cells.ns[thread->state][crit_engine_class_now(thread)] += dt_ns;
+		thread->cells.ns[thread->state][span_class] += dt_ns;
 		thread->alive_ns += dt_ns;
-		if (thread->share != CRIT_SHARE_OUT &&
-		    (thread->state == CRIT_STATE_RUNNING || thread->state == CRIT_STATE_ASSUMED))
-			thread->bucket->running_ns += dt_ns;
+		if (thread->state == CRIT_STATE_RUNNING || thread->state == CRIT_STATE_ASSUMED) {
+			thread->busy_ns +=
+				crit_engine_busy_since(engine, thread, span_class, time_ns);
+			if (thread->share != CRIT_SHARE_OUT)
+				thread->bucket->running_ns += dt_ns;
+		}
 	}
 	thread->cell_since_ns = time_ns;
 }

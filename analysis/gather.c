@@ -29,6 +29,7 @@ struct gathered_life {
 	uint64_t preemptions;
 	uint64_t unmatched;
 	uint64_t alive_ns;
+	uint64_t busy_ns;
 	struct crit_cells cells;
 	crit_fix node_cmetric[CRIT_UNIT_COUNT];
 	crit_fix node_stall[CRIT_UNIT_COUNT];
@@ -38,6 +39,7 @@ struct gathered_rank {
 	uint32_t rank;
 	uint32_t reserved;
 	uint64_t idle_in_mpi_ns;
+	uint64_t active_ns;
 };
 
 struct gathered_node {
@@ -80,6 +82,7 @@ static int put_lives(const struct crit_dealing *dealing, struct crit_parcel *par
 					     .preemptions = life->preemptions,
 					     .unmatched = life->unmatched,
 					     .alive_ns = thread->alive_ns,
+					     .busy_ns = thread->busy_ns,
 					     .cells = thread->cells };
 
 		if (!crit_dealing_plays(dealing, life->node))
@@ -101,7 +104,9 @@ static int put_ranks_and_nodes(const struct crit_dealing *dealing, struct crit_p
 
 	for (i = 0; i < model->rank_count && !rc; i++) {
 		struct gathered_rank row = { .rank = (uint32_t)i,
-					     .idle_in_mpi_ns = dealing->engine->rank_idles[i].ns };
+					     .idle_in_mpi_ns = dealing->engine->rank_idles[i].ns,
+					     .active_ns =
+						     dealing->engine->node_ranks[i].active_ns };
 
 		if (!crit_dealing_plays(dealing, model->ranks[i].node))
 			continue;
@@ -255,6 +260,7 @@ static int take_life(struct unpacking *u)
 	life->preemptions = row.preemptions;
 	life->unmatched = row.unmatched;
 	thread->alive_ns = row.alive_ns;
+	thread->busy_ns = row.busy_ns;
 	thread->cells = row.cells;
 	memcpy(thread->node_cmetric, row.node_cmetric, sizeof(row.node_cmetric));
 	memcpy(thread->node_stall, row.node_stall, sizeof(row.node_stall));
@@ -269,6 +275,7 @@ static int take_rank(struct unpacking *u)
 	    row.rank >= u->dealing->model->rank_count)
 		return -EPROTO;
 	u->dealing->engine->rank_idles[row.rank].ns = row.idle_in_mpi_ns;
+	u->dealing->engine->node_ranks[row.rank].active_ns = row.active_ns;
 	return 0;
 }
 

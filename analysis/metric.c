@@ -2,20 +2,6 @@
 // Who is active: the four rules as tables.
 #include "analysis/metric.h"
 
-bool crit_metric_is_waiting_class(enum crit_span_class span_class)
-{
-	switch (span_class) {
-	case CRIT_CLASS_MPI_MAY_WAIT:
-	case CRIT_CLASS_MPI_POLL:
-	case CRIT_CLASS_MPI_WAIT:
-	case CRIT_CLASS_OMP_WAIT:
-	case CRIT_CLASS_OMP_IDLE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool crit_metric_is_active(enum crit_active_rule rule, enum crit_kernel_state state,
 			   enum crit_span_class span_class)
 {

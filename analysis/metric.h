@@ -48,6 +48,13 @@ bool crit_metric_is_active(enum crit_active_rule rule, enum crit_kernel_state st
 			   enum crit_span_class span_class);
 
 /* Does this class wait, by the default rule?  What call rows report as waiting time. */
-bool crit_metric_is_waiting_class(enum crit_span_class span_class);
+static inline bool crit_metric_is_waiting_class(enum crit_span_class span_class)
+{
+	const unsigned int waiting = 1u << CRIT_CLASS_MPI_MAY_WAIT | 1u << CRIT_CLASS_MPI_POLL |
+				     1u << CRIT_CLASS_MPI_WAIT | 1u << CRIT_CLASS_OMP_WAIT |
+				     1u << CRIT_CLASS_OMP_IDLE;
+
+	return waiting >> span_class & 1;
+}
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/clocks.h"
+#include "analysis/earnings.h"
 #include "core/abi_recording.h"
 
 enum crit_kernel_half { /* who told of kernel states */
@@ -14,6 +15,16 @@ enum crit_kernel_half { /* who told of kernel states */
 	CRIT_HALF_BPF,
 	CRIT_HALF_PERF, /* perf events: no wakeups, no tags */
 	CRIT_HALF_COUNT
+};
+
+/*
+ * When a node's CPUs were the limit: active threads ran on all of them, or one of these was
+ * runnable; or nobody was active, and one that waits was runnable, so it could not see what came.
+ */
+struct crit_cpu_shortage {
+	uint64_t full_ns; /* with n >= 1 */
+	uint64_t full_unit_ns[CRIT_UNIT_COUNT]; /* integral of n over that time */
+	uint64_t waiting_ns; /* with n = 0 */
 };
 
 struct crit_node_row {
@@ -45,6 +56,8 @@ struct crit_node_row {
 	uint64_t kernel_record_count;
 	uint64_t slot_count;
 	uint64_t critd_cpu_ns;
+	uint64_t busy_ns; /* CPU time of all member threads in the window, waits left out */
+	struct crit_cpu_shortage shortage;
 	uint64_t recording_bytes;
 };
 

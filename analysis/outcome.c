@@ -127,6 +127,9 @@ static void fill_earnings(const struct crit_engine *engine, const uint32_t *thre
 		struct crit_thread_row *row = &results->threads[thread_rows[bucket->key.life]];
 
 		crit_earnings_add(&row->run, &bucket->earned);
+		if (bucket->key.span_class <= CRIT_CLASS_USER ||
+		    bucket->key.span_class == CRIT_CLASS_OMP)
+			row->idle_blocked_ns += bucket->earned.waiting_ns;
 	}
 }
 
@@ -321,15 +324,33 @@ int crit_outcome_identify(const struct crit_model *model, const struct crit_engi
 	return rc;
 }
 
+/* When ranks were active, how busy nodes were, and when CPUs were short there. */
+static void fill_activity(const struct crit_model *model, const struct crit_engine *engine,
+			  const uint32_t *rank_rows, struct crit_results *results)
+{
+	const struct crit_rank_state *ranks = engine->nodes ? engine->node_ranks
+							    : engine->run_ranks;
+	size_t i;
+
+	for (i = 0; i < model->rank_count; i++) {
+		results->ranks[rank_rows[i]].idle_in_mpi_ns = engine->rank_idles[i].ns;
+		results->ranks[rank_rows[i]].active_ns = ranks[i].active_ns;
+	}
+	for (i = 0; i < model->life_count; i++)
+		results->nodes[model->lives[i].node].busy_ns += engine->threads[i].busy_ns;
+	for (i = 0; i < model->node_count; i++)
+		results->nodes[i].shortage = engine->nodes ? engine->nodes[i].shortage
+							   : engine->run.shortage;
+}
+
 int crit_outcome_fill(const struct crit_model *model, struct crit_engine *engine,
 		      struct crit_messages *messages, struct crit_results *results)
 {
 	uint32_t *rank_rows = NULL, *thread_rows = NULL;
 	int rc = crit_outcome_identify(model, engine, results, &rank_rows, &thread_rows);
-	size_t i;
 
-	for (i = 0; i < model->rank_count && !rc; i++)
-		results->ranks[rank_rows[i]].idle_in_mpi_ns = engine->rank_idles[i].ns;
+	if (!rc)
+		fill_activity(model, engine, rank_rows, results);
 	if (!rc)
 		rc = fill_laws(engine, results);
 	if (!rc)

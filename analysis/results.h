@@ -77,6 +77,7 @@ struct crit_thread_row {
 	uint64_t life_ns; /* equals the sum of cells */
 	struct crit_cells cells;
 	struct crit_earnings run;
+	uint64_t idle_blocked_ns; /* of run.waiting_ns: outside MPI and waits of OpenMP */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT]; /* scope node */
 	crit_fix node_stall[CRIT_UNIT_COUNT];
 	uint64_t switches; /* switch-outs seen */
@@ -99,6 +100,7 @@ struct crit_rank_row {
 	uint64_t open_ns; /* its part of the window, run clock */
 	uint64_t close_ns;
 	uint32_t app_threads;
+	uint64_t active_ns; /* time in the window with at least one active thread */
 	struct crit_cells cells; /* sum over its app threads */
 	uint64_t idle_in_mpi_ns; /* its omp_idle threads while the main thread was in MPI, outside
 				    parallel regions */

@@ -301,7 +301,7 @@ void crit_teams_dismiss(struct crit_engine *engine, uint64_t time_ns)
 			uint32_t life = member->life;
 
 			if (member->has_left) {
-				crit_engine_close_cell(&engine->threads[life], time_ns);
+				crit_engine_close_cell(engine, &engine->threads[life], time_ns);
 				crit_teams_end_idling(engine, life);
 			} else {
 				crit_engine_dismiss(engine, life, member->depth, time_ns);
