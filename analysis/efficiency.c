@@ -304,7 +304,6 @@ static void factor(const struct location *places, size_t count, double window_ns
 	eff->cpu_oversubscription = part(all.max_present, all.max_ready);
 	eff->cpu_io = part(all.max_ready, all.max_there);
 	eff->cpu_communication = part(all.max_there, window_ns);
-	eff->balanced_ns = window_ns * eff->cpu_balance;
 	eff->wall_mpi_parallel = part(window_ns - mean_mpi, window_ns);
 	eff->wall_balance = part(window_ns - mean_mpi, window_ns - all.min_mpi);
 	eff->wall_balance_in = part(window_ns - best.min_mpi, window_ns - all.min_mpi);

@@ -22,7 +22,6 @@ struct crit_efficiency {
 	double cpu_oversubscription;
 	double cpu_io;
 	double cpu_communication;
-	double balanced_ns; /* the bound: the window's length were all ranks as the mean one */
 	/* wall-clock: mpi_parallel = balance x communication */
 	double wall_parallel;
 	double wall_mpi_parallel;

@@ -64,17 +64,69 @@ static json_t *job_of(const struct crit_summary *summary)
 	return job;
 }
 
+static json_t *named_of(const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	const struct crit_lost_time *lost = &summary->lost;
+	json_t *named = json_array();
+
+	for (size_t i = 0; i < lost->named_count && i < CRIT_NAMED_MAX; i++) {
+		size_t row = lost->named[i].row;
+		json_t *unit = json_object();
+
+		if (results->has_ranks) {
+			set_count(unit, "rank", results->ranks[row].rank);
+			set_count(unit, "world", results->ranks[row].world_number);
+		} else {
+			set_count(unit, "pid", results->threads[row].pid);
+			set_count(unit, "tid", results->threads[row].tid);
+		}
+		set_s(unit, "work_ratio", lost->named[i].work_ratio);
+		(void)json_array_append_new(named, unit);
+	}
+	return named;
+}
+
+static json_t *lost_time_of(const struct crit_lost_time *lost)
+{
+	json_t *object = json_object();
+
+	set_s(object, "units", lost->units);
+	set_s(object, "useful_s", lost->useful_s);
+	set_s(object, "cpus_s", lost->loss_s[CRIT_LOSS_CPUS]);
+	set_s(object, "imbalance_s", lost->loss_s[CRIT_LOSS_IMBALANCE]);
+	set_s(object, "all_waiting_s", lost->loss_s[CRIT_LOSS_ALL_WAITING]);
+	set_s(object, "blocked_s", lost->loss_s[CRIT_LOSS_BLOCKED]);
+	set_s(object, "mpi_library_s", lost->loss_s[CRIT_LOSS_LIBRARY]);
+	set_s(object, "unknown_s", lost->loss_s[CRIT_LOSS_UNKNOWN]);
+	set_s(object, "cpu_floor_s", lost->floor_s);
+	set_s(object, "work_balance_ratio", lost->work_balance_ratio);
+	return object;
+}
+
 static json_t *verdict_of(const struct crit_summary *summary)
 {
-	static const char *const names[CRIT_VERDICT_COUNT] = { "nothing", "critical", "even",
-							       "communication" };
+	static const char *const names[CRIT_VERDICT_COUNT] = {
+		"nothing",   "incomplete",  "too_short", "even",        "cpus",
+		"imbalance", "all_waiting", "blocked",   "mpi_library",
+	};
+	const struct crit_lost_time *lost = &summary->lost;
 	json_t *verdict = json_object();
 
 	set_text(verdict, "kind", names[summary->verdict], 16);
 	SET_FIELD(verdict, "sentence", summary->sentence);
 	SET_FIELD(verdict, "preempted_note", summary->preempted_note);
 	SET_FIELD(verdict, "may_wait_note", summary->may_wait_note);
-	set_s(verdict, "stake_s", summary->stake_s);
+	set(verdict, "named", named_of(summary));
+	set_count(verdict, "named_count", lost->named_count);
+	set(verdict, "foreign_load", json_boolean(lost->has_foreign_load));
+	set_s(verdict, "gain_s", lost->gain_s);
+	set_s(verdict, "bound_s", lost->window_s - lost->gain_s);
+	if (summary->has_promise)
+		set_s(verdict, "promised_s", lost->gain_s);
+	else
+		set(verdict, "promised_s", json_null());
+	set_s(verdict, "stake_s", lost->gain_s);
 	set_text(verdict, "unit", crit_unit_name(summary->unit), 8);
 	return verdict;
 }
@@ -127,7 +179,7 @@ static json_t *losses_of(const struct crit_losses *losses)
 	return object;
 }
 
-static json_t *efficiency_of(const struct crit_efficiency *eff)
+static json_t *efficiency_of(const struct crit_efficiency *eff, const struct crit_lost_time *lost)
 {
 	json_t *both = json_object();
 	json_t *cpu = json_object();
@@ -144,8 +196,8 @@ static json_t *efficiency_of(const struct crit_efficiency *eff)
 	set_s(cpu, "oversubscription_ratio", eff->cpu_oversubscription);
 	set_s(cpu, "io_ratio", eff->cpu_io);
 	set_s(cpu, "communication_ratio", eff->cpu_communication);
+	set_s(cpu, "balanced_window_s", lost->window_s - lost->gain_s);
 	set_s(wall, "parallel_ratio", eff->wall_parallel);
-	set_s(cpu, "balanced_window_s", eff->balanced_ns * 1e-9);
 	set_s(wall, "mpi_parallel_ratio", eff->wall_mpi_parallel);
 	set_s(wall, "omp_parallel_ratio", eff->wall_omp_parallel);
 	set_s(wall, "omp_scheduling_ratio", eff->wall_omp_scheduling);
@@ -320,9 +372,10 @@ int crit_write_json(FILE *out, const struct crit_summary *summary)
 	set_text(root, "schema", "crit-report/1", 16);
 	set(root, "job", job_of(summary));
 	set(root, "verdict", verdict_of(summary));
+	set(root, "lost_time", lost_time_of(&summary->lost));
 	set(root, "laws", laws_of(results));
 	set(root, "losses", losses_of(&results->losses));
-	set(root, "efficiency", efficiency_of(&summary->efficiency));
+	set(root, "efficiency", efficiency_of(&summary->efficiency, &summary->lost));
 	set(root, "ranks", ranks_of(summary));
 	set(root, "threads", threads_of(results));
 	set(root, "regions", crit_json_regions(summary));
@@ -336,7 +389,7 @@ int crit_write_json(FILE *out, const struct crit_summary *summary)
 	set(root, "nodes", crit_json_nodes(summary));
 	set(root, "missing", missing_of(summary));
 	set(root, "is_complete", json_boolean(!summary->is_incomplete));
-	status = json_object_size(root) == 19 ? 0 : -ENOMEM;
+	status = json_object_size(root) == 20 ? 0 : -ENOMEM;
 	if (!status &&
 	    json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17)))
 		status = -EIO;

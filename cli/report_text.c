@@ -77,11 +77,12 @@ static void put_missing(struct crit_screen *screen, const struct crit_summary *s
 	for (size_t i = 0; i < summary->missing_count; i++) {
 		const struct crit_missing *row = &summary->missing[i];
 		const size_t left = count_missing(summary, i, is_mendable);
+		const int room = crit_screen_room(screen) - (left > 1); /* for how many more */
 		char line[2 * CRIT_SENTENCE_BYTES];
 
 		if ((row->mend[0] != '\0') != is_mendable)
 			continue;
-		if (crit_screen_room(screen) <= 1 && left > 1) {
+		if (room <= 0 && left > 1) {
 			crit_screen_put(screen, CRIT_PAINT_YELLOW, "%s: %zu more, see Losses below",
 					summary->is_incomplete ? "lost or missing" : "missing",
 					left);
@@ -89,7 +90,7 @@ static void put_missing(struct crit_screen *screen, const struct crit_summary *s
 		}
 		(void)snprintf(line, sizeof(line), "%s: %s",
 			       row->is_incomplete ? "lost" : "missing", row->what);
-		crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, 2);
+		crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, room < 2 ? room : 2);
 		if (is_mendable) {
 			(void)snprintf(line, sizeof(line), "mend it: %s", row->mend);
 			crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, 4); /* never cut */
@@ -130,6 +131,19 @@ static void put_title(struct crit_screen *screen, const struct crit_summary *sum
 	put_missing(screen, summary, true);
 }
 
+static void put_lost_time(struct crit_screen *screen, const struct crit_lost_time *lost)
+{
+	if (!lost->is_valid)
+		return;
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-14s %9s %9s %9s %9s %9s %9s", "", "useful",
+			"CPU short", "imbalance", "all wait", "blocked", "library");
+	crit_screen_put(screen, CRIT_PAINT_NONE, "%-14s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f",
+			lost->unit == CRIT_UNIT_RANKS ? "s per rank" : "s per thread",
+			lost->useful_s, lost->loss_s[CRIT_LOSS_CPUS],
+			lost->loss_s[CRIT_LOSS_IMBALANCE], lost->loss_s[CRIT_LOSS_ALL_WAITING],
+			lost->loss_s[CRIT_LOSS_BLOCKED], lost->loss_s[CRIT_LOSS_LIBRARY]);
+}
+
 static void put_verdict(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
@@ -142,10 +156,12 @@ static void put_verdict(struct crit_screen *screen, const struct crit_summary *s
 	crit_screen_put(screen, CRIT_PAINT_NONE,
 			"T(n=0)/window: %.3f (nobody is active for %.3f s of %.3f s)",
 			window_s > 0 ? silent_s / window_s : 0, silent_s, window_s);
-	if (results->rank_count > 1 && summary->efficiency.is_valid)
+	if (summary->lost.is_valid && summary->lost.unit_count > 1)
 		crit_screen_put(screen, CRIT_PAINT_NONE,
-				"bound: with balanced ranks the window would be %.3f s at best",
-				summary->efficiency.balanced_ns * 1e-9);
+				"bound: with balanced %ss the window would be %.3f s at best",
+				results->has_ranks ? "rank" : "thread",
+				window_s - summary->lost.gain_s);
+	put_lost_time(screen, &summary->lost);
 }
 
 static enum crit_paint paint_of(double ratio)
@@ -207,10 +223,15 @@ static void put_efficiency(struct crit_screen *screen, const struct crit_summary
 		   has_ranks ? eff->wall_communication : none);
 }
 
+/* A rank or thread the verdict names. */
 static enum crit_paint paint_row(const struct crit_summary *summary, size_t row)
 {
-	return row == 0 && summary->verdict == CRIT_VERDICT_CRITICAL ? CRIT_PAINT_RED
-								     : CRIT_PAINT_NONE;
+	const struct crit_lost_time *lost = &summary->lost;
+
+	for (size_t i = 0; i < lost->named_count && i < CRIT_NAMED_MAX; i++)
+		if (lost->named[i].row == row)
+			return CRIT_PAINT_RED;
+	return CRIT_PAINT_NONE;
 }
 
 static void put_ranks(struct crit_screen *screen, const struct crit_summary *summary)
@@ -229,7 +250,7 @@ static void put_ranks(struct crit_screen *screen, const struct crit_summary *sum
 		char name[32];
 
 		crit_usage_of(&rank->cells, &usage);
-		crit_screen_put(screen, paint_row(summary, i),
+		crit_screen_put(screen, paint_row(summary, summary->rank_order[i]),
 				"%5s %-12.12s %10.3f %10.3f %10.3f %6.1f%%  %s",
 				crit_summary_rank_name(results, (int32_t)summary->rank_order[i],
 						       name, sizeof(name)),
@@ -253,7 +274,7 @@ static void put_threads(struct crit_screen *screen, const struct crit_summary *s
 		double share = crit_summary_share(summary, &thread->run);
 		char bar[BAR_CELLS + 1];
 
-		crit_screen_put(screen, paint_row(summary, i),
+		crit_screen_put(screen, paint_row(summary, summary->thread_order[i]),
 				"%8u %-15.15s %9.3f %9.3f %9.3f %6.1f%%  %s", thread->tid,
 				thread->name,
 				crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),

@@ -198,6 +198,7 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 	summary->thread_order = sorted(results->thread_count, by_thread, results);
 	summary->call_order = sorted(results->call_count, by_call, results);
 	if (!summary->rank_order || !summary->thread_order || !summary->call_order ||
+	    crit_lost_time_of(results, &summary->lost) ||
 	    crit_node_sums_of(results, &summary->node_sums) ||
 	    crit_region_table_init(&summary->regions, results, places)) {
 		crit_summary_fini(summary);

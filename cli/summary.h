@@ -4,6 +4,7 @@
 #define CRIT_SUMMARY_H
 
 #include "analysis/efficiency.h"
+#include "analysis/lost_time.h"
 #include "analysis/results.h"
 #include "cli/node_sums.h"
 #include "cli/regions.h"
@@ -21,10 +22,15 @@ enum crit_mode {
 };
 
 enum crit_verdict {
-	CRIT_VERDICT_NOTHING = 0, /* nothing was active or waiting */
-	CRIT_VERDICT_CRITICAL, /* one rank or thread holds the others up */
-	CRIT_VERDICT_EVEN, /* nobody stands out */
-	CRIT_VERDICT_COMMUNICATION, /* n = 0 for more than half of the window: names a call */
+	CRIT_VERDICT_NOTHING = 0, /* nothing was active */
+	CRIT_VERDICT_INCOMPLETE, /* too much was lost */
+	CRIT_VERDICT_TOO_SHORT,
+	CRIT_VERDICT_EVEN, /* no loss is worth a word; else the largest: */
+	CRIT_VERDICT_CPUS,
+	CRIT_VERDICT_IMBALANCE,
+	CRIT_VERDICT_ALL_WAITING,
+	CRIT_VERDICT_BLOCKED,
+	CRIT_VERDICT_LIBRARY,
 	CRIT_VERDICT_COUNT
 };
 
@@ -61,7 +67,8 @@ struct crit_summary {
 	const struct crit_law *law; /* headline unit, scope run; NULL none */
 	uint64_t silent_ns; /* T(n = 0) */
 	double cmetric_s; /* sum over the headline unit, scope run */
-	double stake_s; /* how much sooner a balanced run could end, at most */
+	struct crit_lost_time lost;
+	bool has_promise; /* the sentence says by how much sooner the run could end */
 	size_t app_threads;
 	size_t ranks_missing; /* of the worlds' ranks, not recorded */
 	size_t *rank_order; /* indexes into ranks, by CMetric, descending */

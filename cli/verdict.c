@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Finds who holds the others up, or the call everybody waits in, and puts it into one sentence. */
+/* Puts into one sentence where most time is lost, and whose work stands out. */
 #include "cli/verdict.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/call.h"
 
-/* A rank stands out when it owns this much more than its even part of the critical time. */
-#define STANDS_OUT_RATIO 1.1
-#define ALIKE_RATIO 0.9 /* who owns that much of the top share is as critical */
-#define SHARE_MOVED 0.05
+#define WORTH_SAYING_RATIO 0.05 /* of the window */
+#define GAIN_WORTH_SAYING_RATIO 0.01
+#define LEAST_WINDOW_S 0.2
+#define MOST_LOST_RATIO 0.2
+#define UNEVEN_BALANCE_RATIO 0.95
 
-/*
- * Balanced work would end sooner by the waiting time per thread: while n >= 1 the threads' time
- * is work plus waiting, and even work takes work / threads.  A bound: it ignores dependencies.
- */
-static double stake(const struct crit_results *results)
+static void append(struct crit_summary *summary, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void append(struct crit_summary *summary, const char *format, ...)
 {
-	double waiting_ns = 0;
-	double life_ns = 0;
-	double threads;
+	size_t used = strlen(summary->sentence);
+	va_list args;
 
-	for (size_t i = 0; i < results->thread_count; i++) {
-		const struct crit_thread_row *thread = &results->threads[i];
-		struct crit_usage usage;
+	va_start(args, format);
+	(void)vsnprintf(summary->sentence + used, sizeof(summary->sentence) - used, format, args);
+	va_end(args);
+}
 
-		if (thread->role != CRIT_THREAD_APP)
-			continue;
-		crit_usage_of(&thread->cells, &usage);
-		waiting_ns += (double)thread->run.waiting_ns;
-		life_ns += (double)(usage.life_ns - usage.setup_ns);
-	}
-	threads = results->window_ns ? life_ns / (double)results->window_ns : 0;
-	return waiting_ns * 1e-9 / (threads > 1 ? threads : 1);
+static const char *unit_name(const struct crit_summary *summary)
+{
+	return summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread";
+}
+
+static double percent_of_window(const struct crit_summary *summary, double seconds)
+{
+	return 100 * seconds / summary->lost.window_s;
 }
 
 static const struct crit_call_row *most(const struct crit_summary *summary, bool by_stall)
@@ -56,243 +57,314 @@ static const struct crit_call_row *most(const struct crit_summary *summary, bool
 	return best;
 }
 
-static double sum_of_call_stalls(const struct crit_results *results)
+/* Several ranks, or several threads, share the CPUs of a node; or others have them. */
+static void say_cpus(struct crit_summary *summary)
 {
-	double sum_s = 0;
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_node_row *node = &summary->results->nodes[lost->crowded_node];
+	double lost_s = lost->loss_s[CRIT_LOSS_CPUS], cpus = crit_usable_cpus(node);
+	char where[96] = "";
 
-	for (size_t i = 0; i < results->call_count; i++)
-		sum_s += crit_fix_seconds(results->calls[i].run.stall[CRIT_UNIT_THREADS]);
-	return sum_s;
-}
-
-static void say_communication(struct crit_summary *summary)
-{
-	const struct crit_results *results = summary->results;
-	const struct crit_call_row *call = most(summary, true);
-	const char *who = summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread";
-	double silent_s = (double)summary->silent_ns * 1e-9;
-	double outside_s = silent_s - sum_of_call_stalls(results);
-	double call_s = call ? crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]) : 0;
-	double percent = 100 * silent_s / ((double)results->window_ns * 1e-9);
-	char site[112] = "";
-
-	if (call)
-		crit_verdict_site(summary, call->call, site, sizeof(site));
-	summary->verdict = CRIT_VERDICT_COMMUNICATION;
-	if (call && call_s >= outside_s)
-		(void)snprintf(
-			summary->sentence, sizeof(summary->sentence),
-			"Communication holds this run up: for %.3f s (%.1f%% of the window) no %s "
-			"computes; %.3f s of that stall (%.1f%%) are in %s%s%s.",
-			silent_s, percent, who, call_s, 100 * call_s / silent_s,
-			crit_call_name(call->call), site[0] ? ", mostly" : "", site);
+	if (summary->results->node_count > 1)
+		(void)snprintf(where, sizeof(where), " on %.64s", node->host);
+	if (lost->has_foreign_load)
+		append(summary,
+		       "others had the CPUs for %.3f s in which %ss wanted them (sum over %ss)",
+		       lost->runnable_s * lost->units, unit_name(summary), unit_name(summary));
+	else if ((double)lost->crowded_threads <= cpus)
+		append(summary, "%ss wait for CPUs: that costs %.3f s (%.1f%% of the window)",
+		       unit_name(summary), lost_s, percent_of_window(summary, lost_s));
+	else if (lost->crowded_threads > lost->crowded_units)
+		append(summary,
+		       "%zu threads of %zu %ss share %g CPU%s%s: that costs %.3f s (%.1f%% of the "
+		       "window)",
+		       lost->crowded_threads, lost->crowded_units, unit_name(summary), cpus,
+		       cpus == 1 ? "" : "s", where, lost_s, percent_of_window(summary, lost_s));
 	else
-		(void)snprintf(
-			summary->sentence, sizeof(summary->sentence),
-			"Waiting holds this run up: for %.3f s (%.1f%% of the window) no %s is "
-			"active; most of that stall, %.3f s, is blocked outside %s (I/O, locks, "
-			"sleep).",
-			silent_s, percent, who, outside_s > 0 ? outside_s : 0,
-			results->has_ranks ? "MPI" : "any known call");
+		append(summary,
+		       "%zu %ss share %g CPU%s%s: that costs %.3f s (%.1f%% of the window)",
+		       lost->crowded_units, unit_name(summary), cpus, cpus == 1 ? "" : "s", where,
+		       lost_s, percent_of_window(summary, lost_s));
 }
 
-static void name_top(const struct crit_summary *summary, char *text, size_t text_bytes)
+/* "rank 2 on vm", "thread 42 (worker) of process 40". */
+static void name_unit(const struct crit_summary *summary, size_t row, char *text, size_t text_bytes)
 {
 	const struct crit_results *results = summary->results;
 
 	if (summary->unit == CRIT_UNIT_RANKS) {
 		char rank[32];
-		size_t row = summary->rank_order[0];
 
-		(void)snprintf(text, text_bytes, "Rank %s on %s",
+		(void)snprintf(text, text_bytes, "rank %s on %s",
 			       crit_summary_rank_name(results, (int32_t)row, rank, sizeof(rank)),
 			       results->nodes[results->ranks[row].node].host);
 	} else {
-		const struct crit_thread_row *thread = &results->threads[summary->thread_order[0]];
+		const struct crit_thread_row *thread = &results->threads[row];
 
-		(void)snprintf(text, text_bytes, "Thread %u (%.16s) of process %u", thread->tid,
+		(void)snprintf(text, text_bytes, "thread %u (%.16s) of process %u", thread->tid,
 			       thread->name, thread->pid);
 	}
 }
 
-static const struct crit_earnings *top_earnings(const struct crit_summary *summary,
-						size_t *ret_count)
+/* "ranks 2, 5, 7 and 4 more have up to 1.6 times the mean work". */
+static void say_names(struct crit_summary *summary)
 {
+	const struct crit_lost_time *lost = &summary->lost;
 	const struct crit_results *results = summary->results;
+	size_t shown = lost->named_count < CRIT_NAMED_MAX ? lost->named_count : CRIT_NAMED_MAX;
+	char name[160];
 
-	if (summary->unit == CRIT_UNIT_RANKS) {
-		*ret_count = results->rank_count;
-		return results->rank_count ? &results->ranks[summary->rank_order[0]].run : NULL;
+	if (lost->named_count == 1) {
+		name_unit(summary, lost->named[0].row, name, sizeof(name));
+		append(summary, "%s has %.1f times the mean work", name, lost->named[0].work_ratio);
+		return;
 	}
-	*ret_count = summary->app_threads;
-	return summary->app_threads ? &results->threads[summary->thread_order[0]].run : NULL;
+	append(summary, "%ss", unit_name(summary));
+	for (size_t i = 0; i < shown; i++) {
+		size_t row = lost->named[i].row;
+		bool is_last = i + 1 == lost->named_count;
+
+		if (summary->unit == CRIT_UNIT_RANKS)
+			(void)crit_summary_rank_name(results, (int32_t)row, name, sizeof(name));
+		else
+			(void)snprintf(name, sizeof(name), "%u (%.16s)", results->threads[row].tid,
+				       results->threads[row].name);
+		append(summary, "%s %s", i == 0 ? "" : is_last ? " and" : ",", name);
+	}
+	if (lost->named_count > shown)
+		append(summary, " and %zu more", lost->named_count - shown);
+	append(summary, " have up to %.1f times the mean work", lost->named[0].work_ratio);
 }
 
-struct claim {
-	const char *unit; /* "rank" or "thread" */
-	size_t count;
-	size_t leaders; /* that own about as much as the first */
-	double top_share;
-	double last_share; /* of the last leader */
-	char name[160]; /* of the first */
-	char where[640];
+static void say_promise(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	if (lost->has_foreign_load)
+		return;
+	summary->has_promise = true;
+	if (lost->gain_s < GAIN_WORTH_SAYING_RATIO * lost->window_s)
+		append(summary, "; balanced, the run would end hardly sooner");
+	else
+		append(summary, "; balanced, the run could end at most %.3f s (%.1f%%) sooner",
+		       lost->gain_s, percent_of_window(summary, lost->gain_s));
+}
+
+static void say_imbalance(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_call_row *call = most(summary, false);
+	double waited_s, lost_s = lost->loss_s[CRIT_LOSS_IMBALANCE];
+	char where[640] = "";
+
+	if (lost->named_count) {
+		say_names(summary);
+		waited_s = crit_fix_seconds(
+			summary->unit == CRIT_UNIT_RANKS
+				? summary->results->ranks[lost->named[0].row].run.waited_for
+				: summary->results->threads[lost->named[0].row].run.waited_for);
+		if (call)
+			crit_verdict_where(summary, lost->named[0].row, call->call, where,
+					   sizeof(where));
+		if (lost->named_count == 1 && waited_s >= 0.0005)
+			append(summary, "; the others wait %.3f s for it (sum over %ss)%s",
+			       waited_s, unit_name(summary), where);
+	} else {
+		if (call)
+			crit_verdict_site(summary, call->call, where, sizeof(where));
+		append(summary,
+		       "%ss wait for each other for %.3f s (%.1f%% of the window)%s%s%s: the late "
+		       "%s changes from step to step, or they work one after another",
+		       unit_name(summary), lost_s, percent_of_window(summary, lost_s),
+		       call ? ", mostly in " : "", call ? crit_call_name(call->call) : "", where,
+		       unit_name(summary));
+	}
+	say_promise(summary);
+}
+
+static void say_all_waiting(struct crit_summary *summary)
+{
+	const struct crit_call_row *call = most(summary, true);
+	double silent_s = (double)summary->silent_ns * 1e-9;
+	double lost_s = summary->lost.loss_s[CRIT_LOSS_ALL_WAITING];
+	char site[112] = "";
+
+	if (!call) {
+		append(summary, "for %.3f s (%.1f%% of the window) no %s is active", lost_s,
+		       percent_of_window(summary, lost_s), unit_name(summary));
+		return;
+	}
+	crit_verdict_site(summary, call->call, site, sizeof(site));
+	append(summary,
+	       "communication: for %.3f s (%.1f%% of the window) no %s computes, %.3f s of that "
+	       "in %s%s%s",
+	       silent_s, percent_of_window(summary, silent_s), unit_name(summary),
+	       crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]), crit_call_name(call->call),
+	       site[0] ? ", mostly" : "", site);
+}
+
+static void say_blocked(struct crit_summary *summary)
+{
+	double lost_s = summary->lost.loss_s[CRIT_LOSS_BLOCKED];
+
+	append(summary, "%ss are blocked%s for %.3f s (%.1f%% of the window): I/O, locks or sleep",
+	       unit_name(summary), summary->results->has_ranks ? " outside MPI" : "", lost_s,
+	       percent_of_window(summary, lost_s));
+}
+
+static void say_library(struct crit_summary *summary)
+{
+	double lost_s = summary->lost.loss_s[CRIT_LOSS_LIBRARY];
+
+	append(summary,
+	       "MPI itself works for %.3f s (%.1f%% of the window) in calls that do not wait",
+	       lost_s, percent_of_window(summary, lost_s));
+}
+
+static void (*const clauses[CRIT_LOSS_UNKNOWN])(struct crit_summary *summary) = {
+	[CRIT_LOSS_CPUS] = say_cpus,
+	[CRIT_LOSS_IMBALANCE] = say_imbalance,
+	[CRIT_LOSS_ALL_WAITING] = say_all_waiting,
+	[CRIT_LOSS_BLOCKED] = say_blocked,
+	[CRIT_LOSS_LIBRARY] = say_library,
 };
 
-static void say_even(struct crit_summary *summary, const struct claim *claim)
-{
-	double window_s = (double)summary->results->window_ns * 1e-9;
+static const enum crit_verdict kinds[CRIT_LOSS_UNKNOWN] = {
+	[CRIT_LOSS_CPUS] = CRIT_VERDICT_CPUS,
+	[CRIT_LOSS_IMBALANCE] = CRIT_VERDICT_IMBALANCE,
+	[CRIT_LOSS_ALL_WAITING] = CRIT_VERDICT_ALL_WAITING,
+	[CRIT_LOSS_BLOCKED] = CRIT_VERDICT_BLOCKED,
+	[CRIT_LOSS_LIBRARY] = CRIT_VERDICT_LIBRARY,
+};
 
-	summary->verdict = CRIT_VERDICT_EVEN;
-	if (claim->count < 2)
-		(void)snprintf(summary->sentence, sizeof(summary->sentence),
-			       "There is one %s only, so nobody else is held up; it is active for "
-			       "%.3f s of %.3f s.",
-			       claim->unit, summary->cmetric_s, window_s);
-	else
-		(void)snprintf(
-			summary->sentence, sizeof(summary->sentence),
-			"No %s stands out: the largest part of the critical time is %.1f%% "
-			"(%s; even would be %.1f%%); balanced at every moment, the run could "
-			"end up to %.3f s (%.1f%%) sooner.",
-			claim->unit, 100 * claim->top_share, claim->name,
-			100.0 / (double)claim->count, summary->stake_s,
-			100 * summary->stake_s / window_s);
+/* Ranks that share CPUs, or lose them to others, are late by turns: no word against anybody. */
+static bool is_evident(const struct crit_lost_time *lost, enum crit_loss loss, unsigned int said)
+{
+	return loss != CRIT_LOSS_IMBALANCE || lost->named_count ||
+	       !(said >> CRIT_LOSS_CPUS & 1 || lost->has_foreign_load);
 }
 
-static void say_critical(struct crit_summary *summary, const struct claim *claim,
-			 double waited_for_s)
+/* The largest loss that is not said yet; CRIT_LOSS_UNKNOWN: none is worth it. */
+static enum crit_loss next_loss(const struct crit_lost_time *lost, unsigned int said,
+				double least_s)
 {
-	double window_s = (double)summary->results->window_ns * 1e-9;
-	double even = 100.0 / (double)claim->count;
+	enum crit_loss best = CRIT_LOSS_UNKNOWN;
 
-	summary->verdict = CRIT_VERDICT_CRITICAL;
-	if (claim->leaders > 1)
-		(void)snprintf(summary->sentence, sizeof(summary->sentence),
-			       "%zu of %zu %ss hold the others up, about equally: each owns %.1f%% "
-			       "to %.1f%% of the critical time (even would be %.1f%%), first %s; "
-			       "balanced, the run could end up to %.3f s (%.1f%%) sooner.",
-			       claim->leaders, claim->count, claim->unit, 100 * claim->last_share,
-			       100 * claim->top_share, even, claim->name, summary->stake_s,
-			       100 * summary->stake_s / window_s);
-	else
-		(void)snprintf(summary->sentence, sizeof(summary->sentence),
-			       "%s holds the others up: it owns %.1f%% of the critical time (even "
-			       "would be %.1f%%); they wait %.3f s for it%s; balanced, the run "
-			       "could end up to %.3f s (%.1f%%) sooner.",
-			       claim->name, 100 * claim->top_share, even, waited_for_s,
-			       claim->where, summary->stake_s, 100 * summary->stake_s / window_s);
-}
-
-static void count_leaders(const struct crit_summary *summary, struct claim *claim)
-{
-	const struct crit_results *results = summary->results;
-
-	for (size_t i = 0; i < claim->count; i++) {
-		const struct crit_earnings *run =
-			summary->unit == CRIT_UNIT_RANKS
-				? &results->ranks[summary->rank_order[i]].run
-				: &results->threads[summary->thread_order[i]].run;
-		double share = crit_summary_share(summary, run);
-
-		if (share < ALIKE_RATIO * claim->top_share)
-			return;
-		claim->last_share = share;
-		claim->leaders++;
+	for (int i = 0; i < CRIT_LOSS_UNKNOWN; i++) {
+		if (said >> i & 1 || lost->loss_s[i] < least_s || lost->loss_s[i] <= 0 ||
+		    !is_evident(lost, (enum crit_loss)i, said))
+			continue;
+		if (best == CRIT_LOSS_UNKNOWN || lost->loss_s[i] > lost->loss_s[best])
+			best = (enum crit_loss)i;
 	}
+	return best;
 }
 
-static void say_who(struct crit_summary *summary, const struct crit_earnings *top, size_t count)
-{
-	const struct crit_call_row *call = most(summary, false);
-	struct claim claim = {
-		.unit = summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread",
-		.count = count,
-		.top_share = crit_summary_share(summary, top),
-	};
-
-	name_top(summary, claim.name, sizeof(claim.name));
-	if (call)
-		crit_verdict_where(summary, call->call, claim.where, sizeof(claim.where));
-	count_leaders(summary, &claim);
-	if (count < 2 || claim.top_share * (double)count < STANDS_OUT_RATIO)
-		say_even(summary, &claim);
-	else
-		say_critical(summary, &claim, crit_fix_seconds(top->waited_for));
-}
-
-static double rank_sum(const struct crit_results *results)
+static double sum_of_losses(const struct crit_lost_time *lost)
 {
 	double sum_s = 0;
 
-	for (size_t i = 0; i < results->rank_count; i++)
-		sum_s += crit_fix_seconds(results->ranks[i].run.cmetric[CRIT_UNIT_RANKS]);
+	for (int i = 0; i < CRIT_LOSS_COUNT; i++)
+		sum_s += lost->loss_s[i];
 	return sum_s;
 }
 
-/* Would counting mpi_may_wait (Send) as active change the top rank or a share by more than 0.05? */
-static void check_may_wait(struct crit_summary *summary, const struct crit_results *other)
+static void say_even(struct crit_summary *summary)
 {
-	const struct crit_results *mine = summary->results;
-	double mine_s = rank_sum(mine);
-	double other_s = rank_sum(other);
-	double worst = 0;
-	size_t worst_row = 0;
-	size_t top = 0;
+	const struct crit_lost_time *lost = &summary->lost;
 
-	if (other->rank_count != mine->rank_count || mine->rank_count == 0 || mine_s <= 0 ||
-	    other_s <= 0)
-		return;
-	for (size_t i = 0; i < mine->rank_count; i++) {
-		crit_fix value = other->ranks[i].run.cmetric[CRIT_UNIT_RANKS];
-		double moved =
-			crit_fix_seconds(value) / other_s -
-			crit_fix_seconds(mine->ranks[i].run.cmetric[CRIT_UNIT_RANKS]) / mine_s;
+	summary->verdict = CRIT_VERDICT_EVEN;
+	if (lost->unit_count < 2)
+		append(summary,
+		       "there is one %s only, so nobody else is held up; it is active for %.3f s "
+		       "of "
+		       "%.3f s",
+		       unit_name(summary), summary->cmetric_s, lost->window_s);
+	else
+		append(summary, "no %s stands out: %.1f%% of the window is useful work",
+		       unit_name(summary), percent_of_window(summary, lost->useful_s));
+}
 
-		if (fabs(moved) > fabs(worst)) {
-			worst = moved;
-			worst_row = i;
+/* The largest loss, the next one if it matters, and in any case whose work stands out. */
+static void say_losses(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	double least_s = WORTH_SAYING_RATIO * lost->window_s;
+	unsigned int said = 0;
+
+	if (sum_of_losses(lost) < least_s || next_loss(lost, 0, 0) == CRIT_LOSS_UNKNOWN) {
+		say_even(summary);
+	} else {
+		enum crit_loss first = next_loss(lost, 0, 0), second;
+
+		summary->verdict = kinds[first];
+		clauses[first](summary);
+		said = 1u << first;
+		second = next_loss(lost, said, least_s);
+		if (second != CRIT_LOSS_UNKNOWN) {
+			append(summary, "; ");
+			clauses[second](summary);
+			said |= 1u << second;
 		}
-		if (value > other->ranks[top].run.cmetric[CRIT_UNIT_RANKS])
-			top = i;
 	}
-	if (fabs(worst) > SHARE_MOVED || (top != summary->rank_order[0] && fabs(worst) > 0.001)) {
-		char moved_name[32];
-		char top_name[32];
+	if (lost->named_count && !(said >> CRIT_LOSS_IMBALANCE & 1)) {
+		append(summary, "; ");
+		say_imbalance(summary);
+	} else if (!lost->named_count && lost->unit_count > 1 &&
+		   lost->work_balance_ratio < UNEVEN_BALANCE_RATIO) {
+		append(summary, "; the work is slightly uneven (the mean is %.1f%% of the most)",
+		       100 * lost->work_balance_ratio);
+	}
+	append(summary, ".");
+	if (summary->sentence[0] >= 'a' && summary->sentence[0] <= 'z')
+		summary->sentence[0] = (char)(summary->sentence[0] - 'a' + 'A');
+}
 
-		(void)snprintf(summary->may_wait_note, sizeof(summary->may_wait_note),
-			       "This depends on MPI_Send, which may wait or work: counted as "
-			       "active, the share "
-			       "of rank %s moves by %+.1f points and rank %s comes first.",
-			       crit_summary_rank_name(mine, (int32_t)worst_row, moved_name,
-						      sizeof(moved_name)),
-			       100 * worst,
-			       crit_summary_rank_name(mine, (int32_t)top, top_name,
-						      sizeof(top_name)));
-	}
+static double lost_records_ratio(const struct crit_results *results)
+{
+	double lost = (double)(results->losses.kernel_records + 2 * results->losses.shim_spans);
+	double kept = 0;
+
+	for (size_t i = 0; i < results->node_count; i++)
+		kept += (double)(results->nodes[i].kernel_record_count +
+				 results->nodes[i].slot_count);
+	return lost > 0 ? lost / (lost + kept) : 0;
+}
+
+static void say_nothing(struct crit_summary *summary, const char *why)
+{
+	summary->verdict = CRIT_VERDICT_NOTHING;
+	append(summary, "Nothing to judge: %s.", why);
+}
+
+static void say_incomplete(struct crit_summary *summary, double ratio)
+{
+	summary->verdict = CRIT_VERDICT_INCOMPLETE;
+	append(summary, "Too incomplete to judge: %.0f%% of what happened was lost (see Losses).",
+	       100 * ratio);
 }
 
 void crit_verdict_find(struct crit_summary *summary, const struct crit_results *may_wait)
 {
-	size_t count = 0;
-	const struct crit_earnings *top = top_earnings(summary, &count);
+	const struct crit_lost_time *lost = &summary->lost;
+	double lost_ratio = fmax(lost->unknown_ratio, lost_records_ratio(summary->results));
 
-	summary->stake_s = stake(summary->results);
 	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks) {
-		summary->verdict = CRIT_VERDICT_NOTHING;
-		(void)snprintf(
-			summary->sentence, sizeof(summary->sentence),
-			"Nothing to judge: without the kernel half, a program that makes no MPI "
-			"call leaves no trace.");
-	} else if (!top || !summary->law || summary->results->window_ns == 0) {
-		summary->verdict = CRIT_VERDICT_NOTHING;
-		(void)snprintf(summary->sentence, sizeof(summary->sentence),
-			       "Nothing to judge: the recording holds no active %s.",
-			       summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread");
-	} else if (summary->silent_ns > summary->results->window_ns / 2) {
-		say_communication(summary);
+		say_nothing(summary, "without the kernel half, a program that makes no MPI call "
+				     "leaves no trace");
+	} else if (!lost->is_valid) {
+		say_nothing(summary, summary->unit == CRIT_UNIT_RANKS
+					     ? "the recording holds no active rank"
+					     : "the recording holds no active thread");
+	} else if (lost_ratio > MOST_LOST_RATIO) {
+		say_incomplete(summary, lost_ratio);
+	} else if (lost->window_s < LEAST_WINDOW_S) {
+		summary->verdict = CRIT_VERDICT_TOO_SHORT;
+		append(summary, "Too short to judge: the window is %.3f s, less than %.1f s.",
+		       lost->window_s, LEAST_WINDOW_S);
 	} else {
-		say_who(summary, top, count);
+		say_losses(summary);
 	}
 	if (may_wait)
-		check_may_wait(summary, may_wait);
+		crit_verdict_check_may_wait(summary, may_wait);
 }

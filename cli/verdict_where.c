@@ -27,12 +27,11 @@ void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *
 }
 
 /* Is the thread the one, or of the one, the verdict names? */
-static bool is_of_top(const struct crit_summary *summary, uint32_t thread)
+static bool is_of(const struct crit_summary *summary, size_t unit_row, uint32_t thread)
 {
 	if (summary->unit == CRIT_UNIT_RANKS)
-		return summary->results->threads[thread].rank_row ==
-		       (int32_t)summary->rank_order[0];
-	return thread == summary->thread_order[0];
+		return summary->results->threads[thread].rank_row == (int32_t)unit_row;
+	return thread == unit_row;
 }
 
 struct meanwhile { /* where the one the verdict names is while the others wait for it */
@@ -42,7 +41,7 @@ struct meanwhile { /* where the one the verdict names is while the others wait f
 	crit_fix by_thread;
 };
 
-static struct meanwhile weigh(const struct crit_summary *summary,
+static struct meanwhile weigh(const struct crit_summary *summary, size_t unit_row,
 			      const struct crit_region_line *line)
 {
 	struct meanwhile found = { .line = line };
@@ -51,7 +50,7 @@ static struct meanwhile weigh(const struct crit_summary *summary,
 		const struct crit_region_share *share =
 			&summary->regions.shares[line->first_share + i];
 
-		if (!is_of_top(summary, share->thread))
+		if (!is_of(summary, unit_row, share->thread))
 			continue;
 		found.waited_for += share->sum.run.waited_for;
 		if (share->sum.run.waited_for > found.by_thread) {
@@ -63,7 +62,8 @@ static struct meanwhile weigh(const struct crit_summary *summary,
 }
 
 /* ", mostly while its thread 7 (a) is in omp parallel step (stencil.c:42)". */
-static void say_region(const struct crit_summary *summary, char *text, size_t text_bytes)
+static void say_region(const struct crit_summary *summary, size_t unit_row, char *text,
+		       size_t text_bytes)
 {
 	const struct crit_region_table *table = &summary->regions;
 	struct meanwhile most = { 0 };
@@ -71,7 +71,7 @@ static void say_region(const struct crit_summary *summary, char *text, size_t te
 
 	text[0] = '\0';
 	for (size_t i = 0; i < table->row_count; i++) {
-		struct meanwhile found = weigh(summary, &table->rows[i]);
+		struct meanwhile found = weigh(summary, unit_row, &table->rows[i]);
 
 		if (found.waited_for > most.waited_for)
 			most = found;
@@ -87,18 +87,18 @@ static void say_region(const struct crit_summary *summary, char *text, size_t te
 		       crit_region_name(most.line, name, sizeof(name)));
 }
 
-void crit_verdict_where(const struct crit_summary *summary, uint32_t call, char *text,
-			size_t text_bytes)
+void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uint32_t call,
+			char *text, size_t text_bytes)
 {
 	char last[128] = "";
 	char site[112];
 	char region[CRIT_REGION_TEXT + 96];
 
 	if (summary->unit == CRIT_UNIT_RANKS)
-		crit_messages_say_last(summary->results, call, (uint32_t)summary->rank_order[0],
-				       last, sizeof(last));
+		crit_messages_say_last(summary->results, call, (uint32_t)unit_row, last,
+				       sizeof(last));
 	crit_verdict_site(summary, call, site, sizeof(site));
-	say_region(summary, region, sizeof(region));
+	say_region(summary, unit_row, region, sizeof(region));
 	(void)snprintf(text, text_bytes, "%s%s %s%s%s", region,
 		       region[0] ? " and they are in" : ", mostly in", crit_call_name(call), site,
 		       last);

@@ -129,6 +129,8 @@ static void fill_rank(struct results_sample *sample, uint32_t number, uint64_t w
 	rank->rank = number;
 	rank->pid = 1000 + number;
 	rank->app_threads = 1;
+	rank->active_ns = work_ms * MS;
+	sample->nodes[0].busy_ns += work_ms * MS;
 	rank->open_ns = 5000 * MS;
 	rank->close_ns = 6300 * MS;
 	set_text(rank->world, sizeof(rank->world), "world-a");
@@ -219,6 +221,10 @@ static void fill_thread(struct results_sample *sample, const char *name, uint64_
 	thread->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = (2000 - run_ms) * MS;
 	thread->run.cmetric[CRIT_UNIT_THREADS] = fix_ms(cmetric_ms);
 	thread->run.waiting_ns = (2000 - run_ms) * MS;
+	thread->idle_blocked_ns = thread->run.waiting_ns;
+	thread->birth_ns = sample->results.window_begin_ns;
+	thread->death_ns = thread->birth_ns + 2000 * MS;
+	sample->nodes[0].busy_ns += run_ms * MS;
 	thread->life_ns = 2000 * MS;
 }
 
@@ -377,6 +383,10 @@ void results_sample_hybrid(struct results_sample *sample)
 	results->rank_count = 2;
 	results->thread_count = 4;
 	fill_hybrid_threads(sample);
+	sample->ranks[0].active_ns = 900 * MS;
+	sample->ranks[1].active_ns = 300 * MS;
+	sample->nodes[0].cpu_count = 4;
+	sample->nodes[0].busy_ns = 1700 * MS;
 	fill_hybrid_regions(sample);
 	results->call_count = 3;
 	fill_hybrid_call(&sample->calls[0], CRIT_MPI_Recv, 100, 1);

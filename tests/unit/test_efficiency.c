@@ -130,7 +130,6 @@ static void test_barriers(void)
 	CHECK(!eff.has_omp);
 	CHECK_NEAR(eff.cpu_omp_parallel, 1, 0);
 	CHECK_NEAR(eff.wall_omp_parallel, 1, 0);
-	CHECK_NEAR(eff.balanced_ns, 1.3e9 * 0.8 / 1.2, 1);
 }
 
 /* What wall-clock tools call useful: a preempted rank looks busy, CPU-true books it as OS. */

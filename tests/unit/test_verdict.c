@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The first sentence of a report: what it says of which losses, whom it names, what it promises. */
+#include "core/abi_shim.h"
+#include "cli/summary.h"
+#include "tests/lib/check.h"
+#include "tests/unit/results_sample.h"
+
+#define MS 1000000ull
+
+static struct results_sample sample;
+static struct crit_summary summary;
+
+static void summarise(void)
+{
+	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd" };
+
+	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+}
+
+static bool says(const char *text)
+{
+	return CHECK_MSG(strstr(summary.sentence, text) != NULL, "\"%s\" is not in: %s", text,
+			 summary.sentence);
+}
+
+static bool is_silent_of(const char *text)
+{
+	return CHECK_MSG(strstr(summary.sentence, text) == NULL, "\"%s\" is in: %s", text,
+			 summary.sentence);
+}
+
+/*
+ * Two ranks that run for so long outside MPI, and want a CPU in vain for the rest of their active
+ * time; they spin in MPI_Barrier while they are not active.
+ */
+static void fill_ranks(const uint64_t run_ms[2], const uint64_t active_ms[2], uint64_t any_ms)
+{
+	results_sample_barriers(&sample);
+	sample.nodes[0].busy_ns = 0;
+	for (int i = 0; i < 2; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = run_ms[i] * MS;
+		cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER] = (active_ms[i] - run_ms[i]) * MS;
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = (1300 - active_ms[i]) * MS;
+		sample.ranks[i].cells = *cells;
+		sample.ranks[i].active_ns = active_ms[i] * MS;
+		sample.nodes[0].busy_ns += run_ms[i] * MS;
+		sample.laws[i].active_ns = any_ms * MS;
+	}
+}
+
+static void check_sum(void)
+{
+	double sum_s = summary.lost.useful_s;
+
+	for (int i = 0; i < CRIT_LOSS_COUNT; i++) {
+		CHECK(summary.lost.loss_s[i] >= 0);
+		sum_s += summary.lost.loss_s[i];
+	}
+	CHECK_NEAR(sum_s, summary.lost.window_s, 1e-9);
+}
+
+/* Two ranks share a CPU: while one runs the other one cannot, and what waits then waits for it. */
+static void test_shared_cpu(void)
+{
+	fill_ranks((uint64_t[]){ 600, 600 }, (uint64_t[]){ 1200, 1000 }, 1300);
+	sample.nodes[0].cpu_count = 1;
+	sample.nodes[0].shortage.full_ns = 1250 * MS;
+	sample.nodes[0].shortage.full_unit_ns[CRIT_UNIT_RANKS] = 2150 * MS;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CPUS);
+	/* runnable 1.0 s, waiting meanwhile 0.35 s of 0.4 s: per rank */
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_CPUS], (1.0 + 0.35) / 2, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_IMBALANCE], 0.05 / 2, 1e-9);
+	CHECK_NEAR(summary.lost.gain_s, 0.1, 1e-9); /* the CPU is busy for 1.2 s of 1.3 s */
+	says("2 ranks share 1 CPU: that costs 0.675 s");
+	is_silent_of("sooner");
+	is_silent_of("late");
+	CHECK(!summary.has_promise);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* The same with one rank that has more to do: its name, and no more than the CPU allows. */
+static void test_shared_cpu_uneven(void)
+{
+	fill_ranks((uint64_t[]){ 800, 400 }, (uint64_t[]){ 1200, 700 }, 1300);
+	sample.nodes[0].cpu_count = 1;
+	sample.nodes[0].shortage.full_ns = 1200 * MS;
+	sample.nodes[0].shortage.full_unit_ns[CRIT_UNIT_RANKS] = 1900 * MS;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CPUS);
+	CHECK_INT_EQ(summary.lost.named_count, 1);
+	says("2 ranks share 1 CPU");
+	says("; rank 0 on node1 has 1.3 times the mean work");
+	says("at most 0.100 s (7.7%) sooner");
+	CHECK(summary.has_promise);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* CPUs for all, and yet not to be had: others used them.  No seconds are promised then. */
+static void test_foreign_load(void)
+{
+	fill_ranks((uint64_t[]){ 800, 500 }, (uint64_t[]){ 1200, 600 }, 1300);
+	sample.nodes[0].shortage.full_ns = 500 * MS;
+	sample.nodes[0].shortage.full_unit_ns[CRIT_UNIT_RANKS] = 700 * MS;
+	summarise();
+	CHECK(summary.lost.has_foreign_load);
+	says("thers had the CPUs for 0.500 s in which ranks wanted them (sum over ranks)");
+	says("ank 0 on node1 has 1.2 times the mean work");
+	is_silent_of("sooner");
+	CHECK(!summary.has_promise);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* Both have the same to do, but by turns. */
+static void test_alternating(void)
+{
+	fill_ranks((uint64_t[]){ 860, 860 }, (uint64_t[]){ 860, 860 }, 1300);
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+	says("Ranks wait for each other for 0.440 s (33.8% of the window), mostly in MPI_Barrier");
+	says("the late rank changes from step to step");
+	says("at most 0.440 s (33.8%) sooner");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+static void test_uneven(void)
+{
+	fill_ranks((uint64_t[]){ 1290, 1100 }, (uint64_t[]){ 1290, 1100 }, 1300);
+	summarise();
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+	says("slightly uneven (the mean is 92.6% of the most)");
+	is_silent_of("ank 0");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+static void test_blocked(void)
+{
+	fill_ranks((uint64_t[]){ 600, 600 }, (uint64_t[]){ 600, 600 }, 1200);
+	for (int i = 0; i < 2; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 0;
+		cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = 700 * MS;
+		sample.threads[i].idle_blocked_ns = 600 * MS;
+		sample.ranks[i].cells = *cells;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_BLOCKED);
+	says("Ranks are blocked outside MPI for 0.700 s");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+static void test_library(void)
+{
+	fill_ranks((uint64_t[]){ 600, 600 }, (uint64_t[]){ 1200, 1200 }, 1250);
+	for (int i = 0; i < 2; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER] = 0;
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI] = 600 * MS;
+		sample.ranks[i].cells = *cells;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_LIBRARY);
+	says("MPI itself works for 0.600 s");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* Where too little is known nobody is accused. */
+static void test_no_judgement(void)
+{
+	results_sample_barriers(&sample);
+	sample.results.window_ns = 190 * MS;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_TOO_SHORT);
+	is_silent_of("ank 0");
+	crit_summary_fini(&summary);
+	results_sample_barriers(&sample);
+	sample.threads[1].cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER] = 900 * MS;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_INCOMPLETE);
+	says("26% of what happened was lost");
+	is_silent_of("ank 0");
+	crit_summary_fini(&summary);
+	results_sample_barriers(&sample);
+	sample.results.losses.shim_spans = 400;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_INCOMPLETE);
+	crit_summary_fini(&summary);
+}
+
+/*
+ * Threads that share work and end when they have done their part: who is gone waits until the last
+ * one is.  Pthread barriers are locks like any other: so much of the blocking as the most active
+ * one exceeds the mean is imbalance.
+ */
+static void test_threads(void)
+{
+	results_sample_threads(&sample);
+	for (int i = 0; i < 3; i++) {
+		uint64_t run_ms = i == 1 ? 2000 : 1000;
+
+		sample.threads[i].cells = (struct crit_cells){ 0 };
+		sample.threads[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms * MS;
+		sample.threads[i].idle_blocked_ns = 0;
+		sample.threads[i].death_ns = sample.threads[i].birth_ns + run_ms * MS;
+	}
+	sample.nodes[0].cpu_count = 4;
+	sample.nodes[0].busy_ns = 4000 * MS;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
+	CHECK_NEAR(summary.lost.units, 3, 0);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_IMBALANCE], 2.0 / 3, 1e-9);
+	says("Thread 501 (worker) of process 500 has 1.5 times the mean work");
+	check_sum();
+	crit_summary_fini(&summary);
+	for (int i = 0; i < 3; i += 2) {
+		sample.threads[i].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 1000 * MS;
+		sample.threads[i].idle_blocked_ns = 1000 * MS;
+		sample.threads[i].death_ns = sample.threads[1].death_ns;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_IMBALANCE], 2.0 / 3, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_BLOCKED], 0, 1e-9);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+static void test_communication(void)
+{
+	results_sample_barriers(&sample);
+	for (int i = 0; i < 2; i++) {
+		sample.laws[i].active_ns = 300000000;
+		sample.laws[i].cmetric_sum = (crit_fix)300000000 << 64;
+		sample.laws[i].stall_sum = (crit_fix)1000000000 << 64;
+	}
+	for (int i = 0; i < 2; i++) {
+		sample.ranks[i].active_ns = 150000000;
+		sample.ranks[i].cells = (struct crit_cells){ 0 };
+		sample.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 150000000;
+		sample.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 1150000000;
+		sample.threads[i].cells = sample.ranks[i].cells;
+	}
+	sample.calls[0].run.stall[CRIT_UNIT_THREADS] = (crit_fix)900000000 << 64;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_ALL_WAITING);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_ALL_WAITING], 1.0, 1e-12);
+	CHECK(strstr(summary.sentence, "Communication") == summary.sentence);
+	CHECK(strstr(summary.sentence, "MPI_Barrier") != NULL);
+	CHECK(strstr(summary.sentence, "ank 0") == NULL);
+	crit_summary_fini(&summary);
+}
+
+static void test_even(void)
+{
+	results_sample_barriers(&sample);
+	for (int i = 0; i < 2; i++) {
+		sample.ranks[i].active_ns = 1290000000;
+		sample.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 1290000000;
+		sample.laws[i].active_ns = 1300000000;
+	}
+	/* CMetric is no evidence: equal ranks that queue for CPUs have unequal parts of it */
+	sample.ranks[0].run.cmetric[CRIT_UNIT_RANKS] = (crit_fix)900000000 << 64;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_EVEN);
+	CHECK(strstr(summary.sentence, "No rank stands out") != NULL);
+	crit_summary_fini(&summary);
+}
+
+static void fill_workers(int count, const uint64_t *work_ms)
+{
+	results_sample_threads(&sample);
+	sample.results.thread_count = (size_t)count;
+	sample.nodes[0].cpu_count = 16;
+	for (int i = 0; i < count; i++) {
+		sample.threads[i] = sample.threads[0];
+		sample.threads[i].tid = 500 + (uint32_t)i;
+		sample.threads[i].cells = (struct crit_cells){ 0 };
+		sample.threads[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] =
+			work_ms[i] * 1000000;
+		sample.threads[i].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] =
+			(2000 - work_ms[i]) * 1000000;
+		sample.threads[i].idle_blocked_ns = (2000 - work_ms[i]) * 1000000;
+	}
+}
+
+/* Four equal workers and four idle threads: nobody is to blame. */
+static void test_idle(void)
+{
+	static const uint64_t work_ms[] = { 2000, 2000, 2000, 2000, 10, 10, 0, 10 };
+
+	fill_workers(8, work_ms);
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_EVEN);
+	CHECK_INT_EQ(summary.lost.unit_count, 4);
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+	CHECK(strstr(summary.sentence, "No thread stands out") == summary.sentence);
+	crit_summary_fini(&summary);
+}
+
+/* Several with much more work than the mean: three names, and how many more. */
+static void test_group(void)
+{
+	static const uint64_t work_ms[] = { 500, 2000, 500, 2000, 500, 2000, 500, 1990, 1200 };
+
+	fill_workers(9, work_ms);
+	summarise();
+	CHECK_INT_EQ(summary.lost.named_count, 4);
+	CHECK(strstr(
+		summary.sentence,
+		"hreads 501 (main), 503 (main), 505 (main) and 1 more have up to 1.6 times the "
+		"mean work"));
+	crit_summary_fini(&summary);
+}
+
+int main(void)
+{
+	test_shared_cpu();
+	test_shared_cpu_uneven();
+	test_foreign_load();
+	test_alternating();
+	test_uneven();
+	test_blocked();
+	test_library();
+	test_no_judgement();
+	test_threads();
+	test_communication();
+	test_even();
+	test_idle();
+	test_group();
+	return check_done();
+}
