@@ -11,12 +11,13 @@
 #define LEAST_ACTIVE_RATIO 0.01 /* of the most active unit; less is left out */
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
+#define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window */
 
 struct unit { /* a rank, or a thread; times in ns of the window */
 	size_t row;
 	uint32_t node;
-	size_t threads; /* busy ones */
+	double threads; /* busy ones, each for the part of the window it lives */
 	const struct crit_thread_row *busiest; /* tells what it does while it is not active */
 	double busiest_active;
 	double work; /* useful CPU time of its threads */
@@ -90,32 +91,41 @@ static double useful_of(const struct crit_cells *cells)
 	return (double)usage.useful_ns;
 }
 
+/* Unknown outside MPI and OpenMP: of what blocks there nobody knows either. */
+static double unknown_of(const struct crit_cells *cells)
+{
+	const uint64_t *unknown = cells->ns[CRIT_STATE_UNKNOWN];
+
+	return (double)(unknown[CRIT_CLASS_NONE] + unknown[CRIT_CLASS_USER] +
+			unknown[CRIT_CLASS_OMP]);
+}
+
 /*
  * What a unit does while it is not active, told by the most active of its threads: blocked or
- * unknown outside MPI and OpenMP, both split by whether others were active.
+ * unknown outside MPI and OpenMP, both split by whether others were active.  Of a rank with
+ * several threads that is at most the time in which it is not active.
  */
-static void split_idle(struct unit *unit, const struct crit_results *results)
+static void split_idle(struct unit *unit, uint64_t active_ns, uint64_t silent_ns)
 {
 	const struct crit_thread_row *thread = unit->busiest;
-	double blocked, unknown, inside, idle, scale, busy_part;
+	double both, part[2], limit[2] = { (double)silent_ns, 0 };
 	struct crit_usage usage;
 
 	if (!thread)
 		return;
 	crit_usage_of(&thread->cells, &usage);
-	blocked = (double)usage.blocked_ns;
-	unknown = (double)(crit_cells_state(&thread->cells, CRIT_STATE_UNKNOWN) -
-			   thread->cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_SETUP]);
-	inside = (double)(usage.life_ns - usage.setup_ns) - unit->busiest_active;
-	idle = at_least_0((double)results->window_ns - unit->active);
-	scale = inside > idle ? idle / inside : 1;
-	busy_part = blocked + unknown > 0
-			    ? smaller((double)thread->idle_blocked_ns / (blocked + unknown), 1)
-			    : 0;
-	unit->blocked[1] = scale * blocked * busy_part;
-	unit->blocked[0] = scale * blocked - unit->blocked[1];
-	unit->unknown[1] = scale * unknown * busy_part;
-	unit->unknown[0] = scale * unknown - unit->unknown[1];
+	both = (double)usage.blocked_ns + unknown_of(&thread->cells);
+	if (both <= 0)
+		return;
+	limit[1] = at_least_0((double)active_ns - unit->active);
+	part[1] = smaller((double)thread->idle_blocked_ns, both);
+	part[0] = both - part[1];
+	for (int busy = 0; busy < 2; busy++) {
+		double told = smaller(part[busy], limit[busy]);
+
+		unit->blocked[busy] = told * (double)usage.blocked_ns / both;
+		unit->unknown[busy] = told - unit->blocked[busy];
+	}
 }
 
 /* Divides the time a unit is active as its threads' active time is divided. */
@@ -133,9 +143,14 @@ static void split_active(struct unit *unit, const struct crit_cells *cells,
 	unit->library = unit->active * activity.library / sum;
 }
 
-static void add_thread(struct unit *unit, const struct crit_thread_row *thread, double active)
+static void add_thread(struct unit *unit, const struct crit_thread_row *thread, double active,
+		       uint64_t window_ns)
 {
-	unit->threads += active > LEAST_ACTIVE_RATIO * unit->active;
+	struct crit_usage usage;
+
+	crit_usage_of(&thread->cells, &usage);
+	if (active > LEAST_ACTIVE_RATIO * unit->active && window_ns)
+		unit->threads += (double)(usage.life_ns - usage.setup_ns) / (double)window_ns;
 	if (unit->busiest && unit->busiest_active >= active)
 		return;
 	unit->busiest = thread;
@@ -164,7 +179,7 @@ static size_t find_ranks(const struct crit_results *results, struct unit *units)
 
 		if (thread->role == CRIT_THREAD_APP && thread->rank_row >= 0)
 			add_thread(&units[thread->rank_row], thread,
-				   active_in(results, &thread->cells));
+				   active_in(results, &thread->cells), results->window_ns);
 	}
 	return results->rank_count;
 }
@@ -181,7 +196,7 @@ static size_t find_threads(const struct crit_results *results, struct unit *unit
 			continue;
 		units[count] = (struct unit){ .row = i, .node = thread->node, .active = active };
 		split_active(&units[count], &thread->cells, results->rule);
-		add_thread(&units[count++], thread, active);
+		add_thread(&units[count++], thread, active, results->window_ns);
 	}
 	return count;
 }
@@ -201,14 +216,14 @@ static void leave_out(struct units *units)
 	units->count = kept;
 }
 
-static void add_up(struct units *units, const struct crit_results *results)
+static void add_up(struct units *units, const struct crit_law *law)
 {
 	double work = 0;
 
 	for (size_t i = 0; i < units->count; i++) {
 		struct unit *unit = &units->rows[i];
 
-		split_idle(unit, results);
+		split_idle(unit, law->active_ns, law->window_ns - law->active_ns);
 		for (int busy = 0; busy < 2; busy++) {
 			units->blocked[busy] += unit->blocked[busy];
 			units->unknown[busy] += unit->unknown[busy];
@@ -221,7 +236,7 @@ static void add_up(struct units *units, const struct crit_results *results)
 		if (unit->work > units->most_work)
 			units->most_work = unit->work;
 	}
-	units->mean_work = work / (double)units->count;
+	units->mean_work = work / units->capacity; /* one that is gone did its part of a place */
 }
 
 struct edge { /* of a life */
@@ -268,7 +283,8 @@ static int find_capacity(struct units *units, const struct crit_results *results
 }
 
 struct crowd { /* on a node */
-	size_t units, threads;
+	size_t units;
+	double threads;
 };
 
 /* Who is where.  Ownership: the caller frees.  Errors: NULL when out of memory. */
@@ -283,16 +299,15 @@ static struct crowd *find_crowds(const struct crit_results *results, const struc
 	return crowds;
 }
 
-/* Threads that never live at one time need a CPU together. */
+/* Finds the node with most threads per CPU, and the one whose work takes longest. */
 static void find_crowded(const struct crit_results *results, const struct crowd *crowds,
 			 const struct units *units, struct crit_lost_time *lost)
 {
-	double alive = results->has_ranks ? 1 : units->capacity / (double)units->count;
 	double most_per_cpu = 0;
 
 	for (size_t k = 0; k < results->node_count; k++) {
 		double cpus = crit_usable_cpus(&results->nodes[k]);
-		double threads = alive * (double)crowds[k].threads;
+		double threads = crowds[k].threads;
 
 		if (cpus <= 0)
 			continue;
@@ -306,7 +321,7 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 							 : (size_t)(threads + 0.5);
 		lost->crowded_threads = (size_t)(threads + 0.5);
 	}
-	lost->has_foreign_load = most_per_cpu > 0 && most_per_cpu <= 1 &&
+	lost->has_foreign_load = most_per_cpu > 0 && most_per_cpu < 1.05 &&
 				 units->runnable > FOREIGN_RUNNABLE_RATIO * units->capacity *
 							   (double)results->window_ns;
 }
@@ -336,10 +351,9 @@ static void find_shortage(const struct crit_results *results, const struct crowd
 static double explained(const struct units *units, const struct crit_results *results,
 			double blocked_ns)
 {
-	return results->has_ranks
-		       ? 0
-		       : smaller(blocked_ns,
-				 units->capacity * (units->most_work - units->mean_work));
+	double excess = at_least_0(units->capacity * (units->most_work - units->mean_work));
+
+	return results->has_ranks ? 0 : smaller(blocked_ns, excess);
 }
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
@@ -392,8 +406,11 @@ static void name_units(struct units *units, struct crit_lost_time *lost)
 	double least =
 		units->mean_work + NAMED_EXCESS_RATIO * (units->most_work - units->mean_work);
 
-	lost->work_balance_ratio = units->most_work > 0 ? units->mean_work / units->most_work : 1;
-	if (units->count < 2 || lost->work_balance_ratio > NAMED_BALANCE_RATIO)
+	lost->work_balance_ratio =
+		units->most_work > 0 ? smaller(units->mean_work / units->most_work, 1) : 1;
+	lost->is_uneven = units->count > 1 && (units->most_work - units->mean_work) * 1e-9 >=
+						      LEAST_EXCESS_RATIO * lost->window_s;
+	if (!lost->is_uneven || lost->work_balance_ratio > NAMED_BALANCE_RATIO)
 		return;
 	qsort(units->rows, units->count, sizeof(*units->rows), compare_work);
 	while (lost->named_count < units->count && units->rows[lost->named_count].work >= least) {
@@ -455,7 +472,7 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 	crowds = find_crowds(results, &units);
 	rc = crowds ? find_capacity(&units, results) : -ENOMEM;
 	if (!rc && law && results->window_ns && units.count) {
-		add_up(&units, results);
+		add_up(&units, law);
 		find_crowded(results, crowds, &units, &lost);
 		lost.is_valid = true;
 		lost.unit_count = units.count;

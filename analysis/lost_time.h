@@ -47,6 +47,7 @@ struct crit_lost_time {
 	double floor_s; /* what the work takes on the CPUs of the busiest node */
 	double runnable_s; /* of the loss of CPUs: runnable outside waits */
 	double work_balance_ratio; /* mean over maximum of the units' useful CPU time */
+	bool is_uneven; /* the most has enough beyond the mean to be worth a word */
 	double unknown_ratio; /* of the app threads' time in the window */
 	bool has_foreign_load; /* CPUs for all, and yet not to be had: others used them */
 	uint32_t crowded_node; /* with most busy threads per CPU */

@@ -57,34 +57,44 @@ static const struct crit_call_row *most(const struct crit_summary *summary, bool
 	return best;
 }
 
-/* Several ranks, or several threads, share the CPUs of a node; or others have them. */
+/* "8 ranks", "8 threads of 2 ranks". */
+static void say_sharers(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	if (summary->unit == CRIT_UNIT_THREADS)
+		append(summary, "%zu threads", lost->crowded_threads);
+	else if (lost->crowded_threads > lost->crowded_units)
+		append(summary, "%zu threads of %zu rank%s", lost->crowded_threads,
+		       lost->crowded_units, lost->crowded_units > 1 ? "s" : "");
+	else
+		append(summary, "%zu ranks", lost->crowded_units);
+}
+
+/* Several share the CPUs of a node; or others have them. */
 static void say_cpus(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const struct crit_node_row *node = &summary->results->nodes[lost->crowded_node];
 	double lost_s = lost->loss_s[CRIT_LOSS_CPUS], cpus = crit_usable_cpus(node);
-	char where[96] = "";
 
-	if (summary->results->node_count > 1)
-		(void)snprintf(where, sizeof(where), " on %.64s", node->host);
-	if (lost->has_foreign_load)
+	if (lost->has_foreign_load) {
 		append(summary,
 		       "others had the CPUs for %.3f s in which %ss wanted them (sum over %ss)",
 		       lost->runnable_s * lost->units, unit_name(summary), unit_name(summary));
-	else if ((double)lost->crowded_threads <= cpus)
-		append(summary, "%ss wait for CPUs: that costs %.3f s (%.1f%% of the window)",
-		       unit_name(summary), lost_s, percent_of_window(summary, lost_s));
-	else if (lost->crowded_threads > lost->crowded_units)
-		append(summary,
-		       "%zu threads of %zu %ss share %g CPU%s%s: that costs %.3f s (%.1f%% of the "
-		       "window)",
-		       lost->crowded_threads, lost->crowded_units, unit_name(summary), cpus,
-		       cpus == 1 ? "" : "s", where, lost_s, percent_of_window(summary, lost_s));
-	else
-		append(summary,
-		       "%zu %ss share %g CPU%s%s: that costs %.3f s (%.1f%% of the window)",
-		       lost->crowded_units, unit_name(summary), cpus, cpus == 1 ? "" : "s", where,
-		       lost_s, percent_of_window(summary, lost_s));
+		return;
+	}
+	if ((double)lost->crowded_threads <= cpus) {
+		append(summary, "waiting for CPUs");
+	} else {
+		say_sharers(summary);
+		append(summary, " share %g CPU%s", cpus, cpus == 1 ? "" : "s");
+		if (summary->results->node_count > 1)
+			append(summary, " on %.64s", node->host);
+		append(summary, ": that");
+	}
+	append(summary, " costs %.3f s (%.1f%% of the window)", lost_s,
+	       percent_of_window(summary, lost_s));
 }
 
 /* "rank 2 on vm", "thread 42 (worker) of process 40". */
@@ -310,7 +320,7 @@ static void say_losses(struct crit_summary *summary)
 	if (lost->named_count && !(said >> CRIT_LOSS_IMBALANCE & 1)) {
 		append(summary, "; ");
 		say_imbalance(summary);
-	} else if (!lost->named_count && lost->unit_count > 1 &&
+	} else if (!lost->named_count && lost->is_uneven &&
 		   lost->work_balance_ratio < UNEVEN_BALANCE_RATIO) {
 		append(summary, "; the work is slightly uneven (the mean is %.1f%% of the most)",
 		       100 * lost->work_balance_ratio);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/efficiency.h"
+#include "analysis/lost_time.h"
 #include "core/err.h"
 
 static int analyse(const int *fds, size_t count, const struct crit_analysis_options *options,
@@ -150,6 +152,48 @@ static const char *broken_by(const struct crit_results *r, const struct crit_law
 	return NULL;
 }
 
+/* Where each rank has one thread and none is left out, useful time is told by the cells alone. */
+static bool is_useful_of_cells(const struct crit_results *r, const struct crit_lost_time *lost)
+{
+	double useful_s = 0;
+
+	if (!r->has_ranks || lost->unit_count != r->rank_count || r->rule != CRIT_ACTIVE_DEFAULT)
+		return true;
+	for (size_t i = 0; i < r->rank_count; i++) {
+		struct crit_usage usage;
+
+		crit_usage_of(&r->ranks[i].cells, &usage);
+		useful_s += (double)usage.useful_ns * 1e-9;
+		if (r->ranks[i].app_threads != 1)
+			return true;
+	}
+	return !differs(useful_s * 1e9, lost->useful_s * lost->units * 1e9);
+}
+
+/* Useful time and losses divide the window; the gain is no part of what work needs. */
+static const char *broken_by_lost_time(const struct crit_results *r)
+{
+	struct crit_lost_time lost = { 0 };
+	double sum_s, most_s;
+
+	if (crit_lost_time_of(r, &lost) || !lost.is_valid)
+		return NULL;
+	sum_s = lost.useful_s;
+	for (int i = 0; i < CRIT_LOSS_COUNT; i++) {
+		if (lost.loss_s[i] < -1e-9 * lost.window_s)
+			return "a loss of time is not negative";
+		sum_s += lost.loss_s[i];
+	}
+	if (differs(sum_s * 1e9, lost.window_s * 1e9))
+		return "useful time and losses sum to the window";
+	if (!is_useful_of_cells(r, &lost))
+		return "useful time is that of the cells";
+	most_s = lost.window_s > lost.floor_s ? lost.window_s - lost.floor_s : 0;
+	if (lost.gain_s < 0 || lost.gain_s > most_s * (1 + 1e-9))
+		return "the bound is not below what the CPUs need";
+	return NULL;
+}
+
 const char *crit_analysed_broken_law(const struct crit_results *r)
 {
 	struct sums sums = sum_threads(r, 0);
@@ -170,7 +214,7 @@ const char *crit_analysed_broken_law(const struct crit_results *r)
 	}
 	if (differs(sums.waited_for, sums.waiting))
 		return "waited-for equals waiting";
-	return NULL;
+	return broken_by_lost_time(r);
 }
 
 static void fold(uint64_t *digest, const void *bytes, size_t length)
@@ -310,6 +354,7 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->ranks[i].close_ns);
 		FOLD(&digest, r->ranks[i].cells);
 		FOLD(&digest, r->ranks[i].idle_in_mpi_ns);
+		FOLD(&digest, r->ranks[i].active_ns);
 		fold_earnings(&digest, &r->ranks[i].run);
 	}
 	for (size_t i = 0; i < r->call_count; i++)
@@ -329,6 +374,8 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->nodes[i].clock_bound_ns);
 		FOLD(&digest, r->nodes[i].kernel_record_count);
 		FOLD(&digest, r->nodes[i].slot_count);
+		FOLD(&digest, r->nodes[i].busy_ns);
+		FOLD(&digest, r->nodes[i].shortage);
 	}
 	fold_rivals(&digest, r);
 	fold_regions(&digest, &r->regions);
