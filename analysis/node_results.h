@@ -31,6 +31,7 @@ struct crit_node_row {
 	char host[CRIT_WORLD_BYTES];
 	char kernel_release[CRIT_WORLD_BYTES];
 	uint32_t cpu_count;
+	double usable_cpus; /* by affinity masks and quotas; 0 not known */
 	enum crit_kernel_half kernel_half;
 	int32_t kernel_status; /* 0, or -errno why it is not BPF */
 	int32_t perf_status; /* as in struct crit_rec_file */

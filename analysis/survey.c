@@ -8,6 +8,7 @@
 
 #include "analysis/machine.h"
 #include "analysis/process.h"
+#include "analysis/usable_cpus.h"
 
 #define STAMP_SLOTS 8u /* looked at together when a chunk's first or last stamp is wanted */
 
@@ -355,5 +356,7 @@ int crit_survey(struct crit_model *model, const struct crit_clock_shifts *shifts
 		rc = crit_survey_streams(model);
 	if (!rc)
 		rc = crit_survey_roles(model);
+	if (!rc)
+		rc = crit_survey_usable_cpus(model);
 	return rc;
 }

@@ -91,6 +91,10 @@ static json_t *node_of(const struct crit_summary *summary, size_t index)
 	SET_FIELD(row, "host", node->host);
 	SET_FIELD(row, "kernel_release", node->kernel_release);
 	set_count(row, "cpus", node->cpu_count);
+	if (node->usable_cpus > 0)
+		set_s(row, "usable_cpus", node->usable_cpus);
+	else
+		set(row, "usable_cpus", json_null());
 	set(row, "kernel_status", json_integer(node->kernel_status));
 	set_text(row, "kernel_half", crit_half_name(node->kernel_half), 16);
 	set_text(row, "level", crit_level_name(node->level), 16);

@@ -42,7 +42,8 @@ enum crit_chunk_kind {
 	CRIT_C_SAMPLES = 18, /* reserved */
 	CRIT_C_COUNTER_VALUES = 19, /* reserved: node counters */
 	CRIT_C_JOB = 20, /* struct crit_rec_job */
-	CRIT_C_COUNT = 21
+	CRIT_C_USABLE_CPUS = 21, /* struct crit_rec_usable_cpus, limits, masks */
+	CRIT_C_COUNT = 22
 };
 
 struct crit_chunk_head { /* 64 bytes */
@@ -118,6 +119,30 @@ struct crit_rec_job { /* of a registered process, where a scheduler started it *
 	__u32 reserved;
 	__u64 time_ns;
 	struct crit_job job;
+};
+
+#define CRIT_CPU_WORDS_MAX 64u /* 4096 CPUs */
+#define CRIT_CPU_LIMITS_MAX 16u
+#define CRIT_CPU_THREADS_MAX 1024u
+
+/*
+ * What a registered process may use.  First the CPU limits of its cgroup and those above it, its
+ * own first, as struct crit_rec_cpu_limit[limit_count]; levels without a limit are left out.  Then
+ * the affinity masks of its threads, for each a __u64 with the thread's number and its mask in
+ * __u64[word_count], CPU 0 being bit 0 of the first.  Where all masks are alike there is one, with
+ * the number 0.  Written when something changed.
+ */
+struct crit_rec_usable_cpus {
+	__u32 pid;
+	__u32 limit_count;
+	__u32 thread_count;
+	__u32 word_count;
+	__u64 time_ns;
+};
+
+struct crit_rec_cpu_limit {
+	__u64 cgroup; /* a number for its path: equal numbers, equal cgroups of this node */
+	__u64 cpu_millionths; /* quota by period; 1000000 is one CPU */
 };
 
 struct crit_rec_gone { /* a registered process ended */
@@ -201,6 +226,8 @@ _Static_assert(sizeof(struct crit_rec_process) == 32 + 512, "process");
 _Static_assert(sizeof(struct crit_rec_rank) == 24 + 64 + 128, "rank");
 _Static_assert(sizeof(struct crit_rec_clock) == 24 + 64, "clock");
 _Static_assert(sizeof(struct crit_rec_job) == 16 + sizeof(struct crit_job), "job");
+_Static_assert(sizeof(struct crit_rec_usable_cpus) == 24, "usable CPUs");
+_Static_assert(sizeof(struct crit_rec_cpu_limit) == 16, "CPU limit");
 _Static_assert(sizeof(struct crit_rec_stream) == 32, "stream");
 _Static_assert(sizeof(struct crit_rec_stream_end) == 96, "stream end");
 _Static_assert(sizeof(struct crit_rec_name) == 24, "name");

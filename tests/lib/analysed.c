@@ -372,6 +372,7 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->nodes[i].clock_drift_ppb);
 		FOLD(&digest, r->nodes[i].clock_shift_ns);
 		FOLD(&digest, r->nodes[i].clock_bound_ns);
+		FOLD(&digest, r->nodes[i].usable_cpus);
 		FOLD(&digest, r->nodes[i].kernel_record_count);
 		FOLD(&digest, r->nodes[i].slot_count);
 		FOLD(&digest, r->nodes[i].busy_ns);
