@@ -14,6 +14,7 @@
 #include "collector/members.h"
 #include "collector/output.h"
 #include "collector/procfs.h"
+#include "collector/usable_cpus.h"
 
 #define MESSAGES_MAX 4096u /* of one client: sessions may come and go */
 
@@ -309,6 +310,10 @@ static void on_register(struct crit_server *server, struct crit_client *client,
 					  (client->flavour == CRIT_FLAVOUR_OPENMPI ||
 					   client->flavour == CRIT_FLAVOUR_MPICH);
 		put_process(client, client->process, message);
+		crit_usable_cpus_begin(client->process,
+				       client->process->is_mpi ? CRIT_USABLE_IN_INIT
+							       : CRIT_USABLE_SOON,
+				       crit_now_ns());
 		if (message->has_memfd && !client->process->is_mpi) /* no RANK will come */
 			crit_members_put_maps(server, client->process);
 	}
@@ -342,6 +347,7 @@ static int attach(struct crit_server *server, struct crit_client *client,
 		return rc;
 	message.ns_pid = candidate.pid;
 	put_process(client, process, &message);
+	crit_usable_cpus_begin(process, CRIT_USABLE_AT_ONCE, crit_now_ns());
 	crit_members_put_maps(server, process);
 	return 0;
 }
@@ -388,6 +394,7 @@ static void on_rank(struct crit_server *server, struct crit_client *client,
 	client->run->has_ranks = true;
 	crit_run_put_record(client->run, CRIT_C_RANK, 0, message->open_ns, &record);
 	crit_members_put_maps(server, client->process);
+	crit_usable_cpus_begin(client->process, CRIT_USABLE_SOON, crit_now_ns());
 }
 
 static void on_close(struct crit_server *server, struct crit_client *client,
@@ -409,6 +416,7 @@ static void on_close(struct crit_server *server, struct crit_client *client,
 	client->run->due_ns = client->process->is_closed ? crit_now_ns() : 0;
 	crit_run_put_record(client->run, CRIT_C_CLOSE, 0, message->close_ns, &record);
 	crit_members_put_maps(server, client->process);
+	(void)crit_usable_cpus_look(server, client->process, crit_now_ns());
 }
 
 static void on_clock(struct crit_server *server, struct crit_client *client,

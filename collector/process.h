@@ -7,6 +7,7 @@
 
 #include "collector/batch.h"
 #include "collector/shm.h"
+#include "collector/usable_cpus.h"
 
 struct crit_run;
 struct crit_client;
@@ -38,6 +39,7 @@ struct crit_process {
 	__u32 *outside_tids; /* threads BPF has yet to enrol, on kernels without their pidfds */
 	__u32 outside_count;
 	__u64 maps_hash;
+	struct crit_usable_cpus usable;
 	bool is_mpi;
 	bool has_rank;
 	bool is_closed; /* sent CLOSE and has not reopened */

@@ -21,6 +21,7 @@
 #include "collector/members.h"
 #include "collector/privileges.h"
 #include "collector/scheduling.h"
+#include "collector/usable_cpus.h"
 
 #define EVENTS_AT_ONCE 64
 #define SLOW_NS 100000000ull
@@ -125,6 +126,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	server->say = say;
 	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
 	server->signal_fd = server->proc_fd = server->reserve_fd = server->runs_fd = -1;
+	server->cgroups.fd = -1;
 	server->next_number = 1;
 	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
 	if (!server->runs)
@@ -149,6 +151,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 		return rc;
 	if (server->kernel_status && !options->has_no_kernel)
 		crit_perf_probe(&server->perf, server->proc_fd);
+	crit_cgroups_open(&server->cgroups);
 	rc = crit_writer_start(&server->writer);
 	if (rc)
 		return crit_err_set(err, rc, "cannot start the writing thread: %s", strerror(-rc));
@@ -173,6 +176,7 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 	if (crit_scheduling_ask_stepped_back())
 		server->say("worked for 1 s without a pause: gave up its real-time priority");
 	crit_members_check_outside(server);
+	crit_usable_cpus_step(server, now_ns);
 }
 
 static void tick(struct crit_server *server)
@@ -333,6 +337,7 @@ void crit_server_close(struct crit_server *server)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	}
+	crit_cgroups_close(&server->cgroups);
 	free(server->runs);
 	server->runs = NULL;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "collector/cgroups.h"
 #include "collector/kernel_half.h"
 #include "collector/options.h"
 #include "collector/perf_half.h"
@@ -48,6 +49,7 @@ struct crit_server {
 	struct crit_kernel kernel;
 	int kernel_status; /* 0: the kernel half is at work */
 	struct crit_perf_means perf; /* what can stand in for it */
+	struct crit_cgroups cgroups;
 	struct crit_writer writer;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	struct crit_process *processes[CRIT_PROCESSES_MAX];
@@ -58,6 +60,7 @@ struct crit_server {
 	__u32 client_count;
 	__u32 run_count;
 	__u32 next_number; /* of a run; never 0 */
+	__u32 usable_next; /* process whose CPUs are looked at next */
 	__u64 refused_count;
 	__u32 runs_bytes; /* of the list */
 	int listen_fd;
