@@ -396,11 +396,14 @@ static int prepare_threads(struct crit_engine *engine, const struct crit_model *
 	return 0;
 }
 
-/* CPUs of a node; where nobody told of them there are always enough. */
+/* CPUs of a node that the run may use, a part of one as one; if none are known, always enough. */
 static uint32_t cpus_of(const struct crit_node *node)
 {
+	double usable = node->row.usable_cpus;
 	uint32_t cpus = node->recording->file.cpu_count;
 
+	if (usable > 0 && usable < cpus)
+		cpus = (uint32_t)usable + (usable > (uint32_t)usable);
 	return cpus ? cpus : UINT32_MAX;
 }
 

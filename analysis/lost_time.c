@@ -40,7 +40,7 @@ struct units {
 
 double crit_usable_cpus(const struct crit_node_row *node)
 {
-	return node->cpu_count;
+	return node->usable_cpus > 0 ? node->usable_cpus : node->cpu_count;
 }
 
 static double smaller(double a, double b)

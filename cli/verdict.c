@@ -88,7 +88,8 @@ static void say_cpus(struct crit_summary *summary)
 		append(summary, "waiting for CPUs");
 	} else {
 		say_sharers(summary);
-		append(summary, " share %g CPU%s", cpus, cpus == 1 ? "" : "s");
+		append(summary, " share %g %sCPU%s", cpus, node->usable_cpus > 0 ? "" : "online ",
+		       cpus == 1 ? "" : "s");
 		if (summary->results->node_count > 1)
 			append(summary, " on %.64s", node->host);
 		append(summary, ": that");

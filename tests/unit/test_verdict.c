@@ -66,7 +66,8 @@ static void check_sum(void)
 static void test_shared_cpu(void)
 {
 	fill_ranks((uint64_t[]){ 600, 600 }, (uint64_t[]){ 1200, 1000 }, 1300);
-	sample.nodes[0].cpu_count = 1;
+	sample.nodes[0].cpu_count = 4;
+	sample.nodes[0].usable_cpus = 1;
 	sample.nodes[0].shortage.full_ns = 1250 * MS;
 	sample.nodes[0].shortage.full_unit_ns[CRIT_UNIT_RANKS] = 2150 * MS;
 	summarise();
@@ -93,7 +94,7 @@ static void test_shared_cpu_uneven(void)
 	summarise();
 	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CPUS);
 	CHECK_INT_EQ(summary.lost.named_count, 1);
-	says("2 ranks share 1 CPU");
+	says("2 ranks share 1 online CPU");
 	says("; rank 0 on node1 has 1.3 times the mean work");
 	says("at most 0.100 s (7.7%) sooner");
 	CHECK(summary.has_promise);
