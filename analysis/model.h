@@ -33,6 +33,7 @@ struct crit_process {
 	uint64_t end_ns; /* CRIT_TIME_MAX: not seen to end */
 	uint64_t registered_ns;
 	char program[CRIT_PROGRAM_BYTES]; /* once registered */
+	uint16_t flags; /* enum crit_process_flag */
 	bool is_registered;
 	bool is_gone;
 	bool has_kernel; /* the kernel half knows it */

@@ -83,6 +83,7 @@ static int fill_ranks(const struct crit_model *model, struct crit_results *resul
 		row->task = model->processes[rank->process].task;
 		memcpy(row->world, rank->world, sizeof(row->world));
 		row->is_open = rank->is_open;
+		row->process_flags = model->processes[rank->process].flags;
 		row->open_ns = rank->open_ns;
 		row->close_ns = rank->close_ns;
 	}
@@ -101,6 +102,8 @@ static void fill_thread(const struct crit_model *model, const struct crit_engine
 	row->pid = life->tgid;
 	row->tid = life->tid;
 	row->role = life->role;
+	if (life->process != CRIT_NONE)
+		row->process_flags = model->processes[life->process].flags;
 	memcpy(row->name, life->name, sizeof(row->name));
 	row->name[sizeof(row->name) - 1] = '\0';
 	row->birth_ns = life->birth_ns;

@@ -56,6 +56,7 @@ static int take_process(struct crit_model *model, uint32_t index, const struct c
 	process->is_registered = true;
 	process->registered_ns = time_ns;
 	copy_program(process->program, &record);
+	process->flags |= record.flags;
 	process->has_mpi |= is_mpi_flavour(record.flavour);
 	if (!model->flavour)
 		model->flavour = record.flavour;

@@ -71,6 +71,7 @@ struct crit_thread_row {
 	uint32_t tid;
 	int32_t rank_row; /* index into ranks, -1 none */
 	enum crit_role role;
+	uint16_t process_flags; /* enum crit_process_flag */
 	char name[CRIT_COMM_BYTES];
 	uint64_t birth_ns; /* absolute run-clock ns, like death_ns: may precede the window */
 	uint64_t death_ns;
@@ -97,6 +98,7 @@ struct crit_rank_row {
 	uint32_t world_size; /* ranks the world has, recorded or not */
 	char world[CRIT_WORLD_BYTES];
 	bool is_open; /* no CLOSE seen: died, or still inside */
+	uint16_t process_flags; /* enum crit_process_flag */
 	uint64_t open_ns; /* its part of the window, run clock */
 	uint64_t close_ns;
 	uint32_t app_threads;

@@ -279,6 +279,22 @@ static void find_losses(struct crit_summary *summary)
 	find_doubt(summary);
 }
 
+/* Between the program's call and crit's wrapper lies what that library does. */
+static void find_pmpi_in_front(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	size_t count = 0;
+
+	for (size_t i = 0; i < results->rank_count; i++)
+		count += (results->ranks[i].process_flags & CRIT_PF_PMPI_IN_FRONT) != 0;
+	if (count)
+		crit_summary_add_missing(
+			summary, false, "put libcrit_pmpi.so first in LD_PRELOAD",
+			"time inside another PMPI library that comes before crit (%zu rank%s): it "
+			"counts as the program's own, not as MPI",
+			count, count == 1 ? "" : "s");
+}
+
 /* Files that are not those of the run any more: their names would be wrong. */
 static void find_doubts(struct crit_summary *summary)
 {
@@ -303,6 +319,7 @@ void crit_summary_find_missing(struct crit_summary *summary,
 	find_losses(summary);
 	crit_summary_find_omitted(summary, options->is_live);
 	crit_summary_find_openmp(summary);
+	find_pmpi_in_front(summary);
 	find_service(summary);
 	find_doubts(summary);
 }

@@ -221,6 +221,7 @@ static void put_process(const struct crit_client *client, const struct crit_proc
 		.ns_pid = message->ns_pid,
 		.flavour = client->flavour,
 		.has_memfd = process->shm.fd >= 0,
+		.flags = message->flags,
 		.clock_offset_ns = message->clock_offset_ns,
 		.time_ns = crit_now_ns(),
 	};

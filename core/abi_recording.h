@@ -84,7 +84,8 @@ struct crit_rec_process { /* at registration */
 	__u32 pid; /* initial pid namespace */
 	__u32 ns_pid; /* its own */
 	__u32 flavour;
-	__u32 has_memfd;
+	__u16 has_memfd;
+	__u16 flags; /* enum crit_process_flag; 0 in recordings of before there were any */
 	__s64 clock_offset_ns;
 	__u64 time_ns;
 	char exe[CRIT_EXE_BYTES];

@@ -101,12 +101,17 @@ struct crit_message_output { /* + recording fd, finisher's socket fd */
 	char host[CRIT_WORLD_BYTES];
 };
 
+enum crit_process_flag { /* in PROCESS chunks as well */
+	CRIT_PF_PMPI_IN_FRONT = 1 << 0 /* another library's MPI_X calls crit's */
+};
+
 struct crit_message_register { /* [+ memfd] */
 	struct crit_message_head head;
 	__s64 tls_offset; /* tag word minus thread pointer, or CRIT_TLS_NONE */
 	__s64 clock_offset_ns;
 	__u32 ns_pid; /* as the sender sees itself */
-	__u32 has_memfd;
+	__u16 has_memfd;
+	__u16 flags; /* enum crit_process_flag */
 	char arguments[CRIT_EXE_BYTES]; /* command line, blank-separated, cut */
 };
 

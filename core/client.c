@@ -307,6 +307,7 @@ int crit_client_register(struct crit_client *client, const struct crit_client_me
 		.clock_offset_ns = member->clock_offset_ns,
 		.ns_pid = (__u32)getpid(),
 		.has_memfd = member->memfd >= 0,
+		.flags = member->flags,
 	};
 	int error;
 

@@ -48,6 +48,7 @@ struct crit_client_member {
 	int64_t tls_offset; /* CRIT_TLS_NONE: no tag word */
 	int64_t clock_offset_ns;
 	int memfd; /* -1: none; borrowed */
+	uint16_t flags; /* enum crit_process_flag */
 	char *const *arguments; /* of the program this process is about to become; NULL: its own */
 };
 

@@ -71,6 +71,7 @@ static int register_process(struct crit_err *err)
 	}
 	member.clock_offset_ns = crit_process.clock_offset_ns;
 	member.memfd = memfd;
+	member.flags = crit_shim_environment();
 	error = crit_client_register(client, &member, NULL, err);
 	if (error < 0)
 		crit_memory_unmap();
