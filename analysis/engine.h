@@ -115,8 +115,9 @@ void crit_engine_given_back(struct crit_engine *engine, uint32_t life, uint32_t 
 void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
 			  uint64_t time_ns);
 /* arg: of CRIT_S_ENTER; of a parallel region its instance.  Cost: O(members) where one ends. */
-void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct crit_bucket_key *key,
-		       uint64_t arg, uint64_t polled, uint64_t time_ns);
+void crit_engine_enter(struct crit_engine *engine, uint32_t life,
+		       const struct crit_bucket_key *told, uint64_t arg, uint64_t polled,
+		       uint64_t time_ns);
 void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns);
 
 /* Ends all spans of a life without counting them as unbalanced: exec, or a new tag. */

@@ -166,17 +166,21 @@ static bool make_room(struct crit_engine *engine, uint32_t life, uint64_t time_n
 	return true;
 }
 
-void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct crit_bucket_key *key,
-		       uint64_t arg, uint64_t polled, uint64_t time_ns)
+void crit_engine_enter(struct crit_engine *engine, uint32_t life,
+		       const struct crit_bucket_key *told, uint64_t arg, uint64_t polled,
+		       uint64_t time_ns)
 {
 	struct crit_thread *thread = &engine->threads[life];
+	struct crit_bucket_key key = *told;
 	struct crit_bucket *bucket;
 	struct crit_span_frame *frame;
 
-	if ((thread->late || key->call == CRIT_CONSTRUCT_PARALLEL) &&
-	    is_late_enter(engine, life, key, arg))
+	if ((thread->late || key.call == CRIT_CONSTRUCT_PARALLEL) &&
+	    is_late_enter(engine, life, &key, arg))
 		return;
-	bucket = find_bucket(engine, thread, key);
+	if (key.span_class == CRIT_CLASS_OMP_WAIT)
+		key.span_class = crit_teams_class(&engine->teams, thread->member, &key);
+	bucket = find_bucket(engine, thread, &key);
 	if (!make_room(engine, life, time_ns))
 		return;
 	crit_engine_close_cell(engine, thread, time_ns);
@@ -185,17 +189,17 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life, const struct c
 					   .arg = arg,
 					   .enter_ns = time_ns,
 					   .member = CRIT_NONE,
-					   .call = key->call,
-					   .span_class = key->span_class };
-	if (key->call == CRIT_CONSTRUCT_PARALLEL)
-		frame->member = join_team(engine, life, key->region, arg);
+					   .call = key.call,
+					   .span_class = key.span_class };
+	if (key.call == CRIT_CONSTRUCT_PARALLEL)
+		frame->member = join_team(engine, life, key.region, arg);
 	thread->depth++;
-	thread->span_class = key->span_class;
+	thread->span_class = key.span_class;
 	crit_engine_resegment(engine, life, bucket, time_ns);
 	if (thread->share != CRIT_SHARE_OUT) {
 		bucket->visits++;
 		bucket->polled += polled;
-		frame->is_begun = is_begin_of_region(key->call, arg);
+		frame->is_begun = is_begin_of_region(key.call, arg);
 		bucket->begun += frame->is_begun;
 	}
 	if (engine->tracer)

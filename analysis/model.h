@@ -29,6 +29,7 @@ struct crit_process {
 	uint32_t rank; /* index into ranks, or CRIT_NONE */
 	uint32_t task; /* of a scheduler's step, or CRIT_TASK_NONE */
 	uint32_t live_lives;
+	uint32_t stream_count; /* of its threads */
 	uint64_t begin_ns;
 	uint64_t end_ns; /* CRIT_TIME_MAX: not seen to end */
 	uint64_t registered_ns;

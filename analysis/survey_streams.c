@@ -140,6 +140,8 @@ int crit_survey_streams(struct crit_model *model)
 			continue;
 		life = &model->lives[index];
 		life->has_stream = true;
+		if (life->process != CRIT_NONE)
+			model->processes[life->process].stream_count++;
 		if (!life->is_assumed)
 			continue;
 		life->death_ns = last_event_ns(model, stream);

@@ -118,10 +118,45 @@ bool crit_teams_is_over(const struct crit_teams *teams, uint32_t process, uint64
 	return index != CRIT_NONE && teams->instances[index].is_over;
 }
 
-/* The instance a thread enters, begun by it when new.  Errors: -ENOMEM, or its index. */
-static int64_t enter_instance(struct crit_teams *teams, uint32_t process, uint32_t region,
-			      uint64_t number)
+/* By what is told, or because nobody else of its process tells anything. */
+static bool is_alone(const struct crit_engine *engine, uint32_t process, uint64_t arg)
 {
+	return CRIT_INSTANCE_TEAM(arg) == 1 ||
+	       (process != CRIT_NONE && engine->model->processes[process].stream_count == 1);
+}
+
+/* Waits for the rest of the team; those for a lock may be for another one. */
+static bool is_for_team(uint32_t call)
+{
+	switch (call) {
+	case CRIT_CONSTRUCT_BARRIER:
+	case CRIT_CONSTRUCT_IMPLICIT_BARRIER:
+	case CRIT_CONSTRUCT_RUNTIME_BARRIER:
+	case CRIT_CONSTRUCT_TASKWAIT:
+	case CRIT_CONSTRUCT_TASKGROUP:
+	case CRIT_CONSTRUCT_REDUCTION:
+	case CRIT_CONSTRUCT_ORDERED_WAIT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint8_t crit_teams_class(const struct crit_teams *teams, uint32_t member,
+			 const struct crit_bucket_key *key)
+{
+	if (member == CRIT_NONE || !is_for_team(key->call) ||
+	    !teams->instances[teams->members[member].instance].is_alone)
+		return key->span_class;
+	return CRIT_CLASS_OMP;
+}
+
+/* The instance a thread enters, begun by it when new.  Errors: -ENOMEM, or its index. */
+static int64_t enter_instance(struct crit_engine *engine, uint32_t process, uint32_t region,
+			      uint64_t arg)
+{
+	struct crit_teams *teams = &engine->teams;
+	uint64_t number = CRIT_INSTANCE_NUMBER(arg);
 	uint32_t index = find(teams, process, number);
 	int64_t row;
 
@@ -139,6 +174,7 @@ static int64_t enter_instance(struct crit_teams *teams, uint32_t process, uint32
 						     .next = CRIT_NONE,
 						     .first = CRIT_NONE,
 						     .primary = CRIT_NONE,
+						     .is_alone = is_alone(engine, process, arg),
 						     .idle_min_ns = UINT64_MAX });
 }
 
@@ -163,8 +199,7 @@ int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t regi
 	int64_t found;
 	int rc;
 
-	found = enter_instance(teams, engine->model->lives[life].process, region,
-			       CRIT_INSTANCE_NUMBER(arg));
+	found = enter_instance(engine, engine->model->lives[life].process, region, arg);
 	if (found < 0)
 		return found;
 	if (index == CRIT_NONE) {
@@ -194,7 +229,7 @@ int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t regi
 	return index;
 }
 
-/* A member is through: what it idled counts. */
+/* A member is through: what it idled counts, in the next team where its own is one of one. */
 static void settle(struct crit_engine *engine, uint32_t index)
 {
 	struct crit_teams *teams = &engine->teams;
@@ -203,8 +238,9 @@ static void settle(struct crit_engine *engine, uint32_t index)
 	uint64_t idle_ns = idle_of(&engine->threads[member->life]) - member->mark_ns;
 
 	if (member->outer != CRIT_NONE)
-		teams->members[member->outer].inner_ns += idle_ns;
-	idle_ns -= member->inner_ns;
+		teams->members[member->outer].inner_ns += instance->is_alone ? member->inner_ns
+									     : idle_ns;
+	idle_ns = instance->is_alone ? 0 : idle_ns - member->inner_ns;
 	instance->count++;
 	instance->idle_sum_ns += idle_ns;
 	if (idle_ns < instance->idle_min_ns)

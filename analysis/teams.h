@@ -20,6 +20,7 @@
 
 #define CRIT_TEAMS_OVER 1024u /* instances known to be over */
 
+struct crit_bucket_key;
 struct crit_engine;
 
 struct crit_team_member { /* of an instance */
@@ -43,6 +44,7 @@ struct crit_instance {
 	uint32_t primary; /* member, or CRIT_NONE */
 	uint32_t inside; /* members that have not left */
 	bool is_over;
+	bool is_alone; /* a team of one */
 	uint32_t count; /* members that are through */
 	uint64_t idle_sum_ns; /* of these */
 	uint64_t idle_min_ns;
@@ -68,6 +70,13 @@ void crit_teams_fini(struct crit_teams *teams);
 
 /* Is it over, that a thread of this process tells of?  arg: of CRIT_S_ENTER. */
 bool crit_teams_is_over(const struct crit_teams *teams, uint32_t process, uint64_t arg);
+
+/*
+ * The class of a span that a member (or CRIT_NONE) of a team begins: its own, but that a team of
+ * one has nobody to wait for.
+ */
+uint8_t crit_teams_class(const struct crit_teams *teams, uint32_t member,
+			 const struct crit_bucket_key *key);
 
 /* A thread enters an instance, its cells are up to date.  Errors: -ENOMEM, or the member. */
 int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t region, uint64_t arg);

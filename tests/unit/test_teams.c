@@ -10,6 +10,7 @@
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
 #define PRIMARY CRIT_INSTANCE_PRIMARY
+#define TEAM(size) ((uint64_t)(size) << CRIT_INSTANCE_TEAM_SHIFT)
 
 static void begin(struct crit_maker *m, uint32_t stream, uint64_t at_ns, uint32_t call,
 		  uint32_t region, uint64_t arg)
@@ -325,6 +326,80 @@ static void test_early_leaver(void)
 	crit_results_destroy(r);
 }
 
+/*
+ * A team of one has nobody to wait for in barriers and for tasks: that is its own time.  A lock
+ * may be another's.  Region 1 is a team of three, in which 101 begins region 2 alone, in ms:
+ *
+ *             20      30      40      50      60      70
+ *   100       P-----------------------w---------------|     3 members, barrier from 50 on
+ *   101       P-------2-------b-------t---L---2---w---|     alone from 30 to 65: barrier, taskwait
+ *                                                           and from 55 to 60 a lock; w from 65 on
+ *   102       P---------------w-----------------------|     barrier from 40 on
+ *
+ * Idle are 20, 5 + 5 and 30: scheduling 3 * 10, imbalance 10 + 0 + 20.
+ */
+static void test_team_of_one(void)
+{
+	uint32_t streams[3], i;
+	struct crit_maker *m = make_team(streams);
+	struct crit_results *r;
+
+	begin(m, streams[0], 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, PRIMARY | 1);
+	begin(m, streams[1], 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, 1);
+	begin(m, streams[2], 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, 1);
+	begin(m, streams[1], 30 * MS, CRIT_CONSTRUCT_PARALLEL, 2, PRIMARY | TEAM(1) | 2);
+	begin(m, streams[1], 40 * MS, CRIT_CONSTRUCT_BARRIER, 2, 0);
+	begin(m, streams[2], 40 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
+	crit_maker_leave(m, streams[1], 50 * MS, CRIT_CONSTRUCT_BARRIER);
+	begin(m, streams[0], 50 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
+	begin(m, streams[1], 50 * MS, CRIT_CONSTRUCT_TASKWAIT, 2, 0);
+	crit_maker_leave(m, streams[1], 55 * MS, CRIT_CONSTRUCT_TASKWAIT);
+	begin(m, streams[1], 55 * MS, CRIT_CONSTRUCT_LOCK_WAIT, 2, 0);
+	crit_maker_leave(m, streams[1], 60 * MS, CRIT_CONSTRUCT_LOCK_WAIT);
+	crit_maker_leave(m, streams[1], 65 * MS, CRIT_CONSTRUCT_PARALLEL);
+	begin(m, streams[1], 65 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
+	for (i = 0; i < 3; i++)
+		crit_maker_leave(m, streams[i], 70 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER);
+	crit_maker_leave(m, streams[0], 70 * MS, CRIT_CONSTRUCT_PARALLEL);
+	r = end_team(m, streams);
+	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);
+	CHECK_UINT_EQ(class_ns(r, 101, CRIT_CLASS_OMP), 40 * MS);
+	CHECK_UINT_EQ(class_ns(r, 101, CRIT_CLASS_OMP_WAIT), 10 * MS);
+	CHECK_UINT_EQ(part_of(r, ROOT, 2, 101)->useful_ns, 30 * MS);
+	CHECK_UINT_EQ(part_of(r, ROOT, 2, 101)->omp_wait_ns, 5 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 2)->scheduling_ns, 0);
+	CHECK_UINT_EQ(region_of(r, ROOT, 2)->imbalance_ns, 0);
+	CHECK_UINT_EQ(region_of(r, ROOT, 2)->team_max, 1);
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->scheduling_ns, 30 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->imbalance_ns, 30 * MS);
+	crit_results_destroy(r);
+}
+
+/* Nobody tells the size of its teams, but a process of one thread has no other. */
+static void test_process_of_one(void)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	struct crit_efficiency eff;
+	struct crit_results *r;
+	uint32_t stream;
+
+	crit_act_enrol(m, 1 * MS, ROOT);
+	stream = crit_act_rank(m, ROOT, 0, 10 * MS);
+	begin(m, stream, 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, PRIMARY | 1);
+	begin(m, stream, 30 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
+	crit_maker_leave(m, stream, 60 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER);
+	crit_maker_leave(m, stream, 60 * MS, CRIT_CONSTRUCT_PARALLEL);
+	crit_act_close(m, ROOT, stream, 100 * MS);
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_UINT_EQ(class_ns(r, ROOT, CRIT_CLASS_OMP), 40 * MS);
+	CHECK_UINT_EQ(class_ns(r, ROOT, CRIT_CLASS_OMP_WAIT), 0);
+	crit_efficiency_of(r, &eff);
+	CHECK(!eff.has_omp);
+	CHECK_NEAR(eff.cpu_parallel, 1, 1e-12);
+	CHECK_NEAR(eff.cpu_omp_parallel, 1, 1e-12);
+	crit_results_destroy(r);
+}
+
 /* Tasks may nest deeper than an engine's first room, and a foreign parent makes no circle. */
 static void test_depth_and_circles(void)
 {
@@ -362,6 +437,8 @@ int main(void)
 	test_late_arrival();
 	test_instance_0();
 	test_early_leaver();
+	test_team_of_one();
+	test_process_of_one();
 	test_depth_and_circles();
 	return check_done();
 }
