@@ -55,6 +55,7 @@ int crit_outcome_add_counters(const struct crit_model *model, struct crit_engine
 
 struct piece { /* a bucket with what its row is chosen by */
 	const struct crit_bucket *bucket;
+	uint64_t site;
 	uint32_t node;
 	uint32_t pid;
 };
@@ -66,7 +67,7 @@ static int compare_sites(const void *left, const void *right)
 
 	rc = rc ? rc : crit_by_number(a->node, b->node);
 	rc = rc ? rc : crit_by_number(a->pid, b->pid);
-	return rc ? rc : crit_by_number(a->bucket->key.site, b->bucket->key.site);
+	return rc ? rc : crit_by_number(a->site, b->site);
 }
 
 static int compare_calls(const void *left, const void *right)
@@ -105,6 +106,18 @@ static void add_bucket(struct crit_call_row *row, const struct crit_bucket *buck
 	crit_earnings_add(&row->run, &bucket->earned);
 }
 
+/*
+ * Where a call was made, or a construct is: OMPT names no address to the workers of a team, whose
+ * constructs are where their region is.
+ */
+static uint64_t site_of(const struct crit_engine *engine, const struct crit_bucket_key *key,
+			uint32_t process)
+{
+	if (key->site || key->call < CRIT_CALL_OMP_FIRST || key->call == CRIT_CONSTRUCT_PHASE)
+		return key->site;
+	return crit_regions_site(&engine->teams.regions, process, key->region);
+}
+
 /* The buckets of calls, by app threads, that were visited at all. */
 static struct piece *collect(const struct crit_model *model, const struct crit_engine *engine,
 			     size_t *ret_count)
@@ -119,7 +132,10 @@ static struct piece *collect(const struct crit_model *model, const struct crit_e
 
 		if (bucket->key.call && life->role == CRIT_THREAD_APP &&
 		    (bucket->visits || bucket->time_ns))
-			pieces[(*ret_count)++] = (struct piece){ bucket, life->node, life->tgid };
+			pieces[(*ret_count)++] =
+				(struct piece){ bucket,
+						site_of(engine, &bucket->key, life->process),
+						life->node, life->tgid };
 	}
 	return pieces;
 }
@@ -144,7 +160,7 @@ static int fold(struct piece *pieces, size_t count, int (*compare)(const void *,
 		add_bucket(&rows[used - 1], pieces[i].bucket);
 		rows[used - 1].node = pieces[i].node;
 		rows[used - 1].pid = pieces[i].pid;
-		rows[used - 1].site = pieces[i].bucket->key.site;
+		rows[used - 1].site = pieces[i].site;
 	}
 	*ret_rows = rows;
 	*ret_count = used;

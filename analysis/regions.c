@@ -53,6 +53,19 @@ int crit_regions_define(struct crit_regions *regions, uint32_t process,
 	return 0;
 }
 
+uint64_t crit_regions_site(const struct crit_regions *regions, uint32_t process, uint32_t number)
+{
+	uint64_t site = 0;
+
+	while (number && !site) { /* a parent has the smaller number */
+		uint32_t row = crit_map_get(&regions->places, (uint64_t)process << 32 | number);
+
+		site = row == CRIT_NONE ? 0 : regions->rows[row].site;
+		number = row == CRIT_NONE ? 0 : regions->rows[row].parent;
+	}
+	return site;
+}
+
 void crit_regions_fini(struct crit_regions *regions)
 {
 	size_t i;
