@@ -61,23 +61,32 @@ uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
 	bool is_phase = span->call == CRIT_CONSTRUCT_PHASE;
 	struct crit_otf2_construct like = { .group = location->group,
 					    .call = span->call,
-					    .what = is_phase ? span->region : span->site };
-	uint64_t key = mix(mix(like.what, like.group), like.call) >> 1;
+					    .site = is_phase ? 0 : span->site };
+	uint64_t key;
 	uint32_t i;
 
+	if (!like.site)
+		like.number = span->region;
+	key = mix(mix(mix(like.site, like.number), like.group), like.call) >> 1;
 	writer->openmp.has_constructs = openmp->has_constructs || !is_phase;
 	for (i = crit_map_get(&openmp->construct_numbers, key); i != CRIT_NONE;
 	     i = openmp->constructs[i].older) {
 		const struct crit_otf2_construct *c = &openmp->constructs[i];
 
-		if (c->what == like.what && c->group == like.group && c->call == like.call)
+		if (c->site == like.site && c->number == like.number && c->group == like.group &&
+		    c->call == like.call)
 			return CRIT_OTF2_CONSTRUCT_BASE + i;
 	}
 	return add_construct(writer, &like, key);
 }
 
-/* node, pid, number -> row of regions, of phases.  Errors: -ENOMEM. */
-static int file_phases(const struct crit_region_results *regions, struct crit_map *ret_rows)
+static uint64_t region_key(uint32_t node, uint32_t pid, uint32_t number)
+{
+	return (uint64_t)node << (PID_BITS + REGION_BITS) ^ (uint64_t)pid << REGION_BITS ^ number;
+}
+
+/* node, pid, number -> row of regions.  Errors: -ENOMEM. */
+static int file_regions(const struct crit_region_results *regions, struct crit_map *ret_rows)
 {
 	size_t i;
 	int rc = 0;
@@ -85,44 +94,58 @@ static int file_phases(const struct crit_region_results *regions, struct crit_ma
 	for (i = 0; i < regions->row_count && !rc; i++) {
 		const struct crit_region_row *row = &regions->rows[i];
 
-		if (row->call == CRIT_CONSTRUCT_PHASE)
-			rc = crit_map_set(ret_rows,
-					  (uint64_t)row->node << (PID_BITS + REGION_BITS) ^
-						  (uint64_t)row->pid << REGION_BITS ^ row->number,
-					  (uint32_t)i);
+		rc = crit_map_set(ret_rows, region_key(row->node, row->pid, row->number),
+				  (uint32_t)i);
 	}
 	return rc;
 }
 
-static void name_phase(const struct crit_otf2_writer *writer,
-		       const struct crit_otf2_construct *construct,
-		       const struct crit_region_results *regions, const struct crit_map *rows,
-		       char name[NAME_BYTES])
+/* The row of the region in force inside a construct, NULL none. */
+static const struct crit_region_row *region_of(const struct crit_otf2_writer *writer,
+					       const struct crit_otf2_construct *construct,
+					       const struct crit_region_results *regions,
+					       const struct crit_map *rows)
 {
 	const struct crit_otf2_group *group = &writer->groups[construct->group];
-	uint32_t row =
-		crit_map_get(rows, (uint64_t)group->node << (PID_BITS + REGION_BITS) ^
-					   (uint64_t)group->pid << REGION_BITS ^ construct->what);
+	uint32_t row = crit_map_get(rows, region_key(group->node, group->pid, construct->number));
 
+	return row == CRIT_NONE ? NULL : &regions->rows[row];
+}
+
+static void name_phase(const struct crit_otf2_construct *construct,
+		       const struct crit_region_row *region, char name[NAME_BYTES])
+{
 	(void)snprintf(name, NAME_BYTES, "%s",
-		       row != CRIT_NONE && regions->rows[row].name[0]
-			       ? regions->rows[row].name
-			       : crit_call_name(construct->call));
+		       region && region->name[0] ? region->name : crit_call_name(construct->call));
+}
+
+/* A construct without an address is at that of the region it is in, as the report has it. */
+static uint64_t site_of(const struct crit_otf2_construct *construct,
+			const struct crit_region_row *region,
+			const struct crit_region_results *regions)
+{
+	if (construct->site)
+		return construct->site;
+	while (region && !region->site) { /* parents come first */
+		bool has_parent = region->parent >= 0 && region->parent < region - regions->rows;
+
+		region = has_parent ? &regions->rows[region->parent] : NULL;
+	}
+	return region ? region->site : 0;
 }
 
 /* "omp parallel @solver.c:42" */
 static void name_construct(const struct crit_otf2_writer *writer,
-			   const struct crit_otf2_construct *construct, char name[NAME_BYTES],
-			   struct crit_place *ret_place)
+			   const struct crit_otf2_construct *construct, uint64_t site,
+			   char name[NAME_BYTES], struct crit_place *ret_place)
 {
 	const struct crit_otf2_options *options = writer->options;
 	const struct crit_otf2_group *group = &writer->groups[construct->group];
 	const char *kind = crit_call_name(construct->call), *slash;
 	char text[NAME_BYTES / 2];
 
-	if (!construct->what || !options->site_place ||
-	    !options->site_place(options->site_user, group->node, group->pid, construct->what,
-				 ret_place)) {
+	if (!site || !options->site_place ||
+	    !options->site_place(options->site_user, group->node, group->pid, site, ret_place)) {
 		(void)snprintf(name, NAME_BYTES, "%s", kind);
 	} else if (ret_place->file && ret_place->line) {
 		slash = strrchr(ret_place->file, '/');
@@ -134,22 +157,35 @@ static void name_construct(const struct crit_otf2_writer *writer,
 	}
 }
 
-/* The global region of a construct; named: what there is already.  Errors: CRIT_NONE. */
+static bool is_same(const struct crit_otf2_region *a, const struct crit_otf2_region *b)
+{
+	return a->name == b->name && a->file == b->file && a->line == b->line &&
+	       a->role == b->role && a->paradigm == b->paradigm;
+}
+
+/* The global region of a construct; named: hash -> the newest one.  Errors: CRIT_NONE. */
 static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *named,
 			      unsigned int call, const char *name, const struct crit_place *place)
 {
-	uint32_t string = crit_otf2_string(&writer->strings, name), file = CRIT_NONE, region;
+	bool has_line = place->file && place->line;
+	uint32_t file = has_line ? crit_otf2_string(&writer->strings, place->file) : CRIT_NONE;
+	uint32_t added = crit_otf2_add_region(writer, call, name, file, has_line ? place->line : 0);
+	struct crit_otf2_region *region;
 	uint64_t key;
+	uint32_t i;
 
-	if (place->file && place->line)
-		file = crit_otf2_string(&writer->strings, place->file);
-	key = mix(mix(string, file), call) >> 1;
-	region = crit_map_get(named, key);
-	if (region != CRIT_NONE)
-		return region;
-	region =
-		crit_otf2_add_region(writer, call, name, file, file == CRIT_NONE ? 0 : place->line);
-	return region == CRIT_NONE || crit_map_set(named, key, region) ? CRIT_NONE : region;
+	if (added == CRIT_NONE)
+		return CRIT_NONE;
+	region = &writer->regions[added];
+	key = mix(mix(mix(region->name, 0), region->file), region->line) >> 1;
+	region->older = crit_map_get(named, key);
+	for (i = region->older; i != CRIT_NONE; i = writer->regions[i].older) {
+		if (is_same(&writer->regions[i], region)) {
+			writer->region_count--; /* it is there already */
+			return i;
+		}
+	}
+	return crit_map_set(named, key, added) ? CRIT_NONE : added;
 }
 
 /* By group, whatever the order in which they were found. */
@@ -158,19 +194,23 @@ int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit
 	struct crit_map rows = { 0 }, named = { 0 };
 	struct crit_otf2_construct *construct;
 	char name[NAME_BYTES];
-	int rc = file_phases(&results->regions, &rows);
+	int rc = file_regions(&results->regions, &rows);
 	uint32_t group, i;
 
 	for (group = 0; group < writer->group_count && !rc; group++) {
 		i = writer->groups[group].first_construct;
 		for (; i != CRIT_NONE && !rc; i = construct->next) {
 			struct crit_place place = { 0 };
+			const struct crit_region_row *region;
 
 			construct = &writer->openmp.constructs[i];
+			region = region_of(writer, construct, &results->regions, &rows);
 			if (construct->call == CRIT_CONSTRUCT_PHASE)
-				name_phase(writer, construct, &results->regions, &rows, name);
+				name_phase(construct, region, name);
 			else
-				name_construct(writer, construct, name, &place);
+				name_construct(writer, construct,
+					       site_of(construct, region, &results->regions), name,
+					       &place);
 			construct->region =
 				obtain_region(writer, &named, construct->call, name, &place);
 			if (construct->region == CRIT_NONE)

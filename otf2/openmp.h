@@ -40,7 +40,8 @@ struct crit_otf2_team {
 };
 
 struct crit_otf2_construct {
-	uint64_t what; /* code address, of a phase the region's number */
+	uint64_t site; /* code address; 0 of a phase, or unknown */
+	uint32_t number; /* of the region in force, where there is no address */
 	uint32_t group;
 	uint32_t next; /* of the same group, CRIT_NONE */
 	uint32_t older; /* with the same key, CRIT_NONE */

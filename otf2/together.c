@@ -19,8 +19,8 @@ struct shared_location {
 };
 
 struct shared_construct {
-	uint64_t what;
-	uint32_t group, call;
+	uint64_t site;
+	uint32_t number, group, call, reserved;
 };
 
 struct shared_team { /* and its members' rows behind it */
@@ -99,8 +99,8 @@ static int pack(const struct crit_otf2_writer *writer, struct crit_parcel *parce
 	}
 	for (i = 0; i < openmp->construct_count && !rc; i++) {
 		const struct crit_otf2_construct *construct = &openmp->constructs[i];
-		struct shared_construct row = { construct->what, construct->group,
-						construct->call };
+		struct shared_construct row = { construct->site, construct->number,
+						construct->group, construct->call, 0 };
 
 		rc = crit_parcel_put(parcel, &row, sizeof(row));
 	}
@@ -147,9 +147,11 @@ static int take_construct(struct crit_otf2_writer *writer, struct share *share)
 	if (!take(share, &row, sizeof(row)) || row.group >= writer->group_count ||
 	    row.call >= CRIT_OTF2_CALLS)
 		return -EPROTO;
-	return crit_otf2_add_construct(
-		writer, &(struct crit_otf2_construct){
-				.what = row.what, .group = row.group, .call = (uint16_t)row.call });
+	return crit_otf2_add_construct(writer,
+				       &(struct crit_otf2_construct){ .site = row.site,
+								      .number = row.number,
+								      .group = row.group,
+								      .call = (uint16_t)row.call });
 }
 
 static int take_team(struct crit_otf2_writer *writer, struct share *share)

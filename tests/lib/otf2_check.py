@@ -4,9 +4,9 @@
 
 usage: otf2_check.py ARCHIVE REPORT [count]
 
-Checks time order, balance, groups = ranks, calls = visits, CMetric and stall attributes = rows, messages sent =
-messages received, collectives alike on all members.  With a third word it prints that figure: events, enters,
-messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
+Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits, CMetric and stall attributes = rows,
+messages sent = messages received, collectives alike on all members.  With a third word it prints that figure: events,
+enters, messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
 all_locks, forks, teams, locks.  Exit 0, or 1 with one line per fault.
 """
 import collections
@@ -32,6 +32,13 @@ def rank_of(group):
     return int(world or 0), int(rank)
 
 
+def place_of(region):
+    """(construct, file, line) of an OpenMP region, without a file where its line is not known."""
+    name = region.name.split(" @")[0]
+    line = region.begin_line_number
+    return (name, region.source_file, line) if line else (name, None, None)
+
+
 class Location:
     """What is known of one location so far."""
 
@@ -52,6 +59,7 @@ class Archive:
         self.faults = []
         self.counts = collections.Counter()
         self.visits = collections.Counter()
+        self.placed = collections.Counter()
         self.polled = collections.Counter()
         self.messages = collections.defaultdict(lambda: [0, 0, 0, 0])
         self.collectives = collections.Counter()
@@ -99,6 +107,8 @@ class Archive:
         if kind == "Enter":
             state.stack.append(event.region)
             self.visits[event.region.name.split(" @")[0]] += 1
+            if event.region.paradigm == otf2.Paradigm.OPENMP:
+                self.placed[place_of(event.region)] += 1
         elif kind == "Leave":
             if not state.stack or state.stack.pop() is not event.region:
                 self.fault(f"{location}: {event.region.name} is left and was not entered")
@@ -212,6 +222,19 @@ def check_report(archive, report):
             archive.fault(f"{name}: {told:.9f} s in all, {want:.9f} s reported")
 
 
+def check_constructs(archive, report):
+    """Every construct of OpenMP is entered as often as the report says, each place by itself."""
+    want = collections.Counter()
+    for row in report["omp_construct_sites"]:
+        if row["name"] == "phase":
+            continue
+        has_line = row["file"] and row["line"]
+        want[row["name"], *((row["file"], row["line"]) if has_line else (None, None))] += row["visits"]
+    for place in sorted(want.keys() | archive.placed.keys(), key=str):
+        if archive.placed[place] != want[place]:
+            archive.fault(f"{place}: {archive.placed[place]} entered, {want[place]} visits reported")
+
+
 def check_reported_messages(archive, report):
     """From rank to rank, and by communicator, the archive has what the report has."""
     told = collections.defaultdict(lambda: [0, 0, 0, 0])
@@ -288,6 +311,7 @@ def main():
         report = json.load(file)
     check_groups(archive, report)
     check_report(archive, report)
+    check_constructs(archive, report)
     check_messages(archive, report)
     for text in archive.faults[:20]:
         print(f"otf2_check: {text}", file=sys.stderr)

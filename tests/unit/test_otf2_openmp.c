@@ -22,7 +22,7 @@ struct world { /* rank 0 with three threads, rank 1 with one */
 	struct crit_node_row node;
 	struct crit_rank_row ranks[2];
 	struct crit_thread_row threads[LOCATIONS + 1]; /* the last is none of the program's */
-	struct crit_region_row regions[2];
+	struct crit_region_row regions[3];
 	struct crit_otf2_options options;
 	struct crit_otf2_writer writer;
 	struct crit_trace_sink sink;
@@ -42,6 +42,15 @@ static char directory[64];
 static struct world world;
 static struct otf2_heard heard;
 
+#define FILES 8u /* the last two have the same name */
+#define FILE_LINES 1000u
+#define LINE_AT(file, line) ((file)*FILE_LINES + (line))
+
+static const char *const files[FILES] = {
+	"/src/heat.c", "/src/f1.c", "/src/f2.c",   "/src/f3.c",
+	"/src/f4.c",   "/src/f5.c", "/src/a/f6.c", "/src/b/f6.c"
+};
+
 /* The address depends on the process, the place does not. */
 static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
 		       struct crit_place *ret_place)
@@ -49,8 +58,8 @@ static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
 	(void)user;
 	(void)node;
 	*ret_place = (struct crit_place){ .module = "/opt/solver",
-					  .file = "/src/heat.c",
-					  .line = (uint32_t)(site - pid) };
+					  .file = files[(site - pid) / FILE_LINES % FILES],
+					  .line = (uint32_t)((site - pid) % FILE_LINES) };
 	return true;
 }
 
@@ -67,11 +76,14 @@ static void begin(const char *name)
 	world.ranks[0] = (struct crit_rank_row){ .pid = 100, .world_size = 2 };
 	world.ranks[1] = (struct crit_rank_row){ .pid = 103, .rank = 1, .world_size = 2 };
 	world.regions[0] = (struct crit_region_row){
-		.pid = 100, .number = 5, .call = CRIT_CONSTRUCT_PHASE, .name = "solve"
+		.pid = 100, .number = 5, .parent = -1, .call = CRIT_CONSTRUCT_PHASE, .name = "solve"
 	};
-	world.regions[1] = world.regions[0];
-	world.regions[1].pid = 103;
-	world.regions[1].number = 9;
+	world.regions[1] = (struct crit_region_row){
+		.pid = 100, .number = 6, .call = CRIT_CONSTRUCT_PARALLEL, .site = 42 + 100
+	};
+	world.regions[2] = world.regions[0];
+	world.regions[2].pid = 103;
+	world.regions[2].number = 9;
 	world.results =
 		(struct crit_results){ .has_ranks = true,
 				       .window_begin_ns = 10 * MS,
@@ -83,7 +95,7 @@ static void begin(const char *name)
 				       .rank_count = 2,
 				       .threads = world.threads,
 				       .thread_count = LOCATIONS + 1,
-				       .regions = { .rows = world.regions, .row_count = 2 } };
+				       .regions = { .rows = world.regions, .row_count = 3 } };
 	world.options = (struct crit_otf2_options){ .creator = "test", .site_place = site_place };
 	(void)snprintf(directory, sizeof(directory), "%s/%s", scratch, name);
 	world.writer = (struct crit_otf2_writer){ .options = &world.options,
@@ -288,6 +300,52 @@ static void check_records(void)
 	(void)OTF2_Reader_Close(reader);
 }
 
+/* A worker's constructs, which have no address, in region 6 of rank 0. */
+static void span_of_worker(uint32_t call)
+{
+	const struct crit_trace_span span = { .call = (uint16_t)call, .region = 6 };
+	const struct crit_trace_sums sums = { 0 };
+
+	CHECK_INT_EQ(world.sink.enter(world.sink.user, 1, world.now_ns += MS, &span, 0), 0);
+	CHECK_INT_EQ(world.sink.leave(world.sink.user, 1, world.now_ns += MS, &span, &sums), 0);
+}
+
+/* The same line of two files is two regions; the same place of two threads, or ranks, is one. */
+static void check_places(void)
+{
+	static const uint32_t calls[] = { CRIT_CONSTRUCT_LOOP, CRIT_CONSTRUCT_SINGLE,
+					  CRIT_CONSTRUCT_CRITICAL };
+	char name[64];
+	OTF2_Reader *reader;
+	unsigned int count;
+
+	begin("places");
+	for (uint32_t i = 0; i < FILES * 3; i++) {
+		span(0, calls[i % 3], LINE_AT(i / 3, 42));
+		span(3, calls[i % 3], LINE_AT(i / 3, 42));
+	}
+	span(0, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 42);
+	span_of_worker(CRIT_CONSTRUCT_IMPLICIT_BARRIER);
+	finish();
+	crit_otf2_writer_fini(&world.writer);
+	reader = otf2_heard_read(&heard, directory);
+	for (uint32_t i = 0; i < FILES * 3; i++) {
+		(void)snprintf(name, sizeof(name), "%s @%s:42", crit_call_name(calls[i % 3]),
+			       strrchr(files[i / 3], '/') + 1);
+		CHECK_CASE("%s", name);
+		(void)find_role(name, &count);
+		CHECK_UINT_EQ(count, i / 3 < FILES - 2 ? 1 : 2);
+	}
+	CHECK_CASE("%s", "barrier");
+	(void)find_role("omp implicit barrier @heat.c:42", &count);
+	CHECK_UINT_EQ(count, 1);
+	CHECK_CASE("%s", "");
+	CHECK_STR_EQ(heard.texts[1], "{solver {omp implicit barrier @heat.c:42 } } ");
+	(void)OTF2_Reader_Close(reader);
+	otf2_heard_fini(&heard);
+	heard = (struct otf2_heard){ .regions = { "" } };
+}
+
 enum plant {
 	PLANT_NONE = 0,
 	PLANT_ORPHAN, /* no fault, but nothing is claimed: a member of what nobody forked */
@@ -453,6 +511,7 @@ int main(void)
 		perror(scratch);
 		return 1;
 	}
+	check_places();
 	check_records();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_case(i);

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Constructs on the same lines of eight source files: in the archive each is a region of its own, entered as often as
+# the report and the program say, under both runtimes and under LLVM's in place of GNU's.
+# usage: regions.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/archive.sh
+. "$(dirname "$0")/../lib/archive.sh"
+trial_begin "$1"
+unset CRIT_OTF2
+
+if "$crit" --version | grep -q 'built without OTF2'; then
+	echo "skipped: crit was built without libotf2"
+	exit 77
+fi
+
+# The region names otf2-print gives the enters, each with its count.
+entered() {
+	timeout 60 otf2-print "$1/traces.otf2" | sed -n 's/^ENTER .*Region: "\(.*\)" <.*/\1/p' | sort | uniq -c |
+		sed 's/^ *\([0-9]*\) \(.*\)/\2 = \1/' >"$trial/entered"
+}
+
+# files NAME PROGRAM [OPTION…]: crit run with these options.
+files() {
+	local name=$1 program=$2 wrong=0 line file construct count
+	shift 2
+	trial_has "$program" "that OpenMP runtime" || return 0
+	dir=$trial/$name report=$trial/$name/report.json
+	CRIT_DIR=$dir "$crit" run "$@" -- "$apps/$program" >"$trial/$name.out" 2>"$trial/run.err"
+	read_by "$name" "$dir"
+	entered "$dir"
+	while read -r _ file line; do
+		# shellcheck disable=SC2086 # pairs of a construct and its count
+		set -- $line
+		[[ $name = gnu ]] && set -- "${@:1:4}" # libgomp does not tell singles
+		while [ $# -gt 0 ]; do
+			construct=$1 count=$2
+			shift 2
+			[ "$(grep -c "^omp $construct @$file:[0-9]* = $count$" "$trial/entered")" -eq 1 ] ||
+				wrong=$((wrong + 1))
+		done
+	done <"$trial/$name.out"
+	[ -s "$trial/$name.out" ] && [ "$wrong" -eq 0 ]
+	point "$name: each file's constructs, as the program says" $? "$wrong wrong"
+}
+
+files gnu omp_files-gnu
+files llvm omp_files-llvm
+files stand-in omp_files-gnu --omp=llvm
+trial_end
