@@ -61,16 +61,25 @@ static void run_member(void *team_of)
 	crit_shim_construct_begin(CRIT_CONSTRUCT_IMPLICIT_BARRIER, team.region, team.site, 0);
 }
 
+int omp_get_max_threads(void); /* of the interface; no header of the runtime is needed for it */
+
+/* How many threads the program asks for; 0 in the directive: as many as are set for all. */
+static uint64_t team_size(unsigned int threads)
+{
+	if (!threads)
+		threads = (unsigned int)CRIT_GOMP_NEXT(omp_get_max_threads)();
+	return threads < CRIT_INSTANCE_TEAM_MAX ? threads : 0;
+}
+
 static struct team begin_team(crit_gomp_body *body, void *data, unsigned int threads,
 			      const void *site)
 {
-	const uint64_t team_size = threads < CRIT_INSTANCE_TEAM_MAX ? threads : 0;
 	struct team team = {
 		.body = body,
 		.data = data,
 		.primary = &member,
 		.site = site,
-		.instance = crit_shim_instance() | team_size << CRIT_INSTANCE_TEAM_SHIFT,
+		.instance = crit_shim_instance() | team_size(threads) << CRIT_INSTANCE_TEAM_SHIFT,
 		.region = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, site, crit_shim_region_now()),
 	};
 

@@ -53,6 +53,20 @@ static uint32_t add_construct(struct crit_otf2_writer *writer,
 	return CRIT_OTF2_CONSTRUCT_BASE + index;
 }
 
+/*
+ * libgomp's wait at a fork, for members that are not back yet, is the primary's alone and bears the
+ * address of the region itself; LLVM's runtime barriers, of all members, have one inside.
+ */
+static bool is_fork_wait(const struct crit_otf2_location *location,
+			 const struct crit_trace_span *span)
+{
+	const struct crit_otf2_member *member = location->member;
+
+	return span->call == CRIT_CONSTRUCT_RUNTIME_BARRIER && span->site && member &&
+	       member->depth && member->depth <= CRIT_OTF2_TEAM_DEPTH &&
+	       member->frames[member->depth - 1].site == span->site;
+}
+
 uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
 				    const struct crit_otf2_location *location,
 				    const struct crit_trace_span *span)
@@ -61,7 +75,8 @@ uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
 	bool is_phase = span->call == CRIT_CONSTRUCT_PHASE;
 	struct crit_otf2_construct like = { .group = location->group,
 					    .call = span->call,
-					    .site = is_phase ? 0 : span->site };
+					    .site = is_phase ? 0 : span->site,
+					    .is_fork_wait = is_fork_wait(location, span) };
 	uint64_t key;
 	uint32_t i;
 
@@ -74,7 +89,7 @@ uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
 		const struct crit_otf2_construct *c = &openmp->constructs[i];
 
 		if (c->site == like.site && c->number == like.number && c->group == like.group &&
-		    c->call == like.call)
+		    c->call == like.call && c->is_fork_wait == like.is_fork_wait)
 			return CRIT_OTF2_CONSTRUCT_BASE + i;
 	}
 	return add_construct(writer, &like, key);
@@ -165,11 +180,13 @@ static bool is_same(const struct crit_otf2_region *a, const struct crit_otf2_reg
 
 /* The global region of a construct; named: hash -> the newest one.  Errors: CRIT_NONE. */
 static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *named,
-			      unsigned int call, const char *name, const struct crit_place *place)
+			      const struct crit_otf2_construct *construct, const char *name,
+			      const struct crit_place *place)
 {
 	bool has_line = place->file && place->line;
 	uint32_t file = has_line ? crit_otf2_string(&writer->strings, place->file) : CRIT_NONE;
-	uint32_t added = crit_otf2_add_region(writer, call, name, file, has_line ? place->line : 0);
+	uint32_t added = crit_otf2_add_region(writer, construct->call, name, file,
+					      has_line ? place->line : 0);
 	struct crit_otf2_region *region;
 	uint64_t key;
 	uint32_t i;
@@ -177,6 +194,8 @@ static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *
 	if (added == CRIT_NONE)
 		return CRIT_NONE;
 	region = &writer->regions[added];
+	if (construct->is_fork_wait) /* else a barrier that the others do not have */
+		region->role = OTF2_REGION_ROLE_FUNCTION;
 	key = mix(mix(mix(region->name, 0), region->file), region->line) >> 1;
 	region->older = crit_map_get(named, key);
 	for (i = region->older; i != CRIT_NONE; i = writer->regions[i].older) {
@@ -211,8 +230,7 @@ int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit
 				name_construct(writer, construct,
 					       site_of(construct, region, &results->regions), name,
 					       &place);
-			construct->region =
-				obtain_region(writer, &named, construct->call, name, &place);
+			construct->region = obtain_region(writer, &named, construct, name, &place);
 			if (construct->region == CRIT_NONE)
 				rc = -ENOMEM;
 		}

@@ -171,7 +171,7 @@ static int on_enter(void *user, uint32_t thread, uint64_t time_ns,
 		return -ENOMEM;
 	rc = write_metric(writer, events, time_ns, total_cmetric_ns);
 	if (!rc && span->call == CRIT_CONSTRUCT_PARALLEL)
-		rc = crit_otf2_team_enter(writer, location, time_ns, span->arg);
+		rc = crit_otf2_team_enter(writer, location, time_ns, span);
 	if (!rc && span->call == CRIT_CONSTRUCT_TASK)
 		rc = crit_otf2_task_enter(writer, location, time_ns, span->arg);
 	return rc ? rc

@@ -3,11 +3,10 @@
  * OpenMP in an archive: teams, locks, and the regions of constructs and phases.
  *
  * Who is in a team, and what a construct is called, is known only when all is told.  Until then
- * events name provisional numbers, and each location's mapping tables turn them into the global
- * ones, which readers do by themselves.
+ * events name provisional numbers, which each location's mapping tables turn into the global ones.
  *
- * A team is what a thread forks with so many members: one communicator for all its instances, of
- * everybody who was ever in one.
+ * A team is what a thread forks at one depth, asking for so many threads: one communicator for all
+ * its instances, of everybody who was ever in one.
  */
 #ifndef CRIT_OTF2_OPENMP_H
 #define CRIT_OTF2_OPENMP_H
@@ -28,12 +27,11 @@
 #define CRIT_OTF2_TEAM_BASE (1u << 24) /* of provisional communicators */
 
 struct crit_otf2_writer;
-struct crit_otf2_location;
 
 struct crit_otf2_team {
 	uint32_t group; /* location group */
 	uint32_t next; /* of the same group, CRIT_NONE */
-	uint32_t size; /* as forked, 0 unknown */
+	uint32_t size; /* of the largest instance so far */
 	uint32_t name, communicator; /* string and reference, once all is told */
 	uint32_t *members; /* rows of locations, the primary first */
 	size_t count, capacity;
@@ -43,6 +41,7 @@ struct crit_otf2_construct {
 	uint64_t site; /* code address; 0 of a phase, or unknown */
 	uint32_t number; /* of the region in force, where there is no address */
 	uint32_t group;
+	bool is_fork_wait; /* a runtime barrier of the primary alone */
 	uint32_t next; /* of the same group, CRIT_NONE */
 	uint32_t older; /* with the same key, CRIT_NONE */
 	uint32_t region; /* the global one, once all is told */
@@ -54,6 +53,7 @@ struct crit_otf2_member {
 	uint32_t depth;
 	struct {
 		uint64_t instance;
+		uint64_t site; /* of the region */
 		uint32_t team;
 		uint32_t position; /* among the team's members */
 		bool is_primary;
@@ -75,9 +75,9 @@ struct crit_otf2_openmp {
 	struct crit_otf2_team *teams;
 	size_t team_count, team_capacity;
 	uint32_t *team_order; /* as their communicators are numbered, once all is told */
-	struct crit_map team_numbers; /* location and size, or group -> index */
+	struct crit_map team_numbers; /* location, depth and size, or group -> index */
 	struct crit_map memberships; /* team << 32 | row of the location -> position */
-	struct crit_requests instances; /* that live: handle is the number, communicator the team */
+	struct crit_requests instances; /* communicator: the team, peer_member: how many came */
 	struct crit_requests tasks; /* that live: communicator the team, peer_member who made it */
 	struct crit_otf2_construct *constructs;
 	size_t construct_count, construct_capacity;
@@ -95,9 +95,9 @@ struct crit_otf2_openmp {
 void crit_otf2_openmp_init(struct crit_otf2_openmp *openmp);
 void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp);
 
-/* The thread enters, or leaves, an instance of a parallel region.  Errors: -ENOMEM, -EIO. */
+/* Enters, or leaves, an instance of a parallel region.  Errors: -ENOMEM, -EIO. */
 int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
-			 uint64_t time_ns, uint64_t instance);
+			 uint64_t time_ns, const struct crit_trace_span *span);
 int crit_otf2_team_leave(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
 			 uint64_t time_ns);
 

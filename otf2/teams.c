@@ -8,7 +8,12 @@
 
 #define NAME_BYTES 192
 #define ORPHANS (1ull << 62) /* the team of those whose primary is not known */
+#define DEPTH_BITS 4u
+#define SIZE_BITS 16u
 #define LOCK_BITS 47u /* of a user address; the group's number goes above */
+
+_Static_assert(CRIT_OTF2_TEAM_DEPTH <= 1u << DEPTH_BITS && CRIT_INSTANCE_TEAM_MAX < 1u << SIZE_BITS,
+	       "room in a team's key");
 
 void crit_otf2_openmp_init(struct crit_otf2_openmp *openmp)
 {
@@ -44,7 +49,7 @@ static struct crit_otf2_member *member_of(struct crit_otf2_location *location)
 }
 
 /* Errors: -ENOMEM, or its index. */
-static int64_t add_team(struct crit_otf2_writer *writer, uint32_t group, uint32_t size)
+static int64_t add_team(struct crit_otf2_writer *writer, uint32_t group)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
 	uint32_t team = (uint32_t)openmp->team_count;
@@ -52,9 +57,8 @@ static int64_t add_team(struct crit_otf2_writer *writer, uint32_t group, uint32_
 	if (crit_array_grow(&openmp->teams, &openmp->team_capacity, team + 1u,
 			    sizeof(*openmp->teams)))
 		return -ENOMEM;
-	openmp->teams[team] = (struct crit_otf2_team){ .group = group,
-						       .size = size,
-						       .next = writer->groups[group].first_team };
+	openmp->teams[team] =
+		(struct crit_otf2_team){ .group = group, .next = writer->groups[group].first_team };
 	writer->groups[group].first_team = team;
 	writer->groups[group].team_count++;
 	openmp->team_count++;
@@ -62,11 +66,10 @@ static int64_t add_team(struct crit_otf2_writer *writer, uint32_t group, uint32_
 }
 
 /* The team of a key.  Errors: -ENOMEM, or its index. */
-static int64_t obtain_team(struct crit_otf2_writer *writer, uint64_t key, uint32_t group,
-			   uint32_t size)
+static int64_t obtain_team(struct crit_otf2_writer *writer, uint64_t key, uint32_t group)
 {
 	uint32_t known = crit_map_get(&writer->openmp.team_numbers, key);
-	int64_t team = known != CRIT_NONE ? known : add_team(writer, group, size);
+	int64_t team = known != CRIT_NONE ? known : add_team(writer, group);
 
 	if (team >= 0 && known == CRIT_NONE &&
 	    crit_map_set(&writer->openmp.team_numbers, key, (uint32_t)team))
@@ -105,36 +108,51 @@ static int64_t join(struct crit_otf2_writer *writer, const struct crit_otf2_loca
 int crit_otf2_add_team(struct crit_otf2_writer *writer, uint32_t group, uint32_t size,
 		       const uint32_t *members, size_t count)
 {
-	int64_t team = add_team(writer, group, size);
+	int64_t team = add_team(writer, group);
 	size_t i;
 	int rc = team < 0 ? (int)team : 0;
 
+	if (!rc)
+		writer->openmp.teams[team].size = size;
 	for (i = 0; i < count && !rc; i++)
 		rc = add_member(&writer->openmp.teams[team], members[i]);
 	return rc;
+}
+
+/* One more member has come to an instance. */
+static void count_member(struct crit_otf2_openmp *openmp, struct crit_request *live)
+{
+	struct crit_otf2_team *team = &openmp->teams[live->communicator];
+
+	if (++live->peer_member > team->size)
+		team->size = live->peer_member;
 }
 
 /* The team of an instance its primary begins.  Errors: -ENOMEM, or its index. */
 static int64_t fork_team(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
 			 uint64_t instance)
 {
-	uint32_t size = (uint32_t)CRIT_INSTANCE_TEAM(instance);
-	uint64_t key = (uint64_t)(location - writer->locations) << 16 | size;
+	uint64_t row = (uint64_t)(location - writer->locations);
+	uint64_t depth = location->member->depth;
+	uint64_t key = (row << DEPTH_BITS | depth) << SIZE_BITS | CRIT_INSTANCE_TEAM(instance);
 	struct crit_request *live;
 	int64_t team;
 	int rc;
 
 	if (writer->groups[location->group].team_count >= CRIT_OTF2_CONSTRUCTS_MAX)
 		key = ORPHANS | location->group;
-	team = obtain_team(writer, key, location->group, size);
+	team = obtain_team(writer, key, location->group);
 	if (team < 0)
 		return team;
 	rc = crit_requests_push(&writer->openmp.instances, location->group,
 				CRIT_INSTANCE_NUMBER(instance), &live);
-	if (rc == -ENOSPC)
+	if (rc == -ENOSPC) {
 		writer->openmp.lost_teams++;
-	else if (!rc)
+	} else if (!rc) {
 		live->communicator = (uint32_t)team;
+		live->peer_member = 0;
+		count_member(&writer->openmp, live);
+	}
 	return rc && rc != -ENOSPC ? rc : team;
 }
 
@@ -142,18 +160,21 @@ static int64_t fork_team(struct crit_otf2_writer *writer, const struct crit_otf2
 static int64_t find_team(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
 			 uint64_t instance)
 {
-	const struct crit_request *live = crit_requests_find(
-		&writer->openmp.instances, location->group, CRIT_INSTANCE_NUMBER(instance));
+	struct crit_request *live = crit_requests_find(&writer->openmp.instances, location->group,
+						       CRIT_INSTANCE_NUMBER(instance));
 
-	if (live)
+	if (live) {
+		count_member(&writer->openmp, live);
 		return live->communicator;
+	}
 	writer->openmp.lost_teams++;
-	return obtain_team(writer, ORPHANS | location->group, location->group, 0);
+	return obtain_team(writer, ORPHANS | location->group, location->group);
 }
 
 int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
-			 uint64_t time_ns, uint64_t instance)
+			 uint64_t time_ns, const struct crit_trace_span *span)
 {
+	uint64_t instance = span->arg;
 	bool is_primary = (instance & CRIT_INSTANCE_PRIMARY) != 0;
 	struct crit_otf2_member *member = member_of(location);
 	OTF2_ErrorCode code = OTF2_SUCCESS;
@@ -172,6 +193,7 @@ int crit_otf2_team_enter(struct crit_otf2_writer *writer, struct crit_otf2_locat
 	if (position < 0)
 		return (int)position;
 	member->frames[member->depth].instance = CRIT_INSTANCE_NUMBER(instance);
+	member->frames[member->depth].site = span->site;
 	member->frames[member->depth].team = (uint32_t)team;
 	member->frames[member->depth].position = (uint32_t)position;
 	member->frames[member->depth++].is_primary = is_primary;
@@ -331,7 +353,8 @@ int crit_otf2_name_teams(struct crit_otf2_writer *writer)
 			const struct crit_otf2_location *primary =
 				&writer->locations[team->members[0]];
 
-			(void)snprintf(name, sizeof(name), "Team of %u, %.80s, %.80s", team->size,
+			(void)snprintf(name, sizeof(name), "Team of %u, %.80s, %.80s",
+				       team->size ? team->size : (uint32_t)team->count,
 				       writer->strings.texts[writer->groups[group].name],
 				       writer->strings.texts[primary->name]);
 			team->name = crit_otf2_string(&writer->strings, name);

@@ -20,7 +20,7 @@ struct shared_location {
 
 struct shared_construct {
 	uint64_t site;
-	uint32_t number, group, call, reserved;
+	uint32_t number, group, call, is_fork_wait;
 };
 
 struct shared_team { /* and its members' rows behind it */
@@ -100,7 +100,8 @@ static int pack(const struct crit_otf2_writer *writer, struct crit_parcel *parce
 	for (i = 0; i < openmp->construct_count && !rc; i++) {
 		const struct crit_otf2_construct *construct = &openmp->constructs[i];
 		struct shared_construct row = { construct->site, construct->number,
-						construct->group, construct->call, 0 };
+						construct->group, construct->call,
+						construct->is_fork_wait };
 
 		rc = crit_parcel_put(parcel, &row, sizeof(row));
 	}

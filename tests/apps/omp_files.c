@@ -22,6 +22,7 @@ double omp_files_sums[OMP_FILES_SUMS];
 
 int main(void)
 {
+	omp_set_num_threads(OMP_FILES_THREADS);
 	for (int file = 0; file < FILES; file++) {
 		const int rounds = file + 3;
 

@@ -21,7 +21,7 @@ entered() {
 
 # files NAME PROGRAM [OPTION…]: crit run with these options.
 files() {
-	local name=$1 program=$2 wrong=0 line file construct count
+	local name=$1 program=$2 wrong=0 line file construct count said
 	shift 2
 	trial_has "$program" "that OpenMP runtime" || return 0
 	dir=$trial/$name report=$trial/$name/report.json
@@ -41,8 +41,20 @@ files() {
 	done <"$trial/$name.out"
 	[ -s "$trial/$name.out" ] && [ "$wrong" -eq 0 ]
 	point "$name: each file's constructs, as the program says" $? "$wrong wrong"
+	said=$(figure_of barriers "$dir")
+	[ "$said" = "[$barriers, $barriers]" ]
+	point "$name: as many barriers on each thread of the team" $? "$said"
+	timeout 60 otf2-print "$dir/traces.otf2" | sed -n 's/^THREAD_FORK.*Threads: //p' | sort | uniq -c \
+		>"$trial/forks"
+	[[ $(<"$trial/forks") =~ ^\ *$rounds\ 2$ ]]
+	point "$name: each fork asks for two threads" $? "$(<"$trial/forks")"
+	said=$(timeout 60 otf2-print -G "$dir/traces.otf2" | grep -c '^COMM .*"Team of 2, ')
+	[ "$said" -eq 1 ]
+	point "$name: one team, of two" $? "$said"
 }
 
+rounds=52                # of all files
+barriers=$((4 * rounds)) # of a loop, a single, an explicit one, and of the region
 files gnu omp_files-gnu
 files llvm omp_files-llvm
 files stand-in omp_files-gnu --omp=llvm

@@ -7,7 +7,7 @@ usage: otf2_check.py ARCHIVE REPORT [count]
 Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits, CMetric and stall attributes = rows,
 messages sent = messages received, collectives alike on all members.  With a third word it prints that figure: events,
 enters, messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
-all_locks, forks, teams, locks.  Exit 0, or 1 with one line per fault.
+all_locks, forks, teams, locks, barriers (of OpenMP, by location).  Exit 0, or 1 with one line per fault.
 """
 import collections
 import json
@@ -21,6 +21,7 @@ STRANGER = "MPI ranks not recorded"
 SENDS = ("MpiSend", "MpiIsend")
 RECEIVES = ("MpiRecv", "MpiIrecv")
 POLLS = re.compile("MPI_((Win_)?test|I?m?probe|Request_get_status|Parrived)", re.IGNORECASE)
+BARRIERS = (otf2.RegionRole.BARRIER, otf2.RegionRole.IMPLICIT_BARRIER)
 COLLECTIVES = ("MpiCollectiveEnd", "NonBlockingCollectiveComplete")
 
 
@@ -49,6 +50,7 @@ class Location:
         self.forks = 0
         self.held = set()
         self.task = None
+        self.barriers = 0
         self.sums = collections.Counter()
 
 
@@ -109,6 +111,7 @@ class Archive:
             self.visits[event.region.name.split(" @")[0]] += 1
             if event.region.paradigm == otf2.Paradigm.OPENMP:
                 self.placed[place_of(event.region)] += 1
+                state.barriers += event.region.region_role in BARRIERS
         elif kind == "Leave":
             if not state.stack or state.stack.pop() is not event.region:
                 self.fault(f"{location}: {event.region.name} is left and was not entered")
@@ -299,6 +302,7 @@ def figure(archive, what):
         "teams": archive.counts["ThreadTeamBegin"],
         "tasks": archive.counts["ThreadTaskComplete"],
         "locks": archive.counts["ThreadAcquireLock"],
+        "barriers": sorted(x.barriers for x in archive.locations.values()),
     }[what]
 
 

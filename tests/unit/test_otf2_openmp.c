@@ -325,6 +325,10 @@ static void check_places(void)
 		span(3, calls[i % 3], LINE_AT(i / 3, 42));
 	}
 	span(0, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 42);
+	enter_arg(0, CRIT_CONSTRUCT_PARALLEL, 50, PRIMARY(1, 0));
+	span(0, CRIT_CONSTRUCT_RUNTIME_BARRIER, 50); /* until the others are back */
+	span(0, CRIT_CONSTRUCT_RUNTIME_BARRIER, 51); /* of all members */
+	leave_arg(0, CRIT_CONSTRUCT_PARALLEL, 50, PRIMARY(1, 0));
 	span_of_worker(CRIT_CONSTRUCT_IMPLICIT_BARRIER);
 	finish();
 	crit_otf2_writer_fini(&world.writer);
@@ -339,6 +343,10 @@ static void check_places(void)
 	CHECK_CASE("%s", "barrier");
 	(void)find_role("omp implicit barrier @heat.c:42", &count);
 	CHECK_UINT_EQ(count, 1);
+	CHECK_UINT_EQ(find_role("omp runtime barrier @heat.c:50", &count) >> 8,
+		      OTF2_REGION_ROLE_FUNCTION);
+	CHECK_UINT_EQ(find_role("omp runtime barrier @heat.c:51", &count) >> 8,
+		      OTF2_REGION_ROLE_IMPLICIT_BARRIER);
 	CHECK_CASE("%s", "");
 	CHECK_STR_EQ(heard.texts[1], "{solver {omp implicit barrier @heat.c:42 } } ");
 	(void)OTF2_Reader_Close(reader);
