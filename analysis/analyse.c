@@ -40,6 +40,8 @@ void crit_model_fini(struct crit_model *model)
 		crit_map_fini(&model->nodes[i].threads);
 	}
 	free(model->nodes);
+	for (i = 0; i < model->process_count; i++)
+		free(model->processes[i].arguments);
 	free(model->lives);
 	free(model->processes);
 	free(model->ranks);

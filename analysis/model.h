@@ -35,6 +35,7 @@ struct crit_process {
 	uint64_t registered_ns;
 	char program[CRIT_PROGRAM_BYTES]; /* once registered */
 	uint16_t flags; /* enum crit_process_flag */
+	char *arguments; /* command line, blank-separated, cut; NULL unknown */
 	bool is_registered;
 	bool is_gone;
 	bool has_kernel; /* the kernel half knows it */

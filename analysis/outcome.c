@@ -3,6 +3,7 @@
 #include "analysis/outcome.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,9 @@ static int fill_ranks(const struct crit_model *model, struct crit_results *resul
 		row->node = rank->node;
 		row->pid = model->processes[rank->process].pid;
 		memcpy(row->program, model->processes[rank->process].program, sizeof(row->program));
+		if (model->processes[rank->process].arguments)
+			(void)snprintf(row->arguments, sizeof(row->arguments), "%s",
+				       model->processes[rank->process].arguments);
 		row->world_number = rank->world_number;
 		row->rank = rank->rank;
 		row->world_size = rank->size;

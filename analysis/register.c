@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What clients told critd of themselves: processes, ranks, their part of the window, names of
 // threads.
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/process.h"
@@ -57,6 +59,10 @@ static int take_process(struct crit_model *model, uint32_t index, const struct c
 	process->registered_ns = time_ns;
 	copy_program(process->program, &record);
 	process->flags |= record.flags;
+	free(process->arguments);
+	process->arguments = strndup(record.arguments, sizeof(record.arguments) - 1);
+	if (!process->arguments)
+		return -ENOMEM;
 	process->has_mpi |= is_mpi_flavour(record.flavour);
 	if (!model->flavour)
 		model->flavour = record.flavour;

@@ -92,6 +92,7 @@ struct crit_rank_row {
 	uint32_t node;
 	uint32_t pid;
 	char program[CRIT_PROGRAM_BYTES]; /* file name of its executable, cut; "" unknown */
+	char arguments[CRIT_EXE_BYTES]; /* its command line, blank-separated, cut; "" unknown */
 	uint32_t world_number; /* index of the world, in order of first appearance */
 	uint32_t rank;
 	uint32_t task; /* of its scheduler's step, or CRIT_TASK_NONE */

@@ -96,12 +96,27 @@ static OTF2_ErrorCode add_sums(struct crit_otf2_writer *writer,
 	return code;
 }
 
+/* The program of a rank begins.  Errors: -ENOMEM, -EIO. */
+static int begin_program(struct crit_otf2_writer *writer, const struct crit_otf2_group *group,
+			 OTF2_EvtWriter *events, uint64_t time_ns)
+{
+	uint32_t arguments[CRIT_OTF2_ARGUMENTS_MAX];
+	int count = crit_otf2_arguments(writer, group, arguments);
+
+	if (count < 0)
+		return count;
+	return crit_otf2_check(writer,
+			       OTF2_EvtWriter_ProgramBegin(events, NULL, time_ns,
+							   writer->regions[group->program].name,
+							   (uint32_t)count, arguments),
+			       "an event");
+}
+
 static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
 {
 	struct crit_otf2_writer *writer = user;
 	struct crit_otf2_location *location;
 	const struct crit_otf2_group *group;
-	OTF2_ErrorCode code = OTF2_SUCCESS;
 	OTF2_EvtWriter *events;
 	int rc;
 
@@ -110,11 +125,11 @@ static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
 		return rc;
 	group = &writer->groups[location->group];
 	if (group->rank_row >= 0 && location->reference >> 32 == 0)
-		code = OTF2_EvtWriter_ProgramBegin(events, NULL, time_ns,
-						   writer->regions[group->program].name, 0, NULL);
-	if (code == OTF2_SUCCESS)
-		code = OTF2_EvtWriter_Enter(events, NULL, time_ns, group->program);
-	rc = crit_otf2_check(writer, code, "an event");
+		rc = begin_program(writer, group, events, time_ns);
+	if (!rc)
+		rc = crit_otf2_check(writer,
+				     OTF2_EvtWriter_Enter(events, NULL, time_ns, group->program),
+				     "an event");
 	return rc ? rc : write_metric(writer, events, time_ns, 0);
 }
 

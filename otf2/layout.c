@@ -99,6 +99,25 @@ uint32_t crit_otf2_stranger(struct crit_otf2_writer *writer)
 	return (uint32_t)writer->rank_groups;
 }
 
+int crit_otf2_arguments(struct crit_otf2_writer *writer, const struct crit_otf2_group *group,
+			uint32_t *ret_strings)
+{
+	char line[CRIT_EXE_BYTES], *rest = line, *word;
+	int count = -1; /* the first word is the program's name */
+
+	if (group->rank_row < 0)
+		return 0;
+	(void)snprintf(line, sizeof(line), "%s", writer->run->ranks[group->rank_row].arguments);
+	while ((word = strsep(&rest, " ")) != NULL) {
+		if (!*word || count++ < 0)
+			continue;
+		ret_strings[count - 1] = crit_otf2_string(&writer->strings, word);
+		if (ret_strings[count - 1] == CRIT_NONE)
+			return -ENOMEM;
+	}
+	return count < 0 ? 0 : count;
+}
+
 /* Threads of a group follow each other in the results; the main thread becomes number 0. */
 static int add_group(struct crit_otf2_writer *writer, int32_t rank_row, size_t first, size_t count)
 {
@@ -107,15 +126,17 @@ static int add_group(struct crit_otf2_writer *writer, int32_t rank_row, size_t f
 	struct crit_otf2_group *group = &writer->groups[writer->group_count];
 	const char *program = rank && rank->program[0] ? rank->program
 						       : file_name(writer->run->exe);
+	uint32_t arguments[CRIT_OTF2_ARGUMENTS_MAX]; /* all strings are known before events are */
 	uint32_t thread_count = 0;
 	size_t main_row, i;
-	int rc = 0;
+	int rc;
 
 	*group = (struct crit_otf2_group){ .node = rank ? rank->node : rows->node,
 					   .pid = rank ? rank->pid : rows->pid,
 					   .rank_row = rank_row,
 					   .first_construct = CRIT_NONE,
 					   .first_team = CRIT_NONE };
+	rc = crit_otf2_arguments(writer, group, arguments) < 0 ? -ENOMEM : 0;
 	group->has_kernel = writer->run->nodes[group->node].kernel_half != CRIT_HALF_NONE;
 	main_row = find_main(writer, rows, count, group->pid);
 	if (main_row == count && !rank)

@@ -13,6 +13,7 @@
 #define CRIT_OTF2_CHUNK_BYTES (256u * 1024u) /* the least OTF2 takes */
 #define CRIT_OTF2_NAME "traces"
 #define CRIT_OTF2_CALLS (1u << CRIT_TAG_CALL_BITS)
+#define CRIT_OTF2_ARGUMENTS_MAX (CRIT_EXE_BYTES / 2) /* of a program, one byte and a blank each */
 #define CRIT_OTF2_SITES_MAX 16384u /* texts of call sites; their table must fit a chunk */
 #define CRIT_OTF2_PEERS_MAX (1u << 22) /* sum of all peer limits; messages beyond are not told */
 
@@ -63,6 +64,13 @@ void crit_otf2_sink(struct crit_otf2_writer *writer, struct crit_trace_sink *ret
 
 /* Names groups and locations.  Errors: -ENOMEM. */
 int crit_otf2_layout(struct crit_otf2_writer *writer);
+
+/*
+ * The strings of the arguments of a rank's program, without its name: what stands between blanks.
+ * Range: ret_strings has CRIT_OTF2_ARGUMENTS_MAX.  Errors: -ENOMEM, or how many there are.
+ */
+int crit_otf2_arguments(struct crit_otf2_writer *writer, const struct crit_otf2_group *group,
+			uint32_t *ret_strings);
 
 /* The index in COMM_LOCATIONS of whom nobody knows; he appears when first asked for. */
 uint32_t crit_otf2_stranger(struct crit_otf2_writer *writer);

@@ -20,6 +20,9 @@ for flavour in "${flavours[@]}"; do
 		point "$name: an archive follows the report" $? "status $status"
 		wait_for 5 [ ! -e "$dir/.finish.lock" ]
 		read_by "$name" "$dir"
+		said=$(figure_of programs "$dir")
+		[ "$said" = "barrier_imbalance.$flavour -n 20 -m 6:2" ]
+		point "$name: each rank's program and its arguments" $? "$said"
 	done
 done
 [ "$(figure_of locations "$dir")" -ge 2 ] && [ "$(figure_of sites "$dir")" -ge 2 ]

@@ -7,7 +7,8 @@ usage: otf2_check.py ARCHIVE REPORT [count]
 Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits, CMetric and stall attributes = rows,
 messages sent = messages received, collectives alike on all members.  With a third word it prints that figure: events,
 enters, messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
-all_locks, forks, teams, locks, barriers (of OpenMP, by location).  Exit 0, or 1 with one line per fault.
+all_locks, forks, teams, locks, programs (and their arguments), barriers (of OpenMP,
+by location).  Exit 0, or 1 with one line per fault.
 """
 import collections
 import json
@@ -68,6 +69,7 @@ class Archive:
         self.collective_bytes = collections.defaultdict(lambda: [0, 0])
         self.early = 0
         self.sites = set()
+        self.programs = set()
         self.locks = set()
         self.tasks = collections.Counter()
         with otf2.reader.open(path) as trace:
@@ -117,6 +119,8 @@ class Archive:
                 self.fault(f"{location}: {event.region.name} is left and was not entered")
             for attribute, value in (event.attributes or {}).items():
                 self.take_attribute(state, attribute.name, value, event.region)
+        elif kind == "ProgramBegin":
+            self.programs.add(" ".join([event.program_name, *event.program_arguments]))
         elif kind in SENDS or kind in RECEIVES:
             self.take_message(location, kind, event)
         elif kind.startswith("Thread"):
@@ -295,6 +299,7 @@ def figure(archive, what):
         "metrics": archive.counts["Metric"],
         "locations": len(archive.locations),
         "sites": len(archive.sites),
+        "programs": ", ".join(sorted(archive.programs)),
         "complete": archive.is_complete,
         "all_forks": archive.has_all_forks,
         "all_locks": archive.has_all_locks,
