@@ -88,6 +88,8 @@ struct crit_message_losses {
 	uint64_t freed; /* requests given up while active: their end is not known */
 	uint64_t unresolved; /* messages whose other end is not known: not in the matrix */
 	uint64_t estimated; /* receives whose size is that of the buffer */
+	uint64_t unusable_statuses; /* of receives: empty, stale, or not as posted */
+	uint64_t unknown_sources; /* posted to any source, with such a status: unresolved */
 	uint64_t late_arrivals; /* at collectives already closed */
 	uint64_t communicators; /* that found no room */
 	uint64_t foreign; /* communicators with members of another world */

@@ -62,7 +62,8 @@ void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_m
 
 	told.communicator =
 		crit_communicators_view(trace->communicators, news->process, news->what.comm).index;
-	if ((has_peer(kind) && news->what.peer < 0) || !is_common(trace, told.communicator)) {
+	if ((has_peer(kind) && (news->what.peer < 0 || news->what.tag < 0)) ||
+	    !is_common(trace, told.communicator)) {
 		trace->untold++; /* and so is all else of its request */
 		return;
 	}

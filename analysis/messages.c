@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call.h"
+
 struct scene { /* of the details of one span */
 	struct crit_messages *messages;
 	const struct crit_message_span *span;
@@ -257,23 +259,67 @@ static int take_request(const struct scene *scene, const struct crit_slot_detail
 	return like.is_persistent ? 0 : activate(scene, request);
 }
 
-/* A receive is complete: what its status does not say stands in how it was posted. */
-static int receive(const struct scene *scene, const struct crit_request *request,
-		   const struct crit_slot_detail *status)
+/* MPICH 4.0 leaves in the status of MPI_Isendrecv what a request before it had, or zeros. */
+static bool is_status_stale(const struct crit_model *model, const struct crit_request *request)
+{
+	const bool is_exchange = request->call == CRIT_MPI_Isendrecv ||
+				 request->call == CRIT_MPI_Isendrecv_c ||
+				 request->call == CRIT_MPI_Isendrecv_replace ||
+				 request->call == CRIT_MPI_Isendrecv_replace_c;
+
+	return is_exchange && model->flavour == CRIT_FLAVOUR_MPICH;
+}
+
+/* Empty by the MPI standard: any source, any tag, no byte. */
+static bool is_status_empty(const struct crit_slot_detail *status)
+{
+	return status->peer == CRIT_PEER_ANY && status->tag == CRIT_PEER_ANY && !status->bytes;
+}
+
+static bool is_other(int32_t posted, int32_t told)
+{
+	return posted >= 0 && told >= 0 && posted != told;
+}
+
+/*
+ * Completes a receive's status from how it was posted.  A definite source or tag holds against the
+ * status; one that contradicts it tells nothing, like one that is stale or empty.
+ */
+static struct crit_slot_detail complete_status(struct crit_messages *messages,
+					       const struct crit_request *request,
+					       const struct crit_slot_detail *status)
 {
 	struct crit_slot_detail what = *status;
 
 	what.comm = request->communicator;
+	if (is_status_stale(messages->model, request) || is_status_empty(status) ||
+	    is_other(request->peer, status->peer) || is_other(request->tag, status->tag)) {
+		messages->losses.unusable_statuses++;
+		what.peer = CRIT_PEER_ANY;
+		what.tag = CRIT_PEER_ANY;
+		what.bytes = CRIT_BYTES_UNKNOWN;
+	}
 	if (what.peer == CRIT_PEER_ANY)
 		what.peer = request->peer;
 	if (what.tag == CRIT_PEER_ANY)
 		what.tag = request->tag;
-	if (request->peer == CRIT_PEER_NULL || what.peer == CRIT_PEER_NULL)
-		return 0;
 	if (what.bytes == CRIT_BYTES_UNKNOWN && request->bytes != CRIT_BYTES_UNKNOWN) {
 		what.bytes = request->bytes;
-		scene->messages->losses.estimated++;
+		messages->losses.estimated++;
 	}
+	messages->losses.unknown_sources += what.peer == CRIT_PEER_ANY;
+	return what;
+}
+
+/* A receive is complete.  Errors: -ENOMEM. */
+static int receive(const struct scene *scene, const struct crit_request *request,
+		   const struct crit_slot_detail *status)
+{
+	struct crit_slot_detail what;
+
+	if (request->peer == CRIT_PEER_NULL || status->peer == CRIT_PEER_NULL)
+		return 0;
+	what = complete_status(scene->messages, request, status);
 	tell(scene, CRIT_TRACE_IRECV, &what, 0, request);
 	return book(scene, request->call, CRIT_RECEIVED, &what, NULL);
 }

@@ -208,6 +208,8 @@ static void fill_losses(const struct crit_messages *messages, struct crit_result
 	losses->freed += messages->losses.freed;
 	losses->unresolved += messages->losses.unresolved;
 	losses->estimated += messages->losses.estimated;
+	losses->unusable_statuses += messages->losses.unusable_statuses;
+	losses->unknown_sources += messages->losses.unknown_sources;
 	losses->late_arrivals += messages->collectives.late_arrivals;
 	losses->communicators += messages->communicators.dropped;
 	losses->early = crit_order_early(&messages->order, &losses->early_max_ns);

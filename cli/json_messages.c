@@ -158,6 +158,8 @@ static json_t *losses_of(const struct crit_message_losses *losses)
 	set_count(object, "freed_requests", losses->freed);
 	set_count(object, "unresolved_messages", losses->unresolved);
 	set_count(object, "estimated_sizes", losses->estimated);
+	set_count(object, "unusable_statuses", losses->unusable_statuses);
+	set_count(object, "unknown_sources", losses->unknown_sources);
 	set_count(object, "late_arrivals", losses->late_arrivals);
 	set_count(object, "communicators", losses->communicators);
 	set_count(object, "foreign_communicators", losses->foreign);

@@ -156,6 +156,18 @@ static void write_pairs(FILE *out, const struct crit_results *results)
 	free(order);
 }
 
+/* Messages in no pair: the status of the receive does not tell the source. */
+static void write_unknown_sources(FILE *out, const struct crit_results *results)
+{
+	const uint64_t count = results->messages.losses.unknown_sources;
+
+	if (count)
+		(void)fprintf(out,
+			      "  and %llu received from an unknown source: any was asked for, and "
+			      "the status tells nothing\n",
+			      (unsigned long long)count);
+}
+
 static void write_until(FILE *out, const struct crit_results *results)
 {
 	uint64_t traced_ns = crit_messages_traced_ns(results);
@@ -242,6 +254,7 @@ void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
 		(void)fprintf(out, "  not whole: losses are in report.json, messages.losses\n");
 	write_traffic(out, results);
 	write_pairs(out, results);
+	write_unknown_sources(out, results);
 	write_collectives(out, results);
 }
 

@@ -225,15 +225,18 @@ static void find_doubt(struct crit_summary *summary)
 static void find_early(struct crit_summary *summary)
 {
 	const struct crit_message_results *messages = &summary->results->messages;
+	const char *reason = summary->results->node_count > 1
+				     ? "the nodes' clocks are not known better than that"
+				     : "which send belongs to which receive is in doubt";
 
 	if (messages->losses.early && messages->has_order)
 		crit_summary_add_missing(
 			summary, false, "",
 			"the order of %llu message%s received before they were sent, by up to "
-			"%.6f s: the nodes' clocks are not known better than that",
+			"%.6f s: %s",
 			(unsigned long long)messages->losses.early,
 			messages->losses.early == 1 ? "" : "s",
-			(double)messages->losses.early_max_ns * 1e-9);
+			(double)messages->losses.early_max_ns * 1e-9, reason);
 }
 
 /* Chunks that are whole, and make no sense. */

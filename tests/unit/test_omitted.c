@@ -49,6 +49,21 @@ static void test_calls(void)
 	CHECK_INT_EQ(count_said("io, communicator, datatype, group, other, which"), 1);
 }
 
+/* Clocks differ between nodes only. */
+static void test_order(void)
+{
+	results_sample_barriers(&sample);
+	sample.results.messages.losses.early = 3;
+	sample.results.messages.has_order = true;
+	summarise(false);
+	CHECK_INT_EQ(count_said("3 messages received before they were sent"), 1);
+	CHECK_INT_EQ(count_said("clock"), 0);
+	sample.nodes[1] = sample.nodes[0];
+	sample.results.node_count = 2;
+	summarise(false);
+	CHECK_INT_EQ(count_said("the nodes' clocks are not known better than that"), 1);
+}
+
 static void test_ranks(void)
 {
 	results_sample_barriers(&sample);
@@ -144,6 +159,7 @@ static void test_more(void)
 int main(void)
 {
 	test_calls();
+	test_order();
 	test_ranks();
 	test_worlds();
 	test_before_window();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Receives whose status is empty or contradicts what was posted, with figures worked out on paper.
+#include "core/call.h"
+#include "tests/unit/message_run.h"
+
+struct receive { /* on rank 1 of three; 40 bytes with tag 7 come from rank 2 */
+	const char *name;
+	uint32_t flavour;
+	uint32_t call;
+	int32_t peer, tag; /* posted */
+	struct crit_slot_detail status;
+	uint32_t from; /* expected row of the matrix; CRIT_NONE: unknown */
+	uint64_t bytes, unusable, unknown_sources, estimated;
+};
+
+#define ANY CRIT_PEER_ANY
+#define UNTOLD CRIT_BYTES_UNKNOWN
+#define NOBODY UINT32_MAX
+#define STATUS(p, t, b)                                                                            \
+	{                                                                                          \
+		.detail = CRIT_D_DONE, .peer = (p), .tag = (t), .bytes = (b), .request = 9         \
+	}
+
+#define MPICH CRIT_FLAVOUR_MPICH
+#define OTHER CRIT_FLAVOUR_OPENMPI
+
+static const struct receive receives[] = {
+	{ "status", OTHER, CRIT_MPI_Isendrecv, 2, 7, STATUS(2, 7, 40), 2, 40, 0, 0, 0 },
+	{ "wildcards", OTHER, CRIT_MPI_Isendrecv, ANY, ANY, STATUS(2, 7, 40), 2, 40, 0, 0, 0 },
+	{ "not filled in", OTHER, CRIT_MPI_Isendrecv, 2, 7, STATUS(0, 0, 0), 2, 64, 1, 0, 1 },
+	/* zeros, or what a request before had, whatever was received */
+	{ "zero", MPICH, CRIT_MPI_Isendrecv, 2, 7, STATUS(0, 0, 0), 2, 64, 1, 0, 1 },
+	{ "zero of 0", MPICH, CRIT_MPI_Isendrecv, 0, 0, STATUS(0, 0, 0), 0, 64, 1, 0, 1 },
+	{ "any tag", MPICH, CRIT_MPI_Isendrecv_replace, 2, ANY, STATUS(0, 0, 0), 2, 64, 1, 0, 1 },
+	{ "any source", MPICH, CRIT_MPI_Isendrecv_c, ANY, 7, STATUS(0, 0, 0), NOBODY, 64, 1, 1, 1 },
+	{ "any", MPICH, CRIT_MPI_Isendrecv_replace_c, ANY, ANY, STATUS(0, 0, 0), NOBODY, 64, 1, 1,
+	  1 },
+	{ "stale", MPICH, CRIT_MPI_Isendrecv, ANY, ANY, STATUS(0, 7, 1), NOBODY, 64, 1, 1, 1 },
+	{ "stale, definite", MPICH, CRIT_MPI_Isendrecv, 2, 7, STATUS(2, 7, 1), 2, 64, 1, 0, 1 },
+	/* a message without bytes, as barriers are made of */
+	{ "nothing", MPICH, CRIT_MPI_Irecv, ANY, ANY, STATUS(0, 0, 0), 0, 0, 0, 0, 0 },
+	{ "nothing of 0", MPICH, CRIT_MPI_Irecv, 0, 0, STATUS(0, 0, 0), 0, 0, 0, 0, 0 },
+	/* empty as the MPI standard has it */
+	{ "empty", OTHER, CRIT_MPI_Isendrecv, 2, 7, STATUS(ANY, ANY, 0), 2, 64, 1, 0, 1 },
+	{ "empty, any", MPICH, CRIT_MPI_Irecv, ANY, ANY, STATUS(ANY, ANY, 0), NOBODY, 64, 1, 1, 1 },
+	{ "untold", MPICH, CRIT_MPI_Irecv, 2, 7, STATUS(ANY, ANY, UNTOLD), 2, 64, 0, 0, 1 },
+	{ "other source", MPICH, CRIT_MPI_Irecv, 2, 7, STATUS(0, 7, 8), 2, 64, 1, 0, 1 },
+	{ "other tag", MPICH, CRIT_MPI_Irecv, 2, 7, STATUS(2, 0, 8), 2, 64, 1, 0, 1 },
+};
+
+static void check_receive(const struct receive *receive)
+{
+	struct run run = { .ranks = 3, .level = CRIT_LEVEL_TRACE, .flavour = receive->flavour };
+	const bool is_known = receive->from != NOBODY;
+	struct crit_results *r;
+
+	CHECK_CASE("%s", receive->name);
+	begin(&run, NULL);
+	act(&run, 2, 0, CRIT_MPI_Send,
+	    (struct crit_slot_detail){
+		    .detail = CRIT_D_SEND, .comm = 1, .peer = 1, .tag = 7, .bytes = 40 });
+	act(&run, 1, 10, receive->call,
+	    (struct crit_slot_detail){ .detail = CRIT_D_IRECV,
+				       .comm = 1,
+				       .peer = receive->peer,
+				       .tag = receive->tag,
+				       .bytes = 64,
+				       .request = 9 });
+	act(&run, 1, 20, CRIT_MPI_Wait, receive->status);
+	r = finish(&run);
+	CHECK_UINT_EQ(traffic(r, receive->call)->received.count, 1);
+	CHECK_UINT_EQ(traffic(r, receive->call)->received.bytes, receive->bytes);
+	for (uint32_t from = 0; from < 3; from++) {
+		CHECK_UINT_EQ(pair(r, from, 1)->received_count, is_known && from == receive->from);
+		CHECK_UINT_EQ(pair(r, from, 1)->received_bytes,
+			      is_known && from == receive->from ? receive->bytes : 0);
+	}
+	CHECK_UINT_EQ(r->messages.losses.unusable_statuses, receive->unusable);
+	CHECK_UINT_EQ(r->messages.losses.unknown_sources, receive->unknown_sources);
+	CHECK_UINT_EQ(r->messages.losses.unresolved, receive->unknown_sources);
+	CHECK_UINT_EQ(r->messages.losses.estimated, receive->estimated);
+	CHECK_INT_EQ(r->messages.is_whole, is_known);
+	CHECK_UINT_EQ(r->messages.losses.early, 0);
+	crit_results_destroy(r);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(receives) / sizeof(receives[0]); i++)
+		check_receive(&receives[i]);
+	return check_done();
+}
