@@ -274,6 +274,7 @@ void crit_results_destroy(struct crit_results *results)
 	free(results->regions.rows);
 	free(results->regions.parts);
 	free(results->messages.traffic);
+	free(results->messages.failed);
 	free(results->messages.pairs);
 	free(results->messages.communicators);
 	free(results->messages.collectives);

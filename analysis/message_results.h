@@ -28,6 +28,12 @@ struct crit_traffic_row {
 	struct crit_volume received; /* also: got, read */
 };
 
+/* A call that returned an error, as far as level trace reached. */
+struct crit_failed_row {
+	uint32_t call;
+	uint64_t count;
+};
+
 /* The communication matrix: point-to-point messages from one rank to another, as each saw it. */
 struct crit_pair_row {
 	uint32_t from_row; /* index into ranks */
@@ -105,6 +111,8 @@ struct crit_message_results {
 	struct crit_message_losses losses;
 	struct crit_traffic_row *traffic; /* sorted by call */
 	size_t traffic_count;
+	struct crit_failed_row *failed; /* sorted by call */
+	size_t failed_count;
 	struct crit_pair_row *pairs; /* sorted by (from, to) */
 	size_t pair_count;
 	struct crit_communicator_row *communicators; /* in order of first appearance */

@@ -67,6 +67,7 @@ void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_m
 		trace->untold++; /* and so is all else of its request */
 		return;
 	}
+	trace->untold += has_peer(kind) && news->what.bytes == CRIT_BYTES_UNKNOWN;
 	told.peer = has_peer(kind) ? (uint32_t)news->what.peer : root_of(news->what.peer);
 	crit_tracer_message(trace->tracer, news->life, news->time_ns, &told);
 }

@@ -12,7 +12,7 @@ struct crit_tracer;
 struct crit_message_trace {
 	struct crit_tracer *tracer; /* NULL: nobody listens */
 	const struct crit_communicators *communicators;
-	uint64_t untold; /* messages in communicators nobody else knows, or with unknown ends */
+	uint64_t untold; /* messages with unknown ends or sizes, or in private communicators */
 };
 
 struct crit_message_news {

@@ -488,6 +488,7 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 			       .span = span,
 			       .now_ns = span->enter_ns,
 			       .process = messages->model->lives[span->life].process };
+	bool has_failed = false; /* counts once */
 	size_t i;
 	int rc = 0;
 
@@ -503,7 +504,9 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 			continue;
 		}
 		memcpy(&what, &slots[i], sizeof(what));
+		has_failed = has_failed || what.detail == CRIT_D_FAILED;
 		rc = take_detail(&scene, &what, received_after(slots, count, i));
 	}
+	messages->traffic.failed[span->call % CRIT_TRAFFIC_CALLS] += has_failed;
 	return rc;
 }

@@ -26,6 +26,21 @@ static int fill_traffic(const struct crit_traffic *traffic, struct crit_message_
 	return 0;
 }
 
+static int fill_failed(const struct crit_traffic *traffic, struct crit_message_results *out)
+{
+	uint32_t call;
+
+	out->failed = calloc(CRIT_TRAFFIC_CALLS, sizeof(*out->failed));
+	if (!out->failed)
+		return -ENOMEM;
+	for (call = 0; call < CRIT_TRAFFIC_CALLS; call++) {
+		if (traffic->failed[call])
+			out->failed[out->failed_count++] =
+				(struct crit_failed_row){ call, traffic->failed[call] };
+	}
+	return 0;
+}
+
 static int compare_pairs(const void *left, const void *right)
 {
 	const struct crit_pair_row *a = left, *b = right;
@@ -223,7 +238,8 @@ static void fill_losses(const struct crit_messages *messages, struct crit_result
 		messages->trace.tracer->are_messages_whole =
 			results->messages.is_whole && !messages->trace.untold && !losses->freed &&
 			!losses->unfinished && /* what a receive got is not told then */
-			!losses->stray && !(results->omitted & MESSAGE_GROUPS);
+			!losses->stray && !losses->estimated &&
+			!(results->omitted & MESSAGE_GROUPS);
 }
 
 int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows,
@@ -240,6 +256,8 @@ int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows
 		return -ENOMEM;
 	out->until_ns = crit_model_traced_until_ns(messages->model);
 	rc = fill_traffic(&messages->traffic, out);
+	if (!rc)
+		rc = fill_failed(&messages->traffic, out);
 	if (!rc)
 		rc = fill_pairs(messages, rank_rows, out);
 	if (!rc)

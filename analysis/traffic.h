@@ -19,6 +19,7 @@ struct crit_traffic_pair { /* what one rank knows of its messages with one membe
 
 struct crit_traffic {
 	struct crit_traffic_row *calls[CRIT_TRAFFIC_CALLS]; /* NULL: moved nothing */
+	uint64_t failed[CRIT_TRAFFIC_CALLS]; /* how often a call returned an error */
 	struct crit_traffic_pair *pairs;
 	size_t pair_count, pair_capacity;
 	struct crit_map places; /* rank, member -> pair */

@@ -123,7 +123,8 @@ static int export(struct crit_recording_set *set, struct export_options *options
 	if (!result.are_messages_whole && !result.is_cut && !result.has_losses)
 		(void)fprintf(stderr,
 			      "crit export: messages are missing: a rank died, a request was never "
-			      "completed, or a communicator spans worlds\n");
+			      "completed, a status does not tell source or size, or a "
+			      "communicator spans worlds\n");
 	(void)printf("%s/traces.otf2\n", directory);
 	return result.is_cut || result.has_losses ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
 }

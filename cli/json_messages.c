@@ -41,6 +41,7 @@ void crit_json_call_traffic(json_t *row, const struct crit_results *results,
 		set_count(row, "bytes", bytes);
 	else
 		set(row, "bytes", json_null());
+	set_count(row, "failed", crit_messages_failed(results, call->call));
 	set(row, "sent", traffic ? volume_of(&traffic->sent) : json_null());
 	set(row, "received", traffic ? volume_of(&traffic->received) : json_null());
 }

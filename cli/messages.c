@@ -20,6 +20,16 @@ const struct crit_traffic_row *crit_messages_traffic(const struct crit_results *
 	return NULL;
 }
 
+uint64_t crit_messages_failed(const struct crit_results *results, uint32_t call)
+{
+	const struct crit_message_results *messages = &results->messages;
+
+	for (size_t i = 0; i < messages->failed_count; i++)
+		if (messages->failed[i].call == call)
+			return messages->failed[i].count;
+	return 0;
+}
+
 uint64_t crit_messages_bin_max(unsigned int bin)
 {
 	return bin < 64 ? (1ull << bin) - 1 : UINT64_MAX;
@@ -107,6 +117,17 @@ static void write_traffic(FILE *out, const struct crit_results *results)
 		write_volume(out, &messages->traffic[i].received);
 		(void)fputc('\n', out);
 	}
+}
+
+/* "  returned an error: MPI_Recv 2, MPI_Wait 1" */
+static void write_failed(FILE *out, const struct crit_message_results *messages)
+{
+	for (size_t i = 0; i < messages->failed_count; i++)
+		(void)fprintf(out, "%s%s %llu", i ? ", " : "  returned an error: ",
+			      crit_call_name(messages->failed[i].call),
+			      (unsigned long long)messages->failed[i].count);
+	if (messages->failed_count)
+		(void)fputc('\n', out);
 }
 
 static int compare_pairs(const void *left, const void *right)
@@ -244,7 +265,8 @@ void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
 	const struct crit_results *results = summary->results;
 	const struct crit_message_results *messages = &results->messages;
 
-	if (!results->has_ranks || (!messages->traffic_count && !messages->collective_count))
+	if (!results->has_ranks ||
+	    (!messages->traffic_count && !messages->collective_count && !messages->failed_count))
 		return;
 	(void)fprintf(out,
 		      "\nMessages\n  median: the largest size of its bin, a power of two less 1; "
@@ -253,6 +275,7 @@ void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
 	if (crit_messages_traced_ns(results) && !messages->is_whole)
 		(void)fprintf(out, "  not whole: losses are in report.json, messages.losses\n");
 	write_traffic(out, results);
+	write_failed(out, messages);
 	write_pairs(out, results);
 	write_unknown_sources(out, results);
 	write_collectives(out, results);

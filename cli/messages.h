@@ -11,6 +11,9 @@
 const struct crit_traffic_row *crit_messages_traffic(const struct crit_results *results,
 						     uint32_t call);
 
+/* How often a call returned an error, as far as level trace reached. */
+uint64_t crit_messages_failed(const struct crit_results *results, uint32_t call);
+
 /* The largest size in a bin. */
 uint64_t crit_messages_bin_max(unsigned int bin);
 

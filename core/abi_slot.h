@@ -111,7 +111,8 @@ enum crit_detail {
 	CRIT_D_ATOMIC = 17, /* Accumulate, Fetch_and_op, Compare_and_swap, … */
 	CRIT_D_READ = 18, /* file: bytes */
 	CRIT_D_WRITE = 19,
-	CRIT_D_COUNT = 20
+	CRIT_D_FAILED = 20, /* the call returned an error: tag, a code of the library's own */
+	CRIT_D_COUNT = 21
 };
 
 #define CRIT_PEER_ANY (-1) /* posted to any source; no root; any tag */

@@ -107,6 +107,13 @@ void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 		     &(struct crit_slot_detail){ .bytes = sizes->received_bytes });
 }
 
+void crit_shim_failed(uint32_t call, int32_t answer)
+{
+	if (is_traced(&crit_thread) && crit_thread.outer_frame &&
+	    CRIT_CALL_OF(crit_thread.what) == call)
+		crit_shim_detail(CRIT_D_FAILED, 0, 0, answer, 0, 0);
+}
+
 void crit_shim_lose_details(uint32_t count)
 {
 	if (is_traced(&crit_thread))

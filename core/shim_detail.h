@@ -61,6 +61,9 @@ void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag,
 void crit_shim_collective(uint32_t detail, uint64_t comm, int32_t root,
 			  const struct crit_shim_sizes *sizes, uint64_t request);
 
+/* The call, by its number, returned an error; recorded where the open span is that call's. */
+void crit_shim_failed(uint32_t call, int32_t answer) __attribute__((cold));
+
 /* So many details of the open span are lost. */
 void crit_shim_lose_details(uint32_t count);
 

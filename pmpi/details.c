@@ -25,6 +25,31 @@ uint64_t crit_bytes_of_type(MPI_Count count, MPI_Datatype datatype)
 	return (uint64_t)count * (uint64_t)size;
 }
 
+static int class_of(int answer)
+{
+	int class = MPI_SUCCESS;
+
+	(void)NATIVE(MPI_Error_class)(answer, &class);
+	return class;
+}
+
+/* The message was received, as far as there was room; its status is set. */
+bool crit_is_truncated(int answer)
+{
+	return class_of(answer) == MPI_ERR_TRUNCATE;
+}
+
+/* One with wrong arguments is none; one that went wrong on its way counts like any other. */
+void crit_collective_failed(int answer, uint64_t comm, int32_t root)
+{
+	const struct crit_shim_sizes unknown = { CRIT_BYTES_UNKNOWN, CRIT_BYTES_UNKNOWN };
+	const int class = class_of(answer);
+
+	if (class == MPI_ERR_TRUNCATE || class == MPI_ERR_OTHER || class == MPI_ERR_INTERN ||
+	    class == MPI_ERR_UNKNOWN)
+		crit_shim_collective(CRIT_D_COLL, comm, root, &unknown, 0);
+}
+
 /* Copies of many go into the thread's scratch: statuses first, then handles. */
 void crit_requests_keep(struct crit_requests *requests, int count, const MPI_Request *handles)
 {
@@ -86,12 +111,12 @@ void crit_request_freed(MPI_Request request)
 		crit_shim_detail(CRIT_D_FREED, 0, 0, 0, 0, HANDLE(request));
 }
 
-static void tell_done(MPI_Request handle, const MPI_Status *status)
+static void tell_done(MPI_Request handle, const MPI_Status *status, uint64_t bytes)
 {
 	if (handle != MPI_REQUEST_NULL && !is_shared(handle))
 		crit_shim_detail(crit_status_is_cancelled(status) ? CRIT_D_CANCELLED : CRIT_D_DONE,
-				 0, crit_peer(status->MPI_SOURCE), crit_tag(status->MPI_TAG),
-				 crit_status_bytes(status), HANDLE(handle));
+				 0, crit_peer(status->MPI_SOURCE), crit_tag(status->MPI_TAG), bytes,
+				 HANDLE(handle));
 }
 
 /* The first count requests are complete, or with indices those. */
@@ -107,36 +132,64 @@ void crit_requests_done(const struct crit_requests *requests, int count, const i
 		const int index = indices ? indices[i] : i;
 
 		if (index != MPI_UNDEFINED)
-			tell_done(requests->handles[index], &requests->statuses[i]);
+			tell_done(requests->handles[index], &requests->statuses[i],
+				  crit_status_bytes(&requests->statuses[i]));
+	}
+}
+
+/* A message too long for its buffer is received, but its size stands nowhere. */
+static void tell_truncated(MPI_Request handle, const MPI_Status *status)
+{
+	tell_done(handle, status, CRIT_BYTES_UNKNOWN);
+}
+
+/* Of several that an error is about: the statuses tell which have ended, and how. */
+static void tell_failed(const struct crit_requests *requests, int count, const int *indices,
+			const MPI_Request *now)
+{
+	for (int i = 0; i < count; i++) {
+		const int index = indices ? indices[i] : i;
+		const MPI_Request handle = requests->handles[index];
+		const MPI_Status *const status = &requests->statuses[i];
+		const int class = class_of(status->MPI_ERROR);
+
+		if (class == MPI_ERR_TRUNCATE)
+			tell_truncated(handle, status);
+		else if (class == MPI_SUCCESS || (class != MPI_ERR_PENDING && now[index] == handle))
+			tell_done(handle, status, crit_status_bytes(status));
+		else if (now[index] != handle)
+			crit_request_freed(handle);
 	}
 }
 
 /*
  * The call answers an error, and some requests have ended all the same: of those that statuses tell
- * of, what they tell; of others, which the call took away, no more than that.
+ * of, what they tell; of others, which the call took away, no more than that.  outcount and
+ * indices: of Waitsome and its like; indices alone: of Waitany and its like.
  */
 void crit_requests_failed(const struct crit_requests *requests, int answer, int count,
 			  const int *outcount, const int *indices, const MPI_Request *now)
 {
-	int class = MPI_SUCCESS;
+	const int class = class_of(answer);
+	const int first = indices && !outcount ? *indices : 0;
+	const bool is_one = class == MPI_ERR_TRUNCATE && !outcount && (indices || count == 1) &&
+			    first >= 0 && first < count;
 
-	(void)NATIVE(MPI_Error_class)(answer, &class);
 	if (outcount) /* set, if the arguments were right at all */
 		count = class == MPI_ERR_IN_STATUS ? *outcount : 0;
 	if (requests->is_lost)
 		crit_shim_lose_details((uint32_t)count);
 	if (!requests->handles)
 		return;
+	if (class == MPI_ERR_IN_STATUS) {
+		tell_failed(requests, count, outcount ? indices : NULL, now);
+		return;
+	}
 	for (int i = 0; i < count; i++) {
-		const int index = indices ? indices[i] : i;
-		const MPI_Request handle = requests->handles[index];
-		const int error = class == MPI_ERR_IN_STATUS ? requests->statuses[i].MPI_ERROR
-							     : MPI_ERR_PENDING;
-
-		if (error == MPI_SUCCESS || (error != MPI_ERR_PENDING && now[index] == handle))
-			tell_done(handle, &requests->statuses[i]);
-		else if (now[index] != handle)
-			crit_request_freed(handle);
+		if (is_one && i == first)
+			tell_truncated(requests->handles[i], requests->statuses);
+		else if (now[i] != requests->handles[i])
+			crit_request_freed(requests->handles[i]);
 	}
 }
 

@@ -32,6 +32,8 @@ struct crit_message { /* found by a probe */
 /* details.c */
 CRIT_BACKEND_HIDDEN uint64_t crit_bytes_of_type(MPI_Count count, MPI_Datatype datatype)
 	__attribute__((pure)); /* one answer for both buffers of a call */
+CRIT_BACKEND_HIDDEN bool crit_is_truncated(int answer);
+CRIT_BACKEND_HIDDEN void crit_collective_failed(int answer, uint64_t comm, int32_t root);
 CRIT_BACKEND_HIDDEN void crit_requests_keep(struct crit_requests *requests, int count,
 					    const MPI_Request *handles);
 CRIT_BACKEND_HIDDEN void crit_requests_keep_statuses(struct crit_requests *requests, int count,
@@ -128,11 +130,12 @@ static inline void crit_started(uint32_t detail, uint64_t comm, int peer, int ta
 	crit_request_started(request);
 }
 
-static inline void crit_received(uint64_t comm, const MPI_Status *status)
+/* bytes: of the status; CRIT_BYTES_UNKNOWN where the message was too long for the buffer. */
+static inline void crit_received(uint64_t comm, const MPI_Status *status, uint64_t bytes)
 {
 	if (status->MPI_SOURCE != MPI_PROC_NULL)
 		crit_shim_detail(CRIT_D_RECV, comm, crit_peer(status->MPI_SOURCE),
-				 crit_tag(status->MPI_TAG), crit_status_bytes(status), 0);
+				 crit_tag(status->MPI_TAG), bytes, 0);
 }
 
 /* Is this process the root, or does it give to it or take from it? */

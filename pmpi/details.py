@@ -17,6 +17,7 @@ SENDS = "crit_bytes(CRIT_SUM(sendcounts, {}), sendtype)"
 RECVS = "crit_bytes(CRIT_SUM(recvcounts, {}), recvtype)"
 SENDS_W = "CRIT_SUM_BYTES(sendcounts, sendtypes, {})"
 RECVS_W = "CRIT_SUM_BYTES(recvcounts, recvtypes, {})"
+STATUS_BYTES = "crit_status_bytes(seen)"
 IN, OUT = "crit_neighbours_in(comm)", "crit_neighbours_out(comm)"
 
 
@@ -90,6 +91,17 @@ def started_line(kind, comm="0", peer="0", tag="0", size="0"):
     return f"crit_started(CRIT_D_{kind}, {comm}, {peer}, {tag}, {size}, *request);"
 
 
+def received_line(comm):
+    return f"crit_received({comm}, seen, {STATUS_BYTES});"
+
+
+def also_truncated(detail):
+    """What a success tells, of a message that was too long as well, but for its size."""
+    lines = [f"\t{line}".replace(STATUS_BYTES, "CRIT_BYTES_UNKNOWN") for line in detail.after]
+    detail.failed += ["if (crit_is_truncated(answer)) {", *lines, "}"]
+    return detail
+
+
 MOVES_NOTHING = started_line("ISEND", peer="MPI_PROC_NULL")  # its end has a start all the same
 
 
@@ -123,12 +135,12 @@ def message(name, names, detail):
         elif what == "RECV":
             detail.role = "CRIT_SHIM_TRACE"
             own_status(detail)
-            detail.after.append("crit_received(HANDLE(comm), seen);")
+            detail.after.append(received_line("HANDLE(comm)"))
         else:
             detail.after.append(f"if ({peer} != MPI_PROC_NULL)")
             detail.after.append("\t" + detail_line(what, comm, f"crit_peer({peer})",
                                                    f"crit_tag({tag})", size))
-    return detail
+    return also_truncated(detail) if "status" in names else detail
 
 
 def probed_message(name, names, detail):
@@ -143,12 +155,12 @@ def probed_message(name, names, detail):
     detail.before.append("const struct crit_message taken = crit_message_take(message);")
     if "status" in names:
         own_status(detail)
-        detail.after.append("crit_received(taken.comm, seen);")
-    else:
-        size = f"taken.source == CRIT_PEER_NULL ? 0 : crit_bytes(count, {datatype})"
-        detail.after.append(detail_line("IRECV", "taken.comm", "taken.source", "taken.tag", size,
-                                        "HANDLE(*request)"))
-        detail.after.append("crit_request_started(*request);")
+        detail.after.append(received_line("taken.comm"))
+        return also_truncated(detail)
+    size = f"taken.source == CRIT_PEER_NULL ? 0 : crit_bytes(count, {datatype})"
+    detail.after.append(detail_line("IRECV", "taken.comm", "taken.source", "taken.tag", size,
+                                    "HANDLE(*request)"))
+    detail.after.append("crit_request_started(*request);")
     return detail
 
 
@@ -176,7 +188,9 @@ def completion(name, names, detail):
     else:
         done = f"crit_requests_done(&kept, {count}, NULL);"
     detail.after.append(flag + done)
-    ended = "outcount, array_of_indices" if "outcount" in names else "NULL, NULL"
+    ended = f"NULL, {index or 'NULL'}"
+    if "outcount" in names:
+        ended = "outcount, array_of_indices"
     detail.failed.append(f"crit_requests_failed(&kept, answer, {count}, {ended}, {handles});")
     return detail
 
@@ -210,6 +224,9 @@ def collective(name, names, detail):
                      f"crit_shim_collective(CRIT_D_{kind}, HANDLE(comm), {root}, &sizes, {request});"]
     if kind == "ICOLL":
         detail.after.append("crit_request_started(*request);")
+        return detail
+    if kind == "COLL":  # counted all the same, for the others of the communicator have taken part
+        detail.failed.append(f"crit_collective_failed(answer, HANDLE(comm), {root});")
     return detail
 
 
@@ -231,7 +248,7 @@ def file_data(name, names, detail):
         detail.after.append(started_line(kind, size="crit_bytes(count, datatype)"))
     elif "status" in names:
         own_status(detail)
-        detail.after.append(detail_line(kind, size="crit_status_bytes(seen)"))
+        detail.after.append(detail_line(kind, size=STATUS_BYTES))
     else:
         return None  # split: its end has the status
     return detail

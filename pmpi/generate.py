@@ -32,6 +32,8 @@ static int wrap_{name}({listed})
 		FRAME, SITE);
 	const int answer = {call};
 
+	if (answer != MPI_SUCCESS)
+		crit_shim_failed({number}, answer);
 	if (is_outer)
 		{leave};
 	return answer;
@@ -45,6 +47,8 @@ static int wrap_{name}({listed})
 	int answer;
 {before}
 	answer = {call};
+	if (answer != MPI_SUCCESS)
+		crit_shim_failed({number}, answer);
 {after}	if (role & CRIT_SHIM_OUTER)
 		{leave};
 	return answer;

@@ -20,7 +20,8 @@ LEAVE, POLL, CONTINUED, IS_DETAIL, IS_COMM = 2, 3, 4, 5, 6
 FREED, INTER, SECOND = 1, 2, 4
 NULL_PEER = -2
 KINDS = [None, "SEND", "RECV", "ISEND", "IRECV", "SEND_INIT", "RECV_INIT", "START", "DONE", "CANCELLED",
-         "FREED", "COLL", "ICOLL", "COLL_INIT", "RECEIVED", "PUT", "GET", "ATOMIC", "READ", "WRITE"]
+         "FREED", "COLL", "ICOLL", "COLL_INIT", "RECEIVED", "PUT", "GET", "ATOMIC", "READ", "WRITE",
+         "FAILED"]
 SORTS = {"ISEND": "send", "SEND_INIT": "send", "IRECV": "recv", "RECV_INIT": "recv", "ICOLL": "coll",
          "COLL_INIT": "coll", "PUT": "rma", "GET": "rma", "ATOMIC": "rma", "READ": "io", "WRITE": "io"}
 
@@ -79,6 +80,8 @@ class Rank:
             line = self.end(kind, fields)
         elif kind == "RECEIVED":
             line = f"RECEIVED {size}"
+        elif kind == "FAILED":
+            line = kind
         elif kind == "COLL":
             line = f"COLL {comm} {peer} {tag} {size} +{request}"
         elif kind in SORTS and request:

@@ -171,6 +171,27 @@ static void call_as_fortran(void)
 	again_role = role_seen;
 }
 
+static void fail_send(void)
+{
+	crit_shim_failed(CRIT_MPI_Isend, 7); /* a call inside of another one: not the user's */
+	crit_shim_failed(CRIT_MPI_Send, 15);
+}
+
+static void test_failed(void)
+{
+	const struct crit_slot_detail *detail;
+
+	CHECK_CASE("the call that returned an error");
+	position_before = own_stripe()->write_pos;
+	call(SEND, fail_send);
+	crit_shim_failed(CRIT_MPI_Send, 15); /* outside of spans */
+	CHECK_UINT_EQ(own_stripe()->write_pos, position_before + 3);
+	detail = slot_at(2);
+	CHECK_INT_EQ(detail->kind, CRIT_S_DETAIL);
+	CHECK_INT_EQ(detail->detail, CRIT_D_FAILED);
+	CHECK_INT_EQ(detail->tag, 15);
+}
+
 static void test_twin(void)
 {
 	CHECK_CASE("nested calls have no details, but the C function under a Fortran wrapper");
@@ -422,6 +443,7 @@ int main(void)
 		return check_done();
 	test_span();
 	test_collective();
+	test_failed();
 	test_twin();
 	test_poll();
 	test_full();

@@ -84,9 +84,42 @@ static void check_receive(const struct receive *receive)
 	crit_results_destroy(r);
 }
 
+static uint64_t failed(const struct crit_results *r, uint32_t call)
+{
+	for (size_t i = 0; i < r->messages.failed_count; i++)
+		if (r->messages.failed[i].call == call)
+			return r->messages.failed[i].count;
+	return 0;
+}
+
+/* One error of a call counts once, however many wrappers tell of it. */
+static void check_errors(void)
+{
+	const struct crit_slot_detail error = { .detail = CRIT_D_FAILED, .tag = 15 };
+	struct run run = { .ranks = 2, .level = CRIT_LEVEL_TRACE };
+	struct crit_results *r;
+
+	CHECK_CASE("errors");
+	begin(&run, NULL);
+	for (uint64_t i = 0; i < 3; i++)
+		act(&run, 0, 10 * i, CRIT_MPI_Recv, error);
+	enter(&run, 1, 50, CRIT_MPI_Wait);
+	detail(&run, 1, error);
+	detail(&run, 1, error);
+	leave(&run, 1, 51, CRIT_MPI_Wait);
+	r = finish(&run);
+	check_no_losses(r);
+	CHECK_UINT_EQ(failed(r, CRIT_MPI_Recv), 3);
+	CHECK_UINT_EQ(failed(r, CRIT_MPI_Wait), 1);
+	CHECK_UINT_EQ(r->messages.failed_count, 2);
+	CHECK_UINT_EQ(r->messages.traffic_count, 0);
+	crit_results_destroy(r);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(receives) / sizeof(receives[0]); i++)
 		check_receive(&receives[i]);
+	check_errors();
 	return check_done();
 }
