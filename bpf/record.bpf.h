@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/* The ring of records, and the fields of tasks that records carry. */
+#ifndef CRIT_RECORD_BPF_H
+#define CRIT_RECORD_BPF_H
+
+#include "bpf/vmlinux_min.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/member.bpf.h"
+#include "bpf/sched.bpf.h"
+#include "core/abi_kernel.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} records SEC(".maps");
+
+static __always_inline void *reserve(__u32 run_number, __u64 size)
+{
+	void *record = bpf_ringbuf_reserve(&records, size, 0);
+
+	if (!record)
+		__sync_fetch_and_add(&counters_of(run_number)->lost, 1);
+	return record;
+}
+
+static __always_inline void set_head(struct crit_kernel_head *head, __u8 kind, __u8 size,
+				     __u32 run_number, __u8 flags)
+{
+	head->kind = kind;
+	head->size = size;
+	head->cpu = (__u16)bpf_get_smp_processor_id();
+	head->run_slot = (__u16)run_number;
+	head->flags = flags;
+	head->state = 0;
+	head->time_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void read_comm(char *ret_comm, struct task_struct *task)
+{
+	(void)bpf_probe_read_kernel(ret_comm, CRIT_COMM_BYTES, task->comm);
+}
+
+/*
+ * What is read rarely is read by helper: the verifier searches all of the kernel's types at every
+ * pointer it is shown, which was two thirds of the time to load.
+ *
+ * Number of the task in its own pid namespace, 0 when it has none any more. */
+static __always_inline __u32 ns_tid_of(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level;
+	int nr = 0;
+
+	if (!pid)
+		return 0;
+	level = BPF_CORE_READ(pid, level);
+	(void)bpf_probe_read_kernel(&nr, sizeof(nr),
+				    (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+					    level * bpf_core_type_size(struct upid) +
+					    bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
+static __always_inline __u64 mm_flags_of(struct mm_struct *mm)
+{
+	struct mm_struct___word *word = (void *)mm;
+	struct mm_struct___bitmap *bitmap = (void *)mm;
+
+	if (bpf_core_field_exists(bitmap->flags.__mm_flags))
+		return BPF_CORE_READ(bitmap, flags.__mm_flags[0]);
+	if (bpf_core_field_exists(word->flags))
+		return BPF_CORE_READ(word, flags);
+	return 0; /* a layout nobody knows yet: nothing is trusted */
+}
+
+static __always_inline __u32 is_trusted(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+
+	if (!mm)
+		return 0;
+	return crit_sched_is_trusted(BPF_CORE_READ(cred, uid.val), BPF_CORE_READ(cred, euid.val),
+				     served_uid, mm_flags_of(mm));
+}
+
+static __always_inline __u32 state_now(struct task_struct *task)
+{
+	struct task_struct___old *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return (__u32)old->state;
+}
+
+#endif

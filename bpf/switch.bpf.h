@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/* The records that a switch of a CPU from one task to another is told by. */
+#ifndef CRIT_SWITCH_BPF_H
+#define CRIT_SWITCH_BPF_H
+
+#include "bpf/vmlinux_min.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/record.bpf.h"
+
+static __always_inline void emit_switch(__u32 run_number, __u8 flags, __u8 state, __u32 prev_tid,
+					__u32 next_tid, __u64 prev_tag)
+{
+	struct crit_kernel_switch *r = reserve(run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_SWITCH, sizeof(*r), run_number, flags);
+	r->head.state = state;
+	r->prev_tid = prev_tid;
+	r->next_tid = next_tid;
+	r->prev_tag = prev_tag;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* The switch to prev was not seen: how long it ran tells when that was. */
+static __noinline void emit_ran(struct task_struct *prev, struct crit_member *member)
+{
+	struct crit_kernel_ran *r = reserve(member->run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_RAN, sizeof(*r), member->run_number, 0);
+	r->tid = prev->pid;
+	r->reserved = 0;
+	r->ran_ns = prev->se.sum_exec_runtime - member->ran_ns;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void name_taker(struct crit_kernel_taken *r, struct task_struct *taker)
+{
+	r->taker_tid = 0;
+	r->taker_tgid = 0;
+	__builtin_memset(r->taker_comm, 0, sizeof(r->taker_comm));
+	if (!crit_sched_may_name(BPF_CORE_READ(taker, cred, uid.val), served_uid))
+		return;
+	r->taker_tid = taker->pid;
+	r->taker_tgid = taker->tgid;
+	read_comm(r->taker_comm, taker);
+}
+
+/* Like emit_switch, when a stranger takes the CPU of a member that wants to keep it. */
+static __noinline void emit_taken(struct task_struct *prev, struct crit_member *member, __u8 flags,
+				  struct task_struct *next)
+{
+	struct crit_kernel_taken *r = reserve(member->run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), member->run_number, flags);
+	r->switched.prev_tid = prev->pid;
+	r->switched.next_tid = 0;
+	r->switched.prev_tag = member->tag;
+	name_taker(r, next);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Likewise, when a stranger gives the CPU back to a member that was preempted. */
+static __noinline void emit_given_back(struct task_struct *prev, __u32 run_number,
+				       struct task_struct *next)
+{
+	struct crit_kernel_taken *r = reserve(run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), run_number, CRIT_KF_NEXT_MEMBER);
+	r->switched.prev_tid = 0;
+	r->switched.next_tid = next->pid;
+	r->switched.prev_tag = 0;
+	name_taker(r, prev);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+#endif
