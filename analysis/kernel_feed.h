@@ -23,6 +23,7 @@ union crit_kernel_record {
 	struct crit_kernel_head head; /* time_ns is on the run clock */
 	struct crit_kernel_switch switched;
 	struct crit_kernel_taken taken; /* as head.size says */
+	struct crit_kernel_outside outside;
 	struct crit_kernel_ran ran;
 	struct crit_kernel_wake wake;
 	struct crit_kernel_fork forked;

@@ -9,6 +9,7 @@
 #include "bpf/record.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/switch.bpf.h"
+#include "bpf/watch.bpf.h"
 #include "core/abi_kernel.h"
 #include "core/abi_member.h"
 
@@ -110,27 +111,32 @@ static __always_inline __u8 refresh_tag(struct task_struct *task, struct crit_me
 	return CRIT_KF_HAS_TAG;
 }
 
-/* Returns 1 when next, of run next_run, went into the same record. */
+/*
+ * Tells that prev, a member, left this CPU.  Returns 1 when next, of run next_run, went into the
+ * same record.
+ */
 static __always_inline int switch_out(struct task_struct *prev, struct crit_member *member,
 				      __u8 state, struct task_struct *next, __u32 next_run)
 {
+	__u32 cpu = bpf_get_smp_processor_id();
 	__u32 run_number = member->run_number;
 	__u8 flags = CRIT_KF_PREV_MEMBER;
 	int is_shared = next_run == run_number;
 
 	if (!(member->flags & CRIT_MF_ON_CPU))
 		emit_ran(prev, member);
+	end_wait(member); /* where it was not seen to get its CPU */
 	member->ran_ns = prev->se.sum_exec_runtime;
 	member->flags &= ~CRIT_MF_ON_CPU;
 	flags |= refresh_tag(prev, member);
 	if (state == 0) {
-		flags |= CRIT_KF_PREEMPTED;
+		flags |= CRIT_KF_PREEMPTED | begin_wait(member, cpu);
 		member->flags |= CRIT_MF_PREEMPTED;
 	}
 	if (is_shared)
 		flags |= CRIT_KF_NEXT_MEMBER;
-	if (state == 0 && !is_shared)
-		emit_taken(prev, member, flags, next);
+	if (!is_shared && (state == 0 || is_watched_for(watched_cpu_of(cpu), run_number)))
+		emit_taken(prev, member, flags | (__u32)state << 8, next);
 	else
 		emit_switch(run_number, flags, state, prev->pid, is_shared ? next->pid : 0,
 			    member->tag);
@@ -139,33 +145,49 @@ static __always_inline int switch_out(struct task_struct *prev, struct crit_memb
 	return is_shared;
 }
 
+/* Tells that next, a member, got this CPU from a stranger; flags, is_watched: until now. */
+static __always_inline void switch_in(struct task_struct *prev, struct task_struct *next,
+				      __u32 run_number, __u32 flags, int is_watched)
+{
+	if ((flags & CRIT_MF_PREEMPTED && !(flags & CRIT_MF_WAITS)) || (is_watched && prev->pid))
+		emit_given_back(prev, run_number, next);
+	else
+		emit_switch(run_number, CRIT_KF_NEXT_MEMBER, 0, 0, next->pid, 0);
+}
+
 SEC("tp_btf/sched_switch")
 int on_sched_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1];
 	struct task_struct *next = (void *)ctx[2];
+	struct crit_watched_cpu *watched = watched_cpu_of(bpf_get_smp_processor_id());
+	__u32 prev_run = NO_RUN, next_run = NO_RUN, next_flags = 0;
 	struct crit_member *member;
-	__u32 next_run = NO_RUN, next_flags = 0;
+	int was_watched = 0;
 	__u32 now, prev_state;
 
 	member = member_of(next);
 	if (member && (!(member->flags & FIRST_SIGHT) || admit(next, member, 0))) {
 		next_run = member->run_number;
 		next_flags = member->flags;
-		member->flags = (next_flags & ~CRIT_MF_PREEMPTED) | CRIT_MF_ON_CPU;
+		was_watched = is_watched_for(watched, next_run);
+		end_wait(member);
+		member->flags = (next_flags & ~(CRIT_MF_PREEMPTED | CRIT_MF_WAITS)) |
+				CRIT_MF_ON_CPU;
 	}
 	member = living_member_of(prev);
 	if (member && (!(member->flags & FIRST_SIGHT) || admit(prev, member, 1))) {
 		now = state_now(prev);
 		prev_state = has_prev_state ? (__u32)ctx[3] : now;
+		prev_run = member->run_number;
 		if (switch_out(prev, member, crit_sched_state(prev_state, now, (__u32)ctx[0] & 1),
 			       next, next_run))
-			return 0;
+			next_run = NO_RUN;
 	}
-	if (next_run != NO_RUN && (next_flags & CRIT_MF_PREEMPTED))
-		emit_given_back(prev, next_run, next);
-	else if (next_run != NO_RUN)
-		emit_switch(next_run, CRIT_KF_NEXT_MEMBER, 0, 0, next->pid, 0);
+	if (next_run != NO_RUN)
+		switch_in(prev, next, next_run, next_flags, was_watched);
+	if (watched->waiting && watched->run_number != prev_run && watched->run_number != next_run)
+		emit_outside(prev, watched->run_number, next);
 	return 0;
 }
 
@@ -173,15 +195,20 @@ static __always_inline int wake(struct task_struct *task, __u8 kind)
 {
 	struct crit_member *member = member_of(task);
 	struct crit_kernel_wake *r;
+	__u8 flags = 0;
 
 	if (!member)
 		return 0;
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 0))
 		return 0;
+	if (!(member->flags & (CRIT_MF_ON_CPU | CRIT_MF_WAITS | CRIT_MF_PREEMPTED)))
+		flags = begin_wait(member, cpu_of(task));
 	r = reserve(member->run_number, sizeof(*r));
 	if (!r)
 		return 0;
-	set_head(&r->head, kind, sizeof(*r), member->run_number, 0);
+	set_head(&r->head, kind, sizeof(*r), member->run_number, flags);
+	if (flags)
+		r->head.cpu = (__u16)member->cpu;
 	r->tid = task->pid;
 	r->waker_tid = 0;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);

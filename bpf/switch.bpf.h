@@ -39,27 +39,32 @@ static __noinline void emit_ran(struct task_struct *prev, struct crit_member *me
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void name_taker(struct crit_kernel_taken *r, struct task_struct *taker)
+/* Returns the task's number; 0, and no name, where the served user may not know it. */
+static __always_inline __u32 name_task(char *ret_comm, struct task_struct *task)
 {
-	r->taker_tid = 0;
-	r->taker_tgid = 0;
-	__builtin_memset(r->taker_comm, 0, sizeof(r->taker_comm));
-	if (!crit_sched_may_name(BPF_CORE_READ(taker, cred, uid.val), served_uid))
-		return;
-	r->taker_tid = taker->pid;
-	r->taker_tgid = taker->tgid;
-	read_comm(r->taker_comm, taker);
+	__builtin_memset(ret_comm, 0, CRIT_COMM_BYTES);
+	if (!crit_sched_may_name(BPF_CORE_READ(task, cred, uid.val), served_uid))
+		return 0;
+	read_comm(ret_comm, task);
+	return task->pid;
 }
 
-/* Like emit_switch, when a stranger takes the CPU of a member that wants to keep it. */
-static __noinline void emit_taken(struct task_struct *prev, struct crit_member *member, __u8 flags,
+static __always_inline void name_taker(struct crit_kernel_taken *r, struct task_struct *taker)
+{
+	r->taker_tid = name_task(r->taker_comm, taker);
+	r->taker_tgid = r->taker_tid ? taker->tgid : 0;
+}
+
+/* Like emit_switch, when a stranger gets a CPU that members wait for. */
+static __noinline void emit_taken(struct task_struct *prev, struct crit_member *member, __u32 how,
 				  struct task_struct *next)
 {
 	struct crit_kernel_taken *r = reserve(member->run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), member->run_number, flags);
+	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), member->run_number, (__u8)how);
+	r->switched.head.state = (__u8)(how >> 8);
 	r->switched.prev_tid = prev->pid;
 	r->switched.next_tid = 0;
 	r->switched.prev_tag = member->tag;
@@ -67,7 +72,7 @@ static __noinline void emit_taken(struct task_struct *prev, struct crit_member *
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-/* Likewise, when a stranger gives the CPU back to a member that was preempted. */
+/* Likewise, when a member gets a CPU from a stranger, and waited for it or others do. */
 static __noinline void emit_given_back(struct task_struct *prev, __u32 run_number,
 				       struct task_struct *next)
 {
@@ -80,6 +85,20 @@ static __noinline void emit_given_back(struct task_struct *prev, __u32 run_numbe
 	r->switched.next_tid = next->pid;
 	r->switched.prev_tag = 0;
 	name_taker(r, prev);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* A CPU that members of this run wait for goes from one stranger to another. */
+static __noinline void emit_outside(struct task_struct *prev, __u32 run_number,
+				    struct task_struct *next)
+{
+	struct crit_kernel_outside *r = reserve(run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_OUTSIDE, sizeof(*r), run_number, 0);
+	r->prev_tid = name_task(r->prev_comm, prev);
+	r->next_tid = name_task(r->next_comm, next);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 

@@ -76,7 +76,12 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
+struct thread_info {
+	__u32 cpu;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	int pid;
@@ -96,6 +101,11 @@ struct task_struct {
 /* Before 5.14 the state was called so. */
 struct task_struct___old {
 	long state;
+};
+
+/* Before 5.16 the CPU was a field of the task itself. */
+struct task_struct___cpu {
+	unsigned int cpu;
 };
 
 /* mm->flags: one word until 6.17, a bitmap in a type of its own since. */

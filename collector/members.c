@@ -95,12 +95,14 @@ static void renew(struct enrolment *enrolment, __u32 tid, const struct crit_memb
 {
 	struct crit_kernel *kernel = &enrolment->server->kernel;
 	struct crit_member member = enrolment->member;
-	const __u32 kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED;
+	const __u32 kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED |
+			   CRIT_MF_WAITS;
 
 	if (old->run_number == member.run_number) {
 		if ((old->flags & CRIT_MF_HAS_TAG) && old->tag_offset == member.tag_offset)
 			return;
 		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | (old->flags & kept);
+		member.cpu = old->cpu;
 	} else if ((old->flags & (CRIT_MF_FORKED | CRIT_MF_EXITED)) ==
 		   CRIT_MF_FORKED) { /* leaves its first run for this one */
 		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_number);

@@ -30,7 +30,8 @@ enum crit_kernel_kind {
 	CRIT_K_SYSCALL = 11, /* reserved */
 	CRIT_K_BLOCK_IO = 12, /* reserved */
 	CRIT_K_RAN = 13, /* a thread got its CPU unseen: told when it leaves it */
-	CRIT_K_COUNT = 14
+	CRIT_K_OUTSIDE = 14, /* a switch between tasks outside the run */
+	CRIT_K_COUNT = 15
 };
 
 enum crit_kernel_flag {
@@ -39,6 +40,7 @@ enum crit_kernel_flag {
 	CRIT_KF_TAG_STALE = 1 << 2, /* the tag could not be read; the old one still holds */
 	CRIT_KF_PREEMPTED = 1 << 3, /* SWITCH: involuntary, prev stays runnable */
 	CRIT_KF_RUNNING = 1 << 4, /* ENROL: the task is on a CPU at this stamp */
+	CRIT_KF_WATCHED = 1 << 4, /* SWITCH, WAKE: the CPU is watched until the thread runs */
 	CRIT_KF_EXPELLED = 1 << 5, /* EXEC: privileges changed, task left the run */
 	CRIT_KF_NEW_PROCESS = 1 << 6, /* FORK: not a thread of the parent's process */
 	CRIT_KF_HAS_TAG = 1 << 7 /* the task has a registered tag word */
@@ -70,12 +72,26 @@ struct crit_kernel_switch {
  * A SWITCH is longer, and names the task outside the run, when that gets the CPU of a thread that
  * stays runnable (PREV_MEMBER), and when it gives one back to a preempted thread (NEXT_MEMBER).  Of
  * other users' tasks nothing is told but that they are there: number 0, no name.
+ *
+ * A CPU is watched while a thread waits for it: from the preemption there (SWITCH), or the wakeup
+ * to there (WAKE: head.cpu), that has the flag WATCHED, until that thread runs, here or elsewhere.
+ * Meanwhile every switch of the CPU is a record, OUTSIDE where no thread of the run takes part, and
+ * each names the task outside the run, except that a short SWITCH to a thread was from the idle
+ * task.  Where threads of two runs wait for one CPU, it is watched for the first only.
  */
 struct crit_kernel_taken {
 	struct crit_kernel_switch switched;
 	__u32 taker_tid; /* 0: hidden, or the CPU is idle (comm "swapper...") */
 	__u32 taker_tgid;
 	char taker_comm[CRIT_COMM_BYTES];
+};
+
+struct crit_kernel_outside {
+	struct crit_kernel_head head;
+	__u32 prev_tid; /* 0: hidden, or the idle task (comm "swapper...") */
+	__u32 next_tid;
+	char prev_comm[CRIT_COMM_BYTES];
+	char next_comm[CRIT_COMM_BYTES];
 };
 
 /*
@@ -142,6 +158,7 @@ struct crit_kernel_enrol {
 _Static_assert(sizeof(struct crit_kernel_head) == 16, "kernel head");
 _Static_assert(sizeof(struct crit_kernel_switch) == 32, "switch");
 _Static_assert(sizeof(struct crit_kernel_taken) == 56, "taken");
+_Static_assert(sizeof(struct crit_kernel_outside) == 56, "outside");
 _Static_assert(sizeof(struct crit_kernel_ran) == 32, "ran");
 _Static_assert(sizeof(struct crit_kernel_wake) == 24, "wake");
 _Static_assert(sizeof(struct crit_kernel_fork) == 64, "fork");

@@ -20,7 +20,8 @@ enum crit_member_flag {
 	CRIT_MF_FORKED = 1 << 4, /* born a member: counted in live_forked */
 	CRIT_MF_EXITED = 1 << 5,
 	CRIT_MF_PREEMPTED = 1 << 6, /* lost its CPU, and has not got it back */
-	CRIT_MF_ON_CPU = 1 << 7 /* was seen to get its CPU */
+	CRIT_MF_ON_CPU = 1 << 7, /* was seen to get its CPU */
+	CRIT_MF_WAITS = 1 << 8 /* its CPU is watched until it runs */
 };
 
 /* Value of the maps `members`, `members_by_tid` and `registered`. */
@@ -31,6 +32,15 @@ struct crit_member {
 	__u64 tag; /* last one read */
 	__u64 mm; /* the address space whose owner was verified */
 	__u64 ran_ns; /* CPU time when it last left a CPU */
+	__u32 cpu; /* it waits for */
+	__u32 reserved;
+};
+
+#define CRIT_WATCHED_CPUS 8192u /* the most a kernel can have; a power of two */
+
+struct crit_watched_cpu {
+	__u32 run_number; /* of the members that wait for it */
+	__u32 waiting; /* how many; 0: not watched */
 };
 
 /* One line per run slot, written by BPF with atomic adds, read by critd through the mapped .bss. */
@@ -44,7 +54,8 @@ struct crit_run_counters {
 };
 
 #ifndef __VMLINUX_H__
-_Static_assert(sizeof(struct crit_member) == 40, "member");
+_Static_assert(sizeof(struct crit_member) == 48, "member");
+_Static_assert(sizeof(struct crit_watched_cpu) == 8, "watched CPU");
 _Static_assert(sizeof(struct crit_run_counters) == 64, "run counters");
 #endif
 

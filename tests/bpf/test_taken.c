@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who takes the CPU of a member that wants to keep it: named when the user may know, else hidden.
+// Every switch of a CPU that a member wants is told, of hidden tasks without their names.
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #define FOREIGN_UID 65534
 #define BURN_NS 300000000
 #define LOOK_US 5000
+#define UNTOLD (~0u)
 
 /* Another test may run beside this one. */
 static char own_name[16];
@@ -22,6 +23,13 @@ struct takers {
 	int own;
 	int hidden;
 	int wrong; /* a number without its name, or a name nobody may know */
+};
+
+struct watch { /* of a CPU, from one record to the next */
+	bool is_on;
+	__u32 came; /* 0: hidden */
+	int outside; /* records of strangers alone */
+	int broken; /* a hog had come, and another task left */
 };
 
 static void pin(void)
@@ -81,28 +89,73 @@ static pid_t start_member(const struct crit_harness *harness)
 	return member;
 }
 
-/* Waits until the member has used half of its CPU time, however many share the CPU. */
-static void wait_for_half(pid_t member)
+/* Waits until the member has used so many thirds of its CPU time, however many share the CPU. */
+static void wait_for_thirds(pid_t member, int thirds)
 {
 	struct timespec used = { 0 };
 	clockid_t clock = CLOCK_REALTIME;
 
 	if (!CHECK_INT_EQ(clock_getcpuclockid(member, &clock), 0))
 		return;
-	while (clock_gettime(clock, &used) == 0 && used.tv_nsec < BURN_NS / 2 && used.tv_sec == 0)
+	while (clock_gettime(clock, &used) == 0 && used.tv_nsec < BURN_NS / 3 * thirds &&
+	       used.tv_sec == 0)
 		(void)usleep(LOOK_US);
+}
+
+static bool is_wrong(__u32 tid, const char *comm, pid_t own)
+{
+	if (!strcmp(comm, "hog-of-others"))
+		return true;
+	return (tid == (__u32)own) != !strcmp(comm, own_name);
 }
 
 static void count(const struct crit_kernel_taken *taken, pid_t own, struct takers *takers)
 {
-	bool is_own = taken->taker_tid == (__u32)own;
-
-	if (!strcmp(taken->taker_comm, "hog-of-others"))
-		takers->wrong++;
-	if (is_own != !strcmp(taken->taker_comm, own_name))
-		takers->wrong++;
-	takers->own += is_own && taken->taker_tgid == (__u32)own;
+	takers->wrong += is_wrong(taken->taker_tid, taken->taker_comm, own);
+	takers->own += taken->taker_tid == (__u32)own && taken->taker_tgid == (__u32)own;
 	takers->hidden += !taken->taker_tid && !taken->taker_tgid && !taken->taker_comm[0];
+}
+
+static void check_named(const struct crit_kernel_taken *taken, pid_t member, bool is_taken)
+{
+	bool is_preempted = taken->switched.head.flags & CRIT_KF_PREEMPTED;
+	bool is_watched = taken->switched.head.flags & CRIT_KF_WATCHED;
+
+	CHECK_UINT_EQ(taken->switched.prev_tid, is_taken ? (__u32)member : 0);
+	CHECK_UINT_EQ(taken->switched.next_tid, is_taken ? 0 : (__u32)member);
+	CHECK_INT_EQ(is_preempted, is_taken);
+	CHECK_INT_EQ(is_watched, is_taken);
+	CHECK_INT_EQ(!!(taken->switched.head.flags & CRIT_KF_NEXT_MEMBER), !is_taken);
+}
+
+/* Some kernels do not tell of every switch of some tasks; of these two they do. */
+static bool is_broken(const struct watch *watch, __u32 left, pid_t own)
+{
+	return (watch->came == (__u32)own || watch->came == 0) && left != watch->came;
+}
+
+/* While the member waits for its CPU the records of that are a chain. */
+static void step_watch(struct watch *watch, const struct crit_kernel_head *record, pid_t own)
+{
+	const struct crit_kernel_outside *outside = (const void *)record;
+	const struct crit_kernel_taken *taken = (const void *)record;
+
+	if (record->kind == CRIT_K_OUTSIDE) {
+		CHECK(watch->is_on);
+		CHECK(!is_wrong(outside->prev_tid, outside->prev_comm, own));
+		CHECK(!is_wrong(outside->next_tid, outside->next_comm, own));
+		watch->broken += is_broken(watch, outside->prev_tid, own);
+		watch->came = outside->next_tid;
+		watch->outside++;
+	} else if (record->kind == CRIT_K_WAKE) {
+		watch->is_on = record->flags & CRIT_KF_WATCHED;
+		watch->came = UNTOLD;
+	} else if (record->size == sizeof(*taken)) {
+		if (watch->is_on && record->flags & CRIT_KF_NEXT_MEMBER)
+			watch->broken += is_broken(watch, taken->taker_tid, own);
+		watch->is_on = record->flags & CRIT_KF_WATCHED;
+		watch->came = taken->taker_tid;
+	}
 }
 
 static void check_recording(const struct crit_harness *harness, pid_t member, pid_t own)
@@ -111,6 +164,7 @@ static void check_recording(const struct crit_harness *harness, pid_t member, pi
 	const struct crit_kernel_head *record = NULL;
 	struct crit_harness_recording recording;
 	struct takers takers = { 0 }, givers = { 0 };
+	struct watch watch = { 0 };
 	bool is_taken;
 	char file[192];
 
@@ -120,21 +174,21 @@ static void check_recording(const struct crit_harness *harness, pid_t member, pi
 	while ((record = crit_harness_next_kernel(&recording, &chunk, record))) {
 		const struct crit_kernel_taken *taken = (const void *)record;
 
+		step_watch(&watch, record, own);
 		if (record->kind != CRIT_K_SWITCH || record->size != sizeof(*taken))
 			continue;
 		is_taken = record->flags & CRIT_KF_PREV_MEMBER;
-		CHECK_UINT_EQ(taken->switched.prev_tid, is_taken ? (__u32)member : 0);
-		CHECK_UINT_EQ(taken->switched.next_tid, is_taken ? 0 : (__u32)member);
-		CHECK_INT_EQ(!!(record->flags & CRIT_KF_PREEMPTED), is_taken);
-		CHECK_INT_EQ(!!(record->flags & CRIT_KF_NEXT_MEMBER), !is_taken);
+		check_named(taken, member, is_taken);
 		count(taken, own, is_taken ? &takers : &givers);
 	}
-	/* each has half of the CPU, in slices of a few milliseconds, unless others want it, too */
+	/* each has its part of the CPU, in slices of a few milliseconds */
 	CHECK_INT_GE(takers.own, 1);
 	CHECK_INT_GE(takers.hidden, 1);
 	CHECK_INT_GE(givers.own, 1);
 	CHECK_INT_GE(givers.hidden, 1);
 	CHECK_INT_EQ(takers.wrong + givers.wrong, 0);
+	CHECK_INT_GE(watch.outside, 1);
+	CHECK_INT_EQ(watch.broken, 0);
 	crit_harness_free(&recording);
 }
 
@@ -152,9 +206,11 @@ int main(void)
 	crit_harness_start(&harness, NULL);
 	(void)kill(own, SIGCONT);
 	member = start_member(&harness);
-	wait_for_half(member);
+	wait_for_thirds(member, 1);
 	(void)kill(own, SIGSTOP);
 	(void)kill(foreign, SIGCONT);
+	wait_for_thirds(member, 2);
+	(void)kill(own, SIGCONT); /* and here in turns, past the member */
 	(void)waitpid(member, &status, 0);
 	CHECK_INT_EQ(status, 0);
 	(void)kill(own, SIGKILL);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/*
+ * Which CPUs are watched: those that a runnable member waits for.
+ *
+ * A CPU's word is written under its run queue's lock, but for the end of a wait of a thread that
+ * runs on another CPU, which only counts down.
+ */
+#ifndef CRIT_WATCH_BPF_H
+#define CRIT_WATCH_BPF_H
+
+#include "bpf/vmlinux_min.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/member.bpf.h"
+#include "core/abi_kernel.h"
+
+#define NO_CPU (~0u)
+
+struct crit_watched_cpu watched_cpus[CRIT_WATCHED_CPUS];
+
+static __always_inline struct crit_watched_cpu *watched_cpu_of(__u32 cpu)
+{
+	return &watched_cpus[cpu & (CRIT_WATCHED_CPUS - 1)];
+}
+
+static __always_inline __u32 is_watched_for(const struct crit_watched_cpu *watched,
+					    __u32 run_number)
+{
+	return watched->waiting && watched->run_number == run_number;
+}
+
+/* The CPU a task is queued on. */
+static __always_inline __u32 cpu_of(struct task_struct *task)
+{
+	struct task_struct___cpu *old = (void *)task;
+
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return task->thread_info.cpu;
+	if (bpf_core_field_exists(old->cpu))
+		return BPF_CORE_READ(old, cpu);
+	return NO_CPU;
+}
+
+/* The member waits for this CPU from now on.  Returns WATCHED, or 0 where another run has it. */
+static __always_inline __u8 begin_wait(struct crit_member *member, __u32 cpu)
+{
+	struct crit_watched_cpu *watched = watched_cpu_of(cpu);
+	__u32 other = watched->run_number;
+
+	if (cpu >= CRIT_WATCHED_CPUS)
+		return 0;
+	if (watched->waiting && other != member->run_number) {
+		if (counters_of(other)->run_number == other)
+			return 0;
+		watched->waiting = 0; /* that run is over */
+	}
+	watched->run_number = member->run_number;
+	__sync_fetch_and_add(&watched->waiting, 1);
+	member->cpu = cpu;
+	member->flags |= CRIT_MF_WAITS;
+	return CRIT_KF_WATCHED;
+}
+
+/* It runs, or is no member any more. */
+static __always_inline void end_wait(struct crit_member *member)
+{
+	struct crit_watched_cpu *watched = watched_cpu_of(member->cpu);
+
+	if (!(member->flags & CRIT_MF_WAITS))
+		return;
+	member->flags &= ~CRIT_MF_WAITS;
+	if (is_watched_for(watched, member->run_number)) /* critd may have written the member */
+		__sync_fetch_and_add(&watched->waiting, -1);
+}
+
+#endif
