@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/dealing.h"
+#include "analysis/engine_queues.h"
 #include "analysis/engine_spans.h"
 #include "analysis/tracer.h"
 
@@ -246,69 +247,13 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 	note_runnable(engine, index, time_ns);
 }
 
-/* How long the stretch since the preemption is, inside the window. */
-static uint64_t lost_since(const struct crit_engine *engine, const struct crit_thread *thread,
-			   uint64_t time_ns)
-{
-	if (time_ns > engine->model->window_end_ns)
-		time_ns = engine->model->window_end_ns;
-	return time_ns > thread->rivalry.since_ns ? time_ns - thread->rivalry.since_ns : 0;
-}
-
-/* The state has not changed since the preemption, and nobody is known to have given a CPU back. */
-static void end_rivalry(struct crit_engine *engine, struct crit_thread *thread, uint64_t time_ns)
-{
-	crit_rivals_charge(&engine->rivals, thread->rivalry.number,
-			   lost_since(engine, thread, time_ns));
-	thread->rivalry.number = 0;
-}
-
-void crit_engine_preempted(struct crit_engine *engine, uint32_t life, uint32_t by_life,
-			   const struct crit_kernel_taken *taken, uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	int rc;
-
-	if (thread->share != CRIT_SHARE_ACTIVE)
-		return;
-	thread->rivalry.since_ns = time_ns;
-	thread->rivalry.cpu = taken->switched.head.cpu;
-	rc = crit_rivals_number(&engine->rivals, life, by_life, taken, &thread->rivalry.number);
-	if (rc)
-		engine->error = rc;
-	else
-		crit_rivals_count(&engine->rivals, thread->rivalry.number);
-}
-
-/* Who left another CPU than the one that was taken has not kept the thread from anything. */
-void crit_engine_given_back(struct crit_engine *engine, uint32_t life, uint32_t by_life,
-			    const struct crit_kernel_taken *taken, uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	uint64_t lost_ns;
-	uint32_t number;
-	int rc;
-
-	if (!thread->rivalry.number || thread->rivalry.cpu != taken->switched.head.cpu)
-		return;
-	rc = crit_rivals_number(&engine->rivals, life, by_life, taken, &number);
-	if (rc) {
-		engine->error = rc;
-		return;
-	}
-	lost_ns = lost_since(engine, thread, time_ns);
-	crit_rivals_charge(&engine->rivals, thread->rivalry.number, lost_ns - lost_ns / 2);
-	crit_rivals_charge(&engine->rivals, number, lost_ns / 2);
-	thread->rivalry.number = 0;
-}
-
 void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
 			   uint64_t time_ns)
 {
 	struct crit_thread *thread = &engine->threads[life];
 
-	if (thread->rivalry.number)
-		end_rivalry(engine, thread, time_ns);
+	if (thread->queued.is_waiting)
+		crit_queues_leave(engine, life, time_ns);
 	crit_engine_close_cell(engine, thread, time_ns);
 	if (state == CRIT_STATE_NONE)
 		crit_engine_end_thread(engine, life, time_ns);
@@ -322,6 +267,8 @@ void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_ope
 {
 	struct crit_thread *thread = &engine->threads[life];
 
+	if (thread->queued.is_waiting && !is_open)
+		crit_queues_leave(engine, life, time_ns);
 	crit_engine_close_cell(engine, thread, time_ns);
 	thread->is_open = is_open;
 	crit_engine_resegment(engine, life, thread->bucket, time_ns);
@@ -349,7 +296,8 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 	engine->reciprocal_count = model->life_count + 2;
 	engine->reciprocals = calloc(engine->reciprocal_count, sizeof(*engine->reciprocals));
 	engine->threads = calloc(model->life_count + 1, sizeof(*engine->threads));
-	if (!engine->reciprocals || !engine->threads)
+	engine->queues = calloc(model->node_count + 1, sizeof(*engine->queues));
+	if (!engine->reciprocals || !engine->threads || !engine->queues)
 		return -ENOMEM;
 	if (model->node_count > 1 || engine->dealing) {
 		engine->nodes = calloc(model->node_count, sizeof(*engine->nodes));
@@ -452,6 +400,9 @@ void crit_engine_fini(struct crit_engine *engine)
 	crit_buckets_fini(&engine->buckets);
 	crit_blame_fini(&engine->blame);
 	crit_rivals_fini(&engine->rivals);
+	for (i = 0; engine->queues && i < engine->model->node_count; i++)
+		free(engine->queues[i].cpus);
+	free(engine->queues);
 	free(engine->reciprocals);
 	free(engine->threads);
 	free(engine->nodes);

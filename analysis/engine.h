@@ -30,6 +30,26 @@ struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
 	uint64_t ns;
 };
 
+struct crit_queued { /* a thread in the queue of a CPU (analysis/engine_queues.h) */
+	uint64_t since_ns; /* charged up to there */
+	uint32_t before, next; /* lives in that queue, or CRIT_NONE */
+	uint16_t cpu;
+	bool is_waiting;
+	bool is_linked; /* else beyond CRIT_QUEUE_MOST */
+	bool is_watched;
+};
+
+struct crit_cpu_queue {
+	struct crit_occupant occupant; /* since the last switch, as far as told */
+	uint32_t first; /* life, or CRIT_NONE */
+	uint32_t count;
+};
+
+struct crit_node_queues {
+	struct crit_cpu_queue *cpus;
+	size_t capacity;
+};
+
 struct crit_span_frame {
 	struct crit_bucket *bucket;
 	uint64_t arg; /* of CRIT_S_ENTER */
@@ -44,7 +64,7 @@ struct crit_thread {
 	struct crit_bucket *bucket; /* of the innermost span */
 	struct crit_bucket *base; /* of no span */
 	uint64_t since_ns; /* begin of the segment */
-	struct crit_rivalry rivalry; /* while it is preempted */
+	struct crit_queued queued; /* for a CPU */
 	uint64_t cell_since_ns; /* begin of the present kernel state and class */
 	uint8_t state; /* enum crit_kernel_state; NONE while not alive */
 	uint8_t span_class; /* of the innermost span */
@@ -92,6 +112,7 @@ struct crit_engine {
 	struct crit_buckets buckets;
 	struct crit_blame blame;
 	struct crit_rivals rivals;
+	struct crit_node_queues *queues; /* by node */
 	struct crit_teams teams;
 	bool is_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
 	uint64_t unbalanced;
@@ -107,11 +128,6 @@ void crit_engine_fini(struct crit_engine *engine);
 /* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
 void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
 			   uint64_t time_ns);
-/* A life lost its CPU (after set_state) or gets one (before it): by_life, or as taken says. */
-void crit_engine_preempted(struct crit_engine *engine, uint32_t life, uint32_t by_life,
-			   const struct crit_kernel_taken *taken, uint64_t time_ns);
-void crit_engine_given_back(struct crit_engine *engine, uint32_t life, uint32_t by_life,
-			    const struct crit_kernel_taken *taken, uint64_t time_ns);
 void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
 			  uint64_t time_ns);
 /* arg: of CRIT_S_ENTER; of a parallel region its instance.  Cost: O(members) where one ends. */

@@ -134,12 +134,13 @@ enum crit_rival_kind {
 	CRIT_RIVAL_MEMBER = 0, /* a thread of the run: by_thread */
 	CRIT_RIVAL_STRANGER, /* named */
 	CRIT_RIVAL_HIDDEN, /* another user's, or a recording that does not tell */
-	CRIT_RIVAL_IDLE, /* nobody: the CPU went idle, a quota was used up */
+	CRIT_RIVAL_IDLE, /* nobody: the CPU idled, or the thread moved to another one */
 	CRIT_RIVAL_OTHERS, /* all beyond the most that are told apart */
+	CRIT_RIVAL_UNKNOWN, /* the recording names several, and not when each had the CPU */
 	CRIT_RIVAL_COUNT
 };
 
-/* Who took the CPU of a thread that had work to do. */
+/* Who had the CPU that a thread with work to do waited for. */
 struct crit_rival_row {
 	uint32_t thread; /* index into threads */
 	int32_t by_thread; /* index into threads; -1 none */
@@ -147,7 +148,7 @@ struct crit_rival_row {
 	uint32_t tid; /* of a stranger; 0 several of that name */
 	char name[CRIT_COMM_BYTES]; /* of a stranger, "" else */
 	uint64_t count; /* preemptions */
-	uint64_t lost_ns; /* from there until the thread ran again */
+	uint64_t lost_ns; /* the thread waited while this one ran there */
 };
 
 struct crit_law {

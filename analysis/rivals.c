@@ -27,26 +27,16 @@ static bool is_same(const struct crit_rival_row *a, const struct crit_rival_row 
 	return a->kind == b->kind && a->by_thread == b->by_thread && !strcmp(a->name, b->name);
 }
 
-/* A record from before takers were told of, or of another user's task, has no name. */
-static struct crit_rival_row identify(uint32_t life, uint32_t by_life,
-				      const struct crit_kernel_taken *taken)
+static struct crit_rival_row identify(uint32_t life, const struct crit_occupant *by)
 {
-	struct crit_rival_row row = { .thread = life, .by_thread = -1, .kind = CRIT_RIVAL_HIDDEN };
+	struct crit_rival_row row = { .thread = life, .by_thread = -1, .kind = by->kind };
 
-	if (by_life != CRIT_NONE) {
-		row.kind = CRIT_RIVAL_MEMBER;
-		row.by_thread = (int32_t)by_life;
-		return row;
+	if (by->kind == CRIT_RIVAL_MEMBER)
+		row.by_thread = (int32_t)by->life;
+	if (by->kind == CRIT_RIVAL_STRANGER) {
+		row.tid = by->tid;
+		memcpy(row.name, by->name, sizeof(row.name) - 1);
 	}
-	if (taken->switched.head.size < sizeof(*taken) || !taken->taker_comm[0])
-		return row;
-	if (!taken->taker_tid) {
-		row.kind = CRIT_RIVAL_IDLE;
-		return row;
-	}
-	row.kind = CRIT_RIVAL_STRANGER;
-	row.tid = taken->taker_tid;
-	memcpy(row.name, taken->taker_comm, sizeof(row.name) - 1);
 	return row;
 }
 
@@ -84,10 +74,10 @@ int crit_rivals_add(struct crit_rivals *rivals, const struct crit_rival_row *row
 	return add(rivals, row, &number);
 }
 
-int crit_rivals_number(struct crit_rivals *rivals, uint32_t life, uint32_t by_life,
-		       const struct crit_kernel_taken *taken, uint32_t *ret_number)
+int crit_rivals_number(struct crit_rivals *rivals, uint32_t life, const struct crit_occupant *by,
+		       uint32_t *ret_number)
 {
-	struct crit_rival_row row = identify(life, by_life, taken);
+	struct crit_rival_row row = identify(life, by);
 	unsigned int length;
 	uint32_t number = find(rivals, &row, &length);
 	int rc = 0;

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Who took the CPU of a thread that had work to do.
- *
- * A preemption begins a stretch in which the thread is runnable.  When it runs again, the stretch
- * is charged to the one who came onto the CPU and the one who gave it back, half each: whoever
- * keeps the CPU long is one of them.  Preempted while it waits, a thread loses nothing.
- */
+/* Who had the CPUs that a thread with work to do waited for: its rows, found by who they are. */
 #ifndef CRIT_RIVALS_H
 #define CRIT_RIVALS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +17,12 @@ struct crit_rival {
 	uint32_t next; /* of the same thread, 0 none; numbers are index + 1 */
 };
 
-struct crit_rivalry { /* a stretch that goes on */
-	uint64_t since_ns;
-	uint32_t number; /* of the row it is charged to, 0: none goes on */
-	uint16_t cpu; /* the one that was taken */
+struct crit_occupant { /* who runs on a CPU */
+	enum crit_rival_kind kind;
+	bool is_told;
+	uint32_t life; /* of a member, else CRIT_NONE */
+	uint32_t tid; /* of a stranger */
+	char name[CRIT_COMM_BYTES]; /* of a stranger */
 };
 
 struct crit_rivals {
@@ -38,12 +35,9 @@ struct crit_rivals {
 int crit_rivals_init(struct crit_rivals *rivals, size_t life_count);
 void crit_rivals_fini(struct crit_rivals *rivals);
 
-/*
- * The number of a thread's row for who took its CPU or gave it back; by_life: a member, or
- * CRIT_NONE.  Errors: -ENOMEM.
- */
-int crit_rivals_number(struct crit_rivals *rivals, uint32_t life, uint32_t by_life,
-		       const struct crit_kernel_taken *taken, uint32_t *ret_number);
+/* The number of a thread's row for who has its CPU.  Errors: -ENOMEM. */
+int crit_rivals_number(struct crit_rivals *rivals, uint32_t life, const struct crit_occupant *by,
+		       uint32_t *ret_number);
 
 static inline void crit_rivals_count(struct crit_rivals *rivals, uint32_t number)
 {

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "analysis/dealing.h"
+#include "analysis/engine_queues.h"
 #include "analysis/kernel_feed.h"
 #include "analysis/machine.h"
 #include "analysis/merge.h"
+#include "analysis/occupants.h"
 #include "analysis/schedule.h"
 #include "analysis/shim_feed.h"
 #include "analysis/tracer.h"
@@ -225,31 +227,19 @@ static int apply_transition(struct timeline *line, const struct crit_transition 
 	return rc;
 }
 
-/* A thread lost its CPU and stays runnable: who came? */
-static void apply_preemption(struct timeline *line, const struct crit_machine *machine,
-			     uint32_t life, const union crit_kernel_record *record)
+/* A thread that was preempted, or woken to a watched CPU, waits for it. */
+static void apply_wait(struct timeline *line, const struct crit_transition *change,
+		       const struct crit_kernel_head *head)
 {
-	bool is_member = record->head.flags & CRIT_KF_NEXT_MEMBER;
-	uint32_t by_life = is_member ? crit_machine_find(machine, record->switched.next_tid)
-				     : CRIT_NONE;
+	bool is_preempted = change->flags & CRIT_T_SWITCHED_OUT;
+	bool is_woken = head->kind == CRIT_K_WAKE || head->kind == CRIT_K_WAKE_NEW;
+	struct crit_queue_join join = { .time_ns = head->time_ns,
+					.cpu = head->cpu,
+					.is_watched = head->flags & CRIT_KF_WATCHED,
+					.is_preempted = is_preempted };
 
-	if (!line->engine->threads[life].is_over)
-		crit_engine_preempted(line->engine, life, by_life, &record->taken,
-				      record->head.time_ns);
-}
-
-/* A thread that was preempted runs: who left that CPU?  A short record does not tell. */
-static void apply_return(struct timeline *line, const struct crit_machine *machine, uint32_t life,
-			 const union crit_kernel_record *record)
-{
-	bool is_member = record->head.flags & CRIT_KF_PREV_MEMBER;
-	uint32_t by_life = is_member ? crit_machine_find(machine, record->switched.prev_tid)
-				     : CRIT_NONE;
-
-	if (record->head.kind == CRIT_K_SWITCH &&
-	    (is_member || record->head.size >= sizeof(record->taken)))
-		crit_engine_given_back(line->engine, life, by_life, &record->taken,
-				       record->head.time_ns);
+	if (change->state == CRIT_STATE_RUNNABLE && (is_preempted || (is_woken && join.is_watched)))
+		crit_queues_join(line->engine, change->life, &join);
 }
 
 static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
@@ -257,18 +247,15 @@ static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
 	struct crit_kernel_feed *feed = &line->kernels[node];
 	struct crit_machine *machine = &line->machines[node];
 	const union crit_kernel_record *record = crit_kernel_feed_front(feed);
+	struct crit_stay stay;
 	unsigned int i;
 	int rc = crit_machine_step(machine, record);
 
+	if (!rc && crit_occupants_read(machine, record, &stay))
+		crit_queues_switch(line->engine, &stay);
 	for (i = 0; i < machine->out_count && !rc; i++) {
-		const struct crit_transition *change = &machine->out[i];
-
-		if (change->state == CRIT_STATE_RUNNING &&
-		    line->engine->threads[change->life].rivalry.number)
-			apply_return(line, machine, change->life, record);
-		rc = apply_transition(line, change, record);
-		if (change->flags & CRIT_T_SWITCHED_OUT && change->state == CRIT_STATE_RUNNABLE)
-			apply_preemption(line, machine, change->life, record);
+		rc = apply_transition(line, &machine->out[i], record);
+		apply_wait(line, &machine->out[i], &record->head);
 	}
 	crit_kernel_feed_pop(feed);
 	record = crit_kernel_feed_front(feed);

@@ -107,8 +107,8 @@ json_t *crit_json_phases(const struct crit_summary *summary)
 
 json_t *crit_json_rivals(const struct crit_results *results)
 {
-	static const char *const kinds[CRIT_RIVAL_COUNT] = { "member", "stranger", "hidden", "idle",
-							     "others" };
+	static const char *const kinds[CRIT_RIVAL_COUNT] = { "member", "stranger", "hidden",
+							     "idle",   "others",   "unknown" };
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < results->rival_count; i++) {

@@ -46,7 +46,9 @@ const char *crit_rival_label(const struct crit_results *results, const struct cr
 			return "somebody perf events do not name";
 		return "another user's program";
 	case CRIT_RIVAL_IDLE:
-		return "nobody: a CPU quota ended";
+		return "nobody (scheduler)";
+	case CRIT_RIVAL_UNKNOWN:
+		return "unknown";
 	default:
 		return "others";
 	}
@@ -145,8 +147,8 @@ void crit_rivals_write_details(FILE *out, const struct crit_summary *summary)
 
 	if (results->rival_count == 0)
 		return;
-	(void)fprintf(out, "\nWho took the CPU of threads that had work to do\n"
-			   "  lost: from the preemption until the thread ran again\n");
+	(void)fprintf(out, "\nWho had the CPU that threads with work to do waited for\n"
+			   "  lost: runnable while that task ran there\n");
 	(void)fprintf(out, "%-40s %12s %10s  %s\n", "thread", "preemptions", "lost", "by");
 	for (size_t i = 0; i < results->rival_count && i < RIVALS_MAX; i++) {
 		const struct crit_rival_row *row = &results->rivals[i];

@@ -125,6 +125,11 @@ void crit_maker_taken(struct crit_maker *m, struct crit_kernel_taken record)
 	put_kernel(m, CRIT_K_SWITCH, &record.switched.head, sizeof(record));
 }
 
+void crit_maker_outside(struct crit_maker *m, struct crit_kernel_outside record)
+{
+	put_kernel(m, CRIT_K_OUTSIDE, &record.head, sizeof(record));
+}
+
 void crit_maker_ran(struct crit_maker *m, struct crit_kernel_ran record)
 {
 	put_kernel(m, CRIT_K_RAN, &record.head, sizeof(record));

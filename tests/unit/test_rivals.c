@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who took the CPU of whom, and for how long, in closed form.
+// Who had the CPU that a thread waited for, and for how long, in closed form.
 #include <string.h>
 
 #include "core/call.h"
@@ -8,38 +8,66 @@
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
 
-static void take(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint32_t by, const char *name)
+/* Records of a CPU that is watched, or as older recordings have them. */
+static uint8_t watched = CRIT_KF_WATCHED;
+
+static struct crit_kernel_taken name(struct crit_kernel_taken record, uint32_t by, const char *comm)
+{
+	record.taker_tid = by;
+	record.taker_tgid = by;
+	(void)snprintf(record.taker_comm, sizeof(record.taker_comm), "%s", comm);
+	return record;
+}
+
+static void take(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint32_t by, const char *comm)
 {
 	struct crit_kernel_taken record = {
-		.switched = { .head = { .time_ns = at_ns, .cpu = 1, .flags = CRIT_KF_PREEMPTED },
+		.switched = { .head = { .time_ns = at_ns,
+					.cpu = 1,
+					.flags = CRIT_KF_PREEMPTED | watched },
 			      .prev_tid = tid },
-		.taker_tid = by,
-		.taker_tgid = by,
 	};
 
-	(void)snprintf(record.taker_comm, sizeof(record.taker_comm), "%s", name);
-	crit_maker_taken(m, record);
+	crit_maker_taken(m, name(record, by, comm));
 }
 
 static void give_back(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint16_t cpu, uint32_t by,
-		      const char *name)
+		      const char *comm)
 {
 	struct crit_kernel_taken record = {
 		.switched = { .head = { .time_ns = at_ns, .cpu = cpu }, .next_tid = tid },
-		.taker_tid = by,
-		.taker_tgid = by,
 	};
 
-	(void)snprintf(record.taker_comm, sizeof(record.taker_comm), "%s", name);
-	crit_maker_taken(m, record);
+	crit_maker_taken(m, name(record, by, comm));
 }
 
-static void check_row(const struct crit_rival_row *row, enum crit_rival_kind kind, const char *name,
+/* The CPU goes from one stranger to another; a recording of today only. */
+static void pass(struct crit_maker *m, uint64_t at_ns, uint32_t from, const char *from_comm,
+		 uint32_t to, const char *to_comm)
+{
+	struct crit_kernel_outside record = { .head = { .time_ns = at_ns, .cpu = 1 },
+					      .prev_tid = from,
+					      .next_tid = to };
+
+	(void)snprintf(record.prev_comm, sizeof(record.prev_comm), "%s", from_comm);
+	(void)snprintf(record.next_comm, sizeof(record.next_comm), "%s", to_comm);
+	if (watched)
+		crit_maker_outside(m, record);
+}
+
+static void wake_to(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint16_t cpu)
+{
+	crit_maker_wake(m, (struct crit_kernel_wake){
+				   .head = { .time_ns = at_ns, .cpu = cpu, .flags = watched },
+				   .tid = tid });
+}
+
+static void check_row(const struct crit_rival_row *row, enum crit_rival_kind kind, const char *comm,
 		      uint32_t tid, uint64_t count, uint64_t lost_ms)
 {
-	CHECK_CASE("%s, kind %d", name, (int)kind);
+	CHECK_CASE("%s, kind %d", comm, (int)kind);
 	CHECK_INT_EQ(row->kind, kind);
-	CHECK_STR_EQ(row->name, name);
+	CHECK_STR_EQ(row->name, comm);
 	CHECK_UINT_EQ(row->tid, tid);
 	CHECK_UINT_EQ(row->count, count);
 	CHECK_UINT_EQ(row->lost_ns, lost_ms * MS);
@@ -56,11 +84,11 @@ static struct crit_maker *make_takers(void)
 	crit_act_start(m, 10 * MS, 300, ROOT, 2);
 	crit_act_out(m, 11 * MS, 300, 2, CRIT_ACT_SLEEPING);
 	take(m, 12 * MS, 200, 900, "hog");
-	crit_act_in(m, 16 * MS, 200, 1);
+	give_back(m, 16 * MS, 200, 1, 900, "hog");
 	take(m, 18 * MS, 200, 901, "hog");
-	crit_act_in(m, 20 * MS, 200, 1);
+	give_back(m, 20 * MS, 200, 1, 901, "hog");
 	take(m, 21 * MS, 200, 0, "");
-	crit_act_in(m, 24 * MS, 200, 1);
+	give_back(m, 24 * MS, 200, 1, 0, "");
 	crit_act_wake(m, 24 * MS + 1, 300);
 	crit_maker_switch(m, (struct crit_kernel_switch){ .head = { .time_ns = 25 * MS, .cpu = 1 },
 							  .prev_tid = 200,
@@ -111,11 +139,11 @@ static void test_many_takers(void)
 	crit_act_enrol(m, 1, ROOT);
 	crit_act_start(m, 10 * MS, 200, ROOT, 1);
 	for (uint64_t i = 0; i < 140; i++) {
-		char name[CRIT_COMM_BYTES];
+		char name_of[CRIT_COMM_BYTES];
 
-		(void)snprintf(name, sizeof(name), "hog%u", (unsigned int)(i % 70));
-		take(m, (20 + 2 * i) * MS, 200, (uint32_t)(900 + i % 70), name);
-		crit_act_in(m, (21 + 2 * i) * MS, 200, 1);
+		(void)snprintf(name_of, sizeof(name_of), "hog%u", (unsigned int)(i % 70));
+		take(m, (20 + 2 * i) * MS, 200, (uint32_t)(900 + i % 70), name_of);
+		give_back(m, (21 + 2 * i) * MS, 200, 1, (uint32_t)(900 + i % 70), name_of);
 	}
 	crit_act_end(m, 320 * MS, 200, ROOT, 1);
 	crit_act_end(m, 320 * MS, ROOT, ROOT, 0);
@@ -146,7 +174,7 @@ static void test_waiting_loses_nothing(void)
 		stream = crit_act_rank(m, 200, 0, 10 * MS);
 		crit_maker_enter(m, stream, 20 * MS, CRIT_MPI_Recv);
 		take(m, 22 * MS, 200, 900, "hog");
-		crit_act_in(m, 26 * MS, 200, 1);
+		give_back(m, 26 * MS, 200, 1, 900, "hog");
 		crit_maker_leave(m, stream, 30 * MS, CRIT_MPI_Recv);
 		crit_act_close(m, 200, stream, 40 * MS);
 		crit_act_end(m, 41 * MS, 200, 200, 1);
@@ -178,33 +206,171 @@ static void test_cut(void)
 	crit_results_destroy(r);
 }
 
-/* 10 ms begun by a daemon, ended by the hog: half each; on another CPU all is the first's. */
-static void test_given_back(void)
+/* Ends thread 200 at 60 ms on this CPU; the rows sum up to what it lost. */
+static struct crit_results *end(struct crit_maker *m, uint16_t cpu)
+{
+	struct crit_results *r;
+	const struct crit_thread_row *loser;
+	uint64_t lost_ns = 0;
+
+	crit_act_end(m, 60 * MS, 200, ROOT, cpu);
+	crit_act_end(m, 62 * MS, ROOT, ROOT, 0);
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	loser = crit_act_thread(r, 200);
+	for (size_t i = 0; i < r->rival_count; i++)
+		lost_ns += &r->threads[r->rivals[i].thread] == loser ? r->rivals[i].lost_ns : 0;
+	CHECK_UINT_EQ(lost_ns, loser->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER]);
+	return r;
+}
+
+static struct crit_maker *begin(void)
 {
 	struct crit_maker *m = crit_act_begin("node0");
-	struct crit_results *r;
 
 	crit_act_enrol(m, 1, ROOT);
 	crit_act_start(m, 10 * MS, 200, ROOT, 1);
+	return m;
+}
+
+/* A daemon that comes first and last has 2 ms of ten; the hog between them has the other 8. */
+static void test_stays(void)
+{
+	struct crit_maker *m = begin();
+	struct crit_results *r;
+
 	take(m, 20 * MS, 200, 800, "daemon");
-	give_back(m, 30 * MS, 200, 1, 900, "hog");
-	take(m, 32 * MS, 200, 900, "hog");
-	give_back(m, 34 * MS, 200, 1, 900, "hog");
-	take(m, 36 * MS, 200, 900, "hog");
-	give_back(m, 37 * MS, 200, 2, 0, "swapper/2");
-	crit_act_end(m, 40 * MS, 200, ROOT, 2);
-	crit_act_end(m, 42 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	pass(m, 21 * MS, 800, "daemon", 900, "hog");
+	pass(m, 29 * MS, 900, "hog", 800, "daemon");
+	give_back(m, 30 * MS, 200, 1, 800, "daemon");
+	r = end(m, 1);
 	if (CHECK_UINT_EQ(r->rival_count, 2)) {
-		check_row(&r->rivals[0], CRIT_RIVAL_STRANGER, "hog", 900, 2, 8);
-		check_row(&r->rivals[1], CRIT_RIVAL_STRANGER, "daemon", 800, 1, 5);
+		check_row(&r->rivals[0], CRIT_RIVAL_STRANGER, "hog", 900, 0, 8);
+		check_row(&r->rivals[1], CRIT_RIVAL_STRANGER, "daemon", 800, 1, 2);
 	}
+	crit_results_destroy(r);
+}
+
+/* Woken while one that nobody named yet has the CPU; another member has it, too, in the end. */
+static void test_woken(void)
+{
+	struct crit_maker *m = begin();
+	struct crit_results *r;
+
+	crit_act_start(m, 10 * MS, 300, ROOT, 2);
+	crit_act_out(m, 11 * MS, 300, 2, CRIT_ACT_SLEEPING);
+	crit_act_out(m, 12 * MS, 200, 1, CRIT_ACT_SLEEPING);
+	wake_to(m, 20 * MS, 200, 1);
+	pass(m, 23 * MS, 900, "hog", 800, "daemon");
+	wake_to(m, 23 * MS, 300, 1);
+	give_back(m, 24 * MS, 300, 1, 800, "daemon");
+	crit_maker_switch(m, (struct crit_kernel_switch){
+				     .head = { .time_ns = 26 * MS, .cpu = 1, .state = 1 },
+				     .prev_tid = 300,
+				     .next_tid = 200 });
+	crit_act_out(m, 30 * MS, 200, 1, CRIT_ACT_SLEEPING);
+	wake_to(m, 40 * MS, 200, 1);
+	crit_act_in(m, 45 * MS, 200, 1); /* short: from the idle task */
+	crit_act_end(m, 58 * MS, 300, ROOT, 2);
+	r = end(m, 1);
+	if (CHECK_UINT_EQ(r->rival_count, 5)) {
+		check_row(&r->rivals[0], CRIT_RIVAL_IDLE, "", 0, 0, 5);
+		check_row(&r->rivals[1], CRIT_RIVAL_STRANGER, "hog", 900, 0, 3);
+		check_row(&r->rivals[2], CRIT_RIVAL_MEMBER, "", 0, 0, 2);
+		check_row(&r->rivals[3], CRIT_RIVAL_STRANGER, "daemon", 800, 0, 1);
+		check_row(&r->rivals[4], CRIT_RIVAL_STRANGER, "daemon", 800, 0, 1);
+		CHECK(&r->threads[r->rivals[4].thread] == crit_act_thread(r, 300));
+	}
+	crit_results_destroy(r);
+}
+
+/* One that runs elsewhere was kept by whom it saw; nobody, where no switch came meanwhile. */
+static void test_moved(void)
+{
+	struct crit_maker *m = begin();
+	struct crit_results *r;
+
+	take(m, 20 * MS, 200, 800, "daemon");
+	pass(m, 21 * MS, 800, "daemon", 900, "hog");
+	give_back(m, 24 * MS, 200, 2, 0, "swapper/2");
+	pass(m, 26 * MS, 900, "hog", 800, "daemon");
+	crit_act_out(m, 30 * MS, 200, 2, CRIT_ACT_SLEEPING);
+	crit_act_in(m, 31 * MS, ROOT, 1);
+	crit_act_out(m, 32 * MS, ROOT, 1, CRIT_ACT_SLEEPING);
+	wake_to(m, 40 * MS, 200, 1);
+	give_back(m, 45 * MS, 200, 2, 900, "hog");
+	crit_act_in(m, 61 * MS, ROOT, 0);
+	r = end(m, 2);
+	if (CHECK_UINT_EQ(r->rival_count, 3)) {
+		check_row(&r->rivals[0], CRIT_RIVAL_IDLE, "", 0, 0, 5);
+		check_row(&r->rivals[1], CRIT_RIVAL_STRANGER, "hog", 900, 0, 3);
+		check_row(&r->rivals[2], CRIT_RIVAL_STRANGER, "daemon", 800, 1, 1);
+	}
+	crit_results_destroy(r);
+}
+
+/* A recording from before CPUs were watched: one who came and left, two, one, and none named. */
+static void test_older(void)
+{
+	struct crit_maker *m = begin();
+	struct crit_results *r;
+
+	watched = 0;
+	take(m, 20 * MS, 200, 900, "hog");
+	give_back(m, 24 * MS, 200, 1, 900, "hog");
+	take(m, 30 * MS, 200, 800, "daemon");
+	give_back(m, 35 * MS, 200, 1, 900, "hog");
+	take(m, 40 * MS, 200, 900, "hog");
+	give_back(m, 43 * MS, 200, 2, 0, "swapper/2");
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = { .time_ns = 50 * MS,
+								    .cpu = 2,
+								    .flags = CRIT_KF_PREEMPTED },
+							  .prev_tid = 200 });
+	crit_act_in(m, 52 * MS, 200, 2);
+	r = end(m, 2);
+	if (CHECK_UINT_EQ(r->rival_count, 4)) {
+		check_row(&r->rivals[0], CRIT_RIVAL_UNKNOWN, "", 0, 0, 8);
+		check_row(&r->rivals[1], CRIT_RIVAL_STRANGER, "hog", 900, 2, 4);
+		check_row(&r->rivals[2], CRIT_RIVAL_HIDDEN, "", 0, 1, 2);
+		check_row(&r->rivals[3], CRIT_RIVAL_STRANGER, "daemon", 800, 1, 0);
+	}
+	crit_results_destroy(r);
+	watched = CRIT_KF_WATCHED;
+}
+
+/* Of forty that wait for one CPU thirty-two are told who had it. */
+static void test_long_queue(void)
+{
+	struct crit_maker *m = begin();
+	struct crit_results *r;
+	uint64_t others_ns = 0, hog_ns = 0;
+
+	crit_act_out(m, 10 * MS, 200, 1, CRIT_ACT_SLEEPING);
+	for (uint32_t i = 0; i < 40; i++) {
+		crit_act_start(m, (11 + i) * MS, 300 + i, ROOT, 2);
+		crit_act_out(m, (11 + i) * MS, 300 + i, 2, CRIT_ACT_SLEEPING);
+		wake_to(m, 100 * MS, 300 + i, 1);
+	}
+	pass(m, 103 * MS, 900, "hog", 900, "hog");
+	crit_maker_window(m, 104 * MS);
+	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = 104 * MS });
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_UINT_EQ(r->rival_count, 40);
+	for (size_t i = 0; i < r->rival_count; i++) {
+		others_ns += r->rivals[i].kind == CRIT_RIVAL_OTHERS ? r->rivals[i].lost_ns : 0;
+		hog_ns += r->rivals[i].kind == CRIT_RIVAL_STRANGER ? r->rivals[i].lost_ns : 0;
+	}
+	CHECK_UINT_EQ(others_ns, 8 * 4 * MS);
+	CHECK_UINT_EQ(hog_ns, 32 * 4 * MS);
 	crit_results_destroy(r);
 }
 
 int main(void)
 {
-	test_given_back();
+	test_stays();
+	test_woken();
+	test_moved();
+	test_older();
+	test_long_queue();
 	test_takers();
 	test_many_takers();
 	test_waiting_loses_nothing();
