@@ -130,13 +130,9 @@ static bool is_folding(const struct crit_collectives *all, uint32_t member, uint
 {
 	const struct crit_model *model = all->communicators->model;
 	const struct crit_member *who = &all->communicators->members[member];
-	const struct crit_node *node;
 
-	if (who->rank == CRIT_NONE)
-		return false;
-	node = &model->nodes[model->ranks[who->rank].node];
-	return node->recording->file.level == CRIT_LEVEL_PROFILE ||
-	       (node->row.fallback_ns && node->row.fallback_ns <= time_ns);
+	return who->rank != CRIT_NONE &&
+	       crit_model_is_folding(&model->nodes[model->ranks[who->rank].node], time_ns);
 }
 
 /* The one member that did not arrive becomes the last, where that is certain. */

@@ -19,6 +19,7 @@ struct location { /* a rank, a process of a run without ranks, or a thread of on
 	double scheduling;
 	double imbalance;
 	double idle_in_mpi;
+	double omp_runnable; /* in complete barriers: not idle in OpenMP but runnable */
 };
 
 struct fold { /* sums over CPUs, extremes of locations */
@@ -142,7 +143,13 @@ static void add_regions(const struct crit_results *results, struct location *pla
 			continue;
 		place->scheduling += (double)region->scheduling_ns;
 		place->imbalance += (double)region->imbalance_ns;
+		place->omp_runnable += (double)region->runnable_ns;
 	}
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
 }
 
 /* Turns what was summed into time per CPU. */
@@ -157,10 +164,11 @@ static void normalise(struct location *place, double window_ns)
 		cpus = 1;
 	place->cpus = cpus;
 	place->useful = (double)usage.useful_ns / cpus;
-	place->runnable = (double)usage.runnable_ns / cpus;
+	place->omp_runnable /= cpus;
+	place->runnable = (double)usage.runnable_ns / cpus + place->omp_runnable;
 	place->blocked = (double)usage.blocked_ns / cpus;
 	place->mpi = (double)usage.mpi_ns / cpus;
-	place->idle = (double)usage.omp_wait_ns / cpus;
+	place->idle = larger((double)usage.omp_wait_ns / cpus - place->omp_runnable, 0);
 	place->scheduling /= cpus;
 	place->imbalance /= cpus;
 	place->idle_in_mpi /= cpus;
@@ -182,11 +190,6 @@ static size_t locate_all(const struct crit_results *results, struct location *pl
 	for (size_t i = 0; i < count; i++)
 		normalise(&places[i], (double)results->window_ns);
 	return count;
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
 }
 
 /* Idle in OpenMP outside parallel regions. */
@@ -254,7 +257,8 @@ static void factor_omp(const struct location *places, size_t count, struct crit_
 	for (size_t i = 0; i < count; i++) {
 		const struct location *place = &places[i];
 		double idle = serial_idle(place);
-		double busy = 0; /* by the clock: neither in MPI nor idle */
+		double busy = place->omp_runnable * place->cpus; /* by the clock: neither in MPI
+								     nor idle */
 
 		for (int s = 0; s < CRIT_STATE_COUNT; s++)
 			busy += (double)(place->cells.ns[s][CRIT_CLASS_NONE] +

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "analysis/barriers.h"
 #include "analysis/tracer.h"
 #include "core/call.h"
 
@@ -63,6 +64,7 @@ static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth,
 	}
 	thread->depth = depth;
 	thread->span_class = top ? top->span_class : thread->base->key.span_class;
+	crit_barriers_leave(engine, life, time_ns);
 	crit_engine_resegment(engine, life, top ? top->bucket : thread->base, time_ns);
 	if (engine->tracer)
 		crit_tracer_leave(engine->tracer, life, time_ns);
@@ -184,6 +186,7 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life,
 	if (!make_room(engine, life, time_ns))
 		return;
 	crit_engine_close_cell(engine, thread, time_ns);
+	crit_barriers_enter(engine, life, key.call, time_ns);
 	frame = &thread->spans[thread->depth];
 	*frame = (struct crit_span_frame){ .bucket = bucket,
 					   .arg = arg,

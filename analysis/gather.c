@@ -59,6 +59,7 @@ struct gathered_region { /* and its name behind it */
 	uint32_t name_bytes;
 	uint64_t scheduling_ns;
 	uint64_t imbalance_ns;
+	uint64_t runnable_ns;
 };
 
 struct gathered_charge {
@@ -163,6 +164,7 @@ static int put_regions(const struct crit_regions *regions, struct crit_parcel *p
 			.name_bytes = region->name ? (uint32_t)strlen(region->name) : 0,
 			.scheduling_ns = region->scheduling_ns,
 			.imbalance_ns = region->imbalance_ns,
+			.runnable_ns = region->runnable_ns,
 		};
 
 		rc = crit_parcel_put(parcel, &row, sizeof(row));
@@ -328,6 +330,7 @@ static int take_region(struct unpacking *u)
 	region->team_max = row.team_max;
 	region->scheduling_ns = row.scheduling_ns;
 	region->imbalance_ns = row.imbalance_ns;
+	region->runnable_ns = row.runnable_ns;
 	if (row.name_bytes && !region->name)
 		region->name = strndup(name, row.name_bytes);
 	return row.name_bytes && !region->name ? -ENOMEM : 0;

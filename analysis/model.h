@@ -136,6 +136,13 @@ static inline uint64_t crit_model_time(const struct crit_node *node, uint64_t st
 	return (uint64_t)moved < CRIT_TIME_MAX ? (uint64_t)moved : CRIT_TIME_MAX - 1;
 }
 
+/* Does level profile keep short spans from a node's recording, at that time? */
+static inline bool crit_model_is_folding(const struct crit_node *node, uint64_t time_ns)
+{
+	return node->recording->file.level == CRIT_LEVEL_PROFILE ||
+	       (node->row.fallback_ns && node->row.fallback_ns <= time_ns);
+}
+
 /* Where level trace ended: the first node that fell back, or the window's begin if one had none. */
 uint64_t crit_model_traced_until_ns(const struct crit_model *model);
 

@@ -119,7 +119,8 @@ static void fill_row(const struct place *place, struct crit_region_row *row)
 					 .site = region->site,
 					 .team_max = region->team_max,
 					 .scheduling_ns = region->scheduling_ns,
-					 .imbalance_ns = region->imbalance_ns };
+					 .imbalance_ns = region->imbalance_ns,
+					 .runnable_ns = region->runnable_ns };
 	if (region->name)
 		memcpy(row->name, region->name, strlen(region->name)); /* as long at most */
 }

@@ -29,6 +29,7 @@ struct crit_region_row {
 	 * n threads with idle times w: */
 	uint64_t scheduling_ns; /* sum of n * min w */
 	uint64_t imbalance_ns; /* sum of w - min w */
+	uint64_t runnable_ns; /* in barriers all had come to: no part of w, but waiting for a CPU */
 	size_t first_part; /* its threads, in parts */
 	size_t part_count;
 };

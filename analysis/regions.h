@@ -20,6 +20,7 @@ struct crit_region {
 	uint32_t team_max;
 	uint64_t scheduling_ns;
 	uint64_t imbalance_ns;
+	uint64_t runnable_ns;
 };
 
 struct crit_regions {

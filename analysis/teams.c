@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/barriers.h"
 #include "analysis/engine_spans.h"
 #include "core/call.h"
 
@@ -226,6 +227,7 @@ int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t regi
 	if (arg & CRIT_INSTANCE_PRIMARY && instance->primary == CRIT_NONE)
 		instance->primary = index;
 	thread->member = index;
+	crit_barriers_joined(engine, (uint32_t)found);
 	return index;
 }
 
@@ -240,7 +242,8 @@ static void settle(struct crit_engine *engine, uint32_t index)
 	if (member->outer != CRIT_NONE)
 		teams->members[member->outer].inner_ns += instance->is_alone ? member->inner_ns
 									     : idle_ns;
-	idle_ns = instance->is_alone ? 0 : idle_ns - member->inner_ns;
+	idle_ns = instance->is_alone ? 0 : idle_ns - member->inner_ns - member->runnable_ns;
+	instance->runnable_sum_ns += member->runnable_ns;
 	instance->count++;
 	instance->idle_sum_ns += idle_ns;
 	if (idle_ns < instance->idle_min_ns)
@@ -273,6 +276,7 @@ void crit_teams_leave(struct crit_engine *engine, uint32_t index, bool is_dead)
 	struct crit_instance *instance = &teams->instances[member->instance];
 	struct crit_thread *thread = &engine->threads[member->life];
 
+	crit_barriers_forget(engine, index);
 	thread->member = member->outer;
 	instance->inside--;
 	if (instance->primary == index || (instance->primary == CRIT_NONE && !instance->inside))
@@ -306,6 +310,7 @@ static void book(struct crit_teams *teams, uint32_t index)
 	region = &teams->regions.rows[instance->region];
 	region->scheduling_ns += common_ns;
 	region->imbalance_ns += instance->idle_sum_ns - common_ns;
+	region->runnable_ns += instance->runnable_sum_ns;
 	if (instance->count > region->team_max)
 		region->team_max = instance->count;
 }

@@ -30,6 +30,10 @@ struct crit_team_member { /* of an instance */
 	uint32_t outer; /* the member the thread was before, or CRIT_NONE */
 	uint32_t depth; /* open spans around */
 	bool has_left; /* idles until the instance is over */
+	bool is_in_barrier; /* analysis/barriers.h; the next three with it */
+	uint32_t round;
+	uint64_t runnable_mark_ns; /* the thread's runnable time in waits when all had arrived */
+	uint64_t runnable_ns; /* of its idle time, in barriers all had arrived at */
 	uint64_t mark_ns; /* the thread's idle time when it came */
 	uint64_t inner_ns; /* of its idle time since then, what belongs to instances inside */
 };
@@ -43,11 +47,14 @@ struct crit_instance {
 	uint32_t first; /* member */
 	uint32_t primary; /* member, or CRIT_NONE */
 	uint32_t inside; /* members that have not left */
+	uint32_t arrived; /* of these, at the barrier of this round */
+	uint32_t round; /* barriers that were complete */
 	bool is_over;
 	bool is_alone; /* a team of one */
 	uint32_t count; /* members that are through */
 	uint64_t idle_sum_ns; /* of these */
 	uint64_t idle_min_ns;
+	uint64_t runnable_sum_ns; /* of these, no part of their idle time */
 };
 
 struct crit_teams {

@@ -74,6 +74,7 @@ static json_t *line_of(const struct crit_summary *summary, const struct crit_reg
 	set_ns(row, "elapsed_s", line->elapsed_ns);
 	set_ns(row, "omp_scheduling_s", line->scheduling_ns);
 	set_ns(row, "omp_imbalance_s", line->imbalance_ns);
+	set_ns(row, "omp_runnable_s", line->runnable_ns);
 	set_sum(row, &line->sum);
 	set(row, "imbalance",
 	    crit_json_imbalance(&line->threads,

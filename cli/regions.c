@@ -115,6 +115,7 @@ static void join_rows(struct joining *joining)
 		line->elapsed_ns += row->elapsed_ns;
 		line->scheduling_ns += row->scheduling_ns;
 		line->imbalance_ns += row->imbalance_ns;
+		line->runnable_ns += row->runnable_ns;
 		if (row->team_max > line->team_max)
 			line->team_max = row->team_max;
 	}

@@ -50,6 +50,7 @@ struct crit_region_line {
 	uint64_t elapsed_ns;
 	uint64_t scheduling_ns;
 	uint64_t imbalance_ns;
+	uint64_t runnable_ns;
 	struct crit_region_sum sum;
 	size_t first_share; /* by thread, in the table's shares */
 	size_t share_count;

@@ -375,6 +375,109 @@ static void test_team_of_one(void)
 	crit_results_destroy(r);
 }
 
+static void leave_barrier(struct crit_maker *m, uint32_t stream, uint64_t at_ns)
+{
+	crit_maker_leave(m, stream, at_ns, CRIT_CONSTRUCT_BARRIER);
+}
+
+/* Not on a CPU, and runnable. */
+static void preempt(struct crit_maker *m, uint32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	crit_act_out(m, from_ns, tid, (uint16_t)(tid - ROOT), 0);
+	crit_act_in(m, to_ns, tid, (uint16_t)(tid - ROOT));
+}
+
+/*
+ * Once all have arrived, who does not run in a barrier waits for a CPU.  Two barriers, in ms:
+ *
+ *   100   works from 20, waits from 30 to 60, works to 68, waits to 70
+ *   101   works from 20, waits from 40 to 62, works to 66, waits to 70; preempted 45-62, 67-69
+ *   102   works from 20, waits from 50 to 51, works to 65, waits to 70
+ *
+ * All are there from 50 and from 68 on, so 101 is runnable for 12 + 1 of its 22 + 4 ms.  Idle are
+ * 32, 13 and 6: scheduling 3 * 6, imbalance 26 + 7.  Useful are 58, 24 and 44 of 3 * 90, and the
+ * workers idle outside for 40 each.
+ */
+static void test_waiting_for_a_cpu(void)
+{
+	uint32_t streams[3], i;
+	struct crit_maker *m = make_team(streams);
+	struct crit_efficiency eff;
+	struct crit_results *r;
+
+	for (i = 0; i < 3; i++)
+		begin(m, streams[i], 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, (i ? 0 : PRIMARY) | 1);
+	begin(m, streams[0], 30 * MS, CRIT_CONSTRUCT_BARRIER, 1, 0);
+	begin(m, streams[1], 40 * MS, CRIT_CONSTRUCT_BARRIER, 1, 0);
+	preempt(m, 101, 45 * MS, 62 * MS);
+	begin(m, streams[2], 50 * MS, CRIT_CONSTRUCT_BARRIER, 1, 0);
+	leave_barrier(m, streams[2], 51 * MS);
+	leave_barrier(m, streams[0], 60 * MS);
+	leave_barrier(m, streams[1], 62 * MS);
+	begin(m, streams[2], 65 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
+	begin(m, streams[1], 66 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
+	preempt(m, 101, 67 * MS, 69 * MS);
+	begin(m, streams[0], 68 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
+	crit_maker_leave(m, streams[0], 70 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER);
+	crit_maker_leave(m, streams[0], 70 * MS, CRIT_CONSTRUCT_PARALLEL);
+	r = end_team(m, streams);
+	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->runnable_ns, 13 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->scheduling_ns, 18 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->imbalance_ns, 33 * MS);
+	crit_efficiency_of(r, &eff);
+	CHECK_NEAR(eff.cpu_parallel, 126.0 / 270, 1e-12);
+	CHECK_NEAR(eff.cpu_omp_scheduling, 126.0 / 144, 1e-12);
+	CHECK_NEAR(eff.cpu_omp_balance, 144.0 / 177, 1e-12);
+	CHECK_NEAR(eff.cpu_omp_serialization, 177.0 / 257, 1e-12);
+	CHECK_NEAR(eff.cpu_oversubscription, 257.0 / 270, 1e-12);
+	CHECK_NEAR(eff.cpu_communication, 1, 1e-12);
+	CHECK_NEAR(eff.wall_parallel, 139.0 / 270, 1e-12);
+	CHECK_NEAR(eff.wall_omp_scheduling, 252.0 / 270, 1e-12);
+	crit_results_destroy(r);
+}
+
+/* Tasks in a barrier hold it up, and so does who comes late. */
+static void test_incomplete_barriers(void)
+{
+	uint32_t streams[3];
+	struct crit_maker *m = make_team(streams);
+	struct crit_results *r;
+
+	begin(m, streams[0], 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, PRIMARY | 1);
+	begin(m, streams[1], 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, 1);
+	begin(m, streams[0], 25 * MS, CRIT_CONSTRUCT_BARRIER, 1, 0);
+	preempt(m, ROOT, 26 * MS, 40 * MS);
+	begin(m, streams[1], 30 * MS, CRIT_CONSTRUCT_BARRIER, 1, 0);
+	begin(m, streams[1], 32 * MS, CRIT_CONSTRUCT_TASK, 1, 0);
+	crit_maker_leave(m, streams[1], 37 * MS, CRIT_CONSTRUCT_TASK);
+	leave_barrier(m, streams[0], 41 * MS);
+	leave_barrier(m, streams[1], 41 * MS);
+	crit_maker_leave(m, streams[0], 41 * MS, CRIT_CONSTRUCT_PARALLEL);
+	begin(m, streams[0], 50 * MS, CRIT_CONSTRUCT_PARALLEL, 2, PRIMARY | 2);
+	begin(m, streams[1], 50 * MS, CRIT_CONSTRUCT_PARALLEL, 2, 2);
+	begin(m, streams[0], 55 * MS, CRIT_CONSTRUCT_BARRIER, 2, 0);
+	preempt(m, ROOT, 56 * MS, 70 * MS);
+	begin(m, streams[1], 60 * MS, CRIT_CONSTRUCT_BARRIER, 2, 0);
+	begin(m, streams[2], 62 * MS, CRIT_CONSTRUCT_PARALLEL, 2, 2);
+	begin(m, streams[2], 65 * MS, CRIT_CONSTRUCT_BARRIER, 2, 0);
+	leave_barrier(m, streams[1], 71 * MS);
+	leave_barrier(m, streams[2], 71 * MS);
+	leave_barrier(m, streams[0], 71 * MS);
+	crit_maker_leave(m, streams[0], 71 * MS, CRIT_CONSTRUCT_PARALLEL);
+	r = end_team(m, streams);
+	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);
+	/* 100 idles for 16 and is runnable from 30 to 32 and from 37 to 40; 101 for 2 + 4 */
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->runnable_ns, 5 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->scheduling_ns, 12 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 1)->imbalance_ns, 5 * MS);
+	/* 16 of 100 with 5 runnable from 65 on, 11 of 101, 6 of 102 */
+	CHECK_UINT_EQ(region_of(r, ROOT, 2)->runnable_ns, 5 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 2)->scheduling_ns, 18 * MS);
+	CHECK_UINT_EQ(region_of(r, ROOT, 2)->imbalance_ns, 10 * MS);
+	crit_results_destroy(r);
+}
+
 /* Nobody tells the size of its teams, but a process of one thread has no other. */
 static void test_process_of_one(void)
 {
@@ -439,6 +542,8 @@ int main(void)
 	test_early_leaver();
 	test_team_of_one();
 	test_process_of_one();
+	test_waiting_for_a_cpu();
+	test_incomplete_barriers();
 	test_depth_and_circles();
 	return check_done();
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers of teams: when all members have arrived, and how long one is runnable from then on.
+ *
+ * A member has arrived while a barrier is the innermost span of its thread; a task it executes
+ * there holds the barrier up.  Once all have arrived the barrier is over: whoever is still in it
+ * and not on a CPU waits for one, not for OpenMP.
+ *
+ * Cost: O(members) per barrier of a team and per task begun in one that was complete; else O(1).
+ */
+#ifndef CRIT_BARRIERS_H
+#define CRIT_BARRIERS_H
+
+#include <stdint.h>
+
+struct crit_engine;
+
+/* A thread is about to begin a span of this call; its cells are up to date. */
+void crit_barriers_enter(struct crit_engine *engine, uint32_t life, uint32_t call,
+			 uint64_t time_ns);
+
+/* Spans of a thread have ended; its cells are up to date. */
+void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
+
+/* A member is about to be out of its team; its thread's cells are up to date. */
+void crit_barriers_forget(struct crit_engine *engine, uint32_t member);
+
+/* A thread has joined an instance. */
+void crit_barriers_joined(struct crit_engine *engine, uint32_t instance);
+
+#endif
