@@ -8,6 +8,7 @@
 #include "cli/summary.h"
 
 #define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
+#define TOLD_PARTS 1000 /* unknown time is told from one part of so many on */
 
 /* The last row stands for itself and for all that come after it. */
 static void fold(struct crit_summary *summary, bool is_incomplete)
@@ -172,13 +173,19 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 			node->host, after_s(results, node->end_ns));
 }
 
+/* Of a kernel state, what lies inside the thread's part of the window. */
+static uint64_t inside_ns(const struct crit_cells *cells, enum crit_kernel_state state)
+{
+	return crit_cells_state(cells, state) - cells->ns[state][CRIT_CLASS_SETUP];
+}
+
 static void find_service(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
 	for (size_t i = 0; i < results->thread_count; i++) {
 		const struct crit_thread_row *thread = &results->threads[i];
-		uint64_t busy_ns = crit_cells_state(&thread->cells, CRIT_STATE_RUNNING);
+		uint64_t busy_ns = inside_ns(&thread->cells, CRIT_STATE_RUNNING);
 
 		if (thread->role == CRIT_THREAD_SERVICE && results->window_ns &&
 		    busy_ns > results->window_ns / 20) {
@@ -196,29 +203,34 @@ static void find_service(struct crit_summary *summary)
 
 /*
  * Some machines hide a switch now and then from every tool; what that puts in doubt is credited to
- * nobody and always shown.  The result is incomplete once it could move a share by a per cent.
+ * nobody, and told from a thousandth of the threads' time in the window on.  The result is
+ * incomplete once it could move a share by a per cent.
  */
 static void find_doubt(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
-	const struct crit_losses *losses = &results->losses;
+	const uint64_t unmatched = results->losses.unmatched_switches;
+	uint64_t life_ns = 0, unknown_ns = 0;
 	char reason[64] = "";
-	uint64_t life_ns = 0;
 
-	if (!losses->unmatched_switches && !losses->unknown_ns)
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_cells *cells = &results->threads[i].cells;
+
+		if (results->threads[i].role != CRIT_THREAD_APP)
+			continue;
+		for (int state = 0; state < CRIT_STATE_COUNT; state++)
+			life_ns += inside_ns(cells, (enum crit_kernel_state)state);
+		unknown_ns += inside_ns(cells, CRIT_STATE_UNKNOWN);
+	}
+	if (unknown_ns * TOLD_PARTS < life_ns || !unknown_ns)
 		return;
-	for (size_t i = 0; i < results->thread_count; i++)
-		if (results->threads[i].role == CRIT_THREAD_APP)
-			life_ns += results->threads[i].life_ns;
-	if (losses->unmatched_switches) /* else only up to a thread's first switch */
+	if (unmatched) /* else only up to a thread's first switch */
 		(void)snprintf(reason, sizeof(reason), ": %llu switch%s the kernel did not report",
-			       (unsigned long long)losses->unmatched_switches,
-			       losses->unmatched_switches == 1 ? "" : "es");
+			       (unsigned long long)unmatched, unmatched == 1 ? "" : "es");
 	crit_summary_add_missing(
-		summary, losses->unknown_ns > life_ns / 100, "",
+		summary, unknown_ns > life_ns / 100, "",
 		"%.6g s (%.2f%%) of threads' time in state unknown, credited to nobody%s",
-		(double)losses->unknown_ns * 1e-9,
-		life_ns ? 100.0 * (double)losses->unknown_ns / (double)life_ns : 0.0, reason);
+		(double)unknown_ns * 1e-9, 100.0 * (double)unknown_ns / (double)life_ns, reason);
 }
 
 /* No message can; where some are not recorded, others may seem to. */
