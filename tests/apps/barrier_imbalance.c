@@ -2,44 +2,28 @@
 // Ranks that work unequally between barriers, waiting in one of several ways: known shares.
 #include <getopt.h>
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/apps/work.h"
-
-#define RANKS_MAX 64
+#include "tests/apps/steps.h"
 
 enum wait_flavour {
 	WAIT_BARRIER,
 	WAIT_WAIT,
 	WAIT_TEST,
 	WAIT_TEST_WORK,
+	WAIT_TEST_YIELD,
+	WAIT_ALLREDUCE,
 	WAIT_COUNT
 };
 
-static const char *const wait_names[WAIT_COUNT] = { "barrier", "wait", "test", "test-work" };
+static const char *const wait_names[WAIT_COUNT] = { "barrier",   "wait",       "test",
+						    "test-work", "test-yield", "allreduce" };
 
 struct options {
-	int phases;
+	struct steps steps;
 	enum wait_flavour wait;
-	int is_alternating; /* odd phases use the list backwards */
 	int has_pin;
-	int ms_count;
-	double ms[RANKS_MAX];
+	int is_telling;
 };
-
-static int parse_list(char *text, struct options *o)
-{
-	char *save = NULL;
-
-	for (char *t = strtok_r(text, ":,", &save); t; t = strtok_r(NULL, ":,", &save)) {
-		if (o->ms_count == RANKS_MAX)
-			return -1;
-		o->ms[o->ms_count++] = strtod(t, NULL);
-	}
-	return o->ms_count ? 0 : -1;
-}
 
 static int parse_wait(const char *name, struct options *o)
 {
@@ -55,21 +39,23 @@ static int parse_options(int argc, char **argv, struct options *o)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "n:w:m:ap")) != -1) {
+	while ((c = getopt(argc, argv, "n:w:m:apv")) != -1) {
 		if (c == 'n')
-			o->phases = (int)strtol(optarg, NULL, 10);
+			o->steps.count = (int)strtol(optarg, NULL, 10);
 		else if (c == 'w' && parse_wait(optarg, o) == 0)
 			continue;
-		else if (c == 'm' && parse_list(optarg, o) == 0)
+		else if (c == 'm' && steps_parse_list(&o->steps, optarg) == 0)
 			continue;
 		else if (c == 'a')
-			o->is_alternating = 1;
+			o->steps.is_alternating = 1;
 		else if (c == 'p')
 			o->has_pin = 1;
+		else if (c == 'v')
+			o->is_telling = 1;
 		else
 			return -1;
 	}
-	return o->phases > 0 && o->ms_count > 0 ? 0 : -1;
+	return o->steps.count > 0 && o->steps.ms_count > 0 ? 0 : -1;
 }
 
 static void wait_for_all(enum wait_flavour how)
@@ -81,6 +67,10 @@ static void wait_for_all(enum wait_flavour how)
 		MPI_Barrier(MPI_COMM_WORLD);
 		return;
 	}
+	if (how == WAIT_ALLREDUCE) {
+		MPI_Allreduce(MPI_IN_PLACE, &is_done, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		return;
+	}
 	MPI_Ibarrier(MPI_COMM_WORLD, &request);
 	if (how == WAIT_WAIT)
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -88,16 +78,20 @@ static void wait_for_all(enum wait_flavour how)
 		while (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done)
 			if (how == WAIT_TEST_WORK)
 				work_for_ns(100 * 1000);
+			else if (how == WAIT_TEST_YIELD)
+				(void)sched_yield();
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .phases = 40 };
+	struct options o = { .steps.count = 40 };
+	struct steps_used used = { 0 };
 	int rank, size;
 
 	if (parse_options(argc, argv, &o) != 0) {
 		fprintf(stderr,
-			"usage: %s [-n phases] [-w barrier|wait|test|test-work] [-a] [-p] "
+			"usage: %s [-n steps] "
+			"[-w barrier|wait|test|test-work|test-yield|allreduce] [-a] [-p] [-v] "
 			"-m MS:MS…\n",
 			argv[0]);
 		return 2;
@@ -108,12 +102,12 @@ int main(int argc, char **argv)
 	if (o.has_pin)
 		work_pin(rank);
 	MPI_Barrier(MPI_COMM_WORLD);
-	for (int phase = 0; phase < o.phases; phase++) {
-		int slot = o.is_alternating && phase % 2 ? size - 1 - rank : rank;
-
-		work_for_ns((int64_t)(o.ms[slot % o.ms_count] * 1e6));
+	for (int step = 0; step < o.steps.count; step++) {
+		steps_work(&o.steps, step, rank, size, &used);
 		wait_for_all(o.wait);
 	}
+	if (o.is_telling)
+		steps_say(rank, &used);
 	MPI_Finalize();
 	return 0;
 }
