@@ -14,6 +14,7 @@
 #include "analysis/schedule.h"
 #include "analysis/shim_feed.h"
 #include "analysis/tracer.h"
+#include "core/call.h"
 
 #define TAG_EARLY_NS                                                                               \
 	CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
@@ -104,6 +105,23 @@ static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 	return rc;
 }
 
+/* Nothing is played beyond the cut; a trace shows when MPI_Finalize returned.  Errors: -ENOMEM. */
+static int look_beyond_cut(const struct timeline *line, struct crit_shim_feed *feed)
+{
+	const struct crit_span_event *event = &feed->event;
+	bool is_left = false;
+	int rc = 1;
+
+	while (rc == 1 && line->engine->tracer && !is_left && event->call == CRIT_MPI_Finalize &&
+	       (event->kind == CRIT_SPAN_ENTER || event->kind == CRIT_SPAN_LEAVE)) {
+		is_left = event->kind == CRIT_SPAN_LEAVE;
+		crit_tracer_finalize(line->engine->tracer, feed->stream->life, !is_left,
+				     event->site, event->time_ns);
+		rc = is_left ? 0 : crit_shim_feed_next(feed);
+	}
+	return rc < 0 ? rc : 0;
+}
+
 /* Fetches a stream's next event and gives it its place in the merge.  Errors: -ENOMEM. */
 static int move_stream(struct timeline *line, uint32_t index)
 {
@@ -117,10 +135,12 @@ static int move_stream(struct timeline *line, uint32_t index)
 		crit_merge_delay(&line->merge, order, feed->event.time_ns);
 		return 0;
 	}
+	if (rc)
+		rc = look_beyond_cut(line, feed);
 	feed->has_event = false;
 	crit_shim_feed_fini(feed);
 	crit_merge_remove(&line->merge, order);
-	return 0;
+	return rc;
 }
 
 /* The tag says more slots were written than are applied: they came before this switch. */

@@ -5,7 +5,8 @@
  * A sink is named in crit_analysis_options.  It is told of every thread in order of time; threads
  * among each other may be told out of order.  All times are on the run clock.  A thread is known by
  * its row in results->threads, a rank by its row in results->ranks.  Only what lies in a thread's
- * part of the window is told, so spans told and visits reported are the same number.
+ * part of the window is told, so spans told and visits reported are the same number; what begins
+ * and ends that part is told by itself (setup).
  *
  * Of several peers (peers.h) each tells its sink of the threads of its nodes.  That of peer 0 hears
  * of the messages of all, and alone of communicators and, at the end, of results.
@@ -43,6 +44,14 @@ struct crit_trace_span {
 	uint64_t site; /* return address in the thread's process, 0 unknown */
 	uint64_t arg; /* PARALLEL: instance, as CRIT_S_ENTER has it; a wait for a lock: the lock;
 			 TASK: its number */
+};
+
+/* MPI_Init, MPI_Init_thread or MPI_Finalize, where it lies outside its thread's part. */
+struct crit_trace_setup {
+	uint64_t begin_ns; /* may lie outside the window; not after end_ns */
+	uint64_t end_ns; /* of a Finalize nobody saw the end of: its process's, or the last stamp */
+	uint64_t site; /* as of a span */
+	uint16_t call;
 };
 
 enum crit_trace_message_kind {
@@ -116,6 +125,13 @@ struct crit_trace_sink {
 		     const struct crit_trace_span *span, uint64_t total_cmetric_ns);
 	int (*leave)(void *user, uint32_t thread, uint64_t time_ns,
 		     const struct crit_trace_span *span, const struct crit_trace_sums *sums);
+
+	/*
+	 * Right before thread_begin of the thread that called MPI_Init*, and at most once after its
+	 * thread_end, when it has entered MPI_Finalize.  Nothing was earned in them, and no table
+	 * counts them.
+	 */
+	int (*setup)(void *user, uint32_t thread, const struct crit_trace_setup *setup);
 
 	/* A lock was given back; call as the wait for it has it. */
 	int (*release)(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock);

@@ -9,6 +9,7 @@
 #include "analysis/outcome.h"
 #include "analysis/tracer_ops.h"
 #include "core/abi_shim.h"
+#include "core/call.h"
 
 struct crit_tracer_view { /* what the engine's news are held against */
 	uint32_t depth; /* as the engine's, when it last had news */
@@ -28,6 +29,8 @@ int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 	tracer->threads = calloc(model->life_count + 1, sizeof(void *));
 	tracer->views = calloc(model->life_count + 1, sizeof(*tracer->views));
 	if (tracer->run && tracer->threads && tracer->views)
+		rc = crit_tracer_init_setups(tracer);
+	if (!rc)
 		rc = crit_outcome_identify(model, engine, tracer->run, &tracer->rank_rows,
 					   &tracer->thread_rows);
 	if (engine->dealing)
@@ -53,6 +56,7 @@ void crit_tracer_fini(struct crit_tracer *tracer)
 		crit_tracer_forget(tracer, (uint32_t)i);
 	free(tracer->threads);
 	free(tracer->views);
+	free(tracer->setups);
 	free(tracer->ops);
 	free(tracer->news.bytes);
 	free(tracer->rank_rows);
@@ -73,8 +77,7 @@ static void copy_cells(const struct crit_thread *thread, uint32_t depth,
 		ret_ns[state] = thread->cells.ns[state][span_class];
 }
 
-/* Works on news at once, or when the run's integrals are those of their time. */
-static void post(struct crit_tracer *tracer, struct crit_tracer_op *op)
+void crit_tracer_post(struct crit_tracer *tracer, struct crit_tracer_op *op)
 {
 	int rc;
 
@@ -113,9 +116,10 @@ static void post_begin(struct crit_tracer *tracer, uint32_t life, uint64_t time_
 
 	if (time_ns > tracer->end_ns)
 		return;
+	crit_tracer_begin_setup(tracer, life, time_ns);
 	tracer->views[life] = (struct crit_tracer_view){ .depth = thread->depth, .is_told = true };
 	copy_cells(thread, 0, op.marked_ns);
-	post(tracer, &op);
+	crit_tracer_post(tracer, &op);
 	for (depth = 1; depth <= thread->depth; depth++) {
 		const struct crit_span_frame *frame = &thread->spans[depth - 1];
 
@@ -125,7 +129,7 @@ static void post_begin(struct crit_tracer *tracer, uint32_t life, uint64_t time_
 		op.call = frame->call;
 		op.span_class = frame->span_class;
 		copy_cells(thread, depth, op.marked_ns);
-		post(tracer, &op);
+		crit_tracer_post(tracer, &op);
 	}
 }
 
@@ -135,7 +139,7 @@ static void post_end(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns
 
 	copy_cells(&tracer->engine->threads[life], tracer->views[life].depth, op.looked_ns);
 	tracer->views[life].is_told = false;
-	post(tracer, &op);
+	crit_tracer_post(tracer, &op);
 }
 
 /* What is known of the thread when it is told of at this time, which is clamped; else NULL. */
@@ -176,12 +180,15 @@ void crit_tracer_enter(struct crit_tracer *tracer, uint32_t life, uint64_t polle
 				     .call = frame->call,
 				     .span_class = frame->span_class };
 
-	if (!view)
+	if (!view) {
+		if (crit_call_is_window(frame->call))
+			crit_tracer_setup_enter(tracer, life, time_ns);
 		return;
+	}
 	copy_cells(thread, view->depth, op.looked_ns);
 	copy_cells(thread, thread->depth, op.marked_ns);
 	view->depth++;
-	post(tracer, &op);
+	crit_tracer_post(tracer, &op);
 }
 
 void crit_tracer_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
@@ -194,12 +201,14 @@ void crit_tracer_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_
 				     .bucket = thread->base,
 				     .depth = thread->depth };
 
+	if (!view)
+		crit_tracer_setup_leave(tracer, life, time_ns);
 	if (!view || view->depth <= thread->depth)
 		return;
 	copy_cells(thread, view->depth, op.looked_ns);
 	copy_cells(thread, thread->depth, op.marked_ns);
 	view->depth = thread->depth;
-	post(tracer, &op);
+	crit_tracer_post(tracer, &op);
 }
 
 void crit_tracer_look(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
@@ -210,7 +219,7 @@ void crit_tracer_look(struct crit_tracer *tracer, uint32_t life, uint64_t time_n
 	if (!view || view->depth)
 		return;
 	copy_cells(&tracer->engine->threads[life], 0, op.looked_ns);
-	post(tracer, &op);
+	crit_tracer_post(tracer, &op);
 }
 
 void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life)
@@ -221,7 +230,7 @@ void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life)
 	if (!tracer->views[life].is_told || tracer->views[life].depth)
 		return;
 	copy_cells(thread, 0, op.marked_ns);
-	post(tracer, &op);
+	crit_tracer_post(tracer, &op);
 }
 
 /* What is told as it is, where the thread is told of. */
@@ -230,7 +239,7 @@ static void pass_on(struct crit_tracer *tracer, uint64_t time_ns, struct crit_tr
 	if (!told_at(tracer, op->life, &time_ns))
 		return;
 	op->time_ns = time_ns;
-	post(tracer, op);
+	crit_tracer_post(tracer, op);
 }
 
 void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t call,
@@ -257,5 +266,5 @@ void crit_tracer_details(struct crit_tracer *tracer, uint32_t life)
 {
 	struct crit_tracer_op op = { .life = life, .kind = CRIT_OP_DETAILS };
 
-	post(tracer, &op);
+	crit_tracer_post(tracer, &op);
 }

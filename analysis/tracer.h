@@ -29,6 +29,7 @@ struct crit_tracer {
 	struct crit_parcel *box; /* where messages of the present span go; NULL: told at once */
 	size_t box_at;
 	uint32_t box_count;
+	struct crit_tracer_setup *setups; /* by rank of the model */
 	uint64_t begin_ns, end_ns;
 	bool are_messages_whole; /* who decodes messages says so; false until then */
 	int error; /* the first answer of the sink that was none */
@@ -57,6 +58,13 @@ void crit_tracer_look(struct crit_tracer *tracer, uint32_t life, uint64_t time_n
 void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life);
 /* Its state or its part changed: perhaps it begins or ends to be told of. */
 void crit_tracer_update(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
+
+/*
+ * The end of MPI_Finalize, or all of it, lies beyond the cut, where nothing else is played: a trace
+ * has it all the same.
+ */
+void crit_tracer_finalize(struct crit_tracer *tracer, uint32_t life, bool is_enter, uint64_t site,
+			  uint64_t time_ns);
 
 /*
  * News of who decodes messages; rank_rows gives the rows of members.  A message is told before the

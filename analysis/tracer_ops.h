@@ -15,6 +15,7 @@ enum crit_tracer_op_kind {
 	CRIT_OP_RELEASE,
 	CRIT_OP_TASK,
 	CRIT_OP_DETAILS, /* a span's messages */
+	CRIT_OP_SETUP, /* what begins or ends a rank's part: polled is its begin, arg its site */
 	CRIT_OP_END
 };
 
@@ -33,6 +34,22 @@ struct crit_tracer_op {
 	uint64_t looked_ns[CRIT_STATE_COUNT]; /* cells of the span that was the innermost */
 	uint64_t marked_ns[CRIT_STATE_COUNT]; /* and of the one that is */
 };
+
+/* Works on news at once, or when the run's integrals are those of their time. */
+void crit_tracer_post(struct crit_tracer *tracer, struct crit_tracer_op *op);
+
+/* One per rank.  Errors: -ENOMEM. */
+int crit_tracer_init_setups(struct crit_tracer *tracer);
+
+/* A thread that is not told of enters or leaves something: perhaps MPI_Init or MPI_Finalize. */
+void crit_tracer_setup_enter(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
+void crit_tracer_setup_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
+
+/* A thread is about to be told of: its MPI_Init comes first. */
+void crit_tracer_begin_setup(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
+
+/* Tells of every MPI_Finalize that was entered, once all else is told.  Errors: the sink's. */
+int crit_tracer_end_setups(struct crit_tracer *tracer);
 
 /* Tells the sink.  Errors: those of the sink, -ENOMEM, -EPROTO. */
 int crit_tracer_work(struct crit_tracer *tracer, const struct crit_tracer_op *op);

@@ -195,6 +195,16 @@ static int enter(struct crit_tracer *tracer, const struct crit_tracer_op *op)
 			   told->total_cmetric_ns);
 }
 
+static int tell_setup(const struct crit_tracer *tracer, const struct crit_tracer_op *op)
+{
+	const struct crit_trace_sink *sink = tracer->sink;
+	const struct crit_trace_setup setup = {
+		.begin_ns = op->polled, .end_ns = op->time_ns, .site = op->arg, .call = op->call
+	};
+
+	return sink->setup ? sink->setup(sink->user, tracer->thread_rows[op->life], &setup) : 0;
+}
+
 /* What lies outside a thread's part, or after the end, is told to nobody. */
 static void tell_message(struct crit_tracer *tracer, const struct posted_message *row)
 {
@@ -257,6 +267,8 @@ int crit_tracer_work(struct crit_tracer *tracer, const struct crit_tracer_op *op
 		return sink->task ? sink->task(sink->user, tracer->thread_rows[op->life],
 					       op->time_ns, op->call, op->arg)
 				  : 0;
+	case CRIT_OP_SETUP:
+		return tell_setup(tracer, op);
 	case CRIT_OP_DETAILS:
 		return read_details(tracer, tell_message);
 	default:
@@ -362,6 +374,8 @@ int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *resul
 
 	if (tracer->op_count && !tracer->error)
 		tracer->error = -EPROTO;
+	if (!tracer->error)
+		crit_tracer_keep_error(tracer, crit_tracer_end_setups(tracer));
 	if (!tracer->error && sink->end)
 		crit_tracer_keep_error(tracer,
 				       sink->end(sink->user, results, tracer->are_messages_whole));

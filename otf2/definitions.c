@@ -177,8 +177,8 @@ static OTF2_ErrorCode write_heads(struct crit_otf2_writer *writer, OTF2_GlobalDe
 {
 	const struct crit_results *run = writer->run;
 	OTF2_ErrorCode code = OTF2_GlobalDefWriter_WriteClockProperties(
-		global, 1000000000, run->window_begin_ns, writer->end_ns - run->window_begin_ns + 1,
-		run->start_real_ns);
+		global, 1000000000, writer->first_ns, writer->last_ns - writer->first_ns + 1,
+		run->start_real_ns - (run->window_begin_ns - writer->first_ns));
 	size_t i;
 
 	for (i = 0; i < writer->strings.count && code == OTF2_SUCCESS; i++)

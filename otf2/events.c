@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sink: what the replay tells becomes event records.
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/call.h"
 #include "otf2/together.h"
-
-#define SITE_BYTES 160
-#define SITE_BITS 47u /* of a user address; the group's number goes above */
 
 OTF2_EvtWriter *crit_otf2_writer_of(struct crit_otf2_writer *writer, uint32_t thread,
 				    struct crit_otf2_location **ret_location, uint64_t *time_ns,
@@ -20,7 +18,8 @@ OTF2_EvtWriter *crit_otf2_writer_of(struct crit_otf2_writer *writer, uint32_t th
 	*ret_location = location;
 	if (!location->is_listed || !location->is_own)
 		return NULL;
-	if (location->is_closed) { /* it was told to end: what comes now cannot be written */
+	if (location->is_closed ||
+	    location->is_over) { /* it was told to end: what comes now cannot be written */
 		writer->has_losses = true;
 		return NULL;
 	}
@@ -45,28 +44,6 @@ static int write_metric(struct crit_otf2_writer *writer, OTF2_EvtWriter *events,
 			       OTF2_EvtWriter_Metric(events, NULL, time_ns, CRIT_OTF2_METRIC, 1,
 						     &type, &value),
 			       "a metric");
-}
-
-/* The provisional text of a call site, asked for once per process and address, or CRIT_NONE. */
-static uint32_t site_string(struct crit_otf2_writer *writer, uint32_t group_number, uint64_t site)
-{
-	const struct crit_otf2_options *options = writer->options;
-	const struct crit_otf2_group *group = &writer->groups[group_number];
-	uint64_t key = (uint64_t)group_number << SITE_BITS ^ (site & ((1ull << SITE_BITS) - 1));
-	uint32_t known = crit_map_get(&writer->sites, key);
-	char text[SITE_BYTES];
-	struct crit_place place;
-
-	if (known != CRIT_NONE)
-		return known - 1;
-	if (options->site_place && writer->site_texts.count < CRIT_OTF2_SITES_MAX &&
-	    options->site_place(options->site_user, group->node, group->pid, site, &place))
-		known = crit_otf2_string(&writer->site_texts,
-					 crit_place_text(&place, text, sizeof(text)));
-	if (known != CRIT_NONE)
-		known += writer->first_text;
-	(void)crit_map_set(&writer->sites, key, known + 1); /* without memory: asked again */
-	return known;
 }
 
 /* Attributes of a leave.  Errors: what the library answered first. */
@@ -96,41 +73,46 @@ static OTF2_ErrorCode add_sums(struct crit_otf2_writer *writer,
 	return code;
 }
 
-/* The program of a rank begins.  Errors: -ENOMEM, -EIO. */
-static int begin_program(struct crit_otf2_writer *writer, const struct crit_otf2_group *group,
-			 OTF2_EvtWriter *events, uint64_t time_ns)
-{
-	uint32_t arguments[CRIT_OTF2_ARGUMENTS_MAX];
-	int count = crit_otf2_arguments(writer, group, arguments);
-
-	if (count < 0)
-		return count;
-	return crit_otf2_check(writer,
-			       OTF2_EvtWriter_ProgramBegin(events, NULL, time_ns,
-							   writer->regions[group->program].name,
-							   (uint32_t)count, arguments),
-			       "an event");
-}
-
 static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
 {
 	struct crit_otf2_writer *writer = user;
 	struct crit_otf2_location *location;
-	const struct crit_otf2_group *group;
 	OTF2_EvtWriter *events;
 	int rc;
 
 	events = crit_otf2_writer_of(writer, thread, &location, &time_ns, &rc);
 	if (!events)
 		return rc;
-	group = &writer->groups[location->group];
-	if (group->rank_row >= 0 && location->reference >> 32 == 0)
-		rc = begin_program(writer, group, events, time_ns);
-	if (!rc)
-		rc = crit_otf2_check(writer,
-				     OTF2_EvtWriter_Enter(events, NULL, time_ns, group->program),
-				     "an event");
+	rc = crit_otf2_begin_location(writer, location, time_ns);
 	return rc ? rc : write_metric(writer, events, time_ns, 0);
+}
+
+int crit_otf2_end_location(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			   uint64_t time_ns, const struct crit_trace_sums *sums)
+{
+	const struct crit_otf2_group *group = &writer->groups[location->group];
+	OTF2_EvtWriter *events = location->events;
+	OTF2_ErrorCode code = sums ? add_sums(writer, location, sums) : OTF2_SUCCESS;
+	int rc;
+
+	if (code == OTF2_SUCCESS)
+		code = OTF2_EvtWriter_Leave(events, writer->attributes, time_ns, group->program);
+	if (code == OTF2_SUCCESS && crit_otf2_is_main(group, location))
+		code = OTF2_EvtWriter_ProgramEnd(events, NULL, time_ns, OTF2_UNDEFINED_INT64);
+	rc = crit_otf2_check(writer, code, "an event");
+	return rc ? rc : crit_otf2_close_location(writer, location);
+}
+
+/* MPI_Finalize comes behind it, and the program ends after that. */
+static int wait_for_finalize(struct crit_otf2_location *location,
+			     const struct crit_trace_sums *sums)
+{
+	location->last_sums = malloc(sizeof(*location->last_sums));
+	if (!location->last_sums)
+		return -ENOMEM;
+	*location->last_sums = *sums;
+	location->is_over = true;
+	return 0;
 }
 
 static int on_thread_end(void *user, uint32_t thread, uint64_t time_ns,
@@ -138,26 +120,18 @@ static int on_thread_end(void *user, uint32_t thread, uint64_t time_ns,
 {
 	struct crit_otf2_writer *writer = user;
 	struct crit_otf2_location *location;
-	const struct crit_otf2_group *group;
-	OTF2_ErrorCode code = OTF2_SUCCESS;
 	OTF2_EvtWriter *events;
 	int rc;
 
 	events = crit_otf2_writer_of(writer, thread, &location, &time_ns, &rc);
 	if (!events)
 		return rc;
-	group = &writer->groups[location->group];
-	if (sums) {
-		code = add_sums(writer, location, sums);
+	if (sums)
 		rc = write_metric(writer, events, time_ns, sums->total_cmetric_ns);
-	}
-	if (code == OTF2_SUCCESS)
-		code = OTF2_EvtWriter_Leave(events, writer->attributes, time_ns, group->program);
-	if (code == OTF2_SUCCESS && group->rank_row >= 0 && location->reference >> 32 == 0)
-		code = OTF2_EvtWriter_ProgramEnd(events, NULL, time_ns, OTF2_UNDEFINED_INT64);
-	if (!rc)
-		rc = crit_otf2_check(writer, code, "an event");
-	return rc ? rc : crit_otf2_close_location(writer, location);
+	if (rc)
+		return rc;
+	return sums && location->has_init ? wait_for_finalize(location, sums)
+					  : crit_otf2_end_location(writer, location, time_ns, sums);
 }
 
 static uint32_t region_of(struct crit_otf2_writer *writer,
@@ -230,7 +204,7 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 		rc = write_metric(writer, events, time_ns, sums->total_cmetric_ns);
 	}
 	if (span->site && span->call < CRIT_CALL_OMP_FIRST) /* regions of others are named so */
-		site = site_string(writer, location->group, span->site);
+		site = crit_otf2_site(writer, location->group, span->site);
 	if (site != CRIT_NONE && code == OTF2_SUCCESS)
 		code = OTF2_AttributeList_AddStringRef(writer->attributes, CRIT_OTF2_SITE, site);
 	if (code == OTF2_SUCCESS)
@@ -271,6 +245,8 @@ static int on_begin(void *user, const struct crit_results *run, uint64_t end_ns)
 
 	writer->run = run;
 	writer->end_ns = end_ns;
+	writer->first_ns = run->window_begin_ns;
+	writer->last_ns = end_ns;
 	rc = lay_out(writer);
 	if (crit_otf2_leads(writer) && !rc)
 		rc = crit_otf2_open(writer);
@@ -375,6 +351,7 @@ void crit_otf2_sink(struct crit_otf2_writer *writer, struct crit_trace_sink *ret
 		.begin = on_begin,
 		.thread_begin = on_thread_begin,
 		.thread_end = on_thread_end,
+		.setup = crit_otf2_setup,
 		.enter = on_enter,
 		.leave = on_leave,
 		.release = crit_otf2_lock_released,

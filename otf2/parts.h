@@ -35,6 +35,7 @@ struct crit_otf2_location {
 	uint64_t reference; /* thread << 32 | group */
 	OTF2_EvtWriter *events; /* NULL: not open */
 	struct crit_otf2_member *member; /* of OpenMP teams, NULL: of none so far */
+	struct crit_trace_sums *last_sums; /* of the program's end, once is_over */
 	uint64_t event_count;
 	uint64_t last_ns;
 	uint32_t name; /* string */
@@ -42,8 +43,18 @@ struct crit_otf2_location {
 	uint32_t team_index; /* in COMM_LOCATIONS of OpenMP, once all is told; CRIT_NONE */
 	bool is_listed; /* belongs into the archive */
 	bool is_own; /* written by this process, not by another */
+	bool is_begun; /* its first event is written */
+	bool has_init; /* it has called MPI_Init, and may be told to call MPI_Finalize */
+	bool is_over; /* only MPI_Finalize and the program's end are to come */
 	bool is_closed; /* its file is whole */
 };
+
+/* Does the program of a rank begin and end here? */
+static inline bool crit_otf2_is_main(const struct crit_otf2_group *group,
+				     const struct crit_otf2_location *location)
+{
+	return group->rank_row >= 0 && location->reference >> 32 == 0;
+}
 
 struct crit_otf2_region {
 	uint32_t name;

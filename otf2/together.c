@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct share_head {
+	uint64_t first_ns, last_ns;
 	uint64_t forks, acquisitions, lost_teams, lost_tasks, lost_locks;
 	uint64_t location_count, text_count, construct_count, team_count;
 	bool has_call[CRIT_OTF2_CALLS];
@@ -41,7 +42,9 @@ int crit_otf2_agree(const struct crit_otf2_writer *writer, int rc)
 static struct share_head head_of(const struct crit_otf2_writer *writer)
 {
 	const struct crit_otf2_openmp *openmp = &writer->openmp;
-	struct share_head head = { .forks = openmp->forks,
+	struct share_head head = { .first_ns = writer->first_ns,
+				   .last_ns = writer->last_ns,
+				   .forks = openmp->forks,
 				   .acquisitions = openmp->acquisitions,
 				   .lost_teams = openmp->lost_teams,
 				   .lost_tasks = openmp->lost_tasks,
@@ -187,6 +190,10 @@ static int unpack(struct crit_otf2_writer *writer, struct share *share)
 
 	if (rc)
 		return rc;
+	if (head->first_ns < writer->first_ns)
+		writer->first_ns = head->first_ns;
+	if (head->last_ns > writer->last_ns)
+		writer->last_ns = head->last_ns;
 	openmp->forks += head->forks;
 	openmp->acquisitions += head->acquisitions;
 	openmp->lost_teams += head->lost_teams;

@@ -185,8 +185,13 @@ int crit_otf2_close_events(struct crit_otf2_writer *writer)
 	int rc = 0;
 
 	for (i = 0; i < writer->location_count && !rc; i++) {
-		if (is_written(&writer->locations[i]))
-			rc = crit_otf2_close_location(writer, &writer->locations[i]);
+		struct crit_otf2_location *location = &writer->locations[i];
+
+		if (location->is_over && !location->is_closed) /* no MPI_Finalize came */
+			rc = crit_otf2_end_location(writer, location, location->last_ns,
+						    location->last_sums);
+		else if (is_written(location))
+			rc = crit_otf2_close_location(writer, location);
 	}
 	return rc;
 }
@@ -242,8 +247,10 @@ void crit_otf2_writer_fini(struct crit_otf2_writer *writer)
 	}
 	if (writer->attributes)
 		(void)OTF2_AttributeList_Delete(writer->attributes);
-	for (i = 0; i < writer->location_count; i++)
+	for (i = 0; i < writer->location_count; i++) {
 		free(writer->locations[i].member);
+		free(writer->locations[i].last_sums);
+	}
 	crit_otf2_openmp_fini(&writer->openmp);
 	for (i = 0; i < writer->member_count; i++)
 		free(writer->members[i].members);

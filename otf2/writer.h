@@ -52,7 +52,8 @@ struct crit_otf2_writer {
 	bool has_stranger; /* index rank_groups in COMM_LOCATIONS is nobody's rank */
 	uint32_t stranger; /* his location */
 	uint32_t world_count;
-	uint64_t end_ns;
+	uint64_t end_ns; /* of the window, as far as it is told */
+	uint64_t first_ns, last_ns; /* of all events */
 	uint64_t event_count;
 	bool are_messages_whole, are_teams_whole, are_locks_whole;
 	bool has_losses;
@@ -100,6 +101,20 @@ OTF2_EvtWriter *crit_otf2_writer_of(struct crit_otf2_writer *writer, uint32_t th
 /* Part of the sink. */
 int crit_otf2_message(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_message *message);
+
+/* Part of the sink. */
+int crit_otf2_setup(void *user, uint32_t thread, const struct crit_trace_setup *setup);
+
+/* Begins the program on a location, unless it has begun.  Errors: -ENOMEM, -EIO. */
+int crit_otf2_begin_location(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			     uint64_t time_ns);
+
+/* Ends it, and the location; sums NULL: nobody knows them.  Errors: -EIO. */
+int crit_otf2_end_location(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
+			   uint64_t time_ns, const struct crit_trace_sums *sums);
+
+/* The provisional text of a call site, asked for once per process and address, or CRIT_NONE. */
+uint32_t crit_otf2_site(struct crit_otf2_writer *writer, uint32_t group, uint64_t site);
 
 /* Ends a location's file.  Errors: -EIO. */
 int crit_otf2_close_location(struct crit_otf2_writer *writer, struct crit_otf2_location *location);

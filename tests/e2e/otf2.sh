@@ -21,8 +21,11 @@ for flavour in "${flavours[@]}"; do
 		wait_for 5 [ ! -e "$dir/.finish.lock" ]
 		read_by "$name" "$dir"
 		said=$(figure_of programs "$dir")
-		[ "$said" = "barrier_imbalance.$flavour -n 20 -m 6:2" ]
+		[[ $said = "barrier_imbalance.$flavour -n 20 -m 6"* ]] # which the program has cut by then
 		point "$name: each rank's program and its arguments" $? "$said"
+		said=$(figure_of setup "$dir")
+		[ "$said" = "MPI_Init 2 MPI_Finalize 2" ]
+		point "$name: MPI_Init and MPI_Finalize of each rank" $? "$said"
 	done
 done
 [ "$(figure_of locations "$dir")" -ge 2 ] && [ "$(figure_of sites "$dir")" -ge 2 ]
@@ -50,6 +53,13 @@ for flavour in "${flavours[@]}"; do
 		[ ! -s "$trial/export.err" ]
 		point "$name: export has nothing to add" $? "$(cat "$trial/export.err")"
 	done
+
+	if [ "$flavour" = mpich ]; then
+		launch sessions run "$flavour" 2 session
+		read_by sessions "$dir"
+		[ -z "$(figure_of setup "$dir")" ]
+		point "sessions alone: neither MPI_Init nor MPI_Finalize" $? "$(figure_of setup "$dir")"
+	fi
 
 	# who dies inside a call leaves its part of it untold: nothing is claimed then
 	name=abort-$flavour

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/call.h"
+
 #define MUST(condition)                                                                            \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -45,6 +47,21 @@ static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
 	MUST(!t->is_open);
 	t->is_open = true;
 	t->total_cmetric_ns = 0;
+	return 0;
+}
+
+/* Before the thread begins, or after it has ended; these may lie outside the window. */
+static int on_setup(void *user, uint32_t thread, const struct crit_trace_setup *setup)
+{
+	struct strict_sink *strict = user;
+	struct strict_thread *t;
+
+	MUST(thread < strict->thread_count);
+	t = &strict->threads[thread];
+	MUST(!t->is_open && setup->begin_ns <= setup->end_ns);
+	MUST(t->setups++ < 2 && (t->setups == 2) == (setup->call == CRIT_MPI_Finalize));
+	MUST(setup->call == CRIT_MPI_Finalize || setup->call == CRIT_MPI_Init ||
+	     setup->call == CRIT_MPI_Init_thread);
 	return 0;
 }
 
@@ -150,6 +167,7 @@ void strict_sink_init(struct strict_sink *strict, bool has_all)
 						  .begin = on_begin,
 						  .thread_begin = on_thread_begin,
 						  .thread_end = on_thread_end,
+						  .setup = on_setup,
 						  .enter = on_enter,
 						  .leave = on_leave,
 						  .release = on_release,

@@ -9,6 +9,7 @@ struct strict_thread {
 	uint64_t last_ns;
 	uint64_t total_cmetric_ns;
 	uint32_t depth;
+	uint32_t setups; /* calls that begin or end its rank's part */
 	bool is_open;
 };
 

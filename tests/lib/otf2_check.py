@@ -7,8 +7,8 @@ usage: otf2_check.py ARCHIVE REPORT [count]
 Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits, CMetric and stall attributes = rows,
 messages sent = messages received, collectives alike on all members.  With a third word it prints that figure: events,
 enters, messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
-all_locks, forks, teams, locks, programs (and their arguments), barriers (of OpenMP,
-by location).  Exit 0, or 1 with one line per fault.
+all_locks, forks, teams, locks, programs (and their arguments), setup (MPI_Init and MPI_Finalize outside the window),
+barriers (of OpenMP, by location).  Exit 0, or 1 with one line per fault.
 """
 import collections
 import json
@@ -23,6 +23,7 @@ SENDS = ("MpiSend", "MpiIsend")
 RECEIVES = ("MpiRecv", "MpiIrecv")
 POLLS = re.compile("MPI_((Win_)?test|I?m?probe|Request_get_status|Parrived)", re.IGNORECASE)
 BARRIERS = (otf2.RegionRole.BARRIER, otf2.RegionRole.IMPLICIT_BARRIER)
+SETUP = {"MPI_Init": "first", "MPI_Init_thread": "first", "MPI_Finalize": "last"}
 COLLECTIVES = ("MpiCollectiveEnd", "NonBlockingCollectiveComplete")
 
 
@@ -47,6 +48,7 @@ class Location:
     def __init__(self):
         self.last = None
         self.stack = []
+        self.first = self.last_root = None
         self.teams = []
         self.forks = 0
         self.held = set()
@@ -109,6 +111,9 @@ class Archive:
 
     def take(self, location, state, kind, event):
         if kind == "Enter":
+            if len(state.stack) == 1:  # in the program itself
+                state.first = state.first or event.region.name
+                state.last_root = event.region.name
             state.stack.append(event.region)
             self.visits[event.region.name.split(" @")[0]] += 1
             if event.region.paradigm == otf2.Paradigm.OPENMP:
@@ -190,6 +195,10 @@ class Archive:
         row[1 if is_send else 3] += event.msg_length
         self.early += row[2] > row[0] and not is_send
 
+    def outside(self, name, report):
+        """How often a call that begins or ends a rank's part was entered outside it, where no table counts it."""
+        return self.visits[name] - sum(x["visits"] for x in report["mpi_calls"] if x["name"] == name)
+
     def sum_of(self, name):
         return sum(state.sums[name] for state in self.locations.values())
 
@@ -213,6 +222,8 @@ def check_report(archive, report):
     """Calls and earnings are those of the report."""
     for call in report["mpi_calls"]:
         told = archive.visits[call["name"]]
+        if call["name"] in SETUP:
+            continue
         if told != call["visits"]:
             archive.fault(f"{call['name']}: {told} entered, {call['visits']} visits reported")
         # what a program asks between its polls (MPI_Pack_size) is counted with them, and has no span
@@ -220,8 +231,12 @@ def check_report(archive, report):
             archive.fault(f"{call['name']}: {archive.polled[call['name']]} polled calls")
     calls = {x["name"] for x in report["mpi_calls"]}
     for name in archive.visits:
-        if name.startswith("MPI_") and name not in calls:
+        if name.startswith("MPI_") and name not in calls and name not in SETUP:
             archive.fault(f"{name} is not in the report")
+    for name, where in SETUP.items():
+        told = [x.first if where == "first" else x.last_root for x in archive.locations.values()]
+        if not 0 <= archive.outside(name, report) <= told.count(name):
+            archive.fault(f"{name}: {archive.visits[name]} entered, {told.count(name)} as the {where} call")
     app = [x for x in report["threads"] if x["role"] == "app"]
     for name, key in (("cmetric_ns", "cmetric_s"), ("stall_ns", "stall_s")):
         told, want = archive.sum_of(name) * 1e-9, sum(x[key] for x in app)
@@ -288,9 +303,10 @@ def check_messages(archive, report):
             archive.fault(f"{comm.name}: members take part in {counts} collectives")
 
 
-def figure(archive, what):
+def figure(archive, report, what):
     """One number for a script."""
     return {
+        "setup": " ".join(f"{x} {archive.outside(x, report)}" for x in SETUP if archive.visits[x]),
         "events": sum(archive.counts.values()),
         "enters": archive.counts["Enter"],
         "messages": sum(archive.counts[x] for x in SENDS),
@@ -325,7 +341,7 @@ def main():
     for text in archive.faults[:20]:
         print(f"otf2_check: {text}", file=sys.stderr)
     if len(sys.argv) == 4:
-        print(figure(archive, sys.argv[3]))
+        print(figure(archive, report, sys.argv[3]))
     return 1 if archive.faults else 0
 
 

@@ -48,6 +48,15 @@ static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
 	return 0;
 }
 
+static int on_setup(void *user, uint32_t thread, const struct crit_trace_setup *setup)
+{
+	struct crit_test_told *told = user;
+	uint64_t sum = mix(mix(told->sums[thread], setup->begin_ns), setup->end_ns);
+
+	told->sums[thread] = mix(mix(sum, setup->site), setup->call);
+	return 0;
+}
+
 static int on_thread_end(void *user, uint32_t thread, uint64_t time_ns,
 			 const struct crit_trace_sums *sums)
 {
@@ -119,6 +128,7 @@ void crit_test_told_sink(struct crit_test_told *told, struct crit_trace_sink *re
 					      .begin = on_begin,
 					      .thread_begin = on_thread_begin,
 					      .thread_end = on_thread_end,
+					      .setup = on_setup,
 					      .enter = on_enter,
 					      .leave = on_leave,
 					      .release = on_release,

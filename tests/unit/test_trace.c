@@ -22,6 +22,8 @@ struct heard_thread {
 	uint64_t last_ns;
 	uint64_t spans; /* ended */
 	uint64_t cut; /* without sums */
+	unsigned int setups;
+	struct crit_trace_setup setup[2]; /* MPI_Init and MPI_Finalize */
 	uint64_t total_cmetric_ns;
 	struct crit_trace_sums sums; /* of all spans and of the time outside */
 };
@@ -80,6 +82,18 @@ static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
 
 	CHECK(!t->is_open);
 	t->is_open = true;
+	return 0;
+}
+
+/* Before all else of the thread, or behind it. */
+static int on_setup(void *user, uint32_t thread, const struct crit_trace_setup *setup)
+{
+	struct heard *heard = user;
+	struct heard_thread *t = &heard->threads[thread];
+
+	CHECK(!t->is_open && (t->last_ns == 0) == (t->setups == 0));
+	if (CHECK(t->setups < 2))
+		t->setup[t->setups++] = *setup;
 	return 0;
 }
 
@@ -161,6 +175,7 @@ static struct crit_trace_sink sink_of(struct heard *heard)
 					 .begin = on_begin,
 					 .thread_begin = on_thread_begin,
 					 .thread_end = on_thread_end,
+					 .setup = on_setup,
 					 .enter = on_enter,
 					 .leave = on_leave,
 					 .message = on_message,
@@ -279,6 +294,54 @@ static void test_earnings_of_spans(void)
 	free(heard.threads);
 }
 
+static void check_setup(const struct crit_trace_setup *setup, uint32_t call, uint64_t begin_us,
+			uint64_t end_us)
+{
+	CHECK_UINT_EQ(setup->call, call);
+	CHECK_UINT_EQ(setup->begin_ns, begin_us * 1000);
+	CHECK_UINT_EQ(setup->end_ns, end_us * 1000);
+}
+
+/*
+ * Three ranks that are in MPI_Init before 10 ms and in MPI_Finalize from 50 ms on.  Nothing is
+ * played after 52 ms: rank 0 returns later, rank 1 never does, rank 2 enters later.
+ */
+static void test_setup(void)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	struct heard heard = { .begins = 0 };
+	struct crit_trace_sink sink = sink_of(&heard);
+	struct crit_results *r = NULL;
+	uint32_t streams[3], i;
+
+	for (i = 0; i < 3; i++) {
+		streams[i] = crit_act_rank(m, 100 + i, i, 10 * MS);
+		crit_maker_enter_at(m, streams[i], 9200000, CRIT_MPI_Init_thread, 0xa0);
+		crit_maker_leave(m, streams[i], 9800000, CRIT_MPI_Init_thread);
+		crit_maker_close(m, (struct crit_rec_close){ .pid = 100 + i, .close_ns = 50 * MS });
+		crit_maker_enter_at(m, streams[i], i == 2 ? 53 * MS : 50100000, CRIT_MPI_Finalize,
+				    0xa1);
+		if (i != 1)
+			crit_maker_leave(m, streams[i], 58 * MS, CRIT_MPI_Finalize);
+	}
+	crit_maker_window(m, 52 * MS);
+	for (i = 0; i < 3; i++)
+		crit_maker_gone(m, (struct crit_rec_gone){ .pid = 100 + i, .time_ns = 60 * MS });
+	if (CHECK_INT_EQ(crit_analysed_traced(&m, 1, CRIT_ACTIVE_DEFAULT, &sink, &r), 0)) {
+		CHECK_UINT_EQ(heard.end_ns, 50 * MS);
+		CHECK_UINT_EQ(r->call_count, 0); /* nothing was called in the window */
+		for (i = 0; i < 3 && CHECK_UINT_EQ(heard.threads[i].setups, 2); i++)
+			check_setup(&heard.threads[i].setup[0], CRIT_MPI_Init_thread, 9200, 9800);
+		check_setup(&heard.threads[0].setup[1], CRIT_MPI_Finalize, 50100, 58000);
+		check_setup(&heard.threads[1].setup[1], CRIT_MPI_Finalize, 50100, 60000);
+		check_setup(&heard.threads[2].setup[1], CRIT_MPI_Finalize, 53000, 58000);
+		CHECK_UINT_EQ(heard.threads[0].setup[1].site, 0xa1);
+	}
+	crit_results_destroy(r);
+	crit_maker_destroy(m);
+	free(heard.threads);
+}
+
 /* Level trace ends at 30 ms, inside rank 1's barrier: what was open is cut, the rest not told. */
 static void test_fallback_cuts(void)
 {
@@ -354,6 +417,7 @@ int main(int argc, char **argv)
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 200;
 
 	test_earnings_of_spans();
+	test_setup();
 	test_fallback_cuts();
 	test_error_of_sink();
 	test_messages_without_ranks(true);
