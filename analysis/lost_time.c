@@ -12,6 +12,7 @@
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
+#define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window */
 
 struct unit { /* a rank, or a thread; times in ns of the window */
@@ -303,8 +304,6 @@ static struct crowd *find_crowds(const struct crit_results *results, const struc
 static void find_crowded(const struct crit_results *results, const struct crowd *crowds,
 			 const struct units *units, struct crit_lost_time *lost)
 {
-	double most_per_cpu = 0;
-
 	for (size_t k = 0; k < results->node_count; k++) {
 		double cpus = crit_usable_cpus(&results->nodes[k]);
 		double threads = crowds[k].threads;
@@ -313,15 +312,16 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 			continue;
 		if ((double)results->nodes[k].busy_ns * 1e-9 / cpus > lost->floor_s)
 			lost->floor_s = (double)results->nodes[k].busy_ns * 1e-9 / cpus;
-		if (threads / cpus <= most_per_cpu)
+		if (threads / cpus <= lost->threads_per_cpu)
 			continue;
-		most_per_cpu = threads / cpus;
+		lost->threads_per_cpu = threads / cpus;
 		lost->crowded_node = (uint32_t)k;
 		lost->crowded_units = results->has_ranks ? crowds[k].units
 							 : (size_t)(threads + 0.5);
 		lost->crowded_threads = (size_t)(threads + 0.5);
 	}
-	lost->has_foreign_load = most_per_cpu > 0 && most_per_cpu < 1.05 &&
+	lost->has_foreign_load = lost->threads_per_cpu > 0 &&
+				 lost->threads_per_cpu < CROWDED_RATIO &&
 				 units->runnable > FOREIGN_RUNNABLE_RATIO * units->capacity *
 							   (double)results->window_ns;
 }
@@ -401,15 +401,30 @@ static int compare_work(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-static void name_units(struct units *units, struct crit_lost_time *lost)
+/*
+ * Shims alone do not tell CPU time from time in the queue for a CPU: where threads share CPUs equal
+ * work looks uneven then.
+ */
+static bool is_work_known(const struct crit_results *results, const struct crit_lost_time *lost)
+{
+	for (size_t k = 0; k < results->node_count; k++)
+		if (results->nodes[k].kernel_half == CRIT_HALF_NONE)
+			return lost->threads_per_cpu < CROWDED_RATIO;
+	return true;
+}
+
+static void name_units(struct units *units, const struct crit_results *results,
+		       struct crit_lost_time *lost)
 {
 	double least =
 		units->mean_work + NAMED_EXCESS_RATIO * (units->most_work - units->mean_work);
 
 	lost->work_balance_ratio =
 		units->most_work > 0 ? smaller(units->mean_work / units->most_work, 1) : 1;
-	lost->is_uneven = units->count > 1 && (units->most_work - units->mean_work) * 1e-9 >=
-						      LEAST_EXCESS_RATIO * lost->window_s;
+	lost->is_work_known = is_work_known(results, lost);
+	lost->is_uneven = units->count > 1 && lost->is_work_known &&
+			  (units->most_work - units->mean_work) * 1e-9 >=
+				  LEAST_EXCESS_RATIO * lost->window_s;
 	if (!lost->is_uneven || lost->work_balance_ratio > NAMED_BALANCE_RATIO)
 		return;
 	qsort(units->rows, units->count, sizeof(*units->rows), compare_work);
@@ -479,7 +494,7 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 		lost.units = units.capacity;
 		lost.unknown_ratio = unknown_ratio_of(results);
 		divide(results, &units, law, crowds, &lost);
-		name_units(&units, &lost);
+		name_units(&units, results, &lost);
 	}
 	free(crowds);
 	free(units.rows);

@@ -47,10 +47,12 @@ struct crit_lost_time {
 	double floor_s; /* what the work takes on the CPUs of the busiest node */
 	double runnable_s; /* of the loss of CPUs: runnable outside waits */
 	double work_balance_ratio; /* mean over maximum of the units' useful CPU time */
+	bool is_work_known; /* else useful time is time on the clock, CPUs or not */
 	bool is_uneven; /* the most has enough beyond the mean to be worth a word */
 	double unknown_ratio; /* of the app threads' time in the window */
 	bool has_foreign_load; /* CPUs for all, and yet not to be had: others used them */
-	uint32_t crowded_node; /* with most busy threads per CPU */
+	double threads_per_cpu; /* busy ones, on the node with most of them */
+	uint32_t crowded_node; /* which that is */
 	size_t crowded_units; /* units there */
 	size_t crowded_threads; /* busy threads there */
 	struct crit_named_unit named[CRIT_NAMED_MAX]; /* by work, descending */

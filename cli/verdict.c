@@ -92,7 +92,11 @@ static void say_cpus(struct crit_summary *summary)
 		       cpus == 1 ? "" : "s");
 		if (summary->results->node_count > 1)
 			append(summary, " on %.64s", node->host);
-		append(summary, ": that");
+		append(summary, lost->is_work_known ? ": that" : "");
+	}
+	if (!lost->is_work_known) {
+		append(summary, "; what that costs is not known without the kernel half");
+		return;
 	}
 	append(summary, " costs %.3f s (%.1f%% of the window)", lost_s,
 	       percent_of_window(summary, lost_s));
@@ -227,9 +231,15 @@ static void say_library(struct crit_summary *summary)
 {
 	double lost_s = summary->lost.loss_s[CRIT_LOSS_LIBRARY];
 
-	append(summary,
-	       "MPI itself works for %.3f s (%.1f%% of the window) in calls that do not wait",
-	       lost_s, percent_of_window(summary, lost_s));
+	if (summary->results->rule == CRIT_ACTIVE_DEFAULT)
+		append(summary,
+		       "MPI itself works for %.3f s (%.1f%% of the window) in calls that do not "
+		       "wait",
+		       lost_s, percent_of_window(summary, lost_s));
+	else
+		append(summary,
+		       "MPI and OpenMP run for %.3f s (%.1f%% of the window), waits included",
+		       lost_s, percent_of_window(summary, lost_s));
 }
 
 static void (*const clauses[CRIT_LOSS_UNKNOWN])(struct crit_summary *summary) = {
@@ -303,7 +313,10 @@ static void say_losses(struct crit_summary *summary)
 	double least_s = WORTH_SAYING_RATIO * lost->window_s;
 	unsigned int said = 0;
 
-	if (sum_of_losses(lost) < least_s || next_loss(lost, 0, 0) == CRIT_LOSS_UNKNOWN) {
+	if (!lost->is_work_known) {
+		summary->verdict = CRIT_VERDICT_CPUS;
+		say_cpus(summary);
+	} else if (sum_of_losses(lost) < least_s || next_loss(lost, 0, 0) == CRIT_LOSS_UNKNOWN) {
 		say_even(summary);
 	} else {
 		enum crit_loss first = next_loss(lost, 0, 0), second;

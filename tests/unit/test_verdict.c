@@ -102,6 +102,23 @@ static void test_shared_cpu_uneven(void)
 	crit_summary_fini(&summary);
 }
 
+/* Shims do not see who runs: of ranks that share CPUs they cannot say who works more. */
+static void test_shims_only(void)
+{
+	fill_ranks((uint64_t[]){ 1200, 700 }, (uint64_t[]){ 1200, 700 }, 1300);
+	sample.nodes[0].kernel_half = CRIT_HALF_NONE;
+	sample.nodes[0].cpu_count = 1;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CPUS);
+	says("2 ranks share 1 online CPU; what that costs is not known without the kernel half");
+	is_silent_of("ank 0");
+	crit_summary_fini(&summary);
+	sample.nodes[0].cpu_count = 2;
+	summarise();
+	says("Rank 0 on node1 has 1.3 times the mean work");
+	crit_summary_fini(&summary);
+}
+
 /* CPUs for all, and yet not to be had: others used them.  No seconds are promised then. */
 static void test_foreign_load(void)
 {
@@ -330,6 +347,7 @@ int main(void)
 {
 	test_shared_cpu();
 	test_shared_cpu_uneven();
+	test_shims_only();
 	test_foreign_load();
 	test_alternating();
 	test_uneven();
