@@ -13,6 +13,7 @@
 #include "core/setting.h"
 
 #ifdef CRIT_HAS_OTF2
+#include "cli/visits.h"
 #include "otf2/export.h"
 #include "otf2/verify.h"
 
@@ -79,15 +80,22 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 int crit_trace_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,
 		      struct crit_trace_check *ret_check, struct crit_err *err)
 {
+	struct crit_otf2_entered_list entered = { 0 };
 	struct crit_otf2_verified verified;
-	int status = crit_otf2_verify(anchor, fault, user, &verified, err);
+	int status = crit_otf2_verify_entered(anchor, fault, user, &verified, &entered, err);
+	int64_t more;
 
 	if (status)
 		return status;
-	*ret_check = (struct crit_trace_check){ .fault_count = verified.fault_count,
-						.location_count = verified.location_count,
-						.event_count = verified.event_count,
-						.message_count = verified.message_count };
+	more = crit_visits_compare(anchor, &entered, fault, user);
+	crit_otf2_entered_fini(&entered);
+	if (more < 0)
+		return (int)more;
+	*ret_check =
+		(struct crit_trace_check){ .fault_count = verified.fault_count + (uint64_t)more,
+					   .location_count = verified.location_count,
+					   .event_count = verified.event_count,
+					   .message_count = verified.message_count };
 	return 0;
 }
 

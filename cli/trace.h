@@ -39,7 +39,11 @@ struct crit_trace_check {
 	uint64_t message_count;
 };
 
-/* Verifies an archive, as crit_otf2_verify does.  Errors: -ENOSYS as above. */
+/*
+ * Verifies an archive, as crit_otf2_verify does; where a report.json of the same analysis lies
+ * beside it, each MPI call, phase and place of a construct must be entered as often as it says.
+ * Errors: -ENOSYS as above.
+ */
 int crit_trace_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,
 		      struct crit_trace_check *ret_check, struct crit_err *err);
 

@@ -44,8 +44,10 @@ static uint32_t add_construct(struct crit_otf2_writer *writer,
 	uint32_t index = (uint32_t)openmp->construct_count;
 	struct crit_otf2_construct add = *like;
 
-	if (group->construct_count >= CRIT_OTF2_CONSTRUCTS_MAX) /* by kind alone, then */
+	if (group->construct_count >= CRIT_OTF2_CONSTRUCTS_MAX) {
+		openmp->has_joined = true;
 		return crit_otf2_call_region(writer, like->call);
+	}
 	add.older = crit_map_get(&openmp->construct_numbers, key);
 	if (crit_otf2_add_construct(writer, &add) ||
 	    crit_map_set(&openmp->construct_numbers, key, index))

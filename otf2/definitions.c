@@ -4,6 +4,7 @@
  * tree, location groups, locations, attributes, regions, groups, communicators, metrics.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,15 +350,24 @@ static OTF2_ErrorCode write_properties(struct crit_otf2_writer *writer)
 		{ "OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", false },
 		{ "OTF2::THREAD_LOCK_EVENT_COMPLETE", writer->are_locks_whole },
 		{ "OTF2::PTHREAD_LOCATION_REUSED", false },
-		{ "CRIT::HAS_LOSSES", writer->has_losses },
-		{ "CRIT::ENDS_BEFORE_WINDOW",
+		{ CRIT_OTF2_HAS_LOSSES, writer->has_losses },
+		{ CRIT_OTF2_IS_CUT,
 		  writer->end_ns < writer->run->window_begin_ns + writer->run->window_ns },
+		{ CRIT_OTF2_HAS_ALL, writer->options->has_all },
+		{ CRIT_OTF2_HAS_JOINED, writer->openmp.has_joined },
 	};
+	char analysis[48];
 	OTF2_ErrorCode code = OTF2_Archive_SetCreator(writer->archive, writer->options->creator);
 	size_t i;
 
 	if (code == OTF2_SUCCESS && writer->run->node_count)
 		code = OTF2_Archive_SetMachineName(writer->archive, writer->run->nodes[0].host);
+	(void)snprintf(analysis, sizeof(analysis), "%016llx %llu",
+		       (unsigned long long)writer->run->run_id,
+		       (unsigned long long)writer->run->window_ns);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Archive_SetProperty(writer->archive, CRIT_OTF2_ANALYSIS, analysis,
+						true);
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]) && code == OTF2_SUCCESS; i++)
 		code = OTF2_Archive_SetBoolProperty(writer->archive, flags[i].name, flags[i].value,
 						    true);

@@ -89,7 +89,7 @@ struct crit_otf2_openmp {
 	uint64_t lost_teams; /* members of instances nobody forked, or no room */
 	uint64_t lost_tasks; /* made or complete, not both as far as is known; or no room */
 	uint64_t lost_locks; /* given back and not taken, or the other way round */
-	bool has_constructs; /* of OpenMP */
+	bool has_constructs, has_joined; /* of OpenMP; too many, so some are joined by kind */
 };
 
 void crit_otf2_openmp_init(struct crit_otf2_openmp *openmp);

@@ -11,8 +11,8 @@ struct share_head {
 	uint64_t forks, acquisitions, lost_teams, lost_tasks, lost_locks;
 	uint64_t location_count, text_count, construct_count, team_count;
 	bool has_call[CRIT_OTF2_CALLS];
-	bool has_losses, has_constructs;
-	uint8_t reserved[6];
+	bool has_losses, has_constructs, has_joined;
+	uint8_t reserved[5];
 };
 
 struct shared_location {
@@ -53,7 +53,8 @@ static struct share_head head_of(const struct crit_otf2_writer *writer)
 				   .construct_count = openmp->construct_count,
 				   .team_count = openmp->team_count,
 				   .has_losses = writer->has_losses,
-				   .has_constructs = openmp->has_constructs };
+				   .has_constructs = openmp->has_constructs,
+				   .has_joined = openmp->has_joined };
 	size_t i;
 
 	memcpy(head.has_call, writer->has_call, sizeof(head.has_call));
@@ -200,6 +201,7 @@ static int unpack(struct crit_otf2_writer *writer, struct share *share)
 	openmp->lost_tasks += head->lost_tasks;
 	openmp->lost_locks += head->lost_locks;
 	openmp->has_constructs |= head->has_constructs;
+	openmp->has_joined |= head->has_joined;
 	writer->has_losses |= head->has_losses;
 	for (i = 0; i < CRIT_OTF2_CALLS; i++)
 		writer->has_call[i] |= head->has_call[i];

@@ -27,7 +27,12 @@ struct crit_otf2_verifier {
 	struct crit_map location_numbers; /* reference -> index */
 	struct crit_map location_groups; /* reference -> 0 */
 	struct crit_map ranks; /* location group -> index in COMM_LOCATIONS */
-	struct crit_map regions; /* reference -> 0 */
+	struct crit_map regions; /* reference -> index into entered */
+	struct crit_otf2_entered_list entered;
+	size_t entered_capacity;
+	struct crit_map text_numbers; /* reference of a string -> index into texts */
+	char **texts;
+	size_t text_count, text_capacity;
 	struct crit_otf2_seen_group *groups;
 	size_t group_count, group_capacity;
 	struct crit_map group_numbers;
@@ -83,6 +88,12 @@ struct crit_otf2_seen_communicator *crit_otf2_verify_find(struct crit_otf2_verif
 /* Is somebody in a group?  Cost: O(1), once every member was looked at.  Errors: -ENOMEM. */
 bool crit_otf2_verify_is_member(struct crit_otf2_verifier *verifier, uint32_t group,
 				uint32_t member);
+
+/* Strings and regions: their callbacks, counts of enters, and what crit says of its archive. */
+void crit_otf2_verify_set_regions(OTF2_GlobalDefReaderCallbacks *calls);
+bool crit_otf2_verify_enter(struct crit_otf2_verifier *verifier, uint32_t region);
+void crit_otf2_verify_claims(struct crit_otf2_verifier *verifier);
+void crit_otf2_verify_fini_regions(struct crit_otf2_verifier *verifier);
 
 /* Forks, teams and locks: their callbacks; the end of a location; after all events. */
 void crit_otf2_verify_set_threads(OTF2_EvtReaderCallbacks *calls);

@@ -135,7 +135,7 @@ static void close_verifier(struct crit_otf2_verifier *verifier)
 	crit_map_fini(&verifier->location_numbers);
 	crit_map_fini(&verifier->location_groups);
 	crit_map_fini(&verifier->ranks);
-	crit_map_fini(&verifier->regions);
+	crit_otf2_verify_fini_regions(verifier);
 	crit_map_fini(&verifier->group_numbers);
 	free(verifier->locks);
 	crit_map_fini(&verifier->lock_numbers);
@@ -166,6 +166,17 @@ static int check(struct crit_otf2_verifier *verifier)
 int crit_otf2_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,
 		     struct crit_otf2_verified *ret_verified, struct crit_err *err)
 {
+	struct crit_otf2_entered_list entered = { 0 };
+	int rc = crit_otf2_verify_entered(anchor, fault, user, ret_verified, &entered, err);
+
+	crit_otf2_entered_fini(&entered);
+	return rc;
+}
+
+int crit_otf2_verify_entered(const char *anchor, void (*fault)(void *user, const char *text),
+			     void *user, struct crit_otf2_verified *ret_verified,
+			     struct crit_otf2_entered_list *ret_entered, struct crit_err *err)
+{
 	struct crit_otf2_verifier *verifier = calloc(1, sizeof(*verifier));
 	int rc;
 
@@ -180,8 +191,12 @@ int crit_otf2_verify(const char *anchor, void (*fault)(void *user, const char *t
 	if (!rc)
 		rc = check(verifier);
 	verifier->verified.location_count = verifier->location_count;
-	if (!rc)
+	if (!rc) {
+		crit_otf2_verify_claims(verifier);
 		*ret_verified = verifier->verified;
+		*ret_entered = verifier->entered;
+		verifier->entered = (struct crit_otf2_entered_list){ 0 };
+	}
 	close_verifier(verifier);
 	free(verifier);
 	return rc;

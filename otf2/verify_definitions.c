@@ -80,26 +80,6 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
 	return keep_error(verifier, rc);
 }
 
-static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
-				   OTF2_StringRef canonical, OTF2_StringRef description,
-				   OTF2_RegionRole role, OTF2_Paradigm paradigm,
-				   OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin_line,
-				   uint32_t end_line)
-{
-	struct crit_otf2_verifier *verifier = user;
-
-	(void)name;
-	(void)canonical;
-	(void)description;
-	(void)role;
-	(void)paradigm;
-	(void)flags;
-	(void)file;
-	(void)begin_line;
-	(void)end_line;
-	return keep_error(verifier, crit_map_set(&verifier->regions, self, 0));
-}
-
 /* Where the group of all locations of a paradigm is kept; NULL: nobody asks for it. */
 static uint32_t *locations_of(struct crit_otf2_verifier *verifier, OTF2_Paradigm paradigm)
 {
@@ -281,7 +261,7 @@ static OTF2_ErrorCode read_global(struct crit_otf2_verifier *verifier, uint64_t 
 		(void)OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(calls,
 									     on_location_group);
 		(void)OTF2_GlobalDefReaderCallbacks_SetLocationCallback(calls, on_location);
-		(void)OTF2_GlobalDefReaderCallbacks_SetRegionCallback(calls, on_region);
+		crit_otf2_verify_set_regions(calls);
 		(void)OTF2_GlobalDefReaderCallbacks_SetGroupCallback(calls, on_group);
 		(void)OTF2_GlobalDefReaderCallbacks_SetCommCallback(calls, on_communicator);
 		(void)OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(calls,

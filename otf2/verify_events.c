@@ -40,7 +40,7 @@ static OTF2_CallbackCode on_enter(CRIT_OTF2_EVENT, OTF2_RegionRef region)
 	struct crit_otf2_verifier *verifier = user;
 	struct crit_otf2_stream *stream = &verifier->stream;
 
-	if (crit_map_get(&verifier->regions, region) == CRIT_NONE)
+	if (!crit_otf2_verify_enter(verifier, region))
 		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_REGION, "region %u is not defined",
 				       region);
 	if (stream->depth < CRIT_OTF2_DEPTH_MAX)

@@ -170,6 +170,11 @@ plant "a missing file" "1.evt is missing" rm 1.evt
 plant "missing definitions" "0.def is missing" rm 0.def
 plant "two files exchanged" "location" sh -c 'mv 0.def x; cp 1.evt 0.def; rm x'
 plant "noise" "location 1" sh -c 'head -c 3000 /dev/urandom | dd of=1.evt bs=1 seek=100 conv=notrunc status=none'
+plant "visits that are not the report's" "MPI_.* is entered .* visits in report.json" python3 -c 'if 1:
+	import json, sys
+	report = json.load(open(sys.argv[1]))
+	report["mpi_calls"][0]["visits"] += 1
+	json.dump(report, open("../report.json", "w"))' "$options/report.json"
 plant "no global definitions" "global definitions" rm ../traces.def
 expect "verify: no such directory" 1 "cannot open" "$crit" verify "$trial/nothing"
 expect "verify: no archive there" 1 "crit export otf2" "$crit" verify "$trial/profile"
