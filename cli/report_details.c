@@ -50,7 +50,7 @@ static void write_factors(FILE *out, bool has_ranks)
 		"       slowest of their team (load balance), outside regions (serialization)\n"
 		"  LB   load balance: mean useful time and OpenMP's idle one over the largest\n"
 		"  OS   oversubscription: what is left when those who want a CPU wait for one\n"
-		"  IO   what is left when they block outside MPI (I/O, locks, sleep)\n"
+		"  Blk  blocked: what is left when they block outside MPI (locks, sleep, I/O)\n"
 		"  Comm what is left when they wait for each other in calls\n",
 		has_ranks ? "ranks" : "threads");
 	if (has_ranks)

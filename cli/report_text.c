@@ -218,7 +218,7 @@ static void put_efficiency(struct crit_screen *screen, const struct crit_summary
 			   has_ranks ? eff->wall_balance_out : none);
 	}
 	put_factor(screen, "|- oversubscription", eff->cpu_oversubscription, none);
-	put_factor(screen, "|- I/O", eff->cpu_io, none);
+	put_factor(screen, "|- blocked", eff->cpu_io, none);
 	put_factor(screen, "`- communication", eff->cpu_communication,
 		   has_ranks ? eff->wall_communication : none);
 }
