@@ -40,7 +40,10 @@ const char *crit_openmp_name(enum crit_openmp openmp)
 	return names[openmp];
 }
 
-/* Threads spin in barriers while others of the run want the CPU: the more runtimes, the worse. */
+/*
+ * Threads spin in barriers while others of the run want the CPU: the more runtimes, the worse.  It
+ * does not count in processes whose environment says already that they shall not.
+ */
 static void find_spinning(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
@@ -53,8 +56,9 @@ static void find_spinning(struct crit_summary *summary)
 
 		if (results->threads[i].role != CRIT_THREAD_APP)
 			continue;
-		spun_ns += cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP_WAIT] +
-			   cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP_IDLE];
+		if (!(results->threads[i].process_flags & CRIT_PF_OMP_PASSIVE))
+			spun_ns += cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP_WAIT] +
+				   cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP_IDLE];
 		useful_ns += cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] +
 			     cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP];
 		starved_ns += cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER] +

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process tells of its environment when it registers: PMPI libraries in front of crit's.
+// What a process tells of its environment when it registers: PMPI libraries in front of crit's, and
+// how its OpenMP threads wait.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 
 #include "core/abi_socket.h"
@@ -49,7 +52,22 @@ static bool has_pmpi_in_front(void)
 	return false;
 }
 
+static bool is_set_to(const char *variable, const char *value)
+{
+	const char *text = getenv(variable);
+
+	return text && strcasecmp(text, value) == 0;
+}
+
+/* By the standard's variable, or by those with which LLVM's and GNU's runtimes overrule it. */
+static bool is_omp_passive(void)
+{
+	return is_set_to("OMP_WAIT_POLICY", "passive") || is_set_to("KMP_BLOCKTIME", "0") ||
+	       is_set_to("GOMP_SPINCOUNT", "0");
+}
+
 uint16_t crit_shim_environment(void)
 {
-	return has_pmpi_in_front() ? CRIT_PF_PMPI_IN_FRONT : 0;
+	return (uint16_t)((has_pmpi_in_front() ? CRIT_PF_PMPI_IN_FRONT : 0) |
+			  (is_omp_passive() ? CRIT_PF_OMP_PASSIVE : 0));
 }

@@ -157,6 +157,29 @@ static void test_locked_memory(void)
 	CHECK_INT_LT(512ll * memory.st_blocks, 2ll * CRIT_RING_SLOTS * CRIT_SLOT_BYTES);
 }
 
+/* What keeps OpenMP threads from spinning is told, whichever variable does it. */
+static void test_wait_policy(void)
+{
+	const struct {
+		const char *name, *value;
+		uint16_t flags;
+	} rows[] = {
+		{ "OMP_WAIT_POLICY", "active", 0 },
+		{ "OMP_WAIT_POLICY", "PASSIVE", CRIT_PF_OMP_PASSIVE },
+		{ "KMP_BLOCKTIME", "200", 0 },
+		{ "KMP_BLOCKTIME", "0", CRIT_PF_OMP_PASSIVE },
+		{ "GOMP_SPINCOUNT", "0", CRIT_PF_OMP_PASSIVE },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK_CASE("%s=%s", rows[i].name, rows[i].value);
+		(void)setenv(rows[i].name, rows[i].value, 1);
+		CHECK_INT_EQ(run(with_little_space), 0);
+		CHECK_UINT_EQ(fake.registered.flags, rows[i].flags);
+		(void)unsetenv(rows[i].name);
+	}
+}
+
 static int64_t seconds_now(void)
 {
 	struct timespec now;
@@ -179,6 +202,7 @@ int main(void)
 	CHECK_UINT_EQ(fake.registered.has_memfd, 1);
 	CHECK_INT_LT(fake_critd_map(&fake)->ring_slots, CRIT_RING_SLOTS);
 	test_locked_memory();
+	test_wait_policy();
 	registered = fake_critd_count(&fake, CRIT_M_REGISTER);
 	CHECK_CASE("no descriptors");
 	CHECK_INT_EQ(run(with_no_descriptors), 0);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a report advises where OpenMP threads spin while others want their CPUs.
+#include <string.h>
+
+#include "cli/summary.h"
+#include "core/call.h"
+#include "tests/lib/acts.h"
+#include "tests/lib/maker_constructs.h"
+
+#define MS CRIT_ACT_MS
+#define ROOT CRIT_ACT_ROOT
+#define WORKER 101u
+
+static void begin(struct crit_maker *m, uint32_t stream, uint64_t at_ns, uint32_t call,
+		  uint64_t arg)
+{
+	crit_maker_construct(m, stream, at_ns, (struct crit_maker_construct){ call, 1, 0x1, arg });
+}
+
+/*
+ * A team of two from 20 to 100 ms: the worker spins in the barrier from 30 on, the main thread has
+ * work to do and no CPU from 40 to 60.  flags: of the process.
+ */
+static struct crit_results *spin(uint16_t flags)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	uint32_t main_stream, worker;
+
+	crit_act_enrol(m, 1 * MS, ROOT);
+	crit_act_start(m, 1 * MS, WORKER, ROOT, 1);
+	main_stream = crit_act_rank(m, ROOT, 0, 10 * MS);
+	crit_maker_process(m, (struct crit_rec_process){ .pid = ROOT,
+							 .ns_pid = ROOT,
+							 .flavour = CRIT_FLAVOUR_MPICH,
+							 .has_memfd = 1,
+							 .flags = flags,
+							 .time_ns = 9 * MS });
+	worker = crit_maker_stream(
+		m, (struct crit_rec_stream){ .pid = ROOT, .ns_tid = WORKER, .claim_ns = 10 * MS });
+	crit_maker_worker(m, worker, 10 * MS);
+	begin(m, main_stream, 20 * MS, CRIT_CONSTRUCT_PARALLEL, CRIT_INSTANCE_PRIMARY | 1);
+	begin(m, worker, 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1);
+	begin(m, worker, 30 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 0);
+	crit_act_out(m, 40 * MS, ROOT, 0, 0);
+	crit_act_in(m, 60 * MS, ROOT, 0);
+	crit_maker_leave(m, main_stream, 100 * MS, CRIT_CONSTRUCT_PARALLEL);
+	crit_act_close(m, ROOT, main_stream, 100 * MS);
+	return crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+}
+
+static bool is_advised(uint16_t flags)
+{
+	const struct crit_summary_options options = { .is_live = true };
+	struct crit_results *results = spin(flags);
+	struct crit_summary summary;
+	bool is_found = false;
+	size_t i;
+
+	CHECK_INT_EQ(crit_summary_init(&summary, results, &options), 0);
+	for (i = 0; i < summary.missing_count; i++)
+		is_found |= strcmp(summary.missing[i].mend, "OMP_WAIT_POLICY=passive") == 0;
+	crit_summary_fini(&summary);
+	crit_results_destroy(results);
+	return is_found;
+}
+
+int main(void)
+{
+	CHECK(is_advised(0)); /* as in recordings that do not tell */
+	CHECK(is_advised(CRIT_PF_PMPI_IN_FRONT));
+	CHECK(!is_advised(CRIT_PF_OMP_PASSIVE));
+	return check_done();
+}
