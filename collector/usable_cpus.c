@@ -13,7 +13,8 @@
 #include "core/cleanup.h"
 #include "core/hash.h"
 
-#define AGAIN_NS 1000000000ull
+#define PAUSE_MIN_NS 100000000ull /* between looks; doubled from look to look */
+#define PAUSE_MAX_NS 1000000000ull
 #define LOOK_WORTH 16 /* what a look costs beside its threads, counted in threads */
 #define WORTH_PER_STEP 1024
 #define ENTRY_WORDS_MAX (1u + CRIT_CPU_WORDS_MAX)
@@ -84,12 +85,13 @@ void crit_usable_cpus_begin(struct crit_process *process, enum crit_usable_start
 			    __u64 now_ns)
 {
 	static const __u64 delays_ns[CRIT_USABLE_START_COUNT] = {
-		[CRIT_USABLE_SOON] = 100000000u,
+		[CRIT_USABLE_SOON] = PAUSE_MIN_NS,
 		[CRIT_USABLE_IN_INIT] = 2000000000u,
 	};
 
 	process->usable.seen = 0;
 	process->usable.due_ns = now_ns + delays_ns[start];
+	process->usable.pause_ns = PAUSE_MIN_NS;
 }
 
 __u32 crit_usable_cpus_look(struct crit_server *server, struct crit_process *process, __u64 now_ns)
@@ -101,7 +103,10 @@ __u32 crit_usable_cpus_look(struct crit_server *server, struct crit_process *pro
 	__u32 threads, limit_count;
 	__u64 seen;
 
-	process->usable.due_ns = now_ns + AGAIN_NS;
+	process->usable.due_ns = now_ns + process->usable.pause_ns;
+	process->usable.pause_ns *= 2;
+	if (process->usable.pause_ns > PAUSE_MAX_NS)
+		process->usable.pause_ns = PAUSE_MAX_NS;
 	if (!entries ||
 	    crit_procfs_each_tid(server->proc_fd, process->pid, add_thread, &look) < 0 ||
 	    look.count == 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which CPUs a registered process may use, and how much of them: the affinity masks of its threads
- * and the quotas of its cgroups, looked at once a second.
+ * and the quotas of its cgroups, looked at again and again.
  *
  * Masks are set after a process registers: crit run becomes taskset, which becomes the program;
  * ranks and OpenMP runtimes bind their threads themselves, after MPI_Init.  So the first look is
- * not at the registration but a moment later, a rank's a moment after MPI_Init, and a rank is
- * looked at once more when it closes.
+ * not at the registration but a moment later, a rank's a moment after MPI_Init.  The next ones
+ * follow after pauses that double up to a second, and a rank is looked at when it closes.
  */
 #ifndef CRIT_COLLECTOR_USABLE_CPUS_H
 #define CRIT_COLLECTOR_USABLE_CPUS_H
@@ -18,6 +18,7 @@ struct crit_server;
 
 struct crit_usable_cpus { /* of one process */
 	__u64 due_ns; /* the next look */
+	__u64 pause_ns; /* from that to the one after it */
 	__u64 seen; /* a digest of what is written; 0 nothing */
 };
 

@@ -80,11 +80,11 @@ places() {
 	local runtime=$1
 	trial_has "hybrid-$runtime" "$runtime's OpenMP" || return 0
 	export OMP_PROC_BIND=true OMP_PLACES="{${cpus[0]}}"
-	alone "places-$runtime-1" "$apps/hybrid-$runtime" -n 2 -t 2
+	alone "places-$runtime-1" "$apps/hybrid-$runtime" -s serial,static -n 8 -t 2
 	usable "OMP_PLACES, one CPU, $runtime" 1
 	if [ "${#cpus[@]}" -ge 2 ]; then
 		export OMP_PLACES="{${cpus[0]}},{${cpus[1]}}"
-		alone "places-$runtime-2" "$apps/hybrid-$runtime" -n 2 -t 2
+		alone "places-$runtime-2" "$apps/hybrid-$runtime" -s serial,static -n 8 -t 2
 		usable "OMP_PLACES, two CPUs, $runtime" 2
 	fi
 	unset OMP_PROC_BIND OMP_PLACES
