@@ -263,6 +263,22 @@ void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_
 		crit_tracer_update(engine->tracer, life, time_ns);
 }
 
+void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
+			     uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+	unsigned int span_class = crit_engine_class_now(thread);
+	uint64_t *runnable_ns = &thread->cells.ns[CRIT_STATE_RUNNABLE][span_class];
+
+	crit_engine_close_cell(engine, thread, time_ns);
+	if (running_ns > *runnable_ns)
+		running_ns = *runnable_ns;
+	*runnable_ns -= running_ns;
+	thread->cells.ns[CRIT_STATE_RUNNING][span_class] += running_ns;
+	if (thread->share != CRIT_SHARE_OUT)
+		thread->bucket->running_ns += running_ns;
+}
+
 void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open, uint64_t time_ns)
 {
 	struct crit_thread *thread = &engine->threads[life];

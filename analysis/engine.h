@@ -30,26 +30,6 @@ struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
 	uint64_t ns;
 };
 
-struct crit_queued { /* a thread in the queue of a CPU (analysis/engine_queues.h) */
-	uint64_t since_ns; /* charged up to there */
-	uint32_t before, next; /* lives in that queue, or CRIT_NONE */
-	uint16_t cpu;
-	bool is_waiting;
-	bool is_linked; /* else beyond CRIT_QUEUE_MOST */
-	bool is_watched;
-};
-
-struct crit_cpu_queue {
-	struct crit_occupant occupant; /* since the last switch, as far as told */
-	uint32_t first; /* life, or CRIT_NONE */
-	uint32_t count;
-};
-
-struct crit_node_queues {
-	struct crit_cpu_queue *cpus;
-	size_t capacity;
-};
-
 struct crit_span_frame {
 	struct crit_bucket *bucket;
 	uint64_t arg; /* of CRIT_S_ENTER */
@@ -128,6 +108,9 @@ void crit_engine_fini(struct crit_engine *engine);
 /* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
 void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
 			   uint64_t time_ns);
+/* A life has been runnable, of which it was on CPUs for so long. */
+void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
+			     uint64_t time_ns);
 void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
 			  uint64_t time_ns);
 /* arg: of CRIT_S_ENTER; of a parallel region its instance.  Cost: O(members) where one ends. */

@@ -85,7 +85,7 @@ void crit_queues_switch(struct crit_engine *engine, const struct crit_stay *stay
 		/* a watched CPU names every task but the idle one */
 		by = resolve(&queue->occupant,
 			     is_watched && !stay->left.is_told ? &idle : &stay->left, is_watched);
-		if (stay->left.life == life) /* it had the CPU unseen, and nobody told since when */
+		if (stay->has_gap || stay->left.life == life) /* it had the CPU itself, unseen */
 			by = of_kind(CRIT_RIVAL_UNKNOWN);
 		charge(engine, life, &by, stay->time_ns);
 	}

@@ -20,6 +20,7 @@ struct crit_stay {
 	uint16_t cpu;
 	uint64_t time_ns;
 	struct crit_occupant left, came;
+	bool has_gap; /* others came and left between the record before and this one */
 };
 
 /* A stay on a CPU ends, another begins.  Errors: engine->error.  Cost: O(threads in the queue). */

@@ -51,6 +51,7 @@ static size_t least_bytes(unsigned int kind)
 		[CRIT_K_EXIT] = sizeof(struct crit_kernel_exit),
 		[CRIT_K_ENROL] = sizeof(struct crit_kernel_enrol),
 		[CRIT_K_RAN] = sizeof(struct crit_kernel_ran),
+		[CRIT_K_YIELDS] = sizeof(struct crit_kernel_yields),
 		[CRIT_K_OUTSIDE] = sizeof(struct crit_kernel_outside),
 	};
 

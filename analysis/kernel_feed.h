@@ -25,6 +25,7 @@ union crit_kernel_record {
 	struct crit_kernel_taken taken; /* as head.size says */
 	struct crit_kernel_outside outside;
 	struct crit_kernel_ran ran;
+	struct crit_kernel_yields yields;
 	struct crit_kernel_wake wake;
 	struct crit_kernel_fork forked;
 	struct crit_kernel_exec exec;

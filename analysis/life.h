@@ -56,9 +56,11 @@ struct crit_unknown { /* an event after which a life's state is unknown until it
 	uint32_t next;
 };
 
-struct crit_return { /* a life got a CPU unseen, as RAN told later */
+struct crit_return { /* a life got a CPU unseen, as RAN or YIELDS told later */
 	uint64_t time_ns;
+	uint64_t running_ns; /* was on CPUs for so long since it became runnable */
 	uint32_t life;
+	bool is_running; /* from then on */
 };
 
 #endif

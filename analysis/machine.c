@@ -305,33 +305,44 @@ static int switch_in(struct crit_machine *machine, const struct crit_kernel_swit
 	return rc;
 }
 
-/* A thread that speaks for itself is on a CPU. */
+/* A thread is on a CPU: told of (YIELDS), or because it speaks for itself. */
 static int on_cpu_now(struct crit_machine *machine, uint32_t index, uint64_t time_ns,
-		      unsigned int flags)
+		      unsigned int flags, bool is_told)
 {
 	struct crit_life *life = &machine->model->lives[index];
 	uint64_t wants_ns = life->wants_ns;
-	bool is_lost = life->belief == CRIT_STATE_RUNNABLE;
+	bool is_runnable = life->belief == CRIT_STATE_RUNNABLE;
 	int rc;
 
-	if (is_lost)
+	if (is_runnable && !is_told)
 		count_lost_switch_in(machine, life);
-	rc = settle(machine, index, is_lost || life->belief == CRIT_STATE_RUNNING,
+	rc = settle(machine, index, is_runnable || life->belief == CRIT_STATE_RUNNING,
 		    CRIT_STATE_RUNNING, time_ns);
-	life->wants_ns = wants_ns; /* until RAN tells since when it runs */
+	if (!is_told)
+		life->wants_ns = wants_ns; /* until RAN tells since when it runs */
 	emit(machine, index, flags);
 	return rc;
 }
 
-/* Survey: the life got its CPU then, and the replay is to know in time. */
-static int note_return(struct crit_machine *machine, uint32_t index, uint64_t time_ns)
+/* Survey: what a runnable life did up to past_ns before now, for the replay to know in time. */
+static int note_return(struct crit_machine *machine, struct crit_return noted, uint64_t now_ns,
+		       uint64_t past_ns)
 {
 	struct crit_model *model = machine->model;
-	int rc = crit_array_grow(&model->returns, &model->return_capacity, model->return_count + 1,
-				 sizeof(*model->returns));
+	uint64_t wants_ns = model->lives[noted.life].wants_ns;
+	int rc;
 
+	if (!machine->is_survey || !wants_ns)
+		return 0;
+	noted.time_ns = past_ns < now_ns ? now_ns - past_ns : 0;
+	if (noted.time_ns <= wants_ns)
+		noted.time_ns = wants_ns + 1; /* what made it so comes first */
+	if (noted.time_ns > now_ns)
+		return 0;
+	rc = crit_array_grow(&model->returns, &model->return_capacity, model->return_count + 1,
+			     sizeof(*model->returns));
 	if (!rc)
-		model->returns[model->return_count++] = (struct crit_return){ time_ns, index };
+		model->returns[model->return_count++] = noted;
 	return rc;
 }
 
@@ -339,23 +350,35 @@ static int note_return(struct crit_machine *machine, uint32_t index, uint64_t ti
 static int on_ran(struct crit_machine *machine, const struct crit_kernel_ran *record)
 {
 	uint64_t time_ns = record->head.time_ns;
+	struct crit_return noted = { .is_running = true };
 	unsigned int flags = 0;
-	struct crit_life *life;
-	uint64_t since_ns;
-	uint32_t index;
-	int rc = find_or_adopt(machine, record->tid, time_ns, &index, &flags);
+	int rc = find_or_adopt(machine, record->tid, time_ns, &noted.life, &flags);
 
-	if (rc || index == CRIT_NONE)
+	if (rc || noted.life == CRIT_NONE)
 		return rc;
-	life = &machine->model->lives[index];
-	if (machine->is_survey && life->wants_ns) {
-		since_ns = record->ran_ns < time_ns ? time_ns - record->ran_ns : 0;
-		if (since_ns <= life->wants_ns)
-			since_ns = life->wants_ns + 1; /* what made it so comes first */
-		if (since_ns < time_ns)
-			rc = note_return(machine, index, since_ns);
-	}
-	return rc ? rc : on_cpu_now(machine, index, time_ns, flags);
+	rc = note_return(machine, noted, time_ns, record->ran_ns);
+	return rc ? rc : on_cpu_now(machine, noted.life, time_ns, flags, false);
+}
+
+/* Many switches of a waiting thread in one: it was runnable, and on CPUs for a part of that. */
+static int on_yields(struct crit_machine *machine, const struct crit_kernel_yields *record)
+{
+	uint64_t time_ns = record->head.time_ns;
+	struct crit_return noted = { .running_ns = record->running_ns,
+				     .is_running = record->head.flags & CRIT_KF_RUNNING };
+	unsigned int flags = 0;
+	int rc = find_or_adopt(machine, record->tid, time_ns, &noted.life, &flags);
+
+	if (rc || noted.life == CRIT_NONE)
+		return rc;
+	machine->model->lives[noted.life].switches += record->count;
+	machine->model->lives[noted.life].preemptions += record->count;
+	rc = note_return(machine, noted, time_ns, record->since_ns);
+	if (!rc && noted.is_running)
+		return on_cpu_now(machine, noted.life, time_ns, flags, true);
+	if (flags)
+		emit(machine, noted.life, flags);
+	return rc;
 }
 
 static int on_switch(struct crit_machine *machine, const struct crit_kernel_switch *record)
@@ -486,7 +509,7 @@ static int on_exec(struct crit_machine *machine, const struct crit_kernel_exec *
 		rc = crit_process_life_execed(machine->model, index, record, flags & CRIT_T_BORN);
 	}
 	if (!rc)
-		rc = on_cpu_now(machine, index, time_ns, flags);
+		rc = on_cpu_now(machine, index, time_ns, flags, false);
 	if (rc || !(record->head.flags & CRIT_KF_EXPELLED))
 		return rc;
 	leave_cpu(machine, index);
@@ -509,7 +532,7 @@ static int on_exit_record(struct crit_machine *machine, const struct crit_kernel
 	if (machine->is_survey)
 		rc = crit_process_life_named(machine->model, index, record);
 	if (!rc)
-		rc = on_cpu_now(machine, index, record->head.time_ns, flags);
+		rc = on_cpu_now(machine, index, record->head.time_ns, flags, false);
 	machine->model->lives[index].is_exiting = true;
 	return rc;
 }
@@ -522,6 +545,8 @@ int crit_machine_step(struct crit_machine *machine, const union crit_kernel_reco
 		return on_switch(machine, &record->switched);
 	case CRIT_K_RAN:
 		return on_ran(machine, &record->ran);
+	case CRIT_K_YIELDS:
+		return on_yields(machine, &record->yields);
 	case CRIT_K_WAKE:
 	case CRIT_K_WAKE_NEW:
 		return on_wake(machine, &record->wake);

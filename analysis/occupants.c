@@ -49,6 +49,7 @@ bool crit_occupants_read(const struct crit_machine *machine, const union crit_ke
 	*ret_stay = (struct crit_stay){ .node = machine->node,
 					.cpu = record->head.cpu,
 					.time_ns = record->head.time_ns,
+					.has_gap = record->head.flags & CRIT_KF_LEFT_OUT,
 					.left = { .life = CRIT_NONE },
 					.came = { .life = CRIT_NONE } };
 	if (record->head.kind == CRIT_K_SWITCH) {

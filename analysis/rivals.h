@@ -25,6 +25,26 @@ struct crit_occupant { /* who runs on a CPU */
 	char name[CRIT_COMM_BYTES]; /* of a stranger */
 };
 
+struct crit_queued { /* a thread in the queue of a CPU (analysis/engine_queues.h) */
+	uint64_t since_ns; /* charged up to there */
+	uint32_t before, next; /* lives in that queue, or CRIT_NONE */
+	uint16_t cpu;
+	bool is_waiting;
+	bool is_linked; /* else beyond CRIT_QUEUE_MOST */
+	bool is_watched;
+};
+
+struct crit_cpu_queue {
+	struct crit_occupant occupant; /* since the last switch, as far as told */
+	uint32_t first; /* life, or CRIT_NONE */
+	uint32_t count;
+};
+
+struct crit_node_queues {
+	struct crit_cpu_queue *cpus;
+	size_t capacity;
+};
+
 struct crit_rivals {
 	struct crit_rival *rows;
 	size_t count, capacity;

@@ -50,8 +50,7 @@ int crit_schedule_init(struct crit_schedule *schedule, const struct crit_model *
 			rc = add(schedule, CRIT_AT_DEATH, i, life->death_ns);
 	}
 	for (i = 0; i < model->return_count && !rc; i++)
-		rc = add(schedule, CRIT_AT_RETURN, model->returns[i].life,
-			 model->returns[i].time_ns);
+		rc = add(schedule, CRIT_AT_RETURN, i, model->returns[i].time_ns);
 	if (!rc && schedule->count)
 		qsort(schedule->entries, schedule->count, sizeof(*schedule->entries), compare);
 	return rc;

@@ -12,7 +12,7 @@ enum crit_appointment_kind { /* at equal times, in this order */
 	CRIT_AT_BIRTH = 0, /* index: an assumed life */
 	CRIT_AT_OPEN, /* index: a part */
 	CRIT_AT_CLOSE,
-	CRIT_AT_RETURN, /* index: a life that runs, if it is runnable */
+	CRIT_AT_RETURN, /* index into returns: a life that runs or ran, if it is runnable */
 	CRIT_AT_DEATH /* index: a life that nothing ended before */
 };
 

@@ -247,10 +247,20 @@ static int apply_transition(struct timeline *line, const struct crit_transition 
 	return rc;
 }
 
+/* The kernel half watches no CPU for a thread whose tag says that it waits in MPI or OpenMP. */
+static bool is_waiting(uint64_t tag)
+{
+	unsigned int span_class = CRIT_TAG_FIELD(tag, CLASS);
+
+	return span_class == CRIT_CLASS_MPI_WAIT || span_class == CRIT_CLASS_MPI_POLL ||
+	       span_class == CRIT_CLASS_OMP_WAIT;
+}
+
 /* A thread that was preempted, or woken to a watched CPU, waits for it. */
 static void apply_wait(struct timeline *line, const struct crit_transition *change,
-		       const struct crit_kernel_head *head)
+		       const union crit_kernel_record *record)
 {
+	const struct crit_kernel_head *head = &record->head;
 	bool is_preempted = change->flags & CRIT_T_SWITCHED_OUT;
 	bool is_woken = head->kind == CRIT_K_WAKE || head->kind == CRIT_K_WAKE_NEW;
 	struct crit_queue_join join = { .time_ns = head->time_ns,
@@ -258,7 +268,9 @@ static void apply_wait(struct timeline *line, const struct crit_transition *chan
 					.is_watched = head->flags & CRIT_KF_WATCHED,
 					.is_preempted = is_preempted };
 
-	if (change->state == CRIT_STATE_RUNNABLE && (is_preempted || (is_woken && join.is_watched)))
+	if (change->state != CRIT_STATE_RUNNABLE)
+		return;
+	if (is_preempted ? !is_waiting(record->switched.prev_tag) : is_woken && join.is_watched)
 		crit_queues_join(line->engine, change->life, &join);
 }
 
@@ -275,7 +287,7 @@ static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
 		crit_queues_switch(line->engine, &stay);
 	for (i = 0; i < machine->out_count && !rc; i++) {
 		rc = apply_transition(line, &machine->out[i], record);
-		apply_wait(line, &machine->out[i], &record->head);
+		apply_wait(line, &machine->out[i], record);
 	}
 	crit_kernel_feed_pop(feed);
 	record = crit_kernel_feed_front(feed);
@@ -292,6 +304,16 @@ static void open_part(struct timeline *line, uint32_t part, bool is_open, uint64
 
 	for (; life != CRIT_NONE; life = line->model->lives[life].next_in_part)
 		crit_engine_set_open(line->engine, life, is_open, time_ns);
+}
+
+static void play_return(struct timeline *line, const struct crit_return *noted)
+{
+	if (line->engine->threads[noted->life].state != CRIT_STATE_RUNNABLE)
+		return;
+	crit_engine_set_yielded(line->engine, noted->life, noted->running_ns, noted->time_ns);
+	if (noted->is_running)
+		crit_engine_set_state(line->engine, noted->life, CRIT_STATE_RUNNING,
+				      noted->time_ns);
 }
 
 static void play_schedule(struct timeline *line, uint32_t order)
@@ -311,9 +333,7 @@ static void play_schedule(struct timeline *line, uint32_t order)
 		open_part(line, next->index, next->kind == CRIT_AT_OPEN, next->time_ns);
 		break;
 	case CRIT_AT_RETURN:
-		if (line->engine->threads[next->index].state == CRIT_STATE_RUNNABLE)
-			crit_engine_set_state(line->engine, next->index, CRIT_STATE_RUNNING,
-					      next->time_ns);
+		play_return(line, &line->model->returns[next->index]);
 		break;
 	default:
 		thread = &line->engine->threads[next->index];

@@ -31,7 +31,8 @@ enum crit_kernel_kind {
 	CRIT_K_BLOCK_IO = 12, /* reserved */
 	CRIT_K_RAN = 13, /* a thread got its CPU unseen: told when it leaves it */
 	CRIT_K_OUTSIDE = 14, /* a switch between tasks outside the run */
-	CRIT_K_COUNT = 15
+	CRIT_K_YIELDS = 15, /* stays on CPUs that are told of together */
+	CRIT_K_COUNT = 16
 };
 
 enum crit_kernel_flag {
@@ -39,9 +40,10 @@ enum crit_kernel_flag {
 	CRIT_KF_NEXT_MEMBER = 1 << 1, /* SWITCH: next_tid belongs to the run */
 	CRIT_KF_TAG_STALE = 1 << 2, /* the tag could not be read; the old one still holds */
 	CRIT_KF_PREEMPTED = 1 << 3, /* SWITCH: involuntary, prev stays runnable */
-	CRIT_KF_RUNNING = 1 << 4, /* ENROL: the task is on a CPU at this stamp */
+	CRIT_KF_RUNNING = 1 << 4, /* ENROL, YIELDS: the task is on a CPU at this stamp */
 	CRIT_KF_WATCHED = 1 << 4, /* SWITCH, WAKE: the CPU is watched until the thread runs */
 	CRIT_KF_EXPELLED = 1 << 5, /* EXEC: privileges changed, task left the run */
+	CRIT_KF_LEFT_OUT = 1 << 5, /* SWITCH, OUTSIDE: others of this CPU before are left out */
 	CRIT_KF_NEW_PROCESS = 1 << 6, /* FORK: not a thread of the parent's process */
 	CRIT_KF_HAS_TAG = 1 << 7 /* the task has a registered tag word */
 };
@@ -77,7 +79,9 @@ struct crit_kernel_switch {
  * to there (WAKE: head.cpu), that has the flag WATCHED, until that thread runs, here or elsewhere.
  * Meanwhile every switch of the CPU is a record, OUTSIDE where no thread of the run takes part, and
  * each names the task outside the run, except that a short SWITCH to a thread was from the idle
- * task.  Where threads of two runs wait for one CPU, it is watched for the first only.
+ * task.  Where threads of two runs wait for one CPU, it is watched for the first only, and never
+ * for a thread whose tag says that it waits in MPI or OpenMP anyway.  Of more than 64 OUTSIDE of a
+ * CPU in 10 ms those beyond are left out, and its next record says so (LEFT_OUT).
  */
 struct crit_kernel_taken {
 	struct crit_kernel_switch switched;
@@ -104,6 +108,22 @@ struct crit_kernel_ran {
 	__u32 tid;
 	__u32 reserved;
 	__u64 ran_ns;
+};
+
+/*
+ * A thread that yields its CPU, or loses it, while it waits in MPI or OpenMP leaves and gets it
+ * many times with one tag.  Its first SWITCH away is told, and from there on none, but where a CPU
+ * is watched, until it leaves with another tag or not runnable, or 10 ms are over: then this comes,
+ * before the SWITCH.  Up to since_ns before its stamp the thread was on CPUs for running_ns, else
+ * runnable; from there on it is on a CPU if RUNNING says so, else still runnable.
+ */
+struct crit_kernel_yields {
+	struct crit_kernel_head head;
+	__u32 tid;
+	__u32 count; /* of the switches away that are not told */
+	__u64 running_ns;
+	__u64 runnable_ns;
+	__u64 since_ns;
 };
 
 struct crit_kernel_wake { /* WAKE, WAKE_NEW */
@@ -160,6 +180,7 @@ _Static_assert(sizeof(struct crit_kernel_switch) == 32, "switch");
 _Static_assert(sizeof(struct crit_kernel_taken) == 56, "taken");
 _Static_assert(sizeof(struct crit_kernel_outside) == 56, "outside");
 _Static_assert(sizeof(struct crit_kernel_ran) == 32, "ran");
+_Static_assert(sizeof(struct crit_kernel_yields) == 48, "yields");
 _Static_assert(sizeof(struct crit_kernel_wake) == 24, "wake");
 _Static_assert(sizeof(struct crit_kernel_fork) == 64, "fork");
 _Static_assert(sizeof(struct crit_kernel_exec) == 48, "exec");

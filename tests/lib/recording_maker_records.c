@@ -130,6 +130,11 @@ void crit_maker_outside(struct crit_maker *m, struct crit_kernel_outside record)
 	put_kernel(m, CRIT_K_OUTSIDE, &record.head, sizeof(record));
 }
 
+void crit_maker_yields(struct crit_maker *m, struct crit_kernel_yields record)
+{
+	put_kernel(m, CRIT_K_YIELDS, &record.head, sizeof(record));
+}
+
 void crit_maker_ran(struct crit_maker *m, struct crit_kernel_ran record)
 {
 	put_kernel(m, CRIT_K_RAN, &record.head, sizeof(record));

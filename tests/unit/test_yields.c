@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stays on CPUs that are told of together, after the time they were in, in closed form.
+#include "core/abi_tag.h"
+#include "core/call.h"
+#include "tests/lib/acts.h"
+
+#define MS CRIT_ACT_MS
+#define ROOT CRIT_ACT_ROOT
+#define RANK 200u
+#define CPU 1
+
+static uint32_t stream;
+
+/* A rank whose part is open from 10 ms on, in MPI_Recv from 20 ms on, and off its CPU at 22. */
+static struct crit_maker *begin(void)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+
+	crit_act_enrol(m, 1, ROOT);
+	crit_act_start(m, 2 * MS, RANK, RANK, CPU);
+	stream = crit_act_rank(m, RANK, 0, 10 * MS);
+	crit_maker_enter(m, stream, 20 * MS, CRIT_MPI_Recv);
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = { .time_ns = 22 * MS,
+								    .cpu = CPU,
+								    .flags = CRIT_KF_PREEMPTED },
+							  .prev_tid = RANK,
+							  .prev_tag = crit_maker_tag(m, stream) });
+	return m;
+}
+
+static void yields(struct crit_maker *m, uint64_t at_ns, uint64_t since_ns, uint64_t running_ns,
+		   uint8_t flags)
+{
+	crit_maker_yields(m, (struct crit_kernel_yields){
+				     .head = { .time_ns = at_ns, .cpu = CPU, .flags = flags },
+				     .tid = RANK,
+				     .count = 100,
+				     .running_ns = running_ns,
+				     .since_ns = since_ns });
+}
+
+/* The rank is on its CPU; its part closes at 60 ms.  What it did inside, class by class. */
+static void check(struct crit_maker *m, uint64_t wait_running_ns, uint64_t wait_runnable_ns,
+		  uint64_t user_running_ns, uint64_t switches)
+{
+	struct crit_results *r;
+	const struct crit_thread_row *t;
+
+	crit_act_close(m, RANK, stream, 60 * MS);
+	crit_act_end(m, 61 * MS, RANK, RANK, CPU);
+	crit_act_end(m, 62 * MS, ROOT, ROOT, 0);
+	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	t = crit_act_thread(r, RANK);
+	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT], wait_running_ns);
+	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_MPI_WAIT], wait_runnable_ns);
+	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER], user_running_ns);
+	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER], 0);
+	CHECK_UINT_EQ(t->switches, switches);
+	CHECK_UINT_EQ(t->unmatched, 0);
+	CHECK_UINT_EQ(r->rival_count, 0);
+	crit_results_destroy(r);
+}
+
+/* Of 22 to 30 ms on CPUs for 3; told at 45, when it has left MPI and worked for 5 since 40. */
+static void test_late(void)
+{
+	struct crit_maker *m = begin();
+
+	CHECK_CASE("late");
+	crit_maker_leave(m, stream, 40 * MS, CRIT_MPI_Recv);
+	yields(m, 45 * MS, 15 * MS, 3 * MS, CRIT_KF_RUNNING);
+	crit_act_out(m, 45 * MS, RANK, CPU, CRIT_ACT_SLEEPING);
+	crit_act_wake(m, 50 * MS, RANK);
+	crit_act_in(m, 50 * MS, RANK, CPU);
+	check(m, (2 + 3 + 10) * MS, 5 * MS, (10 + 5 + 10) * MS, 103);
+}
+
+/* Ten milliseconds are over, twice: the second time it gets its CPU in a switch that is told. */
+static void test_in_pieces(void)
+{
+	struct crit_maker *m = begin();
+
+	CHECK_CASE("in pieces");
+	yields(m, 32 * MS, 1 * MS, 4 * MS, CRIT_KF_RUNNING);
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = { .time_ns = 32 * MS,
+								    .cpu = CPU,
+								    .flags = CRIT_KF_PREEMPTED },
+							  .prev_tid = RANK,
+							  .prev_tag = crit_maker_tag(m, stream) });
+	yields(m, 42 * MS, 0, 6 * MS, 0);
+	crit_act_in(m, 42 * MS, RANK, CPU);
+	crit_maker_leave(m, stream, 44 * MS, CRIT_MPI_Recv);
+	check(m, (2 + 4 + 1 + 6 + 2) * MS, (5 + 4) * MS, (10 + 16) * MS, 203);
+}
+
+/* It ends in the middle, without another switch before. */
+static void test_exit(void)
+{
+	struct crit_maker *m = begin();
+
+	CHECK_CASE("exit");
+	yields(m, 50 * MS, 10 * MS, 9 * MS, CRIT_KF_RUNNING);
+	check(m, (2 + 9 + 20) * MS, 9 * MS, 10 * MS, 102);
+}
+
+/* More than there was room for is cut; what would be before the switch away comes after it. */
+static void test_nonsense(void)
+{
+	struct crit_maker *m = begin();
+
+	CHECK_CASE("nonsense");
+	yields(m, 30 * MS, UINT64_MAX, UINT64_MAX, CRIT_KF_RUNNING);
+	crit_maker_leave(m, stream, 40 * MS, CRIT_MPI_Recv);
+	check(m, 20 * MS, 0, (10 + 20) * MS, 102);
+}
+
+int main(void)
+{
+	test_late();
+	test_in_pieces();
+	test_exit();
+	test_nonsense();
+	return check_done();
+}
