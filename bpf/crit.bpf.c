@@ -10,6 +10,7 @@
 #include "bpf/sched.bpf.h"
 #include "bpf/switch.bpf.h"
 #include "bpf/watch.bpf.h"
+#include "bpf/yield.bpf.h"
 #include "core/abi_kernel.h"
 #include "core/abi_member.h"
 
@@ -111,83 +112,129 @@ static __always_inline __u8 refresh_tag(struct task_struct *task, struct crit_me
 	return CRIT_KF_HAS_TAG;
 }
 
-/*
- * Tells that prev, a member, left this CPU.  Returns 1 when next, of run next_run, went into the
- * same record.
- */
-static __always_inline int switch_out(struct task_struct *prev, struct crit_member *member,
-				      __u8 state, struct task_struct *next, __u32 next_run)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	__u32 run_number = member->run_number;
-	__u8 flags = CRIT_KF_PREV_MEMBER;
-	int is_shared = next_run == run_number;
+struct change { /* of a CPU, from one task to another */
+	struct task_struct *prev, *next;
+	struct crit_member *out, *in; /* NULL: not a member */
+	struct crit_watched_cpu *watched;
+	__u64 now_ns; /* 0: not asked yet */
+	__u32 watched_run; /* the members of which waited for it until now; NO_RUN: of none */
+	__u32 in_flags; /* of the member, until now */
+	__u8 out_flags; /* of the record */
+	__u8 out_state;
+	bool is_out_told, is_in_told;
+};
 
-	if (!(member->flags & CRIT_MF_ON_CPU))
-		emit_ran(prev, member);
+/* Takes note that out left its CPU, and finds out whether that is to be told. */
+static __always_inline void leave_cpu(struct change *c)
+{
+	struct crit_member *member = c->out;
+	struct yield how = { .was_on = !!(member->flags & CRIT_MF_ON_CPU) };
+	__u64 tag = member->tag;
+
 	end_wait(member); /* where it was not seen to get its CPU */
-	member->ran_ns = prev->se.sum_exec_runtime;
 	member->flags &= ~CRIT_MF_ON_CPU;
-	flags |= refresh_tag(prev, member);
-	if (state == 0) {
-		flags |= CRIT_KF_PREEMPTED | begin_wait(member, cpu);
+	c->out_flags = CRIT_KF_PREV_MEMBER | refresh_tag(c->prev, member);
+	how.is_same_tag = tag == member->tag;
+	if (c->out_state == 0) {
+		how.can_fold = (c->out_flags & (CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE)) ==
+				       CRIT_KF_HAS_TAG &&
+			       crit_sched_is_waiting(member->tag);
+		c->out_flags |= CRIT_KF_PREEMPTED;
 		member->flags |= CRIT_MF_PREEMPTED;
+		if (!how.can_fold)
+			c->out_flags |= begin_wait(member, bpf_get_smp_processor_id());
 	}
-	if (is_shared)
-		flags |= CRIT_KF_NEXT_MEMBER;
-	if (!is_shared && (state == 0 || is_watched_for(watched_cpu_of(cpu), run_number)))
-		emit_taken(prev, member, flags | (__u32)state << 8, next);
-	else
-		emit_switch(run_number, flags, state, prev->pid, is_shared ? next->pid : 0,
-			    member->tag);
-	if (crit_sched_is_dead(state) && !has_task_storage)
-		delete_member(prev);
-	return is_shared;
+	if (c->watched->waiting || c->watched_run != NO_RUN)
+		how.can_fold = 0;
+	c->is_out_told = !yields_out(c->prev, member, &how, &c->now_ns);
+	if (!how.was_on)
+		emit_ran(c->prev, member);
+	member->ran_ns = c->prev->se.sum_exec_runtime;
 }
 
-/* Tells that next, a member, got this CPU from a stranger; flags, is_watched: until now. */
-static __always_inline void switch_in(struct task_struct *prev, struct task_struct *next,
-				      __u32 run_number, __u32 flags, int is_watched)
+/* Tells that out left this CPU, and, where they are of one run and both told, that in got it. */
+static __always_inline void tell_out(struct change *c)
 {
-	if ((flags & CRIT_MF_PREEMPTED && !(flags & CRIT_MF_WAITS)) || (is_watched && prev->pid))
-		emit_given_back(prev, run_number, next);
+	__u32 run_number = c->out->run_number;
+	int is_of_run = c->in && c->in->run_number == run_number;
+
+	if (is_of_run && c->is_in_told) {
+		c->out_flags |= CRIT_KF_NEXT_MEMBER;
+		c->is_in_told = false;
+		emit_switch(run_number, c->out_flags, c->out_state, c->prev->pid, c->next->pid,
+			    c->out->tag);
+		return;
+	}
+	if (!is_of_run && (c->out_state == 0 || is_watched_for(c->watched, run_number)))
+		emit_taken(c->prev, c->out, c->out_flags | (__u32)c->out_state << 8, c->next);
 	else
-		emit_switch(run_number, CRIT_KF_NEXT_MEMBER, 0, 0, next->pid, 0);
+		emit_switch(run_number, c->out_flags, c->out_state, c->prev->pid, 0, c->out->tag);
+}
+
+/* Tells that in got this CPU: from a task outside its run, or from a thread that yields. */
+static __always_inline void tell_in(const struct change *c)
+{
+	__u8 flags = CRIT_KF_NEXT_MEMBER | take_left_out(c->watched);
+	__u32 run_number = c->in->run_number;
+	int is_of_run = c->out && c->out->run_number == run_number;
+	__u32 was_preempted = (c->in_flags & (CRIT_MF_PREEMPTED | CRIT_MF_WAITS)) ==
+			      CRIT_MF_PREEMPTED;
+
+	if (!is_of_run && (was_preempted || (c->watched_run == run_number && c->prev->pid)))
+		emit_given_back(c->prev, run_number, flags, c->next);
+	else
+		emit_switch(run_number, flags, 0, 0, c->next->pid, 0);
+}
+
+static __always_inline void tell(struct change *c)
+{
+	__u32 run_number = c->watched->run_number;
+
+	if (c->out && c->is_out_told)
+		tell_out(c);
+	if (c->in && c->is_in_told)
+		tell_in(c);
+	if (!c->watched->waiting || (c->out && c->out->run_number == run_number) ||
+	    (c->in && c->in->run_number == run_number))
+		return;
+	if (has_outside_room(c->watched))
+		emit_outside(c->prev, run_number, take_left_out(c->watched), c->next);
 }
 
 SEC("tp_btf/sched_switch")
 int on_sched_switch(__u64 *ctx)
 {
-	struct task_struct *prev = (void *)ctx[1];
-	struct task_struct *next = (void *)ctx[2];
-	struct crit_watched_cpu *watched = watched_cpu_of(bpf_get_smp_processor_id());
-	__u32 prev_run = NO_RUN, next_run = NO_RUN, next_flags = 0;
-	struct crit_member *member;
-	int was_watched = 0;
+	struct change c = { .prev = (void *)ctx[1], .next = (void *)ctx[2] };
 	__u32 now, prev_state;
 
-	member = member_of(next);
-	if (member && (!(member->flags & FIRST_SIGHT) || admit(next, member, 0))) {
-		next_run = member->run_number;
-		next_flags = member->flags;
-		was_watched = is_watched_for(watched, next_run);
-		end_wait(member);
-		member->flags = (next_flags & ~(CRIT_MF_PREEMPTED | CRIT_MF_WAITS)) |
-				CRIT_MF_ON_CPU;
+	c.in = member_of(c.next);
+	if (c.in && (c.in->flags & FIRST_SIGHT) && !admit(c.next, c.in, 0))
+		c.in = NULL;
+	c.out = living_member_of(c.prev);
+	if (c.out && (c.out->flags & FIRST_SIGHT) && !admit(c.prev, c.out, 1))
+		c.out = NULL;
+	c.watched = watched_cpu_of(bpf_get_smp_processor_id());
+	if (!c.in && !c.out && !c.watched->waiting)
+		return 0;
+	c.watched_run = c.watched->waiting ? c.watched->run_number : NO_RUN;
+	if (c.in) {
+		c.in_flags = c.in->flags;
+		end_wait(c.in);
+		c.in->flags &= ~CRIT_MF_PREEMPTED;
+		c.in->flags |= CRIT_MF_ON_CPU;
 	}
-	member = living_member_of(prev);
-	if (member && (!(member->flags & FIRST_SIGHT) || admit(prev, member, 1))) {
-		now = state_now(prev);
+	if (c.out) {
+		now = state_now(c.prev);
 		prev_state = has_prev_state ? (__u32)ctx[3] : now;
-		prev_run = member->run_number;
-		if (switch_out(prev, member, crit_sched_state(prev_state, now, (__u32)ctx[0] & 1),
-			       next, next_run))
-			next_run = NO_RUN;
+		c.out_state = crit_sched_state(prev_state, now, (__u32)ctx[0] & 1);
+		leave_cpu(&c);
 	}
-	if (next_run != NO_RUN)
-		switch_in(prev, next, next_run, next_flags, was_watched);
-	if (watched->waiting && watched->run_number != prev_run && watched->run_number != next_run)
-		emit_outside(prev, watched->run_number, next);
+	if (c.in)
+		c.is_in_told = !yields_in(c.next, c.in,
+					  c.watched->waiting || c.watched_run != NO_RUN, &c.now_ns);
+	tell(&c);
+	if (c.out && crit_sched_is_dead(c.out_state) && !has_task_storage)
+		delete_member(c.prev);
 	return 0;
 }
 
@@ -201,7 +248,8 @@ static __always_inline int wake(struct task_struct *task, __u8 kind)
 		return 0;
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 0))
 		return 0;
-	if (!(member->flags & (CRIT_MF_ON_CPU | CRIT_MF_WAITS | CRIT_MF_PREEMPTED)))
+	if (!(member->flags & (CRIT_MF_ON_CPU | CRIT_MF_WAITS | CRIT_MF_PREEMPTED)) &&
+	    !crit_sched_is_waiting(member->tag))
 		flags = begin_wait(member, cpu_of(task));
 	r = reserve(member->run_number, sizeof(*r));
 	if (!r)
@@ -304,6 +352,7 @@ int on_sched_process_exec(__u64 *ctx)
 	member = living_member_of(task);
 	if (!member)
 		return 0;
+	end_yields(task, member);
 	member->tag = 0;
 	member->mm = 0;
 	if (BPF_CORE_READ_BITFIELD(bprm, secureexec) || !is_trusted(task)) {
@@ -337,6 +386,7 @@ int on_sched_process_exit(__u64 *ctx)
 		return 0;
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 1))
 		return 0;
+	end_yields(task, member);
 	flags = refresh_tag(task, member);
 	member->flags |= CRIT_MF_EXITED;
 	r = reserve(member->run_number, sizeof(*r));

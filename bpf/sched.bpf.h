@@ -8,6 +8,7 @@
 
 #include "core/abi_kernel.h"
 #include "core/abi_member.h"
+#include "core/abi_tag.h"
 
 #define CRIT_TASK_DEAD_BITS 0xb0u /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 #define CRIT_MM_DUMPABLE_MASK 3u /* low bits of mm->flags */
@@ -47,6 +48,15 @@ static inline __u32 crit_sched_is_trusted(__u32 uid, __u32 euid, __u32 served_ui
 static inline __u32 crit_sched_may_name(__u32 uid, __u32 served_uid)
 {
 	return uid == served_uid || uid == 0;
+}
+
+/* Does a thread with this tag only wait, whatever it does on a CPU? */
+static inline __u32 crit_sched_is_waiting(__u64 tag)
+{
+	__u64 span_class = CRIT_TAG_FIELD(tag, CLASS);
+
+	return span_class == CRIT_CLASS_MPI_WAIT || span_class == CRIT_CLASS_MPI_POLL ||
+	       span_class == CRIT_CLASS_OMP_WAIT;
 }
 
 /* Flags a child starts with.  The tag word belongs to a thread's own process only. */

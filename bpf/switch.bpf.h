@@ -73,14 +73,14 @@ static __noinline void emit_taken(struct task_struct *prev, struct crit_member *
 }
 
 /* Likewise, when a member gets a CPU from a stranger, and waited for it or others do. */
-static __noinline void emit_given_back(struct task_struct *prev, __u32 run_number,
+static __noinline void emit_given_back(struct task_struct *prev, __u32 run_number, __u32 flags,
 				       struct task_struct *next)
 {
 	struct crit_kernel_taken *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), run_number, CRIT_KF_NEXT_MEMBER);
+	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), run_number, (__u8)flags);
 	r->switched.prev_tid = 0;
 	r->switched.next_tid = next->pid;
 	r->switched.prev_tag = 0;
@@ -89,14 +89,14 @@ static __noinline void emit_given_back(struct task_struct *prev, __u32 run_numbe
 }
 
 /* A CPU that members of this run wait for goes from one stranger to another. */
-static __noinline void emit_outside(struct task_struct *prev, __u32 run_number,
+static __noinline void emit_outside(struct task_struct *prev, __u32 run_number, __u32 flags,
 				    struct task_struct *next)
 {
 	struct crit_kernel_outside *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_OUTSIDE, sizeof(*r), run_number, 0);
+	set_head(&r->head, CRIT_K_OUTSIDE, sizeof(*r), run_number, (__u8)flags);
 	r->prev_tid = name_task(r->prev_comm, prev);
 	r->next_tid = name_task(r->next_comm, next);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);

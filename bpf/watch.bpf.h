@@ -17,6 +17,8 @@
 #include "core/abi_kernel.h"
 
 #define NO_CPU (~0u)
+#define OUTSIDE_NS 10000000ull
+#define OUTSIDE_MOST 64u /* of one CPU in that time */
 
 struct crit_watched_cpu watched_cpus[CRIT_WATCHED_CPUS];
 
@@ -29,6 +31,30 @@ static __always_inline __u32 is_watched_for(const struct crit_watched_cpu *watch
 					    __u32 run_number)
 {
 	return watched->waiting && watched->run_number == run_number;
+}
+
+/* LEFT_OUT if switches since the last record are, which is told now. */
+static __always_inline __u8 take_left_out(struct crit_watched_cpu *watched)
+{
+	__u8 flags = watched->is_left_out ? CRIT_KF_LEFT_OUT : 0;
+
+	watched->is_left_out = 0;
+	return flags;
+}
+
+/* Is there room for a switch between strangers?  Storms of these must not fill recordings. */
+static __always_inline __u32 has_outside_room(struct crit_watched_cpu *watched)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (now_ns - watched->since_ns > OUTSIDE_NS) {
+		watched->since_ns = now_ns;
+		watched->outside_count = 0;
+	}
+	if (++watched->outside_count <= OUTSIDE_MOST)
+		return 1;
+	watched->is_left_out = 1;
+	return 0;
 }
 
 /* The CPU a task is queued on. */

@@ -33,7 +33,10 @@ struct crit_member {
 	__u64 mm; /* the address space whose owner was verified */
 	__u64 ran_ns; /* CPU time when it last left a CPU */
 	__u32 cpu; /* it waits for */
-	__u32 reserved;
+	__u32 yield_count; /* switches away since yields_ns that are not told of */
+	__u64 yields_ns; /* left its CPU then, and has yielded since; 0: does not */
+	__u64 yield_mark_ns; /* last left or got a CPU */
+	__u64 yield_running_ns; /* on CPUs, between yields_ns and yield_mark_ns */
 };
 
 #define CRIT_WATCHED_CPUS 8192u /* the most a kernel can have; a power of two */
@@ -41,6 +44,9 @@ struct crit_member {
 struct crit_watched_cpu {
 	__u32 run_number; /* of the members that wait for it */
 	__u32 waiting; /* how many; 0: not watched */
+	__u64 since_ns; /* OUTSIDE records are counted since then */
+	__u32 outside_count;
+	__u32 is_left_out; /* one was, since the last record of this CPU */
 };
 
 /* One line per run slot, written by BPF with atomic adds, read by critd through the mapped .bss. */
@@ -54,8 +60,8 @@ struct crit_run_counters {
 };
 
 #ifndef __VMLINUX_H__
-_Static_assert(sizeof(struct crit_member) == 48, "member");
-_Static_assert(sizeof(struct crit_watched_cpu) == 8, "watched CPU");
+_Static_assert(sizeof(struct crit_member) == 72, "member");
+_Static_assert(sizeof(struct crit_watched_cpu) == 24, "watched CPU");
 _Static_assert(sizeof(struct crit_run_counters) == 64, "run counters");
 #endif
 

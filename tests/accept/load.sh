@@ -51,6 +51,14 @@ tiny_ring() {
 	within "tiny ring: laws" "$(ask 'laws()')" 0 1e-9
 }
 
+# Ranks that yield while they wait for one of them switch 100,000 times a second, and more.
+yields() {
+	OMPI_MCA_mpi_yield_when_idle=1 launch "yields-$1" preload "$1" 8 barrier_imbalance -n 4 -p -m 400:1:1:1:1:1:1:1
+	check_laws "8 ranks that yield $1"
+	within "8 ranks that yield $1: records per second" \
+		"$(ask 'sum(n["kernel_records"] for n in r["nodes"]) / r["job"]["elapsed_s"]')" 1 20000
+}
+
 # Ten million calls in 16 MiB, beside the same without a cap.
 capped() {
 	local flavour=$1 full bound
@@ -85,6 +93,7 @@ storms() {
 floods
 tiny_ring
 for flavour in "${flavours[@]}"; do
+	yields "$flavour"
 	capped "$flavour"
 	[ "${2:-full}" = quick ] || storms "$flavour"
 done

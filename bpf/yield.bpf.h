@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/*
+ * Threads that yield while they wait: their stays on CPUs are summed up, and told of together.
+ *
+ * Libraries that call sched_yield() while they wait switch a hundred thousand times a second.  What
+ * these switches add up to is all that matters, for a thread that waits takes no part in who is
+ * active, until it leaves its CPU with another tag.
+ */
+#ifndef CRIT_YIELD_BPF_H
+#define CRIT_YIELD_BPF_H
+
+#include "bpf/vmlinux_min.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/record.bpf.h"
+
+#define YIELDS_MOST_NS 10000000ull
+
+/* Tells what the thread did up to its last mark, and forgets it. */
+static __noinline void emit_yields(struct task_struct *task, struct crit_member *member, int flags)
+{
+	__u64 whole_ns = member->yield_mark_ns - member->yields_ns;
+	struct crit_kernel_yields *r;
+
+	member->yields_ns = 0;
+	if (!flags && !member->yield_count)
+		return;
+	r = reserve(member->run_number, sizeof(*r));
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_YIELDS, sizeof(*r), member->run_number, (__u8)flags);
+	r->tid = task->pid;
+	r->count = member->yield_count;
+	r->running_ns = member->yield_running_ns;
+	r->runnable_ns = whole_ns - member->yield_running_ns;
+	r->since_ns = r->head.time_ns - member->yield_mark_ns;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* A member that is on a CPU says something else of itself. */
+static __always_inline void end_yields(struct task_struct *task, struct crit_member *member)
+{
+	if (member->yields_ns)
+		emit_yields(task, member, member->flags & CRIT_MF_ON_CPU ? CRIT_KF_RUNNING : 0);
+}
+
+/* One stamp for both threads of a switch, taken when the first needs it. */
+static __always_inline __u64 stamp(__u64 *now_ns)
+{
+	if (!*now_ns)
+		*now_ns = bpf_ktime_get_ns();
+	return *now_ns;
+}
+
+/* It gets a CPU.  Returns 1 when that is not to be told. */
+static __always_inline int yields_in(struct task_struct *task, struct crit_member *member,
+				     int is_watched, __u64 *now_ns)
+{
+	if (!member->yields_ns)
+		return 0;
+	if (!is_watched && stamp(now_ns) - member->yields_ns < YIELDS_MOST_NS) {
+		member->yield_mark_ns = *now_ns;
+		return 1;
+	}
+	emit_yields(task, member, 0);
+	return 0;
+}
+
+struct yield { /* how a thread leaves its CPU */
+	int was_on; /* it was seen to get that */
+	int can_fold; /* runnable, waiting by its tag, and no member waits for the CPU */
+	int is_same_tag;
+};
+
+/* It leaves a CPU.  Returns 1 when that is not to be told. */
+static __always_inline int yields_out(struct task_struct *task, struct crit_member *member,
+				      const struct yield *how, __u64 *now_ns)
+{
+	if (!member->yields_ns && !how->can_fold)
+		return 0;
+	if (member->yields_ns && how->was_on && how->can_fold && how->is_same_tag &&
+	    stamp(now_ns) - member->yields_ns < YIELDS_MOST_NS) {
+		member->yield_running_ns += *now_ns - member->yield_mark_ns;
+		member->yield_mark_ns = *now_ns;
+		member->yield_count++;
+		return 1;
+	}
+	if (member->yields_ns)
+		emit_yields(task, member, how->was_on ? CRIT_KF_RUNNING : 0);
+	if (how->can_fold) {
+		member->yields_ns = stamp(now_ns);
+		member->yield_mark_ns = *now_ns;
+		member->yield_running_ns = 0;
+		member->yield_count = 0;
+	}
+	return 0;
+}
+
+#endif
