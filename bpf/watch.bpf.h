@@ -17,8 +17,8 @@
 #include "core/abi_kernel.h"
 
 #define NO_CPU (~0u)
-#define OUTSIDE_NS 10000000ull
-#define OUTSIDE_MOST 64u /* of one CPU in that time */
+#define OUTSIDE_NS 1000000000ull
+#define OUTSIDE_MOST 8192u /* of one CPU in that time */
 
 struct crit_watched_cpu watched_cpus[CRIT_WATCHED_CPUS];
 

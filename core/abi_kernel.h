@@ -80,8 +80,8 @@ struct crit_kernel_switch {
  * Meanwhile every switch of the CPU is a record, OUTSIDE where no thread of the run takes part, and
  * each names the task outside the run, except that a short SWITCH to a thread was from the idle
  * task.  Where threads of two runs wait for one CPU, it is watched for the first only, and never
- * for a thread whose tag says that it waits in MPI or OpenMP anyway.  Of more than 64 OUTSIDE of a
- * CPU in 10 ms those beyond are left out, and its next record says so (LEFT_OUT).
+ * for a thread whose tag says that it waits in MPI or OpenMP anyway.  Of more than 8192 OUTSIDE of
+ * a CPU in a second those beyond are left out, and its next record says so (LEFT_OUT).
  */
 struct crit_kernel_taken {
 	struct crit_kernel_switch switched;
