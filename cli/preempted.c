@@ -118,7 +118,7 @@ void crit_preempted_find(struct crit_summary *summary)
 	uint64_t lost_ns;
 	int32_t victim = find_victim(summary, &lost_ns);
 	struct taker taker;
-	char name[64], by[64], rank[32];
+	char name[64], by[64], rank[32], times[32] = "";
 
 	if (victim < 0 || (double)lost_ns < WORTH_SAYING_RATIO * (double)results->window_ns)
 		return;
@@ -130,11 +130,13 @@ void crit_preempted_find(struct crit_summary *summary)
 			       crit_summary_rank_name(results, victim, rank, sizeof(rank)));
 	else
 		(void)crit_thread_label(results, (size_t)victim, name, sizeof(name));
+	if (taker.count) /* else the rank waited after wakeups only */
+		(void)snprintf(times, sizeof(times), ", %llu times",
+			       (unsigned long long)taker.count);
 	(void)snprintf(summary->preempted_note, sizeof(summary->preempted_note),
 		       "Preempted: %s had work to do for %.3f s while its CPU was taken; %.3f s of "
-		       "that (%.0f%%) by %s, %llu times.",
+		       "that (%.0f%%) by %s%s.",
 		       name, (double)lost_ns * 1e-9, (double)taker.lost_ns * 1e-9,
 		       100 * (double)taker.lost_ns / (double)lost_ns,
-		       name_taker(summary, &taker, by, sizeof(by)),
-		       (unsigned long long)taker.count);
+		       name_taker(summary, &taker, by, sizeof(by)), times);
 }

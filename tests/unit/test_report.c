@@ -174,6 +174,10 @@ static void test_golden_hybrid(void)
 	CHECK(strstr(summary.preempted_note, "(100%) by somebody perf events do not name, 103"));
 	crit_summary_fini(&summary);
 	sample.nodes[0].kernel_half = CRIT_HALF_BPF;
+	sample.rivals[0].count = 0;
+	summarise();
+	CHECK(strstr(summary.preempted_note, "(100%) by another user's program."));
+	crit_summary_fini(&summary);
 
 	sample.results.rival_count = 2;
 	sample.rivals[0] = (struct crit_rival_row){ .by_thread = -1,
