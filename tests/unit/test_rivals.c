@@ -308,6 +308,30 @@ static void test_moved(void)
 	crit_results_destroy(r);
 }
 
+/* Some switches between 21 and 29 ms are left out, which the next record says. */
+static void test_left_out(void)
+{
+	struct crit_maker *m = begin();
+	struct crit_results *r;
+
+	take(m, 20 * MS, 200, 800, "daemon");
+	pass(m, 21 * MS, 800, "daemon", 900, "hog");
+	crit_maker_outside(m, (struct crit_kernel_outside){ .head = { .time_ns = 29 * MS,
+								      .cpu = 1,
+								      .flags = CRIT_KF_LEFT_OUT },
+							    .prev_tid = 900,
+							    .next_tid = 800,
+							    .prev_comm = "hog",
+							    .next_comm = "daemon" });
+	give_back(m, 30 * MS, 200, 1, 800, "daemon");
+	r = end(m, 1);
+	if (CHECK_UINT_EQ(r->rival_count, 2)) {
+		check_row(&r->rivals[0], CRIT_RIVAL_UNKNOWN, "", 0, 0, 8);
+		check_row(&r->rivals[1], CRIT_RIVAL_STRANGER, "daemon", 800, 1, 2);
+	}
+	crit_results_destroy(r);
+}
+
 /* A recording from before CPUs were watched: one who came and left, two, one, and none named. */
 static void test_older(void)
 {
@@ -369,6 +393,7 @@ int main(void)
 	test_stays();
 	test_woken();
 	test_moved();
+	test_left_out();
 	test_older();
 	test_long_queue();
 	test_takers();
