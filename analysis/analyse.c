@@ -48,6 +48,7 @@ void crit_model_fini(struct crit_model *model)
 	free(model->streams);
 	free(model->unknowns);
 	free(model->returns);
+	free(model->expelled);
 	free(model->parts);
 }
 
@@ -271,6 +272,7 @@ void crit_results_destroy(struct crit_results *results)
 	free(results->sites);
 	free(results->laws);
 	free(results->rivals);
+	free(results->ends);
 	free(results->regions.rows);
 	free(results->regions.parts);
 	free(results->messages.traffic);

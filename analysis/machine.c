@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/process.h"
+#include "analysis/process_ends.h"
 
 #define CPUS 65536u
 #define STATE_DEAD_BITS 0xb0u
@@ -490,7 +491,6 @@ static int on_exec(struct crit_machine *machine, const struct crit_kernel_exec *
 	struct crit_life *life;
 	uint32_t index;
 	int rc = find_or_adopt(machine, record->old_tid, time_ns, &index, &flags);
-
 	if (rc || index == CRIT_NONE)
 		return rc;
 	if (record->old_tid != record->tid) { /* it takes over the leader's number */
@@ -516,9 +516,24 @@ static int on_exec(struct crit_machine *machine, const struct crit_kernel_exec *
 	life->belief = CRIT_STATE_NONE;
 	life->final_event = life->events;
 	machine->out[machine->out_count - 1].flags |= CRIT_T_DIED;
-	if (machine->is_survey)
+	if (machine->is_survey) {
 		crit_process_life_ended(machine->model, index, time_ns);
+		machine->model->processes[life->process].is_expelled = true;
+	}
 	return 0;
+}
+
+/* The kernel half ends with this one; of an unknown task that is all there is to say. */
+static int on_expelled(struct crit_machine *machine, const struct crit_kernel_exec *record)
+{
+	uint32_t index = crit_machine_find(machine, record->old_tid);
+	int rc = 0;
+
+	if (!is_alive(machine, index))
+		index = CRIT_NONE;
+	if (machine->is_survey)
+		rc = crit_process_ends_add(machine->model, machine->node, index, record);
+	return rc || index == CRIT_NONE ? rc : on_exec(machine, record);
 }
 
 static int on_exit_record(struct crit_machine *machine, const struct crit_kernel_exit *record)
@@ -531,6 +546,8 @@ static int on_exit_record(struct crit_machine *machine, const struct crit_kernel
 		return rc;
 	if (machine->is_survey)
 		rc = crit_process_life_named(machine->model, index, record);
+	if (!rc && machine->is_survey)
+		crit_process_ends_exit(machine->model, index, record);
 	if (!rc)
 		rc = on_cpu_now(machine, index, record->head.time_ns, flags, false);
 	machine->model->lives[index].is_exiting = true;
@@ -555,7 +572,8 @@ int crit_machine_step(struct crit_machine *machine, const union crit_kernel_reco
 	case CRIT_K_ENROL:
 		return on_enrol(machine, &record->enrol);
 	case CRIT_K_EXEC:
-		return on_exec(machine, &record->exec);
+		return record->head.flags & CRIT_KF_EXPELLED ? on_expelled(machine, &record->exec)
+							     : on_exec(machine, &record->exec);
 	case CRIT_K_EXIT:
 		return on_exit_record(machine, &record->exited);
 	default:

@@ -40,6 +40,9 @@ struct crit_process {
 	bool is_gone;
 	bool has_kernel; /* the kernel half knows it */
 	bool has_mpi;
+	bool is_expelled; /* the kernel half ended with an exec of it */
+	uint8_t exit_signal; /* that killed it, 0 none */
+	uint64_t killed_ns;
 };
 
 struct crit_rank {
@@ -107,6 +110,9 @@ struct crit_model {
 	size_t unknown_count, unknown_capacity;
 	struct crit_return *returns;
 	size_t return_count, return_capacity;
+	struct crit_expelled *expelled; /* process_ends.h */
+	size_t expelled_count, expelled_capacity;
+	uint64_t expelled_unlisted; /* found no room there */
 	struct crit_part *parts; /* rank_count + 1: the last is the run's own */
 	uint64_t window_begin_ns;
 	uint64_t window_end_ns;

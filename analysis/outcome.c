@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/process_ends.h"
+
 struct order { /* a row to be and where it comes from */
 	const struct crit_model *model;
 	uint32_t index;
@@ -366,6 +368,8 @@ int crit_outcome_fill(const struct crit_model *model, struct crit_engine *engine
 		rc = crit_outcome_fill_regions(model, engine, rank_rows, thread_rows, results);
 	if (!rc)
 		rc = crit_rivals_fill(&engine->rivals, thread_rows, results);
+	if (!rc)
+		rc = crit_process_ends_fill(model, results);
 	if (!rc)
 		rc = crit_messages_fill(messages, rank_rows, results);
 	free(rank_rows);

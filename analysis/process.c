@@ -105,7 +105,8 @@ static int join(struct crit_model *model, uint32_t index, const struct crit_birt
 
 	if (!birth->is_new) {
 		process = crit_map_get(&model->nodes[life->node].pids, birth->tgid);
-		if (process != CRIT_NONE && !model->processes[process].live_lives)
+		if (process != CRIT_NONE && !model->processes[process].live_lives &&
+		    !model->processes[process].is_expelled)
 			process = CRIT_NONE;
 	}
 	if (process == CRIT_NONE) {

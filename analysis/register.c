@@ -54,6 +54,8 @@ static int take_process(struct crit_model *model, uint32_t index, const struct c
 	if (found < 0)
 		return (int)found;
 	process = &model->processes[found];
+	if (process->is_expelled) /* it lives on, as its shim says */
+		process->end_ns = CRIT_TIME_MAX;
 	process->ns_pid = record.ns_pid;
 	process->is_registered = true;
 	process->registered_ns = time_ns;

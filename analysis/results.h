@@ -17,6 +17,7 @@
 #include "analysis/hosts.h"
 #include "analysis/message_results.h"
 #include "analysis/node_results.h"
+#include "analysis/process_end_results.h"
 #include "analysis/region_results.h"
 #include "core/abi_kernel.h"
 #include "core/abi_recording.h"
@@ -30,13 +31,6 @@ enum crit_kernel_state {
 	CRIT_STATE_UNKNOWN,
 	CRIT_STATE_ASSUMED, /* known only from a shim */
 	CRIT_STATE_COUNT
-};
-
-enum crit_role {
-	CRIT_THREAD_APP = 0,
-	CRIT_THREAD_SERVICE,
-	CRIT_THREAD_LAUNCHER,
-	CRIT_THREAD_ROLE_COUNT
 };
 
 enum crit_scope {
@@ -85,8 +79,6 @@ struct crit_thread_row {
 	uint64_t preemptions;
 	uint64_t unmatched; /* switches that did not fit */
 };
-
-#define CRIT_PROGRAM_BYTES 64
 
 struct crit_rank_row {
 	uint32_t node;
@@ -210,6 +202,9 @@ struct crit_results {
 	size_t law_count;
 	struct crit_rival_row *rivals; /* sorted by thread, lost time descending */
 	size_t rival_count;
+	struct crit_process_end_row *ends; /* sorted by time */
+	size_t end_count;
+	uint64_t ends_unlisted; /* programs for which the list has no room */
 	struct crit_region_results regions;
 	struct crit_message_results messages;
 	struct crit_losses losses;

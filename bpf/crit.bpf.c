@@ -15,13 +15,14 @@
 #include "core/abi_member.h"
 
 static __always_inline void emit_exec(struct task_struct *task, __u32 run_number, __u32 old_tid,
-				      __u8 flags)
+				      __u8 flags, __u8 expulsion)
 {
 	struct crit_kernel_exec *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;
 	set_head(&r->head, CRIT_K_EXEC, sizeof(*r), run_number, flags);
+	r->head.state = expulsion;
 	r->tid = task->pid;
 	r->old_tid = old_tid;
 	r->tgid = task->tgid;
@@ -46,14 +47,14 @@ static __always_inline void emit_enrol(struct task_struct *task, __u32 run_numbe
 }
 
 static __always_inline void expel(struct task_struct *task, struct crit_member *member,
-				  __u32 old_tid)
+				  __u32 old_tid, __u8 expulsion)
 {
 	__u32 run_number = member->run_number;
 	__u32 tgid = task->tgid;
 
 	if (member->flags & CRIT_MF_FORKED)
 		__sync_fetch_and_add(&counters_of(run_number)->live_forked, -1);
-	emit_exec(task, run_number, old_tid, CRIT_KF_EXPELLED);
+	emit_exec(task, run_number, old_tid, CRIT_KF_EXPELLED, expulsion);
 	delete_member(task);
 	/* else its process's entry makes it a member again at once */
 	if (bpf_map_delete_elem(&registered, &tgid) == 0)
@@ -68,11 +69,12 @@ static __always_inline void expel(struct task_struct *task, struct crit_member *
 static __noinline int admit(struct task_struct *task, struct crit_member *member, int is_current)
 {
 	__u32 flags = member->flags;
+	__u8 expulsion = expulsion_of(task, 0);
 
 	if (!task->mm) { /* on its last way out: nothing to read, nobody to expel */
 		member->flags = flags & ~CRIT_MF_HAS_TAG;
-	} else if (!is_trusted(task)) {
-		expel(task, member, task->pid);
+	} else if (expulsion) {
+		expel(task, member, task->pid, expulsion);
 		return 0;
 	}
 	if ((flags & CRIT_MF_NEW) || ((flags & CRIT_MF_ASLEEP) && is_current))
@@ -346,6 +348,7 @@ int on_sched_process_exec(__u64 *ctx)
 	__u32 old_tid = (__u32)ctx[1];
 	struct linux_binprm *bprm = (void *)ctx[2];
 	struct crit_member *member;
+	__u8 expulsion;
 
 	if (!has_task_storage && old_tid != (__u32)task->pid)
 		take_over_tid(task, old_tid);
@@ -355,8 +358,9 @@ int on_sched_process_exec(__u64 *ctx)
 	end_yields(task, member);
 	member->tag = 0;
 	member->mm = 0;
-	if (BPF_CORE_READ_BITFIELD(bprm, secureexec) || !is_trusted(task)) {
-		expel(task, member, old_tid);
+	expulsion = expulsion_of(task, BPF_CORE_READ_BITFIELD(bprm, secureexec));
+	if (expulsion) {
+		expel(task, member, old_tid, expulsion);
 		return 0;
 	}
 	if (member->flags & (CRIT_MF_NEW | CRIT_MF_ASLEEP)) {
@@ -364,7 +368,7 @@ int on_sched_process_exec(__u64 *ctx)
 		member->flags |= CRIT_MF_ON_CPU;
 	}
 	member->flags &= ~(CRIT_MF_HAS_TAG | FIRST_SIGHT);
-	emit_exec(task, member->run_number, old_tid, 0);
+	emit_exec(task, member->run_number, old_tid, 0, CRIT_EXPELLED_NOT);
 	return 0;
 }
 

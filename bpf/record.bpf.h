@@ -73,18 +73,16 @@ static __always_inline __u64 mm_flags_of(struct mm_struct *mm)
 		return BPF_CORE_READ(bitmap, flags.__mm_flags[0]);
 	if (bpf_core_field_exists(word->flags))
 		return BPF_CORE_READ(word, flags);
-	return 0; /* a layout nobody knows yet: nothing is trusted */
+	return 0; /* an unknown layout: not dumpable */
 }
 
-static __always_inline __u32 is_trusted(struct task_struct *task)
+static __always_inline __u8 expulsion_of(struct task_struct *task, __u32 is_privileged)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	const struct cred *cred = BPF_CORE_READ(task, cred);
 
-	if (!mm)
-		return 0;
-	return crit_sched_is_trusted(BPF_CORE_READ(cred, uid.val), BPF_CORE_READ(cred, euid.val),
-				     served_uid, mm_flags_of(mm));
+	return crit_sched_expulsion(BPF_CORE_READ(cred, uid.val), BPF_CORE_READ(cred, euid.val),
+				    served_uid, mm ? mm_flags_of(mm) : 0, is_privileged);
 }
 
 static __always_inline __u32 state_now(struct task_struct *task)

@@ -37,11 +37,19 @@ static inline __u32 crit_sched_is_dead(__u8 state)
 	return (state & CRIT_TASK_DEAD_BITS) != 0;
 }
 
-/* May the tag of a task with these properties be read on behalf of served_uid? */
-static inline __u32 crit_sched_is_trusted(__u32 uid, __u32 euid, __u32 served_uid, __u64 mm_flags)
+/* Must the kernel half end for a task with these properties, and its tag not be read? */
+static inline __u8 crit_sched_expulsion(__u32 uid, __u32 euid, __u32 served_uid, __u64 mm_flags,
+					__u32 is_privileged)
 {
-	return uid == served_uid && euid == served_uid &&
-	       (mm_flags & CRIT_MM_DUMPABLE_MASK) == CRIT_MM_DUMPABLE_USER;
+	if (served_uid == 0)
+		return CRIT_EXPELLED_NOT;
+	if (uid != served_uid || euid != served_uid)
+		return CRIT_EXPELLED_USER;
+	if (is_privileged)
+		return CRIT_EXPELLED_PRIVILEGES;
+	return (mm_flags & CRIT_MM_DUMPABLE_MASK) == CRIT_MM_DUMPABLE_USER
+		       ? CRIT_EXPELLED_NOT
+		       : CRIT_EXPELLED_UNREADABLE;
 }
 
 /* May the served user learn the name of a task of this user?  Own ones and the system's. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/process_ends.h"
 #include "cli/summary.h"
 
 #define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
@@ -331,6 +332,7 @@ void crit_summary_find_missing(struct crit_summary *summary,
 	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks)
 		crit_summary_add_missing(summary, true, "",
 					 "the whole run: no rank and no kernel half");
+	crit_summary_find_ends(summary);
 	find_losses(summary);
 	crit_summary_find_omitted(summary, options->is_live);
 	crit_summary_find_openmp(summary);

@@ -6,6 +6,7 @@
 #include "cli/json.h"
 #include "cli/json_messages.h"
 #include "cli/json_nodes.h"
+#include "cli/process_ends.h"
 #include "cli/openmp.h"
 #include "cli/region_writers.h"
 #include "cli/writers.h"
@@ -387,9 +388,10 @@ int crit_write_json(FILE *out, const struct crit_summary *summary)
 	set(root, "omp_construct_sites", sites_of(summary->sites, true));
 	set(root, "messages", crit_json_messages(summary));
 	set(root, "nodes", crit_json_nodes(summary));
+	set(root, "process_ends", crit_json_process_ends(results));
 	set(root, "missing", missing_of(summary));
 	set(root, "is_complete", json_boolean(!summary->is_incomplete));
-	status = json_object_size(root) == 20 ? 0 : -ENOMEM;
+	status = json_object_size(root) == 21 ? 0 : -ENOMEM;
 	if (!status &&
 	    json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17)))
 		status = -EIO;

@@ -22,11 +22,12 @@ static bool is_of(const struct crit_process *process, const struct crit_run *run
 /*
  * May this process still belong to the window?  One that only asked MPI something, and is no rank
  * while others have closed, may be in MPI_Init, or never get there: it is waited for, but not long.
+ * One that left the run by its exec is in it as long as its shim speaks.
  * A rank that is later than that gets a window of its own.
  */
 static bool holds_window(const struct crit_process *process, __u64 due_for_ns)
 {
-	if (process->is_closed || process->is_expelled)
+	if (process->is_closed || (process->is_expelled && !process->client))
 		return false;
 	return process->has_rank || (process->is_mpi && due_for_ns < INIT_NS);
 }

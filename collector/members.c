@@ -384,7 +384,7 @@ void crit_members_put_maps(const struct crit_server *server, struct crit_process
 	__u64 hash;
 	long bytes;
 
-	if (!text || process->run->is_stopped)
+	if (!text || process->run->is_stopped || process->is_expelled)
 		return;
 	bytes = crit_procfs_read(server->proc_fd, process->pid, "maps", text, MAPS_BYTES);
 	if (bytes <= 0)
@@ -430,9 +430,11 @@ void crit_members_put_names(const struct crit_server *server, struct crit_run *r
 	if (!names)
 		return;
 	for (__u32 i = 0; i < server->process_end; i++) {
-		if (!server->processes[i] || server->processes[i]->run != run)
+		const struct crit_process *process = server->processes[i];
+
+		if (!process || process->run != run || (process->is_expelled && !process->client))
 			continue;
-		list.pid = server->processes[i]->pid;
+		list.pid = process->pid;
 		(void)crit_procfs_each_tid(server->proc_fd, list.pid, add_name, &list);
 	}
 	if (list.count == 0)

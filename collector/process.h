@@ -43,7 +43,7 @@ struct crit_process {
 	bool is_mpi;
 	bool has_rank;
 	bool is_closed; /* sent CLOSE and has not reopened */
-	bool is_expelled; /* changed its privileges */
+	bool is_expelled; /* its kernel half has ended: not looked at from outside any more */
 	bool is_gone;
 };
 

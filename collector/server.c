@@ -189,9 +189,7 @@ static void tick(struct crit_server *server)
 		struct crit_process *process = server->processes[i];
 		__u32 found = 0;
 
-		if (process && process->is_expelled)
-			crit_members_remove(server, process);
-		else if (process)
+		if (process)
 			found = crit_process_drain(process, now_ns, SLOTS_PER_TICK);
 		if (found > fullest)
 			fullest = found;

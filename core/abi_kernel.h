@@ -42,16 +42,25 @@ enum crit_kernel_flag {
 	CRIT_KF_PREEMPTED = 1 << 3, /* SWITCH: involuntary, prev stays runnable */
 	CRIT_KF_RUNNING = 1 << 4, /* ENROL, YIELDS: the task is on a CPU at this stamp */
 	CRIT_KF_WATCHED = 1 << 4, /* SWITCH, WAKE: the CPU is watched until the thread runs */
-	CRIT_KF_EXPELLED = 1 << 5, /* EXEC: privileges changed, task left the run */
+	CRIT_KF_EXPELLED = 1 << 5, /* EXEC: the kernel half ends for this task, see state */
 	CRIT_KF_LEFT_OUT = 1 << 5, /* SWITCH, OUTSIDE: others of this CPU before are left out */
 	CRIT_KF_NEW_PROCESS = 1 << 6, /* FORK: not a thread of the parent's process */
 	CRIT_KF_HAS_TAG = 1 << 7 /* the task has a registered tag word */
 };
 
+/* Why the kernel half ends for a task.  A run that root asked for keeps all. */
+enum crit_expulsion {
+	CRIT_EXPELLED_NOT = 0, /* in a recording: not told */
+	CRIT_EXPELLED_USER = 1, /* it runs as another user */
+	CRIT_EXPELLED_PRIVILEGES = 2, /* it gained privileges: a group, capabilities */
+	CRIT_EXPELLED_UNREADABLE = 3, /* not dumpable, as an execute-only program is */
+	CRIT_EXPELLED_COUNT = 4
+};
+
 /*
  * state in SWITCH: 0 runnable (preempted or yielding), else the low byte of the kernel's task state
  * (1 sleeping, 2 disk sleep, 4 stopped, 8 traced, 0x10/0x20/0x80 dead; other waits read as 2).
- * In ENROL: not 0 when the task sleeps at this stamp.
+ * In ENROL: not 0 when the task sleeps at this stamp.  In EXEC: enum crit_expulsion.
  */
 struct crit_kernel_head {
 	__u8 kind;

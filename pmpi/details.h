@@ -25,8 +25,7 @@ struct crit_requests { /* from before a call that may end them */
 
 struct crit_message { /* found by a probe */
 	uint64_t comm; /* handle, 0 unknown */
-	int32_t source;
-	int32_t tag;
+	int32_t source, tag;
 };
 
 /* details.c */
@@ -121,7 +120,7 @@ static inline bool crit_status_is_cancelled(const MPI_Status *status)
 #endif
 }
 
-/* Every request has a start, or its end would be that of one we missed; some move nothing. */
+/* Every request has a start, or its end would be that of one we missed. */
 static inline void crit_started(uint32_t detail, uint64_t comm, int peer, int tag, uint64_t bytes,
 				MPI_Request request)
 {
@@ -130,7 +129,6 @@ static inline void crit_started(uint32_t detail, uint64_t comm, int peer, int ta
 	crit_request_started(request);
 }
 
-/* bytes: of the status; CRIT_BYTES_UNKNOWN where the message was too long for the buffer. */
 static inline void crit_received(uint64_t comm, const MPI_Status *status, uint64_t bytes)
 {
 	if (status->MPI_SOURCE != MPI_PROC_NULL)

@@ -14,15 +14,18 @@ struct decide_arguments {
 	__u32 euid;
 	__u32 served_uid;
 	__u64 mm_flags;
+	__u32 is_privileged;
 	__u32 ret_state;
-	__u32 ret_is_trusted;
+	__u32 ret_expulsion;
+	__u32 padding;
 };
 
 SEC("syscall")
 int decide(struct decide_arguments *a)
 {
 	a->ret_state = crit_sched_state(a->prev_state, a->state_now, a->is_preempted);
-	a->ret_is_trusted = crit_sched_is_trusted(a->uid, a->euid, a->served_uid, a->mm_flags);
+	a->ret_expulsion =
+		crit_sched_expulsion(a->uid, a->euid, a->served_uid, a->mm_flags, a->is_privileged);
 	return 0;
 }
 

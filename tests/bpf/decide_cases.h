@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a task's state at its switch-out means: the same table natively and in the kernel. */
+/* What a task's state and credentials mean: the same tables natively and in the kernel. */
 #ifndef CRIT_TESTS_DECIDE_CASES_H
 #define CRIT_TESTS_DECIDE_CASES_H
+
+#include "core/abi_kernel.h"
 
 struct crit_state_case {
 	unsigned int prev_state;
@@ -29,6 +31,29 @@ static const struct crit_state_case crit_state_cases[] = {
 	{ 0x8000, 0x8000, 1, 0 },
 	{ 0x2001, 0x2001, 0, 1 }, /* freezable */
 	{ 2, 0x200, 0, 2 }, /* another CPU is waking it */
+};
+
+struct crit_expulsion_case {
+	unsigned int uid;
+	unsigned int euid;
+	unsigned int served_uid;
+	unsigned long long mm_flags;
+	unsigned int is_privileged;
+	unsigned int expected;
+};
+
+static const struct crit_expulsion_case crit_expulsion_cases[] = {
+	{ 1000, 1000, 1000, 1, 0, CRIT_EXPELLED_NOT },
+	{ 1000, 1000, 1000, 0xfd01, 0, CRIT_EXPELLED_NOT },
+	{ 1000, 0, 1000, 1, 1, CRIT_EXPELLED_USER }, /* setuid root */
+	{ 0, 1000, 1000, 1, 0, CRIT_EXPELLED_USER },
+	{ 1001, 1001, 1000, 1, 0, CRIT_EXPELLED_USER },
+	{ 1000, 1000, 1000, 1, 1, CRIT_EXPELLED_PRIVILEGES }, /* setgid, or capabilities */
+	{ 1000, 1000, 1000, 0, 0, CRIT_EXPELLED_UNREADABLE },
+	{ 1000, 1000, 1000, 2, 0, CRIT_EXPELLED_UNREADABLE }, /* dumpable by root only */
+	{ 0, 0, 0, 1, 0, CRIT_EXPELLED_NOT }, /* root's own run keeps all */
+	{ 1000, 1000, 0, 1, 0, CRIT_EXPELLED_NOT },
+	{ 0, 1000, 0, 0, 1, CRIT_EXPELLED_NOT },
 };
 
 #endif

@@ -16,8 +16,10 @@ struct arguments { /* as in decide.bpf.c */
 	__u32 euid;
 	__u32 served_uid;
 	__u64 mm_flags;
+	__u32 is_privileged;
 	__u32 ret_state;
-	__u32 ret_is_trusted;
+	__u32 ret_expulsion;
+	__u32 padding;
 };
 
 static void run(int program, struct arguments *arguments)
@@ -29,33 +31,50 @@ static void run(int program, struct arguments *arguments)
 	CHECK_INT_EQ(bpf_prog_test_run_opts(program, &opts), 0);
 }
 
+static void try_states(int program)
+{
+	for (size_t i = 0; i < sizeof(crit_state_cases) / sizeof(crit_state_cases[0]); i++) {
+		const struct crit_state_case *c = &crit_state_cases[i];
+		struct arguments a = { .prev_state = c->prev_state,
+				       .state_now = c->state_now,
+				       .is_preempted = c->is_preempted,
+				       .ret_state = 99 };
+
+		CHECK_CASE("state %#x", c->prev_state);
+		run(program, &a);
+		CHECK_INT_EQ(a.ret_state, c->expected);
+	}
+}
+
+static void try_expulsions(int program)
+{
+	for (size_t i = 0; i < sizeof(crit_expulsion_cases) / sizeof(crit_expulsion_cases[0]);
+	     i++) {
+		const struct crit_expulsion_case *c = &crit_expulsion_cases[i];
+		struct arguments a = { .uid = c->uid,
+				       .euid = c->euid,
+				       .served_uid = c->served_uid,
+				       .mm_flags = c->mm_flags,
+				       .is_privileged = c->is_privileged,
+				       .ret_expulsion = 99 };
+
+		CHECK_CASE("expulsion %zu", i);
+		run(program, &a);
+		CHECK_INT_EQ(a.ret_expulsion, c->expected);
+	}
+}
+
 int main(void)
 {
 	struct decide_bpf *bpf;
-	int program;
 
 	if (geteuid() != 0)
 		check_skip("needs root, to load a program");
 	bpf = decide_bpf__open_and_load();
 	if (!CHECK(bpf))
 		return check_done();
-	program = bpf_program__fd(bpf->progs.decide);
-	for (size_t i = 0; i < sizeof(crit_state_cases) / sizeof(crit_state_cases[0]); i++) {
-		const struct crit_state_case *c = &crit_state_cases[i];
-		struct arguments a = { .prev_state = c->prev_state,
-				       .state_now = c->state_now,
-				       .is_preempted = c->is_preempted,
-				       .uid = 1000,
-				       .euid = i % 2 ? 1000 : 0,
-				       .served_uid = 1000,
-				       .mm_flags = 1,
-				       .ret_state = 99 };
-
-		CHECK_CASE("state %#x", c->prev_state);
-		run(program, &a);
-		CHECK_INT_EQ(a.ret_state, c->expected);
-		CHECK_INT_EQ(a.ret_is_trusted, i % 2);
-	}
+	try_states(bpf_program__fd(bpf->progs.decide));
+	try_expulsions(bpf_program__fd(bpf->progs.decide));
 	decide_bpf__destroy(bpf);
 	return check_done();
 }

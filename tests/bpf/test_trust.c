@@ -114,7 +114,10 @@ static void member_main(const struct crit_harness *harness, const char *program,
 	_exit(127);
 }
 
-/* Nothing is known of the task after it gained privileges. */
+/*
+ * Nothing is known of the task after it gained privileges; where it waits for its registration, it
+ * is seen before its exec already, not dumpable since it changed its user.
+ */
 static void check_expelled(const char *file, __u32 member, bool is_hasty)
 {
 	struct crit_harness_recording recording;
@@ -130,7 +133,9 @@ static void check_expelled(const char *file, __u32 member, bool is_hasty)
 
 		if (record->kind == CRIT_K_EXEC && exec->tid == member &&
 		    (record->flags & CRIT_KF_EXPELLED))
-			expelled++;
+			expelled += CHECK_INT_EQ(record->state, is_hasty
+									? CRIT_EXPELLED_USER
+									: CRIT_EXPELLED_UNREADABLE);
 		else
 			after += expelled > 0;
 		if (is_hasty && record->kind == CRIT_K_SWITCH)
@@ -167,6 +172,46 @@ static void run_expulsion(bool is_hasty, const char *variant)
 	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
 	(void)snprintf(file, sizeof(file), "%s/trust.crit", harness.directory);
 	check_expelled(file, (__u32)member, is_hasty);
+	crit_harness_clean(&harness);
+}
+
+/* A run that root asked for keeps who becomes another user: its exec and its exit are recorded. */
+static void run_kept(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", NULL };
+	struct crit_harness_recording recording;
+	const struct crit_chunk_head *chunk = NULL;
+	const struct crit_kernel_head *record = NULL;
+	struct crit_harness harness;
+	int execs = 0, exits = 0;
+	char file[192];
+	pid_t member;
+
+	CHECK_CASE("root's own run");
+	crit_harness_start(&harness, arguments);
+	member = fork();
+	if (member == 0) {
+		struct crit_harness_client client;
+
+		if (crit_harness_join(&harness, "kept", CRIT_ROLE_SHIM, 0, &client) ||
+		    crit_harness_register(&client, CRIT_TLS_NONE, -1))
+			_exit(1);
+		become(USER);
+		(void)execl("/bin/true", "true", (char *)NULL);
+		_exit(127);
+	}
+	CHECK_INT_EQ(wait_status(member), 0);
+	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
+	(void)snprintf(file, sizeof(file), "%s/kept.crit", harness.directory);
+	if (!CHECK(crit_harness_read(file, &recording)))
+		return;
+	while ((record = crit_harness_next_kernel(&recording, &chunk, record))) {
+		execs += record->kind == CRIT_K_EXEC && !(record->flags & CRIT_KF_EXPELLED);
+		exits += record->kind == CRIT_K_EXIT;
+	}
+	CHECK_INT_EQ(execs, 1);
+	CHECK_INT_EQ(exits, 1);
+	crit_harness_free(&recording);
 	crit_harness_clean(&harness);
 }
 
@@ -305,6 +350,7 @@ int main(void)
 		check_skip("needs root, to be several users");
 	crit_harness_keep_busy();
 	run_stranger();
+	run_kept();
 	run_same_place();
 	run_expulsion(false, NULL);
 	run_expulsion(false, "--no-task-storage");

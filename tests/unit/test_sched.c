@@ -16,16 +16,17 @@ static void try_states(void)
 	}
 }
 
-static void try_trust(void)
+static void try_expulsions(void)
 {
-	CHECK_CASE("trust");
-	CHECK(crit_sched_is_trusted(1000, 1000, 1000, 1));
-	CHECK(crit_sched_is_trusted(1000, 1000, 1000, 0xfd01));
-	CHECK(!crit_sched_is_trusted(1000, 0, 1000, 1)); /* setuid root */
-	CHECK(!crit_sched_is_trusted(0, 1000, 1000, 1));
-	CHECK(!crit_sched_is_trusted(1001, 1001, 1000, 1));
-	CHECK(!crit_sched_is_trusted(1000, 1000, 1000, 0)); /* not dumpable */
-	CHECK(!crit_sched_is_trusted(1000, 1000, 1000, 2)); /* dumpable by root only */
+	for (size_t i = 0; i < sizeof(crit_expulsion_cases) / sizeof(crit_expulsion_cases[0]);
+	     i++) {
+		const struct crit_expulsion_case *c = &crit_expulsion_cases[i];
+
+		CHECK_CASE("expulsion %zu", i);
+		CHECK_INT_EQ(crit_sched_expulsion(c->uid, c->euid, c->served_uid, c->mm_flags,
+						  c->is_privileged),
+			     c->expected);
+	}
 }
 
 static void try_names(void)
@@ -51,7 +52,7 @@ static void try_children(void)
 int main(void)
 {
 	try_states();
-	try_trust();
+	try_expulsions();
 	try_names();
 	try_children();
 	return check_done();
