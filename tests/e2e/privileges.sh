@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that run as another user or may not be read: root's run keeps them, another names them.
+# Programs that run as another user or may not be read: root's run keeps them, another names them.  A rank killed in
+# MPI_Init is named with its signal.
 # usage: privileges.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -73,6 +74,11 @@ for flavour in "${flavours[@]}"; do
 	said=$(ask "[r['job']['ranks'], lacks(), $ends]")
 	[ "$said" = "[2, [], [['env-unreadable', 'unreadable', 'launcher', None]]]" ]
 	point "user's run, unreadable launcher, $flavour: complete" $? "$said"
+	launch "killed-$flavour" preload "$flavour" 2 killed_in_init
+	has_last_report 10
+	said=$(ask "[r['is_complete'], $ends, sum('killed by signal 14 (' in x for x in lacks())]")
+	[ "$said" = "[False, [['killed_in_init.$flavour', 'killed_in_init', 'app', 14]], 1]" ]
+	point "a rank killed in MPI_Init, $flavour" $? "$said"
 	[ "$flavour" = openmpi ] || continue
 	run_as user "ranks-$flavour" "${launcher[@]}" "$trial/exchange-unreadable.$flavour"
 	said=$(ask '[r["job"]["ranks"], len(lacks()), all(x["mpi_wait_s"] > 0.05 for x in r["ranks"]),
