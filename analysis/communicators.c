@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/hash.h"
 
@@ -246,6 +247,28 @@ struct crit_communicator_view crit_communicators_view(const struct crit_communic
 	return found == CRIT_NONE ? nothing : all->views[found];
 }
 
+void crit_communicators_rename(struct crit_communicators *all, uint32_t process,
+			       const struct crit_slot_detail *part)
+{
+	const uint32_t index = crit_communicators_view(all, process, part->comm).index;
+	struct crit_communicator *row = index == CRIT_NONE ? NULL : &all->rows[index];
+	const bool is_first = part->detail == CRIT_D_COMM_NAME;
+	char text[25] = "";
+	size_t length, i;
+
+	if (!row || (row->name[0] && row->name_process != process))
+		return;
+	memcpy(text, &part->bytes, 8);
+	memcpy(text + 8, &part->peer, 4);
+	memcpy(text + 12, &part->tag, 4);
+	memcpy(text + 16, &part->request, 8);
+	for (i = 0; text[i]; i++) /* it stands between quotes in tables */
+		text[i] = (unsigned char)text[i] < ' ' || text[i] == '"' ? '_' : text[i];
+	length = is_first ? 0 : strlen(row->name);
+	(void)snprintf(row->name + length, sizeof(row->name) - length, "%s", text);
+	row->name_process = process;
+}
+
 uint32_t crit_communicators_member(const struct crit_communicators *all, uint32_t index,
 				   uint32_t side, uint32_t number)
 {
@@ -287,7 +310,9 @@ void crit_communicators_name(const struct crit_communicators *all, uint32_t inde
 			   : row->kind == CRIT_COMMUNICATOR_FOREIGN ? "foreign comm"
 								    : "comm";
 
-	if (row->kind == CRIT_COMMUNICATOR_SELF)
+	if (row->name[0])
+		(void)snprintf(text, text_bytes, "%s", row->name);
+	else if (row->kind == CRIT_COMMUNICATOR_SELF)
 		(void)snprintf(text, text_bytes, "MPI_COMM_SELF");
 	else if (row->kind == CRIT_COMMUNICATOR_WORLD && row->world)
 		(void)snprintf(text, text_bytes, "MPI_COMM_WORLD %u", row->world);

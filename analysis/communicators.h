@@ -24,6 +24,8 @@ struct crit_communicator {
 	uint32_t size[2]; /* by side; [1]: intercommunicators only */
 	uint32_t known[2];
 	enum crit_communicator_kind kind;
+	uint32_t name_process; /* that gave the name */
+	char name[CRIT_COMMUNICATOR_BYTES]; /* by MPI_Comm_set_name, "" none */
 };
 
 struct crit_member {
@@ -63,6 +65,10 @@ void crit_communicators_fini(struct crit_communicators *all);
 /* A slot of kind COMM by a process.  Errors: -ENOMEM. */
 int crit_communicators_take(struct crit_communicators *all, uint32_t process,
 			    const struct crit_slot_comm *slot);
+
+/* A detail of kind COMM_NAME or COMM_NAME_MORE by a process; the first one's name holds. */
+void crit_communicators_rename(struct crit_communicators *all, uint32_t process,
+			       const struct crit_slot_detail *part);
 
 struct crit_communicator_view crit_communicators_view(const struct crit_communicators *all,
 						      uint32_t process, uint32_t number);

@@ -457,6 +457,10 @@ static int take_detail(struct scene *scene, const struct crit_slot_detail *what,
 	case CRIT_D_GET:
 	case CRIT_D_READ:
 		return take_other(scene, what, CRIT_RECEIVED);
+	case CRIT_D_COMM_NAME:
+	case CRIT_D_COMM_NAME_MORE:
+		crit_communicators_rename(&scene->messages->communicators, scene->process, what);
+		return 0;
 	default:
 		return 0;
 	}

@@ -112,7 +112,9 @@ enum crit_detail {
 	CRIT_D_READ = 18, /* file: bytes */
 	CRIT_D_WRITE = 19,
 	CRIT_D_FAILED = 20, /* the call returned an error: tag, a code of the library's own */
-	CRIT_D_COUNT = 21
+	CRIT_D_COMM_NAME = 21, /* of comm, 24 bytes of text: bytes, peer, tag, request */
+	CRIT_D_COMM_NAME_MORE = 22, /* what follows there */
+	CRIT_D_COUNT = 23
 };
 
 #define CRIT_PEER_ANY (-1) /* posted to any source; no root; any tag */

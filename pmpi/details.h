@@ -48,12 +48,12 @@ CRIT_BACKEND_HIDDEN struct crit_message crit_message_take(const MPI_Message *mes
 CRIT_BACKEND_HIDDEN void crit_request_started(MPI_Request request);
 CRIT_BACKEND_HIDDEN void crit_request_freed(MPI_Request request);
 
-/* details_comm.c */
 CRIT_BACKEND_HIDDEN void crit_world_made(void);
 CRIT_BACKEND_HIDDEN void crit_world_ends(void);
 CRIT_BACKEND_HIDDEN void crit_comm_made(MPI_Comm comm, MPI_Comm parent);
 CRIT_BACKEND_HIDDEN void crit_comm_joined(MPI_Comm comm, MPI_Comm parent);
 CRIT_BACKEND_HIDDEN void crit_comm_met(MPI_Comm comm);
+CRIT_BACKEND_HIDDEN void crit_comm_named(uint64_t comm, const char *name);
 CRIT_BACKEND_HIDDEN void crit_comm_copied(MPI_Comm comm, MPI_Comm parent);
 CRIT_BACKEND_HIDDEN void crit_win_made(MPI_Win win, MPI_Comm parent);
 CRIT_BACKEND_HIDDEN int crit_neighbours_in(MPI_Comm comm);

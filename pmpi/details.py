@@ -292,6 +292,10 @@ def find(name, kind, parameters, names):
         return completion(name, names, detail)
     if {"comm", "datatype"} <= known and known & {"tag", "sendtag"} or "sendtag" in known:
         return message(name, names, detail)
+    if name == "Comm_set_name":
+        detail.role = "CRIT_SHIM_TRACE"
+        detail.after.append("crit_comm_named(HANDLE(comm), comm_name);")
+        return detail
     if name in ("Start", "Startall", "Request_free"):
         detail.role = "CRIT_SHIM_TRACE"  # there are no bytes to count
     if name in ("Start", "Startall"):

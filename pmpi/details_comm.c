@@ -4,12 +4,15 @@
 // Members are named by their ranks in MPI_COMM_WORLD, so two processes that compute the hash of
 // their world ranks agree without a message.
 #include <stdatomic.h>
+#include <string.h>
 
 #include "core/guard.h"
 #include "core/hash.h"
 #include "pmpi/details.h"
 
 #define CHUNK 256 /* ranks translated at a time */
+#define NAME_MAX_BYTES 63 /* that results have room for */
+#define NAME_PART_BYTES 24 /* in one detail */
 
 static atomic_bool has_world;
 
@@ -140,6 +143,28 @@ void crit_comm_copied(MPI_Comm comm, MPI_Comm parent)
 	what.parent = HANDLE(parent);
 	what.is_of_all = true;
 	crit_shim_comm_define(HANDLE(comm), &what);
+}
+
+/* The text goes where other details have their numbers; what is longer than MAX is cut. */
+void crit_comm_named(uint64_t comm, const char *name)
+{
+	uint32_t kind = CRIT_D_COMM_NAME;
+
+	for (size_t left = strnlen(name, NAME_MAX_BYTES); left || kind == CRIT_D_COMM_NAME;) {
+		const size_t length = left < NAME_PART_BYTES ? left : NAME_PART_BYTES;
+		struct {
+			uint64_t bytes;
+			int32_t peer;
+			int32_t tag;
+			uint64_t request;
+		} part = { 0 };
+
+		memcpy(&part, name, length);
+		crit_shim_detail(kind, comm, part.peer, part.tag, part.bytes, part.request);
+		kind = CRIT_D_COMM_NAME_MORE;
+		name += length;
+		left -= length;
+	}
 }
 
 void crit_win_made(MPI_Win win, MPI_Comm parent)

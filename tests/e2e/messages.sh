@@ -40,6 +40,27 @@ for flavour in "${flavours[@]}"; do
 	[ "$said" = "Recv 2 Send 2 Sendrecv 2 Bcast 3 Wait 2 Test 1 Waitany 1 Waitall 1 Irecv 0" ]
 	point "$flavour-fail: calls that returned an error" $? "$said"
 
+	# names of communicators, in C and Fortran, in the tables and in the archive
+	CRIT_OTF2=1 launch "$flavour-name" preload "$flavour" 2 comm_name
+	has_last_report 10
+	said=$(ask '[(x["communicator_name"], x["instances"]) for x in r["messages"]["collectives"]]')
+	[ "$said" = "[('ocean', 2), ('a name that is longer than one part of a name has room', 2), ('after', 2)]" ]
+	point "$flavour-name: communicators by name" $? "$said"
+	grep -q '^"ocean",MPI_Barrier,4,' "$dir/collectives.csv" && grep -q 'MPI_Barrier *ocean' "$dir/report.txt"
+	point "$flavour-name: in the tables" $? "$(grep -c ocean "$dir/report.txt")"
+	if command -v otf2-print >/dev/null && wait_for 10 test -s "$dir/traces.otf2"; then
+		said=$(otf2-print -G "$dir/traces.otf2" | grep -cE '^COMM .*"(ocean|after)"')
+		[ "$said" = 2 ]
+		point "$flavour-name: in the archive" $? "$said"
+	fi
+	for interface in mpifh usempi usempif08; do
+		[ -x "$apps/comm_name_fortran_$interface.$flavour" ] || continue
+		launch "$flavour-$interface" preload "$flavour" 2 "comm_name_fortran_$interface"
+		said=$(ask '[x["communicator_name"] for x in r["messages"]["collectives"]]')
+		[ "$said" = "['atmosphere']" ]
+		point "$flavour-$interface: communicator by name" $? "$said"
+	done
+
 	[ "$flavour" = mpich ] || continue
 	# MPICH does not fill in the status of MPI_Isendrecv: what was posted holds, wildcards stay unknown
 	launch exchange preload mpich 3 statuses exchange

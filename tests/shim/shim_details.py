@@ -21,7 +21,7 @@ FREED, INTER, SECOND = 1, 2, 4
 NULL_PEER = -2
 KINDS = [None, "SEND", "RECV", "ISEND", "IRECV", "SEND_INIT", "RECV_INIT", "START", "DONE", "CANCELLED",
          "FREED", "COLL", "ICOLL", "COLL_INIT", "RECEIVED", "PUT", "GET", "ATOMIC", "READ", "WRITE",
-         "FAILED"]
+         "FAILED", "COMM_NAME", "COMM_NAME_MORE"]
 SORTS = {"ISEND": "send", "SEND_INIT": "send", "IRECV": "recv", "RECV_INIT": "recv", "ICOLL": "coll",
          "COLL_INIT": "coll", "PUT": "rma", "GET": "rma", "ATOMIC": "rma", "READ": "io", "WRITE": "io"}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives whose status is empty or contradicts what was posted, with figures worked out on paper.
+// Receives whose status tells little, calls that fail, names: with figures worked out on paper.
 #include "core/call.h"
 #include "tests/unit/message_run.h"
 
@@ -116,10 +116,52 @@ static void check_errors(void)
 	crit_results_destroy(r);
 }
 
+/* 24 bytes of a name, as a detail has them. */
+static struct crit_slot_detail name_part(uint16_t kind, const char *text)
+{
+	char part[24] = "";
+	struct crit_slot_detail what = { .detail = kind, .comm = 7 };
+
+	memcpy(part, text, strnlen(text, sizeof(part)));
+	memcpy(&what.bytes, part, 8);
+	memcpy(&what.peer, part + 8, 4);
+	memcpy(&what.tag, part + 12, 4);
+	memcpy(&what.request, part + 16, 8);
+	return what;
+}
+
+/* The first member's name holds, and what it gives later; quotes would break tables. */
+static void check_names(void)
+{
+	struct crit_slot_comm comm = { .hash = 0xabc, .comm = 7, .parent = 1, .size = 2 };
+	struct run run = { .ranks = 2, .level = CRIT_LEVEL_TRACE };
+	struct crit_results *r;
+
+	CHECK_CASE("names of communicators");
+	begin(&run, NULL);
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		comm.rank = rank;
+		enter(&run, rank, 10 * rank, CRIT_MPI_Comm_dup);
+		crit_maker_comm(run.m, run.streams[rank], comm);
+		leave(&run, rank, 10 * rank + 1, CRIT_MPI_Comm_dup);
+	}
+	act(&run, 0, 30, CRIT_MPI_Comm_set_name, name_part(CRIT_D_COMM_NAME, "before"));
+	enter(&run, 0, 40, CRIT_MPI_Comm_set_name);
+	detail(&run, 0, name_part(CRIT_D_COMM_NAME, "the first \"24\" bytes and"));
+	detail(&run, 0, name_part(CRIT_D_COMM_NAME_MORE, " more"));
+	leave(&run, 0, 41, CRIT_MPI_Comm_set_name);
+	act(&run, 1, 50, CRIT_MPI_Comm_set_name, name_part(CRIT_D_COMM_NAME, "another"));
+	r = finish(&run);
+	CHECK_UINT_EQ(r->messages.communicator_count, 3);
+	CHECK_STR_EQ(r->messages.communicators[2].name, "the first _24_ bytes and more");
+	crit_results_destroy(r);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(receives) / sizeof(receives[0]); i++)
 		check_receive(&receives[i]);
 	check_errors();
+	check_names();
 	return check_done();
 }
