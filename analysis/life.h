@@ -63,4 +63,19 @@ struct crit_return { /* a life got a CPU unseen, as RAN or YIELDS told later */
 	bool is_running; /* from then on */
 };
 
+struct crit_model;
+
+/*
+ * Survey: what a runnable life did up to past_ns before now, for the replay to know in time.
+ * noted: its time is set here.  Errors: -ENOMEM.
+ */
+int crit_lives_note_return(struct crit_model *model, const struct crit_return *noted,
+			   uint64_t now_ns, uint64_t past_ns);
+
+/* Survey: ends the lives of a node that were exiting when its records ended. */
+void crit_lives_settle_exits(struct crit_model *model, uint32_t node);
+
+/* Between the passes: puts every life back before its birth. */
+void crit_lives_rewind(struct crit_model *model);
+
 #endif

@@ -325,28 +325,6 @@ static int on_cpu_now(struct crit_machine *machine, uint32_t index, uint64_t tim
 	return rc;
 }
 
-/* Survey: what a runnable life did up to past_ns before now, for the replay to know in time. */
-static int note_return(struct crit_machine *machine, struct crit_return noted, uint64_t now_ns,
-		       uint64_t past_ns)
-{
-	struct crit_model *model = machine->model;
-	uint64_t wants_ns = model->lives[noted.life].wants_ns;
-	int rc;
-
-	if (!machine->is_survey || !wants_ns)
-		return 0;
-	noted.time_ns = past_ns < now_ns ? now_ns - past_ns : 0;
-	if (noted.time_ns <= wants_ns)
-		noted.time_ns = wants_ns + 1; /* what made it so comes first */
-	if (noted.time_ns > now_ns)
-		return 0;
-	rc = crit_array_grow(&model->returns, &model->return_capacity, model->return_count + 1,
-			     sizeof(*model->returns));
-	if (!rc)
-		model->returns[model->return_count++] = noted;
-	return rc;
-}
-
 /* A switch-in that nobody saw is told now, before the switch-out.  One that was seen counts. */
 static int on_ran(struct crit_machine *machine, const struct crit_kernel_ran *record)
 {
@@ -357,7 +335,9 @@ static int on_ran(struct crit_machine *machine, const struct crit_kernel_ran *re
 
 	if (rc || noted.life == CRIT_NONE)
 		return rc;
-	rc = note_return(machine, noted, time_ns, record->ran_ns);
+	rc = machine->is_survey
+		     ? crit_lives_note_return(machine->model, &noted, time_ns, record->ran_ns)
+		     : 0;
 	return rc ? rc : on_cpu_now(machine, noted.life, time_ns, flags, false);
 }
 
@@ -374,7 +354,9 @@ static int on_yields(struct crit_machine *machine, const struct crit_kernel_yiel
 		return rc;
 	machine->model->lives[noted.life].switches += record->count;
 	machine->model->lives[noted.life].preemptions += record->count;
-	rc = note_return(machine, noted, time_ns, record->since_ns);
+	rc = machine->is_survey
+		     ? crit_lives_note_return(machine->model, &noted, time_ns, record->since_ns)
+		     : 0;
 	if (!rc && noted.is_running)
 		return on_cpu_now(machine, noted.life, time_ns, flags, true);
 	if (flags)
@@ -578,39 +560,5 @@ int crit_machine_step(struct crit_machine *machine, const union crit_kernel_reco
 		return on_exit_record(machine, &record->exited);
 	default:
 		return 0;
-	}
-}
-
-void crit_machine_rewind(struct crit_model *model)
-{
-	size_t i;
-
-	for (i = 0; i < model->life_count; i++) {
-		struct crit_life *life = &model->lives[i];
-
-		life->belief = CRIT_STATE_NONE;
-		life->cpu = CRIT_CPU_ANY;
-		life->events = 0;
-		life->is_exiting = false;
-		life->wants_ns = 0;
-		life->switches = 0;
-		life->preemptions = 0;
-		life->unmatched = 0;
-	}
-}
-
-void crit_machine_settle_exits(struct crit_machine *machine)
-{
-	struct crit_model *model = machine->model;
-	size_t i;
-
-	for (i = model->nodes[machine->node].first_life; i < model->life_count; i++) {
-		struct crit_life *life = &model->lives[i];
-
-		if (!life->is_exiting || life->belief == CRIT_STATE_NONE)
-			continue;
-		life->belief = CRIT_STATE_NONE;
-		life->final_event = life->events;
-		crit_process_life_ended(model, (uint32_t)i, life->last_ns);
 	}
 }

@@ -54,12 +54,6 @@ void crit_machine_fini(struct crit_machine *machine);
  */
 int crit_machine_step(struct crit_machine *machine, const union crit_kernel_record *record);
 
-/* Survey: ends the lives that were exiting when the records ended. */
-void crit_machine_settle_exits(struct crit_machine *machine);
-
-/* Between the passes: puts every life back before its birth. */
-void crit_machine_rewind(struct crit_model *model);
-
 /* The newest life of a task number, or CRIT_NONE. */
 uint32_t crit_machine_find(const struct crit_machine *machine, uint32_t tid);
 

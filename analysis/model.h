@@ -18,6 +18,7 @@
 #include "analysis/map.h"
 #include "analysis/recording.h"
 #include "analysis/results.h"
+#include "analysis/stream.h"
 
 struct crit_process {
 	uint32_t node;
@@ -61,24 +62,6 @@ struct crit_part { /* of the window: one per rank, and one for all who have none
 	uint64_t open_ns;
 	uint64_t close_ns;
 	uint32_t first_life;
-};
-
-struct crit_stream {
-	uint32_t node;
-	uint32_t pid;
-	uint32_t ns_tid;
-	uint32_t life;
-	uint32_t first_ref; /* SHIM chunks, linked by next */
-	uint32_t last_ref;
-	uint32_t first_counters;
-	uint32_t last_counters;
-	bool has_end;
-	uint64_t claim_ns;
-	uint64_t claim_pos;
-	uint64_t next_slot; /* number the next SHIM chunk should begin with */
-	uint64_t first_ns; /* stamp of the first slot, 0 none */
-	uint64_t last_ns; /* stamp of the last slot */
-	struct crit_rec_stream_end end;
 };
 
 struct crit_node {

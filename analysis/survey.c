@@ -325,7 +325,7 @@ int crit_survey_kernel(struct crit_model *model, uint32_t index)
 	rc = crit_kernel_feed_init(&feed, node);
 	if (!rc) {
 		rc = survey_records(model, index, &machine, &feed);
-		crit_machine_settle_exits(&machine);
+		crit_lives_settle_exits(model, machine.node);
 		model->losses.late_records += feed.late_records;
 		model->losses.corrupt_chunks += feed.bad_chunks;
 		model->losses.unmatched_switches += machine.unmatched + machine.refused;

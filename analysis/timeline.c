@@ -523,7 +523,7 @@ int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
 	size_t i;
 	int rc;
 
-	crit_machine_rewind(model);
+	crit_lives_rewind(model);
 	rc = allocate(&line);
 	if (!rc)
 		rc = start(&line);
