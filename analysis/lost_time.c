@@ -12,6 +12,7 @@
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
+#define WAITED_FOR_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window */
 
@@ -369,7 +370,8 @@ static void divide(const struct crit_results *results, const struct units *units
 	double left[2], in_vain[2];
 
 	find_shortage(results, crowds, units, in_vain);
-	lost->gain_s = at_least_0(smaller(waiting[1] * per_unit, lost->window_s - lost->floor_s));
+	lost->waiting_s = waiting[1] * per_unit;
+	lost->gain_s = at_least_0(smaller(lost->waiting_s, lost->window_s - lost->floor_s));
 	for (int busy = 0; busy < 2; busy++) {
 		left[busy] =
 			at_least_0(waiting[busy] - units->blocked[busy] - units->unknown[busy]);
@@ -413,6 +415,21 @@ static bool is_work_known(const struct crit_results *results, const struct crit_
 	return true;
 }
 
+/*
+ * Work that others have not is waited for.  Where nobody waits, threads that spin in loops of their
+ * own took unequal parts of the CPUs.
+ */
+static bool is_waited_for(const struct units *units, const struct crit_lost_time *lost)
+{
+	double threads = 1;
+
+	for (size_t i = 0; i < units->count; i++)
+		if (units->rows[i].work >= units->most_work && units->rows[i].threads > 1)
+			threads = units->rows[i].threads;
+	return lost->waiting_s * threads >=
+	       WAITED_FOR_RATIO * (units->most_work - units->mean_work) * 1e-9;
+}
+
 static void name_units(struct units *units, const struct crit_results *results,
 		       struct crit_lost_time *lost)
 {
@@ -422,7 +439,7 @@ static void name_units(struct units *units, const struct crit_results *results,
 	lost->work_balance_ratio =
 		units->most_work > 0 ? smaller(units->mean_work / units->most_work, 1) : 1;
 	lost->is_work_known = is_work_known(results, lost);
-	lost->is_uneven = units->count > 1 && lost->is_work_known &&
+	lost->is_uneven = units->count > 1 && lost->is_work_known && is_waited_for(units, lost) &&
 			  (units->most_work - units->mean_work) * 1e-9 >=
 				  LEAST_EXCESS_RATIO * lost->window_s;
 	if (!lost->is_uneven || lost->work_balance_ratio > NAMED_BALANCE_RATIO)

@@ -43,6 +43,7 @@ struct crit_lost_time {
 	double window_s; /* E */
 	double useful_s;
 	double loss_s[CRIT_LOSS_COUNT];
+	double waiting_s; /* with no active thread while other units have one */
 	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
 	double floor_s; /* what the work takes on the CPUs of the busiest node */
 	double runnable_s; /* of the loss of CPUs: runnable outside waits */

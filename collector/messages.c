@@ -128,7 +128,7 @@ static void fill_file(const struct crit_server *server, const struct crit_run *r
 {
 	struct utsname name;
 	long bytes;
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	memset(ret_file, 0, sizeof(*ret_file));
 	ret_file->cpu_count = cpus > 0 ? (__u32)cpus : 1;

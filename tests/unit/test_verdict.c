@@ -160,6 +160,31 @@ static void test_uneven(void)
 	crit_summary_fini(&summary);
 }
 
+/* Unequal parts of the CPUs, but nobody ever waits: threads that spin in loops of their own. */
+static void test_spinning(void)
+{
+	static const int run_ms[] = { 1500, 900, 600 };
+
+	results_sample_threads(&sample);
+	for (int i = 0; i < 3; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = (uint64_t)run_ms[i] * MS;
+		cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_NONE] = (uint64_t)(1950 - run_ms[i]) * MS;
+		cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 50 * MS;
+		sample.threads[i].idle_blocked_ns = 50 * MS;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CPUS);
+	CHECK_NEAR(summary.lost.work_balance_ratio, 1.0 / 1.5, 1e-9);
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+	is_silent_of("times the mean work");
+	is_silent_of("uneven");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
 static void test_blocked(void)
 {
 	fill_ranks((uint64_t[]){ 600, 600 }, (uint64_t[]){ 600, 600 }, 1200);
@@ -351,6 +376,7 @@ int main(void)
 	test_foreign_load();
 	test_alternating();
 	test_uneven();
+	test_spinning();
 	test_blocked();
 	test_library();
 	test_no_judgement();
