@@ -272,6 +272,9 @@ static void factor_omp(const struct location *places, size_t count, struct crit_
 		serial += idle * place->cpus;
 		cpu_serial += larger(idle - place->idle_in_mpi, 0) * place->cpus;
 	}
+	eff->omp_scheduling_ns = scheduling;
+	eff->omp_imbalance_ns = imbalance;
+	eff->omp_serial_ns = cpu_serial;
 	eff->has_omp = scheduling + imbalance + serial > 0;
 	eff->wall_parallel = part(eff->wall_parallel, wall + serial + imbalance + scheduling);
 	eff->wall_omp_parallel = part(wall, wall + serial + imbalance + scheduling);
@@ -301,6 +304,7 @@ static void factor(const struct location *places, size_t count, double window_ns
 	mean_mpi = all.mpi / all.cpus;
 
 	eff->is_valid = true;
+	eff->cpus = all.cpus;
 	eff->cpu_parallel = part(all.useful / all.cpus, window_ns);
 	eff->cpu_balance = part(mean_present, all.max_present);
 	eff->cpu_balance_in = part(best.max_present, all.max_present);

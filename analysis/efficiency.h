@@ -22,6 +22,11 @@ struct crit_efficiency {
 	double cpu_oversubscription;
 	double cpu_io;
 	double cpu_communication;
+	double cpus; /* P: CPUs that the threads of ranks could keep busy */
+	/* what threads idle inside ranks, outside MPI: ns, sums over threads */
+	double omp_scheduling_ns;
+	double omp_imbalance_ns;
+	double omp_serial_ns;
 	/* wall-clock: mpi_parallel = balance x communication */
 	double wall_parallel;
 	double wall_mpi_parallel;

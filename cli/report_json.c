@@ -88,8 +88,10 @@ static json_t *named_of(const struct crit_summary *summary)
 	return named;
 }
 
-static json_t *lost_time_of(const struct crit_lost_time *lost)
+static json_t *lost_time_of(const struct crit_summary *summary)
 {
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_efficiency *eff = &summary->efficiency;
 	json_t *object = json_object();
 
 	set_s(object, "units", lost->units);
@@ -102,6 +104,9 @@ static json_t *lost_time_of(const struct crit_lost_time *lost)
 	set_s(object, "unknown_s", lost->loss_s[CRIT_LOSS_UNKNOWN]);
 	set_s(object, "cpu_floor_s", lost->floor_s);
 	set_s(object, "work_balance_ratio", lost->work_balance_ratio);
+	set_s(object, "omp_serial_s", eff->omp_serial_ns * 1e-9);
+	set_s(object, "omp_imbalance_s", eff->omp_imbalance_ns * 1e-9);
+	set_s(object, "omp_scheduling_s", eff->omp_scheduling_ns * 1e-9);
 	return object;
 }
 
@@ -373,7 +378,7 @@ int crit_write_json(FILE *out, const struct crit_summary *summary)
 	set_text(root, "schema", "crit-report/1", 16);
 	set(root, "job", job_of(summary));
 	set(root, "verdict", verdict_of(summary));
-	set(root, "lost_time", lost_time_of(&summary->lost));
+	set(root, "lost_time", lost_time_of(summary));
 	set(root, "laws", laws_of(results));
 	set(root, "losses", losses_of(&results->losses));
 	set(root, "efficiency", efficiency_of(&summary->efficiency, &summary->lost));

@@ -306,6 +306,25 @@ static void say_even(struct crit_summary *summary)
 		       unit_name(summary), percent_of_window(summary, lost->useful_s));
 }
 
+/* Ranks are active while one of their threads is: what the others idle is said apart. */
+static void say_omp(struct crit_summary *summary)
+{
+	const struct crit_efficiency *eff = &summary->efficiency;
+	double idle_ns = eff->omp_scheduling_ns + eff->omp_imbalance_ns + eff->omp_serial_ns;
+	const char *why = "in serial parts";
+
+	if (summary->unit != CRIT_UNIT_RANKS ||
+	    idle_ns * 1e-9 < WORTH_SAYING_RATIO * eff->cpus * summary->lost.window_s)
+		return;
+	if (eff->omp_imbalance_ns > eff->omp_serial_ns)
+		why = "by imbalance inside regions";
+	if (eff->omp_scheduling_ns > fmax(eff->omp_serial_ns, eff->omp_imbalance_ns))
+		why = "for lack of work inside regions";
+	append(summary,
+	       "; inside ranks OpenMP threads idle for %.3f s (sum over threads), mostly %s",
+	       idle_ns * 1e-9, why);
+}
+
 /* The largest loss, the next one if it matters, and in any case whose work stands out. */
 static void say_losses(struct crit_summary *summary)
 {
@@ -339,6 +358,7 @@ static void say_losses(struct crit_summary *summary)
 		append(summary, "; the work is slightly uneven (the mean is %.1f%% of the most)",
 		       100 * lost->work_balance_ratio);
 	}
+	say_omp(summary);
 	append(summary, ".");
 	if (summary->sentence[0] >= 'a' && summary->sentence[0] <= 'z')
 		summary->sentence[0] = (char)(summary->sentence[0] - 'a' + 'A');

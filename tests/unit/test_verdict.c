@@ -160,6 +160,21 @@ static void test_uneven(void)
 	crit_summary_fini(&summary);
 }
 
+/* A rank is active while one of its threads is; what the others idle is said apart. */
+static void test_serial_omp(void)
+{
+	results_sample_hybrid(&sample);
+	summarise();
+	/* 0.4 and 0.8 s of the two workers outside regions, 0.3 s of imbalance in one */
+	says("; inside ranks OpenMP threads idle for 1.500 s (sum over threads), mostly in serial");
+	CHECK_NEAR(summary.efficiency.cpus, 4, 1e-9);
+	crit_summary_fini(&summary);
+	results_sample_barriers(&sample);
+	summarise();
+	is_silent_of("OpenMP");
+	crit_summary_fini(&summary);
+}
+
 /* Unequal parts of the CPUs, but nobody ever waits: threads that spin in loops of their own. */
 static void test_spinning(void)
 {
@@ -376,6 +391,7 @@ int main(void)
 	test_foreign_load();
 	test_alternating();
 	test_uneven();
+	test_serial_omp();
 	test_spinning();
 	test_blocked();
 	test_library();
