@@ -218,6 +218,24 @@ static void leave_out(struct units *units)
 	units->count = kept;
 }
 
+/* Units that take turns in a place tell of more blocking, by one thread each, than it has time. */
+static void fit_blocked(struct units *units, const struct crit_law *law)
+{
+	const double limit[2] = {
+		units->capacity * (double)(law->window_ns - law->active_ns),
+		at_least_0(units->capacity * (double)law->active_ns - units->active),
+	};
+
+	for (int busy = 0; busy < 2; busy++) {
+		double told = units->blocked[busy] + units->unknown[busy];
+
+		if (told <= limit[busy])
+			continue;
+		units->blocked[busy] *= limit[busy] / told;
+		units->unknown[busy] *= limit[busy] / told;
+	}
+}
+
 static void add_up(struct units *units, const struct crit_law *law)
 {
 	double work = 0;
@@ -238,10 +256,11 @@ static void add_up(struct units *units, const struct crit_law *law)
 		if (unit->work > units->most_work)
 			units->most_work = unit->work;
 	}
+	fit_blocked(units, law);
 	units->mean_work = work / units->capacity; /* one that is gone did its part of a place */
 }
 
-struct edge { /* of a life */
+struct edge { /* of a unit's time */
 	uint64_t time_ns;
 	int step;
 };
@@ -255,24 +274,34 @@ static int compare_edges(const void *left, const void *right)
 	return a->step - b->step; /* who dies makes room */
 }
 
-/* Ranks count from the first to the last; of threads the most that live at one time. */
+/* When a unit was there: a rank in its part of the window, a thread in its life. */
+static void mark_edges(const struct crit_results *results, size_t row, struct edge ret_edges[2])
+{
+	if (results->has_ranks) {
+		ret_edges[0].time_ns = results->ranks[row].open_ns;
+		ret_edges[1].time_ns = results->ranks[row].close_ns;
+	} else {
+		ret_edges[0].time_ns = results->threads[row].birth_ns;
+		ret_edges[1].time_ns = results->threads[row].death_ns;
+	}
+	ret_edges[0].step = 1;
+	ret_edges[1].step = -1;
+}
+
+/* The most units at one time: launches one after another, like threads, take turns in a place. */
 static int find_capacity(struct units *units, const struct crit_results *results)
 {
 	struct edge *edges;
 	int live = 0;
 
 	units->capacity = (double)units->count;
-	if (results->has_ranks || !units->count)
+	if (!units->count)
 		return 0;
 	edges = calloc(units->count, 2 * sizeof(*edges));
 	if (!edges)
 		return -ENOMEM;
-	for (size_t i = 0; i < units->count; i++) {
-		const struct crit_thread_row *thread = &results->threads[units->rows[i].row];
-
-		edges[2 * i] = (struct edge){ thread->birth_ns, 1 };
-		edges[2 * i + 1] = (struct edge){ thread->death_ns, -1 };
-	}
+	for (size_t i = 0; i < units->count; i++)
+		mark_edges(results, units->rows[i].row, &edges[2 * i]);
 	qsort(edges, 2 * units->count, sizeof(*edges), compare_edges);
 	units->capacity = 1;
 	for (size_t i = 0; i < 2 * units->count; i++) {

@@ -39,7 +39,7 @@ struct crit_lost_time {
 	bool is_valid; /* false: no unit was active; all else is 0 */
 	enum crit_unit unit;
 	size_t unit_count; /* not left out */
-	double units; /* P; of threads the most that lived at one time */
+	double units; /* P: the most of them at one time */
 	double window_s; /* E */
 	double useful_s;
 	double loss_s[CRIT_LOSS_COUNT];

@@ -68,7 +68,7 @@ static void say_sharers(struct crit_summary *summary)
 		append(summary, "%zu threads of %zu rank%s", lost->crowded_threads,
 		       lost->crowded_units, lost->crowded_units > 1 ? "s" : "");
 	else
-		append(summary, "%zu ranks", lost->crowded_units);
+		append(summary, "%zu ranks", lost->crowded_threads);
 }
 
 /* Several share the CPUs of a node; or others have them. */

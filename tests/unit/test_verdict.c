@@ -149,6 +149,21 @@ static void test_alternating(void)
 	crit_summary_fini(&summary);
 }
 
+/* Two launches of one rank each, one after the other: neither waits for the other. */
+static void test_launches(void)
+{
+	fill_ranks((uint64_t[]){ 640, 640 }, (uint64_t[]){ 640, 640 }, 1280);
+	sample.ranks[0].close_ns = sample.ranks[0].open_ns + 645 * MS;
+	sample.ranks[1].open_ns = sample.ranks[0].close_ns;
+	summarise();
+	CHECK_NEAR(summary.lost.units, 1, 0);
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_EVEN);
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+	is_silent_of("late");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
 static void test_uneven(void)
 {
 	fill_ranks((uint64_t[]){ 1290, 1100 }, (uint64_t[]){ 1290, 1100 }, 1300);
@@ -390,6 +405,7 @@ int main(void)
 	test_shims_only();
 	test_foreign_load();
 	test_alternating();
+	test_launches();
 	test_uneven();
 	test_serial_omp();
 	test_spinning();
