@@ -204,6 +204,13 @@ static void say_all_waiting(struct crit_summary *summary)
 	double lost_s = summary->lost.loss_s[CRIT_LOSS_ALL_WAITING];
 	char site[112] = "";
 
+	if (2 * crit_fix_seconds(summary->law->nobody) > silent_s) {
+		append(summary,
+		       "for %.3f s (%.1f%% of the window) there is no %s at all, as between "
+		       "launches",
+		       lost_s, percent_of_window(summary, lost_s), unit_name(summary));
+		return;
+	}
 	if (!call) {
 		append(summary, "for %.3f s (%.1f%% of the window) no %s is active", lost_s,
 		       percent_of_window(summary, lost_s), unit_name(summary));

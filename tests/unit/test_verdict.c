@@ -162,6 +162,17 @@ static void test_launches(void)
 	is_silent_of("late");
 	check_sum();
 	crit_summary_fini(&summary);
+	/* and half a second between them */
+	sample.ranks[0].active_ns = 140 * MS;
+	for (int i = 0; i < 2; i++) {
+		sample.laws[i].active_ns = 780 * MS;
+		sample.laws[i].nobody = (crit_fix)(500 * MS) << 64;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_ALL_WAITING);
+	says("there is no rank at all, as between launches");
+	is_silent_of("ommunication");
+	crit_summary_fini(&summary);
 }
 
 static void test_uneven(void)
