@@ -330,18 +330,20 @@ static struct crowd *find_crowds(const struct crit_results *results, const struc
 	return crowds;
 }
 
-/* Finds the node with most threads per CPU, and the one whose work takes longest. */
+/* Finds the node with most threads per CPU, and how long all work takes on all CPUs. */
 static void find_crowded(const struct crit_results *results, const struct crowd *crowds,
 			 const struct units *units, struct crit_lost_time *lost)
 {
+	double work_s = 0, all_cpus = 0;
+
 	for (size_t k = 0; k < results->node_count; k++) {
 		double cpus = crit_usable_cpus(&results->nodes[k]);
 		double threads = crowds[k].threads;
 
 		if (cpus <= 0)
 			continue;
-		if ((double)results->nodes[k].busy_ns * 1e-9 / cpus > lost->floor_s)
-			lost->floor_s = (double)results->nodes[k].busy_ns * 1e-9 / cpus;
+		work_s += (double)results->nodes[k].busy_ns * 1e-9;
+		all_cpus += cpus;
 		if (threads / cpus <= lost->threads_per_cpu)
 			continue;
 		lost->threads_per_cpu = threads / cpus;
@@ -350,6 +352,7 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 							 : (size_t)(threads + 0.5);
 		lost->crowded_threads = (size_t)(threads + 0.5);
 	}
+	lost->floor_s = all_cpus > 0 ? work_s / all_cpus : 0;
 	lost->has_foreign_load = lost->threads_per_cpu > 0 &&
 				 lost->threads_per_cpu < CROWDED_RATIO &&
 				 units->runnable > FOREIGN_RUNNABLE_RATIO * units->capacity *

@@ -45,7 +45,7 @@ struct crit_lost_time {
 	double loss_s[CRIT_LOSS_COUNT];
 	double waiting_s; /* with no active thread while other units have one */
 	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
-	double floor_s; /* what the work takes on the CPUs of the busiest node */
+	double floor_s; /* what the work of all nodes takes on all their CPUs */
 	double runnable_s; /* of the loss of CPUs: runnable outside waits */
 	double work_balance_ratio; /* mean over maximum of the units' useful CPU time */
 	bool is_work_known; /* else useful time is time on the clock, CPUs or not */

@@ -175,6 +175,28 @@ static void test_launches(void)
 	crit_summary_fini(&summary);
 }
 
+/* A node whose CPUs are full of work beside one that waits: work can move between them. */
+static void test_two_nodes(void)
+{
+	fill_ranks((uint64_t[]){ 1300, 650 }, (uint64_t[]){ 1300, 650 }, 1300);
+	sample.results.node_count = 2;
+	sample.nodes[1] = sample.nodes[0];
+	for (int i = 0; i < 2; i++) {
+		sample.nodes[i].usable_cpus = 1;
+		sample.nodes[i].busy_ns = (i ? 650 : 1300) * MS;
+		sample.ranks[i].node = (uint32_t)i;
+		sample.threads[i].node = (uint32_t)i;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
+	CHECK_NEAR(summary.lost.gain_s, 0.325, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_CPUS], 0, 1e-9);
+	says("Rank 0 on node1 has 1.3 times the mean work");
+	says("at most 0.325 s (25.0%) sooner");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
 static void test_uneven(void)
 {
 	fill_ranks((uint64_t[]){ 1290, 1100 }, (uint64_t[]){ 1290, 1100 }, 1300);
@@ -417,6 +439,7 @@ int main(void)
 	test_foreign_load();
 	test_alternating();
 	test_launches();
+	test_two_nodes();
 	test_uneven();
 	test_serial_omp();
 	test_spinning();
