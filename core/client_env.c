@@ -35,10 +35,29 @@ static void copy_setting(enum crit_setting_name name, char *ret_text, size_t siz
 	(void)crit_client_copy(ret_text, size, crit_setting_text(name, NULL)); /* bounded there */
 }
 
+static bool is_on(enum crit_setting_name name)
+{
+	return strcmp(crit_setting_text(name, NULL), "0") != 0;
+}
+
+static enum crit_setting_name find_ignored(void)
+{
+	enum crit_setting_source source;
+
+	for (int name = 0; name < CRIT_SETTING_COUNT; name++) {
+		(void)crit_setting_text((enum crit_setting_name)name, &source);
+		if (source == CRIT_FROM_NONSENSE)
+			return (enum crit_setting_name)name;
+	}
+	return CRIT_SETTING_COUNT;
+}
+
 void crit_client_env_read(struct crit_client_env *ret_env)
 {
 	memset(ret_env, 0, sizeof(*ret_env));
-	ret_env->is_disabled = strcmp(crit_setting_text(CRIT_SETTING_DISABLE, NULL), "0") != 0;
+	ret_env->is_disabled = is_on(CRIT_SETTING_DISABLE);
+	ret_env->is_quiet = is_on(CRIT_SETTING_QUIET);
+	ret_env->ignored = find_ignored();
 	ret_env->level = strcmp(crit_setting_text(CRIT_SETTING_LEVEL, NULL), "profile") == 0
 				 ? CRIT_LEVEL_PROFILE
 				 : CRIT_LEVEL_TRACE;

@@ -9,11 +9,14 @@
 #include <sys/types.h>
 
 #include "core/abi_socket.h"
+#include "core/setting.h"
 
 #define CRIT_SOCKET_PATH_BYTES 108 /* sun_path */
 
 struct crit_client_env { /* core/settings.def has ranges and defaults */
 	bool is_disabled; /* CRIT_DISABLE */
+	bool is_quiet; /* CRIT_QUIET */
+	enum crit_setting_name ignored; /* the first one that makes no sense, else COUNT */
 	uint32_t level; /* enum crit_level */
 	uint32_t groups_off; /* CRIT_CALLS: bit 1 << enum crit_call_group */
 	uint32_t finish_s; /* CRIT_FINISH_S */

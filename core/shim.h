@@ -90,8 +90,17 @@ void crit_shim_tell_nodes(struct crit_message_nodes *message);
 /* The name of this process's node, or "" where it is not recorded.  Borrowed, lives for ever. */
 const char *crit_shim_host(void);
 
-/* Waits for the report, at most CRIT_FINISH_S; critd's death ends the wait. */
-void crit_shim_await_report(void);
+/* Not recorded, though it should be: no critd, no directory, refused. */
+bool crit_shim_has_failed(void);
+
+/* Did this process make the run's directory?  Of processes that failed each counts as the first. */
+bool crit_shim_is_first(void);
+
+/*
+ * Waits for the report, at most CRIT_FINISH_S, and says on standard error in one line where it is,
+ * that it follows, or why there is none; see core/notice.h for what keeps it silent.
+ */
+void crit_shim_conclude(void);
 
 /* The run's directory, absolute, or "".  Borrowed, lives for ever. */
 const char *crit_shim_directory(void);

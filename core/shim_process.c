@@ -89,8 +89,10 @@ static bool is_chosen(void)
 
 static enum crit_process_state start(void)
 {
-	struct crit_err err = { "" };
+	struct crit_err *failure = &crit_process.failure;
 
+	failure->text[0] = '\0';
+	crit_notice_init(&crit_process.notice);
 	crit_client_env_read(&crit_process.env);
 	if (crit_process.env.is_disabled || !is_chosen())
 		return CRIT_PROCESS_OFF;
@@ -99,8 +101,8 @@ static enum crit_process_state start(void)
 			       (crit_client_has_choice() ? CRIT_OMITS_PROGRAMS : 0);
 	prepare_once();
 	crit_clock_init();
-	if (register_process(&err) < 0) {
-		crit_client_log(&crit_process.client, err.text);
+	if (register_process(failure) < 0) {
+		crit_client_log(&crit_process.client, failure->text);
 		crit_client_fini(&crit_process.client);
 		return CRIT_PROCESS_OFF;
 	}
@@ -175,13 +177,16 @@ const char *crit_shim_host(void)
 	return is_ready() ? crit_process.client.host : "";
 }
 
-void crit_shim_await_report(void)
+bool crit_shim_is_first(void)
 {
-	int status;
+	return is_ready() ? crit_process.client.is_first : crit_shim_has_failed();
+}
 
-	if (is_ready() && crit_process.env.finish_s > 0)
-		(void)crit_client_wait_written(&crit_process.client,
-					       (int)crit_process.env.finish_s * 1000, &status);
+bool crit_shim_has_failed(void)
+{
+	return atomic_load_explicit(&crit_process.state, memory_order_acquire) ==
+		       CRIT_PROCESS_OFF &&
+	       crit_process.failure.text[0];
 }
 
 const char *crit_shim_directory(void)

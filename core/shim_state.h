@@ -11,6 +11,7 @@
 
 #include "core/abi_shim.h"
 #include "core/client.h"
+#include "core/notice.h"
 
 #define CRIT_TAU_NS 1000u /* level profile: shorter waits are folded */
 #define CRIT_OPEN_TAG_ONLY 16u /* constructs a thread without a stripe keeps */
@@ -18,8 +19,7 @@
 
 enum crit_recorded {
 	CRIT_RECORDED_NOT = 0,
-	CRIT_RECORDED_HELD =
-		1, /* ENTER lies in the ring, unpublished: a short wait will be folded */
+	CRIT_RECORDED_HELD = 1, /* ENTER lies in the ring, unpublished, to be folded if short */
 	CRIT_RECORDED_PUBLISHED = 2
 };
 
@@ -106,6 +106,8 @@ struct crit_process {
 	pthread_key_t key;
 	struct crit_client client;
 	struct crit_client_env env;
+	struct crit_notice notice; /* standard error at the first call */
+	struct crit_err failure; /* why the process is not recorded; empty: it is, or is left out */
 };
 
 extern CRIT_HIDDEN __thread struct crit_thread crit_thread
@@ -126,10 +128,8 @@ CRIT_HIDDEN bool crit_memory_open_stripe(uint32_t number);
 CRIT_HIDDEN void crit_thread_claim(struct crit_thread *thread);
 CRIT_HIDDEN void crit_thread_release(void *unused);
 
-/* shim_comm.c: this recording has none of the communicators' slots. */
+/* shim_comm.c, shim_region.c: this recording has none of the slots that define them. */
 CRIT_HIDDEN void crit_comm_forget_slots(void);
-
-/* shim_region.c: this recording has none of the regions' slots. */
 CRIT_HIDDEN void crit_region_forget_slots(void);
 
 /* shim_detail.c: the calling thread's scratch memory, if it has one, is given back. */

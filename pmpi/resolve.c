@@ -205,7 +205,9 @@ static void *choose_without_mpi(uint32_t place)
 static bool is_always_wrapped(uint32_t number)
 {
 	/* all ranks must take part in what the backend does there, recorded or not */
-	return number == CRIT_MPI_Init || number == CRIT_MPI_Init_thread;
+	return number == CRIT_MPI_Init || number == CRIT_MPI_Init_thread ||
+	       (crit_call_is_window(number) &&
+		crit_shim_has_failed()); /* which is said at the end */
 }
 
 /*

@@ -27,7 +27,7 @@ static struct {
 	int open_count; /* worlds and sessions that are initialised */
 	bool was_open;
 	bool is_inside; /* of a wrapper here, which has called the next function */
-	bool is_waiter; /* waits for the report: rank 0 of a world nobody spawned */
+	bool concludes; /* waits for the report and says so: rank 0 of a world not spawned */
 } window = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
 /* Of what the parent began the child has nothing, and who held the mutex is not there. */
@@ -37,7 +37,7 @@ static void on_fork_child(void)
 	window.open_count = 0;
 	window.was_open = false;
 	window.is_inside = false;
-	window.is_waiter = false;
+	window.concludes = false;
 }
 
 /* Before the first call of MPI is forwarded, for that is when this library is loaded. */
@@ -164,7 +164,7 @@ static void open_world(void)
 	describe_place(&place);
 	if (!has_one_node(size))
 		agree_on_place(&place, rank, size);
-	window.is_waiter = rank == 0 && parent == MPI_COMM_NULL;
+	window.concludes = rank == 0 && parent == MPI_COMM_NULL;
 	message.rank = (uint32_t)rank;
 	message.size = (uint32_t)size;
 	message.thread_level = (uint32_t)provided;
@@ -257,8 +257,8 @@ static int finalize(finalize_function *next, const void *frame)
 	window.is_inside = false;
 	if (is_outer)
 		crit_shim_leave();
-	if (window.is_waiter && is_last)
-		crit_shim_await_report();
+	if (window.concludes && is_last)
+		crit_shim_conclude();
 	return result;
 }
 
@@ -299,6 +299,9 @@ static void open_session(void)
 	describe_place(&place);
 	memcpy(message.world, place.world, sizeof(message.world));
 	describe_library(&message);
+	if (!window.was_open) /* without a world, of each node the first */
+		window.concludes = crit_shim_is_first() &&
+				   (message.rank == 0 || !crit_shim_has_failed());
 	open_one(&message);
 }
 
@@ -325,8 +328,8 @@ int crit_backend_Session_finalize(MPI_Session *session)
 
 	if (is_outer)
 		crit_shim_leave();
-	if (window.is_waiter && is_last) /* MPI_Finalize came before */
-		crit_shim_await_report();
+	if (window.concludes && is_last)
+		crit_shim_conclude();
 	return result;
 }
 #endif

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The one line on standard error at the end: where the report is, or why there is none; and when it must not come.
+# usage: last_line.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+export OMPI_MCA_rmaps_base_oversubscribe=1 # three processes on however few CPUs
+ours='crit: (no )?report'
+
+# ends NAME PATTERN [STATUS]: that launch ended so, and wrote this one line of crit's; with "none" not any.
+ends() {
+	local name=$1 pattern=$2 count
+	count=$(grep -cE "$ours" "$trial/$name.err")
+	if [ "$pattern" = none ]; then
+		[ "$status" -eq "${3:-0}" ] && [ "$count" -eq 0 ]
+	else
+		[ "$status" -eq "${3:-0}" ] && [ "$count" -eq 1 ] && grep -qE "$pattern" "$trial/$name.err"
+	fi
+	point "$name: $pattern" $? "status $status; $(grep -E "$ours" "$trial/$name.err")"
+}
+
+# keeps NAME: rank 0 found nothing changed; what errno is after MPI_Finalize, the bare program says.
+keeps() {
+	diff <(grep held "$trial/$1.out") <(grep held "$trial/bare-$flavour.out") >/dev/null
+	point "$1: errno, signals and files as without crit" $? "$(cat "$trial/$1.out")"
+}
+
+# A finisher that gets no CPU while the rank waits for it, one second.
+stop_finisher() {
+	wait_for 10 pgrep -f "finish --directory $trial/slow-$flavour" >/dev/null
+	pkill -STOP -f "finish --directory $trial/slow-$flavour"
+}
+
+# unwritable NAME PROGRAM [ARGUMENT…]: a run's directory that cannot be.
+unwritable() {
+	local name=$1
+	shift
+	compose preload "$flavour" 2 "$@"
+	CRIT_DIR=/proc/nowhere "${command[@]}" >"$trial/$name.out" 2>"$trial/$name.err"
+	status=$?
+	ends "$name" '^crit: no report: cannot write the recording in /proc/nowhere: .*; set CRIT_DIR$'
+}
+
+for flavour in "${flavours[@]}"; do
+	launch "bare-$flavour" bare "$flavour" 2 last_line plain
+	launch "plain-$flavour" preload "$flavour" 2 last_line plain
+	ends "plain-$flavour" "^crit: report in $dir/report.txt\$"
+	[ -s "$dir/report.txt" ]
+	point "plain-$flavour: it is there" $?
+	keeps "plain-$flavour"
+
+	for mode in closed full gone; do
+		launch "$mode-$flavour" preload "$flavour" 2 last_line "$mode"
+		ends "$mode-$flavour" none
+		keeps "$mode-$flavour"
+	done
+	launch "data-$flavour" preload "$flavour" 2 last_line data "$trial/data"
+	ends "data-$flavour" none
+	[ "$(cat "$trial/data")" = dataend ]
+	point "data-$flavour: the program's own file is unchanged" $? "$(cat "$trial/data")"
+
+	CRIT_QUIET=1 launch "quiet-$flavour" preload "$flavour" 2 last_line plain
+	ends "quiet-$flavour" none
+	CRIT_DISABLE=1 launch "disabled-$flavour" preload "$flavour" 2 last_line plain
+	ends "disabled-$flavour" none
+	CRIT_LEVEL=foo launch "level-$flavour" preload "$flavour" 2 last_line plain
+	ends "level-$flavour" "^crit: report in .*; CRIT_LEVEL has no such value and was ignored"
+	CRIT_FINISH_S=0 launch "hasty-$flavour" preload "$flavour" 2 last_line plain
+	ends "hasty-$flavour" "^crit: report follows in $dir\$"
+	launch "run-$flavour" run "$flavour" 2 last_line plain
+	ends "run-$flavour" "^crit: report in $dir/report.txt\$"
+
+	# ends without MPI_Finalize: the report is there all the same
+	launch "exit-$flavour" preload "$flavour" 1 last_line exit
+	ends "exit-$flavour" none "$status"
+	wait_for 10 test -s "$dir/report.txt"
+	point "exit-$flavour: report" $?
+	launch "abort-$flavour" preload "$flavour" 2 last_line abort
+	ends "abort-$flavour" none "$status"
+	wait_for 10 test -s "$dir/report.txt"
+	point "abort-$flavour: report" $? "status $status"
+
+	unwritable "unwritable-$flavour" last_line plain
+	[ ! -x "$apps/all_kinds_usempif08.$flavour" ] ||
+		unwritable "fortran-$flavour" "$apps/all_kinds_usempif08.$flavour" "$trial/fortran-$flavour.rank"
+
+	stop_finisher &
+	CRIT_FINISH_S=1 launch "slow-$flavour" preload "$flavour" 2 last_line slow
+	ends "slow-$flavour" "^crit: report follows in $dir\$"
+	pkill -CONT -f "finish --directory $dir"
+	wait_for 10 test -s "$dir/report.txt"
+	point "slow-$flavour: the report follows" $?
+	wait
+	for _ in 1 2; do # worlds of one run, one after the other: to each its answer
+		CRIT_RUN=$trial launch "worlds-$flavour" preload "$flavour" 2 last_line plain
+		ends "worlds-$flavour" "^crit: report in $trial/worlds-$flavour(-2)?/report.txt\$"
+	done
+done
+
+if [ -x "$apps/last_line.openmpi" ]; then
+	launch spawn preload openmpi 1 spawn
+	ends spawn "^crit: report in $dir/report.txt\$"
+	dir=$trial/tagged
+	CRIT_DIR=$dir mpirun.openmpi --tag-output -np 2 -x CRIT_DIR -x "LD_PRELOAD=$shim" \
+		"$apps/last_line.openmpi" plain >"$trial/tagged.out" 2>"$trial/tagged.err"
+	status=$?
+	ends tagged "^\[1,0\]<stderr>: ?crit: report in $dir/report.txt\$"
+fi
+if [ -x "$apps/session.mpich" ]; then
+	launch session preload mpich 2 "$apps/session.mpich"
+	ends session "^crit: report in $dir/report.txt\$"
+	launch session-and-world preload mpich 2 "$apps/session.mpich" too
+	ends session-and-world "^crit: report in $dir/report.txt\$"
+fi
+trial_end
