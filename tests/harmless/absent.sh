@@ -37,10 +37,14 @@ for flavour in "${flavours[@]}"; do
 	for lacking in 2 1 0; do
 		launch "bare-$lacking-$flavour" bare "$flavour" 3 absent "$lacking"
 	done
+done
+for flavour in "${flavours[@]}"; do
 	for lacking in 2 1 0; do
 		start "lacks-$lacking-$flavour" "$flavour" "$lacking" &
 	done
-	wait
+done
+wait
+for flavour in "${flavours[@]}"; do
 	for lacking in 2 1 0; do
 		name=lacks-$lacking-$flavour
 		dir=$trial/$name report=$trial/$name/report.json
