@@ -163,6 +163,11 @@ int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_opt
 	if (options.listen_fd < 0 && !options.socket_path && !options.is_help &&
 	    !options.is_version)
 		return crit_err_set(err, -EINVAL, "neither --listen-fd nor --socket-path is given");
+	if (options.has_uid && geteuid() != 0)
+		return crit_err_set(err, -EPERM,
+				    "--uid %u needs root; without it critd serves the user "
+				    "who starts it",
+				    options.served_uid);
 	options.kernel.served_uid = options.served_uid;
 	*ret_options = options;
 	return 0;

@@ -21,7 +21,7 @@ struct crit_options {
 	struct crit_kernel_options kernel;
 };
 
-/* Errors: -EINVAL, the reason in err. */
+/* Errors: -EINVAL, -EPERM; the reason in err. */
 int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_options,
 		       struct crit_err *err);
 
