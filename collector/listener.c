@@ -27,6 +27,47 @@ static int take_over(int fd, int *ret_fd, struct crit_err *err)
 	return 0;
 }
 
+/*
+ * To connect one must be allowed to write: strangers are turned away by the kernel, and cost us
+ * nothing.  Where the folder is the user's own, the path may lead elsewhere by now.
+ */
+static int give_away(const char *path, __u32 uid)
+{
+	struct stat st;
+	int fd, rc = 0;
+
+	if (uid == geteuid())
+		return 0;
+	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		rc = -errno;
+	else if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
+		rc = -EPERM;
+	else if (fchownat(fd, "", uid, (gid_t)-1, AT_EMPTY_PATH))
+		rc = -errno;
+	(void)close(fd);
+	return rc;
+}
+
+static int listen_at(int fd, const struct sockaddr_un *address, __u32 uid, struct crit_err *err)
+{
+	const char *path = address->sun_path;
+	int rc;
+
+	/* before bind, which makes the file with it */
+	if (fchmod(fd, 0600) || bind(fd, (const struct sockaddr *)address, sizeof(*address)))
+		return crit_err_set(err, -errno, "cannot bind %s: %s", path, strerror(errno));
+	rc = give_away(path, uid);
+	if (rc)
+		return crit_err_set(err, rc, "cannot make user %u the owner of %s: %s%s", uid, path,
+				    strerror(-rc), rc == -EPERM ? "; needs CAP_CHOWN" : "");
+	if (listen(fd, BACKLOG))
+		return crit_err_set(err, -errno, "cannot listen on %s: %s", path, strerror(errno));
+	return 0;
+}
+
 int crit_listener_open(const struct crit_options *options, int *ret_fd, struct crit_err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -43,12 +84,10 @@ int crit_listener_open(const struct crit_options *options, int *ret_fd, struct c
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return crit_err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
-	    chmod(options->socket_path, 0666) || listen(fd, BACKLOG)) {
-		rc = -errno;
+	rc = listen_at(fd, &address, options->served_uid, err);
+	if (rc) {
 		(void)close(fd);
-		return crit_err_set(err, rc, "cannot listen on %s: %s", options->socket_path,
-				    strerror(-rc));
+		return rc;
 	}
 	*ret_fd = fd;
 	return 0;

@@ -6,7 +6,7 @@
 #include "collector/options.h"
 
 /*
- * Takes over --listen-fd, or binds --socket-path (mode 0666: peer credentials decide who speaks).
+ * Takes over --listen-fd, or binds --socket-path, which only the served user may connect to.
  * Errors: -ENOTSOCK, -EADDRINUSE and others, the reason in err.
  */
 int crit_listener_open(const struct crit_options *options, int *ret_fd, struct crit_err *err);
