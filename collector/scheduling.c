@@ -43,24 +43,16 @@ static int set_schedule(pid_t tid, __u32 policy, int nice, __u32 priority)
 }
 
 /*
- * First by a real-time priority, the lowest one.  The fair scheduler of Linux 6.18 lets a thread of
- * nice -20 wait for up to 160 ms, and one of nice 0 for seconds, where two others of its CPU do
- * nothing but wake each other: a ring of 8 MiB is full by then.  What critd needs of a CPU stays
- * the same, and the kernel keeps 5 % of every second for the others (sched_rt_runtime_us).
- *
- * Where that is refused: a slice of our own needs no privilege.  From Linux 6.12 on who asks for
- * little at a time waits no full slice of those who run, at the same share of the CPU.  Older
- * kernels ignore it.
+ * A slice of our own needs no privilege.  From Linux 6.12 on who asks for little at a time waits no
+ * full slice of those who run, at the same share of the CPU.  Older kernels ignore it.
  *
  * With autogroups a nice value counts only inside the session, unless the session's group has one
  * too; one we only share is not ours to hurry.
  */
-void crit_scheduling_go_first(void)
+void crit_scheduling_hurry(void)
 {
 	int fd;
 
-	if (set_schedule(0, SCHED_RR, 0, 1) == 0)
-		return;
 	if (set_schedule(0, SCHED_NORMAL, NICE, 0)) /* then as we were */
 		(void)set_schedule(0, SCHED_NORMAL, getpriority(PRIO_PROCESS, 0), 0);
 	if (getsid(0) != getpid())
@@ -70,6 +62,17 @@ void crit_scheduling_go_first(void)
 		return;
 	(void)!write(fd, NICE_TEXT, sizeof(NICE_TEXT) - 1);
 	(void)close(fd);
+}
+
+/*
+ * The lowest real-time priority.  The fair scheduler of Linux 6.18 lets a thread of nice -20 wait
+ * for up to 160 ms, and one of nice 0 for seconds, where two others of its CPU do nothing but wake
+ * each other: a ring of 8 MiB is full by then.  What critd needs of a CPU stays the same, and the
+ * kernel keeps 5 % of every second for the others (sched_rt_runtime_us).
+ */
+void crit_scheduling_go_first(void)
+{
+	(void)set_schedule(0, SCHED_RR, 0, 1);
 }
 
 /* Both threads, whichever of them this runs in.  A priority may be given up without privileges. */

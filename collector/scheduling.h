@@ -6,8 +6,14 @@
 #include <stdbool.h>
 
 /*
- * Asks to run soon and briefly: rings fill while we wait.  What is not permitted is left out.
- * Threads: the calling one and those it makes.
+ * Asks to run soon and briefly: a program waits for our start, and rings fill while we wait for a
+ * CPU.  What is not permitted is left out.  Threads: the calling one and those it makes.
+ */
+void crit_scheduling_hurry(void);
+
+/*
+ * Asks for a real-time priority.  Not before the kernel half is loaded: the verifier takes up to
+ * seconds of a slow CPU, and they would be taken from everybody.  Threads: as above.
  */
 void crit_scheduling_go_first(void);
 

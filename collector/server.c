@@ -140,10 +140,11 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	if (rc)
 		return rc;
 	raise_limits();
-	crit_scheduling_go_first();
+	crit_scheduling_hurry();
 	server->kernel_status = -EOPNOTSUPP;
 	if (!options->has_no_kernel)
 		server->kernel_status = crit_kernel_open(&server->kernel, &options->kernel, err);
+	crit_scheduling_go_first();
 	crit_scheduling_bound();
 	rc = crit_privileges_drop(options->served_uid, geteuid() == 0 && options->served_uid != 0,
 				  server->kernel_status ? NULL : &server->kernel, err);

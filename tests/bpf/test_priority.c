@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/clock.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 
@@ -47,6 +48,39 @@ static bool wait_for_threads(pid_t pid, int policy, int wanted)
 	return false;
 }
 
+/* How many of its descriptors lead to something of that name. */
+static int count_descriptors(pid_t pid, const char *name)
+{
+	struct dirent *entry;
+	char path[64], target[64];
+	int count = 0;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		const ssize_t length =
+			readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		target[length > 0 ? length : 0] = '\0';
+		count += strstr(target, name) != NULL;
+	}
+	if (dir)
+		(void)closedir(dir);
+	return count;
+}
+
+/* When critd is first seen with the priority, its programs are attached: both stay as they are. */
+static void check_order(pid_t critd)
+{
+	const __u64 begin_ns = crit_clock_ns(CLOCK_MONOTONIC);
+
+	while (count_threads(critd, SCHED_RR) == 0 &&
+	       crit_clock_ns(CLOCK_MONOTONIC) - begin_ns < PATIENCE_MS * 1000000ull)
+		;
+	CHECK(count_descriptors(critd, "bpf_link") > 0 || count_descriptors(critd, "bpf-link") > 0);
+}
+
 int main(void)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
@@ -60,6 +94,7 @@ int main(void)
 	}
 	(void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
 	crit_harness_start(&harness, NULL);
+	check_order(harness.critd);
 	CHECK(wait_for_threads(harness.critd, SCHED_RR, 2));
 	CHECK_INT_EQ(prlimit(harness.critd, RLIMIT_RTTIME, NULL, &limit), 0);
 	CHECK_INT_EQ(limit.rlim_cur, 1000000); /* us */
