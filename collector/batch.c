@@ -53,7 +53,7 @@ void *crit_batch_room(struct crit_batch *batch, size_t bytes, __u64 now_ns)
 	return batch->buffer->payload + used;
 }
 
-long crit_batch_flush(struct crit_batch *batch, struct crit_writer *writer, struct crit_sink *sink)
+long crit_batch_flush(struct crit_batch *batch, struct crit_sink *sink)
 {
 	struct crit_buffer *buffer = batch->buffer;
 	__u32 records;
@@ -69,7 +69,7 @@ long crit_batch_flush(struct crit_batch *batch, struct crit_writer *writer, stru
 	buffer->head.source = batch->source;
 	buffer->head.lost = batch->lost;
 	buffer->head.position = batch->position - records;
-	if (crit_writer_put(writer, sink, buffer)) {
+	if (crit_writer_put(sink, buffer)) {
 		batch->lost += records;
 		return -ENOBUFS;
 	}

@@ -50,7 +50,7 @@ static inline int crit_batch_is_old(const struct crit_batch *batch, __u64 now_ns
  * Hands the gathered chunk to the writer.  Returns the bytes it takes in the file, 0 when nothing
  * was gathered, or -ENOBUFS: its records are counted as lost before the next chunk.
  */
-long crit_batch_flush(struct crit_batch *batch, struct crit_writer *writer, struct crit_sink *sink);
+long crit_batch_flush(struct crit_batch *batch, struct crit_sink *sink);
 
 /* Throws away what was gathered. */
 void crit_batch_fini(struct crit_batch *batch);

@@ -44,8 +44,7 @@ int main(int argc, char **argv)
 	}
 	if (rc)
 		say(err.text);
-	crit_server_close(server);
-	if (!server->writer.is_running) /* else its thread, stuck in a write, still looks here */
+	if (crit_server_close(server))
 		free(server);
 	return rc ? 1 : 0;
 }

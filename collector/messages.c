@@ -180,14 +180,15 @@ static int take_output(struct crit_server *server, struct crit_run *run,
 	if (rc)
 		file.perf_status = rc;
 	rc = crit_run_open(run, in->fds[0], &file);
-	in->fds[0] = -1;
 	if (rc) {
 		crit_perf_destroy(run->perf);
 		run->perf = NULL;
-		return crit_err_set(err, rc, "no memory for the recording");
+		return crit_err_set(err, rc,
+				    "cannot start the thread that writes the recording: %s",
+				    strerror(-rc));
 	}
 	run->finisher_fd = in->fds[1];
-	in->fds[1] = -1;
+	in->fds[0] = in->fds[1] = -1;
 	run->state = CRIT_RUN_RECORDING;
 	return crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
 }

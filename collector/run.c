@@ -41,7 +41,7 @@ void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
 	buffer->head.length = (__u32)length;
 	buffer->head.first_ns = time_ns;
 	buffer->head.last_ns = time_ns;
-	if (crit_writer_put(run->writer, run->sink, buffer) == 0)
+	if (crit_writer_put(run->sink, buffer) == 0)
 		run->used_bytes += bytes;
 }
 
@@ -70,11 +70,10 @@ static void note_cap(struct crit_run *run)
 
 int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file)
 {
-	run->sink = crit_sink_create(fd);
-	if (!run->sink) {
-		(void)close(fd);
-		return -ENOMEM;
-	}
+	int rc = crit_sink_create(run->writer, fd, &run->sink);
+
+	if (rc)
+		return rc;
 	crit_batch_init(&run->kernel, CRIT_C_KERNEL, 0);
 	run->level = file->level;
 	run->tau_ns = run->level == CRIT_LEVEL_PROFILE ? TAU_FIRST_NS : 0;
@@ -92,7 +91,7 @@ void crit_run_fini(struct crit_run *run)
 	crit_batch_fini(&run->kernel);
 	crit_perf_destroy(run->perf);
 	if (run->sink)
-		crit_writer_close(run->writer, run->sink);
+		crit_writer_close(run->sink);
 	if (run->finisher_fd >= 0)
 		(void)close(run->finisher_fd);
 	memset(run, 0, sizeof(*run));
@@ -145,7 +144,7 @@ void crit_run_flush(struct crit_run *run, struct crit_batch *batch)
 		crit_batch_fini(batch);
 		return;
 	}
-	bytes = crit_batch_flush(batch, run->writer, run->sink);
+	bytes = crit_batch_flush(batch, run->sink);
 	if (bytes <= 0)
 		return;
 	run->used_bytes += (__u64)bytes;

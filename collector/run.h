@@ -69,8 +69,8 @@ struct crit_run {
 };
 
 /*
- * Begins the recording in the file fd.  Ownership: takes fd; on failure fd is closed.
- * Errors: -ENOMEM.
+ * Begins the recording in the file fd.  Ownership: takes fd on success.
+ * Errors: -ENOMEM, -EAGAIN where no thread can be had.
  */
 int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file);
 

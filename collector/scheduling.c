@@ -28,8 +28,8 @@ struct schedule { /* struct sched_attr; its header and the C library's exclude e
 	__u64 period_ns;
 };
 
-static volatile pid_t writer_tid;
 static volatile sig_atomic_t has_stepped_back;
+static volatile sig_atomic_t is_bound_met; /* for good */
 
 static int set_schedule(pid_t tid, __u32 policy, int nice, __u32 priority)
 {
@@ -75,16 +75,15 @@ void crit_scheduling_go_first(void)
 	(void)set_schedule(0, SCHED_RR, 0, 1);
 }
 
-/* Both threads, whichever of them this runs in.  A priority may be given up without privileges. */
+/* For the main loop, in any thread.  A priority may be given up without privileges. */
 static void step_back(int signal)
 {
 	const int saved = errno;
 
 	(void)signal;
 	(void)set_schedule(getpid(), SCHED_NORMAL, 0, 0);
-	if (writer_tid)
-		(void)set_schedule(writer_tid, SCHED_NORMAL, 0, 0);
 	has_stepped_back = 1;
+	is_bound_met = 1;
 	errno = saved;
 }
 
@@ -98,9 +97,14 @@ void crit_scheduling_bound(void)
 		(void)setrlimit(RLIMIT_RTTIME, &limit);
 }
 
-void crit_scheduling_add_writer(void)
+void crit_scheduling_follow(void)
 {
-	writer_tid = gettid();
+	static _Thread_local bool has_followed;
+
+	if (has_followed || !is_bound_met)
+		return;
+	(void)set_schedule(0, SCHED_NORMAL, 0, 0);
+	has_followed = true;
 }
 
 bool crit_scheduling_ask_stepped_back(void)

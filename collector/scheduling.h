@@ -19,12 +19,12 @@ void crit_scheduling_go_first(void);
 
 /*
  * From here on: after a second of CPU time without waiting for anything, far more than a storm of
- * messages takes, both threads give up a real-time priority for good and have but their share.
+ * messages takes, all threads give up a real-time priority for good and have but their share.
  */
 void crit_scheduling_bound(void);
 
-/* Called by the writing thread. */
-void crit_scheduling_add_writer(void);
+/* Called by every other thread before a piece of work: gives up what the main loop gave up. */
+void crit_scheduling_follow(void);
 
 /* Was the priority given up since this was last asked? */
 bool crit_scheduling_ask_stepped_back(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// critd's main loop: one epoll set, one timer, all work in one thread but the writing.
+// critd's main loop: one epoll set, one timer, all work in one thread but what may hang.
 #include "collector/server.h"
 
 #include <errno.h>
@@ -155,7 +155,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	crit_cgroups_open(&server->cgroups);
 	rc = crit_writer_start(&server->writer);
 	if (rc)
-		return crit_err_set(err, rc, "cannot start the writing thread: %s", strerror(-rc));
+		return crit_err_set(err, rc, "cannot prepare for writing: %s", strerror(-rc));
 	return crit_privileges_confine(server->perf.status == 1, err);
 }
 
@@ -321,16 +321,17 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 	return 0;
 }
 
-void crit_server_close(struct crit_server *server)
+bool crit_server_close(struct crit_server *server)
 {
 	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
 			    server->signal_fd, server->proc_fd,  server->reserve_fd,
 			    server->runs_fd };
+	bool has_stopped;
 
 	/* while we still listen: once we do not, the next one may bind this path */
 	if (server->options.socket_path && server->listen_fd >= 0)
 		(void)unlink(server->options.socket_path);
-	crit_writer_stop(&server->writer, LAST_WRITE_MS);
+	has_stopped = crit_writer_stop(&server->writer, LAST_WRITE_MS);
 	crit_kernel_close(&server->kernel);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)
@@ -339,4 +340,5 @@ void crit_server_close(struct crit_server *server)
 	crit_cgroups_close(&server->cgroups);
 	free(server->runs);
 	server->runs = NULL;
+	return has_stopped;
 }

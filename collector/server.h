@@ -89,7 +89,8 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 /* Serves until idle, or until a signal; every run is then complete. */
 int crit_server_run(struct crit_server *server, struct crit_err *err);
 
-void crit_server_close(struct crit_server *server);
+/* Returns false when a thread that is stuck in a file system still looks at server. */
+bool crit_server_close(struct crit_server *server);
 
 /* Adds fd to the epoll set.  Errors: -errno. */
 int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index);

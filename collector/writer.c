@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The writing thread: numbers, seals and appends chunks; cuts back to the last whole one.
+// One thread per recording: numbers, seals and appends chunks; cuts back to the last whole one.
 #include "collector/writer.h"
 
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #define RETRY_NS 500000000ull
 #define KEPT_BYTES (4 << 20) /* of free memory, by the allocator */
+#define STACK_BYTES (128 << 10) /* of a thread: nothing large is on it */
 
 static int write_all(int fd, const void *data, size_t bytes)
 {
@@ -102,50 +102,69 @@ static void write_chunk(struct crit_sink *sink, struct crit_buffer *buffer)
 	drop_chunk(sink, buffer);
 }
 
-static void close_sink(struct crit_sink *sink)
+static void destroy_sink(struct crit_sink *sink)
 {
-	(void)close(sink->fd);
+	(void)pthread_cond_destroy(&sink->is_filled);
+	(void)pthread_mutex_destroy(&sink->mutex);
 	free(sink->last);
 	free(sink);
 }
 
-static void handle(struct crit_buffer *buffer)
+static struct crit_buffer *take_buffer(struct crit_sink *sink)
 {
-	struct crit_sink *sink = buffer->sink;
-
-	if (buffer->is_last) { /* it is the sink's own */
-		close_sink(sink);
-		return;
-	}
-	write_chunk(sink, buffer);
-	__atomic_sub_fetch(&sink->queued_bytes, sizeof(*buffer) + buffer->room_bytes,
-			   __ATOMIC_RELAXED);
-	__atomic_add_fetch(&sink->done_count, 1, __ATOMIC_RELEASE);
-	free(buffer);
-}
-
-static void *writer_main(void *argument)
-{
-	struct crit_writer *writer = argument;
 	struct crit_buffer *buffer;
 
-	crit_scheduling_add_writer();
+	(void)pthread_mutex_lock(&sink->mutex);
+	while (!sink->first)
+		(void)pthread_cond_wait(&sink->is_filled, &sink->mutex);
+	buffer = sink->first;
+	sink->first = buffer->next;
+	if (!sink->first)
+		sink->end = &sink->first;
+	(void)pthread_mutex_unlock(&sink->mutex);
+	return buffer;
+}
+
+static void count_out(struct crit_writer *writer)
+{
 	(void)pthread_mutex_lock(&writer->mutex);
-	for (;;) {
-		while (!writer->first && !writer->is_stopping)
-			(void)pthread_cond_wait(&writer->is_filled, &writer->mutex);
-		buffer = writer->first;
-		if (!buffer)
-			break;
-		writer->first = buffer->next;
-		if (!writer->first)
-			writer->last = &writer->first;
-		(void)pthread_mutex_unlock(&writer->mutex);
-		handle(buffer);
-		(void)pthread_mutex_lock(&writer->mutex);
-	}
+	if (--writer->thread_count == 0)
+		(void)pthread_cond_signal(&writer->is_empty);
 	(void)pthread_mutex_unlock(&writer->mutex);
+}
+
+static void *sink_main(void *argument)
+{
+	struct crit_sink *sink = argument;
+	struct crit_writer *writer = sink->writer;
+	struct crit_buffer *buffer;
+
+	sink->good_bytes = lseek(sink->fd, 0, SEEK_END); /* here, as asking may hang */
+	while (!(buffer = take_buffer(sink))->is_last) {
+		crit_scheduling_follow();
+		write_chunk(sink, buffer);
+		__atomic_sub_fetch(&sink->queued_bytes, sizeof(*buffer) + buffer->room_bytes,
+				   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&sink->done_count, 1, __ATOMIC_RELEASE);
+		free(buffer);
+	}
+	(void)close(sink->fd);
+	destroy_sink(sink);
+	count_out(writer);
 	return NULL;
+}
+
+static int start_thread(struct crit_sink *sink)
+{
+	struct crit_writer *writer = sink->writer;
+	pthread_t thread;
+	int rc;
+
+	(void)pthread_mutex_lock(&writer->mutex);
+	rc = pthread_create(&thread, &writer->attributes, sink_main, sink);
+	writer->thread_count += rc == 0;
+	(void)pthread_mutex_unlock(&writer->mutex);
+	return -rc;
 }
 
 int crit_writer_start(struct crit_writer *writer)
@@ -156,29 +175,32 @@ int crit_writer_start(struct crit_writer *writer)
 	/* a chunk's memory goes round: new pages would cost as much as what is copied in */
 	(void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
-	writer->last = &writer->first;
+	(void)mallopt(M_ARENA_MAX, 1); /* else every thread reserves 64 MiB of addresses */
 	(void)pthread_mutex_init(&writer->mutex, NULL);
-	(void)pthread_cond_init(&writer->is_filled, NULL);
-	rc = pthread_create(&writer->thread, NULL, writer_main, writer);
-	writer->is_running = rc == 0;
+	(void)pthread_cond_init(&writer->is_empty, NULL);
+	rc = pthread_attr_init(&writer->attributes);
+	if (!rc)
+		rc = pthread_attr_setdetachstate(&writer->attributes, PTHREAD_CREATE_DETACHED);
+	if (!rc)
+		rc = pthread_attr_setstacksize(&writer->attributes, STACK_BYTES);
 	return -rc;
 }
 
-void crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms)
+bool crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms)
 {
 	struct timespec until;
+	bool is_empty;
+	int rc = 0;
 
-	if (!writer->is_running)
-		return;
-	(void)pthread_mutex_lock(&writer->mutex);
-	writer->is_stopping = true;
-	(void)pthread_cond_signal(&writer->is_filled);
-	(void)pthread_mutex_unlock(&writer->mutex);
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += deadline_ms / 1000;
-	/* a thread stuck in a hung file system is left to the end of the process */
-	if (pthread_timedjoin_np(writer->thread, NULL, &until) == 0)
-		writer->is_running = false;
+	(void)pthread_mutex_lock(&writer->mutex);
+	/* threads stuck in a hung file system are left to the end of the process */
+	while (writer->thread_count > 0 && rc == 0)
+		rc = pthread_cond_timedwait(&writer->is_empty, &writer->mutex, &until);
+	is_empty = writer->thread_count == 0;
+	(void)pthread_mutex_unlock(&writer->mutex);
+	return is_empty;
 }
 
 bool crit_sink_is_idle(const struct crit_sink *sink)
@@ -203,42 +225,45 @@ struct crit_buffer *crit_buffer_create(size_t room_bytes)
 	return buffer;
 }
 
-struct crit_sink *crit_sink_create(int fd)
+int crit_sink_create(struct crit_writer *writer, int fd, struct crit_sink **ret_sink)
 {
 	struct crit_sink *sink = calloc(1, sizeof(*sink));
-	struct stat st;
+	int rc;
 
 	if (!sink)
-		return NULL;
+		return -ENOMEM;
+	sink->writer = writer;
+	sink->fd = fd;
+	sink->end = &sink->first;
+	(void)pthread_mutex_init(&sink->mutex, NULL);
+	(void)pthread_cond_init(&sink->is_filled, NULL);
 	sink->last = crit_buffer_create(0);
-	if (!sink->last || fstat(fd, &st) < 0) {
-		free(sink->last);
-		free(sink);
-		return NULL;
+	rc = sink->last ? start_thread(sink) : -ENOMEM;
+	if (rc) {
+		destroy_sink(sink);
+		return rc;
 	}
 	sink->last->is_last = true;
-	sink->fd = fd;
-	sink->good_bytes = st.st_size;
-	return sink;
+	*ret_sink = sink;
+	return 0;
 }
 
-static void enqueue(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer)
+static void enqueue(struct crit_sink *sink, struct crit_buffer *buffer)
 {
 	buffer->next = NULL;
-	buffer->sink = sink;
-	(void)pthread_mutex_lock(&writer->mutex);
-	*writer->last = buffer;
-	writer->last = &buffer->next;
-	(void)pthread_cond_signal(&writer->is_filled);
-	(void)pthread_mutex_unlock(&writer->mutex);
+	(void)pthread_mutex_lock(&sink->mutex);
+	*sink->end = buffer;
+	sink->end = &buffer->next;
+	(void)pthread_cond_signal(&sink->is_filled);
+	(void)pthread_mutex_unlock(&sink->mutex);
 }
 
-void crit_writer_close(struct crit_writer *writer, struct crit_sink *sink)
+void crit_writer_close(struct crit_sink *sink)
 {
-	enqueue(writer, sink, sink->last);
+	enqueue(sink, sink->last);
 }
 
-int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer)
+int crit_writer_put(struct crit_sink *sink, struct crit_buffer *buffer)
 {
 	size_t bytes = sizeof(*buffer) + buffer->room_bytes;
 	/* chunks that describe have room of their own: without them the others mean nothing */
@@ -252,6 +277,6 @@ int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct c
 	}
 	sink->put_count++;
 	__atomic_add_fetch(&sink->queued_bytes, bytes, __ATOMIC_RELAXED);
-	enqueue(writer, sink, buffer);
+	enqueue(sink, buffer);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes chunks to recordings from a thread of its own, behind a bounded queue: a full or hung file
- * system stops writing, never draining.
+ * Writes chunks to recordings, each from a thread of its own behind a bounded queue: a full or hung
+ * file system stops the writing of its own runs, never draining, never the other runs.
  */
 #ifndef CRIT_COLLECTOR_WRITER_H
 #define CRIT_COLLECTOR_WRITER_H
@@ -29,8 +29,13 @@ struct crit_buffer {
 	__u8 payload[];
 };
 
-/* One recording file.  Written by the writer's thread, read by others through the atomics. */
+/* One recording file.  Written by its own thread, read by others through the atomics. */
 struct crit_sink {
+	struct crit_writer *writer;
+	pthread_mutex_t mutex; /* of first and end */
+	pthread_cond_t is_filled;
+	struct crit_buffer *first;
+	struct crit_buffer **end;
 	int fd;
 	__u64 queued_bytes; /* atomic: in the queue now */
 	__u64 put_count; /* chunks handed over, main thread */
@@ -41,29 +46,33 @@ struct crit_sink {
 	__u64 unwritten_kernel; /* atomic: records in KERNEL chunks dropped or refused */
 	__u64 unwritten_shim; /* atomic: slots in SHIM chunks dropped or refused */
 	__u64 chunk_count; /* writer only */
-	__u64 carry_lost[2]; /* writer only: lost since the last written KERNEL, SHIM chunk */
-	__u64 retry_ns; /* writer only: no attempt before */
-	off_t good_bytes; /* writer only: end of the last whole chunk */
+	__u64 carry_lost[2]; /* thread only: lost since the last written KERNEL, SHIM chunk */
+	__u64 retry_ns; /* thread only: no attempt before */
+	off_t good_bytes; /* thread only: end of the last whole chunk */
 	struct crit_buffer *last; /* what crit_writer_close puts into the queue */
 };
 
+/* What the sinks of one critd share. */
 struct crit_writer {
-	pthread_t thread;
+	pthread_attr_t attributes;
 	pthread_mutex_t mutex;
-	pthread_cond_t is_filled;
-	struct crit_buffer *first;
-	struct crit_buffer **last;
-	bool is_running;
-	bool is_stopping;
+	pthread_cond_t is_empty;
+	__u32 thread_count; /* one per sink that is not closed yet */
 };
 
 int crit_writer_start(struct crit_writer *writer);
 
-/* Lets the queue run empty for at most deadline_ms, then stops the thread if it can be stopped. */
-void crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms);
+/*
+ * Lets the queues of closed sinks run empty for at most deadline_ms.  Returns false when a thread
+ * is stuck: it still looks at writer.
+ */
+bool crit_writer_stop(struct crit_writer *writer, unsigned int deadline_ms);
 
-/* Ownership: the sink takes fd.  Errors: NULL without memory, or when fd is no file. */
-struct crit_sink *crit_sink_create(int fd);
+/*
+ * Starts the thread that writes to fd.  Ownership: the sink takes fd on success; ret_sink is closed
+ * by crit_writer_close.  Errors: -ENOMEM, -EAGAIN where no thread can be had.
+ */
+int crit_sink_create(struct crit_writer *writer, int fd, struct crit_sink **ret_sink);
 bool crit_sink_is_idle(const struct crit_sink *sink);
 bool crit_sink_is_full(const struct crit_sink *sink);
 
@@ -73,10 +82,10 @@ struct crit_buffer *crit_buffer_create(size_t room_bytes);
  * Hands a chunk over.  Ownership: takes buffer in any case.  Errors: -ENOBUFS when the queue is
  * full: the chunk is dropped and the caller counts it.  Threads: main only.
  */
-int crit_writer_put(struct crit_writer *writer, struct crit_sink *sink, struct crit_buffer *buffer);
+int crit_writer_put(struct crit_sink *sink, struct crit_buffer *buffer);
 
-/* Closes the file after all that was put: in the writing thread, as closing may hang.  Ownership:
+/* Closes the file after all that was put: in the sink's thread, as closing may hang.  Ownership:
  * takes sink.  Threads: main only. */
-void crit_writer_close(struct crit_writer *writer, struct crit_sink *sink);
+void crit_writer_close(struct crit_sink *sink);
 
 #endif

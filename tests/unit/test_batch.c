@@ -12,19 +12,28 @@
 #define RECORD_BYTES 32u
 #define RECORDS 50000u
 
+static struct crit_sink *start(struct crit_writer *writer, int fd)
+{
+	struct crit_sink *sink = NULL;
+
+	CHECK_INT_EQ(crit_writer_start(writer), 0);
+	if (!CHECK_INT_EQ(crit_sink_create(writer, fd, &sink), 0))
+		exit(1);
+	return sink;
+}
+
 static void wait_idle(const struct crit_sink *sink)
 {
 	while (!crit_sink_is_idle(sink))
 		(void)usleep(1000);
 }
 
-static void put(struct crit_batch *batch, struct crit_writer *writer, struct crit_sink *sink,
-		__u64 number)
+static void put(struct crit_batch *batch, struct crit_sink *sink, __u64 number)
 {
 	__u64 *room = crit_batch_room(batch, RECORD_BYTES, 1);
 
 	if (!room) {
-		CHECK_INT_GT(crit_batch_flush(batch, writer, sink), 0);
+		CHECK_INT_GT(crit_batch_flush(batch, sink), 0);
 		room = crit_batch_room(batch, RECORD_BYTES, 1);
 	}
 	if (!room)
@@ -64,25 +73,25 @@ static void try_file(void)
 {
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 	int output = dup(fd);
-	struct crit_sink *sink = crit_sink_create(output);
 	struct crit_writer writer;
+	struct crit_sink *sink;
 	struct crit_batch batch;
 
 	CHECK_CASE("file");
-	CHECK_INT_EQ(crit_writer_start(&writer), 0);
+	sink = start(&writer, output);
 	crit_batch_init(&batch, CRIT_C_KERNEL, 0);
 	batch.lost = 7;
-	CHECK_INT_EQ(crit_batch_flush(&batch, &writer, sink), 0);
+	CHECK_INT_EQ(crit_batch_flush(&batch, sink), 0);
 	for (__u64 i = 0; i < RECORDS; i++)
-		put(&batch, &writer, sink, i);
+		put(&batch, sink, i);
 	CHECK(!crit_batch_is_old(&batch, 1));
 	CHECK(!crit_batch_is_old(&batch, 0)); /* a clock read before the batch was begun */
 	CHECK(crit_batch_is_old(&batch, 1 + CRIT_BATCH_AGE_NS));
-	CHECK_INT_GT(crit_batch_flush(&batch, &writer, sink), 0);
+	CHECK_INT_GT(crit_batch_flush(&batch, sink), 0);
 	wait_idle(sink);
 	check_file(fd, 7);
-	crit_writer_close(&writer, sink);
-	crit_writer_stop(&writer, 1000);
+	crit_writer_close(sink);
+	CHECK(crit_writer_stop(&writer, 1000));
 	CHECK_INT_EQ(fcntl(output, F_GETFD), -1);
 	(void)close(fd);
 }
@@ -90,47 +99,81 @@ static void try_file(void)
 /* A device that is full for ever: chunks are dropped and counted, nothing blocks. */
 static void try_full(void)
 {
-	struct crit_sink *sink = crit_sink_create(open("/dev/full", O_WRONLY | O_CLOEXEC));
 	struct crit_writer writer;
+	struct crit_sink *sink;
 	struct crit_batch batch;
 
 	CHECK_CASE("full");
-	CHECK_INT_EQ(crit_writer_start(&writer), 0);
+	sink = start(&writer, open("/dev/full", O_WRONLY | O_CLOEXEC));
 	crit_batch_init(&batch, CRIT_C_KERNEL, 0);
 	for (__u64 i = 0; i < RECORDS; i++)
-		put(&batch, &writer, sink, i);
-	(void)crit_batch_flush(&batch, &writer, sink);
+		put(&batch, sink, i);
+	(void)crit_batch_flush(&batch, sink);
 	wait_idle(sink);
 	CHECK_INT_EQ(sink->last_error, -ENOSPC);
 	CHECK_UINT_EQ(sink->unwritten_kernel, RECORDS);
 	CHECK_INT_GT(sink->write_errors, 0);
-	crit_writer_close(&writer, sink);
-	crit_writer_stop(&writer, 1000);
+	crit_writer_close(sink);
+	CHECK(crit_writer_stop(&writer, 1000));
 }
 
 /* A file system that hangs: what the queue refuses is told at the run's end too. */
 static void try_queue(void)
 {
-	struct crit_sink *sink = crit_sink_create(memfd_create("recording", MFD_CLOEXEC));
 	struct crit_writer writer;
+	struct crit_sink *sink;
 	struct crit_batch batch;
 
 	CHECK_CASE("queue");
-	CHECK_INT_EQ(crit_writer_start(&writer), 0);
+	sink = start(&writer, memfd_create("recording", MFD_CLOEXEC));
 	for (int kind = CRIT_C_KERNEL; kind <= CRIT_C_SHIM; kind++) {
 		crit_batch_init(&batch, (__u16)kind, 0);
-		put(&batch, &writer, sink, 0);
-		put(&batch, &writer, sink, 1);
+		put(&batch, sink, 0);
+		put(&batch, sink, 1);
 		sink->queued_bytes = CRIT_SINK_QUEUE_BYTES;
-		CHECK_INT_EQ(crit_batch_flush(&batch, &writer, sink), -ENOBUFS);
+		CHECK_INT_EQ(crit_batch_flush(&batch, sink), -ENOBUFS);
 		sink->queued_bytes = 0;
 		CHECK_UINT_EQ(batch.lost, 2);
 		crit_batch_fini(&batch);
 	}
 	CHECK_UINT_EQ(sink->unwritten_kernel, 2);
 	CHECK_UINT_EQ(sink->unwritten_shim, 2);
-	crit_writer_close(&writer, sink);
-	crit_writer_stop(&writer, 1000);
+	crit_writer_close(sink);
+	CHECK(crit_writer_stop(&writer, 1000));
+}
+
+/* A pipe that nobody reads hangs like a file system: one run's writing waits, another's goes on. */
+static void try_hung(void)
+{
+	static char bytes[CRIT_BATCH_BYTES];
+	struct crit_sink *hung, *other = NULL;
+	struct crit_writer writer;
+	struct crit_batch batch;
+	int ends[2];
+
+	CHECK_CASE("hung");
+	if (pipe2(ends, O_CLOEXEC))
+		exit(1);
+	hung = start(&writer, ends[1]);
+	CHECK_INT_EQ(crit_sink_create(&writer, memfd_create("other", MFD_CLOEXEC), &other), 0);
+	crit_batch_init(&batch, CRIT_C_KERNEL, 0);
+	for (__u64 i = 0; i < 3 * CRIT_BATCH_BYTES / RECORD_BYTES; i++)
+		put(&batch, hung, i);
+	crit_batch_fini(&batch);
+	crit_batch_init(&batch, CRIT_C_KERNEL, 0);
+	put(&batch, other, 0);
+	CHECK_INT_GT(crit_batch_flush(&batch, other), 0);
+	wait_idle(other); /* else for ever */
+	CHECK_UINT_EQ(other->done_count, 1);
+	CHECK(!crit_sink_is_idle(hung));
+	crit_writer_close(other);
+	CHECK(!crit_writer_stop(&writer, 0));
+	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	while (!crit_sink_is_idle(hung))
+		(void)!read(ends[0], bytes, sizeof(bytes));
+	crit_writer_close(hung);
+	CHECK(crit_writer_stop(&writer, 1000));
+	(void)close(ends[0]);
 }
 
 int main(void)
@@ -138,5 +181,6 @@ int main(void)
 	try_file();
 	try_queue();
 	try_full();
+	try_hung();
 	return check_done();
 }
