@@ -90,6 +90,13 @@ static void try_output(int output, const char *what)
 
 static void try_outputs(void)
 {
+	/* regular files of the user's, by all that fstat tells */
+	static const char *const interfaces[][2] = {
+		{ "/proc/self/mem", "its memory" },
+		{ "/proc/self/comm", "its name" },
+		{ "/proc/self/oom_score_adj", "its badness" },
+		{ "/proc/self/clear_refs", "its page bits" },
+	};
 	char path[192];
 
 	(void)snprintf(path, sizeof(path), "%s/fifo", harness.directory);
@@ -114,6 +121,12 @@ static void try_outputs(void)
 		try_output(open(path, O_WRONLY | O_APPEND), "of another user");
 	}
 	try_output(open("/dev/null", O_WRONLY | O_APPEND), "a device");
+	for (size_t i = 0; i < sizeof(interfaces) / sizeof(interfaces[0]); i++) {
+		int fd = open(interfaces[i][0], O_WRONLY | O_APPEND | O_CLOEXEC);
+
+		if (CHECK_INT_GT(fd, -1))
+			try_output(fd, interfaces[i][1]);
+	}
 }
 
 /* REGISTERED says no to this memory; critd goes on. */
