@@ -21,10 +21,15 @@
 
 int crit_debug_file_open_elf(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	char magic[SELFMAG];
+	int fd;
 
+	if (stat(path, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode)) /* opening a device may do something */
+		return -ENOEXEC;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&

@@ -25,7 +25,7 @@ struct crit_debug_wanted {
  */
 int crit_debug_file_open(const struct crit_debug_wanted *wanted, char **ret_path);
 
-/* Opens a regular ELF file; FIFOs and devices are not waited for.  Errors: -errno, -ENOEXEC. */
+/* Opens a regular ELF file; FIFOs and devices are not opened.  Errors: -errno, -ENOEXEC. */
 int crit_debug_file_open_elf(const char *path);
 
 #endif

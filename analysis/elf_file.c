@@ -15,15 +15,15 @@
 struct crit_elf_file {
 	const char *debug_directories;
 	char *path;
+	struct stat status;
 	Dwfl *session;
 	Dwfl_Module *module;
 	Elf *elf;
 	bool has_asked; /* for the debug file */
 	bool has_read; /* the DWARF, if there is any */
-	uint64_t changed_ns;
 	uint64_t bias; /* from its addresses to the session's */
 	uint64_t dwarf_bias;
-	char build_id[2 * CRIT_BUILD_ID_BYTES + 1];
+	struct crit_elf_head head;
 	struct crit_debug_info debug_info;
 };
 
@@ -93,7 +93,23 @@ static void read_build_id(struct crit_elf_file *file)
 	int bytes = dwfl_module_build_id(file->module, &build_id, &where);
 
 	for (int i = 0; i < bytes && bytes <= CRIT_BUILD_ID_BYTES; i++)
-		(void)snprintf(file->build_id + 2 * i, 3, "%02x", build_id[i]);
+		(void)snprintf(file->head.build_id + 2 * i, 3, "%02x", build_id[i]);
+}
+
+static void read_segments(struct crit_elf_file *file)
+{
+	size_t count = 0;
+
+	if (elf_getphdrnum(file->elf, &count))
+		return;
+	for (size_t i = 0; i < count && file->head.segment_count < CRIT_ELF_SEGMENTS_MAX; i++) {
+		GElf_Phdr header;
+
+		if (gelf_getphdr(file->elf, (int)i, &header) && header.p_type == PT_LOAD)
+			file->head.segments[file->head.segment_count++] =
+				(struct crit_elf_segment){ header.p_offset, header.p_filesz,
+							   header.p_vaddr };
+	}
 }
 
 /* Takes fd.  Errors: -ENOEXEC, -ENOMEM. */
@@ -115,8 +131,11 @@ static int begin_session(struct crit_elf_file *file, int fd)
 	*user = file;
 	file->elf = dwfl_module_getelf(file->module, &bias);
 	file->bias = bias;
+	if (!file->elf)
+		return -ENOEXEC;
 	read_build_id(file);
-	return file->elf ? 0 : -ENOEXEC;
+	read_segments(file);
+	return 0;
 }
 
 struct crit_elf_file *crit_elf_file_open(const char *path, uint64_t inode,
@@ -125,20 +144,20 @@ struct crit_elf_file *crit_elf_file_open(const char *path, uint64_t inode,
 {
 	struct crit_elf_file *file = calloc(1, sizeof(*file));
 	int fd = file ? crit_debug_file_open_elf(path) : -ENOMEM;
-	struct stat status;
+	struct stat *status = file ? &file->status : NULL;
 
 	*ret_status = fd == -ENOEXEC ? CRIT_ELF_FOREIGN : CRIT_ELF_GONE;
 	if (fd < 0)
 		goto fail;
-	if (fstat(fd, &status) || status.st_ino != inode) {
+	if (fstat(fd, status) || status->st_ino != inode) {
 		*ret_status = CRIT_ELF_REPLACED;
 		close(fd);
 		goto fail;
 	}
 	*ret_status = CRIT_ELF_FOREIGN;
 	file->debug_directories = debug_directories;
-	file->changed_ns =
-		(uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
+	file->head.changed_ns =
+		(uint64_t)status->st_mtim.tv_sec * 1000000000u + (uint64_t)status->st_mtim.tv_nsec;
 	file->path = strdup(path);
 	if (!file->path) {
 		close(fd);
@@ -164,30 +183,30 @@ void crit_elf_file_close(struct crit_elf_file *file)
 	free(file);
 }
 
-uint64_t crit_elf_file_changed_ns(const struct crit_elf_file *file)
+bool crit_elf_file_is_whole(const struct crit_elf_file *file)
 {
-	return file->changed_ns;
+	const struct stat *before = &file->status;
+	struct stat now;
+
+	return stat(file->path, &now) || now.st_ino != before->st_ino ||
+	       (now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+		now.st_mtim.tv_nsec == before->st_mtim.tv_nsec);
 }
 
-const char *crit_elf_file_build_id(const struct crit_elf_file *file)
+const struct crit_elf_head *crit_elf_file_head(const struct crit_elf_file *file)
 {
-	return file->build_id;
+	return &file->head;
 }
 
-bool crit_elf_file_address(const struct crit_elf_file *file, uint64_t file_offset,
+bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offset,
 			   uint64_t *ret_address)
 {
-	size_t count = 0;
+	for (uint32_t i = 0; i < head->segment_count; i++) {
+		const struct crit_elf_segment *segment = &head->segments[i];
 
-	if (elf_getphdrnum(file->elf, &count))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr header;
-
-		if (gelf_getphdr(file->elf, (int)i, &header) && header.p_type == PT_LOAD &&
-		    file_offset >= header.p_offset &&
-		    file_offset - header.p_offset < header.p_filesz) {
-			*ret_address = file_offset - header.p_offset + header.p_vaddr;
+		if (file_offset >= segment->file_offset &&
+		    file_offset - segment->file_offset < segment->bytes) {
+			*ret_address = file_offset - segment->file_offset + segment->address;
 			return true;
 		}
 	}
@@ -226,8 +245,16 @@ void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 	crit_debug_info_find(&file->debug_info, address + file->bias - file->dwarf_bias, &found);
 	*ret_place = (struct crit_elf_place){ .function = found.function,
 					      .outer = found.outer,
-					      .file = found.file,
+					      .file = found.file ? strdup(found.file) : NULL,
 					      .line = found.line };
 	if (!ret_place->function)
 		find_symbol(file, address, ret_place);
+}
+
+void crit_elf_place_fini(struct crit_elf_place *place)
+{
+	free(place->function);
+	free(place->outer);
+	free(place->file);
+	memset(place, 0, sizeof(*place));
 }

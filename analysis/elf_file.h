@@ -14,16 +14,35 @@ enum crit_elf_status {
 	CRIT_ELF_GONE, /* cannot be opened */
 	CRIT_ELF_REPLACED, /* another file lies there now */
 	CRIT_ELF_FOREIGN, /* no program, or one that makes no sense */
+	CRIT_ELF_CHANGED, /* while it was read */
+	CRIT_ELF_SLOW, /* its reader took too long */
+	CRIT_ELF_FATAL, /* its reader died of it */
+	CRIT_ELF_UNREAD, /* there is no reader */
 	CRIT_ELF_STATUS_COUNT
 };
 
+#define CRIT_ELF_SEGMENTS_MAX 64 /* kept of one file; linkers write 2 to 6 */
+
 struct crit_elf_file;
+
+struct crit_elf_segment { /* bytes of the file that are loaded */
+	uint64_t file_offset;
+	uint64_t bytes;
+	uint64_t address; /* of the first one, as debuggers have it */
+};
+
+struct crit_elf_head {
+	uint64_t changed_ns; /* when its content changed last; Unix time */
+	char build_id[2 * CRIT_BUILD_ID_BYTES + 1]; /* hexadecimal; "" the linker wrote none */
+	uint32_t segment_count;
+	struct crit_elf_segment segments[CRIT_ELF_SEGMENTS_MAX];
+};
 
 struct crit_elf_place {
 	char *function; /* as struct crit_debug_place has it, or from the symbol table */
 	char *outer;
+	char *file;
 	uint64_t function_offset; /* of a name from the symbol table */
-	const char *file; /* borrowed from the file */
 	uint32_t line;
 };
 
@@ -37,18 +56,19 @@ struct crit_elf_file *crit_elf_file_open(const char *path, uint64_t inode,
 					 enum crit_elf_status *ret_status);
 void crit_elf_file_close(struct crit_elf_file *file);
 
-/* When its content changed last.  Units: ns, Unix time. */
-uint64_t crit_elf_file_changed_ns(const struct crit_elf_file *file);
+/* Is it still as it was when it was opened? */
+bool crit_elf_file_is_whole(const struct crit_elf_file *file);
 
-/* Hexadecimal; "" where the linker wrote none.  Borrowed. */
-const char *crit_elf_file_build_id(const struct crit_elf_file *file);
+/* Borrowed. */
+const struct crit_elf_head *crit_elf_file_head(const struct crit_elf_file *file);
 
 /* From bytes in the file to the address of debuggers; false: not loaded. */
-bool crit_elf_file_address(const struct crit_elf_file *file, uint64_t file_offset,
+bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offset,
 			   uint64_t *ret_address);
 
-/* Whose code an address is.  Ownership: the caller frees function and outer. */
+/* Whose code an address is.  Ownership: crit_elf_place_fini. */
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 			struct crit_elf_place *ret_place);
+void crit_elf_place_fini(struct crit_elf_place *place);
 
 #endif

@@ -9,20 +9,20 @@
 #include <string.h>
 
 #include "analysis/address_space.h"
-#include "analysis/elf_file.h"
+#include "analysis/elf_reader.h"
 
 #define OFFSET_BITS 44 /* of a key; what lies beyond has no name */
 #define NAMES_MAX (1u << 22)
 
 struct symbol_file { /* beside spaces.files */
-	struct crit_elf_file *elf;
+	struct crit_elf_head *head; /* NULL: it was not opened */
 	enum crit_elf_status status;
 	bool has_asked;
 	bool is_doubted; /* for some process */
 };
 
 struct crit_symbols {
-	const char *debug_directories;
+	struct crit_elf_reader *reader;
 	struct crit_address_spaces spaces;
 	struct symbol_file *files;
 	struct crit_elf_place *names;
@@ -30,7 +30,7 @@ struct crit_symbols {
 	struct crit_map numbers; /* file and offset -> names */
 };
 
-int crit_symbols_create(const char *const *paths, size_t path_count, const char *debug_directories,
+int crit_symbols_create(const char *const *paths, size_t path_count, struct crit_elf_reader *reader,
 			struct crit_symbols **ret_symbols, struct crit_err *err)
 {
 	struct crit_symbols *symbols = calloc(1, sizeof(*symbols));
@@ -38,7 +38,7 @@ int crit_symbols_create(const char *const *paths, size_t path_count, const char 
 			     : -ENOMEM;
 
 	if (!status) {
-		symbols->debug_directories = debug_directories;
+		symbols->reader = reader;
 		symbols->files = calloc(symbols->spaces.file_count + 1, sizeof(*symbols->files));
 		if (!symbols->files)
 			status = -ENOMEM;
@@ -55,56 +55,80 @@ void crit_symbols_destroy(struct crit_symbols *symbols)
 {
 	if (!symbols)
 		return;
-	for (size_t i = 0; i < symbols->name_count; i++) {
-		free(symbols->names[i].function);
-		free(symbols->names[i].outer);
-	}
+	for (size_t i = 0; i < symbols->name_count; i++)
+		crit_elf_place_fini(&symbols->names[i]);
 	free(symbols->names);
 	crit_map_fini(&symbols->numbers);
 	for (size_t i = 0; symbols->files && i < symbols->spaces.file_count; i++)
-		crit_elf_file_close(symbols->files[i].elf);
+		free(symbols->files[i].head);
 	free(symbols->files);
 	crit_address_spaces_fini(&symbols->spaces);
 	free(symbols);
 }
 
-/* The file a mapping was of, if it is still there. */
-static struct crit_elf_file *elf_of(struct crit_symbols *symbols,
-				    const struct crit_mapping *mapping)
+static struct crit_elf_wanted wanted_of(const struct crit_symbols *symbols, uint32_t file)
 {
-	const struct crit_mapped_file *mapped = &symbols->spaces.files[mapping->file];
+	const struct crit_mapped_file *mapped = &symbols->spaces.files[file];
+	const struct crit_elf_head *head = symbols->files[file].head;
+
+	return (struct crit_elf_wanted){ .path = mapped->path,
+					 .inode = mapped->inode,
+					 .changed_ns = head ? head->changed_ns : 0,
+					 .number = file };
+}
+
+static void open_file(struct crit_symbols *symbols, uint32_t number)
+{
+	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
+	struct symbol_file *file = &symbols->files[number];
+
+	file->has_asked = true;
+	file->status = CRIT_ELF_UNREAD;
+	file->head = malloc(sizeof(*file->head));
+	if (file->head)
+		file->status = crit_elf_reader_open(symbols->reader, &wanted, file->head);
+	if (file->status != CRIT_ELF_OPEN) {
+		free(file->head);
+		file->head = NULL;
+	}
+}
+
+/* The file a mapping was of, if it is still there. */
+static const struct crit_elf_head *head_of(struct crit_symbols *symbols,
+					   const struct crit_mapping *mapping)
+{
 	struct symbol_file *file = &symbols->files[mapping->file];
 
-	if (!file->has_asked) {
-		file->has_asked = true;
-		file->elf = crit_elf_file_open(mapped->path, mapped->inode,
-					       symbols->debug_directories, &file->status);
-	}
-	if (file->elf && crit_elf_file_changed_ns(file->elf) <= mapping->seen_real_ns)
-		return file->elf;
+	if (!file->has_asked)
+		open_file(symbols, mapping->file);
+	if (file->head && file->head->changed_ns <= mapping->seen_real_ns)
+		return file->head;
 	file->is_doubted = true;
 	return NULL;
 }
 
-/* What the file calls the address; NULL: out of memory, or too far away. */
-static const struct crit_elf_place *name_of(struct crit_symbols *symbols, uint32_t file,
+/* What the file calls the address; NULL: out of memory, too far away, or not readable any more. */
+static const struct crit_elf_place *name_of(struct crit_symbols *symbols, uint32_t number,
 					    uint64_t offset)
 {
-	uint64_t key = (uint64_t)file << OFFSET_BITS | offset;
-	uint32_t number;
+	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
+	struct symbol_file *file = &symbols->files[number];
+	uint64_t key = (uint64_t)number << OFFSET_BITS | offset;
 	struct crit_elf_place found;
+	uint32_t known;
 
-	if (offset >> OFFSET_BITS || file >> (63 - OFFSET_BITS))
+	if (offset >> OFFSET_BITS || number >> (63 - OFFSET_BITS))
 		return NULL;
-	number = crit_map_get(&symbols->numbers, key);
-	if (number != CRIT_NONE)
-		return &symbols->names[number];
-	if (symbols->name_count >= NAMES_MAX ||
+	known = crit_map_get(&symbols->numbers, key);
+	if (known != CRIT_NONE)
+		return &symbols->names[known];
+	if (file->status != CRIT_ELF_OPEN || symbols->name_count >= NAMES_MAX ||
 	    crit_array_grow(&symbols->names, &symbols->name_capacity, symbols->name_count + 1,
 			    sizeof(*symbols->names)) ||
 	    crit_map_set(&symbols->numbers, key, (uint32_t)symbols->name_count))
 		return NULL;
-	crit_elf_file_find(symbols->files[file].elf, offset - 1, &found);
+	file->status = crit_elf_reader_find(symbols->reader, &wanted, offset - 1, &found);
+	file->is_doubted = file->is_doubted || file->status != CRIT_ELF_OPEN;
 	symbols->names[symbols->name_count] = found;
 	return &symbols->names[symbols->name_count++];
 }
@@ -125,7 +149,7 @@ void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid
 	const struct crit_mapping *mapping =
 		crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
 	const struct crit_elf_place *name;
-	struct crit_elf_file *elf;
+	const struct crit_elf_head *head;
 	uint64_t before;
 
 	*ret_place = (struct crit_place){ .offset = address };
@@ -133,14 +157,14 @@ void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid
 		return;
 	ret_place->module = symbols->spaces.files[mapping->file].path;
 	ret_place->offset = address - mapping->base;
-	elf = elf_of(symbols, mapping);
-	if (!elf)
+	head = head_of(symbols, mapping);
+	if (!head)
 		return;
-	if (crit_elf_file_address(elf, address - 1 - mapping->begin + mapping->file_offset,
+	if (crit_elf_head_address(head, address - 1 - mapping->begin + mapping->file_offset,
 				  &before))
 		ret_place->offset = before + 1;
-	if (crit_elf_file_build_id(elf)[0])
-		ret_place->build_id = crit_elf_file_build_id(elf);
+	if (head->build_id[0])
+		ret_place->build_id = head->build_id;
 	name = name_of(symbols, mapping->file, ret_place->offset);
 	if (name)
 		put_name(ret_place, name);
@@ -199,6 +223,10 @@ static const char *doubt_of(const struct symbol_file *file)
 		[CRIT_ELF_GONE] = "cannot be opened",
 		[CRIT_ELF_REPLACED] = "is another file now",
 		[CRIT_ELF_FOREIGN] = "is no program that makes sense",
+		[CRIT_ELF_CHANGED] = "could not be read: it changed while it was read",
+		[CRIT_ELF_SLOW] = "could not be read: that took too long",
+		[CRIT_ELF_FATAL] = "could not be read: its debug data made the reader fail",
+		[CRIT_ELF_UNREAD] = "was not read: no process was left to read it",
 	};
 
 	return texts[file->status];

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct crit_elf_reader;
 struct crit_err;
 struct crit_symbols;
 
@@ -31,10 +32,10 @@ struct crit_place {
 
 /*
  * Reads the memory maps of the recordings, one path per node as crit_analyse has them.
- * debug_directories: a:b:c, searched for separate debug files before /usr/lib/debug; may be NULL,
- * borrowed.  Ownership: crit_symbols_destroy.  Errors: those of crit_recording_open; -ENOMEM.
+ * reader: borrowed; NULL: files are not read, and crit_symbols_doubts says so.
+ * Ownership: crit_symbols_destroy.  Errors: those of crit_recording_open; -ENOMEM.
  */
-int crit_symbols_create(const char *const *paths, size_t path_count, const char *debug_directories,
+int crit_symbols_create(const char *const *paths, size_t path_count, struct crit_elf_reader *reader,
 			struct crit_symbols **ret_symbols, struct crit_err *err);
 void crit_symbols_destroy(struct crit_symbols *symbols);
 

@@ -121,10 +121,11 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	return write_trace(set, options, peers, code, (int)env.finish_s * 1000);
 }
 
-int crit_merge_main(int argc, char **argv, const struct crit_peers *peers)
+int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
+		    struct crit_elf_reader *reader)
 {
 	struct merge_options options = { 0 };
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set set = { .reader = reader };
 	struct crit_err err = { { 0 } };
 	int status = 0, code;
 
@@ -135,8 +136,10 @@ int crit_merge_main(int argc, char **argv, const struct crit_peers *peers)
 	if (code == CRIT_SYNTAX_GO_ON && optind == argc)
 		code = crit_syntax_refuse(&syntax, "no recording given;",
 					  "name a directory crit-...");
-	if (code != CRIT_SYNTAX_GO_ON)
+	if (code != CRIT_SYNTAX_GO_ON) {
+		crit_recording_set_fini(&set);
 		return code;
+	}
 	for (int i = optind; i < argc && !status; i++)
 		status = crit_recording_set_add(&set, argv[i], &err);
 	status = crit_peers_agree(peers, 0, status);

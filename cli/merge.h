@@ -5,7 +5,13 @@
 
 #include "analysis/peers.h"
 
-/* Runs one of the processes.  Peer 0 speaks for all; answers the exit code of this one. */
-int crit_merge_main(int argc, char **argv, const struct crit_peers *peers);
+struct crit_elf_reader;
+
+/*
+ * Runs one of the processes.  Peer 0 speaks for all; answers the exit code of this one.
+ * reader: takes it; made before MPI_Init, after which forking is not safe everywhere; may be NULL.
+ */
+int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
+		    struct crit_elf_reader *reader);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "analysis/array.h"
 #include "cli/merge.h"
+#include "cli/recording_set.h"
 
 #define PIECE_BYTES (1 << 30) /* MPI counts in int */
 
@@ -70,6 +71,7 @@ static int exchange(void *user, const struct crit_parcel *to, struct crit_parcel
 int main(int argc, char **argv)
 {
 	struct crit_peers peers = { .exchange = exchange, .user = &peers };
+	struct crit_elf_reader *reader = crit_reader_create();
 	int rank, count, code;
 
 	(void)MPI_Init(&argc, &argv);
@@ -77,7 +79,7 @@ int main(int argc, char **argv)
 	(void)MPI_Comm_size(MPI_COMM_WORLD, &count);
 	peers.rank = (uint32_t)rank;
 	peers.count = (uint32_t)count;
-	code = crit_merge_main(argc, argv, &peers);
+	code = crit_merge_main(argc, argv, &peers, reader);
 	(void)MPI_Finalize();
 	return code;
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/elf_reader.h"
 #include "analysis/peers.h"
 #include "cli/place.h"
 #include "cli/progress.h"
@@ -98,9 +99,28 @@ void crit_recording_set_fini(struct crit_recording_set *set)
 	for (size_t i = 0; i < set->count; i++)
 		free(set->paths[i]);
 	crit_clock_shifts_fini(&set->shifts);
+	crit_elf_reader_destroy(set->reader);
 	free(set->paths);
 	free(set->directory);
 	memset(set, 0, sizeof(*set));
+}
+
+struct crit_elf_reader *crit_reader_create(void)
+{
+	const struct crit_elf_reader_options options = {
+		.debug_directories = crit_setting_text(CRIT_SETTING_DEBUG_PATH, NULL),
+	};
+	struct crit_elf_reader *reader = NULL;
+
+	(void)crit_elf_reader_create(&options, &reader); /* the report says what it lacks */
+	return reader;
+}
+
+struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set)
+{
+	if (!set->reader)
+		set->reader = crit_reader_create();
+	return set->reader;
 }
 
 uint64_t crit_recording_set_bytes(const struct crit_recording_set *set)
@@ -159,8 +179,7 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
 	}
 	if (!status && analysis.results)
-		status = crit_symbols_create(paths, set->count,
-					     crit_setting_text(CRIT_SETTING_DEBUG_PATH, NULL),
+		status = crit_symbols_create(paths, set->count, crit_recording_set_reader(set),
 					     &analysis.symbols, err);
 	if (!status && analysis.results)
 		status = crit_sites_init(&analysis.sites, analysis.symbols, analysis.results);

@@ -14,11 +14,14 @@
 #define CRIT_LOCK_NAME ".finish.lock"
 #define CRIT_TRACE_STAGING ".traces.tmp" /* there while an archive is written */
 
+struct crit_elf_reader;
+
 struct crit_recording_set {
 	char *directory; /* of the first recording */
 	char **paths;
 	size_t count;
 	struct crit_clock_shifts shifts; /* found by the first analysis, for those after it */
+	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	bool is_live; /* a finisher still holds the directory */
 };
 
@@ -36,6 +39,12 @@ struct crit_analysis {
  */
 int crit_recording_set_add(struct crit_recording_set *set, const char *path, struct crit_err *err);
 void crit_recording_set_fini(struct crit_recording_set *set);
+
+/* Borrowed.  NULL: none can be made, and names will be missing. */
+struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set);
+
+/* A reader for programs that must fork before all else: give it to a set.  NULL: none. */
+struct crit_elf_reader *crit_reader_create(void);
 
 /* Sum of the sizes of all files. Units: bytes. */
 uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);

@@ -54,8 +54,8 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 		.progress_user = &progress,
 	};
 	struct crit_otf2_archive archive = { 0 };
-	int status = crit_symbols_create(
-		paths, set->count, crit_setting_text(CRIT_SETTING_DEBUG_PATH, NULL), &symbols, err);
+	int status = crit_symbols_create(paths, set->count, crit_recording_set_reader(set),
+					 &symbols, err);
 
 	write.site_user = symbols;
 	raise_file_limit();

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/elf_reader.h"
 #include "analysis/symbols.h"
 #include "core/err.h"
 #include "tests/lib/recording_maker.h"
@@ -46,6 +47,8 @@ static void put_program(const uint8_t *data, size_t size, char *ret_line, size_t
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct crit_maker *maker = crit_maker_create(NULL);
+	const struct crit_elf_reader_options options = { .is_here = true };
+	struct crit_elf_reader *reader = NULL;
 	struct crit_symbols *symbols = NULL;
 	size_t text_bytes = strnlen((const char *)data, size);
 	char *text = strndup((const char *)data, text_bytes);
@@ -62,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 2 }, line);
 	fd = crit_maker_memfd(maker);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (crit_symbols_create(paths, 1, NULL, &symbols, &err) == 0)
+	if (crit_elf_reader_create(&options, &reader) == 0 &&
+	    crit_symbols_create(paths, 1, reader, &symbols, &err) == 0)
 		for (uint32_t i = 0; i < SPAN_BYTES / STEP_BYTES; i++) {
 			struct crit_place place;
 			char shown[64];
@@ -71,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			(void)crit_place_text(&place, shown, sizeof(shown));
 		}
 	crit_symbols_destroy(symbols);
+	crit_elf_reader_destroy(reader);
 	crit_maker_destroy(maker);
 	close(fd);
 	free(text);

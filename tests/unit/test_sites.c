@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "analysis/elf_reader.h"
 #include "core/call.h"
 #include "core/err.h"
 #include "tests/lib/check.h"
@@ -53,6 +54,8 @@ static void place(struct results_sample *sample, size_t i, uint32_t pid, uint64_
 static void test_merge(const char *path)
 {
 	static struct results_sample sample;
+	const struct crit_elf_reader_options options = { 0 };
+	struct crit_elf_reader *reader = NULL;
 	struct crit_sites sites = { 0 };
 	struct crit_symbols *symbols = NULL;
 	struct crit_err err = { { 0 } };
@@ -64,7 +67,8 @@ static void test_merge(const char *path)
 	place(&sample, 3, 1001, 0x7f0000000010); /* mapped in the other process only */
 	place(&sample, 0, 1000, 0x5555000014c1);
 	sample.results.site_count = 4;
-	if (!CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, &symbols, &err), 0) ||
+	if (!CHECK_INT_EQ(crit_elf_reader_create(&options, &reader), 0) ||
+	    !CHECK_INT_EQ(crit_symbols_create(&path, 1, reader, &symbols, &err), 0) ||
 	    !CHECK_INT_EQ(crit_sites_init(&sites, symbols, &sample.results), 0))
 		return;
 	CHECK_INT_EQ(sites.row_count, 3);
@@ -83,6 +87,7 @@ static void test_merge(const char *path)
 	CHECK_STR_EQ(text, "/opt/bin/solver cannot be opened");
 	crit_sites_fini(&sites);
 	crit_symbols_destroy(symbols);
+	crit_elf_reader_destroy(reader);
 }
 
 static void test_times(const char *path)

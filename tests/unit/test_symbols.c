@@ -11,11 +11,13 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/elf_reader.h"
 #include "core/cleanup.h"
 #include "core/err.h"
 #include "tests/lib/check.h"
@@ -196,6 +198,23 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static struct crit_elf_reader *reader; /* of the symbols made last */
+
+static void start_reader(uint32_t wait_s)
+{
+	const struct crit_elf_reader_options options = { .debug_directories = "nowhere::store",
+							 .wait_s = wait_s };
+
+	CHECK_INT_EQ(crit_elf_reader_create(&options, &reader), 0);
+}
+
+static void forget_names(struct crit_symbols *symbols)
+{
+	crit_symbols_destroy(symbols);
+	crit_elf_reader_destroy(reader);
+	reader = NULL;
+}
+
 /* Two processes, 100 and 101, as critd records them. */
 static struct crit_symbols *read_names(const struct process *processes)
 {
@@ -211,7 +230,9 @@ static struct crit_symbols *read_names(const struct process *processes)
 	crit_maker_foot(maker, (struct crit_rec_foot){ 0 });
 	crit_maker_write(maker, path);
 	crit_maker_destroy(maker);
-	CHECK_INT_EQ(crit_symbols_create(paths, 1, "nowhere::store", &symbols, &err), 0);
+	if (!reader)
+		start_reader(0);
+	CHECK_INT_EQ(crit_symbols_create(paths, 1, reader, &symbols, &err), 0);
 	return symbols;
 }
 
@@ -286,7 +307,20 @@ static void check_program(const struct program *program)
 	CHECK(processes[0].site_count >= 3);
 	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 0);
 	CHECK_STR_EQ(text, "");
-	crit_symbols_destroy(symbols);
+	forget_names(symbols);
+}
+
+static bool has_been_opened(int watch)
+{
+	char bytes[sizeof(struct inotify_event) + NAME_MAX + 1];
+	struct inotify_event event = { 0 };
+
+	do {
+		if (read(watch, bytes, sizeof(bytes)) < (ssize_t)sizeof(event))
+			return false;
+		memcpy(&event, bytes, sizeof(event));
+	} while (!(event.mask & IN_OPEN));
+	return true;
 }
 
 /* What lies there after the run is not what ran. */
@@ -303,6 +337,7 @@ static void test_replaced(void)
 		{ "rm c", "cannot be opened" },
 	};
 	static struct process processes[2];
+	crit_autoclose int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
 	if (!shell(IN_C("-O2 -g")) || !run(&processes[0], "") || !run(&processes[1], ""))
 		return;
@@ -313,7 +348,9 @@ static void test_replaced(void)
 
 		if (!symbols || !shell(changes[i].change))
 			return;
+		(void)inotify_add_watch(watch, "c", IN_OPEN); /* not there in the end */
 		crit_symbols_find(symbols, 0, 100, processes[0].addresses[0], &place);
+		CHECK_INT_EQ(has_been_opened(watch), i < 3); /* no FIFO */
 		CHECK(strstr(place.module, "/c"));
 		CHECK((place.line > 0) == (i == 0));
 		CHECK((place.function != NULL) == (i == 0));
@@ -322,8 +359,60 @@ static void test_replaced(void)
 		CHECK(strstr(text, changes[i].doubt));
 		(void)crit_place_text(&place, text, sizeof(text));
 		CHECK(i == 0 || strncmp(text, "c+0x", 4) == 0);
-		crit_symbols_destroy(symbols);
+		forget_names(symbols);
 	}
+}
+
+/*
+ * The reader dies of the program, or does not come to an end: its other names are missing, those of
+ * the library are there.
+ */
+static void test_fatal(void)
+{
+	static const struct {
+		const char *build;
+		const char *change; /* after the first name */
+		const char *doubt;
+	} cases[] = {
+		{ IN_C("-O2 -g"), "truncate -s 100 c", "it changed while it was read" },
+		{ IN_C("-O2 -g"), "cp -p c old && cat old >c", "it changed while it was read" },
+		{ IN_C("-O2 -g -gsplit-dwarf"), "rm -f *.dwo && mkfifo c-plain.dwo",
+		  "that took too long" },
+	};
+	static struct process processes[2];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct crit_symbols *symbols;
+		struct crit_place place;
+		char text[PATH_MAX];
+		bool is_first = strstr(cases[i].doubt, "changed") != NULL;
+
+		CHECK_CASE("%s", cases[i].change);
+		start_reader(1);
+		if (!shell(cases[i].build) || !run(&processes[0], "") || !run(&processes[1], ""))
+			return;
+		symbols = read_names(processes);
+		if (is_first) { /* else the first name opens the unit's own file */
+			crit_symbols_find(symbols, 0, 100, processes[0].addresses[0], &place);
+			CHECK(place.line > 0);
+		}
+		if (!shell(cases[i].change))
+			return;
+		for (int round = 0; round < 2; round++) {
+			crit_symbols_find(symbols, 0, 100, processes[0].addresses[1], &place);
+			CHECK(!place.file && !place.function && strstr(place.module, "/c"));
+			CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 1);
+			CHECK(strstr(text, cases[i].doubt));
+		}
+		for (size_t site = 0; site < processes[0].site_count; site++)
+			if (strcmp(processes[0].names[site], "library") == 0)
+				crit_symbols_find(symbols, 0, 100, processes[0].addresses[site],
+						  &place);
+		CHECK_STR_EQ(place.function, "probe_library");
+		CHECK(place.line > 0);
+		forget_names(symbols);
+	}
+	CHECK_CASE("%s", "");
 }
 
 static void test_identity(void)
@@ -345,7 +434,7 @@ static void test_identity(void)
 	CHECK(!second.module && second.offset == processes[1].addresses[1]);
 	crit_symbols_find(symbols, 0, 100, 0, &second);
 	CHECK(!second.module && second.offset == 0);
-	crit_symbols_destroy(symbols);
+	forget_names(symbols);
 }
 
 /* A file server's clock may be ahead: what counts is when the file was seen last. */
@@ -369,12 +458,13 @@ static void test_clock_ahead(void)
 		struct crit_symbols *symbols = NULL;
 		struct crit_place place;
 
+		start_reader(0);
 		if (!shell(is_late ? "touch -d '+200 seconds' c" : "touch -d '+50 seconds' c") ||
-		    !CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, &symbols, &err), 0))
+		    !CHECK_INT_EQ(crit_symbols_create(paths, 1, reader, &symbols, &err), 0))
 			return;
 		crit_symbols_find(symbols, 0, 100, process.addresses[0], &place);
 		CHECK((place.line > 0) == !is_late);
-		crit_symbols_destroy(symbols);
+		forget_names(symbols);
 	}
 }
 
@@ -410,6 +500,7 @@ int main(void)
 			check_program(&programs[i]);
 		test_identity();
 		test_replaced();
+		test_fatal();
 		test_clock_ahead();
 	}
 	CHECK(accept(server, NULL, NULL) < 0 && errno == EAGAIN); /* nobody asked */
