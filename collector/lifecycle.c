@@ -145,6 +145,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	}
 	if (run->state != CRIT_RUN_RECORDING)
 		return;
+	crit_server_list_run(server, run, ""); /* no process named a job */
 	if (crit_server_has_kernel(server))
 		crit_kernel_end_run(&server->kernel, run->number);
 	crit_drain_kernel(server);

@@ -210,7 +210,6 @@ static void on_output(struct crit_server *server, struct crit_client *client,
 		crit_clients_refuse(server, client, err.text);
 		return;
 	}
-	crit_server_list_run(server, run->directory);
 	welcome_waiting(server, run);
 }
 
@@ -456,6 +455,7 @@ static void on_job(struct crit_server *server, struct crit_client *client,
 	}
 	record.pid = client->process->pid;
 	record.job = message->job;
+	crit_server_list_run(server, client->run, message->job.name);
 	crit_run_put_record(client->run, CRIT_C_JOB, 0, record.time_ns, &record);
 }
 

@@ -57,6 +57,7 @@ struct crit_run {
 	__u32 pending_clients; /* said HELLO and may still register */
 	__u32 refused_count;
 	bool has_registered; /* somebody ever did */
+	bool is_listed; /* in the list of runs */
 	bool has_ranks;
 	bool is_window_written;
 	bool is_closed_sent;

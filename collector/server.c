@@ -92,16 +92,25 @@ static int open_runs(struct crit_server *server, struct crit_err *err)
 	return 0;
 }
 
-void crit_server_list_run(struct crit_server *server, const char *directory)
+void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job)
 {
-	const size_t bytes = strlen(directory) + 1;
+	char entry[sizeof(((struct crit_job *)0)->name) + CRIT_PATH_BYTES];
+	const size_t name_bytes = strlen(job) + 1;
+	const size_t bytes = name_bytes + strlen(run->directory) + 1;
 
-	if (server->runs_fd < 0 || server->runs_bytes + bytes > RUNS_BYTES_MAX)
+	if (run->is_listed || !run->directory[0] || server->runs_fd < 0)
 		return;
-	if (write(server->runs_fd, directory, bytes) == (ssize_t)bytes)
+	run->is_listed = true;
+	memcpy(entry, job, name_bytes);
+	memcpy(entry + name_bytes, run->directory, bytes - name_bytes);
+	if (server->runs_bytes + bytes <= RUNS_BYTES_MAX &&
+	    write(server->runs_fd, entry, bytes) == (ssize_t)bytes)
 		server->runs_bytes += (__u32)bytes;
-	else
-		server->say("cannot write to the list of runs; who reads it misses one");
+	else if (!server->has_unlisted) {
+		server->has_unlisted = true;
+		server->say("cannot add to the list of runs, which may hold 1 MiB: reports that "
+			    "are missing at the end of a job stay so; make them with crit report");
+	}
 }
 
 /* Every process costs three descriptors. */

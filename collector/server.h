@@ -63,6 +63,7 @@ struct crit_server {
 	__u32 usable_next; /* process whose CPUs are looked at next */
 	__u64 refused_count;
 	__u32 runs_bytes; /* of the list */
+	bool has_unlisted; /* a run is not in it, and that was said */
 	int listen_fd;
 	int epoll_fd;
 	int timer_fd;
@@ -98,8 +99,11 @@ int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind k
 /* Takes fd out of the set; before it is closed. */
 void crit_server_unwatch(struct crit_server *server, int fd);
 
-/* Adds a directory to the list of runs, which whoever ends this critd goes through. */
-void crit_server_list_run(struct crit_server *server, const char *directory);
+/*
+ * Adds job, "" for none, and directory of a run to the list that an epilog goes through, once per
+ * run.
+ */
+void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job);
 
 static inline bool crit_server_has_kernel(const struct crit_server *server)
 {
