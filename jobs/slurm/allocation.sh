@@ -1,8 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The collector of one Slurm allocation on this node: its files, how it starts and ends, and what it leaves to do.
+# The collector of a user's Slurm jobs on this node: its files, how a job joins and leaves it, and what it leaves to do.
 # For prolog and epilog, which run as root, with hardly an environment and no PATH, and must always succeed: Slurm
 # drains a node where they fail.
+#
+# A user has one collector on a node, however many jobs.  The files lie in /run/crit/<uid>, which is root's: critd.sock,
+# .pid, .log and .runs of the collector, and for each job the link <job>.sock to its socket.  Who adds or removes a link
+# holds a lock on the directory.  The first job starts the collector, the last one ends it.
 
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 umask 022
@@ -10,10 +14,12 @@ cd / || exit 0
 
 # Settings; /etc/crit/slurm.conf, or the same below the installation, may change them.
 # shellcheck disable=SC2034
-start=always   # or asked: only for jobs submitted with --crit
+start=asked    # or always: for all jobs, not only those submitted with --crit or --comment=crit
 log=/var/log/crit-slurm.log
+log_kib=1024   # beyond it a new log begins; the one before stays as .1
 critd_options= # more options for critd, such as --ring-bytes 67108864
 finish_s=60    # for the reports that are still missing when a job ends, all together
+finish_mib=2048 # of memory for each of them
 
 allocation_prefix=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 allocation_prefix=${allocation_prefix%/libexec/crit/slurm}
@@ -25,32 +31,65 @@ for allocation_file in "$allocation_prefix/etc/crit/slurm.conf" /etc/crit/slurm.
 	fi
 done
 
-# allocation_say TEXT…: into the log; there may be no room, or no such directory.
+declare -A allocation_children=() # what runs as the user, by process
+
+# allocation_say TEXT…: one line of the log; there may be no room, or no such directory.
 allocation_say() {
-	printf '%(%FT%TZ)T %s job %s: %s\n' -1 "${SLURMD_NODENAME:-$HOSTNAME}" "${SLURM_JOB_ID:-?}" "$*" \
-		2>/dev/null >>"$log" || true
+	local text=$*
+	printf '%(%FT%TZ)T %s job %s: %s\n' -1 "${SLURMD_NODENAME:-$HOSTNAME}" "${SLURM_JOB_ID:-?}" \
+		"${text//[[:cntrl:]]/?}" 2>/dev/null >>"$log" || true
 } 2>/dev/null
 
-# Fills job, uid, gid, room (the user's sockets) and base (all files of the allocation begin so); fails where Slurm
-# has not said whose job this is.
+# Keeps the log from growing without end.
+allocation_rotate() {
+	if (($(stat -c %s "$log" 2>/dev/null || echo 0) > log_kib * 1024)); then
+		mv -f "$log" "$log.1"
+	fi
+} 2>/dev/null
+
+# Fills job, uid, gid, room (the user's files) and base (the collector's files begin so); fails where Slurm has not
+# said whose job this is.
 allocation_known() {
 	job=${SLURM_JOB_ID:-}
 	uid=${SLURM_JOB_UID:-}
 	gid=${SLURM_JOB_GID:-}
+	allocation_rotate
 	if ! [[ $job =~ ^[0-9]+$ && $uid =~ ^[0-9]+$ ]]; then
 		allocation_say "Slurm names no job and user"
 		return 1
 	fi
 	[[ $gid =~ ^[0-9]+$ ]] || gid=$(id -g "$uid" 2>/dev/null) || gid=$uid
 	room=/run/crit/$uid
-	base=$room/$job
+	base=$room/critd
 }
+
+# Does the job want a collector?  The plug-in tells prologs SPANK_CRIT=1 of a job submitted with --crit; without it, a
+# comment with the word crit says the same.
+allocation_asked() {
+	[[ $start = always || -n ${SPANK_CRIT:-} ]] ||
+		[[ ${SLURM_JOB_COMMENT:-} =~ (^|[^[:alnum:]_])crit($|[^[:alnum:]_]) ]]
+}
+
+# Takes the lock on the user's files, as descriptor 9.  Who ends the last job removes the directory.
+allocation_lock() {
+	local tries
+	for tries in 1 2 3 4 5; do
+		mkdir -p "$room"
+		if ! [ -d "$room" ] || ! [ -O "$room" ] || [ -L "$room" ] || ! exec 9<"$room" || ! flock -w 30 9; then
+			break
+		fi
+		[ /proc/self/fd/9 -ef "$room" ] && return
+	done
+	allocation_say "cannot make and lock $room (try $tries)"
+	return 1
+} 2>/dev/null
 
 # When a process started, in ticks since boot: tells it from a later one of the same number.
 allocation_age() {
 	local stat fields
 	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
 	read -ra fields <<<"${stat##*) }"
+	[[ ${fields[0]} != [ZX] ]] || return 1
 	echo "${fields[19]}"
 }
 
@@ -64,27 +103,64 @@ allocation_waits() {
 	done
 }
 
+# The job gets the user's collector, which is started if there is none.
+allocation_begin() {
+	local pid age
+	if ! allocation_lock; then
+		allocation_say "the job has no collector"
+	elif allocation_lives pid age && [ -S "$base.sock" ]; then
+		allocation_say "collector $pid of user $uid serves this job as well"
+		ln -sfn critd.sock "$room/$job.sock"
+	elif allocation_start; then
+		ln -sfn critd.sock "$room/$job.sock"
+	fi
+	exec 9<&-
+}
+
+# allocation_lives PID AGE: does the user's collector?  Fills the variables so named.
+allocation_lives() {
+	read -r "$1" "$2" 2>/dev/null <"$base.pid" && [ -n "${!2}" ] && ! allocation_is_over "${!1}" "${!2}"
+}
+
 # A session of its own: what is left in the prolog's process group is killed when the prolog ends, and who holds its
 # output holds up the job.
-allocation_begin() {
+allocation_start() {
 	local pid options
-	mkdir -p "$room" 2>/dev/null
-	if ! [ -d "$room" ] || ! [ -O "$room" ] || [ -L "$room" ]; then
-		allocation_say "cannot make $room: the job has no collector"
-		return
-	fi
-	allocation_end # what a node that went down has left of a job that is requeued
+	allocation_clear # what is left of one that was killed; the list of its runs stays
 	read -ra options <<<"$critd_options"
-	setsid "$allocation_prefix/bin/critd" --uid "$uid" --service --socket-path "$base.sock" --runs "$base.runs" \
-		"${options[@]}" </dev/null >"$base.log" 2>&1 &
+	{
+		exec 9<&-
+		allocation_leave_job
+		exec setsid "$allocation_prefix/bin/critd" --uid "$uid" --service --socket-path "$base.sock" \
+			--runs "$base.runs" "${options[@]}"
+	} </dev/null >"$base.log" 2>&1 &
 	pid=$!
 	echo "$pid $(allocation_age "$pid")" >"$base.pid"
 	if allocation_waits 10 allocation_serves "$pid" && [ -S "$base.sock" ]; then
 		allocation_say "collector $pid serves user $uid"
-	else
-		allocation_say "no collector: $(tail -n 1 "$base.log" 2>/dev/null)"
-		allocation_end
+		return
 	fi
+	allocation_say "no collector: $(tail -n 1 "$base.log" 2>/dev/null)"
+	kill -KILL "$pid" 2>/dev/null
+	: >"$base.log"
+	allocation_clear
+	[ -s "$base.runs" ] || rm -f "$base.runs"
+	rmdir "$room" 2>/dev/null
+	return 1
+}
+
+# With PrologFlags=RunInJob a prolog lies in the job's cgroups, which end with the job: the collector moves beside them.
+allocation_leave_job() {
+	local controllers path root
+	while IFS=: read -r _ controllers path; do
+		[[ $path = */job_* ]] || continue
+		root=/sys/fs/cgroup/${controllers#name=}
+		[ -n "$controllers" ] || [ -e /sys/fs/cgroup/cgroup.controllers ] || root=/sys/fs/cgroup/unified
+		path=$root${path%%/job_*}
+		path=${path%/uid_*}/crit
+		mkdir -p "$path" 2>/dev/null && echo 0 2>/dev/null >"$path/cgroup.procs" ||
+			echo "cannot leave the job's cgroup for $path: ends with job $job"
+	done </proc/self/cgroup
 }
 
 # It listens, or it has ended.
@@ -96,54 +172,124 @@ allocation_is_over() {
 	[ "$(allocation_age "$1")" != "$2" ]
 }
 
-# On SIGTERM critd completes all recordings; finishers then write the last reports.
+# The job leaves the collector, which ends with the last one; then the reports that are missing are written.
 allocation_end() {
+	local runs=() others=()
+	if [ -d "$room" ] && allocation_lock; then
+		rm -f "$room/$job.sock"
+		mapfile -d '' others < <(find "$room" -maxdepth 1 -type l -name '*.sock' -print0)
+		if ((${#others[@]} == 0)); then
+			allocation_stop
+			[ ! -s "$base.runs" ] || mapfile -d '' runs <"$base.runs"
+			rm -f "$base.runs"
+			rmdir "$room" 2>/dev/null
+		elif [ -s "$base.runs" ]; then
+			sleep 0.5 # the collector sees at its next tick that the job's processes are gone
+			mapfile -d '' runs <"$base.runs"
+		fi
+		exec 9<&-
+	fi
+	ends=$((SECONDS + finish_s))
+	allocation_sweep
+	allocation_finish "${#others[@]}" "${runs[@]}"
+	allocation_settle
+}
+
+# On SIGTERM critd completes all recordings; finishers then write the last reports.
+allocation_stop() {
 	local pid age
-	if read -r pid age 2>/dev/null <"$base.pid" && [ -n "$age" ] && ! allocation_is_over "$pid" "$age"; then
+	if allocation_lives pid age; then
 		kill -TERM "$pid"
 		if ! allocation_waits 10 allocation_is_over "$pid" "$age"; then
 			allocation_say "collector $pid does not end: killed"
 			kill -KILL "$pid"
 		fi
 	fi
-	if [ -s "$base.log" ]; then
-		allocation_say "$(tail -n 20 "$base.log")"
-	fi
-	[ ! -s "$base.runs" ] || allocation_finish
-	rm -f "$base.sock" "$base.log" "$base.pid" "$base.runs"
+	allocation_clear
 }
 
-# allocation_as_user COMMAND…: with nothing of root's.
-allocation_as_user() {
-	local home groups=--init-groups
-	home=$(getent passwd "$uid" | cut -d: -f6) && [ -n "$home" ] || groups=--clear-groups
-	env -i PATH="$PATH" HOME="${home:-/}" CRIT_GATHER_S=5 \
-		setpriv --reuid "$uid" --regid "$gid" "$groups" --no-new-privs "$@" </dev/null >/dev/null 2>&1
+# Removes what is the collector's alone; its last words go into the log.
+allocation_clear() {
+	local line
+	while IFS= read -r line; do
+		allocation_say "$line"
+	done < <(tail -n 20 "$base.log" 2>/dev/null)
+	rm -f "$base.sock" "$base.log" "$base.pid"
 }
 
-# Reports nobody has written: their finishers were killed with the job.  The names are the user's, and are opened as
-# the user only.
-allocation_finish() {
-	local directory status ends=$((SECONDS + finish_s))
-	while IFS= read -r -d '' directory; do
-		((SECONDS < ends)) || break
-		allocation_as_user test -d "$directory" || continue # moved to where rank 0's is
+# allocation_try NAME COMMAND…: begins it as the user, with nothing of root's.  Where names are the user's, a file
+# system may make any system call wait for ever: nothing here waits for what these commands do.
+allocation_try() {
+	while allocation_reap; ((${#allocation_children[@]} >= 8)); do
+		((SECONDS < ends)) || return 1
+		sleep 0.05
+	done
+	{
+		exec 9<&-
+		local home groups=--init-groups
+		home=$(getent passwd "$uid" | cut -d: -f6) && [ -n "$home" ] || groups=--clear-groups
+		ulimit -d "$((finish_mib * 1024))"
+		exec setsid env -i PATH="$PATH" HOME="${home:-/}" CRIT_GATHER_S=5 \
+			setpriv --reuid "$uid" --regid "$gid" "$groups" --no-new-privs "${@:2}"
+	} </dev/null >/dev/null 2>&1 &
+	allocation_children[$!]=$1
+}
+
+# Forgets those that have ended, and says which failed.
+allocation_reap() {
+	local pid status running
+	running=" $(jobs -pr | tr '\n' ' ')"
+	for pid in "${!allocation_children[@]}"; do
+		[[ $running != *" $pid "* ]] || continue
 		status=0
-		allocation_as_user timeout -k 2 "$((ends - SECONDS))" \
-			"$allocation_prefix/bin/crit" finish --late --directory "$directory" || status=$?
-		((status == 0)) || allocation_say "no report in $directory: crit finish ended with $status"
-	done <"$base.runs"
+		wait "$pid" || status=$?
+		((status == 0)) || allocation_say "${allocation_children[$pid]} ended with $status"
+		unset "allocation_children[$pid]"
+	done
+}
+
+# At the deadline those that still run are killed, and left behind: a file system that does not answer keeps them.
+allocation_settle() {
+	local pid
+	while allocation_reap; ((${#allocation_children[@]} > 0 && SECONDS < ends)); do
+		sleep 0.05
+	done
+	for pid in "${!allocation_children[@]}"; do
+		disown "$pid" # bash need not tell of its end
+		kill -KILL "$pid" "-$pid" 2>/dev/null
+		allocation_say "${allocation_children[$pid]} was not done after $finish_s s: left behind"
+	done
+}
+
+# allocation_finish REST (JOB DIRECTORY)…: reports nobody has written: their finishers were killed with the job.
+# While REST other jobs of the user run, only this job's; at the last, also those that named no job, or another.
+allocation_finish() {
+	local rest=$1 name directory
+	shift
+	while (($# >= 2)); do
+		name=${1%%[!0-9]*} directory=$2
+		shift 2
+		[[ $rest = 0 || $name = "$job" ]] || continue
+		# a directory that moved is where rank 0's is
+		# shellcheck disable=SC2016
+		allocation_try "crit report $directory is left to its user: crit finish" \
+			sh -c '[ ! -d "$2" ] || exec "$1" finish --late --directory "$2"' sh \
+			"$allocation_prefix/bin/crit" "$directory" && continue
+		allocation_say "crit report is left to the user for $directory and up to $(($# / 2)) more: no time"
+		return
+	done
 }
 
 # Sockets of collectors the job's processes started themselves, and that were killed: nobody listens there.
 allocation_sweep() {
-	local socket
-	for socket in /run/user/"$uid"/crit /tmp/crit-"$uid" /dev/shm/crit-"$uid"; do
+	local directory
+	for directory in /run/user/"$uid"/crit /tmp/crit-"$uid" /dev/shm/crit-"$uid"; do
 		# shellcheck disable=SC2016
-		! [ -d "$socket" ] || allocation_as_user sh -c '
+		allocation_try "removing dead sockets in $directory" sh -c '
+			[ -d "$1" ] || exit 0
 			for socket in "$1/$(uname -n)"-*.sock; do
 				[ -S "$socket" ] || continue
 				grep -q " $socket\$" /proc/net/unix || rm -f "$socket" "$socket.lock"
-			done' sh "$socket"
+			done' sh "$directory"
 	done
 }
