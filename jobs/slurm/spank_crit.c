@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SPANK plug-in for Slurm: --crit[=dir] of srun, sbatch and salloc preloads the shim into tasks.
 //
-// It only sets the environment of tasks whose user asked for it.  Whatever goes wrong, the step
-// starts as it would without: every callback but that of a wrong option answers 0.  The line in
-// plugstack.conf: optional PATH [library=PATH-OF-libcrit_pmpi.so]
+// It sets the environment of tasks whose user asked for it, and has the prolog start the collector
+// of a step that asks in a job that did not.  Whatever goes wrong, the step starts as it would
+// without: every callback but that of a wrong option answers 0.  The line in plugstack.conf:
+// optional PATH [library=PATH-OF-libcrit_pmpi.so] [prolog=PATH-OF-crit's-prolog]
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <slurm/spank.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // cppcheck-suppress unknownMacro
@@ -56,29 +62,92 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 	return 0;
 }
 
+/* What plugstack.conf says behind key, "library=" or "prolog="; NULL: nothing. */
+static const char *argument_of(const char *key, int count, char **arguments)
+{
+	const size_t length = strlen(key);
+
+	for (int i = 0; i < count; i++) {
+		if (strncmp(arguments[i], key, length) == 0)
+			return arguments[i] + length;
+	}
+	return NULL;
+}
+
+/* After a fork: as slurmd starts a prolog, with nothing of slurmstepd's. */
+static _Noreturn void become_prolog(const char *path, char *const environment[])
+{
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	const int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	for (int signal = 1; signal < NSIG; signal++)
+		(void)sigaction(signal, &by_default, NULL); /* KILL and STOP refuse */
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int fd = 0; fd < 3; fd++)
+		(void)dup2(null, fd);
+	(void)syscall(SYS_close_range, 3, ~0u, 0);
+	(void)execve(path, (char *[]){ (char *)(uintptr_t)path, NULL }, environment);
+	_exit(127);
+}
+
+/*
+ * The prolog, as root, for a step that asks for crit: a job that asked has its collector already,
+ * and the prolog finds it.  The epilog ends it in either case.
+ */
+static void run_prolog(spank_t spank, const char *path)
+{
+	char job[32], user[32], group[32];
+	char asked[] = "SPANK_CRIT=1";
+	char *environment[] = { job, user, group, asked, NULL };
+	uint32_t job_id;
+	uid_t uid;
+	gid_t gid;
+	int status = 0;
+	pid_t pid;
+
+	if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_GID, &gid) != ESPANK_SUCCESS)
+		return;
+	(void)snprintf(job, sizeof(job), "SLURM_JOB_ID=%u", job_id);
+	(void)snprintf(user, sizeof(user), "SLURM_JOB_UID=%u", (unsigned int)uid);
+	(void)snprintf(group, sizeof(group), "SLURM_JOB_GID=%u", (unsigned int)gid);
+	pid = fork();
+	if (pid == 0)
+		become_prolog(path, environment);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0 || status)
+		slurm_error("crit: cannot run %s: the step has no collector of root's, and sees "
+			    "less of the kernel",
+			    path);
+}
+
 /* Prologs that start a collector only where one is asked for see SPANK_CRIT=1. */
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 {
-	(void)count;
-	(void)arguments;
-	if (request.is_wanted && spank_context() != S_CTX_REMOTE)
+	const char *prolog = argument_of("prolog=", count, arguments);
+
+	if (!request.is_wanted)
+		return 0;
+	if (spank_context() != S_CTX_REMOTE)
 		(void)spank_job_control_setenv(spank, "CRIT", "1", 1);
+	else if (prolog)
+		run_prolog(spank, prolog);
 	return 0;
 }
 
 /* Where plugstack.conf says, else where it is installed: one directory up from this file. */
 static bool find_library(int count, char **arguments, char ret_path[PATH_MAX])
 {
-	static const char key[] = "library=";
+	const char *given = argument_of("library=", count, arguments);
 	const char *slash;
 	Dl_info info;
 
-	for (int i = 0; i < count; i++) {
-		if (strncmp(arguments[i], key, sizeof(key) - 1) != 0)
-			continue;
-		(void)snprintf(ret_path, PATH_MAX, "%s", arguments[i] + sizeof(key) - 1);
-		return true;
-	}
+	if (given)
+		return snprintf(ret_path, PATH_MAX, "%s", given) < PATH_MAX;
 	if (!dladdr((void *)(uintptr_t)slurm_spank_init, &info) || !info.dli_fname)
 		return false;
 	slash = strrchr(info.dli_fname, '/');

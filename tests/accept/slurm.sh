@@ -290,6 +290,47 @@ two_users() {
 	has_left_nothing "two users on a node"
 }
 
+# A collector is there where a job, a step of it, or its comment asks for one, and nowhere else.
+asked() {
+	local look="sleep 1; pgrep -fc '^$prefix/bin/critd'; ls /run/crit/$first"
+	batch plain "-N1 -n1 -w n1" "$look"
+	ends_as COMPLETED 60
+	[ "$(head -n 1 "$trial/home-$first/plain.out")" = 0 ]
+	point "a job that does not ask: no collector" $? "$(paste -sd' ' "$trial/home-$first/plain.out")"
+	batch comment "-N1 -n2 -w n1 --comment=test,crit" "$look" \
+		"srun --mpi=pmix \$($prefix/bin/crit env --mpi=slurm) $uneven.openmpi ${work[*]}"
+	ends_as COMPLETED 100
+	[ "$(head -n 1 "$trial/home-$first/comment.out")" = 1 ]
+	point "a job with a comment: one collector" $? "$(paste -sd' ' "$trial/home-$first/comment.out")"
+	has_report "a job with a comment: report" "$(of_user "$first" "crit-barrier_imbalance.openmpi-*")" 2 1
+	has_left_nothing "asked"
+}
+
+# Two jobs of a user on a node: one collector, and the end of the first is not that of the second's recording.
+shared() {
+	local one two
+	batch one "-N1 -n2 -w n1" "srun --mpi=pmix --crit=one $uneven.openmpi -p -n 60 -m 30:10"
+	one=$job
+	batch two "-N1 -n2 -w n1" "srun --mpi=pmix --crit=two $uneven.openmpi -p -n 400 -m 30:10"
+	two=$job
+	wait_for 60 both_record "$one" "$two"
+	point "two jobs of a user on a node: one collector" $? "$(pgrep -fc "^$prefix/bin/critd") $(
+		on_node n1 find /run/crit -mindepth 1 -printf '%f ')"
+	job=$one
+	ends_as COMPLETED 100
+	has_report "the first job's report" "$trial/home-$first/one" 2 1
+	job=$two
+	ends_as COMPLETED 100
+	has_report "the second job's report" "$trial/home-$first/two" 2 1
+	has_left_nothing "two jobs of a user on a node"
+}
+
+both_record() {
+	[ "$(on_node n1 find /run/crit -name "$1.sock" -o -name "$2.sock" | wc -l)" = 2 ] &&
+		[ "$(pgrep -fc "^$prefix/bin/critd")" = 1 ] && [ -e "$trial/home-$first/one/n1.crit" ] &&
+		[ -e "$trial/home-$first/two/n1.crit" ]
+}
+
 # Elements of an array; a job that runs twice; the option for all of a script; no option, no effect.
 other_jobs() {
 	batch array "--array=3,5 -N1 -n1" "srun --mpi=pmix --crit=array-%j $uneven.openmpi -p -n 5 -m 20"
@@ -336,7 +377,7 @@ if [ ${#wanted[@]} -eq 0 ]; then
 	wanted=("by_srun openmpi pmix" "by_srun mpich pmi2" "by_mpirun openmpi" "by_mpirun mpich" many_steps
 		cancelled finisher_killed prolog_fails site_prolog_fails requeued
 		"missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
-		two_users other_jobs timed_out)
+		asked shared two_users other_jobs timed_out)
 fi
 for one in "${wanted[@]}"; do
 	read -ra one <<<"$one"

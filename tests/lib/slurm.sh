@@ -146,7 +146,7 @@ slurm_start() {
 	munged --force --key-file="$slurm/munge.key" --socket="$slurm/munge.sock" --pid-file="$slurm/munged.pid" \
 		--log-file="$slurm/munged.log" --seed-file="$slurm/munge.seed" --num-threads=2 2>"$slurm/munged.err" ||
 		return 1
-	echo "optional $prefix/lib/slurm/crit.so" >"$slurm/plugstack.conf"
+	echo "optional $prefix/lib/slurm/crit.so prolog=$prefix/libexec/crit/slurm/prolog" >"$slurm/plugstack.conf"
 	on_node n1 slurmctld -c || return 1
 	for node in "${slurm_nodes[@]}"; do
 		on_node "$node" slurmd -N "$node" || return 1
