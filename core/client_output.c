@@ -44,21 +44,48 @@ static void utc_date(char ret_date[32])
 		(void)crit_client_copy(ret_date, 32, "0");
 }
 
-/* Appends what %<token> stands for; false when it stands for nothing. */
-static bool append_token(struct text *out, char token, const struct crit_client *client)
+/*
+ * Appends what %<token> stands for with a scheduler: job, step, an array's own job and its
+ * element; false when it stands for nothing.
+ */
+static bool append_job_token(struct text *out, char token)
 {
 	struct crit_job job;
+	char *element;
+	const char *word;
+
+	(void)crit_client_job(&job); /* all is "" where there is none */
+	element = strrchr(job.array, '_');
+	if (element)
+		*element++ = '\0';
+	switch (token) {
+	case 'A':
+		word = element ? job.array : job.name;
+		break;
+	case 'a':
+		word = element ? element : "";
+		break;
+	case 'j':
+		word = job.name;
+		break;
+	case 's':
+		word = job.step;
+		break;
+	default:
+		return false;
+	}
+	append(out, *word ? word : "0");
+	return true;
+}
+
+/* The same for all tokens. */
+static bool append_token(struct text *out, char token, const struct crit_client *client)
+{
 	char word[32];
 
 	switch (token) {
 	case 'e':
 		append(out, base_name(client->exe));
-		return true;
-	case 'j':
-		append(out, crit_client_job(&job) ? job.name : "0");
-		return true;
-	case 's':
-		append(out, crit_client_job(&job) && job.step[0] ? job.step : "0");
 		return true;
 	case 'h':
 		append(out, client->host);
@@ -77,7 +104,7 @@ static bool append_token(struct text *out, char token, const struct crit_client 
 		(void)snprintf(word, sizeof(word), "%%");
 		break;
 	default:
-		return false;
+		return append_job_token(out, token);
 	}
 	append(out, word);
 	return true;

@@ -257,6 +257,10 @@ static void check_tokens(void)
 	make(here, "j-%j.%s", "j-42.0");
 	(void)setenv("SLURM_STEP_ID", "3", 1);
 	make(here, "j-%j.%s", "j-42.3");
+	make(here, "a-%A_%a", "a-42_0"); /* no element of an array */
+	(void)setenv("SLURM_ARRAY_JOB_ID", "40", 1);
+	(void)setenv("SLURM_ARRAY_TASK_ID", "7", 1);
+	make(here, "a-%A_%a-%j", "a-40_7-42");
 	make(here, "100%%-%%e-%r-%", "100%-%e-%r-%");
 	CHECK_INT_EQ(mkdir("kept", 0700), 0);
 	CHECK_INT_EQ(close(open("kept/node1.crit", O_CREAT | O_WRONLY, 0600)), 0);
