@@ -104,7 +104,7 @@ static void check_critd(struct visit *visit)
 		return;
 	}
 	say(visit, false, "privileges", "critd has none: the kernel half is approximate at best");
-	(void)snprintf(command, sizeof(command), "sudo setcap cap_bpf,cap_perfmon+ep %s",
+	(void)snprintf(command, sizeof(command), "sudo setcap cap_bpf,cap_perfmon+p %s",
 		       visit->critd);
 	mend(command);
 }

@@ -63,7 +63,7 @@ static void find_privileges(struct crit_summary *summary, const struct crit_node
 {
 	char mend[CRIT_SENTENCE_BYTES];
 
-	(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+ep %s", critd_path);
+	(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+p %s", critd_path);
 	if (node->kernel_half == CRIT_HALF_PERF)
 		crit_summary_add_missing(summary, false, mend,
 					 "wakeups on %s: approximate without privileges, a thread "

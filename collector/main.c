@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "collector/options.h"
+#include "collector/privileges.h"
 #include "collector/server.h"
 
 static void say(const char *text)
@@ -32,6 +33,10 @@ int main(int argc, char **argv)
 		(void)fputs(options.is_help ? crit_options_help : "critd " CRIT_VERSION "\n",
 			    stdout);
 		return 0;
+	}
+	if (crit_privileges_raise(&err)) {
+		say(err.text);
+		return 1;
 	}
 	server = malloc(sizeof(*server));
 	if (!server)

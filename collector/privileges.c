@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drops user, capabilities and system calls, in this order.
+// Raises capabilities; drops user, capabilities and system calls, in this order.
 #include "collector/privileges.h"
 
 #include <errno.h>
@@ -37,6 +37,14 @@ static __u64 permitted_capabilities(void)
 	if (syscall(SYS_capget, &head, data))
 		return 0;
 	return data[0].permitted | (__u64)data[1].permitted << 32;
+}
+
+int crit_privileges_raise(struct crit_err *err)
+{
+	const __u64 permitted = permitted_capabilities();
+	int rc = set_capabilities(permitted, permitted);
+
+	return rc ? crit_err_set(err, rc, "cannot raise capabilities: %s", strerror(-rc)) : 0;
 }
 
 static int become(__u32 uid, struct crit_err *err)

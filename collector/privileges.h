@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives up what critd needs no more once the kernel half is attached. */
+/* Raises what critd may use; gives it up once the kernel half is attached. */
 #ifndef CRIT_COLLECTOR_PRIVILEGES_H
 #define CRIT_COLLECTOR_PRIVILEGES_H
 
@@ -7,6 +7,13 @@
 
 #include "collector/kernel_half.h"
 #include "core/err.h"
+
+/*
+ * Makes permitted capabilities effective.  A file that asks the kernel for that itself (+ep) cannot
+ * be executed where one of them is outside the bounding set; one that does not (+p) can, without.
+ * Errors: -errno.  Threads: before any is started.
+ */
+int crit_privileges_raise(struct crit_err *err);
 
 /*
  * Becomes uid (when is_root_to_user), drops all capabilities but those without which a trial on the

@@ -105,7 +105,7 @@ refused() {
 	has_mode "refused, $1" "shims only"
 	head -n 24 "$dir/report.txt" | grep -q "$2"
 	point "refused, $1: report says why" $? "$(grep -m 1 'perf_event\|perf events' "$dir/report.txt")"
-	head -n 8 "$dir/report.txt" | grep -q 'mend it: sudo setcap cap_bpf,cap_perfmon+ep'
+	head -n 8 "$dir/report.txt" | grep -q 'mend it: sudo setcap cap_bpf,cap_perfmon+p'
 	point "refused, $1: report names what mends it" $? ""
 	as_user "$trial_nobody" "$apps/without_perf" "$crit" doctor
 	"${command[@]}" >"$trial/doctor.out"

@@ -18,7 +18,7 @@ install_capable() {
 	mkdir -p "$capable/bin" "$capable/lib"
 	cp "$build/bin/crit" "$build/bin/critd" "$capable/bin/"
 	cp -P "$build"/lib/libcrit_* "$capable/lib/"
-	setcap cap_bpf,cap_perfmon+ep "$capable/bin/critd"
+	setcap cap_bpf,cap_perfmon+p "$capable/bin/critd"
 	chmod -R a+rX "$capable"
 }
 

@@ -17,7 +17,7 @@ ends='[[x["name"], x["reason"], x["role"], x["signal"]] for x in r["process_ends
 mkdir -p "$trial/capable/bin" "$trial/capable/lib"
 cp "$build/bin/crit" "$build/bin/critd" "$trial/capable/bin/"
 cp -P "$build"/lib/libcrit_* "$trial/capable/lib/"
-setcap cap_bpf,cap_perfmon+ep "$trial/capable/bin/critd"
+setcap cap_bpf,cap_perfmon+p "$trial/capable/bin/critd"
 chmod -R a+rX "$trial/capable"
 install -m 4755 "$apps/burn" "$trial/burn-setuid"
 install -m 711 "$apps/burn" "$trial/burn-unreadable"

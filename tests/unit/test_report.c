@@ -301,7 +301,7 @@ static void lose_kernel_half(enum crit_kernel_half half, int perf_status, int pa
 /* Without privileges the first lines say what is approximate or missing, and what mends it. */
 static void test_without_privileges(void)
 {
-	static const char setcap[] = "mend it: sudo setcap cap_bpf,cap_perfmon+ep /opt/bin/critd";
+	static const char setcap[] = "mend it: sudo setcap cap_bpf,cap_perfmon+p /opt/bin/critd";
 	static const struct {
 		enum crit_kernel_half half;
 		int perf_status, paranoid;
@@ -350,7 +350,7 @@ static void test_missing(void)
 	CHECK(!summary.is_incomplete);
 	text = text_of(true);
 	CHECK(strstr(text, "mode: shims only") != NULL);
-	CHECK(strstr(text, "sudo setcap cap_bpf,cap_perfmon+ep /opt/bin/critd") != NULL);
+	CHECK(strstr(text, "sudo setcap cap_bpf,cap_perfmon+p /opt/bin/critd") != NULL);
 	free(text);
 	crit_summary_fini(&summary);
 

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# An ordinary user whose critd has file capabilities, with and without them in the bounding set, as containers have it.
+# usage: bounding_set.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+if [ "$(id -u)" -ne 0 ]; then
+	echo "skip: needs root, to become another user and to give critd capabilities"
+	exit 77
+fi
+wanted=cap_bpf,cap_perfmon
+
+# copy_with FLAG: a copy of the programs for ordinary users, critd with file capabilities of that kind.
+copy_with() {
+	copy=$trial/with+$1
+	mkdir -p "$copy/bin" "$copy/lib"
+	cp "$build/bin/crit" "$build/bin/critd" "$copy/bin/"
+	cp -P "$build"/lib/libcrit_* "$copy/lib/"
+	setcap "$wanted+$1" "$copy/bin/critd"
+	chmod -R a+rX "$copy"
+}
+
+declare -A limits=([full]=--clear-groups [without]="--bounding-set=-bpf,-perfmon,-sys_admin" [nnp]=--no-new-privs)
+
+# run_with NAME LIMIT ENVIRONMENT… COMMAND…: in a directory of an ordinary user; sets status, dir, report.
+run_with() {
+	local name=$1 limit=$2 above
+	shift 2
+	above=$(mktemp -d "$trial/$name.XXXX")
+	chown "$trial_nobody" "$above"
+	dir=$above/run
+	report=$dir/report.json
+	as_user "$trial_nobody" env "CRIT_DIR=$dir" "$@"
+	setpriv "${limits[$limit]}" "${command[@]}" >"$trial/$name.out" 2>"$trial/$name.err"
+	status=$?
+}
+
+# has_mode NAME MODE: of the last run, which ended well.
+has_mode() {
+	[ "$status" -eq 0 ] && [ "$(ask 'r["job"]["mode"]')" = "$2" ]
+	point "$1: mode is $2" $? "exit $status, $(sed -n 2p "$dir/report.txt" 2>&1)"
+}
+
+copy_with p
+for pair in "full full" "without approximate" "nnp approximate"; do
+	read -r limit mode <<<"$pair"
+	run_with "run-$limit" "$limit" "$copy/bin/crit" run -- "$apps/burn" 50
+	has_mode "+p, $limit, crit run" "${mode/full/kernel only}"
+	if [ "$limit" = nnp ] || [ ${#flavours[@]} -eq 0 ]; then
+		continue
+	fi
+	run_with "ranks-$limit" "$limit" "LD_PRELOAD=$copy/lib/libcrit_pmpi.so" "mpirun.${flavours[-1]}" -np 2 \
+		"$apps/exchange_only.${flavours[-1]}"
+	has_mode "+p, $limit, ${flavours[-1]}" "$mode"
+done
+trial_end
