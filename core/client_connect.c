@@ -2,10 +2,12 @@
 // Finds the collector's socket; where nobody listens, takes the lock beside it and starts critd.
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -148,6 +150,24 @@ static int open_log(const char *socket_path)
 	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+static bool is_bounded(int capability)
+{
+	return prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 0;
+}
+
+static int cannot_start(struct crit_err *err, int error, const char *program)
+{
+	/* the kernel executes no file that has the effective bit for what it cannot be given */
+	if (error == -EPERM && (is_bounded(CAP_BPF) || is_bounded(CAP_PERFMON)))
+		return crit_err_set(err, error,
+				    "cannot start critd: %s; its file capabilities are not in this "
+				    "container's bounding set; fix: sudo setcap "
+				    "cap_bpf,cap_perfmon+p %.100s",
+				    strerrordesc_np(EPERM), program);
+	return crit_err_set(err, error, "cannot start %.200s: %s", program,
+			    strerrordesc_np(-error));
+}
+
 /* Under the lock: binds the socket and hands it to a new critd. */
 static int start_critd(const char *path, bool has_no_kernel, struct crit_err *err)
 {
@@ -175,8 +195,7 @@ static int start_critd(const char *path, bool has_no_kernel, struct crit_err *er
 								 .error_fd = log_fd });
 	if (error < 0) {
 		(void)unlink(path);
-		return crit_err_set(err, error, "cannot start %s: %s", program,
-				    strerrordesc_np(-error));
+		return cannot_start(err, error, program);
 	}
 	return 0;
 }

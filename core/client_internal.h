@@ -35,6 +35,7 @@ struct crit_client_program {
 /*
  * Starts a program that is no child of ours: own session, working directory /, no LD_* in its
  * environment, no signal disposition or descriptor inherited but pass_fd (3) and error_fd (2).
+ * Errors: -errno of what keeps the program from being executed.
  */
 int crit_client_spawn(const struct crit_client_program *program);
 

@@ -3,8 +3,10 @@
 //
 // A clone with exit signal 0 is invisible to wait() and sends no signal when it ends.  An exec
 // would give it SIGCHLD back, so it only starts the program as its own child and ends; it is
-// reaped here by __WCLONE, and the program belongs to init.  Between clone and exec nothing but
-// system calls happens: the other threads of the caller, and their locks, are not there.
+// reaped here by __WCLONE, and the program belongs to init.  Why an exec failed comes back as the
+// clone's exit status, for a pipe in the caller could be inherited by others of its children.
+// Between clone and exec nothing but system calls happens: the other threads of the caller, and
+// their locks, are not there.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -23,6 +25,7 @@
 #define CRIT_BIN_DIR "/usr/local/bin"
 #endif
 #define PASS_FD 3
+#define REPORT_FD 4
 #define SIGNALS 64
 #define REAP_NS 2000000000ll
 #define ENVIRONMENT_MAX 48
@@ -59,21 +62,29 @@ static void pick_environment(const char *ret_environment[ENVIRONMENT_MAX + 1])
 	ret_environment[count] = NULL;
 }
 
-/* Puts the three standard descriptors and pass_fd in place and closes all others. */
-static bool place_descriptors(const struct crit_client_program *program)
+/*
+ * Puts the three standard descriptors, pass_fd and the pipe in place and closes all others.
+ * report_fd follows the pipe, also where this fails.
+ */
+static bool place_descriptors(const struct crit_client_program *program, int *report_fd)
 {
+	int report = fcntl(*report_fd, F_DUPFD, 10);
 	int pass = fcntl(program->pass_fd, F_DUPFD, 10);
 	int error = program->error_fd >= 0 ? fcntl(program->error_fd, F_DUPFD, 10) : -1;
 	int null = open("/dev/null", O_RDWR);
 
+	if (report < 0)
+		return false;
+	*report_fd = report;
 	if (pass < 0 || null < 0)
 		return false;
 	if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(error >= 0 ? error : null, 2) < 0 ||
-	    dup2(pass, PASS_FD) < 0)
+	    dup2(pass, PASS_FD) < 0 || dup3(report, REPORT_FD, O_CLOEXEC) < 0)
 		return false;
-	if (syscall(SYS_close_range, PASS_FD + 1, ~0u, 0) < 0)
-		for (int fd = PASS_FD + 1; fd < 65536; fd++) /* before Linux 5.9 */
+	if (syscall(SYS_close_range, REPORT_FD + 1, ~0u, 0) < 0)
+		for (int fd = REPORT_FD + 1; fd < 65536; fd++) /* before Linux 5.9 */
 			(void)close(fd);
+	*report_fd = REPORT_FD;
 	return true;
 }
 
@@ -89,28 +100,57 @@ static void leave_binding(void)
 }
 
 static _Noreturn void become(const struct crit_client_program *program,
-			     const char *const *environment)
+			     const char *const *environment, int report_fd)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	unsigned char error;
 
 	for (int signal = 1; signal <= SIGNALS; signal++)
 		(void)sigaction(signal, &by_default, NULL); /* KILL and STOP refuse */
 	(void)sigaction(SIGXFSZ, &(const struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	leave_binding();
-	if (setsid() >= 0 && chdir("/") == 0 && place_descriptors(program)) {
+	if (setsid() >= 0 && chdir("/") == 0 && place_descriptors(program, &report_fd)) {
 		(void)set_signal_mask(0, NULL);
 		(void)execve(program->path, (char *const *)(uintptr_t)program->arguments,
 			     (char *const *)(uintptr_t)environment);
 	}
+	error = (unsigned char)errno;
+	(void)!write(report_fd, &error, sizeof(error));
 	_exit(127);
 }
 
-static void reap(pid_t pid)
+/* The clone: starts the program as a child of its own, and ends with the error of that. */
+static _Noreturn void start(const struct crit_client_program *program,
+			    const char *const *environment)
+{
+	unsigned char error = 0;
+	int pair[2];
+	pid_t pid;
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		_exit(errno);
+	/* it holds our caller's connections until it execs; the caller may exec, too, so wait */
+	pid = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_VFORK, 0, 0, 0, 0);
+	if (pid == 0)
+		become(program, environment, pair[1]);
+	if (pid < 0)
+		_exit(errno);
+	(void)close(pair[1]);
+	(void)!read(pair[0], &error, sizeof(error)); /* nothing to read: the exec closed it */
+	_exit(error);
+}
+
+/* Answers what the clone ended with; 0 when that is not known in time. */
+static int reap(pid_t pid)
 {
 	const int64_t deadline_ns = crit_client_now_ns() + REAP_NS;
+	int status = 0;
+	pid_t reaped;
 
-	while (waitpid(pid, NULL, __WCLONE | WNOHANG) == 0 && crit_client_now_ns() < deadline_ns)
+	while ((reaped = waitpid(pid, &status, __WCLONE | WNOHANG)) == 0 &&
+	       crit_client_now_ns() < deadline_ns)
 		crit_client_pause_ns(200000);
+	return reaped == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
 }
 
 int crit_client_spawn(const struct crit_client_program *program)
@@ -131,17 +171,13 @@ int crit_client_spawn(const struct crit_client_program *program)
 	if (is_subreaper)
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
 	pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
-	if (pid == 0) {
-		/* it holds our connections until it execs; we may exec, too, so wait */
-		if (syscall(SYS_clone, SIGCHLD | CLONE_VFORK, 0, 0, 0, 0) == 0)
-			become(program, environment);
-		_exit(0);
-	}
+	if (pid == 0)
+		start(program, environment);
 	if (pid < 0)
 		error = -errno;
 	(void)set_signal_mask(old_mask, NULL);
 	if (pid > 0)
-		reap(pid);
+		error = reap(pid);
 	if (is_subreaper)
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return error;

@@ -54,4 +54,15 @@ for pair in "full full" "without approximate" "nnp approximate"; do
 		"$apps/exchange_only.${flavours[-1]}"
 	has_mode "+p, $limit, ${flavours[-1]}" "$mode"
 done
+
+# The kernel does not execute a file that is to have at once (+ep) what it cannot be given.
+copy_with ep
+run_with run-ep full "$copy/bin/crit" run -- "$apps/burn" 50
+has_mode "+ep, full, crit run" "kernel only"
+run_with run-ep without "$copy/bin/crit" run -- "$apps/burn" 50
+said="cannot start critd: Operation not permitted; its file capabilities are not in this container's bounding set; "
+said+="fix: sudo setcap $wanted+p"
+[ "$status" -eq 0 ] && grep -qx "crit run: nothing is recorded: $said /.*/critd" "$trial/run-ep.err" &&
+	[ "$(wc -l <"$trial/run-ep.err")" = 1 ]
+point "+ep, without, crit run: runs, says why unrecorded" $? "exit $status, $(head -n 1 "$trial/run-ep.err")"
 trial_end
