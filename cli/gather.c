@@ -87,6 +87,7 @@ static int copy(const char *from, const char *to)
 	char aside[PATH_MAX + sizeof(".XXXXXX")];
 	crit_autoclose int in = open(from, O_RDONLY | O_CLOEXEC);
 	crit_autoclose int out = -1;
+	mode_t mask;
 	ssize_t sent = 1;
 
 	if (in < 0)
@@ -95,6 +96,9 @@ static int copy(const char *from, const char *to)
 	out = mkostemp(aside, O_CLOEXEC);
 	if (out < 0)
 		return -errno;
+	mask = umask(0);
+	(void)umask(mask);
+	(void)fchmod(out, 0666 & ~mask); /* refused, it stays the user's alone */
 	while (sent > 0)
 		sent = sendfile(out, in, NULL, 1 << 30);
 	if (sent == 0 && fsync(out) == 0 && link(aside, to) == 0) {

@@ -151,7 +151,7 @@ static int make_directories(char *path)
 		}
 		*slash = '/';
 	}
-	if (mkdir(path, 0700) == 0) /* nobody else's business */
+	if (mkdir(path, 0777) == 0) /* who may read it is the user's choice, by umask */
 		return 0;
 	if (errno != EEXIST || lstat(path, &status) < 0)
 		return -errno;
@@ -165,7 +165,7 @@ static int open_recording(const char *directory, const char *host, int *ret_fd)
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "%s/%s.crit", directory, host);
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
 	*ret_fd = fd;

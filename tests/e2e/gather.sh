@@ -51,6 +51,9 @@ for flavour in "${flavours[@]}"; do
 	"$crit" gather "$home" "$trial/$name-n2" "$trial/$name-n3/n3.crit" >"$trial/$name.gathered" 2>&1
 	is_gathered $?
 	point "$name: gathered" $? "$(tr '\n' ' ' <"$trial/$name.gathered")"
+	said=$(stat -c %a "$home"/n[23].crit | sort -u)
+	[ "$said" = "$(printf %o $((0666 & ~$(umask))))" ]
+	point "$name: permissions are what the umask leaves" $? "$said"
 done
 
 # A finisher waits until the others' recordings are whole, but not for longer than it may.
