@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/attach.h"
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/place.h"
@@ -295,6 +296,13 @@ static int run_program(struct run_options *options)
 	return crit_child_end_like(wait_status);
 }
 
+static int cannot_attach(const struct run_options *options, const struct crit_err *err)
+{
+	(void)fprintf(stderr, "crit run: cannot record process %d: %s\n", (int)options->attach_pid,
+		      err->text);
+	return CRIT_EXIT_FAILED;
+}
+
 static int attach(struct run_options *options)
 {
 	struct crit_client client = { .fd = -1 };
@@ -305,11 +313,10 @@ static int attach(struct run_options *options)
 	int status;
 	crit_autoclose int pidfd = crit_child_pidfd(options->attach_pid);
 
-	if (pidfd < 0) {
-		(void)fprintf(stderr, "crit run: cannot record process %d: %s\n",
-			      (int)options->attach_pid, strerror(-pidfd));
-		return CRIT_EXIT_FAILED;
-	}
+	status = pidfd < 0 ? crit_err_set(&err, pidfd, "%s", strerror(-pidfd))
+			   : crit_attach_check(options->attach_pid, &err);
+	if (status)
+		return cannot_attach(options, &err);
 	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)options->attach_pid);
 	length = readlink(link, exe, sizeof(exe) - 1);
 	exe[length > 0 ? length : 0] = '\0';
@@ -317,15 +324,13 @@ static int attach(struct run_options *options)
 	status = open_client(&client, options, exe[0] ? exe : "process");
 	if (status)
 		return CRIT_EXIT_FAILED;
-	status = crit_client_attach(&client, pidfd, &err);
+	status = crit_attach(&client, pidfd, &err);
 	if (status)
-		(void)fprintf(stderr, "crit run: cannot record process %d: %s\n",
-			      (int)options->attach_pid, err.text[0] ? err.text : strerror(-status));
-	else
-		crit_child_watch(pidfd);
+		return cannot_attach(options, &err);
+	crit_child_watch(pidfd);
 	crit_client_fini(&client);
 	wait_and_show(&client, options);
-	return status ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
+	return CRIT_EXIT_OK;
 }
 
 int crit_command_run(int argc, char **argv)

@@ -279,8 +279,8 @@ static int await_registered(struct crit_client *client, struct crit_message_regi
 	if (error == 0)
 		error = answer.status;
 	if (error < 0)
-		return crit_err_set(err, error, "critd at %s did not register process %d: %s",
-				    client->socket_path, (int)getpid(), strerrordesc_np(-error));
+		return crit_err_set(err, error, "critd at %s did not register the process: %s",
+				    client->socket_path, strerrordesc_np(-error));
 	answer.directory[sizeof(answer.directory) - 1] = '\0';
 	memcpy(client->directory, answer.directory, sizeof(client->directory));
 	if (ret_answer)

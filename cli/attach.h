@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crit run -p: finds out whether a running process can be recorded; if not, nothing is left of it. */
+#ifndef CRIT_ATTACH_H
+#define CRIT_ATTACH_H
+
+#include <sys/types.h>
+
+#include "core/client.h"
+#include "core/err.h"
+
+/*
+ * Can the kernel half record this process for this user?  Asked before a run is begun.
+ * Errors: -ESRCH (none such, or over), -EPERM (another user's), -EACCES (not dumpable), -EINVAL
+ * (a thread of the kernel).
+ */
+int crit_attach_check(pid_t pid, struct crit_err *err);
+
+/*
+ * Makes the process behind pidfd a member of the run that client has opened.  Where that fails,
+ * ends the client, and removes recording and directory.  Errors: -errno.  Cost: then up to some s.
+ */
+int crit_attach(struct crit_client *client, int pidfd, struct crit_err *err);
+
+#endif
