@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Can the dynamic loader put a preloaded library into a program?  Asked of its file. */
+#ifndef CRIT_LINKAGE_H
+#define CRIT_LINKAGE_H
+
+enum crit_linkage {
+	CRIT_LINKAGE_OPEN =
+		0, /* a library can be preloaded; or not known: a script, no such file */
+	CRIT_LINKAGE_STATIC = 1,
+	CRIT_LINKAGE_SETID = 2, /* it runs as another user or group */
+	CRIT_LINKAGE_CAPABLE = 3, /* its file has capabilities that its user lacks */
+	CRIT_LINKAGE_MUSL = 4, /* its loader is musl's: the shims need glibc */
+	CRIT_LINKAGE_FOREIGN = 5, /* 32-bit where we are 64-bit, or another machine's */
+	CRIT_LINKAGE_COUNT
+};
+
+/*
+ * Of an executable file, for the calling process's user.  Where the kernel would ignore set-user-ID
+ * bits and capabilities (nosuid, no_new_privs), so does this.  Errors: none.
+ */
+enum crit_linkage crit_linkage_of(const char *path);
+
+/* "is statically linked", …: behind the program's name; and what to do, an imperative. */
+const char *crit_linkage_text(enum crit_linkage linkage);
+const char *crit_linkage_fix(enum crit_linkage linkage);
+
+#endif
