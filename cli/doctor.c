@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit doctor: what this machine lacks for crit, and the one command that mends each lack. */
+/* crit doctor: what this machine lacks for crit, and the one command that fixes each lack. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
-#include <linux/capability.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/grant.h"
 #include "cli/place.h"
 #include "cli/recording_set.h"
+#include "cli/syntax.h"
 #include "core/cleanup.h"
 #include "core/client.h"
+#include "core/linkage.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define TRIAL_WAIT_MS 5000
@@ -30,6 +33,7 @@ struct visit {
 	int lacks; /* what keeps crit from its full mode */
 	char critd[PATH_MAX];
 	bool has_critd;
+	bool is_useless; /* no run can be begun */
 };
 
 static void say(struct visit *visit, bool is_fine, const char *what, const char *format, ...)
@@ -47,9 +51,9 @@ static void say(struct visit *visit, bool is_fine, const char *what, const char 
 	(void)putchar('\n');
 }
 
-static void mend(const char *command)
+static void fix(const char *command)
 {
-	(void)printf("%-7s %-18s mend it: %s\n", "", "", command);
+	(void)printf("%-7s %-18s fix: %s\n", "", "", command);
 }
 
 static void check_libraries(struct visit *visit)
@@ -74,39 +78,47 @@ static void check_libraries(struct visit *visit)
 	}
 }
 
-/* The permitted capabilities of the file, as a mask; 0 when it has none. */
-static uint64_t file_capabilities(const char *path)
+/* Runs critd --version: 0, or -errno of what keeps it from being executed. */
+static int try_critd(const char *path)
 {
-	struct vfs_ns_cap_data data = { 0 };
-	ssize_t size = getxattr(path, "security.capability", &data, sizeof(data));
+	char *arguments[] = { (char *)(uintptr_t)path, (char *)(uintptr_t) "--version", NULL };
+	posix_spawn_file_actions_t actions;
+	int wait_status = 0;
+	pid_t pid;
+	int error = posix_spawn_file_actions_init(&actions);
 
-	if (size < (ssize_t)XATTR_CAPS_SZ_2)
-		return 0;
-	return (uint64_t)data.data[1].permitted << 32 | data.data[0].permitted;
+	if (error)
+		return -error;
+	error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	if (!error)
+		error = posix_spawn(&pid, path, &actions, NULL, arguments, environ);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	if (error)
+		return -error;
+	if (waitpid(pid, &wait_status, 0) != pid)
+		return -errno;
+	return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 ? 0 : -ENOEXEC;
 }
 
 static void check_critd(struct visit *visit)
 {
-	const uint64_t wanted = 1ull << CAP_BPF | 1ull << CAP_PERFMON;
-	char command[PATH_MAX + 80];
-	uint64_t mask;
+	struct crit_grant grant;
+	int error;
 
 	visit->has_critd = crit_place_program("critd", visit->critd, sizeof(visit->critd)) == 0;
 	if (!visit->has_critd) {
 		say(visit, false, "critd", "is neither beside crit nor installed; reinstall crit");
 		return;
 	}
-	say(visit, true, "critd", "%s", visit->critd);
-	mask = file_capabilities(visit->critd);
-	if (geteuid() == 0 || (mask & wanted) == wanted) {
-		say(visit, true, "privileges", "%s",
-		    geteuid() == 0 ? "you are root" : "critd has the file capabilities it needs");
-		return;
-	}
-	say(visit, false, "privileges", "critd has none: the kernel half is approximate at best");
-	(void)snprintf(command, sizeof(command), "sudo setcap cap_bpf,cap_perfmon+p %s",
-		       visit->critd);
-	mend(command);
+	crit_grant_find(visit->critd, &grant);
+	error = try_critd(visit->critd);
+	if (error && !grant.is_refused)
+		say(visit, false, "critd", "cannot execute %s: %s", visit->critd, strerror(-error));
+	else
+		say(visit, !error, "critd", "%s", visit->critd);
+	say(visit, grant.is_given, "privileges", "%s", grant.reason);
+	if (!grant.is_given)
+		fix(grant.fix);
 }
 
 static void check_kernel(struct visit *visit)
@@ -181,7 +193,7 @@ static void judge_trial(struct visit *visit, const struct crit_client *client)
 	if (client->perf_status < 0 && paranoid > PARANOID_MAX) {
 		say(visit, false, "perf events", "are refused: kernel.perf_event_paranoid is %d",
 		    paranoid);
-		mend("sudo sysctl kernel.perf_event_paranoid=2 (an approximate kernel half)");
+		fix("sudo sysctl kernel.perf_event_paranoid=2 (an approximate kernel half)");
 	} else if (client->perf_status < 0) {
 		say(visit, false, "perf events", "are refused: %s", strerror(-client->perf_status));
 	}
@@ -209,6 +221,7 @@ static void check_trial(struct visit *visit)
 	(void)crit_client_copy(env.directory, sizeof(env.directory), directory);
 	(void)snprintf(env.run, sizeof(env.run), "doctor-%d", (int)getpid());
 	status = crit_client_open(&client, &options, &err);
+	visit->is_useless = status != 0;
 	if (status)
 		say(visit, false, "trial run", "%s", err.text[0] ? err.text : strerror(-status));
 	else
@@ -261,12 +274,32 @@ static void show_log(const char *directory)
 		     *line == '\n' ? line + 1 : line);
 }
 
+/* Directories for all, in which anybody may have taken the name of ours. */
+static void check_squatted(void)
+{
+	static const char *const places[] = { "/tmp/crit-", "/dev/shm/crit-" };
+	char path[64];
+	struct stat status;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s%u", places[i], (unsigned int)geteuid());
+		if (lstat(path, &status) || status.st_uid == geteuid())
+			continue;
+		(void)printf("%-7s %-18s %s belongs to user %u: crit does without it\n", "-",
+			     "socket directory", path, (unsigned int)status.st_uid);
+		(void)snprintf(path, sizeof(path), "sudo rm -r %s%u", places[i],
+			       (unsigned int)geteuid());
+		fix(path);
+	}
+}
+
 static void check_sockets(struct visit *visit)
 {
 	char directory[CRIT_SOCKET_PATH_BYTES];
 	struct crit_err err = { { 0 } };
 	int status = crit_client_socket_directory(directory, sizeof(directory), &err);
 
+	check_squatted();
 	if (status) {
 		say(visit, false, "socket directory", "%s",
 		    err.text[0] ? err.text : strerror(-status));
@@ -276,26 +309,62 @@ static void check_sockets(struct visit *visit)
 	show_log(directory);
 }
 
+/* Programs into which the shims cannot be loaded have no MPI and OpenMP calls in a report. */
+static void check_program(struct visit *visit, const char *name)
+{
+	char path[PATH_MAX];
+	int status = crit_child_find(name, path);
+	enum crit_linkage linkage;
+
+	if (status) {
+		say(visit, false, "program", "%s: %s", name, strerror(-status));
+		return;
+	}
+	linkage = crit_linkage_of(path);
+	say(visit, linkage == CRIT_LINKAGE_OPEN, "program", "%s %s%s", path,
+	    crit_linkage_text(linkage),
+	    linkage == CRIT_LINKAGE_OPEN
+		    ? ""
+		    : ": libcrit_pmpi.so cannot be loaded into it, its MPI and OpenMP calls are "
+		      "not seen");
+	if (linkage != CRIT_LINKAGE_OPEN)
+		fix(crit_linkage_fix(linkage));
+}
+
+static int conclude(const struct visit *visit)
+{
+	(void)printf("%s\n", visit->is_useless ? "crit records nothing here"
+			     : visit->lacks    ? "crit works, but not in its full mode"
+					       : "nothing is missing");
+	return visit->lacks ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
+}
+
 int crit_command_doctor(int argc, char **argv)
 {
+	static const struct option names[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+	static const struct crit_syntax syntax = {
+		.command = "crit doctor",
+		.letters = "+h",
+		.names = names,
+		.usage = "usage: crit doctor [PROGRAM]\n"
+			 "Checks what crit needs on this machine, and whether PROGRAM loads its "
+			 "libraries;\n"
+			 "0: all is there, 1: something is missing.\n",
+	};
 	struct visit visit = { 0 };
+	int code = crit_syntax_read(&syntax, argc, argv, NULL);
 
-	if (argc > 1) {
-		bool is_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
-
-		(void)fprintf(is_help ? stdout : stderr,
-			      "usage: crit doctor\n"
-			      "Checks what crit needs on this machine; 0: all is there, 1: "
-			      "something is missing.\n");
-		return is_help ? CRIT_EXIT_OK : CRIT_EXIT_USAGE;
-	}
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
+	if (argc > optind + 1)
+		return crit_syntax_refuse(&syntax, "more than one program:", argv[optind + 1]);
 	check_kernel(&visit);
 	check_critd(&visit);
 	check_libraries(&visit);
 	check_mpi();
 	check_trial(&visit);
 	check_sockets(&visit);
-	(void)printf("%s\n",
-		     visit.lacks ? "crit works, but not in its full mode" : "nothing is missing");
-	return visit.lacks ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
+	if (argc > optind)
+		check_program(&visit, argv[optind]);
+	return conclude(&visit);
 }

@@ -59,11 +59,15 @@ static void find_perf(struct crit_summary *summary, const struct crit_node_row *
 }
 
 static void find_privileges(struct crit_summary *summary, const struct crit_node_row *node,
-			    const char *critd_path)
+			    const struct crit_summary_options *options)
 {
 	char mend[CRIT_SENTENCE_BYTES];
 
-	(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+p %s", critd_path);
+	if (options->privileges_fix)
+		(void)snprintf(mend, sizeof(mend), "%s", options->privileges_fix);
+	else
+		(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+p %s",
+			       options->critd_path ? options->critd_path : "critd");
 	if (node->kernel_half == CRIT_HALF_PERF)
 		crit_summary_add_missing(summary, false, mend,
 					 "wakeups on %s: approximate without privileges, a thread "
@@ -76,12 +80,12 @@ static void find_privileges(struct crit_summary *summary, const struct crit_node
 }
 
 static void find_kernel(struct crit_summary *summary, const struct crit_node_row *node,
-			const char *critd_path)
+			const struct crit_summary_options *options)
 {
 	int status = -node->kernel_status;
 
 	if (status == EPERM || status == EACCES) {
-		find_privileges(summary, node, critd_path);
+		find_privileges(summary, node, options);
 	} else if (node->kernel_half == CRIT_HALF_PERF) {
 		crit_summary_add_missing(summary, false, "crit doctor",
 					 "wakeups on %s: approximate, a thread that waits to run "
@@ -145,7 +149,7 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 	}
 	find_damage(summary, node);
 	if (node->kernel_status)
-		find_kernel(summary, node, options->critd_path ? options->critd_path : "critd");
+		find_kernel(summary, node, options);
 	if (node->perf_status < 0)
 		find_perf(summary, node);
 	if (node->cap_ns)

@@ -16,6 +16,7 @@
 
 #include "analysis/elf_reader.h"
 #include "analysis/peers.h"
+#include "cli/grant.h"
 #include "cli/place.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
@@ -196,6 +197,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 			    struct crit_summary *ret_summary)
 {
 	char critd_path[PATH_MAX];
+	struct crit_grant grant;
 	struct crit_summary_options options = {
 		.may_wait = analysis->may_wait,
 		.critd_path = critd_path,
@@ -204,8 +206,11 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 		.is_live = is_live,
 	};
 
-	(void)crit_place_program("critd", critd_path,
-				 sizeof(critd_path)); /* the bare name will do */
+	if (crit_place_program("critd", critd_path, sizeof(critd_path)) == 0) {
+		crit_grant_find(critd_path, &grant);
+		if (!grant.is_given)
+			options.privileges_fix = grant.fix;
+	} /* else the bare name will do */
 	return crit_summary_init(ret_summary, analysis->results, &options);
 }
 

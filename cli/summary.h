@@ -42,6 +42,7 @@ struct crit_missing {
 
 struct crit_summary_options {
 	const char *critd_path; /* for the command that mends missing privileges */
+	const char *privileges_fix; /* what mends them here; NULL: capabilities of that file */
 	const struct crit_results
 		*may_wait; /* the same run, mpi_may_wait active; NULL: not needed */
 	const struct crit_sites *sites; /* NULL: no call sites */
