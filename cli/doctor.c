@@ -233,33 +233,17 @@ static void check_trial(struct visit *visit)
 	remove_directory(directory);
 }
 
-/* The last lines of the newest log in the directory for sockets. */
-static void show_log(const char *directory)
+/* The last lines of a log; each names the directory or program it is about. */
+static void show_log(const char *directory, const char *name)
 {
-	struct dirent **entries = NULL;
-	int count = scandir(directory, &entries, NULL, NULL);
-	char newest[PATH_MAX] = "";
-	time_t newest_s = 0;
+	char path[PATH_MAX];
 	char text[4096] = "";
 	char *line;
 	size_t length;
 	crit_autofclose FILE *in = NULL;
 
-	for (int i = 0; entries && i < count; i++) {
-		const char *dot = strrchr(entries[i]->d_name, '.');
-		char path[PATH_MAX];
-		struct stat status;
-
-		(void)snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
-		if (dot && strcmp(dot, ".log") == 0 && lstat(path, &status) == 0 &&
-		    S_ISREG(status.st_mode) && status.st_size > 0 && status.st_mtime >= newest_s) {
-			newest_s = status.st_mtime;
-			memcpy(newest, path, sizeof(newest));
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	in = newest[0] ? fopen(newest, "re") : NULL;
+	(void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+	in = fopen(path, "re");
 	if (!in)
 		return;
 	if (fseek(in, -(long)sizeof(text) + 1, SEEK_END))
@@ -267,10 +251,12 @@ static void show_log(const char *directory)
 	length = fread(text, 1, sizeof(text) - 1, in);
 	while (length && text[length - 1] == '\n')
 		text[--length] = '\0';
+	if (length == 0)
+		return;
 	line = text + length;
 	for (int lines = 0; line > text && lines < LOG_LINES; line--)
 		lines += line[-1] == '\n';
-	(void)printf("%-7s %-18s last lines of %s:\n%s\n", "-", "log", newest,
+	(void)printf("%-7s %-18s last lines of %s:\n%s\n", "-", "log", path,
 		     *line == '\n' ? line + 1 : line);
 }
 
@@ -306,7 +292,8 @@ static void check_sockets(struct visit *visit)
 		return;
 	}
 	say(visit, true, "socket directory", "%s", directory);
-	show_log(directory);
+	show_log(directory, CRIT_LOG_NAME);
+	show_log(directory, CRIT_CRITD_LOG_NAME);
 }
 
 /* Programs into which the shims cannot be loaded have no MPI and OpenMP calls in a report. */

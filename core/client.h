@@ -96,10 +96,15 @@ void crit_client_fini(struct crit_client *client);
  */
 int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *err);
 
+/* Logs in that directory, each beside an older one with .1 behind its name. */
+#define CRIT_LOG_NAME "crit.log"
+#define CRIT_CRITD_LOG_NAME "critd.log"
+
 /*
- * Says in syslog and in <exe>-<pid>.log beside the socket why there is no report.
- * Errors: none; there is nobody left to tell.
+ * Says in syslog and in crit.log why something is missing, in a line that names client->exe, or
+ * what else it is about.  Errors: none; there is nobody left to tell.
  */
 void crit_client_log(const struct crit_client *client, const char *text);
+void crit_client_log_about(const char *what, const char *text);
 
 #endif

@@ -142,12 +142,12 @@ static int listen_at(const char *path, int *ret_fd)
 
 static int open_log(const char *socket_path)
 {
-	char path[CRIT_SOCKET_PATH_BYTES + 16];
+	char directory[CRIT_SOCKET_PATH_BYTES];
 	const char *slash = strrchr(socket_path, '/');
 
-	(void)snprintf(path, sizeof(path), "%.*s/critd.log", slash ? (int)(slash - socket_path) : 0,
+	(void)snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - socket_path) : 0,
 		       socket_path);
-	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return crit_client_open_log(directory, CRIT_CRITD_LOG_NAME);
 }
 
 static bool is_bounded(int capability)

@@ -53,6 +53,12 @@ int crit_client_connect(struct crit_client *client, const struct crit_client_opt
 int crit_client_make_output(struct crit_client *client, const struct crit_client_env *env,
 			    int *ret_fd, struct crit_err *err);
 
+/*
+ * Opens a log of the user's, to append to; one that is full becomes <name>.1, in place of the one
+ * before.  Answers the descriptor, the caller's, or -1.
+ */
+int crit_client_open_log(const char *directory, const char *name);
+
 /* Starts the finisher; ret_fd, the end of the socket pair for critd, is the caller's. */
 int crit_client_start_finisher(struct crit_client *client, int *ret_fd, struct crit_err *err);
 

@@ -27,7 +27,7 @@ for flavour in "${flavours[@]}"; do
 	shim=$lonely/libcrit_pmpi.so launch "lonely-$flavour" preload "$flavour" 2 every_call \
 		"$trial/lonely-$flavour.rank"
 	[ "$status" -eq 0 ] && [ "$(results "lonely-$flavour")" -eq 16 ] && [ ! -e "$dir" ] &&
-		grep -q 'cannot find critd' "$XDG_RUNTIME_DIR"/crit/every_call."$flavour"-*.log
+		grep -q "/every_call.$flavour: cannot find critd" "$XDG_RUNTIME_DIR/crit/crit.log"
 	point "$flavour: no critd" $?
 	rm -rf "$XDG_RUNTIME_DIR/crit"
 
@@ -36,8 +36,8 @@ for flavour in "${flavours[@]}"; do
 		CRIT_DIR=/proc/nowhere "${command[@]}" >"$trial/unwritable.out" 2>&1
 		status=$?
 		[ "$status" -eq 0 ] && [ "$(results "unwritable-$flavour")" -eq 16 ] &&
-			grep -q 'cannot write the recording in /proc/nowhere' \
-				"$trial/home-$trial_nobody/crit/every_call.$flavour"-*.log
+			grep -q "/every_call.$flavour: cannot write the recording in /proc/nowhere" \
+				"$trial/home-$trial_nobody/crit/crit.log"
 		point "$flavour: unwritable directory" $?
 	fi
 done
