@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/messages.h"
+#include "cli/no_report.h"
 #include "cli/region_writers.h"
 #include "cli/writers.h"
 #include "core/cleanup.h"
@@ -115,7 +116,7 @@ int crit_write_all(int directory_fd, const char *directory, const struct crit_su
 		if (status) {
 			remove_temporary(directory_fd);
 			return crit_err_set(err, status,
-					    "cannot write %s/%s: %s; no result was changed",
+					    "cannot write %.120s/%s: %s; no result was changed",
 					    directory, files[i].name, strerror(-status));
 		}
 	}
@@ -124,9 +125,10 @@ int crit_write_all(int directory_fd, const char *directory, const struct crit_su
 			int status = -errno;
 
 			remove_temporary(directory_fd);
-			return crit_err_set(err, status, "cannot put %s into place in %s: %s",
+			return crit_err_set(err, status, "cannot put %s into place in %.120s: %s",
 					    files[i].name, directory, strerror(-status));
 		}
+	(void)unlinkat(directory_fd, CRIT_NO_REPORT_NAME, 0); /* of an attempt that failed */
 	return 0;
 }
 

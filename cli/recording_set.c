@@ -17,6 +17,7 @@
 #include "analysis/elf_reader.h"
 #include "analysis/peers.h"
 #include "cli/grant.h"
+#include "cli/no_report.h"
 #include "cli/place.h"
 #include "cli/progress.h"
 #include "cli/summary.h"
@@ -288,11 +289,13 @@ int crit_finish_wait_report(const char *directory, int timeout_ms)
 	const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000 };
 	uint64_t begin_ms = now_ms();
 	char report[PATH_MAX];
+	char no_report[PATH_MAX];
 	char lock[PATH_MAX];
 	bool has_started = false;
 	int free_steps = 0;
 
 	(void)snprintf(report, sizeof(report), "%s/report.json", directory);
+	(void)snprintf(no_report, sizeof(no_report), "%s/%s", directory, CRIT_NO_REPORT_NAME);
 	(void)snprintf(lock, sizeof(lock), "%s/%s", directory, CRIT_LOCK_NAME);
 	for (;;) {
 		int passed_ms = (int)(now_ms() - begin_ms);
@@ -303,7 +306,8 @@ int crit_finish_wait_report(const char *directory, int timeout_ms)
 		if (access(report, F_OK) == 0)
 			return crit_finish_wait(directory, timeout_ms - passed_ms);
 		free_steps = is_locked && crit_finish_wait(directory, 0) == 0 ? free_steps + 1 : 0;
-		if ((has_started && !is_locked) || free_steps > FREE_STEPS_MAX)
+		if ((!is_locked && (has_started || access(no_report, F_OK) == 0)) ||
+		    free_steps > FREE_STEPS_MAX)
 			return -ENOENT; /* it came and went, or was killed, and left no report */
 		has_started = has_started || is_locked;
 		(void)nanosleep(&step, NULL);

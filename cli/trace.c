@@ -15,6 +15,7 @@
 #ifdef CRIT_HAS_OTF2
 #include "cli/visits.h"
 #include "otf2/export.h"
+#include "otf2/staging.h"
 #include "otf2/verify.h"
 
 static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
@@ -77,6 +78,14 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 	return 0;
 }
 
+void crit_trace_discard(const char *directory)
+{
+	struct crit_otf2_staging staging;
+
+	if (crit_otf2_stage(&staging, directory, NULL) == 0) /* takes what was left there over */
+		crit_otf2_unstage(&staging);
+}
+
 int crit_trace_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,
 		      struct crit_trace_check *ret_check, struct crit_err *err)
 {
@@ -122,6 +131,11 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 	(void)options;
 	(void)ret_result;
 	return refuse(directory, err);
+}
+
+void crit_trace_discard(const char *directory)
+{
+	(void)directory; /* nothing is made there */
 }
 
 int crit_trace_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,

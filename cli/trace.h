@@ -32,6 +32,9 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 		     const struct crit_trace_options *options, struct crit_trace_result *ret_result,
 		     struct crit_err *err);
 
+/* Removes the unfinished archive of a process that died at it. */
+void crit_trace_discard(const char *directory);
+
 struct crit_trace_check {
 	uint64_t fault_count;
 	uint64_t location_count;
