@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* crit run: starts a program under crit, passes signals and exit status on, shows the report. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +12,23 @@
 #include "cli/attach.h"
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/outcome.h"
 #include "cli/place.h"
-#include "cli/recording_set.h"
 #include "cli/summary.h"
 #include "cli/syntax.h"
 #include "core/abi_shim.h"
 #include "core/cleanup.h"
 #include "core/client.h"
+#include "core/setting.h"
 
 #define STATUS_NOT_FOUND 127
 #define STATUS_NOT_EXECUTABLE 126
+#define QUIET_IN_RUN "run" /* CRIT_QUIET of the program: its ranks leave the line to us */
 
 struct run_options {
 	struct crit_client_env env;
 	bool has_shim;
+	bool is_quiet; /* the user's CRIT_QUIET */
 	char libomp[PATH_MAX]; /* preloaded over the program's own OpenMP runtime; "" not */
 	pid_t attach_pid; /* 0: start a program */
 	char **program; /* argv */
@@ -211,57 +215,29 @@ static void set_preload(void)
 	preload(path);
 }
 
-/* The first screen of report.txt, which ends before the line "Run". */
-static bool show_report(const char *directory)
+/* The finisher's results go to this directory, whatever its name is at the end. */
+static int open_directory(const struct crit_client *client)
 {
-	crit_autofree char *path = NULL;
-	crit_autofree char *line = NULL;
-	crit_autofclose FILE *in = NULL;
-	size_t size = 0;
-
-	if (asprintf(&path, "%s/report.txt", directory) < 0) {
-		path = NULL;
-		return false;
-	}
-	in = fopen(path, "re");
-	if (!in)
-		return false;
-	while (getline(&line, &size, in) > 0 && strcmp(line, "Run\n") != 0)
-		(void)fputs(line, stderr);
-	return true;
+	return client->is_first ? open(client->directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/*
- * A short program ends before its finisher has started: wait for its report, then for its lock.
- * The archive comes after the report is shown.
- */
-static void wait_and_show(const struct crit_client *client, const struct run_options *options)
+static void tell_outcome(const struct crit_client *client, const struct run_options *options,
+			 int directory_fd)
 {
-	int status;
+	const struct crit_outcome outcome = { .directory = client->directory,
+					      .directory_fd = directory_fd,
+					      .finish_s = options->env.finish_s,
+					      .is_quiet = options->is_quiet };
 
-	if (!client->is_first || options->env.finish_s == 0)
-		return;
-	status = crit_finish_wait_report(client->directory, (int)options->env.finish_s * 1000);
-	if (status == -ETIMEDOUT && crit_finish_wait(client->directory, 0) == -ETIMEDOUT)
-		(void)fprintf(stderr,
-			      "crit run: members of the run still live; see crit report %s later\n",
-			      client->directory);
-	if (!show_report(client->directory))
-		(void)fprintf(
-			stderr,
-			"crit run: there is no report; try crit report %s, or see crit doctor\n",
-			client->directory);
-	if (!status && crit_finish_wait_trace(client->directory,
-					      (int)options->env.finish_s * 1000) == -ETIMEDOUT)
-		(void)fprintf(stderr, "crit run: %s/traces.otf2 is still being written\n",
-			      client->directory);
-	(void)fprintf(stderr, "%s\n", client->directory);
+	if (client->is_first)
+		crit_outcome_tell(&outcome);
 }
 
 static int run_program(struct run_options *options)
 {
 	struct crit_client client = { .fd = -1 };
 	struct crit_child child = { .program = options->program, .env = &options->env };
+	crit_autoclose int directory_fd = -1;
 	char exe[PATH_MAX];
 	int status = crit_child_find(options->program[0], exe);
 	int wait_status;
@@ -277,9 +253,12 @@ static int run_program(struct run_options *options)
 		child.is_recorded = open_client(&client, options, exe) == 0;
 	}
 	if (child.is_recorded) {
+		directory_fd = open_directory(&client);
 		(void)crit_client_copy(options->env.socket, sizeof(options->env.socket),
 				       client.socket_path);
 		(void)setenv("CRIT_SOCKET", client.socket_path, 1);
+		if (!options->is_quiet)
+			(void)setenv("CRIT_QUIET", QUIET_IN_RUN, 1); /* one line: ours */
 		if (options->has_shim)
 			set_preload();
 	}
@@ -288,7 +267,7 @@ static int run_program(struct run_options *options)
 	status = crit_child_run(&child, &wait_status);
 	crit_client_fini(&client);
 	if (child.is_recorded)
-		wait_and_show(&client, options);
+		tell_outcome(&client, options, directory_fd);
 	if (status) {
 		(void)fprintf(stderr, "crit run: cannot run %s: %s\n", exe, strerror(-status));
 		return status == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
@@ -312,6 +291,7 @@ static int attach(struct run_options *options)
 	ssize_t length;
 	int status;
 	crit_autoclose int pidfd = crit_child_pidfd(options->attach_pid);
+	crit_autoclose int directory_fd = -1;
 
 	status = pidfd < 0 ? crit_err_set(&err, pidfd, "%s", strerror(-pidfd))
 			   : crit_attach_check(options->attach_pid, &err);
@@ -324,18 +304,26 @@ static int attach(struct run_options *options)
 	status = open_client(&client, options, exe[0] ? exe : "process");
 	if (status)
 		return CRIT_EXIT_FAILED;
+	directory_fd = open_directory(&client);
 	status = crit_attach(&client, pidfd, &err);
 	if (status)
 		return cannot_attach(options, &err);
 	crit_child_watch(pidfd);
 	crit_client_fini(&client);
-	wait_and_show(&client, options);
+	tell_outcome(&client, options, directory_fd);
 	return CRIT_EXIT_OK;
+}
+
+static bool is_quiet(void)
+{
+	const char *quiet = crit_setting_text(CRIT_SETTING_QUIET, NULL);
+
+	return strcmp(quiet, "0") != 0 && strcmp(quiet, QUIET_IN_RUN) != 0;
 }
 
 int crit_command_run(int argc, char **argv)
 {
-	struct run_options options = { .has_shim = true };
+	struct run_options options = { .has_shim = true, .is_quiet = is_quiet() };
 	int code;
 
 	crit_client_env_read(&options.env);

@@ -60,13 +60,13 @@ for signal in INT TERM HUP QUIT USR1 USR2 CONT; do
 	done
 done
 
-# Streams pass untouched; words go to stderr; the last line is the directory.
+# Streams pass untouched; words go to stderr; the last line says where the report is.
 export CRIT_DIR=$trial/streams
 got=$(printf 'one\ntwo\n' | "$crit" run -- sed s/o/0/ 2>"$trial/streams.err")
 [ "$got" = "$(printf '0ne\ntw0')" ]
 point "stdin and stdout" $? "$got"
-[ "$(tail -n 1 "$trial/streams.err")" = "$CRIT_DIR" ]
-point "last line on stderr is the directory" $? "$(tail -n 1 "$trial/streams.err")"
+[ "$(tail -n 1 "$trial/streams.err")" = "crit: report in $CRIT_DIR/report.txt" ]
+point "last line on stderr says where the report is" $? "$(tail -n 1 "$trial/streams.err")"
 ! grep -q $'\033' "$trial/streams.err"
 point "no escape sequences off a terminal" $? ""
 [ "$(wc -l <"$trial/streams.err")" -le 25 ] && [ "$(wc -L <"$trial/streams.err")" -le 100 ]
@@ -76,7 +76,7 @@ found=$(cd "$CRIT_DIR" && shopt -s dotglob && printf '%s ' *)
 	report.txt threads.csv | sort | tr "\n" " ")" ]
 point "directory" $? "$found"
 
-# A killed finisher costs the report, not the run, nor time; crit report makes up for it.
+# A killed finisher costs neither the run, nor time, nor the report, which crit run makes itself.
 CRIT_DIR=$trial/killed "$crit" run -- sleep 2 2>"$trial/killed.err" &
 program=$!
 finisher="^[^ ]*crit finish --directory $trial/killed "
@@ -86,8 +86,8 @@ fi
 begin=$SECONDS
 wait "$program"
 got=$?
-[ "$got" -eq 0 ] && [ $((SECONDS - begin)) -lt 8 ] && grep -q "crit report $trial/killed" "$trial/killed.err"
-point "killed finisher: the run ends well" $? "status $got: $(head -n 1 "$trial/killed.err")"
+[ "$got" -eq 0 ] && [ $((SECONDS - begin)) -lt 8 ] && grep -q '; made by crit run' "$trial/killed.err"
+point "killed finisher: the run ends well" $? "status $got: $(tail -n 1 "$trial/killed.err")"
 "$crit" report "$trial/killed" >"$trial/killed.out" 2>&1
 point "killed finisher: crit report works" $? "$(head -n 1 "$trial/killed.out")"
 
