@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/no_report.h"
 #include "cli/recording_set.h"
 #include "core/cleanup.h"
 
@@ -68,19 +69,25 @@ static void await_finisher(const char *directory)
 		(void)nanosleep(&step, NULL);
 }
 
-/* The finisher of a run without a recording has nothing to do. */
-static void leave_nothing(struct crit_client *client)
+static void remove_file(const struct crit_client *client, const char *name, const char *suffix)
 {
 	char path[PATH_MAX];
 
+	(void)snprintf(path, sizeof(path), "%s/%s%s", client->directory, name, suffix);
+	(void)unlink(path);
+}
+
+/* The finisher of a run without a recording can only say so. */
+static void leave_nothing(struct crit_client *client)
+{
 	if (client->is_first) {
 		await_finisher(client->directory);
-		(void)snprintf(path, sizeof(path), "%s/%s.crit", client->directory, client->host);
-		(void)unlink(path);
+		remove_file(client, client->host, ".crit");
 	}
 	crit_client_fini(client);
 	if (client->is_first) {
 		(void)crit_finish_wait_trace(client->directory, FINISH_MS);
+		remove_file(client, CRIT_NO_REPORT_NAME, "");
 		(void)rmdir(client->directory); /* where there is nothing else */
 	}
 }
