@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crit run -p: finds out whether a running process can be recorded; if not, nothing is left of it. */
+/* crit run -p: can a running process be recorded?  If not, nothing is left of the try. */
 #ifndef CRIT_ATTACH_H
 #define CRIT_ATTACH_H
 

@@ -65,7 +65,7 @@ static uint64_t file_capabilities(const char *path, bool *ret_is_effective)
 	return (uint64_t)data.data[1].permitted << 32 | data.data[0].permitted;
 }
 
-/* The kernel counts capabilities of the first user namespace only; there, all numbers are mapped. */
+/* Capabilities count in the first user namespace only; there, all numbers are mapped. */
 static bool is_user_namespace(void)
 {
 	crit_autofclose FILE *in = fopen("/proc/self/uid_map", "re");

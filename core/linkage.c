@@ -104,7 +104,7 @@ static enum crit_linkage judge_file(int fd)
 	return judge_headers(fd, &file);
 }
 
-/* The loader is told to be careful (AT_SECURE), and drops LD_PRELOAD, where an exec gives rights. */
+/* Where an exec gives rights, the loader is told so (AT_SECURE), and drops LD_PRELOAD. */
 static enum crit_linkage judge_rights(const char *path, const struct stat *status)
 {
 	const bool has_group_bit = (status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP);
