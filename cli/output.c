@@ -77,6 +77,16 @@ static void remove_temporary(int directory_fd)
 		(void)unlinkat(directory_fd, temporary_name(i, name), 0); /* may not be there */
 }
 
+/* Why the stream failed: what it has not written yet is tried once more, to be told. */
+static int reason_of(FILE *out)
+{
+	errno = 0;
+	clearerr(out);
+	if (fputc('\n', out) != EOF)
+		(void)fflush(out);
+	return errno ? -errno : -EIO;
+}
+
 static int write_one(int directory_fd, size_t i, const struct crit_summary *summary)
 {
 	char name[NAME_BYTES];
@@ -96,9 +106,8 @@ static int write_one(int directory_fd, size_t i, const struct crit_summary *summ
 		return -ENOMEM;
 	}
 	status = files[i].write(out, summary);
-	errno = 0;
-	if (!status && (fflush(out) || ferror(out)))
-		status = errno ? -errno : -EIO;
+	if (!status && (ferror(out) || fflush(out)))
+		status = reason_of(out);
 	errno = 0;
 	if (fclose(out) && !status)
 		status = errno ? -errno : -EIO;

@@ -131,6 +131,16 @@ got=$?
 [ "$got" -eq 0 ] && [ "$(contents "$dir")" = "$results" ]
 point "the next report removes NO-REPORT.txt" $? "status $got: $(contents "$dir")"
 
+# The reason of a file that grows no further is the system's.
+(
+	trap '' XFSZ
+	ulimit -f 1
+	"$crit" finish --directory "$dir"
+)
+got=$?
+[ "$got" -eq 1 ] && grep -q 'cannot write .*/report.txt: File too large' "$dir/NO-REPORT.txt"
+point "report.txt may not grow" $? "status $got: $(head -n 1 "$dir/NO-REPORT.txt")"
+
 # The log: one file for all, bounded, and crit doctor shows its end.
 gone=$trial/$(printf 'gone%.0s' {1..40})
 for ((i = 0; i < 160; i++)); do
