@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rank 0's last word: where the report is, or why there is none, in one line on standard error.
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include "core/cleanup.h"
 #include "core/guard.h"
 #include "core/setting.h"
 #include "core/shim.h"
@@ -71,6 +74,31 @@ static void append_written(struct line *line, int status)
 	       status == -EPIPE ? "crit finish was killed" : strerrordesc_np(-status));
 }
 
+/* A finisher that was killed leaves its lock file, held by nobody. */
+static bool is_abandoned(void)
+{
+	char path[CRIT_PATH_BYTES + 16];
+	crit_autoclose int fd = -1;
+
+	(void)snprintf(path, sizeof(path), "%s/.finish.lock", crit_process.client.directory);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+/* Without critd nobody tells what the finisher does. */
+static void append_without_critd(struct line *line)
+{
+	append(line, "the collector was killed, and the recording ends there; ");
+	if (is_there() || !is_abandoned()) {
+		append(line, "report %s in ", is_there() ? "is" : "follows");
+		append_directory(line);
+		return;
+	}
+	append(line, "no report in ");
+	append_directory(line);
+	append(line, ": crit finish was killed, too; 'crit report' makes it");
+}
+
 /* What is known by the end of the wait. */
 static void append_outcome(struct line *line)
 {
@@ -84,8 +112,10 @@ static void append_outcome(struct line *line)
 		append_written(line, status);
 		return;
 	}
-	if (error == -EPIPE)
-		append(line, "the collector was killed, and the recording ends there; ");
+	if (error == -EPIPE) {
+		append_without_critd(line);
+		return;
+	}
 	append(line, "report follows in ");
 	append_directory(line);
 }
