@@ -11,6 +11,7 @@
 #include "analysis/timeline.h"
 #include "analysis/tracer.h"
 #include "core/abi_shim.h"
+#include "core/cleanup.h"
 #include "core/err.h"
 
 uint64_t crit_model_traced_until_ns(const struct crit_model *model)
@@ -159,41 +160,56 @@ static int conclude(struct crit_model *model, struct crit_engine *engine,
 	return rc;
 }
 
-static int compute(struct crit_model *model, struct attempt *attempt, struct crit_results *results)
+struct work { /* 94 kB: more than a stack may have */
+	struct crit_messages messages;
+	struct crit_dealing dealing;
+	struct crit_tracer tracer;
+	struct crit_engine engine;
+};
+
+/* Others than peer 0 have no results. */
+static int play(struct crit_model *model, struct attempt *attempt, struct work *work,
+		const struct crit_trace_sink *sink, struct crit_results *results)
 {
 	const struct crit_peers *peers = attempt->options->peers;
-	const struct crit_trace_sink *sink;
-	struct crit_messages messages;
-	struct crit_dealing dealing = { 0 };
-	struct crit_tracer tracer = { 0 };
-	struct crit_engine engine;
-	int rc = survey(model, attempt);
+	int rc = crit_messages_init(&work->messages, model, sink ? &work->tracer : NULL);
 
-	if (rc)
-		return rc;
-	sink = attempt->is_trial ? NULL : attempt->options->trace;
-	rc = crit_engine_init(&engine, model, results->rule, peers ? &dealing : NULL);
-	if (rc)
-		return rc;
-	rc = crit_messages_init(&messages, model, sink ? &tracer : NULL);
 	if (!rc && peers)
-		rc = crit_dealing_init(&dealing, peers, model, &engine, &messages);
+		rc = crit_dealing_init(&work->dealing, peers, model, &work->engine,
+				       &work->messages);
 	if (!rc && sink)
-		rc = crit_tracer_init(&tracer, &engine, sink);
+		rc = crit_tracer_init(&work->tracer, &work->engine, sink);
 	if (!rc)
-		rc = crit_timeline_play(model, &engine, &messages, attempt->options);
+		rc = crit_timeline_play(model, &work->engine, &work->messages, attempt->options);
 	if (!rc && has_results(peers))
-		rc = conclude(model, &engine, &messages, attempt, results);
+		rc = conclude(model, &work->engine, &work->messages, attempt, results);
 	if (peers && (sink || attempt->is_trial))
 		rc = crit_peers_agree(peers, 0, rc);
 	if (!rc && peers && attempt->is_trial)
 		rc = crit_clock_shifts_tell(attempt->shifts, peers);
 	if (!rc && sink)
-		rc = crit_tracer_end(&tracer, results);
-	crit_tracer_fini(&tracer);
-	crit_messages_fini(&messages);
-	crit_dealing_fini(&dealing);
-	crit_engine_fini(&engine);
+		rc = crit_tracer_end(&work->tracer, results);
+	return rc;
+}
+
+static int compute(struct crit_model *model, struct attempt *attempt, struct work *work,
+		   struct crit_results *results)
+{
+	const struct crit_trace_sink *sink;
+	int rc = survey(model, attempt);
+
+	if (rc)
+		return rc;
+	sink = attempt->is_trial ? NULL : attempt->options->trace;
+	rc = crit_engine_init(&work->engine, model, results->rule,
+			      attempt->options->peers ? &work->dealing : NULL);
+	if (rc)
+		return rc;
+	rc = play(model, attempt, work, sink, results);
+	crit_tracer_fini(&work->tracer);
+	crit_messages_fini(&work->messages);
+	crit_dealing_fini(&work->dealing);
+	crit_engine_fini(&work->engine);
 	return rc;
 }
 
@@ -203,11 +219,14 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 {
 	const struct crit_peers *peers = attempt->options->peers;
 	struct crit_results *results = calloc(1, sizeof(*results));
+	crit_autofree struct work *work = calloc(1, sizeof(*work));
 	struct crit_model model = { 0 };
 	int rc;
 
-	if (!results)
+	if (!results || !work) {
+		free(results);
 		return -ENOMEM;
+	}
 	results->rule = attempt->options->rule;
 	rc = open_nodes(&model, paths, path_count, err);
 	if (!rc)
@@ -215,7 +234,7 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 	if (rc && peers)
 		(void)crit_peers_agree(peers, 0, rc); /* tells the others */
 	if (!rc)
-		rc = compute(&model, attempt, results);
+		rc = compute(&model, attempt, work, results);
 	crit_model_fini(&model);
 	if (rc || !has_results(peers))
 		crit_results_destroy(results);

@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -27,6 +29,8 @@
 #define GRACE_S 5 /* more than a reader gives itself */
 #define DEATHS_MAX 8 /* readers; then the recording is taken for one made to kill them */
 #define NAME_BYTES_MAX (16u << 10) /* of each text of a place; what is longer is cut */
+#define STACK_BYTES (8u << 20)
+#define GUARD_BYTES (64u << 10)
 #define MEMORY_BYTES_MAX (4ull << 30) /* of a reader, beyond what it was born with */
 
 enum question_kind {
@@ -207,8 +211,10 @@ static void bound_memory(void)
 	(void)setrlimit(RLIMIT_DATA, &limit); /* lowering cannot fail */
 }
 
-__attribute__((noreturn)) static void read_names(struct crit_elf_reader *reader)
+static int read_names(void *user)
 {
+	struct crit_elf_reader *reader = user;
+
 	die_quietly();
 	bound_memory();
 	while (peek(reader->fd, &reader->question)) {
@@ -221,7 +227,19 @@ __attribute__((noreturn)) static void read_names(struct crit_elf_reader *reader)
 			break;
 		(void)take_off(reader->fd);
 	}
-	_exit(0);
+	return 0; /* ends the process */
+}
+
+/* libdw wants more than 130 kB, and the limit of the program's stack may be below. */
+static char *map_stack(void)
+{
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+
+	if (stack == MAP_FAILED)
+		return NULL;
+	(void)mprotect(stack, GUARD_BYTES, PROT_NONE);
+	return stack + STACK_BYTES;
 }
 
 static enum crit_elf_status cause_of(int status)
@@ -248,16 +266,16 @@ static void keep_only(int *fd)
 
 __attribute__((noreturn)) static void supervise(struct crit_elf_reader *reader)
 {
+	char *stack_top = map_stack();
+
 	die_quietly();
 	(void)signal(SIGCHLD, SIG_DFL);
 	(void)prctl(PR_SET_NAME, "crit-names", 0, 0, 0);
 	keep_only(&reader->fd);
 	while (peek(reader->fd, &reader->question)) {
-		pid_t pid = fork();
+		pid_t pid = stack_top ? clone(read_names, stack_top, SIGCHLD, reader) : -1;
 		int status = 0;
 
-		if (pid == 0)
-			read_names(reader);
 		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)

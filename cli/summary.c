@@ -194,11 +194,12 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 	summary->mode = mode_of(results);
 	summary->unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS;
 	find_sums(summary);
+	summary->missing = calloc(CRIT_MISSING_MAX, sizeof(*summary->missing));
 	summary->rank_order = sorted(results->rank_count, by_rank, results);
 	summary->thread_order = sorted(results->thread_count, by_thread, results);
 	summary->call_order = sorted(results->call_count, by_call, results);
-	if (!summary->rank_order || !summary->thread_order || !summary->call_order ||
-	    crit_lost_time_of(results, &summary->lost) ||
+	if (!summary->missing || !summary->rank_order || !summary->thread_order ||
+	    !summary->call_order || crit_lost_time_of(results, &summary->lost) ||
 	    crit_node_sums_of(results, &summary->node_sums) ||
 	    crit_region_table_init(&summary->regions, results, places)) {
 		crit_summary_fini(summary);
@@ -213,6 +214,7 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 
 void crit_summary_fini(struct crit_summary *summary)
 {
+	free(summary->missing);
 	free(summary->rank_order);
 	free(summary->thread_order);
 	free(summary->call_order);

@@ -75,7 +75,7 @@ struct crit_summary {
 	size_t *rank_order; /* indexes into ranks, by CMetric, descending */
 	size_t *thread_order; /* app threads first, by CMetric, descending */
 	size_t *call_order; /* by stall + wait, descending */
-	struct crit_missing missing[CRIT_MISSING_MAX];
+	struct crit_missing *missing; /* room for CRIT_MISSING_MAX */
 	size_t missing_folded; /* into the last of them */
 	size_t missing_count;
 	bool is_incomplete; /* exit code 3 */

@@ -13,6 +13,8 @@
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"
 
+#pragma GCC diagnostic ignored "-Wframe-larger-than=" /* on purpose: a deep stack */
+
 static struct fake_critd fake;
 static struct crit_shm_head *head;
 static jmp_buf escape;
