@@ -11,6 +11,7 @@
 #include "cli/diff_changes.h"
 #include "cli/syntax.h"
 #include "cli/writers.h"
+#include "core/line.h"
 
 #define ROWS_SHOWN 8
 #define FIGURES_SHOWN 2 /* of a row */
@@ -78,9 +79,9 @@ static json_t *load(const char *path)
 	(void)snprintf(file, sizeof(file), "%s%s", path,
 		       stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/report.json" : "");
 	if (stat(file, &status)) {
-		(void)fprintf(stderr,
-			      "crit diff: cannot open %s: %s; crit report -o DIR writes one\n",
-			      file, strerror(errno));
+		crit_line_print(stderr,
+				"crit diff: cannot open %s: %s; crit report -o DIR writes one\n",
+				file, strerror(errno));
 		return NULL;
 	}
 	report = json_load_file(file, 0, &error);
@@ -88,13 +89,13 @@ static json_t *load(const char *path)
 	if (report && schema && !strcmp(schema, "crit-report/1"))
 		return report;
 	if (report)
-		(void)fprintf(stderr,
-			      "crit diff: %s is no report: its schema is %.40s, not "
-			      "crit-report/1\n",
-			      file, schema ? schema : "missing");
+		crit_line_print(stderr,
+				"crit diff: %s is no report: its schema is %.40s, not "
+				"crit-report/1\n",
+				file, schema ? schema : "missing");
 	else
-		(void)fprintf(stderr, "crit diff: cannot read %s: line %d: %.160s\n", file,
-			      error.line, error.text);
+		crit_line_print(stderr, "crit diff: cannot read %s: line %d: %.160s\n", file,
+				error.line, error.text);
 	json_decref(report);
 	return NULL;
 }
@@ -135,13 +136,13 @@ static void print_change(FILE *out, const struct crit_diff_change *change, const
 	if (change->a != 0)
 		(void)snprintf(ratio, sizeof(ratio), "%.3f", change->b / change->a);
 	if (strlen(name) > NAME_COLUMNS) {
-		(void)fprintf(out, "  %s\n", name);
+		crit_line_print(out, "  %s\n", name);
 		name = "";
 	}
-	(void)fprintf(out, "  %-*s %-12s %10s %10s %10s %7s\n", NAME_COLUMNS, name, figure,
-		      number(change->figure, change->has_a, change->a, false, a),
-		      number(change->figure, change->has_b, change->b, false, b),
-		      number(change->figure, true, crit_diff_by(change), true, by), ratio);
+	crit_line_print(out, "  %-*s %-12s %10s %10s %10s %7s\n", NAME_COLUMNS, name, figure,
+			number(change->figure, change->has_a, change->a, false, a),
+			number(change->figure, change->has_b, change->b, false, b),
+			number(change->figure, true, crit_diff_by(change), true, by), ratio);
 }
 
 static bool is_empty(const struct crit_diff_change *change)
@@ -184,24 +185,13 @@ static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, un
 static void print_text(const struct crit_diff *diff, const json_t *const reports[2],
 		       char *const paths[2], unsigned long most)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *out = open_memstream(&text, &length);
-
-	if (!out)
-		return;
 	for (int i = 0; i < 2; i++)
-		(void)fprintf(out, "%c: %s: %s\n", 'A' + i, paths[i],
-			      text_of(reports[i], "verdict", "sentence"));
+		crit_line_print(stdout, "%c: %s: %s\n", 'A' + i, paths[i],
+				text_of(reports[i], "verdict", "sentence"));
 	for (size_t i = 0; i < diff->note_count; i++)
-		(void)fprintf(out, "does not compare: %s\n", diff->notes[i]);
+		crit_line_print(stdout, "does not compare: %s\n", diff->notes[i]);
 	for (size_t at = 0; at < diff->change_count;)
-		at = print_group(out, diff, at, most);
-	if (fclose(out) == 0 && text) {
-		crit_text_tame(text, length);
-		(void)fwrite(text, 1, length, stdout); /* the caller looks at the stream's error */
-	}
-	free(text);
+		at = print_group(stdout, diff, at, most);
 }
 
 static json_t *side_of(const json_t *report, const char *path)

@@ -13,6 +13,7 @@
 #include "cli/syntax.h"
 #include "cli/trace.h"
 #include "core/client_env.h"
+#include "core/line.h"
 
 enum {
 	OPTION_METRICS = 256,
@@ -102,8 +103,8 @@ static int export(struct crit_recording_set *set, struct export_options *options
 	int status;
 
 	if (options->output && mkdir(directory, 0777) && errno != EEXIST) {
-		(void)fprintf(stderr, "crit export: cannot make %s: %s\n", directory,
-			      strerror(errno));
+		crit_line_print(stderr, "crit export: cannot make %s: %s\n", directory,
+				strerror(errno));
 		return CRIT_EXIT_FAILED;
 	}
 	options->trace.has_progress = isatty(STDERR_FILENO);

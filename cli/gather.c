@@ -17,6 +17,7 @@
 #include "cli/recording_set.h"
 #include "cli/syntax.h"
 #include "core/cleanup.h"
+#include "core/line.h"
 
 struct home {
 	char *directory;
@@ -29,7 +30,7 @@ static const char usage[] = "usage: crit gather DIRECTORY RECORDING|DIRECTORY...
 
 static int refuse(const char *path, const char *why, const char *next)
 {
-	(void)fprintf(stderr, "crit gather: cannot take %s: %s%s\n", path, why, next);
+	crit_line_print(stderr, "crit gather: cannot take %s: %s%s\n", path, why, next);
 	return CRIT_EXIT_FAILED;
 }
 

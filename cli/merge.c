@@ -13,6 +13,7 @@
 #include "cli/trace.h"
 #include "cli/writers.h"
 #include "core/client_env.h"
+#include "core/line.h"
 
 struct merge_options {
 	enum crit_active_rule rule;
@@ -58,9 +59,9 @@ static int refuse(const char *what, const struct crit_err *err, int status)
 	if (err->text[0])
 		(void)fprintf(stderr, "crit-merge: %s\n", err->text);
 	else
-		(void)fprintf(stderr,
-			      "crit-merge: cannot merge %s: %s; can every node read all of it?\n",
-			      what, strerror(-status));
+		crit_line_print(stderr,
+				"crit-merge: cannot merge %s: %s; can every node read all of it?\n",
+				what, strerror(-status));
 	return CRIT_EXIT_FAILED;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "core/call.h"
+#include "cli/writers.h"
+#include "core/line.h"
 
 #define PAIRS_MAX 16
 #define COLLECTIVES_MAX 24
@@ -207,9 +209,9 @@ static void write_collective(FILE *out, const struct crit_results *results,
 		row->last_count ? &results->messages.lasts[row->first_last] : NULL;
 	char rank[32];
 
-	(void)fprintf(out, "%-24.24s %-28.28s %10llu %10llu", crit_call_name(row->call),
-		      results->messages.communicators[row->communicator].name,
-		      (unsigned long long)row->instances, (unsigned long long)row->incomplete);
+	crit_line_print(out, "%-24.24s %-28.28s %10llu %10llu", crit_call_name(row->call),
+			results->messages.communicators[row->communicator].name,
+			(unsigned long long)row->instances, (unsigned long long)row->incomplete);
 	if (!last) {
 		(void)fputc('\n', out);
 		return;
@@ -331,8 +333,9 @@ void crit_write_collectives_csv(FILE *out, const struct crit_summary *summary)
 	for (size_t i = 0; i < results->messages.collective_count; i++) {
 		const struct crit_collective_row *row = &results->messages.collectives[i];
 
-		(void)fprintf(out, "\"%s\",%s,%llu,%llu,%llu,%llu,%llu,%llu,%.9f,%.9f,%.9f,%.9f",
-			      results->messages.communicators[row->communicator].name,
+		crit_csv_quote(out, results->messages.communicators[row->communicator].name,
+			       sizeof(results->messages.communicators[0].name));
+		(void)fprintf(out, ",%s,%llu,%llu,%llu,%llu,%llu,%llu,%.9f,%.9f,%.9f,%.9f",
 			      crit_call_name(row->call), (unsigned long long)row->visits,
 			      (unsigned long long)row->sent_bytes,
 			      (unsigned long long)row->received_bytes,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/region_writers.h"
+#include "core/line.h"
 
 #define REGIONS_MAX 24
 #define THREADS_MAX 16
@@ -75,11 +76,12 @@ static void write_spread(FILE *out, const char *unit, const struct crit_imbalanc
 {
 	if (imbalance->count < 2 || imbalance->slowest < 0)
 		return;
-	(void)fprintf(out,
-		      "    useful time of %zu %s: largest %.4f (%s), mean %.4f, imbalance %.1f%%, "
-		      "variation %.3f\n",
-		      imbalance->count, unit, imbalance->max_s, slowest, imbalance->mean_s,
-		      imbalance->percent, imbalance->variation_ratio);
+	crit_line_print(
+		out,
+		"    useful time of %zu %s: largest %.4f (%s), mean %.4f, imbalance %.1f%%, "
+		"variation %.3f\n",
+		imbalance->count, unit, imbalance->max_s, slowest, imbalance->mean_s,
+		imbalance->percent, imbalance->variation_ratio);
 }
 
 static void write_line(FILE *out, const struct crit_summary *summary,
@@ -89,7 +91,8 @@ static void write_line(FILE *out, const struct crit_summary *summary,
 	char text[4 * CRIT_REGION_TEXT];
 	char rank[32];
 
-	(void)fprintf(out, "  %s\n", crit_region_path(&summary->regions, line, text, sizeof(text)));
+	crit_line_print(out, "  %s\n",
+			crit_region_path(&summary->regions, line, text, sizeof(text)));
 	(void)fprintf(out, "    %-29s %10llu", "all", (unsigned long long)line->visits);
 	write_sum(out, &line->sum);
 	(void)fputc('\n', out);
@@ -97,9 +100,9 @@ static void write_line(FILE *out, const struct crit_summary *summary,
 		const struct crit_region_share *share =
 			&summary->regions.shares[line->first_share + i];
 
-		(void)fprintf(out, "    %-29.29s %10llu",
-			      crit_thread_label(results, share->thread, text, sizeof(text)),
-			      (unsigned long long)share->sum.visits);
+		crit_line_print(out, "    %-29.29s %10llu",
+				crit_thread_label(results, share->thread, text, sizeof(text)),
+				(unsigned long long)share->sum.visits);
 		write_sum(out, &share->sum);
 		(void)fputc('\n', out);
 	}
@@ -154,10 +157,10 @@ void crit_rivals_write_details(FILE *out, const struct crit_summary *summary)
 		const struct crit_rival_row *row = &results->rivals[i];
 		char thread[64], by[64];
 
-		(void)fprintf(out, "%-40.40s %12llu %10.4f  %s\n",
-			      crit_thread_label(results, row->thread, thread, sizeof(thread)),
-			      (unsigned long long)row->count, seconds(row->lost_ns),
-			      crit_rival_label(results, row, by, sizeof(by)));
+		crit_line_print(out, "%-40.40s %12llu %10.4f  %s\n",
+				crit_thread_label(results, row->thread, thread, sizeof(thread)),
+				(unsigned long long)row->count, seconds(row->lost_ns),
+				crit_rival_label(results, row, by, sizeof(by)));
 	}
 	if (results->rival_count > RIVALS_MAX)
 		(void)fprintf(out, "  and %zu more in report.json\n",

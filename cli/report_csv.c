@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* ranks.csv, threads.csv and regions.csv: heads with units, RFC 4180 quoting. */
+#include <string.h>
+
 #include "cli/region_writers.h"
 #include "cli/writers.h"
+#include "core/cleanup.h"
+#include "core/line.h"
 
-static void write_quoted(FILE *out, const char *text, size_t text_bytes)
+void crit_csv_quote(FILE *out, const char *text, size_t text_bytes)
 {
+	crit_autofree char *plain = strndup(text, text_bytes);
+
+	if (plain)
+		crit_line_tame(plain, strlen(plain), false);
 	(void)fputc('"', out);
-	for (size_t i = 0; i < text_bytes && text[i]; i++) {
-		if (text[i] == '"')
+	for (const char *at = plain ? plain : ""; *at; at++) {
+		if (*at == '"')
 			(void)fputc('"', out);
-		(void)fputc((unsigned char)text[i] < ' ' ? '?' : text[i], out);
+		(void)fputc(*at, out);
 	}
 	(void)fputc('"', out);
 }
@@ -57,7 +65,7 @@ void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary)
 		const char *host = results->nodes[rank->node].host;
 
 		(void)fprintf(out, "%u,%u,", rank->rank, rank->world_number);
-		write_quoted(out, host, sizeof(results->nodes[0].host));
+		crit_csv_quote(out, host, sizeof(results->nodes[0].host));
 		(void)fprintf(out, ",%u", rank->pid);
 		write_s(out, crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]));
 		write_s(out, crit_fix_seconds(rank->run.stall[CRIT_UNIT_RANKS]));
@@ -87,10 +95,10 @@ void crit_write_threads_csv(FILE *out, const struct crit_summary *summary)
 								    sizeof(name));
 
 		(void)fprintf(out, "%s,%u,%u,", rank, thread->pid, thread->tid);
-		write_quoted(out, thread->name, sizeof(thread->name));
+		crit_csv_quote(out, thread->name, sizeof(thread->name));
 		(void)fprintf(out, ",%s,", crit_role_name(thread->role));
-		write_quoted(out, results->nodes[thread->node].host,
-			     sizeof(results->nodes[0].host));
+		crit_csv_quote(out, results->nodes[thread->node].host,
+			       sizeof(results->nodes[0].host));
 		write_s(out, crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]));
 		write_s(out, crit_fix_seconds(thread->run.stall[CRIT_UNIT_THREADS]));
 		write_s(out, crit_fix_seconds(thread->run.waited_for));
@@ -105,7 +113,7 @@ void crit_write_threads_csv(FILE *out, const struct crit_summary *summary)
 
 static void write_text(FILE *out, const char *text)
 {
-	write_quoted(out, text ? text : "", SIZE_MAX);
+	crit_csv_quote(out, text ? text : "", SIZE_MAX);
 }
 
 static void write_share(FILE *out, const struct crit_results *results,
@@ -120,7 +128,7 @@ static void write_share(FILE *out, const struct crit_results *results,
 					   : crit_summary_rank_name(results, thread->rank_row, name,
 								    sizeof(name)),
 		      thread->pid, thread->tid);
-	write_quoted(out, thread->name, sizeof(thread->name));
+	crit_csv_quote(out, thread->name, sizeof(thread->name));
 	(void)fprintf(out, ",%llu", (unsigned long long)sum->visits);
 	write_s(out, crit_fix_seconds(sum->run.cmetric[CRIT_UNIT_THREADS]));
 	write_s(out, crit_fix_seconds(sum->run.stall[CRIT_UNIT_THREADS]));

@@ -5,6 +5,7 @@
 #include "cli/writers.h"
 #include "core/call.h"
 #include "core/cleanup.h"
+#include "core/line.h"
 
 #define THREADS_MAX 64
 #define SITES_MAX 32
@@ -80,7 +81,7 @@ static void write_ranks(FILE *out, const struct crit_summary *summary)
 		char name[32];
 
 		crit_usage_of(&rank->cells, &usage);
-		(void)fprintf(
+		crit_line_print(
 			out,
 			"%6s %-14.14s %8u %10.4f %6.2f%% %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f "
 			"%10.4f %10.4f\n",
@@ -110,19 +111,20 @@ static void write_threads(FILE *out, const struct crit_summary *summary)
 		const struct crit_cells *cells = &thread->cells;
 		char name[32];
 
-		(void)fprintf(out,
-			      "%6s %8u %8u %-16.16s %-8s %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f "
-			      "%10.4f %9llu\n",
-			      crit_summary_rank_name(results, thread->rank_row, name, sizeof(name)),
-			      thread->pid, thread->tid, thread->name, crit_role_name(thread->role),
-			      crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
-			      crit_fix_seconds(thread->run.stall[CRIT_UNIT_THREADS]),
-			      seconds(crit_cells_state(cells, CRIT_STATE_RUNNING)),
-			      seconds(crit_cells_state(cells, CRIT_STATE_RUNNABLE)),
-			      seconds(crit_cells_state(cells, CRIT_STATE_BLOCKED)),
-			      seconds(crit_cells_state(cells, CRIT_STATE_UNKNOWN)),
-			      seconds(crit_cells_state(cells, CRIT_STATE_ASSUMED)),
-			      (unsigned long long)thread->switches);
+		crit_line_print(
+			out,
+			"%6s %8u %8u %-16.16s %-8s %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f "
+			"%10.4f %9llu\n",
+			crit_summary_rank_name(results, thread->rank_row, name, sizeof(name)),
+			thread->pid, thread->tid, thread->name, crit_role_name(thread->role),
+			crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
+			crit_fix_seconds(thread->run.stall[CRIT_UNIT_THREADS]),
+			seconds(crit_cells_state(cells, CRIT_STATE_RUNNING)),
+			seconds(crit_cells_state(cells, CRIT_STATE_RUNNABLE)),
+			seconds(crit_cells_state(cells, CRIT_STATE_BLOCKED)),
+			seconds(crit_cells_state(cells, CRIT_STATE_UNKNOWN)),
+			seconds(crit_cells_state(cells, CRIT_STATE_ASSUMED)),
+			(unsigned long long)thread->switches);
 	}
 	if (results->thread_count > THREADS_MAX)
 		(void)fprintf(out, "  and %zu more, all in threads.csv\n",
@@ -181,13 +183,13 @@ static void write_sites(FILE *out, const struct crit_summary *summary)
 		const char *outer = site->place.outer;
 		char place[PLACE_BYTES];
 
-		(void)fprintf(out, "%-24.24s %12llu %10.4f %10.4f %10.4f %10.4f %9u  %s%s%s\n",
-			      crit_call_name(site->call), (unsigned long long)site->visits,
-			      seconds(site->time_ns), seconds(site->wait_ns),
-			      crit_fix_seconds(site->stall), seconds(site->waiting_ns),
-			      site->process_count,
-			      crit_place_text(&site->place, place, sizeof(place)),
-			      outer ? " in " : "", outer ? outer : "");
+		crit_line_print(out, "%-24.24s %12llu %10.4f %10.4f %10.4f %10.4f %9u  %s%s%s\n",
+				crit_call_name(site->call), (unsigned long long)site->visits,
+				seconds(site->time_ns), seconds(site->wait_ns),
+				crit_fix_seconds(site->stall), seconds(site->waiting_ns),
+				site->process_count,
+				crit_place_text(&site->place, place, sizeof(place)),
+				outer ? " in " : "", outer ? outer : "");
 	}
 	if (sites->row_count > SITES_MAX)
 		(void)fprintf(out, "  and %zu more in report.json\n", sites->row_count - SITES_MAX);
@@ -234,12 +236,13 @@ static void write_laws(FILE *out, const struct crit_summary *summary)
 		const struct crit_law *law = &results->laws[i];
 		bool has_node = law->scope == CRIT_SCOPE_NODE && law->node < results->node_count;
 
-		(void)fprintf(out, "%-8s %-5s %-14.14s %12.6f %12.6f %12.6f %12.6f %12.6f %9.1e\n",
-			      crit_unit_name(law->unit), crit_scope_name(law->scope),
-			      has_node ? results->nodes[law->node].host : "all",
-			      crit_fix_seconds(law->cmetric_sum), seconds(law->active_ns),
-			      crit_fix_seconds(law->stall_sum), crit_fix_seconds(law->nobody),
-			      seconds(law->window_ns), law->error_ratio);
+		crit_line_print(out,
+				"%-8s %-5s %-14.14s %12.6f %12.6f %12.6f %12.6f %12.6f %9.1e\n",
+				crit_unit_name(law->unit), crit_scope_name(law->scope),
+				has_node ? results->nodes[law->node].host : "all",
+				crit_fix_seconds(law->cmetric_sum), seconds(law->active_ns),
+				crit_fix_seconds(law->stall_sum), crit_fix_seconds(law->nobody),
+				seconds(law->window_ns), law->error_ratio);
 	}
 }
 
@@ -277,16 +280,16 @@ static void write_nodes(FILE *out, const struct crit_summary *summary)
 
 		crit_usage_of(&sum->cells, &usage);
 		crit_node_slowest(summary, sum, slowest, sizeof(slowest));
-		(void)fprintf(out,
-			      "%-20.20s %6u %7u %10.4f %6.2f%% %10.4f %10.4f %10.4f %10.4f %10.4f "
-			      "%8.1f%%  %s\n",
-			      results->nodes[i].host, sum->ranks, sum->app_threads,
-			      crit_fix_seconds(sum->run.cmetric[summary->unit]),
-			      100 * crit_summary_share(summary, &sum->run),
-			      crit_fix_seconds(sum->run.stall[summary->unit]),
-			      seconds(usage.useful_ns), seconds(usage.mpi_ns),
-			      seconds(usage.mpi_wait_ns), crit_fix_seconds(sum->run.waited_for),
-			      sum->useful.percent, slowest);
+		crit_line_print(
+			out,
+			"%-20.20s %6u %7u %10.4f %6.2f%% %10.4f %10.4f %10.4f %10.4f %10.4f "
+			"%8.1f%%  %s\n",
+			results->nodes[i].host, sum->ranks, sum->app_threads,
+			crit_fix_seconds(sum->run.cmetric[summary->unit]),
+			100 * crit_summary_share(summary, &sum->run),
+			crit_fix_seconds(sum->run.stall[summary->unit]), seconds(usage.useful_ns),
+			seconds(usage.mpi_ns), seconds(usage.mpi_wait_ns),
+			crit_fix_seconds(sum->run.waited_for), sum->useful.percent, slowest);
 	}
 }
 
@@ -310,16 +313,16 @@ static void write_recordings(FILE *out, const struct crit_summary *summary)
 		if (node->clock_bound_ns != CRIT_CLOCK_UNBOUND)
 			(void)snprintf(clock, sizeof(clock), "%.1f",
 				       (double)node->clock_bound_ns * 1e-3);
-		(void)fprintf(out,
-			      "%-20.20s %5u %-24.24s %-8s %12llu %12llu %8llu %12llu %10.4f %10s "
-			      "%8.1f\n",
-			      node->host, node->cpu_count, node->kernel_release,
-			      crit_level_name(node->level),
-			      (unsigned long long)node->kernel_record_count,
-			      (unsigned long long)node->slot_count, (unsigned long long)lost,
-			      (unsigned long long)node->recording_bytes,
-			      seconds(node->critd_cpu_ns), clock,
-			      (double)node->clock_shift_ns * 1e-3);
+		crit_line_print(out,
+				"%-20.20s %5u %-24.24s %-8s %12llu %12llu %8llu %12llu %10.4f %10s "
+				"%8.1f\n",
+				node->host, node->cpu_count, node->kernel_release,
+				crit_level_name(node->level),
+				(unsigned long long)node->kernel_record_count,
+				(unsigned long long)node->slot_count, (unsigned long long)lost,
+				(unsigned long long)node->recording_bytes,
+				seconds(node->critd_cpu_ns), clock,
+				(double)node->clock_shift_ns * 1e-3);
 	}
 }
 
@@ -352,19 +355,21 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 		      (unsigned long long)losses->unbalanced_spans,
 		      (unsigned long long)losses->counters_lost, seconds(losses->unknown_ns),
 		      (unsigned long long)losses->tag_stale, seconds(losses->folded_ns));
-	for (size_t i = 0; i < summary->missing_count; i++)
-		(void)fprintf(out, "  %s: %s%s%s\n",
-			      summary->missing[i].is_incomplete ? "lost" : "missing",
-			      summary->missing[i].what,
-			      summary->missing[i].mend[0] ? "\n    mend: " : "",
-			      summary->missing[i].mend);
+	for (size_t i = 0; i < summary->missing_count; i++) {
+		crit_line_print(out, "  %s: %s\n",
+				summary->missing[i].is_incomplete ? "lost" : "missing",
+				summary->missing[i].what);
+		if (summary->missing[i].mend[0])
+			crit_line_print(out, "    mend: %s\n", summary->missing[i].mend);
+	}
 }
 
 static void write_tables(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
-	(void)fprintf(out, "\n%s\n  program: %s %s\n", "Run", results->exe, results->arguments);
+	(void)fputs("\nRun\n", out);
+	crit_line_print(out, "  program: %s %s\n", results->exe, results->arguments);
 	write_factors(out, results->has_ranks);
 	if (results->has_ranks)
 		write_ranks(out, summary);
@@ -392,6 +397,6 @@ void crit_write_details(FILE *out, const struct crit_summary *summary)
 	write_tables(memory, summary);
 	if (fclose(memory) != 0 || !text)
 		return;
-	crit_text_tame(text, length);
+	crit_line_tame(text, length, true);
 	(void)fwrite(text, 1, length, out); /* the caller looks at the stream's error */
 }

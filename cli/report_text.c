@@ -41,13 +41,6 @@ const char *crit_level_name(uint32_t level)
 	return level == CRIT_LEVEL_PROFILE ? "profile" : level == CRIT_LEVEL_TRACE ? "trace" : "?";
 }
 
-void crit_text_tame(char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (((unsigned char)text[i] < ' ' && text[i] != '\n') || text[i] == 0x7f)
-			text[i] = '?';
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

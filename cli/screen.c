@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Lines of one page, with colour or without. */
 #include "cli/screen.h"
+#include "core/line.h"
 
 #include <stdarg.h>
 #include <string.h>
-
-#include "cli/writers.h"
 
 int crit_screen_room(const struct crit_screen *screen)
 {
@@ -24,7 +23,7 @@ void crit_screen_put(struct crit_screen *screen, enum crit_paint paint, const ch
 	(void)vsnprintf(text, CRIT_SCREEN_LINE_BYTES, format, arguments);
 	va_end(arguments);
 	text[CRIT_SCREEN_COLUMNS] = '\0';
-	crit_text_tame(text, strlen(text));
+	crit_line_tame(text, strlen(text), false);
 	for (length = strlen(text); length && text[length - 1] == ' '; length--)
 		text[length - 1] = '\0';
 	screen->paint[screen->used++] = paint;

@@ -5,11 +5,12 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "core/line.h"
 
 int crit_syntax_refuse(const struct crit_syntax *syntax, const char *reason, const char *what)
 {
-	(void)fprintf(stderr, "%s: %s %s; see %s --help\n", syntax->command, reason, what,
-		      syntax->command);
+	crit_line_print(stderr, "%s: %s %s; see %s --help\n", syntax->command, reason, what,
+			syntax->command);
 	return CRIT_EXIT_USAGE;
 }
 

@@ -23,8 +23,8 @@ int crit_write_json(FILE *out, const struct crit_summary *summary);
 void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary);
 void crit_write_threads_csv(FILE *out, const struct crit_summary *summary);
 
-/* Names in a recording are foreign: control characters become '?', all but the newline. */
-void crit_text_tame(char *text, size_t length);
+/* A field in quotes, cut at text_bytes. */
+void crit_csv_quote(FILE *out, const char *text, size_t text_bytes);
 
 /* "Open MPI 4.1.4", "none": the MPI library in a few words. Borrowed from text or static. */
 const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes);

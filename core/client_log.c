@@ -14,6 +14,7 @@
 
 #include "core/cleanup.h"
 #include "core/client_internal.h"
+#include "core/line.h"
 
 #define USER_WARNING 12 /* facility user, severity warning */
 #define LINE_BYTES 1024
@@ -114,6 +115,7 @@ void crit_client_log_about(const char *what, const char *text)
 		return;
 	if ((size_t)length >= sizeof(line) - date - 1)
 		length = (int)(sizeof(line) - date) - 2;
+	crit_line_tame(line + date, (size_t)length, false);
 	tell_syslog(line + date, (size_t)length);
 	line[date + (size_t)length] = '\n';
 	tell_file(line, date + (size_t)length + 1);

@@ -12,6 +12,7 @@
 
 #include "core/cleanup.h"
 #include "core/client_internal.h"
+#include "core/line.h"
 
 #define SAME_NAME_MAX 100
 
@@ -81,11 +82,14 @@ static bool append_job_token(struct text *out, char token)
 /* The same for all tokens. */
 static bool append_token(struct text *out, char token, const struct crit_client *client)
 {
+	size_t begin;
 	char word[32];
 
 	switch (token) {
 	case 'e':
+		begin = out->length;
 		append(out, base_name(client->exe));
+		crit_line_tame(out->bytes + begin, out->length - begin, false);
 		return true;
 	case 'h':
 		append(out, client->host);

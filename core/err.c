@@ -4,6 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "core/line.h"
 
 int crit_err_set(struct crit_err *err, int code, const char *format, ...)
 {
@@ -13,6 +16,7 @@ int crit_err_set(struct crit_err *err, int code, const char *format, ...)
 		va_start(args, format);
 		(void)vsnprintf(err->text, sizeof(err->text), format, args); /* cut is fine */
 		va_end(args);
+		crit_line_tame(err->text, strlen(err->text), false);
 	}
 	return code;
 }

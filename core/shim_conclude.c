@@ -9,6 +9,7 @@
 
 #include "core/cleanup.h"
 #include "core/guard.h"
+#include "core/line.h"
 #include "core/setting.h"
 #include "core/shim.h"
 #include "core/shim_state.h"
@@ -31,14 +32,6 @@ __attribute__((format(printf, 2, 3))) static void append(struct line *line, cons
 	va_end(arguments);
 	if (length > 0)
 		line->length += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-/* Names are the user's, and may hold what moves a terminal's cursor. */
-static void defuse(struct line *line)
-{
-	for (size_t i = 0; i < line->length; i++)
-		if ((unsigned char)line->text[i] < ' ' || line->text[i] == 0x7f)
-			line->text[i] = '?';
 }
 
 static void append_directory(struct line *line)
@@ -137,7 +130,7 @@ void crit_shim_conclude(void)
 	if (ignored != CRIT_SETTING_COUNT)
 		append(&line, "; %s has no such value and was ignored, see 'crit config'",
 		       crit_setting_row(ignored)->variable);
-	defuse(&line);
+	crit_line_tame(line.text, line.length, false);
 	line.text[line.length++] = '\n';
 	if (!crit_process.env.is_quiet)
 		(void)crit_notice_write(&crit_process.notice, line.text, line.length);

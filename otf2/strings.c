@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cleanup.h"
+#include "core/line.h"
+
 static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
@@ -28,7 +31,7 @@ static uint32_t add(struct crit_otf2_strings *strings, const char *text, uint64_
 	return crit_map_set(&strings->numbers, hash, number) ? CRIT_NONE : number;
 }
 
-uint32_t crit_otf2_string(struct crit_otf2_strings *strings, const char *text)
+static uint32_t find_or_add(struct crit_otf2_strings *strings, const char *text)
 {
 	uint64_t hash = hash_of(text);
 	uint32_t number = crit_map_get(&strings->numbers, hash);
@@ -36,6 +39,16 @@ uint32_t crit_otf2_string(struct crit_otf2_strings *strings, const char *text)
 	while (number != CRIT_NONE && strcmp(strings->texts[number], text) != 0)
 		number = crit_map_get(&strings->numbers, ++hash); /* two texts, one hash */
 	return number != CRIT_NONE ? number : add(strings, text, hash);
+}
+
+uint32_t crit_otf2_string(struct crit_otf2_strings *strings, const char *text)
+{
+	crit_autofree char *plain = strdup(text);
+
+	if (!plain)
+		return CRIT_NONE;
+	crit_line_tame(plain, strlen(plain), false);
+	return find_or_add(strings, plain);
 }
 
 void crit_otf2_strings_fini(struct crit_otf2_strings *strings)
