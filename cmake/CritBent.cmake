@@ -5,6 +5,7 @@ function(crit_bent name kind origin)
 	list(TRANSFORM sources PREPEND ${room}/)
 	add_library(${name} ${kind} ${sources} ${PROJECT_SOURCE_DIR}/tests/lib/bent_clock.c)
 	foreach(what INCLUDE_DIRECTORIES COMPILE_OPTIONS COMPILE_DEFINITIONS LINK_OPTIONS LINK_LIBRARIES OUTPUT_NAME
+		VERSION SOVERSION
 		INTERFACE_INCLUDE_DIRECTORIES INTERFACE_COMPILE_DEFINITIONS INTERFACE_LINK_LIBRARIES)
 		get_target_property(value ${origin} ${what})
 		if(value)

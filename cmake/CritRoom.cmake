@@ -1,3 +1,6 @@
+# Properties of shared libraries: libcrit_NAME.so, which users preload, is a link to a file that has the version.
+set(CRIT_SHARED_VERSION VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+
 # crit_room(NAME KIND SOURCES … USES …): a room's library crit_NAME, with paths from the repository root.
 function(crit_room name kind)
 	cmake_parse_arguments(ROOM "" "" "SOURCES;USES" ${ARGN})

@@ -139,10 +139,15 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 	return 0;
 }
 
-/* Where plugstack.conf says, else where it is installed: one directory up from this file. */
+/*
+ * Where plugstack.conf says, else where it is installed: one directory up from this file, by its
+ * plain name.
+ */
 static bool find_library(int count, char **arguments, char ret_path[PATH_MAX])
 {
+	static const char name[] = "/libcrit_pmpi.so";
 	const char *given = argument_of("library=", count, arguments);
+	char directory[PATH_MAX];
 	const char *slash;
 	Dl_info info;
 
@@ -151,8 +156,13 @@ static bool find_library(int count, char **arguments, char ret_path[PATH_MAX])
 	if (!dladdr((void *)(uintptr_t)slurm_spank_init, &info) || !info.dli_fname)
 		return false;
 	slash = strrchr(info.dli_fname, '/');
-	return slash && snprintf(ret_path, PATH_MAX, "%.*s/../libcrit_pmpi.so",
-				 (int)(slash - info.dli_fname), info.dli_fname) < PATH_MAX;
+	if (!slash || snprintf(directory, sizeof(directory), "%.*s/..",
+			       (int)(slash - info.dli_fname), info.dli_fname) >= PATH_MAX)
+		return false;
+	if (!realpath(directory, ret_path) || strlen(ret_path) + sizeof(name) > PATH_MAX)
+		return false;
+	memcpy(ret_path + strlen(ret_path), name, sizeof(name));
+	return true;
 }
 
 /* In front of what the user preloads, if it is not there already. */
@@ -172,17 +182,16 @@ static void preload(spank_t spank, const char *library)
 /* In the task, before its exec, as its user. */
 int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 {
-	char library[PATH_MAX], real[PATH_MAX];
+	char library[PATH_MAX];
 
 	if (!request.is_wanted)
 		return 0;
-	if (!find_library(count, arguments, library) || !realpath(library, real) ||
-	    access(real, R_OK) != 0) {
+	if (!find_library(count, arguments, library) || access(library, R_OK) != 0) {
 		slurm_error("crit: libcrit_pmpi.so is not on this node: its tasks are not "
 			    "recorded");
 		return 0;
 	}
-	preload(spank, real);
+	preload(spank, library);
 	if (request.directory[0])
 		(void)spank_setenv(spank, "CRIT_DIR", request.directory, 1);
 	return 0;

@@ -14,7 +14,7 @@ results() {
 # Without critd beside it and without one installed.
 lonely=$trial/lonely
 mkdir "$lonely"
-cp "$build"/lib/libcrit_*.so "$lonely/"
+cp -P "$build"/lib/libcrit_*.so* "$lonely/"
 
 for flavour in "${flavours[@]}"; do
 	export CRIT_DISABLE=1

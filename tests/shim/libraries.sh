@@ -27,8 +27,8 @@ expect() {
 }
 
 expect libcrit_core.so libc.so.6
-expect libcrit_pmpi.so libc.so.6 libcrit_core.so
+expect libcrit_pmpi.so libc.so.6 libcrit_core.so.0
 if [ -e "$lib/libcrit_pmpi_mpich.so" ]; then
-	expect libcrit_pmpi_mpich.so libc.so.6 libcrit_core.so
+	expect libcrit_pmpi_mpich.so libc.so.6 libcrit_core.so.0
 fi
 exit $((faults > 0))

@@ -71,7 +71,7 @@ if [ -x "$apps/session.mpich" ]; then
 	point "mpich: sessions, no world" $?
 	slow=$trial/slow # its report comes a second after the program's end
 	mkdir -p "$slow/bin" "$slow/lib"
-	cp "$build"/lib/libcrit_*.so "$slow/lib/"
+	cp -P "$build"/lib/libcrit_*.so* "$slow/lib/"
 	cp "$build/bin/critd" "$slow/bin/"
 	printf '#!/bin/sh\nsleep 1\nexec %s "$@"\n' "$crit" >"$slow/bin/crit"
 	chmod +x "$slow/bin/crit"
