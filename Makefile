@@ -5,18 +5,24 @@ PREFIX ?= /usr/local
 ROUNDS ?= 5
 BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all deps demo check accept bench install uninstall sanitize asan tsan clean
+.PHONY: all product deps demo check accept bench install uninstall sanitize asan tsan clean
 
 all:
 	@cmake --preset $(PRESET) >/dev/null
 	@cmake --build --preset $(PRESET)
+
+# What is installed, without the tests.
+product:
+	@cmake --preset $(PRESET) >/dev/null
+	@cmake --build --preset $(PRESET) --target product
 
 deps:
 	@cmake/deps.sh build check
 
 demo:
 	@cmake/deps.sh build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory product
+	@cmake --build --preset $(PRESET) --target heat.openmpi
 	@tests/e2e/demo.sh $(BUILD)
 
 check: deps
@@ -39,19 +45,22 @@ asan tsan:
 	@$(MAKE) --no-print-directory all PRESET=$@
 	@ctest --preset $@
 
-install:
-	@cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) >/dev/null
-	@cmake --build --preset $(PRESET)
-	@cmake --install $(BUILD)
+install: product
+	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
 	@echo "installed; so that LD_PRELOAD=libcrit_pmpi.so is found without a path, either"
 	@echo "  module use $(PREFIX)/share/modulefiles && module load crit"
 	@echo "or, as root,"
 	@echo "  echo $(PREFIX)/lib >/etc/ld.so.conf.d/crit.conf && ldconfig"
 
+# What was installed from here, and the directories that were not there before.
 uninstall:
-	@while IFS= read -r file; do \
+	@while IFS= read -r file || [ -n "$$file" ]; do \
 		$(RM) -v "$(DESTDIR)$$file"; \
 	done <$(BUILD)/install_manifest.txt
+	@sort -ru $(BUILD)/install_directories.txt | while IFS= read -r directory; do \
+		! rmdir "$(DESTDIR)$$directory" 2>/dev/null || echo "removed '$(DESTDIR)$$directory'"; \
+	done
+	@$(RM) $(BUILD)/install_manifest.txt $(BUILD)/install_directories.txt
 
 clean:
 	@$(RM) -r build build-dev build-asan build-tsan build-fuzz

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Looks for programs and libraries beside crit itself and where install put them. */
+/* Looks for programs and libraries beside crit itself; no prefix is compiled in. */
 #include "cli/place.h"
 
 #include <dlfcn.h>
@@ -11,13 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef CRIT_BIN_DIR
-#define CRIT_BIN_DIR "/usr/local/bin"
-#endif
-#ifndef CRIT_LIB_DIR
-#define CRIT_LIB_DIR "/usr/local/lib"
-#endif
 
 /* The directory this program lies in, without a slash at its end. */
 static int own_directory(char ret_path[PATH_MAX])
@@ -33,34 +26,35 @@ static int own_directory(char ret_path[PATH_MAX])
 	return 0;
 }
 
+/* Resolves the directory alone: a library keeps its plain name, which outlives its version. */
 static int accept_path(const char *path, int mode, char *ret_path, size_t size)
 {
-	char real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	char directory[PATH_MAX], real[PATH_MAX];
 
-	if (!realpath(path, real) || access(real, mode) || strlen(real) >= size)
+	if (!slash || slash == path || access(path, mode))
 		return -ENOENT;
-	memcpy(ret_path, real, strlen(real) + 1);
+	(void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+	if (!realpath(directory, real) || strlen(real) + strlen(slash) >= size)
+		return -ENOENT;
+	(void)snprintf(ret_path, size, "%s%s", real, slash);
 	return 0;
 }
 
-static int find(const char *beside, const char *installed, const char *name, int mode,
-		char ret_path[], size_t size)
+static int find(const char *beside, const char *name, int mode, char ret_path[], size_t size)
 {
 	char directory[PATH_MAX];
 	char path[2 * PATH_MAX];
 
-	if (own_directory(directory) == 0) {
-		(void)snprintf(path, sizeof(path), "%s/%s/%s", directory, beside, name);
-		if (accept_path(path, mode, ret_path, size) == 0)
-			return 0;
-	}
-	(void)snprintf(path, sizeof(path), "%s/%s", installed, name);
+	if (own_directory(directory))
+		return -ENOENT;
+	(void)snprintf(path, sizeof(path), "%s/%s/%s", directory, beside, name);
 	return accept_path(path, mode, ret_path, size);
 }
 
 int crit_place_program(const char *name, char *ret_path, size_t size)
 {
-	int status = find(".", CRIT_BIN_DIR, name, X_OK, ret_path, size);
+	int status = find(".", name, X_OK, ret_path, size);
 
 	if (status)
 		(void)snprintf(ret_path, size, "%s", name);
@@ -69,7 +63,9 @@ int crit_place_program(const char *name, char *ret_path, size_t size)
 
 int crit_place_library(const char *name, char *ret_path, size_t size)
 {
-	return find("../lib", CRIT_LIB_DIR, name, R_OK, ret_path, size);
+	int status = find("../lib", name, R_OK, ret_path, size);
+
+	return status ? find(CRIT_LIB_FROM_BIN, name, R_OK, ret_path, size) : 0;
 }
 
 static int find_linked(const char *name, char *ret_path, size_t size)

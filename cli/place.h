@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the parts of crit lie: beside this program, else where install put them. */
+/* Where the parts of crit lie, seen from this program. */
 #ifndef CRIT_PLACE_H
 #define CRIT_PLACE_H
 
@@ -14,7 +14,7 @@ int crit_place_program(const char *name, char *ret_path, size_t size);
  */
 int crit_place_libomp(char *ret_path, size_t size);
 
-/* Absolute path of a library, ../lib beside this program or installed. Errors: -ENOENT. */
+/* Absolute path of a library in ../lib, or where install puts libraries.  Errors: -ENOENT. */
 int crit_place_library(const char *name, char *ret_path, size_t size);
 
 #endif

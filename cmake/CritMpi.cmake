@@ -7,6 +7,7 @@ foreach(flavour openmpi mpich)
 	find_program(CRIT_MPIRUN_${flavour} mpirun.${flavour})
 	find_program(CRIT_MPIFORT_${flavour} mpifort.${flavour})
 	if(NOT CRIT_MPICC_${flavour})
+		crit_left_out("MPI calls of ${flavour}" "mpicc.${flavour} is missing; install lib${flavour}-dev")
 		continue()
 	endif()
 	execute_process(COMMAND ${CRIT_MPICC_${flavour}} -show OUTPUT_VARIABLE shown

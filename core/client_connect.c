@@ -182,8 +182,8 @@ static int start_critd(const char *path, bool has_no_kernel, struct crit_err *er
 
 	if (error < 0)
 		return crit_err_set(err, error,
-				    "cannot find critd in ../bin beside this library nor in the "
-				    "directory of the installation; reinstall crit");
+				    "cannot find critd in " CRIT_BIN_FROM_LIB
+				    " beside this library; reinstall crit");
 	error = listen_at(path, &listen_fd);
 	if (error < 0)
 		return crit_err_set(err, error, "cannot bind socket %s: %s", path,

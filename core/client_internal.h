@@ -40,8 +40,8 @@ struct crit_client_program {
 int crit_client_spawn(const struct crit_client_program *program);
 
 /*
- * The path of "critd" or "crit": ../bin beside the object this code is in, else where install
- * put it.
+ * The path of "critd" or "crit": in ../bin, or where install puts programs, as seen from the object
+ * this code is in.  No prefix is compiled in, so an installation may be moved as a whole.
  */
 int crit_client_find_program(const char *name, char *ret_path, size_t size);
 

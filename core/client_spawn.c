@@ -21,9 +21,6 @@
 
 #include "core/client_internal.h"
 
-#ifndef CRIT_BIN_DIR
-#define CRIT_BIN_DIR "/usr/local/bin"
-#endif
 #define PASS_FD 3
 #define REPORT_FD 4
 #define SIGNALS 64
@@ -202,17 +199,17 @@ static bool find_own_object(char ret_path[CRIT_PATH_BYTES])
 
 int crit_client_find_program(const char *name, char *ret_path, size_t size)
 {
+	static const char *const ways[] = { "../bin", CRIT_BIN_FROM_LIB };
 	char object[CRIT_PATH_BYTES];
 	char *slash;
 
-	if (find_own_object(object) && (slash = strrchr(object, '/'))) {
-		*slash = '\0';
-		if (snprintf(ret_path, size, "%s/../bin/%s", object, name) < (int)size &&
+	if (!find_own_object(object) || !(slash = strrchr(object, '/')))
+		return -ENOENT;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (snprintf(ret_path, size, "%s/%s/%s", object, ways[i], name) < (int)size &&
 		    access(ret_path, X_OK) == 0)
 			return 0;
 	}
-	if (snprintf(ret_path, size, "%s/%s", CRIT_BIN_DIR, name) < (int)size &&
-	    access(ret_path, X_OK) == 0)
-		return 0;
 	return -ENOENT;
 }

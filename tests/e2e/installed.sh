@@ -4,6 +4,7 @@
 # usage: installed.sh BUILD
 set -euo pipefail
 build=$(cd "$1" && pwd)
+source=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
@@ -41,8 +42,15 @@ assert len(json.load(open(sys.argv[1]))["ranks"]) == 2' "${reports[0]}"; then
 	fi
 }
 
+# What an installation from this build has noted for make uninstall is not ours to change.
+notes=("$build"/install_{manifest,directories}.txt)
+mkdir "$scratch/notes"
+mv "${notes[@]}" "$scratch/notes" 2>/dev/null || true
+trap 'rm -f "${notes[@]}"; mv "$scratch/notes"/* "$build" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
 chmod 755 "$scratch"
 mkdir -m 777 "$scratch/home"
+mkdir -p "$prefix/share/man" # was there before us, and stays
 cmake --install "$build" --prefix "$prefix" >/dev/null
 cp "$build"/tests/apps/heat.{openmpi,mpich} "$scratch/"
 
@@ -63,6 +71,18 @@ if readelf -d "$prefix"/{bin,lib}/* 2>/dev/null | grep -E '(RPATH|RUNPATH)' | gr
 	fault "an installed file searches the build folder"
 fi
 
+for library in core pmpi ompt; do
+	readelf -d "$prefix/lib/libcrit_$library.so" | grep -q "SONAME.*\[libcrit_$library\.so\.[0-9]*\]" ||
+		fault "libcrit_$library.so has no SONAME with a version"
+done
+# What README and the manual pages point to is there.
+while read -r page; do
+	[[ -e $prefix/$page ]] || fault "README or a manual page points to $page, which is not installed"
+done < <(
+	grep -oEh '[A-Za-z/]+\.md' "$prefix/share/doc/crit/README.md" | sed 's,^,share/doc/crit/,'
+	grep -oEh 'share/doc/crit/[A-Za-z/]+\.md' "$prefix"/share/man/man*/*
+)
+
 # What pkg-config says is there; what bash completes is what this crit knows.
 said() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" crit; }
 [[ $(said --variable=preload) == "$prefix/lib/libcrit_pmpi.so" && -e $(said --variable=preload) ]] ||
@@ -82,4 +102,56 @@ for flavour in openmpi mpich; do
 	run "env-$flavour" "mpirun.$flavour" "${options[@]}" -np 2 "$scratch/heat.$flavour"
 done
 run crit-run crit run -- mpirun.openmpi --oversubscribe -np 2 "$scratch/heat.openmpi"
+
+# Moved as a whole, the parts still find each other.
+mv "$prefix" "$scratch/moved"
+[[ $("$scratch/moved/bin/crit" env --export) == *"$scratch/moved/lib/libcrit_pmpi.so"* ]] ||
+	fault "moved: crit env says $("$scratch/moved/bin/crit" env --export)"
+mv "$scratch/moved" "$prefix"
+
+# make uninstall takes away all of it, and what it has not brought stays.
+make -s -C "$source" BUILD="$build" uninstall >/dev/null
+left=$(find "$prefix" -mindepth 1 | paste -sd' ')
+[[ $left == "$prefix/share $prefix/share/man" ]] || fault "make uninstall leaves $left"
+[[ ! -e ${notes[0]} && ! -e ${notes[1]} ]] || fault "make uninstall leaves its lists"
+
+# A build for another prefix, without Slurm and OTF2: it says what is left out, and knows no prefix.
+configure()
+{
+	PKG_CONFIG_LIBDIR=$scratch/pc cmake -S "$source" -B "$1" -G Ninja -DBUILD_TESTING=OFF \
+		-DCMAKE_INSTALL_PREFIX=/nowhere/else -DCMAKE_IGNORE_PATH=/usr/include >"$1.said" 2>&1 ||
+		fault "cannot configure: $(tail -3 "$1.said")"
+}
+mkdir "$scratch/pc" "$scratch/otf2"
+IFS=: read -ra known < <(pkg-config --variable=pc_path pkg-config)
+for directory in "${known[@]}"; do
+	[[ ! -d $directory ]] || find "$directory" -name '*.pc' ! -name 'otf2*' -exec ln -sf -t "$scratch/pc" {} +
+done
+configure "$scratch/poor"
+said=$(grep 'message("crit: left out' "$scratch/poor/cmake_install.cmake") || true
+[[ $said == *"OTF2 archives: "*"install "* && $said == *"srun --crit"*"install "* ]] ||
+	fault "the installation does not say what is left out: $said"
+if grep -l /nowhere/else "$scratch/poor"/{build.ninja,compile_commands.json}; then
+	fault "the prefix is compiled in: another one would build all anew"
+fi
+# otf2-config stands in for pkg-config.
+mkdir "$scratch/otf2"/{include,lib}
+cat >"$scratch/otf2/otf2-config" <<END
+#!/bin/sh
+case \$1 in
+--cppflags) echo -I$scratch/otf2/include ;;
+--ldflags) echo -L$scratch/otf2/lib ;;
+--libs) echo -lo2 ;;
+esac
+END
+chmod 755 "$scratch/otf2/otf2-config"
+PATH=$PATH:$scratch/otf2 configure "$scratch/rich"
+for wanted in "$scratch/otf2/include" "-L$scratch/otf2/lib" -lo2; do
+	grep -q -e "$wanted" "$scratch/rich/build.ninja" || fault "$wanted, which otf2-config says, is not used"
+done
+! grep -q 'left out: OTF2' "$scratch/rich/cmake_install.cmake" || fault "otf2-config is there, and OTF2 left out"
+# What is installed is built without a test.
+if ninja -C "$build" -t inputs product | grep '^tests/'; then
+	fault "make install builds tests"
+fi
 exit $((faults > 0))

@@ -1,0 +1,28 @@
+# OTF2 where pkg-config does not know it: built from its own sources, as at most sites, it has otf2-config alone.
+# Sets OTF2_FOUND and makes PkgConfig::OTF2, as pkg_check_modules does.
+find_program(CRIT_OTF2_CONFIG otf2-config)
+if(NOT CRIT_OTF2_CONFIG)
+	return()
+endif()
+foreach(what cppflags ldflags libs)
+	execute_process(COMMAND ${CRIT_OTF2_CONFIG} --${what} OUTPUT_VARIABLE ${what}
+		OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+	if(failed)
+		return()
+	endif()
+	separate_arguments(${what} UNIX_COMMAND "${${what}}")
+endforeach()
+set(headers ${cppflags})
+list(FILTER headers INCLUDE REGEX "^-I")
+list(TRANSFORM headers REPLACE "^-I" "")
+set(directories ${ldflags})
+list(FILTER directories INCLUDE REGEX "^-L")
+list(TRANSFORM directories REPLACE "^-L" "")
+add_library(PkgConfig::OTF2 INTERFACE IMPORTED)
+target_include_directories(PkgConfig::OTF2 INTERFACE ${headers})
+target_link_options(PkgConfig::OTF2 INTERFACE ${ldflags})
+target_link_libraries(PkgConfig::OTF2 INTERFACE ${libs})
+# It lies where the dynamic linker does not look: what uses it remembers where; critd does not use it.
+set(CMAKE_BUILD_RPATH ${directories})
+set(CRIT_OTF2_RPATH ${directories})
+set(OTF2_FOUND 1)

@@ -1,0 +1,16 @@
+# Run when crit is installed, before anything is: adds to install_directories.txt, beside CMake's install_manifest.txt,
+# the directories that the rules below CRIT_BUILD name and that are not there yet.
+file(GLOB_RECURSE scripts ${CRIT_BUILD}/cmake_install.cmake)
+set(made)
+foreach(script ${scripts})
+	file(STRINGS ${script} rules REGEX "INSTALL DESTINATION")
+	foreach(rule ${rules})
+		string(REGEX REPLACE ".*DESTINATION \"([^\"]*)\".*" "\\1" directory "${rule}")
+		string(REPLACE "\${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_PREFIX}" directory "${directory}")
+		while(NOT EXISTS "$ENV{DESTDIR}${directory}" AND NOT directory MATCHES "^/?$")
+			string(APPEND made "${directory}\n")
+			get_filename_component(directory "${directory}" DIRECTORY)
+		endwhile()
+	endforeach()
+endforeach()
+file(APPEND ${CRIT_BUILD}/install_directories.txt "${made}")
