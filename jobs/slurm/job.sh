@@ -4,6 +4,8 @@
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=4
 #SBATCH --time=00:10:00
+# On these nodes we want root's collector, which sees all of the kernel's half; srun --crit asks for it, too.
+#SBATCH --comment=crit
 
 module load crit
 

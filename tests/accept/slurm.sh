@@ -135,7 +135,7 @@ by_srun() {
 
 # batch_completes NAME LINE…
 batch_completes() {
-	batch "$1" "" "${@:2}"
+	batch "$1" --comment=crit "${@:2}"
 	ends_as COMPLETED 120
 }
 
