@@ -333,7 +333,7 @@ both_record() {
 
 # Elements of an array; a job that runs twice; the option for all of a script; no option, no effect.
 other_jobs() {
-	batch array "--array=3,5 -N1 -n1" "srun --mpi=pmix --crit=array-%j $uneven.openmpi -p -n 5 -m 20"
+	batch array "--array=3,5 -N1 -n1" "srun --mpi=pmix --crit=array-%A_%a $uneven.openmpi -p -n 5 -m 20"
 	wait_for 100 has_array
 	point "array: both elements named" $? "$arrays"
 	batch whole "--crit=whole-%s" "srun --mpi=pmix $uneven.openmpi ${work[*]}" \
@@ -356,7 +356,8 @@ has_array() {
 	arrays=$(for report in "$trial/home-$first"/array-*/report.json; do
 		ask 'r["job"]["scheduler"]["array"]' "$report" 2>/dev/null
 	done | sort | paste -sd' ')
-	[[ $arrays =~ ^[0-9]+_3\ [0-9]+_5$ ]]
+	[[ $arrays =~ ^[0-9]+_3\ [0-9]+_5$ ]] &&
+		[ "$(of_user "$first" 'array-*' | sed 's,.*/array-,,' | paste -sd' ')" = "$arrays" ]
 }
 
 slurm_install
