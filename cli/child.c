@@ -67,6 +67,17 @@ int crit_child_find(const char *name, char *ret_path)
 	return status;
 }
 
+enum crit_linkage crit_child_linkage(char *const *program, const char **ret_name)
+{
+	char path[PATH_MAX];
+	enum crit_linkage linkage = CRIT_LINKAGE_OPEN;
+
+	if (!strchr(program[0], '/') && crit_child_find(program[0], path) == 0)
+		linkage = crit_linkage_of(path);
+	*ret_name = program[0];
+	return linkage == CRIT_LINKAGE_OPEN ? crit_linkage_of_words(program, ret_name) : linkage;
+}
+
 static void fill_signals(sigset_t *set)
 {
 	(void)sigemptyset(set);
@@ -82,13 +93,17 @@ static void register_root(const struct crit_child *child)
 		.env = child->env,
 		.exe = child->exe,
 	};
-	const struct crit_client_member member = { .tls_offset = CRIT_TLS_NONE,
-						   .memfd = -1,
-						   .arguments = child->program };
+	struct crit_client_member member = { .tls_offset = CRIT_TLS_NONE,
+					     .memfd = -1,
+					     .arguments = child->program };
+	const char *name;
 	struct crit_client client;
 	struct crit_err err = { { 0 } };
 	int status = crit_client_open(&client, &options, &err);
 
+	if (child->has_shim)
+		member.flags = (uint16_t)(crit_child_linkage(child->program, &name)
+					  << CRIT_PF_LINKAGE_SHIFT);
 	if (!status)
 		status = crit_client_register(&client, &member, NULL, &err);
 	if (status)

@@ -7,16 +7,24 @@
 #include <sys/types.h>
 
 #include "core/client_env.h"
+#include "core/linkage.h"
 
 struct crit_child {
 	char **program; /* argv */
 	const char *exe; /* path to execute */
 	const struct crit_client_env *env; /* socket and run key for its registration */
 	bool is_recorded; /* false: run it plainly */
+	bool has_shim; /* the shim is to be preloaded into it */
 };
 
 /* Looks name up like a shell. Range: ret_path has PATH_MAX bytes. Errors: -ENOENT, -EACCES. */
 int crit_child_find(const char *name, char *ret_path);
+
+/*
+ * Of the program and those that its command line names by a path, the first into which the shim
+ * cannot be loaded.  Ownership: ret_name is one of the words.
+ */
+enum crit_linkage crit_child_linkage(char *const *program, const char **ret_name);
 
 /*
  * Runs the program to its end, passing on the signals that reach us alone.

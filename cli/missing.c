@@ -7,6 +7,7 @@
 
 #include "cli/process_ends.h"
 #include "cli/summary.h"
+#include "core/linkage.h"
 
 #define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
 #define TOLD_PARTS 1000 /* unknown time is told from one part of so many on */
@@ -315,6 +316,27 @@ static void find_pmpi_in_front(struct crit_summary *summary)
 			count, count == 1 ? "" : "s");
 }
 
+/* crit run looked at the programs in its command line; of a launcher's, this is all that is known. */
+static void find_unseen(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const unsigned int flags = results->threads[i].process_flags & CRIT_PF_LINKAGE;
+		const enum crit_linkage linkage =
+			(enum crit_linkage)(flags >> CRIT_PF_LINKAGE_SHIFT);
+
+		if (linkage == CRIT_LINKAGE_OPEN || linkage >= CRIT_LINKAGE_COUNT)
+			continue;
+		crit_summary_add_missing(
+			summary, false, crit_linkage_fix(linkage),
+			"MPI and OpenMP calls of a program in the command line: it "
+			"%s, so libcrit_pmpi.so cannot be loaded into it",
+			crit_linkage_text(linkage));
+		return;
+	}
+}
+
 /* Files that are not those of the run any more: their names would be wrong. */
 static void find_doubts(struct crit_summary *summary)
 {
@@ -341,6 +363,7 @@ void crit_summary_find_missing(struct crit_summary *summary,
 	crit_summary_find_omitted(summary, options->is_live);
 	crit_summary_find_openmp(summary);
 	find_pmpi_in_front(summary);
+	find_unseen(summary);
 	find_service(summary);
 	find_doubts(summary);
 }

@@ -233,6 +233,21 @@ static void tell_outcome(const struct crit_client *client, const struct run_opti
 		crit_outcome_tell(&outcome);
 }
 
+/* What no report can show. */
+static void tell_unseen(const struct crit_child *child)
+{
+	const char *name;
+	enum crit_linkage linkage = child->is_recorded && child->has_shim
+					    ? crit_child_linkage(child->program, &name)
+					    : CRIT_LINKAGE_OPEN;
+
+	if (linkage != CRIT_LINKAGE_OPEN)
+		(void)fprintf(stderr,
+			      "crit: %s %s: libcrit_pmpi.so cannot be loaded into it, so its MPI "
+			      "and OpenMP calls are not seen; %s\n",
+			      name, crit_linkage_text(linkage), crit_linkage_fix(linkage));
+}
+
 static int run_program(struct run_options *options)
 {
 	struct crit_client client = { .fd = -1 };
@@ -262,10 +277,12 @@ static int run_program(struct run_options *options)
 		if (options->has_shim)
 			set_preload();
 	}
+	child.has_shim = options->has_shim;
 	if (options->libomp[0])
 		preload(options->libomp); /* first: it is the runtime, recorded or not */
 	status = crit_child_run(&child, &wait_status);
 	crit_client_fini(&client);
+	tell_unseen(&child);
 	if (child.is_recorded)
 		tell_outcome(&client, options, directory_fd);
 	if (status) {

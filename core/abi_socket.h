@@ -103,8 +103,11 @@ struct crit_message_output { /* + recording fd, finisher's socket fd */
 
 enum crit_process_flag { /* in PROCESS chunks as well */
 	CRIT_PF_PMPI_IN_FRONT = 1 << 0, /* another library's MPI_X calls crit's */
-	CRIT_PF_OMP_PASSIVE = 1 << 1 /* its environment keeps OpenMP threads from spinning */
+	CRIT_PF_OMP_PASSIVE = 1 << 1, /* its environment keeps OpenMP threads from spinning */
+	CRIT_PF_LINKAGE = 7 << 2 /* enum crit_linkage of a program in its command line */
 };
+
+#define CRIT_PF_LINKAGE_SHIFT 2
 
 struct crit_message_register { /* [+ memfd] */
 	struct crit_message_head head;

@@ -136,3 +136,18 @@ enum crit_linkage crit_linkage_of(const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? CRIT_LINKAGE_OPEN : judge_file(fd);
 }
+
+enum crit_linkage crit_linkage_of_words(char *const *words, const char **ret_name)
+{
+	for (; *words; words++) {
+		enum crit_linkage linkage = CRIT_LINKAGE_OPEN;
+
+		if (strchr(*words, '/') && access(*words, X_OK) == 0)
+			linkage = crit_linkage_of(*words);
+		if (linkage != CRIT_LINKAGE_OPEN) {
+			*ret_name = *words;
+			return linkage;
+		}
+	}
+	return CRIT_LINKAGE_OPEN;
+}

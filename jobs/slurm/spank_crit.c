@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/linkage.h"
+
 // cppcheck-suppress unknownMacro
 SPANK_PLUGIN(crit, 1)
 
@@ -179,6 +181,25 @@ static void preload(spank_t spank, const char *library)
 		slurm_error("crit: cannot set LD_PRELOAD of a task: it is not recorded");
 }
 
+/* Once for a step. */
+static void tell_unseen(spank_t spank)
+{
+	enum crit_linkage linkage;
+	const char *name;
+	uint32_t task = 0;
+	char **words = NULL;
+	int count = 0;
+
+	if (spank_get_item(spank, S_TASK_GLOBAL_ID, &task) != ESPANK_SUCCESS || task != 0 ||
+	    spank_get_item(spank, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS || !words)
+		return;
+	linkage = crit_linkage_of_words(words, &name);
+	if (linkage != CRIT_LINKAGE_OPEN)
+		slurm_error("crit: %s %s: libcrit_pmpi.so cannot be loaded into it, so it is not "
+			    "recorded; %s",
+			    name, crit_linkage_text(linkage), crit_linkage_fix(linkage));
+}
+
 /* In the task, before its exec, as its user. */
 int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 {
@@ -192,6 +213,7 @@ int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 		return 0;
 	}
 	preload(spank, library);
+	tell_unseen(spank);
 	if (request.directory[0])
 		(void)spank_setenv(spank, "CRIT_DIR", request.directory, 1);
 	return 0;

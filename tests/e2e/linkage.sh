@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs into which no shim can be loaded: crit run, the report and doctor say so; of others they do not.
+# usage: linkage.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+if [ "$(id -u)" -ne 0 ]; then
+	echo "skip: needs root, for a set-user-ID program and capabilities"
+	exit 77
+fi
+work=$trial/work
+mkdir -m 777 "$work"
+install -m 4755 "$apps/burn" "$trial/burn-setuid"
+install "$apps/burn" "$trial/burn-capable"
+setcap cap_net_raw+p "$trial/burn-capable"
+install "$apps/burn" "$trial/burn-foreign"
+printf '\x16\x00' | dd of="$trial/burn-foreign" bs=1 seek=18 conv=notrunc status=none # e_machine: S/390
+
+# unseen NAME SENTENCE COMMAND…: under crit run of an ordinary user; SENTENCE "": nothing is said.
+unseen() {
+	local name=$1 sentence=$2 said rows
+	shift 2
+	dir=$(mktemp -u "$work/XXXX")
+	report=$dir/report.json
+	as_user "$trial_nobody" env "CRIT_DIR=$dir" "PATH=$apps:$PATH" "$crit" run "$@"
+	"${command[@]}" >"$trial/out" 2>"$trial/err"
+	said=$(grep '^crit: .*cannot be loaded into it' "$trial/err")
+	rows=$(ask 'sum("command line: it" in x["what"] for x in r["missing"])')
+	if [ -z "$sentence" ]; then
+		[ -z "$said" ] && [ "$rows" = 0 ]
+	else
+		[[ $said == "crit: $sentence: libcrit_pmpi.so cannot be loaded into it, so its MPI and OpenMP calls "* ]] &&
+			[ "$rows" = 1 ]
+	fi
+	point "$name" $? "${said:-nothing}, $rows in the report"
+}
+
+unseen "static" "$apps/phases_static is statically linked" -- "$apps/phases_static"
+unseen "static, found in PATH" "phases_static is statically linked" -- phases_static
+unseen "static, of a launcher" "$apps/phases_static is statically linked" -- env A=b "$apps/phases_static"
+unseen "set-user-ID" "$trial/burn-setuid is set-user-ID or set-group-ID" -- "$trial/burn-setuid" 10
+unseen "capabilities" "$trial/burn-capable has file capabilities" -- "$trial/burn-capable" 10
+unseen "dynamic" "" -- "$apps/phases_pie"
+unseen "a script and no program" "" -- sh -c "$apps/burn 10" /dev/null "$trial" /nonexistent/x
+unseen "static, no shim wanted" "" --no-shim -- "$apps/phases_static"
+
+# examine NAME STATUS PATTERN PROGRAM
+examine() {
+	as_user "$trial_nobody" "$crit" doctor "$4"
+	"${command[@]}" >"$trial/out" 2>&1
+	[ "$2" = "$(grep -c MISSING <(grep ' program ' "$trial/out"))" ] && grep -qE "$3" "$trial/out"
+	point "doctor, $1" $? "$(grep ' program ' "$trial/out")"
+}
+examine dynamic 0 "ok +program +$apps/phases_pie loads preloaded libraries" "$apps/phases_pie"
+examine static 1 'MISSING program .* is statically linked: libcrit_pmpi.so cannot' "$apps/phases_static"
+examine "set-user-ID" 1 'MISSING program .* is set-user-ID' "$trial/burn-setuid"
+examine foreign 1 'MISSING program .* is built for another machine' "$trial/burn-foreign"
+examine "no such program" 1 'MISSING program +/nonexistent: No such file' /nonexistent
+trial_end
