@@ -33,6 +33,7 @@ struct visit {
 	int lacks; /* what keeps crit from its full mode */
 	char critd[PATH_MAX];
 	bool has_critd;
+	bool has_kernel_half; /* the trial found one */
 	bool is_useless; /* no run can be begun */
 };
 
@@ -116,15 +117,32 @@ static void check_critd(struct visit *visit)
 		say(visit, false, "critd", "cannot execute %s: %s", visit->critd, strerror(-error));
 	else
 		say(visit, !error, "critd", "%s", visit->critd);
+}
+
+/* After the trial: a collector that others started has what it needs. */
+static void check_privileges(struct visit *visit)
+{
+	struct crit_grant grant;
+
+	if (!visit->has_critd)
+		return;
+	crit_grant_find(visit->critd, &grant);
+	if (!grant.is_given && visit->has_kernel_half) {
+		say(visit, true, "privileges", "the collector that serves you has them");
+		return;
+	}
 	say(visit, grant.is_given, "privileges", "%s", grant.reason);
 	if (!grant.is_given)
 		fix(grant.fix);
 }
 
+/* After the trial, too. */
 static void check_kernel(struct visit *visit)
 {
 	if (access(BTF_PATH, R_OK) == 0)
 		say(visit, true, "kernel BTF", BTF_PATH);
+	else if (visit->has_kernel_half)
+		say(visit, true, "kernel BTF", "the collector that serves you has it");
 	else
 		say(visit, false, "kernel BTF", "%s: %s; needs a kernel with CONFIG_DEBUG_INFO_BTF",
 		    BTF_PATH, strerror(errno));
@@ -173,23 +191,29 @@ static void remove_directory(const char *directory)
 	(void)rmdir(directory);
 }
 
+static const char *why(int kernel_status)
+{
+	return kernel_status == -EXDEV ? "not the host's pid namespace" : strerror(-kernel_status);
+}
+
 /* Which kernel half the critd of this machine has for this user. */
 static void judge_trial(struct visit *visit, const struct crit_client *client)
 {
 	const int paranoid = read_paranoid();
 
 	if (!client->kernel_status) {
+		visit->has_kernel_half = true;
 		say(visit, true, "trial run", "critd serves with the kernel half");
 		return;
 	}
 	if (client->perf_status == 1) {
 		say(visit, false, "trial run",
 		    "critd serves with an approximate kernel half, perf events: %s",
-		    strerror(-client->kernel_status));
+		    why(client->kernel_status));
 		return;
 	}
 	say(visit, false, "trial run", "critd serves, but without the kernel half: %s",
-	    strerror(-client->kernel_status));
+	    why(client->kernel_status));
 	if (client->perf_status < 0 && paranoid > PARANOID_MAX) {
 		say(visit, false, "perf events", "are refused: kernel.perf_event_paranoid is %d",
 		    paranoid);
@@ -345,11 +369,12 @@ int crit_command_doctor(int argc, char **argv)
 		return code;
 	if (argc > optind + 1)
 		return crit_syntax_refuse(&syntax, "more than one program:", argv[optind + 1]);
-	check_kernel(&visit);
 	check_critd(&visit);
 	check_libraries(&visit);
 	check_mpi();
 	check_trial(&visit);
+	check_privileges(&visit);
+	check_kernel(&visit);
 	check_sockets(&visit);
 	if (argc > optind)
 		check_program(&visit, argv[optind]);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -18,6 +19,7 @@
 
 #define WANTED (1ull << CAP_BPF | 1ull << CAP_PERFMON)
 #define ADMIN (1ull << CAP_SYS_ADMIN) /* stands for both */
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO in the kernel */
 #define CONTAINER                                                                                  \
 	"start the container with CAP_BPF and CAP_PERFMON (Docker, Podman: --cap-add BPF "         \
 	"--cap-add PERFMON), or " HOST
@@ -75,6 +77,14 @@ static bool is_user_namespace(void)
 	       (inside || outside || count != UINT32_MAX);
 }
 
+/* The kernel half tells tasks by the host's numbers. */
+static bool is_pid_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != FIRST_PID_NAMESPACE;
+}
+
 static bool is_bounded(void)
 {
 	return prctl(PR_CAPBSET_READ, CAP_BPF, 0, 0, 0) != 1 ||
@@ -125,6 +135,10 @@ void crit_grant_find(const char *critd_path, struct crit_grant *ret_grant)
 		refuse(ret_grant, fix,
 		       "the kernel does not execute critd: it is to have at once (+ep) what is not "
 		       "in this container's bounding set");
+	} else if (is_pid_namespace()) {
+		refuse(ret_grant,
+		       "share the host's pid namespace (Docker, Podman: --pid=host), or " HOST,
+		       "this is not the host's pid namespace: critd leaves its kernel half out");
 	} else if (geteuid() == 0) {
 		find_for_root(ret_grant);
 	} else if (!has_enough(capabilities)) {

@@ -13,7 +13,7 @@ struct crit_grant {
 	char fix[PATH_MAX + 128]; /* what to do; "" where it is given */
 };
 
-/* For critd started by this process: its user, bounding set, user namespace and no_new_privs. */
+/* For critd started by this process: its user, bounding set, namespaces and no_new_privs. */
 void crit_grant_find(const char *critd_path, struct crit_grant *ret_grant);
 
 #endif

@@ -87,6 +87,12 @@ static void find_kernel(struct crit_summary *summary, const struct crit_node_row
 
 	if (status == EPERM || status == EACCES) {
 		find_privileges(summary, node, options);
+	} else if (status == EXDEV) {
+		crit_summary_add_missing(
+			summary, false, "serve it from the host: see CONTAINERS in critd(8)",
+			"%s on %s: critd is not in the host's pid namespace",
+			node->kernel_half == CRIT_HALF_PERF ? "wakeups" : "the kernel half",
+			node->host);
 	} else if (node->kernel_half == CRIT_HALF_PERF) {
 		crit_summary_add_missing(summary, false, "crit doctor",
 					 "wakeups on %s: approximate, a thread that waits to run "

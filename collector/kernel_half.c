@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 
 #define PIDFD_OF_THREAD 0200 /* O_EXCL; named PIDFD_THREAD in newer headers */
 #define RING_BYTES_MAX (1u << 30)
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO in the kernel */
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -72,6 +74,14 @@ static bool can_open_pidfd_of_thread(void)
 	return fd >= 0;
 }
 
+/* The kernel's records have the host's numbers of tasks; elsewhere nobody is called so. */
+static bool has_own_pid_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != FIRST_PID_NAMESPACE;
+}
+
 static int configure(struct crit_kernel *kernel, const struct crit_kernel_options *options,
 		     struct crit_err *err)
 {
@@ -103,6 +113,10 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_option
 	memset(kernel, 0, sizeof(*kernel));
 	if (options->is_bpf_refused)
 		return crit_err_set(err, -EPERM, "the kernel half is left out: --no-bpf");
+	if (has_own_pid_namespace())
+		return crit_err_set(err, -EXDEV,
+				    "the kernel half is left out: this is not the host's pid "
+				    "namespace; see CONTAINERS in critd(8)");
 	libbpf_set_print(print_nothing);
 	kernel->bpf = crit_bpf__open();
 	if (!kernel->bpf)
