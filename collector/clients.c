@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collector/clock.h"
+#include "collector/inspection.h"
 #include "collector/messages.h"
 
 #ifndef SO_PEERPIDFD
@@ -40,13 +41,10 @@ static void turn_away(struct crit_server *server, int fd, int status)
 		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
 		.status = status,
 	};
-	char byte;
 
 	server->refused_count++;
 	(void)send(fd, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
-	/* closed with its HELLO unread, the socket would say "reset" instead */
-	(void)recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
-	(void)close(fd);
+	crit_inspection_hang_up(server, fd);
 }
 
 static int put_into_table(struct crit_server *server, struct crit_client *client)
@@ -64,11 +62,9 @@ static int put_into_table(struct crit_server *server, struct crit_client *client
 	return -ENOSPC;
 }
 
-static void destroy(struct crit_client *client)
+static void destroy(struct crit_server *server, struct crit_client *client)
 {
-	if (!client)
-		return;
-	(void)close(client->fd);
+	crit_inspection_hang_up(server, client->fd);
 	if (client->pidfd >= 0)
 		(void)close(client->pidfd);
 	free(client);
@@ -108,8 +104,14 @@ static void accept_one(struct crit_server *server, int fd)
 static int accept_any(const struct crit_server *server)
 {
 	int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int rc;
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	rc = crit_inspection_prepare(fd); /* cannot fail for a Unix socket */
+	if (rc)
+		(void)close(fd);
+	return rc ? rc : fd;
 }
 
 static void tell_full(struct crit_server *server, int error)
@@ -185,71 +187,23 @@ void crit_clients_refuse(struct crit_server *server, struct crit_client *client,
 	crit_run_note(client->run, CRIT_NOTE_REFUSED, -EINVAL, text);
 }
 
-/* Collects descriptors; those beyond the array are closed. */
-static void take_fds(struct msghdr *message, struct crit_message_in *in)
-{
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-		size_t count;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < count; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-			if (in->fd_count < CRIT_MESSAGE_FDS)
-				in->fds[in->fd_count++] = fd;
-			else
-				(void)close(fd);
-		}
-	}
-}
-
-/* Returns 1 when a message was read, 0 when there is none, -errno when the client is over. */
-static int receive(const struct crit_client *client, struct crit_message_in *in)
-{
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int) * 8)];
-	} control;
-	struct iovec part = { in->bytes, sizeof(in->bytes) };
-	struct msghdr message = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	ssize_t bytes = recvmsg(client->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-
-	in->fd_count = 0;
-	if (bytes < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	if (bytes == 0)
-		return -EPIPE;
-	take_fds(&message, in);
-	in->size = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? 0 : (size_t)bytes;
-	return 1;
-}
-
 void crit_clients_read(struct crit_server *server, struct crit_client *client)
 {
 	static struct crit_message_in in; /* one thread, one message at a time */
 
 	for (int i = 0; i < MESSAGES_AT_ONCE && !client->is_over; i++) {
-		int rc = receive(client, &in);
+		int rc = crit_inspection_receive(client->fd, &in);
 
 		if (rc == 0)
 			return;
-		if (rc < 0) {
-			client->is_over = true;
+		if (rc == -EMSGSIZE) {
+			crit_inspection_start(server, client);
 			return;
 		}
-		crit_messages_handle(server, client, &in);
-		for (int f = 0; f < in.fd_count; f++) {
-			if (in.fds[f] >= 0)
-				(void)close(in.fds[f]);
-		}
+		if (rc < 0)
+			client->is_over = true;
+		else
+			crit_messages_handle(server, client, &in);
 	}
 }
 
@@ -258,12 +212,12 @@ void crit_clients_reap(struct crit_server *server)
 	for (__u32 i = 0; i < server->client_end; i++) {
 		struct crit_client *client = server->clients[i];
 
-		if (!client || !client->is_over)
+		if (!client || !client->is_over || client->is_inspected)
 			continue;
 		crit_messages_leave(server, client);
 		server->clients[i] = NULL;
 		server->client_count--;
-		destroy(client);
+		destroy(server, client);
 	}
 }
 

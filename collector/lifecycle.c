@@ -10,6 +10,7 @@
 #include "collector/clients.h"
 #include "collector/clock.h"
 #include "collector/drain.h"
+#include "collector/inspection.h"
 #include "collector/members.h"
 
 #define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
@@ -176,36 +177,42 @@ bool crit_lifecycle_is_ending(const struct crit_server *server)
 	return false;
 }
 
+/* In a worker: what its peer left in the queue may make closing wait. */
+static void close_finisher(struct crit_server *server, struct crit_run *run)
+{
+	if (run->finisher_fd < 0)
+		return;
+	crit_server_unwatch(server, run->finisher_fd);
+	(void)shutdown(run->finisher_fd, SHUT_RDWR);
+	crit_workers_close(&server->closers, run->finisher_fd);
+	run->finisher_fd = -1;
+}
+
 static void release(struct crit_server *server, struct crit_run *run)
 {
 	crit_clients_close_all(server, run);
-	if (run->finisher_fd >= 0)
-		crit_server_unwatch(server, run->finisher_fd);
+	close_finisher(server, run);
 	crit_run_fini(run);
 	server->run_count--;
 }
 
 void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run)
 {
-	struct crit_message_status message;
-	ssize_t bytes = recv(run->finisher_fd, &message, sizeof(message), MSG_DONTWAIT);
+	static struct crit_message_in in; /* main loop only */
+	const struct crit_message_status *message = (const void *)in.bytes;
+	const int rc = crit_inspection_receive_finisher(run->finisher_fd, &in);
 
-	if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (bytes == (ssize_t)sizeof(message) && message.head.kind == CRIT_M_WRITTEN) {
+	if (rc == 1 && in.size == sizeof(*message) && message->head.kind == CRIT_M_WRITTEN) {
 		run->is_written_known = true;
-		crit_clients_tell_written(server, run, message.status);
-		return;
+		crit_clients_tell_written(server, run, message->status);
 	}
-	if (bytes > 0)
+	if (rc >= 0)
 		return;
 	run->is_finisher_gone = true;
 	if (!run->is_written_known)
 		crit_clients_tell_written(server, run, -EPIPE);
 	run->is_written_known = true;
-	crit_server_unwatch(server, run->finisher_fd);
-	(void)close(run->finisher_fd);
-	run->finisher_fd = -1;
+	close_finisher(server, run);
 }
 
 /* Tells the ranks what to record, when that changed. */

@@ -12,7 +12,6 @@
 #include "collector/clock.h"
 #include "collector/lifecycle.h"
 #include "collector/members.h"
-#include "collector/output.h"
 #include "collector/procfs.h"
 #include "collector/usable_cpus.h"
 
@@ -161,16 +160,15 @@ static int take_output(struct crit_server *server, struct crit_run *run,
 		       struct crit_err *err)
 {
 	struct crit_rec_file file;
-	int rc;
+	int rc = 0;
 
 	if (in->fd_count != 2)
 		return crit_err_set(err, -EINVAL, "OUTPUT came with %d descriptors, not 2",
 				    in->fd_count);
-	rc = crit_output_check(in->fds[0], server->options.served_uid, err);
-	if (!rc)
-		rc = crit_output_check_finisher(in->fds[1], err);
-	if (rc)
-		return rc;
+	if (in->found.status) {
+		*err = in->found.err;
+		return in->found.status;
+	}
 	memcpy(run->directory, output->directory, sizeof(run->directory));
 	memcpy(run->host, output->host, sizeof(run->host));
 	fill_file(server, run, output, &file);
@@ -244,22 +242,23 @@ static void answer_register(struct crit_client *client, int status)
 	crit_clients_send(client, &answer, sizeof(answer));
 }
 
-/* Checks the memory that came with REGISTER.  On success the descriptor is ret_shm's. */
+/* The memory that came with REGISTER.  On success the descriptor is ret_shm's. */
 static int take_memfd(const struct crit_message_register *message, struct crit_message_in *in,
 		      struct crit_shm *ret_shm, struct crit_err *err)
 {
-	int rc;
-
 	ret_shm->fd = -1;
 	if (!message->has_memfd && in->fd_count == 0)
 		return 0;
 	if (!message->has_memfd || in->fd_count != 1)
 		return crit_err_set(err, -EINVAL, "REGISTER came with %d descriptors",
 				    in->fd_count);
-	rc = crit_shm_check(in->fds[0], ret_shm, err);
-	if (!rc)
-		in->fds[0] = -1;
-	return rc;
+	if (in->found.status) {
+		*err = in->found.err;
+		return in->found.status;
+	}
+	*ret_shm = in->found.shm;
+	in->fds[0] = -1;
+	return 0;
 }
 
 /* Registering, by REGISTER or ATTACH, ends a client's claim to keep the run alive by waiting. */
@@ -333,8 +332,10 @@ static int attach(struct crit_server *server, struct crit_client *client,
 	__u32 uid = 0;
 	int rc = -EINVAL;
 
-	if (in->fd_count == 1)
-		rc = crit_procfs_pid_of(server->proc_fd, in->fds[0], &candidate.pid);
+	if (in->fd_count == 1) {
+		rc = in->found.status;
+		candidate.pid = in->found.pid;
+	}
 	if (!rc)
 		rc = crit_procfs_owner(server->proc_fd, candidate.pid, &uid);
 	if (!rc && uid != server->options.served_uid)

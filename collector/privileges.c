@@ -12,6 +12,7 @@
 #include <seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -188,7 +189,12 @@ static int add_rules(scmp_filter_ctx filter)
 {
 	static const int map_commands[] = { BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM,
 					    BPF_MAP_DELETE_ELEM };
-	int rc = 0;
+	static const struct scmp_arg_cmp is_passcred[] = {
+		{ .arg = 1, .op = SCMP_CMP_EQ, .datum_a = SOL_SOCKET },
+		{ .arg = 2, .op = SCMP_CMP_EQ, .datum_a = SO_PASSCRED },
+	};
+	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2,
+					is_passcred);
 
 	for (size_t i = 0; !rc && i < sizeof(allowed_calls) / sizeof(allowed_calls[0]); i++)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed_calls[i], 0);

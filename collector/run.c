@@ -92,8 +92,6 @@ void crit_run_fini(struct crit_run *run)
 	crit_perf_destroy(run->perf);
 	if (run->sink)
 		crit_writer_close(run->sink);
-	if (run->finisher_fd >= 0)
-		(void)close(run->finisher_fd);
 	memset(run, 0, sizeof(*run));
 	run->finisher_fd = -1;
 }

@@ -75,7 +75,7 @@ struct crit_run {
  */
 int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file);
 
-/* Frees the recording; the slot becomes FREE. */
+/* Frees the recording; the slot becomes FREE.  The finisher is closed before. */
 void crit_run_fini(struct crit_run *run);
 
 /* One record as a chunk of its own: a head part and an optional second part, say of text. */

@@ -16,6 +16,7 @@
 #include "collector/clients.h"
 #include "collector/clock.h"
 #include "collector/drain.h"
+#include "collector/inspection.h"
 #include "collector/lifecycle.h"
 #include "collector/listener.h"
 #include "collector/members.h"
@@ -124,6 +125,28 @@ static void raise_limits(void)
 	}
 }
 
+static int start_threads(struct crit_server *server)
+{
+	int rc = crit_writer_start(&server->writer);
+
+	if (!rc)
+		rc = crit_workers_start(&server->inspectors);
+	if (!rc)
+		rc = crit_workers_start(&server->closers);
+	if (!rc)
+		rc = crit_server_watch(server, server->inspectors.done_fd, CRIT_WATCH_INSPECTED, 0);
+	return rc;
+}
+
+/* Returns false when one of them is stuck. */
+static bool stop_threads(struct crit_server *server)
+{
+	bool has_stopped = crit_writer_stop(&server->writer, LAST_WRITE_MS);
+
+	has_stopped = crit_workers_stop(&server->inspectors) && has_stopped;
+	return crit_workers_stop(&server->closers) && has_stopped;
+}
+
 int crit_server_open(struct crit_server *server, const struct crit_options *options,
 		     void (*say)(const char *text), struct crit_err *err)
 {
@@ -162,9 +185,9 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	if (server->kernel_status && !options->has_no_kernel)
 		crit_perf_probe(&server->perf, server->proc_fd);
 	crit_cgroups_open(&server->cgroups);
-	rc = crit_writer_start(&server->writer);
+	rc = start_threads(server);
 	if (rc)
-		return crit_err_set(err, rc, "cannot prepare for writing: %s", strerror(-rc));
+		return crit_err_set(err, rc, "cannot start threads: %s", strerror(-rc));
 	return crit_privileges_confine(server->perf.status == 1, err);
 }
 
@@ -178,6 +201,16 @@ static void set_timer(struct crit_server *server, __u32 tick_ns)
 	server->tick_ns = tick_ns;
 }
 
+static void tell_busy(struct crit_server *server)
+{
+	if (server->is_busy_told || (!crit_workers_are_busy(&server->inspectors) &&
+				     !crit_workers_are_busy(&server->closers)))
+		return;
+	server->is_busy_told = true;
+	server->say("descriptors that programs pass keep all threads waiting: a file system hangs, "
+		    "or a program does harm; runs that start now may wait too");
+}
+
 static void do_slow_things(struct crit_server *server, __u64 now_ns)
 {
 	if (now_ns - server->slow_ns < SLOW_NS)
@@ -185,6 +218,7 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 	server->slow_ns = now_ns;
 	if (crit_scheduling_ask_stepped_back())
 		server->say("worked for 1 s without a pause: gave up its real-time priority");
+	tell_busy(server);
 	crit_members_check_outside(server);
 	crit_usable_cpus_step(server, now_ns);
 }
@@ -245,6 +279,9 @@ static void on_event(struct crit_server *server, __u64 data)
 	case CRIT_WATCH_FINISHER:
 		if (server->runs[index].finisher_fd >= 0)
 			crit_lifecycle_on_finisher(server, &server->runs[index]);
+		break;
+	case CRIT_WATCH_INSPECTED:
+		crit_inspection_collect(server);
 		break;
 	default:
 		break;
@@ -340,7 +377,7 @@ bool crit_server_close(struct crit_server *server)
 	/* while we still listen: once we do not, the next one may bind this path */
 	if (server->options.socket_path && server->listen_fd >= 0)
 		(void)unlink(server->options.socket_path);
-	has_stopped = crit_writer_stop(&server->writer, LAST_WRITE_MS);
+	has_stopped = stop_threads(server);
 	crit_kernel_close(&server->kernel);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)

@@ -11,6 +11,7 @@
 #include "collector/perf_half.h"
 #include "collector/process.h"
 #include "collector/run.h"
+#include "collector/workers.h"
 #include "collector/writer.h"
 
 #define CRIT_PROCESSES_MAX 4096u
@@ -25,7 +26,8 @@ enum crit_watch_kind {
 	CRIT_WATCH_SIGNAL = 3,
 	CRIT_WATCH_CLIENT = 4, /* index into clients; its place is free only after the round */
 	CRIT_WATCH_PROCESS = 5, /* index into processes */
-	CRIT_WATCH_FINISHER = 6 /* run slot */
+	CRIT_WATCH_FINISHER = 6, /* run slot */
+	CRIT_WATCH_INSPECTED = 7
 };
 
 struct crit_client {
@@ -39,6 +41,7 @@ struct crit_client {
 	__u32 flavour;
 	__u32 message_count;
 	bool is_welcome; /* WELCOME is sent */
+	bool is_inspected; /* a worker has its next message; it is not watched */
 	bool is_over; /* to be closed after this round */
 	bool has_attached; /* its run ends when it goes */
 	char exe[CRIT_EXE_BYTES];
@@ -51,6 +54,8 @@ struct crit_server {
 	struct crit_perf_means perf; /* what can stand in for it */
 	struct crit_cgroups cgroups;
 	struct crit_writer writer;
+	struct crit_workers inspectors; /* of descriptors that clients pass */
+	struct crit_workers closers;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	struct crit_process *processes[CRIT_PROCESSES_MAX];
 	struct crit_client *clients[CRIT_CLIENTS_MAX];
@@ -73,6 +78,7 @@ struct crit_server {
 	int reserve_fd; /* given up to answer a client when there are no descriptors left */
 	void (*say)(const char *text); /* one line to whoever runs critd */
 	bool is_full_told;
+	bool is_busy_told;
 	__u64 deaf_ns; /* not 0: since when nobody is accepted, for want of descriptors */
 	__u32 tick_ns; /* of the timer, 0: it stands still */
 	__u64 fast_until_ns;

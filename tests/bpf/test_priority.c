@@ -96,7 +96,7 @@ int main(void)
 	crit_harness_start(&harness, NULL);
 	check_order(harness.critd);
 	CHECK_INT_EQ(crit_harness_join(&harness, "priority", CRIT_ROLE_ROOT, 0, &client), 0);
-	CHECK(wait_for_threads(harness.critd, SCHED_RR, 2)); /* the run's writer is one */
+	CHECK(wait_for_threads(harness.critd, SCHED_RR, 4)); /* main, writer, two workers */
 	CHECK_INT_EQ(prlimit(harness.critd, RLIMIT_RTTIME, NULL, &limit), 0);
 	CHECK_INT_EQ(limit.rlim_cur, 1000000); /* us */
 

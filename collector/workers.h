@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads for what may wait without end, so that the main loop never does. */
+#ifndef CRIT_COLLECTOR_WORKERS_H
+#define CRIT_COLLECTOR_WORKERS_H
+
+#include <linux/types.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#define CRIT_WORKERS_MAX 64u /* threads; tasks beyond wait for one */
+
+struct crit_task {
+	struct crit_task *next;
+	void (*work)(
+		struct crit_task *task); /* in a worker; it may free the task unless is_awaited */
+	bool is_awaited; /* comes out of crit_workers_take_done */
+};
+
+struct crit_workers {
+	pthread_attr_t attributes;
+	pthread_mutex_t mutex; /* of all that follows */
+	pthread_cond_t is_filled;
+	pthread_cond_t is_empty;
+	struct crit_task *first;
+	struct crit_task **end;
+	struct crit_task *done; /* the latest first */
+	int done_fd; /* eventfd: something is done */
+	__u32 queued_count;
+	__u32 idle_count;
+	__u32 thread_count;
+	bool is_stopping;
+};
+
+/* Starts the first thread.  Errors: -EAGAIN where no thread can be had, and others. */
+int crit_workers_start(struct crit_workers *workers);
+
+/*
+ * Stops the threads; those at work have a second.  Returns false when one is stuck: it still looks
+ * at workers.
+ */
+bool crit_workers_stop(struct crit_workers *workers);
+
+/* Ownership: takes task until it is done.  Threads: any. */
+void crit_workers_put(struct crit_workers *workers, struct crit_task *task);
+
+/* All threads there may be are at work, and tasks wait. */
+bool crit_workers_are_busy(struct crit_workers *workers);
+
+/* Returns a task that is done, or NULL.  Clears done_fd. */
+struct crit_task *crit_workers_take_done(struct crit_workers *workers);
+
+/* Closes a descriptor.  Threads: any.  Without memory for a task it is closed here. */
+void crit_workers_close(struct crit_workers *workers, int fd);
+
+#endif
