@@ -123,9 +123,12 @@ unless_mpich_hangs() {
 by_srun() {
 	local flavour=$1 pmi=$2
 	unless_mpich_hangs "$trial/home-$first/srun-$flavour" slurm_as "$first" timeout 100 \
-		srun "--crit=srun-$flavour" -N2 -n2 "--mpi=$pmi" "$uneven.$flavour" "${work[@]}" \
+		srun -l "--crit=srun-$flavour" -N2 -n2 "--mpi=$pmi" "$uneven.$flavour" "${work[@]}" \
 		>"$trial/srun-$flavour.out" 2>&1
 	point "srun --mpi=$pmi, $flavour: program ends well" $? "$(tail -n 1 "$trial/srun-$flavour.out")"
+	[ "$(grep -E 'crit: (no )?report' "$trial/srun-$flavour.out")" = \
+		"0: crit: report in $trial/home-$first/srun-$flavour/report.txt" ]
+	point "srun -l --mpi=$pmi, $flavour: rank 0 says where it is" $? "$(grep 'crit: ' "$trial/srun-$flavour.out")"
 	has_report "srun --mpi=$pmi, $flavour: report" "$trial/home-$first/srun-$flavour" 2 2
 	facts=$(ask '(lambda s: (s["name"], s["step"]))(r["job"]["scheduler"]), [x["task"] for x in r["ranks"]]')
 	[ "$facts" = "(('slurm', '0'), [0, 1])" ]
