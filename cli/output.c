@@ -106,7 +106,7 @@ static int write_one(int directory_fd, size_t i, const struct crit_summary *summ
 		return -ENOMEM;
 	}
 	status = files[i].write(out, summary);
-	if (!status && (ferror(out) || fflush(out)))
+	if (ferror(out) || (!status && fflush(out)))
 		status = reason_of(out);
 	errno = 0;
 	if (fclose(out) && !status)
