@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A run that ends in a chosen way: finalized, by exit, by abort, or never, to be killed.
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,19 @@ static void sit_in_test_loop(int rank)
 		MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
 }
 
+/* What the program is for: the sum of all ranks, each plus one. */
+static void print_result(int rank)
+{
+	int own = rank + 1;
+	int sum = 0;
+
+	MPI_Reduce(&own, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (rank == 0) {
+		printf("result %d\n", sum);
+		fflush(stdout);
+	}
+}
+
 /* The rank in the middle is gone without a word, the others part as if it were there. */
 static void vanish(int rank)
 {
@@ -74,7 +88,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		fprintf(stderr,
-			"usage: %s normal|exit|abort|vanish|forever|test-loop [s [pid-dir]]\n",
+			"usage: %s normal|exit|abort|segv|vanish|forever|test-loop [s [pid-dir]]\n",
 			argv[0]);
 		return 2;
 	}
@@ -83,10 +97,13 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		leave_pid(argv[3], rank);
 	work_together(rank, strcmp(how, "forever") == 0 ? FOREVER_S : seconds);
+	print_result(rank);
 	if (strcmp(how, "exit") == 0)
 		exit(EXIT_STATUS);
 	if (strcmp(how, "abort") == 0 && rank == 0)
 		MPI_Abort(MPI_COMM_WORLD, ABORT_STATUS);
+	if (strcmp(how, "segv") == 0 && rank == 1)
+		raise(SIGSEGV);
 	if (strcmp(how, "vanish") == 0)
 		vanish(rank);
 	if (strcmp(how, "test-loop") == 0)
