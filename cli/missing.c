@@ -322,7 +322,7 @@ static void find_pmpi_in_front(struct crit_summary *summary)
 			count, count == 1 ? "" : "s");
 }
 
-/* crit run looked at the programs in its command line; of a launcher's, this is all that is known. */
+/* What crit run saw in its command line; of a launcher's programs, nothing else is known. */
 static void find_unseen(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;

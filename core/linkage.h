@@ -21,8 +21,8 @@ enum crit_linkage {
 enum crit_linkage crit_linkage_of(const char *path);
 
 /*
- * Of a command line, the first word that is the path (with a slash) of an executable file into which
- * nothing can be preloaded.  Range: words end with NULL.  Ownership: ret_name is one of them.
+ * Of a command line, the first word that is the path (with a slash) of an executable file into
+ * which nothing can be preloaded.  Range: words end with NULL.  Ownership: ret_name is one of them.
  */
 enum crit_linkage crit_linkage_of_words(char *const *words, const char **ret_name);
 

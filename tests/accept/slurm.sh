@@ -138,8 +138,9 @@ by_srun() {
 
 # One line for a step whose program loads no shim.
 static_program() {
+	local said="crit: $apps/phases_static is statically linked: .*; link it dynamically"
 	slurm_as "$first" timeout 60 srun --crit=static -N2 -n2 "$apps/phases_static" >"$trial/static.out" 2>&1
-	[ "$(grep -c "crit: $apps/phases_static is statically linked: .*; link it dynamically" "$trial/static.out")" = 1 ]
+	[ "$(grep -c "$said" "$trial/static.out")" = 1 ]
 	point "srun --crit of a static program: one line" $? "$(grep -m 1 crit: "$trial/static.out")"
 	has_left_nothing "srun --crit of a static program"
 }
@@ -386,8 +387,8 @@ slurm_up 2 "Prolog=$trial/prolog" "Epilog=$trial/epilog" "TaskProlog=$trial/task
 	exit 1
 }
 if [ ${#wanted[@]} -eq 0 ]; then
-	wanted=("by_srun openmpi pmix" "by_srun mpich pmi2" "by_mpirun openmpi" "by_mpirun mpich" static_program many_steps
-		cancelled finisher_killed prolog_fails site_prolog_fails requeued
+	wanted=("by_srun openmpi pmix" "by_srun mpich pmi2" "by_mpirun openmpi" "by_mpirun mpich" many_steps
+		static_program cancelled finisher_killed prolog_fails site_prolog_fails requeued
 		"missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
 		asked shared two_users other_jobs timed_out)
 fi

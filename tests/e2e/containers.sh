@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Ranks in a container with a root directory and a pid namespace of its own: with a collector inside, which has no use for
-# the kernel half there, and with the host's, which has.  What is mounted is what critd(8) lists.
+# Ranks in a container with a root directory and a pid namespace of its own: with a collector inside, which has no use
+# for the kernel half there, and with the host's, which has.  What is mounted is what critd(8) lists.
 # usage: containers.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -39,8 +39,8 @@ END
 
 # contain MOUNTS COMMAND…: in a container; sets status.
 contain() {
-	MOUNTS="$trial/crit:/opt/crit $apps:/apps $trial/work:/work $1" unshare --mount --pid --fork env -u XDG_RUNTIME_DIR \
-		bash "$trial/enter.sh" "$trial/root" env -C /work "${@:2}" >"$trial/out" 2>&1
+	MOUNTS="$trial/crit:/opt/crit $apps:/apps $trial/work:/work $1" unshare --mount --pid --fork \
+		env -u XDG_RUNTIME_DIR bash "$trial/enter.sh" "$trial/root" env -C /work "${@:2}" >"$trial/out" 2>&1
 	status=$?
 }
 
@@ -51,7 +51,8 @@ contained() {
 	report=$dir/report.json
 	[ "$flavour" = openmpi ] && launch+=(-x LD_PRELOAD=/opt/crit/lib/libcrit_pmpi.so) ||
 		launch+=(-genv LD_PRELOAD /opt/crit/lib/libcrit_pmpi.so)
-	whole_cpus contain "$3" "CRIT_DIR=/work/$name" "${launch[@]}" "/apps/barrier_imbalance.$flavour" -n 12 -p -m 30:10
+	launch+=("/apps/barrier_imbalance.$flavour" -n 12 -p -m 30:10)
+	whole_cpus contain "$3" "CRIT_DIR=/work/$name" "${launch[@]}"
 	has_last_report 10
 	[ "$status" -eq 0 ] && [ "$(ask 'r["job"]["mode"], len(r["ranks"])')" = "('$mode', 2)" ]
 	point "$name: mode is $mode" $? "exit $status, $(sed -n 2p "$dir/report.txt")"
@@ -71,9 +72,11 @@ asks_doctor() {
 }
 
 contained inside approximate /sys:/sys
-[ "$(ask '[x["what"] for x in r["missing"]]')" = "[\"wakeups on $(uname -n): critd is not in the host's pid namespace\"]" ]
-point "inside: report says why" $? "$(ask '[x["what"] for x in r["missing"]]')"
-asks_doctor inside 1 /sys:/sys 'MISSING trial run .*not the host' 'MISSING privileges .*pid namespace' ' +fix: share the host'
+said=$(ask '[x["what"] for x in r["missing"]]')
+[ "$said" = "[\"wakeups on $(uname -n): critd is not in the host's pid namespace\"]" ]
+point "inside: report says why" $? "$said"
+asks_doctor inside 1 /sys:/sys 'MISSING trial run .*not the host' 'MISSING privileges .*pid namespace' \
+	' +fix: share the host'
 
 "$build/bin/critd" --service --socket-path "$trial/run/host.sock" 2>"$trial/critd.err" &
 host=$!
