@@ -8,7 +8,7 @@
 
 #include "core/chunk.h"
 
-#define FIRST_ROOM_BYTES 4096u
+#define FIRST_ROOM_BYTES 512u
 
 void crit_batch_init(struct crit_batch *batch, __u16 kind, __u32 source)
 {

@@ -146,8 +146,7 @@ static bool refuse_one(struct crit_server *server, int error)
 	tell_full(server, error);
 	if (fd >= 0)
 		return true;
-	server->deaf_ns = crit_now_ns();
-	crit_server_unwatch(server, server->listen_fd);
+	crit_server_stop_listening(server);
 	return false;
 }
 
@@ -205,6 +204,31 @@ void crit_clients_read(struct crit_server *server, struct crit_client *client)
 		else
 			crit_messages_handle(server, client, &in);
 	}
+}
+
+void crit_clients_mute(struct crit_server *server, __u32 index)
+{
+	struct crit_client *client = server->clients[index];
+
+	if (!client || client->is_over || client->is_muted || client->is_inspected)
+		return;
+	client->is_muted = true;
+	server->has_muted = true;
+	crit_server_unwatch(server, client->fd);
+}
+
+void crit_clients_unmute(struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->client_end && server->has_muted; i++) {
+		struct crit_client *client = server->clients[i];
+
+		if (!client || !client->is_muted)
+			continue;
+		client->is_muted = false;
+		if (crit_server_watch(server, client->fd, CRIT_WATCH_CLIENT, i))
+			client->is_over = true;
+	}
+	server->has_muted = false;
 }
 
 void crit_clients_reap(struct crit_server *server)

@@ -57,7 +57,7 @@ static void drain_run(struct crit_server *server, struct crit_run *run, bool has
 	for (__u32 i = 0; i < server->process_end; i++) {
 		if (!is_of(server->processes[i], run))
 			continue;
-		(void)crit_process_drain(server->processes[i], now_ns, CRIT_RING_SLOTS);
+		crit_process_drain_all(server->processes[i], now_ns);
 		crit_process_flush(server->processes[i], has_counters);
 	}
 	if (run->kernel.lost) /* even without a record after them */
@@ -213,6 +213,27 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 		crit_clients_tell_written(server, run, -EPIPE);
 	run->is_written_known = true;
 	close_finisher(server, run);
+}
+
+void crit_lifecycle_mute(struct crit_server *server, struct crit_run *run)
+{
+	if (run->finisher_fd < 0 || run->is_finisher_muted)
+		return;
+	run->is_finisher_muted = true;
+	crit_server_unwatch(server, run->finisher_fd);
+}
+
+void crit_lifecycle_unmute(struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->run_end; i++) {
+		struct crit_run *run = &server->runs[i];
+
+		if (!run->is_finisher_muted)
+			continue;
+		run->is_finisher_muted = false;
+		if (run->finisher_fd >= 0)
+			(void)crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, i);
+	}
 }
 
 /* Tells the ranks what to record, when that changed. */

@@ -48,6 +48,7 @@ static struct crit_run *begin_run(struct crit_server *server,
 		run->number = number;
 		run->run_id = crit_clock_ns(CLOCK_REALTIME) ^ ((__u64)slot << 54);
 		run->writer = &server->writer;
+		run->meter = &server->meter;
 		run->finisher_fd = -1;
 		memcpy(run->key, hello->run_key, sizeof(run->key));
 		memcpy(run->exe, hello->exe, sizeof(run->exe));
@@ -481,9 +482,9 @@ static void on_nodes(struct crit_server *server, struct crit_client *client,
 static void on_hurry(struct crit_server *server, struct crit_client *client,
 		     struct crit_message_in *in)
 {
-	(void)client;
 	(void)in;
-	server->is_behind = true;
+	if (client->process && crit_process_call(client->process, crit_now_ns()))
+		server->is_behind = true;
 }
 
 static const struct {

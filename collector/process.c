@@ -10,6 +10,8 @@
 #include "collector/run.h"
 #include "core/cleanup.h"
 
+#define SLOTS_FOR_A_LOOK 16u
+#define PAID_LOOKS_MOST 400u /* 2 s */
 #define SLOTS_AT_ONCE (CRIT_BATCH_BYTES / CRIT_SLOT_BYTES)
 
 static void set_corrupt(struct crit_process *process, __u32 index, const char *what)
@@ -20,6 +22,47 @@ static void set_corrupt(struct crit_process *process, __u32 index, const char *w
 	(void)snprintf(text, sizeof(text), "process %u, stripe %u: %s; left alone", process->pid,
 		       index, what);
 	crit_run_note(process->run, CRIT_NOTE_CORRUPT, -EINVAL, text);
+}
+
+/* Its streams end with the process; until then it costs nothing. */
+static void leave_alone(struct crit_process *process)
+{
+	char text[128];
+
+	process->is_left_alone = true;
+	(void)snprintf(text, sizeof(text),
+		       "process %u: takes away memory it shares; left alone from here on",
+		       process->pid);
+	crit_run_note(process->run, CRIT_NOTE_CORRUPT, -ENODATA, text);
+}
+
+static size_t gathered(const struct crit_batch *batch)
+{
+	return batch->buffer ? sizeof(*batch->buffer) + batch->buffer->room_bytes : 0;
+}
+
+static void flush(struct crit_run *run, struct crit_batch *batch)
+{
+	if (run->meter)
+		run->meter->gathered_bytes -= gathered(batch);
+	crit_run_flush(run, batch);
+}
+
+/* Room in the stripe's batch, which is flushed when it is full. */
+static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batch, size_t bytes,
+				   __u64 now_ns)
+{
+	size_t before = gathered(batch);
+	struct crit_slot *room = crit_batch_room(batch, bytes, now_ns);
+
+	if (!room) {
+		flush(run, batch);
+		before = 0;
+		room = crit_batch_room(batch, bytes, now_ns);
+	}
+	if (run->meter)
+		run->meter->gathered_bytes += gathered(batch) - before;
+	return room;
 }
 
 static void begin_stream(struct crit_process *process, __u32 index,
@@ -35,11 +78,14 @@ static void begin_stream(struct crit_process *process, __u32 index,
 	};
 
 	stripe->stream = process->run->next_stream++;
+	stripe->has_delivered = false;
 	stripe->ns_tid = head->ns_tid;
 	stripe->claim_ns = head->claim_ns;
 	crit_batch_init(&stripe->batch, CRIT_C_SHIM, stripe->stream);
 	stripe->batch.position = head->claim_pos;
 	crit_run_put_record(process->run, CRIT_C_STREAM, stripe->stream, head->claim_ns, &record);
+	if (process->run->meter)
+		crit_meter_chunk(process->run->meter);
 	if (head->claim_pos != stripe->read_pos)
 		set_corrupt(process, index, "its owner began at a wrong position");
 }
@@ -62,31 +108,49 @@ static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_fi
 	*ret_last = last;
 }
 
+/* Slots pay for looks at their stripe: a thread that fills its ring quickly is not kept waiting. */
+static void pay(struct crit_process *process, __u32 index, __u32 slots)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	const __u32 looks = stripe->paid_looks + slots / SLOTS_FOR_A_LOOK;
+
+	stripe->paid_looks = (__u16)(looks < PAID_LOOKS_MOST ? looks : PAID_LOOKS_MOST);
+	if (stripe->is_busy || stripe->paid_looks == 0)
+		return;
+	stripe->is_busy = true;
+	process->busy[process->busy_count++] = (__u16)index;
+}
+
 /* Returns false when the stripe cannot be read on. */
 static bool copy_slots(struct crit_process *process, __u32 index, __u32 count, __u64 now_ns)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
 	size_t bytes = (size_t)count * CRIT_SLOT_BYTES;
-	struct crit_slot *room = crit_batch_room(&stripe->batch, bytes, now_ns);
+	struct crit_slot *room = find_room(process->run, &stripe->batch, bytes, now_ns);
+	struct crit_meter *meter = process->run->meter;
 	__u64 first, last;
 
-	if (!room) {
-		crit_run_flush(process->run, &stripe->batch);
-		room = crit_batch_room(&stripe->batch, bytes, now_ns);
-		if (!room)
-			return false;
-	}
+	if (!room)
+		return false;
 	if (crit_shm_read_slots(&process->shm, index, stripe->read_pos, count, room)) {
 		set_corrupt(process, index, "it cannot be read");
 		return false;
 	}
 	stripe->read_pos += count;
 	/* at once: a rank that makes them as fast as we copy needs the room */
-	(void)crit_shm_write_read_pos(&process->shm, index, stripe->read_pos);
+	if (crit_shm_write_read_pos(&process->shm, index, stripe->read_pos) == -ENODATA)
+		leave_alone(process);
 	find_times(room, count, &first, &last);
 	crit_batch_take(&stripe->batch, bytes, count, first, last);
 	process->run->shim_slots += count;
-	return true;
+	process->slots_seen += count;
+	stripe->has_delivered = true;
+	pay(process, index, count);
+	if (meter)
+		crit_meter_earn(meter, count);
+	if (meter && meter->gathered_bytes > CRIT_METER_GATHERED_BYTES)
+		flush(process->run, &stripe->batch); /* the queue has a bound of its own */
+	return !process->is_left_alone;
 }
 
 static void count_lost(struct crit_process *process, __u32 index,
@@ -132,22 +196,24 @@ static __u32 drain_slots(struct crit_process *process, __u32 index,
 	return wanted > 0 ? 0 : (__u32)available;
 }
 
-static void put_counters(struct crit_process *process, __u32 index)
+/* Returns whether there were any. */
+static bool put_counters(struct crit_process *process, __u32 index)
 {
 	crit_autofree struct crit_counter *counters = NULL;
 	int used;
 
 	if (process->shm.counter_count == 0)
-		return;
+		return false;
 	counters = malloc(process->shm.counter_count * sizeof(*counters));
 	if (!counters)
-		return;
+		return false;
 	used = crit_shm_read_counters(&process->shm, index, counters);
 	if (used <= 0)
-		return;
+		return false;
 	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
 		     (const struct crit_part[2]){ { counters, (size_t)used * sizeof(*counters) },
 						  { NULL, 0 } });
+	return true;
 }
 
 static void end_stream(struct crit_process *process, __u32 index,
@@ -155,6 +221,8 @@ static void end_stream(struct crit_process *process, __u32 index,
 {
 	struct crit_stripe *stripe = &process->stripes[index];
 	const bool is_released = head->state == CRIT_STRIPE_RELEASED;
+	struct crit_meter *meter = process->run->meter;
+	bool has_counters;
 	struct crit_rec_stream_end record = {
 		.pid = process->pid,
 		.ns_tid = stripe->ns_tid,
@@ -172,16 +240,22 @@ static void end_stream(struct crit_process *process, __u32 index,
 		.open_site = head->open_site,
 	};
 
-	crit_run_flush(process->run, &stripe->batch);
-	put_counters(process, index);
+	flush(process->run, &stripe->batch);
+	has_counters = put_counters(process, index);
 	crit_run_put_record(process->run, CRIT_C_STREAM_END, stripe->stream, record.release_ns,
 			    &record);
+	if (meter)
+		crit_meter_chunk(meter);
+	if (meter && (has_counters || stripe->has_delivered))
+		crit_meter_earn_stream(meter);
 	stripe->stream = 0;
 	stripe->lost_begin = head->lost_spans;
 	if (is_released && !stripe->is_corrupt) {
 		/* not before its owner let go: it may be counting */
-		(void)crit_shm_clear_counters(&process->shm, index);
-		(void)crit_shm_write_free(&process->shm, index);
+		if (has_counters)
+			(void)crit_shm_clear_counters(&process->shm, index);
+		if (crit_shm_write_free(&process->shm, index) == -ENODATA)
+			leave_alone(process);
 	}
 }
 
@@ -225,44 +299,209 @@ static __u32 drain_stripe(struct crit_process *process, __u32 index, __u64 now_n
 	return found;
 }
 
+/*
+ * How many of so many stripes there is memory for.  A process has some of its own; what it has
+ * beyond, all share, and it must have delivered a slot for each: every thread of an honest one has.
+ */
+static __u32 find_memory(struct crit_process *process, __u32 used, bool is_final)
+{
+	const __u32 own = process->stripe_room > CRIT_METER_STRIPES_OWN ? process->stripe_room
+									: CRIT_METER_STRIPES_OWN;
+	const struct crit_meter *meter = process->run->meter;
+	char text[128];
+
+	if (!meter)
+		return used;
+	if (!is_final && used > CRIT_METER_STRIPES_OWN + process->slots_seen)
+		used = CRIT_METER_STRIPES_OWN + (__u32)process->slots_seen;
+	if (used <= own || used - own <= meter->spare_stripes)
+		return used;
+	if (!process->is_short_noted) {
+		process->is_short_noted = true;
+		process->run->no_stripe += used - own - meter->spare_stripes;
+		(void)snprintf(text, sizeof(text),
+			       "process %u: no memory for stripes from %u on; left alone",
+			       process->pid, own + meter->spare_stripes);
+		crit_run_note(process->run, CRIT_NOTE_CORRUPT, -ENOBUFS, text);
+	}
+	return own + meter->spare_stripes;
+}
+
+static void count_spare(struct crit_process *process)
+{
+	const __u32 spare = process->stripe_room > CRIT_METER_STRIPES_OWN
+				    ? process->stripe_room - CRIT_METER_STRIPES_OWN
+				    : 0;
+
+	if (process->run->meter)
+		process->run->meter->spare_stripes -= spare - process->spare_stripes;
+	process->spare_stripes = spare;
+}
+
 /* Makes room for the stripes claimed by now.  Returns how many to look at. */
-static __u32 open_stripes(struct crit_process *process)
+static __u32 open_stripes(struct crit_process *process, bool is_final)
 {
 	struct crit_stripe *stripes;
 	__u64 no_stripe;
+	__u16 *busy;
 	__u32 used;
 
-	if (process->shm.fd < 0 || crit_shm_stripes_used(&process->shm, &used, &no_stripe))
+	if (process->is_left_alone || process->shm.fd < 0 ||
+	    crit_shm_stripes_used(&process->shm, &used, &no_stripe))
 		return 0;
 	if (no_stripe > process->no_stripe_seen) {
 		process->run->no_stripe += no_stripe - process->no_stripe_seen;
 		process->no_stripe_seen = no_stripe;
 	}
+	if (used > process->stripe_room)
+		used = find_memory(process, used, is_final);
 	if (used <= process->stripe_room)
 		return used;
-	stripes = realloc(process->stripes, used * sizeof(*stripes));
+	busy = realloc(process->busy, used * sizeof(*busy));
+	if (busy)
+		process->busy = busy;
+	stripes = busy ? realloc(process->stripes, used * sizeof(*stripes)) : NULL;
 	if (!stripes)
 		return process->stripe_room;
 	memset(stripes + process->stripe_room, 0, (used - process->stripe_room) * sizeof(*stripes));
 	process->stripes = stripes;
 	process->stripe_room = used;
+	count_spare(process);
 	return used;
+}
+
+static bool may_look(const struct crit_process *process)
+{
+	struct crit_meter *meter = process->run->meter;
+
+	return !meter || crit_meter_allows(meter, &process->allowance, process->has_called);
+}
+
+static __u32 look(struct crit_process *process, __u32 index, __u64 now_ns, __u32 slots_max)
+{
+	const __u32 found = drain_stripe(process, index, now_ns, slots_max, false);
+	struct crit_batch *batch = &process->stripes[index].batch;
+
+	if (crit_batch_is_old(batch, now_ns))
+		flush(process->run, batch);
+	return found;
+}
+
+/* Looks at all stripes that have paid for it.  Returns what the fullest had. */
+static __u32 look_at_busy(struct crit_process *process, __u64 now_ns, __u32 slots_max)
+{
+	const __u32 count = process->busy_count;
+	__u32 fullest = 0, kept = 0;
+
+	for (__u32 i = 0; i < count; i++) {
+		const __u16 index = process->busy[i];
+		struct crit_stripe *stripe = &process->stripes[index];
+		const __u32 found = look(process, index, now_ns, slots_max);
+
+		if (found > fullest)
+			fullest = found;
+		if (stripe->paid_looks > 0 && --stripe->paid_looks > 0)
+			process->busy[kept++] = index;
+		else
+			stripe->is_busy = false;
+	}
+	process->busy_count = kept;
+	/* what they cost is not the others' matter; a few more or less are */
+	if (count >= CRIT_METER_LOOKS_AT_ONCE && process->run->meter)
+		crit_meter_settle(process->run->meter, NULL);
+	return fullest;
+}
+
+static void begin_round(struct crit_process *process, __u64 now_ns)
+{
+	struct crit_run *run = process->run;
+
+	if (process->round_ns && now_ns - process->round_ns > run->lag_ns)
+		run->lag_ns = now_ns - process->round_ns;
+	process->round_ns = now_ns;
+	process->next_stripe = 0;
+}
+
+/* Looks at the other stripes in turn, as long as there is time.  Returns what the fullest had. */
+static __u32 look_at_idle(struct crit_process *process, __u32 used, __u64 now_ns, __u32 slots_max)
+{
+	struct crit_meter *meter = process->run->meter;
+	__u32 fullest = 0, done = 0;
+
+	for (; done < used && may_look(process); done++) {
+		__u32 index = process->next_stripe, found;
+
+		if (index >= used) {
+			begin_round(process, now_ns);
+			index = 0;
+		}
+		process->next_stripe = index + 1;
+		if (process->stripes[index].is_busy)
+			continue;
+		found = look(process, index, now_ns, slots_max);
+		if (found > fullest)
+			fullest = found;
+		if (meter)
+			crit_meter_look(meter, &process->allowance);
+	}
+	if (done == used)
+		process->has_called = false;
+	return fullest;
+}
+
+static void drop_stripes(struct crit_process *process)
+{
+	struct crit_meter *meter = process->run->meter;
+
+	for (__u32 i = 0; i < process->stripe_room; i++) {
+		if (meter)
+			meter->gathered_bytes -= gathered(&process->stripes[i].batch);
+		crit_batch_fini(&process->stripes[i].batch);
+	}
+	free(process->stripes);
+	free(process->busy);
+	process->stripes = NULL;
+	process->busy = NULL;
+	process->busy_count = 0;
+	process->stripe_room = 0;
+	count_spare(process);
 }
 
 __u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max)
 {
-	__u32 used = process->run->sink ? open_stripes(process) : 0;
-	__u32 fullest = 0;
+	const struct crit_run *run = process->run;
+	__u32 used, busiest, fullest;
 
-	for (__u32 i = 0; i < used; i++) {
-		const __u32 found = drain_stripe(process, i, now_ns, slots_max, false);
-
-		if (found > fullest)
-			fullest = found;
-		if (crit_batch_is_old(&process->stripes[i].batch, now_ns))
-			crit_run_flush(process->run, &process->stripes[i].batch);
+	/* what comes after the cap is not recorded */
+	if (!run->sink || run->is_stopped)
+		return 0;
+	crit_meter_fill(&process->allowance, now_ns);
+	used = open_stripes(process, false);
+	if (run->meter)
+		crit_meter_look(run->meter, &process->allowance);
+	busiest = look_at_busy(process, now_ns, slots_max);
+	fullest = look_at_idle(process, used, now_ns, slots_max);
+	if (process->is_left_alone && process->stripes) {
+		crit_process_flush(process, false);
+		drop_stripes(process);
 	}
-	return fullest;
+	return busiest > fullest ? busiest : fullest;
+}
+
+void crit_process_drain_all(struct crit_process *process, __u64 now_ns)
+{
+	const __u32 used = process->run->sink ? open_stripes(process, true) : 0;
+
+	for (__u32 i = 0; i < used; i++)
+		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, false);
+}
+
+bool crit_process_call(struct crit_process *process, __u64 now_ns)
+{
+	crit_meter_fill(&process->allowance, now_ns);
+	process->allowance.left_ns -= CRIT_METER_HURRY_NS;
+	process->has_called = true;
+	return may_look(process);
 }
 
 void crit_process_flush(struct crit_process *process, bool has_counters)
@@ -273,16 +512,16 @@ void crit_process_flush(struct crit_process *process, bool has_counters)
 		if (!stripe->stream)
 			continue;
 		if (stripe->batch.lost) /* even without a record after them */
-			(void)crit_batch_room(&stripe->batch, 0, 0);
-		crit_run_flush(process->run, &stripe->batch);
+			(void)find_room(process->run, &stripe->batch, 0, 0);
+		flush(process->run, &stripe->batch);
 		if (has_counters)
-			put_counters(process, i);
+			(void)put_counters(process, i);
 	}
 }
 
 void crit_process_end(struct crit_process *process, __u64 now_ns)
 {
-	__u32 used = process->run->sink ? open_stripes(process) : 0;
+	__u32 used = process->run->sink ? open_stripes(process, true) : 0;
 
 	for (__u32 i = 0; i < used; i++)
 		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, true);
@@ -290,11 +529,7 @@ void crit_process_end(struct crit_process *process, __u64 now_ns)
 
 static void drop_memory(struct crit_process *process)
 {
-	for (__u32 i = 0; i < process->stripe_room; i++)
-		crit_batch_fini(&process->stripes[i].batch);
-	free(process->stripes);
-	process->stripes = NULL;
-	process->stripe_room = 0;
+	drop_stripes(process);
 	if (process->shm.fd >= 0)
 		(void)close(process->shm.fd);
 	process->shm.fd = -1;
@@ -306,6 +541,9 @@ void crit_process_renew(struct crit_process *process, const struct crit_shm *shm
 	drop_memory(process);
 	process->shm = *shm;
 	process->no_stripe_seen = 0;
+	process->slots_seen = 0;
+	process->is_left_alone = false;
+	process->is_short_noted = false;
 	process->maps_hash = 0;
 	process->is_mpi = false;
 	process->has_rank = false;

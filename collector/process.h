@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "collector/batch.h"
+#include "collector/meter.h"
 #include "collector/shm.h"
 #include "collector/usable_cpus.h"
 
@@ -21,6 +22,9 @@ struct crit_stripe {
 	__u64 lost_seen; /* the stripe's totals, up to the last look */
 	__u64 lost_begin; /* and when this owner took it */
 	bool is_corrupt;
+	bool has_delivered; /* its present owner */
+	bool is_busy; /* in the list of those looked at each time */
+	__u16 paid_looks; /* that what it delivered pays for */
 	struct crit_batch batch;
 };
 
@@ -35,6 +39,13 @@ struct crit_process {
 	struct crit_shm shm;
 	struct crit_stripe *stripes;
 	__u32 stripe_room;
+	__u32 spare_stripes; /* of the room, taken from what all share */
+	__u16 *busy; /* stripes looked at each time; room as for stripes */
+	__u32 busy_count;
+	__u32 next_stripe; /* of the others, to look at */
+	__u64 round_ns; /* when the present round over them began */
+	__u64 slots_seen;
+	struct crit_allowance allowance; /* for looks */
 	__u64 no_stripe_seen; /* threads without a stripe, up to the last look */
 	__u32 *outside_tids; /* threads BPF has yet to enrol, on kernels without their pidfds */
 	__u32 outside_count;
@@ -45,14 +56,24 @@ struct crit_process {
 	bool is_closed; /* sent CLOSE and has not reopened */
 	bool is_expelled; /* its kernel half has ended: not looked at from outside any more */
 	bool is_gone;
+	bool has_called; /* asked to be drained before its time */
+	bool is_left_alone; /* its memory is not looked at any more */
+	bool is_short_noted; /* it has more stripes than there was room for */
 };
 
 /*
- * Reads what the threads of this process wrote since the last time, at most slots_max of each.
- * Returns how many slots the fullest stripe had of which so many could be taken: with more than
- * slots_max there are some left.  Cost: one pread per stripe.
+ * Reads what the threads of this process wrote since the last time, at most slots_max of each, as
+ * far as the run's meter allows; where it has none, all.  Returns how many slots the fullest stripe
+ * had of which so many could be taken: with more than slots_max there are some left.  Cost: one
+ * pread per stripe.
  */
 __u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max);
+
+/* Reads all there is, whatever it costs. */
+void crit_process_drain_all(struct crit_process *process, __u64 now_ns);
+
+/* One of its rings is half full.  Returns whether it may be drained before its time. */
+bool crit_process_call(struct crit_process *process, __u64 now_ns);
 
 /* Flushes its batches; with counters, their present values. */
 void crit_process_flush(struct crit_process *process, bool has_counters);

@@ -59,11 +59,17 @@ void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, co
 	put_note(run, &note, text);
 }
 
+/* How old a record may be that is not yet in the file. */
+static __u64 age_most_ns(const struct crit_run *run)
+{
+	return CRIT_BATCH_AGE_NS + (run->lag_ns > DRAIN_LAG_NS ? run->lag_ns : DRAIN_LAG_NS);
+}
+
 /* The cap falls where every source's records are surely in the file: what is gathered goes. */
 static void note_cap(struct crit_run *run)
 {
 	struct crit_rec_note note = { .code = CRIT_NOTE_CAP,
-				      .time_ns = crit_now_ns() - CRIT_BATCH_AGE_NS - DRAIN_LAG_NS };
+				      .time_ns = crit_now_ns() - age_most_ns(run) };
 
 	put_note(run, &note, "CRIT_MAX_BYTES is reached: the recording ends here");
 }

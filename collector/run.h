@@ -10,6 +10,7 @@
 #include "core/abi_recording.h"
 
 struct crit_client;
+struct crit_meter;
 struct crit_perf;
 
 enum crit_run_state {
@@ -34,7 +35,9 @@ struct crit_run {
 
 	struct crit_writer *writer;
 	struct crit_sink *sink;
+	struct crit_meter *meter; /* NULL: nothing is bounded */
 	int finisher_fd;
+	bool is_finisher_muted; /* not watched: calls have used up their time */
 	struct crit_batch kernel;
 	struct crit_perf *perf; /* NULL: none, or not needed */
 	__u64 kernel_records;
@@ -44,6 +47,7 @@ struct crit_run {
 	__u64 errors_noted; /* of the sink's write errors */
 	__u64 lost_seen; /* of the kernel's counter, already in a chunk */
 	__u32 next_stream;
+	__u64 lag_ns; /* the longest round over a process's stripes */
 
 	__u32 level;
 	__u32 tau_ns;

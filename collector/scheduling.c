@@ -30,6 +30,7 @@ struct schedule { /* struct sched_attr; its header and the C library's exclude e
 
 static volatile sig_atomic_t has_stepped_back;
 static volatile sig_atomic_t is_bound_met; /* for good */
+static volatile sig_atomic_t is_first;
 
 static int set_schedule(pid_t tid, __u32 policy, int nice, __u32 priority)
 {
@@ -72,7 +73,7 @@ void crit_scheduling_hurry(void)
  */
 void crit_scheduling_go_first(void)
 {
-	(void)set_schedule(0, SCHED_RR, 0, 1);
+	is_first = set_schedule(0, SCHED_RR, 0, 1) == 0;
 }
 
 /* For the main loop, in any thread.  A priority may be given up without privileges. */
@@ -82,6 +83,7 @@ static void step_back(int signal)
 
 	(void)signal;
 	(void)set_schedule(getpid(), SCHED_NORMAL, 0, 0);
+	is_first = 0;
 	has_stepped_back = 1;
 	is_bound_met = 1;
 	errno = saved;
@@ -95,6 +97,15 @@ void crit_scheduling_bound(void)
 	(void)sigemptyset(&action.sa_mask);
 	if (sigaction(SIGXCPU, &action, NULL) == 0)
 		(void)setrlimit(RLIMIT_RTTIME, &limit);
+}
+
+bool crit_scheduling_step_back(void)
+{
+	if (!is_first)
+		return false;
+	step_back(SIGXCPU);
+	has_stepped_back = 0; /* the caller says it */
+	return true;
 }
 
 void crit_scheduling_follow(void)

@@ -26,6 +26,9 @@ void crit_scheduling_bound(void);
 /* Called by every other thread before a piece of work: gives up what the main loop gave up. */
 void crit_scheduling_follow(void);
 
+/* Gives it up at once.  Returns whether there was one. */
+bool crit_scheduling_step_back(void);
+
 /* Was the priority given up since this was last asked? */
 bool crit_scheduling_ask_stepped_back(void);
 

@@ -32,6 +32,7 @@
 #define RUNS_BYTES_MAX (1u << 20)
 #define SLOTS_PER_TICK 16384u /* of a stripe: the others fill meanwhile */
 #define FAST_FOR_NS 100000000ull
+#define SHORT_LOOKS 10u /* a second of slow looks */
 
 int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index)
 {
@@ -160,6 +161,7 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	server->signal_fd = server->proc_fd = server->reserve_fd = server->runs_fd = -1;
 	server->cgroups.fd = -1;
 	server->next_number = 1;
+	crit_meter_init(&server->meter);
 	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
 	if (!server->runs)
 		return crit_err_set(err, -ENOMEM, "no memory for runs");
@@ -211,6 +213,16 @@ static void tell_busy(struct crit_server *server)
 		    "or a program does harm; runs that start now may wait too");
 }
 
+/* Ranks that deliver nothing have at most their part of a CPU, but for long not at our priority. */
+static void check_meter(struct crit_server *server)
+{
+	server->short_count = server->meter.was_short ? server->short_count + 1 : 0;
+	server->meter.was_short = false;
+	if (server->short_count == SHORT_LOOKS && crit_scheduling_step_back())
+		server->say("for 1 s processes that deliver nothing wanted more than 6 % of a CPU: "
+			    "gave up its real-time priority");
+}
+
 static void do_slow_things(struct crit_server *server, __u64 now_ns)
 {
 	if (now_ns - server->slow_ns < SLOW_NS)
@@ -219,50 +231,73 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 	if (crit_scheduling_ask_stepped_back())
 		server->say("worked for 1 s without a pause: gave up its real-time priority");
 	tell_busy(server);
+	check_meter(server);
 	crit_members_check_outside(server);
 	crit_usable_cpus_step(server, now_ns);
 }
 
-static void tick(struct crit_server *server)
+/* Goes on where it ended the last time, until no time is left.  Returns what the fullest had. */
+static __u32 drain_processes(struct crit_server *server, __u64 now_ns)
 {
-	const __u64 now_ns = crit_now_ns();
 	__u32 fullest = 0;
 
-	crit_drain_kernel(server);
-	for (__u32 i = 0; i < server->process_end; i++) {
-		struct crit_process *process = server->processes[i];
+	for (__u32 n = 0; n < server->process_end && crit_meter_allows(&server->meter, NULL, false);
+	     n++) {
+		const __u32 index =
+			server->process_next < server->process_end ? server->process_next : 0;
+		struct crit_process *process = server->processes[index];
 		__u32 found = 0;
 
+		server->process_next = index + 1;
 		if (process)
 			found = crit_process_drain(process, now_ns, SLOTS_PER_TICK);
 		if (found > fullest)
 			fullest = found;
 	}
-	server->is_behind = fullest > SLOTS_PER_TICK;
-	if (server->is_behind)
-		server->fast_until_ns = now_ns + FAST_FOR_NS;
-	do_slow_things(server, now_ns);
-	for (__u32 i = 0; i < server->run_end; i++) {
-		if (server->runs[i].state != CRIT_RUN_FREE)
-			crit_lifecycle_step(server, &server->runs[i], now_ns);
+	return fullest;
+}
+
+/* Likewise. */
+static void step_runs(struct crit_server *server, __u64 now_ns)
+{
+	for (__u32 n = 0; n < server->run_end && crit_meter_allows(&server->meter, NULL, false);
+	     n++) {
+		const __u32 index = server->run_next < server->run_end ? server->run_next : 0;
+
+		server->run_next = index + 1;
+		if (server->runs[index].state == CRIT_RUN_FREE)
+			continue;
+		crit_lifecycle_step(server, &server->runs[index], now_ns);
+		crit_meter_look(&server->meter, NULL);
 	}
 }
 
-static void on_event(struct crit_server *server, __u64 data)
+static void tick(struct crit_server *server)
 {
-	const __u32 index = (__u32)data;
-	__u64 expirations;
+	const __u64 begin_cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const __u64 now_ns = crit_now_ns();
+	__u32 fullest;
 
-	switch ((enum crit_watch_kind)(data >> 32)) {
+	crit_drain_kernel(server);
+	do_slow_things(server, now_ns);
+	if (server->is_stopping) /* the end is bounded by itself */
+		server->meter.all.filled_ns = 0;
+	crit_meter_begin(&server->meter, now_ns);
+	fullest = drain_processes(server, now_ns);
+	server->is_behind = fullest > SLOTS_PER_TICK;
+	if (server->is_behind)
+		server->fast_until_ns = now_ns + FAST_FOR_NS;
+	step_runs(server, now_ns);
+	crit_meter_settle(&server->meter, NULL);
+	crit_meter_except_tick(&server->meter, begin_cpu_ns);
+}
+
+/* What others decide how often it comes. */
+static void on_call(struct crit_server *server, enum crit_watch_kind kind, __u32 index)
+{
+	switch (kind) {
 	case CRIT_WATCH_LISTENER:
 		crit_clients_accept(server);
-		break;
-	case CRIT_WATCH_TIMER:
-		(void)!read(server->timer_fd, &expirations, sizeof(expirations));
-		tick(server);
-		break;
-	case CRIT_WATCH_SIGNAL:
-		server->is_stopping = true;
 		break;
 	case CRIT_WATCH_CLIENT:
 		if (server->clients[index] && !server->clients[index]->is_over)
@@ -288,6 +323,70 @@ static void on_event(struct crit_server *server, __u64 data)
 	}
 }
 
+static void on_event(struct crit_server *server, __u64 data)
+{
+	const enum crit_watch_kind kind = (enum crit_watch_kind)(data >> 32);
+	const __u32 index = (__u32)data;
+	__u64 expirations;
+
+	switch (kind) {
+	case CRIT_WATCH_TIMER:
+		(void)!read(server->timer_fd, &expirations, sizeof(expirations));
+		tick(server);
+		break;
+	case CRIT_WATCH_SIGNAL:
+		server->is_stopping = true;
+		break;
+	default:
+		on_call(server, kind, index);
+		break;
+	}
+}
+
+static bool has_calls(const struct epoll_event *events, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.u64 >> 32 != CRIT_WATCH_TIMER)
+			return true;
+	}
+	return false;
+}
+
+/* Connections and messages have used up their time: these wait. */
+static void put_off(struct crit_server *server, const struct epoll_event *events, int count)
+{
+	if (!server->has_told_calls)
+		server->say(
+			"calls took more than 6 % of a CPU: connections and messages have to wait");
+	server->has_told_calls = true;
+	for (int i = 0; i < count; i++) {
+		const __u64 kind = events[i].data.u64 >> 32;
+		const __u32 index = (__u32)events[i].data.u64;
+
+		if (kind == CRIT_WATCH_CLIENT)
+			crit_clients_mute(server, index);
+		else if (kind == CRIT_WATCH_FINISHER)
+			crit_lifecycle_mute(server, &server->runs[index]);
+	}
+	crit_server_stop_listening(server);
+}
+
+/* Handles what has come. */
+static void serve(struct crit_server *server, const struct epoll_event *events, int count)
+{
+	const bool is_called = has_calls(events, count);
+
+	if (is_called)
+		crit_meter_begin_calls(&server->meter);
+	for (int i = 0; i < count; i++)
+		on_event(server, events[i].data.u64);
+	if (server->is_behind)
+		tick(server);
+	crit_clients_reap(server);
+	if (is_called && !crit_meter_end_calls(&server->meter, crit_now_ns()))
+		put_off(server, events, count);
+}
+
 /* Nobody is connected and nothing is recorded: an auto-started critd may go. */
 static bool is_idle_for_long(struct crit_server *server)
 {
@@ -302,11 +401,23 @@ static bool is_idle_for_long(struct crit_server *server)
 	return now_ns - server->idle_since_ns >= server->options.idle_exit_s * 1000000000ull;
 }
 
+void crit_server_stop_listening(struct crit_server *server)
+{
+	if (server->deaf_ns == 0)
+		crit_server_unwatch(server, server->listen_fd);
+	server->deaf_ns = crit_now_ns();
+}
+
 /* A listener nobody can be accepted from would wake the loop without end. */
 static void listen_again(struct crit_server *server)
 {
-	if (server->deaf_ns == 0 || crit_now_ns() - server->deaf_ns < DEAF_NS)
+	const __u64 now_ns = server->deaf_ns ? crit_now_ns() : 0;
+
+	if (server->deaf_ns == 0 || now_ns - server->deaf_ns < DEAF_NS ||
+	    !crit_meter_allows_calls(&server->meter, now_ns))
 		return;
+	crit_clients_unmute(server);
+	crit_lifecycle_unmute(server);
 	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) == 0)
 		server->deaf_ns = 0;
 }
@@ -353,11 +464,7 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 			return crit_err_set(err, -errno, "cannot wait for events: %s",
 					    strerror(errno));
 		server->round++;
-		for (int i = 0; i < count; i++)
-			on_event(server, events[i].data.u64);
-		if (server->is_behind)
-			tick(server);
-		crit_clients_reap(server);
+		serve(server, events, count);
 		listen_again(server);
 		set_timer(server, tick_length_ns(server));
 		if (is_idle_for_long(server))

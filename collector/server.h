@@ -43,6 +43,7 @@ struct crit_client {
 	bool is_welcome; /* WELCOME is sent */
 	bool is_inspected; /* a worker has its next message; it is not watched */
 	bool is_over; /* to be closed after this round */
+	bool is_muted; /* not watched: calls have used up their time */
 	bool has_attached; /* its run ends when it goes */
 	char exe[CRIT_EXE_BYTES];
 };
@@ -56,9 +57,13 @@ struct crit_server {
 	struct crit_writer writer;
 	struct crit_workers inspectors; /* of descriptors that clients pass */
 	struct crit_workers closers;
+	struct crit_meter meter;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	struct crit_process *processes[CRIT_PROCESSES_MAX];
 	struct crit_client *clients[CRIT_CLIENTS_MAX];
+	__u32 process_next; /* to be drained */
+	__u32 run_next; /* to be stepped */
+	__u32 short_count; /* times in a row that looks were put off, at slow looks */
 	__u32 process_end; /* no entry from here on was ever in use */
 	__u32 client_end;
 	__u32 run_end;
@@ -79,7 +84,9 @@ struct crit_server {
 	void (*say)(const char *text); /* one line to whoever runs critd */
 	bool is_full_told;
 	bool is_busy_told;
-	__u64 deaf_ns; /* not 0: since when nobody is accepted, for want of descriptors */
+	__u64 deaf_ns; /* not 0: since when nobody is accepted: no descriptors, or no time */
+	bool has_told_calls;
+	bool has_muted; /* clients that are not read meanwhile */
 	__u32 tick_ns; /* of the timer, 0: it stands still */
 	__u64 fast_until_ns;
 	bool is_behind; /* a stripe had more than one tick takes, or a rank calls */
@@ -104,6 +111,9 @@ int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind k
 
 /* Takes fd out of the set; before it is closed. */
 void crit_server_unwatch(struct crit_server *server, int fd);
+
+/* Accepts nobody for a while. */
+void crit_server_stop_listening(struct crit_server *server);
 
 /*
  * Adds job, "" for none, and directory of a run to the list that an epilog goes through, once per

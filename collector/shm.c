@@ -16,6 +16,7 @@
 #define F_SEAL_EXEC 0x0020 /* the kernel adds it where vm.memfd_noexec is set */
 #endif
 #define HARMLESS_SEALS (F_SEAL_FUTURE_WRITE | F_SEAL_EXEC)
+#define RING_SLOTS_LEAST 128u /* a page: no two stripes share one */
 #define STRIPE_READ_BYTES 256u /* lines written at run time */
 
 static int read_at(int fd, void *ret, size_t bytes, off_t offset)
@@ -78,8 +79,8 @@ int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err)
 	    head.version != CRIT_SHM_VERSION || head.head_bytes != CRIT_SHM_HEAD_BYTES)
 		return crit_err_set(err, -EINVAL, "the shared memory has a foreign head");
 	if (head.stripe_count < CRIT_STRIPES_MIN || head.stripe_count > CRIT_STRIPES_MAX ||
-	    !is_power_of_two(head.ring_slots) || head.ring_slots > CRIT_RING_SLOTS ||
-	    head.counter_count > CRIT_COUNTERS ||
+	    !is_power_of_two(head.ring_slots) || head.ring_slots < RING_SLOTS_LEAST ||
+	    head.ring_slots > CRIT_RING_SLOTS || head.counter_count > CRIT_COUNTERS ||
 	    head.stripe_bytes != CRIT_STRIPE_RING_OFFSET + head.ring_slots * CRIT_SLOT_BYTES ||
 	    st.st_size != (off_t)CRIT_SHM_HEAD_BYTES + (off_t)head.stripe_count * head.stripe_bytes)
 		return crit_err_set(err, -EINVAL, "the shared memory's size and head disagree");
@@ -147,27 +148,43 @@ int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit
 
 int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe)
 {
-	static const struct crit_counter none[CRIT_COUNTERS];
-	size_t count = shm->counter_count < CRIT_COUNTERS ? shm->counter_count : CRIT_COUNTERS;
+	/* pages that are written where there were none are charged to the writer; a hole is not */
+	return fallocate(shm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			 stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES,
+			 (off_t)(CRIT_STRIPE_RING_OFFSET - CRIT_STRIPE_HEAD_BYTES))
+		       ? -errno
+		       : 0;
+}
 
-	return write_at(shm->fd, none, count * sizeof(none[0]),
-			stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES);
+/*
+ * A rank may take the page of a head away between our reading and writing it, and what we write is
+ * then charged to us.  Whoever has a stripe has set claim_ns: if that is gone, so was the page.
+ */
+static int write_head(const struct crit_shm *shm, __u32 stripe, const void *data, size_t bytes,
+		      off_t offset)
+{
+	const off_t head = stripe_offset(shm, stripe);
+	__u64 claim_ns;
+
+	if (write_at(shm->fd, data, bytes, head + offset) ||
+	    read_at(shm->fd, &claim_ns, sizeof(claim_ns),
+		    head + (off_t)offsetof(struct crit_stripe_head, claim_ns)))
+		return -EIO;
+	return claim_ns ? 0 : -ENODATA;
 }
 
 int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position)
 {
-	return write_at(shm->fd, &position, sizeof(position),
-			stripe_offset(shm, stripe) +
-				(off_t)offsetof(struct crit_stripe_head, read_pos));
+	return write_head(shm, stripe, &position, sizeof(position),
+			  (off_t)offsetof(struct crit_stripe_head, read_pos));
 }
 
 int crit_shm_write_free(const struct crit_shm *shm, __u32 stripe)
 {
 	const __u32 state = CRIT_STRIPE_FREE;
 
-	return write_at(shm->fd, &state, sizeof(state),
-			stripe_offset(shm, stripe) +
-				(off_t)offsetof(struct crit_stripe_head, state));
+	return write_head(shm, stripe, &state, sizeof(state),
+			  (off_t)offsetof(struct crit_stripe_head, state));
 }
 
 int crit_shm_write_level(const struct crit_shm *shm, __u32 level, __u32 tau_ns, __u32 is_stopped)

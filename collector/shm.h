@@ -37,9 +37,13 @@ int crit_shm_read_slots(const struct crit_shm *shm, __u32 stripe, __u64 position
 /* The stripe's counters: counter_count of them.  Returns how many are in use, or -EIO. */
 int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit_counter *ret_used);
 
-/* Zeroes the counters, so that the next owner begins anew.  Errors: -EIO. */
+/* Zeroes the counters for the next owner, by freeing their pages.  Errors: -errno. */
 int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe);
 
+/*
+ * Writes to the head of a stripe that has an owner.  Errors: -EIO; -ENODATA when the head was not
+ * there any more, which only a hostile rank brings about.
+ */
 int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position);
 int crit_shm_write_free(const struct crit_shm *shm, __u32 stripe);
 

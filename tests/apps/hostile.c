@@ -2,6 +2,7 @@
 // A client that means harm: speaks the collector's protocol well enough to be let in, then lies.
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/abi_shim.h"
@@ -19,6 +21,9 @@
 #define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + (size_t)CRIT_STRIPES_MIN * STRIPE_BYTES)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define FLOOD 200000
+#define MANY_SLOTS 4096u
+#define MANY_STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + MANY_SLOTS * CRIT_SLOT_BYTES)
+#define MANY_BYTES (CRIT_SHM_HEAD_BYTES + (off_t)CRIT_STRIPES_MAX * MANY_STRIPE_BYTES)
 
 static int connect_to(const char *path)
 {
@@ -178,6 +183,124 @@ static void flood(int fd)
 			break;
 }
 
+static __u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000u + (__u64)now.tv_nsec;
+}
+
+/* Room for as many stripes as are allowed, all of them claimed; by an honest rank one. */
+static int make_many(bool is_honest)
+{
+	const struct crit_shm_head head = {
+		.magic = CRIT_SHM_MAGIC,
+		.version = CRIT_SHM_VERSION,
+		.head_bytes = CRIT_SHM_HEAD_BYTES,
+		.stripe_count = CRIT_STRIPES_MAX,
+		.stripe_bytes = MANY_STRIPE_BYTES,
+		.ring_slots = MANY_SLOTS,
+		.counter_count = CRIT_COUNTERS,
+		.stripes_used = is_honest ? 1 : CRIT_STRIPES_MAX,
+		.level = CRIT_LEVEL_TRACE,
+	};
+	int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, MANY_BYTES) != 0 || pwrite(fd, &head, sizeof(head), 0) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, SEALS) != 0)
+		perror("hostile: memory");
+	return fd;
+}
+
+static off_t stripe_at(int stripe)
+{
+	return CRIT_SHM_HEAD_BYTES + (off_t)stripe * MANY_STRIPE_BYTES;
+}
+
+/* An owner that has written so many slots, and is there or gone. */
+static void put_stripe(int memory, int stripe, __u32 state, __u64 slots)
+{
+	const struct crit_stripe_head head = {
+		.state = state,
+		.ns_tid = (__u32)getpid(),
+		.claim_ns = now_ns(),
+		.write_pos = slots,
+	};
+
+	if (pwrite(memory, &head, 192, stripe_at(stripe)) < 0)
+		perror("hostile: stripe");
+}
+
+/* Streams that begin and end without a slot, as fast as the collector takes them. */
+static void be_reborn(int memory)
+{
+	for (int i = 0; i < (int)CRIT_STRIPES_MAX; i++)
+		put_stripe(memory, i, CRIT_STRIPE_RELEASED, 0);
+	usleep(1000);
+}
+
+/* Takes away the pages that the collector is about to write to. */
+static void punch(int memory, int round)
+{
+	const struct crit_counter counter = { .call = 1, .count = 1 };
+
+	for (int i = 0; i < 64; i++) {
+		const int stripe = (round * 64 + i) % (int)CRIT_STRIPES_MAX;
+
+		if (pwrite(memory, &counter, sizeof(counter),
+			   stripe_at(stripe) + CRIT_STRIPE_HEAD_BYTES) < 0)
+			perror("hostile: counter");
+		put_stripe(memory, stripe, CRIT_STRIPE_RELEASED, 1);
+		if (fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, stripe_at(stripe),
+			      CRIT_STRIPE_RING_OFFSET) != 0)
+			perror("hostile: punch");
+		put_stripe(memory, stripe, CRIT_STRIPE_RELEASED, 1);
+	}
+}
+
+static void hurry(int fd)
+{
+	const struct crit_message_head message = { CRIT_M_HURRY, CRIT_SOCKET_VERSION,
+						   sizeof(message) };
+
+	if (send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		usleep(1000);
+}
+
+static void connect_again(const char *path, const char *key)
+{
+	int fd = connect_to(path);
+
+	say_hello(fd, key);
+	close(fd);
+}
+
+/* Registers with many stripes, and then does something over and over. */
+static void keep_busy(int fd, const char *path, const char *key, const char *mode, double seconds)
+{
+	const __u64 until_ns = now_ns() + (__u64)(seconds * 1e9);
+	const bool is_honest = strcmp(mode, "honest") == 0;
+	int memory = make_many(is_honest);
+
+	for (int i = 0; i < (is_honest ? 1 : (int)CRIT_STRIPES_MAX); i++)
+		put_stripe(memory, i, CRIT_STRIPE_OWNED, 0);
+	register_with(fd, memory);
+	hear(fd, mode);
+	for (int round = 0; now_ns() < until_ns; round++) {
+		if (strcmp(mode, "reborn") == 0)
+			be_reborn(memory);
+		else if (strcmp(mode, "punched") == 0)
+			punch(memory, round);
+		else if (strcmp(mode, "hurried") == 0)
+			hurry(fd);
+		else if (strcmp(mode, "calls") == 0)
+			connect_again(path, key);
+		else
+			usleep(10000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 3 ? argv[3] : "";
@@ -187,14 +310,21 @@ int main(int argc, char **argv)
 		fprintf(stderr,
 			"usage: %s SOCKET RUN-KEY "
 			"good|unsealed|hugetlb|corrupt|geometry|fifo|flood|"
-			"plain [DIRECTORY]\n",
-			argv[0]);
+			"plain [DIRECTORY]\n"
+			"       %s SOCKET RUN-KEY honest|idle|reborn|punched|hurried|calls "
+			"SECONDS\n",
+			argv[0], argv[0]);
 		return 2;
 	}
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	fd = connect_to(argv[1]);
 	say_hello(fd, argv[2]);
 	if (hear(fd, "hello") == 0)
 		return 0;
+	if (argc > 4 && strtod(argv[4], NULL) > 0) {
+		keep_busy(fd, argv[1], argv[2], mode, strtod(argv[4], NULL));
+		return 0;
+	}
 	if (strcmp(mode, "fifo") == 0)
 		offer_output(fd, argc > 4 ? argv[4] : ".");
 	else if (strcmp(mode, "flood") == 0)

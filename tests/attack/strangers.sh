@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # 10,000 connects of another user to a collector that root started: at most 1 % of a CPU where they come in a second.
 # usage: strangers.sh BUILD-DIRECTORY
-# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
-. "$(dirname "$0")/../lib/trial.sh"
 # shellcheck source-path=SCRIPTDIR source=../lib/collector.sh
 . "$(dirname "$0")/../lib/collector.sh"
 trial_begin "$1"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranks with as many stripes as are allowed that deliver nothing, in every way there is: what they make a collector that
+# root started spend is at most 2 % of a CPU for one, and 20 % for any number of them.
+# usage: idle_stripes.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/collector.sh
+. "$(dirname "$0")/../lib/collector.sh"
+trial_begin "$1"
+collector_needs_root
+seconds=1
+
+# spends NAME SECONDS RANK…: sets percent, of a CPU, that the collector used while there were ranks of these modes,
+# once what may be saved up is spent.
+spends() {
+	local name=$1 saved=$2 mode ranks=() before after begin end
+	shift 2
+	for mode in "$@"; do
+		ranks+=("$apps/hostile '$socket' \"\$CRIT_RUN\" $mode 60 &")
+	done
+	collector_runs "$name" sh -c "${ranks[*]} wait"
+	"${command[@]}" >"$trial/$name.out" 2>&1 &
+	wait_for 10 are_in "$name" $#
+	point "$name: in the run" $? "$#"
+	sleep "$saved"
+	before=$(collector_cpu_ns)
+	begin=$(date +%s%N)
+	sleep "$seconds"
+	after=$(collector_cpu_ns)
+	end=$(date +%s%N)
+	pkill -KILL -u "$trial_nobody" -f "^$apps/hostile $socket "
+	wait $!
+	percent=$(python3 -c "print(round(100 * ($after - $before) / ($end - $begin), 2))")
+}
+
+are_in() {
+	[ "$(grep -c '^answered: [a-z]*: kind 5' "$trial/$1.out")" -ge "$2" ]
+}
+
+collector_begin
+spends honest 0.3 honest
+base=$percent
+for mode in idle reborn; do
+	spends "$mode" 0.5 "$mode"
+	within "$mode: percent of a CPU, above an honest rank's $base" \
+		"$(python3 -c "print($percent - $base)")" -10 2
+done
+crowd=()
+for mode in idle idle reborn hurried; do
+	for ((i = 0; i < 6; i++)); do
+		crowd+=("$mode")
+	done
+done
+spends crowd 3 "${crowd[@]}" calls
+within "25 ranks: percent of a CPU" "$percent" 0 20
+chrt -p "$collector" >"$trial/policy"
+grep -q 'SCHED_OTHER' "$trial/policy"
+point "25 ranks: no real-time priority any more" $? "$(head -n 1 "$trial/policy")"
+collector_end
+trial_end
