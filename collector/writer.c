@@ -133,6 +133,28 @@ static void count_out(struct crit_writer *writer)
 	(void)pthread_mutex_unlock(&writer->mutex);
 }
 
+static void count_queued(struct crit_sink *sink, __s64 bytes)
+{
+	__atomic_add_fetch(&sink->queued_bytes, (__u64)bytes, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&sink->writer->queued_bytes, (__u64)bytes, __ATOMIC_RELAXED);
+}
+
+/*
+ * What a sink's queue may hold: half of what all queues leave free.  So a hung file system takes a
+ * third of the memory at most, n of them n / (n + 2), and another run's queue always has room.
+ * Chunks that describe have room of their own: without them the others mean nothing.
+ */
+static size_t find_limit(const struct crit_sink *sink, bool describes)
+{
+	const __u64 queued = __atomic_load_n(&sink->writer->queued_bytes, __ATOMIC_RELAXED);
+	const size_t room =
+		queued < CRIT_WRITER_QUEUE_BYTES ? CRIT_WRITER_QUEUE_BYTES - (size_t)queued : 0;
+	const size_t limit = room / 2 < CRIT_SINK_QUEUE_BYTES ? room / 2 : CRIT_SINK_QUEUE_BYTES;
+	const size_t extra = room / 8 < CRIT_SINK_EXTRA_BYTES ? room / 8 : CRIT_SINK_EXTRA_BYTES;
+
+	return describes ? limit + extra : limit;
+}
+
 static void *sink_main(void *argument)
 {
 	struct crit_sink *sink = argument;
@@ -143,8 +165,7 @@ static void *sink_main(void *argument)
 	while (!(buffer = take_buffer(sink))->is_last) {
 		crit_scheduling_follow();
 		write_chunk(sink, buffer);
-		__atomic_sub_fetch(&sink->queued_bytes, sizeof(*buffer) + buffer->room_bytes,
-				   __ATOMIC_RELAXED);
+		count_queued(sink, -(__s64)(sizeof(*buffer) + buffer->room_bytes));
 		__atomic_add_fetch(&sink->done_count, 1, __ATOMIC_RELEASE);
 		free(buffer);
 	}
@@ -210,7 +231,7 @@ bool crit_sink_is_idle(const struct crit_sink *sink)
 
 bool crit_sink_is_full(const struct crit_sink *sink)
 {
-	return __atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) > CRIT_SINK_QUEUE_BYTES / 2;
+	return __atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) > find_limit(sink, false) / 2;
 }
 
 struct crit_buffer *crit_buffer_create(size_t room_bytes)
@@ -266,9 +287,7 @@ void crit_writer_close(struct crit_sink *sink)
 int crit_writer_put(struct crit_sink *sink, struct crit_buffer *buffer)
 {
 	size_t bytes = sizeof(*buffer) + buffer->room_bytes;
-	/* chunks that describe have room of their own: without them the others mean nothing */
-	size_t limit = CRIT_SINK_QUEUE_BYTES +
-		       (carry_index(buffer->head.kind) < 0 ? CRIT_SINK_EXTRA_BYTES : 0);
+	size_t limit = find_limit(sink, carry_index(buffer->head.kind) < 0);
 
 	if (__atomic_load_n(&sink->queued_bytes, __ATOMIC_RELAXED) + bytes > limit) {
 		count_unwritten(sink, buffer);
@@ -276,7 +295,7 @@ int crit_writer_put(struct crit_sink *sink, struct crit_buffer *buffer)
 		return -ENOBUFS;
 	}
 	sink->put_count++;
-	__atomic_add_fetch(&sink->queued_bytes, bytes, __ATOMIC_RELAXED);
+	count_queued(sink, (__s64)bytes);
 	enqueue(sink, buffer);
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #define CRIT_SINK_QUEUE_BYTES (64u << 20)
 #define CRIT_SINK_EXTRA_BYTES (16u << 20) /* above that, for chunks that describe */
+#define CRIT_WRITER_QUEUE_BYTES (192u << 20) /* of all sinks: see find_limit */
 
 struct crit_sink;
 
@@ -57,6 +58,7 @@ struct crit_writer {
 	pthread_attr_t attributes;
 	pthread_mutex_t mutex;
 	pthread_cond_t is_empty;
+	__u64 queued_bytes; /* atomic: in the queues of all sinks */
 	__u32 thread_count; /* one per sink that is not closed yet */
 };
 

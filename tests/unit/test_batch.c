@@ -2,6 +2,7 @@
 // Batches through the writer into a file: order, positions, losses, whole chunks.
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #define RECORD_BYTES 32u
 #define RECORDS 50000u
+#define MANY 8u /* file systems that hang */
 
 static struct crit_sink *start(struct crit_writer *writer, int fd)
 {
@@ -176,11 +178,72 @@ static void try_hung(void)
 	(void)close(ends[0]);
 }
 
+/* Puts chunks of 64 KiB until the queue refuses.  Returns how many. */
+static __u32 fill(struct crit_sink *sink, __u16 kind)
+{
+	struct crit_buffer *buffer;
+	__u32 count = 0;
+
+	for (;; count++) {
+		buffer = crit_buffer_create((1 << 16) - sizeof(*buffer));
+		if (!buffer)
+			exit(1);
+		buffer->head.kind = kind;
+		if (crit_writer_put(sink, buffer))
+			return count;
+	}
+}
+
+/* All queues together have a bound, and each has room whatever the others hold. */
+static void try_many_hung(void)
+{
+	struct crit_sink *sinks[MANY];
+	struct crit_writer writer;
+	int ends[MANY][2];
+	__u32 sum = 0;
+
+	CHECK_CASE("many hung");
+	(void)signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < MANY; i++) {
+		const __u32 left = (CRIT_WRITER_QUEUE_BYTES >> 16) - sum;
+		__u32 count;
+
+		if (pipe2(ends[i], O_CLOEXEC))
+			exit(1);
+		/* full, so that not even the first chunk is written */
+		(void)fcntl(ends[i][1], F_SETFL, O_NONBLOCK);
+		while (write(ends[i][1], &count, sizeof(count)) > 0)
+			;
+		(void)fcntl(ends[i][1], F_SETFL, 0);
+		if (i == 0)
+			sinks[i] = start(&writer, ends[i][1]);
+		else
+			CHECK_INT_EQ(crit_sink_create(&writer, ends[i][1], &sinks[i]), 0);
+		count = fill(sinks[i], CRIT_C_KERNEL);
+		CHECK(crit_sink_is_full(sinks[i]));
+		CHECK_UINT_EQ(count,
+			      (left + 1) /
+				      3); /* of which the last went in: q <= (left - (q - 1)) / 2 */
+		sum += count;
+		count = fill(sinks[i], CRIT_C_NOTE);
+		CHECK_INT_GT(count, 0);
+		sum += count;
+	}
+	CHECK_INT_LE(sum, CRIT_WRITER_QUEUE_BYTES >> 16);
+	for (size_t i = 0; i < MANY; i++) {
+		(void)close(ends[i][0]);
+		crit_writer_close(sinks[i]);
+	}
+	CHECK(crit_writer_stop(&writer, 5000));
+	CHECK_UINT_EQ(writer.queued_bytes, 0);
+}
+
 int main(void)
 {
 	try_file();
 	try_queue();
 	try_full();
 	try_hung();
+	try_many_hung();
 	return check_done();
 }
