@@ -12,6 +12,7 @@ import sys
 
 import analysis_lines
 import application_lines
+import bystander_lines
 import kernel_lines
 import omp_lines
 import shim_lines
@@ -69,7 +70,7 @@ def main():
     bench = Bench(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
     print(ROW.format("what", "figure", "bar", "aim", "verdict", "spread; peers"))
     try:
-        lines = (kernel_lines.LINES + shim_lines.LINES + omp_lines.LINES +
+        lines = (kernel_lines.LINES + bystander_lines.LINES + shim_lines.LINES + omp_lines.LINES +
                  application_lines.LINES +
                  analysis_lines.LINES)
         met = [measure(bench, line) for line in lines]
