@@ -284,38 +284,22 @@ static void show_log(const char *directory, const char *name)
 		     *line == '\n' ? line + 1 : line);
 }
 
-/* Directories for all, in which anybody may have taken the name of ours. */
-static void check_squatted(void)
-{
-	static const char *const places[] = { "/tmp/crit-", "/dev/shm/crit-" };
-	char path[64];
-	struct stat status;
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		(void)snprintf(path, sizeof(path), "%s%u", places[i], (unsigned int)geteuid());
-		if (lstat(path, &status) || status.st_uid == geteuid())
-			continue;
-		(void)printf("%-7s %-18s %s belongs to user %u: crit does without it\n", "-",
-			     "socket directory", path, (unsigned int)status.st_uid);
-		(void)snprintf(path, sizeof(path), "sudo rm -r %s%u", places[i],
-			       (unsigned int)geteuid());
-		fix(path);
-	}
-}
-
 static void check_sockets(struct visit *visit)
 {
 	char directory[CRIT_SOCKET_PATH_BYTES];
 	struct crit_err err = { { 0 } };
 	int status = crit_client_socket_directory(directory, sizeof(directory), &err);
+	size_t at = 0;
 
-	check_squatted();
 	if (status) {
 		say(visit, false, "socket directory", "%s",
 		    err.text[0] ? err.text : strerror(-status));
 		return;
 	}
 	say(visit, true, "socket directory", "%s", directory);
+	while (crit_client_blocked_directory(&at, &err) == 0)
+		(void)printf("%-7s %-18s %s; ask root to remove it\n", "-", "socket directory",
+			     err.text);
 	show_log(directory, CRIT_LOG_NAME);
 	show_log(directory, CRIT_CRITD_LOG_NAME);
 }

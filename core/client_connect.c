@@ -20,49 +20,6 @@
 #define RETRY_NS 2000000
 #define LEAST_FD 64
 
-static int check_directory(const char *path, struct crit_err *err)
-{
-	struct stat status;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return crit_err_set(err, -errno, "cannot make directory %s: %s", path,
-				    strerrordesc_np(errno));
-	if (lstat(path, &status) < 0)
-		return crit_err_set(err, -errno, "cannot read directory %s: %s", path,
-				    strerrordesc_np(errno));
-	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077))
-		return crit_err_set(err, -EPERM,
-				    "%s is not a private directory of user %u; remove it", path,
-				    (unsigned int)geteuid());
-	return 0;
-}
-
-int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *err)
-{
-	/* anybody may take a name in the last two, and so keep us out of one */
-	static const struct {
-		const char *before_uid, *after_uid;
-	} places[] = { { "/run/user/", "/crit" }, { "/tmp/crit-", "" }, { "/dev/shm/crit-", "" } };
-	const char *base = getenv("XDG_RUNTIME_DIR");
-	char path[CRIT_SOCKET_PATH_BYTES];
-	struct crit_err reason;
-	int error = -ENOENT;
-
-	/* 60 bytes stay for the name in sun_path */
-	if (base && *base == '/' && strlen(base) < CRIT_SOCKET_PATH_BYTES - 60 &&
-	    snprintf(ret_path, size, "%s/crit", base) < (int)size &&
-	    check_directory(ret_path, NULL) == 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		(void)snprintf(path, sizeof(path), "%s%u%s", places[i].before_uid,
-			       (unsigned int)geteuid(), places[i].after_uid);
-		error = check_directory(path, &reason);
-		if (error == 0)
-			return crit_client_copy(ret_path, size, path) ? 0 : -ENAMETOOLONG;
-	}
-	return crit_err_set(err, error, "%s", reason.text);
-}
-
 static struct sockaddr_un address_of(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -200,13 +157,10 @@ static int start_critd(const char *path, bool has_no_kernel, struct crit_err *er
 	return 0;
 }
 
-/*
- * Takes the lock file beside the socket.  Its holder removes it, so a lock won on a file that is no
- * longer in the directory is no lock.  Answers -EAGAIN while somebody else holds it.
- */
-static int take_lock(const char *path, int *ret_fd)
+int crit_client_take_lock(const char *path, int *ret_fd)
 {
-	crit_autoclose int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	crit_autoclose int fd =
+		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	struct stat held, named;
 
 	if (fd < 0)
@@ -252,7 +206,7 @@ static int connect_or_start(struct crit_client *client, const char *path, bool h
 	if (error != -ENOENT && error != -ECONNREFUSED)
 		return cannot(err, error, "connect to", path);
 	(void)snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
-	error = take_lock(lock_path, &lock_fd);
+	error = crit_client_take_lock(lock_path, &lock_fd);
 	if (error < 0)
 		return cannot(err, error, "lock", lock_path);
 	error = start_and_connect(client, path, has_no_kernel, err);

@@ -283,7 +283,7 @@ allocation_finish() {
 # Sockets of collectors the job's processes started themselves, and that were killed: nobody listens there.
 allocation_sweep() {
 	local directory
-	for directory in /run/user/"$uid"/crit /tmp/crit-"$uid" /dev/shm/crit-"$uid"; do
+	for directory in /run/user/"$uid"/crit /tmp/crit-"$uid" /tmp/crit-"$uid"-[1-9] /dev/shm/crit-"$uid"; do
 		# shellcheck disable=SC2016
 		allocation_try "removing dead sockets in $directory" sh -c '
 			[ -d "$1" ] || exit 0

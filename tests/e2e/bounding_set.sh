@@ -72,8 +72,8 @@ before=()
 around=(unshare --mount sh -c "mount --bind $copy $copy && mount -o remount,bind,nosuid $copy && exec \"\$@\"" sh)
 limit=full doctor "+p, nosuid" 1 'MISSING privileges .*mounted nosuid' 'MISSING trial run .*approximate'
 around=(unshare --mount sh -c "mount -t tmpfs none /dev/shm && mkdir /dev/shm/crit-$trial_nobody && exec \"\$@\"" sh)
-limit=full doctor "squatted directory" 0 "- +socket directory +/dev/shm/crit-$trial_nobody belongs to user 0" \
-	" +fix: sudo rm -r /dev/shm/crit-$trial_nobody"
+limit=full doctor "squatted directory" 0 \
+	"- +socket directory +/dev/shm/crit-$trial_nobody belongs to user 0, not to user $trial_nobody; ask root"
 around=()
 for pair in "full full" "without approximate" "nnp approximate"; do
 	read -r limit mode <<<"$pair"

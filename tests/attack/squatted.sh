@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A stranger takes the names of another user's directories for sockets: that user's programs are recorded all the same.
+# usage: squatted.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+if [ "$(id -u)" -ne 0 ]; then
+	echo "skip: needs root, to become two other users"
+	exit 77
+fi
+user=$((2000000 + $$))
+stranger=$((user + 1))
+names=("/tmp/crit-$user" "/dev/shm/crit-$user")
+trap 'rm -rf "${names[@]}" "/tmp/crit-$user"-[1-9]; trial_cleanup' EXIT
+# by COMMAND…: as the user, with nothing but a home.
+by() {
+	as_user "$user" "$@"
+	env -u XDG_RUNTIME_DIR "${command[@]/#XDG_RUNTIME_DIR=*/CRIT_OTF2=0}"
+}
+squat() {
+	setpriv --reuid "$stranger" --regid "$stranger" --clear-groups mkdir -m 755 "$@"
+}
+# record NAME: two processes that find the collector by themselves; its directory is the home's NAME.
+record() {
+	by CRIT_DIR="$trial/home-$user/$1" "$crit" run -- "$apps/burn" 20 >"$trial/$1.out" 2>"$trial/$1.err"
+}
+
+squat "${names[@]}"
+record squatted
+status=$?
+[ "$status" -eq 0 ] && [ -s "$trial/home-$user/squatted/report.json" ] && [ -d "/tmp/crit-$user-1" ]
+point "two names are taken: recorded, by a third" $? "status $status"
+by "$crit" doctor >"$trial/doctor.out" 2>&1
+[ "$(grep -c "/crit-$user belongs to user $stranger" "$trial/doctor.out")" = 2 ]
+point "crit doctor says which, and by whom" $? "$(grep -m 1 belongs "$trial/doctor.out")"
+
+squat "/tmp/crit-$user"-{2..9}
+rm -rf "/tmp/crit-$user-1"
+squat "/tmp/crit-$user-1"
+record all
+grep -q "/tmp/crit-$user belongs to user $stranger" "$trial/all.err" && grep -q XDG_RUNTIME_DIR "$trial/all.err"
+point "all names are taken: one reason, and what to do" $? "$(cat "$trial/all.err")"
+trial_end
