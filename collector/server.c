@@ -22,6 +22,7 @@
 #include "collector/members.h"
 #include "collector/privileges.h"
 #include "collector/scheduling.h"
+#include "collector/sweep.h"
 #include "collector/usable_cpus.h"
 
 #define EVENTS_AT_ONCE 64
@@ -187,6 +188,8 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	if (server->kernel_status && !options->has_no_kernel)
 		crit_perf_probe(&server->perf, server->proc_fd);
 	crit_cgroups_open(&server->cgroups);
+	if (options->listen_fd >= 0 && options->socket_path) /* in a directory of the user's */
+		crit_sweep(options->socket_path);
 	rc = start_threads(server);
 	if (rc)
 		return crit_err_set(err, rc, "cannot start threads: %s", strerror(-rc));
