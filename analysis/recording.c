@@ -13,6 +13,7 @@
 #include "core/chunk.h"
 #include "core/cleanup.h"
 #include "core/err.h"
+#include "core/regular.h"
 
 #define CHUNK_BYTES_MAX (sizeof(struct crit_chunk_head) + CRIT_CHUNK_PAYLOAD_MAX)
 #define WINDOW_BYTES (4u << 20)
@@ -306,15 +307,11 @@ int crit_recording_stand_in(const char *path, struct crit_recording **ret_record
 static int open_regular(const char *path, uint64_t *ret_size, struct crit_err *err)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = crit_regular_open(path, 0, err);
 
 	if (fd < 0)
-		return crit_err_set(err, -errno, "cannot open %s: %m", path);
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return crit_err_set(err, -EPROTO, "cannot read %s: not a regular file", path);
-	}
-	*ret_size = (uint64_t)status.st_size;
+		return fd;
+	*ret_size = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
 	return fd;
 }
 

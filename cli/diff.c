@@ -11,7 +11,9 @@
 #include "cli/diff_changes.h"
 #include "cli/syntax.h"
 #include "cli/writers.h"
+#include "core/cleanup.h"
 #include "core/line.h"
+#include "core/regular.h"
 
 #define ROWS_SHOWN 8
 #define FIGURES_SHOWN 2 /* of a row */
@@ -71,6 +73,8 @@ static int take_option(int option, void *user)
 static json_t *load(const char *path)
 {
 	char file[PATH_BYTES];
+	struct crit_err err = { { 0 } };
+	crit_autoclose int fd = -1;
 	json_error_t error;
 	struct stat status;
 	json_t *report;
@@ -78,13 +82,12 @@ static json_t *load(const char *path)
 
 	(void)snprintf(file, sizeof(file), "%s%s", path,
 		       stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/report.json" : "");
-	if (stat(file, &status)) {
-		crit_line_print(stderr,
-				"crit diff: cannot open %s: %s; crit report -o DIR writes one\n",
-				file, strerror(errno));
+	fd = crit_regular_open(file, 0, &err);
+	if (fd < 0) {
+		crit_line_print(stderr, "crit diff: %s; crit report -o DIR writes one\n", err.text);
 		return NULL;
 	}
-	report = json_load_file(file, 0, &error);
+	report = json_loadfd(fd, 0, &error);
 	schema = json_string_value(json_object_get(report, "schema"));
 	if (report && schema && !strcmp(schema, "crit-report/1"))
 		return report;

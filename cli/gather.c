@@ -18,6 +18,7 @@
 #include "cli/syntax.h"
 #include "core/cleanup.h"
 #include "core/line.h"
+#include "core/regular.h"
 
 struct home {
 	char *directory;
@@ -86,13 +87,13 @@ static bool is_of_run(const struct home *home, const char *path, const struct cr
 static int copy(const char *from, const char *to)
 {
 	char aside[PATH_MAX + sizeof(".XXXXXX")];
-	crit_autoclose int in = open(from, O_RDONLY | O_CLOEXEC);
+	crit_autoclose int in = crit_regular_open(from, 0, NULL);
 	crit_autoclose int out = -1;
 	mode_t mask;
 	ssize_t sent = 1;
 
 	if (in < 0)
-		return -errno;
+		return in;
 	(void)snprintf(aside, sizeof(aside), "%s.XXXXXX", to); /* nobody else's, nor left by one */
 	out = mkostemp(aside, O_CLOEXEC);
 	if (out < 0)

@@ -22,6 +22,7 @@
 #include "cli/progress.h"
 #include "cli/summary.h"
 #include "core/cleanup.h"
+#include "core/regular.h"
 #include "core/setting.h"
 
 #define WAIT_STEP_MS 5
@@ -228,8 +229,8 @@ void crit_analysis_fini(struct crit_analysis *analysis)
 
 int crit_finish_lock(int directory_fd)
 {
-	int fd = openat(directory_fd, CRIT_LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-			0666);
+	int fd = openat(directory_fd, CRIT_LOCK_NAME,
+			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 
 	if (fd < 0)
 		return -errno;
@@ -259,9 +260,9 @@ static int wait_lock(const char *directory, int timeout_ms, bool has_trace)
 	crit_autoclose int fd = -1;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", directory, CRIT_LOCK_NAME);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = crit_regular_open(path, O_NOFOLLOW, NULL);
 	if (fd < 0)
-		return 0; /* nobody ever held it */
+		return 0; /* nobody ever held it, or what is there is no lock of ours */
 	while (flock(fd, LOCK_SH | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return 0; /* no locks on this file system: nothing to wait for */

@@ -14,6 +14,8 @@
 
 #include "analysis/array.h"
 #include "core/call.h"
+#include "core/cleanup.h"
+#include "core/regular.h"
 
 #define FAULT_BYTES 400
 #define PATH_BYTES 4096
@@ -165,13 +167,17 @@ static json_t *load_report(const char *anchor, const struct crit_otf2_entered_li
 {
 	const char *slash = strrchr(anchor, '/');
 	char path[PATH_BYTES];
+	crit_autoclose int fd = -1;
 	const json_t *job;
 	const char *run_id;
 	json_t *report;
 
 	(void)snprintf(path, sizeof(path), "%.*sreport.json", slash ? (int)(slash - anchor) + 1 : 0,
 		       anchor);
-	report = json_load_file(path, 0, NULL);
+	fd = crit_regular_open(path, 0, NULL);
+	if (fd < 0)
+		return NULL;
+	report = json_loadfd(fd, 0, NULL);
 	job = json_object_get(report, "job");
 	run_id = json_string_value(json_object_get(job, "run_id"));
 	if (run_id && strtoull(run_id, NULL, 16) == entered->run_id &&

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define REMOVE_DESCRIPTORS 8
+#define DEPTH_MAX 4 /* of what is removed: an archive has one directory */
 #define NAME_BYTES 32
 #define LOCK_ATTEMPTS 100
 
@@ -21,19 +20,37 @@ static const char *const parts[] = { "traces.otf2", "traces.def", "traces" };
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+static void empty(int directory_fd, int depth);
+
+/* Never through a link, and whatever becomes of the name meanwhile. */
+static void empty_below(int directory_fd, const char *name, int depth)
 {
-	(void)status;
-	(void)kind;
-	if (walk->level > 0)
-		(void)remove(path); /* what stays makes the rmdir above fail, which is seen */
-	return 0;
+	int fd = openat(directory_fd, name, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return;
+	empty(fd, depth);
+	(void)close(fd);
 }
 
-/* Removes what is in a directory; symbolic links are not followed. */
-static void empty(const char *path)
+/* Removes what is in a directory; what stays makes the rmdir above fail, which is seen. */
+static void empty(int directory_fd, int depth)
 {
-	(void)nftw(path, remove_one, REMOVE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+	int fd = openat(directory_fd, ".", O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!stream && fd >= 0)
+		(void)close(fd);
+	while (stream && (entry = readdir(stream))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    unlinkat(directory_fd, entry->d_name, 0) == 0 || errno != EISDIR || depth == 0)
+			continue;
+		empty_below(directory_fd, entry->d_name, depth - 1);
+		(void)unlinkat(directory_fd, entry->d_name, AT_REMOVEDIR);
+	}
+	if (stream)
+		(void)closedir(stream);
 }
 
 static bool is_of_archive(const char *name)
@@ -140,7 +157,7 @@ int crit_otf2_stage(struct crit_otf2_staging *staging, const char *directory, st
 			err, -EBUSY, "other exports into %.120s come and go; try again", directory);
 	if (status < 0)
 		return status;
-	empty(staging->path);
+	empty(staging->lock_fd, DEPTH_MAX);
 	return 0;
 }
 
@@ -177,7 +194,7 @@ void crit_otf2_unstage(struct crit_otf2_staging *staging)
 {
 	if (staging->lock_fd < 0)
 		return;
-	empty(staging->path);
+	empty(staging->lock_fd, DEPTH_MAX);
 	(void)rmdir(staging->path); /* under the lock: nobody else is in it */
 	close(staging->lock_fd);
 	staging->lock_fd = -1;

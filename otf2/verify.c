@@ -2,7 +2,9 @@
 // Opens an archive with care and runs the checks.
 #include "otf2/verify.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,12 +67,44 @@ static bool claims(const struct crit_otf2_verifier *verifier, const char *proper
 	       is_true;
 }
 
+static int refuse_strange(const char *path, struct crit_err *err)
+{
+	struct stat status;
+
+	if (stat(path, &status) || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+		return 0; /* what is missing is told of later */
+	return crit_err_set(err, -EPROTO, "cannot read %.160s: not a regular file", path);
+}
+
+/* The reader would wait for one who writes to a FIFO. */
+static int refuse_strange_files(const struct crit_otf2_verifier *verifier, const char *anchor,
+				struct crit_err *err)
+{
+	char path[sizeof(verifier->base) + NAME_MAX + 2];
+	const struct dirent *entry;
+	DIR *directory;
+	int rc = refuse_strange(anchor, err);
+
+	(void)snprintf(path, sizeof(path), "%s.def", verifier->base);
+	if (!rc)
+		rc = refuse_strange(path, err);
+	directory = opendir(verifier->base);
+	while (!rc && directory && (entry = readdir(directory))) {
+		(void)snprintf(path, sizeof(path), "%s/%s", verifier->base, entry->d_name);
+		rc = refuse_strange(path, err);
+	}
+	if (directory)
+		(void)closedir(directory);
+	return rc;
+}
+
 /* Opens the anchor, and asks what it claims. */
 static int open_reader(struct crit_otf2_verifier *verifier, const char *anchor,
 		       struct crit_err *err)
 {
 	size_t length = strlen(anchor), suffix = strlen(SUFFIX);
 	struct stat status;
+	int rc;
 
 	if (stat(anchor, &status))
 		return crit_err_set(err, -errno, "cannot open %.160s: %s", anchor, strerror(errno));
@@ -80,6 +114,9 @@ static int open_reader(struct crit_otf2_verifier *verifier, const char *anchor,
 				    anchor);
 	memcpy(verifier->base, anchor, length - suffix);
 	verifier->base[length - suffix] = '\0';
+	rc = refuse_strange_files(verifier, anchor, err);
+	if (rc)
+		return rc;
 	verifier->reader = OTF2_Reader_Open(anchor);
 	if (!verifier->reader ||
 	    OTF2_Reader_SetSerialCollectiveCallbacks(verifier->reader) != OTF2_SUCCESS)
