@@ -58,13 +58,15 @@ lock(f"{host}-2").close()
 lock(f"{host}-5").close()
 os.mkfifo(f"{room}/{host}-6.sock")
 open(f"{room}/ready", "w").close()
-time.sleep(60)
+while os.path.exists(f"{room}/ready"):
+    time.sleep(0.05)
 PYTHON
 holder=$!
 wait_for 10 test -e "$room/ready"
 record swept
 status=$?
-kill "$holder"
+rm -f "$room/ready"
+wait "$holder"
 left=$(cd "$room" && printf '%s ' *-[1-6].sock*)
 expected=$(cd "$room" && printf '%s ' "elsewhere-3.sock" "elsewhere-3.sock.lock" "$host-1.sock" "$host-4.sock.lock" \
 	"$host-6.sock")
