@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A program with a line feed and escape sequences in its name, its arguments and its directory forges no line of a report,
-# a table, an archive, a comparison, a message or a log.
+# A program with a line feed and escape sequences in its name, its arguments and its directory forges no line of a
+# report, a table, an archive, a comparison, a message or a log.
 # usage: forged_lines.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -14,7 +14,8 @@ install "$apps/burn" "$trial/$evil"
 unforged() {
 	local name=$1 count
 	shift
-	count=$(cat -- "$@" | LC_ALL=C grep -cP "^$forged"'|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]')
+	count=$(cat -- "$@" |
+		LC_ALL=C grep -cP "^$forged"'|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]')
 	[ -s "$1" ] && [ "$count" -eq 0 ]
 	point "$name" $? "$count lines, $(cat -- "$@" | wc -c) bytes"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# An application whose stack is limited to 64 KiB has the report that it has otherwise, and threads with the smallest stack
-# there is may call MPI, first of all, too.
+# An application whose stack is limited to 64 KiB has the report that it has otherwise, and threads with the smallest
+# stack there is may call MPI, first of all, too.
 # usage: small_stack.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -14,8 +14,10 @@ chmod +x "$trial/limited"
 
 # summary: what the report has of the run, apart from its figures.
 summary() {
-	ask '(sorted(r), [x["rank"] for x in r["ranks"]], len(r["threads"]), sorted(x["name"] for x in r["mpi_calls"]),
-		sorted((x["function"] or "", x["line"] or 0) for x in r["mpi_sites"]), [x["what"] for x in r["missing"]])'
+	ask '(sorted(r), [x["rank"] for x in r["ranks"]], len(r["threads"]),
+		sorted(x["name"] for x in r["mpi_calls"]),
+		sorted((x["function"] or "", x["line"] or 0) for x in r["mpi_sites"]),
+		[x["what"] for x in r["missing"]])'
 }
 
 # limited FLAVOUR: the report is whole and as it is without a limit.
