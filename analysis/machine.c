@@ -163,18 +163,32 @@ static int end_life(struct crit_machine *machine, uint32_t index, uint64_t time_
 	return rc;
 }
 
+/* Fork records are small and cheap to make: lives are bounded by what is recorded. */
+static bool has_room(const struct crit_machine *machine)
+{
+	const struct crit_node *node = &machine->model->nodes[machine->node];
+	size_t count = machine->is_survey ? machine->model->life_count : machine->next_life;
+
+	return count - node->first_life <
+	       CRIT_LIVES_FREE + node->recording->size_bytes / CRIT_LIFE_BYTES;
+}
+
 static int new_life(struct crit_machine *machine, uint32_t *ret_index)
 {
 	struct crit_model *model = machine->model;
 	int rc;
 
+	if (!machine->is_survey && !has_room(machine)) {
+		*ret_index = CRIT_NONE;
+		return 0;
+	}
 	if (!machine->is_survey) { /* the survey made it */
 		*ret_index = machine->next_life < model->life_count ? machine->next_life++
 								    : CRIT_NONE;
 		return 0;
 	}
 	*ret_index = CRIT_NONE;
-	if (model->life_count >= CRIT_LIVES_MAX) {
+	if (model->life_count >= CRIT_LIVES_MAX || !has_room(machine)) {
 		machine->refused++;
 		return 0;
 	}

@@ -40,7 +40,7 @@ struct crit_machine {
 	struct crit_transition out[CRIT_TRANSITIONS_MAX];
 	unsigned int out_count;
 	uint64_t unmatched;
-	uint64_t refused; /* lives beyond CRIT_LIVES_MAX */
+	uint64_t refused; /* records that would begin a life beyond the most there may be */
 };
 
 /* Errors: -ENOMEM. */

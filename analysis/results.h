@@ -168,6 +168,7 @@ struct crit_losses {
 	uint64_t unknown_ns; /* sum of threads' time in state unknown */
 	uint64_t no_stripe_threads;
 	uint64_t refused_clients;
+	uint64_t crowded_records; /* that would begin a thread for which there is no room */
 	uint64_t unbalanced_spans; /* leave without enter and the like */
 	uint64_t folded_ns; /* level profile: error bound, not a loss */
 	uint64_t counters_lost;

@@ -328,7 +328,8 @@ int crit_survey_kernel(struct crit_model *model, uint32_t index)
 		crit_lives_settle_exits(model, machine.node);
 		model->losses.late_records += feed.late_records;
 		model->losses.corrupt_chunks += feed.bad_chunks;
-		model->losses.unmatched_switches += machine.unmatched + machine.refused;
+		model->losses.unmatched_switches += machine.unmatched;
+		model->losses.crowded_records += machine.refused;
 		node->row.kernel_record_count = feed.record_count;
 		crit_kernel_feed_fini(&feed);
 	}

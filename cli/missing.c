@@ -286,6 +286,8 @@ static void find_losses(struct crit_summary *summary)
 		{ losses->late_records, "records that came too late to be ordered" },
 		{ senseless_chunks(summary->results), "chunks that make no sense" },
 		{ losses->no_stripe_threads, "threads that found no stripe" },
+		{ losses->crowded_records,
+		  "records of threads beyond the most that a recording of its size may have" },
 		{ losses->refused_clients, "processes or memories critd refused" },
 		{ losses->unbalanced_spans, "spans without their other end" },
 		{ losses->counters_lost, "calls that found the counter table full" },

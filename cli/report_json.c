@@ -179,6 +179,7 @@ static json_t *losses_of(const struct crit_losses *losses)
 	set_ns(object, "unknown_s", losses->unknown_ns);
 	set_count(object, "threads_without_stripe", losses->no_stripe_threads);
 	set_count(object, "refused_clients", losses->refused_clients);
+	set_count(object, "records_of_threads_without_room", losses->crowded_records);
 	set_count(object, "unbalanced_spans", losses->unbalanced_spans);
 	set_count(object, "counters_lost", losses->counters_lost);
 	set_ns(object, "folded_s", losses->folded_ns);

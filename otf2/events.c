@@ -268,7 +268,7 @@ static bool has_losses(const struct crit_results *results)
 	}
 	return losses->shim_spans || losses->corrupt_chunks || losses->truncated_bytes ||
 	       losses->missing_chunks || losses->no_stripe_threads || losses->refused_clients ||
-	       losses->unbalanced_spans;
+	       losses->crowded_records || losses->unbalanced_spans;
 }
 
 /* A rank that died, or lives on, is inside a call nobody saw the end of. */

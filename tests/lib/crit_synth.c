@@ -9,20 +9,24 @@
 
 #include "tests/lib/synthetic.h"
 
-static const char usage[] = "usage: crit-synth [options] DIR\n"
-			    "  -n N  nodes, one recording each (1)\n"
-			    "  -r R  ranks per node (4)\n"
-			    "  -t T  threads per rank (1)\n"
-			    "  -e E  events per second and thread (10000)\n"
-			    "  -s S  seconds (1)\n"
-			    "  -S    threads wait by spinning: no kernel records while they run\n"
-			    "  -m    messages and collectives in detail\n"
-			    "  -c NS comparisons of the nodes' clocks err by so much\n";
+static const char usage[] =
+	"usage: crit-synth [options] DIR\n"
+	"  -n N  nodes, one recording each (1)\n"
+	"  -r R  ranks per node (4)\n"
+	"  -t T  threads per rank (1)\n"
+	"  -e E  events per second and thread (10000)\n"
+	"  -s S  seconds (1)\n"
+	"  -S    threads wait by spinning: no kernel records while they run\n"
+	"  -m    messages and collectives in detail\n"
+	"  -c NS comparisons of the nodes' clocks err by so much\n"
+	"  -f N  instead of all that: one process that forks N others, and they\n"
+	"        live on\n";
 
 struct request {
 	struct crit_synthetic spec;
 	double events_per_s;
 	double seconds;
+	uint32_t forks;
 	const char *directory;
 };
 
@@ -33,7 +37,7 @@ static int parse(int argc, char **argv, struct request *ret)
 	*ret = (struct request){ .spec = { .nodes = 1, .ranks = 4, .threads = 1 },
 				 .events_per_s = 10000,
 				 .seconds = 1 };
-	while ((option = getopt(argc, argv, "n:r:t:e:s:Smc:")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:t:e:s:Smc:f:")) != -1) {
 		if (option == 'n')
 			ret->spec.nodes = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (option == 'r')
@@ -50,6 +54,8 @@ static int parse(int argc, char **argv, struct request *ret)
 			ret->spec.has_messages = true;
 		else if (option == 'c')
 			ret->spec.skew_ns = strtoull(optarg, NULL, 10);
+		else if (option == 'f')
+			ret->forks = (uint32_t)strtoul(optarg, NULL, 10);
 		else
 			return -EINVAL;
 	}
@@ -73,6 +79,26 @@ static void settle(struct request *request)
 		spec->periods = 1;
 }
 
+static void write_flood(uint32_t forks, struct crit_maker *m)
+{
+	crit_maker_file(m, (struct crit_rec_file){ .host = "node", .exe = "flood" });
+	crit_maker_exec(m, (struct crit_kernel_exec){ .head.time_ns = 1000,
+						      .tid = 100,
+						      .old_tid = 100,
+						      .tgid = 100,
+						      .ns_tid = 100,
+						      .comm = "flood" });
+	for (uint32_t i = 0; i < forks; i++)
+		crit_maker_fork(m, (struct crit_kernel_fork){ .head.time_ns = 2000 + i * 100ull,
+							      .parent_tid = 100,
+							      .parent_tgid = 100,
+							      .tid = 101 + i,
+							      .tgid = 101 + i,
+							      .ns_tid = 101 + i,
+							      .comm = "flood" });
+	crit_maker_foot(m, (struct crit_rec_foot){ 0 });
+}
+
 static int write_node(const struct request *request, uint32_t node)
 {
 	char path[4096];
@@ -84,7 +110,10 @@ static int write_node(const struct request *request, uint32_t node)
 	if (!out)
 		return -errno;
 	m = crit_maker_create(&(struct crit_maker_options){ .out = out });
-	crit_synthetic_write(&request->spec, node, m);
+	if (request->forks)
+		write_flood(request->forks, m);
+	else
+		crit_synthetic_write(&request->spec, node, m);
 	crit_maker_destroy(m);
 	return fclose(out) ? -errno : 0;
 }
@@ -112,6 +141,8 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
+	if (request.forks)
+		return 0;
 	printf("events,%llu\n", (unsigned long long)crit_synthetic_events(&request.spec));
 	printf("rank,cmetric_s,stall_s\n");
 	for (uint32_t rank = 0; rank < request.spec.nodes * request.spec.ranks; rank++)

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A recording full of forks, 64 bytes each: what a report of it takes in memory is bounded by its size, what was left
+# out is counted, and a recording with fewer threads is read whole.
+# usage: fork_flood.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+free_bytes=$((96 << 20)) # of the program, and of 32768 threads; the tree of report.json is as large again
+ratio=8
+
+# measure NAME TIMES EXIT ARGUMENT…: crit report takes so many times what is allowed, at most.
+measure() {
+	local name=$1 times=$2 expected=$3 bytes rss status
+	shift 3
+	bytes=$(stat -c %s "$dir/node0.crit")
+	rss=$(python3 - "$crit" report "$@" "$dir" <<'END'
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+sys.exit(code)
+END
+	)
+	status=$?
+	[ "$status" -eq "$expected" ]
+	point "$name: exit code" $? "$status, expected $expected"
+	[ "$rss" -le $((times * (free_bytes + ratio * bytes))) ]
+	point "$name: memory" $? "$((rss >> 20)) MB for a recording of $((bytes >> 20)) MB"
+}
+
+# flood FORKS EXIT: reports on so many; sets report.
+flood() {
+	dir=$trial/flood$1
+	report=$dir.report/report.json
+	"$build/bin/crit-synth" -f "$1" "$dir"
+	measure "$1 forks, text" 1 "$2"
+	measure "$1 forks, all files" 2 "$2" -o "$dir.report"
+}
+
+flood 20000 0
+said=$(ask 'len(r["threads"]), r["losses"]["records_of_threads_without_room"]')
+[ "$said" = "(20001, 0)" ]
+point "20000 forks: all are there" $? "$said"
+flood 300000 3
+said=$(ask 'len(r["threads"]) + r["losses"]["records_of_threads_without_room"]')
+[ "$said" = 300001 ]
+point "300000 forks: all are there or counted" $? "$said"
+ask 'laws()' | python3 -c 'import sys; sys.exit(float(sys.stdin.read()) > 1e-9)'
+point "300000 forks: laws" $? "$(ask 'laws()')"
+grep -q 'records of threads beyond the most' "$dir.report/report.txt"
+point "300000 forks: says so" $? ""
+trial_end
