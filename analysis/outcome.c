@@ -89,6 +89,8 @@ static int fill_ranks(const struct crit_model *model, struct crit_results *resul
 		row->task = model->processes[rank->process].task;
 		memcpy(row->world, rank->world, sizeof(row->world));
 		row->is_open = rank->is_open;
+		row->exit_signal = model->processes[rank->process].exit_signal;
+		row->killed_ns = model->processes[rank->process].killed_ns;
 		row->process_flags = model->processes[rank->process].flags;
 		row->open_ns = rank->open_ns;
 		row->close_ns = rank->close_ns;

@@ -113,20 +113,45 @@ static void find_nodes(struct crit_summary *summary, bool is_live)
 	}
 }
 
+/* The first to be killed by a signal is the cause, as a rule: the launcher kills the others. */
+static void describe_cause(const struct crit_results *results, char *text, size_t size)
+{
+	const struct crit_rank_row *first = NULL;
+	size_t row = 0;
+	char name[32];
+
+	for (size_t i = 0; i < results->rank_count; i++) {
+		const struct crit_rank_row *rank = &results->ranks[i];
+
+		if (!rank->is_open || !rank->exit_signal ||
+		    (first && first->killed_ns <= rank->killed_ns))
+			continue;
+		first = rank;
+		row = i;
+	}
+	if (first)
+		(void)snprintf(text, size, "; first rank %s (%s), killed by signal %u (%s)",
+			       crit_summary_rank_name(results, (int32_t)row, name, sizeof(name)),
+			       first->program, first->exit_signal,
+			       strsignal((int)first->exit_signal));
+}
+
 /* Killed, aborted or out of time: all until then is there. */
 static void find_unclosed(struct crit_summary *summary, bool is_live)
 {
 	const struct crit_results *results = summary->results;
+	char cause[CRIT_SENTENCE_BYTES / 2] = "";
 	size_t count = 0;
 
 	for (size_t i = 0; i < results->rank_count; i++)
 		count += results->ranks[i].is_open;
+	describe_cause(results, cause, sizeof(cause));
 	summary->is_provisional |= is_live && count;
 	if (count && !is_live)
 		crit_summary_add_missing(summary, false, "",
 					 "the end of %zu of %zu ranks: they ended before "
-					 "MPI_Finalize",
-					 count, results->rank_count);
+					 "MPI_Finalize%s",
+					 count, results->rank_count, cause);
 }
 
 void crit_summary_find_omitted(struct crit_summary *summary, bool is_live)

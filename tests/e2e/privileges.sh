@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that run as another user or may not be read: root's run keeps them, another names them.  A rank killed in
-# MPI_Init is named with its signal.
+# MPI_Init, or later, is named with its signal.
 # usage: privileges.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -66,6 +66,15 @@ for kind in "setuid user" "unreadable unreadable"; do
 	point "user's run, $name: exit code and report" $? "$(grep -m 1 'kernel half' "$trial/report.out")"
 done
 
+# A program that makes itself unreadable, as those that hold secrets do, is the same program.
+run_as user user-secret /usr/bin/python3 -c 'import ctypes, time
+ctypes.CDLL(None).prctl(4, 0) # PR_SET_DUMPABLE
+for i in range(20):
+	time.sleep(0.005)'
+said=$(ask "[$ends, lacks(), max(t['switches'] for t in r['threads'] if t['name'] == 'python3') >= 20]")
+[ "$said" = "[[], [], True]" ]
+point "user's run, not dumpable by its own will: complete" $? "$said"
+
 # An unreadable launcher is none of the result's.  What the shim of an unreadable rank tells stays; UCX, and so MPICH,
 # refuses such programs.
 for flavour in "${flavours[@]}"; do
@@ -79,6 +88,17 @@ for flavour in "${flavours[@]}"; do
 	said=$(ask "[r['is_complete'], $ends, sum('killed by signal 14 (' in x for x in lacks())]")
 	[ "$said" = "[False, [['killed_in_init.$flavour', 'killed_in_init', 'app', 14]], 1]" ]
 	point "a rank killed in MPI_Init, $flavour" $? "$said"
+	mkdir "$trial/pids-$flavour"
+	{
+		wait_for 20 test -s "$trial/pids-$flavour/1.pid" && sleep 0.2 &&
+			kill -SEGV "$(cat "$trial/pids-$flavour/1.pid")"
+	} &
+	launch "segv-$flavour" preload "$flavour" 2 ends forever 1 "$trial/pids-$flavour"
+	wait
+	has_last_report 10
+	said=$(ask "[x['what'] for x in r['missing'] if 'before MPI_Finalize' in x['what']]")
+	[[ $said = *"first rank 1 (ends.$flavour), killed by signal 11 ("* ]]
+	point "a rank killed later, $flavour" $? "$said"
 	[ "$flavour" = openmpi ] || continue
 	run_as user "ranks-$flavour" "${launcher[@]}" "$trial/exchange-unreadable.$flavour"
 	said=$(ask '[r["job"]["ranks"], len(lacks()), all(x["mpi_wait_s"] > 0.05 for x in r["ranks"]),
