@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Feeds arbitrary bytes to the analysis; whatever they are, the laws hold.  The last byte chooses:
- * bit 0 leave checksums as they are, bit 1 the same bytes as two nodes, bits 2 and 3 the rule.
+ * bit 0 leave checksums as they are, bit 1 the same bytes as two nodes, bits 2 and 3 the rule, bit
+ * 4 nobody listens, bit 5 the listener is told of everything, bit 6 the results are not written.
  */
 #include "tests/fuzz/target.h"
 
@@ -14,6 +15,7 @@
 #include "core/err.h"
 #include "tests/fuzz/repair.h"
 #include "tests/fuzz/strict_sink.h"
+#include "tests/fuzz/written.h"
 #include "tests/lib/analysed.h"
 
 static const char *put_into_memfd(const unsigned char *bytes, size_t size)
@@ -53,6 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						  .trace = choice & 16 ? NULL : &strict.sink };
 	if (crit_analyse(paths, choice & 2 ? 2 : 1, &options, &results, &err) == 0)
 		broken = crit_analysed_broken_law(results);
+	if (results && !broken && !(choice & 64))
+		written_check(results);
 	crit_results_destroy(results);
 	strict_sink_fini(&strict);
 	if (broken) {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small recordings: simulated schedules, messages that fit now and then, and OpenMP teams.
+#include "core/call.h"
+#include "tests/fuzz/seeds.h"
+#include "tests/lib/maker_constructs.h"
+#include "tests/lib/random.h"
+#include "tests/lib/scenario.h"
+
+#define SEEDS_OF_SCENARIOS 40u
+#define SEEDS_OF_MESSAGES 20u
+#define SEEDS_OF_TEAMS 20u
+
+/* One rank and its process. */
+static uint32_t begin_rank(struct crit_maker *m, uint32_t rank)
+{
+	uint32_t pid = 100 + rank;
+
+	crit_maker_process(m, (struct crit_rec_process){ .pid = pid, .ns_pid = pid, .time_ns = 1 });
+	crit_maker_rank(
+		m, (struct crit_rec_rank){ .pid = pid, .rank = rank, .size = 3, .open_ns = 1 });
+	return crit_maker_stream(
+		m, (struct crit_rec_stream){ .pid = pid, .ns_tid = pid, .claim_ns = 1 });
+}
+
+/* Details that fit together now and then: few requests, communicators and sequence numbers. */
+static void put_detail(struct crit_random *random, struct crit_maker *m, uint32_t stream)
+{
+	if (crit_random_is(random, 10))
+		crit_maker_comm(m, stream,
+				(struct crit_slot_comm){
+					.hash = crit_random_below(random, 2),
+					.flags = (uint16_t)crit_random_below(random, 32),
+					.comm = 3 + (uint32_t)crit_random_below(random, 3),
+					.nth = (uint32_t)crit_random_below(random, 2),
+					.parent = (int32_t)crit_random_below(random, 4),
+					.rank = (uint32_t)crit_random_below(random, 3),
+					.size = 1 + (uint32_t)crit_random_below(random, 3) });
+	else
+		crit_maker_detail(
+			m, stream,
+			(struct crit_slot_detail){
+				.detail = (uint16_t)crit_random_below(random, CRIT_D_COUNT + 1),
+				.comm = (uint32_t)crit_random_below(random, 6),
+				.peer = (int32_t)crit_random_below(random, 6) - 3,
+				.tag = (int32_t)crit_random_below(random, 8) - 1,
+				.bytes = crit_random_is(random, 10)
+						 ? CRIT_BYTES_UNKNOWN
+						 : crit_random_below(random, 5000),
+				.request = crit_random_below(random, 4) });
+}
+
+/* Bounds in which clocks can be moved. */
+static void compare_clocks(struct crit_random *random, struct crit_maker *m)
+{
+	for (uint64_t at = 5; at < 800; at += 400) {
+		struct crit_rec_clock clock = { .time_ns = at,
+						.offset_ns = (int64_t)crit_random_below(random, 9),
+						.bound_ns = crit_random_below(random, 200),
+						.reference = "other" };
+
+		crit_maker_chunk(m, (struct crit_chunk_head){ .kind = CRIT_C_CLOCK }, &clock,
+				 sizeof(clock));
+	}
+}
+
+static struct input make_message_seed(uint64_t seed)
+{
+	struct crit_maker_options options = { .chunk_bytes = seed % 2 ? 64 : 4096 };
+	struct crit_random random = { .state = seed };
+	struct crit_maker *m = crit_maker_create(&options);
+	uint32_t streams[3];
+	struct input input;
+
+	crit_maker_file(m, (struct crit_rec_file){ .host = "node",
+						   .level = seed % 3 ? CRIT_LEVEL_TRACE
+								     : CRIT_LEVEL_PROFILE,
+						   .kernel_status = -1 });
+	compare_clocks(&random, m);
+	for (uint32_t i = 0; i < 3; i++)
+		streams[i] = begin_rank(m, i);
+	for (uint64_t at = 10; at < 400; at += 10) {
+		uint32_t stream = streams[crit_random_below(&random, 3)];
+		uint32_t call = 1 + (uint32_t)crit_random_below(&random, 300);
+
+		crit_maker_enter(m, stream, at, call);
+		while (crit_random_is(&random, 60))
+			put_detail(&random, m, stream);
+		crit_maker_leave(m, stream, at + 5, call);
+	}
+	input.bytes = crit_maker_bytes(m, &input.length);
+	crit_maker_destroy(m);
+	return input;
+}
+
+/* One slot of a thread that knows a few constructs, regions and instances, in no order. */
+static void put_construct(struct crit_random *random, struct crit_maker *m, uint32_t stream,
+			  uint64_t at_ns)
+{
+	static const char name[] = "a phase whose name is longer than one slot";
+	uint32_t call = crit_random_is(random, 50) ? CRIT_CONSTRUCT_PARALLEL
+						   : 768 + (uint32_t)crit_random_below(random, 24);
+	uint32_t region = (uint32_t)crit_random_below(random, 5);
+
+	switch (crit_random_below(random, 8)) {
+	case 0:
+		crit_maker_region(
+			m, stream,
+			(struct crit_slot_region){
+				.call = (uint16_t)(crit_random_is(random, 30) ? 900 : call),
+				.region = region,
+				.parent = (uint32_t)crit_random_below(random, 5) },
+			crit_random_is(random, 30) ? name : NULL);
+		break;
+	case 1:
+		crit_maker_worker(m, stream, at_ns);
+		break;
+	case 2:
+		crit_maker_release(m, stream, at_ns, CRIT_CONSTRUCT_LOCK_WAIT, region);
+		break;
+	case 3:
+	case 4:
+		crit_maker_slot(m, stream,
+				(struct crit_slot){ .time_ns = at_ns,
+						    .kind = CRIT_S_LEAVE,
+						    .slots = 1,
+						    .call = (uint16_t)call });
+		break;
+	default:
+		crit_maker_slot(m, stream,
+				(struct crit_slot){ .time_ns = at_ns,
+						    .kind = CRIT_S_ENTER,
+						    .slots = 1,
+						    .call = (uint16_t)call,
+						    .region = region,
+						    .site = region,
+						    .arg = crit_random_below(random, 4) |
+							   crit_random_below(random, 2) << 63 });
+		break;
+	}
+}
+
+static struct input make_team_seed(uint64_t seed)
+{
+	struct crit_maker_options options = { .chunk_bytes = seed % 2 ? 64 : 4096 };
+	struct crit_random random = { .state = seed };
+	struct crit_maker *m = crit_maker_create(&options);
+	uint32_t streams[4];
+	struct input input;
+
+	crit_maker_file(m, (struct crit_rec_file){ .host = "node",
+						   .level = CRIT_LEVEL_TRACE,
+						   .kernel_status = -1 });
+	streams[0] = begin_rank(m, 0);
+	streams[1] = begin_rank(m, 1);
+	for (uint32_t i = 2; i < 4; i++)
+		streams[i] = crit_maker_stream(m, (struct crit_rec_stream){ .pid = 100,
+									    .ns_tid = 100 + i,
+									    .claim_ns = 1 });
+	for (uint64_t at = 10; at < 700; at += 10) {
+		uint32_t stream = streams[crit_random_below(&random, 4)];
+
+		put_construct(&random, m, stream, at);
+		if (crit_random_is(&random, 20))
+			crit_maker_slot(m, stream,
+					(struct crit_slot){ .time_ns = at,
+							    .kind = CRIT_S_ENTER,
+							    .slots = 1,
+							    .call = CRIT_MPI_Recv });
+		if (seed % 4 == 0 && at == 400)
+			crit_maker_stream_end(m, streams[2 + seed % 2],
+					      (struct crit_rec_stream_end){ .release_ns = at });
+	}
+	input.bytes = crit_maker_bytes(m, &input.length);
+	crit_maker_destroy(m);
+	return input;
+}
+
+static struct input make_scenario_seed(uint64_t seed)
+{
+	struct crit_scenario_shape shape = crit_scenario_draw(seed, 60);
+	struct crit_maker_options options = { .chunk_bytes = seed % 2 ? 256 : 4096 };
+	struct crit_scenario *s;
+	struct crit_maker *m;
+	struct input input;
+
+	shape.events_max = shape.events_max % 60;
+	s = crit_scenario_simulate(&shape);
+	m = crit_scenario_record(s, 0, &options);
+	input.bytes = crit_maker_bytes(m, &input.length);
+	crit_maker_destroy(m);
+	crit_scenario_destroy(s);
+	return input;
+}
+
+struct input crit_fuzz_seed(size_t number)
+{
+	if (number < SEEDS_OF_SCENARIOS)
+		return make_scenario_seed(number + 1);
+	if (number < SEEDS_OF_SCENARIOS + SEEDS_OF_MESSAGES)
+		return make_message_seed(number);
+	if (number < SEEDS_OF_SCENARIOS + SEEDS_OF_MESSAGES + SEEDS_OF_TEAMS)
+		return make_team_seed(number);
+	return (struct input){ NULL, 0 };
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The first corpus of a fuzz target, made by code; each *_seeds.c defines that of its target. */
+#ifndef CRIT_TESTS_SEEDS_H
+#define CRIT_TESTS_SEEDS_H
+
+#include "tests/fuzz/mutate.h"
+
+/* Ownership: the caller frees the bytes.  Range: from 0; behind the last one bytes is NULL. */
+struct input crit_fuzz_seed(size_t number);
+
+#endif
