@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Stands in for collector/privileges.c and collector/scheduling.c in a fuzzer: what runs critd as a
+ * part of itself keeps its rights, its system calls and its share of the CPU.
+ */
+#include "collector/privileges.h"
+#include "collector/scheduling.h"
+
+int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kernel *kernel,
+			 struct crit_err *err)
+{
+	(void)uid;
+	(void)is_root_to_user;
+	(void)kernel;
+	(void)err;
+	return 0;
+}
+
+int crit_privileges_confine(bool has_perf, struct crit_err *err)
+{
+	(void)has_perf;
+	(void)err;
+	return 0;
+}
+
+void crit_scheduling_go_first(void)
+{
+}
+
+void crit_scheduling_bound(void)
+{
+}
+
+void crit_scheduling_add_writer(void)
+{
+}
+
+bool crit_scheduling_ask_stepped_back(void)
+{
+	return false;
+}
