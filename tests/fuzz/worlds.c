@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Draws runs whose nodes differ: schedules, messages with skewed clocks, OpenMP teams.
+#include "tests/fuzz/worlds.h"
+
+#include "tests/fuzz/parts.h"
+#include "tests/lib/scenario.h"
+#include "tests/unit/skewed_world.h"
+#include "tests/unit/team_world.h"
+
+#define EVENTS_MAX 60u
+
+static struct input take(struct crit_maker *m)
+{
+	struct input input;
+
+	input.bytes = crit_maker_bytes(m, &input.length);
+	crit_maker_destroy(m);
+	return input;
+}
+
+static size_t make_scenario(uint64_t seed, struct input *ret_files)
+{
+	struct crit_scenario_shape shape = crit_scenario_draw(seed, EVENTS_MAX);
+	struct crit_scenario *s;
+	size_t count = 0;
+
+	shape.events_max %= EVENTS_MAX;
+	s = crit_scenario_simulate(&shape);
+	for (uint32_t node = 0; node < s->node_count && node < FUZZ_PARTS_MAX; node++)
+		ret_files[count++] = take(crit_scenario_record(s, node, NULL));
+	crit_scenario_destroy(s);
+	return count;
+}
+
+static size_t make_skewed(uint64_t seed, struct input *ret_files)
+{
+	static struct skewed_world w;
+	size_t count = 0;
+
+	w = (struct skewed_world){ .is_once = seed % 2, .is_lossy = seed % 3 == 0 };
+	skewed_world_live(&w, seed);
+	for (uint32_t node = 0; node < w.node_count; node++)
+		ret_files[count++] = take(w.nodes[node].m);
+	return count;
+}
+
+static size_t make_teams(uint64_t seed, struct input *ret_files)
+{
+	static struct team_world w;
+
+	for (size_t node = 0; node < 2; node++) {
+		team_world_live(&w, seed + node, NULL);
+		ret_files[node] = take(w.m);
+	}
+	return 2;
+}
+
+struct input world_make(size_t number)
+{
+	struct input files[FUZZ_PARTS_MAX];
+	size_t count;
+
+	switch (number % 3) {
+	case 0:
+		count = make_scenario(number + 1, files);
+		break;
+	case 1:
+		count = make_skewed(number + 1, files);
+		break;
+	default:
+		count = make_teams(number + 1, files);
+		break;
+	}
+	return parts_join(files, count, (uint8_t)(number << 4));
+}
