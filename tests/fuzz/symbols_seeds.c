@@ -14,9 +14,14 @@
 #define TINY " -O2 -shared -fPIC -nostdlib -Wl,-z,noseparate-code -Wl,-z,norelro -x c - -o "
 
 static const char *const builds[] = { "gcc -gdwarf-5" TINY, "gcc -gdwarf-4 -gz" TINY,
-				      "clang -g" TINY };
+				      "clang -g" TINY, "gcc -Wl,--build-id=0x0123456789" TINY,
+				      "gcc -DHAS_LINK" TINY };
 
-static const char source[] = "int probe(const char *);\n"
+static const char source[] = "#ifdef HAS_LINK\n"
+			     "__attribute__((section(\".gnu_debuglink\"), used))\n"
+			     "static const char link[16] = \"tiny.debug\\0\\0\\x12\\x34\\x56\";\n"
+			     "#endif\n"
+			     "int probe(const char *);\n"
 			     "volatile int turns;\n"
 			     "static inline int in(void) { return probe(\"\") + turns; }\n"
 			     "int out(int n) { while (n > 0) n += in(); return n + in(); }\n";

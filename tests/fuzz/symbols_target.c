@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Feeds arbitrary bytes to the search for names: as a program mapped in two processes, and up to
- * the first zero as further maps of one of them.
+ * Feeds arbitrary bytes to the search for names: as a program mapped in two processes, as what may
+ * be its debug information in a file of its own, and up to the first zero as further maps of one of
+ * them.
  */
 #include "tests/fuzz/target.h"
 
@@ -16,11 +17,14 @@
 #include "analysis/elf_reader.h"
 #include "analysis/symbols.h"
 #include "core/err.h"
+#include "tests/fuzz/place.h"
 #include "tests/lib/recording_maker.h"
 
 #define BASE 0x550000000000ull
 #define SPAN_BYTES (16u << 10)
 #define STEP_BYTES 16u
+
+static int program; /* a file of its own, from the first input on */
 
 static int open_memfd(int *fd)
 {
@@ -33,9 +37,8 @@ static int open_memfd(int *fd)
 
 static void put_program(const uint8_t *data, size_t size, char *ret_line, size_t line_bytes)
 {
-	static int file;
 	struct stat status;
-	int fd = open_memfd(&file);
+	int fd = open_memfd(&program);
 
 	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size || fstat(fd, &status))
 		abort();
@@ -44,10 +47,34 @@ static void put_program(const uint8_t *data, size_t size, char *ret_line, size_t
 		       (uint64_t)BASE, (uint64_t)BASE + SPAN_BYTES, (uint64_t)status.st_ino, fd);
 }
 
+/* Where a program of the seeds' build ID, and one with their link, have their debug information. */
+static const char *lay_out_debug_files(void)
+{
+	static const char *const directories[] = { ".build-id", ".build-id/01", "proc", "proc/self",
+						   "proc/self/fd" };
+	static const char *const files[] = { ".build-id/01/23456789.debug",
+					     "proc/self/fd/tiny.debug" };
+	static bool is_done;
+	char path[128], target[64];
+
+	for (size_t i = 0; i < 5 && !is_done; i++)
+		place_make(directories[i]);
+	for (size_t i = 0; i < 2 && !is_done; i++) {
+		(void)snprintf(target, sizeof(target), "/proc/self/fd/%d", open_memfd(&program));
+		(void)snprintf(path, sizeof(path), "%s/%s", place_directory(), files[i]);
+		if (symlink(target, path))
+			abort();
+	}
+	is_done = true;
+	return place_directory();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct crit_maker *maker = crit_maker_create(NULL);
-	const struct crit_elf_reader_options options = { .is_here = true };
+	const struct crit_elf_reader_options options = {
+		.is_here = true, .debug_directories = lay_out_debug_files()
+	};
 	struct crit_elf_reader *reader = NULL;
 	struct crit_symbols *symbols = NULL;
 	size_t text_bytes = strnlen((const char *)data, size);
