@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Damaged recordings of real programs, their checksums right again: each command of crit that reads them ends with one
+# of its own exit codes, whatever was hit.  usage: mutated.sh BUILD-DIRECTORY [COUNT [PRESET]]
+# With PRESET (asan) the reader is that preset's crit, built here.
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+count=${2:-50}
+is_in_line=
+bytes_max=256K # of a recording: the rest is cut off, as by a crash
+reader=$crit
+if [ -n "${3:-}" ]; then
+	root=$(realpath "$(dirname "$0")/../..")
+	reader=$root/build-$3/bin/crit
+	cmake -S "$root" --preset "$3" >"$trial/configured" && cmake --build "$root/build-$3" --target crit \
+		>"$trial/built" 2>&1
+	point "crit of preset $3" $? "$(tail -n 1 "$trial/built")"
+fi
+export ASAN_OPTIONS=exitcode=99:detect_leaks=0 UBSAN_OPTIONS=exitcode=99 MALLOC_CHECK_=3 CRIT_FINISH_S=0
+
+# recorded NAME MODE FLAVOUR RANKS PROGRAM [ARGUMENT…]: a run of it, in a directory of its own.
+recordings=()
+recorded() {
+	local directory=$trial/recorded-$1
+	shift
+	compose "$@"
+	CRIT_DIR=$directory "${command[@]}" >"$trial/out" 2>&1
+	point "recorded: ${4##*/}" $? "$(du -sh "$directory" 2>&1 | cut -f 1)"
+	truncate -s "<$bytes_max" "$directory"/*.crit
+	recordings+=("$directory")
+}
+
+declare -A codes
+faults=0
+# reads COMMAND ARGUMENT…: one of the codes of crit, within a minute.
+reads() {
+	local code
+	timeout -k 2 60 "$reader" "$@" >"$trial/said" 2>"$trial/words" </dev/null
+	code=$?
+	codes[$code]=$((${codes[$code]:-0} + 1))
+	[ "$code" -le 3 ] && return
+	faults=$((faults + 1))
+	cp -r "$trial/damaged" "$trial/fault-$faults"
+	echo "fault $faults: crit $*: code $code: $(tail -n 3 "$trial/words" | tr '\n' ' ')"
+}
+
+trial_has statuses.mpich MPICH || exit 77
+recorded mpi run mpich 3 statuses exchange
+recorded threads run none 0 "$apps/mutex_equal"
+[ ! -x "$apps/hybrid-gnu.openmpi" ] || recorded hybrid preload openmpi 2 "$apps/hybrid-gnu.openmpi"
+
+for ((seed = 1; seed <= count; seed++)); do
+	from=${recordings[seed % ${#recordings[@]}]}
+	rm -rf "$trial/damaged"
+	mkdir "$trial/damaged"
+	for file in "$from"/*.crit; do
+		"$build/tests/crit-mutate" "$file" "$trial/damaged/${file##*/}" "$seed" || exit 1
+	done
+	reads report "$trial/damaged"
+	reads report --active=kernel --json "$trial/damaged"
+	reads export otf2 "$trial/damaged"
+	reads diff "$trial/damaged" "$from"
+	reads verify "$trial/damaged"
+done
+for code in "${!codes[@]}"; do said+="$code: ${codes[$code]} times  "; done
+[ "$faults" -eq 0 ]
+point "$count damaged recordings" $? "exit codes $said"
+for code in 0 3; do # some damage is told of, and some does not matter
+	[ "${codes[$code]:-0}" -gt 0 ]
+	point "some end with $code" $? ""
+done
+trial_end
