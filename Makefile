@@ -3,9 +3,10 @@
 PRESET ?= release
 PREFIX ?= /usr/local
 ROUNDS ?= 5
+SECONDS ?= 1200
 BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all product deps demo check accept bench install uninstall sanitize asan tsan clean
+.PHONY: all product deps demo check accept bench fuzz install uninstall sanitize asan tsan clean
 
 all:
 	@cmake --preset $(PRESET) >/dev/null
@@ -39,6 +40,13 @@ bench: deps
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.py $(BUILD) $(ROUNDS)
 
+# Every fuzz target for SECONDS, then how much of each parser they reach.
+fuzz: deps
+	@$(MAKE) --no-print-directory all PRESET=fuzz
+	@tests/fuzz/fuzz.sh build-fuzz $(SECONDS)
+	@$(MAKE) --no-print-directory all PRESET=coverage
+	@tests/fuzz/coverage.sh build-coverage build-fuzz/fuzz
+
 # The unit tests once more under each sanitizer.
 sanitize: asan tsan
 asan tsan:
@@ -63,4 +71,4 @@ uninstall:
 	@$(RM) $(BUILD)/install_manifest.txt $(BUILD)/install_directories.txt
 
 clean:
-	@$(RM) -r build build-dev build-asan build-tsan build-fuzz
+	@$(RM) -r build build-dev build-asan build-tsan build-fuzz build-coverage

@@ -1,6 +1,11 @@
 # CRIT_SANITIZE=address;undefined and the like: carried by crit_warnings, so every room and test has it, BPF has not.
 set(CRIT_SANITIZE "" CACHE STRING "Sanitizers to build with, as the compiler names them")
 option(CRIT_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+option(CRIT_COVERAGE "Count which lines run (clang only)" OFF)
+if(CRIT_COVERAGE)
+	target_compile_options(crit_warnings INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+	target_link_options(crit_warnings INTERFACE -fprofile-instr-generate)
+endif()
 if(CRIT_SANITIZE)
 	string(REPLACE ";" "," sanitizers "${CRIT_SANITIZE}")
 	target_compile_options(crit_warnings INTERFACE
