@@ -31,8 +31,13 @@ void crit_scheduling_bound(void)
 {
 }
 
-void crit_scheduling_add_writer(void)
+void crit_scheduling_follow(void)
 {
+}
+
+bool crit_scheduling_step_back(void)
+{
+	return false;
 }
 
 bool crit_scheduling_ask_stepped_back(void)
