@@ -14,11 +14,11 @@
 #define TINY " -O2 -shared -fPIC -nostdlib -Wl,-z,noseparate-code -Wl,-z,norelro -x c - -o "
 
 static const char *const builds[] = { "gcc -gdwarf-5" TINY, "gcc -gdwarf-4 -gz" TINY,
-				      "clang -g" TINY, "gcc -Wl,--build-id=0x0123456789" TINY,
-				      "gcc -DHAS_LINK" TINY };
+				      "clang -g" TINY, "gcc -Wl,--build-id=0x0123456789abcdef" TINY,
+				      "gcc -DHAS_LINK -Wl,--build-id=none" TINY };
 
 static const char source[] = "#ifdef HAS_LINK\n"
-			     "__attribute__((section(\".gnu_debuglink\"), used))\n"
+			     "__attribute__((section(\".gnu_debuglinX\"), used))\n"
 			     "static const char link[16] = \"tiny.debug\\0\\0\\x12\\x34\\x56\";\n"
 			     "#endif\n"
 			     "int probe(const char *);\n"
@@ -44,6 +44,16 @@ static struct input read_input(const char *path)
 	return input;
 }
 
+/* The linker drops a debug link: it gets its name afterwards. */
+static void name_link(struct input *input)
+{
+	static const char name[] = ".gnu_debuglinX";
+	char *at = memmem(input->bytes, input->length, name, sizeof(name));
+
+	if (at)
+		at[sizeof(name) - 2] = 'k';
+}
+
 static struct input build(const char *command)
 {
 	char path[] = "/tmp/crit-tiny-XXXXXX";
@@ -57,6 +67,7 @@ static struct input build(const char *command)
 	if (fd < 0 || !compiler || fputs(source, compiler) < 0 || pclose(compiler))
 		die(line);
 	input = read_input(path);
+	name_link(&input);
 	(void)unlink(path);
 	close(fd);
 	return input;

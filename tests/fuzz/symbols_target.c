@@ -52,7 +52,7 @@ static const char *lay_out_debug_files(void)
 {
 	static const char *const directories[] = { ".build-id", ".build-id/01", "proc", "proc/self",
 						   "proc/self/fd" };
-	static const char *const files[] = { ".build-id/01/23456789.debug",
+	static const char *const files[] = { ".build-id/01/23456789abcdef.debug",
 					     "proc/self/fd/tiny.debug" };
 	static bool is_done;
 	char path[128], target[64];
