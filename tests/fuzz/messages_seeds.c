@@ -240,10 +240,10 @@ static void converse_without_sense(struct script *script)
 		say_output(script, client, kind, kind | HOSTILE_FD_FINISHER << 4);
 		say_register(script, client, kind);
 	}
-	for (uint16_t kind = 0; kind <= CRIT_M_COUNT; kind++) {
+	for (unsigned int kind = 0; kind <= CRIT_M_COUNT; kind++) {
 		begin_rank(script, kind % 8, 'z');
 		say_register(script, kind % 8, HOSTILE_FD_MEMORY);
-		say_only(script, kind % 8, kind, kind % 3);
+		say_only(script, kind % 8, (uint16_t)kind, kind % 3);
 	}
 	begin_rank(script, 3, 'y');
 	say_register(script, 3, HOSTILE_FD_MEMORY);
