@@ -23,6 +23,16 @@ int crit_privileges_confine(bool has_perf, struct crit_err *err)
 	return 0;
 }
 
+/* Those of critd's next scheduling.h, too. */
+void crit_scheduling_hurry(void);
+void crit_scheduling_follow(void);
+bool crit_scheduling_step_back(void);
+void crit_scheduling_add_writer(void);
+
+void crit_scheduling_hurry(void)
+{
+}
+
 void crit_scheduling_go_first(void)
 {
 }
@@ -31,16 +41,20 @@ void crit_scheduling_bound(void)
 {
 }
 
+void crit_scheduling_add_writer(void)
+{
+}
+
+bool crit_scheduling_ask_stepped_back(void)
+{
+	return false;
+}
+
 void crit_scheduling_follow(void)
 {
 }
 
 bool crit_scheduling_step_back(void)
-{
-	return false;
-}
-
-bool crit_scheduling_ask_stepped_back(void)
 {
 	return false;
 }
