@@ -17,7 +17,7 @@
 #include "collector/server.h"
 
 #define CONNECTS_MAX 64u
-#define LAST_ROUNDS 1000u
+#define LAST_ROUNDS 10000u /* of a millisecond */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
@@ -102,7 +102,8 @@ int __wrap_epoll_wait(int fd, struct epoll_event *events, int count, int timeout
 		inside.server.is_stopping = true;
 	else if (inside.rounds++ > LAST_ROUNDS)
 		die("a client stays that has hung up");
-	return __real_epoll_wait(fd, events, count, 0);
+	/* other threads of critd may have work to end */
+	return __real_epoll_wait(fd, events, count, inside.is_over && inside.rounds > 0);
 }
 
 int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *length)
