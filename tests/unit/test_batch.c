@@ -206,7 +206,7 @@ static void try_many_hung(void)
 	(void)signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < MANY; i++) {
 		const __u32 left = (CRIT_WRITER_QUEUE_BYTES >> 16) - sum;
-		__u32 count;
+		__u32 count = 0;
 
 		if (pipe2(ends[i], O_CLOEXEC))
 			exit(1);
