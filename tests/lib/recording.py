@@ -10,7 +10,7 @@ import sys
 HEAD = struct.Struct("<IHHIIIIQQQQQ")
 KERNEL_HEAD = struct.Struct("<BBHHBBQ")
 KINDS = {1: "SWITCH", 2: "WAKE", 3: "WAKE_NEW", 4: "FORK", 5: "EXEC", 6: "EXIT", 7: "ENROL",
-         13: "RAN"}
+         13: "RAN", 14: "OUTSIDE"}
 EXPELLED = 1 << 5
 
 
@@ -38,6 +38,9 @@ def kernel_records(data):
 
 
 def tids_of(kind, words):
+    """The members a record is about; strangers that have a CPU, as an expelled task is one, are named only so."""
+    if kind == "OUTSIDE":
+        return set()
     if kind == "SWITCH":
         return {words[0], words[1]}
     if kind == "FORK":
