@@ -78,7 +78,7 @@ bool crit_notice_write(const struct crit_notice *notice, const char *line, size_
 	struct stat status;
 	ssize_t written;
 
-	if (length > CRIT_NOTICE_BYTES || fstat(STDERR_FILENO, &status) < 0 ||
+	if (length >= CRIT_NOTICE_BYTES || fstat(STDERR_FILENO, &status) < 0 ||
 	    !is_same_file(notice, &status))
 		return false;
 	(void)sigemptyset(&harmful);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define CRIT_NOTICE_BYTES 512 /* newline included; below PIPE_BUF, so lines never mix */
+#define CRIT_NOTICE_BYTES 512 /* more than any line; below PIPE_BUF, so lines never mix */
 
 struct crit_notice { /* what descriptor 2 was */
 	bool is_open;
@@ -23,7 +23,7 @@ struct crit_notice { /* what descriptor 2 was */
 void crit_notice_init(struct crit_notice *ret_notice);
 
 /*
- * Writes length bytes, at most CRIT_NOTICE_BYTES, in one write.  False: descriptor 2 is another
+ * Writes length bytes, fewer than CRIT_NOTICE_BYTES, in one write.  False: descriptor 2 is another
  * file by now, has no room or no reader, or the file may not grow.  Keeps errno and the signals
  * pending for the calling thread.  Cost: some ten system calls.
  */

@@ -23,7 +23,7 @@ struct line {
 
 __attribute__((format(printf, 2, 3))) static void append(struct line *line, const char *format, ...)
 {
-	const size_t room = sizeof(line->text) - line->length;
+	const size_t room = sizeof(line->text) - 1 - line->length; /* the newline's */
 	va_list arguments;
 	int length;
 

@@ -133,8 +133,10 @@ static enum crit_process_state start_apart(void)
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	enum crit_process_state state;
 
-	if (apart == MAP_FAILED)
+	if (apart == MAP_FAILED) {
+		(void)crit_err_set(&crit_process.failure, -ENOMEM, "no memory to start with");
 		return CRIT_PROCESS_OFF;
+	}
 	apart->state = CRIT_PROCESS_OFF;
 	// cppcheck-suppress getcontextCalled ; the program would see a thread
 	if (getcontext(&apart->own) == 0) {

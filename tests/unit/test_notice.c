@@ -126,7 +126,7 @@ static void check_files(void)
 	(void)dup2(data, STDERR_FILENO);
 	CHECK(!write_line(&closed));
 	(void)dup2(file, STDERR_FILENO);
-	CHECK(!crit_notice_write(&notice, path, CRIT_NOTICE_BYTES + 1));
+	CHECK(!crit_notice_write(&notice, path, CRIT_NOTICE_BYTES));
 	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0); /* last: it stays */
 	CHECK(!write_line(&notice));
 	CHECK_INT_EQ(lseek(file, 0, SEEK_END), 7 + (off_t)strlen(LINE));
