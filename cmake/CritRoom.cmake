@@ -28,7 +28,10 @@ endfunction()
 
 # crit_test_command(NAME LABEL [TIMEOUT s] COMMAND …): any command as a test: exit 0, 1, or 77 for a skip, which
 # tests/gate.sh allows only to the labels in CRIT_MAY_SKIP.  It also ends a test that takes too long, and may run one
-# three times; ctest's own limit is for the whole.  What measures or traces has the machine to itself.
+# three times; ctest's own limit is for the whole.  What measures or traces has the machine to itself; these do not:
+set(CRIT_RUNS_BESIDE_OTHERS "^(shim_(absent|choice|details|last_line|leaving|transparency|worlds)\
+|attack_(fifos|forged_lines|fork_flood|shrinking_program|small_stack)|e2e_(installed|messages|mutated|otf2))$")
+
 function(crit_test_command name label)
 	cmake_parse_arguments(T "" "TIMEOUT" "COMMAND" ${ARGN})
 	if(NOT T_TIMEOUT)
@@ -40,7 +43,7 @@ function(crit_test_command name label)
 	add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/gate.sh ${label} ${T_TIMEOUT} ${T_COMMAND})
 	math(EXPR all_attempts "3 * (${T_TIMEOUT} + 70)")
 	set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT ${all_attempts})
-	if(NOT label MATCHES "^(unit|house|fuzz)$")
+	if(NOT label MATCHES "^(unit|house|fuzz)$" AND NOT name MATCHES "${CRIT_RUNS_BESIDE_OTHERS}")
 		set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
 	endif()
 endfunction()

@@ -16,6 +16,8 @@
 
 #ifdef __SANITIZE_THREAD__ /* slow there, and every seed takes the same locks */
 #define SEEDS 20
+#elif defined(__SANITIZE_ADDRESS__)
+#define SEEDS 40
 #else
 #define SEEDS 80
 #endif
