@@ -260,10 +260,13 @@ static __u32 drain_processes(struct crit_server *server, __u64 now_ns)
 	return fullest;
 }
 
-/* Likewise. */
+/* Likewise, but one at least: else processes that deliver nothing keep every run from its end. */
 static void step_runs(struct crit_server *server, __u64 now_ns)
 {
-	for (__u32 n = 0; n < server->run_end && crit_meter_allows(&server->meter, NULL, false);
+	bool has_stepped = false;
+
+	for (__u32 n = 0; n < server->run_end &&
+			  (!has_stepped || crit_meter_allows(&server->meter, NULL, false));
 	     n++) {
 		const __u32 index = server->run_next < server->run_end ? server->run_next : 0;
 
@@ -271,6 +274,7 @@ static void step_runs(struct crit_server *server, __u64 now_ns)
 		if (server->runs[index].state == CRIT_RUN_FREE)
 			continue;
 		crit_lifecycle_step(server, &server->runs[index], now_ns);
+		has_stepped = true;
 		crit_meter_look(&server->meter, NULL);
 	}
 }
