@@ -481,6 +481,15 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 	return 0;
 }
 
+/* Nothing is recorded any more: the threads that write end when their queues are empty. */
+static void close_runs(struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->run_end; i++) {
+		if (server->runs[i].state != CRIT_RUN_FREE)
+			crit_run_fini(&server->runs[i]);
+	}
+}
+
 bool crit_server_close(struct crit_server *server)
 {
 	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
@@ -491,6 +500,7 @@ bool crit_server_close(struct crit_server *server)
 	/* while we still listen: once we do not, the next one may bind this path */
 	if (server->options.socket_path && server->listen_fd >= 0)
 		(void)unlink(server->options.socket_path);
+	close_runs(server);
 	has_stopped = stop_threads(server);
 	crit_kernel_close(&server->kernel);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
