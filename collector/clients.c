@@ -64,6 +64,7 @@ static int put_into_table(struct crit_server *server, struct crit_client *client
 
 static void destroy(struct crit_server *server, struct crit_client *client)
 {
+	crit_server_unwatch(server, client->fd); /* a worker may close it much later */
 	crit_inspection_hang_up(server, client->fd);
 	if (client->pidfd >= 0)
 		(void)close(client->pidfd);
