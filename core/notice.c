@@ -34,6 +34,14 @@ static bool is_same_file(const struct crit_notice *notice, const struct stat *st
 	       (status->st_mode & S_IFMT) == (notice->mode & S_IFMT);
 }
 
+/* The end of a pipe that the program reads is the same file: what it got back would be our line. */
+static bool is_writable(void)
+{
+	const int flags = fcntl(STDERR_FILENO, F_GETFL);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 /* Beyond RLIMIT_FSIZE a write is a signal that ends the program. */
 static bool may_grow(const struct stat *status, size_t length)
 {
@@ -79,7 +87,7 @@ bool crit_notice_write(const struct crit_notice *notice, const char *line, size_
 	ssize_t written;
 
 	if (length >= CRIT_NOTICE_BYTES || fstat(STDERR_FILENO, &status) < 0 ||
-	    !is_same_file(notice, &status))
+	    !is_same_file(notice, &status) || !is_writable())
 		return false;
 	(void)sigemptyset(&harmful);
 	(void)sigaddset(&harmful, SIGPIPE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a program may do with its standard error before MPI_Finalize, and what must stay as it is.
 //
-// usage: last_line plain|slow|closed|full|gone|abort|exit    or    last_line data FILE
+// usage: last_line plain|slow|closed|full|gone|read|abort|exit    or    last_line data FILE
 // rank 0 prints "held" when the call kept errno, sent no signal and wrote only where it may
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,11 @@ static void count(int number)
 	signals++;
 }
 
-/* Before the first MPI call: standard error is a pipe to this process. */
-static void make_pipe(void)
+/* Before the first MPI call: standard error is an end of a pipe to this process. */
+static void make_pipe(int end)
 {
 	if (pipe(ends) == 0)
-		(void)dup2(ends[1], STDERR_FILENO);
+		(void)dup2(ends[end], STDERR_FILENO);
 }
 
 static void fill(void)
@@ -70,6 +70,8 @@ static int is_untouched(const char *mode)
 
 	if (strcmp(mode, "data") == 0)
 		return write(STDERR_FILENO, "end", 3) == 3;
+	if (strcmp(mode, "read") == 0)
+		return poll(&entry, 1, 0) == 0;
 	while (strcmp(mode, "full") == 0 && poll(&entry, 1, 0) == 1) {
 		const ssize_t length = read(ends[0], bytes, sizeof(bytes));
 
@@ -88,7 +90,9 @@ int main(int argc, char **argv)
 
 	(void)signal(SIGPIPE, count);
 	if (strcmp(mode, "full") == 0 || strcmp(mode, "gone") == 0)
-		make_pipe();
+		make_pipe(1);
+	if (strcmp(mode, "read") == 0)
+		make_pipe(0);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -50,7 +50,7 @@ for flavour in "${flavours[@]}"; do
 	point "plain-$flavour: it is there" $?
 	keeps "plain-$flavour"
 
-	for mode in closed full gone; do
+	for mode in closed full gone read; do
 		launch "$mode-$flavour" preload "$flavour" 2 last_line "$mode"
 		ends "$mode-$flavour" none
 		keeps "$mode-$flavour"
