@@ -11,7 +11,7 @@ void crit_clients_accept(struct crit_server *server);
 /* Reads and handles the messages of one client; may mark it as over. */
 void crit_clients_read(struct crit_server *server, struct crit_client *client);
 
-/* Does not read a client's messages, until unmute does so for all. */
+/* Stops watching one client: its messages wait.  unmute watches all clients again. */
 void crit_clients_mute(struct crit_server *server, __u32 index);
 void crit_clients_unmute(struct crit_server *server);
 

@@ -17,7 +17,7 @@ bool crit_lifecycle_is_ending(const struct crit_server *server);
 /* The finisher's socket is readable: WRITTEN goes to everybody of the run, or EOF. */
 void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run);
 
-/* Does not read what a run's finisher says, until unmute does so for all. */
+/* Stops watching the finisher of a run: its messages wait.  unmute watches all finishers again. */
 void crit_lifecycle_mute(struct crit_server *server, struct crit_run *run);
 void crit_lifecycle_unmute(struct crit_server *server);
 

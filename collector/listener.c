@@ -28,8 +28,8 @@ static int take_over(int fd, int *ret_fd, struct crit_err *err)
 }
 
 /*
- * To connect one must be allowed to write: strangers are turned away by the kernel, and cost us
- * nothing.  Where the folder is the user's own, the path may lead elsewhere by now.
+ * Connecting needs the right to write: the kernel refuses strangers, which costs us nothing.  In a
+ * directory of the user's the path may lead to another file by now.
  */
 static int give_away(const char *path, __u32 uid)
 {
