@@ -79,6 +79,7 @@ static void close_window(struct crit_server *server, struct crit_run *run)
 	run->is_closed_sent = false; /* the ranks of this window have an answer of their own */
 	run->is_written_known = false;
 	run->closed_ns = window.closed_ns;
+	crit_meter_forgive(&server->meter);
 }
 
 /* CLOSED goes out once the file holds everything up to WINDOW. */
@@ -166,6 +167,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	crit_perf_destroy(run->perf);
 	run->perf = NULL;
 	run->state = CRIT_RUN_ENDING;
+	crit_meter_forgive(&server->meter);
 }
 
 bool crit_lifecycle_is_ending(const struct crit_server *server)

@@ -319,8 +319,10 @@ static void on_register(struct crit_server *server, struct crit_client *client,
 			crit_members_put_maps(server, client->process);
 	}
 	settle(client);
-	if (!rc)
+	if (!rc) {
+		crit_meter_earn_arrival(&server->meter, crit_now_ns());
 		settle_runners(server, client->run);
+	}
 	answer_register(client, rc);
 }
 

@@ -25,9 +25,12 @@ static void fill(struct crit_allowance *allowance, __s64 per_second_ns, __s64 mo
 	allowance->filled_ns = now_ns;
 }
 
+/* One step that took long is not paid for in seconds without a look. */
 static void charge(struct crit_allowance *allowance, __s64 most_ns, __s64 spent_ns)
 {
 	allowance->left_ns -= spent_ns;
+	if (allowance->left_ns < -most_ns)
+		allowance->left_ns = -most_ns;
 	if (allowance->left_ns > most_ns)
 		allowance->left_ns = most_ns;
 }
@@ -60,6 +63,13 @@ void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share)
 	if (share)
 		charge(share, CRIT_METER_PROCESS_SAVED_NS, spent_ns);
 	meter->cpu_ns = cpu_ns;
+	meter->earned_ns = 0;
+	meter->looks = 0;
+}
+
+void crit_meter_forgive(struct crit_meter *meter)
+{
+	meter->cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	meter->earned_ns = 0;
 	meter->looks = 0;
 }
@@ -99,4 +109,16 @@ bool crit_meter_allows_calls(struct crit_meter *meter, __u64 now_ns)
 {
 	fill(&meter->calls, CRIT_METER_CALLS_NS, CRIT_METER_CALLS_SAVED_NS, now_ns);
 	return meter->calls.left_ns > 0;
+}
+
+void crit_meter_earn_arrival(struct crit_meter *meter, __u64 now_ns)
+{
+	struct crit_allowance *arrivals = &meter->arrivals;
+	__s64 paid_ns = CRIT_METER_ARRIVAL_NS;
+
+	fill(arrivals, CRIT_METER_ARRIVALS_NS, CRIT_METER_ARRIVALS_SAVED_NS, now_ns);
+	if (paid_ns > arrivals->left_ns)
+		paid_ns = arrivals->left_ns;
+	arrivals->left_ns -= paid_ns;
+	charge(&meter->calls, CRIT_METER_CALLS_SAVED_NS, -paid_ns);
 }

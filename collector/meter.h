@@ -25,8 +25,11 @@
 #define CRIT_METER_ALL_NS 60000000 /* per second, and at most so much is saved up */
 #define CRIT_METER_CALLS_NS 60000000
 #define CRIT_METER_CALLS_SAVED_NS 500000000
+#define CRIT_METER_ARRIVAL_NS 600000 /* paid back for a process that registers: its few calls */
+#define CRIT_METER_ARRIVALS_NS 10000000
+#define CRIT_METER_ARRIVALS_SAVED_NS 2500000000ll /* 4096 processes that start at once */
 #define CRIT_METER_WAKE_NS 5000 /* to wake for them */
-#define CRIT_METER_SLOT_NS 50 /* paid back */
+#define CRIT_METER_SLOT_NS 200 /* paid back: far more than copying it takes */
 #define CRIT_METER_CHUNK_NS 8000 /* what a record of its own costs, in the writing thread too */
 #define CRIT_METER_STREAM_NS 50000 /* paid back for one that held anything: its begin and end */
 #define CRIT_METER_HURRY_NS 10000 /* what a call costs, found or not: a tick */
@@ -42,6 +45,7 @@ struct crit_allowance {
 struct crit_meter {
 	struct crit_allowance all;
 	struct crit_allowance calls;
+	struct crit_allowance arrivals; /* what may be paid back for them */
 	__u64 cpu_ns; /* of this thread, when last read */
 	__u64 calls_cpu_ns; /* likewise, when the present calls began */
 	__u64 tick_ns; /* what a tick took of them */
@@ -63,6 +67,12 @@ void crit_meter_fill(struct crit_allowance *allowance, __u64 now_ns);
 /* Charges what was spent since the last reading; to all only, where share is NULL. */
 void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share);
 
+/*
+ * Charges what was spent since the last reading to nobody: a step that happens once for a window or
+ * a run, and takes as long as there is to drain.
+ */
+void crit_meter_forgive(struct crit_meter *meter);
+
 /* May a look be taken?  A process that called may go into debt, as far as it could save. */
 bool crit_meter_allows(struct crit_meter *meter, const struct crit_allowance *share,
 		       bool has_called);
@@ -72,6 +82,9 @@ static inline void crit_meter_earn(struct crit_meter *meter, __u32 slots)
 {
 	meter->earned_ns += (__s64)slots * CRIT_METER_SLOT_NS;
 }
+
+/* A process registered for the first time: what that takes does not keep others waiting. */
+void crit_meter_earn_arrival(struct crit_meter *meter, __u64 now_ns);
 
 /* A stream ended that held anything. */
 static inline void crit_meter_earn_stream(struct crit_meter *meter)

@@ -143,7 +143,7 @@ static bool copy_slots(struct crit_process *process, __u32 index, __u32 count, _
 	find_times(room, count, &first, &last);
 	crit_batch_take(&stripe->batch, bytes, count, first, last);
 	process->run->shim_slots += count;
-	process->slots_seen += count;
+	process->delivered_count += count;
 	stripe->has_delivered = true;
 	pay(process, index, count);
 	if (meter)
@@ -248,6 +248,7 @@ static void end_stream(struct crit_process *process, __u32 index,
 		crit_meter_chunk(meter);
 	if (meter && (has_counters || stripe->has_delivered))
 		crit_meter_earn_stream(meter);
+	process->delivered_count += has_counters;
 	stripe->stream = 0;
 	stripe->lost_begin = head->lost_spans;
 	if (is_released && !stripe->is_corrupt) {
@@ -301,7 +302,7 @@ static __u32 drain_stripe(struct crit_process *process, __u32 index, __u64 now_n
 
 /*
  * How many of so many stripes there is memory for.  A process has some of its own; what it has
- * beyond, all share, and it must have delivered a slot for each: every thread of an honest one has.
+ * beyond, all share, and it must have delivered something for each, as honest threads do.
  */
 static __u32 find_memory(struct crit_process *process, __u32 used, bool is_final)
 {
@@ -312,8 +313,8 @@ static __u32 find_memory(struct crit_process *process, __u32 used, bool is_final
 
 	if (!meter)
 		return used;
-	if (!is_final && used > CRIT_METER_STRIPES_OWN + process->slots_seen)
-		used = CRIT_METER_STRIPES_OWN + (__u32)process->slots_seen;
+	if (!is_final && used > CRIT_METER_STRIPES_OWN + process->delivered_count)
+		used = CRIT_METER_STRIPES_OWN + (__u32)process->delivered_count;
 	if (used <= own || used - own <= meter->spare_stripes)
 		return used;
 	if (!process->is_short_noted) {
@@ -488,6 +489,11 @@ __u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots
 	return busiest > fullest ? busiest : fullest;
 }
 
+bool crit_process_is_due(const struct crit_process *process)
+{
+	return process->busy_count > 0 || (process->has_called && may_look(process));
+}
+
 void crit_process_drain_all(struct crit_process *process, __u64 now_ns)
 {
 	const __u32 used = process->run->sink ? open_stripes(process, true) : 0;
@@ -541,7 +547,7 @@ void crit_process_renew(struct crit_process *process, const struct crit_shm *shm
 	drop_memory(process);
 	process->shm = *shm;
 	process->no_stripe_seen = 0;
-	process->slots_seen = 0;
+	process->delivered_count = 0;
 	process->is_left_alone = false;
 	process->is_short_noted = false;
 	process->maps_hash = 0;

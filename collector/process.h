@@ -44,7 +44,7 @@ struct crit_process {
 	__u32 busy_count;
 	__u32 next_stripe; /* of the others, to look at */
 	__u64 round_ns; /* when the present round over them began */
-	__u64 slots_seen;
+	__u64 delivered_count; /* slots, and streams of counters alone */
 	struct crit_allowance allowance; /* for looks */
 	__u64 no_stripe_seen; /* threads without a stripe, up to the last look */
 	__u32 *outside_tids; /* threads BPF has yet to enrol, on kernels without their pidfds */
@@ -68,6 +68,9 @@ struct crit_process {
  * pread per stripe.
  */
 __u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max);
+
+/* Has it a stripe that delivered lately, or called, and may it be looked at?  No system call. */
+bool crit_process_is_due(const struct crit_process *process);
 
 /* Reads all there is, whatever it costs. */
 void crit_process_drain_all(struct crit_process *process, __u64 now_ns);

@@ -239,28 +239,38 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 	crit_usable_cpus_step(server, now_ns);
 }
 
-/* Goes on where it ended the last time, until no time is left.  Returns what the fullest had. */
+/*
+ * Processes whose stripes delivered or that called are drained in any case.  The others take turns,
+ * as long as there is time; the next tick goes on with the first that was left out.  Returns what
+ * the fullest stripe had.
+ */
 static __u32 drain_processes(struct crit_server *server, __u64 now_ns)
 {
+	const __u32 first = server->process_next < server->process_end ? server->process_next : 0;
+	bool is_put_off = false;
 	__u32 fullest = 0;
 
-	for (__u32 n = 0; n < server->process_end && crit_meter_allows(&server->meter, NULL, false);
-	     n++) {
-		const __u32 index =
-			server->process_next < server->process_end ? server->process_next : 0;
+	for (__u32 n = 0; n < server->process_end; n++) {
+		const __u32 index = (first + n) % server->process_end;
 		struct crit_process *process = server->processes[index];
-		__u32 found = 0;
+		__u32 found;
 
-		server->process_next = index + 1;
-		if (process)
-			found = crit_process_drain(process, now_ns, SLOTS_PER_TICK);
+		if (!process)
+			continue;
+		if (!crit_process_is_due(process) &&
+		    !crit_meter_allows(&server->meter, NULL, false)) {
+			server->process_next = is_put_off ? server->process_next : index;
+			is_put_off = true;
+			continue;
+		}
+		found = crit_process_drain(process, now_ns, SLOTS_PER_TICK);
 		if (found > fullest)
 			fullest = found;
 	}
 	return fullest;
 }
 
-/* Likewise, but one at least: else processes that deliver nothing keep every run from its end. */
+/* In turns, too, but one at least: else processes that deliver nothing keep every run from its end. */
 static void step_runs(struct crit_server *server, __u64 now_ns)
 {
 	bool has_stepped = false;

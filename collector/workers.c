@@ -44,7 +44,7 @@ static void *worker_main(void *argument)
 	struct crit_workers *workers = argument;
 
 	(void)pthread_mutex_lock(&workers->mutex);
-	while (!workers->is_stopping) {
+	while (workers->first || !workers->is_stopping) {
 		if (workers->first) {
 			do_first(workers);
 			continue;
