@@ -43,6 +43,12 @@ void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, 
 	va_end(arguments);
 }
 
+/* Of a recording: any number. */
+static const char *error_text(int32_t status)
+{
+	return status < 0 && status > -4096 ? strerror(-status) : "for an unknown reason";
+}
+
 /* Why nothing stands in for the kernel half. */
 static void find_perf(struct crit_summary *summary, const struct crit_node_row *node)
 {
@@ -56,7 +62,7 @@ static void find_perf(struct crit_summary *summary, const struct crit_node_row *
 					 node->perf_status == -EMFILE ? "ulimit -n <more>"
 								      : "crit doctor",
 					 "an approximate kernel half on %s: no perf events: %s",
-					 node->host, strerror(-node->perf_status));
+					 node->host, error_text(node->perf_status));
 }
 
 static void find_privileges(struct crit_summary *summary, const struct crit_node_row *node,
@@ -77,7 +83,7 @@ static void find_privileges(struct crit_summary *summary, const struct crit_node
 	else
 		crit_summary_add_missing(summary, false, mend,
 					 "the kernel half on %s: critd has no privileges (%s)",
-					 node->host, strerror(-node->kernel_status));
+					 node->host, error_text(node->kernel_status));
 }
 
 static void find_kernel(struct crit_summary *summary, const struct crit_node_row *node,
@@ -172,7 +178,7 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 	if (node->output_error)
 		crit_summary_add_missing(summary, true, "",
 					 "records on %s: critd could not write the recording: %s",
-					 node->host, strerror(-node->output_error));
+					 node->host, error_text(node->output_error));
 	if (node->has_foot || node->has_window)
 		return;
 	if (options->is_live)
