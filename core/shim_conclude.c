@@ -120,8 +120,8 @@ void crit_shim_conclude(void)
 	const enum crit_setting_name ignored = crit_process.env.ignored;
 
 	append(&line, "crit: ");
-	if (crit_shim_has_failed())
-		append(&line, "no report: %s", crit_process.failure.text);
+	if (crit_shim_has_failed()) /* others may be, as on another node */
+		append(&line, "rank 0 is not recorded: %s", crit_process.failure.text);
 	else if (atomic_load_explicit(&crit_process.state, memory_order_acquire) ==
 		 CRIT_PROCESS_READY)
 		append_outcome(&line);

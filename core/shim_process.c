@@ -113,11 +113,13 @@ static enum crit_process_state start(void)
 	return CRIT_PROCESS_READY;
 }
 
-struct apart { /* at the low end of the memory that start runs on */
+struct apart { /* in the lowest page of the memory that start runs on; the next is a guard */
 	ucontext_t caller;
 	ucontext_t own;
 	enum crit_process_state state;
 };
+
+_Static_assert(sizeof(struct apart) <= 4096, "the guard follows");
 
 static void start_here(unsigned int high, unsigned int low) /* halves of a struct apart * */
 {
@@ -131,6 +133,7 @@ static enum crit_process_state start_apart(void)
 {
 	struct apart *apart = mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	enum crit_process_state state;
 
 	if (apart == MAP_FAILED) {
@@ -138,10 +141,11 @@ static enum crit_process_state start_apart(void)
 		return CRIT_PROCESS_OFF;
 	}
 	apart->state = CRIT_PROCESS_OFF;
+	(void)mprotect((char *)apart + page, page, PROT_NONE); /* runs without it all the same */
 	// cppcheck-suppress getcontextCalled ; the program would see a thread
 	if (getcontext(&apart->own) == 0) {
-		apart->own.uc_stack.ss_sp = apart + 1;
-		apart->own.uc_stack.ss_size = START_STACK_BYTES - sizeof(*apart);
+		apart->own.uc_stack.ss_sp = (char *)apart + 2 * page;
+		apart->own.uc_stack.ss_size = START_STACK_BYTES - 2 * page;
 		apart->own.uc_link = &apart->caller;
 		makecontext(&apart->own, (void (*)(void))start_here, 2,
 			    (unsigned int)((uintptr_t)apart >> 32), (unsigned int)(uintptr_t)apart);

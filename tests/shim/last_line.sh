@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 export OMPI_MCA_rmaps_base_oversubscribe=1 # three processes on however few CPUs
-ours='crit: (no )?report'
+ours='crit: ((no )?report|rank 0 is not recorded)'
 
 # ends NAME PATTERN [STATUS]: that launch ended so, and wrote this one line of crit's; with "none" not any.
 ends() {
@@ -39,7 +39,7 @@ unwritable() {
 	compose preload "$flavour" 2 "$@"
 	CRIT_DIR=/proc/nowhere "${command[@]}" >"$trial/$name.out" 2>"$trial/$name.err"
 	status=$?
-	ends "$name" '^crit: no report: cannot write the recording in /proc/nowhere: .*; set CRIT_DIR$'
+	ends "$name" '^crit: rank 0 is not recorded: cannot write the recording in /proc/nowhere: .*; set CRIT_DIR$'
 }
 
 for flavour in "${flavours[@]}"; do
