@@ -12,7 +12,7 @@
 #define CRIT_TIME_MAX (1ull << 62) /* later stamps are nonsense and clamped */
 #define CRIT_LIVES_MAX (1u << 22)
 #define CRIT_LIVES_FREE (1u << 15) /* of a node, however small its recording is */
-#define CRIT_LIFE_BYTES 300u /* of a recording for each beyond: it costs 2.4 kB in memory */
+#define CRIT_LIFE_BYTES 160u /* of a recording for each beyond: one that runs leaves 190 or more */
 #define CRIT_CPU_ANY 0xfffffffeu
 
 struct crit_life {

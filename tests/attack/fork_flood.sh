@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 free_bytes=$((96 << 20)) # of the program, and of 32768 threads; the tree of report.json is as large again
-ratio=8
+ratio=16 # 2.5 kB for each 160 bytes
 
 # measure NAME TIMES EXIT ARGUMENT…: crit report takes so many times what is allowed, at most.
 measure() {
