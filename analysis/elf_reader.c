@@ -54,7 +54,7 @@ struct answer {
 	uint32_t line;
 	uint64_t function_offset;
 	uint32_t text_bytes[3]; /* function, outer, file: 0 none, else with their zeros */
-	uint32_t reserved;
+	uint32_t is_last; /* its reader died of the question */
 	union {
 		struct crit_elf_head head;
 		char texts[3 * NAME_BYTES_MAX];
@@ -285,6 +285,7 @@ __attribute__((noreturn)) static void supervise(struct crit_elf_reader *reader)
 		reader->answer = (struct answer){
 			.number = reader->question.number,
 			.status = pid < 0 ? CRIT_ELF_UNREAD : cause_of(status),
+			.is_last = pid > 0,
 		};
 		if (send(reader->fd, &reader->answer, offsetof(struct answer, tail), MSG_NOSIGNAL) <
 		    0)
@@ -373,15 +374,13 @@ static bool wait_answer(struct crit_elf_reader *reader)
 static enum crit_elf_status ask_apart(struct crit_elf_reader *reader)
 {
 	size_t bytes = offsetof(struct question, path) + strlen(reader->question.path) + 1;
-	enum crit_elf_status status;
 
 	if (reader->is_stuck || send(reader->fd, &reader->question, bytes, MSG_NOSIGNAL) < 0 ||
 	    !wait_answer(reader))
 		return CRIT_ELF_UNREAD;
-	status = (enum crit_elf_status)reader->answer.status;
-	if (status == CRIT_ELF_CHANGED || status == CRIT_ELF_SLOW || status == CRIT_ELF_FATAL)
+	if (reader->answer.is_last)
 		reader->is_stuck = ++reader->death_count >= DEATHS_MAX;
-	return status;
+	return (enum crit_elf_status)reader->answer.status;
 }
 
 static enum crit_elf_status ask(struct crit_elf_reader *reader,
