@@ -85,6 +85,7 @@ static int run(struct crit_finisher *finisher, struct crit_err *err)
 	if (state == MAP_FAILED)
 		return crit_err_set(err, -ENOMEM, "out of memory");
 	finisher->state = state;
+	(void)signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how the worker ended */
 	status = supervise(finisher);
 	if (status)
 		(void)crit_err_set(err, status, "%s", state->err.text);

@@ -245,8 +245,11 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		leave_empty(finisher);
 		return 0;
 	}
-	finisher->recording_fd = open_recording();
 	finisher->lock_fd = crit_finish_lock(finisher->directory_fd);
+	if (finisher->is_late && finisher->lock_fd == -EWOULDBLOCK) /* two would mix their files */
+		return crit_err_set(&finisher->state->err, -EBUSY,
+				    "another crit finish is at work on it");
+	finisher->recording_fd = open_recording();
 	status = finish(finisher);
 	if (!status && !finisher->has_no_part && crit_trace_is_wanted())
 		write_trace(finisher);

@@ -26,6 +26,7 @@
 #include "core/setting.h"
 
 #define WAIT_STEP_MS 5
+#define LOCK_STEPS_MAX 20 /* of 1 ms: those who wait take a free lock for an instant */
 #define FREE_STEPS_MAX 20 /* a lock file that nobody locks that long is a leftover */
 
 static int add_file(struct crit_recording_set *set, char *path) /* takes path */
@@ -229,16 +230,20 @@ void crit_analysis_fini(struct crit_analysis *analysis)
 
 int crit_finish_lock(int directory_fd)
 {
+	const struct timespec step = { .tv_nsec = 1000000 };
 	int fd = openat(directory_fd, CRIT_LOCK_NAME,
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB); i++) {
 		int status = -errno;
 
-		close(fd);
-		return status;
+		if (errno != EINTR && (errno != EWOULDBLOCK || i >= LOCK_STEPS_MAX)) {
+			close(fd);
+			return status;
+		}
+		(void)nanosleep(&step, NULL);
 	}
 	return fd;
 }
