@@ -18,7 +18,7 @@
 struct findings {
 	char here[32]; /* the directory, whatever its name is now */
 	char name[PATH_MAX];
-	bool is_held; /* a finisher is at work: processes of the run still live */
+	bool is_held; /* a finisher is at work, or waits for processes that still live */
 	bool is_made_here;
 	bool has_no_trace_yet;
 	struct crit_err err; /* of what was made here */
@@ -91,7 +91,8 @@ static void say(const struct crit_outcome *outcome, const struct findings *found
 			      found->has_no_trace_yet ? "; traces.otf2 follows" : "");
 	} else if (found->is_held) {
 		(void)fprintf(stderr,
-			      "crit: report follows in %s, as processes of the run still live\n",
+			      "crit: report follows in %s; crit finish still makes it, or waits "
+			      "for processes of the run\n",
 			      found->name);
 	} else {
 		say_why(outcome, found);
