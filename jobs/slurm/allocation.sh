@@ -36,7 +36,7 @@ declare -A allocation_children=() # what runs as the user, by process
 # allocation_say TEXT…: one line of the log; there may be no room, or no such directory.
 allocation_say() {
 	local text=$*
-	printf '%(%FT%TZ)T %s job %s: %s\n' -1 "${SLURMD_NODENAME:-$HOSTNAME}" "${SLURM_JOB_ID:-?}" \
+	TZ=UTC0 printf '%(%FT%TZ)T %s job %s: %s\n' -1 "${SLURMD_NODENAME:-$HOSTNAME}" "${SLURM_JOB_ID:-?}" \
 		"${text//[[:cntrl:]]/?}" 2>/dev/null >>"$log" || true
 } 2>/dev/null
 
