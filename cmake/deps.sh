@@ -9,10 +9,11 @@ build=(build-essential clang llvm libbpf-dev libelf-dev libdw-dev libjansson-dev
 	libisal-dev libseccomp-dev libcap-dev libcap2-bin openmpi-bin libopenmpi-dev mpich
 	libmpich-dev libomp-dev libgmp-dev libopen-trace-format2-dev pkg-config cmake ninja-build python3 util-linux)
 # What the tests and the benches need besides.
-check=(bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libclang-rt-dev
+check=(procps bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libclang-rt-dev
 	gfortran iproute2 libslurm-dev hpcc pbzip2 otf2-tools python3-otf2 python3-six)
 # What make accept needs besides: a Slurm, a viewer of traces, with all of Qt behind it, and programs of other people.
-accept=(munge slurmctld slurmd slurm-client elfutils vite gromacs lammps mumps-test nwchem-openmpi nwchem-data)
+accept=(e2fsprogs munge slurmctld slurmd slurm-client elfutils vite gromacs lammps mumps-test nwchem-openmpi
+	nwchem-data)
 # What make bench needs besides: programs that call MPI a lot, and another tracer.
 bench=(mumps-test netpipe-openmpi eztrace)
 
