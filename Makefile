@@ -56,12 +56,13 @@ asan tsan:
 install: product
 	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
 	@echo "installed; so that LD_PRELOAD=libcrit_pmpi.so is found without a path, either"
-	@echo "  module use $(PREFIX)/share/modulefiles && module load crit"
+	@echo "  module use $(abspath $(PREFIX))/share/modulefiles && module load crit"
 	@echo "or, as root,"
-	@echo "  echo $(PREFIX)/lib >/etc/ld.so.conf.d/crit.conf && ldconfig"
+	@echo "  echo $(abspath $(PREFIX))/lib >/etc/ld.so.conf.d/crit.conf && ldconfig"
 
 # What was installed from here, and the directories that were not there before.
 uninstall:
+	@test -r $(BUILD)/install_manifest.txt || { echo "nothing was installed from $(BUILD)" >&2; exit 1; }
 	@while IFS= read -r file || [ -n "$$file" ]; do \
 		$(RM) -v "$(DESTDIR)$$file"; \
 	done <$(BUILD)/install_manifest.txt
