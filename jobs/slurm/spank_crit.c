@@ -122,8 +122,8 @@ static void run_prolog(spank_t spank, const char *path)
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (pid < 0 || status)
-		slurm_error("crit: cannot run %s: the step has no collector of root's, and sees "
-			    "less of the kernel",
+		slurm_error("crit: cannot run %s: no collector with privileges for this step, so "
+			    "its report sees less of the kernel",
 			    path);
 }
 
