@@ -360,7 +360,7 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 				summary->missing[i].is_incomplete ? "lost" : "missing",
 				summary->missing[i].what);
 		if (summary->missing[i].mend[0])
-			crit_line_print(out, "    mend: %s\n", summary->missing[i].mend);
+			crit_line_print(out, "    fix: %s\n", summary->missing[i].mend);
 	}
 }
 

@@ -85,7 +85,7 @@ static void put_missing(struct crit_screen *screen, const struct crit_summary *s
 			       row->is_incomplete ? "lost" : "missing", row->what);
 		crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, room < 2 ? room : 2);
 		if (is_mendable) {
-			(void)snprintf(line, sizeof(line), "mend it: %s", row->mend);
+			(void)snprintf(line, sizeof(line), "fix: %s", row->mend);
 			crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, 4); /* never cut */
 		}
 	}

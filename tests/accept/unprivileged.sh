@@ -105,8 +105,8 @@ refused() {
 	has_mode "refused, $1" "shims only"
 	head -n 24 "$dir/report.txt" | grep -q "$2"
 	point "refused, $1: report says why" $? "$(grep -m 1 'perf_event\|perf events' "$dir/report.txt")"
-	head -n 8 "$dir/report.txt" | grep -q 'mend it: sudo setcap cap_bpf,cap_perfmon+p'
-	point "refused, $1: report names what mends it" $? ""
+	head -n 8 "$dir/report.txt" | grep -q 'fix: sudo setcap cap_bpf,cap_perfmon+p'
+	point "refused, $1: report names what fixes it" $? ""
 	as_user "$trial_nobody" "$apps/without_perf" "$crit" doctor
 	"${command[@]}" >"$trial/doctor.out"
 	grep -q "MISSING perf events .*$3" "$trial/doctor.out"
@@ -118,8 +118,8 @@ paranoid() {
 	trap 'echo "$before" >"$setting"; trial_cleanup' EXIT
 	echo 3 >"$setting"
 	refused "at 3" 'kernel.perf_event_paranoid is 3' 'kernel.perf_event_paranoid is 3'
-	grep -q 'mend it: sudo sysctl kernel.perf_event_paranoid=2' "$dir/report.txt"
-	point "refused, at 3: report names the setting's mend" $? ""
+	grep -q 'fix: sudo sysctl kernel.perf_event_paranoid=2' "$dir/report.txt"
+	point "refused, at 3: report names the setting to fix" $? ""
 	launch "asked-at-3" shim "${flavours[0]}" 2 barrier_imbalance -n 20 -p -m 30:10
 	[ "$(ask 'r["job"]["mode"]')" = approximate ] || grep -q 'perf_event_paranoid is 3' "$dir/report.txt"
 	point "at 3: approximate, or the setting is named" $? "$(sed -n 2p "$dir/report.txt")"

@@ -301,7 +301,7 @@ static void lose_kernel_half(enum crit_kernel_half half, int perf_status, int pa
 /* Without privileges the first lines say what is approximate or missing, and what mends it. */
 static void test_without_privileges(void)
 {
-	static const char setcap[] = "mend it: sudo setcap cap_bpf,cap_perfmon+p /opt/bin/critd";
+	static const char setcap[] = "fix: sudo setcap cap_bpf,cap_perfmon+p /opt/bin/critd";
 	static const struct {
 		enum crit_kernel_half half;
 		int perf_status, paranoid;
@@ -311,10 +311,10 @@ static void test_without_privileges(void)
 		  "missing: wakeups on node1: approximate without privileges", NULL },
 		{ CRIT_HALF_NONE, -EACCES, 3, "mode: shims only;",
 		  "missing: an approximate kernel half on node1: kernel.perf_event_paranoid is 3\n",
-		  "mend it: sudo sysctl kernel.perf_event_paranoid=2\n" },
+		  "fix: sudo sysctl kernel.perf_event_paranoid=2\n" },
 		{ CRIT_HALF_NONE, -EPERM, 2, "mode: shims only;", "no perf events: Operation",
 		  NULL },
-		{ CRIT_HALF_NONE, -EMFILE, 2, "mode: shims only;", "mend it: ulimit -n <more>\n",
+		{ CRIT_HALF_NONE, -EMFILE, 2, "mode: shims only;", "fix: ulimit -n <more>\n",
 		  NULL },
 	};
 
