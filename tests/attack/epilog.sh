@@ -39,7 +39,7 @@ else
 	rm "$trial/crit/bin/crit"
 	cat >"$trial/crit/bin/crit" <<-END
 		#!/bin/sh
-		[ "\$4" != "$hangs" ] || exec sleep 987654
+		[ "\$4" != "$hangs" ] || exec sleep 987653
 		exec "$crit" "\$@"
 	END
 	chmod 755 "$trial/crit/bin/crit"
@@ -61,6 +61,6 @@ if [ -n "${daemon:-}" ]; then
 	wait "$daemon" 2>/dev/null
 	umount -l "$trial/hanging"
 fi
-! pgrep -f "^sleep 987654|finish --late --directory $hangs" >/dev/null
+! pgrep -f "^sleep 987653|finish --late --directory $hangs" >/dev/null
 point "nobody works on it any more" $? "$(pgrep -af "$hangs")"
 trial_end
