@@ -4,7 +4,6 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <isa-l/crc.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -15,25 +14,19 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/regular.h"
 
 #define SYSTEM_DIRECTORY "/usr/lib/debug"
 #define PIECE_BYTES (1u << 16)
 
 int crit_debug_file_open_elf(const char *path)
 {
-	struct stat status;
 	char magic[SELFMAG];
-	int fd;
+	int fd = crit_regular_open(path, 0, NULL);
 
-	if (stat(path, &status))
-		return -errno;
-	if (!S_ISREG(status.st_mode)) /* opening a device may do something */
-		return -ENOEXEC;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		return fd == -EPROTO ? -ENOEXEC : fd;
+	if (pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
 	    memcmp(magic, ELFMAG, SELFMAG) == 0)
 		return fd;
 	close(fd);

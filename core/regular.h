@@ -6,9 +6,10 @@
 #include "core/err.h"
 
 /*
- * Opens a regular file for reading; a FIFO or a device in its place keeps nobody waiting.  flags:
- * more for open(2), say O_NOFOLLOW.  Returns the descriptor.  Errors: -EPROTO: no regular file;
- * else as of open(2); the reason in err (may be NULL) names the path.
+ * Opens a regular file for reading; a FIFO or a device in its place is not opened, or, where
+ * it comes there meanwhile, not waited for.  flags: more for open(2), say O_NOFOLLOW.  Returns the
+ * descriptor.  Errors: -EPROTO: no regular file; else as of open(2); the reason in err (may be
+ * NULL) names the path.
  */
 int crit_regular_open(const char *path, int flags, struct crit_err *err);
 
