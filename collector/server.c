@@ -270,7 +270,7 @@ static __u32 drain_processes(struct crit_server *server, __u64 now_ns)
 	return fullest;
 }
 
-/* In turns, too, but one at least: else processes that deliver nothing keep every run from its end. */
+/* In turns, too, but one at least: else idle processes would keep every run from its end. */
 static void step_runs(struct crit_server *server, __u64 now_ns)
 {
 	bool has_stepped = false;
