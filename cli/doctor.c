@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -349,6 +350,7 @@ int crit_command_doctor(int argc, char **argv)
 	struct visit visit = { 0 };
 	int code = crit_syntax_read(&syntax, argc, argv, NULL);
 
+	(void)signal(SIGCHLD, SIG_DFL); /* ignored, it would take the status of what is tried */
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	if (argc > optind + 1)
