@@ -158,7 +158,7 @@ int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe)
 
 /*
  * A rank may take the page of a head away between our reading and writing it, and what we write is
- * then charged to us.  Whoever has a stripe has set claim_ns: if that is gone, so was the page.
+ * then charged to us.  The owner of a stripe has set claim_ns: if that is gone, so was the page.
  */
 static int write_head(const struct crit_shm *shm, __u32 stripe, const void *data, size_t bytes,
 		      off_t offset)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file system that answers nothing: whoever looks into it waits in the kernel until this program ends.
+"""A file system that answers nothing: a process that looks into it waits in the kernel until this one ends.
 
 usage: hanging_mount.py DIRECTORY; prints "mounted"; needs root.  The daemon's half of FUSE, linux/fuse.h, as far as
 INIT; every other request is read, so that its caller can no longer be killed, and is not answered.
