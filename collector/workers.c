@@ -109,6 +109,8 @@ bool crit_workers_stop(struct crit_workers *workers)
 		rc = pthread_cond_timedwait(&workers->is_empty, &workers->mutex, &until);
 	is_empty = workers->thread_count == 0;
 	(void)pthread_mutex_unlock(&workers->mutex);
+	if (is_empty)
+		(void)close(workers->done_fd);
 	return is_empty;
 }
 
