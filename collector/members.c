@@ -24,6 +24,7 @@ struct enrolment {
 	struct crit_process *process;
 	struct crit_member member; /* what each thread becomes */
 	int added; /* in this pass */
+	int pass; /* over the threads of the process */
 };
 
 static bool is_asleep(char state)
@@ -131,6 +132,8 @@ static int enrol_thread(void *context, __u32 tid)
 		renew(enrolment, tid, &old);
 		return 0;
 	}
+	if (enrolment->pass > 0 && tid == process->pid) /* it was, and has been expelled since */
+		return 0;
 	if (crit_procfs_task(server->proc_fd, process->pid, tid, &task))
 		return 0;
 	/* it may sleep until the end: its ENROL cannot wait for its next switch */
@@ -190,7 +193,7 @@ static int enrol(struct crit_server *server, struct crit_process *process, __s64
 		enrolment.member.flags |= CRIT_MF_HAS_TAG;
 		enrolment.member.tag_offset = tls_offset;
 	}
-	for (int pass = 0; pass < PASSES; pass++) {
+	for (; enrolment.pass < PASSES; enrolment.pass++) {
 		enrolment.added = 0;
 		rc = crit_procfs_each_tid(server->proc_fd, process->pid, visit, &enrolment);
 		if (rc < 0 || enrolment.added == 0)
