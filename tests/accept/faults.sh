@@ -238,6 +238,8 @@ has_word() {
 	said=$(grep -hE '^crit( run)?: ' "$out.err" | tail -n 1)
 	if [ -n "$said" ] && [[ $said != "crit: report in"* && $said != *"report follows in"* ]]; then
 		said="stderr: $said"
+	elif [ "$kind" = removed ] && [[ $said = "crit: report in"* ]]; then
+		said="stderr, before the blow: $said" # said only of a report that is there
 	elif [ -n "$place" ] && [ -s "$place/NO-REPORT.txt" ]; then
 		said="NO-REPORT.txt: $(head -n 1 "$place/NO-REPORT.txt")"
 	else
