@@ -3,16 +3,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/clock_shifts.h"
-#include "analysis/dealing.h"
-#include "analysis/outcome.h"
-#include "analysis/results.h"
-#include "analysis/survey.h"
-#include "analysis/timeline.h"
-#include "analysis/tracer.h"
-#include "core/abi_shim.h"
-#include "core/cleanup.h"
-#include "core/err.h"
+#include "analysis/clock/clock_shifts.h"
+#include "analysis/cluster/dealing.h"
+#include "analysis/table/outcome.h"
+#include "analysis/schema/results.h"
+#include "analysis/model/survey.h"
+#include "analysis/replay/timeline.h"
+#include "analysis/replay/tracer.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/cleanup.h"
+#include "core/base/err.h"
 
 uint64_t crit_model_traced_until_ns(const struct crit_model *model)
 {

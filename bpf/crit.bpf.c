@@ -11,8 +11,8 @@
 #include "bpf/switch.bpf.h"
 #include "bpf/watch.bpf.h"
 #include "bpf/yield.bpf.h"
-#include "core/abi_kernel.h"
-#include "core/abi_member.h"
+#include "core/abi/abi_kernel.h"
+#include "core/abi/abi_member.h"
 
 static __always_inline void emit_exec(struct task_struct *task, __u32 run_number, __u32 old_tid,
 				      __u8 flags, __u8 expulsion)

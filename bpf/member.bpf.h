@@ -7,7 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "core/abi_member.h"
+#include "core/abi/abi_member.h"
 
 #define NO_RUN (~0u)
 

@@ -10,7 +10,7 @@
 
 #include "bpf/member.bpf.h"
 #include "bpf/sched.bpf.h"
-#include "core/abi_kernel.h"
+#include "core/abi/abi_kernel.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

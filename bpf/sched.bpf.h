@@ -6,9 +6,9 @@
 #ifndef CRIT_SCHED_BPF_H
 #define CRIT_SCHED_BPF_H
 
-#include "core/abi_kernel.h"
-#include "core/abi_member.h"
-#include "core/abi_tag.h"
+#include "core/abi/abi_kernel.h"
+#include "core/abi/abi_member.h"
+#include "core/abi/abi_tag.h"
 
 #define CRIT_TASK_DEAD_BITS 0xb0u /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 #define CRIT_MM_DUMPABLE_MASK 3u /* low bits of mm->flags */

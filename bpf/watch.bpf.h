@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/member.bpf.h"
-#include "core/abi_kernel.h"
+#include "core/abi/abi_kernel.h"
 
 #define NO_CPU (~0u)
 #define OUTSIDE_NS 1000000000ull

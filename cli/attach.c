@@ -12,7 +12,7 @@
 
 #include "cli/no_report.h"
 #include "cli/recording_set.h"
-#include "core/cleanup.h"
+#include "core/base/cleanup.h"
 
 #define START_STEPS 400
 #define STEP_NS 5000000

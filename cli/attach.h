@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-#include "core/client.h"
-#include "core/err.h"
+#include "core/client/client.h"
+#include "core/base/err.h"
 
 /*
  * Can the kernel half record this process for this user?  Asked before a run is begun.

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "cli/witness.h"
-#include "core/client.h"
+#include "core/client/client.h"
 
 #define STATUS_SIGNAL 128
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "core/client_env.h"
-#include "core/linkage.h"
+#include "core/client/client_env.h"
+#include "core/base/linkage.h"
 
 struct crit_child {
 	char **program; /* argv */

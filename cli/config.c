@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/syntax.h"
-#include "core/setting.h"
+#include "core/base/setting.h"
 
 struct config_options {
 	bool is_dump;

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/diff_changes.h"
+#include "report/formats/diff_changes.h"
 #include "cli/syntax.h"
-#include "cli/writers.h"
-#include "core/cleanup.h"
-#include "core/line.h"
-#include "core/regular.h"
+#include "report/formats/writers.h"
+#include "core/base/cleanup.h"
+#include "core/base/line.h"
+#include "core/base/regular.h"
 
 #define ROWS_SHOWN 8
 #define FIGURES_SHOWN 2 /* of a row */

@@ -21,9 +21,9 @@
 #include "cli/place.h"
 #include "cli/recording_set.h"
 #include "cli/syntax.h"
-#include "core/cleanup.h"
-#include "core/client.h"
-#include "core/linkage.h"
+#include "core/base/cleanup.h"
+#include "core/client/client.h"
+#include "core/base/linkage.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define TRIAL_WAIT_MS 5000

@@ -10,8 +10,8 @@
 #include "cli/command.h"
 #include "cli/place.h"
 #include "cli/syntax.h"
-#include "core/cleanup.h"
-#include "core/setting.h"
+#include "core/base/cleanup.h"
+#include "core/base/setting.h"
 
 enum launcher {
 	LAUNCHER_AUTO = 0,

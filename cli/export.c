@@ -9,11 +9,11 @@
 
 #include "cli/command.h"
 #include "cli/recording_set.h"
-#include "cli/summary.h"
+#include "report/tables/summary.h"
 #include "cli/syntax.h"
 #include "cli/trace.h"
-#include "core/client_env.h"
-#include "core/line.h"
+#include "core/client/client_env.h"
+#include "core/base/line.h"
 
 enum {
 	OPTION_METRICS = 256,

@@ -22,10 +22,10 @@
 #include "cli/command.h"
 #include "cli/finisher.h"
 #include "cli/no_report.h"
-#include "cli/summary.h"
-#include "core/cleanup.h"
-#include "core/client.h"
-#include "core/setting.h"
+#include "report/tables/summary.h"
+#include "core/base/cleanup.h"
+#include "core/client/client.h"
+#include "core/base/setting.h"
 
 #define ATTEMPTS 2
 

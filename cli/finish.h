@@ -3,7 +3,7 @@
 #ifndef CRIT_FINISH_H
 #define CRIT_FINISH_H
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 /*
  * Writes report and archive of a run that is over, in a process of its own.  Nothing is done where

@@ -23,10 +23,10 @@
 #include "cli/no_report.h"
 #include "cli/nodes.h"
 #include "cli/trace.h"
-#include "cli/writers.h"
-#include "core/abi_socket.h"
-#include "core/client_env.h"
-#include "core/setting.h"
+#include "report/formats/writers.h"
+#include "core/abi/abi_socket.h"
+#include "core/client/client_env.h"
+#include "core/base/setting.h"
 
 #define HERE "."
 #define TRACE_NICE 10

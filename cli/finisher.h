@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cli/recording_set.h"
-#include "core/err.h"
+#include "core/base/err.h"
 
 enum crit_finisher_phase {
 	CRIT_FINISHER_REPORTING = 0, /* or waiting for that */

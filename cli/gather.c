@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/hosts.h"
-#include "analysis/recording.h"
+#include "analysis/model/hosts.h"
+#include "analysis/recording/recording.h"
 #include "cli/command.h"
 #include "cli/recording_set.h"
 #include "cli/syntax.h"
-#include "core/cleanup.h"
-#include "core/line.h"
-#include "core/regular.h"
+#include "core/base/cleanup.h"
+#include "core/base/line.h"
+#include "core/base/regular.h"
 
 struct home {
 	char *directory;

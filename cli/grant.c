@@ -15,7 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "core/cleanup.h"
+#include "core/base/cleanup.h"
 
 #define WANTED (1ull << CAP_BPF | 1ull << CAP_PERFMON)
 #define ADMIN (1ull << CAP_SYS_ADMIN) /* stands for both */

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/trace.h"
-#include "core/abi_recording.h"
+#include "core/abi/abi_recording.h"
 
 static const struct {
 	const char *name;

@@ -11,9 +11,9 @@
 #include "cli/recording_set.h"
 #include "cli/syntax.h"
 #include "cli/trace.h"
-#include "cli/writers.h"
-#include "core/client_env.h"
-#include "core/line.h"
+#include "report/formats/writers.h"
+#include "core/client/client_env.h"
+#include "core/base/line.h"
 
 struct merge_options {
 	enum crit_active_rule rule;

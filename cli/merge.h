@@ -3,7 +3,7 @@
 #ifndef CRIT_CLI_MERGE_H
 #define CRIT_CLI_MERGE_H
 
-#include "analysis/peers.h"
+#include "analysis/cluster/peers.h"
 
 struct crit_elf_reader;
 

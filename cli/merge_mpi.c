@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/array.h"
+#include "core/base/array.h"
 #include "cli/merge.h"
 #include "cli/recording_set.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/cleanup.h"
-#include "core/client.h"
+#include "core/base/cleanup.h"
+#include "core/client/client.h"
 
 #define TEXT_BYTES (PATH_MAX + 512)
 

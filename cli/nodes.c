@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/hosts.h"
+#include "analysis/model/hosts.h"
 #include "cli/recording_set.h"
-#include "core/client_env.h"
+#include "core/client/client_env.h"
 
 #define STEP_MS 20
 

@@ -13,7 +13,7 @@
 #include "cli/finish.h"
 #include "cli/no_report.h"
 #include "cli/recording_set.h"
-#include "core/cleanup.h"
+#include "core/base/cleanup.h"
 
 struct findings {
 	char here[32]; /* the directory, whatever its name is now */

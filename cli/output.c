@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/messages.h"
+#include "report/formats/messages.h"
 #include "cli/no_report.h"
-#include "cli/region_writers.h"
-#include "cli/writers.h"
-#include "core/cleanup.h"
-#include "core/err.h"
+#include "report/formats/region_writers.h"
+#include "report/formats/writers.h"
+#include "core/base/cleanup.h"
+#include "core/base/err.h"
 
 #define NAME_BYTES 32
 

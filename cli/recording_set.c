@@ -14,16 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/elf_reader.h"
-#include "analysis/peers.h"
+#include "analysis/symbols/elf_reader.h"
+#include "analysis/cluster/peers.h"
 #include "cli/grant.h"
 #include "cli/no_report.h"
 #include "cli/place.h"
 #include "cli/progress.h"
-#include "cli/summary.h"
-#include "core/cleanup.h"
-#include "core/regular.h"
-#include "core/setting.h"
+#include "report/tables/summary.h"
+#include "core/base/cleanup.h"
+#include "core/base/regular.h"
+#include "core/base/setting.h"
 
 #define WAIT_STEP_MS 5
 #define LOCK_STEPS_MAX 20 /* of 1 ms: those who wait take a free lock for an instant */

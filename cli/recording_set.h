@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/clock_shifts.h"
-#include "analysis/results.h"
-#include "cli/sites.h"
-#include "core/err.h"
+#include "analysis/clock/clock_shifts.h"
+#include "analysis/schema/results.h"
+#include "report/tables/sites.h"
+#include "core/base/err.h"
 
 #define CRIT_LOCK_NAME ".finish.lock"
 #define CRIT_TRACE_STAGING ".traces.tmp" /* there while an archive is written */

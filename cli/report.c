@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/messages.h"
+#include "report/formats/messages.h"
 #include "cli/recording_set.h"
-#include "cli/region_writers.h"
+#include "report/formats/region_writers.h"
 #include "cli/syntax.h"
-#include "cli/writers.h"
-#include "core/client_env.h"
+#include "report/formats/writers.h"
+#include "core/client/client_env.h"
 
 enum format {
 	FORMAT_TEXT = 0,

@@ -14,12 +14,12 @@
 #include "cli/command.h"
 #include "cli/outcome.h"
 #include "cli/place.h"
-#include "cli/summary.h"
+#include "report/tables/summary.h"
 #include "cli/syntax.h"
-#include "core/abi_shim.h"
-#include "core/cleanup.h"
-#include "core/client.h"
-#include "core/setting.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/cleanup.h"
+#include "core/client/client.h"
+#include "core/base/setting.h"
 
 #define STATUS_NOT_FOUND 127
 #define STATUS_NOT_EXECUTABLE 126

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "core/line.h"
+#include "core/base/line.h"
 
 int crit_syntax_refuse(const struct crit_syntax *syntax, const char *reason, const char *what)
 {

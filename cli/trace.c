@@ -8,15 +8,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "analysis/symbols.h"
+#include "analysis/symbols/symbols.h"
 #include "cli/progress.h"
-#include "core/setting.h"
+#include "core/base/setting.h"
 
 #ifdef CRIT_HAS_OTF2
 #include "cli/visits.h"
 #include "otf2/export.h"
 #include "otf2/staging.h"
-#include "otf2/verify.h"
+#include "otf2/verify/verify.h"
 
 static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
 		       struct crit_place *ret_place)

@@ -11,7 +11,7 @@
 #include "cli/recording_set.h"
 #include "cli/syntax.h"
 #include "cli/trace.h"
-#include "core/client_env.h"
+#include "core/client/client_env.h"
 
 static const char usage[] = "usage: crit verify DIRECTORY|ANCHOR...\n"
 			    "Verifies OTF2 archives: DIRECTORY/traces.otf2, or any anchor *.otf2.\n"

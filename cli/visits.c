@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/array.h"
-#include "core/call.h"
-#include "core/cleanup.h"
-#include "core/regular.h"
+#include "core/base/array.h"
+#include "core/base/call.h"
+#include "core/base/cleanup.h"
+#include "core/base/regular.h"
 
 #define FAULT_BYTES 400
 #define PATH_BYTES 4096

@@ -8,7 +8,7 @@
 
 #include "collector/options.h"
 #include "collector/privileges.h"
-#include "collector/server.h"
+#include "collector/loop/server.h"
 
 static void say(const char *text)
 {

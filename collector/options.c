@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/setting.h"
+#include "core/base/setting.h"
 
 const char crit_options_help[] =
 	"usage: critd [options]\n"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "collector/kernel_half.h"
+#include "collector/source/kernel_half.h"
 
 struct crit_options {
 	int listen_fd; /* -1: none given */

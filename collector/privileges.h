@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "collector/kernel_half.h"
-#include "core/err.h"
+#include "collector/source/kernel_half.h"
+#include "core/base/err.h"
 
 /*
  * Makes permitted capabilities effective.  A file that asks the kernel for that itself (+ep) cannot

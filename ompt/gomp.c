@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/guard.h"
-#include "core/shim.h"
+#include "core/base/guard.h"
+#include "core/shim/shim.h"
 
 #define PATH_BYTES 4096
 

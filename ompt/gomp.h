@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/call.h"
-#include "core/shim_construct.h"
+#include "core/base/call.h"
+#include "core/shim/shim_construct.h"
 
 #define CRIT_GOMP_EXPORT __attribute__((visibility("default")))
 #define CRIT_GOMP_HIDDEN __attribute__((visibility("hidden")))

@@ -6,7 +6,7 @@
 // analysis knows: the region ends when its primary leaves it.
 #include "ompt/gomp.h"
 
-#include "core/abi_slot.h"
+#include "core/abi/abi_slot.h"
 
 struct team { /* on the primary's stack, which no member outlives in the body */
 	void *reductions; /* first: where GOMP_parallel_reductions looks for it */

@@ -4,9 +4,9 @@
 // The primary thread is in the region from parallel-begin to parallel-end.  The others come from a
 // pool; for them the runtime may tell the end of the last barrier and of the implicit task only
 // when the next region begins, so analysis takes the primary's end for the end of all.
-#include "core/abi_slot.h"
-#include "core/call.h"
-#include "core/shim_construct.h"
+#include "core/abi/abi_slot.h"
+#include "core/base/call.h"
+#include "core/shim/shim_construct.h"
 #include "ompt/tool.h"
 
 #define IS_MEMBER 1u /* value of an implicit task whose thread entered the region */

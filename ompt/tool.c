@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-#include "core/guard.h"
-#include "core/shim.h"
+#include "core/base/guard.h"
+#include "core/shim/shim.h"
 
 typedef ompt_start_tool_result_t *start_tool(unsigned int omp_version, const char *runtime_version);
 

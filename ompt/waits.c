@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include "core/call.h"
-#include "core/shim_construct.h"
+#include "core/base/call.h"
+#include "core/shim/shim_construct.h"
 #include "ompt/tool.h"
 
 static uint32_t barrier_of(ompt_sync_region_t kind)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What threads of a team do: shares of loops and the like, masked blocks, tasks.
-#include "core/abi_slot.h"
-#include "core/call.h"
-#include "core/shim_construct.h"
+#include "core/abi/abi_slot.h"
+#include "core/base/call.h"
+#include "core/shim/shim_construct.h"
 #include "ompt/tool.h"
 
 /* The value of an explicit task: its region, these, and its number. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 
 #define ROLE(name) OTF2_REGION_ROLE_##name
 #define OP(name) OTF2_COLLECTIVE_OP_##name

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "otf2/calls.h"
 #include "otf2/writer.h"
 

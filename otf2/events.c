@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "otf2/together.h"
 
 OTF2_EvtWriter *crit_otf2_writer_of(struct crit_otf2_writer *writer, uint32_t thread,

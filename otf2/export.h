@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/peers.h"
-#include "analysis/results.h"
-#include "analysis/symbols.h"
-#include "core/err.h"
+#include "analysis/cluster/peers.h"
+#include "analysis/schema/results.h"
+#include "analysis/symbols/symbols.h"
+#include "core/base/err.h"
 
 #define CRIT_OTF2_ANCHOR "traces.otf2"
 

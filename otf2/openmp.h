@@ -14,9 +14,9 @@
 #include <otf2/otf2.h>
 #include <stdbool.h>
 
-#include "analysis/map.h"
-#include "analysis/requests.h"
-#include "analysis/trace.h"
+#include "core/base/map.h"
+#include "analysis/mpi/requests.h"
+#include "analysis/schema/trace.h"
 #include "otf2/parts.h"
 
 #define CRIT_OTF2_TEAM_DEPTH 16u

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 #define CRIT_OTF2_STAGING ".traces.tmp"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cleanup.h"
-#include "core/line.h"
+#include "core/base/cleanup.h"
+#include "core/base/line.h"
 
 static uint64_t hash_of(const char *text)
 {

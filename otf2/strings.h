@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/map.h"
+#include "core/base/map.h"
 
 struct crit_otf2_strings {
 	char **texts;

@@ -8,7 +8,7 @@
 #ifndef CRIT_OTF2_TOGETHER_H
 #define CRIT_OTF2_TOGETHER_H
 
-#include "analysis/peers.h"
+#include "analysis/cluster/peers.h"
 #include "otf2/writer.h"
 
 struct crit_otf2_shares { /* what peer 0 was told, until it answers */

@@ -3,8 +3,8 @@
 #ifndef CRIT_OTF2_WRITER_H
 #define CRIT_OTF2_WRITER_H
 
-#include "analysis/trace.h"
-#include "core/abi_tag.h"
+#include "analysis/schema/trace.h"
+#include "core/abi/abi_tag.h"
 #include "otf2/export.h"
 #include "otf2/openmp.h"
 #include "otf2/parts.h"

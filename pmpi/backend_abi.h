@@ -6,7 +6,7 @@
 #ifndef CRIT_PMPI_BACKEND_ABI_H
 #define CRIT_PMPI_BACKEND_ABI_H
 
-#define CRIT_PMPI_CALLS 1024 /* call numbers of core/mpi_calls.def fit below */
+#define CRIT_PMPI_CALLS 1024 /* call numbers of core/abi/mpi_calls.def fit below */
 #define CRIT_PMPI_BACKEND "crit_pmpi_backend" /* the one symbol a backend exports */
 
 struct crit_pmpi_backend {

@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#include "core/shim_detail.h"
+#include "core/shim/shim_detail.h"
 #include "pmpi/backend.h"
 
 #ifdef OPEN_MPI

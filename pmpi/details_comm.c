@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "core/guard.h"
-#include "core/hash.h"
+#include "core/base/guard.h"
+#include "core/base/hash.h"
 #include "pmpi/details.h"
 
 #define CHUNK 256 /* ranks translated at a time */

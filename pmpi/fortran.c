@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/call.h"
-#include "core/shim.h"
+#include "core/base/call.h"
+#include "core/shim/shim.h"
 #include "pmpi/fortran.h"
 #include "pmpi/resolve.h"
 

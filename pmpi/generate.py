@@ -6,7 +6,7 @@ usage: generate.py stubs CALLS OUTPUT | exports CALLS OUTPUT
        generate.py backend CALLS OUTPUT COMPILER INCLUDE_DIR...
        generate.py check CALLS OUTPUT COMPILER INCLUDE_DIR...
 
-CALLS is core/mpi_calls.def; gomp.map beside it has the names that are handed to libcrit_ompt.so.  A
+CALLS is core/abi/mpi_calls.def; gomp.map beside it has the names that are handed to libcrit_ompt.so.  A
 backend takes its prototypes from the flavour's own mpi.h, and wraps what both know.  check lists the
 functions of mpi.h that are neither in the table nor left alone on purpose, and fails when there are any.
 """
@@ -23,7 +23,7 @@ OPENMP_FIRST = 768  # names of gomp.map; pmpi/resolve.h has these numbers too
 PCONTROL_FIRST = 1000
 PCONTROL = ["MPI_Pcontrol", "mpi_pcontrol_", "mpi_pcontrol", "mpi_pcontrol__", "MPI_PCONTROL"]
 BY_HAND = {"Init", "Init_thread", "Finalize", "Session_init", "Session_finalize"}
-# Pass through untouched, as core/mpi_calls.def says.
+# Pass through untouched, as core/abi/mpi_calls.def says.
 LEFT_ALONE = re.compile(r"Wtime|Wtick|Pcontrol|Aint_|T_|\w+_(c2f|f2c|f082c|c2f08|f082f|f2f08)$")
 GENERIC = """
 static int wrap_{name}({listed})

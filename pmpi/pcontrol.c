@@ -9,8 +9,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "core/abi_slot.h"
-#include "core/shim_phase.h"
+#include "core/abi/abi_slot.h"
+#include "core/shim/shim_phase.h"
 #include "pmpi/resolve.h"
 
 #define NAME_BYTES (CRIT_REGION_NAME_MAX + 1)

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
-#include "core/guard.h"
-#include "core/shim.h"
+#include "core/base/call.h"
+#include "core/base/guard.h"
+#include "core/shim/shim.h"
 #include "pmpi/backend_abi.h"
 #include "pmpi/fortran.h"
 #include "pmpi/resolve.h"

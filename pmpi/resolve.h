@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Places among those of C names that no call has; pmpi/generate.py has the numbers, too. */
-#define CRIT_PMPI_OPENMP 768u /* names of core/gomp.map, in libcrit_ompt.so */
+#define CRIT_PMPI_OPENMP 768u /* names of core/abi/gomp.map, in libcrit_ompt.so */
 #define CRIT_PMPI_PCONTROL 1000u
 
 #pragma GCC visibility push(hidden)
@@ -18,7 +18,7 @@ bool crit_pmpi_is_loaded(void);
 /* Are calls recorded in this process?  Asked after crit_pmpi_is_loaded. */
 bool crit_pmpi_is_recording(void);
 
-/* "Send", of a number in core/mpi_calls.def. */
+/* "Send", of a number in core/abi/mpi_calls.def. */
 const char *crit_pmpi_c_name(uint32_t number);
 
 /* By its name, is this library a part of an MPI: libmpi, libmpi_mpifh, libmpichfort, …? */

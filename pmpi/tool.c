@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "core/guard.h"
+#include "core/base/guard.h"
 #include "pmpi/resolve.h"
 
 typedef void *start_tool(unsigned int omp_version, const char *runtime_version);

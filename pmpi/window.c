@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "pmpi/clocks.h"
 #include "pmpi/details.h"
 #include "pmpi/roll.h"

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/linkage.h"
+#include "core/base/linkage.h"
 
 // cppcheck-suppress unknownMacro
 SPANK_PLUGIN(crit, 1)

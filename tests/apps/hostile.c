@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi_shim.h"
-#include "core/abi_socket.h"
+#include "core/abi/abi_shim.h"
+#include "core/abi/abi_socket.h"
 
 #define STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + CRIT_RING_SLOTS * CRIT_SLOT_BYTES)
 #define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + (size_t)CRIT_STRIPES_MIN * STRIPE_BYTES)

@@ -93,7 +93,7 @@ def spread(values):
 
 
 class Recording:
-    """One <host>.crit: its size and its FOOT chunk (core/abi_recording.h)."""
+    """One <host>.crit: its size and its FOOT chunk (core/abi/abi_recording.h)."""
 
     HEAD = struct.Struct("<IHHIIIIQQQQQ")
     KERNEL, FOOT = 2, 15
@@ -125,7 +125,7 @@ class Recording:
                 yield kind, payload[:length]
 
     def kernel_kinds(self):
-        """{kind: count} of the kernel records (core/abi_kernel.h)."""
+        """{kind: count} of the kernel records (core/abi/abi_kernel.h)."""
         counts = {}
         for kind, payload in self.chunks():
             at = 0

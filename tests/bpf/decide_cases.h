@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_DECIDE_CASES_H
 #define CRIT_TESTS_DECIDE_CASES_H
 
-#include "core/abi_kernel.h"
+#include "core/abi/abi_kernel.h"
 
 struct crit_state_case {
 	unsigned int prev_state;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/clock.h"
+#include "collector/loop/clock.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi_tag.h"
+#include "core/abi/abi_tag.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi_member.h"
+#include "core/abi/abi_member.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 

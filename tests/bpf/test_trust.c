@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi_tag.h"
-#include "core/cleanup.h"
+#include "core/abi/abi_tag.h"
+#include "core/base/cleanup.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 

@@ -23,7 +23,7 @@ dump() {
 "$crit" config >"$trial/config.out" 2>"$trial/config.err"
 is "config: all is well" "$? $(wc -l <"$trial/config.err")" "0 0"
 is "config: a line per setting" "$(wc -l <"$trial/config.out")" \
-	"$(grep -c '^CRIT_SETTING' "$root/core/settings.def")"
+	"$(grep -c '^CRIT_SETTING' "$root/core/base/settings.def")"
 is "config: default" "$(dump CRIT_LEVEL 2) $(dump CRIT_LEVEL 3)" "trace default"
 export CRIT_LEVEL=profile
 is "config: environment" "$(dump CRIT_LEVEL 2) $(dump CRIT_LEVEL 3) $(dump CRIT_LEVEL 4)" \

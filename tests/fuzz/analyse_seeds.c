@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Small recordings: simulated schedules, messages that fit now and then, and OpenMP teams.
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/lib/maker_constructs.h"
 #include "tests/lib/random.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/err.h"
+#include "core/base/err.h"
 #include "tests/fuzz/repair.h"
 #include "tests/fuzz/strict_sink.h"
 #include "tests/fuzz/written.h"

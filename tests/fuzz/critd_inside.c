@@ -12,9 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "collector/clock.h"
-#include "collector/lifecycle.h"
-#include "collector/server.h"
+#include "collector/loop/clock.h"
+#include "collector/loop/lifecycle.h"
+#include "collector/loop/server.h"
 
 #define CONNECTS_MAX 64u
 #define LAST_ROUNDS 10000u /* of a millisecond */

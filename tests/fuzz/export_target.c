@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "otf2/export.h"
-#include "otf2/verify.h"
+#include "otf2/verify/verify.h"
 #include "tests/fuzz/parts.h"
 #include "tests/fuzz/place.h"
 #include "tests/fuzz/repair.h"

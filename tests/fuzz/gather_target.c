@@ -10,8 +10,8 @@
 
 #include "cli/command.h"
 #include "cli/nodes.h"
-#include "core/abi_socket.h"
-#include "core/client_env.h"
+#include "core/abi/abi_socket.h"
+#include "core/client/client_env.h"
 #include "tests/fuzz/parts.h"
 #include "tests/fuzz/place.h"
 #include "tests/fuzz/repair.h"

@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/abi_shim.h"
-#include "core/abi_socket.h"
-#include "core/err.h"
+#include "core/abi/abi_shim.h"
+#include "core/abi/abi_socket.h"
+#include "core/base/err.h"
 #include "tests/fuzz/critd_inside.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/critd_harness.h"

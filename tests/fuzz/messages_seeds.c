@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "core/abi_shim.h"
-#include "core/abi_socket.h"
+#include "core/abi/abi_shim.h"
+#include "core/abi/abi_socket.h"
 #include "tests/fuzz/script.h"
 
 #define CONVERSATIONS (sizeof(conversations) / sizeof(conversations[0]))

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/array.h"
-#include "core/err.h"
+#include "core/base/array.h"
+#include "core/base/err.h"
 #include "tests/fuzz/parts.h"
 #include "tests/fuzz/repair.h"
 #include "tests/fuzz/target.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/chunk.h"
+#include "core/base/chunk.h"
 
 void crit_repair(unsigned char *bytes, size_t length)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds a replay to what analysis/trace.h promises: order, balance, ranges.
+// Holds a replay to what analysis/schema/trace.h promises: order, balance, ranges.
 #include "tests/fuzz/strict_sink.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 
 #define MUST(condition)                                                                            \
 	do {                                                                                       \

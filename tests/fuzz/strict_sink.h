@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_STRICT_SINK_H
 #define CRIT_TESTS_STRICT_SINK_H
 
-#include "analysis/trace.h"
+#include "analysis/schema/trace.h"
 
 struct strict_thread {
 	uint64_t last_ns;

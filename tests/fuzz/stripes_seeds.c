@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/abi_shim.h"
-#include "core/call.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/call.h"
 #include "tests/fuzz/script.h"
 
 #define SEEDS 12u

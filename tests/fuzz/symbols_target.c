@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/elf_reader.h"
-#include "analysis/symbols.h"
-#include "core/err.h"
+#include "analysis/symbols/elf_reader.h"
+#include "analysis/symbols/symbols.h"
+#include "core/base/err.h"
 #include "tests/fuzz/place.h"
 #include "tests/lib/recording_maker.h"
 

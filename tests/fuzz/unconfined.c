@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Stands in for collector/privileges.c and collector/scheduling.c in a fuzzer: what runs critd as a
+ * Stands in for privileges.c and member/scheduling.c of collector/ in fuzzers: what runs critd as a
  * part of itself keeps its rights, its system calls and its share of the CPU.
  */
 #include "collector/privileges.h"
-#include "collector/scheduling.h"
+#include "collector/member/scheduling.h"
 
 int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kernel *kernel,
 			 struct crit_err *err)

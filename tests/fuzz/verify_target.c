@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "otf2/verify.h"
+#include "otf2/verify/verify.h"
 #include "tests/fuzz/archive.h"
 #include "tests/fuzz/place.h"
 #include "tests/fuzz/target.h"

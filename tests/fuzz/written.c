@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/messages.h"
-#include "cli/region_writers.h"
-#include "cli/writers.h"
+#include "report/formats/messages.h"
+#include "report/formats/region_writers.h"
+#include "report/formats/writers.h"
 
 #define DELETE 0x7f
 

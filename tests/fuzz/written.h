@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_WRITTEN_H
 #define CRIT_TESTS_WRITTEN_H
 
-#include "analysis/results.h"
+#include "analysis/schema/results.h"
 
 /*
  * The report is JSON without a key twice; no format has a control character but the end of a line.

@@ -8,13 +8,14 @@ source "${BASH_SOURCE%/*}/files.sh"
 # What each room may include: patterns on the included path.  Generated headers carry no room.
 declare -A sees=(
 	[core]='core/*'
-	[bpf]='bpf/* core/abi_*.h'
+	[bpf]='bpf/* core/abi/*.h'
 	[collector]='collector/* core/*'
 	[pmpi]='pmpi/* core/*'
 	[ompt]='ompt/* core/*'
 	[analysis]='analysis/* core/*'
 	[otf2]='otf2/* analysis/* core/*'
-	[cli]='cli/* core/* analysis/* otf2/*'
+	[report]='report/* analysis/* core/*'
+	[cli]='cli/* core/* analysis/* report/* otf2/*'
 	[jobs]='core/*'
 	[tests]='*'
 )

@@ -12,7 +12,7 @@ spdx='// SPDX-License-Identifier: BSD-3-Clause'
 clean()
 {
 	rm -rf "${tree:?}"/*
-	mkdir -p "$tree"/{core,analysis,cli,docs,build}
+	mkdir -p "$tree"/{core/base,analysis,cli,report,docs,build}
 	cp "$house"/../../.clang-{format,tidy} "$tree/"
 	printf '%s\n' "/* ${spdx#// } */" '#ifndef A_H' '#define A_H' 'int crit_a(int a);' \
 		'#endif' >"$tree/core/a.h"
@@ -24,7 +24,7 @@ clean()
 		'.Nd an example' >"$tree/docs/a.1"
 	printf '[{"directory": "%s", "file": "%s", "command": "cc -I. -c core/a.c"}]\n' "$tree" \
 		"$tree/core/a.c" >"$tree/build/compile_commands.json"
-	printf 'CRIT_SETTING(A, WORD, 0, 0, "b", "b c", "an example")\n' >"$tree/core/settings.def"
+	printf 'CRIT_SETTING(A, WORD, 0, 0, "b", "b c", "an example")\n' >"$tree/core/base/settings.def"
 	printf '%s\n' '.Dd November 21, 2026' '.Dt A 7' '.Os' '.Sh NAME' '.Nm a' '.Nd an example' \
 		'.Sh ENVIRONMENT' '.Bl -tag -width Ds' '.It Ev CRIT_A' 'b (default) or c' '.El' \
 		>"$tree/docs/libcrit_pmpi.7"
@@ -114,17 +114,17 @@ add core/a.c 'int f(int a, int b, int c, int d, int e, int g, int h)' \
 fails tidy.sh 'parameters'
 add core/a.c 'int crit_b;'
 fails exports.sh 'exports crit_b'
-sed -i 's/"b c"/"b d"/' "$tree/core/settings.def"
+sed -i 's/"b c"/"b d"/' "$tree/core/base/settings.def"
 fails settings.py 'does not say d'
 add docs/libcrit_pmpi.7 '.It Ev CRIT_B'
 fails settings.py 'CRIT_B is not in'
-add core/settings.def 'CRIT_SETTING(B, TEXT, 0, 1, "", "", "missing")'
+add core/base/settings.def 'CRIT_SETTING(B, TEXT, 0, 1, "", "", "missing")'
 fails settings.py 'no item for CRIT_B'
 add core/a.c 'const char *f(void) { return getenv("CRIT_A"); }'
 fails settings.py 'asks the environment'
-add cli/a.c 'set_s(row, "hidden_s", 1);'
+add report/a.c 'set_s(row, "hidden_s", 1);'
 fails figures.py 'hidden_s is explained neither'
-add cli/a.c '/* csv */ "rank,hidden_b,pid\n"'
+add report/a.c '/* csv */ "rank,hidden_b,pid\n"'
 fails figures.py 'hidden_b is explained neither'
 add docs/crit-report.1 '.It Va stray_s'
 fails figures.py 'stray_s is no key'

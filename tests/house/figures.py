@@ -23,7 +23,7 @@ def read(path):
 def keys_and_columns(root):
     """Names the writers use: keys in set...(), columns in the strings that are a table's head."""
     names = {}
-    for path in sorted(glob.glob(os.path.join(root, "cli", "*.c"))):
+    for path in sorted(glob.glob(os.path.join(root, "report", "**", "*.c"), recursive=True)):
         if os.path.basename(path).startswith("diff"):
             continue
         text = read(path)
@@ -35,9 +35,9 @@ def keys_and_columns(root):
                     found.update(name for name in string.split(",") if name)
         for name in found:
             names.setdefault(name, os.path.relpath(path, root))
-    headers = read(os.path.join(root, "cli", "json.h"))
+    headers = read(os.path.join(root, "report", "formats", "json.h"))
     for name in KEY.findall(headers):
-        names.setdefault(name, "cli/json.h")
+        names.setdefault(name, "report/formats/json.h")
     return names
 
 

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The settings, their one reader and their manual page agree.  usage: settings.py ROOT
 
-core/settings.def has every CRIT_* variable the rooms read; only core/setting.c asks the environment for
+core/base/settings.def has every CRIT_* variable the rooms read; only core/base/setting.c asks the environment for
 them; libcrit_pmpi(7) has an item for each, with its default and its words, and no others."""
+import glob
 import os
 import re
 import sys
 
 ROW = re.compile(r'^CRIT_SETTING\((\w+),\s*(\w+),[^"]*"([^"]*)",\s*"([^"]*)"', re.M)
-ROOMS = ("analysis", "bpf", "cli", "collector", "core", "ompt", "otf2", "pmpi")
+ROOMS = ("analysis", "bpf", "cli", "collector", "core", "ompt", "otf2", "pmpi", "report")
 
 
 def read(*path):
@@ -42,27 +43,25 @@ def check_page(rows, page):
             if not has_word(page[name], word):
                 yield f"docs/libcrit_pmpi.7: {name} ({kind}): does not say {word}"
     for name in sorted(set(page) - set(rows)):
-        yield f"docs/libcrit_pmpi.7: {name} is not in core/settings.def"
+        yield f"docs/libcrit_pmpi.7: {name} is not in core/base/settings.def"
 
 
 def check_sources(root, rows):
     for room in ROOMS:
-        folder = os.path.join(root, room)
-        for name in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
-            if not name.endswith((".c", ".h")):
-                continue
-            text = read(folder, name)
+        for path in sorted(glob.glob(os.path.join(root, room, "**", "*.[ch]"), recursive=True)):
+            text = read(path)
+            name = os.path.relpath(path, root)
             for variable in re.findall(r'\bgetenv\("(CRIT_\w+)"', text):
-                yield f"{room}/{name}: asks the environment for {variable}; use core/setting.h"
+                yield f"{name}: asks the environment for {variable}; use core/base/setting.h"
             for variable in re.findall(r'\bsetenv\("(CRIT_\w+)"', text):
                 if variable not in rows:
-                    yield f"{room}/{name}: {variable} is not in core/settings.def"
+                    yield f"{name}: {variable} is not in core/base/settings.def"
 
 
 def main():
     root = sys.argv[1]
-    rows = {"CRIT_" + name: rest for name, *rest in ROW.findall(read(root, "core", "settings.def"))}
-    faults = [] if rows else ["core/settings.def: no row"]
+    rows = {"CRIT_" + name: rest for name, *rest in ROW.findall(read(root, "core", "base", "settings.def"))}
+    faults = [] if rows else ["core/base/settings.def: no row"]
     faults += check_page(rows, items(read(root, "docs", "libcrit_pmpi.7")))
     faults += check_sources(root, rows)
     print(*faults, sep="\n")

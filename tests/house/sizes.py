@@ -13,8 +13,8 @@ FUNCTION_LINES = 60
 FILE_LINES = [
     ("CMakeLists.txt", 119),
     ("*/CMakeLists.txt", 59),
-    ("core/abi_*.h", 250),
-    ("analysis/results.h", 250),
+    ("core/abi/*.h", 250),
+    ("analysis/schema/results.h", 250),
     ("*.h", 150),
     ("*/main.c", 120),
     ("*.c", 600),

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/efficiency.h"
-#include "analysis/lost_time.h"
-#include "core/err.h"
+#include "analysis/table/efficiency.h"
+#include "analysis/table/lost_time.h"
+#include "core/base/err.h"
 
 static int analyse(const int *fds, size_t count, const struct crit_analysis_options *options,
 		   struct crit_results **ret_results)

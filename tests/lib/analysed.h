@@ -11,7 +11,7 @@
 int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
 			 struct crit_results **ret_results);
 
-/* The same, telling a sink (analysis/trace.h). */
+/* The same, telling a sink (analysis/schema/trace.h). */
 int crit_analysed_traced(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
 			 const struct crit_trace_sink *sink, struct crit_results **ret_results);
 

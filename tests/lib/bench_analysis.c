@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "analysis/results.h"
-#include "core/err.h"
+#include "analysis/schema/results.h"
+#include "core/base/err.h"
 
 static double now_s(clockid_t clock)
 {

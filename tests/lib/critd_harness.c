@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A minimal client of critd, apart from core/client.c, so that the two are tests of each other.
+// A minimal client of critd, apart from core/client, so that the two are tests of each other.
 #include "tests/lib/critd_harness.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/chunk.h"
-#include "core/cleanup.h"
+#include "core/base/chunk.h"
+#include "core/base/cleanup.h"
 
 #define ARGUMENTS_MAX 24
 #define RECEIVE_MS 5000

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "core/abi_recording.h"
-#include "core/abi_shim.h"
-#include "core/abi_socket.h"
+#include "core/abi/abi_recording.h"
+#include "core/abi/abi_shim.h"
+#include "core/abi/abi_socket.h"
 
 struct crit_harness {
 	pid_t critd;

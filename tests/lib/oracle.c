@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/recording_maker_priv.h"
 
 #define UNIT_EXACT ((crit_exact)CRIT_ORACLE_LCM * CRIT_ORACLE_LCM) /* one nanosecond */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 struct room { /* where all meet */
 	const struct crit_test_crew *crew;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers (analysis/peers.h) that are threads of one process. */
+/* Peers (analysis/cluster/peers.h) that are threads of one process. */
 #ifndef CRIT_TESTS_PEERS_H
 #define CRIT_TESTS_PEERS_H
 
-#include "analysis/peers.h"
-#include "analysis/results.h"
-#include "analysis/trace.h"
+#include "analysis/cluster/peers.h"
+#include "analysis/schema/results.h"
+#include "analysis/schema/trace.h"
 
 #define CRIT_TEST_PEERS_MAX 8u
 

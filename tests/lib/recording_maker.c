@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/chunk.h"
+#include "core/base/chunk.h"
 #include "tests/lib/recording_maker_priv.h"
 
 void crit_maker_fail(const char *what)

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/abi_recording.h"
+#include "core/abi/abi_recording.h"
 
 struct crit_maker;
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/maker_constructs.h"
 #include "tests/lib/recording_maker_priv.h"
 

@@ -7,7 +7,7 @@
 #ifndef CRIT_TESTS_SCENARIO_H
 #define CRIT_TESTS_SCENARIO_H
 
-#include "analysis/results.h"
+#include "analysis/schema/results.h"
 #include "tests/lib/recording_maker.h"
 
 #define CRIT_SCENARIO_NODES 3

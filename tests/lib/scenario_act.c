@@ -5,7 +5,7 @@
 // Every decision goes to two places, the thread's lists (what is true) and the log of events
 // (what the
 // kernel and the shims would tell).  Nothing here knows how either is read.
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/scenario_sim.h"
 
 static const uint32_t wait_calls[] = { CRIT_MPI_Barrier, CRIT_MPI_Recv, CRIT_MPI_Wait,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/recording_maker_priv.h"
 
 #define BEGIN_NS 1000000000ull

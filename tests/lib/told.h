@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_TOLD_H
 #define CRIT_TESTS_TOLD_H
 
-#include "analysis/trace.h"
+#include "analysis/schema/trace.h"
 
 struct crit_test_told {
 	uint32_t begins; /* of archives, so to say */

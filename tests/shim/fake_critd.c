@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/cleanup.h"
+#include "core/base/cleanup.h"
 
 #define CLIENTS_MAX 16
 

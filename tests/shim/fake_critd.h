@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "core/abi_shim.h"
-#include "core/abi_socket.h"
+#include "core/abi/abi_shim.h"
+#include "core/abi/abi_socket.h"
 
 #define FAKE_MESSAGES_MAX 64
 

@@ -15,7 +15,7 @@ for app in "$build"/tests/apps/all_kinds_*."$flavour"; do
 done
 mapfile -t libraries < <(printf '%s\n' "${libraries[@]}" | sort -u)
 printf 'library %s\n' "${libraries[@]}"
-"$root/pmpi/generate_fortran.py" check "$root/core/mpi_calls.def" /dev/stdout "${libraries[@]}" | cat
+"$root/pmpi/generate_fortran.py" check "$root/core/abi/mpi_calls.def" /dev/stdout "${libraries[@]}" | cat
 
 # pmpi/fortran.S hands on 16 words: the C arguments, ierror, and a length for each string.
 longest=$(echo '#include <mpi.h>' | "mpicc.$flavour" -E -P -x c - | tr '\n' ' ' |

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints what was recorded of OpenMP: omp_spans.py RECORDING CONSTRUCTS [events]
 
-CONSTRUCTS is core/constructs.def.  Lines "count NAME N" (spans, folded ones too), "release NAME N", "region NAME in
+CONSTRUCTS is core/abi/constructs.def.  Lines "count NAME N" (spans, folded ones too), "release NAME N", "region NAME in
 PARENTS: N" (spans that open it), "regions N", "instances N" and "members N" (of parallel regions), "threads N",
 "workers N", "lost N", "open NAME N" (spans without an end), "unbalanced N" (ends that fit nothing), "undefined N"
 (spans in a region nobody described).  With events: every slot instead."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints what the shim recorded: shim_calls.py RECORDING CALLS
 
-CALLS is core/mpi_calls.def.  Lines "RANK count NAME N", poll spans and counters included, then
+CALLS is core/abi/mpi_calls.def.  Lines "RANK count NAME N", poll spans and counters included, then
 "RANK lost N" and "RANK open N" (spans without an end), "RANK caller MODULE" for each module calls came from."""
 import collections
 import re

@@ -3,7 +3,7 @@
 """Compares the details a shim recorded with what the program details says of its own calls:
 shim_details.py trace|profile|threads RECORDING CALLS EXPECTED...
 
-CALLS is core/mpi_calls.def, EXPECTED the files the ranks 0, 1, … wrote.  Prints the first differences
+CALLS is core/abi/mpi_calls.def, EXPECTED the files the ranks 0, 1, … wrote.  Prints the first differences
 of each rank, and what is wrong with the names of communicators; nothing when all is right.  At level
 profile only communicators and collectives of recorded spans are there, and bytes of counted calls."""
 import collections

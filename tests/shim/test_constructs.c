@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/call.h"
-#include "core/shim.h"
-#include "core/shim_construct.h"
+#include "core/base/call.h"
+#include "core/shim/shim.h"
+#include "core/shim/shim_construct.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"
@@ -63,9 +63,9 @@ static const char *name_of(unsigned int number)
 #define CRIT_CONSTRUCT(number, name, text, span_class)                                             \
 	case number:                                                                               \
 		return #name;
-#include "core/constructs.def"
+#include "core/abi/constructs.def"
 #define CRIT_MPI_CALL(number, name, span_class, group) CRIT_CONSTRUCT(number, name, , )
-#include "core/mpi_calls.def"
+#include "core/abi/mpi_calls.def"
 #undef CRIT_MPI_CALL
 #undef CRIT_CONSTRUCT
 	default:

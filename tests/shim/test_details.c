@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/call.h"
-#include "core/shim.h"
-#include "core/shim_detail.h"
+#include "core/base/call.h"
+#include "core/shim/shim.h"
+#include "core/shim/shim_detail.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"

@@ -3,8 +3,8 @@
 // C calls inside, and announced calls.
 #include <setjmp.h>
 
-#include "core/call.h"
-#include "core/shim.h"
+#include "core/base/call.h"
+#include "core/shim/shim.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/call.h"
-#include "core/shim.h"
+#include "core/base/call.h"
+#include "core/shim/shim.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"

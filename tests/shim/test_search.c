@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/client.h"
+#include "core/client/client.h"
 #include "tests/lib/check.h"
 
 enum place {

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/call.h"
-#include "core/shim.h"
+#include "core/base/call.h"
+#include "core/shim/shim.h"
 
 #define FRAME __builtin_frame_address(0)
 #define SITE __builtin_return_address(0)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/check.h"
 
 static uint64_t below(struct message_world *w, uint64_t bound)

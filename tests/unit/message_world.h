@@ -6,7 +6,7 @@
 #ifndef CRIT_TESTS_MESSAGE_WORLD_H
 #define CRIT_TESTS_MESSAGE_WORLD_H
 
-#include "analysis/trace.h"
+#include "analysis/schema/trace.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/random.h"
 

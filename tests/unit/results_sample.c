@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi_shim.h"
-#include "core/abi_socket.h"
-#include "core/call.h"
+#include "core/abi/abi_shim.h"
+#include "core/abi/abi_socket.h"
+#include "core/base/call.h"
 
 #define MS 1000000ull
 

@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_RESULTS_SAMPLE_H
 #define CRIT_TESTS_RESULTS_SAMPLE_H
 
-#include "analysis/results.h"
+#include "analysis/schema/results.h"
 
 #define SAMPLE_RANKS_MAX 8
 #define SAMPLE_THREADS_MAX 128

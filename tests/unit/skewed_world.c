@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 
 #define PID 100u
 #define MESSAGES 600u

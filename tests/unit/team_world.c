@@ -2,7 +2,7 @@
 // Threads of a rank that begin and end parallel regions, work, wait, idle, and are dismissed.
 #include "tests/unit/team_world.h"
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/maker_constructs.h"
 
 #define NONE UINT32_MAX

@@ -6,7 +6,7 @@
 #ifndef CRIT_TESTS_TEAM_WORLD_H
 #define CRIT_TESTS_TEAM_WORLD_H
 
-#include "core/abi_tag.h"
+#include "core/abi/abi_tag.h"
 #include "tests/lib/acts.h"
 #include "tests/lib/random.h"
 

@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/abi_kernel.h"
-#include "core/abi_recording.h"
-#include "core/abi_shim.h"
-#include "core/abi_socket.h"
-#include "core/abi_tag.h"
-#include "core/call.h"
+#include "core/abi/abi_kernel.h"
+#include "core/abi/abi_recording.h"
+#include "core/abi/abi_shim.h"
+#include "core/abi/abi_socket.h"
+#include "core/abi/abi_tag.h"
+#include "core/base/call.h"
 #include "tests/lib/check.h"
 
 #define SIZE(type, bytes) CHECK_UINT_EQ(sizeof(struct type), bytes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hand-made recordings whose CMetric, stall and waiting time are known in closed form.
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 
 #define MS CRIT_ACT_MS

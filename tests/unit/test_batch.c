@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collector/batch.h"
-#include "core/chunk.h"
+#include "collector/record/batch.h"
+#include "core/base/chunk.h"
 #include "tests/lib/check.h"
 
 #define RECORD_BYTES 32u

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which hierarchy of cgroups limits CPU time, where a process stands in it, and what quotas mean.
 // The lines are from this machine (version 1 and 2 side by side), RHEL 8 and systemd 252.
-#include "collector/cgroups.h"
+#include "collector/member/cgroups.h"
 #include "tests/lib/check.h"
 
 static const struct {

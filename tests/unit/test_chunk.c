@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Seals chunks and proves that any flipped bit is noticed.
-#include "core/chunk.h"
+#include "core/base/chunk.h"
 #include "tests/lib/check.h"
 
 static void seal_example(struct crit_chunk_head *head, unsigned char *payload, size_t length)

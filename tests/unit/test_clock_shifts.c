@@ -6,10 +6,10 @@
 //   test-clock-shifts [FIRST-SEED [COUNT]]
 #include <stdlib.h>
 
-#include "analysis/clock_shifts.h"
-#include "analysis/model.h"
-#include "analysis/transits.h"
-#include "core/err.h"
+#include "analysis/clock/clock_shifts.h"
+#include "analysis/model/model.h"
+#include "analysis/clock/transits.h"
+#include "core/base/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/unit/skewed_world.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Two hand-made reports: figures paired by name, sorted by change; what does not fit. */
-#include "cli/diff_changes.h"
+#include "report/formats/diff_changes.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 // What a report says of unknown time and of service threads: only what lies inside the window.
 #include <string.h>
 
-#include "cli/summary.h"
-#include "core/call.h"
+#include "report/tables/summary.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 
 #define MS CRIT_ACT_MS

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Recordings made by hand for what random ones do not reach, with figures worked out on paper.
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 

@@ -4,7 +4,7 @@
 // them alike.
 //
 //   test-golden --write   makes tests/data/golden anew, after a deliberate change of the format
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/lib/maker_constructs.h"

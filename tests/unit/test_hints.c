@@ -2,8 +2,8 @@
 // What a report advises where OpenMP threads spin while others want their CPUs.
 #include <string.h>
 
-#include "cli/summary.h"
-#include "core/call.h"
+#include "report/tables/summary.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 #include "tests/lib/maker_constructs.h"
 

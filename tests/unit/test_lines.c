@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Foreign names in texts and tables: whatever they hold, they stay part of their line. */
-#include "core/line.h"
+#include "core/base/line.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/messages.h"
-#include "cli/region_writers.h"
-#include "cli/writers.h"
-#include "core/err.h"
+#include "report/formats/messages.h"
+#include "report/formats/region_writers.h"
+#include "report/formats/writers.h"
+#include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/unit/results_sample.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/linkage.h"
+#include "core/base/linkage.h"
 #include "tests/lib/check.h"
 
 #define GLIBC "/lib64/ld-linux-x86-64.so.2"

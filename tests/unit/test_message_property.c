@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/check.h"
 #include "tests/unit/message_world.h"
 

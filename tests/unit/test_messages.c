@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/unit/message_run.h"
 
 static const struct crit_collective_row *collective(const struct crit_results *r, const char *name,

@@ -2,7 +2,7 @@
 // Rows of nodes: what their ranks earn is what the nodes earn, to the last bit; how even they are.
 #include <stdlib.h>
 
-#include "cli/node_sums.h"
+#include "report/tables/node_sums.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/unit/results_sample.h"

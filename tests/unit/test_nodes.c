@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cli/nodes.h"
-#include "core/client_env.h"
+#include "core/client/client_env.h"
 #include "tests/lib/check.h"
 #include "tests/lib/recording_maker.h"
 

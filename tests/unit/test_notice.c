@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/notice.h"
+#include "core/client/notice.h"
 #include "tests/lib/check.h"
 
 #define LINE "crit: report in here/report.txt\n"

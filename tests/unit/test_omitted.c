@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a report says of calls and programs the user left out, and of ranks that are not there,
 // and of nodes that stopped before the window.
-#include "cli/summary.h"
-#include "cli/writers.h"
-#include "core/abi_shim.h"
-#include "core/call.h"
+#include "report/tables/summary.h"
+#include "report/formats/writers.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/call.h"
 #include "tests/lib/check.h"
 #include "tests/unit/results_sample.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The oracle against figures worked out by hand, and its own laws over random scenarios.
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/check.h"
 #include "tests/lib/oracle.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages received before they were sent: by the k-th of each way, whoever is told of first.
-#include "analysis/order.h"
-#include "analysis/model.h"
+#include "analysis/mpi/order.h"
+#include "analysis/model/model.h"
 #include "tests/lib/check.h"
 #include "tests/lib/random.h"
 

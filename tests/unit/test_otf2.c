@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "otf2/staging.h"
-#include "otf2/verify.h"
+#include "otf2/verify/verify.h"
 #include "otf2/writer.h"
 #include "tests/lib/check.h"
 

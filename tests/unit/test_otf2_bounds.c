@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "otf2/staging.h"
-#include "otf2/verifier.h"
+#include "otf2/verify/verifier.h"
 #include "otf2/writer.h"
 #include "tests/lib/acts.h"
 

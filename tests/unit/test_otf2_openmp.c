@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/call.h"
-#include "otf2/verify.h"
+#include "core/base/call.h"
+#include "otf2/verify/verify.h"
 #include "otf2/writer.h"
 #include "tests/lib/check.h"
 #include "tests/unit/otf2_heard.h"

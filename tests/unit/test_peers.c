@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "analysis/array.h"
-#include "analysis/clock_shifts.h"
-#include "core/err.h"
+#include "core/base/array.h"
+#include "analysis/clock/clock_shifts.h"
+#include "core/base/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/lib/peers.h"

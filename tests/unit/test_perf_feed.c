@@ -3,7 +3,7 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
-#include "collector/perf_feed.h"
+#include "collector/source/perf_feed.h"
 #include "tests/lib/check.h"
 
 #define RINGS 2u

@@ -5,7 +5,7 @@
 //   test-property [FIRST_SEED [COUNT]]   repeats or widens the search; a failure prints its seed
 #include <errno.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 

@@ -2,8 +2,8 @@
 // Reads made recordings back with nothing but the contracts, so that others may trust the maker.
 #include <unistd.h>
 
-#include "core/call.h"
-#include "core/chunk.h"
+#include "core/base/call.h"
+#include "core/base/chunk.h"
 #include "tests/lib/check.h"
 #include "tests/lib/recording_maker.h"
 

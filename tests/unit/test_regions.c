@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Regions joined over processes, their sums and spread in closed form. */
-#include "cli/regions.h"
+#include "report/tables/regions.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/check.h"
 #include "tests/unit/results_sample.h"
 

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/region_writers.h"
-#include "cli/screen.h"
-#include "cli/writers.h"
-#include "core/abi_shim.h"
-#include "core/err.h"
+#include "report/formats/region_writers.h"
+#include "report/formats/screen.h"
+#include "report/formats/writers.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/unit/results_sample.h"
 

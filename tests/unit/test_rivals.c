@@ -2,7 +2,7 @@
 // Who had the CPU that a thread waited for, and for how long, in closed form.
 #include <string.h>
 
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 
 #define MS CRIT_ACT_MS

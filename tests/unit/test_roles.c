@@ -2,8 +2,8 @@
 // Who counts, by what name, and for how long: roles, exec, tags, counters, cuts, refusals.
 #include <errno.h>
 
-#include "analysis/efficiency.h"
-#include "core/call.h"
+#include "analysis/table/efficiency.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 #include "tests/lib/maker_constructs.h"
 

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/abi_shim.h"
-#include "core/call.h"
-#include "core/client_internal.h"
-#include "core/setting.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/call.h"
+#include "core/client/client_internal.h"
+#include "core/base/setting.h"
 #include "tests/lib/check.h"
 
 static void clear(void)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Call sites: one line of two ranks loaded at different addresses is one site; no map, no name. */
-#include "cli/sites.h"
+#include "report/tables/sites.h"
 
 #include <limits.h>
 #include <unistd.h>
 
-#include "analysis/elf_reader.h"
-#include "core/call.h"
-#include "core/err.h"
+#include "analysis/symbols/elf_reader.h"
+#include "core/base/call.h"
+#include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/lib/recording_maker.h"
 #include "tests/unit/results_sample.h"

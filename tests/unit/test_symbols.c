@@ -3,7 +3,7 @@
  * Names of code: small programs in C, C++ and Fortran are built in several ways and run twice, tell
  * the return addresses of marked lines and their memory maps, and are looked up.
  */
-#include "analysis/symbols.h"
+#include "analysis/symbols/symbols.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/elf_reader.h"
-#include "core/cleanup.h"
-#include "core/err.h"
+#include "analysis/symbols/elf_reader.h"
+#include "core/base/cleanup.h"
+#include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/lib/recording_maker.h"
 

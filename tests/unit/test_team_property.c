@@ -3,8 +3,8 @@
 // Random teams: the analysis must find what was counted as it happened, and notice a lost slot.
 //
 //   test-team-property [FIRST_SEED [COUNT]]   repeats or widens the search
-#include "analysis/trace.h"
-#include "core/call.h"
+#include "analysis/schema/trace.h"
+#include "core/base/call.h"
 #include "tests/unit/team_world.h"
 
 #define EXACT 1e-9

@@ -2,8 +2,8 @@
 // Hand-made recordings of OpenMP teams whose figures are known in closed form.
 #include <string.h>
 
-#include "analysis/efficiency.h"
-#include "core/call.h"
+#include "analysis/table/efficiency.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 #include "tests/lib/maker_constructs.h"
 

@@ -6,9 +6,9 @@
 //   test-trace [FIRST_SEED [COUNT]]   repeats or widens the search
 #include <errno.h>
 
-#include "analysis/trace.h"
-#include "core/abi_shim.h"
-#include "core/call.h"
+#include "analysis/schema/trace.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 
 #define MS CRIT_ACT_MS

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CPUs a run could use: masks of app threads united, quotas added up along their tree.
-#include "core/call.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 
 #define MS CRIT_ACT_MS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The first sentence of a report: what it says of which losses, whom it names, what it promises. */
-#include "core/abi_shim.h"
-#include "cli/summary.h"
+#include "core/abi/abi_shim.h"
+#include "report/tables/summary.h"
 #include "tests/lib/check.h"
 #include "tests/unit/results_sample.h"
 

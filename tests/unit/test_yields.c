@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stays on CPUs that are told of together, after the time they were in, in closed form.
-#include "core/abi_tag.h"
-#include "core/call.h"
+#include "core/abi/abi_tag.h"
+#include "core/base/call.h"
 #include "tests/lib/acts.h"
 
 #define MS CRIT_ACT_MS

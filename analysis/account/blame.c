@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Charges waiting in calls to the ranks that were active meanwhile.
+#include "analysis/account/blame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void crit_blame_init(struct crit_blame *blame, uint32_t rank_count)
+{
+	*blame = (struct crit_blame){ .rank_count = rank_count };
+}
+
+void crit_blame_fini(struct crit_blame *blame)
+{
+	uint32_t i;
+
+	for (i = 0; i < blame->call_count; i++)
+		free(blame->calls[i].cells);
+	blame->call_count = 0;
+}
+
+static void advance(struct crit_blame_call *call, crit_fix integral)
+{
+	call->quantity += (integral - call->mark) * call->waiting;
+	call->mark = integral;
+}
+
+static int follow(struct crit_blame *blame, uint32_t number, crit_fix integral)
+{
+	struct crit_blame_call *call = &blame->calls[blame->call_count];
+
+	call->cells = calloc(blame->rank_count, sizeof(*call->cells));
+	if (!call->cells)
+		return -ENOMEM;
+	call->mark = integral;
+	blame->slots[number] = (uint16_t)++blame->call_count;
+	return 0;
+}
+
+int crit_blame_wait(struct crit_blame *blame, uint32_t number, int step, crit_fix integral)
+{
+	struct crit_blame_call *call;
+
+	if (blame->rank_count < 2 || !number || number >= CRIT_BLAME_CALLS)
+		return 0;
+	if (!blame->slots[number]) {
+		int rc = follow(blame, number, integral);
+
+		if (rc)
+			return rc;
+	}
+	call = &blame->calls[blame->slots[number] - 1];
+	advance(call, integral);
+	call->waiting += (uint32_t)step;
+	return 0;
+}
+
+void crit_blame_settle(struct crit_blame *blame, uint32_t rank, uint32_t active, crit_fix integral)
+{
+	uint32_t i;
+
+	for (i = 0; i < blame->call_count; i++) {
+		struct crit_blame_call *call = &blame->calls[i];
+		struct crit_blame_cell *cell = &call->cells[rank];
+
+		if (call->waiting)
+			advance(call, integral);
+		if (active)
+			cell->charge += (call->quantity - cell->mark) * active;
+		cell->mark = call->quantity;
+	}
+}
+
+void crit_blame_restart(struct crit_blame *blame)
+{
+	uint32_t i;
+
+	for (i = 0; i < blame->call_count; i++) {
+		blame->calls[i].waiting = 0;
+		blame->calls[i].mark = 0;
+	}
+}
+
+int crit_blame_add(struct crit_blame *blame, uint32_t call, uint32_t rank, crit_fix charge)
+{
+	int rc = crit_blame_wait(blame, call, 0, 0);
+
+	if (!rc && call < CRIT_BLAME_CALLS && blame->slots[call])
+		blame->calls[blame->slots[call] - 1].cells[rank].charge += charge;
+	return rc;
+}
+
+int64_t crit_blame_top(const struct crit_blame *blame, uint32_t number)
+{
+	const struct crit_blame_call *call;
+	int64_t top = -1;
+	crit_fix most = 0;
+	uint32_t rank;
+
+	if (number >= CRIT_BLAME_CALLS || !blame->slots[number])
+		return -1;
+	call = &blame->calls[blame->slots[number] - 1];
+	for (rank = 0; rank < blame->rank_count; rank++) {
+		if (call->cells[rank].charge > most) {
+			most = call->cells[rank].charge;
+			top = rank;
+		}
+	}
+	return top;
+}

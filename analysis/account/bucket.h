@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where earnings go: one bucket per (thread, call, call site, region, class).  Every table of the
+ * results is a sum of buckets.
+ */
+#ifndef CRIT_BUCKET_H
+#define CRIT_BUCKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/schema/results.h"
+
+#define CRIT_BUCKETS_MAX (1u << 21) /* then calls lose their sites, never their time */
+
+struct crit_bucket_key {
+	uint64_t site;
+	uint32_t life;
+	uint32_t region;
+	uint16_t call;
+	uint8_t span_class;
+};
+
+struct crit_bucket {
+	struct crit_bucket_key key;
+	struct crit_bucket *follower; /* the bucket entered after this one the last time: a guess */
+	uint64_t visits;
+	uint64_t folded_visits;
+	uint64_t folded_ns;
+	uint64_t polled;
+	uint64_t bytes; /* of counters only */
+	uint64_t time_ns;
+	uint64_t running_ns; /* of these on a CPU, or assumed to be */
+	uint64_t begun; /* times its region was begun, and begin to end of these */
+	uint64_t elapsed_ns;
+	struct crit_earnings earned;
+};
+
+struct crit_buckets {
+	struct crit_bucket **blocks; /* of CRIT_BUCKET_BLOCK, so that buckets never move */
+	size_t block_count, block_capacity;
+	size_t count;
+	struct crit_bucket **table; /* open addressing */
+	size_t table_size;
+};
+
+/*
+ * The bucket of a key, made when new.  Ownership: borrowed, lives as long as the table.
+ * Errors: NULL when out of memory.
+ */
+struct crit_bucket *crit_buckets_get(struct crit_buckets *buckets,
+				     const struct crit_bucket_key *key);
+
+/* Adds all figures of one bucket to another. */
+void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more);
+
+struct crit_bucket *crit_buckets_at(const struct crit_buckets *buckets, size_t index);
+
+void crit_buckets_fini(struct crit_buckets *buckets);
+
+#endif

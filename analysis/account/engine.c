@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The integrals of the metric, and the segments that take their share of them.
+#include "analysis/account/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cluster/dealing.h"
+#include "analysis/account/engine_queues.h"
+#include "analysis/replay/engine_spans.h"
+#include "analysis/replay/tracer.h"
+
+static inline void advance(const struct crit_engine *engine, struct crit_scope_state *scope,
+			   uint64_t time_ns)
+{
+	crit_scope_advance(scope, engine->reciprocals, engine->model->window_end_ns, time_ns);
+}
+
+/* Brings what one thread of a rank has earned up to its scope's integrals. */
+static inline void advance_rank(const struct crit_engine *engine, struct crit_rank_state *rank,
+				const struct crit_scope_state *scope)
+{
+	if (rank->active)
+		rank->cmetric_each +=
+			crit_metric_scale(scope->cmetric[CRIT_UNIT_RANKS] - rank->cmetric_mark,
+					  engine->reciprocals[rank->active]);
+	if (rank->live)
+		rank->stall_each +=
+			crit_metric_scale(scope->stall[CRIT_UNIT_RANKS] - rank->stall_mark,
+					  engine->reciprocals[rank->live]);
+	rank->cmetric_mark = scope->cmetric[CRIT_UNIT_RANKS];
+	rank->stall_mark = scope->stall[CRIT_UNIT_RANKS];
+}
+
+static inline void mark(struct crit_marks *marks, const struct crit_scope_state *scope,
+			const struct crit_rank_state *rank)
+{
+	marks->cmetric[CRIT_UNIT_THREADS] = scope->cmetric[CRIT_UNIT_THREADS];
+	marks->stall[CRIT_UNIT_THREADS] = scope->stall[CRIT_UNIT_THREADS];
+	marks->waited = scope->waited;
+	marks->active_ns = scope->active_ns;
+	if (rank) {
+		marks->cmetric[CRIT_UNIT_RANKS] = rank->cmetric_each;
+		marks->stall[CRIT_UNIT_RANKS] = rank->stall_each;
+	}
+}
+
+struct places { /* whose integrals concern a life */
+	struct crit_scope_state *node;
+	struct crit_rank_state *run_rank;
+	struct crit_rank_state *node_rank;
+};
+
+static inline struct places places_of(struct crit_engine *engine, const struct crit_life *life)
+{
+	bool has_rank = engine->run_ranks && life->part < engine->model->rank_count;
+
+	return (struct places){
+		.node = engine->nodes ? &engine->nodes[life->node] : NULL,
+		.run_rank = has_rank ? &engine->run_ranks[life->part] : NULL,
+		.node_rank = has_rank && engine->nodes ? &engine->node_ranks[life->part] : NULL,
+	};
+}
+
+/* Pays a segment's earnings in one scope. */
+static inline void pay(crit_fix *cmetric, crit_fix *stall, const struct crit_marks *marks,
+		       const struct crit_scope_state *scope, const struct crit_rank_state *rank,
+		       bool is_active)
+{
+	if (is_active) {
+		cmetric[CRIT_UNIT_THREADS] +=
+			scope->cmetric[CRIT_UNIT_THREADS] - marks->cmetric[CRIT_UNIT_THREADS];
+		if (rank)
+			cmetric[CRIT_UNIT_RANKS] +=
+				rank->cmetric_each - marks->cmetric[CRIT_UNIT_RANKS];
+		return;
+	}
+	stall[CRIT_UNIT_THREADS] +=
+		scope->stall[CRIT_UNIT_THREADS] - marks->stall[CRIT_UNIT_THREADS];
+	if (rank)
+		stall[CRIT_UNIT_RANKS] += rank->stall_each - marks->stall[CRIT_UNIT_RANKS];
+}
+
+static inline uint8_t share_of(const struct crit_engine *engine, const struct crit_life *life,
+			       const struct crit_thread *thread)
+{
+	if (life->role != CRIT_THREAD_APP || !thread->is_open || life->part == CRIT_NONE ||
+	    thread->state == CRIT_STATE_NONE)
+		return CRIT_SHARE_OUT;
+	return engine->is_active[thread->state][thread->span_class] ? CRIT_SHARE_ACTIVE
+								    : CRIT_SHARE_WAITING;
+}
+
+/* Tells who waits in which call, and whose threads were active until now. */
+static void blame(struct crit_engine *engine, const struct crit_run_step *step, uint32_t part,
+		  const struct crit_rank_state *rank)
+{
+	crit_fix integral = engine->run.cmetric[CRIT_UNIT_THREADS];
+	int rc = 0;
+
+	if (step->share_before == CRIT_SHARE_WAITING)
+		rc = crit_blame_wait(&engine->blame, step->from->key.call, -1, integral);
+	if (!rc && step->share_after == CRIT_SHARE_WAITING)
+		rc = crit_blame_wait(&engine->blame, step->to->key.call, 1, integral);
+	if (rc)
+		engine->error = rc;
+	if (rank && step->share_before != step->share_after &&
+	    (step->share_before == CRIT_SHARE_ACTIVE || step->share_after == CRIT_SHARE_ACTIVE))
+		crit_blame_settle(&engine->blame, part, rank->active, integral);
+}
+
+void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step)
+{
+	const struct crit_life *life = &engine->model->lives[step->life];
+	struct crit_thread *thread = &engine->threads[step->life];
+	struct crit_rank_state *rank = places_of(engine, life).run_rank;
+	struct crit_earnings *earned = &step->from->earned;
+	bool was_active = step->share_before == CRIT_SHARE_ACTIVE;
+
+	if (rank)
+		advance_rank(engine, rank, &engine->run);
+	if (step->share_before != CRIT_SHARE_OUT)
+		pay(earned->cmetric, earned->stall, &thread->run, &engine->run, rank, was_active);
+	if (was_active)
+		earned->waited_for += engine->run.waited - thread->run.waited;
+	else if (step->share_before != CRIT_SHARE_OUT)
+		earned->waiting_ns += engine->run.active_ns - thread->run.active_ns;
+	if (!engine->dealing)
+		blame(engine, step, life->part, rank);
+	if (step->share_before != step->share_after) {
+		crit_scope_count_in(&engine->run, rank, step->share_before, -1);
+		crit_scope_count_in(&engine->run, rank, step->share_after, 1);
+	}
+	mark(&thread->run, &engine->run, rank);
+}
+
+/* The same for the scope of its node. */
+static inline void step_node(struct crit_engine *engine, const struct crit_run_step *step,
+			     const struct places *places)
+{
+	struct crit_thread *thread = &engine->threads[step->life];
+	struct crit_rank_state *rank = places->node_rank;
+
+	advance(engine, places->node, step->time_ns);
+	if (rank)
+		advance_rank(engine, rank, places->node);
+	if (step->share_before != CRIT_SHARE_OUT)
+		pay(thread->node_cmetric, thread->node_stall, &thread->node, places->node, rank,
+		    step->share_before == CRIT_SHARE_ACTIVE);
+	if (step->share_before != step->share_after) {
+		crit_scope_count_in(places->node, rank, step->share_before, -1);
+		crit_scope_count_in(places->node, rank, step->share_after, 1);
+	}
+	mark(&thread->node, places->node, rank);
+}
+
+/* Takes the step, or leaves it until whoever plays the other nodes has told of them. */
+static inline void step_run(struct crit_engine *engine, const struct crit_run_step *step)
+{
+	int rc;
+
+	if (!engine->dealing) {
+		advance(engine, &engine->run, step->time_ns);
+		crit_engine_step_run(engine, step);
+		return;
+	}
+	rc = crit_dealing_add(engine->dealing, step);
+	if (rc)
+		engine->error = rc;
+}
+
+/* A thread that idles, or a main thread, changed its share or bucket. */
+static void note_idle(struct crit_engine *engine, const struct crit_life *life,
+		      struct crit_thread *thread, uint64_t time_ns)
+{
+	struct crit_rank_idle *rank = &engine->rank_idles[life->part];
+	unsigned int span_class = thread->share == CRIT_SHARE_OUT ? CRIT_CLASS_SETUP
+								  : thread->bucket->key.span_class;
+	bool is_idle = span_class == CRIT_CLASS_OMP_IDLE;
+
+	if (rank->is_main_in_mpi)
+		rank->ns += (time_ns - rank->since_ns) * rank->idle;
+	rank->since_ns = time_ns;
+	rank->idle += (uint32_t)is_idle - (uint32_t)thread->is_idle;
+	thread->is_idle = is_idle;
+	if (thread->is_main)
+		rank->is_main_in_mpi = span_class >= CRIT_CLASS_MPI &&
+				       span_class <= CRIT_CLASS_MPI_WAIT &&
+				       thread->member == CRIT_NONE;
+}
+
+/* Counts the threads of a node that wait for a CPU.  With n as it is from time_ns on. */
+static inline void note_runnable(struct crit_engine *engine, uint32_t index, uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[index];
+	uint8_t share = thread->state == CRIT_STATE_RUNNABLE ? thread->share : CRIT_SHARE_OUT;
+	struct crit_scope_state *scope;
+
+	if (share == thread->runnable)
+		return;
+	scope = engine->nodes ? &engine->nodes[engine->model->lives[index].node] : &engine->run;
+	advance(engine, scope, time_ns);
+	scope->runnable[thread->runnable]--;
+	scope->runnable[share]++;
+	thread->runnable = share;
+}
+
+static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
+		      uint64_t time_ns)
+{
+	const struct crit_life *life = &engine->model->lives[index];
+	struct crit_thread *thread = &engine->threads[index];
+	uint8_t share = share_of(engine, life, thread);
+	struct crit_run_step step;
+	struct places places;
+
+	if (share == thread->share && bucket == thread->bucket)
+		return;
+	if (share == CRIT_SHARE_OUT && thread->share == CRIT_SHARE_OUT) {
+		thread->bucket = bucket;
+		return;
+	}
+	places = places_of(engine, life);
+	step = (struct crit_run_step){ .time_ns = time_ns,
+				       .from = thread->bucket,
+				       .to = bucket,
+				       .life = index,
+				       .share_before = thread->share,
+				       .share_after = share };
+	if (thread->share != CRIT_SHARE_OUT)
+		thread->bucket->time_ns += time_ns - thread->since_ns;
+	if (places.node)
+		step_node(engine, &step, &places);
+	step_run(engine, &step);
+	thread->share = share;
+	thread->bucket = bucket;
+	thread->since_ns = time_ns;
+	if (places.run_rank &&
+	    (thread->is_main || thread->is_idle || bucket->key.span_class == CRIT_CLASS_OMP_IDLE))
+		note_idle(engine, life, thread, time_ns);
+}
+
+void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
+			   uint64_t time_ns)
+{
+	resegment(engine, index, bucket, time_ns);
+	note_runnable(engine, index, time_ns);
+}
+
+void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
+			   uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+
+	if (thread->queued.is_waiting)
+		crit_queues_leave(engine, life, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
+	if (state == CRIT_STATE_NONE)
+		crit_engine_end_thread(engine, life, time_ns);
+	thread->state = (uint8_t)state;
+	crit_engine_resegment(engine, life, thread->bucket, time_ns);
+	if (engine->tracer)
+		crit_tracer_update(engine->tracer, life, time_ns);
+}
+
+void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
+			     uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+	unsigned int span_class = crit_engine_class_now(thread);
+	uint64_t *runnable_ns = &thread->cells.ns[CRIT_STATE_RUNNABLE][span_class];
+
+	crit_engine_close_cell(engine, thread, time_ns);
+	if (running_ns > *runnable_ns)
+		running_ns = *runnable_ns;
+	*runnable_ns -= running_ns;
+	thread->cells.ns[CRIT_STATE_RUNNING][span_class] += running_ns;
+	if (thread->share != CRIT_SHARE_OUT)
+		thread->bucket->running_ns += running_ns;
+}
+
+void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open, uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+
+	if (thread->queued.is_waiting && !is_open)
+		crit_queues_leave(engine, life, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
+	thread->is_open = is_open;
+	crit_engine_resegment(engine, life, thread->bucket, time_ns);
+	if (engine->tracer)
+		crit_tracer_update(engine->tracer, life, time_ns);
+}
+
+void crit_engine_finish(struct crit_engine *engine)
+{
+	size_t i;
+
+	for (i = 0; i < engine->model->life_count; i++)
+		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
+				      engine->model->lives[i].death_ns);
+	if (!engine->dealing)
+		advance(engine, &engine->run, engine->model->window_end_ns);
+	for (i = 0; i < engine->model->node_count && engine->nodes; i++)
+		advance(engine, &engine->nodes[i], engine->model->window_end_ns);
+}
+
+static int allocate(struct crit_engine *engine, const struct crit_model *model)
+{
+	size_t ranks = model->rank_count;
+
+	engine->reciprocal_count = model->life_count + 2;
+	engine->reciprocals = calloc(engine->reciprocal_count, sizeof(*engine->reciprocals));
+	engine->threads = calloc(model->life_count + 1, sizeof(*engine->threads));
+	engine->queues = calloc(model->node_count + 1, sizeof(*engine->queues));
+	if (!engine->reciprocals || !engine->threads || !engine->queues)
+		return -ENOMEM;
+	if (model->node_count > 1 || engine->dealing) {
+		engine->nodes = calloc(model->node_count, sizeof(*engine->nodes));
+		if (!engine->nodes)
+			return -ENOMEM;
+	}
+	if (ranks) {
+		engine->run_ranks = calloc(ranks, sizeof(*engine->run_ranks));
+		engine->node_ranks = calloc(ranks, sizeof(*engine->node_ranks));
+		engine->rank_idles = calloc(ranks, sizeof(*engine->rank_idles));
+		if (!engine->run_ranks || !engine->node_ranks || !engine->rank_idles)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The first thread of a process that is a rank. */
+static bool is_main(const struct crit_model *model, const struct crit_life *life)
+{
+	const struct crit_process *process = &model->processes[life->process];
+
+	return process->rank != CRIT_NONE &&
+	       (life->tid == life->tgid || (process->ns_pid && life->ns_tid == process->ns_pid));
+}
+
+static int prepare_threads(struct crit_engine *engine, const struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++) {
+		struct crit_thread *thread = &engine->threads[i];
+		struct crit_bucket_key key = { .life = (uint32_t)i, .span_class = CRIT_CLASS_USER };
+
+		thread->base = crit_buckets_get(&engine->buckets, &key);
+		if (!thread->base)
+			return -ENOMEM;
+		thread->bucket = thread->base;
+		thread->member = CRIT_NONE;
+		thread->idling = CRIT_NONE;
+		thread->span_class = CRIT_CLASS_USER;
+		thread->is_open = model->lives[i].part == CRIT_NONE;
+		thread->is_main = is_main(model, &model->lives[i]);
+	}
+	return 0;
+}
+
+/* CPUs of a node that the run may use, a part of one as one; if none are known, always enough. */
+static uint32_t cpus_of(const struct crit_node *node)
+{
+	double usable = node->row.usable_cpus;
+	uint32_t cpus = node->recording->file.cpu_count;
+
+	if (usable > 0 && usable < cpus)
+		cpus = (uint32_t)usable + (usable > (uint32_t)usable);
+	return cpus ? cpus : UINT32_MAX;
+}
+
+int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
+		     enum crit_active_rule rule, struct crit_dealing *dealing)
+{
+	unsigned int state, span_class;
+	uint32_t i;
+	int rc;
+
+	*engine = (struct crit_engine){ .model = model, .dealing = dealing };
+	crit_teams_init(&engine->teams);
+	rc = allocate(engine, model);
+	if (!rc)
+		rc = prepare_threads(engine, model);
+	if (!rc)
+		rc = crit_rivals_init(&engine->rivals, model->life_count);
+	if (rc) {
+		crit_engine_fini(engine);
+		return rc;
+	}
+	crit_blame_init(&engine->blame, (uint32_t)model->rank_count);
+	for (i = 1; i < engine->reciprocal_count; i++)
+		engine->reciprocals[i] = crit_metric_reciprocal(i);
+	for (state = 0; state < CRIT_STATE_COUNT; state++) {
+		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
+			engine->is_active[state][span_class] =
+				crit_metric_is_active(rule, state, span_class);
+	}
+	engine->run.now_ns = model->window_begin_ns;
+	engine->run.cpus = cpus_of(&model->nodes[0]);
+	for (i = 0; i < model->node_count && engine->nodes; i++) {
+		engine->nodes[i].now_ns = model->window_begin_ns;
+		engine->nodes[i].cpus = cpus_of(&model->nodes[i]);
+	}
+	return 0;
+}
+
+void crit_engine_fini(struct crit_engine *engine)
+{
+	size_t i;
+
+	for (i = 0; engine->threads && i < engine->model->life_count; i++)
+		free(engine->threads[i].spans);
+	crit_teams_fini(&engine->teams);
+	crit_buckets_fini(&engine->buckets);
+	crit_blame_fini(&engine->blame);
+	crit_rivals_fini(&engine->rivals);
+	for (i = 0; engine->queues && i < engine->model->node_count; i++)
+		free(engine->queues[i].cpus);
+	free(engine->queues);
+	free(engine->reciprocals);
+	free(engine->threads);
+	free(engine->nodes);
+	free(engine->run_ranks);
+	free(engine->node_ranks);
+	free(engine->rank_idles);
+}

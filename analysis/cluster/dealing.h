@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run's integrals where several peers play a node each, or some.
+ *
+ * What a segment earns is the difference of integrals that depend on the threads of all nodes.  A
+ * peer therefore plays ahead and keeps its steps until a round.  In a round the time that all have
+ * played is cut into one slice per peer; each peer tells the owner of a slice where its threads
+ * stood when it began and what changed in it, the owner adds all up and answers with the integrals
+ * at every step, counted from the slice's begin, and with their sum over the slice.  Cutting
+ * changes no bit (metric.h), so the steps then taken yield what one process would have got.
+ *
+ * Memory: the steps of a round per peer, whatever the run's length.
+ */
+#ifndef CRIT_DEALING_H
+#define CRIT_DEALING_H
+
+#include "analysis/account/engine.h"
+#include "analysis/mpi/messages.h"
+#include "analysis/cluster/peers.h"
+#include "analysis/cluster/slice.h"
+
+#define CRIT_DEALING_STEPS 65536u /* of a peer, then it waits for a round */
+
+struct crit_dealing {
+	const struct crit_peers *peers;
+	struct crit_model *model;
+	struct crit_engine *engine;
+	struct crit_messages *messages; /* of peer 0: takes what spans of all nodes did */
+	struct crit_run_step *steps; /* played, not yet taken */
+	size_t step_count, step_capacity;
+	uint64_t added_steps, taken_steps; /* since the run's begin */
+	struct crit_parcel spans; /* the same of spans with details */
+	struct crit_slot *slots; /* of one span, while it is taken */
+	size_t slot_capacity;
+	struct crit_scope_state counts; /* own threads, all steps taken */
+	struct crit_rank_state *ranks;
+	uint32_t waiting[CRIT_BLAME_CALLS]; /* of these, by call */
+	uint64_t *slice_steps; /* by slice: own steps in it */
+	uint64_t begin_ns; /* of the next round */
+	struct crit_scope_state base; /* the run's integrals there */
+	struct crit_slice slice;
+	struct crit_parcel *to, *from;
+	struct crit_losses survey_losses; /* before anything was played */
+	bool is_over; /* all was dealt, or all know that somebody failed */
+};
+
+/* After the survey.  Errors: -ENOMEM. */
+int crit_dealing_init(struct crit_dealing *dealing, const struct crit_peers *peers,
+		      struct crit_model *model, struct crit_engine *engine,
+		      struct crit_messages *messages);
+void crit_dealing_fini(struct crit_dealing *dealing);
+
+/* Does this peer play the node?  dealing NULL: it plays all. */
+bool crit_dealing_plays(const struct crit_dealing *dealing, uint32_t node);
+
+/* A step, or what a span did.  Errors: -ENOMEM.  Cost: O(1) and its part of a round. */
+int crit_dealing_add(struct crit_dealing *dealing, const struct crit_run_step *step);
+int crit_dealing_add_span(struct crit_dealing *dealing, const struct crit_message_span *span,
+			  const struct crit_slot *slots, size_t count);
+
+/*
+ * The event of played_ns was played, the next is of next_ns: holds rounds while there is no room
+ * for it.  Errors: -ENOMEM, -EPROTO, the transport's, or what another peer failed with.
+ */
+int crit_dealing_look(struct crit_dealing *dealing, uint64_t played_ns, uint64_t next_ns);
+
+/* All is played: holds rounds until it is by all.  rc: this peer failed, and all do then. */
+int crit_dealing_end(struct crit_dealing *dealing, int rc);
+
+/* Packs the spans that ended before end_ns for peer 0, and there takes those of all, in order. */
+int crit_dealing_pack_spans(struct crit_dealing *dealing, uint64_t end_ns);
+int crit_dealing_take_spans(struct crit_dealing *dealing, const size_t *ats);
+
+/*
+ * Brings what every peer has found out to peer 0: its model, engine and messages then hold what one
+ * process would have.  Errors: -ENOMEM, -EPROTO, the transport's.
+ */
+int crit_dealing_gather(struct crit_dealing *dealing);
+
+#endif

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Brings what every peer has found out to peer 0.  Nothing is told twice: each life, rank and node
+// is played by one peer, and each slice of blame is charged by one.
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/cluster/dealing.h"
+
+struct gathered_head { /* counts of what follows, and what adds up */
+	uint64_t life_count;
+	uint64_t rank_count;
+	uint64_t node_count;
+	uint64_t bucket_count;
+	uint64_t region_count;
+	uint64_t rival_count;
+	uint64_t charge_count;
+	uint64_t tag_disagreements;
+	uint64_t tag_stale;
+	uint64_t late_records;
+	uint64_t unbalanced_spans;
+	uint64_t details;
+	int64_t rc;
+};
+
+struct gathered_life {
+	uint32_t life;
+	uint32_t is_tag_only;
+	uint64_t switches;
+	uint64_t preemptions;
+	uint64_t unmatched;
+	uint64_t alive_ns;
+	uint64_t busy_ns;
+	struct crit_cells cells;
+	crit_fix node_cmetric[CRIT_UNIT_COUNT];
+	crit_fix node_stall[CRIT_UNIT_COUNT];
+};
+
+struct gathered_rank {
+	uint32_t rank;
+	uint32_t reserved;
+	uint64_t idle_in_mpi_ns;
+	uint64_t active_ns;
+};
+
+struct gathered_node {
+	uint32_t node;
+	uint32_t reserved;
+	uint64_t slot_count;
+	struct crit_scope_state scope;
+};
+
+struct gathered_region { /* and its name behind it */
+	uint32_t process;
+	uint32_t number;
+	uint32_t parent;
+	uint32_t call;
+	uint64_t site;
+	uint32_t team_max;
+	uint32_t name_bytes;
+	uint64_t scheduling_ns;
+	uint64_t imbalance_ns;
+	uint64_t runnable_ns;
+};
+
+struct gathered_charge {
+	uint32_t call;
+	uint32_t rank;
+	crit_fix charge;
+};
+
+static int put_lives(const struct crit_dealing *dealing, struct crit_parcel *parcel,
+		     uint64_t *ret_count)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < dealing->model->life_count && !rc; i++) {
+		const struct crit_life *life = &dealing->model->lives[i];
+		const struct crit_thread *thread = &dealing->engine->threads[i];
+		struct gathered_life row = { .life = (uint32_t)i,
+					     .is_tag_only = life->is_tag_only,
+					     .switches = life->switches,
+					     .preemptions = life->preemptions,
+					     .unmatched = life->unmatched,
+					     .alive_ns = thread->alive_ns,
+					     .busy_ns = thread->busy_ns,
+					     .cells = thread->cells };
+
+		if (!crit_dealing_plays(dealing, life->node))
+			continue;
+		memcpy(row.node_cmetric, thread->node_cmetric, sizeof(row.node_cmetric));
+		memcpy(row.node_stall, thread->node_stall, sizeof(row.node_stall));
+		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		++*ret_count;
+	}
+	return rc;
+}
+
+static int put_ranks_and_nodes(const struct crit_dealing *dealing, struct crit_parcel *parcel,
+			       struct gathered_head *head)
+{
+	const struct crit_model *model = dealing->model;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < model->rank_count && !rc; i++) {
+		struct gathered_rank row = { .rank = (uint32_t)i,
+					     .idle_in_mpi_ns = dealing->engine->rank_idles[i].ns,
+					     .active_ns =
+						     dealing->engine->node_ranks[i].active_ns };
+
+		if (!crit_dealing_plays(dealing, model->ranks[i].node))
+			continue;
+		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		head->rank_count++;
+	}
+	for (i = 0; i < model->node_count && !rc; i++) {
+		struct gathered_node row = { .node = (uint32_t)i,
+					     .slot_count = model->nodes[i].row.slot_count,
+					     .scope = dealing->engine->nodes[i] };
+
+		if (!crit_dealing_plays(dealing, (uint32_t)i))
+			continue;
+		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		head->node_count++;
+	}
+	return rc;
+}
+
+static int put_buckets(const struct crit_dealing *dealing, struct crit_parcel *parcel,
+		       uint64_t *ret_count)
+{
+	const struct crit_buckets *buckets = &dealing->engine->buckets;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < buckets->count && !rc; i++) {
+		struct crit_bucket bucket = *crit_buckets_at(buckets, i);
+
+		if (!crit_dealing_plays(dealing, dealing->model->lives[bucket.key.life].node))
+			continue;
+		bucket.follower = NULL;
+		rc = crit_parcel_put(parcel, &bucket, sizeof(bucket));
+		++*ret_count;
+	}
+	return rc;
+}
+
+static int put_regions(const struct crit_regions *regions, struct crit_parcel *parcel,
+		       uint64_t *ret_count)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < regions->count && !rc; i++) {
+		const struct crit_region *region = &regions->rows[i];
+		struct gathered_region row = {
+			.process = region->process,
+			.number = region->number,
+			.parent = region->parent,
+			.call = region->call,
+			.site = region->site,
+			.team_max = region->team_max,
+			.name_bytes = region->name ? (uint32_t)strlen(region->name) : 0,
+			.scheduling_ns = region->scheduling_ns,
+			.imbalance_ns = region->imbalance_ns,
+			.runnable_ns = region->runnable_ns,
+		};
+
+		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		if (!rc)
+			rc = crit_parcel_put(parcel, region->name, row.name_bytes);
+		++*ret_count;
+	}
+	return rc;
+}
+
+static int put_rivals(const struct crit_rivals *rivals, struct crit_parcel *parcel,
+		      uint64_t *ret_count)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < rivals->count && !rc; i++)
+		rc = crit_parcel_put(parcel, &rivals->rows[i].row, sizeof(rivals->rows[i].row));
+	*ret_count = rivals->count;
+	return rc;
+}
+
+static int put_charges(const struct crit_blame *blame, struct crit_parcel *parcel,
+		       uint64_t *ret_count)
+{
+	uint32_t call, rank;
+	int rc = 0;
+
+	for (call = 0; call < CRIT_BLAME_CALLS; call++) {
+		const struct crit_blame_call *row =
+			blame->slots[call] ? &blame->calls[blame->slots[call] - 1] : NULL;
+
+		for (rank = 0; row && rank < blame->rank_count && !rc; rank++) {
+			struct gathered_charge charge = { call, rank, row->cells[rank].charge };
+
+			if (!charge.charge)
+				continue;
+			rc = crit_parcel_put(parcel, &charge, sizeof(charge));
+			++*ret_count;
+		}
+	}
+	return rc;
+}
+
+static int pack(const struct crit_dealing *dealing, struct crit_parcel *parcel)
+{
+	const struct crit_losses *now = &dealing->model->losses;
+	const struct crit_losses *before = &dealing->survey_losses;
+	struct gathered_head head = {
+		.tag_disagreements = now->tag_disagreements - before->tag_disagreements,
+		.tag_stale = now->tag_stale - before->tag_stale,
+		.late_records = now->late_records - before->late_records,
+		.unbalanced_spans = now->unbalanced_spans - before->unbalanced_spans,
+		.details = dealing->messages->losses.details,
+	};
+	int rc = crit_parcel_put(parcel, &head, sizeof(head));
+
+	if (!rc)
+		rc = put_lives(dealing, parcel, &head.life_count);
+	if (!rc)
+		rc = put_ranks_and_nodes(dealing, parcel, &head);
+	if (!rc)
+		rc = put_buckets(dealing, parcel, &head.bucket_count);
+	if (!rc)
+		rc = put_regions(&dealing->engine->teams.regions, parcel, &head.region_count);
+	if (!rc)
+		rc = put_rivals(&dealing->engine->rivals, parcel, &head.rival_count);
+	if (!rc)
+		rc = put_charges(&dealing->engine->blame, parcel, &head.charge_count);
+	head.rc = rc;
+	if (parcel->size >= sizeof(head))
+		memcpy(parcel->bytes, &head, sizeof(head));
+	return rc;
+}
+
+struct unpacking {
+	struct crit_dealing *dealing;
+	const struct crit_parcel *parcel;
+	size_t at;
+};
+
+static int take_life(struct unpacking *u)
+{
+	struct gathered_life row;
+	struct crit_life *life;
+	struct crit_thread *thread;
+
+	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	    row.life >= u->dealing->model->life_count)
+		return -EPROTO;
+	life = &u->dealing->model->lives[row.life];
+	thread = &u->dealing->engine->threads[row.life];
+	life->is_tag_only = row.is_tag_only != 0;
+	life->switches = row.switches;
+	life->preemptions = row.preemptions;
+	life->unmatched = row.unmatched;
+	thread->alive_ns = row.alive_ns;
+	thread->busy_ns = row.busy_ns;
+	thread->cells = row.cells;
+	memcpy(thread->node_cmetric, row.node_cmetric, sizeof(row.node_cmetric));
+	memcpy(thread->node_stall, row.node_stall, sizeof(row.node_stall));
+	return 0;
+}
+
+static int take_rank(struct unpacking *u)
+{
+	struct gathered_rank row;
+
+	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	    row.rank >= u->dealing->model->rank_count)
+		return -EPROTO;
+	u->dealing->engine->rank_idles[row.rank].ns = row.idle_in_mpi_ns;
+	u->dealing->engine->node_ranks[row.rank].active_ns = row.active_ns;
+	return 0;
+}
+
+static int take_node(struct unpacking *u)
+{
+	struct gathered_node row;
+
+	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	    row.node >= u->dealing->model->node_count)
+		return -EPROTO;
+	u->dealing->model->nodes[row.node].row.slot_count = row.slot_count;
+	u->dealing->engine->nodes[row.node] = row.scope;
+	return 0;
+}
+
+static int take_bucket(struct unpacking *u)
+{
+	struct crit_bucket row, *bucket;
+
+	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	    row.key.life >= u->dealing->model->life_count)
+		return -EPROTO;
+	bucket = crit_buckets_get(&u->dealing->engine->buckets, &row.key);
+	if (!bucket)
+		return -ENOMEM;
+	crit_bucket_add(bucket, &row);
+	return 0;
+}
+
+static int take_region(struct unpacking *u)
+{
+	struct crit_regions *regions = &u->dealing->engine->teams.regions;
+	char name[CRIT_REGION_NAME_MAX + 1] = "";
+	struct gathered_region row;
+	struct crit_region *region;
+	int64_t index;
+
+	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	    row.process >= u->dealing->model->process_count ||
+	    row.name_bytes > CRIT_REGION_NAME_MAX ||
+	    !crit_parcel_take(u->parcel, &u->at, name, row.name_bytes))
+		return -EPROTO;
+	index = crit_regions_get(regions, row.process, row.number);
+	if (index < 0)
+		return (int)index;
+	region = &regions->rows[index];
+	region->parent = row.parent;
+	region->call = row.call;
+	region->site = row.site;
+	region->team_max = row.team_max;
+	region->scheduling_ns = row.scheduling_ns;
+	region->imbalance_ns = row.imbalance_ns;
+	region->runnable_ns = row.runnable_ns;
+	if (row.name_bytes && !region->name)
+		region->name = strndup(name, row.name_bytes);
+	return row.name_bytes && !region->name ? -ENOMEM : 0;
+}
+
+static int take_rival(struct unpacking *u)
+{
+	size_t lives = u->dealing->model->life_count;
+	struct crit_rival_row row;
+
+	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) || row.thread >= lives ||
+	    (row.by_thread >= 0 && (size_t)row.by_thread >= lives))
+		return -EPROTO;
+	return crit_rivals_add(&u->dealing->engine->rivals, &row);
+}
+
+static int take_charge(struct unpacking *u)
+{
+	struct gathered_charge row;
+
+	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	    row.rank >= u->dealing->model->rank_count)
+		return -EPROTO;
+	return crit_blame_add(&u->dealing->engine->blame, row.call, row.rank, row.charge);
+}
+
+static int take_all(struct unpacking *u, uint64_t count, int (*take)(struct unpacking *u))
+{
+	int rc = 0;
+
+	for (; count && !rc; count--)
+		rc = take(u);
+	return rc;
+}
+
+static int unpack(struct crit_dealing *dealing, const struct crit_parcel *parcel)
+{
+	struct unpacking u = { .dealing = dealing, .parcel = parcel };
+	struct crit_losses *losses = &dealing->model->losses;
+	struct gathered_head head;
+	int rc;
+
+	if (!crit_parcel_take(parcel, &u.at, &head, sizeof(head)))
+		return -EPROTO;
+	losses->tag_disagreements += head.tag_disagreements;
+	losses->tag_stale += head.tag_stale;
+	losses->late_records += head.late_records;
+	losses->unbalanced_spans += head.unbalanced_spans;
+	dealing->messages->losses.details += head.details;
+	rc = (int)head.rc;
+	if (!rc)
+		rc = take_all(&u, head.life_count, take_life);
+	if (!rc)
+		rc = take_all(&u, head.rank_count, take_rank);
+	if (!rc)
+		rc = take_all(&u, head.node_count, take_node);
+	if (!rc)
+		rc = take_all(&u, head.bucket_count, take_bucket);
+	if (!rc)
+		rc = take_all(&u, head.region_count, take_region);
+	if (!rc)
+		rc = take_all(&u, head.rival_count, take_rival);
+	if (!rc)
+		rc = take_all(&u, head.charge_count, take_charge);
+	return rc;
+}
+
+int crit_dealing_gather(struct crit_dealing *dealing)
+{
+	const struct crit_peers *peers = dealing->peers;
+	uint32_t i;
+	int rc = 0;
+	int transport;
+
+	crit_parcels_empty(dealing->to, peers->count);
+	if (peers->rank)
+		rc = pack(dealing, &dealing->to[0]);
+	transport = peers->exchange(peers->user, dealing->to, dealing->from);
+	if (transport)
+		return transport;
+	for (i = 1; i < peers->count && !peers->rank && !rc; i++)
+		rc = unpack(dealing, &dealing->from[i]);
+	return rc;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Adds up one slice of time.
+#include "analysis/cluster/slice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+
+_Static_assert(sizeof(struct crit_slice_note) == 24, "every step of a run travels as one");
+
+int crit_slice_init(struct crit_slice *slice, uint32_t peer_count, uint32_t rank_count)
+{
+	*slice = (struct crit_slice){ .rank_count = rank_count };
+	slice->rank_active = calloc(rank_count + 1ull, sizeof(*slice->rank_active));
+	slice->sources = calloc(peer_count, sizeof(*slice->sources));
+	if (!slice->rank_active || !slice->sources)
+		return -ENOMEM;
+	return crit_merge_init(&slice->merge, peer_count);
+}
+
+void crit_slice_fini(struct crit_slice *slice)
+{
+	free(slice->rank_active);
+	free(slice->sources);
+	crit_merge_fini(&slice->merge);
+}
+
+static int take_waiting(struct crit_blame *blame, uint32_t count, const struct crit_parcel *parcel,
+			size_t *at)
+{
+	struct crit_slice_count waiting;
+	int rc = 0;
+
+	for (; count && !rc; count--) {
+		if (!crit_parcel_take(parcel, at, &waiting, sizeof(waiting)))
+			return -EPROTO;
+		rc = crit_blame_wait(blame, waiting.number, (int)waiting.count, 0);
+	}
+	return rc;
+}
+
+static int take_ranks(struct crit_slice *slice, uint32_t count, const struct crit_parcel *parcel,
+		      size_t *at)
+{
+	struct crit_slice_count active;
+
+	for (; count; count--) {
+		if (!crit_parcel_take(parcel, at, &active, sizeof(active)) ||
+		    active.number >= slice->rank_count)
+			return -EPROTO;
+		slice->rank_active[active.number] = active.count;
+	}
+	return 0;
+}
+
+/* A peer's next note gets its place in the merge.  Errors: -EPROTO. */
+static int move(struct crit_slice *slice, uint32_t peer, const struct crit_parcel *parcel,
+		bool is_first)
+{
+	struct crit_slice_source *source = &slice->sources[peer];
+
+	if (!source->left) {
+		if (!is_first)
+			crit_merge_remove(&slice->merge, peer);
+		return 0;
+	}
+	if (!crit_parcel_take(parcel, &source->at, &source->note, sizeof(source->note)) ||
+	    (source->note.rank != CRIT_NONE && source->note.rank >= slice->rank_count))
+		return -EPROTO;
+	source->left--;
+	if (is_first)
+		crit_merge_add(&slice->merge, peer, source->note.time_ns);
+	else
+		crit_merge_delay(&slice->merge, peer, source->note.time_ns);
+	return 0;
+}
+
+static int open_source(struct crit_slice *slice, uint32_t peer, struct crit_blame *blame,
+		       const struct crit_parcel *parcel)
+{
+	struct crit_slice_source *source = &slice->sources[peer];
+	struct crit_slice_head head;
+	int unit, rc;
+
+	*source = (struct crit_slice_source){ 0 };
+	if (!crit_parcel_take(parcel, &source->at, &head, sizeof(head)))
+		return -EPROTO;
+	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+		slice->scope.active[unit] += head.active[unit];
+		slice->scope.live[unit] += head.live[unit];
+	}
+	source->left = head.note_count;
+	rc = take_waiting(blame, head.wait_count, parcel, &source->at);
+	if (!rc)
+		rc = take_ranks(slice, head.rank_count, parcel, &source->at);
+	return rc ? rc : move(slice, peer, parcel, true);
+}
+
+static int put_marks(const struct crit_scope_state *scope, struct crit_parcel *answer)
+{
+	struct crit_marks marks;
+
+	memset(&marks, 0, sizeof(marks));
+	memcpy(marks.cmetric, scope->cmetric, sizeof(marks.cmetric));
+	memcpy(marks.stall, scope->stall, sizeof(marks.stall));
+	marks.waited = scope->waited;
+	marks.active_ns = scope->active_ns;
+	return crit_parcel_put(answer, &marks, sizeof(marks));
+}
+
+static int apply(struct crit_slice *slice, struct crit_blame *blame,
+		 const struct crit_slice_note *note)
+{
+	crit_fix integral = slice->scope.cmetric[CRIT_UNIT_THREADS];
+	int unit, rc = 0;
+
+	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+		slice->scope.active[unit] += (uint32_t)note->active[unit];
+		slice->scope.live[unit] += (uint32_t)note->live[unit];
+	}
+	if (note->from_call)
+		rc = crit_blame_wait(blame, note->from_call, -1, integral);
+	if (!rc && note->to_call)
+		rc = crit_blame_wait(blame, note->to_call, 1, integral);
+	if (note->rank == CRIT_NONE || !note->active[CRIT_UNIT_THREADS])
+		return rc;
+	crit_blame_settle(blame, note->rank, slice->rank_active[note->rank], integral);
+	slice->rank_active[note->rank] += (uint32_t)note->active[CRIT_UNIT_THREADS];
+	return rc;
+}
+
+int crit_slice_add_up(struct crit_slice *slice, const struct crit_slice_bounds *bounds,
+		      struct crit_blame *blame, const struct crit_parcel *from,
+		      struct crit_parcel *answers)
+{
+	uint32_t i;
+	int rc = 0;
+
+	slice->scope = (struct crit_scope_state){ .now_ns = bounds->begin_ns };
+	slice->merge.count = 0;
+	memset(slice->rank_active, 0, slice->rank_count * sizeof(*slice->rank_active));
+	crit_blame_restart(blame);
+	for (i = 0; i < bounds->peer_count && !rc; i++)
+		rc = open_source(slice, i, blame, &from[i]);
+	while (!rc && slice->merge.count) {
+		uint32_t peer = slice->merge.heap[0].order;
+		struct crit_slice_note note = slice->sources[peer].note;
+
+		crit_scope_advance(&slice->scope, bounds->reciprocals, bounds->window_end_ns,
+				   note.time_ns);
+		rc = put_marks(&slice->scope, &answers[peer]);
+		if (!rc)
+			rc = apply(slice, blame, &note);
+		if (!rc)
+			rc = move(slice, peer, &from[peer], false);
+	}
+	crit_scope_advance(&slice->scope, bounds->reciprocals, bounds->window_end_ns,
+			   bounds->end_ns);
+	for (i = 0; i < slice->rank_count && !rc; i++)
+		crit_blame_settle(blame, i, slice->rank_active[i],
+				  slice->scope.cmetric[CRIT_UNIT_THREADS]);
+	for (i = 0; i < bounds->peer_count && !rc; i++)
+		rc = crit_parcel_put(&answers[i], &slice->scope, sizeof(slice->scope));
+	return rc;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the first pass learns about a run, and the second one relies on: nodes, processes, ranks,
+ * the lives of threads, and which shim stream belongs to which life.
+ *
+ * A life is one thread from birth to death; a task number that is used again is another life.  All
+ * times here are on the run clock: the reference node's monotonic nanoseconds (clocks.h).
+ */
+#ifndef CRIT_MODEL_H
+#define CRIT_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/clock/clocks.h"
+#include "analysis/model/life.h"
+#include "core/base/map.h"
+#include "analysis/recording/recording.h"
+#include "analysis/schema/results.h"
+#include "analysis/schema/stream.h"
+
+struct crit_process {
+	uint32_t node;
+	uint32_t pid;
+	uint32_t ns_pid;
+	uint32_t parent_pid;
+	uint32_t parent; /* index, or CRIT_NONE */
+	uint32_t older; /* the process before with the same pid */
+	uint32_t rank; /* index into ranks, or CRIT_NONE */
+	uint32_t task; /* of a scheduler's step, or CRIT_TASK_NONE */
+	uint32_t live_lives;
+	uint32_t stream_count; /* of its threads */
+	uint64_t begin_ns;
+	uint64_t end_ns; /* CRIT_TIME_MAX: not seen to end */
+	uint64_t registered_ns;
+	char program[CRIT_PROGRAM_BYTES]; /* once registered */
+	uint16_t flags; /* enum crit_process_flag */
+	char *arguments; /* command line, blank-separated, cut; NULL unknown */
+	bool is_registered;
+	bool is_gone;
+	bool has_kernel; /* the kernel half knows it */
+	bool has_mpi;
+	bool is_expelled; /* the kernel half ended with an exec of it */
+	uint8_t exit_signal; /* that killed it, 0 none */
+	uint64_t killed_ns;
+};
+
+struct crit_rank {
+	uint32_t node;
+	uint32_t process;
+	uint32_t rank;
+	uint32_t size; /* of its world */
+	uint64_t open_ns;
+	uint64_t close_ns; /* CRIT_TIME_MAX until known */
+	bool is_open; /* no CLOSE seen */
+	char world[CRIT_WORLD_BYTES];
+	uint32_t world_number;
+};
+
+struct crit_part { /* of the window: one per rank, and one for all who have none */
+	uint64_t open_ns;
+	uint64_t close_ns;
+	uint32_t first_life;
+};
+
+struct crit_node {
+	struct crit_recording *recording;
+	struct crit_node_row row; /* filled as it is learnt */
+	struct crit_node_clock clock; /* from its stamps to the run's */
+	uint64_t cut_ns; /* life ends here for everybody; CRIT_TIME_MAX none */
+	uint64_t first_ns; /* smallest and largest stamp */
+	uint64_t end_ns;
+	uint32_t first_life; /* lives of the kernel half are contiguous */
+	uint32_t first_kernel_ref;
+	struct crit_map stream_numbers; /* chunk source -> index into streams */
+	struct crit_map pids; /* pid -> newest process */
+	struct crit_map threads; /* tgid << 32 | ns_tid -> newest life */
+};
+
+struct crit_model {
+	struct crit_node *nodes;
+	size_t node_count;
+	struct crit_life *lives;
+	size_t life_count, life_capacity;
+	struct crit_process *processes;
+	size_t process_count, process_capacity;
+	struct crit_rank *ranks;
+	size_t rank_count, rank_capacity;
+	struct crit_stream *streams;
+	size_t stream_count, stream_capacity;
+	struct crit_unknown *unknowns;
+	size_t unknown_count, unknown_capacity;
+	struct crit_return *returns;
+	size_t return_count, return_capacity;
+	struct crit_expelled *expelled; /* process_ends.h */
+	size_t expelled_count, expelled_capacity;
+	uint64_t expelled_unlisted; /* found no room there */
+	struct crit_part *parts; /* rank_count + 1: the last is the run's own */
+	uint64_t window_begin_ns;
+	uint64_t window_end_ns;
+	uint64_t first_exec_ns; /* of the first task of a node; CRIT_TIME_MAX none */
+	struct crit_losses losses;
+	char arguments[CRIT_EXE_BYTES];
+	char library[CRIT_TEXT_BYTES];
+	struct crit_job job; /* its task means nothing */
+	uint32_t flavour;
+	uint64_t omitted; /* what the user left out, as CRIT_S_LEVEL has it */
+};
+
+/* A stamp of a node on the run clock. */
+static inline uint64_t crit_model_time(const struct crit_node *node, uint64_t stamp_ns)
+{
+	int64_t moved;
+
+	if (stamp_ns >= CRIT_TIME_MAX)
+		stamp_ns = CRIT_TIME_MAX - 1;
+	moved = (int64_t)stamp_ns + node->clock.offset_ns;
+	if (node->clock.slope)
+		moved += (int64_t)(((__int128)((int64_t)stamp_ns - (int64_t)node->clock.at_ns) *
+				    node->clock.slope) >>
+				   CRIT_CLOCK_SLOPE_SHIFT);
+	if (moved < 0)
+		return 0;
+	return (uint64_t)moved < CRIT_TIME_MAX ? (uint64_t)moved : CRIT_TIME_MAX - 1;
+}
+
+/* Does level profile keep short spans from a node's recording, at that time? */
+static inline bool crit_model_is_folding(const struct crit_node *node, uint64_t time_ns)
+{
+	return node->recording->file.level == CRIT_LEVEL_PROFILE ||
+	       (node->row.fallback_ns && node->row.fallback_ns <= time_ns);
+}
+
+/* Where level trace ended: the first node that fell back, or the window's begin if one had none. */
+uint64_t crit_model_traced_until_ns(const struct crit_model *model);
+
+void crit_model_fini(struct crit_model *model);
+
+#endif

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who counts, whose part of the window they live by, and how long the window is.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/process.h"
+#include "analysis/model/survey.h"
+#include "core/base/cleanup.h"
+
+#define ANCESTORS_MAX 1024u
+
+static int by_opening(const void *left, const void *right)
+{
+	const struct crit_rank *a = *(struct crit_rank *const *)left;
+	const struct crit_rank *b = *(struct crit_rank *const *)right;
+
+	if (a->open_ns != b->open_ns)
+		return a->open_ns < b->open_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int by_world(const void *left, const void *right)
+{
+	const struct crit_rank *a = *(struct crit_rank *const *)left;
+	const struct crit_rank *b = *(struct crit_rank *const *)right;
+	int order = strcmp(a->world, b->world);
+
+	return order ? order : by_opening(left, right);
+}
+
+/* Numbers the worlds as their first ranks opened. */
+static int order_worlds(struct crit_model *model)
+{
+	size_t count = model->rank_count, worlds = 0, i;
+	crit_autofree struct crit_rank **ranks = calloc(count + 1, sizeof(struct crit_rank *));
+	crit_autofree struct crit_rank **firsts = calloc(count + 1, sizeof(struct crit_rank *));
+
+	if (!ranks || !firsts)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		ranks[i] = &model->ranks[i];
+	qsort(ranks, count, sizeof(struct crit_rank *), by_world);
+	for (i = 0; i < count; i++) {
+		if (!i || strcmp(ranks[i]->world, ranks[i - 1]->world) != 0)
+			firsts[worlds++] = ranks[i];
+	}
+	qsort(firsts, worlds, sizeof(struct crit_rank *), by_opening);
+	for (i = 0; i < worlds; i++)
+		firsts[i]->world_number = (uint32_t)i;
+	for (i = 1; i < count; i++) {
+		if (!strcmp(ranks[i]->world, ranks[i - 1]->world))
+			ranks[i]->world_number = ranks[i - 1]->world_number;
+	}
+	return 0;
+}
+
+/* Lives and parts end at the cut, or with the recording. */
+static uint64_t last_ns(const struct crit_node *node)
+{
+	return node->cut_ns < node->end_ns ? node->cut_ns : node->end_ns;
+}
+
+static void close_lives(struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++) {
+		struct crit_life *life = &model->lives[i];
+		uint64_t end_ns = last_ns(&model->nodes[life->node]);
+
+		if (life->death_ns > end_ns)
+			life->death_ns = end_ns;
+		if (life->death_ns < life->birth_ns)
+			life->death_ns = life->birth_ns;
+	}
+}
+
+static int make_parts(struct crit_model *model)
+{
+	size_t i;
+
+	model->parts = calloc(model->rank_count + 1, sizeof(*model->parts));
+	if (!model->parts)
+		return -ENOMEM;
+	for (i = 0; i < model->rank_count; i++) {
+		struct crit_rank *rank = &model->ranks[i];
+		uint64_t end_ns = last_ns(&model->nodes[rank->node]);
+		uint64_t process_end_ns = model->processes[rank->process].end_ns;
+
+		if (rank->close_ns > process_end_ns)
+			rank->close_ns = process_end_ns;
+		if (rank->close_ns > end_ns)
+			rank->close_ns = end_ns;
+		if (rank->close_ns < rank->open_ns)
+			rank->close_ns = rank->open_ns;
+		model->parts[i] = (struct crit_part){ rank->open_ns, rank->close_ns, CRIT_NONE };
+	}
+	model->parts[model->rank_count] =
+		(struct crit_part){ CRIT_TIME_MAX, CRIT_TIME_MAX, CRIT_NONE };
+	return 0;
+}
+
+static void link_parents(struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->process_count; i++) {
+		struct crit_process *process = &model->processes[i];
+
+		if (process->parent == CRIT_NONE && process->parent_pid)
+			process->parent = crit_process_find(model, process->node,
+							    process->parent_pid, process->begin_ns);
+	}
+}
+
+/* The rank a process is or descends from, or CRIT_NONE. */
+static uint32_t rank_of(const struct crit_model *model, uint32_t process)
+{
+	unsigned int steps;
+
+	for (steps = 0; process != CRIT_NONE && steps < ANCESTORS_MAX; steps++) {
+		if (model->processes[process].rank != CRIT_NONE)
+			return model->processes[process].rank;
+		process = model->processes[process].parent;
+	}
+	return CRIT_NONE;
+}
+
+static bool is_mpi_call(uint32_t call)
+{
+	return call > 0 && call < CRIT_CALL_OMP_FIRST;
+}
+
+enum calls { /* that a stream tells of */
+	CALLS_NONE = 0,
+	CALLS_WORKER, /* it is one of an OpenMP runtime */
+	CALLS_MPI
+};
+
+static enum calls calls_of_slots(const struct crit_recording *recording,
+				 const struct crit_chunk_ref *ref, bool wants_worker)
+{
+	struct crit_slot slots[128];
+	size_t at = 0;
+	ssize_t got;
+
+	while ((got = crit_recording_read(recording, ref, at, slots, sizeof(slots))) > 0) {
+		size_t count = (size_t)got / sizeof(slots[0]);
+		size_t i;
+
+		for (i = 0; i < count; i++) {
+			if ((slots[i].kind == CRIT_S_ENTER || slots[i].kind == CRIT_S_POLL) &&
+			    is_mpi_call(slots[i].call))
+				return CALLS_MPI;
+			if (wants_worker && slots[i].kind == CRIT_S_WORKER)
+				return CALLS_WORKER;
+		}
+		at += (size_t)got;
+	}
+	return CALLS_NONE;
+}
+
+/*
+ * Does the stream hold an MPI call, or say it is a worker's, where that is wanted?  Looks at its
+ * slots until there is one, and at its counters.
+ */
+static enum calls calls_of(const struct crit_model *model, const struct crit_stream *stream,
+			   bool wants_worker)
+{
+	const struct crit_recording *recording = model->nodes[stream->node].recording;
+	struct crit_counter counter;
+	enum calls calls;
+	uint32_t ref;
+
+	if (stream->has_end && is_mpi_call(stream->end.open_call))
+		return CALLS_MPI;
+	for (ref = stream->first_ref; ref != CRIT_NONE; ref = recording->refs[ref].next) {
+		calls = calls_of_slots(recording, &recording->refs[ref], wants_worker);
+		if (calls)
+			return calls;
+	}
+	for (ref = stream->first_counters; ref != CRIT_NONE; ref = recording->refs[ref].next) {
+		if (crit_recording_read_struct(recording, &recording->refs[ref], &counter,
+					       sizeof(counter)) &&
+		    is_mpi_call(counter.call))
+			return CALLS_MPI;
+	}
+	return CALLS_NONE;
+}
+
+/*
+ * Without tags: whom a rank's thread creates between its first word, inside its first MPI call, and
+ * the return of its MPI_Init, is born in MPI.
+ */
+static void find_births_in_init(struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++) {
+		struct crit_life *life = &model->lives[i];
+		const struct crit_process *process;
+
+		if (model->nodes[life->node].row.kernel_half != CRIT_HALF_PERF ||
+		    life->creator == CRIT_NONE)
+			continue;
+		process = &model->processes[model->lives[life->creator].process];
+		life->is_born_in_mpi = process->is_registered && process->rank != CRIT_NONE &&
+				       life->birth_ns >= process->registered_ns &&
+				       life->birth_ns < model->ranks[process->rank].open_ns;
+	}
+}
+
+/* Threads that helpers of the MPI library made, directly or not; creators are older. */
+static void find_helpers(struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++) {
+		struct crit_life *life = &model->lives[i];
+
+		life->is_helper = life->is_born_in_mpi || (life->creator != CRIT_NONE &&
+							   model->lives[life->creator].is_helper);
+	}
+}
+
+/* Processes that call MPI, and helpers that turn out to call it themselves, or to be workers. */
+static void find_callers(struct crit_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->stream_count; i++) {
+		const struct crit_stream *stream = &model->streams[i];
+		struct crit_life *life;
+		enum calls calls;
+
+		if (stream->life == CRIT_NONE)
+			continue;
+		life = &model->lives[stream->life];
+		if (!life->is_helper && model->processes[life->process].has_mpi)
+			continue;
+		calls = calls_of(model, stream, life->is_helper);
+		life->is_worker |= calls == CALLS_WORKER;
+		if (calls != CALLS_MPI)
+			continue;
+		life->has_mpi_calls = true;
+		model->processes[life->process].has_mpi = true;
+	}
+}
+
+/*
+ * What a helper of the MPI library creates is a helper, too; creators are older, so one sweep
+ * does.
+ */
+static bool is_service(const struct crit_model *model, const struct crit_life *life)
+{
+	bool is_rank_itself = life->tid == life->tgid &&
+			      model->processes[life->process].rank != CRIT_NONE;
+
+	if (life->has_mpi_calls || life->is_worker || is_rank_itself)
+		return false;
+	return life->is_born_in_mpi || (life->creator != CRIT_NONE &&
+					model->lives[life->creator].role == CRIT_THREAD_SERVICE);
+}
+
+static void cast_roles(struct crit_model *model)
+{
+	uint32_t own = (uint32_t)model->rank_count; /* the part of those who have no rank */
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++) {
+		struct crit_life *life = &model->lives[i];
+		uint32_t rank = rank_of(model, life->process);
+
+		life->rank = rank;
+		life->role = is_service(model, life) ? CRIT_THREAD_SERVICE : CRIT_THREAD_APP;
+		if (rank != CRIT_NONE)
+			life->part = rank;
+		else if (!model->rank_count || model->processes[life->process].has_mpi)
+			life->part = own; /* with ranks, the own part never opens */
+		else if (life->role == CRIT_THREAD_APP)
+			life->role = CRIT_THREAD_LAUNCHER;
+		if (life->part != CRIT_NONE) {
+			life->next_in_part = model->parts[life->part].first_life;
+			model->parts[life->part].first_life = (uint32_t)i;
+		}
+	}
+}
+
+/*
+ * With ranks the union of their parts; else from the root's exec, or the first birth, to the last
+ * exit.
+ */
+static void set_window(struct crit_model *model)
+{
+	uint64_t begin_ns = CRIT_TIME_MAX, end_ns = 0;
+	size_t i;
+
+	for (i = 0; i < model->rank_count; i++) {
+		if (model->parts[i].open_ns < begin_ns)
+			begin_ns = model->parts[i].open_ns;
+		if (model->parts[i].close_ns > end_ns)
+			end_ns = model->parts[i].close_ns;
+	}
+	for (i = 0; i < model->life_count && !model->rank_count; i++) {
+		if (model->lives[i].birth_ns < begin_ns)
+			begin_ns = model->lives[i].birth_ns;
+		if (model->lives[i].death_ns > end_ns)
+			end_ns = model->lives[i].death_ns;
+	}
+	if (!model->rank_count && model->first_exec_ns < end_ns)
+		begin_ns = model->first_exec_ns;
+	if (begin_ns > end_ns)
+		begin_ns = end_ns;
+	model->window_begin_ns = begin_ns;
+	model->window_end_ns = end_ns;
+	if (!model->rank_count) {
+		model->parts[0].open_ns = begin_ns;
+		model->parts[0].close_ns = end_ns;
+	}
+}
+
+int crit_survey_roles(struct crit_model *model)
+{
+	int rc;
+
+	link_parents(model);
+	rc = order_worlds(model);
+	if (rc)
+		return rc;
+	close_lives(model);
+	rc = make_parts(model);
+	if (rc)
+		return rc;
+	find_births_in_init(model);
+	find_helpers(model);
+	find_callers(model);
+	cast_roles(model);
+	set_window(model);
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How many CPUs a run could use on each node: the union of the affinity masks of its app threads,
+ * and no more than what the quotas of their cgroups allow together.
+ */
+#ifndef CRIT_USABLE_CPUS_H
+#define CRIT_USABLE_CPUS_H
+
+#include "analysis/model/model.h"
+
+/*
+ * Sets usable_cpus of each node's row; the roles of threads are known.  Of a thread's masks the
+ * last one counts, as threads are bound after their start; of a cgroup's quotas the largest.
+ * Errors: -ENOMEM.  Cost: linear in the chunks and lives.
+ */
+int crit_survey_usable_cpus(struct crit_model *model);
+
+#endif

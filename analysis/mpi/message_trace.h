@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tells a sink of messages, and of the communicators they belong to. */
+#ifndef CRIT_MESSAGE_TRACE_H
+#define CRIT_MESSAGE_TRACE_H
+
+#include "analysis/mpi/communicators.h"
+#include "analysis/schema/trace.h"
+#include "core/abi/abi_shim.h"
+
+struct crit_tracer;
+
+struct crit_message_trace {
+	struct crit_tracer *tracer; /* NULL: nobody listens */
+	const struct crit_communicators *communicators;
+	uint64_t untold; /* messages with unknown ends or sizes, or in private communicators */
+};
+
+struct crit_message_news {
+	uint32_t life;
+	uint32_t process;
+	uint64_t time_ns;
+	uint16_t call;
+	struct crit_slot_detail what; /* comm as the process numbers it */
+	uint64_t received_bytes; /* by a collective */
+	uint64_t request;
+};
+
+/* One message. */
+void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_message_kind kind,
+			     const struct crit_message_news *news);
+
+/*
+ * Tells of all communicators of a run with ranks, whose members are known now; rank_rows as in
+ * outcome.h.  Errors: -ENOMEM.
+ */
+int crit_message_trace_finish(struct crit_message_trace *trace, const uint32_t *rank_rows);
+
+#endif

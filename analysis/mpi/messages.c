@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Takes the details of a span one by one.
+#include "analysis/mpi/messages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/call.h"
+
+struct scene { /* of the details of one span */
+	struct crit_messages *messages;
+	const struct crit_message_span *span;
+	uint32_t process;
+	uint32_t node;
+	uint32_t rank; /* of the model, CRIT_NONE */
+	uint64_t now_ns; /* the enter's time, and once something was complete the leave's */
+};
+
+int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
+		       struct crit_tracer *tracer)
+{
+	*messages = (struct crit_messages){ .model = model };
+	crit_requests_init(&messages->requests);
+	crit_order_init(&messages->order);
+	crit_collectives_init(&messages->collectives, &messages->communicators);
+	messages->trace.tracer = tracer;
+	messages->trace.communicators = &messages->communicators;
+	return crit_communicators_init(&messages->communicators, model);
+}
+
+void crit_messages_fini(struct crit_messages *messages)
+{
+	crit_communicators_fini(&messages->communicators);
+	crit_collectives_fini(&messages->collectives);
+	crit_requests_fini(&messages->requests);
+	crit_traffic_fini(&messages->traffic);
+	crit_order_fini(&messages->order);
+}
+
+/* Tells of a detail; request: NULL, or the one it is of. */
+static void tell(const struct scene *scene, enum crit_trace_message_kind kind,
+		 const struct crit_slot_detail *what, uint64_t received_bytes,
+		 const struct crit_request *request)
+{
+	struct crit_message_news news = { .life = scene->span->life,
+					  .process = scene->process,
+					  .time_ns = scene->now_ns,
+					  .call = request ? request->call : scene->span->call,
+					  .what = *what,
+					  .received_bytes = received_bytes,
+					  .request = request ? request->number : 0 };
+
+	if (scene->messages->trace.tracer)
+		crit_message_trace_tell(&scene->messages->trace, kind, &news);
+}
+
+/* Was it received before it was sent?  Errors: -ENOMEM. */
+static int put_in_order(const struct scene *scene, uint32_t own, uint32_t peer,
+			enum crit_direction direction, int32_t tag)
+{
+	const bool is_send = direction == CRIT_SENT;
+	const struct crit_order_message message = { .from = is_send ? own : peer,
+						    .to = is_send ? peer : own,
+						    .tag = tag,
+						    .is_send = is_send,
+						    .node = scene->node,
+						    .time_ns = scene->now_ns };
+
+	if (own == CRIT_NONE || tag == CRIT_PEER_ANY)
+		return 0;
+	return crit_order_take(&scene->messages->order, &message);
+}
+
+/* Books one message of this rank's.  ret_member may be NULL.  Errors: -ENOMEM. */
+static int book(const struct scene *scene, unsigned int call, enum crit_direction direction,
+		const struct crit_slot_detail *what, uint32_t *ret_member)
+{
+	struct crit_messages *messages = scene->messages;
+	struct crit_communicator_view view =
+		crit_communicators_view(&messages->communicators, scene->process, what->comm);
+	uint32_t member;
+	int rc = crit_traffic_count(&messages->traffic, call, direction, what->bytes);
+
+	if (!rc)
+		rc = crit_communicators_peer(&messages->communicators, scene->process, view,
+					     what->peer, &member);
+	if (rc)
+		return rc;
+	if (ret_member)
+		*ret_member = member;
+	if (member == CRIT_NONE || scene->rank == CRIT_NONE) {
+		messages->losses.unresolved++;
+		return 0;
+	}
+	messages->lost_sends += view.member == CRIT_NONE && direction == CRIT_SENT &&
+				what->comm != CRIT_COMM_SELF;
+	rc = put_in_order(scene, view.member, member, direction, what->tag);
+	return rc ? rc
+		  : crit_traffic_pair(&messages->traffic, scene->rank, member, direction,
+				      what->bytes);
+}
+
+static int take_blocking(struct scene *scene, const struct crit_slot_detail *what)
+{
+	bool is_send = what->detail == CRIT_D_SEND;
+
+	if (what->peer == CRIT_PEER_NULL)
+		return 0;
+	if (!is_send)
+		scene->now_ns = scene->span->leave_ns;
+	tell(scene, is_send ? CRIT_TRACE_SEND : CRIT_TRACE_RECV, what, 0, NULL);
+	return book(scene, scene->span->call, is_send ? CRIT_SENT : CRIT_RECEIVED, what, NULL);
+}
+
+static int take_collective(const struct scene *scene, const struct crit_slot_detail *what,
+			   uint16_t call, uint64_t received_bytes, bool is_over)
+{
+	struct crit_messages *messages = scene->messages;
+	struct crit_communicator_view view =
+		crit_communicators_view(&messages->communicators, scene->process, what->comm);
+	struct crit_arrival arrival = {
+		.communicator = view.index,
+		.member = view.member,
+		.sequence = what->tag,
+		.call = call,
+		.enter_ns = scene->span->enter_ns,
+		.leave_ns = is_over ? scene->span->leave_ns : UINT64_MAX,
+		.sent_bytes = what->bytes,
+		.received_bytes = received_bytes,
+	};
+	int rc = crit_traffic_count(&messages->traffic, call, CRIT_SENT, what->bytes);
+
+	if (!rc)
+		rc = crit_traffic_count(&messages->traffic, call, CRIT_RECEIVED, received_bytes);
+	if (rc)
+		return rc;
+	if (view.index == CRIT_NONE) {
+		messages->losses.unresolved++;
+		return 0;
+	}
+	return crit_collectives_arrive(&messages->collectives, &arrival);
+}
+
+static struct crit_slot_detail detail_of(const struct crit_request *request)
+{
+	return (struct crit_slot_detail){ .bytes = request->bytes,
+					  .comm = request->communicator,
+					  .peer = request->peer,
+					  .tag = request->tag,
+					  .request = request->handle };
+}
+
+static const enum crit_trace_message_kind started[] = {
+	[CRIT_REQUEST_SEND] = CRIT_TRACE_ISEND,
+	[CRIT_REQUEST_RECEIVE] = CRIT_TRACE_IRECV_REQUEST,
+	[CRIT_REQUEST_COLLECTIVE] = CRIT_TRACE_COLLECTIVE_REQUEST,
+};
+
+/* A request becomes active.  Errors: -ENOMEM. */
+static int activate(const struct scene *scene, struct crit_request *request)
+{
+	struct crit_slot_detail what = detail_of(request);
+
+	request->is_active = true;
+	request->number = ++scene->messages->last_number;
+	request->call = scene->span->call;
+	if (request->kind == CRIT_REQUEST_COLLECTIVE || request->peer != CRIT_PEER_NULL)
+		tell(scene, started[request->kind], &what, 0, request);
+	if (request->kind == CRIT_REQUEST_SEND && request->peer != CRIT_PEER_NULL)
+		return book(scene, request->call, CRIT_SENT, &what, &request->peer_member);
+	if (request->kind == CRIT_REQUEST_COLLECTIVE)
+		return take_collective(scene, &what, request->call, request->received_bytes, false);
+	return 0;
+}
+
+static enum crit_request_kind kind_of(unsigned int detail)
+{
+	switch (detail) {
+	case CRIT_D_ISEND:
+	case CRIT_D_SEND_INIT:
+		return CRIT_REQUEST_SEND;
+	case CRIT_D_IRECV:
+	case CRIT_D_RECV_INIT:
+		return CRIT_REQUEST_RECEIVE;
+	default:
+		return CRIT_REQUEST_COLLECTIVE;
+	}
+}
+
+static void drop_all(struct crit_messages *messages, uint32_t process, uint64_t handle)
+{
+	const struct crit_request *old;
+
+	while ((old = crit_requests_find(&messages->requests, process, handle)) != NULL) {
+		messages->losses.unfinished += old->is_active;
+		crit_requests_pop(&messages->requests, process, handle);
+	}
+}
+
+/* Do two requests live at the same time, though they have the same handle? */
+static bool can_share(const struct crit_request *old, const struct crit_request *new)
+{
+	return old->kind == CRIT_REQUEST_SEND && new->kind == CRIT_REQUEST_SEND &&
+	       !old->is_persistent && !new->is_persistent;
+}
+
+/*
+ * A request of which kind and is_persistent are given.  What its handle named before is over,
+ * unless they share it.  Errors: -ENOMEM, -ENOSPC.
+ */
+static int make_request(const struct scene *scene, uint64_t handle, const struct crit_request *like,
+			struct crit_request **ret_request)
+{
+	struct crit_messages *messages = scene->messages;
+	const struct crit_request *old =
+		crit_requests_find(&messages->requests, scene->process, handle);
+	int rc;
+
+	if (old && !can_share(old, like))
+		drop_all(messages, scene->process, handle);
+	rc = crit_requests_push(&messages->requests, scene->process, handle, ret_request);
+	if (rc == -ENOSPC) { /* perhaps the ends of those were lost */
+		drop_all(messages, scene->process, handle);
+		rc = crit_requests_push(&messages->requests, scene->process, handle, ret_request);
+	}
+	if (!rc) {
+		(*ret_request)->kind = like->kind;
+		(*ret_request)->is_persistent = like->is_persistent;
+	}
+	return rc;
+}
+
+static int take_request(const struct scene *scene, const struct crit_slot_detail *what,
+			uint64_t received_bytes)
+{
+	struct crit_messages *messages = scene->messages;
+	struct crit_request like = {
+		.kind = (uint8_t)kind_of(what->detail),
+		.is_persistent = what->detail == CRIT_D_SEND_INIT ||
+				 what->detail == CRIT_D_RECV_INIT ||
+				 what->detail == CRIT_D_COLL_INIT,
+	};
+	struct crit_request *request;
+	int rc = make_request(scene, what->request, &like, &request);
+
+	if (rc == -ENOSPC) {
+		messages->losses.unfinished++;
+		messages->lost_sends += like.kind == CRIT_REQUEST_SEND;
+		return 0;
+	}
+	if (rc)
+		return rc;
+	request->bytes = what->bytes;
+	request->received_bytes = received_bytes;
+	request->communicator = what->comm;
+	request->peer = what->peer;
+	request->tag = what->tag;
+	return like.is_persistent ? 0 : activate(scene, request);
+}
+
+/* MPICH 4.0 leaves in the status of MPI_Isendrecv what a request before it had, or zeros. */
+static bool is_status_stale(const struct crit_model *model, const struct crit_request *request)
+{
+	const bool is_exchange = request->call == CRIT_MPI_Isendrecv ||
+				 request->call == CRIT_MPI_Isendrecv_c ||
+				 request->call == CRIT_MPI_Isendrecv_replace ||
+				 request->call == CRIT_MPI_Isendrecv_replace_c;
+
+	return is_exchange && model->flavour == CRIT_FLAVOUR_MPICH;
+}
+
+/* Empty by the MPI standard: any source, any tag, no byte. */
+static bool is_status_empty(const struct crit_slot_detail *status)
+{
+	return status->peer == CRIT_PEER_ANY && status->tag == CRIT_PEER_ANY && !status->bytes;
+}
+
+static bool is_other(int32_t posted, int32_t told)
+{
+	return posted >= 0 && told >= 0 && posted != told;
+}
+
+/*
+ * Completes a receive's status from how it was posted.  A definite source or tag holds against the
+ * status; one that contradicts it tells nothing, like one that is stale or empty.
+ */
+static struct crit_slot_detail complete_status(struct crit_messages *messages,
+					       const struct crit_request *request,
+					       const struct crit_slot_detail *status)
+{
+	struct crit_slot_detail what = *status;
+
+	what.comm = request->communicator;
+	if (is_status_stale(messages->model, request) || is_status_empty(status) ||
+	    is_other(request->peer, status->peer) || is_other(request->tag, status->tag)) {
+		messages->losses.unusable_statuses++;
+		what.peer = CRIT_PEER_ANY;
+		what.tag = CRIT_PEER_ANY;
+		what.bytes = CRIT_BYTES_UNKNOWN;
+	}
+	if (what.peer == CRIT_PEER_ANY)
+		what.peer = request->peer;
+	if (what.tag == CRIT_PEER_ANY)
+		what.tag = request->tag;
+	if (what.bytes == CRIT_BYTES_UNKNOWN && request->bytes != CRIT_BYTES_UNKNOWN) {
+		what.bytes = request->bytes;
+		messages->losses.estimated++;
+	}
+	messages->losses.unknown_sources += what.peer == CRIT_PEER_ANY;
+	return what;
+}
+
+/* A receive is complete.  Errors: -ENOMEM. */
+static int receive(const struct scene *scene, const struct crit_request *request,
+		   const struct crit_slot_detail *status)
+{
+	struct crit_slot_detail what;
+
+	if (request->peer == CRIT_PEER_NULL || status->peer == CRIT_PEER_NULL)
+		return 0;
+	what = complete_status(scene->messages, request, status);
+	tell(scene, CRIT_TRACE_IRECV, &what, 0, request);
+	return book(scene, request->call, CRIT_RECEIVED, &what, NULL);
+}
+
+/* The present activity of a request is over; one that is not persistent is gone with it. */
+static void retire(struct crit_messages *messages, struct crit_request *request, bool is_freed)
+{
+	request->is_active = false;
+	if (!request->is_persistent || is_freed)
+		crit_requests_pop(&messages->requests, request->process, request->handle);
+}
+
+/* Tells that a request which is no receive is complete. */
+static void tell_end(const struct scene *scene, const struct crit_request *request)
+{
+	struct crit_slot_detail what = detail_of(request);
+
+	if (request->kind == CRIT_REQUEST_OTHER)
+		return;
+	if (request->kind == CRIT_REQUEST_COLLECTIVE)
+		tell(scene, CRIT_TRACE_COLLECTIVE_COMPLETE, &what, request->received_bytes,
+		     request);
+	else if (request->peer != CRIT_PEER_NULL)
+		tell(scene, CRIT_TRACE_ISEND_COMPLETE, &what, 0, request);
+}
+
+static void cancel(const struct scene *scene, const struct crit_request *request)
+{
+	struct crit_slot_detail what = detail_of(request);
+
+	if (request->kind == CRIT_REQUEST_OTHER || request->peer == CRIT_PEER_NULL)
+		return;
+	tell(scene, CRIT_TRACE_REQUEST_CANCELLED, &what, 0, request);
+	if (request->kind == CRIT_REQUEST_SEND)
+		crit_traffic_take_back(&scene->messages->traffic, request->call, scene->rank,
+				       request->peer_member, request->bytes);
+}
+
+static int take_end(struct scene *scene, const struct crit_slot_detail *what)
+{
+	struct crit_messages *messages = scene->messages;
+	struct crit_request *request =
+		crit_requests_find(&messages->requests, scene->process, what->request);
+	int rc = 0;
+
+	if (!request) {
+		messages->losses.stray++;
+		return 0;
+	}
+	if (!request->is_active && what->detail != CRIT_D_FREED)
+		return 0; /* waited for in vain: it was not started again */
+	scene->now_ns = scene->span->leave_ns;
+	if (what->detail == CRIT_D_FREED)
+		messages->losses.freed += request->is_active;
+	else if (what->detail == CRIT_D_CANCELLED)
+		cancel(scene, request);
+	else if (request->kind == CRIT_REQUEST_RECEIVE)
+		rc = receive(scene, request, what);
+	else
+		tell_end(scene, request);
+	retire(messages, request, what->detail == CRIT_D_FREED);
+	return rc;
+}
+
+/* A blocking collective: what it does between its begin and its end. */
+static int take_whole(struct scene *scene, const struct crit_slot_detail *what)
+{
+	tell(scene, CRIT_TRACE_COLLECTIVE_BEGIN, what, 0, NULL);
+	scene->now_ns = scene->span->leave_ns;
+	tell(scene, CRIT_TRACE_COLLECTIVE_END, what, what->request, NULL);
+	return take_collective(scene, what, scene->span->call, what->request, true);
+}
+
+static int take_start(const struct scene *scene, const struct crit_slot_detail *what)
+{
+	struct crit_messages *messages = scene->messages;
+	struct crit_request *request =
+		crit_requests_find(&messages->requests, scene->process, what->request);
+
+	if (!request || !request->is_persistent) {
+		messages->losses.stray++;
+		messages->lost_sends++; /* perhaps */
+		return 0;
+	}
+	messages->losses.unfinished += request->is_active;
+	return activate(scene, request);
+}
+
+/* One-sided or of a file; some are by requests. */
+static int take_other(const struct scene *scene, const struct crit_slot_detail *what,
+		      enum crit_direction direction)
+{
+	const struct crit_request like = { .kind = CRIT_REQUEST_OTHER };
+	struct crit_request *request;
+	int rc = 0;
+
+	if (what->request) {
+		rc = make_request(scene, what->request, &like, &request);
+		if (!rc)
+			request->is_active = true;
+		else if (rc == -ENOSPC)
+			rc = 0; /* its end will be stray */
+	}
+	return rc ? rc
+		  : crit_traffic_count(&scene->messages->traffic, scene->span->call, direction,
+				       what->bytes);
+}
+
+static int take_detail(struct scene *scene, const struct crit_slot_detail *what,
+		       uint64_t received_bytes)
+{
+	switch (what->detail) {
+	case CRIT_D_SEND:
+	case CRIT_D_RECV:
+		return take_blocking(scene, what);
+	case CRIT_D_ISEND:
+	case CRIT_D_IRECV:
+	case CRIT_D_SEND_INIT:
+	case CRIT_D_RECV_INIT:
+	case CRIT_D_ICOLL:
+	case CRIT_D_COLL_INIT:
+		return take_request(scene, what, received_bytes);
+	case CRIT_D_START:
+		return take_start(scene, what);
+	case CRIT_D_DONE:
+	case CRIT_D_CANCELLED:
+	case CRIT_D_FREED:
+		return take_end(scene, what);
+	case CRIT_D_COLL:
+		return take_whole(scene, what);
+	case CRIT_D_PUT:
+	case CRIT_D_ATOMIC:
+	case CRIT_D_WRITE:
+		return take_other(scene, what, CRIT_SENT);
+	case CRIT_D_GET:
+	case CRIT_D_READ:
+		return take_other(scene, what, CRIT_RECEIVED);
+	case CRIT_D_COMM_NAME:
+	case CRIT_D_COMM_NAME_MORE:
+		crit_communicators_rename(&scene->messages->communicators, scene->process, what);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int take_communicator(const struct scene *scene, const struct crit_slot *slot)
+{
+	struct crit_slot_comm comm;
+
+	memcpy(&comm, slot, sizeof(comm));
+	return crit_communicators_take(&scene->messages->communicators, scene->process, &comm);
+}
+
+/* What the detail after this one says of bytes received. */
+static uint64_t received_after(const struct crit_slot *slots, size_t count, size_t at)
+{
+	struct crit_slot_detail next;
+
+	if (at + 1 >= count || slots[at + 1].kind != CRIT_S_DETAIL)
+		return CRIT_BYTES_UNKNOWN;
+	memcpy(&next, &slots[at + 1], sizeof(next));
+	return next.detail == CRIT_D_RECEIVED ? next.bytes : CRIT_BYTES_UNKNOWN;
+}
+
+int crit_messages_take(struct crit_messages *messages, const struct crit_message_span *span,
+		       const struct crit_slot *slots, size_t count)
+{
+	struct scene scene = { .messages = messages,
+			       .span = span,
+			       .now_ns = span->enter_ns,
+			       .process = messages->model->lives[span->life].process };
+	bool has_failed = false; /* counts once */
+	size_t i;
+	int rc = 0;
+
+	if (scene.process == CRIT_NONE)
+		return 0;
+	scene.node = messages->model->processes[scene.process].node;
+	scene.rank = messages->model->processes[scene.process].rank;
+	for (i = 0; i < count && !rc; i++) {
+		struct crit_slot_detail what;
+
+		if (slots[i].kind == CRIT_S_COMM) {
+			rc = take_communicator(&scene, &slots[i]);
+			continue;
+		}
+		memcpy(&what, &slots[i], sizeof(what));
+		has_failed = has_failed || what.detail == CRIT_D_FAILED;
+		rc = take_detail(&scene, &what, received_after(slots, count, i));
+	}
+	messages->traffic.failed[span->call % CRIT_TRAFFIC_CALLS] += has_failed;
+	return rc;
+}

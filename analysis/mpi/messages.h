@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What spans did: decodes their details, follows requests, and adds up messages and collectives.
+ *
+ * Fed with each span's details when the span ends, spans of all ranks in order of time.  Memory:
+ * O(calls + communicators and their members + pairs of ranks that talk + requests in flight).
+ */
+#ifndef CRIT_MESSAGES_H
+#define CRIT_MESSAGES_H
+
+#include "analysis/mpi/collectives.h"
+#include "analysis/mpi/communicators.h"
+#include "analysis/mpi/message_trace.h"
+#include "analysis/mpi/order.h"
+#include "analysis/mpi/requests.h"
+#include "analysis/mpi/traffic.h"
+
+struct crit_messages {
+	struct crit_model *model;
+	struct crit_communicators communicators;
+	struct crit_collectives collectives;
+	struct crit_requests requests;
+	struct crit_traffic traffic;
+	struct crit_order order;
+	struct crit_message_trace trace;
+	struct crit_message_losses losses;
+	uint64_t lost_sends; /* that others were booked in the place of */
+	uint64_t last_number; /* of requests */
+};
+
+struct crit_message_span { /* a span, and who made it */
+	uint32_t life;
+	uint16_t call;
+	uint64_t enter_ns;
+	uint64_t leave_ns;
+};
+
+/* tracer: who is told of messages, NULL nobody.  Errors: -ENOMEM. */
+int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
+		       struct crit_tracer *tracer);
+void crit_messages_fini(struct crit_messages *messages);
+
+/* The details of a span that ends.  Errors: -ENOMEM.  Cost: O(1) per slot. */
+int crit_messages_take(struct crit_messages *messages, const struct crit_message_span *span,
+		       const struct crit_slot *slots, size_t count);
+
+/* Fills results->messages once everything was taken; rank_rows as in outcome.h. Errors: -ENOMEM. */
+int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows,
+		       struct crit_results *results);
+
+#endif

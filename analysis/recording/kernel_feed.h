@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel records of one node in order of time.
+ *
+ * CPUs take their stamps before they get their place in the ring buffer, so records are nearly
+ * ordered.  A sorted ring holds back what is younger than the newest record by less than a
+ * window; whatever comes later still is counted and clamped to the time already given out.
+ */
+#ifndef CRIT_KERNEL_FEED_H
+#define CRIT_KERNEL_FEED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/model/model.h"
+#include "core/abi/abi_kernel.h"
+
+#define CRIT_REORDER_NS 1000000u
+#define CRIT_REORDER_RECORDS 4096u /* a power of two */
+#define CRIT_FEED_RECORD_BYTES 64u
+
+union crit_kernel_record {
+	struct crit_kernel_head head; /* time_ns is on the run clock */
+	struct crit_kernel_switch switched;
+	struct crit_kernel_taken taken; /* as head.size says */
+	struct crit_kernel_outside outside;
+	struct crit_kernel_ran ran;
+	struct crit_kernel_yields yields;
+	struct crit_kernel_wake wake;
+	struct crit_kernel_fork forked;
+	struct crit_kernel_exec exec;
+	struct crit_kernel_exit exited;
+	struct crit_kernel_enrol enrol;
+	unsigned char bytes[CRIT_FEED_RECORD_BYTES];
+};
+
+struct crit_kernel_place { /* of a record that is held back */
+	uint64_t time_ns;
+	uint32_t slot; /* index into records */
+	uint32_t reserved;
+};
+
+struct crit_kernel_feed {
+	const struct crit_node *node;
+	uint32_t next_ref;
+	unsigned char *payload;
+	size_t payload_length;
+	size_t payload_at;
+	union crit_kernel_record *records;
+	struct crit_kernel_place *order; /* ring, sorted by time */
+	uint32_t *vacant; /* stack of free slots */
+	uint32_t vacant_count;
+	uint32_t head, count;
+	uint64_t newest_ns;
+	uint64_t given_ns; /* time of the last record given out */
+	uint64_t late_records;
+	uint64_t bad_chunks;
+	uint64_t record_count;
+	uint64_t bytes_read;
+};
+
+/* Errors: -ENOMEM. */
+int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_node *node);
+void crit_kernel_feed_fini(struct crit_kernel_feed *feed);
+
+/* The next record, or NULL at the end.  Borrowed until the next call of pop. */
+const union crit_kernel_record *crit_kernel_feed_front(struct crit_kernel_feed *feed);
+
+void crit_kernel_feed_pop(struct crit_kernel_feed *feed);
+
+#endif

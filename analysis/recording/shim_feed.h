@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The span events of one shim stream in order of time: enters and leaves, poll records taken apart.
+ *
+ * A stream is one thread's stay in a stripe.  Its slots are in order; a stamp that goes back is
+ * counted and clamped.  After the last slot comes the poll span that stood open when the thread
+ * ended.
+ *
+ * Slots without a stamp tell what a span did and come before the slot that ends it; they are
+ * collected and belong to the event they come with.  Definitions of regions go to their table.
+ */
+#ifndef CRIT_SHIM_FEED_H
+#define CRIT_SHIM_FEED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/model/model.h"
+#include "analysis/replay/regions.h"
+
+#define CRIT_SHIM_FEED_SLOTS 512u
+
+enum crit_span_event_kind {
+	CRIT_SPAN_NONE = 0, /* nothing changes but the slot number */
+	CRIT_SPAN_WORKER, /* the thread is one of an OpenMP runtime */
+	CRIT_SPAN_RELEASE, /* of a lock */
+	CRIT_SPAN_TASK, /* call: enum crit_omp_task_note */
+	CRIT_SPAN_ENTER,
+	CRIT_SPAN_LEAVE
+};
+
+struct crit_span_event {
+	uint64_t time_ns;
+	uint64_t site;
+	uint64_t arg; /* of an enter's slot, or the lock, or the task */
+	uint64_t polled; /* calls merged into this poll span, 0 otherwise */
+	uint64_t next_slot; /* number of the first slot not yet spent once this event is applied */
+	uint32_t region;
+	uint16_t call;
+	uint8_t kind;
+	uint8_t span_class;
+};
+
+struct crit_shim_feed {
+	const struct crit_node *node;
+	const struct crit_stream *stream;
+	struct crit_regions *regions; /* told of definitions */
+	uint32_t process;
+	uint32_t ref; /* the chunk being read, or CRIT_NONE */
+	size_t ref_at; /* bytes of it that are in the buffer or behind it */
+	struct crit_slot
+		*slots; /* the buffer; taken at the first event, given back after the last */
+	uint32_t slot_count, slot_at;
+	uint64_t slot_number; /* of slots[slot_at] */
+	struct crit_slot *details; /* of the present event, kind DETAIL and COMM */
+	size_t detail_count, detail_capacity;
+	uint64_t details_lost; /* here or by the shim */
+	uint64_t floor_ns; /* stamps never go back behind this */
+	struct crit_span_event event; /* the next one */
+	struct crit_span_event pending; /* the leave of a poll span */
+	bool has_event;
+	bool has_pending;
+	bool is_over; /* slots are spent, and the open span too */
+	uint64_t applied; /* slots applied, as a stripe position */
+	uint64_t applied_ns; /* when the last enter or leave was applied */
+	uint32_t last_slots; /* of the last two records applied; the tag may not tell of them yet */
+	uint32_t slots_before;
+	uint64_t late_records;
+	uint64_t unbalanced;
+	uint64_t slots_read;
+};
+
+/* The stream's thread is known.  Ownership: all is borrowed until fini. */
+void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_model *model,
+			 const struct crit_stream *stream, struct crit_regions *regions);
+void crit_shim_feed_fini(struct crit_shim_feed *feed);
+
+/* Makes feed->event the first or next event.  Errors: 0 there is none, 1 there is, -ENOMEM. */
+int crit_shim_feed_next(struct crit_shim_feed *feed);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts the arrivals at barriers of teams, and the runnable time after the last one.
+//
+// The barriers of an instance are numbered as they are complete: a member waits in round n until
+// then, and is through as soon as the round is n + 1, whenever it leaves.
+#include "analysis/replay/barriers.h"
+
+#include "analysis/replay/engine_spans.h"
+#include "core/base/call.h"
+
+static uint64_t runnable_of(const struct crit_engine *engine, const struct crit_team_member *member)
+{
+	return engine->threads[member->life].cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_OMP_WAIT];
+}
+
+static struct crit_instance *instance_of(struct crit_engine *engine,
+					 const struct crit_team_member *member)
+{
+	return &engine->teams.instances[member->instance];
+}
+
+/* The barrier is over if all have arrived.  Of a team of which one member came nothing is known. */
+static void complete(struct crit_engine *engine, struct crit_instance *instance, uint64_t time_ns)
+{
+	uint32_t index;
+
+	if (instance->inside < 2 || instance->arrived < instance->inside)
+		return;
+	for (index = instance->first; index != CRIT_NONE;) {
+		struct crit_team_member *member = &engine->teams.members[index];
+
+		index = member->next;
+		if (!member->is_in_barrier || member->round != instance->round)
+			continue;
+		crit_engine_close_cell(engine, &engine->threads[member->life], time_ns);
+		member->runnable_mark_ns = runnable_of(engine, member);
+	}
+	instance->round++;
+	instance->arrived = 0;
+}
+
+/* It was not complete after all: members that did not leave it wait on, since no round began. */
+static void reopen(struct crit_engine *engine, struct crit_instance *instance)
+{
+	uint32_t index;
+
+	if (!instance->round || instance->arrived)
+		return;
+	instance->round--;
+	for (index = instance->first; index != CRIT_NONE; index = engine->teams.members[index].next)
+		instance->arrived += engine->teams.members[index].is_in_barrier &&
+				     engine->teams.members[index].round == instance->round;
+}
+
+/* What a member was runnable for since the barrier it is in was complete, counted once. */
+static void take_runnable(const struct crit_engine *engine, struct crit_team_member *member)
+{
+	uint64_t now_ns = runnable_of(engine, member);
+
+	member->runnable_ns += now_ns - member->runnable_mark_ns;
+	member->runnable_mark_ns = now_ns;
+}
+
+/* Where short waits are not recorded, arrivals cannot be counted. */
+static void arrive(struct crit_engine *engine, struct crit_team_member *member, uint64_t time_ns)
+{
+	const struct crit_model *model = engine->model;
+	struct crit_instance *instance = instance_of(engine, member);
+
+	if (crit_model_is_folding(&model->nodes[model->lives[member->life].node], time_ns))
+		return;
+	member->is_in_barrier = true;
+	member->round = instance->round;
+	instance->arrived++;
+	complete(engine, instance, time_ns);
+}
+
+static void depart(struct crit_engine *engine, struct crit_team_member *member)
+{
+	struct crit_instance *instance = instance_of(engine, member);
+
+	if (member->round == instance->round)
+		instance->arrived--;
+	else
+		take_runnable(engine, member);
+	member->is_in_barrier = false;
+}
+
+/* A member works on in the barrier: until it is back nobody is kept from leaving by a CPU. */
+static void interrupt(struct crit_engine *engine, struct crit_team_member *member, uint64_t time_ns)
+{
+	struct crit_instance *instance = instance_of(engine, member);
+	uint32_t index;
+
+	if (member->round != instance->round) {
+		for (index = instance->first; index != CRIT_NONE;) {
+			struct crit_team_member *other = &engine->teams.members[index];
+
+			index = other->next;
+			if (!other->is_in_barrier || other->round == instance->round)
+				continue;
+			crit_engine_close_cell(engine, &engine->threads[other->life], time_ns);
+			take_runnable(engine, other);
+		}
+		reopen(engine, instance);
+	}
+	depart(engine, member);
+}
+
+static bool is_barrier(uint32_t call)
+{
+	return call == CRIT_CONSTRUCT_BARRIER || call == CRIT_CONSTRUCT_IMPLICIT_BARRIER;
+}
+
+void crit_barriers_enter(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns)
+{
+	const struct crit_thread *thread = &engine->threads[life];
+	struct crit_team_member *member;
+
+	if (thread->member == CRIT_NONE)
+		return;
+	member = &engine->teams.members[thread->member];
+	if (member->is_in_barrier)
+		interrupt(engine, member, time_ns);
+	if (is_barrier(call))
+		arrive(engine, member, time_ns);
+}
+
+void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+{
+	const struct crit_thread *thread = &engine->threads[life];
+	struct crit_team_member *member;
+	bool is_there;
+
+	if (thread->member == CRIT_NONE)
+		return;
+	member = &engine->teams.members[thread->member];
+	is_there = thread->depth > member->depth &&
+		   is_barrier(thread->spans[thread->depth - 1].call);
+	if (is_there && !member->is_in_barrier)
+		arrive(engine, member, time_ns);
+	else if (!is_there && member->is_in_barrier)
+		depart(engine, member);
+}
+
+void crit_barriers_forget(struct crit_engine *engine, uint32_t index)
+{
+	struct crit_team_member *member = &engine->teams.members[index];
+
+	if (member->is_in_barrier)
+		depart(engine, member);
+}
+
+void crit_barriers_joined(struct crit_engine *engine, uint32_t index)
+{
+	reopen(engine, &engine->teams.instances[index]);
+}

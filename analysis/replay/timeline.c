@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Merges what was planned, what the kernel said and what the shims said, and plays it.
+#include "analysis/replay/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cluster/dealing.h"
+#include "analysis/account/engine_queues.h"
+#include "analysis/recording/kernel_feed.h"
+#include "analysis/model/machine.h"
+#include "analysis/replay/merge.h"
+#include "analysis/account/occupants.h"
+#include "analysis/model/schedule.h"
+#include "analysis/recording/shim_feed.h"
+#include "analysis/replay/tracer.h"
+#include "core/base/call.h"
+
+#define TAG_EARLY_NS                                                                               \
+	CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
+#define PROGRESS_EVENTS 65536u
+
+enum source_kind {
+	SOURCE_SCHEDULE,
+	SOURCE_KERNEL,
+	SOURCE_STREAM
+};
+
+struct source {
+	enum source_kind kind;
+	uint32_t index; /* node or stream */
+};
+
+struct timeline {
+	struct crit_model *model;
+	struct crit_engine *engine;
+	struct crit_messages *messages;
+	const struct crit_analysis_options *options;
+	struct crit_merge merge;
+	struct source *sources; /* by order */
+	uint32_t source_count;
+	uint32_t *stream_orders;
+	struct crit_dealing *dealing; /* NULL: all nodes are played here */
+	struct crit_schedule schedule;
+	struct crit_kernel_feed *kernels; /* by node */
+	struct crit_machine *machines;
+	struct crit_shim_feed *shims; /* by stream */
+	uint32_t *stream_of; /* by life: the stream that speaks for it now */
+	uint64_t total_bytes;
+	uint64_t events;
+};
+
+/* What a span did is known when it ends: it began with the last event before. */
+static int apply_details(struct timeline *line, const struct crit_shim_feed *feed, uint64_t time_ns)
+{
+	struct crit_message_span span = { .life = feed->stream->life,
+					  .call = feed->event.call,
+					  .enter_ns = feed->applied_ns,
+					  .leave_ns = time_ns };
+
+	if (line->dealing)
+		return crit_dealing_add_span(line->dealing, &span, feed->details,
+					     feed->detail_count);
+	return crit_messages_take(line->messages, &span, feed->details, feed->detail_count);
+}
+
+/* Errors: -ENOMEM. */
+static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+	const struct crit_span_event *event = &feed->event;
+	uint32_t life = feed->stream->life;
+	uint32_t slots = (uint32_t)(event->next_slot - feed->applied);
+	int rc = 0;
+
+	if (slots) {
+		feed->slots_before = feed->last_slots;
+		feed->last_slots = slots;
+		feed->applied = event->next_slot;
+	}
+	line->stream_of[life] = index;
+	/* before a poll span, those of its leave; before another enter, those of a lost leave */
+	if (feed->detail_count && event->kind >= CRIT_SPAN_ENTER && !feed->has_pending)
+		rc = apply_details(line, feed, time_ns);
+	if (event->kind >= CRIT_SPAN_ENTER)
+		feed->applied_ns = time_ns;
+	if (event->kind == CRIT_SPAN_ENTER) {
+		struct crit_bucket_key key = { .site = event->site,
+					       .life = life,
+					       .region = event->region,
+					       .call = event->call,
+					       .span_class = event->span_class };
+
+		crit_engine_enter(line->engine, life, &key, event->arg, event->polled, time_ns);
+	} else if (event->kind == CRIT_SPAN_LEAVE) {
+		crit_engine_leave(line->engine, life, event->call, time_ns);
+	} else if (event->kind == CRIT_SPAN_WORKER) {
+		crit_engine_set_base(line->engine, life, CRIT_CLASS_OMP_IDLE, time_ns);
+	} else if (event->kind == CRIT_SPAN_RELEASE && event->call >= CRIT_CALL_OMP_FIRST &&
+		   line->engine->tracer) {
+		crit_tracer_release(line->engine->tracer, life, time_ns, event->call, event->arg);
+	} else if (event->kind == CRIT_SPAN_TASK && line->engine->tracer) {
+		crit_tracer_task(line->engine->tracer, life, time_ns, event->call, event->arg);
+	}
+	return rc;
+}
+
+/* Nothing is played beyond the cut; a trace shows when MPI_Finalize returned.  Errors: -ENOMEM. */
+static int look_beyond_cut(const struct timeline *line, struct crit_shim_feed *feed)
+{
+	const struct crit_span_event *event = &feed->event;
+	bool is_left = false;
+	int rc = 1;
+
+	while (rc == 1 && line->engine->tracer && !is_left && event->call == CRIT_MPI_Finalize &&
+	       (event->kind == CRIT_SPAN_ENTER || event->kind == CRIT_SPAN_LEAVE)) {
+		is_left = event->kind == CRIT_SPAN_LEAVE;
+		crit_tracer_finalize(line->engine->tracer, feed->stream->life, !is_left,
+				     event->site, event->time_ns);
+		rc = is_left ? 0 : crit_shim_feed_next(feed);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Fetches a stream's next event and gives it its place in the merge.  Errors: -ENOMEM. */
+static int move_stream(struct timeline *line, uint32_t index)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+	uint32_t order = line->stream_orders[index];
+	int rc = crit_shim_feed_next(feed);
+
+	if (rc < 0)
+		return rc;
+	if (rc && feed->event.time_ns <= line->model->nodes[feed->stream->node].cut_ns) {
+		crit_merge_delay(&line->merge, order, feed->event.time_ns);
+		return 0;
+	}
+	if (rc)
+		rc = look_beyond_cut(line, feed);
+	feed->has_event = false;
+	crit_shim_feed_fini(feed);
+	crit_merge_remove(&line->merge, order);
+	return rc;
+}
+
+/* The tag says more slots were written than are applied: they came before this switch. */
+static int catch_up(struct timeline *line, uint32_t index, uint64_t target, uint64_t time_ns)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+
+	while (feed->has_event && feed->applied < target) {
+		int rc;
+
+		if (feed->event.time_ns > time_ns + TAG_EARLY_NS)
+			break;
+		rc = apply_span(line, index, time_ns);
+		if (!rc)
+			rc = move_stream(line, index);
+		if (rc)
+			return rc;
+	}
+	if (feed->applied < target && (feed->has_event || feed->stream->has_end))
+		line->model->losses.tag_disagreements++;
+	return 0;
+}
+
+/* A thread without a stripe: its tag at the switch-out is all that is known of its spans. */
+static void apply_tag_only(struct timeline *line, uint32_t life, uint64_t tag, uint64_t time_ns)
+{
+	struct crit_bucket_key key = { .life = life,
+				       .region = CRIT_TAG_FIELD(tag, REGION),
+				       .call = (uint16_t)CRIT_TAG_FIELD(tag, CALL),
+				       .span_class = (uint8_t)CRIT_TAG_FIELD(tag, CLASS) };
+	const struct crit_thread *thread = &line->engine->threads[life];
+	const struct crit_bucket_key *now = &thread->bucket->key;
+
+	line->model->lives[life].is_tag_only = true;
+	if (!key.call || key.span_class >= CRIT_CLASS_COUNT ||
+	    (key.call < CRIT_CALL_OMP_FIRST && key.span_class <= CRIT_CLASS_USER)) {
+		crit_engine_clear_spans(line->engine, life, time_ns);
+		crit_engine_set_base(line->engine, life,
+				     key.span_class == CRIT_CLASS_OMP_IDLE ? CRIT_CLASS_OMP_IDLE
+									   : CRIT_CLASS_USER,
+				     time_ns);
+		return;
+	}
+	if (thread->depth && now->call == key.call && now->span_class == key.span_class &&
+	    now->region == key.region)
+		return;
+	crit_engine_clear_spans(line->engine, life, time_ns);
+	crit_engine_enter(line->engine, life, &key, 0, 0, time_ns);
+}
+
+static int apply_tag(struct timeline *line, uint32_t life, const struct crit_kernel_switch *record)
+{
+	uint64_t sequence = CRIT_TAG_FIELD(record->prev_tag, SEQUENCE);
+	uint32_t stream = line->stream_of[life];
+	struct crit_shim_feed *feed;
+	int32_t ahead;
+
+	if (record->head.flags & CRIT_KF_TAG_STALE) {
+		if (record->head.flags & CRIT_KF_HAS_TAG &&
+		    line->model->lives[life].belief != CRIT_STATE_NONE)
+			line->model->losses.tag_stale++; /* at its end it always is */
+		return 0;
+	}
+	if (!record->prev_tag)
+		return 0;
+	if (stream == CRIT_NONE) {
+		if (!line->model->lives[life].has_stream)
+			apply_tag_only(line, life, record->prev_tag, record->head.time_ns);
+		return 0;
+	}
+	feed = &line->shims[stream];
+	ahead = (int32_t)((uint32_t)(sequence - feed->applied) << 8) >> 8; /* 24 bits, signed */
+	if (ahead > 0)
+		return catch_up(line, stream, feed->applied + (uint32_t)ahead,
+				record->head.time_ns);
+	/* told of later: a record just written, an open poll span, a span held back */
+	if ((uint32_t)-ahead > feed->last_slots + feed->slots_before)
+		line->model->losses.tag_disagreements++;
+	return 0;
+}
+
+static int apply_transition(struct timeline *line, const struct crit_transition *change,
+			    const union crit_kernel_record *record)
+{
+	struct crit_thread *thread = &line->engine->threads[change->life];
+	uint64_t time_ns = record->head.time_ns;
+	int rc = 0;
+
+	if (thread->is_over)
+		return 0;
+	if (change->flags & CRIT_T_SWITCHED_OUT)
+		rc = apply_tag(line, change->life, &record->switched);
+	if (change->flags & CRIT_T_EXEC) {
+		crit_engine_clear_spans(line->engine, change->life, time_ns);
+		crit_engine_set_base(line->engine, change->life, CRIT_CLASS_USER, time_ns);
+		line->stream_of[change->life] = CRIT_NONE;
+	}
+	if (change->flags & CRIT_T_DIED) {
+		thread->is_over = true;
+		crit_engine_set_state(line->engine, change->life, CRIT_STATE_NONE, time_ns);
+	} else if (thread->state != change->state) {
+		crit_engine_set_state(line->engine, change->life, change->state, time_ns);
+	}
+	return rc;
+}
+
+/* The kernel half watches no CPU for a thread whose tag says that it waits in MPI or OpenMP. */
+static bool is_waiting(uint64_t tag)
+{
+	unsigned int span_class = CRIT_TAG_FIELD(tag, CLASS);
+
+	return span_class == CRIT_CLASS_MPI_WAIT || span_class == CRIT_CLASS_MPI_POLL ||
+	       span_class == CRIT_CLASS_OMP_WAIT;
+}
+
+/* A thread that was preempted, or woken to a watched CPU, waits for it. */
+static void apply_wait(struct timeline *line, const struct crit_transition *change,
+		       const union crit_kernel_record *record)
+{
+	const struct crit_kernel_head *head = &record->head;
+	bool is_preempted = change->flags & CRIT_T_SWITCHED_OUT;
+	bool is_woken = head->kind == CRIT_K_WAKE || head->kind == CRIT_K_WAKE_NEW;
+	struct crit_queue_join join = { .time_ns = head->time_ns,
+					.cpu = head->cpu,
+					.is_watched = head->flags & CRIT_KF_WATCHED,
+					.is_preempted = is_preempted };
+
+	if (change->state != CRIT_STATE_RUNNABLE)
+		return;
+	if (is_preempted ? !is_waiting(record->switched.prev_tag) : is_woken && join.is_watched)
+		crit_queues_join(line->engine, change->life, &join);
+}
+
+static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
+{
+	struct crit_kernel_feed *feed = &line->kernels[node];
+	struct crit_machine *machine = &line->machines[node];
+	const union crit_kernel_record *record = crit_kernel_feed_front(feed);
+	struct crit_stay stay;
+	unsigned int i;
+	int rc = crit_machine_step(machine, record);
+
+	if (!rc && crit_occupants_read(machine, record, &stay))
+		crit_queues_switch(line->engine, &stay);
+	for (i = 0; i < machine->out_count && !rc; i++) {
+		rc = apply_transition(line, &machine->out[i], record);
+		apply_wait(line, &machine->out[i], record);
+	}
+	crit_kernel_feed_pop(feed);
+	record = crit_kernel_feed_front(feed);
+	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
+		crit_merge_delay(&line->merge, order, record->head.time_ns);
+	else
+		crit_merge_remove(&line->merge, order);
+	return rc;
+}
+
+static void open_part(struct timeline *line, uint32_t part, bool is_open, uint64_t time_ns)
+{
+	uint32_t life = line->model->parts[part].first_life;
+
+	for (; life != CRIT_NONE; life = line->model->lives[life].next_in_part)
+		crit_engine_set_open(line->engine, life, is_open, time_ns);
+}
+
+static void play_return(struct timeline *line, const struct crit_return *noted)
+{
+	if (line->engine->threads[noted->life].state != CRIT_STATE_RUNNABLE)
+		return;
+	crit_engine_set_yielded(line->engine, noted->life, noted->running_ns, noted->time_ns);
+	if (noted->is_running)
+		crit_engine_set_state(line->engine, noted->life, CRIT_STATE_RUNNING,
+				      noted->time_ns);
+}
+
+static void play_schedule(struct timeline *line, uint32_t order)
+{
+	struct crit_schedule *schedule = &line->schedule;
+	const struct crit_appointment *next = &schedule->entries[schedule->at];
+	struct crit_thread *thread;
+
+	switch (next->kind) {
+	case CRIT_AT_BIRTH:
+		if (!crit_dealing_plays(line->dealing, line->model->lives[next->index].node))
+			break;
+		crit_engine_set_state(line->engine, next->index, CRIT_STATE_ASSUMED, next->time_ns);
+		break;
+	case CRIT_AT_OPEN:
+	case CRIT_AT_CLOSE:
+		open_part(line, next->index, next->kind == CRIT_AT_OPEN, next->time_ns);
+		break;
+	case CRIT_AT_RETURN:
+		play_return(line, &line->model->returns[next->index]);
+		break;
+	default:
+		thread = &line->engine->threads[next->index];
+		if (!thread->is_over)
+			crit_engine_set_state(line->engine, next->index, CRIT_STATE_NONE,
+					      next->time_ns);
+		thread->is_over = true;
+		break;
+	}
+	if (++schedule->at < schedule->count)
+		crit_merge_delay(&line->merge, order, schedule->entries[schedule->at].time_ns);
+	else
+		crit_merge_remove(&line->merge, order);
+}
+
+static void report_progress(const struct timeline *line)
+{
+	uint64_t done_bytes = 0;
+	size_t i;
+
+	if (!line->options || !line->options->progress)
+		return;
+	for (i = 0; i < line->model->node_count; i++)
+		done_bytes += line->kernels[i].bytes_read;
+	for (i = 0; i < line->model->stream_count; i++)
+		done_bytes += line->shims[i].slots_read * sizeof(struct crit_slot);
+	line->options->progress(line->options->user, done_bytes, line->total_bytes);
+}
+
+static uint64_t next_ns(const struct timeline *line)
+{
+	return line->merge.count ? line->merge.heap[0].time_ns : CRIT_TIME_MAX;
+}
+
+static int play(struct timeline *line)
+{
+	int rc = 0;
+
+	while (line->merge.count && !rc) {
+		struct crit_cursor cursor = line->merge.heap[0];
+		struct source source = line->sources[cursor.order];
+
+		if (source.kind == SOURCE_KERNEL) {
+			rc = play_kernel(line, source.index, cursor.order);
+		} else if (source.kind == SOURCE_STREAM) {
+			rc = apply_span(line, source.index, cursor.time_ns);
+			if (!rc)
+				rc = move_stream(line, source.index);
+		} else {
+			play_schedule(line, cursor.order);
+		}
+		if (++line->events % PROGRESS_EVENTS == 0)
+			report_progress(line);
+		if (!rc && line->dealing)
+			rc = crit_dealing_look(line->dealing, cursor.time_ns, next_ns(line));
+		if (line->engine->error)
+			rc = line->engine->error;
+		else if (!rc && line->engine->tracer)
+			rc = line->engine->tracer->error;
+	}
+	return rc;
+}
+
+static int start_stream(struct timeline *line, uint32_t index)
+{
+	const struct crit_stream *stream = &line->model->streams[index];
+	struct crit_shim_feed *feed = &line->shims[index];
+	int rc;
+
+	if (stream->life == CRIT_NONE)
+		return 0;
+	if (line->stream_of[stream->life] == CRIT_NONE)
+		line->stream_of[stream->life] = index;
+	crit_shim_feed_init(feed, line->model, stream, &line->engine->teams.regions);
+	rc = crit_shim_feed_next(feed);
+	if (rc < 0)
+		return rc;
+	if (!rc || feed->event.time_ns > line->model->nodes[stream->node].cut_ns) {
+		feed->has_event = false;
+		crit_shim_feed_fini(feed);
+		return 0;
+	}
+	crit_merge_add(&line->merge, line->stream_orders[index], feed->event.time_ns);
+	return 0;
+}
+
+static int start_kernel(struct timeline *line, uint32_t node, uint32_t order)
+{
+	const union crit_kernel_record *record;
+	int rc = crit_machine_init(&line->machines[node], line->model, node, false);
+
+	if (!rc)
+		rc = crit_kernel_feed_init(&line->kernels[node], &line->model->nodes[node]);
+	if (rc)
+		return rc;
+	record = crit_kernel_feed_front(&line->kernels[node]);
+	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
+		crit_merge_add(&line->merge, order, record->head.time_ns);
+	return 0;
+}
+
+/* Sources in the order that breaks ties: the schedule, then per node its kernel and its streams. */
+static int start(struct timeline *line)
+{
+	const struct crit_model *model = line->model;
+	uint32_t order = 0, stream = 0, node;
+	int rc = crit_schedule_init(&line->schedule, model);
+
+	line->sources[order++] = (struct source){ SOURCE_SCHEDULE, 0 };
+	if (!rc && line->schedule.count)
+		crit_merge_add(&line->merge, 0, line->schedule.entries[0].time_ns);
+	for (node = 0; node < model->node_count && !rc; node++) {
+		bool is_played = crit_dealing_plays(line->dealing, node);
+
+		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
+		if (is_played)
+			rc = start_kernel(line, node, order);
+		order++;
+		for (; !rc && stream < model->stream_count && model->streams[stream].node == node;
+		     stream++) {
+			line->sources[order] = (struct source){ SOURCE_STREAM, stream };
+			line->stream_orders[stream] = order++;
+			if (is_played)
+				rc = start_stream(line, stream);
+		}
+		line->total_bytes += model->nodes[node].recording->size_bytes;
+	}
+	return rc;
+}
+
+static int allocate(struct timeline *line)
+{
+	const struct crit_model *model = line->model;
+	uint32_t orders = (uint32_t)(1 + model->node_count + model->stream_count);
+	size_t i;
+
+	line->sources = calloc(orders, sizeof(*line->sources));
+	line->stream_orders = calloc(model->stream_count + 1, sizeof(*line->stream_orders));
+	line->kernels = calloc(model->node_count, sizeof(*line->kernels));
+	line->machines = calloc(model->node_count, sizeof(*line->machines));
+	line->shims = calloc(model->stream_count + 1, sizeof(*line->shims));
+	line->stream_of = calloc(model->life_count + 1, sizeof(*line->stream_of));
+	if (!line->sources || !line->stream_orders || !line->kernels || !line->machines ||
+	    !line->shims || !line->stream_of)
+		return -ENOMEM;
+	for (i = 0; i < model->life_count; i++)
+		line->stream_of[i] = CRIT_NONE;
+	return crit_merge_init(&line->merge, orders);
+}
+
+static void collect(struct timeline *line)
+{
+	struct crit_model *model = line->model;
+	size_t i;
+
+	for (i = 0; i < model->stream_count; i++) {
+		model->losses.late_records += line->shims[i].late_records;
+		model->losses.unbalanced_spans += line->shims[i].unbalanced;
+		line->messages->losses.details += line->shims[i].details_lost;
+		model->nodes[model->streams[i].node].row.slot_count += line->shims[i].slots_read;
+	}
+	model->losses.unbalanced_spans += line->engine->unbalanced;
+}
+
+/* The same threads as critd counted, and those of processes without shared memory. */
+static void count_tag_only(struct crit_model *model)
+{
+	uint64_t tag_only = 0;
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++)
+		tag_only += model->lives[i].is_tag_only;
+	if (tag_only > model->losses.no_stripe_threads)
+		model->losses.no_stripe_threads = tag_only;
+}
+
+int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
+		       struct crit_messages *messages, const struct crit_analysis_options *options)
+{
+	struct timeline line = {
+		.model = model,
+		.engine = engine,
+		.messages = messages,
+		.options = options,
+		.dealing = engine->dealing,
+	};
+	size_t i;
+	int rc;
+
+	crit_lives_rewind(model);
+	rc = allocate(&line);
+	if (!rc)
+		rc = start(&line);
+	if (!rc)
+		rc = play(&line);
+	if (!rc) {
+		crit_engine_finish(engine);
+		collect(&line);
+	}
+	if (line.dealing) {
+		rc = crit_dealing_end(line.dealing, rc);
+		if (!rc)
+			rc = crit_dealing_gather(line.dealing);
+	}
+	count_tag_only(model);
+	for (i = 0; i < model->node_count && line.kernels && line.machines; i++) {
+		crit_kernel_feed_fini(&line.kernels[i]);
+		crit_machine_fini(&line.machines[i]);
+	}
+	for (i = 0; i < model->stream_count && line.shims; i++)
+		crit_shim_feed_fini(&line.shims[i]);
+	crit_schedule_fini(&line.schedule);
+	crit_merge_fini(&line.merge);
+	free(line.sources);
+	free(line.stream_orders);
+	free(line.kernels);
+	free(line.machines);
+	free(line.shims);
+	free(line.stream_of);
+	return rc;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hears of threads and spans as the engine plays, and of what they may have earned.
+#include "analysis/replay/tracer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cluster/dealing.h"
+#include "analysis/table/outcome.h"
+#include "analysis/replay/tracer_ops.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/call.h"
+
+struct crit_tracer_view { /* what the engine's news are held against */
+	uint32_t depth; /* as the engine's, when it last had news */
+	bool is_told;
+};
+
+int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
+		     const struct crit_trace_sink *sink)
+{
+	const struct crit_model *model = engine->model;
+	int rc = -ENOMEM;
+
+	*tracer = (struct crit_tracer){ .sink = sink,
+					.engine = engine,
+					.begin_ns = model->window_begin_ns };
+	tracer->run = calloc(1, sizeof(*tracer->run));
+	tracer->threads = calloc(model->life_count + 1, sizeof(void *));
+	tracer->views = calloc(model->life_count + 1, sizeof(*tracer->views));
+	if (tracer->run && tracer->threads && tracer->views)
+		rc = crit_tracer_init_setups(tracer);
+	if (!rc)
+		rc = crit_outcome_identify(model, engine, tracer->run, &tracer->rank_rows,
+					   &tracer->thread_rows);
+	if (engine->dealing)
+		rc = crit_peers_agree(engine->dealing->peers, 0, rc);
+	if (!rc) {
+		tracer->end_ns = crit_model_traced_until_ns(model);
+		if (sink->begin)
+			rc = sink->begin(sink->user, tracer->run, tracer->end_ns);
+	}
+	if (rc < 0) {
+		crit_tracer_fini(tracer);
+		return rc;
+	}
+	engine->tracer = tracer;
+	return 0;
+}
+
+void crit_tracer_fini(struct crit_tracer *tracer)
+{
+	size_t i;
+
+	for (i = 0; tracer->threads && i < tracer->engine->model->life_count; i++)
+		crit_tracer_forget(tracer, (uint32_t)i);
+	free(tracer->threads);
+	free(tracer->views);
+	free(tracer->setups);
+	free(tracer->ops);
+	free(tracer->news.bytes);
+	free(tracer->rank_rows);
+	free(tracer->thread_rows);
+	crit_results_destroy(tracer->run);
+	*tracer = (struct crit_tracer){ 0 };
+}
+
+/* Copies the cells of the span that is, or was, at this depth; 0 is the time outside all. */
+static void copy_cells(const struct crit_thread *thread, uint32_t depth,
+		       uint64_t ret_ns[CRIT_STATE_COUNT])
+{
+	unsigned int span_class = depth ? thread->spans[depth - 1].span_class
+					: thread->base->key.span_class;
+	int state;
+
+	for (state = 0; state < CRIT_STATE_COUNT; state++)
+		ret_ns[state] = thread->cells.ns[state][span_class];
+}
+
+void crit_tracer_post(struct crit_tracer *tracer, struct crit_tracer_op *op)
+{
+	int rc;
+
+	if (tracer->error)
+		return;
+	if (!tracer->engine->dealing) {
+		crit_tracer_keep_error(tracer, crit_tracer_work(tracer, op));
+		return;
+	}
+	op->step = tracer->engine->dealing->added_steps;
+	rc = crit_array_grow(&tracer->ops, &tracer->op_capacity, tracer->op_count + 1,
+			     sizeof(*tracer->ops));
+	if (!rc)
+		tracer->ops[tracer->op_count++] = *op;
+	crit_tracer_keep_error(tracer, rc);
+}
+
+static bool is_wanted(const struct crit_tracer *tracer, uint32_t index)
+{
+	const struct crit_life *life = &tracer->engine->model->lives[index];
+	const struct crit_thread *thread = &tracer->engine->threads[index];
+
+	if (thread->state == CRIT_STATE_NONE || !thread->is_open)
+		return false;
+	return tracer->sink->has_all || (life->role == CRIT_THREAD_APP && life->part != CRIT_NONE);
+}
+
+/* Spans it is in began before: their leaves are not told. */
+static void post_begin(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+{
+	const struct crit_thread *thread = &tracer->engine->threads[life];
+	struct crit_tracer_op op = {
+		.time_ns = time_ns, .life = life, .kind = CRIT_OP_BEGIN, .bucket = thread->base
+	};
+	uint32_t depth;
+
+	if (time_ns > tracer->end_ns)
+		return;
+	crit_tracer_begin_setup(tracer, life, time_ns);
+	tracer->views[life] = (struct crit_tracer_view){ .depth = thread->depth, .is_told = true };
+	copy_cells(thread, 0, op.marked_ns);
+	crit_tracer_post(tracer, &op);
+	for (depth = 1; depth <= thread->depth; depth++) {
+		const struct crit_span_frame *frame = &thread->spans[depth - 1];
+
+		op.kind = CRIT_OP_INSIDE;
+		op.bucket = frame->bucket;
+		op.arg = frame->arg;
+		op.call = frame->call;
+		op.span_class = frame->span_class;
+		copy_cells(thread, depth, op.marked_ns);
+		crit_tracer_post(tracer, &op);
+	}
+}
+
+static void post_end(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+{
+	struct crit_tracer_op op = { .time_ns = time_ns, .life = life, .kind = CRIT_OP_END };
+
+	copy_cells(&tracer->engine->threads[life], tracer->views[life].depth, op.looked_ns);
+	tracer->views[life].is_told = false;
+	crit_tracer_post(tracer, &op);
+}
+
+/* What is known of the thread when it is told of at this time, which is clamped; else NULL. */
+static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t life,
+					uint64_t *time_ns)
+{
+	if (!tracer->views[life].is_told)
+		return NULL;
+	if (*time_ns < tracer->begin_ns)
+		*time_ns = tracer->begin_ns;
+	if (*time_ns > tracer->end_ns)
+		post_end(tracer, life, *time_ns);
+	return tracer->views[life].is_told ? &tracer->views[life] : NULL;
+}
+
+void crit_tracer_update(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+{
+	bool is_told = told_at(tracer, life, &time_ns) != NULL;
+	bool is_wanted_now = is_wanted(tracer, life);
+
+	if (is_told && !is_wanted_now)
+		post_end(tracer, life, time_ns);
+	else if (!is_told && is_wanted_now)
+		post_begin(tracer, life, time_ns < tracer->begin_ns ? tracer->begin_ns : time_ns);
+}
+
+void crit_tracer_enter(struct crit_tracer *tracer, uint32_t life, uint64_t polled, uint64_t time_ns)
+{
+	const struct crit_thread *thread = &tracer->engine->threads[life];
+	struct crit_tracer_view *view = told_at(tracer, life, &time_ns);
+	const struct crit_span_frame *frame = &thread->spans[thread->depth - 1];
+	struct crit_tracer_op op = { .time_ns = time_ns,
+				     .life = life,
+				     .kind = CRIT_OP_ENTER,
+				     .bucket = frame->bucket,
+				     .arg = frame->arg,
+				     .polled = polled,
+				     .call = frame->call,
+				     .span_class = frame->span_class };
+
+	if (!view) {
+		if (crit_call_is_window(frame->call))
+			crit_tracer_setup_enter(tracer, life, time_ns);
+		return;
+	}
+	copy_cells(thread, view->depth, op.looked_ns);
+	copy_cells(thread, thread->depth, op.marked_ns);
+	view->depth++;
+	crit_tracer_post(tracer, &op);
+}
+
+void crit_tracer_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+{
+	const struct crit_thread *thread = &tracer->engine->threads[life];
+	struct crit_tracer_view *view = told_at(tracer, life, &time_ns);
+	struct crit_tracer_op op = { .time_ns = time_ns,
+				     .life = life,
+				     .kind = CRIT_OP_LEAVE,
+				     .bucket = thread->base,
+				     .depth = thread->depth };
+
+	if (!view)
+		crit_tracer_setup_leave(tracer, life, time_ns);
+	if (!view || view->depth <= thread->depth)
+		return;
+	copy_cells(thread, view->depth, op.looked_ns);
+	copy_cells(thread, thread->depth, op.marked_ns);
+	view->depth = thread->depth;
+	crit_tracer_post(tracer, &op);
+}
+
+void crit_tracer_look(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+{
+	const struct crit_tracer_view *view = told_at(tracer, life, &time_ns);
+	struct crit_tracer_op op = { .time_ns = time_ns, .life = life, .kind = CRIT_OP_LOOK };
+
+	if (!view || view->depth)
+		return;
+	copy_cells(&tracer->engine->threads[life], 0, op.looked_ns);
+	crit_tracer_post(tracer, &op);
+}
+
+void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life)
+{
+	const struct crit_thread *thread = &tracer->engine->threads[life];
+	struct crit_tracer_op op = { .life = life, .kind = CRIT_OP_MARK, .bucket = thread->base };
+
+	if (!tracer->views[life].is_told || tracer->views[life].depth)
+		return;
+	copy_cells(thread, 0, op.marked_ns);
+	crit_tracer_post(tracer, &op);
+}
+
+/* What is told as it is, where the thread is told of. */
+static void pass_on(struct crit_tracer *tracer, uint64_t time_ns, struct crit_tracer_op *op)
+{
+	if (!told_at(tracer, op->life, &time_ns))
+		return;
+	op->time_ns = time_ns;
+	crit_tracer_post(tracer, op);
+}
+
+void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t call,
+			 uint64_t lock)
+{
+	struct crit_tracer_op op = {
+		.life = life, .kind = CRIT_OP_RELEASE, .call = call, .arg = lock
+	};
+
+	pass_on(tracer, time_ns, &op);
+}
+
+void crit_tracer_task(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t note,
+		      uint64_t task)
+{
+	struct crit_tracer_op op = {
+		.life = life, .kind = CRIT_OP_TASK, .call = note, .arg = task
+	};
+
+	pass_on(tracer, time_ns, &op);
+}
+
+void crit_tracer_details(struct crit_tracer *tracer, uint32_t life)
+{
+	struct crit_tracer_op op = { .life = life, .kind = CRIT_OP_DETAILS };
+
+	crit_tracer_post(tracer, &op);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a replay tells while it runs: threads, spans and messages, to one listener (a sink).
+ *
+ * A sink is named in crit_analysis_options.  It is told of every thread in order of time; threads
+ * among each other may be told out of order.  All times are on the run clock.  A thread is known by
+ * its row in results->threads, a rank by its row in results->ranks.  Only what lies in a thread's
+ * part of the window is told, so spans told and visits reported are the same number; what begins
+ * and ends that part is told by itself (setup).
+ *
+ * Of several peers (peers.h) each tells its sink of the threads of its nodes.  That of peer 0 hears
+ * of the messages of all, and alone of communicators and, at the end, of results.
+ *
+ * Every function may be NULL.  One that answers -errno ends the analysis with it.
+ */
+#ifndef CRIT_TRACE_H
+#define CRIT_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/schema/results.h"
+
+#define CRIT_TRACE_NONE 0xffffffffu /* no root: a collective without one */
+#define CRIT_TRACE_ROOT_SELF 0xfffffffeu /* intercommunicator: MPI_ROOT */
+#define CRIT_TRACE_ROOT_GROUP 0xfffffffdu /* intercommunicator, root's side: MPI_PROC_NULL */
+
+/*
+ * What a thread earned and did in a span, spans inside it apart.  Whole nanoseconds; the parts of
+ * what is cut are carried on, so that the sums over a thread's spans are its row's.
+ */
+struct crit_trace_sums {
+	uint64_t cmetric_ns; /* unit threads, scope run */
+	uint64_t stall_ns;
+	uint64_t state_ns[CRIT_STATE_COUNT]; /* by kernel state */
+	uint64_t polled; /* calls merged into this poll span, 0 none */
+	uint64_t total_cmetric_ns; /* of the thread since it began to be told of */
+};
+
+struct crit_trace_span {
+	uint16_t call;
+	uint8_t span_class;
+	uint32_t region; /* in force inside, a number of the thread's process */
+	uint64_t site; /* return address in the thread's process, 0 unknown */
+	uint64_t arg; /* PARALLEL: instance, as CRIT_S_ENTER has it; a wait for a lock: the lock;
+			 TASK: its number */
+};
+
+/* MPI_Init, MPI_Init_thread or MPI_Finalize, where it lies outside its thread's part. */
+struct crit_trace_setup {
+	uint64_t begin_ns; /* may lie outside the window; not after end_ns */
+	uint64_t end_ns; /* of a Finalize nobody saw the end of: its process's, or the last stamp */
+	uint64_t site; /* as of a span */
+	uint16_t call;
+};
+
+enum crit_trace_message_kind {
+	CRIT_TRACE_MESSAGE_NONE = 0,
+	CRIT_TRACE_SEND, /* blocking; stamped as its span begins */
+	CRIT_TRACE_ISEND, /* request */
+	CRIT_TRACE_ISEND_COMPLETE, /* request only */
+	CRIT_TRACE_IRECV_REQUEST, /* request only: a receive was posted */
+	CRIT_TRACE_IRECV, /* request: it is complete; peer, tag and bytes of the status */
+	CRIT_TRACE_RECV, /* blocking; peer, tag and bytes of the status */
+	CRIT_TRACE_REQUEST_TEST, /* request only: a test failed */
+	CRIT_TRACE_REQUEST_CANCELLED, /* request only */
+	CRIT_TRACE_COLLECTIVE_BEGIN, /* call only */
+	CRIT_TRACE_COLLECTIVE_END, /* call, root, bytes sent and received */
+	CRIT_TRACE_COLLECTIVE_REQUEST, /* request only: a non-blocking one was started */
+	CRIT_TRACE_COLLECTIVE_COMPLETE, /* call of its start, root, bytes, request */
+	CRIT_TRACE_MESSAGE_KIND_COUNT
+};
+
+/* What a span did, told when it ends and before its leave; stamps from its enter to its leave. */
+struct crit_trace_message {
+	enum crit_trace_message_kind kind;
+	uint16_t call;
+	uint32_t communicator; /* number */
+	uint32_t peer; /* rank in the communicator; root of a collective, or CRIT_TRACE_NONE */
+	uint32_t tag;
+	uint64_t bytes; /* of a message; sent by a collective */
+	uint64_t received_bytes; /* by a collective */
+	uint64_t request; /* unique in its process for the whole run, from 1 */
+};
+
+enum crit_trace_communicator_kind {
+	CRIT_TRACE_COMM_WORLD = 0, /* world is its number; members follow from the ranks */
+	CRIT_TRACE_COMM_SELF, /* MPI_COMM_SELF, one for all ranks */
+	CRIT_TRACE_COMM_INTRA,
+	CRIT_TRACE_COMM_INTER
+};
+
+/*
+ * Communicators are told in order of their numbers, from 0 without a gap, when all spans are told:
+ * their members are known by then.  Messages name them before.
+ */
+struct crit_trace_communicator {
+	enum crit_trace_communicator_kind kind;
+	uint32_t world; /* kind WORLD: results->ranks[].world_number */
+	uint32_t parent; /* number, or CRIT_TRACE_NONE */
+	const char *name; /* NULL or "": none was given */
+	/* INTRA, INTER: rows of ranks, in order of rank; CRIT_TRACE_NONE: nobody knows */
+	const uint32_t *members;
+	uint32_t member_count;
+	const uint32_t *remote_members; /* INTER */
+	uint32_t remote_member_count;
+};
+
+struct crit_trace_sink {
+	void *user; /* first argument of every function */
+	bool has_all; /* service threads and launchers as well as app threads */
+
+	/*
+	 * Before all else.  run: heads, nodes, ranks and threads without figures, borrowed until
+	 * end; until end_ns spans are told: the window's end, or where level trace ended.
+	 */
+	int (*begin)(void *user, const struct crit_results *run, uint64_t end_ns);
+
+	int (*thread_begin)(void *user, uint32_t thread, uint64_t time_ns);
+	/* sums: outside all spans.  NULL, here and in leave: cut at end_ns, nobody knows them. */
+	int (*thread_end)(void *user, uint32_t thread, uint64_t time_ns,
+			  const struct crit_trace_sums *sums);
+	/* total_cmetric_ns: as in the sums. */
+	int (*enter)(void *user, uint32_t thread, uint64_t time_ns,
+		     const struct crit_trace_span *span, uint64_t total_cmetric_ns);
+	int (*leave)(void *user, uint32_t thread, uint64_t time_ns,
+		     const struct crit_trace_span *span, const struct crit_trace_sums *sums);
+
+	/*
+	 * Right before thread_begin of the thread that called MPI_Init*, and at most once after its
+	 * thread_end, when it has entered MPI_Finalize.  Nothing was earned in them, and no table
+	 * counts them.
+	 */
+	int (*setup)(void *user, uint32_t thread, const struct crit_trace_setup *setup);
+
+	/* A lock was given back; call as the wait for it has it. */
+	int (*release)(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock);
+
+	/* A task was made or put aside; note: enum crit_omp_task_note. */
+	int (*task)(void *user, uint32_t thread, uint64_t time_ns, uint16_t note, uint64_t task);
+
+	int (*communicator)(void *user, const struct crit_trace_communicator *communicator);
+	int (*message)(void *user, uint32_t thread, uint64_t time_ns,
+		       const struct crit_trace_message *message);
+
+	/* are_messages_whole: every message of the window was told. */
+	int (*end)(void *user, const struct crit_results *results, bool are_messages_whole);
+};
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text of /proc/PID/maps, of any origin, as sorted tables.
+#include "analysis/symbols/address_space.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/recording/recording.h"
+#include "core/base/cleanup.h"
+
+#define MAPPINGS_MAX (1u << 22)
+#define LOW_BYTES (1ull << 32) /* what is loaded below is not position-independent */
+#define OVERLAPS_MAX 256 /* looked at; who has more overlapping ones lies */
+
+struct text { /* one process at one time */
+	uint32_t node;
+	uint32_t pid;
+	uint32_t order;
+	uint64_t seen_real_ns;
+	uint32_t file; /* of the line before */
+	uint64_t base; /* of that file */
+};
+
+/* FNV-1a of the path, begun with the inode. */
+static uint64_t hash_of(const char *path, uint64_t inode)
+{
+	uint64_t hash = 0xcbf29ce484222325ull ^ inode;
+
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3ull;
+	return hash >> 1; /* below the map's limit */
+}
+
+static int find_file(struct crit_address_spaces *spaces, const char *path, uint64_t inode,
+		     uint32_t *ret_file)
+{
+	uint64_t hash = hash_of(path, inode);
+	uint32_t first = crit_map_get(&spaces->numbers, hash);
+	uint32_t file = first;
+	char *copy;
+
+	while (file != CRIT_NONE &&
+	       (spaces->files[file].inode != inode || strcmp(spaces->files[file].path, path) != 0))
+		file = spaces->files[file].next;
+	if (file == CRIT_NONE) {
+		file = (uint32_t)spaces->file_count;
+		copy = strdup(path);
+		if (!copy ||
+		    crit_array_grow(&spaces->files, &spaces->file_capacity, spaces->file_count + 1,
+				    sizeof(*spaces->files)) ||
+		    crit_map_set(&spaces->numbers, hash, file)) {
+			free(copy);
+			return -ENOMEM;
+		}
+		spaces->files[spaces->file_count++] =
+			(struct crit_mapped_file){ .path = copy, .inode = inode, .next = first };
+	}
+	*ret_file = file;
+	return 0;
+}
+
+/* The parts of one file follow each other; the one with the file's begin gives the base. */
+static int add_line(struct crit_address_spaces *spaces, struct text *text, const char *line)
+{
+	struct crit_mapping mapping = { .node = text->node,
+					.pid = text->pid,
+					.order = text->order,
+					.seen_real_ns = text->seen_real_ns };
+	char permissions[5] = "";
+	uint64_t inode;
+	int path_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n",
+		   &mapping.begin, &mapping.end, permissions, &mapping.file_offset, &inode,
+		   &path_at) < 5 ||
+	    path_at == 0 || line[path_at] != '/' || mapping.begin >= mapping.end)
+		return 0;
+	if (find_file(spaces, line + path_at, inode, &mapping.file))
+		return -ENOMEM;
+	if (mapping.file != text->file || mapping.file_offset == 0)
+		text->base = mapping.begin - mapping.file_offset;
+	text->file = mapping.file;
+	if (permissions[2] != 'x' || spaces->mapping_count >= MAPPINGS_MAX)
+		return 0;
+	mapping.base = text->base < LOW_BYTES ? 0 : text->base;
+	if (crit_array_grow(&spaces->mappings, &spaces->mapping_capacity, spaces->mapping_count + 1,
+			    sizeof(*spaces->mappings)))
+		return -ENOMEM;
+	spaces->mappings[spaces->mapping_count++] = mapping;
+	return 0;
+}
+
+/* critd cuts what is too long: a last line without its end is none. */
+static int add_text(struct crit_address_spaces *spaces, struct text text, char *lines)
+{
+	char *last = strrchr(lines, '\n');
+	char *rest = NULL;
+	int status = 0;
+
+	if (!last)
+		return 0;
+	*last = '\0';
+	for (char *line = strtok_r(lines, "\n", &rest); line && !status;
+	     line = strtok_r(NULL, "\n", &rest))
+		status = add_line(spaces, &text, line);
+	return status;
+}
+
+static uint64_t real_time(const struct crit_rec_file *file, uint64_t time_ns)
+{
+	if (!file->start_real_ns || time_ns < file->start_mono_ns)
+		return 0;
+	return file->start_real_ns + (time_ns - file->start_mono_ns);
+}
+
+static int read_texts(struct crit_address_spaces *spaces, const char *path, uint32_t node,
+		      struct crit_err *err)
+{
+	struct crit_recording *recording = NULL;
+	crit_autofree char *payload = malloc(CRIT_CHUNK_PAYLOAD_MAX + 1);
+	int status = payload ? crit_recording_open(path, &recording, err) : -ENOMEM;
+
+	for (size_t i = 0; !status && i < recording->ref_count; i++) {
+		const struct crit_chunk_ref *ref = &recording->refs[i];
+		struct text text = { .node = node, .order = (uint32_t)i, .file = CRIT_NONE };
+		struct crit_rec_maps head;
+		ssize_t length;
+
+		if (ref->kind != CRIT_C_MAPS || ref->length > CRIT_CHUNK_PAYLOAD_MAX)
+			continue;
+		length = crit_recording_read(recording, ref, 0, payload, ref->length);
+		if (length < (ssize_t)sizeof(head))
+			continue;
+		memcpy(&head, payload, sizeof(head));
+		payload[length] = '\0';
+		text.pid = head.pid;
+		text.seen_real_ns = real_time(&recording->file, head.time_ns);
+		status = add_text(spaces, text, payload + sizeof(head));
+	}
+	if (recording)
+		crit_recording_close(recording);
+	return crit_recording_is_unreadable(status) ? 0 : status; /* it has no addresses then */
+}
+
+static int compare_process(const struct crit_mapping *left, const struct crit_mapping *right)
+{
+	if (left->node != right->node)
+		return left->node < right->node ? -1 : 1;
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static int compare_mapping(const void *a, const void *b)
+{
+	const struct crit_mapping *left = a;
+	const struct crit_mapping *right = b;
+	int order = compare_process(left, right);
+
+	if (!order)
+		order = (left->begin > right->begin) - (left->begin < right->begin);
+	return order ? order : (left->order > right->order) - (left->order < right->order);
+}
+
+static bool is_same(const struct crit_mapping *left, const struct crit_mapping *right)
+{
+	return compare_process(left, right) == 0 && left->begin == right->begin &&
+	       left->end == right->end && left->file == right->file &&
+	       left->file_offset == right->file_offset;
+}
+
+static void sort(struct crit_address_spaces *spaces)
+{
+	struct crit_mapping *mappings = spaces->mappings;
+	size_t used = 0;
+
+	if (!spaces->mapping_count)
+		return;
+	qsort(mappings, spaces->mapping_count, sizeof(*mappings), compare_mapping);
+	for (size_t i = 0; i < spaces->mapping_count; i++) {
+		struct crit_mapping *mapping = &mappings[used];
+
+		if (used && is_same(&mappings[used - 1], &mappings[i])) {
+			mappings[used - 1].seen_real_ns = mappings[i].seen_real_ns;
+			continue; /* seen again */
+		}
+		*mapping = mappings[i];
+		mapping->end_max = mapping->end;
+		if (used && compare_process(mapping - 1, mapping) == 0 &&
+		    mapping[-1].end_max > mapping->end)
+			mapping->end_max = mapping[-1].end_max;
+		used++;
+	}
+	spaces->mapping_count = used;
+}
+
+int crit_address_spaces_read(struct crit_address_spaces *spaces, const char *const *paths,
+			     size_t path_count, struct crit_err *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < path_count && !status; i++)
+		status = read_texts(spaces, paths[i], (uint32_t)i, err);
+	sort(spaces);
+	return status;
+}
+
+const struct crit_mapping *crit_address_spaces_find(const struct crit_address_spaces *spaces,
+						    uint32_t node, uint32_t pid, uint64_t address)
+{
+	const struct crit_mapping key = {
+		.node = node, .pid = pid, .begin = address, .order = UINT32_MAX
+	};
+	const struct crit_mapping *found = NULL;
+	size_t low = 0;
+	size_t high = spaces->mapping_count;
+	size_t seen = 0;
+
+	while (low < high) { /* the first one that begins above the address */
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_mapping(&spaces->mappings[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low--) {
+		const struct crit_mapping *mapping = &spaces->mappings[low];
+
+		if (compare_process(mapping, &key) != 0 || mapping->end_max <= address)
+			break;
+		if (seen++ == OVERLAPS_MAX)
+			return NULL;
+		if (mapping->end <= address)
+			continue;
+		if (found &&
+		    (mapping->file != found->file ||
+		     mapping->begin - mapping->file_offset != found->begin - found->file_offset))
+			return NULL;
+		found = mapping;
+	}
+	return found;
+}
+
+void crit_address_spaces_fini(struct crit_address_spaces *spaces)
+{
+	for (size_t i = 0; i < spaces->file_count; i++)
+		free(spaces->files[i].path);
+	free(spaces->files);
+	free(spaces->mappings);
+	crit_map_fini(&spaces->numbers);
+	memset(spaces, 0, sizeof(*spaces));
+}

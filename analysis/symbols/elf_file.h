@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program or library as it lies on disk after the run: who it is, and what its addresses mean. */
+#ifndef CRIT_ELF_FILE_H
+#define CRIT_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/symbols/debug_file.h"
+#include "analysis/symbols/debug_info.h"
+
+enum crit_elf_status {
+	CRIT_ELF_OPEN = 0,
+	CRIT_ELF_GONE, /* cannot be opened */
+	CRIT_ELF_REPLACED, /* another file lies there now */
+	CRIT_ELF_FOREIGN, /* no program, or one that makes no sense */
+	CRIT_ELF_CHANGED, /* while it was read */
+	CRIT_ELF_SLOW, /* its reader took too long */
+	CRIT_ELF_FATAL, /* its reader died of it */
+	CRIT_ELF_UNREAD, /* there is no reader */
+	CRIT_ELF_STATUS_COUNT
+};
+
+#define CRIT_ELF_SEGMENTS_MAX 64 /* kept of one file; linkers write 2 to 6 */
+
+struct crit_elf_file;
+
+struct crit_elf_segment { /* bytes of the file that are loaded */
+	uint64_t file_offset;
+	uint64_t bytes;
+	uint64_t address; /* of the first one, as debuggers have it */
+};
+
+struct crit_elf_head {
+	uint64_t changed_ns; /* when its content changed last; Unix time */
+	char build_id[2 * CRIT_BUILD_ID_BYTES + 1]; /* hexadecimal; "" the linker wrote none */
+	uint32_t segment_count;
+	struct crit_elf_segment segments[CRIT_ELF_SEGMENTS_MAX];
+};
+
+struct crit_elf_place {
+	char *function; /* as struct crit_debug_place has it, or from the symbol table */
+	char *outer;
+	char *file;
+	uint64_t function_offset; /* of a name from the symbol table */
+	uint32_t line;
+};
+
+/*
+ * Opens path, if it still is the inode of the run.  debug_directories: as in debug_file.h;
+ * borrowed.  Ownership: crit_elf_file_close.  Errors: NULL, *ret_status says why.
+ * Cost: heads only; names are read when they are first asked for.
+ */
+struct crit_elf_file *crit_elf_file_open(const char *path, uint64_t inode,
+					 const char *debug_directories,
+					 enum crit_elf_status *ret_status);
+void crit_elf_file_close(struct crit_elf_file *file);
+
+/* Is it still as it was when it was opened? */
+bool crit_elf_file_is_whole(const struct crit_elf_file *file);
+
+/* Borrowed. */
+const struct crit_elf_head *crit_elf_file_head(const struct crit_elf_file *file);
+
+/* From bytes in the file to the address of debuggers; false: not loaded. */
+bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offset,
+			   uint64_t *ret_address);
+
+/* Whose code an address is.  Ownership: crit_elf_place_fini. */
+void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
+			struct crit_elf_place *ret_place);
+void crit_elf_place_fini(struct crit_elf_place *place);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From an address to its mapping, from that to its file, from that to a name; each step kept.
+#include "analysis/symbols/symbols.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/symbols/address_space.h"
+#include "analysis/symbols/elf_reader.h"
+
+#define OFFSET_BITS 44 /* of a key; what lies beyond has no name */
+#define NAMES_MAX (1u << 22)
+
+struct symbol_file { /* beside spaces.files */
+	struct crit_elf_head *head; /* NULL: it was not opened */
+	enum crit_elf_status status;
+	bool has_asked;
+	bool is_doubted; /* for some process */
+};
+
+struct crit_symbols {
+	struct crit_elf_reader *reader;
+	struct crit_address_spaces spaces;
+	struct symbol_file *files;
+	struct crit_elf_place *names;
+	size_t name_count, name_capacity;
+	struct crit_map numbers; /* file and offset -> names */
+};
+
+int crit_symbols_create(const char *const *paths, size_t path_count, struct crit_elf_reader *reader,
+			struct crit_symbols **ret_symbols, struct crit_err *err)
+{
+	struct crit_symbols *symbols = calloc(1, sizeof(*symbols));
+	int status = symbols ? crit_address_spaces_read(&symbols->spaces, paths, path_count, err)
+			     : -ENOMEM;
+
+	if (!status) {
+		symbols->reader = reader;
+		symbols->files = calloc(symbols->spaces.file_count + 1, sizeof(*symbols->files));
+		if (!symbols->files)
+			status = -ENOMEM;
+	}
+	if (status) {
+		crit_symbols_destroy(symbols);
+		return status;
+	}
+	*ret_symbols = symbols;
+	return 0;
+}
+
+void crit_symbols_destroy(struct crit_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < symbols->name_count; i++)
+		crit_elf_place_fini(&symbols->names[i]);
+	free(symbols->names);
+	crit_map_fini(&symbols->numbers);
+	for (size_t i = 0; symbols->files && i < symbols->spaces.file_count; i++)
+		free(symbols->files[i].head);
+	free(symbols->files);
+	crit_address_spaces_fini(&symbols->spaces);
+	free(symbols);
+}
+
+static struct crit_elf_wanted wanted_of(const struct crit_symbols *symbols, uint32_t file)
+{
+	const struct crit_mapped_file *mapped = &symbols->spaces.files[file];
+	const struct crit_elf_head *head = symbols->files[file].head;
+
+	return (struct crit_elf_wanted){ .path = mapped->path,
+					 .inode = mapped->inode,
+					 .changed_ns = head ? head->changed_ns : 0,
+					 .number = file };
+}
+
+static void open_file(struct crit_symbols *symbols, uint32_t number)
+{
+	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
+	struct symbol_file *file = &symbols->files[number];
+
+	file->has_asked = true;
+	file->status = CRIT_ELF_UNREAD;
+	file->head = malloc(sizeof(*file->head));
+	if (file->head)
+		file->status = crit_elf_reader_open(symbols->reader, &wanted, file->head);
+	if (file->status != CRIT_ELF_OPEN) {
+		free(file->head);
+		file->head = NULL;
+	}
+}
+
+/* The file a mapping was of, if it is still there. */
+static const struct crit_elf_head *head_of(struct crit_symbols *symbols,
+					   const struct crit_mapping *mapping)
+{
+	struct symbol_file *file = &symbols->files[mapping->file];
+
+	if (!file->has_asked)
+		open_file(symbols, mapping->file);
+	if (file->head && file->head->changed_ns <= mapping->seen_real_ns)
+		return file->head;
+	file->is_doubted = true;
+	return NULL;
+}
+
+/* What the file calls the address; NULL: out of memory, too far away, or not readable any more. */
+static const struct crit_elf_place *name_of(struct crit_symbols *symbols, uint32_t number,
+					    uint64_t offset)
+{
+	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
+	struct symbol_file *file = &symbols->files[number];
+	uint64_t key = (uint64_t)number << OFFSET_BITS | offset;
+	struct crit_elf_place found;
+	uint32_t known;
+
+	if (offset >> OFFSET_BITS || number >> (63 - OFFSET_BITS))
+		return NULL;
+	known = crit_map_get(&symbols->numbers, key);
+	if (known != CRIT_NONE)
+		return &symbols->names[known];
+	if (file->status != CRIT_ELF_OPEN || symbols->name_count >= NAMES_MAX ||
+	    crit_array_grow(&symbols->names, &symbols->name_capacity, symbols->name_count + 1,
+			    sizeof(*symbols->names)) ||
+	    crit_map_set(&symbols->numbers, key, (uint32_t)symbols->name_count))
+		return NULL;
+	file->status = crit_elf_reader_find(symbols->reader, &wanted, offset - 1, &found);
+	file->is_doubted = file->is_doubted || file->status != CRIT_ELF_OPEN;
+	symbols->names[symbols->name_count] = found;
+	return &symbols->names[symbols->name_count++];
+}
+
+static void put_name(struct crit_place *place, const struct crit_elf_place *name)
+{
+	place->function = name->function;
+	place->outer = name->outer;
+	place->file = name->file;
+	place->line = name->line;
+	if (!name->line && name->function_offset)
+		place->function_offset = name->function_offset + 1;
+}
+
+void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
+		       struct crit_place *ret_place)
+{
+	const struct crit_mapping *mapping =
+		crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
+	const struct crit_elf_place *name;
+	const struct crit_elf_head *head;
+	uint64_t before;
+
+	*ret_place = (struct crit_place){ .offset = address };
+	if (!mapping)
+		return;
+	ret_place->module = symbols->spaces.files[mapping->file].path;
+	ret_place->offset = address - mapping->base;
+	head = head_of(symbols, mapping);
+	if (!head)
+		return;
+	if (crit_elf_head_address(head, address - 1 - mapping->begin + mapping->file_offset,
+				  &before))
+		ret_place->offset = before + 1;
+	if (head->build_id[0])
+		ret_place->build_id = head->build_id;
+	name = name_of(symbols, mapping->file, ret_place->offset);
+	if (name)
+		put_name(ret_place, name);
+}
+
+static const char *key_of(const struct crit_place *place)
+{
+	if (place->build_id)
+		return place->build_id;
+	return place->module ? place->module : "";
+}
+
+int crit_place_compare(const struct crit_place *left, const struct crit_place *right)
+{
+	int order = strcmp(key_of(left), key_of(right));
+
+	return order ? order : (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const char *crit_place_text(const struct crit_place *place, char *text, size_t text_bytes)
+{
+	const char *name = place->function;
+	const char *separator = " ";
+	char where[64];
+	int room;
+
+	if (place->file)
+		(void)snprintf(where, sizeof(where), "%s:%" PRIu32, file_name(place->file),
+			       place->line);
+	else
+		(void)snprintf(where, sizeof(where), "%#" PRIx64,
+			       name ? place->function_offset : place->offset);
+	if (!place->file)
+		separator = "+";
+	if (!name && !place->file && place->module)
+		name = file_name(place->module);
+	room = (int)text_bytes - (int)strlen(where) - 2;
+	if (name && room > 0)
+		(void)snprintf(text, text_bytes, "%.*s%s%s", room, name, separator, where);
+	else /* the end says most */
+		(void)snprintf(text, text_bytes, "%s", where + (room < -1 ? -1 - room : 0));
+	return text;
+}
+
+static const char *doubt_of(const struct symbol_file *file)
+{
+	static const char *const texts[CRIT_ELF_STATUS_COUNT] = {
+		[CRIT_ELF_OPEN] = "was changed since the run",
+		[CRIT_ELF_GONE] = "cannot be opened",
+		[CRIT_ELF_REPLACED] = "is another file now",
+		[CRIT_ELF_FOREIGN] = "is no program that makes sense",
+		[CRIT_ELF_CHANGED] = "could not be read: it changed while it was read",
+		[CRIT_ELF_SLOW] = "could not be read: that took too long",
+		[CRIT_ELF_FATAL] = "could not be read: its debug data made the reader fail",
+		[CRIT_ELF_UNREAD] = "was not read: no process was left to read it",
+	};
+
+	return texts[file->status];
+}
+
+size_t crit_symbols_doubts(const struct crit_symbols *symbols, char *text, size_t text_bytes)
+{
+	size_t count = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < symbols->spaces.file_count; i++) {
+		if (!symbols->files[i].is_doubted)
+			continue;
+		if (count++ == 0)
+			(void)snprintf(text, text_bytes, "%s %s", symbols->spaces.files[i].path,
+				       doubt_of(&symbols->files[i]));
+	}
+	return count;
+}
+
+bool crit_symbols_has_file(const struct crit_symbols *symbols, const char *name)
+{
+	for (size_t i = 0; i < symbols->spaces.file_count; i++) {
+		const char *path = symbols->spaces.files[i].path;
+		const char *slash = strrchr(path, '/');
+
+		if (strncmp(slash ? slash + 1 : path, name, strlen(name)) == 0)
+			return true;
+	}
+	return false;
+}

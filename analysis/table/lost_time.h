@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the time of a run's ranks went that was no useful work, and what balance could gain.
+ *
+ * Units are the ranks, or the app threads of a run without ranks.  Those below 1 % of the most
+ * active one are left out, such as a main thread that waits for its workers.  All times are per
+ * unit: sums over the units, divided by their number P, so that with E the window
+ *
+ *     E = useful + sum of the losses.
+ *
+ * docs/metric.md, "Lost time", has the formulas.
+ */
+#ifndef CRIT_LOST_TIME_H
+#define CRIT_LOST_TIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/schema/results.h"
+
+enum crit_loss {
+	CRIT_LOSS_CPUS = 0, /* CPUs were short: runnable, or waiting for one that was */
+	CRIT_LOSS_IMBALANCE, /* waiting while others were active */
+	CRIT_LOSS_ALL_WAITING, /* waiting while nobody was active */
+	CRIT_LOSS_BLOCKED, /* blocked outside MPI and OpenMP: I/O, locks, sleep */
+	CRIT_LOSS_LIBRARY, /* running in MPI calls that do not wait */
+	CRIT_LOSS_UNKNOWN, /* the recording does not tell */
+	CRIT_LOSS_COUNT
+};
+
+#define CRIT_NAMED_MAX 3
+
+struct crit_named_unit { /* one whose work stands out */
+	size_t row; /* of ranks, or of threads in a run without ranks */
+	double work_ratio; /* its useful CPU time over the mean */
+};
+
+struct crit_lost_time {
+	bool is_valid; /* false: no unit was active; all else is 0 */
+	enum crit_unit unit;
+	size_t unit_count; /* not left out */
+	double units; /* P: the most of them at one time */
+	double window_s; /* E */
+	double useful_s;
+	double loss_s[CRIT_LOSS_COUNT];
+	double waiting_s; /* with no active thread while other units have one */
+	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
+	double floor_s; /* what the work of all nodes takes on all their CPUs */
+	double runnable_s; /* of the loss of CPUs: runnable outside waits */
+	double work_balance_ratio; /* mean over maximum of the units' useful CPU time */
+	bool is_work_known; /* else useful time is time on the clock, CPUs or not */
+	bool is_uneven; /* the most has enough beyond the mean to be worth a word */
+	double unknown_ratio; /* of the app threads' time in the window */
+	bool has_foreign_load; /* CPUs for all, and yet not to be had: others used them */
+	double threads_per_cpu; /* busy ones, on the node with most of them */
+	uint32_t crowded_node; /* which that is */
+	size_t crowded_units; /* units there */
+	size_t crowded_threads; /* busy threads there */
+	struct crit_named_unit named[CRIT_NAMED_MAX]; /* by work, descending */
+	size_t named_count; /* also beyond CRIT_NAMED_MAX */
+};
+
+/* CPUs the run may use on a node: as told in the recording, else those online. Units: CPUs. */
+double crit_usable_cpus(const struct crit_node_row *node);
+
+/*
+ * A function of the results alone.  Errors: -ENOMEM.
+ * Cost: O(nodes + ranks + threads log threads).
+ */
+int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time *ret_lost);
+
+#endif

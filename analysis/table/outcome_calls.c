@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows for calls and call sites, summed from the buckets of app threads.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/table/outcome.h"
+#include "core/base/call.h"
+
+static int add_counter(const struct crit_model *model, struct crit_engine *engine, uint32_t life,
+		       const struct crit_counter *counter)
+{
+	uint32_t call = counter->call & 1023u;
+	struct crit_bucket_key key = { .site = counter->site,
+				       .life = life,
+				       .call = (uint16_t)call,
+				       .span_class = (uint8_t)crit_call_class(call) };
+	struct crit_bucket *bucket;
+
+	if (!call || model->lives[life].role != CRIT_THREAD_APP)
+		return 0;
+	bucket = crit_buckets_get(&engine->buckets, &key);
+	if (!bucket)
+		return -ENOMEM;
+	bucket->visits += counter->count;
+	bucket->folded_visits += counter->folded_count;
+	bucket->folded_ns += counter->folded_ns;
+	bucket->bytes += counter->bytes;
+	bucket->polled += counter->polled_count;
+	return 0;
+}
+
+int crit_outcome_add_counters(const struct crit_model *model, struct crit_engine *engine)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < model->stream_count; i++) {
+		const struct crit_stream *stream = &model->streams[i];
+		const struct crit_recording *recording = model->nodes[stream->node].recording;
+		/* each chunk holds all counters as they were: the last one counts */
+		uint32_t ref = stream->life == CRIT_NONE ? CRIT_NONE : stream->last_counters;
+		struct crit_counter counter;
+		size_t at;
+
+		if (ref == CRIT_NONE)
+			continue;
+		for (at = 0;
+		     !rc && crit_recording_read(recording, &recording->refs[ref], at, &counter,
+						sizeof(counter)) == (ssize_t)sizeof(counter);
+		     at += sizeof(counter))
+			rc = add_counter(model, engine, stream->life, &counter);
+	}
+	return rc;
+}
+
+struct piece { /* a bucket with what its row is chosen by */
+	const struct crit_bucket *bucket;
+	uint64_t site;
+	uint32_t node;
+	uint32_t pid;
+};
+
+static int compare_sites(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	int rc = crit_by_number(a->bucket->key.call, b->bucket->key.call);
+
+	rc = rc ? rc : crit_by_number(a->node, b->node);
+	rc = rc ? rc : crit_by_number(a->pid, b->pid);
+	return rc ? rc : crit_by_number(a->site, b->site);
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+
+	return crit_by_number(a->bucket->key.call, b->bucket->key.call);
+}
+
+static uint64_t loss_ns(const struct crit_call_row *row)
+{
+	return (uint64_t)(row->run.stall[CRIT_UNIT_THREADS] >> 64) + row->run.waiting_ns;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct crit_call_row *a = left, *b = right;
+	int rc = crit_by_number(loss_ns(b), loss_ns(a));
+
+	rc = rc ? rc : crit_by_number(a->call, b->call);
+	rc = rc ? rc : crit_by_number(a->node, b->node);
+	rc = rc ? rc : crit_by_number(a->pid, b->pid);
+	return rc ? rc : crit_by_number(a->site, b->site);
+}
+
+static void add_bucket(struct crit_call_row *row, const struct crit_bucket *bucket)
+{
+	row->visits += bucket->visits;
+	row->folded_visits += bucket->folded_visits;
+	row->folded_ns += bucket->folded_ns;
+	row->polled_calls += bucket->polled;
+	row->counted_bytes += bucket->bytes;
+	row->time_ns += bucket->time_ns;
+	if (crit_metric_is_waiting_class(bucket->key.span_class))
+		row->wait_ns += bucket->time_ns;
+	crit_earnings_add(&row->run, &bucket->earned);
+}
+
+/*
+ * Where a call was made, or a construct is: OMPT names no address to the workers of a team, whose
+ * constructs are where their region is.
+ */
+static uint64_t site_of(const struct crit_engine *engine, const struct crit_bucket_key *key,
+			uint32_t process)
+{
+	if (key->site || key->call < CRIT_CALL_OMP_FIRST || key->call == CRIT_CONSTRUCT_PHASE)
+		return key->site;
+	return crit_regions_site(&engine->teams.regions, process, key->region);
+}
+
+/* The buckets of calls, by app threads, that were visited at all. */
+static struct piece *collect(const struct crit_model *model, const struct crit_engine *engine,
+			     size_t *ret_count)
+{
+	struct piece *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
+	size_t i;
+
+	*ret_count = 0;
+	for (i = 0; pieces && i < engine->buckets.count; i++) {
+		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
+		const struct crit_life *life = &model->lives[bucket->key.life];
+
+		if (bucket->key.call && life->role == CRIT_THREAD_APP &&
+		    (bucket->visits || bucket->time_ns))
+			pieces[(*ret_count)++] =
+				(struct piece){ bucket,
+						site_of(engine, &bucket->key, life->process),
+						life->node, life->tgid };
+	}
+	return pieces;
+}
+
+/* One row per run of equal pieces. */
+static int fold(struct piece *pieces, size_t count, int (*compare)(const void *, const void *),
+		struct crit_call_row **ret_rows, size_t *ret_count)
+{
+	struct crit_call_row *rows = calloc(count + 1, sizeof(*rows));
+	size_t used = 0;
+	size_t i;
+
+	if (!rows)
+		return -ENOMEM;
+	qsort(pieces, count, sizeof(*pieces), compare);
+	for (i = 0; i < count; i++) {
+		if (!i || compare(&pieces[i - 1], &pieces[i])) {
+			rows[used].call = pieces[i].bucket->key.call;
+			rows[used].top_rank_row = -1;
+			used++;
+		}
+		add_bucket(&rows[used - 1], pieces[i].bucket);
+		rows[used - 1].node = pieces[i].node;
+		rows[used - 1].pid = pieces[i].pid;
+		rows[used - 1].site = pieces[i].site;
+	}
+	*ret_rows = rows;
+	*ret_count = used;
+	return 0;
+}
+
+int crit_outcome_fill_calls(const struct crit_model *model, const struct crit_engine *engine,
+			    const uint32_t *rank_rows, struct crit_results *results)
+{
+	size_t count;
+	struct piece *pieces = collect(model, engine, &count);
+	int64_t top;
+	size_t i;
+	int rc = -ENOMEM;
+
+	if (!pieces)
+		return rc;
+	rc = fold(pieces, count, compare_sites, &results->sites, &results->site_count);
+	if (!rc)
+		rc = fold(pieces, count, compare_calls, &results->calls, &results->call_count);
+	free(pieces);
+	if (rc)
+		return rc;
+	for (i = 0; i < results->call_count; i++) {
+		results->calls[i].node = 0;
+		results->calls[i].pid = 0;
+		results->calls[i].site = 0;
+		top = crit_blame_top(&engine->blame, results->calls[i].call);
+		results->calls[i].top_rank_row = top < 0 ? -1 : (int32_t)rank_rows[top];
+	}
+	qsort(results->sites, results->site_count, sizeof(*results->sites), compare_rows);
+	return 0;
+}

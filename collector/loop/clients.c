@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Accepts connections and reads messages; what a message means is decided in messages.c.
+#include "collector/loop/clients.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/loop/clock.h"
+#include "collector/loop/inspection.h"
+#include "collector/loop/messages.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+#define MESSAGES_AT_ONCE 16
+#define ACCEPTS_AT_ONCE 64
+
+static int open_peer_pidfd(int fd, __u32 pid)
+{
+	int pidfd = -1;
+	socklen_t length = sizeof(pidfd);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) == 0)
+		return pidfd;
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return pidfd < 0 ? -errno : pidfd;
+}
+
+/* A stranger is told so, and nothing else. */
+static void turn_away(struct crit_server *server, int fd, int status)
+{
+	struct crit_message_welcome message = {
+		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
+		.status = status,
+	};
+
+	server->refused_count++;
+	(void)send(fd, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+	crit_inspection_hang_up(server, fd);
+}
+
+static int put_into_table(struct crit_server *server, struct crit_client *client)
+{
+	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+		if (server->clients[i])
+			continue;
+		server->clients[i] = client;
+		server->client_count++;
+		if (i >= server->client_end)
+			server->client_end = i + 1;
+		client->index = i;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+static void destroy(struct crit_server *server, struct crit_client *client)
+{
+	crit_server_unwatch(server, client->fd); /* a worker may close it much later */
+	crit_inspection_hang_up(server, client->fd);
+	if (client->pidfd >= 0)
+		(void)close(client->pidfd);
+	free(client);
+}
+
+static void accept_one(struct crit_server *server, int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t length = sizeof(peer);
+	struct crit_client *client;
+	int pidfd;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) ||
+	    peer.uid != server->options.served_uid) {
+		turn_away(server, fd, -EACCES);
+		return;
+	}
+	pidfd = open_peer_pidfd(fd, (__u32)peer.pid);
+	if (pidfd < 0) {
+		turn_away(server, fd, pidfd);
+		return;
+	}
+	client = calloc(1, sizeof(*client));
+	if (!client || put_into_table(server, client)) {
+		free(client);
+		(void)close(pidfd);
+		turn_away(server, fd, -EUSERS);
+		return;
+	}
+	client->fd = fd;
+	client->pid = (__u32)peer.pid;
+	client->pidfd = pidfd;
+	if (crit_server_watch(server, fd, CRIT_WATCH_CLIENT, client->index))
+		client->is_over = true;
+}
+
+static int accept_any(const struct crit_server *server)
+{
+	int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = crit_inspection_prepare(fd); /* cannot fail for a Unix socket */
+	if (rc)
+		(void)close(fd);
+	return rc ? rc : fd;
+}
+
+static void tell_full(struct crit_server *server, int error)
+{
+	char text[160];
+
+	if (server->is_full_told)
+		return;
+	server->is_full_told = true;
+	(void)snprintf(text, sizeof(text),
+		       "cannot accept another client beside %u: %s; raise the limit of open files",
+		       server->client_count, strerror(-error));
+	server->say(text);
+}
+
+/*
+ * Out of descriptors: the reserve lets one client in, to be told so instead of waiting.  Where even
+ * that does not help (the table of the whole system is full), we do not listen for a while.
+ * Returns false when there is nobody to accept, or nothing to accept with.
+ */
+static bool refuse_one(struct crit_server *server, int error)
+{
+	int fd;
+
+	(void)close(server->reserve_fd);
+	fd = accept_any(server);
+	if (fd >= 0)
+		turn_away(server, fd, error);
+	server->reserve_fd = fcntl(server->epoll_fd, F_DUPFD_CLOEXEC, 0);
+	if (fd == -EAGAIN)
+		return false;
+	tell_full(server, error);
+	if (fd >= 0)
+		return true;
+	crit_server_stop_listening(server);
+	return false;
+}
+
+void crit_clients_accept(struct crit_server *server)
+{
+	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+		int fd = accept_any(server);
+
+		if (fd >= 0)
+			accept_one(server, fd);
+		else if (fd == -EAGAIN || fd == -ECONNABORTED || fd == -EINTR ||
+			 !refuse_one(server, fd))
+			return;
+	}
+}
+
+void crit_clients_send(struct crit_client *client, const void *message, size_t bytes)
+{
+	if (client->is_over)
+		return;
+	if (send(client->fd, message, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)bytes)
+		client->is_over = true;
+}
+
+void crit_clients_refuse(struct crit_server *server, struct crit_client *client, const char *why)
+{
+	char text[256];
+
+	server->refused_count++;
+	client->is_over = true;
+	if (!client->run || client->run->state != CRIT_RUN_RECORDING)
+		return;
+	/* a flood of bad clients must not fill the recording */
+	if (client->run->refused_count++ >= 100)
+		return;
+	(void)snprintf(text, sizeof(text), "process %u: %s", client->pid, why);
+	crit_run_note(client->run, CRIT_NOTE_REFUSED, -EINVAL, text);
+}
+
+void crit_clients_read(struct crit_server *server, struct crit_client *client)
+{
+	static struct crit_message_in in; /* one thread, one message at a time */
+
+	for (int i = 0; i < MESSAGES_AT_ONCE && !client->is_over; i++) {
+		int rc = crit_inspection_receive(client->fd, &in);
+
+		if (rc == 0)
+			return;
+		if (rc == -EMSGSIZE) {
+			crit_inspection_start(server, client);
+			return;
+		}
+		if (rc < 0)
+			client->is_over = true;
+		else
+			crit_messages_handle(server, client, &in);
+	}
+}
+
+void crit_clients_mute(struct crit_server *server, __u32 index)
+{
+	struct crit_client *client = server->clients[index];
+
+	if (!client || client->is_over || client->is_muted || client->is_inspected)
+		return;
+	client->is_muted = true;
+	server->has_muted = true;
+	crit_server_unwatch(server, client->fd);
+}
+
+void crit_clients_unmute(struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->client_end && server->has_muted; i++) {
+		struct crit_client *client = server->clients[i];
+
+		if (!client || !client->is_muted)
+			continue;
+		client->is_muted = false;
+		if (crit_server_watch(server, client->fd, CRIT_WATCH_CLIENT, i))
+			client->is_over = true;
+	}
+	server->has_muted = false;
+}
+
+void crit_clients_reap(struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->client_end; i++) {
+		struct crit_client *client = server->clients[i];
+
+		if (!client || !client->is_over || client->is_inspected)
+			continue;
+		crit_messages_leave(server, client);
+		server->clients[i] = NULL;
+		server->client_count--;
+		destroy(server, client);
+	}
+}
+
+void crit_clients_tell_written(struct crit_server *server, struct crit_run *run, int status)
+{
+	const struct crit_message_status message = {
+		.head = { CRIT_M_WRITTEN, CRIT_SOCKET_VERSION, sizeof(message) },
+		.status = status,
+		.time_ns = crit_now_ns(),
+	};
+
+	for (__u32 i = 0; i < server->client_end; i++) {
+		if (server->clients[i] && server->clients[i]->run == run)
+			crit_clients_send(server->clients[i], &message, sizeof(message));
+	}
+}
+
+bool crit_clients_has_any(const struct crit_server *server, const struct crit_run *run)
+{
+	for (__u32 i = 0; i < server->client_end; i++) {
+		if (server->clients[i] && server->clients[i]->run == run)
+			return true;
+	}
+	return false;
+}
+
+void crit_clients_close_all(struct crit_server *server, struct crit_run *run)
+{
+	for (__u32 i = 0; i < server->client_end; i++) {
+		if (!server->clients[i] || server->clients[i]->run != run)
+			continue;
+		server->clients[i]->run = NULL;
+		server->clients[i]->is_over = true;
+	}
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a client passes may make critd wait: fstat() of a file on a file system that hangs, close()
+ * of a TCP socket with data that nobody takes and SO_LINGER.  The kernel closes, too, what is left
+ * in the queue of a socket, and what finds no free number at recvmsg().  So the main loop only
+ * peeks: a peek without room for descriptors tells that there are some (MSG_CTRUNC) and takes none.
+ * Such a message is received by a worker (an inspector), which also asks what the descriptors are;
+ * the main loop then handles the message by what was found.  What is not kept is closed by a worker
+ * of another group (a closer), so that waiting in close() keeps no client from being inspected.
+ *
+ * The credentials that come with every message of a connection (SO_PASSCRED) tell an empty message
+ * from the end: without them one could hide what follows it in the queue.
+ *
+ * Memfds, pidfds and Unix sockets that passed the inspection never wait: they stay with the main
+ * loop.
+ */
+#include "collector/loop/inspection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collector/loop/clients.h"
+#include "collector/record/output.h"
+#include "collector/member/procfs.h"
+
+#define PASSED_MAX 253 /* descriptors in a message, the kernel's own limit */
+#define UNREAD_MAX 16 /* messages looked at before a connection is closed here */
+
+struct inspection {
+	struct crit_task task;
+	struct crit_server *server;
+	struct crit_client *client;
+	int fd; /* the client's, borrowed */
+	int rc; /* of receiving */
+	struct crit_message_in in;
+};
+
+/* Takes the next message when it has no descriptors; control has no room for them. */
+static int receive_bare(int fd, void *control, size_t control_bytes, struct crit_message_in *ret_in)
+{
+	struct iovec part = { ret_in->bytes, sizeof(ret_in->bytes) };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = control_bytes,
+	};
+	ssize_t bytes = recvmsg(fd, &message, MSG_DONTWAIT | MSG_PEEK);
+	char byte;
+
+	if (bytes < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (message.msg_flags & MSG_CTRUNC)
+		return -EMSGSIZE;
+	if (bytes == 0 && message.msg_controllen == 0)
+		return -EPIPE;
+	(void)recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
+	ret_in->fd_count = 0;
+	ret_in->size = (message.msg_flags & MSG_TRUNC) ? 0 : (size_t)bytes;
+	return 1;
+}
+
+int crit_inspection_prepare(int fd)
+{
+	const int is_wanted = 1;
+
+	return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &is_wanted, sizeof(is_wanted)) ? -errno : 0;
+}
+
+int crit_inspection_receive(int fd, struct crit_message_in *ret_in)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(struct ucred))]; /* full, as all have credentials */
+	} control;
+
+	return receive_bare(fd, control.bytes, sizeof(control.bytes), ret_in);
+}
+
+int crit_inspection_receive_finisher(int fd, struct crit_message_in *ret_in)
+{
+	return receive_bare(fd, NULL, 0, ret_in);
+}
+
+/* Collects descriptors; those beyond the array are closed. */
+static void take_fds(struct msghdr *message, struct inspection *inspection)
+{
+	struct crit_message_in *in = &inspection->in;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		size_t count;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (in->fd_count < CRIT_MESSAGE_FDS)
+				in->fds[in->fd_count++] = fd;
+			else
+				crit_workers_close(&inspection->server->closers, fd);
+		}
+	}
+}
+
+static int receive_all(struct inspection *inspection)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int) * PASSED_MAX)];
+	} control;
+	struct iovec part = { inspection->in.bytes, sizeof(inspection->in.bytes) };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	ssize_t bytes = recvmsg(inspection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	inspection->in.fd_count = 0;
+	if (bytes <= 0)
+		return bytes < 0 ? -errno : -EPIPE;
+	take_fds(&message, inspection);
+	inspection->in.size = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? 0 : (size_t)bytes;
+	return 0;
+}
+
+/* What the descriptors are, by the kind of message they came with. */
+static void look_at(const struct crit_server *server, struct crit_message_in *in)
+{
+	const struct crit_message_head *head = (const void *)in->bytes;
+	struct crit_found *found = &in->found;
+
+	found->status = -EINVAL;
+	if (in->size < sizeof(*head))
+		return;
+	if (head->kind == CRIT_M_OUTPUT && in->fd_count == 2) {
+		found->status =
+			crit_output_check(in->fds[0], server->options.served_uid, &found->err);
+		if (!found->status)
+			found->status = crit_output_check_finisher(in->fds[1], &found->err);
+	} else if (head->kind == CRIT_M_REGISTER && in->fd_count == 1) {
+		found->status = crit_shm_check(in->fds[0], &found->shm, &found->err);
+	} else if (head->kind == CRIT_M_ATTACH && in->fd_count == 1) {
+		found->status = crit_procfs_pid_of(server->proc_fd, in->fds[0], &found->pid);
+	} else {
+		(void)crit_err_set(&found->err, -EINVAL, "a message came with %d descriptors",
+				   in->fd_count);
+	}
+}
+
+static void inspect(struct crit_task *task)
+{
+	struct inspection *inspection = (void *)task;
+
+	inspection->rc = receive_all(inspection);
+	if (!inspection->rc)
+		look_at(inspection->server, &inspection->in);
+}
+
+void crit_inspection_start(struct crit_server *server, struct crit_client *client)
+{
+	struct inspection *inspection = calloc(1, sizeof(*inspection));
+
+	if (!inspection) {
+		client->is_over = true;
+		return;
+	}
+	inspection->task = (struct crit_task){ .work = inspect, .is_awaited = true };
+	inspection->server = server;
+	inspection->client = client;
+	inspection->fd = client->fd;
+	client->is_inspected = true;
+	crit_server_unwatch(server, client->fd);
+	crit_workers_put(&server->inspectors, &inspection->task);
+}
+
+static void handle(struct crit_server *server, struct inspection *inspection)
+{
+	struct crit_client *client = inspection->client;
+	struct crit_message_in *in = &inspection->in;
+
+	client->is_inspected = false;
+	if (inspection->rc)
+		client->is_over = true;
+	if (!client->is_over)
+		crit_messages_handle(server, client, in);
+	for (int i = 0; i < in->fd_count; i++) {
+		if (in->fds[i] >= 0)
+			crit_workers_close(&server->closers, in->fds[i]);
+	}
+	if (!client->is_over &&
+	    crit_server_watch(server, client->fd, CRIT_WATCH_CLIENT, client->index))
+		client->is_over = true;
+}
+
+void crit_inspection_collect(struct crit_server *server)
+{
+	struct crit_task *task;
+
+	while ((task = crit_workers_take_done(&server->inspectors))) {
+		handle(server, (void *)task);
+		free(task);
+	}
+}
+
+void crit_inspection_hang_up(struct crit_server *server, int fd)
+{
+	static struct crit_message_in in; /* main loop only */
+
+	int rc = 1;
+
+	/* nothing can be put into it from here on */
+	(void)shutdown(fd, SHUT_RDWR);
+	for (int i = 0; i < UNREAD_MAX && rc == 1; i++)
+		rc = crit_inspection_receive(fd, &in);
+	if (rc == -EPIPE)
+		(void)close(fd);
+	else
+		crit_workers_close(&server->closers, fd);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decides when a run's window is closed and when its recording is complete.
+#include "collector/loop/lifecycle.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collector/loop/clients.h"
+#include "collector/loop/clock.h"
+#include "collector/source/drain.h"
+#include "collector/loop/inspection.h"
+#include "collector/member/members.h"
+
+#define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
+
+static bool is_of(const struct crit_process *process, const struct crit_run *run)
+{
+	return process && process->run == run;
+}
+
+/*
+ * May this process still belong to the window?  One that only asked MPI something, and is no rank
+ * while others have closed, may be in MPI_Init, or never get there: it is waited for, but not long.
+ * One that left the run by its exec is in it as long as its shim speaks.
+ * A rank that is later than that gets a window of its own.
+ */
+static bool holds_window(const struct crit_process *process, __u64 due_for_ns)
+{
+	if (process->is_closed || (process->is_expelled && !process->client))
+		return false;
+	return process->has_rank || (process->is_mpi && due_for_ns < INIT_NS);
+}
+
+/* Every rank here has closed or died, and nobody is left who may still become one. */
+static bool is_window_over(const struct crit_server *server, const struct crit_run *run)
+{
+	const __u64 now_ns = crit_now_ns();
+
+	if (!run->has_ranks || !run->due_ns || run->pending_clients > 0)
+		return false;
+	for (__u32 i = 0; i < server->process_end; i++) {
+		if (is_of(server->processes[i], run) &&
+		    holds_window(server->processes[i], now_ns - run->due_ns))
+			return false;
+	}
+	return true;
+}
+
+static void drain_run(struct crit_server *server, struct crit_run *run, bool has_counters)
+{
+	const __u64 now_ns = crit_now_ns();
+
+	crit_drain_kernel(server);
+	crit_drain_count_lost(server, run);
+	for (__u32 i = 0; i < server->process_end; i++) {
+		if (!is_of(server->processes[i], run))
+			continue;
+		crit_process_drain_all(server->processes[i], now_ns);
+		crit_process_flush(server->processes[i], has_counters);
+	}
+	if (run->kernel.lost) /* even without a record after them */
+		(void)crit_batch_room(&run->kernel, 0, now_ns);
+	crit_run_flush(run, &run->kernel);
+}
+
+static void close_window(struct crit_server *server, struct crit_run *run)
+{
+	struct crit_rec_window window;
+
+	drain_run(server, run, true);
+	crit_members_put_names(server, run);
+	window.closed_ns = crit_now_ns();
+	crit_run_put_record(run, CRIT_C_WINDOW, 0, window.closed_ns, &window);
+	run->window_put_count = run->sink->put_count;
+	run->due_ns = 0;
+	run->is_window_written = true;
+	run->is_closed_sent = false; /* the ranks of this window have an answer of their own */
+	run->is_written_known = false;
+	run->closed_ns = window.closed_ns;
+	crit_meter_forgive(&server->meter);
+}
+
+/* CLOSED goes out once the file holds everything up to WINDOW. */
+static void tell_finisher(struct crit_server *server, struct crit_run *run)
+{
+	struct crit_message_status message = {
+		.head = { CRIT_M_CLOSED, CRIT_SOCKET_VERSION, sizeof(message) },
+		.time_ns = run->closed_ns,
+	};
+
+	if (!run->is_window_written || run->is_closed_sent ||
+	    __atomic_load_n(&run->sink->done_count, __ATOMIC_ACQUIRE) < run->window_put_count)
+		return;
+	run->is_closed_sent = true;
+	message.status = __atomic_load_n(&run->sink->last_error, __ATOMIC_RELAXED);
+	if (!run->is_finisher_gone)
+		(void)send(run->finisher_fd, &message, sizeof(message),
+			   MSG_DONTWAIT | MSG_NOSIGNAL);
+	else
+		crit_clients_tell_written(server, run, -EPIPE);
+}
+
+/* Has this run lost its last member?  A run nobody registered with ends with its last client. */
+static bool is_deserted(const struct crit_server *server, const struct crit_run *run)
+{
+	__s64 live = 0;
+
+	if (run->live_processes > 0 || run->pending_clients > 0)
+		return false;
+	if (!run->has_registered)
+		return true;
+	if (run->perf)
+		live = crit_perf_reap(run->perf);
+	else if (crit_server_has_kernel(server))
+		live = __atomic_load_n(
+			&crit_kernel_counters(&server->kernel, run->slot)->live_forked,
+			__ATOMIC_RELAXED);
+	return live <= 0;
+}
+
+static void put_foot(struct crit_run *run)
+{
+	const struct crit_sink *sink = run->sink;
+	struct crit_rec_foot foot = {
+		.time_ns = crit_now_ns(),
+		.kernel_records = run->kernel_records,
+		.kernel_lost = run->lost_seen,
+		.shim_slots = run->shim_slots,
+		.shim_lost = run->shim_lost,
+		.write_errors = __atomic_load_n(&sink->write_errors, __ATOMIC_RELAXED),
+		.critd_cpu_ns = crit_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.no_stripe = run->no_stripe,
+	};
+
+	foot.kernel_lost += __atomic_load_n(&sink->unwritten_kernel, __ATOMIC_RELAXED);
+	foot.shim_lost += (__atomic_load_n(&sink->unwritten_shim, __ATOMIC_RELAXED) + 1) / 2;
+	crit_run_put_record(run, CRIT_C_FOOT, 0, foot.time_ns, &foot);
+}
+
+void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
+{
+	if (run->state == CRIT_RUN_STARTING) {
+		run->state = CRIT_RUN_ENDED;
+		return;
+	}
+	if (run->state != CRIT_RUN_RECORDING)
+		return;
+	crit_server_list_run(server, run, ""); /* no process named a job */
+	if (crit_server_has_kernel(server))
+		crit_kernel_end_run(&server->kernel, run->number);
+	crit_drain_kernel(server);
+	for (__u32 i = 0; i < server->process_end; i++) {
+		struct crit_process *process = server->processes[i];
+
+		if (!is_of(process, run))
+			continue;
+		if (process->shm.fd >= 0) /* it may live on, but nobody reads any more */
+			(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, 1);
+		crit_members_remove(server, process);
+	}
+	if (is_window_over(server, run))
+		close_window(server, run);
+	drain_run(server, run, false);
+	put_foot(run);
+	crit_perf_destroy(run->perf);
+	run->perf = NULL;
+	run->state = CRIT_RUN_ENDING;
+	crit_meter_forgive(&server->meter);
+}
+
+bool crit_lifecycle_is_ending(const struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->run_end; i++) {
+		if (server->runs[i].state == CRIT_RUN_ENDING)
+			return true;
+	}
+	return false;
+}
+
+/* In a worker: what its peer left in the queue may make closing wait. */
+static void close_finisher(struct crit_server *server, struct crit_run *run)
+{
+	if (run->finisher_fd < 0)
+		return;
+	crit_server_unwatch(server, run->finisher_fd);
+	(void)shutdown(run->finisher_fd, SHUT_RDWR);
+	crit_workers_close(&server->closers, run->finisher_fd);
+	run->finisher_fd = -1;
+}
+
+static void release(struct crit_server *server, struct crit_run *run)
+{
+	crit_clients_close_all(server, run);
+	close_finisher(server, run);
+	crit_run_fini(run);
+	server->run_count--;
+}
+
+void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run)
+{
+	static struct crit_message_in in; /* main loop only */
+	const struct crit_message_status *message = (const void *)in.bytes;
+	const int rc = crit_inspection_receive_finisher(run->finisher_fd, &in);
+
+	if (rc == 1 && in.size == sizeof(*message) && message->head.kind == CRIT_M_WRITTEN) {
+		run->is_written_known = true;
+		crit_clients_tell_written(server, run, message->status);
+	}
+	if (rc >= 0)
+		return;
+	run->is_finisher_gone = true;
+	if (!run->is_written_known)
+		crit_clients_tell_written(server, run, -EPIPE);
+	run->is_written_known = true;
+	close_finisher(server, run);
+}
+
+void crit_lifecycle_mute(struct crit_server *server, struct crit_run *run)
+{
+	if (run->finisher_fd < 0 || run->is_finisher_muted)
+		return;
+	run->is_finisher_muted = true;
+	crit_server_unwatch(server, run->finisher_fd);
+}
+
+void crit_lifecycle_unmute(struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->run_end; i++) {
+		struct crit_run *run = &server->runs[i];
+
+		if (!run->is_finisher_muted)
+			continue;
+		run->is_finisher_muted = false;
+		if (run->finisher_fd >= 0)
+			(void)crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, i);
+	}
+}
+
+/* Tells the ranks what to record, when that changed. */
+static void push_level(struct crit_server *server, struct crit_run *run)
+{
+	if (!run->is_level_new)
+		return;
+	run->is_level_new = false;
+	for (__u32 i = 0; i < server->process_end; i++) {
+		const struct crit_process *process = server->processes[i];
+
+		if (is_of(process, run) && process->shm.fd >= 0)
+			(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns,
+						   run->is_stopped);
+	}
+}
+
+static void step_recording(struct crit_server *server, struct crit_run *run, __u64 now_ns)
+{
+	crit_drain_count_lost(server, run);
+	if (crit_batch_is_old(&run->kernel, now_ns))
+		crit_run_flush(run, &run->kernel);
+	crit_run_note_output(run);
+	push_level(server, run);
+	/* with a full queue the rings cannot be drained yet */
+	if (!crit_sink_is_full(run->sink) && is_window_over(server, run))
+		close_window(server, run);
+	tell_finisher(server, run);
+	if (is_deserted(server, run))
+		crit_lifecycle_end(server, run);
+}
+
+void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64 now_ns)
+{
+	switch (run->state) {
+	case CRIT_RUN_STARTING:
+		if (run->pending_clients == 0)
+			release(server, run);
+		break;
+	case CRIT_RUN_RECORDING:
+		step_recording(server, run, now_ns);
+		break;
+	case CRIT_RUN_ENDING:
+		tell_finisher(server, run);
+		if (!crit_sink_is_idle(run->sink))
+			break;
+		if (run->finisher_fd >= 0)
+			(void)shutdown(run->finisher_fd, SHUT_WR);
+		run->state = CRIT_RUN_ENDED;
+		break;
+	case CRIT_RUN_ENDED:
+		/* somebody may still wait for the report */
+		if (run->is_finisher_gone || run->finisher_fd < 0 ||
+		    !crit_clients_has_any(server, run))
+			release(server, run);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stations of a run: window closed, report written, members gone, file complete. */
+#ifndef CRIT_COLLECTOR_LIFECYCLE_H
+#define CRIT_COLLECTOR_LIFECYCLE_H
+
+#include "collector/loop/server.h"
+
+/* Takes the run as far as it can go now; called at every tick, after all rings were drained. */
+void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64 now_ns);
+
+/* Ends the recording whoever still lives. */
+void crit_lifecycle_end(struct crit_server *server, struct crit_run *run);
+
+/* Is some recording not yet in its file as a whole? */
+bool crit_lifecycle_is_ending(const struct crit_server *server);
+
+/* The finisher's socket is readable: WRITTEN goes to everybody of the run, or EOF. */
+void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run);
+
+/* Stops watching the finisher of a run: its messages wait.  unmute watches all finishers again. */
+void crit_lifecycle_mute(struct crit_server *server, struct crit_run *run);
+void crit_lifecycle_unmute(struct crit_server *server);
+
+#endif

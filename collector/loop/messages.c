@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The protocol of core/abi/abi_socket.h, critd's side.
+#include "collector/loop/messages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "collector/loop/clients.h"
+#include "collector/loop/clock.h"
+#include "collector/loop/lifecycle.h"
+#include "collector/member/members.h"
+#include "collector/member/procfs.h"
+#include "collector/member/usable_cpus.h"
+
+#define MESSAGES_MAX 4096u /* of one client: sessions may come and go */
+
+#define terminate(field) ((field)[sizeof(field) - 1] = '\0')
+
+static struct crit_run *find_run(const struct crit_server *server, const char *key)
+{
+	for (__u32 i = 0; i < server->run_end; i++) {
+		struct crit_run *run = &server->runs[i];
+
+		if ((run->state == CRIT_RUN_STARTING || run->state == CRIT_RUN_RECORDING) &&
+		    strcmp(run->key, key) == 0)
+			return run;
+	}
+	return NULL;
+}
+
+/* Slots are taken in turn, so that a late record of an old run does not hit a new one. */
+static struct crit_run *begin_run(struct crit_server *server,
+				  const struct crit_message_hello *hello)
+{
+	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++) {
+		const __u32 number = server->next_number++;
+		const __u32 slot = number & (CRIT_RUN_SLOTS - 1);
+		struct crit_run *run = &server->runs[slot];
+
+		if (run->state != CRIT_RUN_FREE)
+			continue;
+		memset(run, 0, sizeof(*run));
+		run->state = CRIT_RUN_STARTING;
+		run->slot = slot;
+		run->number = number;
+		run->run_id = crit_clock_ns(CLOCK_REALTIME) ^ ((__u64)slot << 54);
+		run->writer = &server->writer;
+		run->meter = &server->meter;
+		run->finisher_fd = -1;
+		memcpy(run->key, hello->run_key, sizeof(run->key));
+		memcpy(run->exe, hello->exe, sizeof(run->exe));
+		if (crit_server_has_kernel(server))
+			crit_kernel_begin_run(&server->kernel, number);
+		server->run_count++;
+		if (slot >= server->run_end)
+			server->run_end = slot + 1;
+		return run;
+	}
+	return NULL;
+}
+
+static void send_welcome(const struct crit_server *server, struct crit_client *client, int status)
+{
+	struct crit_message_welcome message = {
+		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
+		.status = status,
+		.kernel_status = server->kernel_status,
+		.perf_status = server->perf.status,
+	};
+
+	if (!status) {
+		message.is_first = client->run->first == client;
+		message.run_id = client->run->run_id;
+		client->is_welcome = true;
+	}
+	crit_clients_send(client, &message, sizeof(message));
+	if (status)
+		client->is_over = true;
+}
+
+/* Those who wait for the run's output may go on; without a first, one of them is asked for it. */
+static void welcome_waiting(struct crit_server *server, struct crit_run *run)
+{
+	for (__u32 i = 0; i < server->client_end; i++) {
+		struct crit_client *client = server->clients[i];
+
+		if (!client || client->run != run || client->is_welcome || client->is_over)
+			continue;
+		if (run->state == CRIT_RUN_STARTING) {
+			if (run->first)
+				return;
+			run->first = client;
+		}
+		send_welcome(server, client, 0);
+	}
+}
+
+static void on_hello(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	struct crit_message_hello *hello = (void *)in->bytes;
+
+	terminate(hello->run_key);
+	terminate(hello->exe);
+	if (client->run || hello->role < CRIT_ROLE_SHIM || hello->role > CRIT_ROLE_ROOT) {
+		crit_clients_refuse(server, client, "HELLO makes no sense here");
+		return;
+	}
+	client->role = hello->role;
+	client->flavour = hello->flavour;
+	memcpy(client->exe, hello->exe, sizeof(client->exe));
+	client->run = find_run(server, hello->run_key);
+	if (!client->run)
+		client->run = begin_run(server, hello);
+	if (!client->run) {
+		send_welcome(server, client, -EUSERS);
+		return;
+	}
+	client->run->pending_clients++;
+	welcome_waiting(server, client->run);
+}
+
+static void fill_file(const struct crit_server *server, const struct crit_run *run,
+		      const struct crit_message_output *output, struct crit_rec_file *ret_file)
+{
+	struct utsname name;
+	long bytes;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	memset(ret_file, 0, sizeof(*ret_file));
+	ret_file->cpu_count = cpus > 0 ? (__u32)cpus : 1;
+	ret_file->uid = server->options.served_uid;
+	ret_file->level = output->level == CRIT_LEVEL_PROFILE ? CRIT_LEVEL_PROFILE
+							      : CRIT_LEVEL_TRACE;
+	ret_file->kernel_status = server->kernel_status;
+	ret_file->perf_status = server->perf.status;
+	ret_file->perf_paranoid = server->perf.paranoid;
+	ret_file->start_mono_ns = crit_now_ns();
+	ret_file->start_real_ns = crit_clock_ns(CLOCK_REALTIME);
+	ret_file->run_id = run->run_id;
+	ret_file->max_bytes = output->max_bytes;
+	bytes = crit_procfs_read_file(server->proc_fd, "sys/kernel/random/boot_id", ret_file->boot,
+				      sizeof(ret_file->boot) - 1);
+	if (bytes > 0)
+		ret_file->boot[strcspn(ret_file->boot, "\n")] = '\0';
+	memcpy(ret_file->host, run->host, sizeof(ret_file->host));
+	memcpy(ret_file->run_key, run->key, sizeof(ret_file->run_key));
+	memcpy(ret_file->exe, run->exe, sizeof(ret_file->exe));
+	(void)uname(&name); /* cannot fail with a valid pointer */
+	(void)snprintf(ret_file->kernel_release, sizeof(ret_file->kernel_release), "%.63s",
+		       name.release);
+	(void)snprintf(ret_file->critd_version, sizeof(ret_file->critd_version), "%s",
+		       CRIT_VERSION);
+}
+
+static int take_output(struct crit_server *server, struct crit_run *run,
+		       const struct crit_message_output *output, struct crit_message_in *in,
+		       struct crit_err *err)
+{
+	struct crit_rec_file file;
+	int rc = 0;
+
+	if (in->fd_count != 2)
+		return crit_err_set(err, -EINVAL, "OUTPUT came with %d descriptors, not 2",
+				    in->fd_count);
+	if (in->found.status) {
+		*err = in->found.err;
+		return in->found.status;
+	}
+	memcpy(run->directory, output->directory, sizeof(run->directory));
+	memcpy(run->host, output->host, sizeof(run->host));
+	fill_file(server, run, output, &file);
+	if (file.perf_status == 1)
+		rc = crit_perf_create(&server->perf, server->proc_fd,
+				      server->options.kernel.ring_bytes, &run->perf);
+	if (rc)
+		file.perf_status = rc;
+	rc = crit_run_open(run, in->fds[0], &file);
+	if (rc) {
+		crit_perf_destroy(run->perf);
+		run->perf = NULL;
+		return crit_err_set(err, rc,
+				    "cannot start the thread that writes the recording: %s",
+				    strerror(-rc));
+	}
+	run->finisher_fd = in->fds[1];
+	in->fds[0] = in->fds[1] = -1;
+	run->state = CRIT_RUN_RECORDING;
+	return crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
+}
+
+static void on_output(struct crit_server *server, struct crit_client *client,
+		      struct crit_message_in *in)
+{
+	struct crit_message_output *output = (void *)in->bytes;
+	struct crit_run *run = client->run;
+	struct crit_err err = { "" };
+
+	terminate(output->directory);
+	terminate(output->host);
+	if (!run || run->state != CRIT_RUN_STARTING || run->first != client) {
+		crit_clients_refuse(server, client, "OUTPUT was not asked for");
+		return;
+	}
+	if (take_output(server, run, output, in, &err)) {
+		crit_clients_refuse(server, client, err.text);
+		return;
+	}
+	welcome_waiting(server, run);
+}
+
+static void put_process(const struct crit_client *client, const struct crit_process *process,
+			const struct crit_message_register *message)
+{
+	struct crit_rec_process record = {
+		.pid = process->pid,
+		.ns_pid = message->ns_pid,
+		.flavour = client->flavour,
+		.has_memfd = process->shm.fd >= 0,
+		.flags = message->flags,
+		.clock_offset_ns = message->clock_offset_ns,
+		.time_ns = crit_now_ns(),
+	};
+
+	memcpy(record.exe, client->exe, sizeof(record.exe));
+	memcpy(record.arguments, message->arguments, sizeof(record.arguments));
+	crit_run_put_record(client->run, CRIT_C_PROCESS, 0, record.time_ns, &record);
+}
+
+static void answer_register(struct crit_client *client, int status)
+{
+	struct crit_message_registered answer = {
+		.head = { CRIT_M_REGISTERED, CRIT_SOCKET_VERSION, sizeof(answer) },
+		.status = status,
+		.level = client->run->level,
+		.tau_ns = client->run->tau_ns,
+	};
+
+	memcpy(answer.directory, client->run->directory, sizeof(answer.directory));
+	crit_clients_send(client, &answer, sizeof(answer));
+}
+
+/* The memory that came with REGISTER.  On success the descriptor is ret_shm's. */
+static int take_memfd(const struct crit_message_register *message, struct crit_message_in *in,
+		      struct crit_shm *ret_shm, struct crit_err *err)
+{
+	ret_shm->fd = -1;
+	if (!message->has_memfd && in->fd_count == 0)
+		return 0;
+	if (!message->has_memfd || in->fd_count != 1)
+		return crit_err_set(err, -EINVAL, "REGISTER came with %d descriptors",
+				    in->fd_count);
+	if (in->found.status) {
+		*err = in->found.err;
+		return in->found.status;
+	}
+	*ret_shm = in->found.shm;
+	in->fds[0] = -1;
+	return 0;
+}
+
+/* Registering, by REGISTER or ATTACH, ends a client's claim to keep the run alive by waiting. */
+static void settle(struct crit_client *client)
+{
+	if (client->run->pending_clients > 0 && client->role != CRIT_ROLE_NONE)
+		client->run->pending_clients--;
+	client->role = CRIT_ROLE_NONE;
+}
+
+/* A runner keeps its run alive only until its child is in. */
+static void settle_runners(struct crit_server *server, const struct crit_run *run)
+{
+	for (__u32 i = 0; i < server->client_end; i++) {
+		struct crit_client *client = server->clients[i];
+
+		if (client && client->run == run && client->role == CRIT_ROLE_RUNNER)
+			settle(client);
+	}
+}
+
+static void on_register(struct crit_server *server, struct crit_client *client,
+			struct crit_message_in *in)
+{
+	struct crit_message_register *message = (void *)in->bytes;
+	struct crit_candidate candidate = { .pid = client->pid, .tls_offset = message->tls_offset };
+	struct crit_err err = { "" };
+	int rc;
+
+	terminate(message->arguments);
+	if (!client->run || client->run->state != CRIT_RUN_RECORDING || client->process ||
+	    client->pidfd < 0) {
+		crit_clients_refuse(server, client, "REGISTER makes no sense here");
+		return;
+	}
+	rc = take_memfd(message, in, &candidate.shm, &err);
+	if (rc) {
+		answer_register(client, rc);
+		crit_clients_refuse(server, client, err.text);
+		return;
+	}
+	candidate.pidfd = client->pidfd;
+	client->pidfd = -1;
+	rc = crit_members_add(server, client->run, &candidate, &client->process);
+	if (!rc) {
+		client->process->client = client;
+		client->process->ns_pid = message->ns_pid;
+		client->process->is_mpi = client->role == CRIT_ROLE_SHIM &&
+					  (client->flavour == CRIT_FLAVOUR_OPENMPI ||
+					   client->flavour == CRIT_FLAVOUR_MPICH);
+		put_process(client, client->process, message);
+		crit_usable_cpus_begin(client->process,
+				       client->process->is_mpi ? CRIT_USABLE_IN_INIT
+							       : CRIT_USABLE_SOON,
+				       crit_now_ns());
+		if (message->has_memfd && !client->process->is_mpi) /* no RANK will come */
+			crit_members_put_maps(server, client->process);
+	}
+	settle(client);
+	if (!rc) {
+		crit_meter_earn_arrival(&server->meter, crit_now_ns());
+		settle_runners(server, client->run);
+	}
+	answer_register(client, rc);
+}
+
+static int attach(struct crit_server *server, struct crit_client *client,
+		  struct crit_message_in *in)
+{
+	struct crit_candidate candidate = { .tls_offset = CRIT_TLS_NONE, .shm.fd = -1 };
+	struct crit_message_register message = { .clock_offset_ns = 0 };
+	struct crit_process *process;
+	__u32 uid = 0;
+	int rc = -EINVAL;
+
+	if (in->fd_count == 1) {
+		rc = in->found.status;
+		candidate.pid = in->found.pid;
+	}
+	if (!rc)
+		rc = crit_procfs_owner(server->proc_fd, candidate.pid, &uid);
+	if (!rc && uid != server->options.served_uid)
+		rc = -EACCES;
+	if (rc)
+		return rc;
+	candidate.pidfd = in->fds[0];
+	in->fds[0] = -1;
+	rc = crit_members_add(server, client->run, &candidate, &process);
+	if (rc)
+		return rc;
+	message.ns_pid = candidate.pid;
+	put_process(client, process, &message);
+	crit_usable_cpus_begin(process, CRIT_USABLE_AT_ONCE, crit_now_ns());
+	crit_members_put_maps(server, process);
+	return 0;
+}
+
+static void on_attach(struct crit_server *server, struct crit_client *client,
+		      struct crit_message_in *in)
+{
+	int rc;
+
+	if (!client->run || client->run->state != CRIT_RUN_RECORDING) {
+		crit_clients_refuse(server, client, "ATTACH makes no sense here");
+		return;
+	}
+	rc = attach(server, client, in);
+	if (!rc) {
+		client->has_attached = true;
+		settle(client);
+	}
+	answer_register(client, rc);
+}
+
+static void on_rank(struct crit_server *server, struct crit_client *client,
+		    struct crit_message_in *in)
+{
+	struct crit_message_rank *message = (void *)in->bytes;
+	struct crit_rec_rank record;
+
+	terminate(message->world);
+	terminate(message->library);
+	if (!client->process || client->process->has_rank || message->rank >= message->size) {
+		crit_clients_refuse(server, client, "RANK makes no sense here");
+		return;
+	}
+	record = (struct crit_rec_rank){
+		.pid = client->process->pid,
+		.rank = message->rank,
+		.size = message->size,
+		.thread_level = message->thread_level,
+		.open_ns = message->open_ns,
+	};
+	memcpy(record.world, message->world, sizeof(record.world));
+	memcpy(record.library, message->library, sizeof(record.library));
+	client->process->has_rank = true;
+	client->run->has_ranks = true;
+	crit_run_put_record(client->run, CRIT_C_RANK, 0, message->open_ns, &record);
+	crit_members_put_maps(server, client->process);
+	crit_usable_cpus_begin(client->process, CRIT_USABLE_SOON, crit_now_ns());
+}
+
+static void on_close(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	const struct crit_message_close *message = (const void *)in->bytes;
+	struct crit_rec_close record;
+
+	if (!client->process || !client->process->has_rank) {
+		crit_clients_refuse(server, client, "CLOSE came without RANK");
+		return;
+	}
+	record = (struct crit_rec_close){
+		.pid = client->process->pid,
+		.has_reopened = message->has_reopened,
+		.close_ns = message->close_ns,
+	};
+	client->process->is_closed = !message->has_reopened;
+	client->run->due_ns = client->process->is_closed ? crit_now_ns() : 0;
+	crit_run_put_record(client->run, CRIT_C_CLOSE, 0, message->close_ns, &record);
+	crit_members_put_maps(server, client->process);
+	(void)crit_usable_cpus_look(server, client->process, crit_now_ns());
+}
+
+static void on_clock(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	struct crit_message_clock *message = (void *)in->bytes;
+	struct crit_rec_clock record = {
+		.time_ns = message->time_ns,
+		.offset_ns = message->offset_ns,
+		.bound_ns = message->bound_ns,
+	};
+
+	terminate(message->reference);
+	if (!client->process) {
+		crit_clients_refuse(server, client, "CLOCK came before REGISTER");
+		return;
+	}
+	memcpy(record.reference, message->reference, sizeof(record.reference));
+	crit_run_put_record(client->run, CRIT_C_CLOCK, 0, message->time_ns, &record);
+}
+
+static void on_job(struct crit_server *server, struct crit_client *client,
+		   struct crit_message_in *in)
+{
+	struct crit_message_job *message = (void *)in->bytes;
+	struct crit_rec_job record = { .time_ns = crit_now_ns() };
+
+	terminate(message->job.scheduler);
+	terminate(message->job.name);
+	terminate(message->job.step);
+	terminate(message->job.array);
+	if (!client->process) {
+		crit_clients_refuse(server, client, "JOB came before REGISTER");
+		return;
+	}
+	record.pid = client->process->pid;
+	record.job = message->job;
+	crit_server_list_run(server, client->run, message->job.name);
+	crit_run_put_record(client->run, CRIT_C_JOB, 0, record.time_ns, &record);
+}
+
+static void on_nodes(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	struct crit_message_nodes *message = (void *)in->bytes;
+
+	if (!client->process || message->count > CRIT_NODES_MAX) {
+		crit_clients_refuse(server, client, "NODES makes no sense here");
+		return;
+	}
+	for (__u32 i = 0; i < message->count; i++)
+		terminate(message->hosts[i]);
+	crit_run_put(client->run, CRIT_C_NODES, 0, crit_now_ns(),
+		     (const struct crit_part[2]){
+			     { message->hosts, message->count * sizeof(message->hosts[0]) },
+			     { NULL, 0 } });
+}
+
+/* A ring is half full, and may be full before the next tick. */
+static void on_hurry(struct crit_server *server, struct crit_client *client,
+		     struct crit_message_in *in)
+{
+	(void)in;
+	if (client->process && crit_process_call(client->process, crit_now_ns()))
+		server->is_behind = true;
+}
+
+static const struct {
+	size_t size;
+	void (*handle)(struct crit_server *server, struct crit_client *client,
+		       struct crit_message_in *in);
+} kinds[CRIT_M_COUNT] = {
+	[CRIT_M_HELLO] = { sizeof(struct crit_message_hello), on_hello },
+	[CRIT_M_OUTPUT] = { sizeof(struct crit_message_output), on_output },
+	[CRIT_M_REGISTER] = { sizeof(struct crit_message_register), on_register },
+	[CRIT_M_ATTACH] = { sizeof(struct crit_message_head), on_attach },
+	[CRIT_M_RANK] = { sizeof(struct crit_message_rank), on_rank },
+	[CRIT_M_CLOSE] = { sizeof(struct crit_message_close), on_close },
+	[CRIT_M_JOB] = { sizeof(struct crit_message_job), on_job },
+	[CRIT_M_NODES] = { sizeof(struct crit_message_nodes), on_nodes },
+	[CRIT_M_HURRY] = { sizeof(struct crit_message_head), on_hurry },
+	[CRIT_M_CLOCK] = { sizeof(struct crit_message_clock), on_clock },
+};
+
+void crit_messages_handle(struct crit_server *server, struct crit_client *client,
+			  struct crit_message_in *in)
+{
+	const struct crit_message_head *head = (const void *)in->bytes;
+
+	if (in->size < sizeof(*head) || head->size != in->size || head->kind >= CRIT_M_COUNT ||
+	    !kinds[head->kind].handle) {
+		crit_clients_refuse(server, client, "a message of no known kind");
+		return;
+	}
+	if (head->version != CRIT_SOCKET_VERSION) {
+		send_welcome(server, client, -EPROTO);
+		crit_clients_refuse(server, client, "a message of another version");
+		return;
+	}
+	if (in->size < kinds[head->kind].size) {
+		crit_clients_refuse(server, client, "a message that is too short");
+		return;
+	}
+	if (head->kind != CRIT_M_HURRY && client->message_count++ >= MESSAGES_MAX) {
+		crit_clients_refuse(server, client, "more messages than any program needs");
+		return;
+	}
+	kinds[head->kind].handle(server, client, in);
+}
+
+void crit_messages_leave(struct crit_server *server, struct crit_client *client)
+{
+	struct crit_run *run = client->run;
+
+	if (client->process)
+		client->process->client = NULL;
+	if (!run)
+		return;
+	settle(client);
+	client->run = NULL;
+	if (client->has_attached)
+		crit_lifecycle_end(server, run);
+	if (run->first == client) {
+		run->first = NULL;
+		if (run->state == CRIT_RUN_STARTING)
+			welcome_waiting(server, run);
+	}
+}

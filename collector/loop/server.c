@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// critd's main loop: one epoll set, one timer, all work in one thread but what may hang.
+#include "collector/loop/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "collector/loop/clients.h"
+#include "collector/loop/clock.h"
+#include "collector/source/drain.h"
+#include "collector/loop/inspection.h"
+#include "collector/loop/lifecycle.h"
+#include "collector/loop/listener.h"
+#include "collector/member/members.h"
+#include "collector/privileges.h"
+#include "collector/member/scheduling.h"
+#include "collector/loop/sweep.h"
+#include "collector/member/usable_cpus.h"
+
+#define EVENTS_AT_ONCE 64
+#define SLOW_NS 100000000ull
+#define IDLE_LOOK_MS 100
+#define DEAF_NS 100000000ull
+#define LAST_WRITE_MS 3000u
+#define RUNS_BYTES_MAX (1u << 20)
+#define SLOTS_PER_TICK 16384u /* of a stripe: the others fill meanwhile */
+#define FAST_FOR_NS 100000000ull
+#define SHORT_LOOKS 10u /* a second of slow looks */
+
+int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	event.data.u64 = (__u64)kind << 32 | index;
+	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+void crit_server_unwatch(struct crit_server *server, int fd)
+{
+	/* closing alone leaves the entry when somebody else holds a duplicate */
+	(void)epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write past the limit is -EFBIG, like a full disk */
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int open_descriptors(struct crit_server *server, struct crit_err *err)
+{
+	server->signal_fd = open_signals();
+	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	server->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	server->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	server->reserve_fd = fcntl(server->epoll_fd, F_DUPFD_CLOEXEC, 0);
+	if (server->signal_fd < 0 || server->epoll_fd < 0 || server->timer_fd < 0 ||
+	    server->proc_fd < 0 || server->reserve_fd < 0)
+		return crit_err_set(err, -errno, "cannot open what the main loop needs: %s",
+				    strerror(errno));
+	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) ||
+	    crit_server_watch(server, server->timer_fd, CRIT_WATCH_TIMER, 0) ||
+	    crit_server_watch(server, server->signal_fd, CRIT_WATCH_SIGNAL, 0))
+		return crit_err_set(err, -EINVAL, "the descriptor to listen on is of no use");
+	return 0;
+}
+
+/* While we still may: it is where the user may not write. */
+static int open_runs(struct crit_server *server, struct crit_err *err)
+{
+	const char *path = server->options.runs_path;
+
+	if (!path)
+		return 0;
+	server->runs_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (server->runs_fd < 0)
+		return crit_err_set(err, -errno, "cannot open the list of runs %s: %s", path,
+				    strerror(errno));
+	return 0;
+}
+
+void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job)
+{
+	char entry[sizeof(((struct crit_job *)0)->name) + CRIT_PATH_BYTES];
+	const size_t name_bytes = strlen(job) + 1;
+	const size_t bytes = name_bytes + strlen(run->directory) + 1;
+
+	if (run->is_listed || !run->directory[0] || server->runs_fd < 0)
+		return;
+	run->is_listed = true;
+	memcpy(entry, job, name_bytes);
+	memcpy(entry + name_bytes, run->directory, bytes - name_bytes);
+	if (server->runs_bytes + bytes <= RUNS_BYTES_MAX &&
+	    write(server->runs_fd, entry, bytes) == (ssize_t)bytes)
+		server->runs_bytes += (__u32)bytes;
+	else if (!server->has_unlisted) {
+		server->has_unlisted = true;
+		server->say("cannot add to the list of runs, which may hold 1 MiB: reports that "
+			    "are missing at the end of a job stay so; make them with crit report");
+	}
+}
+
+/* Every process costs three descriptors. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int start_threads(struct crit_server *server)
+{
+	int rc = crit_writer_start(&server->writer);
+
+	if (!rc)
+		rc = crit_workers_start(&server->inspectors);
+	if (!rc)
+		rc = crit_workers_start(&server->closers);
+	if (!rc)
+		rc = crit_server_watch(server, server->inspectors.done_fd, CRIT_WATCH_INSPECTED, 0);
+	return rc;
+}
+
+/* Returns false when one of them is stuck. */
+static bool stop_threads(struct crit_server *server)
+{
+	bool has_stopped = crit_writer_stop(&server->writer, LAST_WRITE_MS);
+
+	has_stopped = crit_workers_stop(&server->inspectors) && has_stopped;
+	return crit_workers_stop(&server->closers) && has_stopped;
+}
+
+int crit_server_open(struct crit_server *server, const struct crit_options *options,
+		     void (*say)(const char *text), struct crit_err *err)
+{
+	int rc;
+
+	memset(server, 0, sizeof(*server));
+	crit_now_init();
+	server->options = *options;
+	server->say = say;
+	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
+	server->signal_fd = server->proc_fd = server->reserve_fd = server->runs_fd = -1;
+	server->cgroups.fd = -1;
+	server->next_number = 1;
+	crit_meter_init(&server->meter);
+	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
+	if (!server->runs)
+		return crit_err_set(err, -ENOMEM, "no memory for runs");
+	rc = crit_listener_open(options, &server->listen_fd, err);
+	if (rc)
+		return rc;
+	rc = open_descriptors(server, err);
+	if (!rc)
+		rc = open_runs(server, err);
+	if (rc)
+		return rc;
+	raise_limits();
+	crit_scheduling_hurry();
+	server->kernel_status = -EOPNOTSUPP;
+	if (!options->has_no_kernel)
+		server->kernel_status = crit_kernel_open(&server->kernel, &options->kernel, err);
+	crit_scheduling_go_first();
+	crit_scheduling_bound();
+	rc = crit_privileges_drop(options->served_uid, geteuid() == 0 && options->served_uid != 0,
+				  server->kernel_status ? NULL : &server->kernel, err);
+	if (rc)
+		return rc;
+	if (server->kernel_status && !options->has_no_kernel)
+		crit_perf_probe(&server->perf, server->proc_fd);
+	crit_cgroups_open(&server->cgroups);
+	if (options->listen_fd >= 0 && options->socket_path) /* in a directory of the user's */
+		crit_sweep(options->socket_path);
+	rc = start_threads(server);
+	if (rc)
+		return crit_err_set(err, rc, "cannot start threads: %s", strerror(-rc));
+	return crit_privileges_confine(server->perf.status == 1, err);
+}
+
+static void set_timer(struct crit_server *server, __u32 tick_ns)
+{
+	const struct itimerspec spec = { { 0, tick_ns }, { 0, tick_ns } };
+
+	if (tick_ns == server->tick_ns)
+		return;
+	(void)timerfd_settime(server->timer_fd, 0, &spec, NULL);
+	server->tick_ns = tick_ns;
+}
+
+static void tell_busy(struct crit_server *server)
+{
+	if (server->is_busy_told || (!crit_workers_are_busy(&server->inspectors) &&
+				     !crit_workers_are_busy(&server->closers)))
+		return;
+	server->is_busy_told = true;
+	server->say("descriptors that programs pass keep all threads waiting: a file system hangs, "
+		    "or a program does harm; runs that start now may wait too");
+}
+
+/* Ranks that deliver nothing have at most their part of a CPU, but for long not at our priority. */
+static void check_meter(struct crit_server *server)
+{
+	server->short_count = server->meter.was_short ? server->short_count + 1 : 0;
+	server->meter.was_short = false;
+	if (server->short_count == SHORT_LOOKS && crit_scheduling_step_back())
+		server->say("for 1 s processes that deliver nothing wanted more than 6 % of a CPU: "
+			    "gave up its real-time priority");
+}
+
+static void do_slow_things(struct crit_server *server, __u64 now_ns)
+{
+	if (now_ns - server->slow_ns < SLOW_NS)
+		return;
+	server->slow_ns = now_ns;
+	if (crit_scheduling_ask_stepped_back())
+		server->say("worked for 1 s without a pause: gave up its real-time priority");
+	tell_busy(server);
+	check_meter(server);
+	crit_members_check_outside(server);
+	crit_usable_cpus_step(server, now_ns);
+}
+
+/*
+ * Processes whose stripes delivered or that called are drained in any case.  The others take turns,
+ * as long as there is time; the next tick goes on with the first that was left out.  Returns what
+ * the fullest stripe had.
+ */
+static __u32 drain_processes(struct crit_server *server, __u64 now_ns)
+{
+	const __u32 first = server->process_next < server->process_end ? server->process_next : 0;
+	bool is_put_off = false;
+	__u32 fullest = 0;
+
+	for (__u32 n = 0; n < server->process_end; n++) {
+		const __u32 index = (first + n) % server->process_end;
+		struct crit_process *process = server->processes[index];
+		__u32 found;
+
+		if (!process)
+			continue;
+		if (!crit_process_is_due(process) &&
+		    !crit_meter_allows(&server->meter, NULL, false)) {
+			server->process_next = is_put_off ? server->process_next : index;
+			is_put_off = true;
+			continue;
+		}
+		found = crit_process_drain(process, now_ns, SLOTS_PER_TICK);
+		if (found > fullest)
+			fullest = found;
+	}
+	return fullest;
+}
+
+/* In turns, too, but one at least: else idle processes would keep every run from its end. */
+static void step_runs(struct crit_server *server, __u64 now_ns)
+{
+	bool has_stepped = false;
+
+	for (__u32 n = 0; n < server->run_end &&
+			  (!has_stepped || crit_meter_allows(&server->meter, NULL, false));
+	     n++) {
+		const __u32 index = server->run_next < server->run_end ? server->run_next : 0;
+
+		server->run_next = index + 1;
+		if (server->runs[index].state == CRIT_RUN_FREE)
+			continue;
+		crit_lifecycle_step(server, &server->runs[index], now_ns);
+		has_stepped = true;
+		crit_meter_look(&server->meter, NULL);
+	}
+}
+
+static void tick(struct crit_server *server)
+{
+	const __u64 begin_cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const __u64 now_ns = crit_now_ns();
+	__u32 fullest;
+
+	crit_drain_kernel(server);
+	do_slow_things(server, now_ns);
+	if (server->is_stopping) /* the end is bounded by itself */
+		server->meter.all.filled_ns = 0;
+	crit_meter_begin(&server->meter, now_ns);
+	fullest = drain_processes(server, now_ns);
+	server->is_behind = fullest > SLOTS_PER_TICK;
+	if (server->is_behind)
+		server->fast_until_ns = now_ns + FAST_FOR_NS;
+	step_runs(server, now_ns);
+	crit_meter_settle(&server->meter, NULL);
+	crit_meter_except_tick(&server->meter, begin_cpu_ns);
+}
+
+/* What others decide how often it comes. */
+static void on_call(struct crit_server *server, enum crit_watch_kind kind, __u32 index)
+{
+	switch (kind) {
+	case CRIT_WATCH_LISTENER:
+		crit_clients_accept(server);
+		break;
+	case CRIT_WATCH_CLIENT:
+		if (server->clients[index] && !server->clients[index]->is_over)
+			crit_clients_read(server, server->clients[index]);
+		break;
+	case CRIT_WATCH_PROCESS:
+		/* an earlier event of this round may have given its place to another */
+		if (server->processes[index] &&
+		    server->processes[index]->born_round != server->round) {
+			crit_drain_kernel(server);
+			crit_members_remove(server, server->processes[index]);
+		}
+		break;
+	case CRIT_WATCH_FINISHER:
+		if (server->runs[index].finisher_fd >= 0)
+			crit_lifecycle_on_finisher(server, &server->runs[index]);
+		break;
+	case CRIT_WATCH_INSPECTED:
+		crit_inspection_collect(server);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_event(struct crit_server *server, __u64 data)
+{
+	const enum crit_watch_kind kind = (enum crit_watch_kind)(data >> 32);
+	const __u32 index = (__u32)data;
+	__u64 expirations;
+
+	switch (kind) {
+	case CRIT_WATCH_TIMER:
+		(void)!read(server->timer_fd, &expirations, sizeof(expirations));
+		tick(server);
+		break;
+	case CRIT_WATCH_SIGNAL:
+		server->is_stopping = true;
+		break;
+	default:
+		on_call(server, kind, index);
+		break;
+	}
+}
+
+static bool has_calls(const struct epoll_event *events, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.u64 >> 32 != CRIT_WATCH_TIMER)
+			return true;
+	}
+	return false;
+}
+
+/* Connections and messages have used up their time: these wait. */
+static void put_off(struct crit_server *server, const struct epoll_event *events, int count)
+{
+	if (!server->has_told_calls)
+		server->say(
+			"calls took more than 6 % of a CPU: connections and messages have to wait");
+	server->has_told_calls = true;
+	for (int i = 0; i < count; i++) {
+		const __u64 kind = events[i].data.u64 >> 32;
+		const __u32 index = (__u32)events[i].data.u64;
+
+		if (kind == CRIT_WATCH_CLIENT)
+			crit_clients_mute(server, index);
+		else if (kind == CRIT_WATCH_FINISHER)
+			crit_lifecycle_mute(server, &server->runs[index]);
+	}
+	crit_server_stop_listening(server);
+}
+
+/* Handles what has come. */
+static void serve(struct crit_server *server, const struct epoll_event *events, int count)
+{
+	const bool is_called = has_calls(events, count);
+
+	if (is_called)
+		crit_meter_begin_calls(&server->meter);
+	for (int i = 0; i < count; i++)
+		on_event(server, events[i].data.u64);
+	if (server->is_behind)
+		tick(server);
+	crit_clients_reap(server);
+	if (is_called && !crit_meter_end_calls(&server->meter, crit_now_ns()))
+		put_off(server, events, count);
+}
+
+/* Nobody is connected and nothing is recorded: an auto-started critd may go. */
+static bool is_idle_for_long(struct crit_server *server)
+{
+	const __u64 now_ns = crit_now_ns();
+
+	if (server->client_count > 0 || server->run_count > 0 || server->options.is_service) {
+		server->idle_since_ns = 0;
+		return false;
+	}
+	if (server->idle_since_ns == 0)
+		server->idle_since_ns = now_ns;
+	return now_ns - server->idle_since_ns >= server->options.idle_exit_s * 1000000000ull;
+}
+
+void crit_server_stop_listening(struct crit_server *server)
+{
+	if (server->deaf_ns == 0)
+		crit_server_unwatch(server, server->listen_fd);
+	server->deaf_ns = crit_now_ns();
+}
+
+/* A listener nobody can be accepted from would wake the loop without end. */
+static void listen_again(struct crit_server *server)
+{
+	const __u64 now_ns = server->deaf_ns ? crit_now_ns() : 0;
+
+	if (server->deaf_ns == 0 || now_ns - server->deaf_ns < DEAF_NS ||
+	    !crit_meter_allows_calls(&server->meter, now_ns))
+		return;
+	crit_clients_unmute(server);
+	crit_lifecycle_unmute(server);
+	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) == 0)
+		server->deaf_ns = 0;
+}
+
+static void finish_all(struct crit_server *server)
+{
+	const __u64 until_ns = crit_now_ns() + LAST_WRITE_MS * 1000000ull;
+
+	for (__u32 i = 0; i < server->run_end; i++)
+		crit_lifecycle_end(server, &server->runs[i]);
+	while (crit_lifecycle_is_ending(server) && crit_now_ns() < until_ns) {
+		const struct timespec pause = { 0, 1000000 };
+
+		tick(server);
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+/* The timer runs only while there is a run. */
+static __u32 tick_length_ns(const struct crit_server *server)
+{
+	if (server->run_count == 0)
+		return 0;
+	return crit_now_ns() < server->fast_until_ns ? CRIT_FAST_TICK_NS : CRIT_TICK_NS;
+}
+
+/* How long to wait for an event, in ms. */
+static int patience(const struct crit_server *server)
+{
+	if (server->is_behind)
+		return 0;
+	return server->tick_ns || (server->options.is_service && !server->deaf_ns) ? -1
+										   : IDLE_LOOK_MS;
+}
+
+int crit_server_run(struct crit_server *server, struct crit_err *err)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+
+	while (!server->is_stopping) {
+		int count = epoll_wait(server->epoll_fd, events, EVENTS_AT_ONCE, patience(server));
+
+		if (count < 0 && errno != EINTR)
+			return crit_err_set(err, -errno, "cannot wait for events: %s",
+					    strerror(errno));
+		server->round++;
+		serve(server, events, count);
+		listen_again(server);
+		set_timer(server, tick_length_ns(server));
+		if (is_idle_for_long(server))
+			break;
+	}
+	finish_all(server);
+	return 0;
+}
+
+/* Nothing is recorded any more: the threads that write end when their queues are empty. */
+static void close_runs(struct crit_server *server)
+{
+	for (__u32 i = 0; i < server->run_end; i++) {
+		if (server->runs[i].state != CRIT_RUN_FREE)
+			crit_run_fini(&server->runs[i]);
+	}
+}
+
+bool crit_server_close(struct crit_server *server)
+{
+	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
+			    server->signal_fd, server->proc_fd,  server->reserve_fd,
+			    server->runs_fd };
+	bool has_stopped;
+
+	/* while we still listen: once we do not, the next one may bind this path */
+	if (server->options.socket_path && server->listen_fd >= 0)
+		(void)unlink(server->options.socket_path);
+	close_runs(server);
+	has_stopped = stop_threads(server);
+	crit_kernel_close(&server->kernel);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	}
+	crit_cgroups_close(&server->cgroups);
+	free(server->runs);
+	server->runs = NULL;
+	return has_stopped;
+}

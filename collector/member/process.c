@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Drains a process's stripes into streams of the recording; believes nothing it reads.
+#include "collector/member/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/record/run.h"
+#include "core/base/cleanup.h"
+
+#define SLOTS_FOR_A_LOOK 16u
+#define PAID_LOOKS_MOST 400u /* 2 s */
+#define SLOTS_AT_ONCE (CRIT_BATCH_BYTES / CRIT_SLOT_BYTES)
+
+static void set_corrupt(struct crit_process *process, __u32 index, const char *what)
+{
+	char text[128];
+
+	process->stripes[index].is_corrupt = true;
+	(void)snprintf(text, sizeof(text), "process %u, stripe %u: %s; left alone", process->pid,
+		       index, what);
+	crit_run_note(process->run, CRIT_NOTE_CORRUPT, -EINVAL, text);
+}
+
+/* Its streams end with the process; until then it costs nothing. */
+static void leave_alone(struct crit_process *process)
+{
+	char text[128];
+
+	process->is_left_alone = true;
+	(void)snprintf(text, sizeof(text),
+		       "process %u: takes away memory it shares; left alone from here on",
+		       process->pid);
+	crit_run_note(process->run, CRIT_NOTE_CORRUPT, -ENODATA, text);
+}
+
+static size_t gathered(const struct crit_batch *batch)
+{
+	return batch->buffer ? sizeof(*batch->buffer) + batch->buffer->room_bytes : 0;
+}
+
+static void flush(struct crit_run *run, struct crit_batch *batch)
+{
+	if (run->meter)
+		run->meter->gathered_bytes -= gathered(batch);
+	crit_run_flush(run, batch);
+}
+
+/* Room in the stripe's batch, which is flushed when it is full. */
+static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batch, size_t bytes,
+				   __u64 now_ns)
+{
+	size_t before = gathered(batch);
+	struct crit_slot *room = crit_batch_room(batch, bytes, now_ns);
+
+	if (!room) {
+		flush(run, batch);
+		before = 0;
+		room = crit_batch_room(batch, bytes, now_ns);
+	}
+	if (run->meter)
+		run->meter->gathered_bytes += gathered(batch) - before;
+	return room;
+}
+
+static void begin_stream(struct crit_process *process, __u32 index,
+			 const struct crit_stripe_head *head)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_rec_stream record = {
+		.pid = process->pid,
+		.ns_tid = head->ns_tid,
+		.stripe = index,
+		.claim_ns = head->claim_ns,
+		.claim_pos = head->claim_pos,
+	};
+
+	stripe->stream = process->run->next_stream++;
+	stripe->has_delivered = false;
+	stripe->ns_tid = head->ns_tid;
+	stripe->claim_ns = head->claim_ns;
+	crit_batch_init(&stripe->batch, CRIT_C_SHIM, stripe->stream);
+	stripe->batch.position = head->claim_pos;
+	crit_run_put_record(process->run, CRIT_C_STREAM, stripe->stream, head->claim_ns, &record);
+	if (process->run->meter)
+		crit_meter_chunk(process->run->meter);
+	if (head->claim_pos != stripe->read_pos)
+		set_corrupt(process, index, "its owner began at a wrong position");
+}
+
+/* Smallest and largest stamp; the second slot of a record has none. */
+static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_first,
+		       __u64 *ret_last)
+{
+	__u64 first = ~0ull, last = 0;
+
+	for (__u32 i = 0; i < count; i++) {
+		if (!crit_slot_has_stamp(slots[i].kind))
+			continue;
+		if (slots[i].time_ns < first)
+			first = slots[i].time_ns;
+		if (slots[i].time_ns > last)
+			last = slots[i].time_ns;
+	}
+	*ret_first = last ? first : 0;
+	*ret_last = last;
+}
+
+/* Slots pay for looks at their stripe: a thread that fills its ring quickly is not kept waiting. */
+static void pay(struct crit_process *process, __u32 index, __u32 slots)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	const __u32 looks = stripe->paid_looks + slots / SLOTS_FOR_A_LOOK;
+
+	stripe->paid_looks = (__u16)(looks < PAID_LOOKS_MOST ? looks : PAID_LOOKS_MOST);
+	if (stripe->is_busy || stripe->paid_looks == 0)
+		return;
+	stripe->is_busy = true;
+	process->busy[process->busy_count++] = (__u16)index;
+}
+
+/* Returns false when the stripe cannot be read on. */
+static bool copy_slots(struct crit_process *process, __u32 index, __u32 count, __u64 now_ns)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	size_t bytes = (size_t)count * CRIT_SLOT_BYTES;
+	struct crit_slot *room = find_room(process->run, &stripe->batch, bytes, now_ns);
+	struct crit_meter *meter = process->run->meter;
+	__u64 first, last;
+
+	if (!room)
+		return false;
+	if (crit_shm_read_slots(&process->shm, index, stripe->read_pos, count, room)) {
+		set_corrupt(process, index, "it cannot be read");
+		return false;
+	}
+	stripe->read_pos += count;
+	/* at once: a rank that makes them as fast as we copy needs the room */
+	if (crit_shm_write_read_pos(&process->shm, index, stripe->read_pos) == -ENODATA)
+		leave_alone(process);
+	find_times(room, count, &first, &last);
+	crit_batch_take(&stripe->batch, bytes, count, first, last);
+	process->run->shim_slots += count;
+	process->delivered_count += count;
+	stripe->has_delivered = true;
+	pay(process, index, count);
+	if (meter)
+		crit_meter_earn(meter, count);
+	if (meter && meter->gathered_bytes > CRIT_METER_GATHERED_BYTES)
+		flush(process->run, &stripe->batch); /* the queue has a bound of its own */
+	return !process->is_left_alone;
+}
+
+static void count_lost(struct crit_process *process, __u32 index,
+		       const struct crit_stripe_head *head)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+
+	if (head->lost_spans <= stripe->lost_seen)
+		return;
+	stripe->batch.lost += head->lost_spans - stripe->lost_seen;
+	process->run->shim_lost += head->lost_spans - stripe->lost_seen;
+	stripe->lost_seen = head->lost_spans;
+}
+
+/* Takes at most slots_max.  Returns how many there were, 0 when it could not take so many. */
+static __u32 drain_slots(struct crit_process *process, __u32 index,
+			 const struct crit_stripe_head *head, __u64 now_ns, __u32 slots_max)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_run *run = process->run;
+	const __u64 available = head->write_pos - stripe->read_pos;
+	__u32 wanted = available < slots_max ? (__u32)available : slots_max;
+
+	if (available > process->shm.ring_slots) {
+		set_corrupt(process, index, "its position makes no sense");
+		return 0;
+	}
+	if (run->level == CRIT_LEVEL_PROFILE &&
+	    available >= process->shm.ring_slots - process->shm.ring_slots / 4)
+		crit_run_raise_tau(run);
+	/* with a full queue the rank keeps its records, and counts what it cannot keep */
+	while (wanted > 0 && !crit_sink_is_full(run->sink)) {
+		__u32 count = wanted < SLOTS_AT_ONCE ? wanted : SLOTS_AT_ONCE;
+		size_t used = stripe->batch.buffer ? stripe->batch.buffer->head.length : 0;
+		__u32 left = (__u32)((CRIT_BATCH_BYTES - used) / CRIT_SLOT_BYTES);
+
+		if (left > 0 && count > left)
+			count = left;
+		if (!copy_slots(process, index, count, now_ns))
+			break;
+		wanted -= count;
+	}
+	return wanted > 0 ? 0 : (__u32)available;
+}
+
+/* Returns whether there were any. */
+static bool put_counters(struct crit_process *process, __u32 index)
+{
+	crit_autofree struct crit_counter *counters = NULL;
+	int used;
+
+	if (process->shm.counter_count == 0)
+		return false;
+	counters = malloc(process->shm.counter_count * sizeof(*counters));
+	if (!counters)
+		return false;
+	used = crit_shm_read_counters(&process->shm, index, counters);
+	if (used <= 0)
+		return false;
+	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
+		     (const struct crit_part[2]){ { counters, (size_t)used * sizeof(*counters) },
+						  { NULL, 0 } });
+	return true;
+}
+
+static void end_stream(struct crit_process *process, __u32 index,
+		       const struct crit_stripe_head *head)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	const bool is_released = head->state == CRIT_STRIPE_RELEASED;
+	struct crit_meter *meter = process->run->meter;
+	bool has_counters;
+	struct crit_rec_stream_end record = {
+		.pid = process->pid,
+		.ns_tid = stripe->ns_tid,
+		.release_ns = is_released ? head->release_ns : 0,
+		.end_pos = stripe->read_pos,
+		.lost_spans = head->lost_spans - stripe->lost_begin,
+		.counters_lost = head->counters_lost,
+		.folded_ns = head->folded_ns,
+		.open_call = head->open_call,
+		.open_class = head->open_class,
+		.open_first_ns = head->open_first_ns,
+		.open_last_ns = head->open_last_ns,
+		.open_count = head->open_count,
+		.open_gap_sum_ns = head->open_gap_sum_ns,
+		.open_site = head->open_site,
+	};
+
+	flush(process->run, &stripe->batch);
+	has_counters = put_counters(process, index);
+	crit_run_put_record(process->run, CRIT_C_STREAM_END, stripe->stream, record.release_ns,
+			    &record);
+	if (meter)
+		crit_meter_chunk(meter);
+	if (meter && (has_counters || stripe->has_delivered))
+		crit_meter_earn_stream(meter);
+	process->delivered_count += has_counters;
+	stripe->stream = 0;
+	stripe->lost_begin = head->lost_spans;
+	if (is_released && !stripe->is_corrupt) {
+		/* not before its owner let go: it may be counting */
+		if (has_counters)
+			(void)crit_shm_clear_counters(&process->shm, index);
+		if (crit_shm_write_free(&process->shm, index) == -ENODATA)
+			leave_alone(process);
+	}
+}
+
+static bool read_head(const struct crit_process *process, __u32 index,
+		      struct crit_stripe_head *ret_head)
+{
+	const struct crit_stripe *stripe = &process->stripes[index];
+
+	if (crit_shm_read_stripe(&process->shm, index, ret_head))
+		return false;
+	/* a claim is not one store: look again when it is new */
+	return ret_head->claim_ns == stripe->claim_ns || ret_head->claim_ns == 0 ||
+	       crit_shm_read_stripe(&process->shm, index, ret_head) == 0;
+}
+
+/* Returns what drain_slots does. */
+static __u32 drain_stripe(struct crit_process *process, __u32 index, __u64 now_ns, __u32 slots_max,
+			  bool is_final)
+{
+	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_stripe_head head;
+	__u32 found = 0;
+
+	if (!read_head(process, index, &head) || head.state == CRIT_STRIPE_FREE)
+		return 0;
+	if (!stripe->stream) {
+		if (head.claim_ns == 0 || head.claim_ns == stripe->claim_ns || stripe->is_corrupt)
+			return 0;
+		begin_stream(process, index, &head);
+	}
+	count_lost(process, index, &head);
+	if (!stripe->is_corrupt)
+		found = drain_slots(process, index, &head, now_ns, slots_max);
+	if (is_final && !stripe->is_corrupt && head.write_pos != stripe->read_pos) {
+		/* the writer is too far behind to take them: half as many spans, and a hole */
+		process->run->shim_lost += (head.write_pos - stripe->read_pos + 1) / 2;
+		stripe->read_pos = head.write_pos;
+	}
+	if (is_final || (head.state == CRIT_STRIPE_RELEASED && head.write_pos == stripe->read_pos))
+		end_stream(process, index, &head);
+	return found;
+}
+
+/*
+ * How many of so many stripes there is memory for.  A process has some of its own; what it has
+ * beyond, all share, and it must have delivered something for each, as honest threads do.
+ */
+static __u32 find_memory(struct crit_process *process, __u32 used, bool is_final)
+{
+	const __u32 own = process->stripe_room > CRIT_METER_STRIPES_OWN ? process->stripe_room
+									: CRIT_METER_STRIPES_OWN;
+	const struct crit_meter *meter = process->run->meter;
+	char text[128];
+
+	if (!meter)
+		return used;
+	if (!is_final && used > CRIT_METER_STRIPES_OWN + process->delivered_count)
+		used = CRIT_METER_STRIPES_OWN + (__u32)process->delivered_count;
+	if (used <= own || used - own <= meter->spare_stripes)
+		return used;
+	if (!process->is_short_noted) {
+		process->is_short_noted = true;
+		process->run->no_stripe += used - own - meter->spare_stripes;
+		(void)snprintf(text, sizeof(text),
+			       "process %u: no memory for stripes from %u on; left alone",
+			       process->pid, own + meter->spare_stripes);
+		crit_run_note(process->run, CRIT_NOTE_CORRUPT, -ENOBUFS, text);
+	}
+	return own + meter->spare_stripes;
+}
+
+static void count_spare(struct crit_process *process)
+{
+	const __u32 spare = process->stripe_room > CRIT_METER_STRIPES_OWN
+				    ? process->stripe_room - CRIT_METER_STRIPES_OWN
+				    : 0;
+
+	if (process->run->meter)
+		process->run->meter->spare_stripes -= spare - process->spare_stripes;
+	process->spare_stripes = spare;
+}
+
+/* Makes room for the stripes claimed by now.  Returns how many to look at. */
+static __u32 open_stripes(struct crit_process *process, bool is_final)
+{
+	struct crit_stripe *stripes;
+	__u64 no_stripe;
+	__u16 *busy;
+	__u32 used;
+
+	if (process->is_left_alone || process->shm.fd < 0 ||
+	    crit_shm_stripes_used(&process->shm, &used, &no_stripe))
+		return 0;
+	if (no_stripe > process->no_stripe_seen) {
+		process->run->no_stripe += no_stripe - process->no_stripe_seen;
+		process->no_stripe_seen = no_stripe;
+	}
+	if (used > process->stripe_room)
+		used = find_memory(process, used, is_final);
+	if (used <= process->stripe_room)
+		return used;
+	busy = realloc(process->busy, used * sizeof(*busy));
+	if (busy)
+		process->busy = busy;
+	stripes = busy ? realloc(process->stripes, used * sizeof(*stripes)) : NULL;
+	if (!stripes)
+		return process->stripe_room;
+	memset(stripes + process->stripe_room, 0, (used - process->stripe_room) * sizeof(*stripes));
+	process->stripes = stripes;
+	process->stripe_room = used;
+	count_spare(process);
+	return used;
+}
+
+static bool may_look(const struct crit_process *process)
+{
+	struct crit_meter *meter = process->run->meter;
+
+	return !meter || crit_meter_allows(meter, &process->allowance, process->has_called);
+}
+
+static __u32 look(struct crit_process *process, __u32 index, __u64 now_ns, __u32 slots_max)
+{
+	const __u32 found = drain_stripe(process, index, now_ns, slots_max, false);
+	struct crit_batch *batch = &process->stripes[index].batch;
+
+	if (crit_batch_is_old(batch, now_ns))
+		flush(process->run, batch);
+	return found;
+}
+
+/* Looks at all stripes that have paid for it.  Returns what the fullest had. */
+static __u32 look_at_busy(struct crit_process *process, __u64 now_ns, __u32 slots_max)
+{
+	const __u32 count = process->busy_count;
+	__u32 fullest = 0, kept = 0;
+
+	for (__u32 i = 0; i < count; i++) {
+		const __u16 index = process->busy[i];
+		struct crit_stripe *stripe = &process->stripes[index];
+		const __u32 found = look(process, index, now_ns, slots_max);
+
+		if (found > fullest)
+			fullest = found;
+		if (stripe->paid_looks > 0 && --stripe->paid_looks > 0)
+			process->busy[kept++] = index;
+		else
+			stripe->is_busy = false;
+	}
+	process->busy_count = kept;
+	/* what they cost is not the others' matter; a few more or less are */
+	if (count >= CRIT_METER_LOOKS_AT_ONCE && process->run->meter)
+		crit_meter_settle(process->run->meter, NULL);
+	return fullest;
+}
+
+static void begin_round(struct crit_process *process, __u64 now_ns)
+{
+	struct crit_run *run = process->run;
+
+	if (process->round_ns && now_ns - process->round_ns > run->lag_ns)
+		run->lag_ns = now_ns - process->round_ns;
+	process->round_ns = now_ns;
+	process->next_stripe = 0;
+}
+
+/* Looks at the other stripes in turn, as long as there is time.  Returns what the fullest had. */
+static __u32 look_at_idle(struct crit_process *process, __u32 used, __u64 now_ns, __u32 slots_max)
+{
+	struct crit_meter *meter = process->run->meter;
+	__u32 fullest = 0, done = 0;
+
+	for (; done < used && may_look(process); done++) {
+		__u32 index = process->next_stripe, found;
+
+		if (index >= used) {
+			begin_round(process, now_ns);
+			index = 0;
+		}
+		process->next_stripe = index + 1;
+		if (process->stripes[index].is_busy)
+			continue;
+		found = look(process, index, now_ns, slots_max);
+		if (found > fullest)
+			fullest = found;
+		if (meter)
+			crit_meter_look(meter, &process->allowance);
+	}
+	if (done == used)
+		process->has_called = false;
+	return fullest;
+}
+
+static void drop_stripes(struct crit_process *process)
+{
+	struct crit_meter *meter = process->run->meter;
+
+	for (__u32 i = 0; i < process->stripe_room; i++) {
+		if (meter)
+			meter->gathered_bytes -= gathered(&process->stripes[i].batch);
+		crit_batch_fini(&process->stripes[i].batch);
+	}
+	free(process->stripes);
+	free(process->busy);
+	process->stripes = NULL;
+	process->busy = NULL;
+	process->busy_count = 0;
+	process->stripe_room = 0;
+	count_spare(process);
+}
+
+__u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max)
+{
+	const struct crit_run *run = process->run;
+	__u32 used, busiest, fullest;
+
+	/* what comes after the cap is not recorded */
+	if (!run->sink || run->is_stopped)
+		return 0;
+	crit_meter_fill(&process->allowance, now_ns);
+	used = open_stripes(process, false);
+	if (run->meter)
+		crit_meter_look(run->meter, &process->allowance);
+	busiest = look_at_busy(process, now_ns, slots_max);
+	fullest = look_at_idle(process, used, now_ns, slots_max);
+	if (process->is_left_alone && process->stripes) {
+		crit_process_flush(process, false);
+		drop_stripes(process);
+	}
+	return busiest > fullest ? busiest : fullest;
+}
+
+bool crit_process_is_due(const struct crit_process *process)
+{
+	return process->busy_count > 0 || (process->has_called && may_look(process));
+}
+
+void crit_process_drain_all(struct crit_process *process, __u64 now_ns)
+{
+	const __u32 used = process->run->sink ? open_stripes(process, true) : 0;
+
+	for (__u32 i = 0; i < used; i++)
+		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, false);
+}
+
+bool crit_process_call(struct crit_process *process, __u64 now_ns)
+{
+	crit_meter_fill(&process->allowance, now_ns);
+	process->allowance.left_ns -= CRIT_METER_HURRY_NS;
+	process->has_called = true;
+	return may_look(process);
+}
+
+void crit_process_flush(struct crit_process *process, bool has_counters)
+{
+	for (__u32 i = 0; i < process->stripe_room; i++) {
+		struct crit_stripe *stripe = &process->stripes[i];
+
+		if (!stripe->stream)
+			continue;
+		if (stripe->batch.lost) /* even without a record after them */
+			(void)find_room(process->run, &stripe->batch, 0, 0);
+		flush(process->run, &stripe->batch);
+		if (has_counters)
+			(void)put_counters(process, i);
+	}
+}
+
+void crit_process_end(struct crit_process *process, __u64 now_ns)
+{
+	__u32 used = process->run->sink ? open_stripes(process, true) : 0;
+
+	for (__u32 i = 0; i < used; i++)
+		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, true);
+}
+
+static void drop_memory(struct crit_process *process)
+{
+	drop_stripes(process);
+	if (process->shm.fd >= 0)
+		(void)close(process->shm.fd);
+	process->shm.fd = -1;
+}
+
+void crit_process_renew(struct crit_process *process, const struct crit_shm *shm, __u64 now_ns)
+{
+	crit_process_end(process, now_ns);
+	drop_memory(process);
+	process->shm = *shm;
+	process->no_stripe_seen = 0;
+	process->delivered_count = 0;
+	process->is_left_alone = false;
+	process->is_short_noted = false;
+	process->maps_hash = 0;
+	process->is_mpi = false;
+	process->has_rank = false;
+	process->is_closed = false;
+}
+
+void crit_process_destroy(struct crit_process *process)
+{
+	if (!process)
+		return;
+	drop_memory(process);
+	free(process->outside_tids);
+	if (process->pidfd >= 0)
+		(void)close(process->pidfd);
+	free(process);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A registered process: its shared memory, stripe by stripe, and its place in the run. */
+#ifndef CRIT_COLLECTOR_PROCESS_H
+#define CRIT_COLLECTOR_PROCESS_H
+
+#include <stdbool.h>
+
+#include "collector/record/batch.h"
+#include "collector/loop/meter.h"
+#include "collector/member/shm.h"
+#include "collector/member/usable_cpus.h"
+
+struct crit_run;
+struct crit_client;
+
+/* One stripe and its present owner. */
+struct crit_stripe {
+	__u32 stream; /* number in the recording; 0: no owner seen */
+	__u32 ns_tid;
+	__u64 claim_ns; /* tells owners apart */
+	__u64 read_pos;
+	__u64 lost_seen; /* the stripe's totals, up to the last look */
+	__u64 lost_begin; /* and when this owner took it */
+	bool is_corrupt;
+	bool has_delivered; /* its present owner */
+	bool is_busy; /* in the list of those looked at each time */
+	__u16 paid_looks; /* that what it delivered pays for */
+	struct crit_batch batch;
+};
+
+struct crit_process {
+	struct crit_run *run;
+	struct crit_client *client; /* NULL once closed */
+	__u32 index;
+	__u64 born_round; /* of the main loop: no event fetched in it is about this process */
+	__u32 pid;
+	__u32 ns_pid;
+	int pidfd;
+	struct crit_shm shm;
+	struct crit_stripe *stripes;
+	__u32 stripe_room;
+	__u32 spare_stripes; /* of the room, taken from what all share */
+	__u16 *busy; /* stripes looked at each time; room as for stripes */
+	__u32 busy_count;
+	__u32 next_stripe; /* of the others, to look at */
+	__u64 round_ns; /* when the present round over them began */
+	__u64 delivered_count; /* slots, and streams of counters alone */
+	struct crit_allowance allowance; /* for looks */
+	__u64 no_stripe_seen; /* threads without a stripe, up to the last look */
+	__u32 *outside_tids; /* threads BPF has yet to enrol, on kernels without their pidfds */
+	__u32 outside_count;
+	__u64 maps_hash;
+	struct crit_usable_cpus usable;
+	bool is_mpi;
+	bool has_rank;
+	bool is_closed; /* sent CLOSE and has not reopened */
+	bool is_expelled; /* its kernel half has ended: not looked at from outside any more */
+	bool is_gone;
+	bool has_called; /* asked to be drained before its time */
+	bool is_left_alone; /* its memory is not looked at any more */
+	bool is_short_noted; /* it has more stripes than there was room for */
+};
+
+/*
+ * Reads what the threads of this process wrote since the last time, at most slots_max of each, as
+ * far as the run's meter allows; where it has none, all.  Returns how many slots the fullest stripe
+ * had of which so many could be taken: with more than slots_max there are some left.  Cost: one
+ * pread per stripe.
+ */
+__u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max);
+
+/* Has it a stripe that delivered lately, or called, and may it be looked at?  No system call. */
+bool crit_process_is_due(const struct crit_process *process);
+
+/* Reads all there is, whatever it costs. */
+void crit_process_drain_all(struct crit_process *process, __u64 now_ns);
+
+/* One of its rings is half full.  Returns whether it may be drained before its time. */
+bool crit_process_call(struct crit_process *process, __u64 now_ns);
+
+/* Flushes its batches; with counters, their present values. */
+void crit_process_flush(struct crit_process *process, bool has_counters);
+
+/* Drains for the last time and ends all streams. */
+void crit_process_end(struct crit_process *process, __u64 now_ns);
+
+/*
+ * The process became another program by exec: ends what the old image recorded, and takes the new
+ * one's memory.  Ownership: shm's descriptor becomes the process's.
+ */
+void crit_process_renew(struct crit_process *process, const struct crit_shm *shm, __u64 now_ns);
+
+/* Frees the memory; ownership of pidfd and memfd ends here. */
+void crit_process_destroy(struct crit_process *process);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What critd reads of other processes under /proc. */
+#ifndef CRIT_COLLECTOR_PROCFS_H
+#define CRIT_COLLECTOR_PROCFS_H
+
+#include <stddef.h>
+
+#include "core/abi/abi_kernel.h"
+
+struct crit_procfs_task {
+	__u32 tid;
+	__u32 tgid;
+	__u32 parent_tgid;
+	__u32 ns_tid;
+	char state; /* as in /proc/PID/stat: R, S, D, T, t, Z, X, I */
+	char comm[CRIT_COMM_BYTES];
+};
+
+/* Describes one thread.  proc_fd is /proc.  Errors: -ESRCH. */
+int crit_procfs_task(int proc_fd, __u32 pid, __u32 tid, struct crit_procfs_task *ret_task);
+
+/* Calls visit for every thread of the process until it answers non-zero.  Returns their count. */
+int crit_procfs_each_tid(int proc_fd, __u32 pid, int (*visit)(void *context, __u32 tid),
+			 void *context);
+
+/* Reads a file of the process, cut at bytes.  Returns the length, or -errno. */
+long crit_procfs_read(int proc_fd, __u32 pid, const char *file, char *ret_text, size_t bytes);
+
+/* Reads a file under proc_fd that belongs to no process. */
+long crit_procfs_read_file(int proc_fd, const char *path, char *ret_text, size_t bytes);
+
+/* Owner of /proc/PID: the user, or root when the process is not dumpable.  Errors: -ESRCH. */
+int crit_procfs_owner(int proc_fd, __u32 pid, __u32 *ret_uid);
+
+/* The process behind a pidfd.  Errors: -EINVAL when fd is none, -ESRCH when it ended. */
+int crit_procfs_pid_of(int proc_fd, int pidfd, __u32 *ret_pid);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How soon critd gets a CPU when programs spin on all of them.
+#include "collector/member/scheduling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NICE (-20)
+#define NICE_TEXT "-20"
+#define SLICE_NS 100000u /* the shortest there is */
+#define UNBROKEN_US 1000000u /* of CPU time, without waiting for anything */
+
+struct schedule { /* struct sched_attr; its header and the C library's exclude each other */
+	__u32 bytes;
+	__u32 policy;
+	__u64 flags;
+	__s32 nice;
+	__u32 priority;
+	__u64 runtime_ns;
+	__u64 deadline_ns;
+	__u64 period_ns;
+};
+
+static volatile sig_atomic_t has_stepped_back;
+static volatile sig_atomic_t is_bound_met; /* for good */
+static volatile sig_atomic_t is_first;
+
+static int set_schedule(pid_t tid, __u32 policy, int nice, __u32 priority)
+{
+	const struct schedule wanted = { .bytes = sizeof(wanted),
+					 .policy = policy,
+					 .nice = nice,
+					 .priority = priority,
+					 .runtime_ns = policy == SCHED_NORMAL ? SLICE_NS : 0 };
+
+	return (int)syscall(SYS_sched_setattr, tid, &wanted, 0);
+}
+
+/*
+ * A slice of our own needs no privilege.  From Linux 6.12 on who asks for little at a time waits no
+ * full slice of those who run, at the same share of the CPU.  Older kernels ignore it.
+ *
+ * With autogroups a nice value counts only inside the session, unless the session's group has one
+ * too; one we only share is not ours to hurry.
+ */
+void crit_scheduling_hurry(void)
+{
+	int fd;
+
+	if (set_schedule(0, SCHED_NORMAL, NICE, 0)) /* then as we were */
+		(void)set_schedule(0, SCHED_NORMAL, getpriority(PRIO_PROCESS, 0), 0);
+	if (getsid(0) != getpid())
+		return;
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)!write(fd, NICE_TEXT, sizeof(NICE_TEXT) - 1);
+	(void)close(fd);
+}
+
+/*
+ * The lowest real-time priority.  The fair scheduler of Linux 6.18 lets a thread of nice -20 wait
+ * for up to 160 ms, and one of nice 0 for seconds, where two others of its CPU do nothing but wake
+ * each other: a ring of 8 MiB is full by then.  What critd needs of a CPU stays the same, and the
+ * kernel keeps 5 % of every second for the others (sched_rt_runtime_us).
+ */
+void crit_scheduling_go_first(void)
+{
+	is_first = set_schedule(0, SCHED_RR, 0, 1) == 0;
+}
+
+/* For the main loop, in any thread.  A priority may be given up without privileges. */
+static void step_back(int signal)
+{
+	const int saved = errno;
+
+	(void)signal;
+	(void)set_schedule(getpid(), SCHED_NORMAL, 0, 0);
+	is_first = 0;
+	has_stepped_back = 1;
+	is_bound_met = 1;
+	errno = saved;
+}
+
+void crit_scheduling_bound(void)
+{
+	const struct rlimit limit = { UNBROKEN_US, RLIM_INFINITY };
+	struct sigaction action = { .sa_handler = step_back, .sa_flags = SA_RESTART };
+
+	(void)sigemptyset(&action.sa_mask);
+	if (sigaction(SIGXCPU, &action, NULL) == 0)
+		(void)setrlimit(RLIMIT_RTTIME, &limit);
+}
+
+bool crit_scheduling_step_back(void)
+{
+	if (!is_first)
+		return false;
+	step_back(SIGXCPU);
+	has_stepped_back = 0; /* the caller says it */
+	return true;
+}
+
+void crit_scheduling_follow(void)
+{
+	static _Thread_local bool has_followed;
+
+	if (has_followed || !is_bound_met)
+		return;
+	(void)set_schedule(0, SCHED_NORMAL, 0, 0);
+	has_followed = true;
+}
+
+bool crit_scheduling_ask_stepped_back(void)
+{
+	const bool has = has_stepped_back;
+
+	has_stepped_back = 0;
+	return has;
+}

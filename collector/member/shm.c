@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks and reads the memory a rank shares.
+#include "collector/member/shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define NEEDED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#ifndef F_SEAL_EXEC
+#define F_SEAL_EXEC 0x0020 /* the kernel adds it where vm.memfd_noexec is set */
+#endif
+#define HARMLESS_SEALS (F_SEAL_FUTURE_WRITE | F_SEAL_EXEC)
+#define RING_SLOTS_LEAST 128u /* a page: no two stripes share one */
+#define STRIPE_READ_BYTES 256u /* lines written at run time */
+
+static int read_at(int fd, void *ret, size_t bytes, off_t offset)
+{
+	ssize_t done;
+
+	do {
+		done = pread(fd, ret, bytes, offset);
+	} while (done < 0 && errno == EINTR);
+	return done == (ssize_t)bytes ? 0 : -EIO;
+}
+
+static int write_at(int fd, const void *data, size_t bytes, off_t offset)
+{
+	ssize_t done;
+
+	do {
+		done = pwrite(fd, data, bytes, offset);
+	} while (done < 0 && errno == EINTR);
+	return done == (ssize_t)bytes ? 0 : -EIO;
+}
+
+static off_t stripe_offset(const struct crit_shm *shm, __u32 stripe)
+{
+	return (off_t)CRIT_SHM_HEAD_BYTES + (off_t)stripe * shm->stripe_bytes;
+}
+
+static int check_file(int fd, struct stat *ret_st, struct crit_err *err)
+{
+	struct statfs fs;
+	int seals = fcntl(fd, F_GET_SEALS);
+	int flags = fcntl(fd, F_GETFL);
+
+	/* only a memfd has seals: nothing else is asked anything */
+	if (seals < 0 || fstat(fd, ret_st) || !S_ISREG(ret_st->st_mode))
+		return crit_err_set(err, -EINVAL, "the shared memory is no memfd");
+	if ((seals & NEEDED_SEALS) != NEEDED_SEALS || (seals & ~(NEEDED_SEALS | HARMLESS_SEALS)))
+		return crit_err_set(err, -EINVAL, "the shared memory is not sealed as agreed");
+	if (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC)
+		return crit_err_set(err, -EINVAL, "the shared memory has no ordinary pages");
+	if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || (flags & O_PATH))
+		return crit_err_set(err, -EINVAL, "the shared memory cannot be written");
+	return 0;
+}
+
+static int is_power_of_two(__u32 number)
+{
+	return number && (number & (number - 1)) == 0;
+}
+
+int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err)
+{
+	struct crit_shm_head head;
+	struct stat st;
+	int rc = check_file(fd, &st, err);
+
+	if (rc)
+		return rc;
+	if (read_at(fd, &head, sizeof(head), 0) || head.magic != CRIT_SHM_MAGIC ||
+	    head.version != CRIT_SHM_VERSION || head.head_bytes != CRIT_SHM_HEAD_BYTES)
+		return crit_err_set(err, -EINVAL, "the shared memory has a foreign head");
+	if (head.stripe_count < CRIT_STRIPES_MIN || head.stripe_count > CRIT_STRIPES_MAX ||
+	    !is_power_of_two(head.ring_slots) || head.ring_slots < RING_SLOTS_LEAST ||
+	    head.ring_slots > CRIT_RING_SLOTS || head.counter_count > CRIT_COUNTERS ||
+	    head.stripe_bytes != CRIT_STRIPE_RING_OFFSET + head.ring_slots * CRIT_SLOT_BYTES ||
+	    st.st_size != (off_t)CRIT_SHM_HEAD_BYTES + (off_t)head.stripe_count * head.stripe_bytes)
+		return crit_err_set(err, -EINVAL, "the shared memory's size and head disagree");
+	ret_shm->fd = fd;
+	ret_shm->stripe_count = head.stripe_count;
+	ret_shm->stripe_bytes = head.stripe_bytes;
+	ret_shm->ring_slots = head.ring_slots;
+	ret_shm->counter_count = head.counter_count;
+	return 0;
+}
+
+int crit_shm_stripes_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *ret_no_stripe)
+{
+	const off_t at = offsetof(struct crit_shm_head, stripes_used);
+	struct {
+		__u32 stripes_used;
+		__u32 reserved;
+		__u64 no_stripe;
+	} line;
+
+	if (read_at(shm->fd, &line, sizeof(line), at))
+		return -EIO;
+	*ret_used = line.stripes_used < shm->stripe_count ? line.stripes_used : shm->stripe_count;
+	*ret_no_stripe = line.no_stripe;
+	return 0;
+}
+
+int crit_shm_read_stripe(const struct crit_shm *shm, __u32 stripe,
+			 struct crit_stripe_head *ret_head)
+{
+	memset(ret_head, 0, sizeof(*ret_head));
+	return read_at(shm->fd, ret_head, STRIPE_READ_BYTES, stripe_offset(shm, stripe));
+}
+
+int crit_shm_read_slots(const struct crit_shm *shm, __u32 stripe, __u64 position, __u32 count,
+			struct crit_slot *ret_slots)
+{
+	off_t ring = stripe_offset(shm, stripe) + CRIT_STRIPE_RING_OFFSET;
+	__u32 from = (__u32)(position & (shm->ring_slots - 1));
+	__u32 first = shm->ring_slots - from < count ? shm->ring_slots - from : count;
+	int rc;
+
+	rc = read_at(shm->fd, ret_slots, (size_t)first * CRIT_SLOT_BYTES,
+		     ring + (off_t)from * CRIT_SLOT_BYTES);
+	if (rc || first == count)
+		return rc;
+	return read_at(shm->fd, ret_slots + first, (size_t)(count - first) * CRIT_SLOT_BYTES, ring);
+}
+
+int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit_counter *ret_used)
+{
+	size_t bytes = (size_t)shm->counter_count * sizeof(struct crit_counter);
+	int used = 0;
+
+	if (bytes == 0)
+		return 0;
+	if (read_at(shm->fd, ret_used, bytes, stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES))
+		return -EIO;
+	for (__u32 i = 0; i < shm->counter_count; i++) {
+		if (ret_used[i].call)
+			ret_used[used++] = ret_used[i];
+	}
+	return used;
+}
+
+int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe)
+{
+	/* pages that are written where there were none are charged to the writer; a hole is not */
+	return fallocate(shm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			 stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES,
+			 (off_t)(CRIT_STRIPE_RING_OFFSET - CRIT_STRIPE_HEAD_BYTES))
+		       ? -errno
+		       : 0;
+}
+
+/*
+ * A rank may take the page of a head away between our reading and writing it, and what we write is
+ * then charged to us.  The owner of a stripe has set claim_ns: if that is gone, so was the page.
+ */
+static int write_head(const struct crit_shm *shm, __u32 stripe, const void *data, size_t bytes,
+		      off_t offset)
+{
+	const off_t head = stripe_offset(shm, stripe);
+	__u64 claim_ns;
+
+	if (write_at(shm->fd, data, bytes, head + offset) ||
+	    read_at(shm->fd, &claim_ns, sizeof(claim_ns),
+		    head + (off_t)offsetof(struct crit_stripe_head, claim_ns)))
+		return -EIO;
+	return claim_ns ? 0 : -ENODATA;
+}
+
+int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position)
+{
+	return write_head(shm, stripe, &position, sizeof(position),
+			  (off_t)offsetof(struct crit_stripe_head, read_pos));
+}
+
+int crit_shm_write_free(const struct crit_shm *shm, __u32 stripe)
+{
+	const __u32 state = CRIT_STRIPE_FREE;
+
+	return write_head(shm, stripe, &state, sizeof(state),
+			  (off_t)offsetof(struct crit_stripe_head, state));
+}
+
+int crit_shm_write_level(const struct crit_shm *shm, __u32 level, __u32 tau_ns, __u32 is_stopped)
+{
+	const __u32 line[3] = { level, tau_ns, is_stopped };
+
+	return write_at(shm->fd, line, sizeof(line), (off_t)offsetof(struct crit_shm_head, level));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank's memfd as critd sees it: checked once, read by pread, written by pwrite, never mapped.
+ * Everything in it is untrusted.
+ */
+#ifndef CRIT_COLLECTOR_SHM_H
+#define CRIT_COLLECTOR_SHM_H
+
+#include "core/abi/abi_shim.h"
+#include "core/base/err.h"
+
+struct crit_shm {
+	int fd; /* -1: the process has none */
+	__u32 stripe_count;
+	__u32 stripe_bytes;
+	__u32 ring_slots;
+	__u32 counter_count;
+};
+
+/*
+ * Accepts a sealed (SHRINK, GROW, SEAL) memfd of ordinary pages whose size and head agree.
+ * Ownership: ret_shm borrows fd.  Errors: -EINVAL with the reason in err; ret_shm is untouched.
+ */
+int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err);
+
+/* Stripes claimed so far, bounded by stripe_count.  Errors: -EIO. */
+int crit_shm_stripes_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *ret_no_stripe);
+
+/* The first 256 bytes of a stripe's head; the rest of ret_head is zero.  Errors: -EIO. */
+int crit_shm_read_stripe(const struct crit_shm *shm, __u32 stripe,
+			 struct crit_stripe_head *ret_head);
+
+/* Slots position … position + count - 1 of the stripe's ring.  Range: count at most ring_slots. */
+int crit_shm_read_slots(const struct crit_shm *shm, __u32 stripe, __u64 position, __u32 count,
+			struct crit_slot *ret_slots);
+
+/* The stripe's counters: counter_count of them.  Returns how many are in use, or -EIO. */
+int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit_counter *ret_used);
+
+/* Zeroes the counters for the next owner, by freeing their pages.  Errors: -errno. */
+int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe);
+
+/*
+ * Writes to the head of a stripe that has an owner.  Errors: -EIO; -ENODATA when the head was not
+ * there any more, which only a hostile rank brings about.
+ */
+int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position);
+int crit_shm_write_free(const struct crit_shm *shm, __u32 stripe);
+
+/* Tells the shim what to record from now on. */
+int crit_shm_write_level(const struct crit_shm *shm, __u32 level, __u32 tau_ns, __u32 is_stopped);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gathers records of one source into chunks of at most 256 KiB. */
+#ifndef CRIT_COLLECTOR_BATCH_H
+#define CRIT_COLLECTOR_BATCH_H
+
+#include "collector/record/writer.h"
+
+#define CRIT_BATCH_BYTES (256u << 10)
+#define CRIT_BATCH_AGE_NS 100000000ull /* a chunk leaves at least this often */
+
+struct crit_batch {
+	struct crit_buffer *buffer; /* NULL: nothing gathered */
+	__u64 born_ns; /* when the buffer was begun */
+	__u64 lost; /* since the last chunk of this source */
+	__u64 position; /* number of the next record */
+	__u32 source;
+	__u32 last_bytes; /* of the last chunk: the next one starts with as much room */
+	__u16 kind;
+};
+
+void crit_batch_init(struct crit_batch *batch, __u16 kind, __u32 source);
+
+/*
+ * Room for bytes more at the batch's end, or NULL when it must be flushed first or memory is short.
+ * Range: bytes at most CRIT_BATCH_BYTES, a multiple of 8.  Cost: a compare, but for the first one.
+ */
+void *crit_batch_room(struct crit_batch *batch, size_t bytes, __u64 now_ns);
+
+/* Counts what was put into the room: so many records, of bytes in all, with their stamps. */
+static inline void crit_batch_take(struct crit_batch *batch, size_t bytes, __u32 records,
+				   __u64 first_ns, __u64 last_ns)
+{
+	struct crit_chunk_head *head = &batch->buffer->head;
+
+	head->length += (__u32)bytes;
+	batch->buffer->record_count += records;
+	batch->position += records;
+	if (head->first_ns == 0 || first_ns < head->first_ns)
+		head->first_ns = first_ns;
+	if (last_ns > head->last_ns)
+		head->last_ns = last_ns;
+}
+
+static inline int crit_batch_is_old(const struct crit_batch *batch, __u64 now_ns)
+{
+	return batch->buffer && now_ns >= batch->born_ns + CRIT_BATCH_AGE_NS;
+}
+
+/*
+ * Hands the gathered chunk to the writer.  Returns the bytes it takes in the file, 0 when nothing
+ * was gathered, or -ENOBUFS: its records are counted as lost before the next chunk.
+ */
+long crit_batch_flush(struct crit_batch *batch, struct crit_sink *sink);
+
+/* Throws away what was gathered. */
+void crit_batch_fini(struct crit_batch *batch);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A run on this node: its recording, its level and cap, and who belongs to it. */
+#ifndef CRIT_COLLECTOR_RUN_H
+#define CRIT_COLLECTOR_RUN_H
+
+#include <stdbool.h>
+
+#include "collector/record/batch.h"
+#include "core/abi/abi_member.h"
+#include "core/abi/abi_recording.h"
+
+struct crit_client;
+struct crit_meter;
+struct crit_perf;
+
+enum crit_run_state {
+	CRIT_RUN_FREE = 0,
+	CRIT_RUN_STARTING = 1, /* waits for OUTPUT of its first client */
+	CRIT_RUN_RECORDING = 2,
+	CRIT_RUN_ENDING = 3, /* FOOT is on its way to the file */
+	CRIT_RUN_ENDED = 4, /* waits for the finisher to go */
+	CRIT_RUN_STATE_COUNT = 5
+};
+
+struct crit_run {
+	enum crit_run_state state;
+	__u32 slot;
+	__u32 number; /* the kernel half's name of this run; its lowest bits are the slot */
+	__u64 run_id;
+	char key[CRIT_RUN_KEY_BYTES];
+	char exe[CRIT_EXE_BYTES];
+	char host[CRIT_WORLD_BYTES];
+	char directory[CRIT_PATH_BYTES];
+	const struct crit_client *first; /* asked for OUTPUT */
+
+	struct crit_writer *writer;
+	struct crit_sink *sink;
+	struct crit_meter *meter; /* NULL: nothing is bounded */
+	int finisher_fd;
+	bool is_finisher_muted; /* not watched: calls have used up their time */
+	struct crit_batch kernel;
+	struct crit_perf *perf; /* NULL: none, or not needed */
+	__u64 kernel_records;
+	__u64 shim_slots;
+	__u64 shim_lost;
+	__u64 no_stripe; /* threads */
+	__u64 errors_noted; /* of the sink's write errors */
+	__u64 lost_seen; /* of the kernel's counter, already in a chunk */
+	__u32 next_stream;
+	__u64 lag_ns; /* the longest round over a process's stripes */
+
+	__u32 level;
+	__u32 tau_ns;
+	__u64 max_bytes;
+	__u64 used_bytes;
+	__u64 threshold_bytes; /* next change of level or tau */
+	bool is_level_new; /* ranks have yet to be told */
+	bool is_stopped; /* the cap is reached */
+
+	__u32 live_processes; /* registered and not gone */
+	__u32 pending_clients; /* said HELLO and may still register */
+	__u32 refused_count;
+	bool has_registered; /* somebody ever did */
+	bool is_listed; /* in the list of runs */
+	bool has_ranks;
+	bool is_window_written;
+	bool is_closed_sent;
+	bool is_written_known; /* the finisher answered, or is gone */
+	bool is_finisher_gone;
+	__u64 window_put_count; /* sink->put_count just after WINDOW */
+	int window_status;
+	__u64 due_ns; /* not 0: when a rank last closed or died, since the last WINDOW */
+	__u64 closed_ns;
+};
+
+/*
+ * Begins the recording in the file fd.  Ownership: takes fd on success.
+ * Errors: -ENOMEM, -EAGAIN where no thread can be had.
+ */
+int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file);
+
+/* Frees the recording; the slot becomes FREE.  The finisher is closed before. */
+void crit_run_fini(struct crit_run *run);
+
+/* One record as a chunk of its own: a head part and an optional second part, say of text. */
+struct crit_part {
+	const void *data;
+	size_t bytes;
+};
+void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
+		  const struct crit_part parts[2]);
+
+/* A chunk of kind with one fixed-size record. */
+#define crit_run_put_record(run, kind, source, time_ns, record)                                    \
+	crit_run_put(run, kind, source, time_ns,                                                   \
+		     (const struct crit_part[2]){ { (record), sizeof(*(record)) }, { NULL, 0 } })
+
+void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, const char *text);
+
+/* Notes, once the file takes chunks again, that it did not for a while. */
+void crit_run_note_output(struct crit_run *run);
+
+/* Flushes a batch into the run's file, and keeps level and cap. */
+void crit_run_flush(struct crit_run *run, struct crit_batch *batch);
+
+/* Doubles tau, for ranks that outrun their rings.  Range: level profile. */
+void crit_run_raise_tau(struct crit_run *run);
+
+#endif

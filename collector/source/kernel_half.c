@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Loads and attaches the kernel half; what the kernel can do is found out by trial and by BTF.
+#include "collector/source/kernel_half.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/abi/abi_member.h"
+#include "core/base/cleanup.h"
+#include "crit.skel.h"
+
+#define PIDFD_OF_THREAD 0200 /* O_EXCL; named PIDFD_THREAD in newer headers */
+#define RING_BYTES_MAX (1u << 30)
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO in the kernel */
+
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static size_t ring_bytes(__u64 wanted)
+{
+	__u64 bytes = 4096;
+	long cpus = libbpf_num_possible_cpus();
+
+	wanted = crit_ring_wanted(wanted, cpus > 0 ? (__u32)cpus : 1);
+	while (bytes < wanted && bytes < RING_BYTES_MAX)
+		bytes <<= 1;
+	return bytes;
+}
+
+/* sched_switch passes (context, preempt, prev, next) and, since 5.18 or a backport, prev_state. */
+static bool has_prev_state(const struct btf *btf)
+{
+	int number = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	const struct btf_type *type = number > 0 ? btf__type_by_id(btf, (__u32)number) : NULL;
+
+	while (type && (btf_is_typedef(type) || btf_is_ptr(type)))
+		type = btf__type_by_id(btf, type->type);
+	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
+}
+
+static bool can_use_task_storage(const struct btf *btf)
+{
+	const struct btf_type *type;
+	int number = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
+
+	type = number > 0 ? btf__type_by_id(btf, (__u32)number) : NULL;
+	if (!type)
+		return false;
+	for (__u32 i = 0; i < btf_vlen(type); i++) {
+		const char *name = btf__name_by_offset(btf, btf_members(type)[i].name_off);
+
+		if (name && strcmp(name, "bpf_storage") == 0)
+			return libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) > 0;
+	}
+	return false;
+}
+
+static bool can_open_pidfd_of_thread(void)
+{
+	crit_autoclose int fd = (int)syscall(SYS_pidfd_open, getpid(), PIDFD_OF_THREAD);
+
+	return fd >= 0;
+}
+
+/* The kernel's records have the host's numbers of tasks; elsewhere nobody is called so. */
+static bool has_own_pid_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != FIRST_PID_NAMESPACE;
+}
+
+static int configure(struct crit_kernel *kernel, const struct crit_kernel_options *options,
+		     struct crit_err *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf)
+		return crit_err_set(err, -errno,
+				    "cannot read kernel type information: %s; "
+				    "the kernel needs CONFIG_DEBUG_INFO_BTF",
+				    strerror(errno));
+	kernel->has_task_storage = !options->is_storage_refused && can_use_task_storage(btf);
+	kernel->has_pidfd_thread = !options->is_pidfd_thread_refused && can_open_pidfd_of_thread();
+	kernel->bpf->rodata->has_task_storage = kernel->has_task_storage;
+	kernel->bpf->rodata->has_prev_state = has_prev_state(btf);
+	kernel->bpf->rodata->served_uid = options->served_uid;
+	btf__free(btf);
+	(void)bpf_map__set_autocreate(kernel->bpf->maps.members, kernel->has_task_storage);
+	(void)bpf_map__set_autocreate(kernel->bpf->maps.members_by_tid, !kernel->has_task_storage);
+	(void)bpf_map__set_max_entries(kernel->bpf->maps.records,
+				       (__u32)ring_bytes(options->ring_bytes));
+	return 0;
+}
+
+int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_options *options,
+		     struct crit_err *err)
+{
+	int rc;
+
+	memset(kernel, 0, sizeof(*kernel));
+	if (options->is_bpf_refused)
+		return crit_err_set(err, -EPERM, "the kernel half is left out: --no-bpf");
+	if (has_own_pid_namespace())
+		return crit_err_set(err, -EXDEV,
+				    "the kernel half is left out: this is not the host's pid "
+				    "namespace; see CONTAINERS in critd(8)");
+	libbpf_set_print(print_nothing);
+	kernel->bpf = crit_bpf__open();
+	if (!kernel->bpf)
+		return crit_err_set(err, -errno, "cannot open the kernel half: %s",
+				    strerror(errno));
+	rc = configure(kernel, options, err);
+	if (rc)
+		goto fail;
+	rc = crit_bpf__load(kernel->bpf);
+	if (rc) {
+		crit_err_set(err, rc,
+			     "cannot load the kernel half: %s; "
+			     "needs CAP_BPF and CAP_PERFMON",
+			     strerror(-rc));
+		goto fail;
+	}
+	kernel->members_fd = bpf_map__fd(kernel->has_task_storage
+						 ? kernel->bpf->maps.members
+						 : kernel->bpf->maps.members_by_tid);
+	kernel->registered_fd = bpf_map__fd(kernel->bpf->maps.registered);
+	rc = crit_ring_open(&kernel->ring, bpf_map__fd(kernel->bpf->maps.records),
+			    bpf_map__max_entries(kernel->bpf->maps.records));
+	if (rc) {
+		crit_err_set(err, rc, "cannot map the kernel's ring: %s", strerror(-rc));
+		goto fail;
+	}
+	rc = crit_bpf__attach(kernel->bpf);
+	if (rc) {
+		crit_err_set(err, rc, "cannot attach to scheduler events: %s", strerror(-rc));
+		goto fail;
+	}
+	return 0;
+fail:
+	crit_kernel_close(kernel);
+	return rc;
+}
+
+void crit_kernel_close(struct crit_kernel *kernel)
+{
+	crit_ring_close(&kernel->ring);
+	crit_bpf__destroy(kernel->bpf);
+	memset(kernel, 0, sizeof(*kernel));
+}
+
+struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_number)
+{
+	return &kernel->bpf->bss->run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
+}
+
+void crit_kernel_begin_run(const struct crit_kernel *kernel, __u32 run_number)
+{
+	struct crit_run_counters *counters = crit_kernel_counters(kernel, run_number);
+
+	memset(counters, 0, sizeof(*counters));
+	__atomic_store_n(&counters->run_number, run_number, __ATOMIC_RELEASE);
+}
+
+void crit_kernel_end_run(const struct crit_kernel *kernel, __u32 run_number)
+{
+	__atomic_store_n(&crit_kernel_counters(kernel, run_number)->run_number, 0,
+			 __ATOMIC_RELEASE);
+}
+
+/* The key of a thread in the members map: a pidfd, or its number. */
+static int open_key(const struct crit_kernel *kernel, __u32 tid)
+{
+	int fd;
+
+	if (!kernel->has_task_storage)
+		return (int)tid;
+	fd = (int)syscall(SYS_pidfd_open, tid, kernel->has_pidfd_thread ? PIDFD_OF_THREAD : 0);
+	return fd < 0 ? -errno : fd;
+}
+
+static void close_key(const struct crit_kernel *kernel, int key)
+{
+	if (kernel->has_task_storage)
+		(void)close(key);
+}
+
+int crit_kernel_member_get(const struct crit_kernel *kernel, __u32 tid, struct crit_member *ret)
+{
+	struct crit_member member;
+	int key = open_key(kernel, tid);
+	int rc;
+
+	if (key < 0)
+		return key;
+	rc = bpf_map_lookup_elem(kernel->members_fd, &key, &member);
+	close_key(kernel, key);
+	if (!rc)
+		*ret = member;
+	return rc;
+}
+
+int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
+			   const struct crit_member *member)
+{
+	int key = open_key(kernel, tid);
+	int rc;
+
+	if (key < 0)
+		return key;
+	rc = bpf_map_update_elem(kernel->members_fd, &key, member, BPF_ANY);
+	close_key(kernel, key);
+	return rc;
+}
+
+int crit_kernel_try_maps(const struct crit_kernel *kernel)
+{
+	const struct crit_member nobody = { .run_number = 0 };
+	const __u32 no_tgid = ~0u; /* no task has it; 0 is the idle tasks' */
+	struct crit_member member;
+	int rc = crit_kernel_register_tgid(kernel, no_tgid, &nobody);
+
+	if (rc)
+		return rc;
+	crit_kernel_forget_tgid(kernel, no_tgid);
+	rc = crit_kernel_member_get(kernel, (__u32)getpid(), &member);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+int crit_kernel_register_tgid(const struct crit_kernel *kernel, __u32 tgid,
+			      const struct crit_member *member)
+{
+	int rc = bpf_map_update_elem(kernel->registered_fd, &tgid, member, BPF_NOEXIST);
+
+	if (!rc)
+		__atomic_add_fetch(&kernel->bpf->bss->registered_count, 1, __ATOMIC_RELEASE);
+	return rc;
+}
+
+void crit_kernel_forget_tgid(const struct crit_kernel *kernel, __u32 tgid)
+{
+	if (bpf_map_delete_elem(kernel->registered_fd, &tgid) == 0)
+		__atomic_sub_fetch(&kernel->bpf->bss->registered_count, 1, __ATOMIC_RELEASE);
+}

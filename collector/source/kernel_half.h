@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads and attaches the kernel half, and speaks to its maps. */
+#ifndef CRIT_COLLECTOR_KERNEL_HALF_H
+#define CRIT_COLLECTOR_KERNEL_HALF_H
+
+#include <stdbool.h>
+
+#include "collector/source/ring.h"
+#include "core/abi/abi_member.h"
+#include "core/base/err.h"
+
+struct crit_bpf;
+
+struct crit_kernel_options {
+	__u32 served_uid;
+	__u64 ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
+	bool is_bpf_refused; /* as if critd had no privileges */
+	bool is_storage_refused; /* as if task storage were missing */
+	bool is_pidfd_thread_refused; /* as if pidfds of threads were missing */
+};
+
+struct crit_kernel {
+	struct crit_bpf *bpf;
+	struct crit_ring ring;
+	bool has_task_storage;
+	bool has_pidfd_thread;
+	int members_fd;
+	int registered_fd;
+};
+
+/*
+ * Loads, attaches and maps everything.  Ownership: kernel is the caller's memory, closed by
+ * crit_kernel_close (which accepts a zeroed or half-opened one).
+ * Errors: -errno of the step that failed, with the reason in err; needs CAP_BPF and CAP_PERFMON.
+ * Cost: about 50 ms CPU, most of it the verifier.
+ */
+int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_options *options,
+		     struct crit_err *err);
+
+void crit_kernel_close(struct crit_kernel *kernel);
+
+/* The counters of a run: lost records, living members.  Threads: BPF adds atomically. */
+struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_number);
+
+/* Gives a run its slot; takes it away: whoever is still a member then, is none any more. */
+void crit_kernel_begin_run(const struct crit_kernel *kernel, __u32 run_number);
+void crit_kernel_end_run(const struct crit_kernel *kernel, __u32 run_number);
+
+/*
+ * Looks up or sets what a thread is a member of.  Errors: -ENOENT no member, -ESRCH no such task,
+ * -EINVAL the kernel has no pidfd for a thread that leads no process.
+ */
+int crit_kernel_member_get(const struct crit_kernel *kernel, __u32 tid, struct crit_member *ret);
+int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
+			   const struct crit_member *member);
+
+/* Does what must go on working after privileges are dropped.  Errors: -EPERM. */
+int crit_kernel_try_maps(const struct crit_kernel *kernel);
+
+/* Adds or removes a process whose threads BPF shall enrol at their next switch. */
+int crit_kernel_register_tgid(const struct crit_kernel *kernel, __u32 tgid,
+			      const struct crit_member *member);
+void crit_kernel_forget_tgid(const struct crit_kernel *kernel, __u32 tgid);
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Turns what perf events tell into records of the kernel half.
+//
+// A record of the ring is a head, a body, and what sample_type asks for: pid and tid, time.
+// All are words of 8 bytes, so a word never straddles the ring's end.
+#include "collector/source/perf_feed.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "collector/member/procfs.h"
+#include "core/base/bent_clock.h"
+
+#define WORD_BYTES 8u
+#define TASK_AT 16u /* bytes before a record's end */
+#define TIME_AT 8u
+#define STATE_SLEEPS 1u
+#define STATE_DEAD 0x80u
+
+struct sink {
+	void (*put)(void *context, const struct crit_kernel_head *record);
+	void *context;
+};
+
+struct pair { /* of numbers in one word */
+	__u32 first, second;
+};
+
+static __u64 word_at(const struct crit_perf_ring *ring, __u64 position)
+{
+	__u64 word;
+
+	memcpy(&word, ring->data + (position & (ring->bytes - 1)), sizeof(word));
+	return word;
+}
+
+static struct perf_event_header head_at(const struct crit_perf_ring *ring, __u64 position)
+{
+	const __u64 word = word_at(ring, position);
+	struct perf_event_header head;
+
+	memcpy(&head, &word, sizeof(head));
+	return head;
+}
+
+static struct pair pair_at(const struct crit_perf_ring *ring, __u64 position)
+{
+	const __u64 word = word_at(ring, position);
+
+	return (struct pair){ (__u32)word, (__u32)(word >> 32) };
+}
+
+/* Is there a record, stamped in time? */
+static bool look(struct crit_perf_ring *ring, __u64 until_ns)
+{
+	if (ring->tail == ring->head)
+		return false;
+	ring->time_ns = crit_clock_bend(
+		word_at(ring, ring->tail + head_at(ring, ring->tail).size - TIME_AT));
+	return ring->time_ns <= until_ns;
+}
+
+static struct crit_kernel_head begin(const struct crit_perf_ring *ring, enum crit_kernel_kind kind,
+				     size_t size)
+{
+	return (struct crit_kernel_head){
+		.kind = (__u8)kind, .size = (__u8)size, .cpu = ring->cpu, .time_ns = ring->time_ns
+	};
+}
+
+static void put_switch(const struct sink *sink, const struct crit_perf_ring *ring, __u32 tid,
+		       __u8 flags, __u8 state)
+{
+	struct crit_kernel_switch record = { .head = begin(ring, CRIT_K_SWITCH, sizeof(record)) };
+
+	record.head.flags = flags;
+	record.head.state = state;
+	if (flags & CRIT_KF_PREV_MEMBER)
+		record.prev_tid = tid;
+	else
+		record.next_tid = tid;
+	sink->put(sink->context, &record.head);
+}
+
+static void on_switch(const struct sink *sink, const struct crit_perf_ring *ring,
+		      struct perf_event_header head)
+{
+	const __u32 tid = pair_at(ring, ring->tail + head.size - TASK_AT).second;
+
+	if (!(head.misc & PERF_RECORD_MISC_SWITCH_OUT))
+		put_switch(sink, ring, tid, CRIT_KF_NEXT_MEMBER, 0);
+	else if (head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
+		put_switch(sink, ring, tid, CRIT_KF_PREV_MEMBER | CRIT_KF_PREEMPTED, 0);
+	else
+		put_switch(sink, ring, tid, CRIT_KF_PREV_MEMBER, STATE_SLEEPS);
+}
+
+/* 0 means the number we know; only inside another pid namespace is there a second one. */
+static __u32 ns_tid_of(const struct crit_perf *perf, __u32 tgid, __u32 tid)
+{
+	struct crit_procfs_task found;
+
+	if (!perf->is_nested || crit_procfs_task(perf->proc_fd, tgid, tid, &found))
+		return 0;
+	return found.ns_tid;
+}
+
+static void on_fork(struct crit_perf *perf, const struct sink *sink,
+		    const struct crit_perf_ring *ring)
+{
+	/* the child's, the parent's */
+	const struct pair tgids = pair_at(ring, ring->tail + WORD_BYTES);
+	const struct pair tids = pair_at(ring, ring->tail + 2 * WORD_BYTES);
+	struct crit_kernel_fork record = {
+		.head = begin(ring, CRIT_K_FORK, sizeof(record)),
+		.parent_tid = tids.second,
+		.parent_tgid = tgids.second,
+		.tid = tids.first,
+		.tgid = tgids.first,
+	};
+
+	if (crit_perf_has(perf, record.tid)) { /* enrolled by hand while it was being born */
+		crit_perf_drop(perf, record.tid);
+		return;
+	}
+	crit_perf_mark(perf, record.tid, true);
+	record.ns_tid = ns_tid_of(perf, record.tgid, record.tid);
+	if (record.tgid != record.parent_tgid)
+		record.head.flags = CRIT_KF_NEW_PROCESS;
+	sink->put(sink->context, &record.head);
+}
+
+/* The events of a thread end before its last switch, which is therefore told of here. */
+static void on_exit(struct crit_perf *perf, const struct sink *sink,
+		    const struct crit_perf_ring *ring)
+{
+	struct crit_kernel_exit record = {
+		.head = begin(ring, CRIT_K_EXIT, sizeof(record)),
+		.tgid = pair_at(ring, ring->tail + WORD_BYTES).first,
+		.tid = pair_at(ring, ring->tail + 2 * WORD_BYTES).first,
+	};
+
+	crit_perf_mark(perf, record.tid, false);
+	sink->put(sink->context, &record.head);
+	put_switch(sink, ring, record.tid, CRIT_KF_PREV_MEMBER, STATE_DEAD);
+}
+
+/* A new name: by exec, or one that the thread gave itself. */
+static void on_comm(const struct crit_perf *perf, const struct sink *sink,
+		    const struct crit_perf_ring *ring, struct perf_event_header head)
+{
+	const struct pair task = pair_at(ring, ring->tail + WORD_BYTES); /* tgid, tid */
+	const __u64 words[2] = { word_at(ring, ring->tail + 2 * WORD_BYTES),
+				 head.size > 3 * WORD_BYTES + TASK_AT
+					 ? word_at(ring, ring->tail + 3 * WORD_BYTES)
+					 : 0 };
+	struct crit_kernel_exec exec = { .head = begin(ring, CRIT_K_EXEC, sizeof(exec)),
+					 .tid = task.second,
+					 .old_tid = task.second,
+					 .tgid = task.first };
+	struct crit_kernel_enrol enrol = { .head = begin(ring, CRIT_K_ENROL, sizeof(enrol)),
+					   .tid = task.second,
+					   .tgid = task.first };
+
+	if (head.misc & PERF_RECORD_MISC_COMM_EXEC) {
+		exec.ns_tid = ns_tid_of(perf, task.first, task.second);
+		memcpy(exec.comm, words, sizeof(exec.comm));
+		sink->put(sink->context, &exec.head);
+	} else {
+		enrol.ns_tid = ns_tid_of(perf, task.first, task.second);
+		memcpy(enrol.comm, words, sizeof(enrol.comm));
+		sink->put(sink->context, &enrol.head);
+	}
+}
+
+static void take(struct crit_perf *perf, const struct sink *sink, struct crit_perf_ring *ring)
+{
+	const struct perf_event_header head = head_at(ring, ring->tail);
+
+	switch (head.type) {
+	case PERF_RECORD_SWITCH:
+		on_switch(sink, ring, head);
+		break;
+	case PERF_RECORD_FORK:
+		on_fork(perf, sink, ring);
+		break;
+	case PERF_RECORD_EXIT:
+		on_exit(perf, sink, ring);
+		break;
+	case PERF_RECORD_COMM:
+		on_comm(perf, sink, ring, head);
+		break;
+	case PERF_RECORD_LOST: /* whose event noticed, and how many */
+		perf->lost += word_at(ring, ring->tail + 2 * WORD_BYTES);
+		break;
+	default:
+		break;
+	}
+	ring->tail += head.size;
+}
+
+/* Puts the ring at place where its stamp belongs, the oldest on top. */
+static void sift(struct crit_perf *perf, __u32 count, __u32 place)
+{
+	struct crit_perf_ring *ring = perf->heap[place];
+
+	for (;;) {
+		__u32 child = 2 * place + 1;
+
+		if (child + 1 < count &&
+		    perf->heap[child + 1]->time_ns < perf->heap[child]->time_ns)
+			child++;
+		if (child >= count || ring->time_ns <= perf->heap[child]->time_ns)
+			break;
+		perf->heap[place] = perf->heap[child];
+		place = child;
+	}
+	perf->heap[place] = ring;
+}
+
+void crit_perf_feed(struct crit_perf *perf, __u64 until_ns,
+		    void (*put)(void *context, const struct crit_kernel_head *record),
+		    void *context)
+{
+	const struct sink sink = { put, context };
+	__u32 count = 0;
+
+	for (__u32 i = 0; i < perf->ring_count; i++) {
+		struct crit_perf_ring *ring = &perf->rings[i];
+
+		ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+		if (look(ring, until_ns))
+			perf->heap[count++] = ring;
+	}
+	for (__u32 i = count / 2; i > 0; i--)
+		sift(perf, count, i - 1);
+	while (count > 0) {
+		take(perf, &sink, perf->heap[0]);
+		if (!look(perf->heap[0], until_ns))
+			perf->heap[0] = perf->heap[--count];
+		if (count > 0)
+			sift(perf, count, 0);
+	}
+	for (__u32 i = 0; i < perf->ring_count; i++)
+		__atomic_store_n(&perf->rings[i].page->data_tail, perf->rings[i].tail,
+				 __ATOMIC_RELEASE);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Consumes a BPF ring buffer through its mappings, as linux/bpf.h lays them out.
+#include "collector/source/ring.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int crit_ring_open(struct crit_ring *ring, int map_fd, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *consumer, *producer;
+
+	consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+	if (consumer == MAP_FAILED)
+		return -errno;
+	producer = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, map_fd, (off_t)page);
+	if (producer == MAP_FAILED) {
+		int saved = errno;
+
+		(void)munmap(consumer, page);
+		return -saved;
+	}
+	ring->consumer_pos = consumer;
+	ring->producer_pos = producer;
+	ring->data = (const __u8 *)producer + page;
+	ring->bytes = bytes;
+	ring->position = *ring->consumer_pos;
+	return 0;
+}
+
+void crit_ring_close(struct crit_ring *ring)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!ring->consumer_pos)
+		return;
+	(void)munmap(ring->consumer_pos, page);
+	(void)munmap((void *)ring->producer_pos, page + 2 * ring->bytes);
+	memset(ring, 0, sizeof(*ring));
+}
+
+const void *crit_ring_next(struct crit_ring *ring, size_t *ret_bytes)
+{
+	unsigned long end = __atomic_load_n(ring->producer_pos, __ATOMIC_ACQUIRE);
+
+	while (ring->position < end) {
+		const __u8 *at = ring->data + (ring->position & (ring->bytes - 1));
+		__u32 head = __atomic_load_n((const __u32 *)(const void *)at, __ATOMIC_ACQUIRE);
+		size_t bytes = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (head & BPF_RINGBUF_BUSY_BIT)
+			return NULL;
+		ring->position += (bytes + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
+		if (head & BPF_RINGBUF_DISCARD_BIT)
+			continue;
+		*ret_bytes = bytes;
+		return at + BPF_RINGBUF_HDR_SZ;
+	}
+	return NULL;
+}
+
+void crit_ring_release(struct crit_ring *ring)
+{
+	__atomic_store_n(ring->consumer_pos, ring->position, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The shared memory between a shimmed process and critd: one memfd per process, sealed SHRINK, GROW
+ * and SEAL, read by critd with pread (never mapped there) and written by it with pwrite.
+ *
+ *   offset 0                 struct crit_shm_head                       (4096 bytes)
+ *   4096 + i * stripe_bytes  stripe i:
+ *        +0                    struct crit_stripe_head                    (4096 bytes)
+ *        +4096                 struct crit_counter[CRIT_COUNTERS]         (61440 bytes)
+ *        +65536                ring of ring_slots slots of 32 bytes
+ *
+ * A thread owns one stripe from its first event to its exit.  Slot n of a stripe (n counts from 0
+ * over the life of the stripe, across owners) lies at ring[n & (ring_slots - 1)].  The writer may
+ * fill slot n while n - read_pos < ring_slots; an enter reserves the room of its leave, so a full
+ * ring loses whole spans.  The low 24 bits of "slots written" are the sequence in the tag word.
+ *
+ * Everything here is untrusted to critd and to analysis.
+ */
+#ifndef CRIT_ABI_SHIM_H
+#define CRIT_ABI_SHIM_H
+
+#include <linux/types.h>
+
+#include "core/abi/abi_slot.h"
+
+#define CRIT_SHM_MAGIC 0x4d48532d54495243ull /* "CRIT-SHM" */
+#define CRIT_SHM_VERSION 1u
+#define CRIT_SHM_HEAD_BYTES 4096u
+#define CRIT_STRIPE_HEAD_BYTES 4096u
+#define CRIT_STRIPE_RING_OFFSET 65536u
+#define CRIT_STRIPES_MIN 64u
+#define CRIT_STRIPES_MAX 4096u
+/* 8 MiB: a message takes three slots, and a drain may come 13 ms after the one before. */
+#define CRIT_RING_SLOTS 262144u
+#define CRIT_STRIPE_OWN_WORDS 960u
+#define CRIT_POLL_INACTIVE_NS 20000u /* a poll span this long is a wait */
+
+enum crit_level {
+	CRIT_LEVEL_NONE = 0,
+	CRIT_LEVEL_PROFILE = 1,
+	CRIT_LEVEL_TRACE = 2
+};
+
+enum crit_stripe_state {
+	CRIT_STRIPE_FREE = 0,
+	CRIT_STRIPE_OWNED = 1, /* compare-and-swap by the claiming thread */
+	CRIT_STRIPE_RELEASED = 2 /* by the owner at its exit; critd drains, then sets FREE */
+};
+
+struct crit_shm_head {
+	/* written once by the shim, before the memfd is handed over */
+	__u64 magic;
+	__u32 version;
+	__u32 head_bytes; /* CRIT_SHM_HEAD_BYTES */
+	__u32 stripe_count; /* 64..4096 */
+	__u32 stripe_bytes; /* CRIT_STRIPE_RING_OFFSET + ring_slots * CRIT_SLOT_BYTES */
+	__u32 ring_slots; /* power of two, at most CRIT_RING_SLOTS */
+	__u32 counter_count; /* counters per stripe */
+	__s64 clock_offset_ns; /* added to the shim's clock gives the host's (time namespaces) */
+	__u8 reserved0[88];
+	/* offset 128, written by the shim at run time */
+	__u32 stripes_used; /* high-water mark of claimed stripes: critd looks no further */
+	__u32 reserved1;
+	__u64 no_stripe; /* threads that found no stripe */
+	__u8 reserved2[112];
+	/* offset 256, written by critd (pwrite) */
+	__u32 level; /* enum crit_level */
+	__u32 tau_ns; /* level profile: wait spans shorter than this are folded */
+	__u32 is_stopped; /* 1: the cap is reached or the recording ended; write nothing more */
+	__u32 reserved3;
+	__u8 reserved4[3824];
+};
+
+struct crit_stripe_head {
+	/* line 0: written by the owner */
+	__u32 state; /* enum crit_stripe_state */
+	__u32 ns_tid; /* owner's number in its own pid namespace */
+	__u64 claim_ns;
+	__u64 release_ns; /* 0 while owned */
+	__u64 claim_pos; /* slots written when this owner took it */
+	__u64 write_pos; /* slots written so far; published with release order */
+	__u64 lost_spans; /* whole spans dropped since the stripe was born */
+	__u64 reserved0[2];
+	/* offset 64: the open span, so that a thread that dies inside it is still accounted */
+	__u32 open_call; /* 0: none */
+	__u32 open_class;
+	__u64 open_first_ns; /* poll: begin of the first failing call */
+	__u64 open_last_ns; /* poll: leave of the last failing call */
+	__u64 open_count;
+	__u64 open_gap_sum_ns;
+	__u64 open_site;
+	__u64 reserved1[2];
+	/* offset 128 */
+	__u64 counters_lost; /* calls that found the counter table full */
+	__u64 folded_ns; /* level profile: total time of folded wait spans */
+	__u64 reserved2[6];
+	/* offset 192: written by critd (pwrite) */
+	__u64 read_pos;
+	__u64 reserved3[7];
+	__u32 owner_only[CRIT_STRIPE_OWN_WORDS]; /* its stack of constructs; nobody else's matter */
+};
+
+/* Calls without a span of their own: counts per (call, site).  Open addressing, linear probes. */
+struct crit_counter { /* 64 bytes */
+	__u64 site;
+	__u32 call; /* 0: empty */
+	__u32 region;
+	__u64 count;
+	__u64 folded_count; /* of these, wait spans shorter than tau */
+	__u64 folded_ns; /* their time */
+	__u64 bytes; /* sent or received by the counted calls, as far as known at the call */
+	__u64 polled_count; /* asked between the polls of a poll span; not in count */
+	__u64 reserved;
+};
+
+#define CRIT_COUNTERS ((CRIT_STRIPE_RING_OFFSET - CRIT_STRIPE_HEAD_BYTES) / 64u) /* 960 */
+
+_Static_assert(sizeof(struct crit_counter) == 64, "counter");
+_Static_assert(sizeof(struct crit_shm_head) == CRIT_SHM_HEAD_BYTES, "shm head");
+_Static_assert(sizeof(struct crit_stripe_head) == CRIT_STRIPE_HEAD_BYTES, "stripe head");
+_Static_assert(__builtin_offsetof(struct crit_shm_head, stripes_used) == 128, "shm run-time line");
+_Static_assert(__builtin_offsetof(struct crit_shm_head, level) == 256, "shm critd line");
+_Static_assert(__builtin_offsetof(struct crit_stripe_head, open_call) == 64, "open span");
+_Static_assert(__builtin_offsetof(struct crit_stripe_head, read_pos) == 192, "read position");
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checksums chunks with CRC-32C (Castagnoli) of the ISA-L library.
+#include "core/base/chunk.h"
+
+#include <isa-l/crc.h>
+
+static __u32 checksum(const struct crit_chunk_head *head, const void *payload)
+{
+	struct crit_chunk_head copy = *head;
+	unsigned int crc = ~0u;
+
+	copy.crc32c = 0;
+	crc = crc32_iscsi((unsigned char *)&copy, sizeof(copy), crc);
+	/* the library takes a plain pointer but only reads */
+	crc = crc32_iscsi((unsigned char *)payload, (int)head->length, crc);
+	return ~crc;
+}
+
+void crit_chunk_seal(struct crit_chunk_head *head, const void *payload, size_t length)
+{
+	head->magic = CRIT_CHUNK_MAGIC;
+	head->version = CRIT_RECORDING_VERSION;
+	head->length = (__u32)length;
+	head->crc32c = checksum(head, payload);
+}
+
+bool crit_chunk_head_is_sane(const struct crit_chunk_head *head)
+{
+	return head->magic == CRIT_CHUNK_MAGIC && crit_chunk_version_is_known(head) &&
+	       head->length <= CRIT_CHUNK_PAYLOAD_MAX;
+}
+
+bool crit_chunk_is_whole(const struct crit_chunk_head *head, const void *payload)
+{
+	return head->crc32c == checksum(head, payload);
+}

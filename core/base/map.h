@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A hash from 64-bit keys to table indexes: open addressing, linear probes, no deletion. */
+#ifndef CRIT_MAP_H
+#define CRIT_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/array.h"
+
+struct crit_map_cell {
+	uint64_t key; /* plus one; 0 is empty */
+	uint32_t value;
+	uint32_t reserved;
+};
+
+struct crit_map {
+	struct crit_map_cell *cells;
+	size_t size; /* a power of two, or 0 */
+	size_t count;
+};
+
+static inline size_t crit_map_slot(const struct crit_map *map, uint64_t key)
+{
+	uint64_t mixed = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ull;
+
+	return (size_t)(mixed >> 20) & (map->size - 1);
+}
+
+/* The value of key, or CRIT_NONE. */
+static inline uint32_t crit_map_get(const struct crit_map *map, uint64_t key)
+{
+	size_t slot;
+
+	if (!map->size)
+		return CRIT_NONE;
+	for (slot = crit_map_slot(map, key); map->cells[slot].key;
+	     slot = (slot + 1) & (map->size - 1)) {
+		if (map->cells[slot].key == key + 1)
+			return map->cells[slot].value;
+	}
+	return CRIT_NONE;
+}
+
+/* Sets or replaces the value of key.  Range: key below UINT64_MAX.  Errors: -ENOMEM. */
+int crit_map_set(struct crit_map *map, uint64_t key, uint32_t value);
+
+void crit_map_fini(struct crit_map *map);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens regular files only, and never waits for a writer.
+#include "core/base/regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int crit_regular_open(const char *path, int flags, struct crit_err *err)
+{
+	struct stat status;
+	int unknown = flags & O_NOFOLLOW ? lstat(path, &status) : stat(path, &status);
+	int fd;
+
+	if (!unknown && !S_ISREG(status.st_mode)) /* opening a device may do something */
+		return crit_err_set(err, -EPROTO, "cannot read %.160s: not a regular file", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+	if (fd < 0)
+		return crit_err_set(err, -errno, "cannot open %.160s: %s", path, strerror(errno));
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	(void)close(fd);
+	return crit_err_set(err, -EPROTO, "cannot read %.160s: not a regular file", path);
+}

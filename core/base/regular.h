@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens files in directories that others may write to. */
+#ifndef CRIT_REGULAR_H
+#define CRIT_REGULAR_H
+
+#include "core/base/err.h"
+
+/*
+ * Opens a regular file for reading; a FIFO or a device in its place is not opened, or, where
+ * it comes there meanwhile, not waited for.  flags: more for open(2), say O_NOFOLLOW.  Returns the
+ * descriptor.  Errors: -EPROTO: no regular file; else as of open(2); the reason in err (may be
+ * NULL) names the path.
+ */
+int crit_regular_open(const char *path, int flags, struct crit_err *err);
+
+#endif

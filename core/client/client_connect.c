@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the collector's socket; where nobody listens, takes the lock beside it and starts critd.
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/base/cleanup.h"
+#include "core/client/client_internal.h"
+
+#define BACKLOG 4096
+#define RETRY_NS 2000000
+#define LEAST_FD 64
+
+static struct sockaddr_un address_of(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	(void)crit_client_copy(address.sun_path, sizeof(address.sun_path), path);
+	return address;
+}
+
+/* Out of the way of programs that count on low numbers; low it stays where the limit is low. */
+static int move_up(int fd)
+{
+	const int moved = fcntl(fd, F_DUPFD_CLOEXEC, LEAST_FD);
+
+	if (moved < 0)
+		return fd;
+	(void)close(fd);
+	return moved;
+}
+
+static int try_connect(struct crit_client *client, const char *path)
+{
+	const struct sockaddr_un address = address_of(path);
+	crit_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat status;
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	fd = move_up(fd);
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	client->device = status.st_dev;
+	client->inode = status.st_ino;
+	(void)crit_client_copy(client->socket_path, sizeof(client->socket_path), path);
+	client->fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* Where a prolog or a unit put a socket for us. */
+static int try_room(struct crit_client *client, const char *name)
+{
+	char path[CRIT_SOCKET_PATH_BYTES];
+
+	if (snprintf(path, sizeof(path), "/run/crit/%u/%s.sock", (unsigned int)geteuid(), name) >=
+	    (int)sizeof(path))
+		return -ENOENT;
+	return try_connect(client, path);
+}
+
+static int try_given_sockets(struct crit_client *client, const struct crit_client_env *env)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+
+	if (env->socket[0] && try_connect(client, env->socket) == 0)
+		return 0;
+	if (job && *job && !strchr(job, '/') && try_room(client, job) == 0)
+		return 0;
+	return try_room(client, "node");
+}
+
+static int listen_at(const char *path, int *ret_fd)
+{
+	const struct sockaddr_un address = address_of(path);
+	crit_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	(void)unlink(
+		path); /* left by a critd that was killed: we hold the lock and nobody answers */
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(path, 0600) < 0 || listen(fd, BACKLOG) < 0)
+		return -errno;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+static int open_log(const char *socket_path)
+{
+	char directory[CRIT_SOCKET_PATH_BYTES];
+	const char *slash = strrchr(socket_path, '/');
+
+	(void)snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - socket_path) : 0,
+		       socket_path);
+	return crit_client_open_log(directory, CRIT_CRITD_LOG_NAME);
+}
+
+static bool is_bounded(int capability)
+{
+	return prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 0;
+}
+
+static int cannot_start(struct crit_err *err, int error, const char *program)
+{
+	/* the kernel executes no file that has the effective bit for what it cannot be given */
+	if (error == -EPERM && (is_bounded(CAP_BPF) || is_bounded(CAP_PERFMON)))
+		return crit_err_set(err, error,
+				    "cannot start critd: %s; its file capabilities are not in this "
+				    "container's bounding set; fix: sudo setcap "
+				    "cap_bpf,cap_perfmon+p %.100s",
+				    strerrordesc_np(EPERM), program);
+	return crit_err_set(err, error, "cannot start %.200s: %s", program,
+			    strerrordesc_np(-error));
+}
+
+/* Under the lock: binds the socket and hands it to a new critd. */
+static int start_critd(const char *path, bool has_no_kernel, struct crit_err *err)
+{
+	char program[CRIT_PATH_BYTES];
+	const char *arguments[] = { "critd", "--listen-fd",
+				    "3",     "--socket-path",
+				    path,    has_no_kernel ? "--no-kernel" : NULL,
+				    NULL };
+	crit_autoclose int listen_fd = -1;
+	crit_autoclose int log_fd = -1;
+	int error = crit_client_find_program("critd", program, sizeof(program));
+
+	if (error < 0)
+		return crit_err_set(err, error,
+				    "cannot find critd in " CRIT_BIN_FROM_LIB
+				    " beside this library; reinstall crit");
+	error = listen_at(path, &listen_fd);
+	if (error < 0)
+		return crit_err_set(err, error, "cannot bind socket %s: %s", path,
+				    strerrordesc_np(-error));
+	log_fd = open_log(path);
+	error = crit_client_spawn(&(struct crit_client_program){ .path = program,
+								 .arguments = arguments,
+								 .pass_fd = listen_fd,
+								 .error_fd = log_fd });
+	if (error < 0) {
+		(void)unlink(path);
+		return cannot_start(err, error, program);
+	}
+	return 0;
+}
+
+int crit_client_take_lock(const char *path, int *ret_fd)
+{
+	crit_autoclose int fd =
+		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	struct stat held, named;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	if (fstat(fd, &held) < 0 || stat(path, &named) < 0 || held.st_ino != named.st_ino)
+		return -EAGAIN;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+static int cannot(struct crit_err *err, int error, const char *what, const char *path)
+{
+	return crit_err_set(err, error, "cannot %s %s: %s", what, path, strerrordesc_np(-error));
+}
+
+/* Under the lock; its holder before us may have started one. */
+static int start_and_connect(struct crit_client *client, const char *path, bool has_no_kernel,
+			     struct crit_err *err)
+{
+	int error = try_connect(client, path);
+
+	if (error == -ENOENT || error == -ECONNREFUSED) {
+		error = start_critd(path, has_no_kernel, err);
+		if (error < 0)
+			return error;
+		error = try_connect(client, path);
+	}
+	return error < 0 ? cannot(err, error, "connect to", path) : 0;
+}
+
+static int connect_or_start(struct crit_client *client, const char *path, bool has_no_kernel,
+			    struct crit_err *err)
+{
+	char lock_path[CRIT_SOCKET_PATH_BYTES + 8];
+	crit_autoclose int lock_fd = -1;
+	int error = try_connect(client, path);
+
+	if (error == 0)
+		return 0;
+	if (error != -ENOENT && error != -ECONNREFUSED)
+		return cannot(err, error, "connect to", path);
+	(void)snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
+	error = crit_client_take_lock(lock_path, &lock_fd);
+	if (error < 0)
+		return cannot(err, error, "lock", lock_path);
+	error = start_and_connect(client, path, has_no_kernel, err);
+	(void)unlink(lock_path);
+	(void)flock(lock_fd, LOCK_UN); /* a program just started may hold a copy until its exec */
+	return error;
+}
+
+int crit_client_connect(struct crit_client *client, const struct crit_client_options *options,
+			struct crit_err *err)
+{
+	char directory[CRIT_SOCKET_PATH_BYTES];
+	char path[CRIT_SOCKET_PATH_BYTES];
+	int error;
+
+	if (try_given_sockets(client, options->env) == 0)
+		return 0;
+	error = crit_client_socket_directory(directory, sizeof(directory), err);
+	if (error < 0)
+		return error;
+	if (snprintf(path, sizeof(path), "%s/%.24s-%016" PRIx64 ".sock", directory, client->host,
+		     crit_client_hash(client->run_key)) >= (int)sizeof(path))
+		return crit_err_set(err, -ENAMETOOLONG, "path of the socket in %s is too long",
+				    directory);
+	do {
+		error = connect_or_start(client, path, options->has_no_kernel, err);
+		if (error != -EAGAIN)
+			return error;
+		crit_client_pause_ns(RETRY_NS);
+	} while (crit_client_now_ns() < client->deadline_ns);
+	return crit_err_set(err, -ETIMEDOUT, "nobody answers at %s", path);
+}

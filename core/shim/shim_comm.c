@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Communicators and windows of this process: numbered when they are made, found without a lock.
+//
+// Their order of creation, which is what two processes agree on, is kept here whether or not
+// anything is recorded; the COMM slot that tells it is written at creation, or at the first use
+// that finds room.
+#include "core/shim/shim_comm.h"
+
+#include "core/base/hash.h"
+
+#define COMMS 4096 /* at a time */
+#define HASHES 4096 /* sets of members seen */
+#define PROBES 64
+#define HANDLE_FREED 1u /* no handle has these values; 0: never used */
+#define HANDLE_TAKEN 2u
+
+struct members { /* one set of members, and how many communicators it had */
+	_Atomic uint64_t hash;
+	_Atomic uint32_t count;
+};
+
+static struct crit_comm comms[COMMS];
+static struct members sets[HASHES];
+static _Atomic uint32_t numbers; /* given so far, beyond the two fixed ones */
+static _Atomic bool has_comms;
+
+static uint32_t place_of(uint64_t value, uint32_t places)
+{
+	return (uint32_t)((value * 0x9e3779b97f4a7c15ull >> 32) * places >> 32);
+}
+
+struct crit_comm *crit_comm_find(uint64_t handle)
+{
+	uint32_t place = place_of(handle, COMMS);
+
+	for (int probe = 0; handle > HANDLE_TAKEN && probe < PROBES; probe++) {
+		const uint64_t there =
+			atomic_load_explicit(&comms[place].handle, memory_order_acquire);
+
+		if (there == handle)
+			return &comms[place];
+		if (!there)
+			return NULL;
+		place = (place + 1) % COMMS;
+	}
+	return NULL;
+}
+
+static struct crit_comm *take_place(uint64_t handle)
+{
+	uint32_t place = place_of(handle, COMMS);
+
+	for (int probe = 0; probe < PROBES; probe++) {
+		uint64_t there = atomic_load_explicit(&comms[place].handle, memory_order_relaxed);
+
+		if (there <= HANDLE_FREED &&
+		    atomic_compare_exchange_strong(&comms[place].handle, &there, HANDLE_TAKEN))
+			return &comms[place];
+		place = (place + 1) % COMMS;
+	}
+	return NULL;
+}
+
+/* How many communicators with these members came before. */
+static bool count_members(uint64_t hash, uint32_t *ret_nth)
+{
+	uint32_t place = place_of(hash, HASHES);
+
+	for (int probe = 0; probe < PROBES; probe++) {
+		uint64_t there = 0;
+
+		if (atomic_compare_exchange_strong(&sets[place].hash, &there, hash) ||
+		    there == hash) {
+			*ret_nth = atomic_fetch_add(&sets[place].count, 1);
+			return true;
+		}
+		place = (place + 1) % HASHES;
+	}
+	return false;
+}
+
+/*
+ * In an open span that is traced: with its details.  Else at once, after an ENTER that was held
+ * back: a span that makes a communicator is not folded.
+ */
+static bool write_slot(struct crit_thread *thread, const struct crit_slot_comm *slot)
+{
+	struct crit_slot *room;
+
+	if (!thread->stripe || thread->level == CRIT_LEVEL_NONE)
+		return false;
+	if (thread->is_recorded == CRIT_RECORDED_HELD) {
+		crit_span_publish(thread, thread->write_pos + 1);
+		thread->is_recorded = CRIT_RECORDED_PUBLISHED;
+		thread->stripe->open_call = 0;
+	}
+	if (thread->is_recorded || thread->pending) {
+		room = crit_span_add(thread, 1);
+		if (room)
+			*(struct crit_slot_comm *)(void *)room = *slot;
+		return room != NULL;
+	}
+	if (!crit_span_has_room(thread, 1))
+		return false;
+	*(struct crit_slot_comm *)(void *)crit_span_slot_at(thread, thread->write_pos) = *slot;
+	crit_span_publish_unstamped(thread, thread->write_pos + 1);
+	return true;
+}
+
+uint32_t crit_comm_introduce(struct crit_thread *thread, struct crit_comm *comm)
+{
+	const struct crit_slot_comm slot = {
+		.hash = comm->hash,
+		.kind = CRIT_S_COMM,
+		.slots = 1,
+		.flags = (__u16)comm->what.flags,
+		.comm = comm->what.number,
+		.nth = comm->nth,
+		.parent = (__s32)comm->parent,
+		.rank = comm->what.rank,
+		.size = comm->what.size,
+	};
+
+	if (!comm->known_as && write_slot(thread, &slot))
+		comm->known_as = comm->what.number;
+	return comm->known_as;
+}
+
+void crit_comm_forget_slots(void)
+{
+	for (uint32_t place = 0; has_comms && place < COMMS; place++)
+		if (comms[place].known_as)
+			comms[place].known_as = 0;
+}
+
+/*
+ * MPI puts what all members of a communicator do on it into one order, so its children may be
+ * counted; for others with the same members there is only the order in which they are made.
+ */
+static bool name_comm(const struct crit_shim_comm *what, struct crit_comm *parent,
+		      uint64_t *ret_hash, uint32_t *ret_nth)
+{
+	if (parent && what->is_of_all) {
+		*ret_hash = crit_hash_mix(crit_hash_mix(parent->hash, parent->nth), what->hash);
+		*ret_nth = parent->children++;
+		return true;
+	}
+	*ret_hash = what->hash;
+	return count_members(what->hash, ret_nth);
+}
+
+void crit_shim_comm_define(uint64_t handle, const struct crit_shim_comm *what)
+{
+	struct crit_comm *parent = crit_comm_find(what->parent);
+	struct crit_comm *comm;
+	uint64_t hash;
+	uint32_t nth;
+
+	crit_shim_comm_free(handle); /* freed where we did not see it */
+	if (!name_comm(what, parent, &hash, &nth) || !handle)
+		return;
+	comm = take_place(handle);
+	if (!comm)
+		return;
+	has_comms = true;
+	comm->what = *what;
+	if (!what->number)
+		comm->what.number = CRIT_COMM_SELF + 1 + numbers++;
+	comm->hash = hash;
+	comm->nth = nth;
+	comm->children = 0;
+	comm->parent = parent ? parent->what.number : 0;
+	comm->known_as = 0;
+	comm->collectives = 0;
+	atomic_store_explicit(&comm->handle, handle, memory_order_release);
+	(void)crit_comm_introduce(&crit_thread, comm); /* else at its first use */
+}
+
+void crit_shim_comm_free(uint64_t handle)
+{
+	struct crit_comm *comm = crit_comm_find(handle);
+	struct crit_slot_comm slot = { .kind = CRIT_S_COMM,
+				       .slots = 1,
+				       .flags = CRIT_COMM_IS_FREED };
+
+	if (!comm)
+		return;
+	slot.comm = comm->known_as;
+	if (slot.comm)
+		(void)write_slot(&crit_thread, &slot); /* numbers are not used again */
+	atomic_store_explicit(&comm->handle, HANDLE_FREED, memory_order_release);
+}
+
+const struct crit_shim_comm *crit_shim_comm_find(uint64_t handle)
+{
+	struct crit_comm *comm = crit_thread.comm;
+
+	if (CRIT_UNLIKELY(!comm || comm->handle != handle))
+		comm = crit_comm_find(handle);
+	crit_thread.comm = comm;
+	return comm ? &comm->what : NULL;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rank 0's last word: where the report is, or why there is none, in one line on standard error.
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/base/cleanup.h"
+#include "core/base/guard.h"
+#include "core/base/line.h"
+#include "core/base/setting.h"
+#include "core/shim/shim.h"
+#include "core/shim/shim_state.h"
+
+#define DIRECTORY_BYTES 300 /* of it in a line: its end */
+
+struct line {
+	char text[CRIT_NOTICE_BYTES];
+	size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct line *line, const char *format, ...)
+{
+	const size_t room = sizeof(line->text) - 1 - line->length; /* the newline's */
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line->text + line->length, room, format, arguments);
+	va_end(arguments);
+	if (length > 0)
+		line->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static void append_directory(struct line *line)
+{
+	const char *directory = crit_process.client.directory;
+	const size_t length = strlen(directory);
+	const bool is_cut = length > DIRECTORY_BYTES;
+
+	append(line, "%s%s", is_cut ? "..." : "",
+	       directory + (is_cut ? length - DIRECTORY_BYTES : 0));
+}
+
+/* The directory may have been renamed, which the finisher, who holds it open, did not mind. */
+static bool is_there(void)
+{
+	char path[CRIT_PATH_BYTES + 16];
+
+	(void)snprintf(path, sizeof(path), "%s/report.txt", crit_process.client.directory);
+	return access(path, F_OK) == 0;
+}
+
+static void append_written(struct line *line, int status)
+{
+	if (status == 0) {
+		append(line, "report in ");
+		append_directory(line);
+		append(line, is_there() ? "/report.txt" : ", which was renamed or removed");
+		return;
+	}
+	append(line, "no report in ");
+	append_directory(line);
+	append(line, ": %s; 'crit report' makes it from the recording there",
+	       status == -EPIPE ? "crit finish was killed" : strerrordesc_np(-status));
+}
+
+/* A finisher that was killed leaves its lock file, held by nobody. */
+static bool is_abandoned(void)
+{
+	char path[CRIT_PATH_BYTES + 16];
+	crit_autoclose int fd = -1;
+
+	(void)snprintf(path, sizeof(path), "%s/.finish.lock", crit_process.client.directory);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+/* Without critd nobody tells what the finisher does. */
+static void append_without_critd(struct line *line)
+{
+	append(line, "the collector was killed, and the recording ends there; ");
+	if (is_there() || !is_abandoned()) {
+		append(line, "report %s in ", is_there() ? "is" : "follows");
+		append_directory(line);
+		return;
+	}
+	append(line, "no report in ");
+	append_directory(line);
+	append(line, ": crit finish was killed, too; 'crit report' makes it");
+}
+
+/* What is known by the end of the wait. */
+static void append_outcome(struct line *line)
+{
+	int status = 0;
+	int error = -ETIMEDOUT;
+
+	if (crit_process.env.finish_s > 0)
+		error = crit_client_wait_written(&crit_process.client,
+						 (int)crit_process.env.finish_s * 1000, &status);
+	if (error == 0) {
+		append_written(line, status);
+		return;
+	}
+	if (error == -EPIPE) {
+		append_without_critd(line);
+		return;
+	}
+	append(line, "report follows in ");
+	append_directory(line);
+}
+
+void crit_shim_conclude(void)
+{
+	CRIT_GUARD;
+	struct line line = { .length = 0 };
+	const enum crit_setting_name ignored = crit_process.env.ignored;
+
+	append(&line, "crit: ");
+	if (crit_shim_has_failed()) /* others may be, as on another node */
+		append(&line, "rank 0 is not recorded: %s", crit_process.failure.text);
+	else if (atomic_load_explicit(&crit_process.state, memory_order_acquire) ==
+		 CRIT_PROCESS_READY)
+		append_outcome(&line);
+	else
+		return;
+	if (ignored != CRIT_SETTING_COUNT)
+		append(&line, "; %s has no such value and was ignored, see 'crit config'",
+		       crit_setting_row(ignored)->variable);
+	crit_line_tame(line.text, line.length, false);
+	line.text[line.length++] = '\n';
+	if (!crit_process.env.is_quiet)
+		(void)crit_notice_write(&crit_process.notice, line.text, line.length);
+}

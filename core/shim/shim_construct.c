@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Spans that nest: a thread's stack of OpenMP constructs and phases.
+//
+// A word of the stack is what the tag says of the construct, and whether its ENTER is in the ring.
+// The room of such a one's LEAVE is taken off the thread's room_end, so spans of MPI, which know
+// nothing of this stack, leave it free.
+#include "core/shim/shim_construct.h"
+
+#include "core/base/call.h"
+#include "core/shim/shim_region.h"
+
+#define RECORDED (1u << 31)
+#define TAG_SHIFT CRIT_TAG_CLASS_SHIFT
+#define HELD_GATE UINT64_MAX /* no level: whatever comes next looks into it */
+
+_Static_assert(CRIT_REGIONS_MAX <= 1u << (31 + TAG_SHIFT - CRIT_TAG_REGION_SHIFT),
+	       "room in a word");
+
+static _Atomic uint64_t instances;
+
+static uint32_t make_word(uint32_t call, uint32_t span_class, uint32_t region)
+{
+	return (uint32_t)(crit_tag_pack(0, region, call, span_class, 0) >> TAG_SHIFT);
+}
+
+static uint32_t call_of(uint32_t word)
+{
+	return (uint32_t)CRIT_TAG_FIELD((uint64_t)word << TAG_SHIFT, CALL);
+}
+
+static inline void settle(struct crit_thread *thread)
+{
+	const uint32_t word = thread->open_count ? thread->open[thread->open_count - 1] & ~RECORDED
+			      : thread->worker   ? make_word(0, CRIT_CLASS_OMP_IDLE, 0)
+						 : make_word(0, CRIT_CLASS_USER, 0);
+
+	thread->tag_around = (uint64_t)word << TAG_SHIFT |
+			     CRIT_TAG_FIELD(thread->stripe_number, STRIPE);
+}
+
+void crit_construct_settle(struct crit_thread *thread)
+{
+	settle(thread);
+}
+
+/* Is the caller outside MPI calls?  One that was left without its end is over. */
+static inline bool is_outside_mpi(struct crit_thread *thread, const void *frame)
+{
+	return CRIT_LIKELY(!thread->outer_frame) || !crit_span_is_nested(thread, frame);
+}
+
+static bool has_tag(struct crit_thread *thread)
+{
+	bool may_tag = false;
+
+	return crit_span_has_stripe(thread, &may_tag) || may_tag;
+}
+
+static void write_note(struct crit_thread *thread, enum crit_slot_kind kind, uint32_t call,
+		       uint64_t arg)
+{
+	*crit_span_slot_at(thread, thread->write_pos) = (struct crit_slot){
+		.time_ns = crit_clock_now_ns(&thread->clock),
+		.kind = (__u8)kind,
+		.slots = 1,
+		.call = (__u16)call,
+		.region = crit_span_region(thread),
+		.arg = arg,
+	};
+	crit_span_publish(thread, thread->write_pos + 1);
+}
+
+static void tell_worker(struct crit_thread *thread)
+{
+	if (thread->level == CRIT_LEVEL_NONE || !crit_span_has_room(thread, 1))
+		return; /* the next construct tries again */
+	write_note(thread, CRIT_S_WORKER, 0, 0);
+	thread->worker = CRIT_WORKER_TOLD;
+}
+
+/* Before whatever a thread with a stripe tells. */
+static inline void prepare(struct crit_thread *thread)
+{
+	if (CRIT_UNLIKELY(thread->is_polling))
+		crit_span_flush_poll(thread);
+	if (CRIT_UNLIKELY(crit_span_is_gate_moved(thread)))
+		crit_span_follow_gate(thread);
+	if (CRIT_UNLIKELY(thread->worker == CRIT_WORKER_UNTOLD))
+		tell_worker(thread);
+}
+
+static bool is_whole_at_profile(uint32_t call)
+{
+	return call == CRIT_CONSTRUCT_PARALLEL || call == CRIT_CONSTRUCT_TASK ||
+	       call == CRIT_CONSTRUCT_PHASE;
+}
+
+static void hold(struct crit_thread *thread, const struct crit_slot *enter)
+{
+	struct crit_stripe_head *stripe = thread->stripe;
+
+	thread->site = enter->site;
+	thread->enter_ns = enter->time_ns;
+	thread->is_construct_held = true;
+	thread->gate = HELD_GATE;
+	stripe->open_class = CRIT_CLASS_OMP_WAIT;
+	stripe->open_first_ns = enter->time_ns;
+	stripe->open_last_ns = enter->time_ns;
+	stripe->open_site = enter->site;
+	stripe->open_call = enter->call;
+}
+
+static void release_hold(struct crit_thread *thread)
+{
+	thread->stripe->open_call = 0;
+	thread->is_construct_held = false;
+	thread->gate = (uint64_t)thread->tau_ns << 32 | thread->level;
+}
+
+void crit_construct_publish(struct crit_thread *thread)
+{
+	if (!thread->is_construct_held)
+		return;
+	release_hold(thread);
+	crit_span_publish(thread, thread->write_pos + 1);
+}
+
+/* False: there is no room for enter and leave. */
+static inline bool enter(struct crit_thread *thread, uint32_t call, uint32_t region, uint64_t site,
+			 uint64_t arg)
+{
+	struct crit_slot *slot;
+
+	if (CRIT_UNLIKELY(!crit_region_is_known(region)))
+		crit_region_introduce(thread, region);
+	if (CRIT_UNLIKELY(!crit_span_has_room(thread, 2)))
+		return false;
+	thread->open_leaves++;
+	thread->room_end--;
+	slot = crit_span_slot_at(thread, thread->write_pos);
+	slot->time_ns = crit_clock_now_ns(&thread->clock);
+	slot->kind = CRIT_S_ENTER;
+	slot->slots = 1;
+	slot->call = (__u16)call;
+	slot->region = region;
+	slot->site = site;
+	slot->arg = arg;
+	if (CRIT_LIKELY(thread->level == CRIT_LEVEL_TRACE) || is_whole_at_profile(call))
+		crit_span_publish(thread, thread->write_pos + 1);
+	else
+		hold(thread, slot);
+	return true;
+}
+
+static inline bool is_wanted(const struct crit_thread *thread, uint32_t call, uint32_t span_class)
+{
+	return CRIT_LIKELY(thread->level == CRIT_LEVEL_TRACE) ||
+	       (thread->level == CRIT_LEVEL_PROFILE &&
+		(span_class == CRIT_CLASS_OMP_WAIT || is_whole_at_profile(call)));
+}
+
+/* The end of a wait that was held back; true: it was short, and is folded. */
+static bool fold(struct crit_thread *thread, uint32_t call, uint64_t now_ns)
+{
+	const uint64_t time_ns = now_ns - thread->enter_ns;
+
+	if (time_ns < thread->tau_ns) {
+		release_hold(thread);
+		crit_span_fold(thread, call, thread->site,
+			       &(struct crit_fold){ .calls = 1, .time_ns = time_ns });
+		return true;
+	}
+	release_hold(thread);
+	thread->write_pos++; /* published with its LEAVE */
+	return false;
+}
+
+static inline void end_innermost(struct crit_thread *thread)
+{
+	const uint32_t word = thread->open[--thread->open_count];
+	struct crit_slot *slot;
+	uint64_t now_ns;
+
+	if (!(word & RECORDED))
+		return;
+	now_ns = crit_clock_now_ns(&thread->clock);
+	thread->open_leaves--;
+	thread->room_end++;
+	if (CRIT_UNLIKELY(thread->is_construct_held) && fold(thread, call_of(word), now_ns))
+		return;
+	slot = crit_span_slot_at(thread, thread->write_pos);
+	*slot = (struct crit_slot){
+		.time_ns = now_ns, .kind = CRIT_S_LEAVE, .slots = 1, .call = (__u16)call_of(word)
+	};
+	crit_span_publish(thread, thread->write_pos + 1);
+}
+
+/* Does an end look no further for its beginning than to this construct? */
+static bool is_bound(uint32_t call, uint32_t around)
+{
+	return (around == CRIT_CONSTRUCT_PARALLEL || around == CRIT_CONSTRUCT_TASK) &&
+	       call != CRIT_CONSTRUCT_PARALLEL;
+}
+
+/* How many constructs stay open; all when the end fits none. */
+static inline uint32_t left_open(const struct crit_thread *thread, uint32_t call)
+{
+	for (uint32_t count = thread->open_count; count > 0; count--) {
+		const uint32_t innermost = call_of(thread->open[count - 1]);
+
+		if (innermost == call)
+			return count - 1;
+		if (is_bound(call, innermost))
+			break;
+	}
+	return thread->open_count;
+}
+
+static void end_down_to(struct crit_thread *thread, uint32_t left)
+{
+	if (thread->open_count <= left)
+		return;
+	if (CRIT_UNLIKELY(thread->is_polling))
+		crit_span_flush_poll(thread);
+	while (thread->open_count > left)
+		end_innermost(thread);
+	settle(thread);
+	crit_span_restore_tag(thread);
+}
+
+void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg)
+{
+	struct crit_thread *thread = &crit_thread;
+	const uint32_t span_class = crit_call_class(call);
+	const uint32_t limit = thread->stripe ? CRIT_STRIPE_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
+	uint32_t word = make_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
+
+	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
+		thread->open_inside++;
+		return;
+	}
+	thread->open_inside = 0;
+	if (CRIT_UNLIKELY(!thread->stripe) && !has_tag(thread))
+		return;
+	if (CRIT_LIKELY(thread->stripe != NULL))
+		prepare(thread);
+	if (call == CRIT_CONSTRUCT_PARALLEL && !(arg & CRIT_INSTANCE_PRIMARY))
+		end_down_to(thread, 0); /* from the pool: what it left open is over */
+	if (CRIT_UNLIKELY(thread->open_count >= limit)) {
+		thread->open_beyond++;
+		if (thread->stripe && is_wanted(thread, call, span_class))
+			thread->stripe->lost_spans++;
+		return;
+	}
+	if (CRIT_LIKELY(thread->stripe != NULL) && is_wanted(thread, call, span_class)) {
+		if (CRIT_LIKELY(enter(thread, call, region, (uint64_t)(uintptr_t)site, arg)))
+			word |= RECORDED;
+		else
+			thread->stripe->lost_spans++;
+	}
+	thread->open[thread->open_count++] = word;
+	settle(thread);
+	crit_span_restore_tag(thread);
+}
+
+void crit_shim_construct_end(uint32_t call)
+{
+	struct crit_thread *thread = &crit_thread;
+
+	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
+		thread->open_inside -= thread->open_inside > 0;
+		return;
+	}
+	thread->open_inside = 0;
+	if (CRIT_UNLIKELY(thread->open_beyond)) {
+		thread->open_beyond--;
+		return;
+	}
+	end_down_to(thread, left_open(thread, call));
+}
+
+/* At level trace only.  False: there was no room. */
+static bool note_at_trace(struct crit_thread *thread, enum crit_slot_kind kind, uint32_t call,
+			  uint64_t arg)
+{
+	bool has_room = crit_span_has_room(thread, 1);
+
+	if (has_room)
+		write_note(thread, kind, call, arg);
+	else
+		thread->stripe->lost_spans++;
+	crit_span_restore_tag(thread);
+	return has_room;
+}
+
+/* Is the caller to tell what only level trace has? */
+static bool is_traced(struct crit_thread *thread, const void *frame)
+{
+	if (!thread->stripe || !is_outside_mpi(thread, frame))
+		return false;
+	prepare(thread);
+	return thread->level == CRIT_LEVEL_TRACE;
+}
+
+void crit_shim_construct_release(uint32_t call, uint64_t lock)
+{
+	struct crit_thread *thread = &crit_thread;
+
+	if (is_traced(thread, __builtin_frame_address(0)))
+		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock);
+}
+
+uint64_t crit_shim_task_made(void)
+{
+	struct crit_thread *thread = &crit_thread;
+	uint64_t task;
+
+	if (!is_traced(thread, __builtin_frame_address(0)))
+		return 0;
+	task = (uint64_t)thread->stripe_number << CRIT_OMP_TASK_STRIPE_SHIFT |
+	       (uint32_t)(thread->write_pos + 1);
+	return note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_MADE, task) ? task : 0;
+}
+
+void crit_shim_task_paused(uint64_t task)
+{
+	struct crit_thread *thread = &crit_thread;
+
+	if (task && is_traced(thread, __builtin_frame_address(0)))
+		(void)note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_PAUSED, task);
+}
+
+void crit_shim_worker(void)
+{
+	struct crit_thread *thread = &crit_thread;
+
+	if (thread->worker || !is_outside_mpi(thread, __builtin_frame_address(0)) ||
+	    (!thread->stripe && !has_tag(thread)))
+		return;
+	thread->worker = CRIT_WORKER_UNTOLD;
+	if (thread->stripe)
+		prepare(thread);
+	settle(thread);
+	crit_span_restore_tag(thread);
+}
+
+uint64_t crit_shim_instance(void)
+{
+	return CRIT_INSTANCE_NUMBER(1 +
+				    atomic_fetch_add_explicit(&instances, 1, memory_order_relaxed));
+}
+
+uint32_t crit_shim_region_now(void)
+{
+	return crit_span_region(&crit_thread);
+}

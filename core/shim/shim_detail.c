@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Details of the open span: slots behind its ENTER, published with what ends it.
+#include <sys/mman.h>
+
+#include "core/base/guard.h"
+#include "core/shim/shim_comm.h"
+#include "core/shim/shim_detail.h"
+
+#define SCRATCH_FIRST_BYTES (128u << 10)
+
+static inline bool is_traced(const struct crit_thread *thread)
+{
+	return thread->level == CRIT_LEVEL_TRACE && (thread->is_recorded || thread->is_poll_timed);
+}
+
+/* Level profile, a call that is counted, not recorded. */
+static void count_bytes(const struct crit_thread *thread, uint64_t bytes)
+{
+	if (thread->level == CRIT_LEVEL_PROFILE && thread->outer_frame && thread->counted &&
+	    !crit_span_may_wait(thread->what) && bytes != CRIT_BYTES_UNKNOWN)
+		thread->counted->bytes += bytes;
+}
+
+/* What both parts of a collective come to. */
+static uint64_t sum_of(const struct crit_shim_sizes *sizes)
+{
+	if (sizes->sent_bytes == CRIT_BYTES_UNKNOWN || sizes->received_bytes == CRIT_BYTES_UNKNOWN)
+		return CRIT_BYTES_UNKNOWN;
+	return sizes->sent_bytes + sizes->received_bytes;
+}
+
+/* Field by field into the ring: a copy of a struct just filled would wait for its parts. */
+static inline void fill(struct crit_slot *slot, uint32_t detail, uint32_t comm,
+			const struct crit_slot_detail *rest)
+{
+	struct crit_slot_detail *to = (struct crit_slot_detail *)(void *)slot;
+
+	to->bytes = rest->bytes;
+	to->kind = CRIT_S_DETAIL;
+	to->slots = 1;
+	to->detail = (__u16)detail;
+	to->comm = comm;
+	to->peer = rest->peer;
+	to->tag = rest->tag;
+	to->request = rest->request;
+}
+
+void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag, uint64_t bytes,
+		      uint64_t request)
+{
+	struct crit_thread *thread = &crit_thread;
+	struct crit_slot *slot;
+	uint32_t number;
+
+	if (CRIT_UNLIKELY(!is_traced(thread))) {
+		count_bytes(thread, bytes);
+		return;
+	}
+	number = crit_comm_number(thread, comm); /* may add its COMM slot */
+	slot = crit_span_add(thread, 1);
+	if (CRIT_LIKELY(slot != NULL))
+		fill(slot, detail, number,
+		     &(struct crit_slot_detail){
+			     .bytes = bytes, .peer = peer, .tag = tag, .request = request });
+	else
+		thread->details_lost++;
+}
+
+/* Slots need not lie side by side where the ring ends. */
+static struct crit_slot *slot_after(const struct crit_thread *thread, struct crit_slot *slot)
+{
+	return slot + 1 < thread->ring + crit_process.ring_slots ? slot + 1 : thread->ring;
+}
+
+void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
+			  const struct crit_shim_sizes *sizes, uint64_t request)
+{
+	struct crit_thread *thread = &crit_thread;
+	const uint32_t number = thread->is_recorded ? crit_comm_number(thread, handle) : 0;
+	struct crit_comm *comm = thread->comm;
+	const uint32_t slots = detail == CRIT_D_COLL ? 1 : 2;
+	struct crit_slot *slot;
+	int32_t sequence = -1;
+
+	if (CRIT_UNLIKELY(!comm || comm->handle != handle))
+		comm = crit_comm_find(handle);
+	if (comm && detail != CRIT_D_COLL_INIT) /* MPI forbids two at once on one communicator */
+		sequence = (int32_t)comm->collectives++;
+	if (!thread->is_recorded) {
+		count_bytes(thread, sum_of(sizes));
+		return;
+	}
+	if (thread->is_recorded == CRIT_RECORDED_HELD && sum_of(sizes) != CRIT_BYTES_UNKNOWN)
+		thread->held_bytes += sum_of(sizes);
+	slot = crit_span_add(thread, slots);
+	if (CRIT_UNLIKELY(!slot)) {
+		thread->details_lost += slots;
+		return;
+	}
+	fill(slot, detail, number,
+	     &(struct crit_slot_detail){ .bytes = sizes->sent_bytes,
+					 .peer = root,
+					 .tag = sequence,
+					 .request = slots == 1 ? sizes->received_bytes : request });
+	if (slots == 2)
+		fill(slot_after(thread, slot), CRIT_D_RECEIVED, 0,
+		     &(struct crit_slot_detail){ .bytes = sizes->received_bytes });
+}
+
+void crit_shim_failed(uint32_t call, int32_t answer)
+{
+	if (is_traced(&crit_thread) && crit_thread.outer_frame &&
+	    CRIT_CALL_OF(crit_thread.what) == call)
+		crit_shim_detail(CRIT_D_FAILED, 0, 0, answer, 0, 0);
+}
+
+void crit_shim_lose_details(uint32_t count)
+{
+	if (is_traced(&crit_thread))
+		crit_thread.details_lost += count;
+}
+
+void *crit_shim_scratch(size_t bytes)
+{
+	struct crit_thread *thread = &crit_thread;
+	size_t room = SCRATCH_FIRST_BYTES;
+	void *memory;
+
+	if (CRIT_LIKELY(bytes <= thread->scratch_bytes))
+		return thread->scratch;
+	if (bytes > CRIT_SHIM_SCRATCH_MAX)
+		return NULL;
+	CRIT_GUARD;
+	while (room < bytes)
+		room *= 2;
+	memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	crit_scratch_release(thread);
+	thread->scratch = memory;
+	thread->scratch_bytes = (uint32_t)room;
+	return memory;
+}
+
+void crit_scratch_release(struct crit_thread *thread)
+{
+	if (thread->scratch)
+		(void)munmap(thread->scratch, thread->scratch_bytes); /* it was mapped */
+	thread->scratch = NULL;
+	thread->scratch_bytes = 0;
+}

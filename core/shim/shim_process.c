@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process's registration with critd, once, again after a fork, and its part of the window.
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "core/base/call.h"
+#include "core/base/cleanup.h"
+#include "core/base/guard.h"
+#include "core/base/setting.h"
+#include "core/shim/shim.h"
+#include "core/shim/shim_clock.h"
+
+#define START_STACK_BYTES (256u << 10)
+
+struct crit_process crit_process = { .client = { .fd = -1 } };
+
+/*
+ * The child of a fork is a process of its own: it keeps nothing of its parent's recording and
+ * registers anew at its first MPI call.  Only this thread came along.
+ */
+static void on_fork_child(void)
+{
+	CRIT_GUARD;
+
+	crit_memory_unmap();
+	crit_client_fini(&crit_process.client);
+	crit_scratch_release(&crit_thread);
+	crit_comm_forget_slots();
+	crit_region_forget_slots();
+	memset(&crit_thread, 0, sizeof(crit_thread));
+	atomic_store_explicit(&crit_process.state, CRIT_PROCESS_NEW, memory_order_release);
+}
+
+static void prepare_once(void)
+{
+	static bool
+		is_prepared; /* one starter at a time; a fork's child inherits key and handler */
+
+	if (is_prepared)
+		return;
+	is_prepared = true;
+	crit_process.has_key = pthread_key_create(&crit_process.key, crit_thread_release) == 0 &&
+			       pthread_atfork(NULL, NULL, on_fork_child) == 0;
+}
+
+static int64_t tag_offset(void)
+{
+	return (int64_t)((intptr_t)&crit_thread.tag - (intptr_t)__builtin_thread_pointer());
+}
+
+static int register_process(struct crit_err *err)
+{
+	struct crit_client *client = &crit_process.client;
+	crit_autoclose int memfd = -1;
+	const struct crit_client_options options = { .role = CRIT_ROLE_SHIM,
+						     .flavour = crit_process.flavour,
+						     .env = &crit_process.env };
+	struct crit_client_member member = { .tls_offset = tag_offset() };
+	int error = crit_client_open(client, &options, err);
+
+	if (error < 0)
+		return error;
+	error = crit_memory_create(&memfd);
+	if (error < 0) {
+		char text[96];
+
+		(void)snprintf(text, sizeof(text), "no shared memory (%s): spans are not recorded",
+			       strerrordesc_np(-error));
+		crit_client_log(client, text);
+	}
+	member.clock_offset_ns = crit_process.clock_offset_ns;
+	member.memfd = memfd;
+	member.flags = crit_shim_environment();
+	error = crit_client_register(client, &member, NULL, err);
+	if (error < 0)
+		crit_memory_unmap();
+	return error;
+}
+
+static bool is_chosen(void)
+{
+	char path[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	return crit_client_is_chosen(path);
+}
+
+static enum crit_process_state start(void)
+{
+	struct crit_err *failure = &crit_process.failure;
+
+	failure->text[0] = '\0';
+	crit_notice_init(&crit_process.notice);
+	crit_client_env_read(&crit_process.env);
+	if (crit_process.env.is_disabled || !is_chosen())
+		return CRIT_PROCESS_OFF;
+	crit_process.poll_gap_ns = crit_process.env.poll_gap_ns;
+	crit_process.omitted = crit_process.env.groups_off |
+			       (crit_client_has_choice() ? CRIT_OMITS_PROGRAMS : 0);
+	prepare_once();
+	crit_clock_init();
+	if (register_process(failure) < 0) {
+		crit_client_log(&crit_process.client, failure->text);
+		crit_client_fini(&crit_process.client);
+		return CRIT_PROCESS_OFF;
+	}
+	return CRIT_PROCESS_READY;
+}
+
+struct apart { /* in the lowest page of the memory that start runs on; the next is a guard */
+	ucontext_t caller;
+	ucontext_t own;
+	enum crit_process_state state;
+};
+
+_Static_assert(sizeof(struct apart) <= 4096, "the guard follows");
+
+static void start_here(unsigned int high, unsigned int low) /* halves of a struct apart * */
+{
+	struct apart *apart = (struct apart *)(((uintptr_t)high << 32) | low);
+
+	apart->state = start();
+}
+
+/* Paths, messages and the loader want 30 kB; the thread that comes first may have 16 in all. */
+static enum crit_process_state start_apart(void)
+{
+	struct apart *apart = mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	enum crit_process_state state;
+
+	if (apart == MAP_FAILED) {
+		(void)crit_err_set(&crit_process.failure, -ENOMEM, "no memory to start with");
+		return CRIT_PROCESS_OFF;
+	}
+	apart->state = CRIT_PROCESS_OFF;
+	(void)mprotect((char *)apart + page, page, PROT_NONE); /* runs without it all the same */
+	// cppcheck-suppress getcontextCalled ; the program would see a thread
+	if (getcontext(&apart->own) == 0) {
+		apart->own.uc_stack.ss_sp = (char *)apart + 2 * page;
+		apart->own.uc_stack.ss_size = START_STACK_BYTES - 2 * page;
+		apart->own.uc_link = &apart->caller;
+		makecontext(&apart->own, (void (*)(void))start_here, 2,
+			    (unsigned int)((uintptr_t)apart >> 32), (unsigned int)(uintptr_t)apart);
+		// cppcheck-suppress swapcontextCalled
+		(void)swapcontext(&apart->caller, &apart->own); /* else it stays off */
+	}
+	state = apart->state;
+	(void)munmap(apart, START_STACK_BYTES);
+	return state;
+}
+
+bool crit_shim_start(enum crit_flavour flavour)
+{
+	int state = CRIT_PROCESS_NEW;
+
+	if (atomic_compare_exchange_strong(&crit_process.state, &state, CRIT_PROCESS_STARTING)) {
+		CRIT_GUARD; /* a thread cancelled here would leave the process starting for ever */
+		crit_process.flavour = flavour;
+		state = start_apart();
+		atomic_store_explicit(&crit_process.state, state, memory_order_release);
+	}
+	return state != CRIT_PROCESS_OFF;
+}
+
+static bool is_ready(void)
+{
+	return atomic_load_explicit(&crit_process.state, memory_order_acquire) ==
+	       CRIT_PROCESS_READY;
+}
+
+bool crit_shim_wants(uint32_t call)
+{
+	uint32_t off = crit_process.env.groups_off;
+
+	if (!is_ready()) /* another thread is starting */
+		(void)crit_groups_parse(crit_setting_text(CRIT_SETTING_CALLS, NULL), &off);
+	return crit_call_is_window(call) || !(off >> crit_call_group(call) & 1);
+}
+
+void crit_shim_open_window(struct crit_message_rank *message)
+{
+	if (!is_ready())
+		return;
+	message->open_ns = crit_shim_now_ns();
+	(void)crit_client_send_rank(&crit_process.client, message); /* critd gone: nobody to tell */
+}
+
+void crit_shim_close_window(uint64_t close_ns)
+{
+	if (!is_ready())
+		return;
+	if (crit_thread.stripe)
+		crit_span_flush_poll(&crit_thread);
+	(void)crit_client_send_close(&crit_process.client, close_ns, false);
+}
+
+void crit_shim_reopen_window(void)
+{
+	if (is_ready())
+		(void)crit_client_send_close(&crit_process.client, 0, true);
+}
+
+void crit_shim_tell_clock(struct crit_message_clock *message)
+{
+	if (is_ready())
+		(void)crit_client_send_clock(&crit_process.client, message);
+}
+
+void crit_shim_tell_nodes(struct crit_message_nodes *message)
+{
+	if (is_ready())
+		(void)crit_client_send_nodes(&crit_process.client, message);
+}
+
+const char *crit_shim_host(void)
+{
+	return is_ready() ? crit_process.client.host : "";
+}
+
+bool crit_shim_is_first(void)
+{
+	return is_ready() ? crit_process.client.is_first : crit_shim_has_failed();
+}
+
+bool crit_shim_has_failed(void)
+{
+	return atomic_load_explicit(&crit_process.state, memory_order_acquire) ==
+		       CRIT_PROCESS_OFF &&
+	       crit_process.failure.text[0];
+}
+
+const char *crit_shim_directory(void)
+{
+	return is_ready() ? crit_process.client.directory : "";
+}
+
+void crit_shim_name_world(char ret_name[CRIT_WORLD_BYTES])
+{
+	CRIT_GUARD;
+
+	crit_client_world_name(is_ready() ? crit_process.client.run_key : "", ret_name);
+}
+
+bool crit_shim_move_recording(const char *directory)
+{
+	CRIT_GUARD;
+	struct crit_client *client = &crit_process.client;
+	char from[CRIT_PATH_BYTES + CRIT_WORLD_BYTES + 8];
+	char to[CRIT_PATH_BYTES + CRIT_WORLD_BYTES + 8];
+	bool is_moved = false;
+
+	if (is_ready() && client->is_first && strcmp(directory, client->directory) != 0) {
+		(void)snprintf(from, sizeof(from), "%s/%s.crit", client->directory, client->host);
+		(void)snprintf(to, sizeof(to), "%s/%s.crit", directory, client->host);
+		/* link refuses to replace another node's file of that name */
+		is_moved = link(from, to) == 0 && unlink(from) == 0;
+		if (is_moved)
+			(void)rmdir(client->directory); /* stays if anything else lies in it */
+	}
+	return is_moved;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A thread's ring and its tag word, inline for the hot paths.
+ *
+ * Order in every transition: record, compiler barrier, tag store.  The kernel half reads the tag
+ * when the thread leaves its CPU, on that CPU, so a compiler barrier is all it takes.
+ */
+#ifndef CRIT_SHIM_RING_H
+#define CRIT_SHIM_RING_H
+
+#include "core/abi/abi_tag.h"
+#include "core/shim/shim_state.h"
+
+#define CRIT_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define CRIT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define CRIT_CALL_OF(what) ((what)&0xffffu)
+#define CRIT_CLASS_OF(what) ((what) >> 16 & 0xffu)
+#define CRIT_TAG_OF_SPAN crit_tag_pack(0, 0, ~0u, ~0u, 0)
+
+static inline uint32_t crit_span_region(const struct crit_thread *thread)
+{
+	return (uint32_t)(thread->tag_around >> CRIT_TAG_REGION_SHIFT);
+}
+
+static inline void crit_span_store_tag(struct crit_thread *thread, uint32_t what)
+{
+	/* an enter that is held back is not counted: it may never be written */
+	__asm__ volatile("" ::: "memory");
+	*(volatile uint64_t *)&thread->tag =
+		crit_tag_pack(thread->tag_pos, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), 0) |
+		(thread->tag_around & ~CRIT_TAG_OF_SPAN);
+}
+
+/* No MPI call any more: what is around it holds again. */
+static inline void crit_span_restore_tag(struct crit_thread *thread)
+{
+	__asm__ volatile("" ::: "memory");
+	*(volatile uint64_t *)&thread->tag = thread->tag_pos << CRIT_TAG_SEQUENCE_SHIFT |
+					     thread->tag_around;
+}
+
+static inline struct crit_slot *crit_span_slot_at(const struct crit_thread *thread,
+						  uint64_t position)
+{
+	return &thread->ring[position & (crit_process.ring_slots - 1)];
+}
+
+static inline void crit_span_publish(struct crit_thread *thread, uint64_t position)
+{
+	thread->write_pos = position;
+	thread->tag_pos = position;
+	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
+}
+
+/* Slots without a stamp have no place among the switches, so the tag does not count them. */
+static inline void crit_span_publish_unstamped(struct crit_thread *thread, uint64_t position)
+{
+	thread->write_pos = position;
+	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
+}
+
+/* The same, from critd's read position, which may be new. */
+bool crit_span_ask_room(struct crit_thread *thread, uint64_t slots);
+
+/* Is there room for so many slots? */
+static inline bool crit_span_has_room(struct crit_thread *thread, uint64_t slots)
+{
+	if (CRIT_LIKELY(thread->write_pos + slots <= thread->room_end))
+		return true;
+	return crit_span_ask_room(thread, slots);
+}
+
+#endif

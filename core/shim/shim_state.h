@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state behind core/shim/shim.h: one struct per thread in static TLS, one per process. */
+#ifndef CRIT_SHIM_STATE_H
+#define CRIT_SHIM_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/abi/abi_shim.h"
+#include "core/client/client.h"
+#include "core/client/notice.h"
+
+#define CRIT_TAU_NS 1000u /* level profile: shorter waits are folded */
+#define CRIT_OPEN_TAG_ONLY 16u /* constructs a thread without a stripe keeps */
+#define CRIT_HIDDEN __attribute__((visibility("hidden")))
+
+enum crit_recorded {
+	CRIT_RECORDED_NOT = 0,
+	CRIT_RECORDED_HELD = 1, /* ENTER lies in the ring, unpublished, to be folded if short */
+	CRIT_RECORDED_PUBLISHED = 2
+};
+
+enum crit_worker {
+	CRIT_WORKER_NO = 0,
+	CRIT_WORKER_UNTOLD = 1, /* its WORKER slot found no room yet */
+	CRIT_WORKER_TOLD = 2
+};
+
+struct crit_clock { /* per thread: CLOCK_MONOTONIC carried on from an anchor by the cycle counter */
+	uint64_t anchor_cycles;
+	uint64_t anchor_ns;
+	uint64_t scale; /* ns per cycle, 32.32; 0: not known yet */
+	uint64_t limit_cycles; /* an anchor older than this is renewed; 0: always */
+	uint64_t base_cycles; /* an older anchor, for the scale */
+	uint64_t base_ns;
+	uint64_t last_ns; /* no stamp lies before the one before it */
+};
+
+struct crit_thread {
+	uint64_t tag; /* the kernel half reads it here */
+	const uintptr_t *outer_frame; /* frame of the outermost wrapper, NULL outside MPI */
+	uintptr_t outer_return; /* the return address in that frame */
+	const void *announced_frame; /* of a wrapper that leaves its span to one it calls */
+	struct crit_stripe_head *stripe; /* NULL: no event yet, or tag only */
+	struct crit_slot *ring;
+	struct crit_counter *last_counter;
+	uint64_t write_pos;
+	uint64_t tag_pos; /* behind the last slot with a stamp: what the tag tells */
+	uint64_t room_end; /* slots below this number are free, as far as known, and no LEAVE's */
+	uint64_t hurried_pos; /* critd's read position when it was last told to hurry, or ~0 */
+	uint64_t tag_around; /* the tag outside MPI calls, but for its sequence */
+	uint64_t gate; /* level and tau as last seen; nothing real while a construct is held */
+	uint64_t enter_ns;
+	uint64_t site;
+	uint32_t what;
+	uint32_t stripe_number;
+	uint32_t level;
+	uint32_t tau_ns;
+	uint32_t pending; /* slots behind the published ones: details of the open span */
+	uint32_t details_lost; /* of the open span */
+	struct crit_counter *counted; /* level profile: where the open call was counted, or NULL */
+	struct crit_comm *comm; /* last used */
+	void *scratch; /* NULL: not needed yet */
+	uint64_t held_bytes; /* of the open span's collective, should the span be folded */
+	uint32_t scratch_bytes;
+	uint8_t is_recorded; /* enum crit_recorded, of the open span */
+	bool is_polling; /* the stripe's head holds an open poll span */
+	bool is_poll_timed; /* the poll call under way has its begin in enter_ns */
+	bool is_tag_only; /* there was no stripe */
+	bool is_registered; /* crit_thread_release will run at exit */
+	bool is_construct_held; /* the innermost construct; else as CRIT_RECORDED_HELD */
+	uint8_t worker; /* enum crit_worker */
+	uint32_t *open; /* constructs begun and not ended, in the stripe or open_own */
+	uint32_t open_count;
+	uint32_t open_leaves; /* slots kept for those of them that are recorded */
+	uint32_t open_beyond; /* begun where the stack was full */
+	uint32_t open_inside; /* begun inside the MPI call */
+	uint32_t open_own[CRIT_OPEN_TAG_ONLY];
+	struct crit_clock clock;
+};
+
+_Static_assert(sizeof(struct crit_thread) < 512, "static TLS is scarce");
+
+enum crit_process_state {
+	CRIT_PROCESS_NEW = 0,
+	CRIT_PROCESS_STARTING = 1,
+	CRIT_PROCESS_READY = 2,
+	CRIT_PROCESS_OFF = 3
+};
+
+struct crit_process {
+	_Atomic int state; /* enum crit_process_state */
+	enum crit_flavour flavour;
+	struct crit_shm_head *head; /* NULL: tag only */
+	size_t shm_bytes;
+	uint32_t ring_slots;
+	uint32_t poll_gap_ns;
+	uint64_t omitted; /* groups of calls and programs, as CRIT_S_LEVEL has them */
+	int64_t clock_offset_ns;
+	bool has_cycles; /* the cycle counter may carry the clock */
+	_Atomic uint64_t scale; /* the last scale a thread found */
+	bool has_key;
+	pthread_key_t key;
+	struct crit_client client;
+	struct crit_client_env env;
+	struct crit_notice notice; /* standard error at the first call */
+	struct crit_err failure; /* why the process is not recorded; empty: it is, or is left out */
+};
+
+extern CRIT_HIDDEN __thread struct crit_thread crit_thread
+	__attribute__((tls_model("initial-exec")));
+extern CRIT_HIDDEN struct crit_process crit_process;
+
+/* shim_environment.c: enum crit_process_flag of this process. */
+CRIT_HIDDEN uint16_t crit_shim_environment(void);
+
+/* shim_memory.c: makes the memfd; ret_fd is the caller's; the mapping goes to crit_process. */
+CRIT_HIDDEN int crit_memory_create(int *ret_fd);
+CRIT_HIDDEN void crit_memory_unmap(void);
+CRIT_HIDDEN struct crit_stripe_head *crit_memory_stripe(uint32_t number);
+/* Makes a stripe accessible, before its first use; once more does no harm. */
+CRIT_HIDDEN bool crit_memory_open_stripe(uint32_t number);
+
+/* shim_thread.c: gives the calling thread a stripe, or makes it tag-only. */
+CRIT_HIDDEN void crit_thread_claim(struct crit_thread *thread);
+CRIT_HIDDEN void crit_thread_release(void *unused);
+
+/* shim_comm.c, shim_region.c: this recording has none of the slots that define them. */
+CRIT_HIDDEN void crit_comm_forget_slots(void);
+CRIT_HIDDEN void crit_region_forget_slots(void);
+
+/* shim_detail.c: the calling thread's scratch memory, if it has one, is given back. */
+CRIT_HIDDEN void crit_scratch_release(struct crit_thread *thread);
+
+/* shim_span.c: ends the open poll span with its last failing call, if there is one. */
+CRIT_HIDDEN void crit_span_flush_poll(struct crit_thread *thread);
+
+/* shim_clock.c */
+CRIT_HIDDEN void crit_clock_init(void);
+CRIT_HIDDEN uint64_t crit_clock_anchor(struct crit_clock *clock);
+
+static inline struct crit_counter *crit_stripe_counters(struct crit_stripe_head *stripe)
+{
+	return (struct crit_counter *)(void *)((char *)stripe + CRIT_STRIPE_HEAD_BYTES);
+}
+
+#endif

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What a run lacks: a half that was not there, lost records, and the command that mends it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/formats/process_ends.h"
+#include "report/tables/summary.h"
+#include "core/base/linkage.h"
+
+#define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
+#define TOLD_PARTS 1000 /* unknown time is told from one part of so many on */
+
+/* The last row stands for itself and for all that come after it. */
+static void fold(struct crit_summary *summary, bool is_incomplete)
+{
+	struct crit_missing *last = &summary->missing[CRIT_MISSING_MAX - 1];
+
+	summary->missing_folded++;
+	last->is_incomplete = last->is_incomplete || is_incomplete;
+	last->mend[0] = '\0';
+	(void)snprintf(last->what, sizeof(last->what), "%zu more, for which this list has no room",
+		       summary->missing_folded + 1);
+}
+
+void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
+			      const char *format, ...)
+{
+	struct crit_missing *slot;
+	va_list arguments;
+
+	summary->is_incomplete = summary->is_incomplete || is_incomplete;
+	if (summary->missing_count == CRIT_MISSING_MAX) {
+		fold(summary, is_incomplete);
+		return;
+	}
+	slot = &summary->missing[summary->missing_count++];
+	slot->is_incomplete = is_incomplete;
+	(void)snprintf(slot->mend, sizeof(slot->mend), "%s", mend ? mend : "");
+	va_start(arguments, format);
+	(void)vsnprintf(slot->what, sizeof(slot->what), format, arguments);
+	va_end(arguments);
+}
+
+/* Of a recording: any number. */
+static const char *error_text(int32_t status)
+{
+	return status < 0 && status > -4096 ? strerror(-status) : "for an unknown reason";
+}
+
+/* Why nothing stands in for the kernel half. */
+static void find_perf(struct crit_summary *summary, const struct crit_node_row *node)
+{
+	if (node->perf_paranoid > PARANOID_MAX)
+		crit_summary_add_missing(summary, false, "sudo sysctl kernel.perf_event_paranoid=2",
+					 "an approximate kernel half on %s: "
+					 "kernel.perf_event_paranoid is %d",
+					 node->host, node->perf_paranoid);
+	else
+		crit_summary_add_missing(summary, false,
+					 node->perf_status == -EMFILE ? "ulimit -n <more>"
+								      : "crit doctor",
+					 "an approximate kernel half on %s: no perf events: %s",
+					 node->host, error_text(node->perf_status));
+}
+
+static void find_privileges(struct crit_summary *summary, const struct crit_node_row *node,
+			    const struct crit_summary_options *options)
+{
+	char mend[CRIT_SENTENCE_BYTES];
+
+	if (options->privileges_fix)
+		(void)snprintf(mend, sizeof(mend), "%s", options->privileges_fix);
+	else
+		(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+p %s",
+			       options->critd_path ? options->critd_path : "critd");
+	if (node->kernel_half == CRIT_HALF_PERF)
+		crit_summary_add_missing(summary, false, mend,
+					 "wakeups on %s: approximate without privileges, a thread "
+					 "that waits to run is \"blocked\"",
+					 node->host);
+	else
+		crit_summary_add_missing(summary, false, mend,
+					 "the kernel half on %s: critd has no privileges (%s)",
+					 node->host, error_text(node->kernel_status));
+}
+
+static void find_kernel(struct crit_summary *summary, const struct crit_node_row *node,
+			const struct crit_summary_options *options)
+{
+	int status = -node->kernel_status;
+
+	if (status == EPERM || status == EACCES) {
+		find_privileges(summary, node, options);
+	} else if (status == EXDEV) {
+		crit_summary_add_missing(
+			summary, false, "serve it from the host: see CONTAINERS in critd(8)",
+			"%s on %s: critd is not in the host's pid namespace",
+			node->kernel_half == CRIT_HALF_PERF ? "wakeups" : "the kernel half",
+			node->host);
+	} else if (node->kernel_half == CRIT_HALF_PERF) {
+		crit_summary_add_missing(summary, false, "crit doctor",
+					 "wakeups on %s: approximate, a thread that waits to run "
+					 "is \"blocked\" (%s)",
+					 node->host, strerror(status));
+	} else if (status == ENOSYS || status == EOPNOTSUPP) {
+		crit_summary_add_missing(summary, false, "critd --help",
+					 "the kernel half on %s: switched off or not built in",
+					 node->host);
+	} else {
+		crit_summary_add_missing(summary, false, "crit doctor", "the kernel half on %s: %s",
+					 node->host, strerror(status));
+	}
+}
+
+/* Seconds of the window until the last stamp of a node. */
+/* Into the window; 0 for what was before it. */
+static double after_s(const struct crit_results *results, uint64_t time_ns)
+{
+	return time_ns > results->window_begin_ns
+		       ? (double)(time_ns - results->window_begin_ns) * 1e-9
+		       : 0;
+}
+
+static void find_damage(struct crit_summary *summary, const struct crit_node_row *node)
+{
+	if (node->truncated_bytes)
+		crit_summary_add_missing(
+			summary, true, "",
+			"%llu bytes cut at the end of the recording on %s: what came after "
+			"%.3f s is unknown",
+			(unsigned long long)node->truncated_bytes, node->host,
+			after_s(summary->results, node->end_ns));
+	if (node->corrupt_chunks)
+		crit_summary_add_missing(
+			summary, true, "",
+			"%llu chunk%s with a wrong checksum in the recording on %s: what stood "
+			"there is unknown",
+			(unsigned long long)node->corrupt_chunks,
+			node->corrupt_chunks == 1 ? "" : "s", node->host);
+	if (node->missing_chunks)
+		crit_summary_add_missing(summary, true, "",
+					 "%llu chunk%s missing in the middle of the recording on "
+					 "%s: what stood there is unknown",
+					 (unsigned long long)node->missing_chunks,
+					 node->missing_chunks == 1 ? "" : "s", node->host);
+}
+
+static void find_node(struct crit_summary *summary, const struct crit_node_row *node,
+		      const struct crit_summary_options *options)
+{
+	const struct crit_results *results = summary->results;
+
+	if (node->is_unread) {
+		crit_summary_add_missing(
+			summary, true, "",
+			"node %s: nothing in its recording can be read; what its ranks did is "
+			"unknown",
+			node->host);
+		return;
+	}
+	find_damage(summary, node);
+	if (node->kernel_status)
+		find_kernel(summary, node, options);
+	if (node->perf_status < 0)
+		find_perf(summary, node);
+	if (node->cap_ns)
+		crit_summary_add_missing(
+			summary, true, "CRIT_MAX_BYTES=<more> or CRIT_LEVEL=profile",
+			"the end of the run on %s: the recording reached its cap after %.3f s",
+			node->host, after_s(results, node->cap_ns));
+	else if (node->fallback_ns)
+		crit_summary_add_missing(
+			summary, false, "CRIT_MAX_BYTES=<more>",
+			"the trace on %s after %.3f s: level fell back to profile near the cap",
+			node->host, after_s(results, node->fallback_ns));
+	if (node->output_error)
+		crit_summary_add_missing(summary, true, "",
+					 "records on %s: critd could not write the recording: %s",
+					 node->host, error_text(node->output_error));
+	if (node->has_foot || node->has_window)
+		return;
+	if (options->is_live)
+		summary->is_provisional = true;
+	else
+		crit_summary_add_missing(
+			summary, true, "",
+			"the end of the recording on %s, after %.3f s: critd was killed or ran "
+			"out of disk",
+			node->host, after_s(results, node->end_ns));
+}
+
+/* Of a kernel state, what lies inside the thread's part of the window. */
+static uint64_t inside_ns(const struct crit_cells *cells, enum crit_kernel_state state)
+{
+	return crit_cells_state(cells, state) - cells->ns[state][CRIT_CLASS_SETUP];
+}
+
+static void find_service(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_thread_row *thread = &results->threads[i];
+		uint64_t busy_ns = inside_ns(&thread->cells, CRIT_STATE_RUNNING);
+
+		if (thread->role == CRIT_THREAD_SERVICE && results->window_ns &&
+		    busy_ns > results->window_ns / 20) {
+			crit_summary_add_missing(summary, false, "",
+						 "a CPU's time: service thread %u (%.16s) of "
+						 "process %u runs for %.1f%% of "
+						 "the window",
+						 thread->tid, thread->name, thread->pid,
+						 100.0 * (double)busy_ns /
+							 (double)results->window_ns);
+			return;
+		}
+	}
+}
+
+/*
+ * Some machines hide a switch now and then from every tool; what that puts in doubt is credited to
+ * nobody, and told from a thousandth of the threads' time in the window on.  The result is
+ * incomplete once it could move a share by a per cent.
+ */
+static void find_doubt(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	const uint64_t unmatched = results->losses.unmatched_switches;
+	uint64_t life_ns = 0, unknown_ns = 0;
+	char reason[64] = "";
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_cells *cells = &results->threads[i].cells;
+
+		if (results->threads[i].role != CRIT_THREAD_APP)
+			continue;
+		for (int state = 0; state < CRIT_STATE_COUNT; state++)
+			life_ns += inside_ns(cells, (enum crit_kernel_state)state);
+		unknown_ns += inside_ns(cells, CRIT_STATE_UNKNOWN);
+	}
+	if (unknown_ns * TOLD_PARTS < life_ns || !unknown_ns)
+		return;
+	if (unmatched) /* else only up to a thread's first switch */
+		(void)snprintf(reason, sizeof(reason), ": %llu switch%s the kernel did not report",
+			       (unsigned long long)unmatched, unmatched == 1 ? "" : "es");
+	crit_summary_add_missing(
+		summary, unknown_ns > life_ns / 100, "",
+		"%.6g s (%.2f%%) of threads' time in state unknown, credited to nobody%s",
+		(double)unknown_ns * 1e-9, 100.0 * (double)unknown_ns / (double)life_ns, reason);
+}
+
+/* No message can; where some are not recorded, others may seem to. */
+static void find_early(struct crit_summary *summary)
+{
+	const struct crit_message_results *messages = &summary->results->messages;
+	const char *reason = summary->results->node_count > 1
+				     ? "the nodes' clocks are not known better than that"
+				     : "which send belongs to which receive is in doubt";
+
+	if (messages->losses.early && messages->has_order)
+		crit_summary_add_missing(
+			summary, false, "",
+			"the order of %llu message%s received before they were sent, by up to "
+			"%.6f s: %s",
+			(unsigned long long)messages->losses.early,
+			messages->losses.early == 1 ? "" : "s",
+			(double)messages->losses.early_max_ns * 1e-9, reason);
+}
+
+/* Chunks that are whole, and make no sense. */
+static uint64_t senseless_chunks(const struct crit_results *results)
+{
+	uint64_t count = results->losses.corrupt_chunks;
+
+	for (size_t i = 0; i < results->node_count; i++)
+		count -= results->nodes[i].corrupt_chunks;
+	return count;
+}
+
+static void find_losses(struct crit_summary *summary)
+{
+	const struct crit_losses *losses = &summary->results->losses;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} rows[] = {
+		{ losses->kernel_records, "kernel records, lost by a full ring" },
+		{ losses->shim_spans, "MPI spans, lost by full stripes" },
+		{ losses->tag_disagreements, "tags that contradict their spans" },
+		{ losses->late_records, "records that came too late to be ordered" },
+		{ senseless_chunks(summary->results), "chunks that make no sense" },
+		{ losses->no_stripe_threads, "threads that found no stripe" },
+		{ losses->crowded_records,
+		  "records of threads beyond the most that a recording of its size may have" },
+		{ losses->refused_clients, "processes or memories critd refused" },
+		{ losses->unbalanced_spans, "spans without their other end" },
+		{ losses->counters_lost, "calls that found the counter table full" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].count)
+			crit_summary_add_missing(summary, true, "", "%llu %s",
+						 (unsigned long long)rows[i].count, rows[i].what);
+	if (summary->results->messages.losses.details)
+		crit_summary_add_missing(
+			summary, false, "",
+			"%llu messages or parts of them, for which there was no room: the tables "
+			"of "
+			"messages are not whole",
+			(unsigned long long)summary->results->messages.losses.details);
+	find_early(summary);
+	find_doubt(summary);
+}
+
+/* Between the program's call and crit's wrapper lies what that library does. */
+static void find_pmpi_in_front(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	size_t count = 0;
+
+	for (size_t i = 0; i < results->rank_count; i++)
+		count += (results->ranks[i].process_flags & CRIT_PF_PMPI_IN_FRONT) != 0;
+	if (count)
+		crit_summary_add_missing(
+			summary, false, "put libcrit_pmpi.so first in LD_PRELOAD",
+			"time inside another PMPI library that comes before crit (%zu rank%s): it "
+			"counts as the program's own, not as MPI",
+			count, count == 1 ? "" : "s");
+}
+
+/* What crit run saw in its command line; of a launcher's programs, nothing else is known. */
+static void find_unseen(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const unsigned int flags = results->threads[i].process_flags & CRIT_PF_LINKAGE;
+		const enum crit_linkage linkage =
+			(enum crit_linkage)(flags >> CRIT_PF_LINKAGE_SHIFT);
+
+		if (linkage == CRIT_LINKAGE_OPEN || linkage >= CRIT_LINKAGE_COUNT)
+			continue;
+		crit_summary_add_missing(
+			summary, false, crit_linkage_fix(linkage),
+			"MPI and OpenMP calls of a program in the command line: it "
+			"%s, so libcrit_pmpi.so cannot be loaded into it",
+			crit_linkage_text(linkage));
+		return;
+	}
+}
+
+/* Files that are not those of the run any more: their names would be wrong. */
+static void find_doubts(struct crit_summary *summary)
+{
+	char text[CRIT_SENTENCE_BYTES / 2];
+	size_t count = summary->symbols ? crit_symbols_doubts(summary->symbols, text, sizeof(text))
+					: 0;
+
+	if (count)
+		crit_summary_add_missing(summary, false, "",
+					 "functions and lines of %zu file%s: %s", count,
+					 count > 1 ? "s" : "", text);
+}
+
+void crit_summary_find_missing(struct crit_summary *summary,
+			       const struct crit_summary_options *options)
+{
+	for (size_t i = 0; i < summary->results->node_count; i++)
+		find_node(summary, &summary->results->nodes[i], options);
+	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks)
+		crit_summary_add_missing(summary, true, "",
+					 "the whole run: no rank and no kernel half");
+	crit_summary_find_ends(summary);
+	find_losses(summary);
+	crit_summary_find_omitted(summary, options->is_live);
+	crit_summary_find_openmp(summary);
+	find_pmpi_in_front(summary);
+	find_unseen(summary);
+	find_service(summary);
+	find_doubts(summary);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Names the rank or thread that lost its CPU most, and who took it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/formats/region_writers.h"
+#include "report/findings/verdict.h"
+
+#define WORTH_SAYING_RATIO 0.02 /* of the window */
+
+struct taker {
+	const struct crit_rival_row *row; /* the first of them */
+	int32_t rank_row; /* of a member, -1 none */
+	uint64_t count;
+	uint64_t lost_ns;
+};
+
+/* The rank in unit ranks, else the thread; -1: a thread without rank among ranks. */
+static int32_t owner_of(const struct crit_summary *summary, int32_t thread)
+{
+	if (summary->unit == CRIT_UNIT_THREADS || thread < 0)
+		return thread;
+	return summary->results->threads[thread].rank_row;
+}
+
+static bool is_same_taker(const struct crit_summary *summary, const struct taker *taker,
+			  const struct crit_rival_row *row)
+{
+	if (taker->row->kind != row->kind || strcmp(taker->row->name, row->name) != 0)
+		return false;
+	return row->kind != CRIT_RIVAL_MEMBER || taker->row->by_thread == row->by_thread ||
+	       (taker->rank_row >= 0 && taker->rank_row == owner_of(summary, row->by_thread));
+}
+
+/* The owner that lost most. */
+static int32_t find_victim(const struct crit_summary *summary, uint64_t *ret_lost_ns)
+{
+	const struct crit_results *results = summary->results;
+	size_t owners = results->rank_count + results->thread_count;
+	uint64_t *lost_ns = calloc(owners + 1, sizeof(*lost_ns));
+	int32_t victim = -1;
+
+	*ret_lost_ns = 0;
+	for (size_t i = 0; lost_ns && i < results->rival_count; i++) {
+		const struct crit_rival_row *row = &results->rivals[i];
+		int32_t owner = owner_of(summary, (int32_t)row->thread);
+
+		if (owner < 0 || results->threads[row->thread].role != CRIT_THREAD_APP)
+			continue;
+		lost_ns[owner] += row->lost_ns;
+		if (lost_ns[owner] > *ret_lost_ns) {
+			*ret_lost_ns = lost_ns[owner];
+			victim = owner;
+		}
+	}
+	free(lost_ns);
+	return victim;
+}
+
+/* Who has a name comes before who has none. */
+static bool is_before(const struct taker *a, const struct taker *b)
+{
+	bool has_name = a->row->kind <= CRIT_RIVAL_STRANGER;
+
+	if (has_name != (b->row->kind <= CRIT_RIVAL_STRANGER))
+		return has_name;
+	return a->lost_ns >= b->lost_ns;
+}
+
+static struct taker find_taker(const struct crit_summary *summary, int32_t victim)
+{
+	const struct crit_results *results = summary->results;
+	struct taker *takers = calloc(results->rival_count + 1, sizeof(*takers));
+	struct taker most = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; takers && i < results->rival_count; i++) {
+		const struct crit_rival_row *row = &results->rivals[i];
+		size_t at = 0;
+
+		if (owner_of(summary, (int32_t)row->thread) != victim)
+			continue;
+		while (at < count && !is_same_taker(summary, &takers[at], row))
+			at++;
+		if (at == count)
+			takers[count++] =
+				(struct taker){ row,
+						summary->unit == CRIT_UNIT_RANKS
+							? owner_of(summary, row->by_thread)
+							: -1,
+						0, 0 };
+		takers[at].count += row->count;
+		takers[at].lost_ns += row->lost_ns;
+		if (!most.row || is_before(&takers[at], &most))
+			most = takers[at];
+	}
+	free(takers);
+	return most;
+}
+
+static const char *name_taker(const struct crit_summary *summary, const struct taker *taker,
+			      char *text, size_t text_bytes)
+{
+	char rank[32];
+
+	if (taker->row->kind != CRIT_RIVAL_MEMBER || taker->rank_row < 0)
+		return crit_rival_label(summary->results, taker->row, text, text_bytes);
+	(void)snprintf(text, text_bytes, "rank %s",
+		       crit_summary_rank_name(summary->results, taker->rank_row, rank,
+					      sizeof(rank)));
+	return text;
+}
+
+void crit_preempted_find(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	uint64_t lost_ns;
+	int32_t victim = find_victim(summary, &lost_ns);
+	struct taker taker;
+	char name[64], by[64], rank[32], times[32] = "";
+
+	if (victim < 0 || (double)lost_ns < WORTH_SAYING_RATIO * (double)results->window_ns)
+		return;
+	taker = find_taker(summary, victim);
+	if (!taker.row)
+		return;
+	if (summary->unit == CRIT_UNIT_RANKS)
+		(void)snprintf(name, sizeof(name), "rank %s",
+			       crit_summary_rank_name(results, victim, rank, sizeof(rank)));
+	else
+		(void)crit_thread_label(results, (size_t)victim, name, sizeof(name));
+	if (taker.count) /* else the rank waited after wakeups only */
+		(void)snprintf(times, sizeof(times), ", %llu times",
+			       (unsigned long long)taker.count);
+	(void)snprintf(summary->preempted_note, sizeof(summary->preempted_note),
+		       "Preempted: %s had work to do for %.3f s while its CPU was taken; %.3f s of "
+		       "that (%.0f%%) by %s%s.",
+		       name, (double)lost_ns * 1e-9, (double)taker.lost_ns * 1e-9,
+		       100 * (double)taker.lost_ns / (double)lost_ns,
+		       name_taker(summary, &taker, by, sizeof(by)), times);
+}

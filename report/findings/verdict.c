@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Puts into one sentence where most time is lost, and whose work stands out. */
+#include "report/findings/verdict.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/call.h"
+
+#define WORTH_SAYING_RATIO 0.05 /* of the window */
+#define GAIN_WORTH_SAYING_RATIO 0.01
+#define LEAST_WINDOW_S 0.2
+#define MOST_LOST_RATIO 0.2
+#define UNEVEN_BALANCE_RATIO 0.95
+
+static void append(struct crit_summary *summary, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void append(struct crit_summary *summary, const char *format, ...)
+{
+	size_t used = strlen(summary->sentence);
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(summary->sentence + used, sizeof(summary->sentence) - used, format, args);
+	va_end(args);
+}
+
+static const char *unit_name(const struct crit_summary *summary)
+{
+	return summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread";
+}
+
+static double percent_of_window(const struct crit_summary *summary, double seconds)
+{
+	return 100 * seconds / summary->lost.window_s;
+}
+
+static const struct crit_call_row *most(const struct crit_summary *summary, bool by_stall)
+{
+	const struct crit_results *results = summary->results;
+	const struct crit_call_row *best = NULL;
+	double best_s = 0;
+
+	for (size_t i = 0; i < results->call_count; i++) {
+		const struct crit_call_row *call = &results->calls[i];
+		double value_s = by_stall ? crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS])
+					  : (double)call->run.waiting_ns * 1e-9;
+
+		if (value_s > best_s) {
+			best_s = value_s;
+			best = call;
+		}
+	}
+	return best;
+}
+
+/* "8 ranks", "8 threads of 2 ranks". */
+static void say_sharers(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	if (summary->unit == CRIT_UNIT_THREADS)
+		append(summary, "%zu threads", lost->crowded_threads);
+	else if (lost->crowded_threads > lost->crowded_units)
+		append(summary, "%zu threads of %zu rank%s", lost->crowded_threads,
+		       lost->crowded_units, lost->crowded_units > 1 ? "s" : "");
+	else
+		append(summary, "%zu ranks", lost->crowded_threads);
+}
+
+/* Several share the CPUs of a node; or others have them. */
+static void say_cpus(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_node_row *node = &summary->results->nodes[lost->crowded_node];
+	double lost_s = lost->loss_s[CRIT_LOSS_CPUS], cpus = crit_usable_cpus(node);
+
+	if (lost->has_foreign_load) {
+		append(summary,
+		       "others had the CPUs for %.3f s in which %ss wanted them (sum over %ss)",
+		       lost->runnable_s * lost->units, unit_name(summary), unit_name(summary));
+		return;
+	}
+	if ((double)lost->crowded_threads <= cpus) {
+		append(summary, "waiting for CPUs");
+	} else {
+		say_sharers(summary);
+		append(summary, " share %g %sCPU%s", cpus, node->usable_cpus > 0 ? "" : "online ",
+		       cpus == 1 ? "" : "s");
+		if (summary->results->node_count > 1)
+			append(summary, " on %.64s", node->host);
+		append(summary, lost->is_work_known ? ": that" : "");
+	}
+	if (!lost->is_work_known) {
+		append(summary, "; what that costs is not known without the kernel half");
+		return;
+	}
+	append(summary, " costs %.3f s (%.1f%% of the window)", lost_s,
+	       percent_of_window(summary, lost_s));
+}
+
+/* "rank 2 on vm", "thread 42 (worker) of process 40". */
+static void name_unit(const struct crit_summary *summary, size_t row, char *text, size_t text_bytes)
+{
+	const struct crit_results *results = summary->results;
+
+	if (summary->unit == CRIT_UNIT_RANKS) {
+		char rank[32];
+
+		(void)snprintf(text, text_bytes, "rank %s on %s",
+			       crit_summary_rank_name(results, (int32_t)row, rank, sizeof(rank)),
+			       results->nodes[results->ranks[row].node].host);
+	} else {
+		const struct crit_thread_row *thread = &results->threads[row];
+
+		(void)snprintf(text, text_bytes, "thread %u (%.16s) of process %u", thread->tid,
+			       thread->name, thread->pid);
+	}
+}
+
+/* "ranks 2, 5, 7 and 4 more have up to 1.6 times the mean work". */
+static void say_names(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_results *results = summary->results;
+	size_t shown = lost->named_count < CRIT_NAMED_MAX ? lost->named_count : CRIT_NAMED_MAX;
+	char name[160];
+
+	if (lost->named_count == 1) {
+		name_unit(summary, lost->named[0].row, name, sizeof(name));
+		append(summary, "%s has %.1f times the mean work", name, lost->named[0].work_ratio);
+		return;
+	}
+	append(summary, "%ss", unit_name(summary));
+	for (size_t i = 0; i < shown; i++) {
+		size_t row = lost->named[i].row;
+		bool is_last = i + 1 == lost->named_count;
+
+		if (summary->unit == CRIT_UNIT_RANKS)
+			(void)crit_summary_rank_name(results, (int32_t)row, name, sizeof(name));
+		else
+			(void)snprintf(name, sizeof(name), "%u (%.16s)", results->threads[row].tid,
+				       results->threads[row].name);
+		append(summary, "%s %s", i == 0 ? "" : is_last ? " and" : ",", name);
+	}
+	if (lost->named_count > shown)
+		append(summary, " and %zu more", lost->named_count - shown);
+	append(summary, " have up to %.1f times the mean work", lost->named[0].work_ratio);
+}
+
+static void say_promise(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	if (lost->has_foreign_load)
+		return;
+	summary->has_promise = true;
+	if (lost->gain_s < GAIN_WORTH_SAYING_RATIO * lost->window_s)
+		append(summary, "; balanced, the run would end hardly sooner");
+	else
+		append(summary, "; balanced, the run could end at most %.3f s (%.1f%%) sooner",
+		       lost->gain_s, percent_of_window(summary, lost->gain_s));
+}
+
+static void say_imbalance(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_call_row *call = most(summary, false);
+	double waited_s, lost_s = lost->loss_s[CRIT_LOSS_IMBALANCE];
+	char where[640] = "";
+
+	if (lost->named_count) {
+		say_names(summary);
+		waited_s = crit_fix_seconds(
+			summary->unit == CRIT_UNIT_RANKS
+				? summary->results->ranks[lost->named[0].row].run.waited_for
+				: summary->results->threads[lost->named[0].row].run.waited_for);
+		if (call)
+			crit_verdict_where(summary, lost->named[0].row, call->call, where,
+					   sizeof(where));
+		if (lost->named_count == 1 && waited_s >= 0.0005)
+			append(summary, "; the others wait %.3f s for it (sum over %ss)%s",
+			       waited_s, unit_name(summary), where);
+	} else {
+		if (call)
+			crit_verdict_site(summary, call->call, where, sizeof(where));
+		append(summary,
+		       "%ss wait for each other for %.3f s (%.1f%% of the window)%s%s%s: the late "
+		       "%s changes from step to step, or they work one after another",
+		       unit_name(summary), lost_s, percent_of_window(summary, lost_s),
+		       call ? ", mostly in " : "", call ? crit_call_name(call->call) : "", where,
+		       unit_name(summary));
+	}
+	say_promise(summary);
+}
+
+static void say_all_waiting(struct crit_summary *summary)
+{
+	const struct crit_call_row *call = most(summary, true);
+	double silent_s = (double)summary->silent_ns * 1e-9;
+	double lost_s = summary->lost.loss_s[CRIT_LOSS_ALL_WAITING];
+	char site[112] = "";
+
+	if (2 * crit_fix_seconds(summary->law->nobody) > silent_s) {
+		append(summary,
+		       "for %.3f s (%.1f%% of the window) there is no %s at all, as between "
+		       "launches",
+		       lost_s, percent_of_window(summary, lost_s), unit_name(summary));
+		return;
+	}
+	if (!call) {
+		append(summary, "for %.3f s (%.1f%% of the window) no %s is active", lost_s,
+		       percent_of_window(summary, lost_s), unit_name(summary));
+		return;
+	}
+	crit_verdict_site(summary, call->call, site, sizeof(site));
+	append(summary,
+	       "communication: for %.3f s (%.1f%% of the window) no %s computes, %.3f s of that "
+	       "in %s%s%s",
+	       silent_s, percent_of_window(summary, silent_s), unit_name(summary),
+	       crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]), crit_call_name(call->call),
+	       site[0] ? ", mostly" : "", site);
+}
+
+static void say_blocked(struct crit_summary *summary)
+{
+	double lost_s = summary->lost.loss_s[CRIT_LOSS_BLOCKED];
+
+	append(summary, "%ss are blocked%s for %.3f s (%.1f%% of the window): I/O, locks or sleep",
+	       unit_name(summary), summary->results->has_ranks ? " outside MPI" : "", lost_s,
+	       percent_of_window(summary, lost_s));
+}
+
+static void say_library(struct crit_summary *summary)
+{
+	double lost_s = summary->lost.loss_s[CRIT_LOSS_LIBRARY];
+
+	if (summary->results->rule == CRIT_ACTIVE_DEFAULT)
+		append(summary,
+		       "MPI itself works for %.3f s (%.1f%% of the window) in calls that do not "
+		       "wait",
+		       lost_s, percent_of_window(summary, lost_s));
+	else
+		append(summary,
+		       "MPI and OpenMP run for %.3f s (%.1f%% of the window), waits included",
+		       lost_s, percent_of_window(summary, lost_s));
+}
+
+static void (*const clauses[CRIT_LOSS_UNKNOWN])(struct crit_summary *summary) = {
+	[CRIT_LOSS_CPUS] = say_cpus,
+	[CRIT_LOSS_IMBALANCE] = say_imbalance,
+	[CRIT_LOSS_ALL_WAITING] = say_all_waiting,
+	[CRIT_LOSS_BLOCKED] = say_blocked,
+	[CRIT_LOSS_LIBRARY] = say_library,
+};
+
+static const enum crit_verdict kinds[CRIT_LOSS_UNKNOWN] = {
+	[CRIT_LOSS_CPUS] = CRIT_VERDICT_CPUS,
+	[CRIT_LOSS_IMBALANCE] = CRIT_VERDICT_IMBALANCE,
+	[CRIT_LOSS_ALL_WAITING] = CRIT_VERDICT_ALL_WAITING,
+	[CRIT_LOSS_BLOCKED] = CRIT_VERDICT_BLOCKED,
+	[CRIT_LOSS_LIBRARY] = CRIT_VERDICT_LIBRARY,
+};
+
+/* Ranks that share CPUs, or lose them to others, are late by turns: no word against anybody. */
+static bool is_evident(const struct crit_lost_time *lost, enum crit_loss loss, unsigned int said)
+{
+	return loss != CRIT_LOSS_IMBALANCE || lost->named_count ||
+	       !(said >> CRIT_LOSS_CPUS & 1 || lost->has_foreign_load);
+}
+
+/* The largest loss that is not said yet; CRIT_LOSS_UNKNOWN: none is worth it. */
+static enum crit_loss next_loss(const struct crit_lost_time *lost, unsigned int said,
+				double least_s)
+{
+	enum crit_loss best = CRIT_LOSS_UNKNOWN;
+
+	for (int i = 0; i < CRIT_LOSS_UNKNOWN; i++) {
+		if (said >> i & 1 || lost->loss_s[i] < least_s || lost->loss_s[i] <= 0 ||
+		    !is_evident(lost, (enum crit_loss)i, said))
+			continue;
+		if (best == CRIT_LOSS_UNKNOWN || lost->loss_s[i] > lost->loss_s[best])
+			best = (enum crit_loss)i;
+	}
+	return best;
+}
+
+static double sum_of_losses(const struct crit_lost_time *lost)
+{
+	double sum_s = 0;
+
+	for (int i = 0; i < CRIT_LOSS_COUNT; i++)
+		sum_s += lost->loss_s[i];
+	return sum_s;
+}
+
+static void say_even(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	summary->verdict = CRIT_VERDICT_EVEN;
+	if (lost->unit_count < 2)
+		append(summary,
+		       "there is one %s only, so nobody else is held up; it is active for %.3f s "
+		       "of "
+		       "%.3f s",
+		       unit_name(summary), summary->cmetric_s, lost->window_s);
+	else
+		append(summary, "no %s stands out: %.1f%% of the window is useful work",
+		       unit_name(summary), percent_of_window(summary, lost->useful_s));
+}
+
+/* Ranks are active while one of their threads is: what the others idle is said apart. */
+static void say_omp(struct crit_summary *summary)
+{
+	const struct crit_efficiency *eff = &summary->efficiency;
+	double idle_ns = eff->omp_scheduling_ns + eff->omp_imbalance_ns + eff->omp_serial_ns;
+	const char *why = "in serial parts";
+
+	if (summary->unit != CRIT_UNIT_RANKS ||
+	    idle_ns * 1e-9 < WORTH_SAYING_RATIO * eff->cpus * summary->lost.window_s)
+		return;
+	if (eff->omp_imbalance_ns > eff->omp_serial_ns)
+		why = "by imbalance inside regions";
+	if (eff->omp_scheduling_ns > fmax(eff->omp_serial_ns, eff->omp_imbalance_ns))
+		why = "for lack of work inside regions";
+	append(summary,
+	       "; inside ranks OpenMP threads idle for %.3f s (sum over threads), mostly %s",
+	       idle_ns * 1e-9, why);
+}
+
+/* The largest loss, the next one if it matters, and in any case whose work stands out. */
+static void say_losses(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	double least_s = WORTH_SAYING_RATIO * lost->window_s;
+	unsigned int said = 0;
+
+	if (!lost->is_work_known) {
+		summary->verdict = CRIT_VERDICT_CPUS;
+		say_cpus(summary);
+	} else if (sum_of_losses(lost) < least_s || next_loss(lost, 0, 0) == CRIT_LOSS_UNKNOWN) {
+		say_even(summary);
+	} else {
+		enum crit_loss first = next_loss(lost, 0, 0), second;
+
+		summary->verdict = kinds[first];
+		clauses[first](summary);
+		said = 1u << first;
+		second = next_loss(lost, said, least_s);
+		if (second != CRIT_LOSS_UNKNOWN) {
+			append(summary, "; ");
+			clauses[second](summary);
+			said |= 1u << second;
+		}
+	}
+	if (lost->named_count && !(said >> CRIT_LOSS_IMBALANCE & 1)) {
+		append(summary, "; ");
+		say_imbalance(summary);
+	} else if (!lost->named_count && lost->is_uneven &&
+		   lost->work_balance_ratio < UNEVEN_BALANCE_RATIO) {
+		append(summary, "; the work is slightly uneven (the mean is %.1f%% of the most)",
+		       100 * lost->work_balance_ratio);
+	}
+	say_omp(summary);
+	append(summary, ".");
+	if (summary->sentence[0] >= 'a' && summary->sentence[0] <= 'z')
+		summary->sentence[0] = (char)(summary->sentence[0] - 'a' + 'A');
+}
+
+static double lost_records_ratio(const struct crit_results *results)
+{
+	double lost = (double)(results->losses.kernel_records + 2 * results->losses.shim_spans);
+	double kept = 0;
+
+	for (size_t i = 0; i < results->node_count; i++)
+		kept += (double)(results->nodes[i].kernel_record_count +
+				 results->nodes[i].slot_count);
+	return lost > 0 ? lost / (lost + kept) : 0;
+}
+
+static void say_nothing(struct crit_summary *summary, const char *why)
+{
+	summary->verdict = CRIT_VERDICT_NOTHING;
+	append(summary, "Nothing to judge: %s.", why);
+}
+
+static void say_incomplete(struct crit_summary *summary, double ratio)
+{
+	summary->verdict = CRIT_VERDICT_INCOMPLETE;
+	append(summary, "Too incomplete to judge: %.0f%% of what happened was lost (see Losses).",
+	       100 * ratio);
+}
+
+void crit_verdict_find(struct crit_summary *summary, const struct crit_results *may_wait)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	double lost_ratio = fmax(lost->unknown_ratio, lost_records_ratio(summary->results));
+
+	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks) {
+		say_nothing(summary, "without the kernel half, a program that makes no MPI call "
+				     "leaves no trace");
+	} else if (!lost->is_valid) {
+		say_nothing(summary, summary->unit == CRIT_UNIT_RANKS
+					     ? "the recording holds no active rank"
+					     : "the recording holds no active thread");
+	} else if (lost_ratio > MOST_LOST_RATIO) {
+		say_incomplete(summary, lost_ratio);
+	} else if (lost->window_s < LEAST_WINDOW_S) {
+		summary->verdict = CRIT_VERDICT_TOO_SHORT;
+		append(summary, "Too short to judge: the window is %.3f s, less than %.1f s.",
+		       lost->window_s, LEAST_WINDOW_S);
+	} else {
+		say_losses(summary);
+	}
+	if (may_wait)
+		crit_verdict_check_may_wait(summary, may_wait);
+}

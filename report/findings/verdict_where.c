@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Where: the region somebody works in and the call the others wait in meanwhile. */
+#include <stdio.h>
+
+#include "report/formats/messages.h"
+#include "report/findings/verdict.h"
+#include "core/base/call.h"
+
+/* " at solver+0x14c1": where most of the waiting in a call is; sites come in that order. */
+void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *text,
+		       size_t text_bytes)
+{
+	const struct crit_sites *sites = summary->sites;
+
+	text[0] = '\0';
+	for (size_t i = 0; sites && i < sites->row_count; i++) {
+		const struct crit_site_row *site = &sites->rows[i];
+		char place[96];
+
+		if (site->call != call)
+			continue;
+		if (site->place.module)
+			(void)snprintf(text, text_bytes, " at %s",
+				       crit_place_text(&site->place, place, sizeof(place)));
+		return;
+	}
+}
+
+/* Is the thread the one, or of the one, the verdict names? */
+static bool is_of(const struct crit_summary *summary, size_t unit_row, uint32_t thread)
+{
+	if (summary->unit == CRIT_UNIT_RANKS)
+		return summary->results->threads[thread].rank_row == (int32_t)unit_row;
+	return thread == unit_row;
+}
+
+struct meanwhile { /* where the one the verdict names is while the others wait for it */
+	const struct crit_region_line *line;
+	uint32_t thread; /* of its threads the one waited for most */
+	crit_fix waited_for;
+	crit_fix by_thread;
+};
+
+static struct meanwhile weigh(const struct crit_summary *summary, size_t unit_row,
+			      const struct crit_region_line *line)
+{
+	struct meanwhile found = { .line = line };
+
+	for (size_t i = 0; i < line->share_count; i++) {
+		const struct crit_region_share *share =
+			&summary->regions.shares[line->first_share + i];
+
+		if (!is_of(summary, unit_row, share->thread))
+			continue;
+		found.waited_for += share->sum.run.waited_for;
+		if (share->sum.run.waited_for > found.by_thread) {
+			found.by_thread = share->sum.run.waited_for;
+			found.thread = share->thread;
+		}
+	}
+	return found;
+}
+
+/* ", mostly while its thread 7 (a) is in omp parallel step (stencil.c:42)". */
+static void say_region(const struct crit_summary *summary, size_t unit_row, char *text,
+		       size_t text_bytes)
+{
+	const struct crit_region_table *table = &summary->regions;
+	struct meanwhile most = { 0 };
+	char name[CRIT_REGION_TEXT], who[64] = "it";
+
+	text[0] = '\0';
+	for (size_t i = 0; i < table->row_count; i++) {
+		struct meanwhile found = weigh(summary, unit_row, &table->rows[i]);
+
+		if (found.waited_for > most.waited_for)
+			most = found;
+	}
+	if (!most.line)
+		return;
+	if (summary->unit == CRIT_UNIT_RANKS && 2 * most.by_thread > most.waited_for)
+		(void)snprintf(who, sizeof(who), "its thread %u (%.16s)",
+			       summary->results->threads[most.thread].tid,
+			       summary->results->threads[most.thread].name);
+	(void)snprintf(text, text_bytes, ", mostly while %s is %s%s", who,
+		       most.line->call ? "in " : "",
+		       crit_region_name(most.line, name, sizeof(name)));
+}
+
+void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uint32_t call,
+			char *text, size_t text_bytes)
+{
+	char last[128] = "";
+	char site[112];
+	char region[CRIT_REGION_TEXT + 96];
+
+	if (summary->unit == CRIT_UNIT_RANKS)
+		crit_messages_say_last(summary->results, call, (uint32_t)unit_row, last,
+				       sizeof(last));
+	crit_verdict_site(summary, call, site, sizeof(site));
+	say_region(summary, unit_row, region, sizeof(region));
+	(void)snprintf(text, text_bytes, "%s%s %s%s%s", region,
+		       region[0] ? " and they are in" : ", mostly in", crit_call_name(call), site,
+		       last);
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Pairs the rows of two reports by what they are called, and sorts them by what changed. */
+#include "report/formats/diff_changes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIGURES_MAX 8
+
+struct table {
+	enum crit_diff_group group;
+	const char *path; /* of the array in a report */
+	const char *figures[FIGURES_MAX]; /* the first decides the order */
+	void (*name)(const json_t *row, char *text);
+};
+
+static void name_rank(const json_t *row, char *text)
+{
+	(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%lld.%lld",
+		       (long long)json_integer_value(json_object_get(row, "world")),
+		       (long long)json_integer_value(json_object_get(row, "rank")));
+}
+
+static void name_key(const json_t *row, const char *key, char *text)
+{
+	const char *name = json_string_value(json_object_get(row, key));
+
+	(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s", name ? name : "?");
+}
+
+static void name_call(const json_t *row, char *text)
+{
+	name_key(row, "name", text);
+}
+
+static void name_region(const json_t *row, char *text)
+{
+	name_key(row, "path", text);
+}
+
+/* A line is the same in two builds of a program, wherever it was built; an offset is not. */
+static void name_site(const json_t *row, char *text)
+{
+	const char *call = json_string_value(json_object_get(row, "name"));
+	const char *file = json_string_value(json_object_get(row, "file"));
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	const char *module = json_string_value(json_object_get(row, "module"));
+	const char *offset = json_string_value(json_object_get(row, "offset"));
+
+	if (file)
+		(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s %s:%lld", call ? call : "?",
+			       slash ? slash + 1 : file,
+			       (long long)json_integer_value(json_object_get(row, "line")));
+	else
+		(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s %s+%s", call ? call : "?",
+			       module ? module : "", offset ? offset : "");
+}
+
+static const struct table tables[] = {
+	{ CRIT_DIFF_RANKS,
+	  "ranks",
+	  { "cmetric_s", "share", "stall_s", "useful_s", "mpi_wait_s", "omp_wait_s", "runnable_s",
+	    "waited_for_s" },
+	  name_rank },
+	{ CRIT_DIFF_REGIONS,
+	  "regions",
+	  { "cmetric_s", "stall_s", "waited_for_s", "time_s", "useful_s", "omp_wait_s", "mpi_s",
+	    "visits" },
+	  name_region },
+	{ CRIT_DIFF_CALLS,
+	  "mpi_calls",
+	  { "wait_s", "stall_s", "waiting_s", "time_s", "visits" },
+	  name_call },
+	{ CRIT_DIFF_CALLS,
+	  "omp_constructs",
+	  { "wait_s", "stall_s", "waiting_s", "time_s", "visits" },
+	  name_call },
+	{ CRIT_DIFF_SITES,
+	  "mpi_sites",
+	  { "wait_s", "stall_s", "waiting_s", "time_s", "visits" },
+	  name_site },
+};
+
+const char *crit_diff_group_name(enum crit_diff_group group)
+{
+	static const char *const names[CRIT_DIFF_GROUP_COUNT] = {
+		"run", "efficiency", "ranks", "regions", "calls", "sites"
+	};
+
+	return (unsigned int)group < CRIT_DIFF_GROUP_COUNT ? names[group] : "?";
+}
+
+static struct crit_diff_change *add(struct crit_diff *diff, enum crit_diff_group group,
+				    const char *name, const char *figure)
+{
+	struct crit_diff_change *change;
+
+	if (diff->change_count == diff->change_capacity) {
+		size_t capacity = diff->change_capacity ? 2 * diff->change_capacity : 128;
+		struct crit_diff_change *grown = realloc(diff->changes, capacity * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		diff->changes = grown;
+		diff->change_capacity = capacity;
+	}
+	change = &diff->changes[diff->change_count++];
+	*change = (struct crit_diff_change){ .group = group, .figure = figure };
+	(void)snprintf(change->name, sizeof(change->name), "%s", name);
+	return change;
+}
+
+/* Two rows of one name in one report are one: lines that are inlined in several places. */
+static int add_side(struct crit_diff *diff, const struct table *table, const json_t *report,
+		    bool is_b)
+{
+	const json_t *rows = json_object_get(report, table->path);
+	size_t first = diff->change_count;
+	size_t i;
+	const json_t *row;
+
+	while (first && diff->changes[first - 1].group == table->group)
+		first--;
+	json_array_foreach(rows, i, row)
+	{
+		char name[CRIT_DIFF_NAME_BYTES];
+		size_t at = first;
+
+		table->name(row, name);
+		while (at < diff->change_count && strcmp(diff->changes[at].name, name) != 0)
+			at++;
+		for (int f = 0; f < FIGURES_MAX && table->figures[f]; f++) {
+			struct crit_diff_change *change = at + (size_t)f < diff->change_count
+								  ? &diff->changes[at + (size_t)f]
+								  : NULL;
+			double value = json_number_value(json_object_get(row, table->figures[f]));
+
+			if (!change)
+				change = add(diff, table->group, name, table->figures[f]);
+			if (!change)
+				return -ENOMEM;
+			*(is_b ? &change->b : &change->a) += value;
+			*(is_b ? &change->has_b : &change->has_a) = true;
+		}
+	}
+	return 0;
+}
+
+static int add_figure(struct crit_diff *diff, enum crit_diff_group group, const char *name,
+		      const char *figure, const json_t *a, const json_t *b)
+{
+	const json_t *left = json_object_get(a, figure);
+	const json_t *right = json_object_get(b, figure);
+	struct crit_diff_change *change;
+
+	if (!json_is_number(left) || !json_is_number(right))
+		return 0;
+	change = add(diff, group, name, figure);
+	if (!change)
+		return -ENOMEM;
+	change->a = json_number_value(left);
+	change->b = json_number_value(right);
+	change->has_a = true;
+	change->has_b = true;
+	return 0;
+}
+
+static int add_run(struct crit_diff *diff, const json_t *a, const json_t *b)
+{
+	static const char *const figures[] = { "window_s", "elapsed_s", "silent_s",
+					       "ranks",    "threads",   "nodes" };
+	const json_t *left = json_object_get(a, "job");
+	const json_t *right = json_object_get(b, "job");
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && !status; i++)
+		status = add_figure(diff, CRIT_DIFF_RUN, "run", figures[i], left, right);
+	if (!status)
+		status = add_figure(diff, CRIT_DIFF_RUN, "run", "stake_s",
+				    json_object_get(a, "verdict"), json_object_get(b, "verdict"));
+	return status;
+}
+
+static int add_efficiency(struct crit_diff *diff, const json_t *a, const json_t *b)
+{
+	const json_t *left = json_object_get(a, "efficiency");
+	const json_t *right = json_object_get(b, "efficiency");
+	const char *side;
+	const json_t *factors;
+	int status = 0;
+
+	json_object_foreach((json_t *)left, side, factors)
+	{
+		const char *key;
+		const json_t *value;
+
+		json_object_foreach((json_t *)factors, key, value)
+		{
+			if (!status)
+				status = add_figure(diff, CRIT_DIFF_EFFICIENCY, side, key, factors,
+						    json_object_get(right, side));
+			(void)value;
+		}
+	}
+	return status;
+}
+
+static void note(struct crit_diff *diff, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void note(struct crit_diff *diff, const char *format, ...)
+{
+	va_list arguments;
+
+	if (diff->note_count == CRIT_DIFF_NOTES_MAX)
+		return;
+	va_start(arguments, format);
+	(void)vsnprintf(diff->notes[diff->note_count++], CRIT_DIFF_NAME_BYTES, format, arguments);
+	va_end(arguments);
+}
+
+static void compare_jobs(struct crit_diff *diff, const json_t *a, const json_t *b)
+{
+	static const struct {
+		const char *key;
+		const char *why;
+		bool is_grave; /* figures of the two do not mean the same */
+	} keys[] = {
+		{ "exe", "other programs", false },
+		{ "args", "other arguments", false },
+		{ "ranks", "rows of ranks and sums over them", false },
+		{ "nodes", "factors within and across nodes", false },
+		{ "mpi", "calls inside other libraries", false },
+		{ "omp", "constructs and regions", false },
+		{ "active", "CMetric, stall and all made of them count other threads", true },
+		{ "mode", "one lacks a half: states, or calls", true },
+		{ "level", "visits and messages", false },
+	};
+	const json_t *left = json_object_get(a, "job");
+	const json_t *right = json_object_get(b, "job");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_t *one = json_object_get(left, keys[i].key);
+		json_t *two = json_object_get(right, keys[i].key);
+
+		if (json_equal(one, two))
+			continue;
+		diff->is_incomplete = diff->is_incomplete || keys[i].is_grave;
+		if (json_is_integer(one))
+			note(diff, "%s: %lld and %lld; %s", keys[i].key,
+			     (long long)json_integer_value(one), (long long)json_integer_value(two),
+			     keys[i].why);
+		else
+			note(diff, "%s: %.60s and %.60s; %s", keys[i].key,
+			     json_is_string(one) ? json_string_value(one) : "?",
+			     json_is_string(two) ? json_string_value(two) : "?", keys[i].why);
+	}
+	if (!json_is_true(json_object_get(a, "is_complete")) ||
+	    !json_is_true(json_object_get(b, "is_complete"))) {
+		note(diff, "a report is incomplete: records were lost, or its recording is cut");
+		diff->is_incomplete = true;
+	}
+}
+
+struct block { /* the figures of one row */
+	size_t first;
+	size_t count;
+	double weight;
+};
+
+static int compare_blocks(const void *left, const void *right, void *user)
+{
+	const struct crit_diff_change *changes = user;
+	const struct block *a = left;
+	const struct block *b = right;
+	int order = (int)changes[a->first].group - (int)changes[b->first].group;
+
+	if (!order && changes[a->first].group > CRIT_DIFF_EFFICIENCY)
+		order = (a->weight < b->weight) - (a->weight > b->weight);
+	return order ? order : (a->first > b->first) - (a->first < b->first);
+}
+
+/* Rows by how much their first figure changed; the figures of a row stay together. */
+static int sort(struct crit_diff *diff)
+{
+	struct crit_diff_change *sorted = calloc(diff->change_count + 1, sizeof(*sorted));
+	struct block *blocks = calloc(diff->change_count + 1, sizeof(*blocks));
+	size_t count = 0;
+	size_t used = 0;
+
+	if (!sorted || !blocks) {
+		free(sorted);
+		free(blocks);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < diff->change_count; i++) {
+		const struct crit_diff_change *change = &diff->changes[i];
+
+		if (i == 0 || change->group != change[-1].group ||
+		    strcmp(change->name, change[-1].name) != 0)
+			blocks[count++] = (struct block){ i, 0, fabs(crit_diff_by(change)) };
+		blocks[count - 1].count++;
+	}
+	qsort_r(blocks, count, sizeof(*blocks), compare_blocks, diff->changes);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&sorted[used], &diff->changes[blocks[i].first],
+		       blocks[i].count * sizeof(*sorted));
+		used += blocks[i].count;
+	}
+	free(diff->changes);
+	free(blocks);
+	diff->changes = sorted;
+	return 0;
+}
+
+int crit_diff_init(struct crit_diff *diff, const json_t *a, const json_t *b)
+{
+	int status;
+
+	memset(diff, 0, sizeof(*diff));
+	compare_jobs(diff, a, b);
+	status = add_run(diff, a, b);
+	if (!status)
+		status = add_efficiency(diff, a, b);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !status; i++) {
+		status = add_side(diff, &tables[i], a, false);
+		if (!status)
+			status = add_side(diff, &tables[i], b, true);
+	}
+	if (!status)
+		status = sort(diff);
+	if (status)
+		crit_diff_fini(diff);
+	return status;
+}
+
+void crit_diff_fini(struct crit_diff *diff)
+{
+	free(diff->changes);
+	memset(diff, 0, sizeof(*diff));
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Programs that left the run by their exec, and processes killed in MPI_Init: missing, and JSON. */
+#include "report/formats/process_ends.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/formats/json.h"
+#include "report/formats/writers.h"
+
+#define NAME_BYTES 64
+
+static const struct {
+	const char *key; /* in report.json */
+	const char *text;
+} reasons[CRIT_END_COUNT] = {
+	[CRIT_END_UNTOLD] = { "unknown", "its privileges changed" },
+	[CRIT_END_OTHER_USER] = { "user", "it runs as another user" },
+	[CRIT_END_PRIVILEGES] = { "privileges", "it has more privileges than its user" },
+	[CRIT_END_UNREADABLE] = { "unreadable", "it may not be read (execute-only)" },
+	[CRIT_END_KILLED_IN_INIT] = { "killed_in_init", "" },
+};
+
+static void find_expelled(struct crit_summary *summary, const struct crit_process_end_row *row)
+{
+	const bool is_launcher = row->role == CRIT_THREAD_LAUNCHER;
+
+	crit_summary_add_missing(summary, !is_launcher, is_launcher ? "" : "sudo crit run -- ...",
+				 "the kernel half of %.*s (process %u)%s and of its children: %s",
+				 NAME_BYTES, row->name, row->pid,
+				 is_launcher ? ", a launcher," : "", reasons[row->end].text);
+}
+
+/* The first one is the cause, as a rule: the launcher kills the others. */
+static void find_killed(struct crit_summary *summary, const struct crit_process_end_row *first,
+			size_t count)
+{
+	char more[64] = "";
+
+	if (count > 1)
+		(void)snprintf(more, sizeof(more), "; after it %zu more", count - 1);
+	crit_summary_add_missing(summary, true, "",
+				 "the rank of process %u (%.*s): killed by signal %u (%s) before "
+				 "its MPI_Init returned%s",
+				 first->pid, NAME_BYTES, first->name, first->signal,
+				 strsignal((int)first->signal), more);
+}
+
+void crit_summary_find_ends(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	const struct crit_process_end_row *first = NULL;
+	size_t killed = 0;
+
+	for (size_t i = 0; i < results->end_count; i++) {
+		const struct crit_process_end_row *row = &results->ends[i];
+
+		if (row->end != CRIT_END_KILLED_IN_INIT) {
+			find_expelled(summary, row);
+			continue;
+		}
+		first = first ? first : row;
+		killed++;
+	}
+	if (first)
+		find_killed(summary, first, killed);
+	if (results->ends_unlisted)
+		crit_summary_add_missing(summary, true, "", "the kernel half of %llu more programs",
+					 (unsigned long long)results->ends_unlisted);
+}
+
+json_t *crit_json_process_ends(const struct crit_results *results)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < results->end_count; i++) {
+		const struct crit_process_end_row *end = &results->ends[i];
+		json_t *row = json_object();
+
+		set_text(row, "node", results->nodes[end->node].host, CRIT_WORLD_BYTES);
+		set_count(row, "pid", end->pid);
+		SET_FIELD(row, "name", end->name);
+		set_text(row, "role", crit_role_name(end->role), 16);
+		set_text(row, "reason", reasons[end->end].key, 32);
+		set(row, "signal", end->signal ? json_integer(end->signal) : json_null());
+		set_s(row, "time_s",
+		      ((double)end->time_ns - (double)results->window_begin_ns) * 1e-9);
+		(void)json_array_append_new(array, row);
+	}
+	return array;
+}

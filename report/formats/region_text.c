@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Regions, phases and preemptions in the tables of report.txt, and names for threads. */
+#include <stdio.h>
+
+#include "report/formats/region_writers.h"
+#include "core/base/line.h"
+
+#define REGIONS_MAX 24
+#define THREADS_MAX 16
+#define RIVALS_MAX 24
+
+const char *crit_thread_label(const struct crit_results *results, size_t thread, char *text,
+			      size_t text_bytes)
+{
+	const struct crit_thread_row *row;
+	char rank[32];
+
+	if (thread >= results->thread_count)
+		return "-";
+	row = &results->threads[thread];
+	if (row->rank_row >= 0)
+		(void)snprintf(text, text_bytes, "rank %s thread %u (%.16s)",
+			       crit_summary_rank_name(results, row->rank_row, rank, sizeof(rank)),
+			       row->tid, row->name);
+	else
+		(void)snprintf(text, text_bytes, "thread %u (%.16s)", row->tid, row->name);
+	return text;
+}
+
+const char *crit_rival_label(const struct crit_results *results, const struct crit_rival_row *row,
+			     char *text, size_t text_bytes)
+{
+	const enum crit_kernel_half half =
+		results->nodes[results->threads[row->thread].node].kernel_half;
+
+	switch (row->kind) {
+	case CRIT_RIVAL_MEMBER:
+		return crit_thread_label(results, (size_t)row->by_thread, text, text_bytes);
+	case CRIT_RIVAL_STRANGER:
+		if (row->tid)
+			(void)snprintf(text, text_bytes, "%.16s (tid %u)", row->name, row->tid);
+		else
+			(void)snprintf(text, text_bytes, "%.16s (several)", row->name);
+		return text;
+	case CRIT_RIVAL_HIDDEN:
+		if (half == CRIT_HALF_PERF)
+			return "somebody perf events do not name";
+		return "another user's program";
+	case CRIT_RIVAL_IDLE:
+		return "nobody (scheduler)";
+	case CRIT_RIVAL_UNKNOWN:
+		return "unknown";
+	default:
+		return "others";
+	}
+}
+
+static double seconds(uint64_t value_ns)
+{
+	return (double)value_ns * 1e-9;
+}
+
+static void write_sum(FILE *out, const struct crit_region_sum *sum)
+{
+	(void)fprintf(out, " %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f",
+		      crit_fix_seconds(sum->run.cmetric[CRIT_UNIT_THREADS]),
+		      crit_fix_seconds(sum->run.stall[CRIT_UNIT_THREADS]),
+		      crit_fix_seconds(sum->run.waited_for), seconds(sum->time_ns),
+		      seconds(sum->useful_ns), seconds(sum->omp_wait_ns), seconds(sum->mpi_ns));
+}
+
+#define SUM_HEAD "   CMetric      stall waited-for       time     useful   OMP wait        MPI"
+
+static void write_spread(FILE *out, const char *unit, const struct crit_imbalance *imbalance,
+			 const char *slowest)
+{
+	if (imbalance->count < 2 || imbalance->slowest < 0)
+		return;
+	crit_line_print(
+		out,
+		"    useful time of %zu %s: largest %.4f (%s), mean %.4f, imbalance %.1f%%, "
+		"variation %.3f\n",
+		imbalance->count, unit, imbalance->max_s, slowest, imbalance->mean_s,
+		imbalance->percent, imbalance->variation_ratio);
+}
+
+static void write_line(FILE *out, const struct crit_summary *summary,
+		       const struct crit_region_line *line)
+{
+	const struct crit_results *results = summary->results;
+	char text[4 * CRIT_REGION_TEXT];
+	char rank[32];
+
+	crit_line_print(out, "  %s\n",
+			crit_region_path(&summary->regions, line, text, sizeof(text)));
+	(void)fprintf(out, "    %-29s %10llu", "all", (unsigned long long)line->visits);
+	write_sum(out, &line->sum);
+	(void)fputc('\n', out);
+	for (size_t i = 0; i < line->share_count && i < THREADS_MAX; i++) {
+		const struct crit_region_share *share =
+			&summary->regions.shares[line->first_share + i];
+
+		crit_line_print(out, "    %-29.29s %10llu",
+				crit_thread_label(results, share->thread, text, sizeof(text)),
+				(unsigned long long)share->sum.visits);
+		write_sum(out, &share->sum);
+		(void)fputc('\n', out);
+	}
+	if (line->share_count > THREADS_MAX)
+		(void)fprintf(out, "    and %zu more threads in regions.csv\n",
+			      line->share_count - THREADS_MAX);
+	write_spread(out, "threads", &line->threads,
+		     crit_thread_label(results, (size_t)line->threads.slowest, text, sizeof(text)));
+	(void)snprintf(text, sizeof(text), "rank %s",
+		       crit_summary_rank_name(results, line->ranks.slowest, rank, sizeof(rank)));
+	write_spread(out, "ranks", &line->ranks, text);
+}
+
+void crit_regions_write_details(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_region_table *table = &summary->regions;
+
+	if (table->row_count == 0)
+		return;
+	(void)fprintf(
+		out,
+		"\nRegions (unit threads, scope run)\n"
+		"  by CMetric; regions inside a region apart; visits of a parallel region are "
+		"its teams\n"
+		"    %-29s %10s %s\n",
+		"thread", "visits", SUM_HEAD);
+	for (size_t i = 0; i < table->row_count && i < REGIONS_MAX; i++)
+		write_line(out, summary, &table->rows[table->order[i]]);
+	if (table->row_count > REGIONS_MAX)
+		(void)fprintf(out, "  and %zu more, all in regions.csv\n",
+			      table->row_count - REGIONS_MAX);
+	if (table->phase_count == 0)
+		return;
+	(void)fprintf(out, "\nPhases (unit threads, scope run)\n  with all regions inside them\n");
+	for (size_t i = 0; i < table->phase_count && i < REGIONS_MAX; i++)
+		write_line(out, summary, &table->phases[i]);
+	if (table->phase_count > REGIONS_MAX)
+		(void)fprintf(out, "  and %zu more in report.json\n",
+			      table->phase_count - REGIONS_MAX);
+}
+
+void crit_rivals_write_details(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	if (results->rival_count == 0)
+		return;
+	(void)fprintf(out, "\nWho had the CPU that threads with work to do waited for\n"
+			   "  lost: runnable while that task ran there\n");
+	(void)fprintf(out, "%-40s %12s %10s  %s\n", "thread", "preemptions", "lost", "by");
+	for (size_t i = 0; i < results->rival_count && i < RIVALS_MAX; i++) {
+		const struct crit_rival_row *row = &results->rivals[i];
+		char thread[64], by[64];
+
+		crit_line_print(out, "%-40.40s %12llu %10.4f  %s\n",
+				crit_thread_label(results, row->thread, thread, sizeof(thread)),
+				(unsigned long long)row->count, seconds(row->lost_ns),
+				crit_rival_label(results, row, by, sizeof(by)));
+	}
+	if (results->rival_count > RIVALS_MAX)
+		(void)fprintf(out, "  and %zu more in report.json\n",
+			      results->rival_count - RIVALS_MAX);
+}

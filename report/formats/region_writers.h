@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions, phases and who took whose CPU, in every format of the report. */
+#ifndef CRIT_REGION_WRITERS_H
+#define CRIT_REGION_WRITERS_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "report/tables/summary.h"
+
+/* "rank 1 thread 4242 (solver)", "thread 4242 (solver)": a thread for humans. */
+const char *crit_thread_label(const struct crit_results *results, size_t thread, char *text,
+			      size_t text_bytes);
+
+/* Who took a CPU: "rank 1 thread 7 (b)", "stress (pid 812)", "another user's program". */
+const char *crit_rival_label(const struct crit_results *results, const struct crit_rival_row *row,
+			     char *text, size_t text_bytes);
+
+/* The tables of report.txt. */
+void crit_regions_write_details(FILE *out, const struct crit_summary *summary);
+void crit_rivals_write_details(FILE *out, const struct crit_summary *summary);
+
+/* One row per region and thread. */
+void crit_write_regions_csv(FILE *out, const struct crit_summary *summary);
+
+/* How unevenly useful time is spread; slowest is who has most, where somebody has. */
+json_t *crit_json_imbalance(const struct crit_imbalance *imbalance, const char *slowest);
+
+/* The members regions, phases and preemptions of report.json. */
+json_t *crit_json_regions(const struct crit_summary *summary);
+json_t *crit_json_phases(const struct crit_summary *summary);
+json_t *crit_json_rivals(const struct crit_results *results);
+
+#endif

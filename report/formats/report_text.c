@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The first screen of report.txt: verdict, efficiencies, who, where, laws, what is missing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/findings/openmp.h"
+#include "report/formats/region_writers.h"
+#include "report/formats/screen.h"
+#include "report/formats/writers.h"
+#include "core/abi/abi_socket.h"
+#include "core/base/call.h"
+
+#define RANKS_SHOWN 4
+#define THREADS_SHOWN 9
+#define REGIONS_SHOWN 3
+#define CALLS_SHOWN 3
+#define BAR_CELLS 18
+#define FACTOR_CELLS 20
+#define TRUST_LINES 4 /* kept for laws and losses */
+
+const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes)
+{
+	static const char *const flavours[] = { "no MPI", "Open MPI", "MPICH", "OpenMP" };
+	unsigned int flavour = results->flavour < 4 ? results->flavour : 0;
+
+	if (!results->has_ranks)
+		return "no MPI";
+	(void)snprintf(text, text_bytes, "%.40s",
+		       results->library[0] ? results->library : flavours[flavour]);
+	text[strcspn(text, ",\n")] = '\0';
+	if (strncmp(text, "MPICH Version:", 14) == 0) /* "MPICH 4.0.2" */
+		memmove(text + 5, text + 14, strlen(text + 14) + 1);
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ')
+			*p = ' ';
+	return text;
+}
+
+const char *crit_level_name(uint32_t level)
+{
+	return level == CRIT_LEVEL_PROFILE ? "profile" : level == CRIT_LEVEL_TRACE ? "trace" : "?";
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* Rows from that one on that a command can mend, or those that none can. */
+static size_t count_missing(const struct crit_summary *summary, size_t first, bool is_mendable)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < summary->missing_count; i++)
+		count += (summary->missing[i].mend[0] != '\0') == is_mendable;
+	return count;
+}
+
+/* What a command can mend stands above the verdict, the rest below the laws. */
+static void put_missing(struct crit_screen *screen, const struct crit_summary *summary,
+			bool is_mendable)
+{
+	for (size_t i = 0; i < summary->missing_count; i++) {
+		const struct crit_missing *row = &summary->missing[i];
+		const size_t left = count_missing(summary, i, is_mendable);
+		const int room = crit_screen_room(screen) - (left > 1); /* for how many more */
+		char line[2 * CRIT_SENTENCE_BYTES];
+
+		if ((row->mend[0] != '\0') != is_mendable)
+			continue;
+		if (room <= 0 && left > 1) {
+			crit_screen_put(screen, CRIT_PAINT_YELLOW, "%s: %zu more, see Losses below",
+					summary->is_incomplete ? "lost or missing" : "missing",
+					left);
+			return;
+		}
+		(void)snprintf(line, sizeof(line), "%s: %s",
+			       row->is_incomplete ? "lost" : "missing", row->what);
+		crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, room < 2 ? room : 2);
+		if (is_mendable) {
+			(void)snprintf(line, sizeof(line), "fix: %s", row->mend);
+			crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, 4); /* never cut */
+		}
+	}
+}
+
+/* "; slurm 42.0", or nothing. */
+static void describe_job(const struct crit_job *job, char ret_text[96])
+{
+	ret_text[0] = '\0';
+	if (job->scheduler[0])
+		(void)snprintf(ret_text, 96, "; %.8s %.24s%s%.16s", job->scheduler,
+			       job->array[0] ? job->array : job->name, job->step[0] ? "." : "",
+			       job->step);
+}
+
+static void put_title(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	const enum crit_openmp openmp = crit_openmp_of(summary);
+	char mpi[64];
+	char job[96];
+
+	describe_job(&results->job, job);
+	crit_screen_put(screen, CRIT_PAINT_BOLD,
+			"crit: %.24s, %zu rank%s, %zu thread%s, %zu node%s, %.20s, window %.3f s",
+			base_name(results->exe), results->rank_count, plural(results->rank_count),
+			summary->app_threads, plural(summary->app_threads), results->node_count,
+			plural(results->node_count), crit_mpi_name(results, mpi, sizeof(mpi)),
+			(double)results->window_ns * 1e-9);
+	crit_screen_put(screen, CRIT_PAINT_DIM, "mode: %s; level %s; active: %s%s%s%s%s",
+			crit_mode_name(summary->mode),
+			results->node_count ? crit_level_name(results->nodes[0].level) : "?",
+			crit_rule_name(results->rule), openmp > CRIT_OPENMP_UNKNOWN ? "; " : "",
+			openmp > CRIT_OPENMP_UNKNOWN ? crit_openmp_name(openmp) : "",
+			openmp == CRIT_OPENMP_GNU ? ", approximate" : "", job);
+	put_missing(screen, summary, true);
+}
+
+static void put_lost_time(struct crit_screen *screen, const struct crit_lost_time *lost)
+{
+	if (!lost->is_valid)
+		return;
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-14s %9s %9s %9s %9s %9s %9s", "", "useful",
+			"CPU short", "imbalance", "all wait", "blocked", "library");
+	crit_screen_put(screen, CRIT_PAINT_NONE, "%-14s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f",
+			lost->unit == CRIT_UNIT_RANKS ? "s per rank" : "s per thread",
+			lost->useful_s, lost->loss_s[CRIT_LOSS_CPUS],
+			lost->loss_s[CRIT_LOSS_IMBALANCE], lost->loss_s[CRIT_LOSS_ALL_WAITING],
+			lost->loss_s[CRIT_LOSS_BLOCKED], lost->loss_s[CRIT_LOSS_LIBRARY]);
+}
+
+static void put_verdict(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	double window_s = (double)results->window_ns * 1e-9;
+	double silent_s = (double)summary->silent_ns * 1e-9;
+
+	crit_screen_wrap(screen, CRIT_PAINT_BOLD, summary->sentence, 8);
+	crit_screen_wrap(screen, CRIT_PAINT_YELLOW, summary->preempted_note, 3);
+	crit_screen_wrap(screen, CRIT_PAINT_YELLOW, summary->may_wait_note, 3);
+	crit_screen_put(screen, CRIT_PAINT_NONE,
+			"T(n=0)/window: %.3f (nobody is active for %.3f s of %.3f s)",
+			window_s > 0 ? silent_s / window_s : 0, silent_s, window_s);
+	if (summary->lost.is_valid && summary->lost.unit_count > 1)
+		crit_screen_put(screen, CRIT_PAINT_NONE,
+				"bound: with balanced %ss the window would be %.3f s at best",
+				results->has_ranks ? "rank" : "thread",
+				window_s - summary->lost.gain_s);
+	put_lost_time(screen, &summary->lost);
+}
+
+static enum crit_paint paint_of(double ratio)
+{
+	return ratio < 0.7 ? CRIT_PAINT_RED : ratio < 0.9 ? CRIT_PAINT_YELLOW : CRIT_PAINT_GREEN;
+}
+
+#define NO_FACTOR (-1.0) /* this side does not have it */
+#define NO_SIDE (-2.0) /* there is no such side */
+
+static void put_factor(struct crit_screen *screen, const char *name, double cpu, double wall)
+{
+	double shown = cpu >= 0 ? cpu : wall;
+	char left[16] = "-", right[16] = "-", bar[FACTOR_CELLS + 1];
+
+	if (wall <= NO_SIDE)
+		right[0] = '\0';
+	if (cpu >= 0)
+		(void)snprintf(left, sizeof(left), "%.3f", cpu);
+	if (wall >= 0)
+		(void)snprintf(right, sizeof(right), "%.3f", wall);
+	crit_screen_put(screen, paint_of(shown), "%-30s %12s %12s  %s", name, left, right,
+			crit_screen_bar(shown, FACTOR_CELLS, bar));
+}
+
+static void put_efficiency(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_efficiency *eff = &summary->efficiency;
+	bool has_ranks = summary->results->has_ranks;
+	double none = has_ranks ? NO_FACTOR : NO_SIDE;
+
+	if (!eff->is_valid || summary->verdict == CRIT_VERDICT_NOTHING)
+		return;
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-30s %12s %12s", "efficiency",
+			summary->mode == CRIT_MODE_SHIMS_ONLY ? "CPU-assumed" : "CPU-true",
+			has_ranks ? "wall-clock" : "");
+	put_factor(screen, "parallel", eff->cpu_parallel, has_ranks ? eff->wall_parallel : none);
+	if (eff->has_omp) {
+		put_factor(screen, "|- OpenMP", eff->cpu_omp_parallel,
+			   has_ranks ? eff->wall_omp_parallel : none);
+		put_factor(screen, "|  |- scheduling", eff->cpu_omp_scheduling,
+			   has_ranks ? eff->wall_omp_scheduling : none);
+		put_factor(screen, "|  |- load balance", eff->cpu_omp_balance,
+			   has_ranks ? eff->wall_omp_balance : none);
+		put_factor(screen, "|  `- serialization", eff->cpu_omp_serialization,
+			   has_ranks ? eff->wall_omp_serialization : none);
+	}
+	put_factor(screen, "|- load balance", eff->cpu_balance,
+		   has_ranks ? eff->wall_balance : none);
+	if (summary->results->node_count > 1) {
+		put_factor(screen, "|  |- within nodes", eff->cpu_balance_in,
+			   has_ranks ? eff->wall_balance_in : none);
+		put_factor(screen, "|  `- across nodes", eff->cpu_balance_out,
+			   has_ranks ? eff->wall_balance_out : none);
+	}
+	put_factor(screen, "|- oversubscription", eff->cpu_oversubscription, none);
+	put_factor(screen, "|- blocked", eff->cpu_io, none);
+	put_factor(screen, "`- communication", eff->cpu_communication,
+		   has_ranks ? eff->wall_communication : none);
+}
+
+/* A rank or thread the verdict names. */
+static enum crit_paint paint_row(const struct crit_summary *summary, size_t row)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	for (size_t i = 0; i < lost->named_count && i < CRIT_NAMED_MAX; i++)
+		if (lost->named[i].row == row)
+			return CRIT_PAINT_RED;
+	return CRIT_PAINT_NONE;
+}
+
+static void put_ranks(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	size_t shown = results->rank_count < RANKS_SHOWN ? results->rank_count : RANKS_SHOWN;
+
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%5s %-12s %10s %10s %10s %7s  top %zu of %zu",
+			"rank", "node", "CMetric s", "useful s", "MPI wait s", "share", shown,
+			results->rank_count);
+	for (size_t i = 0; i < shown; i++) {
+		const struct crit_rank_row *rank = &results->ranks[summary->rank_order[i]];
+		double share = crit_summary_share(summary, &rank->run);
+		struct crit_usage usage;
+		char bar[BAR_CELLS + 1];
+		char name[32];
+
+		crit_usage_of(&rank->cells, &usage);
+		crit_screen_put(screen, paint_row(summary, summary->rank_order[i]),
+				"%5s %-12.12s %10.3f %10.3f %10.3f %6.1f%%  %s",
+				crit_summary_rank_name(results, (int32_t)summary->rank_order[i],
+						       name, sizeof(name)),
+				results->nodes[rank->node].host,
+				crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
+				(double)usage.useful_ns * 1e-9, (double)usage.mpi_wait_ns * 1e-9,
+				100 * share, crit_screen_bar(share, BAR_CELLS, bar));
+	}
+}
+
+static void put_threads(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	size_t shown = summary->app_threads < THREADS_SHOWN ? summary->app_threads : THREADS_SHOWN;
+
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%8s %-15s %9s %9s %9s %7s  top %zu of %zu", "tid",
+			"name", "CMetric s", "running s", "blocked s", "share", shown,
+			summary->app_threads);
+	for (size_t i = 0; i < shown; i++) {
+		const struct crit_thread_row *thread = &results->threads[summary->thread_order[i]];
+		double share = crit_summary_share(summary, &thread->run);
+		char bar[BAR_CELLS + 1];
+
+		crit_screen_put(screen, paint_row(summary, summary->thread_order[i]),
+				"%8u %-15.15s %9.3f %9.3f %9.3f %6.1f%%  %s", thread->tid,
+				thread->name,
+				crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
+				(double)crit_cells_state(&thread->cells, CRIT_STATE_RUNNING) * 1e-9,
+				(double)crit_cells_state(&thread->cells, CRIT_STATE_BLOCKED) * 1e-9,
+				100 * share, crit_screen_bar(share, BAR_CELLS, bar));
+	}
+}
+
+/* "0:4242": rank and thread in a word. */
+static const char *short_label(const struct crit_results *results, int32_t thread, char *text,
+			       size_t text_bytes)
+{
+	char rank[32];
+
+	if (thread < 0)
+		return "-";
+	if (results->threads[thread].rank_row < 0)
+		(void)snprintf(text, text_bytes, "%u", results->threads[thread].tid);
+	else
+		(void)snprintf(text, text_bytes, "%s:%u",
+			       crit_summary_rank_name(results, results->threads[thread].rank_row,
+						      rank, sizeof(rank)),
+			       results->threads[thread].tid);
+	return text;
+}
+
+static void put_regions(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_region_table *table = &summary->regions;
+
+	if (table->row_count == 0)
+		return;
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-34s %9s %9s %9s %6s %s", "region", "CMetric s",
+			"useful s", "waits s", "imbal.", "slowest");
+	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++) {
+		const struct crit_region_line *line = &table->rows[table->order[i]];
+		char name[CRIT_REGION_TEXT];
+		char slowest[48];
+
+		crit_screen_put(screen, CRIT_PAINT_NONE, "%-34.34s %9.3f %9.3f %9.3f %5.0f%% %s",
+				crit_region_fit(line, 34, name, sizeof(name)),
+				crit_fix_seconds(line->sum.run.cmetric[CRIT_UNIT_THREADS]),
+				(double)line->sum.useful_ns * 1e-9,
+				(double)(line->sum.omp_wait_ns + line->sum.mpi_ns) * 1e-9,
+				line->threads.percent,
+				short_label(summary->results, line->threads.slowest, slowest,
+					    sizeof(slowest)));
+	}
+}
+
+/* Where most of a call's waiting is; sites come in that order. */
+static void put_site(struct crit_screen *screen, const struct crit_sites *sites, uint32_t call)
+{
+	for (size_t i = 0; sites && i < sites->row_count; i++) {
+		const struct crit_site_row *site = &sites->rows[i];
+		char text[64];
+
+		if (site->call != call)
+			continue;
+		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %-24.24s %9llu %9.3f %9.3f %9.3f",
+				crit_place_fit(&site->place, 24, text, sizeof(text)),
+				(unsigned long long)site->visits, (double)site->wait_ns * 1e-9,
+				crit_fix_seconds(site->stall), (double)site->waiting_ns * 1e-9);
+		return;
+	}
+}
+
+static void put_calls(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	if (results->call_count == 0)
+		return;
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-29s %9s %9s %9s %9s  %s", "call", "visits",
+			"wait s", "stall s", "waiting s", "waits for");
+	for (size_t i = 0; i < results->call_count && i < CALLS_SHOWN; i++) {
+		const struct crit_call_row *call = &results->calls[summary->call_order[i]];
+		char name[32];
+
+		crit_screen_put(
+			screen, CRIT_PAINT_NONE, "%-29.29s %9llu %9.3f %9.3f %9.3f  rank %s",
+			crit_call_name(call->call), (unsigned long long)call->visits,
+			(double)call->wait_ns * 1e-9,
+			crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
+			(double)call->run.waiting_ns * 1e-9,
+			crit_summary_rank_name(results, call->top_rank_row, name, sizeof(name)));
+		put_site(screen, summary->sites, call->call);
+	}
+}
+
+static void put_trust(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	double worst = 0;
+
+	for (size_t i = 0; i < results->law_count; i++)
+		if (results->laws[i].error_ratio > worst)
+			worst = results->laws[i].error_ratio;
+	crit_screen_put(screen, worst > 1e-9 ? CRIT_PAINT_RED : CRIT_PAINT_NONE,
+			"laws: sum CMetric = T(n>=1), + stall = window: worst error %.1e over %zu; "
+			"%s",
+			worst, results->law_count, worst > 1e-9 ? "BROKEN" : "hold");
+	if (summary->missing_count == 0) {
+		crit_screen_put(screen, CRIT_PAINT_NONE, "losses: none; nothing is missing");
+		return;
+	}
+	put_missing(screen, summary, false);
+}
+
+static void fill_screen(struct crit_screen *screen, const struct crit_summary *summary)
+{
+	put_title(screen, summary);
+	crit_screen_blank(screen);
+	put_verdict(screen, summary);
+	crit_screen_blank(screen);
+	put_efficiency(screen, summary);
+	crit_screen_blank(screen);
+	if (summary->results->has_ranks)
+		put_ranks(screen, summary);
+	else
+		put_threads(screen, summary);
+	crit_screen_blank(screen);
+	put_regions(screen, summary);
+	crit_screen_blank(screen);
+	put_calls(screen, summary);
+	crit_screen_blank(screen);
+	screen->limit = CRIT_SCREEN_LINES;
+	put_trust(screen, summary);
+}
+
+void crit_write_text(FILE *out, const struct crit_summary *summary,
+		     const struct crit_text_options *options)
+{
+	struct crit_screen *screen = calloc(1, sizeof(*screen));
+
+	if (!screen)
+		return;
+	screen->has_colour = options->has_colour;
+	screen->limit = CRIT_SCREEN_LINES - TRUST_LINES;
+	fill_screen(screen, summary);
+	crit_screen_write(screen, out);
+	free(screen);
+	if (!options->is_first_screen_only)
+		crit_write_details(out, summary);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report writers: one summary in, one stream out, no words of their own elsewhere. */
+#ifndef CRIT_WRITERS_H
+#define CRIT_WRITERS_H
+
+#include <stdio.h>
+
+#include "report/tables/summary.h"
+
+struct crit_text_options {
+	bool has_colour; /* bold and colours by escape sequences */
+	bool is_first_screen_only;
+};
+
+/* report.txt: a page first (report/formats/screen.h), then the tables. */
+void crit_write_text(FILE *out, const struct crit_summary *summary,
+		     const struct crit_text_options *options);
+void crit_write_details(FILE *out, const struct crit_summary *summary);
+
+/* report.json, schema crit-report/1. Errors: -ENOMEM, -EIO. */
+int crit_write_json(FILE *out, const struct crit_summary *summary);
+
+void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary);
+void crit_write_threads_csv(FILE *out, const struct crit_summary *summary);
+
+/* A field in quotes, cut at text_bytes. */
+void crit_csv_quote(FILE *out, const char *text, size_t text_bytes);
+
+/* "Open MPI 4.1.4", "none": the MPI library in a few words. Borrowed from text or static. */
+const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes);
+const char *crit_role_name(enum crit_role role);
+const char *crit_unit_name(enum crit_unit unit);
+/* Who of a node has most useful time: "rank 3", or a thread; "" nobody. */
+void crit_node_slowest(const struct crit_summary *summary, const struct crit_node_sum *sum,
+		       char *text, size_t text_bytes);
+
+const char *crit_scope_name(enum crit_scope scope);
+const char *crit_level_name(uint32_t level);
+
+/*
+ * Writes report.txt, report.json and the tables (*.csv) into directory, each to NAME.tmp first
+ * and renamed when all are whole.  Errors: -errno with a line in err; no file is then left
+ * half-written.
+ */
+int crit_write_all(int directory_fd, const char *directory, const struct crit_summary *summary,
+		   struct crit_err *err);
+
+/* The same into a directory by its name, made where it is not there.  Errors: the same. */
+int crit_write_into(const char *directory, const struct crit_summary *summary,
+		    struct crit_err *err);
+
+#endif

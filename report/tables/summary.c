@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Orders, shares and the mode of a run; the verdict is in verdict.c, losses in missing.c. */
+#include "report/tables/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/findings/verdict.h"
+
+static const char *const rule_names[CRIT_ACTIVE_COUNT] = {
+	[CRIT_ACTIVE_DEFAULT] = "default",
+	[CRIT_ACTIVE_KERNEL] = "kernel",
+	[CRIT_ACTIVE_POLL] = "poll-active",
+	[CRIT_ACTIVE_MAY_WAIT] = "may-wait-active",
+};
+
+const char *crit_rule_name(enum crit_active_rule rule)
+{
+	return (unsigned int)rule < CRIT_ACTIVE_COUNT ? rule_names[rule] : "?";
+}
+
+int crit_rule_parse(const char *name, enum crit_active_rule *ret_rule)
+{
+	for (int i = 0; i < CRIT_ACTIVE_COUNT; i++)
+		if (strcmp(name, rule_names[i]) == 0) {
+			*ret_rule = (enum crit_active_rule)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+const char *crit_mode_name(enum crit_mode mode)
+{
+	static const char *const names[CRIT_MODE_COUNT] = { "full", "shims only", "kernel only",
+							    "approximate" };
+
+	return (unsigned int)mode < CRIT_MODE_COUNT ? names[mode] : "?";
+}
+
+const char *crit_half_name(enum crit_kernel_half half)
+{
+	static const char *const names[CRIT_HALF_COUNT] = { "none", "bpf", "perf" };
+
+	return (unsigned int)half < CRIT_HALF_COUNT ? names[half] : "?";
+}
+
+const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
+				   size_t text_bytes)
+{
+	bool has_worlds = false;
+	const struct crit_rank_row *rank;
+
+	if (rank_row < 0 || (size_t)rank_row >= results->rank_count)
+		return "-";
+	rank = &results->ranks[rank_row];
+	for (size_t i = 0; i < results->rank_count && !has_worlds; i++)
+		has_worlds = results->ranks[i].world_number != results->ranks[0].world_number;
+	if (has_worlds)
+		(void)snprintf(text, text_bytes, "%u.%u", rank->world_number, rank->rank);
+	else
+		(void)snprintf(text, text_bytes, "%u", rank->rank);
+	return text;
+}
+
+double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings)
+{
+	return summary->cmetric_s > 0
+		       ? crit_fix_seconds(earnings->cmetric[summary->unit]) / summary->cmetric_s
+		       : 0;
+}
+
+bool crit_summary_needs_may_wait(const struct crit_results *results)
+{
+	uint64_t may_wait_ns = 0;
+
+	if (results->rule != CRIT_ACTIVE_DEFAULT)
+		return false;
+	for (size_t i = 0; i < results->rank_count; i++) {
+		struct crit_usage usage;
+
+		crit_usage_of(&results->ranks[i].cells, &usage);
+		may_wait_ns += usage.mpi_may_wait_ns;
+	}
+	return may_wait_ns > results->window_ns / 100;
+}
+
+static int compare_fix(crit_fix a, crit_fix b) /* descending */
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_rank(const void *a, const void *b, void *user)
+{
+	const struct crit_results *results = user;
+	const size_t *left = a;
+	const size_t *right = b;
+	int order = compare_fix(results->ranks[*left].run.cmetric[CRIT_UNIT_RANKS],
+				results->ranks[*right].run.cmetric[CRIT_UNIT_RANKS]);
+
+	return order ? order : (*left > *right) - (*left < *right);
+}
+
+static int by_thread(const void *a, const void *b, void *user)
+{
+	const struct crit_results *results = user;
+	const struct crit_thread_row *left = &results->threads[*(const size_t *)a];
+	const struct crit_thread_row *right = &results->threads[*(const size_t *)b];
+	int order = (int)left->role - (int)right->role;
+
+	if (!order)
+		order = compare_fix(left->run.cmetric[CRIT_UNIT_THREADS],
+				    right->run.cmetric[CRIT_UNIT_THREADS]);
+	return order ? order : (left > right) - (left < right);
+}
+
+static crit_fix call_weight(const struct crit_call_row *call)
+{
+	return call->run.stall[CRIT_UNIT_THREADS] + ((crit_fix)call->run.waiting_ns << 64);
+}
+
+static int by_call(const void *a, const void *b, void *user)
+{
+	const struct crit_results *results = user;
+	const struct crit_call_row *left = &results->calls[*(const size_t *)a];
+	const struct crit_call_row *right = &results->calls[*(const size_t *)b];
+	int order = compare_fix(call_weight(left), call_weight(right));
+
+	if (!order)
+		order = (left->time_ns < right->time_ns) - (left->time_ns > right->time_ns);
+	return order ? order : (left > right) - (left < right);
+}
+
+static size_t *sorted(size_t count, int (*compare)(const void *, const void *, void *),
+		      const struct crit_results *results)
+{
+	size_t *order = malloc((count ? count : 1) * sizeof(*order));
+
+	if (!order)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare, (void *)results);
+	return order;
+}
+
+static enum crit_mode mode_of(const struct crit_results *results)
+{
+	bool has[CRIT_HALF_COUNT] = { false };
+
+	for (size_t i = 0; i < results->node_count; i++)
+		has[results->nodes[i].kernel_half] = true;
+	if (has[CRIT_HALF_PERF])
+		return CRIT_MODE_APPROXIMATE;
+	if (!has[CRIT_HALF_BPF])
+		return CRIT_MODE_SHIMS_ONLY;
+	return results->has_ranks || results->call_count ? CRIT_MODE_FULL : CRIT_MODE_KERNEL_ONLY;
+}
+
+static void find_sums(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+
+	for (size_t i = 0; i < results->law_count; i++)
+		if (results->laws[i].unit == summary->unit &&
+		    results->laws[i].scope == CRIT_SCOPE_RUN)
+			summary->law = &results->laws[i];
+	if (summary->law) {
+		summary->cmetric_s = crit_fix_seconds(summary->law->cmetric_sum);
+		if (summary->law->window_ns > summary->law->active_ns)
+			summary->silent_ns = summary->law->window_ns - summary->law->active_ns;
+	}
+	for (size_t i = 0; i < results->thread_count; i++)
+		summary->app_threads += results->threads[i].role == CRIT_THREAD_APP;
+}
+
+static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
+		       struct crit_place *ret_place)
+{
+	crit_symbols_find(user, node, pid, address, ret_place);
+}
+
+int crit_summary_init(struct crit_summary *summary, const struct crit_results *results,
+		      const struct crit_summary_options *options)
+{
+	const struct crit_region_finder finder = { find_place, options->symbols };
+	const struct crit_region_finder *places = options->symbols ? &finder : options->finder;
+
+	memset(summary, 0, sizeof(*summary));
+	summary->results = results;
+	summary->sites = options->sites;
+	summary->symbols = options->symbols;
+	summary->mode = mode_of(results);
+	summary->unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS;
+	find_sums(summary);
+	summary->missing = calloc(CRIT_MISSING_MAX, sizeof(*summary->missing));
+	summary->rank_order = sorted(results->rank_count, by_rank, results);
+	summary->thread_order = sorted(results->thread_count, by_thread, results);
+	summary->call_order = sorted(results->call_count, by_call, results);
+	if (!summary->missing || !summary->rank_order || !summary->thread_order ||
+	    !summary->call_order || crit_lost_time_of(results, &summary->lost) ||
+	    crit_node_sums_of(results, &summary->node_sums) ||
+	    crit_region_table_init(&summary->regions, results, places)) {
+		crit_summary_fini(summary);
+		return -ENOMEM;
+	}
+	crit_efficiency_of(results, &summary->efficiency);
+	crit_verdict_find(summary, options->may_wait);
+	crit_preempted_find(summary);
+	crit_summary_find_missing(summary, options);
+	return 0;
+}
+
+void crit_summary_fini(struct crit_summary *summary)
+{
+	free(summary->missing);
+	free(summary->rank_order);
+	free(summary->thread_order);
+	free(summary->call_order);
+	free(summary->node_sums);
+	crit_region_table_fini(&summary->regions);
+	memset(summary, 0, sizeof(*summary));
+}

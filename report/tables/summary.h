@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a report says beyond the bare results: verdict, order, shares, mode, what is missing. */
+#ifndef CRIT_SUMMARY_H
+#define CRIT_SUMMARY_H
+
+#include "analysis/table/efficiency.h"
+#include "analysis/table/lost_time.h"
+#include "analysis/schema/results.h"
+#include "report/tables/node_sums.h"
+#include "report/tables/regions.h"
+#include "report/tables/sites.h"
+
+#define CRIT_SENTENCE_BYTES 1024
+#define CRIT_MISSING_MAX 12
+
+enum crit_mode {
+	CRIT_MODE_FULL = 0,
+	CRIT_MODE_SHIMS_ONLY,
+	CRIT_MODE_KERNEL_ONLY,
+	CRIT_MODE_APPROXIMATE, /* perf events stand in for the kernel half of a node */
+	CRIT_MODE_COUNT
+};
+
+enum crit_verdict {
+	CRIT_VERDICT_NOTHING = 0, /* nothing was active */
+	CRIT_VERDICT_INCOMPLETE, /* too much was lost */
+	CRIT_VERDICT_TOO_SHORT,
+	CRIT_VERDICT_EVEN, /* no loss is worth a word; else the largest: */
+	CRIT_VERDICT_CPUS,
+	CRIT_VERDICT_IMBALANCE,
+	CRIT_VERDICT_ALL_WAITING,
+	CRIT_VERDICT_BLOCKED,
+	CRIT_VERDICT_LIBRARY,
+	CRIT_VERDICT_COUNT
+};
+
+struct crit_missing {
+	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
+	char mend[CRIT_SENTENCE_BYTES]; /* the one command that mends it, "" none */
+	bool is_incomplete; /* counts for exit code 3 */
+};
+
+struct crit_summary_options {
+	const char *critd_path; /* for the command that mends missing privileges */
+	const char *privileges_fix; /* what mends them here; NULL: capabilities of that file */
+	const struct crit_results
+		*may_wait; /* the same run, mpi_may_wait active; NULL: not needed */
+	const struct crit_sites *sites; /* NULL: no call sites */
+	struct crit_symbols *symbols; /* NULL: code addresses have no names */
+	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
+	bool is_live; /* the recording still grows: no foot is no loss */
+};
+
+struct crit_summary {
+	const struct crit_results *results; /* borrowed */
+	const struct crit_sites *sites; /* borrowed, may be NULL */
+	struct crit_symbols *symbols; /* borrowed, may be NULL; finding a name changes it */
+	enum crit_mode mode;
+	enum crit_unit unit; /* of the headline: ranks, or threads without ranks */
+	enum crit_verdict verdict;
+	char sentence[CRIT_SENTENCE_BYTES];
+	char preempted_note
+		[CRIT_SENTENCE_BYTES]; /* who lost the CPU to whom; "" nobody to speak of */
+	char may_wait_note[CRIT_SENTENCE_BYTES]; /* "" when counting mpi_may_wait changes little */
+	struct crit_region_table regions;
+	struct crit_node_sum *node_sums; /* one per node */
+	struct crit_efficiency efficiency;
+	const struct crit_law *law; /* headline unit, scope run; NULL none */
+	uint64_t silent_ns; /* T(n = 0) */
+	double cmetric_s; /* sum over the headline unit, scope run */
+	struct crit_lost_time lost;
+	bool has_promise; /* the sentence says by how much sooner the run could end */
+	size_t app_threads;
+	size_t ranks_missing; /* of the worlds' ranks, not recorded */
+	size_t *rank_order; /* indexes into ranks, by CMetric, descending */
+	size_t *thread_order; /* app threads first, by CMetric, descending */
+	size_t *call_order; /* by stall + wait, descending */
+	struct crit_missing *missing; /* room for CRIT_MISSING_MAX */
+	size_t missing_folded; /* into the last of them */
+	size_t missing_count;
+	bool is_incomplete; /* exit code 3 */
+	bool is_provisional; /* live, and silent about what may still come */
+};
+
+/*
+ * Derives what the writers print.  Ownership: results stay the caller's and must outlive the
+ * summary; fini frees the orders.  Errors: -ENOMEM.
+ */
+int crit_summary_init(struct crit_summary *summary, const struct crit_results *results,
+		      const struct crit_summary_options *options);
+
+void crit_summary_fini(struct crit_summary *summary);
+
+/* True when counting mpi_may_wait as active could move a share by 0.05: a second analysis pays. */
+bool crit_summary_needs_may_wait(const struct crit_results *results);
+
+/* CMetric of row / sum over its unit; 0 when nothing was active. */
+double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings);
+
+/* "3", or "1.3" (world.rank) when there are several worlds. */
+const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
+				   size_t text_bytes);
+
+const char *crit_mode_name(enum crit_mode mode);
+const char *crit_half_name(enum crit_kernel_half half);
+const char *crit_rule_name(enum crit_active_rule rule);
+/* -EINVAL for an unknown name. */
+int crit_rule_parse(const char *name, enum crit_active_rule *ret_rule);
+
+/* Adds one line; more than CRIT_MISSING_MAX are folded into the last. (summary.c and missing.c) */
+void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
+			      const char *format, ...) __attribute__((format(printf, 4, 5)));
+void crit_summary_find_missing(struct crit_summary *summary,
+			       const struct crit_summary_options *options);
+
+/* Adds what the OpenMP runtime leaves out, and spinning that costs others the CPU. (openmp.c) */
+void crit_summary_find_openmp(struct crit_summary *summary);
+
+/* Adds what the user left out, and ranks that are not there. (omitted.c) */
+void crit_summary_find_omitted(struct crit_summary *summary, bool is_live);
+
+#endif
