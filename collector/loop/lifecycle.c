@@ -3,6 +3,7 @@
 #include "collector/loop/lifecycle.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,8 +13,10 @@
 #include "collector/source/drain.h"
 #include "collector/loop/inspection.h"
 #include "collector/member/members.h"
+#include "core/base/line.h"
 
 #define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
+#define UNRECORDED_LINES_MAX 100 /* of one critd: a flood of HELLOs must not fill its log */
 
 static bool is_of(const struct crit_process *process, const struct crit_run *run)
 {
@@ -198,6 +201,21 @@ static void release(struct crit_server *server, struct crit_run *run)
 	server->run_count--;
 }
 
+/* No finisher can: its end of the socket pair comes with the recording file. */
+static void say_unrecorded(struct crit_server *server, const struct crit_run *run)
+{
+	char text[sizeof(run->exe) + 128];
+	const int length = snprintf(text, sizeof(text),
+				    "no report of %s: its processes died, or failed, before they "
+				    "handed over a recording file",
+				    run->exe);
+
+	if (server->unrecorded_count++ >= UNRECORDED_LINES_MAX)
+		return;
+	crit_line_tame(text, (size_t)length, false);
+	server->say(text);
+}
+
 void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run)
 {
 	static struct crit_message_in in; /* main loop only */
@@ -272,8 +290,10 @@ void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64
 {
 	switch (run->state) {
 	case CRIT_RUN_STARTING:
-		if (run->pending_clients == 0)
-			release(server, run);
+		if (run->pending_clients > 0)
+			break;
+		say_unrecorded(server, run);
+		release(server, run);
 		break;
 	case CRIT_RUN_RECORDING:
 		step_recording(server, run, now_ns);
