@@ -52,7 +52,7 @@ ending_of() {
 # Fills limits[]: what stands before the launcher.
 limits_of() {
 	case $1 in
-	timeout) limits=(timeout -s TERM "$delay_s") ;;
+	timeout) limits=(timeout -s TERM 60) ;; # strike makes it pass
 	fsize) limits=(bash -c 'ulimit -f 64; exec "$@"' limit) ;;
 	nofile) limits=(bash -c 'ulimit -n 40; exec "$@"' limit) ;;
 	stack) limits=(bash -c 'ulimit -s 64; exec "$@"' limit) ;;
@@ -131,6 +131,7 @@ strike() {
 	case $kind in
 	kill-rank) kill_those $(ranks | shuf -n 1 --random-source=<(yes "$seed")) ;;
 	kill-all) kill_those $(launchers) $(ranks) ;;
+	timeout) pkill -TERM -f "^timeout -s TERM 60 .*$pids" ;; # which it passes on to its group
 	kill-critd) kill_those $(critds) ;;
 	kill-worker) kill_those $(finisher worker) ;;
 	kill-watcher) kill_those $(finisher watcher) ;;
@@ -175,7 +176,7 @@ run_once() {
 	program=$!
 	if wait_for 10 "$begun"; then
 		sleep "$delay_s"
-		[[ $mode = bare && $kind != kill-rank && $kind != kill-all ]] || strike
+		[[ $mode = bare && $kind != kill-rank && $kind != kill-all && $kind != timeout ]] || strike
 	fi
 	wait "$program" 2>/dev/null
 	status=$?
@@ -204,7 +205,8 @@ is_as_bare() {
 	local its i tries=2
 	answer_of
 	its=$answer
-	[ "$status" -ne 0 ] || [ "$has_result" -eq 1 ] || return 1
+	# of a SIGTERM MPICH's launcher may make a status of 0
+	[ "$status" -ne 0 ] || [ "$has_result" -eq 1 ] || [ "$kind" = timeout ] || return 1
 	[[ $kind != kill-rank && $kind != kill-all && $kind != timeout ]] || tries=12
 	for ((i = 0; i < tries; i++)); do
 		[[ " ${bare[$key]:-} " = *" $its "* ]] && return 0
