@@ -31,6 +31,7 @@
 #define HERE "."
 #define TRACE_NICE 10
 #define LATE_MS 30000 /* for a finisher at work when the job is over */
+#define READERS_MS 20 /* those who wait for a finisher take a free lock for an instant */
 
 /* Notes the outcome of one attempt; the first of equal failures in a row is told. */
 static int conclude(struct crit_finisher *finisher, int status, const struct crit_err *err)
@@ -235,6 +236,25 @@ static int open_recording(void)
 	return open(name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 }
 
+/*
+ * Two at work would mix their files.  The run's own finisher may meet one that took its place
+ * while it was slow to start, and waits for that one's end.
+ */
+static int take_lock(struct crit_finisher *finisher)
+{
+	struct crit_err *err = &finisher->state->err;
+	int status;
+
+	finisher->lock_fd =
+		crit_finish_lock(finisher->directory_fd, finisher->is_late ? READERS_MS : LATE_MS);
+	if (finisher->lock_fd != -EWOULDBLOCK) /* where there are no locks, without */
+		return 0;
+	status = crit_err_set(err, -EBUSY, "another crit finish is at work on it");
+	if (!finisher->is_late)
+		crit_directory_log(finisher->directory_fd, err->text);
+	return status;
+}
+
 int crit_finisher_work(struct crit_finisher *finisher)
 {
 	int status;
@@ -245,10 +265,9 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		leave_empty(finisher);
 		return 0;
 	}
-	finisher->lock_fd = crit_finish_lock(finisher->directory_fd);
-	if (finisher->is_late && finisher->lock_fd == -EWOULDBLOCK) /* two would mix their files */
-		return crit_err_set(&finisher->state->err, -EBUSY,
-				    "another crit finish is at work on it");
+	status = take_lock(finisher);
+	if (status)
+		return status;
 	finisher->recording_fd = open_recording();
 	status = finish(finisher);
 	if (!status && !finisher->has_no_part && crit_trace_is_wanted())

@@ -26,7 +26,6 @@
 #include "core/base/setting.h"
 
 #define WAIT_STEP_MS 5
-#define LOCK_STEPS_MAX 20 /* of 1 ms: those who wait take a free lock for an instant */
 #define FREE_STEPS_MAX 20 /* a lock file that nobody locks that long is a leftover */
 
 static int add_file(struct crit_recording_set *set, char *path) /* takes path */
@@ -228,23 +227,41 @@ void crit_analysis_fini(struct crit_analysis *analysis)
 	memset(analysis, 0, sizeof(*analysis));
 }
 
-int crit_finish_lock(int directory_fd)
+/* Its holder removes the file, so a lock won on one that has lost its name is none. */
+static bool has_lock_name(int directory_fd, int fd)
 {
-	const struct timespec step = { .tv_nsec = 1000000 };
+	struct stat held, named;
+
+	return fstat(fd, &held) == 0 &&
+	       fstatat(directory_fd, CRIT_LOCK_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+static int try_lock(int directory_fd)
+{
 	int fd = openat(directory_fd, CRIT_LOCK_NAME,
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+	int status = 0;
 
 	if (fd < 0)
 		return -errno;
-	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB); i++) {
-		int status = -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		status = errno == EINTR ? -EWOULDBLOCK : -errno;
+	else if (!has_lock_name(directory_fd, fd))
+		status = -EWOULDBLOCK;
+	if (status)
+		close(fd);
+	return status ? status : fd;
+}
 
-		if (errno != EINTR && (errno != EWOULDBLOCK || i >= LOCK_STEPS_MAX)) {
-			close(fd);
-			return status;
-		}
+int crit_finish_lock(int directory_fd, int timeout_ms)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+	const uint64_t deadline_ms = now_ms() + (uint64_t)timeout_ms;
+	int fd;
+
+	while ((fd = try_lock(directory_fd)) == -EWOULDBLOCK && now_ms() < deadline_ms)
 		(void)nanosleep(&step, NULL);
-	}
 	return fd;
 }
 

@@ -70,8 +70,11 @@ void crit_analysis_fini(struct crit_analysis *analysis);
 int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 			    struct crit_summary *ret_summary);
 
-/* Takes the finisher's lock; the descriptor holds it. Errors: -EWOULDBLOCK, -errno. */
-int crit_finish_lock(int directory_fd);
+/*
+ * Takes the finisher's lock; the descriptor holds it.
+ * Errors: -EWOULDBLOCK: another one still held it after that time; -errno.
+ */
+int crit_finish_lock(int directory_fd, int timeout_ms);
 
 /*
  * Waits until no finisher works on the directory's report; answers 0, or -ETIMEDOUT when one still

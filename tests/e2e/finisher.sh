@@ -107,6 +107,19 @@ finish
 	[ "$(contents "$dir")" = "$results" ]
 point "both killed: crit run makes the report" $? "status $got: $(last_line both); $(contents "$dir")"
 
+# One that finds another at work on its directory waits for that one's end.
+mkdir "$trial/held"
+exec 9>"$trial/held/.finish.lock"
+flock 9
+begin held env CRIT_FINISH_S=1 9>&-
+finish
+[ "$got" -eq 0 ] && [[ "$(last_line held)" = "crit: report follows in $dir"* ]] && [ "$(contents "$dir")" = ".finish.lock " ]
+point "another at work: nothing is written" $? "status $got: $(last_line held); $(contents "$dir")"
+exec 9>&-
+wait_for 10 test -s "$dir/report.json" && wait_for 10 has_finishers 0
+[ "$(contents "$dir")" = "$results" ]
+point "another at work: the report follows" $? "$(contents "$dir")"
+
 # CRIT_QUIET: nothing on stderr, the report all the same; not waited for: the line says so.
 begin quiet env CRIT_QUIET=1
 finish
