@@ -72,17 +72,19 @@ for flavour in "${flavours[@]}"; do
 	ends "run-$flavour" "^crit: report in $dir/report.txt\$"
 
 	# ends without MPI_Finalize: the report is there all the same
+	launch "bare-exit-$flavour" bare "$flavour" 1 last_line exit
+	bare=$status
 	launch "exit-$flavour" preload "$flavour" 1 last_line exit
-	ends "exit-$flavour" none "$status"
+	ends "exit-$flavour" none "$bare"
 	wait_for 10 test -s "$dir/report.txt"
 	point "exit-$flavour: report" $?
 	launch "abort-$flavour" preload "$flavour" 2 last_line abort
-	ends "abort-$flavour" none "$status"
+	ends "abort-$flavour" none 7 # what it gave MPI_Abort
 	wait_for 10 test -s "$dir/report.txt"
 	point "abort-$flavour: report" $? "status $status"
 
 	unwritable "unwritable-$flavour" last_line plain
-	[ ! -x "$apps/all_kinds_usempif08.$flavour" ] ||
+	trial_has "all_kinds_usempif08.$flavour" "gfortran and its MPI modules" &&
 		unwritable "fortran-$flavour" "$apps/all_kinds_usempif08.$flavour" "$trial/fortran-$flavour.rank"
 
 	stop_finisher &
@@ -98,7 +100,7 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 
-if [ -x "$apps/last_line.openmpi" ]; then
+if trial_has last_line.openmpi "Open MPI" && trial_has spawn.openmpi "Open MPI"; then
 	launch spawn preload openmpi 1 spawn
 	ends spawn "^crit: report in $dir/report.txt\$"
 	dir=$trial/tagged
@@ -107,7 +109,7 @@ if [ -x "$apps/last_line.openmpi" ]; then
 	status=$?
 	ends tagged "^\[1,0\]<stderr>: ?crit: report in $dir/report.txt\$"
 fi
-if [ -x "$apps/session.mpich" ]; then
+if trial_has session.mpich MPICH; then
 	launch session preload mpich 2 "$apps/session.mpich"
 	ends session "^crit: report in $dir/report.txt\$"
 	launch session-and-world preload mpich 2 "$apps/session.mpich" too
