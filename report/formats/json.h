@@ -15,8 +15,7 @@
 
 static inline void set(json_t *object, const char *key, json_t *value)
 {
-	(void)json_object_set_new(object, key,
-				  value); /* a lost key is found by the size check at the end */
+	(void)json_object_set_new(object, key, value); /* without memory the key is missing */
 }
 
 static inline void set_s(json_t *object, const char *key, double value_s)

@@ -87,43 +87,29 @@ static json_t *line_of(const struct crit_summary *summary, const struct crit_reg
 	return row;
 }
 
-json_t *crit_json_regions(const struct crit_summary *summary)
+json_t *crit_json_region(const struct crit_summary *summary, size_t index)
 {
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < summary->regions.row_count; i++)
-		(void)json_array_append_new(
-			array, line_of(summary, &summary->regions.rows[summary->regions.order[i]]));
-	return array;
+	return line_of(summary, &summary->regions.rows[summary->regions.order[index]]);
 }
 
-json_t *crit_json_phases(const struct crit_summary *summary)
+json_t *crit_json_phase(const struct crit_summary *summary, size_t index)
 {
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < summary->regions.phase_count; i++)
-		(void)json_array_append_new(array, line_of(summary, &summary->regions.phases[i]));
-	return array;
+	return line_of(summary, &summary->regions.phases[index]);
 }
 
-json_t *crit_json_rivals(const struct crit_results *results)
+json_t *crit_json_preemption(const struct crit_summary *summary, size_t index)
 {
 	static const char *const kinds[CRIT_RIVAL_COUNT] = { "member", "stranger", "hidden",
 							     "idle",   "others",   "unknown" };
-	json_t *array = json_array();
+	const struct crit_results *results = summary->results;
+	const struct crit_rival_row *rival = &results->rivals[index];
+	json_t *row = json_object();
+	char text[128];
 
-	for (size_t i = 0; i < results->rival_count; i++) {
-		const struct crit_rival_row *rival = &results->rivals[i];
-		json_t *row = json_object();
-		char text[128];
-
-		set_thread(row, results, rival->thread);
-		set_text(row, "kind", kinds[rival->kind], 16);
-		set_text(row, "by", crit_rival_label(results, rival, text, sizeof(text)),
-			 sizeof(text));
-		set_count(row, "count", rival->count);
-		set_ns(row, "lost_s", rival->lost_ns);
-		(void)json_array_append_new(array, row);
-	}
-	return array;
+	set_thread(row, results, rival->thread);
+	set_text(row, "kind", kinds[rival->kind], 16);
+	set_text(row, "by", crit_rival_label(results, rival, text, sizeof(text)), sizeof(text));
+	set_count(row, "count", rival->count);
+	set_ns(row, "lost_s", rival->lost_ns);
+	return row;
 }

@@ -26,9 +26,9 @@ void crit_write_regions_csv(FILE *out, const struct crit_summary *summary);
 /* How unevenly useful time is spread; slowest is who has most, where somebody has. */
 json_t *crit_json_imbalance(const struct crit_imbalance *imbalance, const char *slowest);
 
-/* The members regions, phases and preemptions of report.json. */
-json_t *crit_json_regions(const struct crit_summary *summary);
-json_t *crit_json_phases(const struct crit_summary *summary);
-json_t *crit_json_rivals(const struct crit_results *results);
+/* Rows of the members regions, phases and preemptions of report.json. */
+json_t *crit_json_region(const struct crit_summary *summary, size_t index);
+json_t *crit_json_phase(const struct crit_summary *summary, size_t index);
+json_t *crit_json_preemption(const struct crit_summary *summary, size_t index);
 
 #endif

@@ -2,10 +2,12 @@
 /* report.json, schema crit-report/1: complete, sorted by key, units in the names of numbers. */
 #include <errno.h>
 #include <jansson.h>
+#include <stdlib.h>
 
 #include "report/formats/json.h"
 #include "report/formats/json_messages.h"
 #include "report/formats/json_nodes.h"
+#include "report/formats/json_stream.h"
 #include "report/formats/process_ends.h"
 #include "report/findings/openmp.h"
 #include "report/formats/region_writers.h"
@@ -219,33 +221,27 @@ static json_t *efficiency_of(const struct crit_efficiency *eff, const struct cri
 	return both;
 }
 
-static json_t *ranks_of(const struct crit_summary *summary)
+static json_t *rank_of(const struct crit_summary *summary, size_t index)
 {
 	const struct crit_results *results = summary->results;
-	json_t *ranks = json_array();
+	const struct crit_rank_row *rank = &results->ranks[index];
+	json_t *row = json_object();
 
-	for (size_t i = 0; i < results->rank_count; i++) {
-		const struct crit_rank_row *rank = &results->ranks[i];
-		json_t *row = json_object();
-
-		set_count(row, "rank", rank->rank);
-		set_count(row, "world", rank->world_number);
-		SET_FIELD(row, "world_name", rank->world);
-		SET_FIELD(row, "node", results->nodes[rank->node].host);
-		set_count(row, "pid", rank->pid);
-		if (rank->task != CRIT_TASK_NONE)
-			set_count(row, "task", rank->task);
-		set_count(row, "app_threads", rank->app_threads);
-		set(row, "has_closed", json_boolean(!rank->is_open));
-		set_s(row, "share", crit_summary_share(summary, &rank->run));
-		set_s(row, "threads_cmetric_s",
-		      crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_THREADS]));
-		set_s(row, "threads_stall_s", crit_fix_seconds(rank->run.stall[CRIT_UNIT_THREADS]));
-		crit_json_earnings(row, &rank->run, CRIT_UNIT_RANKS);
-		crit_json_usage(row, &rank->cells);
-		(void)json_array_append_new(ranks, row);
-	}
-	return ranks;
+	set_count(row, "rank", rank->rank);
+	set_count(row, "world", rank->world_number);
+	SET_FIELD(row, "world_name", rank->world);
+	SET_FIELD(row, "node", results->nodes[rank->node].host);
+	set_count(row, "pid", rank->pid);
+	if (rank->task != CRIT_TASK_NONE)
+		set_count(row, "task", rank->task);
+	set_count(row, "app_threads", rank->app_threads);
+	set(row, "has_closed", json_boolean(!rank->is_open));
+	set_s(row, "share", crit_summary_share(summary, &rank->run));
+	set_s(row, "threads_cmetric_s", crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_THREADS]));
+	set_s(row, "threads_stall_s", crit_fix_seconds(rank->run.stall[CRIT_UNIT_THREADS]));
+	crit_json_earnings(row, &rank->run, CRIT_UNIT_RANKS);
+	crit_json_usage(row, &rank->cells);
+	return row;
 }
 
 static json_t *cells_of(const struct crit_cells *cells)
@@ -267,34 +263,28 @@ static json_t *cells_of(const struct crit_cells *cells)
 	return object;
 }
 
-static json_t *threads_of(const struct crit_results *results)
+static json_t *thread_of(const struct crit_summary *summary, size_t index)
 {
-	json_t *threads = json_array();
+	const struct crit_results *results = summary->results;
+	const struct crit_thread_row *thread = &results->threads[index];
+	json_t *row = json_object();
 
-	for (size_t i = 0; i < results->thread_count; i++) {
-		const struct crit_thread_row *thread = &results->threads[i];
-		json_t *row = json_object();
-
-		set_rank(row, "rank", results, thread->rank_row);
-		set_count(row, "pid", thread->pid);
-		set_count(row, "tid", thread->tid);
-		SET_FIELD(row, "name", thread->name);
-		SET_FIELD(row, "node", results->nodes[thread->node].host);
-		set_text(row, "role", crit_role_name(thread->role), 16);
-		crit_json_earnings(row, &thread->run, CRIT_UNIT_THREADS);
-		set_s(row, "ranks_cmetric_s",
-		      crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_RANKS]));
-		set_s(row, "node_cmetric_s",
-		      crit_fix_seconds(thread->node_cmetric[CRIT_UNIT_THREADS]));
-		set_s(row, "node_stall_s", crit_fix_seconds(thread->node_stall[CRIT_UNIT_THREADS]));
-		crit_json_usage(row, &thread->cells);
-		set(row, "cells", cells_of(&thread->cells));
-		set_count(row, "switches", thread->switches);
-		set_count(row, "preemptions", thread->preemptions);
-		set_count(row, "unmatched_switches", thread->unmatched);
-		(void)json_array_append_new(threads, row);
-	}
-	return threads;
+	set_rank(row, "rank", results, thread->rank_row);
+	set_count(row, "pid", thread->pid);
+	set_count(row, "tid", thread->tid);
+	SET_FIELD(row, "name", thread->name);
+	SET_FIELD(row, "node", results->nodes[thread->node].host);
+	set_text(row, "role", crit_role_name(thread->role), 16);
+	crit_json_earnings(row, &thread->run, CRIT_UNIT_THREADS);
+	set_s(row, "ranks_cmetric_s", crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_RANKS]));
+	set_s(row, "node_cmetric_s", crit_fix_seconds(thread->node_cmetric[CRIT_UNIT_THREADS]));
+	set_s(row, "node_stall_s", crit_fix_seconds(thread->node_stall[CRIT_UNIT_THREADS]));
+	crit_json_usage(row, &thread->cells);
+	set(row, "cells", cells_of(&thread->cells));
+	set_count(row, "switches", thread->switches);
+	set_count(row, "preemptions", thread->preemptions);
+	set_count(row, "unmatched_switches", thread->unmatched);
+	return row;
 }
 
 static bool is_construct(uint32_t call)
@@ -370,39 +360,55 @@ static json_t *missing_of(const struct crit_summary *summary)
 	return array;
 }
 
-int crit_write_json(FILE *out, const struct crit_summary *summary)
+static void put_rows(struct crit_json_stream *stream, const char *key,
+		     const struct crit_summary *summary, size_t count,
+		     json_t *(*row_of)(const struct crit_summary *summary, size_t index))
+{
+	crit_json_stream_begin_rows(stream, key);
+	for (size_t i = 0; i < count; i++)
+		crit_json_stream_row(stream, row_of(summary, i));
+	crit_json_stream_end_rows(stream);
+}
+
+/* Sorted by key.  What grows with the threads goes out row by row. */
+static void put_members(struct crit_json_stream *stream, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
-	json_t *root = json_object();
+
+	crit_json_stream_member(stream, "efficiency",
+				efficiency_of(&summary->efficiency, &summary->lost));
+	crit_json_stream_member(stream, "is_complete", json_boolean(!summary->is_incomplete));
+	crit_json_stream_member(stream, "job", job_of(summary));
+	crit_json_stream_member(stream, "laws", laws_of(results));
+	crit_json_stream_member(stream, "losses", losses_of(&results->losses));
+	crit_json_stream_member(stream, "lost_time", lost_time_of(summary));
+	crit_json_stream_member(stream, "messages", crit_json_messages(summary));
+	crit_json_stream_member(stream, "missing", missing_of(summary));
+	crit_json_stream_member(stream, "mpi_calls", calls_of(results, false));
+	crit_json_stream_member(stream, "mpi_sites", sites_of(summary->sites, false));
+	crit_json_stream_member(stream, "nodes", crit_json_nodes(summary));
+	crit_json_stream_member(stream, "omp_construct_sites", sites_of(summary->sites, true));
+	crit_json_stream_member(stream, "omp_constructs", calls_of(results, true));
+	put_rows(stream, "phases", summary, summary->regions.phase_count, crit_json_phase);
+	put_rows(stream, "preemptions", summary, results->rival_count, crit_json_preemption);
+	crit_json_stream_member(stream, "process_ends", crit_json_process_ends(results));
+	put_rows(stream, "ranks", summary, results->rank_count, rank_of);
+	put_rows(stream, "regions", summary, summary->regions.row_count, crit_json_region);
+	crit_json_stream_member(stream, "schema", json_string("crit-report/1"));
+	put_rows(stream, "threads", summary, results->thread_count, thread_of);
+	crit_json_stream_member(stream, "verdict", verdict_of(summary));
+}
+
+int crit_write_json(FILE *out, const struct crit_summary *summary)
+{
+	struct crit_json_stream *stream = malloc(sizeof(*stream));
 	int status;
 
-	set_text(root, "schema", "crit-report/1", 16);
-	set(root, "job", job_of(summary));
-	set(root, "verdict", verdict_of(summary));
-	set(root, "lost_time", lost_time_of(summary));
-	set(root, "laws", laws_of(results));
-	set(root, "losses", losses_of(&results->losses));
-	set(root, "efficiency", efficiency_of(&summary->efficiency, &summary->lost));
-	set(root, "ranks", ranks_of(summary));
-	set(root, "threads", threads_of(results));
-	set(root, "regions", crit_json_regions(summary));
-	set(root, "phases", crit_json_phases(summary));
-	set(root, "preemptions", crit_json_rivals(results));
-	set(root, "mpi_calls", calls_of(results, false));
-	set(root, "mpi_sites", sites_of(summary->sites, false));
-	set(root, "omp_constructs", calls_of(results, true));
-	set(root, "omp_construct_sites", sites_of(summary->sites, true));
-	set(root, "messages", crit_json_messages(summary));
-	set(root, "nodes", crit_json_nodes(summary));
-	set(root, "process_ends", crit_json_process_ends(results));
-	set(root, "missing", missing_of(summary));
-	set(root, "is_complete", json_boolean(!summary->is_incomplete));
-	status = json_object_size(root) == 21 ? 0 : -ENOMEM;
-	if (!status &&
-	    json_dumpf(root, out, JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17)))
-		status = -EIO;
-	if (!status && fputc('\n', out) == EOF)
-		status = -EIO;
-	json_decref(root);
+	if (!stream)
+		return -ENOMEM;
+	crit_json_stream_begin(stream, out);
+	put_members(stream, summary);
+	status = crit_json_stream_end(stream);
+	free(stream);
 	return status;
 }

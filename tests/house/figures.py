@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-KEY = re.compile(r'\b(?:set|set_\w+|SET_FIELD)\(\s*\w+,\s*"([a-z0-9_]+)"')
+KEY = re.compile(r'\b(?:set|set_\w+|SET_FIELD|put_rows|crit_json_stream_member)\(\s*\w+,\s*"([a-z0-9_]+)"')
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 HEAD = re.compile(r"[a-z0-9_]+(?:,[a-z0-9_]+)+,?")
 

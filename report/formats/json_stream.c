@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames of objects and arrays; jansson writes the values between them, indented as deep as they
+// lie.
+#include "report/formats/json_stream.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FLAGS (JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY)
+
+static void flush(struct crit_json_stream *stream)
+{
+	if (fwrite(stream->bytes, 1, stream->used_bytes, stream->out) != stream->used_bytes &&
+	    !stream->status)
+		stream->status = -EIO;
+	stream->used_bytes = 0;
+}
+
+static void put(struct crit_json_stream *stream, const char *text, size_t bytes)
+{
+	while (bytes > 0) {
+		const size_t room = sizeof(stream->bytes) - stream->used_bytes;
+		const size_t part = bytes < room ? bytes : room;
+
+		memcpy(stream->bytes + stream->used_bytes, text, part);
+		stream->used_bytes += part;
+		text += part;
+		bytes -= part;
+		if (stream->used_bytes == sizeof(stream->bytes))
+			flush(stream);
+	}
+}
+
+static void put_line_end(struct crit_json_stream *stream)
+{
+	put(stream, "\n", 1);
+	for (unsigned int i = 0; i < stream->depth; i++)
+		put(stream, " ", 1);
+}
+
+/* What jansson writes of a value; newlines in texts are escaped, so these are its layout's. */
+static int take_text(const char *text, size_t bytes, void *user)
+{
+	struct crit_json_stream *stream = user;
+	const char *line_end;
+
+	while ((line_end = memchr(text, '\n', bytes))) {
+		const size_t before = (size_t)(line_end - text);
+
+		put(stream, text, before);
+		put_line_end(stream);
+		text += before + 1;
+		bytes -= before + 1;
+	}
+	put(stream, text, bytes);
+	return stream->status ? -1 : 0;
+}
+
+static void put_value(struct crit_json_stream *stream, json_t *value)
+{
+	if (!stream->status && (!value || json_dump_callback(value, take_text, stream, FLAGS)))
+		stream->status = stream->status ? stream->status : -ENOMEM;
+	json_decref(value);
+}
+
+static void begin_element(struct crit_json_stream *stream)
+{
+	if (!stream->is_empty)
+		put(stream, ",", 1);
+	stream->is_empty = false;
+	put_line_end(stream);
+}
+
+static void put_key(struct crit_json_stream *stream, const char *key)
+{
+	begin_element(stream);
+	put(stream, "\"", 1);
+	put(stream, key, strlen(key));
+	put(stream, "\": ", 3);
+}
+
+static void open_frame(struct crit_json_stream *stream, const char *bracket)
+{
+	put(stream, bracket, 1);
+	stream->depth++;
+	stream->is_empty = true;
+}
+
+static void close_frame(struct crit_json_stream *stream, const char *bracket)
+{
+	stream->depth--;
+	if (!stream->is_empty)
+		put_line_end(stream);
+	stream->is_empty = false; /* what it lies in has this one */
+	put(stream, bracket, 1);
+}
+
+void crit_json_stream_begin(struct crit_json_stream *stream, FILE *out)
+{
+	stream->out = out;
+	stream->status = 0;
+	stream->depth = 0;
+	stream->used_bytes = 0;
+	open_frame(stream, "{");
+}
+
+void crit_json_stream_member(struct crit_json_stream *stream, const char *key, json_t *value)
+{
+	put_key(stream, key);
+	put_value(stream, value);
+}
+
+void crit_json_stream_begin_rows(struct crit_json_stream *stream, const char *key)
+{
+	put_key(stream, key);
+	open_frame(stream, "[");
+}
+
+void crit_json_stream_row(struct crit_json_stream *stream, json_t *row)
+{
+	begin_element(stream);
+	put_value(stream, row);
+}
+
+void crit_json_stream_end_rows(struct crit_json_stream *stream)
+{
+	close_frame(stream, "]");
+}
+
+int crit_json_stream_end(struct crit_json_stream *stream)
+{
+	close_frame(stream, "}");
+	put(stream, "\n", 1);
+	flush(stream);
+	return stream->status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes one JSON object member by member, so that only one value, or one row of an array, is in
+ * memory.  The text is that of json_dumpf with JSON_INDENT(1), JSON_SORT_KEYS and
+ * JSON_REAL_PRECISION(17), where the members come in the order of their keys.
+ */
+#ifndef CRIT_JSON_STREAM_H
+#define CRIT_JSON_STREAM_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define CRIT_JSON_STREAM_BYTES 65536
+
+struct crit_json_stream {
+	FILE *out; /* borrowed */
+	int status; /* of the first failure */
+	unsigned int depth;
+	bool is_empty; /* the object or the array that is open */
+	size_t used_bytes;
+	char bytes[CRIT_JSON_STREAM_BYTES];
+};
+
+void crit_json_stream_begin(struct crit_json_stream *stream, FILE *out);
+
+/* A member with a value.  Ownership: takes value; NULL: there was no memory for it. */
+void crit_json_stream_member(struct crit_json_stream *stream, const char *key, json_t *value);
+
+/* A member that is an array of rows.  Ownership: takes row, as above. */
+void crit_json_stream_begin_rows(struct crit_json_stream *stream, const char *key);
+void crit_json_stream_row(struct crit_json_stream *stream, json_t *row);
+void crit_json_stream_end_rows(struct crit_json_stream *stream);
+
+/* Ends the object and its line.  Errors: -ENOMEM, -EIO: what is written is not whole. */
+int crit_json_stream_end(struct crit_json_stream *stream);
+
+#endif
