@@ -18,6 +18,7 @@ enum crit_elf_status {
 	CRIT_ELF_SLOW, /* its reader took too long */
 	CRIT_ELF_FATAL, /* its reader died of it */
 	CRIT_ELF_UNREAD, /* there is no reader */
+	CRIT_ELF_LATE, /* the time for all names is used up */
 	CRIT_ELF_STATUS_COUNT
 };
 

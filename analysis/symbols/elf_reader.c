@@ -21,12 +21,15 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/array.h"
 
-#define WAIT_S 60
+#define WAIT_S 20
+#define TOTAL_S 60
 #define GRACE_S 5 /* more than a reader gives itself */
+#define SECOND_NS 1000000000ull
 #define DEATHS_MAX 8 /* readers; then the recording is taken for one made to kill them */
 #define NAME_BYTES_MAX (16u << 10) /* of each text of a place; what is longer is cut */
 #define STACK_BYTES (8u << 20)
@@ -45,6 +48,8 @@ struct question {
 	uint64_t address;
 	uint32_t file;
 	uint32_t kind;
+	uint32_t wait_s; /* what its reader may take */
+	uint32_t reserved;
 	char path[PATH_MAX]; /* sent up to its end */
 };
 
@@ -72,6 +77,7 @@ struct crit_elf_reader {
 	int fd; /* -1: none */
 	pid_t supervisor_pid;
 	uint32_t wait_s;
+	uint64_t left_ns; /* for all answers */
 	uint32_t death_count;
 	bool is_here;
 	bool is_stuck; /* it does not answer */
@@ -220,7 +226,7 @@ static int read_names(void *user)
 	while (peek(reader->fd, &reader->question)) {
 		size_t bytes;
 
-		(void)alarm(reader->wait_s);
+		(void)alarm(reader->question.wait_s);
 		bytes = answer_question(&reader->here, &reader->question, &reader->answer);
 		(void)alarm(0);
 		if (send(reader->fd, &reader->answer, bytes, MSG_NOSIGNAL) < 0)
@@ -321,6 +327,7 @@ int crit_elf_reader_create(const struct crit_elf_reader_options *options,
 	reader->fd = -1;
 	reader->here.debug_directories = options->debug_directories;
 	reader->wait_s = options->wait_s ? options->wait_s : WAIT_S;
+	reader->left_ns = (options->total_s ? options->total_s : TOTAL_S) * SECOND_NS;
 	reader->is_here = options->is_here;
 	status = options->is_here ? 0 : start(reader);
 	if (status) {
@@ -347,17 +354,37 @@ void crit_elf_reader_destroy(struct crit_elf_reader *reader)
 	free(reader);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* Takes the time since begin_ns off the time left for all answers: a second at most. */
+static uint64_t spend(struct crit_elf_reader *reader, uint64_t begin_ns)
+{
+	const uint64_t end_ns = now_ns();
+	uint64_t passed_ns = end_ns - begin_ns;
+
+	passed_ns = passed_ns < SECOND_NS ? passed_ns : SECOND_NS;
+	reader->left_ns -= passed_ns < reader->left_ns ? passed_ns : reader->left_ns;
+	return end_ns;
+}
+
 /* False: none will come any more. */
-static bool wait_answer(struct crit_elf_reader *reader)
+static bool wait_answer(struct crit_elf_reader *reader, uint64_t begin_ns)
 {
 	struct pollfd wanted = { .fd = reader->fd, .events = POLLIN };
 	uint32_t passed_s = 0;
 
 	/* in steps: a job may be stopped for hours */
-	while (passed_s < reader->wait_s + GRACE_S) {
+	while (passed_s < reader->question.wait_s + GRACE_S) {
 		ssize_t bytes;
 		int count = poll(&wanted, 1, 1000);
 
+		begin_ns = spend(reader, begin_ns);
 		passed_s += count == 0;
 		if (count <= 0)
 			continue;
@@ -373,10 +400,15 @@ static bool wait_answer(struct crit_elf_reader *reader)
 
 static enum crit_elf_status ask_apart(struct crit_elf_reader *reader)
 {
+	const uint64_t left_s = (reader->left_ns + SECOND_NS - 1) / SECOND_NS;
+	const uint64_t begin_ns = now_ns();
 	size_t bytes = offsetof(struct question, path) + strlen(reader->question.path) + 1;
 
+	if (left_s == 0)
+		return CRIT_ELF_LATE;
+	reader->question.wait_s = left_s < reader->wait_s ? (uint32_t)left_s : reader->wait_s;
 	if (reader->is_stuck || send(reader->fd, &reader->question, bytes, MSG_NOSIGNAL) < 0 ||
-	    !wait_answer(reader))
+	    !wait_answer(reader, begin_ns))
 		return CRIT_ELF_UNREAD;
 	if (reader->answer.is_last)
 		reader->is_stuck = ++reader->death_count >= DEATHS_MAX;

@@ -19,7 +19,8 @@ struct crit_elf_reader;
 
 struct crit_elf_reader_options {
 	const char *debug_directories; /* see analysis/symbols/debug_file.h; borrowed */
-	uint32_t wait_s; /* for one answer; 0: 60 */
+	uint32_t wait_s; /* for one answer; 0: 20 */
+	uint32_t total_s; /* for all answers; 0: 60; every later one is CRIT_ELF_LATE */
 	bool is_here; /* in this process, for tests that follow every branch */
 };
 

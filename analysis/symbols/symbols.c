@@ -238,12 +238,21 @@ size_t crit_symbols_doubts(const struct crit_symbols *symbols, char *text, size_
 
 	text[0] = '\0';
 	for (size_t i = 0; i < symbols->spaces.file_count; i++) {
-		if (!symbols->files[i].is_doubted)
+		if (!symbols->files[i].is_doubted || symbols->files[i].status == CRIT_ELF_LATE)
 			continue;
 		if (count++ == 0)
 			(void)snprintf(text, text_bytes, "%s %s", symbols->spaces.files[i].path,
 				       doubt_of(&symbols->files[i]));
 	}
+	return count;
+}
+
+size_t crit_symbols_late_files(const struct crit_symbols *symbols)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < symbols->spaces.file_count; i++)
+		count += symbols->files[i].status == CRIT_ELF_LATE;
 	return count;
 }
 

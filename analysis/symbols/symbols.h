@@ -67,4 +67,7 @@ bool crit_symbols_has_file(const struct crit_symbols *symbols, const char *name)
  */
 size_t crit_symbols_doubts(const struct crit_symbols *symbols, char *text, size_t text_bytes);
 
+/* How many more lack names, all or some, because the time for all names was used up. */
+size_t crit_symbols_late_files(const struct crit_symbols *symbols);
+
 #endif

@@ -351,13 +351,21 @@ static void find_unseen(struct crit_summary *summary)
 	}
 }
 
-/* Files that are not those of the run any more: their names would be wrong. */
+/* Files that are not those of the run any more, or could not be read in time. */
 static void find_doubts(struct crit_summary *summary)
 {
 	char text[CRIT_SENTENCE_BYTES / 2];
-	size_t count = summary->symbols ? crit_symbols_doubts(summary->symbols, text, sizeof(text))
-					: 0;
+	size_t count, late_count;
 
+	if (!summary->symbols)
+		return;
+	count = crit_symbols_doubts(summary->symbols, text, sizeof(text));
+	late_count = crit_symbols_late_files(summary->symbols);
+	if (late_count)
+		crit_summary_add_missing(summary, false, "",
+					 "functions and lines of %zu file%s: the time for reading "
+					 "names (60 s) was used up",
+					 late_count, late_count > 1 ? "s" : "");
 	if (count)
 		crit_summary_add_missing(summary, false, "",
 					 "functions and lines of %zu file%s: %s", count,

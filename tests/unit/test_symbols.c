@@ -200,10 +200,11 @@ static uint64_t now_ns(void)
 
 static struct crit_elf_reader *reader; /* of the symbols made last */
 
-static void start_reader(uint32_t wait_s)
+static void start_reader(uint32_t wait_s, uint32_t total_s)
 {
 	const struct crit_elf_reader_options options = { .debug_directories = "nowhere::store",
-							 .wait_s = wait_s };
+							 .wait_s = wait_s,
+							 .total_s = total_s };
 
 	CHECK_INT_EQ(crit_elf_reader_create(&options, &reader), 0);
 }
@@ -231,7 +232,7 @@ static struct crit_symbols *read_names(const struct process *processes)
 	crit_maker_write(maker, path);
 	crit_maker_destroy(maker);
 	if (!reader)
-		start_reader(0);
+		start_reader(0, 0);
 	CHECK_INT_EQ(crit_symbols_create(paths, 1, reader, &symbols, &err), 0);
 	return symbols;
 }
@@ -388,7 +389,7 @@ static void test_fatal(void)
 		bool is_first = strstr(cases[i].doubt, "changed") != NULL;
 
 		CHECK_CASE("%s", cases[i].change);
-		start_reader(1);
+		start_reader(1, 0);
 		if (!shell(cases[i].build) || !run(&processes[0], "") || !run(&processes[1], ""))
 			return;
 		symbols = read_names(processes);
@@ -412,6 +413,35 @@ static void test_fatal(void)
 		CHECK(place.line > 0);
 		forget_names(symbols);
 	}
+	CHECK_CASE("%s", "");
+}
+
+/* A slow file uses up the time for all: it is slow, and the next one is not read any more. */
+static void test_late(void)
+{
+	static struct process processes[2];
+	struct crit_symbols *symbols;
+	struct crit_place place;
+	char text[PATH_MAX];
+
+	CHECK_CASE("late");
+	start_reader(0, 1);
+	if (!shell("rm -f *.dwo") || !shell(IN_C("-O2 -g -gsplit-dwarf")) ||
+	    !run(&processes[0], "") || !run(&processes[1], "") ||
+	    !shell("rm *.dwo && mkfifo c-plain.dwo"))
+		return;
+	symbols = read_names(processes);
+	crit_symbols_find(symbols, 0, 100, processes[0].addresses[1], &place);
+	CHECK(!place.function);
+	CHECK_UINT_EQ(crit_symbols_late_files(symbols), 0);
+	for (size_t site = 0; site < processes[0].site_count; site++)
+		if (strcmp(processes[0].names[site], "library") == 0)
+			crit_symbols_find(symbols, 0, 100, processes[0].addresses[site], &place);
+	CHECK(!place.function && strstr(place.module, "/libprobe.so"));
+	CHECK_UINT_EQ(crit_symbols_late_files(symbols), 1);
+	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 1);
+	CHECK(strstr(text, "that took too long"));
+	forget_names(symbols);
 	CHECK_CASE("%s", "");
 }
 
@@ -458,7 +488,7 @@ static void test_clock_ahead(void)
 		struct crit_symbols *symbols = NULL;
 		struct crit_place place;
 
-		start_reader(0);
+		start_reader(0, 0);
 		if (!shell(is_late ? "touch -d '+200 seconds' c" : "touch -d '+50 seconds' c") ||
 		    !CHECK_INT_EQ(crit_symbols_create(paths, 1, reader, &symbols, &err), 0))
 			return;
@@ -501,6 +531,7 @@ int main(void)
 		test_identity();
 		test_replaced();
 		test_fatal();
+		test_late();
 		test_clock_ahead();
 	}
 	CHECK(accept(server, NULL, NULL) < 0 && errno == EAGAIN); /* nobody asked */
