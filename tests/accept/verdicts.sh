@@ -71,8 +71,8 @@ series() {
 	[ "$table" = heavy ] && wanted=heaviest
 	for ((i = 0; i < rounds; i++)); do
 		launch "$name-$i" "$@"
-		read -r got named excess off foreign _ < <("$trial_lib/verdict_truth.py" "$trial/$name-$i.out" \
-			"$report" 2>"$trial/$name-$i.judged") || got="no answer: $(tail -n 1 "$trial/$name-$i.judged")"
+		read -r got named excess off foreign _ < <(python3 -S "$trial_lib/verdict_truth.py" \
+			"$trial/$name-$i.out" "$report" 2>"$trial/$name-$i.judged") || got="no answer: $(tail -n 1 "$trial/$name-$i.judged")"
 		said+=("$got") names+=("$named") excesses+=("$excess")
 		is_right_kind "$got" "$kind" "$workers" "$foreign" && right=$((right + 1))
 		[ "$named" = "$wanted" ] && as_named=$((as_named + 1))
@@ -120,7 +120,7 @@ is_promise() {
 
 # is_at_most VALUE LIMIT
 is_at_most() {
-	python3 -c 'import sys; v, a = map(float, sys.argv[1:]); sys.exit(not v <= a)' "$1" "$2" 2>/dev/null
+	python3 -S -c 'import sys; v, a = map(float, sys.argv[1:]); sys.exit(not v <= a)' "$1" "$2" 2>/dev/null
 }
 
 # point_of NAME IS-RIGHT FIGURES…: one line of the table.

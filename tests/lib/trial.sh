@@ -19,6 +19,7 @@ trial_begin() {
 	is_in_line=1 # known answers hold when ranks do not queue behind strangers
 	chmod 1777 "$trial"
 	trap 'trial_cleanup' EXIT
+	trial_find_python
 	trial_open_up
 	apps=$build/tests/apps
 	crit=$build/bin/crit
@@ -33,6 +34,14 @@ trial_begin() {
 	for flavour in openmpi mpich; do
 		[ -x "$apps/ends.$flavour" ] && flavours+=("$flavour")
 	done
+}
+
+# Where python3 is the wrapper of a version manager, it takes longer to find the interpreter than most programs here to
+# run: it is found once.
+trial_find_python() {
+	mkdir "$trial/bin"
+	ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$trial/bin/python3"
+	PATH=$trial/bin:$PATH
 }
 
 # Ordinary users need a way in: what lies below a closed directory, such as root's home, is mounted elsewhere.
@@ -90,7 +99,7 @@ point() {
 
 # within NAME VALUE LOW HIGH
 within() {
-	python3 -c 'import sys; v, a, b = map(float, sys.argv[1:]); sys.exit(not a <= v <= b)' \
+	python3 -S -c 'import sys; v, a, b = map(float, sys.argv[1:]); sys.exit(not a <= v <= b)' \
 		"$2" "$3" "$4" 2>"$trial/within.err"
 	point "$1" $? "$2 in [$3, $4]"
 }
@@ -193,7 +202,7 @@ hurry_users() {
 
 # ask EXPRESSION [FILE]: evaluates python over the report r, with share(rank) and laws() at hand.
 ask() {
-	python3 "$trial_lib/report.py" "${2:-$report}" "$1"
+	python3 -S "$trial_lib/report.py" "${2:-$report}" "$1"
 }
 
 # ask_active MODE EXPRESSION: the same, after analysing the recording with another rule.
@@ -208,7 +217,7 @@ check_laws() {
 	error=$(ask 'laws()') || error=none
 	lost=$(ask 'lost()') || lost=unknown
 	[ "$error" != none ] && [ "$lost" = 0 ] &&
-		python3 -c "import sys; sys.exit(not $error <= 1e-9)"
+		python3 -S -c "import sys; sys.exit(not $error <= 1e-9)"
 	point "$1: laws, losses" $? "error $error, lost $lost"
 }
 
