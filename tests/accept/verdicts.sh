@@ -72,7 +72,8 @@ series() {
 	for ((i = 0; i < rounds; i++)); do
 		launch "$name-$i" "$@"
 		read -r got named excess off foreign _ < <(python3 -S "$trial_lib/verdict_truth.py" \
-			"$trial/$name-$i.out" "$report" 2>"$trial/$name-$i.judged") || got="no answer: $(tail -n 1 "$trial/$name-$i.judged")"
+			"$trial/$name-$i.out" "$report" 2>"$trial/$name-$i.judged") ||
+			got="no answer: $(tail -n 1 "$trial/$name-$i.judged")"
 		said+=("$got") names+=("$named") excesses+=("$excess")
 		is_right_kind "$got" "$kind" "$workers" "$foreign" && right=$((right + 1))
 		[ "$named" = "$wanted" ] && as_named=$((as_named + 1))
