@@ -55,10 +55,6 @@ asan tsan:
 
 install: product
 	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
-	@echo "installed; so that LD_PRELOAD=libcrit_pmpi.so is found without a path, either"
-	@echo "  module use $(abspath $(PREFIX))/share/modulefiles && module load crit"
-	@echo "or, as root,"
-	@echo "  echo $(abspath $(PREFIX))/lib >/etc/ld.so.conf.d/crit.conf && ldconfig"
 
 # What was installed from here, and the directories that were not there before.
 uninstall:

@@ -47,4 +47,8 @@ function(crit_install_rest)
 		DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 	get_property(left_out GLOBAL PROPERTY CRIT_LEFT_OUT)
 	install(CODE "${left_out}")
+	install(CODE "message(\"crit: installed; so that LD_PRELOAD=libcrit_pmpi.so is found without a path, either
+  module use \${CMAKE_INSTALL_PREFIX}/share/modulefiles && module load crit
+or, as root,
+  echo \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR} >/etc/ld.so.conf.d/crit.conf && ldconfig\")")
 endfunction()

@@ -51,7 +51,9 @@ trap 'rm -f "${notes[@]}"; mv "$scratch/notes"/* "$build" 2>/dev/null || true; r
 chmod 755 "$scratch"
 mkdir -m 777 "$scratch/home"
 mkdir -p "$prefix/share/man" # was there before us, and stays
-cmake --install "$build" --prefix "$prefix" >/dev/null
+cmake --install "$build" --prefix "$prefix" >"$scratch/said" 2>&1
+grep -qF "echo $prefix/lib >/etc/ld.so.conf.d/crit.conf" "$scratch/said" ||
+	fault "installing does not say where the libraries are: $(tail -n 3 "$scratch/said")"
 cp "$build"/tests/apps/heat.{openmpi,mpich} "$scratch/"
 
 # The modulefile's prepend-path lines, as module load would apply them.
@@ -119,7 +121,7 @@ left=$(find "$prefix" -mindepth 1 | paste -sd' ')
 configure()
 {
 	PKG_CONFIG_LIBDIR=$scratch/pc cmake -S "$source" -B "$1" -G Ninja -DBUILD_TESTING=OFF \
-		-DCMAKE_INSTALL_PREFIX=/nowhere/else -DCMAKE_IGNORE_PATH=/usr/include >"$1.said" 2>&1 ||
+		-DCMAKE_INSTALL_PREFIX=/nowhere/else -DCMAKE_IGNORE_PATH=/usr/include "${@:2}" >"$1.said" 2>&1 ||
 		fault "cannot configure: $(tail -3 "$1.said")"
 }
 mkdir "$scratch/pc" "$scratch/otf2"
@@ -127,7 +129,9 @@ IFS=: read -ra known < <(pkg-config --variable=pc_path pkg-config)
 for directory in "${known[@]}"; do
 	[[ ! -d $directory ]] || find "$directory" -name '*.pc' ! -name 'otf2*' -exec ln -sf -t "$scratch/pc" {} +
 done
-configure "$scratch/poor"
+configure "$scratch/poor" -DCMAKE_INSTALL_LIBDIR=lib64
+grep -q '}/lib64 >/etc/ld.so.conf.d/crit.conf' "$scratch/poor/cmake_install.cmake" ||
+	fault "libraries go to lib64, and the line for ld.so.conf does not say so"
 said=$(grep 'message("crit: left out' "$scratch/poor/cmake_install.cmake") || true
 [[ $said == *"OTF2 archives: "*"install "* && $said == *"srun --crit"*"install "* ]] ||
 	fault "the installation does not say what is left out: $said"
