@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "core/base/array.h"
+#include "core/base/close_from.h"
 
 #define WAIT_S 20
 #define TOTAL_S 60
@@ -267,7 +268,7 @@ static void keep_only(int *fd)
 			(void)dup2(null, i);
 	if (dup2(*fd, 3) == 3)
 		*fd = 3;
-	(void)close_range((unsigned int)*fd + 1, ~0u, 0);
+	crit_close_from((unsigned int)*fd + 1);
 }
 
 __attribute__((noreturn)) static void supervise(struct crit_elf_reader *reader)

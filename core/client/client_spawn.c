@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/client/client_internal.h"
+#include "core/base/close_from.h"
 
 #define PASS_FD 3
 #define REPORT_FD 4
@@ -78,9 +79,7 @@ static bool place_descriptors(const struct crit_client_program *program, int *re
 	if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(error >= 0 ? error : null, 2) < 0 ||
 	    dup2(pass, PASS_FD) < 0 || dup3(report, REPORT_FD, O_CLOEXEC) < 0)
 		return false;
-	if (syscall(SYS_close_range, REPORT_FD + 1, ~0u, 0) < 0)
-		for (int fd = REPORT_FD + 1; fd < 65536; fd++) /* before Linux 5.9 */
-			(void)close(fd);
+	crit_close_from(REPORT_FD + 1);
 	*report_fd = REPORT_FD;
 	return true;
 }

@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/close_from.h"
 #include "core/base/linkage.h"
 
 // cppcheck-suppress unknownMacro
@@ -89,7 +89,7 @@ static _Noreturn void become_prolog(const char *path, char *const environment[])
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int fd = 0; fd < 3; fd++)
 		(void)dup2(null, fd);
-	(void)syscall(SYS_close_range, 3, ~0u, 0);
+	crit_close_from(3);
 	(void)execve(path, (char *[]){ (char *)(uintptr_t)path, NULL }, environment);
 	_exit(127);
 }
