@@ -113,7 +113,8 @@ exec 9>"$trial/held/.finish.lock"
 flock 9
 begin held env CRIT_FINISH_S=1 9>&-
 finish
-[ "$got" -eq 0 ] && [[ "$(last_line held)" = "crit: report follows in $dir"* ]] && [ "$(contents "$dir")" = ".finish.lock " ]
+[ "$got" -eq 0 ] && [[ "$(last_line held)" = "crit: report follows in $dir"* ]] &&
+	[ "$(contents "$dir")" = ".finish.lock " ]
 point "another at work: nothing is written" $? "status $got: $(last_line held); $(contents "$dir")"
 exec 9>&-
 wait_for 10 test -s "$dir/report.json" && wait_for 10 has_finishers 0
