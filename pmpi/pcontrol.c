@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/abi/abi_slot.h"
+#include "core/base/line.h"
 #include "core/shim/shim_phase.h"
 #include "pmpi/resolve.h"
 
@@ -30,7 +31,7 @@ static bool is_text(const char *name)
 	if (!*name)
 		return false;
 	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
+		if (crit_line_is_control(*name))
 			return false;
 	return true;
 }

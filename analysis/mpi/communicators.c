@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/hash.h"
+#include "core/base/line.h"
 
 #define SELF 0u /* MPI_COMM_SELF is the first row */
 
@@ -263,7 +264,7 @@ void crit_communicators_rename(struct crit_communicators *all, uint32_t process,
 	memcpy(text + 12, &part->tag, 4);
 	memcpy(text + 16, &part->request, 8);
 	for (i = 0; text[i]; i++) /* it stands between quotes in tables */
-		text[i] = (unsigned char)text[i] < ' ' || text[i] == '"' ? '_' : text[i];
+		text[i] = crit_line_is_control(text[i]) || text[i] == '"' ? '_' : text[i];
 	length = is_first ? 0 : strlen(row->name);
 	(void)snprintf(row->name + length, sizeof(row->name) - length, "%s", text);
 	row->name_process = process;

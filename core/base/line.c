@@ -35,10 +35,11 @@ static size_t wide_bytes(const unsigned char *text, size_t length)
 void crit_line_tame(char *text, size_t length, bool has_lines)
 {
 	for (size_t i = 0; i < length; i++) {
-		unsigned char byte = (unsigned char)text[i];
-		size_t bytes = byte >= 0x80 ? wide_bytes((unsigned char *)text + i, length - i) : 1;
+		const bool is_wide = (unsigned char)text[i] >= 0x80;
+		size_t bytes = is_wide ? wide_bytes((unsigned char *)text + i, length - i) : 1;
 
-		if (bytes == 0 || byte == 0x7f || (byte < ' ' && !(has_lines && byte == '\n')))
+		if (bytes == 0 ||
+		    (crit_line_is_control(text[i]) && !(has_lines && text[i] == '\n')))
 			text[i] = '?';
 		i += bytes > 1 ? bytes - 1 : 0;
 	}

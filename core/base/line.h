@@ -12,6 +12,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Of ASCII: the only ones that are the same in a part of a text, where a character may be cut. */
+static inline bool crit_line_is_control(char byte)
+{
+	return (unsigned char)byte < ' ' || byte == 0x7f;
+}
+
 /* Tames text in place, byte by byte.  has_lines: it is several lines, whose ends stay. */
 void crit_line_tame(char *text, size_t length, bool has_lines);
 

@@ -9,6 +9,7 @@
 #include "report/formats/writers.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/call.h"
+#include "core/base/line.h"
 
 #define RANKS_SHOWN 4
 #define THREADS_SHOWN 9
@@ -30,9 +31,9 @@ const char *crit_mpi_name(const struct crit_results *results, char *text, size_t
 	text[strcspn(text, ",\n")] = '\0';
 	if (strncmp(text, "MPICH Version:", 14) == 0) /* "MPICH 4.0.2" */
 		memmove(text + 5, text + 14, strlen(text + 14) + 1);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ')
-			*p = ' ';
+	for (char *tab = text; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	crit_line_tame(text, strlen(text), false);
 	return text;
 }
 

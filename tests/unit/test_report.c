@@ -451,6 +451,9 @@ static void test_mpi_name(void)
 	(void)snprintf(sample.results.library, sizeof(sample.results.library),
 		       "MPICH Version:\t4.0.2\nMPICH Release date: x");
 	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "MPICH 4.0.2");
+	(void)snprintf(sample.results.library, sizeof(sample.results.library),
+		       "My\033MPI\177\302\233 \303\244"); /* the last is a letter */
+	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "My?MPI??? \303\244");
 }
 
 /* A program may call its threads what it likes; the terminal sees no escape sequence of theirs. */

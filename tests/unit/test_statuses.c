@@ -147,13 +147,13 @@ static void check_names(void)
 	}
 	act(&run, 0, 30, CRIT_MPI_Comm_set_name, name_part(CRIT_D_COMM_NAME, "before"));
 	enter(&run, 0, 40, CRIT_MPI_Comm_set_name);
-	detail(&run, 0, name_part(CRIT_D_COMM_NAME, "the first \"24\" bytes and"));
+	detail(&run, 0, name_part(CRIT_D_COMM_NAME, "the first \"24\" bytes\177and"));
 	detail(&run, 0, name_part(CRIT_D_COMM_NAME_MORE, " more"));
 	leave(&run, 0, 41, CRIT_MPI_Comm_set_name);
 	act(&run, 1, 50, CRIT_MPI_Comm_set_name, name_part(CRIT_D_COMM_NAME, "another"));
 	r = finish(&run);
 	CHECK_UINT_EQ(r->messages.communicator_count, 3);
-	CHECK_STR_EQ(r->messages.communicators[2].name, "the first _24_ bytes and more");
+	CHECK_STR_EQ(r->messages.communicators[2].name, "the first _24_ bytes_and more");
 	crit_results_destroy(r);
 }
 
