@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens regular files only, and never waits for a writer.
+// Opens regular files only, and never waits for a writer; knows how far one may grow.
 #include "core/base/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,4 +24,18 @@ int crit_regular_open(const char *path, int flags, struct crit_err *err)
 		return fd;
 	(void)close(fd);
 	return crit_err_set(err, -EPROTO, "cannot read %.160s: not a regular file", path);
+}
+
+bool crit_regular_may_grow(int fd, size_t length)
+{
+	struct rlimit limit;
+	struct stat status;
+	off_t end;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || fstat(fd, &status))
+		return false;
+	end = lseek(fd, 0, SEEK_CUR);
+	if (end < status.st_size)
+		end = status.st_size;
+	return limit.rlim_cur == RLIM_INFINITY || (rlim_t)end + length <= limit.rlim_cur;
 }

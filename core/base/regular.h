@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens files in directories that others may write to. */
+/* Opens files in directories that others may write to, and writes to files of others. */
 #ifndef CRIT_REGULAR_H
 #define CRIT_REGULAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "core/base/err.h"
 
@@ -12,5 +15,11 @@
  * NULL) names the path.
  */
 int crit_regular_open(const char *path, int flags, struct crit_err *err);
+
+/*
+ * May length bytes be written at the end of fd, or where it stands, if that is behind?  Beyond
+ * RLIMIT_FSIZE a write is a signal that ends the program.  Changes errno.
+ */
+bool crit_regular_may_grow(int fd, size_t length);
 
 #endif

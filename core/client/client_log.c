@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,6 +14,7 @@
 #include "core/base/cleanup.h"
 #include "core/client/client_internal.h"
 #include "core/base/line.h"
+#include "core/base/regular.h"
 
 #define USER_WARNING 12 /* facility user, severity warning */
 #define LINE_BYTES 1024
@@ -31,17 +31,6 @@ static void tell_syslog(const char *line, size_t length)
 		(void)sendto(fd, text,
 			     (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1,
 			     MSG_NOSIGNAL, (const struct sockaddr *)&address, sizeof(address));
-}
-
-/* Beyond RLIMIT_FSIZE a write is a signal that ends the application. */
-static bool may_grow(int fd, size_t length)
-{
-	struct rlimit limit;
-	struct stat status;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && fstat(fd, &status) == 0 &&
-	       (limit.rlim_cur == RLIM_INFINITY ||
-		(rlim_t)status.st_size + length <= limit.rlim_cur);
 }
 
 /*
@@ -91,7 +80,7 @@ static void tell_file(const char *line, size_t length)
 	if (crit_client_socket_directory(directory, sizeof(directory), NULL) < 0)
 		return;
 	fd = crit_client_open_log(directory, CRIT_LOG_NAME);
-	if (fd >= 0 && may_grow(fd, length))
+	if (fd >= 0 && crit_regular_may_grow(fd, length))
 		(void)!write(fd, line, length); /* a full disk: syslog has it */
 }
 

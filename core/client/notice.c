@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 
 #include "core/base/cleanup.h"
 #include "core/base/guard.h"
+#include "core/base/regular.h"
 
 void crit_notice_init(struct crit_notice *ret_notice)
 {
@@ -42,17 +42,6 @@ static bool is_writable(void)
 	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* Beyond RLIMIT_FSIZE a write is a signal that ends the program. */
-static bool may_grow(const struct stat *status, size_t length)
-{
-	struct rlimit limit;
-	const off_t position = lseek(STDERR_FILENO, 0, SEEK_CUR);
-	const off_t end = position > status->st_size ? position : status->st_size;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	       (limit.rlim_cur == RLIM_INFINITY || (rlim_t)end + length <= limit.rlim_cur);
-}
-
 /* The same pipe or terminal, opened once more: its own flags, so that the program's stay. */
 static ssize_t write_without_waiting(const char *line, size_t length)
 {
@@ -70,7 +59,7 @@ static ssize_t write_line(const struct stat *status, const char *line, size_t le
 		return send(STDERR_FILENO, line, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (S_ISFIFO(status->st_mode) || isatty(STDERR_FILENO))
 		return write_without_waiting(line, length);
-	if (S_ISREG(status->st_mode) && !may_grow(status, length))
+	if (S_ISREG(status->st_mode) && !crit_regular_may_grow(STDERR_FILENO, length))
 		return -1;
 	/* a file or a device; a file always has room */
 	return poll(&room, 1, 0) == 1 && (room.revents & POLLOUT)
