@@ -3,7 +3,6 @@
 #include "core/base/linkage.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <linux/capability.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
+#include "core/base/regular.h"
 
 #define HEADERS_MAX 128 /* program headers; the rest is not looked at */
 #define DYNAMIC_MAX 512
@@ -133,7 +133,7 @@ enum crit_linkage crit_linkage_of(const char *path)
 	rights = judge_rights(path, &status);
 	if (rights != CRIT_LINKAGE_OPEN)
 		return rights;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = crit_regular_open(path, 0, NULL);
 	return fd < 0 ? CRIT_LINKAGE_OPEN : judge_file(fd);
 }
 
