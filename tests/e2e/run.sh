@@ -80,9 +80,7 @@ point "directory" $? "$found"
 CRIT_DIR=$trial/killed "$crit" run -- sleep 2 2>"$trial/killed.err" &
 program=$!
 finisher="^[^ ]*crit finish --directory $trial/killed "
-if wait_for 5 pgrep -f "$finisher" >"$trial/finisher"; then
-	xargs kill -KILL <"$trial/finisher"
-fi
+wait_for 5 has_whole_finisher "$trial/killed" && pkill -KILL -f "$finisher"
 begin=$SECONDS
 wait "$program"
 got=$?

@@ -237,3 +237,8 @@ wait_for() {
 		sleep 0.05
 	done
 }
+
+# has_whole_finisher DIRECTORY: both processes of that run's finisher are there, the one that watches and its child.
+has_whole_finisher() {
+	[ "$(pgrep -fc "^[^ ]*crit finish --directory $1 ")" -eq 2 ]
+}

@@ -28,7 +28,7 @@ keeps() {
 
 # A finisher that gets no CPU while the rank waits for it, one second.
 stop_finisher() {
-	wait_for 10 pgrep -f "finish --directory $trial/slow-$flavour" >/dev/null
+	wait_for 10 has_whole_finisher "$trial/slow-$flavour"
 	pkill -STOP -f "finish --directory $trial/slow-$flavour"
 }
 
