@@ -4,7 +4,7 @@
 // It sets the environment of tasks whose user asked for it, and has the prolog start the collector
 // of a step that asks in a job that did not.  Whatever goes wrong, the step starts as it would
 // without: every callback but that of a wrong option answers 0.  The line in plugstack.conf:
-// optional PATH [library=PATH-OF-libcrit_pmpi.so] [prolog=PATH-OF-crit's-prolog]
+// optional PATH [library=PATH-OF-libcrit_pmpi.so] [prolog=PATH-OF-crit's-prolog] [prolog_s=SECONDS]
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/close_from.h"
@@ -24,6 +25,10 @@
 
 // cppcheck-suppress unknownMacro
 SPANK_PLUGIN(crit, 1)
+
+#define PROLOG_S 20 /* a prolog waits 10 s for its collector, and for another prolog */
+#define PROLOG_S_MAX 3600
+#define LOOK_NS 5000000
 
 static struct {
 	bool is_wanted; /* --crit was given */
@@ -83,6 +88,7 @@ static _Noreturn void become_prolog(const char *path, char *const environment[])
 	const int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
+	(void)setpgid(0, 0);
 	for (int signal = 1; signal < NSIG; signal++)
 		(void)sigaction(signal, &by_default, NULL); /* KILL and STOP refuse */
 	(void)sigemptyset(&none);
@@ -94,12 +100,59 @@ static _Noreturn void become_prolog(const char *path, char *const environment[])
 	_exit(127);
 }
 
+static time_t now_s(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/*
+ * Waits for a prolog, at most about wait_s; then its group is killed, but not waited for: what
+ * hangs in a file system cannot die.  The collector has a session of its own.
+ * Errors: -ETIMEDOUT, or -ECHILD where the status is not known; ret_status is then unchanged.
+ */
+static int await_prolog(pid_t pid, long wait_s, int *ret_status)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	const time_t end_s = now_s() + (time_t)wait_s;
+	pid_t ended;
+
+	while ((ended = waitpid(pid, ret_status, WNOHANG)) <= 0) {
+		if (ended < 0 && errno != EINTR)
+			return -errno;
+		if (now_s() > end_s) {
+			(void)kill(-pid, SIGKILL);
+			(void)kill(pid, SIGKILL); /* it may not lead its group yet */
+			return -ETIMEDOUT;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static long prolog_limit_s(const char *text)
+{
+	char *end = NULL;
+	const long wait_s = text ? strtol(text, &end, 10) : 0;
+
+	if (text && *text && !*end && wait_s > 0 && wait_s <= PROLOG_S_MAX)
+		return wait_s;
+	if (text)
+		slurm_error("crit: prolog_s=%s is no number of seconds from 1 to %d: %d is taken",
+			    text, PROLOG_S_MAX, PROLOG_S);
+	return PROLOG_S;
+}
+
 /*
  * The prolog, as root, for a step that asks for crit: a job that asked has its collector already,
  * and the prolog finds it.  The epilog ends it in either case.
  */
-static void run_prolog(spank_t spank, const char *path)
+static void run_prolog(spank_t spank, const char *path, long wait_s)
 {
+	static const char less[] = "no collector with privileges for this step, so its report sees "
+				   "less of the kernel";
 	char job[32], user[32], group[32];
 	char asked[] = "SPANK_CRIT=1";
 	char *environment[] = { job, user, group, asked, NULL };
@@ -107,6 +160,7 @@ static void run_prolog(spank_t spank, const char *path)
 	uid_t uid;
 	gid_t gid;
 	int status = 0;
+	int error = 0;
 	pid_t pid;
 
 	if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
@@ -119,12 +173,14 @@ static void run_prolog(spank_t spank, const char *path)
 	pid = fork();
 	if (pid == 0)
 		become_prolog(path, environment);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (pid < 0 || status)
-		slurm_error("crit: cannot run %s: no collector with privileges for this step, so "
-			    "its report sees less of the kernel",
-			    path);
+	if (pid > 0)
+		error = await_prolog(pid, wait_s, &status);
+	if (error == -ETIMEDOUT)
+		slurm_error("crit: %s did not end within %ld s and was killed: %s; see "
+			    "crit-slurm.log on this node",
+			    path, wait_s, less);
+	else if (pid < 0 || error || status)
+		slurm_error("crit: cannot run %s: %s", path, less);
 }
 
 /* Prologs that start a collector only where one is asked for see SPANK_CRIT=1. */
@@ -137,7 +193,8 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 	if (spank_context() != S_CTX_REMOTE)
 		(void)spank_job_control_setenv(spank, "CRIT", "1", 1);
 	else if (prolog)
-		run_prolog(spank, prolog);
+		run_prolog(spank, prolog,
+			   prolog_limit_s(argument_of("prolog_s=", count, arguments)));
 	return 0;
 }
 
