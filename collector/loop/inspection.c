@@ -8,6 +8,10 @@
  * the main loop then handles the message by what was found.  What is not kept is closed by a worker
  * of another group (a closer), so that waiting in close() keeps no client from being inspected.
  *
+ * A finisher's socket is shared with its client, who may take the message that was looked at and
+ * put one with descriptors in its place.  So the main loop handles what it peeks, and a worker
+ * takes it.
+ *
  * The credentials that come with every message of a connection (SO_PASSCRED) tell an empty message
  * from the end: without them one could hide what follows it in the queue.
  *
@@ -17,6 +21,7 @@
 #include "collector/loop/inspection.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -33,14 +38,16 @@
 struct inspection {
 	struct crit_task task;
 	struct crit_server *server;
-	struct crit_client *client;
-	int fd; /* the client's, borrowed */
+	struct crit_client *client; /* NULL: a finisher's message is taken */
+	__u32 run_slot; /* the finisher's */
+	__u32 run_number;
+	int fd; /* the client's, borrowed; a duplicate of the finisher's */
 	int rc; /* of receiving */
 	struct crit_message_in in;
 };
 
-/* Takes the next message when it has no descriptors; control has no room for them. */
-static int receive_bare(int fd, void *control, size_t control_bytes, struct crit_message_in *ret_in)
+/* Reads the next message, and leaves it, if it has no descriptors; control has no room for any. */
+static int peek_bare(int fd, void *control, size_t control_bytes, struct crit_message_in *ret_in)
 {
 	struct iovec part = { ret_in->bytes, sizeof(ret_in->bytes) };
 	struct msghdr message = {
@@ -50,7 +57,6 @@ static int receive_bare(int fd, void *control, size_t control_bytes, struct crit
 		.msg_controllen = control_bytes,
 	};
 	ssize_t bytes = recvmsg(fd, &message, MSG_DONTWAIT | MSG_PEEK);
-	char byte;
 
 	if (bytes < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
@@ -58,7 +64,6 @@ static int receive_bare(int fd, void *control, size_t control_bytes, struct crit
 		return -EMSGSIZE;
 	if (bytes == 0 && message.msg_controllen == 0)
 		return -EPIPE;
-	(void)recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
 	ret_in->fd_count = 0;
 	ret_in->size = (message.msg_flags & MSG_TRUNC) ? 0 : (size_t)bytes;
 	return 1;
@@ -77,13 +82,17 @@ int crit_inspection_receive(int fd, struct crit_message_in *ret_in)
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(struct ucred))]; /* full, as all have credentials */
 	} control;
+	const int rc = peek_bare(fd, control.bytes, sizeof(control.bytes), ret_in);
+	char byte;
 
-	return receive_bare(fd, control.bytes, sizeof(control.bytes), ret_in);
+	if (rc == 1) /* the same one: nobody else has this end of a connection */
+		(void)recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
+	return rc;
 }
 
-int crit_inspection_receive_finisher(int fd, struct crit_message_in *ret_in)
+int crit_inspection_peek_finisher(int fd, struct crit_message_in *ret_in)
 {
-	return receive_bare(fd, NULL, 0, ret_in);
+	return peek_bare(fd, NULL, 0, ret_in);
 }
 
 /* Collects descriptors; those beyond the array are closed. */
@@ -182,6 +191,55 @@ void crit_inspection_start(struct crit_server *server, struct crit_client *clien
 	crit_workers_put(&server->inspectors, &inspection->task);
 }
 
+static void take(struct crit_task *task)
+{
+	struct inspection *inspection = (void *)task;
+
+	inspection->rc = receive_all(inspection); /* if it is still there */
+}
+
+int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *run)
+{
+	struct inspection *inspection = calloc(1, sizeof(*inspection));
+
+	if (!inspection)
+		return -ENOMEM;
+	inspection->fd = fcntl(run->finisher_fd, F_DUPFD_CLOEXEC, 0);
+	if (inspection->fd < 0) {
+		free(inspection);
+		return -errno;
+	}
+	inspection->task = (struct crit_task){ .work = take, .is_awaited = true };
+	inspection->server = server;
+	inspection->run_slot = run->slot;
+	inspection->run_number = run->number;
+	run->is_finisher_inspected = true;
+	crit_server_unwatch(server, run->finisher_fd);
+	crit_workers_put(&server->inspectors, &inspection->task);
+	return 0;
+}
+
+static void close_passed(struct crit_server *server, const struct crit_message_in *in)
+{
+	for (int i = 0; i < in->fd_count; i++) {
+		if (in->fds[i] >= 0)
+			crit_workers_close(&server->closers, in->fds[i]);
+	}
+}
+
+static void handle_finisher(struct crit_server *server, struct inspection *inspection)
+{
+	struct crit_run *run = &server->runs[inspection->run_slot];
+
+	close_passed(server, &inspection->in);
+	crit_workers_close(&server->closers, inspection->fd);
+	if (run->number != inspection->run_number) /* that run is over */
+		return;
+	run->is_finisher_inspected = false;
+	if (run->finisher_fd >= 0)
+		(void)crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
+}
+
 static void handle(struct crit_server *server, struct inspection *inspection)
 {
 	struct crit_client *client = inspection->client;
@@ -192,10 +250,7 @@ static void handle(struct crit_server *server, struct inspection *inspection)
 		client->is_over = true;
 	if (!client->is_over)
 		crit_messages_handle(server, client, in);
-	for (int i = 0; i < in->fd_count; i++) {
-		if (in->fds[i] >= 0)
-			crit_workers_close(&server->closers, in->fds[i]);
-	}
+	close_passed(server, in);
 	if (!client->is_over &&
 	    crit_server_watch(server, client->fd, CRIT_WATCH_CLIENT, client->index))
 		client->is_over = true;
@@ -206,8 +261,13 @@ void crit_inspection_collect(struct crit_server *server)
 	struct crit_task *task;
 
 	while ((task = crit_workers_take_done(&server->inspectors))) {
-		handle(server, (void *)task);
-		free(task);
+		struct inspection *inspection = (void *)task;
+
+		if (inspection->client)
+			handle(server, inspection);
+		else
+			handle_finisher(server, inspection);
+		free(inspection);
 	}
 }
 

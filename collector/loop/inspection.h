@@ -15,8 +15,14 @@ int crit_inspection_prepare(int fd);
  */
 int crit_inspection_receive(int fd, struct crit_message_in *ret_in);
 
-/* The same from a finisher's socket, which is a client's as well: an empty message is the end. */
-int crit_inspection_receive_finisher(int fd, struct crit_message_in *ret_in);
+/* Reads, and leaves, a finisher's next message; its client has that socket too.  Empty: the end. */
+int crit_inspection_peek_finisher(int fd, struct crit_message_in *ret_in);
+
+/*
+ * Lets a worker take that message.  The finisher is not watched until then.  Errors: -ENOMEM;
+ * -EMFILE and others of fcntl.
+ */
+int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *run);
 
 /*
  * Lets a worker receive the next message of a client, and look at the descriptors in it.  The

@@ -220,12 +220,14 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 {
 	static struct crit_message_in in; /* main loop only */
 	const struct crit_message_status *message = (const void *)in.bytes;
-	const int rc = crit_inspection_receive_finisher(run->finisher_fd, &in);
+	int rc = crit_inspection_peek_finisher(run->finisher_fd, &in);
 
 	if (rc == 1 && in.size == sizeof(*message) && message->head.kind == CRIT_M_WRITTEN) {
 		run->is_written_known = true;
 		crit_clients_tell_written(server, run, message->status);
 	}
+	if (rc == 1)
+		rc = crit_inspection_take_finisher(server, run);
 	if (rc >= 0)
 		return;
 	run->is_finisher_gone = true;
@@ -237,7 +239,7 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 
 void crit_lifecycle_mute(struct crit_server *server, struct crit_run *run)
 {
-	if (run->finisher_fd < 0 || run->is_finisher_muted)
+	if (run->finisher_fd < 0 || run->is_finisher_muted || run->is_finisher_inspected)
 		return;
 	run->is_finisher_muted = true;
 	crit_server_unwatch(server, run->finisher_fd);

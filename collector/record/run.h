@@ -38,6 +38,7 @@ struct crit_run {
 	struct crit_meter *meter; /* NULL: nothing is bounded */
 	int finisher_fd;
 	bool is_finisher_muted; /* not watched: calls have used up their time */
+	bool is_finisher_inspected; /* not watched: a worker takes its message */
 	struct crit_batch kernel;
 	struct crit_perf *perf; /* NULL: none, or not needed */
 	__u64 kernel_records;

@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #define LINGER_S 3600 /* longer than any test: only we end it */
 #define TCP_FIN_WAIT1 4 /* closed here, and not all data is taken over there */
 #define PATIENCE_MS 5000
+#define STOPS_MAX 10000 /* system calls of critd until it looks at the message */
 
 static struct crit_harness harness;
 
@@ -162,6 +165,75 @@ static void from_finisher(int fd)
 	(void)close(client.fd);
 }
 
+/* Stops critd behind its next look at a message that it leaves where it is. */
+static bool stop_behind_peek(void)
+{
+	struct __ptrace_syscall_info info;
+	bool is_peek = false;
+	int status;
+
+	for (int stops = 0; stops < STOPS_MAX; stops++) {
+		if (ptrace(PTRACE_SYSCALL, harness.critd, NULL, NULL) ||
+		    waitpid(harness.critd, &status, 0) < 0 || !WIFSTOPPED(status) ||
+		    ptrace(PTRACE_GET_SYSCALL_INFO, harness.critd, sizeof(info), &info) < 0)
+			return false;
+		if (info.op == PTRACE_SYSCALL_INFO_EXIT && is_peek)
+			return true;
+		is_peek = info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_recvmsg &&
+			  (info.entry.args[2] & MSG_PEEK);
+	}
+	return false;
+}
+
+/* The run's output and finisher; ret_finisher: both ends, as the client keeps that of critd. */
+static void begin_run(const char *key, int ret_finisher[2], int ret_clients[2])
+{
+	const struct crit_message_output message = {
+		.head = { CRIT_M_OUTPUT, CRIT_SOCKET_VERSION, sizeof(message) },
+	};
+	struct crit_message_welcome welcome;
+	char path[192];
+	int fds[2];
+
+	(void)snprintf(path, sizeof(path), "%s/%s.crit", harness.directory, key);
+	fds[0] = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fds[0] < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_finisher))
+		exit(1);
+	fds[1] = ret_finisher[0];
+	for (int i = 0; i < 2; i++) { /* the second is welcome when the output was taken */
+		ret_clients[i] = crit_harness_hello(&harness, key, CRIT_ROLE_SHIM);
+		if (i == 1)
+			CHECK_INT_EQ(crit_harness_send(ret_clients[0], &message, sizeof(message),
+						       fds, 2),
+				     0);
+		CHECK_INT_EQ(crit_harness_receive(ret_clients[i], &welcome, sizeof(welcome)),
+			     (long)sizeof(welcome));
+	}
+	(void)close(fds[0]);
+}
+
+/* critd looks at a message; the client, who has the same end, takes it and sends another. */
+static void swapped_at_finisher(int fd)
+{
+	int finisher[2], clients[2], status;
+	char byte;
+
+	begin_run("swapped", finisher, clients);
+	CHECK_INT_EQ(ptrace(PTRACE_SEIZE, harness.critd, NULL, PTRACE_O_TRACESYSGOOD), 0);
+	CHECK_INT_EQ(ptrace(PTRACE_INTERRUPT, harness.critd, NULL, NULL), 0);
+	(void)waitpid(harness.critd, &status, 0);
+	CHECK_INT_EQ(crit_harness_send(finisher[1], "x", 1, NULL, 0), 0);
+	CHECK(stop_behind_peek());
+	CHECK_INT_EQ(recv(finisher[0], &byte, 1, MSG_DONTWAIT), 1);
+	CHECK_INT_EQ(crit_harness_send(finisher[1], "x", 1, &fd, 1), 0);
+	(void)close(fd);
+	(void)ptrace(PTRACE_DETACH, harness.critd, NULL, NULL);
+	for (int i = 0; i < 2; i++) {
+		(void)close(finisher[i]);
+		(void)close(clients[i]);
+	}
+}
+
 static const struct way {
 	const char *name;
 	void (*pass)(int fd);
@@ -170,6 +242,7 @@ static const struct way {
 	{ "in OUTPUT", in_output },
 	{ "left unread", left_unread },
 	{ "from a finisher", from_finisher },
+	{ "from a finisher, swapped", swapped_at_finisher },
 };
 
 static void try_way(const struct way *way, size_t number)
