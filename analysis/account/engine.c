@@ -7,7 +7,7 @@
 
 #include "analysis/cluster/dealing.h"
 #include "analysis/account/engine_queues.h"
-#include "analysis/replay/engine_spans.h"
+#include "analysis/account/engine_spans.h"
 #include "analysis/replay/tracer.h"
 
 static inline void advance(const struct crit_engine *engine, struct crit_scope_state *scope,

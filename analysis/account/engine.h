@@ -17,7 +17,7 @@
 #include "analysis/model/model.h"
 #include "analysis/account/rivals.h"
 #include "analysis/account/scope.h"
-#include "analysis/replay/teams.h"
+#include "analysis/account/teams.h"
 
 struct crit_dealing;
 
@@ -34,7 +34,7 @@ struct crit_span_frame {
 	struct crit_bucket *bucket;
 	uint64_t arg; /* of CRIT_S_ENTER */
 	uint64_t enter_ns;
-	uint32_t member; /* of a team (analysis/replay/teams.h), or CRIT_NONE */
+	uint32_t member; /* of a team (analysis/account/teams.h), or CRIT_NONE */
 	uint16_t call;
 	uint8_t span_class;
 	bool is_begun; /* counts among the times its region was begun */

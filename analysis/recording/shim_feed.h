@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "analysis/model/model.h"
-#include "analysis/replay/regions.h"
+#include "analysis/account/regions.h"
 
 #define CRIT_SHIM_FEED_SLOTS 512u
 

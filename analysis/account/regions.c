@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of regions.
-#include "analysis/replay/regions.h"
+#include "analysis/account/regions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Members come, idle and go; instances end.
-#include "analysis/replay/teams.h"
+#include "analysis/account/teams.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/replay/barriers.h"
-#include "analysis/replay/engine_spans.h"
+#include "analysis/account/barriers.h"
+#include "analysis/account/engine_spans.h"
 #include "core/base/call.h"
 
 void crit_teams_init(struct crit_teams *teams)

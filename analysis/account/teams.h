@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/replay/regions.h"
+#include "analysis/account/regions.h"
 
 #define CRIT_TEAMS_OVER 1024u /* instances known to be over */
 
@@ -30,7 +30,7 @@ struct crit_team_member { /* of an instance */
 	uint32_t outer; /* the member the thread was before, or CRIT_NONE */
 	uint32_t depth; /* open spans around */
 	bool has_left; /* idles until the instance is over */
-	bool is_in_barrier; /* analysis/replay/barriers.h; the next three with it */
+	bool is_in_barrier; /* analysis/account/barriers.h; the next three with it */
 	uint32_t round;
 	uint64_t runnable_mark_ns; /* the thread's runnable time in waits when all had arrived */
 	uint64_t runnable_ns; /* of its idle time, in barriers all had arrived at */

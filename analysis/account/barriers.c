@@ -3,9 +3,9 @@
 //
 // The barriers of an instance are numbered as they are complete: a member waits in round n until
 // then, and is through as soon as the round is n + 1, whenever it leaves.
-#include "analysis/replay/barriers.h"
+#include "analysis/account/barriers.h"
 
-#include "analysis/replay/engine_spans.h"
+#include "analysis/account/engine_spans.h"
 #include "core/base/call.h"
 
 static uint64_t runnable_of(const struct crit_engine *engine, const struct crit_team_member *member)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stack of spans of each thread: what it is in, and whose team it is of.
-#include "analysis/replay/engine_spans.h"
+#include "analysis/account/engine_spans.h"
 
 #include <errno.h>
 
-#include "analysis/replay/barriers.h"
+#include "analysis/account/barriers.h"
 #include "analysis/replay/tracer.h"
 #include "core/base/call.h"
 
