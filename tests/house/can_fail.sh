@@ -67,18 +67,54 @@ add()
 }
 
 clean
-for rule in arrows.sh headers.sh sizes.py words.sh shell.sh spelling.sh manuals.sh format.sh \
+for rule in arrows.py structure.py headers.sh sizes.py words.sh shell.sh spelling.sh manuals.sh format.sh \
 	cppcheck.sh tidy.sh exports.sh settings.py figures.py; do
 	run "$rule" || house_fault "$rule: fails on a clean tree: $(cat "$tree/build/said")"
 done
 
-cp "$tree/core/a.h" "$tree/analysis/b.h"
 add core/a.c '#include "analysis/b.h"'
-fails arrows.sh 'core may not include'
+fails arrows.py 'core may not include'
+add core/base/b.h '#include "core/shim/c.h"'
+fails arrows.py 'core/base may not include'
+mkdir "$tree/bpf" && add bpf/b.h '#include "core/base/c.h"'
+fails arrows.py 'bpf may not include'
 add core/a.c '#include "a.h"'
-fails arrows.sh 'from the root'
+fails arrows.py 'from the root'
 mkdir "$tree/attic" && cp "$tree/core/a.c" "$tree/attic/"
-fails arrows.sh 'not a room'
+fails arrows.py 'not a room'
+mkdir "$tree/core/attic" && cp "$tree/core/a.c" "$tree/core/attic/"
+fails arrows.py "does not say what 'core/attic'"
+for from in b c d; do
+	add "core/base/$from.h" "#include \"core/base/$(tr bcd cdb <<<"$from").h\""
+done
+run structure.py || house_fault "structure.py: three modules in a circle are allowed"
+add core/base/b.h '#include "core/a.h"'
+add core/a.h '#include "core/base/b.h"'
+fails structure.py 'core/a: in a circle with core/base/b'
+add core/base/b.h 'int crit_b(void);'
+add cli/c.c '#include "core/base/b.h"' 'int crit_b(void) { return crit_a(1); }'
+add core/a.c 'int crit_c(void) { return crit_b(); }'
+fails structure.py 'core/a: in a circle with cli/c'
+add core/a.h 'struct crit_a { int a; };'
+add cli/b.c 'struct crit_a {' '	long b;' '};'
+fails structure.py 'struct crit_a cli/b.c core/a.h'
+cp "$tree/core/a.c" "$tree/cli/a.c"
+fails structure.py 'cli/a core/a: a name has one'
+for number in {1..16}; do add "cli/b$number.c" '/* empty */'; done
+fails structure.py 'cli: 16 modules, at most 15'
+mkdir -p "$tree/tests/unit"
+for number in {1..26}; do add "tests/unit/b$number.c" '/* empty */'; done
+fails structure.py 'tests/unit: 26 modules, at most 25'
+copy=$tree/copy/tests/house
+mkdir -p "$copy" && cp "$house"/{known,measure,structure}.py "$copy/"
+mkdir "$tree/copy/cli" && cp "$tree/core/a.c" "$tree/copy/cli/"
+echo 'name cli/a core/a' >"$copy/known.txt"
+if "$copy/structure.py" "$tree/copy" >"$tree/build/said"; then
+	house_fault 'structure.py: passes with a known fault that is gone'
+elif ! grep -q 'no longer true, remove: name cli/a core/a' "$tree/build/said"; then
+	house_fault "structure.py: does not name the known fault that is gone: $(cat "$tree/build/said")"
+fi
+clean
 add core/a.h 'uint64_t crit_b(void);'
 fails headers.sh 'compile alone'
 add core/a.c 'void crit_b(void)' '{' "$(yes '	;' | head -60)" '}'

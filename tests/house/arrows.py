@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every #include "room/…" follows the arrows between rooms and folders.
+
+usage: arrows.py [--list] ROOT
+
+--list prints what is wrong as known.txt wants it.
+"""
+import fnmatch
+import os
+import re
+import sys
+
+import known
+
+# What a room may include: patterns on the included path.  Generated headers carry no room.
+ROOMS = {
+    "core": "core/*",
+    "bpf": "bpf/* core/abi/*.h",
+    "collector": "collector/* core/*",
+    "pmpi": "pmpi/* core/*",
+    "ompt": "ompt/* core/*",
+    "analysis": "analysis/* core/*",
+    "otf2": "otf2/* analysis/* core/*",
+    "report": "report/* analysis/* core/*",
+    "cli": "cli/* core/* analysis/* report/* otf2/*",
+    "jobs": "core/*",
+    "tests": "*",
+}
+# What a folder may include of its own room, itself apart: folders, "." is the room's own headers.
+FOLDERS = {
+    "core/abi": "",
+    "core/base": "abi",
+    "core/client": "abi base",
+    "core/shim": "abi base client",
+    "collector/record": "",
+    "collector/member": "record",
+    "collector/source": "record member",
+    "collector/loop": ". record member source",
+    "analysis/schema": "",
+    "analysis/recording": "schema",
+    "analysis/model": "schema recording",
+    "analysis/clock": "schema recording model",
+    "analysis/replay": "schema recording model clock",
+    "analysis/account": "schema recording model clock replay",
+    "analysis/mpi": "schema recording model clock replay account",
+    "analysis/cluster": "schema recording model clock replay account mpi",
+    "analysis/table": "schema recording model clock replay account mpi",
+    "analysis/symbols": "schema recording",
+    "otf2": "",
+    "otf2/verify": ".",
+    "jobs/slurm": "",
+    "report/tables": "",
+    "report/findings": "tables",
+    "report/formats": "tables findings",
+}
+
+
+def is_allowed(folder, path):
+    room, place = folder.split("/")[0], os.path.dirname(path)
+    if not any(fnmatch.fnmatch(path, pattern) for pattern in ROOMS[room].split()):
+        return False
+    if folder not in FOLDERS or path.split("/")[0] != room or place == folder:
+        return True
+    return (place[len(room) + 1:] or ".") in FOLDERS[folder].split()
+
+
+def includes(root):
+    """(file, line, included path) of every #include "…" of C files."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = [f for f in folders if not re.match(r"\.git$|build(-|$)|crit-", f)]
+        for name in sorted(files):
+            if not name.endswith((".c", ".h")):
+                continue
+            path = os.path.relpath(os.path.join(folder, name), root)
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    match = re.match(r'\s*#\s*include\s+"([^"]*)', line)
+                    if match:
+                        yield path, number, match.group(1)
+
+
+def main():
+    root = sys.argv[-1]
+    arrows, faults, seen = {}, [], 0
+    for path, number, included in includes(root):
+        seen += 1
+        folder = os.path.dirname(path)
+        room = folder.split("/")[0]
+        if room not in ROOMS:
+            faults.append(f"{path}: '{room}' is not a room")
+        elif "/" not in included:
+            # One without a room is generated into the room's build folder.
+            if os.path.exists(os.path.join(root, folder, included)):
+                faults.append(f'{path}:{number}: "{included}": include from the root')
+        elif not is_allowed(folder, included):
+            arrows[f"{path} {included}"] = f"{folder} may not include it (line {number})"
+        elif folder != room and room != "tests" and folder not in FOLDERS:
+            faults.append(f"{path}: arrows.py does not say what '{folder}' may include")
+    if "--list" in sys.argv:
+        print(*(f"arrow {arrow}" for arrow in sorted(arrows)), sep="\n")
+        return 0
+    faults += known.faults("arrow", arrows, root)
+    if not seen:
+        faults.append(f"no #include found below {root}")
+    print(*sorted(set(faults)), sep="\n")
+    return 1 if faults else 0
+
+
+sys.exit(main())
