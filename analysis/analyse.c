@@ -179,6 +179,8 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 				       &work->messages);
 	if (!rc && sink)
 		rc = crit_tracer_init(&work->tracer, &work->engine, sink);
+	if (sink)
+		work->dealing.tracer = &work->tracer;
 	if (!rc)
 		rc = crit_timeline_play(model, &work->engine, &work->messages, attempt->options);
 	if (!rc && has_results(peers))

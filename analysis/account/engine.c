@@ -8,7 +8,6 @@
 #include "analysis/cluster/dealing.h"
 #include "analysis/account/engine_queues.h"
 #include "analysis/account/engine_spans.h"
-#include "analysis/replay/tracer.h"
 
 static inline void advance(const struct crit_engine *engine, struct crit_scope_state *scope,
 			   uint64_t time_ns)
@@ -259,8 +258,8 @@ void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_
 		crit_engine_end_thread(engine, life, time_ns);
 	thread->state = (uint8_t)state;
 	crit_engine_resegment(engine, life, thread->bucket, time_ns);
-	if (engine->tracer)
-		crit_tracer_update(engine->tracer, life, time_ns);
+	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
+			    &(struct crit_event){ .time_ns = time_ns, .life = life });
 }
 
 void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
@@ -288,8 +287,8 @@ void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_ope
 	crit_engine_close_cell(engine, thread, time_ns);
 	thread->is_open = is_open;
 	crit_engine_resegment(engine, life, thread->bucket, time_ns);
-	if (engine->tracer)
-		crit_tracer_update(engine->tracer, life, time_ns);
+	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
+			    &(struct crit_event){ .time_ns = time_ns, .life = life });
 }
 
 void crit_engine_finish(struct crit_engine *engine)

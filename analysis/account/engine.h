@@ -13,11 +13,12 @@
 
 #include "analysis/account/blame.h"
 #include "analysis/account/bucket.h"
+#include "analysis/account/listeners.h"
 #include "analysis/account/metric.h"
-#include "analysis/model/model.h"
 #include "analysis/account/rivals.h"
 #include "analysis/account/scope.h"
 #include "analysis/account/teams.h"
+#include "analysis/model/model.h"
 
 struct crit_dealing;
 
@@ -96,7 +97,7 @@ struct crit_engine {
 	struct crit_teams teams;
 	bool is_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
 	uint64_t unbalanced;
-	struct crit_tracer *tracer; /* NULL: nobody listens */
+	struct crit_listeners listeners;
 	int error; /* the first -ENOMEM; everything after it is void */
 };
 

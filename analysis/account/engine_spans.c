@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "analysis/account/barriers.h"
-#include "analysis/replay/tracer.h"
 #include "core/base/call.h"
 
 static struct crit_bucket *find_bucket(struct crit_engine *engine, struct crit_thread *thread,
@@ -66,8 +65,8 @@ static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth,
 	thread->span_class = top ? top->span_class : thread->base->key.span_class;
 	crit_barriers_leave(engine, life, time_ns);
 	crit_engine_resegment(engine, life, top ? top->bucket : thread->base, time_ns);
-	if (engine->tracer)
-		crit_tracer_leave(engine->tracer, life, time_ns);
+	crit_listeners_emit(&engine->listeners, CRIT_EVENT_LEAVE,
+			    &(struct crit_event){ .time_ns = time_ns, .life = life });
 }
 
 static void dismiss_others(struct crit_engine *engine, uint64_t time_ns)
@@ -205,8 +204,9 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life,
 		frame->is_begun = is_begin_of_region(key.call, arg);
 		bucket->begun += frame->is_begun;
 	}
-	if (engine->tracer)
-		crit_tracer_enter(engine->tracer, life, polled, time_ns);
+	crit_listeners_emit(
+		&engine->listeners, CRIT_EVENT_ENTER,
+		&(struct crit_event){ .time_ns = time_ns, .arg = polled, .life = life });
 }
 
 void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns)
@@ -252,6 +252,7 @@ void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
 {
 	struct crit_thread *thread = &engine->threads[life];
 	struct crit_bucket_key key = { .life = life, .span_class = (uint8_t)span_class };
+	const struct crit_event event = { .time_ns = time_ns, .life = life };
 	struct crit_bucket *base;
 
 	if (thread->base->key.span_class == span_class)
@@ -265,10 +266,9 @@ void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
 	if (!thread->depth) {
 		thread->span_class = (uint8_t)span_class;
 		crit_engine_resegment(engine, life, base, time_ns);
-		if (engine->tracer)
-			crit_tracer_look(engine->tracer, life, time_ns);
+		crit_listeners_emit(&engine->listeners, CRIT_EVENT_BASE_ENDS, &event);
 	}
 	thread->base = base;
-	if (!thread->depth && engine->tracer)
-		crit_tracer_mark(engine->tracer, life);
+	if (!thread->depth)
+		crit_listeners_emit(&engine->listeners, CRIT_EVENT_BASE_BEGINS, &event);
 }

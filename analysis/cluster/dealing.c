@@ -228,18 +228,17 @@ static int take_news(struct crit_dealing *dealing)
 	size_t at = dealing->slice_steps[0] * sizeof(struct crit_marks) +
 		    sizeof(struct crit_scope_state);
 
-	if (!dealing->engine->tracer)
+	if (!dealing->tracer)
 		return 0;
 	if (at > parcel->size)
 		return -EPROTO;
-	return crit_tracer_take_news(dealing->engine->tracer, parcel->bytes + at,
-				     parcel->size - at);
+	return crit_tracer_take_news(dealing->tracer, parcel->bytes + at, parcel->size - at);
 }
 
 static int take_steps(struct crit_dealing *dealing)
 {
 	struct crit_engine *engine = dealing->engine;
-	struct crit_tracer *tracer = engine->tracer;
+	struct crit_tracer *tracer = dealing->tracer;
 	struct crit_run_step *step = dealing->steps;
 	struct crit_scope_state sum;
 	struct crit_marks marks;
@@ -333,7 +332,7 @@ static bool is_full(const struct crit_dealing *dealing)
 						  : CRIT_DEALING_STEPS;
 
 	return dealing->step_count >= most ||
-	       (dealing->engine->tracer && dealing->engine->tracer->op_count >= most) ||
+	       (dealing->tracer && dealing->tracer->op_count >= most) ||
 	       dealing->spans.size >= most * sizeof(struct crit_run_step);
 }
 

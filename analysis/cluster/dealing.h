@@ -19,12 +19,15 @@
 #include "analysis/cluster/peers.h"
 #include "analysis/cluster/slice.h"
 
+struct crit_tracer;
+
 #define CRIT_DEALING_STEPS 65536u /* of a peer, then it waits for a round */
 
 struct crit_dealing {
 	const struct crit_peers *peers;
 	struct crit_model *model;
 	struct crit_engine *engine;
+	struct crit_tracer *tracer; /* NULL: nobody listens */
 	struct crit_messages *messages; /* of peer 0: takes what spans of all nodes did */
 	struct crit_run_step *steps; /* played, not yet taken */
 	size_t step_count, step_capacity;

@@ -26,8 +26,8 @@ int crit_dealing_add_span(struct crit_dealing *dealing, const struct crit_messag
 
 	if (!rc)
 		rc = crit_parcel_put(&dealing->spans, slots, count * sizeof(*slots));
-	if (!rc && dealing->engine->tracer)
-		crit_tracer_details(dealing->engine->tracer, span->life);
+	if (!rc && dealing->tracer)
+		crit_tracer_details(dealing->tracer, span->life);
 	return rc;
 }
 
@@ -71,7 +71,7 @@ static int move(struct crit_dealing *dealing, uint32_t peer, struct span_source 
 
 static int take_one(struct crit_dealing *dealing, uint32_t peer, struct span_source *source)
 {
-	struct crit_tracer *tracer = dealing->engine->tracer;
+	struct crit_tracer *tracer = dealing->tracer;
 	size_t count = source->next.slot_count;
 	int rc = crit_array_grow(&dealing->slots, &dealing->slot_capacity, count + 1,
 				 sizeof(*dealing->slots));

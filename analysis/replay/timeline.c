@@ -13,7 +13,6 @@
 #include "analysis/account/occupants.h"
 #include "analysis/model/schedule.h"
 #include "analysis/recording/shim_feed.h"
-#include "analysis/replay/tracer.h"
 #include "core/base/call.h"
 
 #define TAG_EARLY_NS                                                                               \
@@ -64,6 +63,15 @@ static int apply_details(struct timeline *line, const struct crit_shim_feed *fee
 	return crit_messages_take(line->messages, &span, feed->details, feed->detail_count);
 }
 
+static void emit(const struct timeline *line, enum crit_event_kind kind, uint32_t life,
+		 const struct crit_span_event *event, uint64_t time_ns)
+{
+	crit_listeners_emit(
+		&line->engine->listeners, kind,
+		&(struct crit_event){
+			.time_ns = time_ns, .arg = event->arg, .life = life, .call = event->call });
+}
+
 /* Errors: -ENOMEM. */
 static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 {
@@ -96,11 +104,10 @@ static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 		crit_engine_leave(line->engine, life, event->call, time_ns);
 	} else if (event->kind == CRIT_SPAN_WORKER) {
 		crit_engine_set_base(line->engine, life, CRIT_CLASS_OMP_IDLE, time_ns);
-	} else if (event->kind == CRIT_SPAN_RELEASE && event->call >= CRIT_CALL_OMP_FIRST &&
-		   line->engine->tracer) {
-		crit_tracer_release(line->engine->tracer, life, time_ns, event->call, event->arg);
-	} else if (event->kind == CRIT_SPAN_TASK && line->engine->tracer) {
-		crit_tracer_task(line->engine->tracer, life, time_ns, event->call, event->arg);
+	} else if (event->kind == CRIT_SPAN_RELEASE && event->call >= CRIT_CALL_OMP_FIRST) {
+		emit(line, CRIT_EVENT_RELEASE, life, event, time_ns);
+	} else if (event->kind == CRIT_SPAN_TASK) {
+		emit(line, CRIT_EVENT_TASK, life, event, time_ns);
 	}
 	return rc;
 }
@@ -108,15 +115,21 @@ static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 /* Nothing is played beyond the cut; a trace shows when MPI_Finalize returned.  Errors: -ENOMEM. */
 static int look_beyond_cut(const struct timeline *line, struct crit_shim_feed *feed)
 {
+	struct crit_listeners *listeners = &line->engine->listeners;
 	const struct crit_span_event *event = &feed->event;
 	bool is_left = false;
 	int rc = 1;
 
-	while (rc == 1 && line->engine->tracer && !is_left && event->call == CRIT_MPI_Finalize &&
+	while (rc == 1 && listeners->counts[CRIT_EVENT_FINALIZE_LEAVE] && !is_left &&
+	       event->call == CRIT_MPI_Finalize &&
 	       (event->kind == CRIT_SPAN_ENTER || event->kind == CRIT_SPAN_LEAVE)) {
 		is_left = event->kind == CRIT_SPAN_LEAVE;
-		crit_tracer_finalize(line->engine->tracer, feed->stream->life, !is_left,
-				     event->site, event->time_ns);
+		crit_listeners_emit(listeners,
+				    is_left ? CRIT_EVENT_FINALIZE_LEAVE : CRIT_EVENT_FINALIZE_ENTER,
+				    &(struct crit_event){ .time_ns = event->time_ns,
+							  .arg = event->site,
+							  .life = feed->stream->life,
+							  .call = event->call });
 		rc = is_left ? 0 : crit_shim_feed_next(feed);
 	}
 	return rc < 0 ? rc : 0;
@@ -391,8 +404,8 @@ static int play(struct timeline *line)
 			rc = crit_dealing_look(line->dealing, cursor.time_ns, next_ns(line));
 		if (line->engine->error)
 			rc = line->engine->error;
-		else if (!rc && line->engine->tracer)
-			rc = line->engine->tracer->error;
+		else if (!rc)
+			rc = line->engine->listeners.error;
 	}
 	return rc;
 }

@@ -16,38 +16,6 @@ struct crit_tracer_view { /* what the engine's news are held against */
 	bool is_told;
 };
 
-int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
-		     const struct crit_trace_sink *sink)
-{
-	const struct crit_model *model = engine->model;
-	int rc = -ENOMEM;
-
-	*tracer = (struct crit_tracer){ .sink = sink,
-					.engine = engine,
-					.begin_ns = model->window_begin_ns };
-	tracer->run = calloc(1, sizeof(*tracer->run));
-	tracer->threads = calloc(model->life_count + 1, sizeof(void *));
-	tracer->views = calloc(model->life_count + 1, sizeof(*tracer->views));
-	if (tracer->run && tracer->threads && tracer->views)
-		rc = crit_tracer_init_setups(tracer);
-	if (!rc)
-		rc = crit_outcome_identify(model, engine, tracer->run, &tracer->rank_rows,
-					   &tracer->thread_rows);
-	if (engine->dealing)
-		rc = crit_peers_agree(engine->dealing->peers, 0, rc);
-	if (!rc) {
-		tracer->end_ns = crit_model_traced_until_ns(model);
-		if (sink->begin)
-			rc = sink->begin(sink->user, tracer->run, tracer->end_ns);
-	}
-	if (rc < 0) {
-		crit_tracer_fini(tracer);
-		return rc;
-	}
-	engine->tracer = tracer;
-	return 0;
-}
-
 void crit_tracer_fini(struct crit_tracer *tracer)
 {
 	size_t i;
@@ -155,111 +123,195 @@ static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t lif
 	return tracer->views[life].is_told ? &tracer->views[life] : NULL;
 }
 
-void crit_tracer_update(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+static int on_thread(void *user, const struct crit_event *event)
 {
-	bool is_told = told_at(tracer, life, &time_ns) != NULL;
-	bool is_wanted_now = is_wanted(tracer, life);
+	struct crit_tracer *tracer = user;
+	uint64_t time_ns = event->time_ns;
+	bool is_told = told_at(tracer, event->life, &time_ns) != NULL;
+	bool is_wanted_now = is_wanted(tracer, event->life);
 
 	if (is_told && !is_wanted_now)
-		post_end(tracer, life, time_ns);
+		post_end(tracer, event->life, time_ns);
 	else if (!is_told && is_wanted_now)
-		post_begin(tracer, life, time_ns < tracer->begin_ns ? tracer->begin_ns : time_ns);
+		post_begin(tracer, event->life,
+			   time_ns < tracer->begin_ns ? tracer->begin_ns : time_ns);
+	return tracer->error;
 }
 
-void crit_tracer_enter(struct crit_tracer *tracer, uint32_t life, uint64_t polled, uint64_t time_ns)
+static int on_enter(void *user, const struct crit_event *event)
 {
-	const struct crit_thread *thread = &tracer->engine->threads[life];
-	struct crit_tracer_view *view = told_at(tracer, life, &time_ns);
+	struct crit_tracer *tracer = user;
+	const struct crit_thread *thread = &tracer->engine->threads[event->life];
+	uint64_t time_ns = event->time_ns;
+	struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
 	const struct crit_span_frame *frame = &thread->spans[thread->depth - 1];
 	struct crit_tracer_op op = { .time_ns = time_ns,
-				     .life = life,
+				     .life = event->life,
 				     .kind = CRIT_OP_ENTER,
 				     .bucket = frame->bucket,
 				     .arg = frame->arg,
-				     .polled = polled,
+				     .polled = event->arg,
 				     .call = frame->call,
 				     .span_class = frame->span_class };
 
 	if (!view) {
 		if (crit_call_is_window(frame->call))
-			crit_tracer_setup_enter(tracer, life, time_ns);
-		return;
+			crit_tracer_setup_enter(tracer, event->life, time_ns);
+		return tracer->error;
 	}
 	copy_cells(thread, view->depth, op.looked_ns);
 	copy_cells(thread, thread->depth, op.marked_ns);
 	view->depth++;
 	crit_tracer_post(tracer, &op);
+	return tracer->error;
 }
 
-void crit_tracer_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+static int on_leave(void *user, const struct crit_event *event)
 {
-	const struct crit_thread *thread = &tracer->engine->threads[life];
-	struct crit_tracer_view *view = told_at(tracer, life, &time_ns);
+	struct crit_tracer *tracer = user;
+	const struct crit_thread *thread = &tracer->engine->threads[event->life];
+	uint64_t time_ns = event->time_ns;
+	struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
 	struct crit_tracer_op op = { .time_ns = time_ns,
-				     .life = life,
+				     .life = event->life,
 				     .kind = CRIT_OP_LEAVE,
 				     .bucket = thread->base,
 				     .depth = thread->depth };
 
 	if (!view)
-		crit_tracer_setup_leave(tracer, life, time_ns);
+		crit_tracer_setup_leave(tracer, event->life, time_ns);
 	if (!view || view->depth <= thread->depth)
-		return;
+		return tracer->error;
 	copy_cells(thread, view->depth, op.looked_ns);
 	copy_cells(thread, thread->depth, op.marked_ns);
 	view->depth = thread->depth;
 	crit_tracer_post(tracer, &op);
+	return tracer->error;
 }
 
-void crit_tracer_look(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+static int on_base_ends(void *user, const struct crit_event *event)
 {
-	const struct crit_tracer_view *view = told_at(tracer, life, &time_ns);
-	struct crit_tracer_op op = { .time_ns = time_ns, .life = life, .kind = CRIT_OP_LOOK };
+	struct crit_tracer *tracer = user;
+	uint64_t time_ns = event->time_ns;
+	const struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
+	struct crit_tracer_op op = { .time_ns = time_ns,
+				     .life = event->life,
+				     .kind = CRIT_OP_LOOK };
 
 	if (!view || view->depth)
-		return;
-	copy_cells(&tracer->engine->threads[life], 0, op.looked_ns);
+		return tracer->error;
+	copy_cells(&tracer->engine->threads[event->life], 0, op.looked_ns);
 	crit_tracer_post(tracer, &op);
+	return tracer->error;
 }
 
-void crit_tracer_mark(struct crit_tracer *tracer, uint32_t life)
+static int on_base_begins(void *user, const struct crit_event *event)
 {
-	const struct crit_thread *thread = &tracer->engine->threads[life];
-	struct crit_tracer_op op = { .life = life, .kind = CRIT_OP_MARK, .bucket = thread->base };
+	struct crit_tracer *tracer = user;
+	const struct crit_thread *thread = &tracer->engine->threads[event->life];
+	const struct crit_tracer_view *view = &tracer->views[event->life];
+	struct crit_tracer_op op = { .life = event->life,
+				     .kind = CRIT_OP_MARK,
+				     .bucket = thread->base };
 
-	if (!tracer->views[life].is_told || tracer->views[life].depth)
-		return;
+	if (!view->is_told || view->depth)
+		return tracer->error;
 	copy_cells(thread, 0, op.marked_ns);
 	crit_tracer_post(tracer, &op);
+	return tracer->error;
 }
 
 /* What is told as it is, where the thread is told of. */
-static void pass_on(struct crit_tracer *tracer, uint64_t time_ns, struct crit_tracer_op *op)
+static int pass_on(struct crit_tracer *tracer, const struct crit_event *event,
+		   enum crit_tracer_op_kind kind)
 {
-	if (!told_at(tracer, op->life, &time_ns))
-		return;
-	op->time_ns = time_ns;
-	crit_tracer_post(tracer, op);
-}
-
-void crit_tracer_release(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t call,
-			 uint64_t lock)
-{
+	uint64_t time_ns = event->time_ns;
 	struct crit_tracer_op op = {
-		.life = life, .kind = CRIT_OP_RELEASE, .call = call, .arg = lock
+		.life = event->life, .kind = (uint8_t)kind, .call = event->call, .arg = event->arg
 	};
 
-	pass_on(tracer, time_ns, &op);
+	if (told_at(tracer, event->life, &time_ns)) {
+		op.time_ns = time_ns;
+		crit_tracer_post(tracer, &op);
+	}
+	return tracer->error;
 }
 
-void crit_tracer_task(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns, uint16_t note,
-		      uint64_t task)
+static int on_release(void *user, const struct crit_event *event)
 {
-	struct crit_tracer_op op = {
-		.life = life, .kind = CRIT_OP_TASK, .call = note, .arg = task
+	return pass_on(user, event, CRIT_OP_RELEASE);
+}
+
+static int on_task(void *user, const struct crit_event *event)
+{
+	return pass_on(user, event, CRIT_OP_TASK);
+}
+
+static int on_finalize_enter(void *user, const struct crit_event *event)
+{
+	struct crit_tracer *tracer = user;
+
+	crit_tracer_finalize(tracer, event->life, true, event->arg, event->time_ns);
+	return tracer->error;
+}
+
+static int on_finalize_leave(void *user, const struct crit_event *event)
+{
+	struct crit_tracer *tracer = user;
+
+	crit_tracer_finalize(tracer, event->life, false, event->arg, event->time_ns);
+	return tracer->error;
+}
+
+static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
+{
+	const struct crit_listener listener = {
+		.user = tracer,
+		.on = {
+			[CRIT_EVENT_THREAD] = on_thread,
+			[CRIT_EVENT_ENTER] = on_enter,
+			[CRIT_EVENT_LEAVE] = on_leave,
+			[CRIT_EVENT_BASE_ENDS] = on_base_ends,
+			[CRIT_EVENT_BASE_BEGINS] = on_base_begins,
+			[CRIT_EVENT_RELEASE] = on_release,
+			[CRIT_EVENT_TASK] = on_task,
+			[CRIT_EVENT_FINALIZE_ENTER] = on_finalize_enter,
+			[CRIT_EVENT_FINALIZE_LEAVE] = on_finalize_leave,
+		},
 	};
 
-	pass_on(tracer, time_ns, &op);
+	return crit_listeners_add(&engine->listeners, &listener);
+}
+
+int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
+		     const struct crit_trace_sink *sink)
+{
+	const struct crit_model *model = engine->model;
+	int rc = -ENOMEM;
+
+	*tracer = (struct crit_tracer){ .sink = sink,
+					.engine = engine,
+					.begin_ns = model->window_begin_ns };
+	tracer->run = calloc(1, sizeof(*tracer->run));
+	tracer->threads = calloc(model->life_count + 1, sizeof(void *));
+	tracer->views = calloc(model->life_count + 1, sizeof(*tracer->views));
+	if (tracer->run && tracer->threads && tracer->views)
+		rc = crit_tracer_init_setups(tracer);
+	if (!rc)
+		rc = crit_outcome_identify(model, engine, tracer->run, &tracer->rank_rows,
+					   &tracer->thread_rows);
+	if (engine->dealing)
+		rc = crit_peers_agree(engine->dealing->peers, 0, rc);
+	if (!rc) {
+		tracer->end_ns = crit_model_traced_until_ns(model);
+		if (sink->begin)
+			rc = sink->begin(sink->user, tracer->run, tracer->end_ns);
+	}
+	if (rc >= 0)
+		rc = listen(tracer, engine);
+	if (rc < 0)
+		crit_tracer_fini(tracer);
+	return rc < 0 ? rc : 0;
 }
 
 void crit_tracer_details(struct crit_tracer *tracer, uint32_t life)

@@ -45,6 +45,13 @@ int crit_tracer_init_setups(struct crit_tracer *tracer);
 void crit_tracer_setup_enter(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
 void crit_tracer_setup_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
 
+/*
+ * The end of MPI_Finalize, or all of it, lies beyond the cut, where nothing else is played: a trace
+ * has it all the same.
+ */
+void crit_tracer_finalize(struct crit_tracer *tracer, uint32_t life, bool is_enter, uint64_t site,
+			  uint64_t time_ns);
+
 /* A thread is about to be told of: its MPI_Init comes first. */
 void crit_tracer_begin_setup(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns);
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events of a replay, and the listeners that are told of them.
+ *
+ * The account takes an event first; listeners are called after it, in the order they were added.
+ * Per kind there is one array of those that want it, so an event nobody wants costs one comparison.
+ */
+#ifndef CRIT_LISTENERS_H
+#define CRIT_LISTENERS_H
+
+#include <stdint.h>
+
+#define CRIT_LISTENERS_MAX 4u
+
+enum crit_event_kind {
+	CRIT_EVENT_THREAD = 0, /* its kernel state or its part of the window is another */
+	CRIT_EVENT_ENTER, /* arg: calls merged into this poll span */
+	CRIT_EVENT_LEAVE, /* one span or several have ended */
+	CRIT_EVENT_BASE_ENDS, /* the class of its time outside all spans is about to change */
+	CRIT_EVENT_BASE_BEGINS, /* and has */
+	CRIT_EVENT_RELEASE, /* of a lock; call: as the wait for it; arg: the lock */
+	CRIT_EVENT_TASK, /* made or put aside; call: enum crit_omp_task_note; arg: its number */
+	CRIT_EVENT_FINALIZE_ENTER, /* of MPI_Finalize beyond the cut of its node; arg: call site */
+	CRIT_EVENT_FINALIZE_LEAVE,
+	CRIT_EVENT_KIND_COUNT
+};
+
+struct crit_event {
+	uint64_t time_ns; /* run clock */
+	uint64_t arg;
+	uint32_t life;
+	uint16_t call;
+};
+
+struct crit_listener {
+	void *user;
+	/* NULL: not wanted.  Errors: the first one ends the replay. */
+	int (*on[CRIT_EVENT_KIND_COUNT])(void *user, const struct crit_event *event);
+};
+
+struct crit_listeners {
+	struct crit_handler {
+		int (*on)(void *user, const struct crit_event *event);
+		void *user;
+	} handlers[CRIT_EVENT_KIND_COUNT][CRIT_LISTENERS_MAX];
+	uint32_t counts[CRIT_EVENT_KIND_COUNT];
+	int error; /* the first a listener answered */
+};
+
+/* Copied.  Errors: -ENOSPC. */
+int crit_listeners_add(struct crit_listeners *listeners, const struct crit_listener *listener);
+
+void crit_listeners_tell(struct crit_listeners *listeners, enum crit_event_kind kind,
+			 const struct crit_event *event);
+
+/* Cost: one comparison where nobody listens. */
+static inline void crit_listeners_emit(struct crit_listeners *listeners, enum crit_event_kind kind,
+				       const struct crit_event *event)
+{
+	if (listeners->counts[kind])
+		crit_listeners_tell(listeners, kind, event);
+}
+
+#endif
