@@ -111,6 +111,7 @@ static const int allowed_calls[] = {
 	SCMP_SYS(lseek),
 	SCMP_SYS(getdents64),
 	SCMP_SYS(ftruncate),
+	SCMP_SYS(flock),
 	SCMP_SYS(fallocate), /* frees pages of shared memory */
 	SCMP_SYS(unlink),
 	SCMP_SYS(unlinkat),

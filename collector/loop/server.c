@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -95,25 +98,45 @@ static int open_runs(struct crit_server *server, struct crit_err *err)
 	return 0;
 }
 
-void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job)
+/* True where it was added.  An epilog takes entries off meanwhile, so the size is the file's. */
+static bool add_to_list(const struct crit_server *server, const void *entry, size_t bytes)
 {
-	char entry[sizeof(((struct crit_job *)0)->name) + CRIT_PATH_BYTES];
-	const size_t name_bytes = strlen(job) + 1;
-	const size_t bytes = name_bytes + strlen(run->directory) + 1;
+	struct stat list;
 
-	if (run->is_listed || !run->directory[0] || server->runs_fd < 0)
+	return fstat(server->runs_fd, &list) == 0 &&
+	       (__u64)list.st_size + bytes <= RUNS_BYTES_MAX &&
+	       write(server->runs_fd, entry, bytes) == (ssize_t)bytes;
+}
+
+/* An epilog holds the lock for milliseconds; the next tick tries again. */
+static void list_run(struct crit_server *server, struct crit_run *run)
+{
+	char entry[sizeof(run->job) + sizeof(run->directory)];
+	const size_t name_bytes = strlen(run->job) + 1;
+	const size_t bytes = name_bytes + strlen(run->directory) + 1;
+	bool is_added;
+
+	run->is_list_due = flock(server->runs_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (run->is_list_due)
 		return;
-	run->is_listed = true;
-	memcpy(entry, job, name_bytes);
+	memcpy(entry, run->job, name_bytes);
 	memcpy(entry + name_bytes, run->directory, bytes - name_bytes);
-	if (server->runs_bytes + bytes <= RUNS_BYTES_MAX &&
-	    write(server->runs_fd, entry, bytes) == (ssize_t)bytes)
-		server->runs_bytes += (__u32)bytes;
-	else if (!server->has_unlisted) {
+	is_added = add_to_list(server, entry, bytes);
+	(void)flock(server->runs_fd, LOCK_UN);
+	if (!is_added && !server->has_unlisted) {
 		server->has_unlisted = true;
 		server->say("cannot add to the list of runs, which may hold 1 MiB: reports that "
 			    "are missing at the end of a job stay so; make them with crit report");
 	}
+}
+
+void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job)
+{
+	if (run->is_listed || !run->directory[0] || server->runs_fd < 0)
+		return;
+	run->is_listed = true;
+	(void)snprintf(run->job, sizeof(run->job), "%s", job);
+	list_run(server, run);
 }
 
 /* Every process costs three descriptors. */
@@ -283,6 +306,8 @@ static void step_runs(struct crit_server *server, __u64 now_ns)
 		server->run_next = index + 1;
 		if (server->runs[index].state == CRIT_RUN_FREE)
 			continue;
+		if (server->runs[index].is_list_due)
+			list_run(server, &server->runs[index]);
 		crit_lifecycle_step(server, &server->runs[index], now_ns);
 		has_stepped = true;
 		crit_meter_look(&server->meter, NULL);

@@ -73,7 +73,6 @@ struct crit_server {
 	__u32 usable_next; /* process whose CPUs are looked at next */
 	__u64 refused_count;
 	__u32 unrecorded_count; /* runs that ended without a recording */
-	__u32 runs_bytes; /* of the list */
 	bool has_unlisted; /* a run is not in it, and that was said */
 	int listen_fd;
 	int epoll_fd;

@@ -31,6 +31,7 @@ struct crit_run {
 	char exe[CRIT_EXE_BYTES];
 	char host[CRIT_WORLD_BYTES];
 	char directory[CRIT_PATH_BYTES];
+	char job[64]; /* the list's */
 	const struct crit_client *first; /* asked for OUTPUT */
 
 	struct crit_writer *writer;
@@ -62,7 +63,8 @@ struct crit_run {
 	__u32 pending_clients; /* said HELLO and may still register */
 	__u32 refused_count;
 	bool has_registered; /* somebody ever did */
-	bool is_listed; /* in the list of runs */
+	bool is_listed; /* in the list of runs, or soon */
+	bool is_list_due; /* an epilog had the list when it was to be added */
 	bool has_ranks;
 	bool is_window_written;
 	bool is_closed_sent;
