@@ -20,6 +20,7 @@ log_kib=1024   # beyond it a new log begins; the one before stays as .1
 critd_options= # more options for critd, such as --ring-bytes 67108864
 finish_s=60    # for the reports that are still missing when a job ends, all together
 finish_mib=2048 # of memory for each of them
+jobs_command=  # prints the numbers of the jobs of user $1 that have not ended; by default squeue is asked
 
 allocation_prefix=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 allocation_prefix=${allocation_prefix%/libexec/crit/slurm}
@@ -30,6 +31,8 @@ for allocation_file in "$allocation_prefix/etc/crit/slurm.conf" /etc/crit/slurm.
 		break
 	fi
 done
+
+export PATH # slurmd gives none, and the file may add to it
 
 declare -A allocation_children=() # what runs as the user, by process
 
@@ -47,8 +50,7 @@ allocation_rotate() {
 	fi
 } 2>/dev/null
 
-# Fills job, uid, gid, room (the user's files) and base (the collector's files begin so); fails where Slurm has not
-# said whose job this is.
+# Fills job, uid and gid, and what allocation_of does; fails where Slurm has not said whose job this is.
 allocation_known() {
 	job=${SLURM_JOB_ID:-}
 	uid=${SLURM_JOB_UID:-}
@@ -58,6 +60,12 @@ allocation_known() {
 		allocation_say "Slurm names no job and user"
 		return 1
 	fi
+	allocation_of "$uid" "$gid"
+}
+
+# allocation_of UID [GID]: fills uid, gid, room (the user's files) and base (the collector's files begin so).
+allocation_of() {
+	uid=$1 gid=${2:-}
 	[[ $gid =~ ^[0-9]+$ ]] || gid=$(id -g "$uid" 2>/dev/null) || gid=$uid
 	room=/run/crit/$uid
 	base=$room/critd
@@ -172,27 +180,129 @@ allocation_is_over() {
 	[ "$(allocation_age "$1")" != "$2" ]
 }
 
-# The job leaves the collector, which ends with the last one; then the reports that are missing are written.
+# The job leaves the collector, which ends with the last one; then the reports that are missing are written, also those
+# of jobs whose epilog never ran.
 allocation_end() {
-	local runs=() others=()
-	if [ -d "$room" ] && allocation_lock; then
-		rm -f "$room/$job.sock"
-		mapfile -d '' others < <(find "$room" -maxdepth 1 -type l -name '*.sock' -print0)
-		if ((${#others[@]} == 0)); then
-			allocation_stop
-			[ ! -s "$base.runs" ] || mapfile -d '' runs <"$base.runs"
-			rm -f "$base.runs"
-			rmdir "$room" 2>/dev/null
-		elif [ -s "$base.runs" ]; then
-			sleep 0.5 # the collector sees at its next tick that the job's processes are gone
-			mapfile -d '' runs <"$base.runs"
-		fi
-		exec 9<&-
-	fi
+	local uid=$uid gid=$gid room=$room base=$base user
 	ends=$((SECONDS + finish_s))
 	allocation_sweep
-	allocation_finish "${#others[@]}" "${runs[@]}"
+	allocation_leave
+	for user in /run/crit/[0-9]*; do
+		[ ! -d "$user" ] || {
+			allocation_of "${user##*/}"
+			allocation_drop_lost && allocation_leave
+		}
+	done
 	allocation_settle
+}
+
+# Collectors of jobs that ended without an epilog would stay, and cost all that runs here, until the node boots.
+allocation_end_lost() {
+	local uid=$uid gid=$gid room=$room base=$base user
+	for user in /run/crit/[0-9]*; do
+		[ ! -d "$user" ] || {
+			allocation_of "${user##*/}"
+			allocation_drop_lost
+		}
+	done
+}
+
+# The job leaves the collector of user $uid; the job may have none there.
+allocation_leave() {
+	local runs=() others=()
+	if ! [ -d "$room" ] || ! allocation_lock; then
+		return
+	fi
+	rm -f "$room/$job.sock"
+	allocation_others
+	if ((${#others[@]} == 0)); then
+		allocation_stop
+		allocation_take_runs
+		rm -f "$base.runs"
+		rmdir "$room" 2>/dev/null
+	elif [ -s "$base.runs" ]; then
+		sleep 0.5 # the collector sees at its next tick that the job's processes are gone
+		allocation_take_runs "$job"
+	fi
+	exec 9<&-
+	allocation_finish "${runs[@]}"
+}
+
+# Fills others, the links of jobs of user $uid.
+allocation_others() {
+	mapfile -d '' others < <(find "$room" -maxdepth 1 -type l -name '*.sock' -print0)
+}
+
+# Removes links of jobs that Slurm no longer knows, and ends the collector after the last one; its list of runs stays.
+# Fails where there is nothing to end.
+allocation_drop_lost() {
+	local others=() lost=() link name living
+	compgen -G "$room/critd.*" >/dev/null || return # nothing of a job's, but perhaps of the systemd unit
+	allocation_others
+	for link in "${others[@]}"; do
+		name=${link##*/} name=${name%.sock}
+		[ "$name" = "$job" ] || allocation_has_step "$name" || lost+=("$name")
+	done
+	if ((${#lost[@]} > 0)) && living=$(allocation_jobs) && allocation_lock; then
+		for name in "${lost[@]}"; do
+			if [[ $living = *" $name "* ]] || ! [ -L "$room/$name.sock" ]; then
+				continue
+			fi
+			allocation_say "job $name of user $uid is gone, and its epilog never came: its collector is taken away"
+			rm -f "$room/$name.sock"
+		done
+		allocation_others
+		((${#others[@]} > 0)) || allocation_stop
+		rmdir "$room" 2>/dev/null
+		exec 9<&-
+	fi
+	((${#others[@]} == 0))
+}
+
+# Does a step of job $1 run here?  Costs no question to Slurm.  Names of processes do not wait for their memory.
+allocation_has_step() {
+	local pid
+	for pid in $(pgrep -u 0 -x slurmstepd); do
+		! grep -qsE "^slurmstepd: \[$1[].]" "/proc/$pid/cmdline" || return 0
+	done
+	return 1
+}
+
+# Prints the numbers of user $uid's jobs that have not ended, a space around each; fails where that is not known.
+allocation_jobs() {
+	local jobs number state
+	if [ -n "$jobs_command" ]; then
+		jobs=$(timeout -k 1 5 bash -c "$jobs_command" jobs "$uid") || return 1
+	else
+		jobs=$(timeout -k 1 5 squeue -h -a -u "$uid" -t all -o '%A %T') || return 1
+	fi
+	while read -r number state; do
+		case $state in
+		PENDING | COMPLETED | CANCELLED | FAILED | TIMEOUT | NODE_FAIL | PREEMPTED | BOOT_FAIL | DEADLINE | \
+			OUT_OF_MEMORY) ;;
+		*) printf ' %s ' "${number%%[!0-9]*}" ;;
+		esac
+	done <<<"$jobs"
+} </dev/null 2>/dev/null
+
+# allocation_take_runs [JOB]: moves what the collector has listed, all or that of one job, into runs, and this off the
+# list.  critd adds to it under the same lock, and tries again where it does not get it.
+allocation_take_runs() {
+	local all=() rest=() i
+	exec 8<>"$base.runs" || return
+	if flock -w 5 8; then
+		mapfile -d '' all <"$base.runs"
+		for ((i = 0; i + 1 < ${#all[@]}; i += 2)); do
+			if (($# > 0)) && [ "${all[i]%%[!0-9]*}" != "$1" ]; then
+				rest+=("${all[@]:i:2}")
+			else
+				runs+=("${all[i + 1]}")
+			fi
+		done
+		: >"$base.runs"
+		((${#rest[@]} == 0)) || printf '%s\0' "${rest[@]}" >>"$base.runs"
+	fi
+	exec 8<&-
 }
 
 # On SIGTERM critd completes all recordings; finishers then write the last reports.
@@ -225,7 +335,7 @@ allocation_try() {
 		sleep 0.05
 	done
 	{
-		exec 9<&-
+		exec 8<&- 9<&-
 		local home groups=--init-groups
 		home=$(getent passwd "$uid" | cut -d: -f6) && [ -n "$home" ] || groups=--clear-groups
 		ulimit -d "$((finish_mib * 1024))"
@@ -261,21 +371,18 @@ allocation_settle() {
 	done
 }
 
-# allocation_finish REST (JOB DIRECTORY)…: reports nobody has written: their finishers were killed with the job.
-# While REST other jobs of the user run, only this job's; at the last, also those that named no job, or another.
+# allocation_finish DIRECTORY…: reports nobody has written: their finishers were killed with the job.
 allocation_finish() {
-	local rest=$1 name directory
-	shift
-	while (($# >= 2)); do
-		name=${1%%[!0-9]*} directory=$2
-		shift 2
-		[[ $rest = 0 || $name = "$job" ]] || continue
+	local directory
+	while (($# > 0)); do
+		directory=$1
+		shift
 		# a directory that moved is where rank 0's is
 		# shellcheck disable=SC2016
 		allocation_try "crit report $directory is left to its user: crit finish" \
 			sh -c '[ ! -d "$2" ] || exec "$1" finish --late --directory "$2"' sh \
 			"$allocation_prefix/bin/crit" "$directory" && continue
-		allocation_say "crit report is left to the user for $directory and up to $(($# / 2)) more: no time"
+		allocation_say "crit report is left to the user for $directory and up to $# more: no time"
 		return
 	done
 }

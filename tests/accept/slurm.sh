@@ -343,6 +343,30 @@ both_record() {
 		[ -e "$trial/home-$first/two/n1.crit" ]
 }
 
+# Slurm never runs crit's epilog for a job: the end of another user's job ends what it left, and not while Slurm knows it.
+lost_epilog() {
+	local one
+	touch "$trial/loses-n1"
+	batch lost "-N1 -n2 -w n1 --crit" "sleep 2"
+	ends_as COMPLETED 60
+	wait_for 30 slurm_is_idle
+	rm "$trial/loses-n1"
+	[ "$(pgrep -fc "^$prefix/bin/critd")" = 1 ]
+	point "lost epilog: its collector stays behind" $? "$state"
+	one=$(slurm_as "$first" salloc --no-shell -N1 -n1 -w n1 --crit 2>&1 | grep -om1 '[0-9]*')
+	user=$second batch other "-N1 -n1 -w n1" true
+	ends_as COMPLETED 60
+	wait_for 30 lost_is_gone "$one"
+	point "lost epilog: gone, and not for a job without a step" $? "$(on_node n1 find /run/crit -type l) $(
+		tail -n 1 "$trial/crit-slurm.log")"
+	slurm_as "$first" scancel "$one"
+	has_left_nothing "lost epilog"
+}
+
+lost_is_gone() {
+	[ "$(on_node n1 find /run/crit -type l -printf '%f')" = "$1.sock" ] && [ "$(pgrep -fc "^$prefix/bin/critd")" = 1 ]
+}
+
 # Elements of an array; a job that runs twice; the option for all of a script; no option, no effect.
 other_jobs() {
 	batch array "--array=3,5 -N1 -n1" "srun --mpi=pmix --crit=array-%A_%a $uneven.openmpi -p -n 5 -m 20"
@@ -378,6 +402,7 @@ echo "log=$trial/crit-slurm.log" >"$prefix/etc/crit/slurm.conf"
 # the site's own, since Slurm drains a node where a prolog is missing
 for script in prolog epilog task-prolog; do
 	printf '#!/bin/sh\n[ ! -x "%s" ] || "%s"\n' "$prefix/libexec/crit/slurm/$script"{,} >"$trial/$script"
+	[ "$script" != epilog ] || sed -i "1a [ ! -e $trial/loses-\$SLURMD_NODENAME ] || exit 0" "$trial/$script"
 	[ "$script" != prolog ] || echo "[ ! -e $trial/fails-\$SLURMD_NODENAME ]" >>"$trial/$script"
 	chmod 755 "$trial/$script"
 done
@@ -390,7 +415,7 @@ if [ ${#wanted[@]} -eq 0 ]; then
 	wanted=("by_srun openmpi pmix" "by_srun mpich pmi2" "by_mpirun openmpi" "by_mpirun mpich" many_steps
 		static_program cancelled finisher_killed prolog_fails site_prolog_fails requeued
 		"missing_on_one openmpi pmix" "missing_on_one mpich pmi2"
-		asked shared two_users other_jobs timed_out)
+		asked shared lost_epilog two_users other_jobs timed_out)
 fi
 for one in "${wanted[@]}"; do
 	read -ra one <<<"$one"

@@ -145,6 +145,9 @@ job=1 ends_killed first
 job=1 as_slurm epilog
 [ -s "$trial/home-$user/first/report.json" ] && [ ! -e "$trial/home-$user/second/report.json" ] && has_collectors 2
 point "the first job ends: its report, and no other" $? "$(ls "$trial/home-$user/first")"
+listed=$(tr '\0' ' ' <"/run/crit/$user/critd.runs")
+[ "$listed" = "2 $trial/home-$user/second " ]
+point "the list has the runs of the other job alone" $? "$listed"
 wait "$second"
 report=$trial/home-$user/second/report.json dir=$trial/home-$user/second
 has_last_report 20
@@ -158,6 +161,48 @@ point "the last job ends: no collector of this user, its report" $? "$(collector
 user=$(id -u games) job=3 as_slurm epilog
 has_nothing_left
 point "two users: nothing left" $? "$(find /run/crit -mindepth 1)"
+
+# A job's epilog never comes: a later prolog or epilog of any user sees from Slurm's answer that the job is gone.
+mkdir "$trial/bin"
+printf '#!/bin/sh\ncat "%s"\n' "$trial/jobs" >"$trial/bin/squeue"
+chmod 755 "$trial/bin/squeue"
+echo "PATH=$trial/bin:\$PATH" >>"$prefix/etc/crit/slurm.conf"
+printf '%s\n' "1 RUNNING" "2 CONFIGURING" >"$trial/jobs"
+job=1 as_slurm prolog
+job=2 as_slurm prolog
+job=1 ends_killed lost
+user=$(id -u games) job=3 as_slurm epilog
+has_collectors 1 && [ -S "/run/crit/$user/1.sock" ] && [ -S "/run/crit/$user/2.sock" ]
+point "Slurm knows the jobs: their collector stays" $? "$(collectors) $(tail -n 1 "$log")"
+echo "2 COMPLETING" >"$trial/jobs"
+user=$(id -u games) job=3 as_slurm epilog
+has_collectors 1 && [ ! -e "/run/crit/$user/1.sock" ] && [ -S "/run/crit/$user/2.sock" ]
+point "Slurm forgot one of two: the other's stays" $? "$(collectors) $(tail -n 1 "$log")"
+rm "$trial/jobs" # squeue fails
+user=$(id -u games) job=3 as_slurm epilog
+has_collectors 1 && [ -S "/run/crit/$user/2.sock" ]
+point "Slurm does not answer: the collector stays" $? "$(collectors)"
+printf '%s\n' "1 COMPLETED" "2 PENDING" >"$trial/jobs"
+user=$(id -u games) job=3 asks='' as_slurm prolog
+has_collectors 0 && grep -q "job 2 of user $user is gone, and its epilog never came" "$log"
+point "both are gone: a prolog that asks for nothing ends the collector" $? "$(collectors) $(tail -n 1 "$log")"
+user=$(id -u games) job=3 as_slurm epilog
+has_nothing_left && [ -s "$trial/home-$user/lost/report.json" ]
+point "an epilog writes the lost job's report" $? "$(ls "$trial/home-$user/lost") $(find /run/crit -mindepth 1)"
+job=1 as_slurm prolog
+echo 'jobs_command="echo 1; exit 0"' >>"$prefix/etc/crit/slurm.conf"
+user=$(id -u games) job=3 as_slurm epilog
+has_collectors 1
+point "another scheduler's command knows the job" $? "$(collectors)"
+echo 'jobs_command="sleep 60 & echo; wait"' >>"$prefix/etc/crit/slurm.conf"
+user=$(id -u games) job=3 as_slurm epilog
+has_collectors 1
+point "the command hangs: the collector stays" $? "$(collectors)"
+echo "jobs_command='[ \$1 = $user ]'" >>"$prefix/etc/crit/slurm.conf"
+user=$(id -u games) job=3 as_slurm epilog
+has_nothing_left
+point "the command knows no job: nothing left" $? "$(find /run/crit -mindepth 1) $(collectors)"
+sed -i '2,$d' "$prefix/etc/crit/slurm.conf"
 
 # all_at_once SCRIPT JOB…
 all_at_once() {
