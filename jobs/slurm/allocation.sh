@@ -248,7 +248,7 @@ allocation_drop_lost() {
 			if [[ $living = *" $name "* ]] || ! [ -L "$room/$name.sock" ]; then
 				continue
 			fi
-			allocation_say "job $name of user $uid is gone, and its epilog never came: its collector is taken away"
+			allocation_say "job $name of user $uid is gone, and its epilog never came"
 			rm -f "$room/$name.sock"
 		done
 		allocation_others

@@ -343,7 +343,7 @@ both_record() {
 		[ -e "$trial/home-$first/two/n1.crit" ]
 }
 
-# Slurm never runs crit's epilog for a job: the end of another user's job ends what it left, and not while Slurm knows it.
+# Slurm never runs crit's epilog for a job: another user's job ends what it left, and not while Slurm knows it.
 lost_epilog() {
 	local one
 	touch "$trial/loses-n1"
@@ -364,7 +364,8 @@ lost_epilog() {
 }
 
 lost_is_gone() {
-	[ "$(on_node n1 find /run/crit -type l -printf '%f')" = "$1.sock" ] && [ "$(pgrep -fc "^$prefix/bin/critd")" = 1 ]
+	[ "$(on_node n1 find /run/crit -type l -printf '%f')" = "$1.sock" ] &&
+		[ "$(pgrep -fc "^$prefix/bin/critd")" = 1 ]
 }
 
 # Elements of an array; a job that runs twice; the option for all of a script; no option, no effect.
