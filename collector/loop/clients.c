@@ -62,7 +62,7 @@ static int put_into_table(struct crit_server *server, struct crit_client *client
 	return -ENOSPC;
 }
 
-static void destroy(struct crit_server *server, struct crit_client *client)
+void crit_clients_destroy(struct crit_server *server, struct crit_client *client)
 {
 	crit_server_unwatch(server, client->fd); /* a worker may close it much later */
 	crit_inspection_hang_up(server, client->fd);
@@ -211,7 +211,7 @@ void crit_clients_mute(struct crit_server *server, __u32 index)
 {
 	struct crit_client *client = server->clients[index];
 
-	if (!client || client->is_over || client->is_muted || client->is_inspected)
+	if (!client || client->is_over || client->is_muted || client->inspection)
 		return;
 	client->is_muted = true;
 	server->has_muted = true;
@@ -237,12 +237,15 @@ void crit_clients_reap(struct crit_server *server)
 	for (__u32 i = 0; i < server->client_end; i++) {
 		struct crit_client *client = server->clients[i];
 
-		if (!client || !client->is_over || client->is_inspected)
+		if (!client || !client->is_over || (client->inspection && !client->is_late))
 			continue;
 		crit_messages_leave(server, client);
 		server->clients[i] = NULL;
 		server->client_count--;
-		destroy(server, client);
+		if (client->inspection) /* its worker still looks at it */
+			(void)shutdown(client->fd, SHUT_RDWR);
+		else
+			crit_clients_destroy(server, client);
 	}
 }
 

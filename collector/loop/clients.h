@@ -18,6 +18,9 @@ void crit_clients_unmute(struct crit_server *server);
 /* Closes those marked as over. */
 void crit_clients_reap(struct crit_server *server);
 
+/* Closes and frees one that is not in the table any more. */
+void crit_clients_destroy(struct crit_server *server, struct crit_client *client);
+
 /* Sends a message; a client that does not read is over. */
 void crit_clients_send(struct crit_client *client, const void *message, size_t bytes);
 

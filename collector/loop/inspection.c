@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,10 +30,12 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
+#include "collector/loop/clock.h"
 #include "collector/record/output.h"
 #include "collector/member/procfs.h"
 
 #define PASSED_MAX 253 /* descriptors in a message, the kernel's own limit */
+#define LATE_NS 5000000000ull /* CRIT_CLIENT_START_MS: its shim waits no longer */
 #define UNREAD_MAX 16 /* messages looked at before a connection is closed here */
 
 struct inspection {
@@ -186,7 +189,9 @@ void crit_inspection_start(struct crit_server *server, struct crit_client *clien
 	inspection->server = server;
 	inspection->client = client;
 	inspection->fd = client->fd;
-	client->is_inspected = true;
+	client->inspection = &inspection->task;
+	client->inspected_ns = crit_now_ns();
+	server->inspected_count++;
 	crit_server_unwatch(server, client->fd);
 	crit_workers_put(&server->inspectors, &inspection->task);
 }
@@ -245,7 +250,14 @@ static void handle(struct crit_server *server, struct inspection *inspection)
 	struct crit_client *client = inspection->client;
 	struct crit_message_in *in = &inspection->in;
 
-	client->is_inspected = false;
+	client->inspection = NULL;
+	if (client->is_late) {
+		close_passed(server, in);
+		if (server->clients[client->index] != client) /* else it has yet to be reaped */
+			crit_clients_destroy(server, client);
+		return;
+	}
+	server->inspected_count--;
 	if (inspection->rc)
 		client->is_over = true;
 	if (!client->is_over)
@@ -268,6 +280,40 @@ void crit_inspection_collect(struct crit_server *server)
 		else
 			handle_finisher(server, inspection);
 		free(inspection);
+	}
+}
+
+static void give_up(struct crit_server *server, struct crit_client *client)
+{
+	char text[160];
+
+	server->inspected_count--;
+	if (crit_workers_cancel(&server->inspectors, client->inspection)) {
+		free(client->inspection);
+		client->inspection = NULL;
+	} else {
+		client->is_late = true;
+	}
+	crit_clients_refuse(server, client,
+			    "what it passed could not be examined for 5 s: a file system hangs");
+	if (server->is_late_told)
+		return;
+	server->is_late_told = true;
+	(void)snprintf(text, sizeof(text),
+		       "process %u: what it passed could not be examined for 5 s: a file system "
+		       "hangs; gave up such processes",
+		       client->pid);
+	server->say(text);
+}
+
+void crit_inspection_give_up(struct crit_server *server, __u64 now_ns)
+{
+	for (__u32 i = 0; i < server->client_end && server->inspected_count > 0; i++) {
+		struct crit_client *client = server->clients[i];
+
+		if (client && client->inspection && !client->is_late &&
+		    now_ns > client->inspected_ns + LATE_NS)
+			give_up(server, client);
 	}
 }
 

@@ -30,6 +30,9 @@ int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *r
  */
 void crit_inspection_start(struct crit_server *server, struct crit_client *client);
 
+/* Refuses clients whose descriptors were not examined within 5 s: no run waits for them. */
+void crit_inspection_give_up(struct crit_server *server, __u64 now_ns);
+
 /* Handles the messages that workers are done with. */
 void crit_inspection_collect(struct crit_server *server);
 

@@ -257,6 +257,7 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 	if (crit_scheduling_ask_stepped_back())
 		server->say("worked for 1 s without a pause: gave up its real-time priority");
 	tell_busy(server);
+	crit_inspection_give_up(server, now_ns);
 	check_meter(server);
 	crit_members_check_outside(server);
 	crit_usable_cpus_step(server, now_ns);
@@ -478,10 +479,10 @@ static void finish_all(struct crit_server *server)
 	}
 }
 
-/* The timer runs only while there is a run. */
+/* The timer runs only while there is a run, or a client to be given up. */
 static __u32 tick_length_ns(const struct crit_server *server)
 {
-	if (server->run_count == 0)
+	if (server->run_count == 0 && server->inspected_count == 0)
 		return 0;
 	return crit_now_ns() < server->fast_until_ns ? CRIT_FAST_TICK_NS : CRIT_TICK_NS;
 }

@@ -41,7 +41,9 @@ struct crit_client {
 	__u32 flavour;
 	__u32 message_count;
 	bool is_welcome; /* WELCOME is sent */
-	bool is_inspected; /* a worker has its next message; it is not watched */
+	struct crit_task *inspection; /* a worker has its next message; it is not watched */
+	__u64 inspected_ns; /* since when */
+	bool is_late; /* its inspection has no end: it is given up, and freed when it has one */
 	bool is_over; /* to be closed after this round */
 	bool is_muted; /* not watched: calls have used up their time */
 	bool has_attached; /* its run ends when it goes */
@@ -68,6 +70,7 @@ struct crit_server {
 	__u32 client_end;
 	__u32 run_end;
 	__u32 client_count;
+	__u32 inspected_count; /* clients that wait for a worker */
 	__u32 run_count;
 	__u32 next_number; /* of a run; never 0 */
 	__u32 usable_next; /* process whose CPUs are looked at next */
@@ -84,6 +87,7 @@ struct crit_server {
 	void (*say)(const char *text); /* one line to whoever runs critd */
 	bool is_full_told;
 	bool is_busy_told;
+	bool is_late_told;
 	__u64 deaf_ns; /* not 0: since when nobody is accepted: no descriptors, or no time */
 	bool has_told_calls;
 	bool has_muted; /* clients that are not read meanwhile */

@@ -128,6 +128,26 @@ void crit_workers_put(struct crit_workers *workers, struct crit_task *task)
 	(void)pthread_mutex_unlock(&workers->mutex);
 }
 
+bool crit_workers_cancel(struct crit_workers *workers, const struct crit_task *task)
+{
+	struct crit_task **place;
+	bool is_queued;
+
+	(void)pthread_mutex_lock(&workers->mutex);
+	place = &workers->first;
+	while (*place && *place != task)
+		place = &(*place)->next;
+	is_queued = *place != NULL;
+	if (is_queued) {
+		*place = task->next;
+		if (workers->end == &task->next)
+			workers->end = place;
+		workers->queued_count--;
+	}
+	(void)pthread_mutex_unlock(&workers->mutex);
+	return is_queued;
+}
+
 bool crit_workers_are_busy(struct crit_workers *workers)
 {
 	bool are_busy;

@@ -43,6 +43,9 @@ bool crit_workers_stop(struct crit_workers *workers);
 /* Ownership: takes task until it is done.  Threads: any. */
 void crit_workers_put(struct crit_workers *workers, struct crit_task *task);
 
+/* Takes a task back that no thread has begun.  Returns false when it is begun or done. */
+bool crit_workers_cancel(struct crit_workers *workers, const struct crit_task *task);
+
 /* All threads there may be are at work, and tasks wait. */
 bool crit_workers_are_busy(struct crit_workers *workers);
 
