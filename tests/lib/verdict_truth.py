@@ -3,13 +3,14 @@
 """Holds a verdict against what the program measured itself: verdict_truth.py OUTPUT REPORT.
 
 OUTPUT has a line per worker, as tests/apps/steps.h prints it: work RANK TID CPU-SECONDS WALL-SECONDS.  Prints one line:
-KIND NAMED EXCESS OFF FOREIGN WINDOW USABLE
+KIND NAMED EXCESS OFF FOREIGN TAKEN WINDOW USABLE
   NAMED    none; heaviest: the unit with most work by its own clock, and only it; else those named, with commas
   EXCESS   seconds by which the promise is below the floor (work / usable CPUs), less what the clocks differ; at most 0
            is right
-  OFF      (promised - (window - work / units)) / window; none: nothing is promised
+  OFF      (promised - (window - work / units)) / window; none: nothing is promised; foreign: for others had the CPUs
   FOREIGN  share of the time between begin and end of work that somebody else had the CPU, at most as many workers as
            CPUs given
+  TAKEN    the same time per unit, as a share of the window
 """
 import json
 import sys
@@ -64,11 +65,12 @@ def main():
     work_s = sum(row[2] for row in work)
     names, units = named(verdict, work)
     promised_s = verdict["promised_s"]
-    off = "none"
+    off = "foreign" if verdict["foreign_load"] else "none"
     if promised_s is not None:
         off = f"{(promised_s - (window_s - work_s / units)) / window_s:.4f}"
+    wall_s = sum(row[3] for row in work)
     print(verdict["kind"], names, f"{excess_of(report, work_s, promised_s or 0):.6f}", off,
-          f"{1 - work_s / sum(row[3] for row in work):.4f}", f"{window_s:.3f}",
+          f"{1 - work_s / wall_s:.4f}", f"{(wall_s - work_s) / units / window_s:.4f}", f"{window_s:.3f}",
           sum(node["usable_cpus"] for node in report["nodes"]))
     return 0
 
