@@ -6,7 +6,7 @@ counted_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # recorded NAME: the calls in the recording of that launch.
 recorded() {
 	python3 "$counted_here/../shim/shim_calls.py" "${trial:?}/$1"/*.crit \
-		"$counted_here/../../core/mpi_calls.def"
+		"$counted_here/../../core/abi/mpi_calls.def"
 }
 
 # said NAME: what the ranks of that launch counted.

@@ -7,7 +7,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/trial.sh"
 trial_begin "$1"
-calls=$here/../../core/mpi_calls.def
+calls=$here/../../core/abi/mpi_calls.def
 
 # results NAME: what the ranks computed; counts NAME: the calls they made; recorded NAME: those recorded.
 results() {

@@ -6,7 +6,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/trial.sh"
 trial_begin "$1"
-calls=$here/../../core/mpi_calls.def
+calls=$here/../../core/abi/mpi_calls.def
 
 # details FLAVOUR LEVEL CASE: the program runs, and the recording says what it did.
 details() {

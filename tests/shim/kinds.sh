@@ -8,7 +8,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/trial.sh"
 trial_begin "$1"
-calls=$here/../../core/mpi_calls.def
+calls=$here/../../core/abi/mpi_calls.def
 
 # visits NAME: the calls in the report, as the ranks count them, without those outside the window.
 visits() {

@@ -37,7 +37,7 @@ is_same() {
 # is_recorded NAME [PATTERN]: what the program says it did, or of that the lines with the pattern.
 is_recorded() {
 	wait_for 10 test -s "$trial/$1/report.json" # nothing more is recorded
-	python3 "$here/omp_spans.py" "$trial/$1"/*.crit "$here/../../core/constructs.def" >"$trial/seen" 2>&1
+	python3 "$here/omp_spans.py" "$trial/$1"/*.crit "$here/../../core/abi/constructs.def" >"$trial/seen" 2>&1
 	sed -n 's/^expect //p' "$trial/$1.out" | grep -E "${2:-.}" >"$trial/wanted"
 	[ -s "$trial/wanted" ] && ! grep -vxFf "$trial/seen" "$trial/wanted" >"$trial/missing" &&
 		[ "$(grep -cxE '(lost|unbalanced|undefined) 0' "$trial/seen")" -eq 3 ]

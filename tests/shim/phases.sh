@@ -11,7 +11,7 @@ export OMPI_MCA_hwloc_base_binding_policy=none # threads have CPUs of their own
 
 # regions NAME: those in the recording of that launch, with their visits.
 regions() {
-	python3 "$here/omp_spans.py" "$trial/$1"/*.crit "$here/../../core/constructs.def"
+	python3 "$here/omp_spans.py" "$trial/$1"/*.crit "$here/../../core/abi/constructs.def"
 }
 
 # is NAME LAUNCH-NAME REGION…: these regions, and no end without its beginning.
