@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "otf2/writer.h"
 
 #define NAME_BYTES 96
@@ -16,10 +17,8 @@ static uint64_t hash_of(const uint64_t *members, uint32_t count)
 	uint64_t hash = count;
 	uint32_t i;
 
-	for (i = 0; i < count; i++) {
-		hash = (hash ^ members[i]) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 29;
-	}
+	for (i = 0; i < count; i++)
+		hash = crit_hash_mix(hash, members[i]);
 	return hash >> 1;
 }
 

@@ -6,17 +6,12 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "core/base/hash.h"
 #include "otf2/together.h"
 
 #define NAME_BYTES 256
 #define PID_BITS 22u
 #define REGION_BITS 20u
-
-static uint64_t mix(uint64_t sum, uint64_t value)
-{
-	sum = (sum ^ value) * 0x9e3779b97f4a7c15ull;
-	return sum ^ sum >> 29;
-}
 
 int crit_otf2_add_construct(struct crit_otf2_writer *writer,
 			    const struct crit_otf2_construct *construct)
@@ -84,7 +79,9 @@ uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
 
 	if (!like.site)
 		like.number = span->region;
-	key = mix(mix(mix(like.site, like.number), like.group), like.call) >> 1;
+	key = crit_hash_mix(crit_hash_mix(like.site, like.number),
+			    (uint64_t)like.group << 32 | like.call) >>
+	      1;
 	writer->openmp.has_constructs = openmp->has_constructs || !is_phase;
 	for (i = crit_map_get(&openmp->construct_numbers, key); i != CRIT_NONE;
 	     i = openmp->constructs[i].older) {
@@ -198,7 +195,7 @@ static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *
 	region = &writer->regions[added];
 	if (construct->is_fork_wait) /* else a barrier that the others do not have */
 		region->role = OTF2_REGION_ROLE_FUNCTION;
-	key = mix(mix(mix(region->name, 0), region->file), region->line) >> 1;
+	key = crit_hash_mix(crit_hash_mix(region->name, region->file), region->line) >> 1;
 	region->older = crit_map_get(named, key);
 	for (i = region->older; i != CRIT_NONE; i = writer->regions[i].older) {
 		if (is_same(&writer->regions[i], region)) {

@@ -6,16 +6,8 @@
 #include <string.h>
 
 #include "core/base/cleanup.h"
+#include "core/base/hash.h"
 #include "core/base/line.h"
-
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return hash & ~(1ull << 63);
-}
 
 static uint32_t add(struct crit_otf2_strings *strings, const char *text, uint64_t hash)
 {
@@ -33,7 +25,7 @@ static uint32_t add(struct crit_otf2_strings *strings, const char *text, uint64_
 
 static uint32_t find_or_add(struct crit_otf2_strings *strings, const char *text)
 {
-	uint64_t hash = hash_of(text);
+	uint64_t hash = crit_hash_text(text) >> 1; /* below the map's limit */
 	uint32_t number = crit_map_get(&strings->numbers, hash);
 
 	while (number != CRIT_NONE && strcmp(strings->texts[number], text) != 0)

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/hash.h"
 #include "pmpi/details.h"
 #include "pmpi/roll.h"
 
@@ -172,11 +173,7 @@ static void compare(void)
 /* Of equal names on one shared memory: a node has one recording, whatever MPI takes for a node. */
 static int color_of_host(void)
 {
-	uint32_t hash = 2166136261u; /* FNV-1a */
-
-	for (const char *at = crit_shim_host(); *at; at++)
-		hash = (hash ^ (unsigned char)*at) * 16777619u;
-	return (int)(hash >> 1);
+	return (int)(crit_hash_text(crit_shim_host()) >> 33); /* not negative */
 }
 
 /* Is this the first recorded rank of its node? */

@@ -11,6 +11,7 @@
 
 #include "analysis/recording/recording.h"
 #include "core/base/cleanup.h"
+#include "core/base/hash.h"
 
 #define MAPPINGS_MAX (1u << 22)
 #define LOW_BYTES (1ull << 32) /* what is loaded below is not position-independent */
@@ -25,20 +26,10 @@ struct text { /* one process at one time */
 	uint64_t base; /* of that file */
 };
 
-/* FNV-1a of the path, begun with the inode. */
-static uint64_t hash_of(const char *path, uint64_t inode)
-{
-	uint64_t hash = 0xcbf29ce484222325ull ^ inode;
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 0x100000001b3ull;
-	return hash >> 1; /* below the map's limit */
-}
-
 static int find_file(struct crit_address_spaces *spaces, const char *path, uint64_t inode,
 		     uint32_t *ret_file)
 {
-	uint64_t hash = hash_of(path, inode);
+	uint64_t hash = crit_hash_mix(crit_hash_text(path), inode) >> 1; /* map's limit */
 	uint32_t first = crit_map_get(&spaces->numbers, hash);
 	uint32_t file = first;
 	char *copy;

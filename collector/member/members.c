@@ -13,6 +13,7 @@
 #include "collector/member/procfs.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/cleanup.h"
+#include "core/base/hash.h"
 
 #define MAPS_BYTES (256u << 10)
 #define NAMES_MAX 4096u
@@ -370,16 +371,6 @@ void crit_members_check_outside(struct crit_server *server)
 	}
 }
 
-/* FNV-1a, to see whether a text changed. */
-static __u64 hash_of(const char *text, size_t bytes)
-{
-	__u64 hash = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ (__u8)text[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 void crit_members_put_maps(const struct crit_server *server, struct crit_process *process)
 {
 	struct crit_rec_maps record = { .pid = process->pid, .time_ns = crit_now_ns() };
@@ -392,7 +383,7 @@ void crit_members_put_maps(const struct crit_server *server, struct crit_process
 	bytes = crit_procfs_read(server->proc_fd, process->pid, "maps", text, MAPS_BYTES);
 	if (bytes <= 0)
 		return;
-	hash = hash_of(text, (size_t)bytes);
+	hash = crit_hash_bytes(CRIT_HASH_EMPTY, text, (size_t)bytes);
 	if (hash == process->maps_hash)
 		return;
 	process->maps_hash = hash;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
+#include "core/base/hash.h"
 #include "core/client/client_internal.h"
 
 #define BACKLOG 4096
@@ -228,7 +229,7 @@ int crit_client_connect(struct crit_client *client, const struct crit_client_opt
 	if (error < 0)
 		return error;
 	if (snprintf(path, sizeof(path), "%s/%.24s-%016" PRIx64 ".sock", directory, client->host,
-		     crit_client_hash(client->run_key)) >= (int)sizeof(path))
+		     crit_hash_text(client->run_key)) >= (int)sizeof(path))
 		return crit_err_set(err, -ENAMETOOLONG, "path of the socket in %s is too long",
 				    directory);
 	do {

@@ -21,15 +21,6 @@ bool crit_client_copy(char *ret_text, size_t size, const char *text)
 	return is_whole;
 }
 
-uint64_t crit_client_hash(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return hash;
-}
-
 static void copy_setting(enum crit_setting_name name, char *ret_text, size_t size)
 {
 	(void)crit_client_copy(ret_text, size, crit_setting_text(name, NULL)); /* bounded there */

@@ -58,9 +58,6 @@ void crit_client_host(char ret_host[CRIT_WORLD_BYTES]);
  */
 bool crit_client_job(struct crit_job *ret_job);
 
-/* FNV-1a of a text, for short names. */
-uint64_t crit_client_hash(const char *text);
-
 /*
  * Parent and start time (clock ticks since boot) of a process; 0 or -errno.  Outputs may be
  * NULL.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
+#include "core/base/hash.h"
 #include "core/client/client_internal.h"
 #include "core/base/line.h"
 
@@ -99,7 +100,7 @@ static bool append_token(struct text *out, char token, const struct crit_client 
 		break;
 	case 'k':
 		(void)snprintf(word, sizeof(word), "%08x",
-			       (unsigned int)(crit_client_hash(client->run_key) & 0xffffffff));
+			       (unsigned int)(crit_hash_text(client->run_key) & 0xffffffff));
 		break;
 	case 'p':
 		(void)snprintf(word, sizeof(word), "%d", (int)getpid());

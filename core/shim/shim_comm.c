@@ -26,7 +26,7 @@ static _Atomic bool has_comms;
 
 static uint32_t place_of(uint64_t value, uint32_t places)
 {
-	return (uint32_t)((value * 0x9e3779b97f4a7c15ull >> 32) * places >> 32);
+	return crit_hash_place(crit_hash_mix(0, value), places);
 }
 
 struct crit_comm *crit_comm_find(uint64_t handle)

@@ -73,9 +73,8 @@ static bool is_same(const struct region *a, const struct region *b)
 static uint32_t find(const struct region *wanted)
 {
 	const uint64_t hash =
-		crit_hash_mix(crit_hash_mix(wanted->site, wanted->parent), wanted->call) *
-		0xff51afd7ed558ccdull;
-	uint64_t place = (hash >> 32) * PLACES >> 32;
+		crit_hash_mix(crit_hash_mix(wanted->site, wanted->parent), wanted->call);
+	uint32_t place = crit_hash_place(hash, PLACES);
 	uint32_t number = 0;
 
 	for (int probe = 0; probe < PROBES; probe++) {

@@ -6,6 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/base/hash.h"
+
 #define COUNTER_PROBES 16
 #define FRAME_REACH (16u << 10) /* bytes of stack in which a frame is looked at without care */
 
@@ -13,8 +15,8 @@ struct crit_counter *crit_span_find_counter(struct crit_thread *thread, uint32_t
 					    uint64_t site)
 {
 	struct crit_counter *counters = crit_stripe_counters(thread->stripe);
-	uint64_t hash = (site ^ (uint64_t)call << 40) * 0x9e3779b97f4a7c15ull;
-	uint64_t place = (hash >> 32) * CRIT_COUNTERS >> 32;
+	uint64_t hash = crit_hash_mix(site, (uint64_t)call << 40);
+	uint32_t place = crit_hash_place(hash, CRIT_COUNTERS);
 
 	for (int probe = 0; probe < COUNTER_PROBES; probe++) {
 		struct crit_counter *counter = &counters[place];

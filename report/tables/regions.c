@@ -11,6 +11,7 @@
 #include "analysis/table/efficiency.h"
 #include "report/tables/region_shares.h"
 #include "core/base/call.h"
+#include "core/base/hash.h"
 
 #define LEVELS_SHOWN 8
 
@@ -19,16 +20,9 @@ static const char *text_or(const char *text)
 	return text ? text : "";
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t mix_text(uint64_t hash, const char *text)
 {
-	for (const char *p = text_or(text); *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3ull;
-	return (hash ^ 0xff) * 0x100000001b3ull;
-}
-
-static uint64_t hash_number(uint64_t hash, uint64_t number)
-{
-	return (hash ^ number) * 0x9e3779b97f4a7c15ull;
+	return crit_hash_mix(hash, crit_hash_text(text_or(text)));
 }
 
 /* The file code lies in, wherever that is on each node. */
@@ -40,15 +34,14 @@ static const char *file_of(const struct crit_place *place)
 /* A known line is the same wherever its code lies; else the place in the file has to be. */
 static uint64_t hash_line(const struct crit_region_line *line)
 {
-	uint64_t hash = hash_number(hash_number(0xcbf29ce484222325ull, line->call),
-				    (uint64_t)(int64_t)line->parent);
+	uint64_t hash = crit_hash_mix(line->call, (uint64_t)(int64_t)line->parent);
 
-	hash = hash_text(hash_text(hash, line->phase), file_of(&line->place));
+	hash = mix_text(mix_text(hash, line->phase), file_of(&line->place));
 	if (line->place.line)
-		return hash_number(hash_text(hash_text(hash, line->place.file),
-					     line->place.function),
-				   line->place.line);
-	return hash_number(hash, line->place.offset);
+		return crit_hash_mix(mix_text(mix_text(hash, line->place.file),
+					      line->place.function),
+				     line->place.line);
+	return crit_hash_mix(hash, line->place.offset);
 }
 
 static bool is_same_line(const struct crit_region_line *a, const struct crit_region_line *b)

@@ -8,6 +8,7 @@
 
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
+#include "core/base/hash.h"
 #include "core/client/client_internal.h"
 #include "core/base/setting.h"
 #include "tests/lib/check.h"
@@ -240,7 +241,7 @@ static void check_tokens(void)
 
 	CHECK(mkdtemp(scratch) && chdir(scratch) == 0 && getcwd(here, sizeof(here)));
 	(void)snprintf(pid, sizeof(pid), "p-%d", (int)getpid());
-	(void)snprintf(key, sizeof(key), "k-%08x", (unsigned int)crit_client_hash("key"));
+	(void)snprintf(key, sizeof(key), "k-%08x", (unsigned int)crit_hash_text("key"));
 	(void)unsetenv("SLURM_JOB_ID");
 	(void)unsetenv("SLURM_STEP_ID");
 	(void)unsetenv("LSB_JOBID");
