@@ -163,34 +163,75 @@ static int conclude(struct crit_model *model, struct crit_engine *engine,
 struct work { /* 94 kB: more than a stack may have */
 	struct crit_messages messages;
 	struct crit_dealing dealing;
+	struct crit_pending pending;
+	struct crit_message_sink message_sink; /* the tracer's, of one process */
 	struct crit_tracer tracer;
 	struct crit_engine engine;
 };
+
+/* Connects a sink to the engine and to messages, with a queue between where several analyse. */
+static int listen(struct work *work, const struct crit_trace_sink *sink,
+		  const struct crit_peers *peers)
+{
+	int rc;
+
+	work->message_sink = (struct crit_message_sink){ .user = &work->tracer,
+							 .message = crit_tracer_message,
+							 .communicator = crit_tracer_communicator };
+	if (peers)
+		crit_pending_init(&work->pending, peers, &work->tracer, &work->dealing.added_steps);
+	rc = crit_tracer_init(&work->tracer, &work->engine, sink,
+			      peers ? &work->pending.queue : NULL);
+	if (peers)
+		rc = crit_peers_agree(peers, 0, rc);
+	return rc ? rc : crit_tracer_begin(&work->tracer);
+}
+
+static int prepare(struct crit_model *model, const struct attempt *attempt, struct work *work,
+		   const struct crit_trace_sink *sink)
+{
+	const struct crit_peers *peers = attempt->options->peers;
+	const struct crit_message_sink *message_sink = peers ? &work->pending.message_sink
+							     : &work->message_sink;
+	int rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL);
+
+	if (!rc && peers)
+		rc = crit_dealing_init(&work->dealing, peers, model, &work->engine, &work->messages,
+				       sink ? &work->pending : NULL);
+	return !rc && sink ? listen(work, sink, peers) : rc;
+}
+
+/* Distributed over peers, of which peer 0 then has all. */
+static int replay(struct crit_model *model, const struct attempt *attempt, struct work *work)
+{
+	bool has_peers = attempt->options->peers != NULL;
+	int rc = crit_timeline_play(model, &work->engine, &work->messages, attempt->options,
+				    has_peers ? &work->dealing.share : NULL);
+
+	if (has_peers)
+		rc = crit_dealing_end(&work->dealing, rc);
+	return !rc && has_peers ? crit_dealing_gather(&work->dealing) : rc;
+}
 
 /* Others than peer 0 have no results. */
 static int play(struct crit_model *model, struct attempt *attempt, struct work *work,
 		const struct crit_trace_sink *sink, struct crit_results *results)
 {
 	const struct crit_peers *peers = attempt->options->peers;
-	int rc = crit_messages_init(&work->messages, model, sink ? &work->tracer : NULL);
+	int rc = prepare(model, attempt, work, sink);
 
-	if (!rc && peers)
-		rc = crit_dealing_init(&work->dealing, peers, model, &work->engine,
-				       &work->messages);
-	if (!rc && sink)
-		rc = crit_tracer_init(&work->tracer, &work->engine, sink);
-	if (sink)
-		work->dealing.tracer = &work->tracer;
 	if (!rc)
-		rc = crit_timeline_play(model, &work->engine, &work->messages, attempt->options);
+		rc = replay(model, attempt, work);
 	if (!rc && has_results(peers))
 		rc = conclude(model, &work->engine, &work->messages, attempt, results);
 	if (peers && (sink || attempt->is_trial))
 		rc = crit_peers_agree(peers, 0, rc);
 	if (!rc && peers && attempt->is_trial)
 		rc = crit_clock_shifts_tell(attempt->shifts, peers);
+	if (!rc && work->pending.count)
+		rc = -EPROTO; /* events behind the last step */
 	if (!rc && sink)
-		rc = crit_tracer_end(&work->tracer, results);
+		rc = crit_tracer_end(&work->tracer, results, work->messages.trace.is_whole);
 	return rc;
 }
 
@@ -204,11 +245,12 @@ static int compute(struct crit_model *model, struct attempt *attempt, struct wor
 		return rc;
 	sink = attempt->is_trial ? NULL : attempt->options->trace;
 	rc = crit_engine_init(&work->engine, model, results->rule,
-			      attempt->options->peers ? &work->dealing : NULL);
+			      attempt->options->peers ? &work->dealing.step_sink : NULL);
 	if (rc)
 		return rc;
 	rc = play(model, attempt, work, sink, results);
 	crit_tracer_fini(&work->tracer);
+	crit_pending_fini(&work->pending);
 	crit_messages_fini(&work->messages);
 	crit_dealing_fini(&work->dealing);
 	crit_engine_fini(&work->engine);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/cluster/dealing.h"
 #include "analysis/account/engine_queues.h"
 #include "analysis/account/engine_spans.h"
 
@@ -124,7 +123,7 @@ void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step
 		earned->waited_for += engine->run.waited - thread->run.waited;
 	else if (step->share_before != CRIT_SHARE_OUT)
 		earned->waiting_ns += engine->run.active_ns - thread->run.active_ns;
-	if (!engine->dealing)
+	if (!engine->step_sink)
 		blame(engine, step, life->part, rank);
 	if (step->share_before != step->share_after) {
 		crit_scope_count_in(&engine->run, rank, step->share_before, -1);
@@ -153,17 +152,17 @@ static inline void step_node(struct crit_engine *engine, const struct crit_run_s
 	mark(&thread->node, places->node, rank);
 }
 
-/* Takes the step, or leaves it until whoever plays the other nodes has told of them. */
+/* Takes the step, or hands it to those who know the run's integrals. */
 static inline void step_run(struct crit_engine *engine, const struct crit_run_step *step)
 {
 	int rc;
 
-	if (!engine->dealing) {
+	if (!engine->step_sink) {
 		advance(engine, &engine->run, step->time_ns);
 		crit_engine_step_run(engine, step);
 		return;
 	}
-	rc = crit_dealing_add(engine->dealing, step);
+	rc = engine->step_sink->add(engine->step_sink->user, step);
 	if (rc)
 		engine->error = rc;
 }
@@ -298,7 +297,7 @@ void crit_engine_finish(struct crit_engine *engine)
 	for (i = 0; i < engine->model->life_count; i++)
 		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
 				      engine->model->lives[i].death_ns);
-	if (!engine->dealing)
+	if (!engine->step_sink)
 		advance(engine, &engine->run, engine->model->window_end_ns);
 	for (i = 0; i < engine->model->node_count && engine->nodes; i++)
 		advance(engine, &engine->nodes[i], engine->model->window_end_ns);
@@ -314,7 +313,7 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 	engine->queues = calloc(model->node_count + 1, sizeof(*engine->queues));
 	if (!engine->reciprocals || !engine->threads || !engine->queues)
 		return -ENOMEM;
-	if (model->node_count > 1 || engine->dealing) {
+	if (model->node_count > 1 || engine->step_sink) {
 		engine->nodes = calloc(model->node_count, sizeof(*engine->nodes));
 		if (!engine->nodes)
 			return -ENOMEM;
@@ -371,13 +370,13 @@ static uint32_t cpus_of(const struct crit_node *node)
 }
 
 int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
-		     enum crit_active_rule rule, struct crit_dealing *dealing)
+		     enum crit_active_rule rule, const struct crit_step_sink *step_sink)
 {
 	unsigned int state, span_class;
 	uint32_t i;
 	int rc;
 
-	*engine = (struct crit_engine){ .model = model, .dealing = dealing };
+	*engine = (struct crit_engine){ .model = model, .step_sink = step_sink };
 	crit_teams_init(&engine->teams);
 	rc = allocate(engine, model);
 	if (!rc)

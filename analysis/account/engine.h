@@ -20,8 +20,6 @@
 #include "analysis/account/teams.h"
 #include "analysis/model/model.h"
 
-struct crit_dealing;
-
 #define CRIT_SPAN_DEPTH 1024u /* of a thread; more than a shim records */
 
 struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
@@ -79,12 +77,17 @@ struct crit_run_step {
 	uint8_t share_before, share_after; /* enum crit_share */
 };
 
+struct crit_step_sink { /* has the run's integrals where other processes replay other nodes */
+	void *user;
+	int (*add)(void *user, const struct crit_run_step *step); /* Errors: -ENOMEM. */
+};
+
 struct crit_engine {
 	const struct crit_model *model;
 	struct crit_thread *threads; /* by life */
 	struct crit_scope_state run;
 	struct crit_scope_state *nodes; /* NULL: one node, the same as run */
-	struct crit_dealing *dealing; /* NULL: all nodes are played here */
+	const struct crit_step_sink *step_sink; /* NULL: all nodes are replayed here */
 	struct crit_rank_state *run_ranks; /* NULL: no ranks */
 	struct crit_rank_state *node_ranks;
 	struct crit_rank_idle *rank_idles;
@@ -101,9 +104,9 @@ struct crit_engine {
 	int error; /* the first -ENOMEM; everything after it is void */
 };
 
-/* dealing: who has the run's integrals where others play the other nodes; NULL: nobody. */
+/* step_sink: borrowed until fini; NULL: all nodes are replayed here.  Errors: -ENOMEM. */
 int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
-		     enum crit_active_rule rule, struct crit_dealing *dealing);
+		     enum crit_active_rule rule, const struct crit_step_sink *step_sink);
 void crit_engine_fini(struct crit_engine *engine);
 
 /* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
@@ -127,7 +130,7 @@ void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t
 void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
 			  enum crit_span_class span_class, uint64_t time_ns);
 
-/* Takes a step, in their order, once the run's integrals are those of its time. */
+/* Takes a step, in their order, once the run's integrals are those of its time: for a step sink. */
 void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step);
 
 /* Closes every segment at the end of the window. */

@@ -6,55 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/replay/tracer.h"
-
-int crit_dealing_init(struct crit_dealing *dealing, const struct crit_peers *peers,
-		      struct crit_model *model, struct crit_engine *engine,
-		      struct crit_messages *messages)
-{
-	*dealing = (struct crit_dealing){ .peers = peers,
-					  .model = model,
-					  .engine = engine,
-					  .messages = messages,
-					  .begin_ns = model->window_begin_ns,
-					  .survey_losses = model->losses };
-	dealing->ranks = calloc(model->rank_count + 1, sizeof(*dealing->ranks));
-	dealing->slice_steps = calloc(peers->count, sizeof(*dealing->slice_steps));
-	dealing->to = crit_parcels_create(peers->count);
-	dealing->from = crit_parcels_create(peers->count);
-	if (!dealing->ranks || !dealing->slice_steps || !dealing->to || !dealing->from)
-		return -ENOMEM;
-	return crit_slice_init(&dealing->slice, peers->count, (uint32_t)model->rank_count);
-}
-
-void crit_dealing_fini(struct crit_dealing *dealing)
-{
-	if (!dealing->peers)
-		return;
-	free(dealing->steps);
-	free(dealing->spans.bytes);
-	free(dealing->slots);
-	free(dealing->ranks);
-	free(dealing->slice_steps);
-	crit_slice_fini(&dealing->slice);
-	crit_parcels_destroy(dealing->to, dealing->peers->count);
-	crit_parcels_destroy(dealing->from, dealing->peers->count);
-}
-
 bool crit_dealing_plays(const struct crit_dealing *dealing, uint32_t node)
 {
-	return !dealing || crit_peers_player(dealing->peers, node) == dealing->peers->rank;
-}
-
-int crit_dealing_add(struct crit_dealing *dealing, const struct crit_run_step *step)
-{
-	int rc = crit_array_grow(&dealing->steps, &dealing->step_capacity, dealing->step_count + 1,
-				 sizeof(*dealing->steps));
-
-	if (!rc)
-		dealing->steps[dealing->step_count++] = *step;
-	dealing->added_steps++;
-	return rc;
+	return crit_peers_player(dealing->peers, node) == dealing->peers->rank;
 }
 
 static int exchange(struct crit_dealing *dealing)
@@ -222,28 +176,28 @@ static void set_run(struct crit_scope_state *run, const struct crit_scope_state 
 }
 
 /* Behind the integrals of the first slice come the messages of this peer's spans. */
-static int take_news(struct crit_dealing *dealing)
+static int take_messages(struct crit_dealing *dealing)
 {
 	const struct crit_parcel *parcel = &dealing->from[0];
 	size_t at = dealing->slice_steps[0] * sizeof(struct crit_marks) +
 		    sizeof(struct crit_scope_state);
 
-	if (!dealing->tracer)
+	if (!dealing->pending)
 		return 0;
 	if (at > parcel->size)
 		return -EPROTO;
-	return crit_tracer_take_news(dealing->tracer, parcel->bytes + at, parcel->size - at);
+	return crit_pending_take(dealing->pending, parcel->bytes + at, parcel->size - at);
 }
 
 static int take_steps(struct crit_dealing *dealing)
 {
 	struct crit_engine *engine = dealing->engine;
-	struct crit_tracer *tracer = dealing->tracer;
+	struct crit_pending *pending = dealing->pending;
 	struct crit_run_step *step = dealing->steps;
 	struct crit_scope_state sum;
 	struct crit_marks marks;
 	uint32_t slice;
-	int rc = take_news(dealing);
+	int rc = take_messages(dealing);
 
 	for (slice = 0; slice < dealing->peers->count && !rc; slice++) {
 		const struct crit_parcel *parcel = &dealing->from[slice];
@@ -253,8 +207,8 @@ static int take_steps(struct crit_dealing *dealing)
 		for (; left && !rc; left--) {
 			if (!crit_parcel_take(parcel, &at, &marks, sizeof(marks)))
 				return -EPROTO;
-			if (tracer)
-				rc = crit_tracer_catch_up(tracer, dealing->taken_steps, true);
+			if (pending)
+				rc = crit_pending_catch_up(pending, dealing->taken_steps, true);
 			dealing->taken_steps++;
 			set_run(&engine->run, &dealing->base, &marks);
 			crit_engine_step_run(engine, step++);
@@ -268,7 +222,7 @@ static int take_steps(struct crit_dealing *dealing)
 	dealing->step_count -= (size_t)(step - dealing->steps);
 	if (dealing->step_count)
 		memmove(dealing->steps, step, dealing->step_count * sizeof(*step));
-	return tracer && !rc ? crit_tracer_rest(tracer, dealing->taken_steps) : rc;
+	return pending && !rc ? crit_pending_rest(pending, dealing->taken_steps) : rc;
 }
 
 static int own_slice(struct crit_dealing *dealing, const struct round *round)
@@ -332,18 +286,37 @@ static bool is_full(const struct crit_dealing *dealing)
 						  : CRIT_DEALING_STEPS;
 
 	return dealing->step_count >= most ||
-	       (dealing->tracer && dealing->tracer->op_count >= most) ||
+	       (dealing->pending && dealing->pending->count >= most) ||
 	       dealing->spans.size >= most * sizeof(struct crit_run_step);
 }
 
-int crit_dealing_look(struct crit_dealing *dealing, uint64_t played_ns, uint64_t next_ns)
+/* The event of played_ns was played: holds rounds while there is no room for the next one. */
+static int look(void *user, uint64_t played_ns, uint64_t next_ns)
 {
+	struct crit_dealing *dealing = user;
 	int rc = 0;
 
 	/* only then does a round take all that this peer has, if it is the one that is behind */
 	while (!rc && next_ns > played_ns && is_full(dealing))
 		rc = hold_round(dealing, next_ns);
 	return rc;
+}
+
+static int add_step(void *user, const struct crit_run_step *step)
+{
+	struct crit_dealing *dealing = user;
+	int rc = crit_array_grow(&dealing->steps, &dealing->step_capacity, dealing->step_count + 1,
+				 sizeof(*dealing->steps));
+
+	if (!rc)
+		dealing->steps[dealing->step_count++] = *step;
+	dealing->added_steps++;
+	return rc;
+}
+
+static bool has_node(void *user, uint32_t node)
+{
+	return crit_dealing_plays(user, node);
 }
 
 int crit_dealing_end(struct crit_dealing *dealing, int rc)
@@ -358,4 +331,43 @@ int crit_dealing_end(struct crit_dealing *dealing, int rc)
 		(void)agree(dealing, &own, &end_ns); /* tells the others */
 	dealing->engine->run = dealing->base;
 	return rc;
+}
+
+int crit_dealing_init(struct crit_dealing *dealing, const struct crit_peers *peers,
+		      struct crit_model *model, struct crit_engine *engine,
+		      struct crit_messages *messages, struct crit_pending *pending)
+{
+	*dealing = (struct crit_dealing){ .peers = peers,
+					  .model = model,
+					  .engine = engine,
+					  .messages = messages,
+					  .pending = pending,
+					  .begin_ns = model->window_begin_ns,
+					  .survey_losses = model->losses,
+					  .step_sink = { dealing, add_step },
+					  .share = { .user = dealing,
+						     .has_node = has_node,
+						     .add_span = crit_dealing_add_span,
+						     .look = look } };
+	dealing->ranks = calloc(model->rank_count + 1, sizeof(*dealing->ranks));
+	dealing->slice_steps = calloc(peers->count, sizeof(*dealing->slice_steps));
+	dealing->to = crit_parcels_create(peers->count);
+	dealing->from = crit_parcels_create(peers->count);
+	if (!dealing->ranks || !dealing->slice_steps || !dealing->to || !dealing->from)
+		return -ENOMEM;
+	return crit_slice_init(&dealing->slice, peers->count, (uint32_t)model->rank_count);
+}
+
+void crit_dealing_fini(struct crit_dealing *dealing)
+{
+	if (!dealing->peers)
+		return;
+	free(dealing->steps);
+	free(dealing->spans.bytes);
+	free(dealing->slots);
+	free(dealing->ranks);
+	free(dealing->slice_steps);
+	crit_slice_fini(&dealing->slice);
+	crit_parcels_destroy(dealing->to, dealing->peers->count);
+	crit_parcels_destroy(dealing->from, dealing->peers->count);
 }

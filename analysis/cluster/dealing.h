@@ -17,17 +17,19 @@
 #include "analysis/account/engine.h"
 #include "analysis/mpi/messages.h"
 #include "analysis/cluster/peers.h"
+#include "analysis/cluster/pending.h"
 #include "analysis/cluster/slice.h"
-
-struct crit_tracer;
+#include "analysis/replay/timeline.h"
 
 #define CRIT_DEALING_STEPS 65536u /* of a peer, then it waits for a round */
 
 struct crit_dealing {
 	const struct crit_peers *peers;
+	struct crit_step_sink step_sink; /* for the engine */
+	struct crit_replay_share share; /* for the replay */
 	struct crit_model *model;
 	struct crit_engine *engine;
-	struct crit_tracer *tracer; /* NULL: nobody listens */
+	struct crit_pending *pending; /* NULL: nobody listens */
 	struct crit_messages *messages; /* of peer 0: takes what spans of all nodes did */
 	struct crit_run_step *steps; /* played, not yet taken */
 	size_t step_count, step_capacity;
@@ -47,25 +49,18 @@ struct crit_dealing {
 	bool is_over; /* all was dealt, or all know that somebody failed */
 };
 
-/* After the survey.  Errors: -ENOMEM. */
+/* After the survey.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
 int crit_dealing_init(struct crit_dealing *dealing, const struct crit_peers *peers,
 		      struct crit_model *model, struct crit_engine *engine,
-		      struct crit_messages *messages);
+		      struct crit_messages *messages, struct crit_pending *pending);
 void crit_dealing_fini(struct crit_dealing *dealing);
 
-/* Does this peer play the node?  dealing NULL: it plays all. */
+/* Does this peer play the node? */
 bool crit_dealing_plays(const struct crit_dealing *dealing, uint32_t node);
 
-/* A step, or what a span did.  Errors: -ENOMEM.  Cost: O(1) and its part of a round. */
-int crit_dealing_add(struct crit_dealing *dealing, const struct crit_run_step *step);
-int crit_dealing_add_span(struct crit_dealing *dealing, const struct crit_message_span *span,
+/* What a span did.  Errors: -ENOMEM.  Cost: O(1) and its part of a round. */
+int crit_dealing_add_span(void *dealing, const struct crit_message_span *span,
 			  const struct crit_slot *slots, size_t count);
-
-/*
- * The event of played_ns was played, the next is of next_ns: holds rounds while there is no room
- * for it.  Errors: -ENOMEM, -EPROTO, the transport's, or what another peer failed with.
- */
-int crit_dealing_look(struct crit_dealing *dealing, uint64_t played_ns, uint64_t next_ns);
 
 /* All is played: holds rounds until it is by all.  rc: this peer failed, and all do then. */
 int crit_dealing_end(struct crit_dealing *dealing, int rc);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/replay/tracer.h"
-
 struct packed_span { /* and its slots behind it */
 	struct crit_message_span span;
 	uint64_t slot_count;
@@ -18,16 +16,17 @@ struct span_source { /* a peer's parcel from here on */
 	size_t at;
 };
 
-int crit_dealing_add_span(struct crit_dealing *dealing, const struct crit_message_span *span,
+int crit_dealing_add_span(void *user, const struct crit_message_span *span,
 			  const struct crit_slot *slots, size_t count)
 {
+	struct crit_dealing *dealing = user;
 	struct packed_span packed = { .span = *span, .slot_count = count };
 	int rc = crit_parcel_put(&dealing->spans, &packed, sizeof(packed));
 
 	if (!rc)
 		rc = crit_parcel_put(&dealing->spans, slots, count * sizeof(*slots));
-	if (!rc && dealing->tracer)
-		crit_tracer_details(dealing->tracer, span->life);
+	if (!rc && dealing->pending)
+		rc = crit_pending_add_details(dealing->pending, span->life);
 	return rc;
 }
 
@@ -71,7 +70,7 @@ static int move(struct crit_dealing *dealing, uint32_t peer, struct span_source 
 
 static int take_one(struct crit_dealing *dealing, uint32_t peer, struct span_source *source)
 {
-	struct crit_tracer *tracer = dealing->tracer;
+	struct crit_pending *pending = dealing->pending;
 	size_t count = source->next.slot_count;
 	int rc = crit_array_grow(&dealing->slots, &dealing->slot_capacity, count + 1,
 				 sizeof(*dealing->slots));
@@ -81,11 +80,13 @@ static int take_one(struct crit_dealing *dealing, uint32_t peer, struct span_sou
 	if (!crit_parcel_take(&dealing->from[peer], &source->at, dealing->slots,
 			      count * sizeof(*dealing->slots)))
 		return -EPROTO;
-	if (tracer)
-		crit_tracer_open_box(tracer, &dealing->to[peer]);
+	if (pending)
+		rc = crit_pending_open_answer(pending, &dealing->to[peer]);
+	if (rc)
+		return rc;
 	rc = crit_messages_take(dealing->messages, &source->next.span, dealing->slots, count);
-	if (tracer)
-		crit_tracer_close_box(tracer);
+	if (pending)
+		crit_pending_close_answer(pending);
 	return rc;
 }
 

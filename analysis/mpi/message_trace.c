@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns details into news for a sink.
+// Turns details of spans into messages, and tells a sink of them.
 #include "analysis/mpi/message_trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "analysis/replay/tracer.h"
 
 #define UNKNOWN_PER_KNOWN 64u /* members of a communicator */
 
@@ -69,7 +67,9 @@ void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_m
 	}
 	trace->untold += has_peer(kind) && news->what.bytes == CRIT_BYTES_UNKNOWN;
 	told.peer = has_peer(kind) ? (uint32_t)news->what.peer : root_of(news->what.peer);
-	crit_tracer_message(trace->tracer, news->life, news->time_ns, &told);
+	if (!trace->error)
+		trace->error =
+			trace->sink->message(trace->sink->user, news->life, news->time_ns, &told);
 }
 
 /*
@@ -118,7 +118,7 @@ static int tell_communicator(struct crit_message_trace *trace, uint32_t index,
 	told.members = local;
 	told.remote_members = remote;
 	if (!rc)
-		crit_tracer_communicator(trace->tracer, &told);
+		rc = trace->sink->communicator(trace->sink->user, &told);
 	free(local);
 	free(remote);
 	return rc;
@@ -126,7 +126,7 @@ static int tell_communicator(struct crit_message_trace *trace, uint32_t index,
 
 int crit_message_trace_finish(struct crit_message_trace *trace, const uint32_t *rank_rows)
 {
-	bool is_wanted = trace->tracer && trace->communicators->model->rank_count;
+	bool is_wanted = trace->sink && trace->communicators->model->rank_count;
 	size_t i;
 	int rc = 0;
 

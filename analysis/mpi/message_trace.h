@@ -7,12 +7,19 @@
 #include "analysis/schema/trace.h"
 #include "core/abi/abi_shim.h"
 
-struct crit_tracer;
+struct crit_message_sink { /* who is told; life: of the model.  Errors end the analysis */
+	void *user;
+	int (*message)(void *user, uint32_t life, uint64_t time_ns,
+		       const struct crit_trace_message *message);
+	int (*communicator)(void *user, const struct crit_trace_communicator *communicator);
+};
 
 struct crit_message_trace {
-	struct crit_tracer *tracer; /* NULL: nobody listens */
+	const struct crit_message_sink *sink; /* NULL: nobody listens */
 	const struct crit_communicators *communicators;
 	uint64_t untold; /* messages with unknown ends or sizes, or in private communicators */
+	bool is_whole; /* at the end: every message of the window was told */
+	int error; /* the first of the sink's */
 };
 
 struct crit_message_news {
@@ -31,7 +38,7 @@ void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_m
 
 /*
  * Tells of all communicators of a run with ranks, whose members are known now; rank_rows as in
- * outcome.h.  Errors: -ENOMEM.
+ * outcome.h.  Errors: -ENOMEM, those of the sink.
  */
 int crit_message_trace_finish(struct crit_message_trace *trace, const uint32_t *rank_rows);
 

@@ -18,13 +18,13 @@ struct scene { /* of the details of one span */
 };
 
 int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
-		       struct crit_tracer *tracer)
+		       const struct crit_message_sink *sink)
 {
 	*messages = (struct crit_messages){ .model = model };
 	crit_requests_init(&messages->requests);
 	crit_order_init(&messages->order);
 	crit_collectives_init(&messages->collectives, &messages->communicators);
-	messages->trace.tracer = tracer;
+	messages->trace.sink = sink;
 	messages->trace.communicators = &messages->communicators;
 	return crit_communicators_init(&messages->communicators, model);
 }
@@ -51,7 +51,7 @@ static void tell(const struct scene *scene, enum crit_trace_message_kind kind,
 					  .received_bytes = received_bytes,
 					  .request = request ? request->number : 0 };
 
-	if (scene->messages->trace.tracer)
+	if (scene->messages->trace.sink)
 		crit_message_trace_tell(&scene->messages->trace, kind, &news);
 }
 
@@ -512,5 +512,5 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 		rc = take_detail(&scene, &what, received_after(slots, count, i));
 	}
 	messages->traffic.failed[span->call % CRIT_TRAFFIC_CALLS] += has_failed;
-	return rc;
+	return rc ? rc : messages->trace.error;
 }

@@ -35,12 +35,12 @@ struct crit_message_span { /* a span, and who made it */
 	uint64_t leave_ns;
 };
 
-/* tracer: who is told of messages, NULL nobody.  Errors: -ENOMEM. */
+/* sink: who is told of messages, NULL nobody; borrowed until fini.  Errors: -ENOMEM. */
 int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
-		       struct crit_tracer *tracer);
+		       const struct crit_message_sink *sink);
 void crit_messages_fini(struct crit_messages *messages);
 
-/* The details of a span that ends.  Errors: -ENOMEM.  Cost: O(1) per slot. */
+/* The details of a span that ends.  Errors: -ENOMEM, those of the sink.  Cost: O(1) per slot. */
 int crit_messages_take(struct crit_messages *messages, const struct crit_message_span *span,
 		       const struct crit_slot *slots, size_t count);
 

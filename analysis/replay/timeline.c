@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/cluster/dealing.h"
 #include "analysis/account/engine_queues.h"
 #include "analysis/recording/kernel_feed.h"
 #include "analysis/model/machine.h"
@@ -39,7 +38,7 @@ struct timeline {
 	struct source *sources; /* by order */
 	uint32_t source_count;
 	uint32_t *stream_orders;
-	struct crit_dealing *dealing; /* NULL: all nodes are played here */
+	const struct crit_replay_share *share; /* NULL: all nodes are replayed here */
 	struct crit_schedule schedule;
 	struct crit_kernel_feed *kernels; /* by node */
 	struct crit_machine *machines;
@@ -49,6 +48,11 @@ struct timeline {
 	uint64_t events;
 };
 
+static bool has_node(const struct timeline *line, uint32_t node)
+{
+	return !line->share || line->share->has_node(line->share->user, node);
+}
+
 /* What a span did is known when it ends: it began with the last event before. */
 static int apply_details(struct timeline *line, const struct crit_shim_feed *feed, uint64_t time_ns)
 {
@@ -57,8 +61,8 @@ static int apply_details(struct timeline *line, const struct crit_shim_feed *fee
 					  .enter_ns = feed->applied_ns,
 					  .leave_ns = time_ns };
 
-	if (line->dealing)
-		return crit_dealing_add_span(line->dealing, &span, feed->details,
+	if (line->share)
+		return line->share->add_span(line->share->user, &span, feed->details,
 					     feed->detail_count);
 	return crit_messages_take(line->messages, &span, feed->details, feed->detail_count);
 }
@@ -337,7 +341,7 @@ static void play_schedule(struct timeline *line, uint32_t order)
 
 	switch (next->kind) {
 	case CRIT_AT_BIRTH:
-		if (!crit_dealing_plays(line->dealing, line->model->lives[next->index].node))
+		if (!has_node(line, line->model->lives[next->index].node))
 			break;
 		crit_engine_set_state(line->engine, next->index, CRIT_STATE_ASSUMED, next->time_ns);
 		break;
@@ -400,8 +404,8 @@ static int play(struct timeline *line)
 		}
 		if (++line->events % PROGRESS_EVENTS == 0)
 			report_progress(line);
-		if (!rc && line->dealing)
-			rc = crit_dealing_look(line->dealing, cursor.time_ns, next_ns(line));
+		if (!rc && line->share)
+			rc = line->share->look(line->share->user, cursor.time_ns, next_ns(line));
 		if (line->engine->error)
 			rc = line->engine->error;
 		else if (!rc)
@@ -459,7 +463,7 @@ static int start(struct timeline *line)
 	if (!rc && line->schedule.count)
 		crit_merge_add(&line->merge, 0, line->schedule.entries[0].time_ns);
 	for (node = 0; node < model->node_count && !rc; node++) {
-		bool is_played = crit_dealing_plays(line->dealing, node);
+		bool is_played = has_node(line, node);
 
 		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
 		if (is_played)
@@ -511,27 +515,16 @@ static void collect(struct timeline *line)
 	model->losses.unbalanced_spans += line->engine->unbalanced;
 }
 
-/* The same threads as critd counted, and those of processes without shared memory. */
-static void count_tag_only(struct crit_model *model)
-{
-	uint64_t tag_only = 0;
-	size_t i;
-
-	for (i = 0; i < model->life_count; i++)
-		tag_only += model->lives[i].is_tag_only;
-	if (tag_only > model->losses.no_stripe_threads)
-		model->losses.no_stripe_threads = tag_only;
-}
-
 int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
-		       struct crit_messages *messages, const struct crit_analysis_options *options)
+		       struct crit_messages *messages, const struct crit_analysis_options *options,
+		       const struct crit_replay_share *share)
 {
 	struct timeline line = {
 		.model = model,
 		.engine = engine,
 		.messages = messages,
 		.options = options,
-		.dealing = engine->dealing,
+		.share = share,
 	};
 	size_t i;
 	int rc;
@@ -546,12 +539,6 @@ int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
 		crit_engine_finish(engine);
 		collect(&line);
 	}
-	if (line.dealing) {
-		rc = crit_dealing_end(line.dealing, rc);
-		if (!rc)
-			rc = crit_dealing_gather(line.dealing);
-	}
-	count_tag_only(model);
 	for (i = 0; i < model->node_count && line.kernels && line.machines; i++) {
 		crit_kernel_feed_fini(&line.kernels[i]);
 		crit_machine_fini(&line.machines[i]);

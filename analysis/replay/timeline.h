@@ -14,12 +14,24 @@
 #include "analysis/mpi/messages.h"
 #include "analysis/model/model.h"
 
+struct crit_replay_share { /* what this process replays where several replay one run */
+	void *user;
+	bool (*has_node)(void *user, uint32_t node);
+	/* Takes what crit_messages_take would.  Errors: -ENOMEM. */
+	int (*add_span)(void *user, const struct crit_message_span *span,
+			const struct crit_slot *slots, size_t count);
+	/* After each event: it was of played_ns, the next one is of next_ns. */
+	int (*look)(void *user, uint64_t played_ns, uint64_t next_ns);
+};
+
 /*
  * Plays the recordings of a surveyed model into an engine and messages made for it.  Adds to
- * model->losses.
- * Errors: -ENOMEM.  Cost: O(log streams) per event, O(1) while one stream stays the earliest.
+ * model->losses.  share: NULL where all nodes are replayed here.
+ * Errors: -ENOMEM, those of listeners and of share.  Cost: O(log streams) per event, O(1) while one
+ * stream stays the earliest.
  */
 int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
-		       struct crit_messages *messages, const struct crit_analysis_options *options);
+		       struct crit_messages *messages, const struct crit_analysis_options *options,
+		       const struct crit_replay_share *share);
 
 #endif

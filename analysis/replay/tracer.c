@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/cluster/dealing.h"
 #include "analysis/table/outcome.h"
 #include "analysis/replay/tracer_ops.h"
 #include "core/abi/abi_shim.h"
@@ -25,8 +24,6 @@ void crit_tracer_fini(struct crit_tracer *tracer)
 	free(tracer->threads);
 	free(tracer->views);
 	free(tracer->setups);
-	free(tracer->ops);
-	free(tracer->news.bytes);
 	free(tracer->rank_rows);
 	free(tracer->thread_rows);
 	crit_results_destroy(tracer->run);
@@ -45,21 +42,14 @@ static void copy_cells(const struct crit_thread *thread, uint32_t depth,
 		ret_ns[state] = thread->cells.ns[state][span_class];
 }
 
-void crit_tracer_post(struct crit_tracer *tracer, struct crit_tracer_op *op)
+void crit_tracer_post(struct crit_tracer *tracer, const struct crit_tracer_op *op)
 {
 	int rc;
 
 	if (tracer->error)
 		return;
-	if (!tracer->engine->dealing) {
-		crit_tracer_keep_error(tracer, crit_tracer_work(tracer, op));
-		return;
-	}
-	op->step = tracer->engine->dealing->added_steps;
-	rc = crit_array_grow(&tracer->ops, &tracer->op_capacity, tracer->op_count + 1,
-			     sizeof(*tracer->ops));
-	if (!rc)
-		tracer->ops[tracer->op_count++] = *op;
+	rc = tracer->queue ? tracer->queue->put(tracer->queue->user, op)
+			   : crit_tracer_work(tracer, op);
 	crit_tracer_keep_error(tracer, rc);
 }
 
@@ -284,14 +274,16 @@ static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
 }
 
 int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
-		     const struct crit_trace_sink *sink)
+		     const struct crit_trace_sink *sink, const struct crit_tracer_queue *queue)
 {
 	const struct crit_model *model = engine->model;
 	int rc = -ENOMEM;
 
 	*tracer = (struct crit_tracer){ .sink = sink,
 					.engine = engine,
-					.begin_ns = model->window_begin_ns };
+					.queue = queue,
+					.begin_ns = model->window_begin_ns,
+					.end_ns = crit_model_traced_until_ns(model) };
 	tracer->run = calloc(1, sizeof(*tracer->run));
 	tracer->threads = calloc(model->life_count + 1, sizeof(void *));
 	tracer->views = calloc(model->life_count + 1, sizeof(*tracer->views));
@@ -300,23 +292,13 @@ int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 	if (!rc)
 		rc = crit_outcome_identify(model, engine, tracer->run, &tracer->rank_rows,
 					   &tracer->thread_rows);
-	if (engine->dealing)
-		rc = crit_peers_agree(engine->dealing->peers, 0, rc);
-	if (!rc) {
-		tracer->end_ns = crit_model_traced_until_ns(model);
-		if (sink->begin)
-			rc = sink->begin(sink->user, tracer->run, tracer->end_ns);
-	}
-	if (rc >= 0)
-		rc = listen(tracer, engine);
-	if (rc < 0)
-		crit_tracer_fini(tracer);
-	return rc < 0 ? rc : 0;
+	return rc ? rc : listen(tracer, engine);
 }
 
-void crit_tracer_details(struct crit_tracer *tracer, uint32_t life)
+int crit_tracer_begin(struct crit_tracer *tracer)
 {
-	struct crit_tracer_op op = { .life = life, .kind = CRIT_OP_DETAILS };
+	const struct crit_trace_sink *sink = tracer->sink;
+	int rc = sink->begin ? sink->begin(sink->user, tracer->run, tracer->end_ns) : 0;
 
-	crit_tracer_post(tracer, &op);
+	return rc < 0 ? rc : 0;
 }

@@ -14,14 +14,12 @@ enum crit_tracer_op_kind {
 	CRIT_OP_MARK,
 	CRIT_OP_RELEASE,
 	CRIT_OP_TASK,
-	CRIT_OP_DETAILS, /* a span's messages */
 	CRIT_OP_SETUP, /* what begins or ends a rank's part: polled is its begin, arg its site */
 	CRIT_OP_END
 };
 
 /* News of a thread, and all of the engine's that may have changed when it is worked on. */
 struct crit_tracer_op {
-	uint64_t step; /* of the run's, after which it came */
 	uint64_t time_ns;
 	struct crit_bucket *bucket; /* entered, or of the time outside all spans */
 	uint64_t arg; /* of the span; RELEASE: the lock; TASK: its number */
@@ -36,7 +34,7 @@ struct crit_tracer_op {
 };
 
 /* Works on news at once, or when the run's integrals are those of their time. */
-void crit_tracer_post(struct crit_tracer *tracer, struct crit_tracer_op *op);
+void crit_tracer_post(struct crit_tracer *tracer, const struct crit_tracer_op *op);
 
 /* One per rank.  Errors: -ENOMEM. */
 int crit_tracer_init_setups(struct crit_tracer *tracer);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cluster/dealing.h"
 #include "analysis/replay/tracer_ops.h"
 
 struct span { /* a frame of the engine's, or the time outside all */
@@ -22,12 +21,6 @@ struct crit_tracer_thread { /* there while it is told of */
 	uint32_t depth; /* as the engine's when last looked at */
 	struct span *spans; /* 0: outside all */
 	size_t span_capacity;
-};
-
-struct posted_message { /* as peer 0 sends it; their number is before those of a span */
-	struct crit_trace_message message;
-	uint64_t time_ns;
-	uint32_t life, reserved;
 };
 
 void crit_tracer_keep_error(struct crit_tracer *tracer, int rc)
@@ -205,37 +198,6 @@ static int tell_setup(const struct crit_tracer *tracer, const struct crit_tracer
 	return sink->setup ? sink->setup(sink->user, tracer->thread_rows[op->life], &setup) : 0;
 }
 
-/* What lies outside a thread's part, or after the end, is told to nobody. */
-static void tell_message(struct crit_tracer *tracer, const struct posted_message *row)
-{
-	const struct crit_trace_sink *sink = tracer->sink;
-	uint64_t time_ns = row->time_ns < tracer->begin_ns ? tracer->begin_ns : row->time_ns;
-
-	if (sink->message && tracer->threads[row->life] && time_ns <= tracer->end_ns)
-		crit_tracer_keep_error(tracer,
-				       sink->message(sink->user, tracer->thread_rows[row->life],
-						     time_ns, &row->message));
-}
-
-/* Reads the messages of the next span with details, as peer 0 sent them; tell: NULL skips them. */
-static int read_details(struct crit_tracer *tracer,
-			void (*tell)(struct crit_tracer *, const struct posted_message *))
-{
-	struct posted_message row;
-	uint32_t count;
-
-	if (!crit_parcel_take(&tracer->news, &tracer->news_at, &count, sizeof(count)))
-		return -EPROTO;
-	for (; count; count--) {
-		if (!crit_parcel_take(&tracer->news, &tracer->news_at, &row, sizeof(row)) ||
-		    row.life >= tracer->engine->model->life_count)
-			return -EPROTO;
-		if (tell)
-			tell(tracer, &row);
-	}
-	return 0;
-}
-
 int crit_tracer_work(struct crit_tracer *tracer, const struct crit_tracer_op *op)
 {
 	const struct crit_trace_sink *sink = tracer->sink;
@@ -269,115 +231,53 @@ int crit_tracer_work(struct crit_tracer *tracer, const struct crit_tracer_op *op
 				  : 0;
 	case CRIT_OP_SETUP:
 		return tell_setup(tracer, op);
-	case CRIT_OP_DETAILS:
-		return read_details(tracer, tell_message);
 	default:
 		return end_thread(tracer, op);
 	}
 }
 
-void crit_tracer_open_box(struct crit_tracer *tracer, struct crit_parcel *box)
-{
-	tracer->box = box;
-	tracer->box_at = box->size;
-	tracer->box_count = 0;
-	crit_tracer_keep_error(tracer,
-			       crit_parcel_put(box, &tracer->box_count, sizeof(tracer->box_count)));
-}
-
-void crit_tracer_close_box(struct crit_tracer *tracer)
-{
-	if (tracer->box->size > tracer->box_at)
-		memcpy(tracer->box->bytes + tracer->box_at, &tracer->box_count,
-		       sizeof(tracer->box_count));
-	tracer->box = NULL;
-}
-
-/* Sends it to whoever plays its thread; the sink may want to know of it here as well. */
-static void send_message(struct crit_tracer *tracer, const struct posted_message *row)
+int crit_tracer_pass_message(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns,
+			     const struct crit_trace_message *message)
 {
 	const struct crit_trace_sink *sink = tracer->sink;
-	const struct crit_engine *engine = tracer->engine;
 
-	crit_tracer_keep_error(tracer, crit_parcel_put(tracer->box, row, sizeof(*row)));
-	tracer->box_count++;
-	if (sink->message &&
-	    !crit_dealing_plays(engine->dealing, engine->model->lives[row->life].node))
-		crit_tracer_keep_error(tracer,
-				       sink->message(sink->user, tracer->thread_rows[row->life],
-						     row->time_ns, &row->message));
-}
-
-void crit_tracer_message(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns,
-			 const struct crit_trace_message *message)
-{
-	struct posted_message row = { .message = *message, .time_ns = time_ns, .life = life };
-
-	if (tracer->box)
-		send_message(tracer, &row);
-	else
-		tell_message(tracer, &row);
-}
-
-int crit_tracer_take_news(struct crit_tracer *tracer, const unsigned char *bytes, size_t size)
-{
-	int rc = crit_parcel_put(&tracer->news, bytes, size);
-
-	for (; !rc && tracer->skipped && tracer->news_at < tracer->news.size; tracer->skipped--)
-		rc = read_details(tracer, NULL);
-	return rc;
-}
-
-int crit_tracer_catch_up(struct crit_tracer *tracer, uint64_t steps, bool must)
-{
-	while (tracer->op_at < tracer->op_count && !tracer->error) {
-		const struct crit_tracer_op *op = &tracer->ops[tracer->op_at];
-		bool is_early = op->kind == CRIT_OP_DETAILS && tracer->news_at == tracer->news.size;
-
-		if (op->step > steps || (is_early && !must))
-			break;
-		if (is_early)
-			tracer->skipped++; /* before the window: nobody is told of it */
-		else
-			crit_tracer_keep_error(tracer, crit_tracer_work(tracer, op));
-		tracer->op_at++;
-	}
+	if (sink->message)
+		crit_tracer_keep_error(tracer, sink->message(sink->user, tracer->thread_rows[life],
+							     time_ns, message));
 	return tracer->error;
 }
 
-int crit_tracer_rest(struct crit_tracer *tracer, uint64_t steps)
+/* What lies outside a thread's part, or after the end, is told to nobody. */
+int crit_tracer_message(void *user, uint32_t life, uint64_t time_ns,
+			const struct crit_trace_message *message)
 {
-	int rc = crit_tracer_catch_up(tracer, steps, false);
+	struct crit_tracer *tracer = user;
 
-	tracer->op_count -= tracer->op_at;
-	if (tracer->op_count)
-		memmove(tracer->ops, tracer->ops + tracer->op_at,
-			tracer->op_count * sizeof(*tracer->ops));
-	tracer->op_at = 0;
-	if (tracer->news_at == tracer->news.size)
-		tracer->news_at = tracer->news.size = 0;
-	return rc;
+	if (time_ns < tracer->begin_ns)
+		time_ns = tracer->begin_ns;
+	if (!tracer->threads[life] || time_ns > tracer->end_ns)
+		return tracer->error;
+	return crit_tracer_pass_message(tracer, life, time_ns, message);
 }
 
-void crit_tracer_communicator(struct crit_tracer *tracer,
-			      const struct crit_trace_communicator *communicator)
+int crit_tracer_communicator(void *user, const struct crit_trace_communicator *communicator)
 {
+	struct crit_tracer *tracer = user;
 	const struct crit_trace_sink *sink = tracer->sink;
 
 	if (sink->communicator)
 		crit_tracer_keep_error(tracer, sink->communicator(sink->user, communicator));
+	return tracer->error;
 }
 
-int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results)
+int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results,
+		    bool are_messages_whole)
 {
 	const struct crit_trace_sink *sink = tracer->sink;
 
-	if (tracer->op_count && !tracer->error)
-		tracer->error = -EPROTO;
 	if (!tracer->error)
 		crit_tracer_keep_error(tracer, crit_tracer_end_setups(tracer));
 	if (!tracer->error && sink->end)
-		crit_tracer_keep_error(tracer,
-				       sink->end(sink->user, results, tracer->are_messages_whole));
+		crit_tracer_keep_error(tracer, sink->end(sink->user, results, are_messages_whole));
 	return tracer->error;
 }

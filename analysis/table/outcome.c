@@ -354,11 +354,26 @@ static void fill_activity(const struct crit_model *model, const struct crit_engi
 							   : engine->run.shortage;
 }
 
-int crit_outcome_fill(const struct crit_model *model, struct crit_engine *engine,
+/* The same threads as critd counted, and those of processes without shared memory. */
+static void count_tag_only(struct crit_model *model)
+{
+	uint64_t tag_only = 0;
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++)
+		tag_only += model->lives[i].is_tag_only;
+	if (tag_only > model->losses.no_stripe_threads)
+		model->losses.no_stripe_threads = tag_only;
+}
+
+int crit_outcome_fill(struct crit_model *model, struct crit_engine *engine,
 		      struct crit_messages *messages, struct crit_results *results)
 {
 	uint32_t *rank_rows = NULL, *thread_rows = NULL;
-	int rc = crit_outcome_identify(model, engine, results, &rank_rows, &thread_rows);
+	int rc;
+
+	count_tag_only(model);
+	rc = crit_outcome_identify(model, engine, results, &rank_rows, &thread_rows);
 
 	if (!rc)
 		fill_activity(model, engine, rank_rows, results);

@@ -20,7 +20,7 @@ int crit_outcome_identify(const struct crit_model *model, const struct crit_engi
  * Fills threads, ranks, nodes, laws, losses, messages and the heads of results, which is zeroed.
  * Ownership: what was allocated belongs to results, also on failure.  Errors: -ENOMEM.
  */
-int crit_outcome_fill(const struct crit_model *model, struct crit_engine *engine,
+int crit_outcome_fill(struct crit_model *model, struct crit_engine *engine,
 		      struct crit_messages *messages, struct crit_results *results);
 
 /* Fills calls and sites.  rank_rows maps a model's rank to its row.  Errors: -ENOMEM. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/mpi/messages.h"
-#include "analysis/replay/tracer.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
 
@@ -212,7 +211,7 @@ static int fill_lasts(struct crit_messages *messages, const uint32_t *rank_rows,
 	return 0;
 }
 
-static void fill_losses(const struct crit_messages *messages, struct crit_results *results)
+static void fill_losses(struct crit_messages *messages, struct crit_results *results)
 {
 	struct crit_message_losses *losses = &results->messages.losses;
 
@@ -234,12 +233,10 @@ static void fill_losses(const struct crit_messages *messages, struct crit_result
 		!results->losses.corrupt_chunks && !results->losses.no_stripe_threads;
 	results->messages.has_order = results->messages.is_whole && !messages->lost_sends &&
 				      !(results->omitted & MESSAGE_GROUPS);
-	if (messages->trace.tracer)
-		messages->trace.tracer->are_messages_whole =
-			results->messages.is_whole && !messages->trace.untold && !losses->freed &&
-			!losses->unfinished && /* what a receive got is not told then */
-			!losses->stray && !losses->estimated &&
-			!(results->omitted & MESSAGE_GROUPS);
+	messages->trace.is_whole =
+		results->messages.is_whole && !messages->trace.untold && !losses->freed &&
+		!losses->unfinished && /* what a receive got is not told then */
+		!losses->stray && !losses->estimated && !(results->omitted & MESSAGE_GROUPS);
 }
 
 int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows,

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues the tracer's events and the messages of process 0, and works on both in order.
+#include "analysis/cluster/pending.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct crit_pending_event {
+	uint64_t step; /* of the run's, after which it came */
+	bool is_details; /* a span's messages: op is void */
+	struct crit_tracer_op op;
+};
+
+struct sent_message { /* as process 0 sends it; their number is before those of a span */
+	struct crit_trace_message message;
+	uint64_t time_ns;
+	uint32_t life, reserved;
+};
+
+static int add(struct crit_pending *pending, const struct crit_pending_event *event)
+{
+	int rc = crit_array_grow(&pending->events, &pending->capacity, pending->count + 1,
+				 sizeof(*pending->events));
+
+	if (!rc)
+		pending->events[pending->count++] = *event;
+	return rc;
+}
+
+static int put(void *user, const struct crit_tracer_op *op)
+{
+	struct crit_pending *pending = user;
+
+	return add(pending,
+		   &(struct crit_pending_event){ .step = *pending->added_steps, .op = *op });
+}
+
+int crit_pending_add_details(struct crit_pending *pending, uint32_t life)
+{
+	return add(pending, &(struct crit_pending_event){ .step = *pending->added_steps,
+							  .is_details = true,
+							  .op = { .life = life } });
+}
+
+/* Sends it to the process that replays its thread; the sink here is told of the others'. */
+static int send_message(void *user, uint32_t life, uint64_t time_ns,
+			const struct crit_trace_message *message)
+{
+	struct crit_pending *pending = user;
+	const struct sent_message row = { .message = *message, .time_ns = time_ns, .life = life };
+	uint32_t node = pending->tracer->engine->model->lives[life].node;
+	int rc = crit_parcel_put(pending->answer, &row, sizeof(row));
+
+	pending->answer_count++;
+	if (!rc && crit_peers_player(pending->peers, node) != pending->peers->rank)
+		rc = crit_tracer_pass_message(pending->tracer, life, time_ns, message);
+	return rc;
+}
+
+static int tell_communicator(void *user, const struct crit_trace_communicator *communicator)
+{
+	const struct crit_pending *pending = user;
+
+	return crit_tracer_communicator(pending->tracer, communicator);
+}
+
+void crit_pending_init(struct crit_pending *pending, const struct crit_peers *peers,
+		       struct crit_tracer *tracer, const uint64_t *added_steps)
+{
+	*pending = (struct crit_pending){
+		.peers = peers,
+		.tracer = tracer,
+		.added_steps = added_steps,
+		.queue = { .user = pending, .put = put },
+		.message_sink = { .user = pending,
+				  .message = send_message,
+				  .communicator = tell_communicator },
+	};
+}
+
+void crit_pending_fini(struct crit_pending *pending)
+{
+	free(pending->events);
+	free(pending->messages.bytes);
+}
+
+int crit_pending_open_answer(struct crit_pending *pending, struct crit_parcel *answer)
+{
+	pending->answer = answer;
+	pending->answer_at = answer->size;
+	pending->answer_count = 0;
+	return crit_parcel_put(answer, &pending->answer_count, sizeof(pending->answer_count));
+}
+
+void crit_pending_close_answer(struct crit_pending *pending)
+{
+	memcpy(pending->answer->bytes + pending->answer_at, &pending->answer_count,
+	       sizeof(pending->answer_count));
+	pending->answer = NULL;
+}
+
+/* Reads the messages of the next span with details, as process 0 sent them. */
+static int read_details(struct crit_pending *pending, bool is_told)
+{
+	struct sent_message row;
+	uint32_t count;
+	int rc = 0;
+
+	if (!crit_parcel_take(&pending->messages, &pending->messages_at, &count, sizeof(count)))
+		return -EPROTO;
+	for (; count && !rc; count--) {
+		if (!crit_parcel_take(&pending->messages, &pending->messages_at, &row,
+				      sizeof(row)) ||
+		    row.life >= pending->tracer->engine->model->life_count)
+			return -EPROTO;
+		if (is_told)
+			rc = crit_tracer_message(pending->tracer, row.life, row.time_ns,
+						 &row.message);
+	}
+	return rc;
+}
+
+int crit_pending_take(struct crit_pending *pending, const unsigned char *bytes, size_t size)
+{
+	int rc = crit_parcel_put(&pending->messages, bytes, size);
+
+	for (; !rc && pending->skipped && pending->messages_at < pending->messages.size;
+	     pending->skipped--)
+		rc = read_details(pending, false);
+	return rc;
+}
+
+int crit_pending_catch_up(struct crit_pending *pending, uint64_t steps, bool must)
+{
+	int rc = pending->tracer->error;
+
+	while (pending->at < pending->count && !rc) {
+		const struct crit_pending_event *event = &pending->events[pending->at];
+		bool is_early = event->is_details && pending->messages_at == pending->messages.size;
+
+		if (event->step > steps || (is_early && !must))
+			break;
+		if (is_early)
+			pending->skipped++; /* before the window: nobody is told of it */
+		else if (event->is_details)
+			rc = read_details(pending, true);
+		else
+			rc = crit_tracer_work(pending->tracer, &event->op);
+		pending->at++;
+	}
+	crit_tracer_keep_error(pending->tracer, rc);
+	return pending->tracer->error;
+}
+
+int crit_pending_rest(struct crit_pending *pending, uint64_t steps)
+{
+	int rc = crit_pending_catch_up(pending, steps, false);
+
+	pending->count -= pending->at;
+	if (pending->count)
+		memmove(pending->events, pending->events + pending->at,
+			pending->count * sizeof(*pending->events));
+	pending->at = 0;
+	if (pending->messages_at == pending->messages.size)
+		pending->messages_at = pending->messages.size = 0;
+	return rc;
+}

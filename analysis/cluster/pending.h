@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pending events: what the tracer says of a thread, until the run's integrals reach its time.
+ *
+ * Stands between the tracer and its sink where several processes analyse one run.  An event waits
+ * for the step it came after (dealing.h), since only then the buckets say what was earned.  Process
+ * 0 decodes all messages: it sends them with the integrals to those that replay their threads, and
+ * each tells its own sink of them, in place of the event that says a span with details has ended.
+ */
+#ifndef CRIT_PENDING_H
+#define CRIT_PENDING_H
+
+#include "analysis/cluster/peers.h"
+#include "analysis/mpi/message_trace.h"
+#include "analysis/replay/tracer_ops.h"
+
+struct crit_pending_event;
+
+struct crit_pending {
+	const struct crit_peers *peers;
+	struct crit_tracer *tracer;
+	const uint64_t *added_steps; /* of this process since the run's begin */
+	struct crit_tracer_queue queue; /* for the tracer */
+	struct crit_message_sink message_sink; /* for who decodes messages */
+	struct crit_pending_event *events;
+	size_t count, capacity, at;
+	struct crit_parcel messages; /* sent by process 0, by span */
+	size_t messages_at;
+	uint64_t skipped; /* spans whose messages are still to come, and told to nobody */
+	struct crit_parcel *answer; /* on process 0: where the messages of the present span go */
+	size_t answer_at;
+	uint32_t answer_count;
+};
+
+/* Ownership: all is borrowed until fini. */
+void crit_pending_init(struct crit_pending *pending, const struct crit_peers *peers,
+		       struct crit_tracer *tracer, const uint64_t *added_steps);
+void crit_pending_fini(struct crit_pending *pending);
+
+/* A span with details ends, whose messages come from process 0.  Errors: -ENOMEM. */
+int crit_pending_add_details(struct crit_pending *pending, uint32_t life);
+
+/* On process 0: where the messages of the span go that is decoded next.  Errors: -ENOMEM. */
+int crit_pending_open_answer(struct crit_pending *pending, struct crit_parcel *answer);
+void crit_pending_close_answer(struct crit_pending *pending);
+
+/* What process 0 has put into an answer.  Errors: -ENOMEM, -EPROTO. */
+int crit_pending_take(struct crit_pending *pending, const unsigned char *bytes, size_t size);
+
+/*
+ * So many steps are taken, and must: the next one is about to be: tells what came before it.
+ * rest: a round is over.  Errors: those of the sink, -ENOMEM, -EPROTO.
+ */
+int crit_pending_catch_up(struct crit_pending *pending, uint64_t steps, bool must);
+int crit_pending_rest(struct crit_pending *pending, uint64_t steps);
+
+#endif
