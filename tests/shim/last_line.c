@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a program may do with its standard error before MPI_Finalize, and what must stay as it is.
 //
-// usage: last_line plain|slow|closed|full|gone|read|abort|exit    or    last_line data FILE
+// usage: last_line plain|closed|full|gone|read|abort|exit
+//        last_line data FILE
+//        last_line slow FILE: waits until it exists, before MPI_Finalize
 // rank 0 prints "held" when the call kept errno, sent no signal and wrote only where it may
 #include <errno.h>
 #include <fcntl.h>
@@ -96,8 +98,8 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (strcmp(mode, "slow") == 0)
-		(void)sleep(2); /* time for the script to stop the finisher */
+	for (int i = 0; strcmp(mode, "slow") == 0 && access(argv[2], F_OK) && i < 2000; i++)
+		(void)usleep(10000);
 	if (rank == 0 || strcmp(mode, "exit") == 0)
 		prepare(mode, argc > 2 ? argv[2] : "");
 	errno = 0;

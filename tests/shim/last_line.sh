@@ -30,6 +30,7 @@ keeps() {
 stop_finisher() {
 	wait_for 10 has_whole_finisher "$trial/slow-$flavour"
 	pkill -STOP -f "finish --directory $trial/slow-$flavour"
+	touch "$trial/stopped-$flavour"
 }
 
 # unwritable NAME PROGRAM [ARGUMENT…]: a run's directory that cannot be.
@@ -88,7 +89,8 @@ for flavour in "${flavours[@]}"; do
 		unwritable "fortran-$flavour" "$apps/all_kinds_usempif08.$flavour" "$trial/fortran-$flavour.rank"
 
 	stop_finisher &
-	CRIT_FINISH_S=1 launch "slow-$flavour" preload "$flavour" 2 last_line slow
+	CRIT_FINISH_S=1 launch "slow-$flavour" preload "$flavour" 2 last_line slow \
+		"$trial/stopped-$flavour"
 	ends "slow-$flavour" "^crit: report follows in $dir\$"
 	pkill -CONT -f "finish --directory $dir"
 	wait_for 10 test -s "$dir/report.txt"
