@@ -77,10 +77,12 @@ found=$(cd "$CRIT_DIR" && shopt -s dotglob && printf '%s ' *)
 point "directory" $? "$found"
 
 # A killed finisher costs neither the run, nor time, nor the report, which crit run makes itself.
-CRIT_DIR=$trial/killed "$crit" run -- sleep 2 2>"$trial/killed.err" &
+mkfifo "$trial/killed.end"
+CRIT_DIR=$trial/killed "$crit" run -- cat "$trial/killed.end" 2>"$trial/killed.err" &
 program=$!
 finisher="^[^ ]*crit finish --directory $trial/killed "
-wait_for 5 has_whole_finisher "$trial/killed" && pkill -KILL -f "$finisher"
+wait_for 20 has_whole_finisher "$trial/killed" && pkill -KILL -f "$finisher"
+: >"$trial/killed.end"
 begin=$SECONDS
 wait "$program"
 got=$?
