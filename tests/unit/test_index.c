@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An index against a plain list: what is put in is found until it is removed, also where hashes are
+// equal or lie side by side.
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "tests/lib/check.h"
+#include "tests/lib/random.h"
+
+#define ROWS 700u
+#define STEPS 20000u
+
+struct list { /* which key each row has; 0: none */
+	uint32_t keys[ROWS];
+	size_t count;
+};
+
+enum spread {
+	SPREAD_WIDE = 0,
+	SPREAD_CLOSE,
+	SPREAD_NONE,
+	SPREAD_COUNT
+};
+
+static uint64_t hash_of(uint32_t key, enum spread spread)
+{
+	switch (spread) {
+	case SPREAD_WIDE:
+		return crit_hash_mix(0, key);
+	case SPREAD_CLOSE:
+		return 0xfffffff0u + key % 48; /* runs that pass the end of the cells */
+	default:
+		return key % 3;
+	}
+}
+
+static uint32_t find(const struct crit_index *index, const struct list *list, uint32_t key,
+		     enum spread spread, struct crit_probe *ret_probe)
+{
+	uint32_t row = crit_index_first(index, hash_of(key, spread), ret_probe);
+
+	while (row != CRIT_NONE && list->keys[row] != key)
+		row = crit_index_next(index, ret_probe);
+	return row;
+}
+
+static uint32_t find_in_list(const struct list *list, uint32_t key)
+{
+	for (uint32_t row = 0; row < ROWS; row++)
+		if (list->keys[row] == key)
+			return row;
+	return CRIT_NONE;
+}
+
+static void check_all(const struct crit_index *index, const struct list *list, uint32_t keys,
+		      enum spread spread)
+{
+	struct crit_probe probe;
+
+	CHECK_UINT_EQ(index->count, list->count);
+	for (uint32_t key = 1; key <= keys; key++)
+		CHECK_UINT_EQ(find(index, list, key, spread, &probe), find_in_list(list, key));
+}
+
+/* A key that is there is removed or gets another row; one that is not is put in. */
+static void step(struct crit_index *index, struct list *list, struct crit_random *random,
+		 uint32_t keys, enum spread spread)
+{
+	const uint32_t key = 1 + (uint32_t)crit_random_below(random, keys);
+	const uint32_t empty = find_in_list(list, 0);
+	struct crit_probe probe;
+	const uint32_t row = find(index, list, key, spread, &probe);
+
+	if (row == CRIT_NONE) {
+		CHECK_INT_EQ(crit_index_put(index, hash_of(key, spread), empty), 0);
+		list->keys[empty] = key;
+		list->count++;
+	} else if (crit_random_is(random, 20)) {
+		crit_index_replace(index, &probe, empty);
+		list->keys[row] = 0;
+		list->keys[empty] = key;
+	} else {
+		crit_index_remove(index, &probe);
+		list->keys[row] = 0;
+		list->count--;
+	}
+}
+
+static void check_steps(uint32_t keys, enum spread spread)
+{
+	struct crit_random random = { keys + (uint64_t)spread };
+	struct crit_index index = { 0 };
+	struct list list = { 0 };
+
+	CHECK_CASE("%u keys, spread %d", keys, (int)spread);
+	check_all(&index, &list, 3, spread);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		step(&index, &list, &random, keys, spread);
+		if (i % 500 == 0)
+			check_all(&index, &list, keys, spread);
+	}
+	check_all(&index, &list, keys, spread);
+	crit_index_fini(&index);
+	CHECK_UINT_EQ(index.count, 0);
+}
+
+/* Rows of one hash come in the order they were put in, before and after the index grows. */
+static void check_order(void)
+{
+	struct crit_index index = { 0 };
+	struct crit_probe probe;
+
+	CHECK_CASE("order");
+	for (uint32_t row = 0; row < 300; row++)
+		CHECK_INT_EQ(crit_index_put(&index, row % 2 ? 63 : 0xffffffffu, row), 0);
+	for (uint32_t odd = 0; odd < 2; odd++) {
+		uint32_t expected = odd;
+		uint32_t row = crit_index_first(&index, odd ? 63 : 0xffffffffu, &probe);
+
+		for (; row != CRIT_NONE; row = crit_index_next(&index, &probe)) {
+			CHECK_UINT_EQ(row, expected);
+			expected += 2;
+		}
+		CHECK_UINT_EQ(expected, 300 + odd);
+	}
+	crit_index_fini(&index);
+}
+
+int main(void)
+{
+	static const uint32_t key_counts[] = { 1, 20, 48, 600 };
+
+	for (size_t i = 0; i < sizeof(key_counts) / sizeof(key_counts[0]); i++)
+		for (int spread = 0; spread < SPREAD_COUNT; spread++)
+			check_steps(key_counts[i], (enum spread)spread);
+	check_order();
+	return check_done();
+}
