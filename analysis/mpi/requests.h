@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/index.h"
+
 #define CRIT_REQUESTS_MAX (1u << 20) /* at the same time */
 
 enum crit_request_kind {
@@ -43,9 +45,7 @@ struct crit_requests {
 	struct crit_request *rows;
 	size_t count, capacity; /* ever used at the same time */
 	uint32_t free; /* list */
-	uint32_t *cells; /* topmost row of a handle, CRIT_NONE: empty */
-	size_t cell_count; /* a power of two, or 0 */
-	size_t handles; /* cells in use */
+	struct crit_index tops; /* process and handle -> topmost row */
 	size_t live;
 };
 
