@@ -325,7 +325,7 @@ static int on_end(void *user, const struct crit_results *results, bool are_messa
 	struct crit_otf2_shares shares = { 0 };
 	int rc = crit_otf2_agree(writer, crit_otf2_close_events(writer));
 
-	writer->openmp.lost_tasks += writer->openmp.tasks.live; /* not complete, say cancelled */
+	writer->openmp.lost_tasks += writer->openmp.tasks.objects; /* not complete, say cancelled */
 	if (!rc && writer->options->peers)
 		rc = crit_otf2_gather_shares(writer, &shares);
 	if (!rc && crit_otf2_leads(writer))

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 
 #include "core/base/map.h"
-#include "analysis/mpi/requests.h"
 #include "analysis/schema/trace.h"
+#include "otf2/live.h"
 #include "otf2/parts.h"
 
 #define CRIT_OTF2_TEAM_DEPTH 16u
@@ -77,8 +77,8 @@ struct crit_otf2_openmp {
 	uint32_t *team_order; /* as their communicators are numbered, once all is told */
 	struct crit_map team_numbers; /* location, depth and size, or group -> index */
 	struct crit_map memberships; /* team << 32 | row of the location -> position */
-	struct crit_requests instances; /* communicator: the team, peer_member: how many came */
-	struct crit_requests tasks; /* that live: communicator the team, peer_member who made it */
+	struct crit_otf2_live instances; /* of parallel regions */
+	struct crit_otf2_live tasks; /* explicit ones */
 	struct crit_otf2_construct *constructs;
 	size_t construct_count, construct_capacity;
 	struct crit_map construct_numbers; /* hash -> newest index */

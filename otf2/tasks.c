@@ -15,7 +15,7 @@ static int made(struct crit_otf2_writer *writer, const struct crit_otf2_location
 {
 	const struct crit_otf2_member *member = location->member;
 	struct crit_otf2_openmp *openmp = &writer->openmp;
-	struct crit_request *live;
+	struct crit_otf2_object *live;
 	uint32_t team, position;
 	int rc;
 
@@ -23,13 +23,13 @@ static int made(struct crit_otf2_writer *writer, const struct crit_otf2_location
 		return 0; /* in no team: executed at once, by the same thread */
 	team = member->frames[member->depth - 1].team;
 	position = member->frames[member->depth - 1].position;
-	rc = crit_requests_push(&openmp->tasks, location->group, task, &live);
+	rc = crit_otf2_live_add(&openmp->tasks, location->group, task, &live);
 	if (rc) {
 		openmp->lost_tasks++;
 		return rc == -ENOSPC ? 0 : rc;
 	}
-	live->communicator = team;
-	live->peer_member = position;
+	live->team = team;
+	live->creator = position;
 	return crit_otf2_check(writer,
 			       OTF2_EvtWriter_ThreadTaskCreate(location->events, NULL, time_ns,
 							       CRIT_OTF2_TEAM_BASE + team, position,
@@ -61,8 +61,8 @@ int crit_otf2_task_told(void *user, uint32_t thread, uint64_t time_ns, uint16_t 
 int crit_otf2_task_enter(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
 			 uint64_t time_ns, uint64_t task)
 {
-	const struct crit_request *live =
-		task ? crit_requests_find(&writer->openmp.tasks, location->group, task) : NULL;
+	const struct crit_otf2_object *live =
+		task ? crit_otf2_live_find(&writer->openmp.tasks, location->group, task) : NULL;
 	struct crit_otf2_member *member = location->member;
 	uint32_t at;
 
@@ -80,14 +80,13 @@ int crit_otf2_task_enter(struct crit_otf2_writer *writer, struct crit_otf2_locat
 	writer->openmp.lost_tasks += task && !live;
 	if (!live)
 		return 0;
-	member->tasks[at].team = live->communicator;
-	member->tasks[at].creator = live->peer_member;
-	return crit_otf2_check(
-		writer,
-		OTF2_EvtWriter_ThreadTaskSwitch(location->events, NULL, time_ns,
-						CRIT_OTF2_TEAM_BASE + live->communicator,
-						live->peer_member, GENERATION(task)),
-		"an event");
+	member->tasks[at].team = live->team;
+	member->tasks[at].creator = live->creator;
+	return crit_otf2_check(writer,
+			       OTF2_EvtWriter_ThreadTaskSwitch(location->events, NULL, time_ns,
+							       CRIT_OTF2_TEAM_BASE + live->team,
+							       live->creator, GENERATION(task)),
+			       "an event");
 }
 
 /* To the task around, or to the implicit one. */
@@ -110,12 +109,6 @@ static OTF2_ErrorCode switch_back(const struct crit_otf2_location *location, uin
 					       CRIT_OTF2_TEAM_BASE + team, creator, generation);
 }
 
-static void forget(struct crit_requests *tasks, uint32_t group, uint64_t task)
-{
-	if (crit_requests_find(tasks, group, task)) /* a recording may end one twice */
-		crit_requests_pop(tasks, group, task);
-}
-
 int crit_otf2_task_leave(struct crit_otf2_writer *writer, struct crit_otf2_location *location,
 			 uint64_t time_ns)
 {
@@ -129,7 +122,8 @@ int crit_otf2_task_leave(struct crit_otf2_writer *writer, struct crit_otf2_locat
 	if (!member->tasks[at].is_told)
 		return 0;
 	if (!member->tasks[at].is_paused) {
-		forget(&writer->openmp.tasks, location->group, member->tasks[at].task);
+		crit_otf2_live_remove(&writer->openmp.tasks, location->group,
+				      member->tasks[at].task);
 		code = OTF2_EvtWriter_ThreadTaskComplete(
 			location->events, NULL, time_ns,
 			CRIT_OTF2_TEAM_BASE + member->tasks[at].team, member->tasks[at].creator,

@@ -18,8 +18,8 @@ _Static_assert(CRIT_OTF2_TEAM_DEPTH <= 1u << DEPTH_BITS && CRIT_INSTANCE_TEAM_MA
 void crit_otf2_openmp_init(struct crit_otf2_openmp *openmp)
 {
 	*openmp = (struct crit_otf2_openmp){ 0 };
-	crit_requests_init(&openmp->instances);
-	crit_requests_init(&openmp->tasks);
+	crit_otf2_live_init(&openmp->instances);
+	crit_otf2_live_init(&openmp->tasks);
 }
 
 void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
@@ -36,8 +36,8 @@ void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
 	crit_map_fini(&openmp->memberships);
 	crit_map_fini(&openmp->construct_numbers);
 	crit_map_fini(&openmp->lock_numbers);
-	crit_requests_fini(&openmp->instances);
-	crit_requests_fini(&openmp->tasks);
+	crit_otf2_live_fini(&openmp->instances);
+	crit_otf2_live_fini(&openmp->tasks);
 }
 
 /* What a location is in; made at first use.  NULL: out of memory. */
@@ -120,12 +120,12 @@ int crit_otf2_add_team(struct crit_otf2_writer *writer, uint32_t group, uint32_t
 }
 
 /* One more member has come to an instance. */
-static void count_member(struct crit_otf2_openmp *openmp, struct crit_request *live)
+static void count_member(struct crit_otf2_openmp *openmp, struct crit_otf2_object *instance)
 {
-	struct crit_otf2_team *team = &openmp->teams[live->communicator];
+	struct crit_otf2_team *team = &openmp->teams[instance->team];
 
-	if (++live->peer_member > team->size)
-		team->size = live->peer_member;
+	if (++instance->members > team->size)
+		team->size = instance->members;
 }
 
 /* The team of an instance its primary begins.  Errors: -ENOMEM, or its index. */
@@ -135,7 +135,7 @@ static int64_t fork_team(struct crit_otf2_writer *writer, const struct crit_otf2
 	uint64_t row = (uint64_t)(location - writer->locations);
 	uint64_t depth = location->member->depth;
 	uint64_t key = (row << DEPTH_BITS | depth) << SIZE_BITS | CRIT_INSTANCE_TEAM(instance);
-	struct crit_request *live;
+	struct crit_otf2_object *live;
 	int64_t team;
 	int rc;
 
@@ -144,13 +144,12 @@ static int64_t fork_team(struct crit_otf2_writer *writer, const struct crit_otf2
 	team = obtain_team(writer, key, location->group);
 	if (team < 0)
 		return team;
-	rc = crit_requests_push(&writer->openmp.instances, location->group,
+	rc = crit_otf2_live_add(&writer->openmp.instances, location->group,
 				CRIT_INSTANCE_NUMBER(instance), &live);
 	if (rc == -ENOSPC) {
 		writer->openmp.lost_teams++;
 	} else if (!rc) {
-		live->communicator = (uint32_t)team;
-		live->peer_member = 0;
+		live->team = (uint32_t)team;
 		count_member(&writer->openmp, live);
 	}
 	return rc && rc != -ENOSPC ? rc : team;
@@ -160,12 +159,12 @@ static int64_t fork_team(struct crit_otf2_writer *writer, const struct crit_otf2
 static int64_t find_team(struct crit_otf2_writer *writer, const struct crit_otf2_location *location,
 			 uint64_t instance)
 {
-	struct crit_request *live = crit_requests_find(&writer->openmp.instances, location->group,
-						       CRIT_INSTANCE_NUMBER(instance));
+	struct crit_otf2_object *live = crit_otf2_live_find(
+		&writer->openmp.instances, location->group, CRIT_INSTANCE_NUMBER(instance));
 
 	if (live) {
 		count_member(&writer->openmp, live);
-		return live->communicator;
+		return live->team;
 	}
 	writer->openmp.lost_teams++;
 	return obtain_team(writer, ORPHANS | location->group, location->group);
@@ -212,9 +211,7 @@ int crit_otf2_team_leave(struct crit_otf2_writer *writer, struct crit_otf2_locat
 			 uint64_t time_ns)
 {
 	struct crit_otf2_member *member = location->member;
-	struct crit_requests *instances = &writer->openmp.instances;
 	OTF2_ErrorCode code;
-	uint64_t instance;
 
 	if (!member || !member->depth) /* it was entered before the thread was told of */
 		return 0;
@@ -224,9 +221,8 @@ int crit_otf2_team_leave(struct crit_otf2_writer *writer, struct crit_otf2_locat
 					    CRIT_OTF2_TEAM_BASE +
 						    member->frames[member->depth].team);
 	if (code == OTF2_SUCCESS && member->frames[member->depth].is_primary) {
-		instance = member->frames[member->depth].instance;
-		if (crit_requests_find(instances, location->group, instance))
-			crit_requests_pop(instances, location->group, instance);
+		crit_otf2_live_remove(&writer->openmp.instances, location->group,
+				      member->frames[member->depth].instance);
 		code = OTF2_EvtWriter_ThreadJoin(location->events, NULL, time_ns,
 						 OTF2_PARADIGM_OPENMP);
 	}
