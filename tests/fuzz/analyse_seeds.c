@@ -2,9 +2,9 @@
 // Small recordings: simulated schedules, messages that fit now and then, and OpenMP teams.
 #include "core/base/call.h"
 #include "tests/fuzz/seeds.h"
-#include "tests/lib/maker_constructs.h"
-#include "tests/lib/random.h"
-#include "tests/lib/scenario.h"
+#include "tests/maker/maker.h"
+#include "tests/maker/random.h"
+#include "tests/sim/scenario.h"
 
 #define SEEDS_OF_SCENARIOS 40u
 #define SEEDS_OF_MESSAGES 20u

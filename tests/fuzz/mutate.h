@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "tests/lib/random.h"
+#include "tests/maker/random.h"
 
 struct input {
 	unsigned char *bytes;

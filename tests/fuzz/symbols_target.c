@@ -18,7 +18,7 @@
 #include "analysis/symbols/symbols.h"
 #include "core/base/err.h"
 #include "tests/fuzz/place.h"
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 #define BASE 0x550000000000ull
 #define SPAN_BYTES (16u << 10)

@@ -3,9 +3,9 @@
 #include "tests/fuzz/worlds.h"
 
 #include "tests/fuzz/parts.h"
-#include "tests/lib/scenario.h"
-#include "tests/unit/skewed_world.h"
-#include "tests/unit/team_world.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/clocks.h"
+#include "tests/sim/teams.h"
 
 #define EVENTS_MAX 60u
 
@@ -34,11 +34,11 @@ static size_t make_scenario(uint64_t seed, struct input *ret_files)
 
 static size_t make_skewed(uint64_t seed, struct input *ret_files)
 {
-	static struct skewed_world w;
+	static struct sim_clocks w;
 	size_t count = 0;
 
-	w = (struct skewed_world){ .is_once = seed % 2, .is_lossy = seed % 3 == 0 };
-	skewed_world_live(&w, seed);
+	w = (struct sim_clocks){ .is_once = seed % 2, .is_lossy = seed % 3 == 0 };
+	sim_clocks_make(&w, seed);
 	for (uint32_t node = 0; node < w.node_count; node++)
 		ret_files[count++] = take(w.nodes[node].m);
 	return count;
@@ -46,10 +46,10 @@ static size_t make_skewed(uint64_t seed, struct input *ret_files)
 
 static size_t make_teams(uint64_t seed, struct input *ret_files)
 {
-	static struct team_world w;
+	static struct sim_teams w;
 
 	for (size_t node = 0; node < 2; node++) {
-		team_world_live(&w, seed + node, NULL);
+		sim_teams_make(&w, seed + node, NULL);
 		ret_files[node] = take(w.m);
 	}
 	return 2;

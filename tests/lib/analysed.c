@@ -3,6 +3,8 @@
 #include "tests/lib/analysed.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,6 +76,44 @@ int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule 
 	for (uint32_t node = 0; node < s->node_count; node++)
 		crit_maker_destroy(makers[node]);
 	return rc;
+}
+
+static void end_test(const char *why)
+{
+	fprintf(stderr, "analysed: %s\n", why);
+	exit(1);
+}
+
+struct crit_results *crit_analysed_finish(struct crit_maker **makers, size_t count,
+					  enum crit_active_rule rule)
+{
+	struct crit_results *r = NULL;
+
+	if (crit_analysed_makers(makers, count, rule, &r))
+		end_test("the analysis fails");
+	if (crit_analysed_broken_law(r))
+		end_test(crit_analysed_broken_law(r));
+	for (size_t i = 0; i < r->law_count; i++)
+		if (!(r->laws[i].error_ratio <= 1e-12))
+			end_test("a law is not exact");
+	for (size_t i = 0; i < count; i++)
+		crit_maker_destroy(makers[i]);
+	return r;
+}
+
+const struct crit_thread_row *crit_analysed_thread(const struct crit_results *r, uint32_t tid)
+{
+	for (size_t i = 0; i < r->thread_count; i++) {
+		if (r->threads[i].tid == tid)
+			return &r->threads[i];
+	}
+	fprintf(stderr, "no thread %u\n", tid);
+	exit(1);
+}
+
+double crit_analysed_ms(crit_fix value)
+{
+	return crit_fix_seconds(value) * 1e3;
 }
 
 uint64_t crit_analysed_cells_ns(const struct crit_cells *cells)

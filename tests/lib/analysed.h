@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_ANALYSED_H
 #define CRIT_TESTS_ANALYSED_H
 
-#include "tests/lib/oracle.h"
+#include "tests/sim/oracle.h"
 
 #define CRIT_ANALYSED_NODES 8 /* at most */
 
@@ -26,6 +26,15 @@ int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule 
 int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule rule,
 			   const struct crit_maker_options *options, uint64_t interleave,
 			   struct crit_results **ret_results);
+
+/* Analyses and destroys the makers; checks what must hold.  Errors: ends the test. */
+struct crit_results *crit_analysed_finish(struct crit_maker **makers, size_t count,
+					  enum crit_active_rule rule);
+
+/* The row of a task number; ends the test when there is none. */
+const struct crit_thread_row *crit_analysed_thread(const struct crit_results *r, uint32_t tid);
+
+double crit_analysed_ms(crit_fix value);
 
 /* Sum of a thread's cells, in ns. */
 uint64_t crit_analysed_cells_ns(const struct crit_cells *cells);

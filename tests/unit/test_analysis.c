@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hand-made recordings whose CMetric, stall and waiting time are known in closed form.
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -16,11 +18,12 @@ static void test_half_overlap(void)
 	crit_act_start(m, 5 * MS + 1, 200, ROOT, 1);
 	crit_act_end(m, 10 * MS + 1, ROOT, ROOT, 0);
 	crit_act_end(m, 15 * MS + 1, 200, ROOT, 1);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->window_ns, 15 * MS);
-	CHECK_NEAR(crit_act_ms(crit_act_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS]), 7.5,
-		   1e-9);
-	CHECK_NEAR(crit_act_ms(crit_act_thread(r, 200)->run.cmetric[CRIT_UNIT_THREADS]), 7.5, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS]),
+		   7.5, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, 200)->run.cmetric[CRIT_UNIT_THREADS]),
+		   7.5, 1e-9);
 	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);
 	CHECK(!r->has_ranks);
 	crit_results_destroy(r);
@@ -42,16 +45,16 @@ static void test_preempted_and_blocked(void)
 	crit_act_in(m, 30 * MS + 1, 200, 1);
 	crit_act_end(m, 40 * MS + 1, 200, ROOT, 1);
 	crit_act_end(m, 40 * MS + 1, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_KERNEL);
-	t = crit_act_thread(r, 200);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_KERNEL);
+	t = crit_analysed_thread(r, 200);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER], 16 * MS);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER], 6 * MS);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER], 8 * MS);
-	CHECK_NEAR(crit_act_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 11.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(crit_act_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS]), 29.0,
-		   1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 11.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS]),
+		   29.0, 1e-9);
 	CHECK_UINT_EQ(t->run.waiting_ns, 8 * MS);
-	CHECK_NEAR(crit_act_ms(crit_act_thread(r, ROOT)->run.waited_for), 8.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, ROOT)->run.waited_for), 8.0, 1e-9);
 	CHECK_UINT_EQ(t->preemptions, 1);
 	crit_results_destroy(r);
 }
@@ -67,14 +70,14 @@ static void test_lost_wakeup_is_unknown(void)
 	crit_act_out(m, 10 * MS + 1, ROOT, 0, CRIT_ACT_SLEEPING);
 	crit_act_in(m, 30 * MS + 1, ROOT, 0);
 	crit_act_end(m, 40 * MS + 1, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	t = crit_act_thread(r, ROOT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	t = crit_analysed_thread(r, ROOT);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER], 20 * MS);
 	CHECK_UINT_EQ(r->losses.unknown_ns, 20 * MS);
 	CHECK_UINT_EQ(r->losses.unmatched_switches, 1);
 	CHECK_UINT_EQ(t->unmatched, 1);
-	CHECK_NEAR(crit_act_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 20.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(t->run.stall[CRIT_UNIT_THREADS]), 20.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 20.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->run.stall[CRIT_UNIT_THREADS]), 20.0, 1e-9);
 	crit_results_destroy(r);
 }
 
@@ -91,14 +94,14 @@ static void test_two_on_one_cpu(void)
 	crit_act_end(m, 40 * MS + 1, 200, ROOT, 2);
 	crit_act_end(m, 40 * MS + 1, 201, ROOT, 1);
 	crit_act_end(m, 40 * MS + 1, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_UINT_EQ(crit_act_thread(r, 200)->cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER],
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_UINT_EQ(crit_analysed_thread(r, 200)->cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER],
 		      30 * MS);
-	CHECK_UINT_EQ(crit_act_thread(r, 200)->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER],
+	CHECK_UINT_EQ(crit_analysed_thread(r, 200)->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER],
 		      10 * MS);
 	CHECK_UINT_EQ(r->losses.unmatched_switches, 1);
-	CHECK_NEAR(crit_act_ms(crit_act_thread(r, 200)->run.cmetric[CRIT_UNIT_THREADS]), 10.0 / 3,
-		   1e-9);
+	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, 200)->run.cmetric[CRIT_UNIT_THREADS]),
+		   10.0 / 3, 1e-9);
 	crit_results_destroy(r);
 }
 
@@ -114,7 +117,7 @@ static void test_number_used_again(void)
 	crit_act_start(m, 30 * MS + 1, 200, ROOT, 1);
 	crit_act_end(m, 35 * MS + 1, 200, ROOT, 1);
 	crit_act_end(m, 40 * MS + 1, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	if (CHECK_UINT_EQ(r->thread_count, 3)) {
 		CHECK_UINT_EQ(r->threads[1].life_ns, 10 * MS);
 		CHECK_UINT_EQ(r->threads[2].life_ns, 5 * MS);
@@ -140,17 +143,17 @@ static void test_barrier_shims_only(void)
 	crit_maker_leave(m, b, 50 * MS, CRIT_MPI_Barrier);
 	crit_act_close(m, 100, a, 50 * MS);
 	crit_act_close(m, 101, b, 50 * MS);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK(r->has_ranks);
 	CHECK_UINT_EQ(r->window_ns, 40 * MS);
 	if (!CHECK_UINT_EQ(r->rank_count, 2) || !CHECK_UINT_EQ(r->call_count, 1) ||
 	    !CHECK_UINT_EQ(r->site_count, 2))
 		exit(1);
-	CHECK_NEAR(crit_act_ms(r->ranks[0].run.cmetric[CRIT_UNIT_RANKS]), 25.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(r->ranks[1].run.cmetric[CRIT_UNIT_RANKS]), 5.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(r->ranks[0].run.stall[CRIT_UNIT_RANKS]), 5.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(r->ranks[1].run.stall[CRIT_UNIT_RANKS]), 5.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(r->ranks[0].run.waited_for), 20.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.cmetric[CRIT_UNIT_RANKS]), 25.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[1].run.cmetric[CRIT_UNIT_RANKS]), 5.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.stall[CRIT_UNIT_RANKS]), 5.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[1].run.stall[CRIT_UNIT_RANKS]), 5.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.waited_for), 20.0, 1e-9);
 	CHECK_UINT_EQ(r->ranks[1].run.waiting_ns, 20 * MS);
 	CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_ASSUMED][CRIT_CLASS_SETUP], 2 * MS);
 	call = &r->calls[0];
@@ -158,7 +161,7 @@ static void test_barrier_shims_only(void)
 	CHECK_UINT_EQ(call->visits, 2);
 	CHECK_UINT_EQ(call->time_ns, 40 * MS);
 	CHECK_UINT_EQ(call->wait_ns, 40 * MS);
-	CHECK_NEAR(crit_act_ms(call->run.stall[CRIT_UNIT_THREADS]), 10.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(call->run.stall[CRIT_UNIT_THREADS]), 10.0, 1e-9);
 	CHECK_UINT_EQ(call->run.waiting_ns, 20 * MS);
 	CHECK_INT_EQ(call->top_rank_row, 0);
 	CHECK_UINT_EQ(r->sites[0].site, 0xb1);
@@ -185,10 +188,10 @@ static void test_poll_spans(void)
 		poll.last_ns = 12 * MS + 20000;
 		crit_maker_poll(m, a, poll);
 		crit_act_close(m, 100, a, 13 * MS);
-		r = crit_act_finish(&m, 1, (enum crit_active_rule)rule);
+		r = crit_analysed_finish(&m, 1, (enum crit_active_rule)rule);
 		CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_ASSUMED][CRIT_CLASS_MPI], 19999);
 		CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_ASSUMED][CRIT_CLASS_MPI_POLL], 20000);
-		CHECK_NEAR(crit_act_ms(r->ranks[0].run.stall[CRIT_UNIT_THREADS]),
+		CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.stall[CRIT_UNIT_THREADS]),
 			   rule == CRIT_ACTIVE_POLL ? 0.0 : 0.02, 1e-9);
 		CHECK_UINT_EQ(r->calls[0].polled_calls, 14);
 		CHECK_UINT_EQ(r->calls[0].visits, 2);
@@ -218,18 +221,18 @@ static void test_ranks_with_threads_on_two_nodes(void)
 	crit_act_end(m[0], 22 * MS, 150, 100, 1);
 	crit_act_end(m[0], 23 * MS, 100, 100, 0);
 	crit_act_end(m[1], 23 * MS, 101, 101, 0);
-	r = crit_act_finish(m, 2, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(m, 2, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->law_count, 6);
-	t = crit_act_thread(r, 150);
-	CHECK_NEAR(crit_act_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 4.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(t->run.cmetric[CRIT_UNIT_RANKS]), 3.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(t->node_cmetric[CRIT_UNIT_THREADS]), 6.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(t->node_cmetric[CRIT_UNIT_RANKS]), 6.0, 1e-9);
+	t = crit_analysed_thread(r, 150);
+	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 4.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_RANKS]), 3.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->node_cmetric[CRIT_UNIT_THREADS]), 6.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->node_cmetric[CRIT_UNIT_RANKS]), 6.0, 1e-9);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_SETUP], 5 * MS);
-	t = crit_act_thread(r, 101);
-	CHECK_NEAR(crit_act_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 4.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(t->run.cmetric[CRIT_UNIT_RANKS]), 6.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(t->node_cmetric[CRIT_UNIT_RANKS]), 12.0, 1e-9);
+	t = crit_analysed_thread(r, 101);
+	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 4.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_RANKS]), 6.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->node_cmetric[CRIT_UNIT_RANKS]), 12.0, 1e-9);
 	CHECK_UINT_EQ(r->ranks[0].app_threads, 2);
 	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);
 	crit_results_destroy(r);

@@ -12,14 +12,14 @@
 #include "core/base/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
-#include "tests/unit/skewed_world.h"
+#include "tests/sim/clocks.h"
 
-static struct skewed_world world;
+static struct sim_clocks world;
 static uint32_t moved_count; /* nodes, in all seeds */
 
 static struct crit_results *analyse(void)
 {
-	struct crit_maker *makers[SKEWED_NODES];
+	struct crit_maker *makers[SIM_CLOCKS_NODES];
 	struct crit_results *r = NULL;
 
 	for (uint32_t i = 0; i < world.node_count; i++)
@@ -34,17 +34,17 @@ static struct crit_results *analyse(void)
 	return r;
 }
 
-static void live(uint64_t seed, struct skewed_world flags, const char *what)
+static void live(uint64_t seed, struct sim_clocks flags, const char *what)
 {
 	CHECK_CASE("seed %llu, %s", (unsigned long long)seed, what);
 	world = flags;
-	skewed_world_live(&world, seed);
+	sim_clocks_make(&world, seed);
 }
 
 /* What the offset is by the clocks and what it is in truth, at both ends of the window. */
 static void check_truth(const struct crit_results *r, uint32_t number)
 {
-	const struct skewed_node *node = &world.nodes[number];
+	const struct sim_clock *node = &world.nodes[number];
 	const struct crit_node_row *row = &r->nodes[number];
 	const struct crit_rank_row *rank = &r->ranks[number];
 	const double bound_ns = (double)row->clock_bound_ns + 2;
@@ -52,8 +52,9 @@ static void check_truth(const struct crit_results *r, uint32_t number)
 
 	if (!world.is_once && node->bound_ns[1] > most_ns)
 		most_ns = node->bound_ns[1];
-	CHECK_NEAR((double)(int64_t)(rank->open_ns - SKEWED_T0), 0, bound_ns);
-	CHECK_NEAR((double)(int64_t)(rank->close_ns - SKEWED_T0 - SKEWED_LENGTH), 0, bound_ns);
+	CHECK_NEAR((double)(int64_t)(rank->open_ns - SIM_CLOCKS_T0), 0, bound_ns);
+	CHECK_NEAR((double)(int64_t)(rank->close_ns - SIM_CLOCKS_T0 - SIM_CLOCKS_LENGTH), 0,
+		   bound_ns);
 	CHECK(row->clock_bound_ns >= most_ns && row->clock_bound_ns <= 2 * most_ns);
 	CHECK((uint64_t)llabs(row->clock_shift_ns) <= most_ns);
 	CHECK_NEAR((double)row->clock_drift_ppb, 0, 200e3);
@@ -62,7 +63,7 @@ static void check_truth(const struct crit_results *r, uint32_t number)
 
 static void check_moved(uint64_t seed)
 {
-	const struct skewed_world flags = { .is_once = seed % 4 == 0, .is_short = seed % 4 == 2 };
+	const struct sim_clocks flags = { .is_once = seed % 4 == 0, .is_short = seed % 4 == 2 };
 	struct crit_results *r;
 
 	live(seed, flags, flags.is_once ? "once" : flags.is_short ? "early" : "twice");
@@ -80,7 +81,7 @@ static void check_refused(uint64_t seed)
 {
 	struct crit_results *r;
 
-	live(seed, (struct skewed_world){ .is_wrong = true }, "bounds of 10 ns");
+	live(seed, (struct sim_clocks){ .is_wrong = true }, "bounds of 10 ns");
 	r = analyse();
 	CHECK(r->messages.losses.early > 0 && r->messages.losses.early_max_ns > 10);
 	for (uint32_t i = 0; i < world.node_count; i++) {
@@ -95,7 +96,7 @@ static void check_lossy(uint64_t seed)
 {
 	struct crit_results *r;
 
-	live(seed, (struct skewed_world){ .is_lossy = true }, "a send is lost");
+	live(seed, (struct sim_clocks){ .is_lossy = true }, "a send is lost");
 	r = analyse();
 	CHECK(!r->messages.has_order);
 	for (uint32_t i = 0; i < world.node_count; i++)
@@ -108,23 +109,23 @@ static struct crit_model model_of(struct crit_node *nodes, size_t count)
 {
 	return (struct crit_model){ .nodes = nodes,
 				    .node_count = count,
-				    .window_begin_ns = SKEWED_T0,
-				    .window_end_ns = SKEWED_T0 + SKEWED_LENGTH };
+				    .window_begin_ns = SIM_CLOCKS_T0,
+				    .window_end_ns = SIM_CLOCKS_T0 + SIM_CLOCKS_LENGTH };
 }
 
 /* A node by hand: its kind, its bounds, and that it was compared at both ends of 1 s. */
 static void put_node(struct crit_node *node, enum crit_clock_kind kind, uint64_t bound_ns)
 {
 	*node = (struct crit_node){ .row = { .clock_kind = kind, .clock_bound_ns = bound_ns },
-				    .clock = { .at_ns = SKEWED_T0,
-					       .passed_ns = SKEWED_LENGTH,
+				    .clock = { .at_ns = SIM_CLOCKS_T0,
+					       .passed_ns = SIM_CLOCKS_LENGTH,
 					       .bound_ns = { bound_ns, bound_ns } } };
 }
 
 static void put_message(struct crit_transits *transits, uint32_t from, uint32_t to, uint64_t at_ns,
 			int64_t took_ns)
 {
-	uint64_t sent_ns = SKEWED_T0 + at_ns;
+	uint64_t sent_ns = SIM_CLOCKS_T0 + at_ns;
 	uint32_t link;
 
 	CHECK_INT_EQ(crit_transits_link(transits, from, to, &link), 0);
@@ -144,8 +145,8 @@ static void check_movers(void)
 	put_node(&nodes[1], CRIT_CLOCK_REFERENCE, 0);
 	put_node(&nodes[2], CRIT_CLOCK_SAME, 5000);
 	put_node(&nodes[3], CRIT_CLOCK_WALL, 5000);
-	for (uint64_t at_ns = 0; at_ns <= SKEWED_LENGTH; at_ns += SKEWED_LENGTH / 10) {
-		put_message(&transits, 1, 2, at_ns, at_ns == SKEWED_LENGTH / 2 ? -1100 : -1000);
+	for (uint64_t at_ns = 0; at_ns <= SIM_CLOCKS_LENGTH; at_ns += SIM_CLOCKS_LENGTH / 10) {
+		put_message(&transits, 1, 2, at_ns, at_ns == SIM_CLOCKS_LENGTH / 2 ? -1100 : -1000);
 		put_message(&transits, 0, 2, at_ns, -700); /* one clock: none can mend that */
 		put_message(&transits, 1, 3, at_ns, -9000); /* nor those */
 		put_message(&transits, 3, 0, at_ns, -9000);
@@ -181,7 +182,7 @@ static void check_steep(void)
 	CHECK_CASE("steep");
 	put_node(&nodes[0], CRIT_CLOCK_REFERENCE, 0);
 	put_node(&nodes[1], CRIT_CLOCK_COMPARED, 9000);
-	nodes[1].clock.passed_ns = SKEWED_LENGTH / 100;
+	nodes[1].clock.passed_ns = SIM_CLOCKS_LENGTH / 100;
 	put_message(&transits, 0, 1, 0, -8000);
 	CHECK_INT_EQ(crit_clock_shifts_find(&shifts, &model, &transits), 0);
 	if (CHECK(shifts.count == 2)) {

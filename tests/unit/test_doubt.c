@@ -4,7 +4,9 @@
 
 #include "report/tables/summary.h"
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -29,7 +31,7 @@ static void summarise(struct crit_maker *m)
 {
 	const struct crit_summary_options options = { .is_live = true };
 
-	results = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	results = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_INT_EQ(crit_summary_init(&summary, results, &options), 0);
 }
 
@@ -109,7 +111,7 @@ static void serve(uint64_t sleep_ns, uint64_t wake_ns)
 	crit_act_in(m, wake_ns, SERVICE, 1);
 	crit_act_close(m, ROOT, stream, CLOSE);
 	summarise(m);
-	CHECK_INT_EQ(crit_act_thread(results, SERVICE)->role, CRIT_THREAD_SERVICE);
+	CHECK_INT_EQ(crit_analysed_thread(results, SERVICE)->role, CRIT_THREAD_SERVICE);
 }
 
 static void test_service(void)

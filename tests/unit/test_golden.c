@@ -7,8 +7,8 @@
 #include "core/base/call.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
-#include "tests/lib/maker_constructs.h"
-#include "tests/lib/synthetic.h"
+#include "tests/maker/maker.h"
+#include "tests/sim/synthetic.h"
 
 #define T0 5000000000ull
 

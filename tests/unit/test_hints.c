@@ -4,8 +4,10 @@
 
 #include "report/tables/summary.h"
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
-#include "tests/lib/maker_constructs.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
+#include "tests/maker/maker.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -45,7 +47,7 @@ static struct crit_results *spin(uint16_t flags)
 	crit_act_in(m, 60 * MS, ROOT, 0);
 	crit_maker_leave(m, main_stream, 100 * MS, CRIT_CONSTRUCT_PARALLEL);
 	crit_act_close(m, ROOT, main_stream, 100 * MS);
-	return crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	return crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 }
 
 static bool is_advised(uint16_t flags)

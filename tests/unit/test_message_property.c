@@ -7,26 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/schema/trace.h"
 #include "core/base/call.h"
+#include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
-#include "tests/unit/message_world.h"
+#include "tests/sim/messages.h"
 
 #define HEARD_MAX 40000
 #define REQUESTS_MAX 20000
 
 struct heard { /* by a sink */
 	const struct crit_results *run;
-	uint64_t last_ns[RANKS * THREADS];
-	uint32_t depth[RANKS * THREADS];
+	uint64_t last_ns[SIM_RANKS * SIM_THREADS];
+	uint32_t depth[SIM_RANKS * SIM_THREADS];
 	struct {
 		struct crit_trace_message message;
 		uint32_t rank;
 	} messages[HEARD_MAX];
 	size_t count;
 	uint8_t requests[REQUESTS_MAX]; /* 1: a send, 2: a receive; 0 again when complete */
-	uint64_t sent_count[RANKS][RANKS], sent_bytes[RANKS][RANKS];
-	uint64_t received_count[RANKS][RANKS], received_bytes[RANKS][RANKS];
-	uint64_t collectives[CALLS], open_collectives;
+	uint64_t sent_count[SIM_RANKS][SIM_RANKS], sent_bytes[SIM_RANKS][SIM_RANKS];
+	uint64_t received_count[SIM_RANKS][SIM_RANKS], received_bytes[SIM_RANKS][SIM_RANKS];
+	uint64_t collectives[SIM_CALLS], open_collectives;
 	uint32_t communicators;
 	bool are_whole;
 };
@@ -139,7 +141,7 @@ static int on_communicator(void *user, const struct crit_trace_communicator *tol
 		const struct crit_trace_message *message = &h->messages[i].message;
 		uint32_t rank = h->messages[i].rank, peer = message->peer;
 
-		if (message->communicator != h->communicators || message->peer >= RANKS)
+		if (message->communicator != h->communicators || message->peer >= SIM_RANKS)
 			continue;
 		if (told->kind == CRIT_TRACE_COMM_SELF)
 			peer = rank;
@@ -170,9 +172,9 @@ static const struct crit_trace_sink sink = { .user = &heard,
 
 static const struct crit_trace_sink claim = { .user = &heard, .end = on_end };
 
-static void check_heard(const struct message_world *w, const struct heard *h)
+static void check_heard(const struct sim_messages *w, const struct heard *h)
 {
-	uint64_t collectives[CALLS] = { 0 }, pending = 0;
+	uint64_t collectives[SIM_CALLS] = { 0 }, pending = 0;
 
 	CHECK(h->are_whole);
 	CHECK_UINT_EQ(h->communicators, w->comm_count);
@@ -188,7 +190,7 @@ static void check_heard(const struct message_world *w, const struct heard *h)
 	CHECK_UINT_EQ(pending, 0);
 }
 
-static uint64_t differences(const struct crit_volume *a, const struct volume *b)
+static uint64_t differences(const struct crit_volume *a, const struct sim_volume *b)
 {
 	uint64_t sum = (a->count != b->count) + (a->bytes != b->bytes) + a->unknown_count;
 
@@ -198,7 +200,7 @@ static uint64_t differences(const struct crit_volume *a, const struct volume *b)
 }
 
 /* How many figures of calls and pairs are not as counted. */
-static uint64_t wrong_messages(const struct message_world *w, const struct crit_message_results *m)
+static uint64_t wrong_messages(const struct sim_messages *w, const struct crit_message_results *m)
 {
 	uint64_t wrong = 0, calls = 0, pairs = 0;
 
@@ -206,7 +208,7 @@ static uint64_t wrong_messages(const struct message_world *w, const struct crit_
 		wrong += differences(&m->traffic[i].sent, &w->sent[m->traffic[i].call]);
 		wrong += differences(&m->traffic[i].received, &w->received[m->traffic[i].call]);
 	}
-	for (uint32_t call = 0; call < CALLS; call++)
+	for (uint32_t call = 0; call < SIM_CALLS; call++)
 		calls += w->sent[call].count || w->received[call].count;
 	for (size_t i = 0; i < m->pair_count; i++) {
 		const struct crit_pair_row *p = &m->pairs[i];
@@ -216,25 +218,25 @@ static uint64_t wrong_messages(const struct message_world *w, const struct crit_
 		wrong += p->received_count != w->received_count[p->from_row][p->to_row];
 		wrong += p->received_bytes != w->received_bytes[p->from_row][p->to_row];
 	}
-	for (uint32_t i = 0; i < RANKS * RANKS; i++)
-		pairs += w->sent_count[i / RANKS][i % RANKS] ||
-			 w->received_count[i / RANKS][i % RANKS];
+	for (uint32_t i = 0; i < SIM_RANKS * SIM_RANKS; i++)
+		pairs += w->sent_count[i / SIM_RANKS][i % SIM_RANKS] ||
+			 w->received_count[i / SIM_RANKS][i % SIM_RANKS];
 	return wrong + (calls != m->traffic_count) + (pairs != m->pair_count);
 }
 
 struct truth { /* of a communicator and call */
-	uint64_t instances, spread_ns, late_ns, lasts[RANKS];
+	uint64_t instances, spread_ns, late_ns, lasts[SIM_RANKS];
 };
 
-static void add_instance(const struct message_world *w, const struct instance *in,
+static void add_instance(const struct sim_messages *w, const struct sim_instance *in,
 			 struct truth *truth)
 {
-	const struct comm *comm = &w->comms[in->comm];
+	const struct sim_comm *comm = &w->comms[in->comm];
 	uint64_t first = UINT64_MAX, last = 0, sum = 0;
 	uint32_t who = 0;
 
 	for (uint32_t i = 0; i < comm->size; i++) {
-		sum += in->at_ns[i] - T0;
+		sum += in->at_ns[i] - SIM_T0;
 		if (in->at_ns[i] < first)
 			first = in->at_ns[i];
 		if (in->at_ns[i] > last) {
@@ -244,7 +246,7 @@ static void add_instance(const struct message_world *w, const struct instance *i
 	}
 	truth->instances++;
 	truth->spread_ns += last - first;
-	truth->late_ns += last - T0 - sum / comm->size;
+	truth->late_ns += last - SIM_T0 - sum / comm->size;
 	truth->lasts[who]++;
 }
 
@@ -274,7 +276,7 @@ static uint32_t number_of(uint32_t row)
 	return row < 2 ? 1 - row : row;
 }
 
-static uint64_t wrong_collectives(const struct message_world *w,
+static uint64_t wrong_collectives(const struct sim_messages *w,
 				  const struct crit_message_results *m)
 {
 	uint64_t wrong = 0, seen = 0;
@@ -315,9 +317,22 @@ static uint64_t contradictions(const struct crit_message_results *m)
 	return sum;
 }
 
-static void check_run(struct message_world *w, uint64_t seed)
+static struct crit_results *analyse(struct sim_messages *w, uint64_t seed, uint32_t left_out,
+				    const struct crit_trace_sink *listener)
 {
-	struct crit_results *r = message_world_play(w, seed, 0, &sink);
+	struct crit_results *r = NULL;
+
+	sim_messages_make(w, seed, left_out);
+	if (!CHECK_INT_EQ(crit_analysed_traced(&w->m, 1, CRIT_ACTIVE_DEFAULT, listener, &r), 0))
+		exit(1);
+	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+	crit_maker_destroy(w->m);
+	return r;
+}
+
+static void check_run(struct sim_messages *w, uint64_t seed)
+{
+	struct crit_results *r = analyse(w, seed, 0, &sink);
 	uint32_t details = w->details;
 	uint32_t left_out;
 
@@ -332,7 +347,7 @@ static void check_run(struct message_world *w, uint64_t seed)
 	if (!details)
 		return;
 	left_out = 1 + (uint32_t)crit_random_below(&w->random, details);
-	r = message_world_play(w, seed, left_out, &claim);
+	r = analyse(w, seed, left_out, &claim);
 	CHECK_CASE("seed %llu without detail %u", (unsigned long long)seed, left_out);
 	CHECK(losses(&r->messages) || contradictions(&r->messages) ||
 	      !(wrong_messages(w, &r->messages) + wrong_collectives(w, &r->messages)));
@@ -343,7 +358,7 @@ static void check_run(struct message_world *w, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	static struct message_world world;
+	static struct sim_messages world;
 	uint64_t runs = argc > 1 ? strtoull(argv[1], NULL, 10) : 300;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 

@@ -7,7 +7,7 @@
 
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
-#include "tests/lib/random.h"
+#include "tests/maker/random.h"
 
 struct wound {
 	enum crit_kernel_kind kind;

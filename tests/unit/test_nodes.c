@@ -5,7 +5,7 @@
 #include "cli/nodes.h"
 #include "core/client/client_env.h"
 #include "tests/lib/check.h"
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 static char directory[] = "/tmp/crit-nodes-XXXXXX";
 static char own[CRIT_WORLD_BYTES];

@@ -2,7 +2,7 @@
 // The oracle against figures worked out by hand, and its own laws over random scenarios.
 #include "core/base/call.h"
 #include "tests/lib/check.h"
-#include "tests/lib/oracle.h"
+#include "tests/sim/oracle.h"
 
 static struct crit_scenario *make_two_ranks(void)
 {

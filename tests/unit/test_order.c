@@ -3,7 +3,7 @@
 #include "analysis/mpi/order.h"
 #include "analysis/model/model.h"
 #include "tests/lib/check.h"
-#include "tests/lib/random.h"
+#include "tests/maker/random.h"
 
 enum {
 	SENT = 1,

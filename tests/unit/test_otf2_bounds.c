@@ -15,7 +15,9 @@
 #include "otf2/staging.h"
 #include "otf2/verify/verifier.h"
 #include "otf2/writer.h"
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define MEMBERS 4000u

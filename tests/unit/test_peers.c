@@ -9,10 +9,10 @@
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/lib/peers.h"
-#include "tests/lib/synthetic.h"
+#include "tests/sim/synthetic.h"
 #include "tests/lib/told.h"
-#include "tests/unit/skewed_world.h"
-#include "tests/unit/team_world.h"
+#include "tests/sim/clocks.h"
+#include "tests/sim/teams.h"
 
 #ifdef __SANITIZE_THREAD__ /* slow there, and every seed takes the same locks */
 #define SEEDS 20
@@ -157,12 +157,12 @@ static void check_synthetic(const struct crit_synthetic *spec)
 /* Regions, teams and phases, on a node of each peer. */
 static void check_teams(uint64_t seed)
 {
-	static struct team_world w;
+	static struct sim_teams w;
 	struct files files = { 0 };
 
 	CHECK_CASE("teams of seed %llu", (unsigned long long)seed);
 	for (uint64_t node = 0; node < 3; node++) {
-		team_world_live(&w, seed + node, NULL);
+		sim_teams_make(&w, seed + node, NULL);
 		add_file(&files, w.m);
 	}
 	check_files(&files, CRIT_ACTIVE_DEFAULT);
@@ -196,12 +196,12 @@ static void check_known(const struct files *files)
 /* Clocks that messages move, which only peer 0 knows of at first. */
 static void check_skewed(uint64_t seed)
 {
-	static struct skewed_world w;
+	static struct sim_clocks w;
 	struct files files = { 0 };
 
 	CHECK_CASE("skewed clocks of seed %llu", (unsigned long long)seed);
-	w = (struct skewed_world){ .is_wrong = seed % 8 == 7 };
-	skewed_world_live(&w, seed);
+	w = (struct sim_clocks){ .is_wrong = seed % 8 == 7 };
+	sim_clocks_make(&w, seed);
 	for (uint32_t node = 0; node < w.node_count; node++)
 		add_file(&files, w.nodes[node].m);
 	check_files(&files, CRIT_ACTIVE_DEFAULT);

@@ -5,7 +5,7 @@
 #include "core/base/call.h"
 #include "core/base/chunk.h"
 #include "tests/lib/check.h"
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 #define CHUNKS_MAX 64
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CPUs that threads get unseen: how long they ran tells since when, and the break is counted.
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -31,8 +33,8 @@ static void check(struct crit_maker *m, uint64_t running_ns, uint64_t runnable_n
 	const struct crit_thread_row *t;
 
 	crit_act_end(m, 60 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	t = crit_act_thread(r, RAN);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	t = crit_analysed_thread(r, RAN);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER], running_ns);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER], runnable_ns);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER], unknown_ns);

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -110,15 +112,15 @@ static struct crit_maker *make_takers(void)
 static void test_takers(void)
 {
 	struct crit_maker *m = make_takers();
-	struct crit_results *r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	const struct crit_thread_row *loser = crit_act_thread(r, 200);
+	struct crit_results *r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	const struct crit_thread_row *loser = crit_analysed_thread(r, 200);
 	uint64_t lost_ns = 0;
 
 	if (CHECK_UINT_EQ(r->rival_count, 4)) {
 		check_row(&r->rivals[0], CRIT_RIVAL_STRANGER, "hog", 0, 2, 6);
 		check_row(&r->rivals[1], CRIT_RIVAL_HIDDEN, "", 0, 1, 3);
 		check_row(&r->rivals[2], CRIT_RIVAL_MEMBER, "", 0, 1, 2);
-		CHECK(&r->threads[r->rivals[2].by_thread] == crit_act_thread(r, 300));
+		CHECK(&r->threads[r->rivals[2].by_thread] == crit_analysed_thread(r, 300));
 		check_row(&r->rivals[3], CRIT_RIVAL_IDLE, "", 0, 1, 1);
 	}
 	for (size_t i = 0; i < r->rival_count; i++) {
@@ -147,7 +149,7 @@ static void test_many_takers(void)
 	}
 	crit_act_end(m, 320 * MS, 200, ROOT, 1);
 	crit_act_end(m, 320 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->rival_count, 64);
 	for (size_t i = 0; i < r->rival_count; i++) {
 		count += r->rivals[i].count;
@@ -179,7 +181,8 @@ static void test_waiting_loses_nothing(void)
 		crit_act_close(m, 200, stream, 40 * MS);
 		crit_act_end(m, 41 * MS, 200, 200, 1);
 		crit_act_end(m, 42 * MS, ROOT, ROOT, 0);
-		r = crit_act_finish(&m, 1, is_kernel ? CRIT_ACTIVE_KERNEL : CRIT_ACTIVE_DEFAULT);
+		r = crit_analysed_finish(&m, 1,
+					 is_kernel ? CRIT_ACTIVE_KERNEL : CRIT_ACTIVE_DEFAULT);
 		if (CHECK_UINT_EQ(r->rival_count, (size_t)is_kernel) && is_kernel)
 			check_row(&r->rivals[0], CRIT_RIVAL_STRANGER, "hog", 900, 1, 4);
 		crit_results_destroy(r);
@@ -197,12 +200,12 @@ static void test_cut(void)
 	take(m, 20 * MS, 200, 900, "hog");
 	crit_maker_window(m, 30 * MS);
 	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = 30 * MS });
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	if (CHECK_UINT_EQ(r->rival_count, 1))
 		check_row(&r->rivals[0], CRIT_RIVAL_STRANGER, "hog", 900, 1,
 			  (r->window_begin_ns + r->window_ns) / MS - 20);
 	CHECK_UINT_EQ(r->rivals[0].lost_ns,
-		      crit_act_thread(r, 200)->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER]);
+		      crit_analysed_thread(r, 200)->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER]);
 	crit_results_destroy(r);
 }
 
@@ -215,8 +218,8 @@ static struct crit_results *end(struct crit_maker *m, uint16_t cpu)
 
 	crit_act_end(m, 60 * MS, 200, ROOT, cpu);
 	crit_act_end(m, 62 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	loser = crit_act_thread(r, 200);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	loser = crit_analysed_thread(r, 200);
 	for (size_t i = 0; i < r->rival_count; i++)
 		lost_ns += &r->threads[r->rivals[i].thread] == loser ? r->rivals[i].lost_ns : 0;
 	CHECK_UINT_EQ(lost_ns, loser->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER]);
@@ -278,7 +281,7 @@ static void test_woken(void)
 		check_row(&r->rivals[2], CRIT_RIVAL_MEMBER, "", 0, 0, 2);
 		check_row(&r->rivals[3], CRIT_RIVAL_STRANGER, "daemon", 800, 0, 1);
 		check_row(&r->rivals[4], CRIT_RIVAL_STRANGER, "daemon", 800, 0, 1);
-		CHECK(&r->threads[r->rivals[4].thread] == crit_act_thread(r, 300));
+		CHECK(&r->threads[r->rivals[4].thread] == crit_analysed_thread(r, 300));
 	}
 	crit_results_destroy(r);
 }
@@ -377,7 +380,7 @@ static void test_long_queue(void)
 	pass(m, 103 * MS, 900, "hog", 900, "hog");
 	crit_maker_window(m, 104 * MS);
 	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = 104 * MS });
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->rival_count, 40);
 	for (size_t i = 0; i < r->rival_count; i++) {
 		others_ns += r->rivals[i].kind == CRIT_RIVAL_OTHERS ? r->rivals[i].lost_ns : 0;

@@ -4,8 +4,10 @@
 
 #include "analysis/table/efficiency.h"
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
-#include "tests/lib/maker_constructs.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
+#include "tests/maker/maker.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -75,17 +77,18 @@ static void test_perf_half(void)
 	crit_act_in(m, 19 * MS, 102, 0);
 	stream = crit_act_rank(m, ROOT, 0, 10 * MS);
 	crit_act_close(m, ROOT, stream, 20 * MS);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_KERNEL);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_KERNEL);
 	CHECK_INT_EQ(r->nodes[0].kernel_half, CRIT_HALF_PERF);
 	CHECK_UINT_EQ(r->losses.unmatched_switches, 0);
 	CHECK_UINT_EQ(r->losses.unknown_ns, 0);
 	CHECK_UINT_EQ(r->losses.tag_stale, 0);
-	CHECK_INT_EQ(crit_act_thread(r, 101)->role, CRIT_THREAD_SERVICE);
-	CHECK_STR_EQ(crit_act_thread(r, 101)->name, "solver");
-	CHECK_INT_EQ(crit_act_thread(r, 102)->role, CRIT_THREAD_APP);
-	CHECK_STR_EQ(crit_act_thread(r, 102)->name, "worker");
-	CHECK_UINT_EQ(crit_cells_state(&crit_act_thread(r, 102)->cells, CRIT_STATE_RUNNABLE), MS);
-	CHECK_UINT_EQ(crit_cells_state(&crit_act_thread(r, 102)->cells, CRIT_STATE_BLOCKED),
+	CHECK_INT_EQ(crit_analysed_thread(r, 101)->role, CRIT_THREAD_SERVICE);
+	CHECK_STR_EQ(crit_analysed_thread(r, 101)->name, "solver");
+	CHECK_INT_EQ(crit_analysed_thread(r, 102)->role, CRIT_THREAD_APP);
+	CHECK_STR_EQ(crit_analysed_thread(r, 102)->name, "worker");
+	CHECK_UINT_EQ(crit_cells_state(&crit_analysed_thread(r, 102)->cells, CRIT_STATE_RUNNABLE),
+		      MS);
+	CHECK_UINT_EQ(crit_cells_state(&crit_analysed_thread(r, 102)->cells, CRIT_STATE_BLOCKED),
 		      3 * MS);
 	crit_results_destroy(r);
 }
@@ -98,16 +101,17 @@ static void test_roles(void)
 
 	crit_act_close(m, 200, stream, 20 * MS);
 	crit_act_end(m, 21 * MS, 200, 200, 1);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_INT_EQ(crit_act_thread(r, ROOT)->role, CRIT_THREAD_LAUNCHER);
-	CHECK_INT_EQ(crit_act_thread(r, ROOT)->rank_row, -1);
-	CHECK_INT_EQ(crit_act_thread(r, 200)->role, CRIT_THREAD_APP);
-	CHECK_INT_EQ(crit_act_thread(r, 201)->role, CRIT_THREAD_SERVICE);
-	CHECK_INT_EQ(crit_act_thread(r, 202)->role, CRIT_THREAD_APP);
-	CHECK_INT_EQ(crit_act_thread(r, 202)->rank_row, 0);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_INT_EQ(crit_analysed_thread(r, ROOT)->role, CRIT_THREAD_LAUNCHER);
+	CHECK_INT_EQ(crit_analysed_thread(r, ROOT)->rank_row, -1);
+	CHECK_INT_EQ(crit_analysed_thread(r, 200)->role, CRIT_THREAD_APP);
+	CHECK_INT_EQ(crit_analysed_thread(r, 201)->role, CRIT_THREAD_SERVICE);
+	CHECK_INT_EQ(crit_analysed_thread(r, 202)->role, CRIT_THREAD_APP);
+	CHECK_INT_EQ(crit_analysed_thread(r, 202)->rank_row, 0);
 	CHECK_UINT_EQ(r->window_ns, 10 * MS);
-	CHECK_NEAR(crit_act_ms(crit_act_thread(r, 200)->run.cmetric[CRIT_UNIT_RANKS]), 10.0, 1e-9);
-	CHECK(crit_act_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS] == 0);
+	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, 200)->run.cmetric[CRIT_UNIT_RANKS]),
+		   10.0, 1e-9);
+	CHECK(crit_analysed_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS] == 0);
 	crit_results_destroy(r);
 }
 
@@ -125,8 +129,8 @@ static void test_caller_is_no_service(void)
 	crit_maker_leave(m, own, 14 * MS, CRIT_MPI_Recv);
 	crit_act_close(m, 200, stream, 20 * MS);
 	crit_act_end(m, 21 * MS, 200, 200, 1);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_INT_EQ(crit_act_thread(r, 201)->role, CRIT_THREAD_APP);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_INT_EQ(crit_analysed_thread(r, 201)->role, CRIT_THREAD_APP);
 	crit_results_destroy(r);
 }
 
@@ -143,8 +147,8 @@ static void test_worker_is_no_service(void)
 	crit_maker_worker(m, own, 13 * MS);
 	crit_act_close(m, 200, stream, 20 * MS);
 	crit_act_end(m, 21 * MS, 200, 200, 1);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_INT_EQ(crit_act_thread(r, 201)->role, CRIT_THREAD_APP);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_INT_EQ(crit_analysed_thread(r, 201)->role, CRIT_THREAD_APP);
 	crit_results_destroy(r);
 	m = make_launched(&stream);
 	crit_maker_switch(m, (struct crit_kernel_switch){
@@ -153,12 +157,13 @@ static void test_worker_is_no_service(void)
 				     .prev_tag = crit_tag_pack(0, 0, 0, CRIT_CLASS_OMP_IDLE, 0) });
 	crit_act_close(m, 200, stream, 20 * MS);
 	crit_act_end(m, 21 * MS, 200, 200, 1);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_INT_EQ(crit_act_thread(r, 201)->role, CRIT_THREAD_APP);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_INT_EQ(crit_analysed_thread(r, 201)->role, CRIT_THREAD_APP);
 	CHECK_UINT_EQ(
-		crit_act_thread(r, 201)->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_IDLE],
-		crit_act_thread(r, 201)->death_ns - 15 * MS -
-			crit_act_thread(r, 201)->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_SETUP]);
+		crit_analysed_thread(r, 201)->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_IDLE],
+		crit_analysed_thread(r, 201)->death_ns - 15 * MS -
+			crit_analysed_thread(r, 201)
+				->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_SETUP]);
 	crit_results_destroy(r);
 }
 
@@ -175,9 +180,9 @@ static void test_window_cuts_lives(void)
 						      .tgid = 200,
 						      .comm = "worker" });
 	crit_maker_window(m, 22 * MS);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_UINT_EQ(crit_act_thread(r, 202)->death_ns, 22 * MS);
-	CHECK_STR_EQ(crit_act_thread(r, 202)->name, "worker");
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_UINT_EQ(crit_analysed_thread(r, 202)->death_ns, 22 * MS);
+	CHECK_STR_EQ(crit_analysed_thread(r, 202)->name, "worker");
 	CHECK(r->nodes[0].has_window);
 	crit_results_destroy(r);
 }
@@ -207,7 +212,7 @@ static void test_exec(void)
 						      .ns_tid = ROOT,
 						      .comm = "other" });
 	crit_act_end(m, 15 * MS, ROOT, ROOT, 1);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->window_begin_ns, 5 * MS);
 	CHECK_UINT_EQ(r->window_ns, 10 * MS);
 	if (CHECK_UINT_EQ(r->thread_count, 2)) {
@@ -244,7 +249,7 @@ static void test_tag_orders_switch_and_span(void)
 	crit_maker_leave(m, stream, 16 * MS, CRIT_MPI_Recv);
 	crit_act_close(m, ROOT, stream, 18 * MS);
 	crit_act_end(m, 18 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_MPI_WAIT], 3 * MS);
 	CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER], 0);
 	CHECK_UINT_EQ(r->losses.tag_disagreements, 0);
@@ -273,7 +278,7 @@ static void test_tag_only(void)
 				     .prev_tag = crit_tag_pack(0, 0, 0, CRIT_CLASS_USER, 0) });
 	crit_act_in(m, 10 * MS, ROOT, 0);
 	crit_act_end(m, 12 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_MPI_WAIT], 5 * MS);
 	CHECK_UINT_EQ(r->losses.no_stripe_threads, 1);
 	if (CHECK_UINT_EQ(r->call_count, 1))
@@ -290,7 +295,7 @@ static void test_no_stripe(void)
 
 	crit_act_close(m, ROOT, stream, 18 * MS);
 	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = 19 * MS, .no_stripe = 3 });
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->losses.no_stripe_threads, 3);
 	CHECK_UINT_EQ(r->losses.shim_spans, 0);
 	crit_results_destroy(r);
@@ -316,7 +321,7 @@ static void test_counters(void)
 	crit_maker_leave(m, stream, 12 * MS, CRIT_MPI_Recv);
 	crit_maker_counters(m, stream, counters, 2);
 	crit_act_close(m, 100, stream, 20 * MS);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	if (CHECK_UINT_EQ(r->call_count, 2) && CHECK_UINT_EQ(r->site_count, 2)) {
 		CHECK_UINT_EQ(r->calls[0].call, CRIT_MPI_Isend);
 		CHECK_UINT_EQ(r->calls[0].visits, 70);

@@ -2,7 +2,9 @@
 // A recording some times as long takes some times the time, however it is made up.
 #include <time.h>
 
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define PID 300u

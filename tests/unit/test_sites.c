@@ -9,7 +9,7 @@
 #include "core/base/call.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 #include "tests/unit/results_sample.h"
 
 static const char maps_1000[] =

@@ -21,7 +21,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 #define SITES_MAX 8
 #define MAPS_BYTES (1u << 18)

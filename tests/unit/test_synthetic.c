@@ -4,7 +4,7 @@
 
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
-#include "tests/lib/synthetic.h"
+#include "tests/sim/synthetic.h"
 
 static void check_rank(const struct crit_synthetic *spec, const struct crit_rank_row *row,
 		       uint32_t rank)

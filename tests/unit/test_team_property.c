@@ -5,14 +5,16 @@
 //   test-team-property [FIRST_SEED [COUNT]]   repeats or widens the search
 #include "analysis/schema/trace.h"
 #include "core/base/call.h"
-#include "tests/unit/team_world.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/sim/teams.h"
 
 #define EXACT 1e-9
 
 static int on_enter(void *user, uint32_t thread, uint64_t time_ns,
 		    const struct crit_trace_span *span, uint64_t total_cmetric_ns)
 {
-	struct team_world *w = user;
+	struct sim_teams *w = user;
 
 	(void)time_ns;
 	(void)total_cmetric_ns;
@@ -26,7 +28,7 @@ static int on_enter(void *user, uint32_t thread, uint64_t time_ns,
 static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 		    const struct crit_trace_span *span, const struct crit_trace_sums *sums)
 {
-	struct team_world *w = user;
+	struct sim_teams *w = user;
 
 	(void)time_ns;
 	(void)span;
@@ -35,7 +37,7 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 	return 0;
 }
 
-static void check_threads(struct team_world *w, const struct crit_results *r)
+static void check_threads(struct sim_teams *w, const struct crit_results *r)
 {
 	uint32_t i;
 	int class;
@@ -70,7 +72,7 @@ static void check_part(const struct team_part *truth, const struct crit_region_p
 		   EXACT * (double)now_ns);
 }
 
-static void check_region(const struct team_world *w, const struct crit_results *r, size_t index)
+static void check_region(const struct sim_teams *w, const struct crit_results *r, size_t index)
 {
 	const struct crit_region_row *row = &r->regions.rows[index];
 	const struct team_region *truth = &w->regions[row->number];
@@ -104,12 +106,13 @@ static void check_region(const struct team_world *w, const struct crit_results *
 
 static void check_seed(uint64_t seed)
 {
-	static struct team_world w;
+	static struct sim_teams w;
 	struct crit_trace_sink sink = { .user = &w, .enter = on_enter, .leave = on_leave };
 	struct crit_results *r = NULL;
 	size_t i;
 
-	team_world_live(&w, seed, NULL);
+	CHECK_CASE("seed %llu", (unsigned long long)seed);
+	sim_teams_make(&w, seed, NULL);
 	if (CHECK_INT_EQ(crit_analysed_traced(&w.m, 1, CRIT_ACTIVE_DEFAULT, &sink, &r), 0)) {
 		const char *broken = crit_analysed_broken_law(r);
 
@@ -135,12 +138,13 @@ static bool drop_slot(void *user, uint32_t stream, struct crit_slot *slot)
 /* A slot of any kind is lost: no law breaks, the loss is counted, teams idle no more than all. */
 static void check_wound(uint64_t seed)
 {
-	static struct team_world w;
+	static struct sim_teams w;
 	uint64_t left = seed * 7919 % 60;
 	struct crit_maker_options options = { .tamper_slot = drop_slot, .user = &left };
 	struct crit_results *r = NULL;
 
-	team_world_live(&w, seed, &options);
+	CHECK_CASE("seed %llu", (unsigned long long)seed);
+	sim_teams_make(&w, seed, &options);
 	if (CHECK_INT_EQ(crit_analysed_makers(&w.m, 1, CRIT_ACTIVE_DEFAULT, &r), 0)) {
 		const char *broken = crit_analysed_broken_law(r);
 		uint64_t idle_ns = 0, team_ns = 0;

@@ -4,8 +4,10 @@
 
 #include "analysis/table/efficiency.h"
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
-#include "tests/lib/maker_constructs.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
+#include "tests/maker/maker.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -56,7 +58,7 @@ static const struct crit_region_part *part_of(const struct crit_results *r, uint
 
 static uint64_t class_ns(const struct crit_results *r, uint32_t tid, enum crit_span_class class)
 {
-	const struct crit_cells *cells = &crit_act_thread(r, tid)->cells;
+	const struct crit_cells *cells = &crit_analysed_thread(r, tid)->cells;
 	uint64_t sum_ns = 0;
 
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
@@ -144,7 +146,7 @@ static void check_two_by_two_efficiency(const struct crit_results *r)
 static void test_two_by_two(void)
 {
 	struct crit_maker *m = make_two_by_two();
-	struct crit_results *r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	struct crit_results *r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	const struct crit_region_row *row;
 
 	CHECK_UINT_EQ(r->window_ns, 45 * MS);
@@ -174,9 +176,9 @@ static void test_two_by_two(void)
 	CHECK_UINT_EQ(part_of(r, 200, 1, 200)->useful_ns, 20 * MS);
 	CHECK_UINT_EQ(part_of(r, 200, 1, 201)->useful_ns, 30 * MS);
 	/* four work for 10 ms, then 100, 200 and 201, then 100 and 201 */
-	CHECK_NEAR(crit_act_ms(part_of(r, ROOT, 1, ROOT)->run.cmetric[CRIT_UNIT_THREADS]),
+	CHECK_NEAR(crit_analysed_ms(part_of(r, ROOT, 1, ROOT)->run.cmetric[CRIT_UNIT_THREADS]),
 		   10 / 4.0 + 10 / 3.0 + 8 / 2.0, 1e-9);
-	CHECK_NEAR(crit_act_ms(part_of(r, 200, 1, 201)->run.cmetric[CRIT_UNIT_THREADS]),
+	CHECK_NEAR(crit_analysed_ms(part_of(r, 200, 1, 201)->run.cmetric[CRIT_UNIT_THREADS]),
 		   10 / 4.0 + 10 / 3.0 + 8 / 2.0 + 2, 1e-9);
 	/* before and after the region the workers idle; from 40 on while their ranks are in MPI */
 	CHECK_UINT_EQ(class_ns(r, 101, CRIT_CLASS_OMP_IDLE), 15 * MS);
@@ -208,7 +210,7 @@ static struct crit_maker *make_team(uint32_t streams[3])
 static struct crit_results *end_team(struct crit_maker *m, const uint32_t streams[3])
 {
 	crit_act_close(m, ROOT, streams[0], 100 * MS);
-	return crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	return crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 }
 
 /* 101 is the primary of an instance, dies inside, and takes 102 out with it. */
@@ -493,7 +495,7 @@ static void test_process_of_one(void)
 	crit_maker_leave(m, stream, 60 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER);
 	crit_maker_leave(m, stream, 60 * MS, CRIT_CONSTRUCT_PARALLEL);
 	crit_act_close(m, ROOT, stream, 100 * MS);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(class_ns(r, ROOT, CRIT_CLASS_OMP), 40 * MS);
 	CHECK_UINT_EQ(class_ns(r, ROOT, CRIT_CLASS_OMP_WAIT), 0);
 	crit_efficiency_of(r, &eff);

@@ -9,7 +9,9 @@
 #include "analysis/schema/trace.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define DEPTH 16

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CPUs a run could use: masks of app threads united, quotas added up along their tree.
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -243,7 +245,7 @@ static void test_fold(void)
 		for (const struct usable *u = cases[i].seen; u->pid; u++)
 			put(l.m, u);
 		end(&l);
-		r = crit_act_finish(&l.m, 1, CRIT_ACTIVE_DEFAULT);
+		r = crit_analysed_finish(&l.m, 1, CRIT_ACTIVE_DEFAULT);
 		CHECK_MSG(r->nodes[0].usable_cpus == cases[i].expected, "%s: %g, not %g",
 			  cases[i].what, r->nodes[0].usable_cpus, cases[i].expected);
 		CHECK_UINT_EQ(r->losses.corrupt_chunks, 0);
@@ -260,7 +262,7 @@ static void test_without_ranks(void)
 	crit_maker_process(m, (struct crit_rec_process){ .pid = ROOT, .time_ns = 2 * MS });
 	put(m, &(struct usable){ .pid = ROOT, .at_ns = 3 * MS, .cpus = { 0x70 } });
 	crit_act_end(m, 20 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK(r->nodes[0].usable_cpus == 3);
 	crit_results_destroy(r);
 }
@@ -277,7 +279,7 @@ static void test_nodes(void)
 		end(&l[i]);
 		makers[i] = l[i].m;
 	}
-	r = crit_act_finish(makers, 2, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(makers, 2, CRIT_ACTIVE_DEFAULT);
 	CHECK(r->nodes[0].usable_cpus == 1);
 	CHECK(r->nodes[1].usable_cpus == 8);
 	crit_results_destroy(r);
@@ -304,7 +306,7 @@ static void test_torn(void)
 		put_words(l.m, &heads[i], words, 2);
 	put(l.m, &(struct usable){ .pid = 200, .at_ns = 10 * MS, .cpus = { 3 } });
 	end(&l);
-	r = crit_act_finish(&l.m, 1, CRIT_ACTIVE_DEFAULT);
+	r = crit_analysed_finish(&l.m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK(r->nodes[0].usable_cpus == 2);
 	CHECK_UINT_EQ(r->losses.corrupt_chunks, count);
 	crit_results_destroy(r);

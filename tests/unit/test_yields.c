@@ -2,7 +2,9 @@
 // Stays on CPUs that are told of together, after the time they were in, in closed form.
 #include "core/abi/abi_tag.h"
 #include "core/base/call.h"
-#include "tests/lib/acts.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -49,8 +51,8 @@ static void check(struct crit_maker *m, uint64_t wait_running_ns, uint64_t wait_
 	crit_act_close(m, RANK, stream, 60 * MS);
 	crit_act_end(m, 61 * MS, RANK, RANK, CPU);
 	crit_act_end(m, 62 * MS, ROOT, ROOT, 0);
-	r = crit_act_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	t = crit_act_thread(r, RANK);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	t = crit_analysed_thread(r, RANK);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT], wait_running_ns);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_MPI_WAIT], wait_runnable_ns);
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER], user_running_ns);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Integrates a scenario piece by piece; every formula stands beside its definition in
 // docs/metric.md.
-#include "tests/lib/oracle.h"
+#include "tests/sim/oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/call.h"
-#include "tests/lib/recording_maker_priv.h"
+#include "tests/maker/maker.h"
 
 #define UNIT_EXACT ((crit_exact)CRIT_ORACLE_LCM * CRIT_ORACLE_LCM) /* one nanosecond */
 

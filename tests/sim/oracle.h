@@ -10,7 +10,7 @@
 #ifndef CRIT_TESTS_ORACLE_H
 #define CRIT_TESTS_ORACLE_H
 
-#include "tests/lib/scenario.h"
+#include "tests/sim/scenario.h"
 
 __extension__ typedef __int128 crit_exact;
 

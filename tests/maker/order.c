@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/random.h"
-#include "tests/lib/recording_maker_priv.h"
+#include "tests/maker/random.h"
+#include "tests/maker/inside.h"
 
 /* Where a kind must stand: FILE in front, WINDOW and FOOT at the end, the rest between. */
 static int place_of(const struct maker_chunk *chunk)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Growing lists of a scenario.
-#include "tests/lib/scenario.h"
+#include "tests/sim/scenario.h"
 
 #include <stdlib.h>
 
-#include "tests/lib/recording_maker_priv.h"
+#include "tests/maker/maker.h"
 
 uint32_t crit_scenario_add_process(struct crit_scenario *s, struct crit_scenario_process process)
 {

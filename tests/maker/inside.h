@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recording maker's inside, shared by its two files. */
-#ifndef CRIT_TESTS_RECORDING_MAKER_PRIV_H
-#define CRIT_TESTS_RECORDING_MAKER_PRIV_H
+/* The inside of the builder of recordings. */
+#ifndef CRIT_TESTS_MAKER_INSIDE_H
+#define CRIT_TESTS_MAKER_INSIDE_H
 
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 #define MAKER_DEPTH_MAX 64
 
@@ -40,19 +40,6 @@ struct crit_maker {
 	uint64_t next_chunk;
 	uint64_t slot_count;
 };
-
-void crit_maker_fail(const char *what) __attribute__((noreturn));
-void *crit_maker_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes);
-struct maker_source *crit_maker_find_stream(const struct crit_maker *m, uint32_t stream);
-/* A slot whose chunk's stamps are told; tampering included. */
-void crit_maker_put_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot,
-			 uint64_t time_ns);
-
-/* The region in force. */
-static inline uint32_t crit_maker_region_now(const struct maker_source *s)
-{
-	return s->depth ? s->regions[s->depth - 1] : 0;
-}
 
 void crit_maker_renumber(struct crit_maker *m);
 uint32_t crit_maker_add_source(struct crit_maker *m);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes periods of work and barrier waits, and says what they amount to.
-#include "tests/lib/synthetic.h"
+#include "tests/sim/synthetic.h"
 
 #include <stdlib.h>
 
 #include "core/base/call.h"
-#include "tests/lib/recording_maker_priv.h"
+#include "tests/maker/maker.h"
 
 #define BEGIN_NS 1000000000ull
 #define OPEN_NS (BEGIN_NS + 1000000)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/recording_maker_priv.h"
-#include "tests/lib/scenario.h"
+#include "tests/maker/maker.h"
+#include "tests/sim/scenario.h"
 
 struct recorder {
 	const struct crit_scenario *s;

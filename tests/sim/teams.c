@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads of a rank that begin and end parallel regions, work, wait, idle, and are dismissed.
-#include "tests/unit/team_world.h"
+#include "tests/sim/teams.h"
 
 #include "core/base/call.h"
-#include "tests/lib/maker_constructs.h"
 
 #define NONE UINT32_MAX
 
@@ -12,7 +11,7 @@ static const struct team_frame *top_of(const struct team_thread *t)
 	return t->depth ? &t->frames[t->depth - 1] : NULL;
 }
 
-static enum crit_span_class class_of(const struct team_world *w, uint32_t thread)
+static enum crit_span_class class_of(const struct sim_teams *w, uint32_t thread)
 {
 	const struct team_frame *top = top_of(&w->threads[thread]);
 
@@ -47,7 +46,7 @@ static bool is_active_class(enum crit_span_class class)
 	return class == CRIT_CLASS_USER || class == CRIT_CLASS_OMP || class == CRIT_CLASS_MPI;
 }
 
-static void pass_thread(struct team_world *w, uint32_t thread, uint64_t dt_ns, uint32_t active)
+static void pass_thread(struct sim_teams *w, uint32_t thread, uint64_t dt_ns, uint32_t active)
 {
 	struct team_thread *t = &w->threads[thread];
 	enum crit_span_class class = class_of(w, thread);
@@ -74,7 +73,7 @@ static void pass_thread(struct team_world *w, uint32_t thread, uint64_t dt_ns, u
 	}
 }
 
-static void pass(struct team_world *w, uint64_t dt_ns)
+static void pass(struct sim_teams *w, uint64_t dt_ns)
 {
 	uint32_t active = 0, i;
 
@@ -85,7 +84,7 @@ static void pass(struct team_world *w, uint64_t dt_ns)
 	w->now_ns += dt_ns;
 }
 
-static void define(struct team_world *w, uint32_t number)
+static void define(struct sim_teams *w, uint32_t number)
 {
 	const struct team_region *region = &w->regions[number];
 	uint32_t stream = w->threads[crit_random_below(&w->random, TEAM_THREADS)].stream;
@@ -101,7 +100,7 @@ static void define(struct team_world *w, uint32_t number)
 }
 
 /* The number of a construct here, perhaps made known now, twice, or never. */
-static uint32_t region_for(struct team_world *w, uint32_t call, uint32_t parent)
+static uint32_t region_for(struct sim_teams *w, uint32_t call, uint32_t parent)
 {
 	uint64_t site = call == CRIT_CONSTRUCT_PHASE ? 0 : 1 + crit_random_below(&w->random, 2);
 	uint32_t i;
@@ -126,7 +125,7 @@ static uint32_t region_for(struct team_world *w, uint32_t call, uint32_t parent)
 	return i;
 }
 
-static void push(struct team_world *w, uint32_t thread, uint32_t call, uint32_t region,
+static void push(struct sim_teams *w, uint32_t thread, uint32_t call, uint32_t region,
 		 uint32_t instance, uint64_t arg)
 {
 	struct team_thread *t = &w->threads[thread];
@@ -143,7 +142,7 @@ static void push(struct team_world *w, uint32_t thread, uint32_t call, uint32_t 
 	t->spans++;
 }
 
-static void count_elapsed(struct team_world *w, uint32_t thread, const struct team_frame *frame)
+static void count_elapsed(struct sim_teams *w, uint32_t thread, const struct team_frame *frame)
 {
 	bool is_begun = frame->call == CRIT_CONSTRUCT_TASK || frame->call == CRIT_CONSTRUCT_PHASE ||
 			(frame->call == CRIT_CONSTRUCT_PARALLEL &&
@@ -153,7 +152,7 @@ static void count_elapsed(struct team_world *w, uint32_t thread, const struct te
 		w->regions[frame->region].elapsed_ns += w->now_ns - frame->enter_ns;
 }
 
-static void book(struct team_world *w, uint32_t number)
+static void book(struct sim_teams *w, uint32_t number)
 {
 	struct team_instance *instance = &w->instances[number];
 	struct team_region *region = &w->regions[instance->region];
@@ -189,7 +188,7 @@ static bool is_member(const struct team_thread *t, uint32_t instance)
 }
 
 /* The primary is through: nobody is in it any longer; what is open is told of later. */
-static void end_instance(struct team_world *w, uint32_t number)
+static void end_instance(struct sim_teams *w, uint32_t number)
 {
 	uint32_t i;
 
@@ -214,7 +213,7 @@ static void end_instance(struct team_world *w, uint32_t number)
 	}
 }
 
-static void pop(struct team_world *w, uint32_t thread)
+static void pop(struct sim_teams *w, uint32_t thread)
 {
 	struct team_thread *t = &w->threads[thread];
 	struct team_frame frame = *top_of(t);
@@ -239,7 +238,7 @@ static void collect_late(struct team_thread *t, const struct team_thread *before
 		t->late[t->late_count++] = (uint16_t)before->frames[i].call;
 }
 
-static void begin_parallel(struct team_world *w, uint32_t thread)
+static void begin_parallel(struct sim_teams *w, uint32_t thread)
 {
 	struct team_thread *t = &w->threads[thread];
 	uint32_t parent = t->depth ? top_of(t)->region : 0;
@@ -263,7 +262,7 @@ static void begin_parallel(struct team_world *w, uint32_t thread)
 	}
 }
 
-static void answer_call(struct team_world *w, uint32_t thread)
+static void answer_call(struct sim_teams *w, uint32_t thread)
 {
 	struct team_thread *t = &w->threads[thread];
 	uint32_t number = t->called;
@@ -276,7 +275,7 @@ static void answer_call(struct team_world *w, uint32_t thread)
 	push(w, thread, CRIT_CONSTRUCT_PARALLEL, w->instances[number].region, number, number);
 }
 
-static void begin_something(struct team_world *w, uint32_t thread)
+static void begin_something(struct sim_teams *w, uint32_t thread)
 {
 	static const uint32_t calls[] = {
 		CRIT_CONSTRUCT_LOOP,      CRIT_CONSTRUCT_BARRIER,
@@ -296,7 +295,7 @@ static void begin_something(struct team_world *w, uint32_t thread)
 	push(w, thread, call, region, NONE, 0);
 }
 
-static void act(struct team_world *w, uint32_t thread)
+static void act(struct sim_teams *w, uint32_t thread)
 {
 	struct team_thread *t = &w->threads[thread];
 	struct team_thread before[TEAM_THREADS];
@@ -325,7 +324,7 @@ static void act(struct team_world *w, uint32_t thread)
 	}
 }
 
-static void begin_world(struct team_world *w, uint64_t seed,
+static void begin_world(struct sim_teams *w, uint64_t seed,
 			const struct crit_maker_options *options)
 {
 	struct crit_rec_file file = { .cpu_count = 4,
@@ -333,7 +332,7 @@ static void begin_world(struct team_world *w, uint64_t seed,
 				      .kernel_status = -1 };
 	uint32_t i;
 
-	*w = (struct team_world){ .random = { seed }, .now_ns = TEAM_BEGIN };
+	*w = (struct sim_teams){ .random = { seed }, .now_ns = TEAM_BEGIN };
 	w->m = crit_maker_create(options);
 	crit_maker_file(w->m, file);
 	for (i = 0; i < TEAM_THREADS; i++) {
@@ -351,7 +350,7 @@ static void begin_world(struct team_world *w, uint64_t seed,
 	}
 }
 
-static void end_world(struct team_world *w)
+static void end_world(struct sim_teams *w)
 {
 	uint32_t i;
 
@@ -377,11 +376,10 @@ static void end_world(struct team_world *w)
 	crit_act_close(w->m, TEAM_PID, w->threads[0].stream, w->now_ns);
 }
 
-void team_world_live(struct team_world *w, uint64_t seed, const struct crit_maker_options *options)
+void sim_teams_make(struct sim_teams *w, uint64_t seed, const struct crit_maker_options *options)
 {
 	unsigned int steps, i;
 
-	CHECK_CASE("seed %llu", (unsigned long long)seed);
 	begin_world(w, seed, options);
 	steps = 20 + (unsigned int)crit_random_below(&w->random, 400);
 	for (i = 0; i < steps; i++) {

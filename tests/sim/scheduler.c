@@ -2,8 +2,8 @@
 // A small scheduler: threads that run, block, call and poll on a few CPUs, node by node.
 #include <stdlib.h>
 
-#include "tests/lib/recording_maker_priv.h"
-#include "tests/lib/scenario_sim.h"
+#include "tests/maker/maker.h"
+#include "tests/sim/scheduler.h"
 
 struct next {
 	uint64_t time_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collects chunks per source, numbers and seals them, and yields the bytes of a recording.
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/chunk.h"
-#include "tests/lib/recording_maker_priv.h"
+#include "tests/maker/inside.h"
 
 void crit_maker_fail(const char *what)
 {

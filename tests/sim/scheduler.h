@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's inside: its threads and CPUs, shared by planning, acting and the loop. */
-#ifndef CRIT_TESTS_SCENARIO_SIM_H
-#define CRIT_TESTS_SCENARIO_SIM_H
+#ifndef CRIT_TESTS_SCHEDULER_H
+#define CRIT_TESTS_SCHEDULER_H
 
-#include "tests/lib/random.h"
-#include "tests/lib/scenario.h"
+#include "tests/maker/random.h"
+#include "tests/sim/scenario.h"
 
 #define CRIT_SIM_CPUS 6
 #define CRIT_SIM_CHILDREN 16

@@ -8,7 +8,7 @@
 #define CRIT_TESTS_SCENARIO_H
 
 #include "analysis/schema/results.h"
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 #define CRIT_SCENARIO_NODES 3
 #define CRIT_SCENARIO_PROCESSES 32

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/maker.h"
 
 struct crit_synthetic {
 	uint32_t nodes;

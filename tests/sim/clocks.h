@@ -3,18 +3,18 @@
  * Random runs of nodes that exchange messages, whose clocks were compared badly: each comparison
  * errs by up to its bound, which is larger than what a message takes.
  */
-#ifndef CRIT_TESTS_SKEWED_WORLD_H
-#define CRIT_TESTS_SKEWED_WORLD_H
+#ifndef CRIT_TESTS_SIM_CLOCKS_H
+#define CRIT_TESTS_SIM_CLOCKS_H
 
-#include "tests/lib/random.h"
-#include "tests/lib/recording_maker.h"
+#include "tests/maker/random.h"
+#include "tests/maker/maker.h"
 
-#define SKEWED_NODES 6u
-#define SKEWED_T0 1000000000ull
-#define SKEWED_LENGTH 1000000000ull /* ns, of the window */
-#define SKEWED_LEAST 1000u /* ns, that a message takes */
+#define SIM_CLOCKS_NODES 6u
+#define SIM_CLOCKS_T0 1000000000ull
+#define SIM_CLOCKS_LENGTH 1000000000ull /* ns, of the window */
+#define SIM_CLOCKS_LEAST 1000u /* ns, that a message takes */
 
-struct skewed_node {
+struct sim_clock {
 	struct crit_maker *m;
 	uint32_t stream;
 	int64_t ahead_ns, ppm; /* of its clock */
@@ -22,10 +22,10 @@ struct skewed_node {
 	uint64_t bound_ns[2];
 };
 
-struct skewed_world {
+struct sim_clocks {
 	struct crit_random random;
 	uint32_t node_count; /* one rank each; the first is the reference */
-	struct skewed_node nodes[SKEWED_NODES];
+	struct sim_clock nodes[SIM_CLOCKS_NODES];
 	bool is_once; /* compared at the begin only, and no clock drifts */
 	bool is_short; /* compared twice in the window's first half: lines go on without bound */
 	bool is_wrong; /* the comparisons err by more than they say */
@@ -33,12 +33,12 @@ struct skewed_world {
 };
 
 /* A node's stamp of a true time. */
-uint64_t skewed_stamp(const struct skewed_node *node, uint64_t true_ns);
+uint64_t sim_clock_stamp(const struct sim_clock *node, uint64_t true_ns);
 
 /*
  * Makes up the recordings of a seed; the flags are given, the rest is drawn.  Ownership: the caller
  * destroys the makers of all nodes.
  */
-void skewed_world_live(struct skewed_world *w, uint64_t seed);
+void sim_clocks_make(struct sim_clocks *w, uint64_t seed);
 
 #endif

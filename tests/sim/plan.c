@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Draws who takes part in a simulated run: launcher, ranks, their threads and children.
-#include "tests/lib/recording_maker_priv.h"
-#include "tests/lib/scenario_sim.h"
+#include "tests/maker/maker.h"
+#include "tests/sim/scheduler.h"
 
 static void adopt(struct crit_sim *m, uint32_t parent, uint32_t child)
 {

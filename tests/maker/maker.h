@@ -6,8 +6,6 @@
  *   crit_maker_file(m, (struct crit_rec_file){ .host = "node0", .cpu_count = 2 });
  *   uint32_t stream = crit_maker_stream(m, (struct crit_rec_stream){ .pid = 100, .ns_tid = 100 });
  *   crit_maker_enter(m, stream, 5000, CRIT_MPI_Barrier);
- *   crit_maker_switch(m, (struct crit_kernel_switch){ .head = { .time_ns = 5100, .state = 1 },
- *                     .prev_tid = 100, .prev_tag = crit_maker_tag(m, stream) });
  *   crit_maker_leave(m, stream, 6000, CRIT_MPI_Barrier);
  *   int fd = crit_maker_memfd(m);   (its path: /proc/self/fd/N)
  *   crit_maker_destroy(m);
@@ -16,8 +14,8 @@
  * the end.  Numbers and checksums are set last, so chunks may be dropped and interleaved before.
  * No function fails: out of memory or a write error ends the program with a line on stderr.
  */
-#ifndef CRIT_TESTS_RECORDING_MAKER_H
-#define CRIT_TESTS_RECORDING_MAKER_H
+#ifndef CRIT_TESTS_MAKER_H
+#define CRIT_TESTS_MAKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +25,10 @@
 #include "core/abi/abi_recording.h"
 
 struct crit_maker;
+
+/* Ends the program: "recording maker: cannot WHAT". */
+void crit_maker_fail(const char *what) __attribute__((noreturn));
+void *crit_maker_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes);
 
 struct crit_maker_options {
 	size_t chunk_bytes; /* at which a chunk is closed, 0: 65536; below 64 splits polls */
@@ -53,6 +55,7 @@ void crit_maker_rank(struct crit_maker *m, struct crit_rec_rank rank);
 void crit_maker_close(struct crit_maker *m, struct crit_rec_close close);
 void crit_maker_gone(struct crit_maker *m, struct crit_rec_gone gone);
 void crit_maker_maps(struct crit_maker *m, struct crit_rec_maps maps, const char *text);
+void crit_maker_clock(struct crit_maker *m, struct crit_rec_clock clock);
 void crit_maker_name(struct crit_maker *m, struct crit_rec_name name);
 void crit_maker_note(struct crit_maker *m, struct crit_rec_note note, const char *text);
 void crit_maker_window(struct crit_maker *m, uint64_t closed_ns);
@@ -81,17 +84,29 @@ void crit_maker_enter_at(struct crit_maker *m, uint32_t stream, uint64_t time_ns
 			 uint64_t site);
 void crit_maker_leave(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call);
 
+struct crit_maker_construct {
+	uint32_t call, region; /* region: in force inside */
+	uint64_t site, arg;
+};
+
+/* OpenMP: a span that nests, until crit_maker_leave; MPI calls inside have its region. */
+void crit_maker_construct(struct crit_maker *m, uint32_t stream, uint64_t time_ns,
+			  struct crit_maker_construct construct);
+void crit_maker_worker(struct crit_maker *m, uint32_t stream, uint64_t time_ns);
+void crit_maker_release(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call,
+			uint64_t lock);
+/* A definition, with a phase's name or NULL. */
+void crit_maker_region(struct crit_maker *m, uint32_t stream, struct crit_slot_region region,
+		       const char *name);
+
 /* Slots without a stamp: what the span does whose leave (or poll record) comes next. */
 void crit_maker_detail(struct crit_maker *m, uint32_t stream, struct crit_slot_detail detail);
 void crit_maker_comm(struct crit_maker *m, uint32_t stream, struct crit_slot_comm comm);
 
 struct crit_maker_poll {
-	uint64_t first_ns; /* begin of the first failing call */
-	uint64_t last_ns; /* end of the span */
+	uint64_t first_ns, last_ns; /* begin of the first failing call, end of the span */
 	uint32_t call;
-	uint64_t count;
-	uint64_t gap_sum_ns;
-	uint64_t site;
+	uint64_t count, gap_sum_ns, site;
 };
 
 void crit_maker_poll(struct crit_maker *m, uint32_t stream, struct crit_maker_poll poll);
@@ -109,7 +124,7 @@ void crit_maker_lose(struct crit_maker *m, uint32_t source, uint64_t count);
 /* Closes all open chunks, as critd does every few milliseconds. */
 void crit_maker_drain(struct crit_maker *m);
 
-/* What was put in so far, for FOOT. */
+/* So far, for FOOT. */
 uint64_t crit_maker_kernel_count(const struct crit_maker *m);
 uint64_t crit_maker_slot_count(const struct crit_maker *m);
 
@@ -117,25 +132,16 @@ uint64_t crit_maker_slot_count(const struct crit_maker *m);
 size_t crit_maker_chunk_count(struct crit_maker *m);
 enum crit_chunk_kind crit_maker_chunk_kind(struct crit_maker *m, size_t index);
 void crit_maker_drop_chunk(struct crit_maker *m, size_t index, bool is_renumbered);
-/*
- * Another order that critd may have drained in: FILE first, WINDOW and FOOT last, each source in
- * order.
- */
+/* Another order of draining: FILE first, WINDOW and FOOT last, each source in order. */
 void crit_maker_interleave(struct crit_maker *m, uint64_t seed);
 
-/*
- * Another order that the CPUs may have put their kernel records in: neighbours whose stamps
- * differ, by
- * at most within_ns, change places.
- */
+/* Another order of kernel records: neighbours whose stamps differ, by at most within_ns. */
 void crit_maker_jumble(struct crit_maker *m, uint64_t seed, uint64_t within_ns);
 
-/* In memory only: the bytes of the file.  Ownership: the caller frees them. */
+/* In memory only.  Ownership: the caller frees the bytes, and closes files. */
 unsigned char *crit_maker_bytes(struct crit_maker *m, size_t *ret_length);
-int crit_maker_memfd(struct crit_maker *m); /* the caller closes it */
+int crit_maker_memfd(struct crit_maker *m);
 void crit_maker_write(struct crit_maker *m, const char *path);
-
-/* Any bytes as a memfd; the caller closes it. */
 int crit_maker_memfd_of(const void *bytes, size_t length);
 
 #endif

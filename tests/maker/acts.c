@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scenes of a run, record by record.
-#include "tests/lib/acts.h"
+// Steps of a run, record by record.
+#include "tests/maker/acts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-double crit_act_ms(crit_fix value)
-{
-	return crit_fix_seconds(value) * 1e3;
-}
 
 struct crit_maker *crit_act_begin(const char *host)
 {
@@ -70,39 +64,46 @@ void crit_act_end(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint32_t t
 	crit_act_out(m, at_ns, tid, cpu, 0x80);
 }
 
-const struct crit_thread_row *crit_act_thread(const struct crit_results *r, uint32_t tid)
+uint32_t crit_act_open(struct crit_maker *m, struct crit_act_rank r)
 {
-	size_t i;
+	crit_maker_process(m, (struct crit_rec_process){ .pid = r.pid,
+							 .ns_pid = r.pid,
+							 .flavour = r.flavour ? r.flavour
+									      : CRIT_FLAVOUR_MPICH,
+							 .has_memfd = 1,
+							 .time_ns = r.begin_ns });
+	crit_maker_rank(m, (struct crit_rec_rank){ .pid = r.pid,
+						   .rank = r.rank,
+						   .size = r.size,
+						   .open_ns = r.open_ns ? r.open_ns : r.begin_ns,
+						   .world = "world" });
+	return crit_act_claim(m, r.pid, r.pid, r.begin_ns);
+}
 
-	for (i = 0; i < r->thread_count; i++) {
-		if (r->threads[i].tid == tid)
-			return &r->threads[i];
-	}
-	fprintf(stderr, "no thread %u\n", tid);
-	exit(1);
+uint32_t crit_act_claim(struct crit_maker *m, uint32_t pid, uint32_t tid, uint64_t at_ns)
+{
+	return crit_maker_stream(
+		m, (struct crit_rec_stream){ .pid = pid, .ns_tid = tid, .claim_ns = at_ns });
+}
+
+void crit_act_shut(struct crit_maker *m, uint32_t pid, uint32_t stream, uint64_t close_ns,
+		   uint64_t gone_ns)
+{
+	crit_maker_close(m, (struct crit_rec_close){ .pid = pid, .close_ns = close_ns });
+	crit_maker_stream_end(m, stream, (struct crit_rec_stream_end){ .release_ns = close_ns });
+	crit_maker_gone(m, (struct crit_rec_gone){ .pid = pid, .time_ns = gone_ns });
 }
 
 uint32_t crit_act_rank(struct crit_maker *m, uint32_t pid, uint32_t rank, uint64_t open_ns)
 {
-	crit_maker_process(m, (struct crit_rec_process){ .pid = pid,
-							 .ns_pid = pid,
-							 .flavour = CRIT_FLAVOUR_MPICH,
-							 .has_memfd = 1,
-							 .time_ns = open_ns - CRIT_ACT_MS });
-	crit_maker_rank(m, (struct crit_rec_rank){ .pid = pid,
-						   .rank = rank,
-						   .size = 2,
-						   .open_ns = open_ns,
-						   .world = "world" });
-	return crit_maker_stream(m, (struct crit_rec_stream){ .pid = pid,
-							      .ns_tid = pid,
-							      .claim_ns = open_ns - CRIT_ACT_MS });
+	return crit_act_open(m, (struct crit_act_rank){ .pid = pid,
+							.rank = rank,
+							.size = 2,
+							.begin_ns = open_ns - CRIT_ACT_MS,
+							.open_ns = open_ns });
 }
 
 void crit_act_close(struct crit_maker *m, uint32_t pid, uint32_t stream, uint64_t close_ns)
 {
-	crit_maker_close(m, (struct crit_rec_close){ .pid = pid, .close_ns = close_ns });
-	crit_maker_stream_end(m, stream,
-			      (struct crit_rec_stream_end){ .pid = pid, .release_ns = close_ns });
-	crit_maker_gone(m, (struct crit_rec_gone){ .pid = pid, .time_ns = close_ns + CRIT_ACT_MS });
+	crit_act_shut(m, pid, stream, close_ns, close_ns + CRIT_ACT_MS);
 }

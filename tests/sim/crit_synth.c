@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tests/lib/synthetic.h"
+#include "tests/sim/synthetic.h"
 
 static const char usage[] =
 	"usage: crit-synth [options] DIR\n"

@@ -3,12 +3,12 @@
  * Random teams of one rank, shims only: what they do is counted by hand as it happens, every
  * nanosecond, and recorded.
  */
-#ifndef CRIT_TESTS_TEAM_WORLD_H
-#define CRIT_TESTS_TEAM_WORLD_H
+#ifndef CRIT_TESTS_SIM_TEAMS_H
+#define CRIT_TESTS_SIM_TEAMS_H
 
 #include "core/abi/abi_tag.h"
-#include "tests/lib/acts.h"
-#include "tests/lib/random.h"
+#include "tests/maker/acts.h"
+#include "tests/maker/random.h"
 
 #define TEAM_PID 100u
 #define TEAM_THREADS 5u
@@ -58,7 +58,7 @@ struct team_instance {
 	uint64_t idle_ns[TEAM_THREADS];
 };
 
-struct team_world {
+struct sim_teams {
 	struct crit_random random;
 	struct crit_maker *m;
 	uint64_t now_ns;
@@ -71,6 +71,6 @@ struct team_world {
 };
 
 /* What happens, and the recording of it.  Ownership: the caller destroys w->m. */
-void team_world_live(struct team_world *w, uint64_t seed, const struct crit_maker_options *options);
+void sim_teams_make(struct sim_teams *w, uint64_t seed, const struct crit_maker_options *options);
 
 #endif

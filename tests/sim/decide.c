@@ -6,7 +6,7 @@
 // (what the
 // kernel and the shims would tell).  Nothing here knows how either is read.
 #include "core/base/call.h"
-#include "tests/lib/scenario_sim.h"
+#include "tests/sim/scheduler.h"
 
 static const uint32_t wait_calls[] = { CRIT_MPI_Barrier, CRIT_MPI_Recv, CRIT_MPI_Wait,
 				       CRIT_MPI_Allreduce };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records of a made recording: metadata, kernel records, slots, and the tag words they imply.
+// Records: metadata, kernel records, slots, and the tag words that they imply.
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/call.h"
-#include "tests/lib/maker_constructs.h"
-#include "tests/lib/recording_maker_priv.h"
+#include "tests/maker/inside.h"
 
 static void put_one(struct crit_maker *m, enum crit_chunk_kind kind, const void *record,
 		    size_t bytes, uint64_t time_ns)
@@ -19,33 +18,21 @@ static void put_one(struct crit_maker *m, enum crit_chunk_kind kind, const void 
 	crit_maker_chunk(m, head, record, bytes);
 }
 
-void crit_maker_file(struct crit_maker *m, struct crit_rec_file file)
-{
-	put_one(m, CRIT_C_FILE, &file, sizeof(file), 0);
-}
+#define PUT_ONE(name, kind, time_ns)                                                               \
+	void crit_maker_##name(struct crit_maker *m, struct crit_rec_##name record)                \
+	{                                                                                          \
+		put_one(m, CRIT_C_##kind, &record, sizeof(record), time_ns);                       \
+	}
+PUT_ONE(file, FILE, 0)
+PUT_ONE(process, PROCESS, record.time_ns)
+PUT_ONE(rank, RANK, record.open_ns)
+PUT_ONE(close, CLOSE, record.close_ns)
+PUT_ONE(gone, GONE, record.time_ns)
+PUT_ONE(clock, CLOCK, record.time_ns)
+PUT_ONE(name, NAMES, 0)
 
-void crit_maker_process(struct crit_maker *m, struct crit_rec_process process)
-{
-	put_one(m, CRIT_C_PROCESS, &process, sizeof(process), process.time_ns);
-}
-
-void crit_maker_rank(struct crit_maker *m, struct crit_rec_rank rank)
-{
-	put_one(m, CRIT_C_RANK, &rank, sizeof(rank), rank.open_ns);
-}
-
-void crit_maker_close(struct crit_maker *m, struct crit_rec_close close)
-{
-	put_one(m, CRIT_C_CLOSE, &close, sizeof(close), close.close_ns);
-}
-
-void crit_maker_gone(struct crit_maker *m, struct crit_rec_gone gone)
-{
-	put_one(m, CRIT_C_GONE, &gone, sizeof(gone), gone.time_ns);
-}
-
-static void put_with_text(struct crit_maker *m, struct crit_chunk_head head, const void *record,
-			  size_t bytes, const char *text)
+static void put_with_text(struct crit_maker *m, enum crit_chunk_kind kind, uint64_t time_ns,
+			  const void *record, size_t bytes, const char *text)
 {
 	size_t length = bytes + strlen(text);
 	unsigned char *payload = malloc(length);
@@ -54,35 +41,18 @@ static void put_with_text(struct crit_maker *m, struct crit_chunk_head head, con
 		crit_maker_fail("get memory");
 	memcpy(payload, record, bytes);
 	memcpy(payload + bytes, text, length - bytes);
-	crit_maker_chunk(m, head, payload, length);
+	put_one(m, kind, payload, length, time_ns);
 	free(payload);
 }
 
 void crit_maker_maps(struct crit_maker *m, struct crit_rec_maps maps, const char *text)
 {
-	struct crit_chunk_head head = {
-		.kind = CRIT_C_MAPS,
-		.first_ns = maps.time_ns,
-		.last_ns = maps.time_ns,
-	};
-
-	put_with_text(m, head, &maps, sizeof(maps), text);
-}
-
-void crit_maker_name(struct crit_maker *m, struct crit_rec_name name)
-{
-	put_one(m, CRIT_C_NAMES, &name, sizeof(name), 0);
+	put_with_text(m, CRIT_C_MAPS, maps.time_ns, &maps, sizeof(maps), text);
 }
 
 void crit_maker_note(struct crit_maker *m, struct crit_rec_note note, const char *text)
 {
-	struct crit_chunk_head head = {
-		.kind = CRIT_C_NOTE,
-		.first_ns = note.time_ns,
-		.last_ns = note.time_ns,
-	};
-
-	put_with_text(m, head, &note, sizeof(note), text);
+	put_with_text(m, CRIT_C_NOTE, note.time_ns, &note, sizeof(note), text);
 }
 
 void crit_maker_window(struct crit_maker *m, uint64_t closed_ns)
@@ -125,56 +95,32 @@ void crit_maker_taken(struct crit_maker *m, struct crit_kernel_taken record)
 	put_kernel(m, CRIT_K_SWITCH, &record.switched.head, sizeof(record));
 }
 
-void crit_maker_outside(struct crit_maker *m, struct crit_kernel_outside record)
-{
-	put_kernel(m, CRIT_K_OUTSIDE, &record.head, sizeof(record));
-}
+#define PUT_KERNEL(name, type, kind)                                                               \
+	void crit_maker_##name(struct crit_maker *m, struct crit_kernel_##type record)             \
+	{                                                                                          \
+		put_kernel(m, CRIT_K_##kind, &record.head, sizeof(record));                        \
+	}
+PUT_KERNEL(outside, outside, OUTSIDE)
+PUT_KERNEL(yields, yields, YIELDS)
+PUT_KERNEL(ran, ran, RAN)
+PUT_KERNEL(wake, wake, WAKE)
+PUT_KERNEL(wake_new, wake, WAKE_NEW)
+PUT_KERNEL(fork, fork, FORK)
+PUT_KERNEL(exec, exec, EXEC)
+PUT_KERNEL(exit, exit, EXIT)
+PUT_KERNEL(enrol, enrol, ENROL)
 
-void crit_maker_yields(struct crit_maker *m, struct crit_kernel_yields record)
-{
-	put_kernel(m, CRIT_K_YIELDS, &record.head, sizeof(record));
-}
-
-void crit_maker_ran(struct crit_maker *m, struct crit_kernel_ran record)
-{
-	put_kernel(m, CRIT_K_RAN, &record.head, sizeof(record));
-}
-
-void crit_maker_wake(struct crit_maker *m, struct crit_kernel_wake record)
-{
-	put_kernel(m, CRIT_K_WAKE, &record.head, sizeof(record));
-}
-
-void crit_maker_wake_new(struct crit_maker *m, struct crit_kernel_wake record)
-{
-	put_kernel(m, CRIT_K_WAKE_NEW, &record.head, sizeof(record));
-}
-
-void crit_maker_fork(struct crit_maker *m, struct crit_kernel_fork record)
-{
-	put_kernel(m, CRIT_K_FORK, &record.head, sizeof(record));
-}
-
-void crit_maker_exec(struct crit_maker *m, struct crit_kernel_exec record)
-{
-	put_kernel(m, CRIT_K_EXEC, &record.head, sizeof(record));
-}
-
-void crit_maker_exit(struct crit_maker *m, struct crit_kernel_exit record)
-{
-	put_kernel(m, CRIT_K_EXIT, &record.head, sizeof(record));
-}
-
-void crit_maker_enrol(struct crit_maker *m, struct crit_kernel_enrol record)
-{
-	put_kernel(m, CRIT_K_ENROL, &record.head, sizeof(record));
-}
-
-struct maker_source *crit_maker_find_stream(const struct crit_maker *m, uint32_t stream)
+static struct maker_source *find_stream(const struct crit_maker *m, uint32_t stream)
 {
 	if (!stream || stream >= m->source_count)
 		crit_maker_fail("find the stream");
 	return &m->sources[stream];
+}
+
+/* The region in force. */
+static uint32_t region_now(const struct maker_source *s)
+{
+	return s->depth ? s->regions[s->depth - 1] : 0;
 }
 
 uint32_t crit_maker_stream(struct crit_maker *m, struct crit_rec_stream stream)
@@ -196,7 +142,7 @@ uint32_t crit_maker_stream(struct crit_maker *m, struct crit_rec_stream stream)
 
 void crit_maker_stream_end(struct crit_maker *m, uint32_t stream, struct crit_rec_stream_end end)
 {
-	struct maker_source *s = crit_maker_find_stream(m, stream);
+	struct maker_source *s = find_stream(m, stream);
 	struct crit_chunk_head head = {
 		.kind = CRIT_C_STREAM_END,
 		.source = stream,
@@ -212,10 +158,9 @@ void crit_maker_stream_end(struct crit_maker *m, uint32_t stream, struct crit_re
 	crit_maker_chunk(m, head, &end, sizeof(end));
 }
 
-void crit_maker_put_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot,
-			 uint64_t time_ns)
+static void put_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot, uint64_t time_ns)
 {
-	struct maker_source *s = crit_maker_find_stream(m, stream);
+	struct maker_source *s = find_stream(m, stream);
 
 	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &slot)) {
 		s->position++; /* written, so the tags know of it, but lost on its way */
@@ -227,41 +172,110 @@ void crit_maker_put_slot(struct crit_maker *m, uint32_t stream, struct crit_slot
 
 void crit_maker_slot(struct crit_maker *m, uint32_t stream, struct crit_slot slot)
 {
-	crit_maker_put_slot(m, stream, slot, slot.time_ns);
+	put_slot(m, stream, slot, slot.time_ns);
+}
+
+/* Bytes of a slot without a stamp. */
+static void put_plain(struct crit_maker *m, uint32_t stream, const void *bytes)
+{
+	struct crit_slot slot;
+
+	memcpy(&slot, bytes, sizeof(slot));
+	put_slot(m, stream, slot, find_stream(m, stream)->last_ns);
 }
 
 void crit_maker_detail(struct crit_maker *m, uint32_t stream, struct crit_slot_detail detail)
 {
-	struct crit_slot slot;
-
 	detail.kind = CRIT_S_DETAIL;
 	detail.slots = 1;
-	memcpy(&slot, &detail, sizeof(slot));
-	crit_maker_put_slot(m, stream, slot, crit_maker_find_stream(m, stream)->last_ns);
+	put_plain(m, stream, &detail);
 }
 
 void crit_maker_comm(struct crit_maker *m, uint32_t stream, struct crit_slot_comm comm)
 {
-	struct crit_slot slot;
-
 	comm.kind = CRIT_S_COMM;
 	comm.slots = 1;
-	memcpy(&slot, &comm, sizeof(slot));
-	crit_maker_put_slot(m, stream, slot, crit_maker_find_stream(m, stream)->last_ns);
+	put_plain(m, stream, &comm);
+}
+
+void crit_maker_construct(struct crit_maker *m, uint32_t stream, uint64_t time_ns,
+			  struct crit_maker_construct construct)
+{
+	struct maker_source *s = find_stream(m, stream);
+
+	if (s->depth == MAKER_DEPTH_MAX)
+		crit_maker_fail("nest spans that deep");
+	s->calls[s->depth] = construct.call;
+	s->regions[s->depth++] = construct.region;
+	crit_maker_slot(m, stream,
+			(struct crit_slot){ .time_ns = time_ns,
+					    .kind = CRIT_S_ENTER,
+					    .slots = 1,
+					    .call = (uint16_t)construct.call,
+					    .region = construct.region,
+					    .site = construct.site,
+					    .arg = construct.arg });
+}
+
+void crit_maker_worker(struct crit_maker *m, uint32_t stream, uint64_t time_ns)
+{
+	find_stream(m, stream)->is_worker = true;
+	crit_maker_slot(
+		m, stream,
+		(struct crit_slot){ .time_ns = time_ns, .kind = CRIT_S_WORKER, .slots = 1 });
+}
+
+void crit_maker_release(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call,
+			uint64_t lock)
+{
+	crit_maker_slot(m, stream,
+			(struct crit_slot){ .time_ns = time_ns,
+					    .kind = CRIT_S_RELEASE,
+					    .slots = 1,
+					    .call = (uint16_t)call,
+					    .region = region_now(find_stream(m, stream)),
+					    .arg = lock });
+}
+
+void crit_maker_region(struct crit_maker *m, uint32_t stream, struct crit_slot_region region,
+		       const char *name)
+{
+	struct crit_slot_text text = { .kind = CRIT_S_CONTINUED };
+	size_t left = name ? strlen(name) : 0;
+
+	region.kind = CRIT_S_REGION;
+	region.name_bytes = (uint32_t)left;
+	region.slots = (uint8_t)(1 + (left + CRIT_REGION_TEXT_BYTES - 1) / CRIT_REGION_TEXT_BYTES);
+	put_plain(m, stream, &region);
+	while (left) {
+		char bytes[CRIT_REGION_TEXT_BYTES] = { 0 };
+		size_t length = left < sizeof(bytes) ? left : sizeof(bytes);
+
+		memcpy(bytes, name, length);
+		memcpy(text.head, bytes, sizeof(text.head));
+		memcpy(text.tail, bytes + sizeof(text.head), sizeof(text.tail));
+		put_plain(m, stream, &text);
+		name += length;
+		left -= length;
+	}
 }
 
 void crit_maker_enter_at(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call,
 			 uint64_t site)
 {
-	crit_maker_construct(m, stream, time_ns,
-			     (struct crit_maker_construct){
-				     call, crit_maker_region_now(crit_maker_find_stream(m, stream)),
-				     site, 0 });
+	crit_maker_construct(
+		m, stream, time_ns,
+		(struct crit_maker_construct){ call, region_now(find_stream(m, stream)), site, 0 });
+}
+
+void crit_maker_enter(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call)
+{
+	crit_maker_enter_at(m, stream, time_ns, call, 0x400000 + call);
 }
 
 void crit_maker_leave(struct crit_maker *m, uint32_t stream, uint64_t time_ns, uint32_t call)
 {
-	struct maker_source *s = crit_maker_find_stream(m, stream);
+	struct maker_source *s = find_stream(m, stream);
 
 	if (s->depth)
 		s->depth--;
@@ -288,7 +302,7 @@ void crit_maker_poll(struct crit_maker *m, uint32_t stream, struct crit_maker_po
 		.kind = CRIT_S_CONTINUED,
 		.count = poll.count,
 	};
-	struct maker_source *s = crit_maker_find_stream(m, stream);
+	struct maker_source *s = find_stream(m, stream);
 
 	if (m->options.tamper_slot && !m->options.tamper_slot(m->options.user, stream, &first)) {
 		s->position += 2;
@@ -307,18 +321,18 @@ void crit_maker_counters(struct crit_maker *m, uint32_t stream, const struct cri
 {
 	struct crit_chunk_head head = { .kind = CRIT_C_COUNTERS, .source = stream };
 
-	(void)crit_maker_find_stream(m, stream);
+	(void)find_stream(m, stream);
 	crit_maker_chunk(m, head, counters, count * sizeof(*counters));
 }
 
 static uint64_t tag_of(const struct maker_source *s, uint32_t call, enum crit_span_class class)
 {
-	return crit_tag_pack(s->position, crit_maker_region_now(s), call, class, s->stream.stripe);
+	return crit_tag_pack(s->position, region_now(s), call, class, s->stream.stripe);
 }
 
 uint64_t crit_maker_tag(const struct crit_maker *m, uint32_t stream)
 {
-	const struct maker_source *s = crit_maker_find_stream(m, stream);
+	const struct maker_source *s = find_stream(m, stream);
 	uint32_t call = s->depth ? s->calls[s->depth - 1] : 0;
 
 	if (!call && s->is_worker)
@@ -328,7 +342,7 @@ uint64_t crit_maker_tag(const struct crit_maker *m, uint32_t stream)
 
 uint64_t crit_maker_poll_tag(const struct crit_maker *m, uint32_t stream, uint32_t call)
 {
-	return tag_of(crit_maker_find_stream(m, stream), call, CRIT_CLASS_MPI_POLL);
+	return tag_of(find_stream(m, stream), call, CRIT_CLASS_MPI_POLL);
 }
 
 uint64_t crit_maker_kernel_count(const struct crit_maker *m)
