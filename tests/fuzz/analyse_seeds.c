@@ -2,25 +2,13 @@
 // Small recordings: simulated schedules, messages that fit now and then, and OpenMP teams.
 #include "core/base/call.h"
 #include "tests/fuzz/seeds.h"
-#include "tests/maker/maker.h"
+#include "tests/maker/acts.h"
 #include "tests/maker/random.h"
 #include "tests/sim/scenario.h"
 
 #define SEEDS_OF_SCENARIOS 40u
 #define SEEDS_OF_MESSAGES 20u
 #define SEEDS_OF_TEAMS 20u
-
-/* One rank and its process. */
-static uint32_t begin_rank(struct crit_maker *m, uint32_t rank)
-{
-	uint32_t pid = 100 + rank;
-
-	crit_maker_process(m, (struct crit_rec_process){ .pid = pid, .ns_pid = pid, .time_ns = 1 });
-	crit_maker_rank(
-		m, (struct crit_rec_rank){ .pid = pid, .rank = rank, .size = 3, .open_ns = 1 });
-	return crit_maker_stream(
-		m, (struct crit_rec_stream){ .pid = pid, .ns_tid = pid, .claim_ns = 1 });
-}
 
 /* Details that fit together now and then: few requests, communicators and sequence numbers. */
 static void put_detail(struct crit_random *random, struct crit_maker *m, uint32_t stream)
@@ -58,8 +46,7 @@ static void compare_clocks(struct crit_random *random, struct crit_maker *m)
 						.bound_ns = crit_random_below(random, 200),
 						.reference = "other" };
 
-		crit_maker_chunk(m, (struct crit_chunk_head){ .kind = CRIT_C_CLOCK }, &clock,
-				 sizeof(clock));
+		crit_maker_clock(m, clock);
 	}
 }
 
@@ -69,7 +56,6 @@ static struct input make_message_seed(uint64_t seed)
 	struct crit_random random = { .state = seed };
 	struct crit_maker *m = crit_maker_create(&options);
 	uint32_t streams[3];
-	struct input input;
 
 	crit_maker_file(m, (struct crit_rec_file){ .host = "node",
 						   .level = seed % 3 ? CRIT_LEVEL_TRACE
@@ -77,7 +63,7 @@ static struct input make_message_seed(uint64_t seed)
 						   .kernel_status = -1 });
 	compare_clocks(&random, m);
 	for (uint32_t i = 0; i < 3; i++)
-		streams[i] = begin_rank(m, i);
+		streams[i] = crit_act_open(m, (struct crit_act_rank){ 100 + i, i, 3, 0, 1, 1 });
 	for (uint64_t at = 10; at < 400; at += 10) {
 		uint32_t stream = streams[crit_random_below(&random, 3)];
 		uint32_t call = 1 + (uint32_t)crit_random_below(&random, 300);
@@ -87,9 +73,7 @@ static struct input make_message_seed(uint64_t seed)
 			put_detail(&random, m, stream);
 		crit_maker_leave(m, stream, at + 5, call);
 	}
-	input.bytes = crit_maker_bytes(m, &input.length);
-	crit_maker_destroy(m);
-	return input;
+	return input_of(m);
 }
 
 /* One slot of a thread that knows a few constructs, regions and instances, in no order. */
@@ -145,17 +129,14 @@ static struct input make_team_seed(uint64_t seed)
 	struct crit_random random = { .state = seed };
 	struct crit_maker *m = crit_maker_create(&options);
 	uint32_t streams[4];
-	struct input input;
 
 	crit_maker_file(m, (struct crit_rec_file){ .host = "node",
 						   .level = CRIT_LEVEL_TRACE,
 						   .kernel_status = -1 });
-	streams[0] = begin_rank(m, 0);
-	streams[1] = begin_rank(m, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		streams[i] = crit_act_open(m, (struct crit_act_rank){ 100 + i, i, 3, 0, 1, 1 });
 	for (uint32_t i = 2; i < 4; i++)
-		streams[i] = crit_maker_stream(m, (struct crit_rec_stream){ .pid = 100,
-									    .ns_tid = 100 + i,
-									    .claim_ns = 1 });
+		streams[i] = crit_act_claim(m, 100, 100 + i, 1);
 	for (uint64_t at = 10; at < 700; at += 10) {
 		uint32_t stream = streams[crit_random_below(&random, 4)];
 
@@ -170,9 +151,7 @@ static struct input make_team_seed(uint64_t seed)
 			crit_maker_stream_end(m, streams[2 + seed % 2],
 					      (struct crit_rec_stream_end){ .release_ns = at });
 	}
-	input.bytes = crit_maker_bytes(m, &input.length);
-	crit_maker_destroy(m);
-	return input;
+	return input_of(m);
 }
 
 static struct input make_scenario_seed(uint64_t seed)
@@ -181,15 +160,12 @@ static struct input make_scenario_seed(uint64_t seed)
 	struct crit_maker_options options = { .chunk_bytes = seed % 2 ? 256 : 4096 };
 	struct crit_scenario *s;
 	struct crit_maker *m;
-	struct input input;
 
 	shape.events_max = shape.events_max % 60;
 	s = crit_scenario_simulate(&shape);
 	m = crit_scenario_record(s, 0, &options);
-	input.bytes = crit_maker_bytes(m, &input.length);
-	crit_maker_destroy(m);
 	crit_scenario_destroy(s);
-	return input;
+	return input_of(m);
 }
 
 struct input crit_fuzz_seed(size_t number)

@@ -3,20 +3,12 @@
 #include "tests/fuzz/worlds.h"
 
 #include "tests/fuzz/parts.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/clocks.h"
 #include "tests/sim/teams.h"
 
 #define EVENTS_MAX 60u
-
-static struct input take(struct crit_maker *m)
-{
-	struct input input;
-
-	input.bytes = crit_maker_bytes(m, &input.length);
-	crit_maker_destroy(m);
-	return input;
-}
 
 static size_t make_scenario(uint64_t seed, struct input *ret_files)
 {
@@ -27,7 +19,7 @@ static size_t make_scenario(uint64_t seed, struct input *ret_files)
 	shape.events_max %= EVENTS_MAX;
 	s = crit_scenario_simulate(&shape);
 	for (uint32_t node = 0; node < s->node_count && node < FUZZ_PARTS_MAX; node++)
-		ret_files[count++] = take(crit_scenario_record(s, node, NULL));
+		ret_files[count++] = input_of(crit_scenario_record(s, node, NULL));
 	crit_scenario_destroy(s);
 	return count;
 }
@@ -40,7 +32,7 @@ static size_t make_skewed(uint64_t seed, struct input *ret_files)
 	w = (struct sim_clocks){ .is_once = seed % 2, .is_lossy = seed % 3 == 0 };
 	sim_clocks_make(&w, seed);
 	for (uint32_t node = 0; node < w.node_count; node++)
-		ret_files[count++] = take(w.nodes[node].m);
+		ret_files[count++] = input_of(w.nodes[node].m);
 	return count;
 }
 
@@ -50,7 +42,7 @@ static size_t make_teams(uint64_t seed, struct input *ret_files)
 
 	for (size_t node = 0; node < 2; node++) {
 		sim_teams_make(&w, seed + node, NULL);
-		ret_files[node] = take(w.m);
+		ret_files[node] = input_of(w.m);
 	}
 	return 2;
 }

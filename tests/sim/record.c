@@ -88,65 +88,37 @@ static void record_fork(struct recorder *r, const struct crit_scenario_event *e)
 							     .waker_tid = fork.parent_tid });
 }
 
-static void record_exec(struct recorder *r, const struct crit_scenario_event *e)
-{
-	const struct crit_scenario_thread *t = &r->s->threads[e->thread];
-
-	crit_maker_exec(r->m, (struct crit_kernel_exec){ .head = head_of(e),
-							 .tid = t->tid,
-							 .old_tid = t->tid,
-							 .tgid = process_of(r, e->thread)->pid,
-							 .ns_tid = t->ns_tid,
-							 .comm = "program" });
-}
-
-static void record_enrol(struct recorder *r, const struct crit_scenario_event *e)
-{
-	const struct crit_scenario_thread *t = &r->s->threads[e->thread];
-	struct crit_kernel_enrol enrol = { .head = head_of(e),
-					   .tid = t->tid,
-					   .tgid = process_of(r, e->thread)->pid,
-					   .ns_tid = t->ns_tid,
-					   .comm = "root" };
-
-	enrol.head.flags |= CRIT_KF_RUNNING;
-	crit_maker_enrol(r->m, enrol);
-}
-
-static void record_exit(struct recorder *r, const struct crit_scenario_event *e)
-{
-	crit_maker_exit(r->m, (struct crit_kernel_exit){ .head = head_of(e),
-							 .tid = tid_of(r, e->thread),
-							 .tgid = process_of(r, e->thread)->pid,
-							 .tag = tag_of(r, e->thread, 0),
-							 .comm = "gone" });
-}
-
 static void record_kernel(struct recorder *r, const struct crit_scenario_event *e)
 {
-	switch (e->kind) {
-	case CRIT_EV_SWITCH:
+	const struct crit_scenario_thread *t =
+		&r->s->threads[e->thread == CRIT_SCENARIO_NONE ? 0 : e->thread];
+	struct crit_kernel_head head = head_of(e);
+	uint32_t tid = t->tid, tgid = process_of(r, (uint32_t)(t - r->s->threads))->pid;
+
+	if (e->kind == CRIT_EV_SWITCH) {
 		record_switch(r, e);
-		break;
-	case CRIT_EV_WAKE:
-		crit_maker_wake(r->m, (struct crit_kernel_wake){ .head = head_of(e),
-								 .tid = tid_of(r, e->thread),
-								 .waker_tid = 0 });
-		break;
-	case CRIT_EV_FORK:
+	} else if (e->kind == CRIT_EV_WAKE) {
+		crit_maker_wake(r->m, (struct crit_kernel_wake){ .head = head, .tid = tid });
+	} else if (e->kind == CRIT_EV_FORK) {
 		record_fork(r, e);
-		break;
-	case CRIT_EV_EXEC:
-		record_exec(r, e);
-		break;
-	case CRIT_EV_EXIT:
-		record_exit(r, e);
-		break;
-	case CRIT_EV_ENROL:
-		record_enrol(r, e);
-		break;
-	default:
-		break;
+	} else if (e->kind == CRIT_EV_EXEC) {
+		crit_maker_exec(r->m, (struct crit_kernel_exec){ .head = head,
+								 .tid = tid,
+								 .old_tid = tid,
+								 .tgid = tgid,
+								 .ns_tid = t->ns_tid,
+								 .comm = "program" });
+	} else if (e->kind == CRIT_EV_ENROL) {
+		head.flags |= CRIT_KF_RUNNING;
+		crit_maker_enrol(r->m, (struct crit_kernel_enrol){ .head = head,
+								   .tid = tid,
+								   .tgid = tgid,
+								   .ns_tid = t->ns_tid });
+	} else if (e->kind == CRIT_EV_EXIT) {
+		crit_maker_exit(r->m, (struct crit_kernel_exit){ .head = head,
+								 .tid = tid,
+								 .tgid = tgid,
+								 .tag = tag_of(r, e->thread, 0) });
 	}
 }
 

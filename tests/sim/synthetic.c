@@ -232,10 +232,9 @@ static void compare_clocks(struct synthesis *y, uint32_t node, uint64_t at_ns, i
 					.offset_ns = node % 2 ? error_ns : -error_ns,
 					.bound_ns = y->spec->skew_ns,
 					.reference = "node0" };
-	struct crit_chunk_head head = { .kind = CRIT_C_CLOCK, .first_ns = at_ns, .last_ns = at_ns };
 
 	if (node && y->spec->skew_ns)
-		crit_maker_chunk(y->m, head, &clock, sizeof(clock));
+		crit_maker_clock(y->m, clock);
 }
 
 void crit_synthetic_write(const struct crit_synthetic *spec, uint32_t node, struct crit_maker *m)

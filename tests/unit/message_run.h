@@ -8,6 +8,7 @@
 
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
+#include "tests/maker/acts.h"
 
 #define T0 1000000000ull
 #define US 1000ull
@@ -18,7 +19,7 @@ struct run {
 	struct crit_maker *m;
 	uint32_t streams[RANKS_MAX];
 	uint32_t ranks, level;
-	uint32_t flavour; /* 0: MPICH */
+	uint16_t flavour; /* 0: MPICH */
 };
 
 static inline void begin(struct run *run, const struct crit_maker_options *options)
@@ -30,46 +31,21 @@ static inline void begin(struct run *run, const struct crit_maker_options *optio
 							.kernel_status = -1,
 							.start_mono_ns = T0,
 							.start_real_ns = T0 });
-	for (uint32_t i = 0; i < run->ranks; i++) {
-		uint32_t pid = 100 + i;
-
-		crit_maker_process(run->m, (struct crit_rec_process){
-						   .pid = pid,
-						   .ns_pid = pid,
-						   .flavour = run->flavour ? run->flavour
-									   : CRIT_FLAVOUR_MPICH,
-						   .has_memfd = 1,
-						   .time_ns = T0 });
-		crit_maker_rank(run->m, (struct crit_rec_rank){ .pid = pid,
-								.rank = i,
-								.size = run->ranks,
-								.open_ns = T0,
-								.world = "world" });
-		run->streams[i] = crit_maker_stream(
-			run->m,
-			(struct crit_rec_stream){ .pid = pid, .ns_tid = pid, .claim_ns = T0 });
-	}
+	for (uint32_t i = 0; i < run->ranks; i++)
+		run->streams[i] =
+			crit_act_open(run->m, (struct crit_act_rank){ .pid = 100 + i,
+								      .rank = i,
+								      .size = run->ranks,
+								      .flavour = run->flavour,
+								      .begin_ns = T0 });
 }
 
 static inline struct crit_results *finish(struct run *run)
 {
-	struct crit_results *r = NULL;
-
-	for (uint32_t i = 0; i < run->ranks; i++) {
-		uint32_t pid = 100 + i;
-
-		crit_maker_close(run->m, (struct crit_rec_close){ .pid = pid, .close_ns = END });
-		crit_maker_stream_end(run->m, run->streams[i],
-				      (struct crit_rec_stream_end){ .pid = pid,
-								    .release_ns = END });
-		crit_maker_gone(run->m, (struct crit_rec_gone){ .pid = pid, .time_ns = END + US });
-	}
+	for (uint32_t i = 0; i < run->ranks; i++)
+		crit_act_shut(run->m, 100 + i, run->streams[i], END, END + US);
 	crit_maker_window(run->m, END);
-	if (!CHECK_INT_EQ(crit_analysed_makers(&run->m, 1, CRIT_ACTIVE_DEFAULT, &r), 0))
-		exit(1);
-	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
-	crit_maker_destroy(run->m);
-	return r;
+	return crit_analysed_finish(&run->m, 1, CRIT_ACTIVE_DEFAULT);
 }
 
 static inline void enter(struct run *run, uint32_t rank, uint64_t at_us, uint32_t call)

@@ -66,11 +66,7 @@ static void compare(struct crit_maker *m, const struct bent *clock, uint64_t tru
 		.reference = "node-a",
 	};
 
-	crit_maker_chunk(m,
-			 (struct crit_chunk_head){ .kind = CRIT_C_CLOCK,
-						   .first_ns = record.time_ns,
-						   .last_ns = record.time_ns },
-			 &record, sizeof(record));
+	crit_maker_clock(m, record);
 }
 
 static const uint64_t parts[2][2] = { { T0 + 100, T0 + 100 * SECOND },
@@ -152,8 +148,7 @@ static void check_nonsense(void)
 	struct crit_rec_clock record = { .offset_ns = INT64_MIN, .reference = "node-a" };
 
 	CHECK_CASE("an offset no clock has");
-	crit_maker_chunk(b, (struct crit_chunk_head){ .kind = CRIT_C_CLOCK }, &record,
-			 sizeof(record));
+	crit_maker_clock(b, record);
 	check_nodes(b, &(struct expected){ CRIT_CLOCK_REFERENCE, 0, 0, 0 });
 }
 

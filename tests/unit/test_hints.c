@@ -37,8 +37,7 @@ static struct crit_results *spin(uint16_t flags)
 							 .has_memfd = 1,
 							 .flags = flags,
 							 .time_ns = 9 * MS });
-	worker = crit_maker_stream(
-		m, (struct crit_rec_stream){ .pid = ROOT, .ns_tid = WORKER, .claim_ns = 10 * MS });
+	worker = crit_act_claim(m, ROOT, WORKER, 10 * MS);
 	crit_maker_worker(m, worker, 10 * MS);
 	begin(m, main_stream, 20 * MS, CRIT_CONSTRUCT_PARALLEL, CRIT_INSTANCE_PRIMARY | 1);
 	begin(m, worker, 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1);

@@ -38,9 +38,7 @@ static void make_threads(struct crit_maker *m, uint32_t count)
 		crit_act_end(m, at_ns + 50, PID, CRIT_ACT_ROOT, 1);
 	}
 	for (i = 0; i < count; i++)
-		(void)crit_maker_stream(m, (struct crit_rec_stream){ .pid = CRIT_ACT_ROOT,
-								     .ns_tid = PID,
-								     .claim_ns = 1 * MS });
+		(void)crit_act_claim(m, CRIT_ACT_ROOT, PID, 1 * MS);
 }
 
 /* The same with a process number; ends of processes that never registered. */

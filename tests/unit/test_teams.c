@@ -23,8 +23,7 @@ static void begin(struct crit_maker *m, uint32_t stream, uint64_t at_ns, uint32_
 
 static uint32_t claim(struct crit_maker *m, uint32_t pid, uint32_t tid, uint64_t at_ns)
 {
-	return crit_maker_stream(
-		m, (struct crit_rec_stream){ .pid = pid, .ns_tid = tid, .claim_ns = at_ns });
+	return crit_act_claim(m, pid, tid, at_ns);
 }
 
 static const struct crit_region_row *region_of(const struct crit_results *r, uint32_t pid,

@@ -381,8 +381,7 @@ static void test_messages_without_ranks(bool is_rank)
 	} else {
 		crit_maker_process(m, (struct crit_rec_process){
 					      .pid = 100, .ns_pid = 100, .time_ns = 9 * MS });
-		a = crit_maker_stream(m, (struct crit_rec_stream){
-						 .pid = 100, .ns_tid = 100, .claim_ns = 9 * MS });
+		a = crit_act_claim(m, 100, 100, 9 * MS);
 	}
 	crit_maker_enter(m, a, 20 * MS, CRIT_MPI_Send);
 	crit_maker_detail(
