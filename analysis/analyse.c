@@ -5,11 +5,12 @@
 
 #include "analysis/clock/clock_shifts.h"
 #include "analysis/cluster/dealing.h"
-#include "analysis/table/outcome.h"
-#include "analysis/schema/results.h"
+#include "analysis/identity/identity.h"
 #include "analysis/model/survey.h"
 #include "analysis/replay/timeline.h"
 #include "analysis/replay/tracer.h"
+#include "analysis/schema/results.h"
+#include "analysis/table/outcome.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
@@ -144,23 +145,8 @@ static int survey(struct crit_model *model, struct attempt *attempt)
 	return peers ? crit_peers_agree(peers, sum_up(model), rc) : rc;
 }
 
-/* What peer 0 has taken yields results. */
-static int conclude(struct crit_model *model, struct crit_engine *engine,
-		    struct crit_messages *messages, const struct attempt *attempt,
-		    struct crit_results *results)
-{
-	int rc = crit_outcome_add_counters(model, engine);
-
-	if (!rc)
-		rc = crit_outcome_fill(model, engine, messages, results);
-	attempt->shifts->is_known |=
-		!rc && (!results->messages.has_order || !results->messages.losses.early);
-	if (!rc && !attempt->shifts->is_known)
-		rc = crit_clock_shifts_find(attempt->shifts, model, &messages->order.transits);
-	return rc;
-}
-
 struct work { /* 94 kB: more than a stack may have */
+	struct crit_identity identity;
 	struct crit_messages messages;
 	struct crit_dealing dealing;
 	struct crit_pending pending;
@@ -168,6 +154,22 @@ struct work { /* 94 kB: more than a stack may have */
 	struct crit_tracer tracer;
 	struct crit_engine engine;
 };
+
+/* What peer 0 has taken yields results. */
+static int conclude(struct crit_model *model, struct work *work, const struct attempt *attempt,
+		    struct crit_results *results)
+{
+	int rc = crit_outcome_add_counters(model, &work->engine);
+
+	if (!rc)
+		rc = crit_outcome_fill(model, &work->engine, &work->messages, &work->identity,
+				       results);
+	attempt->shifts->is_known |=
+		!rc && (!results->messages.has_order || !results->messages.losses.early);
+	if (!rc && !attempt->shifts->is_known)
+		rc = crit_clock_shifts_find(attempt->shifts, model, &work->messages.order.transits);
+	return rc;
+}
 
 /* Connects a sink to the engine and to messages, with a queue between where several analyse. */
 static int listen(struct work *work, const struct crit_trace_sink *sink,
@@ -180,7 +182,7 @@ static int listen(struct work *work, const struct crit_trace_sink *sink,
 							 .communicator = crit_tracer_communicator };
 	if (peers)
 		crit_pending_init(&work->pending, peers, &work->tracer, &work->dealing.added_steps);
-	rc = crit_tracer_init(&work->tracer, &work->engine, sink,
+	rc = crit_tracer_init(&work->tracer, &work->engine, &work->identity, sink,
 			      peers ? &work->pending.queue : NULL);
 	if (peers)
 		rc = crit_peers_agree(peers, 0, rc);
@@ -198,6 +200,8 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 	if (!rc && peers)
 		rc = crit_dealing_init(&work->dealing, peers, model, &work->engine, &work->messages,
 				       sink ? &work->pending : NULL);
+	if (!rc)
+		rc = crit_identity_init(&work->identity, model);
 	return !rc && sink ? listen(work, sink, peers) : rc;
 }
 
@@ -223,7 +227,7 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	if (!rc)
 		rc = replay(model, attempt, work);
 	if (!rc && has_results(peers))
-		rc = conclude(model, &work->engine, &work->messages, attempt, results);
+		rc = conclude(model, work, attempt, results);
 	if (peers && (sink || attempt->is_trial))
 		rc = crit_peers_agree(peers, 0, rc);
 	if (!rc && peers && attempt->is_trial)
@@ -254,6 +258,7 @@ static int compute(struct crit_model *model, struct attempt *attempt, struct wor
 	crit_messages_fini(&work->messages);
 	crit_dealing_fini(&work->dealing);
 	crit_engine_fini(&work->engine);
+	crit_identity_fini(&work->identity);
 	return rc;
 }
 

@@ -38,7 +38,7 @@ void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_m
 
 /*
  * Tells of all communicators of a run with ranks, whose members are known now; rank_rows as in
- * outcome.h.  Errors: -ENOMEM, those of the sink.
+ * identity.h.  Errors: -ENOMEM, those of the sink.
  */
 int crit_message_trace_finish(struct crit_message_trace *trace, const uint32_t *rank_rows);
 

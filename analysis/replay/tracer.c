@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/table/outcome.h"
 #include "analysis/replay/tracer_ops.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
@@ -24,8 +23,6 @@ void crit_tracer_fini(struct crit_tracer *tracer)
 	free(tracer->threads);
 	free(tracer->views);
 	free(tracer->setups);
-	free(tracer->rank_rows);
-	free(tracer->thread_rows);
 	crit_results_destroy(tracer->run);
 	*tracer = (struct crit_tracer){ 0 };
 }
@@ -274,7 +271,8 @@ static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
 }
 
 int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
-		     const struct crit_trace_sink *sink, const struct crit_tracer_queue *queue)
+		     const struct crit_identity *identity, const struct crit_trace_sink *sink,
+		     const struct crit_tracer_queue *queue)
 {
 	const struct crit_model *model = engine->model;
 	int rc = -ENOMEM;
@@ -282,6 +280,7 @@ int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 	*tracer = (struct crit_tracer){ .sink = sink,
 					.engine = engine,
 					.queue = queue,
+					.thread_rows = identity->thread_rows,
 					.begin_ns = model->window_begin_ns,
 					.end_ns = crit_model_traced_until_ns(model) };
 	tracer->run = calloc(1, sizeof(*tracer->run));
@@ -290,8 +289,7 @@ int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 	if (tracer->run && tracer->threads && tracer->views)
 		rc = crit_tracer_init_setups(tracer);
 	if (!rc)
-		rc = crit_outcome_identify(model, engine, tracer->run, &tracer->rank_rows,
-					   &tracer->thread_rows);
+		rc = crit_identity_fill(identity, model, tracer->run);
 	return rc ? rc : listen(tracer, engine);
 }
 

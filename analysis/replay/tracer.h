@@ -10,6 +10,7 @@
 #define CRIT_TRACER_H
 
 #include "analysis/account/engine.h"
+#include "analysis/identity/identity.h"
 #include "analysis/schema/trace.h"
 
 struct crit_tracer_op;
@@ -25,8 +26,7 @@ struct crit_tracer {
 	const struct crit_engine *engine;
 	const struct crit_tracer_queue *queue;
 	struct crit_results *run; /* what begin() was told */
-	uint32_t *rank_rows; /* rank of the model -> row of ranks */
-	uint32_t *thread_rows; /* life -> row of threads */
+	const uint32_t *thread_rows; /* life -> row of threads */
 	struct crit_tracer_thread **threads; /* by life; NULL: not told of now */
 	struct crit_tracer_view *views; /* by life: the same when its last news came */
 	struct crit_tracer_setup *setups; /* by rank of the model */
@@ -38,11 +38,12 @@ struct crit_tracer {
  * Begins to listen to an engine that has played nothing yet.  Cost of an event: O(1), O(depth)
  * where a thread ends.  queue: where events wait until the engine's buckets say what was earned;
  * NULL: they do at once.
- * Ownership: sink, engine and queue are borrowed until fini, also after an error.
+ * Ownership: sink, engine, identity and queue are borrowed until fini, also after an error.
  * Errors: -ENOMEM, -ENOSPC.
  */
 int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
-		     const struct crit_trace_sink *sink, const struct crit_tracer_queue *queue);
+		     const struct crit_identity *identity, const struct crit_trace_sink *sink,
+		     const struct crit_tracer_queue *queue);
 void crit_tracer_fini(struct crit_tracer *tracer);
 
 /* Tells the sink that it begins.  Errors: those of the sink. */

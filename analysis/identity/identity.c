@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sorts ranks and threads into rows, and fills in what the model knows of them.
+#include "analysis/identity/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct order { /* a row to be and where it comes from */
+	const struct crit_model *model;
+	uint32_t index;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+	const struct order *a = left, *b = right;
+	const struct crit_rank *x = &a->model->ranks[a->index], *y = &b->model->ranks[b->index];
+	int rc = crit_by_number(x->world_number, y->world_number);
+
+	if (!rc)
+		rc = crit_by_number(x->rank, y->rank);
+	return rc ? rc : crit_by_number(a->index, b->index);
+}
+
+static int compare_lives(const void *left, const void *right)
+{
+	const struct order *a = left, *b = right;
+	const struct crit_life *x = &a->model->lives[a->index], *y = &b->model->lives[b->index];
+	int rc = 0;
+
+	if (x->rank != y->rank) { /* those without rank come last */
+		if (x->rank == CRIT_NONE || y->rank == CRIT_NONE)
+			return x->rank == CRIT_NONE ? 1 : -1;
+		return compare_ranks(&(struct order){ a->model, x->rank },
+				     &(struct order){ b->model, y->rank });
+	}
+	rc = rc ? rc : crit_by_number(x->node, y->node);
+	rc = rc ? rc : crit_by_number(x->tgid, y->tgid);
+	rc = rc ? rc : crit_by_number(x->tid, y->tid);
+	rc = rc ? rc : crit_by_number(x->birth_ns, y->birth_ns);
+	return rc ? rc : crit_by_number(a->index, b->index);
+}
+
+/* Where each of count things goes in their order.  Errors: NULL when out of memory. */
+static uint32_t *rows_of(const struct crit_model *model, size_t count,
+			 int (*compare)(const void *, const void *))
+{
+	struct order *orders = calloc(count + 1, sizeof(*orders));
+	uint32_t *rows = calloc(count + 1, sizeof(*rows));
+	size_t i;
+
+	if (!orders || !rows) {
+		free(orders);
+		free(rows);
+		return NULL;
+	}
+	for (i = 0; i < count; i++)
+		orders[i] = (struct order){ model, (uint32_t)i };
+	qsort(orders, count, sizeof(*orders), compare);
+	for (i = 0; i < count; i++)
+		rows[orders[i].index] = (uint32_t)i;
+	free(orders);
+	return rows;
+}
+
+int crit_identity_init(struct crit_identity *identity, const struct crit_model *model)
+{
+	identity->rank_rows = rows_of(model, model->rank_count, compare_ranks);
+	identity->thread_rows = rows_of(model, model->life_count, compare_lives);
+	return identity->rank_rows && identity->thread_rows ? 0 : -ENOMEM;
+}
+
+void crit_identity_fini(struct crit_identity *identity)
+{
+	free(identity->rank_rows);
+	free(identity->thread_rows);
+	*identity = (struct crit_identity){ 0 };
+}
+
+static void fill_rank(const struct crit_model *model, const struct crit_rank *rank,
+		      struct crit_rank_row *row)
+{
+	const struct crit_process *process = &model->processes[rank->process];
+
+	row->node = rank->node;
+	row->pid = process->pid;
+	memcpy(row->program, process->program, sizeof(row->program));
+	if (process->arguments)
+		(void)snprintf(row->arguments, sizeof(row->arguments), "%s", process->arguments);
+	row->world_number = rank->world_number;
+	row->rank = rank->rank;
+	row->world_size = rank->size;
+	row->task = process->task;
+	memcpy(row->world, rank->world, sizeof(row->world));
+	row->is_open = rank->is_open;
+	row->exit_signal = process->exit_signal;
+	row->killed_ns = process->killed_ns;
+	row->process_flags = process->flags;
+	row->open_ns = rank->open_ns;
+	row->close_ns = rank->close_ns;
+}
+
+static void fill_thread(const struct crit_model *model, const struct crit_life *life,
+			struct crit_thread_row *row)
+{
+	row->node = life->node;
+	row->pid = life->tgid;
+	row->tid = life->tid;
+	row->role = life->role;
+	if (life->process != CRIT_NONE)
+		row->process_flags = model->processes[life->process].flags;
+	memcpy(row->name, life->name, sizeof(row->name));
+	row->name[sizeof(row->name) - 1] = '\0';
+	row->birth_ns = life->birth_ns;
+	row->death_ns = life->death_ns;
+	row->switches = life->switches;
+	row->preemptions = life->preemptions;
+	row->unmatched = life->unmatched;
+}
+
+static int fill_ranks_and_threads(const struct crit_identity *identity,
+				  const struct crit_model *model, struct crit_results *results)
+{
+	size_t i;
+
+	results->ranks = calloc(model->rank_count + 1, sizeof(*results->ranks));
+	results->threads = calloc(model->life_count + 1, sizeof(*results->threads));
+	if (!results->ranks || !results->threads)
+		return -ENOMEM;
+	results->rank_count = model->rank_count;
+	results->thread_count = model->life_count;
+	for (i = 0; i < model->rank_count; i++)
+		fill_rank(model, &model->ranks[i], &results->ranks[identity->rank_rows[i]]);
+	for (i = 0; i < model->life_count; i++) {
+		const struct crit_life *life = &model->lives[i];
+		struct crit_thread_row *row = &results->threads[identity->thread_rows[i]];
+
+		fill_thread(model, life, row);
+		row->rank_row = -1;
+		if (life->rank == CRIT_NONE)
+			continue;
+		row->rank_row = (int32_t)identity->rank_rows[life->rank];
+		results->ranks[row->rank_row].app_threads += row->role == CRIT_THREAD_APP;
+	}
+	return 0;
+}
+
+static int fill_nodes(const struct crit_model *model, struct crit_results *results)
+{
+	size_t i;
+
+	results->nodes = calloc(model->node_count, sizeof(*results->nodes));
+	if (!results->nodes)
+		return -ENOMEM;
+	results->node_count = model->node_count;
+	for (i = 0; i < model->node_count; i++) {
+		const struct crit_node *node = &model->nodes[i];
+		const struct crit_rec_file *file = &node->recording->file;
+		struct crit_node_row *row = &results->nodes[i];
+
+		*row = node->row;
+		memcpy(row->host, file->host, sizeof(row->host));
+		memcpy(row->kernel_release, file->kernel_release, sizeof(row->kernel_release));
+		row->cpu_count = file->cpu_count;
+		row->kernel_status = file->kernel_status;
+		row->perf_status = file->perf_status;
+		row->perf_paranoid = file->perf_paranoid;
+		row->level = file->level;
+		row->end_ns = node->end_ns;
+		row->recording_bytes = node->recording->size_bytes;
+		row->corrupt_chunks = node->recording->corrupt_chunks;
+		row->truncated_bytes = node->recording->truncated_bytes;
+		row->missing_chunks = node->recording->missing_chunks;
+	}
+	return 0;
+}
+
+/* The first node whose recording says what it is of; the first one if none does. */
+static const struct crit_node *first_told(const struct crit_model *model)
+{
+	for (size_t i = 0; i < model->node_count; i++)
+		if (model->nodes[i].recording->has_file)
+			return &model->nodes[i];
+	return &model->nodes[0];
+}
+
+static void fill_heads(const struct crit_model *model, struct crit_results *results)
+{
+	const struct crit_node *told = first_told(model);
+	const struct crit_rec_file *file = &told->recording->file;
+	uint64_t first_ns = CRIT_TIME_MAX, last_ns = 0;
+	size_t i;
+
+	for (i = 0; i < model->node_count; i++) {
+		if (model->nodes[i].first_ns < first_ns)
+			first_ns = model->nodes[i].first_ns;
+		if (model->nodes[i].end_ns > last_ns)
+			last_ns = model->nodes[i].end_ns;
+	}
+	results->has_ranks = model->rank_count > 0;
+	results->window_begin_ns = model->window_begin_ns;
+	results->window_ns = model->window_end_ns - model->window_begin_ns;
+	results->start_real_ns = file->start_real_ns + (model->window_begin_ns -
+							crit_model_time(told, file->start_mono_ns));
+	results->elapsed_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+	results->run_id = file->run_id;
+	memcpy(results->exe, file->exe, sizeof(results->exe));
+	memcpy(results->arguments, model->arguments, sizeof(results->arguments));
+	memcpy(results->library, model->library, sizeof(results->library));
+	results->flavour = model->flavour;
+	results->job = model->job;
+	results->omitted = model->omitted;
+	results->losses = model->losses;
+}
+
+int crit_identity_fill(const struct crit_identity *identity, const struct crit_model *model,
+		       struct crit_results *results)
+{
+	int rc;
+
+	fill_heads(model, results);
+	rc = fill_nodes(model, results);
+	return rc ? rc : fill_ranks_and_threads(identity, model, results);
+}
