@@ -19,24 +19,25 @@ static uint64_t hash_of(const uint64_t *members, uint32_t count)
 
 	for (i = 0; i < count; i++)
 		hash = crit_hash_mix(hash, members[i]);
-	return hash >> 1;
+	return hash;
 }
 
-/* The group added last with the same hash, if it is the same; else NULL. */
+/* The group of these members, in this order; NULL: none so far. */
 static const struct crit_otf2_members *find_same(const struct crit_otf2_writer *writer,
 						 uint64_t hash, const uint64_t *members,
 						 uint32_t count)
 {
-	uint32_t index = crit_map_get(&writer->member_numbers, hash);
-	const struct crit_otf2_members *group;
+	struct crit_probe probe;
+	uint32_t row = crit_index_first(&writer->member_numbers, hash, &probe);
 
-	if (index == CRIT_NONE)
-		return NULL;
-	group = &writer->members[index];
-	return group->count == count &&
-			       memcmp(group->members, members, count * sizeof(*members)) == 0
-		       ? group
-		       : NULL;
+	for (; row != CRIT_NONE; row = crit_index_next(&writer->member_numbers, &probe)) {
+		const struct crit_otf2_members *group = &writer->members[row];
+
+		if (group->count == count &&
+		    memcmp(group->members, members, count * sizeof(*members)) == 0)
+			return group;
+	}
+	return NULL;
 }
 
 /*
@@ -59,7 +60,7 @@ static uint32_t add_members(struct crit_otf2_writer *writer, uint64_t *members, 
 	if (string == CRIT_NONE ||
 	    crit_array_grow(&writer->members, &writer->member_capacity, index + 1u,
 			    sizeof(*writer->members)) ||
-	    (members && crit_map_set(&writer->member_numbers, hash, index))) {
+	    (members && crit_index_put(&writer->member_numbers, hash, index))) {
 		free(members);
 		return CRIT_NONE;
 	}

@@ -32,20 +32,18 @@ int crit_otf2_add_construct(struct crit_otf2_writer *writer,
 }
 
 static uint32_t add_construct(struct crit_otf2_writer *writer,
-			      const struct crit_otf2_construct *like, uint64_t key)
+			      const struct crit_otf2_construct *like, uint64_t hash)
 {
 	struct crit_otf2_openmp *openmp = &writer->openmp;
 	const struct crit_otf2_group *group = &writer->groups[like->group];
 	uint32_t index = (uint32_t)openmp->construct_count;
-	struct crit_otf2_construct add = *like;
 
 	if (group->construct_count >= CRIT_OTF2_CONSTRUCTS_MAX) {
 		openmp->has_joined = true;
 		return crit_otf2_call_region(writer, like->call);
 	}
-	add.older = crit_map_get(&openmp->construct_numbers, key);
-	if (crit_otf2_add_construct(writer, &add) ||
-	    crit_map_set(&openmp->construct_numbers, key, index))
+	if (crit_otf2_add_construct(writer, like) ||
+	    crit_index_put(&openmp->construct_numbers, hash, index))
 		return CRIT_NONE;
 	return CRIT_OTF2_CONSTRUCT_BASE + index;
 }
@@ -74,24 +72,24 @@ uint32_t crit_otf2_construct_region(struct crit_otf2_writer *writer,
 					    .call = span->call,
 					    .site = is_phase ? 0 : span->site,
 					    .is_fork_wait = is_fork_wait(location, span) };
-	uint64_t key;
+	struct crit_probe probe;
+	uint64_t hash;
 	uint32_t i;
 
 	if (!like.site)
 		like.number = span->region;
-	key = crit_hash_mix(crit_hash_mix(like.site, like.number),
-			    (uint64_t)like.group << 32 | like.call) >>
-	      1;
+	hash = crit_hash_mix(crit_hash_mix(like.site, like.number),
+			     (uint64_t)like.group << 32 | like.call);
 	writer->openmp.has_constructs = openmp->has_constructs || !is_phase;
-	for (i = crit_map_get(&openmp->construct_numbers, key); i != CRIT_NONE;
-	     i = openmp->constructs[i].older) {
+	for (i = crit_index_first(&openmp->construct_numbers, hash, &probe); i != CRIT_NONE;
+	     i = crit_index_next(&openmp->construct_numbers, &probe)) {
 		const struct crit_otf2_construct *c = &openmp->constructs[i];
 
 		if (c->site == like.site && c->number == like.number && c->group == like.group &&
 		    c->call == like.call && c->is_fork_wait == like.is_fork_wait)
 			return CRIT_OTF2_CONSTRUCT_BASE + i;
 	}
-	return add_construct(writer, &like, key);
+	return add_construct(writer, &like, hash);
 }
 
 static uint64_t region_key(uint32_t node, uint32_t pid, uint32_t number)
@@ -177,8 +175,8 @@ static bool is_same(const struct crit_otf2_region *a, const struct crit_otf2_reg
 	       a->role == b->role && a->paradigm == b->paradigm;
 }
 
-/* The global region of a construct; named: hash -> the newest one.  Errors: CRIT_NONE. */
-static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *named,
+/* The global region of a construct; named: those so far.  Errors: CRIT_NONE. */
+static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_index *named,
 			      const struct crit_otf2_construct *construct, const char *name,
 			      const struct crit_place *place)
 {
@@ -187,7 +185,8 @@ static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *
 	uint32_t added = crit_otf2_add_region(writer, construct->call, name, file,
 					      has_line ? place->line : 0);
 	struct crit_otf2_region *region;
-	uint64_t key;
+	struct crit_probe probe;
+	uint64_t hash;
 	uint32_t i;
 
 	if (added == CRIT_NONE)
@@ -195,21 +194,22 @@ static uint32_t obtain_region(struct crit_otf2_writer *writer, struct crit_map *
 	region = &writer->regions[added];
 	if (construct->is_fork_wait) /* else a barrier that the others do not have */
 		region->role = OTF2_REGION_ROLE_FUNCTION;
-	key = crit_hash_mix(crit_hash_mix(region->name, region->file), region->line) >> 1;
-	region->older = crit_map_get(named, key);
-	for (i = region->older; i != CRIT_NONE; i = writer->regions[i].older) {
+	hash = crit_hash_mix(crit_hash_mix(region->name, region->file), region->line);
+	for (i = crit_index_first(named, hash, &probe); i != CRIT_NONE;
+	     i = crit_index_next(named, &probe)) {
 		if (is_same(&writer->regions[i], region)) {
 			writer->region_count--; /* it is there already */
 			return i;
 		}
 	}
-	return crit_map_set(named, key, added) ? CRIT_NONE : added;
+	return crit_index_put(named, hash, added) ? CRIT_NONE : added;
 }
 
 /* By group, whatever the order in which they were found. */
 int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit_results *results)
 {
-	struct crit_map rows = { 0 }, named = { 0 };
+	struct crit_index named = { 0 };
+	struct crit_map rows = { 0 };
 	struct crit_otf2_construct *construct;
 	char name[NAME_BYTES];
 	int rc = file_regions(&results->regions, &rows);
@@ -235,7 +235,7 @@ int crit_otf2_name_constructs(struct crit_otf2_writer *writer, const struct crit
 		}
 	}
 	crit_map_fini(&rows);
-	crit_map_fini(&named);
+	crit_index_fini(&named);
 	return rc;
 }
 

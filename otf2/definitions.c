@@ -45,7 +45,7 @@ static uint32_t add_region(struct crit_otf2_writer *writer, const char *name, OT
 			    sizeof(*writer->regions)))
 		return CRIT_NONE;
 	writer->regions[writer->region_count] =
-		(struct crit_otf2_region){ string, role, paradigm, CRIT_NONE, 0, CRIT_NONE };
+		(struct crit_otf2_region){ string, role, paradigm, CRIT_NONE, 0 };
 	return (uint32_t)writer->region_count++;
 }
 

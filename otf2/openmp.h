@@ -14,6 +14,7 @@
 #include <otf2/otf2.h>
 #include <stdbool.h>
 
+#include "core/base/index.h"
 #include "core/base/map.h"
 #include "analysis/schema/trace.h"
 #include "otf2/live.h"
@@ -43,7 +44,6 @@ struct crit_otf2_construct {
 	uint32_t group;
 	bool is_fork_wait; /* a runtime barrier of the primary alone */
 	uint32_t next; /* of the same group, CRIT_NONE */
-	uint32_t older; /* with the same key, CRIT_NONE */
 	uint32_t region; /* the global one, once all is told */
 	uint16_t call;
 };
@@ -81,7 +81,7 @@ struct crit_otf2_openmp {
 	struct crit_otf2_live tasks; /* explicit ones */
 	struct crit_otf2_construct *constructs;
 	size_t construct_count, construct_capacity;
-	struct crit_map construct_numbers; /* hash -> newest index */
+	struct crit_index construct_numbers; /* by what identifies one */
 	struct crit_map lock_numbers; /* group and lock -> index */
 	struct crit_otf2_lock *locks;
 	size_t lock_count, lock_capacity;

@@ -70,7 +70,6 @@ struct crit_otf2_region {
 	OTF2_Paradigm paradigm;
 	uint32_t file; /* string, CRIT_NONE */
 	uint32_t line;
-	uint32_t older; /* construct with the same hash, CRIT_NONE */
 };
 
 struct crit_otf2_communicator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of texts by hash.
+// Finds and adds texts of an archive.
 #include "otf2/strings.h"
 
 #include <stdlib.h>
@@ -20,16 +20,17 @@ static uint32_t add(struct crit_otf2_strings *strings, const char *text, uint64_
 		return CRIT_NONE;
 	}
 	strings->texts[strings->count++] = copy;
-	return crit_map_set(&strings->numbers, hash, number) ? CRIT_NONE : number;
+	return crit_index_put(&strings->numbers, hash, number) ? CRIT_NONE : number;
 }
 
 static uint32_t find_or_add(struct crit_otf2_strings *strings, const char *text)
 {
-	uint64_t hash = crit_hash_text(text) >> 1; /* below the map's limit */
-	uint32_t number = crit_map_get(&strings->numbers, hash);
+	struct crit_probe probe;
+	uint64_t hash = crit_hash_text(text);
+	uint32_t number = crit_index_first(&strings->numbers, hash, &probe);
 
 	while (number != CRIT_NONE && strcmp(strings->texts[number], text) != 0)
-		number = crit_map_get(&strings->numbers, ++hash); /* two texts, one hash */
+		number = crit_index_next(&strings->numbers, &probe);
 	return number != CRIT_NONE ? number : add(strings, text, hash);
 }
 
@@ -50,6 +51,6 @@ void crit_otf2_strings_fini(struct crit_otf2_strings *strings)
 	for (i = 0; i < strings->count; i++)
 		free(strings->texts[i]);
 	free(strings->texts);
-	crit_map_fini(&strings->numbers);
+	crit_index_fini(&strings->numbers);
 	*strings = (struct crit_otf2_strings){ 0 };
 }

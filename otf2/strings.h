@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/map.h"
+#include "core/base/index.h"
 
 struct crit_otf2_strings {
 	char **texts;
 	size_t count, capacity;
-	struct crit_map numbers; /* hash of a text -> number */
+	struct crit_index numbers; /* by text */
 };
 
 /* The number of a text, given one when new.  Errors: CRIT_NONE when out of memory. */

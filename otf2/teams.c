@@ -34,7 +34,7 @@ void crit_otf2_openmp_fini(struct crit_otf2_openmp *openmp)
 	free(openmp->locks);
 	crit_map_fini(&openmp->team_numbers);
 	crit_map_fini(&openmp->memberships);
-	crit_map_fini(&openmp->construct_numbers);
+	crit_index_fini(&openmp->construct_numbers);
 	crit_map_fini(&openmp->lock_numbers);
 	crit_otf2_live_fini(&openmp->instances);
 	crit_otf2_live_fini(&openmp->tasks);

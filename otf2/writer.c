@@ -257,7 +257,7 @@ void crit_otf2_writer_fini(struct crit_otf2_writer *writer)
 	(void)OTF2_Error_RegisterCallback(NULL, NULL);
 	crit_otf2_strings_fini(&writer->strings);
 	crit_otf2_strings_fini(&writer->site_texts);
-	crit_map_fini(&writer->member_numbers);
+	crit_index_fini(&writer->member_numbers);
 	crit_map_fini(&writer->program_regions);
 	crit_map_fini(&writer->sites);
 	free(writer->groups);

@@ -44,7 +44,7 @@ struct crit_otf2_writer {
 	struct crit_otf2_openmp openmp;
 	struct crit_otf2_members *members; /* groups behind COMM_LOCATIONS */
 	size_t member_count, member_capacity;
-	struct crit_map member_numbers; /* hash -> index into members */
+	struct crit_index member_numbers; /* rows of members, by what is in them */
 	struct crit_otf2_communicator *communicators;
 	size_t communicator_count, communicator_capacity, peer_limit_count;
 	uint32_t *peer_limits; /* by communicator: one more than the largest peer named */

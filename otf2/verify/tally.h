@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/index.h"
+
 struct crit_otf2_tally_row {
 	uint32_t communicator;
 	uint32_t sender; /* both as indexes of COMM_LOCATIONS */
@@ -20,8 +22,7 @@ struct crit_otf2_tally_row {
 struct crit_otf2_tally {
 	struct crit_otf2_tally_row *rows;
 	size_t count, capacity;
-	uint32_t *table; /* open addressing: index of a row plus one */
-	size_t table_size; /* a power of two, or 0 */
+	struct crit_index numbers; /* of rows, by key */
 };
 
 /* The row of a key, made when new; the key is that of *key.  Errors: NULL when out of memory. */
