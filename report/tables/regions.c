@@ -12,6 +12,7 @@
 #include "report/tables/region_shares.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
+#include "core/base/index.h"
 
 #define LEVELS_SHOWN 8
 
@@ -59,8 +60,7 @@ struct joining {
 	struct crit_region_table *table;
 	const struct crit_results *results;
 	const struct crit_region_finder *finder;
-	uint32_t *hashed; /* index into rows + 1, 0 free */
-	size_t hashed_size;
+	struct crit_index lines; /* rows of the table, by what makes them one */
 	uint32_t *line_of; /* of a region row: index into the table's rows */
 };
 
@@ -79,20 +79,26 @@ static struct crit_region_line line_of_row(const struct joining *joining,
 	return line;
 }
 
+/* The row of a line, or CRIT_NONE when out of memory. */
 static uint32_t find_or_add(struct joining *joining, const struct crit_region_line *key)
 {
 	struct crit_region_table *table = joining->table;
-	size_t at = (size_t)hash_line(key) & (joining->hashed_size - 1);
+	const uint64_t hash = hash_line(key);
+	struct crit_probe probe;
+	uint32_t row = crit_index_first(&joining->lines, hash, &probe);
 
-	for (; joining->hashed[at]; at = (at + 1) & (joining->hashed_size - 1))
-		if (is_same_line(&table->rows[joining->hashed[at] - 1], key))
-			return joining->hashed[at] - 1;
+	while (row != CRIT_NONE && !is_same_line(&table->rows[row], key))
+		row = crit_index_next(&joining->lines, &probe);
+	if (row != CRIT_NONE)
+		return row;
+	row = (uint32_t)table->row_count;
+	if (crit_index_put(&joining->lines, hash, row))
+		return CRIT_NONE;
 	table->rows[table->row_count++] = *key;
-	joining->hashed[at] = (uint32_t)table->row_count;
-	return (uint32_t)table->row_count - 1;
+	return row;
 }
 
-static void join_rows(struct joining *joining)
+static int join_rows(struct joining *joining)
 {
 	const struct crit_region_results *regions = &joining->results->regions;
 
@@ -102,6 +108,8 @@ static void join_rows(struct joining *joining)
 		struct crit_region_line *line;
 
 		joining->line_of[i] = find_or_add(joining, &key);
+		if (joining->line_of[i] == CRIT_NONE)
+			return -ENOMEM;
 		line = &joining->table->rows[joining->line_of[i]];
 		line->process_count++;
 		line->visits += row->visits;
@@ -112,6 +120,7 @@ static void join_rows(struct joining *joining)
 		if (row->team_max > line->team_max)
 			line->team_max = row->team_max;
 	}
+	return 0;
 }
 
 static int compare_rows(const void *a, const void *b, void *user)
@@ -143,15 +152,10 @@ static int join(struct joining *joining)
 	const struct crit_region_results *regions = &joining->results->regions;
 	struct crit_region_table *table = joining->table;
 
-	joining->hashed_size = 16;
-	while (joining->hashed_size < 2 * regions->row_count)
-		joining->hashed_size *= 2;
-	joining->hashed = calloc(joining->hashed_size, sizeof(*joining->hashed));
 	joining->line_of = calloc(regions->row_count, sizeof(*joining->line_of));
 	table->rows = calloc(regions->row_count + 1, sizeof(*table->rows));
-	if (!joining->hashed || !joining->line_of || !table->rows)
+	if (!joining->line_of || !table->rows || join_rows(joining))
 		return -ENOMEM;
-	join_rows(joining);
 	table->rows[table->row_count++] =
 		(struct crit_region_line){ .parent = -1, .phase = "" }; /* outside all */
 	return crit_region_shares_fill(table, joining->results, joining->line_of);
@@ -167,7 +171,7 @@ int crit_region_table_init(struct crit_region_table *table, const struct crit_re
 	if (results->regions.row_count == 0)
 		return 0;
 	status = join(&joining);
-	free(joining.hashed);
+	crit_index_fini(&joining.lines);
 	free(joining.line_of);
 	if (!status)
 		status = sort_rows(table);
