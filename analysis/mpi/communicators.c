@@ -25,11 +25,10 @@ static uint64_t place_key(uint32_t index, uint32_t side, uint32_t number)
 	return (uint64_t)index << 33 | (uint64_t)side << 32 | number;
 }
 
-static uint64_t key_of(const struct crit_communicator *row)
+static uint64_t hash_of(const struct crit_communicator *row)
 {
 	return crit_hash_mix(crit_hash_mix(crit_hash_mix(row->hash, row->nth), row->world),
-			     row->kind) >>
-	       1;
+			     row->kind);
 }
 
 static bool is_same(const struct crit_communicator *a, const struct crit_communicator *b)
@@ -37,21 +36,30 @@ static bool is_same(const struct crit_communicator *a, const struct crit_communi
 	return a->hash == b->hash && a->nth == b->nth && a->world == b->world && a->kind == b->kind;
 }
 
+/* The row of the same communicator, or CRIT_NONE.  A foreign one has no name to find it by. */
+static uint32_t find(const struct crit_communicators *all, const struct crit_communicator *like)
+{
+	struct crit_probe probe;
+	uint32_t index;
+
+	if (like->kind == CRIT_COMMUNICATOR_FOREIGN)
+		return CRIT_NONE;
+	index = crit_index_first(&all->keys, hash_of(like), &probe);
+	while (index != CRIT_NONE && !is_same(&all->rows[index], like))
+		index = crit_index_next(&all->keys, &probe);
+	return index;
+}
+
 /* Finds or makes a row.  Errors: -ENOMEM, -ENOSPC when there are too many. */
 static int obtain(struct crit_communicators *all, const struct crit_communicator *like,
 		  uint32_t *ret_index)
 {
-	uint64_t key = key_of(like);
-	uint32_t newest = crit_map_get(&all->keys, key);
-	uint32_t index;
+	uint32_t index = find(all, like);
 	int rc;
 
-	for (index = newest; index != CRIT_NONE && like->kind != CRIT_COMMUNICATOR_FOREIGN;
-	     index = all->rows[index].older) {
-		if (is_same(&all->rows[index], like)) {
-			*ret_index = index;
-			return 0;
-		}
+	if (index != CRIT_NONE) {
+		*ret_index = index;
+		return 0;
 	}
 	if (all->count >= CRIT_COMMUNICATORS_MAX) {
 		all->dropped++;
@@ -59,12 +67,11 @@ static int obtain(struct crit_communicators *all, const struct crit_communicator
 	}
 	index = (uint32_t)all->count;
 	rc = crit_array_grow(&all->rows, &all->capacity, index + 1, sizeof(*all->rows));
-	if (!rc)
-		rc = crit_map_set(&all->keys, key, index);
+	if (!rc && like->kind != CRIT_COMMUNICATOR_FOREIGN)
+		rc = crit_index_put(&all->keys, hash_of(like), index);
 	if (rc)
 		return rc;
 	all->rows[index] = *like;
-	all->rows[index].older = newest;
 	all->count++;
 	*ret_index = index;
 	return 0;
@@ -162,7 +169,7 @@ void crit_communicators_fini(struct crit_communicators *all)
 	free(all->members);
 	free(all->views);
 	free(all->worlds);
-	crit_map_fini(&all->keys);
+	crit_index_fini(&all->keys);
 	crit_map_fini(&all->numbers);
 	crit_map_fini(&all->places);
 	*all = (struct crit_communicators){ 0 };

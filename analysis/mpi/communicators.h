@@ -12,6 +12,7 @@
 
 #include "analysis/model/model.h"
 #include "core/abi/abi_shim.h"
+#include "core/base/index.h"
 
 #define CRIT_COMMUNICATORS_MAX 65536u
 
@@ -19,7 +20,6 @@ struct crit_communicator {
 	uint64_t hash;
 	uint32_t nth;
 	uint32_t world;
-	uint32_t older; /* with the same key, CRIT_NONE */
 	uint32_t parent; /* index, CRIT_NONE */
 	uint32_t size[2]; /* by side; [1]: intercommunicators only */
 	uint32_t known[2];
@@ -49,7 +49,7 @@ struct crit_communicators {
 	size_t count, capacity;
 	struct crit_member *members;
 	size_t member_count, member_capacity;
-	struct crit_map keys; /* key -> newest of rows */
+	struct crit_index keys; /* of rows that several processes may share, by what names them */
 	struct crit_map numbers; /* process, number -> index into views */
 	struct crit_map places; /* index, side, rank -> index into members */
 	struct crit_communicator_view *views;

@@ -29,26 +29,26 @@ struct text { /* one process at one time */
 static int find_file(struct crit_address_spaces *spaces, const char *path, uint64_t inode,
 		     uint32_t *ret_file)
 {
-	uint64_t hash = crit_hash_mix(crit_hash_text(path), inode) >> 1; /* map's limit */
-	uint32_t first = crit_map_get(&spaces->numbers, hash);
-	uint32_t file = first;
+	uint64_t hash = crit_hash_mix(crit_hash_text(path), inode);
+	struct crit_probe probe;
+	uint32_t file = crit_index_first(&spaces->numbers, hash, &probe);
 	char *copy;
 
 	while (file != CRIT_NONE &&
 	       (spaces->files[file].inode != inode || strcmp(spaces->files[file].path, path) != 0))
-		file = spaces->files[file].next;
+		file = crit_index_next(&spaces->numbers, &probe);
 	if (file == CRIT_NONE) {
 		file = (uint32_t)spaces->file_count;
 		copy = strdup(path);
 		if (!copy ||
 		    crit_array_grow(&spaces->files, &spaces->file_capacity, spaces->file_count + 1,
 				    sizeof(*spaces->files)) ||
-		    crit_map_set(&spaces->numbers, hash, file)) {
+		    crit_index_put(&spaces->numbers, hash, file)) {
 			free(copy);
 			return -ENOMEM;
 		}
 		spaces->files[spaces->file_count++] =
-			(struct crit_mapped_file){ .path = copy, .inode = inode, .next = first };
+			(struct crit_mapped_file){ .path = copy, .inode = inode };
 	}
 	*ret_file = file;
 	return 0;
@@ -241,6 +241,6 @@ void crit_address_spaces_fini(struct crit_address_spaces *spaces)
 		free(spaces->files[i].path);
 	free(spaces->files);
 	free(spaces->mappings);
-	crit_map_fini(&spaces->numbers);
+	crit_index_fini(&spaces->numbers);
 	memset(spaces, 0, sizeof(*spaces));
 }

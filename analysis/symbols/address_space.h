@@ -6,14 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/map.h"
+#include "core/base/index.h"
 
 struct crit_err;
 
 struct crit_mapped_file {
 	char *path; /* as the process saw it */
 	uint64_t inode;
-	uint32_t next; /* with the same hash, or CRIT_NONE */
 };
 
 struct crit_mapping { /* an executable part of a file */
@@ -34,7 +33,7 @@ struct crit_address_spaces {
 	size_t mapping_count, mapping_capacity;
 	struct crit_mapped_file *files;
 	size_t file_count, file_capacity;
-	struct crit_map numbers; /* hash of path and inode -> newest such file */
+	struct crit_index numbers; /* of files, by path and inode */
 };
 
 /*

@@ -10,6 +10,7 @@
 
 #include "analysis/symbols/address_space.h"
 #include "analysis/symbols/elf_reader.h"
+#include "core/base/map.h"
 
 #define OFFSET_BITS 44 /* of a key; what lies beyond has no name */
 #define NAMES_MAX (1u << 22)
