@@ -4,7 +4,7 @@
 #include "core/base/hash.h"
 #include "core/base/index.h"
 #include "tests/lib/check.h"
-#include "tests/lib/random.h"
+#include "tests/maker/random.h"
 
 #define ROWS 700u
 #define STEPS 20000u
