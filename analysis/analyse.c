@@ -4,92 +4,17 @@
 #include <stdlib.h>
 
 #include "analysis/clock/clock_shifts.h"
+#include "analysis/clock/clocks.h"
 #include "analysis/cluster/dealing.h"
 #include "analysis/identity/identity.h"
+#include "analysis/model/hosts.h"
 #include "analysis/model/survey.h"
 #include "analysis/replay/timeline.h"
 #include "analysis/replay/tracer.h"
 #include "analysis/schema/results.h"
 #include "analysis/table/outcome.h"
-#include "core/abi/abi_shim.h"
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
-
-uint64_t crit_model_traced_until_ns(const struct crit_model *model)
-{
-	uint64_t until_ns = model->window_end_ns;
-	size_t i;
-
-	for (i = 0; i < model->node_count; i++) {
-		const struct crit_node *node = &model->nodes[i];
-
-		if (node->recording->file.level == CRIT_LEVEL_PROFILE)
-			until_ns = model->window_begin_ns;
-		else if (node->row.fallback_ns && node->row.fallback_ns < until_ns)
-			until_ns = node->row.fallback_ns;
-	}
-	return until_ns < model->window_begin_ns ? model->window_begin_ns : until_ns;
-}
-
-void crit_model_fini(struct crit_model *model)
-{
-	size_t i;
-
-	for (i = 0; i < model->node_count; i++) {
-		crit_recording_close(model->nodes[i].recording);
-		crit_map_fini(&model->nodes[i].stream_numbers);
-		crit_map_fini(&model->nodes[i].pids);
-		crit_map_fini(&model->nodes[i].threads);
-	}
-	free(model->nodes);
-	for (i = 0; i < model->process_count; i++)
-		free(model->processes[i].arguments);
-	free(model->lives);
-	free(model->processes);
-	free(model->ranks);
-	free(model->streams);
-	free(model->unknowns);
-	free(model->returns);
-	free(model->expelled);
-	free(model->parts);
-}
-
-static enum crit_kernel_half half_of(const struct crit_rec_file *file)
-{
-	if (!file->kernel_status)
-		return CRIT_HALF_BPF;
-	return file->perf_status == 1 ? CRIT_HALF_PERF : CRIT_HALF_NONE;
-}
-
-/* One that cannot be read does not spoil the others' result; it is named there. */
-static int open_node(struct crit_node *node, const char *path, bool is_one_of_many,
-		     struct crit_err *err)
-{
-	int rc = crit_recording_open(path, &node->recording, err);
-
-	node->row.is_unread = is_one_of_many && crit_recording_is_unreadable(rc);
-	return node->row.is_unread ? crit_recording_stand_in(path, &node->recording) : rc;
-}
-
-static int open_nodes(struct crit_model *model, const char *const *paths, size_t path_count,
-		      struct crit_err *err)
-{
-	size_t i, read_count = 0;
-
-	model->nodes = calloc(path_count, sizeof(*model->nodes));
-	if (!model->nodes)
-		return -ENOMEM;
-	for (i = 0; i < path_count; i++) {
-		int rc = open_node(&model->nodes[i], paths[i], path_count > 1, err);
-
-		if (rc)
-			return rc;
-		model->nodes[i].row.kernel_half = half_of(&model->nodes[i].recording->file);
-		model->node_count++;
-		read_count += !model->nodes[i].row.is_unread;
-	}
-	return read_count ? 0 : -ENODATA; /* err is the last one's */
-}
 
 /* GAPP's own rule needs the kernel half everywhere: mixed figures would mean nothing. */
 static int check_rule(const struct crit_model *model, enum crit_active_rule rule,
@@ -137,7 +62,10 @@ struct attempt { /* at an analysis */
 static int survey(struct crit_model *model, struct attempt *attempt)
 {
 	const struct crit_peers *peers = attempt->options->peers;
-	int rc = crit_survey(model, attempt->shifts);
+	int rc;
+
+	crit_clocks_set(model, attempt->shifts);
+	rc = crit_survey(model);
 
 	attempt->is_trial = !rc && !attempt->shifts->is_known && crit_clock_shifts_can_be(model) &&
 			    crit_model_traced_until_ns(model) > model->window_begin_ns;
@@ -217,6 +145,25 @@ static int replay(struct crit_model *model, const struct attempt *attempt, struc
 	return !rc && has_peers ? crit_dealing_gather(&work->dealing) : rc;
 }
 
+/* Peer 0's to all, since it alone has taken messages.  Errors: those of crit_peers_tell. */
+static int broadcast_shifts(struct crit_clock_shifts *shifts, const struct crit_peers *peers)
+{
+	uint64_t count = shifts->count;
+	int rc = crit_peers_tell(peers, &count, 1);
+
+	shifts->is_known = !rc;
+	if (rc || !count)
+		return rc;
+	if (!shifts->nodes)
+		shifts->nodes = calloc(count, sizeof(*shifts->nodes));
+	rc = crit_peers_agree(peers, 0, shifts->nodes ? 0 : -ENOMEM);
+	if (rc)
+		return rc;
+	shifts->count = count;
+	return crit_peers_tell(peers, (uint64_t *)shifts->nodes,
+			       count * sizeof(*shifts->nodes) / sizeof(uint64_t));
+}
+
 /* Others than peer 0 have no results. */
 static int play(struct crit_model *model, struct attempt *attempt, struct work *work,
 		const struct crit_trace_sink *sink, struct crit_results *results)
@@ -231,7 +178,7 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	if (peers && (sink || attempt->is_trial))
 		rc = crit_peers_agree(peers, 0, rc);
 	if (!rc && peers && attempt->is_trial)
-		rc = crit_clock_shifts_tell(attempt->shifts, peers);
+		rc = broadcast_shifts(attempt->shifts, peers);
 	if (!rc && work->pending.count)
 		rc = -EPROTO; /* events behind the last step */
 	if (!rc && sink)
@@ -277,7 +224,7 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 		return -ENOMEM;
 	}
 	results->rule = attempt->options->rule;
-	rc = open_nodes(&model, paths, path_count, err);
+	rc = crit_model_open(&model, paths, path_count, err);
 	if (!rc)
 		rc = check_rule(&model, results->rule, err);
 	if (rc && peers)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "analysis/model/model.h"
-#include "analysis/cluster/peers.h"
 #include "analysis/clock/transits.h"
 
 #define SWEEPS_MAX 8192u /* where there is an answer some hundred do */
@@ -306,24 +305,6 @@ int crit_clock_shifts_find(struct crit_clock_shifts *shifts, const struct crit_m
 	free(system.movers);
 	free(system.constraints);
 	return rc;
-}
-
-int crit_clock_shifts_tell(struct crit_clock_shifts *shifts, const struct crit_peers *peers)
-{
-	uint64_t count = shifts->count;
-	int rc = crit_peers_tell(peers, &count, 1);
-
-	shifts->is_known = !rc;
-	if (rc || !count)
-		return rc;
-	if (!shifts->nodes)
-		shifts->nodes = calloc(count, sizeof(*shifts->nodes));
-	rc = crit_peers_agree(peers, 0, shifts->nodes ? 0 : -ENOMEM);
-	if (rc)
-		return rc;
-	shifts->count = count;
-	return crit_peers_tell(peers, (uint64_t *)shifts->nodes,
-			       count * sizeof(*shifts->nodes) / sizeof(uint64_t));
 }
 
 /* The line of a node's clock moves at both ends. */

@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 struct crit_model;
-struct crit_peers;
 struct crit_transits;
 
 struct crit_clock_shift {
@@ -44,9 +43,6 @@ bool crit_clock_shifts_can_be(const struct crit_model *model);
  */
 int crit_clock_shifts_find(struct crit_clock_shifts *shifts, const struct crit_model *model,
 			   const struct crit_transits *transits);
-
-/* Peer 0's to all, of which it alone has taken messages.  Errors: those of crit_peers_tell. */
-int crit_clock_shifts_tell(struct crit_clock_shifts *shifts, const struct crit_peers *peers);
 
 /* Moves the clocks of a model as they were compared. */
 void crit_clock_shifts_apply(const struct crit_clock_shifts *shifts, struct crit_model *model);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/clock/clock_shifts.h"
-#include "analysis/model/model.h"
 
 #define OFFSET_MAX ((int64_t)CRIT_TIME_MAX / 2)
 

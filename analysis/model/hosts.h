@@ -6,12 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/abi/abi_recording.h"
-
-struct crit_hosts {
-	char (*names)[CRIT_WORLD_BYTES];
-	size_t count, capacity;
-};
+#include "analysis/schema/node_results.h"
 
 /*
  * Adds the hosts that a recording names, each once, or none.  Reads heads of chunks only, and no

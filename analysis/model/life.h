@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/array.h"
+#include "analysis/recording/node_clock.h"
 #include "analysis/schema/results.h"
+#include "core/base/array.h"
 
-#define CRIT_TIME_MAX (1ull << 62) /* later stamps are nonsense and clamped */
 #define CRIT_LIVES_MAX (1u << 22)
 #define CRIT_LIVES_FREE (1u << 15) /* of a node, however small its recording is */
 #define CRIT_LIFE_BYTES 160u /* of a recording for each beyond: one that runs leaves 190 or more */

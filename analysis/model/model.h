@@ -4,7 +4,7 @@
  * the lives of threads, and which shim stream belongs to which life.
  *
  * A life is one thread from birth to death; a task number that is used again is another life.  All
- * times here are on the run clock: the reference node's monotonic nanoseconds (clocks.h).
+ * times here are on the run clock: the reference node's monotonic nanoseconds (clock/clocks.h).
  */
 #ifndef CRIT_MODEL_H
 #define CRIT_MODEL_H
@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/clock/clocks.h"
 #include "analysis/model/life.h"
-#include "core/base/map.h"
+#include "analysis/recording/node_clock.h"
 #include "analysis/recording/recording.h"
 #include "analysis/schema/results.h"
 #include "analysis/schema/stream.h"
+#include "core/base/map.h"
 
 struct crit_process {
 	uint32_t node;
@@ -111,18 +111,7 @@ struct crit_model {
 /* A stamp of a node on the run clock. */
 static inline uint64_t crit_model_time(const struct crit_node *node, uint64_t stamp_ns)
 {
-	int64_t moved;
-
-	if (stamp_ns >= CRIT_TIME_MAX)
-		stamp_ns = CRIT_TIME_MAX - 1;
-	moved = (int64_t)stamp_ns + node->clock.offset_ns;
-	if (node->clock.slope)
-		moved += (int64_t)(((__int128)((int64_t)stamp_ns - (int64_t)node->clock.at_ns) *
-				    node->clock.slope) >>
-				   CRIT_CLOCK_SLOPE_SHIFT);
-	if (moved < 0)
-		return 0;
-	return (uint64_t)moved < CRIT_TIME_MAX ? (uint64_t)moved : CRIT_TIME_MAX - 1;
+	return crit_node_clock_time(&node->clock, stamp_ns);
 }
 
 /* Does level profile keep short spans from a node's recording, at that time? */
@@ -135,6 +124,12 @@ static inline bool crit_model_is_folding(const struct crit_node *node, uint64_t 
 /* Where level trace ended: the first node that fell back, or the window's begin if one had none. */
 uint64_t crit_model_traced_until_ns(const struct crit_model *model);
 
+/*
+ * Opens the recordings of all nodes.  Of several, one that cannot be read is named in its row.
+ * Ownership: fini, also after an error.  Errors: those of crit_recording_open, -ENOMEM.
+ */
+int crit_model_open(struct crit_model *model, const char *const *paths, size_t path_count,
+		    struct crit_err *err);
 void crit_model_fini(struct crit_model *model);
 
 #endif

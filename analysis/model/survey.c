@@ -322,7 +322,7 @@ int crit_survey_kernel(struct crit_model *model, uint32_t index)
 	node->first_life = (uint32_t)model->life_count;
 	if (crit_machine_init(&machine, model, index, true))
 		return -ENOMEM;
-	rc = crit_kernel_feed_init(&feed, node);
+	rc = crit_kernel_feed_init(&feed, node->recording, &node->clock, node->first_kernel_ref);
 	if (!rc) {
 		rc = survey_records(model, index, &machine, &feed);
 		crit_lives_settle_exits(model, machine.node);
@@ -337,13 +337,12 @@ int crit_survey_kernel(struct crit_model *model, uint32_t index)
 	return rc;
 }
 
-int crit_survey(struct crit_model *model, const struct crit_clock_shifts *shifts)
+int crit_survey(struct crit_model *model)
 {
 	uint32_t i;
 	int rc = 0;
 
 	model->first_exec_ns = CRIT_TIME_MAX;
-	crit_clocks_set(model, shifts);
 	for (i = 0; i < model->node_count && !rc; i++) {
 		model->nodes[i].cut_ns = CRIT_TIME_MAX;
 		model->nodes[i].first_ns = CRIT_TIME_MAX;

@@ -8,14 +8,13 @@
 #ifndef CRIT_SURVEY_H
 #define CRIT_SURVEY_H
 
-#include "analysis/clock/clock_shifts.h"
 #include "analysis/model/model.h"
 
 /*
- * Surveys all nodes of the model, whose recordings are open, their clocks moved by shifts.
+ * Surveys all nodes of the model, whose recordings are open and whose clocks are set.
  * Errors: -ENOMEM.
  */
-int crit_survey(struct crit_model *model, const struct crit_clock_shifts *shifts);
+int crit_survey(struct crit_model *model);
 
 /* Its steps, in order; each takes one node, the last two the run. */
 int crit_survey_chunks(struct crit_model *model, uint32_t node);

@@ -6,13 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+
 #define RING_MASK (CRIT_REORDER_RECORDS - 1)
 
-int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_node *node)
+int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recording *recording,
+			  const struct crit_node_clock *clock, uint32_t first_ref)
 {
 	uint32_t i;
 
-	*feed = (struct crit_kernel_feed){ .node = node, .next_ref = node->first_kernel_ref };
+	*feed = (struct crit_kernel_feed){ .recording = recording,
+					   .clock = clock,
+					   .next_ref = first_ref };
 	/* room behind it, so that a record may be copied at its largest size */
 	feed->payload = calloc(1, CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->records));
 	feed->records = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->records));
@@ -61,7 +66,7 @@ static size_t least_bytes(unsigned int kind)
 static bool next_chunk(struct crit_kernel_feed *feed)
 {
 	while (feed->next_ref != CRIT_NONE) {
-		const struct crit_recording *recording = feed->node->recording;
+		const struct crit_recording *recording = feed->recording;
 		const struct crit_chunk_ref *ref = &recording->refs[feed->next_ref];
 		ssize_t got = crit_recording_read(recording, ref, 0, feed->payload, ref->length);
 
@@ -133,7 +138,7 @@ static bool push(struct crit_kernel_feed *feed)
 	slot = feed->vacant[--feed->vacant_count];
 	record = &feed->records[slot];
 	memcpy(record, bytes, sizeof(*record));
-	time_ns = crit_model_time(feed->node, record->head.time_ns);
+	time_ns = crit_node_clock_time(feed->clock, record->head.time_ns);
 	if (time_ns < feed->given_ns) {
 		feed->late_records++;
 		time_ns = feed->given_ns;

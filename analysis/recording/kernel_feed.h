@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/model/model.h"
+#include "analysis/recording/node_clock.h"
+#include "analysis/recording/recording.h"
 #include "core/abi/abi_kernel.h"
 
 #define CRIT_REORDER_NS 1000000u
@@ -41,7 +42,8 @@ struct crit_kernel_place { /* of a record that is held back */
 };
 
 struct crit_kernel_feed {
-	const struct crit_node *node;
+	const struct crit_recording *recording;
+	const struct crit_node_clock *clock;
 	uint32_t next_ref;
 	unsigned char *payload;
 	size_t payload_length;
@@ -59,8 +61,9 @@ struct crit_kernel_feed {
 	uint64_t bytes_read;
 };
 
-/* Errors: -ENOMEM. */
-int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_node *node);
+/* first_ref: of the KERNEL chunks.  Ownership: all is borrowed until fini.  Errors: -ENOMEM. */
+int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recording *recording,
+			  const struct crit_node_clock *clock, uint32_t first_ref);
 void crit_kernel_feed_fini(struct crit_kernel_feed *feed);
 
 /* The next record, or NULL at the end.  Borrowed until the next call of pop. */

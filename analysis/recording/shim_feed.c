@@ -6,18 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/base/call.h"
 
-void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_model *model,
-			 const struct crit_stream *stream, struct crit_regions *regions)
+void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_shim_source *source)
 {
-	*feed = (struct crit_shim_feed){ .node = &model->nodes[stream->node],
-					 .stream = stream,
-					 .regions = regions,
-					 .process = model->lives[stream->life].process,
-					 .ref = stream->first_ref,
-					 .floor_ns = stream->claim_ns,
-					 .applied = stream->claim_pos };
+	*feed = (struct crit_shim_feed){ .source = *source,
+					 .ref = source->stream->first_ref,
+					 .floor_ns = source->stream->claim_ns,
+					 .applied = source->stream->claim_pos };
 }
 
 void crit_shim_feed_fini(struct crit_shim_feed *feed)
@@ -38,8 +35,8 @@ static int fill(struct crit_shim_feed *feed)
 			return -ENOMEM;
 	}
 	while (feed->ref != CRIT_NONE) {
-		const struct crit_chunk_ref *ref = &feed->node->recording->refs[feed->ref];
-		ssize_t got = crit_recording_read(feed->node->recording, ref, feed->ref_at,
+		const struct crit_chunk_ref *ref = &feed->source.recording->refs[feed->ref];
+		ssize_t got = crit_recording_read(feed->source.recording, ref, feed->ref_at,
 						  feed->slots,
 						  CRIT_SHIM_FEED_SLOTS * sizeof(*feed->slots));
 
@@ -123,7 +120,9 @@ static int take_region(struct crit_shim_feed *feed, const struct crit_slot *firs
 		feed->unbalanced++;
 	if (size > region.name_bytes)
 		size = region.name_bytes;
-	return rc < 0 ? rc : crit_regions_define(feed->regions, feed->process, &region, name, size);
+	return rc < 0 ? rc
+		      : feed->source.define_region(feed->source.user, feed->source.stream, &region,
+						   name, size);
 }
 
 static inline bool is_stampless(uint8_t kind)
@@ -147,7 +146,7 @@ static inline int take_stamped(struct crit_shim_feed *feed, struct crit_slot *re
 
 static inline uint64_t stamp(struct crit_shim_feed *feed, uint64_t stamp_ns)
 {
-	uint64_t time_ns = crit_model_time(feed->node, stamp_ns);
+	uint64_t time_ns = crit_node_clock_time(feed->source.clock, stamp_ns);
 
 	if (time_ns < feed->floor_ns) {
 		feed->late_records++;
@@ -223,7 +222,7 @@ static void lose_details(struct crit_shim_feed *feed)
  */
 static int take_open_span(struct crit_shim_feed *feed)
 {
-	const struct crit_rec_stream_end *end = &feed->stream->end;
+	const struct crit_rec_stream_end *end = &feed->source.stream->end;
 	struct crit_span_event enter = { .call = end->open_call & 1023u,
 					 .site = end->open_site,
 					 .polled = end->open_count,
@@ -232,7 +231,7 @@ static int take_open_span(struct crit_shim_feed *feed)
 	feed->is_over = true;
 	lose_details(feed); /* what ends their span is not there */
 	crit_shim_feed_fini(feed);
-	if (!feed->stream->has_end || !end->open_call)
+	if (!feed->source.stream->has_end || !end->open_call)
 		return 0;
 	enter.time_ns = stamp(feed, end->open_first_ns);
 	if (end->open_class == CRIT_CLASS_MPI_POLL) {

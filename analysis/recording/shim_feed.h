@@ -7,7 +7,8 @@
  * ended.
  *
  * Slots without a stamp tell what a span did and come before the slot that ends it; they are
- * collected and belong to the event they come with.  Definitions of regions go to their table.
+ * collected and belong to the event they come with.  Definitions of regions are handed over as they
+ * are read.
  */
 #ifndef CRIT_SHIM_FEED_H
 #define CRIT_SHIM_FEED_H
@@ -15,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/model/model.h"
-#include "analysis/account/regions.h"
+#include "analysis/recording/node_clock.h"
+#include "analysis/recording/recording.h"
+#include "analysis/schema/stream.h"
+#include "core/abi/abi_slot.h"
 
 #define CRIT_SHIM_FEED_SLOTS 512u
 
@@ -41,11 +44,19 @@ struct crit_span_event {
 	uint8_t span_class;
 };
 
-struct crit_shim_feed {
-	const struct crit_node *node;
+struct crit_shim_source { /* of a feed; all is borrowed */
+	const struct crit_recording *recording;
+	const struct crit_node_clock *clock;
 	const struct crit_stream *stream;
-	struct crit_regions *regions; /* told of definitions */
-	uint32_t process;
+	/* Takes the definition of a region of the stream's process.  Errors: -ENOMEM. */
+	int (*define_region)(void *user, const struct crit_stream *stream,
+			     const struct crit_slot_region *slot, const char *name,
+			     size_t name_bytes);
+	void *user;
+};
+
+struct crit_shim_feed {
+	struct crit_shim_source source;
 	uint32_t ref; /* the chunk being read, or CRIT_NONE */
 	size_t ref_at; /* bytes of it that are in the buffer or behind it */
 	struct crit_slot
@@ -71,8 +82,7 @@ struct crit_shim_feed {
 };
 
 /* The stream's thread is known.  Ownership: all is borrowed until fini. */
-void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_model *model,
-			 const struct crit_stream *stream, struct crit_regions *regions);
+void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_shim_source *source);
 void crit_shim_feed_fini(struct crit_shim_feed *feed);
 
 /* Makes feed->event the first or next event.  Errors: 0 there is none, 1 there is, -ENOMEM. */

@@ -56,7 +56,7 @@ static bool has_node(const struct timeline *line, uint32_t node)
 /* What a span did is known when it ends: it began with the last event before. */
 static int apply_details(struct timeline *line, const struct crit_shim_feed *feed, uint64_t time_ns)
 {
-	struct crit_message_span span = { .life = feed->stream->life,
+	struct crit_message_span span = { .life = feed->source.stream->life,
 					  .call = feed->event.call,
 					  .enter_ns = feed->applied_ns,
 					  .leave_ns = time_ns };
@@ -81,7 +81,7 @@ static int apply_span(struct timeline *line, uint32_t index, uint64_t time_ns)
 {
 	struct crit_shim_feed *feed = &line->shims[index];
 	const struct crit_span_event *event = &feed->event;
-	uint32_t life = feed->stream->life;
+	uint32_t life = feed->source.stream->life;
 	uint32_t slots = (uint32_t)(event->next_slot - feed->applied);
 	int rc = 0;
 
@@ -132,7 +132,7 @@ static int look_beyond_cut(const struct timeline *line, struct crit_shim_feed *f
 				    is_left ? CRIT_EVENT_FINALIZE_LEAVE : CRIT_EVENT_FINALIZE_ENTER,
 				    &(struct crit_event){ .time_ns = event->time_ns,
 							  .arg = event->site,
-							  .life = feed->stream->life,
+							  .life = feed->source.stream->life,
 							  .call = event->call });
 		rc = is_left ? 0 : crit_shim_feed_next(feed);
 	}
@@ -148,7 +148,7 @@ static int move_stream(struct timeline *line, uint32_t index)
 
 	if (rc < 0)
 		return rc;
-	if (rc && feed->event.time_ns <= line->model->nodes[feed->stream->node].cut_ns) {
+	if (rc && feed->event.time_ns <= line->model->nodes[feed->source.stream->node].cut_ns) {
 		crit_merge_delay(&line->merge, order, feed->event.time_ns);
 		return 0;
 	}
@@ -176,7 +176,7 @@ static int catch_up(struct timeline *line, uint32_t index, uint64_t target, uint
 		if (rc)
 			return rc;
 	}
-	if (feed->applied < target && (feed->has_event || feed->stream->has_end))
+	if (feed->applied < target && (feed->has_event || feed->source.stream->has_end))
 		line->model->losses.tag_disagreements++;
 	return 0;
 }
@@ -414,6 +414,16 @@ static int play(struct timeline *line)
 	return rc;
 }
 
+static int define_region(void *user, const struct crit_stream *stream,
+			 const struct crit_slot_region *slot, const char *name, size_t name_bytes)
+{
+	struct timeline *line = user;
+
+	return crit_regions_define(&line->engine->teams.regions,
+				   line->model->lives[stream->life].process, slot, name,
+				   name_bytes);
+}
+
 static int start_stream(struct timeline *line, uint32_t index)
 {
 	const struct crit_stream *stream = &line->model->streams[index];
@@ -424,7 +434,13 @@ static int start_stream(struct timeline *line, uint32_t index)
 		return 0;
 	if (line->stream_of[stream->life] == CRIT_NONE)
 		line->stream_of[stream->life] = index;
-	crit_shim_feed_init(feed, line->model, stream, &line->engine->teams.regions);
+	crit_shim_feed_init(feed, &(struct crit_shim_source){
+					  .recording = line->model->nodes[stream->node].recording,
+					  .clock = &line->model->nodes[stream->node].clock,
+					  .stream = stream,
+					  .define_region = define_region,
+					  .user = line,
+				  });
 	rc = crit_shim_feed_next(feed);
 	if (rc < 0)
 		return rc;
@@ -439,15 +455,17 @@ static int start_stream(struct timeline *line, uint32_t index)
 
 static int start_kernel(struct timeline *line, uint32_t node, uint32_t order)
 {
+	const struct crit_node *from = &line->model->nodes[node];
 	const union crit_kernel_record *record;
 	int rc = crit_machine_init(&line->machines[node], line->model, node, false);
 
 	if (!rc)
-		rc = crit_kernel_feed_init(&line->kernels[node], &line->model->nodes[node]);
+		rc = crit_kernel_feed_init(&line->kernels[node], from->recording, &from->clock,
+					   from->first_kernel_ref);
 	if (rc)
 		return rc;
 	record = crit_kernel_feed_front(&line->kernels[node]);
-	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
+	if (record && record->head.time_ns <= from->cut_ns)
 		crit_merge_add(&line->merge, order, record->head.time_ns);
 	return 0;
 }

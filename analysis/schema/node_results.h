@@ -4,11 +4,23 @@
 #define CRIT_NODE_RESULTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/clock/clocks.h"
 #include "analysis/schema/earnings.h"
 #include "core/abi/abi_recording.h"
+
+enum crit_clock_kind { /* how a node's clock is known */
+	CRIT_CLOCK_NONE = 0,
+	CRIT_CLOCK_REFERENCE, /* it is the run's */
+	CRIT_CLOCK_COMPARED, /* at both ends of the run */
+	CRIT_CLOCK_COMPARED_ONCE,
+	CRIT_CLOCK_SAME, /* the same boot as a node whose clock is known */
+	CRIT_CLOCK_WALL, /* by the nodes' wall clocks */
+	CRIT_CLOCK_KIND_COUNT
+};
+
+#define CRIT_CLOCK_UNBOUND UINT64_MAX
 
 enum crit_kernel_half { /* who told of kernel states */
 	CRIT_HALF_NONE = 0, /* nobody: shims only */
@@ -25,6 +37,11 @@ struct crit_cpu_shortage {
 	uint64_t full_ns; /* with n >= 1 */
 	uint64_t full_unit_ns[CRIT_UNIT_COUNT]; /* integral of n over that time */
 	uint64_t waiting_ns; /* with n = 0 */
+};
+
+struct crit_hosts { /* names of nodes, each once (analysis/model/hosts.h) */
+	char (*names)[CRIT_WORLD_BYTES];
+	size_t count, capacity;
 };
 
 struct crit_node_row {

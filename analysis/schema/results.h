@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "analysis/schema/earnings.h"
-#include "analysis/model/hosts.h"
 #include "analysis/schema/message_results.h"
 #include "analysis/schema/node_results.h"
 #include "analysis/schema/process_end_results.h"
