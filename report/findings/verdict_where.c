@@ -4,7 +4,10 @@
 
 #include "report/formats/messages.h"
 #include "report/findings/verdict.h"
+#include "report/tables/place_fit.h"
 #include "core/base/call.h"
+
+#define PLACE_COLUMNS 72 /* of a sentence */
 
 /* " at solver+0x14c1": where most of the waiting in a call is; sites come in that order. */
 void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *text,
@@ -15,13 +18,14 @@ void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *
 	text[0] = '\0';
 	for (size_t i = 0; sites && i < sites->row_count; i++) {
 		const struct crit_site_row *site = &sites->rows[i];
-		char place[96];
+		char place[CRIT_REGION_TEXT];
 
 		if (site->call != call)
 			continue;
 		if (site->place.module)
 			(void)snprintf(text, text_bytes, " at %s",
-				       crit_place_text(&site->place, place, sizeof(place)));
+				       crit_place_fit(&site->place, PLACE_COLUMNS, place,
+						      sizeof(place)));
 		return;
 	}
 }
@@ -61,6 +65,17 @@ static struct meanwhile weigh(const struct crit_summary *summary, size_t unit_ro
 	return found;
 }
 
+static const char *name_region(const struct crit_region_line *line, char *text, size_t text_bytes)
+{
+	char place[CRIT_REGION_TEXT];
+
+	if (!line->call || line->phase[0])
+		return crit_region_name(line, text, text_bytes);
+	(void)snprintf(text, text_bytes, "%s %s", crit_call_name(line->call),
+		       crit_place_fit(&line->place, PLACE_COLUMNS, place, sizeof(place)));
+	return text;
+}
+
 /* ", mostly while its thread 7 (a) is in omp parallel step (stencil.c:42)". */
 static void say_region(const struct crit_summary *summary, size_t unit_row, char *text,
 		       size_t text_bytes)
@@ -83,8 +98,7 @@ static void say_region(const struct crit_summary *summary, size_t unit_row, char
 			       summary->results->threads[most.thread].tid,
 			       summary->results->threads[most.thread].name);
 	(void)snprintf(text, text_bytes, ", mostly while %s is %s%s", who,
-		       most.line->call ? "in " : "",
-		       crit_region_name(most.line, name, sizeof(name)));
+		       most.line->call ? "in " : "", name_region(most.line, name, sizeof(name)));
 }
 
 void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uint32_t call,

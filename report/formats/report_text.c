@@ -7,6 +7,7 @@
 #include "report/formats/region_writers.h"
 #include "report/formats/screen.h"
 #include "report/formats/writers.h"
+#include "report/tables/place_fit.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/call.h"
 #include "core/base/line.h"
@@ -325,14 +326,16 @@ static void put_site(struct crit_screen *screen, const struct crit_sites *sites,
 {
 	for (size_t i = 0; sites && i < sites->row_count; i++) {
 		const struct crit_site_row *site = &sites->rows[i];
-		char text[64];
+		char wait[48], text[CRIT_SCREEN_LINE_BYTES];
 
 		if (site->call != call)
 			continue;
-		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %-24.24s %9llu %9.3f %9.3f %9.3f",
-				crit_place_fit(&site->place, 24, text, sizeof(text)),
-				(unsigned long long)site->visits, (double)site->wait_ns * 1e-9,
-				crit_fix_seconds(site->stall), (double)site->waiting_ns * 1e-9);
+		(void)snprintf(wait, sizeof(wait), ", %.3f s", (double)site->wait_ns * 1e-9);
+		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %s%s",
+				crit_place_fit(&site->place,
+					       CRIT_SCREEN_COLUMNS - 5 - (int)strlen(wait), text,
+					       sizeof(text)),
+				wait);
 		return;
 	}
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/table/efficiency.h"
+#include "report/tables/place_fit.h"
 #include "report/tables/region_shares.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
@@ -218,37 +219,18 @@ const char *crit_region_name(const struct crit_region_line *line, char *text, si
 	return text;
 }
 
-const char *crit_place_fit(const struct crit_place *place, int columns, char *text,
-			   size_t text_bytes)
-{
-	const char *slash = place->file ? strrchr(place->file, '/') : NULL;
-	char end[CRIT_REGION_TEXT];
-	int room;
-
-	if (!place->line || !place->file)
-		return crit_place_text(place, text,
-				       (size_t)columns < text_bytes ? (size_t)columns + 1
-								    : text_bytes);
-	(void)snprintf(end, sizeof(end), "%s:%u", slash ? slash + 1 : place->file, place->line);
-	room = columns - (int)strlen(end) - 1;
-	if (place->function && room > 3)
-		(void)snprintf(text, text_bytes, "%.*s %s", room, place->function, end);
-	else
-		(void)snprintf(text, text_bytes, "%.*s", columns, end);
-	return text;
-}
-
 const char *crit_region_fit(const struct crit_region_line *line, int columns, char *text,
 			    size_t text_bytes)
 {
 	const char *kind = crit_region_kind(line);
-	char place[CRIT_REGION_TEXT];
+	char name[CRIT_REGION_TEXT];
 
 	if (line->call == 0 || line->phase[0])
-		return crit_region_name(line, text, text_bytes);
+		return crit_name_fit(crit_region_name(line, name, sizeof(name)), columns, text,
+				     text_bytes);
 	(void)snprintf(text, text_bytes, "%s %s", kind,
-		       crit_place_fit(&line->place, columns - (int)strlen(kind) - 1, place,
-				      sizeof(place)));
+		       crit_place_fit(&line->place, columns - (int)strlen(kind) - 1, name,
+				      sizeof(name)));
 	return text;
 }
 

@@ -89,11 +89,7 @@ const char *crit_region_kind(const struct crit_region_line *line);
 /* "omp parallel step (stencil.c:42)", "phase solve", "outside all regions". */
 const char *crit_region_name(const struct crit_region_line *line, char *text, size_t text_bytes);
 
-/* A place in so many columns: what is too long is cut so that file and line stay. */
-const char *crit_place_fit(const struct crit_place *place, int columns, char *text,
-			   size_t text_bytes);
-
-/* The name in so many columns, "parallel step stencil.c:42". */
+/* The name in so many columns, "parallel step stencil.c:42"; the line stays whole. */
 const char *crit_region_fit(const struct crit_region_line *line, int columns, char *text,
 			    size_t text_bytes);
 

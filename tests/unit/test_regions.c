@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Regions joined over processes, their sums and spread in closed form. */
+#include "report/tables/place_fit.h"
 #include "report/tables/regions.h"
 
 #include <math.h>
@@ -222,10 +223,10 @@ static void test_fit(void)
 	char text[64];
 
 	CHECK_STR_EQ(crit_place_fit(&line.place, 24, text, sizeof(text)),
-		     "a_functio stencil.c:1234");
+		     "a_fu..ame stencil.c:1234");
 	CHECK_STR_EQ(crit_place_fit(&line.place, 16, text, sizeof(text)), "stencil.c:1234");
 	CHECK_STR_EQ(crit_region_fit(&line, 34, text, sizeof(text)),
-		     "parallel a_function stencil.c:1234");
+		     "parallel a_fu..name stencil.c:1234");
 	line.place.line = 0;
 	CHECK(strlen(crit_place_fit(&line.place, 12, text, sizeof(text))) <= 12);
 }

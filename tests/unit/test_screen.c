@@ -9,6 +9,7 @@
 
 #include "report/formats/screen.h"
 #include "report/formats/writers.h"
+#include "report/tables/place_fit.h"
 #include "tests/lib/check.h"
 #include "tests/unit/wide_sample.h"
 
@@ -92,8 +93,67 @@ static void test_golden(void)
 	}
 }
 
+/* What a compiler makes of a name, and what a reader calls it. */
+static void test_bare_names(void)
+{
+	static const struct {
+		const char *function, *bare;
+	} rows[] = {
+		{ "main", "main" },
+		{ "solve.part.0", "solve.part.0" },
+		{ "operators", "operators" },
+		{ "ns::Solver::step(int)", "step" },
+		{ "void ns::Solver<double, A<int> >::smooth<(ns::Order)2>(ns::G const&) const",
+		  "smooth" },
+		{ "std::vector<int> run<int>(std::function<void (int)>)", "run" },
+		{ "ns::reduce<main(int, char**)::{lambda(double)#1}>", "reduce" },
+		{ "ns::reduce<main(int, cha", "reduce" },
+		{ "(anonymous namespace)::Halo::operator()(int) const", "Halo::operator()" },
+		{ "bool operator< <int>(A<int> const&, A<int> const&)", "operator<" },
+		{ "A<int>::operator->()", "A::operator->" },
+		{ "main::{lambda(int)#1}::operator()(int) const", "{lambda#1}::operator()" },
+		{ "ns::Solver<int>::~Solver()", "~Solver" },
+		{ "__ghost_exchange_MOD_finish", "finish" },
+		{ "(a)", "(a)" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[128];
+
+		CHECK_STR_EQ(crit_name_bare(rows[i].function, text, sizeof(text)), rows[i].bare);
+	}
+}
+
+/* However narrow: the line or the offset stays whole. */
+static void test_place_fit(void)
+{
+	const struct crit_place line = { .function = "ns::reduce_over_all<int>()",
+					 .file = "/src/reduce_over_all_ranks.hpp",
+					 .line = 134 };
+	const struct crit_place offset = { .function = "__ghost_exchange_MOD_finish_all",
+					   .function_offset = 0x2c4,
+					   .module = "/opt/ocean" };
+	const struct crit_place module = { .module = "/opt/ocean_model", .offset = 0x51c4 };
+	char text[128];
+
+	CHECK_STR_EQ(crit_place_fit(&line, 80, text, sizeof(text)),
+		     "reduce_over_all reduce_over_all_ranks.hpp:134");
+	CHECK_STR_EQ(crit_place_fit(&line, 40, text, sizeof(text)),
+		     "redu.._all reduce_over_all_ranks.hpp:134");
+	CHECK_STR_EQ(crit_place_fit(&line, 32, text, sizeof(text)),
+		     "reduce_over_all_ranks.hpp:134");
+	CHECK_STR_EQ(crit_place_fit(&line, 20, text, sizeof(text)), "reduce_..nks.hpp:134");
+	CHECK_STR_EQ(crit_place_fit(&offset, 20, text, sizeof(text)), "finish_all+0x2c4");
+	CHECK_STR_EQ(crit_place_fit(&offset, 14, text, sizeof(text)), "fin..all+0x2c4");
+	CHECK_STR_EQ(crit_place_fit(&module, 80, text, sizeof(text)), "ocean_model+0x51c4");
+	CHECK_STR_EQ(crit_place_fit(&(struct crit_place){ .offset = 16 }, 80, text, sizeof(text)),
+		     "0x10");
+}
+
 int main(void)
 {
+	test_bare_names();
+	test_place_fit();
 	test_golden();
 	return check_done();
 }
