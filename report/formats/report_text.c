@@ -126,17 +126,29 @@ static void put_title(struct crit_screen *screen, const struct crit_summary *sum
 	put_missing(screen, summary, true);
 }
 
+/* Would three digits of the seconds show anything? */
+static bool is_shown(double seconds)
+{
+	return seconds >= 0.0005;
+}
+
+/* "per rank: useful 0.800 s, imbalance 0.400 s": what the window is made of. */
 static void put_lost_time(struct crit_screen *screen, const struct crit_lost_time *lost)
 {
+	static const char *const names[CRIT_LOSS_COUNT] = { "CPUs short", "imbalance", "all wait",
+							    "blocked",    "library",   "unknown" };
+	char line[CRIT_SCREEN_LINE_BYTES];
+	size_t used;
+
 	if (!lost->is_valid)
 		return;
-	crit_screen_put(screen, CRIT_PAINT_DIM, "%-14s %9s %9s %9s %9s %9s %9s", "", "useful",
-			"CPU short", "imbalance", "all wait", "blocked", "library");
-	crit_screen_put(screen, CRIT_PAINT_NONE, "%-14s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f",
-			lost->unit == CRIT_UNIT_RANKS ? "s per rank" : "s per thread",
-			lost->useful_s, lost->loss_s[CRIT_LOSS_CPUS],
-			lost->loss_s[CRIT_LOSS_IMBALANCE], lost->loss_s[CRIT_LOSS_ALL_WAITING],
-			lost->loss_s[CRIT_LOSS_BLOCKED], lost->loss_s[CRIT_LOSS_LIBRARY]);
+	used = (size_t)snprintf(line, sizeof(line), "per %s: useful %.3f s",
+				lost->unit == CRIT_UNIT_RANKS ? "rank" : "thread", lost->useful_s);
+	for (int i = 0; i < CRIT_LOSS_COUNT; i++)
+		if (is_shown(lost->loss_s[i]))
+			used += (size_t)snprintf(line + used, sizeof(line) - used, ", %s %.3f s",
+						 names[i], lost->loss_s[i]);
+	crit_screen_wrap(screen, CRIT_PAINT_NONE, line, 2);
 }
 
 static void put_verdict(struct crit_screen *screen, const struct crit_summary *summary)
@@ -297,6 +309,26 @@ static const char *short_label(const struct crit_results *results, int32_t threa
 	return text;
 }
 
+static void put_region(struct crit_screen *screen, const struct crit_summary *summary,
+		       const struct crit_region_line *line)
+{
+	double cmetric_s = crit_fix_seconds(line->sum.run.cmetric[CRIT_UNIT_THREADS]);
+	double useful_s = (double)line->sum.useful_ns * 1e-9;
+	double waits_s = (double)(line->sum.omp_wait_ns + line->sum.mpi_ns) * 1e-9;
+	char name[CRIT_REGION_TEXT], slowest[48], percent[16] = "-";
+	bool has_spread = is_shown(line->threads.max_s);
+
+	if (!is_shown(cmetric_s) && !is_shown(useful_s) && !is_shown(waits_s))
+		return;
+	if (has_spread)
+		(void)snprintf(percent, sizeof(percent), "%.0f%%", line->threads.percent);
+	crit_screen_put(screen, CRIT_PAINT_NONE, "%-34s %9.3f %9.3f %9.3f %6s %s",
+			crit_region_fit(line, 34, name, sizeof(name)), cmetric_s, useful_s, waits_s,
+			percent,
+			short_label(summary->results, has_spread ? line->threads.slowest : -1,
+				    slowest, sizeof(slowest)));
+}
+
 static void put_regions(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_region_table *table = &summary->regions;
@@ -305,20 +337,8 @@ static void put_regions(struct crit_screen *screen, const struct crit_summary *s
 		return;
 	crit_screen_put(screen, CRIT_PAINT_DIM, "%-34s %9s %9s %9s %6s %s", "region", "CMetric s",
 			"useful s", "waits s", "imbal.", "slowest");
-	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++) {
-		const struct crit_region_line *line = &table->rows[table->order[i]];
-		char name[CRIT_REGION_TEXT];
-		char slowest[48];
-
-		crit_screen_put(screen, CRIT_PAINT_NONE, "%-34.34s %9.3f %9.3f %9.3f %5.0f%% %s",
-				crit_region_fit(line, 34, name, sizeof(name)),
-				crit_fix_seconds(line->sum.run.cmetric[CRIT_UNIT_THREADS]),
-				(double)line->sum.useful_ns * 1e-9,
-				(double)(line->sum.omp_wait_ns + line->sum.mpi_ns) * 1e-9,
-				line->threads.percent,
-				short_label(summary->results, line->threads.slowest, slowest,
-					    sizeof(slowest)));
-	}
+	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++)
+		put_region(screen, summary, &table->rows[table->order[i]]);
 }
 
 /* Where most of a call's waiting is; sites come in that order. */
@@ -330,6 +350,8 @@ static void put_site(struct crit_screen *screen, const struct crit_sites *sites,
 
 		if (site->call != call)
 			continue;
+		if (!site->place.module && !site->place.offset)
+			return;
 		(void)snprintf(wait, sizeof(wait), ", %.3f s", (double)site->wait_ns * 1e-9);
 		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %s%s",
 				crit_place_fit(&site->place,
@@ -340,26 +362,34 @@ static void put_site(struct crit_screen *screen, const struct crit_sites *sites,
 	}
 }
 
+static void put_call(struct crit_screen *screen, const struct crit_summary *summary,
+		     const struct crit_call_row *call)
+{
+	char name[32];
+
+	crit_screen_put(
+		screen, CRIT_PAINT_NONE, "%-29.29s %9llu %9.3f %9.3f %9.3f  rank %s",
+		crit_call_name(call->call), (unsigned long long)call->visits,
+		(double)call->wait_ns * 1e-9, crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
+		(double)call->run.waiting_ns * 1e-9,
+		crit_summary_rank_name(summary->results, call->top_rank_row, name, sizeof(name)));
+	put_site(screen, summary->sites, call->call);
+}
+
+/* Calls by what is waited in them; those that never wait are in the table below. */
 static void put_calls(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
-	if (results->call_count == 0)
-		return;
-	crit_screen_put(screen, CRIT_PAINT_DIM, "%-29s %9s %9s %9s %9s  %s", "call", "visits",
-			"wait s", "stall s", "waiting s", "waits for");
 	for (size_t i = 0; i < results->call_count && i < CALLS_SHOWN; i++) {
 		const struct crit_call_row *call = &results->calls[summary->call_order[i]];
-		char name[32];
 
-		crit_screen_put(
-			screen, CRIT_PAINT_NONE, "%-29.29s %9llu %9.3f %9.3f %9.3f  rank %s",
-			crit_call_name(call->call), (unsigned long long)call->visits,
-			(double)call->wait_ns * 1e-9,
-			crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
-			(double)call->run.waiting_ns * 1e-9,
-			crit_summary_rank_name(results, call->top_rank_row, name, sizeof(name)));
-		put_site(screen, summary->sites, call->call);
+		if (!is_shown((double)call->wait_ns * 1e-9))
+			return;
+		if (i == 0)
+			crit_screen_put(screen, CRIT_PAINT_DIM, "%-29s %9s %9s %9s %9s  %s", "call",
+					"visits", "wait s", "stall s", "waiting s", "waits for");
+		put_call(screen, summary, call);
 	}
 }
 

@@ -150,8 +150,30 @@ static void test_place_fit(void)
 		     "0x10");
 }
 
+/* Calls that never wait, and places that are none, take no room. */
+static void test_no_zeros(void)
+{
+	static struct wide_sample sample;
+	char *text;
+
+	CHECK_INT_EQ(wide_sample_init(&sample, 2, WIDE_CXX), 0);
+	sample.calls[2].wait_ns = 0; /* second of those that wait */
+	text = screen_of(&sample.summary);
+	CHECK(strstr(text, "MPI_Allreduce "));
+	CHECK(!strstr(text, "MPI_Waitall"));
+	CHECK(!strstr(text, " at 0"));
+	CHECK(!strstr(text, ", blocked"));
+	free(text);
+	sample.calls[1].wait_ns = 0;
+	text = screen_of(&sample.summary);
+	CHECK(!strstr(text, "waits for\n"));
+	free(text);
+	wide_sample_fini(&sample);
+}
+
 int main(void)
 {
+	test_no_zeros();
 	test_bare_names();
 	test_place_fit();
 	test_golden();
