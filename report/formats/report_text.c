@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/findings/openmp.h"
+#include "report/findings/programs.h"
 #include "report/formats/region_writers.h"
 #include "report/formats/screen.h"
 #include "report/formats/writers.h"
@@ -18,6 +19,7 @@
 #define CALLS_SHOWN 3
 #define BAR_CELLS 18
 #define FACTOR_CELLS 20
+#define PROGRAM_COLUMNS 24
 #define TRUST_LINES 4 /* kept for laws and losses */
 
 const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes)
@@ -41,13 +43,6 @@ const char *crit_mpi_name(const struct crit_results *results, char *text, size_t
 const char *crit_level_name(uint32_t level)
 {
 	return level == CRIT_LEVEL_PROFILE ? "profile" : level == CRIT_LEVEL_TRACE ? "trace" : "?";
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 static const char *plural(size_t count)
@@ -103,20 +98,38 @@ static void describe_job(const struct crit_job *job, char ret_text[96])
 			       job->step);
 }
 
+/* In one line, or in two: a program with a long name, or many ranks. */
+static void put_run(struct crit_screen *screen, const struct crit_results *results, size_t threads)
+{
+	char program[PROGRAM_COLUMNS + 1], others[32] = "", mpi[64], counts[160], rest[128];
+	size_t other_count;
+	const char *name = crit_programs_name(results, &other_count);
+
+	if (other_count)
+		(void)snprintf(others, sizeof(others), " + %zu other%s", other_count,
+			       plural(other_count));
+	(void)snprintf(counts, sizeof(counts), "crit: %s%s, %zu rank%s, %zu thread%s, %zu node%s,",
+		       crit_name_fit(name, PROGRAM_COLUMNS, program, sizeof(program)), others,
+		       results->rank_count, plural(results->rank_count), threads, plural(threads),
+		       results->node_count, plural(results->node_count));
+	(void)snprintf(rest, sizeof(rest), "%.32s, window %.3f s",
+		       crit_mpi_name(results, mpi, sizeof(mpi)), (double)results->window_ns * 1e-9);
+	if (strlen(counts) + 1 + strlen(rest) <= CRIT_SCREEN_COLUMNS) {
+		crit_screen_put(screen, CRIT_PAINT_BOLD, "%s %s", counts, rest);
+	} else {
+		crit_screen_wrap(screen, CRIT_PAINT_BOLD, counts, 2);
+		crit_screen_put(screen, CRIT_PAINT_BOLD, "%s", rest);
+	}
+}
+
 static void put_title(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	const enum crit_openmp openmp = crit_openmp_of(summary);
-	char mpi[64];
 	char job[96];
 
 	describe_job(&results->job, job);
-	crit_screen_put(screen, CRIT_PAINT_BOLD,
-			"crit: %.24s, %zu rank%s, %zu thread%s, %zu node%s, %.20s, window %.3f s",
-			base_name(results->exe), results->rank_count, plural(results->rank_count),
-			summary->app_threads, plural(summary->app_threads), results->node_count,
-			plural(results->node_count), crit_mpi_name(results, mpi, sizeof(mpi)),
-			(double)results->window_ns * 1e-9);
+	put_run(screen, results, summary->app_threads);
 	crit_screen_put(screen, CRIT_PAINT_DIM, "mode: %s; level %s; active: %s%s%s%s%s",
 			crit_mode_name(summary->mode),
 			results->node_count ? crit_level_name(results->nodes[0].level) : "?",

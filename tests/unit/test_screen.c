@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/findings/programs.h"
 #include "report/formats/screen.h"
 #include "report/formats/writers.h"
 #include "report/tables/place_fit.h"
@@ -171,8 +172,29 @@ static void test_no_zeros(void)
 	wide_sample_fini(&sample);
 }
 
+/* The name of the run: the commonest program; ranks whose program is not known do not count. */
+static void test_program(void)
+{
+	static struct wide_sample sample;
+	size_t others;
+
+	CHECK_INT_EQ(wide_sample_init(&sample, 8, WIDE_CXX), 0);
+	CHECK_STR_EQ(crit_programs_name(&sample.results, &others), "heat");
+	CHECK_UINT_EQ(others, 1);
+	for (size_t i = 0; i < 5; i++)
+		sample.results.ranks[i].program[0] = '\0';
+	CHECK_STR_EQ(crit_programs_name(&sample.results, &others), "coupler");
+	CHECK_UINT_EQ(others, 1);
+	sample.results.rank_count = 0;
+	CHECK_STR_EQ(crit_programs_name(&sample.results, &others), "mpirun.openmpi");
+	CHECK_UINT_EQ(others, 0);
+	sample.results.rank_count = 8;
+	wide_sample_fini(&sample);
+}
+
 int main(void)
 {
+	test_program();
 	test_no_zeros();
 	test_bare_names();
 	test_place_fit();
