@@ -5,19 +5,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "core/base/hash.h"
 
 #define BLOCK 256u
 
-static uint64_t hash(const struct crit_bucket_key *key)
+static uint64_t hash_of(const struct crit_bucket_key *key)
 {
-	uint64_t mixed = key->site * 0x9e3779b97f4a7c15ull;
-
-	mixed ^= ((uint64_t)key->life << 32 | key->region) + (mixed >> 29);
-	mixed *= 0xbf58476d1ce4e5b9ull;
-	mixed ^= ((uint64_t)key->call << 8 | key->span_class) + (mixed >> 32);
-	mixed *= 0x94d049bb133111ebull;
-	return mixed ^ mixed >> 31;
+	return crit_hash_mix(crit_hash_mix(key->site, (uint64_t)key->life << 32 | key->region),
+			     (uint32_t)key->call << 8 | key->span_class);
 }
 
 static bool is_same(const struct crit_bucket_key *a, const struct crit_bucket_key *b)
@@ -31,29 +26,8 @@ struct crit_bucket *crit_buckets_at(const struct crit_buckets *buckets, size_t i
 	return &buckets->blocks[index / BLOCK][index % BLOCK];
 }
 
-static int enlarge(struct crit_buckets *buckets)
-{
-	size_t size = buckets->table_size ? buckets->table_size * 2 : 256;
-	struct crit_bucket **table = calloc(size, sizeof(struct crit_bucket *));
-	size_t i;
-
-	if (!table)
-		return -1;
-	for (i = 0; i < buckets->count; i++) {
-		struct crit_bucket *bucket = crit_buckets_at(buckets, i);
-		size_t slot = hash(&bucket->key) & (size - 1);
-
-		while (table[slot])
-			slot = (slot + 1) & (size - 1);
-		table[slot] = bucket;
-	}
-	free(buckets->table);
-	buckets->table = table;
-	buckets->table_size = size;
-	return 0;
-}
-
-static struct crit_bucket *add(struct crit_buckets *buckets)
+/* Room for one more bucket.  NULL: out of memory. */
+static struct crit_bucket *room_for_one(struct crit_buckets *buckets)
 {
 	size_t block = buckets->count / BLOCK;
 
@@ -66,35 +40,44 @@ static struct crit_bucket *add(struct crit_buckets *buckets)
 			return NULL;
 		buckets->block_count++;
 	}
-	return crit_buckets_at(buckets, buckets->count++);
+	return crit_buckets_at(buckets, buckets->count);
+}
+
+static struct crit_bucket *find(const struct crit_buckets *buckets,
+				const struct crit_bucket_key *key, uint64_t hash)
+{
+	struct crit_probe probe;
+	uint32_t number = crit_index_first(&buckets->numbers, hash, &probe);
+
+	for (; number != CRIT_NONE; number = crit_index_next(&buckets->numbers, &probe)) {
+		struct crit_bucket *bucket = crit_buckets_at(buckets, number);
+
+		if (is_same(&bucket->key, key))
+			return bucket;
+	}
+	return NULL;
 }
 
 struct crit_bucket *crit_buckets_get(struct crit_buckets *buckets,
 				     const struct crit_bucket_key *key)
 {
 	struct crit_bucket_key wanted = *key;
-	struct crit_bucket *bucket;
-	size_t slot;
+	uint64_t hash = hash_of(&wanted);
+	struct crit_bucket *bucket = find(buckets, &wanted, hash);
 
-	if (buckets->count * 2 >= buckets->table_size && enlarge(buckets))
-		return NULL;
-	for (;;) {
-		slot = hash(&wanted) & (buckets->table_size - 1);
-		while (buckets->table[slot]) {
-			if (is_same(&buckets->table[slot]->key, &wanted))
-				return buckets->table[slot];
-			slot = (slot + 1) & (buckets->table_size - 1);
-		}
-		if (buckets->count < CRIT_BUCKETS_MAX || (!wanted.site && !wanted.region))
-			break;
+	if (!bucket && buckets->count >= CRIT_BUCKETS_MAX && (wanted.site || wanted.region)) {
 		wanted.site = 0;
 		wanted.region = 0;
+		hash = hash_of(&wanted);
+		bucket = find(buckets, &wanted, hash);
 	}
-	bucket = add(buckets);
-	if (bucket) {
-		bucket->key = wanted;
-		buckets->table[slot] = bucket;
-	}
+	if (bucket)
+		return bucket;
+	bucket = room_for_one(buckets);
+	if (!bucket || crit_index_put(&buckets->numbers, hash, (uint32_t)buckets->count))
+		return NULL;
+	buckets->count++;
+	bucket->key = wanted;
 	return bucket;
 }
 
@@ -119,6 +102,6 @@ void crit_buckets_fini(struct crit_buckets *buckets)
 	for (i = 0; i < buckets->block_count; i++)
 		free(buckets->blocks[i]);
 	free(buckets->blocks);
-	free(buckets->table);
+	crit_index_fini(&buckets->numbers);
 	*buckets = (struct crit_buckets){ 0 };
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/schema/results.h"
+#include "core/base/index.h"
 
 #define CRIT_BUCKETS_MAX (1u << 21) /* then calls lose their sites, never their time */
 
@@ -40,8 +41,7 @@ struct crit_buckets {
 	struct crit_bucket **blocks; /* of CRIT_BUCKET_BLOCK, so that buckets never move */
 	size_t block_count, block_capacity;
 	size_t count;
-	struct crit_bucket **table; /* open addressing */
-	size_t table_size;
+	struct crit_index numbers; /* of buckets, by key */
 };
 
 /*
