@@ -8,6 +8,7 @@
 #include "analysis/account/barriers.h"
 #include "analysis/account/engine_spans.h"
 #include "core/base/call.h"
+#include "core/base/hash.h"
 
 void crit_teams_init(struct crit_teams *teams)
 {
@@ -25,97 +26,72 @@ void crit_teams_fini(struct crit_teams *teams)
 	crit_regions_fini(&teams->regions);
 	free(teams->members);
 	free(teams->instances);
-	free(teams->places);
+	crit_index_fini(&teams->numbers);
 	crit_teams_init(teams);
 }
 
-static uint32_t *place_of(const struct crit_teams *teams, uint32_t process, uint64_t number)
+static uint64_t hash_of(uint32_t process, uint64_t number)
 {
-	uint64_t mixed = (number ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15ull;
-
-	return &teams->places[mixed >> 20 & (teams->place_count - 1)];
+	return crit_hash_mix(number, (uint64_t)process << 40);
 }
 
-static uint32_t find(const struct crit_teams *teams, uint32_t process, uint64_t number)
+static uint32_t find(const struct crit_teams *teams, uint32_t process, uint64_t number,
+		     struct crit_probe *ret_probe)
 {
-	uint32_t index = teams->place_count ? *place_of(teams, process, number) : CRIT_NONE;
+	uint32_t index = crit_index_first(&teams->numbers, hash_of(process, number), ret_probe);
 
 	while (index != CRIT_NONE && (teams->instances[index].number != number ||
 				      teams->instances[index].process != process))
-		index = teams->instances[index].chain;
+		index = crit_index_next(&teams->numbers, ret_probe);
 	return index;
 }
 
-static void put_in(struct crit_teams *teams, uint32_t index)
+/* The number may be used again: what is found under it is not this instance. */
+static void forget_number(struct crit_teams *teams, uint32_t index)
 {
 	struct crit_instance *instance = &teams->instances[index];
-	uint32_t *place = place_of(teams, instance->process, instance->number);
-
-	instance->chain = *place;
-	*place = index;
-}
-
-static void take_out(struct crit_teams *teams, uint32_t index)
-{
-	struct crit_instance *instance = &teams->instances[index];
-	uint32_t *place;
+	struct crit_probe probe;
 
 	if (!instance->number)
 		return;
-	place = place_of(teams, instance->process, instance->number);
-	while (*place != index)
-		place = &teams->instances[*place].chain;
-	*place = instance->chain;
+	(void)find(teams, instance->process, instance->number, &probe); /* it is there */
+	crit_index_remove(&teams->numbers, &probe);
 	instance->number = 0;
-}
-
-static int enlarge_places(struct crit_teams *teams)
-{
-	size_t count = teams->place_count ? teams->place_count * 2 : 4 * CRIT_TEAMS_OVER;
-	uint32_t *places = malloc(count * sizeof(*places));
-	uint32_t i;
-
-	if (!places)
-		return -ENOMEM;
-	free(teams->places);
-	teams->places = places;
-	teams->place_count = count;
-	for (i = 0; i < count; i++)
-		places[i] = CRIT_NONE;
-	for (i = 0; i < teams->instance_count; i++) {
-		if (teams->instances[i].number)
-			put_in(teams, i);
-	}
-	return 0;
 }
 
 /* Errors: -ENOMEM, or its index. */
 static int64_t add_instance(struct crit_teams *teams, const struct crit_instance *instance)
 {
 	uint32_t index = teams->free_instance;
-	int rc = teams->instance_count >= teams->place_count ? enlarge_places(teams) : 0;
+	bool is_new = index == CRIT_NONE;
+	int rc = 0;
 
-	if (!rc && index == CRIT_NONE)
+	if (is_new) {
+		index = (uint32_t)teams->instance_count;
 		rc = crit_array_grow(&teams->instances, &teams->instance_capacity,
 				     teams->instance_count + 1, sizeof(*teams->instances));
+	}
+	if (!rc)
+		rc = crit_index_put(&teams->numbers, hash_of(instance->process, instance->number),
+				    index);
 	if (rc)
 		return rc;
-	if (index == CRIT_NONE)
-		index = (uint32_t)teams->instance_count++;
+	if (is_new)
+		teams->instance_count++;
 	else
 		teams->free_instance = teams->instances[index].next;
 	teams->instances[index] = *instance;
-	put_in(teams, index);
 	return index;
 }
 
 bool crit_teams_is_over(const struct crit_teams *teams, uint32_t process, uint64_t arg)
 {
+	struct crit_probe probe;
 	uint32_t index;
 
 	if (arg & CRIT_INSTANCE_PRIMARY || !CRIT_INSTANCE_NUMBER(arg))
 		return false;
-	index = find(teams, process, CRIT_INSTANCE_NUMBER(arg));
+	index = find(teams, process, CRIT_INSTANCE_NUMBER(arg), &probe);
 	return index != CRIT_NONE && teams->instances[index].is_over;
 }
 
@@ -158,13 +134,14 @@ static int64_t enter_instance(struct crit_engine *engine, uint32_t process, uint
 {
 	struct crit_teams *teams = &engine->teams;
 	uint64_t number = CRIT_INSTANCE_NUMBER(arg);
-	uint32_t index = find(teams, process, number);
+	struct crit_probe probe;
+	uint32_t index = find(teams, process, number, &probe);
 	int64_t row;
 
 	if (index != CRIT_NONE && !teams->instances[index].is_over)
 		return index;
 	if (index != CRIT_NONE) /* a new program counts from 1 again */
-		take_out(teams, index);
+		forget_number(teams, index);
 	row = crit_regions_get(&teams->regions, process, region);
 	if (row == -ENOMEM)
 		return row;
@@ -321,7 +298,7 @@ static void remember(struct crit_teams *teams, uint32_t index)
 	uint32_t *place = &teams->over[teams->over_at++ % CRIT_TEAMS_OVER];
 
 	if (*place != CRIT_NONE) {
-		take_out(teams, *place);
+		forget_number(teams, *place);
 		teams->instances[*place].next = teams->free_instance;
 		teams->free_instance = *place;
 	}

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "analysis/account/regions.h"
+#include "core/base/index.h"
 
 #define CRIT_TEAMS_OVER 1024u /* instances known to be over */
 
@@ -42,7 +43,6 @@ struct crit_instance {
 	uint64_t number; /* 0: not in the table */
 	uint32_t process;
 	uint32_t region; /* index into the regions, or CRIT_NONE */
-	uint32_t chain; /* next instance of the same place */
 	uint32_t next; /* of those that end, or of the free ones */
 	uint32_t first; /* member */
 	uint32_t primary; /* member, or CRIT_NONE */
@@ -65,8 +65,7 @@ struct crit_teams {
 	struct crit_instance *instances;
 	size_t instance_count, instance_capacity;
 	uint32_t free_instance;
-	uint32_t *places; /* instances by hash */
-	size_t place_count; /* a power of two, or 0 */
+	struct crit_index numbers; /* of instances, by process and number */
 	uint32_t ending; /* the first instance whose members must be dismissed */
 	uint32_t over[CRIT_TEAMS_OVER]; /* instances, the oldest at over_at */
 	uint32_t over_at;
