@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "core/base/call.h"
-#include "report/formats/writers.h"
-#include "core/base/line.h"
+#include "core/base/cleanup.h"
+#include "report/formats/row_writer.h"
 
 #define PAIRS_MAX 16
 #define COLLECTIVES_MAX 24
@@ -57,6 +57,27 @@ uint64_t crit_messages_traced_ns(const struct crit_results *results)
 	return until_ns > results->window_begin_ns ? until_ns - results->window_begin_ns : 0;
 }
 
+const char *crit_messages_median(const struct crit_volume *volume, char *text, size_t text_bytes)
+{
+	unsigned int bin = crit_messages_median_bin(volume);
+
+	if (bin >= CRIT_SIZE_BINS)
+		return "-";
+	(void)snprintf(text, text_bytes, "%llu", (unsigned long long)crit_messages_bin_max(bin));
+	return text;
+}
+
+bool crit_messages_moved(const struct crit_results *results, const struct crit_call_row *call,
+			 uint64_t *ret_bytes)
+{
+	const struct crit_traffic_row *traffic = crit_messages_traffic(results, call->call);
+
+	*ret_bytes = call->counted_bytes;
+	if (traffic)
+		*ret_bytes += traffic->sent.bytes + traffic->received.bytes;
+	return traffic || *ret_bytes;
+}
+
 /* The collective row in which the ranks lost most by who came last. */
 static const struct crit_collective_row *worst_of(const struct crit_results *results, uint32_t call)
 {
@@ -88,39 +109,6 @@ void crit_messages_say_last(const struct crit_results *results, uint32_t call, u
 		       (double)last->late_sum_ns * 1e-6 / (double)last->count);
 }
 
-static double mean_s(uint64_t sum_ns, uint64_t count)
-{
-	return count ? (double)sum_ns * 1e-9 / (double)count : 0;
-}
-
-static void write_volume(FILE *out, const struct crit_volume *volume)
-{
-	unsigned int bin = crit_messages_median_bin(volume);
-
-	(void)fprintf(out, " %12llu %16llu", (unsigned long long)volume->count,
-		      (unsigned long long)volume->bytes);
-	if (bin < CRIT_SIZE_BINS)
-		(void)fprintf(out, " %12llu", (unsigned long long)crit_messages_bin_max(bin));
-	else
-		(void)fprintf(out, " %12s", "-");
-}
-
-static void write_traffic(FILE *out, const struct crit_results *results)
-{
-	const struct crit_message_results *messages = &results->messages;
-
-	if (!messages->traffic_count)
-		return;
-	(void)fprintf(out, "%-24s %12s %16s %12s %12s %16s %12s\n", "call", "sent", "bytes",
-		      "median", "received", "bytes", "median");
-	for (size_t i = 0; i < messages->traffic_count; i++) {
-		(void)fprintf(out, "%-24.24s", crit_call_name(messages->traffic[i].call));
-		write_volume(out, &messages->traffic[i].sent);
-		write_volume(out, &messages->traffic[i].received);
-		(void)fputc('\n', out);
-	}
-}
-
 /* "  returned an error: MPI_Recv 2, MPI_Wait 1" */
 static void write_failed(FILE *out, const struct crit_message_results *messages)
 {
@@ -132,51 +120,45 @@ static void write_failed(FILE *out, const struct crit_message_results *messages)
 		(void)fputc('\n', out);
 }
 
-static int compare_pairs(const void *left, const void *right)
+static int by_bytes(const void *left, const void *right, void *rows)
 {
-	const struct crit_pair_row *const *a = left, *const *b = right;
-	uint64_t x = (*a)->sent_bytes > (*a)->received_bytes ? (*a)->sent_bytes
-							     : (*a)->received_bytes;
-	uint64_t y = (*b)->sent_bytes > (*b)->received_bytes ? (*b)->sent_bytes
-							     : (*b)->received_bytes;
+	const size_t *a = left, *b = right;
+	const struct crit_pair_row *one = (struct crit_pair_row *)rows + *a;
+	const struct crit_pair_row *two = (struct crit_pair_row *)rows + *b;
+	uint64_t x = one->sent_bytes > one->received_bytes ? one->sent_bytes : one->received_bytes;
+	uint64_t y = two->sent_bytes > two->received_bytes ? two->sent_bytes : two->received_bytes;
 
 	if (x != y)
 		return x > y ? -1 : 1;
 	return *a < *b ? -1 : *a > *b; /* as in the results */
 }
 
-static void write_pairs(FILE *out, const struct crit_results *results)
+static void write_sorted(FILE *out, const struct crit_summary *summary, enum crit_table table,
+			 void *rows, size_t count, size_t max,
+			 int (*compare)(const void *, const void *, void *))
 {
-	const struct crit_message_results *messages = &results->messages;
-	const struct crit_pair_row **order =
-		calloc(messages->pair_count + 1, sizeof(const struct crit_pair_row *));
+	crit_autofree size_t *order = calloc(count + 1, sizeof(*order));
 
-	for (size_t i = 0; order && i < messages->pair_count; i++)
-		order[i] = &messages->pairs[i];
-	if (!order || !messages->pair_count) {
-		free(order);
+	if (!order)
 		return;
-	}
-	qsort(order, messages->pair_count, sizeof(const struct crit_pair_row *), compare_pairs);
-	(void)fprintf(out, "\n%6s %6s %12s %16s %12s %16s\n", "from", "to", "sent", "bytes",
-		      "received", "bytes");
-	for (size_t i = 0; i < messages->pair_count && i < PAIRS_MAX; i++) {
-		char from[32], to[32];
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare, rows);
+	crit_rows_text(out, summary, table, rows, order, count, max);
+}
 
-		(void)fprintf(out, "%6s %6s %12llu %16llu %12llu %16llu\n",
-			      crit_summary_rank_name(results, (int32_t)order[i]->from_row, from,
-						     sizeof(from)),
-			      crit_summary_rank_name(results, (int32_t)order[i]->to_row, to,
-						     sizeof(to)),
-			      (unsigned long long)order[i]->sent_count,
-			      (unsigned long long)order[i]->sent_bytes,
-			      (unsigned long long)order[i]->received_count,
-			      (unsigned long long)order[i]->received_bytes);
-	}
+static void write_pairs(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_message_results *messages = &summary->results->messages;
+
+	if (!messages->pair_count)
+		return;
+	(void)fputc('\n', out);
+	write_sorted(out, summary, CRIT_TABLE_PAIRS, messages->pairs, messages->pair_count,
+		     PAIRS_MAX, by_bytes);
 	if (messages->pair_count > PAIRS_MAX)
 		(void)fprintf(out, "  and %zu more pairs, all in messages.csv\n",
 			      messages->pair_count - PAIRS_MAX);
-	free(order);
 }
 
 /* Messages in no pair: the status of the receive does not tell the source. */
@@ -202,64 +184,31 @@ static void write_until(FILE *out, const struct crit_results *results)
 			      (double)traced_ns * 1e-9, (double)results->window_ns * 1e-9);
 }
 
-static void write_collective(FILE *out, const struct crit_results *results,
-			     const struct crit_collective_row *row)
+static int by_lateness(const void *left, const void *right, void *rows)
 {
-	const struct crit_last_row *last =
-		row->last_count ? &results->messages.lasts[row->first_last] : NULL;
-	char rank[32];
+	const size_t *a = left, *b = right;
+	const struct crit_collective_row *one = (struct crit_collective_row *)rows + *a;
+	const struct crit_collective_row *two = (struct crit_collective_row *)rows + *b;
 
-	crit_line_print(out, "%-24.24s %-28.28s %10llu %10llu", crit_call_name(row->call),
-			results->messages.communicators[row->communicator].name,
-			(unsigned long long)row->instances, (unsigned long long)row->incomplete);
-	if (!last) {
-		(void)fputc('\n', out);
-		return;
-	}
-	(void)fprintf(out, " %6s %6.1f%% %12.6f %12.6f %12.6f\n",
-		      crit_summary_rank_name(
-			      results, last->rank_row == UINT32_MAX ? -1 : (int32_t)last->rank_row,
-			      rank, sizeof(rank)),
-		      100.0 * (double)last->count / (double)row->instances,
-		      mean_s(last->late_sum_ns, last->count), (double)last->late_max_ns * 1e-9,
-		      mean_s(row->spread_sum_ns, row->instances));
-}
-
-static int compare_late(const void *left, const void *right)
-{
-	const struct crit_collective_row *const *a = left, *const *b = right;
-
-	if ((*a)->late_sum_ns != (*b)->late_sum_ns)
-		return (*a)->late_sum_ns > (*b)->late_sum_ns ? -1 : 1;
+	if (one->late_sum_ns != two->late_sum_ns)
+		return one->late_sum_ns > two->late_sum_ns ? -1 : 1;
 	return *a < *b ? -1 : *a > *b;
 }
 
-static void write_collectives(FILE *out, const struct crit_results *results)
+static void write_collectives(FILE *out, const struct crit_summary *summary)
 {
-	const struct crit_message_results *messages = &results->messages;
-	const struct crit_collective_row **order =
-		calloc(messages->collective_count + 1, sizeof(const struct crit_collective_row *));
+	const struct crit_message_results *messages = &summary->results->messages;
 
-	for (size_t i = 0; order && i < messages->collective_count; i++)
-		order[i] = &messages->collectives[i];
-	if (!order || !messages->collective_count) {
-		free(order);
+	if (!messages->collective_count)
 		return;
-	}
-	qsort(order, messages->collective_count, sizeof(const struct crit_collective_row *),
-	      compare_late);
 	(void)fprintf(out,
 		      "\nWho arrives last\n  late = last arrival - mean arrival, when that rank "
 		      "is last; spread = last - first, of all\n");
-	(void)fprintf(out, "%-24s %-28s %10s %10s %6s %7s %12s %12s %12s\n", "call", "communicator",
-		      "instances", "incomplete", "rank", "last", "mean late", "max late",
-		      "mean spread");
-	for (size_t i = 0; i < messages->collective_count && i < COLLECTIVES_MAX; i++)
-		write_collective(out, results, order[i]);
+	write_sorted(out, summary, CRIT_TABLE_COLLECTIVES, messages->collectives,
+		     messages->collective_count, COLLECTIVES_MAX, by_lateness);
 	if (messages->collective_count > COLLECTIVES_MAX)
 		(void)fprintf(out, "  and %zu more, all in collectives.csv\n",
 			      messages->collective_count - COLLECTIVES_MAX);
-	free(order);
 }
 
 void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
@@ -276,75 +225,11 @@ void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
 	write_until(out, results);
 	if (crit_messages_traced_ns(results) && !messages->is_whole)
 		(void)fprintf(out, "  not whole: losses are in report.json, messages.losses\n");
-	write_traffic(out, results);
+	if (messages->traffic_count)
+		crit_rows_text(out, summary, CRIT_TABLE_TRAFFIC, messages->traffic, NULL,
+			       messages->traffic_count, SIZE_MAX);
 	write_failed(out, messages);
-	write_pairs(out, results);
+	write_pairs(out, summary);
 	write_unknown_sources(out, results);
-	write_collectives(out, results);
-}
-
-void crit_write_messages_csv(FILE *out, const struct crit_summary *summary)
-{
-	const struct crit_results *results = summary->results;
-
-	(void)fprintf(out, "from_rank,to_rank,sent_messages,sent_bytes,received_messages,"
-			   "received_bytes\n");
-	for (size_t i = 0; i < results->messages.pair_count; i++) {
-		const struct crit_pair_row *pair = &results->messages.pairs[i];
-		char from[32], to[32];
-
-		(void)fprintf(
-			out, "%s,%s,%llu,%llu,%llu,%llu\n",
-			crit_summary_rank_name(results, (int32_t)pair->from_row, from,
-					       sizeof(from)),
-			crit_summary_rank_name(results, (int32_t)pair->to_row, to, sizeof(to)),
-			(unsigned long long)pair->sent_count, (unsigned long long)pair->sent_bytes,
-			(unsigned long long)pair->received_count,
-			(unsigned long long)pair->received_bytes);
-	}
-}
-
-static void write_last_csv(FILE *out, const struct crit_results *results,
-			   const struct crit_collective_row *row)
-{
-	const struct crit_last_row *last = &results->messages.lasts[row->first_last];
-	char rank[32];
-
-	if (!row->last_count) {
-		(void)fprintf(out, ",,,,\n");
-		return;
-	}
-	(void)fprintf(out, ",%s,%llu,%.9f,%.9f\n",
-		      last->rank_row == UINT32_MAX
-			      ? ""
-			      : crit_summary_rank_name(results, (int32_t)last->rank_row, rank,
-						       sizeof(rank)),
-		      (unsigned long long)last->count, mean_s(last->late_sum_ns, last->count),
-		      (double)last->late_max_ns * 1e-9);
-}
-
-void crit_write_collectives_csv(FILE *out, const struct crit_summary *summary)
-{
-	const struct crit_results *results = summary->results;
-
-	(void)fprintf(out, "communicator,call,visits,sent_bytes,received_bytes,instances,inferred,"
-			   "incomplete,spread_mean_s,spread_max_s,late_mean_s,late_max_s,last_rank,"
-			   "last_count,last_late_mean_s,last_late_max_s\n");
-	for (size_t i = 0; i < results->messages.collective_count; i++) {
-		const struct crit_collective_row *row = &results->messages.collectives[i];
-
-		crit_csv_quote(out, results->messages.communicators[row->communicator].name,
-			       sizeof(results->messages.communicators[0].name));
-		(void)fprintf(out, ",%s,%llu,%llu,%llu,%llu,%llu,%llu,%.9f,%.9f,%.9f,%.9f",
-			      crit_call_name(row->call), (unsigned long long)row->visits,
-			      (unsigned long long)row->sent_bytes,
-			      (unsigned long long)row->received_bytes,
-			      (unsigned long long)row->instances, (unsigned long long)row->inferred,
-			      (unsigned long long)row->incomplete,
-			      mean_s(row->spread_sum_ns, row->instances),
-			      (double)row->spread_max_ns * 1e-9,
-			      mean_s(row->late_sum_ns, row->instances),
-			      (double)row->late_max_ns * 1e-9);
-		write_last_csv(out, results, row);
-	}
+	write_collectives(out, summary);
 }

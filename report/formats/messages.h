@@ -20,6 +20,13 @@ uint64_t crit_messages_bin_max(unsigned int bin);
 /* The bin of a volume's median size; CRIT_SIZE_BINS without any. */
 unsigned int crit_messages_median_bin(const struct crit_volume *volume);
 
+/* The largest size in it as text, "-" without any. */
+const char *crit_messages_median(const struct crit_volume *volume, char *text, size_t text_bytes);
+
+/* Did a call move anything that is known, and how much? */
+bool crit_messages_moved(const struct crit_results *results, const struct crit_call_row *call,
+			 uint64_t *ret_bytes);
+
 /* How long after the window's begin every span was recorded. */
 uint64_t crit_messages_traced_ns(const struct crit_results *results);
 
@@ -30,9 +37,7 @@ uint64_t crit_messages_traced_ns(const struct crit_results *results);
 void crit_messages_say_last(const struct crit_results *results, uint32_t call, uint32_t rank_row,
 			    char *text, size_t text_bytes);
 
-/* The tables of report.txt, messages.csv and collectives.csv. */
+/* The tables of report.txt. */
 void crit_messages_write_details(FILE *out, const struct crit_summary *summary);
-void crit_write_messages_csv(FILE *out, const struct crit_summary *summary);
-void crit_write_collectives_csv(FILE *out, const struct crit_summary *summary);
 
 #endif

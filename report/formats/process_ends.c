@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/formats/json.h"
-#include "report/formats/writers.h"
-
 #define NAME_BYTES 64
 
 static const struct {
@@ -69,23 +66,7 @@ void crit_summary_find_ends(struct crit_summary *summary)
 					 (unsigned long long)results->ends_unlisted);
 }
 
-json_t *crit_json_process_ends(const struct crit_results *results)
+const char *crit_process_end_name(enum crit_process_end end)
 {
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < results->end_count; i++) {
-		const struct crit_process_end_row *end = &results->ends[i];
-		json_t *row = json_object();
-
-		set_text(row, "node", results->nodes[end->node].host, CRIT_WORLD_BYTES);
-		set_count(row, "pid", end->pid);
-		SET_FIELD(row, "name", end->name);
-		set_text(row, "role", crit_role_name(end->role), 16);
-		set_text(row, "reason", reasons[end->end].key, 32);
-		set(row, "signal", end->signal ? json_integer(end->signal) : json_null());
-		set_s(row, "time_s",
-		      ((double)end->time_ns - (double)results->window_begin_ns) * 1e-9);
-		(void)json_array_append_new(array, row);
-	}
-	return array;
+	return (unsigned int)end < CRIT_END_COUNT ? reasons[end].key : NULL;
 }

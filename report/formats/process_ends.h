@@ -3,13 +3,12 @@
 #ifndef CRIT_CLI_PROCESS_ENDS_H
 #define CRIT_CLI_PROCESS_ENDS_H
 
-#include <jansson.h>
-
 #include "report/tables/summary.h"
 
 /* Adds them to what is missing. */
 void crit_summary_find_ends(struct crit_summary *summary);
 
-json_t *crit_json_process_ends(const struct crit_results *results);
+/* As report.json has it; NULL: no end. */
+const char *crit_process_end_name(enum crit_process_end end);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "report/formats/region_writers.h"
+#include "report/formats/row_writer.h"
 #include "core/base/line.h"
 
 #define REGIONS_MAX 24
@@ -55,22 +56,6 @@ const char *crit_rival_label(const struct crit_results *results, const struct cr
 	}
 }
 
-static double seconds(uint64_t value_ns)
-{
-	return (double)value_ns * 1e-9;
-}
-
-static void write_sum(FILE *out, const struct crit_region_sum *sum)
-{
-	(void)fprintf(out, " %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f %10.4f",
-		      crit_fix_seconds(sum->run.cmetric[CRIT_UNIT_THREADS]),
-		      crit_fix_seconds(sum->run.stall[CRIT_UNIT_THREADS]),
-		      crit_fix_seconds(sum->run.waited_for), seconds(sum->time_ns),
-		      seconds(sum->useful_ns), seconds(sum->omp_wait_ns), seconds(sum->mpi_ns));
-}
-
-#define SUM_HEAD "   CMetric      stall waited-for       time     useful   OMP wait        MPI"
-
 static void write_spread(FILE *out, const char *unit, const struct crit_imbalance *imbalance,
 			 const char *slowest)
 {
@@ -88,23 +73,18 @@ static void write_line(FILE *out, const struct crit_summary *summary,
 		       const struct crit_region_line *line)
 {
 	const struct crit_results *results = summary->results;
+	struct crit_region_share all = { .sum = line->sum };
+	struct crit_row row = { .summary = summary, .at = &all, .label = "all" };
 	char text[4 * CRIT_REGION_TEXT];
 	char rank[32];
 
 	crit_line_print(out, "  %s\n",
 			crit_region_path(&summary->regions, line, text, sizeof(text)));
-	(void)fprintf(out, "    %-29s %10llu", "all", (unsigned long long)line->visits);
-	write_sum(out, &line->sum);
-	(void)fputc('\n', out);
+	all.sum.visits = line->visits;
+	crit_text_row(out, "    ", &row, CRIT_TABLE_SHARES);
 	for (size_t i = 0; i < line->share_count && i < THREADS_MAX; i++) {
-		const struct crit_region_share *share =
-			&summary->regions.shares[line->first_share + i];
-
-		crit_line_print(out, "    %-29.29s %10llu",
-				crit_thread_label(results, share->thread, text, sizeof(text)),
-				(unsigned long long)share->sum.visits);
-		write_sum(out, &share->sum);
-		(void)fputc('\n', out);
+		row = CRIT_ROW(summary, &summary->regions.shares[line->first_share + i]);
+		crit_text_row(out, "    ", &row, CRIT_TABLE_SHARES);
 	}
 	if (line->share_count > THREADS_MAX)
 		(void)fprintf(out, "    and %zu more threads in regions.csv\n",
@@ -123,12 +103,10 @@ void crit_regions_write_details(FILE *out, const struct crit_summary *summary)
 	if (table->row_count == 0)
 		return;
 	(void)fprintf(
-		out,
-		"\nRegions (unit threads, scope run)\n"
-		"  by CMetric; regions inside a region apart; visits of a parallel region are "
-		"its teams\n"
-		"    %-29s %10s %s\n",
-		"thread", "visits", SUM_HEAD);
+		out, "\nRegions (unit threads, scope run)\n"
+		     "  by CMetric; regions inside a region apart; visits of a parallel region are "
+		     "its teams\n");
+	crit_text_head(out, "    ", CRIT_TABLE_SHARES);
 	for (size_t i = 0; i < table->row_count && i < REGIONS_MAX; i++)
 		write_line(out, summary, &table->rows[table->order[i]]);
 	if (table->row_count > REGIONS_MAX)
@@ -152,16 +130,8 @@ void crit_rivals_write_details(FILE *out, const struct crit_summary *summary)
 		return;
 	(void)fprintf(out, "\nWho had the CPU that threads with work to do waited for\n"
 			   "  lost: runnable while that task ran there\n");
-	(void)fprintf(out, "%-40s %12s %10s  %s\n", "thread", "preemptions", "lost", "by");
-	for (size_t i = 0; i < results->rival_count && i < RIVALS_MAX; i++) {
-		const struct crit_rival_row *row = &results->rivals[i];
-		char thread[64], by[64];
-
-		crit_line_print(out, "%-40.40s %12llu %10.4f  %s\n",
-				crit_thread_label(results, row->thread, thread, sizeof(thread)),
-				(unsigned long long)row->count, seconds(row->lost_ns),
-				crit_rival_label(results, row, by, sizeof(by)));
-	}
+	crit_rows_text(out, summary, CRIT_TABLE_PREEMPTIONS, results->rivals, NULL,
+		       results->rival_count, RIVALS_MAX);
 	if (results->rival_count > RIVALS_MAX)
 		(void)fprintf(out, "  and %zu more in report.json\n",
 			      results->rival_count - RIVALS_MAX);

@@ -3,7 +3,6 @@
 #ifndef CRIT_REGION_WRITERS_H
 #define CRIT_REGION_WRITERS_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "report/tables/summary.h"
@@ -19,16 +18,5 @@ const char *crit_rival_label(const struct crit_results *results, const struct cr
 /* The tables of report.txt. */
 void crit_regions_write_details(FILE *out, const struct crit_summary *summary);
 void crit_rivals_write_details(FILE *out, const struct crit_summary *summary);
-
-/* One row per region and thread. */
-void crit_write_regions_csv(FILE *out, const struct crit_summary *summary);
-
-/* How unevenly useful time is spread; slowest is who has most, where somebody has. */
-json_t *crit_json_imbalance(const struct crit_imbalance *imbalance, const char *slowest);
-
-/* Rows of the members regions, phases and preemptions of report.json. */
-json_t *crit_json_region(const struct crit_summary *summary, size_t index);
-json_t *crit_json_phase(const struct crit_summary *summary, size_t index);
-json_t *crit_json_preemption(const struct crit_summary *summary, size_t index);
 
 #endif

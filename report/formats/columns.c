@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What each column of columns.def gets from its row, and the lists and objects inside rows. */
+#include "report/formats/columns.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/base/call.h"
+#include "report/findings/openmp.h"
+#include "report/formats/messages.h"
+#include "report/formats/process_ends.h"
+#include "report/formats/region_writers.h"
+#include "report/formats/row_writer.h"
+#include "report/formats/writers.h"
+
+#define NAME_OF(names, index)                                                                      \
+	((size_t)(index) < sizeof(names) / sizeof((names)[0]) ? (names)[index] : "?")
+
+static const char *verdict_name(enum crit_verdict verdict)
+{
+	static const char *const names[CRIT_VERDICT_COUNT] = {
+		"nothing",   "incomplete",  "too_short", "even",        "cpus",
+		"imbalance", "all_waiting", "blocked",   "mpi_library",
+	};
+
+	return NAME_OF(names, verdict);
+}
+
+static const char *rival_kind_name(enum crit_rival_kind kind)
+{
+	static const char *const names[CRIT_RIVAL_COUNT] = { "member", "stranger", "hidden",
+							     "idle",   "others",   "unknown" };
+
+	return NAME_OF(names, kind);
+}
+
+static const char *communicator_kind_name(enum crit_communicator_kind kind)
+{
+	static const char *const names[CRIT_COMMUNICATOR_KIND_COUNT] = { "world",  "self",
+									 "intra",  "inter",
+									 "window", "foreign" };
+
+	return NAME_OF(names, kind);
+}
+
+static const char *clock_kind_name(enum crit_clock_kind kind)
+{
+	static const char *const names[CRIT_CLOCK_KIND_COUNT] = {
+		"none", "reference", "compared", "compared_once", "same", "wall",
+	};
+
+	return NAME_OF(names, kind);
+}
+
+static const char *mpi_or_none(const struct crit_results *results, char *text)
+{
+	return results->has_ranks ? crit_mpi_name(results, text, 64) : "none";
+}
+
+static const char *law_node(const struct crit_results *results, const struct crit_law *law)
+{
+	return law->scope == CRIT_SCOPE_NODE && law->node < results->node_count
+		       ? results->nodes[law->node].host
+		       : NULL;
+}
+
+static const char *site_place(const struct crit_site_row *site, char *text, size_t text_bytes)
+{
+	const char *outer = site->place.outer;
+	char place[160];
+
+	(void)snprintf(text, text_bytes, "%s%s%s",
+		       crit_place_text(&site->place, place, sizeof(place)), outer ? " in " : "",
+		       outer ? outer : "");
+	return text;
+}
+
+static const struct crit_last_row *last_of(const struct crit_results *results,
+					   const struct crit_collective_row *row)
+{
+	return &results->messages.lasts[row->first_last];
+}
+
+static double mean_s(uint64_t sum_ns, uint64_t count)
+{
+	return count ? (double)sum_ns * 1e-9 / (double)count : 0;
+}
+
+/* Into the window; less than 0 before it, 0 never. */
+static double after_s(const struct crit_results *results, uint64_t time_ns)
+{
+	return time_ns ? (double)(int64_t)(time_ns - results->window_begin_ns) * 1e-9 : 0;
+}
+
+static const struct crit_usage *row_usage(struct crit_row *row, const struct crit_cells *cells)
+{
+	if (row->used != cells)
+		crit_usage_of(cells, &row->usage);
+	row->used = cells;
+	return &row->usage;
+}
+
+__attribute__((format(printf, 2, 3))) static const char *printed(struct crit_value *v,
+								 const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(v->room, sizeof(v->room), format, arguments);
+	va_end(arguments);
+	return v->room;
+}
+
+/* Groups of MPI calls the user left out. */
+static json_t *calls_off_of(const struct crit_results *results)
+{
+	json_t *names = json_array();
+
+	for (unsigned int group = 1; group < CRIT_GROUP_COUNT; group++)
+		if (results->omitted >> group & 1)
+			(void)json_array_append_new(names, json_string(crit_group_name(group)));
+	return names;
+}
+
+static json_t *named_of(const struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const size_t count = lost->named_count < CRIT_NAMED_MAX ? lost->named_count
+								: CRIT_NAMED_MAX;
+
+	return crit_rows_json(summary, CRIT_TABLE_NAMED, lost->named, count);
+}
+
+static json_t *cells_of(const struct crit_cells *cells)
+{
+	json_t *object = json_object();
+
+	for (int s = 0; s < CRIT_STATE_COUNT; s++)
+		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
+			if (cells->ns[s][c]) {
+				char key[64];
+
+				(void)snprintf(key, sizeof(key), "%s_%s_s",
+					       crit_state_name((enum crit_kernel_state)s),
+					       c ? crit_class_name((enum crit_span_class)c)
+						 : "no_shim");
+				(void)json_object_set_new(
+					object, key, json_real((double)cells->ns[s][c] * 1e-9));
+			}
+	return object;
+}
+
+static json_t *imbalance_of(const struct crit_summary *summary,
+			    const struct crit_imbalance *imbalance, const char *slowest)
+{
+	struct crit_row row = { .summary = summary, .at = imbalance, .label = slowest };
+
+	return crit_row_json(&row, CRIT_TABLE_IMBALANCE);
+}
+
+static json_t *spread_of(const struct crit_row *row, const struct crit_imbalance *imbalance,
+			 enum crit_unit unit)
+{
+	const struct crit_results *results = row->summary->results;
+	char text[CRIT_REGION_TEXT], rank[32];
+
+	if (unit == CRIT_UNIT_THREADS)
+		return imbalance_of(row->summary, imbalance,
+				    crit_thread_label(results, (size_t)imbalance->slowest, text,
+						      sizeof(text)));
+	(void)snprintf(text, sizeof(text), "rank %s",
+		       crit_summary_rank_name(results, imbalance->slowest, rank, sizeof(rank)));
+	return imbalance_of(row->summary, imbalance, text);
+}
+
+static json_t *node_spread_of(const struct crit_row *row, const struct crit_node_sum *sum)
+{
+	char text[CRIT_REGION_TEXT];
+
+	return imbalance_of(row->summary, &sum->useful,
+			    crit_node_slowest(row->summary, sum, text, sizeof(text)));
+}
+
+static json_t *shares_of(const struct crit_row *row, const struct crit_region_line *line)
+{
+	return crit_rows_json(row->summary, CRIT_TABLE_SHARES,
+			      &row->summary->regions.shares[line->first_share], line->share_count);
+}
+
+static json_t *sizes_of(const struct crit_row *row, const struct crit_volume *volume)
+{
+	json_t *array = json_array();
+
+	for (size_t bin = 0; bin < CRIT_SIZE_BINS; bin++) {
+		struct crit_row size = CRIT_ROW(row->summary, &volume->sizes[bin]);
+
+		size.index = bin;
+		if (volume->sizes[bin])
+			(void)json_array_append_new(array, crit_row_json(&size, CRIT_TABLE_SIZES));
+	}
+	return array;
+}
+
+static json_t *lasts_of(const struct crit_summary *summary, const struct crit_collective_row *row)
+{
+	return crit_rows_json(summary, CRIT_TABLE_LASTS, last_of(summary->results, row),
+			      row->last_count);
+}
+
+/* A value, or null. */
+#define IF(has_value, value) ((v->is_null = !(has_value)) ? 0 : (value))
+#define ROOM(v) (v)->room, sizeof((v)->room)
+
+#define GET_COUNT(value) v->count = (uint64_t)(value)
+#define GET_NS GET_COUNT
+#define GET_BOOL(value) v->count = (value)
+#define GET_NUMBER(value) v->number = (value)
+#define GET_RANK(value) v->number = (int32_t)(value)
+#define GET_REAL(value) v->real = (double)(value)
+#define GET_SHARE GET_REAL
+#define GET_PERCENT GET_REAL
+#define GET_ERROR GET_REAL
+#define GET_FIX(value) v->real = crit_fix_seconds(value)
+#define GET_TEXT(value) v->text = (value), v->text_bytes = SIZE_MAX
+#define GET_WORD GET_TEXT
+#define GET_FIELD(value) v->text = (value), v->text_bytes = sizeof(value)
+#define GET_JSON(value) v->json = (value)
+
+#define TABLE(table, type, path, file, doc)                                                        \
+	static const type *at_##table(const struct crit_row *row)                                  \
+	{                                                                                          \
+		return row->at;                                                                    \
+	}
+#include "report/formats/columns.def"
+
+#define COLUMN(table, key, kind, value, where, text, doc)                                          \
+	static void get_##table##_##key##_##where(struct crit_row *row, struct crit_value *v)      \
+	{                                                                                          \
+		__typeof__(at_##table(row)) r = at_##table(row);                                   \
+		const struct crit_summary *s = row->summary;                                       \
+		const struct crit_results *results = s->results;                                   \
+                                                                                                   \
+		(void)r;                                                                           \
+		(void)results;                                                                     \
+		GET_##kind(value);                                                                 \
+	}
+#include "report/formats/columns.def"
+
+#define SHOWN(place, head, width, digits)                                                          \
+	{                                                                                          \
+		place, head, width, digits                                                         \
+	}
+#define HIDDEN                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+
+static const struct crit_column columns[] = {
+#define COLUMN(table, key, kind, value, where, text, doc)                                          \
+	{ CRIT_TABLE_##table,                                                                      \
+	  CRIT_KIND_##kind,                                                                        \
+	  CRIT_##where,                                                                            \
+	  #key,                                                                                    \
+	  get_##table##_##key##_##where,                                                           \
+	  text,                                                                                    \
+	  doc },
+#include "report/formats/columns.def"
+};
+
+enum {
+#define TABLE(table, type, path, file, doc) FIRST_##table, BEFORE_##table = FIRST_##table - 1,
+#define COLUMN(table, key, kind, value, where, text, doc) AT_##table##_##key##_##where,
+#include "report/formats/columns.def"
+};
+
+const struct crit_table_head crit_table_heads[CRIT_TABLE_COUNT] = {
+#define TABLE(table, type, path, file, doc) { sizeof(type), FIRST_##table, path, file, doc },
+#include "report/formats/columns.def"
+};
+
+const struct crit_column *crit_columns(size_t *ret_count)
+{
+	*ret_count = sizeof(columns) / sizeof(columns[0]);
+	return columns;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Writes the values of rows: seconds, counts, shares and texts, each in the way of its format. */
+#include "report/formats/row_writer.h"
+
+#include <string.h>
+
+#include "core/base/cleanup.h"
+#include "core/base/line.h"
+
+#define TEXT_BYTES 1024
+
+/* Those of a table that are where, or in report.txt in the order of their places. */
+static size_t columns_of(enum crit_table table, enum crit_where where,
+			 const struct crit_column **ret_list)
+{
+	size_t all, count = 0;
+	const struct crit_column *columns = crit_columns(&all);
+
+	for (size_t i = crit_table_heads[table].first; i < all && columns[i].table == table; i++) {
+		size_t at = count;
+
+		if (where ? !(columns[i].where & where) : !columns[i].shown.place)
+			continue;
+		for (; !where && at && ret_list[at - 1]->shown.place > columns[i].shown.place; at--)
+			ret_list[at] = ret_list[at - 1];
+		ret_list[at] = &columns[i];
+		if (++count == CRIT_COLUMNS_MAX)
+			break;
+	}
+	return count;
+}
+
+static void get(const struct crit_column *column, struct crit_row *row, struct crit_value *value)
+{
+	value->is_null = false;
+	value->text = NULL;
+	value->json = NULL;
+	column->get(row, value);
+	if (column->kind == CRIT_KIND_WORD || column->kind == CRIT_KIND_TEXT)
+		value->is_null = !value->text;
+}
+
+/* Names come from foreign processes: what is not UTF-8 becomes '?'. */
+static json_t *json_of_text(const struct crit_value *value)
+{
+	char copy[TEXT_BYTES];
+	size_t length = strnlen(value->text, value->text_bytes < sizeof(copy) ? value->text_bytes
+									      : sizeof(copy));
+	json_t *text;
+
+	memcpy(copy, value->text, length);
+	text = json_stringn(copy, length);
+	for (size_t i = 0; !text && i < length; i++)
+		if ((unsigned char)copy[i] >= 0x80)
+			copy[i] = '?';
+	return text ? text : json_stringn(copy, length);
+}
+
+static json_t *json_of(const struct crit_column *column, const struct crit_row *row,
+		       const struct crit_value *value)
+{
+	const struct crit_results *results = row->summary->results;
+
+	switch (column->kind) {
+	case CRIT_KIND_COUNT:
+		return json_integer((json_int_t)value->count);
+	case CRIT_KIND_NUMBER:
+		return json_integer(value->number);
+	case CRIT_KIND_NS:
+		return json_real((double)value->count * 1e-9);
+	case CRIT_KIND_BOOL:
+		return json_boolean(value->count);
+	case CRIT_KIND_RANK:
+		return value->number >= 0 && (size_t)value->number < results->rank_count
+			       ? json_integer(results->ranks[value->number].rank)
+			       : json_null();
+	case CRIT_KIND_WORD:
+	case CRIT_KIND_TEXT:
+	case CRIT_KIND_FIELD:
+		return json_of_text(value);
+	case CRIT_KIND_JSON:
+		return value->json;
+	default:
+		return json_real(value->real);
+	}
+}
+
+static json_t *add_members(json_t *object, struct crit_row *row, const struct crit_column **list,
+			   size_t count)
+{
+	struct crit_value value;
+
+	for (size_t i = 0; i < count; i++) {
+		get(list[i], row, &value);
+		if (value.is_null && list[i]->where == CRIT_IN_SOME)
+			continue;
+		if (json_object_set_new(object, list[i]->key,
+					value.is_null ? json_null()
+						      : json_of(list[i], row, &value))) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+json_t *crit_row_add(json_t *object, struct crit_row *row, enum crit_table table)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+
+	return add_members(object, row, list, columns_of(table, CRIT_IN_JSON, list));
+}
+
+json_t *crit_row_json(struct crit_row *row, enum crit_table table)
+{
+	return crit_row_add(json_object(), row, table);
+}
+
+static struct crit_row row_of(const struct crit_summary *summary, enum crit_table table,
+			      const void *rows, size_t index)
+{
+	return (struct crit_row){
+		.summary = summary,
+		.at = (const char *)rows + index * crit_table_heads[table].row_bytes,
+		.index = index,
+	};
+}
+
+json_t *crit_rows_json(const struct crit_summary *summary, enum crit_table table, const void *rows,
+		       size_t count)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+	const size_t columns = columns_of(table, CRIT_IN_JSON, list);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		struct crit_row row = row_of(summary, table, rows, i);
+
+		if (json_array_append_new(array, add_members(json_object(), &row, list, columns))) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+void crit_csv_quote(FILE *out, const char *text, size_t text_bytes)
+{
+	crit_autofree char *plain = strndup(text, text_bytes);
+
+	if (plain)
+		crit_line_tame(plain, strlen(plain), false);
+	(void)fputc('"', out);
+	for (const char *at = plain ? plain : ""; *at; at++) {
+		if (*at == '"')
+			(void)fputc('"', out);
+		(void)fputc(*at, out);
+	}
+	(void)fputc('"', out);
+}
+
+/* Without rank there is nothing in a CSV. */
+static const char *rank_of(const struct crit_row *row, struct crit_value *value, const char *none)
+{
+	if (value->number < 0)
+		return none;
+	return crit_summary_rank_name(row->summary->results, (int32_t)value->number, value->room,
+				      sizeof(value->room));
+}
+
+static void csv_value(FILE *out, const struct crit_column *column, const struct crit_row *row,
+		      struct crit_value *value)
+{
+	switch (column->kind) {
+	case CRIT_KIND_COUNT:
+	case CRIT_KIND_BOOL:
+		(void)fprintf(out, "%llu", (unsigned long long)value->count);
+		break;
+	case CRIT_KIND_NUMBER:
+		(void)fprintf(out, "%lld", (long long)value->number);
+		break;
+	case CRIT_KIND_NS:
+		(void)fprintf(out, "%llu.%09llu", (unsigned long long)(value->count / 1000000000u),
+			      (unsigned long long)(value->count % 1000000000u));
+		break;
+	case CRIT_KIND_RANK:
+		(void)fputs(rank_of(row, value, ""), out);
+		break;
+	case CRIT_KIND_WORD:
+		(void)fputs(value->text, out);
+		break;
+	case CRIT_KIND_TEXT:
+	case CRIT_KIND_FIELD:
+		crit_csv_quote(out, value->text, value->text_bytes);
+		break;
+	default:
+		(void)fprintf(out, "%.9f", value->real);
+		break;
+	}
+}
+
+static void csv_line(FILE *out, struct crit_row *row, const struct crit_column **list, size_t count)
+{
+	struct crit_value value;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			(void)putc_unlocked(',', out);
+		get(list[i], row, &value);
+		if (!value.is_null)
+			csv_value(out, list[i], row, &value);
+		else if (list[i]->kind == CRIT_KIND_TEXT)
+			(void)fputs("\"\"", out);
+	}
+	(void)fputc('\n', out);
+}
+
+void crit_csv_head(FILE *out, enum crit_table table)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+	const size_t count = columns_of(table, CRIT_IN_CSV, list);
+
+	for (size_t i = 0; i < count; i++)
+		(void)fprintf(out, "%s%s", i ? "," : "", list[i]->key);
+	(void)fputc('\n', out);
+}
+
+void crit_csv_row(FILE *out, struct crit_row *row, enum crit_table table)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+
+	csv_line(out, row, list, columns_of(table, CRIT_IN_CSV, list));
+}
+
+void crit_rows_csv(FILE *out, const struct crit_summary *summary, enum crit_table table,
+		   const void *rows, size_t count)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+	const size_t columns = columns_of(table, CRIT_IN_CSV, list);
+
+	crit_csv_head(out, table);
+	for (size_t i = 0; i < count; i++) {
+		struct crit_row row = row_of(summary, table, rows, i);
+
+		csv_line(out, &row, list, columns);
+	}
+}
+
+/* A cell of text: to the left and cut, to the right, or the rest of the line. */
+static void text_cell(FILE *out, const struct crit_column *column, const char *text, size_t bytes)
+{
+	const int width = column->shown.width;
+	const size_t length = strnlen(text, bytes);
+
+	if (width < 0)
+		crit_line_print(out, "%*.*s", width, length < (size_t)-width ? (int)length : -width,
+				text);
+	else
+		crit_line_print(out, "%*.*s", width, (int)length, text);
+}
+
+static void text_value(FILE *out, const struct crit_column *column, const struct crit_row *row,
+		       struct crit_value *value)
+{
+	const int width = column->shown.width;
+	const int digits = column->shown.digits;
+
+	switch (column->kind) {
+	case CRIT_KIND_COUNT:
+	case CRIT_KIND_BOOL:
+		(void)fprintf(out, "%*llu", width, (unsigned long long)value->count);
+		break;
+	case CRIT_KIND_NUMBER:
+		(void)fprintf(out, "%*lld", width, (long long)value->number);
+		break;
+	case CRIT_KIND_NS:
+		(void)fprintf(out, "%*.*f", width, digits, (double)value->count * 1e-9);
+		break;
+	case CRIT_KIND_SHARE:
+		(void)fprintf(out, "%*.*f%%", width - 1, digits, 100 * value->real);
+		break;
+	case CRIT_KIND_PERCENT:
+		(void)fprintf(out, "%*.*f%%", width - 1, digits, value->real);
+		break;
+	case CRIT_KIND_ERROR:
+		(void)fprintf(out, "%*.*e", width, digits, value->real);
+		break;
+	case CRIT_KIND_RANK:
+		text_cell(out, column, rank_of(row, value, "-"), SIZE_MAX);
+		break;
+	case CRIT_KIND_WORD:
+	case CRIT_KIND_TEXT:
+	case CRIT_KIND_FIELD:
+		text_cell(out, column, value->text, value->text_bytes);
+		break;
+	default:
+		(void)fprintf(out, "%*.*f", width, digits, value->real);
+		break;
+	}
+}
+
+static void text_line(FILE *out, const char *indent, struct crit_row *row,
+		      const struct crit_column **list, size_t count)
+{
+	struct crit_value value;
+
+	(void)fputs(indent, out);
+	for (size_t i = 0; i < count; i++) {
+		get(list[i], row, &value);
+		if (value.is_null)
+			break;
+		if (i)
+			(void)fputs(list[i]->shown.width ? " " : "  ", out);
+		text_value(out, list[i], row, &value);
+	}
+	(void)fputc('\n', out);
+}
+
+void crit_text_head(FILE *out, const char *indent, enum crit_table table)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+	const size_t count = columns_of(table, CRIT_IN_TEXT, list);
+
+	(void)fputs(indent, out);
+	for (size_t i = 0; i < count; i++)
+		(void)fprintf(out, "%s%*s",
+			      !i                     ? ""
+			      : list[i]->shown.width ? " "
+						     : "  ",
+			      list[i]->shown.width, list[i]->shown.head);
+	(void)fputc('\n', out);
+}
+
+void crit_text_row(FILE *out, const char *indent, struct crit_row *row, enum crit_table table)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+
+	text_line(out, indent, row, list, columns_of(table, CRIT_IN_TEXT, list));
+}
+
+void crit_rows_text(FILE *out, const struct crit_summary *summary, enum crit_table table,
+		    const void *rows, const size_t *order, size_t count, size_t max)
+{
+	const struct crit_column *list[CRIT_COLUMNS_MAX];
+	const size_t columns = columns_of(table, CRIT_IN_TEXT, list);
+
+	crit_text_head(out, "", table);
+	for (size_t i = 0; i < count && i < max; i++) {
+		struct crit_row row = row_of(summary, table, rows, order ? order[i] : i);
+
+		text_line(out, "", &row, list, columns);
+	}
+}

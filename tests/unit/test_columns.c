@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table of columns: what is in it is documented, named once, and in crit-report(5), which
+ * CRIT_GOLDEN_WRITE=1 writes anew.  Compiled with one column more (more_columns.def), that is in
+ * report.txt, ranks.csv, report.json and the page.
+ */
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/formats/columns.h"
+#include "report/formats/writers.h"
+#include "tests/lib/check.h"
+#include "tests/unit/results_sample.h"
+
+static const char page_head[] =
+	".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
+	".\\\" Written by CRIT_GOLDEN_WRITE=1 test-columns from report/formats/columns.def.\n"
+	".Dd November 22, 2026\n.Dt CRIT-REPORT 5\n.Os\n.Sh NAME\n.Nm crit-report\n"
+	".Nd keys of report.json and columns of the tables\n.Sh DESCRIPTION\n"
+	".Xr crit-report 1\nwrites report.json, one object, and tables as files of "
+	"comma-separated values.\n"
+	"Names tell units: seconds\n.Pq Va _s ,\nparts of 1\n.Pq Va _ratio , share ;\n"
+	"all other numbers count.\n"
+	".Pa share/doc/crit/docs/metric.md\nhas the formulas.\n"
+	"Brackets stand for the elements of an array.\n";
+
+static const char page_tail[] = ".Sh SEE ALSO\n.Xr crit-report 1 ,\n.Xr crit-recording 5\n";
+
+static void write_table(FILE *out, enum crit_table table)
+{
+	const struct crit_table_head *head = &crit_table_heads[table];
+	size_t count;
+	const struct crit_column *columns = crit_columns(&count);
+
+	if (!*head->path)
+		return;
+	(void)fprintf(out, ".Ss %s%s%s\n%c%s.\n.Bl -tag -width Ds -compact\n", head->path,
+		      *head->file ? ", " : "", head->file, toupper((unsigned char)head->doc[0]),
+		      head->doc + 1);
+	for (size_t i = 0; i < count; i++)
+		if (columns[i].table == table && columns[i].where)
+			(void)fprintf(out, ".It Va %s\n%s%s\n", columns[i].key, columns[i].doc,
+				      columns[i].where == CRIT_IN_CSV    ? " (only in the file)"
+				      : columns[i].where == CRIT_IN_SOME ? " (may be absent)"
+				      : columns[i].where == CRIT_IN_JSON && *head->file
+					      ? " (only in report.json)"
+					      : "");
+	(void)fputs(".El\n", out);
+}
+
+static char *page_of(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)fputs(page_head, out);
+	for (int table = 0; table < CRIT_TABLE_COUNT; table++)
+		write_table(out, (enum crit_table)table);
+	(void)fputs(page_tail, out);
+	(void)fclose(out);
+	return text;
+}
+
+/* Two columns of a table may share a key only in different files. */
+static void check_pair(const struct crit_column *a, const struct crit_column *b)
+{
+	if (a->table != b->table)
+		return;
+	CHECK_MSG(strcmp(a->key, b->key) != 0 || !(a->where & b->where), "%s twice in a table",
+		  a->key);
+	CHECK_MSG(!a->shown.place || a->shown.place != b->shown.place,
+		  "%s and %s in one place of report.txt", a->key, b->key);
+}
+
+static void test_columns(void)
+{
+	size_t count;
+	const struct crit_column *columns = crit_columns(&count);
+	size_t of_table[CRIT_TABLE_COUNT] = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		CHECK_MSG(!columns[i].where == !*columns[i].doc, "%s: documentation",
+			  columns[i].key);
+		CHECK_MSG(columns[i].where || columns[i].shown.place, "%s is nowhere",
+			  columns[i].key);
+		of_table[columns[i].table]++;
+		for (size_t j = 0; j < i; j++)
+			check_pair(&columns[j], &columns[i]);
+	}
+	for (int table = 0; table < CRIT_TABLE_COUNT; table++) {
+		CHECK_INT_GE(of_table[table], 1);
+		CHECK_INT_LE(of_table[table], CRIT_COLUMNS_MAX);
+	}
+}
+
+#ifdef PAGE
+static void test_page(void)
+{
+	char *text = page_of();
+	char *there = calloc(1, strlen(text) + 4096);
+	FILE *file = fopen(PAGE, getenv("CRIT_GOLDEN_WRITE") ? "w+" : "r");
+
+	if (CHECK(file && there)) {
+		if (getenv("CRIT_GOLDEN_WRITE"))
+			(void)fputs(text, file);
+		rewind(file);
+		(void)!fread(there, 1, strlen(text) + 4095, file);
+		CHECK_MSG(strcmp(text, there) == 0, "%s: CRIT_GOLDEN_WRITE=1 writes it anew", PAGE);
+		(void)fclose(file);
+	}
+	free(there);
+	free(text);
+}
+
+#endif
+
+/* Every member of report.json is a column. */
+static void check_documented(const char *key)
+{
+	size_t count;
+	const struct crit_column *columns = crit_columns(&count);
+	bool is_found = false;
+
+	for (size_t i = 0; i < count && !is_found; i++)
+		is_found = columns[i].where && strcmp(columns[i].key, key) == 0;
+	for (int table = 0; table < CRIT_TABLE_COUNT && !is_found; table++)
+		is_found = strstr(crit_table_heads[table].path, key) != NULL;
+	CHECK_MSG(is_found, "%s is not in columns.def", key);
+}
+
+static void check_keys(const json_t *value)
+{
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	json_array_foreach(value, i, member) check_keys(member);
+	json_object_foreach((json_t *)value, key, member)
+	{
+		check_documented(key);
+		if (strcmp(key, "cells") != 0) /* its keys are states and classes */
+			check_keys(member);
+	}
+}
+
+static char *written(const struct crit_summary *summary,
+		     void (*write)(FILE *out, const struct crit_summary *summary))
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	write(out, summary);
+	(void)fclose(out);
+	return text;
+}
+
+static void write_json(FILE *out, const struct crit_summary *summary)
+{
+	CHECK_INT_EQ(crit_write_json(out, summary), 0);
+}
+
+/* A column of more_columns.def, and none without it. */
+static void check_more(char *text, const char *what)
+{
+	CHECK_CASE("%s", what);
+#ifdef CRIT_MORE_RANKS
+	CHECK_MSG(strstr(text, what) != NULL, "%s is not in:\n%s", what, text);
+#else
+	CHECK(strstr(text, what) == NULL);
+#endif
+	free(text);
+}
+
+static void test_formats(void)
+{
+	static struct results_sample sample;
+	const struct crit_summary_options options = { 0 };
+	struct crit_summary summary;
+	char *json;
+	json_t *root;
+
+	results_sample_barriers(&sample);
+	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	json = written(&summary, write_json);
+	root = json_loads(json, 0, NULL);
+	CHECK(root != NULL);
+	check_keys(root);
+	json_decref(root);
+	check_more(json, "\"extra_s\": 1.5");
+	check_more(written(&summary, crit_write_details), " waited-for      extra\n");
+	check_more(written(&summary, crit_write_details), "     1.5000\n");
+	check_more(written(&summary, crit_write_ranks_csv), ",life_s,extra_s\n");
+	check_more(written(&summary, crit_write_ranks_csv), ",1.500000001\n");
+	check_more(page_of(), ".It Va extra_s\na column of this test\n");
+	crit_summary_fini(&summary);
+}
+
+int main(void)
+{
+	test_columns();
+#ifdef PAGE
+	test_page();
+#endif
+	test_formats();
+	return check_done();
+}
