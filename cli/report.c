@@ -11,6 +11,7 @@
 #include "cli/recording_set.h"
 #include "report/formats/region_writers.h"
 #include "cli/syntax.h"
+#include "cli/terminal.h"
 #include "report/formats/writers.h"
 #include "core/client/client_env.h"
 
@@ -139,6 +140,7 @@ static int print_result(const struct crit_summary *summary, const struct report_
 	struct crit_text_options text = {
 		.has_colour = options->colour == COLOUR_AUTO ? !is_plain
 							     : options->colour == COLOUR_ALWAYS,
+		.columns = crit_terminal_columns(),
 	};
 	int status = 0;
 

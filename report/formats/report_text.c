@@ -17,9 +17,10 @@
 #define THREADS_SHOWN 9
 #define REGIONS_SHOWN 3
 #define CALLS_SHOWN 3
-#define BAR_CELLS 18
-#define FACTOR_CELLS 20
+#define NARROW_COLUMNS 76 /* below it tables leave out a column */
 #define PROGRAM_COLUMNS 24
+#define REGION_COLUMNS_MAX 64
+#define CALL_COLUMNS_MAX 29
 #define TRUST_LINES 4 /* kept for laws and losses */
 
 const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes)
@@ -114,7 +115,7 @@ static void put_run(struct crit_screen *screen, const struct crit_results *resul
 		       results->node_count, plural(results->node_count));
 	(void)snprintf(rest, sizeof(rest), "%.32s, window %.3f s",
 		       crit_mpi_name(results, mpi, sizeof(mpi)), (double)results->window_ns * 1e-9);
-	if (strlen(counts) + 1 + strlen(rest) <= CRIT_SCREEN_COLUMNS) {
+	if (strlen(counts) + 1 + strlen(rest) <= (size_t)screen->columns) {
 		crit_screen_put(screen, CRIT_PAINT_BOLD, "%s %s", counts, rest);
 	} else {
 		crit_screen_wrap(screen, CRIT_PAINT_BOLD, counts, 2);
@@ -130,7 +131,7 @@ static void put_title(struct crit_screen *screen, const struct crit_summary *sum
 
 	describe_job(&results->job, job);
 	put_run(screen, results, summary->app_threads);
-	crit_screen_put(screen, CRIT_PAINT_DIM, "mode: %s; level %s; active: %s%s%s%s%s",
+	crit_screen_say(screen, CRIT_PAINT_DIM, "mode: %s; level %s; active: %s%s%s%s%s",
 			crit_mode_name(summary->mode),
 			results->node_count ? crit_level_name(results->nodes[0].level) : "?",
 			crit_rule_name(results->rule), openmp > CRIT_OPENMP_UNKNOWN ? "; " : "",
@@ -173,11 +174,11 @@ static void put_verdict(struct crit_screen *screen, const struct crit_summary *s
 	crit_screen_wrap(screen, CRIT_PAINT_BOLD, summary->sentence, 8);
 	crit_screen_wrap(screen, CRIT_PAINT_YELLOW, summary->preempted_note, 3);
 	crit_screen_wrap(screen, CRIT_PAINT_YELLOW, summary->may_wait_note, 3);
-	crit_screen_put(screen, CRIT_PAINT_NONE,
+	crit_screen_say(screen, CRIT_PAINT_NONE,
 			"T(n=0)/window: %.3f (nobody is active for %.3f s of %.3f s)",
 			window_s > 0 ? silent_s / window_s : 0, silent_s, window_s);
 	if (summary->lost.is_valid && summary->lost.unit_count > 1)
-		crit_screen_put(screen, CRIT_PAINT_NONE,
+		crit_screen_say(screen, CRIT_PAINT_NONE,
 				"bound: with balanced %ss the window would be %.3f s at best",
 				results->has_ranks ? "rank" : "thread",
 				window_s - summary->lost.gain_s);
@@ -195,7 +196,7 @@ static enum crit_paint paint_of(double ratio)
 static void put_factor(struct crit_screen *screen, const char *name, double cpu, double wall)
 {
 	double shown = cpu >= 0 ? cpu : wall;
-	char left[16] = "-", right[16] = "-", bar[FACTOR_CELLS + 1];
+	char left[16] = "-", right[16] = "-", bar[CRIT_SCREEN_BAR_MAX + 1];
 
 	if (wall <= NO_SIDE)
 		right[0] = '\0';
@@ -204,7 +205,7 @@ static void put_factor(struct crit_screen *screen, const char *name, double cpu,
 	if (wall >= 0)
 		(void)snprintf(right, sizeof(right), "%.3f", wall);
 	crit_screen_put(screen, paint_of(shown), "%-30s %12s %12s  %s", name, left, right,
-			crit_screen_bar(shown, FACTOR_CELLS, bar));
+			crit_screen_bar(shown, screen->columns - 60, bar));
 }
 
 static void put_efficiency(struct crit_screen *screen, const struct crit_summary *summary)
@@ -254,30 +255,43 @@ static enum crit_paint paint_row(const struct crit_summary *summary, size_t row)
 	return CRIT_PAINT_NONE;
 }
 
+/* Of a table that is so many columns wide without it; "" where a page has no room. */
+static const char *count_text(const struct crit_screen *screen, int columns, size_t shown,
+			      size_t count, char text[64])
+{
+	(void)snprintf(text, 64, "  top %zu of %zu", shown, count);
+	return columns + (int)strlen(text) <= screen->columns ? text : "";
+}
+
 static void put_ranks(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	size_t shown = results->rank_count < RANKS_SHOWN ? results->rank_count : RANKS_SHOWN;
+	int wide = screen->columns > CRIT_SCREEN_COLUMNS ? screen->columns - CRIT_SCREEN_COLUMNS
+							 : 0;
+	int host = wide > 36 ? 24 : 12 + wide / 3;
+	char count[64];
 
-	crit_screen_put(screen, CRIT_PAINT_DIM, "%5s %-12s %10s %10s %10s %7s  top %zu of %zu",
-			"rank", "node", "CMetric s", "useful s", "MPI wait s", "share", shown,
-			results->rank_count);
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%5s %-*s %10s %10s %10s %7s%s", "rank", host,
+			"node", "CMetric s", "useful s", "MPI wait s", "share",
+			count_text(screen, 47 + host, shown, results->rank_count, count));
 	for (size_t i = 0; i < shown; i++) {
 		const struct crit_rank_row *rank = &results->ranks[summary->rank_order[i]];
 		double share = crit_summary_share(summary, &rank->run);
 		struct crit_usage usage;
-		char bar[BAR_CELLS + 1];
-		char name[32];
+		char name[32], node[32], bar[CRIT_SCREEN_BAR_MAX + 1];
 
 		crit_usage_of(&rank->cells, &usage);
-		crit_screen_put(screen, paint_row(summary, summary->rank_order[i]),
-				"%5s %-12.12s %10.3f %10.3f %10.3f %6.1f%%  %s",
-				crit_summary_rank_name(results, (int32_t)summary->rank_order[i],
-						       name, sizeof(name)),
-				results->nodes[rank->node].host,
-				crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
-				(double)usage.useful_ns * 1e-9, (double)usage.mpi_wait_ns * 1e-9,
-				100 * share, crit_screen_bar(share, BAR_CELLS, bar));
+		crit_screen_put(
+			screen, paint_row(summary, summary->rank_order[i]),
+			"%5s %-*s %10.3f %10.3f %10.3f %6.1f%%  %s",
+			crit_summary_rank_name(results, (int32_t)summary->rank_order[i], name,
+					       sizeof(name)),
+			host,
+			crit_name_fit(results->nodes[rank->node].host, host, node, sizeof(node)),
+			crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
+			(double)usage.useful_ns * 1e-9, (double)usage.mpi_wait_ns * 1e-9,
+			100 * share, crit_screen_bar(share, screen->columns - 50 - host, bar));
 	}
 }
 
@@ -285,22 +299,24 @@ static void put_threads(struct crit_screen *screen, const struct crit_summary *s
 {
 	const struct crit_results *results = summary->results;
 	size_t shown = summary->app_threads < THREADS_SHOWN ? summary->app_threads : THREADS_SHOWN;
+	int name_columns = screen->columns < NARROW_COLUMNS ? 11 : 15;
+	char count[64];
 
-	crit_screen_put(screen, CRIT_PAINT_DIM, "%8s %-15s %9s %9s %9s %7s  top %zu of %zu", "tid",
-			"name", "CMetric s", "running s", "blocked s", "share", shown,
-			summary->app_threads);
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%8s %-*s %9s %9s %9s %7s%s", "tid", name_columns,
+			"name", "CMetric s", "running s", "blocked s", "share",
+			count_text(screen, 47 + name_columns, shown, summary->app_threads, count));
 	for (size_t i = 0; i < shown; i++) {
 		const struct crit_thread_row *thread = &results->threads[summary->thread_order[i]];
 		double share = crit_summary_share(summary, &thread->run);
-		char bar[BAR_CELLS + 1];
+		char bar[CRIT_SCREEN_BAR_MAX + 1];
 
 		crit_screen_put(screen, paint_row(summary, summary->thread_order[i]),
-				"%8u %-15.15s %9.3f %9.3f %9.3f %6.1f%%  %s", thread->tid,
-				thread->name,
+				"%8u %-*.*s %9.3f %9.3f %9.3f %6.1f%%  %s", thread->tid,
+				name_columns, name_columns, thread->name,
 				crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
 				(double)crit_cells_state(&thread->cells, CRIT_STATE_RUNNING) * 1e-9,
 				(double)crit_cells_state(&thread->cells, CRIT_STATE_BLOCKED) * 1e-9,
-				100 * share, crit_screen_bar(share, BAR_CELLS, bar));
+				100 * share, crit_screen_bar(share, screen->columns - 64, bar));
 	}
 }
 
@@ -322,36 +338,71 @@ static const char *short_label(const struct crit_results *results, int32_t threa
 	return text;
 }
 
+/* " 1.234", or nothing on a narrow page. */
+static const char *optional_s(const struct crit_screen *screen, double seconds, char text[16])
+{
+	text[0] = '\0';
+	if (screen->columns >= NARROW_COLUMNS)
+		(void)snprintf(text, 16, " %9.3f", seconds);
+	return text;
+}
+
+static const char *slowest_label(const struct crit_summary *summary,
+				 const struct crit_region_line *line, char *text, size_t text_bytes)
+{
+	int32_t thread = is_shown(line->threads.max_s) ? line->threads.slowest : -1;
+
+	return short_label(summary->results, thread, text, text_bytes);
+}
+
+/* What the figures of the regions leave of the page for their names. */
+static int region_columns(const struct crit_screen *screen, const struct crit_summary *summary)
+{
+	const struct crit_region_table *table = &summary->regions;
+	int columns = screen->columns - (screen->columns < NARROW_COLUMNS ? 28 : 38);
+	int longest = (int)strlen("slowest");
+
+	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++) {
+		char text[48];
+		int length = (int)strlen(
+			slowest_label(summary, &table->rows[table->order[i]], text, sizeof(text)));
+
+		longest = length > longest ? length : longest;
+	}
+	columns -= longest;
+	return columns < REGION_COLUMNS_MAX ? columns : REGION_COLUMNS_MAX;
+}
+
 static void put_region(struct crit_screen *screen, const struct crit_summary *summary,
-		       const struct crit_region_line *line)
+		       const struct crit_region_line *line, int columns)
 {
 	double cmetric_s = crit_fix_seconds(line->sum.run.cmetric[CRIT_UNIT_THREADS]);
 	double useful_s = (double)line->sum.useful_ns * 1e-9;
 	double waits_s = (double)(line->sum.omp_wait_ns + line->sum.mpi_ns) * 1e-9;
-	char name[CRIT_REGION_TEXT], slowest[48], percent[16] = "-";
-	bool has_spread = is_shown(line->threads.max_s);
+	char name[CRIT_REGION_TEXT], slowest[48], useful[16], percent[16] = "-";
 
 	if (!is_shown(cmetric_s) && !is_shown(useful_s) && !is_shown(waits_s))
 		return;
-	if (has_spread)
+	if (is_shown(line->threads.max_s))
 		(void)snprintf(percent, sizeof(percent), "%.0f%%", line->threads.percent);
-	crit_screen_put(screen, CRIT_PAINT_NONE, "%-34s %9.3f %9.3f %9.3f %6s %s",
-			crit_region_fit(line, 34, name, sizeof(name)), cmetric_s, useful_s, waits_s,
-			percent,
-			short_label(summary->results, has_spread ? line->threads.slowest : -1,
-				    slowest, sizeof(slowest)));
+	crit_screen_put(screen, CRIT_PAINT_NONE, "%-*s %9.3f%s %9.3f %6s %s", columns,
+			crit_region_fit(line, columns, name, sizeof(name)), cmetric_s,
+			optional_s(screen, useful_s, useful), waits_s, percent,
+			slowest_label(summary, line, slowest, sizeof(slowest)));
 }
 
 static void put_regions(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_region_table *table = &summary->regions;
+	int columns = region_columns(screen, summary);
 
 	if (table->row_count == 0)
 		return;
-	crit_screen_put(screen, CRIT_PAINT_DIM, "%-34s %9s %9s %9s %6s %s", "region", "CMetric s",
-			"useful s", "waits s", "imbal.", "slowest");
+	crit_screen_put(screen, CRIT_PAINT_DIM, "%-*s %9s%s %9s %6s %s", columns, "region",
+			"CMetric s", screen->columns < NARROW_COLUMNS ? "" : "  useful s",
+			"waits s", "imbal.", "slowest");
 	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++)
-		put_region(screen, summary, &table->rows[table->order[i]]);
+		put_region(screen, summary, &table->rows[table->order[i]], columns);
 }
 
 /* Where most of a call's waiting is; sites come in that order. */
@@ -368,24 +419,33 @@ static void put_site(struct crit_screen *screen, const struct crit_sites *sites,
 		(void)snprintf(wait, sizeof(wait), ", %.3f s", (double)site->wait_ns * 1e-9);
 		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %s%s",
 				crit_place_fit(&site->place,
-					       CRIT_SCREEN_COLUMNS - 5 - (int)strlen(wait), text,
+					       screen->columns - 5 - (int)strlen(wait), text,
 					       sizeof(text)),
 				wait);
 		return;
 	}
 }
 
+static int call_columns(const struct crit_screen *screen)
+{
+	int columns = screen->columns - (screen->columns < NARROW_COLUMNS ? 43 : 53);
+
+	return columns < CALL_COLUMNS_MAX ? columns : CALL_COLUMNS_MAX;
+}
+
 static void put_call(struct crit_screen *screen, const struct crit_summary *summary,
 		     const struct crit_call_row *call)
 {
-	char name[32];
+	char name[32], rank[32], stall[16];
+	int columns = call_columns(screen);
 
 	crit_screen_put(
-		screen, CRIT_PAINT_NONE, "%-29.29s %9llu %9.3f %9.3f %9.3f  rank %s",
-		crit_call_name(call->call), (unsigned long long)call->visits,
-		(double)call->wait_ns * 1e-9, crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
+		screen, CRIT_PAINT_NONE, "%-*s %9llu %9.3f%s %9.3f  rank %s", columns,
+		crit_name_fit(crit_call_name(call->call), columns, name, sizeof(name)),
+		(unsigned long long)call->visits, (double)call->wait_ns * 1e-9,
+		optional_s(screen, crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]), stall),
 		(double)call->run.waiting_ns * 1e-9,
-		crit_summary_rank_name(summary->results, call->top_rank_row, name, sizeof(name)));
+		crit_summary_rank_name(summary->results, call->top_rank_row, rank, sizeof(rank)));
 	put_site(screen, summary->sites, call->call);
 }
 
@@ -400,8 +460,10 @@ static void put_calls(struct crit_screen *screen, const struct crit_summary *sum
 		if (!is_shown((double)call->wait_ns * 1e-9))
 			return;
 		if (i == 0)
-			crit_screen_put(screen, CRIT_PAINT_DIM, "%-29s %9s %9s %9s %9s  %s", "call",
-					"visits", "wait s", "stall s", "waiting s", "waits for");
+			crit_screen_put(screen, CRIT_PAINT_DIM, "%-*s %9s %9s%s %9s  %s",
+					call_columns(screen), "call", "visits", "wait s",
+					screen->columns < NARROW_COLUMNS ? "" : "   stall s",
+					"waiting s", "waits for");
 		put_call(screen, summary, call);
 	}
 }
@@ -414,7 +476,7 @@ static void put_trust(struct crit_screen *screen, const struct crit_summary *sum
 	for (size_t i = 0; i < results->law_count; i++)
 		if (results->laws[i].error_ratio > worst)
 			worst = results->laws[i].error_ratio;
-	crit_screen_put(screen, worst > 1e-9 ? CRIT_PAINT_RED : CRIT_PAINT_NONE,
+	crit_screen_say(screen, worst > 1e-9 ? CRIT_PAINT_RED : CRIT_PAINT_NONE,
 			"laws: sum CMetric = T(n>=1), + stall = window: worst error %.1e over %zu; "
 			"%s",
 			worst, results->law_count, worst > 1e-9 ? "BROKEN" : "hold");
@@ -454,6 +516,7 @@ void crit_write_text(FILE *out, const struct crit_summary *summary,
 	if (!screen)
 		return;
 	screen->has_colour = options->has_colour;
+	crit_screen_widen(screen, options->columns);
 	screen->limit = CRIT_SCREEN_LINES - TRUST_LINES;
 	fill_screen(screen, summary);
 	crit_screen_write(screen, out);

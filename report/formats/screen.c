@@ -6,6 +6,15 @@
 #include <stdarg.h>
 #include <string.h>
 
+void crit_screen_widen(struct crit_screen *screen, int columns)
+{
+	screen->columns = CRIT_SCREEN_COLUMNS;
+	if (columns)
+		screen->columns = columns < CRIT_SCREEN_COLUMNS_MIN   ? CRIT_SCREEN_COLUMNS_MIN
+				  : columns > CRIT_SCREEN_COLUMNS_MAX ? CRIT_SCREEN_COLUMNS_MAX
+								      : columns;
+}
+
 int crit_screen_room(const struct crit_screen *screen)
 {
 	return screen->limit - screen->lines;
@@ -22,7 +31,7 @@ void crit_screen_put(struct crit_screen *screen, enum crit_paint paint, const ch
 	va_start(arguments, format);
 	(void)vsnprintf(text, CRIT_SCREEN_LINE_BYTES, format, arguments);
 	va_end(arguments);
-	text[CRIT_SCREEN_COLUMNS] = '\0';
+	text[screen->columns] = '\0';
 	crit_line_tame(text, strlen(text), false);
 	for (length = strlen(text); length && text[length - 1] == ' '; length--)
 		text[length - 1] = '\0';
@@ -38,22 +47,41 @@ void crit_screen_blank(struct crit_screen *screen)
 		screen->is_blank[screen->used++] = true;
 }
 
+/* A blank, but not the one between a number and its unit. */
+static bool is_break(const char *text)
+{
+	size_t unit = *text ? strspn(text + 1, "ms%") : 0;
+
+	return *text == ' ' && !(unit > 0 && unit < 3 && strchr(" ,.;:)", text[1 + unit]));
+}
+
 void crit_screen_wrap(struct crit_screen *screen, enum crit_paint paint, const char *text, int max)
 {
 	while (*text && max-- > 0) {
-		size_t length = strlen(text);
+		size_t length = strlen(text), columns = (size_t)screen->columns;
 
-		if (length > CRIT_SCREEN_COLUMNS) {
-			length = CRIT_SCREEN_COLUMNS;
-			while (length > 1 && text[length] != ' ')
+		if (length > columns) {
+			length = columns;
+			while (length > 1 && !is_break(text + length))
 				length--;
 			if (length <= 1)
-				length = CRIT_SCREEN_COLUMNS;
+				length = columns;
 		}
 		crit_screen_put(screen, paint, "%.*s", (int)length, text);
 		text += length;
 		text += strspn(text, " ");
 	}
+}
+
+void crit_screen_say(struct crit_screen *screen, enum crit_paint paint, const char *format, ...)
+{
+	char text[CRIT_SCREEN_LINE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	crit_screen_wrap(screen, paint, text, 2);
 }
 
 void crit_screen_write(const struct crit_screen *screen, FILE *out)
@@ -72,10 +100,14 @@ void crit_screen_write(const struct crit_screen *screen, FILE *out)
 	}
 }
 
-const char *crit_screen_bar(double share, int cells, char *text)
+const char *crit_screen_bar(double share, int cells, char text[CRIT_SCREEN_BAR_MAX + 1])
 {
-	int filled = (int)(share * cells + 0.5);
+	int filled;
 
+	cells = cells < CRIT_SCREEN_BAR_MIN   ? 0
+		: cells > CRIT_SCREEN_BAR_MAX ? CRIT_SCREEN_BAR_MAX
+					      : cells;
+	filled = (int)(share * cells + 0.5);
 	for (int i = 0; i < cells; i++)
 		text[i] = i < filled ? '#' : '.';
 	text[cells] = '\0';

@@ -7,8 +7,12 @@
 #include <stdio.h>
 
 #define CRIT_SCREEN_LINES 40
-#define CRIT_SCREEN_COLUMNS 80
+#define CRIT_SCREEN_COLUMNS 80 /* where nothing else is asked for */
+#define CRIT_SCREEN_COLUMNS_MIN 60
+#define CRIT_SCREEN_COLUMNS_MAX 200
 #define CRIT_SCREEN_LINE_BYTES 512
+#define CRIT_SCREEN_BAR_MIN 5
+#define CRIT_SCREEN_BAR_MAX 40
 
 enum crit_paint {
 	CRIT_PAINT_NONE = 0,
@@ -22,6 +26,7 @@ enum crit_paint {
 
 struct crit_screen {
 	bool has_colour;
+	int columns;
 	int limit; /* lines that may be used so far; the rest is kept for what must be said */
 	int lines;
 	int used;
@@ -29,6 +34,9 @@ struct crit_screen {
 	enum crit_paint paint[2 * CRIT_SCREEN_LINES];
 	bool is_blank[2 * CRIT_SCREEN_LINES];
 };
+
+/* Sets the width, brought to what a page can have; 0: CRIT_SCREEN_COLUMNS. */
+void crit_screen_widen(struct crit_screen *screen, int columns);
 
 /* One line, cut at the page's width; nothing when the page is full. */
 void crit_screen_put(struct crit_screen *screen, enum crit_paint paint, const char *format, ...)
@@ -40,11 +48,15 @@ void crit_screen_blank(struct crit_screen *screen);
 /* Breaks text at blanks into lines of the page's width, at most max of them. */
 void crit_screen_wrap(struct crit_screen *screen, enum crit_paint paint, const char *text, int max);
 
+/* The same of a formatted text, in two lines at most. */
+void crit_screen_say(struct crit_screen *screen, enum crit_paint paint, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 int crit_screen_room(const struct crit_screen *screen);
 
 void crit_screen_write(const struct crit_screen *screen, FILE *out);
 
-/* A bar of so many cells, share of them filled; text has room for one more byte. */
-const char *crit_screen_bar(double share, int cells, char *text);
+/* A bar of so many cells, share of them filled; "" below CRIT_SCREEN_BAR_MIN cells. */
+const char *crit_screen_bar(double share, int cells, char text[CRIT_SCREEN_BAR_MAX + 1]);
 
 #endif

@@ -10,6 +10,7 @@
 struct crit_text_options {
 	bool has_colour; /* bold and colours by escape sequences */
 	bool is_first_screen_only;
+	int columns; /* of the page, brought to 60 to 200; 0: 80 */
 };
 
 /* report.txt: a page first (report/formats/screen.h), then the tables. */

@@ -32,9 +32,10 @@ static const struct {
 
 #define RUNS (sizeof(runs) / sizeof(runs[0]))
 
-static char *screen_of(const struct crit_summary *summary)
+static char *screen_of(const struct crit_summary *summary, int columns)
 {
-	const struct crit_text_options options = { .is_first_screen_only = true };
+	const struct crit_text_options options = { .is_first_screen_only = true,
+						   .columns = columns };
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -82,16 +83,42 @@ static void test_golden(void)
 	static struct wide_sample sample;
 
 	for (size_t i = 0; i < RUNS; i++) {
-		char *text;
-
 		CHECK_CASE("%u ranks", runs[i].ranks);
 		CHECK_INT_EQ(wide_sample_init(&sample, runs[i].ranks, runs[i].language), 0);
-		text = screen_of(&sample.summary);
-		check_bounds(text, CRIT_SCREEN_COLUMNS);
-		compare_golden(text, runs[i].ranks, CRIT_SCREEN_COLUMNS);
-		free(text);
+		for (int columns = 80; columns <= 140; columns += 60) {
+			char *text = screen_of(&sample.summary, columns);
+
+			check_bounds(text, (size_t)columns);
+			compare_golden(text, runs[i].ranks, (size_t)columns);
+			free(text);
+		}
 		wide_sample_fini(&sample);
 	}
+}
+
+/* Any width is brought to 60 to 200, 0 is 80; no line is longer, and no figure is cut. */
+static void test_widths(void)
+{
+	static const struct {
+		int asked, columns;
+	} rows[] = { { 0, 80 },  { -1, 60 }, { 1, 60 },    { 60, 60 },   { 61, 61 },
+		     { 75, 75 }, { 76, 76 }, { 120, 120 }, { 200, 200 }, { 9999, 200 } };
+	static struct wide_sample sample;
+
+	CHECK_INT_EQ(wide_sample_init(&sample, 64, WIDE_CXX), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = screen_of(&sample.summary, rows[i].asked);
+
+		CHECK_CASE("%d columns", rows[i].asked);
+		check_bounds(text, (size_t)rows[i].columns);
+		CHECK(strstr(text, "window 1.050 s\n"));
+		CHECK(strstr(text, " solver.hpp:134 ") || strstr(text, "solv..hpp:134 "));
+		CHECK(strstr(text, "reduce_over_subdomains.hpp:1417, 21.486 s\n"));
+		CHECK(strstr(text, "  rank 21\n"));
+		CHECK(strstr(text, " 32.2%"));
+		free(text);
+	}
+	wide_sample_fini(&sample);
 }
 
 /* What a compiler makes of a name, and what a reader calls it. */
@@ -159,14 +186,14 @@ static void test_no_zeros(void)
 
 	CHECK_INT_EQ(wide_sample_init(&sample, 2, WIDE_CXX), 0);
 	sample.calls[2].wait_ns = 0; /* second of those that wait */
-	text = screen_of(&sample.summary);
+	text = screen_of(&sample.summary, 0);
 	CHECK(strstr(text, "MPI_Allreduce "));
 	CHECK(!strstr(text, "MPI_Waitall"));
 	CHECK(!strstr(text, " at 0"));
 	CHECK(!strstr(text, ", blocked"));
 	free(text);
 	sample.calls[1].wait_ns = 0;
-	text = screen_of(&sample.summary);
+	text = screen_of(&sample.summary, 0);
 	CHECK(!strstr(text, "waits for\n"));
 	free(text);
 	wide_sample_fini(&sample);
@@ -199,5 +226,6 @@ int main(void)
 	test_bare_names();
 	test_place_fit();
 	test_golden();
+	test_widths();
 	return check_done();
 }
