@@ -9,11 +9,14 @@
 #include "report/formats/screen.h"
 #include "report/formats/writers.h"
 #include "report/tables/place_fit.h"
+#include "report/tables/rank_spread.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/call.h"
 #include "core/base/line.h"
 
 #define RANKS_SHOWN 4
+#define RANKS_MANY 32 /* beyond it how the work is spread is told in one line */
+#define HISTOGRAM_MIN 16 /* cells */
 #define THREADS_SHOWN 9
 #define REGIONS_SHOWN 3
 #define CALLS_SHOWN 3
@@ -295,6 +298,30 @@ static void put_ranks(struct crit_screen *screen, const struct crit_summary *sum
 	}
 }
 
+/* Of many ranks the first few do not tell how the work is spread. */
+static void put_spread(struct crit_screen *screen, const struct crit_results *results)
+{
+	struct crit_rank_spread spread;
+	char least[32], most[32], bar[CRIT_SPREAD_CELLS_MAX + 1], line[CRIT_SCREEN_LINE_BYTES];
+	int cells;
+
+	if (results->rank_count <= RANKS_MANY || crit_rank_spread_of(results, 0, &spread))
+		return;
+	(void)snprintf(
+		line, sizeof(line),
+		"useful s: min %.3f rank %s, quartiles %.3f %.3f %.3f, max %.3f rank %s",
+		spread.least_s,
+		crit_summary_rank_name(results, (int32_t)spread.least_row, least, sizeof(least)),
+		spread.quartiles_s[0], spread.quartiles_s[1], spread.quartiles_s[2], spread.most_s,
+		crit_summary_rank_name(results, (int32_t)spread.most_row, most, sizeof(most)));
+	cells = screen->columns - (int)strlen(line) - 3;
+	if (cells >= HISTOGRAM_MIN && !crit_rank_spread_of(results, cells, &spread))
+		crit_screen_put(screen, CRIT_PAINT_NONE, "%s [%s]", line,
+				crit_rank_spread_histogram(&spread, bar));
+	else
+		crit_screen_say(screen, CRIT_PAINT_NONE, "%s", line);
+}
+
 static void put_threads(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
@@ -495,10 +522,12 @@ static void fill_screen(struct crit_screen *screen, const struct crit_summary *s
 	crit_screen_blank(screen);
 	put_efficiency(screen, summary);
 	crit_screen_blank(screen);
-	if (summary->results->has_ranks)
+	if (summary->results->has_ranks) {
 		put_ranks(screen, summary);
-	else
+		put_spread(screen, summary->results);
+	} else {
 		put_threads(screen, summary);
+	}
 	crit_screen_blank(screen);
 	put_regions(screen, summary);
 	crit_screen_blank(screen);

@@ -219,8 +219,32 @@ static void test_program(void)
 	wide_sample_fini(&sample);
 }
 
+/* More than 32 ranks: least, quartiles, most, and who; the ranks of equal time by number. */
+static void test_spread(void)
+{
+	static struct wide_sample sample;
+	char *text;
+
+	CHECK_INT_EQ(wide_sample_init(&sample, 32, WIDE_CXX), 0);
+	text = screen_of(&sample.summary, 0);
+	CHECK(!strstr(text, "quartiles"));
+	free(text);
+	wide_sample_fini(&sample);
+	CHECK_INT_EQ(wide_sample_init(&sample, 33, WIDE_CXX), 0);
+	for (uint32_t i = 0; i < 33; i++)
+		sample.results.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] =
+			i == 7 ? 1000000000 : 10000000 * (i + 1);
+	text = screen_of(&sample.summary, 140);
+	CHECK(strstr(text, "useful s: min 0.010 rank 0, quartiles 0.100 0.180 0.260, max 1.000 "
+			   "rank 7 ["));
+	CHECK(strstr(text, " :]\n"));
+	free(text);
+	wide_sample_fini(&sample);
+}
+
 int main(void)
 {
+	test_spread();
 	test_program();
 	test_no_zeros();
 	test_bare_names();
