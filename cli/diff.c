@@ -10,6 +10,9 @@
 #include "cli/command.h"
 #include "report/formats/diff_changes.h"
 #include "cli/syntax.h"
+#include "cli/terminal.h"
+#include "report/findings/difference.h"
+#include "report/formats/screen.h"
 #include "report/formats/writers.h"
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
@@ -19,6 +22,7 @@
 #define FIGURES_SHOWN 2 /* of a row */
 #define NAME_COLUMNS 27
 #define PATH_BYTES 4096
+#define HEAD_LINES (2 * CRIT_SCREEN_LINES)
 
 struct diff_options {
 	bool is_json;
@@ -153,13 +157,19 @@ static bool is_empty(const struct crit_diff_change *change)
 	return change->a == 0 && change->b == 0;
 }
 
+/* Would the digits shown differ? */
+static bool is_same(const struct crit_diff_change *change)
+{
+	return fabs(crit_diff_by(change)) < 0.0005;
+}
+
 /* Prints the rows of one group; answers where the next one begins. */
 static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, unsigned long most)
 {
 	enum crit_diff_group group = diff->changes[at].group;
 	const char *row = "";
 	unsigned long rows = 0;
-	int figures = 0;
+	int figures = 0, same = 0;
 
 	(void)fprintf(out, "\n%-*s %-12s %10s %10s %10s %7s\n", NAME_COLUMNS + 2,
 		      crit_diff_group_name(group), "", "A", "B", "change", "ratio");
@@ -168,6 +178,10 @@ static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, un
 		char name[CRIT_DIFF_NAME_BYTES + 64];
 
 		if (group < CRIT_DIFF_RANKS) {
+			if (group == CRIT_DIFF_EFFICIENCY && is_same(change)) {
+				same++;
+				continue;
+			}
 			(void)snprintf(name, sizeof(name), "%s %s",
 				       group == CRIT_DIFF_EFFICIENCY ? change->name : "run",
 				       change->figure);
@@ -182,19 +196,46 @@ static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, un
 	}
 	if (most && rows > most)
 		(void)fprintf(out, "  and %lu more\n", rows - most);
+	if (same)
+		(void)fprintf(out, "  and %d that did not change\n", same);
 	return at;
 }
 
-static void print_text(const struct crit_diff *diff, const json_t *const reports[2],
-		       char *const paths[2], unsigned long most)
+/* What changed in one sentence, the two verdicts, and what does not compare. */
+static int print_head(const struct crit_diff *diff, const json_t *const reports[2],
+		      char *const paths[2])
 {
-	for (int i = 0; i < 2; i++)
-		crit_line_print(stdout, "%c: %s: %s\n", 'A' + i, paths[i],
-				text_of(reports[i], "verdict", "sentence"));
-	for (size_t i = 0; i < diff->note_count; i++)
-		crit_line_print(stdout, "does not compare: %s\n", diff->notes[i]);
-	for (size_t at = 0; at < diff->change_count;)
+	struct crit_screen *screen = calloc(1, sizeof(*screen));
+	char text[CRIT_SENTENCE_BYTES + PATH_BYTES];
+
+	if (!screen)
+		return -ENOMEM;
+	crit_screen_widen(screen, crit_terminal_columns());
+	screen->limit = HEAD_LINES;
+	(void)crit_difference_say(reports[0], reports[1], text, sizeof(text));
+	crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
+	for (int i = 0; i < 2; i++) {
+		(void)snprintf(text, sizeof(text), "%c: %s: %s", 'A' + i, paths[i],
+			       text_of(reports[i], "verdict", "sentence"));
+		crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
+	}
+	for (size_t i = 0; i < diff->note_count; i++) {
+		(void)snprintf(text, sizeof(text), "does not compare: %s", diff->notes[i]);
+		crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
+	}
+	crit_screen_write(screen, stdout);
+	free(screen);
+	return 0;
+}
+
+static int print_text(const struct crit_diff *diff, const json_t *const reports[2],
+		      char *const paths[2], unsigned long most)
+{
+	int status = print_head(diff, reports, paths);
+
+	for (size_t at = 0; !status && at < diff->change_count;)
 		at = print_group(stdout, diff, at, most);
+	return status;
 }
 
 static json_t *side_of(const json_t *report, const char *path)
@@ -214,6 +255,7 @@ static int print_json(const struct crit_diff *diff, const json_t *const reports[
 {
 	json_t *changes = json_array();
 	json_t *notes = json_array();
+	char sentence[CRIT_SENTENCE_BYTES];
 	json_t *root;
 	int status;
 
@@ -231,8 +273,9 @@ static int print_json(const struct crit_diff *diff, const json_t *const reports[
 					   crit_diff_by(change), "ratio",
 					   number_or_null(change->a != 0, change->b / change->a)));
 	}
-	root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "crit-diff/1", "a",
-			 side_of(reports[0], paths[0]), "b", side_of(reports[1], paths[1]),
+	root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "schema", "crit-diff/1", "sentence",
+			 crit_difference_say(reports[0], reports[1], sentence, sizeof(sentence)),
+			 "a", side_of(reports[0], paths[0]), "b", side_of(reports[1], paths[1]),
 			 "does_not_compare", notes, "changes", changes);
 	status = root ? json_dumpf(root, stdout, JSON_SORT_KEYS | JSON_INDENT(1)) : -1;
 	(void)fputc('\n', stdout);
@@ -254,7 +297,7 @@ static int compare(const json_t *const reports[2], char *const paths[2],
 	if (options->is_json)
 		status = print_json(&diff, reports, paths);
 	else
-		print_text(&diff, reports, paths, options->rows);
+		status = print_text(&diff, reports, paths, options->rows);
 	errno = 0;
 	if (status || fflush(stdout) || ferror(stdout)) {
 		(void)fprintf(stderr, "crit diff: cannot write to stdout: %s\n",

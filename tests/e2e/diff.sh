@@ -23,6 +23,8 @@ done
 a=$trial/20 b=$trial/80
 "$crit" report --active=kernel -o "$trial/kernel" "$a" >/dev/null 2>&1
 expect "two runs" 0 "run window_s" "$crit" diff "$a" "$b"
+expect "begins with what changed" 0 "% slower: window .* s -> .* s" bash -c "'$crit' diff '$a' '$b' | head -n 1"
+expect "nothing changed" 0 "^No difference beyond 1%" bash -c "'$crit' diff '$a' '$a' | head -n 1"
 expect "the other arguments are said" 0 "does not compare: args" "$crit" diff "$a" "$b"
 expect "files" 0 "run window_s" "$crit" diff "$a/report.json" "$b/report.json"
 "$crit" diff --json "$a" "$b" >"$trial/diff.json"
@@ -33,6 +35,7 @@ diff, a, b = (json.load(open(path)) for path in sys.argv[1:])
 window = next(c for c in diff["changes"] if c["group"] == "run" and c["figure"] == "window_s")
 assert window["a"] == a["job"]["window_s"] and window["b"] == b["job"]["window_s"], window
 assert window["change"] == window["b"] - window["a"] and window["ratio"] > 1.5, window
+assert diff["sentence"].endswith(".") and "slower" in diff["sentence"], diff["sentence"]
 assert diff["schema"] == "crit-diff/1" and diff["a"]["exe"] == a["job"]["exe"]
 EOF
 point "its JSON is the difference of the reports" $? ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Two hand-made reports: figures paired by name, sorted by change; what does not fit. */
+#include "report/findings/difference.h"
 #include "report/formats/diff_changes.h"
 
 #include <string.h>
@@ -167,12 +168,68 @@ static void test_incomparable(void)
 	}
 }
 
+/* One sentence: by how much, from what to what, and which parts of the window made it. */
+static void test_sentence(void)
+{
+	static const struct {
+		double window_s[2], useful_s[2], imbalance_s[2];
+		const char *sentence;
+	} rows[] = {
+		{ { 4, 3 },
+		  { 2, 2 },
+		  { 2, 1 },
+		  "25.0% faster: window 4.000 s -> 3.000 s; most of it: imbalance 1.000 s less." },
+		{ { 4, 5 },
+		  { 2, 2.5 },
+		  { 2, 2.5 },
+		  "25.0% slower: window 4.000 s -> 5.000 s; most of it: useful time 0.500 s more, "
+		  "imbalance 0.500 s more." },
+		{ { 4, 3 },
+		  { 3, 1 },
+		  { 1, 2 },
+		  "25.0% faster: window 4.000 s -> 3.000 s; most of it: useful time 2.000 s less; "
+		  "but imbalance 1.000 s more." },
+		{ { 4, 4.03 },
+		  { 3, 3.03 },
+		  { 1, 1 },
+		  "No difference beyond 1%: window 4.000 s -> 4.030 s." },
+		{ { 4, 4 },
+		  { 3, 2 },
+		  { 1, 2 },
+		  "No difference beyond 1%: window 4.000 s -> 4.000 s; inside it: imbalance "
+		  "1.000 s more, useful time 1.000 s less." },
+		{ { 0, 4 }, { 0, 2 }, { 0, 2 }, "No difference to tell: a report has no window." },
+	};
+	char text[1024];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *sides[2];
+
+		for (int j = 0; j < 2; j++)
+			sides[j] = json_pack("{s:{s:f}, s:{s:s}, s:{s:f, s:f}}", "job", "window_s",
+					     rows[i].window_s[j], "verdict", "unit", "ranks",
+					     "lost_time", "useful_s", rows[i].useful_s[j],
+					     "imbalance_s", rows[i].imbalance_s[j]);
+		CHECK_STR_EQ(crit_difference_say(sides[0], sides[1], text, sizeof(text)),
+			     rows[i].sentence);
+		if (i == 0) { /* a thread's time says nothing about a rank's */
+			json_object_set_new(json_object_get(sides[1], "verdict"), "unit",
+					    json_string("threads"));
+			CHECK_STR_EQ(crit_difference_say(sides[0], sides[1], text, sizeof(text)),
+				     "25.0% faster: window 4.000 s -> 3.000 s.");
+		}
+		json_decref(sides[0]);
+		json_decref(sides[1]);
+	}
+}
+
 /* Any JSON at all: no figure, no crash. */
 static void test_nonsense(void)
 {
 	static const char *const texts[] = { "{}", "{\"ranks\": 3, \"job\": []}",
 					     "{\"ranks\": [1, null, {}], \"efficiency\": [1]}" };
 	struct crit_diff diff;
+	char sentence[256];
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		json_t *a = parse(texts[i]);
@@ -180,6 +237,7 @@ static void test_nonsense(void)
 		CHECK_INT_EQ(crit_diff_init(&diff, a, a), 0);
 		CHECK(diff.is_incomplete);
 		crit_diff_fini(&diff);
+		CHECK(crit_difference_say(a, a, sentence, sizeof(sentence))[0]);
 		json_decref(a);
 	}
 }
@@ -188,6 +246,7 @@ int main(void)
 {
 	test_changes();
 	test_incomparable();
+	test_sentence();
 	test_nonsense();
 	return check_done();
 }
