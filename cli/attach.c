@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/no_report.h"
 #include "cli/recording_set.h"
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
 
 #define START_STEPS 400
 #define STEP_NS 5000000
@@ -61,12 +61,11 @@ int crit_attach_check(pid_t pid, struct crit_err *err)
 /* The finisher holds its lock by the time it waits for the run's end. */
 static void await_finisher(const char *directory)
 {
-	const struct timespec step = { .tv_nsec = STEP_NS };
 	char path[PATH_MAX];
 
 	(void)snprintf(path, sizeof(path), "%s/%s", directory, CRIT_LOCK_NAME);
 	for (int i = 0; i < START_STEPS && access(path, F_OK); i++)
-		(void)nanosleep(&step, NULL);
+		crit_clock_pause_ns(STEP_NS);
 }
 
 static void remove_file(const struct crit_client *client, const char *name, const char *suffix)

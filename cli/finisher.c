@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/no_report.h"
@@ -26,6 +25,7 @@
 #include "report/formats/writers.h"
 #include "core/abi/abi_socket.h"
 #include "core/client/client_env.h"
+#include "core/base/clock.h"
 #include "core/base/setting.h"
 
 #define HERE "."
@@ -96,7 +96,6 @@ static void write_trace(struct crit_finisher *finisher)
 
 static void answer(const struct crit_finisher *finisher, int status)
 {
-	struct timespec now;
 	struct crit_message_status message = {
 		.head = { .kind = CRIT_M_WRITTEN,
 			  .version = CRIT_SOCKET_VERSION,
@@ -104,8 +103,7 @@ static void answer(const struct crit_finisher *finisher, int status)
 		.status = status,
 	};
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	message.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	message.time_ns = crit_clock_ns(CLOCK_MONOTONIC);
 	/* critd may be gone; the results are there all the same */
 	(void)send(finisher->socket_fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

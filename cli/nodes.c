@@ -6,11 +6,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/model/hosts.h"
 #include "cli/recording_set.h"
+#include "core/base/clock.h"
 #include "core/client/client_env.h"
 
 #define STEP_MS 20
@@ -73,7 +73,6 @@ static bool are_whole(const char *directory, const struct crit_hosts *hosts, con
 
 void crit_nodes_wait(const char *directory, int timeout_ms)
 {
-	const struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
 	struct crit_hosts hosts = { 0 };
 	char path[PATH_MAX];
 	char host[CRIT_WORLD_BYTES];
@@ -81,7 +80,7 @@ void crit_nodes_wait(const char *directory, int timeout_ms)
 	own_path(directory, path, host);
 	(void)crit_hosts_add(&hosts, path); /* who names nobody waits for nobody */
 	while (timeout_ms > 0 && is_first(&hosts, host) && !are_whole(directory, &hosts, host)) {
-		(void)nanosleep(&step, NULL);
+		crit_clock_pause_ns(STEP_MS * 1000000);
 		timeout_ms -= STEP_MS;
 	}
 	crit_hosts_fini(&hosts);

@@ -4,22 +4,15 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "core/base/clock.h"
 
 #define BAR_COLUMNS 30u
 #define WAIT_MS 1000u
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 struct crit_progress crit_progress_begin(const char *what)
 {
-	return (struct crit_progress){ .what = what, .begin_ms = now_ms() };
+	return (struct crit_progress){ .what = what, .begin_ms = crit_clock_ms() };
 }
 
 void crit_progress_draw(void *user, uint64_t done_bytes, uint64_t total_bytes)
@@ -29,7 +22,7 @@ void crit_progress_draw(void *user, uint64_t done_bytes, uint64_t total_bytes)
 	double done = total_bytes ? (double)done_bytes / (double)total_bytes : 1.0;
 	unsigned int columns;
 
-	if (now_ms() - progress->begin_ms < WAIT_MS)
+	if (crit_clock_ms() - progress->begin_ms < WAIT_MS)
 		return;
 	if (done > 1.0)
 		done = 1.0;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/symbols/elf_reader.h"
@@ -22,6 +21,7 @@
 #include "cli/progress.h"
 #include "report/tables/summary.h"
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
 #include "core/base/regular.h"
 #include "core/base/setting.h"
 
@@ -137,14 +137,6 @@ uint64_t crit_recording_set_bytes(const struct crit_recording_set *set)
 	return sum_bytes;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* What others failed with is this one's failure too, and peer 0 decides for all. */
 static int agree(const struct crit_peers *peers, int status, bool *is_needed)
 {
@@ -256,12 +248,11 @@ static int try_lock(int directory_fd)
 
 int crit_finish_lock(int directory_fd, int timeout_ms)
 {
-	const struct timespec step = { .tv_nsec = 1000000 };
-	const uint64_t deadline_ms = now_ms() + (uint64_t)timeout_ms;
+	const uint64_t deadline_ms = crit_clock_ms() + (uint64_t)timeout_ms;
 	int fd;
 
-	while ((fd = try_lock(directory_fd)) == -EWOULDBLOCK && now_ms() < deadline_ms)
-		(void)nanosleep(&step, NULL);
+	while ((fd = try_lock(directory_fd)) == -EWOULDBLOCK && crit_clock_ms() < deadline_ms)
+		crit_clock_pause_ns(1000000);
 	return fd;
 }
 
@@ -276,8 +267,7 @@ static bool is_exporting(const char *directory)
 
 static int wait_lock(const char *directory, int timeout_ms, bool has_trace)
 {
-	const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000 };
-	uint64_t deadline_ms = now_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
+	uint64_t deadline_ms = crit_clock_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
 	char path[PATH_MAX];
 	crit_autoclose int fd = -1;
 
@@ -290,9 +280,9 @@ static int wait_lock(const char *directory, int timeout_ms, bool has_trace)
 			return 0; /* no locks on this file system: nothing to wait for */
 		if (!has_trace && is_exporting(directory))
 			return 0;
-		if (now_ms() >= deadline_ms)
+		if (crit_clock_ms() >= deadline_ms)
 			return -ETIMEDOUT;
-		(void)nanosleep(&step, NULL);
+		crit_clock_pause_ns(WAIT_STEP_MS * 1000000);
 	}
 	return 0;
 }
@@ -309,8 +299,7 @@ int crit_finish_wait_trace(const char *directory, int timeout_ms)
 
 int crit_finish_wait_report(const char *directory, int timeout_ms)
 {
-	const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000 };
-	uint64_t begin_ms = now_ms();
+	uint64_t begin_ms = crit_clock_ms();
 	char report[PATH_MAX];
 	char no_report[PATH_MAX];
 	char lock[PATH_MAX];
@@ -321,7 +310,7 @@ int crit_finish_wait_report(const char *directory, int timeout_ms)
 	(void)snprintf(no_report, sizeof(no_report), "%s/%s", directory, CRIT_NO_REPORT_NAME);
 	(void)snprintf(lock, sizeof(lock), "%s/%s", directory, CRIT_LOCK_NAME);
 	for (;;) {
-		int passed_ms = (int)(now_ms() - begin_ms);
+		int passed_ms = (int)(crit_clock_ms() - begin_ms);
 		bool is_locked = access(lock, F_OK) == 0;
 
 		if (passed_ms >= timeout_ms)
@@ -333,6 +322,6 @@ int crit_finish_wait_report(const char *directory, int timeout_ms)
 		    free_steps > FREE_STEPS_MAX)
 			return -ENOENT; /* it came and went, or was killed, and left no report */
 		has_started = has_started || is_locked;
-		(void)nanosleep(&step, NULL);
+		crit_clock_pause_ns(WAIT_STEP_MS * 1000000);
 	}
 }

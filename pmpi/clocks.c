@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/hash.h"
 #include "pmpi/details.h"
 #include "pmpi/roll.h"
@@ -257,12 +257,11 @@ void crit_clocks_end(void)
 void crit_clocks_part(void)
 {
 #ifndef OPEN_MPI
-	const struct timespec all_have_left = { .tv_nsec = 20000000 };
 	MPI_Request request = MPI_REQUEST_NULL;
 
 	if (clocks.all != MPI_COMM_NULL &&
 	    NATIVE(MPI_Ibarrier)(clocks.all, &request) == MPI_SUCCESS &&
 	    crit_is_done_by(&request, clocks.deadline_ns))
-		(void)nanosleep(&all_have_left, NULL);
+		crit_clock_pause_ns(20000000); /* all have left */
 #endif
 }

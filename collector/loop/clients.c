@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/loop/inspection.h"
 #include "collector/loop/messages.h"
 

@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/source/drain.h"
 #include "collector/loop/inspection.h"
 #include "collector/member/members.h"
+#include "core/base/clock.h"
 #include "core/base/line.h"
 
 #define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */

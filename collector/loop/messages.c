@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/member/members.h"
 #include "collector/member/procfs.h"
 #include "collector/member/usable_cpus.h"
+#include "core/base/clock.h"
 
 #define MESSAGES_MAX 4096u /* of one client: sessions may come and go */
 

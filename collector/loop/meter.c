@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
+#include "core/base/clock.h"
 
 #define SECOND_NS 1000000000
 

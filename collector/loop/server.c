@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/source/drain.h"
 #include "collector/loop/inspection.h"
 #include "collector/loop/lifecycle.h"
@@ -27,6 +27,7 @@
 #include "collector/member/scheduling.h"
 #include "collector/loop/sweep.h"
 #include "collector/member/usable_cpus.h"
+#include "core/base/clock.h"
 
 #define EVENTS_AT_ONCE 64
 #define SLOW_NS 100000000ull
@@ -472,10 +473,8 @@ static void finish_all(struct crit_server *server)
 	for (__u32 i = 0; i < server->run_end; i++)
 		crit_lifecycle_end(server, &server->runs[i]);
 	while (crit_lifecycle_is_ending(server) && crit_now_ns() < until_ns) {
-		const struct timespec pause = { 0, 1000000 };
-
 		tick(server);
-		(void)nanosleep(&pause, NULL);
+		crit_clock_pause_ns(1000000);
 	}
 }
 

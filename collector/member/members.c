@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/source/drain.h"
 #include "collector/member/procfs.h"
 #include "core/abi/abi_socket.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/source/perf_half.h"
 #include "core/base/chunk.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/member/scheduling.h"
 #include "core/base/chunk.h"
 

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/member/members.h"
 #include "collector/source/perf_feed.h"
-#include "core/base/bent_clock.h"
+#include "core/base/clock.h"
 
 #define RELEASE_EVERY 1024u /* records between two updates of the ring's read position */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collector/member/procfs.h"
-#include "core/base/bent_clock.h"
+#include "core/base/clock.h"
 
 #define WORD_BYTES 8u
 #define TASK_AT 16u /* bytes before a record's end */

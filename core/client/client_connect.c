@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
 #include "core/base/hash.h"
 #include "core/client/client_internal.h"
 
@@ -236,7 +237,7 @@ int crit_client_connect(struct crit_client *client, const struct crit_client_opt
 		error = connect_or_start(client, path, options->has_no_kernel, err);
 		if (error != -EAGAIN)
 			return error;
-		crit_client_pause_ns(RETRY_NS);
+		crit_clock_pause_ns(RETRY_NS);
 	} while (crit_client_now_ns() < client->deadline_ns);
 	return crit_err_set(err, -ETIMEDOUT, "nobody answers at %s", path);
 }

@@ -5,24 +5,14 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "core/client/client.h"
+#include "core/base/clock.h"
 #include "core/base/guard.h"
 
 static inline int64_t crit_client_now_ns(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static inline void crit_client_pause_ns(long pause_ns)
-{
-	const struct timespec pause = { .tv_nsec = pause_ns };
-
-	(void)nanosleep(&pause, NULL);
+	return (int64_t)crit_clock_ns(CLOCK_MONOTONIC);
 }
 
 struct crit_client_program {

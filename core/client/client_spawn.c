@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/client/client_internal.h"
+#include "core/base/clock.h"
 #include "core/base/close_from.h"
 
 #define PASS_FD 3
@@ -145,7 +146,7 @@ static int reap(pid_t pid)
 
 	while ((reaped = waitpid(pid, &status, __WCLONE | WNOHANG)) == 0 &&
 	       crit_client_now_ns() < deadline_ns)
-		crit_client_pause_ns(200000);
+		crit_clock_pause_ns(200000);
 	return reaped == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
 }
 

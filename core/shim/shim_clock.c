@@ -7,12 +7,10 @@
 // nanoseconds.
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "core/base/bent_clock.h"
 #include "core/base/cleanup.h"
-#include "core/base/host_clock.h"
+#include "core/base/clock.h"
 #include "core/shim/shim_clock.h"
 
 #define ANCHOR_NS 1000000u /* an anchor serves this long */
@@ -23,10 +21,7 @@
 
 static uint64_t read_host_ns(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return crit_clock_bend((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec +
+	return crit_clock_bend(crit_clock_ns(CLOCK_MONOTONIC) +
 			       (uint64_t)crit_process.clock_offset_ns);
 }
 
@@ -101,6 +96,6 @@ static bool kernel_keeps_time_by_cycles(void)
 
 void crit_clock_init(void)
 {
-	crit_process.clock_offset_ns = crit_host_clock_offset_ns();
+	crit_process.clock_offset_ns = crit_clock_host_offset_ns();
 	crit_process.has_cycles = kernel_keeps_time_by_cycles();
 }

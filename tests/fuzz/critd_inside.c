@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/server.h"
 

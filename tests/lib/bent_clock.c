@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CRIT_TEST_CLOCK=offset_ns,ppm: what test builds make of the host's clock.
-#include "core/base/bent_clock.h"
+#include "core/base/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads what a time namespace added to this process's clock.
-#include "core/base/host_clock.h"
+#include "core/base/clock.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "core/base/cleanup.h"
 
-int64_t crit_host_clock_offset_ns(void)
+int64_t crit_clock_host_offset_ns(void)
 {
 	crit_autoclose int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
 	char text[256];

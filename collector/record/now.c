@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stamps of critd itself, which may have been started inside a time namespace.
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 
 #include <stdint.h>
 
-#include "core/base/bent_clock.h"
-#include "core/base/host_clock.h"
+#include "core/base/clock.h"
 
 static int64_t offset_ns; /* set once, before the first run */
 
 void crit_now_init(void)
 {
-	offset_ns = crit_host_clock_offset_ns();
+	offset_ns = crit_clock_host_offset_ns();
 }
 
 __u64 crit_now_ns(void)

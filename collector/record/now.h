@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one clock of a recording, as critd reads it. */
+#ifndef CRIT_NOW_H
+#define CRIT_NOW_H
+
+#include <linux/types.h>
+
+/* Host CLOCK_MONOTONIC, once crit_now_init has asked for the time namespace's offset. */
+__u64 crit_now_ns(void);
+void crit_now_init(void);
+
+#endif
