@@ -5,7 +5,7 @@
 // then, and is through as soon as the round is n + 1, whenever it leaves.
 #include "analysis/account/barriers.h"
 
-#include "analysis/account/engine_spans.h"
+#include "analysis/account/engine.h"
 #include "core/base/call.h"
 
 static uint64_t runnable_of(const struct crit_engine *engine, const struct crit_team_member *member)

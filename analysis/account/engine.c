@@ -5,9 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/account/engine_queues.h"
-#include "analysis/account/engine_spans.h"
-
 static inline void advance(const struct crit_engine *engine, struct crit_scope_state *scope,
 			   uint64_t time_ns)
 {
@@ -245,58 +242,20 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 	note_runnable(engine, index, time_ns);
 }
 
-void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
-			   uint64_t time_ns)
+void crit_engine_change_state(struct crit_engine *engine, uint32_t index,
+			      enum crit_kernel_state state, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread *thread = &engine->threads[index];
 
-	if (thread->queued.is_waiting)
-		crit_queues_leave(engine, life, time_ns);
-	crit_engine_close_cell(engine, thread, time_ns);
-	if (state == CRIT_STATE_NONE)
-		crit_engine_end_thread(engine, life, time_ns);
 	thread->state = (uint8_t)state;
-	crit_engine_resegment(engine, life, thread->bucket, time_ns);
-	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
-			    &(struct crit_event){ .time_ns = time_ns, .life = life });
+	resegment(engine, index, thread->bucket, time_ns);
+	note_runnable(engine, index, time_ns);
 }
 
-void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
-			     uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	unsigned int span_class = crit_engine_class_now(thread);
-	uint64_t *runnable_ns = &thread->cells.ns[CRIT_STATE_RUNNABLE][span_class];
-
-	crit_engine_close_cell(engine, thread, time_ns);
-	if (running_ns > *runnable_ns)
-		running_ns = *runnable_ns;
-	*runnable_ns -= running_ns;
-	thread->cells.ns[CRIT_STATE_RUNNING][span_class] += running_ns;
-	if (thread->share != CRIT_SHARE_OUT)
-		thread->bucket->running_ns += running_ns;
-}
-
-void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open, uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-
-	if (thread->queued.is_waiting && !is_open)
-		crit_queues_leave(engine, life, time_ns);
-	crit_engine_close_cell(engine, thread, time_ns);
-	thread->is_open = is_open;
-	crit_engine_resegment(engine, life, thread->bucket, time_ns);
-	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
-			    &(struct crit_event){ .time_ns = time_ns, .life = life });
-}
-
-void crit_engine_finish(struct crit_engine *engine)
+void crit_engine_advance_to_end(struct crit_engine *engine)
 {
 	size_t i;
 
-	for (i = 0; i < engine->model->life_count; i++)
-		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
-				      engine->model->lives[i].death_ns);
 	if (!engine->step_sink)
 		advance(engine, &engine->run, engine->model->window_end_ns);
 	for (i = 0; i < engine->model->node_count && engine->nodes; i++)

@@ -17,17 +17,11 @@
 #include "analysis/account/metric.h"
 #include "analysis/account/rivals.h"
 #include "analysis/account/scope.h"
+#include "analysis/account/step.h"
 #include "analysis/account/teams.h"
 #include "analysis/model/model.h"
 
 #define CRIT_SPAN_DEPTH 1024u /* of a thread; more than a shim records */
-
-struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
-	uint32_t idle;
-	bool is_main_in_mpi; /* outside parallel regions */
-	uint64_t since_ns;
-	uint64_t ns;
-};
 
 struct crit_span_frame {
 	struct crit_bucket *bucket;
@@ -69,19 +63,6 @@ struct crit_thread {
 	crit_fix node_stall[CRIT_UNIT_COUNT];
 };
 
-/* A segment of a thread ends and another begins: what that means to the scope of the run. */
-struct crit_run_step {
-	uint64_t time_ns;
-	struct crit_bucket *from, *to;
-	uint32_t life;
-	uint8_t share_before, share_after; /* enum crit_share */
-};
-
-struct crit_step_sink { /* has the run's integrals where other processes replay other nodes */
-	void *user;
-	int (*add)(void *user, const struct crit_run_step *step); /* Errors: -ENOMEM. */
-};
-
 struct crit_engine {
 	const struct crit_model *model;
 	struct crit_thread *threads; /* by life */
@@ -109,31 +90,60 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 		     enum crit_active_rule rule, const struct crit_step_sink *step_sink);
 void crit_engine_fini(struct crit_engine *engine);
 
-/* What happens to a life.  time_ns never goes back.  Cost: O(1) each. */
-void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
-			   uint64_t time_ns);
-/* A life has been runnable, of which it was on CPUs for so long. */
-void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
-			     uint64_t time_ns);
-void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
-			  uint64_t time_ns);
-/* arg: of CRIT_S_ENTER; of a parallel region its instance.  Cost: O(members) where one ends. */
-void crit_engine_enter(struct crit_engine *engine, uint32_t life,
-		       const struct crit_bucket_key *told, uint64_t arg, uint64_t polled,
-		       uint64_t time_ns);
-void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns);
-
-/* Ends all spans of a life without counting them as unbalanced: exec, or a new tag. */
-void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
-
-/* The class of a life's time outside all spans: user, or omp_idle of OpenMP workers. */
-void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
-			  enum crit_span_class span_class, uint64_t time_ns);
-
 /* Takes a step, in their order, once the run's integrals are those of its time: for a step sink. */
 void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step);
 
-/* Closes every segment at the end of the window. */
-void crit_engine_finish(struct crit_engine *engine);
+/* Brings all integrals up to the end of the window. */
+void crit_engine_advance_to_end(struct crit_engine *engine);
+
+/* The class a thread's time is in now: its innermost span's, or setup outside its part. */
+static inline unsigned int crit_engine_class_now(const struct crit_thread *thread)
+{
+	return thread->is_open ? thread->span_class : CRIT_CLASS_SETUP;
+}
+
+/* On a CPU since its cell began: what of that lies in the window, unless it waits meanwhile. */
+static inline uint64_t crit_engine_busy_since(const struct crit_engine *engine,
+					      const struct crit_thread *thread,
+					      unsigned int span_class, uint64_t time_ns)
+{
+	uint64_t begin_ns = engine->model->window_begin_ns;
+
+	if (span_class == CRIT_CLASS_SETUP || crit_metric_is_waiting_class(span_class))
+		return 0;
+	if (begin_ns < thread->cell_since_ns)
+		begin_ns = thread->cell_since_ns;
+	if (time_ns > engine->model->window_end_ns)
+		time_ns = engine->model->window_end_ns;
+	return time_ns > begin_ns ? time_ns - begin_ns : 0;
+}
+
+/* To be called before state, class or part of a thread change. */
+static inline void crit_engine_close_cell(const struct crit_engine *engine,
+					  struct crit_thread *thread, uint64_t time_ns)
+{
+	uint64_t dt_ns = time_ns > thread->cell_since_ns ? time_ns - thread->cell_since_ns : 0;
+	unsigned int span_class = crit_engine_class_now(thread);
+
+	if (thread->state != CRIT_STATE_NONE) {
+		thread->cells.ns[thread->state][span_class] += dt_ns;
+		thread->alive_ns += dt_ns;
+		if (thread->state == CRIT_STATE_RUNNING || thread->state == CRIT_STATE_ASSUMED) {
+			thread->busy_ns +=
+				crit_engine_busy_since(engine, thread, span_class, time_ns);
+			if (thread->share != CRIT_SHARE_OUT)
+				thread->bucket->running_ns += dt_ns;
+		}
+	}
+	thread->cell_since_ns = time_ns;
+}
+
+/* A thread, whose cells are up to date, changes its state; the same as resegment then. */
+void crit_engine_change_state(struct crit_engine *engine, uint32_t life,
+			      enum crit_kernel_state state, uint64_t time_ns);
+
+/* Ends the running segment if the thread's share or bucket is another now, and begins the next. */
+void crit_engine_resegment(struct crit_engine *engine, uint32_t life, struct crit_bucket *bucket,
+			   uint64_t time_ns);
 
 #endif

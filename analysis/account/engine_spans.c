@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stack of spans of each thread: what it is in, and whose team it is of.
+// Takes the events of threads: kernel states, parts of the window, spans, and teams that end.
 #include "analysis/account/engine_spans.h"
 
 #include <errno.h>
 
 #include "analysis/account/barriers.h"
+#include "analysis/account/engine_queues.h"
 #include "core/base/call.h"
 
 static struct crit_bucket *find_bucket(struct crit_engine *engine, struct crit_thread *thread,
@@ -69,25 +70,43 @@ static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth,
 			    &(struct crit_event){ .time_ns = time_ns, .life = life });
 }
 
-static void dismiss_others(struct crit_engine *engine, uint64_t time_ns)
+/* A member of an instance that is over: its spans of it end. */
+static void dismiss(struct crit_engine *engine, const struct crit_team_member *member,
+		    uint64_t time_ns)
 {
-	if (engine->teams.ending != CRIT_NONE)
-		crit_teams_dismiss(engine, time_ns);
-}
+	struct crit_thread *thread = &engine->threads[member->life];
+	uint32_t life = member->life;
+	uint32_t depth = member->depth, i;
 
-void crit_engine_dismiss(struct crit_engine *engine, uint32_t life, uint32_t depth,
-			 uint64_t time_ns)
-{
-	struct crit_thread *thread = &engine->threads[life];
-	uint32_t i;
-
+	if (member->has_left) {
+		crit_engine_close_cell(engine, thread, time_ns);
+		crit_teams_end_idling(engine, life);
+		return;
+	}
 	for (i = depth; i < thread->depth; i++)
 		thread->late += thread->spans[i].call == CRIT_CONSTRUCT_PARALLEL;
 	thread->hidden = 0;
 	set_depth(engine, life, depth, time_ns);
 }
 
-void crit_engine_end_thread(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+/* Dismisses the members of instances that are over now. */
+static void dismiss_others(struct crit_engine *engine, uint64_t time_ns)
+{
+	struct crit_teams *teams = &engine->teams;
+
+	while (teams->ending != CRIT_NONE) {
+		uint32_t index = teams->ending;
+		uint32_t first;
+
+		teams->ending = teams->instances[index].next;
+		while ((first = teams->instances[index].first) != CRIT_NONE)
+			dismiss(engine, &teams->members[first], time_ns);
+		crit_teams_end(teams, index);
+	}
+}
+
+/* A thread is about to be gone, its cells are up to date: it leaves its teams. */
+static void end_thread(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
 {
 	struct crit_thread *thread = &engine->threads[life];
 	uint32_t i;
@@ -98,6 +117,50 @@ void crit_engine_end_thread(struct crit_engine *engine, uint32_t life, uint64_t 
 	}
 	crit_teams_end_idling(engine, life);
 	dismiss_others(engine, time_ns);
+}
+
+void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
+			   uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+
+	if (thread->queued.is_waiting)
+		crit_queues_leave(engine, life, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
+	if (state == CRIT_STATE_NONE)
+		end_thread(engine, life, time_ns);
+	crit_engine_change_state(engine, life, state, time_ns);
+	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
+			    &(struct crit_event){ .time_ns = time_ns, .life = life });
+}
+
+void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
+			     uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+	unsigned int span_class = crit_engine_class_now(thread);
+	uint64_t *runnable_ns = &thread->cells.ns[CRIT_STATE_RUNNABLE][span_class];
+
+	crit_engine_close_cell(engine, thread, time_ns);
+	if (running_ns > *runnable_ns)
+		running_ns = *runnable_ns;
+	*runnable_ns -= running_ns;
+	thread->cells.ns[CRIT_STATE_RUNNING][span_class] += running_ns;
+	if (thread->share != CRIT_SHARE_OUT)
+		thread->bucket->running_ns += running_ns;
+}
+
+void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open, uint64_t time_ns)
+{
+	struct crit_thread *thread = &engine->threads[life];
+
+	if (thread->queued.is_waiting && !is_open)
+		crit_queues_leave(engine, life, time_ns);
+	crit_engine_close_cell(engine, thread, time_ns);
+	thread->is_open = is_open;
+	crit_engine_resegment(engine, life, thread->bucket, time_ns);
+	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
+			    &(struct crit_event){ .time_ns = time_ns, .life = life });
 }
 
 /* Is it of an instance that is over for this thread?  Calls of MPI are the program's own. */
@@ -271,4 +334,14 @@ void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
 	thread->base = base;
 	if (!thread->depth)
 		crit_listeners_emit(&engine->listeners, CRIT_EVENT_BASE_BEGINS, &event);
+}
+
+void crit_engine_finish(struct crit_engine *engine)
+{
+	size_t i;
+
+	for (i = 0; i < engine->model->life_count; i++)
+		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
+				      engine->model->lives[i].death_ns);
+	crit_engine_advance_to_end(engine);
 }

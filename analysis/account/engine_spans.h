@@ -1,61 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the engine share: its arithmetic, its stacks of spans, its teams. */
+/* What happens to a thread: its kernel state, its part of the window, its spans, its teams. */
 #ifndef CRIT_ENGINE_SPANS_H
 #define CRIT_ENGINE_SPANS_H
 
 #include "analysis/account/engine.h"
 
-/* The class a thread's time is in now: its innermost span's, or setup outside its part. */
-static inline unsigned int crit_engine_class_now(const struct crit_thread *thread)
-{
-	return thread->is_open ? thread->span_class : CRIT_CLASS_SETUP;
-}
-
-/* On a CPU since its cell began: what of that lies in the window, unless it waits meanwhile. */
-static inline uint64_t crit_engine_busy_since(const struct crit_engine *engine,
-					      const struct crit_thread *thread,
-					      unsigned int span_class, uint64_t time_ns)
-{
-	uint64_t begin_ns = engine->model->window_begin_ns;
-
-	if (span_class == CRIT_CLASS_SETUP || crit_metric_is_waiting_class(span_class))
-		return 0;
-	if (begin_ns < thread->cell_since_ns)
-		begin_ns = thread->cell_since_ns;
-	if (time_ns > engine->model->window_end_ns)
-		time_ns = engine->model->window_end_ns;
-	return time_ns > begin_ns ? time_ns - begin_ns : 0;
-}
-
-/* To be called before state, class or part of a thread change. */
-static inline void crit_engine_close_cell(const struct crit_engine *engine,
-					  struct crit_thread *thread, uint64_t time_ns)
-{
-	uint64_t dt_ns = time_ns > thread->cell_since_ns ? time_ns - thread->cell_since_ns : 0;
-	unsigned int span_class = crit_engine_class_now(thread);
-
-	if (thread->state != CRIT_STATE_NONE) {
-		thread->cells.ns[thread->state][span_class] += dt_ns;
-		thread->alive_ns += dt_ns;
-		if (thread->state == CRIT_STATE_RUNNING || thread->state == CRIT_STATE_ASSUMED) {
-			thread->busy_ns +=
-				crit_engine_busy_since(engine, thread, span_class, time_ns);
-			if (thread->share != CRIT_SHARE_OUT)
-				thread->bucket->running_ns += dt_ns;
-		}
-	}
-	thread->cell_since_ns = time_ns;
-}
-
-/* Ends the running segment if the thread's share or bucket is another now, and begins the next. */
-void crit_engine_resegment(struct crit_engine *engine, uint32_t life, struct crit_bucket *bucket,
+/* Events of a life: time_ns never goes back.  Cost: O(1) each. */
+void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
 			   uint64_t time_ns);
+/* A life has been runnable, of which it was on CPUs for so long. */
+void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
+			     uint64_t time_ns);
+void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open,
+			  uint64_t time_ns);
+/* arg: of CRIT_S_ENTER; of a parallel region its instance.  Cost: O(members) where one ends. */
+void crit_engine_enter(struct crit_engine *engine, uint32_t life,
+		       const struct crit_bucket_key *told, uint64_t arg, uint64_t polled,
+		       uint64_t time_ns);
+void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns);
 
-/* The primary thread of an instance has left: a member's spans from depth on are over. */
-void crit_engine_dismiss(struct crit_engine *engine, uint32_t life, uint32_t depth,
-			 uint64_t time_ns);
+/* Ends all spans of a life without counting them as unbalanced: exec, or a new tag. */
+void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
 
-/* A thread is about to be gone, its cells are up to date: it leaves its teams. */
-void crit_engine_end_thread(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
+/* The class of a life's time outside all spans: user, or omp_idle of OpenMP workers. */
+void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
+			  enum crit_span_class span_class, uint64_t time_ns);
+
+/* Closes every segment at the end of the window. */
+void crit_engine_finish(struct crit_engine *engine);
 
 #endif

@@ -41,6 +41,13 @@ struct crit_rank_state { /* of one rank in one scope */
 	crit_fix stall_each; /* what one live thread has */
 };
 
+struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
+	uint32_t idle;
+	bool is_main_in_mpi; /* outside parallel regions */
+	uint64_t since_ns;
+	uint64_t ns;
+};
+
 struct crit_marks { /* where the integrals stood when the segment began */
 	crit_fix cmetric[CRIT_UNIT_COUNT];
 	crit_fix stall[CRIT_UNIT_COUNT];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/account/barriers.h"
-#include "analysis/account/engine_spans.h"
+#include "analysis/account/engine.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
 
@@ -305,27 +305,8 @@ static void remember(struct crit_teams *teams, uint32_t index)
 	*place = index;
 }
 
-void crit_teams_dismiss(struct crit_engine *engine, uint64_t time_ns)
+void crit_teams_end(struct crit_teams *teams, uint32_t index)
 {
-	struct crit_teams *teams = &engine->teams;
-
-	while (teams->ending != CRIT_NONE) {
-		uint32_t index = teams->ending;
-		uint32_t first;
-
-		teams->ending = teams->instances[index].next;
-		while ((first = teams->instances[index].first) != CRIT_NONE) {
-			const struct crit_team_member *member = &teams->members[first];
-			uint32_t life = member->life;
-
-			if (member->has_left) {
-				crit_engine_close_cell(engine, &engine->threads[life], time_ns);
-				crit_teams_end_idling(engine, life);
-			} else {
-				crit_engine_dismiss(engine, life, member->depth, time_ns);
-			}
-		}
-		book(teams, index);
-		remember(teams, index);
-	}
+	book(teams, index);
+	remember(teams, index);
 }

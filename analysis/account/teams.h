@@ -90,8 +90,8 @@ int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t regi
 /* A member's span ends; its cells are up to date.  is_dead: nothing comes after it. */
 void crit_teams_leave(struct crit_engine *engine, uint32_t member, bool is_dead);
 
-/* Dismisses whoever is in instances that are over now. */
-void crit_teams_dismiss(struct crit_engine *engine, uint64_t time_ns);
+/* An instance is over and has no members any more: its figures go to its region. */
+void crit_teams_end(struct crit_teams *teams, uint32_t index);
 
 /* A thread that idles in an instance it has left does so no longer; its cells are up to date. */
 void crit_teams_end_idling(struct crit_engine *engine, uint32_t life);

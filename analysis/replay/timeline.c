@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/account/engine_queues.h"
+#include "analysis/account/engine_spans.h"
 #include "analysis/recording/kernel_feed.h"
 #include "analysis/model/machine.h"
 #include "analysis/replay/merge.h"

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the scope of the run learns of threads: each change of one's share or bucket is a step. */
+#ifndef CRIT_STEP_H
+#define CRIT_STEP_H
+
+#include "analysis/account/bucket.h"
+#include "analysis/account/scope.h"
+
+/* A segment of a thread ends and another begins: what that means to the scope of the run. */
+struct crit_run_step {
+	uint64_t time_ns;
+	struct crit_bucket *from, *to;
+	uint32_t life;
+	uint8_t share_before, share_after; /* enum crit_share */
+};
+
+struct crit_step_sink { /* has the run's integrals where other processes replay other nodes */
+	void *user;
+	int (*add)(void *user, const struct crit_run_step *step); /* Errors: -ENOMEM. */
+};
+
+#endif
