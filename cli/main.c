@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/closest.h"
 #include "cli/command.h"
 #include "cli/trace.h"
 #include "core/abi/abi_recording.h"
+#include "core/base/line.h"
 
 static const struct {
 	const char *name;
@@ -41,6 +43,18 @@ static void print_help(FILE *out)
 		"\nexit: 0 ok, 1 failed, 2 usage, 3 incomplete result; crit run: the program's\n");
 }
 
+static void refuse(const char *name)
+{
+	struct crit_closest closest;
+
+	crit_closest_init(&closest, name);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		crit_closest_try(&closest, commands[i].name);
+	crit_line_print(stderr, "crit: no command named %s;%s%s%s see crit --help\n", name,
+			closest.name ? " did you mean crit " : "", closest.name ? closest.name : "",
+			closest.name ? "?" : "");
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -61,7 +75,7 @@ int main(int argc, char **argv)
 		if (strcmp(name, commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	if (*name)
-		(void)fprintf(stderr, "crit: no command named %s; see crit --help\n", name);
+		refuse(name);
 	else
 		print_help(stderr);
 	return CRIT_EXIT_USAGE;
