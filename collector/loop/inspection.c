@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/loop/clock.h"
+#include "collector/record/now.h"
 #include "collector/record/output.h"
 #include "collector/member/procfs.h"
 
