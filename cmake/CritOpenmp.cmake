@@ -30,7 +30,8 @@ function(crit_omp_command app source)
 	set(flags -fopenmp -O2 -g -I ${PROJECT_SOURCE_DIR} -D_GNU_SOURCE)
 	add_custom_command(OUTPUT ${output}
 		COMMAND ${C_COMMAND} ${flags} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${output}
-		DEPENDS ${source} hybrid.h steps.h work.h ${PROJECT_SOURCE_DIR}/core/crit.h ${C_DEPENDS} VERBATIM)
+		DEPENDS ${source} hybrid.h ${PROJECT_SOURCE_DIR}/tests/apps/steps.h
+			${PROJECT_SOURCE_DIR}/tests/apps/work.h ${PROJECT_SOURCE_DIR}/core/crit.h ${C_DEPENDS} VERBATIM)
 	add_custom_target(crit_omp_${app} ALL DEPENDS ${output})
 endfunction()
 

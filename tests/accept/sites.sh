@@ -9,7 +9,7 @@ trial_begin "$1"
 size=${2:-full}
 export CRIT_DEBUG_PATH=$trial/debug
 mkdir "$CRIT_DEBUG_PATH"
-sources=$(cd "$(dirname "$0")/../apps" && pwd)
+sources=$(cd "$(dirname "$0")/../apps/places" && pwd)
 
 # expected SOURCE GREP…: call, function, line, ranks, visits of every marked line that grep takes.
 expected() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds a report against what tests/apps/hybrid.c did: hybrid_truth.py SAID REPORT STAMPS order|cpu|all
+"""Holds a report against what tests/apps/openmp/hybrid.c did: hybrid_truth.py SAID REPORT STAMPS order|cpu|all
 
 SAID has a line of JSON per rank, with the CPU time every thread spent in every part.  STAMPS.RANK has the stretches in
 which its threads were active, as the program stamped them; all figures in time follow from these.  A thread waits in a

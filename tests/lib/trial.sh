@@ -124,7 +124,7 @@ compose() {
 	elif [ "$ranks" -gt "$(nproc)" ]; then
 		launch+=(--oversubscribe)
 	fi
-	[ -x "$program" ] || program=$apps/$program.$flavour
+	[[ -f $program && -x $program ]] || program=$apps/$program.$flavour
 	set -- ${is_in_line:+"$trial_lib/first_in_line"} "$program" "$@"
 	case $mode in
 	bare) command=("${launch[@]}" "$@") ;;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes into memory what crit report writes into files.
+#include "tests/fuzz/recording/written.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/formats/messages.h"
+#include "report/formats/region_writers.h"
+#include "report/formats/writers.h"
+
+#define DELETE 0x7f
+
+static int write_text(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_text(out, summary, &(struct crit_text_options){ 0 });
+	return 0;
+}
+
+static int write_tables(FILE *out, const struct crit_summary *summary)
+{
+	crit_write_ranks_csv(out, summary);
+	crit_write_threads_csv(out, summary);
+	crit_write_regions_csv(out, summary);
+	crit_write_messages_csv(out, summary);
+	crit_write_collectives_csv(out, summary);
+	return 0;
+}
+
+static void fail(const char *what, const char *text)
+{
+	fprintf(stderr, "broken: %s\n%s\n", what, text);
+	abort();
+}
+
+static char *write_with(int (*write)(FILE *out, const struct crit_summary *summary),
+			const struct crit_summary *summary, size_t *ret_length)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_length);
+
+	if (!out || write(out, summary) || fclose(out))
+		fail("the writer", "failed");
+	for (size_t i = 0; i < *ret_length; i++)
+		if (((unsigned char)text[i] < ' ' && text[i] != '\n') ||
+		    (text[i] == DELETE && write != crit_write_json)) /* JSON may have it */
+			fail("a control character", text);
+	return text;
+}
+
+void written_check(const struct crit_results *results)
+{
+	const struct crit_summary_options options = { .critd_path = "critd" };
+	struct crit_summary summary;
+	json_error_t error;
+	size_t length;
+	json_t *json;
+	char *text;
+
+	if (crit_summary_init(&summary, results, &options))
+		return; /* out of memory */
+	free(write_with(write_text, &summary, &length));
+	free(write_with(write_tables, &summary, &length));
+	text = write_with(crit_write_json, &summary, &length);
+	json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+	if (!json)
+		fail(error.text, text);
+	json_decref(json);
+	free(text);
+	crit_summary_fini(&summary);
+}
