@@ -18,6 +18,7 @@
 enum format {
 	FORMAT_TEXT = 0,
 	FORMAT_JSON,
+	FORMAT_SUMMARY,
 	FORMAT_TABLE
 };
 
@@ -52,6 +53,7 @@ struct report_options {
 enum {
 	OPTION_JSON = 256,
 	OPTION_CSV,
+	OPTION_SUMMARY,
 	OPTION_COLOUR
 };
 
@@ -59,6 +61,7 @@ static const char usage[] =
 	"usage: crit report [OPTION...] DIRECTORY|FILE...\n"
 	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
 	"      --json           print report.json instead of report.txt\n"
+	"      --summary        print the verdict and the main figures, one a line\n"
 	"      --csv=TABLE      print a table: ranks, threads, regions, messages,\n"
 	"                       collectives\n"
 	"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
@@ -70,6 +73,7 @@ static int take_option(int option, void *user);
 static const struct option option_names[] = {
 	{ "active", required_argument, NULL, 'a' },
 	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "summary", no_argument, NULL, OPTION_SUMMARY },
 	{ "csv", required_argument, NULL, OPTION_CSV },
 	{ "color", required_argument, NULL, OPTION_COLOUR },
 	{ "output", required_argument, NULL, 'o' },
@@ -114,6 +118,9 @@ static int take_option(int option, void *user)
 	case OPTION_JSON:
 		options->format = FORMAT_JSON;
 		return CRIT_SYNTAX_GO_ON;
+	case OPTION_SUMMARY:
+		options->format = FORMAT_SUMMARY;
+		return CRIT_SYNTAX_GO_ON;
 	default: /* OPTION_CSV */
 		options->format = FORMAT_TABLE;
 		for (options->table = 0; options->table < TABLE_COUNT; options->table++)
@@ -146,6 +153,8 @@ static int print_result(const struct crit_summary *summary, const struct report_
 
 	if (options->format == FORMAT_JSON)
 		status = crit_write_json(stdout, summary);
+	else if (options->format == FORMAT_SUMMARY)
+		crit_write_summary(stdout, summary);
 	else if (options->format == FORMAT_TABLE)
 		tables[options->table].write(stdout, summary);
 	else

@@ -16,6 +16,8 @@ struct crit_text_options {
 /* report.txt: a page first (report/formats/screen.h), then the tables. */
 void crit_write_text(FILE *out, const struct crit_summary *summary,
 		     const struct crit_text_options *options);
+/* The first screen's figures for scripts, "window_s: 1.050000" and so on, one a line. */
+void crit_write_summary(FILE *out, const struct crit_summary *summary);
 void crit_write_details(FILE *out, const struct crit_summary *summary);
 
 /* report.json, schema crit-report/1. Errors: -ENOMEM, -EIO. */

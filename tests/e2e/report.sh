@@ -24,6 +24,7 @@ check_laws "threads"
 [ "$(ask 'len(role("app")) >= 3')" = True ]
 point "threads are seen" $? "$(ask '[(x["name"], round(x["cmetric_s"], 3)) for x in role("app")]')"
 
+unset COLUMNS
 before=$(cat "$dir"/*.txt "$dir"/*.json "$dir"/*.csv | md5sum)
 expect "text" 0 "" "$crit" report "$dir"
 cmp -s "$trial/expect.out" "$dir/report.txt"
@@ -71,6 +72,10 @@ expect "noise" 1 "crit report: " "$crit" report "$trial/noise.crit"
 expect "no argument" 2 "no recording given" "$crit" report
 expect "unknown rule" 2 "no activity rule" "$crit" report --active=x "$dir"
 expect "unknown colour" 2 "no choice of colour" "$crit" report --color=red "$dir"
+expect "summary" 0 "^verdict: " "$crit" report --summary "$dir"
+[ -z "$(cut -d: -f1 "$trial/expect.out" | sort | uniq -d)" ] &&
+	[ "$(grep -c '^window_s: [0-9.]*$' "$trial/expect.out")" = 1 ]
+point "summary: each key once, each with a value" $? "$(wc -l <"$trial/expect.out") lines"
 expect "misspelt option" 2 "no option --jsn; did you mean --json?" "$crit" report --jsn "$dir"
 expect "option without its value" 2 "no value after --output" "$crit" report "$dir" --output
 expect "value of an option that takes none" 2 "no value is taken by --json" "$crit" report --json=x "$dir"

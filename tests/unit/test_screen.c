@@ -242,8 +242,36 @@ static void test_spread(void)
 	wide_sample_fini(&sample);
 }
 
+/* For scripts: a line a key; a name cannot make another line. */
+static void test_summary(void)
+{
+	static const char *const lines[] = {
+		"program: a?b\n",       "other_programs: 1\n",  "ranks: 8\n",
+		"threads: 8\n",         "nodes: 1\n",           "mode: full\n",
+		"complete: yes\n",      "window_s: 1.050000\n", "all_waiting_window_s: 0.050000\n",
+		"verdict: imbalance\n", "most_work_rank: 2\n",  "cpu_load_balance_ratio: 0.63",
+	};
+	static struct wide_sample sample;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	CHECK_INT_EQ(wide_sample_init(&sample, 8, WIDE_FORTRAN), 0);
+	for (size_t i = 0; i < 6; i++)
+		(void)snprintf(sample.results.ranks[i].program, 4, "a\nb");
+	out = open_memstream(&text, &size);
+	crit_write_summary(out, &sample.summary);
+	(void)fclose(out);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		CHECK_MSG(strstr(text, lines[i]), "%s is not in:\n%s", lines[i], text);
+	CHECK_MSG(!strstr(text, "\nb\n"), "%s", text);
+	free(text);
+	wide_sample_fini(&sample);
+}
+
 int main(void)
 {
+	test_summary();
 	test_spread();
 	test_program();
 	test_no_zeros();
