@@ -11,7 +11,7 @@
 
 #include "core/abi/abi_slot.h"
 #include "core/base/line.h"
-#include "core/shim/shim_phase.h"
+#include "core/shim/shim_construct.h"
 #include "pmpi/resolve.h"
 
 #define NAME_BYTES (CRIT_REGION_NAME_MAX + 1)

@@ -354,3 +354,17 @@ uint32_t crit_shim_region_now(void)
 {
 	return crit_span_region(&crit_thread);
 }
+
+void crit_region_begin(const char *name)
+{
+	const char *known = name && *name ? name : "?"; /* its end will come as well */
+
+	if (crit_shim_start(CRIT_FLAVOUR_NONE))
+		crit_shim_construct_begin(CRIT_CONSTRUCT_PHASE,
+					  crit_shim_phase(known, crit_shim_region_now()), NULL, 0);
+}
+
+void crit_region_end(void)
+{
+	crit_shim_construct_end(CRIT_CONSTRUCT_PHASE);
+}

@@ -51,6 +51,16 @@ void crit_shim_worker(void);
 /* A number for one more execution of a parallel region, as CRIT_S_ENTER's arg has it. */
 uint64_t crit_shim_instance(void);
 
+/*
+ * The user's phases; crit.h finds these two at run time, so names and arguments stay as they are.
+ * Begins a phase of the calling thread, inside the one it is in.  Ownership: name is read at once.
+ * Cost: that of crit_shim_phase and of a span; the first time of crit_shim_start.
+ */
+void crit_region_begin(const char *name);
+
+/* Ends the innermost phase; without one it does nothing. */
+void crit_region_end(void);
+
 #pragma GCC visibility pop
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/base/hash.h"
 
 #define COUNTER_PROBES 16
+#define ANNOUNCE_REACH (256u << 10) /* as far below its caller a wrapper may stand */
 #define FRAME_REACH (16u << 10) /* bytes of stack in which a frame is looked at without care */
 
 struct crit_counter *crit_span_find_counter(struct crit_thread *thread, uint32_t call,
@@ -285,4 +286,32 @@ void crit_shim_leave(void)
 uint64_t crit_shim_now_ns(void)
 {
 	return crit_clock_now_ns(&crit_thread.clock);
+}
+
+static bool is_below(const void *frame, const void *caller)
+{
+	return (uintptr_t)frame < (uintptr_t)caller &&
+	       (uintptr_t)caller - (uintptr_t)frame < ANNOUNCE_REACH;
+}
+
+bool crit_shim_announce(const void *frame)
+{
+	struct crit_thread *thread = &crit_thread;
+
+	if (is_below(frame, thread->announced_frame))
+		return false;
+	thread->announced_frame = frame;
+	return true;
+}
+
+void crit_shim_announce_end(void)
+{
+	crit_thread.announced_frame = NULL;
+}
+
+const void *crit_shim_caller(const void *frame)
+{
+	const void *announced = crit_thread.announced_frame;
+
+	return is_below(frame, announced) ? announced : frame;
 }

@@ -114,9 +114,6 @@ extern CRIT_HIDDEN __thread struct crit_thread crit_thread
 	__attribute__((tls_model("initial-exec")));
 extern CRIT_HIDDEN struct crit_process crit_process;
 
-/* shim_environment.c: enum crit_process_flag of this process. */
-CRIT_HIDDEN uint16_t crit_shim_environment(void);
-
 /* shim_memory.c: makes the memfd; ret_fd is the caller's; the mapping goes to crit_process. */
 CRIT_HIDDEN int crit_memory_create(int *ret_fd);
 CRIT_HIDDEN void crit_memory_unmap(void);
