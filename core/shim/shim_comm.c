@@ -83,7 +83,7 @@ static bool count_members(uint64_t hash, uint32_t *ret_nth)
  * In an open span that is traced: with its details.  Else at once, after an ENTER that was held
  * back: a span that makes a communicator is not folded.
  */
-static bool write_slot(struct crit_thread *thread, const struct crit_slot_comm *slot)
+static bool write_slot(struct crit_shim_thread *thread, const struct crit_slot_comm *slot)
 {
 	struct crit_slot *room;
 
@@ -107,7 +107,7 @@ static bool write_slot(struct crit_thread *thread, const struct crit_slot_comm *
 	return true;
 }
 
-uint32_t crit_comm_introduce(struct crit_thread *thread, struct crit_comm *comm)
+uint32_t crit_comm_introduce(struct crit_shim_thread *thread, struct crit_comm *comm)
 {
 	const struct crit_slot_comm slot = {
 		.hash = comm->hash,

@@ -20,7 +20,7 @@ struct crit_comm {
  * Slots for details of the open span, behind those that are there already, unpublished; keeps the
  * room of what ends the span.  NULL: no room.
  */
-static inline struct crit_slot *crit_span_add(struct crit_thread *thread, uint32_t slots)
+static inline struct crit_slot *crit_span_add(struct crit_shim_thread *thread, uint32_t slots)
 {
 	const uint64_t ahead = (thread->is_recorded == CRIT_RECORDED_HELD) + thread->pending;
 
@@ -36,10 +36,10 @@ static inline struct crit_slot *crit_span_add(struct crit_thread *thread, uint32
 CRIT_HIDDEN struct crit_comm *crit_comm_find(uint64_t handle);
 
 /* Writes the COMM slot, unless that is done; answers known_as. */
-CRIT_HIDDEN uint32_t crit_comm_introduce(struct crit_thread *thread, struct crit_comm *comm);
+CRIT_HIDDEN uint32_t crit_comm_introduce(struct crit_shim_thread *thread, struct crit_comm *comm);
 
 /* The communicator's number, 0 when the recording does not know it. */
-static inline uint32_t crit_comm_number(struct crit_thread *thread, uint64_t handle)
+static inline uint32_t crit_comm_number(struct crit_shim_thread *thread, uint64_t handle)
 {
 	struct crit_comm *comm = thread->comm;
 	uint32_t number;

@@ -28,7 +28,7 @@ static uint32_t call_of(uint32_t word)
 	return (uint32_t)CRIT_TAG_FIELD((uint64_t)word << TAG_SHIFT, CALL);
 }
 
-static inline void settle(struct crit_thread *thread)
+static inline void settle(struct crit_shim_thread *thread)
 {
 	const uint32_t word = thread->open_count ? thread->open[thread->open_count - 1] & ~RECORDED
 			      : thread->worker   ? make_word(0, CRIT_CLASS_OMP_IDLE, 0)
@@ -38,25 +38,25 @@ static inline void settle(struct crit_thread *thread)
 			     CRIT_TAG_FIELD(thread->stripe_number, STRIPE);
 }
 
-void crit_construct_settle(struct crit_thread *thread)
+void crit_construct_settle(struct crit_shim_thread *thread)
 {
 	settle(thread);
 }
 
 /* Is the caller outside MPI calls?  One that was left without its end is over. */
-static inline bool is_outside_mpi(struct crit_thread *thread, const void *frame)
+static inline bool is_outside_mpi(struct crit_shim_thread *thread, const void *frame)
 {
 	return CRIT_LIKELY(!thread->outer_frame) || !crit_span_is_nested(thread, frame);
 }
 
-static bool has_tag(struct crit_thread *thread)
+static bool has_tag(struct crit_shim_thread *thread)
 {
 	bool may_tag = false;
 
 	return crit_span_has_stripe(thread, &may_tag) || may_tag;
 }
 
-static void write_note(struct crit_thread *thread, enum crit_slot_kind kind, uint32_t call,
+static void write_note(struct crit_shim_thread *thread, enum crit_slot_kind kind, uint32_t call,
 		       uint64_t arg)
 {
 	*crit_span_slot_at(thread, thread->write_pos) = (struct crit_slot){
@@ -70,7 +70,7 @@ static void write_note(struct crit_thread *thread, enum crit_slot_kind kind, uin
 	crit_span_publish(thread, thread->write_pos + 1);
 }
 
-static void tell_worker(struct crit_thread *thread)
+static void tell_worker(struct crit_shim_thread *thread)
 {
 	if (thread->level == CRIT_LEVEL_NONE || !crit_span_has_room(thread, 1))
 		return; /* the next construct tries again */
@@ -79,7 +79,7 @@ static void tell_worker(struct crit_thread *thread)
 }
 
 /* Before whatever a thread with a stripe tells. */
-static inline void prepare(struct crit_thread *thread)
+static inline void prepare(struct crit_shim_thread *thread)
 {
 	if (CRIT_UNLIKELY(thread->is_polling))
 		crit_span_flush_poll(thread);
@@ -95,7 +95,7 @@ static bool is_whole_at_profile(uint32_t call)
 	       call == CRIT_CONSTRUCT_PHASE;
 }
 
-static void hold(struct crit_thread *thread, const struct crit_slot *enter)
+static void hold(struct crit_shim_thread *thread, const struct crit_slot *enter)
 {
 	struct crit_stripe_head *stripe = thread->stripe;
 
@@ -110,14 +110,14 @@ static void hold(struct crit_thread *thread, const struct crit_slot *enter)
 	stripe->open_call = enter->call;
 }
 
-static void release_hold(struct crit_thread *thread)
+static void release_hold(struct crit_shim_thread *thread)
 {
 	thread->stripe->open_call = 0;
 	thread->is_construct_held = false;
 	thread->gate = (uint64_t)thread->tau_ns << 32 | thread->level;
 }
 
-void crit_construct_publish(struct crit_thread *thread)
+void crit_construct_publish(struct crit_shim_thread *thread)
 {
 	if (!thread->is_construct_held)
 		return;
@@ -126,8 +126,8 @@ void crit_construct_publish(struct crit_thread *thread)
 }
 
 /* False: there is no room for enter and leave. */
-static inline bool enter(struct crit_thread *thread, uint32_t call, uint32_t region, uint64_t site,
-			 uint64_t arg)
+static inline bool enter(struct crit_shim_thread *thread, uint32_t call, uint32_t region,
+			 uint64_t site, uint64_t arg)
 {
 	struct crit_slot *slot;
 
@@ -152,7 +152,8 @@ static inline bool enter(struct crit_thread *thread, uint32_t call, uint32_t reg
 	return true;
 }
 
-static inline bool is_wanted(const struct crit_thread *thread, uint32_t call, uint32_t span_class)
+static inline bool is_wanted(const struct crit_shim_thread *thread, uint32_t call,
+			     uint32_t span_class)
 {
 	return CRIT_LIKELY(thread->level == CRIT_LEVEL_TRACE) ||
 	       (thread->level == CRIT_LEVEL_PROFILE &&
@@ -160,7 +161,7 @@ static inline bool is_wanted(const struct crit_thread *thread, uint32_t call, ui
 }
 
 /* The end of a wait that was held back; true: it was short, and is folded. */
-static bool fold(struct crit_thread *thread, uint32_t call, uint64_t now_ns)
+static bool fold(struct crit_shim_thread *thread, uint32_t call, uint64_t now_ns)
 {
 	const uint64_t time_ns = now_ns - thread->enter_ns;
 
@@ -175,7 +176,7 @@ static bool fold(struct crit_thread *thread, uint32_t call, uint64_t now_ns)
 	return false;
 }
 
-static inline void end_innermost(struct crit_thread *thread)
+static inline void end_innermost(struct crit_shim_thread *thread)
 {
 	const uint32_t word = thread->open[--thread->open_count];
 	struct crit_slot *slot;
@@ -203,7 +204,7 @@ static bool is_bound(uint32_t call, uint32_t around)
 }
 
 /* How many constructs stay open; all when the end fits none. */
-static inline uint32_t left_open(const struct crit_thread *thread, uint32_t call)
+static inline uint32_t left_open(const struct crit_shim_thread *thread, uint32_t call)
 {
 	for (uint32_t count = thread->open_count; count > 0; count--) {
 		const uint32_t innermost = call_of(thread->open[count - 1]);
@@ -216,7 +217,7 @@ static inline uint32_t left_open(const struct crit_thread *thread, uint32_t call
 	return thread->open_count;
 }
 
-static void end_down_to(struct crit_thread *thread, uint32_t left)
+static void end_down_to(struct crit_shim_thread *thread, uint32_t left)
 {
 	if (thread->open_count <= left)
 		return;
@@ -230,7 +231,7 @@ static void end_down_to(struct crit_thread *thread, uint32_t left)
 
 void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 	const uint32_t span_class = crit_call_class(call);
 	const uint32_t limit = thread->stripe ? CRIT_STRIPE_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
 	uint32_t word = make_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
@@ -265,7 +266,7 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 
 void crit_shim_construct_end(uint32_t call)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
 		thread->open_inside -= thread->open_inside > 0;
@@ -280,7 +281,7 @@ void crit_shim_construct_end(uint32_t call)
 }
 
 /* At level trace only.  False: there was no room. */
-static bool note_at_trace(struct crit_thread *thread, enum crit_slot_kind kind, uint32_t call,
+static bool note_at_trace(struct crit_shim_thread *thread, enum crit_slot_kind kind, uint32_t call,
 			  uint64_t arg)
 {
 	bool has_room = crit_span_has_room(thread, 1);
@@ -294,7 +295,7 @@ static bool note_at_trace(struct crit_thread *thread, enum crit_slot_kind kind, 
 }
 
 /* Is the caller to tell what only level trace has? */
-static bool is_traced(struct crit_thread *thread, const void *frame)
+static bool is_traced(struct crit_shim_thread *thread, const void *frame)
 {
 	if (!thread->stripe || !is_outside_mpi(thread, frame))
 		return false;
@@ -304,7 +305,7 @@ static bool is_traced(struct crit_thread *thread, const void *frame)
 
 void crit_shim_construct_release(uint32_t call, uint64_t lock)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	if (is_traced(thread, __builtin_frame_address(0)))
 		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock);
@@ -312,7 +313,7 @@ void crit_shim_construct_release(uint32_t call, uint64_t lock)
 
 uint64_t crit_shim_task_made(void)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 	uint64_t task;
 
 	if (!is_traced(thread, __builtin_frame_address(0)))
@@ -324,7 +325,7 @@ uint64_t crit_shim_task_made(void)
 
 void crit_shim_task_paused(uint64_t task)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	if (task && is_traced(thread, __builtin_frame_address(0)))
 		(void)note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_PAUSED, task);
@@ -332,7 +333,7 @@ void crit_shim_task_paused(uint64_t task)
 
 void crit_shim_worker(void)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	if (thread->worker || !is_outside_mpi(thread, __builtin_frame_address(0)) ||
 	    (!thread->stripe && !has_tag(thread)))

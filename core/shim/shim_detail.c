@@ -8,13 +8,13 @@
 
 #define SCRATCH_FIRST_BYTES (128u << 10)
 
-static inline bool is_traced(const struct crit_thread *thread)
+static inline bool is_traced(const struct crit_shim_thread *thread)
 {
 	return thread->level == CRIT_LEVEL_TRACE && (thread->is_recorded || thread->is_poll_timed);
 }
 
 /* Level profile, a call that is counted, not recorded. */
-static void count_bytes(const struct crit_thread *thread, uint64_t bytes)
+static void count_bytes(const struct crit_shim_thread *thread, uint64_t bytes)
 {
 	if (thread->level == CRIT_LEVEL_PROFILE && thread->outer_frame && thread->counted &&
 	    !crit_span_may_wait(thread->what) && bytes != CRIT_BYTES_UNKNOWN)
@@ -48,7 +48,7 @@ static inline void fill(struct crit_slot *slot, uint32_t detail, uint32_t comm,
 void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag, uint64_t bytes,
 		      uint64_t request)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 	struct crit_slot *slot;
 	uint32_t number;
 
@@ -67,7 +67,7 @@ void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag,
 }
 
 /* Slots need not lie side by side where the ring ends. */
-static struct crit_slot *slot_after(const struct crit_thread *thread, struct crit_slot *slot)
+static struct crit_slot *slot_after(const struct crit_shim_thread *thread, struct crit_slot *slot)
 {
 	return slot + 1 < thread->ring + crit_process.ring_slots ? slot + 1 : thread->ring;
 }
@@ -75,7 +75,7 @@ static struct crit_slot *slot_after(const struct crit_thread *thread, struct cri
 void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 			  const struct crit_shim_sizes *sizes, uint64_t request)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 	const uint32_t number = thread->is_recorded ? crit_comm_number(thread, handle) : 0;
 	struct crit_comm *comm = thread->comm;
 	const uint32_t slots = detail == CRIT_D_COLL ? 1 : 2;
@@ -122,7 +122,7 @@ void crit_shim_lose_details(uint32_t count)
 
 void *crit_shim_scratch(size_t bytes)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 	size_t room = SCRATCH_FIRST_BYTES;
 	void *memory;
 
@@ -142,7 +142,7 @@ void *crit_shim_scratch(size_t bytes)
 	return memory;
 }
 
-void crit_scratch_release(struct crit_thread *thread)
+void crit_scratch_release(struct crit_shim_thread *thread)
 {
 	if (thread->scratch)
 		(void)munmap(thread->scratch, thread->scratch_bytes); /* it was mapped */

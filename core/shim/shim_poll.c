@@ -6,7 +6,7 @@
 #include "core/base/call.h"
 #include "core/shim/shim_span.h"
 
-static void write_poll(struct crit_thread *thread)
+static void write_poll(struct crit_shim_thread *thread)
 {
 	const struct crit_stripe_head *stripe = thread->stripe;
 	const uint64_t position = thread->write_pos + thread->pending;
@@ -33,7 +33,7 @@ static void write_poll(struct crit_thread *thread)
 	crit_span_publish(thread, position + 2);
 }
 
-void crit_span_flush_poll(struct crit_thread *thread)
+void crit_span_flush_poll(struct crit_shim_thread *thread)
 {
 	struct crit_stripe_head *stripe = thread->stripe;
 	uint64_t time_ns;
@@ -74,7 +74,7 @@ static bool is_question(uint32_t call)
 	}
 }
 
-bool crit_span_ask_in_poll(struct crit_thread *thread, uint32_t what, uint64_t site)
+bool crit_span_ask_in_poll(struct crit_shim_thread *thread, uint32_t what, uint64_t site)
 {
 	const uint32_t call = CRIT_CALL_OF(what);
 	struct crit_counter *counter;
@@ -91,7 +91,7 @@ bool crit_span_ask_in_poll(struct crit_thread *thread, uint32_t what, uint64_t s
 }
 
 static __attribute__((always_inline)) inline bool
-poll_enter(struct crit_thread *thread, uint32_t what, const void *frame, const void *site)
+poll_enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const void *site)
 {
 	bool is_outer;
 
@@ -120,12 +120,12 @@ bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site)
 
 unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, const void *site)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	return crit_span_role(thread, what, poll_enter(thread, what, frame, site));
 }
 
-static void start_poll(struct crit_thread *thread)
+static void start_poll(struct crit_shim_thread *thread)
 {
 	struct crit_stripe_head *stripe = thread->stripe;
 
@@ -140,7 +140,7 @@ static void start_poll(struct crit_thread *thread)
 
 void crit_shim_poll_leave(bool is_done)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	thread->outer_frame = NULL;
 	if (CRIT_LIKELY(thread->is_poll_timed)) {

@@ -126,7 +126,7 @@ uint32_t crit_shim_phase(const char *name, uint32_t parent)
 }
 
 /* The slots of a name: the first bytes of each before its kind, the others behind it. */
-static void write_name(const struct crit_thread *thread, const struct region *region)
+static void write_name(const struct crit_shim_thread *thread, const struct region *region)
 {
 	uint64_t position = thread->write_pos;
 	uint32_t at = 0;
@@ -149,7 +149,7 @@ static void write_name(const struct crit_thread *thread, const struct region *re
 	}
 }
 
-static bool write_region(struct crit_thread *thread, uint32_t number)
+static bool write_region(struct crit_shim_thread *thread, uint32_t number)
 {
 	const struct region *region = &regions[number];
 	const uint32_t slots =
@@ -173,7 +173,7 @@ static bool write_region(struct crit_thread *thread, uint32_t number)
 	return true;
 }
 
-void crit_region_introduce(struct crit_thread *thread, uint32_t region)
+void crit_region_introduce(struct crit_shim_thread *thread, uint32_t region)
 {
 	while (region && !crit_region_is_known(region) && write_region(thread, region))
 		region = regions[region].parent;

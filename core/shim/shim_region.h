@@ -9,7 +9,7 @@
 extern CRIT_HIDDEN _Atomic uint8_t crit_region_known[CRIT_REGIONS_MAX];
 
 /* Writes the REGION slots that the region and those around it lack, as far as there is room. */
-CRIT_HIDDEN void crit_region_introduce(struct crit_thread *thread, uint32_t region);
+CRIT_HIDDEN void crit_region_introduce(struct crit_shim_thread *thread, uint32_t region);
 
 static inline bool crit_region_is_known(uint32_t region)
 {

@@ -17,12 +17,12 @@
 #define CRIT_CLASS_OF(what) ((what) >> 16 & 0xffu)
 #define CRIT_TAG_OF_SPAN crit_tag_pack(0, 0, ~0u, ~0u, 0)
 
-static inline uint32_t crit_span_region(const struct crit_thread *thread)
+static inline uint32_t crit_span_region(const struct crit_shim_thread *thread)
 {
 	return (uint32_t)(thread->tag_around >> CRIT_TAG_REGION_SHIFT);
 }
 
-static inline void crit_span_store_tag(struct crit_thread *thread, uint32_t what)
+static inline void crit_span_store_tag(struct crit_shim_thread *thread, uint32_t what)
 {
 	/* an enter that is held back is not counted: it may never be written */
 	__asm__ volatile("" ::: "memory");
@@ -32,20 +32,20 @@ static inline void crit_span_store_tag(struct crit_thread *thread, uint32_t what
 }
 
 /* No MPI call any more: what is around it holds again. */
-static inline void crit_span_restore_tag(struct crit_thread *thread)
+static inline void crit_span_restore_tag(struct crit_shim_thread *thread)
 {
 	__asm__ volatile("" ::: "memory");
 	*(volatile uint64_t *)&thread->tag = thread->tag_pos << CRIT_TAG_SEQUENCE_SHIFT |
 					     thread->tag_around;
 }
 
-static inline struct crit_slot *crit_span_slot_at(const struct crit_thread *thread,
+static inline struct crit_slot *crit_span_slot_at(const struct crit_shim_thread *thread,
 						  uint64_t position)
 {
 	return &thread->ring[position & (crit_process.ring_slots - 1)];
 }
 
-static inline void crit_span_publish(struct crit_thread *thread, uint64_t position)
+static inline void crit_span_publish(struct crit_shim_thread *thread, uint64_t position)
 {
 	thread->write_pos = position;
 	thread->tag_pos = position;
@@ -53,17 +53,17 @@ static inline void crit_span_publish(struct crit_thread *thread, uint64_t positi
 }
 
 /* Slots without a stamp have no place among the switches, so the tag does not count them. */
-static inline void crit_span_publish_unstamped(struct crit_thread *thread, uint64_t position)
+static inline void crit_span_publish_unstamped(struct crit_shim_thread *thread, uint64_t position)
 {
 	thread->write_pos = position;
 	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
 }
 
 /* The same, from critd's read position, which may be new. */
-bool crit_span_ask_room(struct crit_thread *thread, uint64_t slots);
+bool crit_span_ask_room(struct crit_shim_thread *thread, uint64_t slots);
 
 /* Is there room for so many slots? */
-static inline bool crit_span_has_room(struct crit_thread *thread, uint64_t slots)
+static inline bool crit_span_has_room(struct crit_shim_thread *thread, uint64_t slots)
 {
 	if (CRIT_LIKELY(thread->write_pos + slots <= thread->room_end))
 		return true;

@@ -12,7 +12,7 @@
 #define ANNOUNCE_REACH (256u << 10) /* as far below its caller a wrapper may stand */
 #define FRAME_REACH (16u << 10) /* bytes of stack in which a frame is looked at without care */
 
-struct crit_counter *crit_span_find_counter(struct crit_thread *thread, uint32_t call,
+struct crit_counter *crit_span_find_counter(struct crit_shim_thread *thread, uint32_t call,
 					    uint64_t site)
 {
 	struct crit_counter *counters = crit_stripe_counters(thread->stripe);
@@ -34,7 +34,7 @@ struct crit_counter *crit_span_find_counter(struct crit_thread *thread, uint32_t
 	return NULL;
 }
 
-void crit_span_fold(struct crit_thread *thread, uint32_t call, uint64_t site,
+void crit_span_fold(struct crit_shim_thread *thread, uint32_t call, uint64_t site,
 		    const struct crit_fold *fold)
 {
 	struct crit_counter *counter = crit_span_counter_of(thread, call, site);
@@ -52,7 +52,7 @@ void crit_span_fold(struct crit_thread *thread, uint32_t call, uint64_t site,
  * critd comes by a timer, and ranks of nothing but cheap calls fill their rings in less (4.7 ms at
  * 18 ns a slot).  So the known room ends at half a ring at first, and who has used that up calls.
  */
-bool crit_span_ask_room(struct crit_thread *thread, uint64_t slots)
+bool crit_span_ask_room(struct crit_shim_thread *thread, uint64_t slots)
 {
 	const uint64_t read_pos = __atomic_load_n(&thread->stripe->read_pos, __ATOMIC_ACQUIRE);
 	const uint64_t half = crit_process.ring_slots / 2;
@@ -71,7 +71,7 @@ bool crit_span_ask_room(struct crit_thread *thread, uint64_t slots)
 }
 
 /* critd changed level or tau, or ended the recording; says so in the ring when there is room. */
-void crit_span_follow_gate(struct crit_thread *thread)
+void crit_span_follow_gate(struct crit_shim_thread *thread)
 {
 	const struct crit_shm_head *head = crit_process.head;
 	uint32_t level = __atomic_load_n(&head->level, __ATOMIC_RELAXED);
@@ -116,7 +116,7 @@ static inline struct crit_slot make_slot(enum crit_slot_kind kind, uint32_t call
 	};
 }
 
-static void end_span(struct crit_thread *thread)
+static void end_span(struct crit_shim_thread *thread)
 {
 	const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
 	uint64_t position = thread->write_pos + thread->pending;
@@ -148,7 +148,7 @@ static void end_span(struct crit_thread *thread)
  * Is the return address of the outermost call still in its place?  A frame far from there may lie
  * on another stack, as coroutines have, and the stack of the outermost call may be gone.
  */
-static bool is_outer_alive(const struct crit_thread *thread, const uintptr_t *frame)
+static bool is_outer_alive(const struct crit_shim_thread *thread, const uintptr_t *frame)
 {
 	const uintptr_t *place = &thread->outer_frame[1];
 	const int saved_errno = errno;
@@ -171,7 +171,7 @@ static bool is_outer_alive(const struct crit_thread *thread, const uintptr_t *fr
  * exception or cancellation is recognised by a caller above it or by its return address
  * overwritten.
  */
-bool crit_span_is_nested(struct crit_thread *thread, const uintptr_t *frame)
+bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame)
 {
 	if (frame < (const uintptr_t *)thread->outer_frame && is_outer_alive(thread, frame))
 		return true;
@@ -187,7 +187,7 @@ bool crit_span_is_nested(struct crit_thread *thread, const uintptr_t *frame)
  * A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a
  * tag.
  */
-bool crit_span_has_stripe(struct crit_thread *thread, bool *ret_may_tag)
+bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag)
 {
 	if (!thread->is_tag_only) {
 		if (!crit_shim_start(crit_process.flavour) ||
@@ -200,7 +200,7 @@ bool crit_span_has_stripe(struct crit_thread *thread, bool *ret_may_tag)
 	return thread->stripe != NULL;
 }
 
-static void begin_span(struct crit_thread *thread, uint32_t what, uint64_t site)
+static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t site)
 {
 	const bool is_trace = thread->level == CRIT_LEVEL_TRACE;
 	struct crit_slot *enter;
@@ -235,8 +235,8 @@ static void begin_span(struct crit_thread *thread, uint32_t what, uint64_t site)
 	thread->stripe->open_call = CRIT_CALL_OF(what);
 }
 
-static __attribute__((always_inline)) inline bool enter(struct crit_thread *thread, uint32_t what,
-							const void *frame, const void *site)
+static __attribute__((always_inline)) inline bool
+enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const void *site)
 {
 	bool is_outer;
 
@@ -268,14 +268,14 @@ bool crit_shim_enter(uint32_t what, const void *frame, const void *site)
 
 unsigned int crit_shim_enter_detailed(uint32_t what, const void *frame, const void *site)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	return crit_span_role(thread, what, enter(thread, what, frame, site));
 }
 
 void crit_shim_leave(void)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	thread->outer_frame = NULL;
 	if (thread->is_recorded)
@@ -296,7 +296,7 @@ static bool is_below(const void *frame, const void *caller)
 
 bool crit_shim_announce(const void *frame)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 
 	if (is_below(frame, thread->announced_frame))
 		return false;

@@ -15,29 +15,30 @@ struct crit_fold {
 };
 
 /* shim_span.c */
-CRIT_HIDDEN void crit_span_fold(struct crit_thread *thread, uint32_t call, uint64_t site,
+CRIT_HIDDEN void crit_span_fold(struct crit_shim_thread *thread, uint32_t call, uint64_t site,
 				const struct crit_fold *fold);
-CRIT_HIDDEN bool crit_span_is_nested(struct crit_thread *thread, const uintptr_t *frame);
-CRIT_HIDDEN bool crit_span_has_stripe(struct crit_thread *thread, bool *ret_may_tag);
-CRIT_HIDDEN void crit_span_follow_gate(struct crit_thread *thread);
-CRIT_HIDDEN struct crit_counter *crit_span_find_counter(struct crit_thread *thread, uint32_t call,
-							uint64_t site);
+CRIT_HIDDEN bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame);
+CRIT_HIDDEN bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag);
+CRIT_HIDDEN void crit_span_follow_gate(struct crit_shim_thread *thread);
+CRIT_HIDDEN struct crit_counter *crit_span_find_counter(struct crit_shim_thread *thread,
+							uint32_t call, uint64_t site);
 
 /* shim_construct.c: the ENTER that is held back goes out, whatever comes of it. */
-CRIT_HIDDEN void crit_construct_publish(struct crit_thread *thread);
+CRIT_HIDDEN void crit_construct_publish(struct crit_shim_thread *thread);
 
 /* What the tag is outside MPI calls, from the innermost construct. */
-CRIT_HIDDEN void crit_construct_settle(struct crit_thread *thread);
+CRIT_HIDDEN void crit_construct_settle(struct crit_shim_thread *thread);
 
 /*
  * A thread that polls enters another call.  True: a question, counted as part of the poll span;
  * false: the poll span is written.
  */
-CRIT_HIDDEN bool crit_span_ask_in_poll(struct crit_thread *thread, uint32_t what, uint64_t site);
+CRIT_HIDDEN bool crit_span_ask_in_poll(struct crit_shim_thread *thread, uint32_t what,
+				       uint64_t site);
 
 /* The counter of this call and site, or NULL when the table is full there. */
-static inline struct crit_counter *crit_span_counter_of(struct crit_thread *thread, uint32_t call,
-							uint64_t site)
+static inline struct crit_counter *crit_span_counter_of(struct crit_shim_thread *thread,
+							uint32_t call, uint64_t site)
 {
 	struct crit_counter *counter = thread->last_counter;
 
@@ -58,7 +59,8 @@ static inline bool crit_span_may_wait(uint32_t what)
 }
 
 /* What a wrapper of a call with details is to the span, as enum crit_shim_role. */
-static inline unsigned int crit_span_role(struct crit_thread *thread, uint32_t what, bool is_outer)
+static inline unsigned int crit_span_role(struct crit_shim_thread *thread, uint32_t what,
+					  bool is_outer)
 {
 	const bool is_trace = thread->level == CRIT_LEVEL_TRACE &&
 			      (thread->is_recorded || thread->is_poll_timed);
@@ -72,7 +74,7 @@ static inline unsigned int crit_span_role(struct crit_thread *thread, uint32_t w
 	return CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
 }
 
-static inline bool crit_span_is_gate_moved(const struct crit_thread *thread)
+static inline bool crit_span_is_gate_moved(const struct crit_shim_thread *thread)
 {
 	const struct crit_shm_head *head = crit_process.head;
 	const uint64_t gate = (uint64_t) * (const volatile uint32_t *)&head->tau_ns << 32 |
@@ -82,8 +84,8 @@ static inline bool crit_span_is_gate_moved(const struct crit_thread *thread)
 }
 
 /* The parts of every enter; false when the call is nested or the thread keeps no records. */
-static inline bool crit_span_begin(struct crit_thread *thread, uint32_t what, const void *frame,
-				   bool *ret_is_outer)
+static inline bool crit_span_begin(struct crit_shim_thread *thread, uint32_t what,
+				   const void *frame, bool *ret_is_outer)
 {
 	*ret_is_outer = false;
 	if (CRIT_UNLIKELY(thread->outer_frame != NULL) && crit_span_is_nested(thread, frame))

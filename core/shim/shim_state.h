@@ -39,7 +39,7 @@ struct crit_clock { /* per thread: CLOCK_MONOTONIC carried on from an anchor by 
 	uint64_t last_ns; /* no stamp lies before the one before it */
 };
 
-struct crit_thread {
+struct crit_shim_thread {
 	uint64_t tag; /* the kernel half reads it here */
 	const uintptr_t *outer_frame; /* frame of the outermost wrapper, NULL outside MPI */
 	uintptr_t outer_return; /* the return address in that frame */
@@ -82,7 +82,7 @@ struct crit_thread {
 	struct crit_clock clock;
 };
 
-_Static_assert(sizeof(struct crit_thread) < 512, "static TLS is scarce");
+_Static_assert(sizeof(struct crit_shim_thread) < 512, "static TLS is scarce");
 
 enum crit_process_state {
 	CRIT_PROCESS_NEW = 0,
@@ -110,7 +110,7 @@ struct crit_process {
 	struct crit_err failure; /* why the process is not recorded; empty: it is, or is left out */
 };
 
-extern CRIT_HIDDEN __thread struct crit_thread crit_thread
+extern CRIT_HIDDEN __thread struct crit_shim_thread crit_thread
 	__attribute__((tls_model("initial-exec")));
 extern CRIT_HIDDEN struct crit_process crit_process;
 
@@ -122,7 +122,7 @@ CRIT_HIDDEN struct crit_stripe_head *crit_memory_stripe(uint32_t number);
 CRIT_HIDDEN bool crit_memory_open_stripe(uint32_t number);
 
 /* shim_thread.c: gives the calling thread a stripe, or makes it tag-only. */
-CRIT_HIDDEN void crit_thread_claim(struct crit_thread *thread);
+CRIT_HIDDEN void crit_thread_claim(struct crit_shim_thread *thread);
 CRIT_HIDDEN void crit_thread_release(void *unused);
 
 /* shim_comm.c, shim_region.c: this recording has none of the slots that define them. */
@@ -130,10 +130,10 @@ CRIT_HIDDEN void crit_comm_forget_slots(void);
 CRIT_HIDDEN void crit_region_forget_slots(void);
 
 /* shim_detail.c: the calling thread's scratch memory, if it has one, is given back. */
-CRIT_HIDDEN void crit_scratch_release(struct crit_thread *thread);
+CRIT_HIDDEN void crit_scratch_release(struct crit_shim_thread *thread);
 
 /* shim_span.c: ends the open poll span with its last failing call, if there is one. */
-CRIT_HIDDEN void crit_span_flush_poll(struct crit_thread *thread);
+CRIT_HIDDEN void crit_span_flush_poll(struct crit_shim_thread *thread);
 
 /* shim_clock.c */
 CRIT_HIDDEN void crit_clock_init(void);

@@ -7,7 +7,7 @@
 
 #include "core/shim/shim_span.h"
 
-__thread struct crit_thread crit_thread __attribute__((tls_model("initial-exec")));
+__thread struct crit_shim_thread crit_thread __attribute__((tls_model("initial-exec")));
 
 static bool try_take(struct crit_stripe_head *stripe)
 {
@@ -44,7 +44,7 @@ static struct crit_stripe_head *take_stripe(uint32_t *ret_number)
 	return NULL;
 }
 
-static void take_over(struct crit_thread *thread, struct crit_stripe_head *stripe)
+static void take_over(struct crit_shim_thread *thread, struct crit_stripe_head *stripe)
 {
 	struct crit_slot *ring =
 		(struct crit_slot *)(void *)((char *)stripe + CRIT_STRIPE_RING_OFFSET);
@@ -68,7 +68,7 @@ static void take_over(struct crit_thread *thread, struct crit_stripe_head *strip
 	thread->stripe = stripe;
 }
 
-void crit_thread_claim(struct crit_thread *thread)
+void crit_thread_claim(struct crit_shim_thread *thread)
 {
 	const int saved_errno = errno;
 	struct crit_stripe_head *stripe = NULL;
@@ -92,7 +92,7 @@ void crit_thread_claim(struct crit_thread *thread)
 
 void crit_thread_release(void *unused)
 {
-	struct crit_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread;
 	struct crit_stripe_head *stripe = thread->stripe;
 
 	(void)unused;
