@@ -20,7 +20,7 @@
 
 #define START_STACK_BYTES (256u << 10)
 
-struct crit_process crit_process = { .client = { .fd = -1 } };
+struct crit_shim_process crit_process = { .client = { .fd = -1 } };
 
 /*
  * The child of a fork is a process of its own: it keeps nothing of its parent's recording and

@@ -91,7 +91,7 @@ enum crit_process_state {
 	CRIT_PROCESS_OFF = 3
 };
 
-struct crit_process {
+struct crit_shim_process {
 	_Atomic int state; /* enum crit_process_state */
 	enum crit_flavour flavour;
 	struct crit_shm_head *head; /* NULL: tag only */
@@ -112,7 +112,7 @@ struct crit_process {
 
 extern CRIT_HIDDEN __thread struct crit_shim_thread crit_thread
 	__attribute__((tls_model("initial-exec")));
-extern CRIT_HIDDEN struct crit_process crit_process;
+extern CRIT_HIDDEN struct crit_shim_process crit_process;
 
 /* shim_memory.c: makes the memfd; ret_fd is the caller's; the mapping goes to crit_process. */
 CRIT_HIDDEN int crit_memory_create(int *ret_fd);
