@@ -19,7 +19,7 @@
 #define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
 #define UNRECORDED_LINES_MAX 100 /* of one critd: a flood of HELLOs must not fill its log */
 
-static bool is_of(const struct crit_process *process, const struct crit_run *run)
+static bool is_of(const struct crit_client_process *process, const struct crit_run *run)
 {
 	return process && process->run == run;
 }
@@ -30,7 +30,7 @@ static bool is_of(const struct crit_process *process, const struct crit_run *run
  * One that left the run by its exec is in it as long as its shim speaks.
  * A rank that is later than that gets a window of its own.
  */
-static bool holds_window(const struct crit_process *process, __u64 due_for_ns)
+static bool holds_window(const struct crit_client_process *process, __u64 due_for_ns)
 {
 	if (process->is_closed || (process->is_expelled && !process->client))
 		return false;
@@ -156,7 +156,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 		crit_kernel_end_run(&server->kernel, run->number);
 	crit_drain_kernel(server);
 	for (__u32 i = 0; i < server->process_end; i++) {
-		struct crit_process *process = server->processes[i];
+		struct crit_client_process *process = server->processes[i];
 
 		if (!is_of(process, run))
 			continue;
@@ -266,7 +266,7 @@ static void push_level(struct crit_server *server, struct crit_run *run)
 		return;
 	run->is_level_new = false;
 	for (__u32 i = 0; i < server->process_end; i++) {
-		const struct crit_process *process = server->processes[i];
+		const struct crit_client_process *process = server->processes[i];
 
 		if (is_of(process, run) && process->shm.fd >= 0)
 			(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns,

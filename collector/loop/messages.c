@@ -213,7 +213,7 @@ static void on_output(struct crit_server *server, struct crit_client *client,
 	welcome_waiting(server, run);
 }
 
-static void put_process(const struct crit_client *client, const struct crit_process *process,
+static void put_process(const struct crit_client *client, const struct crit_client_process *process,
 			const struct crit_message_register *message)
 {
 	struct crit_rec_process record = {
@@ -332,7 +332,7 @@ static int attach(struct crit_server *server, struct crit_client *client,
 {
 	struct crit_candidate candidate = { .tls_offset = CRIT_TLS_NONE, .shm.fd = -1 };
 	struct crit_message_register message = { .clock_offset_ns = 0 };
-	struct crit_process *process;
+	struct crit_client_process *process;
 	__u32 uid = 0;
 	int rc = -EINVAL;
 

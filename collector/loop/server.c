@@ -277,7 +277,7 @@ static __u32 drain_processes(struct crit_server *server, __u64 now_ns)
 
 	for (__u32 n = 0; n < server->process_end; n++) {
 		const __u32 index = (first + n) % server->process_end;
-		struct crit_process *process = server->processes[index];
+		struct crit_client_process *process = server->processes[index];
 		__u32 found;
 
 		if (!process)

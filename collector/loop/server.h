@@ -36,7 +36,7 @@ struct crit_client {
 	__u32 pid; /* peer, in critd's pid namespace */
 	int pidfd; /* of the peer, opened at accept */
 	struct crit_run *run; /* NULL before HELLO */
-	struct crit_process *process; /* NULL before REGISTER */
+	struct crit_client_process *process; /* NULL before REGISTER */
 	__u32 role;
 	__u32 flavour;
 	__u32 message_count;
@@ -61,7 +61,7 @@ struct crit_server {
 	struct crit_workers closers;
 	struct crit_meter meter;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
-	struct crit_process *processes[CRIT_PROCESSES_MAX];
+	struct crit_client_process *processes[CRIT_PROCESSES_MAX];
 	struct crit_client *clients[CRIT_CLIENTS_MAX];
 	__u32 process_next; /* to be drained */
 	__u32 run_next; /* to be stepped */

@@ -22,7 +22,7 @@
 
 struct enrolment {
 	struct crit_server *server;
-	struct crit_process *process;
+	struct crit_client_process *process;
 	struct crit_member member; /* what each thread becomes */
 	int added; /* in this pass */
 	int pass; /* over the threads of the process */
@@ -62,7 +62,7 @@ static int compare_tids(const void *a, const void *b)
 	return one < other ? -1 : one > other;
 }
 
-static __u32 *find_outside(const struct crit_process *process, __u32 tid)
+static __u32 *find_outside(const struct crit_client_process *process, __u32 tid)
 {
 	return bsearch(&tid, process->outside_tids, process->outside_count, sizeof(tid),
 		       compare_tids);
@@ -74,7 +74,7 @@ static __u32 *find_outside(const struct crit_process *process, __u32 tid)
  * ENROL until then; and a thread that is a member already, born before its process registered,
  * stays one without a tag, and keeps its process in the kernel's map until it ends.
  */
-static void add_outside(struct crit_process *process, __u32 tid)
+static void add_outside(struct crit_client_process *process, __u32 tid)
 {
 	const __u32 count = process->outside_count;
 	__u32 *tids = process->outside_tids;
@@ -118,7 +118,7 @@ static void renew(struct enrolment *enrolment, __u32 tid, const struct crit_memb
 static int enrol_thread(void *context, __u32 tid)
 {
 	struct enrolment *enrolment = context;
-	struct crit_process *process = enrolment->process;
+	struct crit_client_process *process = enrolment->process;
 	struct crit_server *server = enrolment->server;
 	struct crit_kernel *kernel = &server->kernel;
 	struct crit_member member = enrolment->member;
@@ -180,7 +180,7 @@ static int enrol_by_perf(void *context, __u32 tid)
 	return 0;
 }
 
-static int enrol(struct crit_server *server, struct crit_process *process, __s64 tls_offset)
+static int enrol(struct crit_server *server, struct crit_client_process *process, __s64 tls_offset)
 {
 	struct enrolment enrolment = { .server = server, .process = process };
 	int (*visit)(void *context, __u32 tid) = process->run->perf ? enrol_by_perf : enrol_thread;
@@ -205,7 +205,7 @@ static int enrol(struct crit_server *server, struct crit_process *process, __s64
 	return rc < 0 ? rc : 0;
 }
 
-static int put_into_table(struct crit_server *server, struct crit_process *process)
+static int put_into_table(struct crit_server *server, struct crit_client_process *process)
 {
 	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
 		if (server->processes[i])
@@ -220,12 +220,12 @@ static int put_into_table(struct crit_server *server, struct crit_process *proce
 	return -ENOSPC;
 }
 
-static void take_from_table(struct crit_server *server, const struct crit_process *process)
+static void take_from_table(struct crit_server *server, const struct crit_client_process *process)
 {
 	server->processes[process->index] = NULL;
 }
 
-static struct crit_process *find_process(const struct crit_server *server, __u32 pid)
+static struct crit_client_process *find_process(const struct crit_server *server, __u32 pid)
 {
 	for (__u32 i = 0; i < server->process_end; i++) {
 		if (server->processes[i] && server->processes[i]->pid == pid)
@@ -242,7 +242,7 @@ static void give_back(const struct crit_candidate *candidate)
 }
 
 /* The same process after an exec: its old connection is closed, and the new image has memory. */
-static int renew_process(struct crit_server *server, struct crit_process *process,
+static int renew_process(struct crit_server *server, struct crit_client_process *process,
 			 const struct crit_run *run, const struct crit_candidate *candidate)
 {
 	if (process->run != run || process->client || candidate->shm.fd < 0) {
@@ -259,9 +259,10 @@ static int renew_process(struct crit_server *server, struct crit_process *proces
 }
 
 int crit_members_add(struct crit_server *server, struct crit_run *run,
-		     const struct crit_candidate *candidate, struct crit_process **ret_process)
+		     const struct crit_candidate *candidate,
+		     struct crit_client_process **ret_process)
 {
-	struct crit_process *process = find_process(server, candidate->pid);
+	struct crit_client_process *process = find_process(server, candidate->pid);
 	int rc;
 
 	if (process) {
@@ -301,7 +302,7 @@ fail:
 	return rc;
 }
 
-void crit_members_remove(struct crit_server *server, struct crit_process *process)
+void crit_members_remove(struct crit_server *server, struct crit_client_process *process)
 {
 	struct crit_run *run = process->run;
 	struct crit_rec_gone gone = { .pid = process->pid, .time_ns = crit_now_ns() };
@@ -322,7 +323,7 @@ void crit_members_remove(struct crit_server *server, struct crit_process *proces
 
 void crit_members_saw_enrol(struct crit_server *server, __u32 tgid, __u32 tid)
 {
-	struct crit_process *process = find_process(server, tgid);
+	struct crit_client_process *process = find_process(server, tgid);
 
 	__u32 *found;
 
@@ -335,7 +336,7 @@ void crit_members_saw_enrol(struct crit_server *server, __u32 tgid, __u32 tid)
 
 void crit_members_saw_expelled(struct crit_server *server, __u32 tgid)
 {
-	struct crit_process *process = find_process(server, tgid);
+	struct crit_client_process *process = find_process(server, tgid);
 
 	if (process)
 		process->is_expelled = true;
@@ -353,7 +354,7 @@ static int note_alive(void *context, __u32 tid)
 void crit_members_check_outside(struct crit_server *server)
 {
 	for (__u32 i = 0; i < server->process_end; i++) {
-		struct crit_process *process = server->processes[i];
+		struct crit_client_process *process = server->processes[i];
 		__u32 kept = 0;
 
 		if (!process || process->outside_count == 0)
@@ -371,7 +372,7 @@ void crit_members_check_outside(struct crit_server *server)
 	}
 }
 
-void crit_members_put_maps(const struct crit_server *server, struct crit_process *process)
+void crit_members_put_maps(const struct crit_server *server, struct crit_client_process *process)
 {
 	struct crit_rec_maps record = { .pid = process->pid, .time_ns = crit_now_ns() };
 	crit_autofree char *text = malloc(MAPS_BYTES);
@@ -424,7 +425,7 @@ void crit_members_put_names(const struct crit_server *server, struct crit_run *r
 	if (!names)
 		return;
 	for (__u32 i = 0; i < server->process_end; i++) {
-		const struct crit_process *process = server->processes[i];
+		const struct crit_client_process *process = server->processes[i];
 
 		if (!process || process->run != run || (process->is_expelled && !process->client))
 			continue;

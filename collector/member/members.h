@@ -19,10 +19,11 @@ struct crit_candidate {
  * Errors: -ENOMEM, -ENOSPC when there are too many, -EALREADY, -ESRCH, -EACCES.
  */
 int crit_members_add(struct crit_server *server, struct crit_run *run,
-		     const struct crit_candidate *candidate, struct crit_process **ret_process);
+		     const struct crit_candidate *candidate,
+		     struct crit_client_process **ret_process);
 
 /* The process ended: drains it for the last time, and forgets it. */
-void crit_members_remove(struct crit_server *server, struct crit_process *process);
+void crit_members_remove(struct crit_server *server, struct crit_client_process *process);
 
 /* A record of the kernel half says that tid, of process tgid, is a member now, or was expelled. */
 void crit_members_saw_enrol(struct crit_server *server, __u32 tgid, __u32 tid);
@@ -32,7 +33,7 @@ void crit_members_saw_expelled(struct crit_server *server, __u32 tgid);
 void crit_members_check_outside(struct crit_server *server);
 
 /* Writes MAPS when they changed since the last time. */
-void crit_members_put_maps(const struct crit_server *server, struct crit_process *process);
+void crit_members_put_maps(const struct crit_server *server, struct crit_client_process *process);
 
 /* Writes NAMES of the threads of the run's processes. */
 void crit_members_put_names(const struct crit_server *server, struct crit_run *run);

@@ -14,7 +14,7 @@
 #define PAID_LOOKS_MOST 400u /* 2 s */
 #define SLOTS_AT_ONCE (CRIT_BATCH_BYTES / CRIT_SLOT_BYTES)
 
-static void set_corrupt(struct crit_process *process, __u32 index, const char *what)
+static void set_corrupt(struct crit_client_process *process, __u32 index, const char *what)
 {
 	char text[128];
 
@@ -25,7 +25,7 @@ static void set_corrupt(struct crit_process *process, __u32 index, const char *w
 }
 
 /* Its streams end with the process; until then it costs nothing. */
-static void leave_alone(struct crit_process *process)
+static void leave_alone(struct crit_client_process *process)
 {
 	char text[128];
 
@@ -65,7 +65,7 @@ static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batc
 	return room;
 }
 
-static void begin_stream(struct crit_process *process, __u32 index,
+static void begin_stream(struct crit_client_process *process, __u32 index,
 			 const struct crit_stripe_head *head)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
@@ -109,7 +109,7 @@ static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_fi
 }
 
 /* Slots pay for looks at their stripe: a thread that fills its ring quickly is not kept waiting. */
-static void pay(struct crit_process *process, __u32 index, __u32 slots)
+static void pay(struct crit_client_process *process, __u32 index, __u32 slots)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
 	const __u32 looks = stripe->paid_looks + slots / SLOTS_FOR_A_LOOK;
@@ -122,7 +122,7 @@ static void pay(struct crit_process *process, __u32 index, __u32 slots)
 }
 
 /* Returns false when the stripe cannot be read on. */
-static bool copy_slots(struct crit_process *process, __u32 index, __u32 count, __u64 now_ns)
+static bool copy_slots(struct crit_client_process *process, __u32 index, __u32 count, __u64 now_ns)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
 	size_t bytes = (size_t)count * CRIT_SLOT_BYTES;
@@ -153,7 +153,7 @@ static bool copy_slots(struct crit_process *process, __u32 index, __u32 count, _
 	return !process->is_left_alone;
 }
 
-static void count_lost(struct crit_process *process, __u32 index,
+static void count_lost(struct crit_client_process *process, __u32 index,
 		       const struct crit_stripe_head *head)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
@@ -166,7 +166,7 @@ static void count_lost(struct crit_process *process, __u32 index,
 }
 
 /* Takes at most slots_max.  Returns how many there were, 0 when it could not take so many. */
-static __u32 drain_slots(struct crit_process *process, __u32 index,
+static __u32 drain_slots(struct crit_client_process *process, __u32 index,
 			 const struct crit_stripe_head *head, __u64 now_ns, __u32 slots_max)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
@@ -197,7 +197,7 @@ static __u32 drain_slots(struct crit_process *process, __u32 index,
 }
 
 /* Returns whether there were any. */
-static bool put_counters(struct crit_process *process, __u32 index)
+static bool put_counters(struct crit_client_process *process, __u32 index)
 {
 	crit_autofree struct crit_counter *counters = NULL;
 	int used;
@@ -216,7 +216,7 @@ static bool put_counters(struct crit_process *process, __u32 index)
 	return true;
 }
 
-static void end_stream(struct crit_process *process, __u32 index,
+static void end_stream(struct crit_client_process *process, __u32 index,
 		       const struct crit_stripe_head *head)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
@@ -260,7 +260,7 @@ static void end_stream(struct crit_process *process, __u32 index,
 	}
 }
 
-static bool read_head(const struct crit_process *process, __u32 index,
+static bool read_head(const struct crit_client_process *process, __u32 index,
 		      struct crit_stripe_head *ret_head)
 {
 	const struct crit_stripe *stripe = &process->stripes[index];
@@ -273,8 +273,8 @@ static bool read_head(const struct crit_process *process, __u32 index,
 }
 
 /* Returns what drain_slots does. */
-static __u32 drain_stripe(struct crit_process *process, __u32 index, __u64 now_ns, __u32 slots_max,
-			  bool is_final)
+static __u32 drain_stripe(struct crit_client_process *process, __u32 index, __u64 now_ns,
+			  __u32 slots_max, bool is_final)
 {
 	struct crit_stripe *stripe = &process->stripes[index];
 	struct crit_stripe_head head;
@@ -304,7 +304,7 @@ static __u32 drain_stripe(struct crit_process *process, __u32 index, __u64 now_n
  * How many of so many stripes there is memory for.  A process has some of its own; what it has
  * beyond, all share, and it must have delivered something for each, as honest threads do.
  */
-static __u32 find_memory(struct crit_process *process, __u32 used, bool is_final)
+static __u32 find_memory(struct crit_client_process *process, __u32 used, bool is_final)
 {
 	const __u32 own = process->stripe_room > CRIT_METER_STRIPES_OWN ? process->stripe_room
 									: CRIT_METER_STRIPES_OWN;
@@ -328,7 +328,7 @@ static __u32 find_memory(struct crit_process *process, __u32 used, bool is_final
 	return own + meter->spare_stripes;
 }
 
-static void count_spare(struct crit_process *process)
+static void count_spare(struct crit_client_process *process)
 {
 	const __u32 spare = process->stripe_room > CRIT_METER_STRIPES_OWN
 				    ? process->stripe_room - CRIT_METER_STRIPES_OWN
@@ -340,7 +340,7 @@ static void count_spare(struct crit_process *process)
 }
 
 /* Makes room for the stripes claimed by now.  Returns how many to look at. */
-static __u32 open_stripes(struct crit_process *process, bool is_final)
+static __u32 open_stripes(struct crit_client_process *process, bool is_final)
 {
 	struct crit_stripe *stripes;
 	__u64 no_stripe;
@@ -371,14 +371,14 @@ static __u32 open_stripes(struct crit_process *process, bool is_final)
 	return used;
 }
 
-static bool may_look(const struct crit_process *process)
+static bool may_look(const struct crit_client_process *process)
 {
 	struct crit_meter *meter = process->run->meter;
 
 	return !meter || crit_meter_allows(meter, &process->allowance, process->has_called);
 }
 
-static __u32 look(struct crit_process *process, __u32 index, __u64 now_ns, __u32 slots_max)
+static __u32 look(struct crit_client_process *process, __u32 index, __u64 now_ns, __u32 slots_max)
 {
 	const __u32 found = drain_stripe(process, index, now_ns, slots_max, false);
 	struct crit_batch *batch = &process->stripes[index].batch;
@@ -389,7 +389,7 @@ static __u32 look(struct crit_process *process, __u32 index, __u64 now_ns, __u32
 }
 
 /* Looks at all stripes that have paid for it.  Returns what the fullest had. */
-static __u32 look_at_busy(struct crit_process *process, __u64 now_ns, __u32 slots_max)
+static __u32 look_at_busy(struct crit_client_process *process, __u64 now_ns, __u32 slots_max)
 {
 	const __u32 count = process->busy_count;
 	__u32 fullest = 0, kept = 0;
@@ -413,7 +413,7 @@ static __u32 look_at_busy(struct crit_process *process, __u64 now_ns, __u32 slot
 	return fullest;
 }
 
-static void begin_round(struct crit_process *process, __u64 now_ns)
+static void begin_round(struct crit_client_process *process, __u64 now_ns)
 {
 	struct crit_run *run = process->run;
 
@@ -424,7 +424,8 @@ static void begin_round(struct crit_process *process, __u64 now_ns)
 }
 
 /* Looks at the other stripes in turn, as long as there is time.  Returns what the fullest had. */
-static __u32 look_at_idle(struct crit_process *process, __u32 used, __u64 now_ns, __u32 slots_max)
+static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64 now_ns,
+			  __u32 slots_max)
 {
 	struct crit_meter *meter = process->run->meter;
 	__u32 fullest = 0, done = 0;
@@ -450,7 +451,7 @@ static __u32 look_at_idle(struct crit_process *process, __u32 used, __u64 now_ns
 	return fullest;
 }
 
-static void drop_stripes(struct crit_process *process)
+static void drop_stripes(struct crit_client_process *process)
 {
 	struct crit_meter *meter = process->run->meter;
 
@@ -468,7 +469,7 @@ static void drop_stripes(struct crit_process *process)
 	count_spare(process);
 }
 
-__u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max)
+__u32 crit_process_drain(struct crit_client_process *process, __u64 now_ns, __u32 slots_max)
 {
 	const struct crit_run *run = process->run;
 	__u32 used, busiest, fullest;
@@ -489,12 +490,12 @@ __u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots
 	return busiest > fullest ? busiest : fullest;
 }
 
-bool crit_process_is_due(const struct crit_process *process)
+bool crit_process_is_due(const struct crit_client_process *process)
 {
 	return process->busy_count > 0 || (process->has_called && may_look(process));
 }
 
-void crit_process_drain_all(struct crit_process *process, __u64 now_ns)
+void crit_process_drain_all(struct crit_client_process *process, __u64 now_ns)
 {
 	const __u32 used = process->run->sink ? open_stripes(process, true) : 0;
 
@@ -502,7 +503,7 @@ void crit_process_drain_all(struct crit_process *process, __u64 now_ns)
 		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, false);
 }
 
-bool crit_process_call(struct crit_process *process, __u64 now_ns)
+bool crit_process_call(struct crit_client_process *process, __u64 now_ns)
 {
 	crit_meter_fill(&process->allowance, now_ns);
 	process->allowance.left_ns -= CRIT_METER_HURRY_NS;
@@ -510,7 +511,7 @@ bool crit_process_call(struct crit_process *process, __u64 now_ns)
 	return may_look(process);
 }
 
-void crit_process_flush(struct crit_process *process, bool has_counters)
+void crit_process_flush(struct crit_client_process *process, bool has_counters)
 {
 	for (__u32 i = 0; i < process->stripe_room; i++) {
 		struct crit_stripe *stripe = &process->stripes[i];
@@ -525,7 +526,7 @@ void crit_process_flush(struct crit_process *process, bool has_counters)
 	}
 }
 
-void crit_process_end(struct crit_process *process, __u64 now_ns)
+void crit_process_end(struct crit_client_process *process, __u64 now_ns)
 {
 	__u32 used = process->run->sink ? open_stripes(process, true) : 0;
 
@@ -533,7 +534,7 @@ void crit_process_end(struct crit_process *process, __u64 now_ns)
 		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, true);
 }
 
-static void drop_memory(struct crit_process *process)
+static void drop_memory(struct crit_client_process *process)
 {
 	drop_stripes(process);
 	if (process->shm.fd >= 0)
@@ -541,7 +542,8 @@ static void drop_memory(struct crit_process *process)
 	process->shm.fd = -1;
 }
 
-void crit_process_renew(struct crit_process *process, const struct crit_shm *shm, __u64 now_ns)
+void crit_process_renew(struct crit_client_process *process, const struct crit_shm *shm,
+			__u64 now_ns)
 {
 	crit_process_end(process, now_ns);
 	drop_memory(process);
@@ -556,7 +558,7 @@ void crit_process_renew(struct crit_process *process, const struct crit_shm *shm
 	process->is_closed = false;
 }
 
-void crit_process_destroy(struct crit_process *process)
+void crit_process_destroy(struct crit_client_process *process)
 {
 	if (!process)
 		return;

@@ -28,7 +28,7 @@ struct crit_stripe {
 	struct crit_batch batch;
 };
 
-struct crit_process {
+struct crit_client_process {
 	struct crit_run *run;
 	struct crit_client *client; /* NULL once closed */
 	__u32 index;
@@ -67,30 +67,31 @@ struct crit_process {
  * had of which so many could be taken: with more than slots_max there are some left.  Cost: one
  * pread per stripe.
  */
-__u32 crit_process_drain(struct crit_process *process, __u64 now_ns, __u32 slots_max);
+__u32 crit_process_drain(struct crit_client_process *process, __u64 now_ns, __u32 slots_max);
 
 /* Has it a stripe that delivered lately, or called, and may it be looked at?  No system call. */
-bool crit_process_is_due(const struct crit_process *process);
+bool crit_process_is_due(const struct crit_client_process *process);
 
 /* Reads all there is, whatever it costs. */
-void crit_process_drain_all(struct crit_process *process, __u64 now_ns);
+void crit_process_drain_all(struct crit_client_process *process, __u64 now_ns);
 
 /* One of its rings is half full.  Returns whether it may be drained before its time. */
-bool crit_process_call(struct crit_process *process, __u64 now_ns);
+bool crit_process_call(struct crit_client_process *process, __u64 now_ns);
 
 /* Flushes its batches; with counters, their present values. */
-void crit_process_flush(struct crit_process *process, bool has_counters);
+void crit_process_flush(struct crit_client_process *process, bool has_counters);
 
 /* Drains for the last time and ends all streams. */
-void crit_process_end(struct crit_process *process, __u64 now_ns);
+void crit_process_end(struct crit_client_process *process, __u64 now_ns);
 
 /*
  * The process became another program by exec: ends what the old image recorded, and takes the new
  * one's memory.  Ownership: shm's descriptor becomes the process's.
  */
-void crit_process_renew(struct crit_process *process, const struct crit_shm *shm, __u64 now_ns);
+void crit_process_renew(struct crit_client_process *process, const struct crit_shm *shm,
+			__u64 now_ns);
 
 /* Frees the memory; ownership of pidfd and memfd ends here. */
-void crit_process_destroy(struct crit_process *process);
+void crit_process_destroy(struct crit_client_process *process);
 
 #endif

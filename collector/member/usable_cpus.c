@@ -47,7 +47,7 @@ static int add_thread(void *context, __u32 tid)
 	return ++look->count == CRIT_CPU_THREADS_MAX;
 }
 
-static void put(struct crit_process *process, const struct look *look,
+static void put(struct crit_client_process *process, const struct look *look,
 		const struct crit_rec_cpu_limit *limits, __u32 limit_count, __u64 now_ns)
 {
 	struct {
@@ -81,7 +81,7 @@ static __u64 digest(const struct look *look, const struct crit_rec_cpu_limit *li
 	return value ? value : 1;
 }
 
-void crit_usable_cpus_begin(struct crit_process *process, enum crit_usable_start start,
+void crit_usable_cpus_begin(struct crit_client_process *process, enum crit_usable_start start,
 			    __u64 now_ns)
 {
 	static const __u64 delays_ns[CRIT_USABLE_START_COUNT] = {
@@ -94,7 +94,8 @@ void crit_usable_cpus_begin(struct crit_process *process, enum crit_usable_start
 	process->usable.pause_ns = PAUSE_MIN_NS;
 }
 
-__u32 crit_usable_cpus_look(struct crit_server *server, struct crit_process *process, __u64 now_ns)
+__u32 crit_usable_cpus_look(struct crit_server *server, struct crit_client_process *process,
+			    __u64 now_ns)
 {
 	crit_autofree __u64 *entries =
 		malloc(CRIT_CPU_THREADS_MAX * ENTRY_WORDS_MAX * sizeof(__u64));
@@ -130,7 +131,7 @@ void crit_usable_cpus_step(struct crit_server *server, __u64 now_ns)
 	__u32 worth = 0;
 
 	for (__u32 i = 0; i < server->process_end && worth < WORTH_PER_STEP; i++) {
-		struct crit_process *process;
+		struct crit_client_process *process;
 
 		if (server->usable_next >= server->process_end)
 			server->usable_next = 0;

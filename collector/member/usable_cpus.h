@@ -13,7 +13,7 @@
 
 #include "core/abi/abi_recording.h"
 
-struct crit_process;
+struct crit_client_process;
 struct crit_server;
 
 struct crit_usable_cpus { /* of one process */
@@ -30,14 +30,15 @@ enum crit_usable_start { /* when the first look is due */
 };
 
 /* The process registered, became another program, or a rank: what was seen of it is forgotten. */
-void crit_usable_cpus_begin(struct crit_process *process, enum crit_usable_start start,
+void crit_usable_cpus_begin(struct crit_client_process *process, enum crit_usable_start start,
 			    __u64 now_ns);
 
 /*
  * Looks at once, at no more than CRIT_CPU_THREADS_MAX threads, and writes USABLE_CPUS when that is
  * not what was written before.  Returns the number of threads looked at.
  */
-__u32 crit_usable_cpus_look(struct crit_server *server, struct crit_process *process, __u64 now_ns);
+__u32 crit_usable_cpus_look(struct crit_server *server, struct crit_client_process *process,
+			    __u64 now_ns);
 
 /*
  * Looks at the processes that are due.  Cost: bounded per call; with more processes or threads than
