@@ -47,7 +47,7 @@ static void turn_away(struct crit_server *server, int fd, int status)
 	crit_inspection_hang_up(server, fd);
 }
 
-static int put_into_table(struct crit_server *server, struct crit_client *client)
+static int put_into_table(struct crit_server *server, struct crit_connection *client)
 {
 	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
 		if (server->clients[i])
@@ -62,7 +62,7 @@ static int put_into_table(struct crit_server *server, struct crit_client *client
 	return -ENOSPC;
 }
 
-void crit_clients_destroy(struct crit_server *server, struct crit_client *client)
+void crit_clients_destroy(struct crit_server *server, struct crit_connection *client)
 {
 	crit_server_unwatch(server, client->fd); /* a worker may close it much later */
 	crit_inspection_hang_up(server, client->fd);
@@ -75,7 +75,7 @@ static void accept_one(struct crit_server *server, int fd)
 {
 	struct ucred peer = { 0 };
 	socklen_t length = sizeof(peer);
-	struct crit_client *client;
+	struct crit_connection *client;
 	int pidfd;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) ||
@@ -164,7 +164,7 @@ void crit_clients_accept(struct crit_server *server)
 	}
 }
 
-void crit_clients_send(struct crit_client *client, const void *message, size_t bytes)
+void crit_clients_send(struct crit_connection *client, const void *message, size_t bytes)
 {
 	if (client->is_over)
 		return;
@@ -172,7 +172,8 @@ void crit_clients_send(struct crit_client *client, const void *message, size_t b
 		client->is_over = true;
 }
 
-void crit_clients_refuse(struct crit_server *server, struct crit_client *client, const char *why)
+void crit_clients_refuse(struct crit_server *server, struct crit_connection *client,
+			 const char *why)
 {
 	char text[256];
 
@@ -187,7 +188,7 @@ void crit_clients_refuse(struct crit_server *server, struct crit_client *client,
 	crit_run_note(client->run, CRIT_NOTE_REFUSED, -EINVAL, text);
 }
 
-void crit_clients_read(struct crit_server *server, struct crit_client *client)
+void crit_clients_read(struct crit_server *server, struct crit_connection *client)
 {
 	static struct crit_message_in in; /* one thread, one message at a time */
 
@@ -209,7 +210,7 @@ void crit_clients_read(struct crit_server *server, struct crit_client *client)
 
 void crit_clients_mute(struct crit_server *server, __u32 index)
 {
-	struct crit_client *client = server->clients[index];
+	struct crit_connection *client = server->clients[index];
 
 	if (!client || client->is_over || client->is_muted || client->inspection)
 		return;
@@ -221,7 +222,7 @@ void crit_clients_mute(struct crit_server *server, __u32 index)
 void crit_clients_unmute(struct crit_server *server)
 {
 	for (__u32 i = 0; i < server->client_end && server->has_muted; i++) {
-		struct crit_client *client = server->clients[i];
+		struct crit_connection *client = server->clients[i];
 
 		if (!client || !client->is_muted)
 			continue;
@@ -235,7 +236,7 @@ void crit_clients_unmute(struct crit_server *server)
 void crit_clients_reap(struct crit_server *server)
 {
 	for (__u32 i = 0; i < server->client_end; i++) {
-		struct crit_client *client = server->clients[i];
+		struct crit_connection *client = server->clients[i];
 
 		if (!client || !client->is_over || (client->inspection && !client->is_late))
 			continue;

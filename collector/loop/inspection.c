@@ -41,7 +41,7 @@
 struct inspection {
 	struct crit_task task;
 	struct crit_server *server;
-	struct crit_client *client; /* NULL: a finisher's message is taken */
+	struct crit_connection *client; /* NULL: a finisher's message is taken */
 	__u32 run_slot; /* the finisher's */
 	__u32 run_number;
 	int fd; /* the client's, borrowed; a duplicate of the finisher's */
@@ -177,7 +177,7 @@ static void inspect(struct crit_task *task)
 		look_at(inspection->server, &inspection->in);
 }
 
-void crit_inspection_start(struct crit_server *server, struct crit_client *client)
+void crit_inspection_start(struct crit_server *server, struct crit_connection *client)
 {
 	struct inspection *inspection = calloc(1, sizeof(*inspection));
 
@@ -247,7 +247,7 @@ static void handle_finisher(struct crit_server *server, struct inspection *inspe
 
 static void handle(struct crit_server *server, struct inspection *inspection)
 {
-	struct crit_client *client = inspection->client;
+	struct crit_connection *client = inspection->client;
 	struct crit_message_in *in = &inspection->in;
 
 	client->inspection = NULL;
@@ -283,7 +283,7 @@ void crit_inspection_collect(struct crit_server *server)
 	}
 }
 
-static void give_up(struct crit_server *server, struct crit_client *client)
+static void give_up(struct crit_server *server, struct crit_connection *client)
 {
 	char text[160];
 
@@ -309,7 +309,7 @@ static void give_up(struct crit_server *server, struct crit_client *client)
 void crit_inspection_give_up(struct crit_server *server, __u64 now_ns)
 {
 	for (__u32 i = 0; i < server->client_end && server->inspected_count > 0; i++) {
-		struct crit_client *client = server->clients[i];
+		struct crit_connection *client = server->clients[i];
 
 		if (client && client->inspection && !client->is_late &&
 		    now_ns > client->inspected_ns + LATE_NS)

@@ -28,7 +28,7 @@ int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *r
  * Lets a worker receive the next message of a client, and look at the descriptors in it.  The
  * client is not watched until then, so its messages stay in order.
  */
-void crit_inspection_start(struct crit_server *server, struct crit_client *client);
+void crit_inspection_start(struct crit_server *server, struct crit_connection *client);
 
 /* Refuses clients whose descriptors were not examined within 5 s: no run waits for them. */
 void crit_inspection_give_up(struct crit_server *server, __u64 now_ns);

@@ -63,7 +63,8 @@ static struct crit_run *begin_run(struct crit_server *server,
 	return NULL;
 }
 
-static void send_welcome(const struct crit_server *server, struct crit_client *client, int status)
+static void send_welcome(const struct crit_server *server, struct crit_connection *client,
+			 int status)
 {
 	struct crit_message_welcome message = {
 		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
@@ -86,7 +87,7 @@ static void send_welcome(const struct crit_server *server, struct crit_client *c
 static void welcome_waiting(struct crit_server *server, struct crit_run *run)
 {
 	for (__u32 i = 0; i < server->client_end; i++) {
-		struct crit_client *client = server->clients[i];
+		struct crit_connection *client = server->clients[i];
 
 		if (!client || client->run != run || client->is_welcome || client->is_over)
 			continue;
@@ -99,7 +100,7 @@ static void welcome_waiting(struct crit_server *server, struct crit_run *run)
 	}
 }
 
-static void on_hello(struct crit_server *server, struct crit_client *client,
+static void on_hello(struct crit_server *server, struct crit_connection *client,
 		     struct crit_message_in *in)
 {
 	struct crit_message_hello *hello = (void *)in->bytes;
@@ -193,7 +194,7 @@ static int take_output(struct crit_server *server, struct crit_run *run,
 	return crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
 }
 
-static void on_output(struct crit_server *server, struct crit_client *client,
+static void on_output(struct crit_server *server, struct crit_connection *client,
 		      struct crit_message_in *in)
 {
 	struct crit_message_output *output = (void *)in->bytes;
@@ -213,7 +214,8 @@ static void on_output(struct crit_server *server, struct crit_client *client,
 	welcome_waiting(server, run);
 }
 
-static void put_process(const struct crit_client *client, const struct crit_client_process *process,
+static void put_process(const struct crit_connection *client,
+			const struct crit_client_process *process,
 			const struct crit_message_register *message)
 {
 	struct crit_rec_process record = {
@@ -231,7 +233,7 @@ static void put_process(const struct crit_client *client, const struct crit_clie
 	crit_run_put_record(client->run, CRIT_C_PROCESS, 0, record.time_ns, &record);
 }
 
-static void answer_register(struct crit_client *client, int status)
+static void answer_register(struct crit_connection *client, int status)
 {
 	struct crit_message_registered answer = {
 		.head = { CRIT_M_REGISTERED, CRIT_SOCKET_VERSION, sizeof(answer) },
@@ -264,7 +266,7 @@ static int take_memfd(const struct crit_message_register *message, struct crit_m
 }
 
 /* Registering, by REGISTER or ATTACH, ends a client's claim to keep the run alive by waiting. */
-static void settle(struct crit_client *client)
+static void settle(struct crit_connection *client)
 {
 	if (client->run->pending_clients > 0 && client->role != CRIT_ROLE_NONE)
 		client->run->pending_clients--;
@@ -275,14 +277,14 @@ static void settle(struct crit_client *client)
 static void settle_runners(struct crit_server *server, const struct crit_run *run)
 {
 	for (__u32 i = 0; i < server->client_end; i++) {
-		struct crit_client *client = server->clients[i];
+		struct crit_connection *client = server->clients[i];
 
 		if (client && client->run == run && client->role == CRIT_ROLE_RUNNER)
 			settle(client);
 	}
 }
 
-static void on_register(struct crit_server *server, struct crit_client *client,
+static void on_register(struct crit_server *server, struct crit_connection *client,
 			struct crit_message_in *in)
 {
 	struct crit_message_register *message = (void *)in->bytes;
@@ -327,7 +329,7 @@ static void on_register(struct crit_server *server, struct crit_client *client,
 	answer_register(client, rc);
 }
 
-static int attach(struct crit_server *server, struct crit_client *client,
+static int attach(struct crit_server *server, struct crit_connection *client,
 		  struct crit_message_in *in)
 {
 	struct crit_candidate candidate = { .tls_offset = CRIT_TLS_NONE, .shm.fd = -1 };
@@ -358,7 +360,7 @@ static int attach(struct crit_server *server, struct crit_client *client,
 	return 0;
 }
 
-static void on_attach(struct crit_server *server, struct crit_client *client,
+static void on_attach(struct crit_server *server, struct crit_connection *client,
 		      struct crit_message_in *in)
 {
 	int rc;
@@ -375,7 +377,7 @@ static void on_attach(struct crit_server *server, struct crit_client *client,
 	answer_register(client, rc);
 }
 
-static void on_rank(struct crit_server *server, struct crit_client *client,
+static void on_rank(struct crit_server *server, struct crit_connection *client,
 		    struct crit_message_in *in)
 {
 	struct crit_message_rank *message = (void *)in->bytes;
@@ -403,7 +405,7 @@ static void on_rank(struct crit_server *server, struct crit_client *client,
 	crit_usable_cpus_begin(client->process, CRIT_USABLE_SOON, crit_now_ns());
 }
 
-static void on_close(struct crit_server *server, struct crit_client *client,
+static void on_close(struct crit_server *server, struct crit_connection *client,
 		     struct crit_message_in *in)
 {
 	const struct crit_message_close *message = (const void *)in->bytes;
@@ -425,7 +427,7 @@ static void on_close(struct crit_server *server, struct crit_client *client,
 	(void)crit_usable_cpus_look(server, client->process, crit_now_ns());
 }
 
-static void on_clock(struct crit_server *server, struct crit_client *client,
+static void on_clock(struct crit_server *server, struct crit_connection *client,
 		     struct crit_message_in *in)
 {
 	struct crit_message_clock *message = (void *)in->bytes;
@@ -444,7 +446,7 @@ static void on_clock(struct crit_server *server, struct crit_client *client,
 	crit_run_put_record(client->run, CRIT_C_CLOCK, 0, message->time_ns, &record);
 }
 
-static void on_job(struct crit_server *server, struct crit_client *client,
+static void on_job(struct crit_server *server, struct crit_connection *client,
 		   struct crit_message_in *in)
 {
 	struct crit_message_job *message = (void *)in->bytes;
@@ -464,7 +466,7 @@ static void on_job(struct crit_server *server, struct crit_client *client,
 	crit_run_put_record(client->run, CRIT_C_JOB, 0, record.time_ns, &record);
 }
 
-static void on_nodes(struct crit_server *server, struct crit_client *client,
+static void on_nodes(struct crit_server *server, struct crit_connection *client,
 		     struct crit_message_in *in)
 {
 	struct crit_message_nodes *message = (void *)in->bytes;
@@ -482,7 +484,7 @@ static void on_nodes(struct crit_server *server, struct crit_client *client,
 }
 
 /* A ring is half full, and may be full before the next tick. */
-static void on_hurry(struct crit_server *server, struct crit_client *client,
+static void on_hurry(struct crit_server *server, struct crit_connection *client,
 		     struct crit_message_in *in)
 {
 	(void)in;
@@ -492,7 +494,7 @@ static void on_hurry(struct crit_server *server, struct crit_client *client,
 
 static const struct {
 	size_t size;
-	void (*handle)(struct crit_server *server, struct crit_client *client,
+	void (*handle)(struct crit_server *server, struct crit_connection *client,
 		       struct crit_message_in *in);
 } kinds[CRIT_M_COUNT] = {
 	[CRIT_M_HELLO] = { sizeof(struct crit_message_hello), on_hello },
@@ -507,7 +509,7 @@ static const struct {
 	[CRIT_M_CLOCK] = { sizeof(struct crit_message_clock), on_clock },
 };
 
-void crit_messages_handle(struct crit_server *server, struct crit_client *client,
+void crit_messages_handle(struct crit_server *server, struct crit_connection *client,
 			  struct crit_message_in *in)
 {
 	const struct crit_message_head *head = (const void *)in->bytes;
@@ -533,7 +535,7 @@ void crit_messages_handle(struct crit_server *server, struct crit_client *client
 	kinds[head->kind].handle(server, client, in);
 }
 
-void crit_messages_leave(struct crit_server *server, struct crit_client *client)
+void crit_messages_leave(struct crit_server *server, struct crit_connection *client)
 {
 	struct crit_run *run = client->run;
 

@@ -26,10 +26,10 @@ struct crit_message_in {
 };
 
 /* Handles one message; whatever is wrong with it ends the client, never critd. */
-void crit_messages_handle(struct crit_server *server, struct crit_client *client,
+void crit_messages_handle(struct crit_server *server, struct crit_connection *client,
 			  struct crit_message_in *in);
 
 /* A client leaves: its run goes on without it. */
-void crit_messages_leave(struct crit_server *server, struct crit_client *client);
+void crit_messages_leave(struct crit_server *server, struct crit_connection *client);
 
 #endif

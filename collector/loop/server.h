@@ -30,7 +30,7 @@ enum crit_watch_kind {
 	CRIT_WATCH_INSPECTED = 7
 };
 
-struct crit_client {
+struct crit_connection {
 	int fd;
 	__u32 index;
 	__u32 pid; /* peer, in critd's pid namespace */
@@ -62,7 +62,7 @@ struct crit_server {
 	struct crit_meter meter;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	struct crit_client_process *processes[CRIT_PROCESSES_MAX];
-	struct crit_client *clients[CRIT_CLIENTS_MAX];
+	struct crit_connection *clients[CRIT_CLIENTS_MAX];
 	__u32 process_next; /* to be drained */
 	__u32 run_next; /* to be stepped */
 	__u32 short_count; /* times in a row that looks were put off, at slow looks */

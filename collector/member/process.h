@@ -11,7 +11,7 @@
 #include "collector/member/usable_cpus.h"
 
 struct crit_run;
-struct crit_client;
+struct crit_connection;
 
 /* One stripe and its present owner. */
 struct crit_stripe {
@@ -30,7 +30,7 @@ struct crit_stripe {
 
 struct crit_client_process {
 	struct crit_run *run;
-	struct crit_client *client; /* NULL once closed */
+	struct crit_connection *client; /* NULL once closed */
 	__u32 index;
 	__u64 born_round; /* of the main loop: no event fetched in it is about this process */
 	__u32 pid;

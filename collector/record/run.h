@@ -9,7 +9,7 @@
 #include "core/abi/abi_member.h"
 #include "core/abi/abi_recording.h"
 
-struct crit_client;
+struct crit_connection;
 struct crit_meter;
 struct crit_perf;
 
@@ -32,7 +32,7 @@ struct crit_run {
 	char host[CRIT_WORLD_BYTES];
 	char directory[CRIT_PATH_BYTES];
 	char job[64]; /* the list's */
-	const struct crit_client *first; /* asked for OUTPUT */
+	const struct crit_connection *first; /* asked for OUTPUT */
 
 	struct crit_writer *writer;
 	struct crit_sink *sink;
