@@ -478,7 +478,7 @@ static void on_nodes(struct crit_server *server, struct crit_connection *client,
 	for (__u32 i = 0; i < message->count; i++)
 		terminate(message->hosts[i]);
 	crit_run_put(client->run, CRIT_C_NODES, 0, crit_now_ns(),
-		     (const struct crit_part[2]){
+		     (const struct crit_chunk_part[2]){
 			     { message->hosts, message->count * sizeof(message->hosts[0]) },
 			     { NULL, 0 } });
 }

@@ -389,8 +389,8 @@ void crit_members_put_maps(const struct crit_server *server, struct crit_client_
 		return;
 	process->maps_hash = hash;
 	crit_run_put(process->run, CRIT_C_MAPS, 0, record.time_ns,
-		     (const struct crit_part[2]){ { &record, sizeof(record) },
-						  { text, (size_t)bytes } });
+		     (const struct crit_chunk_part[2]){ { &record, sizeof(record) },
+							{ text, (size_t)bytes } });
 }
 
 struct name_list {
@@ -435,6 +435,6 @@ void crit_members_put_names(const struct crit_server *server, struct crit_run *r
 	if (list.count == 0)
 		return;
 	crit_run_put(run, CRIT_C_NAMES, 0, crit_now_ns(),
-		     (const struct crit_part[2]){ { names, list.count * sizeof(*names) },
-						  { NULL, 0 } });
+		     (const struct crit_chunk_part[2]){ { names, list.count * sizeof(*names) },
+							{ NULL, 0 } });
 }

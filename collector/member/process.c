@@ -211,8 +211,8 @@ static bool put_counters(struct crit_client_process *process, __u32 index)
 	if (used <= 0)
 		return false;
 	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
-		     (const struct crit_part[2]){ { counters, (size_t)used * sizeof(*counters) },
-						  { NULL, 0 } });
+		     (const struct crit_chunk_part[2]){
+			     { counters, (size_t)used * sizeof(*counters) }, { NULL, 0 } });
 	return true;
 }
 

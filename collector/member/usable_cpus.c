@@ -62,7 +62,7 @@ static void put(struct crit_client_process *process, const struct look *look,
 
 	memcpy(record.limits, limits, limit_count * sizeof(*limits));
 	crit_run_put(process->run, CRIT_C_USABLE_CPUS, 0, now_ns,
-		     (const struct crit_part[2]){
+		     (const struct crit_chunk_part[2]){
 			     { &record, sizeof(record.head) + limit_count * sizeof(*limits) },
 			     { look->entries, look->count * entry_bytes } });
 }

@@ -20,7 +20,7 @@
 #define SLACK_BYTES (64u << 10) /* of the cap, for the records that end a run */
 
 void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
-		  const struct crit_part parts[2])
+		  const struct crit_chunk_part parts[2])
 {
 	const size_t length = parts[0].bytes + parts[1].bytes;
 	const size_t bytes = sizeof(struct crit_chunk_head) + crit_chunk_padded(length);
@@ -47,7 +47,7 @@ void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
 
 static void put_note(struct crit_run *run, const struct crit_rec_note *note, const char *text)
 {
-	const struct crit_part parts[2] = { { note, sizeof(*note) }, { text, strlen(text) } };
+	const struct crit_chunk_part parts[2] = { { note, sizeof(*note) }, { text, strlen(text) } };
 
 	crit_run_put(run, CRIT_C_NOTE, 0, note->time_ns, parts);
 }

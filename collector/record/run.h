@@ -86,17 +86,18 @@ int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file
 void crit_run_fini(struct crit_run *run);
 
 /* One record as a chunk of its own: a head part and an optional second part, say of text. */
-struct crit_part {
+struct crit_chunk_part {
 	const void *data;
 	size_t bytes;
 };
 void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
-		  const struct crit_part parts[2]);
+		  const struct crit_chunk_part parts[2]);
 
 /* A chunk of kind with one fixed-size record. */
 #define crit_run_put_record(run, kind, source, time_ns, record)                                    \
 	crit_run_put(run, kind, source, time_ns,                                                   \
-		     (const struct crit_part[2]){ { (record), sizeof(*(record)) }, { NULL, 0 } })
+		     (const struct crit_chunk_part[2]){ { (record), sizeof(*(record)) },           \
+							{ NULL, 0 } })
 
 void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, const char *text);
 
