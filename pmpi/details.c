@@ -51,7 +51,7 @@ void crit_collective_failed(int answer, uint64_t comm, int32_t root)
 }
 
 /* Copies of many go into the thread's scratch: statuses first, then handles. */
-void crit_requests_keep(struct crit_requests *requests, int count, const MPI_Request *handles)
+void crit_requests_keep(struct crit_saved_requests *requests, int count, const MPI_Request *handles)
 {
 	requests->handles = NULL;
 	requests->is_lost = false;
@@ -70,7 +70,8 @@ void crit_requests_keep(struct crit_requests *requests, int count, const MPI_Req
 }
 
 /* After crit_requests_keep.  Of a send MPI fills in next to nothing; nobody looks at the rest. */
-void crit_requests_keep_statuses(struct crit_requests *requests, int count, MPI_Status *statuses)
+void crit_requests_keep_statuses(struct crit_saved_requests *requests, int count,
+				 MPI_Status *statuses)
 {
 	requests->statuses = statuses;
 	if (!requests->handles || statuses != MPI_STATUSES_IGNORE)
@@ -120,7 +121,7 @@ static void tell_done(MPI_Request handle, const MPI_Status *status, uint64_t byt
 }
 
 /* The first count requests are complete, or with indices those. */
-void crit_requests_done(const struct crit_requests *requests, int count, const int *indices)
+void crit_requests_done(const struct crit_saved_requests *requests, int count, const int *indices)
 {
 	if (count == MPI_UNDEFINED || count <= 0)
 		return;
@@ -144,7 +145,7 @@ static void tell_truncated(MPI_Request handle, const MPI_Status *status)
 }
 
 /* Of several that an error is about: the statuses tell which have ended, and how. */
-static void tell_failed(const struct crit_requests *requests, int count, const int *indices,
+static void tell_failed(const struct crit_saved_requests *requests, int count, const int *indices,
 			const MPI_Request *now)
 {
 	for (int i = 0; i < count; i++) {
@@ -167,7 +168,7 @@ static void tell_failed(const struct crit_requests *requests, int count, const i
  * of, what they tell; of others, which the call took away, no more than that.  outcount and
  * indices: of Waitsome and its like; indices alone: of Waitany and its like.
  */
-void crit_requests_failed(const struct crit_requests *requests, int answer, int count,
+void crit_requests_failed(const struct crit_saved_requests *requests, int answer, int count,
 			  const int *outcount, const int *indices, const MPI_Request *now)
 {
 	const int class = class_of(answer);

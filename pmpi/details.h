@@ -15,7 +15,7 @@
 #define HANDLE(handle) ((uint64_t)(uint32_t)(handle))
 #endif
 
-struct crit_requests { /* from before a call that may end them */
+struct crit_saved_requests { /* from before a call that may end them */
 	MPI_Request *handles; /* copies, NULL: no details are wanted, or there is no room */
 	MPI_Status *statuses; /* what to pass on instead of the caller's */
 	bool is_lost; /* details are wanted, but there is no room for the copies */
@@ -33,15 +33,15 @@ CRIT_BACKEND_HIDDEN uint64_t crit_bytes_of_type(MPI_Count count, MPI_Datatype da
 	__attribute__((pure)); /* one answer for both buffers of a call */
 CRIT_BACKEND_HIDDEN bool crit_is_truncated(int answer);
 CRIT_BACKEND_HIDDEN void crit_collective_failed(int answer, uint64_t comm, int32_t root);
-CRIT_BACKEND_HIDDEN void crit_requests_keep(struct crit_requests *requests, int count,
+CRIT_BACKEND_HIDDEN void crit_requests_keep(struct crit_saved_requests *requests, int count,
 					    const MPI_Request *handles);
-CRIT_BACKEND_HIDDEN void crit_requests_keep_statuses(struct crit_requests *requests, int count,
-						     MPI_Status *statuses);
-CRIT_BACKEND_HIDDEN void crit_requests_done(const struct crit_requests *requests, int count,
+CRIT_BACKEND_HIDDEN void crit_requests_keep_statuses(struct crit_saved_requests *requests,
+						     int count, MPI_Status *statuses);
+CRIT_BACKEND_HIDDEN void crit_requests_done(const struct crit_saved_requests *requests, int count,
 					    const int *indices);
-CRIT_BACKEND_HIDDEN void crit_requests_failed(const struct crit_requests *requests, int answer,
-					      int count, const int *outcount, const int *indices,
-					      const MPI_Request *now);
+CRIT_BACKEND_HIDDEN void crit_requests_failed(const struct crit_saved_requests *requests,
+					      int answer, int count, const int *outcount,
+					      const int *indices, const MPI_Request *now);
 CRIT_BACKEND_HIDDEN void crit_message_found(MPI_Message message, MPI_Comm comm,
 					    const MPI_Status *status);
 CRIT_BACKEND_HIDDEN struct crit_message crit_message_take(const MPI_Message *message);

@@ -172,7 +172,7 @@ def completion(name, names, detail):
     status = "status" if "status" in names else "array_of_statuses"
     index = next((n for n in names if n in ("indx", "index")), None)
     detail.before += [
-        "struct crit_requests kept = { .handles = NULL };",
+        "struct crit_saved_requests kept = { .handles = NULL };",
         f"kept.statuses = {status};",
         "if (role & CRIT_SHIM_TRACE) {",
         f"\tcrit_requests_keep(&kept, {count}, {handles});",
