@@ -129,7 +129,7 @@ static int book_last(struct crit_collectives *all, uint32_t row, uint32_t member
 static bool is_folding(const struct crit_collectives *all, uint32_t member, uint64_t time_ns)
 {
 	const struct crit_model *model = all->communicators->model;
-	const struct crit_member *who = &all->communicators->members[member];
+	const struct crit_comm_member *who = &all->communicators->members[member];
 
 	return who->rank != CRIT_NONE &&
 	       crit_model_is_folding(&model->nodes[model->ranks[who->rank].node], time_ns);
@@ -246,8 +246,8 @@ static int reach(struct crit_collectives *all, uint32_t communicator, uint32_t s
 }
 
 /* The member will not arrive at what lies between its last one and this. */
-static int pass(struct crit_collectives *all, uint32_t communicator, struct crit_member *member,
-		uint32_t sequence)
+static int pass(struct crit_collectives *all, uint32_t communicator,
+		struct crit_comm_member *member, uint32_t sequence)
 {
 	struct crit_collective_state *state = &all->states[communicator];
 	uint64_t total = total_of(&all->communicators->rows[communicator]);
@@ -290,7 +290,7 @@ static void note(struct crit_instance *instance, const struct crit_arrival *arri
 
 static int step(struct crit_collectives *all, const struct crit_arrival *arrival)
 {
-	struct crit_member *member = &all->communicators->members[arrival->member];
+	struct crit_comm_member *member = &all->communicators->members[arrival->member];
 	struct crit_collective_state *state = &all->states[arrival->communicator];
 	uint64_t total = total_of(&all->communicators->rows[arrival->communicator]);
 	uint32_t sequence = (uint32_t)arrival->sequence;

@@ -94,9 +94,9 @@ static int obtain_member(struct crit_communicators *all, struct crit_communicato
 		rc = crit_map_set(&all->places, key, at);
 	if (rc)
 		return rc;
-	all->members[at] = (struct crit_member){ .communicator = view.index,
-						 .number = number,
-						 .rank = CRIT_NONE };
+	all->members[at] = (struct crit_comm_member){ .communicator = view.index,
+						      .number = number,
+						      .rank = CRIT_NONE };
 	all->member_count++;
 	*ret_member = at;
 	return 0;

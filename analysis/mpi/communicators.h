@@ -28,7 +28,7 @@ struct crit_communicator {
 	char name[CRIT_COMMUNICATOR_BYTES]; /* by MPI_Comm_set_name, "" none */
 };
 
-struct crit_member {
+struct crit_comm_member {
 	uint32_t communicator;
 	uint32_t number; /* its rank there */
 	uint32_t rank; /* index into the model's ranks, CRIT_NONE */
@@ -47,7 +47,7 @@ struct crit_communicators {
 	const struct crit_model *model;
 	struct crit_communicator *rows;
 	size_t count, capacity;
-	struct crit_member *members;
+	struct crit_comm_member *members;
 	size_t member_count, member_capacity;
 	struct crit_index keys; /* of rows that several processes may share, by what names them */
 	struct crit_map numbers; /* process, number -> index into views */
