@@ -7,7 +7,7 @@
 
 #include "core/base/call.h"
 
-struct crit_instance {
+struct crit_collective {
 	__extension__ __int128 offset_sum_ns; /* of the arrivals, from the first one seen */
 	uint64_t base_ns; /* the first one seen */
 	uint64_t first_ns, last_ns;
@@ -137,7 +137,7 @@ static bool is_folding(const struct crit_collectives *all, uint32_t member, uint
 
 /* The one member that did not arrive becomes the last, where that is certain. */
 static bool infer_last(const struct crit_collectives *all, uint32_t communicator,
-		       struct crit_instance *instance)
+		       struct crit_collective *instance)
 {
 	const struct crit_communicator *row = &all->communicators->rows[communicator];
 	uint64_t size = row->size[0];
@@ -159,7 +159,7 @@ static bool infer_last(const struct crit_collectives *all, uint32_t communicator
 }
 
 static int close_instance(struct crit_collectives *all, uint32_t communicator,
-			  struct crit_instance *instance)
+			  struct crit_collective *instance)
 {
 	uint64_t total = total_of(&all->communicators->rows[communicator]);
 	uint64_t spread_ns, late_ns;
@@ -190,7 +190,7 @@ static int close_instance(struct crit_collectives *all, uint32_t communicator,
 	return book_last(all, row, instance->last_member, spread_ns, late_ns);
 }
 
-static struct crit_instance *at(const struct crit_collective_state *state, uint32_t sequence)
+static struct crit_collective *at(const struct crit_collective_state *state, uint32_t sequence)
 {
 	return &state->ring[sequence & (state->size - 1)];
 }
@@ -199,10 +199,10 @@ static struct crit_instance *at(const struct crit_collective_state *state, uint3
 static int drop_first(struct crit_collectives *all, uint32_t communicator)
 {
 	struct crit_collective_state *state = &all->states[communicator];
-	struct crit_instance *instance = at(state, state->first);
+	struct crit_collective *instance = at(state, state->first);
 	int rc = instance->is_closed ? 0 : close_instance(all, communicator, instance);
 
-	*instance = (struct crit_instance){ 0 };
+	*instance = (struct crit_collective){ 0 };
 	state->first++;
 	state->span--;
 	return rc;
@@ -255,7 +255,7 @@ static int pass(struct crit_collectives *all, uint32_t communicator,
 	int rc = 0;
 
 	for (from = from > state->first ? from : state->first; from < sequence && !rc; from++) {
-		struct crit_instance *instance = at(state, from);
+		struct crit_collective *instance = at(state, from);
 
 		instance->passed++;
 		if (!instance->is_closed && (uint64_t)instance->arrived + instance->passed == total)
@@ -264,7 +264,7 @@ static int pass(struct crit_collectives *all, uint32_t communicator,
 	return rc;
 }
 
-static void note(struct crit_instance *instance, const struct crit_arrival *arrival,
+static void note(struct crit_collective *instance, const struct crit_arrival *arrival,
 		 uint32_t number)
 {
 	uint64_t enter_ns = arrival->enter_ns;
@@ -294,7 +294,7 @@ static int step(struct crit_collectives *all, const struct crit_arrival *arrival
 	struct crit_collective_state *state = &all->states[arrival->communicator];
 	uint64_t total = total_of(&all->communicators->rows[arrival->communicator]);
 	uint32_t sequence = (uint32_t)arrival->sequence;
-	struct crit_instance *instance;
+	struct crit_collective *instance;
 	int rc;
 
 	if (sequence < state->first || sequence < member->next_sequence) {

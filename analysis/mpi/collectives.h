@@ -19,7 +19,7 @@
 #define CRIT_COLLECTIVES_ALL (1u << 20) /* on all of them together */
 
 struct crit_collective_state { /* of one communicator */
-	struct crit_instance *ring; /* by sequence number */
+	struct crit_collective *ring; /* by sequence number */
 	uint32_t size; /* of the ring: a power of two, or 0 */
 	uint32_t first; /* sequence number of the oldest open one */
 	uint32_t span; /* from it to the newest */
