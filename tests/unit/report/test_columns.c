@@ -12,7 +12,7 @@
 #include "report/formats/columns.h"
 #include "report/formats/writers.h"
 #include "tests/lib/check.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 static const char page_head[] =
 	".\\\" SPDX-License-Identifier: BSD-3-Clause\n"

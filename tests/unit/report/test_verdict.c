@@ -3,7 +3,7 @@
 #include "core/abi/abi_shim.h"
 #include "report/tables/summary.h"
 #include "tests/lib/check.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 #define MS 1000000ull
 

@@ -12,7 +12,7 @@
 #include "report/formats/writers.h"
 #include "report/tables/place_fit.h"
 #include "tests/lib/check.h"
-#include "tests/unit/wide_sample.h"
+#include "tests/unit/report/wide_sample.h"
 
 #ifndef DATA_DIR
 #error "DATA_DIR says where the golden files are"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What plain.c loads by itself.
-#include "tests/unit/places/probe.h"
+#include "tests/unit/analysis/places/probe.h"
 
 int run_plugin(void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Fills the results of two small runs by hand. */
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 #include <stdio.h>
 #include <string.h>

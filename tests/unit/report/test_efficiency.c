@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/lib/check.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 #define EXACT 1e-12
 

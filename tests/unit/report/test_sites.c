@@ -10,7 +10,7 @@
 #include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/maker/maker.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 static const char maps_1000[] =
 	"555500000000-555500001000 r--p 00000000 08:01 11  /opt/bin/solver\n"

@@ -6,7 +6,7 @@
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
 #include "tests/lib/check.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 static struct results_sample sample;
 static struct crit_summary summary;

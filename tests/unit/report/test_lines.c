@@ -10,7 +10,7 @@
 #include "report/formats/writers.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 static struct results_sample sample;
 static struct crit_summary summary;

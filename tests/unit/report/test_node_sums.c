@@ -5,7 +5,7 @@
 #include "report/tables/node_sums.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 #define MS 1000000ull
 

@@ -145,7 +145,7 @@ static bool shell(const char *command)
 {
 	char line[2048];
 
-	(void)snprintf(line, sizeof(line), "P='%s/places'; export CPATH=\"$P/../../..\"; %s",
+	(void)snprintf(line, sizeof(line), "P='%s/places'; export CPATH=\"$P/../../../..\"; %s",
 		       SOURCE_DIR, command);
 	return CHECK_INT_EQ(system(line), 0);
 }

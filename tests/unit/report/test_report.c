@@ -16,7 +16,7 @@
 #include "core/abi/abi_shim.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
-#include "tests/unit/results_sample.h"
+#include "tests/unit/report/results_sample.h"
 
 #ifndef DATA_DIR
 #error "DATA_DIR says where the golden files are"

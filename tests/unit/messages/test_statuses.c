@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Receives whose status tells little, calls that fail, names: with figures worked out on paper.
 #include "core/base/call.h"
-#include "tests/unit/message_run.h"
+#include "tests/unit/messages/message_run.h"
 
 struct receive { /* on rank 1 of three; 40 bytes with tag 7 come from rank 2 */
 	const char *name;

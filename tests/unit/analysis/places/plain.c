@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "tests/unit/places/probe.h"
+#include "tests/unit/analysis/places/probe.h"
 
 volatile int turns = 1;
 

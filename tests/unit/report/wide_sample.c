@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Fills the results of a run of any number of ranks, by the definitions of docs/metric.md. */
-#include "tests/unit/wide_sample.h"
+#include "tests/unit/report/wide_sample.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library: says who called, and at its unloading where everything lay.
-#include "tests/unit/places/probe.h"
+#include "tests/unit/analysis/places/probe.h"
 
 #include <stdio.h>
 

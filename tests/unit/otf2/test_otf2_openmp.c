@@ -9,7 +9,7 @@
 #include "otf2/verify/verify.h"
 #include "otf2/writer.h"
 #include "tests/lib/check.h"
-#include "tests/unit/otf2_heard.h"
+#include "tests/unit/otf2/otf2_heard.h"
 
 #define MS 1000000ull
 #define PRIMARY(instance, team)                                                                    \

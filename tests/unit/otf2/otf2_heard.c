@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Callbacks that write down what they are told.
-#include "tests/unit/otf2_heard.h"
+#include "tests/unit/otf2/otf2_heard.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

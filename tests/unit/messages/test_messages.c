@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/call.h"
-#include "tests/unit/message_run.h"
+#include "tests/unit/messages/message_run.h"
 
 static const struct crit_collective_row *collective(const struct crit_results *r, const char *name,
 						    uint32_t call)

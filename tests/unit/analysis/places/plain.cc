@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls from C++: a template's member, a function, one from what may become a team's work.
-#include "tests/unit/places/probe.h"
+#include "tests/unit/analysis/places/probe.h"
 
 volatile int turns = 1;
 
