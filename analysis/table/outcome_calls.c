@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/table/group_by.h"
 #include "analysis/table/outcome.h"
 #include "core/base/call.h"
 
@@ -93,8 +94,31 @@ static int compare_rows(const void *left, const void *right)
 	return rc ? rc : crit_by_number(a->site, b->site);
 }
 
-static void add_bucket(struct crit_call_row *row, const struct crit_bucket *bucket)
+static void begin_call(void *to, const void *from)
 {
+	const struct piece *piece = from;
+	struct crit_call_row *row = to;
+
+	row->call = piece->bucket->key.call;
+	row->top_rank_row = -1;
+}
+
+static void begin_site(void *to, const void *from)
+{
+	const struct piece *piece = from;
+	struct crit_call_row *row = to;
+
+	begin_call(to, from);
+	row->node = piece->node;
+	row->pid = piece->pid;
+	row->site = piece->site;
+}
+
+static void add_bucket(void *to, const void *from)
+{
+	const struct crit_bucket *bucket = ((const struct piece *)from)->bucket;
+	struct crit_call_row *row = to;
+
 	row->visits += bucket->visits;
 	row->folded_visits += bucket->folded_visits;
 	row->folded_ns += bucket->folded_ns;
@@ -105,6 +129,11 @@ static void add_bucket(struct crit_call_row *row, const struct crit_bucket *buck
 		row->wait_ns += bucket->time_ns;
 	crit_earnings_add(&row->run, &bucket->earned);
 }
+
+static const struct crit_grouping by_call = { sizeof(struct piece), sizeof(struct crit_call_row),
+					      compare_calls, begin_call, add_bucket };
+static const struct crit_grouping by_site = { sizeof(struct piece), sizeof(struct crit_call_row),
+					      compare_sites, begin_site, add_bucket };
 
 /*
  * Where a call was made, or a construct is: OMPT names no address to the workers of a team, whose
@@ -140,33 +169,6 @@ static struct piece *collect(const struct crit_model *model, const struct crit_e
 	return pieces;
 }
 
-/* One row per run of equal pieces. */
-static int fold(struct piece *pieces, size_t count, int (*compare)(const void *, const void *),
-		struct crit_call_row **ret_rows, size_t *ret_count)
-{
-	struct crit_call_row *rows = calloc(count + 1, sizeof(*rows));
-	size_t used = 0;
-	size_t i;
-
-	if (!rows)
-		return -ENOMEM;
-	qsort(pieces, count, sizeof(*pieces), compare);
-	for (i = 0; i < count; i++) {
-		if (!i || compare(&pieces[i - 1], &pieces[i])) {
-			rows[used].call = pieces[i].bucket->key.call;
-			rows[used].top_rank_row = -1;
-			used++;
-		}
-		add_bucket(&rows[used - 1], pieces[i].bucket);
-		rows[used - 1].node = pieces[i].node;
-		rows[used - 1].pid = pieces[i].pid;
-		rows[used - 1].site = pieces[i].site;
-	}
-	*ret_rows = rows;
-	*ret_count = used;
-	return 0;
-}
-
 int crit_outcome_fill_calls(const struct crit_model *model, const struct crit_engine *engine,
 			    const uint32_t *rank_rows, struct crit_results *results)
 {
@@ -174,20 +176,15 @@ int crit_outcome_fill_calls(const struct crit_model *model, const struct crit_en
 	struct piece *pieces = collect(model, engine, &count);
 	int64_t top;
 	size_t i;
-	int rc = -ENOMEM;
 
 	if (!pieces)
-		return rc;
-	rc = fold(pieces, count, compare_sites, &results->sites, &results->site_count);
-	if (!rc)
-		rc = fold(pieces, count, compare_calls, &results->calls, &results->call_count);
+		return -ENOMEM;
+	results->sites = crit_group_by(&by_site, pieces, count, &results->site_count);
+	results->calls = crit_group_by(&by_call, pieces, count, &results->call_count);
 	free(pieces);
-	if (rc)
-		return rc;
+	if (!results->sites || !results->calls)
+		return -ENOMEM;
 	for (i = 0; i < results->call_count; i++) {
-		results->calls[i].node = 0;
-		results->calls[i].pid = 0;
-		results->calls[i].site = 0;
 		top = crit_blame_top(&engine->blame, results->calls[i].call);
 		results->calls[i].top_rank_row = top < 0 ? -1 : (int32_t)rank_rows[top];
 	}

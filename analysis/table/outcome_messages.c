@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/mpi/messages.h"
+#include "analysis/table/group_by.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
 
@@ -48,40 +49,38 @@ static int compare_pairs(const void *left, const void *right)
 	return rc ? rc : crit_by_number(a->to_row, b->to_row);
 }
 
-static bool is_same_pair(const struct crit_pair_row *a, const struct crit_pair_row *b)
+static void begin_pair(void *to, const void *from)
 {
-	return a->from_row == b->from_row && a->to_row == b->to_row;
+	const struct crit_pair_row *pair = from;
+
+	*(struct crit_pair_row *)to =
+		(struct crit_pair_row){ .from_row = pair->from_row, .to_row = pair->to_row };
 }
 
-static void fold_pairs(struct crit_message_results *out, size_t count)
+static void add_pair(void *to, const void *from)
 {
-	size_t i, used = 0;
+	const struct crit_pair_row *pair = from;
+	struct crit_pair_row *row = to;
 
-	qsort(out->pairs, count, sizeof(*out->pairs), compare_pairs);
-	for (i = 0; i < count; i++) {
-		const struct crit_pair_row *pair = &out->pairs[i];
-
-		if (used && is_same_pair(&out->pairs[used - 1], pair)) {
-			out->pairs[used - 1].sent_count += pair->sent_count;
-			out->pairs[used - 1].sent_bytes += pair->sent_bytes;
-			out->pairs[used - 1].received_count += pair->received_count;
-			out->pairs[used - 1].received_bytes += pair->received_bytes;
-		} else {
-			out->pairs[used++] = *pair;
-		}
-	}
-	out->pair_count = used;
+	row->sent_count += pair->sent_count;
+	row->sent_bytes += pair->sent_bytes;
+	row->received_count += pair->received_count;
+	row->received_bytes += pair->received_bytes;
 }
+
+static const struct crit_grouping by_pair = { sizeof(struct crit_pair_row),
+					      sizeof(struct crit_pair_row), compare_pairs,
+					      begin_pair, add_pair };
 
 /* Each pair tells of two directions; whose other end never announced itself is in no pair. */
 static int fill_pairs(const struct crit_messages *messages, const uint32_t *rank_rows,
 		      struct crit_message_results *out)
 {
 	const struct crit_traffic *traffic = &messages->traffic;
+	struct crit_pair_row *pairs = calloc(2 * traffic->pair_count + 1, sizeof(*pairs));
 	size_t i, used = 0;
 
-	out->pairs = calloc(2 * traffic->pair_count + 1, sizeof(*out->pairs));
-	if (!out->pairs)
+	if (!pairs)
 		return -ENOMEM;
 	for (i = 0; i < traffic->pair_count; i++) {
 		const struct crit_traffic_pair *pair = &traffic->pairs[i];
@@ -92,20 +91,20 @@ static int fill_pairs(const struct crit_messages *messages, const uint32_t *rank
 			continue;
 		}
 		if (pair->sent_count)
-			out->pairs[used++] =
-				(struct crit_pair_row){ .from_row = rank_rows[pair->rank],
-							.to_row = rank_rows[rank],
-							.sent_count = pair->sent_count,
-							.sent_bytes = pair->sent_bytes };
+			pairs[used++] = (struct crit_pair_row){ .from_row = rank_rows[pair->rank],
+								.to_row = rank_rows[rank],
+								.sent_count = pair->sent_count,
+								.sent_bytes = pair->sent_bytes };
 		if (pair->received_count)
-			out->pairs[used++] =
+			pairs[used++] =
 				(struct crit_pair_row){ .from_row = rank_rows[rank],
 							.to_row = rank_rows[pair->rank],
 							.received_count = pair->received_count,
 							.received_bytes = pair->received_bytes };
 	}
-	fold_pairs(out, used);
-	return 0;
+	out->pairs = crit_group_by(&by_pair, pairs, used, &out->pair_count);
+	free(pairs);
+	return out->pairs ? 0 : -ENOMEM;
 }
 
 static int fill_communicators(const struct crit_communicators *all,

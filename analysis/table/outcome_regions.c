@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table/group_by.h"
 #include "analysis/table/outcome.h"
 #include "core/base/call.h"
 
@@ -18,6 +19,7 @@ struct piece { /* a bucket of a thread in a region */
 	const struct crit_bucket *bucket;
 	uint32_t row;
 	uint32_t thread_row;
+	uint32_t call; /* of the region */
 };
 
 /* Those without rank come last. */
@@ -78,8 +80,9 @@ static int collect(const struct crit_model *model, struct crit_engine *engine,
 			region->call = bucket->key.call;
 			region->site = bucket->key.site;
 		}
-		pieces[count++] =
-			(struct piece){ bucket, (uint32_t)index, thread_rows[bucket->key.life] };
+		pieces[count++] = (struct piece){ .bucket = bucket,
+						  .row = (uint32_t)index,
+						  .thread_row = thread_rows[bucket->key.life] };
 	}
 	*ret_pieces = pieces;
 	*ret_count = count;
@@ -161,12 +164,21 @@ static int fill_rows(const struct crit_model *model, const struct crit_regions *
 	return 0;
 }
 
-static void add_piece(struct crit_region_row *row, struct crit_region_part *part,
-		      const struct crit_bucket *bucket)
+static void begin_part(void *to, const void *from)
 {
-	row->visits += bucket->begun;
-	row->elapsed_ns += bucket->elapsed_ns;
-	if (bucket->key.call == row->call)
+	const struct piece *piece = from;
+
+	*(struct crit_region_part *)to =
+		(struct crit_region_part){ .region = piece->row, .thread = piece->thread_row };
+}
+
+static void add_piece(void *to, const void *from)
+{
+	const struct piece *piece = from;
+	const struct crit_bucket *bucket = piece->bucket;
+	struct crit_region_part *part = to;
+
+	if (bucket->key.call == piece->call)
 		part->visits += bucket->visits;
 	part->time_ns += bucket->time_ns;
 	switch (bucket->key.span_class) {
@@ -190,25 +202,26 @@ static void add_piece(struct crit_region_row *row, struct crit_region_part *part
 	crit_earnings_add(&part->run, &bucket->earned);
 }
 
+static const struct crit_grouping by_part = { sizeof(struct piece), sizeof(struct crit_region_part),
+					      compare_pieces, begin_part, add_piece };
+
 static int fill_parts(struct piece *pieces, size_t count, struct crit_region_results *out)
 {
-	size_t i;
-
-	out->parts = calloc(count + 1, sizeof(*out->parts));
-	if (!out->parts)
-		return -ENOMEM;
-	qsort(pieces, count, sizeof(*pieces), compare_pieces);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct crit_region_row *row = &out->rows[pieces[i].row];
 
-		if (!i || compare_pieces(&pieces[i - 1], &pieces[i])) {
-			if (!row->part_count++)
-				row->first_part = out->part_count;
-			out->parts[out->part_count++] =
-				(struct crit_region_part){ .region = pieces[i].row,
-							   .thread = pieces[i].thread_row };
-		}
-		add_piece(row, &out->parts[out->part_count - 1], pieces[i].bucket);
+		pieces[i].call = row->call;
+		row->visits += pieces[i].bucket->begun;
+		row->elapsed_ns += pieces[i].bucket->elapsed_ns;
+	}
+	out->parts = crit_group_by(&by_part, pieces, count, &out->part_count);
+	if (!out->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < out->part_count; i++) {
+		struct crit_region_row *row = &out->rows[out->parts[i].region];
+
+		if (!row->part_count++)
+			row->first_part = i;
 	}
 	return 0;
 }

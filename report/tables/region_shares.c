@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/table/efficiency.h"
+#include "analysis/table/group_by.h"
 #include "core/base/call.h"
 
 struct piece { /* one part, on its way to a share */
@@ -170,30 +171,41 @@ static int copy_phases(struct crit_region_table *table, uint32_t **ret_phase_of)
 	return 0;
 }
 
+static void begin_share(void *to, const void *from)
+{
+	const struct piece *piece = from;
+
+	*(struct piece *)to =
+		(struct piece){ .line = piece->line, .share.thread = piece->share.thread };
+}
+
+static void add_share(void *to, const void *from)
+{
+	add_sum(&((struct piece *)to)->share.sum, &((const struct piece *)from)->share.sum);
+}
+
+static const struct crit_grouping by_share = { sizeof(struct piece), sizeof(struct piece),
+					       compare_pieces, begin_share, add_share };
+
 static int make_shares(struct crit_region_table *table, struct pieces *pieces)
 {
-	table->shares = calloc(pieces->count + 1, sizeof(*table->shares));
-	if (!table->shares)
-		return -ENOMEM;
-	if (pieces->count)
-		qsort(pieces->list, pieces->count, sizeof(*pieces->list), compare_pieces);
-	for (size_t i = 0; i < pieces->count; i++) {
-		const struct piece *piece = &pieces->list[i];
-		struct crit_region_line *line =
-			piece->line < table->row_count
-				? &table->rows[piece->line]
-				: &table->phases[piece->line - table->row_count];
+	size_t count;
+	struct piece *joined = crit_group_by(&by_share, pieces->list, pieces->count, &count);
 
-		add_sum(&line->sum, &piece->share.sum);
-		if (i && compare_pieces(piece - 1, piece) == 0) {
-			add_sum(&table->shares[table->share_count - 1].sum, &piece->share.sum);
-			continue;
-		}
+	table->shares = joined ? calloc(count + 1, sizeof(*table->shares)) : NULL;
+	for (size_t i = 0; table->shares && i < count; i++) {
+		struct crit_region_line *line =
+			joined[i].line < table->row_count
+				? &table->rows[joined[i].line]
+				: &table->phases[joined[i].line - table->row_count];
+
+		add_sum(&line->sum, &joined[i].share.sum);
 		if (line->share_count++ == 0)
-			line->first_share = table->share_count;
-		table->shares[table->share_count++] = piece->share;
+			line->first_share = i;
+		table->shares[table->share_count++] = joined[i].share;
 	}
-	return 0;
+	free(joined);
+	return table->shares ? 0 : -ENOMEM;
 }
 
 /* Shares come in the order of threads, which is that of ranks. */

@@ -3,22 +3,28 @@
 #include "report/tables/sites.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "analysis/table/group_by.h"
 
 static crit_fix weight_of(const struct crit_site_row *row)
 {
 	return row->stall + ((crit_fix)row->waiting_ns << 64);
 }
 
+/* Those in no file are nobody else's. */
 static int compare_place(const void *a, const void *b)
 {
 	const struct crit_site_row *left = a;
 	const struct crit_site_row *right = b;
 	int order = crit_place_compare(&left->place, &right->place);
 
-	return order ? order : (left->call > right->call) - (left->call < right->call);
+	if (!order)
+		order = (left->call > right->call) - (left->call < right->call);
+	if (!order && !left->place.module)
+		order = (left->index > right->index) - (left->index < right->index);
+	return order;
 }
 
 static int compare_weight(const void *a, const void *b)
@@ -29,8 +35,20 @@ static int compare_weight(const void *a, const void *b)
 	return left < right ? 1 : left > right ? -1 : compare_place(a, b);
 }
 
-static void join(struct crit_site_row *into, const struct crit_site_row *row)
+static void begin(void *to, const void *from)
 {
+	const struct crit_site_row *site = from;
+
+	*(struct crit_site_row *)to = (struct crit_site_row){ .call = site->call,
+							      .place = site->place,
+							      .index = site->index };
+}
+
+static void join(void *to, const void *from)
+{
+	const struct crit_site_row *row = from;
+	struct crit_site_row *into = to;
+
 	into->process_count += row->process_count;
 	into->visits += row->visits;
 	into->time_ns += row->time_ns;
@@ -39,49 +57,44 @@ static void join(struct crit_site_row *into, const struct crit_site_row *row)
 	into->waiting_ns += row->waiting_ns;
 }
 
-static void merge(struct crit_sites *sites)
+static const struct crit_grouping by_place = { sizeof(struct crit_site_row),
+					       sizeof(struct crit_site_row), compare_place, begin,
+					       join };
+
+static struct crit_site_row site_of(const struct crit_results *results, size_t index,
+				    struct crit_symbols *symbols)
 {
-	size_t used = 0;
+	const struct crit_call_row *site = &results->sites[index];
+	struct crit_site_row row = { .call = site->call,
+				     .place.offset = site->site,
+				     .index = index,
+				     .process_count = 1,
+				     .visits = site->visits,
+				     .time_ns = site->time_ns,
+				     .wait_ns = site->wait_ns,
+				     .stall = site->run.stall[CRIT_UNIT_THREADS],
+				     .waiting_ns = site->run.waiting_ns };
 
-	qsort(sites->rows, sites->row_count, sizeof(*sites->rows), compare_place);
-	for (size_t i = 0; i < sites->row_count; i++) {
-		bool is_same = used && sites->rows[i].place.module &&
-			       compare_place(&sites->rows[used - 1], &sites->rows[i]) == 0;
-
-		if (is_same)
-			join(&sites->rows[used - 1], &sites->rows[i]);
-		else
-			sites->rows[used++] = sites->rows[i];
-	}
-	sites->row_count = used;
-	qsort(sites->rows, sites->row_count, sizeof(*sites->rows), compare_weight);
+	if (symbols)
+		crit_symbols_find(symbols, site->node, site->pid, site->site, &row.place);
+	return row;
 }
 
 int crit_sites_init(struct crit_sites *sites, struct crit_symbols *symbols,
 		    const struct crit_results *results)
 {
+	struct crit_site_row *all = calloc(results->site_count + 1, sizeof(*all));
+
 	memset(sites, 0, sizeof(*sites));
-	if (!results->site_count)
-		return 0;
-	sites->rows = calloc(results->site_count, sizeof(*sites->rows));
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < results->site_count; i++)
+		all[i] = site_of(results, i, symbols);
+	sites->rows = crit_group_by(&by_place, all, results->site_count, &sites->row_count);
+	free(all);
 	if (!sites->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < results->site_count; i++) {
-		const struct crit_call_row *site = &results->sites[i];
-		struct crit_site_row *row = &sites->rows[sites->row_count++];
-
-		row->call = site->call;
-		row->place.offset = site->site;
-		if (symbols)
-			crit_symbols_find(symbols, site->node, site->pid, site->site, &row->place);
-		row->process_count = 1;
-		row->visits = site->visits;
-		row->time_ns = site->time_ns;
-		row->wait_ns = site->wait_ns;
-		row->stall = site->run.stall[CRIT_UNIT_THREADS];
-		row->waiting_ns = site->run.waiting_ns;
-	}
-	merge(sites);
+	qsort(sites->rows, sites->row_count, sizeof(*sites->rows), compare_weight);
 	return 0;
 }
 

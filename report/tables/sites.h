@@ -9,6 +9,7 @@
 struct crit_site_row { /* sums over the processes that call from here */
 	uint32_t call;
 	struct crit_place place;
+	size_t index; /* of the first of them in the results */
 	uint32_t process_count;
 	uint64_t visits;
 	uint64_t time_ns;
