@@ -6,66 +6,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/formats/messages.h"
 #include "cli/no_report.h"
-#include "report/formats/region_writers.h"
 #include "report/formats/writers.h"
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
 
 #define NAME_BYTES 32
 
-static int write_report_txt(FILE *out, const struct crit_summary *summary)
+#define FILE_COUNT (CRIT_CSV_COUNT + 2u)
+
+/* report.json is the last: when it is there, so are the others. */
+static const char *file_name(size_t i)
 {
-	crit_write_text(out, summary, &(struct crit_text_options){ 0 });
-	return 0;
+	return i == 0 ? "report.txt" : i <= CRIT_CSV_COUNT ? crit_csvs[i - 1].file : "report.json";
 }
 
-static int write_ranks(FILE *out, const struct crit_summary *summary)
+static int write_file(FILE *out, size_t i, const struct crit_summary *summary)
 {
-	crit_write_ranks_csv(out, summary);
+	if (i > CRIT_CSV_COUNT)
+		return crit_write_json(out, summary);
+	if (i)
+		crit_csvs[i - 1].write(out, summary);
+	else
+		crit_write_text(out, summary, &(struct crit_text_options){ 0 });
 	return 0;
 }
-
-static int write_threads(FILE *out, const struct crit_summary *summary)
-{
-	crit_write_threads_csv(out, summary);
-	return 0;
-}
-
-static int write_regions(FILE *out, const struct crit_summary *summary)
-{
-	crit_write_regions_csv(out, summary);
-	return 0;
-}
-
-static int write_messages(FILE *out, const struct crit_summary *summary)
-{
-	crit_write_messages_csv(out, summary);
-	return 0;
-}
-
-static int write_collectives(FILE *out, const struct crit_summary *summary)
-{
-	crit_write_collectives_csv(out, summary);
-	return 0;
-}
-
-static const struct {
-	const char *name;
-	int (*write)(FILE *out, const struct crit_summary *summary);
-} files[] = {
-	{ "report.txt", write_report_txt }, { "ranks.csv", write_ranks },
-	{ "threads.csv", write_threads },   { "regions.csv", write_regions },
-	{ "messages.csv", write_messages }, { "collectives.csv", write_collectives },
-	{ "report.json", crit_write_json }, /* last: who waits for it finds the others */
-};
-
-#define FILE_COUNT (sizeof(files) / sizeof(files[0]))
 
 static const char *temporary_name(size_t i, char *text)
 {
-	(void)snprintf(text, NAME_BYTES, "%s.tmp", files[i].name);
+	(void)snprintf(text, NAME_BYTES, "%s.tmp", file_name(i));
 	return text;
 }
 
@@ -105,7 +74,7 @@ static int write_one(int directory_fd, size_t i, const struct crit_summary *summ
 		close(fd);
 		return -ENOMEM;
 	}
-	status = files[i].write(out, summary);
+	status = write_file(out, i, summary);
 	if (ferror(out) || (!status && fflush(out)))
 		status = reason_of(out);
 	errno = 0;
@@ -126,16 +95,16 @@ int crit_write_all(int directory_fd, const char *directory, const struct crit_su
 			remove_temporary(directory_fd);
 			return crit_err_set(err, status,
 					    "cannot write %.120s/%s: %s; no result was changed",
-					    directory, files[i].name, strerror(-status));
+					    directory, file_name(i), strerror(-status));
 		}
 	}
 	for (size_t i = 0; i < FILE_COUNT; i++)
-		if (renameat(directory_fd, temporary_name(i, name), directory_fd, files[i].name)) {
+		if (renameat(directory_fd, temporary_name(i, name), directory_fd, file_name(i))) {
 			int status = -errno;
 
 			remove_temporary(directory_fd);
 			return crit_err_set(err, status, "cannot put %s into place in %.120s: %s",
-					    files[i].name, directory, strerror(-status));
+					    file_name(i), directory, strerror(-status));
 		}
 	(void)unlinkat(directory_fd, CRIT_NO_REPORT_NAME, 0); /* of an attempt that failed */
 	return 0;

@@ -22,19 +22,6 @@ enum format {
 	FORMAT_TABLE
 };
 
-static const struct {
-	const char *name;
-	void (*write)(FILE *out, const struct crit_summary *summary);
-} tables[] = {
-	{ "ranks", crit_write_ranks_csv },
-	{ "threads", crit_write_threads_csv },
-	{ "regions", crit_write_regions_csv },
-	{ "messages", crit_write_messages_csv },
-	{ "collectives", crit_write_collectives_csv },
-};
-
-#define TABLE_COUNT (sizeof(tables) / sizeof(tables[0]))
-
 enum colour {
 	COLOUR_AUTO = 0, /* on a terminal, unless NO_COLOR is set */
 	COLOUR_ALWAYS,
@@ -62,8 +49,8 @@ static const char usage[] =
 	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
 	"      --json           print report.json instead of report.txt\n"
 	"      --summary        print the verdict and the main figures, one a line\n"
-	"      --csv=TABLE      print a table: ranks, threads, regions, messages,\n"
-	"                       collectives\n"
+	"      --csv=TABLE      print a table: ranks, threads, regions, calls,\n"
+	"                       sites, messages, collectives\n"
 	"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
 	"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
 	"  -h, --help           this text\n";
@@ -123,8 +110,8 @@ static int take_option(int option, void *user)
 		return CRIT_SYNTAX_GO_ON;
 	default: /* OPTION_CSV */
 		options->format = FORMAT_TABLE;
-		for (options->table = 0; options->table < TABLE_COUNT; options->table++)
-			if (!strcmp(optarg, tables[options->table].name))
+		for (options->table = 0; options->table < CRIT_CSV_COUNT; options->table++)
+			if (!strcmp(optarg, crit_csvs[options->table].name))
 				return CRIT_SYNTAX_GO_ON;
 		return crit_syntax_refuse(&syntax, "no table named", optarg);
 	}
@@ -156,7 +143,7 @@ static int print_result(const struct crit_summary *summary, const struct report_
 	else if (options->format == FORMAT_SUMMARY)
 		crit_write_summary(stdout, summary);
 	else if (options->format == FORMAT_TABLE)
-		tables[options->table].write(stdout, summary);
+		crit_csvs[options->table].write(stdout, summary);
 	else
 		crit_write_text(stdout, summary, &text);
 	errno = 0;

@@ -30,7 +30,7 @@ _crit_value()
 	-m | --mpi) _crit_words "$4" "auto openmpi mpich slurm" ;;
 	-p | --pid) _crit_words "$4" "$(ps -o pid= -u "$EUID" 2>/dev/null)" ;;
 	-o | --output | --directory) _crit_directories "$4" ;;
-	--csv) _crit_words "$4" "ranks threads regions messages collectives" ;;
+	--csv) _crit_words "$4" "ranks threads regions calls sites messages collectives" ;;
 	--color) _crit_words "$4" "auto always never" ;;
 	-*) [[ $("$1" "$2" --help 2>/dev/null </dev/null) == *"$3="* ]] ;; # anything may
 	*) false ;;

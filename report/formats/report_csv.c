@@ -47,3 +47,25 @@ void crit_write_regions_csv(FILE *out, const struct crit_summary *summary)
 		}
 	}
 }
+
+static void write_calls(FILE *out, const struct crit_summary *summary)
+{
+	crit_rows_csv(out, summary, CRIT_TABLE_CALLS, summary->results->calls,
+		      summary->results->call_count);
+}
+
+static void write_sites(FILE *out, const struct crit_summary *summary)
+{
+	crit_rows_csv(out, summary, CRIT_TABLE_SITES, summary->sites ? summary->sites->rows : NULL,
+		      summary->sites ? summary->sites->row_count : 0);
+}
+
+const struct crit_csv crit_csvs[CRIT_CSV_COUNT] = {
+	{ "ranks", "ranks.csv", crit_write_ranks_csv },
+	{ "threads", "threads.csv", crit_write_threads_csv },
+	{ "regions", "regions.csv", crit_write_regions_csv },
+	{ "calls", "calls.csv", write_calls },
+	{ "sites", "sites.csv", write_sites },
+	{ "messages", "messages.csv", crit_write_messages_csv },
+	{ "collectives", "collectives.csv", crit_write_collectives_csv },
+};

@@ -23,6 +23,16 @@ void crit_write_details(FILE *out, const struct crit_summary *summary);
 /* report.json, schema crit-report/1. Errors: -ENOMEM, -EIO. */
 int crit_write_json(FILE *out, const struct crit_summary *summary);
 
+struct crit_csv { /* a table that crit report --csv prints, and a file of it */
+	const char *name;
+	const char *file;
+	void (*write)(FILE *out, const struct crit_summary *summary);
+};
+
+#define CRIT_CSV_COUNT 7
+
+extern const struct crit_csv crit_csvs[CRIT_CSV_COUNT];
+
 void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary);
 void crit_write_threads_csv(FILE *out, const struct crit_summary *summary);
 void crit_write_messages_csv(FILE *out, const struct crit_summary *summary);

@@ -32,7 +32,7 @@ point "text equals report.txt" $? ""
 expect "json" 0 "" "$crit" report --json "$recording"
 cmp -s "$trial/expect.out" "$dir/report.json"
 point "json equals report.json" $? ""
-for table in ranks threads regions messages collectives; do
+for table in ranks threads regions calls sites messages collectives; do
 	expect "table of $table" 0 "" "$crit" report --csv="$table" "$dir"
 	cmp -s "$trial/expect.out" "$dir/$table.csv"
 	point "table equals $table.csv" $? ""

@@ -143,6 +143,13 @@ static void test_golden(void)
 	(void)fclose(out);
 	compare_golden("barriers.csv", text);
 	free(text);
+	out = open_memstream(&text, &size);
+	for (size_t i = 0; i < CRIT_CSV_COUNT; i++)
+		if (!strcmp(crit_csvs[i].name, "calls") || !strcmp(crit_csvs[i].name, "sites"))
+			crit_csvs[i].write(out, &summary);
+	(void)fclose(out);
+	compare_golden("calls.csv", text);
+	free(text);
 	crit_summary_fini(&summary);
 
 	results_sample_threads(&sample);
@@ -489,7 +496,7 @@ static int count_files(const char *directory)
 		"report.txt",       "report.json",         "ranks.csv",      "threads.csv",
 		"messages.csv",     "collectives.csv",     "report.txt.tmp", "report.json.tmp",
 		"regions.csv",      "regions.csv.tmp",     "ranks.csv.tmp",  "threads.csv.tmp",
-		"messages.csv.tmp", "collectives.csv.tmp",
+		"messages.csv.tmp", "collectives.csv.tmp", "calls.csv",      "sites.csv",
 	};
 	int count = 0;
 
@@ -516,7 +523,7 @@ static void test_output(void)
 	results_sample_barriers(&sample);
 	summarise();
 	CHECK_INT_EQ(crit_write_all(fd, directory, &summary, &err), 0);
-	CHECK_INT_EQ(count_files(directory), 7);
+	CHECK_INT_EQ(count_files(directory), 9);
 	/* A directory in the place of the last file: nothing is left half-written. */
 	(void)snprintf(path, sizeof(path), "%s/report.json.tmp", directory);
 	CHECK_INT_EQ(mkdir(path, 0700), 0);
