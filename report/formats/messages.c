@@ -134,17 +134,17 @@ static int by_bytes(const void *left, const void *right, void *rows)
 }
 
 static void write_sorted(FILE *out, const struct crit_summary *summary, enum crit_table table,
-			 void *rows, size_t count, size_t max,
-			 int (*compare)(const void *, const void *, void *))
+			 struct crit_rows rows, int (*compare)(const void *, const void *, void *))
 {
-	crit_autofree size_t *order = calloc(count + 1, sizeof(*order));
+	crit_autofree size_t *order = calloc(rows.count + 1, sizeof(*order));
 
 	if (!order)
 		return;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < rows.count; i++)
 		order[i] = i;
-	qsort_r(order, count, sizeof(*order), compare, rows);
-	crit_rows_text(out, summary, table, rows, order, count, max);
+	qsort_r(order, rows.count, sizeof(*order), compare, (void *)rows.at);
+	rows.order = order;
+	crit_rows_text(out, summary, table, &rows);
 }
 
 static void write_pairs(FILE *out, const struct crit_summary *summary)
@@ -154,8 +154,11 @@ static void write_pairs(FILE *out, const struct crit_summary *summary)
 	if (!messages->pair_count)
 		return;
 	(void)fputc('\n', out);
-	write_sorted(out, summary, CRIT_TABLE_PAIRS, messages->pairs, messages->pair_count,
-		     PAIRS_MAX, by_bytes);
+	write_sorted(out, summary, CRIT_TABLE_PAIRS,
+		     (struct crit_rows){ .at = messages->pairs,
+					 .count = messages->pair_count,
+					 .max = PAIRS_MAX },
+		     by_bytes);
 	if (messages->pair_count > PAIRS_MAX)
 		(void)fprintf(out, "  and %zu more pairs, all in messages.csv\n",
 			      messages->pair_count - PAIRS_MAX);
@@ -204,8 +207,11 @@ static void write_collectives(FILE *out, const struct crit_summary *summary)
 	(void)fprintf(out,
 		      "\nWho arrives last\n  late = last arrival - mean arrival, when that rank "
 		      "is last; spread = last - first, of all\n");
-	write_sorted(out, summary, CRIT_TABLE_COLLECTIVES, messages->collectives,
-		     messages->collective_count, COLLECTIVES_MAX, by_lateness);
+	write_sorted(out, summary, CRIT_TABLE_COLLECTIVES,
+		     (struct crit_rows){ .at = messages->collectives,
+					 .count = messages->collective_count,
+					 .max = COLLECTIVES_MAX },
+		     by_lateness);
 	if (messages->collective_count > COLLECTIVES_MAX)
 		(void)fprintf(out, "  and %zu more, all in collectives.csv\n",
 			      messages->collective_count - COLLECTIVES_MAX);
@@ -226,8 +232,9 @@ void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
 	if (crit_messages_traced_ns(results) && !messages->is_whole)
 		(void)fprintf(out, "  not whole: losses are in report.json, messages.losses\n");
 	if (messages->traffic_count)
-		crit_rows_text(out, summary, CRIT_TABLE_TRAFFIC, messages->traffic, NULL,
-			       messages->traffic_count, SIZE_MAX);
+		crit_rows_text(out, summary, CRIT_TABLE_TRAFFIC,
+			       &(struct crit_rows){ .at = messages->traffic,
+						    .count = messages->traffic_count });
 	write_failed(out, messages);
 	write_pairs(out, summary);
 	write_unknown_sources(out, results);

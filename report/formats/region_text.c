@@ -130,8 +130,10 @@ void crit_rivals_write_details(FILE *out, const struct crit_summary *summary)
 		return;
 	(void)fprintf(out, "\nWho had the CPU that threads with work to do waited for\n"
 			   "  lost: runnable while that task ran there\n");
-	crit_rows_text(out, summary, CRIT_TABLE_PREEMPTIONS, results->rivals, NULL,
-		       results->rival_count, RIVALS_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_PREEMPTIONS,
+		       &(struct crit_rows){ .at = results->rivals,
+					    .count = results->rival_count,
+					    .max = RIVALS_MAX });
 	if (results->rival_count > RIVALS_MAX)
 		(void)fprintf(out, "  and %zu more in report.json\n",
 			      results->rival_count - RIVALS_MAX);

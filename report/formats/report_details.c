@@ -76,8 +76,10 @@ static void write_ranks(FILE *out, const struct crit_summary *summary)
 	     "CMetric\n"
 	     "  useful = running outside MPI and waits, runnable and blocked likewise outside; "
 	     "waited-for = the others' waiting charged to it");
-	crit_rows_text(out, summary, CRIT_TABLE_RANKS, results->ranks, summary->rank_order,
-		       results->rank_count, SIZE_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_RANKS,
+		       &(struct crit_rows){ .at = results->ranks,
+					    .count = results->rank_count,
+					    .order = summary->rank_order });
 }
 
 static void write_threads(FILE *out, const struct crit_summary *summary)
@@ -87,8 +89,11 @@ static void write_threads(FILE *out, const struct crit_summary *summary)
 	head(out, "Threads (unit threads, scope run)",
 	     "running, runnable, blocked and unknown are kernel states; assumed: known only from a "
 	     "shim");
-	crit_rows_text(out, summary, CRIT_TABLE_THREADS, results->threads, summary->thread_order,
-		       results->thread_count, THREADS_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_THREADS,
+		       &(struct crit_rows){ .at = results->threads,
+					    .count = results->thread_count,
+					    .order = summary->thread_order,
+					    .max = THREADS_MAX });
 	if (results->thread_count > THREADS_MAX)
 		(void)fprintf(out, "  and %zu more, all in threads.csv\n",
 			      results->thread_count - THREADS_MAX);
@@ -106,8 +111,10 @@ static void write_calls(FILE *out, const struct crit_summary *summary)
 	     "  for = the rank active most meanwhile; polled = calls merged into poll spans; "
 	     "folded "
 	     "= calls only counted");
-	crit_rows_text(out, summary, CRIT_TABLE_CALLS, results->calls, summary->call_order,
-		       results->call_count, SIZE_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_CALLS,
+		       &(struct crit_rows){ .at = results->calls,
+					    .count = results->call_count,
+					    .order = summary->call_order });
 }
 
 static void write_sites(FILE *out, const struct crit_summary *summary)
@@ -121,8 +128,9 @@ static void write_sites(FILE *out, const struct crit_summary *summary)
 	     "programs "
 	     "without debug\n"
 	     "  data (-g) function, or file, and offset; processes = how many came here");
-	crit_rows_text(out, summary, CRIT_TABLE_SITES, sites->rows, NULL, sites->row_count,
-		       SITES_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_SITES,
+		       &(struct crit_rows){
+			       .at = sites->rows, .count = sites->row_count, .max = SITES_MAX });
 	if (sites->row_count > SITES_MAX)
 		(void)fprintf(out, "  and %zu more in report.json\n", sites->row_count - SITES_MAX);
 }
@@ -162,8 +170,8 @@ static void write_laws(FILE *out, const struct crit_summary *summary)
 	const struct crit_results *results = summary->results;
 
 	head(out, "Laws", "sum CMetric = T(n>=1); sum CMetric + sum stall + nobody = window");
-	crit_rows_text(out, summary, CRIT_TABLE_LAWS, results->laws, NULL, results->law_count,
-		       SIZE_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_LAWS,
+		       &(struct crit_rows){ .at = results->laws, .count = results->law_count });
 }
 
 const char *crit_node_slowest(const struct crit_summary *summary, const struct crit_node_sum *sum,
@@ -191,8 +199,9 @@ static void write_nodes(FILE *out, const struct crit_summary *summary)
 				: "Nodes (unit threads, scope run)",
 	     "sums of a node's ranks or threads; imbalance = by how much its slowest exceeds their "
 	     "mean useful time");
-	crit_rows_text(out, summary, CRIT_TABLE_NODES, summary->node_sums, NULL,
-		       results->node_count, SIZE_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_NODES,
+		       &(struct crit_rows){ .at = summary->node_sums,
+					    .count = results->node_count });
 }
 
 static void write_recordings(FILE *out, const struct crit_summary *summary)
@@ -204,8 +213,8 @@ static void write_recordings(FILE *out, const struct crit_summary *summary)
 	     "on disk; clock = microseconds its stamps may be off those of the others, moved = by "
 	     "which "
 	     "they were, so that no message is received before it was sent");
-	crit_rows_text(out, summary, CRIT_TABLE_RECORDINGS, results->nodes, NULL,
-		       results->node_count, SIZE_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_RECORDINGS,
+		       &(struct crit_rows){ .at = results->nodes, .count = results->node_count });
 }
 
 static void write_losses(FILE *out, const struct crit_summary *summary)

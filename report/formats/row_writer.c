@@ -339,14 +339,15 @@ void crit_text_row(FILE *out, const char *indent, struct crit_row *row, enum cri
 }
 
 void crit_rows_text(FILE *out, const struct crit_summary *summary, enum crit_table table,
-		    const void *rows, const size_t *order, size_t count, size_t max)
+		    const struct crit_rows *rows)
 {
 	const struct crit_column *list[CRIT_COLUMNS_MAX];
 	const size_t columns = columns_of(table, CRIT_IN_TEXT, list);
 
 	crit_text_head(out, "", table);
-	for (size_t i = 0; i < count && i < max; i++) {
-		struct crit_row row = row_of(summary, table, rows, order ? order[i] : i);
+	for (size_t i = 0; i < rows->count && (!rows->max || i < rows->max); i++) {
+		struct crit_row row =
+			row_of(summary, table, rows->at, rows->order ? rows->order[i] : i);
 
 		text_line(out, "", &row, list, columns);
 	}

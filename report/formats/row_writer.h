@@ -29,12 +29,16 @@ void crit_rows_csv(FILE *out, const struct crit_summary *summary, enum crit_tabl
 void crit_text_head(FILE *out, const char *indent, enum crit_table table);
 void crit_text_row(FILE *out, const char *indent, struct crit_row *row, enum crit_table table);
 
-/*
- * A table of report.txt: heads and count rows, but max at most; order[i] is the index of the i-th
- * one, NULL: as they are.
- */
+struct crit_rows { /* of a table in report.txt */
+	const void *at; /* side by side */
+	size_t count;
+	const size_t *order; /* order[i] is the index of the i-th one; NULL: as they are */
+	size_t max; /* shown at most; 0: all */
+};
+
+/* Heads and rows. */
 void crit_rows_text(FILE *out, const struct crit_summary *summary, enum crit_table table,
-		    const void *rows, const size_t *order, size_t count, size_t max);
+		    const struct crit_rows *rows);
 
 /* A text in quotes, cut at text_bytes. */
 void crit_csv_quote(FILE *out, const char *text, size_t text_bytes);
