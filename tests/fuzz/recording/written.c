@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/messages.h"
-#include "report/formats/region_writers.h"
 #include "report/formats/writers.h"
 
 #define DELETE 0x7f
@@ -21,11 +19,8 @@ static int write_text(FILE *out, const struct crit_summary *summary)
 
 static int write_tables(FILE *out, const struct crit_summary *summary)
 {
-	crit_write_ranks_csv(out, summary);
-	crit_write_threads_csv(out, summary);
-	crit_write_regions_csv(out, summary);
-	crit_write_messages_csv(out, summary);
-	crit_write_collectives_csv(out, summary);
+	for (size_t i = 0; i < CRIT_CSV_COUNT; i++)
+		crit_csvs[i].write(out, summary);
 	return 0;
 }
 
