@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The front door: opens the recordings, surveys, plays, and hands out the results.
+#include "analysis/analyse.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -53,23 +55,75 @@ static bool has_results(const struct crit_peers *peers)
 	return !peers || !peers->rank;
 }
 
+struct crit_index {
+	struct crit_model model;
+	struct crit_model_state *state; /* as the index pass left it */
+	struct crit_clock_shifts shifts;
+	bool is_open;
+	bool is_indexed;
+};
+
+struct crit_index *crit_index_create(void)
+{
+	return calloc(1, sizeof(struct crit_index));
+}
+
+void crit_index_renew(struct crit_index *index)
+{
+	crit_model_state_destroy(index->state);
+	crit_model_fini(&index->model);
+	*index = (struct crit_index){ .shifts = index->shifts };
+}
+
+void crit_index_destroy(struct crit_index *index)
+{
+	if (!index)
+		return;
+	crit_index_renew(index);
+	crit_clock_shifts_fini(&index->shifts);
+	free(index);
+}
+
+bool crit_index_has_moved_clocks(const struct crit_index *index)
+{
+	return index->shifts.is_known && index->shifts.count;
+}
+
 struct attempt { /* at an analysis */
 	const struct crit_analysis_options *options;
-	struct crit_clock_shifts *shifts;
+	struct crit_index *index;
 	bool is_trial; /* what messages say of the clocks is found now: no sink is told of it */
 };
 
-static int survey(struct crit_model *model, struct attempt *attempt)
+/* The index pass, or what it has learnt before; kept where it may be used again. */
+static int make_index(const struct attempt *attempt)
 {
-	const struct crit_peers *peers = attempt->options->peers;
+	struct crit_index *index = attempt->index;
 	int rc;
 
-	crit_clocks_set(model, attempt->shifts);
-	rc = crit_survey(model);
+	if (index->is_indexed) {
+		crit_model_restore(&index->model, index->state);
+		return 0;
+	}
+	crit_clocks_set(&index->model, &index->shifts);
+	rc = crit_survey(&index->model);
+	if (rc || !(attempt->options->index || crit_clock_shifts_can_be(&index->model)))
+		return rc;
+	index->state = crit_model_save(&index->model);
+	index->is_indexed = index->state != NULL;
+	return index->is_indexed ? 0 : -ENOMEM;
+}
 
-	attempt->is_trial = !rc && !attempt->shifts->is_known && crit_clock_shifts_can_be(model) &&
+static int survey(struct attempt *attempt)
+{
+	const struct crit_peers *peers = attempt->options->peers;
+	struct crit_index *index = attempt->index;
+	const struct crit_model *model = &index->model;
+	int rc = make_index(attempt);
+
+	attempt->is_trial = !rc && !index->shifts.is_known && crit_clock_shifts_can_be(model) &&
 			    crit_model_traced_until_ns(model) > model->window_begin_ns;
-	attempt->shifts->is_known = !attempt->is_trial;
+	index->shifts.is_known = !attempt->is_trial;
 	return peers ? crit_peers_agree(peers, sum_up(model), rc) : rc;
 }
 
@@ -92,10 +146,11 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	if (!rc)
 		rc = crit_outcome_fill(model, &work->engine, &work->messages, &work->identity,
 				       results);
-	attempt->shifts->is_known |=
+	attempt->index->shifts.is_known |=
 		!rc && (!results->messages.has_order || !results->messages.losses.early);
-	if (!rc && !attempt->shifts->is_known)
-		rc = crit_clock_shifts_find(attempt->shifts, model, &work->messages.order.transits);
+	if (!rc && !attempt->index->shifts.is_known)
+		rc = crit_clock_shifts_find(&attempt->index->shifts, model,
+					    &work->messages.order.transits);
 	return rc;
 }
 
@@ -178,7 +233,7 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	if (peers && (sink || attempt->is_trial))
 		rc = crit_peers_agree(peers, 0, rc);
 	if (!rc && peers && attempt->is_trial)
-		rc = broadcast_shifts(attempt->shifts, peers);
+		rc = broadcast_shifts(&attempt->index->shifts, peers);
 	if (!rc && work->pending.count)
 		rc = -EPROTO; /* events behind the last step */
 	if (!rc && sink)
@@ -186,11 +241,11 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	return rc;
 }
 
-static int compute(struct crit_model *model, struct attempt *attempt, struct work *work,
-		   struct crit_results *results)
+static int compute(struct attempt *attempt, struct work *work, struct crit_results *results)
 {
+	struct crit_model *model = &attempt->index->model;
 	const struct crit_trace_sink *sink;
-	int rc = survey(model, attempt);
+	int rc = survey(attempt);
 
 	if (rc)
 		return rc;
@@ -216,22 +271,25 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 	const struct crit_peers *peers = attempt->options->peers;
 	struct crit_results *results = calloc(1, sizeof(*results));
 	crit_autofree struct work *work = calloc(1, sizeof(*work));
-	struct crit_model model = { 0 };
-	int rc;
+	struct crit_index *index = attempt->index;
+	int rc = 0;
 
 	if (!results || !work) {
 		free(results);
 		return -ENOMEM;
 	}
 	results->rule = attempt->options->rule;
-	rc = crit_model_open(&model, paths, path_count, err);
+	if (!index->is_open)
+		rc = crit_model_open(&index->model, paths, path_count, err);
+	index->is_open = !rc;
 	if (!rc)
-		rc = check_rule(&model, results->rule, err);
+		rc = check_rule(&index->model, results->rule, err);
 	if (rc && peers)
 		(void)crit_peers_agree(peers, 0, rc); /* tells the others */
 	if (!rc)
-		rc = compute(&model, attempt, work, results);
-	crit_model_fini(&model);
+		rc = compute(attempt, work, results);
+	if (rc)
+		crit_index_renew(index);
 	if (rc || !has_results(peers))
 		crit_results_destroy(results);
 	else
@@ -239,35 +297,54 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 	return rc;
 }
 
+/* Once more where messages move clocks, which changes the index, or where a sink waits for that. */
+static int analyse(struct attempt *attempt, const char *const *paths, size_t path_count,
+		   struct crit_results **ret_results, struct crit_err *err)
+{
+	int rc = analyse_once(attempt, paths, path_count, ret_results, err);
+
+	if (rc || !attempt->is_trial)
+		return rc;
+	if (attempt->index->shifts.count)
+		crit_index_renew(attempt->index);
+	else if (!attempt->options->trace)
+		return 0;
+	crit_results_destroy(*ret_results);
+	*ret_results = NULL;
+	return analyse_once(attempt, paths, path_count, ret_results, err);
+}
+
+static void explain(int rc, const char *path, struct crit_err *err)
+{
+	if (rc == -ESTALE)
+		(void)crit_err_set(err, rc,
+				   "cannot analyse %.160s together: processes read "
+				   "different recordings; do they still grow?",
+				   path);
+	if (rc == -ENOMEM)
+		(void)crit_err_set(err, rc, "cannot analyse %s: out of memory", path);
+}
+
 int crit_analyse(const char *const *paths, size_t path_count,
 		 const struct crit_analysis_options *options, struct crit_results **ret_results,
 		 struct crit_err *err)
 {
 	static const struct crit_analysis_options defaults;
-	struct crit_clock_shifts shifts = { 0 };
 	struct attempt attempt = { .options = options ? options : &defaults };
 	struct crit_results *results = NULL;
-	int rc;
+	struct crit_index *own;
+	int rc = -ENOMEM;
 
 	if (!path_count)
 		return crit_err_set(err, -EINVAL, "cannot analyse: no recording was named");
-	attempt.shifts = attempt.options->shifts ? attempt.options->shifts : &shifts;
-	rc = analyse_once(&attempt, paths, path_count, &results, err);
-	if (!rc && attempt.is_trial && (attempt.options->trace || attempt.shifts->count)) {
-		crit_results_destroy(results);
-		results = NULL;
-		rc = analyse_once(&attempt, paths, path_count, &results, err);
-	}
-	crit_clock_shifts_fini(&shifts);
+	own = attempt.options->index ? NULL : crit_index_create();
+	attempt.index = own ? own : attempt.options->index;
+	if (attempt.index)
+		rc = analyse(&attempt, paths, path_count, &results, err);
+	crit_index_destroy(own);
 	for (size_t i = 0; !rc && results && i < path_count; i++)
 		rc = crit_hosts_add(&results->hosts, paths[i]);
-	if (rc == -ESTALE)
-		(void)crit_err_set(err, rc,
-				   "cannot analyse %.160s together: processes read "
-				   "different recordings; do they still grow?",
-				   paths[0]);
-	if (rc == -ENOMEM)
-		(void)crit_err_set(err, rc, "cannot analyse %s: out of memory", paths[0]);
+	explain(rc, paths[0], err);
 	if (rc)
 		crit_results_destroy(results);
 	else if (results)

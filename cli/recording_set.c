@@ -101,7 +101,7 @@ void crit_recording_set_fini(struct crit_recording_set *set)
 {
 	for (size_t i = 0; i < set->count; i++)
 		free(set->paths[i]);
-	crit_clock_shifts_fini(&set->shifts);
+	crit_index_destroy(set->index);
 	crit_elf_reader_destroy(set->reader);
 	free(set->paths);
 	free(set->directory);
@@ -137,6 +137,18 @@ uint64_t crit_recording_set_bytes(const struct crit_recording_set *set)
 	return sum_bytes;
 }
 
+struct crit_index *crit_recording_set_index(struct crit_recording_set *set)
+{
+	uint64_t size_bytes = crit_recording_set_bytes(set);
+
+	if (!set->index)
+		set->index = crit_index_create();
+	else if (size_bytes != set->indexed_bytes)
+		crit_index_renew(set->index);
+	set->indexed_bytes = size_bytes;
+	return set->index;
+}
+
 /* What others failed with is this one's failure too, and peer 0 decides for all. */
 static int agree(const struct crit_peers *peers, int status, bool *is_needed)
 {
@@ -157,7 +169,10 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 {
 	struct crit_progress progress = crit_progress_begin("analysing");
 	struct crit_analysis_options options = {
-		.rule = rule, .user = &progress, .peers = peers, .shifts = &set->shifts
+		.rule = rule,
+		.user = &progress,
+		.peers = peers,
+		.index = crit_recording_set_index(set),
 	};
 	struct crit_analysis analysis = { 0 };
 	const char *const *paths = (const char *const *)set->paths;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/clock/clock_shifts.h"
+#include "analysis/analyse.h"
 #include "analysis/schema/results.h"
 #include "report/tables/sites.h"
 #include "core/base/err.h"
@@ -20,7 +20,8 @@ struct crit_recording_set {
 	char *directory; /* of the first recording */
 	char **paths;
 	size_t count;
-	struct crit_clock_shifts shifts; /* found by the first analysis, for those after it */
+	struct crit_index *index; /* made by the first analysis, for those after it */
+	uint64_t indexed_bytes; /* size of all files then */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	bool is_live; /* a finisher still holds the directory */
 };
@@ -42,6 +43,9 @@ void crit_recording_set_fini(struct crit_recording_set *set);
 
 /* Borrowed.  NULL: none can be made, and names will be missing. */
 struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set);
+
+/* Borrowed; renewed where files have grown.  NULL: out of memory, each analysis makes its own. */
+struct crit_index *crit_recording_set_index(struct crit_recording_set *set);
 
 /* A reader for programs that must fork before all else: give it to a set.  NULL: none. */
 struct crit_elf_reader *crit_reader_create(void);

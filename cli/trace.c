@@ -46,7 +46,7 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 	struct crit_otf2_options write = {
 		.rule = options->rule,
 		.peers = options->peers,
-		.shifts = &set->shifts,
+		.index = crit_recording_set_index(set),
 		.has_metrics = options->has_metrics,
 		.has_all = options->has_all,
 		.creator = "crit " CRIT_VERSION,

@@ -14,7 +14,7 @@ static int write_archive(struct crit_otf2_writer *writer, const char *const *pat
 	struct crit_analysis_options options = {
 		.rule = writer->options->rule,
 		.peers = writer->options->peers,
-		.shifts = writer->options->shifts,
+		.index = writer->options->index,
 		.progress = writer->options->progress,
 		.user = writer->options->progress_user,
 		.trace = &sink,

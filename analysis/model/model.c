@@ -64,6 +64,53 @@ void crit_model_fini(struct crit_model *model)
 	free(model->parts);
 }
 
+struct crit_model_state {
+	struct crit_life *lives;
+	uint64_t *slot_counts; /* by node */
+	struct crit_losses losses;
+};
+
+struct crit_model_state *crit_model_save(const struct crit_model *model)
+{
+	struct crit_model_state *state = calloc(1, sizeof(*state));
+	size_t i;
+
+	if (!state)
+		return NULL;
+	state->lives = calloc(model->life_count + 1, sizeof(*state->lives));
+	state->slot_counts = calloc(model->node_count, sizeof(*state->slot_counts));
+	if (!state->lives || !state->slot_counts) {
+		crit_model_state_destroy(state);
+		return NULL;
+	}
+	for (i = 0; i < model->life_count; i++)
+		state->lives[i] = model->lives[i];
+	for (i = 0; i < model->node_count; i++)
+		state->slot_counts[i] = model->nodes[i].row.slot_count;
+	state->losses = model->losses;
+	return state;
+}
+
+void crit_model_restore(struct crit_model *model, const struct crit_model_state *state)
+{
+	size_t i;
+
+	for (i = 0; i < model->life_count; i++)
+		model->lives[i] = state->lives[i];
+	for (i = 0; i < model->node_count; i++)
+		model->nodes[i].row.slot_count = state->slot_counts[i];
+	model->losses = state->losses;
+}
+
+void crit_model_state_destroy(struct crit_model_state *state)
+{
+	if (!state)
+		return;
+	free(state->lives);
+	free(state->slot_counts);
+	free(state);
+}
+
 uint64_t crit_model_traced_until_ns(const struct crit_model *model)
 {
 	uint64_t until_ns = model->window_end_ns;

@@ -132,4 +132,12 @@ int crit_model_open(struct crit_model *model, const char *const *paths, size_t p
 		    struct crit_err *err);
 void crit_model_fini(struct crit_model *model);
 
+/* What a replay changes of a model, as the first pass left it. */
+struct crit_model_state;
+
+/* Ownership: the caller destroys it.  Errors: NULL when out of memory. */
+struct crit_model_state *crit_model_save(const struct crit_model *model);
+void crit_model_restore(struct crit_model *model, const struct crit_model_state *state);
+void crit_model_state_destroy(struct crit_model_state *state);
+
 #endif

@@ -212,8 +212,8 @@ struct crit_results {
 	struct crit_losses losses;
 };
 
-struct crit_clock_shifts;
 struct crit_err;
+struct crit_index;
 struct crit_peers;
 struct crit_trace_sink;
 
@@ -226,10 +226,10 @@ struct crit_analysis_options {
 	const struct crit_peers
 		*peers; /* analysis/cluster/peers.h: who does it together; NULL: alone */
 	/*
-	 * clock_shifts.h: used where they are known, found where not, so that the next
-	 * analysis of the same recordings need not; NULL: found for this one.
+	 * analysis/analyse.h: what the next analysis of the same recordings need not do again;
+	 * NULL: nothing is kept.
 	 */
-	struct crit_clock_shifts *shifts;
+	struct crit_index *index;
 };
 
 /*
@@ -237,8 +237,9 @@ struct crit_analysis_options {
  * paths, only peer 0 gets results, the same as one process would; others leave *ret_results.
  * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
  * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
- * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites); all of it
- * again where messages say that clocks are to be moved, or where a sink must not hear of it before.
+ * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites); both again
+ * where messages say that clocks are to be moved, the second where a sink must not hear of it
+ * before.
  */
 int crit_analyse(const char *const *paths, size_t path_count,
 		 const struct crit_analysis_options *options, struct crit_results **ret_results,

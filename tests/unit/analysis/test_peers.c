@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "analysis/analyse.h"
 #include "core/base/array.h"
-#include "analysis/clock/clock_shifts.h"
 #include "core/base/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
@@ -92,6 +92,25 @@ static void check_crew(const struct files *files, struct crit_test_crew *crew, u
 		crit_test_told_fini(&parts[i]);
 }
 
+/* What an analysis leaves to the next one changes no result, whatever rule came before. */
+static void check_index(const struct files *files, enum crit_active_rule rule, uint64_t digest)
+{
+	const enum crit_active_rule rules[] = { rule, CRIT_ACTIVE_MAY_WAIT, rule };
+	struct crit_analysis_options options = { .index = crit_index_create() };
+	struct crit_err err;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct crit_results *r = NULL;
+
+		options.rule = rules[i];
+		CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0);
+		if (r && rules[i] == rule)
+			CHECK_MSG(crit_analysed_digest(r) == digest, "analysis %zu differs", i);
+		crit_results_destroy(r);
+	}
+	crit_index_destroy(options.index);
+}
+
 /* Compares crews of many kinds with one process. */
 static void check_files(const struct files *files, enum crit_active_rule rule)
 {
@@ -110,6 +129,7 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 	CHECK_UINT_EQ(told.begins, 1);
 	digest = crit_analysed_digest(r);
 	crit_results_destroy(r);
+	check_index(files, rule, digest);
 	for (uint32_t peers = 1; peers <= 5; peers++) {
 		struct crit_test_crew crew = { .peers = peers,
 					       .round_steps = rounds[peers % 4],
@@ -172,15 +192,14 @@ static void check_teams(uint64_t seed)
 /* Once known, the movement of clocks is used as it is; a sink hears of moved clocks only. */
 static void check_known(const struct files *files)
 {
-	struct crit_clock_shifts shifts = { 0 };
-	struct crit_analysis_options options = { .shifts = &shifts };
+	struct crit_analysis_options options = { .index = crit_index_create() };
 	struct crit_results *first = NULL, *second = NULL;
 	struct crit_trace_sink sink;
 	struct crit_test_told told;
 	struct crit_err err;
 
 	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &first, &err), 0);
-	CHECK(shifts.is_known && shifts.count == files->count);
+	CHECK(crit_index_has_moved_clocks(options.index));
 	crit_test_told_sink(&told, &sink);
 	options.trace = &sink;
 	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &second, &err), 0);
@@ -190,7 +209,7 @@ static void check_known(const struct files *files)
 	crit_results_destroy(first);
 	crit_results_destroy(second);
 	crit_test_told_fini(&told);
-	crit_clock_shifts_fini(&shifts);
+	crit_index_destroy(options.index);
 }
 
 /* Clocks that messages move, which only peer 0 knows of at first. */
