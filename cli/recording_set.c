@@ -102,6 +102,7 @@ void crit_recording_set_fini(struct crit_recording_set *set)
 	for (size_t i = 0; i < set->count; i++)
 		free(set->paths[i]);
 	crit_index_destroy(set->index);
+	crit_symbols_destroy(set->symbols);
 	crit_elf_reader_destroy(set->reader);
 	free(set->paths);
 	free(set->directory);
@@ -145,8 +146,26 @@ struct crit_index *crit_recording_set_index(struct crit_recording_set *set)
 		set->index = crit_index_create();
 	else if (size_bytes != set->indexed_bytes)
 		crit_index_renew(set->index);
+	if (size_bytes != set->indexed_bytes) {
+		crit_symbols_destroy(set->symbols);
+		set->symbols = NULL;
+	}
 	set->indexed_bytes = size_bytes;
 	return set->index;
+}
+
+int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbols **ret_symbols,
+			       struct crit_err *err)
+{
+	int status = 0;
+
+	(void)crit_recording_set_index(set); /* forgets those of shorter files */
+	if (!set->symbols)
+		status = crit_symbols_create((const char *const *)set->paths, set->count,
+					     crit_recording_set_reader(set), &set->symbols, err);
+	if (!status)
+		*ret_symbols = set->symbols;
+	return status;
 }
 
 /* What others failed with is this one's failure too, and peer 0 decides for all. */
@@ -189,8 +208,7 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
 	}
 	if (!status && analysis.results)
-		status = crit_symbols_create(paths, set->count, crit_recording_set_reader(set),
-					     &analysis.symbols, err);
+		status = crit_recording_set_symbols(set, &analysis.symbols, err);
 	if (!status && analysis.results)
 		status = crit_sites_init(&analysis.sites, analysis.symbols, analysis.results);
 	crit_progress_end(&progress);
@@ -230,7 +248,6 @@ void crit_analysis_fini(struct crit_analysis *analysis)
 	if (analysis->may_wait)
 		crit_results_destroy(analysis->may_wait);
 	crit_sites_fini(&analysis->sites);
-	crit_symbols_destroy(analysis->symbols);
 	memset(analysis, 0, sizeof(*analysis));
 }
 

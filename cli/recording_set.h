@@ -22,6 +22,7 @@ struct crit_recording_set {
 	size_t count;
 	struct crit_index *index; /* made by the first analysis, for those after it */
 	uint64_t indexed_bytes; /* size of all files then */
+	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	bool is_live; /* a finisher still holds the directory */
 };
@@ -29,7 +30,7 @@ struct crit_recording_set {
 struct crit_analysis {
 	struct crit_results *results;
 	struct crit_results *may_wait; /* NULL: not needed */
-	struct crit_symbols *symbols;
+	struct crit_symbols *symbols; /* the set's */
 	struct crit_sites sites; /* their texts are of symbols */
 };
 
@@ -46,6 +47,10 @@ struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set
 
 /* Borrowed; renewed where files have grown.  NULL: out of memory, each analysis makes its own. */
 struct crit_index *crit_recording_set_index(struct crit_recording_set *set);
+
+/* Borrowed, as long as files do not grow.  Errors: those of crit_symbols_create. */
+int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbols **ret_symbols,
+			       struct crit_err *err);
 
 /* A reader for programs that must fork before all else: give it to a set.  NULL: none. */
 struct crit_elf_reader *crit_reader_create(void);

@@ -55,8 +55,7 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 		.progress_user = &progress,
 	};
 	struct crit_otf2_archive archive = { 0 };
-	int status = crit_symbols_create(paths, set->count, crit_recording_set_reader(set),
-					 &symbols, err);
+	int status = crit_recording_set_symbols(set, &symbols, err);
 
 	write.site_user = symbols;
 	raise_file_limit();
@@ -65,7 +64,6 @@ int crit_trace_write(struct crit_recording_set *set, const char *directory,
 	if (!status)
 		status = crit_otf2_export(paths, set->count, directory, &write, &archive, err);
 	crit_progress_end(&progress);
-	crit_symbols_destroy(symbols);
 	if (status)
 		return status;
 	*ret_result = (struct crit_trace_result){
