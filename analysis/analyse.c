@@ -55,7 +55,7 @@ static bool has_results(const struct crit_peers *peers)
 	return !peers || !peers->rank;
 }
 
-struct crit_index {
+struct crit_run_index {
 	struct crit_model model;
 	struct crit_model_state *state; /* as the index pass left it */
 	struct crit_clock_shifts shifts;
@@ -63,42 +63,42 @@ struct crit_index {
 	bool is_indexed;
 };
 
-struct crit_index *crit_index_create(void)
+struct crit_run_index *crit_run_index_create(void)
 {
-	return calloc(1, sizeof(struct crit_index));
+	return calloc(1, sizeof(struct crit_run_index));
 }
 
-void crit_index_renew(struct crit_index *index)
+void crit_run_index_renew(struct crit_run_index *index)
 {
 	crit_model_state_destroy(index->state);
 	crit_model_fini(&index->model);
-	*index = (struct crit_index){ .shifts = index->shifts };
+	*index = (struct crit_run_index){ .shifts = index->shifts };
 }
 
-void crit_index_destroy(struct crit_index *index)
+void crit_run_index_destroy(struct crit_run_index *index)
 {
 	if (!index)
 		return;
-	crit_index_renew(index);
+	crit_run_index_renew(index);
 	crit_clock_shifts_fini(&index->shifts);
 	free(index);
 }
 
-bool crit_index_has_moved_clocks(const struct crit_index *index)
+bool crit_run_index_has_moved_clocks(const struct crit_run_index *index)
 {
 	return index->shifts.is_known && index->shifts.count;
 }
 
 struct attempt { /* at an analysis */
 	const struct crit_analysis_options *options;
-	struct crit_index *index;
+	struct crit_run_index *index;
 	bool is_trial; /* what messages say of the clocks is found now: no sink is told of it */
 };
 
 /* The index pass, or what it has learnt before; kept where it may be used again. */
 static int make_index(const struct attempt *attempt)
 {
-	struct crit_index *index = attempt->index;
+	struct crit_run_index *index = attempt->index;
 	int rc;
 
 	if (index->is_indexed) {
@@ -117,7 +117,7 @@ static int make_index(const struct attempt *attempt)
 static int survey(struct attempt *attempt)
 {
 	const struct crit_peers *peers = attempt->options->peers;
-	struct crit_index *index = attempt->index;
+	struct crit_run_index *index = attempt->index;
 	const struct crit_model *model = &index->model;
 	int rc = make_index(attempt);
 
@@ -271,7 +271,7 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 	const struct crit_peers *peers = attempt->options->peers;
 	struct crit_results *results = calloc(1, sizeof(*results));
 	crit_autofree struct work *work = calloc(1, sizeof(*work));
-	struct crit_index *index = attempt->index;
+	struct crit_run_index *index = attempt->index;
 	int rc = 0;
 
 	if (!results || !work) {
@@ -289,7 +289,7 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 	if (!rc)
 		rc = compute(attempt, work, results);
 	if (rc)
-		crit_index_renew(index);
+		crit_run_index_renew(index);
 	if (rc || !has_results(peers))
 		crit_results_destroy(results);
 	else
@@ -306,7 +306,7 @@ static int analyse(struct attempt *attempt, const char *const *paths, size_t pat
 	if (rc || !attempt->is_trial)
 		return rc;
 	if (attempt->index->shifts.count)
-		crit_index_renew(attempt->index);
+		crit_run_index_renew(attempt->index);
 	else if (!attempt->options->trace)
 		return 0;
 	crit_results_destroy(*ret_results);
@@ -332,16 +332,16 @@ int crit_analyse(const char *const *paths, size_t path_count,
 	static const struct crit_analysis_options defaults;
 	struct attempt attempt = { .options = options ? options : &defaults };
 	struct crit_results *results = NULL;
-	struct crit_index *own;
+	struct crit_run_index *own;
 	int rc = -ENOMEM;
 
 	if (!path_count)
 		return crit_err_set(err, -EINVAL, "cannot analyse: no recording was named");
-	own = attempt.options->index ? NULL : crit_index_create();
+	own = attempt.options->index ? NULL : crit_run_index_create();
 	attempt.index = own ? own : attempt.options->index;
 	if (attempt.index)
 		rc = analyse(&attempt, paths, path_count, &results, err);
-	crit_index_destroy(own);
+	crit_run_index_destroy(own);
 	for (size_t i = 0; !rc && results && i < path_count; i++)
 		rc = crit_hosts_add(&results->hosts, paths[i]);
 	explain(rc, paths[0], err);

@@ -101,7 +101,7 @@ void crit_recording_set_fini(struct crit_recording_set *set)
 {
 	for (size_t i = 0; i < set->count; i++)
 		free(set->paths[i]);
-	crit_index_destroy(set->index);
+	crit_run_index_destroy(set->index);
 	crit_symbols_destroy(set->symbols);
 	crit_elf_reader_destroy(set->reader);
 	free(set->paths);
@@ -138,14 +138,14 @@ uint64_t crit_recording_set_bytes(const struct crit_recording_set *set)
 	return sum_bytes;
 }
 
-struct crit_index *crit_recording_set_index(struct crit_recording_set *set)
+struct crit_run_index *crit_recording_set_index(struct crit_recording_set *set)
 {
 	uint64_t size_bytes = crit_recording_set_bytes(set);
 
 	if (!set->index)
-		set->index = crit_index_create();
+		set->index = crit_run_index_create();
 	else if (size_bytes != set->indexed_bytes)
-		crit_index_renew(set->index);
+		crit_run_index_renew(set->index);
 	if (size_bytes != set->indexed_bytes) {
 		crit_symbols_destroy(set->symbols);
 		set->symbols = NULL;

@@ -20,7 +20,7 @@ struct crit_recording_set {
 	char *directory; /* of the first recording */
 	char **paths;
 	size_t count;
-	struct crit_index *index; /* made by the first analysis, for those after it */
+	struct crit_run_index *index; /* made by the first analysis, for those after it */
 	uint64_t indexed_bytes; /* size of all files then */
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
@@ -46,7 +46,7 @@ void crit_recording_set_fini(struct crit_recording_set *set);
 struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set);
 
 /* Borrowed; renewed where files have grown.  NULL: out of memory, each analysis makes its own. */
-struct crit_index *crit_recording_set_index(struct crit_recording_set *set);
+struct crit_run_index *crit_recording_set_index(struct crit_recording_set *set);
 
 /* Borrowed, as long as files do not grow.  Errors: those of crit_symbols_create. */
 int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbols **ret_symbols,

@@ -213,7 +213,7 @@ struct crit_results {
 };
 
 struct crit_err;
-struct crit_index;
+struct crit_run_index;
 struct crit_peers;
 struct crit_trace_sink;
 
@@ -229,7 +229,7 @@ struct crit_analysis_options {
 	 * analysis/analyse.h: what the next analysis of the same recordings need not do again;
 	 * NULL: nothing is kept.
 	 */
-	struct crit_index *index;
+	struct crit_run_index *index;
 };
 
 /*

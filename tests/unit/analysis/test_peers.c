@@ -96,7 +96,7 @@ static void check_crew(const struct files *files, struct crit_test_crew *crew, u
 static void check_index(const struct files *files, enum crit_active_rule rule, uint64_t digest)
 {
 	const enum crit_active_rule rules[] = { rule, CRIT_ACTIVE_MAY_WAIT, rule };
-	struct crit_analysis_options options = { .index = crit_index_create() };
+	struct crit_analysis_options options = { .index = crit_run_index_create() };
 	struct crit_err err;
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
@@ -108,7 +108,7 @@ static void check_index(const struct files *files, enum crit_active_rule rule, u
 			CHECK_MSG(crit_analysed_digest(r) == digest, "analysis %zu differs", i);
 		crit_results_destroy(r);
 	}
-	crit_index_destroy(options.index);
+	crit_run_index_destroy(options.index);
 }
 
 /* Compares crews of many kinds with one process. */
@@ -192,14 +192,14 @@ static void check_teams(uint64_t seed)
 /* Once known, the movement of clocks is used as it is; a sink hears of moved clocks only. */
 static void check_known(const struct files *files)
 {
-	struct crit_analysis_options options = { .index = crit_index_create() };
+	struct crit_analysis_options options = { .index = crit_run_index_create() };
 	struct crit_results *first = NULL, *second = NULL;
 	struct crit_trace_sink sink;
 	struct crit_test_told told;
 	struct crit_err err;
 
 	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &first, &err), 0);
-	CHECK(crit_index_has_moved_clocks(options.index));
+	CHECK(crit_run_index_has_moved_clocks(options.index));
 	crit_test_told_sink(&told, &sink);
 	options.trace = &sink;
 	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &second, &err), 0);
@@ -209,7 +209,7 @@ static void check_known(const struct files *files)
 	crit_results_destroy(first);
 	crit_results_destroy(second);
 	crit_test_told_fini(&told);
-	crit_index_destroy(options.index);
+	crit_run_index_destroy(options.index);
 }
 
 /* Clocks that messages move, which only peer 0 knows of at first. */
