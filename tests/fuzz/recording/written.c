@@ -14,6 +14,9 @@
 static int write_text(FILE *out, const struct crit_summary *summary)
 {
 	crit_write_text(out, summary, &(struct crit_text_options){ 0 });
+	crit_write_text(out, summary,
+			&(struct crit_text_options){ .is_first_screen_only = true, .columns = 60 });
+	crit_write_summary(out, summary);
 	return 0;
 }
 
