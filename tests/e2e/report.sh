@@ -72,9 +72,13 @@ expect "noise" 1 "crit report: " "$crit" report "$trial/noise.crit"
 expect "no argument" 2 "no recording given" "$crit" report
 expect "unknown rule" 2 "no activity rule" "$crit" report --active=x "$dir"
 expect "unknown colour" 2 "no choice of colour" "$crit" report --color=red "$dir"
-expect "summary" 0 "^verdict: " "$crit" report --summary "$dir"
+COLUMNS=60 "$crit" report "$dir" | sed '/^Run$/,$d' | awk 'length > 60 { wide = 1 } END { exit wide || !NR }'
+point "a page of 60 columns" $? ""
+COLUMNS=140 "$crit" report "$dir" | awk 'length > 80 { wide = 1 } /^Run$/ { exit } END { exit !wide }'
+point "a page of 140 columns" $? ""
+expect "summary" 0 "" "$crit" report --summary "$dir"
 [ -z "$(cut -d: -f1 "$trial/expect.out" | sort | uniq -d)" ] &&
-	[ "$(grep -c '^window_s: [0-9.]*$' "$trial/expect.out")" = 1 ]
+	[ "$(grep -cE '^(verdict: [a-z_]+|window_s: [0-9.]+)$' "$trial/expect.out")" = 2 ]
 point "summary: each key once, each with a value" $? "$(wc -l <"$trial/expect.out") lines"
 expect "misspelt option" 2 "no option --jsn; did you mean --json?" "$crit" report --jsn "$dir"
 expect "option without its value" 2 "no value after --output" "$crit" report "$dir" --output
