@@ -14,7 +14,7 @@ static void test_distance(void)
 	} rows[] = {
 		{ "", "", 0 },         { "", "top", 3 },          { "top", "", 3 },
 		{ "json", "json", 0 }, { "jsn", "json", 1 },      { "jsson", "json", 1 },
-		{ "jsom", "json", 1 }, { "reprot", "report", 1 }, { "diff", "export", 6 },
+		{ "jsom", "json", 1 }, { "rpeort", "report", 1 }, { "diff", "export", 6 },
 		{ "ab", "ba", 1 },     { "abc", "cab", 2 },
 	};
 
@@ -32,7 +32,7 @@ static void test_closest(void)
 	static const struct {
 		const char *wanted, *closest; /* "" none */
 	} rows[] = {
-		{ "reprot", "report" }, { "repo", "" },   { "exprot", "export" },
+		{ "rpeort", "report" }, { "repo", "" },   { "epxort", "export" },
 		{ "dif", "diff" },      { "evn", "env" }, { "x", "" },
 		{ "rn", "" },           { "help", "" },   { "", "" },
 		{ "rum", "run" },
