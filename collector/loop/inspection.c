@@ -137,9 +137,11 @@ static int receive_all(struct inspection *inspection)
 	ssize_t bytes = recvmsg(inspection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	inspection->in.fd_count = 0;
-	if (bytes <= 0)
-		return bytes < 0 ? -errno : -EPIPE;
-	take_fds(&message, inspection);
+	if (bytes < 0)
+		return -errno;
+	take_fds(&message, inspection); /* an empty message may have some, too */
+	if (bytes == 0)
+		return -EPIPE;
 	inspection->in.size = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? 0 : (size_t)bytes;
 	return 0;
 }
