@@ -213,8 +213,10 @@ int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *r
 		return -ENOMEM;
 	inspection->fd = fcntl(run->finisher_fd, F_DUPFD_CLOEXEC, 0);
 	if (inspection->fd < 0) {
+		const int error = errno;
+
 		free(inspection);
-		return -errno;
+		return -error;
 	}
 	inspection->task = (struct crit_task){ .work = take, .is_awaited = true };
 	inspection->server = server;
