@@ -100,9 +100,8 @@ static bool has_chunk(const char *file, __u16 kind, int code)
 	const struct crit_chunk_head *chunk = NULL;
 	bool is_found = false;
 
-	if (!crit_harness_read(file, &recording))
-		return false;
-	while (!is_found && (chunk = crit_harness_next(&recording, chunk)))
+	(void)crit_harness_read(file, &recording); /* what is not there yet has no chunks */
+	while (!is_found && recording.data && (chunk = crit_harness_next(&recording, chunk)))
 		is_found = chunk->kind == kind &&
 			   (kind != CRIT_C_NOTE ||
 			    (int)((const struct crit_rec_note *)(chunk + 1))->code == code);
@@ -120,9 +119,12 @@ static void try_last(void)
 	pid_t child = fork();
 
 	CHECK_CASE("last");
-	if (child == 0)
-		_exit(crit_harness_join(&harness, "last", CRIT_ROLE_SHIM, 0, &client) ||
-		      crit_harness_register(&client, CRIT_TLS_NONE, -1) || usleep(300000));
+	if (child == 0) {
+		status = crit_harness_join(&harness, "last", CRIT_ROLE_SHIM, 0, &client) ||
+			 crit_harness_register(&client, CRIT_TLS_NONE, -1);
+		(void)usleep(300000);
+		_exit(status ? 1 : 0);
+	}
 	(void)usleep(100000);
 	pinning = crit_harness_hello(&harness, "last", CRIT_ROLE_SHIM);
 	CHECK_INT_EQ(receive_welcome(pinning, &welcome), (long)sizeof(welcome));
