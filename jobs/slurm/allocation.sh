@@ -243,7 +243,9 @@ allocation_drop_lost() {
 		name=${link##*/} name=${name%.sock}
 		[ "$name" = "$job" ] || allocation_has_step "$name" || lost+=("$name")
 	done
-	if ((${#lost[@]} > 0)) && living=$(allocation_jobs) && allocation_lock; then
+	if ((${#lost[@]} > 0)) && [ -z "$is_unanswered" ] && ! living=$(allocation_jobs); then
+		is_unanswered=1 # nor would it be for the next user: a prolog has a few seconds
+	elif ((${#lost[@]} > 0)) && [ -z "$is_unanswered" ] && allocation_lock; then
 		for name in "${lost[@]}"; do
 			if [[ $living = *" $name "* ]] || ! [ -L "$room/$name.sock" ]; then
 				continue
@@ -271,6 +273,7 @@ allocation_has_step() {
 # Prints the numbers of user $uid's jobs that have not ended, a space around each; fails where that is not known.
 allocation_jobs() {
 	local jobs number state
+	id -- "$uid" >/dev/null || return 1 # of a user that is not known at the moment, squeue lists nothing
 	if [ -n "$jobs_command" ]; then
 		jobs=$(timeout -k 1 5 bash -c "$jobs_command" jobs "$uid") || return 1
 	else
