@@ -14,14 +14,19 @@ rm -rf "$place"
 mkdir -p "$place"
 
 # What reads bytes of others: messages and shared memory of clients, recordings, what peers send, archives, programs.
-parsers=(collector/{messages,clients,output,process,shm,lifecycle}.c
-	analysis/{recording,process,order,shim_feed,kernel_feed,survey,survey_streams,register,hosts,clocks}.c
-	analysis/{clock_shifts,dealing,dealing_spans,gather,peers,slice,transits,merge,messages,message_trace}.c
-	analysis/{requests,communicators,collectives,teams,regions,address_space}.c
-	analysis/{elf_file,debug_file,debug_info,symbols}.c
+parsers=(analysis/account/{teams,regions}.c
+	analysis/clock/{clocks,clock_shifts,transits}.c
+	analysis/cluster/{dealing,dealing_spans,gather,peers,slice}.c
+	analysis/model/{process,survey,survey_streams,register,hosts}.c
+	analysis/mpi/{order,messages,message_trace,requests,communicators,collectives}.c
+	analysis/recording/{recording,shim_feed,kernel_feed}.c
+	analysis/replay/merge.c
+	analysis/symbols/{address_space,elf_file,debug_file,debug_info,symbols}.c
 	cli/{nodes,gather}.c
-	otf2/{verify,verify_definitions,verify_events,verify_messages}.c
-	otf2/{verify_regions,verify_tasks,verify_threads,tally}.c)
+	collector/loop/{messages,clients,lifecycle,inspection}.c
+	collector/member/{process,shm}.c
+	collector/record/output.c
+	otf2/verify/{verify,verify_definitions,verify_events,verify_messages,verify_regions,verify_tasks,verify_threads,tally}.c)
 
 objects=()
 for smoke in "$build"/tests/fuzz-*-smoke; do
