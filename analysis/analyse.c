@@ -18,6 +18,9 @@
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
 
+/* Of more threads the index is made anew for each analysis: keeping it would double the memory. */
+#define KEPT_THREADS_MAX 65536u
+
 /* GAPP's own rule needs the kernel half everywhere: mixed figures would mean nothing. */
 static int check_rule(const struct crit_model *model, enum crit_active_rule rule,
 		      struct crit_err *err)
@@ -107,7 +110,8 @@ static int make_index(const struct attempt *attempt)
 	}
 	crit_clocks_set(&index->model, &index->shifts);
 	rc = crit_survey(&index->model);
-	if (rc || !(attempt->options->index || crit_clock_shifts_can_be(&index->model)))
+	if (rc || index->model.life_count > KEPT_THREADS_MAX ||
+	    !(attempt->options->index || crit_clock_shifts_can_be(&index->model)))
 		return rc;
 	index->state = crit_model_save(&index->model);
 	index->is_indexed = index->state != NULL;
@@ -288,7 +292,7 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 		(void)crit_peers_agree(peers, 0, rc); /* tells the others */
 	if (!rc)
 		rc = compute(attempt, work, results);
-	if (rc)
+	if (rc || !index->is_indexed)
 		crit_run_index_renew(index);
 	if (rc || !has_results(peers))
 		crit_results_destroy(results);

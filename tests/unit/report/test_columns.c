@@ -135,9 +135,9 @@ static void check_keys(const json_t *value)
 {
 	const char *key;
 	json_t *member;
-	size_t i;
 
-	json_array_foreach(value, i, member) check_keys(member);
+	for (size_t i = 0; i < json_array_size(value); i++)
+		check_keys(json_array_get(value, i));
 	json_object_foreach((json_t *)value, key, member)
 	{
 		check_documented(key);

@@ -182,7 +182,7 @@ static void fill_calls(struct wide_sample *sample)
 	double waiting_ms = 0;
 
 	for (size_t i = 0; i < results->rank_count; i++)
-		waiting_ms += (double)(results->ranks[i].run.waiting_ns / MS);
+		waiting_ms += (double)results->ranks[i].run.waiting_ns / (double)MS;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		double ms = rows[i].part * waiting_ms;
 		double silent_ms = rows[i].part * (WINDOW_MS - LATEST_MS);
