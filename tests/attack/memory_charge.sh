@@ -43,7 +43,7 @@ charges() {
 	"${command[@]}" >"$trial/$1-$2.out" 2>&1 &
 	wait_for 10 are_in "$1-$2" "$2"
 	point "$1: in the run" $? "$2"
-	sleep 1
+	sleep 3 # the kernel brings memory.stat up to date every 2 s
 	bytes=$(charged_bytes)
 	pkill -KILL -u "$trial_nobody" -f "^$apps/hostile $socket "
 	wait $!
