@@ -62,9 +62,13 @@ static void fill(int fd)
 	char bytes[4096] = { 0 };
 
 	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	for (size_t size = sizeof(bytes); size > 0; size /= 2)
-		while (write(fd, bytes, size) > 0)
-			;
+	for (bool is_full = false; !is_full;) {
+		is_full = true;
+		for (size_t size = sizeof(bytes); size > 0; size /= 2)
+			while (write(fd, bytes, size) > 0)
+				is_full = false;
+		(void)usleep(20000); /* what is written to a terminal moves on a little later */
+	}
 	(void)fcntl(fd, F_SETFL, flags);
 }
 
