@@ -26,7 +26,8 @@ parsers=(analysis/account/{teams,regions}.c
 	collector/loop/{messages,clients,lifecycle,inspection}.c
 	collector/member/{process,shm}.c
 	collector/record/output.c
-	otf2/verify/{verify,verify_definitions,verify_events,verify_messages,verify_regions,verify_tasks,verify_threads,tally}.c)
+	otf2/verify/{verify,verify_definitions,verify_events,verify_messages}.c
+	otf2/verify/{verify_regions,verify_tasks,verify_threads,tally}.c)
 
 objects=()
 for smoke in "$build"/tests/fuzz-*-smoke; do
