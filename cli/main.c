@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/closest.h"
+#include "cli/console/closest.h"
 #include "cli/command.h"
-#include "cli/trace.h"
+#include "cli/console/syntax.h"
+#include "cli/results/archive.h"
 #include "core/abi/abi_recording.h"
 #include "core/base/line.h"
 
@@ -14,17 +15,8 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *purpose;
 } commands[] = {
-	{ "run", crit_command_run, "run a program and report what holds it up" },
-	{ "report", crit_command_report, "print the report of a recording" },
-	{ "diff", crit_command_diff, "compare the reports of two runs" },
-	{ "export", crit_command_export, "write the OTF2 archive of a recording" },
-	{ "verify", crit_command_verify, "look for faults in an OTF2 archive" },
-	{ "gather", crit_command_gather, "bring recordings home that stayed on their nodes" },
-	{ "doctor", crit_command_doctor, "check what this machine lacks for crit" },
-	{ "config", crit_command_config, "show the settings and where they come from" },
-	{ "env", crit_command_env, "print what a launcher needs to preload the shim" },
-	{ "finish", crit_command_finish,
-	  "turn a recording into a report (started by crit itself)" },
+#define ROW(name, purpose) { #name, crit_command_##name, purpose },
+	CRIT_COMMANDS(ROW)
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -67,7 +59,7 @@ int main(int argc, char **argv)
 		(void)printf("crit %s (recording version %d, "
 			     "report schema crit-report/1, %s, %s)\n",
 			     CRIT_VERSION, (int)CRIT_RECORDING_VERSION,
-			     crit_trace_is_built() ? "OTF2" : "built without OTF2",
+			     crit_archive_is_built() ? "OTF2" : "built without OTF2",
 			     CRIT_HAS_OMPT ? "OMPT" : "built without OMPT");
 		return CRIT_EXIT_OK;
 	}

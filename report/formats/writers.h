@@ -52,16 +52,4 @@ const char *crit_state_name(enum crit_kernel_state state);
 const char *crit_scope_name(enum crit_scope scope);
 const char *crit_level_name(uint32_t level);
 
-/*
- * Writes report.txt, report.json and the tables (*.csv) into directory, each to NAME.tmp first
- * and renamed when all are whole.  Errors: -errno with a line in err; no file is then left
- * half-written.
- */
-int crit_write_all(int directory_fd, const char *directory, const struct crit_summary *summary,
-		   struct crit_err *err);
-
-/* The same into a directory by its name, made where it is not there.  Errors: the same. */
-int crit_write_into(const char *directory, const struct crit_summary *summary,
-		    struct crit_err *err);
-
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/nodes.h"
+#include "cli/results/nodes.h"
 #include "core/abi/abi_socket.h"
 #include "core/client/client_env.h"
 #include "tests/fuzz/recording/parts.h"

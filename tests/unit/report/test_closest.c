@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Misspelt names, and the one that was meant, if any is close enough. */
-#include "cli/closest.h"
+#include "cli/console/closest.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 // Which of a run's nodes reports: by what its recording names and what lies beside it.
 #include <unistd.h>
 
-#include "cli/nodes.h"
+#include "cli/results/nodes.h"
 #include "core/client/client_env.h"
 #include "tests/lib/check.h"
 #include "tests/maker/maker.h"

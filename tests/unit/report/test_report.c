@@ -12,6 +12,7 @@
 
 #include "report/formats/region_writers.h"
 #include "report/formats/screen.h"
+#include "cli/results/result_files.h"
 #include "report/formats/writers.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/err.h"
@@ -522,19 +523,19 @@ static void test_output(void)
 	fd = open(directory, O_DIRECTORY | O_CLOEXEC);
 	results_sample_barriers(&sample);
 	summarise();
-	CHECK_INT_EQ(crit_write_all(fd, directory, &summary, &err), 0);
+	CHECK_INT_EQ(crit_result_files_write(fd, directory, &summary, &err), 0);
 	CHECK_INT_EQ(count_files(directory), 9);
 	/* A directory in the place of the last file: nothing is left half-written. */
 	(void)snprintf(path, sizeof(path), "%s/report.json.tmp", directory);
 	CHECK_INT_EQ(mkdir(path, 0700), 0);
-	CHECK_INT_LT(crit_write_all(fd, directory, &summary, &err), 0);
+	CHECK_INT_LT(crit_result_files_write(fd, directory, &summary, &err), 0);
 	CHECK(strstr(err.text, "report.json") != NULL);
 	CHECK_INT_EQ(rmdir(path), 0);
 	CHECK_INT_EQ(count_files(directory), 0);
 	close(fd);
 	CHECK_INT_EQ(rmdir(directory), 0);
 	fd = open("/proc/self", O_DIRECTORY | O_CLOEXEC); /* unwritable for everybody */
-	CHECK_INT_LT(crit_write_all(fd, "/proc/self", &summary, &err), 0);
+	CHECK_INT_LT(crit_result_files_write(fd, "/proc/self", &summary, &err), 0);
 	CHECK(strstr(err.text, "cannot write /proc/self/report.txt") != NULL);
 	close(fd);
 	crit_summary_fini(&summary);

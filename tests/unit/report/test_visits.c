@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/visits.h"
+#include "cli/results/visits.h"
 #include "tests/lib/check.h"
 
 #define WINDOW_NS 2000000000u

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit diff: compares the reports of two runs, what changed most first. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "report/formats/diff_changes.h"
+#include "cli/console/syntax.h"
+#include "cli/console/terminal.h"
+#include "report/findings/difference.h"
+#include "report/formats/screen.h"
+#include "report/formats/writers.h"
+#include "core/base/cleanup.h"
+#include "core/base/line.h"
+#include "core/base/regular.h"
+
+#define ROWS_SHOWN 8
+#define FIGURES_SHOWN 2 /* of a row */
+#define NAME_COLUMNS 27
+#define PATH_BYTES 4096
+#define HEAD_LINES (2 * CRIT_SCREEN_LINES)
+
+struct diff_options {
+	bool is_json;
+	unsigned long rows;
+};
+
+enum {
+	OPTION_JSON = 256
+};
+
+static const char usage[] = "usage: crit diff [OPTION...] A B\n"
+			    "A and B are directories of runs, or report.json files\n"
+			    "      --json           print every change as JSON\n"
+			    "  -t, --top=N          rows of each table (8; 0: all)\n"
+			    "  -h, --help           this text\n"
+			    "exit: 0 compared, 1 failed, 2 usage, 3 figures that do not compare\n";
+
+static int take_option(int option, void *user);
+
+static const struct option option_names[] = {
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "top", required_argument, NULL, 't' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const struct crit_syntax syntax = {
+	.command = "crit diff",
+	.letters = "t:h",
+	.names = option_names,
+	.usage = usage,
+	.take = take_option,
+};
+
+static int take_option(int option, void *user)
+{
+	struct diff_options *options = user;
+	char *end;
+
+	if (option == OPTION_JSON) {
+		options->is_json = true;
+		return CRIT_SYNTAX_GO_ON;
+	}
+	errno = 0;
+	options->rows = strtoul(optarg, &end, 10);
+	if (errno || *end || end == optarg || *optarg == '-')
+		return crit_syntax_refuse(&syntax, "no number of rows:", optarg);
+	return CRIT_SYNTAX_GO_ON;
+}
+
+/* The report of a directory, or the file itself; NULL after a line on stderr. */
+static json_t *load(const char *path)
+{
+	char file[PATH_BYTES];
+	struct crit_err err = { { 0 } };
+	crit_autoclose int fd = -1;
+	json_error_t error;
+	struct stat status;
+	json_t *report;
+	const char *schema;
+
+	(void)snprintf(file, sizeof(file), "%s%s", path,
+		       stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/report.json" : "");
+	fd = crit_regular_open(file, 0, &err);
+	if (fd < 0) {
+		crit_line_print(stderr, "crit diff: %s; crit report -o DIR writes one\n", err.text);
+		return NULL;
+	}
+	report = json_loadfd(fd, 0, &error);
+	schema = json_string_value(json_object_get(report, "schema"));
+	if (report && schema && !strcmp(schema, "crit-report/1"))
+		return report;
+	if (report)
+		crit_line_print(stderr,
+				"crit diff: %s is no report: its schema is %.40s, not "
+				"crit-report/1\n",
+				file, schema ? schema : "missing");
+	else
+		crit_line_print(stderr, "crit diff: cannot read %s: line %d: %.160s\n", file,
+				error.line, error.text);
+	json_decref(report);
+	return NULL;
+}
+
+static const char *text_of(const json_t *report, const char *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json_object_get(report, object), key));
+
+	return text ? text : "?";
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+
+	return length >= strlen(end) && !strcmp(text + length - strlen(end), end);
+}
+
+/* Seconds, parts of 1, or a count; "-" where there is no such row. */
+static const char *number(const char *figure, bool is_there, double value, bool has_sign,
+			  char text[32])
+{
+	int digits = ends_in(figure, "_s")                                   ? 4
+		     : ends_in(figure, "_ratio") || ends_in(figure, "share") ? 3
+									     : 0;
+
+	if (!is_there)
+		return "-";
+	(void)snprintf(text, 32, has_sign ? "%+.*f" : "%.*f", digits, value);
+	return text;
+}
+
+static void print_change(FILE *out, const struct crit_diff_change *change, const char *name)
+{
+	const char *figure = change->group >= CRIT_DIFF_RANKS ? change->figure : "";
+	char a[32], b[32], by[32], ratio[24] = "-";
+
+	if (change->a != 0)
+		(void)snprintf(ratio, sizeof(ratio), "%.3f", change->b / change->a);
+	if (strlen(name) > NAME_COLUMNS) {
+		crit_line_print(out, "  %s\n", name);
+		name = "";
+	}
+	crit_line_print(out, "  %-*s %-12s %10s %10s %10s %7s\n", NAME_COLUMNS, name, figure,
+			number(change->figure, change->has_a, change->a, false, a),
+			number(change->figure, change->has_b, change->b, false, b),
+			number(change->figure, true, crit_diff_by(change), true, by), ratio);
+}
+
+static bool is_empty(const struct crit_diff_change *change)
+{
+	return change->a == 0 && change->b == 0;
+}
+
+/* Would the digits shown differ? */
+static bool is_same(const struct crit_diff_change *change)
+{
+	return fabs(crit_diff_by(change)) < 0.0005;
+}
+
+/* Prints the rows of one group; answers where the next one begins. */
+static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, unsigned long most)
+{
+	enum crit_diff_group group = diff->changes[at].group;
+	const char *row = "";
+	unsigned long rows = 0;
+	int figures = 0, same = 0;
+
+	(void)fprintf(out, "\n%-*s %-12s %10s %10s %10s %7s\n", NAME_COLUMNS + 2,
+		      crit_diff_group_name(group), "", "A", "B", "change", "ratio");
+	for (; at < diff->change_count && diff->changes[at].group == group; at++) {
+		const struct crit_diff_change *change = &diff->changes[at];
+		char name[CRIT_DIFF_NAME_BYTES + 64];
+
+		if (group < CRIT_DIFF_RANKS) {
+			if (group == CRIT_DIFF_EFFICIENCY && is_same(change)) {
+				same++;
+				continue;
+			}
+			(void)snprintf(name, sizeof(name), "%s %s",
+				       group == CRIT_DIFF_EFFICIENCY ? change->name : "run",
+				       change->figure);
+			print_change(out, change, name);
+			continue;
+		}
+		figures = strcmp(row, change->name) ? 0 : figures + 1;
+		rows += figures == 0;
+		row = change->name;
+		if (figures < FIGURES_SHOWN && !is_empty(change) && (!most || rows <= most))
+			print_change(out, change, figures ? "" : row);
+	}
+	if (most && rows > most)
+		(void)fprintf(out, "  and %lu more\n", rows - most);
+	if (same)
+		(void)fprintf(out, "  and %d that did not change\n", same);
+	return at;
+}
+
+/* What changed in one sentence, the two verdicts, and what does not compare. */
+static int print_head(const struct crit_diff *diff, const json_t *const reports[2],
+		      char *const paths[2])
+{
+	struct crit_screen *screen = calloc(1, sizeof(*screen));
+	char text[CRIT_SENTENCE_BYTES + PATH_BYTES];
+
+	if (!screen)
+		return -ENOMEM;
+	crit_screen_widen(screen, crit_terminal_columns());
+	screen->limit = HEAD_LINES;
+	(void)crit_difference_say(reports[0], reports[1], text, sizeof(text));
+	crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
+	for (int i = 0; i < 2; i++) {
+		(void)snprintf(text, sizeof(text), "%c: %s: %s", 'A' + i, paths[i],
+			       text_of(reports[i], "verdict", "sentence"));
+		crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
+	}
+	for (size_t i = 0; i < diff->note_count; i++) {
+		(void)snprintf(text, sizeof(text), "does not compare: %s", diff->notes[i]);
+		crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
+	}
+	crit_screen_write(screen, stdout);
+	free(screen);
+	return 0;
+}
+
+static int print_text(const struct crit_diff *diff, const json_t *const reports[2],
+		      char *const paths[2], unsigned long most)
+{
+	int status = print_head(diff, reports, paths);
+
+	for (size_t at = 0; !status && at < diff->change_count;)
+		at = print_group(stdout, diff, at, most);
+	return status;
+}
+
+static json_t *side_of(const json_t *report, const char *path)
+{
+	return json_pack("{s:s, s:s, s:s, s:O}", "path", path, "exe", text_of(report, "job", "exe"),
+			 "verdict", text_of(report, "verdict", "sentence"), "window_s",
+			 json_object_get(json_object_get(report, "job"), "window_s"));
+}
+
+static json_t *number_or_null(bool is_there, double value)
+{
+	return is_there && isfinite(value) ? json_real(value) : json_null();
+}
+
+static int print_json(const struct crit_diff *diff, const json_t *const reports[2],
+		      char *const paths[2])
+{
+	json_t *changes = json_array();
+	json_t *notes = json_array();
+	char sentence[CRIT_SENTENCE_BYTES];
+	json_t *root;
+	int status;
+
+	for (size_t i = 0; i < diff->note_count; i++)
+		(void)json_array_append_new(notes, json_string(diff->notes[i]));
+	for (size_t i = 0; i < diff->change_count; i++) {
+		const struct crit_diff_change *change = &diff->changes[i];
+
+		(void)json_array_append_new(
+			changes, json_pack("{s:s, s:s, s:s, s:o, s:o, s:f, s:o}", "group",
+					   crit_diff_group_name(change->group), "name",
+					   change->name, "figure", change->figure, "a",
+					   number_or_null(change->has_a, change->a), "b",
+					   number_or_null(change->has_b, change->b), "change",
+					   crit_diff_by(change), "ratio",
+					   number_or_null(change->a != 0, change->b / change->a)));
+	}
+	root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "schema", "crit-diff/1", "sentence",
+			 crit_difference_say(reports[0], reports[1], sentence, sizeof(sentence)),
+			 "a", side_of(reports[0], paths[0]), "b", side_of(reports[1], paths[1]),
+			 "does_not_compare", notes, "changes", changes);
+	status = root ? json_dumpf(root, stdout, JSON_SORT_KEYS | JSON_INDENT(1)) : -1;
+	(void)fputc('\n', stdout);
+	json_decref(root);
+	return status;
+}
+
+static int compare(const json_t *const reports[2], char *const paths[2],
+		   const struct diff_options *options)
+{
+	struct crit_diff diff;
+	int code = CRIT_EXIT_OK;
+	int status = crit_diff_init(&diff, reports[0], reports[1]);
+
+	if (status) {
+		(void)fprintf(stderr, "crit diff: %s\n", strerror(-status));
+		return CRIT_EXIT_FAILED;
+	}
+	if (options->is_json)
+		status = print_json(&diff, reports, paths);
+	else
+		status = print_text(&diff, reports, paths, options->rows);
+	errno = 0;
+	if (status || fflush(stdout) || ferror(stdout)) {
+		(void)fprintf(stderr, "crit diff: cannot write to stdout: %s\n",
+			      strerror(errno ? errno : EIO));
+		code = CRIT_EXIT_FAILED;
+	} else if (diff.is_incomplete) {
+		code = CRIT_EXIT_INCOMPLETE;
+	}
+	crit_diff_fini(&diff);
+	return code;
+}
+
+int crit_command_diff(int argc, char **argv)
+{
+	struct diff_options options = { .rows = ROWS_SHOWN };
+	json_t *reports[2];
+	int code = crit_syntax_read(&syntax, argc, argv, &options);
+
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
+	if (argc - optind != 2)
+		return crit_syntax_refuse(&syntax, "two runs are compared;",
+					  "name two directories crit-...");
+	reports[0] = load(argv[optind]);
+	reports[1] = reports[0] ? load(argv[optind + 1]) : NULL;
+	code = CRIT_EXIT_FAILED;
+	if (reports[1])
+		code = compare((const json_t *const *)reports, argv + optind, &options);
+	json_decref(reports[0]);
+	json_decref(reports[1]);
+	return code;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit export otf2: writes the OTF2 archive of a recording. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/results/finish_lock.h"
+#include "cli/results/recording_set.h"
+#include "report/tables/summary.h"
+#include "cli/console/syntax.h"
+#include "cli/results/archive.h"
+#include "core/client/client_env.h"
+#include "core/base/line.h"
+
+enum {
+	OPTION_METRICS = 256,
+	OPTION_ALL
+};
+
+struct export_options {
+	struct crit_archive_options trace;
+	const char *output; /* NULL: the directory of the run */
+};
+
+static const char usage[] =
+	"usage: crit export otf2 [OPTION...] DIRECTORY|FILE...\n"
+	"  -o, --output=DIR     put traces.otf2, traces.def and traces/ there\n"
+	"      --metrics        CMetric as a counter as well, for Vampir\n"
+	"      --all            service threads and processes without a rank too\n"
+	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+	"  -h, --help           this text\n";
+
+static int take_option(int option, void *user);
+
+static const struct option option_names[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "metrics", no_argument, NULL, OPTION_METRICS },
+	{ "all", no_argument, NULL, OPTION_ALL },
+	{ "active", required_argument, NULL, 'a' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const struct crit_syntax syntax = {
+	.command = "crit export",
+	.letters = "o:a:h",
+	.names = option_names,
+	.usage = usage,
+	.take = take_option,
+};
+
+static int take_option(int option, void *user)
+{
+	struct export_options *options = user;
+
+	switch (option) {
+	case 'o':
+		options->output = optarg;
+		return CRIT_SYNTAX_GO_ON;
+	case 'a':
+		if (crit_rule_parse(optarg, &options->trace.rule))
+			return crit_syntax_refuse(&syntax, "no activity rule named", optarg);
+		return CRIT_SYNTAX_GO_ON;
+	case OPTION_METRICS:
+		options->trace.has_metrics = true;
+		return CRIT_SYNTAX_GO_ON;
+	default: /* OPTION_ALL */
+		options->trace.has_all = true;
+		return CRIT_SYNTAX_GO_ON;
+	}
+}
+
+static int parse(int argc, char **argv, struct export_options *options)
+{
+	int code = crit_syntax_read(&syntax, argc, argv, options);
+
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
+	if (optind == argc)
+		return crit_syntax_refuse(&syntax, "no format given;", "the only one is otf2");
+	if (strcmp(argv[optind], "otf2") != 0)
+		return crit_syntax_refuse(&syntax, "no format named", argv[optind]);
+	if (++optind == argc)
+		return crit_syntax_refuse(&syntax, "no recording given;",
+					  "name a directory crit-...");
+	return CRIT_SYNTAX_GO_ON;
+}
+
+static int fail(const struct crit_err *err, int status)
+{
+	(void)fprintf(stderr, "crit export: %s\n", err->text[0] ? err->text : strerror(-status));
+	return CRIT_EXIT_FAILED;
+}
+
+static int export(struct crit_recording_set *set, struct export_options *options)
+{
+	const char *directory = options->output ? options->output : set->directory;
+	struct crit_archive_result result;
+	struct crit_err err = { { 0 } };
+	int status;
+
+	if (options->output && mkdir(directory, 0777) && errno != EEXIST) {
+		crit_line_print(stderr, "crit export: cannot make %s: %s\n", directory,
+				strerror(errno));
+		return CRIT_EXIT_FAILED;
+	}
+	options->trace.has_progress = isatty(STDERR_FILENO);
+	status = crit_archive_write(set, directory, &options->trace, &result, &err);
+	if (status)
+		return fail(&err, status);
+	if (result.is_cut)
+		(void)fprintf(
+			stderr,
+			"crit export: the archive ends after %.3f s, where the recording fell "
+			"back to level profile\n",
+			result.seconds);
+	if (result.has_losses)
+		(void)fprintf(stderr,
+			      "crit export: records were lost, so events are missing; crit report "
+			      "names the losses\n");
+	if (!result.are_messages_whole && !result.is_cut && !result.has_losses)
+		(void)fprintf(stderr,
+			      "crit export: messages are missing: a rank died, a request was never "
+			      "completed, a status does not tell source or size, or a "
+			      "communicator spans worlds\n");
+	(void)printf("%s/traces.otf2\n", directory);
+	return result.is_cut || result.has_losses ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
+}
+
+int crit_command_export(int argc, char **argv)
+{
+	struct export_options options = { .output = NULL };
+	struct crit_recording_set set = { 0 };
+	struct crit_client_env env;
+	struct crit_err err = { { 0 } };
+	int code = parse(argc, argv, &options);
+	int status = 0;
+
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
+	for (int i = optind; i < argc && !status; i++)
+		status = crit_recording_set_add(&set, argv[i], &err);
+	if (status) {
+		code = fail(&err, status);
+	} else {
+		crit_client_env_read(&env);
+		set.is_live = crit_finish_lock_wait_trace(set.directory,
+							  (int)env.finish_s * 1000) == -ETIMEDOUT;
+		if (set.is_live)
+			(void)fprintf(
+				stderr,
+				"crit export: the run still goes on; this is what there is so "
+				"far\n");
+		code = export(&set, &options);
+		if (set.is_live && code == CRIT_EXIT_OK)
+			code = CRIT_EXIT_INCOMPLETE;
+	}
+	crit_recording_set_fini(&set);
+	return code;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit report: prints the report of a recording, or writes the result files elsewhere. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "report/formats/messages.h"
+#include "cli/results/finish_lock.h"
+#include "cli/results/recording_set.h"
+#include "report/formats/region_writers.h"
+#include "cli/console/syntax.h"
+#include "cli/console/terminal.h"
+#include "cli/results/result_files.h"
+#include "report/formats/writers.h"
+#include "core/client/client_env.h"
+
+enum format {
+	FORMAT_TEXT = 0,
+	FORMAT_JSON,
+	FORMAT_SUMMARY,
+	FORMAT_TABLE
+};
+
+enum colour {
+	COLOUR_AUTO = 0, /* on a terminal, unless NO_COLOR is set */
+	COLOUR_ALWAYS,
+	COLOUR_NEVER,
+	COLOUR_COUNT
+};
+
+struct report_options {
+	enum crit_active_rule rule;
+	enum format format;
+	size_t table; /* FORMAT_TABLE: which one */
+	enum colour colour;
+	const char *output; /* NULL: stdout */
+};
+
+enum {
+	OPTION_JSON = 256,
+	OPTION_CSV,
+	OPTION_SUMMARY,
+	OPTION_COLOUR
+};
+
+static const char usage[] =
+	"usage: crit report [OPTION...] DIRECTORY|FILE...\n"
+	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+	"      --json           print report.json instead of report.txt\n"
+	"      --summary        print the verdict and the main figures, one a line\n"
+	"      --csv=TABLE      print a table: ranks, threads, regions, calls,\n"
+	"                       sites, messages, collectives\n"
+	"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
+	"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
+	"  -h, --help           this text\n";
+
+static int take_option(int option, void *user);
+
+static const struct option option_names[] = {
+	{ "active", required_argument, NULL, 'a' },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "summary", no_argument, NULL, OPTION_SUMMARY },
+	{ "csv", required_argument, NULL, OPTION_CSV },
+	{ "color", required_argument, NULL, OPTION_COLOUR },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const struct crit_syntax syntax = {
+	.command = "crit report",
+	.letters = "a:o:h",
+	.names = option_names,
+	.usage = usage,
+	.take = take_option,
+};
+
+static int take_colour(struct report_options *options)
+{
+	static const char *const names[COLOUR_COUNT] = { "auto", "always", "never" };
+
+	for (int i = 0; i < COLOUR_COUNT; i++)
+		if (!strcmp(optarg, names[i])) {
+			options->colour = (enum colour)i;
+			return CRIT_SYNTAX_GO_ON;
+		}
+	return crit_syntax_refuse(&syntax, "no choice of colour named", optarg);
+}
+
+static int take_option(int option, void *user)
+{
+	struct report_options *options = user;
+
+	switch (option) {
+	case 'a':
+		if (crit_rule_parse(optarg, &options->rule))
+			return crit_syntax_refuse(&syntax, "no activity rule named", optarg);
+		return CRIT_SYNTAX_GO_ON;
+	case 'o':
+		options->output = optarg;
+		return CRIT_SYNTAX_GO_ON;
+	case OPTION_COLOUR:
+		return take_colour(options);
+	case OPTION_JSON:
+		options->format = FORMAT_JSON;
+		return CRIT_SYNTAX_GO_ON;
+	case OPTION_SUMMARY:
+		options->format = FORMAT_SUMMARY;
+		return CRIT_SYNTAX_GO_ON;
+	default: /* OPTION_CSV */
+		options->format = FORMAT_TABLE;
+		for (options->table = 0; options->table < CRIT_CSV_COUNT; options->table++)
+			if (!strcmp(optarg, crit_csvs[options->table].name))
+				return CRIT_SYNTAX_GO_ON;
+		return crit_syntax_refuse(&syntax, "no table named", optarg);
+	}
+}
+
+static int parse(int argc, char **argv, struct report_options *options)
+{
+	int code = crit_syntax_read(&syntax, argc, argv, options);
+
+	if (code == CRIT_SYNTAX_GO_ON && optind == argc)
+		return crit_syntax_refuse(&syntax, "no recording given;",
+					  "name a directory crit-...");
+	return code;
+}
+
+static int print_result(const struct crit_summary *summary, const struct report_options *options)
+{
+	const char *no_color = getenv("NO_COLOR");
+	bool is_plain = !isatty(STDOUT_FILENO) || (no_color && *no_color);
+	struct crit_text_options text = {
+		.has_colour = options->colour == COLOUR_AUTO ? !is_plain
+							     : options->colour == COLOUR_ALWAYS,
+		.columns = crit_terminal_columns(),
+	};
+	int status = 0;
+
+	if (options->format == FORMAT_JSON)
+		status = crit_write_json(stdout, summary);
+	else if (options->format == FORMAT_SUMMARY)
+		crit_write_summary(stdout, summary);
+	else if (options->format == FORMAT_TABLE)
+		crit_csvs[options->table].write(stdout, summary);
+	else
+		crit_write_text(stdout, summary, &text);
+	errno = 0;
+	if (!status && (fflush(stdout) || ferror(stdout)))
+		status = errno ? -errno : -EIO;
+	if (status) {
+		(void)fprintf(stderr, "crit report: cannot write to stdout: %s\n",
+			      strerror(-status));
+		return CRIT_EXIT_FAILED;
+	}
+	return CRIT_EXIT_OK;
+}
+
+static int write_result(const struct crit_summary *summary, const char *directory)
+{
+	struct crit_err err = { { 0 } };
+
+	if (!crit_result_files_write_into(directory, summary, &err))
+		return CRIT_EXIT_OK;
+	(void)fprintf(stderr, "crit report: %s\n", err.text);
+	return CRIT_EXIT_FAILED;
+}
+
+static int report(struct crit_recording_set *set, const struct report_options *options)
+{
+	struct crit_analysis analysis = { 0 };
+	struct crit_summary summary;
+	struct crit_err err = { { 0 } };
+	int status = crit_recording_set_analyse(set, options->rule, isatty(STDERR_FILENO), NULL,
+						&analysis, &err);
+	int code;
+
+	if (status) {
+		(void)fprintf(stderr, "crit report: %s\n",
+			      err.text[0] ? err.text : strerror(-status));
+		return CRIT_EXIT_FAILED;
+	}
+	if (crit_analysis_summarise(&analysis, set->is_live, &summary)) {
+		(void)fprintf(stderr, "crit report: out of memory\n");
+		crit_analysis_fini(&analysis);
+		return CRIT_EXIT_FAILED;
+	}
+	code = options->output ? write_result(&summary, options->output)
+			       : print_result(&summary, options);
+	if (code == CRIT_EXIT_OK && summary.is_incomplete)
+		code = CRIT_EXIT_INCOMPLETE;
+	crit_summary_fini(&summary);
+	crit_analysis_fini(&analysis);
+	return code;
+}
+
+int crit_command_report(int argc, char **argv)
+{
+	struct report_options options = { 0 };
+	struct crit_recording_set set = { 0 };
+	struct crit_client_env env;
+	struct crit_err err = { { 0 } };
+	int code = parse(argc, argv, &options);
+
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
+	for (int i = optind; i < argc; i++) {
+		int status = crit_recording_set_add(&set, argv[i], &err);
+
+		if (status) {
+			(void)fprintf(stderr, "crit report: %s\n",
+				      err.text[0] ? err.text : strerror(-status));
+			crit_recording_set_fini(&set);
+			return CRIT_EXIT_FAILED;
+		}
+	}
+	crit_client_env_read(&env);
+	set.is_live = crit_finish_lock_wait(set.directory, (int)env.finish_s * 1000) == -ETIMEDOUT;
+	if (set.is_live)
+		(void)fprintf(stderr,
+			      "crit report: the run still goes on; this is what there is so far\n");
+	code = report(&set, &options);
+	if (set.is_live && code == CRIT_EXIT_OK)
+		code = CRIT_EXIT_INCOMPLETE;
+	crit_recording_set_fini(&set);
+	return code;
+}

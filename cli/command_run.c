@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit run: starts a program under crit, passes signals and exit status on, shows the report. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/launch/attach.h"
+#include "cli/launch/child.h"
+#include "cli/command.h"
+#include "cli/launch/run_end.h"
+#include "cli/install/place.h"
+#include "report/tables/summary.h"
+#include "cli/console/syntax.h"
+#include "core/abi/abi_shim.h"
+#include "core/base/cleanup.h"
+#include "core/client/client.h"
+#include "core/base/setting.h"
+
+#define STATUS_NOT_FOUND 127
+#define STATUS_NOT_EXECUTABLE 126
+#define QUIET_IN_RUN "run" /* CRIT_QUIET of the program: its ranks leave the line to us */
+
+struct run_options {
+	struct crit_client_env env;
+	bool has_shim;
+	bool is_quiet; /* the user's CRIT_QUIET */
+	char libomp[PATH_MAX]; /* preloaded over the program's own OpenMP runtime; "" not */
+	pid_t attach_pid; /* 0: start a program */
+	char **program; /* argv */
+};
+
+enum {
+	OPTION_LEVEL = 256,
+	OPTION_NO_SHIM,
+	OPTION_OMP,
+	OPTION_NO_OTF2
+};
+
+static const char usage[] =
+	"usage: crit run [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+	"       crit run [OPTION...] -p PID\n"
+	"  -o, --output=DIR     directory of the run; %e program, %h host, %d date, %j job\n"
+	"  -l, --level=LEVEL    trace (all spans) or profile (less to record)\n"
+	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+	"  -p, --pid=PID        record a running process until it ends or Ctrl-C\n"
+	"      --omp=llvm       let LLVM's OpenMP runtime stand in for GNU's, which tells less\n"
+	"      --no-shim        do not preload the MPI shim\n"
+	"      --no-otf2        make no OTF2 archive after the report\n"
+	"  -h, --help           this text\n"
+	"The exit status is the program's.\n";
+
+static int take_option(int option, void *user);
+
+static const struct option option_names[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "level", required_argument, NULL, 'l' },
+	{ "active", required_argument, NULL, 'a' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "omp", required_argument, NULL, OPTION_OMP },
+	{ "no-shim", no_argument, NULL, OPTION_NO_SHIM },
+	{ "no-otf2", no_argument, NULL, OPTION_NO_OTF2 },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const struct crit_syntax syntax = {
+	.command = "crit run",
+	.letters = "+o:l:a:p:h",
+	.names = option_names,
+	.usage = usage,
+	.take = take_option,
+};
+
+static int parse_level(struct run_options *options)
+{
+	if (strcmp(optarg, "trace") && strcmp(optarg, "profile"))
+		return crit_syntax_refuse(&syntax, "no level named", optarg);
+	options->env.level = *optarg == 't' ? CRIT_LEVEL_TRACE : CRIT_LEVEL_PROFILE;
+	(void)setenv("CRIT_LEVEL", optarg, 1);
+	return CRIT_SYNTAX_GO_ON;
+}
+
+static int parse_active(void)
+{
+	enum crit_active_rule rule;
+
+	if (crit_rule_parse(optarg, &rule))
+		return crit_syntax_refuse(&syntax, "no activity rule named", optarg);
+	(void)setenv("CRIT_ACTIVE", optarg, 1); /* the finisher reads it */
+	return CRIT_SYNTAX_GO_ON;
+}
+
+static int parse_pid(struct run_options *options)
+{
+	char *end;
+	long pid = strtol(optarg, &end, 10);
+
+	if (*end || pid < 1 || pid > INT_MAX)
+		return crit_syntax_refuse(&syntax, "no process number:", optarg);
+	options->attach_pid = (pid_t)pid;
+	return CRIT_SYNTAX_GO_ON;
+}
+
+static int parse_omp(struct run_options *options)
+{
+	if (strcmp(optarg, "llvm") != 0)
+		return crit_syntax_refuse(&syntax, "no OpenMP runtime named", optarg);
+	if (crit_place_libomp(options->libomp, sizeof(options->libomp)) == 0)
+		return CRIT_SYNTAX_GO_ON;
+	(void)fprintf(stderr, "crit run: there is no libomp.so.5 to let stand in for GNU's "
+			      "libgomp; install LLVM's OpenMP runtime (Debian: libomp5)\n");
+	return CRIT_EXIT_FAILED;
+}
+
+static int take_option(int option, void *user)
+{
+	struct run_options *options = user;
+
+	switch (option) {
+	case 'o':
+		if (!crit_client_copy(options->env.directory, sizeof(options->env.directory),
+				      optarg))
+			return crit_syntax_refuse(&syntax,
+						  "name of the directory is too long:", optarg);
+		(void)setenv("CRIT_DIR", optarg, 1);
+		return CRIT_SYNTAX_GO_ON;
+	case 'l':
+		return parse_level(options);
+	case 'a':
+		return parse_active();
+	case 'p':
+		return parse_pid(options);
+	case OPTION_OMP:
+		return parse_omp(options);
+	case OPTION_NO_OTF2:
+		(void)setenv("CRIT_OTF2", "0", 1); /* the finisher reads it */
+		return CRIT_SYNTAX_GO_ON;
+	default: /* OPTION_NO_SHIM */
+		options->has_shim = false;
+		return CRIT_SYNTAX_GO_ON;
+	}
+}
+
+static int parse(int argc, char **argv, struct run_options *options)
+{
+	int code = crit_syntax_read(&syntax, argc, argv, options);
+
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
+	options->program = argv + optind;
+	if (!*options->program && !options->attach_pid)
+		return crit_syntax_refuse(&syntax, "no program", "given");
+	if (*options->program && options->attach_pid)
+		return crit_syntax_refuse(&syntax,
+					  "a process and a program at once:", *options->program);
+	return CRIT_SYNTAX_GO_ON;
+}
+
+/* A key of its own, so that nested and neighbouring runs never mix. */
+static void make_run_key(struct run_options *options)
+{
+	uint64_t start_ticks = 0;
+
+	(void)crit_client_process_stat(getpid(), NULL, NULL, &start_ticks); /* 0 is unique enough */
+	(void)snprintf(options->env.run, sizeof(options->env.run), "run-%d-%llu", (int)getpid(),
+		       (unsigned long long)start_ticks);
+	(void)setenv("CRIT_RUN", options->env.run, 1);
+}
+
+static int open_client(struct crit_client *client, const struct run_options *options,
+		       const char *exe)
+{
+	const struct crit_client_options client_options = {
+		.role = CRIT_ROLE_RUNNER,
+		.env = &options->env,
+		.exe = exe,
+	};
+	struct crit_err err = { { 0 } };
+	int status = crit_client_open(client, &client_options, &err);
+
+	if (status)
+		(void)fprintf(stderr, "crit run: nothing is recorded: %s\n",
+			      err.text[0] ? err.text : strerror(-status));
+	return status;
+}
+
+/* Before what is preloaded already. */
+static void preload(const char *path)
+{
+	const char *old = getenv("LD_PRELOAD");
+	crit_autofree char *both = NULL;
+
+	if (asprintf(&both, "%s%s%s", path, old && *old ? ":" : "", old ? old : "") < 0) {
+		both = NULL;
+		return;
+	}
+	(void)setenv("LD_PRELOAD", both, 1);
+}
+
+static void set_preload(void)
+{
+	char path[PATH_MAX];
+
+	if (crit_place_library("libcrit_pmpi.so", path, sizeof(path)) || strpbrk(path, " :")) {
+		(void)fprintf(stderr,
+			      "crit run: no MPI calls are recorded: libcrit_pmpi.so is not beside "
+			      "crit, or its path has a blank or colon; reinstall crit\n");
+		return;
+	}
+	preload(path);
+}
+
+/* The finisher's results go to this directory, whatever its name is at the end. */
+static int open_directory(const struct crit_client *client)
+{
+	return client->is_first ? open(client->directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC) : -1;
+}
+
+static void tell_end(const struct crit_client *client, const struct run_options *options,
+		     int directory_fd)
+{
+	const struct crit_run_end end = { .directory = client->directory,
+					  .directory_fd = directory_fd,
+					  .finish_s = options->env.finish_s,
+					  .is_quiet = options->is_quiet };
+
+	if (client->is_first)
+		crit_run_end_tell(&end);
+}
+
+/* What no report can show. */
+static void tell_unseen(const struct crit_child *child)
+{
+	const char *name;
+	enum crit_linkage linkage = child->is_recorded && child->has_shim
+					    ? crit_child_linkage(child->program, &name)
+					    : CRIT_LINKAGE_OPEN;
+
+	if (linkage != CRIT_LINKAGE_OPEN)
+		(void)fprintf(stderr,
+			      "crit: %s %s: libcrit_pmpi.so cannot be loaded into it, so its MPI "
+			      "and OpenMP calls are not seen; %s\n",
+			      name, crit_linkage_text(linkage), crit_linkage_fix(linkage));
+}
+
+static int run_program(struct run_options *options)
+{
+	struct crit_client client = { .fd = -1 };
+	struct crit_child child = { .program = options->program, .env = &options->env };
+	crit_autoclose int directory_fd = -1;
+	char exe[PATH_MAX];
+	int status = crit_child_find(options->program[0], exe);
+	int wait_status;
+
+	if (status) {
+		(void)fprintf(stderr, "crit run: cannot run %s: %s\n", options->program[0],
+			      strerror(-status));
+		return status == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	}
+	child.exe = exe;
+	if (!options->env.is_disabled) {
+		make_run_key(options);
+		child.is_recorded = open_client(&client, options, exe) == 0;
+	}
+	if (child.is_recorded) {
+		directory_fd = open_directory(&client);
+		(void)crit_client_copy(options->env.socket, sizeof(options->env.socket),
+				       client.socket_path);
+		(void)setenv("CRIT_SOCKET", client.socket_path, 1);
+		if (!options->is_quiet)
+			(void)setenv("CRIT_QUIET", QUIET_IN_RUN, 1); /* one line: ours */
+		if (options->has_shim)
+			set_preload();
+	}
+	child.has_shim = options->has_shim;
+	if (options->libomp[0])
+		preload(options->libomp); /* first: it is the runtime, recorded or not */
+	status = crit_child_run(&child, &wait_status);
+	crit_client_fini(&client);
+	tell_unseen(&child);
+	if (child.is_recorded)
+		tell_end(&client, options, directory_fd);
+	if (status) {
+		(void)fprintf(stderr, "crit run: cannot run %s: %s\n", exe, strerror(-status));
+		return status == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	}
+	return crit_child_end_like(wait_status);
+}
+
+static int cannot_attach(const struct run_options *options, const struct crit_err *err)
+{
+	(void)fprintf(stderr, "crit run: cannot record process %d: %s\n", (int)options->attach_pid,
+		      err->text);
+	return CRIT_EXIT_FAILED;
+}
+
+static int attach(struct run_options *options)
+{
+	struct crit_client client = { .fd = -1 };
+	struct crit_err err = { { 0 } };
+	char link[64];
+	char exe[PATH_MAX];
+	ssize_t length;
+	int status;
+	crit_autoclose int pidfd = crit_child_pidfd(options->attach_pid);
+	crit_autoclose int directory_fd = -1;
+
+	status = pidfd < 0 ? crit_err_set(&err, pidfd, "%s", strerror(-pidfd))
+			   : crit_attach_check(options->attach_pid, &err);
+	if (status)
+		return cannot_attach(options, &err);
+	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)options->attach_pid);
+	length = readlink(link, exe, sizeof(exe) - 1);
+	exe[length > 0 ? length : 0] = '\0';
+	make_run_key(options);
+	status = open_client(&client, options, exe[0] ? exe : "process");
+	if (status)
+		return CRIT_EXIT_FAILED;
+	directory_fd = open_directory(&client);
+	status = crit_attach(&client, pidfd, &err);
+	if (status)
+		return cannot_attach(options, &err);
+	crit_child_watch(pidfd);
+	crit_client_fini(&client);
+	tell_end(&client, options, directory_fd);
+	return CRIT_EXIT_OK;
+}
+
+static bool is_quiet(void)
+{
+	const char *quiet = crit_setting_text(CRIT_SETTING_QUIET, NULL);
+
+	return strcmp(quiet, "0") != 0 && strcmp(quiet, QUIET_IN_RUN) != 0;
+}
+
+int crit_command_run(int argc, char **argv)
+{
+	struct run_options options = { .has_shim = true, .is_quiet = is_quiet() };
+	int code;
+
+	crit_client_env_read(&options.env);
+	code = parse(argc, argv, &options);
+	if (code != CRIT_SYNTAX_GO_ON)
+		return code;
+	return options.attach_pid ? attach(&options) : run_program(&options);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Asks the environment, then the terminal, for the width of a page. */
+#include "cli/console/terminal.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COLUMNS_MAX 10000
+
+int crit_terminal_columns(void)
+{
+	const char *wanted = getenv("COLUMNS");
+	struct winsize size;
+	char *end;
+
+	if (wanted && *wanted) {
+		long columns = strtol(wanted, &end, 10);
+
+		if (!*end && columns > 0 && columns <= COLUMNS_MAX)
+			return (int)columns;
+	}
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Reads what the finisher left, and has the work done again where it left nothing. */
+#include "cli/launch/run_end.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/results/finish_lock.h"
+#include "cli/results/no_report.h"
+#include "cli/results/recording_set.h"
+#include "cli/results/supervise.h"
+#include "core/base/cleanup.h"
+
+struct findings {
+	char here[32]; /* the directory, whatever its name is now */
+	char name[PATH_MAX];
+	bool is_held; /* a finisher is at work, or waits for processes that still live */
+	bool is_made_here;
+	bool has_no_trace_yet;
+	struct crit_err err; /* of what was made here */
+};
+
+static bool has_file(int directory_fd, const char *name)
+{
+	return faccessat(directory_fd, name, F_OK, 0) == 0;
+}
+
+/* The first screen of report.txt, which ends before the line "Run". */
+static void show_screen(int directory_fd)
+{
+	crit_autofree char *line = NULL;
+	crit_autofclose FILE *in = NULL;
+	size_t size = 0;
+	int fd = openat(directory_fd, "report.txt", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	in = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (!in)
+		return;
+	while (getline(&line, &size, in) > 0 && strcmp(line, "Run\n") != 0)
+		(void)fputs(line, stderr);
+}
+
+static bool is_removed(int directory_fd)
+{
+	struct stat status;
+
+	return fstat(directory_fd, &status) == 0 && status.st_nlink == 0;
+}
+
+static void say_why(const struct crit_run_end *end, const struct findings *found)
+{
+	struct crit_recording_set set = { 0 };
+	bool has_recording;
+
+	if (is_removed(end->directory_fd)) {
+		(void)fprintf(stderr, "crit: no report: %s was removed while the run went on\n",
+			      end->directory);
+		return;
+	}
+	if (found->err.text[0]) {
+		(void)fprintf(stderr, "crit: no report: %s; try crit report %s\n", found->err.text,
+			      found->name);
+		return;
+	}
+	has_recording = crit_recording_set_add(&set, found->here, NULL) == 0;
+	crit_recording_set_fini(&set);
+	if (has_recording)
+		(void)fprintf(stderr, "crit: report follows in %s, from another node\n",
+			      found->name);
+	else
+		(void)fprintf(stderr,
+			      "crit: no report: the recording in %s was removed while the run "
+			      "went on\n",
+			      found->name);
+}
+
+static void say(const struct crit_run_end *end, const struct findings *found)
+{
+	if (!found->err.text[0] && has_file(end->directory_fd, "report.txt")) {
+		show_screen(end->directory_fd);
+		(void)fprintf(stderr, "crit: report in %s/report.txt%s%s%s\n", found->name,
+			      found->is_made_here ? "; made by crit run, as crit finish had ended "
+						    "without it"
+						  : "",
+			      found->is_held ? "; it may change, as processes of the run still live"
+					     : "",
+			      found->has_no_trace_yet ? "; traces.otf2 follows" : "");
+	} else if (found->is_held) {
+		(void)fprintf(stderr,
+			      "crit: report follows in %s; crit finish still makes it, or waits "
+			      "for processes of the run\n",
+			      found->name);
+	} else {
+		say_why(end, found);
+	}
+}
+
+/* A finisher that ended well has removed its lock. */
+static bool is_abandoned(const struct crit_run_end *end, const struct findings *found)
+{
+	return has_file(end->directory_fd, CRIT_LOCK_NAME) &&
+	       crit_finish_lock_wait_trace(found->here, 0) == 0 &&
+	       has_file(end->directory_fd, CRIT_LOCK_NAME);
+}
+
+static int finish_again(int directory_fd, struct crit_err *err)
+{
+	return crit_supervise(&(struct crit_finish){ .directory_fd = directory_fd,
+						     .socket_fd = -1,
+						     .rule = crit_supervise_rule(),
+						     .is_late = true },
+			      err);
+}
+
+/* Waits for the finisher and, where it is needed, takes its place. */
+static void find_report(const struct crit_run_end *end, struct findings *found)
+{
+	const int timeout_ms = (int)end->finish_s * 1000;
+	int status = crit_finish_lock_wait_report(found->here, timeout_ms);
+
+	found->is_held = crit_finish_lock_wait(found->here, 0) == -ETIMEDOUT;
+	if (!found->is_held && (status || is_abandoned(end, found)))
+		found->is_made_here = finish_again(end->directory_fd, &found->err) == 0;
+	else if (!status)
+		found->has_no_trace_yet = crit_finish_lock_wait_trace(found->here, timeout_ms) ==
+					  -ETIMEDOUT;
+}
+
+void crit_run_end_tell(const struct crit_run_end *end)
+{
+	struct findings found = { .is_held = false };
+	char name[PATH_MAX];
+
+	if (end->directory_fd < 0 || end->finish_s == 0) {
+		if (!end->is_quiet)
+			(void)fprintf(stderr, "crit: report follows in %s\n", end->directory);
+		return;
+	}
+	(void)snprintf(found.here, sizeof(found.here), "/proc/self/fd/%d", end->directory_fd);
+	if (!is_removed(end->directory_fd))
+		find_report(end, &found);
+	(void)snprintf(found.name, sizeof(found.name), "%s",
+		       crit_directory_name(end->directory_fd, end->directory, name));
+	if (!end->is_quiet)
+		say(end, &found);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What came of a run, told by crit run at its end: the report's first screen and one line. */
+#ifndef CRIT_RUN_END_H
+#define CRIT_RUN_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct crit_run_end {
+	const char *directory; /* of the run, by the name it began with */
+	int directory_fd; /* open since then: it may have been renamed; -1: not to be had */
+	uint32_t finish_s; /* how long to wait for the report; 0: not */
+	bool is_quiet; /* nothing is printed */
+};
+
+/*
+ * Waits for the finisher; makes the report where that died without one; and prints on stderr where
+ * the report is, or why there is none, in the last line.
+ */
+void crit_run_end_tell(const struct crit_run_end *end);
+
+#endif

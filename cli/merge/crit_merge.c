@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* crit-merge: several processes make the report of one run. */
+#include "cli/merge/crit_merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/results/finish_lock.h"
+#include "cli/results/recording_set.h"
+#include "cli/console/syntax.h"
+#include "cli/results/archive.h"
+#include "cli/results/result_files.h"
+#include "report/formats/writers.h"
+#include "core/client/client_env.h"
+#include "core/base/line.h"
+
+struct merge_options {
+	enum crit_active_rule rule;
+	const char *output; /* NULL: beside the recordings */
+};
+
+static const char usage[] = "usage: mpirun [...] crit-merge [OPTION...] DIRECTORY|FILE...\n"
+			    "  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
+			    "  -o, --output=DIR     write report, tables and archive into DIR\n"
+			    "                       instead of the directory of the recordings\n"
+			    "  -h, --help           this text\n";
+
+static int take_option(int option, void *user);
+
+static const struct option option_names[] = {
+	{ "active", required_argument, NULL, 'a' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const struct crit_syntax syntax = {
+	.command = "crit-merge",
+	.letters = "a:o:h",
+	.names = option_names,
+	.usage = usage,
+	.take = take_option,
+};
+
+static int take_option(int option, void *user)
+{
+	struct merge_options *options = user;
+
+	if (option == 'o')
+		options->output = optarg;
+	else if (crit_rule_parse(optarg, &options->rule))
+		return crit_syntax_refuse(&syntax, "no activity rule named", optarg);
+	return CRIT_SYNTAX_GO_ON;
+}
+
+static int refuse(const char *what, const struct crit_err *err, int status)
+{
+	if (err->text[0])
+		(void)fprintf(stderr, "crit-merge: %s\n", err->text);
+	else
+		crit_line_print(stderr,
+				"crit-merge: cannot merge %s: %s; can every node read all of it?\n",
+				what, strerror(-status));
+	return CRIT_EXIT_FAILED;
+}
+
+static int write_report(const struct crit_recording_set *set, const struct crit_analysis *analysis,
+			const char *output)
+{
+	struct crit_err err = { { 0 } };
+	struct crit_summary summary;
+	int status = crit_analysis_summarise(analysis, set->is_live, &summary);
+	bool is_incomplete = !status && summary.is_incomplete;
+
+	if (!status) {
+		status = crit_result_files_write_into(output ? output : set->directory, &summary,
+						      &err);
+		crit_summary_fini(&summary);
+	}
+	if (status)
+		return refuse(set->directory, &err, status);
+	return is_incomplete || set->is_live ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
+}
+
+/* The archive follows the report.  Peer 0 knows whether there is to be one. */
+static int write_trace(struct crit_recording_set *set, const struct merge_options *options,
+		       const struct crit_peers *peers, int code, int timeout_ms)
+{
+	const struct crit_archive_options trace = { .rule = options->rule, .peers = peers };
+	uint64_t is_wanted = !peers->rank && code != CRIT_EXIT_FAILED && crit_archive_is_wanted();
+	struct crit_archive_result result = { 0 };
+	struct crit_err err = { { 0 } };
+	int status;
+
+	if (is_wanted)
+		(void)crit_finish_lock_wait_trace(set->directory, timeout_ms); /* else it says so */
+	status = crit_peers_tell(peers, &is_wanted, 1);
+	if (!status && is_wanted)
+		status = crit_archive_write(set, options->output ? options->output : set->directory,
+					    &trace, &result, &err);
+	if (status && status != -ENODATA) /* level profile: the report says so */
+		return refuse(set->directory, &err, status);
+	return result.has_losses ? CRIT_EXIT_INCOMPLETE : code;
+}
+
+static int merge(struct crit_recording_set *set, const struct merge_options *options,
+		 const struct crit_peers *peers)
+{
+	struct crit_analysis analysis = { 0 };
+	struct crit_err err = { { 0 } };
+	struct crit_client_env env;
+	int status, code = CRIT_EXIT_OK;
+
+	crit_client_env_read(&env);
+	set->is_live = crit_finish_lock_wait(set->directory, (int)env.finish_s * 1000) ==
+		       -ETIMEDOUT;
+	status = crit_recording_set_analyse(set, options->rule, false, peers, &analysis, &err);
+	if (status)
+		return refuse(set->directory, &err, status);
+	if (analysis.results)
+		code = write_report(set, &analysis, options->output);
+	crit_analysis_fini(&analysis);
+	return write_trace(set, options, peers, code, (int)env.finish_s * 1000);
+}
+
+int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
+		    struct crit_elf_reader *reader)
+{
+	struct merge_options options = { 0 };
+	struct crit_recording_set set = { .reader = reader };
+	struct crit_err err = { { 0 } };
+	int status = 0, code;
+
+	if (peers->rank &&
+	    (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
+		return CRIT_EXIT_FAILED;
+	code = crit_syntax_read(&syntax, argc, argv, &options);
+	if (code == CRIT_SYNTAX_GO_ON && optind == argc)
+		code = crit_syntax_refuse(&syntax, "no recording given;",
+					  "name a directory crit-...");
+	if (code != CRIT_SYNTAX_GO_ON) {
+		crit_recording_set_fini(&set);
+		return code;
+	}
+	for (int i = optind; i < argc && !status; i++)
+		status = crit_recording_set_add(&set, argv[i], &err);
+	status = crit_peers_agree(peers, 0, status);
+	code = status ? refuse(argv[optind], &err, status) : merge(&set, &options, peers);
+	crit_recording_set_fini(&set);
+	return peers->rank ? CRIT_EXIT_OK : code;
+}

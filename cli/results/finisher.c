@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Waits until critd says that the window is closed or hangs up, turns the recording into results,
+ * answers, and does it again at the end if more was recorded; then comes the OTF2 archive, which
+ * nobody in the run waits for.
+ *
+ * All files are named relative to the run's directory, which is the working directory: it stays
+ * the same under another name, and whatever bears its old name now is not touched.
+ */
+#include "cli/results/finisher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/results/finish_lock.h"
+#include "cli/results/no_report.h"
+#include "cli/results/nodes.h"
+#include "cli/results/archive.h"
+#include "cli/results/result_files.h"
+#include "report/formats/writers.h"
+#include "core/abi/abi_socket.h"
+#include "core/client/client_env.h"
+#include "core/base/clock.h"
+#include "core/base/setting.h"
+
+#define HERE "."
+#define TRACE_NICE 10
+#define LATE_MS 30000 /* for a finisher at work when the job is over */
+#define READERS_MS 20 /* those who wait for a finisher take a free lock for an instant */
+
+/* Notes the outcome of one attempt; the first of equal failures in a row is told. */
+static int conclude(struct crit_finisher *finisher, int status, const struct crit_err *err)
+{
+	struct crit_err *noted = &finisher->state->err;
+
+	noted->text[0] = '\0';
+	if (status)
+		(void)crit_err_set(noted, status, "%s",
+				   err && err->text[0] ? err->text : strerror(-status));
+	if (status && status != finisher->last_status)
+		crit_no_report_write(finisher->directory_fd, noted->text);
+	finisher->last_status = status;
+	return status;
+}
+
+static int write_results(struct crit_finisher *finisher, bool is_live)
+{
+	struct crit_analysis analysis = { 0 };
+	struct crit_err err = { { 0 } };
+	struct crit_summary summary;
+	char name[PATH_MAX];
+	int status;
+
+	crit_recording_set_fini(&finisher->set);
+	status = crit_recording_set_add(&finisher->set, HERE, &err);
+	finisher->written_bytes = crit_recording_set_bytes(&finisher->set);
+	if (!status)
+		status = crit_recording_set_analyse(&finisher->set, finisher->rule, false, NULL,
+						    &analysis, &err);
+	if (!status) {
+		status = crit_analysis_summarise(&analysis, is_live, &summary);
+		if (!status) {
+			status = crit_result_files_write(finisher->directory_fd,
+							 crit_directory_name(finisher->directory_fd,
+									     HERE, name),
+							 &summary, &err);
+			finisher->is_provisional = summary.is_provisional;
+			crit_summary_fini(&summary);
+		}
+	}
+	crit_analysis_fini(&analysis);
+	return conclude(finisher, status, &err);
+}
+
+/* The archive follows the report, and lets those who compute go first. */
+static void write_trace(struct crit_finisher *finisher)
+{
+	const struct crit_archive_options options = { .rule = finisher->rule };
+	struct crit_archive_result result;
+	struct crit_err err = { { 0 } };
+	int status;
+
+	finisher->state->phase = CRIT_FINISHER_EXPORTING;
+	errno = 0;
+	(void)nice(TRACE_NICE); /* without it all the same */
+	status = crit_archive_write(&finisher->set, HERE, &options, &result, &err);
+	if (status && status != -ENODATA) /* level profile: the report says so */
+		crit_directory_log(finisher->directory_fd,
+				   err.text[0] ? err.text : strerror(-status));
+}
+
+static void answer(const struct crit_finisher *finisher, int status)
+{
+	struct crit_message_status message = {
+		.head = { .kind = CRIT_M_WRITTEN,
+			  .version = CRIT_SOCKET_VERSION,
+			  .size = sizeof(message) },
+		.status = status,
+	};
+
+	message.time_ns = crit_clock_ns(CLOCK_MONOTONIC);
+	/* critd may be gone; the results are there all the same */
+	(void)send(finisher->socket_fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Takes the next message, or looks at it only; answers its kind, 0 for the end of them. */
+static uint16_t receive(const struct crit_finisher *finisher, int flags)
+{
+	union {
+		struct crit_message_head head;
+		char bytes[CRIT_MESSAGE_MAX];
+	} message;
+	ssize_t length;
+
+	do
+		length = recv(finisher->socket_fd, &message, sizeof(message), flags);
+	while (length < 0 && errno == EINTR);
+	if (length <= 0)
+		return 0;
+	return length >= (ssize_t)sizeof(message.head) && message.head.kind ? message.head.kind
+									    : UINT16_MAX;
+}
+
+/* True for CLOSED, which stays to be taken; false for the end of the conversation. */
+static bool wait_closed(const struct crit_finisher *finisher)
+{
+	uint16_t kind;
+
+	while ((kind = receive(finisher, MSG_PEEK)) != 0 && kind != CRIT_M_CLOSED)
+		(void)receive(finisher, 0);
+	return kind == CRIT_M_CLOSED;
+}
+
+/* Was this node's recording removed, by itself or with its directory?  One that moved was not. */
+static bool is_removed(const struct crit_finisher *finisher)
+{
+	struct stat status;
+
+	return finisher->recording_fd >= 0 && fstat(finisher->recording_fd, &status) == 0 &&
+	       status.st_nlink == 0;
+}
+
+static int fail_removed(struct crit_finisher *finisher)
+{
+	struct crit_err err;
+
+	return conclude(finisher,
+			crit_err_set(&err, -ENOENT,
+				     "the recording was removed while the run went on; there is "
+				     "nothing left to report"),
+			&err);
+}
+
+static int finish(struct crit_finisher *finisher)
+{
+	const int gather_ms = (int)crit_setting_number(CRIT_SETTING_GATHER_S) * 1000;
+	struct crit_recording_set set = { 0 };
+	bool has_written = false;
+	bool has_grown;
+
+	while (finisher->socket_fd >= 0 && wait_closed(finisher)) {
+		int status = 0;
+
+		if (is_removed(finisher)) {
+			status = fail_removed(finisher);
+		} else if (crit_nodes_is_reporter(HERE)) {
+			crit_nodes_wait(HERE, gather_ms);
+			status = write_results(finisher, true);
+			has_written = true;
+		}
+		answer(finisher, status);
+		(void)receive(finisher, 0);
+	}
+	if (is_removed(finisher))
+		return fail_removed(finisher);
+	finisher->has_no_part = finisher->socket_fd >= 0 && !crit_nodes_is_reporter(HERE);
+	if (finisher->has_no_part)
+		return 0;
+	if (finisher->is_late || finisher->socket_fd >= 0)
+		crit_nodes_wait(HERE, gather_ms);
+	has_grown = crit_recording_set_add(&set, HERE, NULL) == 0 &&
+		    crit_recording_set_bytes(&set) != finisher->written_bytes;
+	crit_recording_set_fini(&set);
+	if (has_written && !has_grown && !finisher->is_provisional && finisher->last_status == 0)
+		return 0;
+	return write_results(finisher, false);
+}
+
+/*
+ * After the run, from an epilog: is there anything left to do?  A finisher that ended well has
+ * written the report and removed its lock; one that was killed has left the lock behind.  Another
+ * node's report is that node's business.
+ */
+static bool is_needed_late(const struct crit_finisher *finisher)
+{
+	if (!crit_nodes_is_reporter(HERE) || crit_finish_lock_wait_trace(HERE, LATE_MS))
+		return false;
+	return faccessat(finisher->directory_fd, CRIT_LOCK_NAME, F_OK, 0) == 0 ||
+	       faccessat(finisher->directory_fd, "report.json", F_OK, 0) != 0;
+}
+
+/* Where there is nothing else in it; another of its name would have to be empty as well. */
+static void remove_directory(const struct crit_finisher *finisher)
+{
+	char name[PATH_MAX];
+
+	(void)rmdir(crit_directory_name(finisher->directory_fd, HERE, name));
+}
+
+/* A recording that moved away may have left this directory to a finisher that was killed. */
+static void leave_empty(const struct crit_finisher *finisher)
+{
+	struct crit_recording_set set = { 0 };
+
+	if (crit_recording_set_add(&set, HERE, NULL)) {
+		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME, 0);
+		remove_directory(finisher);
+	}
+	crit_recording_set_fini(&set);
+}
+
+static int open_recording(void)
+{
+	char host[CRIT_WORLD_BYTES];
+	char name[CRIT_WORLD_BYTES + 8];
+
+	crit_client_host(host);
+	(void)snprintf(name, sizeof(name), "%s.crit", host);
+	return open(name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+}
+
+/*
+ * Two at work would mix their files.  The run's own finisher may meet one that took its place
+ * while it was slow to start, and waits for that one's end.
+ */
+static int take_lock(struct crit_finisher *finisher)
+{
+	struct crit_err *err = &finisher->state->err;
+	int status;
+
+	finisher->lock_fd = crit_finish_lock_take(finisher->directory_fd,
+						  finisher->is_late ? READERS_MS : LATE_MS);
+	if (finisher->lock_fd != -EWOULDBLOCK) /* where there are no locks, without */
+		return 0;
+	status = crit_err_set(err, -EBUSY, "another crit finish is at work on it");
+	if (!finisher->is_late)
+		crit_directory_log(finisher->directory_fd, err->text);
+	return status;
+}
+
+int crit_finisher_work(struct crit_finisher *finisher)
+{
+	int status;
+
+	if (fchdir(finisher->directory_fd))
+		return conclude(finisher, -errno, NULL);
+	if (finisher->is_late && !is_needed_late(finisher)) {
+		leave_empty(finisher);
+		return 0;
+	}
+	status = take_lock(finisher);
+	if (status)
+		return status;
+	finisher->recording_fd = open_recording();
+	status = finish(finisher);
+	if (!status && !finisher->has_no_part && crit_archive_is_wanted())
+		write_trace(finisher);
+	if (finisher->lock_fd >= 0) {
+		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME,
+			       0); /* those who wait hold it open */
+		close(finisher->lock_fd);
+	}
+	if (finisher->recording_fd >= 0)
+		close(finisher->recording_fd);
+	if (finisher->has_no_part)
+		remove_directory(finisher); /* empty when the recording moved away */
+	crit_recording_set_fini(&finisher->set);
+	return status;
+}
+
+void crit_finisher_clean(const struct crit_finisher *finisher)
+{
+	char here[32]; /* the caller has a working directory of its own */
+
+	(void)snprintf(here, sizeof(here), "/proc/self/fd/%d", finisher->directory_fd);
+	crit_archive_discard(here);
+	(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME, 0); /* may not be there */
+}

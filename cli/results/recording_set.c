@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Finds the recordings of a directory and analyses them, reading each file's index once. */
+#include "cli/results/recording_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/symbols/elf_reader.h"
+#include "analysis/cluster/peers.h"
+#include "cli/install/grant.h"
+#include "cli/install/place.h"
+#include "cli/console/progress.h"
+#include "report/tables/summary.h"
+#include "core/base/setting.h"
+
+static int add_file(struct crit_recording_set *set, char *path) /* takes path */
+{
+	char **paths = path ? realloc(set->paths, (set->count + 1) * sizeof(*paths)) : NULL;
+
+	if (!paths) {
+		free(path);
+		return -ENOMEM;
+	}
+	set->paths = paths;
+	set->paths[set->count++] = path;
+	return 0;
+}
+
+static int is_recording(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return length > 5 && entry->d_name[0] != '.' &&
+	       strcmp(entry->d_name + length - 5, ".crit") == 0;
+}
+
+static int add_directory(struct crit_recording_set *set, const char *directory,
+			 struct crit_err *err)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(directory, &entries, is_recording, alphasort);
+	int status = count > 0 ? 0 : count < 0 ? -errno : -ENOENT;
+
+	for (int i = 0; i < count; i++) {
+		char *path = NULL;
+
+		if (!status && asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0)
+			path = NULL;
+		if (!status)
+			status = add_file(set, path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (count == 0)
+		return crit_err_set(
+			err, -ENOENT,
+			"%.160s holds no recording (*.crit); name the directory crit-<program>-...",
+			directory);
+	return status ? crit_err_set(err, status, "cannot read directory %.160s: %s", directory,
+				     strerror(-status))
+		      : 0;
+}
+
+int crit_recording_set_add(struct crit_recording_set *set, const char *path, struct crit_err *err)
+{
+	struct stat status;
+	const char *slash = strrchr(path, '/');
+	bool is_directory;
+
+	if (stat(path, &status))
+		return crit_err_set(err, -errno, "cannot open %.160s: %s", path, strerror(errno));
+	is_directory = S_ISDIR(status.st_mode);
+	if (!set->directory) {
+		if (is_directory)
+			set->directory = strdup(path);
+		else
+			set->directory = slash ? strndup(path, (size_t)(slash - path) + 1)
+					       : strdup(".");
+		if (!set->directory)
+			return -ENOMEM;
+	}
+	return is_directory ? add_directory(set, path, err) : add_file(set, strdup(path));
+}
+
+void crit_recording_set_fini(struct crit_recording_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		free(set->paths[i]);
+	crit_run_index_destroy(set->index);
+	crit_symbols_destroy(set->symbols);
+	crit_elf_reader_destroy(set->reader);
+	free(set->paths);
+	free(set->directory);
+	memset(set, 0, sizeof(*set));
+}
+
+struct crit_elf_reader *crit_reader_create(void)
+{
+	const struct crit_elf_reader_options options = {
+		.debug_directories = crit_setting_text(CRIT_SETTING_DEBUG_PATH, NULL),
+	};
+	struct crit_elf_reader *reader = NULL;
+
+	(void)crit_elf_reader_create(&options, &reader); /* the report says what it lacks */
+	return reader;
+}
+
+struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set)
+{
+	if (!set->reader)
+		set->reader = crit_reader_create();
+	return set->reader;
+}
+
+uint64_t crit_recording_set_bytes(const struct crit_recording_set *set)
+{
+	uint64_t sum_bytes = 0;
+	struct stat status;
+
+	for (size_t i = 0; i < set->count; i++)
+		if (stat(set->paths[i], &status) == 0)
+			sum_bytes += (uint64_t)status.st_size;
+	return sum_bytes;
+}
+
+struct crit_run_index *crit_recording_set_index(struct crit_recording_set *set)
+{
+	uint64_t size_bytes = crit_recording_set_bytes(set);
+
+	if (!set->index)
+		set->index = crit_run_index_create();
+	else if (size_bytes != set->indexed_bytes)
+		crit_run_index_renew(set->index);
+	if (size_bytes != set->indexed_bytes) {
+		crit_symbols_destroy(set->symbols);
+		set->symbols = NULL;
+	}
+	set->indexed_bytes = size_bytes;
+	return set->index;
+}
+
+int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbols **ret_symbols,
+			       struct crit_err *err)
+{
+	int status = 0;
+
+	(void)crit_recording_set_index(set); /* forgets those of shorter files */
+	if (!set->symbols)
+		status = crit_symbols_create((const char *const *)set->paths, set->count,
+					     crit_recording_set_reader(set), &set->symbols, err);
+	if (!status)
+		*ret_symbols = set->symbols;
+	return status;
+}
+
+/* What others failed with is this one's failure too, and peer 0 decides for all. */
+static int agree(const struct crit_peers *peers, int status, bool *is_needed)
+{
+	uint64_t value = *is_needed;
+
+	if (!peers)
+		return status;
+	status = crit_peers_agree(peers, 0, status);
+	if (!status)
+		status = crit_peers_tell(peers, &value, 1);
+	*is_needed = value != 0;
+	return status;
+}
+
+int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
+			       bool has_progress, const struct crit_peers *peers,
+			       struct crit_analysis *ret_analysis, struct crit_err *err)
+{
+	struct crit_progress progress = crit_progress_begin("analysing");
+	struct crit_analysis_options options = {
+		.rule = rule,
+		.user = &progress,
+		.peers = peers,
+		.index = crit_recording_set_index(set),
+	};
+	struct crit_analysis analysis = { 0 };
+	const char *const *paths = (const char *const *)set->paths;
+	bool is_needed;
+	int status;
+
+	if (has_progress)
+		options.progress = crit_progress_draw;
+	status = crit_analyse(paths, set->count, &options, &analysis.results, err);
+	is_needed = analysis.results && crit_summary_needs_may_wait(analysis.results);
+	status = agree(peers, status, &is_needed);
+	if (!status && is_needed) {
+		options.rule = CRIT_ACTIVE_MAY_WAIT;
+		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
+	}
+	if (!status && analysis.results)
+		status = crit_recording_set_symbols(set, &analysis.symbols, err);
+	if (!status && analysis.results)
+		status = crit_sites_init(&analysis.sites, analysis.symbols, analysis.results);
+	crit_progress_end(&progress);
+	if (status) {
+		crit_analysis_fini(&analysis);
+		return status;
+	}
+	*ret_analysis = analysis;
+	return 0;
+}
+
+int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
+			    struct crit_summary *ret_summary)
+{
+	char critd_path[PATH_MAX];
+	struct crit_grant grant;
+	struct crit_summary_options options = {
+		.may_wait = analysis->may_wait,
+		.critd_path = critd_path,
+		.sites = &analysis->sites,
+		.symbols = analysis->symbols,
+		.is_live = is_live,
+	};
+
+	if (crit_place_program("critd", critd_path, sizeof(critd_path)) == 0) {
+		crit_grant_find(critd_path, &grant);
+		if (!grant.is_given)
+			options.privileges_fix = grant.fix;
+	} /* else the bare name will do */
+	return crit_summary_init(ret_summary, analysis->results, &options);
+}
+
+void crit_analysis_fini(struct crit_analysis *analysis)
+{
+	if (analysis->results)
+		crit_results_destroy(analysis->results);
+	if (analysis->may_wait)
+		crit_results_destroy(analysis->may_wait);
+	crit_sites_fini(&analysis->sites);
+	memset(analysis, 0, sizeof(*analysis));
+}

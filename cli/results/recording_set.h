@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recordings of one run, and their analysis. */
+#ifndef CRIT_RECORDING_SET_H
+#define CRIT_RECORDING_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/analyse.h"
+#include "analysis/schema/results.h"
+#include "report/tables/sites.h"
+#include "core/base/err.h"
+
+struct crit_elf_reader;
+
+struct crit_recording_set {
+	char *directory; /* of the first recording */
+	char **paths;
+	size_t count;
+	struct crit_run_index *index; /* made by the first analysis, for those after it */
+	uint64_t indexed_bytes; /* size of all files then */
+	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
+	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
+	bool is_live; /* a finisher still holds the directory */
+};
+
+struct crit_analysis {
+	struct crit_results *results;
+	struct crit_results *may_wait; /* NULL: not needed */
+	struct crit_symbols *symbols; /* the set's */
+	struct crit_sites sites; /* their texts are of symbols */
+};
+
+/*
+ * Adds PATH itself, or the *.crit files of the directory PATH, sorted by name.
+ * Ownership: fini frees; zeroed memory is an empty set.  Errors: -errno with a line in err, -ENOENT
+ * when a directory holds no recording.
+ */
+int crit_recording_set_add(struct crit_recording_set *set, const char *path, struct crit_err *err);
+void crit_recording_set_fini(struct crit_recording_set *set);
+
+/* Borrowed.  NULL: none can be made, and names will be missing. */
+struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set);
+
+/* Borrowed; renewed where files have grown.  NULL: out of memory, each analysis makes its own. */
+struct crit_run_index *crit_recording_set_index(struct crit_recording_set *set);
+
+/* Borrowed, as long as files do not grow.  Errors: those of crit_symbols_create. */
+int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbols **ret_symbols,
+			       struct crit_err *err);
+
+/* A reader for programs that must fork before all else: give it to a set.  NULL: none. */
+struct crit_elf_reader *crit_reader_create(void);
+
+/* Sum of the sizes of all files. Units: bytes. */
+uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);
+
+struct crit_peers;
+struct crit_summary;
+
+/*
+ * Analyses the set, a second time with mpi_may_wait active where that could change the verdict.
+ * Ownership: crit_analysis_fini.  Errors: those of crit_analyse.
+ * has_progress draws a bar on stderr once the work has taken a second.  peers: NULL, or who does it
+ * together; then peer 0 gets the analysis, and others one without results.
+ */
+int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
+			       bool has_progress, const struct crit_peers *peers,
+			       struct crit_analysis *ret_analysis, struct crit_err *err);
+void crit_analysis_fini(struct crit_analysis *analysis);
+
+/*
+ * Puts an analysis of the set into a summary, which borrows it.
+ * Ownership: crit_summary_fini.  Errors: -ENOMEM.
+ */
+int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
+			    struct crit_summary *ret_summary);
+
+#endif
