@@ -19,14 +19,14 @@ extern struct crit_gomp_next nexts_end[] __asm__("__stop_crit_gomp_nexts") CRIT_
 
 static void *runtime; /* handle of the object that has GOMP_parallel; atomic */
 
-struct search { /* the path of the nth object */
+struct object_search { /* the path of the nth object */
 	unsigned int nth;
 	char path[PATH_BYTES];
 };
 
 static int take_nth(struct dl_phdr_info *info, size_t size, void *search_of)
 {
-	struct search *search = search_of;
+	struct object_search *search = search_of;
 
 	(void)size;
 	if (search->nth-- > 0)
@@ -65,7 +65,7 @@ static void *open_runtime(const char *path)
 static void *find_runtime(void)
 {
 	void *found = __atomic_load_n(&runtime, __ATOMIC_ACQUIRE);
-	struct search search;
+	struct object_search search;
 
 	for (unsigned int nth = 0; !found; nth++) {
 		search.nth = nth;

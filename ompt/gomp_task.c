@@ -35,7 +35,7 @@ struct note { /* at the front of a block */
 	const struct task *task;
 };
 
-struct block {
+struct task_block {
 	_Alignas(BLOCK_ALIGN) struct note note;
 	char room[BLOCK_BYTES - sizeof(struct note)];
 };
@@ -61,7 +61,8 @@ static void run_block(void *block)
 }
 
 /* Makes of the task one that runs run_block.  False: its data do not fit. */
-static bool wrap(struct task *task, struct block *block, struct task *original, const void *site)
+static bool wrap(struct task *task, struct task_block *block, struct task *original,
+		 const void *site)
 {
 	struct note *note = &block->note;
 	const long align = task->align > 16 ? task->align : 16;
@@ -94,7 +95,7 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 {
 	struct task task = { body, data, copy, bytes, align };
 	struct task original;
-	struct block block;
+	struct task_block block;
 
 	if (crit_gomp_is_on() && !(flags & FLAG_DETACH) &&
 	    wrap(&task, &block, &original, CRIT_GOMP_SITE))
@@ -116,7 +117,7 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 	{                                                                                          \
 		struct task task = { body, data, copy, bytes, align };                             \
 		struct task original;                                                              \
-		struct block block;                                                                \
+		struct task_block block;                                                           \
                                                                                                    \
 		if (crit_gomp_is_on() && wrap(&task, &block, &original, CRIT_GOMP_SITE)) {         \
 			block.note.is_loop = true;                                                 \

@@ -73,14 +73,14 @@ static void write_symbol(const struct row *row, char ret_symbol[NAME_BYTES])
 		*at = in_case(*at, form == FORM_UPPER);
 }
 
-struct search { /* the path of the nth library of an MPI */
+struct library_search { /* the path of the nth library of an MPI */
 	unsigned int nth;
 	char path[PATH_BYTES];
 };
 
 static int take_nth(struct dl_phdr_info *info, size_t size, void *search_of)
 {
-	struct search *search = search_of;
+	struct library_search *search = search_of;
 
 	(void)size;
 	if (!crit_pmpi_is_of_mpi(info->dlpi_name) || search->nth-- > 0)
@@ -105,7 +105,7 @@ static void *find_in(const char *path, const char *symbol)
  */
 static void *find_local(const char *symbol, const void *site)
 {
-	struct search search;
+	struct library_search search;
 	Dl_info caller;
 	void *found = dladdr(site, &caller) ? find_in(caller.dli_fname, symbol) : NULL;
 

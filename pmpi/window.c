@@ -46,7 +46,7 @@ static __attribute__((constructor)) void watch_forks(void)
 	(void)pthread_atfork(NULL, NULL, on_fork_child); /* without memory: as if nobody forked */
 }
 
-struct place { /* what one rank tells the others */
+struct rank_place { /* what one rank tells the others */
 	char directory[CRIT_PATH_BYTES];
 	char world[CRIT_WORLD_BYTES];
 };
@@ -80,7 +80,7 @@ static bool has_one_node(int size)
  * name, and the nodes' clocks are compared.  On a communicator of our own, whose errors come back
  * to us.
  */
-static void agree_on_place(struct place *place, int rank, int size)
+static void agree_on_place(struct rank_place *place, int rank, int size)
 {
 	MPI_Comm own = MPI_COMM_NULL;
 	const bool is_recorded = place->directory[0]; /* or left out, but part of the world */
@@ -99,7 +99,7 @@ static void agree_on_place(struct place *place, int rank, int size)
 }
 
 /* What needs no MPI: the run's directory, and a name all ranks of this node's world share. */
-static void describe_place(struct place *ret_place)
+static void describe_place(struct rank_place *ret_place)
 {
 	memset(ret_place, 0, sizeof(*ret_place));
 	(void)snprintf(ret_place->directory, sizeof(ret_place->directory), "%s",
@@ -153,7 +153,7 @@ static bool close_one(bool is_world)
 static void open_world(void)
 {
 	struct crit_message_rank message = { .rank = 0 };
-	struct place place;
+	struct rank_place place;
 	MPI_Comm parent = MPI_COMM_NULL;
 	int rank = 0, size = 1, provided = MPI_THREAD_SINGLE;
 
@@ -292,7 +292,7 @@ static void open_session(void)
 		.rank = (uint32_t)number_in_environment("PMI_RANK", "PMIX_RANK", 0),
 		.size = (uint32_t)number_in_environment("PMI_SIZE", "SLURM_NTASKS", 1),
 	};
-	struct place place;
+	struct rank_place place;
 
 	if (message.rank >= message.size) /* the launcher told the rank only */
 		message.size = message.rank + 1;

@@ -29,13 +29,13 @@ struct visits { /* texts are borrowed */
 	uint64_t entered, visits;
 };
 
-struct table {
+struct visit_table {
 	struct visits *rows;
 	size_t count, capacity;
 	uint64_t rank_count;
 };
 
-static int add(struct table *table, const struct visits *row)
+static int add(struct visit_table *table, const struct visits *row)
 {
 	int rc = crit_array_grow(&table->rows, &table->capacity, table->count + 1,
 				 sizeof(*table->rows));
@@ -59,7 +59,7 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* Phases count together, under the name of their construct. */
-static int add_entered(struct table *table, const struct crit_otf2_entered_list *entered)
+static int add_entered(struct visit_table *table, const struct crit_otf2_entered_list *entered)
 {
 	const char *phase = crit_call_name(CRIT_CONSTRUCT_PHASE), *mark;
 	size_t i;
@@ -85,7 +85,7 @@ static int add_entered(struct table *table, const struct crit_otf2_entered_list 
 	return rc;
 }
 
-static int add_reported(struct table *table, const json_t *rows)
+static int add_reported(struct visit_table *table, const json_t *rows)
 {
 	json_int_t line, visits;
 	size_t i;
@@ -111,7 +111,7 @@ static int add_reported(struct table *table, const json_t *rows)
 }
 
 /* Each rank's own begin and end of MPI lie outside its part of the window, where nothing counts. */
-static bool is_right(const struct table *table, const struct visits *row)
+static bool is_right(const struct visit_table *table, const struct visits *row)
 {
 	static const char *const outside[] = { "MPI_Init", "MPI_Init_thread", "MPI_Finalize" };
 	size_t i;
@@ -140,7 +140,7 @@ static void tell(const struct visits *row, void (*fault)(void *user, const char 
 }
 
 /* Adds up what is the same; yields how many differ. */
-static int64_t count_faults(struct table *table, void (*fault)(void *user, const char *text),
+static int64_t count_faults(struct visit_table *table, void (*fault)(void *user, const char *text),
 			    void *user)
 {
 	int64_t faults = 0;
@@ -192,7 +192,7 @@ int64_t crit_visits_compare(const char *anchor, const struct crit_otf2_entered_l
 			    void (*fault)(void *user, const char *text), void *user)
 {
 	json_t *report = entered->is_whole ? load_report(anchor, entered) : NULL;
-	struct table table = { .rows = NULL };
+	struct visit_table table = { .rows = NULL };
 	int64_t rc;
 
 	if (!report)

@@ -17,13 +17,13 @@
 
 #define SAME_NAME_MAX 100
 
-struct text {
+struct output_path {
 	char *bytes;
 	size_t size;
 	size_t length;
 };
 
-static void append(struct text *text, const char *piece)
+static void append(struct output_path *text, const char *piece)
 {
 	for (; *piece && text->length + 1 < text->size; piece++)
 		text->bytes[text->length++] = *piece;
@@ -50,7 +50,7 @@ static void utc_date(char ret_date[32])
  * Appends what %<token> stands for with a scheduler: job, step, an array's own job and its
  * element; false when it stands for nothing.
  */
-static bool append_job_token(struct text *out, char token)
+static bool append_job_token(struct output_path *out, char token)
 {
 	struct crit_job job;
 	char *element;
@@ -81,7 +81,7 @@ static bool append_job_token(struct text *out, char token)
 }
 
 /* The same for all tokens. */
-static bool append_token(struct text *out, char token, const struct crit_client *client)
+static bool append_token(struct output_path *out, char token, const struct crit_client *client)
 {
 	size_t begin;
 	char word[32];
@@ -116,7 +116,7 @@ static bool append_token(struct text *out, char token, const struct crit_client 
 }
 
 /* Other letters behind a percent sign stay as they are. */
-static void expand(const struct crit_client *client, const char *template, struct text *out)
+static void expand(const struct crit_client *client, const char *template, struct output_path *out)
 {
 	for (const char *c = template; *c; c++) {
 		const char plain[2] = { *c, '\0' };
@@ -131,7 +131,7 @@ static void expand(const struct crit_client *client, const char *template, struc
 static int name_directory(const struct crit_client *client, const char *template,
 			  char ret_path[CRIT_PATH_BYTES])
 {
-	struct text out = { .bytes = ret_path, .size = CRIT_PATH_BYTES };
+	struct output_path out = { .bytes = ret_path, .size = CRIT_PATH_BYTES };
 
 	if (*template != '/') {
 		if (!getcwd(ret_path, CRIT_PATH_BYTES))

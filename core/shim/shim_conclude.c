@@ -16,12 +16,13 @@
 
 #define DIRECTORY_BYTES 300 /* of it in a line: its end */
 
-struct line {
+struct last_line {
 	char text[CRIT_NOTICE_BYTES];
 	size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void append(struct line *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct last_line *line, const char *format,
+							 ...)
 {
 	const size_t room = sizeof(line->text) - 1 - line->length; /* the newline's */
 	va_list arguments;
@@ -34,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct line *line, cons
 		line->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-static void append_directory(struct line *line)
+static void append_directory(struct last_line *line)
 {
 	const char *directory = crit_process.client.directory;
 	const size_t length = strlen(directory);
@@ -53,7 +54,7 @@ static bool is_there(void)
 	return access(path, F_OK) == 0;
 }
 
-static void append_written(struct line *line, int status)
+static void append_written(struct last_line *line, int status)
 {
 	if (status == 0) {
 		append(line, "report in ");
@@ -79,7 +80,7 @@ static bool is_abandoned(void)
 }
 
 /* Without critd nobody tells what the finisher does. */
-static void append_without_critd(struct line *line)
+static void append_without_critd(struct last_line *line)
 {
 	append(line, "the collector was killed, and the recording ends there; ");
 	if (is_there() || !is_abandoned()) {
@@ -93,7 +94,7 @@ static void append_without_critd(struct line *line)
 }
 
 /* What is known by the end of the wait. */
-static void append_outcome(struct line *line)
+static void append_outcome(struct last_line *line)
 {
 	int status = 0;
 	int error = -ETIMEDOUT;
@@ -116,7 +117,7 @@ static void append_outcome(struct line *line)
 void crit_shim_conclude(void)
 {
 	CRIT_GUARD;
-	struct line line = { .length = 0 };
+	struct last_line line = { .length = 0 };
 	const enum crit_setting_name ignored = crit_process.env.ignored;
 
 	append(&line, "crit: ");
