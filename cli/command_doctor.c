@@ -24,6 +24,8 @@
 #include "cli/console/syntax.h"
 #include "core/base/cleanup.h"
 #include "core/client/client.h"
+#include "core/client/client_directory.h"
+#include "core/client/client_log.h"
 #include "core/base/linkage.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"

@@ -16,7 +16,7 @@
 #include "cli/console/syntax.h"
 #include "cli/results/supervise.h"
 #include "core/base/cleanup.h"
-#include "core/client/client.h"
+#include "core/client/client_log.h"
 #include "report/tables/summary.h"
 
 static int usage(void)
@@ -75,7 +75,7 @@ int crit_command_finish(int argc, char **argv)
 	(void)signal(SIGTERM, SIG_IGN); /* ends with critd, which a time limit ends as well */
 	directory_fd = open(directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
 	if (directory_fd < 0) { /* it is gone, or never was */
-		crit_client_log_about(directory, strerror(errno));
+		crit_client_log(directory, strerror(errno));
 		return CRIT_EXIT_FAILED;
 	}
 	finish.directory_fd = directory_fd;

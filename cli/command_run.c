@@ -19,6 +19,7 @@
 #include "core/abi/abi_shim.h"
 #include "core/base/cleanup.h"
 #include "core/client/client.h"
+#include "core/client/client_key.h"
 #include "core/base/setting.h"
 
 #define STATUS_NOT_FOUND 127

@@ -26,7 +26,7 @@
 #include "cli/results/result_files.h"
 #include "report/formats/writers.h"
 #include "core/abi/abi_socket.h"
-#include "core/client/client_env.h"
+#include "core/client/client_key.h"
 #include "core/base/clock.h"
 #include "core/base/setting.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
-#include "core/client/client.h"
+#include "core/client/client_log.h"
 
 #define TEXT_BYTES (PATH_MAX + 512)
 
@@ -30,7 +30,7 @@ void crit_directory_log(int directory_fd, const char *text)
 {
 	char name[PATH_MAX];
 
-	crit_client_log_about(crit_directory_name(directory_fd, "a run", name), text);
+	crit_client_log(crit_directory_name(directory_fd, "a run", name), text);
 }
 
 /* In one write: all of it is there, or nothing. */

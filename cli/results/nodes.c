@@ -11,7 +11,7 @@
 #include "analysis/model/hosts.h"
 #include "cli/results/recording_set.h"
 #include "core/base/clock.h"
-#include "core/client/client_env.h"
+#include "core/client/client_key.h"
 
 #define STEP_MS 20
 

@@ -15,6 +15,12 @@ static inline uint64_t crit_clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* CLOCK_MONOTONIC with a sign, as differences to deadlines have one.  Units: ns. */
+static inline int64_t crit_clock_monotonic_ns(void)
+{
+	return (int64_t)crit_clock_ns(CLOCK_MONOTONIC);
+}
+
 /* CLOCK_MONOTONIC in ms, for deadlines. */
 static inline uint64_t crit_clock_ms(void)
 {

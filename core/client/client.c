@@ -2,6 +2,7 @@
 // Speaks the protocol of core/abi/abi_socket.h with critd, every step against a deadline.
 #include "core/client/client.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,7 +12,13 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
-#include "core/client/client_internal.h"
+#include "core/base/clock.h"
+#include "core/base/guard.h"
+#include "core/client/client_connect.h"
+#include "core/client/client_job.h"
+#include "core/client/client_key.h"
+#include "core/client/client_log.h"
+#include "core/client/client_output.h"
 
 #define ATTEMPTS 3 /* a critd that had nothing to do may end just when we connect */
 #define SEND_NS 1000000000ll
@@ -33,7 +40,7 @@ static int wait_ready(int fd, short events, int64_t deadline_ns)
 {
 	for (;;) {
 		struct pollfd entry = { .fd = fd, .events = events };
-		int64_t left_ns = deadline_ns - crit_client_now_ns();
+		int64_t left_ns = deadline_ns - crit_clock_monotonic_ns();
 		int count;
 
 		if (left_ns <= 0)
@@ -95,7 +102,7 @@ static int send_plain(struct crit_client *client, struct crit_message_head *mess
 	message->version = CRIT_SOCKET_VERSION;
 	message->size = size;
 	return send_message(client, &(struct envelope){ .message = message },
-			    crit_client_now_ns() + SEND_NS);
+			    crit_clock_monotonic_ns() + SEND_NS);
 }
 
 /* Takes messages until one of this kind and size arrives; others are not for us and are skipped. */
@@ -164,12 +171,16 @@ static int hand_over_output(struct crit_client *client, const struct crit_client
 	crit_autoclose int file_fd = -1;
 	crit_autoclose int finisher_fd = -1;
 	struct crit_err reason;
-	int error = crit_client_make_output(client, env, &file_fd, err);
+	const struct crit_client_output names = { .template = env->directory,
+						  .exe = client->exe,
+						  .host = client->host,
+						  .run_key = client->run_key };
+	int error = crit_client_make_output(&names, client->directory, &file_fd, err);
 
 	if (error < 0)
 		return error;
-	if (crit_client_start_finisher(client, &finisher_fd, &reason) < 0)
-		crit_client_log(client, reason.text);
+	if (crit_client_start_finisher(client->directory, &finisher_fd, &reason) < 0)
+		crit_client_log(client->exe, reason.text);
 	if (finisher_fd < 0)
 		return crit_err_set(err, -EMFILE, "%s", reason.text);
 	memcpy(output.directory, client->directory, sizeof(output.directory));
@@ -199,6 +210,30 @@ static void describe_self(struct crit_client *client, const struct crit_client_o
 	crit_client_run_key(options->env, client->run_key);
 }
 
+/* What the descriptor is: the program may close it and give its number to a file of its own. */
+static int connect_to_critd(struct crit_client *client, const struct crit_client_options *options,
+			    struct crit_err *err)
+{
+	const struct crit_client_search search = { .env = options->env,
+						   .host = client->host,
+						   .run_key = client->run_key,
+						   .deadline_ns = client->deadline_ns,
+						   .has_no_kernel = options->has_no_kernel };
+	int fd = crit_client_connect(&search, client->socket_path, err);
+	struct stat status;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) < 0) {
+		(void)close(fd);
+		return crit_err_set(err, -EBADF, "lost the connection to %s", client->socket_path);
+	}
+	client->fd = fd;
+	client->device = status.st_dev;
+	client->inode = status.st_ino;
+	return 0;
+}
+
 int crit_client_open(struct crit_client *ret_client, const struct crit_client_options *options,
 		     struct crit_err *err)
 {
@@ -208,10 +243,10 @@ int crit_client_open(struct crit_client *ret_client, const struct crit_client_op
 
 	memset(ret_client, 0, sizeof(*ret_client));
 	ret_client->fd = -1;
-	ret_client->deadline_ns = crit_client_now_ns() + CRIT_CLIENT_START_MS * 1000000ll;
+	ret_client->deadline_ns = crit_clock_monotonic_ns() + CRIT_CLIENT_START_MS * 1000000ll;
 	describe_self(ret_client, options);
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		error = crit_client_connect(ret_client, options, err);
+		error = connect_to_critd(ret_client, options, err);
 		if (error < 0)
 			return error;
 		error = say_hello(ret_client, options, &welcome);
@@ -269,7 +304,7 @@ static void join_arguments(char *const *arguments, char ret_text[CRIT_EXE_BYTES]
 static int await_registered(struct crit_client *client, struct crit_message_registered *ret_answer,
 			    struct crit_err *err)
 {
-	int64_t deadline_ns = crit_client_now_ns() + LEAST_NS;
+	int64_t deadline_ns = crit_clock_monotonic_ns() + LEAST_NS;
 	struct crit_message_registered answer;
 	int error;
 
@@ -319,7 +354,7 @@ int crit_client_register(struct crit_client *client, const struct crit_client_me
 			     &(struct envelope){ .message = &message.head,
 						 .fds = { member->memfd },
 						 .fd_count = member->memfd >= 0 },
-			     crit_client_now_ns() + SEND_NS);
+			     crit_clock_monotonic_ns() + SEND_NS);
 	if (error < 0)
 		return crit_err_set(err, error, "cannot send to critd at %s: %s",
 				    client->socket_path, strerrordesc_np(-error));
@@ -335,7 +370,7 @@ int crit_client_attach(struct crit_client *client, int pidfd, struct crit_err *e
 	struct crit_message_head message = { CRIT_M_ATTACH, CRIT_SOCKET_VERSION, sizeof(message) };
 	int error = send_message(
 		client, &(struct envelope){ .message = &message, .fds = { pidfd }, .fd_count = 1 },
-		crit_client_now_ns() + SEND_NS);
+		crit_clock_monotonic_ns() + SEND_NS);
 
 	if (error < 0)
 		return crit_err_set(err, error, "cannot send to critd at %s: %s",
@@ -385,7 +420,7 @@ int crit_client_wait_written(struct crit_client *client, int timeout_ms, int *re
 	CRIT_GUARD;
 	struct crit_message_status message;
 	int error = receive_message(client, CRIT_M_WRITTEN, &message, sizeof(message),
-				    crit_client_now_ns() + timeout_ms * 1000000ll);
+				    crit_clock_monotonic_ns() + timeout_ms * 1000000ll);
 
 	if (error < 0)
 		return error;

@@ -89,35 +89,4 @@ int crit_client_wait_written(struct crit_client *client, int timeout_ms, int *re
 /* Closes the connection.  Accepts a client whose open failed, or zeroed memory with fd -1. */
 void crit_client_fini(struct crit_client *client);
 
-/*
- * The directory for sockets and logs of ordinary users, made if needed: 0700, ours, no symlink.
- * The first that can be had of $XDG_RUNTIME_DIR/crit, /run/user/<uid>/crit, and then of
- * /tmp/crit-<uid>, /dev/shm/crit-<uid> and /tmp/crit-<uid>-1 to -9, of which one that is there
- * already comes first.
- */
-int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *err);
-
-/* Logs in that directory, each beside an older one with .1 behind its name. */
-#define CRIT_LOG_NAME "crit.log"
-#define CRIT_CRITD_LOG_NAME "critd.log"
-
-/*
- * The next of these that somebody keeps us from, and who.  at: 0 at first.
- * Errors: -ENOENT: no more.
- */
-int crit_client_blocked_directory(size_t *at, struct crit_err *ret_reason);
-
-/*
- * Takes the lock file beside a socket.  Its holder removes it, so a lock won on a file that is no
- * longer in the directory is no lock.  Errors: -EAGAIN while somebody else holds it.
- */
-int crit_client_take_lock(const char *path, int *ret_fd);
-
-/*
- * Says in syslog and in crit.log why something is missing, in a line that names client->exe, or
- * what else it is about.  Errors: none; there is nobody left to tell.
- */
-void crit_client_log(const struct crit_client *client, const char *text);
-void crit_client_log_about(const char *what, const char *text);
-
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the collector's socket; where nobody listens, takes the lock beside it and starts critd.
+#include "core/client/client_connect.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -16,7 +19,9 @@
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 #include "core/base/hash.h"
-#include "core/client/client_internal.h"
+#include "core/client/client_directory.h"
+#include "core/client/client_log.h"
+#include "core/client/client_spawn.h"
 
 #define BACKLOG 4096
 #define RETRY_NS 2000000
@@ -41,45 +46,41 @@ static int move_up(int fd)
 	return moved;
 }
 
-static int try_connect(struct crit_client *client, const char *path)
+/* Answers the descriptor. */
+static int try_connect(const char *path, char ret_path[CRIT_SOCKET_PATH_BYTES])
 {
 	const struct sockaddr_un address = address_of(path);
 	crit_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct stat status;
+	int connected;
 
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	fd = move_up(fd);
-	if (fstat(fd, &status) < 0)
-		return -errno;
-	client->device = status.st_dev;
-	client->inode = status.st_ino;
-	(void)crit_client_copy(client->socket_path, sizeof(client->socket_path), path);
-	client->fd = fd;
+	(void)crit_client_copy(ret_path, CRIT_SOCKET_PATH_BYTES, path);
+	connected = move_up(fd);
 	fd = -1;
-	return 0;
+	return connected;
 }
 
 /* Where a prolog or a unit put a socket for us. */
-static int try_room(struct crit_client *client, const char *name)
+static int try_room(const char *name, char ret_path[CRIT_SOCKET_PATH_BYTES])
 {
 	char path[CRIT_SOCKET_PATH_BYTES];
 
 	if (snprintf(path, sizeof(path), "/run/crit/%u/%s.sock", (unsigned int)geteuid(), name) >=
 	    (int)sizeof(path))
 		return -ENOENT;
-	return try_connect(client, path);
+	return try_connect(path, ret_path);
 }
 
-static int try_given_sockets(struct crit_client *client, const struct crit_client_env *env)
+static int try_given_sockets(const struct crit_client_env *env,
+			     char ret_path[CRIT_SOCKET_PATH_BYTES])
 {
 	const char *job = getenv("SLURM_JOB_ID");
+	int fd = env->socket[0] ? try_connect(env->socket, ret_path) : -ENOENT;
 
-	if (env->socket[0] && try_connect(client, env->socket) == 0)
-		return 0;
-	if (job && *job && !strchr(job, '/') && try_room(client, job) == 0)
-		return 0;
-	return try_room(client, "node");
+	if (fd < 0 && job && *job && !strchr(job, '/'))
+		fd = try_room(job, ret_path);
+	return fd < 0 ? try_room("node", ret_path) : fd;
 }
 
 static int listen_at(const char *path, int *ret_fd)
@@ -182,62 +183,65 @@ static int cannot(struct crit_err *err, int error, const char *what, const char 
 }
 
 /* Under the lock; its holder before us may have started one. */
-static int start_and_connect(struct crit_client *client, const char *path, bool has_no_kernel,
-			     struct crit_err *err)
+static int start_and_connect(const char *path, bool has_no_kernel,
+			     char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
 {
-	int error = try_connect(client, path);
+	int fd = try_connect(path, ret_path);
 
-	if (error == -ENOENT || error == -ECONNREFUSED) {
-		error = start_critd(path, has_no_kernel, err);
+	if (fd == -ENOENT || fd == -ECONNREFUSED) {
+		int error = start_critd(path, has_no_kernel, err);
+
 		if (error < 0)
 			return error;
-		error = try_connect(client, path);
+		fd = try_connect(path, ret_path);
 	}
-	return error < 0 ? cannot(err, error, "connect to", path) : 0;
+	return fd < 0 ? cannot(err, fd, "connect to", path) : fd;
 }
 
-static int connect_or_start(struct crit_client *client, const char *path, bool has_no_kernel,
-			    struct crit_err *err)
+static int connect_or_start(const char *path, bool has_no_kernel,
+			    char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
 {
 	char lock_path[CRIT_SOCKET_PATH_BYTES + 8];
 	crit_autoclose int lock_fd = -1;
-	int error = try_connect(client, path);
+	int fd = try_connect(path, ret_path);
+	int error;
 
-	if (error == 0)
-		return 0;
-	if (error != -ENOENT && error != -ECONNREFUSED)
-		return cannot(err, error, "connect to", path);
+	if (fd >= 0)
+		return fd;
+	if (fd != -ENOENT && fd != -ECONNREFUSED)
+		return cannot(err, fd, "connect to", path);
 	(void)snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
 	error = crit_client_take_lock(lock_path, &lock_fd);
 	if (error < 0)
 		return cannot(err, error, "lock", lock_path);
-	error = start_and_connect(client, path, has_no_kernel, err);
+	fd = start_and_connect(path, has_no_kernel, ret_path, err);
 	(void)unlink(lock_path);
 	(void)flock(lock_fd, LOCK_UN); /* a program just started may hold a copy until its exec */
-	return error;
+	return fd;
 }
 
-int crit_client_connect(struct crit_client *client, const struct crit_client_options *options,
-			struct crit_err *err)
+int crit_client_connect(const struct crit_client_search *search,
+			char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
 {
 	char directory[CRIT_SOCKET_PATH_BYTES];
 	char path[CRIT_SOCKET_PATH_BYTES];
+	int fd = try_given_sockets(search->env, ret_path);
 	int error;
 
-	if (try_given_sockets(client, options->env) == 0)
-		return 0;
+	if (fd >= 0)
+		return fd;
 	error = crit_client_socket_directory(directory, sizeof(directory), err);
 	if (error < 0)
 		return error;
-	if (snprintf(path, sizeof(path), "%s/%.24s-%016" PRIx64 ".sock", directory, client->host,
-		     crit_hash_text(client->run_key)) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%.24s-%016" PRIx64 ".sock", directory, search->host,
+		     crit_hash_text(search->run_key)) >= (int)sizeof(path))
 		return crit_err_set(err, -ENAMETOOLONG, "path of the socket in %s is too long",
 				    directory);
 	do {
-		error = connect_or_start(client, path, options->has_no_kernel, err);
-		if (error != -EAGAIN)
-			return error;
+		fd = connect_or_start(path, search->has_no_kernel, ret_path, err);
+		if (fd != -EAGAIN)
+			return fd;
 		crit_clock_pause_ns(RETRY_NS);
-	} while (crit_client_now_ns() < client->deadline_ns);
+	} while (crit_clock_monotonic_ns() < search->deadline_ns);
 	return crit_err_set(err, -ETIMEDOUT, "nobody answers at %s", path);
 }

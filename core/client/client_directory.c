@@ -6,13 +6,16 @@
  * comes before one that could be made: nobody else can make or remove it, so what the first process
  * found stays found, whatever a stranger does to the names before it.
  */
+#include "core/client/client_directory.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/client/client_internal.h"
+#include "core/client/client_env.h"
 
 #define NUMBERED 9 /* names, after the two plain ones */
 #define PLACES (2 + NUMBERED)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which job of a scheduler a process belongs to, as the environment of its tasks tells.
+#include "core/client/client_job.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which run a process belongs to, found without MPI.
+#include "core/client/client_key.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
-#include "core/client/client_env.h"
 
 #define ANCESTORS_MAX 64
 

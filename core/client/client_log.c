@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Leaves a line where an administrator or crit doctor will look, without the application's
 // syslog state.
+#include "core/client/client_log.h"
+
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,12 +11,15 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
-#include "core/client/client_internal.h"
+#include "core/base/guard.h"
 #include "core/base/line.h"
 #include "core/base/regular.h"
+#include "core/client/client_directory.h"
+#include "core/client/client_env.h"
 
 #define USER_WARNING 12 /* facility user, severity warning */
 #define LINE_BYTES 1024
@@ -92,7 +97,7 @@ static size_t put_date(char *ret_text, size_t size)
 	return gmtime_r(&now, &parts) ? strftime(ret_text, size, "%Y-%m-%dT%H:%M:%SZ ", &parts) : 0;
 }
 
-void crit_client_log_about(const char *what, const char *text)
+void crit_client_log(const char *what, const char *text)
 {
 	CRIT_GUARD;
 	char line[LINE_BYTES];
@@ -108,9 +113,4 @@ void crit_client_log_about(const char *what, const char *text)
 	tell_syslog(line + date, (size_t)length);
 	line[date + (size_t)length] = '\n';
 	tell_file(line, date + (size_t)length + 1);
-}
-
-void crit_client_log(const struct crit_client *client, const char *text)
-{
-	crit_client_log_about(client->exe, text);
 }

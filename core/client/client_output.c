@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the run's directory, its recording file and its finisher, for the first process of a run.
+#include "core/client/client_output.h"
+
+#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +15,10 @@
 
 #include "core/base/cleanup.h"
 #include "core/base/hash.h"
-#include "core/client/client_internal.h"
 #include "core/base/line.h"
+#include "core/client/client_env.h"
+#include "core/client/client_job.h"
+#include "core/client/client_spawn.h"
 
 #define SAME_NAME_MAX 100
 
@@ -81,7 +86,8 @@ static bool append_job_token(struct output_path *out, char token)
 }
 
 /* The same for all tokens. */
-static bool append_token(struct output_path *out, char token, const struct crit_client *client)
+static bool append_token(struct output_path *out, char token,
+			 const struct crit_client_output *output)
 {
 	size_t begin;
 	char word[32];
@@ -89,18 +95,18 @@ static bool append_token(struct output_path *out, char token, const struct crit_
 	switch (token) {
 	case 'e':
 		begin = out->length;
-		append(out, base_name(client->exe));
+		append(out, base_name(output->exe));
 		crit_line_tame(out->bytes + begin, out->length - begin, false);
 		return true;
 	case 'h':
-		append(out, client->host);
+		append(out, output->host);
 		return true;
 	case 'd':
 		utc_date(word);
 		break;
 	case 'k':
 		(void)snprintf(word, sizeof(word), "%08x",
-			       (unsigned int)(crit_hash_text(client->run_key) & 0xffffffff));
+			       (unsigned int)(crit_hash_text(output->run_key) & 0xffffffff));
 		break;
 	case 'p':
 		(void)snprintf(word, sizeof(word), "%d", (int)getpid());
@@ -116,31 +122,30 @@ static bool append_token(struct output_path *out, char token, const struct crit_
 }
 
 /* Other letters behind a percent sign stay as they are. */
-static void expand(const struct crit_client *client, const char *template, struct output_path *out)
+static void expand(const struct crit_client_output *output, struct output_path *out)
 {
-	for (const char *c = template; *c; c++) {
+	for (const char *c = output->template; *c; c++) {
 		const char plain[2] = { *c, '\0' };
 
-		if (*c == '%' && append_token(out, c[1], client))
+		if (*c == '%' && append_token(out, c[1], output))
 			c++;
 		else
 			append(out, plain);
 	}
 }
 
-static int name_directory(const struct crit_client *client, const char *template,
-			  char ret_path[CRIT_PATH_BYTES])
+static int name_directory(const struct crit_client_output *output, char ret_path[CRIT_PATH_BYTES])
 {
 	struct output_path out = { .bytes = ret_path, .size = CRIT_PATH_BYTES };
 
-	if (*template != '/') {
+	if (*output->template != '/') {
 		if (!getcwd(ret_path, CRIT_PATH_BYTES))
 			return -errno;
 		out.length = strlen(ret_path);
 		if (out.length > 1)
 			append(&out, "/");
 	}
-	expand(client, template, &out);
+	expand(output, &out);
 	return out.length + 8 < out.size ? 0 : -ENAMETOOLONG; /* room for a number, see below */
 }
 
@@ -181,34 +186,34 @@ static int open_recording(const char *directory, const char *host, int *ret_fd)
  * A directory that already holds a recording of this node belongs to an older run: take the
  * next name.
  */
-int crit_client_make_output(struct crit_client *client, const struct crit_client_env *env,
-			    int *ret_fd, struct crit_err *err)
+int crit_client_make_output(const struct crit_client_output *output,
+			    char ret_directory[CRIT_PATH_BYTES], int *ret_fd, struct crit_err *err)
 {
 	size_t length;
-	int error = name_directory(client, env->directory, client->directory);
+	int error = name_directory(output, ret_directory);
 
 	if (error < 0)
 		return crit_err_set(err, error, "cannot name the run's directory: %s",
 				    strerrordesc_np(-error));
-	length = strlen(client->directory);
+	length = strlen(ret_directory);
 	for (int number = 2; number <= SAME_NAME_MAX; number++) {
-		error = make_directories(client->directory);
+		error = make_directories(ret_directory);
 		if (error == 0)
-			error = open_recording(client->directory, client->host, ret_fd);
+			error = open_recording(ret_directory, output->host, ret_fd);
 		if (error != -EEXIST)
 			break;
-		(void)snprintf(client->directory + length, 8, "-%d", number);
+		(void)snprintf(ret_directory + length, 8, "-%d", number);
 	}
 	if (error < 0)
 		return crit_err_set(err, error,
 				    "cannot write the recording in %.180s: %s; set CRIT_DIR",
-				    client->directory, strerrordesc_np(-error));
+				    ret_directory, strerrordesc_np(-error));
 	return 0;
 }
 
-int crit_client_start_finisher(struct crit_client *client, int *ret_fd, struct crit_err *err)
+int crit_client_start_finisher(const char *directory, int *ret_fd, struct crit_err *err)
 {
-	const char *arguments[] = { "crit",        "finish", "--directory", client->directory,
+	const char *arguments[] = { "crit",        "finish", "--directory", directory,
 				    "--socket-fd", "3",      NULL };
 	char program[CRIT_PATH_BYTES];
 	int pair[2];
@@ -229,5 +234,5 @@ int crit_client_start_finisher(struct crit_client *client, int *ret_fd, struct c
 	return error == 0 ? 0
 			  : crit_err_set(err, error,
 					 "cannot start 'crit finish': %s; run 'crit report %.150s'",
-					 strerrordesc_np(-error), client->directory);
+					 strerrordesc_np(-error), directory);
 }

@@ -7,10 +7,15 @@
 // clone's exit status, for a pipe in the caller could be inherited by others of its children.
 // Between clone and exec nothing but system calls happens: the other threads of the caller, and
 // their locks, are not there.
+#include "core/client/client_spawn.h"
+
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/client/client_internal.h"
 #include "core/base/clock.h"
 #include "core/base/close_from.h"
+#include "core/client/client_env.h"
 
 #define PASS_FD 3
 #define REPORT_FD 4
@@ -140,12 +145,12 @@ static _Noreturn void start(const struct crit_client_program *program,
 /* Answers what the clone ended with; 0 when that is not known in time. */
 static int reap(pid_t pid)
 {
-	const int64_t deadline_ns = crit_client_now_ns() + REAP_NS;
+	const int64_t deadline_ns = crit_clock_monotonic_ns() + REAP_NS;
 	int status = 0;
 	pid_t reaped;
 
 	while ((reaped = waitpid(pid, &status, __WCLONE | WNOHANG)) == 0 &&
-	       crit_client_now_ns() < deadline_ns)
+	       crit_clock_monotonic_ns() < deadline_ns)
 		crit_clock_pause_ns(200000);
 	return reaped == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
 }

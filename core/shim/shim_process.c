@@ -15,6 +15,8 @@
 #include "core/base/cleanup.h"
 #include "core/base/guard.h"
 #include "core/base/setting.h"
+#include "core/client/client_key.h"
+#include "core/client/client_log.h"
 #include "core/shim/shim.h"
 #include "core/shim/shim_clock.h"
 
@@ -134,7 +136,7 @@ static int register_process(struct crit_err *err)
 
 		(void)snprintf(text, sizeof(text), "no shared memory (%s): spans are not recorded",
 			       strerrordesc_np(-error));
-		crit_client_log(client, text);
+		crit_client_log(client->exe, text);
 	}
 	member.clock_offset_ns = crit_process.clock_offset_ns;
 	member.memfd = memfd;
@@ -169,7 +171,7 @@ static enum crit_process_state start(void)
 	prepare_once();
 	crit_clock_init();
 	if (register_process(failure) < 0) {
-		crit_client_log(&crit_process.client, failure->text);
+		crit_client_log(crit_process.client.exe, failure->text);
 		crit_client_fini(&crit_process.client);
 		return CRIT_PROCESS_OFF;
 	}

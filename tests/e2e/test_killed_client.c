@@ -15,6 +15,7 @@
 #include "core/abi/abi_member.h"
 #include "core/base/cleanup.h"
 #include "core/client/client.h"
+#include "core/client/client_log.h"
 #include "tests/lib/check.h"
 
 #define STOPS_MAX 400 /* two of each system call */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/client/client.h"
+#include "core/client/client_directory.h"
 #include "tests/lib/check.h"
 
 enum place {

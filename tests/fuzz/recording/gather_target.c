@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/results/nodes.h"
 #include "core/abi/abi_socket.h"
-#include "core/client/client_env.h"
+#include "core/client/client_key.h"
 #include "tests/fuzz/recording/parts.h"
 #include "tests/fuzz/recording/place.h"
 #include "tests/fuzz/repair.h"

@@ -9,7 +9,8 @@
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
-#include "core/client/client_internal.h"
+#include "core/client/client_env.h"
+#include "core/client/client_output.h"
 #include "core/base/setting.h"
 #include "tests/lib/check.h"
 
@@ -217,20 +218,21 @@ static void check_programs(void)
 /* The directory that is made for a template, below scratch; "" when none is made. */
 static void make(const char *scratch, const char *template, const char *expected)
 {
-	struct crit_client client = { .exe = "/opt/bin/solver", .host = "node1", .run_key = "key" };
-	struct crit_client_env env = { 0 };
+	const struct crit_client_output output = {
+		.template = template, .exe = "/opt/bin/solver", .host = "node1", .run_key = "key"
+	};
+	char directory[CRIT_PATH_BYTES];
 	char path[2 * CRIT_PATH_BYTES];
 	int fd = -1;
 
 	CHECK_CASE("directory %s", template);
-	(void)snprintf(env.directory, sizeof(env.directory), "%s", template);
-	CHECK_INT_EQ(crit_client_make_output(&client, &env, &fd, NULL), 0);
+	CHECK_INT_EQ(crit_client_make_output(&output, directory, &fd, NULL), 0);
 	(void)close(fd);
 	(void)snprintf(path, sizeof(path), "%s/%s", scratch, expected);
-	CHECK_STR_EQ(client.directory, path);
-	(void)snprintf(path, sizeof(path), "%s/node1.crit", client.directory);
+	CHECK_STR_EQ(directory, path);
+	(void)snprintf(path, sizeof(path), "%s/node1.crit", directory);
 	CHECK_INT_EQ(unlink(path), 0);
-	CHECK_INT_EQ(rmdir(client.directory), 0);
+	CHECK_INT_EQ(rmdir(directory), 0);
 }
 
 static void check_tokens(void)
@@ -275,24 +277,26 @@ static void check_tokens(void)
 /* %d in a directory of its own, since it may change between two looks. */
 static void check_date(void)
 {
-	struct crit_client client = { .exe = "e", .host = "node1" };
-	struct crit_client_env env = { .directory = "/tmp/crit-settings-%p/%d" };
+	const struct crit_client_output output = {
+		.template = "/tmp/crit-settings-%p/%d", .exe = "e", .host = "node1", .run_key = ""
+	};
+	char directory[CRIT_PATH_BYTES];
 	const char *date;
 	int fd = -1;
 
 	CHECK_CASE("date");
-	CHECK_INT_EQ(crit_client_make_output(&client, &env, &fd, NULL), 0);
+	CHECK_INT_EQ(crit_client_make_output(&output, directory, &fd, NULL), 0);
 	(void)close(fd);
-	date = strrchr(client.directory, '/') + 1;
+	date = strrchr(directory, '/') + 1;
 	CHECK_INT_EQ(strlen(date), 16);
 	CHECK(date[8] == 'T' && date[15] == 'Z' && strspn(date, "0123456789") == 8);
-	CHECK_INT_EQ(chdir(client.directory), 0);
+	CHECK_INT_EQ(chdir(directory), 0);
 	CHECK_INT_EQ(unlink("node1.crit"), 0);
 	CHECK_INT_EQ(chdir(".."), 0);
 	CHECK_INT_EQ(rmdir(date), 0);
-	*strrchr(client.directory, '/') = '\0';
+	*strrchr(directory, '/') = '\0';
 	CHECK_INT_EQ(chdir("/"), 0);
-	CHECK_INT_EQ(rmdir(client.directory), 0);
+	CHECK_INT_EQ(rmdir(directory), 0);
 }
 
 int main(void)

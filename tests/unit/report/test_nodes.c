@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cli/results/nodes.h"
-#include "core/client/client_env.h"
+#include "core/client/client_key.h"
 #include "tests/lib/check.h"
 #include "tests/maker/maker.h"
 
