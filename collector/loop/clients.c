@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/loop/inspection.h"
 #include "collector/loop/messages.h"
 

@@ -30,9 +30,9 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/record/output.h"
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 
 #define PASSED_MAX 253 /* descriptors in a message, the kernel's own limit */
 #define LATE_NS 5000000000ull /* CRIT_CLIENT_START_MS: its shim waits no longer */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/source/drain.h"
 #include "collector/loop/inspection.h"
 #include "collector/member/members.h"

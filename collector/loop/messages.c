@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/member/members.h"
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 #include "collector/member/usable_cpus.h"
 #include "core/base/clock.h"
 

@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/source/drain.h"
 #include "collector/loop/inspection.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/listener.h"
 #include "collector/member/members.h"
 #include "collector/privileges.h"
-#include "collector/member/scheduling.h"
+#include "collector/system/scheduling.h"
 #include "collector/loop/sweep.h"
 #include "collector/member/usable_cpus.h"
 #include "core/base/clock.h"

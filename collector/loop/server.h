@@ -11,7 +11,7 @@
 #include "collector/source/perf_half.h"
 #include "collector/member/process.h"
 #include "collector/record/run.h"
-#include "collector/record/workers.h"
+#include "collector/system/workers.h"
 #include "collector/record/writer.h"
 
 #define CRIT_PROCESSES_MAX 4096u

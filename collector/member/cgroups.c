@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 #include "core/base/cleanup.h"
 #include "core/base/hash.h"
 

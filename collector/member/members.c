@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/source/drain.h"
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/cleanup.h"
 #include "core/base/hash.h"

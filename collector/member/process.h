@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "collector/record/batch.h"
-#include "collector/loop/meter.h"
+#include "collector/member/meter.h"
 #include "collector/member/shm.h"
 #include "collector/member/usable_cpus.h"
 

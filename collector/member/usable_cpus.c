@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 #include "collector/loop/server.h"
 #include "core/base/cleanup.h"
 #include "core/base/hash.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/source/perf_half.h"
 #include "core/base/chunk.h"
 

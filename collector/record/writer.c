@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/record/now.h"
-#include "collector/member/scheduling.h"
+#include "collector/system/now.h"
+#include "collector/system/scheduling.h"
 #include "core/base/chunk.h"
 
 #define RETRY_NS 500000000ull

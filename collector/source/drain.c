@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/member/members.h"
 #include "collector/source/perf_feed.h"
 #include "core/base/clock.h"

@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 #include "core/base/clock.h"
 
 #define WORD_BYTES 8u

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 #include "collector/source/ring.h"
 
 #define RING_BYTES_MAX (1u << 30)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "core/base/clock.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/server.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads names, states and maps of processes; every path is built of numbers.
-#include "collector/member/procfs.h"
+#include "collector/system/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How soon critd gets a CPU when programs spin on all of them.
-#include "collector/member/scheduling.h"
+#include "collector/system/scheduling.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures what ranks make critd spend, and says when it is enough.
-#include "collector/loop/meter.h"
+#include "collector/member/meter.h"
 
 #include <string.h>
 
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 #include "core/base/clock.h"
 
 #define SECOND_NS 1000000000

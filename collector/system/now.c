@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stamps of critd itself, which may have been started inside a time namespace.
-#include "collector/record/now.h"
+#include "collector/system/now.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A queue of tasks and the threads that do them; one more is started when all are busy.
-#include "collector/record/workers.h"
+#include "collector/system/workers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/member/scheduling.h"
+#include "collector/system/scheduling.h"
 
 #define STACK_BYTES (128 << 10)
 
