@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 		return 1;
 	rc = crit_server_open(server, &options, say, &err);
 	if (rc == 0) {
-		if (server->kernel_status && !options.has_no_kernel)
+		if (crit_sources_status(server->sources)->kernel && !options.has_no_kernel)
 			say(err.text);
 		rc = crit_server_run(server, &err);
 	}

@@ -100,7 +100,7 @@ static int set_number(struct crit_options *options, int code, const char *text)
 		options->idle_exit_s = (__u32)number;
 		return 0;
 	default: /* OPT_RING_BYTES */
-		return parse_number(text, RING_BYTES_MAX, &options->kernel.ring_bytes);
+		return parse_number(text, RING_BYTES_MAX, &options->sources.ring_bytes);
 	}
 }
 
@@ -120,13 +120,13 @@ static int set_option(struct crit_options *options, int code, struct crit_err *e
 		options->has_no_kernel = true;
 		return 0;
 	case OPT_NO_BPF:
-		options->kernel.is_bpf_refused = true;
+		options->sources.is_bpf_refused = true;
 		return 0;
 	case OPT_NO_TASK_STORAGE:
-		options->kernel.is_storage_refused = true;
+		options->sources.is_storage_refused = true;
 		return 0;
 	case OPT_NO_PIDFD_THREAD:
-		options->kernel.is_pidfd_thread_refused = true;
+		options->sources.is_pidfd_thread_refused = true;
 		return 0;
 	case OPT_VERSION:
 		options->is_version = true;
@@ -152,7 +152,7 @@ int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_opt
 	int code;
 
 	/* critd is started by others; an option wins */
-	options.kernel.ring_bytes = crit_setting_number(CRIT_SETTING_RING_BYTES);
+	options.sources.ring_bytes = crit_setting_number(CRIT_SETTING_RING_BYTES);
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (set_option(&options, code, err))
@@ -168,7 +168,7 @@ int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_opt
 				    "--uid %u needs root; without it critd serves the user "
 				    "who starts it",
 				    options.served_uid);
-	options.kernel.served_uid = options.served_uid;
+	options.sources.served_uid = options.served_uid;
 	*ret_options = options;
 	return 0;
 }

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-#include "collector/source/kernel_half.h"
+#include "collector/source/source.h"
+#include "core/base/err.h"
 
 struct crit_options {
 	int listen_fd; /* -1: none given */
@@ -18,7 +19,7 @@ struct crit_options {
 	bool is_help;
 	bool is_version;
 	__u32 idle_exit_s;
-	struct crit_kernel_options kernel;
+	struct crit_source_options sources;
 };
 
 /* Errors: -EINVAL, -EPERM; the reason in err. */

@@ -62,18 +62,18 @@ static int become(__u32 uid, struct crit_err *err)
 	return 0;
 }
 
-static int drop_capabilities(__u32 uid, const struct crit_kernel *kernel, struct crit_err *err)
+static int drop_capabilities(__u32 uid, const struct crit_sources *sources, struct crit_err *err)
 {
 	const __u64 permitted = permitted_capabilities();
 	__u64 kept = uid == 0 ? CAPABILITY(CAP_SYS_PTRACE) & permitted : 0;
 	int rc = set_capabilities(kept, permitted);
 
 	/* kernels before 5.19 ask for CAP_BPF even to update a map that is open */
-	if (!rc && kernel && crit_kernel_try_maps(kernel)) {
+	if (!rc && crit_sources_check(sources)) {
 		kept |= CAPABILITY(CAP_BPF) & permitted;
 		rc = set_capabilities(kept, permitted);
 		if (!rc)
-			rc = crit_kernel_try_maps(kernel);
+			rc = crit_sources_check(sources);
 	}
 	if (!rc)
 		rc = set_capabilities(kept, kept);
@@ -82,13 +82,13 @@ static int drop_capabilities(__u32 uid, const struct crit_kernel *kernel, struct
 	return 0;
 }
 
-int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kernel *kernel,
+int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_sources *sources,
 			 struct crit_err *err)
 {
 	int rc = is_root_to_user ? become(uid, err) : 0;
 
 	if (!rc)
-		rc = drop_capabilities(uid, kernel, err);
+		rc = drop_capabilities(uid, sources, err);
 	if (rc)
 		return rc;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "collector/source/kernel_half.h"
+#include "collector/source/sources.h"
 #include "core/base/err.h"
 
 /*
@@ -16,12 +16,12 @@
 int crit_privileges_raise(struct crit_err *err);
 
 /*
- * Becomes uid (when is_root_to_user), drops all capabilities but those without which a trial on the
- * kernel half's maps fails, and forbids dumps and new privileges.  A critd that serves root keeps
+ * Becomes uid (when is_root_to_user), drops all capabilities but those without which a trial of the
+ * sources fails, and forbids dumps and new privileges.  A critd that serves root keeps
  * CAP_SYS_PTRACE, to read the maps of root's processes.
  * Errors: -errno, the reason in err; the caller must not go on.  Threads: before any is started.
  */
-int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kernel *kernel,
+int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_sources *sources,
 			 struct crit_err *err);
 
 /*

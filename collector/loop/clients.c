@@ -64,7 +64,7 @@ static int put_into_table(struct crit_server *server, struct crit_connection *cl
 
 void crit_clients_destroy(struct crit_server *server, struct crit_connection *client)
 {
-	crit_server_unwatch(server, client->fd); /* a worker may close it much later */
+	crit_watch_remove(server->epoll_fd, client->fd); /* a worker may close it much later */
 	crit_inspection_hang_up(server, client->fd);
 	if (client->pidfd >= 0)
 		(void)close(client->pidfd);
@@ -98,7 +98,7 @@ static void accept_one(struct crit_server *server, int fd)
 	client->fd = fd;
 	client->pid = (__u32)peer.pid;
 	client->pidfd = pidfd;
-	if (crit_server_watch(server, fd, CRIT_WATCH_CLIENT, client->index))
+	if (crit_watch_add(server->epoll_fd, fd, CRIT_WATCH_CLIENT, client->index))
 		client->is_over = true;
 }
 
@@ -216,7 +216,7 @@ void crit_clients_mute(struct crit_server *server, __u32 index)
 		return;
 	client->is_muted = true;
 	server->has_muted = true;
-	crit_server_unwatch(server, client->fd);
+	crit_watch_remove(server->epoll_fd, client->fd);
 }
 
 void crit_clients_unmute(struct crit_server *server)
@@ -227,7 +227,7 @@ void crit_clients_unmute(struct crit_server *server)
 		if (!client || !client->is_muted)
 			continue;
 		client->is_muted = false;
-		if (crit_server_watch(server, client->fd, CRIT_WATCH_CLIENT, i))
+		if (crit_watch_add(server->epoll_fd, client->fd, CRIT_WATCH_CLIENT, i))
 			client->is_over = true;
 	}
 	server->has_muted = false;

@@ -194,7 +194,7 @@ void crit_inspection_start(struct crit_server *server, struct crit_connection *c
 	client->inspection = &inspection->task;
 	client->inspected_ns = crit_now_ns();
 	server->inspected_count++;
-	crit_server_unwatch(server, client->fd);
+	crit_watch_remove(server->epoll_fd, client->fd);
 	crit_workers_put(&server->inspectors, &inspection->task);
 }
 
@@ -223,7 +223,7 @@ int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *r
 	inspection->run_slot = run->slot;
 	inspection->run_number = run->number;
 	run->is_finisher_inspected = true;
-	crit_server_unwatch(server, run->finisher_fd);
+	crit_watch_remove(server->epoll_fd, run->finisher_fd);
 	crit_workers_put(&server->inspectors, &inspection->task);
 	return 0;
 }
@@ -246,7 +246,8 @@ static void handle_finisher(struct crit_server *server, struct inspection *inspe
 		return;
 	run->is_finisher_inspected = false;
 	if (run->finisher_fd >= 0)
-		(void)crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
+		(void)crit_watch_add(server->epoll_fd, run->finisher_fd, CRIT_WATCH_FINISHER,
+				     run->slot);
 }
 
 static void handle(struct crit_server *server, struct inspection *inspection)
@@ -268,7 +269,7 @@ static void handle(struct crit_server *server, struct inspection *inspection)
 		crit_messages_handle(server, client, in);
 	close_passed(server, in);
 	if (!client->is_over &&
-	    crit_server_watch(server, client->fd, CRIT_WATCH_CLIENT, client->index))
+	    crit_watch_add(server->epoll_fd, client->fd, CRIT_WATCH_CLIENT, client->index))
 		client->is_over = true;
 }
 

@@ -10,62 +10,27 @@
 
 #include "collector/loop/clients.h"
 #include "collector/system/now.h"
-#include "collector/source/drain.h"
 #include "collector/loop/inspection.h"
 #include "collector/member/members.h"
 #include "core/base/clock.h"
 #include "core/base/line.h"
 
-#define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
 #define UNRECORDED_LINES_MAX 100 /* of one critd: a flood of HELLOs must not fill its log */
-
-static bool is_of(const struct crit_client_process *process, const struct crit_run *run)
-{
-	return process && process->run == run;
-}
-
-/*
- * May this process still belong to the window?  One that only asked MPI something, and is no rank
- * while others have closed, may be in MPI_Init, or never get there: it is waited for, but not long.
- * One that left the run by its exec is in it as long as its shim speaks.
- * A rank that is later than that gets a window of its own.
- */
-static bool holds_window(const struct crit_client_process *process, __u64 due_for_ns)
-{
-	if (process->is_closed || (process->is_expelled && !process->client))
-		return false;
-	return process->has_rank || (process->is_mpi && due_for_ns < INIT_NS);
-}
 
 /* Every rank here has closed or died, and nobody is left who may still become one. */
 static bool is_window_over(const struct crit_server *server, const struct crit_run *run)
 {
-	const __u64 now_ns = crit_now_ns();
-
-	if (!run->has_ranks || !run->due_ns || run->pending_clients > 0)
-		return false;
-	for (__u32 i = 0; i < server->process_end; i++) {
-		if (is_of(server->processes[i], run) &&
-		    holds_window(server->processes[i], now_ns - run->due_ns))
-			return false;
-	}
-	return true;
+	return run->has_ranks && run->due_ns && run->pending_clients == 0 &&
+	       !crit_members_hold_window(server->members, run, crit_now_ns() - run->due_ns);
 }
 
 static void drain_run(struct crit_server *server, struct crit_run *run, bool has_counters)
 {
-	const __u64 now_ns = crit_now_ns();
-
-	crit_drain_kernel(server);
-	crit_drain_count_lost(server, run);
-	for (__u32 i = 0; i < server->process_end; i++) {
-		if (!is_of(server->processes[i], run))
-			continue;
-		crit_process_drain_all(server->processes[i], now_ns);
-		crit_process_flush(server->processes[i], has_counters);
-	}
+	crit_sources_drain(server->sources);
+	crit_sources_count_lost(server->sources, run);
+	crit_members_drain_run(server->members, run, has_counters);
 	if (run->kernel.lost) /* even without a record after them */
-		(void)crit_batch_room(&run->kernel, 0, now_ns);
+		(void)crit_batch_room(&run->kernel, 0, crit_now_ns());
 	crit_run_flush(run, &run->kernel);
 }
 
@@ -74,7 +39,7 @@ static void close_window(struct crit_server *server, struct crit_run *run)
 	struct crit_rec_window window;
 
 	drain_run(server, run, true);
-	crit_members_put_names(server, run);
+	crit_members_put_names(server->members, run);
 	window.closed_ns = crit_now_ns();
 	crit_run_put_record(run, CRIT_C_WINDOW, 0, window.closed_ns, &window);
 	run->window_put_count = run->sink->put_count;
@@ -109,19 +74,9 @@ static void tell_finisher(struct crit_server *server, struct crit_run *run)
 /* Has this run lost its last member?  A run nobody registered with ends with its last client. */
 static bool is_deserted(const struct crit_server *server, const struct crit_run *run)
 {
-	__s64 live = 0;
-
 	if (run->live_processes > 0 || run->pending_clients > 0)
 		return false;
-	if (!run->has_registered)
-		return true;
-	if (run->perf)
-		live = crit_perf_reap(run->perf);
-	else if (crit_server_has_kernel(server))
-		live = __atomic_load_n(
-			&crit_kernel_counters(&server->kernel, run->slot)->live_forked,
-			__ATOMIC_RELAXED);
-	return live <= 0;
+	return !run->has_registered || crit_sources_live(server->sources, run) <= 0;
 }
 
 static void put_foot(struct crit_run *run)
@@ -152,24 +107,14 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	if (run->state != CRIT_RUN_RECORDING)
 		return;
 	crit_server_list_run(server, run, ""); /* no process named a job */
-	if (crit_server_has_kernel(server))
-		crit_kernel_end_run(&server->kernel, run->number);
-	crit_drain_kernel(server);
-	for (__u32 i = 0; i < server->process_end; i++) {
-		struct crit_client_process *process = server->processes[i];
-
-		if (!is_of(process, run))
-			continue;
-		if (process->shm.fd >= 0) /* it may live on, but nobody reads any more */
-			(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, 1);
-		crit_members_remove(server, process);
-	}
+	crit_sources_stop(server->sources, run);
+	crit_sources_drain(server->sources);
+	crit_members_end_run(server->members, run);
 	if (is_window_over(server, run))
 		close_window(server, run);
 	drain_run(server, run, false);
 	put_foot(run);
-	crit_perf_destroy(run->perf);
-	run->perf = NULL;
+	crit_sources_end(server->sources, run);
 	run->state = CRIT_RUN_ENDING;
 	crit_meter_forgive(&server->meter);
 }
@@ -188,7 +133,7 @@ static void close_finisher(struct crit_server *server, struct crit_run *run)
 {
 	if (run->finisher_fd < 0)
 		return;
-	crit_server_unwatch(server, run->finisher_fd);
+	crit_watch_remove(server->epoll_fd, run->finisher_fd);
 	(void)shutdown(run->finisher_fd, SHUT_RDWR);
 	crit_workers_close(&server->closers, run->finisher_fd);
 	run->finisher_fd = -1;
@@ -243,7 +188,7 @@ void crit_lifecycle_mute(struct crit_server *server, struct crit_run *run)
 	if (run->finisher_fd < 0 || run->is_finisher_muted || run->is_finisher_inspected)
 		return;
 	run->is_finisher_muted = true;
-	crit_server_unwatch(server, run->finisher_fd);
+	crit_watch_remove(server->epoll_fd, run->finisher_fd);
 }
 
 void crit_lifecycle_unmute(struct crit_server *server)
@@ -255,7 +200,8 @@ void crit_lifecycle_unmute(struct crit_server *server)
 			continue;
 		run->is_finisher_muted = false;
 		if (run->finisher_fd >= 0)
-			(void)crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, i);
+			(void)crit_watch_add(server->epoll_fd, run->finisher_fd,
+					     CRIT_WATCH_FINISHER, i);
 	}
 }
 
@@ -265,18 +211,12 @@ static void push_level(struct crit_server *server, struct crit_run *run)
 	if (!run->is_level_new)
 		return;
 	run->is_level_new = false;
-	for (__u32 i = 0; i < server->process_end; i++) {
-		const struct crit_client_process *process = server->processes[i];
-
-		if (is_of(process, run) && process->shm.fd >= 0)
-			(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns,
-						   run->is_stopped);
-	}
+	crit_members_write_level(server->members, run);
 }
 
 static void step_recording(struct crit_server *server, struct crit_run *run, __u64 now_ns)
 {
-	crit_drain_count_lost(server, run);
+	crit_sources_count_lost(server->sources, run);
 	if (crit_batch_is_old(&run->kernel, now_ns))
 		crit_run_flush(run, &run->kernel);
 	crit_run_note_output(run);

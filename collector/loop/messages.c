@@ -13,7 +13,6 @@
 #include "collector/loop/lifecycle.h"
 #include "collector/member/members.h"
 #include "collector/system/procfs.h"
-#include "collector/member/usable_cpus.h"
 #include "core/base/clock.h"
 
 #define MESSAGES_MAX 4096u /* of one client: sessions may come and go */
@@ -53,8 +52,6 @@ static struct crit_run *begin_run(struct crit_server *server,
 		run->finisher_fd = -1;
 		memcpy(run->key, hello->run_key, sizeof(run->key));
 		memcpy(run->exe, hello->exe, sizeof(run->exe));
-		if (crit_server_has_kernel(server))
-			crit_kernel_begin_run(&server->kernel, number);
 		server->run_count++;
 		if (slot >= server->run_end)
 			server->run_end = slot + 1;
@@ -69,8 +66,8 @@ static void send_welcome(const struct crit_server *server, struct crit_connectio
 	struct crit_message_welcome message = {
 		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
 		.status = status,
-		.kernel_status = server->kernel_status,
-		.perf_status = server->perf.status,
+		.kernel_status = crit_sources_status(server->sources)->kernel,
+		.perf_status = crit_sources_status(server->sources)->perf,
 	};
 
 	if (!status) {
@@ -126,7 +123,8 @@ static void on_hello(struct crit_server *server, struct crit_connection *client,
 }
 
 static void fill_file(const struct crit_server *server, const struct crit_run *run,
-		      const struct crit_message_output *output, struct crit_rec_file *ret_file)
+		      const struct crit_message_output *output,
+		      const struct crit_source_status *status, struct crit_rec_file *ret_file)
 {
 	struct utsname name;
 	long bytes;
@@ -137,9 +135,9 @@ static void fill_file(const struct crit_server *server, const struct crit_run *r
 	ret_file->uid = server->options.served_uid;
 	ret_file->level = output->level == CRIT_LEVEL_PROFILE ? CRIT_LEVEL_PROFILE
 							      : CRIT_LEVEL_TRACE;
-	ret_file->kernel_status = server->kernel_status;
-	ret_file->perf_status = server->perf.status;
-	ret_file->perf_paranoid = server->perf.paranoid;
+	ret_file->kernel_status = status->kernel;
+	ret_file->perf_status = status->perf;
+	ret_file->perf_paranoid = status->perf_paranoid;
 	ret_file->start_mono_ns = crit_now_ns();
 	ret_file->start_real_ns = crit_clock_ns(CLOCK_REALTIME);
 	ret_file->run_id = run->run_id;
@@ -162,8 +160,9 @@ static int take_output(struct crit_server *server, struct crit_run *run,
 		       const struct crit_message_output *output, struct crit_message_in *in,
 		       struct crit_err *err)
 {
+	struct crit_source_status status = *crit_sources_status(server->sources);
 	struct crit_rec_file file;
-	int rc = 0;
+	int rc;
 
 	if (in->fd_count != 2)
 		return crit_err_set(err, -EINVAL, "OUTPUT came with %d descriptors, not 2",
@@ -174,16 +173,12 @@ static int take_output(struct crit_server *server, struct crit_run *run,
 	}
 	memcpy(run->directory, output->directory, sizeof(run->directory));
 	memcpy(run->host, output->host, sizeof(run->host));
-	fill_file(server, run, output, &file);
-	if (file.perf_status == 1)
-		rc = crit_perf_create(&server->perf, server->proc_fd,
-				      server->options.kernel.ring_bytes, &run->perf);
-	if (rc)
-		file.perf_status = rc;
+	crit_sources_begin(server->sources, run, &status);
+	fill_file(server, run, output, &status, &file);
 	rc = crit_run_open(run, in->fds[0], &file);
 	if (rc) {
-		crit_perf_destroy(run->perf);
-		run->perf = NULL;
+		crit_sources_stop(server->sources, run);
+		crit_sources_end(server->sources, run);
 		return crit_err_set(err, rc,
 				    "cannot start the thread that writes the recording: %s",
 				    strerror(-rc));
@@ -191,7 +186,7 @@ static int take_output(struct crit_server *server, struct crit_run *run,
 	run->finisher_fd = in->fds[1];
 	in->fds[0] = in->fds[1] = -1;
 	run->state = CRIT_RUN_RECORDING;
-	return crit_server_watch(server, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
+	return crit_watch_add(server->epoll_fd, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
 }
 
 static void on_output(struct crit_server *server, struct crit_connection *client,
@@ -306,20 +301,20 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 	}
 	candidate.pidfd = client->pidfd;
 	client->pidfd = -1;
-	rc = crit_members_add(server, client->run, &candidate, &client->process);
+	rc = crit_members_add(server->members, client->run, &candidate, &client->process);
 	if (!rc) {
-		client->process->client = client;
+		client->process->holder = &client->process;
 		client->process->ns_pid = message->ns_pid;
 		client->process->is_mpi = client->role == CRIT_ROLE_SHIM &&
 					  (client->flavour == CRIT_FLAVOUR_OPENMPI ||
 					   client->flavour == CRIT_FLAVOUR_MPICH);
 		put_process(client, client->process, message);
-		crit_usable_cpus_begin(client->process,
-				       client->process->is_mpi ? CRIT_USABLE_IN_INIT
-							       : CRIT_USABLE_SOON,
-				       crit_now_ns());
+		crit_cpu_limits_begin(&client->process->cpu_limits,
+				      client->process->is_mpi ? CRIT_CPU_LIMITS_IN_INIT
+							      : CRIT_CPU_LIMITS_SOON,
+				      crit_now_ns());
 		if (message->has_memfd && !client->process->is_mpi) /* no RANK will come */
-			crit_members_put_maps(server, client->process);
+			crit_members_put_maps(server->members, client->process);
 	}
 	settle(client);
 	if (!rc) {
@@ -350,13 +345,13 @@ static int attach(struct crit_server *server, struct crit_connection *client,
 		return rc;
 	candidate.pidfd = in->fds[0];
 	in->fds[0] = -1;
-	rc = crit_members_add(server, client->run, &candidate, &process);
+	rc = crit_members_add(server->members, client->run, &candidate, &process);
 	if (rc)
 		return rc;
 	message.ns_pid = candidate.pid;
 	put_process(client, process, &message);
-	crit_usable_cpus_begin(process, CRIT_USABLE_AT_ONCE, crit_now_ns());
-	crit_members_put_maps(server, process);
+	crit_cpu_limits_begin(&process->cpu_limits, CRIT_CPU_LIMITS_AT_ONCE, crit_now_ns());
+	crit_members_put_maps(server->members, process);
 	return 0;
 }
 
@@ -401,8 +396,8 @@ static void on_rank(struct crit_server *server, struct crit_connection *client,
 	client->process->has_rank = true;
 	client->run->has_ranks = true;
 	crit_run_put_record(client->run, CRIT_C_RANK, 0, message->open_ns, &record);
-	crit_members_put_maps(server, client->process);
-	crit_usable_cpus_begin(client->process, CRIT_USABLE_SOON, crit_now_ns());
+	crit_members_put_maps(server->members, client->process);
+	crit_cpu_limits_begin(&client->process->cpu_limits, CRIT_CPU_LIMITS_SOON, crit_now_ns());
 }
 
 static void on_close(struct crit_server *server, struct crit_connection *client,
@@ -423,8 +418,8 @@ static void on_close(struct crit_server *server, struct crit_connection *client,
 	client->process->is_closed = !message->has_reopened;
 	client->run->due_ns = client->process->is_closed ? crit_now_ns() : 0;
 	crit_run_put_record(client->run, CRIT_C_CLOSE, 0, message->close_ns, &record);
-	crit_members_put_maps(server, client->process);
-	(void)crit_usable_cpus_look(server, client->process, crit_now_ns());
+	crit_members_put_maps(server->members, client->process);
+	crit_members_look_at_cpus_of(server->members, client->process, crit_now_ns());
 }
 
 static void on_clock(struct crit_server *server, struct crit_connection *client,
@@ -540,7 +535,7 @@ void crit_messages_leave(struct crit_server *server, struct crit_connection *cli
 	struct crit_run *run = client->run;
 
 	if (client->process)
-		client->process->client = NULL;
+		client->process->holder = NULL;
 	if (!run)
 		return;
 	settle(client);

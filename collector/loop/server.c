@@ -18,7 +18,6 @@
 
 #include "collector/loop/clients.h"
 #include "collector/system/now.h"
-#include "collector/source/drain.h"
 #include "collector/loop/inspection.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/listener.h"
@@ -26,7 +25,6 @@
 #include "collector/privileges.h"
 #include "collector/system/scheduling.h"
 #include "collector/loop/sweep.h"
-#include "collector/member/usable_cpus.h"
 #include "core/base/clock.h"
 
 #define EVENTS_AT_ONCE 64
@@ -38,20 +36,6 @@
 #define SLOTS_PER_TICK 16384u /* of a stripe: the others fill meanwhile */
 #define FAST_FOR_NS 100000000ull
 #define SHORT_LOOKS 10u /* a second of slow looks */
-
-int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	event.data.u64 = (__u64)kind << 32 | index;
-	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
-void crit_server_unwatch(struct crit_server *server, int fd)
-{
-	/* closing alone leaves the entry when somebody else holds a duplicate */
-	(void)epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-}
 
 static int open_signals(void)
 {
@@ -78,9 +62,9 @@ static int open_descriptors(struct crit_server *server, struct crit_err *err)
 	    server->proc_fd < 0 || server->reserve_fd < 0)
 		return crit_err_set(err, -errno, "cannot open what the main loop needs: %s",
 				    strerror(errno));
-	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) ||
-	    crit_server_watch(server, server->timer_fd, CRIT_WATCH_TIMER, 0) ||
-	    crit_server_watch(server, server->signal_fd, CRIT_WATCH_SIGNAL, 0))
+	if (crit_watch_add(server->epoll_fd, server->listen_fd, CRIT_WATCH_LISTENER, 0) ||
+	    crit_watch_add(server->epoll_fd, server->timer_fd, CRIT_WATCH_TIMER, 0) ||
+	    crit_watch_add(server->epoll_fd, server->signal_fd, CRIT_WATCH_SIGNAL, 0))
 		return crit_err_set(err, -EINVAL, "the descriptor to listen on is of no use");
 	return 0;
 }
@@ -160,7 +144,8 @@ static int start_threads(struct crit_server *server)
 	if (!rc)
 		rc = crit_workers_start(&server->closers);
 	if (!rc)
-		rc = crit_server_watch(server, server->inspectors.done_fd, CRIT_WATCH_INSPECTED, 0);
+		rc = crit_watch_add(server->epoll_fd, server->inspectors.done_fd,
+				    CRIT_WATCH_INSPECTED, 0);
 	return rc;
 }
 
@@ -171,6 +156,39 @@ static bool stop_threads(struct crit_server *server)
 
 	has_stopped = crit_workers_stop(&server->inspectors) && has_stopped;
 	return crit_workers_stop(&server->closers) && has_stopped;
+}
+
+static void on_expelled(void *user, __u32 tgid)
+{
+	const struct crit_server *server = user;
+
+	crit_members_expel(server->members, tgid);
+}
+
+/* Opens what records, and gives up the privileges for that in between. */
+static int open_sources(struct crit_server *server, struct crit_err *err)
+{
+	const struct crit_options *options = &server->options;
+	const struct crit_source_context context = { server->runs, server->proc_fd, on_expelled,
+						     server };
+	int rc = crit_sources_create(&context, &options->sources, &server->sources);
+
+	if (rc)
+		return crit_err_set(err, rc, "no memory for sources");
+	crit_scheduling_hurry();
+	if (!options->has_no_kernel)
+		(void)crit_sources_open(server->sources, true, err); /* their status says so */
+	crit_scheduling_go_first();
+	crit_scheduling_bound();
+	rc = crit_privileges_drop(options->served_uid, geteuid() == 0 && options->served_uid != 0,
+				  server->sources, err);
+	if (rc)
+		return rc;
+	if (!options->has_no_kernel)
+		(void)crit_sources_open(server->sources, false, err); /* likewise */
+	rc = crit_members_create(server->sources, &server->meter, server->proc_fd, server->epoll_fd,
+				 &server->members);
+	return rc ? crit_err_set(err, rc, "no memory for members") : 0;
 }
 
 int crit_server_open(struct crit_server *server, const struct crit_options *options,
@@ -184,7 +202,6 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	server->say = say;
 	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
 	server->signal_fd = server->proc_fd = server->reserve_fd = server->runs_fd = -1;
-	server->cgroups.fd = -1;
 	server->next_number = 1;
 	crit_meter_init(&server->meter);
 	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
@@ -199,25 +216,15 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	if (rc)
 		return rc;
 	raise_limits();
-	crit_scheduling_hurry();
-	server->kernel_status = -EOPNOTSUPP;
-	if (!options->has_no_kernel)
-		server->kernel_status = crit_kernel_open(&server->kernel, &options->kernel, err);
-	crit_scheduling_go_first();
-	crit_scheduling_bound();
-	rc = crit_privileges_drop(options->served_uid, geteuid() == 0 && options->served_uid != 0,
-				  server->kernel_status ? NULL : &server->kernel, err);
+	rc = open_sources(server, err);
 	if (rc)
 		return rc;
-	if (server->kernel_status && !options->has_no_kernel)
-		crit_perf_probe(&server->perf, server->proc_fd);
-	crit_cgroups_open(&server->cgroups);
 	if (options->listen_fd >= 0 && options->socket_path) /* in a directory of the user's */
 		crit_sweep(options->socket_path);
 	rc = start_threads(server);
 	if (rc)
 		return crit_err_set(err, rc, "cannot start threads: %s", strerror(-rc));
-	return crit_privileges_confine(server->perf.status == 1, err);
+	return crit_privileges_confine(crit_sources_need_perf_events(server->sources), err);
 }
 
 static void set_timer(struct crit_server *server, __u32 tick_ns)
@@ -260,39 +267,8 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 	tell_busy(server);
 	crit_inspection_give_up(server, now_ns);
 	check_meter(server);
-	crit_members_check_outside(server);
-	crit_usable_cpus_step(server, now_ns);
-}
-
-/*
- * Processes whose stripes delivered or that called are drained in any case.  The others take turns,
- * as long as there is time; the next tick goes on with the first that was left out.  Returns what
- * the fullest stripe had.
- */
-static __u32 drain_processes(struct crit_server *server, __u64 now_ns)
-{
-	const __u32 first = server->process_next < server->process_end ? server->process_next : 0;
-	bool is_put_off = false;
-	__u32 fullest = 0;
-
-	for (__u32 n = 0; n < server->process_end; n++) {
-		const __u32 index = (first + n) % server->process_end;
-		struct crit_client_process *process = server->processes[index];
-		__u32 found;
-
-		if (!process)
-			continue;
-		if (!crit_process_is_due(process) &&
-		    !crit_meter_allows(&server->meter, NULL, false)) {
-			server->process_next = is_put_off ? server->process_next : index;
-			is_put_off = true;
-			continue;
-		}
-		found = crit_process_drain(process, now_ns, SLOTS_PER_TICK);
-		if (found > fullest)
-			fullest = found;
-	}
-	return fullest;
+	crit_sources_look(server->sources);
+	crit_members_look_at_cpus(server->members, now_ns);
 }
 
 /* In turns, too, but one at least: else idle processes would keep every run from its end. */
@@ -322,12 +298,12 @@ static void tick(struct crit_server *server)
 	const __u64 now_ns = crit_now_ns();
 	__u32 fullest;
 
-	crit_drain_kernel(server);
+	crit_sources_drain(server->sources);
 	do_slow_things(server, now_ns);
 	if (server->is_stopping) /* the end is bounded by itself */
 		server->meter.all.filled_ns = 0;
 	crit_meter_begin(&server->meter, now_ns);
-	fullest = drain_processes(server, now_ns);
+	fullest = crit_members_drain(server->members, now_ns, SLOTS_PER_TICK);
 	server->is_behind = fullest > SLOTS_PER_TICK;
 	if (server->is_behind)
 		server->fast_until_ns = now_ns + FAST_FOR_NS;
@@ -348,12 +324,7 @@ static void on_call(struct crit_server *server, enum crit_watch_kind kind, __u32
 			crit_clients_read(server, server->clients[index]);
 		break;
 	case CRIT_WATCH_PROCESS:
-		/* an earlier event of this round may have given its place to another */
-		if (server->processes[index] &&
-		    server->processes[index]->born_round != server->round) {
-			crit_drain_kernel(server);
-			crit_members_remove(server, server->processes[index]);
-		}
+		crit_members_end(server->members, index);
 		break;
 	case CRIT_WATCH_FINISHER:
 		if (server->runs[index].finisher_fd >= 0)
@@ -448,7 +419,7 @@ static bool is_idle_for_long(struct crit_server *server)
 void crit_server_stop_listening(struct crit_server *server)
 {
 	if (server->deaf_ns == 0)
-		crit_server_unwatch(server, server->listen_fd);
+		crit_watch_remove(server->epoll_fd, server->listen_fd);
 	server->deaf_ns = crit_now_ns();
 }
 
@@ -462,7 +433,7 @@ static void listen_again(struct crit_server *server)
 		return;
 	crit_clients_unmute(server);
 	crit_lifecycle_unmute(server);
-	if (crit_server_watch(server, server->listen_fd, CRIT_WATCH_LISTENER, 0) == 0)
+	if (crit_watch_add(server->epoll_fd, server->listen_fd, CRIT_WATCH_LISTENER, 0) == 0)
 		server->deaf_ns = 0;
 }
 
@@ -505,7 +476,7 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 		if (count < 0 && errno != EINTR)
 			return crit_err_set(err, -errno, "cannot wait for events: %s",
 					    strerror(errno));
-		server->round++;
+		crit_members_begin_round(server->members);
 		serve(server, events, count);
 		listen_again(server);
 		set_timer(server, tick_length_ns(server));
@@ -537,12 +508,12 @@ bool crit_server_close(struct crit_server *server)
 		(void)unlink(server->options.socket_path);
 	close_runs(server);
 	has_stopped = stop_threads(server);
-	crit_kernel_close(&server->kernel);
+	crit_members_destroy(server->members);
+	crit_sources_destroy(server->sources);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	}
-	crit_cgroups_close(&server->cgroups);
 	free(server->runs);
 	server->runs = NULL;
 	return has_stopped;

@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one critd holds: the kernel half, the writer, and tables of runs, processes and clients. */
+/* What one critd holds: sources, members, writer, and tables of runs and clients. */
 #ifndef CRIT_COLLECTOR_SERVER_H
 #define CRIT_COLLECTOR_SERVER_H
 
 #include <stdbool.h>
 
-#include "collector/member/cgroups.h"
-#include "collector/source/kernel_half.h"
 #include "collector/options.h"
-#include "collector/source/perf_half.h"
-#include "collector/member/process.h"
+#include "collector/member/client_process.h"
 #include "collector/record/run.h"
 #include "collector/system/workers.h"
 #include "collector/record/writer.h"
+#include "collector/source/sources.h"
+#include "collector/system/watch.h"
 
-#define CRIT_PROCESSES_MAX 4096u
 #define CRIT_CLIENTS_MAX 4352u /* every process may hold one, and some may wait */
 #define CRIT_TICK_NS 5000000u
 #define CRIT_FAST_TICK_NS 2000000u /* while a stripe fills quickly */
 
-enum crit_watch_kind {
-	CRIT_WATCH_NONE = 0,
-	CRIT_WATCH_LISTENER = 1,
-	CRIT_WATCH_TIMER = 2,
-	CRIT_WATCH_SIGNAL = 3,
-	CRIT_WATCH_CLIENT = 4, /* index into clients; its place is free only after the round */
-	CRIT_WATCH_PROCESS = 5, /* index into processes */
-	CRIT_WATCH_FINISHER = 6, /* run slot */
-	CRIT_WATCH_INSPECTED = 7
-};
+struct crit_members;
 
 struct crit_connection {
 	int fd;
@@ -52,28 +41,22 @@ struct crit_connection {
 
 struct crit_server {
 	struct crit_options options;
-	struct crit_kernel kernel;
-	int kernel_status; /* 0: the kernel half is at work */
-	struct crit_perf_means perf; /* what can stand in for it */
-	struct crit_cgroups cgroups;
+	struct crit_sources *sources;
+	struct crit_members *members;
 	struct crit_writer writer;
 	struct crit_workers inspectors; /* of descriptors that clients pass */
 	struct crit_workers closers;
 	struct crit_meter meter;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
-	struct crit_client_process *processes[CRIT_PROCESSES_MAX];
 	struct crit_connection *clients[CRIT_CLIENTS_MAX];
-	__u32 process_next; /* to be drained */
 	__u32 run_next; /* to be stepped */
 	__u32 short_count; /* times in a row that looks were put off, at slow looks */
-	__u32 process_end; /* no entry from here on was ever in use */
-	__u32 client_end;
+	__u32 client_end; /* no entry from here on was ever in use */
 	__u32 run_end;
 	__u32 client_count;
 	__u32 inspected_count; /* clients that wait for a worker */
 	__u32 run_count;
 	__u32 next_number; /* of a run; never 0 */
-	__u32 usable_next; /* process whose CPUs are looked at next */
 	__u64 refused_count;
 	__u32 unrecorded_count; /* runs that ended without a recording */
 	bool has_unlisted; /* a run is not in it, and that was said */
@@ -95,12 +78,11 @@ struct crit_server {
 	__u64 fast_until_ns;
 	bool is_behind; /* a stripe had more than one tick takes, or a rank calls */
 	bool is_stopping;
-	__u64 round; /* of the main loop: events fetched together */
 	__u64 idle_since_ns; /* 0: busy */
 	__u64 slow_ns; /* last time slow things were done */
 };
 
-/* Opens descriptors, kernel half and writer.  Errors: -errno, the reason in err. */
+/* Opens descriptors, sources and writer.  Errors: -errno, the reason in err. */
 int crit_server_open(struct crit_server *server, const struct crit_options *options,
 		     void (*say)(const char *text), struct crit_err *err);
 
@@ -110,12 +92,6 @@ int crit_server_run(struct crit_server *server, struct crit_err *err);
 /* Returns false when a thread that is stuck in a file system still looks at server. */
 bool crit_server_close(struct crit_server *server);
 
-/* Adds fd to the epoll set.  Errors: -errno. */
-int crit_server_watch(struct crit_server *server, int fd, enum crit_watch_kind kind, __u32 index);
-
-/* Takes fd out of the set; before it is closed. */
-void crit_server_unwatch(struct crit_server *server, int fd);
-
 /* Accepts nobody for a while. */
 void crit_server_stop_listening(struct crit_server *server);
 
@@ -124,10 +100,5 @@ void crit_server_stop_listening(struct crit_server *server);
  * run.
  */
 void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job);
-
-static inline bool crit_server_has_kernel(const struct crit_server *server)
-{
-	return server->kernel_status == 0;
-}
 
 #endif

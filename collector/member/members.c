@@ -1,237 +1,106 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes processes members of runs.
+// Adds processes to runs, drains them in turn, and writes what /proc says of them.
 #include "collector/member/members.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/member/cgroups.h"
+#include "collector/member/meter.h"
+#include "collector/record/run.h"
+#include "collector/source/sources.h"
 #include "collector/system/now.h"
-#include "collector/source/drain.h"
 #include "collector/system/procfs.h"
-#include "core/abi/abi_socket.h"
+#include "collector/system/watch.h"
 #include "core/base/cleanup.h"
 #include "core/base/hash.h"
 
 #define MAPS_BYTES (256u << 10)
 #define NAMES_MAX 4096u
-#define OUTSIDE_MAX 65536u
-#define PASSES 3 /* over /proc/PID/task: threads may be born meanwhile, by threads not yet in */
+#define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
+#define LOOK_WORTH 16 /* what a look at CPUs costs beside its threads, counted in threads */
+#define WORTH_PER_STEP 1024
 
-struct enrolment {
-	struct crit_server *server;
-	struct crit_client_process *process;
-	struct crit_member member; /* what each thread becomes */
-	int added; /* in this pass */
-	int pass; /* over the threads of the process */
+struct crit_members {
+	const struct crit_sources *sources;
+	struct crit_meter *meter;
+	int proc_fd;
+	int epoll_fd;
+	struct crit_cgroups cgroups;
+	struct crit_client_process *processes[CRIT_PROCESSES_MAX];
+	__u32 end; /* no entry from here on was ever in use */
+	__u32 next; /* to be drained */
+	__u32 cpus_next; /* whose CPUs are looked at next */
+	__u64 round; /* of the main loop */
 };
 
-static bool is_asleep(char state)
+int crit_members_create(const struct crit_sources *sources, struct crit_meter *meter, int proc_fd,
+			int epoll_fd, struct crit_members **ret_members)
 {
-	return state == 'S' || state == 'D' || state == 'T' || state == 't' || state == 'I';
+	struct crit_members *members = calloc(1, sizeof(*members));
+
+	if (!members)
+		return -ENOMEM;
+	members->sources = sources;
+	members->meter = meter;
+	members->proc_fd = proc_fd;
+	members->epoll_fd = epoll_fd;
+	crit_cgroups_open(&members->cgroups);
+	*ret_members = members;
+	return 0;
 }
 
-static void put_enrol(struct crit_run *run, const struct crit_procfs_task *task, __u64 time_ns)
+void crit_members_destroy(struct crit_members *members)
 {
-	struct crit_kernel_enrol record = {
-		.head = { .kind = CRIT_K_ENROL,
-			  .size = sizeof(record),
-			  .flags = is_asleep(task->state) ? 0 : CRIT_KF_RUNNING,
-			  .state = is_asleep(task->state),
-			  .time_ns = time_ns },
-		.tid = task->tid,
-		.tgid = task->tgid,
-		.ns_tid = task->ns_tid,
-		.parent_tgid = task->parent_tgid,
-	};
-
-	memcpy(record.comm, task->comm, sizeof(record.comm));
-	crit_drain_put(run, &record.head);
-}
-
-#define TID_MASK ((1u << 30) - 1) /* no tid is larger */
-#define IS_ALIVE (1u << 31)
-#define IS_INSIDE (1u << 30)
-
-static int compare_tids(const void *a, const void *b)
-{
-	const __u32 one = *(const __u32 *)a & TID_MASK, other = *(const __u32 *)b & TID_MASK;
-
-	return one < other ? -1 : one > other;
-}
-
-static __u32 *find_outside(const struct crit_client_process *process, __u32 tid)
-{
-	return bsearch(&tid, process->outside_tids, process->outside_count, sizeof(tid),
-		       compare_tids);
-}
-
-/*
- * Threads but the leader, where the kernel has no pidfd for them (before 6.9): BPF makes a member
- * of each that is none when it next switches or is woken.  What this leaves open: a sleeper has no
- * ENROL until then; and a thread that is a member already, born before its process registered,
- * stays one without a tag, and keeps its process in the kernel's map until it ends.
- */
-static void add_outside(struct crit_client_process *process, __u32 tid)
-{
-	const __u32 count = process->outside_count;
-	__u32 *tids = process->outside_tids;
-
-	if (count >= OUTSIDE_MAX || (count > 0 && find_outside(process, tid)))
+	if (!members)
 		return;
-	if ((count & (count - 1)) == 0) { /* full: it has room for powers of two */
-		tids = realloc(tids, (count ? 2 * (size_t)count : 1) * sizeof(*tids));
-		if (!tids)
-			return;
-		process->outside_tids = tids;
-	}
-	tids[process->outside_count++] = tid;
-	if (count > 0 && tids[count - 1] > tid) /* rare: /proc lists them in order */
-		qsort(tids, process->outside_count, sizeof(*tids), compare_tids);
+	crit_cgroups_close(&members->cgroups);
+	free(members);
 }
 
-/* A member already, by inheritance: it gets the tag, and keeps what the kernel half knows. */
-static void renew(struct enrolment *enrolment, __u32 tid, const struct crit_member *old)
+void crit_members_begin_round(struct crit_members *members)
 {
-	struct crit_kernel *kernel = &enrolment->server->kernel;
-	struct crit_member member = enrolment->member;
-	const __u32 kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED |
-			   CRIT_MF_WAITS;
-
-	if (old->run_number == member.run_number) {
-		if ((old->flags & CRIT_MF_HAS_TAG) && old->tag_offset == member.tag_offset)
-			return;
-		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | (old->flags & kept);
-		member.cpu = old->cpu;
-	} else if ((old->flags & (CRIT_MF_FORKED | CRIT_MF_EXITED)) ==
-		   CRIT_MF_FORKED) { /* leaves its first run for this one */
-		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_number);
-
-		if (counters->run_number == old->run_number)
-			__atomic_sub_fetch(&counters->live_forked, 1, __ATOMIC_RELAXED);
-	}
-	(void)crit_kernel_member_set(kernel, tid, &member);
+	members->round++;
 }
 
-static int enrol_thread(void *context, __u32 tid)
-{
-	struct enrolment *enrolment = context;
-	struct crit_client_process *process = enrolment->process;
-	struct crit_server *server = enrolment->server;
-	struct crit_kernel *kernel = &server->kernel;
-	struct crit_member member = enrolment->member;
-	struct crit_procfs_task task;
-	struct crit_member old;
-
-	if (kernel->has_task_storage && !kernel->has_pidfd_thread && tid != process->pid) {
-		add_outside(process, tid);
-		return 0;
-	}
-	if (crit_kernel_member_get(kernel, tid, &old) == 0) {
-		renew(enrolment, tid, &old);
-		return 0;
-	}
-	if (enrolment->pass > 0 && tid == process->pid) /* it was, and has been expelled since */
-		return 0;
-	if (crit_procfs_task(server->proc_fd, process->pid, tid, &task))
-		return 0;
-	/* it may sleep until the end: its ENROL cannot wait for its next switch */
-	if (is_asleep(task.state)) {
-		crit_drain_kernel(server); /* keeps the order of stamps */
-		put_enrol(process->run, &task, crit_now_ns());
-		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
-	}
-	if (crit_kernel_member_set(kernel, tid, &member) == 0)
-		enrolment->added++;
-	return 0;
-}
-
-/*
- * By perf events, from whose birth on its switches are told of; the stamp is from before.  A thread
- * that neither sleeps nor ends runs, or would: that is as much as /proc tells.
- */
-static int enrol_by_perf(void *context, __u32 tid)
-{
-	struct enrolment *enrolment = context;
-	struct crit_server *server = enrolment->server;
-	struct crit_run *run = enrolment->process->run;
-	struct crit_procfs_task task;
-	char text[96];
-	__u64 time_ns;
-	int rc;
-
-	crit_drain_kernel(server); /* who was born is known then, and stamps stay in order */
-	if (crit_perf_has(run->perf, tid) ||
-	    crit_procfs_task(server->proc_fd, enrolment->process->pid, tid, &task))
-		return 0;
-	time_ns = crit_now_ns();
-	rc = crit_perf_add(run->perf, tid);
-	if (rc == 0) {
-		run->perf->is_nested |= task.ns_tid != tid;
-		put_enrol(run, &task, time_ns);
-		enrolment->added++;
-	} else if (rc != -ESRCH) {
-		(void)snprintf(text, sizeof(text), "thread %u: no perf events: %s", tid,
-			       strerror(-rc));
-		crit_run_note(run, CRIT_NOTE_REFUSED, rc, text);
-	}
-	return 0;
-}
-
-static int enrol(struct crit_server *server, struct crit_client_process *process, __s64 tls_offset)
-{
-	struct enrolment enrolment = { .server = server, .process = process };
-	int (*visit)(void *context, __u32 tid) = process->run->perf ? enrol_by_perf : enrol_thread;
-	int rc = 0;
-
-	if (!process->run->perf && !crit_server_has_kernel(server))
-		return 0;
-	enrolment.member.run_number = process->run->number;
-	enrolment.member.flags = CRIT_MF_UNVERIFIED | CRIT_MF_NEW;
-	if (tls_offset != CRIT_TLS_NONE) {
-		enrolment.member.flags |= CRIT_MF_HAS_TAG;
-		enrolment.member.tag_offset = tls_offset;
-	}
-	for (; enrolment.pass < PASSES; enrolment.pass++) {
-		enrolment.added = 0;
-		rc = crit_procfs_each_tid(server->proc_fd, process->pid, visit, &enrolment);
-		if (rc < 0 || enrolment.added == 0)
-			break;
-	}
-	if (rc >= 0 && process->outside_count > 0)
-		rc = crit_kernel_register_tgid(&server->kernel, process->pid, &enrolment.member);
-	return rc < 0 ? rc : 0;
-}
-
-static int put_into_table(struct crit_server *server, struct crit_client_process *process)
+static int put_into_table(struct crit_members *members, struct crit_client_process *process)
 {
 	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
-		if (server->processes[i])
+		if (members->processes[i])
 			continue;
-		server->processes[i] = process;
-		if (i >= server->process_end)
-			server->process_end = i + 1;
+		members->processes[i] = process;
+		if (i >= members->end)
+			members->end = i + 1;
 		process->index = i;
-		process->born_round = server->round;
+		process->born_round = members->round;
 		return 0;
 	}
 	return -ENOSPC;
 }
 
-static void take_from_table(struct crit_server *server, const struct crit_client_process *process)
+static void take_from_table(struct crit_members *members, const struct crit_client_process *process)
 {
-	server->processes[process->index] = NULL;
+	members->processes[process->index] = NULL;
 }
 
-static struct crit_client_process *find_process(const struct crit_server *server, __u32 pid)
+static struct crit_client_process *find_process(const struct crit_members *members, __u32 pid)
 {
-	for (__u32 i = 0; i < server->process_end; i++) {
-		if (server->processes[i] && server->processes[i]->pid == pid)
-			return server->processes[i];
+	for (__u32 i = 0; i < members->end; i++) {
+		if (members->processes[i] && members->processes[i]->pid == pid)
+			return members->processes[i];
 	}
 	return NULL;
+}
+
+/* The process at this place of the table, if it is one of the run's. */
+static struct crit_client_process *process_of(const struct crit_members *members, __u32 index,
+					      const struct crit_run *run)
+{
+	struct crit_client_process *process = members->processes[index];
+
+	return process && process->run == run ? process : NULL;
 }
 
 static void give_back(const struct crit_candidate *candidate)
@@ -241,32 +110,38 @@ static void give_back(const struct crit_candidate *candidate)
 		(void)close(candidate->shm.fd);
 }
 
-/* The same process after an exec: its old connection is closed, and the new image has memory. */
-static int renew_process(struct crit_server *server, struct crit_client_process *process,
-			 const struct crit_run *run, const struct crit_candidate *candidate)
+static void write_level(const struct crit_client_process *process, bool is_stopped)
 {
-	if (process->run != run || process->client || candidate->shm.fd < 0) {
+	const struct crit_run *run = process->run;
+
+	if (process->shm.fd >= 0)
+		(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, is_stopped);
+}
+
+/* The same process after an exec: its old connection is closed, and the new image has memory. */
+static int renew_process(struct crit_members *members, struct crit_client_process *process,
+			 struct crit_run *run, const struct crit_candidate *candidate)
+{
+	if (process->run != run || process->holder || candidate->shm.fd < 0) {
 		give_back(candidate);
 		return -EALREADY;
 	}
 	(void)close(candidate->pidfd);
-	if (process->outside_count > 0)
-		crit_kernel_forget_tgid(&server->kernel, process->pid);
-	process->outside_count = 0;
+	crit_sources_detach(members->sources, process->pid);
 	crit_process_renew(process, &candidate->shm, crit_now_ns());
-	(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, run->is_stopped);
-	return enrol(server, process, candidate->tls_offset);
+	write_level(process, run->is_stopped);
+	return crit_sources_attach(members->sources, run, process->pid, candidate->tls_offset);
 }
 
-int crit_members_add(struct crit_server *server, struct crit_run *run,
+int crit_members_add(struct crit_members *members, struct crit_run *run,
 		     const struct crit_candidate *candidate,
 		     struct crit_client_process **ret_process)
 {
-	struct crit_client_process *process = find_process(server, candidate->pid);
+	struct crit_client_process *process = find_process(members, candidate->pid);
 	int rc;
 
 	if (process) {
-		rc = renew_process(server, process, run, candidate);
+		rc = renew_process(members, process, run, candidate);
 		if (!rc)
 			*ret_process = process;
 		return rc;
@@ -280,19 +155,19 @@ int crit_members_add(struct crit_server *server, struct crit_run *run,
 	process->pid = candidate->pid;
 	process->pidfd = candidate->pidfd;
 	process->shm = candidate->shm;
-	rc = put_into_table(server, process);
+	rc = put_into_table(members, process);
 	if (rc)
 		goto fail;
-	rc = crit_server_watch(server, process->pidfd, CRIT_WATCH_PROCESS, process->index);
+	rc = crit_watch_add(members->epoll_fd, process->pidfd, CRIT_WATCH_PROCESS, process->index);
 	if (!rc)
-		rc = enrol(server, process, candidate->tls_offset);
+		rc = crit_sources_attach(members->sources, run, process->pid,
+					 candidate->tls_offset);
 	if (rc) {
-		crit_server_unwatch(server, process->pidfd);
-		take_from_table(server, process);
+		crit_watch_remove(members->epoll_fd, process->pidfd);
+		take_from_table(members, process);
 		goto fail;
 	}
-	if (process->shm.fd >= 0)
-		(void)crit_shm_write_level(&process->shm, run->level, run->tau_ns, run->is_stopped);
+	write_level(process, run->is_stopped);
 	run->live_processes++;
 	run->has_registered = true;
 	*ret_process = process;
@@ -302,77 +177,166 @@ fail:
 	return rc;
 }
 
-void crit_members_remove(struct crit_server *server, struct crit_client_process *process)
+static void remove_process(struct crit_members *members, struct crit_client_process *process)
 {
 	struct crit_run *run = process->run;
 	struct crit_rec_gone gone = { .pid = process->pid, .time_ns = crit_now_ns() };
 
-	if (process->outside_count > 0)
-		crit_kernel_forget_tgid(&server->kernel, process->pid);
+	crit_sources_detach(members->sources, process->pid);
 	crit_process_end(process, gone.time_ns);
 	crit_run_put_record(run, CRIT_C_GONE, 0, gone.time_ns, &gone);
 	run->live_processes--;
 	if (process->has_rank && !process->is_closed)
 		run->due_ns = gone.time_ns;
-	if (process->client)
-		process->client->process = NULL;
-	crit_server_unwatch(server, process->pidfd);
-	take_from_table(server, process);
+	if (process->holder)
+		*process->holder = NULL;
+	crit_watch_remove(members->epoll_fd, process->pidfd);
+	take_from_table(members, process);
 	crit_process_destroy(process);
 }
 
-void crit_members_saw_enrol(struct crit_server *server, __u32 tgid, __u32 tid)
+void crit_members_end(struct crit_members *members, __u32 index)
 {
-	struct crit_client_process *process = find_process(server, tgid);
+	struct crit_client_process *process = members->processes[index];
 
-	__u32 *found;
-
-	if (!process || process->outside_count == 0)
+	/* an earlier event of this round may have given its place to another */
+	if (!process || process->born_round == members->round)
 		return;
-	found = find_outside(process, tid);
-	if (found)
-		*found |= IS_INSIDE;
+	crit_sources_drain(members->sources);
+	remove_process(members, process);
 }
 
-void crit_members_saw_expelled(struct crit_server *server, __u32 tgid)
+void crit_members_end_run(struct crit_members *members, const struct crit_run *run)
 {
-	struct crit_client_process *process = find_process(server, tgid);
+	for (__u32 i = 0; i < members->end; i++) {
+		struct crit_client_process *process = process_of(members, i, run);
+
+		if (!process)
+			continue;
+		write_level(process, true); /* it may live on, but nobody reads any more */
+		remove_process(members, process);
+	}
+}
+
+void crit_members_expel(struct crit_members *members, __u32 tgid)
+{
+	struct crit_client_process *process = find_process(members, tgid);
 
 	if (process)
 		process->is_expelled = true;
 }
 
-static int note_alive(void *context, __u32 tid)
+/*
+ * Processes whose stripes delivered or that called are drained in any case.  The others take turns,
+ * as long as there is time; the next time goes on with the first that was left out.
+ */
+__u32 crit_members_drain(struct crit_members *members, __u64 now_ns, __u32 slots_max)
 {
-	__u32 *found = find_outside(context, tid);
+	const __u32 first = members->next < members->end ? members->next : 0;
+	bool is_put_off = false;
+	__u32 fullest = 0;
 
-	if (found)
-		*found |= IS_ALIVE;
-	return 0;
+	for (__u32 n = 0; n < members->end; n++) {
+		const __u32 index = (first + n) % members->end;
+		struct crit_client_process *process = members->processes[index];
+		__u32 found;
+
+		if (!process)
+			continue;
+		if (!crit_process_is_due(process) &&
+		    !crit_meter_allows(members->meter, NULL, false)) {
+			members->next = is_put_off ? members->next : index;
+			is_put_off = true;
+			continue;
+		}
+		found = crit_process_drain(process, now_ns, slots_max);
+		if (found > fullest)
+			fullest = found;
+	}
+	return fullest;
 }
 
-void crit_members_check_outside(struct crit_server *server)
+void crit_members_drain_run(const struct crit_members *members, const struct crit_run *run,
+			    bool has_counters)
 {
-	for (__u32 i = 0; i < server->process_end; i++) {
-		struct crit_client_process *process = server->processes[i];
-		__u32 kept = 0;
+	const __u64 now_ns = crit_now_ns();
 
-		if (!process || process->outside_count == 0)
+	for (__u32 i = 0; i < members->end; i++) {
+		struct crit_client_process *process = process_of(members, i, run);
+
+		if (!process)
 			continue;
-		(void)crit_procfs_each_tid(server->proc_fd, process->pid, note_alive, process);
-		for (__u32 t = 0; t < process->outside_count; t++) {
-			const __u32 entry = process->outside_tids[t];
-
-			if ((entry & IS_ALIVE) && !(entry & IS_INSIDE))
-				process->outside_tids[kept++] = entry & TID_MASK;
-		}
-		process->outside_count = kept;
-		if (kept == 0)
-			crit_kernel_forget_tgid(&server->kernel, process->pid);
+		crit_process_drain_all(process, now_ns);
+		crit_process_flush(process, has_counters);
 	}
 }
 
-void crit_members_put_maps(const struct crit_server *server, struct crit_client_process *process)
+void crit_members_write_level(const struct crit_members *members, const struct crit_run *run)
+{
+	for (__u32 i = 0; i < members->end; i++) {
+		const struct crit_client_process *process = process_of(members, i, run);
+
+		if (process)
+			write_level(process, run->is_stopped);
+	}
+}
+
+/*
+ * One that only asked MPI something, and is no rank while others have closed, may be in MPI_Init,
+ * or never get there: it is waited for, but not long.  One that left the run by its exec is in it
+ * as long as its shim speaks.  A rank that is later than that gets a window of its own.
+ */
+static bool holds_window(const struct crit_client_process *process, __u64 due_for_ns)
+{
+	if (process->is_closed || (process->is_expelled && !process->holder))
+		return false;
+	return process->has_rank || (process->is_mpi && due_for_ns < INIT_NS);
+}
+
+bool crit_members_hold_window(const struct crit_members *members, const struct crit_run *run,
+			      __u64 due_for_ns)
+{
+	for (__u32 i = 0; i < members->end; i++) {
+		const struct crit_client_process *process = process_of(members, i, run);
+
+		if (process && holds_window(process, due_for_ns))
+			return true;
+	}
+	return false;
+}
+
+static __u32 look_at_cpus_of(struct crit_members *members, struct crit_client_process *process,
+			     __u64 now_ns)
+{
+	return crit_cpu_limits_look(&process->cpu_limits, &members->cgroups, members->proc_fd,
+				    process->run, process->pid, now_ns);
+}
+
+void crit_members_look_at_cpus_of(struct crit_members *members, struct crit_client_process *process,
+				  __u64 now_ns)
+{
+	(void)look_at_cpus_of(members, process, now_ns); /* a count, for those that are due */
+}
+
+/* With more processes or threads than a step takes, each is looked at less often. */
+void crit_members_look_at_cpus(struct crit_members *members, __u64 now_ns)
+{
+	__u32 worth = 0;
+
+	for (__u32 i = 0; i < members->end && worth < WORTH_PER_STEP; i++) {
+		struct crit_client_process *process;
+
+		if (members->cpus_next >= members->end)
+			members->cpus_next = 0;
+		process = members->processes[members->cpus_next++];
+		if (!process || process->is_expelled || process->run->is_stopped ||
+		    now_ns < process->cpu_limits.due_ns)
+			continue;
+		worth += LOOK_WORTH + look_at_cpus_of(members, process, now_ns);
+	}
+}
+
+void crit_members_put_maps(const struct crit_members *members, struct crit_client_process *process)
 {
 	struct crit_rec_maps record = { .pid = process->pid, .time_ns = crit_now_ns() };
 	crit_autofree char *text = malloc(MAPS_BYTES);
@@ -381,7 +345,7 @@ void crit_members_put_maps(const struct crit_server *server, struct crit_client_
 
 	if (!text || process->run->is_stopped || process->is_expelled)
 		return;
-	bytes = crit_procfs_read(server->proc_fd, process->pid, "maps", text, MAPS_BYTES);
+	bytes = crit_procfs_read(members->proc_fd, process->pid, "maps", text, MAPS_BYTES);
 	if (bytes <= 0)
 		return;
 	hash = crit_hash_bytes(CRIT_HASH_EMPTY, text, (size_t)bytes);
@@ -394,7 +358,7 @@ void crit_members_put_maps(const struct crit_server *server, struct crit_client_
 }
 
 struct name_list {
-	const struct crit_server *server;
+	const struct crit_members *members;
 	__u32 pid;
 	__u32 count;
 	struct crit_rec_name *names;
@@ -408,7 +372,7 @@ static int add_name(void *context, __u32 tid)
 
 	if (list->count >= NAMES_MAX)
 		return 1;
-	if (crit_procfs_task(list->server->proc_fd, list->pid, tid, &task))
+	if (crit_procfs_task(list->members->proc_fd, list->pid, tid, &task))
 		return 0;
 	name->tid = tid;
 	name->tgid = list->pid;
@@ -417,20 +381,20 @@ static int add_name(void *context, __u32 tid)
 	return 0;
 }
 
-void crit_members_put_names(const struct crit_server *server, struct crit_run *run)
+void crit_members_put_names(const struct crit_members *members, struct crit_run *run)
 {
 	crit_autofree struct crit_rec_name *names = calloc(NAMES_MAX, sizeof(*names));
-	struct name_list list = { .server = server, .names = names };
+	struct name_list list = { .members = members, .names = names };
 
 	if (!names)
 		return;
-	for (__u32 i = 0; i < server->process_end; i++) {
-		const struct crit_client_process *process = server->processes[i];
+	for (__u32 i = 0; i < members->end; i++) {
+		const struct crit_client_process *process = process_of(members, i, run);
 
-		if (!process || process->run != run || (process->is_expelled && !process->client))
+		if (!process || (process->is_expelled && !process->holder))
 			continue;
 		list.pid = process->pid;
-		(void)crit_procfs_each_tid(server->proc_fd, list.pid, add_name, &list);
+		(void)crit_procfs_each_tid(members->proc_fd, list.pid, add_name, &list);
 	}
 	if (list.count == 0)
 		return;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "collector/system/now.h"
-#include "collector/source/perf_half.h"
 #include "core/base/chunk.h"
 
 #define DRAIN_LAG_NS 50000000u /* from a stamp to its batch, on a busy node */
@@ -95,7 +94,6 @@ int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file
 void crit_run_fini(struct crit_run *run)
 {
 	crit_batch_fini(&run->kernel);
-	crit_perf_destroy(run->perf);
 	if (run->sink)
 		crit_writer_close(run->sink);
 	memset(run, 0, sizeof(*run));

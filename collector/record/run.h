@@ -11,7 +11,6 @@
 
 struct crit_connection;
 struct crit_meter;
-struct crit_perf;
 
 enum crit_run_state {
 	CRIT_RUN_FREE = 0,
@@ -41,7 +40,6 @@ struct crit_run {
 	bool is_finisher_muted; /* not watched: calls have used up their time */
 	bool is_finisher_inspected; /* not watched: a worker takes its message */
 	struct crit_batch kernel;
-	struct crit_perf *perf; /* NULL: none, or not needed */
 	__u64 kernel_records;
 	__u64 shim_slots;
 	__u64 shim_lost;

@@ -82,7 +82,7 @@ static bool has_own_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != FIRST_PID_NAMESPACE;
 }
 
-static int configure(struct crit_kernel *kernel, const struct crit_kernel_options *options,
+static int configure(struct crit_kernel *kernel, const struct crit_source_options *options,
 		     struct crit_err *err)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -105,7 +105,7 @@ static int configure(struct crit_kernel *kernel, const struct crit_kernel_option
 	return 0;
 }
 
-int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_options *options,
+int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_options *options,
 		     struct crit_err *err)
 {
 	int rc;

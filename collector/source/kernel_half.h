@@ -6,18 +6,11 @@
 #include <stdbool.h>
 
 #include "collector/source/ring.h"
+#include "collector/source/source.h"
 #include "core/abi/abi_member.h"
 #include "core/base/err.h"
 
 struct crit_bpf;
-
-struct crit_kernel_options {
-	__u32 served_uid;
-	__u64 ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
-	bool is_bpf_refused; /* as if critd had no privileges */
-	bool is_storage_refused; /* as if task storage were missing */
-	bool is_pidfd_thread_refused; /* as if pidfds of threads were missing */
-};
 
 struct crit_kernel {
 	struct crit_bpf *bpf;
@@ -34,7 +27,7 @@ struct crit_kernel {
  * Errors: -errno of the step that failed, with the reason in err; needs CAP_BPF and CAP_PERFMON.
  * Cost: about 50 ms CPU, most of it the verifier.
  */
-int crit_kernel_open(struct crit_kernel *kernel, const struct crit_kernel_options *options,
+int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_options *options,
 		     struct crit_err *err);
 
 void crit_kernel_close(struct crit_kernel *kernel);

@@ -77,6 +77,11 @@ static __u32 last_number(const char *field)
 	return number;
 }
 
+bool crit_procfs_is_asleep(const struct crit_procfs_task *task)
+{
+	return strchr("SDTtI", task->state) && task->state;
+}
+
 int crit_procfs_task(int proc_fd, __u32 pid, __u32 tid, struct crit_procfs_task *ret_task)
 {
 	char path[64], text[2048];

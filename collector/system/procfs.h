@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_PROCFS_H
 #define CRIT_COLLECTOR_PROCFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/abi/abi_kernel.h"
@@ -15,6 +16,9 @@ struct crit_procfs_task {
 	char state; /* as in /proc/PID/stat: R, S, D, T, t, Z, X, I */
 	char comm[CRIT_COMM_BYTES];
 };
+
+/* Does it wait for something, or was it stopped?  Else it runs, would, or is dead. */
+bool crit_procfs_is_asleep(const struct crit_procfs_task *task);
 
 /* Describes one thread.  proc_fd is /proc.  Errors: -ESRCH. */
 int crit_procfs_task(int proc_fd, __u32 pid, __u32 tid, struct crit_procfs_task *ret_task);

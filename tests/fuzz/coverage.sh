@@ -24,7 +24,7 @@ parsers=(analysis/account/{teams,regions}.c
 	analysis/symbols/{address_space,elf_file,debug_file,debug_info,symbols}.c
 	cli/{nodes,gather}.c
 	collector/loop/{messages,clients,lifecycle,inspection}.c
-	collector/member/{process,shm}.c
+	collector/member/{client_process,shm}.c
 	collector/record/output.c
 	otf2/verify/{verify,verify_definitions,verify_events,verify_messages}.c
 	otf2/verify/{verify_regions,verify_tasks,verify_threads,tally}.c)

@@ -6,12 +6,12 @@
 #include "collector/privileges.h"
 #include "collector/system/scheduling.h"
 
-int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_kernel *kernel,
+int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_sources *sources,
 			 struct crit_err *err)
 {
 	(void)uid;
 	(void)is_root_to_user;
-	(void)kernel;
+	(void)sources;
 	(void)err;
 	return 0;
 }

@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Drains a process's stripes into streams of the recording; believes nothing it reads.
-#include "collector/member/process.h"
+#include "collector/member/client_process.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/record/batch.h"
 #include "collector/record/run.h"
 #include "core/base/cleanup.h"
 
 #define SLOTS_FOR_A_LOOK 16u
 #define PAID_LOOKS_MOST 400u /* 2 s */
 #define SLOTS_AT_ONCE (CRIT_BATCH_BYTES / CRIT_SLOT_BYTES)
+
+/* One stripe and its present owner. */
+struct crit_stripe {
+	__u32 stream; /* number in the recording; 0: no owner seen */
+	__u32 ns_tid;
+	__u64 claim_ns; /* tells owners apart */
+	__u64 read_pos;
+	__u64 lost_seen; /* the stripe's totals, up to the last look */
+	__u64 lost_begin; /* and when this owner took it */
+	bool is_corrupt;
+	bool has_delivered; /* its present owner */
+	bool is_busy; /* in the list of those looked at each time */
+	__u16 paid_looks; /* that what it delivered pays for */
+	struct crit_batch batch;
+};
 
 static void set_corrupt(struct crit_client_process *process, __u32 index, const char *what)
 {
@@ -563,7 +579,6 @@ void crit_process_destroy(struct crit_client_process *process)
 	if (!process)
 		return;
 	drop_memory(process);
-	free(process->outside_tids);
 	if (process->pidfd >= 0)
 		(void)close(process->pidfd);
 	free(process);

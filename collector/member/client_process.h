@@ -1,36 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A registered process: its shared memory, stripe by stripe, and its place in the run. */
-#ifndef CRIT_COLLECTOR_PROCESS_H
-#define CRIT_COLLECTOR_PROCESS_H
+#ifndef CRIT_COLLECTOR_CLIENT_PROCESS_H
+#define CRIT_COLLECTOR_CLIENT_PROCESS_H
 
 #include <stdbool.h>
 
-#include "collector/record/batch.h"
+#include "collector/member/cpu_limits.h"
 #include "collector/member/meter.h"
 #include "collector/member/shm.h"
-#include "collector/member/usable_cpus.h"
 
 struct crit_run;
-struct crit_connection;
-
-/* One stripe and its present owner. */
-struct crit_stripe {
-	__u32 stream; /* number in the recording; 0: no owner seen */
-	__u32 ns_tid;
-	__u64 claim_ns; /* tells owners apart */
-	__u64 read_pos;
-	__u64 lost_seen; /* the stripe's totals, up to the last look */
-	__u64 lost_begin; /* and when this owner took it */
-	bool is_corrupt;
-	bool has_delivered; /* its present owner */
-	bool is_busy; /* in the list of those looked at each time */
-	__u16 paid_looks; /* that what it delivered pays for */
-	struct crit_batch batch;
-};
+struct crit_stripe;
 
 struct crit_client_process {
 	struct crit_run *run;
-	struct crit_connection *client; /* NULL once closed */
+	struct crit_client_process **holder; /* its connection's pointer to it; NULL once closed */
 	__u32 index;
 	__u64 born_round; /* of the main loop: no event fetched in it is about this process */
 	__u32 pid;
@@ -47,10 +31,8 @@ struct crit_client_process {
 	__u64 delivered_count; /* slots, and streams of counters alone */
 	struct crit_allowance allowance; /* for looks */
 	__u64 no_stripe_seen; /* threads without a stripe, up to the last look */
-	__u32 *outside_tids; /* threads BPF has yet to enrol, on kernels without their pidfds */
-	__u32 outside_count;
 	__u64 maps_hash;
-	struct crit_usable_cpus usable;
+	struct crit_cpu_limits cpu_limits;
 	bool is_mpi;
 	bool has_rank;
 	bool is_closed; /* sent CLOSE and has not reopened */

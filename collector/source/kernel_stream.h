@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts kernel records into the kernel stream of a run's recording. */
+#ifndef CRIT_COLLECTOR_KERNEL_STREAM_H
+#define CRIT_COLLECTOR_KERNEL_STREAM_H
+
+#include <stddef.h>
+
+#include "collector/system/procfs.h"
+
+struct crit_run;
+
+/*
+ * Adds a record of bytes, stamped time_ns.  Where there is no room for it, it counts as lost.
+ * Range: now_ns says how old the gathered records are.
+ */
+void crit_kernel_stream_put(struct crit_run *run, const struct crit_kernel_head *record,
+			    size_t bytes, __u64 time_ns, __u64 now_ns);
+
+/* Adds ENROL of a thread, which sleeps or runs as /proc said. */
+void crit_kernel_stream_put_enrol(struct crit_run *run, const struct crit_procfs_task *task,
+				  __u64 time_ns);
+
+#endif

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes threads members in BPF's maps, and copies the ring's records into the streams of runs.
+#include "collector/source/sched_bpf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collector/record/run.h"
+#include "collector/source/kernel_half.h"
+#include "collector/source/kernel_stream.h"
+#include "collector/system/now.h"
+#include "core/abi/abi_socket.h"
+#include "core/base/clock.h"
+
+#define RELEASE_EVERY 1024u /* records between two updates of the ring's read position */
+#define OUTSIDE_MAX 65536u
+#define PASSES 3 /* over /proc/PID/task: threads may be born meanwhile, by threads not yet in */
+
+#define TID_MASK ((1u << 30) - 1) /* no tid is larger */
+#define IS_ALIVE (1u << 31)
+#define IS_INSIDE (1u << 30)
+
+/*
+ * Threads but the leader, where the kernel has no pidfd for them (before 6.9): BPF makes a member
+ * of each that is none when it next switches or is woken.  What this leaves open: a sleeper has no
+ * ENROL until then; and a thread that is a member already, born before its process registered,
+ * stays one without a tag, and keeps its process in the kernel's map until it ends.
+ */
+struct outside { /* of one process */
+	struct outside *next;
+	__u32 tgid;
+	__u32 count; /* not 0 but for the moment of its birth */
+	__u32 *tids; /* in order; room for the next power of two */
+};
+
+struct sched_bpf {
+	struct crit_source_context context;
+	struct crit_kernel kernel;
+	struct outside *outside;
+};
+
+struct enrolment { /* of the threads of a process */
+	struct sched_bpf *source;
+	struct crit_run *run;
+	__u32 pid;
+	struct crit_member member; /* what each thread becomes */
+	int added; /* in this pass */
+	int pass; /* over the threads of the process */
+};
+
+static int open_source(const struct crit_source_context *context,
+		       const struct crit_source_options *options,
+		       struct crit_source_status *ret_status, void **ret_source,
+		       struct crit_err *err)
+{
+	struct sched_bpf *source = calloc(1, sizeof(*source));
+
+	ret_status->kernel = -ENOMEM;
+	if (!source)
+		return crit_err_set(err, -ENOMEM, "no memory for the kernel half");
+	source->context = *context;
+	ret_status->kernel = crit_kernel_open(&source->kernel, options, err);
+	if (ret_status->kernel) {
+		free(source);
+		return ret_status->kernel;
+	}
+	*ret_source = source;
+	return 0;
+}
+
+static int check(void *state)
+{
+	return crit_kernel_try_maps(&((struct sched_bpf *)state)->kernel);
+}
+
+/* Where the process with this number is, or would be, in the list. */
+static struct outside **place_of(struct sched_bpf *source, __u32 tgid)
+{
+	struct outside **place = &source->outside;
+
+	while (*place && (*place)->tgid != tgid)
+		place = &(*place)->next;
+	return place;
+}
+
+static void remove_outside(struct outside **place)
+{
+	struct outside *outside = *place;
+
+	*place = outside->next;
+	free(outside->tids);
+	free(outside);
+}
+
+static void close_source(void *state)
+{
+	struct sched_bpf *source = state;
+
+	while (source->outside)
+		remove_outside(&source->outside);
+	crit_kernel_close(&source->kernel);
+	free(source);
+}
+
+static void begin(void *state, const struct crit_run *run, struct crit_source_status *status)
+{
+	(void)status;
+	crit_kernel_begin_run(&((struct sched_bpf *)state)->kernel, run->number);
+}
+
+static void stop(void *state, const struct crit_run *run)
+{
+	crit_kernel_end_run(&((struct sched_bpf *)state)->kernel, run->number);
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	const __u32 one = *(const __u32 *)a & TID_MASK, other = *(const __u32 *)b & TID_MASK;
+
+	return one < other ? -1 : one > other;
+}
+
+static __u32 *find_tid(const struct outside *outside, __u32 tid)
+{
+	return bsearch(&tid, outside->tids, outside->count, sizeof(tid), compare_tids);
+}
+
+static void add_tid(struct outside *outside, __u32 tid)
+{
+	const __u32 count = outside->count;
+	__u32 *tids = outside->tids;
+
+	if (count >= OUTSIDE_MAX || (count > 0 && find_tid(outside, tid)))
+		return;
+	if ((count & (count - 1)) == 0) { /* full: it has room for powers of two */
+		tids = realloc(tids, (count ? 2 * (size_t)count : 1) * sizeof(*tids));
+		if (!tids)
+			return;
+		outside->tids = tids;
+	}
+	tids[outside->count++] = tid;
+	if (count > 0 && tids[count - 1] > tid) /* rare: /proc lists them in order */
+		qsort(tids, outside->count, sizeof(*tids), compare_tids);
+}
+
+static void add_outside(struct sched_bpf *source, __u32 tgid, __u32 tid)
+{
+	struct outside **place = place_of(source, tgid);
+
+	if (!*place) {
+		*place = calloc(1, sizeof(**place));
+		if (!*place)
+			return;
+		(*place)->tgid = tgid;
+	}
+	add_tid(*place, tid);
+	if ((*place)->count == 0)
+		remove_outside(place);
+}
+
+/* The few records critd itself learns from. */
+static void learn(struct sched_bpf *source, const struct crit_kernel_head *record)
+{
+	if (record->kind == CRIT_K_ENROL) {
+		const struct crit_kernel_enrol *enrol = (const void *)record;
+		const struct outside *outside = *place_of(source, enrol->tgid);
+		__u32 *found = outside ? find_tid(outside, enrol->tid) : NULL;
+
+		if (found)
+			*found |= IS_INSIDE;
+	} else if (record->kind == CRIT_K_EXEC && (record->flags & CRIT_KF_EXPELLED)) {
+		const struct crit_kernel_exec *exec = (const void *)record;
+
+		source->context.on_expelled(source->context.user, exec->tgid);
+	}
+}
+
+static void drain(void *state)
+{
+	struct sched_bpf *source = state;
+	struct crit_ring *ring = &source->kernel.ring;
+	const __u64 now_ns = crit_now_ns();
+	const struct crit_kernel_head *record;
+	__u32 count = 0;
+	size_t bytes;
+
+	while ((record = crit_ring_next(ring, &bytes))) {
+		struct crit_run *run =
+			&source->context.runs[record->run_slot & (CRIT_RUN_SLOTS - 1)];
+
+		if (run->state == CRIT_RUN_RECORDING && record->run_slot == (__u16)run->number)
+			crit_kernel_stream_put(run, record, bytes, crit_clock_bend(record->time_ns),
+					       now_ns);
+		if (record->kind >= CRIT_K_EXEC)
+			learn(source, record);
+		if (++count % RELEASE_EVERY == 0)
+			crit_ring_release(ring);
+	}
+	crit_ring_release(ring);
+}
+
+/* A member already, by inheritance: it gets the tag, and keeps what the kernel half knows. */
+static void renew(const struct enrolment *enrolment, __u32 tid, const struct crit_member *old)
+{
+	const struct crit_kernel *kernel = &enrolment->source->kernel;
+	struct crit_member member = enrolment->member;
+	const __u32 kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED |
+			   CRIT_MF_WAITS;
+
+	if (old->run_number == member.run_number) {
+		if ((old->flags & CRIT_MF_HAS_TAG) && old->tag_offset == member.tag_offset)
+			return;
+		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | (old->flags & kept);
+		member.cpu = old->cpu;
+	} else if ((old->flags & (CRIT_MF_FORKED | CRIT_MF_EXITED)) ==
+		   CRIT_MF_FORKED) { /* leaves its first run for this one */
+		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_number);
+
+		if (counters->run_number == old->run_number)
+			__atomic_sub_fetch(&counters->live_forked, 1, __ATOMIC_RELAXED);
+	}
+	(void)crit_kernel_member_set(kernel, tid, &member);
+}
+
+static int enrol_thread(void *context, __u32 tid)
+{
+	struct enrolment *enrolment = context;
+	struct sched_bpf *source = enrolment->source;
+	const struct crit_kernel *kernel = &source->kernel;
+	struct crit_member member = enrolment->member;
+	struct crit_procfs_task task;
+	struct crit_member old;
+
+	if (kernel->has_task_storage && !kernel->has_pidfd_thread && tid != enrolment->pid) {
+		add_outside(source, enrolment->pid, tid);
+		return 0;
+	}
+	if (crit_kernel_member_get(kernel, tid, &old) == 0) {
+		renew(enrolment, tid, &old);
+		return 0;
+	}
+	if (enrolment->pass > 0 && tid == enrolment->pid) /* it was, and has been expelled since */
+		return 0;
+	if (crit_procfs_task(source->context.proc_fd, enrolment->pid, tid, &task))
+		return 0;
+	/* it may sleep until the end: its ENROL cannot wait for its next switch */
+	if (crit_procfs_is_asleep(&task)) {
+		drain(source); /* keeps the order of stamps */
+		crit_kernel_stream_put_enrol(enrolment->run, &task, crit_now_ns());
+		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
+	}
+	if (crit_kernel_member_set(kernel, tid, &member) == 0)
+		enrolment->added++;
+	return 0;
+}
+
+static int attach(void *state, struct crit_run *run, __u32 pid, __s64 tls_offset)
+{
+	struct sched_bpf *source = state;
+	struct enrolment enrolment = { .source = source, .run = run, .pid = pid };
+	struct outside **place;
+	int rc = 0;
+
+	enrolment.member.run_number = run->number;
+	enrolment.member.flags = CRIT_MF_UNVERIFIED | CRIT_MF_NEW;
+	if (tls_offset != CRIT_TLS_NONE) {
+		enrolment.member.flags |= CRIT_MF_HAS_TAG;
+		enrolment.member.tag_offset = tls_offset;
+	}
+	for (; enrolment.pass < PASSES; enrolment.pass++) {
+		enrolment.added = 0;
+		rc = crit_procfs_each_tid(source->context.proc_fd, pid, enrol_thread, &enrolment);
+		if (rc < 0 || enrolment.added == 0)
+			break;
+	}
+	place = place_of(source, pid);
+	if (rc >= 0 && *place)
+		rc = crit_kernel_register_tgid(&source->kernel, pid, &enrolment.member);
+	if (rc < 0 && *place)
+		remove_outside(place);
+	return rc < 0 ? rc : 0;
+}
+
+static void detach(void *state, __u32 pid)
+{
+	struct sched_bpf *source = state;
+	struct outside **place = place_of(source, pid);
+
+	if (!*place)
+		return;
+	crit_kernel_forget_tgid(&source->kernel, pid);
+	remove_outside(place);
+}
+
+static int note_alive(void *context, __u32 tid)
+{
+	__u32 *found = find_tid(context, tid);
+
+	if (found)
+		*found |= IS_ALIVE;
+	return 0;
+}
+
+/* Forgets threads that are members now, and those that died before BPF could enrol them. */
+static void look(void *state)
+{
+	struct sched_bpf *source = state;
+	struct outside **place = &source->outside;
+
+	while (*place) {
+		struct outside *outside = *place;
+		__u32 kept = 0;
+
+		(void)crit_procfs_each_tid(source->context.proc_fd, outside->tgid, note_alive,
+					   outside);
+		for (__u32 i = 0; i < outside->count; i++) {
+			const __u32 entry = outside->tids[i];
+
+			if ((entry & IS_ALIVE) && !(entry & IS_INSIDE))
+				outside->tids[kept++] = entry & TID_MASK;
+		}
+		outside->count = kept;
+		if (kept > 0) {
+			place = &outside->next;
+			continue;
+		}
+		crit_kernel_forget_tgid(&source->kernel, outside->tgid);
+		remove_outside(place);
+	}
+}
+
+static __u64 lost(const void *state, const struct crit_run *run)
+{
+	const struct sched_bpf *source = state;
+	const struct crit_run_counters *counters = crit_kernel_counters(&source->kernel, run->slot);
+
+	return __atomic_load_n(&counters->lost, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&counters->lost_members, __ATOMIC_RELAXED);
+}
+
+static __s64 live(void *state, const struct crit_run *run)
+{
+	const struct sched_bpf *source = state;
+
+	return __atomic_load_n(&crit_kernel_counters(&source->kernel, run->slot)->live_forked,
+			       __ATOMIC_RELAXED);
+}
+
+const struct crit_source_ops crit_sched_bpf = {
+	.is_privileged = true,
+	.open = open_source,
+	.check = check,
+	.close = close_source,
+	.begin = begin,
+	.stop = stop,
+	.attach = attach,
+	.detach = detach,
+	.drain = drain,
+	.look = look,
+	.lost = lost,
+	.live = live,
+};

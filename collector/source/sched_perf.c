@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens perf events on the threads of runs, and puts what they tell into the runs' streams.
+#include "collector/source/sched_perf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/record/run.h"
+#include "collector/source/kernel_stream.h"
+#include "collector/source/perf_feed.h"
+#include "collector/source/perf_half.h"
+#include "collector/system/now.h"
+
+#define PASSES 3 /* over /proc/PID/task: threads may be born meanwhile, by threads not yet in */
+
+struct sched_perf {
+	struct crit_source_context context;
+	size_t ring_bytes;
+	struct crit_perf_means means;
+	struct crit_perf *runs[CRIT_RUN_SLOTS]; /* NULL: not recorded */
+	__u32 run_end; /* no entry from here on was ever in use */
+};
+
+struct perf_enrolment { /* of the threads of a process */
+	struct sched_perf *source;
+	struct crit_run *run;
+	__u32 pid;
+	int added; /* in this pass */
+};
+
+static struct crit_perf **perf_of(struct sched_perf *source, const struct crit_run *run)
+{
+	return &source->runs[run->slot];
+}
+
+static int open_source(const struct crit_source_context *context,
+		       const struct crit_source_options *options,
+		       struct crit_source_status *ret_status, void **ret_source,
+		       struct crit_err *err)
+{
+	struct sched_perf *source = calloc(1, sizeof(*source));
+	int status;
+
+	(void)err; /* the recording says why: by its status */
+	if (!source)
+		return -ENOMEM;
+	source->context = *context;
+	source->ring_bytes = options->ring_bytes;
+	crit_perf_probe(&source->means, context->proc_fd);
+	status = source->means.status;
+	ret_status->perf = status;
+	ret_status->perf_paranoid = source->means.paranoid;
+	if (status != 1) {
+		free(source);
+		return status;
+	}
+	*ret_source = source;
+	return 0;
+}
+
+static void end(void *state, const struct crit_run *run)
+{
+	struct crit_perf **perf = perf_of(state, run);
+
+	crit_perf_destroy(*perf);
+	*perf = NULL;
+}
+
+static void close_source(void *state)
+{
+	struct sched_perf *source = state;
+
+	for (__u32 i = 0; i < source->run_end; i++)
+		crit_perf_destroy(source->runs[i]);
+	free(source);
+}
+
+static void begin(void *state, const struct crit_run *run, struct crit_source_status *status)
+{
+	struct sched_perf *source = state;
+	const int rc = crit_perf_create(&source->means, source->context.proc_fd, source->ring_bytes,
+					perf_of(source, run));
+
+	if (rc)
+		status->perf = rc;
+	else if (run->slot >= source->run_end)
+		source->run_end = run->slot + 1;
+}
+
+static void put(void *context, const struct crit_kernel_head *record)
+{
+	crit_kernel_stream_put(context, record, record->size, record->time_ns, record->time_ns);
+}
+
+static void drain(void *state)
+{
+	struct sched_perf *source = state;
+	const __u64 until_ns = crit_now_ns();
+
+	for (__u32 i = 0; i < source->run_end; i++) {
+		if (source->runs[i])
+			crit_perf_feed(source->runs[i], until_ns, put, &source->context.runs[i]);
+	}
+}
+
+/*
+ * A thread's switches are told of from its birth on; the stamp is from before.  A thread that
+ * neither sleeps nor ends runs, or would: that is as much as /proc tells.
+ */
+static int enrol_thread(void *context, __u32 tid)
+{
+	struct perf_enrolment *enrolment = context;
+	struct sched_perf *source = enrolment->source;
+	struct crit_run *run = enrolment->run;
+	struct crit_perf *perf = *perf_of(source, run);
+	struct crit_procfs_task task;
+	char text[96];
+	__u64 time_ns;
+	int rc;
+
+	drain(source); /* who was born is known then, and stamps stay in order */
+	if (crit_perf_has(perf, tid) ||
+	    crit_procfs_task(source->context.proc_fd, enrolment->pid, tid, &task))
+		return 0;
+	time_ns = crit_now_ns();
+	rc = crit_perf_add(perf, tid);
+	if (rc == 0) {
+		perf->is_nested |= task.ns_tid != tid;
+		crit_kernel_stream_put_enrol(run, &task, time_ns);
+		enrolment->added++;
+	} else if (rc != -ESRCH) {
+		(void)snprintf(text, sizeof(text), "thread %u: no perf events: %s", tid,
+			       strerror(-rc));
+		crit_run_note(run, CRIT_NOTE_REFUSED, rc, text);
+	}
+	return 0;
+}
+
+static int attach(void *state, struct crit_run *run, __u32 pid, __s64 tls_offset)
+{
+	struct sched_perf *source = state;
+	struct perf_enrolment enrolment = { .source = source, .run = run, .pid = pid };
+	int rc = 0;
+
+	(void)tls_offset; /* perf events do not read it */
+	if (!*perf_of(source, run))
+		return 0;
+	for (int pass = 0; pass < PASSES; pass++) {
+		enrolment.added = 0;
+		rc = crit_procfs_each_tid(source->context.proc_fd, pid, enrol_thread, &enrolment);
+		if (rc < 0 || enrolment.added == 0)
+			break;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static __u64 lost(const void *state, const struct crit_run *run)
+{
+	const struct sched_perf *source = state;
+
+	return source->runs[run->slot] ? source->runs[run->slot]->lost : 0;
+}
+
+static __s64 live(void *state, const struct crit_run *run)
+{
+	struct crit_perf *perf = *perf_of(state, run);
+
+	return perf ? crit_perf_reap(perf) : 0;
+}
+
+const struct crit_source_ops crit_sched_perf = {
+	.needs_perf_events = true,
+	.open = open_source,
+	.close = close_source,
+	.begin = begin,
+	.end = end,
+	.attach = attach,
+	.drain = drain,
+	.lost = lost,
+	.live = live,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a source of kernel records is: the functions it has, and what it is given.
+ *
+ * A source records what happens to the threads of runs.  It is opened once per critd, begun and
+ * ended once per run, and drained at every tick; it puts records into the runs' kernel streams by
+ * kernel_stream.h.  A further source is a file and a row in sources.c.
+ */
+#ifndef CRIT_COLLECTOR_SOURCE_H
+#define CRIT_COLLECTOR_SOURCE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+struct crit_err;
+struct crit_run;
+
+struct crit_source_options {
+	__u32 served_uid;
+	__u64 ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
+	bool is_bpf_refused; /* as if critd had no privileges */
+	bool is_storage_refused; /* as if task storage were missing */
+	bool is_pidfd_thread_refused; /* as if pidfds of threads were missing */
+};
+
+/* What clients and recordings are told of the sources. */
+struct crit_source_status {
+	__s32 kernel; /* as kernel_status in struct crit_rec_file */
+	__s32 perf; /* as perf_status there */
+	__s32 perf_paranoid;
+};
+
+/* What a source uses of critd: borrowed, and valid as long as the source. */
+struct crit_source_context {
+	struct crit_run *runs; /* CRIT_RUN_SLOTS */
+	int proc_fd; /* O_PATH /proc */
+	void (*on_expelled)(void *user, __u32 tgid); /* the kernel ended a process's membership */
+	void *user; /* its argument */
+};
+
+/* A function that may be NULL says so: then there is nothing to do, or the answer is 0. */
+struct crit_source_ops {
+	bool is_privileged; /* opened before critd gives up its privileges, else after that */
+	bool needs_perf_events; /* system calls that open them, later */
+
+	/* Writes its part of ret_status in any case.  Errors: -errno, the reason in err. */
+	int (*open)(const struct crit_source_context *context,
+		    const struct crit_source_options *options,
+		    struct crit_source_status *ret_status, void **ret_source, struct crit_err *err);
+	/* Does what must go on working without privileges.  Errors: -EPERM.  May be NULL. */
+	int (*check)(void *source);
+	void (*close)(void *source);
+
+	/* A run begins to record; where that fails, its status says so. */
+	void (*begin)(void *source, const struct crit_run *run, struct crit_source_status *status);
+	/* Records nothing new of the run; what it has can still be drained.  May be NULL. */
+	void (*stop)(void *source, const struct crit_run *run);
+	/* Forgets the run.  May be NULL. */
+	void (*end)(void *source, const struct crit_run *run);
+
+	/*
+	 * Enrols the threads of a process in its run.  Range: tls_offset of the tag word, or
+	 * CRIT_TLS_NONE.  Errors: -errno of what keeps critd from its threads.
+	 */
+	int (*attach)(void *source, struct crit_run *run, __u32 pid, __s64 tls_offset);
+	/* The process ended, or became another program: enrols no more threads.  May be NULL. */
+	void (*detach)(void *source, __u32 pid);
+
+	/* Puts what was recorded into the streams of its runs.  Cost: a copy per record. */
+	void (*drain)(void *source);
+	/* Looks at what need not be looked at at every tick.  May be NULL. */
+	void (*look)(void *source);
+
+	/* Records of the run that found no room, since it began. */
+	__u64 (*lost)(const void *source, const struct crit_run *run);
+	/* Tasks in the run that no process registered for, by birth for example. */
+	__s64 (*live)(void *source, const struct crit_run *run);
+};
+
+#endif

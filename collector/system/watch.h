@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The epoll set of the main loop: which descriptors are in it, and what they are. */
+#ifndef CRIT_COLLECTOR_WATCH_H
+#define CRIT_COLLECTOR_WATCH_H
+
+#include <linux/types.h>
+
+enum crit_watch_kind {
+	CRIT_WATCH_NONE = 0,
+	CRIT_WATCH_LISTENER = 1,
+	CRIT_WATCH_TIMER = 2,
+	CRIT_WATCH_SIGNAL = 3,
+	CRIT_WATCH_CLIENT = 4, /* index into clients; its place is free only after the round */
+	CRIT_WATCH_PROCESS = 5, /* index into processes */
+	CRIT_WATCH_FINISHER = 6, /* run slot */
+	CRIT_WATCH_INSPECTED = 7
+};
+
+/* Adds fd to the epoll set.  Errors: -errno. */
+int crit_watch_add(int epoll_fd, int fd, enum crit_watch_kind kind, __u32 index);
+
+/* Takes fd out of the set; before it is closed. */
+void crit_watch_remove(int epoll_fd, int fd);
+
+/* What the data of an event say. */
+static inline enum crit_watch_kind crit_watch_kind_of(__u64 data)
+{
+	return (enum crit_watch_kind)(data >> 32);
+}
+
+static inline __u32 crit_watch_index_of(__u64 data)
+{
+	return (__u32)data;
+}
+
+#endif
