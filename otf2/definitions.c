@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "otf2/archive/properties.h"
 #include "otf2/calls.h"
 #include "otf2/writer.h"
 

@@ -18,14 +18,6 @@ enum crit_otf2_attribute { /* their references in the archive */
 	CRIT_OTF2_ATTRIBUTE_COUNT
 };
 
-/* Properties of the archive. */
-#define CRIT_OTF2_ANALYSIS "CRIT::ANALYSIS" /* property: run (hexadecimal) and window in ns */
-#define CRIT_OTF2_HAS_LOSSES "CRIT::HAS_LOSSES" /* events are missing */
-#define CRIT_OTF2_IS_CUT "CRIT::ENDS_BEFORE_WINDOW"
-#define CRIT_OTF2_HAS_ALL "CRIT::HAS_ALL" /* service threads and processes without a rank too */
-#define CRIT_OTF2_HAS_JOINED                                                                       \
-	"CRIT::HAS_JOINED_REGIONS" /* too many constructs: some by kind alone */
-
 #define CRIT_OTF2_METRIC 0u /* the only metric class: CMetric */
 
 struct crit_otf2_group { /* a location group: a rank, or a process without one */

@@ -3,42 +3,14 @@
 #include "otf2/writer.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "otf2/archive/library_words.h"
 #include "otf2/together.h"
 
 #define DEFINITION_BYTES 64u /* room per location in the largest record, generously */
 #define CHUNK_MAX_BYTES (16u * 1024u * 1024u)
-
-// NOLINTBEGIN(readability-function-size): the signature is the library's
-__attribute__((format(printf, 6, 0))) static OTF2_ErrorCode
-keep_message(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
-	     const char *format, va_list arguments)
-{
-	struct crit_err *err = user;
-	int length;
-
-	(void)file;
-	(void)line;
-	(void)function;
-	length = snprintf(err->text, sizeof(err->text), "%s", OTF2_Error_GetDescription(code));
-	if (format && *format && length >= 0 && (size_t)length + 2 < sizeof(err->text)) {
-		(void)snprintf(err->text + length, sizeof(err->text) - (size_t)length, ": ");
-		(void)vsnprintf(err->text + length + 2, sizeof(err->text) - (size_t)length - 2,
-				format, arguments);
-	}
-	return code;
-}
-// NOLINTEND(readability-function-size)
-
-void crit_otf2_listen(struct crit_err *ret_words)
-{
-	ret_words->text[0] = '\0';
-	(void)OTF2_Error_RegisterCallback(keep_message, ret_words);
-}
 
 int crit_otf2_check(struct crit_otf2_writer *writer, OTF2_ErrorCode code, const char *what)
 {
@@ -254,7 +226,7 @@ void crit_otf2_writer_fini(struct crit_otf2_writer *writer)
 	crit_otf2_openmp_fini(&writer->openmp);
 	for (i = 0; i < writer->member_count; i++)
 		free(writer->members[i].members);
-	(void)OTF2_Error_RegisterCallback(NULL, NULL);
+	crit_otf2_listen_no_more();
 	crit_otf2_strings_fini(&writer->strings);
 	crit_otf2_strings_fini(&writer->site_texts);
 	crit_index_fini(&writer->member_numbers);

@@ -142,7 +142,4 @@ uint32_t crit_otf2_program_region(struct crit_otf2_writer *writer, const char *n
 /* Answers 0, or -EIO with what the library said last in err. */
 int crit_otf2_check(struct crit_otf2_writer *writer, OTF2_ErrorCode code, const char *what);
 
-/* Keeps what libotf2 has to say instead of letting it print; for one reader or writer at a time. */
-void crit_otf2_listen(struct crit_err *ret_words);
-
 #endif

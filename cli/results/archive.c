@@ -16,7 +16,7 @@
 #include "cli/results/visits.h"
 #include "otf2/export.h"
 #include "otf2/staging.h"
-#include "otf2/verify/verify.h"
+#include "otf2/verify/verify_archive.h"
 
 static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
 		       struct crit_place *ret_place)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "otf2/verify/verify.h"
+#include "otf2/verify/verify_archive.h"
 
 /*
  * Compares with the report.json beside the anchor, and tells of every region entered more or less

@@ -1,20 +1,94 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An archive being verified: what its parts share. */
+/* The state of a verification: definitions seen, counts, and the location being read. */
 #ifndef CRIT_OTF2_VERIFIER_H
 #define CRIT_OTF2_VERIFIER_H
 
 #include <otf2/otf2.h>
 #include <stdbool.h>
 
+#include "core/base/err.h"
 #include "core/base/map.h"
-#include "otf2/verify/seen.h"
+#include "otf2/verify/entered.h"
 #include "otf2/verify/tally.h"
-#include "otf2/verify/verify.h"
+
+#define CRIT_OTF2_DEPTH_MAX 4096u
+#define CRIT_OTF2_TEAMS_MAX 64u /* of a location at the same time */
+#define CRIT_OTF2_HELD_MAX 64u /* locks, likewise */
+
+struct crit_otf2_seen_location {
+	uint64_t reference;
+	uint64_t event_count; /* as defined */
+	uint32_t group;
+	bool has_events; /* its files can be opened */
+	bool has_definitions;
+	/* of its local definitions */
+	uint32_t offset_count;
+	uint64_t offset_ns; /* stamp of the last clock offset */
+};
+
+struct crit_otf2_seen_group {
+	uint32_t reference;
+	OTF2_GroupType type;
+	OTF2_Paradigm paradigm;
+	uint64_t *members;
+	uint32_t member_count;
+	bool is_filed; /* in memberships */
+};
+
+struct crit_otf2_seen_communicator {
+	uint32_t group; /* indexes into groups, CRIT_NONE: MPI_COMM_SELF */
+	uint32_t group_b; /* CRIT_NONE: no intercommunicator */
+	uint32_t members_seen; /* that took part in a collective */
+	uint32_t first_row; /* the first of these, in the tally */
+};
+
+struct crit_otf2_stream { /* the events of the location being read */
+	uint32_t location; /* index */
+	uint32_t rank; /* index in COMM_LOCATIONS, CRIT_NONE none */
+	uint64_t last_ns;
+	uint32_t depth;
+	uint32_t regions[CRIT_OTF2_DEPTH_MAX];
+	uint64_t isends, isend_completes;
+	uint64_t receive_requests, receives_done, receives_cancelled, tests;
+	uint64_t collective_begins, collective_ends;
+	uint64_t collective_requests, collectives_done;
+	uint64_t forks, joins, team_begins;
+	uint32_t team_depth;
+	uint32_t teams[CRIT_OTF2_TEAMS_MAX];
+	struct crit_otf2_task {
+		uint32_t team, creator, generation;
+	} task; /* the one switched to last */
+	uint32_t held_count;
+	struct {
+		uint32_t lock, order;
+	} held[CRIT_OTF2_HELD_MAX];
+	uint32_t told; /* bits of enum crit_otf2_fault already told of */
+	bool is_stopped;
+};
+
+enum crit_otf2_fault { /* told once per location */
+	CRIT_OTF2_FAULT_TIME = 0,
+	CRIT_OTF2_FAULT_CLOCK,
+	CRIT_OTF2_FAULT_BALANCE,
+	CRIT_OTF2_FAULT_REGION,
+	CRIT_OTF2_FAULT_REFERENCE,
+	CRIT_OTF2_FAULT_PEER,
+	CRIT_OTF2_FAULT_FORK,
+	CRIT_OTF2_FAULT_TEAM,
+	CRIT_OTF2_FAULT_LOCK,
+	CRIT_OTF2_FAULT_TASK
+};
+
+struct crit_otf2_seen_lock {
+	uint64_t count; /* times it was taken, again by who has it apart */
+	uint32_t least, most; /* orders */
+	uint32_t group, number;
+};
 
 struct crit_otf2_verifier {
 	void (*fault)(void *user, const char *text);
 	void *user;
-	struct crit_otf2_verified verified;
+	uint64_t fault_count, event_count, message_count;
 	struct crit_err words; /* what the library said last */
 	char base[4096]; /* path of the anchor without .otf2 */
 	OTF2_Reader *reader;
@@ -54,62 +128,5 @@ struct crit_otf2_verifier {
 	bool has_unread; /* events of a location */
 	int error; /* the first -ENOMEM */
 };
-
-/* Tells of a fault. */
-void crit_otf2_fault(struct crit_otf2_verifier *verifier, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* The same for the location being read; the first of its kind only. */
-void crit_otf2_stream_fault(struct crit_otf2_verifier *verifier, enum crit_otf2_fault kind,
-			    const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* Reads and checks the global definitions: 1, or 0 if they cannot be read.  Errors: -ENOMEM. */
-int crit_otf2_verify_definitions(struct crit_otf2_verifier *verifier);
-
-/* Reads and checks every location's own definitions.  Errors: -ENOMEM. */
-int crit_otf2_verify_offsets(struct crit_otf2_verifier *verifier);
-
-/* Reads and checks all events.  Errors: -ENOMEM. */
-int crit_otf2_verify_events(struct crit_otf2_verifier *verifier);
-
-/* The parameters that callbacks of all events have. */
-#define CRIT_OTF2_EVENT                                                                            \
-	OTF2_LocationRef location __attribute__((unused)), OTF2_TimeStamp time_ns,                 \
-		uint64_t position __attribute__((unused)), void *user,                             \
-		OTF2_AttributeList *attributes __attribute__((unused))
-
-/* What every event obeys; the answer of its callback. */
-OTF2_CallbackCode crit_otf2_verify_time(struct crit_otf2_verifier *verifier, uint64_t time_ns);
-
-/* The communicator of a reference, NULL with a fault when it is not defined. */
-struct crit_otf2_seen_communicator *crit_otf2_verify_find(struct crit_otf2_verifier *verifier,
-							  uint32_t reference);
-
-/* Is somebody in a group?  Cost: O(1), once every member was looked at.  Errors: -ENOMEM. */
-bool crit_otf2_verify_is_member(struct crit_otf2_verifier *verifier, uint32_t group,
-				uint32_t member);
-
-/* Strings and regions: their callbacks, counts of enters, and what crit says of its archive. */
-void crit_otf2_verify_set_regions(OTF2_GlobalDefReaderCallbacks *calls);
-bool crit_otf2_verify_enter(struct crit_otf2_verifier *verifier, uint32_t region);
-void crit_otf2_verify_claims(struct crit_otf2_verifier *verifier);
-void crit_otf2_verify_fini_regions(struct crit_otf2_verifier *verifier);
-
-/* Forks, teams and locks: their callbacks; the end of a location; after all events. */
-void crit_otf2_verify_set_threads(OTF2_EvtReaderCallbacks *calls);
-void crit_otf2_verify_thread(struct crit_otf2_verifier *verifier);
-void crit_otf2_verify_locks(struct crit_otf2_verifier *verifier);
-
-/* The same of tasks. */
-void crit_otf2_verify_set_tasks(OTF2_EvtReaderCallbacks *calls);
-void crit_otf2_verify_tasks(struct crit_otf2_verifier *verifier);
-
-/* A message or a collective of the stream's rank. */
-void crit_otf2_verify_message(struct crit_otf2_verifier *verifier, bool is_send, uint32_t peer,
-			      uint32_t communicator, uint32_t tag, uint64_t bytes);
-void crit_otf2_verify_collective(struct crit_otf2_verifier *verifier, uint32_t communicator);
-
-/* After all events: does what was sent equal what was received? */
-void crit_otf2_verify_matches(struct crit_otf2_verifier *verifier);
 
 #endif

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Global definitions that refer to what is there, and clock offsets that readers apply.
+#include "otf2/verify/verify_definitions.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "otf2/verify/verifier.h"
+#include "otf2/verify/faults.h"
+#include "otf2/verify/verify_regions.h"
 
 #define LOCAL_MAX 10000000u /* definitions of one location; a cut file has no end */
-
-static OTF2_CallbackCode keep_error(struct crit_otf2_verifier *verifier, int rc)
-{
-	if (rc && !verifier->error)
-		verifier->error = rc;
-	return rc ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
-}
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
 				  uint64_t real_ns)
@@ -48,7 +44,7 @@ static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef sel
 	(void)type;
 	(void)parent;
 	(void)creator;
-	return keep_error(verifier, crit_map_set(&verifier->location_groups, self, 0));
+	return crit_otf2_keep_error(verifier, crit_map_set(&verifier->location_groups, self, 0));
 }
 
 static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_StringRef name,
@@ -77,7 +73,7 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
 		verifier->locations[verifier->location_count++] = (struct crit_otf2_seen_location){
 			.reference = self, .event_count = event_count, .group = group
 		};
-	return keep_error(verifier, rc);
+	return crit_otf2_keep_error(verifier, rc);
 }
 
 /* Where the group of all locations of a paradigm is kept; NULL: nobody asks for it. */
@@ -129,14 +125,14 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef
 	if (!rc)
 		rc = crit_map_set(&verifier->group_numbers, self, index);
 	if (rc)
-		return keep_error(verifier, rc);
+		return crit_otf2_keep_error(verifier, rc);
 	group = &verifier->groups[index];
 	*group = (struct crit_otf2_seen_group){
 		.reference = self, .type = type, .paradigm = paradigm, .member_count = member_count
 	};
 	group->members = calloc(member_count + 1u, sizeof(*group->members));
 	if (!group->members)
-		return keep_error(verifier, -ENOMEM);
+		return crit_otf2_keep_error(verifier, -ENOMEM);
 	if (member_count)
 		memcpy(group->members, members, member_count * sizeof(*members));
 	verifier->group_count++;
@@ -176,7 +172,8 @@ static OTF2_CallbackCode on_communicator(void *user, OTF2_CommRef self, OTF2_Str
 	(void)name;
 	(void)parent;
 	(void)flags;
-	return keep_error(user, add_communicator(user, self, group, OTF2_UNDEFINED_GROUP));
+	return crit_otf2_keep_error(user,
+				    add_communicator(user, self, group, OTF2_UNDEFINED_GROUP));
 }
 
 static OTF2_CallbackCode on_intercommunicator(void *user, OTF2_CommRef self, OTF2_StringRef name,
@@ -186,7 +183,7 @@ static OTF2_CallbackCode on_intercommunicator(void *user, OTF2_CommRef self, OTF
 	(void)name;
 	(void)common;
 	(void)flags;
-	return keep_error(user, add_communicator(user, self, group, group_b));
+	return crit_otf2_keep_error(user, add_communicator(user, self, group, group_b));
 }
 // NOLINTEND(readability-function-size)
 

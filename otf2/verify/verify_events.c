@@ -5,35 +5,21 @@
  * A file cut at the edge of a chunk makes libotf2 read its last chunk for ever.  Time goes back
  * then, which ends the location here; and no file holds more events than bytes.
  */
+#include "otf2/verify/verify_events.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "otf2/verify/verifier.h"
+#include "otf2/verify/event_time.h"
+#include "otf2/verify/faults.h"
+#include "otf2/verify/verify_messages.h"
+#include "otf2/verify/verify_regions.h"
+#include "otf2/verify/verify_tasks.h"
+#include "otf2/verify/verify_threads.h"
 
 #define STEP_EVENTS 65536u
-
-OTF2_CallbackCode crit_otf2_verify_time(struct crit_otf2_verifier *verifier, uint64_t time_ns)
-{
-	struct crit_otf2_stream *stream = &verifier->stream;
-
-	if (time_ns < stream->last_ns) {
-		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_TIME,
-				       "time goes back from %llu to %llu; the rest was not read",
-				       (unsigned long long)stream->last_ns,
-				       (unsigned long long)time_ns);
-		stream->is_stopped = true;
-		return OTF2_CALLBACK_INTERRUPT;
-	}
-	stream->last_ns = time_ns;
-	if (verifier->has_clock &&
-	    (time_ns < verifier->begin_ns || time_ns - verifier->begin_ns > verifier->length_ns))
-		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_CLOCK,
-				       "an event at %llu lies outside the clock's range",
-				       (unsigned long long)time_ns);
-	return verifier->error ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
-}
 
 static OTF2_CallbackCode on_enter(CRIT_OTF2_EVENT, OTF2_RegionRef region)
 {
@@ -309,7 +295,7 @@ static void verify_location(struct crit_otf2_verifier *verifier, uint32_t index,
 		return;
 	}
 	count = read_stream(verifier, events, location->reference);
-	verifier->verified.event_count += count;
+	verifier->event_count += count;
 	if (!verifier->stream.is_stopped)
 		check_stream(verifier, count);
 	else

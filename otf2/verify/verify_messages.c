@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sends against receives, and collectives member by member.
-#include <errno.h>
-#include <string.h>
+#include "otf2/verify/verify_messages.h"
 
-#include "otf2/verify/verifier.h"
+#include <errno.h>
+
+#include "otf2/verify/comm_members.h"
+#include "otf2/verify/faults.h"
 
 #define SHOWN_MAX 20u
-
-bool crit_otf2_verify_is_member(struct crit_otf2_verifier *verifier, uint32_t index,
-				uint32_t member)
-{
-	struct crit_otf2_seen_group *group = &verifier->groups[index];
-	uint32_t i;
-	int rc = 0;
-
-	for (i = 0; i < group->member_count && !group->is_filed && !rc; i++)
-		rc = crit_map_set(&verifier->memberships,
-				  (uint64_t)index << 32 | (uint32_t)group->members[i], 0);
-	group->is_filed = true;
-	if (rc)
-		verifier->error = rc;
-	return crit_map_get(&verifier->memberships, (uint64_t)index << 32 | member) != CRIT_NONE;
-}
 
 /* The group of a communicator that a peer's rank counts in, seen from the stream's rank. */
 static const struct crit_otf2_seen_group *peers_of(struct crit_otf2_verifier *verifier,
@@ -35,18 +21,6 @@ static const struct crit_otf2_seen_group *peers_of(struct crit_otf2_verifier *ve
 	return &verifier->groups[index];
 }
 
-struct crit_otf2_seen_communicator *crit_otf2_verify_find(struct crit_otf2_verifier *verifier,
-							  uint32_t reference)
-{
-	uint32_t index = crit_map_get(&verifier->communicator_numbers, reference);
-
-	if (index != CRIT_NONE)
-		return &verifier->communicators[index];
-	crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_REFERENCE,
-			       "communicator %u is not defined", reference);
-	return NULL;
-}
-
 void crit_otf2_verify_message(struct crit_otf2_verifier *verifier, bool is_send, uint32_t peer,
 			      uint32_t communicator, uint32_t tag, uint64_t bytes)
 {
@@ -56,7 +30,7 @@ void crit_otf2_verify_message(struct crit_otf2_verifier *verifier, bool is_send,
 	struct crit_otf2_tally_row key = { .communicator = communicator, .tag = tag };
 	struct crit_otf2_tally_row *row;
 
-	verifier->verified.message_count += is_send;
+	verifier->message_count += is_send;
 	if (!comm)
 		return;
 	if (comm->group != CRIT_NONE) {

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which regions there are, and how often each is entered.
+#include "otf2/verify/verify_regions.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "otf2/verify/verifier.h"
-#include "otf2/writer.h"
-
-static OTF2_CallbackCode keep_error(struct crit_otf2_verifier *verifier, int rc)
-{
-	if (rc && !verifier->error)
-		verifier->error = rc;
-	return rc ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
-}
+#include "otf2/verify/faults.h"
 
 static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *text)
 {
@@ -26,10 +20,10 @@ static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *
 				     sizeof(*verifier->texts));
 	if (rc) {
 		free(copy);
-		return keep_error(verifier, rc);
+		return crit_otf2_keep_error(verifier, rc);
 	}
 	verifier->texts[verifier->text_count++] = copy;
-	return keep_error(verifier, crit_map_set(&verifier->text_numbers, self, index));
+	return crit_otf2_keep_error(verifier, crit_map_set(&verifier->text_numbers, self, index));
 }
 
 /* A copy; NULL: there is none, or out of memory. */
@@ -72,14 +66,14 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
 	(void)flags;
 	(void)end_line;
 	if (rc)
-		return keep_error(verifier, rc);
+		return crit_otf2_keep_error(verifier, rc);
 	list->rows[list->count++] = (struct crit_otf2_entered){
 		.name = text_of(verifier, name),
 		.file = begin_line ? text_of(verifier, file) : NULL,
 		.line = begin_line,
 		.owner = owner_of(paradigm, role),
 	};
-	return keep_error(verifier, crit_map_set(&verifier->regions, self, index));
+	return crit_otf2_keep_error(verifier, crit_map_set(&verifier->regions, self, index));
 }
 // NOLINTEND(readability-function-size)
 
@@ -96,43 +90,6 @@ bool crit_otf2_verify_enter(struct crit_otf2_verifier *verifier, uint32_t region
 	if (index != CRIT_NONE)
 		verifier->entered.rows[index].count++;
 	return index != CRIT_NONE;
-}
-
-/* False: it is not there, or false. */
-static bool claims(const struct crit_otf2_verifier *verifier, const char *property)
-{
-	bool is_true;
-
-	return OTF2_Reader_GetBoolProperty(verifier->reader, property, &is_true) == OTF2_SUCCESS &&
-	       is_true;
-}
-
-void crit_otf2_verify_claims(struct crit_otf2_verifier *verifier)
-{
-	struct crit_otf2_entered_list *list = &verifier->entered;
-	char *text = NULL, *end;
-
-	if (OTF2_Reader_GetProperty(verifier->reader, CRIT_OTF2_ANALYSIS, &text) != OTF2_SUCCESS)
-		return;
-	list->run_id = strtoull(text, &end, 16);
-	list->window_ns = strtoull(end, &end, 10);
-	list->is_whole = !*end && !claims(verifier, CRIT_OTF2_HAS_LOSSES) &&
-			 !claims(verifier, CRIT_OTF2_IS_CUT) &&
-			 !claims(verifier, CRIT_OTF2_HAS_ALL) &&
-			 !claims(verifier, CRIT_OTF2_HAS_JOINED) && !verifier->has_unread;
-	free(text);
-}
-
-void crit_otf2_entered_fini(struct crit_otf2_entered_list *list)
-{
-	size_t i;
-
-	for (i = 0; i < list->count; i++) {
-		free(list->rows[i].name);
-		free(list->rows[i].file);
-	}
-	free(list->rows);
-	*list = (struct crit_otf2_entered_list){ 0 };
 }
 
 void crit_otf2_verify_fini_regions(struct crit_otf2_verifier *verifier)

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tasks: made once, complete once, by the thread that was switched to them last.
+#include "otf2/verify/verify_tasks.h"
+
 #include <errno.h>
 
-#include "otf2/verify/verifier.h"
+#include "otf2/verify/comm_members.h"
+#include "otf2/verify/event_time.h"
+#include "otf2/verify/faults.h"
 
 /* The team must be there, and who made the task in it. */
 static struct crit_otf2_tally_row *row_of(struct crit_otf2_verifier *verifier,

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forks and joins, teams and their members, locks and the order they were taken in.
+#include "otf2/verify/verify_threads.h"
+
 #include <errno.h>
 
-#include "otf2/verify/verifier.h"
+#include "otf2/verify/comm_members.h"
+#include "otf2/verify/event_time.h"
+#include "otf2/verify/faults.h"
 
 // NOLINTBEGIN(readability-function-size): the signatures are the library's
 static OTF2_CallbackCode on_fork(CRIT_OTF2_EVENT, OTF2_Paradigm model, uint32_t requested)

@@ -26,8 +26,8 @@ parsers=(analysis/account/{teams,regions}.c
 	collector/loop/{messages,clients,lifecycle,inspection}.c
 	collector/member/{client_process,shm}.c
 	collector/record/output.c
-	otf2/verify/{verify,verify_definitions,verify_events,verify_messages}.c
-	otf2/verify/{verify_regions,verify_tasks,verify_threads,tally}.c)
+	otf2/verify/{claims,comm_members,event_time,faults,tally,verify_archive,verify_definitions}.c
+	otf2/verify/verify_{events,messages,regions,tasks,threads}.c)
 
 objects=()
 for smoke in "$build"/tests/fuzz-*-smoke; do

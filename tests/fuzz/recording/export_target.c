@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "otf2/export.h"
-#include "otf2/verify/verify.h"
+#include "otf2/verify/verify_archive.h"
 #include "tests/fuzz/recording/parts.h"
 #include "tests/fuzz/recording/place.h"
 #include "tests/fuzz/repair.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "otf2/verify/verify.h"
+#include "otf2/verify/verify_archive.h"
 #include "tests/fuzz/recording/archive.h"
 #include "tests/fuzz/recording/place.h"
 #include "tests/fuzz/target.h"

@@ -10,7 +10,7 @@
 
 #include "core/base/call.h"
 #include "otf2/staging.h"
-#include "otf2/verify/verify.h"
+#include "otf2/verify/verify_archive.h"
 #include "otf2/writer.h"
 #include "tests/lib/check.h"
 

@@ -13,7 +13,7 @@
 
 #include "core/base/call.h"
 #include "otf2/staging.h"
-#include "otf2/verify/verifier.h"
+#include "otf2/verify/verify_messages.h"
 #include "otf2/writer.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
@@ -67,14 +67,14 @@ static void check_collectives(void)
 	taken_ns = matched_ns - taken_ns;
 	crit_otf2_verify_matches(verifier);
 	matched_ns = cpu_ns() - matched_ns;
-	CHECK_UINT_EQ(verifier->verified.fault_count, 0);
+	CHECK_UINT_EQ(verifier->fault_count, 0);
 	CHECK_MSG(matched_ns <= TIMES_MAX * taken_ns, "%llu ns to take, %llu to match",
 		  (unsigned long long)taken_ns, (unsigned long long)matched_ns);
 	verifier->stream.rank = 7;
 	crit_otf2_verify_collective(verifier, 0);
 	verifier->communicators[0].members_seen = 0;
 	crit_otf2_verify_matches(verifier);
-	CHECK_UINT_EQ(verifier->verified.fault_count, 1);
+	CHECK_UINT_EQ(verifier->fault_count, 1);
 	crit_otf2_tally_fini(&verifier->collectives);
 	crit_map_fini(&verifier->communicator_numbers);
 	free(group.members);

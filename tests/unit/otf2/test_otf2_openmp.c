@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/call.h"
-#include "otf2/verify/verify.h"
+#include "otf2/verify/verify_archive.h"
 #include "otf2/writer.h"
 #include "tests/lib/check.h"
 #include "tests/unit/otf2/otf2_heard.h"

@@ -1,71 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Opens an archive with care and runs the checks.
-#include "otf2/verify/verify.h"
+#include "otf2/verify/verify_archive.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "otf2/verify/verifier.h"
-#include "otf2/writer.h"
+#include "otf2/archive/library_words.h"
+#include "otf2/verify/claims.h"
+#include "otf2/verify/faults.h"
+#include "otf2/verify/verify_definitions.h"
+#include "otf2/verify/verify_events.h"
+#include "otf2/verify/verify_messages.h"
+#include "otf2/verify/verify_regions.h"
 
 #define SUFFIX ".otf2"
-#define FAULT_BYTES 512
-
-static void tell(struct crit_otf2_verifier *verifier, const char *begin, const char *format,
-		 va_list arguments) __attribute__((format(printf, 3, 0)));
-
-static void tell(struct crit_otf2_verifier *verifier, const char *begin, const char *format,
-		 va_list arguments)
-{
-	char text[FAULT_BYTES];
-	int length = snprintf(text, sizeof(text), "%s", begin);
-
-	(void)vsnprintf(text + length, sizeof(text) - (size_t)length, format, arguments);
-	verifier->verified.fault_count++;
-	verifier->fault(verifier->user, text);
-}
-
-void crit_otf2_fault(struct crit_otf2_verifier *verifier, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	tell(verifier, "", format, arguments);
-	va_end(arguments);
-}
-
-void crit_otf2_stream_fault(struct crit_otf2_verifier *verifier, enum crit_otf2_fault kind,
-			    const char *format, ...)
-{
-	struct crit_otf2_stream *stream = &verifier->stream;
-	uint64_t reference = verifier->locations[stream->location].reference;
-	char begin[64];
-	va_list arguments;
-
-	if (stream->told & 1u << kind)
-		return;
-	stream->told |= 1u << kind;
-	(void)snprintf(begin, sizeof(begin),
-		       "location %llu (rank %u, thread %u): ", (unsigned long long)reference,
-		       (unsigned int)reference, (unsigned int)(reference >> 32));
-	va_start(arguments, format);
-	tell(verifier, begin, format, arguments);
-	va_end(arguments);
-}
-
-static bool claims(const struct crit_otf2_verifier *verifier, const char *property)
-{
-	bool is_true;
-
-	return OTF2_Reader_GetBoolProperty(verifier->reader, property, &is_true) == OTF2_SUCCESS &&
-	       is_true;
-}
 
 static int refuse_strange(const char *path, struct crit_err *err)
 {
@@ -123,9 +76,7 @@ static int open_reader(struct crit_otf2_verifier *verifier, const char *anchor,
 		return crit_err_set(err, -EPROTO, "cannot read %.120s: %.100s", anchor,
 				    verifier->words.text[0] ? verifier->words.text
 							    : "not an OTF2 archive");
-	verifier->is_complete = claims(verifier, "OTF2::MPI_COMMUNICATION_COMPLETE");
-	verifier->has_all_forks = claims(verifier, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE");
-	verifier->has_all_locks = claims(verifier, "OTF2::THREAD_LOCK_EVENT_COMPLETE");
+	crit_otf2_verify_claims(verifier);
 	return 0;
 }
 
@@ -163,7 +114,7 @@ static void close_verifier(struct crit_otf2_verifier *verifier)
 
 	if (verifier->reader)
 		(void)OTF2_Reader_Close(verifier->reader); /* nothing was written */
-	(void)OTF2_Error_RegisterCallback(NULL, NULL);
+	crit_otf2_listen_no_more();
 	for (i = 0; i < verifier->group_count; i++)
 		free(verifier->groups[i].members);
 	free(verifier->groups);
@@ -227,10 +178,14 @@ int crit_otf2_verify_entered(const char *anchor, void (*fault)(void *user, const
 	rc = open_reader(verifier, anchor, err);
 	if (!rc)
 		rc = check(verifier);
-	verifier->verified.location_count = verifier->location_count;
 	if (!rc) {
-		crit_otf2_verify_claims(verifier);
-		*ret_verified = verifier->verified;
+		crit_otf2_verify_analysis(verifier);
+		*ret_verified = (struct crit_otf2_verified){
+			.fault_count = verifier->fault_count,
+			.location_count = verifier->location_count,
+			.event_count = verifier->event_count,
+			.message_count = verifier->message_count,
+		};
 		*ret_entered = verifier->entered;
 		verifier->entered = (struct crit_otf2_entered_list){ 0 };
 	}
