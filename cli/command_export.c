@@ -10,9 +10,9 @@
 #include "cli/command.h"
 #include "cli/results/finish_lock.h"
 #include "cli/results/recording_set.h"
-#include "report/tables/summary.h"
 #include "cli/console/syntax.h"
 #include "cli/results/archive.h"
+#include "report/tables/words.h"
 #include "core/client/client_env.h"
 #include "core/base/line.h"
 

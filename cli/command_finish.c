@@ -17,7 +17,7 @@
 #include "cli/results/supervise.h"
 #include "core/base/cleanup.h"
 #include "core/client/client_log.h"
-#include "report/tables/summary.h"
+#include "report/tables/words.h"
 
 static int usage(void)
 {

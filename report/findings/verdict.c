@@ -395,16 +395,6 @@ static void say_incomplete(struct crit_summary *summary, double ratio)
 	       100 * ratio);
 }
 
-const char *crit_verdict_name(enum crit_verdict verdict)
-{
-	static const char *const names[CRIT_VERDICT_COUNT] = {
-		"nothing",   "incomplete",  "too_short", "even",        "cpus",
-		"imbalance", "all_waiting", "blocked",   "mpi_library",
-	};
-
-	return (unsigned int)verdict < CRIT_VERDICT_COUNT ? names[verdict] : "?";
-}
-
 void crit_verdict_find(struct crit_summary *summary, const struct crit_results *may_wait)
 {
 	const struct crit_lost_time *lost = &summary->lost;

@@ -5,9 +5,6 @@
 
 #include "report/tables/summary.h"
 
-/* "even", "imbalance", ...: a verdict in a word, the same in every format. */
-const char *crit_verdict_name(enum crit_verdict verdict);
-
 /* Fills verdict, sentence, has_promise and may_wait_note; orders, sums, lost must be there. */
 void crit_verdict_find(struct crit_summary *summary, const struct crit_results *may_wait);
 

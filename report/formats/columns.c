@@ -13,45 +13,6 @@
 #include "report/formats/row_writer.h"
 #include "report/formats/writers.h"
 
-#define NAME_OF(names, index)                                                                      \
-	((size_t)(index) < sizeof(names) / sizeof((names)[0]) ? (names)[index] : "?")
-
-static const char *verdict_name(enum crit_verdict verdict)
-{
-	static const char *const names[CRIT_VERDICT_COUNT] = {
-		"nothing",   "incomplete",  "too_short", "even",        "cpus",
-		"imbalance", "all_waiting", "blocked",   "mpi_library",
-	};
-
-	return NAME_OF(names, verdict);
-}
-
-static const char *rival_kind_name(enum crit_rival_kind kind)
-{
-	static const char *const names[CRIT_RIVAL_COUNT] = { "member", "stranger", "hidden",
-							     "idle",   "others",   "unknown" };
-
-	return NAME_OF(names, kind);
-}
-
-static const char *communicator_kind_name(enum crit_communicator_kind kind)
-{
-	static const char *const names[CRIT_COMMUNICATOR_KIND_COUNT] = { "world",  "self",
-									 "intra",  "inter",
-									 "window", "foreign" };
-
-	return NAME_OF(names, kind);
-}
-
-static const char *clock_kind_name(enum crit_clock_kind kind)
-{
-	static const char *const names[CRIT_CLOCK_KIND_COUNT] = {
-		"none", "reference", "compared", "compared_once", "same", "wall",
-	};
-
-	return NAME_OF(names, kind);
-}
-
 static const char *mpi_or_none(const struct crit_results *results, char *text)
 {
 	return results->has_ranks ? crit_mpi_name(results, text, 64) : "none";

@@ -7,15 +7,11 @@
 
 #define NAME_BYTES 64
 
-static const struct {
-	const char *key; /* in report.json */
-	const char *text;
-} reasons[CRIT_END_COUNT] = {
-	[CRIT_END_UNTOLD] = { "unknown", "its privileges changed" },
-	[CRIT_END_OTHER_USER] = { "user", "it runs as another user" },
-	[CRIT_END_PRIVILEGES] = { "privileges", "it has more privileges than its user" },
-	[CRIT_END_UNREADABLE] = { "unreadable", "it may not be read (execute-only)" },
-	[CRIT_END_KILLED_IN_INIT] = { "killed_in_init", "" },
+static const char *const reasons[CRIT_END_COUNT] = {
+	[CRIT_END_UNTOLD] = "its privileges changed",
+	[CRIT_END_OTHER_USER] = "it runs as another user",
+	[CRIT_END_PRIVILEGES] = "it has more privileges than its user",
+	[CRIT_END_UNREADABLE] = "it may not be read (execute-only)",
 };
 
 static void find_expelled(struct crit_summary *summary, const struct crit_process_end_row *row)
@@ -25,7 +21,7 @@ static void find_expelled(struct crit_summary *summary, const struct crit_proces
 	crit_summary_add_missing(summary, !is_launcher, is_launcher ? "" : "sudo crit run -- ...",
 				 "the kernel half of %.*s (process %u)%s and of its children: %s",
 				 NAME_BYTES, row->name, row->pid,
-				 is_launcher ? ", a launcher," : "", reasons[row->end].text);
+				 is_launcher ? ", a launcher," : "", reasons[row->end]);
 }
 
 /* The first one is the cause, as a rule: the launcher kills the others. */
@@ -64,9 +60,4 @@ void crit_summary_find_ends(struct crit_summary *summary)
 	if (results->ends_unlisted)
 		crit_summary_add_missing(summary, true, "", "the kernel half of %llu more programs",
 					 (unsigned long long)results->ends_unlisted);
-}
-
-const char *crit_process_end_name(enum crit_process_end end)
-{
-	return (unsigned int)end < CRIT_END_COUNT ? reasons[end].key : NULL;
 }

@@ -8,7 +8,4 @@
 /* Adds them to what is missing. */
 void crit_summary_find_ends(struct crit_summary *summary);
 
-/* As report.json has it; NULL: no end. */
-const char *crit_process_end_name(enum crit_process_end end);
-
 #endif

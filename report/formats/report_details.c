@@ -11,31 +11,6 @@
 #define THREADS_MAX 64
 #define SITES_MAX 32
 
-const char *crit_state_name(enum crit_kernel_state state)
-{
-	static const char *const names[CRIT_STATE_COUNT] = { "none",    "running", "runnable",
-							     "blocked", "unknown", "assumed" };
-
-	return (unsigned int)state < CRIT_STATE_COUNT ? names[state] : "?";
-}
-
-const char *crit_role_name(enum crit_role role)
-{
-	static const char *const names[CRIT_THREAD_ROLE_COUNT] = { "app", "service", "launcher" };
-
-	return (unsigned int)role < CRIT_THREAD_ROLE_COUNT ? names[role] : "?";
-}
-
-const char *crit_unit_name(enum crit_unit unit)
-{
-	return unit == CRIT_UNIT_RANKS ? "ranks" : "threads";
-}
-
-const char *crit_scope_name(enum crit_scope scope)
-{
-	return scope == CRIT_SCOPE_NODE ? "node" : "run";
-}
-
 static double seconds(uint64_t value_ns)
 {
 	return (double)value_ns * 1e-9;

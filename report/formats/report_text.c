@@ -44,11 +44,6 @@ const char *crit_mpi_name(const struct crit_results *results, char *text, size_t
 	return text;
 }
 
-const char *crit_level_name(uint32_t level)
-{
-	return level == CRIT_LEVEL_PROFILE ? "profile" : level == CRIT_LEVEL_TRACE ? "trace" : "?";
-}
-
 static const char *plural(size_t count)
 {
 	return count == 1 ? "" : "s";

@@ -42,14 +42,8 @@ void crit_write_regions_csv(FILE *out, const struct crit_summary *summary);
 
 /* "Open MPI 4.1.4", "none": the MPI library in a few words. Borrowed from text or static. */
 const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes);
-const char *crit_role_name(enum crit_role role);
-const char *crit_unit_name(enum crit_unit unit);
 /* Who of a node has most useful time: "rank 3", or a thread; "" nobody. */
 const char *crit_node_slowest(const struct crit_summary *summary, const struct crit_node_sum *sum,
 			      char *text, size_t text_bytes);
-
-const char *crit_state_name(enum crit_kernel_state state);
-const char *crit_scope_name(enum crit_scope scope);
-const char *crit_level_name(uint32_t level);
 
 #endif

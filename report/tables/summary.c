@@ -9,43 +9,6 @@
 
 #include "report/findings/verdict.h"
 
-static const char *const rule_names[CRIT_ACTIVE_COUNT] = {
-	[CRIT_ACTIVE_DEFAULT] = "default",
-	[CRIT_ACTIVE_KERNEL] = "kernel",
-	[CRIT_ACTIVE_POLL] = "poll-active",
-	[CRIT_ACTIVE_MAY_WAIT] = "may-wait-active",
-};
-
-const char *crit_rule_name(enum crit_active_rule rule)
-{
-	return (unsigned int)rule < CRIT_ACTIVE_COUNT ? rule_names[rule] : "?";
-}
-
-int crit_rule_parse(const char *name, enum crit_active_rule *ret_rule)
-{
-	for (int i = 0; i < CRIT_ACTIVE_COUNT; i++)
-		if (strcmp(name, rule_names[i]) == 0) {
-			*ret_rule = (enum crit_active_rule)i;
-			return 0;
-		}
-	return -EINVAL;
-}
-
-const char *crit_mode_name(enum crit_mode mode)
-{
-	static const char *const names[CRIT_MODE_COUNT] = { "full", "shims only", "kernel only",
-							    "approximate" };
-
-	return (unsigned int)mode < CRIT_MODE_COUNT ? names[mode] : "?";
-}
-
-const char *crit_half_name(enum crit_kernel_half half)
-{
-	static const char *const names[CRIT_HALF_COUNT] = { "none", "bpf", "perf" };
-
-	return (unsigned int)half < CRIT_HALF_COUNT ? names[half] : "?";
-}
-
 const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
 				   size_t text_bytes)
 {

@@ -9,30 +9,10 @@
 #include "report/tables/node_sums.h"
 #include "report/tables/regions.h"
 #include "report/tables/sites.h"
+#include "report/tables/words.h"
 
 #define CRIT_SENTENCE_BYTES 1024
 #define CRIT_MISSING_MAX 12
-
-enum crit_mode {
-	CRIT_MODE_FULL = 0,
-	CRIT_MODE_SHIMS_ONLY,
-	CRIT_MODE_KERNEL_ONLY,
-	CRIT_MODE_APPROXIMATE, /* perf events stand in for the kernel half of a node */
-	CRIT_MODE_COUNT
-};
-
-enum crit_verdict {
-	CRIT_VERDICT_NOTHING = 0, /* nothing was active */
-	CRIT_VERDICT_INCOMPLETE, /* too much was lost */
-	CRIT_VERDICT_TOO_SHORT,
-	CRIT_VERDICT_EVEN, /* no loss is worth a word; else the largest: */
-	CRIT_VERDICT_CPUS,
-	CRIT_VERDICT_IMBALANCE,
-	CRIT_VERDICT_ALL_WAITING,
-	CRIT_VERDICT_BLOCKED,
-	CRIT_VERDICT_LIBRARY,
-	CRIT_VERDICT_COUNT
-};
 
 struct crit_missing {
 	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
@@ -100,12 +80,6 @@ double crit_summary_share(const struct crit_summary *summary, const struct crit_
 /* "3", or "1.3" (world.rank) when there are several worlds. */
 const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
 				   size_t text_bytes);
-
-const char *crit_mode_name(enum crit_mode mode);
-const char *crit_half_name(enum crit_kernel_half half);
-const char *crit_rule_name(enum crit_active_rule rule);
-/* -EINVAL for an unknown name. */
-int crit_rule_parse(const char *name, enum crit_active_rule *ret_rule);
 
 /* Adds one line; more than CRIT_MISSING_MAX are folded into the last. (summary.c and missing.c) */
 void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
