@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/tables/labels.h"
 #include "report/tables/summary.h"
 #include "core/base/call.h"
 
@@ -131,7 +132,7 @@ static void describe_cause(const struct crit_results *results, char *text, size_
 	}
 	if (first)
 		(void)snprintf(text, size, "; first rank %s (%s), killed by signal %u (%s)",
-			       crit_summary_rank_name(results, (int32_t)row, name, sizeof(name)),
+			       crit_rank_label(results, (int32_t)row, name, sizeof(name)),
 			       first->program, first->exit_signal,
 			       strsignal((int)first->exit_signal));
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/region_writers.h"
 #include "report/findings/verdict.h"
+#include "report/tables/labels.h"
 
 #define WORTH_SAYING_RATIO 0.02 /* of the window */
 
@@ -107,8 +107,7 @@ static const char *name_taker(const struct crit_summary *summary, const struct t
 	if (taker->row->kind != CRIT_RIVAL_MEMBER || taker->rank_row < 0)
 		return crit_rival_label(summary->results, taker->row, text, text_bytes);
 	(void)snprintf(text, text_bytes, "rank %s",
-		       crit_summary_rank_name(summary->results, taker->rank_row, rank,
-					      sizeof(rank)));
+		       crit_rank_label(summary->results, taker->rank_row, rank, sizeof(rank)));
 	return text;
 }
 
@@ -127,7 +126,7 @@ void crit_preempted_find(struct crit_summary *summary)
 		return;
 	if (summary->unit == CRIT_UNIT_RANKS)
 		(void)snprintf(name, sizeof(name), "rank %s",
-			       crit_summary_rank_name(results, victim, rank, sizeof(rank)));
+			       crit_rank_label(results, victim, rank, sizeof(rank)));
 	else
 		(void)crit_thread_label(results, (size_t)victim, name, sizeof(name));
 	if (taker.count) /* else the rank waited after wakeups only */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "report/tables/labels.h"
 
 #define WORTH_SAYING_RATIO 0.05 /* of the window */
 #define GAIN_WORTH_SAYING_RATIO 0.01
@@ -111,7 +112,7 @@ static void name_unit(const struct crit_summary *summary, size_t row, char *text
 		char rank[32];
 
 		(void)snprintf(text, text_bytes, "rank %s on %s",
-			       crit_summary_rank_name(results, (int32_t)row, rank, sizeof(rank)),
+			       crit_rank_label(results, (int32_t)row, rank, sizeof(rank)),
 			       results->nodes[results->ranks[row].node].host);
 	} else {
 		const struct crit_thread_row *thread = &results->threads[row];
@@ -140,7 +141,7 @@ static void say_names(struct crit_summary *summary)
 		bool is_last = i + 1 == lost->named_count;
 
 		if (summary->unit == CRIT_UNIT_RANKS)
-			(void)crit_summary_rank_name(results, (int32_t)row, name, sizeof(name));
+			(void)crit_rank_label(results, (int32_t)row, name, sizeof(name));
 		else
 			(void)snprintf(name, sizeof(name), "%u (%.16s)", results->threads[row].tid,
 				       results->threads[row].name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "report/findings/verdict.h"
+#include "report/tables/labels.h"
 
 #define SHARE_MOVED 0.05
 
@@ -50,10 +51,9 @@ void crit_verdict_check_may_wait(struct crit_summary *summary, const struct crit
 			       "This depends on MPI_Send, which may wait or work: counted as "
 			       "active, the share "
 			       "of rank %s moves by %+.1f points and rank %s comes first.",
-			       crit_summary_rank_name(mine, (int32_t)worst_row, moved_name,
-						      sizeof(moved_name)),
+			       crit_rank_label(mine, (int32_t)worst_row, moved_name,
+					       sizeof(moved_name)),
 			       100 * worst,
-			       crit_summary_rank_name(mine, (int32_t)top, top_name,
-						      sizeof(top_name)));
+			       crit_rank_label(mine, (int32_t)top, top_name, sizeof(top_name)));
 	}
 }

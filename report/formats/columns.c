@@ -12,10 +12,11 @@
 #include "report/formats/region_writers.h"
 #include "report/formats/row_writer.h"
 #include "report/formats/writers.h"
+#include "report/tables/labels.h"
 
 static const char *mpi_or_none(const struct crit_results *results, char *text)
 {
-	return results->has_ranks ? crit_mpi_name(results, text, 64) : "none";
+	return results->has_ranks ? crit_mpi_label(results, text, 64) : "none";
 }
 
 static const char *law_node(const struct crit_results *results, const struct crit_law *law)
@@ -130,7 +131,7 @@ static json_t *spread_of(const struct crit_row *row, const struct crit_imbalance
 				    crit_thread_label(results, (size_t)imbalance->slowest, text,
 						      sizeof(text)));
 	(void)snprintf(text, sizeof(text), "rank %s",
-		       crit_summary_rank_name(results, imbalance->slowest, rank, sizeof(rank)));
+		       crit_rank_label(results, imbalance->slowest, rank, sizeof(rank)));
 	return imbalance_of(row->summary, imbalance, text);
 }
 
@@ -139,7 +140,7 @@ static json_t *node_spread_of(const struct crit_row *row, const struct crit_node
 	char text[CRIT_REGION_TEXT];
 
 	return imbalance_of(row->summary, &sum->useful,
-			    crit_node_slowest(row->summary, sum, text, sizeof(text)));
+			    crit_slowest_label(row->summary->results, sum, text, sizeof(text)));
 }
 
 static json_t *shares_of(const struct crit_row *row, const struct crit_region_line *line)

@@ -4,57 +4,12 @@
 
 #include "report/formats/region_writers.h"
 #include "report/formats/row_writer.h"
+#include "report/tables/labels.h"
 #include "core/base/line.h"
 
 #define REGIONS_MAX 24
 #define THREADS_MAX 16
 #define RIVALS_MAX 24
-
-const char *crit_thread_label(const struct crit_results *results, size_t thread, char *text,
-			      size_t text_bytes)
-{
-	const struct crit_thread_row *row;
-	char rank[32];
-
-	if (thread >= results->thread_count)
-		return "-";
-	row = &results->threads[thread];
-	if (row->rank_row >= 0)
-		(void)snprintf(text, text_bytes, "rank %s thread %u (%.16s)",
-			       crit_summary_rank_name(results, row->rank_row, rank, sizeof(rank)),
-			       row->tid, row->name);
-	else
-		(void)snprintf(text, text_bytes, "thread %u (%.16s)", row->tid, row->name);
-	return text;
-}
-
-const char *crit_rival_label(const struct crit_results *results, const struct crit_rival_row *row,
-			     char *text, size_t text_bytes)
-{
-	const enum crit_kernel_half half =
-		results->nodes[results->threads[row->thread].node].kernel_half;
-
-	switch (row->kind) {
-	case CRIT_RIVAL_MEMBER:
-		return crit_thread_label(results, (size_t)row->by_thread, text, text_bytes);
-	case CRIT_RIVAL_STRANGER:
-		if (row->tid)
-			(void)snprintf(text, text_bytes, "%.16s (tid %u)", row->name, row->tid);
-		else
-			(void)snprintf(text, text_bytes, "%.16s (several)", row->name);
-		return text;
-	case CRIT_RIVAL_HIDDEN:
-		if (half == CRIT_HALF_PERF)
-			return "somebody perf events do not name";
-		return "another user's program";
-	case CRIT_RIVAL_IDLE:
-		return "nobody (scheduler)";
-	case CRIT_RIVAL_UNKNOWN:
-		return "unknown";
-	default:
-		return "others";
-	}
-}
 
 static void write_spread(FILE *out, const char *unit, const struct crit_imbalance *imbalance,
 			 const char *slowest)
@@ -92,7 +47,7 @@ static void write_line(FILE *out, const struct crit_summary *summary,
 	write_spread(out, "threads", &line->threads,
 		     crit_thread_label(results, (size_t)line->threads.slowest, text, sizeof(text)));
 	(void)snprintf(text, sizeof(text), "rank %s",
-		       crit_summary_rank_name(results, line->ranks.slowest, rank, sizeof(rank)));
+		       crit_rank_label(results, line->ranks.slowest, rank, sizeof(rank)));
 	write_spread(out, "ranks", &line->ranks, text);
 }
 

@@ -149,22 +149,6 @@ static void write_laws(FILE *out, const struct crit_summary *summary)
 		       &(struct crit_rows){ .at = results->laws, .count = results->law_count });
 }
 
-const char *crit_node_slowest(const struct crit_summary *summary, const struct crit_node_sum *sum,
-			      char *text, size_t text_bytes)
-{
-	const struct crit_results *results = summary->results;
-	const int32_t slowest = sum->useful.slowest;
-	char name[32];
-
-	text[0] = '\0';
-	if (slowest >= 0 && results->has_ranks)
-		(void)snprintf(text, text_bytes, "rank %s",
-			       crit_summary_rank_name(results, slowest, name, sizeof(name)));
-	else if (slowest >= 0)
-		(void)crit_thread_label(results, (size_t)slowest, text, text_bytes);
-	return text;
-}
-
 static void write_nodes(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;

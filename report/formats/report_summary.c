@@ -3,6 +3,7 @@
 #include "report/findings/programs.h"
 #include "report/findings/verdict.h"
 #include "report/formats/writers.h"
+#include "report/tables/labels.h"
 #include "core/base/line.h"
 
 static void put_number(FILE *out, const char *key, double value)
@@ -52,8 +53,8 @@ static void put_verdict(FILE *out, const struct crit_summary *summary)
 		char name[32];
 
 		put_text(out, "most_work_rank",
-			 crit_summary_rank_name(summary->results, (int32_t)lost->named[0].row, name,
-						sizeof(name)));
+			 crit_rank_label(summary->results, (int32_t)lost->named[0].row, name,
+					 sizeof(name)));
 	}
 	put_number(out, "gain_s", lost->gain_s);
 	put_number(out, "bound_s", lost->window_s - lost->gain_s);

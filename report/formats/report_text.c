@@ -8,6 +8,7 @@
 #include "report/formats/region_writers.h"
 #include "report/formats/screen.h"
 #include "report/formats/writers.h"
+#include "report/tables/labels.h"
 #include "report/tables/place_fit.h"
 #include "report/tables/rank_spread.h"
 #include "core/abi/abi_socket.h"
@@ -25,24 +26,6 @@
 #define REGION_COLUMNS_MAX 64
 #define CALL_COLUMNS_MAX 29
 #define TRUST_LINES 4 /* kept for laws and losses */
-
-const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes)
-{
-	static const char *const flavours[] = { "no MPI", "Open MPI", "MPICH", "OpenMP" };
-	unsigned int flavour = results->flavour < 4 ? results->flavour : 0;
-
-	if (!results->has_ranks)
-		return "no MPI";
-	(void)snprintf(text, text_bytes, "%.40s",
-		       results->library[0] ? results->library : flavours[flavour]);
-	text[strcspn(text, ",\n")] = '\0';
-	if (strncmp(text, "MPICH Version:", 14) == 0) /* "MPICH 4.0.2" */
-		memmove(text + 5, text + 14, strlen(text + 14) + 1);
-	for (char *tab = text; (tab = strchr(tab, '\t'));)
-		*tab = ' ';
-	crit_line_tame(text, strlen(text), false);
-	return text;
-}
 
 static const char *plural(size_t count)
 {
@@ -112,7 +95,8 @@ static void put_run(struct crit_screen *screen, const struct crit_results *resul
 		       results->rank_count, plural(results->rank_count), threads, plural(threads),
 		       results->node_count, plural(results->node_count));
 	(void)snprintf(rest, sizeof(rest), "%.32s, window %.3f s",
-		       crit_mpi_name(results, mpi, sizeof(mpi)), (double)results->window_ns * 1e-9);
+		       crit_mpi_label(results, mpi, sizeof(mpi)),
+		       (double)results->window_ns * 1e-9);
 	if (strlen(counts) + 1 + strlen(rest) <= (size_t)screen->columns) {
 		crit_screen_put(screen, CRIT_PAINT_BOLD, "%s %s", counts, rest);
 	} else {
@@ -283,8 +267,8 @@ static void put_ranks(struct crit_screen *screen, const struct crit_summary *sum
 		crit_screen_put(
 			screen, paint_row(summary, summary->rank_order[i]),
 			"%5s %-*s %10.3f %10.3f %10.3f %6.1f%%  %s",
-			crit_summary_rank_name(results, (int32_t)summary->rank_order[i], name,
-					       sizeof(name)),
+			crit_rank_label(results, (int32_t)summary->rank_order[i], name,
+					sizeof(name)),
 			host,
 			crit_name_fit(results->nodes[rank->node].host, host, node, sizeof(node)),
 			crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
@@ -302,13 +286,13 @@ static void put_spread(struct crit_screen *screen, const struct crit_results *re
 
 	if (results->rank_count <= RANKS_MANY || crit_rank_spread_of(results, 0, &spread))
 		return;
-	(void)snprintf(
-		line, sizeof(line),
-		"useful s: min %.3f rank %s, quartiles %.3f %.3f %.3f, max %.3f rank %s",
-		spread.least_s,
-		crit_summary_rank_name(results, (int32_t)spread.least_row, least, sizeof(least)),
-		spread.quartiles_s[0], spread.quartiles_s[1], spread.quartiles_s[2], spread.most_s,
-		crit_summary_rank_name(results, (int32_t)spread.most_row, most, sizeof(most)));
+	(void)snprintf(line, sizeof(line),
+		       "useful s: min %.3f rank %s, quartiles %.3f %.3f %.3f, max %.3f rank %s",
+		       spread.least_s,
+		       crit_rank_label(results, (int32_t)spread.least_row, least, sizeof(least)),
+		       spread.quartiles_s[0], spread.quartiles_s[1], spread.quartiles_s[2],
+		       spread.most_s,
+		       crit_rank_label(results, (int32_t)spread.most_row, most, sizeof(most)));
 	cells = screen->columns - (int)strlen(line) - 3;
 	if (cells >= HISTOGRAM_MIN && !crit_rank_spread_of(results, cells, &spread))
 		crit_screen_put(screen, CRIT_PAINT_NONE, "%s [%s]", line,
@@ -354,8 +338,8 @@ static const char *short_label(const struct crit_results *results, int32_t threa
 		(void)snprintf(text, text_bytes, "%u", results->threads[thread].tid);
 	else
 		(void)snprintf(text, text_bytes, "%s:%u",
-			       crit_summary_rank_name(results, results->threads[thread].rank_row,
-						      rank, sizeof(rank)),
+			       crit_rank_label(results, results->threads[thread].rank_row, rank,
+					       sizeof(rank)),
 			       results->threads[thread].tid);
 	return text;
 }
@@ -461,13 +445,13 @@ static void put_call(struct crit_screen *screen, const struct crit_summary *summ
 	char name[32], rank[32], stall[16];
 	int columns = call_columns(screen);
 
-	crit_screen_put(
-		screen, CRIT_PAINT_NONE, "%-*s %9llu %9.3f%s %9.3f  rank %s", columns,
-		crit_name_fit(crit_call_name(call->call), columns, name, sizeof(name)),
-		(unsigned long long)call->visits, (double)call->wait_ns * 1e-9,
-		optional_s(screen, crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]), stall),
-		(double)call->run.waiting_ns * 1e-9,
-		crit_summary_rank_name(summary->results, call->top_rank_row, rank, sizeof(rank)));
+	crit_screen_put(screen, CRIT_PAINT_NONE, "%-*s %9llu %9.3f%s %9.3f  rank %s", columns,
+			crit_name_fit(crit_call_name(call->call), columns, name, sizeof(name)),
+			(unsigned long long)call->visits, (double)call->wait_ns * 1e-9,
+			optional_s(screen, crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
+				   stall),
+			(double)call->run.waiting_ns * 1e-9,
+			crit_rank_label(summary->results, call->top_rank_row, rank, sizeof(rank)));
 	put_site(screen, summary->sites, call->call);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
+#include "report/tables/labels.h"
 
 #define TEXT_BYTES 1024
 
@@ -164,8 +165,8 @@ static const char *rank_of(const struct crit_row *row, struct crit_value *value,
 {
 	if (value->number < 0)
 		return none;
-	return crit_summary_rank_name(row->summary->results, (int32_t)value->number, value->room,
-				      sizeof(value->room));
+	return crit_rank_label(row->summary->results, (int32_t)value->number, value->room,
+			       sizeof(value->room));
 }
 
 static void csv_value(FILE *out, const struct crit_column *column, const struct crit_row *row,

@@ -40,10 +40,4 @@ void crit_write_collectives_csv(FILE *out, const struct crit_summary *summary);
 /* One row per region and thread. */
 void crit_write_regions_csv(FILE *out, const struct crit_summary *summary);
 
-/* "Open MPI 4.1.4", "none": the MPI library in a few words. Borrowed from text or static. */
-const char *crit_mpi_name(const struct crit_results *results, char *text, size_t text_bytes);
-/* Who of a node has most useful time: "rank 3", or a thread; "" nobody. */
-const char *crit_node_slowest(const struct crit_summary *summary, const struct crit_node_sum *sum,
-			      char *text, size_t text_bytes);
-
 #endif

@@ -9,24 +9,6 @@
 
 #include "report/findings/verdict.h"
 
-const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
-				   size_t text_bytes)
-{
-	bool has_worlds = false;
-	const struct crit_rank_row *rank;
-
-	if (rank_row < 0 || (size_t)rank_row >= results->rank_count)
-		return "-";
-	rank = &results->ranks[rank_row];
-	for (size_t i = 0; i < results->rank_count && !has_worlds; i++)
-		has_worlds = results->ranks[i].world_number != results->ranks[0].world_number;
-	if (has_worlds)
-		(void)snprintf(text, text_bytes, "%u.%u", rank->world_number, rank->rank);
-	else
-		(void)snprintf(text, text_bytes, "%u", rank->rank);
-	return text;
-}
-
 double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings)
 {
 	return summary->cmetric_s > 0

@@ -77,10 +77,6 @@ bool crit_summary_needs_may_wait(const struct crit_results *results);
 /* CMetric of row / sum over its unit; 0 when nothing was active. */
 double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings);
 
-/* "3", or "1.3" (world.rank) when there are several worlds. */
-const char *crit_summary_rank_name(const struct crit_results *results, int32_t rank_row, char *text,
-				   size_t text_bytes);
-
 /* Adds one line; more than CRIT_MISSING_MAX are folded into the last. (summary.c and missing.c) */
 void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
 			      const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -14,6 +14,7 @@
 #include "report/formats/screen.h"
 #include "cli/results/result_files.h"
 #include "report/formats/writers.h"
+#include "report/tables/labels.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
@@ -455,13 +456,13 @@ static void test_mpi_name(void)
 	char text[64];
 
 	results_sample_barriers(&sample);
-	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "Open MPI v4.1.4");
+	CHECK_STR_EQ(crit_mpi_label(&sample.results, text, sizeof(text)), "Open MPI v4.1.4");
 	(void)snprintf(sample.results.library, sizeof(sample.results.library),
 		       "MPICH Version:\t4.0.2\nMPICH Release date: x");
-	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "MPICH 4.0.2");
+	CHECK_STR_EQ(crit_mpi_label(&sample.results, text, sizeof(text)), "MPICH 4.0.2");
 	(void)snprintf(sample.results.library, sizeof(sample.results.library),
 		       "My\033MPI\177\302\233 \303\244"); /* the last is a letter */
-	CHECK_STR_EQ(crit_mpi_name(&sample.results, text, sizeof(text)), "My?MPI??? \303\244");
+	CHECK_STR_EQ(crit_mpi_label(&sample.results, text, sizeof(text)), "My?MPI??? \303\244");
 }
 
 /* A program may call its threads what it likes; the terminal sees no escape sequence of theirs. */
