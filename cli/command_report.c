@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "report/formats/messages.h"
 #include "cli/results/finish_lock.h"
 #include "cli/results/recording_set.h"
-#include "report/formats/region_writers.h"
 #include "cli/console/syntax.h"
 #include "cli/console/terminal.h"
 #include "cli/results/result_files.h"

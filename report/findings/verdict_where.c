@@ -2,7 +2,6 @@
 /* Where: the region somebody works in and the call the others wait in meanwhile. */
 #include <stdio.h>
 
-#include "report/formats/messages.h"
 #include "report/findings/verdict.h"
 #include "report/tables/place_fit.h"
 #include "core/base/call.h"
@@ -101,6 +100,41 @@ static void say_region(const struct crit_summary *summary, size_t unit_row, char
 		       most.line->call ? "in " : "", name_region(most.line, name, sizeof(name)));
 }
 
+/* The collective row in which the ranks lost most by who came last. */
+static const struct crit_collective_row *worst_of(const struct crit_results *results, uint32_t call)
+{
+	const struct crit_message_results *messages = &results->messages;
+	const struct crit_collective_row *worst = NULL;
+
+	for (size_t i = 0; i < messages->collective_count; i++) {
+		const struct crit_collective_row *row = &messages->collectives[i];
+
+		if (row->call == call && row->last_count &&
+		    (!worst || row->late_sum_ns > worst->late_sum_ns))
+			worst = row;
+	}
+	return worst;
+}
+
+/*
+ * ", where it arrives last in 97 % of cases, 20.0 ms after the mean", when a rank comes last at a
+ * call more often than all others together; else "".
+ */
+static void say_last(const struct crit_results *results, uint32_t call, uint32_t rank_row,
+		     char *text, size_t text_bytes)
+{
+	const struct crit_collective_row *row = worst_of(results, call);
+	const struct crit_last_row *last = row ? &results->messages.lasts[row->first_last] : NULL;
+
+	text[0] = '\0';
+	if (!last || last->rank_row != rank_row || last->count * 2 <= row->instances)
+		return;
+	(void)snprintf(text, text_bytes,
+		       ", where it arrives last in %.0f%% of cases, %.3g ms after the mean",
+		       100.0 * (double)last->count / (double)row->instances,
+		       (double)last->late_sum_ns * 1e-6 / (double)last->count);
+}
+
 void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uint32_t call,
 			char *text, size_t text_bytes)
 {
@@ -109,8 +143,7 @@ void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uin
 	char region[CRIT_REGION_TEXT + 96];
 
 	if (summary->unit == CRIT_UNIT_RANKS)
-		crit_messages_say_last(summary->results, call, (uint32_t)unit_row, last,
-				       sizeof(last));
+		say_last(summary->results, call, (uint32_t)unit_row, last, sizeof(last));
 	crit_verdict_site(summary, call, site, sizeof(site));
 	say_region(summary, unit_row, region, sizeof(region));
 	(void)snprintf(text, text_bytes, "%s%s %s%s%s", region,

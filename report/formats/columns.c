@@ -7,12 +7,12 @@
 
 #include "core/base/call.h"
 #include "report/findings/openmp.h"
-#include "report/formats/messages.h"
 #include "report/formats/process_ends.h"
 #include "report/formats/region_writers.h"
 #include "report/formats/row_writer.h"
 #include "report/formats/writers.h"
 #include "report/tables/labels.h"
+#include "report/tables/message_sums.h"
 
 static const char *mpi_or_none(const struct crit_results *results, char *text)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The tables behind the first screen of report.txt. Seconds unless a head says otherwise. */
-#include "report/formats/messages.h"
+#include "report/formats/message_text.h"
 #include "report/formats/region_writers.h"
 #include "report/formats/row_writer.h"
 #include "report/formats/writers.h"
@@ -228,7 +228,7 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	crit_regions_write_details(out, summary);
 	write_calls(out, summary);
 	write_sites(out, summary);
-	crit_messages_write_details(out, summary);
+	crit_message_text_write(out, summary);
 	write_cells(out, summary);
 	write_laws(out, summary);
 	write_nodes(out, summary);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/messages.h"
+#include "report/formats/message_text.h"
 #include "report/formats/region_writers.h"
 #include "report/formats/writers.h"
 #include "core/base/err.h"

@@ -1,113 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Messages and collectives in report.txt, messages.csv and collectives.csv. */
-#include "report/formats/messages.h"
+/* Messages, pairs of ranks and late arrivals in the tables of report.txt. */
+#include "report/formats/message_text.h"
 
 #include <stdlib.h>
 
 #include "core/base/call.h"
 #include "core/base/cleanup.h"
 #include "report/formats/row_writer.h"
+#include "report/tables/message_sums.h"
 
 #define PAIRS_MAX 16
 #define COLLECTIVES_MAX 24
-
-const struct crit_traffic_row *crit_messages_traffic(const struct crit_results *results,
-						     uint32_t call)
-{
-	const struct crit_message_results *messages = &results->messages;
-
-	for (size_t i = 0; i < messages->traffic_count; i++)
-		if (messages->traffic[i].call == call)
-			return &messages->traffic[i];
-	return NULL;
-}
-
-uint64_t crit_messages_failed(const struct crit_results *results, uint32_t call)
-{
-	const struct crit_message_results *messages = &results->messages;
-
-	for (size_t i = 0; i < messages->failed_count; i++)
-		if (messages->failed[i].call == call)
-			return messages->failed[i].count;
-	return 0;
-}
-
-uint64_t crit_messages_bin_max(unsigned int bin)
-{
-	return bin < 64 ? (1ull << bin) - 1 : UINT64_MAX;
-}
-
-unsigned int crit_messages_median_bin(const struct crit_volume *volume)
-{
-	uint64_t half = (volume->count - volume->unknown_count + 1) / 2;
-	uint64_t seen = 0;
-
-	for (unsigned int bin = 0; half && bin < CRIT_SIZE_BINS; bin++) {
-		seen += volume->sizes[bin];
-		if (seen >= half)
-			return bin;
-	}
-	return CRIT_SIZE_BINS;
-}
-
-uint64_t crit_messages_traced_ns(const struct crit_results *results)
-{
-	uint64_t until_ns = results->messages.until_ns;
-
-	return until_ns > results->window_begin_ns ? until_ns - results->window_begin_ns : 0;
-}
-
-const char *crit_messages_median(const struct crit_volume *volume, char *text, size_t text_bytes)
-{
-	unsigned int bin = crit_messages_median_bin(volume);
-
-	if (bin >= CRIT_SIZE_BINS)
-		return "-";
-	(void)snprintf(text, text_bytes, "%llu", (unsigned long long)crit_messages_bin_max(bin));
-	return text;
-}
-
-bool crit_messages_moved(const struct crit_results *results, const struct crit_call_row *call,
-			 uint64_t *ret_bytes)
-{
-	const struct crit_traffic_row *traffic = crit_messages_traffic(results, call->call);
-
-	*ret_bytes = call->counted_bytes;
-	if (traffic)
-		*ret_bytes += traffic->sent.bytes + traffic->received.bytes;
-	return traffic || *ret_bytes;
-}
-
-/* The collective row in which the ranks lost most by who came last. */
-static const struct crit_collective_row *worst_of(const struct crit_results *results, uint32_t call)
-{
-	const struct crit_message_results *messages = &results->messages;
-	const struct crit_collective_row *worst = NULL;
-
-	for (size_t i = 0; i < messages->collective_count; i++) {
-		const struct crit_collective_row *row = &messages->collectives[i];
-
-		if (row->call == call && row->last_count &&
-		    (!worst || row->late_sum_ns > worst->late_sum_ns))
-			worst = row;
-	}
-	return worst;
-}
-
-void crit_messages_say_last(const struct crit_results *results, uint32_t call, uint32_t rank_row,
-			    char *text, size_t text_bytes)
-{
-	const struct crit_collective_row *row = worst_of(results, call);
-	const struct crit_last_row *last = row ? &results->messages.lasts[row->first_last] : NULL;
-
-	text[0] = '\0';
-	if (!last || last->rank_row != rank_row || last->count * 2 <= row->instances)
-		return;
-	(void)snprintf(text, text_bytes,
-		       ", where it arrives last in %.0f%% of cases, %.3g ms after the mean",
-		       100.0 * (double)last->count / (double)row->instances,
-		       (double)last->late_sum_ns * 1e-6 / (double)last->count);
-}
 
 /* "  returned an error: MPI_Recv 2, MPI_Wait 1" */
 static void write_failed(FILE *out, const struct crit_message_results *messages)
@@ -178,7 +81,7 @@ static void write_unknown_sources(FILE *out, const struct crit_results *results)
 
 static void write_until(FILE *out, const struct crit_results *results)
 {
-	uint64_t traced_ns = crit_messages_traced_ns(results);
+	uint64_t traced_ns = crit_message_traced_ns(results);
 
 	if (!traced_ns)
 		(void)fprintf(out, "  level profile: only collectives that waited are recorded\n");
@@ -217,7 +120,7 @@ static void write_collectives(FILE *out, const struct crit_summary *summary)
 			      messages->collective_count - COLLECTIVES_MAX);
 }
 
-void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
+void crit_message_text_write(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	const struct crit_message_results *messages = &results->messages;
@@ -229,7 +132,7 @@ void crit_messages_write_details(FILE *out, const struct crit_summary *summary)
 		      "\nMessages\n  median: the largest size of its bin, a power of two less 1; "
 		      "what a request moves\n  counts for the call that started it\n");
 	write_until(out, results);
-	if (crit_messages_traced_ns(results) && !messages->is_whole)
+	if (crit_message_traced_ns(results) && !messages->is_whole)
 		(void)fprintf(out, "  not whole: losses are in report.json, messages.losses\n");
 	if (messages->traffic_count)
 		crit_rows_text(out, summary, CRIT_TABLE_TRAFFIC,
