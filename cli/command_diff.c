@@ -13,7 +13,7 @@
 #include "cli/console/terminal.h"
 #include "report/findings/difference.h"
 #include "report/formats/screen.h"
-#include "report/formats/writers.h"
+#include "report/tables/summary.h"
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
 #include "core/base/regular.h"

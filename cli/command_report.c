@@ -11,9 +11,12 @@
 #include "cli/results/recording_set.h"
 #include "cli/console/syntax.h"
 #include "cli/console/terminal.h"
-#include "cli/results/result_files.h"
-#include "report/formats/writers.h"
 #include "core/client/client_env.h"
+#include "report/formats/report_csv.h"
+#include "report/formats/report_files.h"
+#include "report/formats/report_json.h"
+#include "report/formats/report_summary.h"
+#include "report/formats/report_text.h"
 
 enum format {
 	FORMAT_TEXT = 0,
@@ -32,7 +35,7 @@ enum colour {
 struct report_options {
 	enum crit_active_rule rule;
 	enum format format;
-	size_t table; /* FORMAT_TABLE: which one */
+	const struct crit_csv *table; /* FORMAT_TABLE: which one */
 	enum colour colour;
 	const char *output; /* NULL: stdout */
 };
@@ -110,9 +113,9 @@ static int take_option(int option, void *user)
 		return CRIT_SYNTAX_GO_ON;
 	default: /* OPTION_CSV */
 		options->format = FORMAT_TABLE;
-		for (options->table = 0; options->table < CRIT_CSV_COUNT; options->table++)
-			if (!strcmp(optarg, crit_csvs[options->table].name))
-				return CRIT_SYNTAX_GO_ON;
+		options->table = crit_csv_find(optarg);
+		if (options->table)
+			return CRIT_SYNTAX_GO_ON;
 		return crit_syntax_refuse(&syntax, "no table named", optarg);
 	}
 }
@@ -143,7 +146,7 @@ static int print_result(const struct crit_summary *summary, const struct report_
 	else if (options->format == FORMAT_SUMMARY)
 		crit_write_summary(stdout, summary);
 	else if (options->format == FORMAT_TABLE)
-		crit_csvs[options->table].write(stdout, summary);
+		crit_csv_write(options->table, stdout, summary);
 	else
 		crit_write_text(stdout, summary, &text);
 	errno = 0;
@@ -161,7 +164,7 @@ static int write_result(const struct crit_summary *summary, const char *director
 {
 	struct crit_err err = { { 0 } };
 
-	if (!crit_result_files_write_into(directory, summary, &err))
+	if (!crit_report_files_write_into(directory, summary, &err))
 		return CRIT_EXIT_OK;
 	(void)fprintf(stderr, "crit report: %s\n", err.text);
 	return CRIT_EXIT_FAILED;

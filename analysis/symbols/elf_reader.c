@@ -28,7 +28,6 @@
 #include "core/base/close_from.h"
 
 #define WAIT_S 20
-#define TOTAL_S 60
 #define GRACE_S 5 /* more than a reader gives itself */
 #define SECOND_NS 1000000000ull
 #define DEATHS_MAX 8 /* readers; then the recording is taken for one made to kill them */
@@ -328,7 +327,7 @@ int crit_elf_reader_create(const struct crit_elf_reader_options *options,
 	reader->fd = -1;
 	reader->here.debug_directories = options->debug_directories;
 	reader->wait_s = options->wait_s ? options->wait_s : WAIT_S;
-	reader->left_ns = (options->total_s ? options->total_s : TOTAL_S) * SECOND_NS;
+	reader->left_ns = (options->total_s ? options->total_s : CRIT_ELF_TOTAL_S) * SECOND_NS;
 	reader->is_here = options->is_here;
 	status = options->is_here ? 0 : start(reader);
 	if (status) {

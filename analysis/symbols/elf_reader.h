@@ -17,10 +17,12 @@
 
 struct crit_elf_reader;
 
+#define CRIT_ELF_TOTAL_S 60 /* for all answers, where nothing else is asked for */
+
 struct crit_elf_reader_options {
 	const char *debug_directories; /* see analysis/symbols/debug_file.h; borrowed */
 	uint32_t wait_s; /* for one answer; 0: 20 */
-	uint32_t total_s; /* for all answers; 0: 60; every later one is CRIT_ELF_LATE */
+	uint32_t total_s; /* for all answers, 0: CRIT_ELF_TOTAL_S; later: CRIT_ELF_LATE */
 	bool is_here; /* in this process, for tests that follow every branch */
 };
 

@@ -11,10 +11,9 @@
 #include "cli/results/recording_set.h"
 #include "cli/console/syntax.h"
 #include "cli/results/archive.h"
-#include "cli/results/result_files.h"
-#include "report/formats/writers.h"
 #include "core/client/client_env.h"
 #include "core/base/line.h"
+#include "report/formats/report_files.h"
 
 struct merge_options {
 	enum crit_active_rule rule;
@@ -75,7 +74,7 @@ static int write_report(const struct crit_recording_set *set, const struct crit_
 	bool is_incomplete = !status && summary.is_incomplete;
 
 	if (!status) {
-		status = crit_result_files_write_into(output ? output : set->directory, &summary,
+		status = crit_report_files_write_into(output ? output : set->directory, &summary,
 						      &err);
 		crit_summary_fini(&summary);
 	}

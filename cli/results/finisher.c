@@ -23,12 +23,11 @@
 #include "cli/results/no_report.h"
 #include "cli/results/nodes.h"
 #include "cli/results/archive.h"
-#include "cli/results/result_files.h"
-#include "report/formats/writers.h"
 #include "core/abi/abi_socket.h"
 #include "core/client/client_key.h"
 #include "core/base/clock.h"
 #include "core/base/setting.h"
+#include "report/formats/report_files.h"
 
 #define HERE "."
 #define TRACE_NICE 10
@@ -67,7 +66,7 @@ static int write_results(struct crit_finisher *finisher, bool is_live)
 	if (!status) {
 		status = crit_analysis_summarise(&analysis, is_live, &summary);
 		if (!status) {
-			status = crit_result_files_write(finisher->directory_fd,
+			status = crit_report_files_write(finisher->directory_fd,
 							 crit_directory_name(finisher->directory_fd,
 									     HERE, name),
 							 &summary, &err);

@@ -10,6 +10,7 @@
 
 #include "core/base/cleanup.h"
 #include "core/client/client_log.h"
+#include "report/formats/report_files.h"
 
 #define TEXT_BYTES (PATH_MAX + 512)
 

@@ -5,8 +5,6 @@
 
 #include <limits.h>
 
-#define CRIT_NO_REPORT_NAME "NO-REPORT.txt" /* removed by the next report */
-
 /*
  * The name that an open directory has now: it may have been renamed, and one that was removed ends
  * in " (deleted)".  Answers otherwise where /proc does not tell.

@@ -15,6 +15,8 @@
 #include "cli/install/grant.h"
 #include "cli/install/place.h"
 #include "cli/console/progress.h"
+#include "report/findings/summarise.h"
+#include "report/formats/report_files.h"
 #include "report/tables/summary.h"
 #include "core/base/setting.h"
 
@@ -228,7 +230,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 		if (!grant.is_given)
 			options.privileges_fix = grant.fix;
 	} /* else the bare name will do */
-	return crit_summary_init(ret_summary, analysis->results, &options);
+	return crit_summarise(ret_summary, analysis->results, &options);
 }
 
 void crit_analysis_fini(struct crit_analysis *analysis)

@@ -1,47 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What a run lacks: a half that was not there, lost records, and the command that mends it. */
+#include "report/findings/missing.h"
+
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report/formats/process_ends.h"
-#include "report/tables/summary.h"
+#include "analysis/symbols/elf_reader.h"
+#include "report/findings/lost_processes.h"
+#include "report/findings/omitted.h"
+#include "report/findings/omp_runtime.h"
 #include "core/base/linkage.h"
 
 #define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
 #define TOLD_PARTS 1000 /* unknown time is told from one part of so many on */
-
-/* The last row stands for itself and for all that come after it. */
-static void fold(struct crit_summary *summary, bool is_incomplete)
-{
-	struct crit_missing *last = &summary->missing[CRIT_MISSING_MAX - 1];
-
-	summary->missing_folded++;
-	last->is_incomplete = last->is_incomplete || is_incomplete;
-	last->mend[0] = '\0';
-	(void)snprintf(last->what, sizeof(last->what), "%zu more, for which this list has no room",
-		       summary->missing_folded + 1);
-}
-
-void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
-			      const char *format, ...)
-{
-	struct crit_missing *slot;
-	va_list arguments;
-
-	summary->is_incomplete = summary->is_incomplete || is_incomplete;
-	if (summary->missing_count == CRIT_MISSING_MAX) {
-		fold(summary, is_incomplete);
-		return;
-	}
-	slot = &summary->missing[summary->missing_count++];
-	slot->is_incomplete = is_incomplete;
-	(void)snprintf(slot->mend, sizeof(slot->mend), "%s", mend ? mend : "");
-	va_start(arguments, format);
-	(void)vsnprintf(slot->what, sizeof(slot->what), format, arguments);
-	va_end(arguments);
-}
 
 /* Of a recording: any number. */
 static const char *error_text(int32_t status)
@@ -114,7 +86,6 @@ static void find_kernel(struct crit_summary *summary, const struct crit_node_row
 	}
 }
 
-/* Seconds of the window until the last stamp of a node. */
 /* Into the window; 0 for what was before it. */
 static double after_s(const struct crit_results *results, uint64_t time_ns)
 {
@@ -364,26 +335,25 @@ static void find_doubts(struct crit_summary *summary)
 	if (late_count)
 		crit_summary_add_missing(summary, false, "",
 					 "functions and lines of %zu file%s: the time for reading "
-					 "names (60 s) was used up",
-					 late_count, late_count > 1 ? "s" : "");
+					 "names (%d s) was used up",
+					 late_count, late_count > 1 ? "s" : "", CRIT_ELF_TOTAL_S);
 	if (count)
 		crit_summary_add_missing(summary, false, "",
 					 "functions and lines of %zu file%s: %s", count,
 					 count > 1 ? "s" : "", text);
 }
 
-void crit_summary_find_missing(struct crit_summary *summary,
-			       const struct crit_summary_options *options)
+void crit_missing_find(struct crit_summary *summary, const struct crit_summary_options *options)
 {
 	for (size_t i = 0; i < summary->results->node_count; i++)
 		find_node(summary, &summary->results->nodes[i], options);
 	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks)
 		crit_summary_add_missing(summary, true, "",
 					 "the whole run: no rank and no kernel half");
-	crit_summary_find_ends(summary);
+	crit_lost_processes_find(summary);
 	find_losses(summary);
-	crit_summary_find_omitted(summary, options->is_live);
-	crit_summary_find_openmp(summary);
+	crit_omitted_find(summary, options->is_live);
+	crit_openmp_find(summary);
 	find_pmpi_in_front(summary);
 	find_unseen(summary);
 	find_service(summary);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What the user left out of the recording, and ranks that are not in it for another reason. */
+#include "report/findings/omitted.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "report/tables/labels.h"
-#include "report/tables/summary.h"
 #include "core/base/call.h"
 
 /* "rma, io": the groups of calls that are off, of these only those that may wait. */
@@ -155,7 +156,7 @@ static void find_unclosed(struct crit_summary *summary, bool is_live)
 					 count, results->rank_count, cause);
 }
 
-void crit_summary_find_omitted(struct crit_summary *summary, bool is_live)
+void crit_omitted_find(struct crit_summary *summary, bool is_live)
 {
 	find_calls(summary);
 	find_nodes(summary, is_live);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Names the rank or thread that lost its CPU most, and who took it. */
+#include "report/findings/preempted.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/findings/verdict.h"
 #include "report/tables/labels.h"
 
 #define WORTH_SAYING_RATIO 0.02 /* of the window */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "report/findings/verdict_where.h"
 #include "report/tables/labels.h"
 
 #define WORTH_SAYING_RATIO 0.05 /* of the window */
@@ -396,7 +397,7 @@ static void say_incomplete(struct crit_summary *summary, double ratio)
 	       100 * ratio);
 }
 
-void crit_verdict_find(struct crit_summary *summary, const struct crit_results *may_wait)
+void crit_verdict_find(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	double lost_ratio = fmax(lost->unknown_ratio, lost_records_ratio(summary->results));
@@ -417,6 +418,4 @@ void crit_verdict_find(struct crit_summary *summary, const struct crit_results *
 	} else {
 		say_losses(summary);
 	}
-	if (may_wait)
-		crit_verdict_check_may_wait(summary, may_wait);
 }

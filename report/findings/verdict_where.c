@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Where: the region somebody works in and the call the others wait in meanwhile. */
+#include "report/findings/verdict_where.h"
+
 #include <stdio.h>
 
-#include "report/findings/verdict.h"
 #include "report/tables/place_fit.h"
 #include "core/base/call.h"
 

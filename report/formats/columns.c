@@ -6,11 +6,8 @@
 #include <stdio.h>
 
 #include "core/base/call.h"
-#include "report/findings/openmp.h"
-#include "report/formats/process_ends.h"
-#include "report/formats/region_writers.h"
+#include "report/findings/omp_runtime.h"
 #include "report/formats/row_writer.h"
-#include "report/formats/writers.h"
 #include "report/tables/labels.h"
 #include "report/tables/message_sums.h"
 

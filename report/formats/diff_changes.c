@@ -11,7 +11,7 @@
 
 #define FIGURES_MAX 8
 
-struct table {
+struct compared_table {
 	enum crit_diff_group group;
 	const char *path; /* of the array in a report */
 	const char *figures[FIGURES_MAX]; /* the first decides the order */
@@ -60,7 +60,7 @@ static void name_site(const json_t *row, char *text)
 			       module ? module : "", offset ? offset : "");
 }
 
-static const struct table tables[] = {
+static const struct compared_table tables[] = {
 	{ CRIT_DIFF_RANKS,
 	  "ranks",
 	  { "cmetric_s", "share", "stall_s", "useful_s", "mpi_wait_s", "omp_wait_s", "runnable_s",
@@ -115,8 +115,8 @@ static struct crit_diff_change *add(struct crit_diff *diff, enum crit_diff_group
 }
 
 /* Two rows of one name in one report are one: lines that are inlined in several places. */
-static int add_side(struct crit_diff *diff, const struct table *table, const json_t *report,
-		    bool is_b)
+static int add_side(struct crit_diff *diff, const struct compared_table *table,
+		    const json_t *report, bool is_b)
 {
 	const json_t *rows = json_object_get(report, table->path);
 	size_t first = diff->change_count;
@@ -266,7 +266,7 @@ static void compare_jobs(struct crit_diff *diff, const json_t *a, const json_t *
 	}
 }
 
-struct block { /* the figures of one row */
+struct changed_row { /* the figures of one row */
 	size_t first;
 	size_t count;
 	double weight;
@@ -275,8 +275,8 @@ struct block { /* the figures of one row */
 static int compare_blocks(const void *left, const void *right, void *user)
 {
 	const struct crit_diff_change *changes = user;
-	const struct block *a = left;
-	const struct block *b = right;
+	const struct changed_row *a = left;
+	const struct changed_row *b = right;
 	int order = (int)changes[a->first].group - (int)changes[b->first].group;
 
 	if (!order && changes[a->first].group > CRIT_DIFF_EFFICIENCY)
@@ -288,7 +288,7 @@ static int compare_blocks(const void *left, const void *right, void *user)
 static int sort(struct crit_diff *diff)
 {
 	struct crit_diff_change *sorted = calloc(diff->change_count + 1, sizeof(*sorted));
-	struct block *blocks = calloc(diff->change_count + 1, sizeof(*blocks));
+	struct changed_row *blocks = calloc(diff->change_count + 1, sizeof(*blocks));
 	size_t count = 0;
 	size_t used = 0;
 
@@ -302,7 +302,7 @@ static int sort(struct crit_diff *diff)
 
 		if (i == 0 || change->group != change[-1].group ||
 		    strcmp(change->name, change[-1].name) != 0)
-			blocks[count++] = (struct block){ i, 0, fabs(crit_diff_by(change)) };
+			blocks[count++] = (struct changed_row){ i, 0, fabs(crit_diff_by(change)) };
 		blocks[count - 1].count++;
 	}
 	qsort_r(blocks, count, sizeof(*blocks), compare_blocks, diff->changes);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Regions, phases and preemptions in the tables of report.txt, and names for threads. */
+#include "report/formats/region_text.h"
+
 #include <stdio.h>
 
-#include "report/formats/region_writers.h"
 #include "report/formats/row_writer.h"
 #include "report/tables/labels.h"
 #include "core/base/line.h"
@@ -51,7 +52,7 @@ static void write_line(FILE *out, const struct crit_summary *summary,
 	write_spread(out, "ranks", &line->ranks, text);
 }
 
-void crit_regions_write_details(FILE *out, const struct crit_summary *summary)
+void crit_region_text_write(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_region_table *table = &summary->regions;
 
@@ -77,7 +78,7 @@ void crit_regions_write_details(FILE *out, const struct crit_summary *summary)
 			      table->phase_count - REGIONS_MAX);
 }
 
-void crit_rivals_write_details(FILE *out, const struct crit_summary *summary)
+void crit_region_text_write_preemptions(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 

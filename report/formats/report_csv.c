@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The tables of a report as files of comma-separated values: heads with units, RFC 4180 quoting. */
-#include "report/formats/row_writer.h"
-#include "report/formats/writers.h"
+#include "report/formats/report_csv.h"
 
-void crit_write_ranks_csv(FILE *out, const struct crit_summary *summary)
+#include <string.h>
+
+#include "report/formats/row_writer.h"
+
+static void write_ranks(FILE *out, const struct crit_summary *summary)
 {
 	crit_rows_csv(out, summary, CRIT_TABLE_RANKS, summary->results->ranks,
 		      summary->results->rank_count);
 }
 
-void crit_write_threads_csv(FILE *out, const struct crit_summary *summary)
+static void write_threads(FILE *out, const struct crit_summary *summary)
 {
 	crit_rows_csv(out, summary, CRIT_TABLE_THREADS, summary->results->threads,
 		      summary->results->thread_count);
 }
 
-void crit_write_messages_csv(FILE *out, const struct crit_summary *summary)
+static void write_messages(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_message_results *messages = &summary->results->messages;
 
 	crit_rows_csv(out, summary, CRIT_TABLE_PAIRS, messages->pairs, messages->pair_count);
 }
 
-void crit_write_collectives_csv(FILE *out, const struct crit_summary *summary)
+static void write_collectives(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_message_results *messages = &summary->results->messages;
 
@@ -30,7 +33,7 @@ void crit_write_collectives_csv(FILE *out, const struct crit_summary *summary)
 		      messages->collective_count);
 }
 
-void crit_write_regions_csv(FILE *out, const struct crit_summary *summary)
+static void write_regions(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_region_table *table = &summary->regions;
 
@@ -60,12 +63,46 @@ static void write_sites(FILE *out, const struct crit_summary *summary)
 		      summary->sites ? summary->sites->row_count : 0);
 }
 
-const struct crit_csv crit_csvs[CRIT_CSV_COUNT] = {
-	{ "ranks", "ranks.csv", crit_write_ranks_csv },
-	{ "threads", "threads.csv", crit_write_threads_csv },
-	{ "regions", "regions.csv", crit_write_regions_csv },
+struct crit_csv {
+	const char *name;
+	const char *file;
+	void (*write)(FILE *out, const struct crit_summary *summary);
+};
+
+static const struct crit_csv tables[] = {
+	{ "ranks", "ranks.csv", write_ranks },
+	{ "threads", "threads.csv", write_threads },
+	{ "regions", "regions.csv", write_regions },
 	{ "calls", "calls.csv", write_calls },
 	{ "sites", "sites.csv", write_sites },
-	{ "messages", "messages.csv", crit_write_messages_csv },
-	{ "collectives", "collectives.csv", crit_write_collectives_csv },
+	{ "messages", "messages.csv", write_messages },
+	{ "collectives", "collectives.csv", write_collectives },
 };
+
+const struct crit_csv *crit_csv_at(size_t index)
+{
+	return index < sizeof(tables) / sizeof(tables[0]) ? &tables[index] : NULL;
+}
+
+const struct crit_csv *crit_csv_find(const char *name)
+{
+	for (size_t i = 0; crit_csv_at(i); i++)
+		if (strcmp(name, tables[i].name) == 0)
+			return &tables[i];
+	return NULL;
+}
+
+const char *crit_csv_name(const struct crit_csv *csv)
+{
+	return csv->name;
+}
+
+const char *crit_csv_file(const struct crit_csv *csv)
+{
+	return csv->file;
+}
+
+void crit_csv_write(const struct crit_csv *csv, FILE *out, const struct crit_summary *summary)
+{
+	csv->write(out, summary);
+}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The tables behind the first screen of report.txt. Seconds unless a head says otherwise. */
+#include "report/formats/report_details.h"
+
 #include "report/formats/message_text.h"
-#include "report/formats/region_writers.h"
+#include "report/formats/region_text.h"
 #include "report/formats/row_writer.h"
-#include "report/formats/writers.h"
 #include "core/base/call.h"
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
@@ -224,8 +225,8 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	if (results->has_ranks)
 		write_ranks(out, summary);
 	write_threads(out, summary);
-	crit_rivals_write_details(out, summary);
-	crit_regions_write_details(out, summary);
+	crit_region_text_write_preemptions(out, summary);
+	crit_region_text_write(out, summary);
 	write_calls(out, summary);
 	write_sites(out, summary);
 	crit_message_text_write(out, summary);

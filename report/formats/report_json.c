@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* report.json, schema crit-report/1: complete, sorted by key, units in the names of numbers. */
+#include "report/formats/report_json.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
-#include "report/formats/writers.h"
 #include "core/base/call.h"
 
 static json_t *object_of(const struct crit_summary *summary, enum crit_table table, const void *at)

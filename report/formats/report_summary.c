@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The figures of the first screen for scripts: one a line, a key, a colon and the value. */
+#include "report/formats/report_summary.h"
+
 #include "report/findings/programs.h"
 #include "report/findings/verdict.h"
-#include "report/formats/writers.h"
 #include "report/tables/labels.h"
 #include "core/base/line.h"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The first screen of report.txt: verdict, efficiencies, who, where, laws, what is missing. */
+#include "report/formats/report_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/findings/openmp.h"
+#include "report/findings/omp_runtime.h"
 #include "report/findings/programs.h"
-#include "report/formats/region_writers.h"
+#include "report/formats/report_details.h"
 #include "report/formats/screen.h"
-#include "report/formats/writers.h"
 #include "report/tables/labels.h"
 #include "report/tables/place_fit.h"
 #include "report/tables/rank_spread.h"

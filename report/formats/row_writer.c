@@ -6,6 +6,7 @@
 
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
+#include "report/formats/report_csv.h"
 #include "report/tables/labels.h"
 
 #define TEXT_BYTES 1024

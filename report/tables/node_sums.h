@@ -3,7 +3,7 @@
 #ifndef CRIT_NODE_SUMS_H
 #define CRIT_NODE_SUMS_H
 
-#include "report/tables/regions.h"
+#include "report/tables/region_table.h"
 
 struct crit_node_sum {
 	uint32_t ranks;

@@ -10,13 +10,13 @@
 #include "analysis/table/group_by.h"
 #include "core/base/call.h"
 
-struct piece { /* one part, on its way to a share */
+struct region_piece { /* one part, on its way to a share */
 	uint32_t line; /* of rows, or of phases behind them */
 	struct crit_region_share share;
 };
 
 struct pieces {
-	struct piece *list;
+	struct region_piece *list;
 	size_t count;
 	size_t capacity;
 };
@@ -26,14 +26,14 @@ static int add_piece(struct pieces *pieces, size_t line, uint32_t thread,
 {
 	if (pieces->count == pieces->capacity) {
 		size_t capacity = pieces->capacity ? 2 * pieces->capacity : 256;
-		struct piece *list = realloc(pieces->list, capacity * sizeof(*list));
+		struct region_piece *list = realloc(pieces->list, capacity * sizeof(*list));
 
 		if (!list)
 			return -ENOMEM;
 		pieces->list = list;
 		pieces->capacity = capacity;
 	}
-	pieces->list[pieces->count++] = (struct piece){ (uint32_t)line, { thread, *sum } };
+	pieces->list[pieces->count++] = (struct region_piece){ (uint32_t)line, { thread, *sum } };
 	return 0;
 }
 
@@ -127,7 +127,7 @@ static int add_phases(struct pieces *pieces, const struct crit_region_table *tab
 	int status = 0;
 
 	for (size_t i = 0; i < own && !status; i++) {
-		const struct piece piece = pieces->list[i];
+		const struct region_piece piece = pieces->list[i];
 
 		for (int32_t line = (int32_t)piece.line; line >= 0 && !status;
 		     line = table->rows[line].parent) {
@@ -145,8 +145,8 @@ static int add_phases(struct pieces *pieces, const struct crit_region_table *tab
 
 static int compare_pieces(const void *a, const void *b)
 {
-	const struct piece *left = a;
-	const struct piece *right = b;
+	const struct region_piece *left = a;
+	const struct region_piece *right = b;
 
 	if (left->line != right->line)
 		return left->line < right->line ? -1 : 1;
@@ -173,24 +173,26 @@ static int copy_phases(struct crit_region_table *table, uint32_t **ret_phase_of)
 
 static void begin_share(void *to, const void *from)
 {
-	const struct piece *piece = from;
+	const struct region_piece *piece = from;
 
-	*(struct piece *)to =
-		(struct piece){ .line = piece->line, .share.thread = piece->share.thread };
+	*(struct region_piece *)to =
+		(struct region_piece){ .line = piece->line, .share.thread = piece->share.thread };
 }
 
 static void add_share(void *to, const void *from)
 {
-	add_sum(&((struct piece *)to)->share.sum, &((const struct piece *)from)->share.sum);
+	add_sum(&((struct region_piece *)to)->share.sum,
+		&((const struct region_piece *)from)->share.sum);
 }
 
-static const struct crit_grouping by_share = { sizeof(struct piece), sizeof(struct piece),
-					       compare_pieces, begin_share, add_share };
+static const struct crit_grouping by_share = { sizeof(struct region_piece),
+					       sizeof(struct region_piece), compare_pieces,
+					       begin_share, add_share };
 
 static int make_shares(struct crit_region_table *table, struct pieces *pieces)
 {
 	size_t count;
-	struct piece *joined = crit_group_by(&by_share, pieces->list, pieces->count, &count);
+	struct region_piece *joined = crit_group_by(&by_share, pieces->list, pieces->count, &count);
 
 	table->shares = joined ? calloc(count + 1, sizeof(*table->shares)) : NULL;
 	for (size_t i = 0; table->shares && i < count; i++) {

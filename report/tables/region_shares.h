@@ -3,7 +3,7 @@
 #ifndef CRIT_REGION_SHARES_H
 #define CRIT_REGION_SHARES_H
 
-#include "report/tables/regions.h"
+#include "report/tables/region_table.h"
 
 /*
  * Fills shares, sums, imbalances and phases of a table whose rows are joined; line_of maps the

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Orders, shares and the mode of a run; the verdict is in verdict.c, losses in missing.c. */
+/* Orders, sums and the mode of a run, and the list of what is missing. */
 #include "report/tables/summary.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "report/findings/verdict.h"
 
 double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings)
 {
@@ -151,9 +150,6 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 		return -ENOMEM;
 	}
 	crit_efficiency_of(results, &summary->efficiency);
-	crit_verdict_find(summary, options->may_wait);
-	crit_preempted_find(summary);
-	crit_summary_find_missing(summary, options);
 	return 0;
 }
 
@@ -166,4 +162,35 @@ void crit_summary_fini(struct crit_summary *summary)
 	free(summary->node_sums);
 	crit_region_table_fini(&summary->regions);
 	memset(summary, 0, sizeof(*summary));
+}
+
+/* The last row stands for itself and for all that come after it. */
+static void fold(struct crit_summary *summary, bool is_incomplete)
+{
+	struct crit_missing *last = &summary->missing[CRIT_MISSING_MAX - 1];
+
+	summary->missing_folded++;
+	last->is_incomplete = last->is_incomplete || is_incomplete;
+	last->mend[0] = '\0';
+	(void)snprintf(last->what, sizeof(last->what), "%zu more, for which this list has no room",
+		       summary->missing_folded + 1);
+}
+
+void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
+			      const char *format, ...)
+{
+	struct crit_missing *slot;
+	va_list arguments;
+
+	summary->is_incomplete = summary->is_incomplete || is_incomplete;
+	if (summary->missing_count == CRIT_MISSING_MAX) {
+		fold(summary, is_incomplete);
+		return;
+	}
+	slot = &summary->missing[summary->missing_count++];
+	slot->is_incomplete = is_incomplete;
+	(void)snprintf(slot->mend, sizeof(slot->mend), "%s", mend ? mend : "");
+	va_start(arguments, format);
+	(void)vsnprintf(slot->what, sizeof(slot->what), format, arguments);
+	va_end(arguments);
 }

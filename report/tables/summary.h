@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report says beyond the bare results: verdict, order, shares, mode, what is missing. */
+/* A report as data: results in order, sums over them, and what the findings say of them. */
 #ifndef CRIT_SUMMARY_H
 #define CRIT_SUMMARY_H
 
@@ -7,7 +7,7 @@
 #include "analysis/table/lost_time.h"
 #include "analysis/schema/results.h"
 #include "report/tables/node_sums.h"
-#include "report/tables/regions.h"
+#include "report/tables/region_table.h"
 #include "report/tables/sites.h"
 #include "report/tables/words.h"
 
@@ -63,8 +63,8 @@ struct crit_summary {
 };
 
 /*
- * Derives what the writers print.  Ownership: results stay the caller's and must outlive the
- * summary; fini frees the orders.  Errors: -ENOMEM.
+ * Makes the tables; findings/summarise.h adds what the rules say.  Ownership: results stay the
+ * caller's and must outlive the summary; fini frees.  Errors: -ENOMEM.
  */
 int crit_summary_init(struct crit_summary *summary, const struct crit_results *results,
 		      const struct crit_summary_options *options);
@@ -77,16 +77,8 @@ bool crit_summary_needs_may_wait(const struct crit_results *results);
 /* CMetric of row / sum over its unit; 0 when nothing was active. */
 double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings);
 
-/* Adds one line; more than CRIT_MISSING_MAX are folded into the last. (summary.c and missing.c) */
+/* Appends a row; more than CRIT_MISSING_MAX are folded into the last. */
 void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
 			      const char *format, ...) __attribute__((format(printf, 4, 5)));
-void crit_summary_find_missing(struct crit_summary *summary,
-			       const struct crit_summary_options *options);
-
-/* Adds what the OpenMP runtime leaves out, and spinning that costs others the CPU. (openmp.c) */
-void crit_summary_find_openmp(struct crit_summary *summary);
-
-/* Adds what the user left out, and ranks that are not there. (omitted.c) */
-void crit_summary_find_omitted(struct crit_summary *summary, bool is_live);
 
 #endif

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/writers.h"
+#include "report/findings/summarise.h"
+#include "report/formats/report_csv.h"
+#include "report/formats/report_json.h"
+#include "report/formats/report_summary.h"
+#include "report/formats/report_text.h"
 
 #define DELETE 0x7f
 
@@ -22,8 +26,8 @@ static int write_text(FILE *out, const struct crit_summary *summary)
 
 static int write_tables(FILE *out, const struct crit_summary *summary)
 {
-	for (size_t i = 0; i < CRIT_CSV_COUNT; i++)
-		crit_csvs[i].write(out, summary);
+	for (size_t i = 0; crit_csv_at(i); i++)
+		crit_csv_write(crit_csv_at(i), out, summary);
 	return 0;
 }
 
@@ -57,7 +61,7 @@ void written_check(const struct crit_results *results)
 	json_t *json;
 	char *text;
 
-	if (crit_summary_init(&summary, results, &options))
+	if (crit_summarise(&summary, results, &options))
 		return; /* out of memory */
 	free(write_with(write_text, &summary, &length));
 	free(write_with(write_tables, &summary, &length));

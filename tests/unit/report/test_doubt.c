@@ -2,6 +2,7 @@
 // What a report says of unknown time and of service threads: only what lies inside the window.
 #include <string.h>
 
+#include "report/findings/summarise.h"
 #include "report/tables/summary.h"
 #include "core/base/call.h"
 #include "tests/lib/analysed.h"
@@ -32,7 +33,7 @@ static void summarise(struct crit_maker *m)
 	const struct crit_summary_options options = { .is_live = true };
 
 	results = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_INT_EQ(crit_summary_init(&summary, results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, results, &options), 0);
 }
 
 static void forget(void)

@@ -2,6 +2,7 @@
 // What a report advises where OpenMP threads spin while others want their CPUs.
 #include <string.h>
 
+#include "report/findings/summarise.h"
 #include "report/tables/summary.h"
 #include "core/base/call.h"
 #include "tests/lib/analysed.h"
@@ -57,7 +58,7 @@ static bool is_advised(uint16_t flags)
 	bool is_found = false;
 	size_t i;
 
-	CHECK_INT_EQ(crit_summary_init(&summary, results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, results, &options), 0);
 	for (i = 0; i < summary.missing_count; i++)
 		is_found |= strcmp(summary.missing[i].mend, "OMP_WAIT_POLICY=passive") == 0;
 	crit_summary_fini(&summary);

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/findings/summarise.h"
 #include "report/formats/message_text.h"
-#include "report/formats/region_writers.h"
-#include "report/formats/writers.h"
+#include "report/formats/report_csv.h"
+#include "report/formats/report_text.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/results_sample.h"
@@ -22,7 +23,7 @@ static void summarise(void)
 
 	crit_sites_fini(&sites);
 	CHECK_INT_EQ(crit_sites_init(&sites, NULL, &sample.results), 0);
-	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
 #define NAME(field) ((void)snprintf(field, sizeof(field), "x%sy\"", what))
@@ -60,11 +61,8 @@ static char *lines_of(void)
 	FILE *out = open_memstream(&lines, &size);
 
 	crit_write_text(out, &summary, &(struct crit_text_options){ 0 });
-	crit_write_ranks_csv(out, &summary);
-	crit_write_threads_csv(out, &summary);
-	crit_write_regions_csv(out, &summary);
-	crit_write_messages_csv(out, &summary);
-	crit_write_collectives_csv(out, &summary);
+	for (size_t i = 0; crit_csv_at(i); i++)
+		crit_csv_write(crit_csv_at(i), out, &summary);
 	(void)fclose(out);
 	crit_summary_fini(&summary);
 	return lines;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a report says of calls and programs the user left out, and of ranks that are not there,
 // and of nodes that stopped before the window.
+#include "report/findings/summarise.h"
+#include "report/formats/report_text.h"
 #include "report/tables/summary.h"
-#include "report/formats/writers.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
 #include "tests/lib/check.h"
@@ -26,7 +27,7 @@ static void summarise(bool is_live)
 	const struct crit_summary_options options = { .is_live = is_live };
 
 	crit_summary_fini(&summary);
-	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
 static void test_calls(void)

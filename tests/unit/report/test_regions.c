@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Regions joined over processes, their sums and spread in closed form. */
 #include "report/tables/place_fit.h"
-#include "report/tables/regions.h"
+#include "report/tables/region_table.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/formats/region_writers.h"
+#include "report/findings/summarise.h"
+#include "report/formats/report_csv.h"
+#include "report/formats/report_files.h"
+#include "report/formats/report_json.h"
+#include "report/formats/report_text.h"
 #include "report/formats/screen.h"
-#include "cli/results/result_files.h"
-#include "report/formats/writers.h"
 #include "report/tables/labels.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/err.h"
@@ -52,7 +54,7 @@ static void summarise(void)
 
 	crit_sites_fini(&sites);
 	CHECK_INT_EQ(crit_sites_init(&sites, NULL, &sample.results), 0);
-	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
 static char *text_of(bool is_first_screen_only)
@@ -140,15 +142,14 @@ static void test_golden(void)
 	compare_golden("barriers.json", text);
 	free(text);
 	out = open_memstream(&text, &size);
-	crit_write_ranks_csv(out, &summary);
-	crit_write_threads_csv(out, &summary);
+	crit_csv_write(crit_csv_find("ranks"), out, &summary);
+	crit_csv_write(crit_csv_find("threads"), out, &summary);
 	(void)fclose(out);
 	compare_golden("barriers.csv", text);
 	free(text);
 	out = open_memstream(&text, &size);
-	for (size_t i = 0; i < CRIT_CSV_COUNT; i++)
-		if (!strcmp(crit_csvs[i].name, "calls") || !strcmp(crit_csvs[i].name, "sites"))
-			crit_csvs[i].write(out, &summary);
+	crit_csv_write(crit_csv_find("calls"), out, &summary);
+	crit_csv_write(crit_csv_find("sites"), out, &summary);
 	(void)fclose(out);
 	compare_golden("calls.csv", text);
 	free(text);
@@ -215,7 +216,7 @@ static void test_golden_hybrid(void)
 	compare_golden("hybrid.json", text);
 	free(text);
 	out = open_memstream(&text, &size);
-	crit_write_regions_csv(out, &summary);
+	crit_csv_write(crit_csv_find("regions"), out, &summary);
 	(void)fclose(out);
 	compare_golden("hybrid.csv", text);
 	free(text);
@@ -289,12 +290,12 @@ static void test_may_wait(void)
 	CHECK(!crit_summary_needs_may_wait(&sample.results));
 	sample.ranks[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_MAY_WAIT] = 90000000;
 	CHECK(crit_summary_needs_may_wait(&sample.results));
-	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 	CHECK(strstr(summary.may_wait_note, "rank 1 comes first") != NULL);
 	check_screen();
 	crit_summary_fini(&summary);
 	options.may_wait = &sample.results;
-	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 	CHECK_STR_EQ(summary.may_wait_note, "");
 	crit_summary_fini(&summary);
 }
@@ -524,19 +525,19 @@ static void test_output(void)
 	fd = open(directory, O_DIRECTORY | O_CLOEXEC);
 	results_sample_barriers(&sample);
 	summarise();
-	CHECK_INT_EQ(crit_result_files_write(fd, directory, &summary, &err), 0);
+	CHECK_INT_EQ(crit_report_files_write(fd, directory, &summary, &err), 0);
 	CHECK_INT_EQ(count_files(directory), 9);
 	/* A directory in the place of the last file: nothing is left half-written. */
 	(void)snprintf(path, sizeof(path), "%s/report.json.tmp", directory);
 	CHECK_INT_EQ(mkdir(path, 0700), 0);
-	CHECK_INT_LT(crit_result_files_write(fd, directory, &summary, &err), 0);
+	CHECK_INT_LT(crit_report_files_write(fd, directory, &summary, &err), 0);
 	CHECK(strstr(err.text, "report.json") != NULL);
 	CHECK_INT_EQ(rmdir(path), 0);
 	CHECK_INT_EQ(count_files(directory), 0);
 	close(fd);
 	CHECK_INT_EQ(rmdir(directory), 0);
 	fd = open("/proc/self", O_DIRECTORY | O_CLOEXEC); /* unwritable for everybody */
-	CHECK_INT_LT(crit_result_files_write(fd, "/proc/self", &summary, &err), 0);
+	CHECK_INT_LT(crit_report_files_write(fd, "/proc/self", &summary, &err), 0);
 	CHECK(strstr(err.text, "cannot write /proc/self/report.txt") != NULL);
 	close(fd);
 	crit_summary_fini(&summary);

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "report/findings/programs.h"
+#include "report/formats/report_summary.h"
+#include "report/formats/report_text.h"
 #include "report/formats/screen.h"
-#include "report/formats/writers.h"
 #include "report/tables/place_fit.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/wide_sample.h"

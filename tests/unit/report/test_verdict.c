@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The first sentence of a report: what it says of which losses, whom it names, what it promises. */
 #include "core/abi/abi_shim.h"
+#include "report/findings/summarise.h"
 #include "report/tables/summary.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/results_sample.h"
@@ -14,7 +15,7 @@ static void summarise(void)
 {
 	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd" };
 
-	CHECK_INT_EQ(crit_summary_init(&summary, &sample.results, &options), 0);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
 static bool says(const char *text)

@@ -10,6 +10,7 @@
 #include "core/abi/abi_shim.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/call.h"
+#include "report/findings/summarise.h"
 
 #define MS 1000000ull
 #define RANKS_PER_NODE 32
@@ -280,7 +281,7 @@ int wide_sample_init(struct wide_sample *sample, uint32_t rank_count, enum wide_
 		sample->sites.rows[i].place =
 			places[language][sample->sites.rows[i].place.offset % PLACES];
 	if (!status)
-		status = crit_summary_init(&sample->summary, &sample->results, &options);
+		status = crit_summarise(&sample->summary, &sample->results, &options);
 	if (status)
 		wide_sample_fini(sample);
 	return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Puts the result files into a directory: all whole under .tmp first, then renamed. */
-#include "cli/results/result_files.h"
+/* Writes each file as NAME.tmp first, and renames them when all are whole. */
+#include "report/formats/report_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,26 +8,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/results/no_report.h"
-#include "report/formats/writers.h"
+#include "report/formats/report_csv.h"
+#include "report/formats/report_json.h"
+#include "report/formats/report_text.h"
 #include "core/base/cleanup.h"
+#include "core/base/err.h"
 
 #define NAME_BYTES 32
 
-#define FILE_COUNT (CRIT_CSV_COUNT + 2u)
-
-/* report.json is the last: when it is there, so are the others. */
+/* NULL after report.json, which is the last: when it is there, so are the others. */
 static const char *file_name(size_t i)
 {
-	return i == 0 ? "report.txt" : i <= CRIT_CSV_COUNT ? crit_csvs[i - 1].file : "report.json";
+	if (i == 0)
+		return "report.txt";
+	if (crit_csv_at(i - 1))
+		return crit_csv_file(crit_csv_at(i - 1));
+	return i == 1 || crit_csv_at(i - 2) ? "report.json" : NULL;
 }
 
 static int write_file(FILE *out, size_t i, const struct crit_summary *summary)
 {
-	if (i > CRIT_CSV_COUNT)
+	if (i && !crit_csv_at(i - 1))
 		return crit_write_json(out, summary);
 	if (i)
-		crit_csvs[i - 1].write(out, summary);
+		crit_csv_write(crit_csv_at(i - 1), out, summary);
 	else
 		crit_write_text(out, summary, &(struct crit_text_options){ 0 });
 	return 0;
@@ -43,7 +47,7 @@ static void remove_temporary(int directory_fd)
 {
 	char name[NAME_BYTES];
 
-	for (size_t i = 0; i < FILE_COUNT; i++)
+	for (size_t i = 0; file_name(i); i++)
 		(void)unlinkat(directory_fd, temporary_name(i, name), 0); /* may not be there */
 }
 
@@ -84,12 +88,12 @@ static int write_one(int directory_fd, size_t i, const struct crit_summary *summ
 	return status;
 }
 
-int crit_result_files_write(int directory_fd, const char *directory,
+int crit_report_files_write(int directory_fd, const char *directory,
 			    const struct crit_summary *summary, struct crit_err *err)
 {
 	char name[NAME_BYTES];
 
-	for (size_t i = 0; i < FILE_COUNT; i++) {
+	for (size_t i = 0; file_name(i); i++) {
 		int status = write_one(directory_fd, i, summary);
 
 		if (status) {
@@ -99,7 +103,7 @@ int crit_result_files_write(int directory_fd, const char *directory,
 					    directory, file_name(i), strerror(-status));
 		}
 	}
-	for (size_t i = 0; i < FILE_COUNT; i++)
+	for (size_t i = 0; file_name(i); i++)
 		if (renameat(directory_fd, temporary_name(i, name), directory_fd, file_name(i))) {
 			int status = -errno;
 
@@ -111,7 +115,7 @@ int crit_result_files_write(int directory_fd, const char *directory,
 	return 0;
 }
 
-int crit_result_files_write_into(const char *directory, const struct crit_summary *summary,
+int crit_report_files_write_into(const char *directory, const struct crit_summary *summary,
 				 struct crit_err *err)
 {
 	crit_autoclose int fd = -1;
@@ -121,5 +125,5 @@ int crit_result_files_write_into(const char *directory, const struct crit_summar
 	fd = open(directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return crit_err_set(err, -errno, "cannot open %s: %s", directory, strerror(errno));
-	return crit_result_files_write(fd, directory, summary, err);
+	return crit_report_files_write(fd, directory, summary, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Which OpenMP runtime a run had, and what that means for its figures. */
-#include "report/findings/openmp.h"
+#include "report/findings/omp_runtime.h"
 
 #include "core/base/call.h"
 
@@ -73,7 +73,7 @@ static void find_spinning(struct crit_summary *summary)
 				 (double)spun_ns * 1e-9, (double)starved_ns * 1e-9);
 }
 
-void crit_summary_find_openmp(struct crit_summary *summary)
+void crit_openmp_find(struct crit_summary *summary)
 {
 	const enum crit_openmp openmp = crit_openmp_of(summary);
 

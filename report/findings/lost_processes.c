@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Programs that left the run by their exec, and processes killed in MPI_Init: missing, and JSON. */
-#include "report/formats/process_ends.h"
+/* Names the reason of each, and the first process that was killed. */
+#include "report/findings/lost_processes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void find_killed(struct crit_summary *summary, const struct crit_process_
 				 strsignal((int)first->signal), more);
 }
 
-void crit_summary_find_ends(struct crit_summary *summary)
+void crit_lost_processes_find(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	const struct crit_process_end_row *first = NULL;

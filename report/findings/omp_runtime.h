@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The OpenMP runtime of a run: its name, and what it leaves out or disturbs. */
-#ifndef CRIT_CLI_OPENMP_H
-#define CRIT_CLI_OPENMP_H
+#ifndef CRIT_OMP_RUNTIME_H
+#define CRIT_OMP_RUNTIME_H
 
 #include "report/tables/summary.h"
 
@@ -19,5 +19,8 @@ enum crit_openmp crit_openmp_of(const struct crit_summary *summary);
 
 /* "GNU libgomp", and so on. */
 const char *crit_openmp_name(enum crit_openmp openmp);
+
+/* Adds to what is missing: what it leaves out, and spinning that costs others the CPU. */
+void crit_openmp_find(struct crit_summary *summary);
 
 #endif

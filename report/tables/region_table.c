@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Joins the regions of all processes by place, and what threads did in them. */
-#include "report/tables/regions.h"
+#include "report/tables/region_table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of a report in a directory: all of them whole, or those that were there before. */
-#ifndef CRIT_RESULT_FILES_H
-#define CRIT_RESULT_FILES_H
+/* The files of a report in a directory: all whole, or those that were there before. */
+#ifndef CRIT_REPORT_FILES_H
+#define CRIT_REPORT_FILES_H
 
 #include "core/base/err.h"
+#include "report/tables/summary.h"
 
-struct crit_summary;
+#define CRIT_NO_REPORT_NAME "NO-REPORT.txt" /* says why there is none; the next report removes it */
 
 /*
  * Writes report.txt, report.json and the tables (*.csv) into directory, each to NAME.tmp first
  * and renamed when all are whole.  Errors: -errno with a line in err; no file is then left
  * half-written.
  */
-int crit_result_files_write(int directory_fd, const char *directory,
+int crit_report_files_write(int directory_fd, const char *directory,
 			    const struct crit_summary *summary, struct crit_err *err);
 
 /* The same into a directory by its name, made where it is not there.  Errors: the same. */
-int crit_result_files_write_into(const char *directory, const struct crit_summary *summary,
+int crit_report_files_write_into(const char *directory, const struct crit_summary *summary,
 				 struct crit_err *err);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Says whether the shares depend on how MPI_Send is counted. */
+#include "report/findings/may_wait.h"
+
 #include <math.h>
 #include <stdio.h>
 
-#include "report/findings/verdict.h"
 #include "report/tables/labels.h"
 
 #define SHARE_MOVED 0.05
@@ -18,7 +19,7 @@ static double rank_sum(const struct crit_results *results)
 }
 
 /* Would counting mpi_may_wait (Send) as active change the top rank or a share by more than 0.05? */
-void crit_verdict_check_may_wait(struct crit_summary *summary, const struct crit_results *other)
+void crit_may_wait_find(struct crit_summary *summary, const struct crit_results *other)
 {
 	const struct crit_results *mine = summary->results;
 	double mine_s = rank_sum(mine);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where in the code ranks or threads work and wait, as the verdict says it. */
+#ifndef CRIT_VERDICT_WHERE_H
+#define CRIT_VERDICT_WHERE_H
+
+#include "report/tables/summary.h"
+
+/* " at solver+0x14c1": where most of the waiting in a call is; "" unknown. */
+void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *text,
+		       size_t text_bytes);
+
+/*
+ * ", mostly while its thread 7 (a) is in omp parallel step (stencil.c:42) and they are in MPI_Recv
+ * at ...": what that rank or thread does, and what the others are in meanwhile.
+ */
+void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uint32_t call,
+			char *text, size_t text_bytes);
+
+#endif
