@@ -95,7 +95,7 @@ bool crit_run_index_has_moved_clocks(const struct crit_run_index *index)
 struct attempt { /* at an analysis */
 	const struct crit_analysis_options *options;
 	struct crit_run_index *index;
-	bool is_trial; /* what messages say of the clocks is found now: no sink is told of it */
+	bool is_trial; /* what messages say of the clocks is found now: nobody is told of it */
 };
 
 /* The index pass, or what it has learnt before; kept where it may be used again. */
@@ -182,13 +182,17 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 	const struct crit_peers *peers = attempt->options->peers;
 	const struct crit_message_sink *message_sink = peers ? &work->pending.message_sink
 							     : &work->message_sink;
-	int rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL);
+	int rc = crit_identity_init(&work->identity, model);
 
+	work->engine.listeners.thread_rows = work->identity.thread_rows;
+	if (!rc && attempt->options->listener && !attempt->is_trial)
+		rc = crit_listeners_add(&work->engine.listeners, attempt->options->listener);
+	if (!rc)
+		rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL,
+					&work->engine.listeners);
 	if (!rc && peers)
 		rc = crit_dealing_init(&work->dealing, peers, model, &work->engine, &work->messages,
 				       sink ? &work->pending : NULL);
-	if (!rc)
-		rc = crit_identity_init(&work->identity, model);
 	return !rc && sink ? listen(work, sink, peers) : rc;
 }
 
@@ -311,7 +315,7 @@ static int analyse(struct attempt *attempt, const char *const *paths, size_t pat
 		return rc;
 	if (attempt->index->shifts.count)
 		crit_run_index_renew(attempt->index);
-	else if (!attempt->options->trace)
+	else if (!attempt->options->trace && !attempt->options->listener)
 		return 0;
 	crit_results_destroy(*ret_results);
 	*ret_results = NULL;

@@ -32,3 +32,13 @@ void crit_listeners_tell(struct crit_listeners *listeners, enum crit_event_kind 
 			listeners->error = rc;
 	}
 }
+
+void crit_listeners_tell_edge(struct crit_listeners *listeners, const struct crit_edge *edge)
+{
+	struct crit_edge told = *edge;
+
+	told.waiter = listeners->thread_rows[edge->waiter];
+	told.cause = listeners->thread_rows[edge->cause];
+	crit_listeners_tell(listeners, (enum crit_event_kind)(CRIT_EVENT_EDGE + edge->kind),
+			    &(struct crit_event){ .time_ns = edge->end_ns, .edge = &told });
+}

@@ -8,7 +8,10 @@
 #ifndef CRIT_LISTENERS_H
 #define CRIT_LISTENERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "analysis/schema/edge.h"
 
 #define CRIT_LISTENERS_MAX 4u
 
@@ -22,19 +25,23 @@ enum crit_event_kind {
 	CRIT_EVENT_TASK, /* made or put aside; call: enum crit_omp_task_note; arg: its number */
 	CRIT_EVENT_FINALIZE_ENTER, /* of MPI_Finalize beyond the cut of its node; arg: call site */
 	CRIT_EVENT_FINALIZE_LEAVE,
-	CRIT_EVENT_KIND_COUNT
+	CRIT_EVENT_EDGE, /* + enum crit_edge_kind; edge: it */
+	CRIT_EVENT_KIND_COUNT = CRIT_EVENT_EDGE + CRIT_EDGE_KIND_COUNT
 };
 
 struct crit_event {
 	uint64_t time_ns; /* run clock */
-	uint64_t arg;
+	union {
+		uint64_t arg;
+		const struct crit_edge *edge; /* borrowed until the listener returns */
+	};
 	uint32_t life;
 	uint16_t call;
 };
 
 struct crit_listener {
 	void *user;
-	/* NULL: not wanted.  Errors: the first one ends the replay. */
+	/* By enum crit_event_kind; NULL: not wanted.  Errors: the first one ends the replay. */
 	int (*on[CRIT_EVENT_KIND_COUNT])(void *user, const struct crit_event *event);
 };
 
@@ -44,6 +51,7 @@ struct crit_listeners {
 		void *user;
 	} handlers[CRIT_EVENT_KIND_COUNT][CRIT_LISTENERS_MAX];
 	uint32_t counts[CRIT_EVENT_KIND_COUNT];
+	const uint32_t *thread_rows; /* of edges: life -> row of threads; borrowed */
 	int error; /* the first a listener answered */
 };
 
@@ -60,5 +68,15 @@ static inline void crit_listeners_emit(struct crit_listeners *listeners, enum cr
 	if (listeners->counts[kind])
 		crit_listeners_tell(listeners, kind, event);
 }
+
+/* Is an edge of this kind wanted?  Else nothing need be kept for it. */
+static inline bool crit_listeners_want(const struct crit_listeners *listeners,
+				       enum crit_edge_kind kind)
+{
+	return listeners->counts[CRIT_EVENT_EDGE + kind] != 0;
+}
+
+/* An edge whose waiter and cause are lives; listeners get them as rows. */
+void crit_listeners_tell_edge(struct crit_listeners *listeners, const struct crit_edge *edge);
 
 #endif

@@ -20,9 +20,11 @@ struct crit_collective {
 	bool is_closed;
 };
 
-void crit_collectives_init(struct crit_collectives *all, struct crit_communicators *communicators)
+void crit_collectives_init(struct crit_collectives *all, struct crit_communicators *communicators,
+			   struct crit_listeners *listeners)
 {
 	*all = (struct crit_collectives){ .communicators = communicators };
+	crit_meetings_init(&all->meetings, listeners);
 }
 
 void crit_collectives_fini(struct crit_collectives *all)
@@ -36,7 +38,8 @@ void crit_collectives_fini(struct crit_collectives *all)
 	free(all->lasts);
 	crit_map_fini(&all->row_places);
 	crit_map_fini(&all->last_places);
-	crit_collectives_init(all, NULL);
+	crit_meetings_fini(&all->meetings);
+	crit_collectives_init(all, NULL, NULL);
 }
 
 /* Nobody leaves before everybody has arrived. */
@@ -158,22 +161,30 @@ static bool infer_last(const struct crit_collectives *all, uint32_t communicator
 	return true;
 }
 
-static int close_instance(struct crit_collectives *all, uint32_t communicator,
-			  struct crit_collective *instance)
+static struct crit_collective *at(const struct crit_collective_state *state, uint32_t sequence)
 {
+	return &state->ring[sequence & (state->size - 1)];
+}
+
+static int close_instance(struct crit_collectives *all, uint32_t communicator, uint32_t sequence)
+{
+	struct crit_collective *instance = at(&all->states[communicator], sequence);
 	uint64_t total = total_of(&all->communicators->rows[communicator]);
+	bool is_whole = instance->arrived == total;
 	uint64_t spread_ns, late_ns;
 	bool is_inferred = false;
 	uint32_t row;
 	int rc;
 
 	instance->is_closed = true;
+	crit_meetings_close(&all->meetings, communicator, sequence,
+			    is_whole ? instance->last_member : CRIT_NONE);
 	if (!instance->arrived)
 		return 0; /* nobody told of it */
 	rc = row_of(all, communicator, instance->call, &row);
 	if (rc)
 		return rc;
-	if (instance->arrived < total) {
+	if (!is_whole) {
 		is_inferred = infer_last(all, communicator, instance);
 		if (!is_inferred) {
 			all->rows[row].incomplete++;
@@ -190,17 +201,12 @@ static int close_instance(struct crit_collectives *all, uint32_t communicator,
 	return book_last(all, row, instance->last_member, spread_ns, late_ns);
 }
 
-static struct crit_collective *at(const struct crit_collective_state *state, uint32_t sequence)
-{
-	return &state->ring[sequence & (state->size - 1)];
-}
-
 /* The oldest one gives up its place. */
 static int drop_first(struct crit_collectives *all, uint32_t communicator)
 {
 	struct crit_collective_state *state = &all->states[communicator];
 	struct crit_collective *instance = at(state, state->first);
-	int rc = instance->is_closed ? 0 : close_instance(all, communicator, instance);
+	int rc = instance->is_closed ? 0 : close_instance(all, communicator, state->first);
 
 	*instance = (struct crit_collective){ 0 };
 	state->first++;
@@ -259,7 +265,7 @@ static int pass(struct crit_collectives *all, uint32_t communicator,
 
 		instance->passed++;
 		if (!instance->is_closed && (uint64_t)instance->arrived + instance->passed == total)
-			rc = close_instance(all, communicator, instance);
+			rc = close_instance(all, communicator, from);
 	}
 	return rc;
 }
@@ -288,6 +294,21 @@ static void note(struct crit_collective *instance, const struct crit_arrival *ar
 	instance->arrived++;
 }
 
+/* Errors: -ENOMEM. */
+static int attend(struct crit_collectives *all, const struct crit_arrival *arrival)
+{
+	return crit_meetings_arrive(&all->meetings, &(struct crit_attendance){
+							    .communicator = arrival->communicator,
+							    .sequence = (uint32_t)arrival->sequence,
+							    .member = arrival->member,
+							    .life = arrival->life,
+							    .enter_ns = arrival->enter_ns,
+							    .begin_ns = arrival->enter_ns,
+							    .end_ns = arrival->leave_ns,
+							    .call = arrival->call,
+						    });
+}
+
 static int step(struct crit_collectives *all, const struct crit_arrival *arrival)
 {
 	struct crit_comm_member *member = &all->communicators->members[arrival->member];
@@ -309,8 +330,10 @@ static int step(struct crit_collectives *all, const struct crit_arrival *arrival
 	member->next_sequence = sequence + 1;
 	instance = at(state, sequence);
 	note(instance, arrival, member->number);
-	if (!instance->is_closed && (uint64_t)instance->arrived + instance->passed == total)
-		rc = close_instance(all, arrival->communicator, instance);
+	if (all->meetings.listeners)
+		rc = attend(all, arrival);
+	if (!rc && !instance->is_closed && (uint64_t)instance->arrived + instance->passed == total)
+		rc = close_instance(all, arrival->communicator, sequence);
 	while (!rc && state->span && at(state, state->first)->is_closed)
 		rc = drop_first(all, arrival->communicator);
 	return rc;

@@ -14,6 +14,7 @@
 #define CRIT_COLLECTIVES_H
 
 #include "analysis/mpi/communicators.h"
+#include "analysis/mpi/meetings.h"
 
 #define CRIT_COLLECTIVES_OPEN 4096u /* per communicator */
 #define CRIT_COLLECTIVES_ALL (1u << 20) /* on all of them together */
@@ -43,12 +44,14 @@ struct crit_collectives {
 	struct crit_map last_places; /* row, member -> last */
 	size_t ring_cells; /* of all rings */
 	uint64_t late_arrivals;
+	struct crit_meetings meetings;
 };
 
 struct crit_arrival {
 	uint32_t communicator;
 	uint32_t member; /* who, CRIT_NONE: only the visit counts */
 	int32_t sequence; /* -1: none */
+	uint32_t life; /* that tells of it */
 	uint16_t call;
 	uint64_t enter_ns;
 	uint64_t leave_ns; /* UINT64_MAX: it goes on */
@@ -56,7 +59,9 @@ struct crit_arrival {
 	uint64_t received_bytes;
 };
 
-void crit_collectives_init(struct crit_collectives *all, struct crit_communicators *communicators);
+/* Ownership: both are borrowed until fini.  listeners: who is told of edges, NULL nobody. */
+void crit_collectives_init(struct crit_collectives *all, struct crit_communicators *communicators,
+			   struct crit_listeners *listeners);
 void crit_collectives_fini(struct crit_collectives *all);
 
 /* A member took part.  Errors: -ENOMEM.  Cost: O(1), amortised. */

@@ -18,12 +18,12 @@ struct scene { /* of the details of one span */
 };
 
 int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
-		       const struct crit_message_sink *sink)
+		       const struct crit_message_sink *sink, struct crit_listeners *listeners)
 {
-	*messages = (struct crit_messages){ .model = model };
+	*messages = (struct crit_messages){ .model = model, .listeners = listeners };
 	crit_requests_init(&messages->requests);
-	crit_order_init(&messages->order);
-	crit_collectives_init(&messages->collectives, &messages->communicators);
+	crit_order_init(&messages->order, listeners);
+	crit_collectives_init(&messages->collectives, &messages->communicators, listeners);
 	messages->trace.sink = sink;
 	messages->trace.communicators = &messages->communicators;
 	return crit_communicators_init(&messages->communicators, model);
@@ -55,27 +55,45 @@ static void tell(const struct scene *scene, enum crit_trace_message_kind kind,
 		crit_message_trace_tell(&scene->messages->trace, kind, &news);
 }
 
-/* Was it received before it was sent?  Errors: -ENOMEM. */
-static int put_in_order(const struct scene *scene, uint32_t own, uint32_t peer,
-			enum crit_direction direction, int32_t tag)
+/* A blocking receive is posted after the request that became active last. */
+static uint64_t number_of(const struct scene *scene, const struct crit_request *request)
+{
+	return request ? request->number * 2 : scene->messages->last_number * 2 + 1;
+}
+
+/* Was it received before it was sent?  request: NULL of a blocking one.  Errors: -ENOMEM. */
+static int put_in_order(const struct scene *scene, struct crit_communicator_view own, uint32_t peer,
+			enum crit_direction direction, const struct crit_slot_detail *what,
+			const struct crit_request *request)
 {
 	const bool is_send = direction == CRIT_SENT;
-	const struct crit_order_message message = { .from = is_send ? own : peer,
-						    .to = is_send ? peer : own,
-						    .tag = tag,
-						    .is_send = is_send,
-						    .node = scene->node,
-						    .time_ns = scene->now_ns };
+	const struct crit_order_message message = {
+		.from = is_send ? own.member : peer,
+		.to = is_send ? peer : own.member,
+		.tag = what->tag,
+		.is_send = is_send,
+		.node = scene->node,
+		.time_ns = scene->now_ns,
+		.communicator = own.index,
+		.end = { .begin_ns = scene->span->enter_ns,
+			 .posted = number_of(scene, request),
+			 .life = scene->span->life,
+			 .call = scene->span->call },
+	};
 
-	if (own == CRIT_NONE || tag == CRIT_PEER_ANY)
+	if (own.member == CRIT_NONE || what->tag == CRIT_PEER_ANY)
 		return 0;
 	return crit_order_take(&scene->messages->order, &message);
 }
 
-/* Books one message of this rank's.  ret_member may be NULL.  Errors: -ENOMEM. */
-static int book(const struct scene *scene, unsigned int call, enum crit_direction direction,
-		const struct crit_slot_detail *what, uint32_t *ret_member)
+/*
+ * Books one message of this rank's.  request: NULL of a blocking one, else of a send its peer is
+ * kept.  Errors: -ENOMEM.
+ */
+static int book(const struct scene *scene, enum crit_direction direction,
+		const struct crit_slot_detail *what, struct crit_request *request)
 {
+	const unsigned int call = request ? request->call : scene->span->call;
 	struct crit_messages *messages = scene->messages;
 	struct crit_communicator_view view =
 		crit_communicators_view(&messages->communicators, scene->process, what->comm);
@@ -87,15 +105,15 @@ static int book(const struct scene *scene, unsigned int call, enum crit_directio
 					     what->peer, &member);
 	if (rc)
 		return rc;
-	if (ret_member)
-		*ret_member = member;
+	if (request)
+		request->peer_member = member;
 	if (member == CRIT_NONE || scene->rank == CRIT_NONE) {
 		messages->losses.unresolved++;
 		return 0;
 	}
 	messages->lost_sends += view.member == CRIT_NONE && direction == CRIT_SENT &&
 				what->comm != CRIT_COMM_SELF;
-	rc = put_in_order(scene, view.member, member, direction, what->tag);
+	rc = put_in_order(scene, view, member, direction, what, request);
 	return rc ? rc
 		  : crit_traffic_pair(&messages->traffic, scene->rank, member, direction,
 				      what->bytes);
@@ -110,7 +128,7 @@ static int take_blocking(struct scene *scene, const struct crit_slot_detail *wha
 	if (!is_send)
 		scene->now_ns = scene->span->leave_ns;
 	tell(scene, is_send ? CRIT_TRACE_SEND : CRIT_TRACE_RECV, what, 0, NULL);
-	return book(scene, scene->span->call, is_send ? CRIT_SENT : CRIT_RECEIVED, what, NULL);
+	return book(scene, is_send ? CRIT_SENT : CRIT_RECEIVED, what, NULL);
 }
 
 static int take_collective(const struct scene *scene, const struct crit_slot_detail *what,
@@ -123,6 +141,7 @@ static int take_collective(const struct scene *scene, const struct crit_slot_det
 		.communicator = view.index,
 		.member = view.member,
 		.sequence = what->tag,
+		.life = scene->span->life,
 		.call = call,
 		.enter_ns = scene->span->enter_ns,
 		.leave_ns = is_over ? scene->span->leave_ns : UINT64_MAX,
@@ -168,7 +187,7 @@ static int activate(const struct scene *scene, struct crit_request *request)
 	if (request->kind == CRIT_REQUEST_COLLECTIVE || request->peer != CRIT_PEER_NULL)
 		tell(scene, started[request->kind], &what, 0, request);
 	if (request->kind == CRIT_REQUEST_SEND && request->peer != CRIT_PEER_NULL)
-		return book(scene, request->call, CRIT_SENT, &what, &request->peer_member);
+		return book(scene, CRIT_SENT, &what, request);
 	if (request->kind == CRIT_REQUEST_COLLECTIVE)
 		return take_collective(scene, &what, request->call, request->received_bytes, false);
 	return 0;
@@ -312,7 +331,7 @@ static struct crit_slot_detail complete_status(struct crit_messages *messages,
 }
 
 /* A receive is complete.  Errors: -ENOMEM. */
-static int receive(const struct scene *scene, const struct crit_request *request,
+static int receive(const struct scene *scene, struct crit_request *request,
 		   const struct crit_slot_detail *status)
 {
 	struct crit_slot_detail what;
@@ -321,7 +340,7 @@ static int receive(const struct scene *scene, const struct crit_request *request
 		return 0;
 	what = complete_status(scene->messages, request, status);
 	tell(scene, CRIT_TRACE_IRECV, &what, 0, request);
-	return book(scene, request->call, CRIT_RECEIVED, &what, NULL);
+	return book(scene, CRIT_RECEIVED, &what, request);
 }
 
 /* The present activity of a request is over; one that is not persistent is gone with it. */
@@ -332,6 +351,23 @@ static void retire(struct crit_messages *messages, struct crit_request *request,
 		crit_requests_pop(&messages->requests, request->process, request->handle);
 }
 
+/* A collective operation's request is complete: its member has waited in this span. */
+static void complete_meeting(const struct scene *scene, const struct crit_request *request)
+{
+	struct crit_messages *messages = scene->messages;
+	struct crit_communicator_view view = crit_communicators_view(
+		&messages->communicators, scene->process, request->communicator);
+
+	crit_meetings_complete(&messages->collectives.meetings,
+			       &(struct crit_attendance){ .communicator = view.index,
+							  .sequence = (uint32_t)request->tag,
+							  .member = view.member,
+							  .life = scene->span->life,
+							  .begin_ns = scene->span->enter_ns,
+							  .end_ns = scene->span->leave_ns,
+							  .call = scene->span->call });
+}
+
 /* Tells that a request which is no receive is complete. */
 static void tell_end(const struct scene *scene, const struct crit_request *request)
 {
@@ -339,11 +375,14 @@ static void tell_end(const struct scene *scene, const struct crit_request *reque
 
 	if (request->kind == CRIT_REQUEST_OTHER)
 		return;
-	if (request->kind == CRIT_REQUEST_COLLECTIVE)
+	if (request->kind == CRIT_REQUEST_COLLECTIVE) {
 		tell(scene, CRIT_TRACE_COLLECTIVE_COMPLETE, &what, request->received_bytes,
 		     request);
-	else if (request->peer != CRIT_PEER_NULL)
+		if (scene->messages->collectives.meetings.listeners)
+			complete_meeting(scene, request);
+	} else if (request->peer != CRIT_PEER_NULL) {
 		tell(scene, CRIT_TRACE_ISEND_COMPLETE, &what, 0, request);
+	}
 }
 
 static void cancel(const struct scene *scene, const struct crit_request *request)
@@ -512,5 +551,5 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 		rc = take_detail(&scene, &what, received_after(slots, count, i));
 	}
 	messages->traffic.failed[span->call % CRIT_TRAFFIC_CALLS] += has_failed;
-	return rc ? rc : messages->trace.error;
+	return rc ? rc : messages->trace.error ? messages->trace.error : messages->listeners->error;
 }

@@ -23,6 +23,7 @@ struct crit_messages {
 	struct crit_traffic traffic;
 	struct crit_order order;
 	struct crit_message_trace trace;
+	struct crit_listeners *listeners;
 	struct crit_message_losses losses;
 	uint64_t lost_sends; /* that others were booked in the place of */
 	uint64_t last_number; /* of requests */
@@ -35,9 +36,12 @@ struct crit_message_span { /* a span, and who made it */
 	uint64_t leave_ns;
 };
 
-/* sink: who is told of messages, NULL nobody; borrowed until fini.  Errors: -ENOMEM. */
+/*
+ * sink: who is told of messages, NULL nobody; listeners: who is told of edges, all added by now.
+ * Ownership: both are borrowed until fini.  Errors: -ENOMEM.
+ */
 int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
-		       const struct crit_message_sink *sink);
+		       const struct crit_message_sink *sink, struct crit_listeners *listeners);
 void crit_messages_fini(struct crit_messages *messages);
 
 /* The details of a span that ends.  Errors: -ENOMEM, those of the sink.  Cost: O(1) per slot. */

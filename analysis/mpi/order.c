@@ -7,9 +7,11 @@
 
 #include "analysis/model/model.h"
 
-void crit_order_init(struct crit_order *order)
+void crit_order_init(struct crit_order *order, struct crit_listeners *listeners)
 {
 	*order = (struct crit_order){ .free = CRIT_NONE };
+	if (listeners && crit_listeners_want(listeners, CRIT_EDGE_MESSAGE))
+		order->listeners = listeners;
 }
 
 void crit_order_fini(struct crit_order *order)
@@ -18,8 +20,9 @@ void crit_order_fini(struct crit_order *order)
 	crit_map_fini(&order->places);
 	free(order->ways);
 	free(order->waits);
+	free(order->ends);
 	crit_transits_fini(&order->transits);
-	crit_order_init(order);
+	crit_order_init(order, NULL);
 }
 
 /* The number of key in map, a new one if it has none.  Errors: -ENOMEM. */
@@ -57,8 +60,19 @@ static int find_way(struct crit_order *order, const struct crit_order_message *m
 	return 0;
 }
 
+/* Keeps what the message's edge will tell of this end.  Errors: -ENOMEM. */
+static int keep_end(struct crit_order *order, uint32_t at, const struct crit_order_end *end)
+{
+	int rc = crit_array_grow(&order->ends, &order->end_capacity, at + 1ull,
+				 sizeof(*order->ends));
+
+	if (!rc)
+		order->ends[at] = *end;
+	return rc;
+}
+
 static int wait_for_other(struct crit_order *order, struct crit_order_way *way,
-			  const struct crit_order_wait *wait)
+			  const struct crit_order_message *message)
 {
 	uint32_t at = order->free;
 	int rc;
@@ -74,13 +88,13 @@ static int wait_for_other(struct crit_order *order, struct crit_order_way *way,
 			return rc;
 		at = (uint32_t)order->wait_count++;
 	}
-	order->waits[at] = *wait;
+	order->waits[at] = (struct crit_order_wait){ message->time_ns, message->node, CRIT_NONE };
 	if (way->first == CRIT_NONE)
 		way->first = at;
 	else
 		order->waits[way->last].next = at;
 	way->last = at;
-	return 0;
+	return order->listeners ? keep_end(order, at, &message->end) : 0;
 }
 
 /* The one that has waited longest, which no longer does. */
@@ -129,6 +143,31 @@ static int compare(struct crit_order *order, struct crit_order_way *way,
 				       received->time_ns);
 }
 
+/* The other end of the message is at the place that was taken from the list last. */
+static void tell_pair(const struct crit_order *order, struct crit_order_way *way,
+		      const struct crit_order_message *message)
+{
+	const struct crit_order_end *other = &order->ends[order->free];
+	const struct crit_order_end *send = message->is_send ? &message->end : other;
+	const struct crit_order_end *receive = message->is_send ? other : &message->end;
+	uint64_t other_ns = order->waits[order->free].time_ns;
+
+	if (way->is_mixed)
+		return;
+	crit_listeners_tell_edge(
+		order->listeners,
+		&(struct crit_edge){ .begin_ns = receive->begin_ns,
+				     .end_ns = message->is_send ? other_ns : message->time_ns,
+				     .cause_ns = message->is_send ? message->time_ns : other_ns,
+				     .object = message->communicator,
+				     .send_number = way->pair_count++,
+				     .receive_number = receive->posted,
+				     .waiter = receive->life,
+				     .cause = send->life,
+				     .call = receive->call,
+				     .kind = CRIT_EDGE_MESSAGE });
+}
+
 int crit_order_take(struct crit_order *order, const struct crit_order_message *message)
 {
 	const struct crit_order_wait own = { message->time_ns, message->node, CRIT_NONE };
@@ -140,9 +179,11 @@ int crit_order_take(struct crit_order *order, const struct crit_order_message *m
 		look_at_send(order, way, message->time_ns);
 	if (!rc && (way->first == CRIT_NONE || way->are_sends == message->is_send)) {
 		way->are_sends = message->is_send;
-		rc = wait_for_other(order, way, &own);
+		rc = wait_for_other(order, way, message);
 	} else if (!rc) {
 		other = take_first(order, way);
+		if (order->listeners)
+			tell_pair(order, way, message);
 		rc = message->is_send ? compare(order, way, &own, &other)
 				      : compare(order, way, &other, &own);
 	}

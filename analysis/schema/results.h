@@ -216,19 +216,17 @@ struct crit_err;
 struct crit_run_index;
 struct crit_peers;
 struct crit_trace_sink;
+struct crit_listener;
 
 struct crit_analysis_options {
 	enum crit_active_rule rule;
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
-	const struct crit_trace_sink
-		*trace; /* analysis/schema/trace.h: told of every span; may be NULL */
-	const struct crit_peers
-		*peers; /* analysis/cluster/peers.h: who does it together; NULL: alone */
-	/*
-	 * analysis/analyse.h: what the next analysis of the same recordings need not do again;
-	 * NULL: nothing is kept.
-	 */
+	const struct crit_trace_sink *trace; /* schema/trace.h: told of every span; may be NULL */
+	/* account/listeners.h: told of events; NULL: of several peers, all have none */
+	const struct crit_listener *listener;
+	const struct crit_peers *peers; /* cluster/peers.h: who does it together; NULL: alone */
+	/* analyse.h: what the next analysis of the same recordings need not do again, or NULL */
 	struct crit_run_index *index;
 };
 

@@ -21,7 +21,7 @@ static struct crit_order order; /* each member is on the node of the same number
 
 static void take(const struct step *steps, size_t count)
 {
-	crit_order_init(&order);
+	crit_order_init(&order, NULL);
 	for (size_t i = 0; i < count; i++) {
 		struct crit_order_message message = { .from = steps[i].from,
 						      .to = steps[i].to,
@@ -79,7 +79,7 @@ static void test_in_turn(void)
 /* Places are used again: what is under way is what costs memory. */
 static void test_memory(void)
 {
-	crit_order_init(&order);
+	crit_order_init(&order, NULL);
 	for (uint64_t i = 0; i < 100000; i++) {
 		struct crit_order_message message = {
 			.from = 0, .to = 1, .tag = 7, .is_send = true, .time_ns = i
@@ -99,7 +99,7 @@ static void test_full(void)
 {
 	struct crit_order_message message = { .from = 0, .to = 1, .is_send = true, .time_ns = 100 };
 
-	crit_order_init(&order);
+	crit_order_init(&order, NULL);
 	for (uint32_t i = 0; i <= CRIT_ORDER_MAX; i++)
 		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
 	CHECK(order.is_full);
@@ -130,7 +130,7 @@ static void test_same_node(void)
 {
 	struct crit_order_message message = { .from = 3, .to = 5, .is_send = true, .node = 2 };
 
-	crit_order_init(&order);
+	crit_order_init(&order, NULL);
 	CHECK_INT_EQ(crit_order_take(&order, &message), 0);
 	message.is_send = false;
 	CHECK_INT_EQ(crit_order_take(&order, &message), 0);

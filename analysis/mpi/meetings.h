@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Edges of collective operations: from each member to the one that entered last.
+ *
+ * A collective operation is a meeting, from the first member that tells of it until it is closed
+ * and the last request of it is complete.  Nothing is kept unless a listener wants these edges.
+ *
+ * Memory: members of open meetings, CRIT_MEETING_MEMBERS_MAX at most; more have no edges.
+ */
+#ifndef CRIT_MEETINGS_H
+#define CRIT_MEETINGS_H
+
+#include "analysis/account/listeners.h"
+#include "core/base/index.h"
+
+#define CRIT_MEETING_MEMBERS_MAX (1u << 22)
+
+struct crit_meetings {
+	struct crit_listeners *listeners; /* NULL: nobody wants edges, and nobody arrives */
+	struct crit_meeting *rows;
+	size_t count, capacity;
+	uint32_t free; /* list */
+	struct crit_index places; /* communicator and sequence -> row */
+	size_t member_count; /* of all */
+};
+
+struct crit_attendance { /* of a member at a collective operation */
+	uint32_t communicator;
+	uint32_t sequence;
+	uint32_t member;
+	uint32_t life;
+	uint64_t enter_ns; /* of the operation */
+	uint64_t
+		begin_ns; /* of the call it waits in: the same, or that which completes the request */
+	uint64_t end_ns; /* UINT64_MAX: the request is not complete */
+	uint16_t call; /* that it waits in */
+};
+
+/* listeners: borrowed until fini. */
+void crit_meetings_init(struct crit_meetings *meetings, struct crit_listeners *listeners);
+void crit_meetings_fini(struct crit_meetings *meetings);
+
+/* A member has entered.  Errors: -ENOMEM. */
+int crit_meetings_arrive(struct crit_meetings *meetings, const struct crit_attendance *attendance);
+
+/* The request of a member that arrived is complete.  Cost: O(members). */
+void crit_meetings_complete(struct crit_meetings *meetings,
+			    const struct crit_attendance *attendance);
+
+/* Nobody arrives any more.  last: the member that came last, CRIT_NONE where one is missing. */
+void crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, uint32_t sequence,
+			 uint32_t last);
+
+#endif

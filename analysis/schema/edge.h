@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An edge: one thread waits in a call, another one does what ends such a wait.
+ *
+ * Told to listeners of a replay (analysis/account/listeners.h) whether the waiter lost time or not:
+ * where cause_ns is before begin_ns the cause was there first.  Threads in the window and outside
+ * are told of alike.  An edge is told only where both its ends were recorded.  Not known so far:
+ *   - messages and collectives of a rank without shim, or whose details were lost.  Where
+ *     results->messages.has_order is false, a message's edge may name a neighbour of its send;
+ *   - messages of threads that send side by side on one way (analysis/mpi/order.h);
+ *   - barriers and locks where level profile keeps short waits from the recording;
+ *   - who wakes an old thread: the kernel half does not ask yet, so only wakeups of new threads,
+ *     by their creators, have an edge.
+ *
+ * Where several processes analyse one run, that of rank 0 is told of messages and collectives, and
+ * each of the barriers, locks and wakeups of its nodes: together what one process is told.
+ */
+#ifndef CRIT_EDGE_H
+#define CRIT_EDGE_H
+
+#include <stdint.h>
+
+enum crit_edge_kind {
+	CRIT_EDGE_NONE = 0,
+	CRIT_EDGE_MESSAGE, /* a receive, and the k-th send for the k-th receive of a way */
+	CRIT_EDGE_COLLECTIVE, /* a member, and the one that entered last */
+	CRIT_EDGE_BARRIER, /* a thread of a team, and the one that arrived last */
+	CRIT_EDGE_LOCK, /* who acquires a lock, and who released it */
+	CRIT_EDGE_WAKEUP, /* a thread that was blocked, and its waker */
+	CRIT_EDGE_KIND_COUNT
+};
+
+struct crit_edge {
+	/* Run clock; of the waiter's call, of its stay in a barrier, of the time it was blocked. */
+	uint64_t begin_ns, end_ns;
+	uint64_t
+		cause_ns; /* enter of the send or of the call that started it; arrival; release; wakeup */
+	/* The communicator's number (trace.h); the parallel region's instance; the lock; 0. */
+	uint64_t object;
+	/* MESSAGE: k, in the order in which sends of this way were told; others: 0. */
+	uint64_t send_number;
+	/*
+	 * MESSAGE: a receive of this rank with a lower number was posted earlier; of equal ones that
+	 * with the lower send_number.  Receives pair as they complete, but MPI matches them as they
+	 * were posted: to find that, sort the receives of a way by this number.
+	 */
+	uint64_t receive_number;
+	uint32_t waiter, cause; /* rows of results->threads */
+	uint16_t call; /* that the waiter is in; WAKEUP: 0 */
+	uint8_t kind; /* enum crit_edge_kind */
+};
+
+#endif
