@@ -302,6 +302,7 @@ static int attend(struct crit_collectives *all, const struct crit_arrival *arriv
 							    .sequence = (uint32_t)arrival->sequence,
 							    .member = arrival->member,
 							    .life = arrival->life,
+							    .waiter = arrival->life,
 							    .enter_ns = arrival->enter_ns,
 							    .begin_ns = arrival->enter_ns,
 							    .end_ns = arrival->leave_ns,

@@ -129,7 +129,7 @@ static void tell(const struct crit_meetings *meetings, const struct crit_meeting
 						      .end_ns = waiter->end_ns,
 						      .cause_ns = last->enter_ns,
 						      .object = waiter->communicator,
-						      .waiter = waiter->life,
+						      .waiter = waiter->waiter,
 						      .cause = last->life,
 						      .call = waiter->call,
 						      .kind = CRIT_EDGE_COLLECTIVE });
@@ -151,6 +151,7 @@ void crit_meetings_complete(struct crit_meetings *meetings,
 {
 	struct crit_probe probe;
 	struct crit_meeting *meeting;
+	struct crit_attendance *member;
 	uint32_t at = find(meetings, attendance->communicator, attendance->sequence, &probe), i;
 
 	if (at == CRIT_NONE)
@@ -160,14 +161,14 @@ void crit_meetings_complete(struct crit_meetings *meetings,
 	if (i == CRIT_NONE || meeting->members[i].end_ns != UINT64_MAX)
 		return;
 	meeting->open--;
-	if (!meeting->is_closed) { /* its edge is told with the others' */
-		uint64_t enter_ns = meeting->members[i].enter_ns;
-
-		meeting->members[i] = *attendance;
-		meeting->members[i].enter_ns = enter_ns;
-		return;
-	}
-	tell(meetings, meeting, attendance);
+	member = &meeting->members[i];
+	member->waiter = attendance->waiter;
+	member->begin_ns = attendance->begin_ns;
+	member->end_ns = attendance->end_ns;
+	member->call = attendance->call;
+	if (!meeting->is_closed)
+		return; /* told with the others */
+	tell(meetings, meeting, member);
 	if (!meeting->open)
 		end_meeting(meetings, at, &probe);
 }

@@ -362,7 +362,7 @@ static void complete_meeting(const struct scene *scene, const struct crit_reques
 			       &(struct crit_attendance){ .communicator = view.index,
 							  .sequence = (uint32_t)request->tag,
 							  .member = view.member,
-							  .life = scene->span->life,
+							  .waiter = scene->span->life,
 							  .begin_ns = scene->span->enter_ns,
 							  .end_ns = scene->span->leave_ns,
 							  .call = scene->span->call });

@@ -51,10 +51,12 @@ static void *analyse(void *user)
 				    .round_steps = crew->round_steps,
 				    .user = member,
 				    .exchange = exchange };
-	struct crit_analysis_options options = { .rule = crew->rule,
-						 .peers = &peers,
-						 .trace = crew->sinks ? &crew->sinks[member->rank]
-								      : NULL };
+	struct crit_analysis_options options = {
+		.rule = crew->rule,
+		.peers = &peers,
+		.trace = crew->sinks ? &crew->sinks[member->rank] : NULL,
+		.listener = crew->listeners ? &crew->listeners[member->rank] : NULL
+	};
 	struct crit_err err = { .text = "" };
 	bool is_blind = crew->blind == member->rank;
 

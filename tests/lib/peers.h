@@ -3,6 +3,7 @@
 #ifndef CRIT_TESTS_PEERS_H
 #define CRIT_TESTS_PEERS_H
 
+#include "analysis/account/listeners.h"
 #include "analysis/cluster/peers.h"
 #include "analysis/schema/results.h"
 #include "analysis/schema/trace.h"
@@ -14,6 +15,7 @@ struct crit_test_crew {
 	size_t round_steps; /* 0: as many as usual */
 	enum crit_active_rule rule;
 	const struct crit_trace_sink *sinks; /* one per peer, or NULL: nobody listens */
+	const struct crit_listener *listeners; /* one per peer, or NULL */
 	uint32_t blind; /* this peer finds no recording; CRIT_NONE: all do */
 };
 

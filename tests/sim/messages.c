@@ -15,12 +15,29 @@ static void enter(struct sim_messages *w, uint32_t rank, uint32_t call)
 	w->rank = rank;
 	w->thread = (uint32_t)below(w, SIM_THREADS);
 	w->now_ns[rank] += 1 + below(w, 500);
+	w->now_ns[rank] += (8 + rank - w->now_ns[rank] % 8) % 8; /* no two ranks enter at once */
+	w->begin_ns = w->now_ns[rank];
+	w->left_count = 0;
 	crit_maker_enter(w->m, w->streams[rank][w->thread], w->now_ns[rank], call);
+}
+
+static uint32_t tid_now(const struct sim_messages *w)
+{
+	return 100 * (w->rank + 1) + w->thread;
+}
+
+/* The thread that is in a call now waits there for something. */
+static void stay(struct sim_messages *w, struct sim_stay *ret_stay, uint32_t call)
+{
+	*ret_stay = (struct sim_stay){ .begin_ns = w->begin_ns, .tid = tid_now(w), .call = call };
+	w->left[w->left_count++] = ret_stay;
 }
 
 static void leave(struct sim_messages *w, uint32_t call)
 {
 	w->now_ns[w->rank] += 1 + below(w, 500);
+	for (uint32_t i = 0; i < w->left_count; i++)
+		w->left[i]->end_ns = w->now_ns[w->rank];
 	crit_maker_leave(w->m, w->streams[w->rank][w->thread], w->now_ns[w->rank], call);
 }
 
@@ -46,13 +63,25 @@ static void count_send(struct sim_messages *w, uint32_t call, const struct sim_r
 	count(&w->sent[call], r->bytes);
 	w->sent_count[r->from][r->to]++;
 	w->sent_bytes[r->from][r->to] += r->bytes;
+	if (w->send_count == SIM_ENDS)
+		crit_maker_fail("keep so many messages");
+	w->sends[w->send_count] = (struct sim_end){ .comm = r->comm, .from = r->from, .to = r->to };
+	stay(w, &w->sends[w->send_count++].stay, call);
 }
 
-static void count_receive(struct sim_messages *w, uint32_t call, const struct sim_request *r)
+/* stay_call: where it is waited for. */
+static void count_receive(struct sim_messages *w, uint32_t call, uint32_t stay_call,
+			  const struct sim_request *r)
 {
 	count(&w->received[call], r->bytes);
 	w->received_count[r->from][r->to]++;
 	w->received_bytes[r->from][r->to] += r->bytes;
+	if (w->receive_count == SIM_ENDS)
+		crit_maker_fail("keep so many messages");
+	w->receives[w->receive_count] = (struct sim_end){
+		.comm = r->comm, .from = r->from, .to = r->to, .posted = r->posted
+	};
+	stay(w, &w->receives[w->receive_count++].stay, stay_call);
 }
 
 static uint32_t number_in(const struct sim_comm *comm, uint32_t rank)
@@ -82,14 +111,16 @@ static struct crit_slot_detail say(const struct sim_messages *w, unsigned int de
 static void block(struct sim_messages *w, const struct sim_request *r, bool is_send)
 {
 	uint32_t call = is_send ? CRIT_MPI_Send : CRIT_MPI_Recv;
+	struct sim_request posted = *r;
 
+	posted.posted = ++w->posted;
 	enter(w, is_send ? r->from : r->to, call);
 	put(w, say(w, is_send ? CRIT_D_SEND : CRIT_D_RECV, r, is_send ? r->to : r->from, 0));
-	leave(w, call);
 	if (is_send)
 		count_send(w, call, r);
 	else
-		count_receive(w, call, r);
+		count_receive(w, call, call, &posted);
+	leave(w, call);
 }
 
 static struct sim_request *free_request(struct sim_messages *w, uint32_t rank, uint64_t *ret_handle)
@@ -133,9 +164,10 @@ static void post(struct sim_messages *w, const struct sim_request *like, bool is
 	if (!is_send)
 		what.bytes += 100; /* the buffer may be larger */
 	put(w, what);
-	leave(w, r->call);
+	r->posted = ++w->posted;
 	if (is_send && r->is_active)
 		count_send(w, r->call, r);
+	leave(w, r->call);
 }
 
 static void message(struct sim_messages *w)
@@ -171,6 +203,7 @@ static void start(struct sim_messages *w, uint32_t rank)
 			continue;
 		put(w, (struct crit_slot_detail){ .detail = CRIT_D_START, .request = 0x100 + i });
 		r->is_active = true;
+		r->posted = ++w->posted;
 		r->call = CRIT_MPI_Startall;
 		if (r->is_send)
 			count_send(w, r->call, r);
@@ -187,13 +220,16 @@ static void end(struct sim_messages *w, uint32_t rank, bool is_all)
 
 		if (!r->is_live || !r->is_active || (!is_all && below(w, 2)))
 			continue;
-		put(w, r->is_send ? (struct crit_slot_detail){ .detail = CRIT_D_DONE,
-							       .request = 0x100 + i }
-				  : say(w, CRIT_D_DONE, r, r->from, 0x100 + i));
+		put(w, r->is_send || r->is_collective
+			       ? (struct crit_slot_detail){ .detail = CRIT_D_DONE,
+							    .request = 0x100 + i }
+			       : say(w, CRIT_D_DONE, r, r->from, 0x100 + i));
 		r->is_active = false;
 		r->is_live = r->is_persistent;
-		if (!r->is_send)
-			count_receive(w, r->call, r);
+		if (r->is_collective)
+			stay(w, &w->instances[r->instance].stays[r->member], CRIT_MPI_Waitsome);
+		else if (!r->is_send)
+			count_receive(w, r->call, CRIT_MPI_Waitsome, r);
 	}
 	leave(w, CRIT_MPI_Waitsome);
 }
@@ -212,36 +248,67 @@ static void release(struct sim_messages *w, uint32_t rank)
 	leave(w, CRIT_MPI_Request_free);
 }
 
+/* A member begins a collective operation: it waits there, or later where it has a request. */
+static void take_part(struct sim_messages *w, struct sim_instance *instance, uint32_t member)
+{
+	const struct sim_comm *comm = &w->comms[instance->comm];
+	uint32_t rank = comm->members[member];
+	bool is_request = instance->call == CRIT_MPI_Ibarrier;
+	uint64_t handle = 0;
+	struct sim_request *r = is_request ? free_request(w, rank, &handle) : NULL;
+
+	enter(w, rank, instance->call);
+	instance->at_ns[member] = w->now_ns[rank];
+	instance->tids[member] = tid_now(w);
+	put(w, (struct crit_slot_detail){ .detail = is_request ? CRIT_D_ICOLL : CRIT_D_COLL,
+					  .comm = comm->numbers[rank],
+					  .peer = CRIT_PEER_ANY,
+					  .tag = comm->sequence,
+					  .bytes = 8,
+					  .request = is_request ? handle : 16 });
+	if (is_request) /* always recorded */
+		crit_maker_detail(w->m, w->streams[rank][w->thread],
+				  (struct crit_slot_detail){ .detail = CRIT_D_RECEIVED,
+							     .bytes = 16 });
+	if (r)
+		*r = (struct sim_request){ .is_live = true,
+					   .is_active = true,
+					   .is_collective = true,
+					   .instance = (uint32_t)(instance - w->instances),
+					   .member = member,
+					   .call = (uint16_t)instance->call };
+	else
+		stay(w, &instance->stays[member], instance->call);
+	w->now_ns[rank] += below(w, 10000);
+	leave(w, instance->call);
+	count(&w->sent[instance->call], 8);
+	count(&w->received[instance->call], 16);
+}
+
+static bool has_room(struct sim_messages *w, const struct sim_comm *comm)
+{
+	uint64_t handle;
+
+	for (uint32_t i = 0; i < comm->size; i++)
+		if (!free_request(w, comm->members[i], &handle))
+			return false;
+	return true;
+}
+
 static void collective(struct sim_messages *w)
 {
-	static const uint32_t calls[] = { CRIT_MPI_Allreduce, CRIT_MPI_Barrier };
+	static const uint32_t calls[] = { CRIT_MPI_Allreduce, CRIT_MPI_Barrier, CRIT_MPI_Ibarrier };
 	uint32_t which = (uint32_t)below(w, w->comm_count);
 	struct sim_comm *comm = &w->comms[which];
 	struct sim_instance *instance = &w->instances[w->instance_count];
-	uint64_t last_ns = 0;
 
 	if (which == 1 || w->instance_count == SIM_INSTANCES)
 		return;
 	w->instance_count++;
-	*instance = (struct sim_instance){ .comm = which, .call = calls[below(w, 2)] };
-	for (uint32_t i = 0; i < comm->size; i++) {
-		uint32_t rank = comm->members[i];
-
-		enter(w, rank, instance->call);
-		instance->at_ns[i] = w->now_ns[rank];
-		if (instance->at_ns[i] > last_ns)
-			last_ns = instance->at_ns[i];
-		put(w, (struct crit_slot_detail){ .detail = CRIT_D_COLL,
-						  .comm = comm->numbers[rank],
-						  .peer = CRIT_PEER_ANY,
-						  .tag = comm->sequence,
-						  .bytes = 8,
-						  .request = 16 });
-		w->now_ns[rank] += below(w, 10000);
-		leave(w, instance->call);
-		count(&w->sent[instance->call], 8);
-		count(&w->received[instance->call], 16);
-	}
+	*instance = (struct sim_instance){ .comm = which,
+					   .call = calls[below(w, has_room(w, comm) ? 3 : 2)] };
+	for (uint32_t i = 0; i < comm->size; i++)
+		take_part(w, instance, i);
 	comm->sequence++;
 }
 
@@ -335,6 +402,61 @@ static void finish(struct sim_messages *w)
 		crit_maker_interleave(w->m, w->random.state);
 }
 
+static bool is_of_way(const struct sim_end *a, const struct sim_end *b)
+{
+	return a->comm == b->comm && a->from == b->from && a->to == b->to;
+}
+
+/* The k-th send of each way with the k-th receive; MPI_COMM_SELF is left out. */
+static void pair_messages(struct sim_messages *w)
+{
+	for (uint32_t i = 0; i < w->receive_count; i++) {
+		const struct sim_end *receive = &w->receives[i], *send = w->sends;
+		uint32_t number = 0, before = 0;
+
+		for (uint32_t k = 0; k < i; k++)
+			number += is_of_way(receive, &w->receives[k]);
+		for (; send < &w->sends[w->send_count]; send++)
+			if (is_of_way(receive, send) && before++ == number)
+				break;
+		if (send == &w->sends[w->send_count] || receive->comm == 1)
+			continue;
+		sim_edges_add(&w->edges, &(struct sim_edge){ .begin_ns = receive->stay.begin_ns,
+							     .end_ns = receive->stay.end_ns,
+							     .cause_ns = send->stay.begin_ns,
+							     .object = receive->comm,
+							     .number = number,
+							     .posted = receive->posted,
+							     .waiter = receive->stay.tid,
+							     .cause = send->stay.tid,
+							     .kind = CRIT_EDGE_MESSAGE,
+							     .call = receive->stay.call });
+	}
+}
+
+static void find_last(struct sim_messages *w, const struct sim_instance *instance)
+{
+	uint32_t size = w->comms[instance->comm].size, last = 0;
+
+	for (uint32_t i = 1; i < size; i++)
+		if (instance->at_ns[i] > instance->at_ns[last])
+			last = i;
+	for (uint32_t i = 0; i < size; i++) {
+		const struct sim_stay *stay = &instance->stays[i];
+
+		if (i != last)
+			sim_edges_add(&w->edges,
+				      &(struct sim_edge){ .begin_ns = stay->begin_ns,
+							  .end_ns = stay->end_ns,
+							  .cause_ns = instance->at_ns[last],
+							  .object = instance->comm,
+							  .waiter = stay->tid,
+							  .cause = instance->tids[last],
+							  .kind = CRIT_EDGE_COLLECTIVE,
+							  .call = stay->call });
+	}
+}
+
 void sim_messages_make(struct sim_messages *w, uint64_t seed, uint32_t left_out)
 {
 	uint64_t acts;
@@ -358,4 +480,7 @@ void sim_messages_make(struct sim_messages *w, uint64_t seed, uint32_t left_out)
 			split(w);
 	}
 	finish(w);
+	pair_messages(w);
+	for (uint32_t i = 0; i < w->instance_count; i++)
+		find_last(w, &w->instances[i]);
 }

@@ -9,6 +9,7 @@
 #include "analysis/schema/results.h"
 #include "tests/maker/maker.h"
 #include "tests/maker/random.h"
+#include "tests/sim/edges.h"
 
 #define SIM_T0 1000000000ull
 #define SIM_RANKS 5
@@ -17,6 +18,7 @@
 #define SIM_HANDLES 64
 #define SIM_INSTANCES 400
 #define SIM_CALLS 1024
+#define SIM_ENDS 16384 /* messages sent, and received */
 
 struct sim_comm { /* 0: world, 1: self */
 	uint32_t size;
@@ -32,11 +34,27 @@ struct sim_request {
 	uint32_t comm;
 	bool is_any;
 	uint16_t call;
+	uint32_t posted; /* of a receive: running number */
+	bool is_collective;
+	uint32_t instance, member;
+};
+
+struct sim_stay { /* of a thread in a call */
+	uint64_t begin_ns, end_ns;
+	uint32_t tid, call;
 };
 
 struct sim_instance {
 	uint32_t comm, call;
 	uint64_t at_ns[SIM_RANKS];
+	uint32_t tids[SIM_RANKS]; /* that began it */
+	struct sim_stay stays[SIM_RANKS]; /* where the members wait */
+};
+
+struct sim_end { /* of a message */
+	uint32_t comm, from, to; /* world ranks */
+	uint32_t posted;
+	struct sim_stay stay;
 };
 
 struct sim_volume {
@@ -60,11 +78,17 @@ struct sim_messages {
 	uint32_t rank, thread; /* of the open span */
 	uint32_t left_out; /* number of the detail that is not recorded, from 1 */
 	uint32_t details;
+	struct sim_end sends[SIM_ENDS], receives[SIM_ENDS]; /* in each rank's order */
+	uint32_t send_count, receive_count, posted;
+	uint64_t begin_ns; /* of the open span */
+	struct sim_stay *left[2 * SIM_HANDLES]; /* of the open span: they end with it */
+	uint32_t left_count;
+	struct sim_edges edges; /* all that there are */
 };
 
 /*
  * Makes up the run of a seed without one of its details (0: whole).  Ownership: the caller destroys
- * w->m.
+ * w->m and w->edges.
  */
 void sim_messages_make(struct sim_messages *w, uint64_t seed, uint32_t left_out);
 

@@ -98,6 +98,9 @@ static void follow(struct heard *h, const struct crit_trace_message *message)
 		h->open_collectives--;
 		h->collectives[message->call]++;
 		break;
+	case CRIT_TRACE_COLLECTIVE_COMPLETE:
+		h->collectives[message->call]++;
+		break;
 	default:
 		break;
 	}
@@ -327,6 +330,7 @@ static struct crit_results *analyse(struct sim_messages *w, uint64_t seed, uint3
 		exit(1);
 	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
 	crit_maker_destroy(w->m);
+	sim_edges_fini(&w->edges);
 	return r;
 }
 
