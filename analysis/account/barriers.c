@@ -20,7 +20,8 @@ static struct crit_instance *instance_of(struct crit_engine *engine,
 }
 
 /* The barrier is over if all have arrived.  Of a team of which one member came nothing is known. */
-static void complete(struct crit_engine *engine, struct crit_instance *instance, uint64_t time_ns)
+static void complete(struct crit_engine *engine, struct crit_instance *instance, uint32_t last,
+		     uint64_t time_ns)
 {
 	uint32_t index;
 
@@ -37,6 +38,8 @@ static void complete(struct crit_engine *engine, struct crit_instance *instance,
 	}
 	instance->round++;
 	instance->arrived = 0;
+	instance->last = last;
+	instance->last_ns = time_ns;
 }
 
 /* It was not complete after all: members that did not leave it wait on, since no round began. */
@@ -62,7 +65,8 @@ static void take_runnable(const struct crit_engine *engine, struct crit_team_mem
 }
 
 /* Where short waits are not recorded, arrivals cannot be counted. */
-static void arrive(struct crit_engine *engine, struct crit_team_member *member, uint64_t time_ns)
+static void arrive(struct crit_engine *engine, struct crit_team_member *member, uint32_t call,
+		   uint64_t time_ns)
 {
 	const struct crit_model *model = engine->model;
 	struct crit_instance *instance = instance_of(engine, member);
@@ -71,8 +75,10 @@ static void arrive(struct crit_engine *engine, struct crit_team_member *member, 
 		return;
 	member->is_in_barrier = true;
 	member->round = instance->round;
+	member->barrier = (uint16_t)call;
+	member->arrived_ns = time_ns;
 	instance->arrived++;
-	complete(engine, instance, time_ns);
+	complete(engine, instance, member->life, time_ns);
 }
 
 static void depart(struct crit_engine *engine, struct crit_team_member *member)
@@ -84,6 +90,26 @@ static void depart(struct crit_engine *engine, struct crit_team_member *member)
 	else
 		take_runnable(engine, member);
 	member->is_in_barrier = false;
+}
+
+/* A member is through its barrier; who arrived last is told to listeners. */
+static void tell_last(struct crit_engine *engine, const struct crit_team_member *member,
+		      uint64_t time_ns)
+{
+	const struct crit_instance *instance = instance_of(engine, member);
+
+	if (!crit_listeners_want(&engine->listeners, CRIT_EDGE_BARRIER) ||
+	    member->round == instance->round || member->life == instance->last)
+		return;
+	crit_listeners_tell_edge(&engine->listeners,
+				 &(struct crit_edge){ .begin_ns = member->arrived_ns,
+						      .end_ns = time_ns,
+						      .cause_ns = instance->last_ns,
+						      .object = instance->number,
+						      .waiter = member->life,
+						      .cause = instance->last,
+						      .call = member->barrier,
+						      .kind = CRIT_EDGE_BARRIER });
 }
 
 /* A member works on in the barrier: until it is back nobody is kept from leaving by a CPU. */
@@ -123,7 +149,7 @@ void crit_barriers_enter(struct crit_engine *engine, uint32_t life, uint32_t cal
 	if (member->is_in_barrier)
 		interrupt(engine, member, time_ns);
 	if (is_barrier(call))
-		arrive(engine, member, time_ns);
+		arrive(engine, member, call, time_ns);
 }
 
 void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
@@ -137,18 +163,23 @@ void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t tim
 	member = &engine->teams.members[thread->member];
 	is_there = thread->depth > member->depth &&
 		   is_barrier(thread->spans[thread->depth - 1].call);
-	if (is_there && !member->is_in_barrier)
-		arrive(engine, member, time_ns);
-	else if (!is_there && member->is_in_barrier)
+	if (is_there && !member->is_in_barrier) {
+		arrive(engine, member, thread->spans[thread->depth - 1].call, time_ns);
+	} else if (!is_there && member->is_in_barrier) {
+		tell_last(engine, member, time_ns);
 		depart(engine, member);
+	}
 }
 
-void crit_barriers_forget(struct crit_engine *engine, uint32_t index)
+void crit_barriers_forget(struct crit_engine *engine, uint32_t index, bool is_dead)
 {
 	struct crit_team_member *member = &engine->teams.members[index];
 
-	if (member->is_in_barrier)
-		depart(engine, member);
+	if (!member->is_in_barrier)
+		return;
+	if (!is_dead)
+		tell_last(engine, member, engine->threads[member->life].cell_since_ns);
+	depart(engine, member);
 }
 
 void crit_barriers_joined(struct crit_engine *engine, uint32_t index)

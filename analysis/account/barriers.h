@@ -11,6 +11,7 @@
 #ifndef CRIT_BARRIERS_H
 #define CRIT_BARRIERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct crit_engine;
@@ -22,8 +23,8 @@ void crit_barriers_enter(struct crit_engine *engine, uint32_t life, uint32_t cal
 /* Spans of a thread have ended; its cells are up to date. */
 void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
 
-/* A member is about to be out of its team; its thread's cells are up to date. */
-void crit_barriers_forget(struct crit_engine *engine, uint32_t member);
+/* A member is about to be out of its team; its thread's cells are up to date.  is_dead: for ever. */
+void crit_barriers_forget(struct crit_engine *engine, uint32_t member, bool is_dead);
 
 /* A thread has joined an instance. */
 void crit_barriers_joined(struct crit_engine *engine, uint32_t instance);

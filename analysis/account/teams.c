@@ -253,7 +253,7 @@ void crit_teams_leave(struct crit_engine *engine, uint32_t index, bool is_dead)
 	struct crit_instance *instance = &teams->instances[member->instance];
 	struct crit_thread *thread = &engine->threads[member->life];
 
-	crit_barriers_forget(engine, index);
+	crit_barriers_forget(engine, index, is_dead);
 	thread->member = member->outer;
 	instance->inside--;
 	if (instance->primary == index || (instance->primary == CRIT_NONE && !instance->inside))

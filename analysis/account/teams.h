@@ -31,8 +31,10 @@ struct crit_team_member { /* of an instance */
 	uint32_t outer; /* the member the thread was before, or CRIT_NONE */
 	uint32_t depth; /* open spans around */
 	bool has_left; /* idles until the instance is over */
-	bool is_in_barrier; /* analysis/account/barriers.h; the next three with it */
+	bool is_in_barrier; /* analysis/account/barriers.h; the next five with it */
+	uint16_t barrier; /* construct */
 	uint32_t round;
+	uint64_t arrived_ns;
 	uint64_t runnable_mark_ns; /* the thread's runnable time in waits when all had arrived */
 	uint64_t runnable_ns; /* of its idle time, in barriers all had arrived at */
 	uint64_t mark_ns; /* the thread's idle time when it came */
@@ -49,6 +51,8 @@ struct crit_instance {
 	uint32_t inside; /* members that have not left */
 	uint32_t arrived; /* of these, at the barrier of this round */
 	uint32_t round; /* barriers that were complete */
+	uint32_t last; /* life that arrived last at the newest of them */
+	uint64_t last_ns;
 	bool is_over;
 	bool is_alone; /* a team of one */
 	uint32_t count; /* members that are through */

@@ -10,6 +10,7 @@
 #include "analysis/recording/kernel_feed.h"
 #include "analysis/model/machine.h"
 #include "analysis/replay/merge.h"
+#include "analysis/replay/thread_edges.h"
 #include "analysis/account/occupants.h"
 #include "analysis/model/schedule.h"
 #include "analysis/recording/shim_feed.h"
@@ -41,6 +42,7 @@ struct timeline {
 	uint32_t *stream_orders;
 	const struct crit_replay_share *share; /* NULL: all nodes are replayed here */
 	struct crit_schedule schedule;
+	struct crit_thread_edges *edges; /* NULL: nobody wants any */
 	struct crit_kernel_feed *kernels; /* by node */
 	struct crit_machine *machines;
 	struct crit_shim_feed *shims; /* by stream */
@@ -299,14 +301,19 @@ static int play_kernel(struct timeline *line, uint32_t node, uint32_t order)
 	const union crit_kernel_record *record = crit_kernel_feed_front(feed);
 	struct crit_stay stay;
 	unsigned int i;
-	int rc = crit_machine_step(machine, record);
+	int rc;
 
+	if (line->edges)
+		crit_thread_edges_before(line->edges, machine, record);
+	rc = crit_machine_step(machine, record);
 	if (!rc && crit_occupants_read(machine, record, &stay))
 		crit_queues_switch(line->engine, &stay);
 	for (i = 0; i < machine->out_count && !rc; i++) {
 		rc = apply_transition(line, &machine->out[i], record);
 		apply_wait(line, &machine->out[i], record);
 	}
+	if (line->edges)
+		crit_thread_edges_after(line->edges, machine, record);
 	crit_kernel_feed_pop(feed);
 	record = crit_kernel_feed_front(feed);
 	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
@@ -551,6 +558,8 @@ int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
 	crit_lives_rewind(model);
 	rc = allocate(&line);
 	if (!rc)
+		rc = crit_thread_edges_create(engine, &line.edges);
+	if (!rc)
 		rc = start(&line);
 	if (!rc)
 		rc = play(&line);
@@ -564,6 +573,7 @@ int crit_timeline_play(struct crit_model *model, struct crit_engine *engine,
 	}
 	for (i = 0; i < model->stream_count && line.shims; i++)
 		crit_shim_feed_fini(&line.shims[i]);
+	crit_thread_edges_destroy(line.edges);
 	crit_schedule_fini(&line.schedule);
 	crit_merge_fini(&line.merge);
 	free(line.sources);

@@ -12,13 +12,15 @@
 struct crit_listener crit_told_edges_listener(struct sim_edges *edges);
 
 /*
- * Checks that what was told is what there is, once threads are known by their task numbers; sorts
- * both.  number_of: the simulator's number of a communicator; NULL: that of the results.
+ * How many edges differ between what was told and what there is, once threads are known by their
+ * task numbers; sorts both, prints the first.  number_of: the simulator's number of a communicator;
+ * NULL: that of the results.
  */
-void crit_told_edges_check(struct sim_edges *told, struct sim_edges *truth,
-			   const struct crit_results *results, uint64_t (*number_of)(uint64_t row));
+uint64_t crit_told_edges_differences(struct sim_edges *told, struct sim_edges *truth,
+				     const struct crit_results *results,
+				     uint64_t (*number_of)(uint64_t row));
 
-/* Analyses recordings in memory; told by one process, or by several that do it together. */
+/* Analyse recordings in memory, alone or as several processes.  Errors: end the program. */
 struct crit_results *crit_told_edges_alone(struct crit_maker *const *makers, size_t count,
 					   struct sim_edges *ret_told);
 void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t peers,

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matches wakeups with wakers, and acquisitions of locks with releases.
+#include "analysis/replay/thread_edges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/call.h"
+#include "core/base/hash.h"
+
+struct acquisition { /* of a lock */
+	uint64_t begin_ns, end_ns; /* of the wait for it */
+	uint32_t life; /* CRIT_NONE: none */
+};
+
+struct crit_lock_state {
+	uint64_t lock;
+	uint32_t process;
+	uint16_t call; /* of the wait for it */
+	uint32_t holder; /* life, or CRIT_NONE */
+	uint32_t releaser; /* nobody has acquired it since: life, or CRIT_NONE */
+	uint64_t released_ns;
+	struct acquisition early; /* told of before the release that allowed it */
+	uint32_t early_holder; /* who is to tell of that */
+};
+
+struct crit_thread_edges {
+	struct crit_engine *engine;
+	uint32_t asleep; /* life that the present record may wake, or CRIT_NONE */
+	uint32_t waker;
+	uint64_t asleep_since_ns;
+	uint32_t *depths; /* by life: open spans; NULL: nobody wants edges of locks */
+	struct crit_lock_state *locks;
+	size_t lock_count, lock_capacity;
+	struct crit_index places; /* process, call and lock -> index into locks */
+};
+
+void crit_thread_edges_before(struct crit_thread_edges *edges, const struct crit_machine *machine,
+			      const union crit_kernel_record *record)
+{
+	const struct crit_life *lives = machine->model->lives;
+	const struct crit_kernel_wake *wake = &record->wake;
+	uint32_t life, waker;
+
+	edges->asleep = CRIT_NONE;
+	if ((record->head.kind != CRIT_K_WAKE && record->head.kind != CRIT_K_WAKE_NEW) ||
+	    !crit_listeners_want(&edges->engine->listeners, CRIT_EDGE_WAKEUP))
+		return;
+	life = crit_machine_find(machine, wake->tid);
+	if (life == CRIT_NONE || lives[life].belief != CRIT_STATE_BLOCKED ||
+	    edges->engine->threads[life].state != CRIT_STATE_BLOCKED)
+		return;
+	waker = crit_machine_find(machine, wake->waker_tid);
+	if (!wake->waker_tid) /* the kernel lets none but its creator wake a new thread */
+		waker = record->head.kind == CRIT_K_WAKE_NEW ? lives[life].creator : CRIT_NONE;
+	if (waker == CRIT_NONE || lives[waker].belief == CRIT_STATE_NONE)
+		return;
+	edges->asleep = life;
+	edges->asleep_since_ns = lives[life].last_ns;
+	edges->waker = waker;
+}
+
+void crit_thread_edges_after(const struct crit_thread_edges *edges,
+			     const struct crit_machine *machine,
+			     const union crit_kernel_record *record)
+{
+	const struct crit_transition *out = machine->out;
+	uint64_t time_ns = record->head.time_ns;
+
+	if (edges->asleep == CRIT_NONE || !machine->out_count || out->life != edges->asleep ||
+	    out->state != CRIT_STATE_RUNNABLE)
+		return;
+	crit_listeners_tell_edge(&edges->engine->listeners,
+				 &(struct crit_edge){ .begin_ns = edges->asleep_since_ns,
+						      .end_ns = time_ns,
+						      .cause_ns = time_ns,
+						      .waiter = edges->asleep,
+						      .cause = edges->waker,
+						      .kind = CRIT_EDGE_WAKEUP });
+}
+
+/* The lock's state, a new one if it has none.  NULL: error is set, or there are too many. */
+static struct crit_lock_state *lock_of(struct crit_thread_edges *edges, uint32_t life,
+				       uint16_t call, uint64_t lock)
+{
+	uint32_t process = edges->engine->model->lives[life].process;
+	uint64_t hash = crit_hash_mix(crit_hash_mix(lock, call), process);
+	struct crit_probe probe;
+	uint32_t at = crit_index_first(&edges->places, hash, &probe);
+	int rc;
+
+	for (; at != CRIT_NONE; at = crit_index_next(&edges->places, &probe)) {
+		struct crit_lock_state *state = &edges->locks[at];
+
+		if (state->lock == lock && state->call == call && state->process == process)
+			return state;
+	}
+	if (edges->lock_count == CRIT_LOCKS_MAX)
+		return NULL;
+	at = (uint32_t)edges->lock_count;
+	rc = crit_array_grow(&edges->locks, &edges->lock_capacity, at + 1ull,
+			     sizeof(*edges->locks));
+	if (!rc)
+		rc = crit_index_put(&edges->places, hash, at);
+	if (rc) {
+		edges->engine->error = rc;
+		return NULL;
+	}
+	edges->lock_count++;
+	edges->locks[at] = (struct crit_lock_state){ .lock = lock,
+						     .process = process,
+						     .call = call,
+						     .holder = CRIT_NONE,
+						     .releaser = CRIT_NONE,
+						     .early.life = CRIT_NONE };
+	return &edges->locks[at];
+}
+
+static void tell(const struct crit_thread_edges *edges, const struct crit_lock_state *state,
+		 const struct acquisition *by, uint32_t releaser, uint64_t released_ns)
+{
+	if (by->life == releaser)
+		return;
+	crit_listeners_tell_edge(&edges->engine->listeners,
+				 &(struct crit_edge){ .begin_ns = by->begin_ns,
+						      .end_ns = by->end_ns,
+						      .cause_ns = released_ns,
+						      .object = state->lock,
+						      .waiter = by->life,
+						      .cause = releaser,
+						      .call = state->call,
+						      .kind = CRIT_EDGE_LOCK });
+}
+
+static void acquire(const struct crit_thread_edges *edges, struct crit_lock_state *state,
+		    const struct acquisition *by)
+{
+	if (state->releaser != CRIT_NONE) {
+		tell(edges, state, by, state->releaser, state->released_ns);
+	} else if (state->holder != CRIT_NONE && state->holder != by->life) {
+		state->early = *by;
+		state->early_holder = state->holder;
+	}
+	state->holder = by->life;
+	state->releaser = CRIT_NONE;
+}
+
+static void release(const struct crit_thread_edges *edges, struct crit_lock_state *state,
+		    uint32_t life, uint64_t time_ns)
+{
+	if (state->early.life != CRIT_NONE && state->early_holder == life) {
+		tell(edges, state, &state->early, life, time_ns);
+		state->early.life = CRIT_NONE;
+		return;
+	}
+	state->releaser = life;
+	state->released_ns = time_ns;
+	state->holder = CRIT_NONE;
+}
+
+static bool is_wait_for_lock(uint32_t call)
+{
+	return call == CRIT_CONSTRUCT_LOCK_WAIT || call == CRIT_CONSTRUCT_NEST_LOCK_WAIT ||
+	       call == CRIT_CONSTRUCT_CRITICAL_WAIT || call == CRIT_CONSTRUCT_ORDERED_WAIT ||
+	       call == CRIT_CONSTRUCT_ATOMIC_WAIT;
+}
+
+/* The wait for what a thread holds during a span, 0: it holds nothing. */
+static uint16_t wait_before(uint32_t call)
+{
+	if (call == CRIT_CONSTRUCT_CRITICAL)
+		return CRIT_CONSTRUCT_CRITICAL_WAIT;
+	return call == CRIT_CONSTRUCT_ORDERED ? CRIT_CONSTRUCT_ORDERED_WAIT : 0;
+}
+
+/* A span of a construct has ended.  is_told: its own end was, not that of one around it. */
+static void end_span(struct crit_thread_edges *edges, uint32_t life,
+		     const struct crit_span_frame *frame, uint64_t time_ns, bool is_told)
+{
+	bool is_wait = is_wait_for_lock(frame->call);
+	uint16_t call = is_wait ? frame->call : wait_before(frame->call);
+	struct crit_lock_state *state = call && frame->arg ? lock_of(edges, life, call, frame->arg)
+							   : NULL;
+
+	if (!state)
+		return;
+	if (!is_told) { /* when it was had, or given back, nobody knows */
+		state->holder = CRIT_NONE;
+		state->releaser = CRIT_NONE;
+		state->early.life = CRIT_NONE;
+	} else if (is_wait) {
+		acquire(edges, state, &(struct acquisition){ frame->enter_ns, time_ns, life });
+	} else {
+		release(edges, state, life, time_ns);
+	}
+}
+
+/* Where short waits are not recorded, who has a lock is not known. */
+static bool is_folding(const struct crit_thread_edges *edges, const struct crit_event *event)
+{
+	const struct crit_model *model = edges->engine->model;
+
+	return crit_model_is_folding(&model->nodes[model->lives[event->life].node], event->time_ns);
+}
+
+static int on_enter(void *user, const struct crit_event *event)
+{
+	struct crit_thread_edges *edges = user;
+
+	edges->depths[event->life] = edges->engine->threads[event->life].depth;
+	return 0;
+}
+
+static int on_leave(void *user, const struct crit_event *event)
+{
+	struct crit_thread_edges *edges = user;
+	const struct crit_thread *thread = &edges->engine->threads[event->life];
+	uint32_t before = edges->depths[event->life], depth;
+
+	edges->depths[event->life] = thread->depth;
+	if (is_folding(edges, event))
+		return 0;
+	for (depth = before; depth > thread->depth; depth--)
+		end_span(edges, event->life, &thread->spans[depth - 1], event->time_ns,
+			 before == thread->depth + 1);
+	return 0;
+}
+
+static int on_release(void *user, const struct crit_event *event)
+{
+	struct crit_thread_edges *edges = user;
+	struct crit_lock_state *state =
+		event->arg && !is_folding(edges, event)
+			? lock_of(edges, event->life, event->call, event->arg)
+			: NULL;
+
+	if (state)
+		release(edges, state, event->life, event->time_ns);
+	return 0;
+}
+
+/* Errors: -ENOMEM, -ENOSPC. */
+static int listen(struct crit_thread_edges *edges)
+{
+	const struct crit_listener listener = {
+		.user = edges,
+		.on = { [CRIT_EVENT_ENTER] = on_enter,
+			[CRIT_EVENT_LEAVE] = on_leave,
+			[CRIT_EVENT_RELEASE] = on_release },
+	};
+
+	edges->depths = calloc(edges->engine->model->life_count + 1, sizeof(*edges->depths));
+	return edges->depths ? crit_listeners_add(&edges->engine->listeners, &listener) : -ENOMEM;
+}
+
+int crit_thread_edges_create(struct crit_engine *engine, struct crit_thread_edges **ret_edges)
+{
+	bool has_locks = crit_listeners_want(&engine->listeners, CRIT_EDGE_LOCK);
+	struct crit_thread_edges *edges;
+	int rc;
+
+	*ret_edges = NULL;
+	if (!has_locks && !crit_listeners_want(&engine->listeners, CRIT_EDGE_WAKEUP))
+		return 0;
+	edges = calloc(1, sizeof(*edges));
+	if (!edges)
+		return -ENOMEM;
+	edges->engine = engine;
+	edges->asleep = CRIT_NONE;
+	rc = has_locks ? listen(edges) : 0;
+	if (rc)
+		crit_thread_edges_destroy(edges);
+	else
+		*ret_edges = edges;
+	return rc;
+}
+
+void crit_thread_edges_destroy(struct crit_thread_edges *edges)
+{
+	if (!edges)
+		return;
+	free(edges->depths);
+	free(edges->locks);
+	crit_index_fini(&edges->places);
+	free(edges);
+}

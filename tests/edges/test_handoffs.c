@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Edges of teams, locks, messages and collectives of hybrid runs against the simulator: one rank,
+// some, 1,024; runtimes that tell of releases early and late; one process, and several that analyse
+// a run together, whose listeners are told the same edges in all.
+//
+//   test-handoffs [COUNT [SEED]]
+#include "core/base/call.h"
+#include "tests/edges/edge_counts.h"
+#include "tests/edges/told_edges.h"
+#include "tests/lib/check.h"
+#include "tests/sim/handoffs.h"
+
+#define SEEDS 40
+
+/* Of one communicator alone. */
+static uint64_t number_of(uint64_t row)
+{
+	(void)row;
+	return 0;
+}
+
+static void check_peers(struct sim_handoffs *w, const struct crit_results *results, uint32_t peers)
+{
+	struct sim_edges told;
+
+	CHECK_CASE("seed %llu, %u processes", (unsigned long long)w->seed, peers);
+	crit_told_edges_together(w->makers, w->nodes, peers, w->seed % 2 ? 7 : 0, &told);
+	CHECK_UINT_EQ(crit_told_edges_differences(&told, &w->edges, results, number_of), 0);
+	sim_edges_fini(&told);
+}
+
+static uint64_t seen[CRIT_EDGE_KIND_COUNT]; /* in all runs */
+
+static void check_run(struct sim_handoffs *w)
+{
+	struct crit_results *results;
+	struct sim_edges told;
+
+	CHECK_CASE("seed %llu, %u nodes, %u ranks, %u threads", (unsigned long long)w->seed,
+		   w->nodes, w->ranks, w->threads);
+	sim_handoffs_make(w);
+	results = crit_told_edges_alone(w->makers, w->nodes, &told);
+	CHECK_UINT_EQ(crit_told_edges_differences(&told, &w->edges, results, number_of), 0);
+	for (size_t i = 0; i < told.count; i++)
+		seen[told.rows[i].kind]++;
+	if (w->nodes > 1) {
+		check_peers(w, results, 2);
+		check_peers(w, results, 3);
+	}
+	crit_results_destroy(results);
+	sim_edges_fini(&told);
+	sim_edges_fini(&w->edges);
+	for (uint32_t i = 0; i < w->nodes; i++)
+		crit_maker_destroy(w->makers[i]);
+}
+
+static void check_seed(uint64_t seed)
+{
+	struct sim_handoffs w = { .seed = seed,
+				  .nodes = 1 + (uint32_t)(seed % 3),
+				  .ranks = 1 + (uint32_t)(seed / 3 % 4),
+				  .threads = 1 + (uint32_t)(seed * 7 % SIM_HANDOFFS_THREADS),
+				  .regions = 1 + (uint32_t)(seed % 5),
+				  .is_late = seed / 2 % 2 };
+
+	check_run(&w);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : SEEDS;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+	struct sim_handoffs large = { .nodes = 8, .ranks = 128, .threads = 2, .regions = 2 };
+
+	for (uint64_t i = 0; i < count; i++)
+		check_seed(seed + i);
+	if (argc == 1)
+		check_run(&large);
+	for (int kind = CRIT_EDGE_MESSAGE; kind <= CRIT_EDGE_LOCK; kind++)
+		CHECK_MSG(seen[kind] >= count, "only %llu edges of kind %d",
+			  (unsigned long long)seen[kind], kind);
+	return check_done();
+}
