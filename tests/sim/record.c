@@ -98,7 +98,9 @@ static void record_kernel(struct recorder *r, const struct crit_scenario_event *
 	if (e->kind == CRIT_EV_SWITCH) {
 		record_switch(r, e);
 	} else if (e->kind == CRIT_EV_WAKE) {
-		crit_maker_wake(r->m, (struct crit_kernel_wake){ .head = head, .tid = tid });
+		crit_maker_wake(
+			r->m, (struct crit_kernel_wake){
+				      .head = head, .tid = tid, .waker_tid = tid_of(r, e->other) });
 	} else if (e->kind == CRIT_EV_FORK) {
 		record_fork(r, e);
 	} else if (e->kind == CRIT_EV_EXEC) {

@@ -62,7 +62,7 @@ struct crit_scenario_thread {
 enum crit_scenario_kind {
 	CRIT_EV_NONE = 0,
 	CRIT_EV_SWITCH, /* thread out (state), other in; either may be NONE */
-	CRIT_EV_WAKE,
+	CRIT_EV_WAKE, /* of thread by other, NONE: an interrupt */
 	CRIT_EV_FORK, /* thread is new, other its creator; WAKE_NEW has the same stamp */
 	CRIT_EV_EXEC,
 	CRIT_EV_EXIT,

@@ -51,6 +51,12 @@ static struct next find_next(struct crit_sim *m)
 	return best;
 }
 
+/* A thread that is on a CPU wakes it, or an interrupt of an idle one. */
+static uint32_t waker_of(const struct crit_sim *m, uint32_t thread)
+{
+	return m->cpu_thread[(thread + m->events) % m->cpu_count];
+}
+
 static void do_next(struct crit_sim *m, struct next next)
 {
 	struct crit_sim_actor *a = next.thread == CRIT_SCENARIO_NONE ? NULL
@@ -59,7 +65,7 @@ static void do_next(struct crit_sim *m, struct next next)
 	if (next.time_ns > m->now_ns)
 		m->now_ns = next.time_ns;
 	if (next.cpu == CRIT_SCENARIO_NONE) {
-		(void)crit_sim_emit(m, CRIT_EV_WAKE, next.thread);
+		crit_sim_emit(m, CRIT_EV_WAKE, next.thread)->other = waker_of(m, next.thread);
 		crit_sim_set_state(m, next.thread, CRIT_STATE_RUNNABLE);
 		crit_sim_enqueue(m, next.thread);
 	} else if (!a) {
