@@ -112,6 +112,10 @@ void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step
 	struct crit_earnings *earned = &step->from->earned;
 	bool was_active = step->share_before == CRIT_SHARE_ACTIVE;
 
+	if (rank && step->may_wait_change)
+		crit_may_wait_count(&engine->run.may_wait, &rank->may_wait, step->may_wait_change);
+	if (step->share_before == step->share_after && step->from == step->to)
+		return;
 	if (rank)
 		advance_rank(engine, rank, &engine->run);
 	if (step->share_before != CRIT_SHARE_OUT)
@@ -206,22 +210,32 @@ static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bu
 	const struct crit_life *life = &engine->model->lives[index];
 	struct crit_thread *thread = &engine->threads[index];
 	uint8_t share = share_of(engine, life, thread);
+	bool is_may_wait_active = share != CRIT_SHARE_OUT &&
+				  engine->is_may_wait_active[thread->state][thread->span_class];
 	struct crit_run_step step;
 	struct places places;
 
-	if (share == thread->share && bucket == thread->bucket)
+	if (share == thread->share && bucket == thread->bucket &&
+	    is_may_wait_active == thread->is_may_wait_active)
 		return;
 	if (share == CRIT_SHARE_OUT && thread->share == CRIT_SHARE_OUT) {
 		thread->bucket = bucket;
 		return;
 	}
-	places = places_of(engine, life);
 	step = (struct crit_run_step){ .time_ns = time_ns,
 				       .from = thread->bucket,
 				       .to = bucket,
 				       .life = index,
 				       .share_before = thread->share,
-				       .share_after = share };
+				       .share_after = share,
+				       .may_wait_change = (int8_t)(is_may_wait_active -
+								   thread->is_may_wait_active) };
+	thread->is_may_wait_active = is_may_wait_active;
+	if (share == thread->share && bucket == thread->bucket) {
+		step_run(engine, &step);
+		return;
+	}
+	places = places_of(engine, life);
 	if (thread->share != CRIT_SHARE_OUT)
 		thread->bucket->time_ns += time_ns - thread->since_ns;
 	if (places.node)
@@ -350,9 +364,13 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 	for (i = 1; i < engine->reciprocal_count; i++)
 		engine->reciprocals[i] = crit_metric_reciprocal(i);
 	for (state = 0; state < CRIT_STATE_COUNT; state++) {
-		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
+		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++) {
 			engine->is_active[state][span_class] =
 				crit_metric_is_active(rule, state, span_class);
+			engine->is_may_wait_active[state][span_class] =
+				rule == CRIT_ACTIVE_DEFAULT &&
+				crit_metric_is_active(CRIT_ACTIVE_MAY_WAIT, state, span_class);
+		}
 	}
 	engine->run.now_ns = model->window_begin_ns;
 	engine->run.cpus = cpus_of(&model->nodes[0]);

@@ -16,7 +16,6 @@
 #include "analysis/account/listeners.h"
 #include "analysis/account/metric.h"
 #include "analysis/account/rivals.h"
-#include "analysis/account/scope.h"
 #include "analysis/account/step.h"
 #include "analysis/account/teams.h"
 #include "analysis/model/model.h"
@@ -47,6 +46,7 @@ struct crit_thread {
 	bool is_over; /* born and dead: nothing brings it back */
 	bool is_main; /* of a rank */
 	bool is_idle; /* counted in its rank's crit_rank_idle */
+	bool is_may_wait_active; /* active if mpi_may_wait is */
 	uint32_t depth; /* open spans */
 	uint32_t hidden; /* and those beyond CRIT_SPAN_DEPTH */
 	uint32_t late; /* parallel regions that are over, but that it has not told the end of */
@@ -80,6 +80,7 @@ struct crit_engine {
 	struct crit_node_queues *queues; /* by node */
 	struct crit_teams teams;
 	bool is_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
+	bool is_may_wait_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT]; /* default rule only */
 	uint64_t unbalanced;
 	struct crit_listeners listeners;
 	int error; /* the first -ENOMEM; everything after it is void */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/schema/results.h"
+#include "analysis/account/may_wait.h"
 
 enum crit_share { /* how a thread takes part in the dealing */
 	CRIT_SHARE_OUT = 0, /* not at all: not app, not alive, outside its part */
@@ -24,6 +24,7 @@ struct crit_scope_state {
 	crit_fix waited; /* integral of dt * (w - n) / n while n >= 1, unit threads */
 	uint64_t active_ns; /* T(n >= 1) */
 	uint64_t nobody_ns; /* n = 0 and w = 0 */
+	struct crit_may_wait may_wait; /* scope of the run only */
 	/* below: scopes of one node only */
 	uint32_t cpus; /* that the run may use, at least 1 */
 	uint32_t runnable[CRIT_SHARE_COUNT]; /* threads that wait for a CPU, by their share */
@@ -39,6 +40,7 @@ struct crit_rank_state { /* of one rank in one scope */
 	crit_fix stall_mark;
 	crit_fix cmetric_each; /* what one active thread has earned so far */
 	crit_fix stall_each; /* what one live thread has */
+	struct crit_may_wait_rank may_wait; /* scope of the run only */
 };
 
 struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
@@ -53,6 +55,7 @@ struct crit_marks { /* where the integrals stood when the segment began */
 	crit_fix stall[CRIT_UNIT_COUNT];
 	crit_fix waited;
 	uint64_t active_ns;
+	crit_fix may_wait_cmetric;
 };
 
 static inline void crit_scope_add_shortage(struct crit_scope_state *scope, uint64_t dt_ns)
@@ -87,6 +90,8 @@ static inline void crit_scope_advance(struct crit_scope_state *scope, const crit
 	dt_ns = time_ns - scope->now_ns;
 	scope->now_ns = time_ns;
 	crit_scope_add_shortage(scope, dt_ns);
+	if (scope->may_wait.active)
+		scope->may_wait.cmetric += dt_ns * reciprocals[scope->may_wait.active];
 	if (active) {
 		crit_fix part = dt_ns * reciprocals[active];
 
@@ -106,12 +111,14 @@ static inline void crit_scope_advance(struct crit_scope_state *scope, const crit
 	}
 }
 
-/* The number of a rank's active threads has changed: does the rank count as active? */
+/* The number of a rank's active threads changes: does the rank still count as active? */
 static inline void crit_rank_count_active(struct crit_scope_state *scope,
-					  struct crit_rank_state *rank, bool was_active)
+					  struct crit_rank_state *rank, uint32_t change)
 {
-	bool is_active = rank->active != 0;
+	bool was_active = rank->active != 0, is_active;
 
+	rank->active += change;
+	is_active = rank->active != 0;
 	scope->active[CRIT_UNIT_RANKS] += (uint32_t)is_active - (uint32_t)was_active;
 	if (is_active && !was_active)
 		rank->active_since_ns = scope->now_ns;
@@ -136,12 +143,8 @@ static inline void crit_scope_count_in(struct crit_scope_state *scope, struct cr
 	if (share != CRIT_SHARE_ACTIVE)
 		return;
 	scope->active[CRIT_UNIT_THREADS] += change;
-	if (rank) {
-		bool was_active = rank->active != 0;
-
-		rank->active += change;
-		crit_rank_count_active(scope, rank, was_active);
-	}
+	if (rank)
+		crit_rank_count_active(scope, rank, change);
 }
 
 #endif

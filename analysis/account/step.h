@@ -12,6 +12,7 @@ struct crit_run_step {
 	struct crit_bucket *from, *to;
 	uint32_t life;
 	uint8_t share_before, share_after; /* enum crit_share */
+	int8_t may_wait_change; /* of its being active, if mpi_may_wait is: -1, 0, 1 */
 };
 
 struct crit_step_sink { /* has the run's integrals where other processes replay other nodes */

@@ -63,7 +63,8 @@ static uint64_t cut_of(const struct crit_dealing *dealing, const struct round *r
 
 static int put_counts(struct crit_dealing *dealing, struct crit_parcel *parcel, size_t step_count)
 {
-	struct crit_slice_head head = { .note_count = step_count };
+	struct crit_slice_head head = { .note_count = step_count,
+					.may_wait_active = dealing->counts.may_wait.active };
 	struct crit_slice_count count;
 	size_t i;
 	int rc;
@@ -110,6 +111,10 @@ static struct crit_slice_note count_step(struct crit_dealing *dealing,
 
 	dealing->waiting[note.from_call] -= note.from_call != 0;
 	dealing->waiting[note.to_call] += note.to_call != 0;
+	if (rank && step->may_wait_change)
+		crit_may_wait_count(&dealing->counts.may_wait, &rank->may_wait,
+				    step->may_wait_change);
+	note.may_wait_active = (int8_t)(dealing->counts.may_wait.active - before.may_wait.active);
 	if (step->share_before == step->share_after)
 		return note;
 	crit_scope_count_in(&dealing->counts, rank, step->share_before, -1);
@@ -159,6 +164,7 @@ static void add_integrals(struct crit_scope_state *scope, const struct crit_scop
 	scope->waited += more->waited;
 	scope->active_ns += more->active_ns;
 	scope->nobody_ns += more->nobody_ns;
+	scope->may_wait.cmetric += more->may_wait.cmetric;
 }
 
 /* The run's integrals are those of a slice's begin and what was earned since. */
@@ -173,6 +179,7 @@ static void set_run(struct crit_scope_state *run, const struct crit_scope_state 
 	}
 	run->waited = base->waited + marks->waited;
 	run->active_ns = base->active_ns + marks->active_ns;
+	run->may_wait.cmetric = base->may_wait.cmetric + marks->may_wait_cmetric;
 }
 
 /* Behind the integrals of the first slice come the messages of this peer's spans. */

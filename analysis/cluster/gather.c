@@ -40,6 +40,7 @@ struct gathered_rank {
 	uint32_t reserved;
 	uint64_t idle_in_mpi_ns;
 	uint64_t active_ns;
+	crit_fix may_wait_cmetric;
 };
 
 struct gathered_node {
@@ -104,10 +105,12 @@ static int put_ranks_and_nodes(const struct crit_dealing *dealing, struct crit_p
 	int rc = 0;
 
 	for (i = 0; i < model->rank_count && !rc; i++) {
-		struct gathered_rank row = { .rank = (uint32_t)i,
-					     .idle_in_mpi_ns = dealing->engine->rank_idles[i].ns,
-					     .active_ns =
-						     dealing->engine->node_ranks[i].active_ns };
+		struct gathered_rank row = {
+			.rank = (uint32_t)i,
+			.idle_in_mpi_ns = dealing->engine->rank_idles[i].ns,
+			.active_ns = dealing->engine->node_ranks[i].active_ns,
+			.may_wait_cmetric = dealing->engine->run_ranks[i].may_wait.cmetric
+		};
 
 		if (!crit_dealing_plays(dealing, model->ranks[i].node))
 			continue;
@@ -278,6 +281,7 @@ static int take_rank(struct unpacking *u)
 		return -EPROTO;
 	u->dealing->engine->rank_idles[row.rank].ns = row.idle_in_mpi_ns;
 	u->dealing->engine->node_ranks[row.rank].active_ns = row.active_ns;
+	u->dealing->engine->run_ranks[row.rank].may_wait.cmetric = row.may_wait_cmetric;
 	return 0;
 }
 

@@ -91,6 +91,7 @@ static int open_source(struct crit_slice *slice, uint32_t peer, struct crit_blam
 		slice->scope.active[unit] += head.active[unit];
 		slice->scope.live[unit] += head.live[unit];
 	}
+	slice->scope.may_wait.active += head.may_wait_active;
 	source->left = head.note_count;
 	rc = take_waiting(blame, head.wait_count, parcel, &source->at);
 	if (!rc)
@@ -107,6 +108,7 @@ static int put_marks(const struct crit_scope_state *scope, struct crit_parcel *a
 	memcpy(marks.stall, scope->stall, sizeof(marks.stall));
 	marks.waited = scope->waited;
 	marks.active_ns = scope->active_ns;
+	marks.may_wait_cmetric = scope->may_wait.cmetric;
 	return crit_parcel_put(answer, &marks, sizeof(marks));
 }
 
@@ -120,6 +122,7 @@ static int apply(struct crit_slice *slice, struct crit_blame *blame,
 		slice->scope.active[unit] += (uint32_t)note->active[unit];
 		slice->scope.live[unit] += (uint32_t)note->live[unit];
 	}
+	slice->scope.may_wait.active += (uint32_t)note->may_wait_active;
 	if (note->from_call)
 		rc = crit_blame_wait(blame, note->from_call, -1, integral);
 	if (!rc && note->to_call)

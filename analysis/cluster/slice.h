@@ -16,6 +16,8 @@ struct crit_slice_head { /* what a peer says first of a slice: its threads when 
 	uint32_t live[CRIT_UNIT_COUNT];
 	uint32_t wait_count; /* crit_slice_count by call */
 	uint32_t rank_count; /* crit_slice_count by rank */
+	uint32_t may_wait_active; /* ranks */
+	uint32_t reserved;
 	uint64_t note_count;
 };
 
@@ -31,7 +33,8 @@ struct crit_slice_note { /* a step */
 	int8_t live[CRIT_UNIT_COUNT];
 	uint16_t from_call; /* that the thread no longer waits in, 0 none */
 	uint16_t to_call;
-	uint32_t reserved;
+	int8_t may_wait_active; /* ranks */
+	uint8_t reserved[3];
 };
 
 struct crit_slice_source { /* a peer's part */

@@ -101,6 +101,7 @@ struct crit_rank_row {
 	uint64_t idle_in_mpi_ns; /* its omp_idle threads while the main thread was in MPI, outside
 				    parallel regions */
 	struct crit_earnings run; /* sum over its app threads */
+	crit_fix may_wait_cmetric; /* unit ranks, if mpi_may_wait were active; default rule only */
 };
 
 /*

@@ -133,6 +133,8 @@ static void fill_activity(const struct crit_model *model, const struct crit_engi
 	for (i = 0; i < model->rank_count; i++) {
 		results->ranks[rank_rows[i]].idle_in_mpi_ns = engine->rank_idles[i].ns;
 		results->ranks[rank_rows[i]].active_ns = ranks[i].active_ns;
+		results->ranks[rank_rows[i]].may_wait_cmetric =
+			engine->run_ranks[i].may_wait.cmetric;
 	}
 	for (i = 0; i < model->life_count; i++)
 		results->nodes[model->lives[i].node].busy_ns += engine->threads[i].busy_ns;

@@ -160,20 +160,6 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 	return status;
 }
 
-/* What others failed with is this one's failure too, and peer 0 decides for all. */
-static int agree(const struct crit_peers *peers, int status, bool *is_needed)
-{
-	uint64_t value = *is_needed;
-
-	if (!peers)
-		return status;
-	status = crit_peers_agree(peers, 0, status);
-	if (!status)
-		status = crit_peers_tell(peers, &value, 1);
-	*is_needed = value != 0;
-	return status;
-}
-
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, const struct crit_peers *peers,
 			       struct crit_analysis *ret_analysis, struct crit_err *err)
@@ -187,18 +173,11 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 	};
 	struct crit_analysis analysis = { 0 };
 	const char *const *paths = (const char *const *)set->paths;
-	bool is_needed;
 	int status;
 
 	if (has_progress)
 		options.progress = crit_progress_draw;
 	status = crit_analyse(paths, set->count, &options, &analysis.results, err);
-	is_needed = analysis.results && crit_summary_needs_may_wait(analysis.results);
-	status = agree(peers, status, &is_needed);
-	if (!status && is_needed) {
-		options.rule = CRIT_ACTIVE_MAY_WAIT;
-		status = crit_analyse(paths, set->count, &options, &analysis.may_wait, err);
-	}
 	if (!status && analysis.results)
 		status = crit_recording_set_symbols(set, &analysis.symbols, err);
 	if (!status && analysis.results)
@@ -218,7 +197,6 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 	char critd_path[PATH_MAX];
 	struct crit_grant grant;
 	struct crit_summary_options options = {
-		.may_wait = analysis->may_wait,
 		.critd_path = critd_path,
 		.sites = &analysis->sites,
 		.symbols = analysis->symbols,
@@ -237,8 +215,6 @@ void crit_analysis_fini(struct crit_analysis *analysis)
 {
 	if (analysis->results)
 		crit_results_destroy(analysis->results);
-	if (analysis->may_wait)
-		crit_results_destroy(analysis->may_wait);
 	crit_sites_fini(&analysis->sites);
 	memset(analysis, 0, sizeof(*analysis));
 }

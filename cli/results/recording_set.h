@@ -26,7 +26,6 @@ struct crit_recording_set {
 
 struct crit_analysis {
 	struct crit_results *results;
-	struct crit_results *may_wait; /* NULL: not needed */
 	struct crit_symbols *symbols; /* the set's */
 	struct crit_sites sites; /* their texts are of symbols */
 };
@@ -59,7 +58,7 @@ struct crit_peers;
 struct crit_summary;
 
 /*
- * Analyses the set, a second time with mpi_may_wait active where that could change the verdict.
+ * Analyses the set.
  * Ownership: crit_analysis_fini.  Errors: those of crit_analyse.
  * has_progress draws a bar on stderr once the work has taken a second.  peers: NULL, or who does it
  * together; then peer 0 gets the analysis, and others one without results.

@@ -5,34 +5,45 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/table/efficiency.h"
 #include "report/tables/labels.h"
 
 #define SHARE_MOVED 0.05
 
-static double rank_sum(const struct crit_results *results)
+/* Time enough in mpi_may_wait that counting it as active could move a share by SHARE_MOVED? */
+static bool can_matter(const struct crit_results *results)
 {
-	double sum_s = 0;
+	uint64_t may_wait_ns = 0;
 
-	for (size_t i = 0; i < results->rank_count; i++)
-		sum_s += crit_fix_seconds(results->ranks[i].run.cmetric[CRIT_UNIT_RANKS]);
-	return sum_s;
+	if (results->rule != CRIT_ACTIVE_DEFAULT)
+		return false;
+	for (size_t i = 0; i < results->rank_count; i++) {
+		struct crit_usage usage;
+
+		crit_usage_of(&results->ranks[i].cells, &usage);
+		may_wait_ns += usage.mpi_may_wait_ns;
+	}
+	return may_wait_ns > results->window_ns / 100;
 }
 
 /* Would counting mpi_may_wait (Send) as active change the top rank or a share by more than 0.05? */
-void crit_may_wait_find(struct crit_summary *summary, const struct crit_results *other)
+void crit_may_wait_find(struct crit_summary *summary)
 {
 	const struct crit_results *mine = summary->results;
-	double mine_s = rank_sum(mine);
-	double other_s = rank_sum(other);
+	double mine_s = 0;
+	double other_s = 0;
 	double worst = 0;
 	size_t worst_row = 0;
 	size_t top = 0;
 
-	if (other->rank_count != mine->rank_count || mine->rank_count == 0 || mine_s <= 0 ||
-	    other_s <= 0)
+	for (size_t i = 0; i < mine->rank_count; i++) {
+		mine_s += crit_fix_seconds(mine->ranks[i].run.cmetric[CRIT_UNIT_RANKS]);
+		other_s += crit_fix_seconds(mine->ranks[i].may_wait_cmetric);
+	}
+	if (mine_s <= 0 || other_s <= 0 || !can_matter(mine))
 		return;
 	for (size_t i = 0; i < mine->rank_count; i++) {
-		crit_fix value = other->ranks[i].run.cmetric[CRIT_UNIT_RANKS];
+		crit_fix value = mine->ranks[i].may_wait_cmetric;
 		double moved =
 			crit_fix_seconds(value) / other_s -
 			crit_fix_seconds(mine->ranks[i].run.cmetric[CRIT_UNIT_RANKS]) / mine_s;
@@ -41,7 +52,7 @@ void crit_may_wait_find(struct crit_summary *summary, const struct crit_results 
 			worst = moved;
 			worst_row = i;
 		}
-		if (value > other->ranks[top].run.cmetric[CRIT_UNIT_RANKS])
+		if (value > mine->ranks[top].may_wait_cmetric)
 			top = i;
 	}
 	if (fabs(worst) > SHARE_MOVED || (top != summary->rank_order[0] && fabs(worst) > 0.001)) {

@@ -5,7 +5,7 @@
 
 #include "report/tables/summary.h"
 
-/* Fills may_wait_note, from the same run with mpi_may_wait active. */
-void crit_may_wait_find(struct crit_summary *summary, const struct crit_results *other);
+/* Fills may_wait_note where counting mpi_may_wait as active changes much. */
+void crit_may_wait_find(struct crit_summary *summary);
 
 #endif

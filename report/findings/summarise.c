@@ -15,8 +15,7 @@ int crit_summarise(struct crit_summary *summary, const struct crit_results *resu
 	if (status)
 		return status;
 	crit_verdict_find(summary);
-	if (options->may_wait)
-		crit_may_wait_find(summary, options->may_wait);
+	crit_may_wait_find(summary);
 	crit_preempted_find(summary);
 	crit_missing_find(summary, options);
 	return 0;

@@ -15,21 +15,6 @@ double crit_summary_share(const struct crit_summary *summary, const struct crit_
 		       : 0;
 }
 
-bool crit_summary_needs_may_wait(const struct crit_results *results)
-{
-	uint64_t may_wait_ns = 0;
-
-	if (results->rule != CRIT_ACTIVE_DEFAULT)
-		return false;
-	for (size_t i = 0; i < results->rank_count; i++) {
-		struct crit_usage usage;
-
-		crit_usage_of(&results->ranks[i].cells, &usage);
-		may_wait_ns += usage.mpi_may_wait_ns;
-	}
-	return may_wait_ns > results->window_ns / 100;
-}
-
 static int compare_fix(crit_fix a, crit_fix b) /* descending */
 {
 	return a < b ? 1 : a > b ? -1 : 0;

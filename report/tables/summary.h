@@ -23,8 +23,6 @@ struct crit_missing {
 struct crit_summary_options {
 	const char *critd_path; /* for the command that mends missing privileges */
 	const char *privileges_fix; /* what mends them here; NULL: capabilities of that file */
-	const struct crit_results
-		*may_wait; /* the same run, mpi_may_wait active; NULL: not needed */
 	const struct crit_sites *sites; /* NULL: no call sites */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
 	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
@@ -70,9 +68,6 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 		      const struct crit_summary_options *options);
 
 void crit_summary_fini(struct crit_summary *summary);
-
-/* True when counting mpi_may_wait as active could move a share by 0.05: a second analysis pays. */
-bool crit_summary_needs_may_wait(const struct crit_results *results);
 
 /* CMetric of row / sum over its unit; 0 when nothing was active. */
 double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings);

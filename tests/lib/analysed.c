@@ -396,6 +396,7 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->ranks[i].idle_in_mpi_ns);
 		FOLD(&digest, r->ranks[i].active_ns);
 		fold_earnings(&digest, &r->ranks[i].run);
+		FOLD(&digest, r->ranks[i].may_wait_cmetric);
 	}
 	for (size_t i = 0; i < r->call_count; i++)
 		fold_call(&digest, &r->calls[i]);

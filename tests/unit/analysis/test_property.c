@@ -108,8 +108,9 @@ static void compare_threads(const struct crit_scenario *s, const struct crit_tru
 	CHECK_UINT_EQ(r->thread_count, alive);
 }
 
+/* may_wait: the truth by the rule that mpi_may_wait is active, NULL where nobody asks for it. */
 static void compare_ranks(const struct crit_scenario *s, const struct crit_truth *truth,
-			  const struct crit_results *r)
+			  const struct crit_truth *may_wait, const struct crit_results *r)
 {
 	size_t opened = 0;
 
@@ -130,6 +131,12 @@ static void compare_ranks(const struct crit_scenario *s, const struct crit_truth
 		CHECK_INT_EQ(got->is_open, !p->has_close);
 		compare_cells(&got->cells, &truth->ranks[i].cells);
 		compare_earnings(&got->run, &truth->ranks[i].earned);
+		if (may_wait)
+			CHECK_FIX(
+				got->may_wait_cmetric,
+				may_wait->ranks[i].earned.cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]);
+		else
+			CHECK(!got->may_wait_cmetric);
 	}
 	CHECK_UINT_EQ(r->rank_count, opened);
 	CHECK_INT_EQ(r->has_ranks, s->rank_count > 0);
@@ -194,13 +201,15 @@ static void compare(const struct crit_scenario *s, enum crit_active_rule rule,
 		    const struct crit_results *r)
 {
 	struct crit_truth *truth = crit_oracle_integrate(s, rule);
+	struct crit_truth *may_wait =
+		rule == CRIT_ACTIVE_DEFAULT ? crit_oracle_integrate(s, CRIT_ACTIVE_MAY_WAIT) : NULL;
 	uint64_t hidden = hidden_switches(s, CRIT_SCENARIO_NONE);
 
 	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
 	CHECK_UINT_EQ(r->window_ns, truth->window_ns);
 	CHECK_UINT_EQ(r->window_begin_ns, truth->window_begin_ns);
 	compare_threads(s, truth, r);
-	compare_ranks(s, truth, r);
+	compare_ranks(s, truth, may_wait, r);
 	compare_calls(truth, r);
 	compare_laws(s, truth, r);
 	CHECK_UINT_EQ(r->losses.unknown_ns, 0);
@@ -208,6 +217,7 @@ static void compare(const struct crit_scenario *s, enum crit_active_rule rule,
 	CHECK_UINT_EQ(r->losses.unmatched_switches, hidden);
 	CHECK_UINT_EQ(crit_analysed_losses(&r->losses), r->losses.tag_stale + hidden);
 	free(truth);
+	free(may_wait);
 }
 
 /* Other chunk sizes, and another order of chunks and records, must not change a single bit. */
