@@ -64,6 +64,7 @@ struct crit_run_index {
 	struct crit_clock_shifts shifts;
 	bool is_open;
 	bool is_indexed;
+	const struct crit_recording **opened; /* by path; NULL: nobody asked so far */
 };
 
 struct crit_run_index *crit_run_index_create(void)
@@ -75,6 +76,7 @@ void crit_run_index_renew(struct crit_run_index *index)
 {
 	crit_model_state_destroy(index->state);
 	crit_model_fini(&index->model);
+	free(index->opened);
 	*index = (struct crit_run_index){ .shifts = index->shifts };
 }
 
@@ -85,6 +87,19 @@ void crit_run_index_destroy(struct crit_run_index *index)
 	crit_run_index_renew(index);
 	crit_clock_shifts_fini(&index->shifts);
 	free(index);
+}
+
+const struct crit_recording *const *crit_run_index_opened(struct crit_run_index *index)
+{
+	const struct crit_model *model = &index->model;
+
+	if (!index->is_open)
+		return NULL;
+	if (!index->opened)
+		index->opened = calloc(model->node_count, sizeof(struct crit_recording *));
+	for (size_t i = 0; i < model->node_count && index->opened; i++)
+		index->opened[i] = model->nodes[i].recording;
+	return index->opened;
 }
 
 bool crit_run_index_has_moved_clocks(const struct crit_run_index *index)

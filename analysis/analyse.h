@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+struct crit_recording;
 struct crit_run_index;
 
 /* An empty one.  Errors: NULL when out of memory. */
@@ -19,6 +20,9 @@ void crit_run_index_destroy(struct crit_run_index *index);
 
 /* Closes the recordings; what messages say of their clocks stays known. */
 void crit_run_index_renew(struct crit_run_index *index);
+
+/* The recordings, one per path, while they are open: borrowed; NULL: they are not. */
+const struct crit_recording *const *crit_run_index_opened(struct crit_run_index *index);
 
 /* For tests: have messages been looked at, and do they move clocks? */
 bool crit_run_index_has_moved_clocks(const struct crit_run_index *index);

@@ -17,7 +17,7 @@
 #define LOW_BYTES (1ull << 32) /* what is loaded below is not position-independent */
 #define OVERLAPS_MAX 256 /* looked at; who has more overlapping ones lies */
 
-struct text { /* one process at one time */
+struct maps_text { /* one process at one time */
 	uint32_t node;
 	uint32_t pid;
 	uint32_t order;
@@ -55,7 +55,7 @@ static int find_file(struct crit_address_spaces *spaces, const char *path, uint6
 }
 
 /* The parts of one file follow each other; the one with the file's begin gives the base. */
-static int add_line(struct crit_address_spaces *spaces, struct text *text, const char *line)
+static int add_line(struct crit_address_spaces *spaces, struct maps_text *text, const char *line)
 {
 	struct crit_mapping mapping = { .node = text->node,
 					.pid = text->pid,
@@ -86,7 +86,7 @@ static int add_line(struct crit_address_spaces *spaces, struct text *text, const
 }
 
 /* critd cuts what is too long: a last line without its end is none. */
-static int add_text(struct crit_address_spaces *spaces, struct text text, char *lines)
+static int add_text(struct crit_address_spaces *spaces, struct maps_text text, char *lines)
 {
 	char *last = strrchr(lines, '\n');
 	char *rest = NULL;
@@ -108,16 +108,15 @@ static uint64_t real_time(const struct crit_rec_file *file, uint64_t time_ns)
 	return file->start_real_ns + (time_ns - file->start_mono_ns);
 }
 
-static int read_texts(struct crit_address_spaces *spaces, const char *path, uint32_t node,
-		      struct crit_err *err)
+static int read_texts(struct crit_address_spaces *spaces, const struct crit_recording *recording,
+		      uint32_t node)
 {
-	struct crit_recording *recording = NULL;
 	crit_autofree char *payload = malloc(CRIT_CHUNK_PAYLOAD_MAX + 1);
-	int status = payload ? crit_recording_open(path, &recording, err) : -ENOMEM;
+	int status = payload ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !status && i < recording->ref_count; i++) {
 		const struct crit_chunk_ref *ref = &recording->refs[i];
-		struct text text = { .node = node, .order = (uint32_t)i, .file = CRIT_NONE };
+		struct maps_text text = { .node = node, .order = (uint32_t)i, .file = CRIT_NONE };
 		struct crit_rec_maps head;
 		ssize_t length;
 
@@ -132,9 +131,21 @@ static int read_texts(struct crit_address_spaces *spaces, const char *path, uint
 		text.seen_real_ns = real_time(&recording->file, head.time_ns);
 		status = add_text(spaces, text, payload + sizeof(head));
 	}
-	if (recording)
-		crit_recording_close(recording);
-	return crit_recording_is_unreadable(status) ? 0 : status; /* it has no addresses then */
+	return status;
+}
+
+static int read_file(struct crit_address_spaces *spaces, const char *path, uint32_t node,
+		     struct crit_err *err)
+{
+	struct crit_recording *recording = NULL;
+	int status = crit_recording_open(path, &recording, err);
+
+	if (crit_recording_is_unreadable(status))
+		return 0; /* it has no addresses then */
+	if (!status)
+		status = read_texts(spaces, recording, node);
+	crit_recording_close(recording);
+	return status;
 }
 
 static int compare_process(const struct crit_mapping *left, const struct crit_mapping *right)
@@ -188,12 +199,14 @@ static void sort(struct crit_address_spaces *spaces)
 }
 
 int crit_address_spaces_read(struct crit_address_spaces *spaces, const char *const *paths,
-			     size_t path_count, struct crit_err *err)
+			     size_t path_count, const struct crit_recording *const *opened,
+			     struct crit_err *err)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < path_count && !status; i++)
-		status = read_texts(spaces, paths[i], (uint32_t)i, err);
+		status = opened ? read_texts(spaces, opened[i], (uint32_t)i)
+				: read_file(spaces, paths[i], (uint32_t)i, err);
 	sort(spaces);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include "core/base/index.h"
 
 struct crit_err;
+struct crit_recording;
 
 struct crit_mapped_file {
 	char *path; /* as the process saw it */
@@ -37,12 +38,13 @@ struct crit_address_spaces {
 };
 
 /*
- * Reads the maps of all recordings, one path per node.
+ * Reads the maps of all recordings, one path per node; opened: they, open already, or NULL.
  * Range: zeroed memory.  Ownership: fini frees, also after an error.  Errors: those of
  * crit_recording_open; -ENOMEM.
  */
 int crit_address_spaces_read(struct crit_address_spaces *spaces, const char *const *paths,
-			     size_t path_count, struct crit_err *err);
+			     size_t path_count, const struct crit_recording *const *opened,
+			     struct crit_err *err);
 
 /*
  * The mapping an address of a process lies in; NULL when there is none, or two at different times

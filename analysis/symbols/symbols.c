@@ -31,12 +31,14 @@ struct crit_symbols {
 	struct crit_map numbers; /* file and offset -> names */
 };
 
-int crit_symbols_create(const char *const *paths, size_t path_count, struct crit_elf_reader *reader,
+int crit_symbols_create(const char *const *paths, size_t path_count,
+			const struct crit_recording *const *opened, struct crit_elf_reader *reader,
 			struct crit_symbols **ret_symbols, struct crit_err *err)
 {
 	struct crit_symbols *symbols = calloc(1, sizeof(*symbols));
-	int status = symbols ? crit_address_spaces_read(&symbols->spaces, paths, path_count, err)
-			     : -ENOMEM;
+	int status =
+		symbols ? crit_address_spaces_read(&symbols->spaces, paths, path_count, opened, err)
+			: -ENOMEM;
 
 	if (!status) {
 		symbols->reader = reader;

@@ -17,6 +17,7 @@
 
 struct crit_elf_reader;
 struct crit_err;
+struct crit_recording;
 struct crit_symbols;
 
 struct crit_place {
@@ -31,11 +32,13 @@ struct crit_place {
 };
 
 /*
- * Reads the memory maps of the recordings, one path per node as crit_analyse has them.
+ * Reads the memory maps of the recordings, one path per node as crit_analyse has them; opened: they
+ * are open already, borrowed until this returns; else NULL.
  * reader: borrowed; NULL: files are not read, and crit_symbols_doubts says so.
  * Ownership: crit_symbols_destroy.  Errors: those of crit_recording_open; -ENOMEM.
  */
-int crit_symbols_create(const char *const *paths, size_t path_count, struct crit_elf_reader *reader,
+int crit_symbols_create(const char *const *paths, size_t path_count,
+			const struct crit_recording *const *opened, struct crit_elf_reader *reader,
 			struct crit_symbols **ret_symbols, struct crit_err *err);
 void crit_symbols_destroy(struct crit_symbols *symbols);
 

@@ -149,11 +149,12 @@ struct crit_run_index *crit_recording_set_index(struct crit_recording_set *set)
 int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbols **ret_symbols,
 			       struct crit_err *err)
 {
+	struct crit_run_index *index = crit_recording_set_index(set); /* forgets shorter files */
 	int status = 0;
 
-	(void)crit_recording_set_index(set); /* forgets those of shorter files */
 	if (!set->symbols)
 		status = crit_symbols_create((const char *const *)set->paths, set->count,
+					     index ? crit_run_index_opened(index) : NULL,
 					     crit_recording_set_reader(set), &set->symbols, err);
 	if (!status)
 		*ret_symbols = set->symbols;

@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = crit_maker_memfd(maker);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (crit_elf_reader_create(&options, &reader) == 0 &&
-	    crit_symbols_create(paths, 1, reader, &symbols, &err) == 0)
+	    crit_symbols_create(paths, 1, NULL, reader, &symbols, &err) == 0)
 		for (uint32_t i = 0; i < SPAN_BYTES / STEP_BYTES; i++) {
 			struct crit_place place;
 			char shown[64];

@@ -233,7 +233,7 @@ static struct crit_symbols *read_names(const struct process *processes)
 	crit_maker_destroy(maker);
 	if (!reader)
 		start_reader(0, 0);
-	CHECK_INT_EQ(crit_symbols_create(paths, 1, reader, &symbols, &err), 0);
+	CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, reader, &symbols, &err), 0);
 	return symbols;
 }
 
@@ -490,7 +490,7 @@ static void test_clock_ahead(void)
 
 		start_reader(0, 0);
 		if (!shell(is_late ? "touch -d '+200 seconds' c" : "touch -d '+50 seconds' c") ||
-		    !CHECK_INT_EQ(crit_symbols_create(paths, 1, reader, &symbols, &err), 0))
+		    !CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, reader, &symbols, &err), 0))
 			return;
 		crit_symbols_find(symbols, 0, 100, process.addresses[0], &place);
 		CHECK((place.line > 0) == !is_late);

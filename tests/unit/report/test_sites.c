@@ -68,7 +68,7 @@ static void test_merge(const char *path)
 	place(&sample, 0, 1000, 0x5555000014c1);
 	sample.results.site_count = 4;
 	if (!CHECK_INT_EQ(crit_elf_reader_create(&options, &reader), 0) ||
-	    !CHECK_INT_EQ(crit_symbols_create(&path, 1, reader, &symbols, &err), 0) ||
+	    !CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, reader, &symbols, &err), 0) ||
 	    !CHECK_INT_EQ(crit_sites_init(&sites, symbols, &sample.results), 0))
 		return;
 	CHECK_INT_EQ(sites.row_count, 3);
@@ -103,7 +103,7 @@ static void test_times(const char *path)
 	struct crit_symbols *symbols = NULL;
 	struct crit_err err;
 
-	if (!CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, &symbols, &err), 0))
+	if (!CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, NULL, &symbols, &err), 0))
 		return;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct crit_place place;
