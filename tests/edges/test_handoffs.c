@@ -5,7 +5,8 @@
 // a run together, whose listeners are told the same edges in all.
 //
 //   test-handoffs [COUNT [SEED]]
-#include "core/base/call.h"
+#include <errno.h>
+
 #include "tests/edges/edge_counts.h"
 #include "tests/edges/told_edges.h"
 #include "tests/lib/check.h"
@@ -55,6 +56,42 @@ static void check_run(struct sim_handoffs *w)
 		crit_maker_destroy(w->makers[i]);
 }
 
+static int refuse(void *user, const struct crit_event *event)
+{
+	(void)user;
+	(void)event;
+	return -EDOM;
+}
+
+/* A listener counts what all are told of; one that fails ends the analysis. */
+static void check_listeners(void)
+{
+	struct sim_handoffs w = { .nodes = 2, .ranks = 2, .threads = 3, .regions = 5 };
+	struct crit_edge_counts counts = { 0 };
+	struct crit_listener listener = crit_edge_counts_listener(&counts);
+	struct crit_results *results = NULL;
+	size_t i;
+
+	sim_handoffs_make(&w);
+	CHECK_INT_EQ(crit_told_edges_analyse(w.makers, w.nodes, &listener, &results), 0);
+	crit_results_destroy(results);
+	for (i = 0; i < w.edges.count; i++)
+		counts.by_kind[w.edges.rows[i].kind]--;
+	for (int kind = 0; kind < CRIT_EDGE_KIND_COUNT; kind++) {
+		CHECK_CASE("%s", crit_edge_kind_name((enum crit_edge_kind)kind));
+		CHECK_UINT_EQ(counts.by_kind[kind], 0);
+		listener = (struct crit_listener){ 0 };
+		listener.on[CRIT_EVENT_EDGE + kind] = refuse;
+		CHECK_INT_EQ(crit_told_edges_analyse(w.makers, w.nodes, &listener, &results),
+			     kind == CRIT_EDGE_NONE || kind == CRIT_EDGE_WAKEUP ? 0 : -EDOM);
+		if (kind == CRIT_EDGE_NONE || kind == CRIT_EDGE_WAKEUP)
+			crit_results_destroy(results);
+	}
+	sim_edges_fini(&w.edges);
+	for (i = 0; i < w.nodes; i++)
+		crit_maker_destroy(w.makers[i]);
+}
+
 static void check_seed(uint64_t seed)
 {
 	struct sim_handoffs w = { .seed = seed,
@@ -77,6 +114,7 @@ int main(int argc, char **argv)
 		check_seed(seed + i);
 	if (argc == 1)
 		check_run(&large);
+	check_listeners();
 	for (int kind = CRIT_EDGE_MESSAGE; kind <= CRIT_EDGE_LOCK; kind++)
 		CHECK_MSG(seen[kind] >= count, "only %llu edges of kind %d",
 			  (unsigned long long)seen[kind], kind);

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Edges of messages and collective operations against the simulator: random runs with requests of
-// every kind, several communicators and any source; 1,024 ranks on 8 nodes; a rank alone.
+// every kind, several communicators and receives from any source.
 //
 //   test-message-edges [COUNT [SEED]]
-#include "core/base/call.h"
-#include "tests/edges/edge_counts.h"
 #include "tests/edges/told_edges.h"
-#include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/sim/messages.h"
-#include "tests/sim/synthetic.h"
 
 #define SEEDS 60
 

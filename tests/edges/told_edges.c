@@ -119,20 +119,29 @@ static void close_files(const struct memory_files *files, size_t count)
 		(void)close(files->fds[i]);
 }
 
+int crit_told_edges_analyse(struct crit_maker *const *makers, size_t count,
+			    const struct crit_listener *listener, struct crit_results **ret_results)
+{
+	const struct crit_analysis_options options = { .listener = listener };
+	struct crit_err err = { .text = "" };
+	struct memory_files files = { 0 };
+	int rc;
+
+	open_files(&files, makers, count);
+	rc = crit_analyse(files.paths, count, &options, ret_results, &err);
+	close_files(&files, count);
+	return rc;
+}
+
 struct crit_results *crit_told_edges_alone(struct crit_maker *const *makers, size_t count,
 					   struct sim_edges *ret_told)
 {
 	const struct crit_listener listener = crit_told_edges_listener(ret_told);
-	const struct crit_analysis_options options = { .listener = &listener };
 	struct crit_results *results = NULL;
-	struct crit_err err = { .text = "" };
-	struct memory_files files;
 
 	*ret_told = (struct sim_edges){ 0 };
-	open_files(&files, makers, count);
-	if (crit_analyse(files.paths, count, &options, &results, &err))
-		crit_maker_fail(err.text);
-	close_files(&files, count);
+	if (crit_told_edges_analyse(makers, count, &listener, &results))
+		crit_maker_fail("analyse recordings");
 	return results;
 }
 
@@ -146,7 +155,7 @@ void crit_told_edges_together(struct crit_maker *const *makers, size_t count, ui
 					     .listeners = listeners,
 					     .blind = CRIT_NONE };
 	struct crit_results *results = NULL;
-	struct memory_files files;
+	struct memory_files files = { 0 };
 
 	*ret_told = (struct sim_edges){ 0 };
 	for (uint32_t i = 0; i < peers; i++)

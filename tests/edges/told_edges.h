@@ -20,7 +20,12 @@ uint64_t crit_told_edges_differences(struct sim_edges *told, struct sim_edges *t
 				     const struct crit_results *results,
 				     uint64_t (*number_of)(uint64_t row));
 
-/* Analyse recordings in memory, alone or as several processes.  Errors: end the program. */
+/* Analyses recordings in memory.  Errors: those of crit_analyse. */
+int crit_told_edges_analyse(struct crit_maker *const *makers, size_t count,
+			    const struct crit_listener *listener,
+			    struct crit_results **ret_results);
+
+/* The same for all edges, alone or as several processes.  Errors: end the program. */
 struct crit_results *crit_told_edges_alone(struct crit_maker *const *makers, size_t count,
 					   struct sim_edges *ret_told);
 void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t peers,
