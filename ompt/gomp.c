@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/guard.h"
-#include "core/shim/shim.h"
+#include "core/shim/shim_process.h"
 
 #define PATH_BYTES 4096
 

@@ -4,6 +4,7 @@
 // A member that returns from the region's body waits in the barrier at its end.  The primary leaves
 // that when GOMP_parallel returns; of the others nothing is heard until they have work again, which
 // analysis knows: the region ends when its primary leaves it.
+#include "core/shim/shim_region.h"
 #include "ompt/gomp.h"
 
 #include "core/abi/abi_slot.h"

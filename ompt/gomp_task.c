@@ -4,6 +4,7 @@
 // libgomp keeps a copy of a task's data, made byte by byte or by a function of the program's, and
 // hands that to the task.  It is given a block with the data behind a note of what to run, so
 // nothing is allocated here.  Data that fits no block goes past us: such a task counts as a wait.
+#include "core/shim/shim_region.h"
 #include "ompt/gomp.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "core/abi/abi_slot.h"
 #include "core/base/call.h"
 #include "core/shim/shim_construct.h"
+#include "core/shim/shim_region.h"
 #include "ompt/tool.h"
 
 #define IS_MEMBER 1u /* value of an implicit task whose thread entered the region */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core/base/guard.h"
-#include "core/shim/shim.h"
+#include "core/shim/shim_process.h"
 
 typedef ompt_start_tool_result_t *start_tool(unsigned int omp_version, const char *runtime_version);
 

@@ -3,6 +3,7 @@
 #include "core/abi/abi_slot.h"
 #include "core/base/call.h"
 #include "core/shim/shim_construct.h"
+#include "core/shim/shim_region.h"
 #include "ompt/tool.h"
 
 /* The value of an explicit task: its region, these, and its number. */

@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "core/shim/shim.h"
+#include "core/shim/shim_span.h"
 #include "pmpi/backend_abi.h"
 
 #define CRIT_BACKEND_HIDDEN __attribute__((visibility("hidden")))

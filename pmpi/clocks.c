@@ -22,6 +22,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/hash.h"
+#include "core/shim/shim_process.h"
 #include "pmpi/details.h"
 #include "pmpi/roll.h"
 

@@ -5,6 +5,8 @@
 
 #include "pmpi/details.h"
 
+#include "core/shim/shim_thread.h"
+
 #define MESSAGES 64
 
 static struct { /* messages probed and not yet received; one that finds no place is unknown */

@@ -4,8 +4,8 @@
 #define CRIT_PMPI_DETAILS_H
 
 #include <mpi.h>
-#include <stddef.h>
 
+#include "core/shim/shim_comm.h"
 #include "core/shim/shim_detail.h"
 #include "pmpi/backend.h"
 

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "core/base/call.h"
-#include "core/shim/shim.h"
+#include "core/shim/shim_process.h"
+#include "core/shim/shim_span.h"
 #include "pmpi/fortran.h"
 #include "pmpi/resolve.h"
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "core/shim/shim_conclude.h"
+#include "core/shim/shim_process.h"
 #include "pmpi/clocks.h"
 #include "pmpi/details.h"
 #include "pmpi/roll.h"

@@ -5,6 +5,12 @@
 
 #include "core/shim/shim_state.h"
 
+/* Finds out what stamps are made of, once. */
+CRIT_HIDDEN void crit_clock_init(void);
+
+/* A stamp by clock_gettime, from which later ones are carried on. */
+CRIT_HIDDEN uint64_t crit_clock_anchor(struct crit_clock *clock);
+
 static inline uint64_t crit_clock_cycles(void)
 {
 #ifdef __x86_64__

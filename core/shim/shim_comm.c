@@ -7,6 +7,7 @@
 #include "core/shim/shim_comm.h"
 
 #include "core/base/hash.h"
+#include "core/shim/shim_ring.h"
 
 #define COMMS 4096 /* at a time */
 #define HASHES 4096 /* sets of members seen */
@@ -14,12 +15,21 @@
 #define HANDLE_FREED 1u /* no handle has these values; 0: never used */
 #define HANDLE_TAKEN 2u
 
+struct comm_row { /* one communicator or window */
+	struct crit_comm comm; /* first: others know a row by it */
+	struct crit_shim_comm what;
+	uint64_t hash; /* with nth: its name in all processes */
+	uint32_t nth;
+	uint32_t children; /* made of it by all its members */
+	uint32_t parent; /* number */
+};
+
 struct members { /* one set of members, and how many communicators it had */
 	_Atomic uint64_t hash;
 	_Atomic uint32_t count;
 };
 
-static struct crit_comm comms[COMMS];
+static struct comm_row comms[COMMS];
 static struct members sets[HASHES];
 static _Atomic uint32_t numbers; /* given so far, beyond the two fixed ones */
 static _Atomic bool has_comms;
@@ -29,13 +39,13 @@ static uint32_t place_of(uint64_t value, uint32_t places)
 	return crit_hash_place(crit_hash_mix(0, value), places);
 }
 
-struct crit_comm *crit_comm_find(uint64_t handle)
+static struct comm_row *find(uint64_t handle)
 {
 	uint32_t place = place_of(handle, COMMS);
 
 	for (int probe = 0; handle > HANDLE_TAKEN && probe < PROBES; probe++) {
 		const uint64_t there =
-			atomic_load_explicit(&comms[place].handle, memory_order_acquire);
+			atomic_load_explicit(&comms[place].comm.handle, memory_order_acquire);
 
 		if (there == handle)
 			return &comms[place];
@@ -46,15 +56,23 @@ struct crit_comm *crit_comm_find(uint64_t handle)
 	return NULL;
 }
 
-static struct crit_comm *take_place(uint64_t handle)
+struct crit_comm *crit_comm_find(uint64_t handle)
+{
+	struct comm_row *row = find(handle);
+
+	return row ? &row->comm : NULL;
+}
+
+static struct comm_row *take_place(uint64_t handle)
 {
 	uint32_t place = place_of(handle, COMMS);
 
 	for (int probe = 0; probe < PROBES; probe++) {
-		uint64_t there = atomic_load_explicit(&comms[place].handle, memory_order_relaxed);
+		uint64_t there =
+			atomic_load_explicit(&comms[place].comm.handle, memory_order_relaxed);
 
 		if (there <= HANDLE_FREED &&
-		    atomic_compare_exchange_strong(&comms[place].handle, &there, HANDLE_TAKEN))
+		    atomic_compare_exchange_strong(&comms[place].comm.handle, &there, HANDLE_TAKEN))
 			return &comms[place];
 		place = (place + 1) % COMMS;
 	}
@@ -109,35 +127,36 @@ static bool write_slot(struct crit_shim_thread *thread, const struct crit_slot_c
 
 uint32_t crit_comm_introduce(struct crit_shim_thread *thread, struct crit_comm *comm)
 {
+	const struct comm_row *row = (const struct comm_row *)comm;
 	const struct crit_slot_comm slot = {
-		.hash = comm->hash,
+		.hash = row->hash,
 		.kind = CRIT_S_COMM,
 		.slots = 1,
-		.flags = (__u16)comm->what.flags,
-		.comm = comm->what.number,
-		.nth = comm->nth,
-		.parent = (__s32)comm->parent,
-		.rank = comm->what.rank,
-		.size = comm->what.size,
+		.flags = (__u16)row->what.flags,
+		.comm = row->what.number,
+		.nth = row->nth,
+		.parent = (__s32)row->parent,
+		.rank = row->what.rank,
+		.size = row->what.size,
 	};
 
 	if (!comm->known_as && write_slot(thread, &slot))
-		comm->known_as = comm->what.number;
+		comm->known_as = row->what.number;
 	return comm->known_as;
 }
 
 void crit_comm_forget_slots(void)
 {
 	for (uint32_t place = 0; has_comms && place < COMMS; place++)
-		if (comms[place].known_as)
-			comms[place].known_as = 0;
+		if (comms[place].comm.known_as)
+			comms[place].comm.known_as = 0;
 }
 
 /*
  * MPI puts what all members of a communicator do on it into one order, so its children may be
  * counted; for others with the same members there is only the order in which they are made.
  */
-static bool name_comm(const struct crit_shim_comm *what, struct crit_comm *parent,
+static bool name_comm(const struct crit_shim_comm *what, struct comm_row *parent,
 		      uint64_t *ret_hash, uint32_t *ret_nth)
 {
 	if (parent && what->is_of_all) {
@@ -151,29 +170,29 @@ static bool name_comm(const struct crit_shim_comm *what, struct crit_comm *paren
 
 void crit_shim_comm_define(uint64_t handle, const struct crit_shim_comm *what)
 {
-	struct crit_comm *parent = crit_comm_find(what->parent);
-	struct crit_comm *comm;
+	struct comm_row *parent = find(what->parent);
+	struct comm_row *row;
 	uint64_t hash;
 	uint32_t nth;
 
 	crit_shim_comm_free(handle); /* freed where we did not see it */
 	if (!name_comm(what, parent, &hash, &nth) || !handle)
 		return;
-	comm = take_place(handle);
-	if (!comm)
+	row = take_place(handle);
+	if (!row)
 		return;
 	has_comms = true;
-	comm->what = *what;
+	row->what = *what;
 	if (!what->number)
-		comm->what.number = CRIT_COMM_SELF + 1 + numbers++;
-	comm->hash = hash;
-	comm->nth = nth;
-	comm->children = 0;
-	comm->parent = parent ? parent->what.number : 0;
-	comm->known_as = 0;
-	comm->collectives = 0;
-	atomic_store_explicit(&comm->handle, handle, memory_order_release);
-	(void)crit_comm_introduce(&crit_thread, comm); /* else at its first use */
+		row->what.number = CRIT_COMM_SELF + 1 + numbers++;
+	row->hash = hash;
+	row->nth = nth;
+	row->children = 0;
+	row->parent = parent ? parent->what.number : 0;
+	row->comm.known_as = 0;
+	row->comm.collectives = 0;
+	atomic_store_explicit(&row->comm.handle, handle, memory_order_release);
+	(void)crit_comm_introduce(&crit_thread, &row->comm); /* else at its first use */
 }
 
 void crit_shim_comm_free(uint64_t handle)
@@ -198,5 +217,5 @@ const struct crit_shim_comm *crit_shim_comm_find(uint64_t handle)
 	if (CRIT_UNLIKELY(!comm || comm->handle != handle))
 		comm = crit_comm_find(handle);
 	crit_thread.comm = comm;
-	return comm ? &comm->what : NULL;
+	return comm ? &((const struct comm_row *)comm)->what : NULL;
 }

@@ -1,59 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Details of the open span and the communicators they name, on a thread's hot path. */
+/* Communicators and windows of this process: numbers, and names all members agree on. */
 #ifndef CRIT_SHIM_COMM_H
 #define CRIT_SHIM_COMM_H
 
-#include "core/shim/shim_span.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-struct crit_comm {
-	_Atomic uint64_t handle;
-	struct crit_shim_comm what;
-	uint64_t hash; /* with nth: its name in all processes */
-	uint32_t nth;
-	uint32_t children; /* made of it by all its members */
-	uint32_t parent; /* number */
-	_Atomic uint32_t known_as; /* its number when its COMM slot is written, else 0 */
-	uint32_t collectives; /* so far */
+struct crit_comm;
+struct crit_shim_thread;
+
+struct crit_shim_comm {
+	uint64_t hash; /* of the members alone */
+	uint32_t flags; /* as in struct crit_slot_comm, like rank and size */
+	uint32_t number; /* CRIT_COMM_WORLD, CRIT_COMM_SELF; 0: the next free one */
+	uint32_t rank;
+	uint32_t size;
+	uint32_t peers; /* processes a collective reaches: size, or that of the remote group */
+	uint64_t parent; /* handle, 0 none */
+	bool is_of_all; /* all members of the parent took part */
 };
 
-/*
- * Slots for details of the open span, behind those that are there already, unpublished; keeps the
- * room of what ends the span.  NULL: no room.
- */
-static inline struct crit_slot *crit_span_add(struct crit_shim_thread *thread, uint32_t slots)
-{
-	const uint64_t ahead = (thread->is_recorded == CRIT_RECORDED_HELD) + thread->pending;
+#pragma GCC visibility push(default)
 
-	/* a LEAVE takes one slot, a POLL two */
-	if (CRIT_UNLIKELY(
-		    !crit_span_has_room(thread, ahead + slots + (thread->is_recorded ? 1 : 2))))
-		return NULL;
-	thread->pending += slots;
-	return crit_span_slot_at(thread, thread->write_pos + ahead);
-}
+/*
+ * A communicator or window was made: all members must say so in the same order, and of those that
+ * all members of the parent make also who is not in them, with handle 0.  Ends what had the handle
+ * before.  Threads: any.
+ */
+void crit_shim_comm_define(uint64_t handle, const struct crit_shim_comm *comm);
+
+/* It is about to be freed; its handle may come back as another one. */
+void crit_shim_comm_free(uint64_t handle);
+
+/* NULL: unknown.  Borrowed; holds until it is freed. */
+const struct crit_shim_comm *crit_shim_comm_find(uint64_t handle);
+
+#pragma GCC visibility pop
+
+/* Inside libcrit_core.so. */
+#pragma GCC visibility push(hidden)
 
 /* NULL: unknown. */
-CRIT_HIDDEN struct crit_comm *crit_comm_find(uint64_t handle);
+struct crit_comm *crit_comm_find(uint64_t handle);
 
 /* Writes the COMM slot, unless that is done; answers known_as. */
-CRIT_HIDDEN uint32_t crit_comm_introduce(struct crit_shim_thread *thread, struct crit_comm *comm);
+uint32_t crit_comm_introduce(struct crit_shim_thread *thread, struct crit_comm *comm);
 
-/* The communicator's number, 0 when the recording does not know it. */
-static inline uint32_t crit_comm_number(struct crit_shim_thread *thread, uint64_t handle)
-{
-	struct crit_comm *comm = thread->comm;
-	uint32_t number;
+/* The recording of a fork's child has no COMM slot. */
+void crit_comm_forget_slots(void);
 
-	if (!handle)
-		return 0;
-	if (CRIT_UNLIKELY(!comm || comm->handle != handle)) {
-		comm = crit_comm_find(handle);
-		if (!comm)
-			return 0;
-		thread->comm = comm;
-	}
-	number = comm->known_as;
-	return CRIT_LIKELY(number) ? number : crit_comm_introduce(thread, comm);
-}
+#pragma GCC visibility pop
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rank 0's last word: where the report is, or why there is none, in one line on standard error.
+#include "core/shim/shim_conclude.h"
+
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "core/base/guard.h"
 #include "core/base/line.h"
 #include "core/base/setting.h"
-#include "core/shim/shim.h"
+#include "core/shim/shim_process.h"
 #include "core/shim/shim_state.h"
 
 #define DIRECTORY_BYTES 300 /* of it in a line: its end */

@@ -7,41 +7,15 @@
 #include "core/shim/shim_construct.h"
 
 #include "core/base/call.h"
+#include "core/shim/shim_clock.h"
+#include "core/shim/shim_counter.h"
+#include "core/shim/shim_gate.h"
+#include "core/shim/shim_poll.h"
+#include "core/shim/shim_process.h"
 #include "core/shim/shim_region.h"
-
-#define RECORDED (1u << 31)
-#define TAG_SHIFT CRIT_TAG_CLASS_SHIFT
-#define HELD_GATE UINT64_MAX /* no level: whatever comes next looks into it */
-
-_Static_assert(CRIT_REGIONS_MAX <= 1u << (31 + TAG_SHIFT - CRIT_TAG_REGION_SHIFT),
-	       "room in a word");
+#include "core/shim/shim_span.h"
 
 static _Atomic uint64_t instances;
-
-static uint32_t make_word(uint32_t call, uint32_t span_class, uint32_t region)
-{
-	return (uint32_t)(crit_tag_pack(0, region, call, span_class, 0) >> TAG_SHIFT);
-}
-
-static uint32_t call_of(uint32_t word)
-{
-	return (uint32_t)CRIT_TAG_FIELD((uint64_t)word << TAG_SHIFT, CALL);
-}
-
-static inline void settle(struct crit_shim_thread *thread)
-{
-	const uint32_t word = thread->open_count ? thread->open[thread->open_count - 1] & ~RECORDED
-			      : thread->worker   ? make_word(0, CRIT_CLASS_OMP_IDLE, 0)
-						 : make_word(0, CRIT_CLASS_USER, 0);
-
-	thread->tag_around = (uint64_t)word << TAG_SHIFT |
-			     CRIT_TAG_FIELD(thread->stripe_number, STRIPE);
-}
-
-void crit_construct_settle(struct crit_shim_thread *thread)
-{
-	settle(thread);
-}
 
 /* Is the caller outside MPI calls?  One that was left without its end is over. */
 static inline bool is_outside_mpi(struct crit_shim_thread *thread, const void *frame)
@@ -82,9 +56,9 @@ static void tell_worker(struct crit_shim_thread *thread)
 static inline void prepare(struct crit_shim_thread *thread)
 {
 	if (CRIT_UNLIKELY(thread->is_polling))
-		crit_span_flush_poll(thread);
-	if (CRIT_UNLIKELY(crit_span_is_gate_moved(thread)))
-		crit_span_follow_gate(thread);
+		crit_poll_flush(thread);
+	if (CRIT_UNLIKELY(crit_gate_is_moved(thread)))
+		crit_gate_follow(thread);
 	if (CRIT_UNLIKELY(thread->worker == CRIT_WORKER_UNTOLD))
 		tell_worker(thread);
 }
@@ -93,36 +67,6 @@ static bool is_whole_at_profile(uint32_t call)
 {
 	return call == CRIT_CONSTRUCT_PARALLEL || call == CRIT_CONSTRUCT_TASK ||
 	       call == CRIT_CONSTRUCT_PHASE;
-}
-
-static void hold(struct crit_shim_thread *thread, const struct crit_slot *enter)
-{
-	struct crit_stripe_head *stripe = thread->stripe;
-
-	thread->site = enter->site;
-	thread->enter_ns = enter->time_ns;
-	thread->is_construct_held = true;
-	thread->gate = HELD_GATE;
-	stripe->open_class = CRIT_CLASS_OMP_WAIT;
-	stripe->open_first_ns = enter->time_ns;
-	stripe->open_last_ns = enter->time_ns;
-	stripe->open_site = enter->site;
-	stripe->open_call = enter->call;
-}
-
-static void release_hold(struct crit_shim_thread *thread)
-{
-	thread->stripe->open_call = 0;
-	thread->is_construct_held = false;
-	thread->gate = (uint64_t)thread->tau_ns << 32 | thread->level;
-}
-
-void crit_construct_publish(struct crit_shim_thread *thread)
-{
-	if (!thread->is_construct_held)
-		return;
-	release_hold(thread);
-	crit_span_publish(thread, thread->write_pos + 1);
 }
 
 /* False: there is no room for enter and leave. */
@@ -148,7 +92,7 @@ static inline bool enter(struct crit_shim_thread *thread, uint32_t call, uint32_
 	if (CRIT_LIKELY(thread->level == CRIT_LEVEL_TRACE) || is_whole_at_profile(call))
 		crit_span_publish(thread, thread->write_pos + 1);
 	else
-		hold(thread, slot);
+		crit_gate_hold(thread, slot);
 	return true;
 }
 
@@ -166,12 +110,12 @@ static bool fold(struct crit_shim_thread *thread, uint32_t call, uint64_t now_ns
 	const uint64_t time_ns = now_ns - thread->enter_ns;
 
 	if (time_ns < thread->tau_ns) {
-		release_hold(thread);
-		crit_span_fold(thread, call, thread->site,
-			       &(struct crit_fold){ .calls = 1, .time_ns = time_ns });
+		crit_gate_release(thread);
+		crit_counter_fold(thread, call, thread->site,
+				  &(struct crit_fold){ .calls = 1, .time_ns = time_ns });
 		return true;
 	}
-	release_hold(thread);
+	crit_gate_release(thread);
 	thread->write_pos++; /* published with its LEAVE */
 	return false;
 }
@@ -182,17 +126,18 @@ static inline void end_innermost(struct crit_shim_thread *thread)
 	struct crit_slot *slot;
 	uint64_t now_ns;
 
-	if (!(word & RECORDED))
+	if (!(word & CRIT_OPEN_RECORDED))
 		return;
 	now_ns = crit_clock_now_ns(&thread->clock);
 	thread->open_leaves--;
 	thread->room_end++;
-	if (CRIT_UNLIKELY(thread->is_construct_held) && fold(thread, call_of(word), now_ns))
+	if (CRIT_UNLIKELY(thread->is_construct_held) && fold(thread, crit_open_call(word), now_ns))
 		return;
 	slot = crit_span_slot_at(thread, thread->write_pos);
-	*slot = (struct crit_slot){
-		.time_ns = now_ns, .kind = CRIT_S_LEAVE, .slots = 1, .call = (__u16)call_of(word)
-	};
+	*slot = (struct crit_slot){ .time_ns = now_ns,
+				    .kind = CRIT_S_LEAVE,
+				    .slots = 1,
+				    .call = (__u16)crit_open_call(word) };
 	crit_span_publish(thread, thread->write_pos + 1);
 }
 
@@ -207,7 +152,7 @@ static bool is_bound(uint32_t call, uint32_t around)
 static inline uint32_t left_open(const struct crit_shim_thread *thread, uint32_t call)
 {
 	for (uint32_t count = thread->open_count; count > 0; count--) {
-		const uint32_t innermost = call_of(thread->open[count - 1]);
+		const uint32_t innermost = crit_open_call(thread->open[count - 1]);
 
 		if (innermost == call)
 			return count - 1;
@@ -222,10 +167,10 @@ static void end_down_to(struct crit_shim_thread *thread, uint32_t left)
 	if (thread->open_count <= left)
 		return;
 	if (CRIT_UNLIKELY(thread->is_polling))
-		crit_span_flush_poll(thread);
+		crit_poll_flush(thread);
 	while (thread->open_count > left)
 		end_innermost(thread);
-	settle(thread);
+	crit_open_settle(thread);
 	crit_span_restore_tag(thread);
 }
 
@@ -234,7 +179,7 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 	struct crit_shim_thread *thread = &crit_thread;
 	const uint32_t span_class = crit_call_class(call);
 	const uint32_t limit = thread->stripe ? CRIT_STRIPE_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
-	uint32_t word = make_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
+	uint32_t word = crit_open_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
 
 	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
 		thread->open_inside++;
@@ -255,12 +200,12 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 	}
 	if (CRIT_LIKELY(thread->stripe != NULL) && is_wanted(thread, call, span_class)) {
 		if (CRIT_LIKELY(enter(thread, call, region, (uint64_t)(uintptr_t)site, arg)))
-			word |= RECORDED;
+			word |= CRIT_OPEN_RECORDED;
 		else
 			thread->stripe->lost_spans++;
 	}
 	thread->open[thread->open_count++] = word;
-	settle(thread);
+	crit_open_settle(thread);
 	crit_span_restore_tag(thread);
 }
 
@@ -341,7 +286,7 @@ void crit_shim_worker(void)
 	thread->worker = CRIT_WORKER_UNTOLD;
 	if (thread->stripe)
 		prepare(thread);
-	settle(thread);
+	crit_open_settle(thread);
 	crit_span_restore_tag(thread);
 }
 

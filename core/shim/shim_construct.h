@@ -19,15 +19,6 @@
 uint32_t crit_shim_region_now(void);
 
 /*
- * The number of the region that a construct (call, code address) or phase (name) is, begun in the
- * region parent; known from its first span on to whoever reads the recording.  Of a construct that
- * is begun inside itself, as recursion does, the number is that of the outer one.  Range: the
- * parent's own number when there are too many.  Cost: a look into a table; no lock, no allocation.
- */
-uint32_t crit_shim_region(uint32_t call, const void *site, uint32_t parent);
-uint32_t crit_shim_phase(const char *name, uint32_t parent);
-
-/*
  * Begins a construct's span with region in force inside it.  arg: of CRIT_S_ENTER.  Waits shorter
  * than tau are folded at level profile; spans that are neither waits, parallel regions, tasks nor
  * phases are not recorded there.  Cost: level trace one clock reading.

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Details of the open span: slots behind its ENTER, published with what ends it.
-#include <sys/mman.h>
-
-#include "core/base/guard.h"
-#include "core/shim/shim_comm.h"
 #include "core/shim/shim_detail.h"
 
-#define SCRATCH_FIRST_BYTES (128u << 10)
+#include "core/shim/shim_comm.h"
+#include "core/shim/shim_ring.h"
 
 static inline bool is_traced(const struct crit_shim_thread *thread)
 {
@@ -45,6 +42,24 @@ static inline void fill(struct crit_slot *slot, uint32_t detail, uint32_t comm,
 	to->request = rest->request;
 }
 
+/* The communicator's number, 0 when the recording does not know it. */
+static inline uint32_t number_of(struct crit_shim_thread *thread, uint64_t handle)
+{
+	struct crit_comm *comm = thread->comm;
+	uint32_t number;
+
+	if (!handle)
+		return 0;
+	if (CRIT_UNLIKELY(!comm || comm->handle != handle)) {
+		comm = crit_comm_find(handle);
+		if (!comm)
+			return 0;
+		thread->comm = comm;
+	}
+	number = comm->known_as;
+	return CRIT_LIKELY(number) ? number : crit_comm_introduce(thread, comm);
+}
+
 void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag, uint64_t bytes,
 		      uint64_t request)
 {
@@ -56,7 +71,7 @@ void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag,
 		count_bytes(thread, bytes);
 		return;
 	}
-	number = crit_comm_number(thread, comm); /* may add its COMM slot */
+	number = number_of(thread, comm); /* may add its COMM slot */
 	slot = crit_span_add(thread, 1);
 	if (CRIT_LIKELY(slot != NULL))
 		fill(slot, detail, number,
@@ -76,7 +91,7 @@ void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 			  const struct crit_shim_sizes *sizes, uint64_t request)
 {
 	struct crit_shim_thread *thread = &crit_thread;
-	const uint32_t number = thread->is_recorded ? crit_comm_number(thread, handle) : 0;
+	const uint32_t number = thread->is_recorded ? number_of(thread, handle) : 0;
 	struct crit_comm *comm = thread->comm;
 	const uint32_t slots = detail == CRIT_D_COLL ? 1 : 2;
 	struct crit_slot *slot;
@@ -118,34 +133,4 @@ void crit_shim_lose_details(uint32_t count)
 {
 	if (is_traced(&crit_thread))
 		crit_thread.details_lost += count;
-}
-
-void *crit_shim_scratch(size_t bytes)
-{
-	struct crit_shim_thread *thread = &crit_thread;
-	size_t room = SCRATCH_FIRST_BYTES;
-	void *memory;
-
-	if (CRIT_LIKELY(bytes <= thread->scratch_bytes))
-		return thread->scratch;
-	if (bytes > CRIT_SHIM_SCRATCH_MAX)
-		return NULL;
-	CRIT_GUARD;
-	while (room < bytes)
-		room *= 2;
-	memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		return NULL;
-	crit_scratch_release(thread);
-	thread->scratch = memory;
-	thread->scratch_bytes = (uint32_t)room;
-	return memory;
-}
-
-void crit_scratch_release(struct crit_shim_thread *thread)
-{
-	if (thread->scratch)
-		(void)munmap(thread->scratch, thread->scratch_bytes); /* it was mapped */
-	thread->scratch = NULL;
-	thread->scratch_bytes = 0;
 }

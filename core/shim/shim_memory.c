@@ -3,6 +3,8 @@
 //
 // A program may lock its memory (mlockall), which makes every accessible page of it real, so a
 // stripe stays inaccessible until a thread claims it.
+#include "core/shim/shim_memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

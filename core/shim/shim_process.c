@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process's registration with critd, once, again after a fork, and its part of the window.
+#include "core/shim/shim_process.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,8 +19,12 @@
 #include "core/base/setting.h"
 #include "core/client/client_key.h"
 #include "core/client/client_log.h"
-#include "core/shim/shim.h"
 #include "core/shim/shim_clock.h"
+#include "core/shim/shim_comm.h"
+#include "core/shim/shim_memory.h"
+#include "core/shim/shim_poll.h"
+#include "core/shim/shim_region.h"
+#include "core/shim/shim_thread.h"
 
 #define START_STACK_BYTES (256u << 10)
 
@@ -254,7 +260,7 @@ void crit_shim_open_window(struct crit_message_rank *message)
 {
 	if (!is_ready())
 		return;
-	message->open_ns = crit_shim_now_ns();
+	message->open_ns = crit_clock_now_ns(&crit_thread.clock);
 	(void)crit_client_send_rank(&crit_process.client, message); /* critd gone: nobody to tell */
 }
 
@@ -263,7 +269,7 @@ void crit_shim_close_window(uint64_t close_ns)
 	if (!is_ready())
 		return;
 	if (crit_thread.stripe)
-		crit_span_flush_poll(&crit_thread);
+		crit_poll_flush(&crit_thread);
 	(void)crit_client_send_close(&crit_process.client, close_ns, false);
 }
 

@@ -10,7 +10,7 @@
 
 #include "core/base/call.h"
 #include "core/base/hash.h"
-#include "core/shim/shim_construct.h"
+#include "core/shim/shim_ring.h"
 
 #define PLACES (2 * CRIT_REGIONS_MAX)
 #define PROBES 64

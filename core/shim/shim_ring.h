@@ -16,7 +16,10 @@
 #define CRIT_CALL_OF(what) ((what)&0xffffu)
 #define CRIT_CLASS_OF(what) ((what) >> 16 & 0xffu)
 #define CRIT_TAG_OF_SPAN crit_tag_pack(0, 0, ~0u, ~0u, 0)
+#define CRIT_OPEN_RECORDED (1u << 31) /* of a word of the stack: its ENTER is in the ring */
+#define CRIT_OPEN_TAG_SHIFT CRIT_TAG_CLASS_SHIFT
 
+/* The region in force, 0 outside all. */
 static inline uint32_t crit_span_region(const struct crit_shim_thread *thread)
 {
 	return (uint32_t)(thread->tag_around >> CRIT_TAG_REGION_SHIFT);
@@ -59,15 +62,63 @@ static inline void crit_span_publish_unstamped(struct crit_shim_thread *thread, 
 	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
 }
 
-/* The same, from critd's read position, which may be new. */
-bool crit_span_ask_room(struct crit_shim_thread *thread, uint64_t slots);
+/* Is there room for so many slots, from critd's read position, which may be new? */
+CRIT_HIDDEN bool crit_ring_ask_room(struct crit_shim_thread *thread, uint64_t slots);
 
 /* Is there room for so many slots? */
 static inline bool crit_span_has_room(struct crit_shim_thread *thread, uint64_t slots)
 {
 	if (CRIT_LIKELY(thread->write_pos + slots <= thread->room_end))
 		return true;
-	return crit_span_ask_room(thread, slots);
+	return crit_ring_ask_room(thread, slots);
+}
+
+/*
+ * Slots for details of the open span, behind those that are there already, unpublished; keeps the
+ * room of what ends the span.  NULL: no room.
+ */
+static inline struct crit_slot *crit_span_add(struct crit_shim_thread *thread, uint32_t slots)
+{
+	const uint64_t ahead = (thread->is_recorded == CRIT_RECORDED_HELD) + thread->pending;
+
+	/* a LEAVE takes one slot, a POLL two */
+	if (CRIT_UNLIKELY(
+		    !crit_span_has_room(thread, ahead + slots + (thread->is_recorded ? 1 : 2))))
+		return NULL;
+	thread->pending += slots;
+	return crit_span_slot_at(thread, thread->write_pos + ahead);
+}
+
+static inline bool crit_span_may_wait(uint32_t what)
+{
+	return CRIT_CLASS_OF(what) >= CRIT_CLASS_MPI_MAY_WAIT &&
+	       CRIT_CLASS_OF(what) != CRIT_CLASS_OMP;
+}
+
+_Static_assert(CRIT_REGIONS_MAX <= 1u << (31 + CRIT_OPEN_TAG_SHIFT - CRIT_TAG_REGION_SHIFT),
+	       "room in a word");
+
+/* A word of a thread's stack of constructs: what the tag says of one. */
+static inline uint32_t crit_open_word(uint32_t call, uint32_t span_class, uint32_t region)
+{
+	return (uint32_t)(crit_tag_pack(0, region, call, span_class, 0) >> CRIT_OPEN_TAG_SHIFT);
+}
+
+static inline uint32_t crit_open_call(uint32_t word)
+{
+	return (uint32_t)CRIT_TAG_FIELD((uint64_t)word << CRIT_OPEN_TAG_SHIFT, CALL);
+}
+
+/* What the tag is outside MPI calls, from the innermost construct. */
+static inline void crit_open_settle(struct crit_shim_thread *thread)
+{
+	const uint32_t word = thread->open_count
+				      ? thread->open[thread->open_count - 1] & ~CRIT_OPEN_RECORDED
+			      : thread->worker ? crit_open_word(0, CRIT_CLASS_OMP_IDLE, 0)
+					       : crit_open_word(0, CRIT_CLASS_USER, 0);
+
+	thread->tag_around = (uint64_t)word << CRIT_OPEN_TAG_SHIFT |
+			     CRIT_TAG_FIELD(thread->stripe_number, STRIPE);
 }
 
 #endif

@@ -6,103 +6,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "core/base/hash.h"
+#include "core/shim/shim_clock.h"
+#include "core/shim/shim_counter.h"
+#include "core/shim/shim_gate.h"
+#include "core/shim/shim_poll.h"
+#include "core/shim/shim_process.h"
+#include "core/shim/shim_thread.h"
 
-#define COUNTER_PROBES 16
 #define ANNOUNCE_REACH (256u << 10) /* as far below its caller a wrapper may stand */
 #define FRAME_REACH (16u << 10) /* bytes of stack in which a frame is looked at without care */
-
-struct crit_counter *crit_span_find_counter(struct crit_shim_thread *thread, uint32_t call,
-					    uint64_t site)
-{
-	struct crit_counter *counters = crit_stripe_counters(thread->stripe);
-	uint64_t hash = crit_hash_mix(site, (uint64_t)call << 40);
-	uint32_t place = crit_hash_place(hash, CRIT_COUNTERS);
-
-	for (int probe = 0; probe < COUNTER_PROBES; probe++) {
-		struct crit_counter *counter = &counters[place];
-
-		if (counter->call == call && counter->site == site)
-			return counter;
-		if (counter->call == 0) {
-			counter->site = site;
-			counter->call = call;
-			return counter;
-		}
-		place = place + 1 < CRIT_COUNTERS ? place + 1 : 0;
-	}
-	return NULL;
-}
-
-void crit_span_fold(struct crit_shim_thread *thread, uint32_t call, uint64_t site,
-		    const struct crit_fold *fold)
-{
-	struct crit_counter *counter = crit_span_counter_of(thread, call, site);
-
-	thread->stripe->folded_ns += fold->time_ns;
-	if (!counter)
-		return;
-	counter->count += fold->calls;
-	counter->folded_count += fold->calls;
-	counter->folded_ns += fold->time_ns;
-	counter->bytes += fold->bytes;
-}
-
-/*
- * critd comes by a timer, and ranks of nothing but cheap calls fill their rings in less (4.7 ms at
- * 18 ns a slot).  So the known room ends at half a ring at first, and who has used that up calls.
- */
-bool crit_span_ask_room(struct crit_shim_thread *thread, uint64_t slots)
-{
-	const uint64_t read_pos = __atomic_load_n(&thread->stripe->read_pos, __ATOMIC_ACQUIRE);
-	const uint64_t half = crit_process.ring_slots / 2;
-	const uint64_t end = read_pos + crit_process.ring_slots - thread->open_leaves;
-
-	if (thread->write_pos + slots + half <= end) {
-		thread->room_end = end - half;
-		return true;
-	}
-	thread->room_end = end;
-	if (thread->hurried_pos != read_pos) {
-		thread->hurried_pos = read_pos;
-		crit_client_send_hurry(&crit_process.client);
-	}
-	return thread->write_pos + slots <= end;
-}
-
-/* critd changed level or tau, or ended the recording; says so in the ring when there is room. */
-void crit_span_follow_gate(struct crit_shim_thread *thread)
-{
-	const struct crit_shm_head *head = crit_process.head;
-	uint32_t level = __atomic_load_n(&head->level, __ATOMIC_RELAXED);
-	uint32_t tau_ns = __atomic_load_n(&head->tau_ns, __ATOMIC_RELAXED);
-
-	crit_construct_publish(thread);
-	if (__atomic_load_n(&head->is_stopped, __ATOMIC_RELAXED)) {
-		thread->level = CRIT_LEVEL_NONE;
-		thread->gate = UINT64_MAX; /* no level: whatever comes next is news */
-		return;
-	}
-	crit_span_flush_poll(thread);
-	if (level == thread->level && tau_ns == thread->tau_ns) {
-		thread->gate = (uint64_t)tau_ns << 32 | level; /* a construct was held */
-		return;
-	}
-	if (!crit_span_has_room(thread, 1))
-		return; /* the next event tries again */
-	*crit_span_slot_at(thread, thread->write_pos) = (struct crit_slot){
-		.time_ns = crit_clock_now_ns(&thread->clock),
-		.kind = CRIT_S_LEVEL,
-		.slots = 1,
-		.call = (__u16)level,
-		.site = crit_process.omitted,
-		.arg = tau_ns,
-	};
-	crit_span_publish(thread, thread->write_pos + 1);
-	thread->level = level;
-	thread->tau_ns = tau_ns;
-	thread->gate = (uint64_t)tau_ns << 32 | level;
-}
 
 static inline struct crit_slot make_slot(enum crit_slot_kind kind, uint32_t call, uint64_t time_ns,
 					 uint64_t site)
@@ -126,10 +38,10 @@ static void end_span(struct crit_shim_thread *thread)
 	if (thread->is_recorded == CRIT_RECORDED_HELD) {
 		thread->stripe->open_call = 0;
 		if (now_ns - thread->enter_ns < thread->tau_ns) {
-			crit_span_fold(thread, CRIT_CALL_OF(thread->what), thread->site,
-				       &(struct crit_fold){ .calls = 1,
-							    .time_ns = now_ns - thread->enter_ns,
-							    .bytes = thread->held_bytes });
+			crit_counter_fold(thread, CRIT_CALL_OF(thread->what), thread->site,
+					  &(struct crit_fold){ .calls = 1,
+							       .time_ns = now_ns - thread->enter_ns,
+							       .bytes = thread->held_bytes });
 			thread->is_recorded = CRIT_RECORDED_NOT;
 			thread->details_lost = 0;
 			return;
@@ -166,11 +78,6 @@ static bool is_outer_alive(const struct crit_shim_thread *thread, const uintptr_
 	return is_alive;
 }
 
-/*
- * Inside a span already?  Frames of nested calls lie deeper.  A frame that was left by longjmp, an
- * exception or cancellation is recognised by a caller above it or by its return address
- * overwritten.
- */
 bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame)
 {
 	if (frame < (const uintptr_t *)thread->outer_frame && is_outer_alive(thread, frame))
@@ -183,10 +90,6 @@ bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame
 	return false;
 }
 
-/*
- * A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a
- * tag.
- */
 bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag)
 {
 	if (!thread->is_tag_only) {
@@ -235,21 +138,57 @@ static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t 
 	thread->stripe->open_call = CRIT_CALL_OF(what);
 }
 
+/* The parts of every enter; false when the call is nested or the thread keeps no records. */
+static inline bool begin_any(struct crit_shim_thread *thread, uint32_t what, const void *frame,
+			     bool *ret_is_outer)
+{
+	*ret_is_outer = false;
+	if (CRIT_UNLIKELY(thread->outer_frame != NULL) && crit_span_is_nested(thread, frame))
+		return false;
+	if (CRIT_UNLIKELY(!thread->stripe) && !crit_span_has_stripe(thread, ret_is_outer) &&
+	    !*ret_is_outer)
+		return false;
+	*ret_is_outer = true;
+	thread->outer_frame = frame;
+	thread->outer_return = thread->outer_frame[1];
+	thread->what = what;
+	if (CRIT_UNLIKELY(!thread->stripe))
+		return false;
+	if (CRIT_UNLIKELY(crit_gate_is_moved(thread)))
+		crit_gate_follow(thread);
+	return true;
+}
+
+/* What a wrapper of a call with details is to the span, as enum crit_shim_role. */
+static inline unsigned int role_of(struct crit_shim_thread *thread, uint32_t what, bool is_outer)
+{
+	const bool is_trace = thread->level == CRIT_LEVEL_TRACE &&
+			      (thread->is_recorded || thread->is_poll_timed);
+
+	if (CRIT_LIKELY(is_outer))
+		return CRIT_SHIM_OUTER | CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
+	/* Fortran's wrapper opened the span; this is the C function it calls */
+	if (!thread->outer_frame || thread->what != (what | CRIT_SHIM_FORTRAN))
+		return CRIT_SHIM_NESTED;
+	thread->what = what;
+	return CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
+}
+
 static __attribute__((always_inline)) inline bool
 enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const void *site)
 {
 	bool is_outer;
 
-	if (CRIT_LIKELY(crit_span_begin(thread, what, frame, &is_outer))) {
+	if (CRIT_LIKELY(begin_any(thread, what, frame, &is_outer))) {
 		if (CRIT_UNLIKELY(thread->is_polling) &&
-		    crit_span_ask_in_poll(thread, what, (uint64_t)(uintptr_t)site))
+		    crit_poll_ask(thread, what, (uint64_t)(uintptr_t)site))
 			return true; /* the tag stays that of the gap */
 		if (thread->level == CRIT_LEVEL_TRACE ||
 		    (thread->level == CRIT_LEVEL_PROFILE && crit_span_may_wait(what))) {
 			begin_span(thread, what, (uint64_t)(uintptr_t)site);
 		} else if (thread->level == CRIT_LEVEL_PROFILE) {
-			struct crit_counter *counter = crit_span_counter_of(
-				thread, CRIT_CALL_OF(what), (uint64_t)(uintptr_t)site);
+			struct crit_counter *counter = crit_counter_of(thread, CRIT_CALL_OF(what),
+								       (uint64_t)(uintptr_t)site);
 
 			thread->counted = counter;
 			if (CRIT_LIKELY(counter != NULL))
@@ -270,7 +209,7 @@ unsigned int crit_shim_enter_detailed(uint32_t what, const void *frame, const vo
 {
 	struct crit_shim_thread *thread = &crit_thread;
 
-	return crit_span_role(thread, what, enter(thread, what, frame, site));
+	return role_of(thread, what, enter(thread, what, frame, site));
 }
 
 void crit_shim_leave(void)
@@ -280,6 +219,71 @@ void crit_shim_leave(void)
 	thread->outer_frame = NULL;
 	if (thread->is_recorded)
 		end_span(thread);
+	crit_span_restore_tag(thread);
+}
+
+static __attribute__((always_inline)) inline bool
+poll_enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const void *site)
+{
+	bool is_outer;
+
+	if (CRIT_LIKELY(begin_any(thread, what, frame, &is_outer)) &&
+	    thread->level != CRIT_LEVEL_NONE) {
+		const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
+		const uint64_t gap_ns = now_ns - thread->stripe->open_last_ns;
+
+		if (thread->is_polling && gap_ns > crit_process.poll_gap_ns)
+			crit_poll_flush(thread);
+		if (thread->is_polling)
+			thread->stripe->open_gap_sum_ns += gap_ns;
+		thread->enter_ns = now_ns;
+		thread->site = (uint64_t)(uintptr_t)site;
+		thread->is_poll_timed = true;
+	}
+	if (is_outer)
+		crit_span_store_tag(thread, what);
+	return is_outer;
+}
+
+bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site)
+{
+	return poll_enter(&crit_thread, what, frame, site);
+}
+
+unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, const void *site)
+{
+	struct crit_shim_thread *thread = &crit_thread;
+
+	return role_of(thread, what, poll_enter(thread, what, frame, site));
+}
+
+static void start_poll(struct crit_shim_thread *thread)
+{
+	struct crit_stripe_head *stripe = thread->stripe;
+
+	stripe->open_class = CRIT_CLASS_MPI_POLL;
+	stripe->open_first_ns = thread->enter_ns;
+	stripe->open_count = 0;
+	stripe->open_gap_sum_ns = 0;
+	stripe->open_site = thread->site;
+	stripe->open_call = CRIT_CALL_OF(thread->what);
+	thread->is_polling = true;
+}
+
+void crit_shim_poll_leave(bool is_done)
+{
+	struct crit_shim_thread *thread = &crit_thread;
+
+	thread->outer_frame = NULL;
+	if (CRIT_LIKELY(thread->is_poll_timed)) {
+		thread->is_poll_timed = false;
+		if (!thread->is_polling)
+			start_poll(thread);
+		thread->stripe->open_last_ns = crit_clock_now_ns(&thread->clock);
+		thread->stripe->open_count++;
+		if (is_done || CRIT_UNLIKELY(thread->pending))
+			crit_poll_flush(thread);
+	}
 	crit_span_restore_tag(thread);
 }
 

@@ -1,107 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What spans and poll spans have in common, inline for their hot paths. */
+/* The hooks of a shim: spans of MPI calls, and poll spans of those that only ask. */
 #ifndef CRIT_SHIM_SPAN_H
 #define CRIT_SHIM_SPAN_H
 
-#include "core/shim/shim.h"
-#include "core/shim/shim_clock.h"
-#include "core/shim/shim_detail.h"
-#include "core/shim/shim_ring.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-struct crit_fold {
-	uint64_t calls;
-	uint64_t time_ns;
-	uint64_t bytes;
-};
+#include "core/abi/abi_tag.h"
 
-/* shim_span.c */
-CRIT_HIDDEN void crit_span_fold(struct crit_shim_thread *thread, uint32_t call, uint64_t site,
-				const struct crit_fold *fold);
-CRIT_HIDDEN bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame);
-CRIT_HIDDEN bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag);
-CRIT_HIDDEN void crit_span_follow_gate(struct crit_shim_thread *thread);
-CRIT_HIDDEN struct crit_counter *crit_span_find_counter(struct crit_shim_thread *thread,
-							uint32_t call, uint64_t site);
+struct crit_shim_thread;
 
-/* shim_construct.c: the ENTER that is held back goes out, whatever comes of it. */
-CRIT_HIDDEN void crit_construct_publish(struct crit_shim_thread *thread);
-
-/* What the tag is outside MPI calls, from the innermost construct. */
-CRIT_HIDDEN void crit_construct_settle(struct crit_shim_thread *thread);
+/* A call and its span class in one word. */
+#define CRIT_SHIM_WHAT(call, span_class) ((uint32_t)(call) | (uint32_t)(span_class) << 16)
 
 /*
- * A thread that polls enters another call.  True: a question, counted as part of the poll span;
- * false: the poll span is written.
+ * Added to it by Fortran's wrappers: they know the caller, but the handles in their arguments are
+ * not those of C.  The wrapper of the C function of the same call, called meanwhile, then tells
+ * the details of the span.
  */
-CRIT_HIDDEN bool crit_span_ask_in_poll(struct crit_shim_thread *thread, uint32_t what,
-				       uint64_t site);
+#define CRIT_SHIM_FORTRAN (1u << 31)
 
-/* The counter of this call and site, or NULL when the table is full there. */
-static inline struct crit_counter *crit_span_counter_of(struct crit_shim_thread *thread,
-							uint32_t call, uint64_t site)
-{
-	struct crit_counter *counter = thread->last_counter;
+/* What a wrapper is to the open span, as bits. */
+enum crit_shim_role {
+	CRIT_SHIM_NESTED = 0, /* nothing: forward the call */
+	CRIT_SHIM_OUTER = 1, /* it began the span, and ends it */
+	CRIT_SHIM_CALLER = 2, /* it has the arguments of the application's own call */
+	CRIT_SHIM_TRACE = 4 /* details of all kinds are wanted */
+};
 
-	if (CRIT_LIKELY(counter->call == call && counter->site == site))
-		return counter;
-	counter = crit_span_find_counter(thread, call, site);
-	if (counter)
-		thread->last_counter = counter;
-	else
-		thread->stripe->counters_lost++;
-	return counter;
-}
+#pragma GCC visibility push(default)
 
-static inline bool crit_span_may_wait(uint32_t what)
-{
-	return CRIT_CLASS_OF(what) >= CRIT_CLASS_MPI_MAY_WAIT &&
-	       CRIT_CLASS_OF(what) != CRIT_CLASS_OMP;
-}
+/*
+ * Begins a span, unless the caller is inside one already.  frame: __builtin_frame_address(0) of the
+ * wrapper, whose return address is site.  True: this is the outermost call, end it with
+ * crit_shim_leave.  Cost: level trace one clock reading; level profile none for calls that never
+ * wait.
+ */
+bool crit_shim_enter(uint32_t what, const void *frame, const void *site);
 
-/* What a wrapper of a call with details is to the span, as enum crit_shim_role. */
-static inline unsigned int crit_span_role(struct crit_shim_thread *thread, uint32_t what,
-					  bool is_outer)
-{
-	const bool is_trace = thread->level == CRIT_LEVEL_TRACE &&
-			      (thread->is_recorded || thread->is_poll_timed);
+/* Ends the span that crit_shim_enter began. */
+void crit_shim_leave(void);
 
-	if (CRIT_LIKELY(is_outer))
-		return CRIT_SHIM_OUTER | CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
-	/* Fortran's wrapper opened the span; this is the C function it calls */
-	if (!thread->outer_frame || thread->what != (what | CRIT_SHIM_FORTRAN))
-		return CRIT_SHIM_NESTED;
-	thread->what = what;
-	return CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
-}
+/*
+ * The same pair for Test*, Iprobe and their like: failing calls with short gaps become one poll
+ * span. is_done: the call found what it was asked about, or failed.
+ */
+bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site);
+void crit_shim_poll_leave(bool is_done);
 
-static inline bool crit_span_is_gate_moved(const struct crit_shim_thread *thread)
-{
-	const struct crit_shm_head *head = crit_process.head;
-	const uint64_t gate = (uint64_t) * (const volatile uint32_t *)&head->tau_ns << 32 |
-			      *(const volatile uint32_t *)&head->level;
+/*
+ * A wrapper that leaves its span to the one it calls indirectly, as Fortran's MPI_Init does to that
+ * of C; true: announce_end follows.  crit_shim_caller, asked there with its own frame, is the frame
+ * of who announced, or its own.  Ownership: frames are borrowed until the call returns.
+ */
+bool crit_shim_announce(const void *frame);
+void crit_shim_announce_end(void);
+const void *crit_shim_caller(const void *frame);
 
-	return gate != thread->gate || *(const volatile uint32_t *)&head->is_stopped;
-}
+/* The calling thread's host CLOCK_MONOTONIC. */
+uint64_t crit_shim_now_ns(void);
 
-/* The parts of every enter; false when the call is nested or the thread keeps no records. */
-static inline bool crit_span_begin(struct crit_shim_thread *thread, uint32_t what,
-				   const void *frame, bool *ret_is_outer)
-{
-	*ret_is_outer = false;
-	if (CRIT_UNLIKELY(thread->outer_frame != NULL) && crit_span_is_nested(thread, frame))
-		return false;
-	if (CRIT_UNLIKELY(!thread->stripe) && !crit_span_has_stripe(thread, ret_is_outer) &&
-	    !*ret_is_outer)
-		return false;
-	*ret_is_outer = true;
-	thread->outer_frame = frame;
-	thread->outer_return = thread->outer_frame[1];
-	thread->what = what;
-	if (CRIT_UNLIKELY(!thread->stripe))
-		return false;
-	if (CRIT_UNLIKELY(crit_span_is_gate_moved(thread)))
-		crit_span_follow_gate(thread);
-	return true;
-}
+/*
+ * crit_shim_enter and crit_shim_poll_enter for calls with details.  With CRIT_SHIM_OUTER in the
+ * answer the span ends by crit_shim_leave or crit_shim_poll_leave; details come before that.
+ */
+unsigned int crit_shim_enter_detailed(uint32_t what, const void *frame, const void *site);
+unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, const void *site);
+
+#pragma GCC visibility pop
+
+/* Inside libcrit_core.so. */
+#pragma GCC visibility push(hidden)
+
+/*
+ * Inside a span already?  Frames of nested calls lie deeper.  A frame that was left by longjmp, an
+ * exception or cancellation is recognised by a caller above it or by its return address
+ * overwritten.
+ */
+bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame);
+
+/*
+ * A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a
+ * tag.
+ */
+bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state behind core/shim/shim.h: one struct per thread in static TLS, one per process. */
+/* The state of libcrit_core.so: one struct per thread in static TLS, one per process. */
 #ifndef CRIT_SHIM_STATE_H
 #define CRIT_SHIM_STATE_H
 
@@ -37,6 +37,12 @@ struct crit_clock { /* per thread: CLOCK_MONOTONIC carried on from an anchor by 
 	uint64_t base_cycles; /* an older anchor, for the scale */
 	uint64_t base_ns;
 	uint64_t last_ns; /* no stamp lies before the one before it */
+};
+
+struct crit_comm { /* what the details of a span need of a communicator */
+	_Atomic uint64_t handle;
+	_Atomic uint32_t known_as; /* its number when its COMM slot is written, else 0 */
+	uint32_t collectives; /* so far */
 };
 
 struct crit_shim_thread {
@@ -113,35 +119,5 @@ struct crit_shim_process {
 extern CRIT_HIDDEN __thread struct crit_shim_thread crit_thread
 	__attribute__((tls_model("initial-exec")));
 extern CRIT_HIDDEN struct crit_shim_process crit_process;
-
-/* shim_memory.c: makes the memfd; ret_fd is the caller's; the mapping goes to crit_process. */
-CRIT_HIDDEN int crit_memory_create(int *ret_fd);
-CRIT_HIDDEN void crit_memory_unmap(void);
-CRIT_HIDDEN struct crit_stripe_head *crit_memory_stripe(uint32_t number);
-/* Makes a stripe accessible, before its first use; once more does no harm. */
-CRIT_HIDDEN bool crit_memory_open_stripe(uint32_t number);
-
-/* shim_thread.c: gives the calling thread a stripe, or makes it tag-only. */
-CRIT_HIDDEN void crit_thread_claim(struct crit_shim_thread *thread);
-CRIT_HIDDEN void crit_thread_release(void *unused);
-
-/* shim_comm.c, shim_region.c: this recording has none of the slots that define them. */
-CRIT_HIDDEN void crit_comm_forget_slots(void);
-CRIT_HIDDEN void crit_region_forget_slots(void);
-
-/* shim_detail.c: the calling thread's scratch memory, if it has one, is given back. */
-CRIT_HIDDEN void crit_scratch_release(struct crit_shim_thread *thread);
-
-/* shim_span.c: ends the open poll span with its last failing call, if there is one. */
-CRIT_HIDDEN void crit_span_flush_poll(struct crit_shim_thread *thread);
-
-/* shim_clock.c */
-CRIT_HIDDEN void crit_clock_init(void);
-CRIT_HIDDEN uint64_t crit_clock_anchor(struct crit_clock *clock);
-
-static inline struct crit_counter *crit_stripe_counters(struct crit_stripe_head *stripe)
-{
-	return (struct crit_counter *)(void *)((char *)stripe + CRIT_STRIPE_HEAD_BYTES);
-}
 
 #endif

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A thread's stripe: taken at its first event, given back at its exit.
+#include "core/shim/shim_thread.h"
+
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/shim/shim_span.h"
+#include "core/base/guard.h"
+#include "core/shim/shim_clock.h"
+#include "core/shim/shim_counter.h"
+#include "core/shim/shim_memory.h"
+#include "core/shim/shim_poll.h"
+#include "core/shim/shim_ring.h"
+
+#define SCRATCH_FIRST_BYTES (128u << 10)
 
 __thread struct crit_shim_thread crit_thread __attribute__((tls_model("initial-exec")));
 
@@ -86,8 +96,38 @@ void crit_thread_claim(struct crit_shim_thread *thread)
 			(void)__atomic_fetch_add(&crit_process.head->no_stripe, 1,
 						 __ATOMIC_RELAXED);
 	}
-	crit_construct_settle(thread);
+	crit_open_settle(thread);
 	errno = saved_errno;
+}
+
+void crit_scratch_release(struct crit_shim_thread *thread)
+{
+	if (thread->scratch)
+		(void)munmap(thread->scratch, thread->scratch_bytes); /* it was mapped */
+	thread->scratch = NULL;
+	thread->scratch_bytes = 0;
+}
+
+void *crit_shim_scratch(size_t bytes)
+{
+	struct crit_shim_thread *thread = &crit_thread;
+	size_t room = SCRATCH_FIRST_BYTES;
+	void *memory;
+
+	if (CRIT_LIKELY(bytes <= thread->scratch_bytes))
+		return thread->scratch;
+	if (bytes > CRIT_SHIM_SCRATCH_MAX)
+		return NULL;
+	CRIT_GUARD;
+	while (room < bytes)
+		room *= 2;
+	memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	crit_scratch_release(thread);
+	thread->scratch = memory;
+	thread->scratch_bytes = (uint32_t)room;
+	return memory;
 }
 
 void crit_thread_release(void *unused)
@@ -97,7 +137,7 @@ void crit_thread_release(void *unused)
 
 	(void)unused;
 	if (stripe) {
-		crit_span_flush_poll(thread);
+		crit_poll_flush(thread);
 		stripe->release_ns = crit_clock_now_ns(&thread->clock);
 		__atomic_store_n(&stripe->state, CRIT_STRIPE_RELEASED, __ATOMIC_RELEASE);
 	}

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "core/base/call.h"
-#include "core/shim/shim.h"
 #include "core/shim/shim_construct.h"
+#include "core/shim/shim_process.h"
+#include "core/shim/shim_region.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include "core/base/call.h"
-#include "core/shim/shim.h"
+#include "core/shim/shim_comm.h"
 #include "core/shim/shim_detail.h"
+#include "core/shim/shim_process.h"
+#include "core/shim/shim_span.h"
+#include "core/shim/shim_thread.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"

@@ -4,7 +4,8 @@
 #include <setjmp.h>
 
 #include "core/base/call.h"
-#include "core/shim/shim.h"
+#include "core/shim/shim_process.h"
+#include "core/shim/shim_span.h"
 #include "tests/lib/check.h"
 #include "tests/shim/fake_critd.h"
 #include "tests/shim/wrapper.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "core/base/call.h"
-#include "core/shim/shim.h"
+#include "core/shim/shim_span.h"
 
 #define FRAME __builtin_frame_address(0)
 #define SITE __builtin_return_address(0)

@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libcrit_core.so: what all shims of a process share: tag word, stripes, clock, registration.
+ * A process's registration with critd and its part of the window.
  *
- * The oath: nothing here exits, prints, changes errno or the signal mask, allocates in a hook,
- * or waits without a deadline.  On any trouble a thread or the whole process goes silent and
- * calls are forwarded.
+ * What all of libcrit_core.so keeps to: nothing here exits, prints, changes errno or the signal
+ * mask, allocates in a hook, or waits without a deadline.  On any trouble a thread or the whole
+ * process goes silent and calls are forwarded.
  */
-#ifndef CRIT_SHIM_H
-#define CRIT_SHIM_H
+#ifndef CRIT_SHIM_PROCESS_H
+#define CRIT_SHIM_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/abi/abi_socket.h"
-#include "core/abi/abi_tag.h"
 
 #pragma GCC visibility push(default)
-
-/* A call and its span class in one word. */
-#define CRIT_SHIM_WHAT(call, span_class) ((uint32_t)(call) | (uint32_t)(span_class) << 16)
-
-/*
- * Added to it by Fortran's wrappers: they know the caller, but the handles in their arguments are
- * not those of C.  The wrapper of the C function of the same call, called meanwhile, then tells
- * the details of the span.
- */
-#define CRIT_SHIM_FORTRAN (1u << 31)
 
 /*
  * Finds critd and registers the process, once; later calls only answer.  False: CRIT_DISABLE is
@@ -40,36 +29,6 @@ bool crit_shim_start(enum crit_flavour flavour);
  * unwanted call bypasses the shim.
  */
 bool crit_shim_wants(uint32_t call);
-
-/*
- * Begins a span, unless the caller is inside one already.  frame: __builtin_frame_address(0) of the
- * wrapper, whose return address is site.  True: this is the outermost call, end it with
- * crit_shim_leave.  Cost: level trace one clock reading; level profile none for calls that never
- * wait.
- */
-bool crit_shim_enter(uint32_t what, const void *frame, const void *site);
-
-/* Ends the span that crit_shim_enter began. */
-void crit_shim_leave(void);
-
-/*
- * The same pair for Test*, Iprobe and their like: failing calls with short gaps become one poll
- * span. is_done: the call found what it was asked about, or failed.
- */
-bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site);
-void crit_shim_poll_leave(bool is_done);
-
-/*
- * A wrapper that leaves its span to the one it calls indirectly, as Fortran's MPI_Init does to that
- * of C; true: announce_end follows.  crit_shim_caller, asked there with its own frame, is the frame
- * of who announced, or its own.  Ownership: frames are borrowed until the call returns.
- */
-bool crit_shim_announce(const void *frame);
-void crit_shim_announce_end(void);
-const void *crit_shim_caller(const void *frame);
-
-/* The calling thread's host CLOCK_MONOTONIC. */
-uint64_t crit_shim_now_ns(void);
 
 /*
  * The process's part of the window begins now: sends RANK with rank, size, world, library and
@@ -95,12 +54,6 @@ bool crit_shim_has_failed(void);
 
 /* Did this process make the run's directory?  Of processes that failed each counts as the first. */
 bool crit_shim_is_first(void);
-
-/*
- * Waits for the report, at most CRIT_FINISH_S, and says on standard error in one line where it is,
- * that it follows, or why there is none; see core/client/notice.h for what keeps it silent.
- */
-void crit_shim_conclude(void);
 
 /* The run's directory, absolute, or "".  Borrowed, lives for ever. */
 const char *crit_shim_directory(void);
