@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Between libcrit_pmpi.so and a backend, and between a backend's generated and hand-written
- * wrappers.
- */
+/* What the generated and hand-written wrappers of a backend share. */
 #ifndef CRIT_PMPI_BACKEND_H
 #define CRIT_PMPI_BACKEND_H
 
@@ -37,16 +34,5 @@
 extern CRIT_BACKEND_HIDDEN void *crit_backend_mpi; /* handle of the loaded libmpi */
 extern CRIT_BACKEND_HIDDEN void *crit_backend_next[CRIT_PMPI_CALLS];
 extern CRIT_BACKEND_HIDDEN void *const crit_backend_wrappers[CRIT_PMPI_CALLS];
-
-/* By hand: the calls that begin and end the process's part of the window. */
-CRIT_BACKEND_HIDDEN int crit_backend_Init(int *argc, char ***argv);
-CRIT_BACKEND_HIDDEN int crit_backend_Init_thread(int *argc, char ***argv, int required,
-						 int *provided);
-CRIT_BACKEND_HIDDEN int crit_backend_Finalize(void);
-#if MPI_VERSION >= 4
-CRIT_BACKEND_HIDDEN int crit_backend_Session_init(MPI_Info info, MPI_Errhandler errhandler,
-						  MPI_Session *session);
-CRIT_BACKEND_HIDDEN int crit_backend_Session_finalize(MPI_Session *session);
-#endif
 
 #endif

@@ -4,6 +4,7 @@
 #define CRIT_PMPI_DETAILS_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 #include "core/shim/shim_comm.h"
 #include "core/shim/shim_detail.h"
@@ -28,7 +29,6 @@ struct crit_message { /* found by a probe */
 	int32_t source, tag;
 };
 
-/* details.c */
 CRIT_BACKEND_HIDDEN uint64_t crit_bytes_of_type(MPI_Count count, MPI_Datatype datatype)
 	__attribute__((pure)); /* one answer for both buffers of a call */
 CRIT_BACKEND_HIDDEN bool crit_is_truncated(int answer);
@@ -47,17 +47,6 @@ CRIT_BACKEND_HIDDEN void crit_message_found(MPI_Message message, MPI_Comm comm,
 CRIT_BACKEND_HIDDEN struct crit_message crit_message_take(const MPI_Message *message);
 CRIT_BACKEND_HIDDEN void crit_request_started(MPI_Request request);
 CRIT_BACKEND_HIDDEN void crit_request_freed(MPI_Request request);
-
-CRIT_BACKEND_HIDDEN void crit_world_made(void);
-CRIT_BACKEND_HIDDEN void crit_world_ends(void);
-CRIT_BACKEND_HIDDEN void crit_comm_made(MPI_Comm comm, MPI_Comm parent);
-CRIT_BACKEND_HIDDEN void crit_comm_joined(MPI_Comm comm, MPI_Comm parent);
-CRIT_BACKEND_HIDDEN void crit_comm_met(MPI_Comm comm);
-CRIT_BACKEND_HIDDEN void crit_comm_named(uint64_t comm, const char *name);
-CRIT_BACKEND_HIDDEN void crit_comm_copied(MPI_Comm comm, MPI_Comm parent);
-CRIT_BACKEND_HIDDEN void crit_win_made(MPI_Win win, MPI_Comm parent);
-CRIT_BACKEND_HIDDEN int crit_neighbours_in(MPI_Comm comm);
-CRIT_BACKEND_HIDDEN int crit_neighbours_out(MPI_Comm comm);
 
 /* Bytes of data in so many elements; asks MPI only when there are any. */
 static inline uint64_t crit_bytes(MPI_Count count, MPI_Datatype datatype)

@@ -3,7 +3,7 @@
 
 find() answers None for calls without details, else a Detail: C lines for before and after the call,
 what is passed on instead of some parameters, and the role a wrapper needs for the lines after it.
-pmpi/details.h declares what the lines use.
+pmpi/details.h and details_comm.h declare what the lines use.
 """
 import re
 

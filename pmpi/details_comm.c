@@ -3,6 +3,8 @@
 //
 // Members are named by their ranks in MPI_COMM_WORLD, so two processes that compute the hash of
 // their world ranks agree without a message.
+#include "pmpi/details_comm.h"
+
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The wrappers that begin and end a rank's part of the window, compiled once per MPI flavour.
+#include "pmpi/window.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include "core/shim/shim_process.h"
 #include "pmpi/clocks.h"
 #include "pmpi/details.h"
+#include "pmpi/details_comm.h"
 #include "pmpi/roll.h"
 
 void *crit_backend_next[CRIT_PMPI_CALLS];
