@@ -18,13 +18,6 @@
 #define CRIT_GOMP_EXPORT __attribute__((visibility("default")))
 #define CRIT_GOMP_HIDDEN __attribute__((visibility("hidden")))
 
-/*
- * The code that asked for it.  What a region's body does last may be a jump, as if our own function
- * that called the body had asked: then the region stands for it.
- */
-#define CRIT_GOMP_SITE crit_gomp_site(__builtin_return_address(0))
-CRIT_GOMP_HIDDEN const void *crit_gomp_site(const void *code);
-
 typedef void crit_gomp_body(void *data);
 
 enum crit_gomp_state {

@@ -5,7 +5,7 @@
 // that when GOMP_parallel returns; of the others nothing is heard until they have work again, which
 // analysis knows: the region ends when its primary leaves it.
 #include "core/shim/shim_region.h"
-#include "ompt/gomp.h"
+#include "ompt/gomp_parallel.h"
 
 #include "core/abi/abi_slot.h"
 

@@ -5,7 +5,7 @@
 // hands that to the task.  It is given a block with the data behind a note of what to run, so
 // nothing is allocated here.  Data that fits no block goes past us: such a task counts as a wait.
 #include "core/shim/shim_region.h"
-#include "ompt/gomp.h"
+#include "ompt/gomp_parallel.h"
 
 #include <string.h>
 

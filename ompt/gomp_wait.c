@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where threads of libgomp wait: barriers, the ends of loops, sections and tasks, locks.
-#include "ompt/gomp.h"
+#include "ompt/gomp_parallel.h"
 
 #include <stddef.h>
 

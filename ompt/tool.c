@@ -7,6 +7,7 @@
 
 #include "core/base/guard.h"
 #include "core/shim/shim_process.h"
+#include "ompt/waits.h"
 
 typedef ompt_start_tool_result_t *start_tool(unsigned int omp_version, const char *runtime_version);
 
@@ -38,7 +39,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *un
 
 	(void)device;
 	(void)unused;
-	if (!set_callback || !take(set_callback, &crit_ompt_teams))
+	if (!set_callback || !take(set_callback, &crit_ompt_parallel))
 		return 0;
 	crit_ompt_learn_locks((const void *)(uintptr_t)lookup);
 	(void)take(set_callback, &crit_ompt_barriers); /* without it there is less to see */

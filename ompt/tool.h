@@ -26,14 +26,11 @@ struct crit_ompt_group {
 		rows, sizeof(rows) / sizeof((rows)[0])                                             \
 	}
 
-extern const struct crit_ompt_group crit_ompt_teams; /* threads, parallel regions, their teams */
+extern const struct crit_ompt_group crit_ompt_parallel; /* threads, parallel regions, their teams */
 extern const struct crit_ompt_group crit_ompt_barriers; /* and taskwait, taskgroup, reduction */
 extern const struct crit_ompt_group crit_ompt_mutexes; /* locks, critical, ordered, atomic */
 extern const struct crit_ompt_group crit_ompt_shares; /* loops, sections, single, … */
 extern const struct crit_ompt_group crit_ompt_masked;
 extern const struct crit_ompt_group crit_ompt_tasks;
-
-/* Looks into the runtime that has this function for what its events do not tell. */
-void crit_ompt_learn_locks(const void *function);
 
 #endif

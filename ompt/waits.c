@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What threads of a team wait for: barriers and the like, and whatever excludes the others.
+#include "ompt/waits.h"
+
 #include <dlfcn.h>
 #include <link.h>
 

@@ -25,6 +25,9 @@ struct crit_pmpi_fortran { /* pmpi/fortran.S knows size and offsets */
 /* Where the first call of a name goes: its stub again if that wraps by now, else the next one. */
 void *crit_pmpi_fortran_resolve(uint32_t place, const void *site);
 
+/* What a Fortran name leads to without us, asked by the code at site: a tool's, or MPI's own. */
+void *crit_pmpi_fortran_next(const char *symbol, const void *site);
+
 /* Around the call; frame: the wrapper's, which holds its caller.  Leave comes if enter was true. */
 bool crit_pmpi_fortran_enter(const struct crit_pmpi_fortran *call, const void *frame);
 void crit_pmpi_fortran_leave(const struct crit_pmpi_fortran *call, const int32_t *const *arguments);

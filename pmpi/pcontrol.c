@@ -5,6 +5,8 @@
 //
 // It is variadic, so whether there is a name is not said: what lies in its place is a name when it
 // points to some text.
+#include "pmpi/pcontrol.h"
+
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include "core/abi/abi_slot.h"
 #include "core/base/line.h"
 #include "core/shim/shim_construct.h"
+#include "pmpi/fortran.h"
 #include "pmpi/resolve.h"
 
 #define NAME_BYTES (CRIT_REGION_NAME_MAX + 1)

@@ -15,6 +15,7 @@
 #include "core/base/call.h"
 #include "core/base/guard.h"
 #include "core/shim/shim_process.h"
+#include "pmpi/pcontrol.h"
 #include "pmpi/backend_abi.h"
 #include "pmpi/fortran.h"
 #include "pmpi/resolve.h"

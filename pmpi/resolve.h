@@ -33,16 +33,6 @@ bool crit_pmpi_is_in_mpi(const void *code);
 /* What MPI_X leads to without us, by the name PMPI_X: another tool's, or MPI's own. */
 void *crit_pmpi_next(const char *pmpi_name);
 
-/* The same of a name in Fortran, asked by the code at site. */
-void *crit_pmpi_fortran_next(const char *symbol, const void *site);
-
-/*
- * A call of MPI_Pcontrol, in C or (form > 0) by a name in Fortran: begins or ends a phase; answers
- * where the call goes on.  arguments: the first three, as they came.
- */
-void *crit_pmpi_pcontrol(uint32_t form, const char *symbol, const void *site,
-			 const uint64_t *arguments);
-
 #pragma GCC visibility pop
 
 #endif

@@ -10,7 +10,7 @@
 #include "core/base/call.h"
 #include "core/shim/shim_conclude.h"
 #include "core/shim/shim_process.h"
-#include "pmpi/clocks.h"
+#include "pmpi/node_clocks.h"
 #include "pmpi/details.h"
 #include "pmpi/details_comm.h"
 #include "pmpi/roll.h"
@@ -100,7 +100,7 @@ static void agree_on_place(struct rank_place *place, int rank, int size)
 	    first < size &&
 	    NATIVE(MPI_Bcast)(place, (int)sizeof(*place), MPI_BYTE, first, own) == MPI_SUCCESS)
 		(void)crit_shim_move_recording(place->directory);
-	crit_clocks_begin(own, rank, is_recorded);
+	crit_node_clocks_begin(own, rank, is_recorded);
 }
 
 /* What needs no MPI: the run's directory, and a name all ranks of this node's world share. */
@@ -145,7 +145,7 @@ static bool close_one(bool is_world)
 
 	if (is_world) {
 		crit_roll_end();
-		crit_clocks_end(); /* whoever reports once all ranks are closed knows of it */
+		crit_node_clocks_end(); /* whoever reports once all ranks are closed knows of it */
 	}
 	(void)pthread_mutex_lock(&window.mutex);
 	is_last = --window.open_count == 0;
@@ -256,7 +256,7 @@ static int finalize(finalize_function *next, const void *frame)
 	int result;
 
 	crit_world_ends();
-	crit_clocks_part();
+	crit_node_clocks_part();
 	window.is_inside = true;
 	result = next();
 	window.is_inside = false;

@@ -78,4 +78,4 @@ static const struct crit_ompt_row rows[] = {
 	CRIT_OMPT_ROW(implicit_task),
 };
 
-const struct crit_ompt_group crit_ompt_teams = CRIT_OMPT_GROUP(rows);
+const struct crit_ompt_group crit_ompt_parallel = CRIT_OMPT_GROUP(rows);

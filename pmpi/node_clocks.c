@@ -13,7 +13,7 @@
  * are left to the library, so their buffers live for ever.  Where ranks queue for their CPUs an
  * exchange takes long, and fewer have to do.
  */
-#include "pmpi/clocks.h"
+#include "pmpi/node_clocks.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -226,7 +226,7 @@ static void name_nodes(void)
 	}
 }
 
-void crit_clocks_begin(MPI_Comm own, int rank, bool is_recorded)
+void crit_node_clocks_begin(MPI_Comm own, int rank, bool is_recorded)
 {
 	const bool leads = is_leader(own, rank, is_recorded);
 
@@ -243,7 +243,7 @@ void crit_clocks_begin(MPI_Comm own, int rank, bool is_recorded)
 	compare();
 }
 
-void crit_clocks_end(void)
+void crit_node_clocks_end(void)
 {
 	clocks.deadline_ns = crit_shim_now_ns() + DEADLINE_NS;
 	if (clocks.leaders != MPI_COMM_NULL && clocks.size > 1)
@@ -255,7 +255,7 @@ void crit_clocks_end(void)
  * that, once they have all of theirs, answer no more: who comes to it late waits for ever, if it
  * has answered the others before.  So nobody goes on while another may still be answering.
  */
-void crit_clocks_part(void)
+void crit_node_clocks_part(void)
 {
 #ifndef OPEN_MPI
 	MPI_Request request = MPI_REQUEST_NULL;

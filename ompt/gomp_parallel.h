@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The code of a parallel region that calls the runtime. */
+#ifndef CRIT_GOMP_PARALLEL_H
+#define CRIT_GOMP_PARALLEL_H
+
+#include "ompt/gomp.h"
+
+/*
+ * The code that asked for it.  What a region's body does last may be a jump, as if our own function
+ * that called the body had asked: then the region stands for it.
+ */
+#define CRIT_GOMP_SITE crit_gomp_site(__builtin_return_address(0))
+CRIT_GOMP_HIDDEN const void *crit_gomp_site(const void *code);
+
+#endif
