@@ -20,7 +20,7 @@
 
 #define ROWS_SHOWN 8
 #define FIGURES_SHOWN 2 /* of a row */
-#define NAME_COLUMNS 27
+#define NAME_COLUMNS 26
 #define PATH_BYTES 4096
 #define HEAD_LINES (2 * CRIT_SCREEN_LINES)
 
@@ -93,12 +93,12 @@ static json_t *load(const char *path)
 	}
 	report = json_loadfd(fd, 0, &error);
 	schema = json_string_value(json_object_get(report, "schema"));
-	if (report && schema && !strcmp(schema, "crit-report/1"))
+	if (report && crit_diff_update(report) == 0)
 		return report;
 	if (report)
 		crit_line_print(stderr,
 				"crit diff: %s is no report: its schema is %.40s, not "
-				"crit-report/1\n",
+				"crit-report/1 or 2\n",
 				file, schema ? schema : "missing");
 	else
 		crit_line_print(stderr, "crit diff: cannot read %s: line %d: %.160s\n", file,
@@ -146,7 +146,7 @@ static void print_change(FILE *out, const struct crit_diff_change *change, const
 		crit_line_print(out, "  %s\n", name);
 		name = "";
 	}
-	crit_line_print(out, "  %-*s %-12s %10s %10s %10s %7s\n", NAME_COLUMNS, name, figure,
+	crit_line_print(out, "  %-*s %-13s %10s %10s %10s %7s\n", NAME_COLUMNS, name, figure,
 			number(change->figure, change->has_a, change->a, false, a),
 			number(change->figure, change->has_b, change->b, false, b),
 			number(change->figure, true, crit_diff_by(change), true, by), ratio);
@@ -171,7 +171,7 @@ static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, un
 	unsigned long rows = 0;
 	int figures = 0, same = 0;
 
-	(void)fprintf(out, "\n%-*s %-12s %10s %10s %10s %7s\n", NAME_COLUMNS + 2,
+	(void)fprintf(out, "\n%-*s %-13s %10s %10s %10s %7s\n", NAME_COLUMNS + 2,
 		      crit_diff_group_name(group), "", "A", "B", "change", "ratio");
 	for (; at < diff->change_count && diff->changes[at].group == group; at++) {
 		const struct crit_diff_change *change = &diff->changes[at];

@@ -63,25 +63,25 @@ static void name_site(const json_t *row, char *text)
 static const struct compared_table tables[] = {
 	{ CRIT_DIFF_RANKS,
 	  "ranks",
-	  { "cmetric_s", "share", "stall_s", "useful_s", "mpi_wait_s", "omp_wait_s", "runnable_s",
-	    "waited_for_s" },
+	  { "cmetric_s", "share", "all_waiting_s", "useful_s", "mpi_wait_s", "omp_wait_s",
+	    "runnable_s", "blame_s" },
 	  name_rank },
 	{ CRIT_DIFF_REGIONS,
 	  "regions",
-	  { "cmetric_s", "stall_s", "waited_for_s", "time_s", "useful_s", "omp_wait_s", "mpi_s",
+	  { "cmetric_s", "all_waiting_s", "blame_s", "time_s", "useful_s", "omp_wait_s", "mpi_s",
 	    "visits" },
 	  name_region },
 	{ CRIT_DIFF_CALLS,
 	  "mpi_calls",
-	  { "wait_s", "stall_s", "waiting_s", "time_s", "visits" },
+	  { "wait_s", "all_waiting_s", "waiting_s", "time_s", "visits" },
 	  name_call },
 	{ CRIT_DIFF_CALLS,
 	  "omp_constructs",
-	  { "wait_s", "stall_s", "waiting_s", "time_s", "visits" },
+	  { "wait_s", "all_waiting_s", "waiting_s", "time_s", "visits" },
 	  name_call },
 	{ CRIT_DIFF_SITES,
-	  "mpi_sites",
-	  { "wait_s", "stall_s", "waiting_s", "time_s", "visits" },
+	  "mpi_call_sites",
+	  { "wait_s", "all_waiting_s", "waiting_s", "time_s", "visits" },
 	  name_site },
 };
 
@@ -171,7 +171,7 @@ static int add_figure(struct crit_diff *diff, enum crit_diff_group group, const 
 
 static int add_run(struct crit_diff *diff, const json_t *a, const json_t *b)
 {
-	static const char *const figures[] = { "window_s", "elapsed_s", "silent_s",
+	static const char *const figures[] = { "window_s", "elapsed_s", "all_waiting_window_s",
 					       "ranks",    "threads",   "nodes" };
 	const json_t *left = json_object_get(a, "job");
 	const json_t *right = json_object_get(b, "job");
@@ -180,7 +180,7 @@ static int add_run(struct crit_diff *diff, const json_t *a, const json_t *b)
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && !status; i++)
 		status = add_figure(diff, CRIT_DIFF_RUN, "run", figures[i], left, right);
 	if (!status)
-		status = add_figure(diff, CRIT_DIFF_RUN, "run", "stake_s",
+		status = add_figure(diff, CRIT_DIFF_RUN, "run", "gain_s",
 				    json_object_get(a, "verdict"), json_object_get(b, "verdict"));
 	return status;
 }
@@ -236,7 +236,8 @@ static void compare_jobs(struct crit_diff *diff, const json_t *a, const json_t *
 		{ "nodes", "factors within and across nodes", false },
 		{ "mpi", "calls inside other libraries", false },
 		{ "omp", "constructs and regions", false },
-		{ "active", "CMetric, stall and all made of them count other threads", true },
+		{ "active", "CMetric, all-waiting time and all made of them count other threads",
+		  true },
 		{ "mode", "one lacks a half: states, or calls", true },
 		{ "level", "visits and messages", false },
 	};
@@ -336,6 +337,72 @@ int crit_diff_init(struct crit_diff *diff, const json_t *a, const json_t *b)
 	if (status)
 		crit_diff_fini(diff);
 	return status;
+}
+
+/* Members that crit-report/2 renamed; all others have the same name in both. */
+static const struct {
+	const char *before;
+	const char *now;
+} renamed[] = {
+	{ "balanced_window_s", "bound_s" },
+	{ "laws", "checks" },
+	{ "mpi_sites", "mpi_call_sites" },
+	{ "node_stall_s", "node_all_waiting_s" },
+	{ "omp_construct_sites", "omp_construct_call_sites" },
+	{ "silent_s", "all_waiting_window_s" },
+	{ "stake_s", "gain_s" },
+	{ "stall_s", "all_waiting_s" },
+	{ "stall_sum_s", "all_waiting_sum_s" },
+	{ "threads_stall_s", "threads_all_waiting_s" },
+	{ "threads_without_stripe", "threads_without_buffer" },
+	{ "waited_for_s", "blame_s" },
+};
+
+static int rename_members(json_t *object)
+{
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
+		json_t *value = json_object_get(object, renamed[i].before);
+
+		if (!value)
+			continue;
+		if (!json_object_get(object, renamed[i].now) &&
+		    json_object_set(object, renamed[i].now, value))
+			return -ENOMEM;
+		(void)json_object_del(object, renamed[i].before);
+	}
+	return 0;
+}
+
+/* The members of an object, of the objects in it, and of those in its rows. */
+static int update(json_t *value)
+{
+	int status = json_is_object(value) ? rename_members(value) : 0;
+	const char *key;
+	json_t *inner;
+	size_t i;
+
+	json_object_foreach(value, key, inner)
+	{
+		if (!status)
+			status = update(inner);
+	}
+	json_array_foreach(value, i, inner)
+	{
+		if (!status)
+			status = update(inner);
+	}
+	return status;
+}
+
+int crit_diff_update(json_t *report)
+{
+	const char *schema = json_string_value(json_object_get(report, "schema"));
+
+	if (schema && !strcmp(schema, "crit-report/2"))
+		return 0;
+	if (!schema || strcmp(schema, "crit-report/1") != 0)
+		return -EPROTO;
+	return update(report);
 }
 
 void crit_diff_fini(struct crit_diff *diff)

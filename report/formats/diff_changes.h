@@ -42,8 +42,15 @@ struct crit_diff {
 const char *crit_diff_group_name(enum crit_diff_group group);
 
 /*
- * Compares two reports, schema crit-report/1.  Ownership: fini frees; the reports are borrowed for
- * the call.  Errors: -ENOMEM.
+ * Gives the members of a report of schema crit-report/1 the names of crit-report/2; of the latter
+ * nothing changes.  A name of crit-report/2 that is there already is kept.
+ * Errors: -EPROTO when the schema is neither, -ENOMEM.
+ */
+int crit_diff_update(json_t *report);
+
+/*
+ * Compares two reports of schema crit-report/2.  Ownership: fini frees; the reports are borrowed
+ * for the call.  Errors: -ENOMEM.
  */
 int crit_diff_init(struct crit_diff *diff, const json_t *a, const json_t *b);
 void crit_diff_fini(struct crit_diff *diff);

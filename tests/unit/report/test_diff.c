@@ -3,16 +3,18 @@
 #include "report/findings/difference.h"
 #include "report/formats/diff_changes.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "tests/lib/check.h"
 
 static const char before[] =
-	"{\"schema\": \"crit-report/1\", \"is_complete\": true,"
+	"{\"schema\": \"crit-report/2\", \"is_complete\": true,"
 	" \"job\": {\"exe\": \"/a/x\", \"args\": \"1\", \"ranks\": 2, \"nodes\": 1, \"threads\": 2,"
 	"   \"mpi\": \"m\", \"omp\": \"none\", \"active\": \"default\", \"mode\": \"full\","
-	"   \"level\": \"trace\", \"window_s\": 2.0, \"elapsed_s\": 2.5, \"silent_s\": 0.5},"
-	" \"verdict\": {\"stake_s\": 0.4},"
+	"   \"level\": \"trace\", \"window_s\": 2.0, \"elapsed_s\": 2.5, \"all_waiting_window_s\": "
+	"0.5},"
+	" \"verdict\": {\"gain_s\": 0.4},"
 	" \"efficiency\": {\"cpu\": {\"parallel_ratio\": 0.5}, \"wall\": {\"parallel_ratio\": "
 	"0.6}},"
 	" \"ranks\": [{\"rank\": 0, \"world\": 0, \"cmetric_s\": 1.0, \"share\": 0.75},"
@@ -22,16 +24,18 @@ static const char before[] =
 	" \"mpi_calls\": [{\"name\": \"MPI_Recv\", \"wait_s\": 0.5, \"visits\": 10},"
 	"   {\"name\": \"MPI_Barrier\", \"wait_s\": 1.0, \"visits\": 4}],"
 	" \"omp_constructs\": [],"
-	" \"mpi_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": "
+	" \"mpi_call_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, "
+	"\"wait_s\": "
 	"0.25},"
 	"   {\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": 0.25}]}";
 
 static const char after[] =
-	"{\"schema\": \"crit-report/1\", \"is_complete\": true,"
+	"{\"schema\": \"crit-report/2\", \"is_complete\": true,"
 	" \"job\": {\"exe\": \"/a/x\", \"args\": \"1\", \"ranks\": 3, \"nodes\": 1, \"threads\": 3,"
 	"   \"mpi\": \"m\", \"omp\": \"none\", \"active\": \"default\", \"mode\": \"full\","
-	"   \"level\": \"trace\", \"window_s\": 1.5, \"elapsed_s\": 2.0, \"silent_s\": 0.5},"
-	" \"verdict\": {\"stake_s\": 0.1},"
+	"   \"level\": \"trace\", \"window_s\": 1.5, \"elapsed_s\": 2.0, \"all_waiting_window_s\": "
+	"0.5},"
+	" \"verdict\": {\"gain_s\": 0.1},"
 	" \"efficiency\": {\"cpu\": {\"parallel_ratio\": 0.8}, \"wall\": {\"parallel_ratio\": "
 	"0.9}},"
 	" \"ranks\": [{\"rank\": 0, \"world\": 0, \"cmetric_s\": 0.75, \"share\": 0.5},"
@@ -42,7 +46,8 @@ static const char after[] =
 	" \"mpi_calls\": [{\"name\": \"MPI_Barrier\", \"wait_s\": 0.125, \"visits\": 8},"
 	"   {\"name\": \"MPI_Recv\", \"wait_s\": 0.25, \"visits\": 10}],"
 	" \"omp_constructs\": [{\"name\": \"omp barrier\", \"wait_s\": 0.0625, \"visits\": 1}],"
-	" \"mpi_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": "
+	" \"mpi_call_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, "
+	"\"wait_s\": "
 	"0.25}]}";
 
 static json_t *parse(const char *text)
@@ -104,7 +109,7 @@ static void test_changes(void)
 
 	CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
 	check(find(&diff, CRIT_DIFF_RUN, "run", "window_s"), 2.0, 1.5);
-	check(find(&diff, CRIT_DIFF_RUN, "run", "stake_s"), 0.4, 0.1);
+	check(find(&diff, CRIT_DIFF_RUN, "run", "gain_s"), 0.4, 0.1);
 	check(find(&diff, CRIT_DIFF_EFFICIENCY, "cpu", "parallel_ratio"), 0.5, 0.8);
 	check(find(&diff, CRIT_DIFF_EFFICIENCY, "wall", "parallel_ratio"), 0.6, 0.9);
 	check(find(&diff, CRIT_DIFF_RANKS, "0.0", "cmetric_s"), 1.0, 0.75);
@@ -130,6 +135,77 @@ static void test_changes(void)
 	crit_diff_fini(&diff);
 	json_decref(a);
 	json_decref(b);
+}
+
+static json_t *load(const char *path)
+{
+	json_error_t error;
+	json_t *report = json_load_file(path, 0, &error);
+
+	if (report)
+		return report;
+	fprintf(stderr, "%s: %s\n", path, error.text);
+	exit(1);
+}
+
+/* A report as crit-report/1 had it against the same one of today: the same figures by new names. */
+static void test_old_schema(void)
+{
+	static const char *const names[] = { "barriers.json", "hybrid.json" };
+	struct crit_diff diff;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[256];
+		json_t *a, *b;
+
+		CHECK_CASE("%s", names[i]);
+		(void)snprintf(path, sizeof(path), "%s/1/%s", DATA_DIR, names[i]);
+		a = load(path);
+		CHECK_STR_EQ(json_string_value(json_object_get(a, "schema")), "crit-report/1");
+		CHECK_INT_EQ(crit_diff_update(a), 0);
+		CHECK(!json_object_get(a, "laws"));
+		CHECK(json_array_size(json_object_get(a, "checks")) > 0);
+		(void)snprintf(path, sizeof(path), "%s/%s", DATA_DIR, names[i]);
+		b = load(path);
+		CHECK_INT_EQ(crit_diff_update(b), 0);
+		CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
+		(void)find(&diff, CRIT_DIFF_RUN, "run", "all_waiting_window_s");
+		(void)find(&diff, CRIT_DIFF_RUN, "run", "gain_s");
+		(void)find(&diff, CRIT_DIFF_RANKS, "0.0", "all_waiting_s");
+		(void)find(&diff, CRIT_DIFF_RANKS, "0.0", "blame_s");
+		for (size_t k = 0; k < diff.change_count; k++) {
+			CHECK_NEAR(crit_diff_by(&diff.changes[k]), 0, 0);
+			CHECK(diff.changes[k].has_a && diff.changes[k].has_b);
+		}
+		CHECK_UINT_EQ(diff.note_count, 0);
+		crit_diff_fini(&diff);
+		json_decref(a);
+		json_decref(b);
+	}
+}
+
+/* A name of the new schema is kept; other schemas are refused and stay as they are. */
+static void test_schemas(void)
+{
+	json_t *both = parse("{\"schema\": \"crit-report/1\", \"verdict\": "
+			     "{\"stake_s\": 2, \"gain_s\": 1}}");
+	json_t *new = parse("{\"schema\": \"crit-report/2\", \"laws\": 1}");
+	json_t *other = parse("{\"schema\": \"crit-report/3\", \"laws\": 1}");
+	json_t *none = parse("[]");
+	const json_t *verdict = json_object_get(both, "verdict");
+
+	CHECK_INT_EQ(crit_diff_update(both), 0);
+	CHECK_INT_EQ(json_integer_value(json_object_get(verdict, "gain_s")), 1);
+	CHECK(!json_object_get(verdict, "stake_s"));
+	CHECK_INT_EQ(crit_diff_update(new), 0);
+	CHECK(json_object_get(new, "laws"));
+	CHECK_INT_EQ(crit_diff_update(other), -EPROTO);
+	CHECK(json_object_get(other, "laws"));
+	CHECK_INT_EQ(crit_diff_update(none), -EPROTO);
+	json_decref(both);
+	json_decref(new);
+	json_decref(other);
+	json_decref(none);
 }
 
 /* What makes figures mean something else is said, and is exit code 3. */
@@ -245,6 +321,8 @@ static void test_nonsense(void)
 int main(void)
 {
 	test_changes();
+	test_old_schema();
+	test_schemas();
 	test_incomparable();
 	test_sentence();
 	test_nonsense();
