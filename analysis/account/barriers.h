@@ -23,7 +23,7 @@ void crit_barriers_enter(struct crit_engine *engine, uint32_t life, uint32_t cal
 /* Spans of a thread have ended; its cells are up to date. */
 void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
 
-/* A member is about to be out of its team; its thread's cells are up to date.  is_dead: for ever. */
+/* A member, whose cells are up to date, is about to be out of its team, or dead. */
 void crit_barriers_forget(struct crit_engine *engine, uint32_t member, bool is_dead);
 
 /* A thread has joined an instance. */

@@ -32,10 +32,10 @@ enum crit_edge_kind {
 };
 
 struct crit_edge {
-	/* Run clock; of the waiter's call, of its stay in a barrier, of the time it was blocked. */
+	/* Run clock: the waiter is in a call, in a barrier, or blocked. */
 	uint64_t begin_ns, end_ns;
-	uint64_t
-		cause_ns; /* enter of the send or of the call that started it; arrival; release; wakeup */
+	/* Enter of the call that sends or starts it; arrival; release; wakeup. */
+	uint64_t cause_ns;
 	/* The communicator's number (trace.h); the parallel region's instance; the lock; 0. */
 	uint64_t object;
 	/* MESSAGE: k, in the order in which sends of this way were told; others: 0. */
