@@ -41,9 +41,9 @@ struct crit_edge {
 	/* MESSAGE: k, in the order in which sends of this way were told; others: 0. */
 	uint64_t send_number;
 	/*
-	 * MESSAGE: a receive of this rank with a lower number was posted earlier; of equal ones that
-	 * with the lower send_number.  Receives pair as they complete, but MPI matches them as they
-	 * were posted: to find that, sort the receives of a way by this number.
+	 * MESSAGE: a receive of this rank with a lower number was posted earlier; of equal ones
+	 * that with the lower send_number.  Receives pair as they complete, but MPI matches them
+	 * as they were posted: for that, sort the receives of a way by this number.
 	 */
 	uint64_t receive_number;
 	uint32_t waiter, cause; /* rows of results->threads */

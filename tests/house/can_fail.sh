@@ -28,6 +28,7 @@ clean()
 	printf '%s\n' '.Dd November 21, 2026' '.Dt A 7' '.Os' '.Sh NAME' '.Nm a' '.Nd an example' \
 		'.Sh ENVIRONMENT' '.Bl -tag -width Ds' '.It Ev CRIT_A' 'b (default) or c' '.El' \
 		>"$tree/docs/libcrit_pmpi.7"
+	printf '%s\n' '# A' '' '## The way in' '| one is added | `core/a.c` | `crit_a` |' >"$tree/docs/architecture.md"
 	printf 'X { global: crit_a; local: *; };\n' >"$tree/core/exports.map"
 }
 
@@ -67,11 +68,17 @@ add()
 }
 
 clean
-for rule in arrows.py structure.py headers.sh sizes.py words.sh shell.sh spelling.sh manuals.sh format.sh \
+for rule in arrows.py structure.py way_in.py headers.sh sizes.py words.sh shell.sh spelling.sh manuals.sh format.sh \
 	cppcheck.sh tidy.sh exports.sh settings.py; do
 	run "$rule" || house_fault "$rule: fails on a clean tree: $(cat "$tree/build/said")"
 done
 
+add docs/architecture.md '| two are added | `core/a.c` | `crit_b` |'
+fails way_in.py 'core/a.c has no crit_b'
+add docs/architecture.md '| two are added | `core/b.c` | `crit_a` |'
+fails way_in.py 'core/b.c has no crit_a'
+printf '%s\n' '# A' >"$tree/docs/architecture.md"
+fails way_in.py 'does not begin with'
 add core/a.c '#include "analysis/b.h"'
 fails arrows.py 'core may not include'
 add core/base/b.h '#include "core/shim/c.h"'
