@@ -374,27 +374,3 @@ int crit_analyse(const char *const *paths, size_t path_count,
 		*ret_results = results;
 	return rc;
 }
-
-void crit_results_destroy(struct crit_results *results)
-{
-	if (!results)
-		return;
-	crit_hosts_fini(&results->hosts);
-	free(results->nodes);
-	free(results->ranks);
-	free(results->threads);
-	free(results->calls);
-	free(results->sites);
-	free(results->laws);
-	free(results->rivals);
-	free(results->ends);
-	free(results->regions.rows);
-	free(results->regions.parts);
-	free(results->messages.traffic);
-	free(results->messages.failed);
-	free(results->messages.pairs);
-	free(results->messages.communicators);
-	free(results->messages.collectives);
-	free(results->messages.lasts);
-	free(results);
-}

@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one analysis of some recordings leaves to the next one of the same: the recordings, open and
- * checked, what the index pass has learnt, and how messages move the nodes' clocks.
+ * The front door: recordings to results.
  *
- * Named in crit_analysis_options; crit_analyse (schema/results.h) fills it.  Bytes that recordings
- * grow by meanwhile are not seen until crit_run_index_renew.
+ * A struct crit_run_index is what one analysis of some recordings leaves to the next one of the
+ * same: the recordings, open and checked, what the index pass has learnt, and how messages move the
+ * nodes' clocks.  Named in crit_analysis_options; crit_analyse fills it.  Bytes that recordings grow
+ * by meanwhile are not seen until crit_run_index_renew.
  */
 #ifndef CRIT_ANALYSE_H
 #define CRIT_ANALYSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "analysis/schema/results.h"
+
+struct crit_err;
 struct crit_recording;
 struct crit_run_index;
+
+/*
+ * Analyses the recordings of one run, one path per node.  Of several peers, who all name the same
+ * paths, only peer 0 gets results, the same as one process would; others leave *ret_results.
+ * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
+ * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
+ * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites); both again
+ * where messages say that clocks are to be moved, the second where a sink must not hear of it
+ * before.
+ */
+int crit_analyse(const char *const *paths, size_t path_count,
+		 const struct crit_analysis_options *options, struct crit_results **ret_results,
+		 struct crit_err *err);
 
 /* An empty one.  Errors: NULL when out of memory. */
 struct crit_run_index *crit_run_index_create(void);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "analysis/analyse.h"
 #include "otf2/staging.h"
 #include "otf2/together.h"
 

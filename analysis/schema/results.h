@@ -213,7 +213,6 @@ struct crit_results {
 	struct crit_losses losses;
 };
 
-struct crit_err;
 struct crit_run_index;
 struct crit_peers;
 struct crit_trace_sink;
@@ -230,19 +229,6 @@ struct crit_analysis_options {
 	/* analyse.h: what the next analysis of the same recordings need not do again, or NULL */
 	struct crit_run_index *index;
 };
-
-/*
- * Analyses the recordings of one run, one path per node.  Of several peers, who all name the same
- * paths, only peer 0 gets results, the same as one process would; others leave *ret_results.
- * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
- * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
- * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites); both again
- * where messages say that clocks are to be moved, the second where a sink must not hear of it
- * before.
- */
-int crit_analyse(const char *const *paths, size_t path_count,
-		 const struct crit_analysis_options *options, struct crit_results **ret_results,
-		 struct crit_err *err);
 
 void crit_results_destroy(struct crit_results *results);
 

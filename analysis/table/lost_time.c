@@ -40,7 +40,7 @@ struct units {
 	double most_work, mean_work;
 };
 
-double crit_usable_cpus(const struct crit_node_row *node)
+double crit_lost_time_cpus(const struct crit_node_row *node)
 {
 	return node->usable_cpus > 0 ? node->usable_cpus : node->cpu_count;
 }
@@ -337,7 +337,7 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 	double work_s = 0, all_cpus = 0;
 
 	for (size_t k = 0; k < results->node_count; k++) {
-		double cpus = crit_usable_cpus(&results->nodes[k]);
+		double cpus = crit_lost_time_cpus(&results->nodes[k]);
 		double threads = crowds[k].threads;
 
 		if (cpus <= 0)

@@ -61,7 +61,7 @@ struct crit_lost_time {
 };
 
 /* CPUs the run may use on a node: as told in the recording, else those online. Units: CPUs. */
-double crit_usable_cpus(const struct crit_node_row *node);
+double crit_lost_time_cpus(const struct crit_node_row *node);
 
 /*
  * A function of the results alone.  Errors: -ENOMEM.

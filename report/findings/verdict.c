@@ -78,7 +78,7 @@ static void say_cpus(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const struct crit_node_row *node = &summary->results->nodes[lost->crowded_node];
-	double lost_s = lost->loss_s[CRIT_LOSS_CPUS], cpus = crit_usable_cpus(node);
+	double lost_s = lost->loss_s[CRIT_LOSS_CPUS], cpus = crit_lost_time_cpus(node);
 
 	if (lost->has_foreign_load) {
 		append(summary,

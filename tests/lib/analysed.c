@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/analyse.h"
 #include "analysis/table/efficiency.h"
 #include "analysis/table/lost_time.h"
 #include "core/base/err.h"

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "analysis/schema/results.h"
+#include "analysis/analyse.h"
 #include "core/base/err.h"
 
 static double now_s(clockid_t clock)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "analysis/analyse.h"
 #include "core/base/err.h"
 
 struct room { /* where all meet */

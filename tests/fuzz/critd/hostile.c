@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "analysis/analyse.h"
 #include "core/abi/abi_shim.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/err.h"

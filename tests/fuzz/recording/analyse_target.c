@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analysis/analyse.h"
 #include "core/base/err.h"
 #include "tests/fuzz/repair.h"
 #include "tests/fuzz/recording/strict_sink.h"

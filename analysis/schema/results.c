@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frees the results of an analysis.
+#include "analysis/schema/results.h"
+
+#include <stdlib.h>
+
+void crit_results_destroy(struct crit_results *results)
+{
+	if (!results)
+		return;
+	free(results->hosts.names);
+	free(results->nodes);
+	free(results->ranks);
+	free(results->threads);
+	free(results->calls);
+	free(results->sites);
+	free(results->laws);
+	free(results->rivals);
+	free(results->ends);
+	free(results->regions.rows);
+	free(results->regions.parts);
+	free(results->messages.traffic);
+	free(results->messages.failed);
+	free(results->messages.pairs);
+	free(results->messages.communicators);
+	free(results->messages.collectives);
+	free(results->messages.lasts);
+	free(results);
+}
