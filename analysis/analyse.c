@@ -14,7 +14,8 @@
 #include "analysis/replay/timeline.h"
 #include "analysis/replay/tracer.h"
 #include "analysis/schema/results.h"
-#include "analysis/table/outcome.h"
+#include "analysis/table/call_rows.h"
+#include "analysis/table/tables.h"
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
 
@@ -160,11 +161,11 @@ struct work { /* 94 kB: more than a stack may have */
 static int conclude(struct crit_model *model, struct work *work, const struct attempt *attempt,
 		    struct crit_results *results)
 {
-	int rc = crit_outcome_add_counters(model, &work->engine);
+	int rc = crit_call_rows_add_counters(model, &work->engine);
 
 	if (!rc)
-		rc = crit_outcome_fill(model, &work->engine, &work->messages, &work->identity,
-				       results);
+		rc = crit_tables_fill(model, &work->engine, &work->messages, &work->identity,
+				      results);
 	attempt->index->shifts.is_known |=
 		!rc && (!results->messages.has_order || !results->messages.losses.early);
 	if (!rc && !attempt->index->shifts.is_known)

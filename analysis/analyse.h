@@ -4,8 +4,8 @@
  *
  * A struct crit_run_index is what one analysis of some recordings leaves to the next one of the
  * same: the recordings, open and checked, what the index pass has learnt, and how messages move the
- * nodes' clocks.  Named in crit_analysis_options; crit_analyse fills it.  Bytes that recordings grow
- * by meanwhile are not seen until crit_run_index_renew.
+ * nodes' clocks.  Named in crit_analysis_options; crit_analyse fills it.  What recordings grow by
+ * meanwhile is not seen until crit_run_index_renew.
  */
 #ifndef CRIT_ANALYSE_H
 #define CRIT_ANALYSE_H

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What clients told critd of themselves: processes, ranks, their part of the window, names of
 // threads.
+#include "analysis/model/register.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/model/process.h"
-#include "analysis/model/survey.h"
 
 static void copy_text(char *to, size_t to_size, const char *from, size_t from_size)
 {
@@ -242,7 +243,7 @@ static int take_all(struct crit_model *model, uint32_t index, const struct crit_
 	return rc;
 }
 
-int crit_survey_registrations(struct crit_model *model, uint32_t index)
+int crit_register_clients(struct crit_model *model, uint32_t index)
 {
 	struct crit_map tids = { 0 };
 	uint32_t first = model->nodes[index].first_life;

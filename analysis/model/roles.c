@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who counts, whose part of the window they live by, and how long the window is.
+#include "analysis/model/roles.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/model/process.h"
-#include "analysis/model/survey.h"
 #include "core/base/cleanup.h"
 
 #define ANCESTORS_MAX 1024u
@@ -320,7 +321,7 @@ static void set_window(struct crit_model *model)
 	}
 }
 
-int crit_survey_roles(struct crit_model *model)
+int crit_roles_find(struct crit_model *model)
 {
 	int rc;
 

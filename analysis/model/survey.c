@@ -8,6 +8,9 @@
 
 #include "analysis/model/machine.h"
 #include "analysis/model/process.h"
+#include "analysis/model/register.h"
+#include "analysis/model/roles.h"
+#include "analysis/model/survey_streams.h"
 #include "analysis/model/usable_cpus.h"
 
 #define STAMP_SLOTS 8u /* looked at together when a chunk's first or last stamp is wanted */
@@ -244,7 +247,7 @@ static int take_chunk(struct crit_model *model, uint32_t index, uint32_t at, uin
 	}
 }
 
-int crit_survey_chunks(struct crit_model *model, uint32_t index)
+static int survey_chunks(struct crit_model *model, uint32_t index)
 {
 	struct crit_node *node = &model->nodes[index];
 	size_t first_stream = model->stream_count;
@@ -312,7 +315,7 @@ static int survey_records(struct crit_model *model, uint32_t index, struct crit_
 	return 0;
 }
 
-int crit_survey_kernel(struct crit_model *model, uint32_t index)
+static int survey_kernel(struct crit_model *model, uint32_t index)
 {
 	struct crit_node *node = &model->nodes[index];
 	struct crit_machine machine;
@@ -346,16 +349,16 @@ int crit_survey(struct crit_model *model)
 	for (i = 0; i < model->node_count && !rc; i++) {
 		model->nodes[i].cut_ns = CRIT_TIME_MAX;
 		model->nodes[i].first_ns = CRIT_TIME_MAX;
-		rc = crit_survey_chunks(model, i);
+		rc = survey_chunks(model, i);
 		if (!rc)
-			rc = crit_survey_kernel(model, i);
+			rc = survey_kernel(model, i);
 		if (!rc)
-			rc = crit_survey_registrations(model, i);
+			rc = crit_register_clients(model, i);
 	}
 	if (!rc)
 		rc = crit_survey_streams(model);
 	if (!rc)
-		rc = crit_survey_roles(model);
+		rc = crit_roles_find(model);
 	if (!rc)
 		rc = crit_survey_usable_cpus(model);
 	return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first pass: everything that must be known before time is dealt out.
+ * The index pass: everything that must be known before time is attributed.
  *
  * Reads kernel records and the chunks that are not streams, learns lives, processes, ranks,
  * streams, roles and the window, and which switches did not fit.
@@ -15,12 +15,5 @@
  * Errors: -ENOMEM.
  */
 int crit_survey(struct crit_model *model);
-
-/* Its steps, in order; each takes one node, the last two the run. */
-int crit_survey_chunks(struct crit_model *model, uint32_t node);
-int crit_survey_kernel(struct crit_model *model, uint32_t node);
-int crit_survey_registrations(struct crit_model *model, uint32_t node);
-int crit_survey_streams(struct crit_model *model); /* lives known only from shims */
-int crit_survey_roles(struct crit_model *model); /* ranks, parts, roles, window */
 
 #endif

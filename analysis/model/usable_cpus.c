@@ -33,7 +33,7 @@ struct cpus { /* of a node */
 	double limit; /* by quotas; less than 0 none */
 };
 
-struct fold {
+struct cpu_masks {
 	struct crit_model *model;
 	const bool *has_app; /* by process */
 	struct mask *own; /* by life: the last mask of its own */
@@ -47,7 +47,8 @@ struct fold {
 	bool is_unlimited; /* a process without a limit */
 };
 
-static int add_limit(struct fold *fold, const struct crit_rec_cpu_limit *limit, uint32_t *parent)
+static int add_limit(struct cpu_masks *fold, const struct crit_rec_cpu_limit *limit,
+		     uint32_t *parent)
 {
 	const uint64_t key = limit->cgroup % UINT64_MAX; /* the largest one is no key */
 	uint64_t millionths = limit->cpu_millionths;
@@ -74,7 +75,8 @@ static int add_limit(struct fold *fold, const struct crit_rec_cpu_limit *limit, 
 }
 
 /* The limits stand from the process's cgroup up. */
-static int add_limits(struct fold *fold, const struct crit_rec_cpu_limit *limits, uint32_t count)
+static int add_limits(struct cpu_masks *fold, const struct crit_rec_cpu_limit *limits,
+		      uint32_t count)
 {
 	uint32_t index = CRIT_NONE;
 	int rc = 0;
@@ -108,7 +110,7 @@ static bool is_sane(const struct crit_rec_usable_cpus *head, size_t length)
 }
 
 /* Notes whose mask an entry is. */
-static void note_mask(struct fold *fold, uint64_t number, uint32_t process, struct mask mask)
+static void note_mask(struct cpu_masks *fold, uint64_t number, uint32_t process, struct mask mask)
 {
 	const uint64_t key = (uint64_t)fold->node << 32 | (uint32_t)number;
 	const uint32_t life = crit_map_get(&fold->lives, key);
@@ -117,7 +119,7 @@ static void note_mask(struct fold *fold, uint64_t number, uint32_t process, stru
 		fold->own[life] = mask;
 }
 
-static int take_chunk(struct fold *fold, uint32_t index)
+static int take_chunk(struct cpu_masks *fold, uint32_t index)
 {
 	const struct crit_node *node = &fold->model->nodes[fold->node];
 	const struct crit_chunk_ref *ref = &node->recording->refs[index];
@@ -147,7 +149,7 @@ static int take_chunk(struct fold *fold, uint32_t index)
 }
 
 /* A cgroup allows its own limit, or what those below allow if that is less and all is there. */
-static uint64_t sum_limits(const struct fold *fold)
+static uint64_t sum_limits(const struct cpu_masks *fold)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -169,7 +171,7 @@ static uint64_t sum_limits(const struct fold *fold)
 }
 
 /* Yields what quotas allow on the node. */
-static int read_node(struct fold *fold, uint32_t index, double *ret_limit)
+static int read_node(struct cpu_masks *fold, uint32_t index, double *ret_limit)
 {
 	const struct crit_recording *recording = fold->model->nodes[index].recording;
 	uint32_t i;
@@ -188,7 +190,8 @@ static int read_node(struct fold *fold, uint32_t index, double *ret_limit)
 	return rc;
 }
 
-static void add_mask(const struct fold *fold, uint32_t node, struct mask mask, struct cpus *cpus)
+static void add_mask(const struct cpu_masks *fold, uint32_t node, struct mask mask,
+		     struct cpus *cpus)
 {
 	const struct crit_recording *recording = fold->model->nodes[node].recording;
 	const struct crit_chunk_ref *ref = &recording->refs[mask.ref];
@@ -209,7 +212,7 @@ static void add_mask(const struct fold *fold, uint32_t node, struct mask mask, s
 }
 
 /* The last mask counts; a thread that ended before its process's were alike keeps its own. */
-static void add_life(const struct fold *fold, uint32_t index, struct cpus *cpus)
+static void add_life(const struct cpu_masks *fold, uint32_t index, struct cpus *cpus)
 {
 	const struct crit_life *life = &fold->model->lives[index];
 	struct common *common = &fold->common[life->process];
@@ -234,7 +237,7 @@ static double usable(const struct cpus *cpus)
 	return cpus->limit >= 0 && cpus->limit < count ? cpus->limit : count;
 }
 
-static int fold_all(struct fold *fold, struct cpus *cpus)
+static int fold_all(struct cpu_masks *fold, struct cpus *cpus)
 {
 	struct crit_model *model = fold->model;
 	uint32_t i;
@@ -275,7 +278,7 @@ int crit_survey_usable_cpus(struct crit_model *model)
 	crit_autofree struct common *common = calloc(model->process_count + 1, sizeof(*common));
 	crit_autofree struct cpus *cpus = calloc(model->node_count + 1, sizeof(*cpus));
 	crit_autofree unsigned char *payload = malloc(CRIT_CHUNK_PAYLOAD_MAX);
-	struct fold fold = {
+	struct cpu_masks fold = {
 		.model = model, .has_app = has_app, .own = own, .common = common, .payload = payload
 	};
 	size_t i;

@@ -48,11 +48,4 @@ void crit_messages_fini(struct crit_messages *messages);
 int crit_messages_take(struct crit_messages *messages, const struct crit_message_span *span,
 		       const struct crit_slot *slots, size_t count);
 
-/*
- * Fills results->messages once everything was taken; rank_rows as in identity.h.
- * Errors: -ENOMEM.
- */
-int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows,
-		       struct crit_results *results);
-
 #endif

@@ -35,7 +35,7 @@ struct walk { /* down from a unit to an address */
 	Dwarf_Die source; /* where that is part of a function by OpenMP: the function */
 };
 
-struct search { /* for the function a line is in */
+struct function_search { /* for the function a line is in */
 	Dwarf_Word file; /* its number in the unit */
 	int line;
 	int best; /* line of the last function to begin before, 0 none */
@@ -216,7 +216,7 @@ static bool has_file(Dwarf_Die *die, Dwarf_Word *ret_file)
 }
 
 /* The last function of the file to begin before the line. */
-static void find_before(struct search *wanted, Dwarf_Die *parent, unsigned int depth)
+static void find_before(struct function_search *wanted, Dwarf_Die *parent, unsigned int depth)
 {
 	Dwarf_Die child;
 	int rest = depth < DEPTH_MAX ? dwarf_child(parent, &child) : 1;
@@ -246,7 +246,7 @@ static void find_before(struct search *wanted, Dwarf_Die *parent, unsigned int d
  */
 static Dwarf_Die source_of(const struct walk *walk, Dwarf_Die *unit, Dwarf_Die die)
 {
-	struct search wanted = { 0 };
+	struct function_search wanted = { 0 };
 
 	if (!is_outlined(&die))
 		return die;

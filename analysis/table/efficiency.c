@@ -22,7 +22,7 @@ struct location { /* a rank, a process of a run without ranks, or a thread of on
 	double omp_runnable; /* in complete barriers: not idle in OpenMP but runnable */
 };
 
-struct fold { /* sums over CPUs, extremes of locations */
+struct location_sums { /* sums over CPUs, extremes of locations */
 	size_t count;
 	double cpus;
 	double useful;
@@ -198,7 +198,7 @@ static double serial_idle(const struct location *place)
 	return larger(place->idle - place->scheduling - place->imbalance, 0);
 }
 
-static void fold_add(struct fold *fold, const struct location *place)
+static void fold_add(struct location_sums *fold, const struct location *place)
 {
 	double present = place->useful + place->scheduling + place->imbalance +
 			 larger(serial_idle(place) - place->idle_in_mpi, 0);
@@ -227,12 +227,12 @@ static double part(double a, double b)
 }
 
 /* The best node: largest mean time present, smallest mean time in MPI. */
-static void best_node(const struct location *places, size_t count, struct fold *ret_best)
+static void best_node(const struct location *places, size_t count, struct location_sums *ret_best)
 {
-	struct fold best = { 0 };
+	struct location_sums best = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		struct fold node = { 0 };
+		struct location_sums node = { 0 };
 		bool is_done = false;
 
 		for (size_t j = 0; j < i && !is_done; j++)
@@ -292,8 +292,8 @@ static void factor_omp(const struct location *places, size_t count, struct crit_
 static void factor(const struct location *places, size_t count, double window_ns,
 		   struct crit_efficiency *eff)
 {
-	struct fold all = { 0 };
-	struct fold best;
+	struct location_sums all = { 0 };
+	struct location_sums best;
 	double mean_present;
 	double mean_mpi;
 

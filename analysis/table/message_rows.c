@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows for messages, communicators and collectives.
+#include "analysis/table/message_rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/mpi/messages.h"
 #include "analysis/table/group_by.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
@@ -238,8 +239,8 @@ static void fill_losses(struct crit_messages *messages, struct crit_results *res
 		!losses->stray && !losses->estimated && !(results->omitted & MESSAGE_GROUPS);
 }
 
-int crit_messages_fill(struct crit_messages *messages, const uint32_t *rank_rows,
-		       struct crit_results *results)
+int crit_message_rows_fill(struct crit_messages *messages, const uint32_t *rank_rows,
+			   struct crit_results *results)
 {
 	struct crit_message_results *out = &results->messages;
 	uint32_t *new_places;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows for calls and call sites, summed from the buckets of app threads.
+#include "analysis/table/call_rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/table/group_by.h"
-#include "analysis/table/outcome.h"
 #include "core/base/call.h"
 
 static int add_counter(const struct crit_model *model, struct crit_engine *engine, uint32_t life,
@@ -30,7 +31,7 @@ static int add_counter(const struct crit_model *model, struct crit_engine *engin
 	return 0;
 }
 
-int crit_outcome_add_counters(const struct crit_model *model, struct crit_engine *engine)
+int crit_call_rows_add_counters(const struct crit_model *model, struct crit_engine *engine)
 {
 	size_t i;
 	int rc = 0;
@@ -54,7 +55,7 @@ int crit_outcome_add_counters(const struct crit_model *model, struct crit_engine
 	return rc;
 }
 
-struct piece { /* a bucket with what its row is chosen by */
+struct call_item { /* a bucket with what its row is chosen by */
 	const struct crit_bucket *bucket;
 	uint64_t site;
 	uint32_t node;
@@ -63,7 +64,7 @@ struct piece { /* a bucket with what its row is chosen by */
 
 static int compare_sites(const void *left, const void *right)
 {
-	const struct piece *a = left, *b = right;
+	const struct call_item *a = left, *b = right;
 	int rc = crit_by_number(a->bucket->key.call, b->bucket->key.call);
 
 	rc = rc ? rc : crit_by_number(a->node, b->node);
@@ -73,7 +74,7 @@ static int compare_sites(const void *left, const void *right)
 
 static int compare_calls(const void *left, const void *right)
 {
-	const struct piece *a = left, *b = right;
+	const struct call_item *a = left, *b = right;
 
 	return crit_by_number(a->bucket->key.call, b->bucket->key.call);
 }
@@ -96,7 +97,7 @@ static int compare_rows(const void *left, const void *right)
 
 static void begin_call(void *to, const void *from)
 {
-	const struct piece *piece = from;
+	const struct call_item *piece = from;
 	struct crit_call_row *row = to;
 
 	row->call = piece->bucket->key.call;
@@ -105,7 +106,7 @@ static void begin_call(void *to, const void *from)
 
 static void begin_site(void *to, const void *from)
 {
-	const struct piece *piece = from;
+	const struct call_item *piece = from;
 	struct crit_call_row *row = to;
 
 	begin_call(to, from);
@@ -116,7 +117,7 @@ static void begin_site(void *to, const void *from)
 
 static void add_bucket(void *to, const void *from)
 {
-	const struct crit_bucket *bucket = ((const struct piece *)from)->bucket;
+	const struct crit_bucket *bucket = ((const struct call_item *)from)->bucket;
 	struct crit_call_row *row = to;
 
 	row->visits += bucket->visits;
@@ -130,10 +131,12 @@ static void add_bucket(void *to, const void *from)
 	crit_earnings_add(&row->run, &bucket->earned);
 }
 
-static const struct crit_grouping by_call = { sizeof(struct piece), sizeof(struct crit_call_row),
-					      compare_calls, begin_call, add_bucket };
-static const struct crit_grouping by_site = { sizeof(struct piece), sizeof(struct crit_call_row),
-					      compare_sites, begin_site, add_bucket };
+static const struct crit_grouping by_call = { sizeof(struct call_item),
+					      sizeof(struct crit_call_row), compare_calls,
+					      begin_call, add_bucket };
+static const struct crit_grouping by_site = { sizeof(struct call_item),
+					      sizeof(struct crit_call_row), compare_sites,
+					      begin_site, add_bucket };
 
 /*
  * Where a call was made, or a construct is: OMPT names no address to the workers of a team, whose
@@ -148,10 +151,10 @@ static uint64_t site_of(const struct crit_engine *engine, const struct crit_buck
 }
 
 /* The buckets of calls, by app threads, that were visited at all. */
-static struct piece *collect(const struct crit_model *model, const struct crit_engine *engine,
-			     size_t *ret_count)
+static struct call_item *collect(const struct crit_model *model, const struct crit_engine *engine,
+				 size_t *ret_count)
 {
-	struct piece *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
+	struct call_item *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
 	size_t i;
 
 	*ret_count = 0;
@@ -162,18 +165,18 @@ static struct piece *collect(const struct crit_model *model, const struct crit_e
 		if (bucket->key.call && life->role == CRIT_THREAD_APP &&
 		    (bucket->visits || bucket->time_ns))
 			pieces[(*ret_count)++] =
-				(struct piece){ bucket,
-						site_of(engine, &bucket->key, life->process),
-						life->node, life->tgid };
+				(struct call_item){ bucket,
+						    site_of(engine, &bucket->key, life->process),
+						    life->node, life->tgid };
 	}
 	return pieces;
 }
 
-int crit_outcome_fill_calls(const struct crit_model *model, const struct crit_engine *engine,
-			    const uint32_t *rank_rows, struct crit_results *results)
+int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine *engine,
+			const uint32_t *rank_rows, struct crit_results *results)
 {
 	size_t count;
-	struct piece *pieces = collect(model, engine, &count);
+	struct call_item *pieces = collect(model, engine, &count);
 	int64_t top;
 	size_t i;
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows for regions and what each thread did in them, summed from the buckets of app threads.
+#include "analysis/table/region_rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/table/group_by.h"
-#include "analysis/table/outcome.h"
 #include "core/base/call.h"
 
-struct place { /* of a region among the rows */
+struct region_place { /* of a region among the rows */
 	const struct crit_model *model;
 	const struct crit_region *region;
 	int32_t rank_row;
 	uint32_t index; /* into the regions */
 };
 
-struct piece { /* a bucket of a thread in a region */
+struct region_item { /* a bucket of a thread in a region */
 	const struct crit_bucket *bucket;
 	uint32_t row;
 	uint32_t thread_row;
@@ -25,7 +26,7 @@ struct piece { /* a bucket of a thread in a region */
 /* Those without rank come last. */
 static int compare_places(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct region_place *a = left, *b = right;
 	const struct crit_process *p = &a->model->processes[a->region->process];
 	const struct crit_process *q = &b->model->processes[b->region->process];
 	int rc = crit_by_number((uint32_t)a->rank_row, (uint32_t)b->rank_row);
@@ -38,7 +39,7 @@ static int compare_places(const void *left, const void *right)
 
 static int compare_pieces(const void *left, const void *right)
 {
-	const struct piece *a = left, *b = right;
+	const struct region_item *a = left, *b = right;
 	int rc = crit_by_number(a->row, b->row);
 
 	return rc ? rc : crit_by_number(a->thread_row, b->thread_row);
@@ -52,9 +53,9 @@ static bool is_region_call(uint32_t call)
 
 /* The buckets of app threads inside regions.  row: index into the regions. */
 static int collect(const struct crit_model *model, struct crit_engine *engine,
-		   const uint32_t *thread_rows, struct piece **ret_pieces, size_t *ret_count)
+		   const uint32_t *thread_rows, struct region_item **ret_pieces, size_t *ret_count)
 {
-	struct piece *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
+	struct region_item *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
 	size_t count = 0, i;
 
 	if (!pieces)
@@ -80,9 +81,10 @@ static int collect(const struct crit_model *model, struct crit_engine *engine,
 			region->call = bucket->key.call;
 			region->site = bucket->key.site;
 		}
-		pieces[count++] = (struct piece){ .bucket = bucket,
-						  .row = (uint32_t)index,
-						  .thread_row = thread_rows[bucket->key.life] };
+		pieces[count++] =
+			(struct region_item){ .bucket = bucket,
+					      .row = (uint32_t)index,
+					      .thread_row = thread_rows[bucket->key.life] };
 	}
 	*ret_pieces = pieces;
 	*ret_count = count;
@@ -108,7 +110,7 @@ static int32_t *ranks_of_processes(const struct crit_model *model, const uint32_
 	return ranks;
 }
 
-static void fill_row(const struct place *place, struct crit_region_row *row)
+static void fill_row(const struct region_place *place, struct crit_region_row *row)
 {
 	const struct crit_region *region = place->region;
 	const struct crit_process *process = &place->model->processes[region->process];
@@ -132,7 +134,7 @@ static void fill_row(const struct place *place, struct crit_region_row *row)
 static int fill_rows(const struct crit_model *model, const struct crit_regions *regions,
 		     const uint32_t *rank_rows, struct crit_region_results *out, uint32_t *new_rows)
 {
-	struct place *places = calloc(regions->count + 1, sizeof(*places));
+	struct region_place *places = calloc(regions->count + 1, sizeof(*places));
 	int32_t *ranks = ranks_of_processes(model, rank_rows);
 	size_t i;
 
@@ -143,8 +145,8 @@ static int fill_rows(const struct crit_model *model, const struct crit_regions *
 		return -ENOMEM;
 	}
 	for (i = 0; i < regions->count; i++)
-		places[i] = (struct place){ model, &regions->rows[i],
-					    ranks[regions->rows[i].process], (uint32_t)i };
+		places[i] = (struct region_place){ model, &regions->rows[i],
+						   ranks[regions->rows[i].process], (uint32_t)i };
 	qsort(places, regions->count, sizeof(*places), compare_places);
 	out->row_count = regions->count;
 	for (i = 0; i < regions->count; i++)
@@ -166,7 +168,7 @@ static int fill_rows(const struct crit_model *model, const struct crit_regions *
 
 static void begin_part(void *to, const void *from)
 {
-	const struct piece *piece = from;
+	const struct region_item *piece = from;
 
 	*(struct crit_region_part *)to =
 		(struct crit_region_part){ .region = piece->row, .thread = piece->thread_row };
@@ -174,7 +176,7 @@ static void begin_part(void *to, const void *from)
 
 static void add_piece(void *to, const void *from)
 {
-	const struct piece *piece = from;
+	const struct region_item *piece = from;
 	const struct crit_bucket *bucket = piece->bucket;
 	struct crit_region_part *part = to;
 
@@ -202,10 +204,11 @@ static void add_piece(void *to, const void *from)
 	crit_earnings_add(&part->run, &bucket->earned);
 }
 
-static const struct crit_grouping by_part = { sizeof(struct piece), sizeof(struct crit_region_part),
-					      compare_pieces, begin_part, add_piece };
+static const struct crit_grouping by_part = { sizeof(struct region_item),
+					      sizeof(struct crit_region_part), compare_pieces,
+					      begin_part, add_piece };
 
-static int fill_parts(struct piece *pieces, size_t count, struct crit_region_results *out)
+static int fill_parts(struct region_item *pieces, size_t count, struct crit_region_results *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct crit_region_row *row = &out->rows[pieces[i].row];
@@ -226,12 +229,12 @@ static int fill_parts(struct piece *pieces, size_t count, struct crit_region_res
 	return 0;
 }
 
-int crit_outcome_fill_regions(const struct crit_model *model, struct crit_engine *engine,
-			      const uint32_t *rank_rows, const uint32_t *thread_rows,
-			      struct crit_results *results)
+int crit_region_rows_fill(const struct crit_model *model, struct crit_engine *engine,
+			  const uint32_t *rank_rows, const uint32_t *thread_rows,
+			  struct crit_results *results)
 {
 	const struct crit_regions *regions = &engine->teams.regions;
-	struct piece *pieces;
+	struct region_item *pieces;
 	uint32_t *new_rows;
 	size_t count, i;
 	int rc = collect(model, engine, thread_rows, &pieces, &count);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Figures of threads, ranks and nodes, and the laws they must obey.
-#include "analysis/table/outcome.h"
+#include "analysis/table/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/model/process_ends.h"
+#include "analysis/table/call_rows.h"
+#include "analysis/table/message_rows.h"
+#include "analysis/table/region_rows.h"
 
 static void fill_thread(const struct crit_thread *thread, struct crit_thread_row *row)
 {
@@ -155,9 +158,9 @@ static void count_tag_only(struct crit_model *model)
 		model->losses.no_stripe_threads = tag_only;
 }
 
-int crit_outcome_fill(struct crit_model *model, struct crit_engine *engine,
-		      struct crit_messages *messages, const struct crit_identity *identity,
-		      struct crit_results *results)
+int crit_tables_fill(struct crit_model *model, struct crit_engine *engine,
+		     struct crit_messages *messages, const struct crit_identity *identity,
+		     struct crit_results *results)
 {
 	int rc;
 
@@ -169,15 +172,15 @@ int crit_outcome_fill(struct crit_model *model, struct crit_engine *engine,
 	fill_activity(model, engine, identity->rank_rows, results);
 	rc = fill_laws(engine, results);
 	if (!rc)
-		rc = crit_outcome_fill_calls(model, engine, identity->rank_rows, results);
+		rc = crit_call_rows_fill(model, engine, identity->rank_rows, results);
 	if (!rc)
-		rc = crit_outcome_fill_regions(model, engine, identity->rank_rows,
-					       identity->thread_rows, results);
+		rc = crit_region_rows_fill(model, engine, identity->rank_rows,
+					   identity->thread_rows, results);
 	if (!rc)
 		rc = crit_rivals_fill(&engine->rivals, identity->thread_rows, results);
 	if (!rc)
 		rc = crit_process_ends_fill(model, results);
 	if (!rc)
-		rc = crit_messages_fill(messages, identity->rank_rows, results);
+		rc = crit_message_rows_fill(messages, identity->rank_rows, results);
 	return rc;
 }
