@@ -18,17 +18,15 @@
 #include "report/findings/summarise.h"
 #include "report/formats/report_files.h"
 #include "report/tables/summary.h"
+#include "core/base/array.h"
 #include "core/base/setting.h"
 
 static int add_file(struct crit_recording_set *set, char *path) /* takes path */
 {
-	char **paths = path ? realloc(set->paths, (set->count + 1) * sizeof(*paths)) : NULL;
-
-	if (!paths) {
+	if (!path || crit_array_grow(&set->paths, &set->capacity, set->count + 1, sizeof(path))) {
 		free(path);
 		return -ENOMEM;
 	}
-	set->paths = paths;
 	set->paths[set->count++] = path;
 	return 0;
 }

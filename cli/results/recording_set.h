@@ -17,6 +17,7 @@ struct crit_recording_set {
 	char *directory; /* of the first recording */
 	char **paths;
 	size_t count;
+	size_t capacity;
 	struct crit_run_index *index; /* made by the first analysis, for those after it */
 	uint64_t indexed_bytes; /* size of all files then */
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */

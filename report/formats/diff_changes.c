@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+
 #define FIGURES_MAX 8
 
 struct compared_table {
@@ -99,15 +101,9 @@ static struct crit_diff_change *add(struct crit_diff *diff, enum crit_diff_group
 {
 	struct crit_diff_change *change;
 
-	if (diff->change_count == diff->change_capacity) {
-		size_t capacity = diff->change_capacity ? 2 * diff->change_capacity : 128;
-		struct crit_diff_change *grown = realloc(diff->changes, capacity * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		diff->changes = grown;
-		diff->change_capacity = capacity;
-	}
+	if (crit_array_grow(&diff->changes, &diff->change_capacity, diff->change_count + 1,
+			    sizeof(*diff->changes)))
+		return NULL;
 	change = &diff->changes[diff->change_count++];
 	*change = (struct crit_diff_change){ .group = group, .figure = figure };
 	(void)snprintf(change->name, sizeof(change->name), "%s", name);

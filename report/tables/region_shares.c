@@ -8,6 +8,7 @@
 
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
+#include "core/base/array.h"
 #include "core/base/call.h"
 
 struct region_piece { /* one part, on its way to a share */
@@ -24,15 +25,9 @@ struct pieces {
 static int add_piece(struct pieces *pieces, size_t line, uint32_t thread,
 		     const struct crit_region_sum *sum)
 {
-	if (pieces->count == pieces->capacity) {
-		size_t capacity = pieces->capacity ? 2 * pieces->capacity : 256;
-		struct region_piece *list = realloc(pieces->list, capacity * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		pieces->list = list;
-		pieces->capacity = capacity;
-	}
+	if (crit_array_grow(&pieces->list, &pieces->capacity, pieces->count + 1,
+			    sizeof(*pieces->list)))
+		return -ENOMEM;
 	pieces->list[pieces->count++] = (struct region_piece){ (uint32_t)line, { thread, *sum } };
 	return 0;
 }
