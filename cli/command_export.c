@@ -98,7 +98,8 @@ static int fail(const struct crit_err *err, int status)
 
 static int export(struct crit_recording_set *set, struct export_options *options)
 {
-	const char *directory = options->output ? options->output : set->directory;
+	const char *directory = options->output ? options->output
+						: crit_recording_set_directory(set);
 	struct crit_archive_result result;
 	struct crit_err err = { { 0 } };
 	int status;
@@ -134,8 +135,9 @@ static int export(struct crit_recording_set *set, struct export_options *options
 int crit_command_export(int argc, char **argv)
 {
 	struct export_options options = { .output = NULL };
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
 	struct crit_client_env env;
+	bool is_live;
 	struct crit_err err = { { 0 } };
 	int code = parse(argc, argv, &options);
 	int status = 0;
@@ -143,22 +145,22 @@ int crit_command_export(int argc, char **argv)
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	for (int i = optind; i < argc && !status; i++)
-		status = crit_recording_set_add(&set, argv[i], &err);
+		status = crit_recording_set_add(set, argv[i], &err);
 	if (status) {
 		code = fail(&err, status);
 	} else {
 		crit_client_env_read(&env);
-		set.is_live = crit_finish_lock_wait_trace(set.directory,
-							  (int)env.finish_s * 1000) == -ETIMEDOUT;
-		if (set.is_live)
+		is_live = crit_finish_lock_wait_trace(crit_recording_set_directory(set),
+						      (int)env.finish_s * 1000) == -ETIMEDOUT;
+		if (is_live)
 			(void)fprintf(
 				stderr,
 				"crit export: the run still goes on; this is what there is so "
 				"far\n");
-		code = export(&set, &options);
-		if (set.is_live && code == CRIT_EXIT_OK)
+		code = export(set, &options);
+		if (is_live && code == CRIT_EXIT_OK)
 			code = CRIT_EXIT_INCOMPLETE;
 	}
-	crit_recording_set_fini(&set);
+	crit_recording_set_destroy(set);
 	return code;
 }

@@ -50,21 +50,21 @@ static int read_file_record(const char *path, struct crit_rec_file *ret_file, st
 /* What run the directory holds. */
 static int open_home(struct home *home, const char *directory, struct crit_err *err)
 {
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
 	struct crit_rec_file file;
-	int status = crit_recording_set_add(&set, directory, err);
+	int status = crit_recording_set_add(set, directory, err);
 
 	if (!status)
-		status = read_file_record(set.paths[0], &file, err);
+		status = read_file_record(crit_recording_set_paths(set)[0], &file, err);
 	if (!status)
 		memcpy(home->run_key, file.run_key, sizeof(home->run_key));
-	for (size_t i = 0; !status && i < set.count; i++)
-		status = crit_hosts_add(&home->hosts, set.paths[i]);
-	for (size_t i = 0; !status && i < set.count; i++)
-		status = crit_worlds_add(&home->worlds, set.paths[i]);
+	for (size_t i = 0; !status && i < crit_recording_set_count(set); i++)
+		status = crit_hosts_add(&home->hosts, crit_recording_set_paths(set)[i]);
+	for (size_t i = 0; !status && i < crit_recording_set_count(set); i++)
+		status = crit_worlds_add(&home->worlds, crit_recording_set_paths(set)[i]);
 	if (!status)
-		home->directory = strdup(set.directory);
-	crit_recording_set_fini(&set);
+		home->directory = strdup(crit_recording_set_directory(set));
+	crit_recording_set_destroy(set);
 	return status;
 }
 
@@ -137,17 +137,17 @@ static int take(const struct home *home, const char *path)
 
 static int take_all(const struct home *home, const char *path)
 {
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
 	struct crit_err err = { { 0 } };
-	int status = crit_recording_set_add(&set, path, &err);
+	int status = crit_recording_set_add(set, path, &err);
 	int code = CRIT_EXIT_OK;
 
 	if (status)
 		code = refuse(path, err.text[0] ? err.text : strerror(-status), "");
-	for (size_t i = 0; i < set.count; i++)
-		if (take(home, set.paths[i]) != CRIT_EXIT_OK)
+	for (size_t i = 0; i < crit_recording_set_count(set); i++)
+		if (take(home, crit_recording_set_paths(set)[i]) != CRIT_EXIT_OK)
 			code = CRIT_EXIT_FAILED;
-	crit_recording_set_fini(&set);
+	crit_recording_set_destroy(set);
 	return code;
 }
 

@@ -170,7 +170,8 @@ static int write_result(const struct crit_summary *summary, const char *director
 	return CRIT_EXIT_FAILED;
 }
 
-static int report(struct crit_recording_set *set, const struct report_options *options)
+static int report(struct crit_recording_set *set, bool is_live,
+		  const struct report_options *options)
 {
 	struct crit_analysis analysis = { 0 };
 	struct crit_summary summary;
@@ -184,7 +185,7 @@ static int report(struct crit_recording_set *set, const struct report_options *o
 			      err.text[0] ? err.text : strerror(-status));
 		return CRIT_EXIT_FAILED;
 	}
-	if (crit_analysis_summarise(&analysis, set->is_live, &summary)) {
+	if (crit_analysis_summarise(&analysis, is_live, &summary)) {
 		(void)fprintf(stderr, "crit report: out of memory\n");
 		crit_analysis_fini(&analysis);
 		return CRIT_EXIT_FAILED;
@@ -201,31 +202,33 @@ static int report(struct crit_recording_set *set, const struct report_options *o
 int crit_command_report(int argc, char **argv)
 {
 	struct report_options options = { 0 };
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
 	struct crit_client_env env;
+	bool is_live;
 	struct crit_err err = { { 0 } };
 	int code = parse(argc, argv, &options);
 
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	for (int i = optind; i < argc; i++) {
-		int status = crit_recording_set_add(&set, argv[i], &err);
+		int status = crit_recording_set_add(set, argv[i], &err);
 
 		if (status) {
 			(void)fprintf(stderr, "crit report: %s\n",
 				      err.text[0] ? err.text : strerror(-status));
-			crit_recording_set_fini(&set);
+			crit_recording_set_destroy(set);
 			return CRIT_EXIT_FAILED;
 		}
 	}
 	crit_client_env_read(&env);
-	set.is_live = crit_finish_lock_wait(set.directory, (int)env.finish_s * 1000) == -ETIMEDOUT;
-	if (set.is_live)
+	is_live = crit_finish_lock_wait(crit_recording_set_directory(set),
+					(int)env.finish_s * 1000) == -ETIMEDOUT;
+	if (is_live)
 		(void)fprintf(stderr,
 			      "crit report: the run still goes on; this is what there is so far\n");
-	code = report(&set, &options);
-	if (set.is_live && code == CRIT_EXIT_OK)
+	code = report(set, is_live, &options);
+	if (is_live && code == CRIT_EXIT_OK)
 		code = CRIT_EXIT_INCOMPLETE;
-	crit_recording_set_fini(&set);
+	crit_recording_set_destroy(set);
 	return code;
 }

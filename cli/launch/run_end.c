@@ -54,7 +54,7 @@ static bool is_removed(int directory_fd)
 
 static void say_why(const struct crit_run_end *end, const struct findings *found)
 {
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set *set;
 	bool has_recording;
 
 	if (is_removed(end->directory_fd)) {
@@ -67,8 +67,9 @@ static void say_why(const struct crit_run_end *end, const struct findings *found
 			      found->name);
 		return;
 	}
-	has_recording = crit_recording_set_add(&set, found->here, NULL) == 0;
-	crit_recording_set_fini(&set);
+	set = crit_recording_set_create(NULL);
+	has_recording = crit_recording_set_add(set, found->here, NULL) == 0;
+	crit_recording_set_destroy(set);
 	if (has_recording)
 		(void)fprintf(stderr, "crit: report follows in %s, from another node\n",
 			      found->name);

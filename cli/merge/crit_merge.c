@@ -65,22 +65,22 @@ static int refuse(const char *what, const struct crit_err *err, int status)
 	return CRIT_EXIT_FAILED;
 }
 
-static int write_report(const struct crit_recording_set *set, const struct crit_analysis *analysis,
-			const char *output)
+static int write_report(const struct crit_recording_set *set, bool is_live,
+			const struct crit_analysis *analysis, const char *output)
 {
+	const char *directory = crit_recording_set_directory(set);
 	struct crit_err err = { { 0 } };
 	struct crit_summary summary;
-	int status = crit_analysis_summarise(analysis, set->is_live, &summary);
+	int status = crit_analysis_summarise(analysis, is_live, &summary);
 	bool is_incomplete = !status && summary.is_incomplete;
 
 	if (!status) {
-		status = crit_report_files_write_into(output ? output : set->directory, &summary,
-						      &err);
+		status = crit_report_files_write_into(output ? output : directory, &summary, &err);
 		crit_summary_fini(&summary);
 	}
 	if (status)
-		return refuse(set->directory, &err, status);
-	return is_incomplete || set->is_live ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
+		return refuse(directory, &err, status);
+	return is_incomplete || is_live ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
 }
 
 /* The archive follows the report.  Peer 0 knows whether there is to be one. */
@@ -88,19 +88,20 @@ static int write_trace(struct crit_recording_set *set, const struct merge_option
 		       const struct crit_peers *peers, int code, int timeout_ms)
 {
 	const struct crit_archive_options trace = { .rule = options->rule, .peers = peers };
+	const char *directory = crit_recording_set_directory(set);
 	uint64_t is_wanted = !peers->rank && code != CRIT_EXIT_FAILED && crit_archive_is_wanted();
 	struct crit_archive_result result = { 0 };
 	struct crit_err err = { { 0 } };
 	int status;
 
 	if (is_wanted)
-		(void)crit_finish_lock_wait_trace(set->directory, timeout_ms); /* else it says so */
+		(void)crit_finish_lock_wait_trace(directory, timeout_ms); /* else it says so */
 	status = crit_peers_tell(peers, &is_wanted, 1);
 	if (!status && is_wanted)
-		status = crit_archive_write(set, options->output ? options->output : set->directory,
+		status = crit_archive_write(set, options->output ? options->output : directory,
 					    &trace, &result, &err);
 	if (status && status != -ENODATA) /* level profile: the report says so */
-		return refuse(set->directory, &err, status);
+		return refuse(directory, &err, status);
 	return result.has_losses ? CRIT_EXIT_INCOMPLETE : code;
 }
 
@@ -110,16 +111,17 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	struct crit_analysis analysis = { 0 };
 	struct crit_err err = { { 0 } };
 	struct crit_client_env env;
+	const char *directory = crit_recording_set_directory(set);
+	bool is_live;
 	int status, code = CRIT_EXIT_OK;
 
 	crit_client_env_read(&env);
-	set->is_live = crit_finish_lock_wait(set->directory, (int)env.finish_s * 1000) ==
-		       -ETIMEDOUT;
+	is_live = crit_finish_lock_wait(directory, (int)env.finish_s * 1000) == -ETIMEDOUT;
 	status = crit_recording_set_analyse(set, options->rule, false, peers, &analysis, &err);
 	if (status)
-		return refuse(set->directory, &err, status);
+		return refuse(directory, &err, status);
 	if (analysis.results)
-		code = write_report(set, &analysis, options->output);
+		code = write_report(set, is_live, &analysis, options->output);
 	crit_analysis_fini(&analysis);
 	return write_trace(set, options, peers, code, (int)env.finish_s * 1000);
 }
@@ -128,7 +130,7 @@ int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
 		    struct crit_elf_reader *reader)
 {
 	struct merge_options options = { 0 };
-	struct crit_recording_set set = { .reader = reader };
+	struct crit_recording_set *set = crit_recording_set_create(reader);
 	struct crit_err err = { { 0 } };
 	int status = 0, code;
 
@@ -140,13 +142,13 @@ int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
 		code = crit_syntax_refuse(&syntax, "no recording given;",
 					  "name a directory crit-...");
 	if (code != CRIT_SYNTAX_GO_ON) {
-		crit_recording_set_fini(&set);
+		crit_recording_set_destroy(set);
 		return code;
 	}
 	for (int i = optind; i < argc && !status; i++)
-		status = crit_recording_set_add(&set, argv[i], &err);
+		status = crit_recording_set_add(set, argv[i], &err);
 	status = crit_peers_agree(peers, 0, status);
-	code = status ? refuse(argv[optind], &err, status) : merge(&set, &options, peers);
-	crit_recording_set_fini(&set);
+	code = status ? refuse(argv[optind], &err, status) : merge(set, &options, peers);
+	crit_recording_set_destroy(set);
 	return peers->rank ? CRIT_EXIT_OK : code;
 }

@@ -40,7 +40,7 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		       const struct crit_archive_options *options,
 		       struct crit_archive_result *ret_result, struct crit_err *err)
 {
-	const char *const *paths = (const char *const *)set->paths;
+	const char *const *paths = crit_recording_set_paths(set);
 	struct crit_progress progress = crit_progress_begin("exporting");
 	struct crit_symbols *symbols = NULL;
 	struct crit_otf2_options write = {
@@ -62,7 +62,8 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 	if (options->peers)
 		status = crit_peers_agree(options->peers, 0, status);
 	if (!status)
-		status = crit_otf2_export(paths, set->count, directory, &write, &archive, err);
+		status = crit_otf2_export(paths, crit_recording_set_count(set), directory, &write,
+					  &archive, err);
 	crit_progress_end(&progress);
 	if (status)
 		return status;

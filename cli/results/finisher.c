@@ -57,11 +57,12 @@ static int write_results(struct crit_finisher *finisher, bool is_live)
 	char name[PATH_MAX];
 	int status;
 
-	crit_recording_set_fini(&finisher->set);
-	status = crit_recording_set_add(&finisher->set, HERE, &err);
-	finisher->written_bytes = crit_recording_set_bytes(&finisher->set);
+	crit_recording_set_destroy(finisher->set);
+	finisher->set = crit_recording_set_create(NULL);
+	status = crit_recording_set_add(finisher->set, HERE, &err);
+	finisher->written_bytes = crit_recording_set_bytes(finisher->set);
 	if (!status)
-		status = crit_recording_set_analyse(&finisher->set, finisher->rule, false, NULL,
+		status = crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL,
 						    &analysis, &err);
 	if (!status) {
 		status = crit_analysis_summarise(&analysis, is_live, &summary);
@@ -89,7 +90,7 @@ static void write_trace(struct crit_finisher *finisher)
 	finisher->state->phase = CRIT_FINISHER_EXPORTING;
 	errno = 0;
 	(void)nice(TRACE_NICE); /* without it all the same */
-	status = crit_archive_write(&finisher->set, HERE, &options, &result, &err);
+	status = crit_archive_write(finisher->set, HERE, &options, &result, &err);
 	if (status && status != -ENODATA) /* level profile: the report says so */
 		crit_directory_log(finisher->directory_fd,
 				   err.text[0] ? err.text : strerror(-status));
@@ -160,7 +161,7 @@ static int fail_removed(struct crit_finisher *finisher)
 static int finish(struct crit_finisher *finisher)
 {
 	const int gather_ms = (int)crit_setting_number(CRIT_SETTING_GATHER_S) * 1000;
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
 	bool has_written = false;
 	bool has_grown;
 
@@ -184,9 +185,9 @@ static int finish(struct crit_finisher *finisher)
 		return 0;
 	if (finisher->is_late || finisher->socket_fd >= 0)
 		crit_nodes_wait(HERE, gather_ms);
-	has_grown = crit_recording_set_add(&set, HERE, NULL) == 0 &&
-		    crit_recording_set_bytes(&set) != finisher->written_bytes;
-	crit_recording_set_fini(&set);
+	has_grown = crit_recording_set_add(set, HERE, NULL) == 0 &&
+		    crit_recording_set_bytes(set) != finisher->written_bytes;
+	crit_recording_set_destroy(set);
 	if (has_written && !has_grown && !finisher->is_provisional && finisher->last_status == 0)
 		return 0;
 	return write_results(finisher, false);
@@ -216,13 +217,13 @@ static void remove_directory(const struct crit_finisher *finisher)
 /* A recording that moved away may have left this directory to a finisher that was killed. */
 static void leave_empty(const struct crit_finisher *finisher)
 {
-	struct crit_recording_set set = { 0 };
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
 
-	if (crit_recording_set_add(&set, HERE, NULL)) {
+	if (crit_recording_set_add(set, HERE, NULL)) {
 		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME, 0);
 		remove_directory(finisher);
 	}
-	crit_recording_set_fini(&set);
+	crit_recording_set_destroy(set);
 }
 
 static int open_recording(void)
@@ -280,7 +281,8 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		close(finisher->recording_fd);
 	if (finisher->has_no_part)
 		remove_directory(finisher); /* empty when the recording moved away */
-	crit_recording_set_fini(&finisher->set);
+	crit_recording_set_destroy(finisher->set);
+	finisher->set = NULL;
 	return status;
 }
 

@@ -30,7 +30,7 @@ struct crit_finisher {
 	/* of the work itself */
 	int recording_fd; /* of this node, or -1 */
 	int lock_fd;
-	struct crit_recording_set set; /* the last results were made from */
+	struct crit_recording_set *set; /* the last results were made from */
 	uint64_t written_bytes; /* of it, then */
 	int last_status;
 	bool has_no_part; /* another node's finisher reports */

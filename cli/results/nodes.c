@@ -34,10 +34,10 @@ static bool is_first(const struct crit_hosts *hosts, const char *host)
 
 static bool has_recording(const char *directory)
 {
-	struct crit_recording_set set = { 0 };
-	const bool has_one = crit_recording_set_add(&set, directory, NULL) == 0;
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
+	const bool has_one = crit_recording_set_add(set, directory, NULL) == 0;
 
-	crit_recording_set_fini(&set);
+	crit_recording_set_destroy(set);
 	return has_one;
 }
 

@@ -21,6 +21,57 @@
 #include "core/base/array.h"
 #include "core/base/setting.h"
 
+struct crit_recording_set {
+	char *directory; /* of the first recording */
+	char **paths;
+	size_t count;
+	size_t capacity;
+	struct crit_run_index *index; /* made by the first analysis, for those after it */
+	uint64_t indexed_bytes; /* size of all files then */
+	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
+	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
+};
+
+struct crit_recording_set *crit_recording_set_create(struct crit_elf_reader *reader)
+{
+	struct crit_recording_set *set = calloc(1, sizeof(*set));
+
+	if (set)
+		set->reader = reader;
+	else
+		crit_elf_reader_destroy(reader);
+	return set;
+}
+
+void crit_recording_set_destroy(struct crit_recording_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->count; i++)
+		free(set->paths[i]);
+	crit_run_index_destroy(set->index);
+	crit_symbols_destroy(set->symbols);
+	crit_elf_reader_destroy(set->reader);
+	free(set->paths);
+	free(set->directory);
+	free(set);
+}
+
+const char *const *crit_recording_set_paths(const struct crit_recording_set *set)
+{
+	return (const char *const *)set->paths;
+}
+
+size_t crit_recording_set_count(const struct crit_recording_set *set)
+{
+	return set ? set->count : 0;
+}
+
+const char *crit_recording_set_directory(const struct crit_recording_set *set)
+{
+	return set->directory;
+}
+
 static int add_file(struct crit_recording_set *set, char *path) /* takes path */
 {
 	if (!path || crit_array_grow(&set->paths, &set->capacity, set->count + 1, sizeof(path))) {
@@ -72,6 +123,8 @@ int crit_recording_set_add(struct crit_recording_set *set, const char *path, str
 	const char *slash = strrchr(path, '/');
 	bool is_directory;
 
+	if (!set)
+		return -ENOMEM;
 	if (stat(path, &status))
 		return crit_err_set(err, -errno, "cannot open %.160s: %s", path, strerror(errno));
 	is_directory = S_ISDIR(status.st_mode);
@@ -85,18 +138,6 @@ int crit_recording_set_add(struct crit_recording_set *set, const char *path, str
 			return -ENOMEM;
 	}
 	return is_directory ? add_directory(set, path, err) : add_file(set, strdup(path));
-}
-
-void crit_recording_set_fini(struct crit_recording_set *set)
-{
-	for (size_t i = 0; i < set->count; i++)
-		free(set->paths[i]);
-	crit_run_index_destroy(set->index);
-	crit_symbols_destroy(set->symbols);
-	crit_elf_reader_destroy(set->reader);
-	free(set->paths);
-	free(set->directory);
-	memset(set, 0, sizeof(*set));
 }
 
 struct crit_elf_reader *crit_reader_create(void)
@@ -122,7 +163,7 @@ uint64_t crit_recording_set_bytes(const struct crit_recording_set *set)
 	uint64_t sum_bytes = 0;
 	struct stat status;
 
-	for (size_t i = 0; i < set->count; i++)
+	for (size_t i = 0; i < crit_recording_set_count(set); i++)
 		if (stat(set->paths[i], &status) == 0)
 			sum_bytes += (uint64_t)status.st_size;
 	return sum_bytes;
@@ -171,7 +212,7 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 		.index = crit_recording_set_index(set),
 	};
 	struct crit_analysis analysis = { 0 };
-	const char *const *paths = (const char *const *)set->paths;
+	const char *const *paths = crit_recording_set_paths(set);
 	int status;
 
 	if (has_progress)

@@ -13,17 +13,8 @@
 
 struct crit_elf_reader;
 
-struct crit_recording_set {
-	char *directory; /* of the first recording */
-	char **paths;
-	size_t count;
-	size_t capacity;
-	struct crit_run_index *index; /* made by the first analysis, for those after it */
-	uint64_t indexed_bytes; /* size of all files then */
-	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
-	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
-	bool is_live; /* a finisher still holds the directory */
-};
+struct crit_recording_set;
+struct crit_symbols;
 
 struct crit_analysis {
 	struct crit_results *results;
@@ -32,12 +23,25 @@ struct crit_analysis {
 };
 
 /*
+ * An empty set.  NULL: out of memory.
+ * reader: takes it, for programs that must fork before all else; NULL: made when it is needed.
+ */
+struct crit_recording_set *crit_recording_set_create(struct crit_elf_reader *reader);
+void crit_recording_set_destroy(struct crit_recording_set *set);
+
+/*
  * Adds PATH itself, or the *.crit files of the directory PATH, sorted by name.
- * Ownership: fini frees; zeroed memory is an empty set.  Errors: -errno with a line in err, -ENOENT
- * when a directory holds no recording.
+ * Errors: -errno with a line in err, -ENOENT when a directory holds no recording; -ENOMEM also of
+ * a set that is NULL.
  */
 int crit_recording_set_add(struct crit_recording_set *set, const char *path, struct crit_err *err);
-void crit_recording_set_fini(struct crit_recording_set *set);
+
+/* Borrowed. */
+const char *const *crit_recording_set_paths(const struct crit_recording_set *set);
+size_t crit_recording_set_count(const struct crit_recording_set *set);
+
+/* Of the first recording. */
+const char *crit_recording_set_directory(const struct crit_recording_set *set);
 
 /* Borrowed.  NULL: none can be made, and names will be missing. */
 struct crit_elf_reader *crit_recording_set_reader(struct crit_recording_set *set);

@@ -2,6 +2,7 @@
 // crit-edges: prints how many edges of each kind the replay of some recordings tells.
 #include <stdio.h>
 
+#include "analysis/analyse.h"
 #include "analysis/schema/results.h"
 #include "core/base/err.h"
 #include "tests/edges/edge_counts.h"

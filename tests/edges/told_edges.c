@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analysis/analyse.h"
 #include "core/base/array.h"
 #include "core/base/err.h"
 #include "tests/lib/peers.h"
