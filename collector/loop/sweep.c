@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
-#include "core/client/client_connect.h"
+#include "core/client/client_directory.h"
 
 #define ENTRIES_MAX 4096 /* of the directory, read */
 #define TRIES_MAX 64 /* sockets connected to */

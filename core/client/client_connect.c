@@ -160,23 +160,6 @@ static int start_critd(const char *path, bool has_no_kernel, struct crit_err *er
 	return 0;
 }
 
-int crit_client_take_lock(const char *path, int *ret_fd)
-{
-	crit_autoclose int fd =
-		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	struct stat held, named;
-
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
-	if (fstat(fd, &held) < 0 || stat(path, &named) < 0 || held.st_ino != named.st_ino)
-		return -EAGAIN;
-	*ret_fd = fd;
-	fd = -1;
-	return 0;
-}
-
 static int cannot(struct crit_err *err, int error, const char *what, const char *path)
 {
 	return crit_err_set(err, error, "cannot %s %s: %s", what, path, strerrordesc_np(-error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the collector's socket, or starts critd on one; the lock that keeps two from doing so. */
+/* Finds the collector's socket, or starts critd on one. */
 #ifndef CRIT_CLIENT_CONNECT_H
 #define CRIT_CLIENT_CONNECT_H
 
@@ -23,11 +23,5 @@ struct crit_client_search {
  */
 int crit_client_connect(const struct crit_client_search *search,
 			char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err);
-
-/*
- * Takes the lock file beside a socket.  Its holder removes it, so a lock won on a file that is no
- * longer in the directory is no lock.  Errors: -EAGAIN while somebody else holds it.
- */
-int crit_client_take_lock(const char *path, int *ret_fd);
 
 #endif

@@ -9,12 +9,15 @@
 #include "core/client/client_directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/cleanup.h"
 #include "core/client/client_env.h"
 
 #define NUMBERED 9 /* names, after the two plain ones */
@@ -114,4 +117,21 @@ int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *e
 	if (error)
 		return error;
 	return crit_client_copy(ret_path, size, path) ? 0 : -ENAMETOOLONG;
+}
+
+int crit_client_take_lock(const char *path, int *ret_fd)
+{
+	crit_autoclose int fd =
+		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	struct stat held, named;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	if (fstat(fd, &held) < 0 || stat(path, &named) < 0 || held.st_ino != named.st_ino)
+		return -EAGAIN;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
 }

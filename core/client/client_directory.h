@@ -21,4 +21,10 @@ int crit_client_socket_directory(char *ret_path, size_t size, struct crit_err *e
  */
 int crit_client_blocked_directory(size_t *at, struct crit_err *ret_reason);
 
+/*
+ * Takes the lock file beside a socket.  Its holder removes it, so a lock won on a file that is no
+ * longer in the directory is no lock.  Errors: -EAGAIN while somebody else holds it.
+ */
+int crit_client_take_lock(const char *path, int *ret_fd);
+
 #endif
