@@ -173,7 +173,7 @@ static int write_result(const struct crit_summary *summary, const char *director
 static int report(struct crit_recording_set *set, bool is_live,
 		  const struct report_options *options)
 {
-	struct crit_analysis analysis = { 0 };
+	struct crit_analysis *analysis = NULL;
 	struct crit_summary summary;
 	struct crit_err err = { { 0 } };
 	int status = crit_recording_set_analyse(set, options->rule, isatty(STDERR_FILENO), NULL,
@@ -185,9 +185,9 @@ static int report(struct crit_recording_set *set, bool is_live,
 			      err.text[0] ? err.text : strerror(-status));
 		return CRIT_EXIT_FAILED;
 	}
-	if (crit_analysis_summarise(&analysis, is_live, &summary)) {
+	if (crit_analysis_summarise(analysis, is_live, &summary)) {
 		(void)fprintf(stderr, "crit report: out of memory\n");
-		crit_analysis_fini(&analysis);
+		crit_analysis_destroy(analysis);
 		return CRIT_EXIT_FAILED;
 	}
 	code = options->output ? write_result(&summary, options->output)
@@ -195,7 +195,7 @@ static int report(struct crit_recording_set *set, bool is_live,
 	if (code == CRIT_EXIT_OK && summary.is_incomplete)
 		code = CRIT_EXIT_INCOMPLETE;
 	crit_summary_fini(&summary);
-	crit_analysis_fini(&analysis);
+	crit_analysis_destroy(analysis);
 	return code;
 }
 

@@ -108,7 +108,7 @@ static int write_trace(struct crit_recording_set *set, const struct merge_option
 static int merge(struct crit_recording_set *set, const struct merge_options *options,
 		 const struct crit_peers *peers)
 {
-	struct crit_analysis analysis = { 0 };
+	struct crit_analysis *analysis = NULL;
 	struct crit_err err = { { 0 } };
 	struct crit_client_env env;
 	const char *directory = crit_recording_set_directory(set);
@@ -120,9 +120,9 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	status = crit_recording_set_analyse(set, options->rule, false, peers, &analysis, &err);
 	if (status)
 		return refuse(directory, &err, status);
-	if (analysis.results)
-		code = write_report(set, is_live, &analysis, options->output);
-	crit_analysis_fini(&analysis);
+	if (analysis)
+		code = write_report(set, is_live, analysis, options->output);
+	crit_analysis_destroy(analysis);
 	return write_trace(set, options, peers, code, (int)env.finish_s * 1000);
 }
 

@@ -51,7 +51,7 @@ static int conclude(struct crit_finisher *finisher, int status, const struct cri
 
 static int write_results(struct crit_finisher *finisher, bool is_live)
 {
-	struct crit_analysis analysis = { 0 };
+	struct crit_analysis *analysis = NULL;
 	struct crit_err err = { { 0 } };
 	struct crit_summary summary;
 	char name[PATH_MAX];
@@ -65,7 +65,7 @@ static int write_results(struct crit_finisher *finisher, bool is_live)
 		status = crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL,
 						    &analysis, &err);
 	if (!status) {
-		status = crit_analysis_summarise(&analysis, is_live, &summary);
+		status = crit_analysis_summarise(analysis, is_live, &summary);
 		if (!status) {
 			status = crit_report_files_write(finisher->directory_fd,
 							 crit_directory_name(finisher->directory_fd,
@@ -75,7 +75,7 @@ static int write_results(struct crit_finisher *finisher, bool is_live)
 			crit_summary_fini(&summary);
 		}
 	}
-	crit_analysis_fini(&analysis);
+	crit_analysis_destroy(analysis);
 	return conclude(finisher, status, &err);
 }
 

@@ -17,6 +17,7 @@
 #include "cli/console/progress.h"
 #include "report/findings/summarise.h"
 #include "report/formats/report_files.h"
+#include "report/tables/sites.h"
 #include "report/tables/summary.h"
 #include "core/base/array.h"
 #include "core/base/setting.h"
@@ -30,6 +31,12 @@ struct crit_recording_set {
 	uint64_t indexed_bytes; /* size of all files then */
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
+};
+
+struct crit_analysis {
+	struct crit_results *results;
+	struct crit_symbols *symbols; /* the set's */
+	struct crit_sites sites; /* their texts are of symbols */
 };
 
 struct crit_recording_set *crit_recording_set_create(struct crit_elf_reader *reader)
@@ -200,9 +207,27 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 	return status;
 }
 
+static void fini(struct crit_analysis *analysis)
+{
+	if (analysis->results)
+		crit_results_destroy(analysis->results);
+	crit_sites_fini(&analysis->sites);
+}
+
+static int keep(const struct crit_analysis *analysis, struct crit_analysis **ret_analysis)
+{
+	struct crit_analysis *kept = malloc(sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	*kept = *analysis;
+	*ret_analysis = kept;
+	return 0;
+}
+
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, const struct crit_peers *peers,
-			       struct crit_analysis *ret_analysis, struct crit_err *err)
+			       struct crit_analysis **ret_analysis, struct crit_err *err)
 {
 	struct crit_progress progress = crit_progress_begin("analysing");
 	struct crit_analysis_options options = {
@@ -223,12 +248,13 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 	if (!status && analysis.results)
 		status = crit_sites_init(&analysis.sites, analysis.symbols, analysis.results);
 	crit_progress_end(&progress);
-	if (status) {
-		crit_analysis_fini(&analysis);
-		return status;
-	}
-	*ret_analysis = analysis;
-	return 0;
+	if (!status && analysis.results)
+		status = keep(&analysis, ret_analysis);
+	else if (!status)
+		*ret_analysis = NULL;
+	if (status)
+		fini(&analysis);
+	return status;
 }
 
 int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
@@ -251,10 +277,9 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 	return crit_summarise(ret_summary, analysis->results, &options);
 }
 
-void crit_analysis_fini(struct crit_analysis *analysis)
+void crit_analysis_destroy(struct crit_analysis *analysis)
 {
-	if (analysis->results)
-		crit_results_destroy(analysis->results);
-	crit_sites_fini(&analysis->sites);
-	memset(analysis, 0, sizeof(*analysis));
+	if (analysis)
+		fini(analysis);
+	free(analysis);
 }

@@ -8,7 +8,6 @@
 
 #include "analysis/analyse.h"
 #include "analysis/schema/results.h"
-#include "report/tables/sites.h"
 #include "core/base/err.h"
 
 struct crit_elf_reader;
@@ -16,11 +15,7 @@ struct crit_elf_reader;
 struct crit_recording_set;
 struct crit_symbols;
 
-struct crit_analysis {
-	struct crit_results *results;
-	struct crit_symbols *symbols; /* the set's */
-	struct crit_sites sites; /* their texts are of symbols */
-};
+struct crit_analysis; /* results of a set, with the names of their call sites */
 
 /*
  * An empty set.  NULL: out of memory.
@@ -64,14 +59,14 @@ struct crit_summary;
 
 /*
  * Analyses the set.
- * Ownership: crit_analysis_fini.  Errors: those of crit_analyse.
+ * Ownership: crit_analysis_destroy.  Errors: those of crit_analyse.
  * has_progress draws a bar on stderr once the work has taken a second.  peers: NULL, or who does it
- * together; then peer 0 gets the analysis, and others one without results.
+ * together; then peer 0 gets the analysis, and others NULL.
  */
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, const struct crit_peers *peers,
-			       struct crit_analysis *ret_analysis, struct crit_err *err);
-void crit_analysis_fini(struct crit_analysis *analysis);
+			       struct crit_analysis **ret_analysis, struct crit_err *err);
+void crit_analysis_destroy(struct crit_analysis *analysis);
 
 /*
  * Puts an analysis of the set into a summary, which borrows it.
