@@ -2,7 +2,6 @@
 // critd: records scheduler events and the events of registered ranks, and does nothing else.
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@ static void say(const char *text)
 
 int main(int argc, char **argv)
 {
-	struct crit_server *server;
+	struct crit_server *server = NULL;
 	struct crit_options options;
 	struct crit_err err = { "" };
 	int rc;
@@ -38,18 +37,11 @@ int main(int argc, char **argv)
 		say(err.text);
 		return 1;
 	}
-	server = malloc(sizeof(*server));
-	if (!server)
-		return 1;
-	rc = crit_server_open(server, &options, say, &err);
-	if (rc == 0) {
-		if (crit_sources_status(server->sources)->kernel && !options.has_no_kernel)
-			say(err.text);
+	rc = crit_server_open(&options, say, &server, &err);
+	if (!rc)
 		rc = crit_server_run(server, &err);
-	}
 	if (rc)
 		say(err.text);
-	if (crit_server_close(server))
-		free(server);
+	crit_server_close(server);
 	return rc ? 1 : 0;
 }

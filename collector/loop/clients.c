@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accepts connections and reads messages; what a message means is decided in messages.c.
+// Accepts connections and reads messages; what a message means is decided in protocol.c.
 #include "collector/loop/clients.h"
 
 #include <errno.h>
@@ -13,8 +13,11 @@
 #include <unistd.h>
 
 #include "collector/system/now.h"
+#include "collector/loop/connections.h"
 #include "collector/loop/inspection.h"
-#include "collector/loop/messages.h"
+#include "collector/loop/listener.h"
+#include "collector/loop/message_in.h"
+#include "collector/loop/protocol.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -44,7 +47,7 @@ static void turn_away(struct crit_server *server, int fd, int status)
 
 	server->refused_count++;
 	(void)send(fd, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
-	crit_inspection_hang_up(server, fd);
+	crit_message_in_hang_up(server->closers, fd);
 }
 
 static int put_into_table(struct crit_server *server, struct crit_connection *client)
@@ -60,15 +63,6 @@ static int put_into_table(struct crit_server *server, struct crit_connection *cl
 		return 0;
 	}
 	return -ENOSPC;
-}
-
-void crit_clients_destroy(struct crit_server *server, struct crit_connection *client)
-{
-	crit_watch_remove(server->epoll_fd, client->fd); /* a worker may close it much later */
-	crit_inspection_hang_up(server, client->fd);
-	if (client->pidfd >= 0)
-		(void)close(client->pidfd);
-	free(client);
 }
 
 static void accept_one(struct crit_server *server, int fd)
@@ -109,7 +103,7 @@ static int accept_any(const struct crit_server *server)
 
 	if (fd < 0)
 		return -errno;
-	rc = crit_inspection_prepare(fd); /* cannot fail for a Unix socket */
+	rc = crit_message_in_prepare(fd); /* cannot fail for a Unix socket */
 	if (rc)
 		(void)close(fd);
 	return rc ? rc : fd;
@@ -147,7 +141,7 @@ static bool refuse_one(struct crit_server *server, int error)
 	tell_full(server, error);
 	if (fd >= 0)
 		return true;
-	crit_server_stop_listening(server);
+	crit_listener_pause(server);
 	return false;
 }
 
@@ -164,36 +158,12 @@ void crit_clients_accept(struct crit_server *server)
 	}
 }
 
-void crit_clients_send(struct crit_connection *client, const void *message, size_t bytes)
-{
-	if (client->is_over)
-		return;
-	if (send(client->fd, message, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)bytes)
-		client->is_over = true;
-}
-
-void crit_clients_refuse(struct crit_server *server, struct crit_connection *client,
-			 const char *why)
-{
-	char text[256];
-
-	server->refused_count++;
-	client->is_over = true;
-	if (!client->run || client->run->state != CRIT_RUN_RECORDING)
-		return;
-	/* a flood of bad clients must not fill the recording */
-	if (client->run->refused_count++ >= 100)
-		return;
-	(void)snprintf(text, sizeof(text), "process %u: %s", client->pid, why);
-	crit_run_note(client->run, CRIT_NOTE_REFUSED, -EINVAL, text);
-}
-
 void crit_clients_read(struct crit_server *server, struct crit_connection *client)
 {
 	static struct crit_message_in in; /* one thread, one message at a time */
 
 	for (int i = 0; i < MESSAGES_AT_ONCE && !client->is_over; i++) {
-		int rc = crit_inspection_receive(client->fd, &in);
+		int rc = crit_message_in_receive(client->fd, &in);
 
 		if (rc == 0)
 			return;
@@ -204,7 +174,7 @@ void crit_clients_read(struct crit_server *server, struct crit_connection *clien
 		if (rc < 0)
 			client->is_over = true;
 		else
-			crit_messages_handle(server, client, &in);
+			crit_protocol_handle(server, client, &in);
 	}
 }
 
@@ -240,45 +210,12 @@ void crit_clients_reap(struct crit_server *server)
 
 		if (!client || !client->is_over || (client->inspection && !client->is_late))
 			continue;
-		crit_messages_leave(server, client);
+		crit_protocol_leave(server, client);
 		server->clients[i] = NULL;
 		server->client_count--;
 		if (client->inspection) /* its worker still looks at it */
 			(void)shutdown(client->fd, SHUT_RDWR);
 		else
-			crit_clients_destroy(server, client);
-	}
-}
-
-void crit_clients_tell_written(struct crit_server *server, struct crit_run *run, int status)
-{
-	const struct crit_message_status message = {
-		.head = { CRIT_M_WRITTEN, CRIT_SOCKET_VERSION, sizeof(message) },
-		.status = status,
-		.time_ns = crit_now_ns(),
-	};
-
-	for (__u32 i = 0; i < server->client_end; i++) {
-		if (server->clients[i] && server->clients[i]->run == run)
-			crit_clients_send(server->clients[i], &message, sizeof(message));
-	}
-}
-
-bool crit_clients_has_any(const struct crit_server *server, const struct crit_run *run)
-{
-	for (__u32 i = 0; i < server->client_end; i++) {
-		if (server->clients[i] && server->clients[i]->run == run)
-			return true;
-	}
-	return false;
-}
-
-void crit_clients_close_all(struct crit_server *server, struct crit_run *run)
-{
-	for (__u32 i = 0; i < server->client_end; i++) {
-		if (!server->clients[i] || server->clients[i]->run != run)
-			continue;
-		server->clients[i]->run = NULL;
-		server->clients[i]->is_over = true;
+			crit_connections_destroy(server, client);
 	}
 }

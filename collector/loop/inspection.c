@@ -29,14 +29,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "collector/loop/clients.h"
+#include "collector/loop/connections.h"
 #include "collector/system/now.h"
 #include "collector/record/output.h"
 #include "collector/system/procfs.h"
 
 #define PASSED_MAX 253 /* descriptors in a message, the kernel's own limit */
 #define LATE_NS 5000000000ull /* CRIT_CLIENT_START_MS: its shim waits no longer */
-#define UNREAD_MAX 16 /* messages looked at before a connection is closed here */
+
+typedef void handler(struct crit_server *server, struct crit_connection *client,
+		     struct crit_message_in *in);
 
 struct inspection {
 	struct crit_task task;
@@ -48,55 +50,6 @@ struct inspection {
 	int rc; /* of receiving */
 	struct crit_message_in in;
 };
-
-/* Reads the next message, and leaves it, if it has no descriptors; control has no room for any. */
-static int peek_bare(int fd, void *control, size_t control_bytes, struct crit_message_in *ret_in)
-{
-	struct iovec part = { ret_in->bytes, sizeof(ret_in->bytes) };
-	struct msghdr message = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = control_bytes,
-	};
-	ssize_t bytes = recvmsg(fd, &message, MSG_DONTWAIT | MSG_PEEK);
-
-	if (bytes < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	if (message.msg_flags & MSG_CTRUNC)
-		return -EMSGSIZE;
-	if (bytes == 0 && message.msg_controllen == 0)
-		return -EPIPE;
-	ret_in->fd_count = 0;
-	ret_in->size = (message.msg_flags & MSG_TRUNC) ? 0 : (size_t)bytes;
-	return 1;
-}
-
-int crit_inspection_prepare(int fd)
-{
-	const int is_wanted = 1;
-
-	return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &is_wanted, sizeof(is_wanted)) ? -errno : 0;
-}
-
-int crit_inspection_receive(int fd, struct crit_message_in *ret_in)
-{
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(struct ucred))]; /* full, as all have credentials */
-	} control;
-	const int rc = peek_bare(fd, control.bytes, sizeof(control.bytes), ret_in);
-	char byte;
-
-	if (rc == 1) /* the same one: nobody else has this end of a connection */
-		(void)recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
-	return rc;
-}
-
-int crit_inspection_peek_finisher(int fd, struct crit_message_in *ret_in)
-{
-	return peek_bare(fd, NULL, 0, ret_in);
-}
 
 /* Collects descriptors; those beyond the array are closed. */
 static void take_fds(struct msghdr *message, struct inspection *inspection)
@@ -116,7 +69,7 @@ static void take_fds(struct msghdr *message, struct inspection *inspection)
 			if (in->fd_count < CRIT_MESSAGE_FDS)
 				in->fds[in->fd_count++] = fd;
 			else
-				crit_workers_close(&inspection->server->closers, fd);
+				crit_workers_close(inspection->server->closers, fd);
 		}
 	}
 }
@@ -195,7 +148,7 @@ void crit_inspection_start(struct crit_server *server, struct crit_connection *c
 	client->inspected_ns = crit_now_ns();
 	server->inspected_count++;
 	crit_watch_remove(server->epoll_fd, client->fd);
-	crit_workers_put(&server->inspectors, &inspection->task);
+	crit_workers_put(server->inspectors, &inspection->task);
 }
 
 static void take(struct crit_task *task)
@@ -224,7 +177,7 @@ int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *r
 	inspection->run_number = run->number;
 	run->is_finisher_inspected = true;
 	crit_watch_remove(server->epoll_fd, run->finisher_fd);
-	crit_workers_put(&server->inspectors, &inspection->task);
+	crit_workers_put(server->inspectors, &inspection->task);
 	return 0;
 }
 
@@ -232,7 +185,7 @@ static void close_passed(struct crit_server *server, const struct crit_message_i
 {
 	for (int i = 0; i < in->fd_count; i++) {
 		if (in->fds[i] >= 0)
-			crit_workers_close(&server->closers, in->fds[i]);
+			crit_workers_close(server->closers, in->fds[i]);
 	}
 }
 
@@ -241,7 +194,7 @@ static void handle_finisher(struct crit_server *server, struct inspection *inspe
 	struct crit_run *run = &server->runs[inspection->run_slot];
 
 	close_passed(server, &inspection->in);
-	crit_workers_close(&server->closers, inspection->fd);
+	crit_workers_close(server->closers, inspection->fd);
 	if (run->number != inspection->run_number) /* that run is over */
 		return;
 	run->is_finisher_inspected = false;
@@ -250,7 +203,7 @@ static void handle_finisher(struct crit_server *server, struct inspection *inspe
 				     run->slot);
 }
 
-static void handle(struct crit_server *server, struct inspection *inspection)
+static void finish(struct crit_server *server, struct inspection *inspection, handler *handle)
 {
 	struct crit_connection *client = inspection->client;
 	struct crit_message_in *in = &inspection->in;
@@ -259,29 +212,29 @@ static void handle(struct crit_server *server, struct inspection *inspection)
 	if (client->is_late) {
 		close_passed(server, in);
 		if (server->clients[client->index] != client) /* else it has yet to be reaped */
-			crit_clients_destroy(server, client);
+			crit_connections_destroy(server, client);
 		return;
 	}
 	server->inspected_count--;
 	if (inspection->rc)
 		client->is_over = true;
 	if (!client->is_over)
-		crit_messages_handle(server, client, in);
+		handle(server, client, in);
 	close_passed(server, in);
 	if (!client->is_over &&
 	    crit_watch_add(server->epoll_fd, client->fd, CRIT_WATCH_CLIENT, client->index))
 		client->is_over = true;
 }
 
-void crit_inspection_collect(struct crit_server *server)
+void crit_inspection_collect(struct crit_server *server, handler *handle)
 {
 	struct crit_task *task;
 
-	while ((task = crit_workers_take_done(&server->inspectors))) {
+	while ((task = crit_workers_take_done(server->inspectors))) {
 		struct inspection *inspection = (void *)task;
 
 		if (inspection->client)
-			handle(server, inspection);
+			finish(server, inspection, handle);
 		else
 			handle_finisher(server, inspection);
 		free(inspection);
@@ -293,14 +246,15 @@ static void give_up(struct crit_server *server, struct crit_connection *client)
 	char text[160];
 
 	server->inspected_count--;
-	if (crit_workers_cancel(&server->inspectors, client->inspection)) {
+	if (crit_workers_cancel(server->inspectors, client->inspection)) {
 		free(client->inspection);
 		client->inspection = NULL;
 	} else {
 		client->is_late = true;
 	}
-	crit_clients_refuse(server, client,
-			    "what it passed could not be examined for 5 s: a file system hangs");
+	crit_connections_refuse(
+		server, client,
+		"what it passed could not be examined for 5 s: a file system hangs");
 	if (server->is_late_told)
 		return;
 	server->is_late_told = true;
@@ -320,20 +274,4 @@ void crit_inspection_give_up(struct crit_server *server, __u64 now_ns)
 		    now_ns > client->inspected_ns + LATE_NS)
 			give_up(server, client);
 	}
-}
-
-void crit_inspection_hang_up(struct crit_server *server, int fd)
-{
-	static struct crit_message_in in; /* main loop only */
-
-	int rc = 1;
-
-	/* nothing can be put into it from here on */
-	(void)shutdown(fd, SHUT_RDWR);
-	for (int i = 0; i < UNREAD_MAX && rc == 1; i++)
-		rc = crit_inspection_receive(fd, &in);
-	if (rc == -EPIPE)
-		(void)close(fd);
-	else
-		crit_workers_close(&server->closers, fd);
 }

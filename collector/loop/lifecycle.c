@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "collector/loop/clients.h"
+#include "collector/loop/connections.h"
 #include "collector/system/now.h"
 #include "collector/loop/inspection.h"
+#include "collector/loop/message_in.h"
+#include "collector/loop/run_list.h"
 #include "collector/member/members.h"
 #include "core/base/clock.h"
 #include "core/base/line.h"
@@ -48,7 +50,7 @@ static void close_window(struct crit_server *server, struct crit_run *run)
 	run->is_closed_sent = false; /* the ranks of this window have an answer of their own */
 	run->is_written_known = false;
 	run->closed_ns = window.closed_ns;
-	crit_meter_forgive(&server->meter);
+	crit_meter_forgive(server->meter);
 }
 
 /* CLOSED goes out once the file holds everything up to WINDOW. */
@@ -68,7 +70,7 @@ static void tell_finisher(struct crit_server *server, struct crit_run *run)
 		(void)send(run->finisher_fd, &message, sizeof(message),
 			   MSG_DONTWAIT | MSG_NOSIGNAL);
 	else
-		crit_clients_tell_written(server, run, -EPIPE);
+		crit_connections_tell_written(server, run, -EPIPE);
 }
 
 /* Has this run lost its last member?  A run nobody registered with ends with its last client. */
@@ -106,7 +108,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	}
 	if (run->state != CRIT_RUN_RECORDING)
 		return;
-	crit_server_list_run(server, run, ""); /* no process named a job */
+	crit_run_list_add(server, run, ""); /* no process named a job */
 	crit_sources_stop(server->sources, run);
 	crit_sources_drain(server->sources);
 	crit_members_end_run(server->members, run);
@@ -116,7 +118,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	put_foot(run);
 	crit_sources_end(server->sources, run);
 	run->state = CRIT_RUN_ENDING;
-	crit_meter_forgive(&server->meter);
+	crit_meter_forgive(server->meter);
 }
 
 bool crit_lifecycle_is_ending(const struct crit_server *server)
@@ -135,13 +137,13 @@ static void close_finisher(struct crit_server *server, struct crit_run *run)
 		return;
 	crit_watch_remove(server->epoll_fd, run->finisher_fd);
 	(void)shutdown(run->finisher_fd, SHUT_RDWR);
-	crit_workers_close(&server->closers, run->finisher_fd);
+	crit_workers_close(server->closers, run->finisher_fd);
 	run->finisher_fd = -1;
 }
 
 static void release(struct crit_server *server, struct crit_run *run)
 {
-	crit_clients_close_all(server, run);
+	crit_connections_close_all(server, run);
 	close_finisher(server, run);
 	crit_run_fini(run);
 	server->run_count--;
@@ -166,11 +168,11 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 {
 	static struct crit_message_in in; /* main loop only */
 	const struct crit_message_status *message = (const void *)in.bytes;
-	int rc = crit_inspection_peek_finisher(run->finisher_fd, &in);
+	int rc = crit_message_in_peek(run->finisher_fd, &in);
 
 	if (rc == 1 && in.size == sizeof(*message) && message->head.kind == CRIT_M_WRITTEN) {
 		run->is_written_known = true;
-		crit_clients_tell_written(server, run, message->status);
+		crit_connections_tell_written(server, run, message->status);
 	}
 	if (rc == 1)
 		rc = crit_inspection_take_finisher(server, run);
@@ -178,7 +180,7 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 		return;
 	run->is_finisher_gone = true;
 	if (!run->is_written_known)
-		crit_clients_tell_written(server, run, -EPIPE);
+		crit_connections_tell_written(server, run, -EPIPE);
 	run->is_written_known = true;
 	close_finisher(server, run);
 }
@@ -252,7 +254,7 @@ void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64
 	case CRIT_RUN_ENDED:
 		/* somebody may still wait for the report */
 		if (run->is_finisher_gone || run->finisher_fd < 0 ||
-		    !crit_clients_has_any(server, run))
+		    !crit_connections_has_any(server, run))
 			release(server, run);
 		break;
 	default:

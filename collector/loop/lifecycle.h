@@ -3,7 +3,7 @@
 #ifndef CRIT_COLLECTOR_LIFECYCLE_H
 #define CRIT_COLLECTOR_LIFECYCLE_H
 
-#include "collector/loop/server.h"
+#include "collector/loop/server_state.h"
 
 /* Takes the run as far as it can go now; called at every tick, after all rings were drained. */
 void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64 now_ns);

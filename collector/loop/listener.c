@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "collector/system/now.h"
+
 #define BACKLOG 4096
 
 static int take_over(int fd, int *ret_fd, struct crit_err *err)
@@ -91,4 +93,11 @@ int crit_listener_open(const struct crit_options *options, int *ret_fd, struct c
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+void crit_listener_pause(struct crit_server *server)
+{
+	if (server->deaf_ns == 0)
+		crit_watch_remove(server->epoll_fd, server->listen_fd);
+	server->deaf_ns = crit_now_ns();
 }

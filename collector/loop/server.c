@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -21,6 +19,9 @@
 #include "collector/loop/inspection.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/listener.h"
+#include "collector/loop/protocol.h"
+#include "collector/loop/run_list.h"
+#include "collector/loop/server_state.h"
 #include "collector/member/members.h"
 #include "collector/privileges.h"
 #include "collector/system/scheduling.h"
@@ -32,7 +33,6 @@
 #define IDLE_LOOK_MS 100
 #define DEAF_NS 100000000ull
 #define LAST_WRITE_MS 3000u
-#define RUNS_BYTES_MAX (1u << 20)
 #define SLOTS_PER_TICK 16384u /* of a stripe: the others fill meanwhile */
 #define FAST_FOR_NS 100000000ull
 #define SHORT_LOOKS 10u /* a second of slow looks */
@@ -69,61 +69,6 @@ static int open_descriptors(struct crit_server *server, struct crit_err *err)
 	return 0;
 }
 
-/* While we still may: it is where the user may not write. */
-static int open_runs(struct crit_server *server, struct crit_err *err)
-{
-	const char *path = server->options.runs_path;
-
-	if (!path)
-		return 0;
-	server->runs_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (server->runs_fd < 0)
-		return crit_err_set(err, -errno, "cannot open the list of runs %s: %s", path,
-				    strerror(errno));
-	return 0;
-}
-
-/* True where it was added.  An epilog takes entries off meanwhile, so the size is the file's. */
-static bool add_to_list(const struct crit_server *server, const void *entry, size_t bytes)
-{
-	struct stat list;
-
-	return fstat(server->runs_fd, &list) == 0 &&
-	       (__u64)list.st_size + bytes <= RUNS_BYTES_MAX &&
-	       write(server->runs_fd, entry, bytes) == (ssize_t)bytes;
-}
-
-/* An epilog holds the lock for milliseconds; the next tick tries again. */
-static void list_run(struct crit_server *server, struct crit_run *run)
-{
-	char entry[sizeof(run->job) + sizeof(run->directory)];
-	const size_t name_bytes = strlen(run->job) + 1;
-	const size_t bytes = name_bytes + strlen(run->directory) + 1;
-	bool is_added;
-
-	run->is_list_due = flock(server->runs_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	if (run->is_list_due)
-		return;
-	memcpy(entry, run->job, name_bytes);
-	memcpy(entry + name_bytes, run->directory, bytes - name_bytes);
-	is_added = add_to_list(server, entry, bytes);
-	(void)flock(server->runs_fd, LOCK_UN);
-	if (!is_added && !server->has_unlisted) {
-		server->has_unlisted = true;
-		server->say("cannot add to the list of runs, which may hold 1 MiB: reports that "
-			    "are missing at the end of a job stay so; make them with crit report");
-	}
-}
-
-void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job)
-{
-	if (run->is_listed || !run->directory[0] || server->runs_fd < 0)
-		return;
-	run->is_listed = true;
-	(void)snprintf(run->job, sizeof(run->job), "%s", job);
-	list_run(server, run);
-}
-
 /* Every process costs three descriptors. */
 static void raise_limits(void)
 {
@@ -140,11 +85,11 @@ static int start_threads(struct crit_server *server)
 	int rc = crit_writer_start(&server->writer);
 
 	if (!rc)
-		rc = crit_workers_start(&server->inspectors);
+		rc = crit_workers_create(&server->inspectors);
 	if (!rc)
-		rc = crit_workers_start(&server->closers);
+		rc = crit_workers_create(&server->closers);
 	if (!rc)
-		rc = crit_watch_add(server->epoll_fd, server->inspectors.done_fd,
+		rc = crit_watch_add(server->epoll_fd, crit_workers_done_fd(server->inspectors),
 				    CRIT_WATCH_INSPECTED, 0);
 	return rc;
 }
@@ -154,8 +99,8 @@ static bool stop_threads(struct crit_server *server)
 {
 	bool has_stopped = crit_writer_stop(&server->writer, LAST_WRITE_MS);
 
-	has_stopped = crit_workers_stop(&server->inspectors) && has_stopped;
-	return crit_workers_stop(&server->closers) && has_stopped;
+	has_stopped = crit_workers_destroy(server->inspectors) && has_stopped;
+	return crit_workers_destroy(server->closers) && has_stopped;
 }
 
 static void on_expelled(void *user, __u32 tgid)
@@ -186,33 +131,20 @@ static int open_sources(struct crit_server *server, struct crit_err *err)
 		return rc;
 	if (!options->has_no_kernel)
 		(void)crit_sources_open(server->sources, false, err); /* likewise */
-	rc = crit_members_create(server->sources, &server->meter, server->proc_fd, server->epoll_fd,
+	rc = crit_members_create(server->sources, server->meter, server->proc_fd, server->epoll_fd,
 				 &server->members);
 	return rc ? crit_err_set(err, rc, "no memory for members") : 0;
 }
 
-int crit_server_open(struct crit_server *server, const struct crit_options *options,
-		     void (*say)(const char *text), struct crit_err *err)
+static int open_all(struct crit_server *server, struct crit_err *err)
 {
-	int rc;
+	const struct crit_options *options = &server->options;
+	int rc = crit_listener_open(options, &server->listen_fd, err);
 
-	memset(server, 0, sizeof(*server));
-	crit_now_init();
-	server->options = *options;
-	server->say = say;
-	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
-	server->signal_fd = server->proc_fd = server->reserve_fd = server->runs_fd = -1;
-	server->next_number = 1;
-	crit_meter_init(&server->meter);
-	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
-	if (!server->runs)
-		return crit_err_set(err, -ENOMEM, "no memory for runs");
-	rc = crit_listener_open(options, &server->listen_fd, err);
-	if (rc)
-		return rc;
-	rc = open_descriptors(server, err);
 	if (!rc)
-		rc = open_runs(server, err);
+		rc = open_descriptors(server, err);
+	if (!rc)
+		rc = crit_run_list_open(server, err);
 	if (rc)
 		return rc;
 	raise_limits();
@@ -224,7 +156,36 @@ int crit_server_open(struct crit_server *server, const struct crit_options *opti
 	rc = start_threads(server);
 	if (rc)
 		return crit_err_set(err, rc, "cannot start threads: %s", strerror(-rc));
-	return crit_privileges_confine(crit_sources_need_perf_events(server->sources), err);
+	rc = crit_privileges_confine(crit_sources_need_perf_events(server->sources), err);
+	if (!rc && crit_sources_status(server->sources)->kernel && !options->has_no_kernel)
+		server->say(err->text);
+	return rc;
+}
+
+int crit_server_open(const struct crit_options *options, void (*say)(const char *text),
+		     struct crit_server **ret_server, struct crit_err *err)
+{
+	struct crit_server *server = calloc(1, sizeof(*server));
+	int rc;
+
+	if (!server)
+		return crit_err_set(err, -ENOMEM, "no memory");
+	crit_now_init();
+	server->options = *options;
+	server->say = say;
+	server->listen_fd = server->epoll_fd = server->timer_fd = -1;
+	server->signal_fd = server->proc_fd = server->reserve_fd = server->runs_fd = -1;
+	server->next_number = 1;
+	server->meter = crit_meter_create();
+	server->runs = calloc(CRIT_RUN_SLOTS, sizeof(*server->runs));
+	rc = server->meter && server->runs ? open_all(server, err)
+					   : crit_err_set(err, -ENOMEM, "no memory for runs");
+	if (rc) {
+		crit_server_close(server);
+		return rc;
+	}
+	*ret_server = server;
+	return 0;
 }
 
 static void set_timer(struct crit_server *server, __u32 tick_ns)
@@ -239,8 +200,8 @@ static void set_timer(struct crit_server *server, __u32 tick_ns)
 
 static void tell_busy(struct crit_server *server)
 {
-	if (server->is_busy_told || (!crit_workers_are_busy(&server->inspectors) &&
-				     !crit_workers_are_busy(&server->closers)))
+	if (server->is_busy_told ||
+	    (!crit_workers_are_busy(server->inspectors) && !crit_workers_are_busy(server->closers)))
 		return;
 	server->is_busy_told = true;
 	server->say("descriptors that programs pass keep all threads waiting: a file system hangs, "
@@ -250,8 +211,7 @@ static void tell_busy(struct crit_server *server)
 /* Ranks that deliver nothing have at most their part of a CPU, but for long not at our priority. */
 static void check_meter(struct crit_server *server)
 {
-	server->short_count = server->meter.was_short ? server->short_count + 1 : 0;
-	server->meter.was_short = false;
+	server->short_count = crit_meter_was_short(server->meter) ? server->short_count + 1 : 0;
 	if (server->short_count == SHORT_LOOKS && crit_scheduling_step_back())
 		server->say("for 1 s processes that deliver nothing wanted more than 6 % of a CPU: "
 			    "gave up its real-time priority");
@@ -276,8 +236,8 @@ static void step_runs(struct crit_server *server, __u64 now_ns)
 {
 	bool has_stepped = false;
 
-	for (__u32 n = 0; n < server->run_end &&
-			  (!has_stepped || crit_meter_allows(&server->meter, NULL, false));
+	for (__u32 n = 0;
+	     n < server->run_end && (!has_stepped || crit_meter_allows(server->meter, NULL, false));
 	     n++) {
 		const __u32 index = server->run_next < server->run_end ? server->run_next : 0;
 
@@ -285,10 +245,10 @@ static void step_runs(struct crit_server *server, __u64 now_ns)
 		if (server->runs[index].state == CRIT_RUN_FREE)
 			continue;
 		if (server->runs[index].is_list_due)
-			list_run(server, &server->runs[index]);
+			crit_run_list_retry(server, &server->runs[index]);
 		crit_lifecycle_step(server, &server->runs[index], now_ns);
 		has_stepped = true;
-		crit_meter_look(&server->meter, NULL);
+		crit_meter_look(server->meter, NULL);
 	}
 }
 
@@ -301,15 +261,15 @@ static void tick(struct crit_server *server)
 	crit_sources_drain(server->sources);
 	do_slow_things(server, now_ns);
 	if (server->is_stopping) /* the end is bounded by itself */
-		server->meter.all.filled_ns = 0;
-	crit_meter_begin(&server->meter, now_ns);
+		crit_meter_refill(server->meter);
+	crit_meter_begin(server->meter, now_ns);
 	fullest = crit_members_drain(server->members, now_ns, SLOTS_PER_TICK);
 	server->is_behind = fullest > SLOTS_PER_TICK;
 	if (server->is_behind)
 		server->fast_until_ns = now_ns + FAST_FOR_NS;
 	step_runs(server, now_ns);
-	crit_meter_settle(&server->meter, NULL);
-	crit_meter_except_tick(&server->meter, begin_cpu_ns);
+	crit_meter_settle(server->meter, NULL);
+	crit_meter_except_tick(server->meter, begin_cpu_ns);
 }
 
 /* What others decide how often it comes. */
@@ -331,7 +291,7 @@ static void on_call(struct crit_server *server, enum crit_watch_kind kind, __u32
 			crit_lifecycle_on_finisher(server, &server->runs[index]);
 		break;
 	case CRIT_WATCH_INSPECTED:
-		crit_inspection_collect(server);
+		crit_inspection_collect(server, crit_protocol_handle);
 		break;
 	default:
 		break;
@@ -383,7 +343,7 @@ static void put_off(struct crit_server *server, const struct epoll_event *events
 		else if (kind == CRIT_WATCH_FINISHER)
 			crit_lifecycle_mute(server, &server->runs[index]);
 	}
-	crit_server_stop_listening(server);
+	crit_listener_pause(server);
 }
 
 /* Handles what has come. */
@@ -392,13 +352,13 @@ static void serve(struct crit_server *server, const struct epoll_event *events, 
 	const bool is_called = has_calls(events, count);
 
 	if (is_called)
-		crit_meter_begin_calls(&server->meter);
+		crit_meter_begin_calls(server->meter);
 	for (int i = 0; i < count; i++)
 		on_event(server, events[i].data.u64);
 	if (server->is_behind)
 		tick(server);
 	crit_clients_reap(server);
-	if (is_called && !crit_meter_end_calls(&server->meter, crit_now_ns()))
+	if (is_called && !crit_meter_end_calls(server->meter, crit_now_ns()))
 		put_off(server, events, count);
 }
 
@@ -416,20 +376,13 @@ static bool is_idle_for_long(struct crit_server *server)
 	return now_ns - server->idle_since_ns >= server->options.idle_exit_s * 1000000000ull;
 }
 
-void crit_server_stop_listening(struct crit_server *server)
-{
-	if (server->deaf_ns == 0)
-		crit_watch_remove(server->epoll_fd, server->listen_fd);
-	server->deaf_ns = crit_now_ns();
-}
-
 /* A listener nobody can be accepted from would wake the loop without end. */
 static void listen_again(struct crit_server *server)
 {
 	const __u64 now_ns = server->deaf_ns ? crit_now_ns() : 0;
 
 	if (server->deaf_ns == 0 || now_ns - server->deaf_ns < DEAF_NS ||
-	    !crit_meter_allows_calls(&server->meter, now_ns))
+	    !crit_meter_allows_calls(server->meter, now_ns))
 		return;
 	crit_clients_unmute(server);
 	crit_lifecycle_unmute(server);
@@ -496,8 +449,11 @@ static void close_runs(struct crit_server *server)
 	}
 }
 
-bool crit_server_close(struct crit_server *server)
+void crit_server_close(struct crit_server *server)
 {
+	if (!server)
+		return;
+
 	const int fds[] = { server->listen_fd, server->epoll_fd, server->timer_fd,
 			    server->signal_fd, server->proc_fd,  server->reserve_fd,
 			    server->runs_fd };
@@ -514,7 +470,8 @@ bool crit_server_close(struct crit_server *server)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	}
+	crit_meter_destroy(server->meter);
 	free(server->runs);
-	server->runs = NULL;
-	return has_stopped;
+	if (has_stopped)
+		free(server);
 }

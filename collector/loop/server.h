@@ -1,104 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one critd holds: sources, members, writer, and tables of runs and clients. */
+/* critd's main loop. */
 #ifndef CRIT_COLLECTOR_SERVER_H
 #define CRIT_COLLECTOR_SERVER_H
 
-#include <stdbool.h>
+#include "core/base/err.h"
 
-#include "collector/options.h"
-#include "collector/member/client_process.h"
-#include "collector/record/run.h"
-#include "collector/system/workers.h"
-#include "collector/record/writer.h"
-#include "collector/source/sources.h"
-#include "collector/system/watch.h"
+struct crit_options;
+struct crit_server;
 
-#define CRIT_CLIENTS_MAX 4352u /* every process may hold one, and some may wait */
-#define CRIT_TICK_NS 5000000u
-#define CRIT_FAST_TICK_NS 2000000u /* while a stripe fills quickly */
-
-struct crit_members;
-
-struct crit_connection {
-	int fd;
-	__u32 index;
-	__u32 pid; /* peer, in critd's pid namespace */
-	int pidfd; /* of the peer, opened at accept */
-	struct crit_run *run; /* NULL before HELLO */
-	struct crit_client_process *process; /* NULL before REGISTER */
-	__u32 role;
-	__u32 flavour;
-	__u32 message_count;
-	bool is_welcome; /* WELCOME is sent */
-	struct crit_task *inspection; /* a worker has its next message; it is not watched */
-	__u64 inspected_ns; /* since when */
-	bool is_late; /* its inspection has no end: it is given up, and freed when it has one */
-	bool is_over; /* to be closed after this round */
-	bool is_muted; /* not watched: calls have used up their time */
-	bool has_attached; /* its run ends when it goes */
-	char exe[CRIT_EXE_BYTES];
-};
-
-struct crit_server {
-	struct crit_options options;
-	struct crit_sources *sources;
-	struct crit_members *members;
-	struct crit_writer writer;
-	struct crit_workers inspectors; /* of descriptors that clients pass */
-	struct crit_workers closers;
-	struct crit_meter meter;
-	struct crit_run *runs; /* CRIT_RUN_SLOTS */
-	struct crit_connection *clients[CRIT_CLIENTS_MAX];
-	__u32 run_next; /* to be stepped */
-	__u32 short_count; /* times in a row that looks were put off, at slow looks */
-	__u32 client_end; /* no entry from here on was ever in use */
-	__u32 run_end;
-	__u32 client_count;
-	__u32 inspected_count; /* clients that wait for a worker */
-	__u32 run_count;
-	__u32 next_number; /* of a run; never 0 */
-	__u64 refused_count;
-	__u32 unrecorded_count; /* runs that ended without a recording */
-	bool has_unlisted; /* a run is not in it, and that was said */
-	int listen_fd;
-	int epoll_fd;
-	int timer_fd;
-	int signal_fd;
-	int proc_fd; /* O_PATH /proc */
-	int runs_fd; /* the list of the runs' directories; -1: none is wanted */
-	int reserve_fd; /* given up to answer a client when there are no descriptors left */
-	void (*say)(const char *text); /* one line to whoever runs critd */
-	bool is_full_told;
-	bool is_busy_told;
-	bool is_late_told;
-	__u64 deaf_ns; /* not 0: since when nobody is accepted: no descriptors, or no time */
-	bool has_told_calls;
-	bool has_muted; /* clients that are not read meanwhile */
-	__u32 tick_ns; /* of the timer, 0: it stands still */
-	__u64 fast_until_ns;
-	bool is_behind; /* a stripe had more than one tick takes, or a rank calls */
-	bool is_stopping;
-	__u64 idle_since_ns; /* 0: busy */
-	__u64 slow_ns; /* last time slow things were done */
-};
-
-/* Opens descriptors, sources and writer.  Errors: -errno, the reason in err. */
-int crit_server_open(struct crit_server *server, const struct crit_options *options,
-		     void (*say)(const char *text), struct crit_err *err);
+/*
+ * Opens descriptors, sources and writer.  say prints one line to whoever runs critd; it is told,
+ * too, why there is no kernel half.  Ownership: ret_server is closed by crit_server_close.
+ * Errors: -errno, the reason in err.
+ */
+int crit_server_open(const struct crit_options *options, void (*say)(const char *text),
+		     struct crit_server **ret_server, struct crit_err *err);
 
 /* Serves until idle, or until a signal; every run is then complete. */
 int crit_server_run(struct crit_server *server, struct crit_err *err);
 
-/* Returns false when a thread that is stuck in a file system still looks at server. */
-bool crit_server_close(struct crit_server *server);
-
-/* Accepts nobody for a while. */
-void crit_server_stop_listening(struct crit_server *server);
-
-/*
- * Adds job, "" for none, and directory of a run to the list that an epilog goes through, once per
- * run.
- */
-void crit_server_list_run(struct crit_server *server, struct crit_run *run, const char *job);
+/* What a thread that is stuck in a file system still looks at is not freed.  Accepts NULL. */
+void crit_server_close(struct crit_server *server);
 
 #endif

@@ -59,8 +59,7 @@ static size_t gathered(const struct crit_batch *batch)
 
 static void flush(struct crit_run *run, struct crit_batch *batch)
 {
-	if (run->meter)
-		run->meter->gathered_bytes -= gathered(batch);
+	crit_meter_gather(run->meter, -(ssize_t)gathered(batch));
 	crit_run_flush(run, batch);
 }
 
@@ -76,8 +75,7 @@ static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batc
 		before = 0;
 		room = crit_batch_room(batch, bytes, now_ns);
 	}
-	if (run->meter)
-		run->meter->gathered_bytes += gathered(batch) - before;
+	crit_meter_gather(run->meter, (ssize_t)(gathered(batch) - before));
 	return room;
 }
 
@@ -100,8 +98,7 @@ static void begin_stream(struct crit_client_process *process, __u32 index,
 	crit_batch_init(&stripe->batch, CRIT_C_SHIM, stripe->stream);
 	stripe->batch.position = head->claim_pos;
 	crit_run_put_record(process->run, CRIT_C_STREAM, stripe->stream, head->claim_ns, &record);
-	if (process->run->meter)
-		crit_meter_chunk(process->run->meter);
+	crit_meter_chunk(process->run->meter);
 	if (head->claim_pos != stripe->read_pos)
 		set_corrupt(process, index, "its owner began at a wrong position");
 }
@@ -162,9 +159,8 @@ static bool copy_slots(struct crit_client_process *process, __u32 index, __u32 c
 	process->delivered_count += count;
 	stripe->has_delivered = true;
 	pay(process, index, count);
-	if (meter)
-		crit_meter_earn(meter, count);
-	if (meter && meter->gathered_bytes > CRIT_METER_GATHERED_BYTES)
+	crit_meter_earn(meter, count);
+	if (crit_meter_has_gathered_much(meter))
 		flush(process->run, &stripe->batch); /* the queue has a bound of its own */
 	return !process->is_left_alone;
 }
@@ -260,9 +256,8 @@ static void end_stream(struct crit_client_process *process, __u32 index,
 	has_counters = put_counters(process, index);
 	crit_run_put_record(process->run, CRIT_C_STREAM_END, stripe->stream, record.release_ns,
 			    &record);
-	if (meter)
-		crit_meter_chunk(meter);
-	if (meter && (has_counters || stripe->has_delivered))
+	crit_meter_chunk(meter);
+	if (has_counters || stripe->has_delivered)
 		crit_meter_earn_stream(meter);
 	process->delivered_count += has_counters;
 	stripe->stream = 0;
@@ -324,24 +319,22 @@ static __u32 find_memory(struct crit_client_process *process, __u32 used, bool i
 {
 	const __u32 own = process->stripe_room > CRIT_METER_STRIPES_OWN ? process->stripe_room
 									: CRIT_METER_STRIPES_OWN;
-	const struct crit_meter *meter = process->run->meter;
+	const __u32 spare = crit_meter_spare_stripes(process->run->meter);
 	char text[128];
 
-	if (!meter)
-		return used;
 	if (!is_final && used > CRIT_METER_STRIPES_OWN + process->delivered_count)
 		used = CRIT_METER_STRIPES_OWN + (__u32)process->delivered_count;
-	if (used <= own || used - own <= meter->spare_stripes)
+	if (used <= own || used - own <= spare)
 		return used;
 	if (!process->is_short_noted) {
 		process->is_short_noted = true;
-		process->run->no_stripe += used - own - meter->spare_stripes;
+		process->run->no_stripe += used - own - spare;
 		(void)snprintf(text, sizeof(text),
 			       "process %u: no memory for stripes from %u on; left alone",
-			       process->pid, own + meter->spare_stripes);
+			       process->pid, own + spare);
 		crit_run_note(process->run, CRIT_NOTE_CORRUPT, -ENOBUFS, text);
 	}
-	return own + meter->spare_stripes;
+	return own + spare;
 }
 
 static void count_spare(struct crit_client_process *process)
@@ -350,8 +343,7 @@ static void count_spare(struct crit_client_process *process)
 				    ? process->stripe_room - CRIT_METER_STRIPES_OWN
 				    : 0;
 
-	if (process->run->meter)
-		process->run->meter->spare_stripes -= spare - process->spare_stripes;
+	crit_meter_take_stripes(process->run->meter, (__s32)(spare - process->spare_stripes));
 	process->spare_stripes = spare;
 }
 
@@ -389,9 +381,7 @@ static __u32 open_stripes(struct crit_client_process *process, bool is_final)
 
 static bool may_look(const struct crit_client_process *process)
 {
-	struct crit_meter *meter = process->run->meter;
-
-	return !meter || crit_meter_allows(meter, &process->allowance, process->has_called);
+	return crit_meter_allows(process->run->meter, &process->allowance, process->has_called);
 }
 
 static __u32 look(struct crit_client_process *process, __u32 index, __u64 now_ns, __u32 slots_max)
@@ -424,7 +414,7 @@ static __u32 look_at_busy(struct crit_client_process *process, __u64 now_ns, __u
 	}
 	process->busy_count = kept;
 	/* what they cost is not the others' matter; a few more or less are */
-	if (count >= CRIT_METER_LOOKS_AT_ONCE && process->run->meter)
+	if (count >= CRIT_METER_LOOKS_AT_ONCE)
 		crit_meter_settle(process->run->meter, NULL);
 	return fullest;
 }
@@ -459,8 +449,7 @@ static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64
 		found = look(process, index, now_ns, slots_max);
 		if (found > fullest)
 			fullest = found;
-		if (meter)
-			crit_meter_look(meter, &process->allowance);
+		crit_meter_look(meter, &process->allowance);
 	}
 	if (done == used)
 		process->has_called = false;
@@ -469,12 +458,11 @@ static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64
 
 static void drop_stripes(struct crit_client_process *process)
 {
-	struct crit_meter *meter = process->run->meter;
-
 	for (__u32 i = 0; i < process->stripe_room; i++) {
-		if (meter)
-			meter->gathered_bytes -= gathered(&process->stripes[i].batch);
-		crit_batch_fini(&process->stripes[i].batch);
+		struct crit_batch *batch = &process->stripes[i].batch;
+
+		crit_meter_gather(process->run->meter, -(ssize_t)gathered(batch));
+		crit_batch_fini(batch);
 	}
 	free(process->stripes);
 	free(process->busy);
@@ -495,8 +483,7 @@ __u32 crit_process_drain(struct crit_client_process *process, __u64 now_ns, __u3
 		return 0;
 	crit_meter_fill(&process->allowance, now_ns);
 	used = open_stripes(process, false);
-	if (run->meter)
-		crit_meter_look(run->meter, &process->allowance);
+	crit_meter_look(run->meter, &process->allowance);
 	busiest = look_at_busy(process, now_ns, slots_max);
 	fullest = look_at_idle(process, used, now_ns, slots_max);
 	if (process->is_left_alone && process->stripes) {

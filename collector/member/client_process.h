@@ -45,7 +45,7 @@ struct crit_client_process {
 
 /*
  * Reads what the threads of this process wrote since the last time, at most slots_max of each, as
- * far as the run's meter allows; where it has none, all.  Returns how many slots the fullest stripe
+ * far as the run's meter allows.  Returns how many slots the fullest stripe
  * had of which so many could be taken: with more than slots_max there are some left.  Cost: one
  * pread per stripe.
  */

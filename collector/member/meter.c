@@ -2,12 +2,40 @@
 // Measures what ranks make critd spend, and says when it is enough.
 #include "collector/member/meter.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "collector/system/now.h"
 #include "core/base/clock.h"
 
 #define SECOND_NS 1000000000
+#define PROCESS_NS 15000000 /* per second */
+#define PROCESS_SAVED_NS 3000000 /* at most */
+#define ALL_NS 60000000 /* per second, and at most so much is saved up */
+#define CALLS_NS 60000000
+#define CALLS_SAVED_NS 500000000
+#define ARRIVAL_NS 600000 /* paid back for a process that registers: its few calls */
+#define ARRIVALS_NS 10000000
+#define ARRIVALS_SAVED_NS 2500000000ll /* 4096 processes that start at once */
+#define WAKE_NS 5000 /* to wake for them */
+#define SLOT_NS 200 /* paid back: far more than copying it takes */
+#define CHUNK_NS 8000 /* what a record of its own costs, in the writing thread too */
+#define STREAM_NS 50000 /* paid back for one that held anything: its begin and end */
+#define STRIPES_SPARE 65536u /* for processes with more, all together */
+#define GATHERED_BYTES (64u << 20) /* in batches of stripes, all together */
+
+struct crit_meter {
+	struct crit_allowance all;
+	struct crit_allowance calls;
+	struct crit_allowance arrivals; /* what may be paid back for them */
+	__u64 cpu_ns; /* of this thread, when last read */
+	__u64 calls_cpu_ns; /* likewise, when the present calls began */
+	__u64 tick_ns; /* what a tick took of them */
+	__s64 earned_ns; /* by slots, since then */
+	__u32 looks; /* since then */
+	__u32 spare_stripes; /* not taken */
+	size_t gathered_bytes;
+	bool was_short; /* looks were put off, as all together had no time left */
+};
 
 static void fill(struct crit_allowance *allowance, __s64 per_second_ns, __s64 most_ns, __u64 now_ns)
 {
@@ -36,15 +64,23 @@ static void charge(struct crit_allowance *allowance, __s64 most_ns, __s64 spent_
 		allowance->left_ns = most_ns;
 }
 
-void crit_meter_init(struct crit_meter *meter)
+struct crit_meter *crit_meter_create(void)
 {
-	memset(meter, 0, sizeof(*meter));
-	meter->spare_stripes = CRIT_METER_STRIPES_SPARE;
+	struct crit_meter *meter = calloc(1, sizeof(*meter));
+
+	if (meter)
+		meter->spare_stripes = STRIPES_SPARE;
+	return meter;
+}
+
+void crit_meter_destroy(struct crit_meter *meter)
+{
+	free(meter);
 }
 
 void crit_meter_begin(struct crit_meter *meter, __u64 now_ns)
 {
-	fill(&meter->all, CRIT_METER_ALL_NS, CRIT_METER_ALL_NS, now_ns);
+	fill(&meter->all, ALL_NS, ALL_NS, now_ns);
 	meter->cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	meter->earned_ns = 0;
 	meter->looks = 0;
@@ -52,7 +88,7 @@ void crit_meter_begin(struct crit_meter *meter, __u64 now_ns)
 
 void crit_meter_fill(struct crit_allowance *allowance, __u64 now_ns)
 {
-	fill(allowance, CRIT_METER_PROCESS_NS, CRIT_METER_PROCESS_SAVED_NS, now_ns);
+	fill(allowance, PROCESS_NS, PROCESS_SAVED_NS, now_ns);
 }
 
 void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share)
@@ -60,9 +96,9 @@ void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share)
 	const __u64 cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const __s64 spent_ns = (__s64)(cpu_ns - meter->cpu_ns) - meter->earned_ns;
 
-	charge(&meter->all, CRIT_METER_ALL_NS, spent_ns);
+	charge(&meter->all, ALL_NS, spent_ns);
 	if (share)
-		charge(share, CRIT_METER_PROCESS_SAVED_NS, spent_ns);
+		charge(share, PROCESS_SAVED_NS, spent_ns);
 	meter->cpu_ns = cpu_ns;
 	meter->earned_ns = 0;
 	meter->looks = 0;
@@ -78,11 +114,11 @@ void crit_meter_forgive(struct crit_meter *meter)
 bool crit_meter_allows(struct crit_meter *meter, const struct crit_allowance *share,
 		       bool has_called)
 {
-	if (meter->all.left_ns <= (has_called ? -CRIT_METER_ALL_NS : 0)) {
+	if (meter->all.left_ns <= (has_called ? -ALL_NS : 0)) {
 		meter->was_short = true;
 		return false;
 	}
-	return !share || share->left_ns > (has_called ? -CRIT_METER_PROCESS_SAVED_NS : 0);
+	return !share || share->left_ns > (has_called ? -PROCESS_SAVED_NS : 0);
 }
 
 void crit_meter_begin_calls(struct crit_meter *meter)
@@ -99,27 +135,81 @@ void crit_meter_except_tick(struct crit_meter *meter, __u64 begin_cpu_ns)
 bool crit_meter_end_calls(struct crit_meter *meter, __u64 now_ns)
 {
 	const __u64 cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	const __u64 spent_ns = cpu_ns - meter->calls_cpu_ns - meter->tick_ns + CRIT_METER_WAKE_NS;
+	const __u64 spent_ns = cpu_ns - meter->calls_cpu_ns - meter->tick_ns + WAKE_NS;
 
-	fill(&meter->calls, CRIT_METER_CALLS_NS, CRIT_METER_CALLS_SAVED_NS, now_ns);
-	charge(&meter->calls, CRIT_METER_CALLS_SAVED_NS, (__s64)spent_ns);
+	fill(&meter->calls, CALLS_NS, CALLS_SAVED_NS, now_ns);
+	charge(&meter->calls, CALLS_SAVED_NS, (__s64)spent_ns);
 	return meter->calls.left_ns > 0;
 }
 
 bool crit_meter_allows_calls(struct crit_meter *meter, __u64 now_ns)
 {
-	fill(&meter->calls, CRIT_METER_CALLS_NS, CRIT_METER_CALLS_SAVED_NS, now_ns);
+	fill(&meter->calls, CALLS_NS, CALLS_SAVED_NS, now_ns);
 	return meter->calls.left_ns > 0;
 }
 
 void crit_meter_earn_arrival(struct crit_meter *meter, __u64 now_ns)
 {
 	struct crit_allowance *arrivals = &meter->arrivals;
-	__s64 paid_ns = CRIT_METER_ARRIVAL_NS;
+	__s64 paid_ns = ARRIVAL_NS;
 
-	fill(arrivals, CRIT_METER_ARRIVALS_NS, CRIT_METER_ARRIVALS_SAVED_NS, now_ns);
+	fill(arrivals, ARRIVALS_NS, ARRIVALS_SAVED_NS, now_ns);
 	if (paid_ns > arrivals->left_ns)
 		paid_ns = arrivals->left_ns;
 	arrivals->left_ns -= paid_ns;
-	charge(&meter->calls, CRIT_METER_CALLS_SAVED_NS, -paid_ns);
+	charge(&meter->calls, CALLS_SAVED_NS, -paid_ns);
+}
+
+void crit_meter_earn(struct crit_meter *meter, __u32 slots)
+{
+	meter->earned_ns += (__s64)slots * SLOT_NS;
+}
+
+void crit_meter_earn_stream(struct crit_meter *meter)
+{
+	meter->earned_ns += STREAM_NS;
+}
+
+void crit_meter_chunk(struct crit_meter *meter)
+{
+	meter->earned_ns -= CHUNK_NS;
+}
+
+void crit_meter_look(struct crit_meter *meter, struct crit_allowance *share)
+{
+	if (++meter->looks >= CRIT_METER_LOOKS_AT_ONCE)
+		crit_meter_settle(meter, share);
+}
+
+bool crit_meter_was_short(struct crit_meter *meter)
+{
+	const bool was_short = meter->was_short;
+
+	meter->was_short = false;
+	return was_short;
+}
+
+void crit_meter_refill(struct crit_meter *meter)
+{
+	meter->all.filled_ns = 0;
+}
+
+void crit_meter_gather(struct crit_meter *meter, ssize_t bytes)
+{
+	meter->gathered_bytes += (size_t)bytes;
+}
+
+bool crit_meter_has_gathered_much(const struct crit_meter *meter)
+{
+	return meter->gathered_bytes > GATHERED_BYTES;
+}
+
+__u32 crit_meter_spare_stripes(const struct crit_meter *meter)
+{
+	return meter->spare_stripes;
+}
+
+void crit_meter_take_stripes(struct crit_meter *meter, __s32 count)
+{
+	meter->spare_stripes -= (__u32)count;
 }

@@ -35,7 +35,7 @@ struct crit_run {
 
 	struct crit_writer *writer;
 	struct crit_sink *sink;
-	struct crit_meter *meter; /* NULL: nothing is bounded */
+	struct crit_meter *meter;
 	int finisher_fd;
 	bool is_finisher_muted; /* not watched: calls have used up their time */
 	bool is_finisher_inspected; /* not watched: a worker takes its message */

@@ -40,6 +40,11 @@ struct crit_sources {
 	     source < (sources)->active + KIND_COUNT; source++)                                    \
 		if (source->ops)
 
+/* Calls a function of every source that has it. */
+#define CALL(sources, function, ...)                                                               \
+	for_each_source(source, sources) if (source->ops->function)                                \
+		source->ops->function(source->state __VA_OPT__(, ) __VA_ARGS__)
+
 int crit_sources_create(const struct crit_source_context *context,
 			const struct crit_source_options *options,
 			struct crit_sources **ret_sources)
@@ -114,25 +119,17 @@ const struct crit_source_status *crit_sources_status(const struct crit_sources *
 void crit_sources_begin(const struct crit_sources *sources, const struct crit_run *run,
 			struct crit_source_status *status)
 {
-	for_each_source(source, sources) source->ops->begin(source->state, run, status);
+	CALL(sources, begin, run, status);
 }
 
 void crit_sources_stop(const struct crit_sources *sources, const struct crit_run *run)
 {
-	for_each_source(source, sources)
-	{
-		if (source->ops->stop)
-			source->ops->stop(source->state, run);
-	}
+	CALL(sources, stop, run);
 }
 
 void crit_sources_end(const struct crit_sources *sources, const struct crit_run *run)
 {
-	for_each_source(source, sources)
-	{
-		if (source->ops->end)
-			source->ops->end(source->state, run);
-	}
+	CALL(sources, end, run);
 }
 
 int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run, __u32 pid,
@@ -150,25 +147,17 @@ int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run
 
 void crit_sources_detach(const struct crit_sources *sources, __u32 pid)
 {
-	for_each_source(source, sources)
-	{
-		if (source->ops->detach)
-			source->ops->detach(source->state, pid);
-	}
+	CALL(sources, detach, pid);
 }
 
 void crit_sources_drain(const struct crit_sources *sources)
 {
-	for_each_source(source, sources) source->ops->drain(source->state);
+	CALL(sources, drain);
 }
 
 void crit_sources_look(const struct crit_sources *sources)
 {
-	for_each_source(source, sources)
-	{
-		if (source->ops->look)
-			source->ops->look(source->state);
-	}
+	CALL(sources, look);
 }
 
 __s64 crit_sources_live(const struct crit_sources *sources, const struct crit_run *run)

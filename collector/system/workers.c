@@ -3,6 +3,7 @@
 #include "collector/system/workers.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,21 @@
 #include "collector/system/scheduling.h"
 
 #define STACK_BYTES (128 << 10)
+
+struct crit_workers {
+	pthread_attr_t attributes;
+	pthread_mutex_t mutex; /* of all that follows */
+	pthread_cond_t is_filled;
+	pthread_cond_t is_empty;
+	struct crit_task *first;
+	struct crit_task **end;
+	struct crit_task *done; /* the latest first */
+	int done_fd; /* eventfd: something is done */
+	__u32 queued_count;
+	__u32 idle_count;
+	__u32 thread_count;
+	bool is_stopping;
+};
 
 struct close_task {
 	struct crit_task task;
@@ -69,11 +85,10 @@ static int add_thread(struct crit_workers *workers)
 	return -rc;
 }
 
-int crit_workers_start(struct crit_workers *workers)
+static int start(struct crit_workers *workers)
 {
 	int rc;
 
-	memset(workers, 0, sizeof(*workers));
 	workers->end = &workers->first;
 	workers->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (workers->done_fd < 0)
@@ -94,12 +109,26 @@ int crit_workers_start(struct crit_workers *workers)
 	return rc;
 }
 
-bool crit_workers_stop(struct crit_workers *workers)
+int crit_workers_create(struct crit_workers **ret_workers)
+{
+	struct crit_workers *workers = calloc(1, sizeof(*workers));
+	int rc = workers ? start(workers) : -ENOMEM;
+
+	if (!rc)
+		*ret_workers = workers;
+	else
+		free(workers);
+	return rc;
+}
+
+bool crit_workers_destroy(struct crit_workers *workers)
 {
 	struct timespec until;
 	bool is_empty;
 	int rc = 0;
 
+	if (!workers)
+		return true;
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += 1;
 	(void)pthread_mutex_lock(&workers->mutex);
@@ -109,9 +138,16 @@ bool crit_workers_stop(struct crit_workers *workers)
 		rc = pthread_cond_timedwait(&workers->is_empty, &workers->mutex, &until);
 	is_empty = workers->thread_count == 0;
 	(void)pthread_mutex_unlock(&workers->mutex);
-	if (is_empty)
-		(void)close(workers->done_fd);
-	return is_empty;
+	if (!is_empty)
+		return false;
+	(void)close(workers->done_fd);
+	free(workers);
+	return true;
+}
+
+int crit_workers_done_fd(const struct crit_workers *workers)
+{
+	return workers->done_fd;
 }
 
 void crit_workers_put(struct crit_workers *workers, struct crit_task *task)

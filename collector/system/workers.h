@@ -4,7 +4,6 @@
 #define CRIT_COLLECTOR_WORKERS_H
 
 #include <linux/types.h>
-#include <pthread.h>
 #include <stdbool.h>
 
 #define CRIT_WORKERS_MAX 64u /* threads; tasks beyond wait for one */
@@ -16,29 +15,19 @@ struct crit_task {
 	bool is_awaited; /* comes out of crit_workers_take_done */
 };
 
-struct crit_workers {
-	pthread_attr_t attributes;
-	pthread_mutex_t mutex; /* of all that follows */
-	pthread_cond_t is_filled;
-	pthread_cond_t is_empty;
-	struct crit_task *first;
-	struct crit_task **end;
-	struct crit_task *done; /* the latest first */
-	int done_fd; /* eventfd: something is done */
-	__u32 queued_count;
-	__u32 idle_count;
-	__u32 thread_count;
-	bool is_stopping;
-};
+struct crit_workers;
 
 /* Starts the first thread.  Errors: -EAGAIN where no thread can be had, and others. */
-int crit_workers_start(struct crit_workers *workers);
+int crit_workers_create(struct crit_workers **ret_workers);
 
 /*
  * Stops the threads; those at work have a second.  Returns false when one is stuck: it still looks
- * at workers.
+ * at workers, which stay.  Accepts NULL.
  */
-bool crit_workers_stop(struct crit_workers *workers);
+bool crit_workers_destroy(struct crit_workers *workers);
+
+/* An eventfd, readable while something is done. */
+int crit_workers_done_fd(const struct crit_workers *workers);
 
 /* Ownership: takes task until it is done.  Threads: any. */
 void crit_workers_put(struct crit_workers *workers, struct crit_task *task);
@@ -49,7 +38,7 @@ bool crit_workers_cancel(struct crit_workers *workers, const struct crit_task *t
 /* All threads there may be are at work, and tasks wait. */
 bool crit_workers_are_busy(struct crit_workers *workers);
 
-/* Returns a task that is done, or NULL.  Clears done_fd. */
+/* Returns a task that is done, or NULL.  Clears the eventfd. */
 struct crit_task *crit_workers_take_done(struct crit_workers *workers);
 
 /* Closes a descriptor.  Threads: any.  Without memory for a task it is closed here. */

@@ -23,7 +23,7 @@ parsers=(analysis/account/{teams,regions}.c
 	analysis/replay/merge.c
 	analysis/symbols/{address_space,elf_file,debug_file,debug_info,symbols}.c
 	cli/{nodes,gather}.c
-	collector/loop/{messages,clients,lifecycle,inspection}.c
+	collector/loop/{protocol,clients,connections,lifecycle,inspection,message_in}.c
 	collector/member/{client_process,shm}.c
 	collector/record/output.c
 	otf2/verify/{claims,comm_members,event_time,faults,tally,verify_archive,verify_definitions}.c

@@ -15,6 +15,7 @@
 #include "collector/system/now.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/server.h"
+#include "collector/loop/server_state.h"
 
 #define CONNECTS_MAX 64u
 #define LAST_ROUNDS 10000u /* of a millisecond */
@@ -28,7 +29,7 @@ int __real_getsockopt(int fd, int level, int option, void *value, socklen_t *len
 int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *length);
 
 static struct {
-	struct crit_server server;
+	struct crit_server *server;
 	struct sockaddr_un address;
 	socklen_t address_bytes;
 	bool (*act)(void *user);
@@ -88,8 +89,8 @@ int inside_connect(unsigned int process)
 
 void inside_tick(void)
 {
-	inside.server.is_behind = true;
-	inside.server.slow_ns = 0;
+	inside.server->is_behind = true;
+	inside.server->slow_ns = 0;
 }
 
 /* Without --wrap of both, critd would wait for ever, or see nobody but the fuzzer. */
@@ -98,8 +99,8 @@ int __wrap_epoll_wait(int fd, struct epoll_event *events, int count, int timeout
 	(void)timeout_ms;
 	if (!inside.is_over)
 		inside.is_over = !inside.act(inside.user);
-	else if (inside.server.client_count == 0)
-		inside.server.is_stopping = true;
+	else if (inside.server->client_count == 0)
+		inside.server->is_stopping = true;
 	else if (inside.rounds++ > LAST_ROUNDS)
 		die("a client stays that has hung up");
 	/* other threads of critd may have work to end */
@@ -168,10 +169,10 @@ void inside_serve(bool (*act)(void *user), void *user)
 	inside.is_over = false;
 	inside.rounds = inside.connects = inside.accepts = 0;
 	(void)sigprocmask(SIG_SETMASK, NULL, &before);
-	if (crit_server_open(&inside.server, &options, say, &err) ||
-	    crit_server_run(&inside.server, &err))
+	if (crit_server_open(&options, say, &inside.server, &err) ||
+	    crit_server_run(inside.server, &err))
 		die(err.text);
-	release_runs(&inside.server);
-	crit_server_close(&inside.server);
+	release_runs(inside.server);
+	crit_server_close(inside.server);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }

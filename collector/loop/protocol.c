@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol of core/abi/abi_socket.h, critd's side.
-#include "collector/loop/messages.h"
+#include "collector/loop/protocol.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,9 +8,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "collector/loop/clients.h"
+#include "collector/loop/connections.h"
 #include "collector/system/now.h"
 #include "collector/loop/lifecycle.h"
+#include "collector/loop/run_list.h"
 #include "collector/member/members.h"
 #include "collector/system/procfs.h"
 #include "core/base/clock.h"
@@ -48,7 +49,7 @@ static struct crit_run *begin_run(struct crit_server *server,
 		run->number = number;
 		run->run_id = crit_clock_ns(CLOCK_REALTIME) ^ ((__u64)slot << 54);
 		run->writer = &server->writer;
-		run->meter = &server->meter;
+		run->meter = server->meter;
 		run->finisher_fd = -1;
 		memcpy(run->key, hello->run_key, sizeof(run->key));
 		memcpy(run->exe, hello->exe, sizeof(run->exe));
@@ -75,7 +76,7 @@ static void send_welcome(const struct crit_server *server, struct crit_connectio
 		message.run_id = client->run->run_id;
 		client->is_welcome = true;
 	}
-	crit_clients_send(client, &message, sizeof(message));
+	crit_connections_send(client, &message, sizeof(message));
 	if (status)
 		client->is_over = true;
 }
@@ -105,7 +106,7 @@ static void on_hello(struct crit_server *server, struct crit_connection *client,
 	terminate(hello->run_key);
 	terminate(hello->exe);
 	if (client->run || hello->role < CRIT_ROLE_SHIM || hello->role > CRIT_ROLE_ROOT) {
-		crit_clients_refuse(server, client, "HELLO makes no sense here");
+		crit_connections_refuse(server, client, "HELLO makes no sense here");
 		return;
 	}
 	client->role = hello->role;
@@ -199,11 +200,11 @@ static void on_output(struct crit_server *server, struct crit_connection *client
 	terminate(output->directory);
 	terminate(output->host);
 	if (!run || run->state != CRIT_RUN_STARTING || run->first != client) {
-		crit_clients_refuse(server, client, "OUTPUT was not asked for");
+		crit_connections_refuse(server, client, "OUTPUT was not asked for");
 		return;
 	}
 	if (take_output(server, run, output, in, &err)) {
-		crit_clients_refuse(server, client, err.text);
+		crit_connections_refuse(server, client, err.text);
 		return;
 	}
 	welcome_waiting(server, run);
@@ -238,7 +239,7 @@ static void answer_register(struct crit_connection *client, int status)
 	};
 
 	memcpy(answer.directory, client->run->directory, sizeof(answer.directory));
-	crit_clients_send(client, &answer, sizeof(answer));
+	crit_connections_send(client, &answer, sizeof(answer));
 }
 
 /* The memory that came with REGISTER.  On success the descriptor is ret_shm's. */
@@ -290,13 +291,13 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 	terminate(message->arguments);
 	if (!client->run || client->run->state != CRIT_RUN_RECORDING || client->process ||
 	    client->pidfd < 0) {
-		crit_clients_refuse(server, client, "REGISTER makes no sense here");
+		crit_connections_refuse(server, client, "REGISTER makes no sense here");
 		return;
 	}
 	rc = take_memfd(message, in, &candidate.shm, &err);
 	if (rc) {
 		answer_register(client, rc);
-		crit_clients_refuse(server, client, err.text);
+		crit_connections_refuse(server, client, err.text);
 		return;
 	}
 	candidate.pidfd = client->pidfd;
@@ -318,7 +319,7 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 	}
 	settle(client);
 	if (!rc) {
-		crit_meter_earn_arrival(&server->meter, crit_now_ns());
+		crit_meter_earn_arrival(server->meter, crit_now_ns());
 		settle_runners(server, client->run);
 	}
 	answer_register(client, rc);
@@ -361,7 +362,7 @@ static void on_attach(struct crit_server *server, struct crit_connection *client
 	int rc;
 
 	if (!client->run || client->run->state != CRIT_RUN_RECORDING) {
-		crit_clients_refuse(server, client, "ATTACH makes no sense here");
+		crit_connections_refuse(server, client, "ATTACH makes no sense here");
 		return;
 	}
 	rc = attach(server, client, in);
@@ -381,7 +382,7 @@ static void on_rank(struct crit_server *server, struct crit_connection *client,
 	terminate(message->world);
 	terminate(message->library);
 	if (!client->process || client->process->has_rank || message->rank >= message->size) {
-		crit_clients_refuse(server, client, "RANK makes no sense here");
+		crit_connections_refuse(server, client, "RANK makes no sense here");
 		return;
 	}
 	record = (struct crit_rec_rank){
@@ -407,7 +408,7 @@ static void on_close(struct crit_server *server, struct crit_connection *client,
 	struct crit_rec_close record;
 
 	if (!client->process || !client->process->has_rank) {
-		crit_clients_refuse(server, client, "CLOSE came without RANK");
+		crit_connections_refuse(server, client, "CLOSE came without RANK");
 		return;
 	}
 	record = (struct crit_rec_close){
@@ -434,7 +435,7 @@ static void on_clock(struct crit_server *server, struct crit_connection *client,
 
 	terminate(message->reference);
 	if (!client->process) {
-		crit_clients_refuse(server, client, "CLOCK came before REGISTER");
+		crit_connections_refuse(server, client, "CLOCK came before REGISTER");
 		return;
 	}
 	memcpy(record.reference, message->reference, sizeof(record.reference));
@@ -452,12 +453,12 @@ static void on_job(struct crit_server *server, struct crit_connection *client,
 	terminate(message->job.step);
 	terminate(message->job.array);
 	if (!client->process) {
-		crit_clients_refuse(server, client, "JOB came before REGISTER");
+		crit_connections_refuse(server, client, "JOB came before REGISTER");
 		return;
 	}
 	record.pid = client->process->pid;
 	record.job = message->job;
-	crit_server_list_run(server, client->run, message->job.name);
+	crit_run_list_add(server, client->run, message->job.name);
 	crit_run_put_record(client->run, CRIT_C_JOB, 0, record.time_ns, &record);
 }
 
@@ -467,7 +468,7 @@ static void on_nodes(struct crit_server *server, struct crit_connection *client,
 	struct crit_message_nodes *message = (void *)in->bytes;
 
 	if (!client->process || message->count > CRIT_NODES_MAX) {
-		crit_clients_refuse(server, client, "NODES makes no sense here");
+		crit_connections_refuse(server, client, "NODES makes no sense here");
 		return;
 	}
 	for (__u32 i = 0; i < message->count; i++)
@@ -504,33 +505,33 @@ static const struct {
 	[CRIT_M_CLOCK] = { sizeof(struct crit_message_clock), on_clock },
 };
 
-void crit_messages_handle(struct crit_server *server, struct crit_connection *client,
+void crit_protocol_handle(struct crit_server *server, struct crit_connection *client,
 			  struct crit_message_in *in)
 {
 	const struct crit_message_head *head = (const void *)in->bytes;
 
 	if (in->size < sizeof(*head) || head->size != in->size || head->kind >= CRIT_M_COUNT ||
 	    !kinds[head->kind].handle) {
-		crit_clients_refuse(server, client, "a message of no known kind");
+		crit_connections_refuse(server, client, "a message of no known kind");
 		return;
 	}
 	if (head->version != CRIT_SOCKET_VERSION) {
 		send_welcome(server, client, -EPROTO);
-		crit_clients_refuse(server, client, "a message of another version");
+		crit_connections_refuse(server, client, "a message of another version");
 		return;
 	}
 	if (in->size < kinds[head->kind].size) {
-		crit_clients_refuse(server, client, "a message that is too short");
+		crit_connections_refuse(server, client, "a message that is too short");
 		return;
 	}
 	if (head->kind != CRIT_M_HURRY && client->message_count++ >= MESSAGES_MAX) {
-		crit_clients_refuse(server, client, "more messages than any program needs");
+		crit_connections_refuse(server, client, "more messages than any program needs");
 		return;
 	}
 	kinds[head->kind].handle(server, client, in);
 }
 
-void crit_messages_leave(struct crit_server *server, struct crit_connection *client)
+void crit_protocol_leave(struct crit_server *server, struct crit_connection *client)
 {
 	struct crit_run *run = client->run;
 
