@@ -23,8 +23,8 @@ static const struct {
 	{ KIND_SCHED, &crit_sched_perf },
 };
 
-struct active { /* source of a kind */
-	const struct crit_source_ops *ops; /* NULL: none */
+struct active { /* source */
+	const struct crit_source_ops *ops;
 	void *state;
 };
 
@@ -33,17 +33,20 @@ struct crit_sources {
 	struct crit_source_options options;
 	struct crit_source_status status;
 	struct active active[KIND_COUNT];
+	__u32 count;
+	bool has_kind[KIND_COUNT];
 };
-
-#define for_each_source(source, sources)                                                           \
-	for (const struct active *source = (sources)->active;                                      \
-	     source < (sources)->active + KIND_COUNT; source++)                                    \
-		if (source->ops)
 
 /* Calls a function of every source that has it. */
 #define CALL(sources, function, ...)                                                               \
-	for_each_source(source, sources) if (source->ops->function)                                \
-		source->ops->function(source->state __VA_OPT__(, ) __VA_ARGS__)
+	do {                                                                                       \
+		for (__u32 i = 0; i < (sources)->count; i++) {                                     \
+			const struct active *source = &(sources)->active[i];                       \
+                                                                                                   \
+			if (source->ops->function)                                                 \
+				source->ops->function(source->state, ##__VA_ARGS__);               \
+		}                                                                                  \
+	} while (0)
 
 int crit_sources_create(const struct crit_source_context *context,
 			const struct crit_source_options *options,
@@ -64,7 +67,7 @@ void crit_sources_destroy(struct crit_sources *sources)
 {
 	if (!sources)
 		return;
-	for_each_source(source, sources) source->ops->close(source->state);
+	CALL(sources, close);
 	free(sources);
 }
 
@@ -73,18 +76,20 @@ int crit_sources_open(struct crit_sources *sources, bool is_privileged, struct c
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct active *source = &sources->active[rows[i].kind];
+		const struct crit_source_ops *ops = rows[i].ops;
 		void *state;
 		int status;
 
-		if (source->ops || rows[i].ops->is_privileged != is_privileged)
+		if (sources->has_kind[rows[i].kind] || ops->is_privileged != is_privileged)
 			continue;
-		status = rows[i].ops->open(&sources->context, &sources->options, &sources->status,
-					   &state, err);
-		if (status)
+		status = ops->open(&sources->context, &sources->options, &sources->status, &state,
+				   err);
+		if (status) {
 			rc = status;
-		else
-			*source = (struct active){ rows[i].ops, state };
+			continue;
+		}
+		sources->has_kind[rows[i].kind] = true;
+		sources->active[sources->count++] = (struct active){ ops, state };
 	}
 	return rc;
 }
@@ -93,19 +98,17 @@ int crit_sources_check(const struct crit_sources *sources)
 {
 	int rc = 0;
 
-	for_each_source(source, sources)
-	{
-		if (!rc && source->ops->check)
-			rc = source->ops->check(source->state);
+	for (__u32 i = 0; i < sources->count && !rc; i++) {
+		if (sources->active[i].ops->check)
+			rc = sources->active[i].ops->check(sources->active[i].state);
 	}
 	return rc;
 }
 
 bool crit_sources_need_perf_events(const struct crit_sources *sources)
 {
-	for_each_source(source, sources)
-	{
-		if (source->ops->needs_perf_events)
+	for (__u32 i = 0; i < sources->count; i++) {
+		if (sources->active[i].ops->needs_perf_events)
 			return true;
 	}
 	return false;
@@ -137,11 +140,8 @@ int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run
 {
 	int rc = 0;
 
-	for_each_source(source, sources)
-	{
-		if (!rc)
-			rc = source->ops->attach(source->state, run, pid, tls_offset);
-	}
+	for (__u32 i = 0; i < sources->count && !rc; i++)
+		rc = sources->active[i].ops->attach(sources->active[i].state, run, pid, tls_offset);
 	return rc;
 }
 
@@ -164,7 +164,8 @@ __s64 crit_sources_live(const struct crit_sources *sources, const struct crit_ru
 {
 	__s64 live = 0;
 
-	for_each_source(source, sources) live += source->ops->live(source->state, run);
+	for (__u32 i = 0; i < sources->count; i++)
+		live += sources->active[i].ops->live(sources->active[i].state, run);
 	return live;
 }
 
@@ -172,7 +173,8 @@ void crit_sources_count_lost(const struct crit_sources *sources, struct crit_run
 {
 	__u64 lost = 0;
 
-	for_each_source(source, sources) lost += source->ops->lost(source->state, run);
+	for (__u32 i = 0; i < sources->count; i++)
+		lost += sources->active[i].ops->lost(sources->active[i].state, run);
 	run->kernel.lost += lost - run->lost_seen;
 	run->lost_seen = lost;
 }
