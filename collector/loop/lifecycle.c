@@ -124,7 +124,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 bool crit_lifecycle_is_ending(const struct crit_server *server)
 {
 	for (__u32 i = 0; i < server->run_end; i++) {
-		if (server->runs[i].state == CRIT_RUN_ENDING)
+		if (server->runs[i].state == CRIT_RUN_ENDING || server->runs[i].is_list_due)
 			return true;
 	}
 	return false;
@@ -252,7 +252,9 @@ void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64
 		run->state = CRIT_RUN_ENDED;
 		break;
 	case CRIT_RUN_ENDED:
-		/* somebody may still wait for the report */
+		/* the list may be held, or somebody may still wait for the report */
+		if (run->is_list_due)
+			break;
 		if (run->is_finisher_gone || run->finisher_fd < 0 ||
 		    !crit_connections_has_any(server, run))
 			release(server, run);

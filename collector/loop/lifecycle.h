@@ -11,7 +11,7 @@ void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64
 /* Ends the recording whoever still lives. */
 void crit_lifecycle_end(struct crit_server *server, struct crit_run *run);
 
-/* Is some recording not yet in its file as a whole? */
+/* Is some recording not yet in its file as a whole, or not yet in the list of runs? */
 bool crit_lifecycle_is_ending(const struct crit_server *server);
 
 /* The finisher's socket is readable: WRITTEN goes to everybody of the run, or EOF. */

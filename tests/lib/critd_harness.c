@@ -182,6 +182,7 @@ static int send_output(const struct crit_harness *harness, const char *key, __u6
 	};
 	int pair[2], fds[2], rc;
 
+	(void)snprintf(message.directory, sizeof(message.directory), "%s", harness->directory);
 	(void)snprintf(client->file, sizeof(client->file), "%s/%s.crit", harness->directory, key);
 	fds[0] = open(client->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fds[0] < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
