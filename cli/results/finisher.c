@@ -288,9 +288,14 @@ int crit_finisher_work(struct crit_finisher *finisher)
 
 void crit_finisher_clean(const struct crit_finisher *finisher)
 {
+	const int lock_fd = crit_finish_lock(finisher->directory_fd, 0);
 	char here[32]; /* the caller has a working directory of its own */
 
+	if (lock_fd == -EWOULDBLOCK) /* what is there belongs to one that is at work */
+		return;
 	(void)snprintf(here, sizeof(here), "/proc/self/fd/%d", finisher->directory_fd);
 	crit_archive_discard(here);
 	(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME, 0); /* may not be there */
+	if (lock_fd >= 0)
+		close(lock_fd);
 }

@@ -44,7 +44,7 @@ struct crit_finisher {
  */
 int crit_finisher_work(struct crit_finisher *finisher);
 
-/* Removes what one leaves in the directory that died at its work. */
+/* Removes what one leaves in the directory that died at its work, unless another is at work. */
 void crit_finisher_clean(const struct crit_finisher *finisher);
 
 #endif

@@ -121,6 +121,21 @@ wait_for 10 test -s "$dir/report.json" && wait_for 10 has_finishers 0
 [ "$(contents "$dir")" = "$results" ]
 point "another at work: the report follows" $? "$(contents "$dir")"
 
+# One that dies while it waits for another leaves that one's lock alone.
+mkdir "$trial/locked"
+exec 9>"$trial/locked/.finish.lock"
+flock 9
+begin locked 9>&-
+first=$(worker)
+kill -KILL "$first"
+wait_for 5 second
+kill -KILL "$(worker)"
+wait_for 5 test -s "$dir/NO-REPORT.txt"
+[ "$dir/.finish.lock" -ef /proc/self/fd/9 ]
+point "another at work, the waiting worker killed twice: the lock stays" $? "$(contents "$dir")"
+exec 9>&-
+finish
+
 # CRIT_QUIET: nothing on stderr, the report all the same; not waited for: the line says so.
 begin quiet env CRIT_QUIET=1
 finish
