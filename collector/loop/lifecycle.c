@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "collector/loop/connections.h"
-#include "collector/system/now.h"
 #include "collector/loop/inspection.h"
+#include "collector/loop/listener.h"
 #include "collector/loop/message_in.h"
 #include "collector/loop/run_list.h"
 #include "collector/member/members.h"
+#include "collector/system/now.h"
 #include "core/base/clock.h"
 #include "core/base/line.h"
 
@@ -170,12 +171,15 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 	const struct crit_message_status *message = (const void *)in.bytes;
 	int rc = crit_message_in_peek(run->finisher_fd, &in);
 
-	if (rc == 1 && in.size == sizeof(*message) && message->head.kind == CRIT_M_WRITTEN) {
+	if (rc == 1 && in.size == sizeof(*message) && message->head.kind == CRIT_M_WRITTEN &&
+	    !run->is_written_known) {
 		run->is_written_known = true;
 		crit_connections_tell_written(server, run, message->status);
 	}
-	if (rc == 1)
-		rc = crit_inspection_take_finisher(server, run);
+	if (rc == 1 && crit_inspection_take_finisher(server, run)) {
+		crit_lifecycle_mute(server, run); /* no descriptor, or no memory: later */
+		crit_listener_pause(server);
+	}
 	if (rc >= 0)
 		return;
 	run->is_finisher_gone = true;

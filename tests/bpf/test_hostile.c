@@ -307,6 +307,42 @@ static void run_few_descriptors(void)
 	crit_harness_clean(&harness);
 }
 
+static bool is_silent(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+/* Where no descriptor is left to take a finisher's message, it is heard all the same, and once. */
+static void run_few_for_finisher(void)
+{
+	const char *const arguments[] = { "--idle-exit", "1", "--no-kernel", NULL };
+	const struct rlimit none = { 3, 48 }, few = { 48, 48 };
+	struct crit_message_status message = { .head = { CRIT_M_WRITTEN, CRIT_SOCKET_VERSION,
+							 sizeof(message) } };
+	struct crit_harness_client client;
+
+	CHECK_CASE("no descriptor for the finisher");
+	crit_harness_start(&harness, arguments);
+	CHECK_INT_EQ(crit_harness_join(&harness, "finisher", CRIT_ROLE_SHIM, 0, &client), 0);
+	CHECK_INT_EQ(crit_harness_register(&client, CRIT_TLS_NONE, -1), 0);
+	CHECK_INT_EQ(prlimit(harness.critd, RLIMIT_NOFILE, &none, NULL), 0);
+	CHECK_INT_EQ(crit_harness_send(client.finisher_fd, &message, sizeof(message), NULL, 0), 0);
+	CHECK_INT_EQ(crit_harness_receive(client.fd, &message, sizeof(message)),
+		     (long)sizeof(message));
+	CHECK_INT_EQ(message.head.kind, CRIT_M_WRITTEN);
+	(void)usleep(300000);
+	CHECK_INT_EQ(prlimit(harness.critd, RLIMIT_NOFILE, &few, NULL), 0);
+	(void)usleep(300000);
+	CHECK(is_silent(client.finisher_fd)); /* not hung up */
+	CHECK(is_silent(client.fd));
+	(void)close(client.fd);
+	(void)close(client.finisher_fd);
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	crit_harness_clean(&harness);
+}
+
 int main(void)
 {
 	const char *const arguments[] = { "--idle-exit", "1", NULL };
@@ -323,5 +359,6 @@ int main(void)
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	crit_harness_clean(&harness);
 	run_few_descriptors();
+	run_few_for_finisher();
 	return check_done();
 }
