@@ -5,9 +5,9 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "collector/loop/server.h"
 #include "collector/options.h"
 #include "collector/privileges.h"
-#include "collector/loop/server.h"
 
 static void say(const char *text)
 {

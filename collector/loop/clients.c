@@ -12,12 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/system/now.h"
 #include "collector/loop/connections.h"
 #include "collector/loop/inspection.h"
 #include "collector/loop/listener.h"
 #include "collector/loop/message_in.h"
 #include "collector/loop/protocol.h"
+#include "collector/system/now.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77

@@ -30,8 +30,8 @@
 #include <unistd.h>
 
 #include "collector/loop/connections.h"
-#include "collector/system/now.h"
 #include "collector/record/output.h"
+#include "collector/system/now.h"
 #include "collector/system/procfs.h"
 
 #define PASSED_MAX 253 /* descriptors in a message, the kernel's own limit */

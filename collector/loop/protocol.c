@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "collector/loop/connections.h"
-#include "collector/system/now.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/run_list.h"
 #include "collector/member/members.h"
+#include "collector/system/now.h"
 #include "collector/system/procfs.h"
 #include "core/base/clock.h"
 

@@ -15,17 +15,17 @@
 #include <unistd.h>
 
 #include "collector/loop/clients.h"
-#include "collector/system/now.h"
 #include "collector/loop/inspection.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/listener.h"
 #include "collector/loop/protocol.h"
 #include "collector/loop/run_list.h"
 #include "collector/loop/server_state.h"
+#include "collector/loop/sweep.h"
 #include "collector/member/members.h"
 #include "collector/privileges.h"
+#include "collector/system/now.h"
 #include "collector/system/scheduling.h"
-#include "collector/loop/sweep.h"
 #include "core/base/clock.h"
 
 #define EVENTS_AT_ONCE 64

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/system/procfs.h"
 #include "collector/source/ring.h"
+#include "collector/system/procfs.h"
 
 #define RING_BYTES_MAX (1u << 30)
 #define RING_BYTES_MIN (16u << 10)
