@@ -14,7 +14,7 @@
 
 #ifdef CRIT_HAS_OTF2
 #include "cli/results/visits.h"
-#include "otf2/export.h"
+#include "otf2/archive_export.h"
 #include "otf2/staging.h"
 #include "otf2/verify/verify_archive.h"
 

@@ -7,6 +7,7 @@
  * All files are named relative to the run's directory, which is the working directory: it stays
  * the same under another name, and whatever bears its old name now is not touched.
  */
+#include "cli/results/finish_lock.h"
 #include "cli/results/finisher.h"
 
 #include <errno.h>
@@ -288,7 +289,7 @@ int crit_finisher_work(struct crit_finisher *finisher)
 
 void crit_finisher_clean(const struct crit_finisher *finisher)
 {
-	const int lock_fd = crit_finish_lock(finisher->directory_fd, 0);
+	const int lock_fd = crit_finish_lock_take(finisher->directory_fd, 0);
 	char here[32]; /* the caller has a working directory of its own */
 
 	if (lock_fd == -EWOULDBLOCK) /* what is there belongs to one that is at work */

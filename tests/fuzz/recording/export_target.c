@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "otf2/export.h"
+#include "otf2/archive_export.h"
 #include "otf2/verify/verify_archive.h"
 #include "tests/fuzz/recording/parts.h"
 #include "tests/fuzz/recording/place.h"

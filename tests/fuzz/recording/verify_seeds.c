@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "otf2/export.h"
+#include "otf2/archive_export.h"
 #include "tests/fuzz/recording/archive.h"
 #include "tests/fuzz/recording/place.h"
 #include "tests/fuzz/seeds.h"

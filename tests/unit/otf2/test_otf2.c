@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "core/base/call.h"
+#include "otf2/archive_listener.h"
 #include "otf2/staging.h"
 #include "otf2/verify/verify_archive.h"
-#include "otf2/writer.h"
 #include "tests/lib/check.h"
+#include "tests/unit/otf2/otf2_between.h"
 
 #define MS 1000000ull
 #define CHUNK 262144
@@ -37,6 +38,7 @@ enum plant {
 	PLANT_COLLECTIVE,
 	PLANT_MEMBER,
 	PLANT_PEER,
+	PLANT_FAR_PEER, /* no fault: a message that names a peer beyond all bounds is left out */
 	PLANT_STRANGERS /* no fault: the other side of an intercommunicator is not known */
 };
 
@@ -165,43 +167,68 @@ static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
 	return true;
 }
 
+static void change_member(struct otf2_group *group)
+{
+	if (group->type == OTF2_GROUP_TYPE_COMM_GROUP)
+		group->members[1] = 7;
+}
+
+static void change_count(struct otf2_group *group)
+{
+	if (group->type == OTF2_GROUP_TYPE_COMM_GROUP)
+		group->count = 1;
+}
+
+static void plant_in_definitions(enum plant plant)
+{
+	otf2_between_change = plant == PLANT_MEMBER ? change_member
+			      : plant == PLANT_PEER ? change_count
+						    : NULL;
+	otf2_between_more_events = plant == PLANT_COUNT;
+}
+
+static void tell_communicators(const struct crit_trace_sink *sink, enum plant plant)
+{
+	static const uint32_t members[] = { 0, 1 };
+	struct crit_trace_communicator comm = { .parent = CRIT_TRACE_NONE };
+
+	CHECK_INT_EQ(sink->communicator(sink->user, &comm), 0);
+	if (plant != PLANT_STRANGERS)
+		return;
+	comm = (struct crit_trace_communicator){ .kind = CRIT_TRACE_COMM_INTER,
+						 .parent = CRIT_TRACE_NONE,
+						 .members = members,
+						 .member_count = 2 };
+	CHECK_INT_EQ(sink->communicator(sink->user, &comm), 0);
+}
+
 static void write_archive(const char *directory, enum plant plant, uint32_t spans)
 {
+	const struct crit_trace_message far = { .kind = CRIT_TRACE_SEND, .peer = 0x7fffffff };
 	struct crit_otf2_options options = { .creator = "test",
 					     .has_metrics = plant == PLANT_NONE,
 					     .site_place = site_place };
 	struct crit_err err = { { 0 } };
-	struct crit_otf2_writer writer = { .options = &options,
-					   .err = &err,
-					   .directory = directory };
-	static const uint32_t members[] = { 0, 1 };
-	struct crit_trace_communicator comm = { .parent = CRIT_TRACE_NONE };
+	struct crit_otf2_listener *listener = crit_otf2_listener_create(&options, directory, &err);
+	struct crit_otf2_archive archive;
 	struct crit_trace_sink sink;
 	struct world world;
 
 	make_world(&world);
-	crit_otf2_sink(&writer, &sink);
+	crit_otf2_listener_sink(listener, &sink);
 	if (!CHECK_INT_EQ(sink.begin(sink.user, &world.results, 1010 * MS), 0)) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
+	if (plant == PLANT_FAR_PEER)
+		CHECK_INT_EQ(sink.message(sink.user, 0, 10 * MS, &far), 0);
 	tell_threads(&sink, plant, spans);
-	CHECK_INT_EQ(sink.communicator(sink.user, &comm), 0);
-	if (plant == PLANT_STRANGERS) {
-		comm = (struct crit_trace_communicator){ .kind = CRIT_TRACE_COMM_INTER,
-							 .parent = CRIT_TRACE_NONE,
-							 .members = members,
-							 .member_count = 2 };
-		CHECK_INT_EQ(sink.communicator(sink.user, &comm), 0);
-	}
-	if (plant == PLANT_MEMBER)
-		writer.members[0].members[1] = 7;
-	if (plant == PLANT_PEER)
-		writer.members[0].count = 1;
-	if (plant == PLANT_COUNT)
-		writer.locations[1].event_count++;
+	tell_communicators(&sink, plant);
+	plant_in_definitions(plant);
 	CHECK_INT_EQ(sink.end(sink.user, &world.results, true), 0);
-	crit_otf2_writer_fini(&writer);
+	crit_otf2_listener_summary(listener, &world.results, &archive);
+	CHECK_INT_EQ(archive.has_losses, plant == PLANT_FAR_PEER || plant == PLANT_STRANGERS);
+	crit_otf2_listener_destroy(listener);
 }
 
 static void path_of(char path[256], const char *directory, const char *name)
@@ -317,6 +344,7 @@ static const struct {
 	{ PLANT_NONE, "nothing", NULL, 10 },
 	{ PLANT_NONE, "nothing, many events", NULL, MANY_SPANS },
 	{ PLANT_STRANGERS, "strangers", NULL, 10 },
+	{ PLANT_FAR_PEER, "far peer", NULL, 10 },
 	{ PLANT_NO_EVENTS, "no events", "1.evt is missing", 10 },
 	{ PLANT_EMPTY_EVENTS, "empty events", "1.evt is missing or empty", 10 },
 	{ PLANT_CUT_INSIDE, "cut inside a chunk", "location 1", MANY_SPANS },

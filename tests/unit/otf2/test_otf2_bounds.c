@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 #include "core/base/call.h"
+#include "otf2/definitions/comm_table.h"
 #include "otf2/staging.h"
 #include "otf2/verify/verify_messages.h"
-#include "otf2/writer.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/maker/acts.h"
+#include "tests/unit/otf2/otf2_between.h"
 
 #define MS CRIT_ACT_MS
 #define MEMBERS 4000u
@@ -81,16 +82,19 @@ static void check_collectives(void)
 	free(verifier);
 }
 
-struct world { /* a writer of ranks that were laid out, and no file */
-	struct crit_otf2_options options;
-	struct crit_err err;
+struct world { /* communicators of ranks that were laid out, and no file */
 	struct crit_node_row node;
 	struct crit_results results;
-	struct crit_otf2_writer writer;
+	struct crit_otf2_strings *strings;
+	struct crit_otf2_regions *regions;
+	struct crit_otf2_layout *layout;
+	struct crit_otf2_comms *comms;
 };
 
 static void begin_world(struct world *world, struct crit_rank_row *ranks, uint32_t count)
 {
+	const struct crit_otf2_layout_options options = { 0 };
+
 	*world = (struct world){ .node = { .host = "node0" } };
 	world->results = (struct crit_results){ .has_ranks = true,
 						.nodes = &world->node,
@@ -98,10 +102,20 @@ static void begin_world(struct world *world, struct crit_rank_row *ranks, uint32
 						.ranks = ranks,
 						.rank_count = count,
 						.exe = "/opt/solver" };
-	world->writer = (struct crit_otf2_writer){ .options = &world->options,
-						   .err = &world->err,
-						   .run = &world->results };
-	CHECK_INT_EQ(crit_otf2_layout(&world->writer), 0);
+	world->strings = crit_otf2_strings_create();
+	world->regions = crit_otf2_regions_create(world->strings);
+	CHECK_INT_EQ(crit_otf2_layout_create(&world->results, &options, world->strings,
+					     world->regions, &world->layout),
+		     0);
+	world->comms = crit_otf2_comms_create(&world->results, world->layout, world->strings);
+}
+
+static void end_world(struct world *world)
+{
+	crit_otf2_comms_destroy(world->comms);
+	crit_otf2_layout_destroy(world->layout);
+	crit_otf2_regions_destroy(world->regions);
+	crit_otf2_strings_destroy(world->strings);
 }
 
 /* CPU time of so many worlds of one rank each. */
@@ -115,10 +129,10 @@ static uint64_t worlds_ns(uint32_t count)
 		ranks[i] = (struct crit_rank_row){ .world_number = i, .world_size = 1 };
 	begin_world(&world, ranks, count);
 	spent_ns = cpu_ns();
-	CHECK_INT_EQ(crit_otf2_add_worlds(&world.writer), 0);
+	CHECK_INT_EQ(crit_otf2_comms_add_worlds(world.comms), 0);
 	spent_ns = cpu_ns() - spent_ns;
-	CHECK_UINT_EQ(world.writer.communicator_count, count + 1);
-	crit_otf2_writer_fini(&world.writer);
+	CHECK_UINT_EQ(crit_otf2_comms_count(world.comms), count + 1);
+	end_world(&world);
 	free(ranks);
 	return spent_ns;
 }
@@ -137,28 +151,27 @@ static void check_worlds(void)
 		  (unsigned long long)few_ns, (unsigned long long)many_ns);
 }
 
-static void name_peer(struct crit_otf2_writer *writer, uint32_t communicator, uint32_t peer)
+/* The group of the last communicator, as it is defined. */
+static const struct otf2_group *last_group(const struct crit_otf2_comms *comms)
 {
-	struct crit_trace_message m = { .kind = CRIT_TRACE_SEND,
-					.communicator = communicator,
-					.peer = peer };
+	size_t last = crit_otf2_comms_count(comms) - 1;
 
-	CHECK_INT_EQ(crit_otf2_message(writer, 0, 20 * MS, &m), 0);
+	CHECK_INT_EQ(crit_otf2_comms_write_groups(comms, NULL, 0), OTF2_SUCCESS);
+	CHECK_INT_EQ(crit_otf2_comms_write(comms, NULL), OTF2_SUCCESS);
+	return &otf2_between_groups[otf2_between_comms[last]];
 }
 
-/* The members of a communicator's group, told as these rows. */
-static const struct crit_otf2_members *add(struct crit_otf2_writer *writer, const uint32_t *rows,
-					   uint32_t count)
+/* The group of a communicator told with these rows. */
+static const struct otf2_group *add(struct crit_otf2_comms *comms, const uint32_t *rows,
+				    uint32_t count)
 {
 	const struct crit_trace_communicator told = { .kind = CRIT_TRACE_COMM_INTRA,
 						      .parent = CRIT_TRACE_NONE,
 						      .members = rows,
 						      .member_count = count };
-	const struct crit_otf2_communicator *added;
 
-	CHECK_INT_EQ(crit_otf2_add_communicator(writer, &told), 0);
-	added = &writer->communicators[writer->communicator_count - 1];
-	return &writer->members[added->group - 1];
+	CHECK_INT_EQ(crit_otf2_comms_add(comms, &told), 0);
+	return last_group(comms);
 }
 
 static char scratch[] = "/tmp/crit-otf2-bounds.XXXXXX";
@@ -169,34 +182,32 @@ static void check_groups(void)
 	static const uint32_t both[] = { 0, 1 }, one[] = { 0, CRIT_TRACE_NONE };
 	struct crit_rank_row ranks[] = { { .rank = 0, .world_size = 3 },
 					 { .rank = 2, .world_size = 3 } };
-	const struct crit_otf2_members *group;
-	struct crit_otf2_writer *writer;
+	const struct otf2_group *group;
+	struct crit_otf2_comms *comms;
 	struct world world;
 
 	begin_world(&world, ranks, 2);
-	writer = &world.writer;
-	writer->directory = scratch;
-	CHECK_INT_EQ(crit_otf2_open(writer), 0);
-	name_peer(writer, 3, 4);
-	CHECK(!writer->has_losses);
-	name_peer(writer, 3, 0x7fffffff);
-	CHECK(writer->has_losses && writer->peer_limits[3] == 5);
-	writer->has_losses = false;
-	CHECK_UINT_EQ(add(writer, both, 2)->count, 2);
-	group = add(writer, both, 2);
-	CHECK_UINT_EQ(writer->member_count, 1);
+	comms = world.comms;
+	CHECK_INT_EQ(crit_otf2_comms_note_peer(comms, 3, 4), 0);
+	CHECK_INT_EQ(crit_otf2_comms_note_peer(comms, 3, 0x7fffffff), -ENOSPC);
+	CHECK_UINT_EQ(add(comms, both, 2)->count, 2);
+	group = add(comms, both, 2);
+	CHECK_UINT_EQ(crit_otf2_comms_group_count(comms), 1);
 	CHECK(group->members[0] == 0 && group->members[1] == 1);
-	CHECK(!writer->has_losses && !writer->has_stranger);
-	CHECK_UINT_EQ(add(writer, one, 2)->members[1], 2);
-	CHECK(writer->has_losses && writer->has_stranger);
-	group = add(writer, NULL, 0);
-	CHECK_UINT_EQ(group->count, 5);
+	CHECK(!crit_otf2_comms_has_strangers(comms));
+	CHECK(!crit_otf2_layout_stranger_location(world.layout));
+	CHECK_UINT_EQ(add(comms, one, 2)->members[1], 2);
+	CHECK(crit_otf2_comms_has_strangers(comms));
+	CHECK(crit_otf2_layout_stranger_location(world.layout) != NULL);
+	group = add(comms, NULL, 0);
+	CHECK_UINT_EQ(group->count, 5); /* as messages name */
 	CHECK_UINT_EQ(group->members[4], 2);
-	CHECK_INT_EQ(crit_otf2_add_worlds(writer), 0);
-	group = &writer->members[writer->communicators[4].group - 1];
+	CHECK_INT_EQ(crit_otf2_comms_add_worlds(comms), 0);
+	(void)last_group(comms);
+	group = &otf2_between_groups[otf2_between_comms[4]];
 	CHECK_UINT_EQ(group->count, 3); /* its rank 1 was not recorded */
 	CHECK(group->members[0] == 0 && group->members[1] == 2 && group->members[2] == 1);
-	crit_otf2_writer_fini(writer);
+	end_world(&world);
 }
 
 static int count_members(void *user, const struct crit_trace_communicator *communicator)

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "core/base/call.h"
+#include "otf2/archive_listener.h"
+#include "otf2/openmp/team_records.h"
 #include "otf2/verify/verify_archive.h"
-#include "otf2/writer.h"
 #include "tests/lib/check.h"
+#include "tests/unit/otf2/otf2_between.h"
 #include "tests/unit/otf2/otf2_heard.h"
 
 #define MS 1000000ull
@@ -24,7 +26,7 @@ struct world { /* rank 0 with three threads, rank 1 with one */
 	struct crit_thread_row threads[LOCATIONS + 1]; /* the last is none of the program's */
 	struct crit_region_row regions[3];
 	struct crit_otf2_options options;
-	struct crit_otf2_writer writer;
+	struct crit_otf2_listener *listener;
 	struct crit_trace_sink sink;
 	struct crit_err err;
 	uint64_t now_ns;
@@ -98,10 +100,8 @@ static void begin(const char *name)
 				       .regions = { .rows = world.regions, .row_count = 3 } };
 	world.options = (struct crit_otf2_options){ .creator = "test", .site_place = site_place };
 	(void)snprintf(directory, sizeof(directory), "%s/%s", scratch, name);
-	world.writer = (struct crit_otf2_writer){ .options = &world.options,
-						  .err = &world.err,
-						  .directory = directory };
-	crit_otf2_sink(&world.writer, &world.sink);
+	world.listener = crit_otf2_listener_create(&world.options, directory, &world.err);
+	crit_otf2_listener_sink(world.listener, &world.sink);
 	if (!CHECK_INT_EQ(world.sink.begin(world.sink.user, &world.results, 1010 * MS), 0))
 		exit(1);
 	for (uint32_t i = 0; i < LOCATIONS; i++)
@@ -274,7 +274,7 @@ static void check_records(void)
 	begin("records");
 	tell_all();
 	finish();
-	crit_otf2_writer_fini(&world.writer);
+	crit_otf2_listener_destroy(world.listener);
 	reader = otf2_heard_read(&heard, directory);
 	check_claims(reader, true, true);
 	check_regions();
@@ -331,7 +331,7 @@ static void check_places(void)
 	leave_arg(0, CRIT_CONSTRUCT_PARALLEL, 50, PRIMARY(1, 0));
 	span_of_worker(CRIT_CONSTRUCT_IMPLICIT_BARRIER);
 	finish();
-	crit_otf2_writer_fini(&world.writer);
+	crit_otf2_listener_destroy(world.listener);
 	reader = otf2_heard_read(&heard, directory);
 	for (uint32_t i = 0; i < FILES * 3; i++) {
 		(void)snprintf(name, sizeof(name), "%s @%s:42", crit_call_name(calls[i % 3]),
@@ -402,7 +402,7 @@ static const struct {
 /* Records nobody would write. */
 static void plant_records(enum plant plant)
 {
-	OTF2_EvtWriter *events = world.writer.locations[0].events;
+	OTF2_EvtWriter *events = otf2_between_events;
 	uint64_t t = world.now_ns;
 	const OTF2_Paradigm omp = OTF2_PARADIGM_OPENMP;
 
@@ -443,8 +443,19 @@ static void plant_records(enum plant plant)
 		CHECK_INT_EQ(OTF2_EvtWriter_ThreadTaskSwitch(events, NULL, t, CRIT_OTF2_TEAM_BASE,
 							     9, 7),
 			     0);
-	} else if (plant == PLANT_MEMBER) {
-		world.writer.openmp.teams[0].count = 2;
+	}
+}
+
+/* The team that three threads begin has only two members. */
+static void change_team(struct otf2_group *group)
+{
+	static bool is_changed;
+
+	if (group->type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
+		is_changed = false;
+	else if (group->paradigm == OTF2_PARADIGM_OPENMP && group->count == 3 && !is_changed) {
+		group->count = 2;
+		is_changed = true;
 	}
 }
 
@@ -496,8 +507,9 @@ static void check_case(size_t i)
 	tell_all();
 	plant_news(cases[i].plant);
 	plant_records(cases[i].plant);
+	otf2_between_change = cases[i].plant == PLANT_MEMBER ? change_team : NULL;
 	finish();
-	crit_otf2_writer_fini(&world.writer);
+	crit_otf2_listener_destroy(world.listener);
 	(void)snprintf(anchor, sizeof(anchor), "%s/traces.otf2", directory);
 	CHECK_INT_EQ(crit_otf2_verify(anchor, take_fault, &faults, &verified, &err), 0);
 	if (cases[i].pattern)

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The archive of libotf2: its buffers have one chunk each, and are flushed when it is full.
+#include "otf2/archive/archive_files.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "otf2/archive/library_words.h"
+#include "otf2/archive/peer_callbacks.h"
+
+#define ARCHIVE_NAME "traces"
+#define CHUNK_BYTES (256u * 1024u) /* the least OTF2 takes */
+#define CHUNK_MAX_BYTES (16u * 1024u * 1024u)
+#define DEFINITION_BYTES 64u /* room per location in the largest record, generously */
+
+struct crit_otf2_files {
+	const char *directory;
+	const struct crit_peers *peers;
+	struct crit_err *err;
+	struct crit_err words; /* what the library said last */
+	OTF2_Archive *archive; /* NULL: not open */
+	bool is_broken; /* the library failed */
+};
+
+struct crit_otf2_files *crit_otf2_files_create(const char *directory,
+					       const struct crit_peers *peers, struct crit_err *err)
+{
+	struct crit_otf2_files *files = calloc(1, sizeof(*files));
+
+	if (files)
+		*files = (struct crit_otf2_files){ .directory = directory,
+						   .peers = peers,
+						   .err = err };
+	return files;
+}
+
+int crit_otf2_check(struct crit_otf2_files *files, OTF2_ErrorCode code, const char *what)
+{
+	int rc = errno == ENOSPC || errno == EDQUOT ? -ENOSPC : -EIO;
+
+	if (code == OTF2_SUCCESS)
+		return 0;
+	files->is_broken = true;
+	return crit_err_set(files->err, rc, "cannot write %s of the archive in %.100s: %.80s", what,
+			    files->directory, rc == -ENOSPC ? strerror(ENOSPC) : files->words.text);
+}
+
+/* Every buffer has one chunk at a time: when it asks for a second one it must flush. */
+static void *give_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer,
+			uint64_t chunk_bytes)
+{
+	(void)user;
+	(void)type;
+	(void)location;
+	if (*buffer)
+		return NULL;
+	*buffer = malloc(chunk_bytes);
+	return *buffer;
+}
+
+static void take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer,
+		       bool is_final)
+{
+	(void)user;
+	(void)type;
+	(void)location;
+	(void)is_final;
+	free(*buffer);
+	*buffer = NULL;
+}
+
+static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller,
+			    bool is_final)
+{
+	(void)user;
+	(void)type;
+	(void)location;
+	(void)caller;
+	(void)is_final;
+	return OTF2_FLUSH;
+}
+
+/* A record, like the group of all locations, must fit a chunk. */
+static uint64_t definition_chunk_bytes(size_t location_count)
+{
+	uint64_t wanted = DEFINITION_BYTES * (uint64_t)location_count;
+	uint64_t bytes = CHUNK_BYTES;
+
+	while (bytes < wanted && bytes < CHUNK_MAX_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
+int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count)
+{
+	static const OTF2_FlushCallbacks flushing = { .otf2_pre_flush = flush };
+	static const OTF2_MemoryCallbacks memory = { .otf2_allocate = give_chunk,
+						     .otf2_free_all = take_chunk };
+	OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
+
+	crit_otf2_listen(&files->words);
+	files->archive = OTF2_Archive_Open(files->directory, ARCHIVE_NAME, OTF2_FILEMODE_WRITE,
+					   CHUNK_BYTES, definition_chunk_bytes(location_count),
+					   OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	if (files->archive)
+		code = OTF2_Archive_SetFlushCallbacks(files->archive, &flushing, NULL);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Archive_SetMemoryCallbacks(files->archive, &memory, NULL);
+	if (code == OTF2_SUCCESS)
+		code = crit_otf2_set_collectives(files->archive, files->peers);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Archive_OpenEvtFiles(files->archive);
+	return crit_otf2_check(files, code, "the beginning");
+}
+
+OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint64_t location)
+{
+	OTF2_EvtWriter *events = OTF2_Archive_GetEvtWriter(files->archive, location);
+
+	if (!events)
+		(void)crit_otf2_check(files, OTF2_ERROR_INVALID, "a location");
+	return events;
+}
+
+int crit_otf2_files_close_events(struct crit_otf2_files *files, OTF2_EvtWriter *events,
+				 uint64_t *ret_event_count)
+{
+	OTF2_ErrorCode code;
+
+	errno = 0;
+	code = OTF2_EvtWriter_GetNumberOfEvents(events, ret_event_count);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Archive_CloseEvtWriter(files->archive, events);
+	return crit_otf2_check(files, code, "events");
+}
+
+/* After an error of its own libotf2 frees things twice: it is left alone then. */
+void crit_otf2_files_drop_events(struct crit_otf2_files *files, OTF2_EvtWriter *events)
+{
+	if (files->archive && !files->is_broken)
+		(void)OTF2_Archive_CloseEvtWriter(files->archive, events);
+}
+
+OTF2_Archive *crit_otf2_files_archive(struct crit_otf2_files *files)
+{
+	return files->archive;
+}
+
+int crit_otf2_files_close(struct crit_otf2_files *files)
+{
+	OTF2_Archive *archive = files->archive;
+
+	files->archive = NULL;
+	return crit_otf2_check(files, OTF2_Archive_Close(archive), "the anchor");
+}
+
+void crit_otf2_files_destroy(struct crit_otf2_files *files)
+{
+	if (files && files->archive && !files->is_broken)
+		(void)OTF2_Archive_Close(files->archive); /* what was written is thrown away */
+	crit_otf2_listen_no_more();
+	free(files);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The files of an archive being written: opens and closes them, keeps their memory bounded. */
+#ifndef CRIT_OTF2_ARCHIVE_FILES_H
+#define CRIT_OTF2_ARCHIVE_FILES_H
+
+#include <otf2/otf2.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/cluster/peers.h"
+#include "core/base/err.h"
+
+struct crit_otf2_files;
+
+/*
+ * Ownership: directory, peers (NULL: one process writes all) and err are borrowed.
+ * Errors: NULL when out of memory.
+ */
+struct crit_otf2_files *
+crit_otf2_files_create(const char *directory, const struct crit_peers *peers, struct crit_err *err);
+
+/* Opens the archive and its event files.  Errors: -EIO, -ENOSPC. */
+int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count);
+
+/* Answers 0, or -EIO or -ENOSPC with the library's last message in err. */
+int crit_otf2_check(struct crit_otf2_files *files, OTF2_ErrorCode code, const char *what);
+
+/* The event writer of a location.  Errors: NULL, with words in err. */
+OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint64_t location);
+
+/* Ends a location's events.  Errors: -EIO, -ENOSPC. */
+int crit_otf2_files_close_events(struct crit_otf2_files *files, OTF2_EvtWriter *events,
+				 uint64_t *ret_event_count);
+
+/* The same after a failure. */
+void crit_otf2_files_drop_events(struct crit_otf2_files *files, OTF2_EvtWriter *events);
+
+/* What definitions are written to; NULL: not open. */
+OTF2_Archive *crit_otf2_files_archive(struct crit_otf2_files *files);
+
+/* Writes the anchor, when this process is the first, and closes the archive.  Errors: as above. */
+int crit_otf2_files_close(struct crit_otf2_files *files);
+
+/* Closes what is open and frees all. */
+void crit_otf2_files_destroy(struct crit_otf2_files *files);
+
+#endif

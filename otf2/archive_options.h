@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is asked of an archive, and what was written. */
+#ifndef CRIT_OTF2_ARCHIVE_OPTIONS_H
+#define CRIT_OTF2_ARCHIVE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/cluster/peers.h"
+#include "analysis/schema/results.h"
+#include "otf2/definitions/call_sites.h"
+
+struct crit_otf2_options {
+	enum crit_active_rule rule;
+	const struct crit_peers *peers; /* NULL: this process does all */
+	struct crit_run_index *index; /* of analyses before; NULL: made for this archive */
+	bool has_metrics; /* CMetric as a metric too, not only as attribute */
+	bool has_all; /* service threads, launchers and processes without a rank as well */
+	const char *creator; /* "crit 0.1.0" */
+	/* Finds source locations; NULL: none. */
+	crit_otf2_site_place *site_place;
+	void *site_user;
+	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
+	void *progress_user;
+};
+
+struct crit_otf2_archive { /* what was written */
+	uint64_t event_count;
+	uint64_t location_count;
+	uint64_t begin_ns; /* run clock */
+	uint64_t end_ns;
+	uint64_t window_end_ns; /* later than end_ns when level trace ended before the run */
+	bool has_losses; /* records were lost: the archive is not all there was */
+	bool are_messages_whole; /* every message is in it, with its counterpart */
+};
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Adds regions, gives calls and constructs their final ones, and defines them.
+#include "otf2/definitions/region_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/call.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "core/base/map.h"
+#include "otf2/definitions/calls.h"
+
+struct archive_region {
+	uint32_t name; /* string */
+	OTF2_RegionRole role;
+	OTF2_Paradigm paradigm;
+	uint32_t file; /* string, CRIT_NONE */
+	uint32_t line;
+};
+
+struct crit_otf2_regions {
+	struct crit_otf2_strings *strings;
+	struct archive_region *rows;
+	size_t count, capacity;
+	struct crit_map programs; /* string -> region */
+	struct crit_index constructs; /* by name, file and line */
+	uint32_t first_call; /* provisional region of call 0 */
+	bool has_call[CRIT_OTF2_CALLS]; /* it was seen */
+	uint32_t calls[CRIT_OTF2_CALLS]; /* the final ones */
+};
+
+struct crit_otf2_regions *crit_otf2_regions_create(struct crit_otf2_strings *strings)
+{
+	struct crit_otf2_regions *regions = calloc(1, sizeof(*regions));
+
+	if (regions)
+		regions->strings = strings;
+	return regions;
+}
+
+void crit_otf2_regions_destroy(struct crit_otf2_regions *regions)
+{
+	if (!regions)
+		return;
+	crit_map_fini(&regions->programs);
+	crit_index_fini(&regions->constructs);
+	free(regions->rows);
+	free(regions);
+}
+
+/* Errors: CRIT_NONE when out of memory, or a string was not there for want of it. */
+static uint32_t add(struct crit_otf2_regions *regions, struct archive_region row)
+{
+	if (row.name == CRIT_NONE || crit_array_grow(&regions->rows, &regions->capacity,
+						     regions->count + 1, sizeof(*regions->rows)))
+		return CRIT_NONE;
+	regions->rows[regions->count] = row;
+	return (uint32_t)regions->count++;
+}
+
+uint32_t crit_otf2_regions_program(struct crit_otf2_regions *regions, uint32_t name)
+{
+	const struct archive_region row = { name, OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER,
+					    CRIT_NONE, 0 };
+	uint32_t region = name == CRIT_NONE ? CRIT_NONE : crit_map_get(&regions->programs, name);
+
+	if (region != CRIT_NONE || name == CRIT_NONE)
+		return region;
+	region = add(regions, row);
+	if (region != CRIT_NONE && crit_map_set(&regions->programs, name, region))
+		return CRIT_NONE;
+	return region;
+}
+
+void crit_otf2_regions_begin_calls(struct crit_otf2_regions *regions)
+{
+	regions->first_call = (uint32_t)regions->count;
+}
+
+uint32_t crit_otf2_regions_call(struct crit_otf2_regions *regions, unsigned int call)
+{
+	if (call >= CRIT_OTF2_CALLS)
+		return CRIT_NONE;
+	regions->has_call[call] = true;
+	return regions->first_call + call;
+}
+
+static OTF2_Paradigm paradigm_of(unsigned int call)
+{
+	if (call < CRIT_CALL_OMP_FIRST)
+		return OTF2_PARADIGM_MPI;
+	return call == CRIT_CONSTRUCT_PHASE ? OTF2_PARADIGM_USER : OTF2_PARADIGM_OPENMP;
+}
+
+int crit_otf2_regions_name_calls(struct crit_otf2_regions *regions)
+{
+	unsigned int call;
+
+	for (call = 0; call < CRIT_OTF2_CALLS; call++) {
+		if (!regions->has_call[call])
+			continue;
+		regions->calls[call] = add(
+			regions, (struct archive_region){
+					 crit_otf2_string(regions->strings, crit_call_name(call)),
+					 crit_otf2_role(call), paradigm_of(call), CRIT_NONE, 0 });
+		if (regions->calls[call] == CRIT_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_same(const struct archive_region *a, const struct archive_region *b)
+{
+	return a->name == b->name && a->file == b->file && a->line == b->line &&
+	       a->role == b->role && a->paradigm == b->paradigm;
+}
+
+uint32_t crit_otf2_regions_construct(struct crit_otf2_regions *regions, unsigned int call,
+				     const struct crit_otf2_construct_name *name)
+{
+	bool has_line = name->file && name->line;
+	uint32_t file = has_line ? crit_otf2_string(regions->strings, name->file) : CRIT_NONE;
+	const struct archive_region row = { crit_otf2_string(regions->strings, name->name),
+					    name->is_fork_wait ? OTF2_REGION_ROLE_FUNCTION
+							       : crit_otf2_role(call),
+					    paradigm_of(call), file, has_line ? name->line : 0 };
+	uint64_t hash = crit_hash_mix(crit_hash_mix(row.name, row.file), row.line);
+	struct crit_probe probe;
+	uint32_t i = crit_index_first(&regions->constructs, hash, &probe), added;
+
+	while (i != CRIT_NONE && !is_same(&regions->rows[i], &row))
+		i = crit_index_next(&regions->constructs, &probe);
+	if (i != CRIT_NONE)
+		return i;
+	added = add(regions, row);
+	return added == CRIT_NONE || crit_index_put(&regions->constructs, hash, added) ? CRIT_NONE
+										       : added;
+}
+
+void crit_otf2_regions_map(const struct crit_otf2_regions *regions, OTF2_IdMap *map)
+{
+	uint32_t i;
+
+	for (i = 0; i < CRIT_OTF2_CALLS; i++) {
+		if (regions->has_call[i])
+			(void)OTF2_IdMap_AddIdPair(map, regions->first_call + i, regions->calls[i]);
+	}
+}
+
+OTF2_ErrorCode crit_otf2_regions_write(const struct crit_otf2_regions *regions,
+				       OTF2_GlobalDefWriter *global)
+{
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+	uint32_t i;
+
+	for (i = 0; i < regions->count && code == OTF2_SUCCESS; i++) {
+		const struct archive_region *row = &regions->rows[i];
+
+		code = OTF2_GlobalDefWriter_WriteRegion(global, i, row->name, row->name, 0,
+							row->role, row->paradigm,
+							OTF2_REGION_FLAG_NONE, row->file, row->line,
+							row->line);
+	}
+	return code;
+}
+
+int crit_otf2_regions_pack(const struct crit_otf2_regions *regions, struct crit_parcel *parcel)
+{
+	return crit_parcel_put(parcel, regions->has_call, sizeof(regions->has_call));
+}
+
+int crit_otf2_regions_unpack(struct crit_otf2_regions *regions, const struct crit_parcel *parcel,
+			     size_t *at)
+{
+	uint8_t has_call[CRIT_OTF2_CALLS];
+	uint32_t i;
+
+	if (!crit_parcel_take(parcel, at, has_call, sizeof(has_call)))
+		return -EPROTO;
+	for (i = 0; i < CRIT_OTF2_CALLS; i++)
+		regions->has_call[i] = regions->has_call[i] || has_call[i];
+	return 0;
+}
+
+int crit_otf2_regions_pack_numbers(const struct crit_otf2_regions *regions,
+				   struct crit_parcel *parcel)
+{
+	int rc = crit_otf2_regions_pack(regions, parcel);
+
+	return rc ? rc : crit_parcel_put(parcel, regions->calls, sizeof(regions->calls));
+}
+
+int crit_otf2_regions_unpack_numbers(struct crit_otf2_regions *regions,
+				     const struct crit_parcel *parcel, size_t *at)
+{
+	int rc = crit_otf2_regions_unpack(regions, parcel, at);
+
+	if (!rc && !crit_parcel_take(parcel, at, regions->calls, sizeof(regions->calls)))
+		rc = -EPROTO;
+	return rc;
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens a location's file at its first event, writes what every location has, and closes it.
+#include "otf2/events/streams.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/array.h"
+
+struct stream {
+	OTF2_EvtWriter *events; /* NULL: not open */
+	struct crit_trace_sums *last_sums; /* of the program's end, once is_over */
+	uint64_t last_ns;
+	bool is_begun; /* its first event is written */
+	bool has_init; /* it has called MPI_Init, and MPI_Finalize may come */
+	bool is_over; /* only MPI_Finalize and the program's end are to come */
+	bool is_closed; /* its file is whole */
+};
+
+struct crit_otf2_streams {
+	struct crit_otf2_files *files;
+	struct crit_otf2_definitions named;
+	OTF2_AttributeList *attributes;
+	struct stream *rows;
+	uint64_t *event_counts;
+	struct crit_otf2_extent extent;
+	bool has_metrics;
+};
+
+struct shared_extent { /* to peer 0 */
+	uint64_t first_ns, last_ns, event_count, has_losses;
+	uint64_t location_count; /* behind it */
+};
+
+struct shared_location {
+	uint64_t row, event_count;
+};
+
+struct crit_otf2_streams *crit_otf2_streams_create(struct crit_otf2_files *files,
+						   const struct crit_otf2_definitions *named,
+						   uint64_t first_ns, uint64_t last_ns,
+						   bool has_metrics)
+{
+	struct crit_otf2_streams *streams = calloc(1, sizeof(*streams));
+	size_t most = crit_otf2_layout_location_count(named->layout) + 1; /* the stranger's */
+
+	if (!streams)
+		return NULL;
+	*streams = (struct crit_otf2_streams){
+		.files = files,
+		.named = *named,
+		.attributes = OTF2_AttributeList_New(),
+		.rows = calloc(most, sizeof(*streams->rows)),
+		.event_counts = calloc(most, sizeof(*streams->event_counts)),
+		.extent = { .first_ns = first_ns, .last_ns = last_ns },
+		.has_metrics = has_metrics,
+	};
+	if (streams->attributes && streams->rows && streams->event_counts)
+		return streams;
+	crit_otf2_streams_destroy(streams);
+	return NULL;
+}
+
+void crit_otf2_streams_destroy(struct crit_otf2_streams *streams)
+{
+	size_t i, count;
+
+	if (!streams)
+		return;
+	count = streams->rows ? crit_otf2_layout_location_count(streams->named.layout) : 0;
+	for (i = 0; i < count; i++) {
+		if (streams->rows[i].events)
+			crit_otf2_files_drop_events(streams->files, streams->rows[i].events);
+		free(streams->rows[i].last_sums);
+	}
+	if (streams->attributes)
+		(void)OTF2_AttributeList_Delete(streams->attributes);
+	free(streams->rows);
+	free(streams->event_counts);
+	free(streams);
+}
+
+/* Opens the file at first use.  Errors: -EIO. */
+static int open_stream(struct crit_otf2_streams *streams, uint32_t row)
+{
+	struct stream *stream = &streams->rows[row];
+	uint64_t reference = crit_otf2_layout_location(streams->named.layout, row)->reference;
+
+	if (!stream->events && !stream->is_closed)
+		stream->events = crit_otf2_files_events(streams->files, reference);
+	return stream->events || stream->is_closed ? 0 : -EIO;
+}
+
+static int close_stream(struct crit_otf2_streams *streams, uint32_t row)
+{
+	struct stream *stream = &streams->rows[row];
+	OTF2_EvtWriter *events;
+	int rc = open_stream(streams, row);
+
+	if (rc || stream->is_closed)
+		return rc;
+	events = stream->events;
+	stream->events = NULL;
+	stream->is_closed = true;
+	rc = crit_otf2_files_close_events(streams->files, events, &streams->event_counts[row]);
+	streams->extent.event_count += streams->event_counts[row];
+	return rc;
+}
+
+bool crit_otf2_streams_at(struct crit_otf2_streams *streams, uint32_t thread, uint64_t time_ns,
+			  struct crit_otf2_moment *ret_at, int *ret_rc)
+{
+	const struct crit_otf2_location *location =
+		crit_otf2_layout_location(streams->named.layout, thread);
+	struct stream *stream = &streams->rows[thread];
+
+	*ret_rc = 0;
+	if (!location->is_listed || !location->is_own)
+		return false;
+	if (stream->is_closed || stream->is_over) { /* its end was told: too late for an event */
+		streams->extent.has_losses = true;
+		return false;
+	}
+	*ret_rc = open_stream(streams, thread);
+	if (time_ns > stream->last_ns)
+		stream->last_ns = time_ns;
+	*ret_at = (struct crit_otf2_moment){ stream->events, stream->last_ns, thread,
+					     location->group };
+	return *ret_rc == 0;
+}
+
+int crit_otf2_streams_metric(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			     uint64_t cmetric_ns)
+{
+	static const OTF2_Type type = OTF2_TYPE_UINT64;
+	OTF2_MetricValue value = { .unsigned_int = cmetric_ns };
+
+	if (!streams->has_metrics)
+		return 0;
+	return crit_otf2_check(streams->files,
+			       OTF2_EvtWriter_Metric(at->events, NULL, at->time_ns,
+						     CRIT_OTF2_METRIC, 1, &type, &value),
+			       "a metric");
+}
+
+/* Attributes of a leave.  Errors: what the library answered first. */
+static OTF2_ErrorCode add_sums(struct crit_otf2_streams *streams, uint32_t group,
+			       const struct crit_trace_sums *sums)
+{
+	bool has_kernel = crit_otf2_layout_group(streams->named.layout, group)->has_kernel;
+	const struct {
+		uint64_t value;
+		bool is_known;
+	} sum[] = {
+		[CRIT_OTF2_CMETRIC] = { sums->cmetric_ns, true },
+		[CRIT_OTF2_STALL] = { sums->stall_ns, true },
+		[CRIT_OTF2_RUNNING] = { sums->state_ns[CRIT_STATE_RUNNING], has_kernel },
+		[CRIT_OTF2_RUNNABLE] = { sums->state_ns[CRIT_STATE_RUNNABLE], has_kernel },
+		[CRIT_OTF2_BLOCKED] = { sums->state_ns[CRIT_STATE_BLOCKED], has_kernel },
+		[CRIT_OTF2_POLLED] = { sums->polled, sums->polled != 0 },
+	};
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sum) / sizeof(sum[0]) && code == OTF2_SUCCESS; i++) {
+		if (sum[i].is_known)
+			code = OTF2_AttributeList_AddUint64(streams->attributes, i, sum[i].value);
+	}
+	return code;
+}
+
+int crit_otf2_streams_leave(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			    uint32_t region, const struct crit_trace_sums *sums, uint32_t site)
+{
+	OTF2_AttributeList *attributes = streams->attributes;
+	OTF2_ErrorCode code = sums ? add_sums(streams, at->group, sums) : OTF2_SUCCESS;
+
+	if (site != CRIT_NONE && code == OTF2_SUCCESS)
+		code = OTF2_AttributeList_AddStringRef(attributes, CRIT_OTF2_SITE, site);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_EvtWriter_Leave(at->events, attributes, at->time_ns, region);
+	return crit_otf2_check(streams->files, code, "an event");
+}
+
+/* The program of a rank begins.  Errors: -ENOMEM, -EIO. */
+static int begin_program(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at)
+{
+	const struct crit_otf2_layout *layout = streams->named.layout;
+	uint32_t arguments[CRIT_OTF2_ARGUMENTS_MAX];
+	int count = crit_otf2_layout_arguments(layout, at->group, arguments);
+	uint32_t name = crit_otf2_layout_group(layout, at->group)->program_name;
+
+	if (count < 0)
+		return count;
+	return crit_otf2_check(streams->files,
+			       OTF2_EvtWriter_ProgramBegin(at->events, NULL, at->time_ns, name,
+							   (uint32_t)count, arguments),
+			       "an event");
+}
+
+int crit_otf2_streams_begin(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at)
+{
+	const struct crit_otf2_layout *layout = streams->named.layout;
+	uint32_t program = crit_otf2_layout_group(layout, at->group)->program;
+	int rc = 0;
+
+	if (streams->rows[at->row].is_begun)
+		return 0;
+	streams->rows[at->row].is_begun = true;
+	if (crit_otf2_layout_is_main(layout, at->row))
+		rc = begin_program(streams, at);
+	return rc ? rc
+		  : crit_otf2_check(streams->files,
+				    OTF2_EvtWriter_Enter(at->events, NULL, at->time_ns, program),
+				    "an event");
+}
+
+static int end_program(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+		       const struct crit_trace_sums *sums)
+{
+	const struct crit_otf2_layout *layout = streams->named.layout;
+	uint32_t program = crit_otf2_layout_group(layout, at->group)->program;
+	int rc = crit_otf2_streams_leave(streams, at, program, sums, CRIT_NONE);
+
+	if (!rc && crit_otf2_layout_is_main(layout, at->row))
+		rc = crit_otf2_check(streams->files,
+				     OTF2_EvtWriter_ProgramEnd(at->events, NULL, at->time_ns,
+							       OTF2_UNDEFINED_INT64),
+				     "an event");
+	return rc ? rc : close_stream(streams, at->row);
+}
+
+int crit_otf2_streams_end(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			  const struct crit_trace_sums *sums)
+{
+	struct stream *stream = &streams->rows[at->row];
+
+	if (!sums || !stream->has_init)
+		return end_program(streams, at, sums);
+	/* MPI_Finalize comes behind it, and the program ends after that. */
+	stream->last_sums = malloc(sizeof(*stream->last_sums));
+	if (!stream->last_sums)
+		return -ENOMEM;
+	*stream->last_sums = *sums;
+	stream->is_over = true;
+	return 0;
+}
+
+/* The call: nothing was measured in it. */
+static int write_setup(struct crit_otf2_streams *streams, const struct crit_otf2_moment *begin,
+		       const struct crit_otf2_moment *end, const struct crit_trace_setup *setup)
+{
+	uint32_t region = crit_otf2_regions_call(streams->named.regions, setup->call);
+	uint32_t site = CRIT_NONE;
+	OTF2_ErrorCode code = OTF2_EvtWriter_Enter(begin->events, NULL, begin->time_ns, region);
+
+	if (setup->site)
+		site = crit_otf2_sites_text(streams->named.sites, begin->group, setup->site);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_AttributeList_AddUint64(streams->attributes, CRIT_OTF2_CMETRIC, 0);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_AttributeList_AddUint64(streams->attributes, CRIT_OTF2_STALL, 0);
+	if (code != OTF2_SUCCESS)
+		return crit_otf2_check(streams->files, code, "an event");
+	return crit_otf2_streams_leave(streams, end, region, NULL, site);
+}
+
+int crit_otf2_streams_setup(struct crit_otf2_streams *streams, uint32_t thread,
+			    const struct crit_trace_setup *setup)
+{
+	struct stream *stream = &streams->rows[thread];
+	struct crit_otf2_moment begin, end;
+	bool is_over = stream->is_over, is_there;
+	int rc;
+
+	stream->is_over = false;
+	is_there = crit_otf2_streams_at(streams, thread, setup->begin_ns, &begin, &rc) &&
+		   crit_otf2_streams_at(streams, thread, setup->end_ns, &end, &rc);
+	stream->is_over = is_over;
+	if (!is_there)
+		return rc;
+	stream->has_init = true;
+	if (begin.time_ns < streams->extent.first_ns)
+		streams->extent.first_ns = begin.time_ns;
+	if (end.time_ns > streams->extent.last_ns)
+		streams->extent.last_ns = end.time_ns;
+	rc = crit_otf2_streams_begin(streams, &begin);
+	if (!rc)
+		rc = write_setup(streams, &begin, &end, setup);
+	if (!rc && is_over)
+		rc = end_program(streams, &end, stream->last_sums);
+	return rc;
+}
+
+void crit_otf2_streams_lose(struct crit_otf2_streams *streams)
+{
+	streams->extent.has_losses = true;
+}
+
+/* A listed location without a file makes readers fail, even without an event. */
+int crit_otf2_streams_close(struct crit_otf2_streams *streams)
+{
+	const struct crit_otf2_layout *layout = streams->named.layout;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < crit_otf2_layout_location_count(layout) && !rc; i++) {
+		const struct crit_otf2_location *location = crit_otf2_layout_location(layout, i);
+		const struct stream *stream = &streams->rows[i];
+		const struct crit_otf2_moment at = { stream->events, stream->last_ns, i,
+						     location->group };
+
+		if (stream->is_over && !stream->is_closed) /* no MPI_Finalize came */
+			rc = end_program(streams, &at, stream->last_sums);
+		else if (location->is_listed && location->is_own)
+			rc = close_stream(streams, i);
+	}
+	return rc;
+}
+
+struct crit_otf2_extent crit_otf2_streams_extent(const struct crit_otf2_streams *streams)
+{
+	return streams->extent;
+}
+
+const uint64_t *crit_otf2_streams_event_counts(const struct crit_otf2_streams *streams)
+{
+	return streams->event_counts;
+}
+
+int crit_otf2_streams_pack(const struct crit_otf2_streams *streams, struct crit_parcel *parcel)
+{
+	size_t most = crit_otf2_layout_location_count(streams->named.layout), i;
+	struct shared_extent all = { .first_ns = streams->extent.first_ns,
+				     .last_ns = streams->extent.last_ns,
+				     .event_count = streams->extent.event_count,
+				     .has_losses = streams->extent.has_losses };
+	int rc;
+
+	for (i = 0; i < most; i++)
+		all.location_count += streams->rows[i].is_closed;
+	rc = crit_parcel_put(parcel, &all, sizeof(all));
+	for (i = 0; i < most && !rc; i++) {
+		struct shared_location row = { i, streams->event_counts[i] };
+
+		if (streams->rows[i].is_closed)
+			rc = crit_parcel_put(parcel, &row, sizeof(row));
+	}
+	return rc;
+}
+
+int crit_otf2_streams_unpack(struct crit_otf2_streams *streams, const struct crit_parcel *parcel,
+			     size_t *at)
+{
+	struct crit_otf2_extent *all = &streams->extent;
+	struct shared_location row;
+	struct shared_extent one;
+	uint64_t i;
+
+	if (!crit_parcel_take(parcel, at, &one, sizeof(one)))
+		return -EPROTO;
+	if (one.first_ns < all->first_ns)
+		all->first_ns = one.first_ns;
+	if (one.last_ns > all->last_ns)
+		all->last_ns = one.last_ns;
+	all->event_count += one.event_count;
+	all->has_losses = all->has_losses || one.has_losses;
+	for (i = 0; i < one.location_count; i++) {
+		if (!crit_parcel_take(parcel, at, &row, sizeof(row)) ||
+		    row.row >= crit_otf2_layout_location_count(streams->named.layout))
+			return -EPROTO;
+		streams->event_counts[row.row] = row.event_count;
+	}
+	return 0;
+}
