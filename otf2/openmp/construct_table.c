@@ -313,7 +313,8 @@ static int unpack_construct(struct crit_otf2_constructs *constructs,
 	like = (struct construct){ .site = row.site,
 				   .number = row.number,
 				   .group = row.group,
-				   .call = (uint16_t)row.call };
+				   .call = (uint16_t)row.call,
+				   .is_fork_wait = row.is_fork_wait != 0 };
 	return add(constructs, &like) == CRIT_NONE ? -ENOMEM : 0;
 }
 

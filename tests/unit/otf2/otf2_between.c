@@ -7,6 +7,7 @@
 
 struct otf2_group otf2_between_groups[OTF2_BETWEEN_MAX];
 uint32_t otf2_between_comms[OTF2_BETWEEN_MAX];
+OTF2_RegionRole otf2_between_roles[OTF2_BETWEEN_MAX];
 OTF2_EvtWriter *otf2_between_events;
 void (*otf2_between_change)(struct otf2_group *group);
 uint64_t otf2_between_more_events;
@@ -53,6 +54,21 @@ OTF2_ErrorCode OTF2_GlobalDefWriter_WriteComm(OTF2_GlobalDefWriter *writer, OTF2
 		otf2_between_comms[self] = group;
 	return writer ? NEXT(OTF2_GlobalDefWriter_WriteComm)(writer, self, name, group, parent,
 							     flags)
+		      : OTF2_SUCCESS;
+}
+
+OTF2_ErrorCode OTF2_GlobalDefWriter_WriteRegion(OTF2_GlobalDefWriter *writer, OTF2_RegionRef self,
+						OTF2_StringRef name, OTF2_StringRef canonical,
+						OTF2_StringRef description, OTF2_RegionRole role,
+						OTF2_Paradigm paradigm, OTF2_RegionFlag flags,
+						OTF2_StringRef file, uint32_t begin_line,
+						uint32_t end_line)
+{
+	if (self < OTF2_BETWEEN_MAX)
+		otf2_between_roles[self] = role;
+	return writer ? NEXT(OTF2_GlobalDefWriter_WriteRegion)(writer, self, name, canonical,
+							       description, role, paradigm, flags,
+							       file, begin_line, end_line)
 		      : OTF2_SUCCESS;
 }
 

@@ -18,6 +18,7 @@ struct otf2_group {
 
 extern struct otf2_group otf2_between_groups[OTF2_BETWEEN_MAX]; /* by reference */
 extern uint32_t otf2_between_comms[OTF2_BETWEEN_MAX]; /* reference -> group */
+extern OTF2_RegionRole otf2_between_roles[OTF2_BETWEEN_MAX]; /* of regions */
 extern OTF2_EvtWriter *otf2_between_events; /* of location 0 */
 
 /* Changes a group of few members before it is written; NULL: leaves it. */
