@@ -20,7 +20,7 @@ static __always_inline void emit_exec(struct task_struct *task, __u32 run_number
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_EXEC, sizeof(*r), run_number, flags);
+	set_head(&r->head, CRIT_K_EXEC, run_number, flags);
 	r->head.state = expulsion;
 	r->tid = task->pid;
 	r->old_tid = old_tid;
@@ -36,7 +36,7 @@ static __always_inline void emit_enrol(struct task_struct *task, __u32 run_numbe
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_ENROL, sizeof(*r), run_number, flags);
+	set_head(&r->head, CRIT_K_ENROL, run_number, flags);
 	r->tid = task->pid;
 	r->tgid = task->tgid;
 	r->ns_tid = ns_tid_of(task);

@@ -26,11 +26,10 @@ static __always_inline void *reserve(__u32 run_number, __u64 size)
 	return record;
 }
 
-static __always_inline void set_head(struct crit_kernel_head *head, __u8 kind, __u8 size,
-				     __u32 run_number, __u8 flags)
+static __always_inline void set_head(struct crit_kernel_head *head, __u16 kind, __u32 run_number,
+				     __u8 flags)
 {
 	head->kind = kind;
-	head->size = size;
 	head->cpu = (__u16)bpf_get_smp_processor_id();
 	head->run_slot = (__u16)run_number;
 	head->flags = flags;

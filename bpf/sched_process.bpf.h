@@ -18,7 +18,7 @@ static __always_inline void emit_fork(struct task_struct *parent, struct task_st
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_FORK, sizeof(*r), run_number, flags);
+	set_head(&r->head, CRIT_K_FORK, run_number, flags);
 	r->parent_tid = parent->pid;
 	r->parent_tgid = parent->tgid;
 	r->tid = child->pid;
@@ -132,7 +132,7 @@ int on_sched_process_exit(__u64 *ctx)
 		count_out(member);
 		return 0;
 	}
-	set_head(&r->head, CRIT_K_EXIT, sizeof(*r), member->run_number, flags);
+	set_head(&r->head, CRIT_K_EXIT, member->run_number, flags);
 	r->tid = task->pid;
 	r->tgid = task->tgid;
 	r->exit_code = task->exit_code;

@@ -27,7 +27,7 @@ static __always_inline int wake(struct task_struct *task, __u8 kind)
 	r = reserve(member->run_number, sizeof(*r));
 	if (!r)
 		return 0;
-	set_head(&r->head, kind, sizeof(*r), member->run_number, flags);
+	set_head(&r->head, kind, member->run_number, flags);
 	if (flags)
 		r->head.cpu = (__u16)member->cpu;
 	r->tid = task->pid;

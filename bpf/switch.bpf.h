@@ -17,7 +17,7 @@ static __always_inline void emit_switch(__u32 run_number, __u8 flags, __u8 state
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_SWITCH, sizeof(*r), run_number, flags);
+	set_head(&r->head, CRIT_K_SWITCH, run_number, flags);
 	r->head.state = state;
 	r->prev_tid = prev_tid;
 	r->next_tid = next_tid;
@@ -32,7 +32,7 @@ static __noinline void emit_ran(struct task_struct *prev, struct crit_member *me
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_RAN, sizeof(*r), member->run_number, 0);
+	set_head(&r->head, CRIT_K_RAN, member->run_number, 0);
 	r->tid = prev->pid;
 	r->reserved = 0;
 	r->ran_ns = prev->se.sum_exec_runtime - member->ran_ns;
@@ -63,7 +63,7 @@ static __noinline void emit_taken(struct task_struct *prev, struct crit_member *
 
 	if (!r)
 		return;
-	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), member->run_number, (__u8)how);
+	set_head(&r->switched.head, CRIT_K_SWITCH, member->run_number, (__u8)how);
 	r->switched.head.state = (__u8)(how >> 8);
 	r->switched.prev_tid = prev->pid;
 	r->switched.next_tid = 0;
@@ -80,7 +80,7 @@ static __noinline void emit_given_back(struct task_struct *prev, __u32 run_numbe
 
 	if (!r)
 		return;
-	set_head(&r->switched.head, CRIT_K_SWITCH, sizeof(*r), run_number, (__u8)flags);
+	set_head(&r->switched.head, CRIT_K_SWITCH, run_number, (__u8)flags);
 	r->switched.prev_tid = 0;
 	r->switched.next_tid = next->pid;
 	r->switched.prev_tag = 0;
@@ -96,7 +96,7 @@ static __noinline void emit_outside(struct task_struct *prev, __u32 run_number, 
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_OUTSIDE, sizeof(*r), run_number, (__u8)flags);
+	set_head(&r->head, CRIT_K_OUTSIDE, run_number, (__u8)flags);
 	r->prev_tid = name_task(r->prev_comm, prev);
 	r->next_tid = name_task(r->next_comm, next);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);

@@ -29,7 +29,7 @@ static __noinline void emit_yields(struct task_struct *task, struct crit_member 
 	r = reserve(member->run_number, sizeof(*r));
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_YIELDS, sizeof(*r), member->run_number, (__u8)flags);
+	set_head(&r->head, CRIT_K_YIELDS, member->run_number, (__u8)flags);
 	r->tid = task->pid;
 	r->count = member->yield_count;
 	r->running_ns = member->yield_running_ns;

@@ -18,29 +18,31 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recor
 	*feed = (struct crit_kernel_feed){ .recording = recording,
 					   .clock = clock,
 					   .next_ref = first_ref };
-	/* room behind it, so that a record may be copied at its largest size */
-	feed->payload = calloc(1, CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->records));
-	feed->records = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->records));
+	/* room behind it, so that a record may be copied at the size of a slot */
+	feed->payload = calloc(1, CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->slots));
+	feed->slots = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->slots));
 	feed->order = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->order));
 	feed->vacant = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->vacant));
-	if (!feed->payload || !feed->records || !feed->order || !feed->vacant) {
+	if (!feed->payload || !feed->slots || !feed->order || !feed->vacant) {
 		crit_kernel_feed_fini(feed);
 		return -ENOMEM;
 	}
 	for (i = 0; i < CRIT_REORDER_RECORDS; i++)
-		feed->vacant[i] = CRIT_REORDER_RECORDS - 1 - i;
+		feed->vacant[i] = &feed->slots[CRIT_REORDER_RECORDS - 1 - i];
 	feed->vacant_count = CRIT_REORDER_RECORDS;
 	return 0;
 }
 
 void crit_kernel_feed_fini(struct crit_kernel_feed *feed)
 {
+	while (feed->count)
+		crit_kernel_feed_pop(feed);
 	free(feed->payload);
-	free(feed->records);
+	free(feed->slots);
 	free(feed->order);
 	free(feed->vacant);
 	feed->payload = NULL;
-	feed->records = NULL;
+	feed->slots = NULL;
 	feed->order = NULL;
 	feed->vacant = NULL;
 }
@@ -63,6 +65,29 @@ static size_t least_bytes(unsigned int kind)
 	return kind < CRIT_K_COUNT ? bytes[kind] : 0;
 }
 
+/* Rewrites the heads of records of versions 1 and 2, up to one whose size makes no sense. */
+static void renew_heads(unsigned char *bytes, size_t left)
+{
+	struct crit_kernel_head_2 old;
+
+	while (left >= sizeof(old)) {
+		struct crit_kernel_head head;
+
+		memcpy(&old, bytes, sizeof(old));
+		head = (struct crit_kernel_head){ .kind = old.kind,
+						  .size = old.size,
+						  .cpu = old.cpu,
+						  .flags = old.flags,
+						  .state = old.state,
+						  .time_ns = old.time_ns };
+		memcpy(bytes, &head, sizeof(head));
+		if (old.size < sizeof(old) || old.size > left)
+			return;
+		bytes += old.size;
+		left -= old.size;
+	}
+}
+
 static bool next_chunk(struct crit_kernel_feed *feed)
 {
 	while (feed->next_ref != CRIT_NONE) {
@@ -76,6 +101,8 @@ static bool next_chunk(struct crit_kernel_feed *feed)
 		feed->bytes_read += ref->length;
 		if (feed->payload_length < ref->length)
 			feed->bad_chunks++;
+		if (ref->version < 3)
+			renew_heads(feed->payload, feed->payload_length);
 		if (feed->payload_length)
 			return true;
 	}
@@ -108,11 +135,13 @@ static const unsigned char *parse(struct crit_kernel_feed *feed)
 		least = least_bytes(head.kind);
 		if (least && head.size >= least)
 			return bytes;
+		feed->unknown_records++;
 	}
 }
 
 /* Puts a record among those held back, after all that are not younger. */
-static void insert(struct crit_kernel_feed *feed, uint64_t time_ns, uint32_t slot)
+static void insert(struct crit_kernel_feed *feed, uint64_t time_ns,
+		   union crit_kernel_record *record)
 {
 	uint32_t place = feed->head + feed->count++;
 
@@ -123,7 +152,28 @@ static void insert(struct crit_kernel_feed *feed, uint64_t time_ns, uint32_t slo
 			break;
 		feed->order[place & RING_MASK] = *before;
 	}
-	feed->order[place & RING_MASK] = (struct crit_kernel_place){ time_ns, slot, 0 };
+	feed->order[place & RING_MASK] = (struct crit_kernel_place){ time_ns, record };
+}
+
+/* Copies a record.  Where there is no memory for a long one, it is cut to the size of a slot. */
+static union crit_kernel_record *keep(struct crit_kernel_feed *feed, const unsigned char *bytes)
+{
+	union crit_kernel_record *record;
+	struct crit_kernel_head head;
+
+	memcpy(&head, bytes, sizeof(head));
+	if (head.size > sizeof(*record)) {
+		record = malloc(head.size);
+		if (record) {
+			feed->long_bytes += head.size;
+			return memcpy(record, bytes, head.size);
+		}
+	}
+	record = feed->vacant[--feed->vacant_count];
+	memcpy(record, bytes, sizeof(*record));
+	if (head.size > sizeof(*record))
+		record->head.size = sizeof(*record);
+	return record;
 }
 
 static bool push(struct crit_kernel_feed *feed)
@@ -131,13 +181,10 @@ static bool push(struct crit_kernel_feed *feed)
 	const unsigned char *bytes = parse(feed);
 	union crit_kernel_record *record;
 	uint64_t time_ns;
-	uint32_t slot;
 
 	if (!bytes)
 		return false;
-	slot = feed->vacant[--feed->vacant_count];
-	record = &feed->records[slot];
-	memcpy(record, bytes, sizeof(*record));
+	record = keep(feed, bytes);
 	time_ns = crit_node_clock_time(feed->clock, record->head.time_ns);
 	if (time_ns < feed->given_ns) {
 		feed->late_records++;
@@ -146,7 +193,7 @@ static bool push(struct crit_kernel_feed *feed)
 	record->head.time_ns = time_ns;
 	if (time_ns > feed->newest_ns)
 		feed->newest_ns = time_ns;
-	insert(feed, time_ns, slot);
+	insert(feed, time_ns, record);
 	return true;
 }
 
@@ -156,20 +203,27 @@ const union crit_kernel_record *crit_kernel_feed_front(struct crit_kernel_feed *
 
 	do {
 		first = &feed->order[feed->head & RING_MASK];
-		if (feed->count && (feed->newest_ns - first->time_ns >= CRIT_REORDER_NS ||
-				    feed->count == CRIT_REORDER_RECORDS))
+		if (feed->count &&
+		    (feed->newest_ns - first->time_ns >= CRIT_REORDER_NS ||
+		     feed->count == CRIT_REORDER_RECORDS || feed->long_bytes >= CRIT_REORDER_BYTES))
 			break;
 	} while (push(feed));
 	first = &feed->order[feed->head & RING_MASK];
-	return feed->count ? &feed->records[first->slot] : NULL;
+	return feed->count ? first->record : NULL;
 }
 
 void crit_kernel_feed_pop(struct crit_kernel_feed *feed)
 {
 	const struct crit_kernel_place *first = &feed->order[feed->head & RING_MASK];
+	union crit_kernel_record *record = first->record;
 
 	feed->given_ns = first->time_ns;
-	feed->vacant[feed->vacant_count++] = first->slot;
 	feed->head++;
 	feed->count--;
+	if (record->head.size <= sizeof(*record)) {
+		feed->vacant[feed->vacant_count++] = record;
+	} else {
+		feed->long_bytes -= record->head.size;
+		free(record);
+	}
 }

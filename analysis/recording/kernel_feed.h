@@ -5,6 +5,9 @@
  * CPUs take their stamps before they get their place in the ring buffer, so records are nearly
  * ordered.  A sorted ring holds back what is younger than the newest record by less than a
  * window; whatever comes later still is counted and clamped to the time already given out.
+ *
+ * Records may have any size.  Those up to CRIT_FEED_RECORD_BYTES, which is all of today, lie in
+ * slots; a longer one gets memory of its own, and few are held back where that takes much.
  */
 #ifndef CRIT_KERNEL_FEED_H
 #define CRIT_KERNEL_FEED_H
@@ -18,10 +21,11 @@
 
 #define CRIT_REORDER_NS 1000000u
 #define CRIT_REORDER_RECORDS 4096u /* a power of two */
+#define CRIT_REORDER_BYTES (16u << 20) /* of records that do not fit a slot */
 #define CRIT_FEED_RECORD_BYTES 64u
 
-union crit_kernel_record {
-	struct crit_kernel_head head; /* time_ns is on the run clock */
+union crit_kernel_record { /* and what follows, up to head.size */
+	struct crit_kernel_head head; /* of this version, time_ns on the run clock */
 	struct crit_kernel_switch switched;
 	struct crit_kernel_taken taken; /* as head.size says */
 	struct crit_kernel_outside outside;
@@ -37,8 +41,7 @@ union crit_kernel_record {
 
 struct crit_kernel_place { /* of a record that is held back */
 	uint64_t time_ns;
-	uint32_t slot; /* index into records */
-	uint32_t reserved;
+	union crit_kernel_record *record;
 };
 
 struct crit_kernel_feed {
@@ -48,16 +51,18 @@ struct crit_kernel_feed {
 	unsigned char *payload;
 	size_t payload_length;
 	size_t payload_at;
-	union crit_kernel_record *records;
+	union crit_kernel_record *slots;
 	struct crit_kernel_place *order; /* ring, sorted by time */
-	uint32_t *vacant; /* stack of free slots */
+	union crit_kernel_record **vacant; /* stack of free slots */
 	uint32_t vacant_count;
 	uint32_t head, count;
+	size_t long_bytes; /* of records held back outside the slots */
 	uint64_t newest_ns;
 	uint64_t given_ns; /* time of the last record given out */
 	uint64_t late_records;
 	uint64_t bad_chunks;
 	uint64_t record_count;
+	uint64_t unknown_records; /* of unknown kind, or shorter than their kind */
 	uint64_t bytes_read;
 };
 

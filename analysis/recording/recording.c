@@ -211,7 +211,8 @@ static int take(struct scan *scan, uint64_t offset, const struct crit_chunk_head
 					.length = head->length,
 					.source = head->source,
 					.next = CRIT_NONE,
-					.kind = head->kind };
+					.kind = head->kind,
+					.version = head->version };
 	return 0;
 }
 

@@ -23,7 +23,7 @@ struct crit_chunk_ref { /* where a whole chunk lies */
 	uint32_t source;
 	uint32_t next; /* the next chunk of the same feed, or CRIT_NONE; the survey links them */
 	uint16_t kind;
-	uint16_t reserved;
+	uint16_t version; /* of the format */
 };
 
 struct crit_recording {

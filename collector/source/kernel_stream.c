@@ -26,7 +26,7 @@ void crit_kernel_stream_put(struct crit_run *run, const struct crit_kernel_head 
 		return;
 	}
 	memcpy(room, record, bytes);
-	room->run_slot = 0;
+	room->size = (__u16)bytes; /* in the ring the run stands there */
 	room->time_ns = time_ns;
 	crit_batch_take(&run->kernel, bytes, 1, time_ns, time_ns);
 	run->kernel_records++;

@@ -65,7 +65,7 @@ static struct crit_kernel_head begin(const struct crit_perf_ring *ring, enum cri
 				     size_t size)
 {
 	return (struct crit_kernel_head){
-		.kind = (__u8)kind, .size = (__u8)size, .cpu = ring->cpu, .time_ns = ring->time_ns
+		.kind = (__u16)kind, .size = (__u16)size, .cpu = ring->cpu, .time_ns = ring->time_ns
 	};
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
 /*
- * Records the kernel half puts into the BPF ring buffer, and critd copies unchanged (but for
- * run_slot, set to 0) into KERNEL chunks of the recording.
+ * Records the kernel half puts into the BPF ring buffer, and critd copies unchanged into KERNEL
+ * chunks of the recording, but for one field of the head: the ring's own head has the size, so the
+ * record says there which run it is of.
  *
  * All times are CLOCK_MONOTONIC nanoseconds of the host.  Task numbers are those of the initial pid
  * namespace; ns_tid is the number in the task's own pid namespace, which is what shims know.
@@ -63,11 +64,23 @@ enum crit_expulsion {
  * In ENROL: not 0 when the task sleeps at this stamp.  In EXEC: enum crit_expulsion.
  */
 struct crit_kernel_head {
-	__u8 kind;
-	__u8 size; /* bytes, a multiple of 8, head included */
+	__u16 kind;
+	union {
+		__u16 size; /* in a recording: bytes, a multiple of 8, head included */
+		__u16 run_slot; /* in the ring: lowest bits of critd's run number */
+	};
 	__u16 cpu;
-	__u16 run_slot; /* lowest bits of critd's run number; 0 in a recording */
 	__u8 flags; /* enum crit_kernel_flag */
+	__u8 state;
+	__u64 time_ns;
+};
+
+struct crit_kernel_head_2 { /* in recordings of versions 1 and 2 */
+	__u8 kind;
+	__u8 size;
+	__u16 cpu;
+	__u16 reserved;
+	__u8 flags;
 	__u8 state;
 	__u64 time_ns;
 };
@@ -181,10 +194,16 @@ struct crit_kernel_enrol {
 	char comm[CRIT_COMM_BYTES];
 };
 
-#define CRIT_KERNEL_RECORD_MAX 255
+#define CRIT_KERNEL_RECORD_MAX 65528 /* bytes */
 
 #ifndef __VMLINUX_H__
 _Static_assert(sizeof(struct crit_kernel_head) == 16, "kernel head");
+_Static_assert(sizeof(struct crit_kernel_head_2) == 16, "kernel head of version 2");
+_Static_assert(__builtin_offsetof(struct crit_kernel_head, size) == 2, "size");
+_Static_assert(__builtin_offsetof(struct crit_kernel_head, run_slot) == 2, "run in place of size");
+_Static_assert(__builtin_offsetof(struct crit_kernel_head, cpu) == 4, "cpu");
+_Static_assert(__builtin_offsetof(struct crit_kernel_head, flags) == 6, "flags");
+_Static_assert(__builtin_offsetof(struct crit_kernel_head, time_ns) == 8, "stamp");
 _Static_assert(sizeof(struct crit_kernel_switch) == 32, "switch");
 _Static_assert(sizeof(struct crit_kernel_taken) == 56, "taken");
 _Static_assert(sizeof(struct crit_kernel_outside) == 56, "outside");

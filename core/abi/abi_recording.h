@@ -16,8 +16,8 @@
 #include "core/abi/abi_socket.h"
 
 #define CRIT_CHUNK_MAGIC 0x43545243u /* "CRTC" */
-#define CRIT_RECORDING_VERSION 2u
-#define CRIT_RECORDING_VERSION_LEAST 1u /* without RAN; read as it is */
+#define CRIT_RECORDING_VERSION 3u
+#define CRIT_RECORDING_VERSION_LEAST 1u /* 1: without RAN; up to 2: struct crit_kernel_head_2 */
 #define CRIT_CHUNK_PAYLOAD_MAX (1u << 20)
 
 enum crit_chunk_kind {

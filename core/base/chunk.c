@@ -19,7 +19,8 @@ static __u32 checksum(const struct crit_chunk_head *head, const void *payload)
 void crit_chunk_seal(struct crit_chunk_head *head, const void *payload, size_t length)
 {
 	head->magic = CRIT_CHUNK_MAGIC;
-	head->version = CRIT_RECORDING_VERSION;
+	if (!crit_chunk_version_is_known(head))
+		head->version = CRIT_RECORDING_VERSION;
 	head->length = (__u32)length;
 	head->crc32c = checksum(head, payload);
 }

@@ -15,7 +15,8 @@ static inline size_t crit_chunk_padded(size_t length)
 }
 
 /*
- * Sets magic, version, length and checksum; every other field is the caller's.
+ * Sets magic, length, checksum, and the version unless it is one that can be read; every other
+ * field is the caller's.
  * Ownership: both borrowed.  Range: length at most CRIT_CHUNK_PAYLOAD_MAX.
  */
 void crit_chunk_seal(struct crit_chunk_head *head, const void *payload, size_t length);

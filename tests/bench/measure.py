@@ -130,7 +130,7 @@ class Recording:
         for kind, payload in self.chunks():
             at = 0
             while kind == self.KERNEL and at + 16 <= len(payload):
-                record, size = struct.unpack_from("<BB", payload, at)
+                record, size = struct.unpack_from("<HH", payload, at)
                 counts[record] = counts.get(record, 0) + 1
                 at += size
         return counts

@@ -88,7 +88,8 @@ static void check_thread(const struct crit_harness_recording *recording, __u32 t
 		if (record->kind != CRIT_K_SWITCH || sw->prev_tid != tid)
 			continue;
 		CHECK(record->flags & CRIT_KF_PREV_MEMBER);
-		CHECK_INT_EQ(record->run_slot, 0);
+		CHECK(record->size == sizeof(*sw) ||
+		      record->size == sizeof(struct crit_kernel_taken));
 		asleep += record->state == 1;
 		tagged += sw->prev_tag == tag && !(record->flags & CRIT_KF_TAG_STALE);
 	}

@@ -8,7 +8,7 @@ import struct
 import sys
 
 HEAD = struct.Struct("<IHHIIIIQQQQQ")
-KERNEL_HEAD = struct.Struct("<BBHHBBQ")
+KERNEL_HEAD = struct.Struct("<HHHBBQ")
 KINDS = {1: "SWITCH", 2: "WAKE", 3: "WAKE_NEW", 4: "FORK", 5: "EXEC", 6: "EXIT", 7: "ENROL",
          13: "RAN", 14: "OUTSIDE"}
 EXPELLED = 1 << 5
@@ -29,7 +29,7 @@ def kernel_records(data):
     for kind, payload in chunks(data):
         at = 0
         while kind == 2 and at + KERNEL_HEAD.size <= len(payload):
-            what, size, cpu, _, flags, state, time_ns = KERNEL_HEAD.unpack_from(payload, at)
+            what, size, cpu, flags, state, time_ns = KERNEL_HEAD.unpack_from(payload, at)
             if size < KERNEL_HEAD.size:
                 break
             words = struct.unpack_from(f"<{(size - 16) // 4}I", payload, at + 16)

@@ -79,6 +79,8 @@ static void put(struct crit_maker *m, const struct crit_chunk_head *head, const 
 	struct crit_chunk_head copy = *head;
 	struct maker_chunk *chunk;
 
+	if (!copy.version)
+		copy.version = m->options.version;
 	if (head->kind == CRIT_C_KERNEL || head->kind == CRIT_C_SHIM) {
 		copy.lost += m->sources[head->source].lost;
 		m->sources[head->source].lost = 0;

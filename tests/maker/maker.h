@@ -32,6 +32,7 @@ void *crit_maker_grow(void *array, size_t *capacity, size_t wanted, size_t item_
 
 struct crit_maker_options {
 	size_t chunk_bytes; /* at which a chunk is closed, 0: 65536; below 64 splits polls */
+	uint16_t version; /* of the format, 0: today's; no jumbling below 3 */
 	FILE *out; /* borrowed; write every chunk at once and forget it, NULL: keep all in memory */
 	/* Sees every kernel record before it is stored; may change it, or drop it (false). */
 	bool (*tamper_kernel)(void *user, struct crit_kernel_head *record);
@@ -61,6 +62,8 @@ void crit_maker_note(struct crit_maker *m, struct crit_rec_note note, const char
 void crit_maker_window(struct crit_maker *m, uint64_t closed_ns);
 void crit_maker_foot(struct crit_maker *m, struct crit_rec_foot foot);
 
+/* Any kernel record, as it is but for its size. */
+void crit_maker_kernel(struct crit_maker *m, struct crit_kernel_head *record, size_t bytes);
 /* Kernel records.  kind, size and the membership flags (member: tid not 0) are set here. */
 void crit_maker_switch(struct crit_maker *m, struct crit_kernel_switch record);
 void crit_maker_taken(struct crit_maker *maker, struct crit_kernel_taken record);

@@ -62,7 +62,7 @@ void crit_maker_interleave(struct crit_maker *m, uint64_t seed)
 static void jumble_chunk(struct maker_chunk *chunk, struct crit_random *random, uint64_t within_ns)
 {
 	unsigned char *at = chunk->payload, *end = chunk->payload + chunk->length;
-	unsigned char held[CRIT_KERNEL_RECORD_MAX];
+	static unsigned char held[CRIT_KERNEL_RECORD_MAX];
 	struct crit_kernel_head first, second;
 
 	while (at + sizeof(first) <= end) {

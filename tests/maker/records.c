@@ -69,14 +69,34 @@ void crit_maker_foot(struct crit_maker *m, struct crit_rec_foot foot)
 	put_one(m, CRIT_C_FOOT, &foot, sizeof(foot), foot.time_ns);
 }
 
+/* Writes the head as versions 1 and 2 have it. */
+static void make_old(struct crit_kernel_head *record)
+{
+	struct crit_kernel_head_2 head = { .kind = (uint8_t)record->kind,
+					   .size = (uint8_t)record->size,
+					   .cpu = record->cpu,
+					   .flags = record->flags,
+					   .state = record->state,
+					   .time_ns = record->time_ns };
+
+	memcpy(record, &head, sizeof(head));
+}
+
+void crit_maker_kernel(struct crit_maker *m, struct crit_kernel_head *record, size_t bytes)
+{
+	record->size = (uint16_t)bytes;
+	if (m->options.tamper_kernel && !m->options.tamper_kernel(m->options.user, record))
+		return;
+	if (m->options.version && m->options.version < 3)
+		make_old(record);
+	crit_maker_append(m, 0, record, bytes, record->time_ns);
+}
+
 static void put_kernel(struct crit_maker *m, enum crit_kernel_kind kind,
 		       struct crit_kernel_head *record, size_t bytes)
 {
-	record->kind = (uint8_t)kind;
-	record->size = (uint8_t)bytes;
-	if (m->options.tamper_kernel && !m->options.tamper_kernel(m->options.user, record))
-		return;
-	crit_maker_append(m, 0, record, bytes, record->time_ns);
+	record->kind = (uint16_t)kind;
+	crit_maker_kernel(m, record, bytes);
 }
 
 void crit_maker_switch(struct crit_maker *m, struct crit_kernel_switch record)

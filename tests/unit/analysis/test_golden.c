@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Recordings whose bytes are checked in: today's maker makes the same, today's analysis reads
-// them alike.
+// Recordings whose bytes are checked in, of every version of the format: the maker makes the same,
+// and the analysis reads all versions alike.
 //
 //   test-golden --write   makes tests/data/golden anew, after a deliberate change of the format
 #include "core/base/call.h"
@@ -11,6 +11,8 @@
 #include "tests/sim/synthetic.h"
 
 #define T0 5000000000ull
+
+static bool is_written;
 
 /* mpirun lives already, and starts the program. */
 static void make_birth(struct crit_maker *m)
@@ -149,29 +151,24 @@ static void make_end(struct crit_maker *m, uint32_t stream)
 }
 
 /* Every kind of chunk and record there is; what they add up to stands in every.txt. */
-static struct crit_maker *make_every(void)
+static void make_every(struct crit_maker *m)
 {
-	struct crit_maker *m = crit_maker_create(NULL);
 	uint32_t stream;
 
 	make_birth(m);
 	stream = make_rank(m);
 	make_work(m, stream);
 	make_end(m, stream);
-	return m;
 }
 
-static struct crit_maker *make_synthetic(void)
+static void make_synthetic(struct crit_maker *m)
 {
-	struct crit_maker *m = crit_maker_create(NULL);
-
 	crit_synthetic_write(&(struct crit_synthetic){ .nodes = 1,
 						       .ranks = 3,
 						       .threads = 2,
 						       .period_ns = 700000001,
 						       .periods = 10 },
 			     0, m);
-	return m;
 }
 
 static void print_earnings(FILE *out, const struct crit_earnings *e)
@@ -183,7 +180,7 @@ static void print_earnings(FILE *out, const struct crit_earnings *e)
 }
 
 /* A rank of two threads: a phase, in it a parallel region, in that a lock; then an MPI call. */
-static struct crit_maker *make_teams(void)
+static void make_teams(struct crit_maker *m)
 {
 	static const char phase[] = "time step with a name of two slots";
 	const struct crit_maker_construct spans[] = {
@@ -193,7 +190,6 @@ static struct crit_maker *make_teams(void)
 		{ CRIT_CONSTRUCT_LOCK_WAIT, 2, 0x401010, 0xabc0 },
 		{ CRIT_CONSTRUCT_IMPLICIT_BARRIER, 2, 0x401020, 0 },
 	};
-	struct crit_maker *m = crit_maker_create(NULL);
 	uint32_t main_stream, worker;
 
 	crit_maker_file(m, (struct crit_rec_file){ .cpu_count = 2,
@@ -237,7 +233,6 @@ static struct crit_maker *make_teams(void)
 	crit_maker_stream_end(m, worker, (struct crit_rec_stream_end){ .release_ns = T0 + 15000 });
 	crit_maker_close(m, (struct crit_rec_close){ .pid = 200, .close_ns = T0 + 15000 });
 	crit_maker_gone(m, (struct crit_rec_gone){ .pid = 200, .time_ns = T0 + 16000 });
-	return m;
 }
 
 static void print_cells(FILE *out, const struct crit_cells *cells)
@@ -336,47 +331,73 @@ static void keep(const char *path, const void *bytes, size_t length)
 	(void)fclose(file);
 }
 
-/* The bytes on disk are those made today, and are read as the text on disk says. */
-static void check_golden(const char *name, struct crit_maker *m, bool is_written)
+/* The bytes are read as the text on disk says. */
+static void check_text(const char *name, const char *bytes, size_t length)
 {
 	struct crit_results *r = NULL;
-	char path[512], text_path[512];
-	size_t made_length, length, text_length, printed_length;
-	unsigned char *made = crit_maker_bytes(m, &made_length);
-	char *bytes, *text, *printed = NULL;
+	char path[512];
+	size_t text_length, printed_length;
+	char *text, *printed = NULL;
 	FILE *out = open_memstream(&printed, &printed_length);
 
-	CHECK_CASE("%s", name);
-	(void)snprintf(path, sizeof(path), DATA_DIR "/%s.crit", name);
-	(void)snprintf(text_path, sizeof(text_path), DATA_DIR "/%s.txt", name);
-	if (is_written)
-		keep(path, made, made_length);
-	bytes = read_file(path, &length);
-	CHECK_UINT_EQ(length, made_length);
-	CHECK(bytes && length == made_length && memcmp(bytes, made, length) == 0);
+	(void)snprintf(path, sizeof(path), DATA_DIR "/%s.txt", name);
 	if (out && CHECK_INT_EQ(crit_analysed_bytes(bytes, length, CRIT_ACTIVE_DEFAULT, &r), 0) &&
 	    r)
 		print_results(out, r);
 	if (out)
 		(void)fclose(out);
 	if (is_written)
-		keep(text_path, printed, printed_length);
-	text = read_file(text_path, &text_length);
+		keep(path, printed, printed_length);
+	text = read_file(path, &text_length);
 	CHECK_STR_EQ(printed, text);
 	crit_results_destroy(r);
 	free(printed);
 	free(text);
+}
+
+/* The bytes on disk are those the maker makes of this version. */
+static void check_golden(const char *name, void (*make)(struct crit_maker *m), uint16_t version)
+{
+	struct crit_maker_options options = { .version = version };
+	struct crit_maker *m = crit_maker_create(&options);
+	size_t made_length, length;
+	unsigned char *made;
+	char path[512], *bytes;
+
+	CHECK_CASE("%s, version %u", name, version);
+	make(m);
+	made = crit_maker_bytes(m, &made_length);
+	(void)snprintf(path, sizeof(path), DATA_DIR "/%s-%u.crit", name, version);
+	if (is_written)
+		keep(path, made, made_length);
+	bytes = read_file(path, &length);
+	CHECK_UINT_EQ(length, made_length);
+	CHECK(bytes && length == made_length && memcmp(bytes, made, length) == 0);
+	check_text(name, bytes, length);
 	free(bytes);
 	free(made);
 	crit_maker_destroy(m);
 }
 
+/* Of version 1 there is what was made in its day: what stood for a golden recording then. */
+static void check_first(void)
+{
+	size_t length;
+	char *bytes = read_file(DATA_DIR "/first-1.crit", &length);
+
+	CHECK_CASE("first, version 1");
+	check_text("first", bytes, length);
+	free(bytes);
+}
+
 int main(int argc, char **argv)
 {
-	bool is_written = argc > 1 && !strcmp(argv[1], "--write");
-
-	check_golden("every", make_every(), is_written);
-	check_golden("teams", make_teams(), is_written);
-	check_golden("synthetic", make_synthetic(), is_written);
+	is_written = argc > 1 && !strcmp(argv[1], "--write");
+	check_first();
+	for (uint16_t version = 2; version <= CRIT_RECORDING_VERSION; version++) {
+		check_golden("every", make_every, version);
+		check_golden("teams", make_teams, version);
+		check_golden("synthetic", make_synthetic, version);
+	}
 	return check_done();
 }

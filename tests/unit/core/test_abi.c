@@ -18,7 +18,7 @@
 static void check_chunks(void)
 {
 	CHECK_UINT_EQ(CRIT_CHUNK_MAGIC, 0x43545243u);
-	CHECK_UINT_EQ(CRIT_RECORDING_VERSION, 2);
+	CHECK_UINT_EQ(CRIT_RECORDING_VERSION, 3);
 	SIZE(crit_chunk_head, 64);
 	AT(crit_chunk_head, version, 4);
 	AT(crit_chunk_head, kind, 6);
@@ -80,7 +80,13 @@ static void check_metadata(void)
 static void check_kernel(void)
 {
 	SIZE(crit_kernel_head, 16);
-	AT(crit_kernel_head, cpu, 2);
+	AT(crit_kernel_head, size, 2);
+	AT(crit_kernel_head, run_slot, 2);
+	AT(crit_kernel_head, cpu, 4);
+	AT(crit_kernel_head_2, size, 1);
+	AT(crit_kernel_head_2, cpu, 2);
+	AT(crit_kernel_head_2, flags, 6);
+	AT(crit_kernel_head_2, time_ns, 8);
 	AT(crit_kernel_head, flags, 6);
 	AT(crit_kernel_head, state, 7);
 	AT(crit_kernel_head, time_ns, 8);
