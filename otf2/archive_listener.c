@@ -292,8 +292,9 @@ static bool has_lost_records(const struct crit_results *results)
 			return true;
 	}
 	return losses->shim_spans || losses->corrupt_chunks || losses->truncated_bytes ||
-	       losses->missing_chunks || losses->no_stripe_threads || losses->refused_clients ||
-	       losses->crowded_records || losses->unbalanced_spans;
+	       losses->missing_chunks || losses->unknown_chunks || losses->unknown_records ||
+	       losses->no_stripe_threads || losses->refused_clients || losses->crowded_records ||
+	       losses->unbalanced_spans;
 }
 
 /* A rank that died, or lives on, is inside a call nobody saw the end of. */

@@ -18,6 +18,7 @@ struct gathered_head { /* counts of what follows, and what adds up */
 	uint64_t tag_stale;
 	uint64_t late_records;
 	uint64_t unbalanced_spans;
+	uint64_t unknown_records;
 	uint64_t details;
 	int64_t rc;
 };
@@ -221,6 +222,7 @@ static int pack(const struct crit_dealing *dealing, struct crit_parcel *parcel)
 		.tag_stale = now->tag_stale - before->tag_stale,
 		.late_records = now->late_records - before->late_records,
 		.unbalanced_spans = now->unbalanced_spans - before->unbalanced_spans,
+		.unknown_records = now->unknown_records - before->unknown_records,
 		.details = dealing->messages->losses.details,
 	};
 	int rc = crit_parcel_put(parcel, &head, sizeof(head));
@@ -383,6 +385,7 @@ static int unpack(struct crit_dealing *dealing, const struct crit_parcel *parcel
 	losses->tag_stale += head.tag_stale;
 	losses->late_records += head.late_records;
 	losses->unbalanced_spans += head.unbalanced_spans;
+	losses->unknown_records += head.unknown_records;
 	dealing->messages->losses.details += head.details;
 	rc = (int)head.rc;
 	if (!rc)

@@ -276,6 +276,7 @@ static int survey_chunks(struct crit_model *model, uint32_t index)
 	model->losses.corrupt_chunks += node->recording->corrupt_chunks;
 	model->losses.truncated_bytes += node->recording->truncated_bytes;
 	model->losses.missing_chunks += node->recording->missing_chunks;
+	model->losses.unknown_chunks += node->recording->unknown_chunks;
 	return rc;
 }
 
@@ -331,6 +332,7 @@ static int survey_kernel(struct crit_model *model, uint32_t index)
 		crit_lives_settle_exits(model, machine.node);
 		model->losses.late_records += feed.late_records;
 		model->losses.corrupt_chunks += feed.bad_chunks;
+		model->losses.unknown_records += feed.unknown_records;
 		model->losses.unmatched_switches += machine.unmatched;
 		model->losses.crowded_records += machine.refused;
 		node->row.kernel_record_count = feed.record_count;

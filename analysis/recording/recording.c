@@ -185,6 +185,12 @@ static void count_holes(struct scan *scan, const struct crit_chunk_head *head)
 	scan->corrupt_since = 0;
 }
 
+static bool is_known(enum crit_chunk_kind kind)
+{
+	return kind != CRIT_C_NONE && kind < CRIT_C_COUNT && kind != CRIT_C_SAMPLES &&
+	       kind != CRIT_C_COUNTER_VALUES;
+}
+
 static int take(struct scan *scan, uint64_t offset, const struct crit_chunk_head *head,
 		const unsigned char *payload)
 {
@@ -193,13 +199,17 @@ static int take(struct scan *scan, uint64_t offset, const struct crit_chunk_head
 	int rc;
 
 	count_holes(scan, head);
+	if (!is_known(head->kind)) {
+		recording->unknown_chunks++;
+		return 0;
+	}
 	if (head->kind == CRIT_C_FILE)
 		take_file(recording, head, payload);
 	if (head->kind == CRIT_C_KERNEL)
 		recording->kernel_lost = add_saturating(recording->kernel_lost, head->lost);
 	if (head->kind == CRIT_C_SHIM)
 		recording->shim_lost = add_saturating(recording->shim_lost, head->lost);
-	if (!head->length || head->kind >= CRIT_C_COUNT)
+	if (!head->length)
 		return 0;
 	rc = crit_array_grow(&recording->refs, &recording->ref_capacity, recording->ref_count + 1,
 			     sizeof(*recording->refs));

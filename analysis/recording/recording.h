@@ -40,6 +40,7 @@ struct crit_recording {
 	uint64_t corrupt_chunks;
 	uint64_t truncated_bytes;
 	uint64_t missing_chunks;
+	uint64_t unknown_chunks; /* of kinds this program does not know */
 };
 
 /*

@@ -283,6 +283,25 @@ static void set_plain(struct crit_shim_feed *feed, const struct crit_slot *slot)
 	};
 }
 
+/* Its slots are counted as those of any record, so that tags are understood. */
+static int take_unknown(struct crit_shim_feed *feed)
+{
+	struct crit_slot slot;
+	int rc;
+
+	feed->unknown_records++;
+	do {
+		rc = take_slot(feed, &slot);
+	} while (rc == 1 && slot.kind == CRIT_S_CONTINUED);
+	if (rc < 0)
+		return rc;
+	if (rc == 1)
+		untake_slot(feed);
+	feed->event = (struct crit_span_event){ .time_ns = feed->floor_ns,
+						.next_slot = feed->slot_number };
+	return 1;
+}
+
 int crit_shim_feed_next(struct crit_shim_feed *feed)
 {
 	struct crit_slot slot;
@@ -301,6 +320,8 @@ int crit_shim_feed_next(struct crit_shim_feed *feed)
 		rc = take_open_span(feed);
 	else if (rc == 1 && slot.kind == CRIT_S_POLL)
 		rc = take_poll(feed, &slot);
+	else if (rc == 1 && !crit_slot_is_known(slot.kind))
+		rc = take_unknown(feed);
 	else if (rc == 1)
 		set_plain(feed, &slot);
 	feed->has_event = rc == 1;

@@ -78,6 +78,7 @@ struct crit_shim_feed {
 	uint32_t slots_before;
 	uint64_t late_records;
 	uint64_t unbalanced;
+	uint64_t unknown_records; /* of unknown kind */
 	uint64_t slots_read;
 };
 

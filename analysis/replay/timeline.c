@@ -535,6 +535,7 @@ static void collect(struct timeline *line)
 	for (i = 0; i < model->stream_count; i++) {
 		model->losses.late_records += line->shims[i].late_records;
 		model->losses.unbalanced_spans += line->shims[i].unbalanced;
+		model->losses.unknown_records += line->shims[i].unknown_records;
 		line->messages->losses.details += line->shims[i].details_lost;
 		model->nodes[model->streams[i].node].row.slot_count += line->shims[i].slots_read;
 	}

@@ -167,6 +167,7 @@ struct crit_losses {
 	uint64_t corrupt_chunks;
 	uint64_t truncated_bytes;
 	uint64_t missing_chunks; /* holes in the running numbers */
+	uint64_t unknown_chunks, unknown_records; /* of kinds this program does not know */
 	uint64_t unknown_ns; /* sum of threads' time in state unknown */
 	uint64_t no_stripe_threads;
 	uint64_t refused_clients;

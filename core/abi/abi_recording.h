@@ -5,6 +5,8 @@
  *
  * A reader takes whole chunks with a right checksum and cuts the rest; the first chunk is FILE.
  * Chunks of one source are in order; chunks of different sources interleave as critd drained them.
+ * Chunks, kernel records and slots of kinds a reader does not know are stepped over and counted,
+ * and of what is longer than the reader knows it takes the begin: so much needs no new version.
  */
 #ifndef CRIT_ABI_RECORDING_H
 #define CRIT_ABI_RECORDING_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The slots of a stripe's ring (core/abi/abi_shim.h): what a thread tells, 32 bytes each, in order.
+ * A record of several slots goes on in slots of kind CONTINUED.
  *
  * Everything here is untrusted to critd and to analysis.
  */
@@ -68,11 +69,16 @@ enum crit_omp_task_note {
 /* Left out: bit 1 << enum crit_call_group of each group that is off, and this: whole programs. */
 #define CRIT_OMITS_PROGRAMS (1ull << 63) /* CRIT_INCLUDE or CRIT_EXCLUDE is set */
 
+static inline int crit_slot_is_known(__u8 kind)
+{
+	return kind != CRIT_S_NONE && kind < CRIT_S_COUNT;
+}
+
 /* Does a slot of this kind begin with a stamp? */
 static inline int crit_slot_has_stamp(__u8 kind)
 {
-	return kind != CRIT_S_CONTINUED && kind != CRIT_S_DETAIL && kind != CRIT_S_COMM &&
-	       kind != CRIT_S_REGION;
+	return crit_slot_is_known(kind) && kind != CRIT_S_CONTINUED && kind != CRIT_S_DETAIL &&
+	       kind != CRIT_S_COMM && kind != CRIT_S_REGION;
 }
 
 struct crit_slot_poll2 { /* the slot after CRIT_S_POLL */

@@ -250,6 +250,19 @@ static uint64_t senseless_chunks(const struct crit_results *results)
 	return count;
 }
 
+static void find_unknown(struct crit_summary *summary)
+{
+	const struct crit_losses *losses = &summary->results->losses;
+
+	if (losses->unknown_chunks || losses->unknown_records)
+		crit_summary_add_missing(
+			summary, true, "use the version of crit that recorded it",
+			"%llu chunks and %llu records of kinds that this version of crit does not "
+			"know",
+			(unsigned long long)losses->unknown_chunks,
+			(unsigned long long)losses->unknown_records);
+}
+
 static void find_losses(struct crit_summary *summary)
 {
 	const struct crit_losses *losses = &summary->results->losses;
@@ -281,6 +294,7 @@ static void find_losses(struct crit_summary *summary)
 			"of "
 			"messages are not whole",
 			(unsigned long long)summary->results->messages.losses.details);
+	find_unknown(summary);
 	find_early(summary);
 	find_doubt(summary);
 }

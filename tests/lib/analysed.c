@@ -131,8 +131,8 @@ uint64_t crit_analysed_losses(const struct crit_losses *l)
 {
 	return l->kernel_records + l->shim_spans + l->unmatched_switches + l->tag_disagreements +
 	       l->tag_stale + l->late_records + l->corrupt_chunks + l->truncated_bytes +
-	       l->missing_chunks + l->no_stripe_threads + l->refused_clients + l->unbalanced_spans +
-	       l->counters_lost;
+	       l->missing_chunks + l->unknown_chunks + l->unknown_records + l->no_stripe_threads +
+	       l->refused_clients + l->unbalanced_spans + l->counters_lost;
 }
 
 static double fix_ns(crit_fix value)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small recordings: simulated schedules, messages that fit now and then, and OpenMP teams.
+// Small recordings: simulated schedules, messages that fit now and then, OpenMP teams, and what
+// other versions of the format hold.
 #include "core/base/call.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/maker/acts.h"
@@ -9,6 +10,7 @@
 #define SEEDS_OF_SCENARIOS 40u
 #define SEEDS_OF_MESSAGES 20u
 #define SEEDS_OF_TEAMS 20u
+#define SEEDS_OF_VERSIONS 16u
 
 /* Details that fit together now and then: few requests, communicators and sequence numbers. */
 static void put_detail(struct crit_random *random, struct crit_maker *m, uint32_t stream)
@@ -154,6 +156,47 @@ static struct input make_team_seed(uint64_t seed)
 	return input_of(m);
 }
 
+static void put_kernel(struct crit_random *random, struct crit_maker *m, uint64_t at_ns)
+{
+	union {
+		struct crit_kernel_wake wake;
+		unsigned char bytes[4096];
+	} record = { .wake = { .head = { .kind = (uint16_t)crit_random_below(random, 18),
+					 .cpu = (uint16_t)crit_random_below(random, 3),
+					 .time_ns = at_ns },
+			       .tid = 100 + (uint32_t)crit_random_below(random, 4) } };
+
+	crit_maker_kernel(m, &record.wake.head,
+			  8 * (size_t)crit_random_below(random,
+							crit_random_is(random, 10) ? 513 : 10));
+}
+
+/* Known and unknown kinds of chunks, kernel records and slots, in each version of the format. */
+static struct input make_version_seed(uint64_t seed)
+{
+	struct crit_maker_options options = { .chunk_bytes = seed % 2 ? 64 : 4096,
+					      .version = 1 + seed % CRIT_RECORDING_VERSION };
+	struct crit_random random = { .state = seed };
+	struct crit_maker *m = crit_maker_create(&options);
+	uint32_t stream;
+
+	crit_maker_file(m, (struct crit_rec_file){ .host = "node", .level = CRIT_LEVEL_TRACE });
+	stream = crit_act_open(m, (struct crit_act_rank){ 100, 0, 1, 0, 1, 1 });
+	for (uint64_t at = 10; at < 400; at += 10) {
+		crit_maker_slot(m, stream,
+				(struct crit_slot){ .time_ns = at,
+						    .kind = (uint8_t)crit_random_below(&random, 15),
+						    .call = CRIT_MPI_Recv });
+		put_kernel(&random, m, at);
+		if (crit_random_is(&random, 10))
+			crit_maker_chunk(m,
+					 (struct crit_chunk_head){
+						 .kind = (uint16_t)crit_random_below(&random, 30) },
+					 &random, sizeof(random));
+	}
+	return input_of(m);
+}
+
 static struct input make_scenario_seed(uint64_t seed)
 {
 	struct crit_scenario_shape shape = crit_scenario_draw(seed, 60);
@@ -176,5 +219,7 @@ struct input crit_fuzz_seed(size_t number)
 		return make_message_seed(number);
 	if (number < SEEDS_OF_SCENARIOS + SEEDS_OF_MESSAGES + SEEDS_OF_TEAMS)
 		return make_team_seed(number);
+	if (number < SEEDS_OF_SCENARIOS + SEEDS_OF_MESSAGES + SEEDS_OF_TEAMS + SEEDS_OF_VERSIONS)
+		return make_version_seed(number);
 	return (struct input){ NULL, 0 };
 }

@@ -440,6 +440,23 @@ static void test_damage_of_a_node(void)
 	crit_summary_fini(&summary);
 }
 
+static void test_unknown_kinds(void)
+{
+	char *text;
+
+	results_sample_barriers(&sample);
+	sample.results.losses.unknown_chunks = 2;
+	sample.results.losses.unknown_records = 30;
+	summarise();
+	CHECK(summary.is_incomplete);
+	CHECK_INT_EQ(summary.missing_count, 1);
+	text = text_of(true);
+	CHECK(strstr(text, "2 chunks and 30 records of kinds that this version of crit does not") !=
+	      NULL);
+	free(text);
+	crit_summary_fini(&summary);
+}
+
 /* Without kernel half and ranks there is nothing; the report says so, and is no success. */
 static void test_nothing(void)
 {
@@ -554,6 +571,7 @@ int main(void)
 	test_missing();
 	test_exit_code_of_each_loss();
 	test_damage_of_a_node();
+	test_unknown_kinds();
 	test_nothing();
 	test_mpi_name();
 	test_foreign_names();
