@@ -28,7 +28,7 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recor
 		return -ENOMEM;
 	}
 	for (i = 0; i < CRIT_REORDER_RECORDS; i++)
-		feed->vacant[i] = &feed->slots[CRIT_REORDER_RECORDS - 1 - i];
+		feed->vacant[i] = CRIT_REORDER_RECORDS - 1 - i;
 	feed->vacant_count = CRIT_REORDER_RECORDS;
 	return 0;
 }
@@ -169,7 +169,7 @@ static union crit_kernel_record *keep(struct crit_kernel_feed *feed, const unsig
 			return memcpy(record, bytes, head.size);
 		}
 	}
-	record = feed->vacant[--feed->vacant_count];
+	record = &feed->slots[feed->vacant[--feed->vacant_count]];
 	memcpy(record, bytes, sizeof(*record));
 	if (head.size > sizeof(*record))
 		record->head.size = sizeof(*record);
@@ -221,7 +221,7 @@ void crit_kernel_feed_pop(struct crit_kernel_feed *feed)
 	feed->head++;
 	feed->count--;
 	if (record->head.size <= sizeof(*record)) {
-		feed->vacant[feed->vacant_count++] = record;
+		feed->vacant[feed->vacant_count++] = (uint32_t)(record - feed->slots);
 	} else {
 		feed->long_bytes -= record->head.size;
 		free(record);

@@ -53,7 +53,7 @@ struct crit_kernel_feed {
 	size_t payload_at;
 	union crit_kernel_record *slots;
 	struct crit_kernel_place *order; /* ring, sorted by time */
-	union crit_kernel_record **vacant; /* stack of free slots */
+	uint32_t *vacant; /* stack of free slots */
 	uint32_t vacant_count;
 	uint32_t head, count;
 	size_t long_bytes; /* of records held back outside the slots */
