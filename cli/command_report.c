@@ -53,7 +53,7 @@ static const char usage[] =
 	"      --json           print report.json instead of report.txt\n"
 	"      --summary        print the verdict and the main figures, one a line\n"
 	"      --csv=TABLE      print a table: ranks, threads, regions, calls,\n"
-	"                       sites, messages, collectives\n"
+	"                       rank_calls, sites, messages, collectives\n"
 	"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
 	"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
 	"  -h, --help           this text\n";

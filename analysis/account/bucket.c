@@ -81,6 +81,18 @@ struct crit_bucket *crit_buckets_get(struct crit_buckets *buckets,
 	return bucket;
 }
 
+void crit_durations_add(struct crit_durations *durations, const struct crit_durations *more)
+{
+	if (!more->count)
+		return;
+	if (!durations->count || more->min_ns < durations->min_ns)
+		durations->min_ns = more->min_ns;
+	if (more->max_ns > durations->max_ns)
+		durations->max_ns = more->max_ns;
+	durations->count += more->count;
+	durations->sum_ns += more->sum_ns;
+}
+
 void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more)
 {
 	bucket->visits += more->visits;
@@ -92,6 +104,7 @@ void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more)
 	bucket->running_ns += more->running_ns;
 	bucket->begun += more->begun;
 	bucket->elapsed_ns += more->elapsed_ns;
+	crit_durations_add(&bucket->durations, &more->durations);
 	crit_earnings_add(&bucket->earned, &more->earned);
 }
 

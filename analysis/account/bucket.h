@@ -34,8 +34,12 @@ struct crit_bucket {
 	uint64_t running_ns; /* of these on a CPU, or assumed to be */
 	uint64_t begun; /* times its region was begun, and begin to end of these */
 	uint64_t elapsed_ns;
+	struct crit_durations durations; /* of MPI calls */
 	struct crit_earnings earned;
 };
+
+/* The durations of two sets of calls together. */
+void crit_durations_add(struct crit_durations *durations, const struct crit_durations *more);
 
 struct crit_buckets {
 	struct crit_bucket **blocks; /* of CRIT_BUCKET_BLOCK, so that buckets never move */

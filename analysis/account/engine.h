@@ -30,6 +30,7 @@ struct crit_span_frame {
 	uint16_t call;
 	uint8_t span_class;
 	bool is_begun; /* counts among the times its region was begun */
+	bool is_visit; /* counts among the visits of its bucket */
 };
 
 struct crit_thread {

@@ -50,6 +50,13 @@ static void end_construct(struct crit_engine *engine, uint32_t life, struct crit
 	frame->member = CRIT_NONE;
 }
 
+static void add_duration(const struct crit_span_frame *frame, uint64_t time_ns)
+{
+	const uint64_t ns = time_ns > frame->enter_ns ? time_ns - frame->enter_ns : 0;
+
+	crit_durations_add(&frame->bucket->durations, &(struct crit_durations){ 1, ns, ns, ns });
+}
+
 /* Makes depth spans the open ones. */
 static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth, uint64_t time_ns)
 {
@@ -61,6 +68,8 @@ static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth,
 	for (i = thread->depth; i > depth; i--) {
 		if (thread->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
 			end_construct(engine, life, &thread->spans[i - 1], time_ns, false);
+		else if (thread->spans[i - 1].is_visit)
+			add_duration(&thread->spans[i - 1], time_ns);
 	}
 	thread->depth = depth;
 	thread->span_class = top ? top->span_class : thread->base->key.span_class;
@@ -263,6 +272,7 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life,
 	crit_engine_resegment(engine, life, bucket, time_ns);
 	if (thread->share != CRIT_SHARE_OUT) {
 		bucket->visits++;
+		frame->is_visit = true;
 		bucket->polled += polled;
 		frame->is_begun = is_begin_of_region(key.call, arg);
 		bucket->begun += frame->is_begun;

@@ -14,6 +14,7 @@ void crit_results_destroy(struct crit_results *results)
 	free(results->threads);
 	free(results->calls);
 	free(results->sites);
+	free(results->rank_calls);
 	free(results->laws);
 	free(results->rivals);
 	free(results->ends);

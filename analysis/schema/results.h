@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/schema/call_results.h"
 #include "analysis/schema/earnings.h"
 #include "analysis/schema/message_results.h"
 #include "analysis/schema/node_results.h"
@@ -104,26 +105,6 @@ struct crit_rank_row {
 	crit_fix may_wait_cmetric; /* unit ranks, if mpi_may_wait were active; default rule only */
 };
 
-/*
- * One row per call or construct (calls), or per (call, site, process) (sites).  App threads.
- * Constructs are numbered from CRIT_CALL_OMP_FIRST on.
- */
-struct crit_call_row {
-	uint32_t call;
-	uint32_t node; /* sites only */
-	uint32_t pid; /* sites only */
-	uint64_t site; /* sites only: return address in that process */
-	uint64_t visits;
-	uint64_t folded_visits;
-	uint64_t folded_ns;
-	uint64_t polled_calls; /* Test, Iprobe and questions merged into poll spans */
-	uint64_t counted_bytes; /* level profile: moved by calls that do not wait */
-	uint64_t time_ns;
-	uint64_t wait_ns; /* of these, in waiting classes */
-	struct crit_earnings run;
-	int32_t top_rank_row; /* the rank that did most of the waited-for work meanwhile; -1 none */
-};
-
 enum crit_rival_kind {
 	CRIT_RIVAL_MEMBER = 0, /* a thread of the run: by_thread */
 	CRIT_RIVAL_STRANGER, /* named */
@@ -202,6 +183,8 @@ struct crit_results {
 	size_t call_count;
 	struct crit_call_row *sites; /* sorted by stall + waiting, descending */
 	size_t site_count;
+	struct crit_rank_call_row *rank_calls; /* sorted by rank, call */
+	size_t rank_call_count;
 	struct crit_law *laws;
 	size_t law_count;
 	struct crit_rival_row *rivals; /* sorted by thread, lost time descending */

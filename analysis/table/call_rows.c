@@ -60,6 +60,7 @@ struct call_item { /* a bucket with what its row is chosen by */
 	uint64_t site;
 	uint32_t node;
 	uint32_t pid;
+	uint32_t rank_row; /* or CRIT_NONE */
 };
 
 static int compare_sites(const void *left, const void *right)
@@ -77,6 +78,14 @@ static int compare_calls(const void *left, const void *right)
 	const struct call_item *a = left, *b = right;
 
 	return crit_by_number(a->bucket->key.call, b->bucket->key.call);
+}
+
+static int compare_rank_calls(const void *left, const void *right)
+{
+	const struct call_item *a = left, *b = right;
+	int rc = crit_by_number(a->rank_row, b->rank_row);
+
+	return rc ? rc : compare_calls(left, right);
 }
 
 static uint64_t loss_ns(const struct crit_call_row *row)
@@ -131,12 +140,37 @@ static void add_bucket(void *to, const void *from)
 	crit_earnings_add(&row->run, &bucket->earned);
 }
 
+static void begin_rank_call(void *to, const void *from)
+{
+	const struct call_item *piece = from;
+	struct crit_rank_call_row *row = to;
+
+	row->rank_row = piece->rank_row;
+	row->call = piece->bucket->key.call;
+}
+
+static void add_rank_bucket(void *to, const void *from)
+{
+	const struct crit_bucket *bucket = ((const struct call_item *)from)->bucket;
+	struct crit_rank_call_row *row = to;
+
+	row->visits += bucket->visits;
+	row->time_ns += bucket->time_ns;
+	if (crit_metric_is_waiting_class(bucket->key.span_class))
+		row->wait_ns += bucket->time_ns;
+	crit_durations_add(&row->durations, &bucket->durations);
+}
+
 static const struct crit_grouping by_call = { sizeof(struct call_item),
 					      sizeof(struct crit_call_row), compare_calls,
 					      begin_call, add_bucket };
 static const struct crit_grouping by_site = { sizeof(struct call_item),
 					      sizeof(struct crit_call_row), compare_sites,
 					      begin_site, add_bucket };
+static const struct crit_grouping by_rank_call = { sizeof(struct call_item),
+						   sizeof(struct crit_rank_call_row),
+						   compare_rank_calls, begin_rank_call,
+						   add_rank_bucket };
 
 /*
  * Where a call was made, or a construct is: OMPT names no address to the workers of a team, whose
@@ -152,7 +186,7 @@ static uint64_t site_of(const struct crit_engine *engine, const struct crit_buck
 
 /* The buckets of calls, by app threads, that were visited at all. */
 static struct call_item *collect(const struct crit_model *model, const struct crit_engine *engine,
-				 size_t *ret_count)
+				 const uint32_t *rank_rows, size_t *ret_count)
 {
 	struct call_item *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
 	size_t i;
@@ -164,28 +198,44 @@ static struct call_item *collect(const struct crit_model *model, const struct cr
 
 		if (bucket->key.call && life->role == CRIT_THREAD_APP &&
 		    (bucket->visits || bucket->time_ns))
-			pieces[(*ret_count)++] =
-				(struct call_item){ bucket,
-						    site_of(engine, &bucket->key, life->process),
-						    life->node, life->tgid };
+			pieces[(*ret_count)++] = (struct call_item){
+				bucket, site_of(engine, &bucket->key, life->process), life->node,
+				life->tgid,
+				life->rank == CRIT_NONE ? CRIT_NONE : rank_rows[life->rank]
+			};
 	}
 	return pieces;
+}
+
+/* Of MPI calls of ranks; the order of the pieces changes. */
+static int fill_rank_calls(struct call_item *pieces, size_t count, struct crit_results *results)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < count; i++)
+		if (pieces[i].rank_row != CRIT_NONE &&
+		    pieces[i].bucket->key.call < CRIT_CALL_OMP_FIRST)
+			pieces[kept++] = pieces[i];
+	results->rank_calls = crit_group_by(&by_rank_call, pieces, kept, &results->rank_call_count);
+	return results->rank_calls ? 0 : -ENOMEM;
 }
 
 int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine *engine,
 			const uint32_t *rank_rows, struct crit_results *results)
 {
 	size_t count;
-	struct call_item *pieces = collect(model, engine, &count);
+	struct call_item *pieces = collect(model, engine, rank_rows, &count);
 	int64_t top;
 	size_t i;
+	int rc;
 
 	if (!pieces)
 		return -ENOMEM;
 	results->sites = crit_group_by(&by_site, pieces, count, &results->site_count);
 	results->calls = crit_group_by(&by_call, pieces, count, &results->call_count);
+	rc = fill_rank_calls(pieces, count, results);
 	free(pieces);
-	if (!results->sites || !results->calls)
+	if (rc || !results->sites || !results->calls)
 		return -ENOMEM;
 	for (i = 0; i < results->call_count; i++) {
 		top = crit_blame_top(&engine->blame, results->calls[i].call);

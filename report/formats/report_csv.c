@@ -57,6 +57,12 @@ static void write_calls(FILE *out, const struct crit_summary *summary)
 		      summary->results->call_count);
 }
 
+static void write_rank_calls(FILE *out, const struct crit_summary *summary)
+{
+	crit_rows_csv(out, summary, CRIT_TABLE_RANK_CALLS, summary->results->rank_calls,
+		      summary->results->rank_call_count);
+}
+
 static void write_sites(FILE *out, const struct crit_summary *summary)
 {
 	crit_rows_csv(out, summary, CRIT_TABLE_SITES, summary->sites ? summary->sites->rows : NULL,
@@ -74,6 +80,7 @@ static const struct crit_csv tables[] = {
 	{ "threads", "threads.csv", write_threads },
 	{ "regions", "regions.csv", write_regions },
 	{ "calls", "calls.csv", write_calls },
+	{ "rank_calls", "rank_calls.csv", write_rank_calls },
 	{ "sites", "sites.csv", write_sites },
 	{ "messages", "messages.csv", write_messages },
 	{ "collectives", "collectives.csv", write_collectives },

@@ -149,6 +149,8 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 		 results->rival_count);
 	put_rows(stream, "process_ends", s, CRIT_TABLE_PROCESS_ENDS, results->ends,
 		 results->end_count);
+	put_rows(stream, "rank_calls", s, CRIT_TABLE_RANK_CALLS, results->rank_calls,
+		 results->rank_call_count);
 	put_rows(stream, "ranks", s, CRIT_TABLE_RANKS, results->ranks, results->rank_count);
 	put_regions(stream, "regions", s, regions->rows, regions->order, regions->row_count);
 	put_member_of(stream, "schema", report);

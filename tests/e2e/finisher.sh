@@ -51,7 +51,8 @@ last_line() {
 	tail -n 1 "$trial/$1.err"
 }
 
-results="calls.csv collectives.csv messages.csv ranks.csv regions.csv report.json report.txt sites.csv threads.csv "
+results="calls.csv collectives.csv messages.csv rank_calls.csv ranks.csv regions.csv \
+report.json report.txt sites.csv threads.csv "
 
 # A directory under another name gets report and archive, and what bears its old name is not touched.
 begin renamed env CRIT_OTF2=1

@@ -403,6 +403,14 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		fold_call(&digest, &r->calls[i]);
 	for (size_t i = 0; i < r->site_count; i++)
 		fold_call(&digest, &r->sites[i]);
+	for (size_t i = 0; i < r->rank_call_count; i++) {
+		FOLD(&digest, r->rank_calls[i].rank_row);
+		FOLD(&digest, r->rank_calls[i].call);
+		FOLD(&digest, r->rank_calls[i].visits);
+		FOLD(&digest, r->rank_calls[i].time_ns);
+		FOLD(&digest, r->rank_calls[i].wait_ns);
+		FOLD(&digest, r->rank_calls[i].durations);
+	}
 	for (size_t i = 0; i < r->law_count; i++) {
 		FOLD(&digest, r->laws[i].cmetric_sum);
 		FOLD(&digest, r->laws[i].stall_sum);

@@ -169,6 +169,45 @@ static void test_barrier_shims_only(void)
 	crit_results_destroy(r);
 }
 
+static void check_rank_call(const struct crit_rank_call_row *row, uint32_t rank, uint32_t call,
+			    const struct crit_durations *durations)
+{
+	CHECK_CASE("call %u of rank %u", call, rank);
+	CHECK_UINT_EQ(row->rank_row, rank);
+	CHECK_UINT_EQ(row->call, call);
+	CHECK_UINT_EQ(row->durations.count, durations->count);
+	CHECK_UINT_EQ(row->durations.sum_ns, durations->sum_ns);
+	CHECK_UINT_EQ(row->durations.min_ns, durations->min_ns);
+	CHECK_UINT_EQ(row->durations.max_ns, durations->max_ns);
+}
+
+/* Rank 0 is 3 and 1 ms in barriers, from two places, and never leaves a third; rank 1 sends. */
+static void test_rank_calls(void)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	uint32_t a = crit_act_rank(m, 100, 0, 10 * MS), b = crit_act_rank(m, 101, 1, 10 * MS);
+	struct crit_results *r;
+
+	crit_maker_enter_at(m, a, 12 * MS, CRIT_MPI_Barrier, 0xb0);
+	crit_maker_leave(m, a, 15 * MS, CRIT_MPI_Barrier);
+	crit_maker_enter_at(m, a, 20 * MS, CRIT_MPI_Barrier, 0xb1);
+	crit_maker_leave(m, a, 21 * MS, CRIT_MPI_Barrier);
+	crit_maker_enter_at(m, a, 30 * MS, CRIT_MPI_Barrier, 0xb1);
+	crit_maker_enter_at(m, b, 20 * MS, CRIT_MPI_Send, 0xc0);
+	crit_maker_leave(m, b, 20 * MS + 7, CRIT_MPI_Send);
+	crit_act_close(m, 101, b, 50 * MS);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	if (CHECK_UINT_EQ(r->rank_call_count, 2)) {
+		check_rank_call(&r->rank_calls[0], 0, CRIT_MPI_Barrier,
+				&(struct crit_durations){ 2, 4 * MS, 1 * MS, 3 * MS });
+		CHECK_UINT_EQ(r->rank_calls[0].visits, 3);
+		CHECK_UINT_EQ(r->rank_calls[0].wait_ns, r->rank_calls[0].time_ns);
+		check_rank_call(&r->rank_calls[1], 1, CRIT_MPI_Send,
+				&(struct crit_durations){ 1, 7, 7, 7 });
+	}
+	crit_results_destroy(r);
+}
+
 /* A poll span of 20 us waits, a shorter one works; with rule "poll" both work. */
 static void test_poll_spans(void)
 {
@@ -246,6 +285,7 @@ int main(void)
 	test_two_on_one_cpu();
 	test_number_used_again();
 	test_barrier_shims_only();
+	test_rank_calls();
 	test_poll_spans();
 	test_ranks_with_threads_on_two_nodes();
 	return check_done();

@@ -30,6 +30,7 @@ static void point(struct results_sample *sample)
 	results->threads = sample->threads;
 	results->calls = sample->calls;
 	results->sites = sample->sites;
+	results->rank_calls = sample->rank_calls;
 	results->laws = sample->laws;
 	results->rivals = sample->rivals;
 	results->regions.rows = sample->region_rows;
@@ -164,6 +165,26 @@ static void fill_call(struct crit_call_row *row)
 	row->top_rank_row = 0;
 }
 
+/* Of 40 barriers each, and of sends that were only counted. */
+static void fill_rank_calls(struct results_sample *sample)
+{
+	sample->results.rank_call_count = 3;
+	sample->rank_calls[0] =
+		(struct crit_rank_call_row){ .call = CRIT_MPI_Barrier,
+					     .visits = 40,
+					     .time_ns = 100 * MS,
+					     .wait_ns = 100 * MS,
+					     .durations = { 40, 100 * MS, 2 * MS, 4 * MS } };
+	sample->rank_calls[1] = (struct crit_rank_call_row){ .call = CRIT_MPI_Send, .visits = 5 };
+	sample->rank_calls[2] =
+		(struct crit_rank_call_row){ .rank_row = 1,
+					     .call = CRIT_MPI_Barrier,
+					     .visits = 40,
+					     .time_ns = 900 * MS,
+					     .wait_ns = 900 * MS,
+					     .durations = { 40, 900 * MS, 20 * MS, 24 * MS } };
+}
+
 static void fill_law(struct crit_law *law, enum crit_unit unit, uint64_t active_ms,
 		     uint64_t silent_ms)
 {
@@ -201,6 +222,7 @@ void results_sample_barriers(struct results_sample *sample)
 	fill_call(&sample->sites[0]);
 	sample->sites[0].pid = 1001;
 	sample->sites[0].site = 0x55d0c0de1234;
+	fill_rank_calls(sample);
 	fill_messages(sample);
 	results->law_count = 2;
 	fill_law(&sample->laws[0], CRIT_UNIT_THREADS, 1200, 100);

@@ -18,6 +18,7 @@ struct results_sample {
 	struct crit_rival_row rivals[4];
 	struct crit_call_row calls[4];
 	struct crit_call_row sites[4];
+	struct crit_rank_call_row rank_calls[3];
 	struct crit_law laws[2];
 	struct crit_traffic_row traffic[2];
 	struct crit_pair_row pairs[2];

@@ -149,6 +149,7 @@ static void test_golden(void)
 	free(text);
 	out = open_memstream(&text, &size);
 	crit_csv_write(crit_csv_find("calls"), out, &summary);
+	crit_csv_write(crit_csv_find("rank_calls"), out, &summary);
 	crit_csv_write(crit_csv_find("sites"), out, &summary);
 	(void)fclose(out);
 	compare_golden("calls.csv", text);
@@ -518,6 +519,7 @@ static int count_files(const char *directory)
 		"messages.csv",     "collectives.csv",     "report.txt.tmp", "report.json.tmp",
 		"regions.csv",      "regions.csv.tmp",     "ranks.csv.tmp",  "threads.csv.tmp",
 		"messages.csv.tmp", "collectives.csv.tmp", "calls.csv",      "sites.csv",
+		"rank_calls.csv",
 	};
 	int count = 0;
 
@@ -544,7 +546,7 @@ static void test_output(void)
 	results_sample_barriers(&sample);
 	summarise();
 	CHECK_INT_EQ(crit_report_files_write(fd, directory, &summary, &err), 0);
-	CHECK_INT_EQ(count_files(directory), 9);
+	CHECK_INT_EQ(count_files(directory), 10);
 	/* A directory in the place of the last file: nothing is left half-written. */
 	(void)snprintf(path, sizeof(path), "%s/report.json.tmp", directory);
 	CHECK_INT_EQ(mkdir(path, 0700), 0);
