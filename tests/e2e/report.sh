@@ -84,6 +84,8 @@ expect "misspelt option" 2 "no option --jsn; did you mean --json?" "$crit" repor
 expect "option without its value" 2 "no value after --output" "$crit" report "$dir" --output
 expect "value of an option that takes none" 2 "no value is taken by --json" "$crit" report --json=x "$dir"
 expect "unknown letter" 2 "no option -x" "$crit" report -x "$dir"
+expect "misspelt option of the finisher" 2 "no option --directry; did you mean --directory?" \
+	"$crit" finish --directry "$dir"
 expect "misspelt command" 2 "did you mean crit report?" "$crit" rpeort
 expect "unknown table" 2 "no table named" "$crit" report --csv=x "$dir"
 expect "full device" 1 "cannot write" bash -c "'$crit' report '$dir' >/dev/full"
