@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "report/formats/diff_changes.h"
@@ -210,7 +211,7 @@ static int print_head(const struct crit_diff *diff, const json_t *const reports[
 
 	if (!screen)
 		return -ENOMEM;
-	crit_screen_widen(screen, crit_terminal_columns());
+	crit_screen_widen(screen, crit_terminal_columns(STDOUT_FILENO));
 	screen->limit = HEAD_LINES;
 	(void)crit_difference_say(reports[0], reports[1], text, sizeof(text));
 	crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);

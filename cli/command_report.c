@@ -137,7 +137,7 @@ static int print_result(const struct crit_summary *summary, const struct report_
 	struct crit_text_options text = {
 		.has_colour = options->colour == COLOUR_AUTO ? !is_plain
 							     : options->colour == COLOUR_ALWAYS,
-		.columns = crit_terminal_columns(),
+		.columns = crit_terminal_columns(STDOUT_FILENO),
 	};
 	int status = 0;
 

@@ -4,11 +4,10 @@
 
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #define COLUMNS_MAX 10000
 
-int crit_terminal_columns(void)
+int crit_terminal_columns(int fd)
 {
 	const char *wanted = getenv("COLUMNS");
 	struct winsize size;
@@ -20,5 +19,5 @@ int crit_terminal_columns(void)
 		if (!*end && columns > 0 && columns <= COLUMNS_MAX)
 			return (int)columns;
 	}
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

@@ -14,7 +14,12 @@
 #include "cli/results/no_report.h"
 #include "cli/results/recording_set.h"
 #include "cli/results/supervise.h"
+#include "cli/console/terminal.h"
+#include "report/formats/report_text.h"
+#include "report/formats/screen.h"
 #include "core/base/cleanup.h"
+
+#define WIDE_BYTES_MAX (16u << 20) /* of recordings that are read again */
 
 struct findings {
 	char here[32]; /* the directory, whatever its name is now */
@@ -30,14 +35,46 @@ static bool has_file(int directory_fd, const char *name)
 	return faccessat(directory_fd, name, F_OK, 0) == 0;
 }
 
-/* The first screen of report.txt, which ends before the line "Run". */
-static void show_screen(int directory_fd)
+/*
+ * The first screen for a terminal of another width than report.txt was written for.  False: it
+ * cannot be made, or would take long.
+ */
+static bool show_wide(const struct findings *found, int columns)
 {
+	const struct crit_text_options options = { .is_first_screen_only = true,
+						   .columns = columns };
+	struct crit_recording_set *set = crit_recording_set_create(NULL);
+	struct crit_analysis *analysis = NULL;
+	struct crit_summary summary;
+	bool is_shown = false;
+
+	if (set && crit_recording_set_add(set, found->here, NULL) == 0 &&
+	    crit_recording_set_bytes(set) <= WIDE_BYTES_MAX &&
+	    crit_recording_set_analyse(set, crit_supervise_rule(), false, NULL, &analysis,
+				       NULL) == 0 &&
+	    crit_analysis_summarise(analysis, found->is_held, &summary) == 0) {
+		crit_write_text(stderr, &summary, &options);
+		(void)fputc('\n', stderr);
+		crit_summary_fini(&summary);
+		is_shown = true;
+	}
+	crit_analysis_destroy(analysis);
+	crit_recording_set_destroy(set);
+	return is_shown;
+}
+
+/* The first screen of report.txt, which ends before the line "Run". */
+static void show_screen(int directory_fd, const struct findings *found)
+{
+	const int columns = crit_terminal_columns(STDERR_FILENO);
 	crit_autofree char *line = NULL;
 	crit_autofclose FILE *in = NULL;
 	size_t size = 0;
-	int fd = openat(directory_fd, "report.txt", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd;
 
+	if (columns && columns != CRIT_SCREEN_COLUMNS && show_wide(found, columns))
+		return;
+	fd = openat(directory_fd, "report.txt", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	in = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (!in)
 		return;
@@ -83,7 +120,7 @@ static void say_why(const struct crit_run_end *end, const struct findings *found
 static void say(const struct crit_run_end *end, const struct findings *found)
 {
 	if (!found->err.text[0] && has_file(end->directory_fd, "report.txt")) {
-		show_screen(end->directory_fd);
+		show_screen(end->directory_fd, found);
 		(void)fprintf(stderr, "crit: report in %s/report.txt%s%s%s\n", found->name,
 			      found->is_made_here ? "; made by crit run, as crit finish had ended "
 						    "without it"

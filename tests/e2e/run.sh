@@ -67,6 +67,9 @@ got=$(printf 'one\ntwo\n' | "$crit" run -- sed s/o/0/ 2>"$trial/streams.err")
 point "stdin and stdout" $? "$got"
 [ "$(tail -n 1 "$trial/streams.err")" = "crit: report in $CRIT_DIR/report.txt" ]
 point "last line on stderr says where the report is" $? "$(tail -n 1 "$trial/streams.err")"
+COLUMNS=100 "$crit" run -o "$trial/wide" -- sed s/o/0/ <<<one >/dev/null 2>"$trial/wide.err"
+cmp -s <(head -n -1 "$trial/wide.err") <(COLUMNS=100 "$crit" report "$trial/wide" | sed '/^Run$/,$d')
+point "the page is as wide as COLUMNS says" $? "$(wc -L <"$trial/wide.err") columns"
 ! grep -q $'\033' "$trial/streams.err"
 point "no escape sequences off a terminal" $? ""
 [ "$(wc -l <"$trial/streams.err")" -le 25 ] && [ "$(wc -L <"$trial/streams.err")" -le 100 ]
