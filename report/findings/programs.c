@@ -41,3 +41,30 @@ const char *crit_programs_name(const struct crit_results *results, size_t *ret_o
 	*ret_others = programs > 1 ? programs - 1 : 0;
 	return most ? most : base_name(results->exe);
 }
+
+/* Names of programs are cut in recordings. */
+bool crit_programs_has_launcher(const struct crit_results *results)
+{
+	size_t others;
+
+	return strncmp(crit_programs_name(results, &others), base_name(results->exe),
+		       CRIT_PROGRAM_BYTES - 1) != 0;
+}
+
+const char *crit_programs_exe(const struct crit_results *results)
+{
+	size_t others;
+
+	return crit_programs_has_launcher(results) ? crit_programs_name(results, &others)
+						   : results->exe;
+}
+
+const char *crit_programs_arguments(const struct crit_results *results)
+{
+	const char *name = crit_programs_exe(results);
+
+	for (size_t i = 0; name != results->exe && i < results->rank_count; i++)
+		if (strcmp(results->ranks[i].program, name) == 0)
+			return results->ranks[i].arguments;
+	return results->arguments;
+}

@@ -7,6 +7,7 @@
 
 #include "core/base/call.h"
 #include "report/findings/omp_runtime.h"
+#include "report/findings/programs.h"
 #include "report/formats/row_writer.h"
 #include "report/tables/labels.h"
 #include "report/tables/message_sums.h"

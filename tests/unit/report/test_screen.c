@@ -209,12 +209,24 @@ static void test_program(void)
 	CHECK_INT_EQ(wide_sample_init(&sample, 8, WIDE_CXX), 0);
 	CHECK_STR_EQ(crit_programs_name(&sample.results, &others), "heat");
 	CHECK_UINT_EQ(others, 1);
+	CHECK(crit_programs_has_launcher(&sample.results));
+	CHECK_STR_EQ(crit_programs_exe(&sample.results), "heat");
+	(void)snprintf(sample.results.ranks[1].arguments, sizeof(sample.results.ranks[1].arguments),
+		       "./heat 9");
+	sample.results.ranks[1].program[0] = sample.results.ranks[0].program[0] = '\0';
+	CHECK(crit_programs_arguments(&sample.results) == sample.results.ranks[2].arguments);
+	(void)snprintf(sample.results.exe, sizeof(sample.results.exe), "/opt/bin/heat");
+	CHECK(!crit_programs_has_launcher(&sample.results));
+	CHECK_STR_EQ(crit_programs_exe(&sample.results), "/opt/bin/heat");
+	CHECK(crit_programs_arguments(&sample.results) == sample.results.arguments);
+	(void)snprintf(sample.results.exe, sizeof(sample.results.exe), "mpirun.openmpi");
 	for (size_t i = 0; i < 5; i++)
 		sample.results.ranks[i].program[0] = '\0';
 	CHECK_STR_EQ(crit_programs_name(&sample.results, &others), "coupler");
 	CHECK_UINT_EQ(others, 1);
 	sample.results.rank_count = 0;
 	CHECK_STR_EQ(crit_programs_name(&sample.results, &others), "mpirun.openmpi");
+	CHECK(!crit_programs_has_launcher(&sample.results));
 	CHECK_UINT_EQ(others, 0);
 	sample.results.rank_count = 8;
 	wide_sample_fini(&sample);
