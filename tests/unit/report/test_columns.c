@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table of columns: what is in it is documented, named once, and in crit-report(5), which
- * CRIT_GOLDEN_WRITE=1 writes anew.  Compiled with one column more (more_columns.def), that is in
- * report.txt, ranks.csv, report.json and the page.
+ * The table of columns: what is in it is documented, named once, in crit-report(5) and in the JSON
+ * schema; CRIT_GOLDEN_WRITE=1 writes both anew.  Golden reports follow the schema.  Compiled with
+ * one column more (more_columns.def), that is in report.txt, ranks.csv, report.json, page, schema.
  */
 #include <ctype.h>
 #include <jansson.h>
@@ -15,6 +15,7 @@
 #include "report/formats/report_details.h"
 #include "report/formats/report_json.h"
 #include "tests/lib/check.h"
+#include "tests/unit/report/report_schema.h"
 #include "tests/unit/report/results_sample.h"
 
 static const char page_head[] =
@@ -27,7 +28,8 @@ static const char page_head[] =
 	"Names tell units: seconds\n.Pq Va _s ,\nparts of 1\n.Pq Va _ratio , share ;\n"
 	"all other numbers count.\n"
 	".Pa share/doc/crit/docs/metric.md\nhas the formulas.\n"
-	"Brackets stand for the elements of an array.\n";
+	"Brackets stand for the elements of an array.\n"
+	".Pa share/doc/crit/docs/crit-report.schema.json\nsays the same to validators of JSON.\n";
 
 static const char page_tail[] = ".Sh SEE ALSO\n.Xr crit-report 1 ,\n.Xr crit-recording 5\n";
 
@@ -99,26 +101,71 @@ static void test_columns(void)
 	}
 }
 
-#ifdef PAGE
-static void test_page(void)
+#ifdef DOCS
+/* Ownership: takes text. */
+static void check_file(const char *path, char *text)
 {
-	char *text = page_of();
 	char *there = calloc(1, strlen(text) + 4096);
-	FILE *file = fopen(PAGE, getenv("CRIT_GOLDEN_WRITE") ? "w+" : "r");
+	FILE *file = fopen(path, getenv("CRIT_GOLDEN_WRITE") ? "w+" : "r");
 
 	if (CHECK(file && there)) {
 		if (getenv("CRIT_GOLDEN_WRITE"))
 			(void)fputs(text, file);
 		rewind(file);
 		(void)!fread(there, 1, strlen(text) + 4095, file);
-		CHECK_MSG(strcmp(text, there) == 0, "%s: CRIT_GOLDEN_WRITE=1 writes it anew", PAGE);
+		CHECK_MSG(strcmp(text, there) == 0, "%s: CRIT_GOLDEN_WRITE=1 writes it anew", path);
 		(void)fclose(file);
 	}
 	free(there);
 	free(text);
 }
 
+/* Golden reports follow the schema, and one that lacks a key, has another or a wrong type not. */
+static void test_schema(const char *name)
+{
+	json_t *schema = report_schema();
+	json_t *report = json_load_file(name, 0, NULL), *job;
+	char text[256];
+
+	CHECK_CASE("%s", name);
+	if (!CHECK(report != NULL)) {
+		json_decref(schema);
+		return;
+	}
+	CHECK_STR_EQ(report_schema_refuses(schema, report, text, sizeof(text)), "");
+	job = json_object_get(report, "job");
+	(void)json_object_set_new(job, "nodes", json_string("1"));
+	CHECK_STR_EQ(report_schema_refuses(schema, report, text, sizeof(text)),
+		     ".job.nodes: its type");
+	(void)json_object_set_new(job, "nodes", json_null());
+	CHECK_STR_EQ(report_schema_refuses(schema, report, text, sizeof(text)),
+		     ".job.nodes: its type");
+	(void)json_object_del(job, "nodes");
+	CHECK_STR_EQ(report_schema_refuses(schema, report, text, sizeof(text)),
+		     ".job: lacks nodes");
+	(void)json_object_del(report, "job");
+	CHECK_STR_EQ(report_schema_refuses(schema, report, text, sizeof(text)), ": lacks job");
+	(void)json_object_set_new(report, "extra", json_null());
+	(void)json_object_set_new(report, "job", json_object());
+	CHECK_STR_EQ(report_schema_refuses(schema, report, text, sizeof(text)), ": has extra");
+	json_decref(report);
+	json_decref(schema);
+}
+
 #endif
+
+static char *schema_text(void)
+{
+	json_t *schema = report_schema();
+	char *text = json_dumps(schema, JSON_SORT_KEYS | JSON_INDENT(1));
+	char *line = NULL;
+
+	json_decref(schema);
+	if (!CHECK(text && asprintf(&line, "%s\n", text) > 0))
+		exit(1);
+	free(text);
+	return line;
+}
 
 /* Every member of report.json is a column. */
 static void check_documented(const char *key)
@@ -203,6 +250,7 @@ static void test_formats(void)
 	check_more(written(&summary, crit_write_details), "     1.5000\n");
 	check_more(written(&summary, write_ranks), ",life_s,extra_s\n");
 	check_more(written(&summary, write_ranks), ",1.500000001\n");
+	check_more(schema_text(), "\"extra_s\": {");
 	check_more(page_of(), ".It Va extra_s\na column of this test\n");
 	crit_summary_fini(&summary);
 }
@@ -210,8 +258,11 @@ static void test_formats(void)
 int main(void)
 {
 	test_columns();
-#ifdef PAGE
-	test_page();
+#ifdef DOCS
+	check_file(DOCS "/crit-report.5", page_of());
+	check_file(DOCS "/crit-report.schema.json", schema_text());
+	test_schema(DATA "/barriers.json");
+	test_schema(DATA "/hybrid.json");
 #endif
 	test_formats();
 	return check_done();
