@@ -167,15 +167,17 @@ static bool is_same(const struct crit_diff_change *change)
 /* Prints the rows of one group; answers where the next one begins. */
 static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, unsigned long most)
 {
-	enum crit_diff_group group = diff->changes[at].group;
+	size_t count;
+	const struct crit_diff_change *changes = crit_diff_changes(diff, &count);
+	enum crit_diff_group group = changes[at].group;
 	const char *row = "";
 	unsigned long rows = 0;
 	int figures = 0, same = 0;
 
 	(void)fprintf(out, "\n%-*s %-13s %10s %10s %10s %7s\n", NAME_COLUMNS + 2,
 		      crit_diff_group_name(group), "", "A", "B", "change", "ratio");
-	for (; at < diff->change_count && diff->changes[at].group == group; at++) {
-		const struct crit_diff_change *change = &diff->changes[at];
+	for (; at < count && changes[at].group == group; at++) {
+		const struct crit_diff_change *change = &changes[at];
 		char name[CRIT_DIFF_NAME_BYTES + 64];
 
 		if (group < CRIT_DIFF_RANKS) {
@@ -206,13 +208,12 @@ static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, un
 static int print_head(const struct crit_diff *diff, const json_t *const reports[2],
 		      char *const paths[2])
 {
-	struct crit_screen *screen = calloc(1, sizeof(*screen));
+	struct crit_screen *screen = crit_screen_create(&(struct crit_screen_options){
+		.columns = crit_terminal_columns(STDOUT_FILENO), .limit = HEAD_LINES });
 	char text[CRIT_SENTENCE_BYTES + PATH_BYTES];
 
 	if (!screen)
 		return -ENOMEM;
-	crit_screen_widen(screen, crit_terminal_columns(STDOUT_FILENO));
-	screen->limit = HEAD_LINES;
 	(void)crit_difference_say(reports[0], reports[1], text, sizeof(text));
 	crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
 	for (int i = 0; i < 2; i++) {
@@ -220,12 +221,12 @@ static int print_head(const struct crit_diff *diff, const json_t *const reports[
 			       text_of(reports[i], "verdict", "sentence"));
 		crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
 	}
-	for (size_t i = 0; i < diff->note_count; i++) {
-		(void)snprintf(text, sizeof(text), "does not compare: %s", diff->notes[i]);
+	for (size_t i = 0; crit_diff_note(diff, i); i++) {
+		(void)snprintf(text, sizeof(text), "does not compare: %s", crit_diff_note(diff, i));
 		crit_screen_wrap(screen, CRIT_PAINT_NONE, text, HEAD_LINES);
 	}
 	crit_screen_write(screen, stdout);
-	free(screen);
+	crit_screen_destroy(screen);
 	return 0;
 }
 
@@ -233,8 +234,10 @@ static int print_text(const struct crit_diff *diff, const json_t *const reports[
 		      char *const paths[2], unsigned long most)
 {
 	int status = print_head(diff, reports, paths);
+	size_t count;
 
-	for (size_t at = 0; !status && at < diff->change_count;)
+	(void)crit_diff_changes(diff, &count);
+	for (size_t at = 0; !status && at < count;)
 		at = print_group(stdout, diff, at, most);
 	return status;
 }
@@ -254,17 +257,17 @@ static json_t *number_or_null(bool is_there, double value)
 static int print_json(const struct crit_diff *diff, const json_t *const reports[2],
 		      char *const paths[2])
 {
+	size_t count;
+	const struct crit_diff_change *change = crit_diff_changes(diff, &count);
 	json_t *changes = json_array();
 	json_t *notes = json_array();
 	char sentence[CRIT_SENTENCE_BYTES];
 	json_t *root;
 	int status;
 
-	for (size_t i = 0; i < diff->note_count; i++)
-		(void)json_array_append_new(notes, json_string(diff->notes[i]));
-	for (size_t i = 0; i < diff->change_count; i++) {
-		const struct crit_diff_change *change = &diff->changes[i];
-
+	for (size_t i = 0; crit_diff_note(diff, i); i++)
+		(void)json_array_append_new(notes, json_string(crit_diff_note(diff, i)));
+	for (const struct crit_diff_change *end = change + count; change < end; change++) {
 		(void)json_array_append_new(
 			changes, json_pack("{s:s, s:s, s:s, s:o, s:o, s:f, s:o}", "group",
 					   crit_diff_group_name(change->group), "name",
@@ -287,27 +290,27 @@ static int print_json(const struct crit_diff *diff, const json_t *const reports[
 static int compare(const json_t *const reports[2], char *const paths[2],
 		   const struct diff_options *options)
 {
-	struct crit_diff diff;
+	struct crit_diff *diff = NULL;
 	int code = CRIT_EXIT_OK;
-	int status = crit_diff_init(&diff, reports[0], reports[1]);
+	int status = crit_diff_create(reports[0], reports[1], &diff);
 
 	if (status) {
 		(void)fprintf(stderr, "crit diff: %s\n", strerror(-status));
 		return CRIT_EXIT_FAILED;
 	}
 	if (options->is_json)
-		status = print_json(&diff, reports, paths);
+		status = print_json(diff, reports, paths);
 	else
-		status = print_text(&diff, reports, paths, options->rows);
+		status = print_text(diff, reports, paths, options->rows);
 	errno = 0;
 	if (status || fflush(stdout) || ferror(stdout)) {
 		(void)fprintf(stderr, "crit diff: cannot write to stdout: %s\n",
 			      strerror(errno ? errno : EIO));
 		code = CRIT_EXIT_FAILED;
-	} else if (diff.is_incomplete) {
+	} else if (crit_diff_is_incomplete(diff)) {
 		code = CRIT_EXIT_INCOMPLETE;
 	}
-	crit_diff_fini(&diff);
+	crit_diff_destroy(diff);
 	return code;
 }
 

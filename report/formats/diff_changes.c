@@ -12,6 +12,16 @@
 #include "core/base/array.h"
 
 #define FIGURES_MAX 8
+#define NOTES_MAX 16
+
+struct crit_diff {
+	struct crit_diff_change
+		*changes; /* by group, then by how much the row's first figure changed */
+	size_t change_count, change_capacity;
+	char notes[NOTES_MAX][CRIT_DIFF_NAME_BYTES]; /* what does not compare */
+	size_t note_count;
+	bool is_incomplete; /* figures do not mean the same, or a report is incomplete */
+};
 
 struct compared_table {
 	enum crit_diff_group group;
@@ -212,7 +222,7 @@ static void note(struct crit_diff *diff, const char *format, ...)
 {
 	va_list arguments;
 
-	if (diff->note_count == CRIT_DIFF_NOTES_MAX)
+	if (diff->note_count == NOTES_MAX)
 		return;
 	va_start(arguments, format);
 	(void)vsnprintf(diff->notes[diff->note_count++], CRIT_DIFF_NAME_BYTES, format, arguments);
@@ -314,11 +324,13 @@ static int sort(struct crit_diff *diff)
 	return 0;
 }
 
-int crit_diff_init(struct crit_diff *diff, const json_t *a, const json_t *b)
+int crit_diff_create(const json_t *a, const json_t *b, struct crit_diff **ret_diff)
 {
+	struct crit_diff *diff = calloc(1, sizeof(*diff));
 	int status;
 
-	memset(diff, 0, sizeof(*diff));
+	if (!diff)
+		return -ENOMEM;
 	compare_jobs(diff, a, b);
 	status = add_run(diff, a, b);
 	if (!status)
@@ -331,7 +343,9 @@ int crit_diff_init(struct crit_diff *diff, const json_t *a, const json_t *b)
 	if (!status)
 		status = sort(diff);
 	if (status)
-		crit_diff_fini(diff);
+		crit_diff_destroy(diff);
+	else
+		*ret_diff = diff;
 	return status;
 }
 
@@ -401,8 +415,25 @@ int crit_diff_update(json_t *report)
 	return update(report);
 }
 
-void crit_diff_fini(struct crit_diff *diff)
+void crit_diff_destroy(struct crit_diff *diff)
 {
-	free(diff->changes);
-	memset(diff, 0, sizeof(*diff));
+	if (diff)
+		free(diff->changes);
+	free(diff);
+}
+
+const struct crit_diff_change *crit_diff_changes(const struct crit_diff *diff, size_t *ret_count)
+{
+	*ret_count = diff->change_count;
+	return diff->changes;
+}
+
+const char *crit_diff_note(const struct crit_diff *diff, size_t index)
+{
+	return index < diff->note_count ? diff->notes[index] : NULL;
+}
+
+bool crit_diff_is_incomplete(const struct crit_diff *diff)
+{
+	return diff->is_incomplete;
 }

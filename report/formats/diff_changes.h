@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #define CRIT_DIFF_NAME_BYTES 256
-#define CRIT_DIFF_NOTES_MAX 16
 
 enum crit_diff_group {
 	CRIT_DIFF_RUN = 0,
@@ -29,14 +28,7 @@ struct crit_diff_change {
 	double a, b;
 };
 
-struct crit_diff {
-	struct crit_diff_change
-		*changes; /* by group, then by how much the row's first figure changed */
-	size_t change_count, change_capacity;
-	char notes[CRIT_DIFF_NOTES_MAX][CRIT_DIFF_NAME_BYTES]; /* what does not compare */
-	size_t note_count;
-	bool is_incomplete; /* figures do not mean the same, or a report is incomplete */
-};
+struct crit_diff;
 
 /* "run", "efficiency", "ranks", "regions", "calls", "sites". */
 const char *crit_diff_group_name(enum crit_diff_group group);
@@ -49,11 +41,20 @@ const char *crit_diff_group_name(enum crit_diff_group group);
 int crit_diff_update(json_t *report);
 
 /*
- * Compares two reports of schema crit-report/2.  Ownership: fini frees; the reports are borrowed
+ * Compares two reports of schema crit-report/2.  Ownership: destroy frees; the reports are borrowed
  * for the call.  Errors: -ENOMEM.
  */
-int crit_diff_init(struct crit_diff *diff, const json_t *a, const json_t *b);
-void crit_diff_fini(struct crit_diff *diff);
+int crit_diff_create(const json_t *a, const json_t *b, struct crit_diff **ret_diff);
+void crit_diff_destroy(struct crit_diff *diff);
+
+/* By group, then by how much the row's first figure changed.  Borrowed. */
+const struct crit_diff_change *crit_diff_changes(const struct crit_diff *diff, size_t *ret_count);
+
+/* What does not compare; NULL: there are not so many. */
+const char *crit_diff_note(const struct crit_diff *diff, size_t index);
+
+/* Figures do not mean the same, or a report is incomplete. */
+bool crit_diff_is_incomplete(const struct crit_diff *diff);
 
 /* Both sides 0 where one has no such row. */
 static inline double crit_diff_by(const struct crit_diff_change *change)

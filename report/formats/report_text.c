@@ -2,7 +2,6 @@
 /* The first screen of report.txt: verdict, efficiencies, who, where, laws, what is missing. */
 #include "report/formats/report_text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/findings/omp_runtime.h"
@@ -98,7 +97,7 @@ static void put_run(struct crit_screen *screen, const struct crit_results *resul
 	(void)snprintf(rest, sizeof(rest), "%.32s, window %.3f s",
 		       crit_mpi_label(results, mpi, sizeof(mpi)),
 		       (double)results->window_ns * 1e-9);
-	if (strlen(counts) + 1 + strlen(rest) <= (size_t)screen->columns) {
+	if (strlen(counts) + 1 + strlen(rest) <= (size_t)crit_screen_columns(screen)) {
 		crit_screen_put(screen, CRIT_PAINT_BOLD, "%s %s", counts, rest);
 	} else {
 		crit_screen_wrap(screen, CRIT_PAINT_BOLD, counts, 2);
@@ -188,7 +187,7 @@ static void put_factor(struct crit_screen *screen, const char *name, double cpu,
 	if (wall >= 0)
 		(void)snprintf(right, sizeof(right), "%.3f", wall);
 	crit_screen_put(screen, paint_of(shown), "%-30s %12s %12s  %s", name, left, right,
-			crit_screen_bar(shown, screen->columns - 60, bar));
+			crit_screen_bar(shown, crit_screen_columns(screen) - 60, bar));
 }
 
 static void put_efficiency(struct crit_screen *screen, const struct crit_summary *summary)
@@ -243,15 +242,16 @@ static const char *count_text(const struct crit_screen *screen, int columns, siz
 			      size_t count, char text[64])
 {
 	(void)snprintf(text, 64, "  top %zu of %zu", shown, count);
-	return columns + (int)strlen(text) <= screen->columns ? text : "";
+	return columns + (int)strlen(text) <= crit_screen_columns(screen) ? text : "";
 }
 
 static void put_ranks(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	size_t shown = results->rank_count < RANKS_SHOWN ? results->rank_count : RANKS_SHOWN;
-	int wide = screen->columns > CRIT_SCREEN_COLUMNS ? screen->columns - CRIT_SCREEN_COLUMNS
-							 : 0;
+	int wide = crit_screen_columns(screen) > CRIT_SCREEN_COLUMNS
+			   ? crit_screen_columns(screen) - CRIT_SCREEN_COLUMNS
+			   : 0;
 	int host = wide > 36 ? 24 : 12 + wide / 3;
 	char count[64];
 
@@ -274,7 +274,8 @@ static void put_ranks(struct crit_screen *screen, const struct crit_summary *sum
 			crit_name_fit(results->nodes[rank->node].host, host, node, sizeof(node)),
 			crit_fix_seconds(rank->run.cmetric[CRIT_UNIT_RANKS]),
 			(double)usage.useful_ns * 1e-9, (double)usage.mpi_wait_ns * 1e-9,
-			100 * share, crit_screen_bar(share, screen->columns - 50 - host, bar));
+			100 * share,
+			crit_screen_bar(share, crit_screen_columns(screen) - 50 - host, bar));
 	}
 }
 
@@ -294,7 +295,7 @@ static void put_spread(struct crit_screen *screen, const struct crit_results *re
 		       spread.quartiles_s[0], spread.quartiles_s[1], spread.quartiles_s[2],
 		       spread.most_s,
 		       crit_rank_label(results, (int32_t)spread.most_row, most, sizeof(most)));
-	cells = screen->columns - (int)strlen(line) - 3;
+	cells = crit_screen_columns(screen) - (int)strlen(line) - 3;
 	if (cells >= HISTOGRAM_MIN && !crit_rank_spread_of(results, cells, &spread))
 		crit_screen_put(screen, CRIT_PAINT_NONE, "%s [%s]", line,
 				crit_rank_spread_histogram(&spread, bar));
@@ -306,7 +307,7 @@ static void put_threads(struct crit_screen *screen, const struct crit_summary *s
 {
 	const struct crit_results *results = summary->results;
 	size_t shown = summary->app_threads < THREADS_SHOWN ? summary->app_threads : THREADS_SHOWN;
-	int name_columns = screen->columns < NARROW_COLUMNS ? 11 : 15;
+	int name_columns = crit_screen_columns(screen) < NARROW_COLUMNS ? 11 : 15;
 	char count[64];
 
 	crit_screen_put(screen, CRIT_PAINT_DIM, "%8s %-*s %9s %9s %9s %7s%s", "tid", name_columns,
@@ -323,7 +324,8 @@ static void put_threads(struct crit_screen *screen, const struct crit_summary *s
 				crit_fix_seconds(thread->run.cmetric[CRIT_UNIT_THREADS]),
 				(double)crit_cells_state(&thread->cells, CRIT_STATE_RUNNING) * 1e-9,
 				(double)crit_cells_state(&thread->cells, CRIT_STATE_BLOCKED) * 1e-9,
-				100 * share, crit_screen_bar(share, screen->columns - 64, bar));
+				100 * share,
+				crit_screen_bar(share, crit_screen_columns(screen) - 64, bar));
 	}
 }
 
@@ -349,7 +351,7 @@ static const char *short_label(const struct crit_results *results, int32_t threa
 static const char *optional_s(const struct crit_screen *screen, double seconds, char text[16])
 {
 	text[0] = '\0';
-	if (screen->columns >= NARROW_COLUMNS)
+	if (crit_screen_columns(screen) >= NARROW_COLUMNS)
 		(void)snprintf(text, 16, " %9.3f", seconds);
 	return text;
 }
@@ -366,7 +368,8 @@ static const char *slowest_label(const struct crit_summary *summary,
 static int region_columns(const struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_region_table *table = &summary->regions;
-	int columns = screen->columns - (screen->columns < NARROW_COLUMNS ? 28 : 38);
+	int columns = crit_screen_columns(screen) -
+		      (crit_screen_columns(screen) < NARROW_COLUMNS ? 28 : 38);
 	int longest = (int)strlen("slowest");
 
 	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++) {
@@ -406,8 +409,9 @@ static void put_regions(struct crit_screen *screen, const struct crit_summary *s
 	if (table->row_count == 0)
 		return;
 	crit_screen_put(screen, CRIT_PAINT_DIM, "%-*s %9s%s %9s %6s %s", columns, "region",
-			"CMetric s", screen->columns < NARROW_COLUMNS ? "" : "  useful s",
-			"waits s", "imbal.", "slowest");
+			"CMetric s",
+			crit_screen_columns(screen) < NARROW_COLUMNS ? "" : "  useful s", "waits s",
+			"imbal.", "slowest");
 	for (size_t i = 0; i < table->row_count && i < REGIONS_SHOWN; i++)
 		put_region(screen, summary, &table->rows[table->order[i]], columns);
 }
@@ -426,8 +430,8 @@ static void put_site(struct crit_screen *screen, const struct crit_sites *sites,
 		(void)snprintf(wait, sizeof(wait), ", %.3f s", (double)site->wait_ns * 1e-9);
 		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %s%s",
 				crit_place_fit(&site->place,
-					       screen->columns - 5 - (int)strlen(wait), text,
-					       sizeof(text)),
+					       crit_screen_columns(screen) - 5 - (int)strlen(wait),
+					       text, sizeof(text)),
 				wait);
 		return;
 	}
@@ -435,7 +439,8 @@ static void put_site(struct crit_screen *screen, const struct crit_sites *sites,
 
 static int call_columns(const struct crit_screen *screen)
 {
-	int columns = screen->columns - (screen->columns < NARROW_COLUMNS ? 43 : 53);
+	int columns = crit_screen_columns(screen) -
+		      (crit_screen_columns(screen) < NARROW_COLUMNS ? 43 : 53);
 
 	return columns < CALL_COLUMNS_MAX ? columns : CALL_COLUMNS_MAX;
 }
@@ -469,7 +474,8 @@ static void put_calls(struct crit_screen *screen, const struct crit_summary *sum
 		if (i == 0)
 			crit_screen_put(screen, CRIT_PAINT_DIM, "%-*s %9s %9s%s %9s  %s",
 					call_columns(screen), "call", "visits", "wait s",
-					screen->columns < NARROW_COLUMNS ? "" : "   stall s",
+					crit_screen_columns(screen) < NARROW_COLUMNS ? ""
+										     : "   stall s",
 					"waiting s", "waits for");
 		put_call(screen, summary, call);
 	}
@@ -513,23 +519,23 @@ static void fill_screen(struct crit_screen *screen, const struct crit_summary *s
 	crit_screen_blank(screen);
 	put_calls(screen, summary);
 	crit_screen_blank(screen);
-	screen->limit = CRIT_SCREEN_LINES;
+	crit_screen_limit(screen, CRIT_SCREEN_LINES);
 	put_trust(screen, summary);
 }
 
 void crit_write_text(FILE *out, const struct crit_summary *summary,
 		     const struct crit_text_options *options)
 {
-	struct crit_screen *screen = calloc(1, sizeof(*screen));
+	struct crit_screen *screen = crit_screen_create(
+		&(struct crit_screen_options){ .has_colour = options->has_colour,
+					       .columns = options->columns,
+					       .limit = CRIT_SCREEN_LINES - TRUST_LINES });
 
 	if (!screen)
 		return;
-	screen->has_colour = options->has_colour;
-	crit_screen_widen(screen, options->columns);
-	screen->limit = CRIT_SCREEN_LINES - TRUST_LINES;
 	fill_screen(screen, summary);
 	crit_screen_write(screen, out);
-	free(screen);
+	crit_screen_destroy(screen);
 	if (!options->is_first_screen_only)
 		crit_write_details(out, summary);
 }

@@ -1,18 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Lines of one page, with colour or without. */
 #include "report/formats/screen.h"
-#include "core/base/line.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
-void crit_screen_widen(struct crit_screen *screen, int columns)
+#include "core/base/line.h"
+
+struct crit_screen {
+	bool has_colour;
+	int columns;
+	int limit; /* lines that may be used so far; the rest is kept for what must be said */
+	int lines;
+	int used;
+	char text[2 * CRIT_SCREEN_LINES][CRIT_SCREEN_LINE_BYTES];
+	enum crit_paint paint[2 * CRIT_SCREEN_LINES];
+	bool is_blank[2 * CRIT_SCREEN_LINES];
+};
+
+struct crit_screen *crit_screen_create(const struct crit_screen_options *options)
 {
-	screen->columns = CRIT_SCREEN_COLUMNS;
-	if (columns)
-		screen->columns = columns < CRIT_SCREEN_COLUMNS_MIN   ? CRIT_SCREEN_COLUMNS_MIN
-				  : columns > CRIT_SCREEN_COLUMNS_MAX ? CRIT_SCREEN_COLUMNS_MAX
-								      : columns;
+	struct crit_screen *screen = calloc(1, sizeof(*screen));
+	const int columns = options->columns;
+
+	if (!screen)
+		return NULL;
+	screen->has_colour = options->has_colour;
+	screen->limit = options->limit;
+	screen->columns = !columns                            ? CRIT_SCREEN_COLUMNS
+			  : columns < CRIT_SCREEN_COLUMNS_MIN ? CRIT_SCREEN_COLUMNS_MIN
+			  : columns > CRIT_SCREEN_COLUMNS_MAX ? CRIT_SCREEN_COLUMNS_MAX
+							      : columns;
+	return screen;
+}
+
+void crit_screen_destroy(struct crit_screen *screen)
+{
+	free(screen);
+}
+
+int crit_screen_columns(const struct crit_screen *screen)
+{
+	return screen->columns;
+}
+
+void crit_screen_limit(struct crit_screen *screen, int limit)
+{
+	screen->limit = limit;
 }
 
 int crit_screen_room(const struct crit_screen *screen)

@@ -24,19 +24,22 @@ enum crit_paint {
 	CRIT_PAINT_COUNT
 };
 
-struct crit_screen {
+struct crit_screen;
+
+struct crit_screen_options {
 	bool has_colour;
-	int columns;
+	int columns; /* brought to what a page can have; 0: CRIT_SCREEN_COLUMNS */
 	int limit; /* lines that may be used so far; the rest is kept for what must be said */
-	int lines;
-	int used;
-	char text[2 * CRIT_SCREEN_LINES][CRIT_SCREEN_LINE_BYTES];
-	enum crit_paint paint[2 * CRIT_SCREEN_LINES];
-	bool is_blank[2 * CRIT_SCREEN_LINES];
 };
 
-/* Sets the width, brought to what a page can have; 0: CRIT_SCREEN_COLUMNS. */
-void crit_screen_widen(struct crit_screen *screen, int columns);
+/* Ownership: destroy frees.  NULL: no memory. */
+struct crit_screen *crit_screen_create(const struct crit_screen_options *options);
+void crit_screen_destroy(struct crit_screen *screen);
+
+/* Of the page. */
+int crit_screen_columns(const struct crit_screen *screen);
+
+void crit_screen_limit(struct crit_screen *screen, int limit);
 
 /* One line, cut at the page's width; nothing when the page is full. */
 void crit_screen_put(struct crit_screen *screen, enum crit_paint paint, const char *format, ...)
@@ -52,6 +55,7 @@ void crit_screen_wrap(struct crit_screen *screen, enum crit_paint paint, const c
 void crit_screen_say(struct crit_screen *screen, enum crit_paint paint, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Lines that may still be used. */
 int crit_screen_room(const struct crit_screen *screen);
 
 void crit_screen_write(const struct crit_screen *screen, FILE *out);

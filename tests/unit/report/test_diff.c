@@ -64,9 +64,10 @@ static json_t *parse(const char *text)
 static const struct crit_diff_change *find(const struct crit_diff *diff, enum crit_diff_group group,
 					   const char *name, const char *figure)
 {
-	for (size_t i = 0; i < diff->change_count; i++) {
-		const struct crit_diff_change *change = &diff->changes[i];
+	size_t count;
+	const struct crit_diff_change *change = crit_diff_changes(diff, &count);
 
+	for (const struct crit_diff_change *end = change + count; change < end; change++) {
 		if (change->group == group && !strcmp(change->name, name) &&
 		    !strcmp(change->figure, figure))
 			return change;
@@ -89,10 +90,10 @@ static void check_order(const struct crit_diff *diff, enum crit_diff_group group
 {
 	char order[512] = "";
 	const char *last = "";
+	size_t count;
+	const struct crit_diff_change *change = crit_diff_changes(diff, &count);
 
-	for (size_t i = 0; i < diff->change_count; i++) {
-		const struct crit_diff_change *change = &diff->changes[i];
-
+	for (const struct crit_diff_change *end = change + count; change < end; change++) {
 		if (change->group != group || !strcmp(last, change->name))
 			continue;
 		last = change->name;
@@ -101,38 +102,50 @@ static void check_order(const struct crit_diff *diff, enum crit_diff_group group
 	CHECK_STR_EQ(order, expected);
 }
 
+static size_t count_notes(const struct crit_diff *diff)
+{
+	size_t count = 0;
+
+	while (crit_diff_note(diff, count))
+		count++;
+	return count;
+}
+
 static void test_changes(void)
 {
+	const struct crit_diff_change *change;
+	size_t count;
 	json_t *a = parse(before);
 	json_t *b = parse(after);
-	struct crit_diff diff;
+	struct crit_diff *diff;
 
-	CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
-	check(find(&diff, CRIT_DIFF_RUN, "run", "window_s"), 2.0, 1.5);
-	check(find(&diff, CRIT_DIFF_RUN, "run", "gain_s"), 0.4, 0.1);
-	check(find(&diff, CRIT_DIFF_EFFICIENCY, "cpu", "parallel_ratio"), 0.5, 0.8);
-	check(find(&diff, CRIT_DIFF_EFFICIENCY, "wall", "parallel_ratio"), 0.6, 0.9);
-	check(find(&diff, CRIT_DIFF_RANKS, "0.0", "cmetric_s"), 1.0, 0.75);
-	check(find(&diff, CRIT_DIFF_RANKS, "0.2", "share"), 0, 0.5);
-	CHECK(!find(&diff, CRIT_DIFF_RANKS, "0.2", "share")->has_a);
-	check(find(&diff, CRIT_DIFF_REGIONS, "phase gone", "cmetric_s"), 0.25, 0);
-	CHECK(!find(&diff, CRIT_DIFF_REGIONS, "phase gone", "cmetric_s")->has_b);
-	check(find(&diff, CRIT_DIFF_CALLS, "MPI_Barrier", "visits"), 4, 8);
-	check(find(&diff, CRIT_DIFF_CALLS, "omp barrier", "wait_s"), 0, 0.0625);
-	check(find(&diff, CRIT_DIFF_SITES, "MPI_Recv x.c:7", "wait_s"), 0.5, 0.25);
-	check_order(&diff, CRIT_DIFF_RANKS, "0.1;0.0;0.2;");
-	check_order(&diff, CRIT_DIFF_REGIONS, "phase new;phase gone;phase a;");
-	check_order(&diff, CRIT_DIFF_CALLS, "MPI_Barrier;MPI_Recv;omp barrier;");
-	CHECK_UINT_EQ(diff.note_count, 1); /* ranks */
-	CHECK(strstr(diff.notes[0], "ranks: 2 and 3"));
-	CHECK(!diff.is_incomplete);
-	crit_diff_fini(&diff);
+	CHECK_INT_EQ(crit_diff_create(a, b, &diff), 0);
+	check(find(diff, CRIT_DIFF_RUN, "run", "window_s"), 2.0, 1.5);
+	check(find(diff, CRIT_DIFF_RUN, "run", "gain_s"), 0.4, 0.1);
+	check(find(diff, CRIT_DIFF_EFFICIENCY, "cpu", "parallel_ratio"), 0.5, 0.8);
+	check(find(diff, CRIT_DIFF_EFFICIENCY, "wall", "parallel_ratio"), 0.6, 0.9);
+	check(find(diff, CRIT_DIFF_RANKS, "0.0", "cmetric_s"), 1.0, 0.75);
+	check(find(diff, CRIT_DIFF_RANKS, "0.2", "share"), 0, 0.5);
+	CHECK(!find(diff, CRIT_DIFF_RANKS, "0.2", "share")->has_a);
+	check(find(diff, CRIT_DIFF_REGIONS, "phase gone", "cmetric_s"), 0.25, 0);
+	CHECK(!find(diff, CRIT_DIFF_REGIONS, "phase gone", "cmetric_s")->has_b);
+	check(find(diff, CRIT_DIFF_CALLS, "MPI_Barrier", "visits"), 4, 8);
+	check(find(diff, CRIT_DIFF_CALLS, "omp barrier", "wait_s"), 0, 0.0625);
+	check(find(diff, CRIT_DIFF_SITES, "MPI_Recv x.c:7", "wait_s"), 0.5, 0.25);
+	check_order(diff, CRIT_DIFF_RANKS, "0.1;0.0;0.2;");
+	check_order(diff, CRIT_DIFF_REGIONS, "phase new;phase gone;phase a;");
+	check_order(diff, CRIT_DIFF_CALLS, "MPI_Barrier;MPI_Recv;omp barrier;");
+	CHECK_UINT_EQ(count_notes(diff), 1); /* ranks */
+	CHECK(strstr(crit_diff_note(diff, 0), "ranks: 2 and 3"));
+	CHECK(!crit_diff_is_incomplete(diff));
+	crit_diff_destroy(diff);
 
-	CHECK_INT_EQ(crit_diff_init(&diff, a, a), 0);
-	for (size_t i = 0; i < diff.change_count; i++)
-		CHECK_NEAR(crit_diff_by(&diff.changes[i]), 0, 0);
-	CHECK_UINT_EQ(diff.note_count, 0);
-	crit_diff_fini(&diff);
+	CHECK_INT_EQ(crit_diff_create(a, a, &diff), 0);
+	change = crit_diff_changes(diff, &count);
+	for (size_t i = 0; i < count; i++)
+		CHECK_NEAR(crit_diff_by(&change[i]), 0, 0);
+	CHECK_UINT_EQ(count_notes(diff), 0);
+	crit_diff_destroy(diff);
 	json_decref(a);
 	json_decref(b);
 }
@@ -152,9 +165,11 @@ static json_t *load(const char *path)
 static void test_old_schema(void)
 {
 	static const char *const names[] = { "barriers.json", "hybrid.json" };
-	struct crit_diff diff;
+	struct crit_diff *diff;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct crit_diff_change *changes;
+		size_t count;
 		char path[256];
 		json_t *a, *b;
 
@@ -168,17 +183,18 @@ static void test_old_schema(void)
 		(void)snprintf(path, sizeof(path), "%s/%s", DATA_DIR, names[i]);
 		b = load(path);
 		CHECK_INT_EQ(crit_diff_update(b), 0);
-		CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
-		(void)find(&diff, CRIT_DIFF_RUN, "run", "all_waiting_window_s");
-		(void)find(&diff, CRIT_DIFF_RUN, "run", "gain_s");
-		(void)find(&diff, CRIT_DIFF_RANKS, "0.0", "all_waiting_s");
-		(void)find(&diff, CRIT_DIFF_RANKS, "0.0", "blame_s");
-		for (size_t k = 0; k < diff.change_count; k++) {
-			CHECK_NEAR(crit_diff_by(&diff.changes[k]), 0, 0);
-			CHECK(diff.changes[k].has_a && diff.changes[k].has_b);
+		CHECK_INT_EQ(crit_diff_create(a, b, &diff), 0);
+		(void)find(diff, CRIT_DIFF_RUN, "run", "all_waiting_window_s");
+		(void)find(diff, CRIT_DIFF_RUN, "run", "gain_s");
+		(void)find(diff, CRIT_DIFF_RANKS, "0.0", "all_waiting_s");
+		(void)find(diff, CRIT_DIFF_RANKS, "0.0", "blame_s");
+		changes = crit_diff_changes(diff, &count);
+		for (size_t k = 0; k < count; k++) {
+			CHECK_NEAR(crit_diff_by(&changes[k]), 0, 0);
+			CHECK(changes[k].has_a && changes[k].has_b);
 		}
-		CHECK_UINT_EQ(diff.note_count, 0);
-		crit_diff_fini(&diff);
+		CHECK_UINT_EQ(count_notes(diff), 0);
+		crit_diff_destroy(diff);
 		json_decref(a);
 		json_decref(b);
 	}
@@ -220,7 +236,7 @@ static void test_incomparable(void)
 		{ "level", "profile", false }, { "exe", "/b/y", false },
 		{ "mpi", "other", false },
 	};
-	struct crit_diff diff;
+	struct crit_diff *diff;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		json_t *a = parse(before);
@@ -229,16 +245,16 @@ static void test_incomparable(void)
 		CHECK_CASE("%s", cases[i].key);
 		json_object_set_new(json_object_get(b, "job"), cases[i].key,
 				    json_string(cases[i].value));
-		CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
-		CHECK_UINT_EQ(diff.note_count, 1);
-		CHECK(strstr(diff.notes[0], cases[i].value));
-		CHECK_INT_EQ(diff.is_incomplete, cases[i].is_grave);
-		crit_diff_fini(&diff);
+		CHECK_INT_EQ(crit_diff_create(a, b, &diff), 0);
+		CHECK_UINT_EQ(count_notes(diff), 1);
+		CHECK(strstr(crit_diff_note(diff, 0), cases[i].value));
+		CHECK_INT_EQ(crit_diff_is_incomplete(diff), cases[i].is_grave);
+		crit_diff_destroy(diff);
 		json_object_set_new(a, "is_complete", json_false());
-		CHECK_INT_EQ(crit_diff_init(&diff, a, b), 0);
-		CHECK_UINT_EQ(diff.note_count, 2);
-		CHECK(diff.is_incomplete);
-		crit_diff_fini(&diff);
+		CHECK_INT_EQ(crit_diff_create(a, b, &diff), 0);
+		CHECK_UINT_EQ(count_notes(diff), 2);
+		CHECK(crit_diff_is_incomplete(diff));
+		crit_diff_destroy(diff);
 		json_decref(a);
 		json_decref(b);
 	}
@@ -304,15 +320,15 @@ static void test_nonsense(void)
 {
 	static const char *const texts[] = { "{}", "{\"ranks\": 3, \"job\": []}",
 					     "{\"ranks\": [1, null, {}], \"efficiency\": [1]}" };
-	struct crit_diff diff;
+	struct crit_diff *diff;
 	char sentence[256];
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		json_t *a = parse(texts[i]);
 
-		CHECK_INT_EQ(crit_diff_init(&diff, a, a), 0);
-		CHECK(diff.is_incomplete);
-		crit_diff_fini(&diff);
+		CHECK_INT_EQ(crit_diff_create(a, a, &diff), 0);
+		CHECK(crit_diff_is_incomplete(diff));
+		crit_diff_destroy(diff);
 		CHECK(crit_difference_say(a, a, sentence, sizeof(sentence))[0]);
 		json_decref(a);
 	}
