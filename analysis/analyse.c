@@ -180,11 +180,13 @@ static int listen(struct work *work, const struct crit_trace_sink *sink,
 {
 	int rc;
 
-	work->message_sink = (struct crit_message_sink){ .user = &work->tracer,
-							 .message = crit_tracer_message,
-							 .communicator = crit_tracer_communicator };
+	work->message_sink =
+		(struct crit_message_sink){ .user = &work->tracer.emitter,
+					    .message = crit_emitter_message,
+					    .communicator = crit_emitter_communicator };
 	if (peers)
-		crit_pending_init(&work->pending, peers, &work->tracer, &work->dealing.added_steps);
+		crit_pending_init(&work->pending, peers, &work->tracer.emitter,
+				  &work->dealing.added_steps);
 	rc = crit_tracer_init(&work->tracer, &work->engine, &work->identity, sink,
 			      peers ? &work->pending.queue : NULL);
 	if (peers)

@@ -8,8 +8,8 @@
 
 struct crit_pending_event {
 	uint64_t step; /* of the run's, after which it came */
-	bool is_details; /* a span's messages: op is void */
-	struct crit_tracer_op op;
+	bool is_details; /* a span's messages: event is void */
+	struct crit_emitter_event event;
 };
 
 struct sent_message { /* as process 0 sends it; their number is before those of a span */
@@ -28,19 +28,19 @@ static int add(struct crit_pending *pending, const struct crit_pending_event *ev
 	return rc;
 }
 
-static int put(void *user, const struct crit_tracer_op *op)
+static int put(void *user, const struct crit_emitter_event *event)
 {
 	struct crit_pending *pending = user;
 
 	return add(pending,
-		   &(struct crit_pending_event){ .step = *pending->added_steps, .op = *op });
+		   &(struct crit_pending_event){ .step = *pending->added_steps, .event = *event });
 }
 
 int crit_pending_add_details(struct crit_pending *pending, uint32_t life)
 {
 	return add(pending, &(struct crit_pending_event){ .step = *pending->added_steps,
 							  .is_details = true,
-							  .op = { .life = life } });
+							  .event = { .life = life } });
 }
 
 /* Sends it to the process that replays its thread; the sink here is told of the others'. */
@@ -49,12 +49,12 @@ static int send_message(void *user, uint32_t life, uint64_t time_ns,
 {
 	struct crit_pending *pending = user;
 	const struct sent_message row = { .message = *message, .time_ns = time_ns, .life = life };
-	uint32_t node = pending->tracer->engine->model->lives[life].node;
+	uint32_t node = pending->emitter->model->lives[life].node;
 	int rc = crit_parcel_put(pending->answer, &row, sizeof(row));
 
 	pending->answer_count++;
 	if (!rc && crit_peers_player(pending->peers, node) != pending->peers->rank)
-		rc = crit_tracer_pass_message(pending->tracer, life, time_ns, message);
+		rc = crit_emitter_pass_message(pending->emitter, life, time_ns, message);
 	return rc;
 }
 
@@ -62,15 +62,15 @@ static int tell_communicator(void *user, const struct crit_trace_communicator *c
 {
 	const struct crit_pending *pending = user;
 
-	return crit_tracer_communicator(pending->tracer, communicator);
+	return crit_emitter_communicator(pending->emitter, communicator);
 }
 
 void crit_pending_init(struct crit_pending *pending, const struct crit_peers *peers,
-		       struct crit_tracer *tracer, const uint64_t *added_steps)
+		       struct crit_emitter *emitter, const uint64_t *added_steps)
 {
 	*pending = (struct crit_pending){
 		.peers = peers,
-		.tracer = tracer,
+		.emitter = emitter,
 		.added_steps = added_steps,
 		.queue = { .user = pending, .put = put },
 		.message_sink = { .user = pending,
@@ -112,11 +112,11 @@ static int read_details(struct crit_pending *pending, bool is_told)
 	for (; count && !rc; count--) {
 		if (!crit_parcel_take(&pending->messages, &pending->messages_at, &row,
 				      sizeof(row)) ||
-		    row.life >= pending->tracer->engine->model->life_count)
+		    row.life >= pending->emitter->model->life_count)
 			return -EPROTO;
 		if (is_told)
-			rc = crit_tracer_message(pending->tracer, row.life, row.time_ns,
-						 &row.message);
+			rc = crit_emitter_message(pending->emitter, row.life, row.time_ns,
+						  &row.message);
 	}
 	return rc;
 }
@@ -133,7 +133,7 @@ int crit_pending_take(struct crit_pending *pending, const unsigned char *bytes, 
 
 int crit_pending_catch_up(struct crit_pending *pending, uint64_t steps, bool must)
 {
-	int rc = pending->tracer->error;
+	int rc = pending->emitter->error;
 
 	while (pending->at < pending->count && !rc) {
 		const struct crit_pending_event *event = &pending->events[pending->at];
@@ -146,11 +146,11 @@ int crit_pending_catch_up(struct crit_pending *pending, uint64_t steps, bool mus
 		else if (event->is_details)
 			rc = read_details(pending, true);
 		else
-			rc = crit_tracer_work(pending->tracer, &event->op);
+			rc = crit_emitter_emit(pending->emitter, &event->event);
 		pending->at++;
 	}
-	crit_tracer_keep_error(pending->tracer, rc);
-	return pending->tracer->error;
+	crit_emitter_keep_error(pending->emitter, rc);
+	return pending->emitter->error;
 }
 
 int crit_pending_rest(struct crit_pending *pending, uint64_t steps)

@@ -12,15 +12,15 @@
 
 #include "analysis/cluster/peers.h"
 #include "analysis/mpi/message_trace.h"
-#include "analysis/replay/tracer_ops.h"
+#include "analysis/replay/emitter.h"
 
 struct crit_pending_event;
 
 struct crit_pending {
 	const struct crit_peers *peers;
-	struct crit_tracer *tracer;
+	struct crit_emitter *emitter;
 	const uint64_t *added_steps; /* of this process since the run's begin */
-	struct crit_tracer_queue queue; /* for the tracer */
+	struct crit_emitter_queue queue; /* for the emitter */
 	struct crit_message_sink message_sink; /* for who decodes messages */
 	struct crit_pending_event *events;
 	size_t count, capacity, at;
@@ -34,7 +34,7 @@ struct crit_pending {
 
 /* Ownership: all is borrowed until fini. */
 void crit_pending_init(struct crit_pending *pending, const struct crit_peers *peers,
-		       struct crit_tracer *tracer, const uint64_t *added_steps);
+		       struct crit_emitter *emitter, const uint64_t *added_steps);
 void crit_pending_fini(struct crit_pending *pending);
 
 /* A span with details ends, whose messages come from process 0.  Errors: -ENOMEM. */

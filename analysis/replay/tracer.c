@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/replay/tracer_ops.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
 
@@ -16,14 +15,10 @@ struct crit_tracer_view { /* what the engine's news are held against */
 
 void crit_tracer_fini(struct crit_tracer *tracer)
 {
-	size_t i;
-
-	for (i = 0; tracer->threads && i < tracer->engine->model->life_count; i++)
-		crit_tracer_forget(tracer, (uint32_t)i);
-	free(tracer->threads);
-	free(tracer->views);
-	free(tracer->setups);
+	crit_emitter_fini(&tracer->emitter);
+	crit_tracer_setups_fini(&tracer->setups);
 	crit_results_destroy(tracer->run);
+	free(tracer->views);
 	*tracer = (struct crit_tracer){ 0 };
 }
 
@@ -39,17 +34,6 @@ static void copy_cells(const struct crit_thread *thread, uint32_t depth,
 		ret_ns[state] = thread->cells.ns[state][span_class];
 }
 
-void crit_tracer_post(struct crit_tracer *tracer, const struct crit_tracer_op *op)
-{
-	int rc;
-
-	if (tracer->error)
-		return;
-	rc = tracer->queue ? tracer->queue->put(tracer->queue->user, op)
-			   : crit_tracer_work(tracer, op);
-	crit_tracer_keep_error(tracer, rc);
-}
-
 static bool is_wanted(const struct crit_tracer *tracer, uint32_t index)
 {
 	const struct crit_life *life = &tracer->engine->model->lives[index];
@@ -57,44 +41,47 @@ static bool is_wanted(const struct crit_tracer *tracer, uint32_t index)
 
 	if (thread->state == CRIT_STATE_NONE || !thread->is_open)
 		return false;
-	return tracer->sink->has_all || (life->role == CRIT_THREAD_APP && life->part != CRIT_NONE);
+	return tracer->emitter.sink->has_all ||
+	       (life->role == CRIT_THREAD_APP && life->part != CRIT_NONE);
 }
 
 /* Spans it is in began before: their leaves are not told. */
 static void post_begin(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
 {
 	const struct crit_thread *thread = &tracer->engine->threads[life];
-	struct crit_tracer_op op = {
-		.time_ns = time_ns, .life = life, .kind = CRIT_OP_BEGIN, .bucket = thread->base
+	struct crit_emitter_event emitted = {
+		.time_ns = time_ns, .life = life, .kind = CRIT_EMIT_BEGIN, .bucket = thread->base
 	};
 	uint32_t depth;
 
-	if (time_ns > tracer->end_ns)
+	if (time_ns > tracer->emitter.end_ns)
 		return;
-	crit_tracer_begin_setup(tracer, life, time_ns);
+	crit_tracer_setups_begin(&tracer->setups, life, time_ns);
 	tracer->views[life] = (struct crit_tracer_view){ .depth = thread->depth, .is_told = true };
-	copy_cells(thread, 0, op.marked_ns);
-	crit_tracer_post(tracer, &op);
+	copy_cells(thread, 0, emitted.marked_ns);
+	crit_emitter_post(&tracer->emitter, &emitted);
 	for (depth = 1; depth <= thread->depth; depth++) {
 		const struct crit_span_frame *frame = &thread->spans[depth - 1];
 
-		op.kind = CRIT_OP_INSIDE;
-		op.bucket = frame->bucket;
-		op.arg = frame->arg;
-		op.call = frame->call;
-		op.span_class = frame->span_class;
-		copy_cells(thread, depth, op.marked_ns);
-		crit_tracer_post(tracer, &op);
+		emitted.kind = CRIT_EMIT_INSIDE;
+		emitted.bucket = frame->bucket;
+		emitted.arg = frame->arg;
+		emitted.call = frame->call;
+		emitted.span_class = frame->span_class;
+		copy_cells(thread, depth, emitted.marked_ns);
+		crit_emitter_post(&tracer->emitter, &emitted);
 	}
 }
 
 static void post_end(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
 {
-	struct crit_tracer_op op = { .time_ns = time_ns, .life = life, .kind = CRIT_OP_END };
+	struct crit_emitter_event emitted = { .time_ns = time_ns,
+					      .life = life,
+					      .kind = CRIT_EMIT_END };
 
-	copy_cells(&tracer->engine->threads[life], tracer->views[life].depth, op.looked_ns);
+	copy_cells(&tracer->engine->threads[life], tracer->views[life].depth, emitted.looked_ns);
 	tracer->views[life].is_told = false;
-	crit_tracer_post(tracer, &op);
+	crit_emitter_post(&tracer->emitter, &emitted);
 }
 
 /* What is known of the thread when it is told of at this time, which is clamped; else NULL. */
@@ -103,9 +90,9 @@ static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t lif
 {
 	if (!tracer->views[life].is_told)
 		return NULL;
-	if (*time_ns < tracer->begin_ns)
-		*time_ns = tracer->begin_ns;
-	if (*time_ns > tracer->end_ns)
+	if (*time_ns < tracer->emitter.begin_ns)
+		*time_ns = tracer->emitter.begin_ns;
+	if (*time_ns > tracer->emitter.end_ns)
 		post_end(tracer, life, *time_ns);
 	return tracer->views[life].is_told ? &tracer->views[life] : NULL;
 }
@@ -121,8 +108,8 @@ static int on_thread(void *user, const struct crit_event *event)
 		post_end(tracer, event->life, time_ns);
 	else if (!is_told && is_wanted_now)
 		post_begin(tracer, event->life,
-			   time_ns < tracer->begin_ns ? tracer->begin_ns : time_ns);
-	return tracer->error;
+			   time_ns < tracer->emitter.begin_ns ? tracer->emitter.begin_ns : time_ns);
+	return tracer->emitter.error;
 }
 
 static int on_enter(void *user, const struct crit_event *event)
@@ -132,25 +119,25 @@ static int on_enter(void *user, const struct crit_event *event)
 	uint64_t time_ns = event->time_ns;
 	struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
 	const struct crit_span_frame *frame = &thread->spans[thread->depth - 1];
-	struct crit_tracer_op op = { .time_ns = time_ns,
-				     .life = event->life,
-				     .kind = CRIT_OP_ENTER,
-				     .bucket = frame->bucket,
-				     .arg = frame->arg,
-				     .polled = event->arg,
-				     .call = frame->call,
-				     .span_class = frame->span_class };
+	struct crit_emitter_event emitted = { .time_ns = time_ns,
+					      .life = event->life,
+					      .kind = CRIT_EMIT_ENTER,
+					      .bucket = frame->bucket,
+					      .arg = frame->arg,
+					      .polled = event->arg,
+					      .call = frame->call,
+					      .span_class = frame->span_class };
 
 	if (!view) {
 		if (crit_call_is_window(frame->call))
-			crit_tracer_setup_enter(tracer, event->life, time_ns);
-		return tracer->error;
+			crit_tracer_setups_enter(&tracer->setups, event->life, time_ns);
+		return tracer->emitter.error;
 	}
-	copy_cells(thread, view->depth, op.looked_ns);
-	copy_cells(thread, thread->depth, op.marked_ns);
+	copy_cells(thread, view->depth, emitted.looked_ns);
+	copy_cells(thread, thread->depth, emitted.marked_ns);
 	view->depth++;
-	crit_tracer_post(tracer, &op);
-	return tracer->error;
+	crit_emitter_post(&tracer->emitter, &emitted);
+	return tracer->emitter.error;
 }
 
 static int on_leave(void *user, const struct crit_event *event)
@@ -159,21 +146,21 @@ static int on_leave(void *user, const struct crit_event *event)
 	const struct crit_thread *thread = &tracer->engine->threads[event->life];
 	uint64_t time_ns = event->time_ns;
 	struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
-	struct crit_tracer_op op = { .time_ns = time_ns,
-				     .life = event->life,
-				     .kind = CRIT_OP_LEAVE,
-				     .bucket = thread->base,
-				     .depth = thread->depth };
+	struct crit_emitter_event emitted = { .time_ns = time_ns,
+					      .life = event->life,
+					      .kind = CRIT_EMIT_LEAVE,
+					      .bucket = thread->base,
+					      .depth = thread->depth };
 
 	if (!view)
-		crit_tracer_setup_leave(tracer, event->life, time_ns);
+		crit_tracer_setups_leave(&tracer->setups, event->life, time_ns);
 	if (!view || view->depth <= thread->depth)
-		return tracer->error;
-	copy_cells(thread, view->depth, op.looked_ns);
-	copy_cells(thread, thread->depth, op.marked_ns);
+		return tracer->emitter.error;
+	copy_cells(thread, view->depth, emitted.looked_ns);
+	copy_cells(thread, thread->depth, emitted.marked_ns);
 	view->depth = thread->depth;
-	crit_tracer_post(tracer, &op);
-	return tracer->error;
+	crit_emitter_post(&tracer->emitter, &emitted);
+	return tracer->emitter.error;
 }
 
 static int on_base_ends(void *user, const struct crit_event *event)
@@ -181,15 +168,15 @@ static int on_base_ends(void *user, const struct crit_event *event)
 	struct crit_tracer *tracer = user;
 	uint64_t time_ns = event->time_ns;
 	const struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
-	struct crit_tracer_op op = { .time_ns = time_ns,
-				     .life = event->life,
-				     .kind = CRIT_OP_LOOK };
+	struct crit_emitter_event emitted = { .time_ns = time_ns,
+					      .life = event->life,
+					      .kind = CRIT_EMIT_LOOK };
 
 	if (!view || view->depth)
-		return tracer->error;
-	copy_cells(&tracer->engine->threads[event->life], 0, op.looked_ns);
-	crit_tracer_post(tracer, &op);
-	return tracer->error;
+		return tracer->emitter.error;
+	copy_cells(&tracer->engine->threads[event->life], 0, emitted.looked_ns);
+	crit_emitter_post(&tracer->emitter, &emitted);
+	return tracer->emitter.error;
 }
 
 static int on_base_begins(void *user, const struct crit_event *event)
@@ -197,57 +184,58 @@ static int on_base_begins(void *user, const struct crit_event *event)
 	struct crit_tracer *tracer = user;
 	const struct crit_thread *thread = &tracer->engine->threads[event->life];
 	const struct crit_tracer_view *view = &tracer->views[event->life];
-	struct crit_tracer_op op = { .life = event->life,
-				     .kind = CRIT_OP_MARK,
-				     .bucket = thread->base };
+	struct crit_emitter_event emitted = { .life = event->life,
+					      .kind = CRIT_EMIT_MARK,
+					      .bucket = thread->base };
 
 	if (!view->is_told || view->depth)
-		return tracer->error;
-	copy_cells(thread, 0, op.marked_ns);
-	crit_tracer_post(tracer, &op);
-	return tracer->error;
+		return tracer->emitter.error;
+	copy_cells(thread, 0, emitted.marked_ns);
+	crit_emitter_post(&tracer->emitter, &emitted);
+	return tracer->emitter.error;
 }
 
 /* What is told as it is, where the thread is told of. */
 static int pass_on(struct crit_tracer *tracer, const struct crit_event *event,
-		   enum crit_tracer_op_kind kind)
+		   enum crit_emitter_event_kind kind)
 {
 	uint64_t time_ns = event->time_ns;
-	struct crit_tracer_op op = {
+	struct crit_emitter_event emitted = {
 		.life = event->life, .kind = (uint8_t)kind, .call = event->call, .arg = event->arg
 	};
 
 	if (told_at(tracer, event->life, &time_ns)) {
-		op.time_ns = time_ns;
-		crit_tracer_post(tracer, &op);
+		emitted.time_ns = time_ns;
+		crit_emitter_post(&tracer->emitter, &emitted);
 	}
-	return tracer->error;
+	return tracer->emitter.error;
 }
 
 static int on_release(void *user, const struct crit_event *event)
 {
-	return pass_on(user, event, CRIT_OP_RELEASE);
+	return pass_on(user, event, CRIT_EMIT_RELEASE);
 }
 
 static int on_task(void *user, const struct crit_event *event)
 {
-	return pass_on(user, event, CRIT_OP_TASK);
+	return pass_on(user, event, CRIT_EMIT_TASK);
 }
 
 static int on_finalize_enter(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
 
-	crit_tracer_finalize(tracer, event->life, true, event->arg, event->time_ns);
-	return tracer->error;
+	crit_tracer_setups_finalize(&tracer->setups, event->life, true, event->arg, event->time_ns);
+	return tracer->emitter.error;
 }
 
 static int on_finalize_leave(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
 
-	crit_tracer_finalize(tracer, event->life, false, event->arg, event->time_ns);
-	return tracer->error;
+	crit_tracer_setups_finalize(&tracer->setups, event->life, false, event->arg,
+				    event->time_ns);
+	return tracer->emitter.error;
 }
 
 static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
@@ -272,22 +260,19 @@ static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
 
 int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 		     const struct crit_identity *identity, const struct crit_trace_sink *sink,
-		     const struct crit_tracer_queue *queue)
+		     const struct crit_emitter_queue *queue)
 {
 	const struct crit_model *model = engine->model;
-	int rc = -ENOMEM;
+	int rc;
 
-	*tracer = (struct crit_tracer){ .sink = sink,
-					.engine = engine,
-					.queue = queue,
-					.thread_rows = identity->thread_rows,
-					.begin_ns = model->window_begin_ns,
-					.end_ns = crit_model_traced_until_ns(model) };
+	*tracer = (struct crit_tracer){ .engine = engine };
+	rc = crit_emitter_init(&tracer->emitter, model, identity, sink, queue);
+	if (!rc)
+		rc = crit_tracer_setups_init(&tracer->setups, engine, &tracer->emitter);
 	tracer->run = calloc(1, sizeof(*tracer->run));
-	tracer->threads = calloc(model->life_count + 1, sizeof(void *));
 	tracer->views = calloc(model->life_count + 1, sizeof(*tracer->views));
-	if (tracer->run && tracer->threads && tracer->views)
-		rc = crit_tracer_init_setups(tracer);
+	if (!rc && (!tracer->run || !tracer->views))
+		rc = -ENOMEM;
 	if (!rc)
 		rc = crit_identity_fill(identity, model, tracer->run);
 	return rc ? rc : listen(tracer, engine);
@@ -295,8 +280,15 @@ int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 
 int crit_tracer_begin(struct crit_tracer *tracer)
 {
-	const struct crit_trace_sink *sink = tracer->sink;
-	int rc = sink->begin ? sink->begin(sink->user, tracer->run, tracer->end_ns) : 0;
+	return crit_emitter_begin(&tracer->emitter, tracer->run);
+}
 
-	return rc < 0 ? rc : 0;
+int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results,
+		    bool are_messages_whole)
+{
+	struct crit_emitter *emitter = &tracer->emitter;
+
+	if (!emitter->error)
+		crit_emitter_keep_error(emitter, crit_tracer_setups_end(&tracer->setups));
+	return crit_emitter_end(emitter, results, are_messages_whole);
 }

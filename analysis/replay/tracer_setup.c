@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Init and MPI_Finalize: they begin and end a rank's part of the window, and lie outside it.
-//
-// The thread that has called MPI_Init* calls MPI_Finalize (MPI 4.0, 11.2.1).  A program of sessions
-// alone calls neither.
+// Follows the calls of MPI_Init and MPI_Finalize of each rank.
+#include "analysis/replay/tracer_setup.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/replay/tracer_ops.h"
 #include "core/base/call.h"
 
 struct setup_call {
@@ -25,42 +23,49 @@ struct crit_tracer_setup {
 
 static const struct setup_call no_call = { .begin_ns = CRIT_TIME_MAX, .end_ns = CRIT_TIME_MAX };
 
-int crit_tracer_init_setups(struct crit_tracer *tracer)
+int crit_tracer_setups_init(struct crit_tracer_setups *setups, const struct crit_engine *engine,
+			    struct crit_emitter *emitter)
 {
-	size_t count = tracer->engine->model->rank_count, i;
+	size_t count = engine->model->rank_count, i;
 
-	tracer->setups = calloc(count + 1, sizeof(*tracer->setups));
-	if (!tracer->setups)
+	*setups = (struct crit_tracer_setups){ .engine = engine, .emitter = emitter };
+	setups->rows = calloc(count + 1, sizeof(*setups->rows));
+	if (!setups->rows)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		tracer->setups[i] = (struct crit_tracer_setup){ .life = CRIT_NONE,
-								.init = no_call,
-								.finalize = no_call };
+		setups->rows[i] = (struct crit_tracer_setup){ .life = CRIT_NONE,
+							      .init = no_call,
+							      .finalize = no_call };
 	return 0;
 }
 
-/* The rank that a thread's process is, CRIT_NONE. */
-static uint32_t rank_of(const struct crit_tracer *tracer, uint32_t life)
+void crit_tracer_setups_fini(struct crit_tracer_setups *setups)
 {
-	const struct crit_model *model = tracer->engine->model;
+	free(setups->rows);
+}
+
+/* The rank that a thread's process is, CRIT_NONE. */
+static uint32_t rank_of(const struct crit_tracer_setups *setups, uint32_t life)
+{
+	const struct crit_model *model = setups->engine->model;
 	uint32_t process = model->lives[life].process;
 
 	return process == CRIT_NONE ? CRIT_NONE : model->processes[process].rank;
 }
 
 /* Where the archive ends before the run does, no rank's end is in it. */
-static bool has_end(const struct crit_tracer *tracer, uint32_t rank)
+static bool has_end(const struct crit_tracer_setups *setups, uint32_t rank)
 {
-	const struct crit_model *model = tracer->engine->model;
+	const struct crit_model *model = setups->engine->model;
 
-	return tracer->end_ns == model->window_end_ns && !model->ranks[rank].is_open;
+	return setups->emitter->end_ns == model->window_end_ns && !model->ranks[rank].is_open;
 }
 
-void crit_tracer_setup_enter(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+void crit_tracer_setups_enter(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns)
 {
-	const struct crit_thread *thread = &tracer->engine->threads[life];
+	const struct crit_thread *thread = &setups->engine->threads[life];
 	const struct crit_span_frame *frame = &thread->spans[thread->depth - 1];
-	uint32_t rank = rank_of(tracer, life);
+	uint32_t rank = rank_of(setups, life);
 	struct crit_tracer_setup *setup;
 	struct setup_call entered = { .begin_ns = time_ns,
 				      .end_ns = CRIT_TIME_MAX,
@@ -70,9 +75,9 @@ void crit_tracer_setup_enter(struct crit_tracer *tracer, uint32_t life, uint64_t
 
 	if (rank == CRIT_NONE)
 		return;
-	setup = &tracer->setups[rank];
+	setup = &setups->rows[rank];
 	if (frame->call == CRIT_MPI_Finalize) {
-		crit_tracer_finalize(tracer, life, true, entered.site, time_ns);
+		crit_tracer_setups_finalize(setups, life, true, entered.site, time_ns);
 		setup->finalize.depth = entered.depth;
 	} else if (!setup->is_told &&
 		   (frame->call == CRIT_MPI_Init || frame->call == CRIT_MPI_Init_thread)) {
@@ -81,63 +86,67 @@ void crit_tracer_setup_enter(struct crit_tracer *tracer, uint32_t life, uint64_t
 	}
 }
 
-void crit_tracer_setup_leave(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+void crit_tracer_setups_leave(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns)
 {
-	uint32_t depth = tracer->engine->threads[life].depth, rank = rank_of(tracer, life);
-	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &tracer->setups[rank];
+	uint32_t depth = setups->engine->threads[life].depth, rank = rank_of(setups, life);
+	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &setups->rows[rank];
 
 	if (!setup || setup->life != life)
 		return;
 	if (setup->init.end_ns == CRIT_TIME_MAX && depth <= setup->init.depth)
 		setup->init.end_ns = time_ns;
 	if (setup->finalize.begin_ns < CRIT_TIME_MAX && depth <= setup->finalize.depth)
-		crit_tracer_finalize(tracer, life, false, 0, time_ns);
+		crit_tracer_setups_finalize(setups, life, false, 0, time_ns);
 }
 
-void crit_tracer_finalize(struct crit_tracer *tracer, uint32_t life, bool is_enter, uint64_t site,
-			  uint64_t time_ns)
+void crit_tracer_setups_finalize(struct crit_tracer_setups *setups, uint32_t life, bool is_enter,
+				 uint64_t site, uint64_t time_ns)
 {
-	uint32_t rank = rank_of(tracer, life);
-	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &tracer->setups[rank];
+	uint32_t rank = rank_of(setups, life);
+	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &setups->rows[rank];
 
 	if (!setup || setup->life != life)
 		return;
 	if (!is_enter && setup->finalize.end_ns == CRIT_TIME_MAX)
 		setup->finalize.end_ns = time_ns;
-	else if (is_enter && setup->finalize.begin_ns == CRIT_TIME_MAX && has_end(tracer, rank))
+	else if (is_enter && setup->finalize.begin_ns == CRIT_TIME_MAX && has_end(setups, rank))
 		setup->finalize = (struct setup_call){ .begin_ns = time_ns,
 						       .end_ns = CRIT_TIME_MAX,
 						       .site = site,
 						       .call = CRIT_MPI_Finalize };
 }
 
-static struct crit_tracer_op op_of(uint32_t life, const struct setup_call *call, uint64_t end_ns)
+static struct crit_emitter_event event_of(uint32_t life, const struct setup_call *call,
+					  uint64_t end_ns)
 {
-	return (struct crit_tracer_op){ .time_ns = end_ns,
-					.life = life,
-					.kind = CRIT_OP_SETUP,
-					.polled = call->begin_ns < end_ns ? call->begin_ns : end_ns,
-					.arg = call->site,
-					.call = call->call };
+	return (struct crit_emitter_event){ .time_ns = end_ns,
+					    .life = life,
+					    .kind = CRIT_EMIT_SETUP,
+					    .polled = call->begin_ns < end_ns ? call->begin_ns
+									      : end_ns,
+					    .arg = call->site,
+					    .call = call->call };
 }
 
-void crit_tracer_begin_setup(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+void crit_tracer_setups_begin(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns)
 {
-	uint32_t rank = rank_of(tracer, life);
-	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &tracer->setups[rank];
-	struct crit_tracer_op op;
+	uint32_t rank = rank_of(setups, life);
+	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &setups->rows[rank];
+	struct crit_emitter_event event;
 
 	if (!setup || setup->life != life || setup->is_told)
 		return;
 	setup->is_told = true;
-	op = op_of(life, &setup->init, setup->init.end_ns < time_ns ? setup->init.end_ns : time_ns);
-	crit_tracer_post(tracer, &op);
+	event = event_of(life, &setup->init,
+			 setup->init.end_ns < time_ns ? setup->init.end_ns : time_ns);
+	crit_emitter_post(setups->emitter, &event);
 }
 
 /* Nobody saw it return: until its process ended, or nothing more is known of its node. */
-static uint64_t end_of(const struct crit_tracer *tracer, const struct crit_tracer_setup *setup)
+static uint64_t end_of(const struct crit_tracer_setups *setups,
+		       const struct crit_tracer_setup *setup)
 {
-	const struct crit_model *model = tracer->engine->model;
+	const struct crit_model *model = setups->engine->model;
 	const struct crit_life *life = &model->lives[setup->life];
 	uint64_t end_ns = setup->finalize.end_ns;
 
@@ -148,19 +157,19 @@ static uint64_t end_of(const struct crit_tracer *tracer, const struct crit_trace
 	return end_ns > setup->finalize.begin_ns ? end_ns : setup->finalize.begin_ns;
 }
 
-int crit_tracer_end_setups(struct crit_tracer *tracer)
+int crit_tracer_setups_end(struct crit_tracer_setups *setups)
 {
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < tracer->engine->model->rank_count && !rc; i++) {
-		const struct crit_tracer_setup *setup = &tracer->setups[i];
-		struct crit_tracer_op op;
+	for (i = 0; i < setups->engine->model->rank_count && !rc; i++) {
+		const struct crit_tracer_setup *setup = &setups->rows[i];
+		struct crit_emitter_event event;
 
 		if (!setup->is_told || setup->finalize.begin_ns == CRIT_TIME_MAX)
 			continue;
-		op = op_of(setup->life, &setup->finalize, end_of(tracer, setup));
-		rc = crit_tracer_work(tracer, &op);
+		event = event_of(setup->life, &setup->finalize, end_of(setups, setup));
+		rc = crit_emitter_emit(setups->emitter, &event);
 	}
 	return rc;
 }

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells a sink of threads, spans, messages and what was earned, once that is known.
+#include "analysis/replay/emitter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct span { /* a frame of the engine's, or the time outside all */
+	struct crit_trace_sums own; /* so far */
+	struct crit_trace_sums seen; /* where its bucket and cells stood when last looked at */
+	struct crit_bucket *bucket;
+	uint64_t arg;
+	uint16_t call;
+	uint8_t span_class;
+	bool is_told;
+};
+
+struct crit_emitter_thread { /* there while it is told of */
+	uint64_t total_cmetric_ns;
+	uint32_t depth; /* as the engine's when last looked at */
+	struct span *spans; /* 0: outside all */
+	size_t span_capacity;
+};
+
+void crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
+{
+	if (rc < 0 && !emitter->error)
+		emitter->error = rc;
+}
+
+static void forget(struct crit_emitter *emitter, uint32_t life)
+{
+	if (emitter->threads[life])
+		free(emitter->threads[life]->spans);
+	free(emitter->threads[life]);
+	emitter->threads[life] = NULL;
+}
+
+int crit_emitter_init(struct crit_emitter *emitter, const struct crit_model *model,
+		      const struct crit_identity *identity, const struct crit_trace_sink *sink,
+		      const struct crit_emitter_queue *queue)
+{
+	*emitter = (struct crit_emitter){ .sink = sink,
+					  .model = model,
+					  .queue = queue,
+					  .thread_rows = identity->thread_rows,
+					  .begin_ns = model->window_begin_ns,
+					  .end_ns = crit_model_traced_until_ns(model) };
+	emitter->threads = calloc(model->life_count + 1, sizeof(void *));
+	return emitter->threads ? 0 : -ENOMEM;
+}
+
+void crit_emitter_fini(struct crit_emitter *emitter)
+{
+	size_t i;
+
+	for (i = 0; emitter->threads && i < emitter->model->life_count; i++)
+		forget(emitter, (uint32_t)i);
+	free(emitter->threads);
+	*emitter = (struct crit_emitter){ 0 };
+}
+
+int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *run)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	int rc = sink->begin ? sink->begin(sink->user, run, emitter->end_ns) : 0;
+
+	return rc < 0 ? rc : 0;
+}
+
+/* Where a bucket and cells stand. */
+static struct crit_trace_sums stand_of(const struct crit_bucket *bucket,
+				       const uint64_t state_ns[CRIT_STATE_COUNT])
+{
+	struct crit_trace_sums stand = {
+		.cmetric_ns = (uint64_t)(bucket->earned.cmetric[CRIT_UNIT_THREADS] >> 64),
+		.stall_ns = (uint64_t)(bucket->earned.stall[CRIT_UNIT_THREADS] >> 64),
+	};
+
+	memcpy(stand.state_ns, state_ns, sizeof(stand.state_ns));
+	return stand;
+}
+
+/* Credits the innermost span with what it earned since it was last looked at. */
+static void look(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
+{
+	struct span *span = &told->spans[told->depth];
+	struct crit_trace_sums stand = stand_of(span->bucket, event->looked_ns);
+	int state;
+
+	span->own.cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
+	span->own.stall_ns += stand.stall_ns - span->seen.stall_ns;
+	for (state = 0; state < CRIT_STATE_COUNT; state++)
+		span->own.state_ns[state] += stand.state_ns[state] - span->seen.state_ns[state];
+	told->total_cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
+	span->seen = stand;
+}
+
+/* What the innermost span earns from now on is its own. */
+static void mark(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
+{
+	struct span *span = &told->spans[told->depth];
+
+	if (!told->depth)
+		span->bucket = event->bucket;
+	span->seen = stand_of(span->bucket, event->marked_ns);
+}
+
+/* Time in a span that is not told of lies outside those that are. */
+static void credit_outside(struct crit_emitter_thread *told, const struct crit_trace_sums *sums)
+{
+	struct crit_trace_sums *outside = &told->spans[0].own;
+	int state;
+
+	outside->cmetric_ns += sums->cmetric_ns;
+	outside->stall_ns += sums->stall_ns;
+	for (state = 0; state < CRIT_STATE_COUNT; state++)
+		outside->state_ns[state] += sums->state_ns[state];
+}
+
+static struct crit_trace_span span_of(const struct span *span)
+{
+	const struct crit_bucket_key *key = &span->bucket->key;
+
+	return (struct crit_trace_span){ .call = span->call,
+					 .span_class = span->span_class,
+					 .region = key->region,
+					 .site = key->site,
+					 .arg = span->arg };
+}
+
+/* Ends the innermost spans told of until depth are left. */
+static void tell_leaves(struct crit_emitter *emitter, const struct crit_emitter_event *event,
+			uint32_t depth)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	struct crit_emitter_thread *told = emitter->threads[event->life];
+	bool is_cut = event->time_ns > emitter->end_ns;
+
+	for (; told->depth > depth; told->depth--) {
+		struct span *ended = &told->spans[told->depth];
+		struct crit_trace_span span = span_of(ended);
+
+		ended->own.total_cmetric_ns = told->total_cmetric_ns;
+		if (!ended->is_told)
+			credit_outside(told, &ended->own);
+		else if (sink->leave)
+			crit_emitter_keep_error(
+				emitter, sink->leave(sink->user, emitter->thread_rows[event->life],
+						     is_cut ? emitter->end_ns : event->time_ns,
+						     &span, is_cut ? NULL : &ended->own));
+	}
+}
+
+/* One more span becomes the innermost.  Errors: -ENOMEM. */
+static int push(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
+{
+	int rc = crit_array_grow(&told->spans, &told->span_capacity, told->depth + 2u,
+				 sizeof(*told->spans));
+
+	if (rc)
+		return rc;
+	told->spans[++told->depth] = (struct span){ .own = { .polled = event->polled },
+						    .bucket = event->bucket,
+						    .arg = event->arg,
+						    .call = event->call,
+						    .span_class = event->span_class,
+						    .is_told = event->kind == CRIT_EMIT_ENTER };
+	mark(told, event);
+	return 0;
+}
+
+static int begin_thread(struct crit_emitter *emitter, const struct crit_emitter_event *event)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	struct crit_emitter_thread *told = calloc(1, sizeof(*told));
+
+	emitter->threads[event->life] = told;
+	if (!told || crit_array_grow(&told->spans, &told->span_capacity, 1, sizeof(*told->spans)))
+		return -ENOMEM;
+	told->spans[0] = (struct span){ 0 };
+	mark(told, event);
+	return sink->thread_begin
+		       ? sink->thread_begin(sink->user, emitter->thread_rows[event->life],
+					    event->time_ns)
+		       : 0;
+}
+
+/* After the end of all spans nobody knows what was earned until then. */
+static int end_thread(struct crit_emitter *emitter, const struct crit_emitter_event *event)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	struct crit_emitter_thread *told = emitter->threads[event->life];
+	struct crit_trace_sums *own = &told->spans[0].own;
+	bool is_cut = event->time_ns > emitter->end_ns;
+	int rc = 0;
+
+	look(told, event);
+	tell_leaves(emitter, event, 0);
+	own->total_cmetric_ns = told->total_cmetric_ns;
+	if (sink->thread_end)
+		rc = sink->thread_end(sink->user, emitter->thread_rows[event->life],
+				      is_cut ? emitter->end_ns : event->time_ns,
+				      is_cut ? NULL : own);
+	forget(emitter, event->life);
+	return rc;
+}
+
+static int enter(struct crit_emitter *emitter, const struct crit_emitter_event *event)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	struct crit_emitter_thread *told = emitter->threads[event->life];
+	struct crit_trace_span span;
+	int rc;
+
+	look(told, event);
+	rc = push(told, event);
+	if (rc || !sink->enter)
+		return rc;
+	span = span_of(&told->spans[told->depth]);
+	return sink->enter(sink->user, emitter->thread_rows[event->life], event->time_ns, &span,
+			   told->total_cmetric_ns);
+}
+
+static int tell_setup(const struct crit_emitter *emitter, const struct crit_emitter_event *event)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	const struct crit_trace_setup setup = { .begin_ns = event->polled,
+						.end_ns = event->time_ns,
+						.site = event->arg,
+						.call = event->call };
+
+	return sink->setup ? sink->setup(sink->user, emitter->thread_rows[event->life], &setup) : 0;
+}
+
+int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_event *event)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	struct crit_emitter_thread *told = emitter->threads[event->life];
+
+	switch ((enum crit_emitter_event_kind)event->kind) {
+	case CRIT_EMIT_BEGIN:
+		return begin_thread(emitter, event);
+	case CRIT_EMIT_INSIDE:
+		return push(told, event);
+	case CRIT_EMIT_ENTER:
+		return enter(emitter, event);
+	case CRIT_EMIT_LEAVE:
+		look(told, event);
+		tell_leaves(emitter, event, event->depth);
+		mark(told, event);
+		return 0;
+	case CRIT_EMIT_LOOK:
+		look(told, event);
+		return 0;
+	case CRIT_EMIT_MARK:
+		mark(told, event);
+		return 0;
+	case CRIT_EMIT_RELEASE:
+		return sink->release ? sink->release(sink->user, emitter->thread_rows[event->life],
+						     event->time_ns, event->call, event->arg)
+				     : 0;
+	case CRIT_EMIT_TASK:
+		return sink->task ? sink->task(sink->user, emitter->thread_rows[event->life],
+					       event->time_ns, event->call, event->arg)
+				  : 0;
+	case CRIT_EMIT_SETUP:
+		return tell_setup(emitter, event);
+	default:
+		return end_thread(emitter, event);
+	}
+}
+
+void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event)
+{
+	int rc;
+
+	if (emitter->error)
+		return;
+	rc = emitter->queue ? emitter->queue->put(emitter->queue->user, event)
+			    : crit_emitter_emit(emitter, event);
+	crit_emitter_keep_error(emitter, rc);
+}
+
+int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t life, uint64_t time_ns,
+			      const struct crit_trace_message *message)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+
+	if (sink->message)
+		crit_emitter_keep_error(emitter,
+					sink->message(sink->user, emitter->thread_rows[life],
+						      time_ns, message));
+	return emitter->error;
+}
+
+/* What lies outside a thread's part, or after the end, is told to nobody. */
+int crit_emitter_message(void *user, uint32_t life, uint64_t time_ns,
+			 const struct crit_trace_message *message)
+{
+	struct crit_emitter *emitter = user;
+
+	if (time_ns < emitter->begin_ns)
+		time_ns = emitter->begin_ns;
+	if (!emitter->threads[life] || time_ns > emitter->end_ns)
+		return emitter->error;
+	return crit_emitter_pass_message(emitter, life, time_ns, message);
+}
+
+int crit_emitter_communicator(void *user, const struct crit_trace_communicator *communicator)
+{
+	struct crit_emitter *emitter = user;
+	const struct crit_trace_sink *sink = emitter->sink;
+
+	if (sink->communicator)
+		crit_emitter_keep_error(emitter, sink->communicator(sink->user, communicator));
+	return emitter->error;
+}
+
+int crit_emitter_end(struct crit_emitter *emitter, const struct crit_results *results,
+		     bool are_messages_whole)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+
+	if (!emitter->error && sink->end)
+		crit_emitter_keep_error(emitter,
+					sink->end(sink->user, results, are_messages_whole));
+	return emitter->error;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Emits events of threads to a sink, with what each span earned.
+ *
+ * The engine pays whole segments into buckets.  When a thread's span changes, the segment before
+ * has just been paid, so the difference of its bucket since the span was last looked at is what
+ * the span earned: one subtraction per change.
+ */
+#ifndef CRIT_EMITTER_H
+#define CRIT_EMITTER_H
+
+#include "analysis/account/bucket.h"
+#include "analysis/identity/identity.h"
+#include "analysis/schema/trace.h"
+
+enum crit_emitter_event_kind {
+	CRIT_EMIT_BEGIN = 0, /* a thread begins to be told of */
+	CRIT_EMIT_INSIDE, /* in a span that began before */
+	CRIT_EMIT_ENTER,
+	CRIT_EMIT_LEAVE,
+	CRIT_EMIT_LOOK, /* at the time outside all spans */
+	CRIT_EMIT_MARK,
+	CRIT_EMIT_RELEASE,
+	CRIT_EMIT_TASK,
+	CRIT_EMIT_SETUP, /* what begins or ends a rank's part: polled is its begin, arg its site */
+	CRIT_EMIT_END,
+	CRIT_EMIT_COUNT
+};
+
+/* An event of a thread, and all of the engine's that may have changed when it is emitted. */
+struct crit_emitter_event {
+	uint64_t time_ns;
+	struct crit_bucket *bucket; /* entered, or of the time outside all spans */
+	uint64_t arg; /* of the span; RELEASE: the lock; TASK: its number */
+	uint64_t polled;
+	uint32_t life;
+	uint32_t depth; /* of open spans from now on */
+	uint16_t call; /* TASK: the note */
+	uint8_t span_class;
+	uint8_t kind; /* enum crit_emitter_event_kind */
+	uint64_t looked_ns[CRIT_STATE_COUNT]; /* cells of the span that was the innermost */
+	uint64_t marked_ns[CRIT_STATE_COUNT]; /* and of the one that is */
+};
+
+struct crit_emitter_queue {
+	void *user;
+	/* The event is emitted later, by crit_emitter_emit.  Errors: -ENOMEM. */
+	int (*put)(void *user, const struct crit_emitter_event *event);
+};
+
+struct crit_emitter {
+	const struct crit_trace_sink *sink;
+	const struct crit_model *model;
+	const struct crit_emitter_queue *queue;
+	const uint32_t *thread_rows; /* life -> row of threads */
+	struct crit_emitter_thread **threads; /* by life; NULL: not told of now */
+	uint64_t begin_ns, end_ns;
+	int error; /* the first answer of the sink that was none */
+};
+
+/*
+ * queue: where events wait until the engine's buckets say what was earned; NULL: they do at once.
+ * Ownership: model, identity, sink and queue are borrowed until fini, also after an error.
+ * Errors: -ENOMEM.
+ */
+int crit_emitter_init(struct crit_emitter *emitter, const struct crit_model *model,
+		      const struct crit_identity *identity, const struct crit_trace_sink *sink,
+		      const struct crit_emitter_queue *queue);
+void crit_emitter_fini(struct crit_emitter *emitter);
+
+/* Tells the sink that it begins.  run: as its begin() has it.  Errors: those of the sink. */
+int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *run);
+
+/* Emits an event at once, or when the run's integrals are those of its time. */
+void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event);
+
+/* Tells the sink.  Errors: those of the sink, -ENOMEM, -EPROTO. */
+int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_event *event);
+
+/*
+ * For who decodes messages (crit_message_sink): a message is told before the engine takes the
+ * leave; nothing is told outside a thread's part or after end_ns.  Errors: those of the sink.
+ */
+int crit_emitter_message(void *emitter, uint32_t life, uint64_t time_ns,
+			 const struct crit_trace_message *message);
+int crit_emitter_communicator(void *emitter, const struct crit_trace_communicator *communicator);
+
+/* The same of a thread that others tell of, as it is.  Errors: those of the sink. */
+int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t life, uint64_t time_ns,
+			      const struct crit_trace_message *message);
+
+/* Tells the sink that all is told.  Errors: the first of the sink's, -ENOMEM. */
+int crit_emitter_end(struct crit_emitter *emitter, const struct crit_results *results,
+		     bool are_messages_whole);
+
+/* Keeps the first error there was. */
+void crit_emitter_keep_error(struct crit_emitter *emitter, int rc);
+
+#endif
