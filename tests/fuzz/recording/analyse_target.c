@@ -2,7 +2,8 @@
 /*
  * Feeds arbitrary bytes to the analysis; whatever they are, the laws hold.  The last byte chooses:
  * bit 0 leave checksums as they are, bit 1 the same bytes as two nodes, bits 2 and 3 the rule, bit
- * 4 nobody listens, bit 5 the listener is told of everything, bit 6 the results are not written.
+ * 4 no sink, bit 5 the sink is told of everything, bit 6 the results are not written, bit 7 nobody
+ * listens to edges.
  */
 #include "tests/fuzz/target.h"
 
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "analysis/analyse.h"
+#include "analysis/account/listeners.h"
 #include "core/base/err.h"
 #include "tests/fuzz/repair.h"
 #include "tests/fuzz/recording/strict_sink.h"
@@ -33,11 +35,35 @@ static const char *put_into_memfd(const unsigned char *bytes, size_t size)
 	return path;
 }
 
+/* Keeps the largest row of a thread that an edge names. */
+static int on_edge(void *user, const struct crit_event *event)
+{
+	const struct crit_edge *edge = event->edge;
+	uint32_t *most = user;
+
+	if (edge->waiter > *most)
+		*most = edge->waiter;
+	if (edge->cause > *most)
+		*most = edge->cause;
+	return 0;
+}
+
+static struct crit_listener edge_listener(uint32_t *most)
+{
+	struct crit_listener listener = { .user = most };
+
+	for (int kind = CRIT_EDGE_NONE + 1; kind < CRIT_EDGE_KIND_COUNT; kind++)
+		listener.on[CRIT_EVENT_EDGE + kind] = on_edge;
+	return listener;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct crit_results *results = NULL;
 	struct crit_analysis_options options;
 	struct strict_sink strict;
+	uint32_t most = 0;
+	const struct crit_listener listener = edge_listener(&most);
 	unsigned char choice = size ? data[size - 1] : 0;
 	unsigned char *bytes = malloc(size + 1);
 	const char *paths[2];
@@ -53,9 +79,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(bytes);
 	strict_sink_init(&strict, choice & 32);
 	options = (struct crit_analysis_options){ .rule = (enum crit_active_rule)(choice >> 2 & 3),
-						  .trace = choice & 16 ? NULL : &strict.sink };
+						  .trace = choice & 16 ? NULL : &strict.sink,
+						  .listener = choice & 128 ? NULL : &listener };
 	if (crit_analyse(paths, choice & 2 ? 2 : 1, &options, &results, &err) == 0)
-		broken = crit_analysed_broken_law(results);
+		broken = most && most >= results->thread_count ? "an edge names no thread"
+							       : crit_analysed_broken_law(results);
 	if (results && !broken && !(choice & 64))
 		written_check(results);
 	crit_results_destroy(results);
