@@ -300,11 +300,11 @@ static void reduce(struct hand_rank *ranks, uint32_t count, uint32_t number)
 	}
 }
 
-static struct crit_maker *begin_node(uint32_t node)
+static struct crit_maker *begin_node(uint32_t node, uint8_t level)
 {
 	struct crit_maker *m = crit_maker_create(NULL);
 	struct crit_rec_file file = { .cpu_count = 4,
-				      .level = CRIT_LEVEL_TRACE,
+				      .level = level,
 				      .kernel_status = -1,
 				      .start_mono_ns = BEGIN_NS,
 				      .start_real_ns = BEGIN_NS,
@@ -351,7 +351,8 @@ void sim_handoffs_make(struct sim_handoffs *w)
 		crit_maker_fail("get memory");
 	w->edges = (struct sim_edges){ 0 };
 	for (uint32_t node = 0; node < w->nodes; node++)
-		w->makers[node] = begin_node(node);
+		w->makers[node] =
+			begin_node(node, w->is_profile ? CRIT_LEVEL_PROFILE : CRIT_LEVEL_TRACE);
 	for (uint32_t i = 0; i < count; i++)
 		open_rank(w, &ranks[i], i, count);
 	for (uint32_t number = 0; number < w->regions; number++) {

@@ -25,6 +25,7 @@ struct sim_handoffs {
 	uint32_t threads; /* per rank */
 	uint32_t regions; /* parallel regions, each with three rounds */
 	bool is_late;
+	bool is_profile; /* level profile, though all waits are recorded */
 	struct crit_maker *makers[SIM_HANDOFFS_NODES]; /* by node */
 	struct sim_edges edges; /* all that there are */
 };

@@ -19,9 +19,32 @@ struct step {
 
 static struct crit_order order; /* each member is on the node of the same number */
 
+static struct crit_edge pairs[8]; /* that were told */
+static size_t pair_count;
+
+static int on_pair(void *user, const struct crit_event *event)
+{
+	(void)user;
+	pairs[pair_count++ % 8] = *event->edge;
+	return 0;
+}
+
+static void listen(bool is_wanted)
+{
+	static const uint32_t rows[8] = { 0, 10, 20, 30, 40, 50, 60, 70 }; /* by life: its member */
+	static struct crit_listeners listeners;
+	struct crit_listener listener = { 0 };
+
+	listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_MESSAGE] = is_wanted ? on_pair : NULL;
+	pair_count = 0;
+	listeners = (struct crit_listeners){ .thread_rows = rows };
+	CHECK_INT_EQ(crit_listeners_add(&listeners, &listener), 0);
+	crit_order_init(&order, &listeners);
+}
+
 static void take(const struct step *steps, size_t count)
 {
-	crit_order_init(&order, NULL);
+	listen(count % 2); /* it makes no difference */
 	for (size_t i = 0; i < count; i++) {
 		struct crit_order_message message = { .from = steps[i].from,
 						      .to = steps[i].to,
@@ -31,6 +54,8 @@ static void take(const struct step *steps, size_t count)
 									       : steps[i].to,
 						      .time_ns = steps[i].time_ns };
 
+		message.end.life = message.node;
+		message.end.begin_ns = steps[i].time_ns - 1;
 		CHECK_INT_EQ(crit_order_take(&order, &message), 0);
 	}
 }
@@ -138,6 +163,46 @@ static void test_same_node(void)
 	check(0, 0);
 }
 
+/* Pairs are told in the order in which they are complete, once the second of the two is told of. */
+static void test_pairs(void)
+{
+	TAKE({ SENT, 1, 2, 7, 100 }, { RECEIVED, 1, 3, 7, 130 }, { SENT, 1, 2, 7, 110 },
+	     { RECEIVED, 1, 2, 7, 140 }, { SENT, 1, 3, 7, 120 }, { RECEIVED, 1, 2, 7, 150 },
+	     { RECEIVED, 1, 2, 8, 160 });
+	if (CHECK_UINT_EQ(pair_count, 3)) {
+		CHECK_UINT_EQ(pairs[0].waiter, 20);
+		CHECK_UINT_EQ(pairs[0].cause, 10);
+		CHECK_UINT_EQ(pairs[0].begin_ns, 139);
+		CHECK_UINT_EQ(pairs[0].end_ns, 140);
+		CHECK_UINT_EQ(pairs[0].cause_ns, 100);
+		CHECK_UINT_EQ(pairs[1].waiter, 30);
+		CHECK_UINT_EQ(pairs[1].end_ns, 130);
+		CHECK_UINT_EQ(pairs[1].cause_ns, 120);
+		CHECK_UINT_EQ(pairs[1].send_number, 0);
+		CHECK_UINT_EQ(pairs[2].cause_ns, 110);
+		CHECK_UINT_EQ(pairs[2].send_number, 1);
+	}
+	check(0, 0);
+}
+
+/* Where threads send side by side nobody knows which message is whose. */
+static void test_mixed_pairs(void)
+{
+	TAKE({ SENT, 1, 2, 7, 100 }, { RECEIVED, 1, 2, 7, 130 }, { SENT, 1, 2, 7, 90 },
+	     { RECEIVED, 1, 2, 7, 140 }, { SENT, 1, 2, 7, 150 });
+	CHECK_UINT_EQ(pair_count, 1);
+	check(0, 0);
+}
+
+/* Nothing is kept of what nobody wants. */
+static void test_no_pairs(void)
+{
+	TAKE({ SENT, 1, 2, 7, 100 }, { RECEIVED, 1, 2, 7, 130 });
+	CHECK_UINT_EQ(pair_count, 0);
+	CHECK(!order.listeners && !order.ends);
+	check(0, 0);
+}
+
 static const struct crit_transit *points_of(struct crit_transits *t, uint64_t seed, bool is_mixed)
 {
 	struct crit_random random = { seed };
@@ -193,6 +258,9 @@ int main(void)
 	test_memory();
 	test_full();
 	test_mixed();
+	test_pairs();
+	test_mixed_pairs();
+	test_no_pairs();
 	test_same_node();
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		test_hull(seed, seed % 2);
