@@ -7,7 +7,7 @@
 
 #include "analysis/clock/clock_shifts.h"
 #include "analysis/clock/clocks.h"
-#include "analysis/cluster/dealing.h"
+#include "analysis/cluster/cluster.h"
 #include "analysis/identity/identity.h"
 #include "analysis/model/hosts.h"
 #include "analysis/model/survey.h"
@@ -52,11 +52,6 @@ static uint64_t sum_up(const struct crit_model *model)
 		sum = sum * 31 + model->nodes[i].recording->size_bytes;
 	sum = sum * 31 + model->life_count;
 	return sum * 31 + model->rank_count;
-}
-
-static bool has_results(const struct crit_peers *peers)
-{
-	return !peers || !peers->rank;
 }
 
 struct crit_run_index {
@@ -111,6 +106,7 @@ bool crit_run_index_has_moved_clocks(const struct crit_run_index *index)
 struct attempt { /* at an analysis */
 	const struct crit_analysis_options *options;
 	struct crit_run_index *index;
+	struct crit_cluster *cluster; /* NULL: this process is alone */
 	bool is_trial; /* what messages say of the clocks is found now: nobody is told of it */
 };
 
@@ -136,7 +132,6 @@ static int make_index(const struct attempt *attempt)
 
 static int survey(struct attempt *attempt)
 {
-	const struct crit_peers *peers = attempt->options->peers;
 	struct crit_run_index *index = attempt->index;
 	const struct crit_model *model = &index->model;
 	int rc = make_index(attempt);
@@ -144,14 +139,12 @@ static int survey(struct attempt *attempt)
 	attempt->is_trial = !rc && !index->shifts.is_known && crit_clock_shifts_can_be(model) &&
 			    crit_model_traced_until_ns(model) > model->window_begin_ns;
 	index->shifts.is_known = !attempt->is_trial;
-	return peers ? crit_peers_agree(peers, sum_up(model), rc) : rc;
+	return crit_cluster_agree(attempt->cluster, sum_up(model), rc);
 }
 
-struct work { /* 94 kB: more than a stack may have */
+struct work {
 	struct crit_identity identity;
 	struct crit_messages messages;
-	struct crit_dealing dealing;
-	struct crit_pending pending;
 	struct crit_message_sink message_sink; /* the tracer's, of one process */
 	struct crit_tracer tracer;
 	struct crit_engine engine;
@@ -174,94 +167,77 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	return rc;
 }
 
-/* Connects a sink to the engine and to messages, with a queue between where several analyse. */
+/* Connects a sink to the engine; several processes agree that they can. */
 static int listen(struct work *work, const struct crit_trace_sink *sink,
-		  const struct crit_peers *peers)
+		  struct crit_cluster *cluster)
 {
-	int rc;
+	int rc = crit_tracer_init(&work->tracer, &work->engine, &work->identity, sink,
+				  crit_cluster_queue(cluster));
 
-	work->message_sink =
-		(struct crit_message_sink){ .user = &work->tracer.emitter,
-					    .message = crit_emitter_message,
-					    .communicator = crit_emitter_communicator };
-	if (peers)
-		crit_pending_init(&work->pending, peers, &work->tracer.emitter,
-				  &work->dealing.added_steps);
-	rc = crit_tracer_init(&work->tracer, &work->engine, &work->identity, sink,
-			      peers ? &work->pending.queue : NULL);
-	if (peers)
-		rc = crit_peers_agree(peers, 0, rc);
+	rc = crit_cluster_agree(cluster, 0, rc);
 	return rc ? rc : crit_tracer_begin(&work->tracer);
 }
 
 static int prepare(struct crit_model *model, const struct attempt *attempt, struct work *work,
 		   const struct crit_trace_sink *sink)
 {
-	const struct crit_peers *peers = attempt->options->peers;
-	const struct crit_message_sink *message_sink = peers ? &work->pending.message_sink
-							     : &work->message_sink;
-	int rc = crit_identity_init(&work->identity, model);
+	struct crit_cluster *cluster = attempt->cluster;
+	const struct crit_message_sink *message_sink = crit_cluster_messages(cluster);
+	int rc;
 
+	work->message_sink =
+		(struct crit_message_sink){ .user = &work->tracer.emitter,
+					    .message = crit_emitter_message,
+					    .communicator = crit_emitter_communicator };
+	if (!message_sink)
+		message_sink = &work->message_sink;
+	rc = crit_identity_init(&work->identity, model);
 	work->engine.listeners.thread_rows = work->identity.thread_rows;
 	if (!rc && attempt->options->listener && !attempt->is_trial)
 		rc = crit_listeners_add(&work->engine.listeners, attempt->options->listener);
 	if (!rc)
 		rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL,
 					&work->engine.listeners);
-	if (!rc && peers)
-		rc = crit_dealing_init(&work->dealing, peers, model, &work->engine, &work->messages,
-				       sink ? &work->pending : NULL);
-	return !rc && sink ? listen(work, sink, peers) : rc;
+	return !rc && sink ? listen(work, sink, cluster) : rc;
 }
 
-/* Distributed over peers, of which peer 0 then has all. */
-static int replay(struct crit_model *model, const struct attempt *attempt, struct work *work)
-{
-	bool has_peers = attempt->options->peers != NULL;
-	int rc = crit_timeline_play(model, &work->engine, &work->messages, attempt->options,
-				    has_peers ? &work->dealing.share : NULL);
-
-	if (has_peers)
-		rc = crit_dealing_end(&work->dealing, rc);
-	return !rc && has_peers ? crit_dealing_gather(&work->dealing) : rc;
-}
-
-/* Peer 0's to all, since it alone has taken messages.  Errors: those of crit_peers_tell. */
-static int broadcast_shifts(struct crit_clock_shifts *shifts, const struct crit_peers *peers)
+/* Process 0's to all, since it alone has taken messages.  Errors: those of crit_peers_tell. */
+static int broadcast_shifts(struct crit_clock_shifts *shifts, const struct crit_cluster *cluster)
 {
 	uint64_t count = shifts->count;
-	int rc = crit_peers_tell(peers, &count, 1);
+	int rc = crit_cluster_tell(cluster, &count, 1);
 
 	shifts->is_known = !rc;
 	if (rc || !count)
 		return rc;
 	if (!shifts->nodes)
 		shifts->nodes = calloc(count, sizeof(*shifts->nodes));
-	rc = crit_peers_agree(peers, 0, shifts->nodes ? 0 : -ENOMEM);
+	rc = crit_cluster_agree(cluster, 0, shifts->nodes ? 0 : -ENOMEM);
 	if (rc)
 		return rc;
 	shifts->count = count;
-	return crit_peers_tell(peers, (uint64_t *)shifts->nodes,
-			       count * sizeof(*shifts->nodes) / sizeof(uint64_t));
+	return crit_cluster_tell(cluster, (uint64_t *)shifts->nodes,
+				 count * sizeof(*shifts->nodes) / sizeof(uint64_t));
 }
 
-/* Others than peer 0 have no results. */
+/* Others than process 0 have no results. */
 static int play(struct crit_model *model, struct attempt *attempt, struct work *work,
 		const struct crit_trace_sink *sink, struct crit_results *results)
 {
-	const struct crit_peers *peers = attempt->options->peers;
+	struct crit_cluster *cluster = attempt->cluster;
 	int rc = prepare(model, attempt, work, sink);
 
-	if (!rc)
-		rc = replay(model, attempt, work);
-	if (!rc && has_results(peers))
+	if (!rc) {
+		rc = crit_timeline_play(model, &work->engine, &work->messages, attempt->options,
+					crit_cluster_share(cluster));
+		rc = crit_cluster_end(cluster, rc);
+	}
+	if (!rc && crit_cluster_leads(cluster))
 		rc = conclude(model, work, attempt, results);
-	if (peers && (sink || attempt->is_trial))
-		rc = crit_peers_agree(peers, 0, rc);
-	if (!rc && peers && attempt->is_trial)
-		rc = broadcast_shifts(&attempt->index->shifts, peers);
-	if (!rc && work->pending.count)
-		rc = -EPROTO; /* events behind the last step */
+	if (sink || attempt->is_trial)
+		rc = crit_cluster_agree(cluster, 0, rc);
+	if (!rc && cluster && attempt->is_trial)
+		rc = broadcast_shifts(&attempt->index->shifts, cluster);
 	if (!rc && sink)
 		rc = crit_tracer_end(&work->tracer, results, work->messages.trace.is_whole);
 	return rc;
@@ -276,50 +252,63 @@ static int compute(struct attempt *attempt, struct work *work, struct crit_resul
 	if (rc)
 		return rc;
 	sink = attempt->is_trial ? NULL : attempt->options->trace;
-	rc = crit_engine_init(&work->engine, model, results->rule,
-			      attempt->options->peers ? &work->dealing.step_sink : NULL);
+	rc = crit_cluster_begin(attempt->cluster, &(struct crit_cluster_replay){
+							  model, &work->engine, &work->messages,
+							  sink ? &work->tracer.emitter : NULL });
+	if (!rc)
+		rc = crit_engine_init(&work->engine, model, results->rule,
+				      crit_cluster_steps(attempt->cluster));
 	if (rc)
 		return rc;
 	rc = play(model, attempt, work, sink, results);
 	crit_tracer_fini(&work->tracer);
-	crit_pending_fini(&work->pending);
 	crit_messages_fini(&work->messages);
-	crit_dealing_fini(&work->dealing);
 	crit_engine_fini(&work->engine);
 	crit_identity_fini(&work->identity);
 	return rc;
 }
 
-/* Ownership: the caller destroys *ret_results, which others than peer 0 leave. */
+/* Opens the recordings where no analysis before has, and plays them.  index: what it has learnt. */
+static int analyse_opened(struct attempt *attempt, const char *const *paths, size_t path_count,
+			  struct crit_results *results, struct crit_err *err)
+{
+	crit_autofree struct work *work = calloc(1, sizeof(*work));
+	struct crit_run_index *index = attempt->index;
+	int rc = work ? 0 : -ENOMEM;
+
+	if (!rc && !index->is_open)
+		rc = crit_model_open(&index->model, paths, path_count, err);
+	index->is_open = !rc;
+	if (!rc)
+		rc = check_rule(&index->model, results->rule, err);
+	if (rc)
+		(void)crit_cluster_agree(attempt->cluster, 0, rc); /* tells the others */
+	else
+		rc = compute(attempt, work, results);
+	if (rc || !index->is_indexed)
+		crit_run_index_renew(index);
+	return rc;
+}
+
+/* Ownership: the caller destroys *ret_results, which others than process 0 leave. */
 static int analyse_once(struct attempt *attempt, const char *const *paths, size_t path_count,
 			struct crit_results **ret_results, struct crit_err *err)
 {
 	const struct crit_peers *peers = attempt->options->peers;
 	struct crit_results *results = calloc(1, sizeof(*results));
-	crit_autofree struct work *work = calloc(1, sizeof(*work));
-	struct crit_run_index *index = attempt->index;
-	int rc = 0;
+	int rc = -ENOMEM;
 
-	if (!results || !work) {
-		free(results);
-		return -ENOMEM;
+	attempt->cluster = peers ? crit_cluster_create(peers) : NULL;
+	if (results && (attempt->cluster || !peers)) {
+		results->rule = attempt->options->rule;
+		rc = analyse_opened(attempt, paths, path_count, results, err);
 	}
-	results->rule = attempt->options->rule;
-	if (!index->is_open)
-		rc = crit_model_open(&index->model, paths, path_count, err);
-	index->is_open = !rc;
-	if (!rc)
-		rc = check_rule(&index->model, results->rule, err);
-	if (rc && peers)
-		(void)crit_peers_agree(peers, 0, rc); /* tells the others */
-	if (!rc)
-		rc = compute(attempt, work, results);
-	if (rc || !index->is_indexed)
-		crit_run_index_renew(index);
-	if (rc || !has_results(peers))
+	if (rc || !crit_cluster_leads(attempt->cluster))
 		crit_results_destroy(results);
 	else
 		*ret_results = results;
+	crit_cluster_destroy(attempt->cluster);
+	attempt->cluster = NULL;
 	return rc;
 }
 

@@ -8,7 +8,7 @@
 
 #include "analysis/account/may_wait.h"
 
-enum crit_share { /* how a thread takes part in the dealing */
+enum crit_share { /* how time is attributed to a thread */
 	CRIT_SHARE_OUT = 0, /* not at all: not app, not alive, outside its part */
 	CRIT_SHARE_WAITING,
 	CRIT_SHARE_ACTIVE,

@@ -17,7 +17,7 @@ struct crit_parcel {
 
 struct crit_peers {
 	uint32_t rank, count; /* rank 0 has the results */
-	size_t round_steps; /* CRIT_DEALING_STEPS where it is 0 */
+	size_t round_steps; /* CRIT_ROUNDS_STEPS where it is 0 */
 	void *user;
 	/*
 	 * All call it together: to[i] goes to peer i, from[i] becomes what peer i had for this one.

@@ -3,7 +3,7 @@
  * Pending events: what the tracer says of a thread, until the run's integrals reach its time.
  *
  * Stands between the tracer and its sink where several processes analyse one run.  An event waits
- * for the step it came after (dealing.h), since only then the buckets say what was earned.  Process
+ * for the step it came after (rounds.h), since only then the buckets say what was earned.  Process
  * 0 decodes all messages: it sends them with the integrals to those that replay their threads, and
  * each tells its own sink of them, in place of the event that says a span with details has ended.
  */

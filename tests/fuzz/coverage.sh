@@ -16,7 +16,7 @@ mkdir -p "$place"
 # What reads bytes of others: messages and shared memory of clients, recordings, what peers send, archives, programs.
 parsers=(analysis/account/{teams,regions}.c
 	analysis/clock/{clocks,clock_shifts,transits}.c
-	analysis/cluster/{dealing,dealing_spans,gather,peers,slice}.c
+	analysis/cluster/{peers,reduce,rounds,slice,span_exchange}.c
 	analysis/model/{process,survey,survey_streams,register,hosts}.c
 	analysis/mpi/{order,messages,message_trace,requests,communicators,collectives}.c
 	analysis/recording/{recording,shim_feed,kernel_feed}.c

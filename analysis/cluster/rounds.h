@@ -11,32 +11,29 @@
  *
  * Memory: the steps of a round per peer, whatever the run's length.
  */
-#ifndef CRIT_DEALING_H
-#define CRIT_DEALING_H
+#ifndef CRIT_ROUNDS_H
+#define CRIT_ROUNDS_H
 
 #include "analysis/account/engine.h"
-#include "analysis/mpi/messages.h"
 #include "analysis/cluster/peers.h"
 #include "analysis/cluster/pending.h"
 #include "analysis/cluster/slice.h"
+#include "analysis/cluster/span_exchange.h"
 #include "analysis/replay/timeline.h"
 
-#define CRIT_DEALING_STEPS 65536u /* of a peer, then it waits for a round */
+#define CRIT_ROUNDS_STEPS 65536u /* of a peer, then it waits for a round */
 
-struct crit_dealing {
+struct crit_rounds {
 	const struct crit_peers *peers;
 	struct crit_step_sink step_sink; /* for the engine */
 	struct crit_replay_share share; /* for the replay */
 	struct crit_model *model;
 	struct crit_engine *engine;
 	struct crit_pending *pending; /* NULL: nobody listens */
-	struct crit_messages *messages; /* of peer 0: takes what spans of all nodes did */
 	struct crit_run_step *steps; /* played, not yet taken */
 	size_t step_count, step_capacity;
 	uint64_t added_steps, taken_steps; /* since the run's begin */
-	struct crit_parcel spans; /* the same of spans with details */
-	struct crit_slot *slots; /* of one span, while it is taken */
-	size_t slot_capacity;
+	struct crit_span_exchange spans; /* with details */
 	struct crit_scope_state counts; /* own threads, all steps taken */
 	struct crit_rank_state *ranks;
 	uint32_t waiting[CRIT_BLAME_CALLS]; /* of these, by call */
@@ -50,29 +47,15 @@ struct crit_dealing {
 };
 
 /* After the survey.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
-int crit_dealing_init(struct crit_dealing *dealing, const struct crit_peers *peers,
-		      struct crit_model *model, struct crit_engine *engine,
-		      struct crit_messages *messages, struct crit_pending *pending);
-void crit_dealing_fini(struct crit_dealing *dealing);
+int crit_rounds_init(struct crit_rounds *rounds, const struct crit_peers *peers,
+		     struct crit_model *model, struct crit_engine *engine,
+		     struct crit_messages *messages, struct crit_pending *pending);
+void crit_rounds_fini(struct crit_rounds *rounds);
 
 /* Does this peer play the node? */
-bool crit_dealing_plays(const struct crit_dealing *dealing, uint32_t node);
-
-/* What a span did.  Errors: -ENOMEM.  Cost: O(1) and its part of a round. */
-int crit_dealing_add_span(void *dealing, const struct crit_message_span *span,
-			  const struct crit_slot *slots, size_t count);
+bool crit_rounds_plays(const struct crit_rounds *rounds, uint32_t node);
 
 /* All is played: holds rounds until it is by all.  rc: this peer failed, and all do then. */
-int crit_dealing_end(struct crit_dealing *dealing, int rc);
-
-/* Packs the spans that ended before end_ns for peer 0, and there takes those of all, in order. */
-int crit_dealing_pack_spans(struct crit_dealing *dealing, uint64_t end_ns);
-int crit_dealing_take_spans(struct crit_dealing *dealing, const size_t *ats);
-
-/*
- * Brings what every peer has found out to peer 0: its model, engine and messages then hold what one
- * process would have.  Errors: -ENOMEM, -EPROTO, the transport's.
- */
-int crit_dealing_gather(struct crit_dealing *dealing);
+int crit_rounds_end(struct crit_rounds *rounds, int rc);
 
 #endif

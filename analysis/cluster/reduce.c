@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings what every peer has found out to peer 0.  Nothing is told twice: each life, rank and node
-// is played by one peer, and each slice of blame is charged by one.
+// Packs the sums of a process and adds them up on process 0.  Nothing comes twice: each thread,
+// rank and node is replayed by one process, and each slice of blame is charged by one.
+#include "analysis/cluster/reduce.h"
+
 #include <errno.h>
 #include <string.h>
-
-#include "analysis/cluster/dealing.h"
 
 struct gathered_head { /* counts of what follows, and what adds up */
 	uint64_t life_count;
@@ -70,15 +70,15 @@ struct gathered_charge {
 	crit_fix charge;
 };
 
-static int put_lives(const struct crit_dealing *dealing, struct crit_parcel *parcel,
+static int put_lives(const struct crit_rounds *rounds, struct crit_parcel *parcel,
 		     uint64_t *ret_count)
 {
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < dealing->model->life_count && !rc; i++) {
-		const struct crit_life *life = &dealing->model->lives[i];
-		const struct crit_thread *thread = &dealing->engine->threads[i];
+	for (i = 0; i < rounds->model->life_count && !rc; i++) {
+		const struct crit_life *life = &rounds->model->lives[i];
+		const struct crit_thread *thread = &rounds->engine->threads[i];
 		struct gathered_life row = { .life = (uint32_t)i,
 					     .is_tag_only = life->is_tag_only,
 					     .switches = life->switches,
@@ -88,7 +88,7 @@ static int put_lives(const struct crit_dealing *dealing, struct crit_parcel *par
 					     .busy_ns = thread->busy_ns,
 					     .cells = thread->cells };
 
-		if (!crit_dealing_plays(dealing, life->node))
+		if (!crit_rounds_plays(rounds, life->node))
 			continue;
 		memcpy(row.node_cmetric, thread->node_cmetric, sizeof(row.node_cmetric));
 		memcpy(row.node_stall, thread->node_stall, sizeof(row.node_stall));
@@ -98,22 +98,22 @@ static int put_lives(const struct crit_dealing *dealing, struct crit_parcel *par
 	return rc;
 }
 
-static int put_ranks_and_nodes(const struct crit_dealing *dealing, struct crit_parcel *parcel,
+static int put_ranks_and_nodes(const struct crit_rounds *rounds, struct crit_parcel *parcel,
 			       struct gathered_head *head)
 {
-	const struct crit_model *model = dealing->model;
+	const struct crit_model *model = rounds->model;
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; i < model->rank_count && !rc; i++) {
 		struct gathered_rank row = {
 			.rank = (uint32_t)i,
-			.idle_in_mpi_ns = dealing->engine->rank_idles[i].ns,
-			.active_ns = dealing->engine->node_ranks[i].active_ns,
-			.may_wait_cmetric = dealing->engine->run_ranks[i].may_wait.cmetric
+			.idle_in_mpi_ns = rounds->engine->rank_idles[i].ns,
+			.active_ns = rounds->engine->node_ranks[i].active_ns,
+			.may_wait_cmetric = rounds->engine->run_ranks[i].may_wait.cmetric
 		};
 
-		if (!crit_dealing_plays(dealing, model->ranks[i].node))
+		if (!crit_rounds_plays(rounds, model->ranks[i].node))
 			continue;
 		rc = crit_parcel_put(parcel, &row, sizeof(row));
 		head->rank_count++;
@@ -121,9 +121,9 @@ static int put_ranks_and_nodes(const struct crit_dealing *dealing, struct crit_p
 	for (i = 0; i < model->node_count && !rc; i++) {
 		struct gathered_node row = { .node = (uint32_t)i,
 					     .slot_count = model->nodes[i].row.slot_count,
-					     .scope = dealing->engine->nodes[i] };
+					     .scope = rounds->engine->nodes[i] };
 
-		if (!crit_dealing_plays(dealing, (uint32_t)i))
+		if (!crit_rounds_plays(rounds, (uint32_t)i))
 			continue;
 		rc = crit_parcel_put(parcel, &row, sizeof(row));
 		head->node_count++;
@@ -131,17 +131,17 @@ static int put_ranks_and_nodes(const struct crit_dealing *dealing, struct crit_p
 	return rc;
 }
 
-static int put_buckets(const struct crit_dealing *dealing, struct crit_parcel *parcel,
+static int put_buckets(const struct crit_rounds *rounds, struct crit_parcel *parcel,
 		       uint64_t *ret_count)
 {
-	const struct crit_buckets *buckets = &dealing->engine->buckets;
+	const struct crit_buckets *buckets = &rounds->engine->buckets;
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; i < buckets->count && !rc; i++) {
 		struct crit_bucket bucket = *crit_buckets_at(buckets, i);
 
-		if (!crit_dealing_plays(dealing, dealing->model->lives[bucket.key.life].node))
+		if (!crit_rounds_plays(rounds, rounds->model->lives[bucket.key.life].node))
 			continue;
 		bucket.follower = NULL;
 		rc = crit_parcel_put(parcel, &bucket, sizeof(bucket));
@@ -213,32 +213,32 @@ static int put_charges(const struct crit_blame *blame, struct crit_parcel *parce
 	return rc;
 }
 
-static int pack(const struct crit_dealing *dealing, struct crit_parcel *parcel)
+static int pack(const struct crit_rounds *rounds, struct crit_parcel *parcel)
 {
-	const struct crit_losses *now = &dealing->model->losses;
-	const struct crit_losses *before = &dealing->survey_losses;
+	const struct crit_losses *now = &rounds->model->losses;
+	const struct crit_losses *before = &rounds->survey_losses;
 	struct gathered_head head = {
 		.tag_disagreements = now->tag_disagreements - before->tag_disagreements,
 		.tag_stale = now->tag_stale - before->tag_stale,
 		.late_records = now->late_records - before->late_records,
 		.unbalanced_spans = now->unbalanced_spans - before->unbalanced_spans,
 		.unknown_records = now->unknown_records - before->unknown_records,
-		.details = dealing->messages->losses.details,
+		.details = rounds->spans.messages->losses.details,
 	};
 	int rc = crit_parcel_put(parcel, &head, sizeof(head));
 
 	if (!rc)
-		rc = put_lives(dealing, parcel, &head.life_count);
+		rc = put_lives(rounds, parcel, &head.life_count);
 	if (!rc)
-		rc = put_ranks_and_nodes(dealing, parcel, &head);
+		rc = put_ranks_and_nodes(rounds, parcel, &head);
 	if (!rc)
-		rc = put_buckets(dealing, parcel, &head.bucket_count);
+		rc = put_buckets(rounds, parcel, &head.bucket_count);
 	if (!rc)
-		rc = put_regions(&dealing->engine->teams.regions, parcel, &head.region_count);
+		rc = put_regions(&rounds->engine->teams.regions, parcel, &head.region_count);
 	if (!rc)
-		rc = put_rivals(&dealing->engine->rivals, parcel, &head.rival_count);
+		rc = put_rivals(&rounds->engine->rivals, parcel, &head.rival_count);
 	if (!rc)
-		rc = put_charges(&dealing->engine->blame, parcel, &head.charge_count);
+		rc = put_charges(&rounds->engine->blame, parcel, &head.charge_count);
 	head.rc = rc;
 	if (parcel->size >= sizeof(head))
 		memcpy(parcel->bytes, &head, sizeof(head));
@@ -246,7 +246,7 @@ static int pack(const struct crit_dealing *dealing, struct crit_parcel *parcel)
 }
 
 struct unpacking {
-	struct crit_dealing *dealing;
+	struct crit_rounds *rounds;
 	const struct crit_parcel *parcel;
 	size_t at;
 };
@@ -258,10 +258,10 @@ static int take_life(struct unpacking *u)
 	struct crit_thread *thread;
 
 	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.life >= u->dealing->model->life_count)
+	    row.life >= u->rounds->model->life_count)
 		return -EPROTO;
-	life = &u->dealing->model->lives[row.life];
-	thread = &u->dealing->engine->threads[row.life];
+	life = &u->rounds->model->lives[row.life];
+	thread = &u->rounds->engine->threads[row.life];
 	life->is_tag_only = row.is_tag_only != 0;
 	life->switches = row.switches;
 	life->preemptions = row.preemptions;
@@ -279,11 +279,11 @@ static int take_rank(struct unpacking *u)
 	struct gathered_rank row;
 
 	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.rank >= u->dealing->model->rank_count)
+	    row.rank >= u->rounds->model->rank_count)
 		return -EPROTO;
-	u->dealing->engine->rank_idles[row.rank].ns = row.idle_in_mpi_ns;
-	u->dealing->engine->node_ranks[row.rank].active_ns = row.active_ns;
-	u->dealing->engine->run_ranks[row.rank].may_wait.cmetric = row.may_wait_cmetric;
+	u->rounds->engine->rank_idles[row.rank].ns = row.idle_in_mpi_ns;
+	u->rounds->engine->node_ranks[row.rank].active_ns = row.active_ns;
+	u->rounds->engine->run_ranks[row.rank].may_wait.cmetric = row.may_wait_cmetric;
 	return 0;
 }
 
@@ -292,10 +292,10 @@ static int take_node(struct unpacking *u)
 	struct gathered_node row;
 
 	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.node >= u->dealing->model->node_count)
+	    row.node >= u->rounds->model->node_count)
 		return -EPROTO;
-	u->dealing->model->nodes[row.node].row.slot_count = row.slot_count;
-	u->dealing->engine->nodes[row.node] = row.scope;
+	u->rounds->model->nodes[row.node].row.slot_count = row.slot_count;
+	u->rounds->engine->nodes[row.node] = row.scope;
 	return 0;
 }
 
@@ -304,9 +304,9 @@ static int take_bucket(struct unpacking *u)
 	struct crit_bucket row, *bucket;
 
 	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.key.life >= u->dealing->model->life_count)
+	    row.key.life >= u->rounds->model->life_count)
 		return -EPROTO;
-	bucket = crit_buckets_get(&u->dealing->engine->buckets, &row.key);
+	bucket = crit_buckets_get(&u->rounds->engine->buckets, &row.key);
 	if (!bucket)
 		return -ENOMEM;
 	crit_bucket_add(bucket, &row);
@@ -315,14 +315,14 @@ static int take_bucket(struct unpacking *u)
 
 static int take_region(struct unpacking *u)
 {
-	struct crit_regions *regions = &u->dealing->engine->teams.regions;
+	struct crit_regions *regions = &u->rounds->engine->teams.regions;
 	char name[CRIT_REGION_NAME_MAX + 1] = "";
 	struct gathered_region row;
 	struct crit_region *region;
 	int64_t index;
 
 	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.process >= u->dealing->model->process_count ||
+	    row.process >= u->rounds->model->process_count ||
 	    row.name_bytes > CRIT_REGION_NAME_MAX ||
 	    !crit_parcel_take(u->parcel, &u->at, name, row.name_bytes))
 		return -EPROTO;
@@ -344,13 +344,13 @@ static int take_region(struct unpacking *u)
 
 static int take_rival(struct unpacking *u)
 {
-	size_t lives = u->dealing->model->life_count;
+	size_t lives = u->rounds->model->life_count;
 	struct crit_rival_row row;
 
 	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) || row.thread >= lives ||
 	    (row.by_thread >= 0 && (size_t)row.by_thread >= lives))
 		return -EPROTO;
-	return crit_rivals_add(&u->dealing->engine->rivals, &row);
+	return crit_rivals_add(&u->rounds->engine->rivals, &row);
 }
 
 static int take_charge(struct unpacking *u)
@@ -358,9 +358,9 @@ static int take_charge(struct unpacking *u)
 	struct gathered_charge row;
 
 	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.rank >= u->dealing->model->rank_count)
+	    row.rank >= u->rounds->model->rank_count)
 		return -EPROTO;
-	return crit_blame_add(&u->dealing->engine->blame, row.call, row.rank, row.charge);
+	return crit_blame_add(&u->rounds->engine->blame, row.call, row.rank, row.charge);
 }
 
 static int take_all(struct unpacking *u, uint64_t count, int (*take)(struct unpacking *u))
@@ -372,10 +372,10 @@ static int take_all(struct unpacking *u, uint64_t count, int (*take)(struct unpa
 	return rc;
 }
 
-static int unpack(struct crit_dealing *dealing, const struct crit_parcel *parcel)
+static int unpack(struct crit_rounds *rounds, const struct crit_parcel *parcel)
 {
-	struct unpacking u = { .dealing = dealing, .parcel = parcel };
-	struct crit_losses *losses = &dealing->model->losses;
+	struct unpacking u = { .rounds = rounds, .parcel = parcel };
+	struct crit_losses *losses = &rounds->model->losses;
 	struct gathered_head head;
 	int rc;
 
@@ -386,7 +386,7 @@ static int unpack(struct crit_dealing *dealing, const struct crit_parcel *parcel
 	losses->late_records += head.late_records;
 	losses->unbalanced_spans += head.unbalanced_spans;
 	losses->unknown_records += head.unknown_records;
-	dealing->messages->losses.details += head.details;
+	rounds->spans.messages->losses.details += head.details;
 	rc = (int)head.rc;
 	if (!rc)
 		rc = take_all(&u, head.life_count, take_life);
@@ -405,20 +405,20 @@ static int unpack(struct crit_dealing *dealing, const struct crit_parcel *parcel
 	return rc;
 }
 
-int crit_dealing_gather(struct crit_dealing *dealing)
+int crit_reduce(struct crit_rounds *rounds)
 {
-	const struct crit_peers *peers = dealing->peers;
+	const struct crit_peers *peers = rounds->peers;
 	uint32_t i;
 	int rc = 0;
 	int transport;
 
-	crit_parcels_empty(dealing->to, peers->count);
+	crit_parcels_empty(rounds->to, peers->count);
 	if (peers->rank)
-		rc = pack(dealing, &dealing->to[0]);
-	transport = peers->exchange(peers->user, dealing->to, dealing->from);
+		rc = pack(rounds, &rounds->to[0]);
+	transport = peers->exchange(peers->user, rounds->to, rounds->from);
 	if (transport)
 		return transport;
 	for (i = 1; i < peers->count && !peers->rank && !rc; i++)
-		rc = unpack(dealing, &dealing->from[i]);
+		rc = unpack(rounds, &rounds->from[i]);
 	return rc;
 }

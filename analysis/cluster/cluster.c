@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hands out the interfaces of the distributed analysis, and does nothing where there is none.
+#include "analysis/cluster/cluster.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cluster/pending.h"
+#include "analysis/cluster/reduce.h"
+#include "analysis/cluster/rounds.h"
+
+struct crit_cluster {
+	const struct crit_peers *peers;
+	struct crit_rounds rounds;
+	struct crit_pending pending; /* zeroed where nobody listens */
+};
+
+struct crit_cluster *crit_cluster_create(const struct crit_peers *peers)
+{
+	struct crit_cluster *cluster = calloc(1, sizeof(*cluster));
+
+	if (cluster)
+		cluster->peers = peers;
+	return cluster;
+}
+
+void crit_cluster_destroy(struct crit_cluster *cluster)
+{
+	if (!cluster)
+		return;
+	crit_pending_fini(&cluster->pending);
+	crit_rounds_fini(&cluster->rounds);
+	free(cluster);
+}
+
+int crit_cluster_begin(struct crit_cluster *cluster, const struct crit_cluster_replay *replay)
+{
+	struct crit_pending *pending = NULL;
+
+	if (!cluster)
+		return 0;
+	if (replay->emitter) {
+		pending = &cluster->pending;
+		crit_pending_init(pending, cluster->peers, replay->emitter,
+				  &cluster->rounds.added_steps);
+	}
+	return crit_rounds_init(&cluster->rounds, cluster->peers, replay->model, replay->engine,
+				replay->messages, pending);
+}
+
+const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *cluster)
+{
+	return cluster ? &cluster->rounds.step_sink : NULL;
+}
+
+const struct crit_replay_share *crit_cluster_share(const struct crit_cluster *cluster)
+{
+	return cluster ? &cluster->rounds.share : NULL;
+}
+
+struct crit_emitter_queue *crit_cluster_queue(struct crit_cluster *cluster)
+{
+	return cluster ? &cluster->pending.queue : NULL;
+}
+
+const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster *cluster)
+{
+	return cluster ? &cluster->pending.message_sink : NULL;
+}
+
+int crit_cluster_end(struct crit_cluster *cluster, int rc)
+{
+	if (!cluster)
+		return rc;
+	rc = crit_rounds_end(&cluster->rounds, rc);
+	if (!rc)
+		rc = crit_reduce(&cluster->rounds);
+	return !rc && cluster->pending.count ? -EPROTO : rc; /* events behind the last step */
+}
+
+bool crit_cluster_leads(const struct crit_cluster *cluster)
+{
+	return !cluster || !cluster->peers->rank;
+}
+
+int crit_cluster_agree(const struct crit_cluster *cluster, uint64_t sum, int rc)
+{
+	return cluster ? crit_peers_agree(cluster->peers, sum, rc) : rc;
+}
+
+int crit_cluster_tell(const struct crit_cluster *cluster, uint64_t *values, size_t count)
+{
+	return cluster ? crit_peers_tell(cluster->peers, values, count) : 0;
+}

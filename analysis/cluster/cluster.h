@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One run on several analysis processes (peers.h), each of which replays some of its nodes.
+ *
+ * What a thread is attributed depends on all nodes: rounds.h says how the processes exchange state
+ * changes and integrals.  Account and replay know of that by interfaces alone, a sink of steps, a
+ * share of the nodes, and where there is a trace a queue of events and a sink of messages; in the
+ * end process 0 holds the sums of all.  NULL stands for one process that does everything: then
+ * there are no such interfaces, and nobody to agree with.
+ */
+#ifndef CRIT_CLUSTER_H
+#define CRIT_CLUSTER_H
+
+#include "analysis/account/engine.h"
+#include "analysis/cluster/peers.h"
+#include "analysis/mpi/messages.h"
+#include "analysis/replay/timeline.h"
+#include "analysis/replay/emitter.h"
+
+struct crit_cluster;
+
+struct crit_cluster_replay { /* what it serves: borrowed until the cluster is destroyed */
+	struct crit_model *model;
+	struct crit_engine *engine;
+	struct crit_messages *messages;
+	struct crit_emitter *emitter; /* NULL: nobody listens */
+};
+
+/* Ownership: the caller destroys it; peers are borrowed.  Errors: NULL when out of memory. */
+struct crit_cluster *crit_cluster_create(const struct crit_peers *peers);
+void crit_cluster_destroy(struct crit_cluster *cluster);
+
+/* After the index pass, before what it serves is made.  Errors: -ENOMEM. */
+int crit_cluster_begin(struct crit_cluster *cluster, const struct crit_cluster_replay *replay);
+
+/* For the engine, the replay, the tracer and for messages; NULL of NULL. */
+const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *cluster);
+const struct crit_replay_share *crit_cluster_share(const struct crit_cluster *cluster);
+struct crit_emitter_queue *crit_cluster_queue(struct crit_cluster *cluster);
+const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster *cluster);
+
+/*
+ * The replay is over, with rc: holds the rounds that are left, then brings the sums of all to
+ * process 0.  Errors: rc, that of another process, -ENOMEM, -EPROTO, the transport's.
+ */
+int crit_cluster_end(struct crit_cluster *cluster, int rc);
+
+/* Is this the process that has the results? */
+bool crit_cluster_leads(const struct crit_cluster *cluster);
+
+/* As crit_peers_agree and crit_peers_tell. */
+int crit_cluster_agree(const struct crit_cluster *cluster, uint64_t sum, int rc);
+int crit_cluster_tell(const struct crit_cluster *cluster, uint64_t *values, size_t count);
+
+#endif
