@@ -76,6 +76,17 @@ void crit_run_index_renew(struct crit_run_index *index)
 	*index = (struct crit_run_index){ .shifts = index->shifts };
 }
 
+int crit_run_index_open(struct crit_run_index *index, const char *const *paths, size_t path_count,
+			struct crit_err *err)
+{
+	int rc = index->is_open ? 0 : crit_model_open(&index->model, paths, path_count, err);
+
+	index->is_open = !rc;
+	if (rc)
+		crit_run_index_renew(index);
+	return rc;
+}
+
 void crit_run_index_destroy(struct crit_run_index *index)
 {
 	if (!index)
@@ -274,11 +285,8 @@ static int analyse_opened(struct attempt *attempt, const char *const *paths, siz
 {
 	crit_autofree struct work *work = calloc(1, sizeof(*work));
 	struct crit_run_index *index = attempt->index;
-	int rc = work ? 0 : -ENOMEM;
+	int rc = work ? crit_run_index_open(index, paths, path_count, err) : -ENOMEM;
 
-	if (!rc && !index->is_open)
-		rc = crit_model_open(&index->model, paths, path_count, err);
-	index->is_open = !rc;
 	if (!rc)
 		rc = check_rule(&index->model, results->rule, err);
 	if (rc)

@@ -36,6 +36,10 @@ int crit_analyse(const char *const *paths, size_t path_count,
 struct crit_run_index *crit_run_index_create(void);
 void crit_run_index_destroy(struct crit_run_index *index);
 
+/* Opens them before the first analysis does.  Errors: those of crit_analyse; err says why. */
+int crit_run_index_open(struct crit_run_index *index, const char *const *paths, size_t path_count,
+			struct crit_err *err);
+
 /* Closes the recordings; what messages say of their clocks stays known. */
 void crit_run_index_renew(struct crit_run_index *index);
 

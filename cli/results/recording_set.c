@@ -196,10 +196,13 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 			       struct crit_err *err)
 {
 	struct crit_run_index *index = crit_recording_set_index(set); /* forgets shorter files */
+	const char *const *paths = (const char *const *)set->paths;
 	int status = 0;
 
-	if (!set->symbols)
-		status = crit_symbols_create((const char *const *)set->paths, set->count,
+	if (!set->symbols && index)
+		status = crit_run_index_open(index, paths, set->count, err);
+	if (!set->symbols && !status)
+		status = crit_symbols_create(paths, set->count,
 					     index ? crit_run_index_opened(index) : NULL,
 					     crit_recording_set_reader(set), &set->symbols, err);
 	if (!status)

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A recording some times as long takes some times the time, however it is made up.
+// A recording some times as long takes some times the time, however it is made up; of several
+// analyses of one, only the first reads it more than once.
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "analysis/analyse.h"
+#include "analysis/symbols/symbols.h"
+#include "core/base/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/maker/acts.h"
@@ -25,8 +31,8 @@ static void make_worlds(struct crit_maker *m, uint32_t count)
 	}
 }
 
-/* One thread number, used again and again; then streams that say they are the first user's. */
-static void make_threads(struct crit_maker *m, uint32_t count)
+/* One thread number, used again and again. */
+static void make_births(struct crit_maker *m, uint32_t count)
 {
 	uint32_t i;
 
@@ -37,6 +43,14 @@ static void make_threads(struct crit_maker *m, uint32_t count)
 		crit_act_start(m, at_ns, PID, CRIT_ACT_ROOT, 1);
 		crit_act_end(m, at_ns + 50, PID, CRIT_ACT_ROOT, 1);
 	}
+}
+
+/* Then streams that say they are the first user's. */
+static void make_threads(struct crit_maker *m, uint32_t count)
+{
+	uint32_t i;
+
+	make_births(m, count);
 	for (i = 0; i < count; i++)
 		(void)crit_act_claim(m, CRIT_ACT_ROOT, PID, 1 * MS);
 }
@@ -113,8 +127,61 @@ static void test_growing(void)
 	}
 }
 
+/* What this process has read so far, by any descriptor.  Units: bytes. */
+static uint64_t read_bytes(void)
+{
+	unsigned long long bytes = 0;
+	FILE *io = fopen("/proc/self/io", "re");
+
+	if (!CHECK(io))
+		return 0;
+	CHECK_INT_EQ(fscanf(io, "rchar: %llu", &bytes), 1);
+	fclose(io);
+	return bytes;
+}
+
+/* As a report and then an archive do it: the index pass once, symbols from what is open. */
+static void test_read_once(void)
+{
+	struct crit_analysis_options options = { .index = crit_run_index_create() };
+	struct crit_maker *m = crit_act_begin("node0");
+	struct crit_symbols *symbols = NULL;
+	struct crit_results *r = NULL;
+	char path[32];
+	const char *const paths[] = { path };
+	uint64_t bytes[3];
+	struct crit_err err;
+	struct stat status;
+	int fd;
+
+	make_births(m, 40000);
+	fd = crit_maker_memfd(m);
+	crit_maker_destroy(m);
+	CHECK_INT_EQ(fstat(fd, &status), 0);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	bytes[0] = read_bytes();
+	CHECK_INT_EQ(crit_analyse(paths, 1, &options, &r, &err), 0);
+	crit_results_destroy(r);
+	bytes[1] = read_bytes();
+	r = NULL;
+	CHECK_INT_EQ(crit_symbols_create(paths, 1, crit_run_index_opened(options.index), NULL,
+					 &symbols, &err),
+		     0);
+	crit_symbols_destroy(symbols);
+	CHECK_INT_EQ(crit_analyse(paths, 1, &options, &r, &err), 0);
+	crit_results_destroy(r);
+	bytes[2] = read_bytes();
+	crit_run_index_destroy(options.index);
+	(void)close(fd);
+	CHECK_MSG((double)(bytes[1] - bytes[0]) <= 3.1 * (double)status.st_size, "%llu of %lld",
+		  (unsigned long long)(bytes[1] - bytes[0]), (long long)status.st_size);
+	CHECK_MSG((double)(bytes[2] - bytes[1]) <= 1.01 * (double)status.st_size, "%llu of %lld",
+		  (unsigned long long)(bytes[2] - bytes[1]), (long long)status.st_size);
+}
+
 int main(void)
 {
 	test_growing();
+	test_read_once();
 	return check_done();
 }
