@@ -263,9 +263,8 @@ static int compute(struct attempt *attempt, struct work *work, struct crit_resul
 	if (rc)
 		return rc;
 	sink = attempt->is_trial ? NULL : attempt->options->trace;
-	rc = crit_cluster_begin(attempt->cluster, &(struct crit_cluster_replay){
-							  model, &work->engine, &work->messages,
-							  sink ? &work->tracer.emitter : NULL });
+	rc = crit_cluster_begin(attempt->cluster, model, &work->engine, &work->messages,
+				sink ? &work->tracer.emitter : NULL);
 	if (!rc)
 		rc = crit_engine_init(&work->engine, model, results->rule,
 				      crit_cluster_steps(attempt->cluster));

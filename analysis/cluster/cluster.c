@@ -33,19 +33,19 @@ void crit_cluster_destroy(struct crit_cluster *cluster)
 	free(cluster);
 }
 
-int crit_cluster_begin(struct crit_cluster *cluster, const struct crit_cluster_replay *replay)
+int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
+		       struct crit_engine *engine, struct crit_messages *messages,
+		       struct crit_emitter *emitter)
 {
 	struct crit_pending *pending = NULL;
 
 	if (!cluster)
 		return 0;
-	if (replay->emitter) {
+	if (emitter) {
 		pending = &cluster->pending;
-		crit_pending_init(pending, cluster->peers, replay->emitter,
-				  &cluster->rounds.added_steps);
+		crit_pending_init(pending, cluster->peers, emitter, &cluster->rounds.added_steps);
 	}
-	return crit_rounds_init(&cluster->rounds, cluster->peers, replay->model, replay->engine,
-				replay->messages, pending);
+	return crit_rounds_init(&cluster->rounds, cluster->peers, model, engine, messages, pending);
 }
 
 const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *cluster)

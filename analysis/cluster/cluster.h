@@ -19,19 +19,17 @@
 
 struct crit_cluster;
 
-struct crit_cluster_replay { /* what it serves: borrowed until the cluster is destroyed */
-	struct crit_model *model;
-	struct crit_engine *engine;
-	struct crit_messages *messages;
-	struct crit_emitter *emitter; /* NULL: nobody listens */
-};
-
 /* Ownership: the caller destroys it; peers are borrowed.  Errors: NULL when out of memory. */
 struct crit_cluster *crit_cluster_create(const struct crit_peers *peers);
 void crit_cluster_destroy(struct crit_cluster *cluster);
 
-/* After the index pass, before what it serves is made.  Errors: -ENOMEM. */
-int crit_cluster_begin(struct crit_cluster *cluster, const struct crit_cluster_replay *replay);
+/*
+ * After the index pass, before what it serves is made, which it borrows until it is destroyed.
+ * tracer: NULL where nobody listens.  Errors: -ENOMEM.
+ */
+int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
+		       struct crit_engine *engine, struct crit_messages *messages,
+		       struct crit_emitter *emitter);
 
 /* For the engine, the replay, the tracer and for messages; NULL of NULL. */
 const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *cluster);

@@ -3,7 +3,7 @@
 #include "analysis/model/life.h"
 
 #include "analysis/model/model.h"
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 
 int crit_lives_note_return(struct crit_model *model, const struct crit_return *noted,
 			   uint64_t now_ns, uint64_t past_ns)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 #include "analysis/model/process_ends.h"
 
 #define CPUS 65536u

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 
 #define SIGNAL_MASK 0x7fu /* of an exit code; above it: core dumped, status */
 #define EXPULSIONS_MAX 256u /* different ones; the results count the others */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 
 static void copy_text(char *to, size_t to_size, const char *from, size_t from_size)
 {

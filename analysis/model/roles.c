@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 #include "core/base/cleanup.h"
 
 #define ANCESTORS_MAX 1024u

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "analysis/model/machine.h"
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 #include "analysis/model/register.h"
 #include "analysis/model/roles.h"
 #include "analysis/model/survey_streams.h"
-#include "analysis/model/usable_cpus.h"
+#include "analysis/model/cpu_masks.h"
 
 #define STAMP_SLOTS 8u /* looked at together when a chunk's first or last stamp is wanted */
 
@@ -362,6 +362,6 @@ int crit_survey(struct crit_model *model)
 	if (!rc)
 		rc = crit_roles_find(model);
 	if (!rc)
-		rc = crit_survey_usable_cpus(model);
+		rc = crit_cpu_masks_survey(model);
 	return rc;
 }

@@ -2,7 +2,7 @@
 // Finds the thread behind each shim stream; where the kernel half knows none, assumes one.
 #include "analysis/model/survey_streams.h"
 
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 
 static uint64_t last_event_ns(const struct crit_model *model, const struct crit_stream *stream)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keeps processes and their threads apart, also when numbers are used again.
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 
 #include <string.h>
 

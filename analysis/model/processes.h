@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The processes of a run and the threads they hold; built by the survey. */
-#ifndef CRIT_PROCESS_H
-#define CRIT_PROCESS_H
+#ifndef CRIT_PROCESSES_H
+#define CRIT_PROCESSES_H
 
 #include "analysis/model/model.h"
 #include "core/abi/abi_kernel.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unites the masks of a node's threads and adds up quotas along the tree of cgroups.
-#include "analysis/model/usable_cpus.h"
+#include "analysis/model/cpu_masks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/model/process.h"
+#include "analysis/model/processes.h"
 #include "core/base/cleanup.h"
 
 #define MILLIONTHS_MAX 1000000000000000ull /* a thousand million CPUs */
@@ -271,7 +271,7 @@ static bool *find_apps(const struct crit_model *model)
 	return has_app;
 }
 
-int crit_survey_usable_cpus(struct crit_model *model)
+int crit_cpu_masks_survey(struct crit_model *model)
 {
 	crit_autofree bool *has_app = find_apps(model);
 	crit_autofree struct mask *own = malloc((model->life_count + 1) * sizeof(*own));

@@ -3,8 +3,8 @@
  * How many CPUs a run could use on each node: the union of the affinity masks of its app threads,
  * and no more than what the quotas of their cgroups allow together.
  */
-#ifndef CRIT_USABLE_CPUS_H
-#define CRIT_USABLE_CPUS_H
+#ifndef CRIT_CPU_MASKS_H
+#define CRIT_CPU_MASKS_H
 
 #include "analysis/model/model.h"
 
@@ -13,6 +13,6 @@
  * last one counts, as threads are bound after their start; of a cgroup's quotas the largest.
  * Errors: -ENOMEM.  Cost: linear in the chunks and lives.
  */
-int crit_survey_usable_cpus(struct crit_model *model);
+int crit_cpu_masks_survey(struct crit_model *model);
 
 #endif
