@@ -25,7 +25,7 @@ void crit_cluster_destroy(struct crit_cluster *cluster);
 
 /*
  * After the index pass, before what it serves is made, which it borrows until it is destroyed.
- * tracer: NULL where nobody listens.  Errors: -ENOMEM.
+ * emitter: NULL where nobody listens.  Errors: -ENOMEM.
  */
 int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
 		       struct crit_engine *engine, struct crit_messages *messages,

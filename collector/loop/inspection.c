@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "collector/loop/connections.h"
-#include "collector/record/output.h"
+#include "collector/record/output_check.h"
 #include "collector/system/now.h"
 #include "collector/system/procfs.h"
 

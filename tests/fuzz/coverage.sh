@@ -25,7 +25,7 @@ parsers=(analysis/account/{teams,regions}.c
 	cli/{nodes,gather}.c
 	collector/loop/{protocol,clients,connections,lifecycle,inspection,message_in}.c
 	collector/member/{client_process,shm}.c
-	collector/record/output.c
+	collector/record/output_check.c
 	otf2/verify/{claims,comm_members,event_time,faults,tally,verify_archive,verify_definitions}.c
 	otf2/verify/verify_{events,messages,regions,tasks,threads}.c)
 

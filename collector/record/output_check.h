@@ -3,8 +3,8 @@
  * Decides whether a descriptor a client handed over may be written to.  May wait as long as its
  * file system does.
  */
-#ifndef CRIT_COLLECTOR_OUTPUT_H
-#define CRIT_COLLECTOR_OUTPUT_H
+#ifndef CRIT_COLLECTOR_OUTPUT_CHECK_H
+#define CRIT_COLLECTOR_OUTPUT_CHECK_H
 
 #include <linux/types.h>
 

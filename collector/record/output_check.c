@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks descriptors that clients hand over as outputs.
-#include "collector/record/output.h"
+#include "collector/record/output_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
