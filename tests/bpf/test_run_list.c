@@ -56,7 +56,9 @@ static void check_run(bool is_stopped)
 	if (epilog == 0) { /* holds the list, for a while; its lock is its own */
 		const int fd = open(path, O_RDWR | O_CLOEXEC);
 
-		_exit(flock(fd, LOCK_EX) || pause());
+		if (flock(fd, LOCK_EX) == 0)
+			(void)pause();
+		_exit(1);
 	}
 	(void)usleep(100000);
 	crit_harness_start(&harness, arguments);
