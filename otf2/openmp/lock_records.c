@@ -29,7 +29,7 @@ struct crit_otf2_locks {
 	struct crit_map numbers; /* group and lock -> index */
 	struct lock *rows;
 	size_t count, capacity;
-	struct holder **holders; /* by row of the location; NULL: it held none so far */
+	struct holder *holders; /* by row of the location; memory that is never touched is none */
 	size_t holder_count;
 	uint32_t *group_counts; /* locks by group */
 	uint64_t acquisitions;
@@ -51,7 +51,7 @@ struct crit_otf2_locks *crit_otf2_locks_create(struct crit_otf2_files *files,
 	*locks = (struct crit_otf2_locks){
 		.files = files,
 		.layout = layout,
-		.holders = calloc(count + 1, sizeof(struct holder *)),
+		.holders = calloc(count + 1, sizeof(struct holder)),
 		.holder_count = count,
 		.group_counts = calloc(crit_otf2_layout_group_count(layout) + 1, sizeof(uint32_t)),
 	};
@@ -63,12 +63,8 @@ struct crit_otf2_locks *crit_otf2_locks_create(struct crit_otf2_files *files,
 
 void crit_otf2_locks_destroy(struct crit_otf2_locks *locks)
 {
-	size_t i;
-
 	if (!locks)
 		return;
-	for (i = 0; locks->holders && i < locks->holder_count; i++)
-		free(locks->holders[i]);
 	free(locks->holders);
 	free(locks->group_counts);
 	free(locks->rows);
@@ -97,12 +93,10 @@ static uint32_t obtain(struct crit_otf2_locks *locks, uint32_t group, uint64_t l
 int crit_otf2_locks_acquire(struct crit_otf2_locks *locks, const struct crit_otf2_moment *at,
 			    uint64_t lock)
 {
-	struct holder *holder = locks->holders[at->row];
+	struct holder *holder = &locks->holders[at->row];
 	uint32_t index = obtain(locks, at->group, lock), order;
 
-	if (!holder)
-		holder = locks->holders[at->row] = calloc(1, sizeof(*holder));
-	if (!holder || index == CRIT_NONE)
+	if (index == CRIT_NONE)
 		return -ENOMEM;
 	if (holder->held_count >= HELD_MAX) {
 		locks->lost++;
@@ -122,7 +116,7 @@ int crit_otf2_locks_acquire(struct crit_otf2_locks *locks, const struct crit_otf
 /* Takes the innermost hold of a lock out: its order, or 0 when it is not held. */
 static uint32_t let_go(struct holder *holder, uint32_t lock)
 {
-	uint32_t i = holder ? holder->held_count : 0, order;
+	uint32_t i = holder->held_count, order;
 
 	while (i > 0 && holder->held[i - 1].lock != lock)
 		i--;
@@ -142,7 +136,7 @@ static int release(struct crit_otf2_locks *locks, const struct crit_otf2_moment 
 
 	if (index == CRIT_NONE)
 		return -ENOMEM;
-	order = let_go(locks->holders[at->row], index);
+	order = let_go(&locks->holders[at->row], index);
 	if (!order)
 		return 0;
 	rc = crit_otf2_check(locks->files,
@@ -177,7 +171,7 @@ static uint64_t lost_count(const struct crit_otf2_locks *locks)
 	size_t i;
 
 	for (i = 0; i < locks->holder_count; i++)
-		lost += locks->holders[i] ? locks->holders[i]->held_count : 0;
+		lost += locks->holders[i].held_count;
 	return lost;
 }
 

@@ -27,8 +27,7 @@ struct crit_otf2_tasks {
 	struct crit_otf2_files *files;
 	const struct crit_otf2_teams *teams;
 	struct crit_otf2_live live;
-	struct worker **workers; /* by row of the location; NULL: it was in no task so far */
-	size_t worker_count;
+	struct worker *workers; /* by row of the location; memory that is never touched is none */
 	uint64_t lost; /* created or complete, not both as far as is known; or no room */
 };
 
@@ -43,8 +42,7 @@ struct crit_otf2_tasks *crit_otf2_tasks_create(struct crit_otf2_files *files,
 	*tasks = (struct crit_otf2_tasks){
 		.files = files,
 		.teams = teams,
-		.workers = calloc(location_count + 1, sizeof(struct worker *)),
-		.worker_count = location_count,
+		.workers = calloc(location_count + 1, sizeof(struct worker)),
 	};
 	crit_otf2_live_init(&tasks->live);
 	if (tasks->workers)
@@ -55,12 +53,8 @@ struct crit_otf2_tasks *crit_otf2_tasks_create(struct crit_otf2_files *files,
 
 void crit_otf2_tasks_destroy(struct crit_otf2_tasks *tasks)
 {
-	size_t i;
-
 	if (!tasks)
 		return;
-	for (i = 0; tasks->workers && i < tasks->worker_count; i++)
-		free(tasks->workers[i]);
 	free(tasks->workers);
 	crit_otf2_live_fini(&tasks->live);
 	free(tasks);
@@ -91,11 +85,10 @@ static int create(struct crit_otf2_tasks *tasks, const struct crit_otf2_moment *
 /* The innermost task a location is in; NULL: none, or too deep. */
 static struct entered_task *innermost(const struct crit_otf2_tasks *tasks, uint32_t row)
 {
-	struct worker *worker = tasks->workers[row];
+	struct worker *worker = &tasks->workers[row];
 
-	return worker && worker->depth && worker->depth <= DEPTH_MAX
-		       ? &worker->tasks[worker->depth - 1]
-		       : NULL;
+	return worker->depth && worker->depth <= DEPTH_MAX ? &worker->tasks[worker->depth - 1]
+							   : NULL;
 }
 
 int crit_otf2_tasks_note(struct crit_otf2_tasks *tasks, const struct crit_otf2_moment *at,
@@ -116,14 +109,10 @@ int crit_otf2_tasks_enter(struct crit_otf2_tasks *tasks, const struct crit_otf2_
 	const struct crit_otf2_object *live =
 		task ? crit_otf2_live_find(&tasks->live, at->group, task) : NULL;
 	uint32_t team_depth = crit_otf2_teams_depth(tasks->teams, at->row), depth;
-	struct worker *worker = tasks->workers[at->row];
+	struct worker *worker = &tasks->workers[at->row];
 
 	if (!team_depth)
 		return 0;
-	if (!worker)
-		worker = tasks->workers[at->row] = calloc(1, sizeof(*worker));
-	if (!worker)
-		return -ENOMEM;
 	depth = worker->depth++;
 	if (depth >= DEPTH_MAX) {
 		tasks->lost++;
@@ -167,11 +156,11 @@ static OTF2_ErrorCode switch_back(const struct crit_otf2_tasks *tasks,
 
 int crit_otf2_tasks_leave(struct crit_otf2_tasks *tasks, const struct crit_otf2_moment *at)
 {
-	struct worker *worker = tasks->workers[at->row];
+	struct worker *worker = &tasks->workers[at->row];
 	OTF2_ErrorCode code = OTF2_SUCCESS;
 	const struct entered_task *left;
 
-	if (!worker || !worker->depth || --worker->depth >= DEPTH_MAX)
+	if (!worker->depth || --worker->depth >= DEPTH_MAX)
 		return 0;
 	left = &worker->tasks[worker->depth];
 	if (!left->is_told)

@@ -47,8 +47,7 @@ struct crit_otf2_teams {
 	struct crit_map numbers; /* location, depth and size, or group -> index */
 	struct crit_map memberships; /* team << 32 | row of the location -> position */
 	struct crit_otf2_live instances;
-	struct member **members; /* by row of the location; NULL: of no team so far */
-	size_t member_count;
+	struct member *members; /* by row of the location; memory that is never touched is none */
 	uint64_t forks;
 	uint64_t lost; /* members of instances that were not forked, or no room */
 };
@@ -73,9 +72,8 @@ struct crit_otf2_teams *crit_otf2_teams_create(struct crit_otf2_files *files,
 		.files = files,
 		.layout = layout,
 		.lists = calloc(groups, sizeof(*teams->lists)),
-		.members = calloc(crit_otf2_layout_location_count(layout) + 1,
-				  sizeof(struct member *)),
-		.member_count = crit_otf2_layout_location_count(layout),
+		.members =
+			calloc(crit_otf2_layout_location_count(layout) + 1, sizeof(struct member)),
 	};
 	crit_otf2_live_init(&teams->instances);
 	for (i = 0; teams->lists && i < groups; i++)
@@ -94,8 +92,6 @@ void crit_otf2_teams_destroy(struct crit_otf2_teams *teams)
 		return;
 	for (i = 0; i < teams->count; i++)
 		free(teams->rows[i].members);
-	for (i = 0; teams->members && i < teams->member_count; i++)
-		free(teams->members[i]);
 	free(teams->members);
 	free(teams->rows);
 	free(teams->lists);
@@ -170,7 +166,7 @@ static void count_member(struct crit_otf2_teams *teams, struct crit_otf2_object 
 static int64_t fork_team(struct crit_otf2_teams *teams, const struct crit_otf2_moment *at,
 			 uint64_t instance)
 {
-	uint64_t depth = teams->members[at->row]->depth;
+	uint64_t depth = teams->members[at->row].depth;
 	uint64_t key = ((uint64_t)at->row << DEPTH_BITS | depth) << SIZE_BITS |
 		       CRIT_INSTANCE_TEAM(instance);
 	struct crit_otf2_object *live;
@@ -227,14 +223,10 @@ int crit_otf2_teams_enter(struct crit_otf2_teams *teams, const struct crit_otf2_
 			  const struct crit_trace_span *span)
 {
 	bool is_primary = (span->arg & CRIT_INSTANCE_PRIMARY) != 0;
-	struct member *member = teams->members[at->row];
+	struct member *member = &teams->members[at->row];
 	struct crit_otf2_frame *frame;
 	int64_t team, position;
 
-	if (!member)
-		member = teams->members[at->row] = calloc(1, sizeof(*member));
-	if (!member)
-		return -ENOMEM;
 	if (member->depth >= CRIT_OTF2_TEAM_DEPTH) {
 		member->depth++;
 		teams->lost++;
@@ -256,11 +248,11 @@ int crit_otf2_teams_enter(struct crit_otf2_teams *teams, const struct crit_otf2_
 
 int crit_otf2_teams_leave(struct crit_otf2_teams *teams, const struct crit_otf2_moment *at)
 {
-	struct member *member = teams->members[at->row];
+	struct member *member = &teams->members[at->row];
 	const struct crit_otf2_frame *frame;
 	OTF2_ErrorCode code;
 
-	if (!member || !member->depth) /* it was entered before the thread was told of */
+	if (!member->depth) /* it was entered before the thread was told of */
 		return 0;
 	if (--member->depth >= CRIT_OTF2_TEAM_DEPTH)
 		return 0;
@@ -277,7 +269,7 @@ int crit_otf2_teams_leave(struct crit_otf2_teams *teams, const struct crit_otf2_
 
 uint32_t crit_otf2_teams_depth(const struct crit_otf2_teams *teams, uint32_t row)
 {
-	return teams->members[row] ? teams->members[row]->depth : 0;
+	return teams->members[row].depth;
 }
 
 const struct crit_otf2_frame *crit_otf2_teams_innermost(const struct crit_otf2_teams *teams,
@@ -285,7 +277,7 @@ const struct crit_otf2_frame *crit_otf2_teams_innermost(const struct crit_otf2_t
 {
 	uint32_t depth = crit_otf2_teams_depth(teams, row);
 
-	return depth && depth <= CRIT_OTF2_TEAM_DEPTH ? &teams->members[row]->frames[depth - 1]
+	return depth && depth <= CRIT_OTF2_TEAM_DEPTH ? &teams->members[row].frames[depth - 1]
 						      : NULL;
 }
 
