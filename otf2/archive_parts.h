@@ -9,7 +9,7 @@
 #include "otf2/definitions/call_sites.h"
 #include "otf2/definitions/comm_table.h"
 #include "otf2/definitions/layout.h"
-#include "otf2/definitions/region_table.h"
+#include "otf2/definitions/region_definitions.h"
 #include "otf2/events/streams.h"
 #include "otf2/openmp/construct_table.h"
 #include "otf2/openmp/lock_records.h"

@@ -5,8 +5,7 @@
  * Per scope the engine keeps running integrals (of dt/n, of dt/w, …).  A thread notes where they
  * stand when its segment begins and takes the difference when it ends, so an event costs O(1)
  * however many threads there are.  In unit ranks a second level does the same inside each rank:
- * what one of its active threads has earned so far, brought up to date whenever their number
- * changes.
+ * what one of its active threads has earned so far, brought up to date when their number changes.
  */
 #ifndef CRIT_ENGINE_H
 #define CRIT_ENGINE_H

@@ -50,8 +50,8 @@ static bool show_wide(const struct findings *found, int columns)
 
 	if (set && crit_recording_set_add(set, found->here, NULL) == 0 &&
 	    crit_recording_set_bytes(set) <= WIDE_BYTES_MAX &&
-	    crit_recording_set_analyse(set, crit_supervise_rule(), false, NULL, &analysis,
-				       NULL) == 0 &&
+	    crit_recording_set_analyse(set, crit_supervise_rule(), false, NULL, &analysis, NULL) ==
+		    0 &&
 	    crit_analysis_summarise(analysis, found->is_held, &summary) == 0) {
 		crit_write_text(stderr, &summary, &options);
 		(void)fputc('\n', stderr);

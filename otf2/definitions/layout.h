@@ -16,7 +16,7 @@
 #include "analysis/cluster/peers.h"
 #include "analysis/schema/results.h"
 #include "otf2/archive/strings.h"
-#include "otf2/definitions/region_table.h"
+#include "otf2/definitions/region_definitions.h"
 
 #define CRIT_OTF2_ARGUMENTS_MAX (CRIT_EXE_BYTES / 2) /* of a program, one byte and a blank each */
 

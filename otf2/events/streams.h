@@ -15,7 +15,7 @@
 #include "otf2/archive/archive_files.h"
 #include "otf2/definitions/call_sites.h"
 #include "otf2/definitions/layout.h"
-#include "otf2/definitions/region_table.h"
+#include "otf2/definitions/region_definitions.h"
 
 enum crit_otf2_attribute { /* their references in the archive */
 	CRIT_OTF2_CMETRIC = 0,

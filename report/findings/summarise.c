@@ -2,7 +2,7 @@
 /* Makes the tables of a run, then asks each rule: the verdict first, what is missing last. */
 #include "report/findings/summarise.h"
 
-#include "report/findings/may_wait.h"
+#include "report/findings/send_doubt.h"
 #include "report/findings/missing.h"
 #include "report/findings/preempted.h"
 #include "report/findings/verdict.h"
@@ -15,7 +15,7 @@ int crit_summarise(struct crit_summary *summary, const struct crit_results *resu
 	if (status)
 		return status;
 	crit_verdict_find(summary);
-	crit_may_wait_find(summary);
+	crit_send_doubt_find(summary);
 	crit_preempted_find(summary);
 	crit_missing_find(summary, options);
 	return 0;

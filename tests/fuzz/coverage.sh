@@ -17,12 +17,12 @@ mkdir -p "$place"
 parsers=(analysis/account/{teams,regions}.c
 	analysis/clock/{clocks,clock_shifts,transits}.c
 	analysis/cluster/{peers,reduce,rounds,slice,span_exchange}.c
-	analysis/model/{process,survey,survey_streams,register,hosts}.c
+	analysis/model/{processes,survey,survey_streams,register,hosts}.c
 	analysis/mpi/{order,messages,message_trace,requests,communicators,collectives}.c
 	analysis/recording/{recording,shim_feed,kernel_feed}.c
 	analysis/replay/merge.c
 	analysis/symbols/{address_space,elf_file,debug_file,debug_info,symbols}.c
-	cli/{nodes,gather}.c
+	cli/command_gather.c cli/results/nodes.c
 	collector/loop/{protocol,clients,connections,lifecycle,inspection,message_in}.c
 	collector/member/{client_process,shm}.c
 	collector/record/output_check.c

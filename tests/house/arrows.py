@@ -52,7 +52,7 @@ FOLDERS = {
     "cli/console": "",
     "cli/install": "",
     "cli/results": "console install",
-    "cli/launch": "install results",
+    "cli/launch": "console install results",
     "cli/merge": "console results",
     "otf2": "archive definitions events openmp",
     "otf2/archive": "",

@@ -17,11 +17,12 @@
 #include "tests/fuzz/target.h"
 
 #define MISMATCH "communicator "
+#define MISMATCHES "pairs of ranks whose messages do not match" /* the rest of them */
 
 static void on_fault(void *user, const char *text)
 {
 	(void)user;
-	if (strncmp(text, MISMATCH, sizeof(MISMATCH) - 1) == 0)
+	if (strncmp(text, MISMATCH, sizeof(MISMATCH) - 1) == 0 || strstr(text, MISMATCHES))
 		return;
 	fprintf(stderr, "broken: %s\n", text);
 	abort();

@@ -5,8 +5,8 @@
  * Events name regions of calls by provisional references, because which calls there are is known
  * only at the end; each location's mapping table turns them into the final ones.
  */
-#ifndef CRIT_OTF2_REGION_TABLE_H
-#define CRIT_OTF2_REGION_TABLE_H
+#ifndef CRIT_OTF2_REGION_DEFINITIONS_H
+#define CRIT_OTF2_REGION_DEFINITIONS_H
 
 #include <otf2/otf2.h>
 #include <stdbool.h>

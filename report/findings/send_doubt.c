@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Says whether the shares depend on how MPI_Send is counted. */
-#include "report/findings/may_wait.h"
+#include "report/findings/send_doubt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool can_matter(const struct crit_results *results)
 }
 
 /* Would counting mpi_may_wait (Send) as active change the top rank or a share by more than 0.05? */
-void crit_may_wait_find(struct crit_summary *summary)
+void crit_send_doubt_find(struct crit_summary *summary)
 {
 	const struct crit_results *mine = summary->results;
 	double mine_s = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adds regions, gives calls and constructs their final ones, and defines them.
-#include "otf2/definitions/region_table.h"
+#include "otf2/definitions/region_definitions.h"
 
 #include <errno.h>
 #include <stdlib.h>
