@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/clock/clock_shifts.h"
+#include "analysis/clock/clock_corrections.h"
 #include "analysis/clock/clocks.h"
 #include "analysis/cluster/cluster.h"
 #include "analysis/identity/identity.h"
 #include "analysis/model/hosts.h"
-#include "analysis/model/survey.h"
-#include "analysis/replay/timeline.h"
+#include "analysis/model/index_pass.h"
+#include "analysis/replay/replay.h"
 #include "analysis/replay/tracer.h"
 #include "analysis/schema/results.h"
 #include "analysis/table/call_rows.h"
@@ -50,14 +50,14 @@ static uint64_t sum_up(const struct crit_model *model)
 
 	for (i = 0; i < model->node_count; i++)
 		sum = sum * 31 + model->nodes[i].recording->size_bytes;
-	sum = sum * 31 + model->life_count;
+	sum = sum * 31 + model->thread_count;
 	return sum * 31 + model->rank_count;
 }
 
 struct crit_run_index {
 	struct crit_model model;
 	struct crit_model_state *state; /* as the index pass left it */
-	struct crit_clock_shifts shifts;
+	struct crit_clock_corrections corrections;
 	bool is_open;
 	bool is_indexed;
 	const struct crit_recording **opened; /* by path; NULL: nobody asked so far */
@@ -73,7 +73,7 @@ void crit_run_index_renew(struct crit_run_index *index)
 	crit_model_state_destroy(index->state);
 	crit_model_fini(&index->model);
 	free(index->opened);
-	*index = (struct crit_run_index){ .shifts = index->shifts };
+	*index = (struct crit_run_index){ .corrections = index->corrections };
 }
 
 int crit_run_index_open(struct crit_run_index *index, const char *const *paths, size_t path_count,
@@ -92,7 +92,7 @@ void crit_run_index_destroy(struct crit_run_index *index)
 	if (!index)
 		return;
 	crit_run_index_renew(index);
-	crit_clock_shifts_fini(&index->shifts);
+	crit_clock_corrections_fini(&index->corrections);
 	free(index);
 }
 
@@ -111,7 +111,7 @@ const struct crit_recording *const *crit_run_index_opened(struct crit_run_index 
 
 bool crit_run_index_has_moved_clocks(const struct crit_run_index *index)
 {
-	return index->shifts.is_known && index->shifts.count;
+	return index->corrections.is_known && index->corrections.count;
 }
 
 struct attempt { /* at an analysis */
@@ -131,25 +131,26 @@ static int make_index(const struct attempt *attempt)
 		crit_model_restore(&index->model, index->state);
 		return 0;
 	}
-	crit_clocks_set(&index->model, &index->shifts);
-	rc = crit_survey(&index->model);
-	if (rc || index->model.life_count > KEPT_THREADS_MAX ||
-	    !(attempt->options->index || crit_clock_shifts_can_be(&index->model)))
+	crit_clocks_set(&index->model, &index->corrections);
+	rc = crit_index_pass(&index->model);
+	if (rc || index->model.thread_count > KEPT_THREADS_MAX ||
+	    !(attempt->options->index || crit_clock_corrections_can_be(&index->model)))
 		return rc;
 	index->state = crit_model_save(&index->model);
 	index->is_indexed = index->state != NULL;
 	return index->is_indexed ? 0 : -ENOMEM;
 }
 
-static int survey(struct attempt *attempt)
+static int index_pass(struct attempt *attempt)
 {
 	struct crit_run_index *index = attempt->index;
 	const struct crit_model *model = &index->model;
 	int rc = make_index(attempt);
 
-	attempt->is_trial = !rc && !index->shifts.is_known && crit_clock_shifts_can_be(model) &&
+	attempt->is_trial = !rc && !index->corrections.is_known &&
+			    crit_clock_corrections_can_be(model) &&
 			    crit_model_traced_until_ns(model) > model->window_begin_ns;
-	index->shifts.is_known = !attempt->is_trial;
+	index->corrections.is_known = !attempt->is_trial;
 	return crit_cluster_agree(attempt->cluster, sum_up(model), rc);
 }
 
@@ -170,11 +171,11 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	if (!rc)
 		rc = crit_tables_fill(model, &work->engine, &work->messages, &work->identity,
 				      results);
-	attempt->index->shifts.is_known |=
+	attempt->index->corrections.is_known |=
 		!rc && (!results->messages.has_order || !results->messages.losses.early);
-	if (!rc && !attempt->index->shifts.is_known)
-		rc = crit_clock_shifts_find(&attempt->index->shifts, model,
-					    &work->messages.order.transits);
+	if (!rc && !attempt->index->corrections.is_known)
+		rc = crit_clock_corrections_find(&attempt->index->corrections, model,
+						 &work->messages.match.latencies);
 	return rc;
 }
 
@@ -212,23 +213,27 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 	return !rc && sink ? listen(work, sink, cluster) : rc;
 }
 
-/* Process 0's to all, since it alone has taken messages.  Errors: those of crit_peers_tell. */
-static int broadcast_shifts(struct crit_clock_shifts *shifts, const struct crit_cluster *cluster)
+/*
+ * Process 0's to all, since it alone has taken messages.  Errors: those of
+ * crit_transport_broadcast.
+ */
+static int broadcast_corrections(struct crit_clock_corrections *corrections,
+				 const struct crit_cluster *cluster)
 {
-	uint64_t count = shifts->count;
-	int rc = crit_cluster_tell(cluster, &count, 1);
+	uint64_t count = corrections->count;
+	int rc = crit_cluster_broadcast(cluster, &count, 1);
 
-	shifts->is_known = !rc;
+	corrections->is_known = !rc;
 	if (rc || !count)
 		return rc;
-	if (!shifts->nodes)
-		shifts->nodes = calloc(count, sizeof(*shifts->nodes));
-	rc = crit_cluster_agree(cluster, 0, shifts->nodes ? 0 : -ENOMEM);
+	if (!corrections->nodes)
+		corrections->nodes = calloc(count, sizeof(*corrections->nodes));
+	rc = crit_cluster_agree(cluster, 0, corrections->nodes ? 0 : -ENOMEM);
 	if (rc)
 		return rc;
-	shifts->count = count;
-	return crit_cluster_tell(cluster, (uint64_t *)shifts->nodes,
-				 count * sizeof(*shifts->nodes) / sizeof(uint64_t));
+	corrections->count = count;
+	return crit_cluster_broadcast(cluster, (uint64_t *)corrections->nodes,
+				      count * sizeof(*corrections->nodes) / sizeof(uint64_t));
 }
 
 /* Others than process 0 have no results. */
@@ -239,8 +244,8 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	int rc = prepare(model, attempt, work, sink);
 
 	if (!rc) {
-		rc = crit_timeline_play(model, &work->engine, &work->messages, attempt->options,
-					crit_cluster_share(cluster));
+		rc = crit_replay_run(model, &work->engine, &work->messages, attempt->options,
+				     crit_cluster_share(cluster));
 		rc = crit_cluster_end(cluster, rc);
 	}
 	if (!rc && crit_cluster_leads(cluster))
@@ -248,7 +253,7 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	if (sink || attempt->is_trial)
 		rc = crit_cluster_agree(cluster, 0, rc);
 	if (!rc && cluster && attempt->is_trial)
-		rc = broadcast_shifts(&attempt->index->shifts, cluster);
+		rc = broadcast_corrections(&attempt->index->corrections, cluster);
 	if (!rc && sink)
 		rc = crit_tracer_end(&work->tracer, results, work->messages.trace.is_whole);
 	return rc;
@@ -258,7 +263,7 @@ static int compute(struct attempt *attempt, struct work *work, struct crit_resul
 {
 	struct crit_model *model = &attempt->index->model;
 	const struct crit_trace_sink *sink;
-	int rc = survey(attempt);
+	int rc = index_pass(attempt);
 
 	if (rc)
 		return rc;
@@ -301,12 +306,12 @@ static int analyse_opened(struct attempt *attempt, const char *const *paths, siz
 static int analyse_once(struct attempt *attempt, const char *const *paths, size_t path_count,
 			struct crit_results **ret_results, struct crit_err *err)
 {
-	const struct crit_peers *peers = attempt->options->peers;
+	const struct crit_transport *transport = attempt->options->transport;
 	struct crit_results *results = calloc(1, sizeof(*results));
 	int rc = -ENOMEM;
 
-	attempt->cluster = peers ? crit_cluster_create(peers) : NULL;
-	if (results && (attempt->cluster || !peers)) {
+	attempt->cluster = transport ? crit_cluster_create(transport) : NULL;
+	if (results && (attempt->cluster || !transport)) {
 		results->rule = attempt->options->rule;
 		rc = analyse_opened(attempt, paths, path_count, results, err);
 	}
@@ -327,7 +332,7 @@ static int analyse(struct attempt *attempt, const char *const *paths, size_t pat
 
 	if (rc || !attempt->is_trial)
 		return rc;
-	if (attempt->index->shifts.count)
+	if (attempt->index->corrections.count)
 		crit_run_index_renew(attempt->index);
 	else if (!attempt->options->trace && !attempt->options->listener)
 		return 0;

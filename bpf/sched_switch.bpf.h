@@ -67,7 +67,7 @@ static __always_inline void tell_out(struct change *c)
 		return;
 	}
 	if (!is_of_run && (c->out_state == 0 || is_watched_for(c->watched, run_number)))
-		emit_taken(c->prev, c->out, c->out_flags | (__u32)c->out_state << 8, c->next);
+		emit_preempted(c->prev, c->out, c->out_flags | (__u32)c->out_state << 8, c->next);
 	else
 		emit_switch(run_number, c->out_flags, c->out_state, c->prev->pid, 0, c->out->tag);
 }
@@ -82,7 +82,7 @@ static __always_inline void tell_in(const struct change *c)
 			      CRIT_MF_PREEMPTED;
 
 	if (!is_of_run && (was_preempted || (c->watched_run == run_number && c->prev->pid)))
-		emit_given_back(c->prev, run_number, flags, c->next);
+		emit_released(c->prev, run_number, flags, c->next);
 	else
 		emit_switch(run_number, flags, 0, 0, c->next->pid, 0);
 }

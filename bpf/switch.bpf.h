@@ -49,17 +49,17 @@ static __always_inline __u32 name_task(char *ret_comm, struct task_struct *task)
 	return task->pid;
 }
 
-static __always_inline void name_taker(struct crit_kernel_taken *r, struct task_struct *taker)
+static __always_inline void name_taker(struct crit_kernel_preempted *r, struct task_struct *taker)
 {
 	r->taker_tid = name_task(r->taker_comm, taker);
 	r->taker_tgid = r->taker_tid ? taker->tgid : 0;
 }
 
 /* Like emit_switch, when a stranger gets a CPU that members wait for. */
-static __noinline void emit_taken(struct task_struct *prev, struct crit_member *member, __u32 how,
-				  struct task_struct *next)
+static __noinline void emit_preempted(struct task_struct *prev, struct crit_member *member,
+				      __u32 how, struct task_struct *next)
 {
-	struct crit_kernel_taken *r = reserve(member->run_number, sizeof(*r));
+	struct crit_kernel_preempted *r = reserve(member->run_number, sizeof(*r));
 
 	if (!r)
 		return;
@@ -73,10 +73,10 @@ static __noinline void emit_taken(struct task_struct *prev, struct crit_member *
 }
 
 /* Likewise, when a member gets a CPU from a stranger, and waited for it or others do. */
-static __noinline void emit_given_back(struct task_struct *prev, __u32 run_number, __u32 flags,
-				       struct task_struct *next)
+static __noinline void emit_released(struct task_struct *prev, __u32 run_number, __u32 flags,
+				     struct task_struct *next)
 {
-	struct crit_kernel_taken *r = reserve(run_number, sizeof(*r));
+	struct crit_kernel_preempted *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
 		return;

@@ -18,7 +18,7 @@
 #include "cli/launch/child.h"
 #include "cli/command.h"
 #include "cli/install/grant.h"
-#include "cli/install/place.h"
+#include "cli/install/installation.h"
 #include "cli/results/finish_lock.h"
 #include "cli/results/recording_set.h"
 #include "cli/console/syntax.h"
@@ -69,7 +69,7 @@ static void check_libraries(struct visit *visit)
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		bool is_found = crit_place_library(names[i], path, sizeof(path)) == 0;
+		bool is_found = crit_installation_library(names[i], path, sizeof(path)) == 0;
 		bool is_optional = i >= 2;
 
 		if (is_found)
@@ -110,7 +110,8 @@ static void check_critd(struct visit *visit)
 	struct crit_grant grant;
 	int error;
 
-	visit->has_critd = crit_place_program("critd", visit->critd, sizeof(visit->critd)) == 0;
+	visit->has_critd = crit_installation_program("critd", visit->critd, sizeof(visit->critd)) ==
+			   0;
 	if (!visit->has_critd) {
 		say(visit, false, "critd", "is neither beside crit nor installed; reinstall crit");
 		return;

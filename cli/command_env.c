@@ -8,7 +8,7 @@
 
 #include "cli/launch/child.h"
 #include "cli/command.h"
-#include "cli/install/place.h"
+#include "cli/install/installation.h"
 #include "cli/console/syntax.h"
 #include "core/base/cleanup.h"
 #include "core/base/setting.h"
@@ -170,7 +170,7 @@ static char *make_preload(void)
 	char path[PATH_MAX];
 	char *both;
 
-	if (crit_place_library("libcrit_pmpi.so", path, sizeof(path))) {
+	if (crit_installation_library("libcrit_pmpi.so", path, sizeof(path))) {
 		(void)fprintf(stderr, "crit env: libcrit_pmpi.so is neither beside crit nor "
 				      "installed; reinstall crit\n");
 		return NULL;

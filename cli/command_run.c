@@ -13,7 +13,7 @@
 #include "cli/launch/child.h"
 #include "cli/command.h"
 #include "cli/launch/run_end.h"
-#include "cli/install/place.h"
+#include "cli/install/installation.h"
 #include "cli/console/syntax.h"
 #include "report/tables/words.h"
 #include "core/abi/abi_shim.h"
@@ -111,7 +111,7 @@ static int parse_omp(struct run_options *options)
 {
 	if (strcmp(optarg, "llvm") != 0)
 		return crit_syntax_refuse(&syntax, "no OpenMP runtime named", optarg);
-	if (crit_place_libomp(options->libomp, sizeof(options->libomp)) == 0)
+	if (crit_installation_libomp(options->libomp, sizeof(options->libomp)) == 0)
 		return CRIT_SYNTAX_GO_ON;
 	(void)fprintf(stderr, "crit run: there is no libomp.so.5 to let stand in for GNU's "
 			      "libgomp; install LLVM's OpenMP runtime (Debian: libomp5)\n");
@@ -207,7 +207,8 @@ static void set_preload(void)
 {
 	char path[PATH_MAX];
 
-	if (crit_place_library("libcrit_pmpi.so", path, sizeof(path)) || strpbrk(path, " :")) {
+	if (crit_installation_library("libcrit_pmpi.so", path, sizeof(path)) ||
+	    strpbrk(path, " :")) {
 		(void)fprintf(stderr,
 			      "crit run: no MPI calls are recorded: libcrit_pmpi.so is not beside "
 			      "crit, or its path has a blank or colon; reinstall crit\n");
@@ -231,7 +232,7 @@ static void tell_end(const struct crit_client *client, const struct run_options 
 					  .is_quiet = options->is_quiet };
 
 	if (client->is_first)
-		crit_run_end_tell(&end);
+		crit_run_end_print(&end);
 }
 
 /* What no report can show. */

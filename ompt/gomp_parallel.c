@@ -25,7 +25,7 @@ static __thread struct {
 	const void *site; /* of the region it is in */
 } member __attribute__((tls_model("initial-exec")));
 
-const void *crit_gomp_site(const void *code)
+const void *crit_gomp_call_site(const void *code)
 {
 	extern const char ours_begin[] __asm__("__ehdr_start") CRIT_GOMP_HIDDEN;
 	extern const char ours_end[] __asm__("_end") CRIT_GOMP_HIDDEN;
@@ -112,7 +112,7 @@ static void end_team(void)
 			CRIT_GOMP_NEXT(name)(body, data, threads, PASSED flags);                   \
 			return;                                                                    \
 		}                                                                                  \
-		team = begin_team(body, data, threads, CRIT_GOMP_SITE);                            \
+		team = begin_team(body, data, threads, CRIT_GOMP_CALL_SITE);                       \
 		CRIT_GOMP_NEXT(name)(run_member, &team, threads, PASSED flags);                    \
 		end_team();                                                                        \
 	}
@@ -149,7 +149,7 @@ unsigned int GOMP_parallel_reductions(crit_gomp_body *body, void *data, unsigned
 
 	if (!crit_gomp_is_on())
 		return CRIT_GOMP_NEXT(GOMP_parallel_reductions)(body, data, threads, flags);
-	team = begin_team(body, data, threads, CRIT_GOMP_SITE);
+	team = begin_team(body, data, threads, CRIT_GOMP_CALL_SITE);
 	team.reductions = *(void **)data;
 	answer = CRIT_GOMP_NEXT(GOMP_parallel_reductions)(run_member, &team, threads, flags);
 	end_team();

@@ -9,7 +9,7 @@
  * The code that asked for it.  What a region's body does last may be a jump, as if our own function
  * that called the body had asked: then the region stands for it.
  */
-#define CRIT_GOMP_SITE crit_gomp_site(__builtin_return_address(0))
-CRIT_GOMP_HIDDEN const void *crit_gomp_site(const void *code);
+#define CRIT_GOMP_CALL_SITE crit_gomp_call_site(__builtin_return_address(0))
+CRIT_GOMP_HIDDEN const void *crit_gomp_call_site(const void *code);
 
 #endif

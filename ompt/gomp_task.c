@@ -99,7 +99,7 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 	struct task_block block;
 
 	if (crit_gomp_is_on() && !(flags & FLAG_DETACH) &&
-	    wrap(&task, &block, &original, CRIT_GOMP_SITE))
+	    wrap(&task, &block, &original, CRIT_GOMP_CALL_SITE))
 		block.note.number = crit_shim_task_made();
 	CRIT_GOMP_NEXT(GOMP_task)
 	(task.body, task.data, task.copy, task.bytes, task.align, is_deferred, flags, depend,
@@ -120,7 +120,7 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 		struct task original;                                                              \
 		struct task_block block;                                                           \
                                                                                                    \
-		if (crit_gomp_is_on() && wrap(&task, &block, &original, CRIT_GOMP_SITE)) {         \
+		if (crit_gomp_is_on() && wrap(&task, &block, &original, CRIT_GOMP_CALL_SITE)) {    \
 			block.note.is_loop = true;                                                 \
 			if (flags & FLAG_REDUCTION)                                                \
 				block.note.bounds[2] = ((void **)data)[2];                         \

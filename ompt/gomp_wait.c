@@ -12,7 +12,7 @@
 		const bool is_on = crit_gomp_is_on();                                              \
                                                                                                    \
 		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_SITE, 0);            \
+			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_CALL_SITE, 0);       \
 		CRIT_GOMP_NEXT(name)();                                                            \
 		if (is_on)                                                                         \
 			crit_shim_construct_end(CRIT_CONSTRUCT_##CONSTRUCT);                       \
@@ -26,7 +26,7 @@
 		type answer;                                                                       \
                                                                                                    \
 		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_SITE, 0);            \
+			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_CALL_SITE, 0);       \
 		answer = CRIT_GOMP_NEXT(name)();                                                   \
 		if (is_on)                                                                         \
 			crit_shim_construct_end(CRIT_CONSTRUCT_##CONSTRUCT);                       \
@@ -40,7 +40,7 @@
 		const bool is_on = crit_gomp_is_on();                                              \
                                                                                                    \
 		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_SITE, 0);            \
+			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_CALL_SITE, 0);       \
 		CRIT_GOMP_NEXT(name)(what);                                                        \
 		if (is_on)                                                                         \
 			crit_shim_construct_end(CRIT_CONSTRUCT_##CONSTRUCT);                       \
@@ -67,7 +67,7 @@ WAITS_FOR(GOMP_workshare_task_reduction_unregister, bool, IMPLICIT_BARRIER)
 		const bool is_on = crit_gomp_is_on();                                              \
                                                                                                    \
 		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_SITE,                \
+			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_CALL_SITE,           \
 					(uintptr_t)lock);                                          \
 		CRIT_GOMP_NEXT(name)(lock);                                                        \
 		if (is_on)                                                                         \
@@ -116,10 +116,11 @@ static void leave(uint32_t wait, uint32_t inside, const void *lock)
 		const bool is_on = crit_gomp_is_on();                                              \
                                                                                                    \
 		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_##WAIT, CRIT_GOMP_SITE, (uintptr_t)(lock)); \
+			crit_gomp_begin(CRIT_CONSTRUCT_##WAIT, CRIT_GOMP_CALL_SITE,                \
+					(uintptr_t)(lock));                                        \
 		CRIT_GOMP_NEXT(start)();                                                           \
 		if (is_on)                                                                         \
-			enter(CRIT_CONSTRUCT_##WAIT, inside, CRIT_GOMP_SITE);                      \
+			enter(CRIT_CONSTRUCT_##WAIT, inside, CRIT_GOMP_CALL_SITE);                 \
 	}                                                                                          \
 	CRIT_GOMP_EXPORT void end(void);                                                           \
 	void end(void)                                                                             \
@@ -141,10 +142,10 @@ void GOMP_critical_name_start(void **name)
 	const bool is_on = crit_gomp_is_on();
 
 	if (is_on)
-		crit_gomp_begin(CRIT_CONSTRUCT_CRITICAL_WAIT, CRIT_GOMP_SITE, (uintptr_t)name);
+		crit_gomp_begin(CRIT_CONSTRUCT_CRITICAL_WAIT, CRIT_GOMP_CALL_SITE, (uintptr_t)name);
 	CRIT_GOMP_NEXT(GOMP_critical_name_start)(name);
 	if (is_on)
-		enter(CRIT_CONSTRUCT_CRITICAL_WAIT, CRIT_CONSTRUCT_CRITICAL, CRIT_GOMP_SITE);
+		enter(CRIT_CONSTRUCT_CRITICAL_WAIT, CRIT_CONSTRUCT_CRITICAL, CRIT_GOMP_CALL_SITE);
 }
 
 void GOMP_critical_name_end(void **name)

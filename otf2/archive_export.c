@@ -16,7 +16,7 @@ static int write_archive(struct crit_otf2_listener *listener, const char *const 
 	struct crit_trace_sink sink;
 	struct crit_analysis_options options = {
 		.rule = wanted->rule,
-		.peers = wanted->peers,
+		.transport = wanted->transport,
 		.index = wanted->index,
 		.progress = wanted->progress,
 		.user = wanted->progress_user,
@@ -41,14 +41,14 @@ int crit_otf2_export(const char *const *paths, size_t path_count, const char *di
 	struct crit_otf2_listener *listener;
 	struct crit_otf2_archive archive = { 0 };
 	struct crit_otf2_staging staging;
-	bool leads = crit_otf2_leads(options->peers);
+	bool leads = crit_otf2_leads(options->transport);
 	int rc = leads ? crit_otf2_stage(&staging, directory, err)
 		       : crit_otf2_find_stage(&staging, directory, err);
 
 	listener = crit_otf2_listener_create(options, staging.path, err);
 	if (!rc && !listener)
 		rc = -ENOMEM;
-	rc = crit_otf2_agree(options->peers, rc);
+	rc = crit_otf2_agree(options->transport, rc);
 	if (!rc)
 		rc = write_archive(listener, paths, path_count, options, &archive, err);
 	crit_otf2_listener_destroy(listener);

@@ -55,7 +55,7 @@ static int lay_out(struct crit_otf2_listener *listener)
 					      "it with CRIT_LEVEL=trace"
 					    : "the run's window is empty");
 	listener->parts.files = crit_otf2_files_create(listener->directory,
-						       listener->options->peers, listener->err);
+						       listener->options->transport, listener->err);
 	if (!listener->parts.files)
 		return -ENOMEM;
 	rc = crit_otf2_parts_init(&listener->parts, listener->options, run, listener->end_ns);
@@ -76,18 +76,18 @@ static int open_files(struct crit_otf2_listener *listener)
 static int on_begin(void *user, const struct crit_results *run, uint64_t end_ns)
 {
 	struct crit_otf2_listener *listener = user;
-	const struct crit_peers *peers = listener->options->peers;
+	const struct crit_transport *transport = listener->options->transport;
 	int rc;
 
 	listener->run = run;
 	listener->end_ns = end_ns;
 	rc = lay_out(listener);
-	if (crit_otf2_leads(peers) && !rc)
+	if (crit_otf2_leads(transport) && !rc)
 		rc = open_files(listener);
-	rc = crit_otf2_agree(peers, rc); /* there are its directories for the others */
-	if (!crit_otf2_leads(peers) && !rc)
+	rc = crit_otf2_agree(transport, rc); /* there are its directories for the others */
+	if (!crit_otf2_leads(transport) && !rc)
 		rc = open_files(listener);
-	return crit_otf2_agree(peers, rc);
+	return crit_otf2_agree(transport, rc);
 }
 
 static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
@@ -208,7 +208,7 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 	if (sums && !rc)
 		rc = crit_otf2_streams_metric(parts->streams, &at, sums->total_cmetric_ns);
 	if (span->site && span->call < CRIT_CALL_OMP_FIRST) /* regions of others are named so */
-		site = crit_otf2_sites_text(parts->sites, at.group, span->site);
+		site = crit_otf2_call_sites_text(parts->call_sites, at.group, span->site);
 	if (!rc)
 		rc = crit_otf2_streams_leave(parts->streams, &at, region, sums, site);
 	if (!rc && span->call == CRIT_CONSTRUCT_PARALLEL)
@@ -293,7 +293,7 @@ static bool has_lost_records(const struct crit_results *results)
 	}
 	return losses->shim_spans || losses->corrupt_chunks || losses->truncated_bytes ||
 	       losses->missing_chunks || losses->unknown_chunks || losses->unknown_records ||
-	       losses->no_stripe_threads || losses->refused_clients || losses->crowded_records ||
+	       losses->no_buffer_threads || losses->refused_clients || losses->crowded_records ||
 	       losses->unbalanced_spans;
 }
 
@@ -346,7 +346,7 @@ static int name_all(struct crit_otf2_parts *parts, const struct crit_results *re
 	if (!rc)
 		rc = crit_otf2_regions_name_calls(parts->regions);
 	if (!rc)
-		rc = crit_otf2_sites_name(parts->sites, parts->strings);
+		rc = crit_otf2_call_sites_name(parts->call_sites, parts->strings);
 	if (!rc)
 		rc = crit_otf2_constructs_name(parts->constructs, &results->regions);
 	return rc ? rc
@@ -357,15 +357,15 @@ static int name_all(struct crit_otf2_parts *parts, const struct crit_results *re
 /* Writes all definitions and closes the archive: the first process after the others. */
 static int finish(struct crit_otf2_listener *listener)
 {
-	const struct crit_peers *peers = listener->options->peers;
+	const struct crit_transport *transport = listener->options->transport;
 	struct crit_otf2_parts *parts = &listener->parts;
 	int rc =
 		crit_otf2_define_locations(parts, listener->run->window_begin_ns, listener->end_ns);
 
-	if (!rc && !crit_otf2_leads(peers))
+	if (!rc && !crit_otf2_leads(transport))
 		rc = crit_otf2_files_close(parts->files);
-	rc = crit_otf2_agree(peers, rc);
-	if (rc || !crit_otf2_leads(peers))
+	rc = crit_otf2_agree(transport, rc);
+	if (rc || !crit_otf2_leads(transport))
 		return rc;
 	rc = crit_otf2_define(parts, listener->options, listener->run, &listener->claims);
 	return rc ? rc : crit_otf2_files_close(parts->files);
@@ -375,21 +375,21 @@ static int on_end(void *user, const struct crit_results *results, bool are_messa
 {
 	struct crit_otf2_listener *listener = user;
 	struct crit_otf2_parts *parts = &listener->parts;
-	const struct crit_peers *peers = listener->options->peers;
+	const struct crit_transport *transport = listener->options->transport;
 	struct crit_otf2_shares *shares = NULL;
-	int rc = crit_otf2_agree(peers, crit_otf2_streams_close(parts->streams));
+	int rc = crit_otf2_agree(transport, crit_otf2_streams_close(parts->streams));
 
 	if (!rc)
-		rc = crit_otf2_shares_gather(peers, parts, &shares);
-	if (!rc && crit_otf2_leads(peers)) {
+		rc = crit_otf2_shares_gather(transport, parts, &shares);
+	if (!rc && crit_otf2_leads(transport)) {
 		rc = name_all(parts, results);
 		claim(listener, results, are_messages_whole);
 	}
-	rc = crit_otf2_agree(peers, rc);
+	rc = crit_otf2_agree(transport, rc);
 	if (!rc)
 		rc = crit_otf2_shares_spread(shares, parts);
 	crit_otf2_shares_destroy(shares);
-	rc = crit_otf2_agree(peers, rc);
+	rc = crit_otf2_agree(transport, rc);
 	return rc ? rc : finish(listener);
 }
 

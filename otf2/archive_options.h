@@ -6,19 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/schema/results.h"
 #include "otf2/definitions/call_sites.h"
 
 struct crit_otf2_options {
 	enum crit_active_rule rule;
-	const struct crit_peers *peers; /* NULL: this process does all */
+	const struct crit_transport *transport; /* NULL: this process does all */
 	struct crit_run_index *index; /* of analyses before; NULL: made for this archive */
 	bool has_metrics; /* CMetric as a metric too, not only as attribute */
 	bool has_all; /* service threads, launchers and processes without a rank as well */
 	const char *creator; /* "crit 0.1.0" */
 	/* Finds source locations; NULL: none. */
-	crit_otf2_site_place *site_place;
+	crit_otf2_site_place *source_location_of;
 	void *site_user;
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *progress_user;

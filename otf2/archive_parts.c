@@ -7,7 +7,7 @@
 int crit_otf2_parts_init(struct crit_otf2_parts *parts, const struct crit_otf2_options *options,
 			 const struct crit_results *run, uint64_t end_ns)
 {
-	const struct crit_otf2_layout_options layout = { options->has_all, options->peers };
+	const struct crit_otf2_layout_options layout = { options->has_all, options->transport };
 	struct crit_otf2_definitions named;
 	size_t count;
 
@@ -17,9 +17,9 @@ int crit_otf2_parts_init(struct crit_otf2_parts *parts, const struct crit_otf2_o
 	    crit_otf2_layout_create(run, &layout, parts->strings, parts->regions, &parts->layout))
 		return -ENOMEM;
 	count = crit_otf2_layout_location_count(parts->layout);
-	parts->sites =
-		crit_otf2_sites_create(parts->layout, options->site_place, options->site_user);
-	named = (struct crit_otf2_definitions){ parts->layout, parts->regions, parts->sites };
+	parts->call_sites = crit_otf2_call_sites_create(parts->layout, options->source_location_of,
+							options->site_user);
+	named = (struct crit_otf2_definitions){ parts->layout, parts->regions, parts->call_sites };
 	parts->comms = crit_otf2_comms_create(run, parts->layout, parts->strings);
 	parts->streams = crit_otf2_streams_create(parts->files, &named, run->window_begin_ns,
 						  end_ns, options->has_metrics);
@@ -27,7 +27,7 @@ int crit_otf2_parts_init(struct crit_otf2_parts *parts, const struct crit_otf2_o
 	parts->teams = crit_otf2_teams_create(parts->files, parts->layout);
 	parts->locks = crit_otf2_locks_create(parts->files, parts->layout);
 	parts->tasks = crit_otf2_tasks_create(parts->files, parts->teams, count);
-	return parts->sites && parts->comms && parts->streams && parts->constructs &&
+	return parts->call_sites && parts->comms && parts->streams && parts->constructs &&
 			       parts->teams && parts->locks && parts->tasks
 		       ? 0
 		       : -ENOMEM;
@@ -42,7 +42,7 @@ void crit_otf2_parts_fini(struct crit_otf2_parts *parts)
 	crit_otf2_streams_destroy(parts->streams); /* its event files first, then the archive */
 	crit_otf2_files_destroy(parts->files);
 	crit_otf2_comms_destroy(parts->comms);
-	crit_otf2_sites_destroy(parts->sites);
+	crit_otf2_call_sites_destroy(parts->call_sites);
 	crit_otf2_layout_destroy(parts->layout);
 	crit_otf2_regions_destroy(parts->regions);
 	crit_otf2_strings_destroy(parts->strings);

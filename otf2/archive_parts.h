@@ -21,7 +21,7 @@ struct crit_otf2_parts {
 	struct crit_otf2_strings *strings;
 	struct crit_otf2_regions *regions;
 	struct crit_otf2_layout *layout;
-	struct crit_otf2_sites *sites;
+	struct crit_otf2_call_sites *call_sites;
 	struct crit_otf2_comms *comms;
 	struct crit_otf2_streams *streams;
 	struct crit_otf2_constructs *constructs;

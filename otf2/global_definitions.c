@@ -35,12 +35,12 @@ static const struct {
 	[CRIT_OTF2_CMETRIC] = { "cmetric_ns",
 				"CMetric earned here, regions inside apart: the integral of dt / n "
 				"while active" },
-	[CRIT_OTF2_STALL] = { "stall_ns", "share of the time in which nobody was active" },
+	[CRIT_OTF2_ALL_WAITING] = { "stall_ns", "share of the time in which nobody was active" },
 	[CRIT_OTF2_RUNNING] = { "running_ns", "time on a CPU" },
 	[CRIT_OTF2_RUNNABLE] = { "runnable_ns", "time waiting for a CPU" },
 	[CRIT_OTF2_BLOCKED] = { "blocked_ns", "time asleep in the kernel" },
 	[CRIT_OTF2_POLLED] = { "polled_calls", "failing tests and probes merged into this one" },
-	[CRIT_OTF2_SITE] = { "call_site", "function, file and line the call came from" },
+	[CRIT_OTF2_CALL_SITE] = { "call_site", "function, file and line the call came from" },
 };
 
 /* All strings are known before the first is written.  Errors: -ENOMEM. */
@@ -161,7 +161,7 @@ static OTF2_ErrorCode write_attributes(OTF2_GlobalDefWriter *global, const struc
 	for (i = 0; i < CRIT_OTF2_ATTRIBUTE_COUNT && code == OTF2_SUCCESS; i++)
 		code = OTF2_GlobalDefWriter_WriteAttribute(
 			global, i, words->names[i], words->texts[i],
-			i == CRIT_OTF2_SITE ? OTF2_TYPE_STRING : OTF2_TYPE_UINT64);
+			i == CRIT_OTF2_CALL_SITE ? OTF2_TYPE_STRING : OTF2_TYPE_UINT64);
 	return code;
 }
 

@@ -32,7 +32,7 @@ static OTF2_ErrorCode write_maps(const struct crit_otf2_parts *parts, uint32_t g
 	}
 	crit_otf2_regions_map(parts->regions, regions);
 	crit_otf2_constructs_map(parts->constructs, group, regions);
-	crit_otf2_sites_map(parts->sites, strings);
+	crit_otf2_call_sites_map(parts->call_sites, strings);
 	crit_otf2_teams_map(parts->teams, group, comms);
 	codes[0] = write_map(local, OTF2_MAPPING_REGION, regions);
 	codes[1] = write_map(local, OTF2_MAPPING_STRING, strings);

@@ -10,132 +10,133 @@ struct told { /* by a peer */
 };
 
 struct crit_otf2_shares {
-	const struct crit_peers *peers;
-	struct crit_parcel *to, *from;
+	const struct crit_transport *transport;
+	struct crit_exchange_buffer *to, *from;
 	struct told *told; /* by peer */
 };
 
-static int pack(const struct crit_otf2_parts *parts, struct crit_parcel *parcel)
+static int pack(const struct crit_otf2_parts *parts, struct crit_exchange_buffer *buffer)
 {
-	int rc = crit_otf2_streams_pack(parts->streams, parcel);
+	int rc = crit_otf2_streams_pack(parts->streams, buffer);
 
 	if (!rc)
-		rc = crit_otf2_regions_pack(parts->regions, parcel);
+		rc = crit_otf2_regions_pack(parts->regions, buffer);
 	if (!rc)
-		rc = crit_otf2_sites_pack(parts->sites, parcel);
+		rc = crit_otf2_call_sites_pack(parts->call_sites, buffer);
 	if (!rc)
-		rc = crit_otf2_constructs_pack(parts->constructs, parcel);
+		rc = crit_otf2_constructs_pack(parts->constructs, buffer);
 	if (!rc)
-		rc = crit_otf2_teams_pack(parts->teams, parcel);
+		rc = crit_otf2_teams_pack(parts->teams, buffer);
 	if (!rc)
-		rc = crit_otf2_locks_pack(parts->locks, parcel);
-	return rc ? rc : crit_otf2_tasks_pack(parts->tasks, parcel);
+		rc = crit_otf2_locks_pack(parts->locks, buffer);
+	return rc ? rc : crit_otf2_tasks_pack(parts->tasks, buffer);
 }
 
-static int unpack(struct crit_otf2_parts *parts, const struct crit_parcel *parcel,
+static int unpack(struct crit_otf2_parts *parts, const struct crit_exchange_buffer *buffer,
 		  struct told *ret_told)
 {
 	size_t at = 0;
-	int rc = crit_otf2_streams_unpack(parts->streams, parcel, &at);
+	int rc = crit_otf2_streams_unpack(parts->streams, buffer, &at);
 
 	if (!rc)
-		rc = crit_otf2_regions_unpack(parts->regions, parcel, &at);
+		rc = crit_otf2_regions_unpack(parts->regions, buffer, &at);
 	if (!rc)
-		rc = crit_otf2_sites_unpack(parts->sites, parcel, &at, &ret_told->texts);
+		rc = crit_otf2_call_sites_unpack(parts->call_sites, buffer, &at, &ret_told->texts);
 	if (!rc)
-		rc = crit_otf2_constructs_unpack(parts->constructs, parcel, &at,
+		rc = crit_otf2_constructs_unpack(parts->constructs, buffer, &at,
 						 &ret_told->constructs);
 	if (!rc)
-		rc = crit_otf2_teams_unpack(parts->teams, parcel, &at, &ret_told->teams);
+		rc = crit_otf2_teams_unpack(parts->teams, buffer, &at, &ret_told->teams);
 	if (!rc)
-		rc = crit_otf2_locks_unpack(parts->locks, parcel, &at);
-	return rc ? rc : crit_otf2_tasks_unpack(parts->tasks, parcel, &at);
+		rc = crit_otf2_locks_unpack(parts->locks, buffer, &at);
+	return rc ? rc : crit_otf2_tasks_unpack(parts->tasks, buffer, &at);
 }
 
 static int pack_numbers(const struct crit_otf2_parts *parts, const struct told *told,
-			struct crit_parcel *parcel)
+			struct crit_exchange_buffer *buffer)
 {
-	int rc = crit_otf2_regions_pack_numbers(parts->regions, parcel);
+	int rc = crit_otf2_regions_pack_numbers(parts->regions, buffer);
 
 	if (!rc)
-		rc = crit_otf2_sites_pack_numbers(parts->sites, told->texts, parcel);
+		rc = crit_otf2_call_sites_pack_numbers(parts->call_sites, told->texts, buffer);
 	if (!rc)
-		rc = crit_otf2_constructs_pack_numbers(parts->constructs, told->constructs, parcel);
-	return rc ? rc : crit_otf2_teams_pack_numbers(parts->teams, told->teams, parcel);
+		rc = crit_otf2_constructs_pack_numbers(parts->constructs, told->constructs, buffer);
+	return rc ? rc : crit_otf2_teams_pack_numbers(parts->teams, told->teams, buffer);
 }
 
-static int unpack_numbers(struct crit_otf2_parts *parts, const struct crit_parcel *parcel)
+static int unpack_numbers(struct crit_otf2_parts *parts, const struct crit_exchange_buffer *buffer)
 {
 	size_t at = 0;
-	int rc = crit_otf2_regions_unpack_numbers(parts->regions, parcel, &at);
+	int rc = crit_otf2_regions_unpack_numbers(parts->regions, buffer, &at);
 
 	if (!rc)
-		rc = crit_otf2_sites_unpack_numbers(parts->sites, parcel, &at);
+		rc = crit_otf2_call_sites_unpack_numbers(parts->call_sites, buffer, &at);
 	if (!rc)
-		rc = crit_otf2_constructs_unpack_numbers(parts->constructs, parcel, &at);
-	return rc ? rc : crit_otf2_teams_unpack_numbers(parts->teams, parcel, &at);
+		rc = crit_otf2_constructs_unpack_numbers(parts->constructs, buffer, &at);
+	return rc ? rc : crit_otf2_teams_unpack_numbers(parts->teams, buffer, &at);
 }
 
-static struct crit_otf2_shares *create(const struct crit_peers *peers)
+static struct crit_otf2_shares *create(const struct crit_transport *transport)
 {
 	struct crit_otf2_shares *shares = calloc(1, sizeof(*shares));
 
 	if (!shares)
 		return NULL;
-	*shares = (struct crit_otf2_shares){ .peers = peers,
-					     .to = crit_parcels_create(peers->count),
-					     .from = crit_parcels_create(peers->count),
-					     .told = calloc(peers->count, sizeof(*shares->told)) };
+	*shares = (struct crit_otf2_shares){ .transport = transport,
+					     .to = crit_exchange_buffers_create(transport->count),
+					     .from = crit_exchange_buffers_create(transport->count),
+					     .told = calloc(transport->count,
+							    sizeof(*shares->told)) };
 	if (shares->to && shares->from && shares->told)
 		return shares;
 	crit_otf2_shares_destroy(shares);
 	return NULL;
 }
 
-int crit_otf2_shares_gather(const struct crit_peers *peers, struct crit_otf2_parts *parts,
+int crit_otf2_shares_gather(const struct crit_transport *transport, struct crit_otf2_parts *parts,
 			    struct crit_otf2_shares **ret_shares)
 {
-	struct crit_otf2_shares *shares = peers ? create(peers) : NULL;
+	struct crit_otf2_shares *shares = transport ? create(transport) : NULL;
 	uint32_t i;
-	int rc = peers ? crit_peers_agree(peers, 0, shares ? 0 : -ENOMEM) : 0, transport;
+	int rc = transport ? crit_transport_agree(transport, 0, shares ? 0 : -ENOMEM) : 0, failed;
 
 	*ret_shares = shares;
 	if (rc || !shares)
 		return rc;
-	if (peers->rank)
+	if (transport->rank)
 		rc = pack(parts, &shares->to[0]);
-	transport = peers->exchange(peers->user, shares->to, shares->from);
-	if (transport)
-		return transport;
-	for (i = 1; i < peers->count && !peers->rank && !rc; i++)
+	failed = transport->exchange(transport->user, shares->to, shares->from);
+	if (failed)
+		return failed;
+	for (i = 1; i < transport->count && !transport->rank && !rc; i++)
 		rc = unpack(parts, &shares->from[i], &shares->told[i]);
 	return rc;
 }
 
 int crit_otf2_shares_spread(struct crit_otf2_shares *shares, struct crit_otf2_parts *parts)
 {
-	const struct crit_peers *peers;
+	const struct crit_transport *transport;
 	uint32_t i;
-	int rc = 0, transport;
+	int rc = 0, failed;
 
 	if (!shares)
 		return 0;
-	peers = shares->peers;
-	for (i = 1; i < peers->count && !peers->rank && !rc; i++)
+	transport = shares->transport;
+	for (i = 1; i < transport->count && !transport->rank && !rc; i++)
 		rc = pack_numbers(parts, &shares->told[i], &shares->to[i]);
-	crit_parcels_empty(shares->to, peers->rank ? peers->count : 0);
-	transport = peers->exchange(peers->user, shares->to, shares->from);
-	if (!rc && !transport && peers->rank)
+	crit_exchange_buffers_empty(shares->to, transport->rank ? transport->count : 0);
+	failed = transport->exchange(transport->user, shares->to, shares->from);
+	if (!rc && !failed && transport->rank)
 		rc = unpack_numbers(parts, &shares->from[0]);
-	return transport ? transport : rc;
+	return failed ? failed : rc;
 }
 
 void crit_otf2_shares_destroy(struct crit_otf2_shares *shares)
 {
 	if (!shares)
 		return;
-	crit_parcels_destroy(shares->to, shares->peers->count);
-	crit_parcels_destroy(shares->from, shares->peers->count);
+	crit_exchange_buffers_destroy(shares->to, shares->transport->count);
+	crit_exchange_buffers_destroy(shares->from, shares->transport->count);
 	free(shares->told);
 	free(shares);
 }

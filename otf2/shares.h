@@ -10,28 +10,28 @@
 
 #include <stdbool.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "otf2/archive_parts.h"
 
 struct crit_otf2_shares; /* what the processes have told each other */
 
 /* Does this process write what belongs to no location?  peers NULL: there is only one. */
-static inline bool crit_otf2_leads(const struct crit_peers *peers)
+static inline bool crit_otf2_leads(const struct crit_transport *transport)
 {
-	return !peers || !peers->rank;
+	return !transport || !transport->rank;
 }
 
 /* The error that one of them failed with, rc for this one. */
-static inline int crit_otf2_agree(const struct crit_peers *peers, int rc)
+static inline int crit_otf2_agree(const struct crit_transport *transport, int rc)
 {
-	return peers ? crit_peers_agree(peers, 0, rc) : rc;
+	return transport ? crit_transport_agree(transport, 0, rc) : rc;
 }
 
 /*
  * Tells peer 0 what was found, once all events are written.  Without peers there is nothing to
  * tell.  Errors: -ENOMEM, -EPROTO, the transport's; ret_shares is to be destroyed all the same.
  */
-int crit_otf2_shares_gather(const struct crit_peers *peers, struct crit_otf2_parts *parts,
+int crit_otf2_shares_gather(const struct crit_transport *transport, struct crit_otf2_parts *parts,
 			    struct crit_otf2_shares **ret_shares);
 
 /* Peer 0 tells the others the final numbers.  Errors: as above. */

@@ -24,7 +24,7 @@
 #include "core/base/hash.h"
 #include "core/shim/shim_process.h"
 #include "pmpi/details.h"
-#include "pmpi/roll.h"
+#include "pmpi/presence.h"
 
 #define EXCHANGES 20
 #define EXCHANGES_MAX 200 /* where a network is never as quick as this: */
@@ -255,7 +255,7 @@ void crit_node_clocks_end(void)
  * that, once they have all of theirs, answer no more: who comes to it late waits for ever, if it
  * has answered the others before.  So nobody goes on while another may still be answering.
  */
-void crit_node_clocks_part(void)
+void crit_node_clocks_window(void)
 {
 #ifndef OPEN_MPI
 	MPI_Request request = MPI_REQUEST_NULL;

@@ -16,6 +16,6 @@ void crit_node_clocks_begin(MPI_Comm own, int rank, bool is_recorded);
 void crit_node_clocks_end(void);
 
 /* Lets all ranks go on to MPICH's MPI_Finalize together; gives up after the same second. */
-void crit_node_clocks_part(void);
+void crit_node_clocks_window(void);
 
 #endif

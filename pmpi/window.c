@@ -13,7 +13,7 @@
 #include "pmpi/node_clocks.h"
 #include "pmpi/details.h"
 #include "pmpi/details_comm.h"
-#include "pmpi/roll.h"
+#include "pmpi/presence.h"
 
 void *crit_backend_next[CRIT_PMPI_CALLS];
 void *crit_backend_mpi;
@@ -92,7 +92,7 @@ static void agree_on_place(struct rank_place *place, int rank, int size)
 	int candidate = is_recorded ? rank : size;
 	int first = size;
 
-	if (!crit_roll_call(rank, size) ||
+	if (!crit_presence_check(rank, size) ||
 	    NATIVE(MPI_Comm_dup)(MPI_COMM_WORLD, &own) != MPI_SUCCESS)
 		return;
 	(void)NATIVE(MPI_Comm_set_errhandler)(own, MPI_ERRORS_RETURN);
@@ -144,7 +144,7 @@ static bool close_one(bool is_world)
 	bool is_last;
 
 	if (is_world) {
-		crit_roll_end();
+		crit_presence_end();
 		crit_node_clocks_end(); /* whoever reports once all ranks are closed knows of it */
 	}
 	(void)pthread_mutex_lock(&window.mutex);
@@ -256,7 +256,7 @@ static int finalize(finalize_function *next, const void *frame)
 	int result;
 
 	crit_world_ends();
-	crit_node_clocks_part();
+	crit_node_clocks_window();
 	window.is_inside = true;
 	result = next();
 	window.is_inside = false;

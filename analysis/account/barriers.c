@@ -10,7 +10,7 @@
 
 static uint64_t runnable_of(const struct crit_engine *engine, const struct crit_team_member *member)
 {
-	return engine->threads[member->life].cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_OMP_WAIT];
+	return engine->accounts[member->thread].cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_OMP_WAIT];
 }
 
 static struct crit_instance *instance_of(struct crit_engine *engine,
@@ -33,7 +33,7 @@ static void complete(struct crit_engine *engine, struct crit_instance *instance,
 		index = member->next;
 		if (!member->is_in_barrier || member->round != instance->round)
 			continue;
-		crit_engine_close_cell(engine, &engine->threads[member->life], time_ns);
+		crit_engine_close_cell(engine, &engine->accounts[member->thread], time_ns);
 		member->runnable_mark_ns = runnable_of(engine, member);
 	}
 	instance->round++;
@@ -71,14 +71,14 @@ static void arrive(struct crit_engine *engine, struct crit_team_member *member, 
 	const struct crit_model *model = engine->model;
 	struct crit_instance *instance = instance_of(engine, member);
 
-	if (crit_model_is_folding(&model->nodes[model->lives[member->life].node], time_ns))
+	if (crit_model_is_folding(&model->nodes[model->threads[member->thread].node], time_ns))
 		return;
 	member->is_in_barrier = true;
 	member->round = instance->round;
 	member->barrier = (uint16_t)call;
 	member->arrived_ns = time_ns;
 	instance->arrived++;
-	complete(engine, instance, member->life, time_ns);
+	complete(engine, instance, member->thread, time_ns);
 }
 
 static void depart(struct crit_engine *engine, struct crit_team_member *member)
@@ -99,14 +99,14 @@ static void tell_last(struct crit_engine *engine, const struct crit_team_member 
 	const struct crit_instance *instance = instance_of(engine, member);
 
 	if (!crit_listeners_want(&engine->listeners, CRIT_EDGE_BARRIER) ||
-	    member->round == instance->round || member->life == instance->last)
+	    member->round == instance->round || member->thread == instance->last)
 		return;
 	crit_listeners_tell_edge(&engine->listeners,
 				 &(struct crit_edge){ .begin_ns = member->arrived_ns,
 						      .end_ns = time_ns,
 						      .cause_ns = instance->last_ns,
 						      .object = instance->number,
-						      .waiter = member->life,
+						      .waiter = member->thread,
 						      .cause = instance->last,
 						      .call = member->barrier,
 						      .kind = CRIT_EDGE_BARRIER });
@@ -125,7 +125,7 @@ static void interrupt(struct crit_engine *engine, struct crit_team_member *membe
 			index = other->next;
 			if (!other->is_in_barrier || other->round == instance->round)
 				continue;
-			crit_engine_close_cell(engine, &engine->threads[other->life], time_ns);
+			crit_engine_close_cell(engine, &engine->accounts[other->thread], time_ns);
 			take_runnable(engine, other);
 		}
 		reopen(engine, instance);
@@ -138,33 +138,34 @@ static bool is_barrier(uint32_t call)
 	return call == CRIT_CONSTRUCT_BARRIER || call == CRIT_CONSTRUCT_IMPLICIT_BARRIER;
 }
 
-void crit_barriers_enter(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns)
+void crit_barriers_enter(struct crit_engine *engine, uint32_t thread, uint32_t call,
+			 uint64_t time_ns)
 {
-	const struct crit_thread *thread = &engine->threads[life];
+	const struct crit_thread_account *account = &engine->accounts[thread];
 	struct crit_team_member *member;
 
-	if (thread->member == CRIT_NONE)
+	if (account->member == CRIT_NONE)
 		return;
-	member = &engine->teams.members[thread->member];
+	member = &engine->teams.members[account->member];
 	if (member->is_in_barrier)
 		interrupt(engine, member, time_ns);
 	if (is_barrier(call))
 		arrive(engine, member, call, time_ns);
 }
 
-void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+void crit_barriers_leave(struct crit_engine *engine, uint32_t thread, uint64_t time_ns)
 {
-	const struct crit_thread *thread = &engine->threads[life];
+	const struct crit_thread_account *account = &engine->accounts[thread];
 	struct crit_team_member *member;
 	bool is_there;
 
-	if (thread->member == CRIT_NONE)
+	if (account->member == CRIT_NONE)
 		return;
-	member = &engine->teams.members[thread->member];
-	is_there = thread->depth > member->depth &&
-		   is_barrier(thread->spans[thread->depth - 1].call);
+	member = &engine->teams.members[account->member];
+	is_there = account->depth > member->depth &&
+		   is_barrier(account->spans[account->depth - 1].call);
 	if (is_there && !member->is_in_barrier) {
-		arrive(engine, member, thread->spans[thread->depth - 1].call, time_ns);
+		arrive(engine, member, account->spans[account->depth - 1].call, time_ns);
 	} else if (!is_there && member->is_in_barrier) {
 		tell_last(engine, member, time_ns);
 		depart(engine, member);
@@ -178,7 +179,7 @@ void crit_barriers_forget(struct crit_engine *engine, uint32_t index, bool is_de
 	if (!member->is_in_barrier)
 		return;
 	if (!is_dead)
-		tell_last(engine, member, engine->threads[member->life].cell_since_ns);
+		tell_last(engine, member, engine->accounts[member->thread].cell_since_ns);
 	depart(engine, member);
 }
 

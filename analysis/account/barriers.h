@@ -17,11 +17,11 @@
 struct crit_engine;
 
 /* A thread is about to begin a span of this call; its cells are up to date. */
-void crit_barriers_enter(struct crit_engine *engine, uint32_t life, uint32_t call,
+void crit_barriers_enter(struct crit_engine *engine, uint32_t thread, uint32_t call,
 			 uint64_t time_ns);
 
 /* Spans of a thread have ended; its cells are up to date. */
-void crit_barriers_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
+void crit_barriers_leave(struct crit_engine *engine, uint32_t thread, uint64_t time_ns);
 
 /* A member, whose cells are up to date, is about to be out of its team, or dead. */
 void crit_barriers_forget(struct crit_engine *engine, uint32_t member, bool is_dead);

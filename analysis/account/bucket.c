@@ -11,13 +11,13 @@
 
 static uint64_t hash_of(const struct crit_bucket_key *key)
 {
-	return crit_hash_mix(crit_hash_mix(key->site, (uint64_t)key->life << 32 | key->region),
+	return crit_hash_mix(crit_hash_mix(key->site, (uint64_t)key->thread << 32 | key->region),
 			     (uint32_t)key->call << 8 | key->span_class);
 }
 
 static bool is_same(const struct crit_bucket_key *a, const struct crit_bucket_key *b)
 {
-	return a->site == b->site && a->life == b->life && a->region == b->region &&
+	return a->site == b->site && a->thread == b->thread && a->region == b->region &&
 	       a->call == b->call && a->span_class == b->span_class;
 }
 
@@ -105,7 +105,7 @@ void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more)
 	bucket->begun += more->begun;
 	bucket->elapsed_ns += more->elapsed_ns;
 	crit_durations_add(&bucket->durations, &more->durations);
-	crit_earnings_add(&bucket->earned, &more->earned);
+	crit_attribution_add(&bucket->attributed, &more->attributed);
 }
 
 void crit_buckets_fini(struct crit_buckets *buckets)

@@ -16,7 +16,7 @@
 
 struct crit_bucket_key {
 	uint64_t site;
-	uint32_t life;
+	uint32_t thread;
 	uint32_t region;
 	uint16_t call;
 	uint8_t span_class;
@@ -35,7 +35,7 @@ struct crit_bucket {
 	uint64_t begun; /* times its region was begun, and begin to end of these */
 	uint64_t elapsed_ns;
 	struct crit_durations durations; /* of MPI calls */
-	struct crit_earnings earned;
+	struct crit_attribution attributed;
 };
 
 /* The durations of two sets of calls together. */

@@ -20,23 +20,23 @@ static inline void advance_rank(const struct crit_engine *engine, struct crit_ra
 			crit_metric_scale(scope->cmetric[CRIT_UNIT_RANKS] - rank->cmetric_mark,
 					  engine->reciprocals[rank->active]);
 	if (rank->live)
-		rank->stall_each +=
-			crit_metric_scale(scope->stall[CRIT_UNIT_RANKS] - rank->stall_mark,
-					  engine->reciprocals[rank->live]);
+		rank->all_waiting_each += crit_metric_scale(scope->all_waiting[CRIT_UNIT_RANKS] -
+								    rank->all_waiting_mark,
+							    engine->reciprocals[rank->live]);
 	rank->cmetric_mark = scope->cmetric[CRIT_UNIT_RANKS];
-	rank->stall_mark = scope->stall[CRIT_UNIT_RANKS];
+	rank->all_waiting_mark = scope->all_waiting[CRIT_UNIT_RANKS];
 }
 
 static inline void mark(struct crit_marks *marks, const struct crit_scope_state *scope,
 			const struct crit_rank_state *rank)
 {
 	marks->cmetric[CRIT_UNIT_THREADS] = scope->cmetric[CRIT_UNIT_THREADS];
-	marks->stall[CRIT_UNIT_THREADS] = scope->stall[CRIT_UNIT_THREADS];
+	marks->all_waiting[CRIT_UNIT_THREADS] = scope->all_waiting[CRIT_UNIT_THREADS];
 	marks->waited = scope->waited;
 	marks->active_ns = scope->active_ns;
 	if (rank) {
 		marks->cmetric[CRIT_UNIT_RANKS] = rank->cmetric_each;
-		marks->stall[CRIT_UNIT_RANKS] = rank->stall_each;
+		marks->all_waiting[CRIT_UNIT_RANKS] = rank->all_waiting_each;
 	}
 }
 
@@ -46,21 +46,21 @@ struct places { /* whose integrals concern a life */
 	struct crit_rank_state *node_rank;
 };
 
-static inline struct places places_of(struct crit_engine *engine, const struct crit_life *life)
+static inline struct places places_of(struct crit_engine *engine, const struct crit_thread *thread)
 {
-	bool has_rank = engine->run_ranks && life->part < engine->model->rank_count;
+	bool has_rank = engine->run_ranks && thread->window < engine->model->rank_count;
 
 	return (struct places){
-		.node = engine->nodes ? &engine->nodes[life->node] : NULL,
-		.run_rank = has_rank ? &engine->run_ranks[life->part] : NULL,
-		.node_rank = has_rank && engine->nodes ? &engine->node_ranks[life->part] : NULL,
+		.node = engine->nodes ? &engine->nodes[thread->node] : NULL,
+		.run_rank = has_rank ? &engine->run_ranks[thread->window] : NULL,
+		.node_rank = has_rank && engine->nodes ? &engine->node_ranks[thread->window] : NULL,
 	};
 }
 
 /* Pays a segment's earnings in one scope. */
-static inline void pay(crit_fix *cmetric, crit_fix *stall, const struct crit_marks *marks,
-		       const struct crit_scope_state *scope, const struct crit_rank_state *rank,
-		       bool is_active)
+static inline void attribute(crit_fix *cmetric, crit_fix *all_waiting,
+			     const struct crit_marks *marks, const struct crit_scope_state *scope,
+			     const struct crit_rank_state *rank, bool is_active)
 {
 	if (is_active) {
 		cmetric[CRIT_UNIT_THREADS] +=
@@ -70,24 +70,25 @@ static inline void pay(crit_fix *cmetric, crit_fix *stall, const struct crit_mar
 				rank->cmetric_each - marks->cmetric[CRIT_UNIT_RANKS];
 		return;
 	}
-	stall[CRIT_UNIT_THREADS] +=
-		scope->stall[CRIT_UNIT_THREADS] - marks->stall[CRIT_UNIT_THREADS];
+	all_waiting[CRIT_UNIT_THREADS] +=
+		scope->all_waiting[CRIT_UNIT_THREADS] - marks->all_waiting[CRIT_UNIT_THREADS];
 	if (rank)
-		stall[CRIT_UNIT_RANKS] += rank->stall_each - marks->stall[CRIT_UNIT_RANKS];
+		all_waiting[CRIT_UNIT_RANKS] +=
+			rank->all_waiting_each - marks->all_waiting[CRIT_UNIT_RANKS];
 }
 
-static inline uint8_t share_of(const struct crit_engine *engine, const struct crit_life *life,
-			       const struct crit_thread *thread)
+static inline uint8_t share_of(const struct crit_engine *engine, const struct crit_thread *thread,
+			       const struct crit_thread_account *account)
 {
-	if (life->role != CRIT_THREAD_APP || !thread->is_open || life->part == CRIT_NONE ||
-	    thread->state == CRIT_STATE_NONE)
+	if (thread->role != CRIT_THREAD_APP || !account->is_open || thread->window == CRIT_NONE ||
+	    account->state == CRIT_STATE_NONE)
 		return CRIT_SHARE_OUT;
-	return engine->is_active[thread->state][thread->span_class] ? CRIT_SHARE_ACTIVE
-								    : CRIT_SHARE_WAITING;
+	return engine->is_active[account->state][account->span_class] ? CRIT_SHARE_ACTIVE
+								      : CRIT_SHARE_WAITING;
 }
 
 /* Tells who waits in which call, and whose threads were active until now. */
-static void blame(struct crit_engine *engine, const struct crit_run_step *step, uint32_t part,
+static void blame(struct crit_engine *engine, const struct crit_run_step *step, uint32_t window,
 		  const struct crit_rank_state *rank)
 {
 	crit_fix integral = engine->run.cmetric[CRIT_UNIT_THREADS];
@@ -101,15 +102,15 @@ static void blame(struct crit_engine *engine, const struct crit_run_step *step, 
 		engine->error = rc;
 	if (rank && step->share_before != step->share_after &&
 	    (step->share_before == CRIT_SHARE_ACTIVE || step->share_after == CRIT_SHARE_ACTIVE))
-		crit_blame_settle(&engine->blame, part, rank->active, integral);
+		crit_blame_settle(&engine->blame, window, rank->active, integral);
 }
 
 void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step)
 {
-	const struct crit_life *life = &engine->model->lives[step->life];
-	struct crit_thread *thread = &engine->threads[step->life];
-	struct crit_rank_state *rank = places_of(engine, life).run_rank;
-	struct crit_earnings *earned = &step->from->earned;
+	const struct crit_thread *thread = &engine->model->threads[step->thread];
+	struct crit_thread_account *account = &engine->accounts[step->thread];
+	struct crit_rank_state *rank = places_of(engine, thread).run_rank;
+	struct crit_attribution *attributed = &step->from->attributed;
 	bool was_active = step->share_before == CRIT_SHARE_ACTIVE;
 
 	if (rank && step->may_wait_change)
@@ -119,38 +120,39 @@ void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step
 	if (rank)
 		advance_rank(engine, rank, &engine->run);
 	if (step->share_before != CRIT_SHARE_OUT)
-		pay(earned->cmetric, earned->stall, &thread->run, &engine->run, rank, was_active);
+		attribute(attributed->cmetric, attributed->all_waiting, &account->run, &engine->run,
+			  rank, was_active);
 	if (was_active)
-		earned->waited_for += engine->run.waited - thread->run.waited;
+		attributed->blame += engine->run.waited - account->run.waited;
 	else if (step->share_before != CRIT_SHARE_OUT)
-		earned->waiting_ns += engine->run.active_ns - thread->run.active_ns;
+		attributed->waiting_ns += engine->run.active_ns - account->run.active_ns;
 	if (!engine->step_sink)
-		blame(engine, step, life->part, rank);
+		blame(engine, step, thread->window, rank);
 	if (step->share_before != step->share_after) {
 		crit_scope_count_in(&engine->run, rank, step->share_before, -1);
 		crit_scope_count_in(&engine->run, rank, step->share_after, 1);
 	}
-	mark(&thread->run, &engine->run, rank);
+	mark(&account->run, &engine->run, rank);
 }
 
 /* The same for the scope of its node. */
 static inline void step_node(struct crit_engine *engine, const struct crit_run_step *step,
 			     const struct places *places)
 {
-	struct crit_thread *thread = &engine->threads[step->life];
+	struct crit_thread_account *account = &engine->accounts[step->thread];
 	struct crit_rank_state *rank = places->node_rank;
 
 	advance(engine, places->node, step->time_ns);
 	if (rank)
 		advance_rank(engine, rank, places->node);
 	if (step->share_before != CRIT_SHARE_OUT)
-		pay(thread->node_cmetric, thread->node_stall, &thread->node, places->node, rank,
-		    step->share_before == CRIT_SHARE_ACTIVE);
+		attribute(account->node_cmetric, account->node_all_waiting, &account->node,
+			  places->node, rank, step->share_before == CRIT_SHARE_ACTIVE);
 	if (step->share_before != step->share_after) {
 		crit_scope_count_in(places->node, rank, step->share_before, -1);
 		crit_scope_count_in(places->node, rank, step->share_after, 1);
 	}
-	mark(&thread->node, places->node, rank);
+	mark(&account->node, places->node, rank);
 }
 
 /* Takes the step, or hands it to those who know the run's integrals. */
@@ -169,84 +171,85 @@ static inline void step_run(struct crit_engine *engine, const struct crit_run_st
 }
 
 /* A thread that idles, or a main thread, changed its share or bucket. */
-static void note_idle(struct crit_engine *engine, const struct crit_life *life,
-		      struct crit_thread *thread, uint64_t time_ns)
+static void note_idle(struct crit_engine *engine, const struct crit_thread *thread,
+		      struct crit_thread_account *account, uint64_t time_ns)
 {
-	struct crit_rank_idle *rank = &engine->rank_idles[life->part];
-	unsigned int span_class = thread->share == CRIT_SHARE_OUT ? CRIT_CLASS_SETUP
-								  : thread->bucket->key.span_class;
+	struct crit_rank_idle *rank = &engine->rank_idles[thread->window];
+	unsigned int span_class = account->share == CRIT_SHARE_OUT
+					  ? CRIT_CLASS_SETUP
+					  : account->bucket->key.span_class;
 	bool is_idle = span_class == CRIT_CLASS_OMP_IDLE;
 
 	if (rank->is_main_in_mpi)
 		rank->ns += (time_ns - rank->since_ns) * rank->idle;
 	rank->since_ns = time_ns;
-	rank->idle += (uint32_t)is_idle - (uint32_t)thread->is_idle;
-	thread->is_idle = is_idle;
-	if (thread->is_main)
+	rank->idle += (uint32_t)is_idle - (uint32_t)account->is_idle;
+	account->is_idle = is_idle;
+	if (account->is_main)
 		rank->is_main_in_mpi = span_class >= CRIT_CLASS_MPI &&
 				       span_class <= CRIT_CLASS_MPI_WAIT &&
-				       thread->member == CRIT_NONE;
+				       account->member == CRIT_NONE;
 }
 
 /* Counts the threads of a node that wait for a CPU.  With n as it is from time_ns on. */
 static inline void note_runnable(struct crit_engine *engine, uint32_t index, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[index];
-	uint8_t share = thread->state == CRIT_STATE_RUNNABLE ? thread->share : CRIT_SHARE_OUT;
+	struct crit_thread_account *account = &engine->accounts[index];
+	uint8_t share = account->state == CRIT_STATE_RUNNABLE ? account->share : CRIT_SHARE_OUT;
 	struct crit_scope_state *scope;
 
-	if (share == thread->runnable)
+	if (share == account->runnable)
 		return;
-	scope = engine->nodes ? &engine->nodes[engine->model->lives[index].node] : &engine->run;
+	scope = engine->nodes ? &engine->nodes[engine->model->threads[index].node] : &engine->run;
 	advance(engine, scope, time_ns);
-	scope->runnable[thread->runnable]--;
+	scope->runnable[account->runnable]--;
 	scope->runnable[share]++;
-	thread->runnable = share;
+	account->runnable = share;
 }
 
 static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
 		      uint64_t time_ns)
 {
-	const struct crit_life *life = &engine->model->lives[index];
-	struct crit_thread *thread = &engine->threads[index];
-	uint8_t share = share_of(engine, life, thread);
+	const struct crit_thread *thread = &engine->model->threads[index];
+	struct crit_thread_account *account = &engine->accounts[index];
+	uint8_t share = share_of(engine, thread, account);
 	bool is_may_wait_active = share != CRIT_SHARE_OUT &&
-				  engine->is_may_wait_active[thread->state][thread->span_class];
+				  engine->is_may_wait_active[account->state][account->span_class];
 	struct crit_run_step step;
 	struct places places;
 
-	if (share == thread->share && bucket == thread->bucket &&
-	    is_may_wait_active == thread->is_may_wait_active)
+	if (share == account->share && bucket == account->bucket &&
+	    is_may_wait_active == account->is_may_wait_active)
 		return;
-	if (share == CRIT_SHARE_OUT && thread->share == CRIT_SHARE_OUT) {
-		thread->bucket = bucket;
+	if (share == CRIT_SHARE_OUT && account->share == CRIT_SHARE_OUT) {
+		account->bucket = bucket;
 		return;
 	}
 	step = (struct crit_run_step){ .time_ns = time_ns,
-				       .from = thread->bucket,
+				       .from = account->bucket,
 				       .to = bucket,
-				       .life = index,
-				       .share_before = thread->share,
+				       .thread = index,
+				       .share_before = account->share,
 				       .share_after = share,
 				       .may_wait_change = (int8_t)(is_may_wait_active -
-								   thread->is_may_wait_active) };
-	thread->is_may_wait_active = is_may_wait_active;
-	if (share == thread->share && bucket == thread->bucket) {
+								   account->is_may_wait_active) };
+	account->is_may_wait_active = is_may_wait_active;
+	if (share == account->share && bucket == account->bucket) {
 		step_run(engine, &step);
 		return;
 	}
-	places = places_of(engine, life);
-	if (thread->share != CRIT_SHARE_OUT)
-		thread->bucket->time_ns += time_ns - thread->since_ns;
+	places = places_of(engine, thread);
+	if (account->share != CRIT_SHARE_OUT)
+		account->bucket->time_ns += time_ns - account->since_ns;
 	if (places.node)
 		step_node(engine, &step, &places);
 	step_run(engine, &step);
-	thread->share = share;
-	thread->bucket = bucket;
-	thread->since_ns = time_ns;
+	account->share = share;
+	account->bucket = bucket;
+	account->since_ns = time_ns;
 	if (places.run_rank &&
-	    (thread->is_main || thread->is_idle || bucket->key.span_class == CRIT_CLASS_OMP_IDLE))
-		note_idle(engine, life, thread, time_ns);
+	    (account->is_main || account->is_idle || bucket->key.span_class == CRIT_CLASS_OMP_IDLE))
+		note_idle(engine, thread, account, time_ns);
 }
 
 void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
@@ -259,10 +262,10 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 void crit_engine_change_state(struct crit_engine *engine, uint32_t index,
 			      enum crit_kernel_state state, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[index];
+	struct crit_thread_account *account = &engine->accounts[index];
 
-	thread->state = (uint8_t)state;
-	resegment(engine, index, thread->bucket, time_ns);
+	account->state = (uint8_t)state;
+	resegment(engine, index, account->bucket, time_ns);
 	note_runnable(engine, index, time_ns);
 }
 
@@ -280,11 +283,11 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 {
 	size_t ranks = model->rank_count;
 
-	engine->reciprocal_count = model->life_count + 2;
+	engine->reciprocal_count = model->thread_count + 2;
 	engine->reciprocals = calloc(engine->reciprocal_count, sizeof(*engine->reciprocals));
-	engine->threads = calloc(model->life_count + 1, sizeof(*engine->threads));
+	engine->accounts = calloc(model->thread_count + 1, sizeof(*engine->accounts));
 	engine->queues = calloc(model->node_count + 1, sizeof(*engine->queues));
-	if (!engine->reciprocals || !engine->threads || !engine->queues)
+	if (!engine->reciprocals || !engine->accounts || !engine->queues)
 		return -ENOMEM;
 	if (model->node_count > 1 || engine->step_sink) {
 		engine->nodes = calloc(model->node_count, sizeof(*engine->nodes));
@@ -302,31 +305,33 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 }
 
 /* The first thread of a process that is a rank. */
-static bool is_main(const struct crit_model *model, const struct crit_life *life)
+static bool is_main(const struct crit_model *model, const struct crit_thread *thread)
 {
-	const struct crit_process *process = &model->processes[life->process];
+	const struct crit_process *process = &model->processes[thread->process];
 
 	return process->rank != CRIT_NONE &&
-	       (life->tid == life->tgid || (process->ns_pid && life->ns_tid == process->ns_pid));
+	       (thread->tid == thread->tgid ||
+		(process->ns_pid && thread->ns_tid == process->ns_pid));
 }
 
 static int prepare_threads(struct crit_engine *engine, const struct crit_model *model)
 {
 	size_t i;
 
-	for (i = 0; i < model->life_count; i++) {
-		struct crit_thread *thread = &engine->threads[i];
-		struct crit_bucket_key key = { .life = (uint32_t)i, .span_class = CRIT_CLASS_USER };
+	for (i = 0; i < model->thread_count; i++) {
+		struct crit_thread_account *account = &engine->accounts[i];
+		struct crit_bucket_key key = { .thread = (uint32_t)i,
+					       .span_class = CRIT_CLASS_USER };
 
-		thread->base = crit_buckets_get(&engine->buckets, &key);
-		if (!thread->base)
+		account->base = crit_buckets_get(&engine->buckets, &key);
+		if (!account->base)
 			return -ENOMEM;
-		thread->bucket = thread->base;
-		thread->member = CRIT_NONE;
-		thread->idling = CRIT_NONE;
-		thread->span_class = CRIT_CLASS_USER;
-		thread->is_open = model->lives[i].part == CRIT_NONE;
-		thread->is_main = is_main(model, &model->lives[i]);
+		account->bucket = account->base;
+		account->member = CRIT_NONE;
+		account->idling = CRIT_NONE;
+		account->span_class = CRIT_CLASS_USER;
+		account->is_open = model->threads[i].window == CRIT_NONE;
+		account->is_main = is_main(model, &model->threads[i]);
 	}
 	return 0;
 }
@@ -355,7 +360,7 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 	if (!rc)
 		rc = prepare_threads(engine, model);
 	if (!rc)
-		rc = crit_rivals_init(&engine->rivals, model->life_count);
+		rc = crit_preemptors_init(&engine->preemptors, model->thread_count);
 	if (rc) {
 		crit_engine_fini(engine);
 		return rc;
@@ -385,17 +390,17 @@ void crit_engine_fini(struct crit_engine *engine)
 {
 	size_t i;
 
-	for (i = 0; engine->threads && i < engine->model->life_count; i++)
-		free(engine->threads[i].spans);
+	for (i = 0; engine->accounts && i < engine->model->thread_count; i++)
+		free(engine->accounts[i].spans);
 	crit_teams_fini(&engine->teams);
 	crit_buckets_fini(&engine->buckets);
 	crit_blame_fini(&engine->blame);
-	crit_rivals_fini(&engine->rivals);
+	crit_preemptors_fini(&engine->preemptors);
 	for (i = 0; engine->queues && i < engine->model->node_count; i++)
 		free(engine->queues[i].cpus);
 	free(engine->queues);
 	free(engine->reciprocals);
-	free(engine->threads);
+	free(engine->accounts);
 	free(engine->nodes);
 	free(engine->run_ranks);
 	free(engine->node_ranks);

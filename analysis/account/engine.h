@@ -14,7 +14,7 @@
 #include "analysis/account/bucket.h"
 #include "analysis/account/listeners.h"
 #include "analysis/account/metric.h"
-#include "analysis/account/rivals.h"
+#include "analysis/account/preemptors.h"
 #include "analysis/account/step.h"
 #include "analysis/account/teams.h"
 #include "analysis/model/model.h"
@@ -32,7 +32,7 @@ struct crit_span_frame {
 	bool is_visit; /* counts among the visits of its bucket */
 };
 
-struct crit_thread {
+struct crit_thread_account {
 	struct crit_bucket *bucket; /* of the innermost span */
 	struct crit_bucket *base; /* of no span */
 	uint64_t since_ns; /* begin of the segment */
@@ -60,12 +60,12 @@ struct crit_thread {
 	uint64_t alive_ns;
 	uint64_t busy_ns; /* on a CPU inside the window, waits left out */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT];
-	crit_fix node_stall[CRIT_UNIT_COUNT];
+	crit_fix node_all_waiting[CRIT_UNIT_COUNT];
 };
 
 struct crit_engine {
 	const struct crit_model *model;
-	struct crit_thread *threads; /* by life */
+	struct crit_thread_account *accounts; /* by life */
 	struct crit_scope_state run;
 	struct crit_scope_state *nodes; /* NULL: one node, the same as run */
 	const struct crit_step_sink *step_sink; /* NULL: all nodes are replayed here */
@@ -76,7 +76,7 @@ struct crit_engine {
 	size_t reciprocal_count;
 	struct crit_buckets buckets;
 	struct crit_blame blame;
-	struct crit_rivals rivals;
+	struct crit_preemptors preemptors;
 	struct crit_node_queues *queues; /* by node */
 	struct crit_teams teams;
 	bool is_active[CRIT_STATE_COUNT][CRIT_CLASS_COUNT];
@@ -98,22 +98,22 @@ void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step
 void crit_engine_advance_to_end(struct crit_engine *engine);
 
 /* The class a thread's time is in now: its innermost span's, or setup outside its part. */
-static inline unsigned int crit_engine_class_now(const struct crit_thread *thread)
+static inline unsigned int crit_engine_class_now(const struct crit_thread_account *account)
 {
-	return thread->is_open ? thread->span_class : CRIT_CLASS_SETUP;
+	return account->is_open ? account->span_class : CRIT_CLASS_SETUP;
 }
 
 /* On a CPU since its cell began: what of that lies in the window, unless it waits meanwhile. */
 static inline uint64_t crit_engine_busy_since(const struct crit_engine *engine,
-					      const struct crit_thread *thread,
+					      const struct crit_thread_account *account,
 					      unsigned int span_class, uint64_t time_ns)
 {
 	uint64_t begin_ns = engine->model->window_begin_ns;
 
 	if (span_class == CRIT_CLASS_SETUP || crit_metric_is_waiting_class(span_class))
 		return 0;
-	if (begin_ns < thread->cell_since_ns)
-		begin_ns = thread->cell_since_ns;
+	if (begin_ns < account->cell_since_ns)
+		begin_ns = account->cell_since_ns;
 	if (time_ns > engine->model->window_end_ns)
 		time_ns = engine->model->window_end_ns;
 	return time_ns > begin_ns ? time_ns - begin_ns : 0;
@@ -121,30 +121,30 @@ static inline uint64_t crit_engine_busy_since(const struct crit_engine *engine,
 
 /* To be called before state, class or part of a thread change. */
 static inline void crit_engine_close_cell(const struct crit_engine *engine,
-					  struct crit_thread *thread, uint64_t time_ns)
+					  struct crit_thread_account *account, uint64_t time_ns)
 {
-	uint64_t dt_ns = time_ns > thread->cell_since_ns ? time_ns - thread->cell_since_ns : 0;
-	unsigned int span_class = crit_engine_class_now(thread);
+	uint64_t dt_ns = time_ns > account->cell_since_ns ? time_ns - account->cell_since_ns : 0;
+	unsigned int span_class = crit_engine_class_now(account);
 
-	if (thread->state != CRIT_STATE_NONE) {
-		thread->cells.ns[thread->state][span_class] += dt_ns;
-		thread->alive_ns += dt_ns;
-		if (thread->state == CRIT_STATE_RUNNING || thread->state == CRIT_STATE_ASSUMED) {
-			thread->busy_ns +=
-				crit_engine_busy_since(engine, thread, span_class, time_ns);
-			if (thread->share != CRIT_SHARE_OUT)
-				thread->bucket->running_ns += dt_ns;
+	if (account->state != CRIT_STATE_NONE) {
+		account->cells.ns[account->state][span_class] += dt_ns;
+		account->alive_ns += dt_ns;
+		if (account->state == CRIT_STATE_RUNNING || account->state == CRIT_STATE_ASSUMED) {
+			account->busy_ns +=
+				crit_engine_busy_since(engine, account, span_class, time_ns);
+			if (account->share != CRIT_SHARE_OUT)
+				account->bucket->running_ns += dt_ns;
 		}
 	}
-	thread->cell_since_ns = time_ns;
+	account->cell_since_ns = time_ns;
 }
 
 /* A thread, whose cells are up to date, changes its state; the same as resegment then. */
-void crit_engine_change_state(struct crit_engine *engine, uint32_t life,
+void crit_engine_change_state(struct crit_engine *engine, uint32_t thread,
 			      enum crit_kernel_state state, uint64_t time_ns);
 
 /* Ends the running segment if the thread's share or bucket is another now, and begins the next. */
-void crit_engine_resegment(struct crit_engine *engine, uint32_t life, struct crit_bucket *bucket,
+void crit_engine_resegment(struct crit_engine *engine, uint32_t thread, struct crit_bucket *bucket,
 			   uint64_t time_ns);
 
 #endif

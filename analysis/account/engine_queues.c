@@ -6,10 +6,10 @@
 
 static const struct crit_occupant not_told = { .is_told = false };
 
-static void charge(struct crit_engine *engine, uint32_t life, const struct crit_occupant *by,
+static void charge(struct crit_engine *engine, uint32_t thread, const struct crit_occupant *by,
 		   uint64_t until_ns)
 {
-	struct crit_queued *queued = &engine->threads[life].queued;
+	struct crit_queued *queued = &engine->accounts[thread].queued;
 	uint64_t since_ns = queued->since_ns;
 	uint32_t number;
 	int rc;
@@ -19,21 +19,21 @@ static void charge(struct crit_engine *engine, uint32_t life, const struct crit_
 	if (until_ns <= since_ns)
 		return;
 	queued->since_ns = until_ns;
-	rc = crit_rivals_number(&engine->rivals, life, by, &number);
+	rc = crit_preemptors_number(&engine->preemptors, thread, by, &number);
 	if (rc)
 		engine->error = rc;
 	else
-		crit_rivals_charge(&engine->rivals, number, until_ns - since_ns);
+		crit_preemptors_charge(&engine->preemptors, number, until_ns - since_ns);
 }
 
 static bool is_same(const struct crit_occupant *a, const struct crit_occupant *b)
 {
-	return a->kind == b->kind && a->tid == b->tid && a->life == b->life;
+	return a->kind == b->kind && a->tid == b->tid && a->thread == b->thread;
 }
 
-static struct crit_occupant of_kind(enum crit_rival_kind kind)
+static struct crit_occupant of_kind(enum crit_preemptor_kind kind)
 {
-	return (struct crit_occupant){ .kind = kind, .is_told = true, .life = CRIT_NONE };
+	return (struct crit_occupant){ .kind = kind, .is_told = true, .thread = CRIT_NONE };
 }
 
 /*
@@ -46,10 +46,11 @@ static struct crit_occupant resolve(const struct crit_occupant *came,
 	const struct crit_occupant *told = came->is_told ? came : left;
 
 	if (!told->is_told)
-		return of_kind(is_watched ? CRIT_RIVAL_IDLE : CRIT_RIVAL_HIDDEN);
+		return of_kind(is_watched ? CRIT_PREEMPTOR_IDLE : CRIT_PREEMPTOR_HIDDEN);
 	if (came->is_told && left->is_told)
-		return is_same(came, left) ? *left : of_kind(CRIT_RIVAL_UNKNOWN);
-	return is_watched || told->kind == CRIT_RIVAL_MEMBER ? *told : of_kind(CRIT_RIVAL_UNKNOWN);
+		return is_same(came, left) ? *left : of_kind(CRIT_PREEMPTOR_UNKNOWN);
+	return is_watched || told->kind == CRIT_PREEMPTOR_MEMBER ? *told
+								 : of_kind(CRIT_PREEMPTOR_UNKNOWN);
 }
 
 static struct crit_cpu_queue *queue_at(struct crit_engine *engine, uint32_t node, uint16_t cpu)
@@ -73,40 +74,43 @@ static struct crit_cpu_queue *queue_at(struct crit_engine *engine, uint32_t node
 void crit_queues_switch(struct crit_engine *engine, const struct crit_stay *stay)
 {
 	struct crit_cpu_queue *queue = queue_at(engine, stay->node, stay->cpu);
-	uint32_t life;
+	uint32_t thread;
 
 	if (!queue)
 		return;
-	for (life = queue->first; life != CRIT_NONE; life = engine->threads[life].queued.next) {
-		bool is_watched = engine->threads[life].queued.is_watched;
-		struct crit_occupant idle = of_kind(CRIT_RIVAL_IDLE);
+	for (thread = queue->first; thread != CRIT_NONE;
+	     thread = engine->accounts[thread].queued.next) {
+		bool is_watched = engine->accounts[thread].queued.is_watched;
+		struct crit_occupant idle = of_kind(CRIT_PREEMPTOR_IDLE);
 		struct crit_occupant by;
 
 		/* a watched CPU names every task but the idle one */
 		by = resolve(&queue->occupant,
 			     is_watched && !stay->left.is_told ? &idle : &stay->left, is_watched);
-		if (stay->has_gap || stay->left.life == life) /* it had the CPU itself, unseen */
-			by = of_kind(CRIT_RIVAL_UNKNOWN);
-		charge(engine, life, &by, stay->time_ns);
+		if (stay->has_gap ||
+		    stay->left.thread == thread) /* it had the CPU itself, unseen */
+			by = of_kind(CRIT_PREEMPTOR_UNKNOWN);
+		charge(engine, thread, &by, stay->time_ns);
 	}
 	queue->occupant = stay->came;
 }
 
-static void count(struct crit_engine *engine, uint32_t life, const struct crit_occupant *came)
+static void count(struct crit_engine *engine, uint32_t thread, const struct crit_occupant *came)
 {
-	struct crit_occupant hidden = of_kind(CRIT_RIVAL_HIDDEN);
+	struct crit_occupant hidden = of_kind(CRIT_PREEMPTOR_HIDDEN);
 	uint32_t number;
-	int rc = crit_rivals_number(&engine->rivals, life, came->is_told ? came : &hidden, &number);
+	int rc = crit_preemptors_number(&engine->preemptors, thread, came->is_told ? came : &hidden,
+					&number);
 
 	if (rc)
 		engine->error = rc;
 	else
-		crit_rivals_count(&engine->rivals, number);
+		crit_preemptors_count(&engine->preemptors, number);
 }
 
-static void link_last(struct crit_engine *engine, struct crit_cpu_queue *queue, uint32_t life)
+static void link_last(struct crit_engine *engine, struct crit_cpu_queue *queue, uint32_t thread)
 {
-	struct crit_queued *queued = &engine->threads[life].queued;
+	struct crit_queued *queued = &engine->accounts[thread].queued;
 
 	queued->is_linked = queue->count < CRIT_QUEUE_MOST;
 	if (!queued->is_linked)
@@ -114,8 +118,8 @@ static void link_last(struct crit_engine *engine, struct crit_cpu_queue *queue, 
 	queued->next = queue->first;
 	queued->before = CRIT_NONE;
 	if (queue->first != CRIT_NONE)
-		engine->threads[queue->first].queued.before = life;
-	queue->first = life;
+		engine->accounts[queue->first].queued.before = thread;
+	queue->first = thread;
 	queue->count++;
 }
 
@@ -125,39 +129,40 @@ static void unlink_from(struct crit_engine *engine, struct crit_cpu_queue *queue
 	if (queued->before == CRIT_NONE)
 		queue->first = queued->next;
 	else
-		engine->threads[queued->before].queued.next = queued->next;
+		engine->accounts[queued->before].queued.next = queued->next;
 	if (queued->next != CRIT_NONE)
-		engine->threads[queued->next].queued.before = queued->before;
+		engine->accounts[queued->next].queued.before = queued->before;
 	queue->count--;
 }
 
-void crit_queues_join(struct crit_engine *engine, uint32_t life, const struct crit_queue_join *join)
+void crit_queues_join(struct crit_engine *engine, uint32_t thread,
+		      const struct crit_queue_join *join)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 	struct crit_cpu_queue *queue;
 
-	if (thread->queued.is_waiting)
-		crit_queues_leave(engine, life, join->time_ns);
-	if (thread->share != CRIT_SHARE_ACTIVE)
+	if (account->queued.is_waiting)
+		crit_queues_leave(engine, thread, join->time_ns);
+	if (account->share != CRIT_SHARE_ACTIVE)
 		return;
-	queue = queue_at(engine, engine->model->lives[life].node, join->cpu);
+	queue = queue_at(engine, engine->model->threads[thread].node, join->cpu);
 	if (!queue)
 		return;
-	thread->queued = (struct crit_queued){ .since_ns = join->time_ns,
-					       .cpu = join->cpu,
-					       .is_waiting = true,
-					       .is_watched = join->is_watched };
-	link_last(engine, queue, life);
+	account->queued = (struct crit_queued){ .since_ns = join->time_ns,
+						.cpu = join->cpu,
+						.is_waiting = true,
+						.is_watched = join->is_watched };
+	link_last(engine, queue, thread);
 	if (join->is_preempted)
-		count(engine, life, &queue->occupant);
+		count(engine, thread, &queue->occupant);
 }
 
-void crit_queues_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+void crit_queues_leave(struct crit_engine *engine, uint32_t thread, uint64_t time_ns)
 {
-	struct crit_queued *queued = &engine->threads[life].queued;
+	struct crit_queued *queued = &engine->accounts[thread].queued;
 	struct crit_cpu_queue *queue =
-		queue_at(engine, engine->model->lives[life].node, queued->cpu);
-	struct crit_occupant by = of_kind(CRIT_RIVAL_OTHERS);
+		queue_at(engine, engine->model->threads[thread].node, queued->cpu);
+	struct crit_occupant by = of_kind(CRIT_PREEMPTOR_OTHERS);
 
 	if (!queue)
 		return;
@@ -165,6 +170,6 @@ void crit_queues_leave(struct crit_engine *engine, uint32_t life, uint64_t time_
 		by = resolve(&queue->occupant, &not_told, queued->is_watched);
 		unlink_from(engine, queue, queued);
 	}
-	charge(engine, life, &by, time_ns);
+	charge(engine, thread, &by, time_ns);
 	queued->is_waiting = false;
 }

@@ -34,10 +34,10 @@ struct crit_queue_join {
 };
 
 /* A thread became runnable.  Errors: engine->error. */
-void crit_queues_join(struct crit_engine *engine, uint32_t life,
+void crit_queues_join(struct crit_engine *engine, uint32_t thread,
 		      const struct crit_queue_join *join);
 
 /* It runs, or is not active any more.  Errors: engine->error. */
-void crit_queues_leave(struct crit_engine *engine, uint32_t life, uint64_t time_ns);
+void crit_queues_leave(struct crit_engine *engine, uint32_t thread, uint64_t time_ns);
 
 #endif

@@ -8,22 +8,23 @@
 #include "analysis/account/engine_queues.h"
 #include "core/base/call.h"
 
-static struct crit_bucket *find_bucket(struct crit_engine *engine, struct crit_thread *thread,
+static struct crit_bucket *find_bucket(struct crit_engine *engine,
+				       struct crit_thread_account *account,
 				       const struct crit_bucket_key *key)
 {
-	struct crit_bucket *guess = thread->bucket->follower;
+	struct crit_bucket *guess = account->bucket->follower;
 	struct crit_bucket *bucket;
 
 	if (guess && guess->key.site == key->site && guess->key.call == key->call &&
 	    guess->key.span_class == key->span_class && guess->key.region == key->region &&
-	    guess->key.life == key->life)
+	    guess->key.thread == key->thread)
 		return guess;
 	bucket = crit_buckets_get(&engine->buckets, key);
 	if (!bucket) {
 		engine->error = -ENOMEM;
-		return thread->base;
+		return account->base;
 	}
-	thread->bucket->follower = bucket;
+	account->bucket->follower = bucket;
 	return bucket;
 }
 
@@ -33,11 +34,12 @@ static bool is_mpi_call(uint32_t call)
 }
 
 /* A construct's span ends: its region's elapsed time, and its team. */
-static void end_construct(struct crit_engine *engine, uint32_t life, struct crit_span_frame *frame,
-			  uint64_t time_ns, bool is_dead)
+static void end_construct(struct crit_engine *engine, uint32_t thread,
+			  struct crit_span_frame *frame, uint64_t time_ns, bool is_dead)
 {
 	if (frame->is_begun) {
-		uint64_t close_ns = engine->model->parts[engine->model->lives[life].part].close_ns;
+		uint64_t close_ns =
+			engine->model->windows[engine->model->threads[thread].window].close_ns;
 
 		if (time_ns > close_ns)
 			time_ns = close_ns;
@@ -58,44 +60,44 @@ static void add_duration(const struct crit_span_frame *frame, uint64_t time_ns)
 }
 
 /* Makes depth spans the open ones. */
-static void set_depth(struct crit_engine *engine, uint32_t life, uint32_t depth, uint64_t time_ns)
+static void set_depth(struct crit_engine *engine, uint32_t thread, uint32_t depth, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
-	const struct crit_span_frame *top = depth ? &thread->spans[depth - 1] : NULL;
+	struct crit_thread_account *account = &engine->accounts[thread];
+	const struct crit_span_frame *top = depth ? &account->spans[depth - 1] : NULL;
 	uint32_t i;
 
-	crit_engine_close_cell(engine, thread, time_ns);
-	for (i = thread->depth; i > depth; i--) {
-		if (thread->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
-			end_construct(engine, life, &thread->spans[i - 1], time_ns, false);
-		else if (thread->spans[i - 1].is_visit)
-			add_duration(&thread->spans[i - 1], time_ns);
+	crit_engine_close_cell(engine, account, time_ns);
+	for (i = account->depth; i > depth; i--) {
+		if (account->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
+			end_construct(engine, thread, &account->spans[i - 1], time_ns, false);
+		else if (account->spans[i - 1].is_visit)
+			add_duration(&account->spans[i - 1], time_ns);
 	}
-	thread->depth = depth;
-	thread->span_class = top ? top->span_class : thread->base->key.span_class;
-	crit_barriers_leave(engine, life, time_ns);
-	crit_engine_resegment(engine, life, top ? top->bucket : thread->base, time_ns);
+	account->depth = depth;
+	account->span_class = top ? top->span_class : account->base->key.span_class;
+	crit_barriers_leave(engine, thread, time_ns);
+	crit_engine_resegment(engine, thread, top ? top->bucket : account->base, time_ns);
 	crit_listeners_emit(&engine->listeners, CRIT_EVENT_LEAVE,
-			    &(struct crit_event){ .time_ns = time_ns, .life = life });
+			    &(struct crit_event){ .time_ns = time_ns, .thread = thread });
 }
 
 /* A member of an instance that is over: its spans of it end. */
 static void dismiss(struct crit_engine *engine, const struct crit_team_member *member,
 		    uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[member->life];
-	uint32_t life = member->life;
+	struct crit_thread_account *account = &engine->accounts[member->thread];
+	uint32_t thread = member->thread;
 	uint32_t depth = member->depth, i;
 
 	if (member->has_left) {
-		crit_engine_close_cell(engine, thread, time_ns);
-		crit_teams_end_idling(engine, life);
+		crit_engine_close_cell(engine, account, time_ns);
+		crit_teams_end_idling(engine, thread);
 		return;
 	}
-	for (i = depth; i < thread->depth; i++)
-		thread->late += thread->spans[i].call == CRIT_CONSTRUCT_PARALLEL;
-	thread->hidden = 0;
-	set_depth(engine, life, depth, time_ns);
+	for (i = depth; i < account->depth; i++)
+		account->late += account->spans[i].call == CRIT_CONSTRUCT_PARALLEL;
+	account->hidden = 0;
+	set_depth(engine, thread, depth, time_ns);
 }
 
 /* Dismisses the members of instances that are over now. */
@@ -115,97 +117,100 @@ static void dismiss_others(struct crit_engine *engine, uint64_t time_ns)
 }
 
 /* A thread is about to be gone, its cells are up to date: it leaves its teams. */
-static void end_thread(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+static void end_thread(struct crit_engine *engine, uint32_t thread, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 	uint32_t i;
 
-	for (i = thread->depth; i > 0; i--) {
-		if (thread->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
-			end_construct(engine, life, &thread->spans[i - 1], time_ns, true);
+	for (i = account->depth; i > 0; i--) {
+		if (account->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
+			end_construct(engine, thread, &account->spans[i - 1], time_ns, true);
 	}
-	crit_teams_end_idling(engine, life);
+	crit_teams_end_idling(engine, thread);
 	dismiss_others(engine, time_ns);
 }
 
-void crit_engine_set_state(struct crit_engine *engine, uint32_t life, enum crit_kernel_state state,
-			   uint64_t time_ns)
+void crit_engine_set_state(struct crit_engine *engine, uint32_t thread,
+			   enum crit_kernel_state state, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 
-	if (thread->queued.is_waiting)
-		crit_queues_leave(engine, life, time_ns);
-	crit_engine_close_cell(engine, thread, time_ns);
+	if (account->queued.is_waiting)
+		crit_queues_leave(engine, thread, time_ns);
+	crit_engine_close_cell(engine, account, time_ns);
 	if (state == CRIT_STATE_NONE)
-		end_thread(engine, life, time_ns);
-	crit_engine_change_state(engine, life, state, time_ns);
+		end_thread(engine, thread, time_ns);
+	crit_engine_change_state(engine, thread, state, time_ns);
 	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
-			    &(struct crit_event){ .time_ns = time_ns, .life = life });
+			    &(struct crit_event){ .time_ns = time_ns, .thread = thread });
 }
 
-void crit_engine_set_yielded(struct crit_engine *engine, uint32_t life, uint64_t running_ns,
+void crit_engine_set_yielded(struct crit_engine *engine, uint32_t thread, uint64_t running_ns,
 			     uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
-	unsigned int span_class = crit_engine_class_now(thread);
-	uint64_t *runnable_ns = &thread->cells.ns[CRIT_STATE_RUNNABLE][span_class];
+	struct crit_thread_account *account = &engine->accounts[thread];
+	unsigned int span_class = crit_engine_class_now(account);
+	uint64_t *runnable_ns = &account->cells.ns[CRIT_STATE_RUNNABLE][span_class];
 
-	crit_engine_close_cell(engine, thread, time_ns);
+	crit_engine_close_cell(engine, account, time_ns);
 	if (running_ns > *runnable_ns)
 		running_ns = *runnable_ns;
 	*runnable_ns -= running_ns;
-	thread->cells.ns[CRIT_STATE_RUNNING][span_class] += running_ns;
-	if (thread->share != CRIT_SHARE_OUT)
-		thread->bucket->running_ns += running_ns;
+	account->cells.ns[CRIT_STATE_RUNNING][span_class] += running_ns;
+	if (account->share != CRIT_SHARE_OUT)
+		account->bucket->running_ns += running_ns;
 }
 
-void crit_engine_set_open(struct crit_engine *engine, uint32_t life, bool is_open, uint64_t time_ns)
+void crit_engine_set_open(struct crit_engine *engine, uint32_t thread, bool is_open,
+			  uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 
-	if (thread->queued.is_waiting && !is_open)
-		crit_queues_leave(engine, life, time_ns);
-	crit_engine_close_cell(engine, thread, time_ns);
-	thread->is_open = is_open;
-	crit_engine_resegment(engine, life, thread->bucket, time_ns);
+	if (account->queued.is_waiting && !is_open)
+		crit_queues_leave(engine, thread, time_ns);
+	crit_engine_close_cell(engine, account, time_ns);
+	account->is_open = is_open;
+	crit_engine_resegment(engine, thread, account->bucket, time_ns);
 	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
-			    &(struct crit_event){ .time_ns = time_ns, .life = life });
+			    &(struct crit_event){ .time_ns = time_ns, .thread = thread });
 }
 
 /* Is it of an instance that is over for this thread?  Calls of MPI are the program's own. */
-static bool is_late_enter(struct crit_engine *engine, uint32_t life,
+static bool is_late_enter(struct crit_engine *engine, uint32_t thread,
 			  const struct crit_bucket_key *key, uint64_t arg)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 	bool is_parallel = key->call == CRIT_CONSTRUCT_PARALLEL;
 
 	if (is_mpi_call(key->call))
 		return false;
 	if (is_parallel) {
-		if (!crit_teams_is_over(&engine->teams, engine->model->lives[life].process, arg)) {
-			thread->late = 0;
+		if (!crit_teams_is_over(&engine->teams, engine->model->threads[thread].process,
+					arg)) {
+			account->late = 0;
 			return false;
 		}
-		thread->late++;
+		account->late++;
 	}
-	return thread->late > 0;
+	return account->late > 0;
 }
 
-static int grow_spans(struct crit_thread *thread)
+static int grow_spans(struct crit_thread_account *account)
 {
-	return crit_array_grow(&thread->spans, &thread->span_capacity, thread->depth + 1,
-			       sizeof(*thread->spans));
+	return crit_array_grow(&account->spans, &account->span_capacity, account->depth + 1,
+			       sizeof(*account->spans));
 }
 
 /* The member a thread becomes that enters a parallel region, or CRIT_NONE. */
-static uint32_t join_team(struct crit_engine *engine, uint32_t life, uint32_t region, uint64_t arg)
+static uint32_t join_team(struct crit_engine *engine, uint32_t thread, uint32_t region,
+			  uint64_t arg)
 {
 	int64_t member;
 
-	crit_teams_end_idling(engine, life);
-	if (!CRIT_INSTANCE_NUMBER(arg) || engine->threads[life].is_over)
+	crit_teams_end_idling(engine, thread);
+	if (!CRIT_INSTANCE_NUMBER(arg) || engine->accounts[thread].is_over)
 		return CRIT_NONE;
-	member = crit_teams_join(engine, life, region, arg);
+	member = crit_teams_join(engine, thread, region, arg);
 	if (member >= 0)
 		return (uint32_t)member;
 	engine->error = (int)member;
@@ -219,46 +224,46 @@ static bool is_begin_of_region(uint32_t call, uint64_t arg)
 }
 
 /* There is room for a span; calls inside an MPI call are not recorded. */
-static bool make_room(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+static bool make_room(struct crit_engine *engine, uint32_t thread, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 
-	if (thread->depth && is_mpi_call(thread->spans[thread->depth - 1].call)) {
+	if (account->depth && is_mpi_call(account->spans[account->depth - 1].call)) {
 		engine->unbalanced++; /* whoever enters something has left it */
-		set_depth(engine, life, thread->depth - 1, time_ns);
+		set_depth(engine, thread, account->depth - 1, time_ns);
 	}
-	if (thread->depth >= CRIT_SPAN_DEPTH) {
+	if (account->depth >= CRIT_SPAN_DEPTH) {
 		engine->unbalanced++;
-		thread->hidden++;
+		account->hidden++;
 		return false;
 	}
-	if (thread->depth == thread->span_capacity && grow_spans(thread)) {
+	if (account->depth == account->span_capacity && grow_spans(account)) {
 		engine->error = -ENOMEM;
 		return false;
 	}
 	return true;
 }
 
-void crit_engine_enter(struct crit_engine *engine, uint32_t life,
+void crit_engine_enter(struct crit_engine *engine, uint32_t thread,
 		       const struct crit_bucket_key *told, uint64_t arg, uint64_t polled,
 		       uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 	struct crit_bucket_key key = *told;
 	struct crit_bucket *bucket;
 	struct crit_span_frame *frame;
 
-	if ((thread->late || key.call == CRIT_CONSTRUCT_PARALLEL) &&
-	    is_late_enter(engine, life, &key, arg))
+	if ((account->late || key.call == CRIT_CONSTRUCT_PARALLEL) &&
+	    is_late_enter(engine, thread, &key, arg))
 		return;
 	if (key.span_class == CRIT_CLASS_OMP_WAIT)
-		key.span_class = crit_teams_class(&engine->teams, thread->member, &key);
-	bucket = find_bucket(engine, thread, &key);
-	if (!make_room(engine, life, time_ns))
+		key.span_class = crit_teams_class(&engine->teams, account->member, &key);
+	bucket = find_bucket(engine, account, &key);
+	if (!make_room(engine, thread, time_ns))
 		return;
-	crit_engine_close_cell(engine, thread, time_ns);
-	crit_barriers_enter(engine, life, key.call, time_ns);
-	frame = &thread->spans[thread->depth];
+	crit_engine_close_cell(engine, account, time_ns);
+	crit_barriers_enter(engine, thread, key.call, time_ns);
+	frame = &account->spans[account->depth];
 	*frame = (struct crit_span_frame){ .bucket = bucket,
 					   .arg = arg,
 					   .enter_ns = time_ns,
@@ -266,11 +271,11 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life,
 					   .call = key.call,
 					   .span_class = key.span_class };
 	if (key.call == CRIT_CONSTRUCT_PARALLEL)
-		frame->member = join_team(engine, life, key.region, arg);
-	thread->depth++;
-	thread->span_class = key.span_class;
-	crit_engine_resegment(engine, life, bucket, time_ns);
-	if (thread->share != CRIT_SHARE_OUT) {
+		frame->member = join_team(engine, thread, key.region, arg);
+	account->depth++;
+	account->span_class = key.span_class;
+	crit_engine_resegment(engine, thread, bucket, time_ns);
+	if (account->share != CRIT_SHARE_OUT) {
 		bucket->visits++;
 		frame->is_visit = true;
 		bucket->polled += polled;
@@ -279,70 +284,70 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t life,
 	}
 	crit_listeners_emit(
 		&engine->listeners, CRIT_EVENT_ENTER,
-		&(struct crit_event){ .time_ns = time_ns, .arg = polled, .life = life });
+		&(struct crit_event){ .time_ns = time_ns, .arg = polled, .thread = thread });
 }
 
-void crit_engine_leave(struct crit_engine *engine, uint32_t life, uint32_t call, uint64_t time_ns)
+void crit_engine_leave(struct crit_engine *engine, uint32_t thread, uint32_t call, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
-	uint32_t depth = thread->depth;
+	struct crit_thread_account *account = &engine->accounts[thread];
+	uint32_t depth = account->depth;
 
-	if (thread->late &&
-	    (!is_mpi_call(call) || !depth || thread->spans[depth - 1].call != call)) {
-		thread->late -= call == CRIT_CONSTRUCT_PARALLEL;
+	if (account->late &&
+	    (!is_mpi_call(call) || !depth || account->spans[depth - 1].call != call)) {
+		account->late -= call == CRIT_CONSTRUCT_PARALLEL;
 		return;
 	}
-	if (thread->hidden) {
-		thread->hidden--;
+	if (account->hidden) {
+		account->hidden--;
 		return;
 	}
-	if (!depth || thread->spans[depth - 1].call != call) {
+	if (!depth || account->spans[depth - 1].call != call) {
 		engine->unbalanced++;
-		while (depth && thread->spans[depth - 1].call != call)
+		while (depth && account->spans[depth - 1].call != call)
 			depth--;
 	}
 	if (!depth)
 		return;
 	/* had leaves been lost, the outer span ends, and with it all inside */
-	set_depth(engine, life, depth - 1, time_ns);
+	set_depth(engine, thread, depth - 1, time_ns);
 	dismiss_others(engine, time_ns);
 }
 
-void crit_engine_clear_spans(struct crit_engine *engine, uint32_t life, uint64_t time_ns)
+void crit_engine_clear_spans(struct crit_engine *engine, uint32_t thread, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 
-	thread->late = 0;
-	thread->hidden = 0;
-	if (!thread->depth)
+	account->late = 0;
+	account->hidden = 0;
+	if (!account->depth)
 		return;
-	set_depth(engine, life, 0, time_ns);
+	set_depth(engine, thread, 0, time_ns);
 	dismiss_others(engine, time_ns);
 }
 
-void crit_engine_set_base(struct crit_engine *engine, uint32_t life,
+void crit_engine_set_base(struct crit_engine *engine, uint32_t thread,
 			  enum crit_span_class span_class, uint64_t time_ns)
 {
-	struct crit_thread *thread = &engine->threads[life];
-	struct crit_bucket_key key = { .life = life, .span_class = (uint8_t)span_class };
-	const struct crit_event event = { .time_ns = time_ns, .life = life };
+	struct crit_thread_account *account = &engine->accounts[thread];
+	struct crit_bucket_key key = { .thread = thread, .span_class = (uint8_t)span_class };
+	const struct crit_event event = { .time_ns = time_ns, .thread = thread };
 	struct crit_bucket *base;
 
-	if (thread->base->key.span_class == span_class)
+	if (account->base->key.span_class == span_class)
 		return;
 	base = crit_buckets_get(&engine->buckets, &key);
 	if (!base) {
 		engine->error = -ENOMEM;
 		return;
 	}
-	crit_engine_close_cell(engine, thread, time_ns);
-	if (!thread->depth) {
-		thread->span_class = (uint8_t)span_class;
-		crit_engine_resegment(engine, life, base, time_ns);
+	crit_engine_close_cell(engine, account, time_ns);
+	if (!account->depth) {
+		account->span_class = (uint8_t)span_class;
+		crit_engine_resegment(engine, thread, base, time_ns);
 		crit_listeners_emit(&engine->listeners, CRIT_EVENT_BASE_ENDS, &event);
 	}
-	thread->base = base;
-	if (!thread->depth)
+	account->base = base;
+	if (!account->depth)
 		crit_listeners_emit(&engine->listeners, CRIT_EVENT_BASE_BEGINS, &event);
 }
 
@@ -350,8 +355,8 @@ void crit_engine_finish(struct crit_engine *engine)
 {
 	size_t i;
 
-	for (i = 0; i < engine->model->life_count; i++)
+	for (i = 0; i < engine->model->thread_count; i++)
 		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
-				      engine->model->lives[i].death_ns);
+				      engine->model->threads[i].death_ns);
 	crit_engine_advance_to_end(engine);
 }

@@ -35,7 +35,7 @@ struct crit_event {
 		uint64_t arg;
 		const struct crit_edge *edge; /* borrowed until the listener returns */
 	};
-	uint32_t life;
+	uint32_t thread;
 	uint16_t call;
 };
 

@@ -7,24 +7,24 @@
 static void read_stranger(struct crit_occupant *occupant, uint32_t tid, const char *comm)
 {
 	occupant->is_told = true;
-	occupant->kind = CRIT_RIVAL_HIDDEN;
+	occupant->kind = CRIT_PREEMPTOR_HIDDEN;
 	if (!comm[0])
 		return;
-	occupant->kind = tid ? CRIT_RIVAL_STRANGER : CRIT_RIVAL_IDLE;
+	occupant->kind = tid ? CRIT_PREEMPTOR_STRANGER : CRIT_PREEMPTOR_IDLE;
 	occupant->tid = tid;
 	memcpy(occupant->name, comm, sizeof(occupant->name) - 1);
 }
 
-static void read_member(const struct crit_machine *machine, struct crit_occupant *occupant,
+static void read_member(const struct crit_sched_state *sched_state, struct crit_occupant *occupant,
 			uint32_t tid)
 {
-	occupant->life = crit_machine_find(machine, tid);
-	occupant->is_told = occupant->life != CRIT_NONE;
-	occupant->kind = CRIT_RIVAL_MEMBER;
+	occupant->thread = crit_sched_state_find(sched_state, tid);
+	occupant->is_told = occupant->thread != CRIT_NONE;
+	occupant->kind = CRIT_PREEMPTOR_MEMBER;
 }
 
-static void read_switch(const struct crit_machine *machine, const struct crit_kernel_taken *taken,
-			struct crit_stay *stay)
+static void read_switch(const struct crit_sched_state *sched_state,
+			const struct crit_kernel_preempted *taken, struct crit_stay *stay)
 {
 	const struct crit_kernel_head *head = &taken->switched.head;
 	bool is_named = head->size >= sizeof(*taken);
@@ -32,28 +32,28 @@ static void read_switch(const struct crit_machine *machine, const struct crit_ke
 	bool has_next = head->flags & CRIT_KF_NEXT_MEMBER && taken->switched.next_tid;
 
 	if (has_prev)
-		read_member(machine, &stay->left, taken->switched.prev_tid);
+		read_member(sched_state, &stay->left, taken->switched.prev_tid);
 	else if (is_named)
 		read_stranger(&stay->left, taken->taker_tid, taken->taker_comm);
 	if (has_next)
-		read_member(machine, &stay->came, taken->switched.next_tid);
+		read_member(sched_state, &stay->came, taken->switched.next_tid);
 	else if (is_named)
 		read_stranger(&stay->came, taken->taker_tid, taken->taker_comm);
 }
 
-bool crit_occupants_read(const struct crit_machine *machine, const union crit_kernel_record *record,
-			 struct crit_stay *ret_stay)
+bool crit_occupants_read(const struct crit_sched_state *sched_state,
+			 const union crit_kernel_record *record, struct crit_stay *ret_stay)
 {
 	const struct crit_kernel_outside *outside = &record->outside;
 
-	*ret_stay = (struct crit_stay){ .node = machine->node,
+	*ret_stay = (struct crit_stay){ .node = sched_state->node,
 					.cpu = record->head.cpu,
 					.time_ns = record->head.time_ns,
 					.has_gap = record->head.flags & CRIT_KF_LEFT_OUT,
-					.left = { .life = CRIT_NONE },
-					.came = { .life = CRIT_NONE } };
+					.left = { .thread = CRIT_NONE },
+					.came = { .thread = CRIT_NONE } };
 	if (record->head.kind == CRIT_K_SWITCH) {
-		read_switch(machine, &record->taken, ret_stay);
+		read_switch(sched_state, &record->taken, ret_stay);
 		return true;
 	}
 	if (record->head.kind != CRIT_K_OUTSIDE)

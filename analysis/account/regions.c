@@ -53,7 +53,8 @@ int crit_regions_define(struct crit_regions *regions, uint32_t process,
 	return 0;
 }
 
-uint64_t crit_regions_site(const struct crit_regions *regions, uint32_t process, uint32_t number)
+uint64_t crit_regions_call_site(const struct crit_regions *regions, uint32_t process,
+				uint32_t number)
 {
 	uint64_t site = 0;
 

@@ -40,7 +40,8 @@ int crit_regions_define(struct crit_regions *regions, uint32_t process,
  * The code address of a region, or of the nearest one around it that has one (a phase has none);
  * 0 unknown.  Cost: O(nesting).
  */
-uint64_t crit_regions_site(const struct crit_regions *regions, uint32_t process, uint32_t number);
+uint64_t crit_regions_call_site(const struct crit_regions *regions, uint32_t process,
+				uint32_t number);
 
 void crit_regions_fini(struct crit_regions *regions);
 

@@ -20,7 +20,7 @@ struct crit_scope_state {
 	uint32_t active[CRIT_UNIT_COUNT]; /* n */
 	uint32_t live[CRIT_UNIT_COUNT]; /* w: active or waiting */
 	crit_fix cmetric[CRIT_UNIT_COUNT]; /* integral of dt/n while n >= 1 */
-	crit_fix stall[CRIT_UNIT_COUNT]; /* integral of dt/w while n = 0 */
+	crit_fix all_waiting[CRIT_UNIT_COUNT]; /* integral of dt/w while n = 0 */
 	crit_fix waited; /* integral of dt * (w - n) / n while n >= 1, unit threads */
 	uint64_t active_ns; /* T(n >= 1) */
 	uint64_t nobody_ns; /* n = 0 and w = 0 */
@@ -37,9 +37,9 @@ struct crit_rank_state { /* of one rank in one scope */
 	uint64_t active_since_ns; /* while active is not 0 */
 	uint64_t active_ns; /* time with at least one active thread, up to there */
 	crit_fix cmetric_mark; /* the scope's integrals when last looked at */
-	crit_fix stall_mark;
+	crit_fix all_waiting_mark;
 	crit_fix cmetric_each; /* what one active thread has earned so far */
-	crit_fix stall_each; /* what one live thread has */
+	crit_fix all_waiting_each; /* what one live thread has */
 	struct crit_may_wait_rank may_wait; /* scope of the run only */
 };
 
@@ -52,7 +52,7 @@ struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
 
 struct crit_marks { /* where the integrals stood when the segment began */
 	crit_fix cmetric[CRIT_UNIT_COUNT];
-	crit_fix stall[CRIT_UNIT_COUNT];
+	crit_fix all_waiting[CRIT_UNIT_COUNT];
 	crit_fix waited;
 	uint64_t active_ns;
 	crit_fix may_wait_cmetric;
@@ -102,9 +102,9 @@ static inline void crit_scope_advance(struct crit_scope_state *scope, const crit
 			scope->cmetric[CRIT_UNIT_RANKS] +=
 				dt_ns * reciprocals[scope->active[CRIT_UNIT_RANKS]];
 	} else if (live) {
-		scope->stall[CRIT_UNIT_THREADS] += dt_ns * reciprocals[live];
+		scope->all_waiting[CRIT_UNIT_THREADS] += dt_ns * reciprocals[live];
 		if (scope->live[CRIT_UNIT_RANKS])
-			scope->stall[CRIT_UNIT_RANKS] +=
+			scope->all_waiting[CRIT_UNIT_RANKS] +=
 				dt_ns * reciprocals[scope->live[CRIT_UNIT_RANKS]];
 	} else {
 		scope->nobody_ns += dt_ns;

@@ -10,7 +10,7 @@
 struct crit_run_step {
 	uint64_t time_ns;
 	struct crit_bucket *from, *to;
-	uint32_t life;
+	uint32_t thread;
 	uint8_t share_before, share_after; /* enum crit_share */
 	int8_t may_wait_change; /* of its being active, if mpi_may_wait is: -1, 0, 1 */
 };

@@ -157,27 +157,27 @@ static int64_t enter_instance(struct crit_engine *engine, uint32_t process, uint
 }
 
 /* How long a thread has idled in OpenMP so far. */
-static uint64_t idle_of(const struct crit_thread *thread)
+static uint64_t idle_of(const struct crit_thread_account *account)
 {
 	uint64_t sum_ns = 0;
 	int state;
 
 	for (state = 0; state < CRIT_STATE_COUNT; state++)
-		sum_ns += thread->cells.ns[state][CRIT_CLASS_OMP_WAIT] +
-			  thread->cells.ns[state][CRIT_CLASS_OMP_IDLE];
+		sum_ns += account->cells.ns[state][CRIT_CLASS_OMP_WAIT] +
+			  account->cells.ns[state][CRIT_CLASS_OMP_IDLE];
 	return sum_ns;
 }
 
-int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t region, uint64_t arg)
+int64_t crit_teams_join(struct crit_engine *engine, uint32_t thread, uint32_t region, uint64_t arg)
 {
 	struct crit_teams *teams = &engine->teams;
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 	uint32_t index = teams->free_member;
 	struct crit_instance *instance;
 	int64_t found;
 	int rc;
 
-	found = enter_instance(engine, engine->model->lives[life].process, region, arg);
+	found = enter_instance(engine, engine->model->threads[thread].process, region, arg);
 	if (found < 0)
 		return found;
 	if (index == CRIT_NONE) {
@@ -190,20 +190,20 @@ int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t regi
 		teams->free_member = teams->members[index].next;
 	}
 	instance = &teams->instances[found];
-	teams->members[index] = (struct crit_team_member){ .life = life,
+	teams->members[index] = (struct crit_team_member){ .thread = thread,
 							   .instance = (uint32_t)found,
 							   .previous = CRIT_NONE,
 							   .next = instance->first,
-							   .outer = thread->member,
-							   .depth = thread->depth,
-							   .mark_ns = idle_of(thread) };
+							   .outer = account->member,
+							   .depth = account->depth,
+							   .mark_ns = idle_of(account) };
 	if (instance->first != CRIT_NONE)
 		teams->members[instance->first].previous = index;
 	instance->first = index;
 	instance->inside++;
 	if (arg & CRIT_INSTANCE_PRIMARY && instance->primary == CRIT_NONE)
 		instance->primary = index;
-	thread->member = index;
+	account->member = index;
 	crit_barriers_joined(engine, (uint32_t)found);
 	return index;
 }
@@ -214,7 +214,7 @@ static void settle(struct crit_engine *engine, uint32_t index)
 	struct crit_teams *teams = &engine->teams;
 	struct crit_team_member *member = &teams->members[index];
 	struct crit_instance *instance = &teams->instances[member->instance];
-	uint64_t idle_ns = idle_of(&engine->threads[member->life]) - member->mark_ns;
+	uint64_t idle_ns = idle_of(&engine->accounts[member->thread]) - member->mark_ns;
 
 	if (member->outer != CRIT_NONE)
 		teams->members[member->outer].inner_ns += instance->is_alone ? member->inner_ns
@@ -251,10 +251,10 @@ void crit_teams_leave(struct crit_engine *engine, uint32_t index, bool is_dead)
 	struct crit_teams *teams = &engine->teams;
 	struct crit_team_member *member = &teams->members[index];
 	struct crit_instance *instance = &teams->instances[member->instance];
-	struct crit_thread *thread = &engine->threads[member->life];
+	struct crit_thread_account *account = &engine->accounts[member->thread];
 
 	crit_barriers_forget(engine, index, is_dead);
-	thread->member = member->outer;
+	account->member = member->outer;
 	instance->inside--;
 	if (instance->primary == index || (instance->primary == CRIT_NONE && !instance->inside))
 		end_instance(teams, member->instance);
@@ -263,16 +263,16 @@ void crit_teams_leave(struct crit_engine *engine, uint32_t index, bool is_dead)
 		return;
 	}
 	member->has_left = true;
-	thread->idling = index;
+	account->idling = index;
 }
 
-void crit_teams_end_idling(struct crit_engine *engine, uint32_t life)
+void crit_teams_end_idling(struct crit_engine *engine, uint32_t thread)
 {
-	struct crit_thread *thread = &engine->threads[life];
+	struct crit_thread_account *account = &engine->accounts[thread];
 
-	if (thread->idling != CRIT_NONE)
-		settle(engine, thread->idling);
-	thread->idling = CRIT_NONE;
+	if (account->idling != CRIT_NONE)
+		settle(engine, account->idling);
+	account->idling = CRIT_NONE;
 }
 
 /* After DLB TALP's compute_parallel_not_useful (docs/metric.md). */

@@ -25,7 +25,7 @@ struct crit_bucket_key;
 struct crit_engine;
 
 struct crit_team_member { /* of an instance */
-	uint32_t life;
+	uint32_t thread;
 	uint32_t instance;
 	uint32_t previous, next; /* of the instance, or CRIT_NONE; next: of the free ones, too */
 	uint32_t outer; /* the member the thread was before, or CRIT_NONE */
@@ -89,7 +89,7 @@ uint8_t crit_teams_class(const struct crit_teams *teams, uint32_t member,
 			 const struct crit_bucket_key *key);
 
 /* A thread enters an instance, its cells are up to date.  Errors: -ENOMEM, or the member. */
-int64_t crit_teams_join(struct crit_engine *engine, uint32_t life, uint32_t region, uint64_t arg);
+int64_t crit_teams_join(struct crit_engine *engine, uint32_t thread, uint32_t region, uint64_t arg);
 
 /* A member's span ends; its cells are up to date.  is_dead: nothing comes after it. */
 void crit_teams_leave(struct crit_engine *engine, uint32_t member, bool is_dead);
@@ -98,6 +98,6 @@ void crit_teams_leave(struct crit_engine *engine, uint32_t member, bool is_dead)
 void crit_teams_end(struct crit_teams *teams, uint32_t index);
 
 /* A thread that idles in an instance it has left does so no longer; its cells are up to date. */
-void crit_teams_end_idling(struct crit_engine *engine, uint32_t life);
+void crit_teams_end_idling(struct crit_engine *engine, uint32_t thread);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/clock/clock_shifts.h"
+#include "analysis/clock/clock_corrections.h"
 
 #define OFFSET_MAX ((int64_t)CRIT_TIME_MAX / 2)
 
@@ -112,7 +112,7 @@ static void follow(struct crit_node *node, const struct crit_node *other)
 	node->clock.at_ns -= (uint64_t)behind_ns; /* a stamp of this node as well */
 }
 
-void crit_clocks_set(struct crit_model *model, const struct crit_clock_shifts *shifts)
+void crit_clocks_set(struct crit_model *model, const struct crit_clock_corrections *corrections)
 {
 	char reference[CRIT_WORLD_BYTES];
 	const struct crit_node *anchor = NULL;
@@ -137,7 +137,7 @@ void crit_clocks_set(struct crit_model *model, const struct crit_clock_shifts *s
 		if (!node->row.clock_kind && anchor)
 			follow(node, anchor);
 	}
-	crit_clock_shifts_apply(shifts, model);
+	crit_clock_corrections_apply(corrections, model);
 	for (size_t i = 0; i < model->node_count; i++) {
 		struct crit_node *node = &model->nodes[i];
 

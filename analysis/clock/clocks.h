@@ -11,9 +11,9 @@
 
 #include "analysis/model/model.h"
 
-struct crit_clock_shifts;
+struct crit_clock_corrections;
 
 /* Fills the clocks of all nodes, and what rows say about them.  Cost: O(chunks). */
-void crit_clocks_set(struct crit_model *model, const struct crit_clock_shifts *shifts);
+void crit_clocks_set(struct crit_model *model, const struct crit_clock_corrections *corrections);
 
 #endif

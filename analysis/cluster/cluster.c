@@ -10,17 +10,17 @@
 #include "analysis/cluster/rounds.h"
 
 struct crit_cluster {
-	const struct crit_peers *peers;
+	const struct crit_transport *transport;
 	struct crit_rounds rounds;
 	struct crit_pending pending; /* zeroed where nobody listens */
 };
 
-struct crit_cluster *crit_cluster_create(const struct crit_peers *peers)
+struct crit_cluster *crit_cluster_create(const struct crit_transport *transport)
 {
 	struct crit_cluster *cluster = calloc(1, sizeof(*cluster));
 
 	if (cluster)
-		cluster->peers = peers;
+		cluster->transport = transport;
 	return cluster;
 }
 
@@ -43,9 +43,11 @@ int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
 		return 0;
 	if (emitter) {
 		pending = &cluster->pending;
-		crit_pending_init(pending, cluster->peers, emitter, &cluster->rounds.added_steps);
+		crit_pending_init(pending, cluster->transport, emitter,
+				  &cluster->rounds.added_steps);
 	}
-	return crit_rounds_init(&cluster->rounds, cluster->peers, model, engine, messages, pending);
+	return crit_rounds_init(&cluster->rounds, cluster->transport, model, engine, messages,
+				pending);
 }
 
 const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *cluster)
@@ -80,15 +82,15 @@ int crit_cluster_end(struct crit_cluster *cluster, int rc)
 
 bool crit_cluster_leads(const struct crit_cluster *cluster)
 {
-	return !cluster || !cluster->peers->rank;
+	return !cluster || !cluster->transport->rank;
 }
 
 int crit_cluster_agree(const struct crit_cluster *cluster, uint64_t sum, int rc)
 {
-	return cluster ? crit_peers_agree(cluster->peers, sum, rc) : rc;
+	return cluster ? crit_transport_agree(cluster->transport, sum, rc) : rc;
 }
 
-int crit_cluster_tell(const struct crit_cluster *cluster, uint64_t *values, size_t count)
+int crit_cluster_broadcast(const struct crit_cluster *cluster, uint64_t *values, size_t count)
 {
-	return cluster ? crit_peers_tell(cluster->peers, values, count) : 0;
+	return cluster ? crit_transport_broadcast(cluster->transport, values, count) : 0;
 }

@@ -12,15 +12,15 @@
 #define CRIT_CLUSTER_H
 
 #include "analysis/account/engine.h"
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/mpi/messages.h"
-#include "analysis/replay/timeline.h"
+#include "analysis/replay/replay.h"
 #include "analysis/replay/emitter.h"
 
 struct crit_cluster;
 
 /* Ownership: the caller destroys it; peers are borrowed.  Errors: NULL when out of memory. */
-struct crit_cluster *crit_cluster_create(const struct crit_peers *peers);
+struct crit_cluster *crit_cluster_create(const struct crit_transport *transport);
 void crit_cluster_destroy(struct crit_cluster *cluster);
 
 /*
@@ -46,8 +46,8 @@ int crit_cluster_end(struct crit_cluster *cluster, int rc);
 /* Is this the process that has the results? */
 bool crit_cluster_leads(const struct crit_cluster *cluster);
 
-/* As crit_peers_agree and crit_peers_tell. */
+/* As crit_transport_agree and crit_transport_broadcast. */
 int crit_cluster_agree(const struct crit_cluster *cluster, uint64_t sum, int rc);
-int crit_cluster_tell(const struct crit_cluster *cluster, uint64_t *values, size_t count);
+int crit_cluster_broadcast(const struct crit_cluster *cluster, uint64_t *values, size_t count);
 
 #endif

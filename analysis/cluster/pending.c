@@ -15,7 +15,7 @@ struct crit_pending_event {
 struct sent_message { /* as process 0 sends it; their number is before those of a span */
 	struct crit_trace_message message;
 	uint64_t time_ns;
-	uint32_t life, reserved;
+	uint32_t thread, reserved;
 };
 
 static int add(struct crit_pending *pending, const struct crit_pending_event *event)
@@ -36,25 +36,27 @@ static int put(void *user, const struct crit_emitter_event *event)
 		   &(struct crit_pending_event){ .step = *pending->added_steps, .event = *event });
 }
 
-int crit_pending_add_details(struct crit_pending *pending, uint32_t life)
+int crit_pending_add_details(struct crit_pending *pending, uint32_t thread)
 {
 	return add(pending, &(struct crit_pending_event){ .step = *pending->added_steps,
 							  .is_details = true,
-							  .event = { .life = life } });
+							  .event = { .thread = thread } });
 }
 
 /* Sends it to the process that replays its thread; the sink here is told of the others'. */
-static int send_message(void *user, uint32_t life, uint64_t time_ns,
+static int send_message(void *user, uint32_t thread, uint64_t time_ns,
 			const struct crit_trace_message *message)
 {
 	struct crit_pending *pending = user;
-	const struct sent_message row = { .message = *message, .time_ns = time_ns, .life = life };
-	uint32_t node = pending->emitter->model->lives[life].node;
-	int rc = crit_parcel_put(pending->answer, &row, sizeof(row));
+	const struct sent_message row = { .message = *message,
+					  .time_ns = time_ns,
+					  .thread = thread };
+	uint32_t node = pending->emitter->model->threads[thread].node;
+	int rc = crit_exchange_buffer_put(pending->answer, &row, sizeof(row));
 
 	pending->answer_count++;
-	if (!rc && crit_peers_player(pending->peers, node) != pending->peers->rank)
-		rc = crit_emitter_pass_message(pending->emitter, life, time_ns, message);
+	if (!rc && crit_transport_owner(pending->transport, node) != pending->transport->rank)
+		rc = crit_emitter_pass_message(pending->emitter, thread, time_ns, message);
 	return rc;
 }
 
@@ -65,11 +67,11 @@ static int tell_communicator(void *user, const struct crit_trace_communicator *c
 	return crit_emitter_communicator(pending->emitter, communicator);
 }
 
-void crit_pending_init(struct crit_pending *pending, const struct crit_peers *peers,
+void crit_pending_init(struct crit_pending *pending, const struct crit_transport *transport,
 		       struct crit_emitter *emitter, const uint64_t *added_steps)
 {
 	*pending = (struct crit_pending){
-		.peers = peers,
+		.transport = transport,
 		.emitter = emitter,
 		.added_steps = added_steps,
 		.queue = { .user = pending, .put = put },
@@ -85,12 +87,13 @@ void crit_pending_fini(struct crit_pending *pending)
 	free(pending->messages.bytes);
 }
 
-int crit_pending_open_answer(struct crit_pending *pending, struct crit_parcel *answer)
+int crit_pending_open_answer(struct crit_pending *pending, struct crit_exchange_buffer *answer)
 {
 	pending->answer = answer;
 	pending->answer_at = answer->size;
 	pending->answer_count = 0;
-	return crit_parcel_put(answer, &pending->answer_count, sizeof(pending->answer_count));
+	return crit_exchange_buffer_put(answer, &pending->answer_count,
+					sizeof(pending->answer_count));
 }
 
 void crit_pending_close_answer(struct crit_pending *pending)
@@ -107,15 +110,16 @@ static int read_details(struct crit_pending *pending, bool is_told)
 	uint32_t count;
 	int rc = 0;
 
-	if (!crit_parcel_take(&pending->messages, &pending->messages_at, &count, sizeof(count)))
+	if (!crit_exchange_buffer_take(&pending->messages, &pending->messages_at, &count,
+				       sizeof(count)))
 		return -EPROTO;
 	for (; count && !rc; count--) {
-		if (!crit_parcel_take(&pending->messages, &pending->messages_at, &row,
-				      sizeof(row)) ||
-		    row.life >= pending->emitter->model->life_count)
+		if (!crit_exchange_buffer_take(&pending->messages, &pending->messages_at, &row,
+					       sizeof(row)) ||
+		    row.thread >= pending->emitter->model->thread_count)
 			return -EPROTO;
 		if (is_told)
-			rc = crit_emitter_message(pending->emitter, row.life, row.time_ns,
+			rc = crit_emitter_message(pending->emitter, row.thread, row.time_ns,
 						  &row.message);
 	}
 	return rc;
@@ -123,7 +127,7 @@ static int read_details(struct crit_pending *pending, bool is_told)
 
 int crit_pending_take(struct crit_pending *pending, const unsigned char *bytes, size_t size)
 {
-	int rc = crit_parcel_put(&pending->messages, bytes, size);
+	int rc = crit_exchange_buffer_put(&pending->messages, bytes, size);
 
 	for (; !rc && pending->skipped && pending->messages_at < pending->messages.size;
 	     pending->skipped--)

@@ -10,38 +10,39 @@
 #ifndef CRIT_PENDING_H
 #define CRIT_PENDING_H
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/mpi/message_trace.h"
 #include "analysis/replay/emitter.h"
 
 struct crit_pending_event;
 
 struct crit_pending {
-	const struct crit_peers *peers;
+	const struct crit_transport *transport;
 	struct crit_emitter *emitter;
 	const uint64_t *added_steps; /* of this process since the run's begin */
 	struct crit_emitter_queue queue; /* for the emitter */
 	struct crit_message_sink message_sink; /* for who decodes messages */
 	struct crit_pending_event *events;
 	size_t count, capacity, at;
-	struct crit_parcel messages; /* sent by process 0, by span */
+	struct crit_exchange_buffer messages; /* sent by process 0, by span */
 	size_t messages_at;
 	uint64_t skipped; /* spans whose messages are still to come, and told to nobody */
-	struct crit_parcel *answer; /* on process 0: where the messages of the present span go */
+	struct crit_exchange_buffer
+		*answer; /* on process 0: where the messages of the present span go */
 	size_t answer_at;
 	uint32_t answer_count;
 };
 
 /* Ownership: all is borrowed until fini. */
-void crit_pending_init(struct crit_pending *pending, const struct crit_peers *peers,
+void crit_pending_init(struct crit_pending *pending, const struct crit_transport *transport,
 		       struct crit_emitter *emitter, const uint64_t *added_steps);
 void crit_pending_fini(struct crit_pending *pending);
 
 /* A span with details ends, whose messages come from process 0.  Errors: -ENOMEM. */
-int crit_pending_add_details(struct crit_pending *pending, uint32_t life);
+int crit_pending_add_details(struct crit_pending *pending, uint32_t thread);
 
 /* On process 0: where the messages of the span go that is decoded next.  Errors: -ENOMEM. */
-int crit_pending_open_answer(struct crit_pending *pending, struct crit_parcel *answer);
+int crit_pending_open_answer(struct crit_pending *pending, struct crit_exchange_buffer *answer);
 void crit_pending_close_answer(struct crit_pending *pending);
 
 /* What process 0 has put into an answer.  Errors: -ENOMEM, -EPROTO. */

@@ -7,12 +7,12 @@
 #include <string.h>
 
 struct gathered_head { /* counts of what follows, and what adds up */
-	uint64_t life_count;
+	uint64_t thread_count;
 	uint64_t rank_count;
 	uint64_t node_count;
 	uint64_t bucket_count;
 	uint64_t region_count;
-	uint64_t rival_count;
+	uint64_t preemptor_count;
 	uint64_t charge_count;
 	uint64_t tag_disagreements;
 	uint64_t tag_stale;
@@ -23,8 +23,8 @@ struct gathered_head { /* counts of what follows, and what adds up */
 	int64_t rc;
 };
 
-struct gathered_life {
-	uint32_t life;
+struct gathered_thread {
+	uint32_t thread;
 	uint32_t is_tag_only;
 	uint64_t switches;
 	uint64_t preemptions;
@@ -33,7 +33,7 @@ struct gathered_life {
 	uint64_t busy_ns;
 	struct crit_cells cells;
 	crit_fix node_cmetric[CRIT_UNIT_COUNT];
-	crit_fix node_stall[CRIT_UNIT_COUNT];
+	crit_fix node_all_waiting[CRIT_UNIT_COUNT];
 };
 
 struct gathered_rank {
@@ -70,36 +70,37 @@ struct gathered_charge {
 	crit_fix charge;
 };
 
-static int put_lives(const struct crit_rounds *rounds, struct crit_parcel *parcel,
-		     uint64_t *ret_count)
+static int put_threads(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer,
+		       uint64_t *ret_count)
 {
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < rounds->model->life_count && !rc; i++) {
-		const struct crit_life *life = &rounds->model->lives[i];
-		const struct crit_thread *thread = &rounds->engine->threads[i];
-		struct gathered_life row = { .life = (uint32_t)i,
-					     .is_tag_only = life->is_tag_only,
-					     .switches = life->switches,
-					     .preemptions = life->preemptions,
-					     .unmatched = life->unmatched,
-					     .alive_ns = thread->alive_ns,
-					     .busy_ns = thread->busy_ns,
-					     .cells = thread->cells };
+	for (i = 0; i < rounds->model->thread_count && !rc; i++) {
+		const struct crit_thread *thread = &rounds->model->threads[i];
+		const struct crit_thread_account *account = &rounds->engine->accounts[i];
+		struct gathered_thread row = { .thread = (uint32_t)i,
+					       .is_tag_only = thread->is_tag_only,
+					       .switches = thread->switches,
+					       .preemptions = thread->preemptions,
+					       .unmatched = thread->unmatched,
+					       .alive_ns = account->alive_ns,
+					       .busy_ns = account->busy_ns,
+					       .cells = account->cells };
 
-		if (!crit_rounds_plays(rounds, life->node))
+		if (!crit_rounds_plays(rounds, thread->node))
 			continue;
-		memcpy(row.node_cmetric, thread->node_cmetric, sizeof(row.node_cmetric));
-		memcpy(row.node_stall, thread->node_stall, sizeof(row.node_stall));
-		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		memcpy(row.node_cmetric, account->node_cmetric, sizeof(row.node_cmetric));
+		memcpy(row.node_all_waiting, account->node_all_waiting,
+		       sizeof(row.node_all_waiting));
+		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 		++*ret_count;
 	}
 	return rc;
 }
 
-static int put_ranks_and_nodes(const struct crit_rounds *rounds, struct crit_parcel *parcel,
-			       struct gathered_head *head)
+static int put_ranks_and_nodes(const struct crit_rounds *rounds,
+			       struct crit_exchange_buffer *buffer, struct gathered_head *head)
 {
 	const struct crit_model *model = rounds->model;
 	size_t i;
@@ -115,7 +116,7 @@ static int put_ranks_and_nodes(const struct crit_rounds *rounds, struct crit_par
 
 		if (!crit_rounds_plays(rounds, model->ranks[i].node))
 			continue;
-		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 		head->rank_count++;
 	}
 	for (i = 0; i < model->node_count && !rc; i++) {
@@ -125,13 +126,13 @@ static int put_ranks_and_nodes(const struct crit_rounds *rounds, struct crit_par
 
 		if (!crit_rounds_plays(rounds, (uint32_t)i))
 			continue;
-		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 		head->node_count++;
 	}
 	return rc;
 }
 
-static int put_buckets(const struct crit_rounds *rounds, struct crit_parcel *parcel,
+static int put_buckets(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer,
 		       uint64_t *ret_count)
 {
 	const struct crit_buckets *buckets = &rounds->engine->buckets;
@@ -141,16 +142,16 @@ static int put_buckets(const struct crit_rounds *rounds, struct crit_parcel *par
 	for (i = 0; i < buckets->count && !rc; i++) {
 		struct crit_bucket bucket = *crit_buckets_at(buckets, i);
 
-		if (!crit_rounds_plays(rounds, rounds->model->lives[bucket.key.life].node))
+		if (!crit_rounds_plays(rounds, rounds->model->threads[bucket.key.thread].node))
 			continue;
 		bucket.follower = NULL;
-		rc = crit_parcel_put(parcel, &bucket, sizeof(bucket));
+		rc = crit_exchange_buffer_put(buffer, &bucket, sizeof(bucket));
 		++*ret_count;
 	}
 	return rc;
 }
 
-static int put_regions(const struct crit_regions *regions, struct crit_parcel *parcel,
+static int put_regions(const struct crit_regions *regions, struct crit_exchange_buffer *buffer,
 		       uint64_t *ret_count)
 {
 	size_t i;
@@ -171,27 +172,28 @@ static int put_regions(const struct crit_regions *regions, struct crit_parcel *p
 			.runnable_ns = region->runnable_ns,
 		};
 
-		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 		if (!rc)
-			rc = crit_parcel_put(parcel, region->name, row.name_bytes);
+			rc = crit_exchange_buffer_put(buffer, region->name, row.name_bytes);
 		++*ret_count;
 	}
 	return rc;
 }
 
-static int put_rivals(const struct crit_rivals *rivals, struct crit_parcel *parcel,
-		      uint64_t *ret_count)
+static int put_preemptors(const struct crit_preemptors *preemptors,
+			  struct crit_exchange_buffer *buffer, uint64_t *ret_count)
 {
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < rivals->count && !rc; i++)
-		rc = crit_parcel_put(parcel, &rivals->rows[i].row, sizeof(rivals->rows[i].row));
-	*ret_count = rivals->count;
+	for (i = 0; i < preemptors->count && !rc; i++)
+		rc = crit_exchange_buffer_put(buffer, &preemptors->rows[i].row,
+					      sizeof(preemptors->rows[i].row));
+	*ret_count = preemptors->count;
 	return rc;
 }
 
-static int put_charges(const struct crit_blame *blame, struct crit_parcel *parcel,
+static int put_charges(const struct crit_blame *blame, struct crit_exchange_buffer *buffer,
 		       uint64_t *ret_count)
 {
 	uint32_t call, rank;
@@ -206,17 +208,17 @@ static int put_charges(const struct crit_blame *blame, struct crit_parcel *parce
 
 			if (!charge.charge)
 				continue;
-			rc = crit_parcel_put(parcel, &charge, sizeof(charge));
+			rc = crit_exchange_buffer_put(buffer, &charge, sizeof(charge));
 			++*ret_count;
 		}
 	}
 	return rc;
 }
 
-static int pack(const struct crit_rounds *rounds, struct crit_parcel *parcel)
+static int pack(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer)
 {
 	const struct crit_losses *now = &rounds->model->losses;
-	const struct crit_losses *before = &rounds->survey_losses;
+	const struct crit_losses *before = &rounds->index_losses;
 	struct gathered_head head = {
 		.tag_disagreements = now->tag_disagreements - before->tag_disagreements,
 		.tag_stale = now->tag_stale - before->tag_stale,
@@ -225,52 +227,52 @@ static int pack(const struct crit_rounds *rounds, struct crit_parcel *parcel)
 		.unknown_records = now->unknown_records - before->unknown_records,
 		.details = rounds->spans.messages->losses.details,
 	};
-	int rc = crit_parcel_put(parcel, &head, sizeof(head));
+	int rc = crit_exchange_buffer_put(buffer, &head, sizeof(head));
 
 	if (!rc)
-		rc = put_lives(rounds, parcel, &head.life_count);
+		rc = put_threads(rounds, buffer, &head.thread_count);
 	if (!rc)
-		rc = put_ranks_and_nodes(rounds, parcel, &head);
+		rc = put_ranks_and_nodes(rounds, buffer, &head);
 	if (!rc)
-		rc = put_buckets(rounds, parcel, &head.bucket_count);
+		rc = put_buckets(rounds, buffer, &head.bucket_count);
 	if (!rc)
-		rc = put_regions(&rounds->engine->teams.regions, parcel, &head.region_count);
+		rc = put_regions(&rounds->engine->teams.regions, buffer, &head.region_count);
 	if (!rc)
-		rc = put_rivals(&rounds->engine->rivals, parcel, &head.rival_count);
+		rc = put_preemptors(&rounds->engine->preemptors, buffer, &head.preemptor_count);
 	if (!rc)
-		rc = put_charges(&rounds->engine->blame, parcel, &head.charge_count);
+		rc = put_charges(&rounds->engine->blame, buffer, &head.charge_count);
 	head.rc = rc;
-	if (parcel->size >= sizeof(head))
-		memcpy(parcel->bytes, &head, sizeof(head));
+	if (buffer->size >= sizeof(head))
+		memcpy(buffer->bytes, &head, sizeof(head));
 	return rc;
 }
 
 struct unpacking {
 	struct crit_rounds *rounds;
-	const struct crit_parcel *parcel;
+	const struct crit_exchange_buffer *buffer;
 	size_t at;
 };
 
-static int take_life(struct unpacking *u)
+static int take_thread(struct unpacking *u)
 {
-	struct gathered_life row;
-	struct crit_life *life;
+	struct gathered_thread row;
 	struct crit_thread *thread;
+	struct crit_thread_account *account;
 
-	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.life >= u->rounds->model->life_count)
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
+	    row.thread >= u->rounds->model->thread_count)
 		return -EPROTO;
-	life = &u->rounds->model->lives[row.life];
-	thread = &u->rounds->engine->threads[row.life];
-	life->is_tag_only = row.is_tag_only != 0;
-	life->switches = row.switches;
-	life->preemptions = row.preemptions;
-	life->unmatched = row.unmatched;
-	thread->alive_ns = row.alive_ns;
-	thread->busy_ns = row.busy_ns;
-	thread->cells = row.cells;
-	memcpy(thread->node_cmetric, row.node_cmetric, sizeof(row.node_cmetric));
-	memcpy(thread->node_stall, row.node_stall, sizeof(row.node_stall));
+	thread = &u->rounds->model->threads[row.thread];
+	account = &u->rounds->engine->accounts[row.thread];
+	thread->is_tag_only = row.is_tag_only != 0;
+	thread->switches = row.switches;
+	thread->preemptions = row.preemptions;
+	thread->unmatched = row.unmatched;
+	account->alive_ns = row.alive_ns;
+	account->busy_ns = row.busy_ns;
+	account->cells = row.cells;
+	memcpy(account->node_cmetric, row.node_cmetric, sizeof(row.node_cmetric));
+	memcpy(account->node_all_waiting, row.node_all_waiting, sizeof(row.node_all_waiting));
 	return 0;
 }
 
@@ -278,7 +280,7 @@ static int take_rank(struct unpacking *u)
 {
 	struct gathered_rank row;
 
-	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
 	    row.rank >= u->rounds->model->rank_count)
 		return -EPROTO;
 	u->rounds->engine->rank_idles[row.rank].ns = row.idle_in_mpi_ns;
@@ -291,7 +293,7 @@ static int take_node(struct unpacking *u)
 {
 	struct gathered_node row;
 
-	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
 	    row.node >= u->rounds->model->node_count)
 		return -EPROTO;
 	u->rounds->model->nodes[row.node].row.slot_count = row.slot_count;
@@ -303,8 +305,8 @@ static int take_bucket(struct unpacking *u)
 {
 	struct crit_bucket row, *bucket;
 
-	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
-	    row.key.life >= u->rounds->model->life_count)
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
+	    row.key.thread >= u->rounds->model->thread_count)
 		return -EPROTO;
 	bucket = crit_buckets_get(&u->rounds->engine->buckets, &row.key);
 	if (!bucket)
@@ -321,10 +323,10 @@ static int take_region(struct unpacking *u)
 	struct crit_region *region;
 	int64_t index;
 
-	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
 	    row.process >= u->rounds->model->process_count ||
 	    row.name_bytes > CRIT_REGION_NAME_MAX ||
-	    !crit_parcel_take(u->parcel, &u->at, name, row.name_bytes))
+	    !crit_exchange_buffer_take(u->buffer, &u->at, name, row.name_bytes))
 		return -EPROTO;
 	index = crit_regions_get(regions, row.process, row.number);
 	if (index < 0)
@@ -342,22 +344,22 @@ static int take_region(struct unpacking *u)
 	return row.name_bytes && !region->name ? -ENOMEM : 0;
 }
 
-static int take_rival(struct unpacking *u)
+static int take_preemptor(struct unpacking *u)
 {
-	size_t lives = u->rounds->model->life_count;
-	struct crit_rival_row row;
+	size_t threads = u->rounds->model->thread_count;
+	struct crit_preemptor_row row;
 
-	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) || row.thread >= lives ||
-	    (row.by_thread >= 0 && (size_t)row.by_thread >= lives))
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
+	    row.thread >= threads || (row.by_thread >= 0 && (size_t)row.by_thread >= threads))
 		return -EPROTO;
-	return crit_rivals_add(&u->rounds->engine->rivals, &row);
+	return crit_preemptors_add(&u->rounds->engine->preemptors, &row);
 }
 
 static int take_charge(struct unpacking *u)
 {
 	struct gathered_charge row;
 
-	if (!crit_parcel_take(u->parcel, &u->at, &row, sizeof(row)) ||
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
 	    row.rank >= u->rounds->model->rank_count)
 		return -EPROTO;
 	return crit_blame_add(&u->rounds->engine->blame, row.call, row.rank, row.charge);
@@ -372,14 +374,14 @@ static int take_all(struct unpacking *u, uint64_t count, int (*take)(struct unpa
 	return rc;
 }
 
-static int unpack(struct crit_rounds *rounds, const struct crit_parcel *parcel)
+static int unpack(struct crit_rounds *rounds, const struct crit_exchange_buffer *buffer)
 {
-	struct unpacking u = { .rounds = rounds, .parcel = parcel };
+	struct unpacking u = { .rounds = rounds, .buffer = buffer };
 	struct crit_losses *losses = &rounds->model->losses;
 	struct gathered_head head;
 	int rc;
 
-	if (!crit_parcel_take(parcel, &u.at, &head, sizeof(head)))
+	if (!crit_exchange_buffer_take(buffer, &u.at, &head, sizeof(head)))
 		return -EPROTO;
 	losses->tag_disagreements += head.tag_disagreements;
 	losses->tag_stale += head.tag_stale;
@@ -389,7 +391,7 @@ static int unpack(struct crit_rounds *rounds, const struct crit_parcel *parcel)
 	rounds->spans.messages->losses.details += head.details;
 	rc = (int)head.rc;
 	if (!rc)
-		rc = take_all(&u, head.life_count, take_life);
+		rc = take_all(&u, head.thread_count, take_thread);
 	if (!rc)
 		rc = take_all(&u, head.rank_count, take_rank);
 	if (!rc)
@@ -399,7 +401,7 @@ static int unpack(struct crit_rounds *rounds, const struct crit_parcel *parcel)
 	if (!rc)
 		rc = take_all(&u, head.region_count, take_region);
 	if (!rc)
-		rc = take_all(&u, head.rival_count, take_rival);
+		rc = take_all(&u, head.preemptor_count, take_preemptor);
 	if (!rc)
 		rc = take_all(&u, head.charge_count, take_charge);
 	return rc;
@@ -407,18 +409,18 @@ static int unpack(struct crit_rounds *rounds, const struct crit_parcel *parcel)
 
 int crit_reduce(struct crit_rounds *rounds)
 {
-	const struct crit_peers *peers = rounds->peers;
+	const struct crit_transport *transport = rounds->transport;
 	uint32_t i;
 	int rc = 0;
-	int transport;
+	int failed;
 
-	crit_parcels_empty(rounds->to, peers->count);
-	if (peers->rank)
+	crit_exchange_buffers_empty(rounds->to, transport->count);
+	if (transport->rank)
 		rc = pack(rounds, &rounds->to[0]);
-	transport = peers->exchange(peers->user, rounds->to, rounds->from);
-	if (transport)
-		return transport;
-	for (i = 1; i < peers->count && !peers->rank && !rc; i++)
+	failed = transport->exchange(transport->user, rounds->to, rounds->from);
+	if (failed)
+		return failed;
+	for (i = 1; i < transport->count && !transport->rank && !rc; i++)
 		rc = unpack(rounds, &rounds->from[i]);
 	return rc;
 }

@@ -8,12 +8,12 @@
 
 bool crit_rounds_plays(const struct crit_rounds *rounds, uint32_t node)
 {
-	return crit_peers_player(rounds->peers, node) == rounds->peers->rank;
+	return crit_transport_owner(rounds->transport, node) == rounds->transport->rank;
 }
 
 static int exchange(struct crit_rounds *rounds)
 {
-	return rounds->peers->exchange(rounds->peers->user, rounds->to, rounds->from);
+	return rounds->transport->exchange(rounds->transport->user, rounds->to, rounds->from);
 }
 
 struct standing { /* how far a peer has come */
@@ -29,15 +29,15 @@ static int agree(struct crit_rounds *rounds, const struct standing *own, uint64_
 	int rc = 0;
 
 	*ret_end_ns = CRIT_TIME_MAX;
-	crit_parcels_empty(rounds->to, rounds->peers->count);
-	for (i = 0; i < rounds->peers->count && !rc; i++)
-		rc = crit_parcel_put(&rounds->to[i], own, sizeof(*own));
+	crit_exchange_buffers_empty(rounds->to, rounds->transport->count);
+	for (i = 0; i < rounds->transport->count && !rc; i++)
+		rc = crit_exchange_buffer_put(&rounds->to[i], own, sizeof(*own));
 	if (!rc)
 		rc = exchange(rounds);
-	for (i = 0; i < rounds->peers->count && !rc; i++) {
+	for (i = 0; i < rounds->transport->count && !rc; i++) {
 		size_t at = 0;
 
-		if (!crit_parcel_take(&rounds->from[i], &at, &standing, sizeof(standing)))
+		if (!crit_exchange_buffer_take(&rounds->from[i], &at, &standing, sizeof(standing)))
 			return -EPROTO;
 		if (standing.reached_ns < *ret_end_ns)
 			*ret_end_ns = standing.reached_ns;
@@ -49,7 +49,7 @@ static int agree(struct crit_rounds *rounds, const struct standing *own, uint64_
 
 struct round {
 	uint64_t begin_ns, end_ns;
-	uint64_t played_ns; /* by all; the window may begin later */
+	uint64_t replayed_ns; /* by all; the window may begin later */
 	bool is_last;
 };
 
@@ -57,14 +57,15 @@ static uint64_t cut_of(const struct crit_rounds *rounds, const struct round *rou
 {
 	crit_fix length_ns = round->end_ns - round->begin_ns;
 
-	return round->begin_ns + (uint64_t)(length_ns * slice / rounds->peers->count);
+	return round->begin_ns + (uint64_t)(length_ns * slice / rounds->transport->count);
 }
 
-static int put_counts(struct crit_rounds *rounds, struct crit_parcel *parcel, size_t step_count)
+static int put_counts(struct crit_rounds *rounds, struct crit_exchange_buffer *buffer,
+		      size_t step_count)
 {
-	struct crit_slice_head head = { .note_count = step_count,
-					.may_wait_active = rounds->counts.may_wait.active };
-	struct crit_slice_count count;
+	struct crit_time_slice_head head = { .note_count = step_count,
+					     .may_wait_active = rounds->counts.may_wait.active };
+	struct crit_time_slice_count count;
 	size_t i;
 	int rc;
 
@@ -74,16 +75,16 @@ static int put_counts(struct crit_rounds *rounds, struct crit_parcel *parcel, si
 		head.wait_count += rounds->waiting[i] != 0;
 	for (i = 0; i < rounds->model->rank_count; i++)
 		head.rank_count += rounds->ranks[i].active != 0;
-	rc = crit_parcel_put(parcel, &head, sizeof(head));
+	rc = crit_exchange_buffer_put(buffer, &head, sizeof(head));
 	for (i = 0; i < CRIT_BLAME_CALLS && !rc; i++) {
-		count = (struct crit_slice_count){ (uint32_t)i, rounds->waiting[i] };
+		count = (struct crit_time_slice_count){ (uint32_t)i, rounds->waiting[i] };
 		if (count.count)
-			rc = crit_parcel_put(parcel, &count, sizeof(count));
+			rc = crit_exchange_buffer_put(buffer, &count, sizeof(count));
 	}
 	for (i = 0; i < rounds->model->rank_count && !rc; i++) {
-		count = (struct crit_slice_count){ (uint32_t)i, rounds->ranks[i].active };
+		count = (struct crit_time_slice_count){ (uint32_t)i, rounds->ranks[i].active };
 		if (count.count)
-			rc = crit_parcel_put(parcel, &count, sizeof(count));
+			rc = crit_exchange_buffer_put(buffer, &count, sizeof(count));
 	}
 	return rc;
 }
@@ -95,17 +96,17 @@ static uint16_t waits_in(uint8_t share, const struct crit_bucket *bucket)
 }
 
 /* Counts a step of an own thread; the note says what that changes. */
-static struct crit_slice_note count_step(struct crit_rounds *rounds,
-					 const struct crit_run_step *step)
+static struct crit_time_slice_step count_step(struct crit_rounds *rounds,
+					      const struct crit_run_step *step)
 {
-	uint32_t part = rounds->model->lives[step->life].part;
-	bool has_rank = part < rounds->model->rank_count;
-	struct crit_rank_state *rank = has_rank ? &rounds->ranks[part] : NULL;
+	uint32_t window = rounds->model->threads[step->thread].window;
+	bool has_rank = window < rounds->model->rank_count;
+	struct crit_rank_state *rank = has_rank ? &rounds->ranks[window] : NULL;
 	struct crit_scope_state before = rounds->counts;
-	struct crit_slice_note note = { .time_ns = step->time_ns,
-					.rank = has_rank ? part : CRIT_NONE,
-					.from_call = waits_in(step->share_before, step->from),
-					.to_call = waits_in(step->share_after, step->to) };
+	struct crit_time_slice_step note = { .time_ns = step->time_ns,
+					     .rank = has_rank ? window : CRIT_NONE,
+					     .from_call = waits_in(step->share_before, step->from),
+					     .to_call = waits_in(step->share_after, step->to) };
 	int unit;
 
 	rounds->waiting[note.from_call] -= note.from_call != 0;
@@ -128,11 +129,11 @@ static struct crit_slice_note count_step(struct crit_rounds *rounds,
 /* Each slice's owner learns of the steps in it. */
 static int pack_steps(struct crit_rounds *rounds, const struct round *round)
 {
-	uint32_t slices = rounds->peers->count, slice;
+	uint32_t slices = rounds->transport->count, slice;
 	size_t at = 0;
 	int rc = 0;
 
-	crit_parcels_empty(rounds->to, slices);
+	crit_exchange_buffers_empty(rounds->to, slices);
 	for (slice = 0; slice < slices && !rc; slice++) {
 		bool is_rest = round->is_last && slice + 1 == slices;
 		uint64_t end_ns = is_rest ? UINT64_MAX : cut_of(rounds, round, slice + 1);
@@ -143,10 +144,11 @@ static int pack_steps(struct crit_rounds *rounds, const struct round *round)
 		rounds->slice_steps[slice] = end - at;
 		rc = put_counts(rounds, &rounds->to[slice], end - at);
 		for (; at < end; at++) {
-			struct crit_slice_note note = count_step(rounds, &rounds->steps[at]);
+			struct crit_time_slice_step note = count_step(rounds, &rounds->steps[at]);
 
 			if (!rc)
-				rc = crit_parcel_put(&rounds->to[slice], &note, sizeof(note));
+				rc = crit_exchange_buffer_put(&rounds->to[slice], &note,
+							      sizeof(note));
 		}
 	}
 	return rc;
@@ -158,7 +160,7 @@ static void add_integrals(struct crit_scope_state *scope, const struct crit_scop
 
 	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		scope->cmetric[unit] += more->cmetric[unit];
-		scope->stall[unit] += more->stall[unit];
+		scope->all_waiting[unit] += more->all_waiting[unit];
 	}
 	scope->waited += more->waited;
 	scope->active_ns += more->active_ns;
@@ -174,7 +176,7 @@ static void set_run(struct crit_scope_state *run, const struct crit_scope_state 
 
 	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		run->cmetric[unit] = base->cmetric[unit] + marks->cmetric[unit];
-		run->stall[unit] = base->stall[unit] + marks->stall[unit];
+		run->all_waiting[unit] = base->all_waiting[unit] + marks->all_waiting[unit];
 	}
 	run->waited = base->waited + marks->waited;
 	run->active_ns = base->active_ns + marks->active_ns;
@@ -184,15 +186,15 @@ static void set_run(struct crit_scope_state *run, const struct crit_scope_state 
 /* Behind the integrals of the first slice come the messages of this peer's spans. */
 static int take_messages(struct crit_rounds *rounds)
 {
-	const struct crit_parcel *parcel = &rounds->from[0];
+	const struct crit_exchange_buffer *buffer = &rounds->from[0];
 	size_t at = rounds->slice_steps[0] * sizeof(struct crit_marks) +
 		    sizeof(struct crit_scope_state);
 
 	if (!rounds->pending)
 		return 0;
-	if (at > parcel->size)
+	if (at > buffer->size)
 		return -EPROTO;
-	return crit_pending_take(rounds->pending, parcel->bytes + at, parcel->size - at);
+	return crit_pending_take(rounds->pending, buffer->bytes + at, buffer->size - at);
 }
 
 static int take_steps(struct crit_rounds *rounds)
@@ -205,52 +207,52 @@ static int take_steps(struct crit_rounds *rounds)
 	uint32_t slice;
 	int rc = take_messages(rounds);
 
-	for (slice = 0; slice < rounds->peers->count && !rc; slice++) {
-		const struct crit_parcel *parcel = &rounds->from[slice];
+	for (slice = 0; slice < rounds->transport->count && !rc; slice++) {
+		const struct crit_exchange_buffer *buffer = &rounds->from[slice];
 		uint64_t left = rounds->slice_steps[slice];
 		size_t at = 0;
 
 		for (; left && !rc; left--) {
-			if (!crit_parcel_take(parcel, &at, &marks, sizeof(marks)))
+			if (!crit_exchange_buffer_take(buffer, &at, &marks, sizeof(marks)))
 				return -EPROTO;
 			if (pending)
-				rc = crit_pending_catch_up(pending, rounds->taken_steps, true);
-			rounds->taken_steps++;
+				rc = crit_pending_catch_up(pending, rounds->applied_steps, true);
+			rounds->applied_steps++;
 			set_run(&engine->run, &rounds->base, &marks);
 			crit_engine_step_run(engine, step++);
 		}
 		if (rc)
 			return rc;
-		if (!crit_parcel_take(parcel, &at, &sum, sizeof(sum)))
+		if (!crit_exchange_buffer_take(buffer, &at, &sum, sizeof(sum)))
 			return -EPROTO;
 		add_integrals(&rounds->base, &sum);
 	}
 	rounds->step_count -= (size_t)(step - rounds->steps);
 	if (rounds->step_count)
 		memmove(rounds->steps, step, rounds->step_count * sizeof(*step));
-	return pending && !rc ? crit_pending_rest(pending, rounds->taken_steps) : rc;
+	return pending && !rc ? crit_pending_rest(pending, rounds->applied_steps) : rc;
 }
 
 static int own_slice(struct crit_rounds *rounds, const struct round *round)
 {
-	struct crit_slice_bounds bounds = {
-		.begin_ns = cut_of(rounds, round, rounds->peers->rank),
-		.end_ns = cut_of(rounds, round, rounds->peers->rank + 1),
+	struct crit_time_slice_bounds bounds = {
+		.begin_ns = cut_of(rounds, round, rounds->transport->rank),
+		.end_ns = cut_of(rounds, round, rounds->transport->rank + 1),
 		.window_end_ns = rounds->model->window_end_ns,
 		.reciprocals = rounds->engine->reciprocals,
-		.peer_count = rounds->peers->count,
+		.process_count = rounds->transport->count,
 	};
-	size_t *ats = calloc(bounds.peer_count, sizeof(*ats));
+	size_t *ats = calloc(bounds.process_count, sizeof(*ats));
 	uint32_t i;
 	int rc = ats ? 0 : -ENOMEM;
 
-	crit_parcels_empty(rounds->to, bounds.peer_count);
+	crit_exchange_buffers_empty(rounds->to, bounds.process_count);
 	if (!rc)
-		rc = crit_slice_add_up(&rounds->slice, &bounds, &rounds->engine->blame,
-				       rounds->from, rounds->to);
-	for (i = 0; i < bounds.peer_count && !rc; i++)
+		rc = crit_time_slice_add_up(&rounds->slice, &bounds, &rounds->engine->blame,
+					    rounds->from, rounds->to);
+	for (i = 0; i < bounds.process_count && !rc; i++)
 		ats[i] = rounds->slice.sources[i].at;
-	if (!rc && !rounds->peers->rank)
+	if (!rc && !rounds->transport->rank)
 		rc = crit_span_exchange_take(&rounds->spans, rounds->from, ats, rounds->to);
 	free(ats);
 	return rc;
@@ -261,47 +263,48 @@ static int hold_round(struct crit_rounds *rounds, uint64_t reached_ns)
 {
 	struct standing own = { .reached_ns = reached_ns };
 	struct round round = { .begin_ns = rounds->begin_ns };
-	int rc = agree(rounds, &own, &round.played_ns);
-	int transport;
+	int rc = agree(rounds, &own, &round.replayed_ns);
+	int failed;
 
 	if (rc)
 		return rc;
-	round.is_last = round.played_ns == CRIT_TIME_MAX;
-	round.end_ns = round.is_last ? rounds->model->window_end_ns : round.played_ns;
+	round.is_last = round.replayed_ns == CRIT_TIME_MAX;
+	round.end_ns = round.is_last ? rounds->model->window_end_ns : round.replayed_ns;
 	if (round.end_ns < round.begin_ns)
 		round.end_ns = round.begin_ns;
 	rc = pack_steps(rounds, &round);
 	if (!rc)
-		rc = crit_span_exchange_pack(&rounds->spans, round.played_ns, &rounds->to[0]);
-	transport = exchange(rounds);
-	if (!rc && !transport)
+		rc = crit_span_exchange_pack(&rounds->spans, round.replayed_ns, &rounds->to[0]);
+	failed = exchange(rounds);
+	if (!rc && !failed)
 		rc = own_slice(rounds, &round);
-	if (!transport)
-		transport = exchange(rounds);
-	if (!rc && !transport)
+	if (!failed)
+		failed = exchange(rounds);
+	if (!rc && !failed)
 		rc = take_steps(rounds);
 	rounds->begin_ns = round.end_ns;
-	if (!rc && !transport)
+	if (!rc && !failed)
 		rounds->is_over = round.is_last;
-	return transport ? transport : rc;
+	return failed ? failed : rc;
 }
 
 static bool is_full(const struct crit_rounds *rounds)
 {
-	size_t most = rounds->peers->round_steps ? rounds->peers->round_steps : CRIT_ROUNDS_STEPS;
+	size_t most = rounds->transport->round_steps ? rounds->transport->round_steps
+						     : CRIT_ROUNDS_STEPS;
 
 	return rounds->step_count >= most || (rounds->pending && rounds->pending->count >= most) ||
 	       rounds->spans.spans.size >= most * sizeof(struct crit_run_step);
 }
 
 /* The event of played_ns was played: holds rounds while there is no room for the next one. */
-static int look(void *user, uint64_t played_ns, uint64_t next_ns)
+static int look(void *user, uint64_t replayed_ns, uint64_t next_ns)
 {
 	struct crit_rounds *rounds = user;
 	int rc = 0;
 
 	/* only then does a round take all that this peer has, if it is the one that is behind */
-	while (!rc && next_ns > played_ns && is_full(rounds))
+	while (!rc && next_ns > replayed_ns && is_full(rounds))
 		rc = hold_round(rounds, next_ns);
 	return rc;
 }
@@ -345,43 +348,43 @@ int crit_rounds_end(struct crit_rounds *rounds, int rc)
 	return rc;
 }
 
-int crit_rounds_init(struct crit_rounds *rounds, const struct crit_peers *peers,
+int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
 		     struct crit_model *model, struct crit_engine *engine,
 		     struct crit_messages *messages, struct crit_pending *pending)
 {
-	*rounds = (struct crit_rounds){ .peers = peers,
+	*rounds = (struct crit_rounds){ .transport = transport,
 					.model = model,
 					.engine = engine,
-					.spans = { .peers = peers,
+					.spans = { .transport = transport,
 						   .model = model,
 						   .messages = messages,
 						   .pending = pending },
 					.pending = pending,
 					.begin_ns = model->window_begin_ns,
-					.survey_losses = model->losses,
+					.index_losses = model->losses,
 					.step_sink = { rounds, add_step },
 					.share = { .user = rounds,
 						   .has_node = has_node,
 						   .add_span = add_span,
 						   .look = look } };
 	rounds->ranks = calloc(model->rank_count + 1, sizeof(*rounds->ranks));
-	rounds->slice_steps = calloc(peers->count, sizeof(*rounds->slice_steps));
-	rounds->to = crit_parcels_create(peers->count);
-	rounds->from = crit_parcels_create(peers->count);
+	rounds->slice_steps = calloc(transport->count, sizeof(*rounds->slice_steps));
+	rounds->to = crit_exchange_buffers_create(transport->count);
+	rounds->from = crit_exchange_buffers_create(transport->count);
 	if (!rounds->ranks || !rounds->slice_steps || !rounds->to || !rounds->from)
 		return -ENOMEM;
-	return crit_slice_init(&rounds->slice, peers->count, (uint32_t)model->rank_count);
+	return crit_time_slice_init(&rounds->slice, transport->count, (uint32_t)model->rank_count);
 }
 
 void crit_rounds_fini(struct crit_rounds *rounds)
 {
-	if (!rounds->peers)
+	if (!rounds->transport)
 		return;
 	free(rounds->steps);
 	crit_span_exchange_fini(&rounds->spans);
 	free(rounds->ranks);
 	free(rounds->slice_steps);
-	crit_slice_fini(&rounds->slice);
-	crit_parcels_destroy(rounds->to, rounds->peers->count);
-	crit_parcels_destroy(rounds->from, rounds->peers->count);
+	crit_time_slice_fini(&rounds->slice);
+	crit_exchange_buffers_destroy(rounds->to, rounds->transport->count);
+	crit_exchange_buffers_destroy(rounds->from, rounds->transport->count);
 }

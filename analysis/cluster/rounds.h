@@ -15,16 +15,16 @@
 #define CRIT_ROUNDS_H
 
 #include "analysis/account/engine.h"
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/cluster/pending.h"
-#include "analysis/cluster/slice.h"
+#include "analysis/cluster/time_slice.h"
 #include "analysis/cluster/span_exchange.h"
-#include "analysis/replay/timeline.h"
+#include "analysis/replay/replay.h"
 
 #define CRIT_ROUNDS_STEPS 65536u /* of a peer, then it waits for a round */
 
 struct crit_rounds {
-	const struct crit_peers *peers;
+	const struct crit_transport *transport;
 	struct crit_step_sink step_sink; /* for the engine */
 	struct crit_replay_share share; /* for the replay */
 	struct crit_model *model;
@@ -32,7 +32,7 @@ struct crit_rounds {
 	struct crit_pending *pending; /* NULL: nobody listens */
 	struct crit_run_step *steps; /* played, not yet taken */
 	size_t step_count, step_capacity;
-	uint64_t added_steps, taken_steps; /* since the run's begin */
+	uint64_t added_steps, applied_steps; /* since the run's begin */
 	struct crit_span_exchange spans; /* with details */
 	struct crit_scope_state counts; /* own threads, all steps taken */
 	struct crit_rank_state *ranks;
@@ -40,14 +40,14 @@ struct crit_rounds {
 	uint64_t *slice_steps; /* by slice: own steps in it */
 	uint64_t begin_ns; /* of the next round */
 	struct crit_scope_state base; /* the run's integrals there */
-	struct crit_slice slice;
-	struct crit_parcel *to, *from;
-	struct crit_losses survey_losses; /* before anything was played */
+	struct crit_time_slice slice;
+	struct crit_exchange_buffer *to, *from;
+	struct crit_losses index_losses; /* before anything was played */
 	bool is_over; /* all was dealt, or all know that somebody failed */
 };
 
 /* After the survey.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
-int crit_rounds_init(struct crit_rounds *rounds, const struct crit_peers *peers,
+int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
 		     struct crit_model *model, struct crit_engine *engine,
 		     struct crit_messages *messages, struct crit_pending *pending);
 void crit_rounds_fini(struct crit_rounds *rounds);

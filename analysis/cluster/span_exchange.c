@@ -24,29 +24,29 @@ int crit_span_exchange_add(struct crit_span_exchange *exchange,
 			   size_t count)
 {
 	struct packed_span packed = { .span = *span, .slot_count = count };
-	int rc = crit_parcel_put(&exchange->spans, &packed, sizeof(packed));
+	int rc = crit_exchange_buffer_put(&exchange->spans, &packed, sizeof(packed));
 
 	if (!rc)
-		rc = crit_parcel_put(&exchange->spans, slots, count * sizeof(*slots));
+		rc = crit_exchange_buffer_put(&exchange->spans, slots, count * sizeof(*slots));
 	if (!rc && exchange->pending)
-		rc = crit_pending_add_details(exchange->pending, span->life);
+		rc = crit_pending_add_details(exchange->pending, span->thread);
 	return rc;
 }
 
 int crit_span_exchange_pack(struct crit_span_exchange *exchange, uint64_t end_ns,
-			    struct crit_parcel *to)
+			    struct crit_exchange_buffer *to)
 {
-	struct crit_parcel *spans = &exchange->spans;
+	struct crit_exchange_buffer *spans = &exchange->spans;
 	struct packed_span packed;
 	size_t at = 0, end = 0;
 	int rc;
 
-	while (crit_parcel_take(spans, &at, &packed, sizeof(packed)) &&
+	while (crit_exchange_buffer_take(spans, &at, &packed, sizeof(packed)) &&
 	       packed.span.leave_ns < end_ns) {
 		at += packed.slot_count * sizeof(struct crit_slot);
 		end = at;
 	}
-	rc = crit_parcel_put(to, spans->bytes, end);
+	rc = crit_exchange_buffer_put(to, spans->bytes, end);
 	if (rc)
 		return rc;
 	spans->size -= end;
@@ -56,23 +56,24 @@ int crit_span_exchange_pack(struct crit_span_exchange *exchange, uint64_t end_ns
 }
 
 /* A peer's next span, if there is one, gets its place.  Errors: -EPROTO. */
-static int move(const struct crit_span_exchange *exchange, const struct crit_parcel *parcel,
-		struct span_source *source, struct crit_merge *merge)
+static int move(const struct crit_span_exchange *exchange,
+		const struct crit_exchange_buffer *buffer, struct span_source *source,
+		struct crit_merge *merge)
 {
-	uint32_t life;
+	uint32_t thread;
 
-	if (!crit_parcel_take(parcel, &source->at, &source->next, sizeof(source->next)))
+	if (!crit_exchange_buffer_take(buffer, &source->at, &source->next, sizeof(source->next)))
 		return 0;
-	life = source->next.span.life;
-	if (life >= exchange->model->life_count ||
-	    source->next.slot_count > (parcel->size - source->at) / sizeof(struct crit_slot))
+	thread = source->next.span.thread;
+	if (thread >= exchange->model->thread_count ||
+	    source->next.slot_count > (buffer->size - source->at) / sizeof(struct crit_slot))
 		return -EPROTO;
-	crit_merge_add(merge, exchange->model->lives[life].node, source->next.span.leave_ns);
+	crit_merge_add(merge, exchange->model->threads[thread].node, source->next.span.leave_ns);
 	return 0;
 }
 
-static int take_one(struct crit_span_exchange *exchange, const struct crit_parcel *parcel,
-		    struct span_source *source, struct crit_parcel *answer)
+static int take_one(struct crit_span_exchange *exchange, const struct crit_exchange_buffer *buffer,
+		    struct span_source *source, struct crit_exchange_buffer *answer)
 {
 	struct crit_pending *pending = exchange->pending;
 	size_t count = source->next.slot_count;
@@ -81,8 +82,8 @@ static int take_one(struct crit_span_exchange *exchange, const struct crit_parce
 
 	if (rc)
 		return rc;
-	if (!crit_parcel_take(parcel, &source->at, exchange->slots,
-			      count * sizeof(*exchange->slots)))
+	if (!crit_exchange_buffer_take(buffer, &source->at, exchange->slots,
+				       count * sizeof(*exchange->slots)))
 		return -EPROTO;
 	if (pending)
 		rc = crit_pending_open_answer(pending, answer);
@@ -95,22 +96,23 @@ static int take_one(struct crit_span_exchange *exchange, const struct crit_parce
 }
 
 /* No two peers have spans of one node, so its number is as good as the peer's, and breaks ties. */
-int crit_span_exchange_take(struct crit_span_exchange *exchange, const struct crit_parcel *from,
-			    const size_t *ats, struct crit_parcel *answers)
+int crit_span_exchange_take(struct crit_span_exchange *exchange,
+			    const struct crit_exchange_buffer *from, const size_t *ats,
+			    struct crit_exchange_buffer *answers)
 {
-	uint32_t peers = exchange->peers->count, peer;
-	struct span_source *sources = calloc(peers, sizeof(*sources));
+	uint32_t transport = exchange->transport->count, peer;
+	struct span_source *sources = calloc(transport, sizeof(*sources));
 	struct crit_merge merge = { 0 };
 	int rc = sources ? crit_merge_init(&merge, (uint32_t)exchange->model->node_count) : -ENOMEM;
 
-	for (peer = 0; peer < peers && !rc; peer++) {
+	for (peer = 0; peer < transport && !rc; peer++) {
 		sources[peer].at = ats[peer];
 		rc = move(exchange, &from[peer], &sources[peer], &merge);
 	}
 	while (!rc && merge.count) {
 		uint32_t node = merge.heap[0].order;
 
-		peer = crit_peers_player(exchange->peers, node);
+		peer = crit_transport_owner(exchange->transport, node);
 		rc = take_one(exchange, &from[peer], &sources[peer], &answers[peer]);
 		crit_merge_remove(&merge, node);
 		if (!rc)

@@ -6,17 +6,17 @@
 #ifndef CRIT_SPAN_EXCHANGE_H
 #define CRIT_SPAN_EXCHANGE_H
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/cluster/pending.h"
 #include "analysis/model/model.h"
 #include "analysis/mpi/messages.h"
 
 struct crit_span_exchange {
-	const struct crit_peers *peers;
+	const struct crit_transport *transport;
 	const struct crit_model *model;
 	struct crit_messages *messages; /* of process 0: takes what spans of all nodes did */
 	struct crit_pending *pending; /* NULL: nobody listens */
-	struct crit_parcel spans; /* replayed, not yet sent */
+	struct crit_exchange_buffer spans; /* replayed, not yet sent */
 	struct crit_slot *slots; /* of one span, while it is taken */
 	size_t slot_capacity;
 };
@@ -30,13 +30,14 @@ int crit_span_exchange_add(struct crit_span_exchange *exchange,
 
 /* Moves the spans that ended before end_ns to what process 0 gets.  Errors: -ENOMEM. */
 int crit_span_exchange_pack(struct crit_span_exchange *exchange, uint64_t end_ns,
-			    struct crit_parcel *to);
+			    struct crit_exchange_buffer *to);
 
 /*
  * On process 0: takes what came, each process's from ats on; messages go behind its answer.
  * Errors: -ENOMEM, -EPROTO.
  */
-int crit_span_exchange_take(struct crit_span_exchange *exchange, const struct crit_parcel *from,
-			    const size_t *ats, struct crit_parcel *answers);
+int crit_span_exchange_take(struct crit_span_exchange *exchange,
+			    const struct crit_exchange_buffer *from, const size_t *ats,
+			    struct crit_exchange_buffer *answers);
 
 #endif

@@ -23,10 +23,11 @@ static int compare_ranks(const void *left, const void *right)
 	return rc ? rc : crit_by_number(a->index, b->index);
 }
 
-static int compare_lives(const void *left, const void *right)
+static int compare_threads(const void *left, const void *right)
 {
 	const struct order *a = left, *b = right;
-	const struct crit_life *x = &a->model->lives[a->index], *y = &b->model->lives[b->index];
+	const struct crit_thread *x = &a->model->threads[a->index],
+				 *y = &b->model->threads[b->index];
 	int rc = 0;
 
 	if (x->rank != y->rank) { /* those without rank come last */
@@ -67,7 +68,7 @@ static uint32_t *rows_of(const struct crit_model *model, size_t count,
 int crit_identity_init(struct crit_identity *identity, const struct crit_model *model)
 {
 	identity->rank_rows = rows_of(model, model->rank_count, compare_ranks);
-	identity->thread_rows = rows_of(model, model->life_count, compare_lives);
+	identity->thread_rows = rows_of(model, model->thread_count, compare_threads);
 	return identity->rank_rows && identity->thread_rows ? 0 : -ENOMEM;
 }
 
@@ -101,22 +102,22 @@ static void fill_rank(const struct crit_model *model, const struct crit_rank *ra
 	row->close_ns = rank->close_ns;
 }
 
-static void fill_thread(const struct crit_model *model, const struct crit_life *life,
+static void fill_thread(const struct crit_model *model, const struct crit_thread *thread,
 			struct crit_thread_row *row)
 {
-	row->node = life->node;
-	row->pid = life->tgid;
-	row->tid = life->tid;
-	row->role = life->role;
-	if (life->process != CRIT_NONE)
-		row->process_flags = model->processes[life->process].flags;
-	memcpy(row->name, life->name, sizeof(row->name));
+	row->node = thread->node;
+	row->pid = thread->tgid;
+	row->tid = thread->tid;
+	row->role = thread->role;
+	if (thread->process != CRIT_NONE)
+		row->process_flags = model->processes[thread->process].flags;
+	memcpy(row->name, thread->name, sizeof(row->name));
 	row->name[sizeof(row->name) - 1] = '\0';
-	row->birth_ns = life->birth_ns;
-	row->death_ns = life->death_ns;
-	row->switches = life->switches;
-	row->preemptions = life->preemptions;
-	row->unmatched = life->unmatched;
+	row->birth_ns = thread->birth_ns;
+	row->death_ns = thread->death_ns;
+	row->switches = thread->switches;
+	row->preemptions = thread->preemptions;
+	row->unmatched = thread->unmatched;
 }
 
 static int fill_ranks_and_threads(const struct crit_identity *identity,
@@ -125,22 +126,22 @@ static int fill_ranks_and_threads(const struct crit_identity *identity,
 	size_t i;
 
 	results->ranks = calloc(model->rank_count + 1, sizeof(*results->ranks));
-	results->threads = calloc(model->life_count + 1, sizeof(*results->threads));
+	results->threads = calloc(model->thread_count + 1, sizeof(*results->threads));
 	if (!results->ranks || !results->threads)
 		return -ENOMEM;
 	results->rank_count = model->rank_count;
-	results->thread_count = model->life_count;
+	results->thread_count = model->thread_count;
 	for (i = 0; i < model->rank_count; i++)
 		fill_rank(model, &model->ranks[i], &results->ranks[identity->rank_rows[i]]);
-	for (i = 0; i < model->life_count; i++) {
-		const struct crit_life *life = &model->lives[i];
+	for (i = 0; i < model->thread_count; i++) {
+		const struct crit_thread *thread = &model->threads[i];
 		struct crit_thread_row *row = &results->threads[identity->thread_rows[i]];
 
-		fill_thread(model, life, row);
+		fill_thread(model, thread, row);
 		row->rank_row = -1;
-		if (life->rank == CRIT_NONE)
+		if (thread->rank == CRIT_NONE)
 			continue;
-		row->rank_row = (int32_t)identity->rank_rows[life->rank];
+		row->rank_row = (int32_t)identity->rank_rows[thread->rank];
 		results->ranks[row->rank_row].app_threads += row->role == CRIT_THREAD_APP;
 	}
 	return 0;

@@ -38,7 +38,7 @@ struct cpu_masks {
 	const bool *has_app; /* by process */
 	struct mask *own; /* by life: the last mask of its own */
 	struct common *common; /* by process */
-	struct crit_map lives; /* node << 32 | tid -> newest life */
+	struct crit_map threads; /* node << 32 | tid -> newest life */
 	unsigned char *payload; /* of a chunk */
 	uint32_t node; /* the one whose chunks are read */
 	struct cgroup *cgroups; /* of that node, parents first */
@@ -113,10 +113,10 @@ static bool is_sane(const struct crit_rec_usable_cpus *head, size_t length)
 static void note_mask(struct cpu_masks *fold, uint64_t number, uint32_t process, struct mask mask)
 {
 	const uint64_t key = (uint64_t)fold->node << 32 | (uint32_t)number;
-	const uint32_t life = crit_map_get(&fold->lives, key);
+	const uint32_t thread = crit_map_get(&fold->threads, key);
 
-	if (life != CRIT_NONE && fold->model->lives[life].process == process)
-		fold->own[life] = mask;
+	if (thread != CRIT_NONE && fold->model->threads[thread].process == process)
+		fold->own[thread] = mask;
 }
 
 static int take_chunk(struct cpu_masks *fold, uint32_t index)
@@ -212,17 +212,17 @@ static void add_mask(const struct cpu_masks *fold, uint32_t node, struct mask ma
 }
 
 /* The last mask counts; a thread that ended before its process's were alike keeps its own. */
-static void add_life(const struct cpu_masks *fold, uint32_t index, struct cpus *cpus)
+static void add_thread(const struct cpu_masks *fold, uint32_t index, struct cpus *cpus)
 {
-	const struct crit_life *life = &fold->model->lives[index];
-	struct common *common = &fold->common[life->process];
+	const struct crit_thread *thread = &fold->model->threads[index];
+	struct common *common = &fold->common[thread->process];
 	const struct mask *own = &fold->own[index];
 
 	if (own->ref != CRIT_NONE && (common->ref == CRIT_NONE || own->ref > common->ref ||
-				      life->death_ns < common->time_ns)) {
-		add_mask(fold, life->node, *own, cpus);
+				      thread->death_ns < common->time_ns)) {
+		add_mask(fold, thread->node, *own, cpus);
 	} else if (common->ref != CRIT_NONE && !common->is_added) {
-		add_mask(fold, life->node, (struct mask){ .ref = common->ref }, cpus);
+		add_mask(fold, thread->node, (struct mask){ .ref = common->ref }, cpus);
 		common->is_added = true;
 	}
 }
@@ -243,16 +243,17 @@ static int fold_all(struct cpu_masks *fold, struct cpus *cpus)
 	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < model->life_count && !rc; i++)
-		rc = crit_map_set(&fold->lives,
-				  (uint64_t)model->lives[i].node << 32 | model->lives[i].tid, i);
+	for (i = 0; i < model->thread_count && !rc; i++)
+		rc = crit_map_set(&fold->threads,
+				  (uint64_t)model->threads[i].node << 32 | model->threads[i].tid,
+				  i);
 	for (i = 0; i < model->node_count && !rc; i++)
 		rc = read_node(fold, i, &cpus[i].limit);
-	for (i = 0; i < model->life_count && !rc; i++) {
-		const struct crit_life *life = &model->lives[i];
+	for (i = 0; i < model->thread_count && !rc; i++) {
+		const struct crit_thread *thread = &model->threads[i];
 
-		if (life->role == CRIT_THREAD_APP && life->process != CRIT_NONE)
-			add_life(fold, i, &cpus[life->node]);
+		if (thread->role == CRIT_THREAD_APP && thread->process != CRIT_NONE)
+			add_thread(fold, i, &cpus[thread->node]);
 	}
 	for (i = 0; i < model->node_count && !rc; i++)
 		model->nodes[i].row.usable_cpus = usable(&cpus[i]);
@@ -264,9 +265,10 @@ static bool *find_apps(const struct crit_model *model)
 	bool *has_app = calloc(model->process_count + 1, sizeof(*has_app));
 	size_t i;
 
-	for (i = 0; has_app && i < model->life_count; i++) {
-		if (model->lives[i].role == CRIT_THREAD_APP && model->lives[i].process != CRIT_NONE)
-			has_app[model->lives[i].process] = true;
+	for (i = 0; has_app && i < model->thread_count; i++) {
+		if (model->threads[i].role == CRIT_THREAD_APP &&
+		    model->threads[i].process != CRIT_NONE)
+			has_app[model->threads[i].process] = true;
 	}
 	return has_app;
 }
@@ -274,7 +276,7 @@ static bool *find_apps(const struct crit_model *model)
 int crit_cpu_masks_survey(struct crit_model *model)
 {
 	crit_autofree bool *has_app = find_apps(model);
-	crit_autofree struct mask *own = malloc((model->life_count + 1) * sizeof(*own));
+	crit_autofree struct mask *own = malloc((model->thread_count + 1) * sizeof(*own));
 	crit_autofree struct common *common = calloc(model->process_count + 1, sizeof(*common));
 	crit_autofree struct cpus *cpus = calloc(model->node_count + 1, sizeof(*cpus));
 	crit_autofree unsigned char *payload = malloc(CRIT_CHUNK_PAYLOAD_MAX);
@@ -286,12 +288,12 @@ int crit_cpu_masks_survey(struct crit_model *model)
 
 	if (!has_app || !own || !common || !cpus || !payload)
 		return -ENOMEM;
-	for (i = 0; i < model->life_count; i++)
+	for (i = 0; i < model->thread_count; i++)
 		own[i].ref = CRIT_NONE;
 	for (i = 0; i < model->process_count; i++)
 		common[i].ref = CRIT_NONE;
 	rc = fold_all(&fold, cpus);
-	crit_map_fini(&fold.lives);
+	crit_map_fini(&fold.threads);
 	crit_map_fini(&fold.numbers);
 	free(fold.cgroups);
 	return rc;

@@ -54,18 +54,18 @@ void crit_model_fini(struct crit_model *model)
 	free(model->nodes);
 	for (i = 0; i < model->process_count; i++)
 		free(model->processes[i].arguments);
-	free(model->lives);
+	free(model->threads);
 	free(model->processes);
 	free(model->ranks);
 	free(model->streams);
 	free(model->unknowns);
 	free(model->returns);
 	free(model->expelled);
-	free(model->parts);
+	free(model->windows);
 }
 
 struct crit_model_state {
-	struct crit_life *lives;
+	struct crit_thread *threads;
 	uint64_t *slot_counts; /* by node */
 	struct crit_losses losses;
 };
@@ -77,14 +77,14 @@ struct crit_model_state *crit_model_save(const struct crit_model *model)
 
 	if (!state)
 		return NULL;
-	state->lives = calloc(model->life_count + 1, sizeof(*state->lives));
+	state->threads = calloc(model->thread_count + 1, sizeof(*state->threads));
 	state->slot_counts = calloc(model->node_count, sizeof(*state->slot_counts));
-	if (!state->lives || !state->slot_counts) {
+	if (!state->threads || !state->slot_counts) {
 		crit_model_state_destroy(state);
 		return NULL;
 	}
-	for (i = 0; i < model->life_count; i++)
-		state->lives[i] = model->lives[i];
+	for (i = 0; i < model->thread_count; i++)
+		state->threads[i] = model->threads[i];
 	for (i = 0; i < model->node_count; i++)
 		state->slot_counts[i] = model->nodes[i].row.slot_count;
 	state->losses = model->losses;
@@ -95,8 +95,8 @@ void crit_model_restore(struct crit_model *model, const struct crit_model_state 
 {
 	size_t i;
 
-	for (i = 0; i < model->life_count; i++)
-		model->lives[i] = state->lives[i];
+	for (i = 0; i < model->thread_count; i++)
+		model->threads[i] = state->threads[i];
 	for (i = 0; i < model->node_count; i++)
 		model->nodes[i].row.slot_count = state->slot_counts[i];
 	model->losses = state->losses;
@@ -106,7 +106,7 @@ void crit_model_state_destroy(struct crit_model_state *state)
 {
 	if (!state)
 		return;
-	free(state->lives);
+	free(state->threads);
 	free(state->slot_counts);
 	free(state);
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/model/life.h"
+#include "analysis/model/thread.h"
 #include "analysis/recording/node_clock.h"
 #include "analysis/recording/recording.h"
 #include "analysis/schema/results.h"
@@ -29,7 +29,7 @@ struct crit_process {
 	uint32_t older; /* the process before with the same pid */
 	uint32_t rank; /* index into ranks, or CRIT_NONE */
 	uint32_t task; /* of a scheduler's step, or CRIT_TASK_NONE */
-	uint32_t live_lives;
+	uint32_t live_threads;
 	uint32_t stream_count; /* of its threads */
 	uint64_t begin_ns;
 	uint64_t end_ns; /* CRIT_TIME_MAX: not seen to end */
@@ -58,10 +58,10 @@ struct crit_rank {
 	uint32_t world_number;
 };
 
-struct crit_part { /* of the window: one per rank, and one for all who have none */
+struct crit_rank_window { /* of the window: one per rank, and one for all who have none */
 	uint64_t open_ns;
 	uint64_t close_ns;
-	uint32_t first_life;
+	uint32_t first_thread;
 };
 
 struct crit_node {
@@ -71,7 +71,7 @@ struct crit_node {
 	uint64_t cut_ns; /* life ends here for everybody; CRIT_TIME_MAX none */
 	uint64_t first_ns; /* smallest and largest stamp */
 	uint64_t end_ns;
-	uint32_t first_life; /* lives of the kernel half are contiguous */
+	uint32_t first_thread; /* lives of the kernel half are contiguous */
 	uint32_t first_kernel_ref;
 	struct crit_map stream_numbers; /* chunk source -> index into streams */
 	struct crit_map pids; /* pid -> newest process */
@@ -81,8 +81,8 @@ struct crit_node {
 struct crit_model {
 	struct crit_node *nodes;
 	size_t node_count;
-	struct crit_life *lives;
-	size_t life_count, life_capacity;
+	struct crit_thread *threads;
+	size_t thread_count, thread_capacity;
 	struct crit_process *processes;
 	size_t process_count, process_capacity;
 	struct crit_rank *ranks;
@@ -96,7 +96,7 @@ struct crit_model {
 	struct crit_expelled *expelled; /* process_ends.h */
 	size_t expelled_count, expelled_capacity;
 	uint64_t expelled_unlisted; /* found no room there */
-	struct crit_part *parts; /* rank_count + 1: the last is the run's own */
+	struct crit_rank_window *windows; /* rank_count + 1: the last is the run's own */
 	uint64_t window_begin_ns;
 	uint64_t window_end_ns;
 	uint64_t first_exec_ns; /* of the first task of a node; CRIT_TIME_MAX none */

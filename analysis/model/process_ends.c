@@ -11,7 +11,7 @@
 #define SIGNAL_MASK 0x7fu /* of an exit code; above it: core dumped, status */
 #define EXPULSIONS_MAX 256u /* different ones; the results count the others */
 
-int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t life,
+int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t thread,
 			  const struct crit_kernel_exec *record)
 {
 	struct crit_expelled *row;
@@ -35,17 +35,17 @@ int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t life
 	row = &model->expelled[model->expelled_count++];
 	*row = (struct crit_expelled){ .node = node,
 				       .pid = record->tgid,
-				       .life = life,
+				       .thread = thread,
 				       .expulsion = record->head.state,
 				       .time_ns = record->head.time_ns };
 	memcpy(row->name, record->comm, sizeof(row->name));
 	return 0;
 }
 
-void crit_process_ends_exit(struct crit_model *model, uint32_t life,
+void crit_process_ends_exit(struct crit_model *model, uint32_t thread,
 			    const struct crit_kernel_exit *record)
 {
-	uint32_t process = model->lives[life].process;
+	uint32_t process = model->threads[thread].process;
 
 	if (record->tid != record->tgid || process == CRIT_NONE)
 		return;
@@ -79,8 +79,8 @@ static void fill_expelled(const struct crit_model *model, struct crit_results *r
 			.node = from->node,
 			.pid = from->pid,
 			.end = end_of(from->expulsion),
-			.role = from->life == CRIT_NONE ? CRIT_THREAD_APP
-							: model->lives[from->life].role,
+			.role = from->thread == CRIT_NONE ? CRIT_THREAD_APP
+							  : model->threads[from->thread].role,
 			.time_ns = from->time_ns,
 		};
 		memcpy(to->name, from->name, sizeof(from->name));

@@ -12,18 +12,18 @@
 struct crit_expelled { /* its kernel half ended with an exec */
 	uint32_t node;
 	uint32_t pid;
-	uint32_t life; /* CRIT_NONE: not known */
+	uint32_t thread; /* CRIT_NONE: not known */
 	uint8_t expulsion; /* enum crit_expulsion */
 	uint64_t time_ns;
 	char name[CRIT_COMM_BYTES];
 };
 
 /* An EXEC with which the kernel half ended; life: of the task, CRIT_NONE.  Errors: -ENOMEM. */
-int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t life,
+int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t thread,
 			  const struct crit_kernel_exec *record);
 
 /* The EXIT of a life: what killed its process, as the main thread's has it. */
-void crit_process_ends_exit(struct crit_model *model, uint32_t life,
+void crit_process_ends_exit(struct crit_model *model, uint32_t thread,
 			    const struct crit_kernel_exit *record);
 
 /* Fills results->ends, sorted by time, once roles and ranks are known.  Errors: -ENOMEM. */

@@ -6,7 +6,9 @@
 #include "analysis/model/model.h"
 #include "core/abi/abi_kernel.h"
 
-/* Uses of one number that are looked back on: CRIT_LIVES_MAX over Linux' 32768 numbers, doubled. */
+/*
+ * Uses of one number that are looked back on: CRIT_THREADS_MAX over Linux' 32768 numbers, doubled.
+ */
 #define CRIT_USES_MAX 256u
 
 struct crit_birth {
@@ -17,18 +19,18 @@ struct crit_birth {
 };
 
 /* A thread began: finds or makes its process and the name shims know it by.  Errors: -ENOMEM. */
-int crit_process_life_began(struct crit_model *model, uint32_t life,
-			    const struct crit_birth *birth);
+int crit_process_thread_began(struct crit_model *model, uint32_t thread,
+			      const struct crit_birth *birth);
 
 /* A thread called exec, perhaps under another number than before.  Errors: -ENOMEM. */
-int crit_process_life_execed(struct crit_model *model, uint32_t life,
-			     const struct crit_kernel_exec *record, bool is_adopted);
+int crit_process_thread_execed(struct crit_model *model, uint32_t thread,
+			       const struct crit_kernel_exec *record, bool is_adopted);
 
 /* A thread's exit record names it and, were it adopted, its process.  Errors: -ENOMEM. */
-int crit_process_life_named(struct crit_model *model, uint32_t life,
-			    const struct crit_kernel_exit *record);
+int crit_process_thread_named(struct crit_model *model, uint32_t thread,
+			      const struct crit_kernel_exit *record);
 
-void crit_process_life_ended(struct crit_model *model, uint32_t life, uint64_t time_ns);
+void crit_process_thread_ended(struct crit_model *model, uint32_t thread, uint64_t time_ns);
 
 /*
  * Adds a process that lives since begin_ns.  Errors: -ENOMEM, or its index (bounded by the file's
@@ -47,12 +49,13 @@ uint32_t crit_process_find(const struct crit_model *model, uint32_t node, uint32
 uint32_t crit_process_find_registered(const struct crit_model *model, uint32_t node, uint32_t pid);
 
 /* The same for the life with this (pid, number in its own namespace). */
-uint32_t crit_process_find_life(const struct crit_model *model, uint32_t node, uint32_t pid,
-				uint32_t ns_tid, uint64_t time_ns);
+uint32_t crit_process_find_thread(const struct crit_model *model, uint32_t node, uint32_t pid,
+				  uint32_t ns_tid, uint64_t time_ns);
 
 /*
- * Files a life under (its tgid, ns_tid), so that crit_process_find_life sees it.  Errors: -ENOMEM.
+ * Files a life under (its tgid, ns_tid), so that crit_process_find_thread sees it.  Errors:
+ * -ENOMEM.
  */
-int crit_process_file_life(struct crit_model *model, uint32_t life, uint32_t ns_tid);
+int crit_process_file_thread(struct crit_model *model, uint32_t thread, uint32_t ns_tid);
 
 #endif

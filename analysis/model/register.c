@@ -202,13 +202,13 @@ static int take_names(struct crit_model *model, uint32_t index, const struct cri
 		     (ssize_t)sizeof(record);
 	     at += sizeof(record)) {
 		uint32_t found = crit_map_get(tids, record.tid);
-		struct crit_life *life = found == CRIT_NONE ? NULL : &model->lives[found];
+		struct crit_thread *thread = found == CRIT_NONE ? NULL : &model->threads[found];
 
-		if (!life || life->has_exit_name || life->death_ns != CRIT_TIME_MAX)
+		if (!thread || thread->has_exit_name || thread->death_ns != CRIT_TIME_MAX)
 			continue;
-		memcpy(life->name, record.comm, sizeof(life->name));
-		if (life->process == CRIT_NONE) {
-			int rc = crit_process_life_began(
+		memcpy(thread->name, record.comm, sizeof(thread->name));
+		if (thread->process == CRIT_NONE) {
+			int rc = crit_process_thread_began(
 				model, found, &(struct crit_birth){ .tgid = record.tgid });
 
 			if (rc)
@@ -246,19 +246,19 @@ static int take_all(struct crit_model *model, uint32_t index, const struct crit_
 int crit_register_clients(struct crit_model *model, uint32_t index)
 {
 	struct crit_map tids = { 0 };
-	uint32_t first = model->nodes[index].first_life;
+	uint32_t first = model->nodes[index].first_thread;
 	uint32_t i;
 	int rc = 0;
 
-	for (i = first; i < model->life_count && !rc; i++)
-		rc = crit_map_set(&tids, model->lives[i].tid, i);
+	for (i = first; i < model->thread_count && !rc; i++)
+		rc = crit_map_set(&tids, model->threads[i].tid, i);
 	if (!rc)
 		rc = take_all(model, index, &tids);
 	crit_map_fini(&tids);
-	for (i = first; i < model->life_count && !rc; i++) { /* nobody said whose they are */
-		if (model->lives[i].process == CRIT_NONE)
-			rc = crit_process_life_began(
-				model, i, &(struct crit_birth){ .tgid = model->lives[i].tid });
+	for (i = first; i < model->thread_count && !rc; i++) { /* nobody said whose they are */
+		if (model->threads[i].process == CRIT_NONE)
+			rc = crit_process_thread_began(
+				model, i, &(struct crit_birth){ .tgid = model->threads[i].tid });
 	}
 	return rc;
 }

@@ -62,27 +62,27 @@ static uint64_t last_ns(const struct crit_node *node)
 	return node->cut_ns < node->end_ns ? node->cut_ns : node->end_ns;
 }
 
-static void close_lives(struct crit_model *model)
+static void close_threads(struct crit_model *model)
 {
 	size_t i;
 
-	for (i = 0; i < model->life_count; i++) {
-		struct crit_life *life = &model->lives[i];
-		uint64_t end_ns = last_ns(&model->nodes[life->node]);
+	for (i = 0; i < model->thread_count; i++) {
+		struct crit_thread *thread = &model->threads[i];
+		uint64_t end_ns = last_ns(&model->nodes[thread->node]);
 
-		if (life->death_ns > end_ns)
-			life->death_ns = end_ns;
-		if (life->death_ns < life->birth_ns)
-			life->death_ns = life->birth_ns;
+		if (thread->death_ns > end_ns)
+			thread->death_ns = end_ns;
+		if (thread->death_ns < thread->birth_ns)
+			thread->death_ns = thread->birth_ns;
 	}
 }
 
-static int make_parts(struct crit_model *model)
+static int make_windows(struct crit_model *model)
 {
 	size_t i;
 
-	model->parts = calloc(model->rank_count + 1, sizeof(*model->parts));
-	if (!model->parts)
+	model->windows = calloc(model->rank_count + 1, sizeof(*model->windows));
+	if (!model->windows)
 		return -ENOMEM;
 	for (i = 0; i < model->rank_count; i++) {
 		struct crit_rank *rank = &model->ranks[i];
@@ -95,10 +95,11 @@ static int make_parts(struct crit_model *model)
 			rank->close_ns = end_ns;
 		if (rank->close_ns < rank->open_ns)
 			rank->close_ns = rank->open_ns;
-		model->parts[i] = (struct crit_part){ rank->open_ns, rank->close_ns, CRIT_NONE };
+		model->windows[i] =
+			(struct crit_rank_window){ rank->open_ns, rank->close_ns, CRIT_NONE };
 	}
-	model->parts[model->rank_count] =
-		(struct crit_part){ CRIT_TIME_MAX, CRIT_TIME_MAX, CRIT_NONE };
+	model->windows[model->rank_count] =
+		(struct crit_rank_window){ CRIT_TIME_MAX, CRIT_TIME_MAX, CRIT_NONE };
 	return 0;
 }
 
@@ -198,17 +199,17 @@ static void find_births_in_init(struct crit_model *model)
 {
 	size_t i;
 
-	for (i = 0; i < model->life_count; i++) {
-		struct crit_life *life = &model->lives[i];
+	for (i = 0; i < model->thread_count; i++) {
+		struct crit_thread *thread = &model->threads[i];
 		const struct crit_process *process;
 
-		if (model->nodes[life->node].row.kernel_half != CRIT_HALF_PERF ||
-		    life->creator == CRIT_NONE)
+		if (model->nodes[thread->node].row.kernel_half != CRIT_HALF_PERF ||
+		    thread->creator == CRIT_NONE)
 			continue;
-		process = &model->processes[model->lives[life->creator].process];
-		life->is_born_in_mpi = process->is_registered && process->rank != CRIT_NONE &&
-				       life->birth_ns >= process->registered_ns &&
-				       life->birth_ns < model->ranks[process->rank].open_ns;
+		process = &model->processes[model->threads[thread->creator].process];
+		thread->is_born_in_mpi = process->is_registered && process->rank != CRIT_NONE &&
+					 thread->birth_ns >= process->registered_ns &&
+					 thread->birth_ns < model->ranks[process->rank].open_ns;
 	}
 }
 
@@ -217,11 +218,12 @@ static void find_helpers(struct crit_model *model)
 {
 	size_t i;
 
-	for (i = 0; i < model->life_count; i++) {
-		struct crit_life *life = &model->lives[i];
+	for (i = 0; i < model->thread_count; i++) {
+		struct crit_thread *thread = &model->threads[i];
 
-		life->is_helper = life->is_born_in_mpi || (life->creator != CRIT_NONE &&
-							   model->lives[life->creator].is_helper);
+		thread->is_helper =
+			thread->is_born_in_mpi ||
+			(thread->creator != CRIT_NONE && model->threads[thread->creator].is_helper);
 	}
 }
 
@@ -232,20 +234,20 @@ static void find_callers(struct crit_model *model)
 
 	for (i = 0; i < model->stream_count; i++) {
 		const struct crit_stream *stream = &model->streams[i];
-		struct crit_life *life;
+		struct crit_thread *thread;
 		enum calls calls;
 
-		if (stream->life == CRIT_NONE)
+		if (stream->thread == CRIT_NONE)
 			continue;
-		life = &model->lives[stream->life];
-		if (!life->is_helper && model->processes[life->process].has_mpi)
+		thread = &model->threads[stream->thread];
+		if (!thread->is_helper && model->processes[thread->process].has_mpi)
 			continue;
-		calls = calls_of(model, stream, life->is_helper);
-		life->is_worker |= calls == CALLS_WORKER;
+		calls = calls_of(model, stream, thread->is_helper);
+		thread->is_worker |= calls == CALLS_WORKER;
 		if (calls != CALLS_MPI)
 			continue;
-		life->has_mpi_calls = true;
-		model->processes[life->process].has_mpi = true;
+		thread->has_mpi_calls = true;
+		model->processes[thread->process].has_mpi = true;
 	}
 }
 
@@ -253,15 +255,16 @@ static void find_callers(struct crit_model *model)
  * What a helper of the MPI library creates is a helper, too; creators are older, so one sweep
  * does.
  */
-static bool is_service(const struct crit_model *model, const struct crit_life *life)
+static bool is_service(const struct crit_model *model, const struct crit_thread *thread)
 {
-	bool is_rank_itself = life->tid == life->tgid &&
-			      model->processes[life->process].rank != CRIT_NONE;
+	bool is_rank_itself = thread->tid == thread->tgid &&
+			      model->processes[thread->process].rank != CRIT_NONE;
 
-	if (life->has_mpi_calls || life->is_worker || is_rank_itself)
+	if (thread->has_mpi_calls || thread->is_worker || is_rank_itself)
 		return false;
-	return life->is_born_in_mpi || (life->creator != CRIT_NONE &&
-					model->lives[life->creator].role == CRIT_THREAD_SERVICE);
+	return thread->is_born_in_mpi ||
+	       (thread->creator != CRIT_NONE &&
+		model->threads[thread->creator].role == CRIT_THREAD_SERVICE);
 }
 
 static void cast_roles(struct crit_model *model)
@@ -269,21 +272,21 @@ static void cast_roles(struct crit_model *model)
 	uint32_t own = (uint32_t)model->rank_count; /* the part of those who have no rank */
 	size_t i;
 
-	for (i = 0; i < model->life_count; i++) {
-		struct crit_life *life = &model->lives[i];
-		uint32_t rank = rank_of(model, life->process);
+	for (i = 0; i < model->thread_count; i++) {
+		struct crit_thread *thread = &model->threads[i];
+		uint32_t rank = rank_of(model, thread->process);
 
-		life->rank = rank;
-		life->role = is_service(model, life) ? CRIT_THREAD_SERVICE : CRIT_THREAD_APP;
+		thread->rank = rank;
+		thread->role = is_service(model, thread) ? CRIT_THREAD_SERVICE : CRIT_THREAD_APP;
 		if (rank != CRIT_NONE)
-			life->part = rank;
-		else if (!model->rank_count || model->processes[life->process].has_mpi)
-			life->part = own; /* with ranks, the own part never opens */
-		else if (life->role == CRIT_THREAD_APP)
-			life->role = CRIT_THREAD_LAUNCHER;
-		if (life->part != CRIT_NONE) {
-			life->next_in_part = model->parts[life->part].first_life;
-			model->parts[life->part].first_life = (uint32_t)i;
+			thread->window = rank;
+		else if (!model->rank_count || model->processes[thread->process].has_mpi)
+			thread->window = own; /* with ranks, the own part never opens */
+		else if (thread->role == CRIT_THREAD_APP)
+			thread->role = CRIT_THREAD_LAUNCHER;
+		if (thread->window != CRIT_NONE) {
+			thread->next_in_window = model->windows[thread->window].first_thread;
+			model->windows[thread->window].first_thread = (uint32_t)i;
 		}
 	}
 }
@@ -298,16 +301,16 @@ static void set_window(struct crit_model *model)
 	size_t i;
 
 	for (i = 0; i < model->rank_count; i++) {
-		if (model->parts[i].open_ns < begin_ns)
-			begin_ns = model->parts[i].open_ns;
-		if (model->parts[i].close_ns > end_ns)
-			end_ns = model->parts[i].close_ns;
+		if (model->windows[i].open_ns < begin_ns)
+			begin_ns = model->windows[i].open_ns;
+		if (model->windows[i].close_ns > end_ns)
+			end_ns = model->windows[i].close_ns;
 	}
-	for (i = 0; i < model->life_count && !model->rank_count; i++) {
-		if (model->lives[i].birth_ns < begin_ns)
-			begin_ns = model->lives[i].birth_ns;
-		if (model->lives[i].death_ns > end_ns)
-			end_ns = model->lives[i].death_ns;
+	for (i = 0; i < model->thread_count && !model->rank_count; i++) {
+		if (model->threads[i].birth_ns < begin_ns)
+			begin_ns = model->threads[i].birth_ns;
+		if (model->threads[i].death_ns > end_ns)
+			end_ns = model->threads[i].death_ns;
 	}
 	if (!model->rank_count && model->first_exec_ns < end_ns)
 		begin_ns = model->first_exec_ns;
@@ -316,8 +319,8 @@ static void set_window(struct crit_model *model)
 	model->window_begin_ns = begin_ns;
 	model->window_end_ns = end_ns;
 	if (!model->rank_count) {
-		model->parts[0].open_ns = begin_ns;
-		model->parts[0].close_ns = end_ns;
+		model->windows[0].open_ns = begin_ns;
+		model->windows[0].close_ns = end_ns;
 	}
 }
 
@@ -329,8 +332,8 @@ int crit_roles_find(struct crit_model *model)
 	rc = order_worlds(model);
 	if (rc)
 		return rc;
-	close_lives(model);
-	rc = make_parts(model);
+	close_threads(model);
+	rc = make_windows(model);
 	if (rc)
 		return rc;
 	find_births_in_init(model);

@@ -51,7 +51,7 @@ struct crit_arrival {
 	uint32_t communicator;
 	uint32_t member; /* who, CRIT_NONE: only the visit counts */
 	int32_t sequence; /* -1: none */
-	uint32_t life; /* that tells of it */
+	uint32_t thread; /* that tells of it */
 	uint16_t call;
 	uint64_t enter_ns;
 	uint64_t leave_ns; /* UINT64_MAX: it goes on */

@@ -130,7 +130,7 @@ static void tell(const struct crit_meetings *meetings, const struct crit_meeting
 						      .cause_ns = last->enter_ns,
 						      .object = waiter->communicator,
 						      .waiter = waiter->waiter,
-						      .cause = last->life,
+						      .cause = last->thread,
 						      .call = waiter->call,
 						      .kind = CRIT_EDGE_COLLECTIVE });
 }

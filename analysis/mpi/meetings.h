@@ -28,7 +28,7 @@ struct crit_attendance { /* of a member at a collective operation */
 	uint32_t communicator;
 	uint32_t sequence;
 	uint32_t member;
-	uint32_t life; /* that enters the operation; only said on arrival, like the next */
+	uint32_t thread; /* that enters the operation; only said on arrival, like the next */
 	uint64_t enter_ns;
 	uint32_t waiter; /* life that waits: the same, or that which completes the request */
 	uint64_t begin_ns; /* of the call it waits in */

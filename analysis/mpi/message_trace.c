@@ -48,28 +48,29 @@ static uint64_t known(uint64_t bytes)
 	return bytes == CRIT_BYTES_UNKNOWN ? 0 : bytes;
 }
 
-void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_message_kind kind,
-			     const struct crit_message_news *news)
+void crit_message_trace_emit(struct crit_message_trace *trace, enum crit_trace_message_kind kind,
+			     const struct crit_message_event *event)
 {
 	struct crit_trace_message told = { .kind = kind,
-					   .call = news->call,
-					   .tag = (uint32_t)news->what.tag,
-					   .bytes = known(news->what.bytes),
-					   .received_bytes = known(news->received_bytes),
-					   .request = news->request };
+					   .call = event->call,
+					   .tag = (uint32_t)event->what.tag,
+					   .bytes = known(event->what.bytes),
+					   .received_bytes = known(event->received_bytes),
+					   .request = event->request };
 
 	told.communicator =
-		crit_communicators_view(trace->communicators, news->process, news->what.comm).index;
-	if ((has_peer(kind) && (news->what.peer < 0 || news->what.tag < 0)) ||
+		crit_communicators_view(trace->communicators, event->process, event->what.comm)
+			.index;
+	if ((has_peer(kind) && (event->what.peer < 0 || event->what.tag < 0)) ||
 	    !is_common(trace, told.communicator)) {
 		trace->untold++; /* and so is all else of its request */
 		return;
 	}
-	trace->untold += has_peer(kind) && news->what.bytes == CRIT_BYTES_UNKNOWN;
-	told.peer = has_peer(kind) ? (uint32_t)news->what.peer : root_of(news->what.peer);
+	trace->untold += has_peer(kind) && event->what.bytes == CRIT_BYTES_UNKNOWN;
+	told.peer = has_peer(kind) ? (uint32_t)event->what.peer : root_of(event->what.peer);
 	if (!trace->error)
-		trace->error =
-			trace->sink->message(trace->sink->user, news->life, news->time_ns, &told);
+		trace->error = trace->sink->message(trace->sink->user, event->thread,
+						    event->time_ns, &told);
 }
 
 /*

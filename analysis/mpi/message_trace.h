@@ -9,7 +9,7 @@
 
 struct crit_message_sink { /* who is told; life: of the model.  Errors end the analysis */
 	void *user;
-	int (*message)(void *user, uint32_t life, uint64_t time_ns,
+	int (*message)(void *user, uint32_t thread, uint64_t time_ns,
 		       const struct crit_trace_message *message);
 	int (*communicator)(void *user, const struct crit_trace_communicator *communicator);
 };
@@ -22,8 +22,8 @@ struct crit_message_trace {
 	int error; /* the first of the sink's */
 };
 
-struct crit_message_news {
-	uint32_t life;
+struct crit_message_event {
+	uint32_t thread;
 	uint32_t process;
 	uint64_t time_ns;
 	uint16_t call;
@@ -33,8 +33,8 @@ struct crit_message_news {
 };
 
 /* One message. */
-void crit_message_trace_tell(struct crit_message_trace *trace, enum crit_trace_message_kind kind,
-			     const struct crit_message_news *news);
+void crit_message_trace_emit(struct crit_message_trace *trace, enum crit_trace_message_kind kind,
+			     const struct crit_message_event *event);
 
 /*
  * Tells of all communicators of a run with ranks, whose members are known now; rank_rows as in

@@ -8,7 +8,7 @@
 
 #include "core/base/call.h"
 
-struct scene { /* of the details of one span */
+struct context { /* of the details of one span */
 	struct crit_messages *messages;
 	const struct crit_message_span *span;
 	uint32_t process;
@@ -22,7 +22,7 @@ int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
 {
 	*messages = (struct crit_messages){ .model = model, .listeners = listeners };
 	crit_requests_init(&messages->requests);
-	crit_order_init(&messages->order, listeners);
+	crit_match_init(&messages->match, listeners);
 	crit_collectives_init(&messages->collectives, &messages->communicators, listeners);
 	messages->trace.sink = sink;
 	messages->trace.communicators = &messages->communicators;
@@ -35,116 +35,116 @@ void crit_messages_fini(struct crit_messages *messages)
 	crit_collectives_fini(&messages->collectives);
 	crit_requests_fini(&messages->requests);
 	crit_traffic_fini(&messages->traffic);
-	crit_order_fini(&messages->order);
+	crit_match_fini(&messages->match);
 }
 
 /* Tells of a detail; request: NULL, or the one it is of. */
-static void tell(const struct scene *scene, enum crit_trace_message_kind kind,
+static void tell(const struct context *context, enum crit_trace_message_kind kind,
 		 const struct crit_slot_detail *what, uint64_t received_bytes,
 		 const struct crit_request *request)
 {
-	struct crit_message_news news = { .life = scene->span->life,
-					  .process = scene->process,
-					  .time_ns = scene->now_ns,
-					  .call = request ? request->call : scene->span->call,
-					  .what = *what,
-					  .received_bytes = received_bytes,
-					  .request = request ? request->number : 0 };
+	struct crit_message_event event = { .thread = context->span->thread,
+					    .process = context->process,
+					    .time_ns = context->now_ns,
+					    .call = request ? request->call : context->span->call,
+					    .what = *what,
+					    .received_bytes = received_bytes,
+					    .request = request ? request->number : 0 };
 
-	if (scene->messages->trace.sink)
-		crit_message_trace_tell(&scene->messages->trace, kind, &news);
+	if (context->messages->trace.sink)
+		crit_message_trace_emit(&context->messages->trace, kind, &event);
 }
 
 /* A blocking receive is posted after the request that became active last. */
-static uint64_t number_of(const struct scene *scene, const struct crit_request *request)
+static uint64_t number_of(const struct context *context, const struct crit_request *request)
 {
-	return request ? request->number * 2 : scene->messages->last_number * 2 + 1;
+	return request ? request->number * 2 : context->messages->last_number * 2 + 1;
 }
 
 /* Was it received before it was sent?  request: NULL of a blocking one.  Errors: -ENOMEM. */
-static int put_in_order(const struct scene *scene, struct crit_communicator_view own, uint32_t peer,
-			enum crit_direction direction, const struct crit_slot_detail *what,
-			const struct crit_request *request)
+static int put_in_order(const struct context *context, struct crit_communicator_view own,
+			uint32_t peer, enum crit_direction direction,
+			const struct crit_slot_detail *what, const struct crit_request *request)
 {
 	const bool is_send = direction == CRIT_SENT;
-	const struct crit_order_message message = {
+	const struct crit_match_message message = {
 		.from = is_send ? own.member : peer,
 		.to = is_send ? peer : own.member,
 		.tag = what->tag,
 		.is_send = is_send,
-		.node = scene->node,
-		.time_ns = scene->now_ns,
+		.node = context->node,
+		.time_ns = context->now_ns,
 		.communicator = own.index,
-		.end = { .begin_ns = scene->span->enter_ns,
-			 .posted = number_of(scene, request),
-			 .life = scene->span->life,
-			 .call = scene->span->call },
+		.end = { .begin_ns = context->span->enter_ns,
+			 .posted = number_of(context, request),
+			 .thread = context->span->thread,
+			 .call = context->span->call },
 	};
 
 	if (own.member == CRIT_NONE || what->tag == CRIT_PEER_ANY)
 		return 0;
-	return crit_order_take(&scene->messages->order, &message);
+	return crit_match_take(&context->messages->match, &message);
 }
 
 /*
  * Books one message of this rank's.  request: NULL of a blocking one, else of a send its peer is
  * kept.  Errors: -ENOMEM.
  */
-static int book(const struct scene *scene, enum crit_direction direction,
+static int book(const struct context *context, enum crit_direction direction,
 		const struct crit_slot_detail *what, struct crit_request *request)
 {
-	const unsigned int call = request ? request->call : scene->span->call;
-	struct crit_messages *messages = scene->messages;
+	const unsigned int call = request ? request->call : context->span->call;
+	struct crit_messages *messages = context->messages;
 	struct crit_communicator_view view =
-		crit_communicators_view(&messages->communicators, scene->process, what->comm);
+		crit_communicators_view(&messages->communicators, context->process, what->comm);
 	uint32_t member;
 	int rc = crit_traffic_count(&messages->traffic, call, direction, what->bytes);
 
 	if (!rc)
-		rc = crit_communicators_peer(&messages->communicators, scene->process, view,
+		rc = crit_communicators_peer(&messages->communicators, context->process, view,
 					     what->peer, &member);
 	if (rc)
 		return rc;
 	if (request)
 		request->peer_member = member;
-	if (member == CRIT_NONE || scene->rank == CRIT_NONE) {
+	if (member == CRIT_NONE || context->rank == CRIT_NONE) {
 		messages->losses.unresolved++;
 		return 0;
 	}
 	messages->lost_sends += view.member == CRIT_NONE && direction == CRIT_SENT &&
 				what->comm != CRIT_COMM_SELF;
-	rc = put_in_order(scene, view, member, direction, what, request);
+	rc = put_in_order(context, view, member, direction, what, request);
 	return rc ? rc
-		  : crit_traffic_pair(&messages->traffic, scene->rank, member, direction,
+		  : crit_traffic_pair(&messages->traffic, context->rank, member, direction,
 				      what->bytes);
 }
 
-static int take_blocking(struct scene *scene, const struct crit_slot_detail *what)
+static int take_blocking(struct context *context, const struct crit_slot_detail *what)
 {
 	bool is_send = what->detail == CRIT_D_SEND;
 
 	if (what->peer == CRIT_PEER_NULL)
 		return 0;
 	if (!is_send)
-		scene->now_ns = scene->span->leave_ns;
-	tell(scene, is_send ? CRIT_TRACE_SEND : CRIT_TRACE_RECV, what, 0, NULL);
-	return book(scene, is_send ? CRIT_SENT : CRIT_RECEIVED, what, NULL);
+		context->now_ns = context->span->leave_ns;
+	tell(context, is_send ? CRIT_TRACE_SEND : CRIT_TRACE_RECV, what, 0, NULL);
+	return book(context, is_send ? CRIT_SENT : CRIT_RECEIVED, what, NULL);
 }
 
-static int take_collective(const struct scene *scene, const struct crit_slot_detail *what,
+static int take_collective(const struct context *context, const struct crit_slot_detail *what,
 			   uint16_t call, uint64_t received_bytes, bool is_over)
 {
-	struct crit_messages *messages = scene->messages;
+	struct crit_messages *messages = context->messages;
 	struct crit_communicator_view view =
-		crit_communicators_view(&messages->communicators, scene->process, what->comm);
+		crit_communicators_view(&messages->communicators, context->process, what->comm);
 	struct crit_arrival arrival = {
 		.communicator = view.index,
 		.member = view.member,
 		.sequence = what->tag,
-		.life = scene->span->life,
+		.thread = context->span->thread,
 		.call = call,
-		.enter_ns = scene->span->enter_ns,
-		.leave_ns = is_over ? scene->span->leave_ns : UINT64_MAX,
+		.enter_ns = context->span->enter_ns,
+		.leave_ns = is_over ? context->span->leave_ns : UINT64_MAX,
 		.sent_bytes = what->bytes,
 		.received_bytes = received_bytes,
 	};
@@ -177,19 +177,20 @@ static const enum crit_trace_message_kind started[] = {
 };
 
 /* A request becomes active.  Errors: -ENOMEM. */
-static int activate(const struct scene *scene, struct crit_request *request)
+static int activate(const struct context *context, struct crit_request *request)
 {
 	struct crit_slot_detail what = detail_of(request);
 
 	request->is_active = true;
-	request->number = ++scene->messages->last_number;
-	request->call = scene->span->call;
+	request->number = ++context->messages->last_number;
+	request->call = context->span->call;
 	if (request->kind == CRIT_REQUEST_COLLECTIVE || request->peer != CRIT_PEER_NULL)
-		tell(scene, started[request->kind], &what, 0, request);
+		tell(context, started[request->kind], &what, 0, request);
 	if (request->kind == CRIT_REQUEST_SEND && request->peer != CRIT_PEER_NULL)
-		return book(scene, CRIT_SENT, &what, request);
+		return book(context, CRIT_SENT, &what, request);
 	if (request->kind == CRIT_REQUEST_COLLECTIVE)
-		return take_collective(scene, &what, request->call, request->received_bytes, false);
+		return take_collective(context, &what, request->call, request->received_bytes,
+				       false);
 	return 0;
 }
 
@@ -228,20 +229,20 @@ static bool can_share(const struct crit_request *old, const struct crit_request 
  * A request of which kind and is_persistent are given.  What its handle named before is over,
  * unless they share it.  Errors: -ENOMEM, -ENOSPC.
  */
-static int make_request(const struct scene *scene, uint64_t handle, const struct crit_request *like,
-			struct crit_request **ret_request)
+static int make_request(const struct context *context, uint64_t handle,
+			const struct crit_request *like, struct crit_request **ret_request)
 {
-	struct crit_messages *messages = scene->messages;
+	struct crit_messages *messages = context->messages;
 	const struct crit_request *old =
-		crit_requests_find(&messages->requests, scene->process, handle);
+		crit_requests_find(&messages->requests, context->process, handle);
 	int rc;
 
 	if (old && !can_share(old, like))
-		drop_all(messages, scene->process, handle);
-	rc = crit_requests_push(&messages->requests, scene->process, handle, ret_request);
+		drop_all(messages, context->process, handle);
+	rc = crit_requests_push(&messages->requests, context->process, handle, ret_request);
 	if (rc == -ENOSPC) { /* perhaps the ends of those were lost */
-		drop_all(messages, scene->process, handle);
-		rc = crit_requests_push(&messages->requests, scene->process, handle, ret_request);
+		drop_all(messages, context->process, handle);
+		rc = crit_requests_push(&messages->requests, context->process, handle, ret_request);
 	}
 	if (!rc) {
 		(*ret_request)->kind = like->kind;
@@ -250,10 +251,10 @@ static int make_request(const struct scene *scene, uint64_t handle, const struct
 	return rc;
 }
 
-static int take_request(const struct scene *scene, const struct crit_slot_detail *what,
+static int take_request(const struct context *context, const struct crit_slot_detail *what,
 			uint64_t received_bytes)
 {
-	struct crit_messages *messages = scene->messages;
+	struct crit_messages *messages = context->messages;
 	struct crit_request like = {
 		.kind = (uint8_t)kind_of(what->detail),
 		.is_persistent = what->detail == CRIT_D_SEND_INIT ||
@@ -261,7 +262,7 @@ static int take_request(const struct scene *scene, const struct crit_slot_detail
 				 what->detail == CRIT_D_COLL_INIT,
 	};
 	struct crit_request *request;
-	int rc = make_request(scene, what->request, &like, &request);
+	int rc = make_request(context, what->request, &like, &request);
 
 	if (rc == -ENOSPC) {
 		messages->losses.unfinished++;
@@ -275,7 +276,7 @@ static int take_request(const struct scene *scene, const struct crit_slot_detail
 	request->communicator = what->comm;
 	request->peer = what->peer;
 	request->tag = what->tag;
-	return like.is_persistent ? 0 : activate(scene, request);
+	return like.is_persistent ? 0 : activate(context, request);
 }
 
 /* MPICH 4.0 leaves in the status of MPI_Isendrecv what a request before it had, or zeros. */
@@ -331,16 +332,16 @@ static struct crit_slot_detail complete_status(struct crit_messages *messages,
 }
 
 /* A receive is complete.  Errors: -ENOMEM. */
-static int receive(const struct scene *scene, struct crit_request *request,
+static int receive(const struct context *context, struct crit_request *request,
 		   const struct crit_slot_detail *status)
 {
 	struct crit_slot_detail what;
 
 	if (request->peer == CRIT_PEER_NULL || status->peer == CRIT_PEER_NULL)
 		return 0;
-	what = complete_status(scene->messages, request, status);
-	tell(scene, CRIT_TRACE_IRECV, &what, 0, request);
-	return book(scene, CRIT_RECEIVED, &what, request);
+	what = complete_status(context->messages, request, status);
+	tell(context, CRIT_TRACE_IRECV, &what, 0, request);
+	return book(context, CRIT_RECEIVED, &what, request);
 }
 
 /* The present activity of a request is over; one that is not persistent is gone with it. */
@@ -352,56 +353,56 @@ static void retire(struct crit_messages *messages, struct crit_request *request,
 }
 
 /* A collective operation's request is complete: its member has waited in this span. */
-static void complete_meeting(const struct scene *scene, const struct crit_request *request)
+static void complete_meeting(const struct context *context, const struct crit_request *request)
 {
-	struct crit_messages *messages = scene->messages;
+	struct crit_messages *messages = context->messages;
 	struct crit_communicator_view view = crit_communicators_view(
-		&messages->communicators, scene->process, request->communicator);
+		&messages->communicators, context->process, request->communicator);
 
 	crit_meetings_complete(&messages->collectives.meetings,
 			       &(struct crit_attendance){ .communicator = view.index,
 							  .sequence = (uint32_t)request->tag,
 							  .member = view.member,
-							  .waiter = scene->span->life,
-							  .begin_ns = scene->span->enter_ns,
-							  .end_ns = scene->span->leave_ns,
-							  .call = scene->span->call });
+							  .waiter = context->span->thread,
+							  .begin_ns = context->span->enter_ns,
+							  .end_ns = context->span->leave_ns,
+							  .call = context->span->call });
 }
 
 /* Tells that a request which is no receive is complete. */
-static void tell_end(const struct scene *scene, const struct crit_request *request)
+static void tell_end(const struct context *context, const struct crit_request *request)
 {
 	struct crit_slot_detail what = detail_of(request);
 
 	if (request->kind == CRIT_REQUEST_OTHER)
 		return;
 	if (request->kind == CRIT_REQUEST_COLLECTIVE) {
-		tell(scene, CRIT_TRACE_COLLECTIVE_COMPLETE, &what, request->received_bytes,
+		tell(context, CRIT_TRACE_COLLECTIVE_COMPLETE, &what, request->received_bytes,
 		     request);
-		if (scene->messages->collectives.meetings.listeners)
-			complete_meeting(scene, request);
+		if (context->messages->collectives.meetings.listeners)
+			complete_meeting(context, request);
 	} else if (request->peer != CRIT_PEER_NULL) {
-		tell(scene, CRIT_TRACE_ISEND_COMPLETE, &what, 0, request);
+		tell(context, CRIT_TRACE_ISEND_COMPLETE, &what, 0, request);
 	}
 }
 
-static void cancel(const struct scene *scene, const struct crit_request *request)
+static void cancel(const struct context *context, const struct crit_request *request)
 {
 	struct crit_slot_detail what = detail_of(request);
 
 	if (request->kind == CRIT_REQUEST_OTHER || request->peer == CRIT_PEER_NULL)
 		return;
-	tell(scene, CRIT_TRACE_REQUEST_CANCELLED, &what, 0, request);
+	tell(context, CRIT_TRACE_REQUEST_CANCELLED, &what, 0, request);
 	if (request->kind == CRIT_REQUEST_SEND)
-		crit_traffic_take_back(&scene->messages->traffic, request->call, scene->rank,
+		crit_traffic_take_back(&context->messages->traffic, request->call, context->rank,
 				       request->peer_member, request->bytes);
 }
 
-static int take_end(struct scene *scene, const struct crit_slot_detail *what)
+static int take_end(struct context *context, const struct crit_slot_detail *what)
 {
-	struct crit_messages *messages = scene->messages;
+	struct crit_messages *messages = context->messages;
 	struct crit_request *request =
-		crit_requests_find(&messages->requests, scene->process, what->request);
+		crit_requests_find(&messages->requests, context->process, what->request);
 	int rc = 0;
 
 	if (!request) {
@@ -410,33 +411,33 @@ static int take_end(struct scene *scene, const struct crit_slot_detail *what)
 	}
 	if (!request->is_active && what->detail != CRIT_D_FREED)
 		return 0; /* waited for in vain: it was not started again */
-	scene->now_ns = scene->span->leave_ns;
+	context->now_ns = context->span->leave_ns;
 	if (what->detail == CRIT_D_FREED)
 		messages->losses.freed += request->is_active;
 	else if (what->detail == CRIT_D_CANCELLED)
-		cancel(scene, request);
+		cancel(context, request);
 	else if (request->kind == CRIT_REQUEST_RECEIVE)
-		rc = receive(scene, request, what);
+		rc = receive(context, request, what);
 	else
-		tell_end(scene, request);
+		tell_end(context, request);
 	retire(messages, request, what->detail == CRIT_D_FREED);
 	return rc;
 }
 
 /* A blocking collective: what it does between its begin and its end. */
-static int take_whole(struct scene *scene, const struct crit_slot_detail *what)
+static int take_whole(struct context *context, const struct crit_slot_detail *what)
 {
-	tell(scene, CRIT_TRACE_COLLECTIVE_BEGIN, what, 0, NULL);
-	scene->now_ns = scene->span->leave_ns;
-	tell(scene, CRIT_TRACE_COLLECTIVE_END, what, what->request, NULL);
-	return take_collective(scene, what, scene->span->call, what->request, true);
+	tell(context, CRIT_TRACE_COLLECTIVE_BEGIN, what, 0, NULL);
+	context->now_ns = context->span->leave_ns;
+	tell(context, CRIT_TRACE_COLLECTIVE_END, what, what->request, NULL);
+	return take_collective(context, what, context->span->call, what->request, true);
 }
 
-static int take_start(const struct scene *scene, const struct crit_slot_detail *what)
+static int take_start(const struct context *context, const struct crit_slot_detail *what)
 {
-	struct crit_messages *messages = scene->messages;
+	struct crit_messages *messages = context->messages;
 	struct crit_request *request =
-		crit_requests_find(&messages->requests, scene->process, what->request);
+		crit_requests_find(&messages->requests, context->process, what->request);
 
 	if (!request || !request->is_persistent) {
 		messages->losses.stray++;
@@ -444,11 +445,11 @@ static int take_start(const struct scene *scene, const struct crit_slot_detail *
 		return 0;
 	}
 	messages->losses.unfinished += request->is_active;
-	return activate(scene, request);
+	return activate(context, request);
 }
 
 /* One-sided or of a file; some are by requests. */
-static int take_other(const struct scene *scene, const struct crit_slot_detail *what,
+static int take_other(const struct context *context, const struct crit_slot_detail *what,
 		      enum crit_direction direction)
 {
 	const struct crit_request like = { .kind = CRIT_REQUEST_OTHER };
@@ -456,61 +457,62 @@ static int take_other(const struct scene *scene, const struct crit_slot_detail *
 	int rc = 0;
 
 	if (what->request) {
-		rc = make_request(scene, what->request, &like, &request);
+		rc = make_request(context, what->request, &like, &request);
 		if (!rc)
 			request->is_active = true;
 		else if (rc == -ENOSPC)
 			rc = 0; /* its end will be stray */
 	}
 	return rc ? rc
-		  : crit_traffic_count(&scene->messages->traffic, scene->span->call, direction,
+		  : crit_traffic_count(&context->messages->traffic, context->span->call, direction,
 				       what->bytes);
 }
 
-static int take_detail(struct scene *scene, const struct crit_slot_detail *what,
+static int take_detail(struct context *context, const struct crit_slot_detail *what,
 		       uint64_t received_bytes)
 {
 	switch (what->detail) {
 	case CRIT_D_SEND:
 	case CRIT_D_RECV:
-		return take_blocking(scene, what);
+		return take_blocking(context, what);
 	case CRIT_D_ISEND:
 	case CRIT_D_IRECV:
 	case CRIT_D_SEND_INIT:
 	case CRIT_D_RECV_INIT:
 	case CRIT_D_ICOLL:
 	case CRIT_D_COLL_INIT:
-		return take_request(scene, what, received_bytes);
+		return take_request(context, what, received_bytes);
 	case CRIT_D_START:
-		return take_start(scene, what);
+		return take_start(context, what);
 	case CRIT_D_DONE:
 	case CRIT_D_CANCELLED:
 	case CRIT_D_FREED:
-		return take_end(scene, what);
+		return take_end(context, what);
 	case CRIT_D_COLL:
-		return take_whole(scene, what);
+		return take_whole(context, what);
 	case CRIT_D_PUT:
 	case CRIT_D_ATOMIC:
 	case CRIT_D_WRITE:
-		return take_other(scene, what, CRIT_SENT);
+		return take_other(context, what, CRIT_SENT);
 	case CRIT_D_GET:
 	case CRIT_D_READ:
-		return take_other(scene, what, CRIT_RECEIVED);
+		return take_other(context, what, CRIT_RECEIVED);
 	case CRIT_D_COMM_NAME:
 	case CRIT_D_COMM_NAME_MORE:
-		crit_communicators_rename(&scene->messages->communicators, scene->process, what);
+		crit_communicators_rename(&context->messages->communicators, context->process,
+					  what);
 		return 0;
 	default:
 		return 0;
 	}
 }
 
-static int take_communicator(const struct scene *scene, const struct crit_slot *slot)
+static int take_communicator(const struct context *context, const struct crit_slot *slot)
 {
 	struct crit_slot_comm comm;
 
 	memcpy(&comm, slot, sizeof(comm));
-	return crit_communicators_take(&scene->messages->communicators, scene->process, &comm);
+	return crit_communicators_take(&context->messages->communicators, context->process, &comm);
 }
 
 /* What the detail after this one says of bytes received. */
@@ -527,28 +529,28 @@ static uint64_t received_after(const struct crit_slot *slots, size_t count, size
 int crit_messages_take(struct crit_messages *messages, const struct crit_message_span *span,
 		       const struct crit_slot *slots, size_t count)
 {
-	struct scene scene = { .messages = messages,
-			       .span = span,
-			       .now_ns = span->enter_ns,
-			       .process = messages->model->lives[span->life].process };
+	struct context context = { .messages = messages,
+				   .span = span,
+				   .now_ns = span->enter_ns,
+				   .process = messages->model->threads[span->thread].process };
 	bool has_failed = false; /* counts once */
 	size_t i;
 	int rc = 0;
 
-	if (scene.process == CRIT_NONE)
+	if (context.process == CRIT_NONE)
 		return 0;
-	scene.node = messages->model->processes[scene.process].node;
-	scene.rank = messages->model->processes[scene.process].rank;
+	context.node = messages->model->processes[context.process].node;
+	context.rank = messages->model->processes[context.process].rank;
 	for (i = 0; i < count && !rc; i++) {
 		struct crit_slot_detail what;
 
 		if (slots[i].kind == CRIT_S_COMM) {
-			rc = take_communicator(&scene, &slots[i]);
+			rc = take_communicator(&context, &slots[i]);
 			continue;
 		}
 		memcpy(&what, &slots[i], sizeof(what));
 		has_failed = has_failed || what.detail == CRIT_D_FAILED;
-		rc = take_detail(&scene, &what, received_after(slots, count, i));
+		rc = take_detail(&context, &what, received_after(slots, count, i));
 	}
 	messages->traffic.failed[span->call % CRIT_TRAFFIC_CALLS] += has_failed;
 	return rc ? rc : messages->trace.error ? messages->trace.error : messages->listeners->error;

@@ -11,7 +11,7 @@
 #include "analysis/mpi/collectives.h"
 #include "analysis/mpi/communicators.h"
 #include "analysis/mpi/message_trace.h"
-#include "analysis/mpi/order.h"
+#include "analysis/mpi/match.h"
 #include "analysis/mpi/requests.h"
 #include "analysis/mpi/traffic.h"
 
@@ -21,7 +21,7 @@ struct crit_messages {
 	struct crit_collectives collectives;
 	struct crit_requests requests;
 	struct crit_traffic traffic;
-	struct crit_order order;
+	struct crit_match match;
 	struct crit_message_trace trace;
 	struct crit_listeners *listeners;
 	struct crit_message_losses losses;
@@ -30,7 +30,7 @@ struct crit_messages {
 };
 
 struct crit_message_span { /* a span, and who made it */
-	uint32_t life;
+	uint32_t thread;
 	uint16_t call;
 	uint64_t enter_ns;
 	uint64_t leave_ns;

@@ -27,7 +27,7 @@
 union crit_kernel_record { /* and what follows, up to head.size */
 	struct crit_kernel_head head; /* of this version, time_ns on the run clock */
 	struct crit_kernel_switch switched;
-	struct crit_kernel_taken taken; /* as head.size says */
+	struct crit_kernel_preempted taken; /* as head.size says */
 	struct crit_kernel_outside outside;
 	struct crit_kernel_ran ran;
 	struct crit_kernel_yields yields;

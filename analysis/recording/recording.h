@@ -36,7 +36,7 @@ struct crit_recording {
 	struct crit_rec_file file; /* its content, texts terminated; else host is the name of it */
 	uint64_t kernel_lost;
 	uint64_t shim_lost;
-	uint64_t no_stripe; /* threads, as critd counted them */
+	uint64_t no_buffer; /* threads, as critd counted them */
 	uint64_t corrupt_chunks;
 	uint64_t truncated_bytes;
 	uint64_t missing_chunks;

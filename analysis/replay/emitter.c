@@ -29,12 +29,12 @@ void crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
 		emitter->error = rc;
 }
 
-static void forget(struct crit_emitter *emitter, uint32_t life)
+static void forget(struct crit_emitter *emitter, uint32_t thread)
 {
-	if (emitter->threads[life])
-		free(emitter->threads[life]->spans);
-	free(emitter->threads[life]);
-	emitter->threads[life] = NULL;
+	if (emitter->threads[thread])
+		free(emitter->threads[thread]->spans);
+	free(emitter->threads[thread]);
+	emitter->threads[thread] = NULL;
 }
 
 int crit_emitter_init(struct crit_emitter *emitter, const struct crit_model *model,
@@ -47,7 +47,7 @@ int crit_emitter_init(struct crit_emitter *emitter, const struct crit_model *mod
 					  .thread_rows = identity->thread_rows,
 					  .begin_ns = model->window_begin_ns,
 					  .end_ns = crit_model_traced_until_ns(model) };
-	emitter->threads = calloc(model->life_count + 1, sizeof(void *));
+	emitter->threads = calloc(model->thread_count + 1, sizeof(void *));
 	return emitter->threads ? 0 : -ENOMEM;
 }
 
@@ -55,7 +55,7 @@ void crit_emitter_fini(struct crit_emitter *emitter)
 {
 	size_t i;
 
-	for (i = 0; emitter->threads && i < emitter->model->life_count; i++)
+	for (i = 0; emitter->threads && i < emitter->model->thread_count; i++)
 		forget(emitter, (uint32_t)i);
 	free(emitter->threads);
 	*emitter = (struct crit_emitter){ 0 };
@@ -74,8 +74,9 @@ static struct crit_trace_sums stand_of(const struct crit_bucket *bucket,
 				       const uint64_t state_ns[CRIT_STATE_COUNT])
 {
 	struct crit_trace_sums stand = {
-		.cmetric_ns = (uint64_t)(bucket->earned.cmetric[CRIT_UNIT_THREADS] >> 64),
-		.stall_ns = (uint64_t)(bucket->earned.stall[CRIT_UNIT_THREADS] >> 64),
+		.cmetric_ns = (uint64_t)(bucket->attributed.cmetric[CRIT_UNIT_THREADS] >> 64),
+		.all_waiting_ns =
+			(uint64_t)(bucket->attributed.all_waiting[CRIT_UNIT_THREADS] >> 64),
 	};
 
 	memcpy(stand.state_ns, state_ns, sizeof(stand.state_ns));
@@ -90,7 +91,7 @@ static void look(struct crit_emitter_thread *told, const struct crit_emitter_eve
 	int state;
 
 	span->own.cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
-	span->own.stall_ns += stand.stall_ns - span->seen.stall_ns;
+	span->own.all_waiting_ns += stand.all_waiting_ns - span->seen.all_waiting_ns;
 	for (state = 0; state < CRIT_STATE_COUNT; state++)
 		span->own.state_ns[state] += stand.state_ns[state] - span->seen.state_ns[state];
 	told->total_cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
@@ -114,7 +115,7 @@ static void credit_outside(struct crit_emitter_thread *told, const struct crit_t
 	int state;
 
 	outside->cmetric_ns += sums->cmetric_ns;
-	outside->stall_ns += sums->stall_ns;
+	outside->all_waiting_ns += sums->all_waiting_ns;
 	for (state = 0; state < CRIT_STATE_COUNT; state++)
 		outside->state_ns[state] += sums->state_ns[state];
 }
@@ -131,11 +132,11 @@ static struct crit_trace_span span_of(const struct span *span)
 }
 
 /* Ends the innermost spans told of until depth are left. */
-static void tell_leaves(struct crit_emitter *emitter, const struct crit_emitter_event *event,
+static void emit_leaves(struct crit_emitter *emitter, const struct crit_emitter_event *event,
 			uint32_t depth)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
-	struct crit_emitter_thread *told = emitter->threads[event->life];
+	struct crit_emitter_thread *told = emitter->threads[event->thread];
 	bool is_cut = event->time_ns > emitter->end_ns;
 
 	for (; told->depth > depth; told->depth--) {
@@ -147,9 +148,10 @@ static void tell_leaves(struct crit_emitter *emitter, const struct crit_emitter_
 			credit_outside(told, &ended->own);
 		else if (sink->leave)
 			crit_emitter_keep_error(
-				emitter, sink->leave(sink->user, emitter->thread_rows[event->life],
-						     is_cut ? emitter->end_ns : event->time_ns,
-						     &span, is_cut ? NULL : &ended->own));
+				emitter,
+				sink->leave(sink->user, emitter->thread_rows[event->thread],
+					    is_cut ? emitter->end_ns : event->time_ns, &span,
+					    is_cut ? NULL : &ended->own));
 	}
 }
 
@@ -176,13 +178,13 @@ static int begin_thread(struct crit_emitter *emitter, const struct crit_emitter_
 	const struct crit_trace_sink *sink = emitter->sink;
 	struct crit_emitter_thread *told = calloc(1, sizeof(*told));
 
-	emitter->threads[event->life] = told;
+	emitter->threads[event->thread] = told;
 	if (!told || crit_array_grow(&told->spans, &told->span_capacity, 1, sizeof(*told->spans)))
 		return -ENOMEM;
 	told->spans[0] = (struct span){ 0 };
 	mark(told, event);
 	return sink->thread_begin
-		       ? sink->thread_begin(sink->user, emitter->thread_rows[event->life],
+		       ? sink->thread_begin(sink->user, emitter->thread_rows[event->thread],
 					    event->time_ns)
 		       : 0;
 }
@@ -191,26 +193,26 @@ static int begin_thread(struct crit_emitter *emitter, const struct crit_emitter_
 static int end_thread(struct crit_emitter *emitter, const struct crit_emitter_event *event)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
-	struct crit_emitter_thread *told = emitter->threads[event->life];
+	struct crit_emitter_thread *told = emitter->threads[event->thread];
 	struct crit_trace_sums *own = &told->spans[0].own;
 	bool is_cut = event->time_ns > emitter->end_ns;
 	int rc = 0;
 
 	look(told, event);
-	tell_leaves(emitter, event, 0);
+	emit_leaves(emitter, event, 0);
 	own->total_cmetric_ns = told->total_cmetric_ns;
 	if (sink->thread_end)
-		rc = sink->thread_end(sink->user, emitter->thread_rows[event->life],
+		rc = sink->thread_end(sink->user, emitter->thread_rows[event->thread],
 				      is_cut ? emitter->end_ns : event->time_ns,
 				      is_cut ? NULL : own);
-	forget(emitter, event->life);
+	forget(emitter, event->thread);
 	return rc;
 }
 
 static int enter(struct crit_emitter *emitter, const struct crit_emitter_event *event)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
-	struct crit_emitter_thread *told = emitter->threads[event->life];
+	struct crit_emitter_thread *told = emitter->threads[event->thread];
 	struct crit_trace_span span;
 	int rc;
 
@@ -219,11 +221,11 @@ static int enter(struct crit_emitter *emitter, const struct crit_emitter_event *
 	if (rc || !sink->enter)
 		return rc;
 	span = span_of(&told->spans[told->depth]);
-	return sink->enter(sink->user, emitter->thread_rows[event->life], event->time_ns, &span,
+	return sink->enter(sink->user, emitter->thread_rows[event->thread], event->time_ns, &span,
 			   told->total_cmetric_ns);
 }
 
-static int tell_setup(const struct crit_emitter *emitter, const struct crit_emitter_event *event)
+static int emit_setup(const struct crit_emitter *emitter, const struct crit_emitter_event *event)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
 	const struct crit_trace_setup setup = { .begin_ns = event->polled,
@@ -231,13 +233,14 @@ static int tell_setup(const struct crit_emitter *emitter, const struct crit_emit
 						.site = event->arg,
 						.call = event->call };
 
-	return sink->setup ? sink->setup(sink->user, emitter->thread_rows[event->life], &setup) : 0;
+	return sink->setup ? sink->setup(sink->user, emitter->thread_rows[event->thread], &setup)
+			   : 0;
 }
 
 int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_event *event)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
-	struct crit_emitter_thread *told = emitter->threads[event->life];
+	struct crit_emitter_thread *told = emitter->threads[event->thread];
 
 	switch ((enum crit_emitter_event_kind)event->kind) {
 	case CRIT_EMIT_BEGIN:
@@ -248,7 +251,7 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 		return enter(emitter, event);
 	case CRIT_EMIT_LEAVE:
 		look(told, event);
-		tell_leaves(emitter, event, event->depth);
+		emit_leaves(emitter, event, event->depth);
 		mark(told, event);
 		return 0;
 	case CRIT_EMIT_LOOK:
@@ -258,15 +261,16 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 		mark(told, event);
 		return 0;
 	case CRIT_EMIT_RELEASE:
-		return sink->release ? sink->release(sink->user, emitter->thread_rows[event->life],
-						     event->time_ns, event->call, event->arg)
-				     : 0;
+		return sink->release
+			       ? sink->release(sink->user, emitter->thread_rows[event->thread],
+					       event->time_ns, event->call, event->arg)
+			       : 0;
 	case CRIT_EMIT_TASK:
-		return sink->task ? sink->task(sink->user, emitter->thread_rows[event->life],
+		return sink->task ? sink->task(sink->user, emitter->thread_rows[event->thread],
 					       event->time_ns, event->call, event->arg)
 				  : 0;
 	case CRIT_EMIT_SETUP:
-		return tell_setup(emitter, event);
+		return emit_setup(emitter, event);
 	default:
 		return end_thread(emitter, event);
 	}
@@ -283,29 +287,29 @@ void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_e
 	crit_emitter_keep_error(emitter, rc);
 }
 
-int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t life, uint64_t time_ns,
+int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
 			      const struct crit_trace_message *message)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
 
 	if (sink->message)
 		crit_emitter_keep_error(emitter,
-					sink->message(sink->user, emitter->thread_rows[life],
+					sink->message(sink->user, emitter->thread_rows[thread],
 						      time_ns, message));
 	return emitter->error;
 }
 
 /* What lies outside a thread's part, or after the end, is told to nobody. */
-int crit_emitter_message(void *user, uint32_t life, uint64_t time_ns,
+int crit_emitter_message(void *user, uint32_t thread, uint64_t time_ns,
 			 const struct crit_trace_message *message)
 {
 	struct crit_emitter *emitter = user;
 
 	if (time_ns < emitter->begin_ns)
 		time_ns = emitter->begin_ns;
-	if (!emitter->threads[life] || time_ns > emitter->end_ns)
+	if (!emitter->threads[thread] || time_ns > emitter->end_ns)
 		return emitter->error;
-	return crit_emitter_pass_message(emitter, life, time_ns, message);
+	return crit_emitter_pass_message(emitter, thread, time_ns, message);
 }
 
 int crit_emitter_communicator(void *user, const struct crit_trace_communicator *communicator)

@@ -33,7 +33,7 @@ struct crit_emitter_event {
 	struct crit_bucket *bucket; /* entered, or of the time outside all spans */
 	uint64_t arg; /* of the span; RELEASE: the lock; TASK: its number */
 	uint64_t polled;
-	uint32_t life;
+	uint32_t thread;
 	uint32_t depth; /* of open spans from now on */
 	uint16_t call; /* TASK: the note */
 	uint8_t span_class;
@@ -81,12 +81,12 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
  * For who decodes messages (crit_message_sink): a message is told before the engine takes the
  * leave; nothing is told outside a thread's part or after end_ns.  Errors: those of the sink.
  */
-int crit_emitter_message(void *emitter, uint32_t life, uint64_t time_ns,
+int crit_emitter_message(void *emitter, uint32_t thread, uint64_t time_ns,
 			 const struct crit_trace_message *message);
 int crit_emitter_communicator(void *emitter, const struct crit_trace_communicator *communicator);
 
 /* The same of a thread that others tell of, as it is.  Errors: those of the sink. */
-int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t life, uint64_t time_ns,
+int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
 			      const struct crit_trace_message *message);
 
 /* Tells the sink that all is told.  Errors: the first of the sink's, -ENOMEM. */

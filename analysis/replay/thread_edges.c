@@ -10,7 +10,7 @@
 
 struct acquisition { /* of a lock */
 	uint64_t begin_ns, end_ns; /* of the wait for it */
-	uint32_t life; /* CRIT_NONE: none */
+	uint32_t thread; /* CRIT_NONE: none */
 };
 
 struct crit_lock_state {
@@ -35,39 +35,40 @@ struct crit_thread_edges {
 	struct crit_index places; /* process, call and lock -> index into locks */
 };
 
-void crit_thread_edges_before(struct crit_thread_edges *edges, const struct crit_machine *machine,
+void crit_thread_edges_before(struct crit_thread_edges *edges,
+			      const struct crit_sched_state *sched_state,
 			      const union crit_kernel_record *record)
 {
-	const struct crit_life *lives = machine->model->lives;
+	const struct crit_thread *threads = sched_state->model->threads;
 	const struct crit_kernel_wake *wake = &record->wake;
-	uint32_t life, waker;
+	uint32_t thread, waker;
 
 	edges->asleep = CRIT_NONE;
 	if ((record->head.kind != CRIT_K_WAKE && record->head.kind != CRIT_K_WAKE_NEW) ||
 	    !crit_listeners_want(&edges->engine->listeners, CRIT_EDGE_WAKEUP))
 		return;
-	life = crit_machine_find(machine, wake->tid);
-	if (life == CRIT_NONE || lives[life].belief != CRIT_STATE_BLOCKED ||
-	    edges->engine->threads[life].state != CRIT_STATE_BLOCKED)
+	thread = crit_sched_state_find(sched_state, wake->tid);
+	if (thread == CRIT_NONE || threads[thread].belief != CRIT_STATE_BLOCKED ||
+	    edges->engine->accounts[thread].state != CRIT_STATE_BLOCKED)
 		return;
-	waker = crit_machine_find(machine, wake->waker_tid);
+	waker = crit_sched_state_find(sched_state, wake->waker_tid);
 	if (!wake->waker_tid) /* the kernel lets none but its creator wake a new thread */
-		waker = record->head.kind == CRIT_K_WAKE_NEW ? lives[life].creator : CRIT_NONE;
-	if (waker == CRIT_NONE || lives[waker].belief == CRIT_STATE_NONE)
+		waker = record->head.kind == CRIT_K_WAKE_NEW ? threads[thread].creator : CRIT_NONE;
+	if (waker == CRIT_NONE || threads[waker].belief == CRIT_STATE_NONE)
 		return;
-	edges->asleep = life;
-	edges->asleep_since_ns = lives[life].last_ns;
+	edges->asleep = thread;
+	edges->asleep_since_ns = threads[thread].last_ns;
 	edges->waker = waker;
 }
 
 void crit_thread_edges_after(const struct crit_thread_edges *edges,
-			     const struct crit_machine *machine,
+			     const struct crit_sched_state *sched_state,
 			     const union crit_kernel_record *record)
 {
-	const struct crit_transition *out = machine->out;
+	const struct crit_transition *out = sched_state->out;
 	uint64_t time_ns = record->head.time_ns;
 
-	if (edges->asleep == CRIT_NONE || !machine->out_count || out->life != edges->asleep ||
+	if (edges->asleep == CRIT_NONE || !sched_state->out_count || out->thread != edges->asleep ||
 	    out->state != CRIT_STATE_RUNNABLE)
 		return;
 	crit_listeners_tell_edge(&edges->engine->listeners,
@@ -80,10 +81,10 @@ void crit_thread_edges_after(const struct crit_thread_edges *edges,
 }
 
 /* The lock's state, a new one if it has none.  NULL: error is set, or there are too many. */
-static struct crit_lock_state *lock_of(struct crit_thread_edges *edges, uint32_t life,
+static struct crit_lock_state *lock_of(struct crit_thread_edges *edges, uint32_t thread,
 				       uint16_t call, uint64_t lock)
 {
-	uint32_t process = edges->engine->model->lives[life].process;
+	uint32_t process = edges->engine->model->threads[thread].process;
 	uint64_t hash = crit_hash_mix(crit_hash_mix(lock, call), process);
 	struct crit_probe probe;
 	uint32_t at = crit_index_first(&edges->places, hash, &probe);
@@ -112,21 +113,21 @@ static struct crit_lock_state *lock_of(struct crit_thread_edges *edges, uint32_t
 						     .call = call,
 						     .holder = CRIT_NONE,
 						     .releaser = CRIT_NONE,
-						     .early.life = CRIT_NONE };
+						     .early.thread = CRIT_NONE };
 	return &edges->locks[at];
 }
 
 static void tell(const struct crit_thread_edges *edges, const struct crit_lock_state *state,
 		 const struct acquisition *by, uint32_t releaser, uint64_t released_ns)
 {
-	if (by->life == releaser)
+	if (by->thread == releaser)
 		return;
 	crit_listeners_tell_edge(&edges->engine->listeners,
 				 &(struct crit_edge){ .begin_ns = by->begin_ns,
 						      .end_ns = by->end_ns,
 						      .cause_ns = released_ns,
 						      .object = state->lock,
-						      .waiter = by->life,
+						      .waiter = by->thread,
 						      .cause = releaser,
 						      .call = state->call,
 						      .kind = CRIT_EDGE_LOCK });
@@ -137,23 +138,23 @@ static void acquire(const struct crit_thread_edges *edges, struct crit_lock_stat
 {
 	if (state->releaser != CRIT_NONE) {
 		tell(edges, state, by, state->releaser, state->released_ns);
-	} else if (state->holder != CRIT_NONE && state->holder != by->life) {
+	} else if (state->holder != CRIT_NONE && state->holder != by->thread) {
 		state->early = *by;
 		state->early_holder = state->holder;
 	}
-	state->holder = by->life;
+	state->holder = by->thread;
 	state->releaser = CRIT_NONE;
 }
 
 static void release(const struct crit_thread_edges *edges, struct crit_lock_state *state,
-		    uint32_t life, uint64_t time_ns)
+		    uint32_t thread, uint64_t time_ns)
 {
-	if (state->early.life != CRIT_NONE && state->early_holder == life) {
-		tell(edges, state, &state->early, life, time_ns);
-		state->early.life = CRIT_NONE;
+	if (state->early.thread != CRIT_NONE && state->early_holder == thread) {
+		tell(edges, state, &state->early, thread, time_ns);
+		state->early.thread = CRIT_NONE;
 		return;
 	}
-	state->releaser = life;
+	state->releaser = thread;
 	state->released_ns = time_ns;
 	state->holder = CRIT_NONE;
 }
@@ -174,24 +175,24 @@ static uint16_t wait_before(uint32_t call)
 }
 
 /* A span of a construct has ended.  is_told: its own end was, not that of one around it. */
-static void end_span(struct crit_thread_edges *edges, uint32_t life,
+static void end_span(struct crit_thread_edges *edges, uint32_t thread,
 		     const struct crit_span_frame *frame, uint64_t time_ns, bool is_told)
 {
 	bool is_wait = is_wait_for_lock(frame->call);
 	uint16_t call = is_wait ? frame->call : wait_before(frame->call);
-	struct crit_lock_state *state = call && frame->arg ? lock_of(edges, life, call, frame->arg)
-							   : NULL;
+	struct crit_lock_state *state =
+		call && frame->arg ? lock_of(edges, thread, call, frame->arg) : NULL;
 
 	if (!state)
 		return;
 	if (!is_told) { /* when it was had, or given back, nobody knows */
 		state->holder = CRIT_NONE;
 		state->releaser = CRIT_NONE;
-		state->early.life = CRIT_NONE;
+		state->early.thread = CRIT_NONE;
 	} else if (is_wait) {
-		acquire(edges, state, &(struct acquisition){ frame->enter_ns, time_ns, life });
+		acquire(edges, state, &(struct acquisition){ frame->enter_ns, time_ns, thread });
 	} else {
-		release(edges, state, life, time_ns);
+		release(edges, state, thread, time_ns);
 	}
 }
 
@@ -200,28 +201,29 @@ static bool is_folding(const struct crit_thread_edges *edges, const struct crit_
 {
 	const struct crit_model *model = edges->engine->model;
 
-	return crit_model_is_folding(&model->nodes[model->lives[event->life].node], event->time_ns);
+	return crit_model_is_folding(&model->nodes[model->threads[event->thread].node],
+				     event->time_ns);
 }
 
 static int on_enter(void *user, const struct crit_event *event)
 {
 	struct crit_thread_edges *edges = user;
 
-	edges->depths[event->life] = edges->engine->threads[event->life].depth;
+	edges->depths[event->thread] = edges->engine->accounts[event->thread].depth;
 	return 0;
 }
 
 static int on_leave(void *user, const struct crit_event *event)
 {
 	struct crit_thread_edges *edges = user;
-	const struct crit_thread *thread = &edges->engine->threads[event->life];
-	uint32_t before = edges->depths[event->life], depth;
+	const struct crit_thread_account *thread = &edges->engine->accounts[event->thread];
+	uint32_t before = edges->depths[event->thread], depth;
 
-	edges->depths[event->life] = thread->depth;
+	edges->depths[event->thread] = thread->depth;
 	if (is_folding(edges, event))
 		return 0;
 	for (depth = before; depth > thread->depth; depth--)
-		end_span(edges, event->life, &thread->spans[depth - 1], event->time_ns,
+		end_span(edges, event->thread, &thread->spans[depth - 1], event->time_ns,
 			 before == thread->depth + 1);
 	return 0;
 }
@@ -231,11 +233,11 @@ static int on_release(void *user, const struct crit_event *event)
 	struct crit_thread_edges *edges = user;
 	struct crit_lock_state *state =
 		event->arg && !is_folding(edges, event)
-			? lock_of(edges, event->life, event->call, event->arg)
+			? lock_of(edges, event->thread, event->call, event->arg)
 			: NULL;
 
 	if (state)
-		release(edges, state, event->life, event->time_ns);
+		release(edges, state, event->thread, event->time_ns);
 	return 0;
 }
 
@@ -249,7 +251,7 @@ static int listen(struct crit_thread_edges *edges)
 			[CRIT_EVENT_RELEASE] = on_release },
 	};
 
-	edges->depths = calloc(edges->engine->model->life_count + 1, sizeof(*edges->depths));
+	edges->depths = calloc(edges->engine->model->thread_count + 1, sizeof(*edges->depths));
 	return edges->depths ? crit_listeners_add(&edges->engine->listeners, &listener) : -ENOMEM;
 }
 

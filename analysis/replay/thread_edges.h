@@ -10,7 +10,7 @@
 #define CRIT_THREAD_EDGES_H
 
 #include "analysis/account/engine.h"
-#include "analysis/model/machine.h"
+#include "analysis/model/sched_state.h"
 
 #define CRIT_LOCKS_MAX (1u << 20) /* of a run; more have no edges */
 
@@ -25,10 +25,11 @@ int crit_thread_edges_create(struct crit_engine *engine, struct crit_thread_edge
 void crit_thread_edges_destroy(struct crit_thread_edges *edges);
 
 /* A kernel record is about to be played, and was, by the node's machine. */
-void crit_thread_edges_before(struct crit_thread_edges *edges, const struct crit_machine *machine,
+void crit_thread_edges_before(struct crit_thread_edges *edges,
+			      const struct crit_sched_state *sched_state,
 			      const union crit_kernel_record *record);
 void crit_thread_edges_after(const struct crit_thread_edges *edges,
-			     const struct crit_machine *machine,
+			     const struct crit_sched_state *sched_state,
 			     const union crit_kernel_record *record);
 
 #endif

@@ -23,91 +23,94 @@ void crit_tracer_fini(struct crit_tracer *tracer)
 }
 
 /* Copies the cells of the span that is, or was, at this depth; 0 is the time outside all. */
-static void copy_cells(const struct crit_thread *thread, uint32_t depth,
+static void copy_cells(const struct crit_thread_account *account, uint32_t depth,
 		       uint64_t ret_ns[CRIT_STATE_COUNT])
 {
-	unsigned int span_class = depth ? thread->spans[depth - 1].span_class
-					: thread->base->key.span_class;
+	unsigned int span_class = depth ? account->spans[depth - 1].span_class
+					: account->base->key.span_class;
 	int state;
 
 	for (state = 0; state < CRIT_STATE_COUNT; state++)
-		ret_ns[state] = thread->cells.ns[state][span_class];
+		ret_ns[state] = account->cells.ns[state][span_class];
 }
 
 static bool is_wanted(const struct crit_tracer *tracer, uint32_t index)
 {
-	const struct crit_life *life = &tracer->engine->model->lives[index];
-	const struct crit_thread *thread = &tracer->engine->threads[index];
+	const struct crit_thread *thread = &tracer->engine->model->threads[index];
+	const struct crit_thread_account *account = &tracer->engine->accounts[index];
 
-	if (thread->state == CRIT_STATE_NONE || !thread->is_open)
+	if (account->state == CRIT_STATE_NONE || !account->is_open)
 		return false;
 	return tracer->emitter.sink->has_all ||
-	       (life->role == CRIT_THREAD_APP && life->part != CRIT_NONE);
+	       (thread->role == CRIT_THREAD_APP && thread->window != CRIT_NONE);
 }
 
 /* Spans it is in began before: their leaves are not told. */
-static void post_begin(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+static void post_begin(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns)
 {
-	const struct crit_thread *thread = &tracer->engine->threads[life];
-	struct crit_emitter_event emitted = {
-		.time_ns = time_ns, .life = life, .kind = CRIT_EMIT_BEGIN, .bucket = thread->base
-	};
+	const struct crit_thread_account *account = &tracer->engine->accounts[thread];
+	struct crit_emitter_event emitted = { .time_ns = time_ns,
+					      .thread = thread,
+					      .kind = CRIT_EMIT_BEGIN,
+					      .bucket = account->base };
 	uint32_t depth;
 
 	if (time_ns > tracer->emitter.end_ns)
 		return;
-	crit_tracer_setups_begin(&tracer->setups, life, time_ns);
-	tracer->views[life] = (struct crit_tracer_view){ .depth = thread->depth, .is_told = true };
-	copy_cells(thread, 0, emitted.marked_ns);
+	crit_tracer_setups_begin(&tracer->setups, thread, time_ns);
+	tracer->views[thread] =
+		(struct crit_tracer_view){ .depth = account->depth, .is_told = true };
+	copy_cells(account, 0, emitted.marked_ns);
 	crit_emitter_post(&tracer->emitter, &emitted);
-	for (depth = 1; depth <= thread->depth; depth++) {
-		const struct crit_span_frame *frame = &thread->spans[depth - 1];
+	for (depth = 1; depth <= account->depth; depth++) {
+		const struct crit_span_frame *frame = &account->spans[depth - 1];
 
 		emitted.kind = CRIT_EMIT_INSIDE;
 		emitted.bucket = frame->bucket;
 		emitted.arg = frame->arg;
 		emitted.call = frame->call;
 		emitted.span_class = frame->span_class;
-		copy_cells(thread, depth, emitted.marked_ns);
+		copy_cells(account, depth, emitted.marked_ns);
 		crit_emitter_post(&tracer->emitter, &emitted);
 	}
 }
 
-static void post_end(struct crit_tracer *tracer, uint32_t life, uint64_t time_ns)
+static void post_end(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns)
 {
 	struct crit_emitter_event emitted = { .time_ns = time_ns,
-					      .life = life,
+					      .thread = thread,
 					      .kind = CRIT_EMIT_END };
 
-	copy_cells(&tracer->engine->threads[life], tracer->views[life].depth, emitted.looked_ns);
-	tracer->views[life].is_told = false;
+	copy_cells(&tracer->engine->accounts[thread], tracer->views[thread].depth,
+		   emitted.looked_ns);
+	tracer->views[thread].is_told = false;
 	crit_emitter_post(&tracer->emitter, &emitted);
 }
 
 /* What is known of the thread when it is told of at this time, which is clamped; else NULL. */
-static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t life,
+static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t thread,
 					uint64_t *time_ns)
 {
-	if (!tracer->views[life].is_told)
+	if (!tracer->views[thread].is_told)
 		return NULL;
 	if (*time_ns < tracer->emitter.begin_ns)
 		*time_ns = tracer->emitter.begin_ns;
 	if (*time_ns > tracer->emitter.end_ns)
-		post_end(tracer, life, *time_ns);
-	return tracer->views[life].is_told ? &tracer->views[life] : NULL;
+		post_end(tracer, thread, *time_ns);
+	return tracer->views[thread].is_told ? &tracer->views[thread] : NULL;
 }
 
 static int on_thread(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
 	uint64_t time_ns = event->time_ns;
-	bool is_told = told_at(tracer, event->life, &time_ns) != NULL;
-	bool is_wanted_now = is_wanted(tracer, event->life);
+	bool is_told = told_at(tracer, event->thread, &time_ns) != NULL;
+	bool is_wanted_now = is_wanted(tracer, event->thread);
 
 	if (is_told && !is_wanted_now)
-		post_end(tracer, event->life, time_ns);
+		post_end(tracer, event->thread, time_ns);
 	else if (!is_told && is_wanted_now)
-		post_begin(tracer, event->life,
+		post_begin(tracer, event->thread,
 			   time_ns < tracer->emitter.begin_ns ? tracer->emitter.begin_ns : time_ns);
 	return tracer->emitter.error;
 }
@@ -115,12 +118,12 @@ static int on_thread(void *user, const struct crit_event *event)
 static int on_enter(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
-	const struct crit_thread *thread = &tracer->engine->threads[event->life];
+	const struct crit_thread_account *account = &tracer->engine->accounts[event->thread];
 	uint64_t time_ns = event->time_ns;
-	struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
-	const struct crit_span_frame *frame = &thread->spans[thread->depth - 1];
+	struct crit_tracer_view *view = told_at(tracer, event->thread, &time_ns);
+	const struct crit_span_frame *frame = &account->spans[account->depth - 1];
 	struct crit_emitter_event emitted = { .time_ns = time_ns,
-					      .life = event->life,
+					      .thread = event->thread,
 					      .kind = CRIT_EMIT_ENTER,
 					      .bucket = frame->bucket,
 					      .arg = frame->arg,
@@ -130,11 +133,11 @@ static int on_enter(void *user, const struct crit_event *event)
 
 	if (!view) {
 		if (crit_call_is_window(frame->call))
-			crit_tracer_setups_enter(&tracer->setups, event->life, time_ns);
+			crit_tracer_setups_enter(&tracer->setups, event->thread, time_ns);
 		return tracer->emitter.error;
 	}
-	copy_cells(thread, view->depth, emitted.looked_ns);
-	copy_cells(thread, thread->depth, emitted.marked_ns);
+	copy_cells(account, view->depth, emitted.looked_ns);
+	copy_cells(account, account->depth, emitted.marked_ns);
 	view->depth++;
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
@@ -143,22 +146,22 @@ static int on_enter(void *user, const struct crit_event *event)
 static int on_leave(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
-	const struct crit_thread *thread = &tracer->engine->threads[event->life];
+	const struct crit_thread_account *account = &tracer->engine->accounts[event->thread];
 	uint64_t time_ns = event->time_ns;
-	struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
+	struct crit_tracer_view *view = told_at(tracer, event->thread, &time_ns);
 	struct crit_emitter_event emitted = { .time_ns = time_ns,
-					      .life = event->life,
+					      .thread = event->thread,
 					      .kind = CRIT_EMIT_LEAVE,
-					      .bucket = thread->base,
-					      .depth = thread->depth };
+					      .bucket = account->base,
+					      .depth = account->depth };
 
 	if (!view)
-		crit_tracer_setups_leave(&tracer->setups, event->life, time_ns);
-	if (!view || view->depth <= thread->depth)
+		crit_tracer_setups_leave(&tracer->setups, event->thread, time_ns);
+	if (!view || view->depth <= account->depth)
 		return tracer->emitter.error;
-	copy_cells(thread, view->depth, emitted.looked_ns);
-	copy_cells(thread, thread->depth, emitted.marked_ns);
-	view->depth = thread->depth;
+	copy_cells(account, view->depth, emitted.looked_ns);
+	copy_cells(account, account->depth, emitted.marked_ns);
+	view->depth = account->depth;
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -167,14 +170,14 @@ static int on_base_ends(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
 	uint64_t time_ns = event->time_ns;
-	const struct crit_tracer_view *view = told_at(tracer, event->life, &time_ns);
+	const struct crit_tracer_view *view = told_at(tracer, event->thread, &time_ns);
 	struct crit_emitter_event emitted = { .time_ns = time_ns,
-					      .life = event->life,
+					      .thread = event->thread,
 					      .kind = CRIT_EMIT_LOOK };
 
 	if (!view || view->depth)
 		return tracer->emitter.error;
-	copy_cells(&tracer->engine->threads[event->life], 0, emitted.looked_ns);
+	copy_cells(&tracer->engine->accounts[event->thread], 0, emitted.looked_ns);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -182,15 +185,15 @@ static int on_base_ends(void *user, const struct crit_event *event)
 static int on_base_begins(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
-	const struct crit_thread *thread = &tracer->engine->threads[event->life];
-	const struct crit_tracer_view *view = &tracer->views[event->life];
-	struct crit_emitter_event emitted = { .life = event->life,
+	const struct crit_thread_account *account = &tracer->engine->accounts[event->thread];
+	const struct crit_tracer_view *view = &tracer->views[event->thread];
+	struct crit_emitter_event emitted = { .thread = event->thread,
 					      .kind = CRIT_EMIT_MARK,
-					      .bucket = thread->base };
+					      .bucket = account->base };
 
 	if (!view->is_told || view->depth)
 		return tracer->emitter.error;
-	copy_cells(thread, 0, emitted.marked_ns);
+	copy_cells(account, 0, emitted.marked_ns);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -200,11 +203,12 @@ static int pass_on(struct crit_tracer *tracer, const struct crit_event *event,
 		   enum crit_emitter_event_kind kind)
 {
 	uint64_t time_ns = event->time_ns;
-	struct crit_emitter_event emitted = {
-		.life = event->life, .kind = (uint8_t)kind, .call = event->call, .arg = event->arg
-	};
+	struct crit_emitter_event emitted = { .thread = event->thread,
+					      .kind = (uint8_t)kind,
+					      .call = event->call,
+					      .arg = event->arg };
 
-	if (told_at(tracer, event->life, &time_ns)) {
+	if (told_at(tracer, event->thread, &time_ns)) {
 		emitted.time_ns = time_ns;
 		crit_emitter_post(&tracer->emitter, &emitted);
 	}
@@ -225,7 +229,8 @@ static int on_finalize_enter(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
 
-	crit_tracer_setups_finalize(&tracer->setups, event->life, true, event->arg, event->time_ns);
+	crit_tracer_setups_finalize(&tracer->setups, event->thread, true, event->arg,
+				    event->time_ns);
 	return tracer->emitter.error;
 }
 
@@ -233,7 +238,7 @@ static int on_finalize_leave(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
 
-	crit_tracer_setups_finalize(&tracer->setups, event->life, false, event->arg,
+	crit_tracer_setups_finalize(&tracer->setups, event->thread, false, event->arg,
 				    event->time_ns);
 	return tracer->emitter.error;
 }
@@ -270,7 +275,7 @@ int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 	if (!rc)
 		rc = crit_tracer_setups_init(&tracer->setups, engine, &tracer->emitter);
 	tracer->run = calloc(1, sizeof(*tracer->run));
-	tracer->views = calloc(model->life_count + 1, sizeof(*tracer->views));
+	tracer->views = calloc(model->thread_count + 1, sizeof(*tracer->views));
 	if (!rc && (!tracer->run || !tracer->views))
 		rc = -ENOMEM;
 	if (!rc)

@@ -16,7 +16,7 @@ struct setup_call {
 };
 
 struct crit_tracer_setup {
-	uint32_t life; /* that called MPI_Init*, CRIT_NONE */
+	uint32_t thread; /* that called MPI_Init*, CRIT_NONE */
 	bool is_told;
 	struct setup_call init, finalize;
 };
@@ -33,7 +33,7 @@ int crit_tracer_setups_init(struct crit_tracer_setups *setups, const struct crit
 	if (!setups->rows)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		setups->rows[i] = (struct crit_tracer_setup){ .life = CRIT_NONE,
+		setups->rows[i] = (struct crit_tracer_setup){ .thread = CRIT_NONE,
 							      .init = no_call,
 							      .finalize = no_call };
 	return 0;
@@ -45,10 +45,10 @@ void crit_tracer_setups_fini(struct crit_tracer_setups *setups)
 }
 
 /* The rank that a thread's process is, CRIT_NONE. */
-static uint32_t rank_of(const struct crit_tracer_setups *setups, uint32_t life)
+static uint32_t rank_of(const struct crit_tracer_setups *setups, uint32_t thread)
 {
 	const struct crit_model *model = setups->engine->model;
-	uint32_t process = model->lives[life].process;
+	uint32_t process = model->threads[thread].process;
 
 	return process == CRIT_NONE ? CRIT_NONE : model->processes[process].rank;
 }
@@ -61,51 +61,51 @@ static bool has_end(const struct crit_tracer_setups *setups, uint32_t rank)
 	return setups->emitter->end_ns == model->window_end_ns && !model->ranks[rank].is_open;
 }
 
-void crit_tracer_setups_enter(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns)
+void crit_tracer_setups_enter(struct crit_tracer_setups *setups, uint32_t thread, uint64_t time_ns)
 {
-	const struct crit_thread *thread = &setups->engine->threads[life];
-	const struct crit_span_frame *frame = &thread->spans[thread->depth - 1];
-	uint32_t rank = rank_of(setups, life);
+	const struct crit_thread_account *account = &setups->engine->accounts[thread];
+	const struct crit_span_frame *frame = &account->spans[account->depth - 1];
+	uint32_t rank = rank_of(setups, thread);
 	struct crit_tracer_setup *setup;
 	struct setup_call entered = { .begin_ns = time_ns,
 				      .end_ns = CRIT_TIME_MAX,
 				      .site = frame->bucket->key.site,
-				      .depth = thread->depth - 1,
+				      .depth = account->depth - 1,
 				      .call = frame->call };
 
 	if (rank == CRIT_NONE)
 		return;
 	setup = &setups->rows[rank];
 	if (frame->call == CRIT_MPI_Finalize) {
-		crit_tracer_setups_finalize(setups, life, true, entered.site, time_ns);
+		crit_tracer_setups_finalize(setups, thread, true, entered.site, time_ns);
 		setup->finalize.depth = entered.depth;
 	} else if (!setup->is_told &&
 		   (frame->call == CRIT_MPI_Init || frame->call == CRIT_MPI_Init_thread)) {
-		setup->life = life;
+		setup->thread = thread;
 		setup->init = entered; /* of two, the first has failed */
 	}
 }
 
-void crit_tracer_setups_leave(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns)
+void crit_tracer_setups_leave(struct crit_tracer_setups *setups, uint32_t thread, uint64_t time_ns)
 {
-	uint32_t depth = setups->engine->threads[life].depth, rank = rank_of(setups, life);
+	uint32_t depth = setups->engine->accounts[thread].depth, rank = rank_of(setups, thread);
 	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &setups->rows[rank];
 
-	if (!setup || setup->life != life)
+	if (!setup || setup->thread != thread)
 		return;
 	if (setup->init.end_ns == CRIT_TIME_MAX && depth <= setup->init.depth)
 		setup->init.end_ns = time_ns;
 	if (setup->finalize.begin_ns < CRIT_TIME_MAX && depth <= setup->finalize.depth)
-		crit_tracer_setups_finalize(setups, life, false, 0, time_ns);
+		crit_tracer_setups_finalize(setups, thread, false, 0, time_ns);
 }
 
-void crit_tracer_setups_finalize(struct crit_tracer_setups *setups, uint32_t life, bool is_enter,
+void crit_tracer_setups_finalize(struct crit_tracer_setups *setups, uint32_t thread, bool is_enter,
 				 uint64_t site, uint64_t time_ns)
 {
-	uint32_t rank = rank_of(setups, life);
+	uint32_t rank = rank_of(setups, thread);
 	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &setups->rows[rank];
 
-	if (!setup || setup->life != life)
+	if (!setup || setup->thread != thread)
 		return;
 	if (!is_enter && setup->finalize.end_ns == CRIT_TIME_MAX)
 		setup->finalize.end_ns = time_ns;
@@ -116,11 +116,11 @@ void crit_tracer_setups_finalize(struct crit_tracer_setups *setups, uint32_t lif
 						       .call = CRIT_MPI_Finalize };
 }
 
-static struct crit_emitter_event event_of(uint32_t life, const struct setup_call *call,
+static struct crit_emitter_event event_of(uint32_t thread, const struct setup_call *call,
 					  uint64_t end_ns)
 {
 	return (struct crit_emitter_event){ .time_ns = end_ns,
-					    .life = life,
+					    .thread = thread,
 					    .kind = CRIT_EMIT_SETUP,
 					    .polled = call->begin_ns < end_ns ? call->begin_ns
 									      : end_ns,
@@ -128,16 +128,16 @@ static struct crit_emitter_event event_of(uint32_t life, const struct setup_call
 					    .call = call->call };
 }
 
-void crit_tracer_setups_begin(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns)
+void crit_tracer_setups_begin(struct crit_tracer_setups *setups, uint32_t thread, uint64_t time_ns)
 {
-	uint32_t rank = rank_of(setups, life);
+	uint32_t rank = rank_of(setups, thread);
 	struct crit_tracer_setup *setup = rank == CRIT_NONE ? NULL : &setups->rows[rank];
 	struct crit_emitter_event event;
 
-	if (!setup || setup->life != life || setup->is_told)
+	if (!setup || setup->thread != thread || setup->is_told)
 		return;
 	setup->is_told = true;
-	event = event_of(life, &setup->init,
+	event = event_of(thread, &setup->init,
 			 setup->init.end_ns < time_ns ? setup->init.end_ns : time_ns);
 	crit_emitter_post(setups->emitter, &event);
 }
@@ -147,13 +147,13 @@ static uint64_t end_of(const struct crit_tracer_setups *setups,
 		       const struct crit_tracer_setup *setup)
 {
 	const struct crit_model *model = setups->engine->model;
-	const struct crit_life *life = &model->lives[setup->life];
+	const struct crit_thread *thread = &model->threads[setup->thread];
 	uint64_t end_ns = setup->finalize.end_ns;
 
 	if (end_ns == CRIT_TIME_MAX)
-		end_ns = model->processes[life->process].end_ns;
+		end_ns = model->processes[thread->process].end_ns;
 	if (end_ns == CRIT_TIME_MAX)
-		end_ns = model->nodes[life->node].end_ns;
+		end_ns = model->nodes[thread->node].end_ns;
 	return end_ns > setup->finalize.begin_ns ? end_ns : setup->finalize.begin_ns;
 }
 
@@ -168,7 +168,7 @@ int crit_tracer_setups_end(struct crit_tracer_setups *setups)
 
 		if (!setup->is_told || setup->finalize.begin_ns == CRIT_TIME_MAX)
 			continue;
-		event = event_of(setup->life, &setup->finalize, end_of(setups, setup));
+		event = event_of(setup->thread, &setup->finalize, end_of(setups, setup));
 		rc = crit_emitter_emit(setups->emitter, &event);
 	}
 	return rc;

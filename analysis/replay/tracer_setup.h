@@ -23,18 +23,18 @@ int crit_tracer_setups_init(struct crit_tracer_setups *setups, const struct crit
 void crit_tracer_setups_fini(struct crit_tracer_setups *setups);
 
 /* A thread that is not told of enters or leaves something: perhaps MPI_Init or MPI_Finalize. */
-void crit_tracer_setups_enter(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns);
-void crit_tracer_setups_leave(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns);
+void crit_tracer_setups_enter(struct crit_tracer_setups *setups, uint32_t thread, uint64_t time_ns);
+void crit_tracer_setups_leave(struct crit_tracer_setups *setups, uint32_t thread, uint64_t time_ns);
 
 /*
  * The end of MPI_Finalize, or all of it, lies beyond the cut, where nothing else is played: a trace
  * has it all the same.
  */
-void crit_tracer_setups_finalize(struct crit_tracer_setups *setups, uint32_t life, bool is_enter,
+void crit_tracer_setups_finalize(struct crit_tracer_setups *setups, uint32_t thread, bool is_enter,
 				 uint64_t site, uint64_t time_ns);
 
 /* A thread is about to be told of: its MPI_Init comes first. */
-void crit_tracer_setups_begin(struct crit_tracer_setups *setups, uint32_t life, uint64_t time_ns);
+void crit_tracer_setups_begin(struct crit_tracer_setups *setups, uint32_t thread, uint64_t time_ns);
 
 /* Tells of every MPI_Finalize that was entered, once all else is told.  Errors: the sink's. */
 int crit_tracer_setups_end(struct crit_tracer_setups *setups);

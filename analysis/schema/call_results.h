@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "analysis/schema/earnings.h"
+#include "analysis/schema/attribution.h"
 
 /*
  * One row per call or construct (calls), or per (call, site, process) (sites).  App threads.
@@ -23,7 +23,7 @@ struct crit_call_row {
 	uint64_t counted_bytes; /* level profile: moved by calls that do not wait */
 	uint64_t time_ns;
 	uint64_t wait_ns; /* of these, in waiting classes */
-	struct crit_earnings run;
+	struct crit_attribution run;
 	int32_t top_rank_row; /* the rank that did most of the waited-for work meanwhile; -1 none */
 };
 

@@ -8,7 +8,7 @@
  *   - messages and collectives of a rank without shim, or whose details were lost.  Where
  *     results->messages.has_order is false, a message's edge may name a neighbour of its send;
  *   - messages in MPI_COMM_SELF;
- *   - messages of threads that send side by side on one way (analysis/mpi/order.h);
+ *   - messages of threads that send side by side on one way (analysis/mpi/match.h);
  *   - barriers and locks where level profile keeps short waits from the recording;
  *   - who wakes an old thread: the kernel half does not ask yet, so only wakeups of new threads,
  *     by their creators, have an edge.

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/schema/earnings.h"
+#include "analysis/schema/attribution.h"
 #include "core/abi/abi_recording.h"
 
 enum crit_clock_kind { /* how a node's clock is known */
@@ -60,7 +60,8 @@ struct crit_node_row {
 	enum crit_clock_kind clock_kind;
 	int64_t clock_offset_ns; /* run clock minus its own, when first compared */
 	int64_t clock_drift_ppb; /* of the offset */
-	int64_t clock_shift_ns; /* of the offset, what keeps messages in order (clock_shifts.h) */
+	/* of the offset, what keeps messages in order (clock_shifts.h) */
+	int64_t clock_correction_ns;
 	uint64_t clock_bound_ns; /* the true offset is within; CRIT_CLOCK_UNBOUND: nobody knows */
 	int32_t output_error; /* -errno of critd's writer, 0 none */
 	bool has_window; /* WINDOW chunk seen */

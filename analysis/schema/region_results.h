@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/schema/earnings.h"
+#include "analysis/schema/attribution.h"
 #include "core/abi/abi_slot.h"
 
 /*
@@ -43,7 +43,7 @@ struct crit_region_part {
 	uint64_t useful_ns; /* of these running outside MPI and waits */
 	uint64_t omp_wait_ns; /* in waits of OpenMP, all kernel states */
 	uint64_t mpi_ns; /* in MPI, all kernel states */
-	struct crit_earnings run;
+	struct crit_attribution run;
 };
 
 struct crit_region_results {

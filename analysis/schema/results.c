@@ -13,10 +13,10 @@ void crit_results_destroy(struct crit_results *results)
 	free(results->ranks);
 	free(results->threads);
 	free(results->calls);
-	free(results->sites);
+	free(results->call_sites);
 	free(results->rank_calls);
-	free(results->laws);
-	free(results->rivals);
+	free(results->checks);
+	free(results->preemptors);
 	free(results->ends);
 	free(results->regions.rows);
 	free(results->regions.parts);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "analysis/schema/call_results.h"
-#include "analysis/schema/earnings.h"
+#include "analysis/schema/attribution.h"
 #include "analysis/schema/message_results.h"
 #include "analysis/schema/node_results.h"
 #include "analysis/schema/process_end_results.h"
@@ -71,10 +71,10 @@ struct crit_thread_row {
 	uint64_t death_ns;
 	uint64_t life_ns; /* equals the sum of cells */
 	struct crit_cells cells;
-	struct crit_earnings run;
+	struct crit_attribution run;
 	uint64_t idle_blocked_ns; /* of run.waiting_ns: outside MPI and waits of OpenMP */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT]; /* scope node */
-	crit_fix node_stall[CRIT_UNIT_COUNT];
+	crit_fix node_all_waiting[CRIT_UNIT_COUNT];
 	uint64_t switches; /* switch-outs seen */
 	uint64_t preemptions;
 	uint64_t unmatched; /* switches that did not fit */
@@ -101,37 +101,37 @@ struct crit_rank_row {
 	struct crit_cells cells; /* sum over its app threads */
 	uint64_t idle_in_mpi_ns; /* its omp_idle threads while the main thread was in MPI, outside
 				    parallel regions */
-	struct crit_earnings run; /* sum over its app threads */
+	struct crit_attribution run; /* sum over its app threads */
 	crit_fix may_wait_cmetric; /* unit ranks, if mpi_may_wait were active; default rule only */
 };
 
-enum crit_rival_kind {
-	CRIT_RIVAL_MEMBER = 0, /* a thread of the run: by_thread */
-	CRIT_RIVAL_STRANGER, /* named */
-	CRIT_RIVAL_HIDDEN, /* another user's, or a recording that does not tell */
-	CRIT_RIVAL_IDLE, /* nobody: the CPU idled, or the thread moved to another one */
-	CRIT_RIVAL_OTHERS, /* all beyond the most that are told apart */
-	CRIT_RIVAL_UNKNOWN, /* the recording names several, and not when each had the CPU */
-	CRIT_RIVAL_COUNT
+enum crit_preemptor_kind {
+	CRIT_PREEMPTOR_MEMBER = 0, /* a thread of the run: by_thread */
+	CRIT_PREEMPTOR_STRANGER, /* named */
+	CRIT_PREEMPTOR_HIDDEN, /* another user's, or a recording that does not tell */
+	CRIT_PREEMPTOR_IDLE, /* nobody: the CPU idled, or the thread moved to another one */
+	CRIT_PREEMPTOR_OTHERS, /* all beyond the most that are told apart */
+	CRIT_PREEMPTOR_UNKNOWN, /* the recording names several, and not when each had the CPU */
+	CRIT_PREEMPTOR_COUNT
 };
 
 /* Who had the CPU that a thread with work to do waited for. */
-struct crit_rival_row {
+struct crit_preemptor_row {
 	uint32_t thread; /* index into threads */
 	int32_t by_thread; /* index into threads; -1 none */
-	enum crit_rival_kind kind;
+	enum crit_preemptor_kind kind;
 	uint32_t tid; /* of a stranger; 0 several of that name */
 	char name[CRIT_COMM_BYTES]; /* of a stranger, "" else */
 	uint64_t count; /* preemptions */
 	uint64_t lost_ns; /* the thread waited while this one ran there */
 };
 
-struct crit_law {
+struct crit_consistency_check {
 	enum crit_unit unit;
 	enum crit_scope scope;
 	uint32_t node; /* scope node only */
 	crit_fix cmetric_sum;
-	crit_fix stall_sum;
+	crit_fix all_waiting_sum;
 	crit_fix nobody; /* n = 0 and w = 0 */
 	uint64_t active_ns; /* T(n >= 1) */
 	uint64_t window_ns;
@@ -150,7 +150,7 @@ struct crit_losses {
 	uint64_t missing_chunks; /* holes in the running numbers */
 	uint64_t unknown_chunks, unknown_records; /* of kinds this program does not know */
 	uint64_t unknown_ns; /* sum of threads' time in state unknown */
-	uint64_t no_stripe_threads;
+	uint64_t no_buffer_threads;
 	uint64_t refused_clients;
 	uint64_t crowded_records; /* that would begin a thread for which there is no room */
 	uint64_t unbalanced_spans; /* leave without enter and the like */
@@ -181,14 +181,14 @@ struct crit_results {
 	size_t thread_count;
 	struct crit_call_row *calls; /* sorted by call */
 	size_t call_count;
-	struct crit_call_row *sites; /* sorted by stall + waiting, descending */
-	size_t site_count;
+	struct crit_call_row *call_sites; /* sorted by stall + waiting, descending */
+	size_t call_site_count;
 	struct crit_rank_call_row *rank_calls; /* sorted by rank, call */
 	size_t rank_call_count;
-	struct crit_law *laws;
-	size_t law_count;
-	struct crit_rival_row *rivals; /* sorted by thread, lost time descending */
-	size_t rival_count;
+	struct crit_consistency_check *checks;
+	size_t check_count;
+	struct crit_preemptor_row *preemptors; /* sorted by thread, lost time descending */
+	size_t preemptor_count;
 	struct crit_process_end_row *ends; /* sorted by time */
 	size_t end_count;
 	uint64_t ends_unlisted; /* programs for which the list has no room */
@@ -198,7 +198,7 @@ struct crit_results {
 };
 
 struct crit_run_index;
-struct crit_peers;
+struct crit_transport;
 struct crit_trace_sink;
 struct crit_listener;
 
@@ -209,7 +209,8 @@ struct crit_analysis_options {
 	const struct crit_trace_sink *trace; /* schema/trace.h: told of every span; may be NULL */
 	/* account/listeners.h: told of events; NULL: of several peers, all have none */
 	const struct crit_listener *listener;
-	const struct crit_peers *peers; /* cluster/peers.h: who does it together; NULL: alone */
+	const struct crit_transport
+		*transport; /* cluster/peers.h: who does it together; NULL: alone */
 	/* analyse.h: what the next analysis of the same recordings need not do again, or NULL */
 	struct crit_run_index *index;
 };

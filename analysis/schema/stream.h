@@ -12,7 +12,7 @@ struct crit_stream {
 	uint32_t node;
 	uint32_t pid;
 	uint32_t ns_tid;
-	uint32_t life;
+	uint32_t thread;
 	uint32_t first_ref; /* SHIM chunks, linked by next */
 	uint32_t last_ref;
 	uint32_t first_counters;

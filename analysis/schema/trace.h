@@ -31,7 +31,7 @@
  */
 struct crit_trace_sums {
 	uint64_t cmetric_ns; /* unit threads, scope run */
-	uint64_t stall_ns;
+	uint64_t all_waiting_ns;
 	uint64_t state_ns[CRIT_STATE_COUNT]; /* by kernel state */
 	uint64_t polled; /* calls merged into this poll span, 0 none */
 	uint64_t total_cmetric_ns; /* of the thread since it began to be told of */

@@ -329,7 +329,7 @@ static char *name_of(Dwarf_Die *die)
 }
 
 static void find_function(struct crit_debug_unit unit, uint64_t address,
-			  struct crit_debug_place *place)
+			  struct crit_debug_location *location)
 {
 	struct walk walk = { .address = address };
 	Dwarf_Die inner;
@@ -342,23 +342,23 @@ static void find_function(struct crit_debug_unit unit, uint64_t address,
 	if (!walk.has_function)
 		return;
 	inner = source_of(&walk, &unit.split, walk.inner);
-	place->function = name_of(&inner);
+	location->function = name_of(&inner);
 	if (!walk.outer.addr || walk.outer.addr == walk.inner.addr)
 		return;
 	outer = source_of(&walk, &unit.split, walk.outer);
 	if (outer.addr != inner.addr)
-		place->outer = name_of(&outer);
+		location->outer = name_of(&outer);
 }
 
 void crit_debug_info_find(const struct crit_debug_info *info, uint64_t address,
-			  struct crit_debug_place *ret_place)
+			  struct crit_debug_location *ret_place)
 {
 	const struct crit_debug_unit *unit = find_unit(info, address);
 	Dwarf_Die die;
 	Dwarf_Line *line;
 	int number = 0;
 
-	*ret_place = (struct crit_debug_place){ 0 };
+	*ret_place = (struct crit_debug_location){ 0 };
 	if (!unit)
 		return;
 	die = unit->die;

@@ -28,7 +28,7 @@ struct crit_debug_info {
 	size_t range_count, range_capacity;
 };
 
-struct crit_debug_place {
+struct crit_debug_location {
 	char *function; /* the innermost one, inlined ones too; demangled; NULL unknown */
 	char *outer; /* the one it was inlined into; NULL: it was not */
 	const char *file; /* borrowed from the DWARF */
@@ -48,7 +48,7 @@ void crit_debug_info_fini(struct crit_debug_info *info);
  * Cost: the line table of a unit when it is first asked for; the unit's DIEs, at most ten million.
  */
 void crit_debug_info_find(const struct crit_debug_info *info, uint64_t address,
-			  struct crit_debug_place *ret_place);
+			  struct crit_debug_location *ret_place);
 
 /* A C++ name as in the source, all else as it is.  The caller frees; NULL: out of memory. */
 char *crit_demangle(const char *symbol);

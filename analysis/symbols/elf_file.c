@@ -213,7 +213,8 @@ bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offse
 	return false;
 }
 
-static void find_symbol(struct crit_elf_file *file, uint64_t address, struct crit_elf_place *place)
+static void find_symbol(struct crit_elf_file *file, uint64_t address,
+			struct crit_elf_location *location)
 {
 	GElf_Off offset = 0;
 	GElf_Sym symbol;
@@ -224,14 +225,14 @@ static void find_symbol(struct crit_elf_file *file, uint64_t address, struct cri
 	    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
 	     GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC))
 		return;
-	place->function = crit_demangle(name);
-	place->function_offset = offset;
+	location->function = crit_demangle(name);
+	location->function_offset = offset;
 }
 
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
-			struct crit_elf_place *ret_place)
+			struct crit_elf_location *ret_place)
 {
-	struct crit_debug_place found = { 0 };
+	struct crit_debug_location found = { 0 };
 
 	if (!file->has_read) {
 		Dwarf_Addr bias = 0;
@@ -243,18 +244,18 @@ void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 			(void)crit_debug_info_init(&file->debug_info, dwarf); /* what is there */
 	}
 	crit_debug_info_find(&file->debug_info, address + file->bias - file->dwarf_bias, &found);
-	*ret_place = (struct crit_elf_place){ .function = found.function,
-					      .outer = found.outer,
-					      .file = found.file ? strdup(found.file) : NULL,
-					      .line = found.line };
+	*ret_place = (struct crit_elf_location){ .function = found.function,
+						 .outer = found.outer,
+						 .file = found.file ? strdup(found.file) : NULL,
+						 .line = found.line };
 	if (!ret_place->function)
 		find_symbol(file, address, ret_place);
 }
 
-void crit_elf_place_fini(struct crit_elf_place *place)
+void crit_elf_location_fini(struct crit_elf_location *location)
 {
-	free(place->function);
-	free(place->outer);
-	free(place->file);
-	memset(place, 0, sizeof(*place));
+	free(location->function);
+	free(location->outer);
+	free(location->file);
+	memset(location, 0, sizeof(*location));
 }

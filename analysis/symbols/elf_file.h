@@ -39,8 +39,8 @@ struct crit_elf_head {
 	struct crit_elf_segment segments[CRIT_ELF_SEGMENTS_MAX];
 };
 
-struct crit_elf_place {
-	char *function; /* as struct crit_debug_place has it, or from the symbol table */
+struct crit_elf_location {
+	char *function; /* as struct crit_debug_location has it, or from the symbol table */
 	char *outer;
 	char *file;
 	uint64_t function_offset; /* of a name from the symbol table */
@@ -67,9 +67,9 @@ const struct crit_elf_head *crit_elf_file_head(const struct crit_elf_file *file)
 bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offset,
 			   uint64_t *ret_address);
 
-/* Whose code an address is.  Ownership: crit_elf_place_fini. */
+/* Whose code an address is.  Ownership: crit_elf_location_fini. */
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
-			struct crit_elf_place *ret_place);
-void crit_elf_place_fini(struct crit_elf_place *place);
+			struct crit_elf_location *ret_place);
+void crit_elf_location_fini(struct crit_elf_location *location);
 
 #endif

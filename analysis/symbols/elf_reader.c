@@ -132,7 +132,7 @@ static size_t answer_question(struct reading *reading, const struct question *qu
 {
 	enum crit_elf_status status;
 	struct crit_elf_file *file = file_of(reading, question, &status);
-	struct crit_elf_place place = { 0 };
+	struct crit_elf_location location = { 0 };
 	size_t used = 0;
 
 	memset(ret_answer, 0, offsetof(struct answer, tail));
@@ -141,18 +141,18 @@ static size_t answer_question(struct reading *reading, const struct question *qu
 		used = sizeof(ret_answer->tail.head);
 		ret_answer->tail.head = *crit_elf_file_head(file);
 	} else if (file) {
-		crit_elf_file_find(file, question->address, &place);
+		crit_elf_file_find(file, question->address, &location);
 		if (crit_elf_file_head(file)->changed_ns == question->changed_ns &&
 		    crit_elf_file_is_whole(file)) {
-			ret_answer->line = place.line;
-			ret_answer->function_offset = place.function_offset;
-			put_text(ret_answer, &used, 0, place.function);
-			put_text(ret_answer, &used, 1, place.outer);
-			put_text(ret_answer, &used, 2, place.file);
+			ret_answer->line = location.line;
+			ret_answer->function_offset = location.function_offset;
+			put_text(ret_answer, &used, 0, location.function);
+			put_text(ret_answer, &used, 1, location.outer);
+			put_text(ret_answer, &used, 2, location.file);
 		} else {
 			status = CRIT_ELF_CHANGED;
 		}
-		crit_elf_place_fini(&place);
+		crit_elf_location_fini(&location);
 	}
 	ret_answer->status = status;
 	return offsetof(struct answer, tail) + used;
@@ -459,7 +459,7 @@ static char *next_text(const struct answer *answer, size_t *used, int which)
 
 enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
 					  const struct crit_elf_wanted *wanted, uint64_t address,
-					  struct crit_elf_place *ret_place)
+					  struct crit_elf_location *ret_place)
 {
 	enum crit_elf_status status = ask(reader, wanted, QUESTION_FIND, address);
 	size_t used = 0;

@@ -26,7 +26,7 @@ struct crit_symbols {
 	struct crit_elf_reader *reader;
 	struct crit_address_spaces spaces;
 	struct symbol_file *files;
-	struct crit_elf_place *names;
+	struct crit_elf_location *names;
 	size_t name_count, name_capacity;
 	struct crit_map numbers; /* file and offset -> names */
 };
@@ -59,7 +59,7 @@ void crit_symbols_destroy(struct crit_symbols *symbols)
 	if (!symbols)
 		return;
 	for (size_t i = 0; i < symbols->name_count; i++)
-		crit_elf_place_fini(&symbols->names[i]);
+		crit_elf_location_fini(&symbols->names[i]);
 	free(symbols->names);
 	crit_map_fini(&symbols->numbers);
 	for (size_t i = 0; symbols->files && i < symbols->spaces.file_count; i++)
@@ -111,13 +111,13 @@ static const struct crit_elf_head *head_of(struct crit_symbols *symbols,
 }
 
 /* What the file calls the address; NULL: out of memory, too far away, or not readable any more. */
-static const struct crit_elf_place *name_of(struct crit_symbols *symbols, uint32_t number,
-					    uint64_t offset)
+static const struct crit_elf_location *name_of(struct crit_symbols *symbols, uint32_t number,
+					       uint64_t offset)
 {
 	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
 	struct symbol_file *file = &symbols->files[number];
 	uint64_t key = (uint64_t)number << OFFSET_BITS | offset;
-	struct crit_elf_place found;
+	struct crit_elf_location found;
 	uint32_t known;
 
 	if (offset >> OFFSET_BITS || number >> (63 - OFFSET_BITS))
@@ -136,26 +136,26 @@ static const struct crit_elf_place *name_of(struct crit_symbols *symbols, uint32
 	return &symbols->names[symbols->name_count++];
 }
 
-static void put_name(struct crit_place *place, const struct crit_elf_place *name)
+static void put_name(struct crit_source_location *location, const struct crit_elf_location *name)
 {
-	place->function = name->function;
-	place->outer = name->outer;
-	place->file = name->file;
-	place->line = name->line;
+	location->function = name->function;
+	location->outer = name->outer;
+	location->file = name->file;
+	location->line = name->line;
 	if (!name->line && name->function_offset)
-		place->function_offset = name->function_offset + 1;
+		location->function_offset = name->function_offset + 1;
 }
 
 void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
-		       struct crit_place *ret_place)
+		       struct crit_source_location *ret_place)
 {
 	const struct crit_mapping *mapping =
 		crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
-	const struct crit_elf_place *name;
+	const struct crit_elf_location *name;
 	const struct crit_elf_head *head;
 	uint64_t before;
 
-	*ret_place = (struct crit_place){ .offset = address };
+	*ret_place = (struct crit_source_location){ .offset = address };
 	if (!mapping)
 		return;
 	ret_place->module = symbols->spaces.files[mapping->file].path;
@@ -173,14 +173,15 @@ void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid
 		put_name(ret_place, name);
 }
 
-static const char *key_of(const struct crit_place *place)
+static const char *key_of(const struct crit_source_location *location)
 {
-	if (place->build_id)
-		return place->build_id;
-	return place->module ? place->module : "";
+	if (location->build_id)
+		return location->build_id;
+	return location->module ? location->module : "";
 }
 
-int crit_place_compare(const struct crit_place *left, const struct crit_place *right)
+int crit_source_location_compare(const struct crit_source_location *left,
+				 const struct crit_source_location *right)
 {
 	int order = strcmp(key_of(left), key_of(right));
 
@@ -194,23 +195,24 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-const char *crit_place_text(const struct crit_place *place, char *text, size_t text_bytes)
+const char *crit_source_location_text(const struct crit_source_location *location, char *text,
+				      size_t text_bytes)
 {
-	const char *name = place->function;
+	const char *name = location->function;
 	const char *separator = " ";
 	char where[64];
 	int room;
 
-	if (place->file)
-		(void)snprintf(where, sizeof(where), "%s:%" PRIu32, file_name(place->file),
-			       place->line);
+	if (location->file)
+		(void)snprintf(where, sizeof(where), "%s:%" PRIu32, file_name(location->file),
+			       location->line);
 	else
 		(void)snprintf(where, sizeof(where), "%#" PRIx64,
-			       name ? place->function_offset : place->offset);
-	if (!place->file)
+			       name ? location->function_offset : location->offset);
+	if (!location->file)
 		separator = "+";
-	if (!name && !place->file && place->module)
-		name = file_name(place->module);
+	if (!name && !location->file && location->module)
+		name = file_name(location->module);
 	room = (int)text_bytes - (int)strlen(where) - 2;
 	if (name && room > 0)
 		(void)snprintf(text, text_bytes, "%.*s%s%s", room, name, separator, where);

@@ -20,7 +20,7 @@ struct crit_err;
 struct crit_recording;
 struct crit_symbols;
 
-struct crit_place {
+struct crit_source_location {
 	const char *module; /* path of the program or library; NULL: the address is in no file */
 	const char *build_id; /* hexadecimal; NULL: it has none, or is not the file of the run */
 	uint64_t offset; /* in module, as addr2line takes it; without module the address itself */
@@ -50,16 +50,18 @@ void crit_symbols_destroy(struct crit_symbols *symbols);
  * a place asked for again costs a search.
  */
 void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
-		       struct crit_place *ret_place);
+		       struct crit_source_location *ret_place);
 
 /* By module, build id before path, and offset: 0 for the same place of any two processes. */
-int crit_place_compare(const struct crit_place *left, const struct crit_place *right);
+int crit_source_location_compare(const struct crit_source_location *left,
+				 const struct crit_source_location *right);
 
 /*
  * In one line, cut to fit: "exchange solver.c:42", "exchange+0x1c", "solver+0x14c1" or
  * "0x7f0000000010".
  */
-const char *crit_place_text(const struct crit_place *place, char *text, size_t text_bytes);
+const char *crit_source_location_text(const struct crit_source_location *location, char *text,
+				      size_t text_bytes);
 
 /* Does any process of the run have a file in memory whose name begins so, as "libgomp.so" does? */
 bool crit_symbols_has_file(const struct crit_symbols *symbols, const char *name);

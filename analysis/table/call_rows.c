@@ -8,17 +8,17 @@
 #include "analysis/table/group_by.h"
 #include "core/base/call.h"
 
-static int add_counter(const struct crit_model *model, struct crit_engine *engine, uint32_t life,
+static int add_counter(const struct crit_model *model, struct crit_engine *engine, uint32_t thread,
 		       const struct crit_counter *counter)
 {
 	uint32_t call = counter->call & 1023u;
 	struct crit_bucket_key key = { .site = counter->site,
-				       .life = life,
+				       .thread = thread,
 				       .call = (uint16_t)call,
 				       .span_class = (uint8_t)crit_call_class(call) };
 	struct crit_bucket *bucket;
 
-	if (!call || model->lives[life].role != CRIT_THREAD_APP)
+	if (!call || model->threads[thread].role != CRIT_THREAD_APP)
 		return 0;
 	bucket = crit_buckets_get(&engine->buckets, &key);
 	if (!bucket)
@@ -40,7 +40,7 @@ int crit_call_rows_add_counters(const struct crit_model *model, struct crit_engi
 		const struct crit_stream *stream = &model->streams[i];
 		const struct crit_recording *recording = model->nodes[stream->node].recording;
 		/* each chunk holds all counters as they were: the last one counts */
-		uint32_t ref = stream->life == CRIT_NONE ? CRIT_NONE : stream->last_counters;
+		uint32_t ref = stream->thread == CRIT_NONE ? CRIT_NONE : stream->last_counters;
 		struct crit_counter counter;
 		size_t at;
 
@@ -50,7 +50,7 @@ int crit_call_rows_add_counters(const struct crit_model *model, struct crit_engi
 		     !rc && crit_recording_read(recording, &recording->refs[ref], at, &counter,
 						sizeof(counter)) == (ssize_t)sizeof(counter);
 		     at += sizeof(counter))
-			rc = add_counter(model, engine, stream->life, &counter);
+			rc = add_counter(model, engine, stream->thread, &counter);
 	}
 	return rc;
 }
@@ -63,7 +63,7 @@ struct call_item { /* a bucket with what its row is chosen by */
 	uint32_t rank_row; /* or CRIT_NONE */
 };
 
-static int compare_sites(const void *left, const void *right)
+static int compare_call_sites(const void *left, const void *right)
 {
 	const struct call_item *a = left, *b = right;
 	int rc = crit_by_number(a->bucket->key.call, b->bucket->key.call);
@@ -90,7 +90,7 @@ static int compare_rank_calls(const void *left, const void *right)
 
 static uint64_t loss_ns(const struct crit_call_row *row)
 {
-	return (uint64_t)(row->run.stall[CRIT_UNIT_THREADS] >> 64) + row->run.waiting_ns;
+	return (uint64_t)(row->run.all_waiting[CRIT_UNIT_THREADS] >> 64) + row->run.waiting_ns;
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -113,7 +113,7 @@ static void begin_call(void *to, const void *from)
 	row->top_rank_row = -1;
 }
 
-static void begin_site(void *to, const void *from)
+static void begin_call_site(void *to, const void *from)
 {
 	const struct call_item *piece = from;
 	struct crit_call_row *row = to;
@@ -137,7 +137,7 @@ static void add_bucket(void *to, const void *from)
 	row->time_ns += bucket->time_ns;
 	if (crit_metric_is_waiting_class(bucket->key.span_class))
 		row->wait_ns += bucket->time_ns;
-	crit_earnings_add(&row->run, &bucket->earned);
+	crit_attribution_add(&row->run, &bucket->attributed);
 }
 
 static void begin_rank_call(void *to, const void *from)
@@ -164,9 +164,9 @@ static void add_rank_bucket(void *to, const void *from)
 static const struct crit_grouping by_call = { sizeof(struct call_item),
 					      sizeof(struct crit_call_row), compare_calls,
 					      begin_call, add_bucket };
-static const struct crit_grouping by_site = { sizeof(struct call_item),
-					      sizeof(struct crit_call_row), compare_sites,
-					      begin_site, add_bucket };
+static const struct crit_grouping by_call_site = { sizeof(struct call_item),
+						   sizeof(struct crit_call_row), compare_call_sites,
+						   begin_call_site, add_bucket };
 static const struct crit_grouping by_rank_call = { sizeof(struct call_item),
 						   sizeof(struct crit_rank_call_row),
 						   compare_rank_calls, begin_rank_call,
@@ -181,7 +181,7 @@ static uint64_t site_of(const struct crit_engine *engine, const struct crit_buck
 {
 	if (key->site || key->call < CRIT_CALL_OMP_FIRST || key->call == CRIT_CONSTRUCT_PHASE)
 		return key->site;
-	return crit_regions_site(&engine->teams.regions, process, key->region);
+	return crit_regions_call_site(&engine->teams.regions, process, key->region);
 }
 
 /* The buckets of calls, by app threads, that were visited at all. */
@@ -194,14 +194,14 @@ static struct call_item *collect(const struct crit_model *model, const struct cr
 	*ret_count = 0;
 	for (i = 0; pieces && i < engine->buckets.count; i++) {
 		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
-		const struct crit_life *life = &model->lives[bucket->key.life];
+		const struct crit_thread *thread = &model->threads[bucket->key.thread];
 
-		if (bucket->key.call && life->role == CRIT_THREAD_APP &&
+		if (bucket->key.call && thread->role == CRIT_THREAD_APP &&
 		    (bucket->visits || bucket->time_ns))
 			pieces[(*ret_count)++] = (struct call_item){
-				bucket, site_of(engine, &bucket->key, life->process), life->node,
-				life->tgid,
-				life->rank == CRIT_NONE ? CRIT_NONE : rank_rows[life->rank]
+				bucket, site_of(engine, &bucket->key, thread->process),
+				thread->node, thread->tgid,
+				thread->rank == CRIT_NONE ? CRIT_NONE : rank_rows[thread->rank]
 			};
 	}
 	return pieces;
@@ -231,16 +231,18 @@ int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine
 
 	if (!pieces)
 		return -ENOMEM;
-	results->sites = crit_group_by(&by_site, pieces, count, &results->site_count);
+	results->call_sites =
+		crit_group_by(&by_call_site, pieces, count, &results->call_site_count);
 	results->calls = crit_group_by(&by_call, pieces, count, &results->call_count);
 	rc = fill_rank_calls(pieces, count, results);
 	free(pieces);
-	if (rc || !results->sites || !results->calls)
+	if (rc || !results->call_sites || !results->calls)
 		return -ENOMEM;
 	for (i = 0; i < results->call_count; i++) {
 		top = crit_blame_top(&engine->blame, results->calls[i].call);
 		results->calls[i].top_rank_row = top < 0 ? -1 : (int32_t)rank_rows[top];
 	}
-	qsort(results->sites, results->site_count, sizeof(*results->sites), compare_rows);
+	qsort(results->call_sites, results->call_site_count, sizeof(*results->call_sites),
+	      compare_rows);
 	return 0;
 }

@@ -12,7 +12,7 @@
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
-#define WAITED_FOR_RATIO 0.5 /* of it, that units wait on average */
+#define BLAME_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window */
 
@@ -219,11 +219,11 @@ static void leave_out(struct units *units)
 }
 
 /* Units that take turns in a place tell of more blocking, by one thread each, than it has time. */
-static void fit_blocked(struct units *units, const struct crit_law *law)
+static void fit_blocked(struct units *units, const struct crit_consistency_check *check)
 {
 	const double limit[2] = {
-		units->capacity * (double)(law->window_ns - law->active_ns),
-		at_least_0(units->capacity * (double)law->active_ns - units->active),
+		units->capacity * (double)(check->window_ns - check->active_ns),
+		at_least_0(units->capacity * (double)check->active_ns - units->active),
 	};
 
 	for (int busy = 0; busy < 2; busy++) {
@@ -236,14 +236,14 @@ static void fit_blocked(struct units *units, const struct crit_law *law)
 	}
 }
 
-static void add_up(struct units *units, const struct crit_law *law)
+static void add_up(struct units *units, const struct crit_consistency_check *check)
 {
 	double work = 0;
 
 	for (size_t i = 0; i < units->count; i++) {
 		struct unit *unit = &units->rows[i];
 
-		split_idle(unit, law->active_ns, law->window_ns - law->active_ns);
+		split_idle(unit, check->active_ns, check->window_ns - check->active_ns);
 		for (int busy = 0; busy < 2; busy++) {
 			units->blocked[busy] += unit->blocked[busy];
 			units->unknown[busy] += unit->unknown[busy];
@@ -256,7 +256,7 @@ static void add_up(struct units *units, const struct crit_law *law)
 		if (unit->work > units->most_work)
 			units->most_work = unit->work;
 	}
-	fit_blocked(units, law);
+	fit_blocked(units, check);
 	units->mean_work = work / units->capacity; /* one that is gone did its part of a place */
 }
 
@@ -391,13 +391,13 @@ static double explained(const struct units *units, const struct crit_results *re
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
 static void divide(const struct crit_results *results, const struct units *units,
-		   const struct crit_law *law, const struct crowd *crowds,
+		   const struct crit_consistency_check *check, const struct crowd *crowds,
 		   struct crit_lost_time *lost)
 {
 	double per_unit = 1e-9 / units->capacity, cpus = units->runnable, balance, extra;
 	double waiting[2] = {
-		units->capacity * (double)(results->window_ns - law->active_ns),
-		at_least_0(units->capacity * (double)law->active_ns - units->active),
+		units->capacity * (double)(results->window_ns - check->active_ns),
+		at_least_0(units->capacity * (double)check->active_ns - units->active),
 	};
 	double left[2], in_vain[2];
 
@@ -451,7 +451,7 @@ static bool is_work_known(const struct crit_results *results, const struct crit_
  * Work that others have not is waited for.  Where nobody waits, threads that spin in loops of their
  * own took unequal parts of the CPUs.
  */
-static bool is_waited_for(const struct units *units, const struct crit_lost_time *lost)
+static bool is_blamed(const struct units *units, const struct crit_lost_time *lost)
 {
 	double threads = 1;
 
@@ -459,7 +459,7 @@ static bool is_waited_for(const struct units *units, const struct crit_lost_time
 		if (units->rows[i].work >= units->most_work && units->rows[i].threads > 1)
 			threads = units->rows[i].threads;
 	return lost->waiting_s * threads >=
-	       WAITED_FOR_RATIO * (units->most_work - units->mean_work) * 1e-9;
+	       BLAME_RATIO * (units->most_work - units->mean_work) * 1e-9;
 }
 
 static void name_units(struct units *units, const struct crit_results *results,
@@ -471,7 +471,7 @@ static void name_units(struct units *units, const struct crit_results *results,
 	lost->work_balance_ratio =
 		units->most_work > 0 ? smaller(units->mean_work / units->most_work, 1) : 1;
 	lost->is_work_known = is_work_known(results, lost);
-	lost->is_uneven = units->count > 1 && lost->is_work_known && is_waited_for(units, lost) &&
+	lost->is_uneven = units->count > 1 && lost->is_work_known && is_blamed(units, lost) &&
 			  (units->most_work - units->mean_work) * 1e-9 >=
 				  LEAST_EXCESS_RATIO * lost->window_s;
 	if (!lost->is_uneven || lost->work_balance_ratio > NAMED_BALANCE_RATIO)
@@ -491,7 +491,7 @@ static void name_units(struct units *units, const struct crit_results *results,
 /* Of the time app threads lived in the window, what nobody knows. */
 static double unknown_ratio_of(const struct crit_results *results)
 {
-	double unknown = 0, life = 0;
+	double unknown = 0, thread = 0;
 
 	for (size_t i = 0; i < results->thread_count; i++) {
 		const struct crit_cells *cells = &results->threads[i].cells;
@@ -500,18 +500,19 @@ static double unknown_ratio_of(const struct crit_results *results)
 		if (results->threads[i].role != CRIT_THREAD_APP)
 			continue;
 		crit_usage_of(cells, &usage);
-		life += (double)(usage.life_ns - usage.setup_ns);
+		thread += (double)(usage.life_ns - usage.setup_ns);
 		unknown += (double)(crit_cells_state(cells, CRIT_STATE_UNKNOWN) -
 				    cells->ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_SETUP]);
 	}
-	return life > 0 ? unknown / life : 0;
+	return thread > 0 ? unknown / thread : 0;
 }
 
-static const struct crit_law *law_of(const struct crit_results *results, enum crit_unit unit)
+static const struct crit_consistency_check *law_of(const struct crit_results *results,
+						   enum crit_unit unit)
 {
-	for (size_t i = 0; i < results->law_count; i++)
-		if (results->laws[i].unit == unit && results->laws[i].scope == CRIT_SCOPE_RUN)
-			return &results->laws[i];
+	for (size_t i = 0; i < results->check_count; i++)
+		if (results->checks[i].unit == unit && results->checks[i].scope == CRIT_SCOPE_RUN)
+			return &results->checks[i];
 	return NULL;
 }
 
@@ -522,7 +523,7 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 		.window_s = (double)results->window_ns * 1e-9,
 		.work_balance_ratio = 1,
 	};
-	const struct crit_law *law = law_of(results, lost.unit);
+	const struct crit_consistency_check *check = law_of(results, lost.unit);
 	size_t most = results->has_ranks ? results->rank_count : results->thread_count;
 	struct units units = { .rows = calloc(most + 1, sizeof(*units.rows)) };
 	struct crowd *crowds;
@@ -535,14 +536,14 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 	leave_out(&units);
 	crowds = find_crowds(results, &units);
 	rc = crowds ? find_capacity(&units, results) : -ENOMEM;
-	if (!rc && law && results->window_ns && units.count) {
-		add_up(&units, law);
+	if (!rc && check && results->window_ns && units.count) {
+		add_up(&units, check);
 		find_crowded(results, crowds, &units, &lost);
 		lost.is_valid = true;
 		lost.unit_count = units.count;
 		lost.units = units.capacity;
 		lost.unknown_ratio = unknown_ratio_of(results);
-		divide(results, &units, law, crowds, &lost);
+		divide(results, &units, check, crowds, &lost);
 		name_units(&units, results, &lost);
 	}
 	free(crowds);

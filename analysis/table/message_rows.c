@@ -226,11 +226,11 @@ static void fill_losses(struct crit_messages *messages, struct crit_results *res
 	losses->unknown_sources += messages->losses.unknown_sources;
 	losses->late_arrivals += messages->collectives.late_arrivals;
 	losses->communicators += messages->communicators.dropped;
-	losses->early = crit_order_early(&messages->order, &losses->early_max_ns);
+	losses->early = crit_match_early(&messages->match, &losses->early_max_ns);
 	results->messages.is_whole =
 		!losses->details && !losses->unresolved && !losses->communicators &&
 		!results->losses.shim_spans && !results->losses.missing_chunks &&
-		!results->losses.corrupt_chunks && !results->losses.no_stripe_threads;
+		!results->losses.corrupt_chunks && !results->losses.no_buffer_threads;
 	results->messages.has_order = results->messages.is_whole && !messages->lost_sends &&
 				      !(results->omitted & MESSAGE_GROUPS);
 	messages->trace.is_whole =

@@ -9,7 +9,7 @@
 #include "analysis/table/group_by.h"
 #include "core/base/call.h"
 
-struct region_place { /* of a region among the rows */
+struct region_location { /* of a region among the rows */
 	const struct crit_model *model;
 	const struct crit_region *region;
 	int32_t rank_row;
@@ -26,7 +26,7 @@ struct region_item { /* a bucket of a thread in a region */
 /* Those without rank come last. */
 static int compare_places(const void *left, const void *right)
 {
-	const struct region_place *a = left, *b = right;
+	const struct region_location *a = left, *b = right;
 	const struct crit_process *p = &a->model->processes[a->region->process];
 	const struct crit_process *q = &b->model->processes[b->region->process];
 	int rc = crit_by_number((uint32_t)a->rank_row, (uint32_t)b->rank_row);
@@ -62,14 +62,15 @@ static int collect(const struct crit_model *model, struct crit_engine *engine,
 		return -ENOMEM;
 	for (i = 0; i < engine->buckets.count; i++) {
 		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
-		const struct crit_life *life = &model->lives[bucket->key.life];
+		const struct crit_thread *thread = &model->threads[bucket->key.thread];
 		struct crit_region *region;
 		int64_t index;
 
-		if (!bucket->key.region || life->role != CRIT_THREAD_APP ||
+		if (!bucket->key.region || thread->role != CRIT_THREAD_APP ||
 		    (!bucket->visits && !bucket->time_ns))
 			continue;
-		index = crit_regions_get(&engine->teams.regions, life->process, bucket->key.region);
+		index = crit_regions_get(&engine->teams.regions, thread->process,
+					 bucket->key.region);
 		if (index == -ENOMEM) {
 			free(pieces);
 			return -ENOMEM;
@@ -84,7 +85,7 @@ static int collect(const struct crit_model *model, struct crit_engine *engine,
 		pieces[count++] =
 			(struct region_item){ .bucket = bucket,
 					      .row = (uint32_t)index,
-					      .thread_row = thread_rows[bucket->key.life] };
+					      .thread_row = thread_rows[bucket->key.thread] };
 	}
 	*ret_pieces = pieces;
 	*ret_count = count;
@@ -101,16 +102,16 @@ static int32_t *ranks_of_processes(const struct crit_model *model, const uint32_
 		return NULL;
 	for (i = 0; i < model->process_count; i++)
 		ranks[i] = -1;
-	for (i = 0; i < model->life_count; i++) {
-		const struct crit_life *life = &model->lives[i];
+	for (i = 0; i < model->thread_count; i++) {
+		const struct crit_thread *thread = &model->threads[i];
 
-		if (life->rank != CRIT_NONE)
-			ranks[life->process] = (int32_t)rank_rows[life->rank];
+		if (thread->rank != CRIT_NONE)
+			ranks[thread->process] = (int32_t)rank_rows[thread->rank];
 	}
 	return ranks;
 }
 
-static void fill_row(const struct region_place *place, struct crit_region_row *row)
+static void fill_row(const struct region_location *place, struct crit_region_row *row)
 {
 	const struct crit_region *region = place->region;
 	const struct crit_process *process = &place->model->processes[region->process];
@@ -134,7 +135,7 @@ static void fill_row(const struct region_place *place, struct crit_region_row *r
 static int fill_rows(const struct crit_model *model, const struct crit_regions *regions,
 		     const uint32_t *rank_rows, struct crit_region_results *out, uint32_t *new_rows)
 {
-	struct region_place *places = calloc(regions->count + 1, sizeof(*places));
+	struct region_location *places = calloc(regions->count + 1, sizeof(*places));
 	int32_t *ranks = ranks_of_processes(model, rank_rows);
 	size_t i;
 
@@ -145,8 +146,9 @@ static int fill_rows(const struct crit_model *model, const struct crit_regions *
 		return -ENOMEM;
 	}
 	for (i = 0; i < regions->count; i++)
-		places[i] = (struct region_place){ model, &regions->rows[i],
-						   ranks[regions->rows[i].process], (uint32_t)i };
+		places[i] = (struct region_location){ model, &regions->rows[i],
+						      ranks[regions->rows[i].process],
+						      (uint32_t)i };
 	qsort(places, regions->count, sizeof(*places), compare_places);
 	out->row_count = regions->count;
 	for (i = 0; i < regions->count; i++)
@@ -201,7 +203,7 @@ static void add_piece(void *to, const void *from)
 	default:
 		break;
 	}
-	crit_earnings_add(&part->run, &bucket->earned);
+	crit_attribution_add(&part->run, &bucket->attributed);
 }
 
 static const struct crit_grouping by_part = { sizeof(struct region_item),

@@ -11,28 +11,28 @@
 #include "analysis/table/message_rows.h"
 #include "analysis/table/region_rows.h"
 
-static void fill_thread(const struct crit_thread *thread, struct crit_thread_row *row)
+static void fill_thread(const struct crit_thread_account *thread, struct crit_thread_row *row)
 {
 	row->life_ns = thread->alive_ns;
 	row->cells = thread->cells;
 	memcpy(row->node_cmetric, thread->node_cmetric, sizeof(row->node_cmetric));
-	memcpy(row->node_stall, thread->node_stall, sizeof(row->node_stall));
+	memcpy(row->node_all_waiting, thread->node_all_waiting, sizeof(row->node_all_waiting));
 }
 
 /* Sums every bucket into its thread's row. */
-static void fill_earnings(const struct crit_engine *engine, const uint32_t *thread_rows,
-			  struct crit_results *results)
+static void fill_attribution(const struct crit_engine *engine, const uint32_t *thread_rows,
+			     struct crit_results *results)
 {
 	size_t i;
 
 	for (i = 0; i < engine->buckets.count; i++) {
 		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
-		struct crit_thread_row *row = &results->threads[thread_rows[bucket->key.life]];
+		struct crit_thread_row *row = &results->threads[thread_rows[bucket->key.thread]];
 
-		crit_earnings_add(&row->run, &bucket->earned);
+		crit_attribution_add(&row->run, &bucket->attributed);
 		if (bucket->key.span_class <= CRIT_CLASS_USER ||
 		    bucket->key.span_class == CRIT_CLASS_OMP)
-			row->idle_blocked_ns += bucket->earned.waiting_ns;
+			row->idle_blocked_ns += bucket->attributed.waiting_ns;
 	}
 }
 
@@ -47,7 +47,8 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 
 		if (!engine->nodes) {
 			memcpy(row->node_cmetric, row->run.cmetric, sizeof(row->node_cmetric));
-			memcpy(row->node_stall, row->run.stall, sizeof(row->node_stall));
+			memcpy(row->node_all_waiting, row->run.all_waiting,
+			       sizeof(row->node_all_waiting));
 		}
 		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
 			results->losses.unknown_ns += row->cells.ns[CRIT_STATE_UNKNOWN][span_class];
@@ -55,7 +56,7 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 			struct crit_rank_row *rank = &results->ranks[row->rank_row];
 
 			crit_cells_add(&rank->cells, &row->cells);
-			crit_earnings_add(&rank->run, &row->run);
+			crit_attribution_add(&rank->run, &row->run);
 		}
 	}
 }
@@ -66,8 +67,8 @@ static void fill_threads(const struct crit_engine *engine, const uint32_t *threa
 	size_t i;
 
 	for (i = 0; i < results->thread_count; i++)
-		fill_thread(&engine->threads[i], &results->threads[thread_rows[i]]);
-	fill_earnings(engine, thread_rows, results);
+		fill_thread(&engine->accounts[i], &results->threads[thread_rows[i]]);
+	fill_attribution(engine, thread_rows, results);
 	finish_threads(engine, results);
 }
 
@@ -79,48 +80,50 @@ static double relative_error(crit_fix a, crit_fix b, uint64_t window_ns)
 }
 
 /* The sums come from the threads' rows, the times from the integrals: the law compares the two. */
-static void add_law(struct crit_results *results, enum crit_unit unit, enum crit_scope scope,
-		    uint32_t node, const struct crit_scope_state *state)
+static void add_check(struct crit_results *results, enum crit_unit unit, enum crit_scope scope,
+		      uint32_t node, const struct crit_scope_state *state)
 {
-	struct crit_law *law = &results->laws[results->law_count++];
+	struct crit_consistency_check *check = &results->checks[results->check_count++];
 	double first, second;
 	size_t i;
 
-	*law = (struct crit_law){ .unit = unit, .scope = scope, .node = node };
+	*check = (struct crit_consistency_check){ .unit = unit, .scope = scope, .node = node };
 	for (i = 0; i < results->thread_count; i++) {
 		const struct crit_thread_row *row = &results->threads[i];
 
 		if (scope == CRIT_SCOPE_NODE && row->node != node)
 			continue;
-		law->cmetric_sum += scope == CRIT_SCOPE_NODE ? row->node_cmetric[unit]
-							     : row->run.cmetric[unit];
-		law->stall_sum += scope == CRIT_SCOPE_NODE ? row->node_stall[unit]
-							   : row->run.stall[unit];
+		check->cmetric_sum += scope == CRIT_SCOPE_NODE ? row->node_cmetric[unit]
+							       : row->run.cmetric[unit];
+		check->all_waiting_sum += scope == CRIT_SCOPE_NODE ? row->node_all_waiting[unit]
+								   : row->run.all_waiting[unit];
 	}
-	law->nobody = (crit_fix)state->nobody_ns << 64;
-	law->active_ns = state->active_ns;
-	law->window_ns = results->window_ns;
-	first = relative_error(law->cmetric_sum, (crit_fix)law->active_ns << 64, law->window_ns);
-	second = relative_error(law->cmetric_sum + law->stall_sum + law->nobody,
-				(crit_fix)law->window_ns << 64, law->window_ns);
-	law->error_ratio = first > second ? first : second;
+	check->nobody = (crit_fix)state->nobody_ns << 64;
+	check->active_ns = state->active_ns;
+	check->window_ns = results->window_ns;
+	first = relative_error(check->cmetric_sum, (crit_fix)check->active_ns << 64,
+			       check->window_ns);
+	second = relative_error(check->cmetric_sum + check->all_waiting_sum + check->nobody,
+				(crit_fix)check->window_ns << 64, check->window_ns);
+	check->error_ratio = first > second ? first : second;
 }
 
-static int fill_laws(const struct crit_engine *engine, struct crit_results *results)
+static int fill_checks(const struct crit_engine *engine, struct crit_results *results)
 {
 	int units = results->has_ranks ? CRIT_UNIT_COUNT : 1;
 	uint32_t node;
 	int unit;
 
-	results->laws = calloc((size_t)units * (1 + results->node_count), sizeof(*results->laws));
-	if (!results->laws)
+	results->checks =
+		calloc((size_t)units * (1 + results->node_count), sizeof(*results->checks));
+	if (!results->checks)
 		return -ENOMEM;
 	for (unit = 0; unit < units; unit++)
-		add_law(results, unit, CRIT_SCOPE_RUN, 0, &engine->run);
+		add_check(results, unit, CRIT_SCOPE_RUN, 0, &engine->run);
 	for (node = 0; node < results->node_count; node++) {
 		for (unit = 0; unit < units; unit++)
-			add_law(results, unit, CRIT_SCOPE_NODE, node,
-				engine->nodes ? &engine->nodes[node] : &engine->run);
+			add_check(results, unit, CRIT_SCOPE_NODE, node,
+				  engine->nodes ? &engine->nodes[node] : &engine->run);
 	}
 	return 0;
 }
@@ -139,8 +142,8 @@ static void fill_activity(const struct crit_model *model, const struct crit_engi
 		results->ranks[rank_rows[i]].may_wait_cmetric =
 			engine->run_ranks[i].may_wait.cmetric;
 	}
-	for (i = 0; i < model->life_count; i++)
-		results->nodes[model->lives[i].node].busy_ns += engine->threads[i].busy_ns;
+	for (i = 0; i < model->thread_count; i++)
+		results->nodes[model->threads[i].node].busy_ns += engine->accounts[i].busy_ns;
 	for (i = 0; i < model->node_count; i++)
 		results->nodes[i].shortage = engine->nodes ? engine->nodes[i].shortage
 							   : engine->run.shortage;
@@ -152,10 +155,10 @@ static void count_tag_only(struct crit_model *model)
 	uint64_t tag_only = 0;
 	size_t i;
 
-	for (i = 0; i < model->life_count; i++)
-		tag_only += model->lives[i].is_tag_only;
-	if (tag_only > model->losses.no_stripe_threads)
-		model->losses.no_stripe_threads = tag_only;
+	for (i = 0; i < model->thread_count; i++)
+		tag_only += model->threads[i].is_tag_only;
+	if (tag_only > model->losses.no_buffer_threads)
+		model->losses.no_buffer_threads = tag_only;
 }
 
 int crit_tables_fill(struct crit_model *model, struct crit_engine *engine,
@@ -170,14 +173,14 @@ int crit_tables_fill(struct crit_model *model, struct crit_engine *engine,
 		return rc;
 	fill_threads(engine, identity->thread_rows, results);
 	fill_activity(model, engine, identity->rank_rows, results);
-	rc = fill_laws(engine, results);
+	rc = fill_checks(engine, results);
 	if (!rc)
 		rc = crit_call_rows_fill(model, engine, identity->rank_rows, results);
 	if (!rc)
 		rc = crit_region_rows_fill(model, engine, identity->rank_rows,
 					   identity->thread_rows, results);
 	if (!rc)
-		rc = crit_rivals_fill(&engine->rivals, identity->thread_rows, results);
+		rc = crit_preemptors_fill(&engine->preemptors, identity->thread_rows, results);
 	if (!rc)
 		rc = crit_process_ends_fill(model, results);
 	if (!rc)

@@ -169,7 +169,7 @@ static void find_report(const struct crit_run_end *end, struct findings *found)
 					  -ETIMEDOUT;
 }
 
-void crit_run_end_tell(const struct crit_run_end *end)
+void crit_run_end_print(const struct crit_run_end *end)
 {
 	struct findings found = { .is_held = false };
 	char name[PATH_MAX];

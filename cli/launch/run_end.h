@@ -17,6 +17,6 @@ struct crit_run_end {
  * Waits for the finisher; makes the report where that died without one; and prints on stderr where
  * the report is, or why there is none, in the last line.
  */
-void crit_run_end_tell(const struct crit_run_end *end);
+void crit_run_end_print(const struct crit_run_end *end);
 
 #endif

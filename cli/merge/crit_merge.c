@@ -85,18 +85,19 @@ static int write_report(const struct crit_recording_set *set, bool is_live,
 
 /* The archive follows the report.  Peer 0 knows whether there is to be one. */
 static int write_trace(struct crit_recording_set *set, const struct merge_options *options,
-		       const struct crit_peers *peers, int code, int timeout_ms)
+		       const struct crit_transport *transport, int code, int timeout_ms)
 {
-	const struct crit_archive_options trace = { .rule = options->rule, .peers = peers };
+	const struct crit_archive_options trace = { .rule = options->rule, .transport = transport };
 	const char *directory = crit_recording_set_directory(set);
-	uint64_t is_wanted = !peers->rank && code != CRIT_EXIT_FAILED && crit_archive_is_wanted();
+	uint64_t is_wanted = !transport->rank && code != CRIT_EXIT_FAILED &&
+			     crit_archive_is_wanted();
 	struct crit_archive_result result = { 0 };
 	struct crit_err err = { { 0 } };
 	int status;
 
 	if (is_wanted)
 		(void)crit_finish_lock_wait_trace(directory, timeout_ms); /* else it says so */
-	status = crit_peers_tell(peers, &is_wanted, 1);
+	status = crit_transport_broadcast(transport, &is_wanted, 1);
 	if (!status && is_wanted)
 		status = crit_archive_write(set, options->output ? options->output : directory,
 					    &trace, &result, &err);
@@ -106,7 +107,7 @@ static int write_trace(struct crit_recording_set *set, const struct merge_option
 }
 
 static int merge(struct crit_recording_set *set, const struct merge_options *options,
-		 const struct crit_peers *peers)
+		 const struct crit_transport *transport)
 {
 	struct crit_analysis *analysis = NULL;
 	struct crit_err err = { { 0 } };
@@ -117,16 +118,16 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 
 	crit_client_env_read(&env);
 	is_live = crit_finish_lock_wait(directory, (int)env.finish_s * 1000) == -ETIMEDOUT;
-	status = crit_recording_set_analyse(set, options->rule, false, peers, &analysis, &err);
+	status = crit_recording_set_analyse(set, options->rule, false, transport, &analysis, &err);
 	if (status)
 		return refuse(directory, &err, status);
 	if (analysis)
 		code = write_report(set, is_live, analysis, options->output);
 	crit_analysis_destroy(analysis);
-	return write_trace(set, options, peers, code, (int)env.finish_s * 1000);
+	return write_trace(set, options, transport, code, (int)env.finish_s * 1000);
 }
 
-int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
+int crit_merge_main(int argc, char **argv, const struct crit_transport *transport,
 		    struct crit_elf_reader *reader)
 {
 	struct merge_options options = { 0 };
@@ -134,7 +135,7 @@ int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
 	struct crit_err err = { { 0 } };
 	int status = 0, code;
 
-	if (peers->rank &&
+	if (transport->rank &&
 	    (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
 		return CRIT_EXIT_FAILED;
 	code = crit_syntax_read(&syntax, argc, argv, &options);
@@ -147,8 +148,8 @@ int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
 	}
 	for (int i = optind; i < argc && !status; i++)
 		status = crit_recording_set_add(set, argv[i], &err);
-	status = crit_peers_agree(peers, 0, status);
-	code = status ? refuse(argv[optind], &err, status) : merge(set, &options, peers);
+	status = crit_transport_agree(transport, 0, status);
+	code = status ? refuse(argv[optind], &err, status) : merge(set, &options, transport);
 	crit_recording_set_destroy(set);
-	return peers->rank ? CRIT_EXIT_OK : code;
+	return transport->rank ? CRIT_EXIT_OK : code;
 }

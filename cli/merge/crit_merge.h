@@ -3,7 +3,7 @@
 #ifndef CRIT_MERGE_H
 #define CRIT_MERGE_H
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 
 struct crit_elf_reader;
 
@@ -11,7 +11,7 @@ struct crit_elf_reader;
  * Runs one of the processes.  Peer 0 speaks for all; answers the exit code of this one.
  * reader: takes it; made before MPI_Init, after which forking is not safe everywhere; may be NULL.
  */
-int crit_merge_main(int argc, char **argv, const struct crit_peers *peers,
+int crit_merge_main(int argc, char **argv, const struct crit_transport *transport,
 		    struct crit_elf_reader *reader);
 
 #endif

@@ -12,8 +12,8 @@
 #define PIECE_BYTES (1 << 30) /* MPI counts in int */
 
 /* One to the next, from the one before; errors of MPI end the program. */
-static void pass(const struct crit_parcel *to, uint32_t to_rank, struct crit_parcel *from,
-		 uint32_t from_rank)
+static void pass(const struct crit_exchange_buffer *to, uint32_t to_rank,
+		 struct crit_exchange_buffer *from, uint32_t from_rank)
 {
 	size_t sent = 0, got = 0;
 
@@ -30,19 +30,19 @@ static void pass(const struct crit_parcel *to, uint32_t to_rank, struct crit_par
 	}
 }
 
-static int make_room(const struct crit_peers *peers, const struct crit_parcel *to,
-		     struct crit_parcel *from)
+static int make_room(const struct crit_transport *transport, const struct crit_exchange_buffer *to,
+		     struct crit_exchange_buffer *from)
 {
-	uint64_t *sizes = calloc(2ull * peers->count, sizeof(*sizes));
-	uint64_t *come = sizes ? sizes + peers->count : NULL;
+	uint64_t *sizes = calloc(2ull * transport->count, sizeof(*sizes));
+	uint64_t *come = sizes ? sizes + transport->count : NULL;
 	uint32_t i;
 	int rc = sizes ? 0 : -ENOMEM;
 
-	for (i = 0; i < peers->count && sizes; i++)
+	for (i = 0; i < transport->count && sizes; i++)
 		sizes[i] = to[i].size;
 	if (sizes)
 		(void)MPI_Alltoall(sizes, 1, MPI_UINT64_T, come, 1, MPI_UINT64_T, MPI_COMM_WORLD);
-	for (i = 0; i < peers->count && !rc; i++) {
+	for (i = 0; i < transport->count && !rc; i++) {
 		rc = crit_array_grow(&from[i].bytes, &from[i].capacity, come[i], 1);
 		from[i].size = come[i];
 	}
@@ -50,18 +50,20 @@ static int make_room(const struct crit_peers *peers, const struct crit_parcel *t
 	return rc;
 }
 
-static int exchange(void *user, const struct crit_parcel *to, struct crit_parcel *from)
+static int exchange(void *user, const struct crit_exchange_buffer *to,
+		    struct crit_exchange_buffer *from)
 {
-	const struct crit_peers *peers = user;
+	const struct crit_transport *transport = user;
 	uint32_t step;
 
-	if (make_room(peers, to, from))
+	if (make_room(transport, to, from))
 		MPI_Abort(MPI_COMM_WORLD, 1); /* the others would wait for ever */
-	if (to[peers->rank].size)
-		memcpy(from[peers->rank].bytes, to[peers->rank].bytes, to[peers->rank].size);
-	for (step = 1; step < peers->count; step++) {
-		uint32_t next = (peers->rank + step) % peers->count;
-		uint32_t before = (peers->rank + peers->count - step) % peers->count;
+	if (to[transport->rank].size)
+		memcpy(from[transport->rank].bytes, to[transport->rank].bytes,
+		       to[transport->rank].size);
+	for (step = 1; step < transport->count; step++) {
+		uint32_t next = (transport->rank + step) % transport->count;
+		uint32_t before = (transport->rank + transport->count - step) % transport->count;
 
 		pass(&to[next], next, &from[before], before);
 	}
@@ -70,16 +72,16 @@ static int exchange(void *user, const struct crit_parcel *to, struct crit_parcel
 
 int main(int argc, char **argv)
 {
-	struct crit_peers peers = { .exchange = exchange, .user = &peers };
+	struct crit_transport transport = { .exchange = exchange, .user = &transport };
 	struct crit_elf_reader *reader = crit_reader_create();
 	int rank, count, code;
 
 	(void)MPI_Init(&argc, &argv);
 	(void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	(void)MPI_Comm_size(MPI_COMM_WORLD, &count);
-	peers.rank = (uint32_t)rank;
-	peers.count = (uint32_t)count;
-	code = crit_merge_main(argc, argv, &peers, reader);
+	transport.rank = (uint32_t)rank;
+	transport.count = (uint32_t)count;
+	code = crit_merge_main(argc, argv, &transport, reader);
 	(void)MPI_Finalize();
 	return code;
 }

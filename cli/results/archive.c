@@ -18,8 +18,8 @@
 #include "otf2/staging.h"
 #include "otf2/verify/verify_archive.h"
 
-static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
-		       struct crit_place *ret_place)
+static bool source_location_of(void *user, uint32_t node, uint32_t pid, uint64_t site,
+			       struct crit_source_location *ret_place)
 {
 	crit_symbols_find(user, node, pid, site, ret_place);
 	return ret_place->module != NULL;
@@ -45,12 +45,12 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 	struct crit_symbols *symbols = NULL;
 	struct crit_otf2_options write = {
 		.rule = options->rule,
-		.peers = options->peers,
+		.transport = options->transport,
 		.index = crit_recording_set_index(set),
 		.has_metrics = options->has_metrics,
 		.has_all = options->has_all,
 		.creator = "crit " CRIT_VERSION,
-		.site_place = site_place,
+		.source_location_of = source_location_of,
 		.progress = options->has_progress ? crit_progress_draw : NULL,
 		.progress_user = &progress,
 	};
@@ -59,8 +59,8 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 
 	write.site_user = symbols;
 	raise_file_limit();
-	if (options->peers)
-		status = crit_peers_agree(options->peers, 0, status);
+	if (options->transport)
+		status = crit_transport_agree(options->transport, 0, status);
 	if (!status)
 		status = crit_otf2_export(paths, crit_recording_set_count(set), directory, &write,
 					  &archive, err);

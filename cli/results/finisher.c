@@ -181,8 +181,8 @@ static int finish(struct crit_finisher *finisher)
 	}
 	if (is_removed(finisher))
 		return fail_removed(finisher);
-	finisher->has_no_part = finisher->socket_fd >= 0 && !crit_nodes_is_reporter(HERE);
-	if (finisher->has_no_part)
+	finisher->has_no_window = finisher->socket_fd >= 0 && !crit_nodes_is_reporter(HERE);
+	if (finisher->has_no_window)
 		return 0;
 	if (finisher->is_late || finisher->socket_fd >= 0)
 		crit_nodes_wait(HERE, gather_ms);
@@ -271,7 +271,7 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		return status;
 	finisher->recording_fd = open_recording();
 	status = finish(finisher);
-	if (!status && !finisher->has_no_part && crit_archive_is_wanted())
+	if (!status && !finisher->has_no_window && crit_archive_is_wanted())
 		write_trace(finisher);
 	if (finisher->lock_fd >= 0) {
 		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME,
@@ -280,7 +280,7 @@ int crit_finisher_work(struct crit_finisher *finisher)
 	}
 	if (finisher->recording_fd >= 0)
 		close(finisher->recording_fd);
-	if (finisher->has_no_part)
+	if (finisher->has_no_window)
 		remove_directory(finisher); /* empty when the recording moved away */
 	crit_recording_set_destroy(finisher->set);
 	finisher->set = NULL;

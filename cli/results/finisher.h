@@ -33,7 +33,7 @@ struct crit_finisher {
 	struct crit_recording_set *set; /* the last results were made from */
 	uint64_t written_bytes; /* of it, then */
 	int last_status;
-	bool has_no_part; /* another node's finisher reports */
+	bool has_no_window; /* another node's finisher reports */
 	bool is_provisional; /* the last results keep silent about what may still come */
 };
 

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 
 #include "analysis/symbols/elf_reader.h"
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "cli/install/grant.h"
-#include "cli/install/place.h"
+#include "cli/install/installation.h"
 #include "cli/console/progress.h"
 #include "report/findings/summarise.h"
 #include "report/formats/report_files.h"
-#include "report/tables/sites.h"
+#include "report/tables/call_sites.h"
 #include "report/tables/summary.h"
 #include "core/base/array.h"
 #include "core/base/setting.h"
@@ -36,7 +36,7 @@ struct crit_recording_set {
 struct crit_analysis {
 	struct crit_results *results;
 	struct crit_symbols *symbols; /* the set's */
-	struct crit_sites sites; /* their texts are of symbols */
+	struct crit_call_sites call_sites; /* their texts are of symbols */
 };
 
 struct crit_recording_set *crit_recording_set_create(struct crit_elf_reader *reader)
@@ -214,7 +214,7 @@ static void fini(struct crit_analysis *analysis)
 {
 	if (analysis->results)
 		crit_results_destroy(analysis->results);
-	crit_sites_fini(&analysis->sites);
+	crit_call_sites_fini(&analysis->call_sites);
 }
 
 static int keep(const struct crit_analysis *analysis, struct crit_analysis **ret_analysis)
@@ -229,14 +229,14 @@ static int keep(const struct crit_analysis *analysis, struct crit_analysis **ret
 }
 
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
-			       bool has_progress, const struct crit_peers *peers,
+			       bool has_progress, const struct crit_transport *transport,
 			       struct crit_analysis **ret_analysis, struct crit_err *err)
 {
 	struct crit_progress progress = crit_progress_begin("analysing");
 	struct crit_analysis_options options = {
 		.rule = rule,
 		.user = &progress,
-		.peers = peers,
+		.transport = transport,
 		.index = crit_recording_set_index(set),
 	};
 	struct crit_analysis analysis = { 0 };
@@ -249,7 +249,8 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 	if (!status && analysis.results)
 		status = crit_recording_set_symbols(set, &analysis.symbols, err);
 	if (!status && analysis.results)
-		status = crit_sites_init(&analysis.sites, analysis.symbols, analysis.results);
+		status = crit_call_sites_init(&analysis.call_sites, analysis.symbols,
+					      analysis.results);
 	crit_progress_end(&progress);
 	if (!status && analysis.results)
 		status = keep(&analysis, ret_analysis);
@@ -267,12 +268,12 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 	struct crit_grant grant;
 	struct crit_summary_options options = {
 		.critd_path = critd_path,
-		.sites = &analysis->sites,
+		.call_sites = &analysis->call_sites,
 		.symbols = analysis->symbols,
 		.is_live = is_live,
 	};
 
-	if (crit_place_program("critd", critd_path, sizeof(critd_path)) == 0) {
+	if (crit_installation_program("critd", critd_path, sizeof(critd_path)) == 0) {
 		crit_grant_find(critd_path, &grant);
 		if (!grant.is_given)
 			options.privileges_fix = grant.fix;

@@ -54,7 +54,7 @@ struct crit_elf_reader *crit_reader_create(void);
 /* Sum of the sizes of all files. Units: bytes. */
 uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);
 
-struct crit_peers;
+struct crit_transport;
 struct crit_summary;
 
 /*
@@ -64,7 +64,7 @@ struct crit_summary;
  * together; then peer 0 gets the analysis, and others NULL.
  */
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
-			       bool has_progress, const struct crit_peers *peers,
+			       bool has_progress, const struct crit_transport *transport,
 			       struct crit_analysis **ret_analysis, struct crit_err *err);
 void crit_analysis_destroy(struct crit_analysis *analysis);
 

@@ -93,7 +93,7 @@ static void put_foot(struct crit_run *run)
 		.shim_lost = run->shim_lost,
 		.write_errors = __atomic_load_n(&sink->write_errors, __ATOMIC_RELAXED),
 		.critd_cpu_ns = crit_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-		.no_stripe = run->no_stripe,
+		.no_buffer = run->no_buffer,
 	};
 
 	foot.kernel_lost += __atomic_load_n(&sink->unwritten_kernel, __ATOMIC_RELAXED);

@@ -319,7 +319,7 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 	}
 	settle(client);
 	if (!rc) {
-		crit_meter_earn_arrival(server->meter, crit_now_ns());
+		crit_meter_credit_arrival(server->meter, crit_now_ns());
 		settle_runners(server, client->run);
 	}
 	answer_register(client, rc);
@@ -480,7 +480,7 @@ static void on_nodes(struct crit_server *server, struct crit_connection *client,
 }
 
 /* A ring is half full, and may be full before the next tick. */
-static void on_hurry(struct crit_server *server, struct crit_connection *client,
+static void on_drain(struct crit_server *server, struct crit_connection *client,
 		     struct crit_message_in *in)
 {
 	(void)in;
@@ -501,7 +501,7 @@ static const struct {
 	[CRIT_M_CLOSE] = { sizeof(struct crit_message_close), on_close },
 	[CRIT_M_JOB] = { sizeof(struct crit_message_job), on_job },
 	[CRIT_M_NODES] = { sizeof(struct crit_message_nodes), on_nodes },
-	[CRIT_M_HURRY] = { sizeof(struct crit_message_head), on_hurry },
+	[CRIT_M_DRAIN] = { sizeof(struct crit_message_head), on_drain },
 	[CRIT_M_CLOCK] = { sizeof(struct crit_message_clock), on_clock },
 };
 
@@ -524,7 +524,7 @@ void crit_protocol_handle(struct crit_server *server, struct crit_connection *cl
 		crit_connections_refuse(server, client, "a message that is too short");
 		return;
 	}
-	if (head->kind != CRIT_M_HURRY && client->message_count++ >= MESSAGES_MAX) {
+	if (head->kind != CRIT_M_DRAIN && client->message_count++ >= MESSAGES_MAX) {
 		crit_connections_refuse(server, client, "more messages than any program needs");
 		return;
 	}

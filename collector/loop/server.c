@@ -120,7 +120,7 @@ static int open_sources(struct crit_server *server, struct crit_err *err)
 
 	if (rc)
 		return crit_err_set(err, rc, "no memory for sources");
-	crit_scheduling_hurry();
+	crit_scheduling_drain();
 	if (!options->has_no_kernel)
 		(void)crit_sources_open(server->sources, true, err); /* their status says so */
 	crit_scheduling_go_first();

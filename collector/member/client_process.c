@@ -16,7 +16,7 @@
 #define SLOTS_AT_ONCE (CRIT_BATCH_BYTES / CRIT_SLOT_BYTES)
 
 /* One stripe and its present owner. */
-struct crit_stripe {
+struct crit_thread_buffer {
 	__u32 stream; /* number in the recording; 0: no owner seen */
 	__u32 ns_tid;
 	__u64 claim_ns; /* tells owners apart */
@@ -34,7 +34,7 @@ static void set_corrupt(struct crit_client_process *process, __u32 index, const 
 {
 	char text[128];
 
-	process->stripes[index].is_corrupt = true;
+	process->buffers[index].is_corrupt = true;
 	(void)snprintf(text, sizeof(text), "process %u, stripe %u: %s; left alone", process->pid,
 		       index, what);
 	crit_run_note(process->run, CRIT_NOTE_CORRUPT, -EINVAL, text);
@@ -80,26 +80,26 @@ static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batc
 }
 
 static void begin_stream(struct crit_client_process *process, __u32 index,
-			 const struct crit_stripe_head *head)
+			 const struct crit_thread_buffer_head *head)
 {
-	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_thread_buffer *buffer = &process->buffers[index];
 	struct crit_rec_stream record = {
 		.pid = process->pid,
 		.ns_tid = head->ns_tid,
-		.stripe = index,
+		.buffer = index,
 		.claim_ns = head->claim_ns,
 		.claim_pos = head->claim_pos,
 	};
 
-	stripe->stream = process->run->next_stream++;
-	stripe->has_delivered = false;
-	stripe->ns_tid = head->ns_tid;
-	stripe->claim_ns = head->claim_ns;
-	crit_batch_init(&stripe->batch, CRIT_C_SHIM, stripe->stream);
-	stripe->batch.position = head->claim_pos;
-	crit_run_put_record(process->run, CRIT_C_STREAM, stripe->stream, head->claim_ns, &record);
+	buffer->stream = process->run->next_stream++;
+	buffer->has_delivered = false;
+	buffer->ns_tid = head->ns_tid;
+	buffer->claim_ns = head->claim_ns;
+	crit_batch_init(&buffer->batch, CRIT_C_SHIM, buffer->stream);
+	buffer->batch.position = head->claim_pos;
+	crit_run_put_record(process->run, CRIT_C_STREAM, buffer->stream, head->claim_ns, &record);
 	crit_meter_chunk(process->run->meter);
-	if (head->claim_pos != stripe->read_pos)
+	if (head->claim_pos != buffer->read_pos)
 		set_corrupt(process, index, "its owner began at a wrong position");
 }
 
@@ -124,66 +124,66 @@ static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_fi
 /* Slots pay for looks at their stripe: a thread that fills its ring quickly is not kept waiting. */
 static void pay(struct crit_client_process *process, __u32 index, __u32 slots)
 {
-	struct crit_stripe *stripe = &process->stripes[index];
-	const __u32 looks = stripe->paid_looks + slots / SLOTS_FOR_A_LOOK;
+	struct crit_thread_buffer *buffer = &process->buffers[index];
+	const __u32 looks = buffer->paid_looks + slots / SLOTS_FOR_A_LOOK;
 
-	stripe->paid_looks = (__u16)(looks < PAID_LOOKS_MOST ? looks : PAID_LOOKS_MOST);
-	if (stripe->is_busy || stripe->paid_looks == 0)
+	buffer->paid_looks = (__u16)(looks < PAID_LOOKS_MOST ? looks : PAID_LOOKS_MOST);
+	if (buffer->is_busy || buffer->paid_looks == 0)
 		return;
-	stripe->is_busy = true;
+	buffer->is_busy = true;
 	process->busy[process->busy_count++] = (__u16)index;
 }
 
 /* Returns false when the stripe cannot be read on. */
 static bool copy_slots(struct crit_client_process *process, __u32 index, __u32 count, __u64 now_ns)
 {
-	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_thread_buffer *buffer = &process->buffers[index];
 	size_t bytes = (size_t)count * CRIT_SLOT_BYTES;
-	struct crit_slot *room = find_room(process->run, &stripe->batch, bytes, now_ns);
+	struct crit_slot *room = find_room(process->run, &buffer->batch, bytes, now_ns);
 	struct crit_meter *meter = process->run->meter;
 	__u64 first, last;
 
 	if (!room)
 		return false;
-	if (crit_shm_read_slots(&process->shm, index, stripe->read_pos, count, room)) {
+	if (crit_shm_read_slots(&process->shm, index, buffer->read_pos, count, room)) {
 		set_corrupt(process, index, "it cannot be read");
 		return false;
 	}
-	stripe->read_pos += count;
+	buffer->read_pos += count;
 	/* at once: a rank that makes them as fast as we copy needs the room */
-	if (crit_shm_write_read_pos(&process->shm, index, stripe->read_pos) == -ENODATA)
+	if (crit_shm_write_read_pos(&process->shm, index, buffer->read_pos) == -ENODATA)
 		leave_alone(process);
 	find_times(room, count, &first, &last);
-	crit_batch_take(&stripe->batch, bytes, count, first, last);
+	crit_batch_take(&buffer->batch, bytes, count, first, last);
 	process->run->shim_slots += count;
 	process->delivered_count += count;
-	stripe->has_delivered = true;
+	buffer->has_delivered = true;
 	pay(process, index, count);
-	crit_meter_earn(meter, count);
+	crit_meter_credit(meter, count);
 	if (crit_meter_has_gathered_much(meter))
-		flush(process->run, &stripe->batch); /* the queue has a bound of its own */
+		flush(process->run, &buffer->batch); /* the queue has a bound of its own */
 	return !process->is_left_alone;
 }
 
 static void count_lost(struct crit_client_process *process, __u32 index,
-		       const struct crit_stripe_head *head)
+		       const struct crit_thread_buffer_head *head)
 {
-	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_thread_buffer *buffer = &process->buffers[index];
 
-	if (head->lost_spans <= stripe->lost_seen)
+	if (head->lost_spans <= buffer->lost_seen)
 		return;
-	stripe->batch.lost += head->lost_spans - stripe->lost_seen;
-	process->run->shim_lost += head->lost_spans - stripe->lost_seen;
-	stripe->lost_seen = head->lost_spans;
+	buffer->batch.lost += head->lost_spans - buffer->lost_seen;
+	process->run->shim_lost += head->lost_spans - buffer->lost_seen;
+	buffer->lost_seen = head->lost_spans;
 }
 
 /* Takes at most slots_max.  Returns how many there were, 0 when it could not take so many. */
 static __u32 drain_slots(struct crit_client_process *process, __u32 index,
-			 const struct crit_stripe_head *head, __u64 now_ns, __u32 slots_max)
+			 const struct crit_thread_buffer_head *head, __u64 now_ns, __u32 slots_max)
 {
-	struct crit_stripe *stripe = &process->stripes[index];
+	struct crit_thread_buffer *buffer = &process->buffers[index];
 	struct crit_run *run = process->run;
-	const __u64 available = head->write_pos - stripe->read_pos;
+	const __u64 available = head->write_pos - buffer->read_pos;
 	__u32 wanted = available < slots_max ? (__u32)available : slots_max;
 
 	if (available > process->shm.ring_slots) {
@@ -196,7 +196,7 @@ static __u32 drain_slots(struct crit_client_process *process, __u32 index,
 	/* with a full queue the rank keeps its records, and counts what it cannot keep */
 	while (wanted > 0 && !crit_sink_is_full(run->sink)) {
 		__u32 count = wanted < SLOTS_AT_ONCE ? wanted : SLOTS_AT_ONCE;
-		size_t used = stripe->batch.buffer ? stripe->batch.buffer->head.length : 0;
+		size_t used = buffer->batch.buffer ? buffer->batch.buffer->head.length : 0;
 		__u32 left = (__u32)((CRIT_BATCH_BYTES - used) / CRIT_SLOT_BYTES);
 
 		if (left > 0 && count > left)
@@ -222,25 +222,25 @@ static bool put_counters(struct crit_client_process *process, __u32 index)
 	used = crit_shm_read_counters(&process->shm, index, counters);
 	if (used <= 0)
 		return false;
-	crit_run_put(process->run, CRIT_C_COUNTERS, process->stripes[index].stream, 0,
+	crit_run_put(process->run, CRIT_C_COUNTERS, process->buffers[index].stream, 0,
 		     (const struct crit_chunk_part[2]){
 			     { counters, (size_t)used * sizeof(*counters) }, { NULL, 0 } });
 	return true;
 }
 
 static void end_stream(struct crit_client_process *process, __u32 index,
-		       const struct crit_stripe_head *head)
+		       const struct crit_thread_buffer_head *head)
 {
-	struct crit_stripe *stripe = &process->stripes[index];
-	const bool is_released = head->state == CRIT_STRIPE_RELEASED;
+	struct crit_thread_buffer *buffer = &process->buffers[index];
+	const bool is_released = head->state == CRIT_THREAD_BUFFER_RELEASED;
 	struct crit_meter *meter = process->run->meter;
 	bool has_counters;
 	struct crit_rec_stream_end record = {
 		.pid = process->pid,
-		.ns_tid = stripe->ns_tid,
+		.ns_tid = buffer->ns_tid,
 		.release_ns = is_released ? head->release_ns : 0,
-		.end_pos = stripe->read_pos,
-		.lost_spans = head->lost_spans - stripe->lost_begin,
+		.end_pos = buffer->read_pos,
+		.lost_spans = head->lost_spans - buffer->lost_begin,
 		.counters_lost = head->counters_lost,
 		.folded_ns = head->folded_ns,
 		.open_call = head->open_call,
@@ -252,17 +252,17 @@ static void end_stream(struct crit_client_process *process, __u32 index,
 		.open_site = head->open_site,
 	};
 
-	flush(process->run, &stripe->batch);
+	flush(process->run, &buffer->batch);
 	has_counters = put_counters(process, index);
-	crit_run_put_record(process->run, CRIT_C_STREAM_END, stripe->stream, record.release_ns,
+	crit_run_put_record(process->run, CRIT_C_STREAM_END, buffer->stream, record.release_ns,
 			    &record);
 	crit_meter_chunk(meter);
-	if (has_counters || stripe->has_delivered)
-		crit_meter_earn_stream(meter);
+	if (has_counters || buffer->has_delivered)
+		crit_meter_credit_stream(meter);
 	process->delivered_count += has_counters;
-	stripe->stream = 0;
-	stripe->lost_begin = head->lost_spans;
-	if (is_released && !stripe->is_corrupt) {
+	buffer->stream = 0;
+	buffer->lost_begin = head->lost_spans;
+	if (is_released && !buffer->is_corrupt) {
 		/* not before its owner let go: it may be counting */
 		if (has_counters)
 			(void)crit_shm_clear_counters(&process->shm, index);
@@ -272,41 +272,42 @@ static void end_stream(struct crit_client_process *process, __u32 index,
 }
 
 static bool read_head(const struct crit_client_process *process, __u32 index,
-		      struct crit_stripe_head *ret_head)
+		      struct crit_thread_buffer_head *ret_head)
 {
-	const struct crit_stripe *stripe = &process->stripes[index];
+	const struct crit_thread_buffer *buffer = &process->buffers[index];
 
-	if (crit_shm_read_stripe(&process->shm, index, ret_head))
+	if (crit_shm_read_buffer(&process->shm, index, ret_head))
 		return false;
 	/* a claim is not one store: look again when it is new */
-	return ret_head->claim_ns == stripe->claim_ns || ret_head->claim_ns == 0 ||
-	       crit_shm_read_stripe(&process->shm, index, ret_head) == 0;
+	return ret_head->claim_ns == buffer->claim_ns || ret_head->claim_ns == 0 ||
+	       crit_shm_read_buffer(&process->shm, index, ret_head) == 0;
 }
 
 /* Returns what drain_slots does. */
-static __u32 drain_stripe(struct crit_client_process *process, __u32 index, __u64 now_ns,
+static __u32 drain_buffer(struct crit_client_process *process, __u32 index, __u64 now_ns,
 			  __u32 slots_max, bool is_final)
 {
-	struct crit_stripe *stripe = &process->stripes[index];
-	struct crit_stripe_head head;
+	struct crit_thread_buffer *buffer = &process->buffers[index];
+	struct crit_thread_buffer_head head;
 	__u32 found = 0;
 
-	if (!read_head(process, index, &head) || head.state == CRIT_STRIPE_FREE)
+	if (!read_head(process, index, &head) || head.state == CRIT_THREAD_BUFFER_FREE)
 		return 0;
-	if (!stripe->stream) {
-		if (head.claim_ns == 0 || head.claim_ns == stripe->claim_ns || stripe->is_corrupt)
+	if (!buffer->stream) {
+		if (head.claim_ns == 0 || head.claim_ns == buffer->claim_ns || buffer->is_corrupt)
 			return 0;
 		begin_stream(process, index, &head);
 	}
 	count_lost(process, index, &head);
-	if (!stripe->is_corrupt)
+	if (!buffer->is_corrupt)
 		found = drain_slots(process, index, &head, now_ns, slots_max);
-	if (is_final && !stripe->is_corrupt && head.write_pos != stripe->read_pos) {
+	if (is_final && !buffer->is_corrupt && head.write_pos != buffer->read_pos) {
 		/* the writer is too far behind to take them: half as many spans, and a hole */
-		process->run->shim_lost += (head.write_pos - stripe->read_pos + 1) / 2;
-		stripe->read_pos = head.write_pos;
+		process->run->shim_lost += (head.write_pos - buffer->read_pos + 1) / 2;
+		buffer->read_pos = head.write_pos;
 	}
-	if (is_final || (head.state == CRIT_STRIPE_RELEASED && head.write_pos == stripe->read_pos))
+	if (is_final ||
+	    (head.state == CRIT_THREAD_BUFFER_RELEASED && head.write_pos == buffer->read_pos))
 		end_stream(process, index, &head);
 	return found;
 }
@@ -317,18 +318,18 @@ static __u32 drain_stripe(struct crit_client_process *process, __u32 index, __u6
  */
 static __u32 find_memory(struct crit_client_process *process, __u32 used, bool is_final)
 {
-	const __u32 own = process->stripe_room > CRIT_METER_STRIPES_OWN ? process->stripe_room
-									: CRIT_METER_STRIPES_OWN;
-	const __u32 spare = crit_meter_spare_stripes(process->run->meter);
+	const __u32 own = process->buffer_room > CRIT_METER_BUFFERS_OWN ? process->buffer_room
+									: CRIT_METER_BUFFERS_OWN;
+	const __u32 spare = crit_meter_spare_buffers(process->run->meter);
 	char text[128];
 
-	if (!is_final && used > CRIT_METER_STRIPES_OWN + process->delivered_count)
-		used = CRIT_METER_STRIPES_OWN + (__u32)process->delivered_count;
+	if (!is_final && used > CRIT_METER_BUFFERS_OWN + process->delivered_count)
+		used = CRIT_METER_BUFFERS_OWN + (__u32)process->delivered_count;
 	if (used <= own || used - own <= spare)
 		return used;
 	if (!process->is_short_noted) {
 		process->is_short_noted = true;
-		process->run->no_stripe += used - own - spare;
+		process->run->no_buffer += used - own - spare;
 		(void)snprintf(text, sizeof(text),
 			       "process %u: no memory for stripes from %u on; left alone",
 			       process->pid, own + spare);
@@ -339,42 +340,42 @@ static __u32 find_memory(struct crit_client_process *process, __u32 used, bool i
 
 static void count_spare(struct crit_client_process *process)
 {
-	const __u32 spare = process->stripe_room > CRIT_METER_STRIPES_OWN
-				    ? process->stripe_room - CRIT_METER_STRIPES_OWN
+	const __u32 spare = process->buffer_room > CRIT_METER_BUFFERS_OWN
+				    ? process->buffer_room - CRIT_METER_BUFFERS_OWN
 				    : 0;
 
-	crit_meter_take_stripes(process->run->meter, (__s32)(spare - process->spare_stripes));
-	process->spare_stripes = spare;
+	crit_meter_take_buffers(process->run->meter, (__s32)(spare - process->spare_buffers));
+	process->spare_buffers = spare;
 }
 
 /* Makes room for the stripes claimed by now.  Returns how many to look at. */
-static __u32 open_stripes(struct crit_client_process *process, bool is_final)
+static __u32 open_buffers(struct crit_client_process *process, bool is_final)
 {
-	struct crit_stripe *stripes;
-	__u64 no_stripe;
+	struct crit_thread_buffer *buffers;
+	__u64 no_buffer;
 	__u16 *busy;
 	__u32 used;
 
 	if (process->is_left_alone || process->shm.fd < 0 ||
-	    crit_shm_stripes_used(&process->shm, &used, &no_stripe))
+	    crit_shm_buffers_used(&process->shm, &used, &no_buffer))
 		return 0;
-	if (no_stripe > process->no_stripe_seen) {
-		process->run->no_stripe += no_stripe - process->no_stripe_seen;
-		process->no_stripe_seen = no_stripe;
+	if (no_buffer > process->no_buffer_seen) {
+		process->run->no_buffer += no_buffer - process->no_buffer_seen;
+		process->no_buffer_seen = no_buffer;
 	}
-	if (used > process->stripe_room)
+	if (used > process->buffer_room)
 		used = find_memory(process, used, is_final);
-	if (used <= process->stripe_room)
+	if (used <= process->buffer_room)
 		return used;
 	busy = realloc(process->busy, used * sizeof(*busy));
 	if (busy)
 		process->busy = busy;
-	stripes = busy ? realloc(process->stripes, used * sizeof(*stripes)) : NULL;
-	if (!stripes)
-		return process->stripe_room;
-	memset(stripes + process->stripe_room, 0, (used - process->stripe_room) * sizeof(*stripes));
-	process->stripes = stripes;
-	process->stripe_room = used;
+	buffers = busy ? realloc(process->buffers, used * sizeof(*buffers)) : NULL;
+	if (!buffers)
+		return process->buffer_room;
+	memset(buffers + process->buffer_room, 0, (used - process->buffer_room) * sizeof(*buffers));
+	process->buffers = buffers;
+	process->buffer_room = used;
 	count_spare(process);
 	return used;
 }
@@ -386,8 +387,8 @@ static bool may_look(const struct crit_client_process *process)
 
 static __u32 look(struct crit_client_process *process, __u32 index, __u64 now_ns, __u32 slots_max)
 {
-	const __u32 found = drain_stripe(process, index, now_ns, slots_max, false);
-	struct crit_batch *batch = &process->stripes[index].batch;
+	const __u32 found = drain_buffer(process, index, now_ns, slots_max, false);
+	struct crit_batch *batch = &process->buffers[index].batch;
 
 	if (crit_batch_is_old(batch, now_ns))
 		flush(process->run, batch);
@@ -402,15 +403,15 @@ static __u32 look_at_busy(struct crit_client_process *process, __u64 now_ns, __u
 
 	for (__u32 i = 0; i < count; i++) {
 		const __u16 index = process->busy[i];
-		struct crit_stripe *stripe = &process->stripes[index];
+		struct crit_thread_buffer *buffer = &process->buffers[index];
 		const __u32 found = look(process, index, now_ns, slots_max);
 
 		if (found > fullest)
 			fullest = found;
-		if (stripe->paid_looks > 0 && --stripe->paid_looks > 0)
+		if (buffer->paid_looks > 0 && --buffer->paid_looks > 0)
 			process->busy[kept++] = index;
 		else
-			stripe->is_busy = false;
+			buffer->is_busy = false;
 	}
 	process->busy_count = kept;
 	/* what they cost is not the others' matter; a few more or less are */
@@ -426,7 +427,7 @@ static void begin_round(struct crit_client_process *process, __u64 now_ns)
 	if (process->round_ns && now_ns - process->round_ns > run->lag_ns)
 		run->lag_ns = now_ns - process->round_ns;
 	process->round_ns = now_ns;
-	process->next_stripe = 0;
+	process->next_buffer = 0;
 }
 
 /* Looks at the other stripes in turn, as long as there is time.  Returns what the fullest had. */
@@ -437,14 +438,14 @@ static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64
 	__u32 fullest = 0, done = 0;
 
 	for (; done < used && may_look(process); done++) {
-		__u32 index = process->next_stripe, found;
+		__u32 index = process->next_buffer, found;
 
 		if (index >= used) {
 			begin_round(process, now_ns);
 			index = 0;
 		}
-		process->next_stripe = index + 1;
-		if (process->stripes[index].is_busy)
+		process->next_buffer = index + 1;
+		if (process->buffers[index].is_busy)
 			continue;
 		found = look(process, index, now_ns, slots_max);
 		if (found > fullest)
@@ -456,20 +457,20 @@ static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64
 	return fullest;
 }
 
-static void drop_stripes(struct crit_client_process *process)
+static void drop_buffers(struct crit_client_process *process)
 {
-	for (__u32 i = 0; i < process->stripe_room; i++) {
-		struct crit_batch *batch = &process->stripes[i].batch;
+	for (__u32 i = 0; i < process->buffer_room; i++) {
+		struct crit_batch *batch = &process->buffers[i].batch;
 
 		crit_meter_gather(process->run->meter, -(ssize_t)gathered(batch));
 		crit_batch_fini(batch);
 	}
-	free(process->stripes);
+	free(process->buffers);
 	free(process->busy);
-	process->stripes = NULL;
+	process->buffers = NULL;
 	process->busy = NULL;
 	process->busy_count = 0;
-	process->stripe_room = 0;
+	process->buffer_room = 0;
 	count_spare(process);
 }
 
@@ -482,13 +483,13 @@ __u32 crit_process_drain(struct crit_client_process *process, __u64 now_ns, __u3
 	if (!run->sink || run->is_stopped)
 		return 0;
 	crit_meter_fill(&process->allowance, now_ns);
-	used = open_stripes(process, false);
+	used = open_buffers(process, false);
 	crit_meter_look(run->meter, &process->allowance);
 	busiest = look_at_busy(process, now_ns, slots_max);
 	fullest = look_at_idle(process, used, now_ns, slots_max);
-	if (process->is_left_alone && process->stripes) {
+	if (process->is_left_alone && process->buffers) {
 		crit_process_flush(process, false);
-		drop_stripes(process);
+		drop_buffers(process);
 	}
 	return busiest > fullest ? busiest : fullest;
 }
@@ -500,30 +501,30 @@ bool crit_process_is_due(const struct crit_client_process *process)
 
 void crit_process_drain_all(struct crit_client_process *process, __u64 now_ns)
 {
-	const __u32 used = process->run->sink ? open_stripes(process, true) : 0;
+	const __u32 used = process->run->sink ? open_buffers(process, true) : 0;
 
 	for (__u32 i = 0; i < used; i++)
-		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, false);
+		(void)drain_buffer(process, i, now_ns, CRIT_RING_SLOTS, false);
 }
 
 bool crit_process_call(struct crit_client_process *process, __u64 now_ns)
 {
 	crit_meter_fill(&process->allowance, now_ns);
-	process->allowance.left_ns -= CRIT_METER_HURRY_NS;
+	process->allowance.left_ns -= CRIT_METER_DRAIN_NS;
 	process->has_called = true;
 	return may_look(process);
 }
 
 void crit_process_flush(struct crit_client_process *process, bool has_counters)
 {
-	for (__u32 i = 0; i < process->stripe_room; i++) {
-		struct crit_stripe *stripe = &process->stripes[i];
+	for (__u32 i = 0; i < process->buffer_room; i++) {
+		struct crit_thread_buffer *buffer = &process->buffers[i];
 
-		if (!stripe->stream)
+		if (!buffer->stream)
 			continue;
-		if (stripe->batch.lost) /* even without a record after them */
-			(void)find_room(process->run, &stripe->batch, 0, 0);
-		flush(process->run, &stripe->batch);
+		if (buffer->batch.lost) /* even without a record after them */
+			(void)find_room(process->run, &buffer->batch, 0, 0);
+		flush(process->run, &buffer->batch);
 		if (has_counters)
 			(void)put_counters(process, i);
 	}
@@ -531,15 +532,15 @@ void crit_process_flush(struct crit_client_process *process, bool has_counters)
 
 void crit_process_end(struct crit_client_process *process, __u64 now_ns)
 {
-	__u32 used = process->run->sink ? open_stripes(process, true) : 0;
+	__u32 used = process->run->sink ? open_buffers(process, true) : 0;
 
 	for (__u32 i = 0; i < used; i++)
-		(void)drain_stripe(process, i, now_ns, CRIT_RING_SLOTS, true);
+		(void)drain_buffer(process, i, now_ns, CRIT_RING_SLOTS, true);
 }
 
 static void drop_memory(struct crit_client_process *process)
 {
-	drop_stripes(process);
+	drop_buffers(process);
 	if (process->shm.fd >= 0)
 		(void)close(process->shm.fd);
 	process->shm.fd = -1;
@@ -551,7 +552,7 @@ void crit_process_renew(struct crit_client_process *process, const struct crit_s
 	crit_process_end(process, now_ns);
 	drop_memory(process);
 	process->shm = *shm;
-	process->no_stripe_seen = 0;
+	process->no_buffer_seen = 0;
 	process->delivered_count = 0;
 	process->is_left_alone = false;
 	process->is_short_noted = false;

@@ -10,7 +10,7 @@
 #include "collector/member/shm.h"
 
 struct crit_run;
-struct crit_stripe;
+struct crit_thread_buffer;
 
 struct crit_client_process {
 	struct crit_run *run;
@@ -21,16 +21,16 @@ struct crit_client_process {
 	__u32 ns_pid;
 	int pidfd;
 	struct crit_shm shm;
-	struct crit_stripe *stripes;
-	__u32 stripe_room;
-	__u32 spare_stripes; /* of the room, taken from what all share */
+	struct crit_thread_buffer *buffers;
+	__u32 buffer_room;
+	__u32 spare_buffers; /* of the room, taken from what all share */
 	__u16 *busy; /* stripes looked at each time; room as for stripes */
 	__u32 busy_count;
-	__u32 next_stripe; /* of the others, to look at */
+	__u32 next_buffer; /* of the others, to look at */
 	__u64 round_ns; /* when the present round over them began */
 	__u64 delivered_count; /* slots, and streams of counters alone */
 	struct crit_allowance allowance; /* for looks */
-	__u64 no_stripe_seen; /* threads without a stripe, up to the last look */
+	__u64 no_buffer_seen; /* threads without a stripe, up to the last look */
 	__u64 maps_hash;
 	struct crit_cpu_limits cpu_limits;
 	bool is_mpi;

@@ -30,9 +30,9 @@ struct crit_meter {
 	__u64 cpu_ns; /* of this thread, when last read */
 	__u64 calls_cpu_ns; /* likewise, when the present calls began */
 	__u64 tick_ns; /* what a tick took of them */
-	__s64 earned_ns; /* by slots, since then */
+	__s64 credit_ns; /* by slots, since then */
 	__u32 looks; /* since then */
-	__u32 spare_stripes; /* not taken */
+	__u32 spare_buffers; /* not taken */
 	size_t gathered_bytes;
 	bool was_short; /* looks were put off, as all together had no time left */
 };
@@ -69,7 +69,7 @@ struct crit_meter *crit_meter_create(void)
 	struct crit_meter *meter = calloc(1, sizeof(*meter));
 
 	if (meter)
-		meter->spare_stripes = STRIPES_SPARE;
+		meter->spare_buffers = STRIPES_SPARE;
 	return meter;
 }
 
@@ -82,7 +82,7 @@ void crit_meter_begin(struct crit_meter *meter, __u64 now_ns)
 {
 	fill(&meter->all, ALL_NS, ALL_NS, now_ns);
 	meter->cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	meter->earned_ns = 0;
+	meter->credit_ns = 0;
 	meter->looks = 0;
 }
 
@@ -94,20 +94,20 @@ void crit_meter_fill(struct crit_allowance *allowance, __u64 now_ns)
 void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share)
 {
 	const __u64 cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	const __s64 spent_ns = (__s64)(cpu_ns - meter->cpu_ns) - meter->earned_ns;
+	const __s64 spent_ns = (__s64)(cpu_ns - meter->cpu_ns) - meter->credit_ns;
 
 	charge(&meter->all, ALL_NS, spent_ns);
 	if (share)
 		charge(share, PROCESS_SAVED_NS, spent_ns);
 	meter->cpu_ns = cpu_ns;
-	meter->earned_ns = 0;
+	meter->credit_ns = 0;
 	meter->looks = 0;
 }
 
 void crit_meter_forgive(struct crit_meter *meter)
 {
 	meter->cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	meter->earned_ns = 0;
+	meter->credit_ns = 0;
 	meter->looks = 0;
 }
 
@@ -148,7 +148,7 @@ bool crit_meter_allows_calls(struct crit_meter *meter, __u64 now_ns)
 	return meter->calls.left_ns > 0;
 }
 
-void crit_meter_earn_arrival(struct crit_meter *meter, __u64 now_ns)
+void crit_meter_credit_arrival(struct crit_meter *meter, __u64 now_ns)
 {
 	struct crit_allowance *arrivals = &meter->arrivals;
 	__s64 paid_ns = ARRIVAL_NS;
@@ -160,19 +160,19 @@ void crit_meter_earn_arrival(struct crit_meter *meter, __u64 now_ns)
 	charge(&meter->calls, CALLS_SAVED_NS, -paid_ns);
 }
 
-void crit_meter_earn(struct crit_meter *meter, __u32 slots)
+void crit_meter_credit(struct crit_meter *meter, __u32 slots)
 {
-	meter->earned_ns += (__s64)slots * SLOT_NS;
+	meter->credit_ns += (__s64)slots * SLOT_NS;
 }
 
-void crit_meter_earn_stream(struct crit_meter *meter)
+void crit_meter_credit_stream(struct crit_meter *meter)
 {
-	meter->earned_ns += STREAM_NS;
+	meter->credit_ns += STREAM_NS;
 }
 
 void crit_meter_chunk(struct crit_meter *meter)
 {
-	meter->earned_ns -= CHUNK_NS;
+	meter->credit_ns -= CHUNK_NS;
 }
 
 void crit_meter_look(struct crit_meter *meter, struct crit_allowance *share)
@@ -204,12 +204,12 @@ bool crit_meter_has_gathered_much(const struct crit_meter *meter)
 	return meter->gathered_bytes > GATHERED_BYTES;
 }
 
-__u32 crit_meter_spare_stripes(const struct crit_meter *meter)
+__u32 crit_meter_spare_buffers(const struct crit_meter *meter)
 {
-	return meter->spare_stripes;
+	return meter->spare_buffers;
 }
 
-void crit_meter_take_stripes(struct crit_meter *meter, __s32 count)
+void crit_meter_take_buffers(struct crit_meter *meter, __s32 count)
 {
-	meter->spare_stripes -= (__u32)count;
+	meter->spare_buffers -= (__u32)count;
 }

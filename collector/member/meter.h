@@ -20,8 +20,8 @@
 #include <sys/types.h>
 
 #define CRIT_METER_LOOKS_AT_ONCE 32u /* between two readings of the clock */
-#define CRIT_METER_HURRY_NS 10000 /* what a call costs, found or not: a tick */
-#define CRIT_METER_STRIPES_OWN 128u /* of a process, in any case */
+#define CRIT_METER_DRAIN_NS 10000 /* what a call costs, found or not: a tick */
+#define CRIT_METER_BUFFERS_OWN 128u /* of a process, in any case */
 
 struct crit_allowance {
 	__s64 left_ns; /* below 0: in debt */
@@ -54,13 +54,13 @@ bool crit_meter_allows(struct crit_meter *meter, const struct crit_allowance *sh
 		       bool has_called);
 
 /* So many slots were found. */
-void crit_meter_earn(struct crit_meter *meter, __u32 slots);
+void crit_meter_credit(struct crit_meter *meter, __u32 slots);
 
 /* A process registered for the first time: what that takes does not keep others waiting. */
-void crit_meter_earn_arrival(struct crit_meter *meter, __u64 now_ns);
+void crit_meter_credit_arrival(struct crit_meter *meter, __u64 now_ns);
 
 /* A stream ended that held anything. */
-void crit_meter_earn_stream(struct crit_meter *meter);
+void crit_meter_credit_stream(struct crit_meter *meter);
 
 /* A chunk with one record was made. */
 void crit_meter_chunk(struct crit_meter *meter);
@@ -89,7 +89,7 @@ void crit_meter_gather(struct crit_meter *meter, ssize_t bytes);
 bool crit_meter_has_gathered_much(const struct crit_meter *meter);
 
 /* Stripes beyond its own that a process may have; and takes so many, or gives them back. */
-__u32 crit_meter_spare_stripes(const struct crit_meter *meter);
-void crit_meter_take_stripes(struct crit_meter *meter, __s32 count);
+__u32 crit_meter_spare_buffers(const struct crit_meter *meter);
+void crit_meter_take_buffers(struct crit_meter *meter, __s32 count);
 
 #endif

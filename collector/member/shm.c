@@ -17,7 +17,7 @@
 #endif
 #define HARMLESS_SEALS (F_SEAL_FUTURE_WRITE | F_SEAL_EXEC)
 #define RING_SLOTS_LEAST 128u /* a page: no two stripes share one */
-#define STRIPE_READ_BYTES 256u /* lines written at run time */
+#define BUFFER_READ_BYTES 256u /* lines written at run time */
 
 static int read_at(int fd, void *ret, size_t bytes, off_t offset)
 {
@@ -39,9 +39,9 @@ static int write_at(int fd, const void *data, size_t bytes, off_t offset)
 	return done == (ssize_t)bytes ? 0 : -EIO;
 }
 
-static off_t stripe_offset(const struct crit_shm *shm, __u32 stripe)
+static off_t buffer_offset(const struct crit_shm *shm, __u32 buffer)
 {
-	return (off_t)CRIT_SHM_HEAD_BYTES + (off_t)stripe * shm->stripe_bytes;
+	return (off_t)CRIT_SHM_HEAD_BYTES + (off_t)buffer * shm->buffer_bytes;
 }
 
 static int check_file(int fd, struct stat *ret_st, struct crit_err *err)
@@ -78,47 +78,49 @@ int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err)
 	if (read_at(fd, &head, sizeof(head), 0) || head.magic != CRIT_SHM_MAGIC ||
 	    head.version != CRIT_SHM_VERSION || head.head_bytes != CRIT_SHM_HEAD_BYTES)
 		return crit_err_set(err, -EINVAL, "the shared memory has a foreign head");
-	if (head.stripe_count < CRIT_STRIPES_MIN || head.stripe_count > CRIT_STRIPES_MAX ||
-	    !is_power_of_two(head.ring_slots) || head.ring_slots < RING_SLOTS_LEAST ||
-	    head.ring_slots > CRIT_RING_SLOTS || head.counter_count > CRIT_COUNTERS ||
-	    head.stripe_bytes != CRIT_STRIPE_RING_OFFSET + head.ring_slots * CRIT_SLOT_BYTES ||
-	    st.st_size != (off_t)CRIT_SHM_HEAD_BYTES + (off_t)head.stripe_count * head.stripe_bytes)
+	if (head.buffer_count < CRIT_THREAD_BUFFERS_MIN ||
+	    head.buffer_count > CRIT_THREAD_BUFFERS_MAX || !is_power_of_two(head.ring_slots) ||
+	    head.ring_slots < RING_SLOTS_LEAST || head.ring_slots > CRIT_RING_SLOTS ||
+	    head.counter_count > CRIT_COUNTERS ||
+	    head.buffer_bytes !=
+		    CRIT_THREAD_BUFFER_RING_OFFSET + head.ring_slots * CRIT_SLOT_BYTES ||
+	    st.st_size != (off_t)CRIT_SHM_HEAD_BYTES + (off_t)head.buffer_count * head.buffer_bytes)
 		return crit_err_set(err, -EINVAL, "the shared memory's size and head disagree");
 	ret_shm->fd = fd;
-	ret_shm->stripe_count = head.stripe_count;
-	ret_shm->stripe_bytes = head.stripe_bytes;
+	ret_shm->buffer_count = head.buffer_count;
+	ret_shm->buffer_bytes = head.buffer_bytes;
 	ret_shm->ring_slots = head.ring_slots;
 	ret_shm->counter_count = head.counter_count;
 	return 0;
 }
 
-int crit_shm_stripes_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *ret_no_stripe)
+int crit_shm_buffers_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *ret_no_buffer)
 {
-	const off_t at = offsetof(struct crit_shm_head, stripes_used);
+	const off_t at = offsetof(struct crit_shm_head, buffers_used);
 	struct {
-		__u32 stripes_used;
+		__u32 buffers_used;
 		__u32 reserved;
-		__u64 no_stripe;
+		__u64 no_buffer;
 	} line;
 
 	if (read_at(shm->fd, &line, sizeof(line), at))
 		return -EIO;
-	*ret_used = line.stripes_used < shm->stripe_count ? line.stripes_used : shm->stripe_count;
-	*ret_no_stripe = line.no_stripe;
+	*ret_used = line.buffers_used < shm->buffer_count ? line.buffers_used : shm->buffer_count;
+	*ret_no_buffer = line.no_buffer;
 	return 0;
 }
 
-int crit_shm_read_stripe(const struct crit_shm *shm, __u32 stripe,
-			 struct crit_stripe_head *ret_head)
+int crit_shm_read_buffer(const struct crit_shm *shm, __u32 buffer,
+			 struct crit_thread_buffer_head *ret_head)
 {
 	memset(ret_head, 0, sizeof(*ret_head));
-	return read_at(shm->fd, ret_head, STRIPE_READ_BYTES, stripe_offset(shm, stripe));
+	return read_at(shm->fd, ret_head, BUFFER_READ_BYTES, buffer_offset(shm, buffer));
 }
 
-int crit_shm_read_slots(const struct crit_shm *shm, __u32 stripe, __u64 position, __u32 count,
+int crit_shm_read_slots(const struct crit_shm *shm, __u32 buffer, __u64 position, __u32 count,
 			struct crit_slot *ret_slots)
 {
-	off_t ring = stripe_offset(shm, stripe) + CRIT_STRIPE_RING_OFFSET;
+	off_t ring = buffer_offset(shm, buffer) + CRIT_THREAD_BUFFER_RING_OFFSET;
 	__u32 from = (__u32)(position & (shm->ring_slots - 1));
 	__u32 first = shm->ring_slots - from < count ? shm->ring_slots - from : count;
 	int rc;
@@ -130,14 +132,15 @@ int crit_shm_read_slots(const struct crit_shm *shm, __u32 stripe, __u64 position
 	return read_at(shm->fd, ret_slots + first, (size_t)(count - first) * CRIT_SLOT_BYTES, ring);
 }
 
-int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit_counter *ret_used)
+int crit_shm_read_counters(const struct crit_shm *shm, __u32 buffer, struct crit_counter *ret_used)
 {
 	size_t bytes = (size_t)shm->counter_count * sizeof(struct crit_counter);
 	int used = 0;
 
 	if (bytes == 0)
 		return 0;
-	if (read_at(shm->fd, ret_used, bytes, stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES))
+	if (read_at(shm->fd, ret_used, bytes,
+		    buffer_offset(shm, buffer) + CRIT_THREAD_BUFFER_HEAD_BYTES))
 		return -EIO;
 	for (__u32 i = 0; i < shm->counter_count; i++) {
 		if (ret_used[i].call)
@@ -146,12 +149,12 @@ int crit_shm_read_counters(const struct crit_shm *shm, __u32 stripe, struct crit
 	return used;
 }
 
-int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe)
+int crit_shm_clear_counters(const struct crit_shm *shm, __u32 buffer)
 {
 	/* pages that are written where there were none are charged to the writer; a hole is not */
 	return fallocate(shm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			 stripe_offset(shm, stripe) + CRIT_STRIPE_HEAD_BYTES,
-			 (off_t)(CRIT_STRIPE_RING_OFFSET - CRIT_STRIPE_HEAD_BYTES))
+			 buffer_offset(shm, buffer) + CRIT_THREAD_BUFFER_HEAD_BYTES,
+			 (off_t)(CRIT_THREAD_BUFFER_RING_OFFSET - CRIT_THREAD_BUFFER_HEAD_BYTES))
 		       ? -errno
 		       : 0;
 }
@@ -160,31 +163,31 @@ int crit_shm_clear_counters(const struct crit_shm *shm, __u32 stripe)
  * A rank may take the page of a head away between our reading and writing it, and what we write is
  * then charged to us.  The owner of a stripe has set claim_ns: if that is gone, so was the page.
  */
-static int write_head(const struct crit_shm *shm, __u32 stripe, const void *data, size_t bytes,
+static int write_head(const struct crit_shm *shm, __u32 buffer, const void *data, size_t bytes,
 		      off_t offset)
 {
-	const off_t head = stripe_offset(shm, stripe);
+	const off_t head = buffer_offset(shm, buffer);
 	__u64 claim_ns;
 
 	if (write_at(shm->fd, data, bytes, head + offset) ||
 	    read_at(shm->fd, &claim_ns, sizeof(claim_ns),
-		    head + (off_t)offsetof(struct crit_stripe_head, claim_ns)))
+		    head + (off_t)offsetof(struct crit_thread_buffer_head, claim_ns)))
 		return -EIO;
 	return claim_ns ? 0 : -ENODATA;
 }
 
-int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 stripe, __u64 position)
+int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 buffer, __u64 position)
 {
-	return write_head(shm, stripe, &position, sizeof(position),
-			  (off_t)offsetof(struct crit_stripe_head, read_pos));
+	return write_head(shm, buffer, &position, sizeof(position),
+			  (off_t)offsetof(struct crit_thread_buffer_head, read_pos));
 }
 
-int crit_shm_write_free(const struct crit_shm *shm, __u32 stripe)
+int crit_shm_write_free(const struct crit_shm *shm, __u32 buffer)
 {
-	const __u32 state = CRIT_STRIPE_FREE;
+	const __u32 state = CRIT_THREAD_BUFFER_FREE;
 
-	return write_head(shm, stripe, &state, sizeof(state),
-			  (off_t)offsetof(struct crit_stripe_head, state));
+	return write_head(shm, buffer, &state, sizeof(state),
+			  (off_t)offsetof(struct crit_thread_buffer_head, state));
 }
 
 int crit_shm_write_level(const struct crit_shm *shm, __u32 level, __u32 tau_ns, __u32 is_stopped)

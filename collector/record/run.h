@@ -43,7 +43,7 @@ struct crit_run {
 	__u64 kernel_records;
 	__u64 shim_slots;
 	__u64 shim_lost;
-	__u64 no_stripe; /* threads */
+	__u64 no_buffer; /* threads */
 	__u64 errors_noted; /* of the sink's write errors */
 	__u64 lost_seen; /* of the kernel's counter, already in a chunk */
 	__u32 next_stream;

@@ -50,7 +50,7 @@ static int set_schedule(pid_t tid, __u32 policy, int nice, __u32 priority)
  * With autogroups a nice value counts only inside the session, unless the session's group has one
  * too; one we only share is not ours to hurry.
  */
-void crit_scheduling_hurry(void)
+void crit_scheduling_drain(void)
 {
 	int fd;
 

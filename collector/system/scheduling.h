@@ -9,7 +9,7 @@
  * Asks to run soon and briefly: a program waits for our start, and rings fill while we wait for a
  * CPU.  What is not permitted is left out.  Threads: the calling one and those it makes.
  */
-void crit_scheduling_hurry(void);
+void crit_scheduling_drain(void);
 
 /*
  * Asks for a real-time priority.  Not before the kernel half is loaded: the verifier takes up to

@@ -105,7 +105,7 @@ struct crit_kernel_switch {
  * for a thread whose tag says that it waits in MPI or OpenMP anyway.  Of more than 8192 OUTSIDE of
  * a CPU in a second those beyond are left out, and its next record says so (LEFT_OUT).
  */
-struct crit_kernel_taken {
+struct crit_kernel_preempted {
 	struct crit_kernel_switch switched;
 	__u32 taker_tid; /* 0: hidden, or the CPU is idle (comm "swapper...") */
 	__u32 taker_tgid;
@@ -205,7 +205,7 @@ _Static_assert(__builtin_offsetof(struct crit_kernel_head, cpu) == 4, "cpu");
 _Static_assert(__builtin_offsetof(struct crit_kernel_head, flags) == 6, "flags");
 _Static_assert(__builtin_offsetof(struct crit_kernel_head, time_ns) == 8, "stamp");
 _Static_assert(sizeof(struct crit_kernel_switch) == 32, "switch");
-_Static_assert(sizeof(struct crit_kernel_taken) == 56, "taken");
+_Static_assert(sizeof(struct crit_kernel_preempted) == 56, "taken");
 _Static_assert(sizeof(struct crit_kernel_outside) == 56, "outside");
 _Static_assert(sizeof(struct crit_kernel_ran) == 32, "ran");
 _Static_assert(sizeof(struct crit_kernel_yields) == 48, "yields");

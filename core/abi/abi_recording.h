@@ -157,7 +157,7 @@ struct crit_rec_gone { /* a registered process ended */
 struct crit_rec_stream {
 	__u32 pid;
 	__u32 ns_tid;
-	__u32 stripe;
+	__u32 buffer;
 	__u32 reserved;
 	__u64 claim_ns;
 	__u64 claim_pos;
@@ -220,7 +220,7 @@ struct crit_rec_foot {
 	__u64 shim_lost; /* whole spans */
 	__u64 write_errors;
 	__u64 critd_cpu_ns; /* critd's own CPU time so far */
-	__u64 no_stripe; /* threads that found no stripe: their spans are not recorded */
+	__u64 no_buffer; /* threads that found no stripe: their spans are not recorded */
 };
 
 _Static_assert(sizeof(struct crit_chunk_head) == 64, "chunk head");

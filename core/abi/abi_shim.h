@@ -4,8 +4,8 @@
  * and SEAL, read by critd with pread (never mapped there) and written by it with pwrite.
  *
  *   offset 0                 struct crit_shm_head                       (4096 bytes)
- *   4096 + i * stripe_bytes  stripe i:
- *        +0                    struct crit_stripe_head                    (4096 bytes)
+ *   4096 + i * buffer_bytes  stripe i:
+ *        +0                    struct crit_thread_buffer_head                    (4096 bytes)
  *        +4096                 struct crit_counter[CRIT_COUNTERS]         (61440 bytes)
  *        +65536                ring of ring_slots slots of 32 bytes
  *
@@ -26,13 +26,13 @@
 #define CRIT_SHM_MAGIC 0x4d48532d54495243ull /* "CRIT-SHM" */
 #define CRIT_SHM_VERSION 1u
 #define CRIT_SHM_HEAD_BYTES 4096u
-#define CRIT_STRIPE_HEAD_BYTES 4096u
-#define CRIT_STRIPE_RING_OFFSET 65536u
-#define CRIT_STRIPES_MIN 64u
-#define CRIT_STRIPES_MAX 4096u
+#define CRIT_THREAD_BUFFER_HEAD_BYTES 4096u
+#define CRIT_THREAD_BUFFER_RING_OFFSET 65536u
+#define CRIT_THREAD_BUFFERS_MIN 64u
+#define CRIT_THREAD_BUFFERS_MAX 4096u
 /* 8 MiB: a message takes three slots, and a drain may come 13 ms after the one before. */
 #define CRIT_RING_SLOTS 262144u
-#define CRIT_STRIPE_OWN_WORDS 960u
+#define CRIT_THREAD_BUFFER_OWN_WORDS 960u
 #define CRIT_POLL_INACTIVE_NS 20000u /* a poll span this long is a wait */
 
 enum crit_level {
@@ -41,10 +41,10 @@ enum crit_level {
 	CRIT_LEVEL_TRACE = 2
 };
 
-enum crit_stripe_state {
-	CRIT_STRIPE_FREE = 0,
-	CRIT_STRIPE_OWNED = 1, /* compare-and-swap by the claiming thread */
-	CRIT_STRIPE_RELEASED = 2 /* by the owner at its exit; critd drains, then sets FREE */
+enum crit_thread_buffer_state {
+	CRIT_THREAD_BUFFER_FREE = 0,
+	CRIT_THREAD_BUFFER_OWNED = 1, /* compare-and-swap by the claiming thread */
+	CRIT_THREAD_BUFFER_RELEASED = 2 /* by the owner at its exit; critd drains, then sets FREE */
 };
 
 struct crit_shm_head {
@@ -52,16 +52,16 @@ struct crit_shm_head {
 	__u64 magic;
 	__u32 version;
 	__u32 head_bytes; /* CRIT_SHM_HEAD_BYTES */
-	__u32 stripe_count; /* 64..4096 */
-	__u32 stripe_bytes; /* CRIT_STRIPE_RING_OFFSET + ring_slots * CRIT_SLOT_BYTES */
+	__u32 buffer_count; /* 64..4096 */
+	__u32 buffer_bytes; /* CRIT_THREAD_BUFFER_RING_OFFSET + ring_slots * CRIT_SLOT_BYTES */
 	__u32 ring_slots; /* power of two, at most CRIT_RING_SLOTS */
 	__u32 counter_count; /* counters per stripe */
 	__s64 clock_offset_ns; /* added to the shim's clock gives the host's (time namespaces) */
 	__u8 reserved0[88];
 	/* offset 128, written by the shim at run time */
-	__u32 stripes_used; /* high-water mark of claimed stripes: critd looks no further */
+	__u32 buffers_used; /* high-water mark of claimed stripes: critd looks no further */
 	__u32 reserved1;
-	__u64 no_stripe; /* threads that found no stripe */
+	__u64 no_buffer; /* threads that found no stripe */
 	__u8 reserved2[112];
 	/* offset 256, written by critd (pwrite) */
 	__u32 level; /* enum crit_level */
@@ -71,9 +71,9 @@ struct crit_shm_head {
 	__u8 reserved4[3824];
 };
 
-struct crit_stripe_head {
+struct crit_thread_buffer_head {
 	/* line 0: written by the owner */
-	__u32 state; /* enum crit_stripe_state */
+	__u32 state; /* enum crit_thread_buffer_state */
 	__u32 ns_tid; /* owner's number in its own pid namespace */
 	__u64 claim_ns;
 	__u64 release_ns; /* 0 while owned */
@@ -97,7 +97,8 @@ struct crit_stripe_head {
 	/* offset 192: written by critd (pwrite) */
 	__u64 read_pos;
 	__u64 reserved3[7];
-	__u32 owner_only[CRIT_STRIPE_OWN_WORDS]; /* its stack of constructs; nobody else's matter */
+	__u32 owner_only
+		[CRIT_THREAD_BUFFER_OWN_WORDS]; /* its stack of constructs; nobody else's matter */
 };
 
 /* Calls without a span of their own: counts per (call, site).  Open addressing, linear probes. */
@@ -113,14 +114,17 @@ struct crit_counter { /* 64 bytes */
 	__u64 reserved;
 };
 
-#define CRIT_COUNTERS ((CRIT_STRIPE_RING_OFFSET - CRIT_STRIPE_HEAD_BYTES) / 64u) /* 960 */
+#define CRIT_COUNTERS                                                                              \
+	((CRIT_THREAD_BUFFER_RING_OFFSET - CRIT_THREAD_BUFFER_HEAD_BYTES) / 64u) /* 960 */
 
 _Static_assert(sizeof(struct crit_counter) == 64, "counter");
 _Static_assert(sizeof(struct crit_shm_head) == CRIT_SHM_HEAD_BYTES, "shm head");
-_Static_assert(sizeof(struct crit_stripe_head) == CRIT_STRIPE_HEAD_BYTES, "stripe head");
-_Static_assert(__builtin_offsetof(struct crit_shm_head, stripes_used) == 128, "shm run-time line");
+_Static_assert(sizeof(struct crit_thread_buffer_head) == CRIT_THREAD_BUFFER_HEAD_BYTES,
+	       "stripe head");
+_Static_assert(__builtin_offsetof(struct crit_shm_head, buffers_used) == 128, "shm run-time line");
 _Static_assert(__builtin_offsetof(struct crit_shm_head, level) == 256, "shm critd line");
-_Static_assert(__builtin_offsetof(struct crit_stripe_head, open_call) == 64, "open span");
-_Static_assert(__builtin_offsetof(struct crit_stripe_head, read_pos) == 192, "read position");
+_Static_assert(__builtin_offsetof(struct crit_thread_buffer_head, open_call) == 64, "open span");
+_Static_assert(__builtin_offsetof(struct crit_thread_buffer_head, read_pos) == 192,
+	       "read position");
 
 #endif

@@ -51,7 +51,7 @@ enum crit_omp_task_note {
 	CRIT_OMP_TASK_PAUSED = 2, /* the span that ends next is not the task's last */
 };
 
-#define CRIT_OMP_TASK_STRIPE_SHIFT 32
+#define CRIT_OMP_TASK_BUFFER_SHIFT 32
 #define CRIT_OMP_TASK_BITS 44
 
 /*

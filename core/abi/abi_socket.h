@@ -51,7 +51,7 @@ enum crit_message_kind {
 	CRIT_M_CLOCK = 11, /* a node's clock was compared with the reference node's */
 	CRIT_M_NODES = 12, /* the nodes of its world, or only the first of them */
 	CRIT_M_JOB = 13, /* which job of a scheduler the process belongs to */
-	CRIT_M_HURRY = 14, /* only a head: take what the rings hold now */
+	CRIT_M_DRAIN = 14, /* only a head: take what the rings hold now */
 	CRIT_M_COUNT = 15
 };
 

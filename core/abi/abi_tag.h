@@ -32,8 +32,8 @@ enum crit_span_class {
 	CRIT_CLASS_COUNT = 10
 };
 
-#define CRIT_TAG_STRIPE_SHIFT 0
-#define CRIT_TAG_STRIPE_BITS 6
+#define CRIT_TAG_BUFFER_SHIFT 0
+#define CRIT_TAG_BUFFER_BITS 6
 #define CRIT_TAG_CLASS_SHIFT 6
 #define CRIT_TAG_CLASS_BITS 4
 #define CRIT_TAG_CALL_SHIFT 10
@@ -50,13 +50,13 @@ enum crit_span_class {
 	(((tag) >> CRIT_TAG_##NAME##_SHIFT) & ((1ull << CRIT_TAG_##NAME##_BITS) - 1))
 
 static inline __u64 crit_tag_pack(__u64 sequence, __u32 region, __u32 call, __u32 span_class,
-				  __u32 stripe)
+				  __u32 buffer)
 {
 	return sequence << CRIT_TAG_SEQUENCE_SHIFT |
 	       (__u64)(region & ((1u << CRIT_TAG_REGION_BITS) - 1)) << CRIT_TAG_REGION_SHIFT |
 	       (__u64)(call & ((1u << CRIT_TAG_CALL_BITS) - 1)) << CRIT_TAG_CALL_SHIFT |
 	       (__u64)(span_class & ((1u << CRIT_TAG_CLASS_BITS) - 1)) << CRIT_TAG_CLASS_SHIFT |
-	       (__u64)(stripe & ((1u << CRIT_TAG_STRIPE_BITS) - 1)) << CRIT_TAG_STRIPE_SHIFT;
+	       (__u64)(buffer & ((1u << CRIT_TAG_BUFFER_BITS) - 1)) << CRIT_TAG_BUFFER_SHIFT;
 }
 
 #endif

@@ -27,7 +27,7 @@ static inline uint64_t crit_clock_ms(void)
 	return crit_clock_ns(CLOCK_MONOTONIC) / 1000000u;
 }
 
-#ifdef CRIT_BENDS_CLOCKS /* tests/lib/bent_clock.c; never in what is installed */
+#ifdef CRIT_SKEWS_CLOCKS /* tests/lib/skewed_clock.c; never in what is installed */
 uint64_t crit_clock_bend(uint64_t host_ns);
 #else
 /* A stamp of the host's clock as it goes into a recording; test builds inject clock skew here. */

@@ -407,10 +407,10 @@ int crit_client_send_nodes(struct crit_client *client, struct crit_message_nodes
 	return send_plain(client, &message->head, CRIT_M_NODES, sizeof(*message));
 }
 
-void crit_client_send_hurry(struct crit_client *client)
+void crit_client_send_drain(struct crit_client *client)
 {
 	CRIT_GUARD;
-	struct crit_message_head message = { CRIT_M_HURRY, CRIT_SOCKET_VERSION, sizeof(message) };
+	struct crit_message_head message = { CRIT_M_DRAIN, CRIT_SOCKET_VERSION, sizeof(message) };
 
 	(void)send_message(client, &(struct envelope){ .message = &message }, 0);
 }

@@ -78,7 +78,7 @@ int crit_client_send_clock(struct crit_client *client, struct crit_message_clock
 int crit_client_send_nodes(struct crit_client *client, struct crit_message_nodes *message);
 
 /* May be said by any thread at any time; never waits. */
-void crit_client_send_hurry(struct crit_client *client);
+void crit_client_send_drain(struct crit_client *client);
 
 /*
  * Waits for WRITTEN.  ret_status: what critd says about the report, 0 or -errno.

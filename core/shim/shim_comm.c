@@ -105,12 +105,12 @@ static bool write_slot(struct crit_shim_thread *thread, const struct crit_slot_c
 {
 	struct crit_slot *room;
 
-	if (!thread->stripe || thread->level == CRIT_LEVEL_NONE)
+	if (!thread->buffer || thread->level == CRIT_LEVEL_NONE)
 		return false;
 	if (thread->is_recorded == CRIT_RECORDED_HELD) {
 		crit_span_publish(thread, thread->write_pos + 1);
 		thread->is_recorded = CRIT_RECORDED_PUBLISHED;
-		thread->stripe->open_call = 0;
+		thread->buffer->open_call = 0;
 	}
 	if (thread->is_recorded || thread->pending) {
 		room = crit_span_add(thread, 1);
@@ -192,7 +192,7 @@ void crit_shim_comm_define(uint64_t handle, const struct crit_shim_comm *what)
 	row->comm.known_as = 0;
 	row->comm.collectives = 0;
 	atomic_store_explicit(&row->comm.handle, handle, memory_order_release);
-	(void)crit_comm_introduce(&crit_thread, &row->comm); /* else at its first use */
+	(void)crit_comm_introduce(&crit_thread_account, &row->comm); /* else at its first use */
 }
 
 void crit_shim_comm_free(uint64_t handle)
@@ -206,16 +206,16 @@ void crit_shim_comm_free(uint64_t handle)
 		return;
 	slot.comm = comm->known_as;
 	if (slot.comm)
-		(void)write_slot(&crit_thread, &slot); /* numbers are not used again */
+		(void)write_slot(&crit_thread_account, &slot); /* numbers are not used again */
 	atomic_store_explicit(&comm->handle, HANDLE_FREED, memory_order_release);
 }
 
 const struct crit_shim_comm *crit_shim_comm_find(uint64_t handle)
 {
-	struct crit_comm *comm = crit_thread.comm;
+	struct crit_comm *comm = crit_thread_account.comm;
 
 	if (CRIT_UNLIKELY(!comm || comm->handle != handle))
 		comm = crit_comm_find(handle);
-	crit_thread.comm = comm;
+	crit_thread_account.comm = comm;
 	return comm ? &((const struct comm_row *)comm)->what : NULL;
 }

@@ -27,7 +27,7 @@ static bool has_tag(struct crit_shim_thread *thread)
 {
 	bool may_tag = false;
 
-	return crit_span_has_stripe(thread, &may_tag) || may_tag;
+	return crit_span_has_buffer(thread, &may_tag) || may_tag;
 }
 
 static void write_note(struct crit_shim_thread *thread, enum crit_slot_kind kind, uint32_t call,
@@ -176,9 +176,9 @@ static void end_down_to(struct crit_shim_thread *thread, uint32_t left)
 
 void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 	const uint32_t span_class = crit_call_class(call);
-	const uint32_t limit = thread->stripe ? CRIT_STRIPE_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
+	const uint32_t limit = thread->buffer ? CRIT_THREAD_BUFFER_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
 	uint32_t word = crit_open_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
 
 	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
@@ -186,23 +186,23 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 		return;
 	}
 	thread->open_inside = 0;
-	if (CRIT_UNLIKELY(!thread->stripe) && !has_tag(thread))
+	if (CRIT_UNLIKELY(!thread->buffer) && !has_tag(thread))
 		return;
-	if (CRIT_LIKELY(thread->stripe != NULL))
+	if (CRIT_LIKELY(thread->buffer != NULL))
 		prepare(thread);
 	if (call == CRIT_CONSTRUCT_PARALLEL && !(arg & CRIT_INSTANCE_PRIMARY))
 		end_down_to(thread, 0); /* from the pool: what it left open is over */
 	if (CRIT_UNLIKELY(thread->open_count >= limit)) {
 		thread->open_beyond++;
-		if (thread->stripe && is_wanted(thread, call, span_class))
-			thread->stripe->lost_spans++;
+		if (thread->buffer && is_wanted(thread, call, span_class))
+			thread->buffer->lost_spans++;
 		return;
 	}
-	if (CRIT_LIKELY(thread->stripe != NULL) && is_wanted(thread, call, span_class)) {
+	if (CRIT_LIKELY(thread->buffer != NULL) && is_wanted(thread, call, span_class)) {
 		if (CRIT_LIKELY(enter(thread, call, region, (uint64_t)(uintptr_t)site, arg)))
 			word |= CRIT_OPEN_RECORDED;
 		else
-			thread->stripe->lost_spans++;
+			thread->buffer->lost_spans++;
 	}
 	thread->open[thread->open_count++] = word;
 	crit_open_settle(thread);
@@ -211,7 +211,7 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 
 void crit_shim_construct_end(uint32_t call)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
 		thread->open_inside -= thread->open_inside > 0;
@@ -234,7 +234,7 @@ static bool note_at_trace(struct crit_shim_thread *thread, enum crit_slot_kind k
 	if (has_room)
 		write_note(thread, kind, call, arg);
 	else
-		thread->stripe->lost_spans++;
+		thread->buffer->lost_spans++;
 	crit_span_restore_tag(thread);
 	return has_room;
 }
@@ -242,7 +242,7 @@ static bool note_at_trace(struct crit_shim_thread *thread, enum crit_slot_kind k
 /* Is the caller to tell what only level trace has? */
 static bool is_traced(struct crit_shim_thread *thread, const void *frame)
 {
-	if (!thread->stripe || !is_outside_mpi(thread, frame))
+	if (!thread->buffer || !is_outside_mpi(thread, frame))
 		return false;
 	prepare(thread);
 	return thread->level == CRIT_LEVEL_TRACE;
@@ -250,7 +250,7 @@ static bool is_traced(struct crit_shim_thread *thread, const void *frame)
 
 void crit_shim_construct_release(uint32_t call, uint64_t lock)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	if (is_traced(thread, __builtin_frame_address(0)))
 		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock);
@@ -258,19 +258,19 @@ void crit_shim_construct_release(uint32_t call, uint64_t lock)
 
 uint64_t crit_shim_task_made(void)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 	uint64_t task;
 
 	if (!is_traced(thread, __builtin_frame_address(0)))
 		return 0;
-	task = (uint64_t)thread->stripe_number << CRIT_OMP_TASK_STRIPE_SHIFT |
+	task = (uint64_t)thread->buffer_number << CRIT_OMP_TASK_BUFFER_SHIFT |
 	       (uint32_t)(thread->write_pos + 1);
 	return note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_MADE, task) ? task : 0;
 }
 
 void crit_shim_task_paused(uint64_t task)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	if (task && is_traced(thread, __builtin_frame_address(0)))
 		(void)note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_PAUSED, task);
@@ -278,13 +278,13 @@ void crit_shim_task_paused(uint64_t task)
 
 void crit_shim_worker(void)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	if (thread->worker || !is_outside_mpi(thread, __builtin_frame_address(0)) ||
-	    (!thread->stripe && !has_tag(thread)))
+	    (!thread->buffer && !has_tag(thread)))
 		return;
 	thread->worker = CRIT_WORKER_UNTOLD;
-	if (thread->stripe)
+	if (thread->buffer)
 		prepare(thread);
 	crit_open_settle(thread);
 	crit_span_restore_tag(thread);
@@ -298,7 +298,7 @@ uint64_t crit_shim_instance(void)
 
 uint32_t crit_shim_region_now(void)
 {
-	return crit_span_region(&crit_thread);
+	return crit_span_region(&crit_thread_account);
 }
 
 void crit_region_begin(const char *name)

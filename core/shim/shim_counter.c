@@ -9,7 +9,7 @@
 struct crit_counter *crit_counter_find(struct crit_shim_thread *thread, uint32_t call,
 				       uint64_t site)
 {
-	struct crit_counter *counters = crit_stripe_counters(thread->stripe);
+	struct crit_counter *counters = crit_thread_buffer_counters(thread->buffer);
 	uint64_t hash = crit_hash_mix(site, (uint64_t)call << 40);
 	uint32_t place = crit_hash_place(hash, CRIT_COUNTERS);
 
@@ -33,7 +33,7 @@ void crit_counter_fold(struct crit_shim_thread *thread, uint32_t call, uint64_t 
 {
 	struct crit_counter *counter = crit_counter_of(thread, call, site);
 
-	thread->stripe->folded_ns += fold->time_ns;
+	thread->buffer->folded_ns += fold->time_ns;
 	if (!counter)
 		return;
 	counter->count += fold->calls;

@@ -11,9 +11,10 @@ struct crit_fold {
 	uint64_t bytes;
 };
 
-static inline struct crit_counter *crit_stripe_counters(struct crit_stripe_head *stripe)
+static inline struct crit_counter *
+crit_thread_buffer_counters(struct crit_thread_buffer_head *buffer)
 {
-	return (struct crit_counter *)(void *)((char *)stripe + CRIT_STRIPE_HEAD_BYTES);
+	return (struct crit_counter *)(void *)((char *)buffer + CRIT_THREAD_BUFFER_HEAD_BYTES);
 }
 
 /* NULL: the table is full there. */
@@ -36,7 +37,7 @@ static inline struct crit_counter *crit_counter_of(struct crit_shim_thread *thre
 	if (counter)
 		thread->last_counter = counter;
 	else
-		thread->stripe->counters_lost++;
+		thread->buffer->counters_lost++;
 	return counter;
 }
 

@@ -23,22 +23,22 @@ static inline bool crit_gate_is_moved(const struct crit_shim_thread *thread)
 /* Holds back the ENTER in the ring; the gate moves, so that the next event looks into it. */
 static inline void crit_gate_hold(struct crit_shim_thread *thread, const struct crit_slot *enter)
 {
-	struct crit_stripe_head *stripe = thread->stripe;
+	struct crit_thread_buffer_head *buffer = thread->buffer;
 
 	thread->site = enter->site;
 	thread->enter_ns = enter->time_ns;
 	thread->is_construct_held = true;
 	thread->gate = UINT64_MAX;
-	stripe->open_class = CRIT_CLASS_OMP_WAIT;
-	stripe->open_first_ns = enter->time_ns;
-	stripe->open_last_ns = enter->time_ns;
-	stripe->open_site = enter->site;
-	stripe->open_call = enter->call;
+	buffer->open_class = CRIT_CLASS_OMP_WAIT;
+	buffer->open_first_ns = enter->time_ns;
+	buffer->open_last_ns = enter->time_ns;
+	buffer->open_site = enter->site;
+	buffer->open_call = enter->call;
 }
 
 static inline void crit_gate_release(struct crit_shim_thread *thread)
 {
-	thread->stripe->open_call = 0;
+	thread->buffer->open_call = 0;
 	thread->is_construct_held = false;
 	thread->gate = (uint64_t)thread->tau_ns << 32 | thread->level;
 }

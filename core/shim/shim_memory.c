@@ -18,13 +18,13 @@
 #define RING_SLOTS_LEAST 4096u
 #define ADDRESS_SHARE 16 /* of a limited address space we take at most this part */
 
-static uint32_t count_stripes(void)
+static uint32_t count_buffers(void)
 {
 	long wanted = 4l * get_nprocs_conf();
 
-	if (wanted < (long)CRIT_STRIPES_MIN)
-		return CRIT_STRIPES_MIN;
-	return wanted > (long)CRIT_STRIPES_MAX ? CRIT_STRIPES_MAX : (uint32_t)wanted;
+	if (wanted < (long)CRIT_THREAD_BUFFERS_MIN)
+		return CRIT_THREAD_BUFFERS_MIN;
+	return wanted > (long)CRIT_THREAD_BUFFERS_MAX ? CRIT_THREAD_BUFFERS_MAX : (uint32_t)wanted;
 }
 
 /* What the limits allow; past the file size limit ftruncate would raise SIGXFSZ. */
@@ -43,10 +43,10 @@ static uint64_t allowed_bytes(void)
 	return allowed;
 }
 
-static uint64_t bytes_for(uint32_t stripes, uint32_t slots)
+static uint64_t bytes_for(uint32_t buffers, uint32_t slots)
 {
 	return CRIT_SHM_HEAD_BYTES +
-	       stripes * (CRIT_STRIPE_RING_OFFSET + (uint64_t)slots * CRIT_SLOT_BYTES);
+	       buffers * (CRIT_THREAD_BUFFER_RING_OFFSET + (uint64_t)slots * CRIT_SLOT_BYTES);
 }
 
 /* The pages that hold these bytes; a page may be larger than the head. */
@@ -81,19 +81,19 @@ static int map_memory(int fd, uint64_t bytes)
 int crit_memory_create(int *ret_fd)
 {
 	crit_autoclose int fd = -1;
-	uint32_t stripes = count_stripes();
+	uint32_t buffers = count_buffers();
 	uint32_t slots = CRIT_RING_SLOTS;
 	const uint64_t allowed = allowed_bytes();
 	int error;
 
-	while (slots > RING_SLOTS_LEAST && bytes_for(stripes, slots) > allowed)
+	while (slots > RING_SLOTS_LEAST && bytes_for(buffers, slots) > allowed)
 		slots /= 2;
-	if (bytes_for(stripes, slots) > allowed)
+	if (bytes_for(buffers, slots) > allowed)
 		return -EFBIG;
 	fd = memfd_create("crit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
-	error = map_memory(fd, bytes_for(stripes, slots));
+	error = map_memory(fd, bytes_for(buffers, slots));
 	if (error < 0)
 		return error;
 	crit_process.ring_slots = slots;
@@ -101,8 +101,8 @@ int crit_memory_create(int *ret_fd)
 		.magic = CRIT_SHM_MAGIC,
 		.version = CRIT_SHM_VERSION,
 		.head_bytes = CRIT_SHM_HEAD_BYTES,
-		.stripe_count = stripes,
-		.stripe_bytes = CRIT_STRIPE_RING_OFFSET + slots * CRIT_SLOT_BYTES,
+		.buffer_count = buffers,
+		.buffer_bytes = CRIT_THREAD_BUFFER_RING_OFFSET + slots * CRIT_SLOT_BYTES,
 		.ring_slots = slots,
 		.counter_count = CRIT_COUNTERS,
 		.clock_offset_ns = crit_process.clock_offset_ns,
@@ -121,15 +121,16 @@ void crit_memory_unmap(void)
 	crit_process.head = NULL;
 }
 
-struct crit_stripe_head *crit_memory_stripe(uint32_t number)
+struct crit_thread_buffer_head *crit_memory_buffer(uint32_t number)
 {
 	char *first = (char *)crit_process.head + CRIT_SHM_HEAD_BYTES;
 
-	return (struct crit_stripe_head *)(void *)(first + (size_t)number *
-								   crit_process.head->stripe_bytes);
+	return (struct crit_thread_buffer_head *)(void *)(first +
+							  (size_t)number *
+								  crit_process.head->buffer_bytes);
 }
 
-bool crit_memory_open_stripe(uint32_t number)
+bool crit_memory_open_buffer(uint32_t number)
 {
-	return make_accessible(crit_memory_stripe(number), crit_process.head->stripe_bytes);
+	return make_accessible(crit_memory_buffer(number), crit_process.head->buffer_bytes);
 }

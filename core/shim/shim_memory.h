@@ -6,17 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct crit_stripe_head;
+struct crit_thread_buffer_head;
 
 #pragma GCC visibility push(hidden)
 
 /* Makes the memfd; ret_fd is the caller's; the mapping goes to crit_process. */
 int crit_memory_create(int *ret_fd);
 void crit_memory_unmap(void);
-struct crit_stripe_head *crit_memory_stripe(uint32_t number);
+struct crit_thread_buffer_head *crit_memory_buffer(uint32_t number);
 
 /* Makes a stripe accessible, before its first use; once more does no harm. */
-bool crit_memory_open_stripe(uint32_t number);
+bool crit_memory_open_buffer(uint32_t number);
 
 #pragma GCC visibility pop
 

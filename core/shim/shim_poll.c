@@ -11,26 +11,26 @@
 
 static void write_poll(struct crit_shim_thread *thread)
 {
-	const struct crit_stripe_head *stripe = thread->stripe;
+	const struct crit_thread_buffer_head *buffer = thread->buffer;
 	const uint64_t position = thread->write_pos + thread->pending;
 	struct crit_slot *first = crit_span_slot_at(thread, position);
 	struct crit_slot_poll2 *second =
 		(struct crit_slot_poll2 *)crit_span_slot_at(thread, position + 1);
 
 	*first = (struct crit_slot){
-		.time_ns = stripe->open_first_ns,
+		.time_ns = buffer->open_first_ns,
 		.kind = CRIT_S_POLL,
 		.slots = 2,
-		.call = (__u16)stripe->open_call,
-		.region = (__u32)stripe->open_count,
-		.site = stripe->open_site,
-		.arg = stripe->open_last_ns,
+		.call = (__u16)buffer->open_call,
+		.region = (__u32)buffer->open_count,
+		.site = buffer->open_site,
+		.arg = buffer->open_last_ns,
 	};
 	*second = (struct crit_slot_poll2){
-		.gap_sum_ns = stripe->open_gap_sum_ns,
+		.gap_sum_ns = buffer->open_gap_sum_ns,
 		.kind = CRIT_S_CONTINUED,
 		.region = crit_span_region(thread),
-		.count = stripe->open_count,
+		.count = buffer->open_count,
 		.details_lost = thread->details_lost,
 	};
 	crit_span_publish(thread, position + 2);
@@ -38,21 +38,21 @@ static void write_poll(struct crit_shim_thread *thread)
 
 void crit_poll_flush(struct crit_shim_thread *thread)
 {
-	struct crit_stripe_head *stripe = thread->stripe;
+	struct crit_thread_buffer_head *buffer = thread->buffer;
 	uint64_t time_ns;
 
 	if (!thread->is_polling)
 		return;
-	time_ns = stripe->open_last_ns - stripe->open_first_ns;
+	time_ns = buffer->open_last_ns - buffer->open_first_ns;
 	if (thread->level == CRIT_LEVEL_PROFILE && time_ns < thread->tau_ns)
-		crit_counter_fold(thread, stripe->open_call, stripe->open_site,
-				  &(struct crit_fold){ .calls = stripe->open_count,
+		crit_counter_fold(thread, buffer->open_call, buffer->open_site,
+				  &(struct crit_fold){ .calls = buffer->open_count,
 						       .time_ns = time_ns });
 	else if (crit_span_has_room(thread, thread->pending + 2))
 		write_poll(thread);
 	else
-		stripe->lost_spans++;
-	stripe->open_call = 0;
+		buffer->lost_spans++;
+	buffer->open_call = 0;
 	thread->pending = 0;
 	thread->details_lost = 0;
 	thread->is_polling = false;
@@ -82,7 +82,7 @@ bool crit_poll_ask(struct crit_shim_thread *thread, uint32_t what, uint64_t site
 	const uint32_t call = CRIT_CALL_OF(what);
 	struct crit_counter *counter;
 
-	if (!is_question(call) || crit_clock_now_ns(&thread->clock) - thread->stripe->open_last_ns >
+	if (!is_question(call) || crit_clock_now_ns(&thread->clock) - thread->buffer->open_last_ns >
 					  crit_process.poll_gap_ns) {
 		crit_poll_flush(thread);
 		return false;

@@ -8,7 +8,7 @@
  */
 bool crit_ring_ask_room(struct crit_shim_thread *thread, uint64_t slots)
 {
-	const uint64_t read_pos = __atomic_load_n(&thread->stripe->read_pos, __ATOMIC_ACQUIRE);
+	const uint64_t read_pos = __atomic_load_n(&thread->buffer->read_pos, __ATOMIC_ACQUIRE);
 	const uint64_t half = crit_process.ring_slots / 2;
 	const uint64_t end = read_pos + crit_process.ring_slots - thread->open_leaves;
 
@@ -19,7 +19,7 @@ bool crit_ring_ask_room(struct crit_shim_thread *thread, uint64_t slots)
 	thread->room_end = end;
 	if (thread->hurried_pos != read_pos) {
 		thread->hurried_pos = read_pos;
-		crit_client_send_hurry(&crit_process.client);
+		crit_client_send_drain(&crit_process.client);
 	}
 	return thread->write_pos + slots <= end;
 }

@@ -52,14 +52,14 @@ static inline void crit_span_publish(struct crit_shim_thread *thread, uint64_t p
 {
 	thread->write_pos = position;
 	thread->tag_pos = position;
-	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->buffer->write_pos, position, __ATOMIC_RELEASE);
 }
 
 /* Slots without a stamp have no place among the switches, so the tag does not count them. */
 static inline void crit_span_publish_unstamped(struct crit_shim_thread *thread, uint64_t position)
 {
 	thread->write_pos = position;
-	__atomic_store_n(&thread->stripe->write_pos, position, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->buffer->write_pos, position, __ATOMIC_RELEASE);
 }
 
 /* Is there room for so many slots, from critd's read position, which may be new? */
@@ -118,7 +118,7 @@ static inline void crit_open_settle(struct crit_shim_thread *thread)
 					       : crit_open_word(0, CRIT_CLASS_USER, 0);
 
 	thread->tag_around = (uint64_t)word << CRIT_OPEN_TAG_SHIFT |
-			     CRIT_TAG_FIELD(thread->stripe_number, STRIPE);
+			     CRIT_TAG_FIELD(thread->buffer_number, BUFFER);
 }
 
 #endif

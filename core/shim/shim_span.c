@@ -36,7 +36,7 @@ static void end_span(struct crit_shim_thread *thread)
 
 	thread->pending = 0;
 	if (thread->is_recorded == CRIT_RECORDED_HELD) {
-		thread->stripe->open_call = 0;
+		thread->buffer->open_call = 0;
 		if (now_ns - thread->enter_ns < thread->tau_ns) {
 			crit_counter_fold(thread, CRIT_CALL_OF(thread->what), thread->site,
 					  &(struct crit_fold){ .calls = 1,
@@ -90,7 +90,7 @@ bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame
 	return false;
 }
 
-bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag)
+bool crit_span_has_buffer(struct crit_shim_thread *thread, bool *ret_may_tag)
 {
 	if (!thread->is_tag_only) {
 		if (!crit_shim_start(crit_process.flavour) ||
@@ -100,7 +100,7 @@ bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag)
 		crit_thread_claim(thread);
 	}
 	*ret_may_tag = true;
-	return thread->stripe != NULL;
+	return thread->buffer != NULL;
 }
 
 static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t site)
@@ -110,7 +110,7 @@ static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t 
 	uint64_t now_ns;
 
 	if (CRIT_UNLIKELY(!crit_span_has_room(thread, 2))) {
-		thread->stripe->lost_spans++;
+		thread->buffer->lost_spans++;
 		return;
 	}
 	now_ns = crit_clock_now_ns(&thread->clock);
@@ -131,11 +131,11 @@ static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t 
 	}
 	thread->is_recorded = CRIT_RECORDED_HELD;
 	thread->held_bytes = 0;
-	thread->stripe->open_class = CRIT_CLASS_OF(what);
-	thread->stripe->open_first_ns = now_ns;
-	thread->stripe->open_last_ns = now_ns;
-	thread->stripe->open_site = site;
-	thread->stripe->open_call = CRIT_CALL_OF(what);
+	thread->buffer->open_class = CRIT_CLASS_OF(what);
+	thread->buffer->open_first_ns = now_ns;
+	thread->buffer->open_last_ns = now_ns;
+	thread->buffer->open_site = site;
+	thread->buffer->open_call = CRIT_CALL_OF(what);
 }
 
 /* The parts of every enter; false when the call is nested or the thread keeps no records. */
@@ -145,14 +145,14 @@ static inline bool begin_any(struct crit_shim_thread *thread, uint32_t what, con
 	*ret_is_outer = false;
 	if (CRIT_UNLIKELY(thread->outer_frame != NULL) && crit_span_is_nested(thread, frame))
 		return false;
-	if (CRIT_UNLIKELY(!thread->stripe) && !crit_span_has_stripe(thread, ret_is_outer) &&
+	if (CRIT_UNLIKELY(!thread->buffer) && !crit_span_has_buffer(thread, ret_is_outer) &&
 	    !*ret_is_outer)
 		return false;
 	*ret_is_outer = true;
 	thread->outer_frame = frame;
 	thread->outer_return = thread->outer_frame[1];
 	thread->what = what;
-	if (CRIT_UNLIKELY(!thread->stripe))
+	if (CRIT_UNLIKELY(!thread->buffer))
 		return false;
 	if (CRIT_UNLIKELY(crit_gate_is_moved(thread)))
 		crit_gate_follow(thread);
@@ -202,19 +202,19 @@ enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const v
 
 bool crit_shim_enter(uint32_t what, const void *frame, const void *site)
 {
-	return enter(&crit_thread, what, frame, site);
+	return enter(&crit_thread_account, what, frame, site);
 }
 
 unsigned int crit_shim_enter_detailed(uint32_t what, const void *frame, const void *site)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	return role_of(thread, what, enter(thread, what, frame, site));
 }
 
 void crit_shim_leave(void)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	thread->outer_frame = NULL;
 	if (thread->is_recorded)
@@ -230,12 +230,12 @@ poll_enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, co
 	if (CRIT_LIKELY(begin_any(thread, what, frame, &is_outer)) &&
 	    thread->level != CRIT_LEVEL_NONE) {
 		const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
-		const uint64_t gap_ns = now_ns - thread->stripe->open_last_ns;
+		const uint64_t gap_ns = now_ns - thread->buffer->open_last_ns;
 
 		if (thread->is_polling && gap_ns > crit_process.poll_gap_ns)
 			crit_poll_flush(thread);
 		if (thread->is_polling)
-			thread->stripe->open_gap_sum_ns += gap_ns;
+			thread->buffer->open_gap_sum_ns += gap_ns;
 		thread->enter_ns = now_ns;
 		thread->site = (uint64_t)(uintptr_t)site;
 		thread->is_poll_timed = true;
@@ -247,40 +247,40 @@ poll_enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, co
 
 bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site)
 {
-	return poll_enter(&crit_thread, what, frame, site);
+	return poll_enter(&crit_thread_account, what, frame, site);
 }
 
 unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, const void *site)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	return role_of(thread, what, poll_enter(thread, what, frame, site));
 }
 
 static void start_poll(struct crit_shim_thread *thread)
 {
-	struct crit_stripe_head *stripe = thread->stripe;
+	struct crit_thread_buffer_head *buffer = thread->buffer;
 
-	stripe->open_class = CRIT_CLASS_MPI_POLL;
-	stripe->open_first_ns = thread->enter_ns;
-	stripe->open_count = 0;
-	stripe->open_gap_sum_ns = 0;
-	stripe->open_site = thread->site;
-	stripe->open_call = CRIT_CALL_OF(thread->what);
+	buffer->open_class = CRIT_CLASS_MPI_POLL;
+	buffer->open_first_ns = thread->enter_ns;
+	buffer->open_count = 0;
+	buffer->open_gap_sum_ns = 0;
+	buffer->open_site = thread->site;
+	buffer->open_call = CRIT_CALL_OF(thread->what);
 	thread->is_polling = true;
 }
 
 void crit_shim_poll_leave(bool is_done)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	thread->outer_frame = NULL;
 	if (CRIT_LIKELY(thread->is_poll_timed)) {
 		thread->is_poll_timed = false;
 		if (!thread->is_polling)
 			start_poll(thread);
-		thread->stripe->open_last_ns = crit_clock_now_ns(&thread->clock);
-		thread->stripe->open_count++;
+		thread->buffer->open_last_ns = crit_clock_now_ns(&thread->clock);
+		thread->buffer->open_count++;
 		if (is_done || CRIT_UNLIKELY(thread->pending))
 			crit_poll_flush(thread);
 	}
@@ -289,7 +289,7 @@ void crit_shim_poll_leave(bool is_done)
 
 uint64_t crit_shim_now_ns(void)
 {
-	return crit_clock_now_ns(&crit_thread.clock);
+	return crit_clock_now_ns(&crit_thread_account.clock);
 }
 
 static bool is_below(const void *frame, const void *caller)
@@ -300,7 +300,7 @@ static bool is_below(const void *frame, const void *caller)
 
 bool crit_shim_announce(const void *frame)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 
 	if (is_below(frame, thread->announced_frame))
 		return false;
@@ -310,12 +310,12 @@ bool crit_shim_announce(const void *frame)
 
 void crit_shim_announce_end(void)
 {
-	crit_thread.announced_frame = NULL;
+	crit_thread_account.announced_frame = NULL;
 }
 
 const void *crit_shim_caller(const void *frame)
 {
-	const void *announced = crit_thread.announced_frame;
+	const void *announced = crit_thread_account.announced_frame;
 
 	return is_below(frame, announced) ? announced : frame;
 }

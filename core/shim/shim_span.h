@@ -83,7 +83,7 @@ bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame
  * A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a
  * tag.
  */
-bool crit_span_has_stripe(struct crit_shim_thread *thread, bool *ret_may_tag);
+bool crit_span_has_buffer(struct crit_shim_thread *thread, bool *ret_may_tag);
 
 #pragma GCC visibility pop
 

@@ -50,7 +50,7 @@ struct crit_shim_thread {
 	const uintptr_t *outer_frame; /* frame of the outermost wrapper, NULL outside MPI */
 	uintptr_t outer_return; /* the return address in that frame */
 	const void *announced_frame; /* of a wrapper that leaves its span to one it calls */
-	struct crit_stripe_head *stripe; /* NULL: no event yet, or tag only */
+	struct crit_thread_buffer_head *buffer; /* NULL: no event yet, or tag only */
 	struct crit_slot *ring;
 	struct crit_counter *last_counter;
 	uint64_t write_pos;
@@ -62,7 +62,7 @@ struct crit_shim_thread {
 	uint64_t enter_ns;
 	uint64_t site;
 	uint32_t what;
-	uint32_t stripe_number;
+	uint32_t buffer_number;
 	uint32_t level;
 	uint32_t tau_ns;
 	uint32_t pending; /* slots behind the published ones: details of the open span */
@@ -116,7 +116,7 @@ struct crit_shim_process {
 	struct crit_err failure; /* why the process is not recorded; empty: it is, or is left out */
 };
 
-extern CRIT_HIDDEN __thread struct crit_shim_thread crit_thread
+extern CRIT_HIDDEN __thread struct crit_shim_thread crit_thread_account
 	__attribute__((tls_model("initial-exec")));
 extern CRIT_HIDDEN struct crit_shim_process crit_process;
 

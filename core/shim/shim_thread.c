@@ -17,83 +17,83 @@
 
 #define SCRATCH_FIRST_BYTES (128u << 10)
 
-__thread struct crit_shim_thread crit_thread __attribute__((tls_model("initial-exec")));
+__thread struct crit_shim_thread crit_thread_account __attribute__((tls_model("initial-exec")));
 
-static bool try_take(struct crit_stripe_head *stripe)
+static bool try_take(struct crit_thread_buffer_head *buffer)
 {
-	uint32_t expected = CRIT_STRIPE_FREE;
+	uint32_t expected = CRIT_THREAD_BUFFER_FREE;
 
-	return __atomic_compare_exchange_n(&stripe->state, &expected, CRIT_STRIPE_OWNED, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&buffer->state, &expected, CRIT_THREAD_BUFFER_OWNED,
+					   false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 /*
  * Fresh stripes first, by one atomic add; then those critd has drained and freed again.  A stripe
  * is made accessible before it is counted as used, so every counted one may be looked at.
  */
-static struct crit_stripe_head *take_stripe(uint32_t *ret_number)
+static struct crit_thread_buffer_head *take_buffer(uint32_t *ret_number)
 {
 	struct crit_shm_head *head = crit_process.head;
-	const uint32_t count = head->stripe_count;
-	uint32_t used = __atomic_load_n(&head->stripes_used, __ATOMIC_ACQUIRE);
+	const uint32_t count = head->buffer_count;
+	uint32_t used = __atomic_load_n(&head->buffers_used, __ATOMIC_ACQUIRE);
 
-	while (used < count && crit_memory_open_stripe(used)) {
-		if (!__atomic_compare_exchange_n(&head->stripes_used, &used, used + 1, false,
+	while (used < count && crit_memory_open_buffer(used)) {
+		if (!__atomic_compare_exchange_n(&head->buffers_used, &used, used + 1, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			continue;
 		*ret_number = used;
-		if (try_take(crit_memory_stripe(used)))
-			return crit_memory_stripe(used);
+		if (try_take(crit_memory_buffer(used)))
+			return crit_memory_buffer(used);
 		used++; /* cannot be: nobody else has seen it */
 	}
 	for (uint32_t number = 0; number < used; number++) {
 		*ret_number = number;
-		if (try_take(crit_memory_stripe(number)))
-			return crit_memory_stripe(number);
+		if (try_take(crit_memory_buffer(number)))
+			return crit_memory_buffer(number);
 	}
 	return NULL;
 }
 
-static void take_over(struct crit_shim_thread *thread, struct crit_stripe_head *stripe)
+static void take_over(struct crit_shim_thread *thread, struct crit_thread_buffer_head *buffer)
 {
 	struct crit_slot *ring =
-		(struct crit_slot *)(void *)((char *)stripe + CRIT_STRIPE_RING_OFFSET);
+		(struct crit_slot *)(void *)((char *)buffer + CRIT_THREAD_BUFFER_RING_OFFSET);
 
-	stripe->ns_tid = (uint32_t)syscall(SYS_gettid);
-	stripe->claim_pos = stripe->write_pos;
-	stripe->open_call = 0;
-	stripe->release_ns = 0;
-	stripe->counters_lost = 0; /* by owner, unlike lost_spans */
-	stripe->folded_ns = 0;
+	buffer->ns_tid = (uint32_t)syscall(SYS_gettid);
+	buffer->claim_pos = buffer->write_pos;
+	buffer->open_call = 0;
+	buffer->release_ns = 0;
+	buffer->counters_lost = 0; /* by owner, unlike lost_spans */
+	buffer->folded_ns = 0;
 	thread->ring = ring;
-	thread->last_counter = crit_stripe_counters(stripe);
-	thread->write_pos = stripe->write_pos;
-	thread->tag_pos = stripe->write_pos;
+	thread->last_counter = crit_thread_buffer_counters(buffer);
+	thread->write_pos = buffer->write_pos;
+	thread->tag_pos = buffer->write_pos;
 	thread->room_end = 0;
 	thread->hurried_pos = UINT64_MAX;
 	thread->gate = 0;
 	thread->level = CRIT_LEVEL_NONE;
-	thread->open = stripe->owner_only;
-	__atomic_store_n(&stripe->claim_ns, crit_clock_now_ns(&thread->clock), __ATOMIC_RELEASE);
-	thread->stripe = stripe;
+	thread->open = buffer->owner_only;
+	__atomic_store_n(&buffer->claim_ns, crit_clock_now_ns(&thread->clock), __ATOMIC_RELEASE);
+	thread->buffer = buffer;
 }
 
 void crit_thread_claim(struct crit_shim_thread *thread)
 {
 	const int saved_errno = errno;
-	struct crit_stripe_head *stripe = NULL;
+	struct crit_thread_buffer_head *buffer = NULL;
 
 	/* without its own end a stripe would be lost for ever; so no key, no stripe */
 	if (crit_process.head && crit_process.has_key &&
 	    pthread_setspecific(crit_process.key, thread) == 0)
-		stripe = take_stripe(&thread->stripe_number);
-	if (stripe) {
-		take_over(thread, stripe);
+		buffer = take_buffer(&thread->buffer_number);
+	if (buffer) {
+		take_over(thread, buffer);
 	} else {
 		thread->is_tag_only = true;
 		thread->open = thread->open_own;
 		if (crit_process.head)
-			(void)__atomic_fetch_add(&crit_process.head->no_stripe, 1,
+			(void)__atomic_fetch_add(&crit_process.head->no_buffer, 1,
 						 __ATOMIC_RELAXED);
 	}
 	crit_open_settle(thread);
@@ -110,7 +110,7 @@ void crit_scratch_release(struct crit_shim_thread *thread)
 
 void *crit_shim_scratch(size_t bytes)
 {
-	struct crit_shim_thread *thread = &crit_thread;
+	struct crit_shim_thread *thread = &crit_thread_account;
 	size_t room = SCRATCH_FIRST_BYTES;
 	void *memory;
 
@@ -132,14 +132,14 @@ void *crit_shim_scratch(size_t bytes)
 
 void crit_thread_release(void *unused)
 {
-	struct crit_shim_thread *thread = &crit_thread;
-	struct crit_stripe_head *stripe = thread->stripe;
+	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_thread_buffer_head *buffer = thread->buffer;
 
 	(void)unused;
-	if (stripe) {
+	if (buffer) {
 		crit_poll_flush(thread);
-		stripe->release_ns = crit_clock_now_ns(&thread->clock);
-		__atomic_store_n(&stripe->state, CRIT_STRIPE_RELEASED, __ATOMIC_RELEASE);
+		buffer->release_ns = crit_clock_now_ns(&thread->clock);
+		__atomic_store_n(&buffer->state, CRIT_THREAD_BUFFER_RELEASED, __ATOMIC_RELEASE);
 	}
 	crit_scratch_release(thread);
 	memset(thread, 0, sizeof(*thread)); /* a later event of this thread starts over */

@@ -17,7 +17,7 @@
 
 struct crit_otf2_files {
 	const char *directory;
-	const struct crit_peers *peers;
+	const struct crit_transport *transport;
 	struct crit_err *err;
 	struct crit_err words; /* what the library said last */
 	OTF2_Archive *archive; /* NULL: not open */
@@ -25,13 +25,14 @@ struct crit_otf2_files {
 };
 
 struct crit_otf2_files *crit_otf2_files_create(const char *directory,
-					       const struct crit_peers *peers, struct crit_err *err)
+					       const struct crit_transport *transport,
+					       struct crit_err *err)
 {
 	struct crit_otf2_files *files = calloc(1, sizeof(*files));
 
 	if (files)
 		*files = (struct crit_otf2_files){ .directory = directory,
-						   .peers = peers,
+						   .transport = transport,
 						   .err = err };
 	return files;
 }
@@ -109,7 +110,7 @@ int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count)
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_SetMemoryCallbacks(files->archive, &memory, NULL);
 	if (code == OTF2_SUCCESS)
-		code = crit_otf2_set_collectives(files->archive, files->peers);
+		code = crit_otf2_set_collectives(files->archive, files->transport);
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_OpenEvtFiles(files->archive);
 	return crit_otf2_check(files, code, "the beginning");

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "core/base/err.h"
 
 struct crit_otf2_files;
@@ -16,8 +16,9 @@ struct crit_otf2_files;
  * Ownership: directory, peers (NULL: one process writes all) and err are borrowed.
  * Errors: NULL when out of memory.
  */
-struct crit_otf2_files *
-crit_otf2_files_create(const char *directory, const struct crit_peers *peers, struct crit_err *err);
+struct crit_otf2_files *crit_otf2_files_create(const char *directory,
+					       const struct crit_transport *transport,
+					       struct crit_err *err);
 
 /* Opens the archive and its event files.  Errors: -EIO, -ENOSPC. */
 int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count);

@@ -8,19 +8,19 @@
 // NOLINTBEGIN(readability-function-size): the signatures are the library's
 static OTF2_CallbackCode get_size(void *user, OTF2_CollectiveContext *context, uint32_t *ret_size)
 {
-	const struct crit_peers *peers = user;
+	const struct crit_transport *transport = user;
 
 	(void)context;
-	*ret_size = peers->count;
+	*ret_size = transport->count;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode get_rank(void *user, OTF2_CollectiveContext *context, uint32_t *ret_rank)
 {
-	const struct crit_peers *peers = user;
+	const struct crit_transport *transport = user;
 
 	(void)context;
-	*ret_rank = peers->rank;
+	*ret_rank = transport->rank;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -35,12 +35,12 @@ static OTF2_CallbackCode wait_for_all(void *user, OTF2_CollectiveContext *contex
 static OTF2_CallbackCode broadcast(void *user, OTF2_CollectiveContext *context, void *data,
 				   uint32_t count, OTF2_Type type, uint32_t root)
 {
-	const struct crit_peers *peers = user;
+	const struct crit_transport *transport = user;
 
 	(void)context;
 	if (count != 1 || type != OTF2_TYPE_INT64)
 		return OTF2_CALLBACK_ERROR;
-	if (peers->rank != root)
+	if (transport->rank != root)
 		memset(data, 0, sizeof(int64_t));
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -75,7 +75,8 @@ static OTF2_CallbackCode scatter_many(void *user, OTF2_CollectiveContext *contex
 }
 // NOLINTEND(readability-function-size)
 
-OTF2_ErrorCode crit_otf2_set_collectives(OTF2_Archive *archive, const struct crit_peers *peers)
+OTF2_ErrorCode crit_otf2_set_collectives(OTF2_Archive *archive,
+					 const struct crit_transport *transport)
 {
 	static const OTF2_CollectiveCallbacks callbacks = {
 		.otf2_get_size = get_size,
@@ -87,8 +88,9 @@ OTF2_ErrorCode crit_otf2_set_collectives(OTF2_Archive *archive, const struct cri
 		.otf2_scatter = one_for_each,
 		.otf2_scatterv = scatter_many,
 	};
-	void *user = (void *)(uintptr_t)peers;
+	void *user = (void *)(uintptr_t)transport;
 
-	return peers ? OTF2_Archive_SetCollectiveCallbacks(archive, &callbacks, user, NULL, NULL)
-		     : OTF2_Archive_SetSerialCollectiveCallbacks(archive);
+	return transport
+		       ? OTF2_Archive_SetCollectiveCallbacks(archive, &callbacks, user, NULL, NULL)
+		       : OTF2_Archive_SetSerialCollectiveCallbacks(archive);
 }

@@ -81,7 +81,7 @@ static size_t find_main(const struct crit_otf2_layout *layout, const struct crit
 static int add_location(struct crit_otf2_layout *layout, struct crit_otf2_location *location,
 			uint32_t number, const char *thread_name)
 {
-	const struct crit_peers *peers = layout->options.peers;
+	const struct crit_transport *transport = layout->options.transport;
 	uint32_t node = layout->groups[layout->group_count].node;
 	char text[NAME_BYTES] = "Master thread";
 
@@ -92,7 +92,7 @@ static int add_location(struct crit_otf2_layout *layout, struct crit_otf2_locati
 		.name = crit_otf2_string(layout->strings, text),
 		.group = (uint32_t)layout->group_count,
 		.is_listed = true,
-		.is_own = !peers || crit_peers_player(peers, node) == peers->rank,
+		.is_own = !transport || crit_transport_owner(transport, node) == transport->rank,
 	};
 	return location->name == CRIT_NONE ? -ENOMEM : 0;
 }

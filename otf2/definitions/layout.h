@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/schema/results.h"
 #include "otf2/archive/strings.h"
 #include "otf2/definitions/region_definitions.h"
@@ -41,7 +41,7 @@ struct crit_otf2_layout;
 
 struct crit_otf2_layout_options {
 	bool has_all; /* service threads and processes without a rank too */
-	const struct crit_peers *peers; /* NULL: this process writes all */
+	const struct crit_transport *transport; /* NULL: this process writes all */
 };
 
 /* Everything is borrowed.  Errors: -ENOMEM. */

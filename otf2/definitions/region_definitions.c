@@ -166,18 +166,19 @@ OTF2_ErrorCode crit_otf2_regions_write(const struct crit_otf2_regions *regions,
 	return code;
 }
 
-int crit_otf2_regions_pack(const struct crit_otf2_regions *regions, struct crit_parcel *parcel)
+int crit_otf2_regions_pack(const struct crit_otf2_regions *regions,
+			   struct crit_exchange_buffer *buffer)
 {
-	return crit_parcel_put(parcel, regions->has_call, sizeof(regions->has_call));
+	return crit_exchange_buffer_put(buffer, regions->has_call, sizeof(regions->has_call));
 }
 
-int crit_otf2_regions_unpack(struct crit_otf2_regions *regions, const struct crit_parcel *parcel,
-			     size_t *at)
+int crit_otf2_regions_unpack(struct crit_otf2_regions *regions,
+			     const struct crit_exchange_buffer *buffer, size_t *at)
 {
 	uint8_t has_call[CRIT_OTF2_CALLS];
 	uint32_t i;
 
-	if (!crit_parcel_take(parcel, at, has_call, sizeof(has_call)))
+	if (!crit_exchange_buffer_take(buffer, at, has_call, sizeof(has_call)))
 		return -EPROTO;
 	for (i = 0; i < CRIT_OTF2_CALLS; i++)
 		regions->has_call[i] = regions->has_call[i] || has_call[i];
@@ -185,19 +186,19 @@ int crit_otf2_regions_unpack(struct crit_otf2_regions *regions, const struct cri
 }
 
 int crit_otf2_regions_pack_numbers(const struct crit_otf2_regions *regions,
-				   struct crit_parcel *parcel)
+				   struct crit_exchange_buffer *buffer)
 {
-	int rc = crit_otf2_regions_pack(regions, parcel);
+	int rc = crit_otf2_regions_pack(regions, buffer);
 
-	return rc ? rc : crit_parcel_put(parcel, regions->calls, sizeof(regions->calls));
+	return rc ? rc : crit_exchange_buffer_put(buffer, regions->calls, sizeof(regions->calls));
 }
 
 int crit_otf2_regions_unpack_numbers(struct crit_otf2_regions *regions,
-				     const struct crit_parcel *parcel, size_t *at)
+				     const struct crit_exchange_buffer *buffer, size_t *at)
 {
-	int rc = crit_otf2_regions_unpack(regions, parcel, at);
+	int rc = crit_otf2_regions_unpack(regions, buffer, at);
 
-	if (!rc && !crit_parcel_take(parcel, at, regions->calls, sizeof(regions->calls)))
+	if (!rc && !crit_exchange_buffer_take(buffer, at, regions->calls, sizeof(regions->calls)))
 		rc = -EPROTO;
 	return rc;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "core/abi/abi_tag.h"
 #include "otf2/archive/strings.h"
 
@@ -55,12 +55,13 @@ OTF2_ErrorCode crit_otf2_regions_write(const struct crit_otf2_regions *regions,
 				       OTF2_GlobalDefWriter *global);
 
 /* Which calls there are, for peer 0, and their final regions back.  Errors: -ENOMEM, -EPROTO. */
-int crit_otf2_regions_pack(const struct crit_otf2_regions *regions, struct crit_parcel *parcel);
-int crit_otf2_regions_unpack(struct crit_otf2_regions *regions, const struct crit_parcel *parcel,
-			     size_t *at);
+int crit_otf2_regions_pack(const struct crit_otf2_regions *regions,
+			   struct crit_exchange_buffer *buffer);
+int crit_otf2_regions_unpack(struct crit_otf2_regions *regions,
+			     const struct crit_exchange_buffer *buffer, size_t *at);
 int crit_otf2_regions_pack_numbers(const struct crit_otf2_regions *regions,
-				   struct crit_parcel *parcel);
+				   struct crit_exchange_buffer *buffer);
 int crit_otf2_regions_unpack_numbers(struct crit_otf2_regions *regions,
-				     const struct crit_parcel *parcel, size_t *at);
+				     const struct crit_exchange_buffer *buffer, size_t *at);
 
 #endif

@@ -153,7 +153,7 @@ static OTF2_ErrorCode add_sums(struct crit_otf2_streams *streams, uint32_t group
 		bool is_known;
 	} sum[] = {
 		[CRIT_OTF2_CMETRIC] = { sums->cmetric_ns, true },
-		[CRIT_OTF2_STALL] = { sums->stall_ns, true },
+		[CRIT_OTF2_ALL_WAITING] = { sums->all_waiting_ns, true },
 		[CRIT_OTF2_RUNNING] = { sums->state_ns[CRIT_STATE_RUNNING], has_kernel },
 		[CRIT_OTF2_RUNNABLE] = { sums->state_ns[CRIT_STATE_RUNNABLE], has_kernel },
 		[CRIT_OTF2_BLOCKED] = { sums->state_ns[CRIT_STATE_BLOCKED], has_kernel },
@@ -176,7 +176,7 @@ int crit_otf2_streams_leave(struct crit_otf2_streams *streams, const struct crit
 	OTF2_ErrorCode code = sums ? add_sums(streams, at->group, sums) : OTF2_SUCCESS;
 
 	if (site != CRIT_NONE && code == OTF2_SUCCESS)
-		code = OTF2_AttributeList_AddStringRef(attributes, CRIT_OTF2_SITE, site);
+		code = OTF2_AttributeList_AddStringRef(attributes, CRIT_OTF2_CALL_SITE, site);
 	if (code == OTF2_SUCCESS)
 		code = OTF2_EvtWriter_Leave(at->events, attributes, at->time_ns, region);
 	return crit_otf2_check(streams->files, code, "an event");
@@ -255,11 +255,12 @@ static int write_setup(struct crit_otf2_streams *streams, const struct crit_otf2
 	OTF2_ErrorCode code = OTF2_EvtWriter_Enter(begin->events, NULL, begin->time_ns, region);
 
 	if (setup->site)
-		site = crit_otf2_sites_text(streams->named.sites, begin->group, setup->site);
+		site = crit_otf2_call_sites_text(streams->named.call_sites, begin->group,
+						 setup->site);
 	if (code == OTF2_SUCCESS)
 		code = OTF2_AttributeList_AddUint64(streams->attributes, CRIT_OTF2_CMETRIC, 0);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_AttributeList_AddUint64(streams->attributes, CRIT_OTF2_STALL, 0);
+		code = OTF2_AttributeList_AddUint64(streams->attributes, CRIT_OTF2_ALL_WAITING, 0);
 	if (code != OTF2_SUCCESS)
 		return crit_otf2_check(streams->files, code, "an event");
 	return crit_otf2_streams_leave(streams, end, region, NULL, site);
@@ -328,7 +329,8 @@ const uint64_t *crit_otf2_streams_event_counts(const struct crit_otf2_streams *s
 	return streams->event_counts;
 }
 
-int crit_otf2_streams_pack(const struct crit_otf2_streams *streams, struct crit_parcel *parcel)
+int crit_otf2_streams_pack(const struct crit_otf2_streams *streams,
+			   struct crit_exchange_buffer *buffer)
 {
 	size_t most = crit_otf2_layout_location_count(streams->named.layout), i;
 	struct shared_extent all = { .first_ns = streams->extent.first_ns,
@@ -339,25 +341,25 @@ int crit_otf2_streams_pack(const struct crit_otf2_streams *streams, struct crit_
 
 	for (i = 0; i < most; i++)
 		all.location_count += streams->rows[i].is_closed;
-	rc = crit_parcel_put(parcel, &all, sizeof(all));
+	rc = crit_exchange_buffer_put(buffer, &all, sizeof(all));
 	for (i = 0; i < most && !rc; i++) {
 		struct shared_location row = { i, streams->event_counts[i] };
 
 		if (streams->rows[i].is_closed)
-			rc = crit_parcel_put(parcel, &row, sizeof(row));
+			rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 	}
 	return rc;
 }
 
-int crit_otf2_streams_unpack(struct crit_otf2_streams *streams, const struct crit_parcel *parcel,
-			     size_t *at)
+int crit_otf2_streams_unpack(struct crit_otf2_streams *streams,
+			     const struct crit_exchange_buffer *buffer, size_t *at)
 {
 	struct crit_otf2_extent *all = &streams->extent;
 	struct shared_location row;
 	struct shared_extent one;
 	uint64_t i;
 
-	if (!crit_parcel_take(parcel, at, &one, sizeof(one)))
+	if (!crit_exchange_buffer_take(buffer, at, &one, sizeof(one)))
 		return -EPROTO;
 	if (one.first_ns < all->first_ns)
 		all->first_ns = one.first_ns;
@@ -366,7 +368,7 @@ int crit_otf2_streams_unpack(struct crit_otf2_streams *streams, const struct cri
 	all->event_count += one.event_count;
 	all->has_losses = all->has_losses || one.has_losses;
 	for (i = 0; i < one.location_count; i++) {
-		if (!crit_parcel_take(parcel, at, &row, sizeof(row)) ||
+		if (!crit_exchange_buffer_take(buffer, at, &row, sizeof(row)) ||
 		    row.row >= crit_otf2_layout_location_count(streams->named.layout))
 			return -EPROTO;
 		streams->event_counts[row.row] = row.event_count;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/schema/trace.h"
 #include "otf2/archive/archive_files.h"
 #include "otf2/definitions/call_sites.h"
@@ -19,12 +19,12 @@
 
 enum crit_otf2_attribute { /* their references in the archive */
 	CRIT_OTF2_CMETRIC = 0,
-	CRIT_OTF2_STALL,
+	CRIT_OTF2_ALL_WAITING,
 	CRIT_OTF2_RUNNING,
 	CRIT_OTF2_RUNNABLE,
 	CRIT_OTF2_BLOCKED,
 	CRIT_OTF2_POLLED,
-	CRIT_OTF2_SITE,
+	CRIT_OTF2_CALL_SITE,
 	CRIT_OTF2_ATTRIBUTE_COUNT
 };
 
@@ -42,7 +42,7 @@ struct crit_otf2_moment { /* where an event is written, and when */
 struct crit_otf2_definitions { /* what events name */
 	const struct crit_otf2_layout *layout;
 	struct crit_otf2_regions *regions;
-	struct crit_otf2_sites *sites;
+	struct crit_otf2_call_sites *call_sites;
 };
 
 /* Everything is borrowed; events are expected from first_ns to last_ns.  NULL: out of memory. */
@@ -99,8 +99,9 @@ struct crit_otf2_extent crit_otf2_streams_extent(const struct crit_otf2_streams 
 const uint64_t *crit_otf2_streams_event_counts(const struct crit_otf2_streams *streams);
 
 /* Extent and counts, for peer 0.  Errors: -ENOMEM, -EPROTO. */
-int crit_otf2_streams_pack(const struct crit_otf2_streams *streams, struct crit_parcel *parcel);
-int crit_otf2_streams_unpack(struct crit_otf2_streams *streams, const struct crit_parcel *parcel,
-			     size_t *at);
+int crit_otf2_streams_pack(const struct crit_otf2_streams *streams,
+			   struct crit_exchange_buffer *buffer);
+int crit_otf2_streams_unpack(struct crit_otf2_streams *streams,
+			     const struct crit_exchange_buffer *buffer, size_t *at);
 
 #endif

@@ -36,7 +36,7 @@ struct construct_list { /* of a group */
 struct crit_otf2_constructs {
 	const struct crit_otf2_layout *layout;
 	struct crit_otf2_regions *regions;
-	const struct crit_otf2_sites *sites;
+	const struct crit_otf2_call_sites *call_sites;
 	struct construct *rows;
 	size_t count, capacity;
 	struct construct_list *lists; /* by group */
@@ -64,7 +64,7 @@ struct crit_otf2_constructs *crit_otf2_constructs_create(const struct crit_otf2_
 	*constructs = (struct crit_otf2_constructs){
 		.layout = named->layout,
 		.regions = named->regions,
-		.sites = named->sites,
+		.call_sites = named->call_sites,
 		.lists = calloc(groups, sizeof(*constructs->lists)),
 	};
 	for (i = 0; constructs->lists && i < groups; i++)
@@ -206,12 +206,13 @@ static uint64_t site_of(const struct construct *construct, const struct crit_reg
 /* "omp parallel @solver.c:42" */
 static void name_construct(const struct crit_otf2_constructs *constructs,
 			   const struct construct *construct, uint64_t site, char name[NAME_BYTES],
-			   struct crit_place *ret_place)
+			   struct crit_source_location *ret_place)
 {
 	const char *kind = crit_call_name(construct->call), *slash;
 	char text[NAME_BYTES / 2];
 
-	if (!site || !crit_otf2_sites_place(constructs->sites, construct->group, site, ret_place)) {
+	if (!site || !crit_otf2_call_sites_place(constructs->call_sites, construct->group, site,
+						 ret_place)) {
 		(void)snprintf(name, NAME_BYTES, "%s", kind);
 	} else if (ret_place->file && ret_place->line) {
 		slash = strrchr(ret_place->file, '/');
@@ -219,7 +220,7 @@ static void name_construct(const struct crit_otf2_constructs *constructs,
 			       slash ? slash + 1 : ret_place->file, ret_place->line);
 	} else {
 		(void)snprintf(name, NAME_BYTES, "%s @%s", kind,
-			       crit_place_text(ret_place, text, sizeof(text)));
+			       crit_source_location_text(ret_place, text, sizeof(text)));
 	}
 }
 
@@ -229,7 +230,7 @@ static int name_one(struct crit_otf2_constructs *constructs, struct construct *c
 {
 	const struct crit_region_row *region = region_of(constructs, construct, results, rows);
 	struct crit_otf2_construct_name named = { .is_fork_wait = construct->is_fork_wait };
-	struct crit_place place = { 0 };
+	struct crit_source_location place = { 0 };
 	char name[NAME_BYTES];
 
 	if (construct->call == CRIT_CONSTRUCT_PHASE)
@@ -282,12 +283,12 @@ void crit_otf2_constructs_map(const struct crit_otf2_constructs *constructs, uin
 }
 
 int crit_otf2_constructs_pack(const struct crit_otf2_constructs *constructs,
-			      struct crit_parcel *parcel)
+			      struct crit_exchange_buffer *buffer)
 {
 	const struct shared_construct_counts counts = { constructs->count, constructs->has_openmp,
 							constructs->has_joined };
 	size_t i;
-	int rc = crit_parcel_put(parcel, &counts, sizeof(counts));
+	int rc = crit_exchange_buffer_put(buffer, &counts, sizeof(counts));
 
 	for (i = 0; i < constructs->count && !rc; i++) {
 		const struct construct *construct = &constructs->rows[i];
@@ -295,18 +296,18 @@ int crit_otf2_constructs_pack(const struct crit_otf2_constructs *constructs,
 						construct->group, construct->call,
 						construct->is_fork_wait };
 
-		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 	}
 	return rc;
 }
 
 static int unpack_construct(struct crit_otf2_constructs *constructs,
-			    const struct crit_parcel *parcel, size_t *at)
+			    const struct crit_exchange_buffer *buffer, size_t *at)
 {
 	struct shared_construct row;
 	struct construct like;
 
-	if (!crit_parcel_take(parcel, at, &row, sizeof(row)) ||
+	if (!crit_exchange_buffer_take(buffer, at, &row, sizeof(row)) ||
 	    row.group >= crit_otf2_layout_group_count(constructs->layout) ||
 	    row.call >= CRIT_OTF2_CALLS)
 		return -EPROTO;
@@ -319,42 +320,45 @@ static int unpack_construct(struct crit_otf2_constructs *constructs,
 }
 
 int crit_otf2_constructs_unpack(struct crit_otf2_constructs *constructs,
-				const struct crit_parcel *parcel, size_t *at,
+				const struct crit_exchange_buffer *buffer, size_t *at,
 				struct crit_otf2_told *ret_told)
 {
 	struct shared_construct_counts counts;
 	uint64_t i;
 	int rc = 0;
 
-	if (!crit_parcel_take(parcel, at, &counts, sizeof(counts)))
+	if (!crit_exchange_buffer_take(buffer, at, &counts, sizeof(counts)))
 		return -EPROTO;
 	constructs->has_openmp = constructs->has_openmp || counts.has_openmp;
 	constructs->has_joined = constructs->has_joined || counts.has_joined;
 	ret_told->first = constructs->count;
 	for (i = 0; i < counts.construct_count && !rc; i++)
-		rc = unpack_construct(constructs, parcel, at);
+		rc = unpack_construct(constructs, buffer, at);
 	ret_told->count = constructs->count - ret_told->first;
 	return rc;
 }
 
 int crit_otf2_constructs_pack_numbers(const struct crit_otf2_constructs *constructs,
-				      struct crit_otf2_told told, struct crit_parcel *parcel)
+				      struct crit_otf2_told told,
+				      struct crit_exchange_buffer *buffer)
 {
 	size_t i;
 	int rc = 0;
 
 	for (i = told.first; i < told.first + told.count && !rc; i++)
-		rc = crit_parcel_put(parcel, &constructs->rows[i].region, sizeof(uint32_t));
+		rc = crit_exchange_buffer_put(buffer, &constructs->rows[i].region,
+					      sizeof(uint32_t));
 	return rc;
 }
 
 int crit_otf2_constructs_unpack_numbers(struct crit_otf2_constructs *constructs,
-					const struct crit_parcel *parcel, size_t *at)
+					const struct crit_exchange_buffer *buffer, size_t *at)
 {
 	size_t i;
 
 	for (i = 0; i < constructs->count; i++) {
-		if (!crit_parcel_take(parcel, at, &constructs->rows[i].region, sizeof(uint32_t)))
+		if (!crit_exchange_buffer_take(buffer, at, &constructs->rows[i].region,
+					       sizeof(uint32_t)))
 			return -EPROTO;
 	}
 	return 0;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/schema/trace.h"
 #include "otf2/archive/told.h"
 #include "otf2/events/streams.h"
@@ -45,13 +45,14 @@ void crit_otf2_constructs_map(const struct crit_otf2_constructs *constructs, uin
 
 /* All of them, for peer 0, and their final regions back.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_constructs_pack(const struct crit_otf2_constructs *constructs,
-			      struct crit_parcel *parcel);
+			      struct crit_exchange_buffer *buffer);
 int crit_otf2_constructs_unpack(struct crit_otf2_constructs *constructs,
-				const struct crit_parcel *parcel, size_t *at,
+				const struct crit_exchange_buffer *buffer, size_t *at,
 				struct crit_otf2_told *ret_told);
 int crit_otf2_constructs_pack_numbers(const struct crit_otf2_constructs *constructs,
-				      struct crit_otf2_told told, struct crit_parcel *parcel);
+				      struct crit_otf2_told told,
+				      struct crit_exchange_buffer *buffer);
 int crit_otf2_constructs_unpack_numbers(struct crit_otf2_constructs *constructs,
-					const struct crit_parcel *parcel, size_t *at);
+					const struct crit_exchange_buffer *buffer, size_t *at);
 
 #endif

@@ -180,19 +180,19 @@ bool crit_otf2_locks_are_whole(const struct crit_otf2_locks *locks)
 	return locks->acquisitions && !lost_count(locks);
 }
 
-int crit_otf2_locks_pack(const struct crit_otf2_locks *locks, struct crit_parcel *parcel)
+int crit_otf2_locks_pack(const struct crit_otf2_locks *locks, struct crit_exchange_buffer *buffer)
 {
 	const struct shared_lock_counts counts = { locks->acquisitions, lost_count(locks) };
 
-	return crit_parcel_put(parcel, &counts, sizeof(counts));
+	return crit_exchange_buffer_put(buffer, &counts, sizeof(counts));
 }
 
-int crit_otf2_locks_unpack(struct crit_otf2_locks *locks, const struct crit_parcel *parcel,
+int crit_otf2_locks_unpack(struct crit_otf2_locks *locks, const struct crit_exchange_buffer *buffer,
 			   size_t *at)
 {
 	struct shared_lock_counts counts;
 
-	if (!crit_parcel_take(parcel, at, &counts, sizeof(counts)))
+	if (!crit_exchange_buffer_take(buffer, at, &counts, sizeof(counts)))
 		return -EPROTO;
 	locks->acquisitions += counts.acquisitions;
 	locks->lost += counts.lost;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "otf2/archive/archive_files.h"
 #include "otf2/definitions/layout.h"
 #include "otf2/events/streams.h"
@@ -35,8 +35,8 @@ int crit_otf2_locks_leave_section(struct crit_otf2_locks *locks, const struct cr
 bool crit_otf2_locks_are_whole(const struct crit_otf2_locks *locks);
 
 /* Counts, for peer 0.  Errors: -ENOMEM, -EPROTO. */
-int crit_otf2_locks_pack(const struct crit_otf2_locks *locks, struct crit_parcel *parcel);
-int crit_otf2_locks_unpack(struct crit_otf2_locks *locks, const struct crit_parcel *parcel,
+int crit_otf2_locks_pack(const struct crit_otf2_locks *locks, struct crit_exchange_buffer *buffer);
+int crit_otf2_locks_unpack(struct crit_otf2_locks *locks, const struct crit_exchange_buffer *buffer,
 			   size_t *at);
 
 #endif

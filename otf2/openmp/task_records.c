@@ -187,19 +187,19 @@ bool crit_otf2_tasks_are_whole(const struct crit_otf2_tasks *tasks)
 	return !lost_count(tasks);
 }
 
-int crit_otf2_tasks_pack(const struct crit_otf2_tasks *tasks, struct crit_parcel *parcel)
+int crit_otf2_tasks_pack(const struct crit_otf2_tasks *tasks, struct crit_exchange_buffer *buffer)
 {
 	uint64_t lost = lost_count(tasks);
 
-	return crit_parcel_put(parcel, &lost, sizeof(lost));
+	return crit_exchange_buffer_put(buffer, &lost, sizeof(lost));
 }
 
-int crit_otf2_tasks_unpack(struct crit_otf2_tasks *tasks, const struct crit_parcel *parcel,
+int crit_otf2_tasks_unpack(struct crit_otf2_tasks *tasks, const struct crit_exchange_buffer *buffer,
 			   size_t *at)
 {
 	uint64_t lost;
 
-	if (!crit_parcel_take(parcel, at, &lost, sizeof(lost)))
+	if (!crit_exchange_buffer_take(buffer, at, &lost, sizeof(lost)))
 		return -EPROTO;
 	tasks->lost += lost;
 	return 0;

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "otf2/openmp/team_records.h"
 
 struct crit_otf2_tasks;
@@ -35,8 +35,8 @@ int crit_otf2_tasks_note(struct crit_otf2_tasks *tasks, const struct crit_otf2_m
 bool crit_otf2_tasks_are_whole(const struct crit_otf2_tasks *tasks);
 
 /* Counts, for peer 0.  Errors: -ENOMEM, -EPROTO. */
-int crit_otf2_tasks_pack(const struct crit_otf2_tasks *tasks, struct crit_parcel *parcel);
-int crit_otf2_tasks_unpack(struct crit_otf2_tasks *tasks, const struct crit_parcel *parcel,
+int crit_otf2_tasks_pack(const struct crit_otf2_tasks *tasks, struct crit_exchange_buffer *buffer);
+int crit_otf2_tasks_unpack(struct crit_otf2_tasks *tasks, const struct crit_exchange_buffer *buffer,
 			   size_t *at);
 
 #endif

@@ -402,32 +402,33 @@ OTF2_ErrorCode crit_otf2_teams_write(const struct crit_otf2_teams *teams,
 	return code;
 }
 
-int crit_otf2_teams_pack(const struct crit_otf2_teams *teams, struct crit_parcel *parcel)
+int crit_otf2_teams_pack(const struct crit_otf2_teams *teams, struct crit_exchange_buffer *buffer)
 {
 	const struct shared_team_counts counts = { teams->forks, teams->lost, teams->count };
 	size_t i;
-	int rc = crit_parcel_put(parcel, &counts, sizeof(counts));
+	int rc = crit_exchange_buffer_put(buffer, &counts, sizeof(counts));
 
 	for (i = 0; i < teams->count && !rc; i++) {
 		const struct thread_team *team = &teams->rows[i];
 		struct shared_team row = { team->group, team->size, (uint32_t)team->count, 0 };
 
-		rc = crit_parcel_put(parcel, &row, sizeof(row));
+		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 		if (!rc)
-			rc = crit_parcel_put(parcel, team->members,
-					     team->count * sizeof(*team->members));
+			rc = crit_exchange_buffer_put(buffer, team->members,
+						      team->count * sizeof(*team->members));
 	}
 	return rc;
 }
 
-static int unpack_team(struct crit_otf2_teams *teams, const struct crit_parcel *parcel, size_t *at)
+static int unpack_team(struct crit_otf2_teams *teams, const struct crit_exchange_buffer *buffer,
+		       size_t *at)
 {
 	struct shared_team row;
 	uint32_t member, i;
 	int64_t team;
 	int rc = 0;
 
-	if (!crit_parcel_take(parcel, at, &row, sizeof(row)) ||
+	if (!crit_exchange_buffer_take(buffer, at, &row, sizeof(row)) ||
 	    row.group >= crit_otf2_layout_group_count(teams->layout) || !row.member_count)
 		return -EPROTO;
 	team = add_team(teams, row.group);
@@ -435,7 +436,7 @@ static int unpack_team(struct crit_otf2_teams *teams, const struct crit_parcel *
 		return (int)team;
 	teams->rows[team].size = row.size;
 	for (i = 0; i < row.member_count && !rc; i++) {
-		if (!crit_parcel_take(parcel, at, &member, sizeof(member)) ||
+		if (!crit_exchange_buffer_take(buffer, at, &member, sizeof(member)) ||
 		    member >= crit_otf2_layout_location_count(teams->layout))
 			return -EPROTO;
 		rc = add_member(&teams->rows[team], member);
@@ -443,42 +444,44 @@ static int unpack_team(struct crit_otf2_teams *teams, const struct crit_parcel *
 	return rc;
 }
 
-int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_parcel *parcel,
+int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_exchange_buffer *buffer,
 			   size_t *at, struct crit_otf2_told *ret_told)
 {
 	struct shared_team_counts counts;
 	uint64_t i;
 	int rc = 0;
 
-	if (!crit_parcel_take(parcel, at, &counts, sizeof(counts)))
+	if (!crit_exchange_buffer_take(buffer, at, &counts, sizeof(counts)))
 		return -EPROTO;
 	ret_told->first = teams->count;
 	teams->forks += counts.forks;
 	teams->lost += counts.lost;
 	for (i = 0; i < counts.team_count && !rc; i++)
-		rc = unpack_team(teams, parcel, at);
+		rc = unpack_team(teams, buffer, at);
 	ret_told->count = teams->count - ret_told->first;
 	return rc;
 }
 
 int crit_otf2_teams_pack_numbers(const struct crit_otf2_teams *teams, struct crit_otf2_told told,
-				 struct crit_parcel *parcel)
+				 struct crit_exchange_buffer *buffer)
 {
 	size_t i;
 	int rc = 0;
 
 	for (i = told.first; i < told.first + told.count && !rc; i++)
-		rc = crit_parcel_put(parcel, &teams->rows[i].communicator, sizeof(uint32_t));
+		rc = crit_exchange_buffer_put(buffer, &teams->rows[i].communicator,
+					      sizeof(uint32_t));
 	return rc;
 }
 
-int crit_otf2_teams_unpack_numbers(struct crit_otf2_teams *teams, const struct crit_parcel *parcel,
-				   size_t *at)
+int crit_otf2_teams_unpack_numbers(struct crit_otf2_teams *teams,
+				   const struct crit_exchange_buffer *buffer, size_t *at)
 {
 	size_t i;
 
 	for (i = 0; i < teams->count; i++) {
-		if (!crit_parcel_take(parcel, at, &teams->rows[i].communicator, sizeof(uint32_t)))
+		if (!crit_exchange_buffer_take(buffer, at, &teams->rows[i].communicator,
+					       sizeof(uint32_t)))
 			return -EPROTO;
 	}
 	return 0;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cluster/peers.h"
+#include "analysis/cluster/transport.h"
 #include "analysis/schema/trace.h"
 #include "otf2/archive/archive_files.h"
 #include "otf2/archive/strings.h"
@@ -70,12 +70,12 @@ OTF2_ErrorCode crit_otf2_teams_write(const struct crit_otf2_teams *teams,
 				     OTF2_GlobalDefWriter *global, uint32_t first_group);
 
 /* Teams and counts, for peer 0, and final communicators back.  Errors: -ENOMEM, -EPROTO. */
-int crit_otf2_teams_pack(const struct crit_otf2_teams *teams, struct crit_parcel *parcel);
-int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_parcel *parcel,
+int crit_otf2_teams_pack(const struct crit_otf2_teams *teams, struct crit_exchange_buffer *buffer);
+int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_exchange_buffer *buffer,
 			   size_t *at, struct crit_otf2_told *ret_told);
 int crit_otf2_teams_pack_numbers(const struct crit_otf2_teams *teams, struct crit_otf2_told told,
-				 struct crit_parcel *parcel);
-int crit_otf2_teams_unpack_numbers(struct crit_otf2_teams *teams, const struct crit_parcel *parcel,
-				   size_t *at);
+				 struct crit_exchange_buffer *buffer);
+int crit_otf2_teams_unpack_numbers(struct crit_otf2_teams *teams,
+				   const struct crit_exchange_buffer *buffer, size_t *at);
 
 #endif

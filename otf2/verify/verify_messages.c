@@ -34,16 +34,16 @@ void crit_otf2_verify_message(struct crit_otf2_verifier *verifier, bool is_send,
 	if (!comm)
 		return;
 	if (comm->group != CRIT_NONE) {
-		const struct crit_otf2_seen_group *peers = peers_of(verifier, comm);
+		const struct crit_otf2_seen_group *transport = peers_of(verifier, comm);
 
-		if (peer >= peers->member_count) {
+		if (peer >= transport->member_count) {
 			crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_PEER,
 					       "rank %u of a message is out of range; communicator "
 					       "%u has %u",
-					       peer, communicator, peers->member_count);
+					       peer, communicator, transport->member_count);
 			return;
 		}
-		other = (uint32_t)peers->members[peer];
+		other = (uint32_t)transport->members[peer];
 	}
 	key.sender = is_send ? rank : other;
 	key.receiver = is_send ? other : rank;

@@ -40,20 +40,20 @@ static void find_perf(struct crit_summary *summary, const struct crit_node_row *
 static void find_privileges(struct crit_summary *summary, const struct crit_node_row *node,
 			    const struct crit_summary_options *options)
 {
-	char mend[CRIT_SENTENCE_BYTES];
+	char fix[CRIT_SENTENCE_BYTES];
 
 	if (options->privileges_fix)
-		(void)snprintf(mend, sizeof(mend), "%s", options->privileges_fix);
+		(void)snprintf(fix, sizeof(fix), "%s", options->privileges_fix);
 	else
-		(void)snprintf(mend, sizeof(mend), "sudo setcap cap_bpf,cap_perfmon+p %s",
+		(void)snprintf(fix, sizeof(fix), "sudo setcap cap_bpf,cap_perfmon+p %s",
 			       options->critd_path ? options->critd_path : "critd");
 	if (node->kernel_half == CRIT_HALF_PERF)
-		crit_summary_add_missing(summary, false, mend,
+		crit_summary_add_missing(summary, false, fix,
 					 "wakeups on %s: approximate without privileges, a thread "
 					 "that waits to run is \"blocked\"",
 					 node->host);
 	else
-		crit_summary_add_missing(summary, false, mend,
+		crit_summary_add_missing(summary, false, fix,
 					 "the kernel half on %s: critd has no privileges (%s)",
 					 node->host, error_text(node->kernel_status));
 }
@@ -275,7 +275,7 @@ static void find_losses(struct crit_summary *summary)
 		{ losses->tag_disagreements, "tags that contradict their spans" },
 		{ losses->late_records, "records that came too late to be ordered" },
 		{ senseless_chunks(summary->results), "chunks that make no sense" },
-		{ losses->no_stripe_threads, "threads that found no stripe" },
+		{ losses->no_buffer_threads, "threads that found no stripe" },
 		{ losses->crowded_records,
 		  "records of threads beyond the most that a recording of its size may have" },
 		{ losses->refused_clients, "processes or memories critd refused" },

@@ -11,7 +11,7 @@
 #define WORTH_SAYING_RATIO 0.02 /* of the window */
 
 struct taker {
-	const struct crit_rival_row *row; /* the first of them */
+	const struct crit_preemptor_row *row; /* the first of them */
 	int32_t rank_row; /* of a member, -1 none */
 	uint64_t count;
 	uint64_t lost_ns;
@@ -26,11 +26,11 @@ static int32_t owner_of(const struct crit_summary *summary, int32_t thread)
 }
 
 static bool is_same_taker(const struct crit_summary *summary, const struct taker *taker,
-			  const struct crit_rival_row *row)
+			  const struct crit_preemptor_row *row)
 {
 	if (taker->row->kind != row->kind || strcmp(taker->row->name, row->name) != 0)
 		return false;
-	return row->kind != CRIT_RIVAL_MEMBER || taker->row->by_thread == row->by_thread ||
+	return row->kind != CRIT_PREEMPTOR_MEMBER || taker->row->by_thread == row->by_thread ||
 	       (taker->rank_row >= 0 && taker->rank_row == owner_of(summary, row->by_thread));
 }
 
@@ -43,8 +43,8 @@ static int32_t find_victim(const struct crit_summary *summary, uint64_t *ret_los
 	int32_t victim = -1;
 
 	*ret_lost_ns = 0;
-	for (size_t i = 0; lost_ns && i < results->rival_count; i++) {
-		const struct crit_rival_row *row = &results->rivals[i];
+	for (size_t i = 0; lost_ns && i < results->preemptor_count; i++) {
+		const struct crit_preemptor_row *row = &results->preemptors[i];
 		int32_t owner = owner_of(summary, (int32_t)row->thread);
 
 		if (owner < 0 || results->threads[row->thread].role != CRIT_THREAD_APP)
@@ -62,9 +62,9 @@ static int32_t find_victim(const struct crit_summary *summary, uint64_t *ret_los
 /* Who has a name comes before who has none. */
 static bool is_before(const struct taker *a, const struct taker *b)
 {
-	bool has_name = a->row->kind <= CRIT_RIVAL_STRANGER;
+	bool has_name = a->row->kind <= CRIT_PREEMPTOR_STRANGER;
 
-	if (has_name != (b->row->kind <= CRIT_RIVAL_STRANGER))
+	if (has_name != (b->row->kind <= CRIT_PREEMPTOR_STRANGER))
 		return has_name;
 	return a->lost_ns >= b->lost_ns;
 }
@@ -72,12 +72,12 @@ static bool is_before(const struct taker *a, const struct taker *b)
 static struct taker find_taker(const struct crit_summary *summary, int32_t victim)
 {
 	const struct crit_results *results = summary->results;
-	struct taker *takers = calloc(results->rival_count + 1, sizeof(*takers));
+	struct taker *takers = calloc(results->preemptor_count + 1, sizeof(*takers));
 	struct taker most = { 0 };
 	size_t count = 0;
 
-	for (size_t i = 0; takers && i < results->rival_count; i++) {
-		const struct crit_rival_row *row = &results->rivals[i];
+	for (size_t i = 0; takers && i < results->preemptor_count; i++) {
+		const struct crit_preemptor_row *row = &results->preemptors[i];
 		size_t at = 0;
 
 		if (owner_of(summary, (int32_t)row->thread) != victim)
@@ -105,8 +105,8 @@ static const char *name_taker(const struct crit_summary *summary, const struct t
 {
 	char rank[32];
 
-	if (taker->row->kind != CRIT_RIVAL_MEMBER || taker->rank_row < 0)
-		return crit_rival_label(summary->results, taker->row, text, text_bytes);
+	if (taker->row->kind != CRIT_PREEMPTOR_MEMBER || taker->rank_row < 0)
+		return crit_preemptor_label(summary->results, taker->row, text, text_bytes);
 	(void)snprintf(text, text_bytes, "rank %s",
 		       crit_rank_label(summary->results, taker->rank_row, rank, sizeof(rank)));
 	return text;

@@ -40,7 +40,7 @@ static double percent_of_window(const struct crit_summary *summary, double secon
 	return 100 * seconds / summary->lost.window_s;
 }
 
-static const struct crit_call_row *most(const struct crit_summary *summary, bool by_stall)
+static const struct crit_call_row *most(const struct crit_summary *summary, bool by_all_waiting)
 {
 	const struct crit_results *results = summary->results;
 	const struct crit_call_row *best = NULL;
@@ -48,8 +48,9 @@ static const struct crit_call_row *most(const struct crit_summary *summary, bool
 
 	for (size_t i = 0; i < results->call_count; i++) {
 		const struct crit_call_row *call = &results->calls[i];
-		double value_s = by_stall ? crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS])
-					  : (double)call->run.waiting_ns * 1e-9;
+		double value_s =
+			by_all_waiting ? crit_fix_seconds(call->run.all_waiting[CRIT_UNIT_THREADS])
+				       : (double)call->run.waiting_ns * 1e-9;
 
 		if (value_s > best_s) {
 			best_s = value_s;
@@ -178,8 +179,8 @@ static void say_imbalance(struct crit_summary *summary)
 		say_names(summary);
 		waited_s = crit_fix_seconds(
 			summary->unit == CRIT_UNIT_RANKS
-				? summary->results->ranks[lost->named[0].row].run.waited_for
-				: summary->results->threads[lost->named[0].row].run.waited_for);
+				? summary->results->ranks[lost->named[0].row].run.blame
+				: summary->results->threads[lost->named[0].row].run.blame);
 		if (call)
 			crit_verdict_where(summary, lost->named[0].row, call->call, where,
 					   sizeof(where));
@@ -188,7 +189,7 @@ static void say_imbalance(struct crit_summary *summary)
 			       waited_s, unit_name(summary), where);
 	} else {
 		if (call)
-			crit_verdict_site(summary, call->call, where, sizeof(where));
+			crit_verdict_call_site(summary, call->call, where, sizeof(where));
 		append(summary,
 		       "%ss wait for each other for %.3f s (%.1f%% of the window)%s%s%s: the late "
 		       "%s changes from step to step, or they work one after another",
@@ -206,7 +207,7 @@ static void say_all_waiting(struct crit_summary *summary)
 	double lost_s = summary->lost.loss_s[CRIT_LOSS_ALL_WAITING];
 	char site[112] = "";
 
-	if (2 * crit_fix_seconds(summary->law->nobody) > silent_s) {
+	if (2 * crit_fix_seconds(summary->check->nobody) > silent_s) {
 		append(summary,
 		       "for %.3f s (%.1f%% of the window) there is no %s at all, as between "
 		       "launches",
@@ -218,13 +219,13 @@ static void say_all_waiting(struct crit_summary *summary)
 		       percent_of_window(summary, lost_s), unit_name(summary));
 		return;
 	}
-	crit_verdict_site(summary, call->call, site, sizeof(site));
+	crit_verdict_call_site(summary, call->call, site, sizeof(site));
 	append(summary,
 	       "communication: for %.3f s (%.1f%% of the window) no %s computes, %.3f s of that "
 	       "in %s%s%s",
 	       silent_s, percent_of_window(summary, silent_s), unit_name(summary),
-	       crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]), crit_call_name(call->call),
-	       site[0] ? ", mostly" : "", site);
+	       crit_fix_seconds(call->run.all_waiting[CRIT_UNIT_THREADS]),
+	       crit_call_name(call->call), site[0] ? ", mostly" : "", site);
 }
 
 static void say_blocked(struct crit_summary *summary)

@@ -4,28 +4,28 @@
 
 #include <stdio.h>
 
-#include "report/tables/place_fit.h"
+#include "report/tables/location_fit.h"
 #include "core/base/call.h"
 
 #define PLACE_COLUMNS 72 /* of a sentence */
 
 /* " at solver+0x14c1": where most of the waiting in a call is; sites come in that order. */
-void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *text,
-		       size_t text_bytes)
+void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, char *text,
+			    size_t text_bytes)
 {
-	const struct crit_sites *sites = summary->sites;
+	const struct crit_call_sites *call_sites = summary->call_sites;
 
 	text[0] = '\0';
-	for (size_t i = 0; sites && i < sites->row_count; i++) {
-		const struct crit_site_row *site = &sites->rows[i];
+	for (size_t i = 0; call_sites && i < call_sites->row_count; i++) {
+		const struct crit_call_site_row *site = &call_sites->rows[i];
 		char place[CRIT_REGION_TEXT];
 
 		if (site->call != call)
 			continue;
 		if (site->place.module)
 			(void)snprintf(text, text_bytes, " at %s",
-				       crit_place_fit(&site->place, PLACE_COLUMNS, place,
-						      sizeof(place)));
+				       crit_location_fit(&site->place, PLACE_COLUMNS, place,
+							 sizeof(place)));
 		return;
 	}
 }
@@ -41,7 +41,7 @@ static bool is_of(const struct crit_summary *summary, size_t unit_row, uint32_t 
 struct meanwhile { /* where the one the verdict names is while the others wait for it */
 	const struct crit_region_line *line;
 	uint32_t thread; /* of its threads the one waited for most */
-	crit_fix waited_for;
+	crit_fix blame;
 	crit_fix by_thread;
 };
 
@@ -56,9 +56,9 @@ static struct meanwhile weigh(const struct crit_summary *summary, size_t unit_ro
 
 		if (!is_of(summary, unit_row, share->thread))
 			continue;
-		found.waited_for += share->sum.run.waited_for;
-		if (share->sum.run.waited_for > found.by_thread) {
-			found.by_thread = share->sum.run.waited_for;
+		found.blame += share->sum.run.blame;
+		if (share->sum.run.blame > found.by_thread) {
+			found.by_thread = share->sum.run.blame;
 			found.thread = share->thread;
 		}
 	}
@@ -72,7 +72,7 @@ static const char *name_region(const struct crit_region_line *line, char *text, 
 	if (!line->call || line->phase[0])
 		return crit_region_name(line, text, text_bytes);
 	(void)snprintf(text, text_bytes, "%s %s", crit_call_name(line->call),
-		       crit_place_fit(&line->place, PLACE_COLUMNS, place, sizeof(place)));
+		       crit_location_fit(&line->place, PLACE_COLUMNS, place, sizeof(place)));
 	return text;
 }
 
@@ -88,12 +88,12 @@ static void say_region(const struct crit_summary *summary, size_t unit_row, char
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct meanwhile found = weigh(summary, unit_row, &table->rows[i]);
 
-		if (found.waited_for > most.waited_for)
+		if (found.blame > most.blame)
 			most = found;
 	}
 	if (!most.line)
 		return;
-	if (summary->unit == CRIT_UNIT_RANKS && 2 * most.by_thread > most.waited_for)
+	if (summary->unit == CRIT_UNIT_RANKS && 2 * most.by_thread > most.blame)
 		(void)snprintf(who, sizeof(who), "its thread %u (%.16s)",
 			       summary->results->threads[most.thread].tid,
 			       summary->results->threads[most.thread].name);
@@ -145,7 +145,7 @@ void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uin
 
 	if (summary->unit == CRIT_UNIT_RANKS)
 		say_last(summary->results, call, (uint32_t)unit_row, last, sizeof(last));
-	crit_verdict_site(summary, call, site, sizeof(site));
+	crit_verdict_call_site(summary, call, site, sizeof(site));
 	say_region(summary, unit_row, region, sizeof(region));
 	(void)snprintf(text, text_bytes, "%s%s %s%s%s", region,
 		       region[0] ? " and they are in" : ", mostly in", crit_call_name(call), site,

@@ -6,8 +6,8 @@
 #include "report/tables/summary.h"
 
 /* " at solver+0x14c1": where most of the waiting in a call is; "" unknown. */
-void crit_verdict_site(const struct crit_summary *summary, uint32_t call, char *text,
-		       size_t text_bytes);
+void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, char *text,
+			    size_t text_bytes);
 
 /*
  * ", mostly while its thread 7 (a) is in omp parallel step (stencil.c:42) and they are in MPI_Recv

@@ -17,21 +17,23 @@ static const char *mpi_or_none(const struct crit_results *results, char *text)
 	return results->has_ranks ? crit_mpi_label(results, text, 64) : "none";
 }
 
-static const char *law_node(const struct crit_results *results, const struct crit_law *law)
+static const char *check_node(const struct crit_results *results,
+			      const struct crit_consistency_check *check)
 {
-	return law->scope == CRIT_SCOPE_NODE && law->node < results->node_count
-		       ? results->nodes[law->node].host
+	return check->scope == CRIT_SCOPE_NODE && check->node < results->node_count
+		       ? results->nodes[check->node].host
 		       : NULL;
 }
 
-static const char *site_place(const struct crit_site_row *site, char *text, size_t text_bytes)
+static const char *source_location_of(const struct crit_call_site_row *site, char *text,
+				      size_t text_bytes)
 {
 	const char *outer = site->place.outer;
 	char place[160];
 
 	(void)snprintf(text, text_bytes, "%s%s%s",
-		       crit_place_text(&site->place, place, sizeof(place)), outer ? " in " : "",
-		       outer ? outer : "");
+		       crit_source_location_text(&site->place, place, sizeof(place)),
+		       outer ? " in " : "", outer ? outer : "");
 	return text;
 }
 

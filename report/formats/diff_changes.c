@@ -91,7 +91,7 @@ static const struct compared_table tables[] = {
 	  "omp_constructs",
 	  { "wait_s", "all_waiting_s", "waiting_s", "time_s", "visits" },
 	  name_call },
-	{ CRIT_DIFF_SITES,
+	{ CRIT_DIFF_CALL_SITES,
 	  "mpi_call_sites",
 	  { "wait_s", "all_waiting_s", "waiting_s", "time_s", "visits" },
 	  name_site },

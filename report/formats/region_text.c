@@ -10,7 +10,7 @@
 
 #define REGIONS_MAX 24
 #define THREADS_MAX 16
-#define RIVALS_MAX 24
+#define PREEMPTORS_MAX 24
 
 static void write_spread(FILE *out, const char *unit, const struct crit_imbalance *imbalance,
 			 const char *slowest)
@@ -82,15 +82,15 @@ void crit_region_text_write_preemptions(FILE *out, const struct crit_summary *su
 {
 	const struct crit_results *results = summary->results;
 
-	if (results->rival_count == 0)
+	if (results->preemptor_count == 0)
 		return;
 	(void)fprintf(out, "\nWho had the CPU that threads with work to do waited for\n"
 			   "  lost: runnable while that task ran there\n");
 	crit_rows_text(out, summary, CRIT_TABLE_PREEMPTIONS,
-		       &(struct crit_rows){ .at = results->rivals,
-					    .count = results->rival_count,
-					    .max = RIVALS_MAX });
-	if (results->rival_count > RIVALS_MAX)
+		       &(struct crit_rows){ .at = results->preemptors,
+					    .count = results->preemptor_count,
+					    .max = PREEMPTORS_MAX });
+	if (results->preemptor_count > PREEMPTORS_MAX)
 		(void)fprintf(out, "  and %zu more in report.json\n",
-			      results->rival_count - RIVALS_MAX);
+			      results->preemptor_count - PREEMPTORS_MAX);
 }

@@ -63,10 +63,11 @@ static void write_rank_calls(FILE *out, const struct crit_summary *summary)
 		      summary->results->rank_call_count);
 }
 
-static void write_sites(FILE *out, const struct crit_summary *summary)
+static void write_call_sites(FILE *out, const struct crit_summary *summary)
 {
-	crit_rows_csv(out, summary, CRIT_TABLE_SITES, summary->sites ? summary->sites->rows : NULL,
-		      summary->sites ? summary->sites->row_count : 0);
+	crit_rows_csv(out, summary, CRIT_TABLE_CALL_SITES,
+		      summary->call_sites ? summary->call_sites->rows : NULL,
+		      summary->call_sites ? summary->call_sites->row_count : 0);
 }
 
 struct crit_csv {
@@ -81,7 +82,7 @@ static const struct crit_csv tables[] = {
 	{ "regions", "regions.csv", write_regions },
 	{ "calls", "calls.csv", write_calls },
 	{ "rank_calls", "rank_calls.csv", write_rank_calls },
-	{ "sites", "sites.csv", write_sites },
+	{ "sites", "sites.csv", write_call_sites },
 	{ "messages", "messages.csv", write_messages },
 	{ "collectives", "collectives.csv", write_collectives },
 };

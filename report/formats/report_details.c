@@ -10,7 +10,7 @@
 #include "core/base/line.h"
 
 #define THREADS_MAX 64
-#define SITES_MAX 32
+#define CALL_SITES_MAX 32
 
 static double seconds(uint64_t value_ns)
 {
@@ -93,22 +93,24 @@ static void write_calls(FILE *out, const struct crit_summary *summary)
 					    .order = summary->call_order });
 }
 
-static void write_sites(FILE *out, const struct crit_summary *summary)
+static void write_call_sites(FILE *out, const struct crit_summary *summary)
 {
-	const struct crit_sites *sites = summary->sites;
+	const struct crit_call_sites *call_sites = summary->call_sites;
 
-	if (!sites || sites->row_count == 0)
+	if (!call_sites || call_sites->row_count == 0)
 		return;
 	head(out, "Call sites (all ranks; unit threads)",
 	     "function, file and line of the call, and the function it was inlined into; of "
 	     "programs "
 	     "without debug\n"
 	     "  data (-g) function, or file, and offset; processes = how many came here");
-	crit_rows_text(out, summary, CRIT_TABLE_SITES,
-		       &(struct crit_rows){
-			       .at = sites->rows, .count = sites->row_count, .max = SITES_MAX });
-	if (sites->row_count > SITES_MAX)
-		(void)fprintf(out, "  and %zu more in report.json\n", sites->row_count - SITES_MAX);
+	crit_rows_text(out, summary, CRIT_TABLE_CALL_SITES,
+		       &(struct crit_rows){ .at = call_sites->rows,
+					    .count = call_sites->row_count,
+					    .max = CALL_SITES_MAX });
+	if (call_sites->row_count > CALL_SITES_MAX)
+		(void)fprintf(out, "  and %zu more in report.json\n",
+			      call_sites->row_count - CALL_SITES_MAX);
 }
 
 /* Sum over app threads of every (state, class) cell that is not empty. */
@@ -141,13 +143,13 @@ static void write_cells(FILE *out, const struct crit_summary *summary)
 	(void)fputc('\n', out);
 }
 
-static void write_laws(FILE *out, const struct crit_summary *summary)
+static void write_checks(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
 	head(out, "Laws", "sum CMetric = T(n>=1); sum CMetric + sum stall + nobody = window");
-	crit_rows_text(out, summary, CRIT_TABLE_LAWS,
-		       &(struct crit_rows){ .at = results->laws, .count = results->law_count });
+	crit_rows_text(out, summary, CRIT_TABLE_CHECKS,
+		       &(struct crit_rows){ .at = results->checks, .count = results->check_count });
 }
 
 static void write_nodes(FILE *out, const struct crit_summary *summary)
@@ -201,7 +203,7 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 		      (unsigned long long)losses->corrupt_chunks,
 		      (unsigned long long)losses->missing_chunks,
 		      (unsigned long long)losses->truncated_bytes,
-		      (unsigned long long)losses->no_stripe_threads,
+		      (unsigned long long)losses->no_buffer_threads,
 		      (unsigned long long)losses->refused_clients,
 		      (unsigned long long)losses->unbalanced_spans,
 		      (unsigned long long)losses->counters_lost, seconds(losses->unknown_ns),
@@ -210,8 +212,8 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 		crit_line_print(out, "  %s: %s\n",
 				summary->missing[i].is_incomplete ? "lost" : "missing",
 				summary->missing[i].what);
-		if (summary->missing[i].mend[0])
-			crit_line_print(out, "    fix: %s\n", summary->missing[i].mend);
+		if (summary->missing[i].fix[0])
+			crit_line_print(out, "    fix: %s\n", summary->missing[i].fix);
 	}
 }
 
@@ -228,10 +230,10 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	crit_region_text_write_preemptions(out, summary);
 	crit_region_text_write(out, summary);
 	write_calls(out, summary);
-	write_sites(out, summary);
+	write_call_sites(out, summary);
 	crit_message_text_write(out, summary);
 	write_cells(out, summary);
-	write_laws(out, summary);
+	write_checks(out, summary);
 	write_nodes(out, summary);
 	write_recordings(out, summary);
 	write_losses(out, summary);

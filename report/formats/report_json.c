@@ -72,7 +72,8 @@ static void put_calls(struct crit_json_stream *stream, const char *key,
 }
 
 static void put_with_place(struct crit_json_stream *stream, const struct crit_summary *summary,
-			   enum crit_table table, const void *at, const struct crit_place *place)
+			   enum crit_table table, const void *at,
+			   const struct crit_source_location *place)
 {
 	crit_json_stream_row(stream, crit_row_add(object_of(summary, table, at),
 						  &CRIT_ROW(summary, place), CRIT_TABLE_PLACE));
@@ -82,13 +83,13 @@ static void put_with_place(struct crit_json_stream *stream, const struct crit_su
 static void put_sites(struct crit_json_stream *stream, const char *key,
 		      const struct crit_summary *summary, bool has_constructs)
 {
-	const struct crit_sites *sites = summary->sites;
+	const struct crit_call_sites *call_sites = summary->call_sites;
 
 	crit_json_stream_begin_rows(stream, key);
-	for (size_t i = 0; sites && i < sites->row_count; i++)
-		if (is_construct(sites->rows[i].call) == has_constructs)
-			put_with_place(stream, summary, CRIT_TABLE_SITES, &sites->rows[i],
-				       &sites->rows[i].place);
+	for (size_t i = 0; call_sites && i < call_sites->row_count; i++)
+		if (is_construct(call_sites->rows[i].call) == has_constructs)
+			put_with_place(stream, summary, CRIT_TABLE_CALL_SITES, &call_sites->rows[i],
+				       &call_sites->rows[i].place);
 	crit_json_stream_end_rows(stream);
 }
 
@@ -134,7 +135,7 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	put_efficiency(stream, s);
 	put_member_of(stream, "is_complete", report);
 	put_object(stream, "job", s, CRIT_TABLE_JOB, s);
-	put_rows(stream, "laws", s, CRIT_TABLE_LAWS, results->laws, results->law_count);
+	put_rows(stream, "laws", s, CRIT_TABLE_CHECKS, results->checks, results->check_count);
 	put_object(stream, "losses", s, CRIT_TABLE_LOSSES, &results->losses);
 	put_object(stream, "lost_time", s, CRIT_TABLE_LOST_TIME, &s->lost);
 	put_object(stream, "messages", s, CRIT_TABLE_MESSAGES, &results->messages);
@@ -145,8 +146,8 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	put_sites(stream, "omp_construct_sites", s, true);
 	put_calls(stream, "omp_constructs", s, true);
 	put_regions(stream, "phases", s, regions->phases, NULL, regions->phase_count);
-	put_rows(stream, "preemptions", s, CRIT_TABLE_PREEMPTIONS, results->rivals,
-		 results->rival_count);
+	put_rows(stream, "preemptions", s, CRIT_TABLE_PREEMPTIONS, results->preemptors,
+		 results->preemptor_count);
 	put_rows(stream, "process_ends", s, CRIT_TABLE_PROCESS_ENDS, results->ends,
 		 results->end_count);
 	put_rows(stream, "rank_calls", s, CRIT_TABLE_RANK_CALLS, results->rank_calls,

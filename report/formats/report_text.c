@@ -9,7 +9,7 @@
 #include "report/formats/report_details.h"
 #include "report/formats/screen.h"
 #include "report/tables/labels.h"
-#include "report/tables/place_fit.h"
+#include "report/tables/location_fit.h"
 #include "report/tables/rank_spread.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/call.h"
@@ -38,7 +38,7 @@ static size_t count_missing(const struct crit_summary *summary, size_t first, bo
 	size_t count = 0;
 
 	for (size_t i = first; i < summary->missing_count; i++)
-		count += (summary->missing[i].mend[0] != '\0') == is_mendable;
+		count += (summary->missing[i].fix[0] != '\0') == is_mendable;
 	return count;
 }
 
@@ -52,7 +52,7 @@ static void put_missing(struct crit_screen *screen, const struct crit_summary *s
 		const int room = crit_screen_room(screen) - (left > 1); /* for how many more */
 		char line[2 * CRIT_SENTENCE_BYTES];
 
-		if ((row->mend[0] != '\0') != is_mendable)
+		if ((row->fix[0] != '\0') != is_mendable)
 			continue;
 		if (room <= 0 && left > 1) {
 			crit_screen_put(screen, CRIT_PAINT_YELLOW, "%s: %zu more, see Losses below",
@@ -64,7 +64,7 @@ static void put_missing(struct crit_screen *screen, const struct crit_summary *s
 			       row->is_incomplete ? "lost" : "missing", row->what);
 		crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, room < 2 ? room : 2);
 		if (is_mendable) {
-			(void)snprintf(line, sizeof(line), "fix: %s", row->mend);
+			(void)snprintf(line, sizeof(line), "fix: %s", row->fix);
 			crit_screen_wrap(screen, CRIT_PAINT_YELLOW, line, 4); /* never cut */
 		}
 	}
@@ -417,10 +417,11 @@ static void put_regions(struct crit_screen *screen, const struct crit_summary *s
 }
 
 /* Where most of a call's waiting is; sites come in that order. */
-static void put_site(struct crit_screen *screen, const struct crit_sites *sites, uint32_t call)
+static void put_site(struct crit_screen *screen, const struct crit_call_sites *call_sites,
+		     uint32_t call)
 {
-	for (size_t i = 0; sites && i < sites->row_count; i++) {
-		const struct crit_site_row *site = &sites->rows[i];
+	for (size_t i = 0; call_sites && i < call_sites->row_count; i++) {
+		const struct crit_call_site_row *site = &call_sites->rows[i];
 		char wait[48], text[CRIT_SCREEN_LINE_BYTES];
 
 		if (site->call != call)
@@ -428,11 +429,12 @@ static void put_site(struct crit_screen *screen, const struct crit_sites *sites,
 		if (!site->place.module && !site->place.offset)
 			return;
 		(void)snprintf(wait, sizeof(wait), ", %.3f s", (double)site->wait_ns * 1e-9);
-		crit_screen_put(screen, CRIT_PAINT_DIM, "  at %s%s",
-				crit_place_fit(&site->place,
-					       crit_screen_columns(screen) - 5 - (int)strlen(wait),
-					       text, sizeof(text)),
-				wait);
+		crit_screen_put(
+			screen, CRIT_PAINT_DIM, "  at %s%s",
+			crit_location_fit(&site->place,
+					  crit_screen_columns(screen) - 5 - (int)strlen(wait), text,
+					  sizeof(text)),
+			wait);
 		return;
 	}
 }
@@ -448,17 +450,18 @@ static int call_columns(const struct crit_screen *screen)
 static void put_call(struct crit_screen *screen, const struct crit_summary *summary,
 		     const struct crit_call_row *call)
 {
-	char name[32], rank[32], stall[16];
+	char name[32], rank[32], all_waiting[16];
 	int columns = call_columns(screen);
 
 	crit_screen_put(screen, CRIT_PAINT_NONE, "%-*s %9llu %9.3f%s %9.3f  rank %s", columns,
 			crit_name_fit(crit_call_name(call->call), columns, name, sizeof(name)),
 			(unsigned long long)call->visits, (double)call->wait_ns * 1e-9,
-			optional_s(screen, crit_fix_seconds(call->run.stall[CRIT_UNIT_THREADS]),
-				   stall),
+			optional_s(screen,
+				   crit_fix_seconds(call->run.all_waiting[CRIT_UNIT_THREADS]),
+				   all_waiting),
 			(double)call->run.waiting_ns * 1e-9,
 			crit_rank_label(summary->results, call->top_rank_row, rank, sizeof(rank)));
-	put_site(screen, summary->sites, call->call);
+	put_site(screen, summary->call_sites, call->call);
 }
 
 /* Calls by what is waited in them; those that never wait are in the table below. */
@@ -486,13 +489,13 @@ static void put_trust(struct crit_screen *screen, const struct crit_summary *sum
 	const struct crit_results *results = summary->results;
 	double worst = 0;
 
-	for (size_t i = 0; i < results->law_count; i++)
-		if (results->laws[i].error_ratio > worst)
-			worst = results->laws[i].error_ratio;
+	for (size_t i = 0; i < results->check_count; i++)
+		if (results->checks[i].error_ratio > worst)
+			worst = results->checks[i].error_ratio;
 	crit_screen_say(screen, worst > 1e-9 ? CRIT_PAINT_RED : CRIT_PAINT_NONE,
 			"laws: sum CMetric = T(n>=1), + stall = window: worst error %.1e over %zu; "
 			"%s",
-			worst, results->law_count, worst > 1e-9 ? "BROKEN" : "hold");
+			worst, results->check_count, worst > 1e-9 ? "BROKEN" : "hold");
 	if (summary->missing_count == 0) {
 		crit_screen_put(screen, CRIT_PAINT_NONE, "losses: none; nothing is missing");
 		return;

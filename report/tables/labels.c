@@ -43,28 +43,29 @@ const char *crit_thread_label(const struct crit_results *results, size_t thread,
 	return text;
 }
 
-const char *crit_rival_label(const struct crit_results *results, const struct crit_rival_row *row,
-			     char *text, size_t text_bytes)
+const char *crit_preemptor_label(const struct crit_results *results,
+				 const struct crit_preemptor_row *row, char *text,
+				 size_t text_bytes)
 {
 	const enum crit_kernel_half half =
 		results->nodes[results->threads[row->thread].node].kernel_half;
 
 	switch (row->kind) {
-	case CRIT_RIVAL_MEMBER:
+	case CRIT_PREEMPTOR_MEMBER:
 		return crit_thread_label(results, (size_t)row->by_thread, text, text_bytes);
-	case CRIT_RIVAL_STRANGER:
+	case CRIT_PREEMPTOR_STRANGER:
 		if (row->tid)
 			(void)snprintf(text, text_bytes, "%.16s (tid %u)", row->name, row->tid);
 		else
 			(void)snprintf(text, text_bytes, "%.16s (several)", row->name);
 		return text;
-	case CRIT_RIVAL_HIDDEN:
+	case CRIT_PREEMPTOR_HIDDEN:
 		if (half == CRIT_HALF_PERF)
 			return "somebody perf events do not name";
 		return "another user's program";
-	case CRIT_RIVAL_IDLE:
+	case CRIT_PREEMPTOR_IDLE:
 		return "nobody (scheduler)";
-	case CRIT_RIVAL_UNKNOWN:
+	case CRIT_PREEMPTOR_UNKNOWN:
 		return "unknown";
 	default:
 		return "others";

@@ -19,8 +19,9 @@ const char *crit_thread_label(const struct crit_results *results, size_t thread,
 			      size_t text_bytes);
 
 /* The preemptor: "rank 1 thread 7 (b)", "stress (pid 812)", "another user's program". */
-const char *crit_rival_label(const struct crit_results *results, const struct crit_rival_row *row,
-			     char *text, size_t text_bytes);
+const char *crit_preemptor_label(const struct crit_results *results,
+				 const struct crit_preemptor_row *row, char *text,
+				 size_t text_bytes);
 
 /* The one of a node that has most useful time: "rank 3", or a thread; "" none. */
 const char *crit_slowest_label(const struct crit_results *results, const struct crit_node_sum *sum,

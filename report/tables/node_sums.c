@@ -16,7 +16,7 @@ struct spread { /* useful times, those of a node side by side */
 static void add_thread(struct crit_node_sum *sum, const struct crit_thread_row *thread)
 {
 	sum->app_threads++;
-	crit_earnings_add(&sum->run, &thread->run);
+	crit_attribution_add(&sum->run, &thread->run);
 	crit_cells_add(&sum->cells, &thread->cells);
 }
 

@@ -9,7 +9,8 @@ struct crit_node_sum {
 	uint32_t ranks;
 	uint32_t app_threads;
 	struct crit_cells cells; /* of its app threads */
-	struct crit_earnings run; /* over all nodes they add up to what all ranks earn, exactly */
+	struct crit_attribution
+		run; /* over all nodes they add up to what all ranks earn, exactly */
 	struct crit_imbalance useful; /* of its ranks; of its app threads in a run without ranks */
 };
 

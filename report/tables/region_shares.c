@@ -39,7 +39,7 @@ static void add_sum(struct crit_region_sum *a, const struct crit_region_sum *b)
 	a->useful_ns += b->useful_ns;
 	a->omp_wait_ns += b->omp_wait_ns;
 	a->mpi_ns += b->mpi_ns;
-	crit_earnings_add(&a->run, &b->run);
+	crit_attribution_add(&a->run, &b->run);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -60,9 +60,10 @@ static void subtract(struct crit_region_sum *a, const struct crit_region_sum *b)
 	a->mpi_ns = less(a->mpi_ns, b->mpi_ns);
 	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		a->run.cmetric[unit] = less_fix(a->run.cmetric[unit], b->run.cmetric[unit]);
-		a->run.stall[unit] = less_fix(a->run.stall[unit], b->run.stall[unit]);
+		a->run.all_waiting[unit] =
+			less_fix(a->run.all_waiting[unit], b->run.all_waiting[unit]);
 	}
-	a->run.waited_for = less_fix(a->run.waited_for, b->run.waited_for);
+	a->run.blame = less_fix(a->run.blame, b->run.blame);
 	a->run.waiting_ns = less(a->run.waiting_ns, b->run.waiting_ns);
 }
 

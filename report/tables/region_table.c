@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/table/efficiency.h"
-#include "report/tables/place_fit.h"
+#include "report/tables/location_fit.h"
 #include "report/tables/region_shares.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
@@ -28,7 +28,7 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 }
 
 /* The file code lies in, wherever that is on each node. */
-static const char *file_of(const struct crit_place *place)
+static const char *file_of(const struct crit_source_location *place)
 {
 	return place->build_id ? place->build_id : text_or(place->module);
 }
@@ -215,7 +215,7 @@ const char *crit_region_name(const struct crit_region_line *line, char *text, si
 		(void)snprintf(text, text_bytes, "%s %s", call, line->phase);
 	else
 		(void)snprintf(text, text_bytes, "%s %s", call,
-			       crit_place_text(&line->place, place, sizeof(place)));
+			       crit_source_location_text(&line->place, place, sizeof(place)));
 	return text;
 }
 
@@ -229,8 +229,8 @@ const char *crit_region_fit(const struct crit_region_line *line, int columns, ch
 		return crit_name_fit(crit_region_name(line, name, sizeof(name)), columns, text,
 				     text_bytes);
 	(void)snprintf(text, text_bytes, "%s %s", kind,
-		       crit_place_fit(&line->place, columns - (int)strlen(kind) - 1, name,
-				      sizeof(name)));
+		       crit_location_fit(&line->place, columns - (int)strlen(kind) - 1, name,
+					 sizeof(name)));
 	return text;
 }
 

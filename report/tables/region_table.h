@@ -21,7 +21,7 @@ struct crit_region_sum {
 	uint64_t useful_ns;
 	uint64_t omp_wait_ns;
 	uint64_t mpi_ns;
-	struct crit_earnings run;
+	struct crit_attribution run;
 };
 
 struct crit_region_share { /* what one thread did in one region */
@@ -42,7 +42,7 @@ struct crit_imbalance {
 struct crit_region_line {
 	uint32_t call; /* CRIT_CONSTRUCT_PARALLEL, _TASK, _PHASE; 0: outside all regions */
 	int32_t parent; /* index into rows, always a smaller one; -1 none */
-	struct crit_place place;
+	struct crit_source_location place;
 	const char *phase; /* name of a phase, "" else */
 	uint32_t process_count;
 	uint32_t team_max;
@@ -70,7 +70,7 @@ struct crit_region_table {
 
 struct crit_region_finder { /* where an address of a process is */
 	void (*find)(void *user, uint32_t node, uint32_t pid, uint64_t address,
-		     struct crit_place *ret_place);
+		     struct crit_source_location *ret_place);
 	void *user;
 };
 

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings)
+double crit_summary_share(const struct crit_summary *summary,
+			  const struct crit_attribution *attribution)
 {
 	return summary->cmetric_s > 0
-		       ? crit_fix_seconds(earnings->cmetric[summary->unit]) / summary->cmetric_s
+		       ? crit_fix_seconds(attribution->cmetric[summary->unit]) / summary->cmetric_s
 		       : 0;
 }
 
@@ -46,7 +47,7 @@ static int by_thread(const void *a, const void *b, void *user)
 
 static crit_fix call_weight(const struct crit_call_row *call)
 {
-	return call->run.stall[CRIT_UNIT_THREADS] + ((crit_fix)call->run.waiting_ns << 64);
+	return call->run.all_waiting[CRIT_UNIT_THREADS] + ((crit_fix)call->run.waiting_ns << 64);
 }
 
 static int by_call(const void *a, const void *b, void *user)
@@ -91,21 +92,21 @@ static void find_sums(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
-	for (size_t i = 0; i < results->law_count; i++)
-		if (results->laws[i].unit == summary->unit &&
-		    results->laws[i].scope == CRIT_SCOPE_RUN)
-			summary->law = &results->laws[i];
-	if (summary->law) {
-		summary->cmetric_s = crit_fix_seconds(summary->law->cmetric_sum);
-		if (summary->law->window_ns > summary->law->active_ns)
-			summary->silent_ns = summary->law->window_ns - summary->law->active_ns;
+	for (size_t i = 0; i < results->check_count; i++)
+		if (results->checks[i].unit == summary->unit &&
+		    results->checks[i].scope == CRIT_SCOPE_RUN)
+			summary->check = &results->checks[i];
+	if (summary->check) {
+		summary->cmetric_s = crit_fix_seconds(summary->check->cmetric_sum);
+		if (summary->check->window_ns > summary->check->active_ns)
+			summary->silent_ns = summary->check->window_ns - summary->check->active_ns;
 	}
 	for (size_t i = 0; i < results->thread_count; i++)
 		summary->app_threads += results->threads[i].role == CRIT_THREAD_APP;
 }
 
 static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
-		       struct crit_place *ret_place)
+		       struct crit_source_location *ret_place)
 {
 	crit_symbols_find(user, node, pid, address, ret_place);
 }
@@ -118,7 +119,7 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 
 	memset(summary, 0, sizeof(*summary));
 	summary->results = results;
-	summary->sites = options->sites;
+	summary->call_sites = options->call_sites;
 	summary->symbols = options->symbols;
 	summary->mode = mode_of(results);
 	summary->unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS;
@@ -156,12 +157,12 @@ static void fold(struct crit_summary *summary, bool is_incomplete)
 
 	summary->missing_folded++;
 	last->is_incomplete = last->is_incomplete || is_incomplete;
-	last->mend[0] = '\0';
+	last->fix[0] = '\0';
 	(void)snprintf(last->what, sizeof(last->what), "%zu more, for which this list has no room",
 		       summary->missing_folded + 1);
 }
 
-void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
+void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *fix,
 			      const char *format, ...)
 {
 	struct crit_missing *slot;
@@ -174,7 +175,7 @@ void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, 
 	}
 	slot = &summary->missing[summary->missing_count++];
 	slot->is_incomplete = is_incomplete;
-	(void)snprintf(slot->mend, sizeof(slot->mend), "%s", mend ? mend : "");
+	(void)snprintf(slot->fix, sizeof(slot->fix), "%s", fix ? fix : "");
 	va_start(arguments, format);
 	(void)vsnprintf(slot->what, sizeof(slot->what), format, arguments);
 	va_end(arguments);

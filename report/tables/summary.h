@@ -8,7 +8,7 @@
 #include "analysis/schema/results.h"
 #include "report/tables/node_sums.h"
 #include "report/tables/region_table.h"
-#include "report/tables/sites.h"
+#include "report/tables/call_sites.h"
 #include "report/tables/words.h"
 
 #define CRIT_SENTENCE_BYTES 1024
@@ -16,14 +16,14 @@
 
 struct crit_missing {
 	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
-	char mend[CRIT_SENTENCE_BYTES]; /* the one command that mends it, "" none */
+	char fix[CRIT_SENTENCE_BYTES]; /* the one command that mends it, "" none */
 	bool is_incomplete; /* counts for exit code 3 */
 };
 
 struct crit_summary_options {
 	const char *critd_path; /* for the command that mends missing privileges */
 	const char *privileges_fix; /* what mends them here; NULL: capabilities of that file */
-	const struct crit_sites *sites; /* NULL: no call sites */
+	const struct crit_call_sites *call_sites; /* NULL: no call sites */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
 	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
 	bool is_live; /* the recording still grows: no foot is no loss */
@@ -31,7 +31,7 @@ struct crit_summary_options {
 
 struct crit_summary {
 	const struct crit_results *results; /* borrowed */
-	const struct crit_sites *sites; /* borrowed, may be NULL */
+	const struct crit_call_sites *call_sites; /* borrowed, may be NULL */
 	struct crit_symbols *symbols; /* borrowed, may be NULL; finding a name changes it */
 	enum crit_mode mode;
 	enum crit_unit unit; /* of the headline: ranks, or threads without ranks */
@@ -43,7 +43,7 @@ struct crit_summary {
 	struct crit_region_table regions;
 	struct crit_node_sum *node_sums; /* one per node */
 	struct crit_efficiency efficiency;
-	const struct crit_law *law; /* headline unit, scope run; NULL none */
+	const struct crit_consistency_check *check; /* headline unit, scope run; NULL none */
 	uint64_t silent_ns; /* T(n = 0) */
 	double cmetric_s; /* sum over the headline unit, scope run */
 	struct crit_lost_time lost;
@@ -70,10 +70,11 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 void crit_summary_fini(struct crit_summary *summary);
 
 /* CMetric of row / sum over its unit; 0 when nothing was active. */
-double crit_summary_share(const struct crit_summary *summary, const struct crit_earnings *earnings);
+double crit_summary_share(const struct crit_summary *summary,
+			  const struct crit_attribution *attribution);
 
 /* Appends a row; more than CRIT_MISSING_MAX are folded into the last. */
-void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *mend,
+void crit_summary_add_missing(struct crit_summary *summary, bool is_incomplete, const char *fix,
 			      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -87,10 +87,10 @@ const char *crit_state_name(enum crit_kernel_state state)
 	return WORD_OF(words, state);
 }
 
-const char *crit_rival_kind_name(enum crit_rival_kind kind)
+const char *crit_preemptor_kind_name(enum crit_preemptor_kind kind)
 {
-	static const char *const words[CRIT_RIVAL_COUNT] = { "member", "stranger", "hidden",
-							     "idle",   "others",   "unknown" };
+	static const char *const words[CRIT_PREEMPTOR_COUNT] = { "member", "stranger", "hidden",
+								 "idle",   "others",   "unknown" };
 
 	return WORD_OF(words, kind);
 }

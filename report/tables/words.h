@@ -36,7 +36,7 @@ const char *crit_role_name(enum crit_role role);
 const char *crit_unit_name(enum crit_unit unit);
 const char *crit_scope_name(enum crit_scope scope);
 const char *crit_state_name(enum crit_kernel_state state);
-const char *crit_rival_kind_name(enum crit_rival_kind kind);
+const char *crit_preemptor_kind_name(enum crit_preemptor_kind kind);
 const char *crit_communicator_kind_name(enum crit_communicator_kind kind);
 const char *crit_clock_kind_name(enum crit_clock_kind kind);
 

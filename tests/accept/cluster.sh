@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib/cluster.sh"
 trial_begin "$1"
 cluster_needs || exit 77
-bent=$build/tests/bent/lib/libcrit_pmpi.so
+skewed=$build/tests/skewed/lib/libcrit_pmpi.so
 ms=1000:1000:1000:2500:1750:1750 # a slow rank on the second node, and a slow third node
 early='r["messages"]["losses"]["received_before_sent"]'
 
@@ -81,14 +81,14 @@ done
 cluster_down
 cluster_time=()
 
-# check_bent NAME COUNT: n2 and n3 against their truth, in all of the runs.
-check_bent() {
+# check_skewed NAME COUNT: n2 and n3 against their truth, in all of the runs.
+check_skewed() {
 	local i node worst bounds found=0
 	for node in n2 n3; do
 		worst=
 		for ((i = 0; i < $2; i++)); do
 			# shellcheck disable=SC2086
-			said=$("$trial_lib/clock_truth.py" bent "$trial/$1-$i/$node.crit" \
+			said=$("$trial_lib/clock_truth.py" skewed "$trial/$1-$i/$node.crit" \
 				${cluster_clock[$node]/,/ }) && found=$((found + 1))
 			worst+="${said% *}; "
 		done
@@ -101,17 +101,17 @@ check_bent() {
 	point "$1: errors within their bounds" $? "$found of $((2 * $2))"
 }
 
-# Clocks bent where they are read; the third node's answers are under way for 20 ms.
+# Clocks skewed where they are read; the third node's answers are under way for 20 ms.
 if [ -x "$apps/ends.openmpi" ]; then
 	cluster_clock=([n2]="5000000000000,50" [n3]="-300000000,0")
 	cluster_delay=([n3]="20000 0")
 	cluster_up 3
-	run_some bent 20 "$bent" openmpi 400:400:400:1000:700:700
-	check_bent bent 20
+	run_some skewed 20 "$skewed" openmpi 400:400:400:1000:700:700
+	check_skewed skewed 20
 	read -r error _ < <("$trial_lib/deadlines.py" 1 400:400:400:1000:700:700 "${reports[@]}")
-	within "bent: error of the shares" "${error:-none}" 0 0.02
+	within "skewed: error of the shares" "${error:-none}" 0 0.02
 	said=$(ask '[x["active_time_s"] for x in r["laws"] if x["scope"] == "run" and x["unit"] == "ranks"][0]')
-	within "bent: CMetric of the run, s" "$said" 0.99 1.01
+	within "skewed: CMetric of the run, s" "$said" 0.99 1.01
 	cluster_down
 fi
 trial_end

@@ -12,8 +12,8 @@
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 
-#define MEMORY_STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + 1024 * CRIT_SLOT_BYTES)
-#define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + CRIT_STRIPES_MIN * MEMORY_STRIPE_BYTES)
+#define MEMORY_BUFFER_BYTES (CRIT_THREAD_BUFFER_RING_OFFSET + 1024 * CRIT_SLOT_BYTES)
+#define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + CRIT_THREAD_BUFFERS_MIN * MEMORY_BUFFER_BYTES)
 #define HURRIES 10000 /* more than a client may say of anything else */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -143,14 +143,14 @@ static void try_memory(int memfd, const char *what)
 	(void)close(memfd);
 }
 
-static int make_memory(unsigned int flags, int seals, off_t bytes, __u32 stripe_count)
+static int make_memory(unsigned int flags, int seals, off_t bytes, __u32 buffer_count)
 {
 	const struct crit_shm_head head = {
 		.magic = CRIT_SHM_MAGIC,
 		.version = CRIT_SHM_VERSION,
 		.head_bytes = CRIT_SHM_HEAD_BYTES,
-		.stripe_count = stripe_count,
-		.stripe_bytes = MEMORY_STRIPE_BYTES,
+		.buffer_count = buffer_count,
+		.buffer_bytes = MEMORY_BUFFER_BYTES,
 		.ring_slots = 1024,
 		.counter_count = CRIT_COUNTERS,
 	};
@@ -167,13 +167,14 @@ static void try_memories(void)
 {
 	int pipe_fds[2];
 
-	try_memory(make_memory(0, 0, MEMORY_BYTES, CRIT_STRIPES_MIN), "unsealed");
-	try_memory(make_memory(0, F_SEAL_SHRINK, MEMORY_BYTES, CRIT_STRIPES_MIN), "half sealed");
-	try_memory(make_memory(MFD_HUGETLB, SEALS, 2 << 20, CRIT_STRIPES_MIN), "huge pages");
-	try_memory(make_memory(0, SEALS, MEMORY_BYTES - 1, CRIT_STRIPES_MIN), "too small");
+	try_memory(make_memory(0, 0, MEMORY_BYTES, CRIT_THREAD_BUFFERS_MIN), "unsealed");
+	try_memory(make_memory(0, F_SEAL_SHRINK, MEMORY_BYTES, CRIT_THREAD_BUFFERS_MIN),
+		   "half sealed");
+	try_memory(make_memory(MFD_HUGETLB, SEALS, 2 << 20, CRIT_THREAD_BUFFERS_MIN), "huge pages");
+	try_memory(make_memory(0, SEALS, MEMORY_BYTES - 1, CRIT_THREAD_BUFFERS_MIN), "too small");
 	try_memory(make_memory(0, SEALS, MEMORY_BYTES, 4000), "too many stripes");
 	try_memory(make_memory(0, SEALS, MEMORY_BYTES, 0), "no stripes");
-	try_memory(make_memory(0, SEALS | F_SEAL_WRITE, MEMORY_BYTES, CRIT_STRIPES_MIN),
+	try_memory(make_memory(0, SEALS | F_SEAL_WRITE, MEMORY_BYTES, CRIT_THREAD_BUFFERS_MIN),
 		   "sealed against writing");
 	if (pipe(pipe_fds) == 0) {
 		try_memory(pipe_fds[0], "a pipe");
@@ -186,11 +187,11 @@ static void try_corrupt(void)
 {
 	struct crit_harness_recording recording;
 	struct crit_harness_client client;
-	struct crit_stripe_head stripe = { .state = CRIT_STRIPE_OWNED,
-					   .claim_ns = 5,
-					   .write_pos = ~0ull / 2 };
+	struct crit_thread_buffer_head buffer = { .state = CRIT_THREAD_BUFFER_OWNED,
+						  .claim_ns = 5,
+						  .write_pos = ~0ull / 2 };
 	const __u32 used = 0xffffffff;
-	int memfd = make_memory(0, SEALS, MEMORY_BYTES, CRIT_STRIPES_MIN);
+	int memfd = make_memory(0, SEALS, MEMORY_BYTES, CRIT_THREAD_BUFFERS_MIN);
 	pid_t child = fork();
 	const struct crit_chunk_head *note;
 
@@ -199,7 +200,7 @@ static void try_corrupt(void)
 		if (crit_harness_join(&harness, "corrupt", CRIT_ROLE_SHIM, 0, &client) ||
 		    crit_harness_register(&client, CRIT_TLS_NONE, memfd))
 			_exit(1);
-		(void)pwrite(memfd, &stripe, sizeof(stripe), CRIT_SHM_HEAD_BYTES);
+		(void)pwrite(memfd, &buffer, sizeof(buffer), CRIT_SHM_HEAD_BYTES);
 		(void)pwrite(memfd, &used, sizeof(used), 128);
 		(void)usleep(50000);
 		_exit(0);
@@ -236,9 +237,9 @@ static void try_flood(void)
 	}
 }
 
-static int hurry_and_register(void)
+static int drain_and_register(void)
 {
-	const struct crit_message_head message = { CRIT_M_HURRY, CRIT_SOCKET_VERSION,
+	const struct crit_message_head message = { CRIT_M_DRAIN, CRIT_SOCKET_VERSION,
 						   sizeof(message) };
 	struct crit_harness_client client;
 	int rc = crit_harness_join(&harness, "hurries", CRIT_ROLE_SHIM, 0, &client);
@@ -256,7 +257,7 @@ static void check_hurries(void)
 
 	CHECK_CASE("hurries");
 	if (child == 0)
-		_exit(hurry_and_register() ? 1 : 0);
+		_exit(drain_and_register() ? 1 : 0);
 	(void)waitpid(child, &status, 0);
 	CHECK_INT_EQ(status, 0);
 }

@@ -89,7 +89,7 @@ static void check_thread(const struct crit_harness_recording *recording, __u32 t
 			continue;
 		CHECK(record->flags & CRIT_KF_PREV_MEMBER);
 		CHECK(record->size == sizeof(*sw) ||
-		      record->size == sizeof(struct crit_kernel_taken));
+		      record->size == sizeof(struct crit_kernel_preempted));
 		asleep += record->state == 1;
 		tagged += sw->prev_tag == tag && !(record->flags & CRIT_KF_TAG_STALE);
 	}

@@ -14,7 +14,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 
-#define STRIPES CRIT_STRIPES_MIN
+#define BUFFERS CRIT_THREAD_BUFFERS_MIN
 #define SLOTS 1024u
 #define WRITTEN 5000u /* slots, several times around the ring */
 #define STORM_SLOTS 65536u
@@ -26,19 +26,19 @@ struct rank {
 	struct crit_harness_client client;
 };
 
-static size_t stripe_bytes(const struct rank *rank)
+static size_t buffer_bytes(const struct rank *rank)
 {
-	return CRIT_STRIPE_RING_OFFSET + (size_t)rank->slots * CRIT_SLOT_BYTES;
+	return CRIT_THREAD_BUFFER_RING_OFFSET + (size_t)rank->slots * CRIT_SLOT_BYTES;
 }
 
-static struct crit_stripe_head *stripe_of(const struct rank *rank, unsigned int number)
+static struct crit_thread_buffer_head *buffer_of(const struct rank *rank, unsigned int number)
 {
-	return (void *)(rank->memory + CRIT_SHM_HEAD_BYTES + number * stripe_bytes(rank));
+	return (void *)(rank->memory + CRIT_SHM_HEAD_BYTES + number * buffer_bytes(rank));
 }
 
-static struct crit_slot *ring_of(struct crit_stripe_head *stripe)
+static struct crit_slot *ring_of(struct crit_thread_buffer_head *buffer)
 {
-	return (void *)((char *)stripe + CRIT_STRIPE_RING_OFFSET);
+	return (void *)((char *)buffer + CRIT_THREAD_BUFFER_RING_OFFSET);
 }
 
 static struct crit_shm_head *head_of(const struct rank *rank)
@@ -51,7 +51,7 @@ static void open_memory(struct rank *rank, __u32 slots)
 	size_t bytes;
 
 	rank->slots = slots;
-	bytes = CRIT_SHM_HEAD_BYTES + STRIPES * stripe_bytes(rank);
+	bytes = CRIT_SHM_HEAD_BYTES + BUFFERS * buffer_bytes(rank);
 	rank->memfd = memfd_create("rank", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (ftruncate(rank->memfd, (off_t)bytes) ||
 	    fcntl(rank->memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
@@ -63,8 +63,8 @@ static void open_memory(struct rank *rank, __u32 slots)
 		.magic = CRIT_SHM_MAGIC,
 		.version = CRIT_SHM_VERSION,
 		.head_bytes = CRIT_SHM_HEAD_BYTES,
-		.stripe_count = STRIPES,
-		.stripe_bytes = (__u32)stripe_bytes(rank),
+		.buffer_count = BUFFERS,
+		.buffer_bytes = (__u32)buffer_bytes(rank),
 		.ring_slots = slots,
 		.counter_count = CRIT_COUNTERS,
 	};
@@ -100,33 +100,33 @@ static bool await_u32(const __u32 *at, __u32 wanted)
 
 static void claim(struct rank *rank, unsigned int number, __u32 ns_tid, __u64 claim_ns)
 {
-	struct crit_stripe_head *stripe = stripe_of(rank, number);
+	struct crit_thread_buffer_head *buffer = buffer_of(rank, number);
 
-	if (head_of(rank)->stripes_used <= number)
-		head_of(rank)->stripes_used = number + 1;
-	__atomic_store_n(&stripe->state, CRIT_STRIPE_OWNED, __ATOMIC_RELEASE);
-	stripe->ns_tid = ns_tid;
-	stripe->claim_pos = stripe->write_pos;
-	stripe->release_ns = 0;
-	__atomic_store_n(&stripe->claim_ns, claim_ns, __ATOMIC_RELEASE);
+	if (head_of(rank)->buffers_used <= number)
+		head_of(rank)->buffers_used = number + 1;
+	__atomic_store_n(&buffer->state, CRIT_THREAD_BUFFER_OWNED, __ATOMIC_RELEASE);
+	buffer->ns_tid = ns_tid;
+	buffer->claim_pos = buffer->write_pos;
+	buffer->release_ns = 0;
+	__atomic_store_n(&buffer->claim_ns, claim_ns, __ATOMIC_RELEASE);
 }
 
 /* Writes slots stamped by their own number, never past what was read. */
 static void write_slots(struct rank *rank, unsigned int number, unsigned int count)
 {
-	struct crit_stripe_head *stripe = stripe_of(rank, number);
+	struct crit_thread_buffer_head *buffer = buffer_of(rank, number);
 
 	for (unsigned int i = 0; i < count; i++) {
-		__u64 at = stripe->write_pos;
-		struct crit_slot *slot = &ring_of(stripe)[at & (rank->slots - 1)];
+		__u64 at = buffer->write_pos;
+		struct crit_slot *slot = &ring_of(buffer)[at & (rank->slots - 1)];
 
-		while (at - __atomic_load_n(&stripe->read_pos, __ATOMIC_ACQUIRE) >= rank->slots)
+		while (at - __atomic_load_n(&buffer->read_pos, __ATOMIC_ACQUIRE) >= rank->slots)
 			sleep_ms(1);
 		*slot = (struct crit_slot){ .time_ns = at + 1000,
 					    .kind = at & 1 ? CRIT_S_LEAVE : CRIT_S_ENTER,
 					    .slots = 1,
 					    .call = 7 };
-		__atomic_store_n(&stripe->write_pos, at + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&buffer->write_pos, at + 1, __ATOMIC_RELEASE);
 	}
 }
 
@@ -194,11 +194,11 @@ static void rank_main(const struct crit_harness *harness)
 		.head = { CRIT_M_WRITTEN, CRIT_SOCKET_VERSION, sizeof(written) },
 		.status = -ENOSPC,
 	};
-	struct crit_stripe_head *stripe;
+	struct crit_thread_buffer_head *buffer;
 	struct rank rank;
 
 	open_memory(&rank, SLOTS);
-	stripe = stripe_of(&rank, 0);
+	buffer = buffer_of(&rank, 0);
 	CHECK_INT_EQ(crit_harness_join(harness, "streams", CRIT_ROLE_SHIM, 0, &rank.client), 0);
 	CHECK_INT_EQ(crit_harness_register(&rank.client, CRIT_TLS_NONE, rank.memfd), 0);
 	CHECK_INT_EQ(head_of(&rank)->level, CRIT_LEVEL_TRACE);
@@ -206,16 +206,17 @@ static void rank_main(const struct crit_harness *harness)
 	send_rank(&rank);
 	claim(&rank, 0, 11, 1000);
 	write_slots(&rank, 0, WRITTEN);
-	CHECK(await_u64(&stripe->read_pos, WRITTEN));
-	stripe->lost_spans = 3;
-	head_of(&rank)->no_stripe = 2;
-	stripe->release_ns = 7000;
-	__atomic_store_n(&stripe->state, CRIT_STRIPE_RELEASED, __ATOMIC_RELEASE);
-	CHECK(await_u32(&stripe->state, CRIT_STRIPE_FREE));
+	CHECK(await_u64(&buffer->read_pos, WRITTEN));
+	buffer->lost_spans = 3;
+	head_of(&rank)->no_buffer = 2;
+	buffer->release_ns = 7000;
+	__atomic_store_n(&buffer->state, CRIT_THREAD_BUFFER_RELEASED, __ATOMIC_RELEASE);
+	CHECK(await_u32(&buffer->state, CRIT_THREAD_BUFFER_FREE));
 	claim(&rank, 0, 12, 8000); /* the same stripe, another thread */
 	write_slots(&rank, 0, 10);
 	claim(&rank, 5, 13, 9000);
-	((struct crit_counter *)(void *)((char *)stripe_of(&rank, 5) + CRIT_STRIPE_HEAD_BYTES))[2] =
+	((struct crit_counter *)(void *)((char *)buffer_of(&rank, 5) +
+					 CRIT_THREAD_BUFFER_HEAD_BYTES))[2] =
 		(struct crit_counter){ .call = 7, .count = 99 };
 	sleep_ms(50);
 	send_close(&rank);
@@ -223,8 +224,8 @@ static void rank_main(const struct crit_harness *harness)
 	CHECK_INT_EQ(crit_harness_send(rank.client.finisher_fd, &written, sizeof(written), NULL, 0),
 		     0);
 	expect_status(rank.client.fd, CRIT_M_WRITTEN, -ENOSPC);
-	stripe->open_call = 7; /* dies within a poll */
-	stripe->open_count = 5;
+	buffer->open_call = 7; /* dies within a poll */
+	buffer->open_count = 5;
 	_exit(check_done());
 }
 
@@ -285,7 +286,7 @@ static void check_recording(const char *file)
 	CHECK_INT_GE(seen.counters, 1);
 	CHECK(seen.has_open_span && seen.has_window && seen.has_rank && seen.has_close);
 	CHECK_UINT_EQ(seen.foot.shim_lost, 3);
-	CHECK_UINT_EQ(seen.foot.no_stripe, 2); /* threads, which are not spans */
+	CHECK_UINT_EQ(seen.foot.no_buffer, 2); /* threads, which are not spans */
 	crit_harness_free(&recording);
 }
 
@@ -358,7 +359,7 @@ static void storm_main(const struct crit_harness *harness)
 	CHECK_INT_EQ(crit_harness_register(&rank.client, CRIT_TLS_NONE, rank.memfd), 0);
 	check_schedule(harness->critd);
 	for (unsigned int i = 0; i < 2; i++)
-		CHECK(await_u64(&stripe_of(&rank, i)->read_pos, STORM_SLOTS));
+		CHECK(await_u64(&buffer_of(&rank, i)->read_pos, STORM_SLOTS));
 	_exit(check_done());
 }
 

@@ -109,14 +109,14 @@ static bool is_wrong(__u32 tid, const char *comm, pid_t own)
 	return (tid == (__u32)own) != !strcmp(comm, own_name);
 }
 
-static void count(const struct crit_kernel_taken *taken, pid_t own, struct takers *takers)
+static void count(const struct crit_kernel_preempted *taken, pid_t own, struct takers *takers)
 {
 	takers->wrong += is_wrong(taken->taker_tid, taken->taker_comm, own);
 	takers->own += taken->taker_tid == (__u32)own && taken->taker_tgid == (__u32)own;
 	takers->hidden += !taken->taker_tid && !taken->taker_tgid && !taken->taker_comm[0];
 }
 
-static void check_named(const struct crit_kernel_taken *taken, pid_t member, bool is_taken)
+static void check_named(const struct crit_kernel_preempted *taken, pid_t member, bool is_taken)
 {
 	bool is_preempted = taken->switched.head.flags & CRIT_KF_PREEMPTED;
 	bool is_watched = taken->switched.head.flags & CRIT_KF_WATCHED;
@@ -138,7 +138,7 @@ static bool is_broken(const struct watch *watch, __u32 left, pid_t own)
 static void step_watch(struct watch *watch, const struct crit_kernel_head *record, pid_t own)
 {
 	const struct crit_kernel_outside *outside = (const void *)record;
-	const struct crit_kernel_taken *taken = (const void *)record;
+	const struct crit_kernel_preempted *taken = (const void *)record;
 
 	if (record->kind == CRIT_K_OUTSIDE) {
 		CHECK(watch->is_on);
@@ -172,7 +172,7 @@ static void check_recording(const struct crit_harness *harness, pid_t member, pi
 	if (!CHECK(crit_harness_read(file, &recording)))
 		return;
 	while ((record = crit_harness_next_kernel(&recording, &chunk, record))) {
-		const struct crit_kernel_taken *taken = (const void *)record;
+		const struct crit_kernel_preempted *taken = (const void *)record;
 
 		step_watch(&watch, record, own);
 		if (record->kind != CRIT_K_SWITCH || record->size != sizeof(*taken))

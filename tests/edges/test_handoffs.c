@@ -21,12 +21,13 @@ static uint64_t number_of(uint64_t row)
 	return 0;
 }
 
-static void check_peers(struct sim_handoffs *w, const struct crit_results *results, uint32_t peers)
+static void check_peers(struct sim_handoffs *w, const struct crit_results *results,
+			uint32_t transport)
 {
 	struct sim_edges told;
 
-	CHECK_CASE("seed %llu, %u processes", (unsigned long long)w->seed, peers);
-	crit_told_edges_together(w->makers, w->nodes, peers, w->seed % 2 ? 7 : 0, &told);
+	CHECK_CASE("seed %llu, %u processes", (unsigned long long)w->seed, transport);
+	crit_told_edges_together(w->makers, w->nodes, transport, w->seed % 2 ? 7 : 0, &told);
 	CHECK_UINT_EQ(crit_told_edges_differences(&told, &w->edges, results, number_of), 0);
 	sim_edges_fini(&told);
 }

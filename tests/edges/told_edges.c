@@ -9,7 +9,7 @@
 #include "analysis/analyse.h"
 #include "core/base/array.h"
 #include "core/base/err.h"
-#include "tests/lib/peers.h"
+#include "tests/lib/cluster.h"
 
 #define NODES 8u
 
@@ -146,12 +146,12 @@ struct crit_results *crit_told_edges_alone(struct crit_maker *const *makers, siz
 	return results;
 }
 
-void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t peers,
+void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t transport,
 			      size_t round_steps, struct sim_edges *ret_told)
 {
-	struct sim_edges parts[CRIT_TEST_PEERS_MAX] = { 0 };
-	struct crit_listener listeners[CRIT_TEST_PEERS_MAX];
-	const struct crit_test_crew crew = { .peers = peers,
+	struct sim_edges parts[CRIT_TEST_CLUSTER_MAX] = { 0 };
+	struct crit_listener listeners[CRIT_TEST_CLUSTER_MAX];
+	const struct crit_test_crew crew = { .transport = transport,
 					     .round_steps = round_steps,
 					     .listeners = listeners,
 					     .blind = CRIT_NONE };
@@ -159,14 +159,14 @@ void crit_told_edges_together(struct crit_maker *const *makers, size_t count, ui
 	struct memory_files files = { 0 };
 
 	*ret_told = (struct sim_edges){ 0 };
-	for (uint32_t i = 0; i < peers; i++)
+	for (uint32_t i = 0; i < transport; i++)
 		listeners[i] = crit_told_edges_listener(&parts[i]);
 	open_files(&files, makers, count);
 	if (crit_test_crew_analyse(&crew, files.paths, count, &results))
 		crit_maker_fail("analyse recordings together");
 	close_files(&files, count);
 	crit_results_destroy(results);
-	for (uint32_t i = 0; i < peers; i++) {
+	for (uint32_t i = 0; i < transport; i++) {
 		for (size_t k = 0; k < parts[i].count; k++) {
 			if (i && parts[i].rows[k].kind <= CRIT_EDGE_COLLECTIVE)
 				crit_maker_fail("hear of messages from process 0 alone");

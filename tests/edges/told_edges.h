@@ -28,7 +28,7 @@ int crit_told_edges_analyse(struct crit_maker *const *makers, size_t count,
 /* The same for all edges, alone or as several processes.  Errors: end the program. */
 struct crit_results *crit_told_edges_alone(struct crit_maker *const *makers, size_t count,
 					   struct sim_edges *ret_told);
-void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t peers,
+void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t transport,
 			      size_t round_steps, struct sim_edges *ret_told);
 
 #endif

@@ -92,10 +92,10 @@ struct crit_results *crit_analysed_finish(struct crit_maker **makers, size_t cou
 
 	if (crit_analysed_makers(makers, count, rule, &r))
 		end_test("the analysis fails");
-	if (crit_analysed_broken_law(r))
-		end_test(crit_analysed_broken_law(r));
-	for (size_t i = 0; i < r->law_count; i++)
-		if (!(r->laws[i].error_ratio <= 1e-12))
+	if (crit_analysed_failed_check(r))
+		end_test(crit_analysed_failed_check(r));
+	for (size_t i = 0; i < r->check_count; i++)
+		if (!(r->checks[i].error_ratio <= 1e-12))
 			end_test("a law is not exact");
 	for (size_t i = 0; i < count; i++)
 		crit_maker_destroy(makers[i]);
@@ -131,7 +131,7 @@ uint64_t crit_analysed_losses(const struct crit_losses *l)
 {
 	return l->kernel_records + l->shim_spans + l->unmatched_switches + l->tag_disagreements +
 	       l->tag_stale + l->late_records + l->corrupt_chunks + l->truncated_bytes +
-	       l->missing_chunks + l->unknown_chunks + l->unknown_records + l->no_stripe_threads +
+	       l->missing_chunks + l->unknown_chunks + l->unknown_records + l->no_buffer_threads +
 	       l->refused_clients + l->unbalanced_spans + l->counters_lost;
 }
 
@@ -147,8 +147,8 @@ static bool differs(double a, double b)
 
 struct sums {
 	double cmetric[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
-	double stall[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
-	double waited_for;
+	double all_waiting[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
+	double blame;
 	double waiting;
 };
 
@@ -162,33 +162,36 @@ static struct sums sum_threads(const struct crit_results *r, uint32_t node)
 
 		for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 			sums.cmetric[CRIT_SCOPE_RUN][unit] += fix_ns(t->run.cmetric[unit]);
-			sums.stall[CRIT_SCOPE_RUN][unit] += fix_ns(t->run.stall[unit]);
+			sums.all_waiting[CRIT_SCOPE_RUN][unit] += fix_ns(t->run.all_waiting[unit]);
 			if (t->node != node)
 				continue;
 			sums.cmetric[CRIT_SCOPE_NODE][unit] += fix_ns(t->node_cmetric[unit]);
-			sums.stall[CRIT_SCOPE_NODE][unit] += fix_ns(t->node_stall[unit]);
+			sums.all_waiting[CRIT_SCOPE_NODE][unit] +=
+				fix_ns(t->node_all_waiting[unit]);
 		}
-		sums.waited_for += fix_ns(t->run.waited_for);
+		sums.blame += fix_ns(t->run.blame);
 		sums.waiting += (double)t->run.waiting_ns;
 	}
 	return sums;
 }
 
-static const char *broken_by(const struct crit_results *r, const struct crit_law *law)
+static const char *broken_by(const struct crit_results *r,
+			     const struct crit_consistency_check *check)
 {
-	struct sums sums = sum_threads(r, law->node);
-	double cmetric = sums.cmetric[law->scope][law->unit];
-	double stall = sums.stall[law->scope][law->unit];
+	struct sums sums = sum_threads(r, check->node);
+	double cmetric = sums.cmetric[check->scope][check->unit];
+	double all_waiting = sums.all_waiting[check->scope][check->unit];
 
-	if (law->window_ns != r->window_ns || law->active_ns > law->window_ns)
+	if (check->window_ns != r->window_ns || check->active_ns > check->window_ns)
 		return "the window of a law";
-	if (differs(cmetric, fix_ns(law->cmetric_sum)) || differs(stall, fix_ns(law->stall_sum)))
+	if (differs(cmetric, fix_ns(check->cmetric_sum)) ||
+	    differs(all_waiting, fix_ns(check->all_waiting_sum)))
 		return "the sums of a law";
-	if (differs(cmetric, (double)law->active_ns))
+	if (differs(cmetric, (double)check->active_ns))
 		return "CMetric sums to T(n >= 1)";
-	if (differs(cmetric + stall + fix_ns(law->nobody), (double)law->window_ns))
+	if (differs(cmetric + all_waiting + fix_ns(check->nobody), (double)check->window_ns))
 		return "CMetric and stall sum to the window";
-	if (!(law->error_ratio <= 1e-9))
+	if (!(check->error_ratio <= 1e-9))
 		return "the printed error of a law";
 	return NULL;
 }
@@ -235,12 +238,12 @@ static const char *broken_by_lost_time(const struct crit_results *r)
 	return NULL;
 }
 
-const char *crit_analysed_broken_law(const struct crit_results *r)
+const char *crit_analysed_failed_check(const struct crit_results *r)
 {
 	struct sums sums = sum_threads(r, 0);
 
-	for (size_t i = 0; i < r->law_count; i++) {
-		const char *broken = broken_by(r, &r->laws[i]);
+	for (size_t i = 0; i < r->check_count; i++) {
+		const char *broken = broken_by(r, &r->checks[i]);
 
 		if (broken)
 			return broken;
@@ -253,7 +256,7 @@ const char *crit_analysed_broken_law(const struct crit_results *r)
 		if (t->death_ns < t->birth_ns || t->death_ns - t->birth_ns != t->life_ns)
 			return "life lasts from birth to death";
 	}
-	if (differs(sums.waited_for, sums.waiting))
+	if (differs(sums.blame, sums.waiting))
 		return "waited-for equals waiting";
 	return broken_by_lost_time(r);
 }
@@ -268,11 +271,11 @@ static void fold(uint64_t *digest, const void *bytes, size_t length)
 
 #define FOLD(digest, value) fold((digest), &(value), sizeof(value))
 
-static void fold_earnings(uint64_t *digest, const struct crit_earnings *e)
+static void fold_attribution(uint64_t *digest, const struct crit_attribution *e)
 {
 	FOLD(digest, e->cmetric);
-	FOLD(digest, e->stall);
-	FOLD(digest, e->waited_for);
+	FOLD(digest, e->all_waiting);
+	FOLD(digest, e->blame);
 	FOLD(digest, e->waiting_ns);
 }
 
@@ -287,9 +290,9 @@ static void fold_thread(uint64_t *digest, const struct crit_thread_row *t)
 	FOLD(digest, t->death_ns);
 	FOLD(digest, t->life_ns);
 	FOLD(digest, t->cells);
-	fold_earnings(digest, &t->run);
+	fold_attribution(digest, &t->run);
 	FOLD(digest, t->node_cmetric);
-	FOLD(digest, t->node_stall);
+	FOLD(digest, t->node_all_waiting);
 	FOLD(digest, t->switches);
 	FOLD(digest, t->unmatched);
 }
@@ -302,7 +305,7 @@ static void fold_call(uint64_t *digest, const struct crit_call_row *c)
 	FOLD(digest, c->polled_calls);
 	FOLD(digest, c->time_ns);
 	FOLD(digest, c->wait_ns);
-	fold_earnings(digest, &c->run);
+	fold_attribution(digest, &c->run);
 	FOLD(digest, c->top_rank_row);
 }
 
@@ -363,19 +366,19 @@ static void fold_regions(uint64_t *digest, const struct crit_region_results *reg
 		FOLD(digest, regions->parts[i].thread);
 		FOLD(digest, regions->parts[i].time_ns);
 		FOLD(digest, regions->parts[i].useful_ns);
-		fold_earnings(digest, &regions->parts[i].run);
+		fold_attribution(digest, &regions->parts[i].run);
 	}
 }
 
-static void fold_rivals(uint64_t *digest, const struct crit_results *r)
+static void fold_preemptors(uint64_t *digest, const struct crit_results *r)
 {
-	for (size_t i = 0; i < r->rival_count; i++) {
-		FOLD(digest, r->rivals[i].thread);
-		FOLD(digest, r->rivals[i].by_thread);
-		FOLD(digest, r->rivals[i].kind);
-		FOLD(digest, r->rivals[i].name);
-		FOLD(digest, r->rivals[i].count);
-		FOLD(digest, r->rivals[i].lost_ns);
+	for (size_t i = 0; i < r->preemptor_count; i++) {
+		FOLD(digest, r->preemptors[i].thread);
+		FOLD(digest, r->preemptors[i].by_thread);
+		FOLD(digest, r->preemptors[i].kind);
+		FOLD(digest, r->preemptors[i].name);
+		FOLD(digest, r->preemptors[i].count);
+		FOLD(digest, r->preemptors[i].lost_ns);
 	}
 }
 
@@ -396,13 +399,13 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->ranks[i].cells);
 		FOLD(&digest, r->ranks[i].idle_in_mpi_ns);
 		FOLD(&digest, r->ranks[i].active_ns);
-		fold_earnings(&digest, &r->ranks[i].run);
+		fold_attribution(&digest, &r->ranks[i].run);
 		FOLD(&digest, r->ranks[i].may_wait_cmetric);
 	}
 	for (size_t i = 0; i < r->call_count; i++)
 		fold_call(&digest, &r->calls[i]);
-	for (size_t i = 0; i < r->site_count; i++)
-		fold_call(&digest, &r->sites[i]);
+	for (size_t i = 0; i < r->call_site_count; i++)
+		fold_call(&digest, &r->call_sites[i]);
 	for (size_t i = 0; i < r->rank_call_count; i++) {
 		FOLD(&digest, r->rank_calls[i].rank_row);
 		FOLD(&digest, r->rank_calls[i].call);
@@ -411,16 +414,16 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->rank_calls[i].wait_ns);
 		FOLD(&digest, r->rank_calls[i].durations);
 	}
-	for (size_t i = 0; i < r->law_count; i++) {
-		FOLD(&digest, r->laws[i].cmetric_sum);
-		FOLD(&digest, r->laws[i].stall_sum);
-		FOLD(&digest, r->laws[i].nobody);
-		FOLD(&digest, r->laws[i].active_ns);
+	for (size_t i = 0; i < r->check_count; i++) {
+		FOLD(&digest, r->checks[i].cmetric_sum);
+		FOLD(&digest, r->checks[i].all_waiting_sum);
+		FOLD(&digest, r->checks[i].nobody);
+		FOLD(&digest, r->checks[i].active_ns);
 	}
 	for (size_t i = 0; i < r->node_count; i++) {
 		FOLD(&digest, r->nodes[i].clock_offset_ns);
 		FOLD(&digest, r->nodes[i].clock_drift_ppb);
-		FOLD(&digest, r->nodes[i].clock_shift_ns);
+		FOLD(&digest, r->nodes[i].clock_correction_ns);
 		FOLD(&digest, r->nodes[i].clock_bound_ns);
 		FOLD(&digest, r->nodes[i].usable_cpus);
 		FOLD(&digest, r->nodes[i].kernel_record_count);
@@ -428,7 +431,7 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->nodes[i].busy_ns);
 		FOLD(&digest, r->nodes[i].shortage);
 	}
-	fold_rivals(&digest, r);
+	fold_preemptors(&digest, r);
 	fold_regions(&digest, &r->regions);
 	fold_messages(&digest, &r->messages);
 	return digest;

@@ -48,7 +48,7 @@ uint64_t crit_analysed_losses(const struct crit_losses *losses);
  * one is
  * broken.  Borrowed, lives for ever.
  */
-const char *crit_analysed_broken_law(const struct crit_results *results);
+const char *crit_analysed_failed_check(const struct crit_results *results);
 
 /* A digest of every number and text of the results: equal digests, equal results. */
 uint64_t crit_analysed_digest(const struct crit_results *results);

@@ -37,9 +37,9 @@ static int run_once(const char *const *paths, size_t count)
 	cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s;
 	for (size_t i = 0; i < results->node_count; i++)
 		events += results->nodes[i].kernel_record_count + results->nodes[i].slot_count;
-	for (size_t i = 0; i < results->law_count; i++)
-		if (results->laws[i].error_ratio > error)
-			error = results->laws[i].error_ratio;
+	for (size_t i = 0; i < results->check_count; i++)
+		if (results->checks[i].error_ratio > error)
+			error = results->checks[i].error_ratio;
 	(void)getrusage(RUSAGE_SELF, &usage);
 	printf("{\"events\": %llu, \"wall_s\": %.4f, \"cpu_s\": %.4f, \"events_per_cpu_s\": %.4g, "
 	       "\"peak_rss_kib\": %ld, \"law_error_ratio\": %.3g}\n",

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clocks in a recording against what is known of them.
 
-usage: clock_truth.py bent FILE OFFSET_NS PPM    comparisons of a node bent so (CRIT_TEST_CLOCK) with one that is not
+usage: clock_truth.py skewed FILE OFFSET_NS PPM  comparisons of a node skewed so (CRIT_TEST_CLOCK) with one that is not
        clock_truth.py stamps FILE                shim and kernel, of threads that sleep between two calls (naps)
        clock_truth.py unclocked FILE OUTPUT      a copy without comparisons
 
-bent: prints the largest error and the largest bound in us; exit 1 where an error is beyond its bound, or nothing was
+skewed: prints the largest error and the largest bound in us; exit 1 where an error is beyond its bound, or nothing was
 compared.  stamps: prints a short time, of ten the shortest but one, from the last call to the switch out, and from the
 switch in to the next call, in us; a clock that is off makes one of them negative.  Some switches the kernel hides."""
 import bisect
@@ -19,7 +19,7 @@ SHIM, STREAM, CLOCK = 3, 4, 16
 ENTER, LEAVE = 1, 2
 
 
-def bent(data, offset_ns, ppm):
+def skewed(data, offset_ns, ppm):
     errors, bounds, is_within = [], [], True
     for kind, payload in recording.chunks(data):
         if kind != CLOCK:
@@ -98,8 +98,8 @@ def main():
         return 2
     with open(sys.argv[2], "rb") as file:
         data = file.read()
-    if sys.argv[1] == "bent":
-        return bent(data, int(sys.argv[3]), int(sys.argv[4]))
+    if sys.argv[1] == "skewed":
+        return skewed(data, int(sys.argv[3]), int(sys.argv[4]))
     if sys.argv[1] == "stamps":
         return stamps(data)
     return unclocked(data, sys.argv[3])

@@ -25,7 +25,7 @@ static uint64_t mix_sums(uint64_t sum, const struct crit_trace_sums *sums)
 		return mix(sum, 1);
 	for (state = 0; state < CRIT_STATE_COUNT; state++)
 		sum = mix(sum, sums->state_ns[state]);
-	return mix(mix(mix(mix(sum, sums->cmetric_ns), sums->stall_ns), sums->polled),
+	return mix(mix(mix(mix(sum, sums->cmetric_ns), sums->all_waiting_ns), sums->polled),
 		   sums->total_cmetric_ns);
 }
 

@@ -66,7 +66,7 @@ void crit_maker_foot(struct crit_maker *m, struct crit_rec_foot foot);
 void crit_maker_kernel(struct crit_maker *m, struct crit_kernel_head *record, size_t bytes);
 /* Kernel records.  kind, size and the membership flags (member: tid not 0) are set here. */
 void crit_maker_switch(struct crit_maker *m, struct crit_kernel_switch record);
-void crit_maker_taken(struct crit_maker *maker, struct crit_kernel_taken record);
+void crit_maker_preempted(struct crit_maker *maker, struct crit_kernel_preempted record);
 void crit_maker_outside(struct crit_maker *m, struct crit_kernel_outside record);
 void crit_maker_yields(struct crit_maker *m, struct crit_kernel_yields record);
 void crit_maker_ran(struct crit_maker *m, struct crit_kernel_ran record);

@@ -108,7 +108,7 @@ void crit_maker_switch(struct crit_maker *m, struct crit_kernel_switch record)
 	put_kernel(m, CRIT_K_SWITCH, &record.head, sizeof(record));
 }
 
-void crit_maker_taken(struct crit_maker *m, struct crit_kernel_taken record)
+void crit_maker_preempted(struct crit_maker *m, struct crit_kernel_preempted record)
 {
 	record.switched.head.flags |= record.switched.prev_tid ? CRIT_KF_PREV_MEMBER
 							       : CRIT_KF_NEXT_MEMBER;
@@ -347,7 +347,7 @@ void crit_maker_counters(struct crit_maker *m, uint32_t stream, const struct cri
 
 static uint64_t tag_of(const struct maker_source *s, uint32_t call, enum crit_span_class class)
 {
-	return crit_tag_pack(s->position, region_now(s), call, class, s->stream.stripe);
+	return crit_tag_pack(s->position, region_now(s), call, class, s->stream.buffer);
 }
 
 uint64_t crit_maker_tag(const struct crit_maker *m, uint32_t stream)

@@ -166,23 +166,23 @@ struct crit_shm_head *fake_critd_map(const struct fake_critd *fake)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-struct crit_stripe_head *fake_critd_stripe(struct crit_shm_head *head, unsigned int number)
+struct crit_thread_buffer_head *fake_critd_buffer(struct crit_shm_head *head, unsigned int number)
 {
-	return (void *)((char *)head + CRIT_SHM_HEAD_BYTES + (size_t)number * head->stripe_bytes);
+	return (void *)((char *)head + CRIT_SHM_HEAD_BYTES + (size_t)number * head->buffer_bytes);
 }
 
-struct crit_slot *fake_critd_slot(struct crit_shm_head *head, unsigned int stripe,
+struct crit_slot *fake_critd_slot(struct crit_shm_head *head, unsigned int buffer,
 				  unsigned long long position)
 {
-	char *ring = (char *)fake_critd_stripe(head, stripe) + CRIT_STRIPE_RING_OFFSET;
+	char *ring = (char *)fake_critd_buffer(head, buffer) + CRIT_THREAD_BUFFER_RING_OFFSET;
 
 	return (void *)(ring + (position & (head->ring_slots - 1)) * CRIT_SLOT_BYTES);
 }
 
-unsigned long long fake_critd_counter(struct crit_shm_head *head, unsigned int stripe,
+unsigned long long fake_critd_counter(struct crit_shm_head *head, unsigned int buffer,
 				      unsigned int call, size_t field)
 {
-	char *table = (char *)fake_critd_stripe(head, stripe) + CRIT_STRIPE_HEAD_BYTES;
+	char *table = (char *)fake_critd_buffer(head, buffer) + CRIT_THREAD_BUFFER_HEAD_BYTES;
 	unsigned long long sum = 0;
 
 	for (unsigned int i = 0; i < CRIT_COUNTERS; i++) {

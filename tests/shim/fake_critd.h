@@ -40,12 +40,12 @@ int fake_critd_count(const struct fake_critd *fake, enum crit_message_kind kind)
 /* The shared memory, mapped as the shim maps it; NULL when no memfd came. */
 struct crit_shm_head *fake_critd_map(const struct fake_critd *fake);
 
-struct crit_stripe_head *fake_critd_stripe(struct crit_shm_head *head, unsigned int number);
-struct crit_slot *fake_critd_slot(struct crit_shm_head *head, unsigned int stripe,
+struct crit_thread_buffer_head *fake_critd_buffer(struct crit_shm_head *head, unsigned int number);
+struct crit_slot *fake_critd_slot(struct crit_shm_head *head, unsigned int buffer,
 				  unsigned long long position);
 
 /* The counter of call, summed over sites; field by offset in struct crit_counter. */
-unsigned long long fake_critd_counter(struct crit_shm_head *head, unsigned int stripe,
+unsigned long long fake_critd_counter(struct crit_shm_head *head, unsigned int buffer,
 				      unsigned int call, size_t field);
 
 #endif

@@ -31,9 +31,9 @@ static void send(void)
 	wrap_call(CRIT_MPI_Send, CRIT_CLASS_MPI_MAY_WAIT, NULL);
 }
 
-static struct crit_stripe_head *own_stripe(void)
+static struct crit_thread_buffer_head *own_buffer(void)
 {
-	return fake_critd_stripe(head, 0);
+	return fake_critd_buffer(head, 0);
 }
 
 static uint64_t tag(void)
@@ -96,7 +96,7 @@ static int write_word(char *text, size_t bytes, const struct crit_slot *slot)
 	case CRIT_S_TASK:
 		return snprintf(text, bytes, "%s:%u ",
 				slot->call == CRIT_OMP_TASK_MADE ? "made" : "paused",
-				(unsigned int)(slot->arg >> CRIT_OMP_TASK_STRIPE_SHIFT));
+				(unsigned int)(slot->arg >> CRIT_OMP_TASK_BUFFER_SHIFT));
 	default:
 		return snprintf(text, bytes, slot->kind == CRIT_S_CONTINUED ? "+ " : "? ");
 	}
@@ -109,10 +109,10 @@ static const char *news(void)
 	size_t length = 0;
 
 	text[0] = '\0';
-	for (; seen_to < own_stripe()->write_pos && length < sizeof(text) - 40; seen_to++)
+	for (; seen_to < own_buffer()->write_pos && length < sizeof(text) - 40; seen_to++)
 		length += (size_t)write_word(&text[length], sizeof(text) - length,
 					     fake_critd_slot(head, 0, seen_to));
-	own_stripe()->read_pos = own_stripe()->write_pos;
+	own_buffer()->read_pos = own_buffer()->write_pos;
 	return text;
 }
 
@@ -157,7 +157,7 @@ static void test_nesting(void)
 	END(BARRIER);
 	END(PARALLEL);
 	check_tag(0, CRIT_CLASS_USER, 0);
-	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag(), SEQUENCE), own_stripe()->write_pos);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag(), SEQUENCE), own_buffer()->write_pos);
 	CHECK_STR_EQ(news(), "(Send@1 Send) (BARRIER@1 region:2<1 (TASK@2 "
 			     "(Barrier@2 Barrier) TASK) BARRIER) PARALLEL) ");
 
@@ -272,11 +272,11 @@ static void test_tasks(void)
 	CHECK_CASE("a task says who made it, and that it goes on later");
 	BEGIN(PARALLEL, TEAM, 2);
 	task = crit_shim_task_made();
-	CHECK_UINT_EQ((uint32_t)task, (uint32_t)own_stripe()->write_pos); /* its slot, plus 1 */
-	CHECK_UINT_EQ(fake_critd_slot(head, 0, own_stripe()->write_pos - 1)->arg, task);
+	CHECK_UINT_EQ((uint32_t)task, (uint32_t)own_buffer()->write_pos); /* its slot, plus 1 */
+	CHECK_UINT_EQ(fake_critd_slot(head, 0, own_buffer()->write_pos - 1)->arg, task);
 	CHECK(crit_shim_task_made() != task);
 	BEGIN(TASK, TEAM, task);
-	CHECK_UINT_EQ(fake_critd_slot(head, 0, own_stripe()->write_pos - 1)->arg, task);
+	CHECK_UINT_EQ(fake_critd_slot(head, 0, own_buffer()->write_pos - 1)->arg, task);
 	crit_shim_task_paused(task);
 	END(TASK);
 	crit_shim_task_paused(0); /* nobody was told of it */
@@ -332,24 +332,24 @@ static void test_poll(void)
 static void test_full(void)
 {
 	const uint64_t slots = head->ring_slots;
-	const uint64_t lost = own_stripe()->lost_spans;
-	const uint64_t start = own_stripe()->write_pos;
+	const uint64_t lost = own_buffer()->lost_spans;
+	const uint64_t start = own_buffer()->write_pos;
 
 	CHECK_CASE("a full ring: what is open keeps the room of its end");
 	BEGIN(PARALLEL, TEAM, 6);
 	BEGIN(LOOP, TEAM, 0);
 	for (uint64_t i = 0; i < slots / 2; i++)
 		send();
-	CHECK_UINT_EQ(own_stripe()->write_pos, start + slots - 2);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + 2);
+	CHECK_UINT_EQ(own_buffer()->write_pos, start + slots - 2);
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost + 2);
 	BEGIN(CRITICAL, TEAM, 0); /* lost as a whole */
 	crit_shim_construct_release(CRIT_CONSTRUCT_CRITICAL_WAIT, 1);
 	check_tag(CRIT_CONSTRUCT_CRITICAL, CRIT_CLASS_OMP, TEAM);
 	END(CRITICAL);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + 4);
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost + 4);
 	END(LOOP);
 	END(PARALLEL);
-	CHECK_UINT_EQ(own_stripe()->write_pos, start + slots);
+	CHECK_UINT_EQ(own_buffer()->write_pos, start + slots);
 	seen_to = start + slots - 2;
 	CHECK_STR_EQ(news(), "LOOP) PARALLEL) ");
 
@@ -362,16 +362,16 @@ static void test_full(void)
 static void test_lost_around(void)
 {
 	const uint32_t late = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(99), 0);
-	const uint64_t lost = own_stripe()->lost_spans;
-	const uint64_t start = own_stripe()->write_pos;
+	const uint64_t lost = own_buffer()->lost_spans;
+	const uint64_t start = own_buffer()->write_pos;
 
 	CHECK_CASE("what lies in a lost construct is recorded, the region told later");
 	for (uint64_t i = 0; i < head->ring_slots / 2; i++)
 		send();
-	CHECK_UINT_EQ(own_stripe()->write_pos, start + head->ring_slots);
+	CHECK_UINT_EQ(own_buffer()->write_pos, start + head->ring_slots);
 	BEGIN(PARALLEL, late, 7);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + 1);
-	seen_to = own_stripe()->write_pos;
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost + 1);
+	seen_to = own_buffer()->write_pos;
 	(void)news();
 	BEGIN(LOOP, late, 0);
 	END(LOOP);
@@ -381,20 +381,20 @@ static void test_lost_around(void)
 
 static void test_deep(void)
 {
-	const uint64_t lost = own_stripe()->lost_spans;
-	const unsigned int depth = CRIT_STRIPE_OWN_WORDS;
+	const uint64_t lost = own_buffer()->lost_spans;
+	const unsigned int depth = CRIT_THREAD_BUFFER_OWN_WORDS;
 
 	CHECK_CASE("deeper than the stack");
 	for (unsigned int i = 0; i < depth + 10; i++)
 		BEGIN(TASK, INNER, 0);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + 10);
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost + 10);
 	for (unsigned int i = 0; i < depth + 9; i++)
 		END(TASK);
 	check_tag(CRIT_CONSTRUCT_TASK, CRIT_CLASS_OMP, INNER);
 	END(TASK);
 	check_tag(0, CRIT_CLASS_USER, 0);
-	CHECK_UINT_EQ(own_stripe()->write_pos, seen_to + 2 * (uint64_t)depth);
-	seen_to = own_stripe()->write_pos;
+	CHECK_UINT_EQ(own_buffer()->write_pos, seen_to + 2 * (uint64_t)depth);
+	seen_to = own_buffer()->write_pos;
 	(void)news();
 }
 
@@ -411,8 +411,8 @@ static void test_profile(void)
 	BEGIN(LOOP, TEAM, 0);
 	check_tag(CRIT_CONSTRUCT_LOOP, CRIT_CLASS_OMP, TEAM);
 	BEGIN(BARRIER, TEAM, 0);
-	CHECK_UINT_EQ(own_stripe()->open_call, CRIT_CONSTRUCT_BARRIER);
-	CHECK_UINT_EQ(own_stripe()->open_class, CRIT_CLASS_OMP_WAIT);
+	CHECK_UINT_EQ(own_buffer()->open_call, CRIT_CONSTRUCT_BARRIER);
+	CHECK_UINT_EQ(own_buffer()->open_class, CRIT_CLASS_OMP_WAIT);
 	END(BARRIER);
 	END(LOOP);
 	END(PARALLEL);
@@ -424,7 +424,7 @@ static void test_profile(void)
 	CHECK_STR_EQ(news(), "");
 	END(BARRIER);
 	CHECK_STR_EQ(news(), "(BARRIER@1 BARRIER) ");
-	CHECK_UINT_EQ(own_stripe()->open_call, 0);
+	CHECK_UINT_EQ(own_buffer()->open_call, 0);
 }
 
 static void test_held(void)
@@ -485,14 +485,14 @@ static void test_worker(void)
 {
 	static const int kinds[] = { CRIT_S_LEVEL, CRIT_S_WORKER, CRIT_S_ENTER, CRIT_S_LEAVE,
 				     CRIT_S_ENTER };
-	struct crit_stripe_head *stripe = fake_critd_stripe(head, 1);
+	struct crit_thread_buffer_head *buffer = fake_critd_buffer(head, 1);
 	pthread_t thread;
 
 	CHECK_CASE("worker");
 	CHECK_INT_EQ(pthread_create(&thread, NULL, work, NULL), 0);
 	(void)pthread_join(thread, NULL);
-	CHECK_INT_EQ(stripe->state, CRIT_STRIPE_RELEASED);
-	CHECK_UINT_EQ(stripe->write_pos, 5);
+	CHECK_INT_EQ(buffer->state, CRIT_THREAD_BUFFER_RELEASED);
+	CHECK_UINT_EQ(buffer->write_pos, 5);
 	for (unsigned int i = 0; i < 5; i++)
 		CHECK_INT_EQ(fake_critd_slot(head, 1, i)->kind, kinds[i]);
 }
@@ -510,15 +510,15 @@ static void *tag_only(void *unused)
 
 static void test_tag_only(void)
 {
-	const uint32_t count = head->stripe_count;
+	const uint32_t count = head->buffer_count;
 	pthread_t thread;
 
 	CHECK_CASE("a thread without a stripe has a tag");
-	head->stripe_count = head->stripes_used;
+	head->buffer_count = head->buffers_used;
 	CHECK_INT_EQ(pthread_create(&thread, NULL, tag_only, NULL), 0);
 	(void)pthread_join(thread, NULL);
-	CHECK_UINT_EQ(head->no_stripe, 1);
-	head->stripe_count = count;
+	CHECK_UINT_EQ(head->no_buffer, 1);
+	head->buffer_count = count;
 }
 
 static void test_fork(void)

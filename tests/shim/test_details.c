@@ -25,20 +25,20 @@ static struct fake_critd fake;
 static struct crit_shm_head *head;
 static unsigned int role_seen;
 
-static struct crit_stripe_head *own_stripe(void)
+static struct crit_thread_buffer_head *own_buffer(void)
 {
-	return fake_critd_stripe(head, 0);
+	return fake_critd_buffer(head, 0);
 }
 
 static void drain(void)
 {
-	own_stripe()->read_pos = own_stripe()->write_pos;
+	own_buffer()->read_pos = own_buffer()->write_pos;
 }
 
 /* The slot so far from the end. */
 static const void *slot_at(int from_end)
 {
-	return fake_critd_slot(head, 0, own_stripe()->write_pos - (uint64_t)from_end);
+	return fake_critd_slot(head, 0, own_buffer()->write_pos - (uint64_t)from_end);
 }
 
 static int kind_at(int from_end)
@@ -95,7 +95,7 @@ static uint64_t position_before;
 static void tell_and_look(void)
 {
 	tell_two();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position_before + 1);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position_before + 1);
 }
 
 static void test_span(void)
@@ -113,10 +113,10 @@ static void test_span(void)
 	CHECK_UINT_EQ(comm->nth, 0);
 	CHECK_UINT_EQ(comm->rank, 1);
 	CHECK_UINT_EQ(comm->size, 2);
-	position_before = own_stripe()->write_pos;
+	position_before = own_buffer()->write_pos;
 	call(SEND, tell_and_look);
 	CHECK_UINT_EQ(role_seen, CRIT_SHIM_OUTER | CRIT_SHIM_CALLER | CRIT_SHIM_TRACE);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position_before + 4);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position_before + 4);
 	CHECK_INT_EQ(kind_at(4), CRIT_S_ENTER);
 	CHECK_INT_EQ(kind_at(1), CRIT_S_LEAVE);
 	first = slot_at(3);
@@ -185,10 +185,10 @@ static void test_failed(void)
 	const struct crit_slot_detail *detail;
 
 	CHECK_CASE("the call that returned an error");
-	position_before = own_stripe()->write_pos;
+	position_before = own_buffer()->write_pos;
 	call(SEND, fail_send);
 	crit_shim_failed(CRIT_MPI_Send, 15); /* outside of spans */
-	CHECK_UINT_EQ(own_stripe()->write_pos, position_before + 3);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position_before + 3);
 	detail = slot_at(2);
 	CHECK_INT_EQ(detail->kind, CRIT_S_DETAIL);
 	CHECK_INT_EQ(detail->detail, CRIT_D_FAILED);
@@ -199,12 +199,12 @@ static void test_twin(void)
 {
 	CHECK_CASE("nested calls have no details, but the C function under a Fortran wrapper");
 	call(BARRIER, call_nested);
-	position_before = own_stripe()->write_pos;
+	position_before = own_buffer()->write_pos;
 	call(SEND | CRIT_SHIM_FORTRAN, call_as_fortran);
 	CHECK_UINT_EQ(other_role, CRIT_SHIM_NESTED);
 	CHECK_UINT_EQ(twin_role, CRIT_SHIM_CALLER | CRIT_SHIM_TRACE);
 	CHECK_UINT_EQ(again_role, CRIT_SHIM_NESTED);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position_before + 4);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position_before + 4);
 	CHECK_INT_EQ(kind_at(2), CRIT_S_DETAIL);
 }
 
@@ -213,7 +213,7 @@ static void test_poll(void)
 	const struct crit_slot_detail *detail;
 
 	CHECK_CASE("a poll that succeeds tells before its record");
-	position_before = own_stripe()->write_pos;
+	position_before = own_buffer()->write_pos;
 	for (int i = 0; i < 10; i++)
 		poll_call(false);
 	poll_call(true);
@@ -223,7 +223,7 @@ static void test_poll(void)
 	CHECK_INT_EQ(detail->detail, CRIT_D_DONE);
 	CHECK_UINT_EQ(detail->request, 4);
 	/* where the machine interrupts, a sequence takes more than one record, of two slots each */
-	CHECK_UINT_EQ((own_stripe()->write_pos - position_before) % 2, 1);
+	CHECK_UINT_EQ((own_buffer()->write_pos - position_before) % 2, 1);
 }
 
 static void test_full(void)
@@ -232,20 +232,20 @@ static void test_full(void)
 
 	CHECK_CASE("details without room are counted, never the span's end");
 	drain();
-	position_before = own_stripe()->write_pos;
+	position_before = own_buffer()->write_pos;
 	for (unsigned int i = 0; i < head->ring_slots / 2 - 2; i++)
 		call(SEND, NULL);
-	own_stripe()->read_pos++; /* room for five: with the next span for one detail */
-	lost = own_stripe()->lost_spans;
+	own_buffer()->read_pos++; /* room for five: with the next span for one detail */
+	lost = own_buffer()->lost_spans;
 	call(SEND, NULL);
 	call(SEND, tell_two);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position_before + head->ring_slots + 1);
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position_before + head->ring_slots + 1);
 	CHECK_INT_EQ(kind_at(1), CRIT_S_LEAVE);
 	CHECK_UINT_EQ(((const struct crit_slot *)slot_at(1))->arg, 1);
 	CHECK_INT_EQ(kind_at(2), CRIT_S_DETAIL);
 	call(SEND, tell_two);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + 1);
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost + 1);
 }
 
 static void test_full_poll(void)
@@ -253,7 +253,7 @@ static void test_full_poll(void)
 	const struct crit_slot_poll2 *second;
 
 	CHECK_CASE("a poll's too");
-	own_stripe()->read_pos += 2;
+	own_buffer()->read_pos += 2;
 	poll_call(true);
 	CHECK_INT_EQ(kind_at(2), CRIT_S_POLL);
 	second = slot_at(1);
@@ -304,33 +304,33 @@ static void test_profile(void)
 	head->level = CRIT_LEVEL_PROFILE;
 	call(ISEND, tell_two);
 	CHECK_UINT_EQ(role_seen, CRIT_SHIM_OUTER | CRIT_SHIM_CALLER);
-	position = own_stripe()->write_pos;
+	position = own_buffer()->write_pos;
 	call(ISEND, tell_two);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position);
 	CHECK_UINT_EQ(fake_critd_counter(head, 0, CRIT_MPI_Isend,
 					 offsetof(struct crit_counter, bytes)),
 		      2 * 57);
 	call(BARRIER, tell_barrier); /* folded, but counted by the communicator */
-	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position);
 	CHECK_UINT_EQ(fake_critd_counter(head, 0, CRIT_MPI_Barrier,
 					 offsetof(struct crit_counter, bytes)),
 		      11 + 22);
 	head->tau_ns = 1000;
 	call(ISEND, NULL);
-	position = own_stripe()->write_pos;
+	position = own_buffer()->write_pos;
 	call(BARRIER, linger);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 3);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 3);
 	CHECK_INT_EQ(kind_at(3), CRIT_S_ENTER);
 	detail = slot_at(2);
 	CHECK_INT_EQ(detail->detail, CRIT_D_COLL);
 	CHECK_INT_EQ(detail->tag, 1);
 	call(BARRIER, define); /* a span that makes a communicator is not folded */
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 7);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 7);
 	CHECK_INT_EQ(kind_at(4), CRIT_S_ENTER);
 	CHECK_INT_EQ(kind_at(3), CRIT_S_COMM); /* the end of what had the handle before */
 	CHECK_INT_EQ(kind_at(2), CRIT_S_COMM);
 	CHECK_INT_EQ(kind_at(1), CRIT_S_LEAVE);
-	CHECK_UINT_EQ(own_stripe()->open_call, 0);
+	CHECK_UINT_EQ(own_buffer()->open_call, 0);
 	head->tau_ns = 0;
 	head->level = CRIT_LEVEL_TRACE;
 }

@@ -86,18 +86,18 @@ static void jump(void)
 
 static struct crit_slot *slot_from_end(int from_end)
 {
-	const uint64_t end = fake_critd_stripe(head, 0)->write_pos;
+	const uint64_t end = fake_critd_buffer(head, 0)->write_pos;
 
 	return fake_critd_slot(head, 0, end - (uint64_t)from_end);
 }
 
 static uint64_t slots_of(void (*body)(void))
 {
-	const uint64_t begin = fake_critd_stripe(head, 0)->write_pos;
+	const uint64_t begin = fake_critd_buffer(head, 0)->write_pos;
 
 	program = NULL;
 	body();
-	return fake_critd_stripe(head, 0)->write_pos - begin;
+	return fake_critd_buffer(head, 0)->write_pos - begin;
 }
 
 static void fortran_send(void)

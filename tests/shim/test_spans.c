@@ -58,9 +58,9 @@ static void linger(void)
 	pass_ns(200000);
 }
 
-static struct crit_stripe_head *own_stripe(void)
+static struct crit_thread_buffer_head *own_buffer(void)
 {
-	return fake_critd_stripe(head, 0);
+	return fake_critd_buffer(head, 0);
 }
 
 static uint64_t tag(void)
@@ -72,7 +72,7 @@ static uint64_t tag(void)
 /* Is the slot so far from the end what it should be? */
 static void check_slot(int from_end, int kind, unsigned int number)
 {
-	const uint64_t position = own_stripe()->write_pos - (uint64_t)from_end;
+	const uint64_t position = own_buffer()->write_pos - (uint64_t)from_end;
 	const struct crit_slot *slot = fake_critd_slot(head, 0, position);
 
 	CHECK_INT_EQ(slot->kind, kind);
@@ -82,7 +82,7 @@ static void check_slot(int from_end, int kind, unsigned int number)
 
 static void drain(void)
 {
-	own_stripe()->read_pos = own_stripe()->write_pos;
+	own_buffer()->read_pos = own_buffer()->write_pos;
 }
 
 static void test_pair(void)
@@ -94,18 +94,18 @@ static void test_pair(void)
 	send(); /* takes the stripe and writes LEVEL */
 	CHECK_INT_EQ(fake_critd_slot(head, 0, 0)->kind, CRIT_S_LEVEL);
 	CHECK_INT_EQ(fake_critd_slot(head, 0, 0)->call, CRIT_LEVEL_TRACE);
-	position = own_stripe()->write_pos;
+	position = own_buffer()->write_pos;
 	errno = 77;
 	wrap_call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger);
 	CHECK_INT_EQ(errno, 77);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 2);
 	enter = fake_critd_slot(head, 0, position);
 	leave = fake_critd_slot(head, 0, position + 1);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Recv);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Recv);
 	CHECK_INT_GE(leave->time_ns - enter->time_ns, 200000);
 	CHECK(enter->site != 0);
-	CHECK_INT_EQ(own_stripe()->ns_tid, getpid());
+	CHECK_INT_EQ(own_buffer()->ns_tid, getpid());
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag(), CLASS), CRIT_CLASS_USER);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag(), SEQUENCE), position + 2);
 }
@@ -123,8 +123,8 @@ static void test_tag(void)
 	wrap_call(CRIT_MPI_Barrier, CRIT_CLASS_MPI_WAIT, look_at_tag);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CALL), CRIT_MPI_Barrier);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, CLASS), CRIT_CLASS_MPI_WAIT);
-	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, STRIPE), 0);
-	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, SEQUENCE), own_stripe()->write_pos - 1);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, BUFFER), 0);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(tag_inside, SEQUENCE), own_buffer()->write_pos - 1);
 }
 
 /* A call from far below, where all the stack in between is used. */
@@ -141,12 +141,12 @@ __attribute__((noinline)) static void send_from_far_below(void)
 
 static void test_nested(void)
 {
-	const uint64_t position = own_stripe()->write_pos;
+	const uint64_t position = own_buffer()->write_pos;
 
 	CHECK_CASE("nested");
 	wrap_call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send);
 	wrap_call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, send_from_far_below);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 4);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Allreduce);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Allreduce);
 }
@@ -163,13 +163,13 @@ __attribute__((noinline)) static void send_from_below(void)
 
 static void test_longjmp(void (*next)(void))
 {
-	const uint64_t position = own_stripe()->write_pos;
+	const uint64_t position = own_buffer()->write_pos;
 
 	if (setjmp(escape) == 0)
 		wrap_call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, jump);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 1);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 1);
 	next();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 4);
 	check_slot(4, CRIT_S_ENTER, CRIT_MPI_Recv);
 	check_slot(3, CRIT_S_LEAVE, CRIT_MPI_Recv);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Send);
@@ -178,30 +178,30 @@ static void test_longjmp(void (*next)(void))
 
 static void test_poll(void)
 {
-	uint64_t position = own_stripe()->write_pos;
+	uint64_t position = own_buffer()->write_pos;
 	const struct crit_slot_poll2 *second;
 	const struct crit_slot *first;
 
 	CHECK_CASE("poll");
 	for (int i = 0; i < 1000; i++)
 		wrap_poll(false);
-	CHECK_INT_EQ(own_stripe()->open_call, CRIT_MPI_Iprobe);
-	CHECK_INT_GE(own_stripe()->open_count, 1);
+	CHECK_INT_EQ(own_buffer()->open_call, CRIT_MPI_Iprobe);
+	CHECK_INT_GE(own_buffer()->open_count, 1);
 	wrap_poll(true);
-	CHECK_INT_EQ(own_stripe()->open_call, 0);
+	CHECK_INT_EQ(own_buffer()->open_call, 0);
 	check_slot(2, CRIT_S_POLL, CRIT_MPI_Iprobe);
 	check_slot(1, CRIT_S_CONTINUED, 0);
 	/* the machine may interrupt a sequence, but no call is lost or counted twice */
 	for (uint64_t count = 0; count < 1001; position += 2) {
 		first = fake_critd_slot(head, 0, position);
 		second = (const void *)fake_critd_slot(head, 0, position + 1);
-		if (!CHECK_INT_LT(position, own_stripe()->write_pos))
+		if (!CHECK_INT_LT(position, own_buffer()->write_pos))
 			return;
 		count += second->count;
 		CHECK_INT_LE(second->gap_sum_ns, first->arg - first->time_ns);
 		CHECK_INT_LE(count, 1001);
 	}
-	CHECK_UINT_EQ(position, own_stripe()->write_pos);
+	CHECK_UINT_EQ(position, own_buffer()->write_pos);
 }
 
 static void test_poll_ends(void)
@@ -210,13 +210,13 @@ static void test_poll_ends(void)
 
 	CHECK_CASE("poll ends at a gap and at another call");
 	wrap_poll(false);
-	position = own_stripe()->write_pos;
+	position = own_buffer()->write_pos;
 	pass_ns(100000);
 	wrap_poll(false);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
-	CHECK_UINT_EQ(own_stripe()->open_count, 1);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 2);
+	CHECK_UINT_EQ(own_buffer()->open_count, 1);
 	send();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 6);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 6);
 	check_slot(4, CRIT_S_POLL, CRIT_MPI_Iprobe);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Send);
 }
@@ -235,23 +235,23 @@ static void test_poll_question(void)
 	CHECK_CASE("a question between two polls is part of the span");
 	for (int attempt = 0; attempt < 100; attempt++) {
 		send(); /* ends what was before */
-		position = own_stripe()->write_pos;
+		position = own_buffer()->write_pos;
 		questions = questions_counted();
 		for (int i = 0; i < 4; i++) {
 			wrap_poll(false);
 			question();
 		}
-		if (own_stripe()->open_count == 4 && own_stripe()->write_pos == position)
+		if (own_buffer()->open_count == 4 && own_buffer()->write_pos == position)
 			break;
 	}
-	CHECK_UINT_EQ(own_stripe()->write_pos, position);
-	CHECK_UINT_EQ(own_stripe()->open_count, 4);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position);
+	CHECK_UINT_EQ(own_buffer()->open_count, 4);
 	CHECK_UINT_EQ(questions_counted(), questions + 4);
 
 	CHECK_CASE("after a gap it has a span of its own");
 	pass_ns(100000);
 	question();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 4);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 4);
 	check_slot(4, CRIT_S_POLL, CRIT_MPI_Iprobe);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Pack_size);
 	CHECK_UINT_EQ(questions_counted(), questions + 4);
@@ -259,36 +259,36 @@ static void test_poll_question(void)
 
 static void test_full(void)
 {
-	const uint64_t lost = own_stripe()->lost_spans;
+	const uint64_t lost = own_buffer()->lost_spans;
 	uint64_t position;
 
 	CHECK_CASE("full ring");
 	drain();
-	position = own_stripe()->write_pos;
+	position = own_buffer()->write_pos;
 	for (unsigned int i = 0; i < head->ring_slots; i++)
 		send();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + head->ring_slots);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + head->ring_slots / 2);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + head->ring_slots);
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost + head->ring_slots / 2);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Send);
 	wrap_poll(true);
-	CHECK_UINT_EQ(own_stripe()->lost_spans, lost + head->ring_slots / 2 + 1);
+	CHECK_UINT_EQ(own_buffer()->lost_spans, lost + head->ring_slots / 2 + 1);
 	drain();
 	send();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + head->ring_slots + 2);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + head->ring_slots + 2);
 }
 
 /* How often critd was called, once it was so often as wanted, or a second later. */
 static int hurries(int wanted)
 {
-	for (int ms = 0; ms < 1000 && fake_critd_count(&fake, CRIT_M_HURRY) != wanted; ms++)
+	for (int ms = 0; ms < 1000 && fake_critd_count(&fake, CRIT_M_DRAIN) != wanted; ms++)
 		pass_ns(1000000);
-	return fake_critd_count(&fake, CRIT_M_HURRY);
+	return fake_critd_count(&fake, CRIT_M_DRAIN);
 }
 
 /* Half a ring ahead of critd calls it, once for each position that it has read to. */
-static void test_hurry(void)
+static void test_drain_message(void)
 {
-	const int before = fake_critd_count(&fake, CRIT_M_HURRY);
+	const int before = fake_critd_count(&fake, CRIT_M_DRAIN);
 
 	CHECK_CASE("half a ring");
 	drain();
@@ -296,7 +296,7 @@ static void test_hurry(void)
 	for (unsigned int i = 2; i + 2 <= head->ring_slots / 2; i += 2)
 		send();
 	pass_ns(10000000);
-	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_HURRY), before);
+	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_DRAIN), before);
 	send();
 	CHECK_INT_EQ(hurries(before + 1), before + 1);
 	for (unsigned int i = 0; i < head->ring_slots; i += 2)
@@ -327,16 +327,16 @@ static void test_profile(void)
 	head->level = CRIT_LEVEL_PROFILE;
 	rank_of();
 	check_slot(1, CRIT_S_LEVEL, CRIT_LEVEL_PROFILE);
-	position = own_stripe()->write_pos;
+	position = own_buffer()->write_pos;
 	for (int i = 0; i < 9; i++)
 		rank_of();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position);
 	CHECK_UINT_EQ(counted(CRIT_MPI_Comm_rank), 10);
 	wrap_call(CRIT_MPI_Recv, CRIT_CLASS_MPI_WAIT, linger); /* longer than tau */
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 2);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Recv);
 	check_slot(1, CRIT_S_LEAVE, CRIT_MPI_Recv);
-	CHECK_UINT_EQ(own_stripe()->open_call, 0);
+	CHECK_UINT_EQ(own_buffer()->open_call, 0);
 }
 
 static void test_fold(void)
@@ -347,18 +347,18 @@ static void test_fold(void)
 	CHECK_CASE("fold");
 	head->tau_ns = 1000000000;
 	rank_of();
-	position = own_stripe()->write_pos;
+	position = own_buffer()->write_pos;
 	for (int i = 0; i < 100; i++)
 		receive();
 	wrap_poll(false);
 	wrap_poll(true);
-	recorded = (own_stripe()->write_pos - position) / 2;
+	recorded = (own_buffer()->write_pos - position) / 2;
 	CHECK_UINT_EQ(recorded, 0);
 	CHECK_UINT_EQ(counted(CRIT_MPI_Recv), 100);
 	CHECK_UINT_EQ(folded(CRIT_MPI_Recv), 100);
 	CHECK_UINT_EQ(counted(CRIT_MPI_Iprobe), 2);
-	CHECK_INT_GT(own_stripe()->folded_ns, 0);
-	CHECK_UINT_EQ(own_stripe()->open_call, 0);
+	CHECK_INT_GT(own_buffer()->folded_ns, 0);
+	CHECK_UINT_EQ(own_buffer()->open_call, 0);
 	head->tau_ns = 0;
 	head->level = CRIT_LEVEL_TRACE;
 	send();
@@ -367,16 +367,16 @@ static void test_fold(void)
 
 static void test_stopped(void)
 {
-	const uint64_t position = own_stripe()->write_pos;
+	const uint64_t position = own_buffer()->write_pos;
 
 	CHECK_CASE("stopped");
 	head->is_stopped = 1;
 	send();
 	wrap_poll(true);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position);
 	head->is_stopped = 0;
 	send();
-	CHECK_INT_GE(own_stripe()->write_pos, position + 2);
+	CHECK_INT_GE(own_buffer()->write_pos, position + 2);
 }
 
 static void *send_in_thread(void *argument)
@@ -388,17 +388,17 @@ static void *send_in_thread(void *argument)
 
 static void test_thread_exit(void)
 {
-	struct crit_stripe_head *stripe = fake_critd_stripe(head, 1);
+	struct crit_thread_buffer_head *buffer = fake_critd_buffer(head, 1);
 	pthread_t thread;
 
 	CHECK_CASE("thread exit");
 	CHECK_INT_EQ(pthread_create(&thread, NULL, send_in_thread, NULL), 0);
 	(void)pthread_join(thread, NULL);
-	CHECK_INT_EQ(stripe->state, CRIT_STRIPE_RELEASED);
-	CHECK_INT_GE(stripe->release_ns, stripe->claim_ns);
-	CHECK_UINT_EQ(stripe->write_pos, 3); /* LEVEL, POLL, its second half */
-	CHECK_UINT_EQ(stripe->open_call, 0);
-	CHECK_UINT_EQ(head->stripes_used, 2);
+	CHECK_INT_EQ(buffer->state, CRIT_THREAD_BUFFER_RELEASED);
+	CHECK_INT_GE(buffer->release_ns, buffer->claim_ns);
+	CHECK_UINT_EQ(buffer->write_pos, 3); /* LEVEL, POLL, its second half */
+	CHECK_UINT_EQ(buffer->open_call, 0);
+	CHECK_UINT_EQ(head->buffers_used, 2);
 }
 
 static void test_exhaustion(void)
@@ -406,25 +406,25 @@ static void test_exhaustion(void)
 	pthread_t thread;
 
 	CHECK_CASE("no stripe left");
-	for (unsigned int i = 2; i < head->stripe_count + 3; i++) {
+	for (unsigned int i = 2; i < head->buffer_count + 3; i++) {
 		CHECK_INT_EQ(pthread_create(&thread, NULL, send_in_thread, NULL), 0);
 		(void)pthread_join(thread, NULL);
 	}
-	CHECK_UINT_EQ(head->stripes_used, head->stripe_count);
-	CHECK_UINT_EQ(head->no_stripe, 3);
+	CHECK_UINT_EQ(head->buffers_used, head->buffer_count);
+	CHECK_UINT_EQ(head->no_buffer, 3);
 	/* critd has drained one and gives it back */
-	fake_critd_stripe(head, 5)->read_pos = fake_critd_stripe(head, 5)->write_pos;
-	fake_critd_stripe(head, 5)->state = CRIT_STRIPE_FREE;
+	fake_critd_buffer(head, 5)->read_pos = fake_critd_buffer(head, 5)->write_pos;
+	fake_critd_buffer(head, 5)->state = CRIT_THREAD_BUFFER_FREE;
 	CHECK_INT_EQ(pthread_create(&thread, NULL, send_in_thread, NULL), 0);
 	(void)pthread_join(thread, NULL);
-	CHECK_UINT_EQ(fake_critd_stripe(head, 5)->claim_pos, 3);
-	CHECK_UINT_EQ(fake_critd_stripe(head, 5)->write_pos, 6);
-	CHECK_UINT_EQ(head->no_stripe, 3);
+	CHECK_UINT_EQ(fake_critd_buffer(head, 5)->claim_pos, 3);
+	CHECK_UINT_EQ(fake_critd_buffer(head, 5)->write_pos, 6);
+	CHECK_UINT_EQ(head->no_buffer, 3);
 }
 
 static void test_fork(void)
 {
-	const uint64_t position = own_stripe()->write_pos;
+	const uint64_t position = own_buffer()->write_pos;
 	const int parent_memfd = fake.memfd;
 	int status = 1;
 	pid_t child;
@@ -439,12 +439,12 @@ static void test_fork(void)
 	}
 	CHECK_INT_EQ(waitpid(child, &status, 0), child);
 	CHECK_INT_EQ(status, 0);
-	CHECK_UINT_EQ(own_stripe()->write_pos, position);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position);
 	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_REGISTER), 2);
 	CHECK_INT_EQ(fake.registered.ns_pid, child);
 	CHECK(fake.memfd != parent_memfd);
 	send();
-	CHECK_UINT_EQ(own_stripe()->write_pos, position + 2);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 2);
 	(void)close(parent_memfd);
 }
 
@@ -496,7 +496,7 @@ int main(void)
 	test_poll_ends();
 	test_poll_question();
 	test_full();
-	test_hurry();
+	test_drain_message();
 	test_profile();
 	test_fold();
 	test_stopped();

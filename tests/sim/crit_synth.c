@@ -148,6 +148,6 @@ int main(int argc, char **argv)
 	for (uint32_t rank = 0; rank < request.spec.nodes * request.spec.ranks; rank++)
 		printf("%u,%.12g,%.12g\n", rank,
 		       crit_synthetic_cmetric_ns(&request.spec, rank) * 1e-9,
-		       crit_synthetic_stall_ns(&request.spec) * 1e-9);
+		       crit_synthetic_all_waiting_ns(&request.spec) * 1e-9);
 	return 0;
 }

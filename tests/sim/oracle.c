@@ -243,8 +243,8 @@ static struct payee payee_of(struct oracle *o, uint32_t thread)
 static void share_out(struct oracle *o, uint32_t node, uint64_t dt_ns)
 {
 	enum crit_scope scope = node == CRIT_SCENARIO_NONE ? CRIT_SCOPE_RUN : CRIT_SCOPE_NODE;
-	struct crit_truth_law *laws = node == CRIT_SCENARIO_NONE ? o->truth->run
-								 : o->truth->node[node];
+	struct crit_truth_law *checks = node == CRIT_SCENARIO_NONE ? o->truth->run
+								   : o->truth->node[node];
 	struct census active, all;
 	const struct census *takers = &active;
 	crit_exact dt = (crit_exact)dt_ns * UNIT_EXACT;
@@ -252,8 +252,8 @@ static void share_out(struct oracle *o, uint32_t node, uint64_t dt_ns)
 	take_census(o, node, true, &active);
 	take_census(o, node, false, &all);
 	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
-		laws[unit].active_ns += active.threads ? dt_ns : 0;
-		laws[unit].nobody_ns += all.threads ? 0 : dt_ns;
+		checks[unit].active_ns += active.threads ? dt_ns : 0;
+		checks[unit].nobody_ns += all.threads ? 0 : dt_ns;
 	}
 	if (!active.threads)
 		takers = &all;
@@ -269,12 +269,13 @@ static void share_out(struct oracle *o, uint32_t node, uint64_t dt_ns)
 		if (p->owner != CRIT_SCENARIO_NONE)
 			share[CRIT_UNIT_RANKS] = dt / takers->ranks / takers->in_rank[p->owner];
 		for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
-			*(active.threads ? &laws[unit].cmetric : &laws[unit].stall) += share[unit];
+			*(active.threads ? &checks[unit].cmetric : &checks[unit].all_waiting) +=
+				share[unit];
 			for (size_t k = 0; k < payee.count; k++) {
-				struct crit_truth_earnings *e = &payee.rows[k]->earned;
+				struct crit_truth_attribution *e = &payee.rows[k]->attributed;
 
 				*(active.threads ? &e->cmetric[scope][unit]
-						 : &e->stall[scope][unit]) += share[unit];
+						 : &e->all_waiting[scope][unit]) += share[unit];
 			}
 		}
 	}
@@ -295,10 +296,10 @@ static void charge_waiting(struct oracle *o, uint64_t dt_ns)
 		struct payee payee = payee_of(o, i);
 
 		for (size_t k = 0; k < payee.count && o->now[i].counts; k++) {
-			struct crit_truth_earnings *e = &payee.rows[k]->earned;
+			struct crit_truth_attribution *e = &payee.rows[k]->attributed;
 
 			if (o->now[i].is_active)
-				e->waited_for +=
+				e->blame +=
 					(crit_exact)dt_ns * UNIT_EXACT * waiting / active.threads;
 			else
 				e->waiting_ns += dt_ns;

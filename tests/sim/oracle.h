@@ -17,22 +17,22 @@ __extension__ typedef __int128 crit_exact;
 #define CRIT_ORACLE_APP_THREADS 28
 #define CRIT_ORACLE_LCM 80313433200ll /* of 1..28 */
 
-struct crit_truth_earnings {
+struct crit_truth_attribution {
 	crit_exact cmetric[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
-	crit_exact stall[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
-	crit_exact waited_for; /* unit threads, scope run */
+	crit_exact all_waiting[CRIT_SCOPE_COUNT][CRIT_UNIT_COUNT];
+	crit_exact blame; /* unit threads, scope run */
 	uint64_t waiting_ns;
 };
 
 struct crit_truth_row { /* a thread, a rank or a call */
 	struct crit_cells cells;
-	struct crit_truth_earnings earned;
+	struct crit_truth_attribution attributed;
 	uint64_t visits; /* calls only: spans that begin inside the rank's part */
 };
 
 struct crit_truth_law {
 	crit_exact cmetric;
-	crit_exact stall;
+	crit_exact all_waiting;
 	uint64_t nobody_ns;
 	uint64_t active_ns;
 };

@@ -10,7 +10,7 @@ struct recorder {
 	const struct crit_scenario *s;
 	struct crit_maker *m;
 	uint32_t streams[CRIT_SCENARIO_THREADS]; /* 0: none yet, or released */
-	uint32_t stripes;
+	uint32_t buffers;
 	uint32_t node;
 };
 
@@ -132,7 +132,7 @@ static void record_claim(struct recorder *r, const struct crit_scenario_event *e
 	r->streams[e->thread] = crit_maker_stream(
 		r->m, (struct crit_rec_stream){ .pid = process_of(r, e->thread)->pid,
 						.ns_tid = t->ns_tid,
-						.stripe = r->stripes++,
+						.buffer = r->buffers++,
 						.claim_ns = e->time_ns,
 						.claim_pos = t->tid % 3 ? 0 : (1u << 24) - 2 });
 }

@@ -90,7 +90,7 @@ static void open_rank(struct synthesis *y, uint32_t local)
 		y->streams[cpu_of(y->spec, local, thread)] = crit_maker_stream(
 			y->m, (struct crit_rec_stream){ .pid = pid,
 							.ns_tid = tid_of(y->spec, local, thread),
-							.stripe = thread,
+							.buffer = thread,
 							.claim_ns = OPEN_NS });
 }
 
@@ -278,7 +278,7 @@ double crit_synthetic_cmetric_ns(const struct crit_synthetic *spec, uint32_t ran
 	return sum * (double)spec->periods;
 }
 
-double crit_synthetic_stall_ns(const struct crit_synthetic *spec)
+double crit_synthetic_all_waiting_ns(const struct crit_synthetic *spec)
 {
 	uint64_t idle_ns = spec->period_ns - work_ns(spec, all_ranks(spec) - 1);
 

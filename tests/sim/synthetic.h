@@ -42,7 +42,7 @@ void crit_synthetic_write(const struct crit_synthetic *spec, uint32_t node, stru
 
 /* What all threads of a rank earn together.  Range: rank 0 .. nodes * ranks - 1. */
 double crit_synthetic_cmetric_ns(const struct crit_synthetic *spec, uint32_t rank);
-double crit_synthetic_stall_ns(const struct crit_synthetic *spec);
+double crit_synthetic_all_waiting_ns(const struct crit_synthetic *spec);
 
 /* Kernel records and slots of all nodes, those of birth and death apart. */
 uint64_t crit_synthetic_events(const struct crit_synthetic *spec);

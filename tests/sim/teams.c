@@ -52,10 +52,10 @@ static void pass_thread(struct sim_teams *w, uint32_t thread, uint64_t dt_ns, ui
 	enum crit_span_class class = class_of(w, thread);
 	const struct team_frame *top = top_of(t);
 	uint32_t instance = top ? innermost_instance(t) : t->idling;
-	double earned = is_active_class(class) ? (double)dt_ns / active : 0;
+	double attributed = is_active_class(class) ? (double)dt_ns / active : 0;
 
 	t->cells[class] += dt_ns;
-	t->cmetric += earned;
+	t->cmetric += attributed;
 	if (is_idle_class(class) && instance != NONE)
 		w->instances[instance].idle_ns[thread] += dt_ns;
 	if (class == CRIT_CLASS_OMP_IDLE && is_mpi_class(class_of(w, 0)) &&
@@ -69,7 +69,7 @@ static void pass_thread(struct sim_teams *w, uint32_t thread, uint64_t dt_ns, ui
 		part->useful_ns += class == CRIT_CLASS_USER ? dt_ns : 0;
 		part->omp_wait_ns += class == CRIT_CLASS_OMP_WAIT ? dt_ns : 0;
 		part->mpi_ns += is_mpi_class(class) ? dt_ns : 0;
-		part->cmetric += earned;
+		part->cmetric += attributed;
 	}
 }
 
@@ -342,7 +342,7 @@ static void begin_world(struct sim_teams *w, uint64_t seed,
 		t->stream = i ? crit_maker_stream(
 					w->m, (struct crit_rec_stream){ .pid = TEAM_PID,
 									.ns_tid = TEAM_PID + i,
-									.stripe = i,
+									.buffer = i,
 									.claim_ns = TEAM_BEGIN })
 			      : crit_act_rank(w->m, TEAM_PID, 0, TEAM_BEGIN);
 		if (i)

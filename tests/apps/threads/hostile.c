@@ -17,13 +17,13 @@
 #include "core/abi/abi_shim.h"
 #include "core/abi/abi_socket.h"
 
-#define STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + CRIT_RING_SLOTS * CRIT_SLOT_BYTES)
-#define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + (size_t)CRIT_STRIPES_MIN * STRIPE_BYTES)
+#define BUFFER_BYTES (CRIT_THREAD_BUFFER_RING_OFFSET + CRIT_RING_SLOTS * CRIT_SLOT_BYTES)
+#define MEMORY_BYTES (CRIT_SHM_HEAD_BYTES + (size_t)CRIT_THREAD_BUFFERS_MIN * BUFFER_BYTES)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define FLOOD 200000
 #define MANY_SLOTS 4096u
-#define MANY_STRIPE_BYTES (CRIT_STRIPE_RING_OFFSET + MANY_SLOTS * CRIT_SLOT_BYTES)
-#define MANY_BYTES (CRIT_SHM_HEAD_BYTES + (off_t)CRIT_STRIPES_MAX * MANY_STRIPE_BYTES)
+#define MANY_BUFFER_BYTES (CRIT_THREAD_BUFFER_RING_OFFSET + MANY_SLOTS * CRIT_SLOT_BYTES)
+#define MANY_BYTES (CRIT_SHM_HEAD_BYTES + (off_t)CRIT_THREAD_BUFFERS_MAX * MANY_BUFFER_BYTES)
 
 static int connect_to(const char *path)
 {
@@ -102,33 +102,33 @@ static int make_memory(const char *mode)
 		.magic = CRIT_SHM_MAGIC,
 		.version = CRIT_SHM_VERSION,
 		.head_bytes = CRIT_SHM_HEAD_BYTES,
-		.stripe_count = CRIT_STRIPES_MIN,
-		.stripe_bytes = STRIPE_BYTES,
+		.buffer_count = CRIT_THREAD_BUFFERS_MIN,
+		.buffer_bytes = BUFFER_BYTES,
 		.ring_slots = CRIT_RING_SLOTS,
 		.counter_count = CRIT_COUNTERS,
-		.stripes_used = 1,
+		.buffers_used = 1,
 		.level = CRIT_LEVEL_TRACE,
 	};
-	struct crit_stripe_head stripe = { .state = CRIT_STRIPE_OWNED,
-					   .ns_tid = (__u32)getpid(),
-					   .claim_ns = 1 };
+	struct crit_thread_buffer_head buffer = { .state = CRIT_THREAD_BUFFER_OWNED,
+						  .ns_tid = (__u32)getpid(),
+						  .claim_ns = 1 };
 	int is_huge = strcmp(mode, "hugetlb") == 0;
 	int fd = memfd_create("hostile",
 			      MFD_CLOEXEC | MFD_ALLOW_SEALING | (is_huge ? MFD_HUGETLB : 0));
 
 	if (strcmp(mode, "corrupt") == 0) {
-		stripe.write_pos = 0xfffffffffffffff0ull;
-		stripe.claim_pos = 0x8000000000000001ull;
-		stripe.open_call = 0xffffffffu;
+		buffer.write_pos = 0xfffffffffffffff0ull;
+		buffer.claim_pos = 0x8000000000000001ull;
+		buffer.open_call = 0xffffffffu;
 	}
 	if (strcmp(mode, "geometry") == 0) {
-		head.stripe_count = 0xffffffffu;
+		head.buffer_count = 0xffffffffu;
 		head.ring_slots = 0x80000000u;
 	}
 	if (fd < 0 || ftruncate(fd, is_huge ? (off_t)2 << 20 : (off_t)MEMORY_BYTES) != 0)
 		perror("hostile: memory");
 	if (!is_huge && (pwrite(fd, &head, sizeof(head), 0) < 0 ||
-			 pwrite(fd, &stripe, sizeof(stripe), CRIT_SHM_HEAD_BYTES) < 0))
+			 pwrite(fd, &buffer, sizeof(buffer), CRIT_SHM_HEAD_BYTES) < 0))
 		perror("hostile: memory");
 	if (strcmp(mode, "unsealed") != 0)
 		fcntl(fd, F_ADD_SEALS, SEALS);
@@ -198,11 +198,11 @@ static int make_many(bool is_honest)
 		.magic = CRIT_SHM_MAGIC,
 		.version = CRIT_SHM_VERSION,
 		.head_bytes = CRIT_SHM_HEAD_BYTES,
-		.stripe_count = CRIT_STRIPES_MAX,
-		.stripe_bytes = MANY_STRIPE_BYTES,
+		.buffer_count = CRIT_THREAD_BUFFERS_MAX,
+		.buffer_bytes = MANY_BUFFER_BYTES,
 		.ring_slots = MANY_SLOTS,
 		.counter_count = CRIT_COUNTERS,
-		.stripes_used = is_honest ? 1 : CRIT_STRIPES_MAX,
+		.buffers_used = is_honest ? 1 : CRIT_THREAD_BUFFERS_MAX,
 		.level = CRIT_LEVEL_TRACE,
 	};
 	int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -213,30 +213,30 @@ static int make_many(bool is_honest)
 	return fd;
 }
 
-static off_t stripe_at(int stripe)
+static off_t buffer_at(int buffer)
 {
-	return CRIT_SHM_HEAD_BYTES + (off_t)stripe * MANY_STRIPE_BYTES;
+	return CRIT_SHM_HEAD_BYTES + (off_t)buffer * MANY_BUFFER_BYTES;
 }
 
 /* An owner that has written so many slots, and is there or gone. */
-static void put_stripe(int memory, int stripe, __u32 state, __u64 slots)
+static void put_buffer(int memory, int buffer, __u32 state, __u64 slots)
 {
-	const struct crit_stripe_head head = {
+	const struct crit_thread_buffer_head head = {
 		.state = state,
 		.ns_tid = (__u32)getpid(),
 		.claim_ns = now_ns(),
 		.write_pos = slots,
 	};
 
-	if (pwrite(memory, &head, 192, stripe_at(stripe)) < 0)
+	if (pwrite(memory, &head, 192, buffer_at(buffer)) < 0)
 		perror("hostile: stripe");
 }
 
 /* Streams that begin and end without a slot, as fast as the collector takes them. */
 static void be_reborn(int memory)
 {
-	for (int i = 0; i < (int)CRIT_STRIPES_MAX; i++)
-		put_stripe(memory, i, CRIT_STRIPE_RELEASED, 0);
+	for (int i = 0; i < (int)CRIT_THREAD_BUFFERS_MAX; i++)
+		put_buffer(memory, i, CRIT_THREAD_BUFFER_RELEASED, 0);
 	usleep(1000);
 }
 
@@ -246,22 +246,22 @@ static void punch(int memory, int round)
 	const struct crit_counter counter = { .call = 1, .count = 1 };
 
 	for (int i = 0; i < 64; i++) {
-		const int stripe = (round * 64 + i) % (int)CRIT_STRIPES_MAX;
+		const int buffer = (round * 64 + i) % (int)CRIT_THREAD_BUFFERS_MAX;
 
 		if (pwrite(memory, &counter, sizeof(counter),
-			   stripe_at(stripe) + CRIT_STRIPE_HEAD_BYTES) < 0)
+			   buffer_at(buffer) + CRIT_THREAD_BUFFER_HEAD_BYTES) < 0)
 			perror("hostile: counter");
-		put_stripe(memory, stripe, CRIT_STRIPE_RELEASED, 1);
-		if (fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, stripe_at(stripe),
-			      CRIT_STRIPE_RING_OFFSET) != 0)
+		put_buffer(memory, buffer, CRIT_THREAD_BUFFER_RELEASED, 1);
+		if (fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, buffer_at(buffer),
+			      CRIT_THREAD_BUFFER_RING_OFFSET) != 0)
 			perror("hostile: punch");
-		put_stripe(memory, stripe, CRIT_STRIPE_RELEASED, 1);
+		put_buffer(memory, buffer, CRIT_THREAD_BUFFER_RELEASED, 1);
 	}
 }
 
 static void hurry(int fd)
 {
-	const struct crit_message_head message = { CRIT_M_HURRY, CRIT_SOCKET_VERSION,
+	const struct crit_message_head message = { CRIT_M_DRAIN, CRIT_SOCKET_VERSION,
 						   sizeof(message) };
 
 	if (send(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -283,8 +283,8 @@ static void keep_busy(int fd, const char *path, const char *key, const char *mod
 	const bool is_honest = strcmp(mode, "honest") == 0;
 	int memory = make_many(is_honest);
 
-	for (int i = 0; i < (is_honest ? 1 : (int)CRIT_STRIPES_MAX); i++)
-		put_stripe(memory, i, CRIT_STRIPE_OWNED, 0);
+	for (int i = 0; i < (is_honest ? 1 : (int)CRIT_THREAD_BUFFERS_MAX); i++)
+		put_buffer(memory, i, CRIT_THREAD_BUFFER_OWNED, 0);
 	register_with(fd, memory);
 	hear(fd, mode);
 	for (int round = 0; now_ns() < until_ns; round++) {

@@ -73,16 +73,16 @@ static int open_memory(uint32_t slots)
 	struct crit_shm_head head = { .magic = CRIT_SHM_MAGIC,
 				      .version = CRIT_SHM_VERSION,
 				      .head_bytes = CRIT_SHM_HEAD_BYTES,
-				      .stripe_count = CRIT_STRIPES_MIN,
-				      .stripe_bytes =
-					      CRIT_STRIPE_RING_OFFSET + slots * CRIT_SLOT_BYTES,
+				      .buffer_count = CRIT_THREAD_BUFFERS_MIN,
+				      .buffer_bytes = CRIT_THREAD_BUFFER_RING_OFFSET +
+						      slots * CRIT_SLOT_BYTES,
 				      .ring_slots = slots,
 				      .counter_count = CRIT_COUNTERS };
 	int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 ||
 	    ftruncate(fd,
-		      (off_t)CRIT_SHM_HEAD_BYTES + (off_t)head.stripe_count * head.stripe_bytes) ||
+		      (off_t)CRIT_SHM_HEAD_BYTES + (off_t)head.buffer_count * head.buffer_bytes) ||
 	    pwrite(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		abort();
@@ -216,13 +216,13 @@ static void write_memory(struct client *client, const struct hostile_step *step,
 	off_t at = step->at;
 
 	if (step->how > 0) {
-		at = CRIT_SHM_HEAD_BYTES +
-		     (off_t)((step->how - 1) % CRIT_STRIPES_MIN) *
-			     (CRIT_STRIPE_RING_OFFSET + client->ring_slots * CRIT_SLOT_BYTES);
+		at = CRIT_SHM_HEAD_BYTES + (off_t)((step->how - 1) % CRIT_THREAD_BUFFERS_MIN) *
+						   (CRIT_THREAD_BUFFER_RING_OFFSET +
+						    client->ring_slots * CRIT_SLOT_BYTES);
 		if (step->flags & HOSTILE_RING)
-			at += CRIT_STRIPE_RING_OFFSET + (off_t)step->at * CRIT_SLOT_BYTES;
+			at += CRIT_THREAD_BUFFER_RING_OFFSET + (off_t)step->at * CRIT_SLOT_BYTES;
 		else if (step->flags & HOSTILE_COUNTERS)
-			at += CRIT_STRIPE_HEAD_BYTES + step->at;
+			at += CRIT_THREAD_BUFFER_HEAD_BYTES + step->at;
 		else
 			at += step->at;
 	}
@@ -366,7 +366,7 @@ static void check_output(unsigned int number)
 	if (rc)
 		broken = err.text;
 	else if (!broken)
-		broken = crit_analysed_broken_law(results);
+		broken = crit_analysed_failed_check(results);
 	crit_results_destroy(results);
 	crit_harness_free(&recording);
 	if (broken) {

@@ -155,7 +155,7 @@ static void converse_alone(struct script *script)
 	say_rank(script, 0, 0, 1);
 	say_clock(script, 0);
 	say_nodes(script, 0, 2);
-	say_only(script, 0, CRIT_M_HURRY, 0);
+	say_only(script, 0, CRIT_M_DRAIN, 0);
 	tick(script);
 	say_close(script, 0, 0);
 	tick(script);

@@ -24,12 +24,12 @@ int crit_privileges_confine(bool has_perf, struct crit_err *err)
 }
 
 /* Those of critd's next scheduling.h, too. */
-void crit_scheduling_hurry(void);
+void crit_scheduling_drain(void);
 void crit_scheduling_follow(void);
 bool crit_scheduling_step_back(void);
 void crit_scheduling_add_writer(void);
 
-void crit_scheduling_hurry(void)
+void crit_scheduling_drain(void)
 {
 }
 

@@ -82,8 +82,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						  .trace = choice & 16 ? NULL : &strict.sink,
 						  .listener = choice & 128 ? NULL : &listener };
 	if (crit_analyse(paths, choice & 2 ? 2 : 1, &options, &results, &err) == 0)
-		broken = most && most >= results->thread_count ? "an edge names no thread"
-							       : crit_analysed_broken_law(results);
+		broken = most && most >= results->thread_count
+				 ? "an edge names no thread"
+				 : crit_analysed_failed_check(results);
 	if (results && !broken && !(choice & 64))
 		written_check(results);
 	crit_results_destroy(results);

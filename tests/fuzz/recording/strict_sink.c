@@ -99,7 +99,7 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 	t->depth--;
 	if (sums) {
 		MUST(sums->cmetric_ns <= sums->total_cmetric_ns);
-		MUST(sums->stall_ns <= strict->end_ns - strict->begin_ns);
+		MUST(sums->all_waiting_ns <= strict->end_ns - strict->begin_ns);
 		t->total_cmetric_ns = sums->total_cmetric_ns;
 	}
 	return 0;

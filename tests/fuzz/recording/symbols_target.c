@@ -95,11 +95,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (crit_elf_reader_create(&options, &reader) == 0 &&
 	    crit_symbols_create(paths, 1, NULL, reader, &symbols, &err) == 0)
 		for (uint32_t i = 0; i < SPAN_BYTES / STEP_BYTES; i++) {
-			struct crit_place place;
+			struct crit_source_location place;
 			char shown[64];
 
 			crit_symbols_find(symbols, 0, 1 + i % 2, BASE + i * STEP_BYTES + 8, &place);
-			(void)crit_place_text(&place, shown, sizeof(shown));
+			(void)crit_source_location_text(&place, shown, sizeof(shown));
 		}
 	crit_symbols_destroy(symbols);
 	crit_elf_reader_destroy(reader);

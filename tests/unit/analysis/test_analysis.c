@@ -54,7 +54,7 @@ static void test_preempted_and_blocked(void)
 	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS]),
 		   29.0, 1e-9);
 	CHECK_UINT_EQ(t->run.waiting_ns, 8 * MS);
-	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, ROOT)->run.waited_for), 8.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(crit_analysed_thread(r, ROOT)->run.blame), 8.0, 1e-9);
 	CHECK_UINT_EQ(t->preemptions, 1);
 	crit_results_destroy(r);
 }
@@ -77,7 +77,7 @@ static void test_lost_wakeup_is_unknown(void)
 	CHECK_UINT_EQ(r->losses.unmatched_switches, 1);
 	CHECK_UINT_EQ(t->unmatched, 1);
 	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 20.0, 1e-9);
-	CHECK_NEAR(crit_analysed_ms(t->run.stall[CRIT_UNIT_THREADS]), 20.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(t->run.all_waiting[CRIT_UNIT_THREADS]), 20.0, 1e-9);
 	crit_results_destroy(r);
 }
 
@@ -147,13 +147,13 @@ static void test_barrier_shims_only(void)
 	CHECK(r->has_ranks);
 	CHECK_UINT_EQ(r->window_ns, 40 * MS);
 	if (!CHECK_UINT_EQ(r->rank_count, 2) || !CHECK_UINT_EQ(r->call_count, 1) ||
-	    !CHECK_UINT_EQ(r->site_count, 2))
+	    !CHECK_UINT_EQ(r->call_site_count, 2))
 		exit(1);
 	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.cmetric[CRIT_UNIT_RANKS]), 25.0, 1e-9);
 	CHECK_NEAR(crit_analysed_ms(r->ranks[1].run.cmetric[CRIT_UNIT_RANKS]), 5.0, 1e-9);
-	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.stall[CRIT_UNIT_RANKS]), 5.0, 1e-9);
-	CHECK_NEAR(crit_analysed_ms(r->ranks[1].run.stall[CRIT_UNIT_RANKS]), 5.0, 1e-9);
-	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.waited_for), 20.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.all_waiting[CRIT_UNIT_RANKS]), 5.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[1].run.all_waiting[CRIT_UNIT_RANKS]), 5.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.blame), 20.0, 1e-9);
 	CHECK_UINT_EQ(r->ranks[1].run.waiting_ns, 20 * MS);
 	CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_ASSUMED][CRIT_CLASS_SETUP], 2 * MS);
 	call = &r->calls[0];
@@ -161,11 +161,11 @@ static void test_barrier_shims_only(void)
 	CHECK_UINT_EQ(call->visits, 2);
 	CHECK_UINT_EQ(call->time_ns, 40 * MS);
 	CHECK_UINT_EQ(call->wait_ns, 40 * MS);
-	CHECK_NEAR(crit_analysed_ms(call->run.stall[CRIT_UNIT_THREADS]), 10.0, 1e-9);
+	CHECK_NEAR(crit_analysed_ms(call->run.all_waiting[CRIT_UNIT_THREADS]), 10.0, 1e-9);
 	CHECK_UINT_EQ(call->run.waiting_ns, 20 * MS);
 	CHECK_INT_EQ(call->top_rank_row, 0);
-	CHECK_UINT_EQ(r->sites[0].site, 0xb1);
-	CHECK_UINT_EQ(r->sites[0].pid, 101);
+	CHECK_UINT_EQ(r->call_sites[0].site, 0xb1);
+	CHECK_UINT_EQ(r->call_sites[0].pid, 101);
 	crit_results_destroy(r);
 }
 
@@ -230,7 +230,7 @@ static void test_poll_spans(void)
 		r = crit_analysed_finish(&m, 1, (enum crit_active_rule)rule);
 		CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_ASSUMED][CRIT_CLASS_MPI], 19999);
 		CHECK_UINT_EQ(r->ranks[0].cells.ns[CRIT_STATE_ASSUMED][CRIT_CLASS_MPI_POLL], 20000);
-		CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.stall[CRIT_UNIT_THREADS]),
+		CHECK_NEAR(crit_analysed_ms(r->ranks[0].run.all_waiting[CRIT_UNIT_THREADS]),
 			   rule == CRIT_ACTIVE_POLL ? 0.0 : 0.02, 1e-9);
 		CHECK_UINT_EQ(r->calls[0].polled_calls, 14);
 		CHECK_UINT_EQ(r->calls[0].visits, 2);
@@ -261,7 +261,7 @@ static void test_ranks_with_threads_on_two_nodes(void)
 	crit_act_end(m[0], 23 * MS, 100, 100, 0);
 	crit_act_end(m[1], 23 * MS, 101, 101, 0);
 	r = crit_analysed_finish(m, 2, CRIT_ACTIVE_DEFAULT);
-	CHECK_UINT_EQ(r->law_count, 6);
+	CHECK_UINT_EQ(r->check_count, 6);
 	t = crit_analysed_thread(r, 150);
 	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_THREADS]), 4.0, 1e-9);
 	CHECK_NEAR(crit_analysed_ms(t->run.cmetric[CRIT_UNIT_RANKS]), 3.0, 1e-9);

@@ -53,7 +53,7 @@ static struct crit_results *finish(struct crit_maker *m)
 	struct crit_results *r = NULL;
 
 	if (CHECK_INT_EQ(crit_analysed_makers(&m, 1, CRIT_ACTIVE_DEFAULT, &r), 0) && r)
-		CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+		CHECK_STR_EQ(crit_analysed_failed_check(r), NULL);
 	crit_maker_destroy(m);
 	return r;
 }
@@ -277,7 +277,8 @@ static void check_lost_switch_in(void)
 		CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER], 300);
 		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 500);
 		CHECK_NEAR(crit_fix_seconds(t->run.cmetric[CRIT_UNIT_THREADS]) * 1e9, 800, 1e-6);
-		CHECK_NEAR(crit_fix_seconds(t->run.stall[CRIT_UNIT_THREADS]) * 1e9, 200, 1e-6);
+		CHECK_NEAR(crit_fix_seconds(t->run.all_waiting[CRIT_UNIT_THREADS]) * 1e9, 200,
+			   1e-6);
 	}
 	crit_results_destroy(r);
 }
@@ -307,7 +308,8 @@ static void check_lost_switch_out(void)
 		CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER], 500);
 		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 500);
 		CHECK_NEAR(crit_fix_seconds(t->run.cmetric[CRIT_UNIT_THREADS]) * 1e9, 500, 1e-6);
-		CHECK_NEAR(crit_fix_seconds(t->run.stall[CRIT_UNIT_THREADS]) * 1e9, 500, 1e-6);
+		CHECK_NEAR(crit_fix_seconds(t->run.all_waiting[CRIT_UNIT_THREADS]) * 1e9, 500,
+			   1e-6);
 	}
 	crit_results_destroy(r);
 }

@@ -105,13 +105,13 @@ static void make_work(struct crit_maker *m, uint32_t stream)
 						  .site = 0x401000 });
 	head.time_ns = T0 + 70000;
 	head.flags = CRIT_KF_PREEMPTED;
-	crit_maker_taken(m, (struct crit_kernel_taken){
-				    .switched = { .head = head,
-						  .prev_tid = 200,
-						  .prev_tag = crit_maker_tag(m, stream) },
-				    .taker_tid = 300,
-				    .taker_tgid = 300,
-				    .taker_comm = "hog" });
+	crit_maker_preempted(m, (struct crit_kernel_preempted){
+					.switched = { .head = head,
+						      .prev_tid = 200,
+						      .prev_tag = crit_maker_tag(m, stream) },
+					.taker_tid = 300,
+					.taker_tgid = 300,
+					.taker_comm = "hog" });
 	head.time_ns = T0 + 75000;
 	head.flags = 0;
 	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = 200 });
@@ -171,12 +171,12 @@ static void make_synthetic(struct crit_maker *m)
 			     0, m);
 }
 
-static void print_earnings(FILE *out, const struct crit_earnings *e)
+static void print_attribution(FILE *out, const struct crit_attribution *e)
 {
 	fprintf(out, " cmetric %.12g %.12g stall %.12g %.12g for %.12g waiting %llu\n",
 		crit_fix_seconds(e->cmetric[0]), crit_fix_seconds(e->cmetric[1]),
-		crit_fix_seconds(e->stall[0]), crit_fix_seconds(e->stall[1]),
-		crit_fix_seconds(e->waited_for), (unsigned long long)e->waiting_ns);
+		crit_fix_seconds(e->all_waiting[0]), crit_fix_seconds(e->all_waiting[1]),
+		crit_fix_seconds(e->blame), (unsigned long long)e->waiting_ns);
 }
 
 /* A rank of two threads: a phase, in it a parallel region, in that a lock; then an MPI call. */
@@ -204,7 +204,7 @@ static void make_teams(struct crit_maker *m)
 		m, (struct crit_rec_stream){ .pid = 200, .ns_tid = 200, .claim_ns = T0 });
 	worker = crit_maker_stream(
 		m,
-		(struct crit_rec_stream){ .pid = 200, .ns_tid = 201, .stripe = 1, .claim_ns = T0 });
+		(struct crit_rec_stream){ .pid = 200, .ns_tid = 201, .buffer = 1, .claim_ns = T0 });
 	crit_maker_worker(m, worker, T0);
 	crit_maker_region(m, main_stream,
 			  (struct crit_slot_region){ .call = CRIT_CONSTRUCT_PHASE, .region = 1 },
@@ -266,7 +266,7 @@ static void print_regions(FILE *out, const struct crit_results *r)
 				(unsigned long long)part->useful_ns,
 				(unsigned long long)part->omp_wait_ns);
 			fprintf(out, " mpi %llu", (unsigned long long)part->mpi_ns);
-			print_earnings(out, &part->run);
+			print_attribution(out, &part->run);
 		}
 	}
 }
@@ -281,12 +281,12 @@ static void print_results(FILE *out, const struct crit_results *r)
 		fprintf(out, "thread %u %u role %d \"%s\" life %llu switches %llu", t->pid, t->tid,
 			(int)t->role, t->name, (unsigned long long)t->life_ns,
 			(unsigned long long)t->switches);
-		print_earnings(out, &t->run);
+		print_attribution(out, &t->run);
 		print_cells(out, &t->cells);
 	}
 	for (size_t i = 0; i < r->rank_count; i++) {
 		fprintf(out, "rank %u", r->ranks[i].rank);
-		print_earnings(out, &r->ranks[i].run);
+		print_attribution(out, &r->ranks[i].run);
 	}
 	for (size_t i = 0; i < r->call_count; i++) {
 		const struct crit_call_row *c = &r->calls[i];
@@ -295,15 +295,15 @@ static void print_results(FILE *out, const struct crit_results *r)
 			crit_call_name(c->call), (unsigned long long)c->visits,
 			(unsigned long long)c->polled_calls, (unsigned long long)c->time_ns,
 			(unsigned long long)c->wait_ns);
-		print_earnings(out, &c->run);
+		print_attribution(out, &c->run);
 	}
 	print_regions(out, r);
-	for (size_t i = 0; i < r->law_count; i++)
+	for (size_t i = 0; i < r->check_count; i++)
 		fprintf(out, "law %d %d cmetric %.12g stall %.12g active %llu\n",
-			(int)r->laws[i].unit, (int)r->laws[i].scope,
-			crit_fix_seconds(r->laws[i].cmetric_sum),
-			crit_fix_seconds(r->laws[i].stall_sum),
-			(unsigned long long)r->laws[i].active_ns);
+			(int)r->checks[i].unit, (int)r->checks[i].scope,
+			crit_fix_seconds(r->checks[i].cmetric_sum),
+			crit_fix_seconds(r->checks[i].all_waiting_sum),
+			(unsigned long long)r->checks[i].active_ns);
 	fprintf(out, "losses %llu\n", (unsigned long long)crit_analysed_losses(&r->losses));
 }
 

@@ -69,7 +69,7 @@ static void check_noticed(int rc, const struct crit_results *r)
 	if (!CHECK(r))
 		return;
 	CHECK_MSG(damage(r) > 0, "nobody noticed");
-	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+	CHECK_STR_EQ(crit_analysed_failed_check(r), NULL);
 }
 
 static void check_deletions(const struct crit_scenario *s, enum crit_kernel_kind kind)
@@ -276,7 +276,7 @@ static void check_cuts(const struct crit_scenario *s)
 		CHECK(rc == 0 || rc == -ENODATA || rc == -EPROTO);
 		if (!rc && r) {
 			CHECK(!r->nodes[0].has_foot);
-			CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+			CHECK_STR_EQ(crit_analysed_failed_check(r), NULL);
 		}
 		crit_results_destroy(r);
 	}

@@ -19,14 +19,14 @@ static double fix_ns(crit_fix value)
 
 #define CHECK_FIX(got, exact) CHECK_REL(fix_ns(got), crit_exact_ns(exact), BOUND, FLOOR_NS)
 
-static void compare_earnings(const struct crit_earnings *got,
-			     const struct crit_truth_earnings *want)
+static void compare_attribution(const struct crit_attribution *got,
+				const struct crit_truth_attribution *want)
 {
 	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		CHECK_FIX(got->cmetric[unit], want->cmetric[CRIT_SCOPE_RUN][unit]);
-		CHECK_FIX(got->stall[unit], want->stall[CRIT_SCOPE_RUN][unit]);
+		CHECK_FIX(got->all_waiting[unit], want->all_waiting[CRIT_SCOPE_RUN][unit]);
 	}
-	CHECK_FIX(got->waited_for, want->waited_for);
+	CHECK_FIX(got->blame, want->blame);
 	CHECK_UINT_EQ(got->waiting_ns, want->waiting_ns);
 }
 
@@ -97,11 +97,12 @@ static void compare_threads(const struct crit_scenario *s, const struct crit_tru
 		CHECK_UINT_EQ(got->life_ns, crit_analysed_cells_ns(&got->cells));
 		CHECK_UINT_EQ(got->unmatched, hidden_switches(s, (uint32_t)i));
 		compare_cells(&got->cells, &want->cells);
-		compare_earnings(&got->run, &want->earned);
+		compare_attribution(&got->run, &want->attributed);
 		for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 			CHECK_FIX(got->node_cmetric[unit],
-				  want->earned.cmetric[CRIT_SCOPE_NODE][unit]);
-			CHECK_FIX(got->node_stall[unit], want->earned.stall[CRIT_SCOPE_NODE][unit]);
+				  want->attributed.cmetric[CRIT_SCOPE_NODE][unit]);
+			CHECK_FIX(got->node_all_waiting[unit],
+				  want->attributed.all_waiting[CRIT_SCOPE_NODE][unit]);
 		}
 	}
 	memcpy(check_context, before, sizeof(before));
@@ -130,11 +131,11 @@ static void compare_ranks(const struct crit_scenario *s, const struct crit_truth
 		CHECK_UINT_EQ(got->close_ns, p->close_ns);
 		CHECK_INT_EQ(got->is_open, !p->has_close);
 		compare_cells(&got->cells, &truth->ranks[i].cells);
-		compare_earnings(&got->run, &truth->ranks[i].earned);
+		compare_attribution(&got->run, &truth->ranks[i].attributed);
 		if (may_wait)
-			CHECK_FIX(
-				got->may_wait_cmetric,
-				may_wait->ranks[i].earned.cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]);
+			CHECK_FIX(got->may_wait_cmetric,
+				  may_wait->ranks[i]
+					  .attributed.cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]);
 		else
 			CHECK(!got->may_wait_cmetric);
 	}
@@ -158,7 +159,7 @@ static void compare_calls(const struct crit_truth *truth, const struct crit_resu
 			wait_ns += want->cells.ns[state][CRIT_CLASS_MPI_WAIT] +
 				   want->cells.ns[state][CRIT_CLASS_MPI_MAY_WAIT] +
 				   want->cells.ns[state][CRIT_CLASS_MPI_POLL];
-		compare_earnings(&got->run, &want->earned);
+		compare_attribution(&got->run, &want->attributed);
 		CHECK_UINT_EQ(got->visits, want->visits);
 		CHECK_UINT_EQ(got->time_ns, crit_analysed_cells_ns(&want->cells));
 		CHECK_MSG(got->wait_ns == wait_ns, "%s: waits %llu, not %llu",
@@ -172,25 +173,25 @@ static void compare_calls(const struct crit_truth *truth, const struct crit_resu
 	CHECK_INT_EQ(seen, 0);
 }
 
-static void compare_laws(const struct crit_scenario *s, const struct crit_truth *truth,
-			 const struct crit_results *r)
+static void compare_checks(const struct crit_scenario *s, const struct crit_truth *truth,
+			   const struct crit_results *r)
 {
 	size_t units = s->rank_count ? CRIT_UNIT_COUNT : 1;
 
-	CHECK_UINT_EQ(r->law_count, units * (1 + s->node_count));
-	for (size_t i = 0; i < r->law_count; i++) {
-		const struct crit_law *law = &r->laws[i];
+	CHECK_UINT_EQ(r->check_count, units * (1 + s->node_count));
+	for (size_t i = 0; i < r->check_count; i++) {
+		const struct crit_consistency_check *law = &r->checks[i];
 		const struct crit_truth_law *want = law->scope == CRIT_SCOPE_RUN
 							    ? &truth->run[law->unit]
 							    : &truth->node[law->node][law->unit];
-		double sum_ns =
-			fix_ns(law->cmetric_sum) + fix_ns(law->stall_sum) + fix_ns(law->nobody);
+		double sum_ns = fix_ns(law->cmetric_sum) + fix_ns(law->all_waiting_sum) +
+				fix_ns(law->nobody);
 
 		CHECK_UINT_EQ(law->active_ns, want->active_ns);
 		CHECK_UINT_EQ(law->window_ns, truth->window_ns);
 		CHECK_REL(fix_ns(law->nobody), (double)want->nobody_ns, BOUND, FLOOR_NS);
 		CHECK_FIX(law->cmetric_sum, want->cmetric);
-		CHECK_FIX(law->stall_sum, want->stall);
+		CHECK_FIX(law->all_waiting_sum, want->all_waiting);
 		CHECK_REL(fix_ns(law->cmetric_sum), (double)law->active_ns, BOUND, FLOOR_NS);
 		CHECK_REL(sum_ns, (double)law->window_ns, BOUND, FLOOR_NS);
 		CHECK(law->error_ratio <= BOUND);
@@ -205,13 +206,13 @@ static void compare(const struct crit_scenario *s, enum crit_active_rule rule,
 		rule == CRIT_ACTIVE_DEFAULT ? crit_oracle_integrate(s, CRIT_ACTIVE_MAY_WAIT) : NULL;
 	uint64_t hidden = hidden_switches(s, CRIT_SCENARIO_NONE);
 
-	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+	CHECK_STR_EQ(crit_analysed_failed_check(r), NULL);
 	CHECK_UINT_EQ(r->window_ns, truth->window_ns);
 	CHECK_UINT_EQ(r->window_begin_ns, truth->window_begin_ns);
 	compare_threads(s, truth, r);
 	compare_ranks(s, truth, may_wait, r);
 	compare_calls(truth, r);
-	compare_laws(s, truth, r);
+	compare_checks(s, truth, r);
 	CHECK_UINT_EQ(r->losses.unknown_ns, 0);
 	CHECK_UINT_EQ(r->losses.tag_disagreements, 0);
 	CHECK_UINT_EQ(r->losses.unmatched_switches, hidden);

@@ -122,7 +122,7 @@ static void test_caller_is_no_service(void)
 	struct crit_maker *m = make_launched(&stream);
 	uint32_t own = crit_maker_stream(
 		m, (struct crit_rec_stream){
-			   .pid = 200, .ns_tid = 201, .stripe = 1, .claim_ns = 13 * MS });
+			   .pid = 200, .ns_tid = 201, .buffer = 1, .claim_ns = 13 * MS });
 	struct crit_results *r;
 
 	crit_maker_enter(m, own, 13 * MS, CRIT_MPI_Recv);
@@ -141,7 +141,7 @@ static void test_worker_is_no_service(void)
 	struct crit_maker *m = make_launched(&stream);
 	uint32_t own = crit_maker_stream(
 		m, (struct crit_rec_stream){
-			   .pid = 200, .ns_tid = 201, .stripe = 1, .claim_ns = 13 * MS });
+			   .pid = 200, .ns_tid = 201, .buffer = 1, .claim_ns = 13 * MS });
 	struct crit_results *r;
 
 	crit_maker_worker(m, own, 13 * MS);
@@ -280,23 +280,23 @@ static void test_tag_only(void)
 	crit_act_end(m, 12 * MS, ROOT, ROOT, 0);
 	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_MPI_WAIT], 5 * MS);
-	CHECK_UINT_EQ(r->losses.no_stripe_threads, 1);
+	CHECK_UINT_EQ(r->losses.no_buffer_threads, 1);
 	if (CHECK_UINT_EQ(r->call_count, 1))
 		CHECK_UINT_EQ(r->calls[0].call, CRIT_MPI_Recv);
 	crit_results_destroy(r);
 }
 
 /* Without the kernel half critd's own count is all that is known of threads without a stripe. */
-static void test_no_stripe(void)
+static void test_no_buffer(void)
 {
 	struct crit_maker *m = crit_act_begin("node0");
 	struct crit_results *r;
 	uint32_t stream = crit_act_rank(m, ROOT, 0, 10 * MS);
 
 	crit_act_close(m, ROOT, stream, 18 * MS);
-	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = 19 * MS, .no_stripe = 3 });
+	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = 19 * MS, .no_buffer = 3 });
 	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	CHECK_UINT_EQ(r->losses.no_stripe_threads, 3);
+	CHECK_UINT_EQ(r->losses.no_buffer_threads, 3);
 	CHECK_UINT_EQ(r->losses.shim_spans, 0);
 	crit_results_destroy(r);
 }
@@ -322,7 +322,7 @@ static void test_counters(void)
 	crit_maker_counters(m, stream, counters, 2);
 	crit_act_close(m, 100, stream, 20 * MS);
 	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
-	if (CHECK_UINT_EQ(r->call_count, 2) && CHECK_UINT_EQ(r->site_count, 2)) {
+	if (CHECK_UINT_EQ(r->call_count, 2) && CHECK_UINT_EQ(r->call_site_count, 2)) {
 		CHECK_UINT_EQ(r->calls[0].call, CRIT_MPI_Isend);
 		CHECK_UINT_EQ(r->calls[0].visits, 70);
 		CHECK_UINT_EQ(r->calls[1].visits, 6);
@@ -360,7 +360,7 @@ int main(void)
 	test_exec();
 	test_tag_orders_switch_and_span();
 	test_tag_only();
-	test_no_stripe();
+	test_no_buffer();
 	test_counters();
 	test_kernel_rule_needs_kernel();
 	return check_done();

@@ -23,7 +23,7 @@
 #include "tests/lib/check.h"
 #include "tests/maker/maker.h"
 
-#define SITES_MAX 8
+#define CALL_SITES_MAX 8
 #define MAPS_BYTES (1u << 18)
 #define ANY "" /* inlined or not, as the compiler likes */
 #define PROBE "-L. -lprobe -Wl,-rpath,'$ORIGIN' -Wl,--build-id=0x0123456789abcdef"
@@ -52,9 +52,9 @@ struct program {
 };
 
 struct process { /* one run */
-	size_t site_count;
-	char names[SITES_MAX][32];
-	uint64_t addresses[SITES_MAX];
+	size_t call_site_count;
+	char names[CALL_SITES_MAX][32];
+	uint64_t addresses[CALL_SITES_MAX];
 	char maps[MAPS_BYTES];
 };
 
@@ -176,12 +176,12 @@ static bool run(struct process *process, const char *argument)
 	(void)snprintf(command, sizeof(command), "./c %s%s", argument[0] ? "./" : "", argument);
 	output = popen(command, "r");
 	while (output && fgets(line, sizeof(line), output)) {
-		size_t i = process->site_count;
+		size_t i = process->call_site_count;
 		size_t length = strlen(line);
 
-		if (i < SITES_MAX && sscanf(line, "site %31s %" SCNx64, process->names[i],
-					    &process->addresses[i]) == 2) {
-			process->site_count++;
+		if (i < CALL_SITES_MAX && sscanf(line, "site %31s %" SCNx64, process->names[i],
+						 &process->addresses[i]) == 2) {
+			process->call_site_count++;
 		} else if (used + length < sizeof(process->maps)) {
 			memcpy(process->maps + used, line, length + 1);
 			used += length;
@@ -237,7 +237,7 @@ static struct crit_symbols *read_names(const struct process *processes)
 	return symbols;
 }
 
-static void check_lines(const struct expected *expected, const struct crit_place *place)
+static void check_lines(const struct expected *expected, const struct crit_source_location *place)
 {
 	char text[128];
 	char wanted[128];
@@ -251,14 +251,14 @@ static void check_lines(const struct expected *expected, const struct crit_place
 		function = place->function;
 
 	(void)snprintf(wanted, sizeof(wanted), "%s %s:%" PRIu32, function, expected->source, line);
-	CHECK_STR_EQ(crit_place_text(place, text, sizeof(text)), wanted);
+	CHECK_STR_EQ(crit_source_location_text(place, text, sizeof(text)), wanted);
 	CHECK_UINT_EQ(place->line, line);
 	if (!expected->outer || expected->outer[0])
 		CHECK_STR_EQ(place->outer, expected->outer);
 	CHECK_UINT_EQ(place->function_offset, 0);
 }
 
-static void check_symbol(const struct expected *expected, const struct crit_place *place)
+static void check_symbol(const struct expected *expected, const struct crit_source_location *place)
 {
 	CHECK(!place->file && place->line == 0);
 	if (expected->symbol) /* else inlined or local: the name is the compiler's */
@@ -267,7 +267,7 @@ static void check_symbol(const struct expected *expected, const struct crit_plac
 }
 
 static void check_site(const struct program *program, const struct expected *expected,
-		       const struct crit_place *place)
+		       const struct crit_source_location *place)
 {
 	enum detail detail = strcmp(expected->source, program->source) ? LINES : program->detail;
 
@@ -291,9 +291,9 @@ static void check_program(const struct program *program)
 	    !run(&processes[1], program->argument))
 		return;
 	symbols = read_names(processes);
-	for (size_t i = 0; symbols && i < processes[0].site_count; i++) {
+	for (size_t i = 0; symbols && i < processes[0].call_site_count; i++) {
 		const struct expected *expected = program->expected;
-		struct crit_place places[2];
+		struct crit_source_location places[2];
 
 		while (expected->name && strcmp(expected->name, processes[0].names[i]) != 0)
 			expected++;
@@ -302,10 +302,10 @@ static void check_program(const struct program *program)
 					  &places[p]);
 		if (CHECK(expected->name))
 			check_site(program, expected, &places[1]);
-		CHECK_INT_EQ(crit_place_compare(&places[0], &places[1]), 0);
-		CHECK_INT_EQ(crit_place_compare(&places[0], &places[0]), 0);
+		CHECK_INT_EQ(crit_source_location_compare(&places[0], &places[1]), 0);
+		CHECK_INT_EQ(crit_source_location_compare(&places[0], &places[0]), 0);
 	}
-	CHECK(processes[0].site_count >= 3);
+	CHECK(processes[0].call_site_count >= 3);
 	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 0);
 	CHECK_STR_EQ(text, "");
 	forget_names(symbols);
@@ -344,7 +344,7 @@ static void test_replaced(void)
 		return;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		struct crit_symbols *symbols = read_names(processes);
-		struct crit_place place;
+		struct crit_source_location place;
 		char text[PATH_MAX];
 
 		if (!symbols || !shell(changes[i].change))
@@ -358,7 +358,7 @@ static void test_replaced(void)
 		CHECK((place.build_id != NULL) == (i == 0));
 		CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), i > 0);
 		CHECK(strstr(text, changes[i].doubt));
-		(void)crit_place_text(&place, text, sizeof(text));
+		(void)crit_source_location_text(&place, text, sizeof(text));
 		CHECK(i == 0 || strncmp(text, "c+0x", 4) == 0);
 		forget_names(symbols);
 	}
@@ -384,7 +384,7 @@ static void test_fatal(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct crit_symbols *symbols;
-		struct crit_place place;
+		struct crit_source_location place;
 		char text[PATH_MAX];
 		bool is_first = strstr(cases[i].doubt, "changed") != NULL;
 
@@ -405,7 +405,7 @@ static void test_fatal(void)
 			CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 1);
 			CHECK(strstr(text, cases[i].doubt));
 		}
-		for (size_t site = 0; site < processes[0].site_count; site++)
+		for (size_t site = 0; site < processes[0].call_site_count; site++)
 			if (strcmp(processes[0].names[site], "library") == 0)
 				crit_symbols_find(symbols, 0, 100, processes[0].addresses[site],
 						  &place);
@@ -421,7 +421,7 @@ static void test_late(void)
 {
 	static struct process processes[2];
 	struct crit_symbols *symbols;
-	struct crit_place place;
+	struct crit_source_location place;
 	char text[PATH_MAX];
 
 	CHECK_CASE("late");
@@ -434,7 +434,7 @@ static void test_late(void)
 	crit_symbols_find(symbols, 0, 100, processes[0].addresses[1], &place);
 	CHECK(!place.function);
 	CHECK_UINT_EQ(crit_symbols_late_files(symbols), 0);
-	for (size_t site = 0; site < processes[0].site_count; site++)
+	for (size_t site = 0; site < processes[0].call_site_count; site++)
 		if (strcmp(processes[0].names[site], "library") == 0)
 			crit_symbols_find(symbols, 0, 100, processes[0].addresses[site], &place);
 	CHECK(!place.function && strstr(place.module, "/libprobe.so"));
@@ -449,7 +449,7 @@ static void test_identity(void)
 {
 	static struct process processes[2];
 	struct crit_symbols *symbols;
-	struct crit_place first, second;
+	struct crit_source_location first, second;
 
 	if (!shell(IN_C("-O2 -g")) || !run(&processes[0], "") || !run(&processes[1], ""))
 		return;
@@ -458,8 +458,8 @@ static void test_identity(void)
 	crit_symbols_find(symbols, 0, 100, processes[0].addresses[0], &first);
 	CHECK_STR_EQ(first.build_id, "0123456789abcdef");
 	crit_symbols_find(symbols, 0, 101, processes[1].addresses[1], &second);
-	CHECK(crit_place_compare(&first, &second) < 0);
-	CHECK(crit_place_compare(&second, &first) > 0);
+	CHECK(crit_source_location_compare(&first, &second) < 0);
+	CHECK(crit_source_location_compare(&second, &first) > 0);
 	crit_symbols_find(symbols, 0, 102, processes[1].addresses[1], &second); /* nobody's */
 	CHECK(!second.module && second.offset == processes[1].addresses[1]);
 	crit_symbols_find(symbols, 0, 100, 0, &second);
@@ -486,7 +486,7 @@ static void test_clock_ahead(void)
 	crit_maker_destroy(maker);
 	for (int is_late = 0; is_late < 2; is_late++) {
 		struct crit_symbols *symbols = NULL;
-		struct crit_place place;
+		struct crit_source_location place;
 
 		start_reader(0, 0);
 		if (!shell(is_late ? "touch -d '+200 seconds' c" : "touch -d '+50 seconds' c") ||

@@ -114,7 +114,7 @@ static void check_seed(uint64_t seed)
 	CHECK_CASE("seed %llu", (unsigned long long)seed);
 	sim_teams_make(&w, seed, NULL);
 	if (CHECK_INT_EQ(crit_analysed_traced(&w.m, 1, CRIT_ACTIVE_DEFAULT, &sink, &r), 0)) {
-		const char *broken = crit_analysed_broken_law(r);
+		const char *broken = crit_analysed_failed_check(r);
 
 		CHECK_MSG(!broken, "%s", broken ? broken : "");
 		check_threads(&w, r);
@@ -146,7 +146,7 @@ static void check_wound(uint64_t seed)
 	CHECK_CASE("seed %llu", (unsigned long long)seed);
 	sim_teams_make(&w, seed, &options);
 	if (CHECK_INT_EQ(crit_analysed_makers(&w.m, 1, CRIT_ACTIVE_DEFAULT, &r), 0)) {
-		const char *broken = crit_analysed_broken_law(r);
+		const char *broken = crit_analysed_failed_check(r);
 		uint64_t idle_ns = 0, team_ns = 0;
 		size_t i;
 

@@ -59,7 +59,7 @@ static void add(struct heard_thread *t, const struct crit_trace_sums *sums)
 		return;
 	}
 	t->sums.cmetric_ns += sums->cmetric_ns;
-	t->sums.stall_ns += sums->stall_ns;
+	t->sums.all_waiting_ns += sums->all_waiting_ns;
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		t->sums.state_ns[state] += sums->state_ns[state];
 	CHECK(sums->total_cmetric_ns >= t->total_cmetric_ns);
@@ -198,7 +198,7 @@ static void compare(const struct heard *heard, const struct crit_results *r)
 	for (size_t i = 0; i < r->thread_count; i++) {
 		const struct heard_thread *t = &heard->threads[i];
 		const struct crit_thread_row *row = &r->threads[i];
-		uint64_t buckets = 1 + r->site_count + 2 * r->call_count;
+		uint64_t buckets = 1 + r->call_site_count + 2 * r->call_count;
 
 		CHECK(!t->is_open);
 		CHECK_UINT_EQ(t->cut, 0);
@@ -207,7 +207,8 @@ static void compare(const struct heard *heard, const struct crit_results *r)
 			continue;
 		}
 		CHECK(is_sum_of(t->sums.cmetric_ns, row->run.cmetric[CRIT_UNIT_THREADS], buckets));
-		CHECK(is_sum_of(t->sums.stall_ns, row->run.stall[CRIT_UNIT_THREADS], buckets));
+		CHECK(is_sum_of(t->sums.all_waiting_ns, row->run.all_waiting[CRIT_UNIT_THREADS],
+				buckets));
 		CHECK_UINT_EQ(t->sums.cmetric_ns, t->total_cmetric_ns);
 		for (int state = 0; state < CRIT_STATE_COUNT; state++) {
 			uint64_t want_ns = 0;
@@ -275,7 +276,7 @@ static struct crit_maker *barrier_recording(void)
 }
 
 /* Together 10 ms, rank 0 alone 20, then both stall for 10. */
-static void test_earnings_of_spans(void)
+static void test_attribution_of_spans(void)
 {
 	struct crit_maker *m = barrier_recording();
 	struct heard heard = { .begins = 0 };
@@ -287,8 +288,8 @@ static void test_earnings_of_spans(void)
 		CHECK_UINT_EQ(heard.visits[CRIT_MPI_Barrier], 2);
 		CHECK_UINT_EQ(heard.threads[0].sums.cmetric_ns, 25 * MS);
 		CHECK_UINT_EQ(heard.threads[1].sums.cmetric_ns, 5 * MS);
-		CHECK_UINT_EQ(heard.threads[0].sums.stall_ns, 5 * MS);
-		CHECK_UINT_EQ(heard.threads[1].sums.stall_ns, 5 * MS);
+		CHECK_UINT_EQ(heard.threads[0].sums.all_waiting_ns, 5 * MS);
+		CHECK_UINT_EQ(heard.threads[1].sums.all_waiting_ns, 5 * MS);
 		CHECK_UINT_EQ(heard.threads[1].sums.state_ns[CRIT_STATE_ASSUMED], 40 * MS);
 	}
 	crit_results_destroy(r);
@@ -417,7 +418,7 @@ int main(int argc, char **argv)
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 200;
 
-	test_earnings_of_spans();
+	test_attribution_of_spans();
 	test_setup();
 	test_fallback_cuts();
 	test_error_of_sink();

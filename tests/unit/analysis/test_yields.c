@@ -59,7 +59,7 @@ static void check(struct crit_maker *m, uint64_t wait_running_ns, uint64_t wait_
 	CHECK_UINT_EQ(t->cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER], 0);
 	CHECK_UINT_EQ(t->switches, switches);
 	CHECK_UINT_EQ(t->unmatched, 0);
-	CHECK_UINT_EQ(r->rival_count, 0);
+	CHECK_UINT_EQ(r->preemptor_count, 0);
 	crit_results_destroy(r);
 }
 

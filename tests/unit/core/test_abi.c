@@ -125,13 +125,13 @@ static void check_shim(void)
 	SIZE(crit_counter, 64);
 	SIZE(crit_shm_head, 4096);
 	AT(crit_shm_head, clock_offset_ns, 32);
-	AT(crit_shm_head, stripes_used, 128);
+	AT(crit_shm_head, buffers_used, 128);
 	AT(crit_shm_head, level, 256);
-	SIZE(crit_stripe_head, 4096);
-	AT(crit_stripe_head, write_pos, 32);
-	AT(crit_stripe_head, open_call, 64);
-	AT(crit_stripe_head, counters_lost, 128);
-	AT(crit_stripe_head, read_pos, 192);
+	SIZE(crit_thread_buffer_head, 4096);
+	AT(crit_thread_buffer_head, write_pos, 32);
+	AT(crit_thread_buffer_head, open_call, 64);
+	AT(crit_thread_buffer_head, counters_lost, 128);
+	AT(crit_thread_buffer_head, read_pos, 192);
 }
 
 static void check_socket(void)

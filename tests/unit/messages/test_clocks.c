@@ -7,12 +7,12 @@
 #define PID 100u
 #define SECOND 1000000000ull
 
-struct bent { /* a clock: T0 on the true one is T0 + ahead_ns */
+struct skewed { /* a clock: T0 on the true one is T0 + ahead_ns */
 	int64_t ahead_ns;
 	int64_t ppm;
 };
 
-static uint64_t bend(const struct bent *clock, uint64_t true_ns)
+static uint64_t bend(const struct skewed *clock, uint64_t true_ns)
 {
 	int64_t passed_ns = (int64_t)(true_ns - T0);
 
@@ -20,7 +20,7 @@ static uint64_t bend(const struct bent *clock, uint64_t true_ns)
 }
 
 /* One rank that runs from T0 until the end of its part, on a node of its own boot. */
-static struct crit_maker *make_node(const char *boot, uint32_t rank, const struct bent *clock,
+static struct crit_maker *make_node(const char *boot, uint32_t rank, const struct skewed *clock,
 				    const uint64_t part_ns[2])
 {
 	struct crit_maker *m = crit_maker_create(NULL);
@@ -56,7 +56,7 @@ static struct crit_maker *make_node(const char *boot, uint32_t rank, const struc
 }
 
 /* node-a's clock is right; the comparison errs by error_ns and says so. */
-static void compare(struct crit_maker *m, const struct bent *clock, uint64_t true_ns,
+static void compare(struct crit_maker *m, const struct skewed *clock, uint64_t true_ns,
 		    int64_t error_ns)
 {
 	struct crit_rec_clock record = {
@@ -82,7 +82,7 @@ struct expected {
 /* Node b is given first: the reference need not be the first file. */
 static void check_nodes(struct crit_maker *b, const struct expected *expected)
 {
-	const struct bent right = { 0, 0 };
+	const struct skewed right = { 0, 0 };
 	struct crit_maker *makers[] = { b, make_node("a", 0, &right, parts[0]) };
 	struct crit_results *r = NULL;
 	int rc = crit_analysed_makers(makers, 2, CRIT_ACTIVE_DEFAULT, &r);
@@ -91,7 +91,7 @@ static void check_nodes(struct crit_maker *b, const struct expected *expected)
 		const struct crit_node_row *node = &r->nodes[0];
 		const struct crit_rank_row *rank = &r->ranks[1];
 
-		CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+		CHECK_STR_EQ(crit_analysed_failed_check(r), NULL);
 		CHECK_INT_EQ(node->clock_kind, expected->kind);
 		CHECK_NEAR((double)node->clock_drift_ppb, (double)expected->drift_ppb, 2);
 		CHECK_UINT_EQ(node->clock_bound_ns, expected->bound_ns);
@@ -107,9 +107,9 @@ static void check_nodes(struct crit_maker *b, const struct expected *expected)
 
 static void check_compared(void)
 {
-	static const struct bent clocks[] = { { 5000 * (int64_t)SECOND, 0 },
-					      { -300000000, 50 },
-					      { 7, -100 } };
+	static const struct skewed clocks[] = { { 5000 * (int64_t)SECOND, 0 },
+						{ -300000000, 50 },
+						{ 7, -100 } };
 
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
 		struct crit_maker *b = make_node("b", 1, &clocks[i], parts[1]);
@@ -128,7 +128,7 @@ static void check_compared(void)
 /* Without the second comparison nobody knows of the drift; one that is absurd is not believed. */
 static void check_compared_once(void)
 {
-	const struct bent clock = { 3 * (int64_t)SECOND, 50 };
+	const struct skewed clock = { 3 * (int64_t)SECOND, 50 };
 	struct crit_maker *b = make_node("b", 1, &clock, parts[1]);
 
 	CHECK_CASE("compared once");
@@ -143,7 +143,7 @@ static void check_compared_once(void)
 
 static void check_nonsense(void)
 {
-	const struct bent clock = { 0, 0 };
+	const struct skewed clock = { 0, 0 };
 	struct crit_maker *b = make_node("b", 1, &clock, parts[1]);
 	struct crit_rec_clock record = { .offset_ns = INT64_MIN, .reference = "node-a" };
 
@@ -155,8 +155,8 @@ static void check_nonsense(void)
 /* Other boots agree by their wall clocks where nobody compared them. */
 static void check_wall(void)
 {
-	const struct bent right = { 0, 0 };
-	const struct bent ahead = { 7000 * (int64_t)SECOND, 0 };
+	const struct skewed right = { 0, 0 };
+	const struct skewed ahead = { 7000 * (int64_t)SECOND, 0 };
 	struct crit_maker *makers[] = { make_node("b", 1, &ahead, parts[1]),
 					make_node("a", 0, &right, parts[0]) };
 	struct crit_results *r = NULL;
@@ -164,7 +164,7 @@ static void check_wall(void)
 
 	CHECK_CASE("two boots");
 	if (CHECK_INT_EQ(rc, 0) && r && CHECK_UINT_EQ(r->rank_count, 2)) {
-		CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+		CHECK_STR_EQ(crit_analysed_failed_check(r), NULL);
 		CHECK_INT_EQ(r->nodes[1].clock_kind, CRIT_CLOCK_WALL);
 		CHECK_UINT_EQ(r->nodes[1].clock_bound_ns, CRIT_CLOCK_UNBOUND);
 		CHECK_UINT_EQ(r->window_ns, 101 * SECOND - 100);
@@ -178,8 +178,8 @@ static void check_wall(void)
 /* Who goes by the wall clock of a compared node takes over its drift, whatever its own stamps. */
 static void check_wall_of_compared(void)
 {
-	const struct bent compared = { -300000000, 50 };
-	const struct bent other = { 7000 * (int64_t)SECOND, 50 };
+	const struct skewed compared = { -300000000, 50 };
+	const struct skewed other = { 7000 * (int64_t)SECOND, 50 };
 	struct crit_maker *makers[] = { make_node("b", 0, &compared, parts[0]),
 					make_node("c", 1, &other, parts[1]) };
 	struct crit_results *r = NULL;

@@ -328,7 +328,7 @@ static struct crit_results *analyse(struct sim_messages *w, uint64_t seed, uint3
 	sim_messages_make(w, seed, left_out);
 	if (!CHECK_INT_EQ(crit_analysed_traced(&w->m, 1, CRIT_ACTIVE_DEFAULT, listener, &r), 0))
 		exit(1);
-	CHECK_STR_EQ(crit_analysed_broken_law(r), NULL);
+	CHECK_STR_EQ(crit_analysed_failed_check(r), NULL);
 	crit_maker_destroy(w->m);
 	sim_edges_fini(&w->edges);
 	return r;

@@ -156,14 +156,14 @@ static void tell_threads(const struct crit_trace_sink *sink, enum plant plant, u
 	}
 }
 
-static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
-		       struct crit_place *ret_place)
+static bool source_location_of(void *user, uint32_t node, uint32_t pid, uint64_t site,
+			       struct crit_source_location *ret_place)
 {
 	(void)user;
 	CHECK_UINT_EQ(node, 0);
 	CHECK(pid == 100 || pid == 101);
 	CHECK_UINT_EQ(site, 0x1234);
-	*ret_place = (struct crit_place){ .module = "/opt/solver", .offset = 0x1234 };
+	*ret_place = (struct crit_source_location){ .module = "/opt/solver", .offset = 0x1234 };
 	return true;
 }
 
@@ -207,7 +207,7 @@ static void write_archive(const char *directory, enum plant plant, uint32_t span
 	const struct crit_trace_message far = { .kind = CRIT_TRACE_SEND, .peer = 0x7fffffff };
 	struct crit_otf2_options options = { .creator = "test",
 					     .has_metrics = plant == PLANT_NONE,
-					     .site_place = site_place };
+					     .source_location_of = source_location_of };
 	struct crit_err err = { { 0 } };
 	struct crit_otf2_listener *listener = crit_otf2_listener_create(&options, directory, &err);
 	struct crit_otf2_archive archive;

@@ -54,14 +54,15 @@ static const char *const files[FILES] = {
 };
 
 /* The address depends on the process, the place does not. */
-static bool site_place(void *user, uint32_t node, uint32_t pid, uint64_t site,
-		       struct crit_place *ret_place)
+static bool source_location_of(void *user, uint32_t node, uint32_t pid, uint64_t site,
+			       struct crit_source_location *ret_place)
 {
 	(void)user;
 	(void)node;
-	*ret_place = (struct crit_place){ .module = "/opt/solver",
-					  .file = files[(site - pid) / FILE_LINES % FILES],
-					  .line = (uint32_t)((site - pid) % FILE_LINES) };
+	*ret_place =
+		(struct crit_source_location){ .module = "/opt/solver",
+					       .file = files[(site - pid) / FILE_LINES % FILES],
+					       .line = (uint32_t)((site - pid) % FILE_LINES) };
 	return true;
 }
 
@@ -98,7 +99,8 @@ static void begin(const char *name)
 				       .threads = world.threads,
 				       .thread_count = LOCATIONS + 1,
 				       .regions = { .rows = world.regions, .row_count = 3 } };
-	world.options = (struct crit_otf2_options){ .creator = "test", .site_place = site_place };
+	world.options = (struct crit_otf2_options){ .creator = "test",
+						    .source_location_of = source_location_of };
 	(void)snprintf(directory, sizeof(directory), "%s/%s", scratch, name);
 	world.listener = crit_otf2_listener_create(&world.options, directory, &world.err);
 	crit_otf2_listener_sink(world.listener, &world.sink);

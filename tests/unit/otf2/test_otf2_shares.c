@@ -16,7 +16,7 @@ struct process { /* one that writes an archive */
 	struct crit_otf2_strings *strings;
 	struct crit_otf2_regions *regions;
 	struct crit_otf2_layout *layout;
-	struct crit_otf2_sites *sites;
+	struct crit_otf2_call_sites *call_sites;
 	struct crit_otf2_constructs *constructs;
 };
 
@@ -36,15 +36,15 @@ static void begin(struct process *process)
 	CHECK_INT_EQ(crit_otf2_layout_create(&process->results, &options, process->strings,
 					     process->regions, &process->layout),
 		     0);
-	process->sites = crit_otf2_sites_create(process->layout, NULL, NULL);
+	process->call_sites = crit_otf2_call_sites_create(process->layout, NULL, NULL);
 	process->constructs = crit_otf2_constructs_create(&(struct crit_otf2_definitions){
-		process->layout, process->regions, process->sites });
+		process->layout, process->regions, process->call_sites });
 }
 
 static void end(struct process *process)
 {
 	crit_otf2_constructs_destroy(process->constructs);
-	crit_otf2_sites_destroy(process->sites);
+	crit_otf2_call_sites_destroy(process->call_sites);
 	crit_otf2_layout_destroy(process->layout);
 	crit_otf2_regions_destroy(process->regions);
 	crit_otf2_strings_destroy(process->strings);
@@ -75,7 +75,7 @@ static void define(struct process *process, OTF2_RegionRole ret_roles[2])
 int main(void)
 {
 	OTF2_RegionRole alone[2], told[2];
-	struct crit_parcel parcel = { 0 };
+	struct crit_exchange_buffer parcel = { 0 };
 	struct process process, first;
 	struct crit_otf2_told rows;
 	size_t at = 0;

@@ -29,10 +29,10 @@ static void point(struct results_sample *sample)
 	results->ranks = sample->ranks;
 	results->threads = sample->threads;
 	results->calls = sample->calls;
-	results->sites = sample->sites;
+	results->call_sites = sample->call_sites;
 	results->rank_calls = sample->rank_calls;
-	results->laws = sample->laws;
-	results->rivals = sample->rivals;
+	results->checks = sample->checks;
+	results->preemptors = sample->preemptors;
 	results->regions.rows = sample->region_rows;
 	results->regions.parts = sample->region_parts;
 	results->messages.traffic = sample->traffic;
@@ -139,9 +139,9 @@ static void fill_rank(struct results_sample *sample, uint32_t number, uint64_t w
 	rank->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = (1300 - work_ms) * MS;
 	rank->run.cmetric[CRIT_UNIT_RANKS] = fix_ms(work_ms - 200);
 	rank->run.cmetric[CRIT_UNIT_THREADS] = fix_ms(work_ms - 200);
-	rank->run.stall[CRIT_UNIT_RANKS] = fix_ms(50);
-	rank->run.stall[CRIT_UNIT_THREADS] = fix_ms(50);
-	rank->run.waited_for = number ? 0 : fix_ms(800);
+	rank->run.all_waiting[CRIT_UNIT_RANKS] = fix_ms(50);
+	rank->run.all_waiting[CRIT_UNIT_THREADS] = fix_ms(50);
+	rank->run.blame = number ? 0 : fix_ms(800);
 	rank->run.waiting_ns = number ? 800 * MS : 0;
 	thread->pid = rank->pid;
 	thread->tid = rank->pid;
@@ -159,8 +159,8 @@ static void fill_call(struct crit_call_row *row)
 	row->visits = 80;
 	row->time_ns = 1000 * MS;
 	row->wait_ns = 1000 * MS;
-	row->run.stall[CRIT_UNIT_THREADS] = fix_ms(100);
-	row->run.stall[CRIT_UNIT_RANKS] = fix_ms(100);
+	row->run.all_waiting[CRIT_UNIT_THREADS] = fix_ms(100);
+	row->run.all_waiting[CRIT_UNIT_RANKS] = fix_ms(100);
 	row->run.waiting_ns = 800 * MS;
 	row->top_rank_row = 0;
 }
@@ -185,14 +185,14 @@ static void fill_rank_calls(struct results_sample *sample)
 					     .durations = { 40, 900 * MS, 20 * MS, 24 * MS } };
 }
 
-static void fill_law(struct crit_law *law, enum crit_unit unit, uint64_t active_ms,
-		     uint64_t silent_ms)
+static void fill_check(struct crit_consistency_check *check, enum crit_unit unit,
+		       uint64_t active_ms, uint64_t silent_ms)
 {
-	law->unit = unit;
-	law->cmetric_sum = fix_ms(active_ms);
-	law->stall_sum = fix_ms(silent_ms);
-	law->active_ns = active_ms * MS;
-	law->window_ns = (active_ms + silent_ms) * MS;
+	check->unit = unit;
+	check->cmetric_sum = fix_ms(active_ms);
+	check->all_waiting_sum = fix_ms(silent_ms);
+	check->active_ns = active_ms * MS;
+	check->window_ns = (active_ms + silent_ms) * MS;
 }
 
 void results_sample_barriers(struct results_sample *sample)
@@ -218,15 +218,15 @@ void results_sample_barriers(struct results_sample *sample)
 	fill_rank(sample, 1, 400);
 	results->call_count = 1;
 	fill_call(&sample->calls[0]);
-	results->site_count = 1;
-	fill_call(&sample->sites[0]);
-	sample->sites[0].pid = 1001;
-	sample->sites[0].site = 0x55d0c0de1234;
+	results->call_site_count = 1;
+	fill_call(&sample->call_sites[0]);
+	sample->call_sites[0].pid = 1001;
+	sample->call_sites[0].site = 0x55d0c0de1234;
 	fill_rank_calls(sample);
 	fill_messages(sample);
-	results->law_count = 2;
-	fill_law(&sample->laws[0], CRIT_UNIT_THREADS, 1200, 100);
-	fill_law(&sample->laws[1], CRIT_UNIT_RANKS, 1200, 100);
+	results->check_count = 2;
+	fill_check(&sample->checks[0], CRIT_UNIT_THREADS, 1200, 100);
+	fill_check(&sample->checks[1], CRIT_UNIT_RANKS, 1200, 100);
 }
 
 static void fill_thread(struct results_sample *sample, const char *name, uint64_t run_ms,
@@ -264,17 +264,17 @@ void results_sample_threads(struct results_sample *sample)
 	fill_thread(sample, "main", 1000, 1000);
 	fill_thread(sample, "worker", 1000, 500);
 	fill_thread(sample, "worker", 1000, 500);
-	sample->threads[0].run.waited_for = fix_ms(2000);
-	sample->threads[1].run.waited_for = fix_ms(500);
-	sample->threads[2].run.waited_for = fix_ms(500);
-	results->law_count = 1;
-	fill_law(&sample->laws[0], CRIT_UNIT_THREADS, 2000, 0);
+	sample->threads[0].run.blame = fix_ms(2000);
+	sample->threads[1].run.blame = fix_ms(500);
+	sample->threads[2].run.blame = fix_ms(500);
+	results->check_count = 1;
+	fill_check(&sample->checks[0], CRIT_UNIT_THREADS, 2000, 0);
 }
 
-static struct crit_earnings earned(uint64_t cmetric_ms, uint64_t waited_for_ms, uint64_t waiting_ms)
+static struct crit_attribution attributed(uint64_t cmetric_ms, uint64_t blame_ms,
+					  uint64_t waiting_ms)
 {
-	struct crit_earnings run = { .waited_for = fix_ms(waited_for_ms),
-				     .waiting_ns = waiting_ms * MS };
+	struct crit_attribution run = { .blame = fix_ms(blame_ms), .waiting_ns = waiting_ms * MS };
 
 	run.cmetric[CRIT_UNIT_THREADS] = fix_ms(cmetric_ms);
 	run.cmetric[CRIT_UNIT_RANKS] = fix_ms(cmetric_ms);
@@ -282,7 +282,7 @@ static struct crit_earnings earned(uint64_t cmetric_ms, uint64_t waited_for_ms, 
 }
 
 static void fill_hybrid_thread(struct results_sample *sample, size_t index,
-			       struct crit_earnings run)
+			       struct crit_attribution run)
 {
 	struct crit_thread_row *thread = &sample->threads[index];
 	struct crit_rank_row *rank = &sample->ranks[index / 2];
@@ -298,7 +298,7 @@ static void fill_hybrid_thread(struct results_sample *sample, size_t index,
 			rank->cells.ns[s][c] += thread->cells.ns[s][c];
 	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++)
 		rank->run.cmetric[unit] += run.cmetric[unit];
-	rank->run.waited_for += run.waited_for;
+	rank->run.blame += run.blame;
 	rank->run.waiting_ns += run.waiting_ns;
 	rank->app_threads++;
 	rank->rank = (uint32_t)index / 2;
@@ -322,10 +322,10 @@ static void fill_hybrid_threads(struct results_sample *sample)
 	t[2].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 100 * MS;
 	t[3].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] = 200 * MS;
 	t[3].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_IDLE] = 800 * MS;
-	fill_hybrid_thread(sample, 0, earned(700, 1900, 100));
-	fill_hybrid_thread(sample, 1, earned(100, 100, 700));
-	fill_hybrid_thread(sample, 2, earned(150, 300, 700));
-	fill_hybrid_thread(sample, 3, earned(50, 0, 800));
+	fill_hybrid_thread(sample, 0, attributed(700, 1900, 100));
+	fill_hybrid_thread(sample, 1, attributed(100, 100, 700));
+	fill_hybrid_thread(sample, 2, attributed(150, 300, 700));
+	fill_hybrid_thread(sample, 3, attributed(50, 0, 800));
 }
 
 static void fill_region(struct results_sample *sample, size_t index, uint64_t elapsed_ms)
@@ -350,7 +350,7 @@ static void fill_hybrid_regions(struct results_sample *sample)
 {
 	static const struct {
 		uint32_t region, thread;
-		uint64_t time_ms, useful_ms, omp_wait_ms, mpi_ms, cmetric_ms, waited_for_ms;
+		uint64_t time_ms, useful_ms, omp_wait_ms, mpi_ms, cmetric_ms, blame_ms;
 	} parts[] = {
 		{ 0, 0, 300, 300, 0, 0, 300, 900 },   { 1, 0, 600, 600, 0, 0, 400, 1000 },
 		{ 1, 1, 600, 300, 300, 0, 100, 100 }, { 2, 2, 700, 0, 0, 700, 0, 0 },
@@ -373,8 +373,8 @@ static void fill_hybrid_regions(struct results_sample *sample)
 			.useful_ns = parts[i].useful_ms * MS,
 			.omp_wait_ns = parts[i].omp_wait_ms * MS,
 			.mpi_ns = parts[i].mpi_ms * MS,
-			.run = earned(parts[i].cmetric_ms, parts[i].waited_for_ms,
-				      parts[i].omp_wait_ms + parts[i].mpi_ms),
+			.run = attributed(parts[i].cmetric_ms, parts[i].blame_ms,
+					  parts[i].omp_wait_ms + parts[i].mpi_ms),
 		};
 }
 
@@ -414,11 +414,11 @@ void results_sample_hybrid(struct results_sample *sample)
 	fill_hybrid_call(&sample->calls[0], CRIT_MPI_Recv, 100, 1);
 	fill_hybrid_call(&sample->calls[1], CRIT_MPI_Barrier, 700, 0);
 	fill_hybrid_call(&sample->calls[2], CRIT_CONSTRUCT_IMPLICIT_BARRIER, 300, 0);
-	results->site_count = 1;
-	fill_hybrid_call(&sample->sites[0], CRIT_MPI_Barrier, 700, 0);
-	sample->sites[0].pid = 1001;
-	sample->sites[0].site = 0x6100;
-	results->law_count = 2;
-	fill_law(&sample->laws[0], CRIT_UNIT_THREADS, 1000, 0);
-	fill_law(&sample->laws[1], CRIT_UNIT_RANKS, 1000, 0);
+	results->call_site_count = 1;
+	fill_hybrid_call(&sample->call_sites[0], CRIT_MPI_Barrier, 700, 0);
+	sample->call_sites[0].pid = 1001;
+	sample->call_sites[0].site = 0x6100;
+	results->check_count = 2;
+	fill_check(&sample->checks[0], CRIT_UNIT_THREADS, 1000, 0);
+	fill_check(&sample->checks[1], CRIT_UNIT_RANKS, 1000, 0);
 }

@@ -15,11 +15,11 @@ struct results_sample {
 	struct crit_thread_row threads[SAMPLE_THREADS_MAX];
 	struct crit_region_row region_rows[4];
 	struct crit_region_part region_parts[8];
-	struct crit_rival_row rivals[4];
+	struct crit_preemptor_row preemptors[4];
 	struct crit_call_row calls[4];
-	struct crit_call_row sites[4];
+	struct crit_call_row call_sites[4];
 	struct crit_rank_call_row rank_calls[3];
-	struct crit_law laws[2];
+	struct crit_consistency_check checks[2];
 	struct crit_traffic_row traffic[2];
 	struct crit_pair_row pairs[2];
 	struct crit_communicator_row communicators[2];

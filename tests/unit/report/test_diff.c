@@ -131,7 +131,7 @@ static void test_changes(void)
 	CHECK(!find(diff, CRIT_DIFF_REGIONS, "phase gone", "cmetric_s")->has_b);
 	check(find(diff, CRIT_DIFF_CALLS, "MPI_Barrier", "visits"), 4, 8);
 	check(find(diff, CRIT_DIFF_CALLS, "omp barrier", "wait_s"), 0, 0.0625);
-	check(find(diff, CRIT_DIFF_SITES, "MPI_Recv x.c:7", "wait_s"), 0.5, 0.25);
+	check(find(diff, CRIT_DIFF_CALL_SITES, "MPI_Recv x.c:7", "wait_s"), 0.5, 0.25);
 	check_order(diff, CRIT_DIFF_RANKS, "0.1;0.0;0.2;");
 	check_order(diff, CRIT_DIFF_REGIONS, "phase new;phase gone;phase a;");
 	check_order(diff, CRIT_DIFF_CALLS, "MPI_Barrier;MPI_Recv;omp barrier;");

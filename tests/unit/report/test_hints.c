@@ -60,7 +60,7 @@ static bool is_advised(uint16_t flags)
 
 	CHECK_INT_EQ(crit_summarise(&summary, results, &options), 0);
 	for (i = 0; i < summary.missing_count; i++)
-		is_found |= strcmp(summary.missing[i].mend, "OMP_WAIT_POLICY=passive") == 0;
+		is_found |= strcmp(summary.missing[i].fix, "OMP_WAIT_POLICY=passive") == 0;
 	crit_summary_fini(&summary);
 	crit_results_destroy(results);
 	return is_found;

@@ -15,14 +15,15 @@
 
 static struct results_sample sample;
 static struct crit_summary summary;
-static struct crit_sites sites;
+static struct crit_call_sites call_sites;
 
 static void summarise(void)
 {
-	const struct crit_summary_options options = { .critd_path = "critd", .sites = &sites };
+	const struct crit_summary_options options = { .critd_path = "critd",
+						      .call_sites = &call_sites };
 
-	crit_sites_fini(&sites);
-	CHECK_INT_EQ(crit_sites_init(&sites, NULL, &sample.results), 0);
+	crit_call_sites_fini(&call_sites);
+	CHECK_INT_EQ(crit_call_sites_init(&call_sites, NULL, &sample.results), 0);
 	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
@@ -42,8 +43,8 @@ static void name_all(const char *what)
 	}
 	for (size_t i = 0; i < results->thread_count; i++)
 		NAME(sample.threads[i].name);
-	for (size_t i = 0; i < results->rival_count; i++)
-		NAME(sample.rivals[i].name);
+	for (size_t i = 0; i < results->preemptor_count; i++)
+		NAME(sample.preemptors[i].name);
 	for (size_t i = 0; i < results->messages.communicator_count; i++)
 		NAME(sample.communicators[i].name);
 	for (size_t i = 0; i < results->regions.row_count; i++)
@@ -132,6 +133,6 @@ int main(void)
 {
 	test_forged_lines();
 	test_error();
-	crit_sites_fini(&sites);
+	crit_call_sites_fini(&call_sites);
 	return check_done();
 }

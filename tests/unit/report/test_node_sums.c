@@ -18,11 +18,11 @@ static crit_fix rank_sum(const struct crit_results *r, enum crit_unit unit)
 	return sum;
 }
 
-static crit_fix law_sum(const struct crit_results *r, enum crit_unit unit)
+static crit_fix check_sum(const struct crit_results *r, enum crit_unit unit)
 {
-	for (size_t i = 0; i < r->law_count; i++)
-		if (r->laws[i].unit == unit && r->laws[i].scope == CRIT_SCOPE_RUN)
-			return r->laws[i].cmetric_sum;
+	for (size_t i = 0; i < r->check_count; i++)
+		if (r->checks[i].unit == unit && r->checks[i].scope == CRIT_SCOPE_RUN)
+			return r->checks[i].cmetric_sum;
 	return 0;
 }
 
@@ -37,15 +37,15 @@ static void check_law(const struct crit_results *r)
 	for (size_t i = 0; i < r->node_count; i++) {
 		all.ranks += sums[i].ranks;
 		all.app_threads += sums[i].app_threads;
-		crit_earnings_add(&all.run, &sums[i].run);
+		crit_attribution_add(&all.run, &sums[i].run);
 		CHECK_UINT_EQ(sums[i].useful.count,
 			      r->has_ranks ? sums[i].ranks : sums[i].app_threads);
 	}
 	CHECK_UINT_EQ(all.ranks, r->rank_count);
-	CHECK(all.run.cmetric[CRIT_UNIT_THREADS] == law_sum(r, CRIT_UNIT_THREADS));
+	CHECK(all.run.cmetric[CRIT_UNIT_THREADS] == check_sum(r, CRIT_UNIT_THREADS));
 	if (r->has_ranks) {
 		CHECK(all.run.cmetric[CRIT_UNIT_RANKS] == rank_sum(r, CRIT_UNIT_RANKS));
-		CHECK(all.run.cmetric[CRIT_UNIT_RANKS] == law_sum(r, CRIT_UNIT_RANKS));
+		CHECK(all.run.cmetric[CRIT_UNIT_RANKS] == check_sum(r, CRIT_UNIT_RANKS));
 	}
 	free(sums);
 }

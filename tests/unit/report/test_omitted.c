@@ -43,7 +43,7 @@ static void test_calls(void)
 	CHECK(!summary.is_incomplete);
 	CHECK_INT_EQ(summary.missing_count, 2);
 	CHECK_INT_EQ(count_said("all waits in calls of the groups rma, which"), 1);
-	CHECK_STR_EQ(summary.missing[0].mend, "unset CRIT_CALLS");
+	CHECK_STR_EQ(summary.missing[0].fix, "unset CRIT_CALLS");
 	CHECK_INT_EQ(count_said("all calls of the groups rma, datatype, group, which"), 1);
 	sample.results.omitted = (1u << CRIT_GROUP_COUNT) - 2;
 	summarise(false);

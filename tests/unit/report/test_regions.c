@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Regions joined over processes, their sums and spread in closed form. */
-#include "report/tables/place_fit.h"
+#include "report/tables/location_fit.h"
 #include "report/tables/region_table.h"
 
 #include <math.h>
@@ -14,12 +14,12 @@ static struct results_sample sample;
 
 /* The program is loaded elsewhere in each process: 0x5000 in 1000 is 0x6000 in 1001. */
 static void find(void *user, uint32_t node, uint32_t pid, uint64_t address,
-		 struct crit_place *ret_place)
+		 struct crit_source_location *ret_place)
 {
 	bool has_lines = *(const bool *)user;
 
 	(void)node;
-	*ret_place = (struct crit_place){
+	*ret_place = (struct crit_source_location){
 		.module = "/opt/bin/hybrid",
 		.offset = address - (pid == 1000 ? 0x4000 : 0x5000),
 	};
@@ -75,7 +75,7 @@ static void check_joined(const struct crit_region_table *table)
 	CHECK_UINT_EQ(parallel->sum.useful_ns, 1300000000);
 	CHECK_UINT_EQ(parallel->sum.omp_wait_ns, 300000000);
 	CHECK_NEAR(ms(parallel->sum.run.cmetric[CRIT_UNIT_THREADS]), 600, 1e-9);
-	CHECK_NEAR(ms(parallel->sum.run.waited_for), 1100, 1e-9);
+	CHECK_NEAR(ms(parallel->sum.run.blame), 1100, 1e-9);
 	/* 0.6, 0.3, 0.2, 0.2 of the threads; 0.9, 0.4 of the ranks */
 	check_imbalance(&parallel->threads, 4, 0.6, 0.325, sqrt(0.1075 / 4) / 0.325, 0);
 	check_imbalance(&parallel->ranks, 2, 0.9, 0.65, 0.25 / 0.65, 0);
@@ -91,18 +91,18 @@ static void check_joined(const struct crit_region_table *table)
 /* Every figure of all regions, with what is outside them, is that of the threads. */
 static void check_sums(const struct crit_region_table *table)
 {
-	crit_fix cmetric = 0, waited_for = 0;
+	crit_fix cmetric = 0, blame = 0;
 	uint64_t time_ns = 0, useful_ns = 0, waiting_ns = 0;
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		cmetric += table->rows[i].sum.run.cmetric[CRIT_UNIT_THREADS];
-		waited_for += table->rows[i].sum.run.waited_for;
+		blame += table->rows[i].sum.run.blame;
 		waiting_ns += table->rows[i].sum.run.waiting_ns;
 		time_ns += table->rows[i].sum.time_ns;
 		useful_ns += table->rows[i].sum.useful_ns;
 	}
 	CHECK_NEAR(ms(cmetric), 1000, 1e-9);
-	CHECK_NEAR(ms(waited_for), 2300, 1e-9);
+	CHECK_NEAR(ms(blame), 2300, 1e-9);
 	CHECK_UINT_EQ(waiting_ns, 2300000000);
 	CHECK_UINT_EQ(time_ns, 4000000000);
 	CHECK_UINT_EQ(useful_ns, 1700000000);
@@ -222,13 +222,13 @@ static void test_fit(void)
 	};
 	char text[64];
 
-	CHECK_STR_EQ(crit_place_fit(&line.place, 24, text, sizeof(text)),
+	CHECK_STR_EQ(crit_location_fit(&line.place, 24, text, sizeof(text)),
 		     "a_fu..ame stencil.c:1234");
-	CHECK_STR_EQ(crit_place_fit(&line.place, 16, text, sizeof(text)), "stencil.c:1234");
+	CHECK_STR_EQ(crit_location_fit(&line.place, 16, text, sizeof(text)), "stencil.c:1234");
 	CHECK_STR_EQ(crit_region_fit(&line, 34, text, sizeof(text)),
 		     "parallel a_fu..name stencil.c:1234");
 	line.place.line = 0;
-	CHECK(strlen(crit_place_fit(&line.place, 12, text, sizeof(text))) <= 12);
+	CHECK(strlen(crit_location_fit(&line.place, 12, text, sizeof(text))) <= 12);
 }
 
 int main(void)

@@ -28,20 +28,20 @@
 
 static struct results_sample sample;
 static struct crit_summary summary;
-static struct crit_sites sites;
+static struct crit_call_sites call_sites;
 
 /* All code is one line, wherever it was loaded. */
 static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
-		       struct crit_place *ret_place)
+		       struct crit_source_location *ret_place)
 {
 	(void)user;
 	(void)node;
 	(void)pid;
-	*ret_place = (struct crit_place){ .module = "/opt/bin/hybrid",
-					  .offset = address & 0xfff,
-					  .function = "step",
-					  .file = "/src/stencil.c",
-					  .line = 42 };
+	*ret_place = (struct crit_source_location){ .module = "/opt/bin/hybrid",
+						    .offset = address & 0xfff,
+						    .function = "step",
+						    .file = "/src/stencil.c",
+						    .line = 42 };
 }
 
 static const struct crit_region_finder finder = { .find = find_place };
@@ -49,11 +49,11 @@ static const struct crit_region_finder finder = { .find = find_place };
 static void summarise(void)
 {
 	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd",
-						      .sites = &sites,
+						      .call_sites = &call_sites,
 						      .finder = &finder };
 
-	crit_sites_fini(&sites);
-	CHECK_INT_EQ(crit_sites_init(&sites, NULL, &sample.results), 0);
+	crit_call_sites_fini(&call_sites);
+	CHECK_INT_EQ(crit_call_sites_init(&call_sites, NULL, &sample.results), 0);
 	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
@@ -173,9 +173,9 @@ static void test_golden_hybrid(void)
 
 	results_sample_hybrid(&sample);
 	/* who takes a CPU is hidden, unless it is perf events that cannot say */
-	sample.results.rival_count = 1;
-	sample.rivals[0] = (struct crit_rival_row){
-		.by_thread = -1, .kind = CRIT_RIVAL_HIDDEN, .count = 103, .lost_ns = 400000000
+	sample.results.preemptor_count = 1;
+	sample.preemptors[0] = (struct crit_preemptor_row){
+		.by_thread = -1, .kind = CRIT_PREEMPTOR_HIDDEN, .count = 103, .lost_ns = 400000000
 	};
 	summarise();
 	CHECK(strstr(summary.preempted_note, "(100%) by another user's program, 103 times"));
@@ -185,20 +185,20 @@ static void test_golden_hybrid(void)
 	CHECK(strstr(summary.preempted_note, "(100%) by somebody perf events do not name, 103"));
 	crit_summary_fini(&summary);
 	sample.nodes[0].kernel_half = CRIT_HALF_BPF;
-	sample.rivals[0].count = 0;
+	sample.preemptors[0].count = 0;
 	summarise();
 	CHECK(strstr(summary.preempted_note, "(100%) by another user's program."));
 	crit_summary_fini(&summary);
 
-	sample.results.rival_count = 2;
-	sample.rivals[0] = (struct crit_rival_row){ .by_thread = -1,
-						    .kind = CRIT_RIVAL_STRANGER,
-						    .tid = 812,
-						    .name = "stress",
-						    .count = 103,
-						    .lost_ns = 400000000 };
-	sample.rivals[1] =
-		(struct crit_rival_row){ .by_thread = 2, .count = 2, .lost_ns = 10000000 };
+	sample.results.preemptor_count = 2;
+	sample.preemptors[0] = (struct crit_preemptor_row){ .by_thread = -1,
+							    .kind = CRIT_PREEMPTOR_STRANGER,
+							    .tid = 812,
+							    .name = "stress",
+							    .count = 103,
+							    .lost_ns = 400000000 };
+	sample.preemptors[1] =
+		(struct crit_preemptor_row){ .by_thread = 2, .count = 2, .lost_ns = 10000000 };
 	summarise();
 	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
 	CHECK(strstr(summary.sentence, "Rank 0 on node1 has 1.4 times the mean work"));
@@ -578,6 +578,6 @@ int main(void)
 	test_mpi_name();
 	test_foreign_names();
 	test_output();
-	crit_sites_fini(&sites);
+	crit_call_sites_fini(&call_sites);
 	return check_done();
 }

@@ -11,7 +11,7 @@
 #include "report/formats/report_summary.h"
 #include "report/formats/report_text.h"
 #include "report/formats/screen.h"
-#include "report/tables/place_fit.h"
+#include "report/tables/location_fit.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/wide_sample.h"
 
@@ -154,28 +154,30 @@ static void test_bare_names(void)
 }
 
 /* However narrow: the line or the offset stays whole. */
-static void test_place_fit(void)
+static void test_location_fit(void)
 {
-	const struct crit_place line = { .function = "ns::reduce_over_all<int>()",
-					 .file = "/src/reduce_over_all_ranks.hpp",
-					 .line = 134 };
-	const struct crit_place offset = { .function = "__ghost_exchange_MOD_finish_all",
-					   .function_offset = 0x2c4,
-					   .module = "/opt/ocean" };
-	const struct crit_place module = { .module = "/opt/ocean_model", .offset = 0x51c4 };
+	const struct crit_source_location line = { .function = "ns::reduce_over_all<int>()",
+						   .file = "/src/reduce_over_all_ranks.hpp",
+						   .line = 134 };
+	const struct crit_source_location offset = { .function = "__ghost_exchange_MOD_finish_all",
+						     .function_offset = 0x2c4,
+						     .module = "/opt/ocean" };
+	const struct crit_source_location module = { .module = "/opt/ocean_model",
+						     .offset = 0x51c4 };
 	char text[128];
 
-	CHECK_STR_EQ(crit_place_fit(&line, 80, text, sizeof(text)),
+	CHECK_STR_EQ(crit_location_fit(&line, 80, text, sizeof(text)),
 		     "reduce_over_all reduce_over_all_ranks.hpp:134");
-	CHECK_STR_EQ(crit_place_fit(&line, 40, text, sizeof(text)),
+	CHECK_STR_EQ(crit_location_fit(&line, 40, text, sizeof(text)),
 		     "redu.._all reduce_over_all_ranks.hpp:134");
-	CHECK_STR_EQ(crit_place_fit(&line, 32, text, sizeof(text)),
+	CHECK_STR_EQ(crit_location_fit(&line, 32, text, sizeof(text)),
 		     "reduce_over_all_ranks.hpp:134");
-	CHECK_STR_EQ(crit_place_fit(&line, 20, text, sizeof(text)), "reduce_..nks.hpp:134");
-	CHECK_STR_EQ(crit_place_fit(&offset, 20, text, sizeof(text)), "finish_all+0x2c4");
-	CHECK_STR_EQ(crit_place_fit(&offset, 14, text, sizeof(text)), "fin..all+0x2c4");
-	CHECK_STR_EQ(crit_place_fit(&module, 80, text, sizeof(text)), "ocean_model+0x51c4");
-	CHECK_STR_EQ(crit_place_fit(&(struct crit_place){ .offset = 16 }, 80, text, sizeof(text)),
+	CHECK_STR_EQ(crit_location_fit(&line, 20, text, sizeof(text)), "reduce_..nks.hpp:134");
+	CHECK_STR_EQ(crit_location_fit(&offset, 20, text, sizeof(text)), "finish_all+0x2c4");
+	CHECK_STR_EQ(crit_location_fit(&offset, 14, text, sizeof(text)), "fin..all+0x2c4");
+	CHECK_STR_EQ(crit_location_fit(&module, 80, text, sizeof(text)), "ocean_model+0x51c4");
+	CHECK_STR_EQ(crit_location_fit(&(struct crit_source_location){ .offset = 16 }, 80, text,
+				       sizeof(text)),
 		     "0x10");
 }
 
@@ -289,7 +291,7 @@ int main(void)
 	test_program();
 	test_no_zeros();
 	test_bare_names();
-	test_place_fit();
+	test_location_fit();
 	test_golden();
 	test_widths();
 	return check_done();

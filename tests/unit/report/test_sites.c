@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Call sites: one line of two ranks loaded at different addresses is one site; no map, no name. */
-#include "report/tables/sites.h"
+#include "report/tables/call_sites.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -46,9 +46,9 @@ static void write_recording(const char *path)
 
 static void place(struct results_sample *sample, size_t i, uint32_t pid, uint64_t address)
 {
-	sample->sites[i] = sample->sites[0];
-	sample->sites[i].pid = pid;
-	sample->sites[i].site = address;
+	sample->call_sites[i] = sample->call_sites[0];
+	sample->call_sites[i].pid = pid;
+	sample->call_sites[i].site = address;
 }
 
 static void test_merge(const char *path)
@@ -56,7 +56,7 @@ static void test_merge(const char *path)
 	static struct results_sample sample;
 	const struct crit_elf_reader_options options = { 0 };
 	struct crit_elf_reader *reader = NULL;
-	struct crit_sites sites = { 0 };
+	struct crit_call_sites call_sites = { 0 };
 	struct crit_symbols *symbols = NULL;
 	struct crit_err err = { { 0 } };
 	char text[PATH_MAX];
@@ -66,26 +66,27 @@ static void test_merge(const char *path)
 	place(&sample, 2, 1001, 0x401234);
 	place(&sample, 3, 1001, 0x7f0000000010); /* mapped in the other process only */
 	place(&sample, 0, 1000, 0x5555000014c1);
-	sample.results.site_count = 4;
+	sample.results.call_site_count = 4;
 	if (!CHECK_INT_EQ(crit_elf_reader_create(&options, &reader), 0) ||
 	    !CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, reader, &symbols, &err), 0) ||
-	    !CHECK_INT_EQ(crit_sites_init(&sites, symbols, &sample.results), 0))
+	    !CHECK_INT_EQ(crit_call_sites_init(&call_sites, symbols, &sample.results), 0))
 		return;
-	CHECK_INT_EQ(sites.row_count, 3);
-	CHECK_STR_EQ(sites.rows[0].place.module, "/opt/bin/solver");
-	CHECK_UINT_EQ(sites.rows[0].place.offset, 0x14c1);
-	CHECK_INT_EQ(sites.rows[0].process_count, 2);
-	CHECK_UINT_EQ(sites.rows[0].visits, 160);
-	CHECK_NEAR(crit_fix_seconds(sites.rows[0].stall), 0.2, 1e-12);
-	CHECK_STR_EQ(crit_place_text(&sites.rows[0].place, text, sizeof(text)), "solver+0x14c1");
-	CHECK(sites.rows[1].place.module == NULL);
-	CHECK_UINT_EQ(sites.rows[1].place.offset, 0x7f0000000010);
-	CHECK_STR_EQ(sites.rows[2].place.module, "/opt/bin/fixed");
-	CHECK_UINT_EQ(sites.rows[2].place.offset,
+	CHECK_INT_EQ(call_sites.row_count, 3);
+	CHECK_STR_EQ(call_sites.rows[0].place.module, "/opt/bin/solver");
+	CHECK_UINT_EQ(call_sites.rows[0].place.offset, 0x14c1);
+	CHECK_INT_EQ(call_sites.rows[0].process_count, 2);
+	CHECK_UINT_EQ(call_sites.rows[0].visits, 160);
+	CHECK_NEAR(crit_fix_seconds(call_sites.rows[0].all_waiting), 0.2, 1e-12);
+	CHECK_STR_EQ(crit_source_location_text(&call_sites.rows[0].place, text, sizeof(text)),
+		     "solver+0x14c1");
+	CHECK(call_sites.rows[1].place.module == NULL);
+	CHECK_UINT_EQ(call_sites.rows[1].place.offset, 0x7f0000000010);
+	CHECK_STR_EQ(call_sites.rows[2].place.module, "/opt/bin/fixed");
+	CHECK_UINT_EQ(call_sites.rows[2].place.offset,
 		      0x401234); /* not position-independent: as it stands */
 	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 2);
 	CHECK_STR_EQ(text, "/opt/bin/solver cannot be opened");
-	crit_sites_fini(&sites);
+	crit_call_sites_fini(&call_sites);
 	crit_symbols_destroy(symbols);
 	crit_elf_reader_destroy(reader);
 }
@@ -106,7 +107,7 @@ static void test_times(const char *path)
 	if (!CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, NULL, &symbols, &err), 0))
 		return;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct crit_place place;
+		struct crit_source_location place;
 
 		CHECK_CASE("%#llx", (unsigned long long)cases[i].address);
 		crit_symbols_find(symbols, 0, 1002, cases[i].address, &place);
@@ -118,23 +119,24 @@ static void test_times(const char *path)
 
 static void test_text(void)
 {
-	const struct crit_place line = { .module = "/bin/solver",
-					 .function = "exchange(double*)",
-					 .file = "/src/a_solver.c",
-					 .line = 42 };
-	const struct crit_place symbol = { .module = "/bin/solver",
-					   .function = "exchange",
-					   .function_offset = 0x1c };
-	const struct crit_place offset = { .module = "/a/very_long_program_name",
-					   .offset = 0x14c1 };
-	const struct crit_place bare = { .offset = 0x7f0000000010 };
+	const struct crit_source_location line = { .module = "/bin/solver",
+						   .function = "exchange(double*)",
+						   .file = "/src/a_solver.c",
+						   .line = 42 };
+	const struct crit_source_location symbol = { .module = "/bin/solver",
+						     .function = "exchange",
+						     .function_offset = 0x1c };
+	const struct crit_source_location offset = { .module = "/a/very_long_program_name",
+						     .offset = 0x14c1 };
+	const struct crit_source_location bare = { .offset = 0x7f0000000010 };
 	char text[22];
 
-	CHECK_STR_EQ(crit_place_text(&line, text, sizeof(text)), "exchang a_solver.c:42");
-	CHECK_STR_EQ(crit_place_text(&line, text, 10), "lver.c:42");
-	CHECK_STR_EQ(crit_place_text(&symbol, text, sizeof(text)), "exchange+0x1c");
-	CHECK_STR_EQ(crit_place_text(&offset, text, sizeof(text)), "very_long_prog+0x14c1");
-	CHECK_STR_EQ(crit_place_text(&bare, text, sizeof(text)), "0x7f0000000010");
+	CHECK_STR_EQ(crit_source_location_text(&line, text, sizeof(text)), "exchang a_solver.c:42");
+	CHECK_STR_EQ(crit_source_location_text(&line, text, 10), "lver.c:42");
+	CHECK_STR_EQ(crit_source_location_text(&symbol, text, sizeof(text)), "exchange+0x1c");
+	CHECK_STR_EQ(crit_source_location_text(&offset, text, sizeof(text)),
+		     "very_long_prog+0x14c1");
+	CHECK_STR_EQ(crit_source_location_text(&bare, text, sizeof(text)), "0x7f0000000010");
 }
 
 int main(void)

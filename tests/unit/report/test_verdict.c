@@ -48,7 +48,7 @@ static void fill_ranks(const uint64_t run_ms[2], const uint64_t active_ms[2], ui
 		sample.ranks[i].cells = *cells;
 		sample.ranks[i].active_ns = active_ms[i] * MS;
 		sample.nodes[0].busy_ns += run_ms[i] * MS;
-		sample.laws[i].active_ns = any_ms * MS;
+		sample.checks[i].active_ns = any_ms * MS;
 	}
 }
 
@@ -166,8 +166,8 @@ static void test_launches(void)
 	/* and half a second between them */
 	sample.ranks[0].active_ns = 140 * MS;
 	for (int i = 0; i < 2; i++) {
-		sample.laws[i].active_ns = 780 * MS;
-		sample.laws[i].nobody = (crit_fix)(500 * MS) << 64;
+		sample.checks[i].active_ns = 780 * MS;
+		sample.checks[i].nobody = (crit_fix)(500 * MS) << 64;
 	}
 	summarise();
 	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_ALL_WAITING);
@@ -349,9 +349,9 @@ static void test_communication(void)
 {
 	results_sample_barriers(&sample);
 	for (int i = 0; i < 2; i++) {
-		sample.laws[i].active_ns = 300000000;
-		sample.laws[i].cmetric_sum = (crit_fix)300000000 << 64;
-		sample.laws[i].stall_sum = (crit_fix)1000000000 << 64;
+		sample.checks[i].active_ns = 300000000;
+		sample.checks[i].cmetric_sum = (crit_fix)300000000 << 64;
+		sample.checks[i].all_waiting_sum = (crit_fix)1000000000 << 64;
 	}
 	for (int i = 0; i < 2; i++) {
 		sample.ranks[i].active_ns = 150000000;
@@ -360,7 +360,7 @@ static void test_communication(void)
 		sample.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 1150000000;
 		sample.threads[i].cells = sample.ranks[i].cells;
 	}
-	sample.calls[0].run.stall[CRIT_UNIT_THREADS] = (crit_fix)900000000 << 64;
+	sample.calls[0].run.all_waiting[CRIT_UNIT_THREADS] = (crit_fix)900000000 << 64;
 	summarise();
 	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_ALL_WAITING);
 	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_ALL_WAITING], 1.0, 1e-12);
@@ -376,7 +376,7 @@ static void test_even(void)
 	for (int i = 0; i < 2; i++) {
 		sample.ranks[i].active_ns = 1290000000;
 		sample.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 1290000000;
-		sample.laws[i].active_ns = 1300000000;
+		sample.checks[i].active_ns = 1300000000;
 	}
 	/* CMetric is no evidence: equal ranks that queue for CPUs have unequal parts of it */
 	sample.ranks[0].run.cmetric[CRIT_UNIT_RANKS] = (crit_fix)900000000 << 64;

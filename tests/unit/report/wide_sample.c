@@ -21,7 +21,7 @@
 #define WAITALL_SITE 3
 #define PLACES 4
 
-static const struct crit_place places[WIDE_LANGUAGE_COUNT][PLACES] = {
+static const struct crit_source_location places[WIDE_LANGUAGE_COUNT][PLACES] = {
 	[WIDE_CXX] = {
 		{ 0 },
 		{ .module = "/opt/bin/heat",
@@ -57,11 +57,11 @@ static const struct crit_place places[WIDE_LANGUAGE_COUNT][PLACES] = {
 };
 
 static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
-		       struct crit_place *ret_place)
+		       struct crit_source_location *ret_place)
 {
 	(void)node;
 	(void)pid;
-	*ret_place = ((const struct crit_place *)user)[address % PLACES];
+	*ret_place = ((const struct crit_source_location *)user)[address % PLACES];
 }
 
 static uint64_t work_ms(uint32_t rank, uint32_t rank_count)
@@ -91,7 +91,7 @@ static int fill_integrals(struct crit_results *results)
 {
 	uint32_t count = (uint32_t)results->rank_count;
 	struct worker *workers = calloc(count, sizeof(*workers));
-	double cmetric_ms = 0, waited_for_ms = 0, silent_ms = WINDOW_MS - LATEST_MS;
+	double cmetric_ms = 0, blame_ms = 0, silent_ms = WINDOW_MS - LATEST_MS;
 	uint64_t before_ms = 0;
 
 	if (!workers)
@@ -100,17 +100,17 @@ static int fill_integrals(struct crit_results *results)
 		workers[i] = (struct worker){ work_ms(i, count), i };
 	qsort(workers, count, sizeof(*workers), compare_workers);
 	for (uint32_t i = 0; i < count; i++) {
-		struct crit_earnings *run = &results->ranks[workers[i].rank].run;
+		struct crit_attribution *run = &results->ranks[workers[i].rank].run;
 		double passed_ms = (double)(workers[i].work_ms - before_ms);
 
 		before_ms = workers[i].work_ms;
 		cmetric_ms += passed_ms / (count - i);
-		waited_for_ms += passed_ms * i / (count - i);
-		run->waited_for = fix_ms(waited_for_ms);
+		blame_ms += passed_ms * i / (count - i);
+		run->blame = fix_ms(blame_ms);
 		run->waiting_ns = (LATEST_MS - workers[i].work_ms) * MS;
 		for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 			run->cmetric[unit] = fix_ms(cmetric_ms);
-			run->stall[unit] = fix_ms(silent_ms / count);
+			run->all_waiting[unit] = fix_ms(silent_ms / count);
 		}
 	}
 	free(workers);
@@ -196,27 +196,27 @@ static void fill_calls(struct wide_sample *sample)
 		row->wait_ns = (uint64_t)(ms + silent_ms * (double)results->rank_count) * MS;
 		row->time_ns = row->wait_ns;
 		row->run.waiting_ns = (uint64_t)(ms * (double)MS);
-		row->run.stall[CRIT_UNIT_THREADS] = fix_ms(silent_ms);
+		row->run.all_waiting[CRIT_UNIT_THREADS] = fix_ms(silent_ms);
 		row->top_rank_row = (int32_t)(results->rank_count / 3);
-		sample->call_sites[i] = *row;
+		sample->call_rows[i] = *row;
 	}
 	results->calls = sample->calls;
-	results->sites = sample->call_sites;
-	results->call_count = results->site_count = sizeof(rows) / sizeof(rows[0]);
+	results->call_sites = sample->call_rows;
+	results->call_count = results->call_site_count = sizeof(rows) / sizeof(rows[0]);
 }
 
-static void fill_laws(struct wide_sample *sample)
+static void fill_checks(struct wide_sample *sample)
 {
 	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++)
-		sample->laws[unit] = (struct crit_law){
+		sample->checks[unit] = (struct crit_consistency_check){
 			.unit = (enum crit_unit)unit,
 			.cmetric_sum = fix_ms(LATEST_MS),
-			.stall_sum = fix_ms(WINDOW_MS - LATEST_MS),
+			.all_waiting_sum = fix_ms(WINDOW_MS - LATEST_MS),
 			.active_ns = LATEST_MS * MS,
 			.window_ns = WINDOW_MS * MS,
 		};
-	sample->results.laws = sample->laws;
-	sample->results.law_count = CRIT_UNIT_COUNT;
+	sample->results.checks = sample->checks;
+	sample->results.check_count = CRIT_UNIT_COUNT;
 }
 
 static int allocate(struct crit_results *results, uint32_t rank_count)
@@ -262,7 +262,7 @@ static int fill(struct wide_sample *sample, uint32_t rank_count, enum wide_langu
 	for (uint32_t i = 0; i < rank_count; i++)
 		fill_rank(results, i, rank_count >= 8 && i + 2 >= rank_count ? "coupler" : program);
 	fill_calls(sample);
-	fill_laws(sample);
+	fill_checks(sample);
 	return 0;
 }
 
@@ -270,16 +270,17 @@ int wide_sample_init(struct wide_sample *sample, uint32_t rank_count, enum wide_
 {
 	const struct crit_region_finder finder = { .find = find_place,
 						   .user = (void *)places[language] };
-	const struct crit_summary_options options = { .sites = &sample->sites, .finder = &finder };
+	const struct crit_summary_options options = { .call_sites = &sample->call_sites,
+						      .finder = &finder };
 	int status;
 
 	memset(sample, 0, sizeof(*sample));
 	status = fill(sample, rank_count, language);
 	if (!status)
-		status = crit_sites_init(&sample->sites, NULL, &sample->results);
-	for (size_t i = 0; !status && i < sample->sites.row_count; i++)
-		sample->sites.rows[i].place =
-			places[language][sample->sites.rows[i].place.offset % PLACES];
+		status = crit_call_sites_init(&sample->call_sites, NULL, &sample->results);
+	for (size_t i = 0; !status && i < sample->call_sites.row_count; i++)
+		sample->call_sites.rows[i].place =
+			places[language][sample->call_sites.rows[i].place.offset % PLACES];
 	if (!status)
 		status = crit_summarise(&sample->summary, &sample->results, &options);
 	if (status)
@@ -290,7 +291,7 @@ int wide_sample_init(struct wide_sample *sample, uint32_t rank_count, enum wide_
 void wide_sample_fini(struct wide_sample *sample)
 {
 	crit_summary_fini(&sample->summary);
-	crit_sites_fini(&sample->sites);
+	crit_call_sites_fini(&sample->call_sites);
 	free(sample->results.nodes);
 	free(sample->results.ranks);
 	free(sample->results.threads);

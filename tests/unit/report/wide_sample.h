@@ -14,9 +14,9 @@ enum wide_language {
 struct wide_sample {
 	struct crit_results results;
 	struct crit_call_row calls[5];
-	struct crit_call_row call_sites[5];
-	struct crit_law laws[2];
-	struct crit_sites sites;
+	struct crit_call_row call_rows[5];
+	struct crit_consistency_check checks[2];
+	struct crit_call_sites call_sites;
 	struct crit_summary summary;
 };
 

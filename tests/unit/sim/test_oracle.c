@@ -32,12 +32,12 @@ static struct crit_scenario *make_two_ranks(void)
 
 static double cm(const struct crit_truth_row *row)
 {
-	return crit_exact_ns(row->earned.cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_THREADS]);
+	return crit_exact_ns(row->attributed.cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_THREADS]);
 }
 
-static double stall(const struct crit_truth_row *row)
+static double all_waiting(const struct crit_truth_row *row)
 {
-	return crit_exact_ns(row->earned.stall[CRIT_SCOPE_RUN][CRIT_UNIT_THREADS]);
+	return crit_exact_ns(row->attributed.all_waiting[CRIT_SCOPE_RUN][CRIT_UNIT_THREADS]);
 }
 
 /* Rank 0 works all the time, rank 1 waits from 1600 on in a barrier, both for the last 100 ns. */
@@ -55,15 +55,15 @@ static void check_imbalance(void)
 	CHECK_UINT_EQ(truth->window_ns, 1000);
 	CHECK_NEAR(cm(&truth->threads[0]), 600 / 2.0 + 300, 1e-9);
 	CHECK_NEAR(cm(&truth->threads[1]), 600 / 2.0, 1e-9);
-	CHECK_NEAR(stall(&truth->threads[0]), 50, 1e-9);
-	CHECK_NEAR(stall(&truth->threads[1]), 50, 1e-9);
-	CHECK_NEAR(crit_exact_ns(truth->threads[0].earned.waited_for), 300, 1e-9);
-	CHECK_UINT_EQ(truth->threads[1].earned.waiting_ns, 300);
+	CHECK_NEAR(all_waiting(&truth->threads[0]), 50, 1e-9);
+	CHECK_NEAR(all_waiting(&truth->threads[1]), 50, 1e-9);
+	CHECK_NEAR(crit_exact_ns(truth->threads[0].attributed.blame), 300, 1e-9);
+	CHECK_UINT_EQ(truth->threads[1].attributed.waiting_ns, 300);
 	CHECK_UINT_EQ(truth->threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_SETUP], 200);
 	CHECK_UINT_EQ(truth->threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER], 900);
 	CHECK_UINT_EQ(truth->threads[1].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT], 400);
-	CHECK_NEAR(stall(&truth->calls[CRIT_MPI_Barrier]), 100, 1e-9);
-	CHECK_UINT_EQ(truth->calls[CRIT_MPI_Barrier].earned.waiting_ns, 300);
+	CHECK_NEAR(all_waiting(&truth->calls[CRIT_MPI_Barrier]), 100, 1e-9);
+	CHECK_UINT_EQ(truth->calls[CRIT_MPI_Barrier].attributed.waiting_ns, 300);
 	free(truth);
 	truth = crit_oracle_integrate(s, CRIT_ACTIVE_KERNEL);
 	CHECK_NEAR(cm(&truth->threads[0]), 500, 1e-9);
@@ -87,7 +87,7 @@ static void check_units(void)
 	crit_scenario_add_piece(&s->threads[t], 900, CRIT_STATE_RUNNABLE);
 	truth = crit_oracle_integrate(s, CRIT_ACTIVE_DEFAULT);
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct crit_truth_earnings *e = &truth->threads[i].earned;
+		const struct crit_truth_attribution *e = &truth->threads[i].attributed;
 
 		CHECK_NEAR(cm(&truth->threads[i]), 1000 / 3.0, 1e-9);
 		CHECK_NEAR(crit_exact_ns(e->cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]),
@@ -134,27 +134,27 @@ static struct crit_scenario *make_worked_example(void)
 static void check_worked_example(void)
 {
 	static const double threads_ms[] = { 10 / 3.0, 7 / 3.0, 7 / 3.0 };
-	static const double ranks_ms[] = { 3, 3, 2 }, ranks_stall_ms[] = { 0.5, 1, 0.5 };
-	static const double waited_for_ms[] = { 4, 1, 1 }, kernel_ms[] = { 3, 5, 2 };
+	static const double ranks_ms[] = { 3, 3, 2 }, ranks_all_waiting_ms[] = { 0.5, 1, 0.5 };
+	static const double blame_ms[] = { 4, 1, 1 }, kernel_ms[] = { 3, 5, 2 };
 	struct crit_scenario *s = make_worked_example();
 	struct crit_truth *truth = crit_oracle_integrate(s, CRIT_ACTIVE_DEFAULT);
 	struct crit_truth *kernel = crit_oracle_integrate(s, CRIT_ACTIVE_KERNEL);
 
 	for (int i = 0; i < 3; i++) {
-		const struct crit_truth_earnings *e = &truth->threads[i].earned;
+		const struct crit_truth_attribution *e = &truth->threads[i].attributed;
 
 		CHECK_NEAR(cm(&truth->threads[i]) * 1e-6, threads_ms[i], 1e-9);
-		CHECK_NEAR(stall(&truth->threads[i]) * 1e-6, 2 / 3.0, 1e-9);
+		CHECK_NEAR(all_waiting(&truth->threads[i]) * 1e-6, 2 / 3.0, 1e-9);
 		CHECK_NEAR(crit_exact_ns(e->cmetric[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]) * 1e-6,
 			   ranks_ms[i], 1e-9);
-		CHECK_NEAR(crit_exact_ns(e->stall[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]) * 1e-6,
-			   ranks_stall_ms[i], 1e-9);
-		CHECK_NEAR(crit_exact_ns(e->waited_for) * 1e-6, waited_for_ms[i], 1e-9);
+		CHECK_NEAR(crit_exact_ns(e->all_waiting[CRIT_SCOPE_RUN][CRIT_UNIT_RANKS]) * 1e-6,
+			   ranks_all_waiting_ms[i], 1e-9);
+		CHECK_NEAR(crit_exact_ns(e->blame) * 1e-6, blame_ms[i], 1e-9);
 		CHECK_UINT_EQ(e->waiting_ns, 2000000);
 		CHECK_NEAR(cm(&kernel->threads[i]) * 1e-6, kernel_ms[i], 1e-9);
 	}
-	CHECK_NEAR(stall(&truth->calls[CRIT_MPI_Recv]) * 1e-6, 2 / 3.0, 1e-9);
-	CHECK_UINT_EQ(truth->calls[CRIT_MPI_Recv].earned.waiting_ns, 4000000);
+	CHECK_NEAR(all_waiting(&truth->calls[CRIT_MPI_Recv]) * 1e-6, 2 / 3.0, 1e-9);
+	CHECK_UINT_EQ(truth->calls[CRIT_MPI_Recv].attributed.waiting_ns, 4000000);
 	free(truth);
 	free(kernel);
 	crit_scenario_destroy(s);
@@ -188,7 +188,7 @@ static void check_law(const struct crit_truth_law *law, uint64_t window_ns)
 	crit_exact one = (crit_exact)CRIT_ORACLE_LCM * CRIT_ORACLE_LCM;
 
 	CHECK(law->cmetric == law->active_ns * one);
-	CHECK(law->cmetric + law->stall + law->nobody_ns * one == window_ns * one);
+	CHECK(law->cmetric + law->all_waiting + law->nobody_ns * one == window_ns * one);
 }
 
 static void check_random(uint64_t seed, enum crit_active_rule rule)
@@ -196,7 +196,7 @@ static void check_random(uint64_t seed, enum crit_active_rule rule)
 	struct crit_scenario_shape shape = crit_scenario_draw(seed, 200);
 	struct crit_scenario *s = crit_scenario_simulate(&shape);
 	struct crit_truth *truth = crit_oracle_integrate(s, rule);
-	crit_exact waited_for = 0, waiting = 0;
+	crit_exact blame = 0, waiting = 0;
 
 	CHECK_CASE("seed %llu, rule %d", (unsigned long long)seed, (int)rule);
 	check_law(&truth->run[CRIT_UNIT_THREADS], truth->window_ns);
@@ -211,10 +211,10 @@ static void check_random(uint64_t seed, enum crit_active_rule rule)
 		for (size_t k = 0; k < CRIT_STATE_COUNT * CRIT_CLASS_COUNT; k++)
 			life += (&truth->threads[i].cells.ns[0][0])[k];
 		CHECK_UINT_EQ(life, t->death_ns - t->birth_ns);
-		waited_for += truth->threads[i].earned.waited_for;
-		waiting += truth->threads[i].earned.waiting_ns;
+		blame += truth->threads[i].attributed.blame;
+		waiting += truth->threads[i].attributed.waiting_ns;
 	}
-	CHECK(waited_for == waiting * CRIT_ORACLE_LCM * CRIT_ORACLE_LCM);
+	CHECK(blame == waiting * CRIT_ORACLE_LCM * CRIT_ORACLE_LCM);
 	CHECK_CASE("%s", "");
 	free(truth);
 	crit_scenario_destroy(s);

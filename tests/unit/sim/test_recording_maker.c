@@ -43,7 +43,7 @@ static struct crit_maker *make_example(const struct crit_maker_options *options)
 
 	crit_maker_file(m, (struct crit_rec_file){ .host = "node0", .cpu_count = 2 });
 	stream = crit_maker_stream(
-		m, (struct crit_rec_stream){ .pid = 100, .ns_tid = 100, .stripe = 70 });
+		m, (struct crit_rec_stream){ .pid = 100, .ns_tid = 100, .buffer = 70 });
 	crit_maker_enter(m, stream, 1000, CRIT_MPI_Barrier);
 	crit_maker_switch(m, (struct crit_kernel_switch){ .head = { .time_ns = 1100, .state = 1 },
 							  .prev_tid = 100,
@@ -93,7 +93,7 @@ static void check_records(const struct read_back *chunks)
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(record.prev_tag, SEQUENCE), 1);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(record.prev_tag, CALL), CRIT_MPI_Barrier);
 	CHECK_UINT_EQ(CRIT_TAG_FIELD(record.prev_tag, CLASS), CRIT_CLASS_MPI_WAIT);
-	CHECK_UINT_EQ(CRIT_TAG_FIELD(record.prev_tag, STRIPE), 6);
+	CHECK_UINT_EQ(CRIT_TAG_FIELD(record.prev_tag, BUFFER), 6);
 	CHECK_UINT_EQ(head->first_ns, 1100);
 
 	payload = find(chunks, CRIT_C_SHIM, &head);

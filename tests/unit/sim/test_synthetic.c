@@ -10,13 +10,13 @@ static void check_rank(const struct crit_synthetic *spec, const struct crit_rank
 		       uint32_t rank)
 {
 	double cmetric_s = crit_synthetic_cmetric_ns(spec, rank) * 1e-9;
-	double stall_s = crit_synthetic_stall_ns(spec) * 1e-9;
+	double stall_s = crit_synthetic_all_waiting_ns(spec) * 1e-9;
 
 	CHECK_UINT_EQ(row->rank, rank);
 	CHECK_UINT_EQ(row->app_threads, spec->threads);
 	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		CHECK_REL(crit_fix_seconds(row->run.cmetric[unit]), cmetric_s, 1e-9, 0);
-		CHECK_REL(crit_fix_seconds(row->run.stall[unit]), stall_s, 1e-9, 0);
+		CHECK_REL(crit_fix_seconds(row->run.all_waiting[unit]), stall_s, 1e-9, 0);
 	}
 }
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What messages say of the nodes' clocks.
+ *
+ * Comparisons of clocks leave the line of each node's offset anywhere within its bounds, and a
+ * message may be faster than that.  But no message is received before it was sent, so each is a
+ * comparison one way: at the time it was sent, its sender's line may rise against its receiver's by
+ * no more than it took.  These are linear constraints on where the lines begin and end, and so are
+ * their bounds and how steep a clock's line can be.  Of all movements that meet them the one of
+ * least squares is looked for, each constraint in turn moving the lines as little as it takes, and
+ * back where others have made it needless (Hildreth 1957, Dykstra 1983).
+ */
+#ifndef CRIT_CLOCK_CORRECTIONS_H
+#define CRIT_CLOCK_CORRECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct crit_model;
+struct crit_latencies;
+
+struct crit_clock_correction {
+	int64_t by_ns[2]; /* added to a node's offset when it was first and last compared */
+};
+
+struct crit_clock_corrections {
+	struct crit_clock_correction *nodes; /* in the order of the recordings */
+	size_t count; /* 0: no clock is to be moved */
+	bool is_known; /* the messages of these recordings were looked at */
+};
+
+void crit_clock_corrections_fini(struct crit_clock_corrections *corrections);
+
+/* Has a node of a surveyed model a bound it could be moved in? */
+bool crit_clock_corrections_can_be(const struct crit_model *model);
+
+/*
+ * Once all messages of a model whose clocks were not moved were taken, and some are out of order:
+ * how far to move them so that none is.  Nowhere if no movement within the bounds was found.
+ * Ownership: crit_clock_corrections_fini.  Errors: -ENOMEM.  Cost: O(pairs of nodes) per sweep,
+ * with a bound on the sum.
+ */
+int crit_clock_corrections_find(struct crit_clock_corrections *corrections,
+				const struct crit_model *model,
+				const struct crit_latencies *latencies);
+
+/* Moves the clocks of a model as they were compared. */
+void crit_clock_corrections_apply(const struct crit_clock_corrections *corrections,
+				  struct crit_model *model);
+
+#endif

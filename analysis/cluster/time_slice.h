@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One slice of a run's time, and who owns it: adds up the steps of all peers in it, in order of
+ * time.  Steps of equal time may come in any order, since nothing is earned between them.
+ */
+#ifndef CRIT_TIME_SLICE_H
+#define CRIT_TIME_SLICE_H
+
+#include "analysis/account/blame.h"
+#include "analysis/replay/merge.h"
+#include "analysis/cluster/transport.h"
+#include "analysis/account/scope.h"
+
+struct crit_time_slice_head { /* what a peer says first of a slice: its threads when it begins */
+	uint32_t active[CRIT_UNIT_COUNT];
+	uint32_t live[CRIT_UNIT_COUNT];
+	uint32_t wait_count; /* crit_time_slice_count by call */
+	uint32_t rank_count; /* crit_time_slice_count by rank */
+	uint32_t may_wait_active; /* ranks */
+	uint32_t reserved;
+	uint64_t note_count;
+};
+
+struct crit_time_slice_count { /* threads that wait in a call, or are active of a rank */
+	uint32_t number;
+	uint32_t count;
+};
+
+struct crit_time_slice_step { /* a step */
+	uint64_t time_ns;
+	uint32_t rank; /* whose thread it is, CRIT_NONE */
+	int8_t active[CRIT_UNIT_COUNT]; /* what it changes */
+	int8_t live[CRIT_UNIT_COUNT];
+	uint16_t from_call; /* that the thread no longer waits in, 0 none */
+	uint16_t to_call;
+	int8_t may_wait_active; /* ranks */
+	uint8_t reserved[3];
+};
+
+struct crit_time_slice_source { /* a peer's part */
+	struct crit_time_slice_step note; /* the next one */
+	uint64_t left; /* notes behind it */
+	size_t at; /* bytes of its parcel that were read */
+};
+
+struct crit_time_slice {
+	struct crit_scope_state scope; /* all peers' threads; integrals from the slice's begin */
+	uint32_t *rank_active; /* by rank */
+	uint32_t rank_count;
+	struct crit_merge merge; /* of the sources */
+	struct crit_time_slice_source *sources; /* by peer */
+};
+
+/* Errors: -ENOMEM. */
+int crit_time_slice_init(struct crit_time_slice *slice, uint32_t process_count,
+			 uint32_t rank_count);
+void crit_time_slice_fini(struct crit_time_slice *slice);
+
+struct crit_time_slice_bounds {
+	uint64_t begin_ns, end_ns;
+	uint64_t window_end_ns;
+	const crit_fix *reciprocals;
+	uint32_t process_count;
+};
+
+/*
+ * Adds up the parcels that came, charges blame, and puts into each peer's answer a crit_marks per
+ * note and the slice's own scope at last.  Errors: -ENOMEM, -EPROTO.
+ */
+int crit_time_slice_add_up(struct crit_time_slice *slice,
+			   const struct crit_time_slice_bounds *bounds, struct crit_blame *blame,
+			   const struct crit_exchange_buffer *from,
+			   struct crit_exchange_buffer *answers);
+
+#endif

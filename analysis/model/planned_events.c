@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collects and sorts the appointments of a run.
+#include "analysis/model/planned_events.h"
+
+#include <stdlib.h>
+
+static int add(struct crit_planned_events *planned, enum crit_planned_event_kind kind, size_t index,
+	       uint64_t time_ns)
+{
+	int rc = crit_array_grow(&planned->entries, &planned->capacity, planned->count + 1,
+				 sizeof(*planned->entries));
+
+	if (!rc)
+		planned->entries[planned->count++] =
+			(struct crit_planned_event){ time_ns, (uint32_t)index, kind };
+	return rc;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct crit_planned_event *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+int crit_planned_events_init(struct crit_planned_events *planned, const struct crit_model *model)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i <= model->rank_count && !rc; i++) {
+		const struct crit_rank_window *window = &model->windows[i];
+
+		if (window->open_ns >= window->close_ns)
+			continue;
+		rc = add(planned, CRIT_AT_OPEN, i, window->open_ns);
+		if (!rc)
+			rc = add(planned, CRIT_AT_CLOSE, i, window->close_ns);
+	}
+	for (i = 0; i < model->thread_count && !rc; i++) {
+		const struct crit_thread *thread = &model->threads[i];
+
+		if (thread->is_assumed)
+			rc = add(planned, CRIT_AT_BIRTH, i, thread->birth_ns);
+		if (!rc)
+			rc = add(planned, CRIT_AT_DEATH, i, thread->death_ns);
+	}
+	for (i = 0; i < model->return_count && !rc; i++)
+		rc = add(planned, CRIT_AT_RETURN, i, model->returns[i].time_ns);
+	if (!rc && planned->count)
+		qsort(planned->entries, planned->count, sizeof(*planned->entries), compare);
+	return rc;
+}
+
+void crit_planned_events_fini(struct crit_planned_events *planned)
+{
+	free(planned->entries);
+	planned->entries = NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel state of every thread of a node, stepped by its kernel records.
+ *
+ * Both passes run the same machine over the same records.  The survey learns which events did not
+ * fit: a switch-in of a thread that was on a CPU, a switch-out of one that was not, two members
+ * on one CPU.  The thread's state was then unknown since its last certain stamp, which is past by
+ * the time it shows; so the survey notes the number of the thread's event after which nothing was
+ * certain, and the replay, which counts the same events, says unknown at once.
+ */
+#ifndef CRIT_SCHED_STATE_H
+#define CRIT_SCHED_STATE_H
+
+#include "analysis/recording/kernel_feed.h"
+#include "analysis/model/model.h"
+
+enum crit_transition_flag {
+	CRIT_T_BORN = 1 << 0,
+	CRIT_T_DIED = 1 << 1,
+	CRIT_T_SWITCHED_OUT = 1 << 2, /* the record carries its tag */
+	CRIT_T_EXEC = 1 << 3
+};
+
+struct crit_transition {
+	uint32_t thread;
+	uint8_t state; /* enum crit_kernel_state from now on */
+	uint8_t flags;
+};
+
+#define CRIT_TRANSITIONS_MAX 6
+
+struct crit_sched_state {
+	struct crit_model *model;
+	uint32_t node;
+	bool is_index_pass;
+	bool has_wakeups; /* else a thread that slept is on a CPU all at once */
+	struct crit_map tids; /* tid -> newest life */
+	uint32_t *on_cpu; /* cpu -> life, CRIT_NONE */
+	uint32_t next_thread; /* replay: births come in the survey's order */
+	struct crit_transition out[CRIT_TRANSITIONS_MAX];
+	unsigned int out_count;
+	uint64_t unmatched;
+	uint64_t refused; /* records that would begin a life beyond the most there may be */
+};
+
+/* Errors: -ENOMEM. */
+int crit_sched_state_init(struct crit_sched_state *sched_state, struct crit_model *model,
+			  uint32_t node, bool is_index_pass);
+void crit_sched_state_fini(struct crit_sched_state *sched_state);
+
+/*
+ * Takes one record; machine->out then holds what changed for whom, in order.
+ * Errors: -ENOMEM.  Cost: O(1).
+ */
+int crit_sched_state_step(struct crit_sched_state *sched_state,
+			  const union crit_kernel_record *record);
+
+/* The newest life of a task number, or CRIT_NONE. */
+uint32_t crit_sched_state_find(const struct crit_sched_state *sched_state, uint32_t tid);
+
+#endif

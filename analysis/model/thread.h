@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One thread from birth to death: who it is, who it counts for, and its kernel state machine. */
+#ifndef CRIT_THREAD_H
+#define CRIT_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/recording/node_clock.h"
+#include "analysis/schema/results.h"
+#include "core/base/array.h"
+
+#define CRIT_THREADS_MAX (1u << 22)
+#define CRIT_THREADS_FREE (1u << 15) /* of a node, however small its recording is */
+#define CRIT_THREAD_BYTES                                                                          \
+	160u /* of a recording for each beyond: one that runs leaves 190 or more */
+#define CRIT_CPU_ANY 0xfffffffeu
+
+struct crit_thread {
+	uint32_t node;
+	uint32_t tid;
+	uint32_t tgid; /* 0: not known yet */
+	uint32_t ns_tid;
+	uint32_t process;
+	uint32_t creator; /* life that forked it, or CRIT_NONE */
+	uint32_t older; /* the life before with the same (tgid, ns_tid) */
+	uint32_t window; /* whose part of the window it lives by; index into parts, or CRIT_NONE */
+	uint32_t next_in_window;
+	char name[CRIT_COMM_BYTES];
+	uint64_t birth_ns;
+	uint64_t death_ns;
+	enum crit_role role;
+	bool is_assumed; /* known only from a shim */
+	bool is_born_in_mpi; /* its creator was inside an MPI call */
+	bool is_helper; /* or that of one that was */
+	bool is_worker; /* of an OpenMP runtime, by its tag, or where it decides a role its slots */
+	bool is_exiting; /* EXIT seen, last switch-out not yet */
+	bool has_exit_name;
+	bool has_stream;
+	bool is_tag_only; /* has a tag, but no stripe was left for it */
+	bool has_mpi_calls; /* looked for only where it decides a role */
+	uint32_t rank; /* it is of, or descends from; index into ranks, or CRIT_NONE */
+	/* the kernel state machine, run by both passes */
+	uint8_t belief; /* enum crit_kernel_state after the last event */
+	uint32_t cpu; /* while running; CRIT_CPU_ANY when not told */
+	uint32_t events; /* certain stamps so far */
+	uint32_t final_event; /* dies with this one; CRIT_NONE */
+	uint64_t last_ns; /* last certain stamp */
+	uint64_t wants_ns; /* runnable since, and not seen to get a CPU; 0 not so */
+	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
+	uint32_t unknown_last;
+	uint64_t switches;
+	uint64_t preemptions;
+	uint64_t unmatched;
+};
+
+struct crit_unknown { /* an event after which a life's state is unknown until its next one */
+	uint32_t event;
+	uint32_t next;
+};
+
+struct crit_return { /* a life got a CPU unseen, as RAN or YIELDS told later */
+	uint64_t time_ns;
+	uint64_t running_ns; /* was on CPUs for so long since it became runnable */
+	uint32_t thread;
+	bool is_running; /* from then on */
+};
+
+struct crit_model;
+
+/*
+ * Survey: what a runnable life did up to past_ns before now, for the replay to know in time.
+ * noted: its time is set here.  Errors: -ENOMEM.
+ */
+int crit_threads_note_return(struct crit_model *model, const struct crit_return *noted,
+			     uint64_t now_ns, uint64_t past_ns);
+
+/* Survey: ends the lives of a node that were exiting when its records ended. */
+void crit_threads_settle_exits(struct crit_model *model, uint32_t node);
+
+/* Between the passes: puts every life back before its birth. */
+void crit_threads_rewind(struct crit_model *model);
+
+#endif

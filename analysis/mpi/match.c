@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pairs sends with receives, and compares their stamps.
+#include "analysis/mpi/match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/model/model.h"
+
+void crit_match_init(struct crit_match *match, struct crit_listeners *listeners)
+{
+	*match = (struct crit_match){ .free = CRIT_NONE };
+	if (listeners && crit_listeners_want(listeners, CRIT_EDGE_MESSAGE))
+		match->listeners = listeners;
+}
+
+void crit_match_fini(struct crit_match *match)
+{
+	crit_map_fini(&match->pairs);
+	crit_map_fini(&match->places);
+	free(match->ways);
+	free(match->waits);
+	free(match->ends);
+	crit_latencies_fini(&match->latencies);
+	crit_match_init(match, NULL);
+}
+
+/* The number of key in map, a new one if it has none.  Errors: -ENOMEM. */
+static int number_of(struct crit_map *map, uint64_t key, uint32_t *ret_number)
+{
+	*ret_number = crit_map_get(map, key);
+	if (*ret_number != CRIT_NONE)
+		return 0;
+	*ret_number = (uint32_t)map->count;
+	return crit_map_set(map, key, *ret_number);
+}
+
+/* Errors: -ENOMEM, -ENOSPC when there are too many. */
+static int find_way(struct crit_match *match, const struct crit_match_message *message,
+		    struct crit_match_way **ret_way)
+{
+	uint32_t pair, way;
+	int rc;
+
+	if (match->places.count >= CRIT_MATCH_MAX || match->pairs.count >= CRIT_MATCH_MAX)
+		return -ENOSPC;
+	rc = number_of(&match->pairs, (uint64_t)message->from << 32 | message->to, &pair);
+	if (!rc)
+		rc = number_of(&match->places, (uint64_t)pair << 32 | (uint32_t)message->tag, &way);
+	if (!rc)
+		rc = crit_array_grow(&match->ways, &match->way_capacity, (size_t)way + 1,
+				     sizeof(*match->ways));
+	if (rc)
+		return rc;
+	if (way == match->way_count)
+		match->ways[match->way_count++] = (struct crit_match_way){ .first = CRIT_NONE,
+									   .last = CRIT_NONE,
+									   .link = CRIT_NONE };
+	*ret_way = &match->ways[way];
+	return 0;
+}
+
+/* Keeps what the message's edge will tell of this end.  Errors: -ENOMEM. */
+static int keep_end(struct crit_match *match, uint32_t at, const struct crit_match_end *end)
+{
+	int rc = crit_array_grow(&match->ends, &match->end_capacity, at + 1ull,
+				 sizeof(*match->ends));
+
+	if (!rc)
+		match->ends[at] = *end;
+	return rc;
+}
+
+static int wait_for_other(struct crit_match *match, struct crit_match_way *way,
+			  const struct crit_match_message *message)
+{
+	uint32_t at = match->free;
+	int rc;
+
+	if (at != CRIT_NONE) {
+		match->free = match->waits[at].next;
+	} else {
+		if (match->wait_count >= CRIT_MATCH_MAX)
+			return -ENOSPC;
+		rc = crit_array_grow(&match->waits, &match->wait_capacity, match->wait_count + 1,
+				     sizeof(*match->waits));
+		if (rc)
+			return rc;
+		at = (uint32_t)match->wait_count++;
+	}
+	match->waits[at] = (struct crit_match_wait){ message->time_ns, message->node, CRIT_NONE };
+	if (way->first == CRIT_NONE)
+		way->first = at;
+	else
+		match->waits[way->last].next = at;
+	way->last = at;
+	return match->listeners ? keep_end(match, at, &message->end) : 0;
+}
+
+/* The one that has waited longest, which no longer does. */
+static struct crit_match_wait take_first(struct crit_match *match, struct crit_match_way *way)
+{
+	uint32_t at = way->first;
+	struct crit_match_wait wait = match->waits[at];
+
+	way->first = wait.next;
+	match->waits[at].next = match->free;
+	match->free = at;
+	return wait;
+}
+
+/* Sends that are told of late began before others: who of them came first is not known. */
+static void look_at_send(struct crit_match *match, struct crit_match_way *way, uint64_t time_ns)
+{
+	if (time_ns < way->last_ns)
+		way->is_mixed = true;
+	if (way->is_mixed && way->link != CRIT_NONE)
+		match->latencies.links[way->link].is_mixed = true;
+	way->last_ns = time_ns;
+}
+
+/* Errors: -ENOMEM. */
+static int compare(struct crit_match *match, struct crit_match_way *way,
+		   const struct crit_match_wait *sent, const struct crit_match_wait *received)
+{
+	int rc = 0;
+
+	if (way->is_mixed)
+		return 0;
+	if (received->time_ns < sent->time_ns) {
+		uint64_t by_ns = sent->time_ns - received->time_ns;
+
+		way->early_count++;
+		if (by_ns > way->early_max_ns)
+			way->early_max_ns = by_ns;
+	}
+	if (sent->node == received->node)
+		return 0;
+	if (way->link == CRIT_NONE)
+		rc = crit_latencies_link(&match->latencies, sent->node, received->node, &way->link);
+	return rc ? rc
+		  : crit_latencies_take(&match->latencies, way->link, sent->time_ns,
+					received->time_ns);
+}
+
+/* The other end of the message is at the place that was taken from the list last. */
+static void tell_pair(const struct crit_match *match, struct crit_match_way *way,
+		      const struct crit_match_message *message)
+{
+	const struct crit_match_end *other = &match->ends[match->free];
+	const struct crit_match_end *send = message->is_send ? &message->end : other;
+	const struct crit_match_end *receive = message->is_send ? other : &message->end;
+	uint64_t other_ns = match->waits[match->free].time_ns;
+
+	if (way->is_mixed)
+		return;
+	crit_listeners_tell_edge(
+		match->listeners,
+		&(struct crit_edge){ .begin_ns = receive->begin_ns,
+				     .end_ns = message->is_send ? other_ns : message->time_ns,
+				     .cause_ns = message->is_send ? message->time_ns : other_ns,
+				     .object = message->communicator,
+				     .send_number = way->pair_count++,
+				     .receive_number = receive->posted,
+				     .waiter = receive->thread,
+				     .cause = send->thread,
+				     .call = receive->call,
+				     .kind = CRIT_EDGE_MESSAGE });
+}
+
+int crit_match_take(struct crit_match *match, const struct crit_match_message *message)
+{
+	const struct crit_match_wait own = { message->time_ns, message->node, CRIT_NONE };
+	struct crit_match_wait other;
+	struct crit_match_way *way = NULL;
+	int rc = match->is_full ? -ENOSPC : find_way(match, message, &way);
+
+	if (!rc && message->is_send)
+		look_at_send(match, way, message->time_ns);
+	if (!rc && (way->first == CRIT_NONE || way->are_sends == message->is_send)) {
+		way->are_sends = message->is_send;
+		rc = wait_for_other(match, way, message);
+	} else if (!rc) {
+		other = take_first(match, way);
+		if (match->listeners)
+			tell_pair(match, way, message);
+		rc = message->is_send ? compare(match, way, &own, &other)
+				      : compare(match, way, &other, &own);
+	}
+	match->is_full |= rc == -ENOSPC;
+	return rc == -ENOSPC ? 0 : rc;
+}
+
+uint64_t crit_match_early(const struct crit_match *match, uint64_t *ret_max_ns)
+{
+	uint64_t count = 0;
+	size_t i;
+
+	*ret_max_ns = 0;
+	for (i = 0; i < match->way_count; i++) {
+		const struct crit_match_way *way = &match->ways[i];
+
+		if (way->is_mixed)
+			continue;
+		count += way->early_count;
+		if (way->early_max_ns > *ret_max_ns)
+			*ret_max_ns = way->early_max_ns;
+	}
+	return count;
+}

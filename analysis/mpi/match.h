@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which messages were received before they were sent: clocks that are further apart than thought.
+ *
+ * MPI keeps messages of one sender, receiver, communicator and tag in order, so the k-th received
+ * was at best the k-th sent; whoever of the two is told of first waits for the other.  That is so
+ * for sends told of in the order they began; where threads send side by side on one way, nothing
+ * is said of it.  Listeners that want to hear of messages are told of each pair.
+ */
+#ifndef CRIT_MATCH_H
+#define CRIT_MATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/account/listeners.h"
+#include "analysis/clock/latencies.h"
+#include "core/base/map.h"
+
+#define CRIT_MATCH_MAX                                                                             \
+	(1u << 20) /* messages under way, and ways, at a time; more are not looked at */
+
+struct crit_match_way { /* of one sender, receiver, communicator and tag */
+	uint32_t first, last; /* of those that wait, CRIT_NONE */
+	uint32_t link; /* of transits: CRIT_NONE not known yet */
+	bool are_sends;
+	bool is_mixed; /* sends are not in order */
+	uint64_t last_ns; /* when the last send began */
+	uint64_t early_count; /* received before they were sent */
+	uint64_t early_max_ns; /* by so much at most */
+	uint64_t pair_count; /* told of */
+};
+
+struct crit_match_wait {
+	uint64_t time_ns;
+	uint32_t node;
+	uint32_t next; /* or in the list of free ones */
+};
+
+struct crit_match_end { /* of a message, as its edge tells it */
+	uint64_t begin_ns; /* of the call the message is sent or received in */
+	uint64_t posted; /* of a receive: struct crit_edge's receive_number */
+	uint32_t thread;
+	uint16_t call;
+};
+
+struct crit_match {
+	struct crit_map pairs; /* members, from << 32 | to -> running number */
+	struct crit_map places; /* pair << 32 | tag -> index into ways */
+	struct crit_match_way *ways;
+	size_t way_count, way_capacity;
+	struct crit_match_wait *waits;
+	size_t wait_count, wait_capacity;
+	uint32_t free; /* list */
+	bool is_full; /* from then on nothing is looked at: what was dropped would pair wrongly */
+	struct crit_latencies latencies;
+	struct crit_listeners *listeners; /* NULL: nobody wants edges */
+	struct crit_match_end *ends; /* by waits, where somebody does */
+	size_t end_capacity;
+};
+
+struct crit_match_message {
+	uint32_t from; /* members of the communicator */
+	uint32_t to;
+	int32_t tag;
+	bool is_send;
+	uint32_t node; /* whose stamp it is */
+	uint64_t time_ns; /* when the send began, or the receive was over */
+	uint32_t communicator; /* its number */
+	struct crit_match_end end; /* unless nobody wants edges */
+};
+
+/* listeners: borrowed until fini; NULL: nobody is told of pairs. */
+void crit_match_init(struct crit_match *match, struct crit_listeners *listeners);
+void crit_match_fini(struct crit_match *match);
+
+/* Errors: -ENOMEM; listeners->error is another one.  Cost: O(1). */
+int crit_match_take(struct crit_match *match, const struct crit_match_message *message);
+
+/* How many were received before they were sent, by *ret_max_ns at most.  Cost: O(ways). */
+uint64_t crit_match_early(const struct crit_match *match, uint64_t *ret_max_ns);
+
+#endif

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Merges what was planned, what the kernel said and what the shims said, and plays it.
+#include "analysis/replay/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/account/engine_queues.h"
+#include "analysis/account/engine_spans.h"
+#include "analysis/recording/kernel_feed.h"
+#include "analysis/model/sched_state.h"
+#include "analysis/replay/merge.h"
+#include "analysis/replay/thread_edges.h"
+#include "analysis/account/occupants.h"
+#include "analysis/model/planned_events.h"
+#include "analysis/recording/shim_feed.h"
+#include "core/base/call.h"
+
+#define TAG_EARLY_NS                                                                               \
+	CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
+#define PROGRESS_EVENTS 65536u
+
+enum source_kind {
+	SOURCE_PLANNED,
+	SOURCE_KERNEL,
+	SOURCE_STREAM
+};
+
+struct source {
+	enum source_kind kind;
+	uint32_t index; /* node or stream */
+};
+
+struct replay {
+	struct crit_model *model;
+	struct crit_engine *engine;
+	struct crit_messages *messages;
+	const struct crit_analysis_options *options;
+	struct crit_merge merge;
+	struct source *sources; /* by order */
+	uint32_t source_count;
+	uint32_t *stream_orders;
+	const struct crit_replay_share *share; /* NULL: all nodes are replayed here */
+	struct crit_planned_events planned;
+	struct crit_thread_edges *edges; /* NULL: nobody wants any */
+	struct crit_kernel_feed *kernels; /* by node */
+	struct crit_sched_state *sched_states;
+	struct crit_shim_feed *shims; /* by stream */
+	uint32_t *stream_of; /* by life: the stream that speaks for it now */
+	uint64_t total_bytes;
+	uint64_t events;
+};
+
+static bool has_node(const struct replay *line, uint32_t node)
+{
+	return !line->share || line->share->has_node(line->share->user, node);
+}
+
+/* What a span did is known when it ends: it began with the last event before. */
+static int apply_details(struct replay *line, const struct crit_shim_feed *feed, uint64_t time_ns)
+{
+	struct crit_message_span span = { .thread = feed->source.stream->thread,
+					  .call = feed->event.call,
+					  .enter_ns = feed->applied_ns,
+					  .leave_ns = time_ns };
+
+	if (line->share)
+		return line->share->add_span(line->share->user, &span, feed->details,
+					     feed->detail_count);
+	return crit_messages_take(line->messages, &span, feed->details, feed->detail_count);
+}
+
+static void emit(const struct replay *line, enum crit_event_kind kind, uint32_t thread,
+		 const struct crit_span_event *event, uint64_t time_ns)
+{
+	crit_listeners_emit(&line->engine->listeners, kind,
+			    &(struct crit_event){ .time_ns = time_ns,
+						  .arg = event->arg,
+						  .thread = thread,
+						  .call = event->call });
+}
+
+/* Errors: -ENOMEM. */
+static int apply_span(struct replay *line, uint32_t index, uint64_t time_ns)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+	const struct crit_span_event *event = &feed->event;
+	uint32_t thread = feed->source.stream->thread;
+	uint32_t slots = (uint32_t)(event->next_slot - feed->applied);
+	int rc = 0;
+
+	if (slots) {
+		feed->slots_before = feed->last_slots;
+		feed->last_slots = slots;
+		feed->applied = event->next_slot;
+	}
+	line->stream_of[thread] = index;
+	/* before a poll span, those of its leave; before another enter, those of a lost leave */
+	if (feed->detail_count && event->kind >= CRIT_SPAN_ENTER && !feed->has_pending)
+		rc = apply_details(line, feed, time_ns);
+	if (event->kind >= CRIT_SPAN_ENTER)
+		feed->applied_ns = time_ns;
+	if (event->kind == CRIT_SPAN_ENTER) {
+		struct crit_bucket_key key = { .site = event->site,
+					       .thread = thread,
+					       .region = event->region,
+					       .call = event->call,
+					       .span_class = event->span_class };
+
+		crit_engine_enter(line->engine, thread, &key, event->arg, event->polled, time_ns);
+	} else if (event->kind == CRIT_SPAN_LEAVE) {
+		crit_engine_leave(line->engine, thread, event->call, time_ns);
+	} else if (event->kind == CRIT_SPAN_WORKER) {
+		crit_engine_set_base(line->engine, thread, CRIT_CLASS_OMP_IDLE, time_ns);
+	} else if (event->kind == CRIT_SPAN_RELEASE && event->call >= CRIT_CALL_OMP_FIRST) {
+		emit(line, CRIT_EVENT_RELEASE, thread, event, time_ns);
+	} else if (event->kind == CRIT_SPAN_TASK) {
+		emit(line, CRIT_EVENT_TASK, thread, event, time_ns);
+	}
+	return rc;
+}
+
+/* Nothing is played beyond the cut; a trace shows when MPI_Finalize returned.  Errors: -ENOMEM. */
+static int look_beyond_cut(const struct replay *line, struct crit_shim_feed *feed)
+{
+	struct crit_listeners *listeners = &line->engine->listeners;
+	const struct crit_span_event *event = &feed->event;
+	bool is_left = false;
+	int rc = 1;
+
+	while (rc == 1 && listeners->counts[CRIT_EVENT_FINALIZE_LEAVE] && !is_left &&
+	       event->call == CRIT_MPI_Finalize &&
+	       (event->kind == CRIT_SPAN_ENTER || event->kind == CRIT_SPAN_LEAVE)) {
+		is_left = event->kind == CRIT_SPAN_LEAVE;
+		crit_listeners_emit(listeners,
+				    is_left ? CRIT_EVENT_FINALIZE_LEAVE : CRIT_EVENT_FINALIZE_ENTER,
+				    &(struct crit_event){ .time_ns = event->time_ns,
+							  .arg = event->site,
+							  .thread = feed->source.stream->thread,
+							  .call = event->call });
+		rc = is_left ? 0 : crit_shim_feed_next(feed);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Fetches a stream's next event and gives it its place in the merge.  Errors: -ENOMEM. */
+static int move_stream(struct replay *line, uint32_t index)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+	uint32_t order = line->stream_orders[index];
+	int rc = crit_shim_feed_next(feed);
+
+	if (rc < 0)
+		return rc;
+	if (rc && feed->event.time_ns <= line->model->nodes[feed->source.stream->node].cut_ns) {
+		crit_merge_delay(&line->merge, order, feed->event.time_ns);
+		return 0;
+	}
+	if (rc)
+		rc = look_beyond_cut(line, feed);
+	feed->has_event = false;
+	crit_shim_feed_fini(feed);
+	crit_merge_remove(&line->merge, order);
+	return rc;
+}
+
+/* The tag says more slots were written than are applied: they came before this switch. */
+static int catch_up(struct replay *line, uint32_t index, uint64_t target, uint64_t time_ns)
+{
+	struct crit_shim_feed *feed = &line->shims[index];
+
+	while (feed->has_event && feed->applied < target) {
+		int rc;
+
+		if (feed->event.time_ns > time_ns + TAG_EARLY_NS)
+			break;
+		rc = apply_span(line, index, time_ns);
+		if (!rc)
+			rc = move_stream(line, index);
+		if (rc)
+			return rc;
+	}
+	if (feed->applied < target && (feed->has_event || feed->source.stream->has_end))
+		line->model->losses.tag_disagreements++;
+	return 0;
+}
+
+/* A thread without a stripe: its tag at the switch-out is all that is known of its spans. */
+static void apply_tag_only(struct replay *line, uint32_t thread, uint64_t tag, uint64_t time_ns)
+{
+	struct crit_bucket_key key = { .thread = thread,
+				       .region = CRIT_TAG_FIELD(tag, REGION),
+				       .call = (uint16_t)CRIT_TAG_FIELD(tag, CALL),
+				       .span_class = (uint8_t)CRIT_TAG_FIELD(tag, CLASS) };
+	const struct crit_thread_account *account = &line->engine->accounts[thread];
+	const struct crit_bucket_key *now = &account->bucket->key;
+
+	line->model->threads[thread].is_tag_only = true;
+	if (!key.call || key.span_class >= CRIT_CLASS_COUNT ||
+	    (key.call < CRIT_CALL_OMP_FIRST && key.span_class <= CRIT_CLASS_USER)) {
+		crit_engine_clear_spans(line->engine, thread, time_ns);
+		crit_engine_set_base(line->engine, thread,
+				     key.span_class == CRIT_CLASS_OMP_IDLE ? CRIT_CLASS_OMP_IDLE
+									   : CRIT_CLASS_USER,
+				     time_ns);
+		return;
+	}
+	if (account->depth && now->call == key.call && now->span_class == key.span_class &&
+	    now->region == key.region)
+		return;
+	crit_engine_clear_spans(line->engine, thread, time_ns);
+	crit_engine_enter(line->engine, thread, &key, 0, 0, time_ns);
+}
+
+static int apply_tag(struct replay *line, uint32_t thread, const struct crit_kernel_switch *record)
+{
+	uint64_t sequence = CRIT_TAG_FIELD(record->prev_tag, SEQUENCE);
+	uint32_t stream = line->stream_of[thread];
+	struct crit_shim_feed *feed;
+	int32_t ahead;
+
+	if (record->head.flags & CRIT_KF_TAG_STALE) {
+		if (record->head.flags & CRIT_KF_HAS_TAG &&
+		    line->model->threads[thread].belief != CRIT_STATE_NONE)
+			line->model->losses.tag_stale++; /* at its end it always is */
+		return 0;
+	}
+	if (!record->prev_tag)
+		return 0;
+	if (stream == CRIT_NONE) {
+		if (!line->model->threads[thread].has_stream)
+			apply_tag_only(line, thread, record->prev_tag, record->head.time_ns);
+		return 0;
+	}
+	feed = &line->shims[stream];
+	ahead = (int32_t)((uint32_t)(sequence - feed->applied) << 8) >> 8; /* 24 bits, signed */
+	if (ahead > 0)
+		return catch_up(line, stream, feed->applied + (uint32_t)ahead,
+				record->head.time_ns);
+	/* told of later: a record just written, an open poll span, a span held back */
+	if ((uint32_t)-ahead > feed->last_slots + feed->slots_before)
+		line->model->losses.tag_disagreements++;
+	return 0;
+}
+
+static int apply_transition(struct replay *line, const struct crit_transition *change,
+			    const union crit_kernel_record *record)
+{
+	struct crit_thread_account *account = &line->engine->accounts[change->thread];
+	uint64_t time_ns = record->head.time_ns;
+	int rc = 0;
+
+	if (account->is_over)
+		return 0;
+	if (change->flags & CRIT_T_SWITCHED_OUT)
+		rc = apply_tag(line, change->thread, &record->switched);
+	if (change->flags & CRIT_T_EXEC) {
+		crit_engine_clear_spans(line->engine, change->thread, time_ns);
+		crit_engine_set_base(line->engine, change->thread, CRIT_CLASS_USER, time_ns);
+		line->stream_of[change->thread] = CRIT_NONE;
+	}
+	if (change->flags & CRIT_T_DIED) {
+		account->is_over = true;
+		crit_engine_set_state(line->engine, change->thread, CRIT_STATE_NONE, time_ns);
+	} else if (account->state != change->state) {
+		crit_engine_set_state(line->engine, change->thread, change->state, time_ns);
+	}
+	return rc;
+}
+
+/* The kernel half watches no CPU for a thread whose tag says that it waits in MPI or OpenMP. */
+static bool is_waiting(uint64_t tag)
+{
+	unsigned int span_class = CRIT_TAG_FIELD(tag, CLASS);
+
+	return span_class == CRIT_CLASS_MPI_WAIT || span_class == CRIT_CLASS_MPI_POLL ||
+	       span_class == CRIT_CLASS_OMP_WAIT;
+}
+
+/* A thread that was preempted, or woken to a watched CPU, waits for it. */
+static void apply_wait(struct replay *line, const struct crit_transition *change,
+		       const union crit_kernel_record *record)
+{
+	const struct crit_kernel_head *head = &record->head;
+	bool is_preempted = change->flags & CRIT_T_SWITCHED_OUT;
+	bool is_woken = head->kind == CRIT_K_WAKE || head->kind == CRIT_K_WAKE_NEW;
+	struct crit_queue_join join = { .time_ns = head->time_ns,
+					.cpu = head->cpu,
+					.is_watched = head->flags & CRIT_KF_WATCHED,
+					.is_preempted = is_preempted };
+
+	if (change->state != CRIT_STATE_RUNNABLE)
+		return;
+	if (is_preempted ? !is_waiting(record->switched.prev_tag) : is_woken && join.is_watched)
+		crit_queues_join(line->engine, change->thread, &join);
+}
+
+static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
+{
+	struct crit_kernel_feed *feed = &line->kernels[node];
+	struct crit_sched_state *sched_state = &line->sched_states[node];
+	const union crit_kernel_record *record = crit_kernel_feed_front(feed);
+	struct crit_stay stay;
+	unsigned int i;
+	int rc;
+
+	if (line->edges)
+		crit_thread_edges_before(line->edges, sched_state, record);
+	rc = crit_sched_state_step(sched_state, record);
+	if (!rc && crit_occupants_read(sched_state, record, &stay))
+		crit_queues_switch(line->engine, &stay);
+	for (i = 0; i < sched_state->out_count && !rc; i++) {
+		rc = apply_transition(line, &sched_state->out[i], record);
+		apply_wait(line, &sched_state->out[i], record);
+	}
+	if (line->edges)
+		crit_thread_edges_after(line->edges, sched_state, record);
+	crit_kernel_feed_pop(feed);
+	record = crit_kernel_feed_front(feed);
+	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
+		crit_merge_delay(&line->merge, order, record->head.time_ns);
+	else
+		crit_merge_remove(&line->merge, order);
+	return rc;
+}
+
+static void open_window(struct replay *line, uint32_t window, bool is_open, uint64_t time_ns)
+{
+	uint32_t thread = line->model->windows[window].first_thread;
+
+	for (; thread != CRIT_NONE; thread = line->model->threads[thread].next_in_window)
+		crit_engine_set_open(line->engine, thread, is_open, time_ns);
+}
+
+static void replay_return(struct replay *line, const struct crit_return *noted)
+{
+	if (line->engine->accounts[noted->thread].state != CRIT_STATE_RUNNABLE)
+		return;
+	crit_engine_set_yielded(line->engine, noted->thread, noted->running_ns, noted->time_ns);
+	if (noted->is_running)
+		crit_engine_set_state(line->engine, noted->thread, CRIT_STATE_RUNNING,
+				      noted->time_ns);
+}
+
+static void replay_planned(struct replay *line, uint32_t order)
+{
+	struct crit_planned_events *planned = &line->planned;
+	const struct crit_planned_event *next = &planned->entries[planned->at];
+	struct crit_thread_account *account;
+
+	switch (next->kind) {
+	case CRIT_AT_BIRTH:
+		if (!has_node(line, line->model->threads[next->index].node))
+			break;
+		crit_engine_set_state(line->engine, next->index, CRIT_STATE_ASSUMED, next->time_ns);
+		break;
+	case CRIT_AT_OPEN:
+	case CRIT_AT_CLOSE:
+		open_window(line, next->index, next->kind == CRIT_AT_OPEN, next->time_ns);
+		break;
+	case CRIT_AT_RETURN:
+		replay_return(line, &line->model->returns[next->index]);
+		break;
+	default:
+		account = &line->engine->accounts[next->index];
+		if (!account->is_over)
+			crit_engine_set_state(line->engine, next->index, CRIT_STATE_NONE,
+					      next->time_ns);
+		account->is_over = true;
+		break;
+	}
+	if (++planned->at < planned->count)
+		crit_merge_delay(&line->merge, order, planned->entries[planned->at].time_ns);
+	else
+		crit_merge_remove(&line->merge, order);
+}
+
+static void report_progress(const struct replay *line)
+{
+	uint64_t done_bytes = 0;
+	size_t i;
+
+	if (!line->options || !line->options->progress)
+		return;
+	for (i = 0; i < line->model->node_count; i++)
+		done_bytes += line->kernels[i].bytes_read;
+	for (i = 0; i < line->model->stream_count; i++)
+		done_bytes += line->shims[i].slots_read * sizeof(struct crit_slot);
+	line->options->progress(line->options->user, done_bytes, line->total_bytes);
+}
+
+static uint64_t next_ns(const struct replay *line)
+{
+	return line->merge.count ? line->merge.heap[0].time_ns : CRIT_TIME_MAX;
+}
+
+static int play(struct replay *line)
+{
+	int rc = 0;
+
+	while (line->merge.count && !rc) {
+		struct crit_cursor cursor = line->merge.heap[0];
+		struct source source = line->sources[cursor.order];
+
+		if (source.kind == SOURCE_KERNEL) {
+			rc = replay_kernel(line, source.index, cursor.order);
+		} else if (source.kind == SOURCE_STREAM) {
+			rc = apply_span(line, source.index, cursor.time_ns);
+			if (!rc)
+				rc = move_stream(line, source.index);
+		} else {
+			replay_planned(line, cursor.order);
+		}
+		if (++line->events % PROGRESS_EVENTS == 0)
+			report_progress(line);
+		if (!rc && line->share)
+			rc = line->share->look(line->share->user, cursor.time_ns, next_ns(line));
+		if (line->engine->error)
+			rc = line->engine->error;
+		else if (!rc)
+			rc = line->engine->listeners.error;
+	}
+	return rc;
+}
+
+static int define_region(void *user, const struct crit_stream *stream,
+			 const struct crit_slot_region *slot, const char *name, size_t name_bytes)
+{
+	struct replay *line = user;
+
+	return crit_regions_define(&line->engine->teams.regions,
+				   line->model->threads[stream->thread].process, slot, name,
+				   name_bytes);
+}
+
+static int start_stream(struct replay *line, uint32_t index)
+{
+	const struct crit_stream *stream = &line->model->streams[index];
+	struct crit_shim_feed *feed = &line->shims[index];
+	int rc;
+
+	if (stream->thread == CRIT_NONE)
+		return 0;
+	if (line->stream_of[stream->thread] == CRIT_NONE)
+		line->stream_of[stream->thread] = index;
+	crit_shim_feed_init(feed, &(struct crit_shim_source){
+					  .recording = line->model->nodes[stream->node].recording,
+					  .clock = &line->model->nodes[stream->node].clock,
+					  .stream = stream,
+					  .define_region = define_region,
+					  .user = line,
+				  });
+	rc = crit_shim_feed_next(feed);
+	if (rc < 0)
+		return rc;
+	if (!rc || feed->event.time_ns > line->model->nodes[stream->node].cut_ns) {
+		feed->has_event = false;
+		crit_shim_feed_fini(feed);
+		return 0;
+	}
+	crit_merge_add(&line->merge, line->stream_orders[index], feed->event.time_ns);
+	return 0;
+}
+
+static int start_kernel(struct replay *line, uint32_t node, uint32_t order)
+{
+	const struct crit_node *from = &line->model->nodes[node];
+	const union crit_kernel_record *record;
+	int rc = crit_sched_state_init(&line->sched_states[node], line->model, node, false);
+
+	if (!rc)
+		rc = crit_kernel_feed_init(&line->kernels[node], from->recording, &from->clock,
+					   from->first_kernel_ref);
+	if (rc)
+		return rc;
+	record = crit_kernel_feed_front(&line->kernels[node]);
+	if (record && record->head.time_ns <= from->cut_ns)
+		crit_merge_add(&line->merge, order, record->head.time_ns);
+	return 0;
+}
+
+/* Sources in the order that breaks ties: the schedule, then per node its kernel and its streams. */
+static int start(struct replay *line)
+{
+	const struct crit_model *model = line->model;
+	uint32_t order = 0, stream = 0, node;
+	int rc = crit_planned_events_init(&line->planned, model);
+
+	line->sources[order++] = (struct source){ SOURCE_PLANNED, 0 };
+	if (!rc && line->planned.count)
+		crit_merge_add(&line->merge, 0, line->planned.entries[0].time_ns);
+	for (node = 0; node < model->node_count && !rc; node++) {
+		bool is_replayed = has_node(line, node);
+
+		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
+		if (is_replayed)
+			rc = start_kernel(line, node, order);
+		order++;
+		for (; !rc && stream < model->stream_count && model->streams[stream].node == node;
+		     stream++) {
+			line->sources[order] = (struct source){ SOURCE_STREAM, stream };
+			line->stream_orders[stream] = order++;
+			if (is_replayed)
+				rc = start_stream(line, stream);
+		}
+		line->total_bytes += model->nodes[node].recording->size_bytes;
+	}
+	return rc;
+}
+
+static int allocate(struct replay *line)
+{
+	const struct crit_model *model = line->model;
+	uint32_t orders = (uint32_t)(1 + model->node_count + model->stream_count);
+	size_t i;
+
+	line->sources = calloc(orders, sizeof(*line->sources));
+	line->stream_orders = calloc(model->stream_count + 1, sizeof(*line->stream_orders));
+	line->kernels = calloc(model->node_count, sizeof(*line->kernels));
+	line->sched_states = calloc(model->node_count, sizeof(*line->sched_states));
+	line->shims = calloc(model->stream_count + 1, sizeof(*line->shims));
+	line->stream_of = calloc(model->thread_count + 1, sizeof(*line->stream_of));
+	if (!line->sources || !line->stream_orders || !line->kernels || !line->sched_states ||
+	    !line->shims || !line->stream_of)
+		return -ENOMEM;
+	for (i = 0; i < model->thread_count; i++)
+		line->stream_of[i] = CRIT_NONE;
+	return crit_merge_init(&line->merge, orders);
+}
+
+static void collect(struct replay *line)
+{
+	struct crit_model *model = line->model;
+	size_t i;
+
+	for (i = 0; i < model->stream_count; i++) {
+		model->losses.late_records += line->shims[i].late_records;
+		model->losses.unbalanced_spans += line->shims[i].unbalanced;
+		model->losses.unknown_records += line->shims[i].unknown_records;
+		line->messages->losses.details += line->shims[i].details_lost;
+		model->nodes[model->streams[i].node].row.slot_count += line->shims[i].slots_read;
+	}
+	model->losses.unbalanced_spans += line->engine->unbalanced;
+}
+
+int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
+		    struct crit_messages *messages, const struct crit_analysis_options *options,
+		    const struct crit_replay_share *share)
+{
+	struct replay line = {
+		.model = model,
+		.engine = engine,
+		.messages = messages,
+		.options = options,
+		.share = share,
+	};
+	size_t i;
+	int rc;
+
+	crit_threads_rewind(model);
+	rc = allocate(&line);
+	if (!rc)
+		rc = crit_thread_edges_create(engine, &line.edges);
+	if (!rc)
+		rc = start(&line);
+	if (!rc)
+		rc = play(&line);
+	if (!rc) {
+		crit_engine_finish(engine);
+		collect(&line);
+	}
+	for (i = 0; i < model->node_count && line.kernels && line.sched_states; i++) {
+		crit_kernel_feed_fini(&line.kernels[i]);
+		crit_sched_state_fini(&line.sched_states[i]);
+	}
+	for (i = 0; i < model->stream_count && line.shims; i++)
+		crit_shim_feed_fini(&line.shims[i]);
+	crit_thread_edges_destroy(line.edges);
+	crit_planned_events_fini(&line.planned);
+	crit_merge_fini(&line.merge);
+	free(line.sources);
+	free(line.stream_orders);
+	free(line.kernels);
+	free(line.sched_states);
+	free(line.shims);
+	free(line.stream_of);
+	return rc;
+}

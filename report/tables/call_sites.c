@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Sorts call sites by place, adds up what is the same, and sorts them by weight. */
+#include "report/tables/call_sites.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table/group_by.h"
+
+static crit_fix weight_of(const struct crit_call_site_row *row)
+{
+	return row->all_waiting + ((crit_fix)row->waiting_ns << 64);
+}
+
+/* Those in no file are nobody else's. */
+static int compare_place(const void *a, const void *b)
+{
+	const struct crit_call_site_row *left = a;
+	const struct crit_call_site_row *right = b;
+	int order = crit_source_location_compare(&left->place, &right->place);
+
+	if (!order)
+		order = (left->call > right->call) - (left->call < right->call);
+	if (!order && !left->place.module)
+		order = (left->index > right->index) - (left->index < right->index);
+	return order;
+}
+
+static int compare_weight(const void *a, const void *b)
+{
+	crit_fix left = weight_of(a);
+	crit_fix right = weight_of(b);
+
+	return left < right ? 1 : left > right ? -1 : compare_place(a, b);
+}
+
+static void begin(void *to, const void *from)
+{
+	const struct crit_call_site_row *site = from;
+
+	*(struct crit_call_site_row *)to = (struct crit_call_site_row){ .call = site->call,
+									.place = site->place,
+									.index = site->index };
+}
+
+static void join(void *to, const void *from)
+{
+	const struct crit_call_site_row *row = from;
+	struct crit_call_site_row *into = to;
+
+	into->process_count += row->process_count;
+	into->visits += row->visits;
+	into->time_ns += row->time_ns;
+	into->wait_ns += row->wait_ns;
+	into->all_waiting += row->all_waiting;
+	into->waiting_ns += row->waiting_ns;
+}
+
+static const struct crit_grouping by_place = { sizeof(struct crit_call_site_row),
+					       sizeof(struct crit_call_site_row), compare_place,
+					       begin, join };
+
+static struct crit_call_site_row site_of(const struct crit_results *results, size_t index,
+					 struct crit_symbols *symbols)
+{
+	const struct crit_call_row *site = &results->call_sites[index];
+	struct crit_call_site_row row = { .call = site->call,
+					  .place.offset = site->site,
+					  .index = index,
+					  .process_count = 1,
+					  .visits = site->visits,
+					  .time_ns = site->time_ns,
+					  .wait_ns = site->wait_ns,
+					  .all_waiting = site->run.all_waiting[CRIT_UNIT_THREADS],
+					  .waiting_ns = site->run.waiting_ns };
+
+	if (symbols)
+		crit_symbols_find(symbols, site->node, site->pid, site->site, &row.place);
+	return row;
+}
+
+int crit_call_sites_init(struct crit_call_sites *call_sites, struct crit_symbols *symbols,
+			 const struct crit_results *results)
+{
+	struct crit_call_site_row *all = calloc(results->call_site_count + 1, sizeof(*all));
+
+	memset(call_sites, 0, sizeof(*call_sites));
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < results->call_site_count; i++)
+		all[i] = site_of(results, i, symbols);
+	call_sites->rows =
+		crit_group_by(&by_place, all, results->call_site_count, &call_sites->row_count);
+	free(all);
+	if (!call_sites->rows)
+		return -ENOMEM;
+	qsort(call_sites->rows, call_sites->row_count, sizeof(*call_sites->rows), compare_weight);
+	return 0;
+}
+
+void crit_call_sites_fini(struct crit_call_sites *call_sites)
+{
+	free(call_sites->rows);
+	memset(call_sites, 0, sizeof(*call_sites));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Call sites of all processes: the same line of all ranks is one site, wherever it was loaded. */
+#ifndef CRIT_CALL_SITES_H
+#define CRIT_CALL_SITES_H
+
+#include "analysis/schema/results.h"
+#include "analysis/symbols/symbols.h"
+
+struct crit_call_site_row { /* sums over the processes that call from here */
+	uint32_t call;
+	struct crit_source_location place;
+	size_t index; /* of the first of them in the results */
+	uint32_t process_count;
+	uint64_t visits;
+	uint64_t time_ns;
+	uint64_t wait_ns;
+	crit_fix all_waiting;
+	uint64_t waiting_ns;
+};
+
+struct crit_call_sites {
+	struct crit_call_site_row *rows; /* by stall + waiting, descending */
+	size_t row_count;
+};
+
+/*
+ * Joins the sites of the results by their places.  symbols may be NULL: bare addresses, not joined.
+ * Ownership: fini frees; texts of places are of symbols.  Errors: -ENOMEM.
+ */
+int crit_call_sites_init(struct crit_call_sites *call_sites, struct crit_symbols *symbols,
+			 const struct crit_results *results);
+void crit_call_sites_fini(struct crit_call_sites *call_sites);
+
+#endif

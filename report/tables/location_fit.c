@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Cuts names of C++ and Fortran functions to what a reader looks for, and places to a width. */
+#include "report/tables/location_fit.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEAST_NAME 5 /* columns; a shorter piece of a function tells nothing */
+#define NAME_BYTES 256
+#define OPERATOR "operator"
+
+const char *crit_name_fit(const char *name, int columns, char *text, size_t text_bytes)
+{
+	int length = (int)strlen(name), head, tail;
+
+	if (length <= columns || columns < LEAST_NAME) {
+		(void)snprintf(text, text_bytes, "%.*s", columns > 0 ? columns : 0, name);
+		return text;
+	}
+	tail = (columns - 2) / 2;
+	head = columns - 2 - tail;
+	(void)snprintf(text, text_bytes, "%.*s..%s", head, name, name + length - tail);
+	return text;
+}
+
+static bool is_word(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+static size_t operator_length(const char *name, size_t at)
+{
+	size_t length = sizeof(OPERATOR) - 1;
+
+	if (strncmp(name + at, OPERATOR, length) != 0 || (at && is_word(name[at - 1])) ||
+	    is_word(name[at + length]))
+		return 0;
+	if (strncmp(name + at + length, "()", 2) == 0)
+		return length + 2;
+	return length + strspn(name + at + length, "<>=!+-*/%^&|~,[]");
+}
+
+/* The length of what stands in the brackets name begins with, these too. */
+static size_t bracket_length(const char *name, char open, char close)
+{
+	size_t length = 0;
+	int depth = 0;
+
+	for (; name[length]; length++) {
+		depth += name[length] == open;
+		if (name[length] == close && (close != '>' || name[length - 1] != '-') && !--depth)
+			return length + 1;
+	}
+	return length;
+}
+
+/* Copies a name without arguments of templates and functions: "void ns::Solver::smooth const". */
+static void drop_arguments(const char *name, char ret_text[NAME_BYTES])
+{
+	size_t used = 0;
+
+	for (size_t at = 0; name[at] && used + 1 < NAME_BYTES;) {
+		size_t length = operator_length(name, at);
+
+		if (!length && name[at] == '<') {
+			at += bracket_length(name + at, '<', '>');
+			continue;
+		}
+		if (!length && name[at] == '(') {
+			at += bracket_length(name + at, '(', ')');
+			continue;
+		}
+		length = length ? length : 1;
+		for (; length && used + 1 < NAME_BYTES; length--)
+			ret_text[used++] = name[at++];
+	}
+	ret_text[used] = '\0';
+}
+
+static void drop_end(char *name, const char *end)
+{
+	size_t length = strlen(name);
+
+	if (length > strlen(end) && !strcmp(name + length - strlen(end), end))
+		name[length - strlen(end)] = '\0';
+}
+
+/* Where the last component begins, before end. */
+static const char *last_component(const char *name, const char *end)
+{
+	const char *begin = name;
+
+	for (const char *at = name; at < end; at++)
+		if (*at == ' ' || (at > name && at[-1] == ':' && *at == ':'))
+			begin = at + 1;
+	return begin;
+}
+
+const char *crit_name_bare(const char *function, char *text, size_t text_bytes)
+{
+	const char *module = strncmp(function, "__", 2) ? NULL : strstr(function, "_MOD_");
+	const char *begin, *symbol;
+	char name[NAME_BYTES];
+
+	drop_arguments(module ? module + strlen("_MOD_") : function, name);
+	drop_end(name, " const");
+	drop_end(name, " ");
+	symbol = strstr(name, OPERATOR);
+	while (symbol && !operator_length(name, (size_t)(symbol - name)))
+		symbol = strstr(symbol + 1, OPERATOR);
+	begin = last_component(name, symbol ? symbol : name + strlen(name));
+	if (symbol && symbol > name + 1 && symbol[-1] == ':')
+		begin = last_component(name, symbol - 2);
+	(void)snprintf(text, text_bytes, "%s", *begin ? begin : function);
+	return text;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const char *crit_location_fit(const struct crit_source_location *place, int columns, char *text,
+			      size_t text_bytes)
+{
+	const bool has_line = place->file && place->line;
+	char function[NAME_BYTES] = "", fitted[NAME_BYTES], end[24]; /* end: what stays whole */
+	const char *name = place->module ? file_name(place->module) : "";
+	int room;
+
+	if (place->function)
+		(void)crit_name_bare(place->function, function, sizeof(function));
+	if (has_line) {
+		name = file_name(place->file);
+		(void)snprintf(end, sizeof(end), ":%" PRIu32, place->line);
+	} else if (function[0]) {
+		name = function;
+		(void)snprintf(end, sizeof(end), "+%#" PRIx64, place->function_offset);
+	} else {
+		(void)snprintf(end, sizeof(end), "%s%#" PRIx64, *name ? "+" : "", place->offset);
+	}
+	room = columns - (int)(strlen(name) + strlen(end)) - 1;
+	if (has_line && function[0] && room >= LEAST_NAME)
+		(void)snprintf(text, text_bytes, "%s %s%s",
+			       crit_name_fit(function, room, fitted, sizeof(fitted)), name, end);
+	else
+		(void)snprintf(text, text_bytes, "%s%s",
+			       crit_name_fit(name, columns - (int)strlen(end), fitted,
+					     sizeof(fitted)),
+			       end);
+	return text;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of functions and lines in few columns: what tells least is cut first. */
+#ifndef CRIT_LOCATION_FIT_H
+#define CRIT_LOCATION_FIT_H
+
+#include <stddef.h>
+
+#include "analysis/symbols/symbols.h"
+
+/* A text in so many columns; what is too long is cut in its middle: "reduce..domains". */
+const char *crit_name_fit(const char *name, int columns, char *text, size_t text_bytes);
+
+/*
+ * A function by its bare name: "smooth" of "void ns::Solver<int>::smooth<2>(Grid&) const", and of
+ * "__solver_MOD_smooth".  An operator keeps its class: "Halo::operator()".
+ */
+const char *crit_name_bare(const char *function, char *text, size_t text_bytes);
+
+/*
+ * A place in so many columns, "smooth solver.hpp:134".  The function is cut first, then left out,
+ * then the name of the file is cut; the line stays whole.
+ */
+const char *crit_location_fit(const struct crit_source_location *place, int columns, char *text,
+			      size_t text_bytes);
+
+#endif

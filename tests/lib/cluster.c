@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Threads meet at a barrier, and each copies what the others have for it.
+#include "tests/lib/cluster.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "analysis/analyse.h"
+#include "core/base/err.h"
+
+struct room { /* where all meet */
+	const struct crit_test_crew *crew;
+	const char *const *paths;
+	size_t path_count;
+	pthread_barrier_t barrier;
+	const struct crit_exchange_buffer *offers[CRIT_TEST_CLUSTER_MAX];
+};
+
+struct member {
+	struct room *room;
+	uint32_t rank;
+	struct crit_results *results;
+	int rc;
+};
+
+static int exchange(void *user, const struct crit_exchange_buffer *to,
+		    struct crit_exchange_buffer *from)
+{
+	struct member *member = user;
+	struct room *room = member->room;
+	uint32_t i;
+	int rc = 0;
+
+	room->offers[member->rank] = to;
+	(void)pthread_barrier_wait(&room->barrier);
+	for (i = 0; i < room->crew->transport && !rc; i++) {
+		const struct crit_exchange_buffer *offer = &room->offers[i][member->rank];
+
+		from[i].size = 0;
+		rc = crit_exchange_buffer_put(&from[i], offer->bytes, offer->size);
+	}
+	(void)pthread_barrier_wait(&room->barrier);
+	return rc;
+}
+
+static void *analyse(void *user)
+{
+	static const char *const nothing[] = { "/nonexistent" };
+	struct member *member = user;
+	const struct crit_test_crew *crew = member->room->crew;
+	struct crit_transport transport = { .rank = member->rank,
+					    .count = crew->transport,
+					    .round_steps = crew->round_steps,
+					    .user = member,
+					    .exchange = exchange };
+	struct crit_analysis_options options = {
+		.rule = crew->rule,
+		.transport = &transport,
+		.trace = crew->sinks ? &crew->sinks[member->rank] : NULL,
+		.listener = crew->listeners ? &crew->listeners[member->rank] : NULL
+	};
+	struct crit_err err = { .text = "" };
+	bool is_blind = crew->blind == member->rank;
+
+	member->rc = crit_analyse(is_blind ? nothing : member->room->paths,
+				  is_blind ? 1 : member->room->path_count, &options,
+				  &member->results, &err);
+	return NULL;
+}
+
+int crit_test_crew_analyse(const struct crit_test_crew *crew, const char *const *paths,
+			   size_t count, struct crit_results **ret_results)
+{
+	struct room room = { .crew = crew, .paths = paths, .path_count = count };
+	struct member members[CRIT_TEST_CLUSTER_MAX] = { 0 };
+	pthread_t threads[CRIT_TEST_CLUSTER_MAX];
+	uint32_t i;
+	int rc;
+
+	if (pthread_barrier_init(&room.barrier, NULL, crew->transport))
+		return -EAGAIN;
+	for (i = 0; i < crew->transport; i++) {
+		members[i] = (struct member){ .room = &room, .rank = i };
+		if (pthread_create(&threads[i], NULL, analyse, &members[i]))
+			return -EAGAIN;
+	}
+	for (i = 0; i < crew->transport; i++)
+		(void)pthread_join(threads[i], NULL);
+	(void)pthread_barrier_destroy(&room.barrier);
+	rc = members[0].rc;
+	for (i = 1; i < crew->transport; i++) {
+		if (members[i].rc != rc || members[i].results)
+			rc = -EDOM;
+	}
+	*ret_results = members[0].results;
+	return rc;
+}

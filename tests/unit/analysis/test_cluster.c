@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several peers yield what one process does, to the last bit, however time and nodes are dealt.
+#include <errno.h>
+#include <unistd.h>
+
+#include "analysis/analyse.h"
+#include "core/base/array.h"
+#include "core/base/err.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/lib/cluster.h"
+#include "tests/sim/synthetic.h"
+#include "tests/lib/told.h"
+#include "tests/sim/clocks.h"
+#include "tests/sim/teams.h"
+
+#ifdef __SANITIZE_THREAD__ /* slow there, and every seed takes the same locks */
+#define SEEDS 20
+#elif defined(__SANITIZE_ADDRESS__)
+#define SEEDS 40
+#else
+#define SEEDS 80
+#endif
+
+#define NODES 6u
+
+struct files { /* the recordings of a run */
+	size_t count;
+	int fds[NODES];
+	char names[NODES][32];
+	const char *paths[NODES];
+};
+
+static void add_file(struct files *files, struct crit_maker *m)
+{
+	size_t at = files->count++;
+
+	files->fds[at] = crit_maker_memfd(m);
+	(void)snprintf(files->names[at], sizeof(files->names[at]), "/proc/self/fd/%d",
+		       files->fds[at]);
+	files->paths[at] = files->names[at];
+	crit_maker_destroy(m);
+}
+
+static void close_files(struct files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		(void)close(files->fds[i]);
+	files->count = 0;
+}
+
+/* Each thread is told of by the one peer that plays its node, as by a process that plays all. */
+static void check_told(const struct crit_test_crew *crew, const struct crit_test_told *parts,
+		       const struct crit_test_told *alone)
+{
+	size_t i;
+
+	CHECK(parts[0].communicators == alone->communicators);
+	for (i = 0; i < alone->thread_count; i++) {
+		uint64_t sum = 0;
+		uint32_t peer, tellers = 0;
+
+		for (peer = 0; peer < crew->transport; peer++) {
+			tellers += parts[peer].sums && parts[peer].sums[i];
+			sum += parts[peer].sums ? parts[peer].sums[i] : 0;
+		}
+		CHECK_MSG(sum == alone->sums[i] && tellers <= 1,
+			  "%u peers, rounds of %zu: thread %zu is told by %u", crew->transport,
+			  crew->round_steps, i, tellers);
+	}
+}
+
+static void check_crew(const struct files *files, struct crit_test_crew *crew, uint64_t digest,
+		       const struct crit_test_told *alone)
+{
+	struct crit_trace_sink sinks[CRIT_TEST_CLUSTER_MAX];
+	struct crit_test_told parts[CRIT_TEST_CLUSTER_MAX];
+	struct crit_results *r = NULL;
+	uint32_t i;
+
+	for (i = 0; i < crew->transport; i++)
+		crit_test_told_sink(&parts[i], &sinks[i]);
+	crew->sinks = alone ? sinks : NULL;
+	if (CHECK_INT_EQ(crit_test_crew_analyse(crew, files->paths, files->count, &r), 0) && r) {
+		CHECK_MSG(crit_analysed_digest(r) == digest, "%u peers, rounds of %zu differ",
+			  crew->transport, crew->round_steps);
+		if (alone)
+			check_told(crew, parts, alone);
+	}
+	crit_results_destroy(r);
+	for (i = 0; i < crew->transport; i++)
+		crit_test_told_fini(&parts[i]);
+}
+
+/* What an analysis leaves to the next one changes no result, whatever rule came before. */
+static void check_index(const struct files *files, enum crit_active_rule rule, uint64_t digest)
+{
+	const enum crit_active_rule rules[] = { rule, CRIT_ACTIVE_MAY_WAIT, rule };
+	struct crit_analysis_options options = { .index = crit_run_index_create() };
+	struct crit_err err;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct crit_results *r = NULL;
+
+		options.rule = rules[i];
+		CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0);
+		if (r && rules[i] == rule)
+			CHECK_MSG(crit_analysed_digest(r) == digest, "analysis %zu differs", i);
+		crit_results_destroy(r);
+	}
+	crit_run_index_destroy(options.index);
+}
+
+/* Compares crews of many kinds with one process. */
+static void check_files(const struct files *files, enum crit_active_rule rule)
+{
+	static const size_t rounds[] = { 1, 7, 100, 0 };
+	struct crit_analysis_options options = { .rule = rule };
+	struct crit_results *r = NULL;
+	struct crit_trace_sink sink;
+	struct crit_test_told told;
+	struct crit_err err;
+	uint64_t digest;
+
+	crit_test_told_sink(&told, &sink);
+	options.trace = &sink;
+	if (!CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0) || !r)
+		return;
+	CHECK_UINT_EQ(told.begins, 1);
+	digest = crit_analysed_digest(r);
+	crit_results_destroy(r);
+	check_index(files, rule, digest);
+	for (uint32_t transport = 1; transport <= 5; transport++) {
+		struct crit_test_crew crew = { .transport = transport,
+					       .round_steps = rounds[transport % 4],
+					       .rule = rule,
+					       .blind = CRIT_NONE };
+
+		check_crew(files, &crew, digest, NULL);
+		check_crew(files, &crew, digest, &told);
+	}
+	crit_test_told_fini(&told);
+}
+
+static void check_scenario(uint64_t seed)
+{
+	struct crit_scenario_shape shape = crit_scenario_draw(seed, seed % 10 ? 150 : 1500);
+	struct crit_scenario *s = crit_scenario_simulate(&shape);
+	enum crit_active_rule rule = (enum crit_active_rule)(seed % CRIT_ACTIVE_COUNT);
+	struct files files = { 0 };
+
+	CHECK_CASE("seed %llu, %u nodes", (unsigned long long)seed, s->node_count);
+	if (rule == CRIT_ACTIVE_KERNEL)
+		rule = CRIT_ACTIVE_DEFAULT;
+	for (uint32_t node = 0; node < s->node_count; node++)
+		add_file(&files, crit_scenario_record(s, node, NULL));
+	check_files(&files, rule);
+	close_files(&files);
+	crit_scenario_destroy(s);
+}
+
+static void check_synthetic(const struct crit_synthetic *spec)
+{
+	struct files files = { 0 };
+
+	CHECK_CASE("%u nodes, %u ranks, %u threads", spec->nodes, spec->ranks, spec->threads);
+	for (uint32_t node = 0; node < spec->nodes; node++) {
+		struct crit_maker *m = crit_maker_create(NULL);
+
+		crit_synthetic_write(spec, node, m);
+		add_file(&files, m);
+	}
+	check_files(&files, CRIT_ACTIVE_DEFAULT);
+	close_files(&files);
+}
+
+/* Some slots are of a kind this program does not know; each peer counts those of its nodes. */
+static bool make_unknown(void *user, uint32_t stream, struct crit_slot *slot)
+{
+	(void)user, (void)stream;
+	if (slot->time_ns % 16 == 0)
+		slot->kind = CRIT_S_COUNT;
+	return true;
+}
+
+/* Regions, teams and phases, on a node of each peer. */
+static void check_teams(uint64_t seed)
+{
+	static const struct crit_maker_options options = { .tamper_slot = make_unknown };
+	static struct sim_teams w;
+	struct files files = { 0 };
+
+	CHECK_CASE("teams of seed %llu", (unsigned long long)seed);
+	for (uint64_t node = 0; node < 3; node++) {
+		sim_teams_make(&w, seed + node, seed % 2 ? &options : NULL);
+		add_file(&files, w.m);
+	}
+	check_files(&files, CRIT_ACTIVE_DEFAULT);
+	close_files(&files);
+}
+
+/* Once known, the movement of clocks is used as it is; a sink hears of moved clocks only. */
+static void check_known(const struct files *files)
+{
+	struct crit_analysis_options options = { .index = crit_run_index_create() };
+	struct crit_results *first = NULL, *second = NULL;
+	struct crit_trace_sink sink;
+	struct crit_test_told told;
+	struct crit_err err;
+
+	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &first, &err), 0);
+	CHECK(crit_run_index_has_moved_clocks(options.index));
+	crit_test_told_sink(&told, &sink);
+	options.trace = &sink;
+	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &second, &err), 0);
+	CHECK_UINT_EQ(told.begins, 1);
+	if (CHECK(first && second))
+		CHECK_UINT_EQ(crit_analysed_digest(first), crit_analysed_digest(second));
+	crit_results_destroy(first);
+	crit_results_destroy(second);
+	crit_test_told_fini(&told);
+	crit_run_index_destroy(options.index);
+}
+
+/* Clocks that messages move, which only peer 0 knows of at first. */
+static void check_skewed(uint64_t seed)
+{
+	static struct sim_clocks w;
+	struct files files = { 0 };
+
+	CHECK_CASE("skewed clocks of seed %llu", (unsigned long long)seed);
+	w = (struct sim_clocks){ .is_wrong = seed % 8 == 7 };
+	sim_clocks_make(&w, seed);
+	for (uint32_t node = 0; node < w.node_count; node++)
+		add_file(&files, w.nodes[node].m);
+	check_files(&files, CRIT_ACTIVE_DEFAULT);
+	if (!w.is_wrong)
+		check_known(&files);
+	close_files(&files);
+}
+
+/* A peer that finds nothing to read does not leave the others waiting. */
+static void test_blind(void)
+{
+	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, false, 0 };
+	struct crit_test_crew crew = { .transport = 3, .blind = 1 };
+	struct files files = { 0 };
+	struct crit_results *r = NULL;
+
+	for (uint32_t node = 0; node < spec.nodes; node++) {
+		struct crit_maker *m = crit_maker_create(NULL);
+
+		crit_synthetic_write(&spec, node, m);
+		add_file(&files, m);
+	}
+	CHECK_INT_EQ(crit_test_crew_analyse(&crew, files.paths, files.count, &r), -ENOENT);
+	CHECK(!r);
+	/* another set of recordings is no help either */
+	crew.blind = CRIT_NONE;
+	crew.transport = 1;
+	CHECK_INT_EQ(crit_test_crew_analyse(&crew, files.paths, files.count, &r), 0);
+	crit_results_destroy(r);
+	close_files(&files);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct crit_synthetic specs[] = {
+		{ 3, 2, 2, 100000, 50, false, true, 0 },
+		{ 4, 1, 1, 50000, 200, true, true, 0 },
+		{ 2, 3, 1, 100000, 300, false, false, 0 },
+	};
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : SEEDS;
+
+	for (uint64_t seed = first; seed < first + count; seed++)
+		check_scenario(seed);
+	for (uint64_t seed = first; seed < first + count / 4; seed++)
+		check_teams(seed);
+	for (uint64_t seed = first; seed < first + count / 4; seed++)
+		check_skewed(seed);
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+		check_synthetic(&specs[i]);
+	test_blind();
+	return check_done();
+}
