@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The front door: opens the recordings, surveys, plays, and hands out the results.
+// Front door of the analysis: opens and indexes the recordings, replays them once, fills the
+// results.
 #include "analysis/analyse.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ static int check_rule(const struct crit_model *model, enum crit_active_rule rule
 	return 0;
 }
 
-/* What all peers must see alike: recordings that still grow are not. */
+/* What all analysis processes must see alike: recordings that still grow are not. */
 static uint64_t sum_up(const struct crit_model *model)
 {
 	uint64_t sum = model->window_end_ns - model->window_begin_ns;
@@ -162,7 +163,7 @@ struct work {
 	struct crit_engine engine;
 };
 
-/* What peer 0 has taken yields results. */
+/* What analysis process 0 has taken yields results. */
 static int conclude(struct crit_model *model, struct work *work, const struct attempt *attempt,
 		    struct crit_results *results)
 {
@@ -283,7 +284,9 @@ static int compute(struct attempt *attempt, struct work *work, struct crit_resul
 	return rc;
 }
 
-/* Opens the recordings where no analysis before has, and plays them.  index: what it has learnt. */
+/*
+ * Opens the recordings where no analysis before has, and replays them.  index: what it has learnt.
+ */
 static int analyse_opened(struct attempt *attempt, const char *const *paths, size_t path_count,
 			  struct crit_results *results, struct crit_err *err)
 {

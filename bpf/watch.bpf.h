@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
 /*
- * Which CPUs are watched: those that a runnable member waits for.
+ * CPUs whose switches are all recorded: those that a runnable member waits for.
  *
  * A CPU's word is written under its run queue's lock, but for the end of a wait of a thread that
  * runs on another CPU, which only counts down.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
 /*
- * Threads that yield while they wait: their stays on CPUs are summed up, and told of together.
+ * Threads that call sched_yield while they wait: one record sums up many short stays on a CPU.
  *
  * Libraries that call sched_yield() while they wait switch a hundred thousand times a second.  What
  * these switches add up to is all that matters, for a thread that waits takes no part in who is

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit gather: brings recordings that stayed on their nodes home, and makes the report anew. */
+/*
+ * crit gather: copies recordings that stayed on their nodes to the run, and makes the report anew.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

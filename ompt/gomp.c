@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which runtime serves the program's calls of libgomp, and whether they are recorded here.
+// Decides which OpenMP runtime serves the program's libgomp calls, and whether they are recorded
+// here.
 #include "ompt/gomp.h"
 
 #include <dlfcn.h>

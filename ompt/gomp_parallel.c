@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel regions of libgomp: every member of a team comes through a function of ours.
+// Wrappers of the parallel regions of libgomp: every team member runs through a function of crit.
 //
 // A member that returns from the region's body waits in the barrier at its end.  The primary leaves
 // that when GOMP_parallel returns; of the others nothing is heard until they have work again, which

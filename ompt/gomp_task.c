@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of libgomp: threads that wait in a barrier run them, which is no waiting.
+// Wrappers of the tasks of libgomp; a thread that runs a task inside a barrier does not wait.
 //
 // libgomp keeps a copy of a task's data, made byte by byte or by a function of the program's, and
 // hands that to the task.  It is given a block with the data behind a note of what to run, so

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where threads of libgomp wait: barriers, the ends of loops, sections and tasks, locks.
+// Wrappers of the waits of libgomp: barriers, ends of loops and sections, taskwait, locks.
 #include "ompt/gomp_parallel.h"
 
 #include <stddef.h>
@@ -59,7 +59,7 @@ WAITS_FOR(GOMP_single_copy_end, void *, IMPLICIT_BARRIER)
 WAITS_FOR(GOMP_taskwait_depend, void **, TASKWAIT)
 WAITS_FOR(GOMP_workshare_task_reduction_unregister, bool, IMPLICIT_BARRIER)
 
-/* Locks: the wait for one is a span, and that it is given back a note; they need not nest. */
+/* Locks: the wait for one is a span, and that it is released a note; they need not nest. */
 #define LOCKS(name, CONSTRUCT)                                                                     \
 	CRIT_GOMP_EXPORT void name(void *lock);                                                    \
 	void name(void *lock)                                                                      \

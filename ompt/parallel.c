@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel regions and their teams.
+// OMPT callbacks of parallel regions and implicit tasks.
 //
 // The primary thread is in the region from parallel-begin to parallel-end.  The others come from a
 // pool; for them the runtime may tell the end of the last barrier and of the implicit task only

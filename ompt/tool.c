@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tool as the OpenMP runtime meets it: whether it is one, and which callbacks it wants.
+// Registers the OMPT tool with the OpenMP runtime, and its callbacks.
 #include "ompt/tool.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What threads of a team wait for: barriers and the like, and whatever excludes the others.
+// OMPT callbacks of waits: barriers, taskwait, locks and critical sections.
 #include "ompt/waits.h"
 
 #include <dlfcn.h>

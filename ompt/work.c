@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What threads of a team do: shares of loops and the like, masked blocks, tasks.
+// OMPT callbacks of work: loops, sections, single, masked, tasks.
 #include "core/abi/abi_slot.h"
 #include "core/base/call.h"
 #include "core/shim/shim_construct.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One replay of the recordings into an archive aside, then into place.
+// Replays the recordings into an archive in a staging directory, then renames it into place.
 #include "otf2/archive_export.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several processes write one archive: each the events of its nodes' locations, peer 0 the rest.
+ * Several analysis processes write one archive: each the events of its nodes, process 0 the
+ * definitions.
  *
  * References in events are provisional where they depend on what all processes have found; peer 0
  * gives the final ones, by group, so that they are those a single process gives.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The directory aside: made, locked, published by renames, removed.
+// Staging directory: made, locked, published by renames, removed.
 #include "otf2/staging.h"
 
 #include <dirent.h>

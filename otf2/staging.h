@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A directory beside the archive to be: what is unfinished never bears a final name. */
+/* Staging directory of an archive: an unfinished archive never has its final name. */
 #ifndef CRIT_OTF2_STAGING_H
 #define CRIT_OTF2_STAGING_H
 

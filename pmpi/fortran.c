@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran names: what the wrapper of each does, decided at its first call.
+// Resolves the wrapper of each Fortran name at its first call.
 //
 // A Fortran library converts the arguments and makes the C call of the same name; the wrappers of
 // C see that one, but its caller is the library.  So a Fortran name is wrapped as well, for its

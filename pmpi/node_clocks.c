@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How far a node's clock is from the reference node's, without trust in symmetry.
+ * Measures offset and drift of node clocks by messages, without assuming symmetric latencies.
  *
  * The reference sends at a and has the answer at b, by its clock; the other stamps s in between, by
  * its own.  So the reference's clock minus the other's lies in [a - s, b - s], whatever the network

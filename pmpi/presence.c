@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The roll call: have all ranks the library?
+ * Presence check: which ranks have the library preloaded.
  *
  * Ranks that were not given it, say because one node lacks it, never come to a collective of ours.
  * Nor may one be begun in the hope that they do: libraries number the non-blocking ones of a

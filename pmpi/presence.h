@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The roll call: which ranks have the library; compiled once per MPI flavour. */
+/* Presence check: which ranks have the library preloaded; compiled once per MPI flavour. */
 #ifndef CRIT_PMPI_PRESENCE_H
 #define CRIT_PMPI_PRESENCE_H
 

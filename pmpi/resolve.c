@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides, at the first call of each name, where its stub leads from now on.
+// Resolves each MPI name at its first call: wrapper, or libmpi directly.
 //
 // libcrit_pmpi.so needs no libmpi: the one that is loaded, even RTLD_LOCAL, is found in the list of
 // objects, and the backend for its flavour is loaded from beside this library.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who reports to whom in the roll call: ranks to the first of their row, the firsts to rank 0. */
+/*
+ * Communication pattern of the presence check: ranks report to the first of their row, these to
+ * rank 0.
+ */
 #ifndef CRIT_PMPI_ROWS_H
 #define CRIT_PMPI_ROWS_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wrappers that begin and end a rank's part of the window, compiled once per MPI flavour.
+// Wrappers of MPI_Init, MPI_Finalize and their like, which bound a rank's window; compiled once per
+// MPI flavour.
 #include "pmpi/window.h"
 
 #include <pthread.h>

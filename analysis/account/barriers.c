@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the arrivals at barriers of teams, and the runnable time after the last one.
+// Barriers of OpenMP teams: counts arrivals, and the time a member stays runnable after the last
+// one.
 //
 // The barriers of an instance are numbered as they are complete: a member waits in round n until
 // then, and is through as soon as the round is n + 1, whenever it leaves.

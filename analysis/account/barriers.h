@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers of teams: when all members have arrived, and how long one is runnable from then on.
+ * Barriers of OpenMP teams: when the last member arrives, and how long each stays runnable after
+ * that.
  *
  * A member has arrived while a barrier is the innermost span of its thread; a task it executes
  * there holds the barrier up.  Once all have arrived the barrier is over: whoever is still in it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Charges waiting in calls to the ranks that were active meanwhile.
+// Charges the waiting time in MPI calls to the ranks that are active meanwhile.
 #include "analysis/account/blame.h"
 
 #include <errno.h>

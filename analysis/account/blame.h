@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rank did the work that the waiters of a call waited for.
+ * Blame: charges the waiting time in each MPI call to the ranks that are active meanwhile.
  *
  * While W_c threads wait in call c and n are active, rank r with a_r active threads is charged
  * dt * W_c * a_r / n.  With Q_c = integral of W_c dt/n, that is the integral of a_r dQ_c: Q_c is
@@ -44,7 +44,10 @@ int crit_blame_wait(struct crit_blame *blame, uint32_t call, int step, crit_fix 
 /* A rank had `active` active threads until now. */
 void crit_blame_settle(struct crit_blame *blame, uint32_t rank, uint32_t active, crit_fix integral);
 
-/* Another slice of time: its integral begins at 0, and nobody waits yet.  Ranks must be settled. */
+/*
+ * Another time slice: its integral begins at 0, and nobody waits yet.  Ranks must be
+ * settled.
+ */
 void crit_blame_restart(struct crit_blame *blame);
 
 /* Adds what others have charged.  Errors: -ENOMEM. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of buckets.
+// Hash table of the buckets that all tables of the results are summed from.
 #include "analysis/account/bucket.h"
 
 #include <stdbool.h>

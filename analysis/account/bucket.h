@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where earnings go: one bucket per (thread, call, call site, region, class).  Every table of the
+ * Buckets: one attribution per (thread, call, call site, region, class).  Every table of the
  * results is a sum of buckets.
  */
 #ifndef CRIT_BUCKET_H

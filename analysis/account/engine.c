@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The integrals of the metric, and the segments that take their share of them.
+// Keeps the integrals of the metric and attributes them to the segments of threads.
 #include "analysis/account/engine.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static inline void mark(struct crit_marks *marks, const struct crit_scope_state 
 	}
 }
 
-struct places { /* whose integrals concern a life */
+struct places { /* whose integrals concern a thread */
 	struct crit_scope_state *node;
 	struct crit_rank_state *run_rank;
 	struct crit_rank_state *node_rank;

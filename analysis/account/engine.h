@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deals out time: who is active, who waits, and what each earns.
+ * Attributes time to threads: which are active, which wait, and the share of each.
  *
  * Per scope the engine keeps running integrals (of dt/n, of dt/w, …).  A thread notes where they
  * stand when its segment begins and takes the difference when it ends, so an event costs O(1)
@@ -65,7 +65,7 @@ struct crit_thread_account {
 
 struct crit_engine {
 	const struct crit_model *model;
-	struct crit_thread_account *accounts; /* by life */
+	struct crit_thread_account *accounts; /* by thread */
 	struct crit_scope_state run;
 	struct crit_scope_state *nodes; /* NULL: one node, the same as run */
 	const struct crit_step_sink *step_sink; /* NULL: all nodes are replayed here */

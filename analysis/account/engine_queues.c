@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One list of waiting threads per CPU; what its tasks keep them from.
+// Runnable threads in one queue per CPU, and the tasks that run there instead.
 #include "analysis/account/engine_queues.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that wait for a CPU, and the tasks that run there meanwhile.
+ * Runnable threads waiting for a CPU, and the tasks that preempt them.
  *
  * A thread joins a CPU's queue when it is preempted there or woken to there, and leaves it when it
  * runs, wherever.  Each stay of a task on that CPU is charged, as it ends, to every thread in the

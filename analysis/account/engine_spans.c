@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes the events of threads: kernel states, parts of the window, spans, and teams that end.
+// Applies the events of a thread to its account: kernel state, window, spans, ends of teams.
 #include "analysis/account/engine_spans.h"
 
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens to a thread: its kernel state, its part of the window, its spans, its teams. */
+/* Events of a thread applied to its account: kernel state, window, spans, teams. */
 #ifndef CRIT_ENGINE_SPANS_H
 #define CRIT_ENGINE_SPANS_H
 
 #include "analysis/account/engine.h"
 
-/* Events of a life: time_ns never goes back.  Cost: O(1) each. */
+/* Events of a thread: time_ns never goes back.  Cost: O(1) each. */
 void crit_engine_set_state(struct crit_engine *engine, uint32_t thread,
 			   enum crit_kernel_state state, uint64_t time_ns);
-/* A life has been runnable, of which it was on CPUs for so long. */
+/* A thread has been runnable, of which it was on CPUs for so long. */
 void crit_engine_set_yielded(struct crit_engine *engine, uint32_t thread, uint64_t running_ns,
 			     uint64_t time_ns);
 void crit_engine_set_open(struct crit_engine *engine, uint32_t thread, bool is_open,
@@ -20,10 +20,10 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t thread,
 void crit_engine_leave(struct crit_engine *engine, uint32_t thread, uint32_t call,
 		       uint64_t time_ns);
 
-/* Ends all spans of a life without counting them as unbalanced: exec, or a new tag. */
+/* Ends all spans of a thread without counting them as unbalanced: exec, or a new tag. */
 void crit_engine_clear_spans(struct crit_engine *engine, uint32_t thread, uint64_t time_ns);
 
-/* The class of a life's time outside all spans: user, or omp_idle of OpenMP workers. */
+/* The class of a thread's time outside all spans: user, or omp_idle of OpenMP workers. */
 void crit_engine_set_base(struct crit_engine *engine, uint32_t thread,
 			  enum crit_span_class span_class, uint64_t time_ns);
 

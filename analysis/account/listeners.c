@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls the listeners of an event.
+// Calls the listeners registered for an event of the replay.
 #include "analysis/account/listeners.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of a replay, and the listeners that are told of them.
+ * Events of the replay, and the table of their listeners.
  *
  * The account takes an event first; listeners are called after it, in the order they were added.
  * Per kind there is one array of those that want it, so an event nobody wants costs one comparison.
@@ -51,7 +51,7 @@ struct crit_listeners {
 		void *user;
 	} handlers[CRIT_EVENT_KIND_COUNT][CRIT_LISTENERS_MAX];
 	uint32_t counts[CRIT_EVENT_KIND_COUNT];
-	const uint32_t *thread_rows; /* of edges: life -> row of threads; borrowed */
+	const uint32_t *thread_rows; /* of edges: thread -> row of threads; borrowed */
 	int error; /* the first a listener answered */
 };
 

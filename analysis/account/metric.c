@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who is active: the four rules as tables.
+// Tables of the four rules that say which threads are active.
 #include "analysis/account/metric.h"
 
 bool crit_metric_is_active(enum crit_active_rule rule, enum crit_kernel_state state,

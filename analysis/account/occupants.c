@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members by their lives, others by the names in long switches and in those outside the run.
+// Finds which task leaves a CPU and which gets it, by thread number or by name.
 #include "analysis/account/occupants.h"
 
 #include <string.h>

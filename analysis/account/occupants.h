@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who left a CPU and who got it, as a kernel record tells. */
+/* Which task left a CPU and which got it, from a kernel record. */
 #ifndef CRIT_OCCUPANTS_H
 #define CRIT_OCCUPANTS_H
 

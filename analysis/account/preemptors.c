@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One list of takers per thread, found by who they are.
+// One list per thread of the tasks that preempted it.
 #include "analysis/account/preemptors.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who had the CPUs that a thread with work to do waited for: its rows, found by who they are. */
+/* Preemptors: the tasks that ran on the CPU a runnable thread waited for, and how long. */
 #ifndef CRIT_PREEMPTORS_H
 #define CRIT_PREEMPTORS_H
 
@@ -36,7 +36,7 @@ struct crit_queued { /* a thread in the queue of a CPU (analysis/account/engine_
 
 struct crit_cpu_queue {
 	struct crit_occupant occupant; /* since the last switch, as far as told */
-	uint32_t first; /* life, or CRIT_NONE */
+	uint32_t first; /* thread, or CRIT_NONE */
 	uint32_t count;
 };
 
@@ -48,7 +48,7 @@ struct crit_node_queues {
 struct crit_preemptors {
 	struct crit_preemptor *rows;
 	size_t count, capacity;
-	uint32_t *firsts; /* by life, 0 none */
+	uint32_t *firsts; /* by thread, 0 none */
 };
 
 /* Errors: -ENOMEM. */
@@ -73,7 +73,7 @@ static inline void crit_preemptors_charge(struct crit_preemptors *preemptors, ui
 /* Takes a row of a thread that has none of that kind here.  Errors: -ENOMEM. */
 int crit_preemptors_add(struct crit_preemptors *preemptors, const struct crit_preemptor_row *row);
 
-/* Puts the rows into results; thread_rows maps lives.  Errors: -ENOMEM. */
+/* Puts the rows into results; thread_rows maps threads.  Errors: -ENOMEM. */
 int crit_preemptors_fill(const struct crit_preemptors *preemptors, const uint32_t *thread_rows,
 			 struct crit_results *results);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of regions.
+// Table of OpenMP regions and phases of all processes.
 #include "analysis/account/regions.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The regions of all processes: what was said of them, and the idle time of their teams. */
+/*
+ * OpenMP regions and phases of all processes: their descriptions, and the idle time of their teams.
+ */
 #ifndef CRIT_REGIONS_H
 #define CRIT_REGIONS_H
 

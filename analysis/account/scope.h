@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The integrals of one scope, the run or a node, and where threads stand in them. */
+/* The integrals of one scope (run or node), and their values when a segment of a thread begins. */
 #ifndef CRIT_SCOPE_H
 #define CRIT_SCOPE_H
 
@@ -38,7 +38,7 @@ struct crit_rank_state { /* of one rank in one scope */
 	uint64_t active_ns; /* time with at least one active thread, up to there */
 	crit_fix cmetric_mark; /* the scope's integrals when last looked at */
 	crit_fix all_waiting_mark;
-	crit_fix cmetric_each; /* what one active thread has earned so far */
+	crit_fix cmetric_each; /* the integral of dt/n so far */
 	crit_fix all_waiting_each; /* what one live thread has */
 	struct crit_may_wait_rank may_wait; /* scope of the run only */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the scope of the run learns of threads: each change of one's share or bucket is a step. */
+/* Steps: each change of the share or bucket of a thread, as the scope of the run takes it. */
 #ifndef CRIT_STEP_H
 #define CRIT_STEP_H
 

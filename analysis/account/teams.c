@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members come, idle and go; instances end.
+// Tracks which threads are in which parallel region.
 #include "analysis/account/teams.h"
 
 #include <errno.h>

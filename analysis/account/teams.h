@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The teams of parallel regions: who is in which instance, and who idles in it for how long.
+ * OpenMP teams: which threads are in which instance of a parallel region, and how long each idles
+ * there.
  *
  * When the primary thread of an instance leaves, or dies, the instance is over: the other members
  * are dismissed, their spans of it end then.  What they tell of it later is ignored; so is the late

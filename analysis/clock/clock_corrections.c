@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear constraints between nodes, met by what moves least.
+// Moves node clocks as little as possible so that no message is received before it is sent.
 #include "analysis/clock/clock_corrections.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What messages say of the nodes' clocks.
+ * Corrections of node clocks from the latencies of messages.
  *
  * Comparisons of clocks leave the line of each node's offset anywhere within its bounds, and a
  * message may be faster than that.  But no message is received before it was sent, so each is a
@@ -32,7 +32,7 @@ struct crit_clock_corrections {
 
 void crit_clock_corrections_fini(struct crit_clock_corrections *corrections);
 
-/* Has a node of a surveyed model a bound it could be moved in? */
+/* Has a node of an indexed model a bound it could be moved in? */
 bool crit_clock_corrections_can_be(const struct crit_model *model);
 
 /*

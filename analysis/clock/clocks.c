@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the CLOCK chunks: which node is the reference, and how far the others are from it.
+// Reads the CLOCK chunks: offset and drift of each node clock against the reference node.
 #include "analysis/clock/clocks.h"
 
 #include <string.h>

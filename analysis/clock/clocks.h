@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the clock of each node to the run's.
+ * Maps the clock of each node to the clock of the run.
  *
  * The run's clock is that of the reference node, which the CLOCK chunks name; without any it is
  * that of node 0.  Between a node's first and last comparison its clock is taken to run straight;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hulls that grow at their end, mostly.
+// Least latencies between nodes over time, kept as convex hulls.
 #include "analysis/clock/latencies.h"
 
 #include <stdlib.h>

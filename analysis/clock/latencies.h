@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The times messages took from each node to each other one, by the clocks as they are known: of
+ * Latencies of messages between each pair of nodes, by the clocks before correction: of
  * each link the lower convex hull over the time they were sent.  A straight line that is nowhere
  * above its points is above no message (clock_shifts.h).
  *

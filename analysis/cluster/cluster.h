@@ -19,7 +19,10 @@
 
 struct crit_cluster;
 
-/* Ownership: the caller destroys it; peers are borrowed.  Errors: NULL when out of memory. */
+/*
+ * Ownership: the caller destroys it; analysis processes are borrowed.  Errors: NULL when out of
+ * memory.
+ */
 struct crit_cluster *crit_cluster_create(const struct crit_transport *transport);
 void crit_cluster_destroy(struct crit_cluster *cluster);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues the tracer's events and the messages of process 0, and works on both in order.
+// Queues the events of the emitter and the messages of process 0, and emits both in order.
 #include "analysis/cluster/pending.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pending events: what the tracer says of a thread, until the run's integrals reach its time.
+ * Pending events: events of the emitter, kept until the integrals of the run reach their time.
  *
  * Stands between the tracer and its sink where several processes analyse one run.  An event waits
  * for the step it came after (rounds.h), since only then the buckets say what was earned.  Process

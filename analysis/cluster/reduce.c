@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packs the sums of a process and adds them up on process 0.  Nothing comes twice: each thread,
-// rank and node is replayed by one process, and each slice of blame is charged by one.
+// rank and node is replayed by one process, and each time slice of blame is charged by one.
 #include "analysis/cluster/reduce.h"
 
 #include <errno.h>

@@ -16,12 +16,12 @@ static int exchange(struct crit_rounds *rounds)
 	return rounds->transport->exchange(rounds->transport->user, rounds->to, rounds->from);
 }
 
-struct standing { /* how far a peer has come */
-	uint64_t reached_ns; /* CRIT_TIME_MAX: all is played */
+struct standing { /* how far an analysis process has come */
+	uint64_t reached_ns; /* CRIT_TIME_MAX: all is replayed */
 	int64_t rc;
 };
 
-/* What all have played, or what one failed with.  Errors: that, -ENOMEM, the transport's. */
+/* What all have replayed, or what one failed with.  Errors: that, -ENOMEM, the transport's. */
 static int agree(struct crit_rounds *rounds, const struct standing *own, uint64_t *ret_end_ns)
 {
 	struct standing standing;
@@ -126,7 +126,7 @@ static struct crit_time_slice_step count_step(struct crit_rounds *rounds,
 	return note;
 }
 
-/* Each slice's owner learns of the steps in it. */
+/* Each time slice's owner learns of the steps in it. */
 static int pack_steps(struct crit_rounds *rounds, const struct round *round)
 {
 	uint32_t slices = rounds->transport->count, slice;
@@ -168,7 +168,7 @@ static void add_integrals(struct crit_scope_state *scope, const struct crit_scop
 	scope->may_wait.cmetric += more->may_wait.cmetric;
 }
 
-/* The run's integrals are those of a slice's begin and what was earned since. */
+/* The run's integrals are those at the begin of a time slice plus the ones since. */
 static void set_run(struct crit_scope_state *run, const struct crit_scope_state *base,
 		    const struct crit_marks *marks)
 {
@@ -183,7 +183,9 @@ static void set_run(struct crit_scope_state *run, const struct crit_scope_state 
 	run->may_wait.cmetric = base->may_wait.cmetric + marks->may_wait_cmetric;
 }
 
-/* Behind the integrals of the first slice come the messages of this peer's spans. */
+/*
+ * Behind the integrals of the first time slice come the messages of this analysis process's spans.
+ */
 static int take_messages(struct crit_rounds *rounds)
 {
 	const struct crit_exchange_buffer *buffer = &rounds->from[0];
@@ -297,13 +299,16 @@ static bool is_full(const struct crit_rounds *rounds)
 	       rounds->spans.spans.size >= most * sizeof(struct crit_run_step);
 }
 
-/* The event of played_ns was played: holds rounds while there is no room for the next one. */
+/* The event of played_ns was replayed: holds rounds while there is no room for the next one. */
 static int look(void *user, uint64_t replayed_ns, uint64_t next_ns)
 {
 	struct crit_rounds *rounds = user;
 	int rc = 0;
 
-	/* only then does a round take all that this peer has, if it is the one that is behind */
+	/*
+	 * only then does a round take all that this analysis process has, if it is the one that is
+	 * behind
+	 */
 	while (!rc && next_ns > replayed_ns && is_full(rounds))
 		rc = hold_round(rounds, next_ns);
 	return rc;

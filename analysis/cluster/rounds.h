@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run's integrals where several peers play a node each, or some.
+ * Distributed integration: the integrals of a run whose nodes several analysis processes replay.
  *
- * What a segment earns is the difference of integrals that depend on the threads of all nodes.  A
- * peer therefore plays ahead and keeps its steps until a round.  In a round the time that all have
- * played is cut into one slice per peer; each peer tells the owner of a slice where its threads
- * stood when it began and what changed in it, the owner adds all up and answers with the integrals
- * at every step, counted from the slice's begin, and with their sum over the slice.  Cutting
- * changes no bit (metric.h), so the steps then taken yield what one process would have got.
+ * The attribution of a segment is a difference of integrals that depend on the threads of all
+ * nodes.  An analysis process therefore replays ahead and keeps its steps until a round.  Then
+ * the time that all have replayed is cut into one time slice per analysis process; each analysis
+ * process tells the owner of a time slice where its threads stood when it began and what changed in
+ * it, the owner adds all up and answers with the integrals at every step, counted from the time
+ * slice's begin, and with their sum over the time slice.  Cutting changes no bit (metric.h), so the
+ * steps then taken yield what one process would have got.
  *
- * Memory: the steps of a round per peer, whatever the run's length.
+ * Memory: the steps of a round per analysis process, whatever the run's length.
  */
 #ifndef CRIT_ROUNDS_H
 #define CRIT_ROUNDS_H
@@ -21,7 +22,7 @@
 #include "analysis/cluster/span_exchange.h"
 #include "analysis/replay/replay.h"
 
-#define CRIT_ROUNDS_STEPS 65536u /* of a peer, then it waits for a round */
+#define CRIT_ROUNDS_STEPS 65536u /* of an analysis process, then it waits for a round */
 
 struct crit_rounds {
 	const struct crit_transport *transport;
@@ -30,32 +31,35 @@ struct crit_rounds {
 	struct crit_model *model;
 	struct crit_engine *engine;
 	struct crit_pending *pending; /* NULL: nobody listens */
-	struct crit_run_step *steps; /* played, not yet taken */
+	struct crit_run_step *steps; /* replayed, not yet taken */
 	size_t step_count, step_capacity;
 	uint64_t added_steps, applied_steps; /* since the run's begin */
 	struct crit_span_exchange spans; /* with details */
 	struct crit_scope_state counts; /* own threads, all steps taken */
 	struct crit_rank_state *ranks;
 	uint32_t waiting[CRIT_BLAME_CALLS]; /* of these, by call */
-	uint64_t *slice_steps; /* by slice: own steps in it */
+	uint64_t *slice_steps; /* by time slice: own steps in it */
 	uint64_t begin_ns; /* of the next round */
 	struct crit_scope_state base; /* the run's integrals there */
 	struct crit_time_slice slice;
 	struct crit_exchange_buffer *to, *from;
-	struct crit_losses index_losses; /* before anything was played */
-	bool is_over; /* all was dealt, or all know that somebody failed */
+	struct crit_losses index_losses; /* before anything was replayed */
+	bool is_over; /* everything is integrated, or all know that one failed */
 };
 
-/* After the survey.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
+/* After the index pass.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
 int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
 		     struct crit_model *model, struct crit_engine *engine,
 		     struct crit_messages *messages, struct crit_pending *pending);
 void crit_rounds_fini(struct crit_rounds *rounds);
 
-/* Does this peer play the node? */
+/* Does this analysis process play the node? */
 bool crit_rounds_plays(const struct crit_rounds *rounds, uint32_t node);
 
-/* All is played: holds rounds until it is by all.  rc: this peer failed, and all do then. */
+/*
+ * All is replayed: holds rounds until it is by all.  rc: this analysis process failed, and all do
+ * then.
+ */
 int crit_rounds_end(struct crit_rounds *rounds, int rc);
 
 #endif

@@ -14,7 +14,7 @@ struct packed_span { /* and its slots behind it */
 	uint64_t slot_count;
 };
 
-struct span_source { /* a peer's parcel from here on */
+struct span_source { /* an analysis process's buffer from here on */
 	struct packed_span next;
 	size_t at;
 };
@@ -55,7 +55,7 @@ int crit_span_exchange_pack(struct crit_span_exchange *exchange, uint64_t end_ns
 	return 0;
 }
 
-/* A peer's next span, if there is one, gets its place.  Errors: -EPROTO. */
+/* An analysis process's next span, if there is one, gets its place.  Errors: -EPROTO. */
 static int move(const struct crit_span_exchange *exchange,
 		const struct crit_exchange_buffer *buffer, struct span_source *source,
 		struct crit_merge *merge)
@@ -95,7 +95,10 @@ static int take_one(struct crit_span_exchange *exchange, const struct crit_excha
 	return rc;
 }
 
-/* No two peers have spans of one node, so its number is as good as the peer's, and breaks ties. */
+/*
+ * No two analysis processes have spans of one node, so its number is as good as the analysis
+ * process's, and breaks ties.
+ */
 int crit_span_exchange_take(struct crit_span_exchange *exchange,
 			    const struct crit_exchange_buffer *from, const size_t *ats,
 			    struct crit_exchange_buffer *answers)

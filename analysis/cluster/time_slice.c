@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds up one slice of time.
+// Integrates one time slice over the steps of all analysis processes.
 #include "analysis/cluster/time_slice.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static int take_ranks(struct crit_time_slice *slice, uint32_t count,
 	return 0;
 }
 
-/* A peer's next note gets its place in the merge.  Errors: -EPROTO. */
+/* An analysis process's next note gets its place in the merge.  Errors: -EPROTO. */
 static int move(struct crit_time_slice *slice, uint32_t peer,
 		const struct crit_exchange_buffer *buffer, bool is_first)
 {

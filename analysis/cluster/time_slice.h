@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One slice of a run's time, and who owns it: adds up the steps of all peers in it, in order of
- * time.  Steps of equal time may come in any order, since nothing is earned between them.
+ * One time slice of a run: its owner merges the steps of all analysis processes in order of time
+ * and integrates over them. Steps of equal time may come in any order: no time passes between them.
  */
 #ifndef CRIT_TIME_SLICE_H
 #define CRIT_TIME_SLICE_H
@@ -11,7 +11,8 @@
 #include "analysis/cluster/transport.h"
 #include "analysis/account/scope.h"
 
-struct crit_time_slice_head { /* what a peer says first of a slice: its threads when it begins */
+/* what an analysis process says first of a time slice: its threads when it begins */
+struct crit_time_slice_head {
 	uint32_t active[CRIT_UNIT_COUNT];
 	uint32_t live[CRIT_UNIT_COUNT];
 	uint32_t wait_count; /* crit_time_slice_count by call */
@@ -37,18 +38,19 @@ struct crit_time_slice_step { /* a step */
 	uint8_t reserved[3];
 };
 
-struct crit_time_slice_source { /* a peer's part */
+struct crit_time_slice_source { /* an analysis process's part */
 	struct crit_time_slice_step note; /* the next one */
 	uint64_t left; /* notes behind it */
-	size_t at; /* bytes of its parcel that were read */
+	size_t at; /* bytes of its buffer that were read */
 };
 
 struct crit_time_slice {
-	struct crit_scope_state scope; /* all peers' threads; integrals from the slice's begin */
+	/* all analysis processes' threads; integrals from the time slice's begin */
+	struct crit_scope_state scope;
 	uint32_t *rank_active; /* by rank */
 	uint32_t rank_count;
 	struct crit_merge merge; /* of the sources */
-	struct crit_time_slice_source *sources; /* by peer */
+	struct crit_time_slice_source *sources; /* by analysis process */
 };
 
 /* Errors: -ENOMEM. */
@@ -64,8 +66,8 @@ struct crit_time_slice_bounds {
 };
 
 /*
- * Adds up the parcels that came, charges blame, and puts into each peer's answer a crit_marks per
- * note and the slice's own scope at last.  Errors: -ENOMEM, -EPROTO.
+ * Adds up the buffers that came, charges blame, and puts into each analysis process's answer a
+ * crit_marks per note and the time slice's own scope at last.  Errors: -ENOMEM, -EPROTO.
  */
 int crit_time_slice_add_up(struct crit_time_slice *slice,
 			   const struct crit_time_slice_bounds *bounds, struct crit_blame *blame,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parcels: bytes on their way from one peer to another.
+// Buffers that analysis processes exchange, and agreement on one error.
 #include "analysis/cluster/transport.h"
 
 #include <errno.h>

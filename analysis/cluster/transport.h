@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that analyse one run together: each plays some of its nodes, and what they have to tell
- * each other goes through one function.  Who calls the analysis brings it, by MPI or otherwise.
+ * The cluster of analysis processes of one run: each replays some of its nodes; all exchange goes
+ * through one function that the caller of the analysis supplies, over MPI or otherwise.
  */
 #ifndef CRIT_TRANSPORT_H
 #define CRIT_TRANSPORT_H
@@ -20,23 +20,24 @@ struct crit_transport {
 	size_t round_steps; /* CRIT_ROUNDS_STEPS where it is 0 */
 	void *user;
 	/*
-	 * All call it together: to[i] goes to peer i, from[i] becomes what peer i had for this one.
-	 * Ownership: the caller frees the bytes of both.  Errors: those of the transport, -ENOMEM.
+	 * All call it together: to[i] goes to analysis process i, from[i] becomes what analysis
+	 * process i had for this one.  Ownership: the caller frees the bytes of both.  Errors:
+	 * those of the transport, -ENOMEM.
 	 */
 	int (*exchange)(void *user, const struct crit_exchange_buffer *to,
 			struct crit_exchange_buffer *from);
 };
 
-/* Which peer plays a node. */
+/* Which analysis process replays a node. */
 static inline uint32_t crit_transport_owner(const struct crit_transport *transport, uint32_t node)
 {
 	return node % transport->count;
 }
 
 /*
- * Do all peers see the same, by a number that sums it up, and has none failed before (rc)?
- * Errors: rc, or that of the first who failed; -ESTALE where they see different things; -ENOMEM,
- * -EPROTO, the transport's.
+ * Do all analysis processes see the same, by a number that sums it up, and has none failed before
+ * (rc)?  Errors: rc, or that of the first who failed; -ESTALE where they see different things;
+ * -ENOMEM, -EPROTO, the transport's.
  */
 int crit_transport_agree(const struct crit_transport *transport, uint64_t sum, int rc);
 
@@ -44,14 +45,14 @@ int crit_transport_agree(const struct crit_transport *transport, uint64_t sum, i
 int crit_transport_broadcast(const struct crit_transport *transport, uint64_t *values,
 			     size_t count);
 
-/* Appends to a parcel; of size 0 nothing.  Errors: -ENOMEM. */
+/* Appends to a buffer; of size 0 nothing.  Errors: -ENOMEM. */
 int crit_exchange_buffer_put(struct crit_exchange_buffer *buffer, const void *bytes, size_t size);
 
 /* Takes size bytes from *at on, which moves behind them; false when there are fewer. */
 bool crit_exchange_buffer_take(const struct crit_exchange_buffer *buffer, size_t *at,
 			       void *ret_bytes, size_t size);
 
-/* One parcel per peer, empty.  Errors: NULL when out of memory. */
+/* One buffer per analysis process, empty.  Errors: NULL when out of memory. */
 struct crit_exchange_buffer *crit_exchange_buffers_create(uint32_t count);
 void crit_exchange_buffers_empty(struct crit_exchange_buffer *buffers, uint32_t count);
 void crit_exchange_buffers_destroy(struct crit_exchange_buffer *buffers, uint32_t count);

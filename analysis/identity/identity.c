@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts ranks and threads into rows, and fills in what the model knows of them.
+// Gives each rank and thread of the model its row of the results, with names and numbers.
 #include "analysis/identity/identity.h"
 
 #include <errno.h>

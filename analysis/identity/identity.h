@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which row of the results each rank and thread of the model has, and what those rows say of them
+ * Rows of the results for ranks and threads of the model, and what those rows say of them
  * without figures.  Known once the index pass is over, so the replay's listeners and the results
  * use the same.
  */
@@ -11,10 +11,10 @@
 
 struct crit_identity {
 	uint32_t *rank_rows; /* rank of the model -> row of ranks */
-	uint32_t *thread_rows; /* life -> row of threads */
+	uint32_t *thread_rows; /* thread -> row of threads */
 };
 
-/* Sorts ranks and lives.  Errors: -ENOMEM; fini is due then as well. */
+/* Sorts ranks and threads.  Errors: -ENOMEM; fini is due then as well. */
 int crit_identity_init(struct crit_identity *identity, const struct crit_model *model);
 void crit_identity_fini(struct crit_identity *identity);
 

@@ -36,9 +36,9 @@ struct cpus { /* of a node */
 struct cpu_masks {
 	struct crit_model *model;
 	const bool *has_app; /* by process */
-	struct mask *own; /* by life: the last mask of its own */
+	struct mask *own; /* by thread: the last mask of its own */
 	struct common *common; /* by process */
-	struct crit_map threads; /* node << 32 | tid -> newest life */
+	struct crit_map threads; /* node << 32 | tid -> newest thread */
 	unsigned char *payload; /* of a chunk */
 	uint32_t node; /* the one whose chunks are read */
 	struct cgroup *cgroups; /* of that node, parents first */

@@ -11,7 +11,7 @@
 /*
  * Sets usable_cpus of each node's row; the roles of threads are known.  Of a thread's masks the
  * last one counts, as threads are bound after their start; of a cgroup's quotas the largest.
- * Errors: -ENOMEM.  Cost: linear in the chunks and lives.
+ * Errors: -ENOMEM.  Cost: linear in the chunks and threads.
  */
 int crit_cpu_masks_survey(struct crit_model *model);
 

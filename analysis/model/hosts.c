@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks the heads of a recording for its NODES and RANK chunks, without looking at all of it.
+// Reads the NODES and RANK chunks of a recording by its chunk heads alone.
 #include "analysis/model/hosts.h"
 
 #include <errno.h>

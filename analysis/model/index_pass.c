@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks the chunks of each node, then its kernel records.
+// Index pass: reads the chunks of each node, then its kernel records.
 #include "analysis/model/index_pass.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * The index pass: everything that must be known before time is attributed.
  *
- * Reads kernel records and the chunks that are not streams, learns lives, processes, ranks,
+ * Reads kernel records and the chunks that are not streams, learns threads, processes, ranks,
  * streams, roles and the window, and which switches did not fit.
  */
 #ifndef CRIT_INDEX_PASS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the thread behind each shim stream; where the kernel half knows none, assumes one.
+// Assigns each shim stream to its thread; without kernel records of it, assumes one.
 #include "analysis/model/index_streams.h"
 
 #include "analysis/model/processes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens the recordings of a run's nodes, and destroys what was learnt of them.
+// Opens the recordings of a run, and destroys its model.
 #include "analysis/model/model.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the first pass learns about a run, and the second one relies on: nodes, processes, ranks,
- * the lives of threads, and which shim stream belongs to which life.
+ * The model of a run that the index pass builds and the replay uses: nodes, processes, ranks,
+ * threads, and which shim stream belongs to which thread.
  *
- * A life is one thread from birth to death; a task number that is used again is another life.  All
+ * A task number that the kernel uses again is another thread.  All
  * times here are on the run clock: the reference node's monotonic nanoseconds (clock/clocks.h).
  */
 #ifndef CRIT_MODEL_H
@@ -68,14 +68,14 @@ struct crit_node {
 	struct crit_recording *recording;
 	struct crit_node_row row; /* filled as it is learnt */
 	struct crit_node_clock clock; /* from its stamps to the run's */
-	uint64_t cut_ns; /* life ends here for everybody; CRIT_TIME_MAX none */
+	uint64_t cut_ns; /* every thread ends here; CRIT_TIME_MAX none */
 	uint64_t first_ns; /* smallest and largest stamp */
 	uint64_t end_ns;
-	uint32_t first_thread; /* lives of the kernel half are contiguous */
+	uint32_t first_thread; /* threads of the kernel half are contiguous */
 	uint32_t first_kernel_ref;
 	struct crit_map stream_numbers; /* chunk source -> index into streams */
 	struct crit_map pids; /* pid -> newest process */
-	struct crit_map threads; /* tgid << 32 | ns_tid -> newest life */
+	struct crit_map threads; /* tgid << 32 | ns_tid -> newest thread */
 };
 
 struct crit_model {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects and sorts the appointments of a run.
+// Collects the planned events of a run and sorts them by time.
 #include "analysis/model/planned_events.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the survey fixed for certain times: parts that open and close, lives no record begins or
- * ends, CPUs that threads got unseen.
+ * Planned events of the replay, known from the index pass: windows that open and close, threads no
+ * record begins or ends, CPUs that threads got unseen.
  */
 #ifndef CRIT_PLANNED_EVENTS_H
 #define CRIT_PLANNED_EVENTS_H
@@ -9,11 +9,11 @@
 #include "analysis/model/model.h"
 
 enum crit_planned_event_kind { /* at equal times, in this order */
-	CRIT_AT_BIRTH = 0, /* index: an assumed life */
+	CRIT_AT_BIRTH = 0, /* index: an assumed thread */
 	CRIT_AT_OPEN, /* index: a part */
 	CRIT_AT_CLOSE,
-	CRIT_AT_RETURN, /* index into returns: a life that runs or ran, if it is runnable */
-	CRIT_AT_DEATH /* index: a life that nothing ended before */
+	CRIT_AT_RETURN, /* index into returns: a thread that runs or ran, if it is runnable */
+	CRIT_AT_DEATH /* index: a thread that nothing ended before */
 };
 
 struct crit_planned_event {

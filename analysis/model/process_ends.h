@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes that a run loses sight of before their end, or that are killed before they are ranks:
- * learned from EXEC and EXIT records by the survey, named in the results.
+ * learned from EXEC and EXIT records by the index pass, named in the results.
  */
 #ifndef CRIT_PROCESS_ENDS_H
 #define CRIT_PROCESS_ENDS_H
@@ -18,11 +18,11 @@ struct crit_expelled { /* its kernel half ended with an exec */
 	char name[CRIT_COMM_BYTES];
 };
 
-/* An EXEC with which the kernel half ended; life: of the task, CRIT_NONE.  Errors: -ENOMEM. */
+/* An EXEC with which the kernel half ended; thread: of the task, CRIT_NONE.  Errors: -ENOMEM. */
 int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t thread,
 			  const struct crit_kernel_exec *record);
 
-/* The EXIT of a life: what killed its process, as the main thread's has it. */
+/* The EXIT of a thread: what killed its process, as the main thread's has it. */
 void crit_process_ends_exit(struct crit_model *model, uint32_t thread,
 			    const struct crit_kernel_exit *record);
 

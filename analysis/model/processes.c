@@ -92,7 +92,7 @@ int crit_process_file_thread(struct crit_model *model, uint32_t thread, uint32_t
 	newest = crit_map_get(threads, key);
 	if (newest == thread)
 		return 0;
-	/* a life filed twice (exec by a thread) keeps the chain of its newer name */
+	/* a thread filed twice (exec by a thread) keeps the chain of its newer name */
 	if (newest == CRIT_NONE || newest < thread)
 		model->threads[thread].older = newest;
 	return crit_map_set(threads, key, thread);

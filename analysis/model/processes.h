@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The processes of a run and the threads they hold; built by the survey. */
+/* Table of the processes of a run and their threads; built by the index pass. */
 #ifndef CRIT_PROCESSES_H
 #define CRIT_PROCESSES_H
 
@@ -48,12 +48,12 @@ uint32_t crit_process_find(const struct crit_model *model, uint32_t node, uint32
 /* The newest process with this pid that registered; CRIT_NONE likewise. */
 uint32_t crit_process_find_registered(const struct crit_model *model, uint32_t node, uint32_t pid);
 
-/* The same for the life with this (pid, number in its own namespace). */
+/* The same for the thread with this (pid, number in its own namespace). */
 uint32_t crit_process_find_thread(const struct crit_model *model, uint32_t node, uint32_t pid,
 				  uint32_t ns_tid, uint64_t time_ns);
 
 /*
- * Files a life under (its tgid, ns_tid), so that crit_process_find_thread sees it.  Errors:
+ * Files a thread under (its tgid, ns_tid), so that crit_process_find_thread sees it.  Errors:
  * -ENOMEM.
  */
 int crit_process_file_thread(struct crit_model *model, uint32_t thread, uint32_t ns_tid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What clients told critd of themselves: processes, ranks, their part of the window, names of
+// Registrations of clients with critd: processes, ranks, their window, names of
 // threads.
 #include "analysis/model/register.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who counts, whose part of the window they live by, and how long the window is.
+// Gives each thread its role, its rank and its window, and sets the window of the run.
 #include "analysis/model/roles.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps threads through running, runnable, blocked and unknown, and distrusts what does not fit.
+// Steps threads through running, runnable, blocked and unknown; contradictions become unknown time.
 #include "analysis/model/sched_state.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static void emit(struct crit_sched_state *sched_state, uint32_t index, unsigned 
 	*out = (struct crit_transition){ index, state, (uint8_t)flags };
 }
 
-/* Survey: what the life did since its last certain stamp is not known. */
+/* Index pass: what the thread did since its last certain stamp is not known. */
 static int distrust(struct crit_sched_state *sched_state, struct crit_thread *thread)
 {
 	struct crit_model *model = sched_state->model;
@@ -95,7 +95,7 @@ static void leave_cpu(struct crit_sched_state *sched_state, uint32_t index)
 	thread->cpu = CRIT_CPU_ANY;
 }
 
-/* A certain stamp: from here on the life is in this state. */
+/* A certain stamp: from here on the thread is in this state. */
 static int settle(struct crit_sched_state *sched_state, uint32_t index, bool is_expected,
 		  enum crit_kernel_state state, uint64_t time_ns)
 {
@@ -122,7 +122,7 @@ static void count_lost_switch_in(struct crit_sched_state *sched_state, struct cr
 	thread->unmatched++;
 }
 
-/* Somebody else is on the CPU we thought was this life's. */
+/* Somebody else is on the CPU we thought was this thread's. */
 static int displace(struct crit_sched_state *sched_state, uint32_t cpu, uint32_t newcomer)
 {
 	uint32_t index = sched_state->on_cpu[cpu];
@@ -141,7 +141,7 @@ static int displace(struct crit_sched_state *sched_state, uint32_t cpu, uint32_t
 	return rc;
 }
 
-/* Ends a life that was not seen to end: its number is used again, or it left the run. */
+/* Ends a thread that was not seen to end: its number is used again, or it left the run. */
 static int end_thread(struct crit_sched_state *sched_state, uint32_t index, uint64_t time_ns)
 {
 	struct crit_thread *thread = &sched_state->model->threads[index];
@@ -183,7 +183,7 @@ static int new_thread(struct crit_sched_state *sched_state, uint32_t *ret_index)
 		*ret_index = CRIT_NONE;
 		return 0;
 	}
-	if (!sched_state->is_index_pass) { /* the survey made it */
+	if (!sched_state->is_index_pass) { /* the index pass made it */
 		*ret_index = sched_state->next_thread < model->thread_count
 				     ? sched_state->next_thread++
 				     : CRIT_NONE;
@@ -213,7 +213,7 @@ static int new_thread(struct crit_sched_state *sched_state, uint32_t *ret_index)
 	return 0;
 }
 
-/* Begins a life; *ret_index is CRIT_NONE when the table is full. */
+/* Begins a thread; *ret_index is CRIT_NONE when the table is full. */
 static int begin_thread(struct crit_sched_state *sched_state, uint32_t tid,
 			enum crit_kernel_state state, uint64_t time_ns, uint32_t *ret_index)
 {

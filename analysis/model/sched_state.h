@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel state of every thread of a node, stepped by its kernel records.
+ * The scheduler state of every thread of a node, stepped by its kernel records.
  *
- * Both passes run the same machine over the same records.  The survey learns which events did not
+ * Both passes step the same states by the same records.  The index pass learns which events did not
  * fit: a switch-in of a thread that was on a CPU, a switch-out of one that was not, two members
  * on one CPU.  The thread's state was then unknown since its last certain stamp, which is past by
- * the time it shows; so the survey notes the number of the thread's event after which nothing was
- * certain, and the replay, which counts the same events, says unknown at once.
+ * the time it shows; so the index pass notes the number of the thread's event after which nothing
+ * was certain, and the replay, which counts the same events, says unknown at once.
  */
 #ifndef CRIT_SCHED_STATE_H
 #define CRIT_SCHED_STATE_H
@@ -34,13 +34,13 @@ struct crit_sched_state {
 	uint32_t node;
 	bool is_index_pass;
 	bool has_wakeups; /* else a thread that slept is on a CPU all at once */
-	struct crit_map tids; /* tid -> newest life */
-	uint32_t *on_cpu; /* cpu -> life, CRIT_NONE */
-	uint32_t next_thread; /* replay: births come in the survey's order */
+	struct crit_map tids; /* tid -> newest thread */
+	uint32_t *on_cpu; /* cpu -> thread, CRIT_NONE */
+	uint32_t next_thread; /* replay: births come in the index pass's order */
 	struct crit_transition out[CRIT_TRANSITIONS_MAX];
 	unsigned int out_count;
 	uint64_t unmatched;
-	uint64_t refused; /* records that would begin a life beyond the most there may be */
+	uint64_t refused; /* records that would begin a thread beyond the most there may be */
 };
 
 /* Errors: -ENOMEM. */
@@ -55,7 +55,7 @@ void crit_sched_state_fini(struct crit_sched_state *sched_state);
 int crit_sched_state_step(struct crit_sched_state *sched_state,
 			  const union crit_kernel_record *record);
 
-/* The newest life of a task number, or CRIT_NONE. */
+/* The newest thread of a task number, or CRIT_NONE. */
 uint32_t crit_sched_state_find(const struct crit_sched_state *sched_state, uint32_t tid);
 
 #endif

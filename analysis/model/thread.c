@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lives between the two passes: stretches told of late, ends, and the way back before their birth.
+// Threads between index pass and replay: returns told late, ends, and the reset to before their
+// birth.
 #include "analysis/model/thread.h"
 
 #include "analysis/model/model.h"

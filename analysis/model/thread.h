@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread from birth to death: who it is, who it counts for, and its kernel state machine. */
+/* A thread of the model from birth to death: its numbers, role, rank, and kernel state. */
 #ifndef CRIT_THREAD_H
 #define CRIT_THREAD_H
 
@@ -22,8 +22,8 @@ struct crit_thread {
 	uint32_t tgid; /* 0: not known yet */
 	uint32_t ns_tid;
 	uint32_t process;
-	uint32_t creator; /* life that forked it, or CRIT_NONE */
-	uint32_t older; /* the life before with the same (tgid, ns_tid) */
+	uint32_t creator; /* thread that forked it, or CRIT_NONE */
+	uint32_t older; /* the thread before with the same (tgid, ns_tid) */
 	uint32_t window; /* whose part of the window it lives by; index into parts, or CRIT_NONE */
 	uint32_t next_in_window;
 	char name[CRIT_COMM_BYTES];
@@ -37,7 +37,7 @@ struct crit_thread {
 	bool is_exiting; /* EXIT seen, last switch-out not yet */
 	bool has_exit_name;
 	bool has_stream;
-	bool is_tag_only; /* has a tag, but no stripe was left for it */
+	bool is_tag_only; /* has a tag, but no thread buffer was left for it */
 	bool has_mpi_calls; /* looked for only where it decides a role */
 	uint32_t rank; /* it is of, or descends from; index into ranks, or CRIT_NONE */
 	/* the kernel state machine, run by both passes */
@@ -54,12 +54,12 @@ struct crit_thread {
 	uint64_t unmatched;
 };
 
-struct crit_unknown { /* an event after which a life's state is unknown until its next one */
+struct crit_unknown { /* an event after which a thread's state is unknown until its next one */
 	uint32_t event;
 	uint32_t next;
 };
 
-struct crit_return { /* a life got a CPU unseen, as RAN or YIELDS told later */
+struct crit_return { /* a thread got a CPU unseen, as RAN or YIELDS told later */
 	uint64_t time_ns;
 	uint64_t running_ns; /* was on CPUs for so long since it became runnable */
 	uint32_t thread;
@@ -69,16 +69,16 @@ struct crit_return { /* a life got a CPU unseen, as RAN or YIELDS told later */
 struct crit_model;
 
 /*
- * Survey: what a runnable life did up to past_ns before now, for the replay to know in time.
+ * Index pass: what a runnable thread did up to past_ns before now, for the replay to know in time.
  * noted: its time is set here.  Errors: -ENOMEM.
  */
 int crit_threads_note_return(struct crit_model *model, const struct crit_return *noted,
 			     uint64_t now_ns, uint64_t past_ns);
 
-/* Survey: ends the lives of a node that were exiting when its records ended. */
+/* Index pass: ends the threads of a node that were exiting when its records ended. */
 void crit_threads_settle_exits(struct crit_model *model, uint32_t node);
 
-/* Between the passes: puts every life back before its birth. */
+/* Between the passes: puts every thread back before its birth. */
 void crit_threads_rewind(struct crit_model *model);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects the arrivals at each open collective and books who was last.
+// Collects the arrivals at each open collective, and finds the last one.
 #include "analysis/mpi/collectives.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who arrives last at collective operations, from the enter times of the members.
+ * Last arrivals at collective operations, from the enter times of the members.
  *
  * The n-th collective on a communicator is the n-th on all its members.  Only the open ones are
  * kept: each counts who arrived and who has moved on without arriving, and closes when that is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unifies the communicators of all processes.
+// Finds which communicators of different processes are the same.
 #include "analysis/mpi/communicators.h"
 
 #include <errno.h>

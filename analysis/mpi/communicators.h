@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which communicator of one process is which of another's.
+ * Communicators of the run: which local communicators of the processes are the same one.
  *
  * A process numbers its communicators and windows; slots of kind COMM say what each number means.
  * Two processes mean the same one when the hash of the members, nth and their world agree.  A

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs sends with receives, and compares their stamps.
+// Matches the k-th send with the k-th receive, and compares their time stamps.
 #include "analysis/mpi/match.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which messages were received before they were sent: clocks that are further apart than thought.
+ * Matches sends with receives; a message received before it was sent shows a clock error.
  *
  * MPI keeps messages of one sender, receiver, communicator and tag in order, so the k-th received
  * was at best the k-th sent; whoever of the two is told of first waits for the other.  That is so
@@ -23,7 +23,7 @@
 
 struct crit_match_way { /* of one sender, receiver, communicator and tag */
 	uint32_t first, last; /* of those that wait, CRIT_NONE */
-	uint32_t link; /* of transits: CRIT_NONE not known yet */
+	uint32_t link; /* of latencies: CRIT_NONE not known yet */
 	bool are_sends;
 	bool is_mixed; /* sends are not in order */
 	uint64_t last_ns; /* when the last send began */

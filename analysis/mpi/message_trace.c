@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns details of spans into messages, and tells a sink of them.
+// Turns details of spans into message events for a sink.
 #include "analysis/mpi/message_trace.h"
 
 #include <errno.h>

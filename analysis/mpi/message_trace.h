@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tells a sink of messages, and of the communicators they belong to. */
+/* Message events for a sink, with the communicators they belong to. */
 #ifndef CRIT_MESSAGE_TRACE_H
 #define CRIT_MESSAGE_TRACE_H
 
@@ -7,7 +7,7 @@
 #include "analysis/schema/trace.h"
 #include "core/abi/abi_shim.h"
 
-struct crit_message_sink { /* who is told; life: of the model.  Errors end the analysis */
+struct crit_message_sink { /* who is told; thread: of the model.  Errors end the analysis */
 	void *user;
 	int (*message)(void *user, uint32_t thread, uint64_t time_ns,
 		       const struct crit_trace_message *message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes the details of a span one by one.
+// Decodes the details of each span: messages, collectives, requests.
 #include "analysis/mpi/messages.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What spans did: decodes their details, follows requests, and adds up messages and collectives.
+ * Messages and collectives of spans: decodes details, follows requests, adds up.
  *
  * Fed with each span's details when the span ends, spans of all ranks in order of time.  Memory:
  * O(calls + communicators and their members + pairs of ranks that talk + requests in flight).

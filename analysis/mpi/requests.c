@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stacks of requests, one per process and handle.
+// Open requests of non-blocking calls: one stack per process and handle.
 #include "analysis/mpi/requests.h"
 
 #include <errno.h>

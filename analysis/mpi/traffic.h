@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much was moved: per call with a histogram of sizes, and from rank to rank. */
+/* Message counts and bytes: per call with a histogram of sizes, and from rank to rank. */
 #ifndef CRIT_TRAFFIC_H
 #define CRIT_TRAFFIC_H
 

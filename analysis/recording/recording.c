@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans a recording chunk by chunk, keeps what is whole and steps over what is not.
+// Indexes the chunks of a recording; skips those that are torn or corrupt, and counts them.
 #include "analysis/recording/recording.h"
 
 #include <errno.h>

@@ -21,7 +21,8 @@ struct crit_chunk_ref { /* where a whole chunk lies */
 	uint64_t position; /* first record (slot) number, as the head says */
 	uint32_t length;
 	uint32_t source;
-	uint32_t next; /* the next chunk of the same feed, or CRIT_NONE; the survey links them */
+	/* the next chunk of the same feed, or CRIT_NONE; the index pass links them */
+	uint32_t next;
 	uint16_t kind;
 	uint16_t version; /* of the format */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads SHIM chunks slot by slot and turns them into span events.
+// Decodes the slots of SHIM chunks into span events.
 #include "analysis/recording/shim_feed.h"
 
 #include <errno.h>
@@ -217,8 +217,8 @@ static void lose_details(struct crit_shim_feed *feed)
 }
 
 /*
- * What stood open in the stripe's head when its owner ended.  It lasted until its last failing
- * call.
+ * What stood open in the thread buffer's head when its owner ended.  It lasted until its last
+ * failing call.
  */
 static int take_open_span(struct crit_shim_feed *feed)
 {

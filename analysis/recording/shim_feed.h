@@ -2,8 +2,8 @@
 /*
  * The span events of one shim stream in order of time: enters and leaves, poll records taken apart.
  *
- * A stream is one thread's stay in a stripe.  Its slots are in order; a stamp that goes back is
- * counted and clamped.  After the last slot comes the poll span that stood open when the thread
+ * A stream is one thread's stay in a thread buffer.  Its slots are in order; a stamp that goes back
+ * is counted and clamped.  After the last slot comes the poll span that stood open when the thread
  * ended.
  *
  * Slots without a stamp tell what a span did and come before the slot that ends it; they are
@@ -59,8 +59,7 @@ struct crit_shim_feed {
 	struct crit_shim_source source;
 	uint32_t ref; /* the chunk being read, or CRIT_NONE */
 	size_t ref_at; /* bytes of it that are in the buffer or behind it */
-	struct crit_slot
-		*slots; /* the buffer; taken at the first event, given back after the last */
+	struct crit_slot *slots; /* the buffer; taken at the first event, released after the last */
 	uint32_t slot_count, slot_at;
 	uint64_t slot_number; /* of slots[slot_at] */
 	struct crit_slot *details; /* of the present event, kind DETAIL and COMM */
@@ -72,7 +71,7 @@ struct crit_shim_feed {
 	bool has_event;
 	bool has_pending;
 	bool is_over; /* slots are spent, and the open span too */
-	uint64_t applied; /* slots applied, as a stripe position */
+	uint64_t applied; /* slots applied, as a thread buffer position */
 	uint64_t applied_ns; /* when the last enter or leave was applied */
 	uint32_t last_slots; /* of the last two records applied; the tag may not tell of them yet */
 	uint32_t slots_before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells a sink of threads, spans, messages and what was earned, once that is known.
+// Emits threads, spans and messages to the sink, once their attribution is known.
 #include "analysis/replay/emitter.h"
 
 #include <errno.h>

@@ -52,8 +52,8 @@ struct crit_emitter {
 	const struct crit_trace_sink *sink;
 	const struct crit_model *model;
 	const struct crit_emitter_queue *queue;
-	const uint32_t *thread_rows; /* life -> row of threads */
-	struct crit_emitter_thread **threads; /* by life; NULL: not told of now */
+	const uint32_t *thread_rows; /* thread -> row of threads */
+	struct crit_emitter_thread **threads; /* by thread; NULL: not told of now */
 	uint64_t begin_ns, end_ns;
 	int error; /* the first answer of the sink that was none */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The heap behind analysis/replay/merge.h.
+// Binary heap that merges sources by time.
 #include "analysis/replay/merge.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges what was planned, what the kernel said and what the shims said, and plays it.
+// Replay: merges planned events, kernel records and shim events by time, and applies them.
 #include "analysis/replay/replay.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ struct replay {
 	struct crit_kernel_feed *kernels; /* by node */
 	struct crit_sched_state *sched_states;
 	struct crit_shim_feed *shims; /* by stream */
-	uint32_t *stream_of; /* by life: the stream that speaks for it now */
+	uint32_t *stream_of; /* by thread: the stream that speaks for it now */
 	uint64_t total_bytes;
 	uint64_t events;
 };
@@ -120,7 +120,9 @@ static int apply_span(struct replay *line, uint32_t index, uint64_t time_ns)
 	return rc;
 }
 
-/* Nothing is played beyond the cut; a trace shows when MPI_Finalize returned.  Errors: -ENOMEM. */
+/*
+ * Nothing is replayed beyond the cut; a trace shows when MPI_Finalize returned.  Errors: -ENOMEM.
+ */
 static int look_beyond_cut(const struct replay *line, struct crit_shim_feed *feed)
 {
 	struct crit_listeners *listeners = &line->engine->listeners;
@@ -185,7 +187,7 @@ static int catch_up(struct replay *line, uint32_t index, uint64_t target, uint64
 	return 0;
 }
 
-/* A thread without a stripe: its tag at the switch-out is all that is known of its spans. */
+/* A thread without a buffer: its tag at the switch-out is all that is known of its spans. */
 static void apply_tag_only(struct replay *line, uint32_t thread, uint64_t tag, uint64_t time_ns)
 {
 	struct crit_bucket_key key = { .thread = thread,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The second pass: all streams of all nodes merged by (time, node, stream, sequence) and fed to
+ * The replay: all streams of all nodes, merged by (time, node, stream, sequence) and passed to
  * the engine.
  *
  * The sequence in a switch-out's tag says how many slots the thread had written by then, which
@@ -25,7 +25,7 @@ struct crit_replay_share { /* what this process replays where several replay one
 };
 
 /*
- * Plays the recordings of a surveyed model into an engine and messages made for it.  Adds to
+ * Plays the recordings of an indexed model into an engine and messages made for it.  Adds to
  * model->losses.  share: NULL where all nodes are replayed here.
  * Errors: -ENOMEM, those of listeners and of share.  Cost: O(log streams) per event, O(1) while one
  * stream stays the earliest.

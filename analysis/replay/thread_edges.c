@@ -17,8 +17,8 @@ struct crit_lock_state {
 	uint64_t lock;
 	uint32_t process;
 	uint16_t call; /* of the wait for it */
-	uint32_t holder; /* life, or CRIT_NONE */
-	uint32_t releaser; /* nobody has acquired it since: life, or CRIT_NONE */
+	uint32_t holder; /* thread, or CRIT_NONE */
+	uint32_t releaser; /* nobody has acquired it since: thread, or CRIT_NONE */
 	uint64_t released_ns;
 	struct acquisition early; /* told of before the release that allowed it */
 	uint32_t early_holder; /* who is to tell of that */
@@ -29,7 +29,7 @@ struct crit_thread_edges {
 	uint32_t asleep; /* life that the present record may wake, or CRIT_NONE */
 	uint32_t waker;
 	uint64_t asleep_since_ns;
-	uint32_t *depths; /* by life: open spans; NULL: nobody wants edges of locks */
+	uint32_t *depths; /* by thread: open spans; NULL: nobody wants edges of locks */
 	struct crit_lock_state *locks;
 	size_t lock_count, lock_capacity;
 	struct crit_index places; /* process, call and lock -> index into locks */
@@ -185,7 +185,7 @@ static void end_span(struct crit_thread_edges *edges, uint32_t thread,
 
 	if (!state)
 		return;
-	if (!is_told) { /* when it was had, or given back, nobody knows */
+	if (!is_told) { /* when it was had, or released, nobody knows */
 		state->holder = CRIT_NONE;
 		state->releaser = CRIT_NONE;
 		state->early.thread = CRIT_NONE;

@@ -17,14 +17,14 @@
 struct crit_thread_edges;
 
 /*
- * Begins to listen to an engine that has played nothing yet, if some listener of its wants such
- * edges; else *ret_edges is NULL.  Ownership: the caller destroys it, once all is played; the
+ * Begins to listen to an engine that has replayed nothing yet, if some listener of its wants such
+ * edges; else *ret_edges is NULL.  Ownership: the caller destroys it, once all is replayed; the
  * engine is borrowed until then.  Errors: -ENOMEM, -ENOSPC.
  */
 int crit_thread_edges_create(struct crit_engine *engine, struct crit_thread_edges **ret_edges);
 void crit_thread_edges_destroy(struct crit_thread_edges *edges);
 
-/* A kernel record is about to be played, and was, by the node's machine. */
+/* A kernel record is about to be replayed, and was, by the node's machine. */
 void crit_thread_edges_before(struct crit_thread_edges *edges,
 			      const struct crit_sched_state *sched_state,
 			      const union crit_kernel_record *record);

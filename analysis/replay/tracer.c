@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hears of threads and spans as the engine plays, and of what they may have earned.
+// Listens to the replay, and queues events of threads and spans with their attribution.
 #include "analysis/replay/tracer.h"
 
 #include <errno.h>

@@ -16,11 +16,11 @@ struct crit_tracer {
 	struct crit_tracer_setups setups;
 	const struct crit_engine *engine;
 	struct crit_results *run; /* what the sink's begin() is told */
-	struct crit_tracer_view *views; /* by life: the same when its last event came */
+	struct crit_tracer_view *views; /* by thread: the same when its last event came */
 };
 
 /*
- * Begins to listen to an engine that has played nothing yet.  Cost of an event: O(1), O(depth)
+ * Begins to listen to an engine that has replayed nothing yet.  Cost of an event: O(1), O(depth)
  * where a thread ends.  queue: as of the emitter.
  * Ownership: sink, engine, identity and queue are borrowed until fini, also after an error.
  * Errors: -ENOMEM, -ENOSPC.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Init and MPI_Finalize: they begin and end a rank's part of the window, and lie outside it.
+ * MPI_Init and MPI_Finalize in the trace: they bound a rank's window, and lie outside it.
  *
  * The thread that has called MPI_Init* calls MPI_Finalize (MPI 4.0, 11.2.1).  A program of sessions
  * alone calls neither.
@@ -27,8 +27,8 @@ void crit_tracer_setups_enter(struct crit_tracer_setups *setups, uint32_t thread
 void crit_tracer_setups_leave(struct crit_tracer_setups *setups, uint32_t thread, uint64_t time_ns);
 
 /*
- * The end of MPI_Finalize, or all of it, lies beyond the cut, where nothing else is played: a trace
- * has it all the same.
+ * The end of MPI_Finalize, or all of it, lies beyond the cut, where nothing else is replayed: a
+ * trace has it all the same.
  */
 void crit_tracer_setups_finalize(struct crit_tracer_setups *setups, uint32_t thread, bool is_enter,
 				 uint64_t site, uint64_t time_ns);

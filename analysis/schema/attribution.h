@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What threads earn: the integrals of docs/metric.md, integer until printed. */
+/* The attribution of a segment: the integrals of docs/metric.md, integer until printed. */
 #ifndef CRIT_ATTRIBUTION_H
 #define CRIT_ATTRIBUTION_H
 

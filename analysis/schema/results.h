@@ -3,8 +3,8 @@
  * What an analysis yields: plain numbers, integer until printed.  Filled by crit_analyse(), read by
  * the report writers and the OTF2 writer.
  *
- * Formulas: CMetric and n(t) after GAPP (ICPE'20, section 2.1), extended by span classes, stall,
- * waited-for and unit ranks as docs/metric.md derives them.
+ * Formulas: CMetric and n(t) after GAPP (ICPE'20, section 2.1), extended by span classes,
+ * all-waiting time, waited-for and unit ranks as docs/metric.md derives them.
  */
 #ifndef CRIT_RESULTS_H
 #define CRIT_RESULTS_H
@@ -140,7 +140,7 @@ struct crit_consistency_check {
 
 struct crit_losses {
 	uint64_t kernel_records; /* lost by the BPF ring */
-	uint64_t shim_spans; /* lost by full stripes */
+	uint64_t shim_spans; /* lost by full thread buffers */
 	uint64_t unmatched_switches;
 	uint64_t tag_disagreements;
 	uint64_t tag_stale;
@@ -181,7 +181,7 @@ struct crit_results {
 	size_t thread_count;
 	struct crit_call_row *calls; /* sorted by call */
 	size_t call_count;
-	struct crit_call_row *call_sites; /* sorted by stall + waiting, descending */
+	struct crit_call_row *call_sites; /* sorted by all-waiting time + waiting, descending */
 	size_t call_site_count;
 	struct crit_rank_call_row *rank_calls; /* sorted by rank, call */
 	size_t rank_call_count;
@@ -207,7 +207,7 @@ struct crit_analysis_options {
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
 	const struct crit_trace_sink *trace; /* schema/trace.h: told of every span; may be NULL */
-	/* account/listeners.h: told of events; NULL: of several peers, all have none */
+	/* account/listeners.h: NULL: none, in all processes */
 	const struct crit_listener *listener;
 	const struct crit_transport
 		*transport; /* cluster/peers.h: who does it together; NULL: alone */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the shim of one thread told: where its slots are in the recording, and whose they are. */
+/* A shim stream: where the slots of one thread are in the recording, and which thread it is. */
 #ifndef CRIT_STREAM_H
 #define CRIT_STREAM_H
 

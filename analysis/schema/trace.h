@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a replay tells while it runs: threads, spans and messages, to one listener (a sink).
+ * Callbacks of a sink: threads, spans and messages of a replay.
  *
  * A sink is named in crit_analysis_options.  It is told of every thread in order of time; threads
  * among each other may be told out of order.  All times are on the run clock.  A thread is known by
@@ -8,8 +8,8 @@
  * part of the window is told, so spans told and visits reported are the same number; what begins
  * and ends that part is told by itself (setup).
  *
- * Of several peers (peers.h) each tells its sink of the threads of its nodes.  That of peer 0 hears
- * of the messages of all, and alone of communicators and, at the end, of results.
+ * In a cluster (cluster.h) each process emits the threads of its nodes; process 0 alone emits
+ * messages, communicators and, at the end, results.
  *
  * Every function may be NULL.  One that answers -errno ends the analysis with it.
  */
@@ -133,7 +133,7 @@ struct crit_trace_sink {
 	 */
 	int (*setup)(void *user, uint32_t thread, const struct crit_trace_setup *setup);
 
-	/* A lock was given back; call as the wait for it has it. */
+	/* A lock was released; call as the wait for it has it. */
 	int (*release)(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock);
 
 	/* A task was made or put aside; note: enum crit_omp_task_note. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One libdw session per file, in which it is the only module and lies where it says itself.
+// One libdw session per ELF file, with that file as its only module.
 #include "analysis/symbols/elf_file.h"
 
 #include <elfutils/libdwelf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program or library as it lies on disk after the run: who it is, and what its addresses mean. */
+/* A program or library on disk: its build id, and the function and line of an address. */
 #ifndef CRIT_ELF_FILE_H
 #define CRIT_ELF_FILE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From an address to its mapping, from that to its file, from that to a name; each step kept.
+// Finds the mapping of an address, its file, then its function and line; caches each step.
 #include "analysis/symbols/symbols.h"
 
 #include <errno.h>

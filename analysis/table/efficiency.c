@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Folds the cells of ranks, or of threads without ranks, into efficiencies. */
+/* Computes efficiencies from the cells of ranks, or of threads without ranks. */
 #include "analysis/table/efficiency.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Divides each unit's window into useful time and losses, and adds them up.
+// Divides the window of each rank or thread into useful time and losses.
 #include "analysis/table/lost_time.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the time of a run's ranks went that was no useful work, and what balance could gain.
+ * Lost time: what part of the window of ranks is no useful work, by cause, and the potential gain.
  *
  * Units are the ranks, or the app threads of a run without ranks.  Those below 1 % of the most
  * active one are left out, such as a main thread that waits for its workers.  All times are per

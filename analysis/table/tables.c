@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Figures of threads, ranks and nodes, and the laws they must obey.
+// Fills the rows of threads, ranks and nodes, and the consistency checks.
 #include "analysis/table/tables.h"
 
 #include <errno.h>
@@ -79,7 +79,9 @@ static double relative_error(crit_fix a, crit_fix b, uint64_t window_ns)
 	return window_ns ? crit_fix_seconds(apart) / (1e-9 * (double)window_ns) : 0.0;
 }
 
-/* The sums come from the threads' rows, the times from the integrals: the law compares the two. */
+/*
+ * The sums come from the threads' rows, the times from the integrals: the check compares the two.
+ */
 static void add_check(struct crit_results *results, enum crit_unit unit, enum crit_scope scope,
 		      uint32_t node, const struct crit_scope_state *state)
 {

@@ -9,8 +9,8 @@
 #include "analysis/model/model.h"
 
 /*
- * Fills threads, ranks, nodes, laws, losses, messages and the heads of results, which is zeroed.
- * Ownership: what was allocated belongs to results, also on failure.  Errors: -ENOMEM.
+ * Fills threads, ranks, nodes, consistency checks, losses, messages and the heads of results, which
+ * is zeroed.  Ownership: what was allocated belongs to results, also on failure.  Errors: -ENOMEM.
  */
 int crit_tables_fill(struct crit_model *model, struct crit_engine *engine,
 		     struct crit_messages *messages, const struct crit_identity *identity,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Looks for programs and libraries beside crit itself; no prefix is compiled in. */
+/* Finds the programs and libraries of crit relative to the crit binary. */
 #include "cli/install/installation.h"
 
 #include <dlfcn.h>

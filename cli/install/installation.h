@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the parts of crit lie, seen from this program. */
+/* Paths of the installed parts of crit, relative to this program. */
 #ifndef CRIT_INSTALLATION_H
 #define CRIT_INSTALLATION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads /proc for what would keep critd from recording a process; undoes a run nobody joined. */
+/* crit run -p: reads /proc for what prevents recording a process; removes a run without members. */
 #include "cli/launch/attach.h"
 
 #include <errno.h>

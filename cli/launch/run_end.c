@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads what the finisher left, and has the work done again where it left nothing. */
+/* Reads the report the finisher wrote; without one, makes it again. */
 #include "cli/launch/run_end.h"
 
 #include <errno.h>

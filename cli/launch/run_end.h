@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What came of a run, told by crit run at its end: the report's first screen and one line. */
+/* Results of a run that crit run prints at its end: first screen of the report, and one line. */
 #ifndef CRIT_RUN_END_H
 #define CRIT_RUN_END_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why a run has no report: said where its user looks, when nobody of the run is left to say it. */
+/* Writes the reason why a run has no report where its user looks. */
 #ifndef CRIT_NO_REPORT_H
 #define CRIT_NO_REPORT_H
 

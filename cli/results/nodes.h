@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recordings of a run's other nodes: whose turn it is to report, and waiting for them. */
+/* The recordings of a run's other nodes: which node reports, and waiting for the rest. */
 #ifndef CRIT_NODES_H
 #define CRIT_NODES_H
 

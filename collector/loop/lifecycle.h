@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stations of a run: window closed, report written, members gone, file complete. */
+/* States of a run: window closed, report written, members gone, file complete. */
 #ifndef CRIT_COLLECTOR_LIFECYCLE_H
 #define CRIT_COLLECTOR_LIFECYCLE_H
 

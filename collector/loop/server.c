@@ -33,7 +33,7 @@
 #define IDLE_LOOK_MS 100
 #define DEAF_NS 100000000ull
 #define LAST_WRITE_MS 3000u
-#define SLOTS_PER_TICK 16384u /* of a stripe: the others fill meanwhile */
+#define SLOTS_PER_TICK 16384u /* of a thread buffer: the others fill meanwhile */
 #define FAST_FOR_NS 100000000ull
 #define SHORT_LOOKS 10u /* a second of slow looks */
 

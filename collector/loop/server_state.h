@@ -14,7 +14,7 @@
 
 #define CRIT_CLIENTS_MAX 4352u /* every process may hold one, and some may wait */
 #define CRIT_TICK_NS 5000000u
-#define CRIT_FAST_TICK_NS 2000000u /* while a stripe fills quickly */
+#define CRIT_FAST_TICK_NS 2000000u /* while a thread buffer fills quickly */
 
 struct crit_connection {
 	int fd;
@@ -73,7 +73,7 @@ struct crit_server {
 	bool has_muted; /* clients that are not read meanwhile */
 	__u32 tick_ns; /* of the timer, 0: it stands still */
 	__u64 fast_until_ns;
-	bool is_behind; /* a stripe had more than one tick takes, or a rank calls */
+	bool is_behind; /* a thread buffer had more than one tick takes, or a rank calls */
 	bool is_stopping;
 	__u64 idle_since_ns; /* 0: busy */
 	__u64 slow_ns; /* last time slow things were done */

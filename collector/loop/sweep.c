@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dead sockets: found by name, removed under the lock that a client takes to start a collector.
+// Removes sockets of dead collectors, under the lock that a client takes to start one.
 #include "collector/loop/sweep.h"
 
 #include <dirent.h>

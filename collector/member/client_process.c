@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drains a process's stripes into streams of the recording; believes nothing it reads.
+// Drains a process's thread buffers into streams of the recording; checks every value it reads.
 #include "collector/member/client_process.h"
 
 #include <errno.h>
@@ -15,13 +15,13 @@
 #define PAID_LOOKS_MOST 400u /* 2 s */
 #define SLOTS_AT_ONCE (CRIT_BATCH_BYTES / CRIT_SLOT_BYTES)
 
-/* One stripe and its present owner. */
+/* One thread buffer and its present owner. */
 struct crit_thread_buffer {
 	__u32 stream; /* number in the recording; 0: no owner seen */
 	__u32 ns_tid;
 	__u64 claim_ns; /* tells owners apart */
 	__u64 read_pos;
-	__u64 lost_seen; /* the stripe's totals, up to the last look */
+	__u64 lost_seen; /* the thread buffer's totals, up to the last look */
 	__u64 lost_begin; /* and when this owner took it */
 	bool is_corrupt;
 	bool has_delivered; /* its present owner */
@@ -63,7 +63,7 @@ static void flush(struct crit_run *run, struct crit_batch *batch)
 	crit_run_flush(run, batch);
 }
 
-/* Room in the stripe's batch, which is flushed when it is full. */
+/* Room in the thread buffer's batch, which is flushed when it is full. */
 static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batch, size_t bytes,
 				   __u64 now_ns)
 {
@@ -121,7 +121,10 @@ static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_fi
 	*ret_last = last;
 }
 
-/* Slots pay for looks at their stripe: a thread that fills its ring quickly is not kept waiting. */
+/*
+ * Slots pay for looks at their thread buffer: a thread that fills its ring quickly is not kept
+ * waiting.
+ */
 static void pay(struct crit_client_process *process, __u32 index, __u32 slots)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
@@ -134,7 +137,7 @@ static void pay(struct crit_client_process *process, __u32 index, __u32 slots)
 	process->busy[process->busy_count++] = (__u16)index;
 }
 
-/* Returns false when the stripe cannot be read on. */
+/* Returns false when the thread buffer cannot be read on. */
 static bool copy_slots(struct crit_client_process *process, __u32 index, __u32 count, __u64 now_ns)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
@@ -313,8 +316,8 @@ static __u32 drain_buffer(struct crit_client_process *process, __u32 index, __u6
 }
 
 /*
- * How many of so many stripes there is memory for.  A process has some of its own; what it has
- * beyond, all share, and it must have delivered something for each, as honest threads do.
+ * How many of so many thread buffers there is memory for.  A process has some of its own; what it
+ * has beyond, all share, and it must have delivered something for each, as honest threads do.
  */
 static __u32 find_memory(struct crit_client_process *process, __u32 used, bool is_final)
 {
@@ -348,7 +351,7 @@ static void count_spare(struct crit_client_process *process)
 	process->spare_buffers = spare;
 }
 
-/* Makes room for the stripes claimed by now.  Returns how many to look at. */
+/* Makes room for the thread buffers claimed by now.  Returns how many to look at. */
 static __u32 open_buffers(struct crit_client_process *process, bool is_final)
 {
 	struct crit_thread_buffer *buffers;
@@ -395,7 +398,7 @@ static __u32 look(struct crit_client_process *process, __u32 index, __u64 now_ns
 	return found;
 }
 
-/* Looks at all stripes that have paid for it.  Returns what the fullest had. */
+/* Looks at all thread buffers that have paid for it.  Returns what the fullest had. */
 static __u32 look_at_busy(struct crit_client_process *process, __u64 now_ns, __u32 slots_max)
 {
 	const __u32 count = process->busy_count;
@@ -430,7 +433,10 @@ static void begin_round(struct crit_client_process *process, __u64 now_ns)
 	process->next_buffer = 0;
 }
 
-/* Looks at the other stripes in turn, as long as there is time.  Returns what the fullest had. */
+/*
+ * Looks at the other thread buffers in turn, as long as there is time.  Returns what the fullest
+ * had.
+ */
 static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64 now_ns,
 			  __u32 slots_max)
 {

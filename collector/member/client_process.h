@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A registered process: its shared memory, stripe by stripe, and its place in the run. */
+/*
+ * A registered process: its shared memory, thread buffer by thread buffer, and its place in the
+ * run.
+ */
 #ifndef CRIT_COLLECTOR_CLIENT_PROCESS_H
 #define CRIT_COLLECTOR_CLIENT_PROCESS_H
 
@@ -24,13 +27,13 @@ struct crit_client_process {
 	struct crit_thread_buffer *buffers;
 	__u32 buffer_room;
 	__u32 spare_buffers; /* of the room, taken from what all share */
-	__u16 *busy; /* stripes looked at each time; room as for stripes */
+	__u16 *busy; /* thread buffers looked at each time; room as for thread buffers */
 	__u32 busy_count;
 	__u32 next_buffer; /* of the others, to look at */
 	__u64 round_ns; /* when the present round over them began */
 	__u64 delivered_count; /* slots, and streams of counters alone */
 	struct crit_allowance allowance; /* for looks */
-	__u64 no_buffer_seen; /* threads without a stripe, up to the last look */
+	__u64 no_buffer_seen; /* threads without a buffer, up to the last look */
 	__u64 maps_hash;
 	struct crit_cpu_limits cpu_limits;
 	bool is_mpi;
@@ -40,18 +43,21 @@ struct crit_client_process {
 	bool is_gone;
 	bool has_called; /* asked to be drained before its time */
 	bool is_left_alone; /* its memory is not looked at any more */
-	bool is_short_noted; /* it has more stripes than there was room for */
+	bool is_short_noted; /* it has more thread buffers than there was room for */
 };
 
 /*
  * Reads what the threads of this process wrote since the last time, at most slots_max of each, as
- * far as the run's meter allows.  Returns how many slots the fullest stripe
+ * far as the run's meter allows.  Returns how many slots the fullest thread buffer
  * had of which so many could be taken: with more than slots_max there are some left.  Cost: one
- * pread per stripe.
+ * pread per thread buffer.
  */
 __u32 crit_process_drain(struct crit_client_process *process, __u64 now_ns, __u32 slots_max);
 
-/* Has it a stripe that delivered lately, or called, and may it be looked at?  No system call. */
+/*
+ * Has it a thread buffer that delivered lately, or called, and may it be looked at?  No system
+ * call.
+ */
 bool crit_process_is_due(const struct crit_client_process *process);
 
 /* Reads all there is, whatever it costs. */

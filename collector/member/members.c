@@ -227,8 +227,8 @@ void crit_members_expel(struct crit_members *members, __u32 tgid)
 }
 
 /*
- * Processes whose stripes delivered or that called are drained in any case.  The others take turns,
- * as long as there is time; the next time goes on with the first that was left out.
+ * Processes whose thread buffers delivered or that called are drained in any case.  The others take
+ * turns, as long as there is time; the next time goes on with the first that was left out.
  */
 __u32 crit_members_drain(struct crit_members *members, __u64 now_ns, __u32 slots_max)
 {

@@ -45,8 +45,8 @@ void crit_members_end_run(struct crit_members *members, const struct crit_run *r
 void crit_members_expel(struct crit_members *members, __u32 tgid);
 
 /*
- * Drains all processes, as far as the meter allows, at most slots_max of a stripe.  Returns what
- * the fullest stripe had.
+ * Drains all processes, as far as the meter allows, at most slots_max of a thread buffer.  Returns
+ * what the fullest thread buffer had.
  */
 __u32 crit_members_drain(struct crit_members *members, __u64 now_ns, __u32 slots_max);
 

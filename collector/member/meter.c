@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what ranks make critd spend, and says when it is enough.
+// Budgets of CPU time and memory that ranks may make critd spend.
 #include "collector/member/meter.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #define CHUNK_NS 8000 /* what a record of its own costs, in the writing thread too */
 #define STREAM_NS 50000 /* paid back for one that held anything: its begin and end */
 #define STRIPES_SPARE 65536u /* for processes with more, all together */
-#define GATHERED_BYTES (64u << 20) /* in batches of stripes, all together */
+#define GATHERED_BYTES (64u << 20) /* in batches of thread buffers, all together */
 
 struct crit_meter {
 	struct crit_allowance all;

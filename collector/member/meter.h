@@ -4,10 +4,11 @@
  * outside the job's cgroup and before other users' tasks, so a rank that delivers nothing must not
  * decide what critd uses.
  *
- * Looks: reading a process's stripes costs CPU time, and a slot that is found pays back more than
- * its copying takes.  The balance is drawn from two allowances, the process's own and one for all.
- * Where one is used up, the stripes not looked at come first the next time; a ring is drained later
- * then, by at most 0.2 s for one process of 4096 stripes, and a rank whose ring is half full calls.
+ * Looks: reading a process's thread buffers costs CPU time, and a slot that is found pays back more
+ * than its copying takes.  The balance is drawn from two allowances, the process's own and one for
+ * all.  Where one is used up, the thread buffers not looked at come first the next time; a ring is
+ * drained later then, by at most 0.2 s for one process of 4096 thread buffers, and a rank whose
+ * ring is half full calls.
  *
  * Calls: connections, messages and ends of processes have an allowance of their own.  Where it is
  * used up, they wait.
@@ -88,7 +89,7 @@ void crit_meter_refill(struct crit_meter *meter);
 void crit_meter_gather(struct crit_meter *meter, ssize_t bytes);
 bool crit_meter_has_gathered_much(const struct crit_meter *meter);
 
-/* Stripes beyond its own that a process may have; and takes so many, or gives them back. */
+/* Thread buffers beyond its own that a process may have; and takes so many, or gives them back. */
 __u32 crit_meter_spare_buffers(const struct crit_meter *meter);
 void crit_meter_take_buffers(struct crit_meter *meter, __s32 count);
 

@@ -16,7 +16,7 @@
 #define F_SEAL_EXEC 0x0020 /* the kernel adds it where vm.memfd_noexec is set */
 #endif
 #define HARMLESS_SEALS (F_SEAL_FUTURE_WRITE | F_SEAL_EXEC)
-#define RING_SLOTS_LEAST 128u /* a page: no two stripes share one */
+#define RING_SLOTS_LEAST 128u /* a page: no two thread buffers share one */
 #define BUFFER_READ_BYTES 256u /* lines written at run time */
 
 static int read_at(int fd, void *ret, size_t bytes, off_t offset)
@@ -161,7 +161,8 @@ int crit_shm_clear_counters(const struct crit_shm *shm, __u32 buffer)
 
 /*
  * A rank may take the page of a head away between our reading and writing it, and what we write is
- * then charged to us.  The owner of a stripe has set claim_ns: if that is gone, so was the page.
+ * then charged to us.  The owner of a thread buffer has set claim_ns: if that is gone, so was the
+ * page.
  */
 static int write_head(const struct crit_shm *shm, __u32 buffer, const void *data, size_t bytes,
 		      off_t offset)

@@ -23,26 +23,29 @@ struct crit_shm {
  */
 int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err);
 
-/* Stripes claimed so far, bounded by buffer_count.  Errors: -EIO. */
+/* Thread buffers claimed so far, bounded by buffer_count.  Errors: -EIO. */
 int crit_shm_buffers_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *ret_no_buffer);
 
-/* The first 256 bytes of a stripe's head; the rest of ret_head is zero.  Errors: -EIO. */
+/* The first 256 bytes of a thread buffer's head; the rest of ret_head is zero.  Errors: -EIO. */
 int crit_shm_read_buffer(const struct crit_shm *shm, __u32 buffer,
 			 struct crit_thread_buffer_head *ret_head);
 
-/* Slots position … position + count - 1 of the stripe's ring.  Range: count at most ring_slots. */
+/*
+ * Slots position … position + count - 1 of the thread buffer's ring.  Range: count at most
+ * ring_slots.
+ */
 int crit_shm_read_slots(const struct crit_shm *shm, __u32 buffer, __u64 position, __u32 count,
 			struct crit_slot *ret_slots);
 
-/* The stripe's counters: counter_count of them.  Returns how many are in use, or -EIO. */
+/* The thread buffer's counters: counter_count of them.  Returns how many are in use, or -EIO. */
 int crit_shm_read_counters(const struct crit_shm *shm, __u32 buffer, struct crit_counter *ret_used);
 
 /* Zeroes the counters for the next owner, by freeing their pages.  Errors: -errno. */
 int crit_shm_clear_counters(const struct crit_shm *shm, __u32 buffer);
 
 /*
- * Writes to the head of a stripe that has an owner.  Errors: -EIO; -ENODATA when the head was not
- * there any more, which only a hostile rank brings about.
+ * Writes to the head of a thread buffer that has an owner.  Errors: -EIO; -ENODATA when the head
+ * was not there any more, which only a hostile rank brings about.
  */
 int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 buffer, __u64 position);
 int crit_shm_write_free(const struct crit_shm *shm, __u32 buffer);

@@ -47,7 +47,7 @@ struct crit_run {
 	__u64 errors_noted; /* of the sink's write errors */
 	__u64 lost_seen; /* of the kernel's counter, already in a chunk */
 	__u32 next_stream;
-	__u64 lag_ns; /* the longest round over a process's stripes */
+	__u64 lag_ns; /* the longest round over a process's thread buffers */
 
 	__u32 level;
 	__u32 tau_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stamps of critd itself, which may have been started inside a time namespace.
+// Time stamps of critd itself, corrected for a time namespace.
 #include "collector/system/now.h"
 
 #include <stdint.h>

@@ -27,7 +27,8 @@ enum crit_chunk_kind {
 	CRIT_C_FILE = 1, /* struct crit_rec_file; always first */
 	CRIT_C_KERNEL = 2, /* struct crit_kernel_* back to back; source 0 */
 	CRIT_C_SHIM = 3, /* struct crit_slot[]; source = stream, position = first slot number */
-	CRIT_C_STREAM = 4, /* struct crit_rec_stream: a thread took a stripe; source = stream */
+	/* struct crit_rec_stream: a thread took a thread buffer; source = stream */
+	CRIT_C_STREAM = 4,
 	CRIT_C_STREAM_END = 5, /* struct crit_rec_stream_end */
 	CRIT_C_COUNTERS = 6, /* struct crit_counter[], all of a stream's: the last chunk counts */
 	CRIT_C_PROCESS = 7, /* struct crit_rec_process */
@@ -220,7 +221,7 @@ struct crit_rec_foot {
 	__u64 shim_lost; /* whole spans */
 	__u64 write_errors;
 	__u64 critd_cpu_ns; /* critd's own CPU time so far */
-	__u64 no_buffer; /* threads that found no stripe: their spans are not recorded */
+	__u64 no_buffer; /* threads that found no buffer: their spans are not recorded */
 };
 
 _Static_assert(sizeof(struct crit_chunk_head) == 64, "chunk head");

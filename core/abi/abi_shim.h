@@ -4,15 +4,16 @@
  * and SEAL, read by critd with pread (never mapped there) and written by it with pwrite.
  *
  *   offset 0                 struct crit_shm_head                       (4096 bytes)
- *   4096 + i * buffer_bytes  stripe i:
+ *   4096 + i * buffer_bytes  thread buffer i:
  *        +0                    struct crit_thread_buffer_head                    (4096 bytes)
  *        +4096                 struct crit_counter[CRIT_COUNTERS]         (61440 bytes)
  *        +65536                ring of ring_slots slots of 32 bytes
  *
- * A thread owns one stripe from its first event to its exit.  Slot n of a stripe (n counts from 0
- * over the life of the stripe, across owners) lies at ring[n & (ring_slots - 1)].  The writer may
- * fill slot n while n - read_pos < ring_slots; an enter reserves the room of its leave, so a full
- * ring loses whole spans.  The low 24 bits of "slots written" are the sequence in the tag word.
+ * A thread owns one thread buffer from its first event to its exit.  Slot n of a thread buffer (n
+ * counts from 0 over the life of the thread buffer, across owners) lies at ring[n & (ring_slots -
+ * 1)].  The writer may fill slot n while n - read_pos < ring_slots; an enter reserves the room of
+ * its leave, so a full ring loses whole spans.  The low 24 bits of "slots written" are the sequence
+ * in the tag word.
  *
  * Everything here is untrusted to critd and to analysis.
  */
@@ -55,13 +56,13 @@ struct crit_shm_head {
 	__u32 buffer_count; /* 64..4096 */
 	__u32 buffer_bytes; /* CRIT_THREAD_BUFFER_RING_OFFSET + ring_slots * CRIT_SLOT_BYTES */
 	__u32 ring_slots; /* power of two, at most CRIT_RING_SLOTS */
-	__u32 counter_count; /* counters per stripe */
+	__u32 counter_count; /* counters per thread buffer */
 	__s64 clock_offset_ns; /* added to the shim's clock gives the host's (time namespaces) */
 	__u8 reserved0[88];
 	/* offset 128, written by the shim at run time */
-	__u32 buffers_used; /* high-water mark of claimed stripes: critd looks no further */
+	__u32 buffers_used; /* high-water mark of claimed thread buffers: critd looks no further */
 	__u32 reserved1;
-	__u64 no_buffer; /* threads that found no stripe */
+	__u64 no_buffer; /* threads that found no buffer */
 	__u8 reserved2[112];
 	/* offset 256, written by critd (pwrite) */
 	__u32 level; /* enum crit_level */
@@ -79,7 +80,7 @@ struct crit_thread_buffer_head {
 	__u64 release_ns; /* 0 while owned */
 	__u64 claim_pos; /* slots written when this owner took it */
 	__u64 write_pos; /* slots written so far; published with release order */
-	__u64 lost_spans; /* whole spans dropped since the stripe was born */
+	__u64 lost_spans; /* whole spans dropped since the thread buffer was born */
 	__u64 reserved0[2];
 	/* offset 64: the open span, so that a thread that dies inside it is still accounted */
 	__u32 open_call; /* 0: none */

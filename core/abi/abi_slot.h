@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slots of a stripe's ring (core/abi/abi_shim.h): what a thread tells, 32 bytes each, in order.
- * A record of several slots goes on in slots of kind CONTINUED.
+ * The slots of a thread buffer's ring (core/abi/abi_shim.h): what a thread tells, 32 bytes each, in
+ * order.  A record of several slots goes on in slots of kind CONTINUED.
  *
  * Everything here is untrusted to critd and to analysis.
  */
@@ -23,7 +23,7 @@ enum crit_slot_kind {
 	CRIT_S_COMM = 6, /* struct crit_slot_comm: no stamp; a communicator or window is known */
 	CRIT_S_REGION = 7, /* struct crit_slot_region: no stamp; a region is known */
 	CRIT_S_WORKER = 8, /* from here on the thread is an OpenMP worker: omp_idle outside spans */
-	CRIT_S_RELEASE = 9, /* a lock is given back: call as its wait's, arg = the lock */
+	CRIT_S_RELEASE = 9, /* a lock is released: call as its wait's, arg = the lock */
 	CRIT_S_LEVEL = 10, /* from here on this thread records at level "call"; arg = tau in ns;
 			      site = what the user left out, see below */
 	CRIT_S_TASK = 11, /* call = enum crit_omp_task_note, arg = the task */
@@ -43,8 +43,9 @@ struct crit_slot { /* 32 bytes */
 };
 
 /*
- * Explicit tasks are told at level trace.  A task's number says who made it: the stripe, above bit
- * 32, and the slot that says so, its low 32 bits plus 1.  0: nobody was told that it was made.
+ * Explicit tasks are told at level trace.  A task's number says who made it: the thread buffer,
+ * above bit 32, and the slot that says so, its low 32 bits plus 1.  0: nobody was told that it was
+ * made.
  */
 enum crit_omp_task_note {
 	CRIT_OMP_TASK_MADE = 1,

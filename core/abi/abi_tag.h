@@ -6,9 +6,9 @@
  * that announces the change, so the ring sequence in it orders switches and transitions exactly.
  *
  *   63        40 39      20 19    10 9     6 5      0
- *   | sequence  | region   | call   | class | stripe |
+ *   | sequence  | region   | call   | class | buffer |
  *
- * sequence: ring slots written so far by this thread's stripe, modulo 2^24.  stripe: modulo 64, a
+ * sequence: ring slots written so far by this thread's buffer, modulo 2^24.  buffer: modulo 64, a
  * check only.  A tag of zero means "no shim has spoken for this thread".
  */
 #ifndef CRIT_ABI_TAG_H

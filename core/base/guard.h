@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps errno and thread cancellation of the caller away from what a shim does inside its calls. */
+/* Saves errno and disables thread cancellation while a shim works inside the caller's calls. */
 #ifndef CRIT_GUARD_H
 #define CRIT_GUARD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Growth of an index, and removal of its entries.
+// Hash index of rows: grows, and removes entries.
 #include "core/base/index.h"
 
 #include <errno.h>

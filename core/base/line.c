@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Foreign names in lines: what a terminal or a reader of lines would take for more than text.
+// Escapes foreign names before they are printed: control characters, line feeds, invalid UTF-8.
 #include "core/base/line.h"
 
 #include <stdarg.h>

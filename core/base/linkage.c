@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the ELF header, the program headers and the rights of a file; of nothing it is sure, OPEN.
+// Reads ELF headers and rights of a file, to tell whether the dynamic loader will preload into it.
 #include "core/base/linkage.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Can the dynamic loader put a preloaded library into a program?  Asked of its file. */
+/* Whether LD_PRELOAD works for a program, read from its file. */
 #ifndef CRIT_LINKAGE_H
 #define CRIT_LINKAGE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hash behind core/base/map.h.
+// Hash map from 64-bit keys to table indexes.
 #include "core/base/map.h"
 
 #include <errno.h>

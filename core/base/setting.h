@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CRIT_* settings: what they are called, what they may be, and what holds now. */
+/* The CRIT_* settings: names, ranges, and present values. */
 #ifndef CRIT_SETTING_H
 #define CRIT_SETTING_H
 

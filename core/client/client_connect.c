@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the collector's socket; where nobody listens, takes the lock beside it and starts critd.
+// Connects to the collector's socket; if nobody listens, takes the lock beside it and starts critd.
 #include "core/client/client_connect.h"
 
 #include <errno.h>

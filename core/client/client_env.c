@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the settings mean to a client, and whether they want this program recorded.
+// Parses the CRIT_* settings for a client, and decides whether this program is recorded.
 #include "core/client/client_env.h"
 
 #include <fnmatch.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaves a line where an administrator or crit doctor will look, without the application's
+// Writes a line to the user's log or to syslog, without the application's
 // syslog state.
 #include "core/client/client_log.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0's last word: where the report is, or why there is none, in one line on standard error.
+// Prints one line at the end of rank 0: where the report is, or why there is none.
 #include "core/shim/shim_conclude.h"
 
 #include <fcntl.h>

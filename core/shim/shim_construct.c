@@ -52,7 +52,7 @@ static void tell_worker(struct crit_shim_thread *thread)
 	thread->worker = CRIT_WORKER_TOLD;
 }
 
-/* Before whatever a thread with a stripe tells. */
+/* Before whatever a thread with a thread buffer tells. */
 static inline void prepare(struct crit_shim_thread *thread)
 {
 	if (CRIT_UNLIKELY(thread->is_polling))

@@ -26,7 +26,7 @@ uint32_t crit_shim_region_now(void);
 void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg);
 void crit_shim_construct_end(uint32_t call);
 
-/* A lock is given back; call as that of the wait for it. */
+/* A lock is released; call as that of the wait for it. */
 void crit_shim_construct_release(uint32_t call, uint64_t lock);
 
 /*

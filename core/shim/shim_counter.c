@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the counter of a call and site in its thread's stripe, and adds to it.
+// Finds the counter of a call and site in its thread's buffer, and adds to it.
 #include "core/shim/shim_counter.h"
 
 #include "core/base/hash.h"

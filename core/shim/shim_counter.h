@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of a stripe, by call and site: calls and waits that level profile does not record. */
+/*
+ * Counters of a thread buffer, by call and site: calls and waits that level profile does not
+ * record.
+ */
 #ifndef CRIT_SHIM_COUNTER_H
 #define CRIT_SHIM_COUNTER_H
 

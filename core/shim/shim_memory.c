@@ -2,7 +2,7 @@
 // The memfd a process shares with critd: sparse, sealed, mapped without reserving anything.
 //
 // A program may lock its memory (mlockall), which makes every accessible page of it real, so a
-// stripe stays inaccessible until a thread claims it.
+// thread buffer stays inaccessible until a thread claims it.
 #include "core/shim/shim_memory.h"
 
 #include <errno.h>

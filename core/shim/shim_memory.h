@@ -15,7 +15,7 @@ int crit_memory_create(int *ret_fd);
 void crit_memory_unmap(void);
 struct crit_thread_buffer_head *crit_memory_buffer(uint32_t number);
 
-/* Makes a stripe accessible, before its first use; once more does no harm. */
+/* Makes a thread buffer accessible, before its first use; once more does no harm. */
 bool crit_memory_open_buffer(uint32_t number);
 
 #pragma GCC visibility pop

@@ -2,7 +2,8 @@
 // Poll spans: failing Test*, Iprobe and their like with short gaps between them become one record.
 // In a gap the program may ask a local question; any other call ends the span.
 //
-// The open span lives in the stripe's head, so that critd can account for a thread that dies in it.
+// The open span lives in the thread buffer's head, so that critd can account for a thread that dies
+// in it.
 #include "core/shim/shim_poll.h"
 
 #include "core/base/call.h"

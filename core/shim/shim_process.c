@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process's registration with critd, once, again after a fork, and its part of the window.
+// Registers a process with critd, again after a fork, and opens and closes its window.
 #include "core/shim/shim_process.h"
 
 #include <dlfcn.h>

@@ -80,7 +80,7 @@ unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, con
 bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame);
 
 /*
- * A thread without a stripe: its first event, or one that found none.  ret_may_tag: it has a
+ * A thread without a buffer: its first event, or one that found none.  ret_may_tag: it has a
  * tag.
  */
 bool crit_span_has_buffer(struct crit_shim_thread *thread, bool *ret_may_tag);

@@ -14,7 +14,7 @@
 #include "core/client/notice.h"
 
 #define CRIT_TAU_NS 1000u /* level profile: shorter waits are folded */
-#define CRIT_OPEN_TAG_ONLY 16u /* constructs a thread without a stripe keeps */
+#define CRIT_OPEN_TAG_ONLY 16u /* constructs a thread without a buffer keeps */
 #define CRIT_HIDDEN __attribute__((visibility("hidden")))
 
 enum crit_recorded {
@@ -56,7 +56,7 @@ struct crit_shim_thread {
 	uint64_t write_pos;
 	uint64_t tag_pos; /* behind the last slot with a stamp: what the tag tells */
 	uint64_t room_end; /* slots below this number are free, as far as known, and no LEAVE's */
-	uint64_t hurried_pos; /* critd's read position when it was last told to hurry, or ~0 */
+	uint64_t hurried_pos; /* critd's read position when it was last told to drain, or ~0 */
 	uint64_t tag_around; /* the tag outside MPI calls, but for its sequence */
 	uint64_t gate; /* level and tau as last seen; nothing real while a construct is held */
 	uint64_t enter_ns;
@@ -73,13 +73,13 @@ struct crit_shim_thread {
 	uint64_t held_bytes; /* of the open span's collective, should the span be folded */
 	uint32_t scratch_bytes;
 	uint8_t is_recorded; /* enum crit_recorded, of the open span */
-	bool is_polling; /* the stripe's head holds an open poll span */
+	bool is_polling; /* the thread buffer's head holds an open poll span */
 	bool is_poll_timed; /* the poll call under way has its begin in enter_ns */
-	bool is_tag_only; /* there was no stripe */
+	bool is_tag_only; /* there was no thread buffer */
 	bool is_registered; /* crit_thread_release will run at exit */
 	bool is_construct_held; /* the innermost construct; else as CRIT_RECORDED_HELD */
 	uint8_t worker; /* enum crit_worker */
-	uint32_t *open; /* constructs begun and not ended, in the stripe or open_own */
+	uint32_t *open; /* constructs begun and not ended, in the thread buffer or open_own */
 	uint32_t open_count;
 	uint32_t open_leaves; /* slots kept for those of them that are recorded */
 	uint32_t open_beyond; /* begun where the stack was full */

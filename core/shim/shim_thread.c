@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread's stripe: taken at its first event, given back at its exit.
+// A thread's buffer: claimed at its first event, released at its exit.
 #include "core/shim/shim_thread.h"
 
 #include <errno.h>
@@ -28,8 +28,9 @@ static bool try_take(struct crit_thread_buffer_head *buffer)
 }
 
 /*
- * Fresh stripes first, by one atomic add; then those critd has drained and freed again.  A stripe
- * is made accessible before it is counted as used, so every counted one may be looked at.
+ * Fresh thread buffers first, by one atomic add; then those critd has drained and freed again.  A
+ * thread buffer is made accessible before it is counted as used, so every counted one may be looked
+ * at.
  */
 static struct crit_thread_buffer_head *take_buffer(uint32_t *ret_number)
 {
@@ -83,7 +84,9 @@ void crit_thread_claim(struct crit_shim_thread *thread)
 	const int saved_errno = errno;
 	struct crit_thread_buffer_head *buffer = NULL;
 
-	/* without its own end a stripe would be lost for ever; so no key, no stripe */
+	/*
+	 * without its own end a thread buffer would be lost for ever; so no key, no thread buffer
+	 */
 	if (crit_process.head && crit_process.has_key &&
 	    pthread_setspecific(crit_process.key, thread) == 0)
 		buffer = take_buffer(&thread->buffer_number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread's stripe of the shared memory and its scratch memory, until its exit. */
+/* A thread's buffer of the shared memory and its scratch memory, until its exit. */
 #ifndef CRIT_SHIM_THREAD_H
 #define CRIT_SHIM_THREAD_H
 
@@ -23,13 +23,13 @@ void *crit_shim_scratch(size_t bytes);
 /* Inside libcrit_core.so. */
 #pragma GCC visibility push(hidden)
 
-/* Gives the calling thread a stripe, or makes it tag-only. */
+/* Gives the calling thread a thread buffer, or makes it tag-only. */
 void crit_thread_claim(struct crit_shim_thread *thread);
 
-/* At the end of a thread: its stripe goes to critd, its scratch memory to the system. */
+/* At the end of a thread: its thread buffer goes to critd, its scratch memory to the system. */
 void crit_thread_release(void *unused);
 
-/* The calling thread's scratch memory, if it has one, is given back. */
+/* The calling thread's scratch memory, if it has one, is released. */
 void crit_scratch_release(struct crit_shim_thread *thread);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and adds texts of an archive.
+// String definitions of an archive: finds and adds texts.
 #include "otf2/archive/strings.h"
 
 #include <stdlib.h>

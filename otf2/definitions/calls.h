@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What OTF2 calls the things MPI does. */
+/* Region roles and collective operations of OTF2 for MPI calls. */
 #ifndef CRIT_OTF2_CALLS_H
 #define CRIT_OTF2_CALLS_H
 

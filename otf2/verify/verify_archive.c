@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens an archive with care and runs the checks.
+// Opens an archive, reads its definitions, and runs the checks.
 #include "otf2/verify/verify_archive.h"
 
 #include <dirent.h>

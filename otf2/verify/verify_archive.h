@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks for what readers of OTF2 archives overlook, or trip over. */
+/* Checks an OTF2 archive for faults that readers overlook or crash on. */
 #ifndef CRIT_OTF2_VERIFY_ARCHIVE_H
 #define CRIT_OTF2_VERIFY_ARCHIVE_H
 

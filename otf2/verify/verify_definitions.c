@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Global definitions that refer to what is there, and clock offsets that readers apply.
+// Checks global definitions: references that exist, and clock offsets.
 #include "otf2/verify/verify_definitions.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends against receives, and collectives member by member.
+// Checks sends against receives, and collectives of all members.
 #include "otf2/verify/verify_messages.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks: made once, complete once, by the thread that was switched to them last.
+// Checks tasks: created once, completed once, by the thread that switched to them last.
 #include "otf2/verify/verify_tasks.h"
 
 #include <errno.h>

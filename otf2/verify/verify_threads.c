@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forks and joins, teams and their members, locks and the order they were taken in.
+// Checks forks and joins, team members, and the acquisition order of locks.
 #include "otf2/verify/verify_threads.h"
 
 #include <errno.h>

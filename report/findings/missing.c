@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What a run lacks: a half that was not there, lost records, and the command that mends it. */
+/* Findings: missing kernel records or shims, lost records, and the command that fixes each. */
 #include "report/findings/missing.h"
 
 #include <errno.h>

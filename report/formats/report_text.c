@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The first screen of report.txt: verdict, efficiencies, who, where, laws, what is missing. */
+/*
+ * First screen of report.txt: verdict, efficiencies, ranks, regions, calls, checks, what is
+ * missing.
+ */
 #include "report/formats/report_text.h"
 
 #include <string.h>
@@ -25,14 +28,14 @@
 #define PROGRAM_COLUMNS 24
 #define REGION_COLUMNS_MAX 64
 #define CALL_COLUMNS_MAX 29
-#define TRUST_LINES 4 /* kept for laws and losses */
+#define TRUST_LINES 4 /* kept for consistency checks and losses */
 
 static const char *plural(size_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
-/* Rows from that one on that a command can mend, or those that none can. */
+/* Rows from that one on that a command can fix, or those that none can. */
 static size_t count_missing(const struct crit_summary *summary, size_t first, bool is_mendable)
 {
 	size_t count = 0;
@@ -42,7 +45,7 @@ static size_t count_missing(const struct crit_summary *summary, size_t first, bo
 	return count;
 }
 
-/* What a command can mend stands above the verdict, the rest below the laws. */
+/* What a command can fix stands above the verdict, the rest below the consistency checks. */
 static void put_missing(struct crit_screen *screen, const struct crit_summary *summary,
 			bool is_mendable)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Sorts call sites by place, adds up what is the same, and sorts them by weight. */
+/* Groups call sites by source location, and sorts them by waiting time. */
 #include "report/tables/call_sites.h"
 
 #include <errno.h>

@@ -19,7 +19,7 @@ struct crit_call_site_row { /* sums over the processes that call from here */
 };
 
 struct crit_call_sites {
-	struct crit_call_site_row *rows; /* by stall + waiting, descending */
+	struct crit_call_site_row *rows; /* by all-waiting time + waiting, descending */
 	size_t row_count;
 };
 

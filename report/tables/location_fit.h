@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of functions and lines in few columns: what tells least is cut first. */
+/* Shortens function names and source locations to a number of columns. */
 #ifndef CRIT_LOCATION_FIT_H
 #define CRIT_LOCATION_FIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ranks and threads of each node come to together. */
+/* Sums over the ranks and threads of each node. */
 #ifndef CRIT_NODE_SUMS_H
 #define CRIT_NODE_SUMS_H
 

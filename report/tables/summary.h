@@ -16,13 +16,13 @@
 
 struct crit_missing {
 	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
-	char fix[CRIT_SENTENCE_BYTES]; /* the one command that mends it, "" none */
+	char fix[CRIT_SENTENCE_BYTES]; /* the one command that fixes it, "" none */
 	bool is_incomplete; /* counts for exit code 3 */
 };
 
 struct crit_summary_options {
-	const char *critd_path; /* for the command that mends missing privileges */
-	const char *privileges_fix; /* what mends them here; NULL: capabilities of that file */
+	const char *critd_path; /* for the command that fixes missing privileges */
+	const char *privileges_fix; /* what fixes them here; NULL: capabilities of that file */
 	const struct crit_call_sites *call_sites; /* NULL: no call sites */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
 	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
@@ -52,7 +52,7 @@ struct crit_summary {
 	size_t ranks_missing; /* of the worlds' ranks, not recorded */
 	size_t *rank_order; /* indexes into ranks, by CMetric, descending */
 	size_t *thread_order; /* app threads first, by CMetric, descending */
-	size_t *call_order; /* by stall + wait, descending */
+	size_t *call_order; /* by all-waiting time + wait, descending */
 	struct crit_missing *missing; /* room for CRIT_MISSING_MAX */
 	size_t missing_folded; /* into the last of them */
 	size_t missing_count;

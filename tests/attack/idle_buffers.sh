@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Ranks with as many stripes as are allowed that deliver nothing, in every way there is: what they make a collector that
+# Ranks with as many thread buffers as are allowed that deliver nothing, in every way there is: what they make a
+# collector that
 # root started spend is at most 2 % of a CPU for one, and 20 % for any number of them.
 # usage: idle_stripes.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/collector.sh

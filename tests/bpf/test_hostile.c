@@ -182,7 +182,7 @@ static void try_memories(void)
 	}
 }
 
-/* A stripe whose positions make no sense is left alone, and noted. */
+/* A thread buffer whose positions make no sense is left alone, and noted. */
 static void try_corrupt(void)
 {
 	struct crit_harness_recording recording;

@@ -212,7 +212,7 @@ static void rank_main(const struct crit_harness *harness)
 	buffer->release_ns = 7000;
 	__atomic_store_n(&buffer->state, CRIT_THREAD_BUFFER_RELEASED, __ATOMIC_RELEASE);
 	CHECK(await_u32(&buffer->state, CRIT_THREAD_BUFFER_FREE));
-	claim(&rank, 0, 12, 8000); /* the same stripe, another thread */
+	claim(&rank, 0, 12, 8000); /* the same thread buffer, another thread */
 	write_slots(&rank, 0, 10);
 	claim(&rank, 5, 13, 9000);
 	((struct crit_counter *)(void *)((char *)buffer_of(&rank, 5) +
@@ -363,7 +363,7 @@ static void storm_main(const struct crit_harness *harness)
 	_exit(check_done());
 }
 
-/* No stripe waits until all of another is read: it fills meanwhile. */
+/* No thread buffer waits until all of another is read: it fills meanwhile. */
 static void check_turns(const char *file)
 {
 	struct crit_harness_recording recording;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clocks in a recording against what is known of them.
 
-usage: clock_truth.py skewed FILE OFFSET_NS PPM  comparisons of a node skewed so (CRIT_TEST_CLOCK) with one that is not
+usage: clock_truth.py skewed FILE OFFSET_NS PPM  comparisons of a node skewed by CRIT_TEST_CLOCK with another
        clock_truth.py stamps FILE                shim and kernel, of threads that sleep between two calls (naps)
        clock_truth.py unclocked FILE OUTPUT      a copy without comparisons
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers (analysis/cluster/transport.h) that are threads of one process. */
+/* Analysis processes (analysis/cluster/transport.h) that are threads of one process. */
 #ifndef CRIT_TESTS_CLUSTER_H
 #define CRIT_TESTS_CLUSTER_H
 
@@ -14,14 +14,14 @@ struct crit_test_crew {
 	uint32_t transport;
 	size_t round_steps; /* 0: as many as usual */
 	enum crit_active_rule rule;
-	const struct crit_trace_sink *sinks; /* one per peer, or NULL: nobody listens */
-	const struct crit_listener *listeners; /* one per peer, or NULL */
-	uint32_t blind; /* this peer finds no recording; CRIT_NONE: all do */
+	const struct crit_trace_sink *sinks; /* one per analysis process, or NULL: nobody listens */
+	const struct crit_listener *listeners; /* one per analysis process, or NULL */
+	uint32_t blind; /* this analysis process finds no recording; CRIT_NONE: all do */
 };
 
 /*
  * Analyses the recordings together.  Ownership: the caller destroys *ret_results.
- * Errors: those of peer 0; -EDOM where another peer answered otherwise.
+ * Errors: those of analysis process 0; -EDOM where another analysis process answered otherwise.
  */
 int crit_test_crew_analyse(const struct crit_test_crew *crew, const char *const *paths,
 			   size_t count, struct crit_results **ret_results);

@@ -37,10 +37,10 @@ struct crit_act_rank {
 /* A process registers and opens its part; yields its main thread's stream. */
 uint32_t crit_act_open(struct crit_maker *m, struct crit_act_rank rank);
 
-/* Another of its threads takes a stripe. */
+/* Another of its threads takes a thread buffer. */
 uint32_t crit_act_claim(struct crit_maker *m, uint32_t pid, uint32_t tid, uint64_t at_ns);
 
-/* Its part closes, its main thread's stripe is released, it is gone. */
+/* Its part closes, its main thread's buffer is released, it is gone. */
 void crit_act_shut(struct crit_maker *m, uint32_t pid, uint32_t stream, uint64_t close_ns,
 		   uint64_t gone_ns);
 

@@ -77,7 +77,7 @@ void crit_maker_exec(struct crit_maker *m, struct crit_kernel_exec record);
 void crit_maker_exit(struct crit_maker *m, struct crit_kernel_exit record);
 void crit_maker_enrol(struct crit_maker *m, struct crit_kernel_enrol record);
 
-/* A thread takes a stripe: yields the stream's number (from 1), which is its chunks' source. */
+/* A thread takes a buffer: yields the stream's number (from 1), which is its chunks' source. */
 uint32_t crit_maker_stream(struct crit_maker *m, struct crit_rec_stream stream);
 /* end_pos is set here when it is 0. */
 void crit_maker_stream_end(struct crit_maker *m, uint32_t stream, struct crit_rec_stream_end end);

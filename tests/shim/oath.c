@@ -152,7 +152,7 @@ static void case_threads(int *argc, char ***argv)
 		for (int t = 0; t < 4; t++)
 			pthread_join(threads[t], NULL);
 		wrong += answer != rank;
-		nanosleep(&pause, NULL); /* stripes come back once they are drained */
+		nanosleep(&pause, NULL); /* thread buffers come back once they are drained */
 	}
 	printf("%d threads: %d wrong, level %d\n", rank, wrong, provided);
 	MPI_Finalize();

@@ -108,7 +108,7 @@ static void fortran_send(void)
 static void test_span(void)
 {
 	CHECK_CASE("span");
-	fortran_send(); /* takes the stripe and writes LEVEL */
+	fortran_send(); /* takes the thread buffer and writes LEVEL */
 	CHECK_INT_EQ(slots_of(fortran_send), 2);
 	CHECK_INT_EQ(slot_from_end(2)->kind, CRIT_S_ENTER);
 	CHECK_INT_EQ(slot_from_end(2)->call, CRIT_MPI_Send);

@@ -57,7 +57,7 @@ static int with_little_space(void)
 	return crit_shim_start(CRIT_FLAVOUR_MPICH) && call() ? 0 : 1;
 }
 
-/* Locked memory is real memory: only the stripes that are used may become so. */
+/* Locked memory is real memory: only the thread buffers that are used may become so. */
 static int with_locked_memory(void)
 {
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0)

@@ -91,7 +91,7 @@ static void test_pair(void)
 	uint64_t position;
 
 	CHECK_CASE("pair");
-	send(); /* takes the stripe and writes LEVEL */
+	send(); /* takes the thread buffer and writes LEVEL */
 	CHECK_INT_EQ(fake_critd_slot(head, 0, 0)->kind, CRIT_S_LEVEL);
 	CHECK_INT_EQ(fake_critd_slot(head, 0, 0)->call, CRIT_LEVEL_TRACE);
 	position = own_buffer()->write_pos;

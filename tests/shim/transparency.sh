@@ -53,7 +53,7 @@ for flavour in "${flavours[@]}"; do
 	[ "$(recorded "longjmp-$flavour" | grep -cE 'count (Send 10|Barrier 1|Iprobe 1)$')" -eq 6 ]
 	point "$flavour: calls after a jump out of MPI" $?
 	[ "$(recorded "threads-$flavour" | grep -c 'count Comm_rank 2001$')" -eq 2 ]
-	point "$flavour: 200 threads in 64 stripes" $?
+	point "$flavour: 200 threads in 64 thread buffers" $?
 	for case in cancel constructor; do
 		[ "$(recorded "$case-$flavour" | grep -c 'count Barrier 1$')" -eq 2 ]
 		point "$flavour: recorded after $case" $?

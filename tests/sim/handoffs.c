@@ -15,7 +15,7 @@
 #define RECEIVE_HANDLE 0x10u
 
 struct hand_lock {
-	uint64_t free_ns; /* when it was given back */
+	uint64_t free_ns; /* when it was released */
 	uint64_t told_ns; /* the stamp of that */
 	uint32_t owner; /* task that had it last, 0 none */
 };

@@ -128,7 +128,7 @@ static void record_claim(struct recorder *r, const struct crit_scenario_event *e
 {
 	const struct crit_scenario_thread *t = &r->s->threads[e->thread];
 
-	/* stripes are reused: their positions go on, and may be near the tag's wrap */
+	/* thread buffers are reused: their positions go on, and may be near the tag's wrap */
 	r->streams[e->thread] = crit_maker_stream(
 		r->m, (struct crit_rec_stream){ .pid = process_of(r, e->thread)->pid,
 						.ns_tid = t->ns_tid,
@@ -137,7 +137,7 @@ static void record_claim(struct recorder *r, const struct crit_scenario_event *e
 						.claim_pos = t->tid % 3 ? 0 : (1u << 24) - 2 });
 }
 
-/* The end of a stream: a poll span that is still open stands in the stripe's header. */
+/* The end of a stream: a poll span that is still open stands in the thread buffer's header. */
 static void record_release(struct recorder *r, const struct crit_scenario_event *e)
 {
 	bool is_released = !e->begin_ns && !(r->s->is_cut && e->time_ns == r->s->end_ns);

@@ -68,7 +68,7 @@ enum crit_scenario_kind {
 	CRIT_EV_EXIT,
 	CRIT_EV_ENROL, /* on a CPU */
 	CRIT_EV_REGISTER, /* of thread's process */
-	CRIT_EV_CLAIM, /* thread takes a stripe */
+	CRIT_EV_CLAIM, /* thread takes a thread buffer */
 	CRIT_EV_RELEASE,
 	CRIT_EV_ENTER,
 	CRIT_EV_LEAVE,

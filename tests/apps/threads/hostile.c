@@ -191,7 +191,7 @@ static __u64 now_ns(void)
 	return (__u64)now.tv_sec * 1000000000u + (__u64)now.tv_nsec;
 }
 
-/* Room for as many stripes as are allowed, all of them claimed; by an honest rank one. */
+/* Room for as many thread buffers as are allowed, all of them claimed; by an honest rank one. */
 static int make_many(bool is_honest)
 {
 	const struct crit_shm_head head = {
@@ -276,7 +276,7 @@ static void connect_again(const char *path, const char *key)
 	close(fd);
 }
 
-/* Registers with many stripes, and then does something over and over. */
+/* Registers with many thread buffers, and then does something over and over. */
 static void keep_busy(int fd, const char *path, const char *key, const char *mode, double seconds)
 {
 	const __u64 until_ns = now_ns() + (__u64)(seconds * 1e9);

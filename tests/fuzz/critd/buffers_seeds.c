@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that take stripes, write spans of every kind, and return them, as a shim has them do.
+// Threads that take thread buffers, write spans of every kind, and return them, as a shim has them
+// do.
 #include "tests/fuzz/seeds.h"
 
 #include <stddef.h>

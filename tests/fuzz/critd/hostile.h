@@ -14,7 +14,8 @@ enum hostile_act {
 	HOSTILE_CONNECT = 0, /* how: number of the process */
 	HOSTILE_SEND = 1, /* how: two enum hostile_fd, 4 bits each; flags */
 	HOSTILE_CLOSE = 2,
-	HOSTILE_MEMORY = 3, /* writes into shared memory: at stripe how - 1; 0: the head; flags */
+	/* writes into shared memory: at thread buffer how - 1; 0: the head; flags */
+	HOSTILE_MEMORY = 3,
 	HOSTILE_TICK = 4,
 	HOSTILE_FINISHER = 5, /* sends on the finisher's socket; how odd: closes it */
 	HOSTILE_ACT_COUNT = 6
@@ -22,7 +23,7 @@ enum hostile_act {
 
 enum hostile_fd {
 	HOSTILE_FD_NONE = 0,
-	HOSTILE_FD_MEMORY, /* sealed, of 64 stripes with little rings */
+	HOSTILE_FD_MEMORY, /* sealed, of 64 thread buffers with little rings */
 	HOSTILE_FD_WIDE, /* the same with rings of a megabyte */
 	HOSTILE_FD_UNSEALED,
 	HOSTILE_FD_OUTPUT, /* a new recording */
@@ -39,8 +40,8 @@ enum hostile_fd {
 enum hostile_flag {
 	HOSTILE_RIGHT = 1, /* SEND: version and size are set right, what is short is filled up */
 	HOSTILE_MANY = 2, /* SEND: six pipes as well */
-	HOSTILE_COUNTERS = 4, /* MEMORY: counts from the stripe's counters */
-	HOSTILE_RING = 8 /* MEMORY: counts from the stripe's ring, in slots */
+	HOSTILE_COUNTERS = 4, /* MEMORY: counts from the thread buffer's counters */
+	HOSTILE_RING = 8 /* MEMORY: counts from the thread buffer's ring, in slots */
 };
 
 struct hostile_step {
@@ -54,7 +55,7 @@ struct hostile_step {
 
 /*
  * Plays the script against critd; with has_rank after a rank has registered its memory, as client 0
- * of run "k".  Every recording must then be whole, and the analysis of it keep the laws.
+ * of run "k".  Every recording must then be whole, and the consistency checks of its analysis hold.
  * Errors: aborts.
  */
 void hostile_play(const uint8_t *data, size_t size, bool has_rank);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Feeds arbitrary recordings of several nodes to one process and to several, which must agree to
- * the last bit.  Choices: bit 0 leave checksums as they are, bit 1 three peers instead of two, bits
- * 2 and 3 the rule, bits 4 and 5 how many steps a round has, bit 6 the results are written.
+ * the last bit.  Choices: bit 0 leave checksums as they are, bit 1 three analysis processes instead
+ * of two, bits 2 and 3 the rule, bits 4 and 5 how many steps a round has, bit 6 the results are
+ * written.
  */
 #include <stdio.h>
 #include <stdlib.h>

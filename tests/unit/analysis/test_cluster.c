@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several peers yield what one process does, to the last bit, however time and nodes are dealt.
+// Several analysis processes yield the results of one, to the last bit, however time and nodes are
+// distributed.
 #include <errno.h>
 #include <unistd.h>
 
@@ -49,7 +50,10 @@ static void close_files(struct files *files)
 	files->count = 0;
 }
 
-/* Each thread is told of by the one peer that plays its node, as by a process that plays all. */
+/*
+ * Each thread is told of by the one analysis process that replays its node, as by a process that
+ * replays all.
+ */
 static void check_told(const struct crit_test_crew *crew, const struct crit_test_told *parts,
 		       const struct crit_test_told *alone)
 {
@@ -174,7 +178,10 @@ static void check_synthetic(const struct crit_synthetic *spec)
 	close_files(&files);
 }
 
-/* Some slots are of a kind this program does not know; each peer counts those of its nodes. */
+/*
+ * Some slots are of a kind this program does not know; each analysis process counts those of its
+ * nodes.
+ */
 static bool make_unknown(void *user, uint32_t stream, struct crit_slot *slot)
 {
 	(void)user, (void)stream;
@@ -183,7 +190,7 @@ static bool make_unknown(void *user, uint32_t stream, struct crit_slot *slot)
 	return true;
 }
 
-/* Regions, teams and phases, on a node of each peer. */
+/* Regions, teams and phases, on a node of each analysis process. */
 static void check_teams(uint64_t seed)
 {
 	static const struct crit_maker_options options = { .tamper_slot = make_unknown };
@@ -222,7 +229,7 @@ static void check_known(const struct files *files)
 	crit_run_index_destroy(options.index);
 }
 
-/* Clocks that messages move, which only peer 0 knows of at first. */
+/* Clocks that messages move, which only analysis process 0 knows of at first. */
 static void check_skewed(uint64_t seed)
 {
 	static struct sim_clocks w;
@@ -239,7 +246,7 @@ static void check_skewed(uint64_t seed)
 	close_files(&files);
 }
 
-/* A peer that finds nothing to read does not leave the others waiting. */
+/* An analysis process that finds nothing to read does not leave the others waiting. */
 static void test_blind(void)
 {
 	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, false, 0 };

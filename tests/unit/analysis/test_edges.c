@@ -114,8 +114,8 @@ static void check_lost_enter(void)
 }
 
 /*
- * Level profile holds a wait back until it is over: who dies inside leaves it in the stripe's
- * head.
+ * Level profile holds a wait back until it is over: who dies inside leaves it in the thread
+ * buffer's head.
  */
 static void check_held_wait(void)
 {

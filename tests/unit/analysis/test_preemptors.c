@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who had the CPU that a thread waited for, and for how long, in closed form.
+// Preemptors of threads and the time lost to each, in closed form.
 #include <string.h>
 
 #include "core/base/call.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who counts, by what name, and for how long: roles, exec, tags, counters, cuts, refusals.
+// Roles and names of threads, and their windows: exec, tags, counters, cuts, refusals.
 #include <errno.h>
 
 #include "analysis/table/efficiency.h"
@@ -134,7 +134,7 @@ static void test_caller_is_no_service(void)
 	crit_results_destroy(r);
 }
 
-/* OpenMP's workers born in MPI are the program's, told by a slot or, without a stripe, by a tag. */
+/* OpenMP's workers born in MPI are the program's, told by a slot or, without a buffer, by a tag. */
 static void test_worker_is_no_service(void)
 {
 	uint32_t stream;
@@ -256,7 +256,7 @@ static void test_tag_orders_switch_and_span(void)
 	crit_results_destroy(r);
 }
 
-/* No stripe was left: the tag alone says that the thread slept in MPI_Recv. */
+/* No thread buffer was left: the tag alone says that the thread slept in MPI_Recv. */
 static void test_tag_only(void)
 {
 	struct crit_maker *m = crit_act_begin("node0");
@@ -286,7 +286,7 @@ static void test_tag_only(void)
 	crit_results_destroy(r);
 }
 
-/* Without the kernel half critd's own count is all that is known of threads without a stripe. */
+/* Without the kernel half critd's own count is all that is known of threads without a buffer. */
 static void test_no_buffer(void)
 {
 	struct crit_maker *m = crit_act_begin("node0");

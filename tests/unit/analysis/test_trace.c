@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a sink is told: on random runs every span once, in order, and what it earned adds up to the
-// rows; by hand, where the trace ends before the run does.
+// Events a sink gets: on random runs every span once, in order, and their attribution adds up to
+// the rows; by hand, where the trace ends before the run does.
 //
 //   test-trace [FIRST_SEED [COUNT]]   repeats or widens the search
 #include <errno.h>
@@ -307,7 +307,7 @@ static void check_setup(const struct crit_trace_setup *setup, uint32_t call, uin
 
 /*
  * Three ranks that are in MPI_Init before 10 ms and in MPI_Finalize from 50 ms on.  Nothing is
- * played after 52 ms: rank 0 returns later, rank 1 never does, rank 2 enters later.
+ * replayed after 52 ms: rank 0 returns later, rank 1 never does, rank 2 enters later.
  */
 static void test_setup(void)
 {

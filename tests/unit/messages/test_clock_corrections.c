@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Clocks that were compared badly: moved until no message is received before it was sent, within
-// what the comparisons allow, and not at all where that is not to be had.
+// Corrections of badly compared clocks: moved until no message is received before it was sent,
+// within what the comparisons allow, and not at all where that is not to be had.
 //
 //   test-clock-shifts [FIRST-SEED [COUNT]]
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void check_lossy(uint64_t seed)
 	crit_results_destroy(r);
 }
 
-/* A surveyed run of 1 s. */
+/* An indexed run of 1 s. */
 static struct crit_model model_of(struct crit_node *nodes, size_t count)
 {
 	return (struct crit_model){ .nodes = nodes,
@@ -148,7 +148,7 @@ static void check_movers(void)
 	for (uint64_t at_ns = 0; at_ns <= SIM_CLOCKS_LENGTH; at_ns += SIM_CLOCKS_LENGTH / 10) {
 		put_message(&latencies, 1, 2, at_ns,
 			    at_ns == SIM_CLOCKS_LENGTH / 2 ? -1100 : -1000);
-		put_message(&latencies, 0, 2, at_ns, -700); /* one clock: none can mend that */
+		put_message(&latencies, 0, 2, at_ns, -700); /* one clock: none can fix that */
 		put_message(&latencies, 1, 3, at_ns, -9000); /* nor those */
 		put_message(&latencies, 3, 0, at_ns, -9000);
 	}

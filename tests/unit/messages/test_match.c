@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages received before they were sent: by the k-th of each way, whoever is told of first.
+// Messages received before they were sent: the k-th send matches the k-th receive, whichever is
+// seen first.
 #include "analysis/mpi/match.h"
 #include "analysis/model/model.h"
 #include "tests/lib/check.h"
@@ -31,7 +32,7 @@ static int on_pair(void *user, const struct crit_event *event)
 
 static void listen(bool is_wanted)
 {
-	static const uint32_t rows[8] = { 0, 10, 20, 30, 40, 50, 60, 70 }; /* by life: its member */
+	static const uint32_t rows[8] = { 0, 10, 20, 30, 40, 50, 60, 70 }; /* members, by thread */
 	static struct crit_listeners listeners;
 	struct crit_listener listener = { 0 };
 
@@ -150,7 +151,7 @@ static void test_mixed(void)
 	check(1, 5); /* of the other tag */
 }
 
-/* Messages inside of a node are no transits. */
+/* Messages inside of a node are no latencies. */
 static void test_same_node(void)
 {
 	struct crit_match_message message = { .from = 3, .to = 5, .is_send = true, .node = 2 };

@@ -359,7 +359,7 @@ static void check_places(void)
 enum plant {
 	PLANT_NONE = 0,
 	PLANT_ORPHAN, /* no fault, but nothing is claimed: a member of what nobody forked */
-	PLANT_STRAY, /* likewise: a lock given back and not taken */
+	PLANT_STRAY, /* likewise: a lock released and not taken */
 	PLANT_HELD, /* likewise: a lock kept */
 	PLANT_FORK,
 	PLANT_JOIN,

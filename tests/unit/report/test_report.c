@@ -310,7 +310,7 @@ static void lose_kernel_half(enum crit_kernel_half half, int perf_status, int pa
 	sample.nodes[0].perf_paranoid = paranoid;
 }
 
-/* Without privileges the first lines say what is approximate or missing, and what mends it. */
+/* Without privileges the first lines say what is approximate or missing, and what fixes it. */
 static void test_without_privileges(void)
 {
 	static const char setcap[] = "fix: sudo setcap cap_bpf,cap_perfmon+p /opt/bin/critd";

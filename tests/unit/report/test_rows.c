@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The roll call of ranks: each reports to one that expects it, in two steps to rank 0, and nobody
-// hears too many.
+// The presence check of ranks: each reports to one that expects it, in two steps to rank 0, and
+// nobody hears too many.
 #include "pmpi/rows.h"
 
 #include "tests/lib/check.h"
