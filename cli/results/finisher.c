@@ -7,7 +7,6 @@
  * All files are named relative to the run's directory, which is the working directory: it stays
  * the same under another name, and whatever bears its old name now is not touched.
  */
-#include "cli/results/finish_lock.h"
 #include "cli/results/finisher.h"
 
 #include <errno.h>
