@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		(void)printf("crit %s (recording version %d, "
-			     "report schema crit-report/1, %s, %s)\n",
+			     "report schema crit-report/2, %s, %s)\n",
 			     CRIT_VERSION, (int)CRIT_RECORDING_VERSION,
 			     crit_archive_is_built() ? "OTF2" : "built without OTF2",
 			     CRIT_HAS_OMPT ? "OMPT" : "built without OMPT");

@@ -35,7 +35,8 @@ static const struct {
 	[CRIT_OTF2_CMETRIC] = { "cmetric_ns",
 				"CMetric earned here, regions inside apart: the integral of dt / n "
 				"while active" },
-	[CRIT_OTF2_ALL_WAITING] = { "stall_ns", "share of the time in which nobody was active" },
+	[CRIT_OTF2_ALL_WAITING] = { "all_waiting_ns",
+				    "share of the time in which nobody was active" },
 	[CRIT_OTF2_RUNNING] = { "running_ns", "time on a CPU" },
 	[CRIT_OTF2_RUNNABLE] = { "runnable_ns", "time waiting for a CPU" },
 	[CRIT_OTF2_BLOCKED] = { "blocked_ns", "time asleep in the kernel" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Efficiencies of a run, wall-clock as DLB TALP and CPU-true; a pure function of the results. */
+/* Efficiencies of a run, wall-clock as DLB TALP and CPU-time; a pure function of the results. */
 #ifndef CRIT_EFFICIENCY_H
 #define CRIT_EFFICIENCY_H
 
@@ -10,7 +10,7 @@
 struct crit_efficiency {
 	bool is_valid; /* false: no rank or thread lived inside the window; all factors 0 */
 	bool has_omp; /* threads waited or idled in OpenMP: its factors say something */
-	/* CPU-true: parallel = omp_parallel x balance x oversubscription x io x communication */
+	/* CPU-time: parallel = omp_parallel x balance x oversubscription x io x communication */
 	double cpu_parallel;
 	double cpu_omp_parallel; /* = scheduling x balance x serialization */
 	double cpu_omp_scheduling;
@@ -40,7 +40,7 @@ struct crit_efficiency {
 	double wall_omp_scheduling;
 };
 
-/* What one set of cells says: U, R, B of the CPU-true factors and M of the wall-clock ones. */
+/* What one set of cells says: U, R, B of the CPU-time factors and M of the wall-clock ones. */
 struct crit_usage {
 	uint64_t life_ns;
 	uint64_t useful_ns; /* U: running outside MPI and waits */
@@ -63,7 +63,7 @@ uint64_t crit_cells_state(const struct crit_cells *cells, enum crit_kernel_state
  * of those that do not.
  * Range: each factor in [0, 1]; a factor nobody can lose (0 of 0) is 1.
  * Shape: a rank of several threads counts as max(1, life / window) CPUs.
- * Source: wall-clock after DLB TALP (perf_metrics.c, hybrid-v2); CPU-true: docs/metric.md.
+ * Source: wall-clock after DLB TALP (perf_metrics.c, hybrid-v2); CPU-time: docs/metric.md.
  */
 void crit_efficiency_of(const struct crit_results *results, struct crit_efficiency *ret_efficiency);
 

@@ -202,7 +202,7 @@ int64_t crit_visits_compare(const char *anchor, const struct crit_otf2_entered_l
 	if (!rc)
 		rc = add_reported(&table, json_object_get(report, "mpi_calls"));
 	if (!rc)
-		rc = add_reported(&table, json_object_get(report, "omp_construct_sites"));
+		rc = add_reported(&table, json_object_get(report, "omp_construct_call_sites"));
 	if (!rc)
 		rc = count_faults(&table, fault, user);
 	free(table.rows);

@@ -271,11 +271,11 @@ static void find_losses(struct crit_summary *summary)
 		const char *what;
 	} rows[] = {
 		{ losses->kernel_records, "kernel records, lost by a full ring" },
-		{ losses->shim_spans, "MPI spans, lost by full stripes" },
+		{ losses->shim_spans, "MPI spans, lost by full thread buffers" },
 		{ losses->tag_disagreements, "tags that contradict their spans" },
 		{ losses->late_records, "records that came too late to be ordered" },
 		{ senseless_chunks(summary->results), "chunks that make no sense" },
-		{ losses->no_buffer_threads, "threads that found no stripe" },
+		{ losses->no_buffer_threads, "threads that found no buffer" },
 		{ losses->crowded_records,
 		  "records of threads beyond the most that a recording of its size may have" },
 		{ losses->refused_clients, "processes or memories critd refused" },

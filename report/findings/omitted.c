@@ -87,7 +87,8 @@ static void find_ranks(struct crit_summary *summary, bool is_live)
 	if (missing)
 		crit_summary_add_missing(
 			summary, !is_wanted, "",
-			"%zu of %zu ranks, %s: time in which only they work counts as stall",
+			"%zu of %zu ranks, %s: time in which only they work counts as all-waiting "
+			"time",
 			missing, all,
 			is_wanted ? "left out by CRIT_INCLUDE or CRIT_EXCLUDE"
 				  : "not recorded, or on a node whose recording is not here");

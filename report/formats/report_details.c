@@ -27,7 +27,7 @@ static void write_factors(FILE *out, bool has_ranks)
 	(void)fprintf(
 		out,
 		"\nEfficiencies\n"
-		"  CPU-true, of all %s: PE = useful time over the whole window, the product of\n"
+		"  CPU-time, of all %s: PE = useful time over the whole window, the product of\n"
 		"  OpenMP: what is left when threads idle for lack of work (scheduling), for the\n"
 		"       slowest of their team (load balance), outside regions (serialization)\n"
 		"  LB   load balance: mean useful time and OpenMP's idle one over the largest\n"
@@ -48,10 +48,11 @@ static void write_ranks(FILE *out, const struct crit_summary *summary)
 	const struct crit_results *results = summary->results;
 
 	head(out, "Ranks (unit ranks, scope run)",
-	     "CMetric = integral of dt/n while active; stall = dt/w while nobody is; share of all "
+	     "CMetric = integral of dt/n while active; all-wait = dt/w while nobody is; share of "
+	     "all "
 	     "CMetric\n"
 	     "  useful = running outside MPI and waits, runnable and blocked likewise outside; "
-	     "waited-for = the others' waiting charged to it");
+	     "blame = the others' waiting charged to it");
 	crit_rows_text(out, summary, CRIT_TABLE_RANKS,
 		       &(struct crit_rows){ .at = results->ranks,
 					    .count = results->rank_count,
@@ -83,7 +84,7 @@ static void write_calls(FILE *out, const struct crit_summary *summary)
 		return;
 	head(out, "Calls and constructs (unit threads)",
 	     "wait = the part of time that waits: while others were active it is waiting, while "
-	     "nobody was the waiters share it as stall\n"
+	     "nobody was the waiters share it as all-wait\n"
 	     "  for = the rank active most meanwhile; polled = calls merged into poll spans; "
 	     "folded "
 	     "= calls only counted");
@@ -147,7 +148,8 @@ static void write_checks(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 
-	head(out, "Laws", "sum CMetric = T(n>=1); sum CMetric + sum stall + nobody = window");
+	head(out, "Consistency checks",
+	     "sum CMetric = T(n>=1); sum CMetric + sum all-wait + nobody = window");
 	crit_rows_text(out, summary, CRIT_TABLE_CHECKS,
 		       &(struct crit_rows){ .at = results->checks, .count = results->check_count });
 }
@@ -192,7 +194,7 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 		      "disagreements %llu,\n"
 		      "  late records %llu, corrupt chunks %llu, missing chunks %llu, truncated "
 		      "bytes %llu,\n"
-		      "  threads without stripe %llu, refused clients %llu, unbalanced spans %llu, "
+		      "  threads without buffer %llu, refused clients %llu, unbalanced spans %llu, "
 		      "counters %llu,\n"
 		      "  unknown %.6f s, stale tags %llu, folded waits %.6f s (error bound)\n",
 		      (unsigned long long)losses->kernel_records,

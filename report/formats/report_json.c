@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* report.json, schema crit-report/1: complete, sorted by key, units in the names of numbers. */
+/* report.json, schema crit-report/2: complete, sorted by key, units in the names of numbers. */
 #include "report/formats/report_json.h"
 
 #include <errno.h>
@@ -132,18 +132,18 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	const struct crit_region_table *regions = &s->regions;
 	json_t *report = object_of(s, CRIT_TABLE_REPORT, s);
 
+	put_rows(stream, "checks", s, CRIT_TABLE_CHECKS, results->checks, results->check_count);
 	put_efficiency(stream, s);
 	put_member_of(stream, "is_complete", report);
 	put_object(stream, "job", s, CRIT_TABLE_JOB, s);
-	put_rows(stream, "laws", s, CRIT_TABLE_CHECKS, results->checks, results->check_count);
 	put_object(stream, "losses", s, CRIT_TABLE_LOSSES, &results->losses);
 	put_object(stream, "lost_time", s, CRIT_TABLE_LOST_TIME, &s->lost);
 	put_object(stream, "messages", s, CRIT_TABLE_MESSAGES, &results->messages);
 	put_rows(stream, "missing", s, CRIT_TABLE_MISSING, s->missing, s->missing_count);
 	put_calls(stream, "mpi_calls", s, false);
-	put_sites(stream, "mpi_sites", s, false);
+	put_sites(stream, "mpi_call_sites", s, false);
 	put_nodes(stream, s);
-	put_sites(stream, "omp_construct_sites", s, true);
+	put_sites(stream, "omp_construct_call_sites", s, true);
 	put_calls(stream, "omp_constructs", s, true);
 	put_regions(stream, "phases", s, regions->phases, NULL, regions->phase_count);
 	put_rows(stream, "preemptions", s, CRIT_TABLE_PREEMPTIONS, results->preemptors,

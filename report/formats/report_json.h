@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.json, schema crit-report/1. */
+/* report.json, schema crit-report/2. */
 #ifndef CRIT_REPORT_JSON_H
 #define CRIT_REPORT_JSON_H
 

@@ -202,7 +202,7 @@ static void put_efficiency(struct crit_screen *screen, const struct crit_summary
 	if (!eff->is_valid || summary->verdict == CRIT_VERDICT_NOTHING)
 		return;
 	crit_screen_put(screen, CRIT_PAINT_DIM, "%-30s %12s %12s", "efficiency",
-			summary->mode == CRIT_MODE_SHIMS_ONLY ? "CPU-assumed" : "CPU-true",
+			summary->mode == CRIT_MODE_SHIMS_ONLY ? "CPU-assumed" : "CPU-time",
 			has_ranks ? "wall-clock" : "");
 	put_factor(screen, "parallel", eff->cpu_parallel, has_ranks ? eff->wall_parallel : none);
 	if (eff->has_omp) {
@@ -351,11 +351,12 @@ static const char *short_label(const struct crit_results *results, int32_t threa
 }
 
 /* " 1.234", or nothing on a narrow page. */
-static const char *optional_s(const struct crit_screen *screen, double seconds, char text[16])
+static const char *optional_s(const struct crit_screen *screen, int width, double seconds,
+			      char text[16])
 {
 	text[0] = '\0';
 	if (crit_screen_columns(screen) >= NARROW_COLUMNS)
-		(void)snprintf(text, 16, " %9.3f", seconds);
+		(void)snprintf(text, 16, " %*.3f", width, seconds);
 	return text;
 }
 
@@ -400,7 +401,7 @@ static void put_region(struct crit_screen *screen, const struct crit_summary *su
 		(void)snprintf(percent, sizeof(percent), "%.0f%%", line->threads.percent);
 	crit_screen_put(screen, CRIT_PAINT_NONE, "%-*s %9.3f%s %9.3f %6s %s", columns,
 			crit_region_fit(line, columns, name, sizeof(name)), cmetric_s,
-			optional_s(screen, useful_s, useful), waits_s, percent,
+			optional_s(screen, 9, useful_s, useful), waits_s, percent,
 			slowest_label(summary, line, slowest, sizeof(slowest)));
 }
 
@@ -445,7 +446,7 @@ static void put_site(struct crit_screen *screen, const struct crit_call_sites *c
 static int call_columns(const struct crit_screen *screen)
 {
 	int columns = crit_screen_columns(screen) -
-		      (crit_screen_columns(screen) < NARROW_COLUMNS ? 43 : 53);
+		      (crit_screen_columns(screen) < NARROW_COLUMNS ? 43 : 54);
 
 	return columns < CALL_COLUMNS_MAX ? columns : CALL_COLUMNS_MAX;
 }
@@ -459,7 +460,7 @@ static void put_call(struct crit_screen *screen, const struct crit_summary *summ
 	crit_screen_put(screen, CRIT_PAINT_NONE, "%-*s %9llu %9.3f%s %9.3f  rank %s", columns,
 			crit_name_fit(crit_call_name(call->call), columns, name, sizeof(name)),
 			(unsigned long long)call->visits, (double)call->wait_ns * 1e-9,
-			optional_s(screen,
+			optional_s(screen, 10,
 				   crit_fix_seconds(call->run.all_waiting[CRIT_UNIT_THREADS]),
 				   all_waiting),
 			(double)call->run.waiting_ns * 1e-9,
@@ -478,11 +479,11 @@ static void put_calls(struct crit_screen *screen, const struct crit_summary *sum
 		if (!is_shown((double)call->wait_ns * 1e-9))
 			return;
 		if (i == 0)
-			crit_screen_put(screen, CRIT_PAINT_DIM, "%-*s %9s %9s%s %9s  %s",
-					call_columns(screen), "call", "visits", "wait s",
-					crit_screen_columns(screen) < NARROW_COLUMNS ? ""
-										     : "   stall s",
-					"waiting s", "waits for");
+			crit_screen_put(
+				screen, CRIT_PAINT_DIM, "%-*s %9s %9s%s %9s  %s",
+				call_columns(screen), "call", "visits", "wait s",
+				crit_screen_columns(screen) < NARROW_COLUMNS ? "" : " all-wait s",
+				"waiting s", "waits for");
 		put_call(screen, summary, call);
 	}
 }
@@ -496,7 +497,7 @@ static void put_trust(struct crit_screen *screen, const struct crit_summary *sum
 		if (results->checks[i].error_ratio > worst)
 			worst = results->checks[i].error_ratio;
 	crit_screen_say(screen, worst > 1e-9 ? CRIT_PAINT_RED : CRIT_PAINT_NONE,
-			"laws: sum CMetric = T(n>=1), + stall = window: worst error %.1e over %zu; "
+			"checks: sum CMetric = T(n>=1), + all-wait = window: worst %.1e over %zu; "
 			"%s",
 			worst, results->check_count, worst > 1e-9 ? "BROKEN" : "hold");
 	if (summary->missing_count == 0) {

@@ -110,7 +110,7 @@ if [ -x "$apps/ends.openmpi" ]; then
 	check_skewed skewed 20
 	read -r error _ < <("$trial_lib/deadlines.py" 1 400:400:400:1000:700:700 "${reports[@]}")
 	within "skewed: error of the shares" "${error:-none}" 0 0.02
-	said=$(ask '[x["active_time_s"] for x in r["laws"] if x["scope"] == "run" and x["unit"] == "ranks"][0]')
+	said=$(ask '[x["active_time_s"] for x in r["checks"] if x["scope"] == "run" and x["unit"] == "ranks"][0]')
 	within "skewed: CMetric of the run, s" "$said" 0.99 1.01
 	cluster_down
 fi

@@ -185,7 +185,7 @@ check_report() {
 	wait_for $seconds has_report || has_report
 	point "$name: report" $? "$(head -n 1 "$place/report.txt" 2>/dev/null)"
 	report=$place/report.json
-	within "$name: laws" "$(ask 'laws()')" 0 1e-9
+	within "$name: laws" "$(ask 'checks()')" 0 1e-9
 	case $what in
 	kill-in-test)
 		within "$name: share(0)" "$(ask 'share(0)')" 0.80 1

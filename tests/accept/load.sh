@@ -48,7 +48,7 @@ tiny_ring() {
 	status=$?
 	[ $status -eq 3 ]
 	point "tiny ring: crit report answers 3" $? "$status"
-	within "tiny ring: laws" "$(ask 'laws()')" 0 1e-9
+	within "tiny ring: laws" "$(ask 'checks()')" 0 1e-9
 }
 
 # Ranks that yield while they wait for one of them switch 100,000 times a second, and more.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two ranks that work 2:1 on a CPU each, and somebody else on one of these: CPU-true figures do not change with it.
+# Two ranks that work 2:1 on a CPU each, and somebody else on one of these: CPU-time figures do not change with it.
 # usage: oversubscribed.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -30,7 +30,7 @@ crowded() {
 		crowding+=("$(ask 'r["efficiency"]["cpu"]["oversubscription_ratio"]')")
 		tr '\n' ' ' <"$dir/report.txt" | grep -qE 'Preempted: [^.]*rank 0 .*python3' && named=$((named + 1))
 	done
-	within "$name $flavour: load balance, CPU-true" "$(median "${balance[@]}")" 0.72 0.78
+	within "$name $flavour: load balance, CPU-time" "$(median "${balance[@]}")" 0.72 0.78
 }
 
 for flavour in "${flavours[@]}"; do

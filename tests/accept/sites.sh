@@ -27,13 +27,13 @@ expected() {
 # reported: the same, of the report.
 reported() {
 	ask '"\n".join("%s %s %s:%s %d %d" % (x["name"], x["function"], (x["file"] or "?").split("/")[-1],
-		x["line"], x["processes"], x["visits"]) for x in r["mpi_sites"])'
+		x["line"], x["processes"], x["visits"]) for x in r["mpi_call_sites"])'
 }
 
 # in_text: every row of the report stands in the table of report.txt as function and line.
 in_text() {
 	ask '"\n".join("%s %s:%s" % (x["function"], x["file"].split("/")[-1], x["line"])
-		for x in r["mpi_sites"])' | while read -r place; do
+		for x in r["mpi_call_sites"])' | while read -r place; do
 		grep -qF "  $place" "$dir/report.txt" || return 1
 	done
 }
@@ -94,9 +94,9 @@ fi
 # a file that is not the run's any more gives no names, and the report says so
 touch "$program"
 "$crit" report --json "$dir" >"$trial/touched.json" 2>/dev/null
-[ "$(ask '{(x["function"], x["line"], x["build_id"]) for x in r["mpi_sites"]}' "$trial/touched.json")" = \
+[ "$(ask '{(x["function"], x["line"], x["build_id"]) for x in r["mpi_call_sites"]}' "$trial/touched.json")" = \
 	"{(None, None, None)}" ] &&
-	[ "$(ask 'len(r["mpi_sites"])' "$trial/touched.json")" = "$(ask 'len(r["mpi_sites"])')" ]
+	[ "$(ask 'len(r["mpi_call_sites"])' "$trial/touched.json")" = "$(ask 'len(r["mpi_call_sites"])')" ]
 point "changed program: places, but no names" $? ""
 [ "$(ask '[x["what"] for x in r["missing"] if "functions" in x["what"]]' "$trial/touched.json")" = \
 	"['functions and lines of 1 file: $program was changed since the run']" ]

@@ -173,7 +173,7 @@ many_steps() {
 		report=$trial/home-$first/many-$i/report.json
 		[ "$(ask 'len(r["ranks"]), r["job"]["nodes"], lacks()')" = "(2, 2, [])" ] &&
 			[ "$(ask 'r["job"]["scheduler"]["job"] + "." + r["job"]["scheduler"]["step"]')" = "$job.$i" ] &&
-			[ "$(ask 'laws() < 1e-9')" = True ] && right=$((right + 1))
+			[ "$(ask 'checks() < 1e-9')" = True ] && right=$((right + 1))
 	done
 	[ "$right" -eq 12 ] && [ "$(of_user "$first" 'many-*' | wc -l)" -eq 12 ]
 	point "twelve steps: twelve directories" $? "$right right of $(of_user "$first" 'many-*' | wc -l)"

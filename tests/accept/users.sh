@@ -156,7 +156,7 @@ hostile_ranks() {
 	grep -qE '^[45] ' "$trial/hostile.notes"
 	point "hostile rank: refusals are on record" $? "$(grep -cE '^[45] ' "$trial/hostile.notes") notes"
 	report=$trial/hostile/report.json
-	within "hostile rank: laws of the run it sat in" "$(ask 'laws()')" 0 1e-9
+	within "hostile rank: laws of the run it sat in" "$(ask 'checks()')" 0 1e-9
 }
 
 install_capable

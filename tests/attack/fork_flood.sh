@@ -45,8 +45,8 @@ flood 300000 3
 said=$(ask 'len(r["threads"]) + r["losses"]["records_of_threads_without_room"]')
 [ "$said" = 300001 ]
 point "300000 forks: all are there or counted" $? "$said"
-ask 'laws()' | python3 -c 'import sys; sys.exit(float(sys.stdin.read()) > 1e-9)'
-point "300000 forks: laws" $? "$(ask 'laws()')"
+ask 'checks()' | python3 -c 'import sys; sys.exit(float(sys.stdin.read()) > 1e-9)'
+point "300000 forks: laws" $? "$(ask 'checks()')"
 grep -q 'records of threads beyond the most' "$dir.report/report.txt"
 point "300000 forks: says so" $? ""
 trial_end

@@ -78,7 +78,7 @@ for what in cut deadly; do
 	differ=$(python3 - "$trial/whole.json" "$trial/$what.txt" <<'END'
 import json, sys
 whole, attacked = (json.load(open(path)) for path in sys.argv[1:])
-print(*[key for key in ("job", "laws", "losses", "efficiency", "ranks", "threads") if whole[key] != attacked[key]])
+print(*[key for key in ("job", "checks", "losses", "efficiency", "ranks", "threads") if whole[key] != attacked[key]])
 END
 	) || differ="not to be compared"
 	point "$what: figures as they were" "$([ -z "$differ" ]; echo $?)" "differ: ${differ:-none}"

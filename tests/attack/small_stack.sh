@@ -16,7 +16,7 @@ chmod +x "$trial/limited"
 summary() {
 	ask '(sorted(r), [x["rank"] for x in r["ranks"]], len(r["threads"]),
 		sorted(x["name"] for x in r["mpi_calls"]),
-		sorted((x["function"] or "", x["line"] or 0) for x in r["mpi_sites"]),
+		sorted((x["function"] or "", x["line"] or 0) for x in r["mpi_call_sites"]),
 		[x["what"] for x in r["missing"]])'
 }
 

@@ -18,9 +18,9 @@ for flavour in "${flavours[@]}"; do
 		point "$name: verdict" $? "$(sed -n 4p "$dir/report.txt")"
 		[ "$(ask 'max(r["mpi_calls"], key=lambda x: x["wait_s"])["name"]')" = MPI_Barrier ]
 		point "$name: the call that waits" $? ""
-		[ "$(ask '[(x["name"], x["processes"], x["visits"]) for x in r["mpi_sites"]][0]')" = \
+		[ "$(ask '[(x["name"], x["processes"], x["visits"]) for x in r["mpi_call_sites"]][0]')" = \
 			"('MPI_Barrier', 2, 40)" ]
-		point "$name: one site for both ranks" $? "$(ask 'r["mpi_sites"][0]["function"]')"
+		point "$name: one site for both ranks" $? "$(ask 'r["mpi_call_sites"][0]["function"]')"
 		case $mode in
 		shim) [ "$(ask 'r["job"]["mode"]')" = approximate ] ;;
 		alone) [ "$(ask 'r["job"]["mode"]')" = "shims only" ] ;;
@@ -29,7 +29,7 @@ for flavour in "${flavours[@]}"; do
 		point "$name: mode is named" $? "$(sed -n 2p "$dir/report.txt")"
 		[ "$(wc -l <"$dir/ranks.csv")" -eq 3 ]
 		point "$name: ranks.csv" $? ""
-		within "$name: CPU-true factors multiply" \
+		within "$name: CPU-time factors multiply" \
 			"$(ask 'abs(r["efficiency"]["cpu"]["parallel_ratio"] -
 			r["efficiency"]["cpu"]["load_balance_ratio"] *
 			r["efficiency"]["cpu"]["oversubscription_ratio"] *

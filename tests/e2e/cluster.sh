@@ -87,9 +87,9 @@ for damage in lost empty cut flipped; do
 	report=$trial/damaged.json
 	[ "$status" -eq 3 ] && grep -qF "${told[$damage]#* }" "$report"
 	point "$damage: exit 3, and what is unknown" $? "$status: $(ask '[x["what"] for x in r["missing"]][0]')"
-	[ "$(ask 'len(r["ranks"]), rank(3)["cmetric_s"] if len(r["ranks"]) == 6 else 0, laws() < 1e-9' |
+	[ "$(ask 'len(r["ranks"]), rank(3)["cmetric_s"] if len(r["ranks"]) == 6 else 0, checks() < 1e-9' |
 		cut -d, -f1,3)" = "(${told[$damage]%% *}, True)" ]
-	point "$damage: the rest is merged" $? "$(ask '[x["rank"] for x in r["ranks"]], laws()')"
+	point "$damage: the rest is merged" $? "$(ask '[x["rank"] for x in r["ranks"]], checks()')"
 	merge_damaged
 	[ $? -eq 3 ] && cmp -s "$report" "$trial/merged/report.json"
 	point "$damage: crit-merge says the same" $? "$(head -n 1 "$trial/damaged.err")"

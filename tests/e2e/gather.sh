@@ -22,7 +22,7 @@ finish_at_home() {
 # is_gathered STATUS: all in one report, of crit gather's answer or nobody's.
 is_gathered() {
 	report=$home/report.json
-	[ "$1" -eq 0 ] && [ "$(ask '[x["node"] for x in r["ranks"]], lacks(), laws() < 1e-9')" = \
+	[ "$1" -eq 0 ] && [ "$(ask '[x["node"] for x in r["ranks"]], lacks(), checks() < 1e-9')" = \
 		"(['n1', 'n1', 'n2', 'n2', 'n3', 'n3'], [], True)" ]
 }
 

@@ -123,7 +123,7 @@ def check_cpu_time(table, truth, found):
         table.check(f"useful rank {row['rank']}", row["useful_s"], by_rank[row["rank"]])
     if truth.said[0]["threads"] == 1:  # else OpenMP's factors have their part of it
         balance = sum(by_rank) / len(by_rank) / max(by_rank)
-        table.check("load balance, CPU-true", found.report["efficiency"]["cpu"]["load_balance_ratio"], balance)
+        table.check("load balance, CPU-time", found.report["efficiency"]["cpu"]["load_balance_ratio"], balance)
 
 
 def check_waits(table, truth, found):

@@ -4,7 +4,7 @@
 
 usage: otf2_check.py ARCHIVE REPORT [count]
 
-Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits, CMetric and stall attributes = rows,
+Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits, CMetric, all-wait attributes = rows,
 messages sent = messages received, collectives alike on all members.  With a third word it prints that figure: events,
 enters, messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
 all_locks, forks, teams, locks, programs (and their arguments), setup (MPI_Init and MPI_Finalize outside the window),
@@ -238,7 +238,7 @@ def check_report(archive, report):
         if not 0 <= archive.outside(name, report) <= told.count(name):
             archive.fault(f"{name}: {archive.visits[name]} entered, {told.count(name)} as the {where} call")
     app = [x for x in report["threads"] if x["role"] == "app"]
-    for name, key in (("cmetric_ns", "cmetric_s"), ("stall_ns", "stall_s")):
+    for name, key in (("cmetric_ns", "cmetric_s"), ("all_waiting_ns", "all_waiting_s")):
         told, want = archive.sum_of(name) * 1e-9, sum(x[key] for x in app)
         if abs(told - want) > 1e-6 + 1e-6 * want:
             archive.fault(f"{name}: {told:.9f} s in all, {want:.9f} s reported")
@@ -247,7 +247,7 @@ def check_report(archive, report):
 def check_constructs(archive, report):
     """Every construct of OpenMP is entered as often as the report says, each place by itself."""
     want = collections.Counter()
-    for row in report["omp_construct_sites"]:
+    for row in report["omp_construct_call_sites"]:
         if row["name"] == "phase":
             continue
         has_line = row["file"] and row["line"]

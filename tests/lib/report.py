@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks a report.json a question: report.py FILE EXPRESSION, over r, share(), laws(),
+"""Asks a report.json a question: report.py FILE EXPRESSION, over r, share(), checks(),
 lost(), rank(), role(), lacks()."""
 import json
 import sys
@@ -23,8 +23,8 @@ def main():
     def share(number):
         return round(rank(number)["share"], 4)
 
-    def laws():
-        return max(abs(x["error_ratio"]) for x in r["laws"])
+    def checks():
+        return max(abs(x["error_ratio"]) for x in r["checks"])
 
     def lost():
         return sum(r["losses"].get(k, 0) for k in ("kernel_records", "shim_records"))
@@ -37,7 +37,7 @@ def main():
         return [x["what"] for x in r["missing"]
                 if x["is_incomplete"] and "the kernel did not report" not in x["what"]]
 
-    names = {"r": r, "rank": rank, "share": share, "laws": laws, "lost": lost, "role": role, "lacks": lacks}
+    names = {"r": r, "rank": rank, "share": share, "checks": checks, "lost": lost, "role": role, "lacks": lacks}
     try:
         print(eval(sys.argv[2], names))  # the expression is the test's own
     except (LookupError, StopIteration, ValueError) as error:

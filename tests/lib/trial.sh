@@ -200,7 +200,7 @@ hurry_users() {
 	done
 }
 
-# ask EXPRESSION [FILE]: evaluates python over the report r, with share(rank) and laws() at hand.
+# ask EXPRESSION [FILE]: evaluates python over the report r, with share(rank) and checks() at hand.
 ask() {
 	python3 -S "$trial_lib/report.py" "${2:-$report}" "$1"
 }
@@ -214,7 +214,7 @@ ask_active() {
 # The laws of the report hold, and nothing was lost.
 check_laws() {
 	local error lost
-	error=$(ask 'laws()') || error=none
+	error=$(ask 'checks()') || error=none
 	lost=$(ask 'lost()') || lost=unknown
 	[ "$error" != none ] && [ "$lost" = 0 ] &&
 		python3 -S -c "import sys; sys.exit(not $error <= 1e-9)"

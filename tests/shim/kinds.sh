@@ -48,7 +48,7 @@ kinds() {
 	[ "$(ask 'r["messages"]["losses"]["stray_completions"]')" = 0 ]
 	point "$name: no completion without a start" $?
 	[ "$(grep ' caller ' "$trial/recorded" | xargs)" = "0 caller $program 1 caller $program" ] &&
-		[ "$(ask '{x["module"] for x in r["mpi_sites"]}')" = "{'$program'}" ]
+		[ "$(ask '{x["module"] for x in r["mpi_call_sites"]}')" = "{'$program'}" ]
 	point "$name: called by the program" $? "$(grep ' caller ' "$trial/recorded" | xargs)"
 	diff <(told "all_kinds-$flavour") <(told "$name") >"$trial/diff" && [ "$(told "$name" | wc -l)" -gt 40 ]
 	point "$name: the same bytes as from C" $? "$(head -3 "$trial/diff")"

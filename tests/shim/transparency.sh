@@ -40,8 +40,8 @@ plugin() {
 	launch "$name" preload "$flavour" 2 "$apps/plugin_host" "$apps/$2"
 	[ "$(grep -c '^sum 1$' "$trial/$name.out")" -eq 2 ] &&
 		[ "$(recorded "$name" | grep -c 'count Allreduce 1$')" -eq 2 ] &&
-		[ "$(ask '{x["module"] for x in r["mpi_sites"]}')" = "{'$apps/$2'}" ]
-	point "$flavour: $2 loaded with RTLD_LOCAL" $? "$(ask '{x["module"] for x in r["mpi_sites"]}')"
+		[ "$(ask '{x["module"] for x in r["mpi_call_sites"]}')" = "{'$apps/$2'}" ]
+	point "$flavour: $2 loaded with RTLD_LOCAL" $? "$(ask '{x["module"] for x in r["mpi_call_sites"]}')"
 }
 
 for flavour in "${flavours[@]}"; do

@@ -145,7 +145,7 @@ json_t *report_schema(void)
 	json_t *root = json_object();
 
 	(void)member(root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
-	(void)member(root, "title", json_string("report.json of crit, schema crit-report/1"));
+	(void)member(root, "title", json_string("report.json of crit, schema crit-report/2"));
 	make_object(root);
 	/* those inside others last: a column may say that its table can be null */
 	for (size_t depth = 8; depth--;)

@@ -246,7 +246,7 @@ static void test_formats(void)
 	check_keys(root);
 	json_decref(root);
 	check_more(json, "\"extra_s\": 1.5");
-	check_more(written(&summary, crit_write_details), " waited-for      extra\n");
+	check_more(written(&summary, crit_write_details), "      blame      extra\n");
 	check_more(written(&summary, crit_write_details), "     1.5000\n");
 	check_more(written(&summary, write_ranks), ",life_s,extra_s\n");
 	check_more(written(&summary, write_ranks), ",1.500000001\n");

@@ -132,7 +132,7 @@ static void test_barriers(void)
 	CHECK_NEAR(eff.wall_omp_parallel, 1, 0);
 }
 
-/* What wall-clock tools call useful: a preempted rank looks busy, CPU-true books it as OS. */
+/* What wall-clock tools call useful: a preempted rank looks busy, CPU-time books it as OS. */
 static void test_oversubscription(void)
 {
 	static struct results_sample sample;

@@ -14,7 +14,7 @@ static const char report[] =
 	"{\"job\": {\"run_id\": \"000000000000abcd\", \"window_s\": 2.0},"
 	" \"ranks\": [{}, {}],"
 	" \"mpi_calls\": [{\"name\": \"MPI_Barrier\", \"visits\": 7}],"
-	" \"omp_construct_sites\": ["
+	" \"omp_construct_call_sites\": ["
 	"  {\"name\": \"omp for\", \"file\": \"/a.c\", \"line\": 5, \"visits\": 10},"
 	"  {\"name\": \"omp for\", \"file\": \"/b.c\", \"line\": 5, \"visits\": 20},"
 	"  {\"name\": \"omp for\", \"file\": \"/b.c\", \"line\": 5, \"visits\": 2},"
