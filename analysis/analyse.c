@@ -27,11 +27,9 @@
 static int check_rule(const struct crit_model *model, enum crit_active_rule rule,
 		      struct crit_err *err)
 {
-	size_t i;
-
 	if (rule >= CRIT_ACTIVE_COUNT)
 		return crit_err_set(err, -EINVAL, "cannot analyse: rule %d is unknown", (int)rule);
-	for (i = 0; i < model->node_count && rule == CRIT_ACTIVE_KERNEL; i++) {
+	for (size_t i = 0; i < model->node_count && rule == CRIT_ACTIVE_KERNEL; i++) {
 		const struct crit_rec_file *file = &model->nodes[i].recording->file;
 
 		if (model->nodes[i].row.kernel_half == CRIT_HALF_NONE)
@@ -47,9 +45,8 @@ static int check_rule(const struct crit_model *model, enum crit_active_rule rule
 static uint64_t sum_up(const struct crit_model *model)
 {
 	uint64_t sum = model->window_end_ns - model->window_begin_ns;
-	size_t i;
 
-	for (i = 0; i < model->node_count; i++)
+	for (size_t i = 0; i < model->node_count; i++)
 		sum = sum * 31 + model->nodes[i].recording->size_bytes;
 	sum = sum * 31 + model->thread_count;
 	return sum * 31 + model->rank_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit config: the settings, what holds now, and where it comes from. */
+// crit config: the settings, what holds now, and where it comes from.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,13 +75,13 @@ static bool show_setting(enum crit_setting_name name, const struct config_option
 	if (options->is_dump)
 		dump((const char *[]){ row->variable, text, sources[source], row->otherwise, set });
 	else
-		(void)printf("%-16s %-16s %-12s %s\n", row->variable, *text ? text : "-",
-			     sources[source], row->purpose);
+		printf("%-16s %-16s %-12s %s\n", row->variable, *text ? text : "-", sources[source],
+		       row->purpose);
 	if (source == CRIT_FROM_NONSENSE)
-		(void)fprintf(stderr,
-			      "crit config: %s=%s makes no sense and is ignored; see "
-			      "libcrit_pmpi(7)\n",
-			      row->variable, set);
+		fprintf(stderr,
+			"crit config: %s=%s makes no sense and is ignored; see "
+			"libcrit_pmpi(7)\n",
+			row->variable, set);
 	return source != CRIT_FROM_NONSENSE;
 }
 
@@ -112,8 +112,7 @@ static bool show_strangers(const struct config_options *options)
 		if (options->is_dump)
 			dump((const char *[]){ name, "", "unknown", "",
 					       *entry + length + ((*entry)[length] == '=') });
-		(void)fprintf(stderr, "crit config: there is no setting %s; see crit config\n",
-			      name);
+		fprintf(stderr, "crit config: there is no setting %s; see crit config\n", name);
 	}
 	return has_none;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit diff: compares the reports of two runs, what changed most first. */
+// crit diff: compares the reports of two runs, what changed most first.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -174,8 +174,8 @@ static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, un
 	unsigned long rows = 0;
 	int figures = 0, same = 0;
 
-	(void)fprintf(out, "\n%-*s %-13s %10s %10s %10s %7s\n", NAME_COLUMNS + 2,
-		      crit_diff_group_name(group), "", "A", "B", "change", "ratio");
+	fprintf(out, "\n%-*s %-13s %10s %10s %10s %7s\n", NAME_COLUMNS + 2,
+		crit_diff_group_name(group), "", "A", "B", "change", "ratio");
 	for (; at < count && changes[at].group == group; at++) {
 		const struct crit_diff_change *change = &changes[at];
 		char name[CRIT_DIFF_NAME_BYTES + 64];
@@ -198,9 +198,9 @@ static size_t print_group(FILE *out, const struct crit_diff *diff, size_t at, un
 			print_change(out, change, figures ? "" : row);
 	}
 	if (most && rows > most)
-		(void)fprintf(out, "  and %lu more\n", rows - most);
+		fprintf(out, "  and %lu more\n", rows - most);
 	if (same)
-		(void)fprintf(out, "  and %d that did not change\n", same);
+		fprintf(out, "  and %d that did not change\n", same);
 	return at;
 }
 
@@ -233,13 +233,13 @@ static int print_head(const struct crit_diff *diff, const json_t *const reports[
 static int print_text(const struct crit_diff *diff, const json_t *const reports[2],
 		      char *const paths[2], unsigned long most)
 {
-	int status = print_head(diff, reports, paths);
+	int rc = print_head(diff, reports, paths);
 	size_t count;
 
 	(void)crit_diff_changes(diff, &count);
-	for (size_t at = 0; !status && at < count;)
+	for (size_t at = 0; !rc && at < count;)
 		at = print_group(stdout, diff, at, most);
-	return status;
+	return rc;
 }
 
 static json_t *side_of(const json_t *report, const char *path)
@@ -263,7 +263,7 @@ static int print_json(const struct crit_diff *diff, const json_t *const reports[
 	json_t *notes = json_array();
 	char sentence[CRIT_SENTENCE_BYTES];
 	json_t *root;
-	int status;
+	int rc;
 
 	for (size_t i = 0; crit_diff_note(diff, i); i++)
 		(void)json_array_append_new(notes, json_string(crit_diff_note(diff, i)));
@@ -281,10 +281,10 @@ static int print_json(const struct crit_diff *diff, const json_t *const reports[
 			 crit_difference_say(reports[0], reports[1], sentence, sizeof(sentence)),
 			 "a", side_of(reports[0], paths[0]), "b", side_of(reports[1], paths[1]),
 			 "does_not_compare", notes, "changes", changes);
-	status = root ? json_dumpf(root, stdout, JSON_SORT_KEYS | JSON_INDENT(1)) : -1;
+	rc = root ? json_dumpf(root, stdout, JSON_SORT_KEYS | JSON_INDENT(1)) : -1;
 	(void)fputc('\n', stdout);
 	json_decref(root);
-	return status;
+	return rc;
 }
 
 static int compare(const json_t *const reports[2], char *const paths[2],
@@ -292,20 +292,20 @@ static int compare(const json_t *const reports[2], char *const paths[2],
 {
 	struct crit_diff *diff = NULL;
 	int code = CRIT_EXIT_OK;
-	int status = crit_diff_create(reports[0], reports[1], &diff);
+	int rc = crit_diff_create(reports[0], reports[1], &diff);
 
-	if (status) {
-		(void)fprintf(stderr, "crit diff: %s\n", strerror(-status));
+	if (rc) {
+		fprintf(stderr, "crit diff: %s\n", strerror(-rc));
 		return CRIT_EXIT_FAILED;
 	}
 	if (options->is_json)
-		status = print_json(diff, reports, paths);
+		rc = print_json(diff, reports, paths);
 	else
-		status = print_text(diff, reports, paths, options->rows);
+		rc = print_text(diff, reports, paths, options->rows);
 	errno = 0;
-	if (status || fflush(stdout) || ferror(stdout)) {
-		(void)fprintf(stderr, "crit diff: cannot write to stdout: %s\n",
-			      strerror(errno ? errno : EIO));
+	if (rc || fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "crit diff: cannot write to stdout: %s\n",
+			strerror(errno ? errno : EIO));
 		code = CRIT_EXIT_FAILED;
 	} else if (crit_diff_is_incomplete(diff)) {
 		code = CRIT_EXIT_INCOMPLETE;

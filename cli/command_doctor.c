@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit doctor: what this machine lacks for crit, and the one command that fixes each lack. */
+// crit doctor: what this machine lacks for crit, and the one command that fixes each lack.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void say(struct visit *visit, bool is_fine, const char *what, const char 
 	va_list arguments;
 
 	visit->lacks += !is_fine;
-	(void)printf("%-7s %-18s ", is_fine ? "ok" : "MISSING", what);
+	printf("%-7s %-18s ", is_fine ? "ok" : "MISSING", what);
 	va_start(arguments, format);
 	(void)vprintf(format, arguments);
 	va_end(arguments);
@@ -58,7 +58,7 @@ static void say(struct visit *visit, bool is_fine, const char *what, const char 
 
 static void fix(const char *command)
 {
-	(void)printf("%-7s %-18s fix: %s\n", "", "", command);
+	printf("%-7s %-18s fix: %s\n", "", "", command);
 }
 
 static void check_libraries(struct visit *visit)
@@ -75,8 +75,8 @@ static void check_libraries(struct visit *visit)
 		if (is_found)
 			say(visit, true, "library", "%s", path);
 		else if (is_optional)
-			(void)printf("%-7s %-18s %s is not built: that %s is not seen\n", "-",
-				     "library", names[i], i < 4 ? "MPI" : "OpenMP");
+			printf("%-7s %-18s %s is not built: that %s is not seen\n", "-", "library",
+			       names[i], i < 4 ? "MPI" : "OpenMP");
 		else
 			say(visit, false, "library", "%s is neither beside crit nor installed",
 			    names[i]);
@@ -163,12 +163,11 @@ static void check_mpi(void)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (crit_child_find(names[i], path) == 0) {
 			found++;
-			(void)printf("%-7s %-18s %s\n", "ok", "MPI launcher", path);
+			printf("%-7s %-18s %s\n", "ok", "MPI launcher", path);
 		}
 	if (!found)
-		(void)printf(
-			"%-7s %-18s none in PATH; programs without MPI are recorded all the same\n",
-			"-", "MPI launcher");
+		printf("%-7s %-18s none in PATH; programs without MPI are recorded all the same\n",
+		       "-", "MPI launcher");
 }
 
 /* Beyond PARANOID_MAX some kernels refuse perf events to ordinary users. */
@@ -238,7 +237,7 @@ static void check_trial(struct visit *visit)
 						     .exe = "/crit-doctor" };
 	struct crit_client client = { .fd = -1 };
 	struct crit_err err = { { 0 } };
-	int status;
+	int rc;
 
 	if (!visit->has_critd)
 		return;
@@ -249,14 +248,14 @@ static void check_trial(struct visit *visit)
 	crit_client_env_read(&env);
 	(void)crit_client_copy(env.directory, sizeof(env.directory), directory);
 	(void)snprintf(env.run, sizeof(env.run), "doctor-%d", (int)getpid());
-	status = crit_client_open(&client, &options, &err);
-	visit->is_useless = status != 0;
-	if (status)
-		say(visit, false, "trial run", "%s", err.text[0] ? err.text : strerror(-status));
+	rc = crit_client_open(&client, &options, &err);
+	visit->is_useless = rc != 0;
+	if (rc)
+		say(visit, false, "trial run", "%s", err.text[0] ? err.text : strerror(-rc));
 	else
 		judge_trial(visit, &client);
 	crit_client_fini(&client);
-	if (!status)
+	if (!rc)
 		(void)crit_finish_lock_wait_report(
 			directory, TRIAL_WAIT_MS); /* it holds files we want to remove */
 	remove_directory(directory);
@@ -285,26 +284,24 @@ static void show_log(const char *directory, const char *name)
 	line = text + length;
 	for (int lines = 0; line > text && lines < LOG_LINES; line--)
 		lines += line[-1] == '\n';
-	(void)printf("%-7s %-18s last lines of %s:\n%s\n", "-", "log", path,
-		     *line == '\n' ? line + 1 : line);
+	printf("%-7s %-18s last lines of %s:\n%s\n", "-", "log", path,
+	       *line == '\n' ? line + 1 : line);
 }
 
 static void check_sockets(struct visit *visit)
 {
 	char directory[CRIT_SOCKET_PATH_BYTES];
 	struct crit_err err = { { 0 } };
-	int status = crit_client_socket_directory(directory, sizeof(directory), &err);
+	int rc = crit_client_socket_directory(directory, sizeof(directory), &err);
 	size_t at = 0;
 
-	if (status) {
-		say(visit, false, "socket directory", "%s",
-		    err.text[0] ? err.text : strerror(-status));
+	if (rc) {
+		say(visit, false, "socket directory", "%s", err.text[0] ? err.text : strerror(-rc));
 		return;
 	}
 	say(visit, true, "socket directory", "%s", directory);
 	while (crit_client_blocked_directory(&at, &err) == 0)
-		(void)printf("%-7s %-18s %s; ask root to remove it\n", "-", "socket directory",
-			     err.text);
+		printf("%-7s %-18s %s; ask root to remove it\n", "-", "socket directory", err.text);
 	show_log(directory, CRIT_LOG_NAME);
 	show_log(directory, CRIT_CRITD_LOG_NAME);
 }
@@ -313,11 +310,11 @@ static void check_sockets(struct visit *visit)
 static void check_program(struct visit *visit, const char *name)
 {
 	char path[PATH_MAX];
-	int status = crit_child_find(name, path);
+	int rc = crit_child_find(name, path);
 	enum crit_linkage linkage;
 
-	if (status) {
-		say(visit, false, "program", "%s: %s", name, strerror(-status));
+	if (rc) {
+		say(visit, false, "program", "%s: %s", name, strerror(-rc));
 		return;
 	}
 	linkage = crit_linkage_of(path);
@@ -333,9 +330,9 @@ static void check_program(struct visit *visit, const char *name)
 
 static int conclude(const struct visit *visit)
 {
-	(void)printf("%s\n", visit->is_useless ? "crit records nothing here"
-			     : visit->lacks    ? "crit works, but not in its full mode"
-					       : "nothing is missing");
+	printf("%s\n", visit->is_useless ? "crit records nothing here"
+		       : visit->lacks    ? "crit works, but not in its full mode"
+					 : "nothing is missing");
 	return visit->lacks ? CRIT_EXIT_FAILED : CRIT_EXIT_OK;
 }
 

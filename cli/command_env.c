@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit env: what a launcher or a batch script needs to preload the shim. */
+// crit env: what a launcher or a batch script needs to preload the shim.
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static void each_setting(void (*print)(const char *variable, const char *value))
 
 static void print_export(const char *variable, const char *value)
 {
-	(void)printf("export %s=", variable);
+	printf("export %s=", variable);
 	print_quoted(value);
 	(void)putchar('\n');
 }
@@ -147,19 +147,19 @@ static void print_export(const char *variable, const char *value)
 static void print_forward(const char *variable, const char *value)
 {
 	(void)value;
-	(void)printf(" -x %s", variable);
+	printf(" -x %s", variable);
 }
 
 static void print_options(enum launcher launcher, const char *preload)
 {
 	if (launcher == LAUNCHER_OPENMPI) {
-		(void)printf("-x LD_PRELOAD=%s", preload);
+		printf("-x LD_PRELOAD=%s", preload);
 		each_setting(print_forward);
 		(void)putchar('\n');
 	} else if (launcher == LAUNCHER_MPICH) {
-		(void)printf("-genv LD_PRELOAD %s\n", preload);
+		printf("-genv LD_PRELOAD %s\n", preload);
 	} else {
-		(void)printf("--export=ALL,LD_PRELOAD=%s\n", preload);
+		printf("--export=ALL,LD_PRELOAD=%s\n", preload);
 	}
 }
 
@@ -171,15 +171,15 @@ static char *make_preload(void)
 	char *both;
 
 	if (crit_installation_library("libcrit_pmpi.so", path, sizeof(path))) {
-		(void)fprintf(stderr, "crit env: libcrit_pmpi.so is neither beside crit nor "
-				      "installed; reinstall crit\n");
+		fprintf(stderr, "crit env: libcrit_pmpi.so is neither beside crit nor "
+				"installed; reinstall crit\n");
 		return NULL;
 	}
 	if (path[strcspn(path, " \t\n:,*?[")] != '\0') {
-		(void)fprintf(stderr,
-			      "crit env: cannot preload %s: a launcher or the linker would cut its "
-			      "path; install crit elsewhere\n",
-			      path);
+		fprintf(stderr,
+			"crit env: cannot preload %s: a launcher or the linker would cut its "
+			"path; install crit elsewhere\n",
+			path);
 		return NULL;
 	}
 	if (old && strstr(old, "libcrit_pmpi.so"))
@@ -213,9 +213,8 @@ int crit_command_env(int argc, char **argv)
 	if (options.launcher == LAUNCHER_AUTO)
 		options.launcher = find_launcher();
 	if (options.launcher == LAUNCHER_AUTO) {
-		(void)fprintf(stderr,
-			      "crit env: cannot tell what launches ranks here: neither mpirun "
-			      "nor mpiexec nor srun is known; use --mpi=NAME or --export\n");
+		fprintf(stderr, "crit env: cannot tell what launches ranks here: neither mpirun "
+				"nor mpiexec nor srun is known; use --mpi=NAME or --export\n");
 		return CRIT_EXIT_FAILED;
 	}
 	print_options(options.launcher, preload);

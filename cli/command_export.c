@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit export otf2: writes the OTF2 archive of a recording. */
+// crit export otf2: writes the OTF2 archive of a recording.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,9 +90,9 @@ static int parse(int argc, char **argv, struct export_options *options)
 	return CRIT_SYNTAX_GO_ON;
 }
 
-static int fail(const struct crit_err *err, int status)
+static int fail(const struct crit_err *err, int rc)
 {
-	(void)fprintf(stderr, "crit export: %s\n", err->text[0] ? err->text : strerror(-status));
+	fprintf(stderr, "crit export: %s\n", err->text[0] ? err->text : strerror(-rc));
 	return CRIT_EXIT_FAILED;
 }
 
@@ -102,7 +102,7 @@ static int export(struct crit_recording_set *set, struct export_options *options
 						: crit_recording_set_directory(set);
 	struct crit_archive_result result;
 	struct crit_err err = { { 0 } };
-	int status;
+	int rc;
 
 	if (options->output && mkdir(directory, 0777) && errno != EEXIST) {
 		crit_line_print(stderr, "crit export: cannot make %s: %s\n", directory,
@@ -110,25 +110,24 @@ static int export(struct crit_recording_set *set, struct export_options *options
 		return CRIT_EXIT_FAILED;
 	}
 	options->trace.has_progress = isatty(STDERR_FILENO);
-	status = crit_archive_write(set, directory, &options->trace, &result, &err);
-	if (status)
-		return fail(&err, status);
+	rc = crit_archive_write(set, directory, &options->trace, &result, &err);
+	if (rc)
+		return fail(&err, rc);
 	if (result.is_cut)
-		(void)fprintf(
-			stderr,
+		fprintf(stderr,
 			"crit export: the archive ends after %.3f s, where the recording fell "
 			"back to level profile\n",
 			result.seconds);
 	if (result.has_losses)
-		(void)fprintf(stderr,
-			      "crit export: records were lost, so events are missing; crit report "
-			      "names the losses\n");
+		fprintf(stderr,
+			"crit export: records were lost, so events are missing; crit report "
+			"names the losses\n");
 	if (!result.are_messages_whole && !result.is_cut && !result.has_losses)
-		(void)fprintf(stderr,
-			      "crit export: messages are missing: a rank died, a request was never "
-			      "completed, a status does not tell source or size, or a "
-			      "communicator spans worlds\n");
-	(void)printf("%s/traces.otf2\n", directory);
+		fprintf(stderr,
+			"crit export: messages are missing: a rank died, a request was never "
+			"completed, a status does not tell source or size, or a "
+			"communicator spans worlds\n");
+	printf("%s/traces.otf2\n", directory);
 	return result.is_cut || result.has_losses ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
 }
 
@@ -140,21 +139,20 @@ int crit_command_export(int argc, char **argv)
 	bool is_live;
 	struct crit_err err = { { 0 } };
 	int code = parse(argc, argv, &options);
-	int status = 0;
+	int rc = 0;
 
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
-	for (int i = optind; i < argc && !status; i++)
-		status = crit_recording_set_add(set, argv[i], &err);
-	if (status) {
-		code = fail(&err, status);
+	for (int i = optind; i < argc && !rc; i++)
+		rc = crit_recording_set_add(set, argv[i], &err);
+	if (rc) {
+		code = fail(&err, rc);
 	} else {
 		crit_client_env_read(&env);
 		is_live = crit_finish_lock_wait_trace(crit_recording_set_directory(set),
 						      (int)env.finish_s * 1000) == -ETIMEDOUT;
 		if (is_live)
-			(void)fprintf(
-				stderr,
+			fprintf(stderr,
 				"crit export: the run still goes on; this is what there is so "
 				"far\n");
 		code = export(set, &options);

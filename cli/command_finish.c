@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * crit finish: reads its options and runs the finisher (cli/results/supervise.h).
- *
- * Nobody looks at it: it has no terminal, its parent is gone, the program may be killed any time.
- */
+// crit finish: reads its options and runs the finisher (cli/results/supervise.h).
+//
+// Nobody looks at it: it has no terminal, its parent is gone, the program may be killed any time.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

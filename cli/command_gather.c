@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * crit gather: copies recordings that stayed on their nodes to the run, and makes the report anew.
- */
+// crit gather: copies recordings that stayed on their nodes to the run, and makes the report anew.
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -40,13 +38,13 @@ static int refuse(const char *path, const char *why, const char *next)
 static int read_file_record(const char *path, struct crit_rec_file *ret_file, struct crit_err *err)
 {
 	struct crit_recording *recording = NULL;
-	int status = crit_recording_open(path, &recording, err);
+	int rc = crit_recording_open(path, &recording, err);
 
-	if (!status) {
+	if (!rc) {
 		*ret_file = recording->file;
 		crit_recording_close(recording);
 	}
-	return status;
+	return rc;
 }
 
 /* What run the directory holds. */
@@ -54,20 +52,20 @@ static int open_home(struct home *home, const char *directory, struct crit_err *
 {
 	struct crit_recording_set *set = crit_recording_set_create(NULL);
 	struct crit_rec_file file;
-	int status = crit_recording_set_add(set, directory, err);
+	int rc = crit_recording_set_add(set, directory, err);
 
-	if (!status)
-		status = read_file_record(crit_recording_set_paths(set)[0], &file, err);
-	if (!status)
+	if (!rc)
+		rc = read_file_record(crit_recording_set_paths(set)[0], &file, err);
+	if (!rc)
 		memcpy(home->run_key, file.run_key, sizeof(home->run_key));
-	for (size_t i = 0; !status && i < crit_recording_set_count(set); i++)
-		status = crit_hosts_add(&home->hosts, crit_recording_set_paths(set)[i]);
-	for (size_t i = 0; !status && i < crit_recording_set_count(set); i++)
-		status = crit_worlds_add(&home->worlds, crit_recording_set_paths(set)[i]);
-	if (!status)
+	for (size_t i = 0; !rc && i < crit_recording_set_count(set); i++)
+		rc = crit_hosts_add(&home->hosts, crit_recording_set_paths(set)[i]);
+	for (size_t i = 0; !rc && i < crit_recording_set_count(set); i++)
+		rc = crit_worlds_add(&home->worlds, crit_recording_set_paths(set)[i]);
+	if (!rc)
 		home->directory = strdup(crit_recording_set_directory(set));
 	crit_recording_set_destroy(set);
-	return status;
+	return rc;
 }
 
 /* A node may have recorded many runs: its name says something only where no rank is named. */
@@ -119,21 +117,21 @@ static int take(const struct home *home, const char *path)
 	struct crit_rec_file file;
 	struct crit_err err = { { 0 } };
 	char to[PATH_MAX];
-	int status = read_file_record(path, &file, &err);
+	int rc = read_file_record(path, &file, &err);
 
-	if (status)
-		return refuse(path, err.text[0] ? err.text : strerror(-status), "");
+	if (rc)
+		return refuse(path, err.text[0] ? err.text : strerror(-rc), "");
 	if (!file.host[0] || strchr(file.host, '/'))
 		return refuse(path, "it names no node", "");
 	if (!is_of_run(home, path, &file))
 		return refuse(path, "it is of another run than ", home->directory);
 	(void)snprintf(to, sizeof(to), "%s/%s.crit", home->directory, file.host);
-	status = copy(path, to);
-	if (status == -EEXIST)
+	rc = copy(path, to);
+	if (rc == -EEXIST)
 		return refuse(path, "there is one already: ", to);
-	if (status)
-		return refuse(path, strerror(-status), "");
-	(void)printf("%s\n", to);
+	if (rc)
+		return refuse(path, strerror(-rc), "");
+	printf("%s\n", to);
 	return CRIT_EXIT_OK;
 }
 
@@ -141,11 +139,11 @@ static int take_all(const struct home *home, const char *path)
 {
 	struct crit_recording_set *set = crit_recording_set_create(NULL);
 	struct crit_err err = { { 0 } };
-	int status = crit_recording_set_add(set, path, &err);
+	int rc = crit_recording_set_add(set, path, &err);
 	int code = CRIT_EXIT_OK;
 
-	if (status)
-		code = refuse(path, err.text[0] ? err.text : strerror(-status), "");
+	if (rc)
+		code = refuse(path, err.text[0] ? err.text : strerror(-rc), "");
 	for (size_t i = 0; i < crit_recording_set_count(set); i++)
 		if (take(home, crit_recording_set_paths(set)[i]) != CRIT_EXIT_OK)
 			code = CRIT_EXIT_FAILED;
@@ -162,7 +160,7 @@ int crit_command_gather(int argc, char **argv)
 	struct home home = { .directory = NULL };
 	struct crit_err err = { { 0 } };
 	int code = crit_syntax_read(&syntax, argc, argv, NULL);
-	int status;
+	int rc;
 
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
@@ -170,13 +168,13 @@ int crit_command_gather(int argc, char **argv)
 		return crit_syntax_refuse(&syntax, "nothing to gather;",
 					  "name the run's directory, then recordings of its nodes");
 	code = CRIT_EXIT_OK;
-	status = open_home(&home, argv[optind], &err);
-	if (status)
-		code = refuse(argv[optind], err.text[0] ? err.text : strerror(-status), "");
-	for (int i = optind + 1; !status && i < argc; i++)
+	rc = open_home(&home, argv[optind], &err);
+	if (rc)
+		code = refuse(argv[optind], err.text[0] ? err.text : strerror(-rc), "");
+	for (int i = optind + 1; !rc && i < argc; i++)
 		if (take_all(&home, argv[i]) != CRIT_EXIT_OK)
 			code = CRIT_EXIT_FAILED;
-	if (!status) {
+	if (!rc) {
 		char name[] = "finish", option[] = "--directory";
 		char *finish[] = { name, option, home.directory, NULL };
 		int finished = crit_command_finish(3, finish);

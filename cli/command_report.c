@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit report: prints the report of a recording, or writes the result files elsewhere. */
+// crit report: prints the report of a recording, or writes the result files elsewhere.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,10 +139,10 @@ static int print_result(const struct crit_summary *summary, const struct report_
 							     : options->colour == COLOUR_ALWAYS,
 		.columns = crit_terminal_columns(STDOUT_FILENO),
 	};
-	int status = 0;
+	int rc = 0;
 
 	if (options->format == FORMAT_JSON)
-		status = crit_write_json(stdout, summary);
+		rc = crit_write_json(stdout, summary);
 	else if (options->format == FORMAT_SUMMARY)
 		crit_write_summary(stdout, summary);
 	else if (options->format == FORMAT_TABLE)
@@ -150,11 +150,10 @@ static int print_result(const struct crit_summary *summary, const struct report_
 	else
 		crit_write_text(stdout, summary, &text);
 	errno = 0;
-	if (!status && (fflush(stdout) || ferror(stdout)))
-		status = errno ? -errno : -EIO;
-	if (status) {
-		(void)fprintf(stderr, "crit report: cannot write to stdout: %s\n",
-			      strerror(-status));
+	if (!rc && (fflush(stdout) || ferror(stdout)))
+		rc = errno ? -errno : -EIO;
+	if (rc) {
+		fprintf(stderr, "crit report: cannot write to stdout: %s\n", strerror(-rc));
 		return CRIT_EXIT_FAILED;
 	}
 	return CRIT_EXIT_OK;
@@ -166,7 +165,7 @@ static int write_result(const struct crit_summary *summary, const char *director
 
 	if (!crit_report_files_write_into(directory, summary, &err))
 		return CRIT_EXIT_OK;
-	(void)fprintf(stderr, "crit report: %s\n", err.text);
+	fprintf(stderr, "crit report: %s\n", err.text);
 	return CRIT_EXIT_FAILED;
 }
 
@@ -176,17 +175,16 @@ static int report(struct crit_recording_set *set, bool is_live,
 	struct crit_analysis *analysis = NULL;
 	struct crit_summary summary;
 	struct crit_err err = { { 0 } };
-	int status = crit_recording_set_analyse(set, options->rule, isatty(STDERR_FILENO), NULL,
-						&analysis, &err);
+	int rc = crit_recording_set_analyse(set, options->rule, isatty(STDERR_FILENO), NULL,
+					    &analysis, &err);
 	int code;
 
-	if (status) {
-		(void)fprintf(stderr, "crit report: %s\n",
-			      err.text[0] ? err.text : strerror(-status));
+	if (rc) {
+		fprintf(stderr, "crit report: %s\n", err.text[0] ? err.text : strerror(-rc));
 		return CRIT_EXIT_FAILED;
 	}
 	if (crit_analysis_summarise(analysis, is_live, &summary)) {
-		(void)fprintf(stderr, "crit report: out of memory\n");
+		fprintf(stderr, "crit report: out of memory\n");
 		crit_analysis_destroy(analysis);
 		return CRIT_EXIT_FAILED;
 	}
@@ -211,11 +209,11 @@ int crit_command_report(int argc, char **argv)
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	for (int i = optind; i < argc; i++) {
-		int status = crit_recording_set_add(set, argv[i], &err);
+		int rc = crit_recording_set_add(set, argv[i], &err);
 
-		if (status) {
-			(void)fprintf(stderr, "crit report: %s\n",
-				      err.text[0] ? err.text : strerror(-status));
+		if (rc) {
+			fprintf(stderr, "crit report: %s\n",
+				err.text[0] ? err.text : strerror(-rc));
 			crit_recording_set_destroy(set);
 			return CRIT_EXIT_FAILED;
 		}
@@ -224,8 +222,8 @@ int crit_command_report(int argc, char **argv)
 	is_live = crit_finish_lock_wait(crit_recording_set_directory(set),
 					(int)env.finish_s * 1000) == -ETIMEDOUT;
 	if (is_live)
-		(void)fprintf(stderr,
-			      "crit report: the run still goes on; this is what there is so far\n");
+		fprintf(stderr,
+			"crit report: the run still goes on; this is what there is so far\n");
 	code = report(set, is_live, &options);
 	if (is_live && code == CRIT_EXIT_OK)
 		code = CRIT_EXIT_INCOMPLETE;

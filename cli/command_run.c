@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit run: starts a program under crit, passes signals and exit status on, shows the report. */
+// crit run: starts a program under crit, passes signals and exit status on, shows the report.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -113,8 +113,8 @@ static int parse_omp(struct run_options *options)
 		return crit_syntax_refuse(&syntax, "no OpenMP runtime named", optarg);
 	if (crit_installation_libomp(options->libomp, sizeof(options->libomp)) == 0)
 		return CRIT_SYNTAX_GO_ON;
-	(void)fprintf(stderr, "crit run: there is no libomp.so.5 to let stand in for GNU's "
-			      "libgomp; install LLVM's OpenMP runtime (Debian: libomp5)\n");
+	fprintf(stderr, "crit run: there is no libomp.so.5 to let stand in for GNU's "
+			"libgomp; install LLVM's OpenMP runtime (Debian: libomp5)\n");
 	return CRIT_EXIT_FAILED;
 }
 
@@ -182,12 +182,12 @@ static int open_client(struct crit_client *client, const struct run_options *opt
 		.exe = exe,
 	};
 	struct crit_err err = { { 0 } };
-	int status = crit_client_open(client, &client_options, &err);
+	int rc = crit_client_open(client, &client_options, &err);
 
-	if (status)
-		(void)fprintf(stderr, "crit run: nothing is recorded: %s\n",
-			      err.text[0] ? err.text : strerror(-status));
-	return status;
+	if (rc)
+		fprintf(stderr, "crit run: nothing is recorded: %s\n",
+			err.text[0] ? err.text : strerror(-rc));
+	return rc;
 }
 
 /* Before what is preloaded already. */
@@ -209,9 +209,9 @@ static void set_preload(void)
 
 	if (crit_installation_library("libcrit_pmpi.so", path, sizeof(path)) ||
 	    strpbrk(path, " :")) {
-		(void)fprintf(stderr,
-			      "crit run: no MPI calls are recorded: libcrit_pmpi.so is not beside "
-			      "crit, or its path has a blank or colon; reinstall crit\n");
+		fprintf(stderr,
+			"crit run: no MPI calls are recorded: libcrit_pmpi.so is not beside "
+			"crit, or its path has a blank or colon; reinstall crit\n");
 		return;
 	}
 	preload(path);
@@ -244,10 +244,10 @@ static void tell_unseen(const struct crit_child *child)
 					    : CRIT_LINKAGE_OPEN;
 
 	if (linkage != CRIT_LINKAGE_OPEN)
-		(void)fprintf(stderr,
-			      "crit: %s %s: libcrit_pmpi.so cannot be loaded into it, so its MPI "
-			      "and OpenMP calls are not seen; %s\n",
-			      name, crit_linkage_text(linkage), crit_linkage_fix(linkage));
+		fprintf(stderr,
+			"crit: %s %s: libcrit_pmpi.so cannot be loaded into it, so its MPI "
+			"and OpenMP calls are not seen; %s\n",
+			name, crit_linkage_text(linkage), crit_linkage_fix(linkage));
 }
 
 static int run_program(struct run_options *options)
@@ -256,13 +256,13 @@ static int run_program(struct run_options *options)
 	struct crit_child child = { .program = options->program, .env = &options->env };
 	crit_autoclose int directory_fd = -1;
 	char exe[PATH_MAX];
-	int status = crit_child_find(options->program[0], exe);
+	int rc = crit_child_find(options->program[0], exe);
 	int wait_status;
 
-	if (status) {
-		(void)fprintf(stderr, "crit run: cannot run %s: %s\n", options->program[0],
-			      strerror(-status));
-		return status == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	if (rc) {
+		fprintf(stderr, "crit run: cannot run %s: %s\n", options->program[0],
+			strerror(-rc));
+		return rc == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 	}
 	child.exe = exe;
 	if (!options->env.is_disabled) {
@@ -282,22 +282,22 @@ static int run_program(struct run_options *options)
 	child.has_shim = options->has_shim;
 	if (options->libomp[0])
 		preload(options->libomp); /* first: it is the runtime, recorded or not */
-	status = crit_child_run(&child, &wait_status);
+	rc = crit_child_run(&child, &wait_status);
 	crit_client_fini(&client);
 	tell_unseen(&child);
 	if (child.is_recorded)
 		tell_end(&client, options, directory_fd);
-	if (status) {
-		(void)fprintf(stderr, "crit run: cannot run %s: %s\n", exe, strerror(-status));
-		return status == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+	if (rc) {
+		fprintf(stderr, "crit run: cannot run %s: %s\n", exe, strerror(-rc));
+		return rc == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 	}
 	return crit_child_end_like(wait_status);
 }
 
 static int cannot_attach(const struct run_options *options, const struct crit_err *err)
 {
-	(void)fprintf(stderr, "crit run: cannot record process %d: %s\n", (int)options->attach_pid,
-		      err->text);
+	fprintf(stderr, "crit run: cannot record process %d: %s\n", (int)options->attach_pid,
+		err->text);
 	return CRIT_EXIT_FAILED;
 }
 
@@ -308,24 +308,24 @@ static int attach(struct run_options *options)
 	char link[64];
 	char exe[PATH_MAX];
 	ssize_t length;
-	int status;
+	int rc;
 	crit_autoclose int pidfd = crit_child_pidfd(options->attach_pid);
 	crit_autoclose int directory_fd = -1;
 
-	status = pidfd < 0 ? crit_err_set(&err, pidfd, "%s", strerror(-pidfd))
-			   : crit_attach_check(options->attach_pid, &err);
-	if (status)
+	rc = pidfd < 0 ? crit_err_set(&err, pidfd, "%s", strerror(-pidfd))
+		       : crit_attach_check(options->attach_pid, &err);
+	if (rc)
 		return cannot_attach(options, &err);
 	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)options->attach_pid);
 	length = readlink(link, exe, sizeof(exe) - 1);
 	exe[length > 0 ? length : 0] = '\0';
 	make_run_key(options);
-	status = open_client(&client, options, exe[0] ? exe : "process");
-	if (status)
+	rc = open_client(&client, options, exe[0] ? exe : "process");
+	if (rc)
 		return CRIT_EXIT_FAILED;
 	directory_fd = open_directory(&client);
-	status = crit_attach(&client, pidfd, &err);
-	if (status)
+	rc = crit_attach(&client, pidfd, &err);
+	if (rc)
 		return cannot_attach(options, &err);
 	crit_child_watch(pidfd);
 	crit_client_fini(&client);

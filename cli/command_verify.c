@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit verify: looks for faults in an OTF2 archive that readers overlook or trip over. */
+// crit verify: looks for faults in an OTF2 archive that readers overlook or trip over.
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -22,7 +22,7 @@ static void print_fault(void *user, const char *text)
 {
 	const char *anchor = user;
 
-	(void)printf("%s: %s\n", anchor, text);
+	printf("%s: %s\n", anchor, text);
 }
 
 static int verify_one(const char *path, int timeout_ms)
@@ -39,18 +39,17 @@ static int verify_one(const char *path, int timeout_ms)
 	(void)snprintf(anchor, sizeof(anchor), is_directory ? "%s/traces.otf2" : "%s", path);
 	rc = crit_archive_verify(anchor, print_fault, anchor, &check, &err);
 	if (rc) {
-		(void)fprintf(stderr, "crit verify: %s%s\n", err.text[0] ? err.text : strerror(-rc),
-			      rc == -ENOENT && is_directory ? "; make it with crit export otf2"
-							    : "");
+		fprintf(stderr, "crit verify: %s%s\n", err.text[0] ? err.text : strerror(-rc),
+			rc == -ENOENT && is_directory ? "; make it with crit export otf2" : "");
 		return CRIT_EXIT_FAILED;
 	}
-	(void)printf("%s: %" PRIu64 " locations, %" PRIu64 " events, %" PRIu64 " messages sent, ",
-		     anchor, check.location_count, check.event_count, check.message_count);
+	printf("%s: %" PRIu64 " locations, %" PRIu64 " events, %" PRIu64 " messages sent, ", anchor,
+	       check.location_count, check.event_count, check.message_count);
 	if (!check.fault_count) {
-		(void)printf("no fault\n");
+		printf("no fault\n");
 		return CRIT_EXIT_OK;
 	}
-	(void)printf("%" PRIu64 " fault%s\n", check.fault_count, check.fault_count > 1 ? "s" : "");
+	printf("%" PRIu64 " fault%s\n", check.fault_count, check.fault_count > 1 ? "s" : "");
 	return CRIT_EXIT_INCOMPLETE;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit: hands over to a subcommand. */
+// crit: hands over to a subcommand.
 #include <stdio.h>
 #include <string.h>
 
@@ -23,14 +23,12 @@ static const struct {
 
 static void print_help(FILE *out)
 {
-	(void)fprintf(
-		out,
+	fprintf(out,
 		"usage: crit COMMAND [OPTION...] [ARGUMENT...]\n\n"
 		"crit finds what serialises a parallel job: which rank, thread, MPI call.\n\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		(void)fprintf(out, "  crit %-8s %s\n", commands[i].name, commands[i].purpose);
-	(void)fprintf(
-		out,
+		fprintf(out, "  crit %-8s %s\n", commands[i].name, commands[i].purpose);
+	fprintf(out,
 		"\n  crit --version, crit --help, crit COMMAND --help\n"
 		"\nexit: 0 ok, 1 failed, 2 usage, 3 incomplete result; crit run: the program's\n");
 }
@@ -56,11 +54,11 @@ int main(int argc, char **argv)
 		return CRIT_EXIT_OK;
 	}
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-		(void)printf("crit %s (recording version %d, "
-			     "report schema crit-report/2, %s, %s)\n",
-			     CRIT_VERSION, (int)CRIT_RECORDING_VERSION,
-			     crit_archive_is_built() ? "OTF2" : "built without OTF2",
-			     CRIT_HAS_OMPT ? "OMPT" : "built without OMPT");
+		printf("crit %s (recording version %d, "
+		       "report schema crit-report/2, %s, %s)\n",
+		       CRIT_VERSION, (int)CRIT_RECORDING_VERSION,
+		       crit_archive_is_built() ? "OTF2" : "built without OTF2",
+		       CRIT_HAS_OMPT ? "OMPT" : "built without OMPT");
 		return CRIT_EXIT_OK;
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++)

@@ -12,7 +12,7 @@
 static void say(const char *text)
 {
 	if (fcntl(STDERR_FILENO, F_GETFD) >= 0)
-		(void)fprintf(stderr, "critd: %s\n", text);
+		fprintf(stderr, "critd: %s\n", text);
 	else
 		syslog(LOG_WARNING | LOG_USER, "critd: %s", text);
 }

@@ -65,7 +65,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int parse_number(const char *text, __u64 max, __u64 *ret_number)
+static int parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 {
 	char *end;
 	unsigned long long number;
@@ -80,7 +80,7 @@ static int parse_number(const char *text, __u64 max, __u64 *ret_number)
 
 static int set_number(struct crit_options *options, int code, const char *text)
 {
-	__u64 number;
+	uint64_t number;
 
 	switch (code) {
 	case OPT_LISTEN_FD:
@@ -91,13 +91,13 @@ static int set_number(struct crit_options *options, int code, const char *text)
 	case OPT_UID:
 		if (parse_number(text, 0xfffffffeu, &number))
 			return -EINVAL;
-		options->served_uid = (__u32)number;
+		options->served_uid = (uint32_t)number;
 		options->has_uid = true;
 		return 0;
 	case OPT_IDLE_EXIT:
 		if (parse_number(text, 1000000, &number))
 			return -EINVAL;
-		options->idle_exit_s = (__u32)number;
+		options->idle_exit_s = (uint32_t)number;
 		return 0;
 	default: /* OPT_RING_BYTES */
 		return parse_number(text, RING_BYTES_MAX, &options->sources.ring_bytes);

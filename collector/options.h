@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_OPTIONS_H
 #define CRIT_COLLECTOR_OPTIONS_H
 
+#include <stdint.h>
 #include <stdbool.h>
 
 #include "collector/source/source.h"
@@ -12,13 +13,13 @@ struct crit_options {
 	int listen_fd; /* -1: none given */
 	const char *socket_path; /* NULL: none; removed at the end */
 	const char *runs_path; /* NULL: no list of the runs' directories */
-	__u32 served_uid;
+	uint32_t served_uid;
 	bool has_uid; /* --uid was given: drop to it */
 	bool is_service; /* never ends by itself */
 	bool has_no_kernel;
 	bool is_help;
 	bool is_version;
-	__u32 idle_exit_s;
+	uint32_t idle_exit_s;
 	struct crit_source_options sources;
 };
 

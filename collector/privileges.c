@@ -19,36 +19,37 @@
 #define CAPABILITY(number) (1ull << (number))
 
 /* Sets the thread's effective and permitted capabilities; nothing is inheritable. */
-static int set_capabilities(__u64 effective, __u64 permitted)
+static int set_capabilities(uint64_t effective, uint64_t permitted)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = {
-		{ .effective = (__u32)effective, .permitted = (__u32)permitted },
-		{ .effective = (__u32)(effective >> 32), .permitted = (__u32)(permitted >> 32) },
+		{ .effective = (uint32_t)effective, .permitted = (uint32_t)permitted },
+		{ .effective = (uint32_t)(effective >> 32),
+		  .permitted = (uint32_t)(permitted >> 32) },
 	};
 
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
-static __u64 permitted_capabilities(void)
+static uint64_t permitted_capabilities(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { { 0 } };
 
 	if (syscall(SYS_capget, &head, data))
 		return 0;
-	return data[0].permitted | (__u64)data[1].permitted << 32;
+	return data[0].permitted | (uint64_t)data[1].permitted << 32;
 }
 
 int crit_privileges_raise(struct crit_err *err)
 {
-	const __u64 permitted = permitted_capabilities();
+	const uint64_t permitted = permitted_capabilities();
 	int rc = set_capabilities(permitted, permitted);
 
 	return rc ? crit_err_set(err, rc, "cannot raise capabilities: %s", strerror(-rc)) : 0;
 }
 
-static int become(__u32 uid, struct crit_err *err)
+static int become(uint32_t uid, struct crit_err *err)
 {
 	struct passwd entry, *user = NULL;
 	char text[4096];
@@ -62,10 +63,10 @@ static int become(__u32 uid, struct crit_err *err)
 	return 0;
 }
 
-static int drop_capabilities(__u32 uid, const struct crit_sources *sources, struct crit_err *err)
+static int drop_capabilities(uint32_t uid, const struct crit_sources *sources, struct crit_err *err)
 {
-	const __u64 permitted = permitted_capabilities();
-	__u64 kept = uid == 0 ? CAPABILITY(CAP_SYS_PTRACE) & permitted : 0;
+	const uint64_t permitted = permitted_capabilities();
+	uint64_t kept = uid == 0 ? CAPABILITY(CAP_SYS_PTRACE) & permitted : 0;
 	int rc = set_capabilities(kept, permitted);
 
 	/* kernels before 5.19 ask for CAP_BPF even to update a map that is open */
@@ -82,7 +83,7 @@ static int drop_capabilities(__u32 uid, const struct crit_sources *sources, stru
 	return 0;
 }
 
-int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_sources *sources,
+int crit_privileges_drop(uint32_t uid, bool is_root_to_user, const struct crit_sources *sources,
 			 struct crit_err *err)
 {
 	int rc = is_root_to_user ? become(uid, err) : 0;

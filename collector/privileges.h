@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_PRIVILEGES_H
 #define CRIT_COLLECTOR_PRIVILEGES_H
 
+#include <stdint.h>
 #include <stdbool.h>
 
 #include "collector/source/sources.h"
@@ -21,7 +22,7 @@ int crit_privileges_raise(struct crit_err *err);
  * CAP_SYS_PTRACE, to read the maps of root's processes.
  * Errors: -errno, the reason in err; the caller must not go on.  Threads: before any is started.
  */
-int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_sources *sources,
+int crit_privileges_drop(uint32_t uid, bool is_root_to_user, const struct crit_sources *sources,
 			 struct crit_err *err);
 
 /*

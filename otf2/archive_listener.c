@@ -285,9 +285,8 @@ static int on_message(void *user, uint32_t thread, uint64_t time_ns,
 static bool has_lost_records(const struct crit_results *results)
 {
 	const struct crit_losses *losses = &results->losses;
-	size_t i;
 
-	for (i = 0; i < results->node_count; i++) {
+	for (size_t i = 0; i < results->node_count; i++) {
 		if (results->nodes[i].cap_ns)
 			return true;
 	}
@@ -300,9 +299,7 @@ static bool has_lost_records(const struct crit_results *results)
 /* A rank that died, or lives on, is inside a call nobody saw the end of. */
 static bool are_ranks_closed(const struct crit_results *results)
 {
-	size_t i;
-
-	for (i = 0; i < results->rank_count; i++) {
+	for (size_t i = 0; i < results->rank_count; i++) {
 		if (results->ranks[i].is_open)
 			return false;
 	}

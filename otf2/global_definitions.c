@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * The global definitions, every reference pointing backwards: clock, strings, paradigm, system
- * tree, location groups, locations, attributes, regions, groups, communicators, metrics.
- */
+// The global definitions, every reference pointing backwards: clock, strings, paradigm, system
+// tree, location groups, locations, attributes, regions, groups, communicators, metrics.
 #include "otf2/global_definitions.h"
 
 #include <errno.h>
@@ -49,16 +47,16 @@ static int find_words(const struct definer *definer, struct words *words)
 {
 	struct crit_otf2_strings *strings = definer->parts->strings;
 	const struct crit_results *run = definer->run;
-	uint32_t worst = 0, i;
+	uint32_t worst = 0;
 
 	words->hosts = calloc(run->node_count + 1, sizeof(*words->hosts));
 	if (!words->hosts)
 		return -ENOMEM;
-	for (i = 0; i < run->node_count; i++) {
+	for (uint32_t i = 0; i < run->node_count; i++) {
 		words->hosts[i] = crit_otf2_string(strings, run->nodes[i].host);
 		worst |= words->hosts[i] == CRIT_NONE;
 	}
-	for (i = 0; i < CRIT_OTF2_ATTRIBUTE_COUNT; i++) {
+	for (uint32_t i = 0; i < CRIT_OTF2_ATTRIBUTE_COUNT; i++) {
 		words->names[i] = crit_otf2_string(strings, attributes[i].name);
 		words->texts[i] = crit_otf2_string(strings, attributes[i].text);
 		worst |= words->names[i] == CRIT_NONE || words->texts[i] == CRIT_NONE;
@@ -93,9 +91,8 @@ static OTF2_ErrorCode write_heads(const struct definer *definer)
 	OTF2_ErrorCode code = OTF2_GlobalDefWriter_WriteClockProperties(
 		definer->global, 1000000000, events.first_ns, events.last_ns - events.first_ns + 1,
 		run->start_real_ns - (run->window_begin_ns - events.first_ns));
-	uint32_t i;
 
-	for (i = 0; i < crit_otf2_strings_count(strings) && code == OTF2_SUCCESS; i++)
+	for (uint32_t i = 0; i < crit_otf2_strings_count(strings) && code == OTF2_SUCCESS; i++)
 		code = OTF2_GlobalDefWriter_WriteString(definer->global, i,
 							crit_otf2_strings_text(strings, i));
 	return code;
@@ -135,12 +132,11 @@ static OTF2_ErrorCode write_tree(const struct definer *definer, const struct wor
 	OTF2_GlobalDefWriter *global = definer->global;
 	OTF2_ErrorCode code = OTF2_GlobalDefWriter_WriteSystemTreeNode(
 		global, 0, words->machine_name, words->machine, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
-	uint32_t i;
 
 	if (code == OTF2_SUCCESS)
 		code = OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(
 			global, 0, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
-	for (i = 0; i < definer->run->node_count && code == OTF2_SUCCESS; i++) {
+	for (uint32_t i = 0; i < definer->run->node_count && code == OTF2_SUCCESS; i++) {
 		code = OTF2_GlobalDefWriter_WriteSystemTreeNode(global, 1 + i, words->hosts[i],
 								words->node, 0);
 		if (code == OTF2_SUCCESS)
@@ -157,9 +153,8 @@ static OTF2_ErrorCode write_tree(const struct definer *definer, const struct wor
 static OTF2_ErrorCode write_attributes(OTF2_GlobalDefWriter *global, const struct words *words)
 {
 	OTF2_ErrorCode code = OTF2_SUCCESS;
-	uint32_t i;
 
-	for (i = 0; i < CRIT_OTF2_ATTRIBUTE_COUNT && code == OTF2_SUCCESS; i++)
+	for (uint32_t i = 0; i < CRIT_OTF2_ATTRIBUTE_COUNT && code == OTF2_SUCCESS; i++)
 		code = OTF2_GlobalDefWriter_WriteAttribute(
 			global, i, words->names[i], words->texts[i],
 			i == CRIT_OTF2_CALL_SITE ? OTF2_TYPE_STRING : OTF2_TYPE_UINT64);
@@ -202,7 +197,6 @@ static OTF2_ErrorCode write_properties(const struct definer *definer)
 	OTF2_Archive *archive = crit_otf2_files_archive(definer->parts->files);
 	char analysis[48];
 	OTF2_ErrorCode code = OTF2_Archive_SetCreator(archive, definer->options->creator);
-	size_t i;
 
 	if (code == OTF2_SUCCESS && definer->run->node_count)
 		code = OTF2_Archive_SetMachineName(archive, definer->run->nodes[0].host);
@@ -211,7 +205,7 @@ static OTF2_ErrorCode write_properties(const struct definer *definer)
 		       (unsigned long long)definer->run->window_ns);
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_SetProperty(archive, CRIT_OTF2_ANALYSIS, analysis, true);
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]) && code == OTF2_SUCCESS; i++)
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]) && code == OTF2_SUCCESS; i++)
 		code = OTF2_Archive_SetBoolProperty(archive, flags[i].name, flags[i].value, true);
 	return code;
 }

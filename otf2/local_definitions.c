@@ -63,13 +63,12 @@ static int define_location(struct crit_otf2_parts *parts, const struct crit_otf2
 int crit_otf2_define_locations(struct crit_otf2_parts *parts, uint64_t begin_ns, uint64_t end_ns)
 {
 	OTF2_Archive *archive = crit_otf2_files_archive(parts->files);
-	uint32_t i;
 	int rc = crit_otf2_check(parts->files, OTF2_Archive_CloseEvtFiles(archive), "events");
 
 	if (!rc)
 		rc = crit_otf2_check(parts->files, OTF2_Archive_OpenDefFiles(archive),
 				     "local definitions");
-	for (i = 0; i < crit_otf2_layout_location_count(parts->layout) && !rc; i++) {
+	for (uint32_t i = 0; i < crit_otf2_layout_location_count(parts->layout) && !rc; i++) {
 		const struct crit_otf2_location *location =
 			crit_otf2_layout_location(parts->layout, i);
 

@@ -97,7 +97,6 @@ int crit_otf2_shares_gather(const struct crit_transport *transport, struct crit_
 			    struct crit_otf2_shares **ret_shares)
 {
 	struct crit_otf2_shares *shares = transport ? create(transport) : NULL;
-	uint32_t i;
 	int rc = transport ? crit_transport_agree(transport, 0, shares ? 0 : -ENOMEM) : 0, failed;
 
 	*ret_shares = shares;
@@ -108,7 +107,7 @@ int crit_otf2_shares_gather(const struct crit_transport *transport, struct crit_
 	failed = transport->exchange(transport->user, shares->to, shares->from);
 	if (failed)
 		return failed;
-	for (i = 1; i < transport->count && !transport->rank && !rc; i++)
+	for (uint32_t i = 1; i < transport->count && !transport->rank && !rc; i++)
 		rc = unpack(parts, &shares->from[i], &shares->told[i]);
 	return rc;
 }
@@ -116,13 +115,12 @@ int crit_otf2_shares_gather(const struct crit_transport *transport, struct crit_
 int crit_otf2_shares_spread(struct crit_otf2_shares *shares, struct crit_otf2_parts *parts)
 {
 	const struct crit_transport *transport;
-	uint32_t i;
 	int rc = 0, failed;
 
 	if (!shares)
 		return 0;
 	transport = shares->transport;
-	for (i = 1; i < transport->count && !transport->rank && !rc; i++)
+	for (uint32_t i = 1; i < transport->count && !transport->rank && !rc; i++)
 		rc = pack_numbers(parts, &shares->told[i], &shares->to[i]);
 	crit_exchange_buffers_empty(shares->to, transport->rank ? transport->count : 0);
 	failed = transport->exchange(transport->user, shares->to, shares->from);

@@ -30,7 +30,7 @@ static void empty_below(int directory_fd, const char *name, int depth)
 	if (fd < 0)
 		return;
 	empty(fd, depth);
-	(void)close(fd);
+	close(fd);
 }
 
 /* Removes what is in a directory; what stays makes the rmdir above fail, which is seen. */
@@ -41,7 +41,7 @@ static void empty(int directory_fd, int depth)
 	const struct dirent *entry;
 
 	if (!stream && fd >= 0)
-		(void)close(fd);
+		close(fd);
 	while (stream && (entry = readdir(stream))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
 		    unlinkat(directory_fd, entry->d_name, 0) == 0 || errno != EISDIR || depth == 0)
@@ -68,27 +68,25 @@ static int spare_others(const char *directory, struct crit_err *err)
 	char path[PATH_MAX + NAME_BYTES];
 	const struct dirent *entry;
 	DIR *stream;
-	int status = 0;
+	int rc = 0;
 
 	(void)snprintf(path, sizeof(path), "%s/traces", directory);
 	stream = opendir(path);
 	if (!stream && errno == ENOENT)
 		return 0;
 	if (!stream) {
-		status = -errno;
-		return crit_err_set(err, status, "cannot replace %.160s: %s", path,
-				    strerror(-status));
+		rc = -errno;
+		return crit_err_set(err, rc, "cannot replace %.160s: %s", path, strerror(-rc));
 	}
-	while (!status && (entry = readdir(stream)) != NULL) {
+	while (!rc && (entry = readdir(stream)) != NULL) {
 		if (!is_of_archive(entry->d_name))
-			status = crit_err_set(
-				err, -EEXIST,
-				"cannot replace %.120s: it holds %.60s, which is of no "
-				"archive; export elsewhere",
-				path, entry->d_name);
+			rc = crit_err_set(err, -EEXIST,
+					  "cannot replace %.120s: it holds %.60s, which is of no "
+					  "archive; export elsewhere",
+					  path, entry->d_name);
 	}
 	closedir(stream);
-	return status;
+	return rc;
 }
 
 /* Is the directory that is locked still the one that bears its name? */
@@ -104,20 +102,20 @@ static bool is_in_place(const struct crit_otf2_staging *staging)
 static int lock(struct crit_otf2_staging *staging, struct crit_err *err)
 {
 	const char *directory = staging->directory;
-	int status;
+	int rc;
 
 	if (mkdir(staging->path, 0777) && errno != EEXIST) {
-		status = -errno;
-		return crit_err_set(err, status, "cannot make a directory in %.120s: %s", directory,
-				    strerror(-status));
+		rc = -errno;
+		return crit_err_set(err, rc, "cannot make a directory in %.120s: %s", directory,
+				    strerror(-rc));
 	}
 	staging->lock_fd = open(staging->path, O_DIRECTORY | O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (staging->lock_fd < 0 && errno == ENOENT)
 		return 0;
 	if (staging->lock_fd < 0) {
-		status = -errno;
-		return crit_err_set(err, status, "cannot open %.160s: %s", staging->path,
-				    strerror(-status));
+		rc = -errno;
+		return crit_err_set(err, rc, "cannot open %.160s: %s", staging->path,
+				    strerror(-rc));
 	}
 	if (flock(staging->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		close(staging->lock_fd);
@@ -146,17 +144,17 @@ int crit_otf2_find_stage(struct crit_otf2_staging *staging, const char *director
 
 int crit_otf2_stage(struct crit_otf2_staging *staging, const char *directory, struct crit_err *err)
 {
-	int status = crit_otf2_find_stage(staging, directory, err), attempt;
+	int rc = crit_otf2_find_stage(staging, directory, err), attempt;
 
-	if (!status)
-		status = spare_others(directory, err);
-	for (attempt = 0; attempt < LOCK_ATTEMPTS && !status; attempt++)
-		status = lock(staging, err);
-	if (!status)
-		status = crit_err_set(
-			err, -EBUSY, "other exports into %.120s come and go; try again", directory);
-	if (status < 0)
-		return status;
+	if (!rc)
+		rc = spare_others(directory, err);
+	for (attempt = 0; attempt < LOCK_ATTEMPTS && !rc; attempt++)
+		rc = lock(staging, err);
+	if (!rc)
+		rc = crit_err_set(err, -EBUSY, "other exports into %.120s come and go; try again",
+				  directory);
+	if (rc < 0)
+		return rc;
 	empty(staging->lock_fd, DEPTH_MAX);
 	return 0;
 }
@@ -173,20 +171,19 @@ static int move(const char *from, const char *to, const char *name, const char *
 int crit_otf2_publish(struct crit_otf2_staging *staging, struct crit_err *err)
 {
 	char old_name[NAME_BYTES];
-	size_t i;
-	int status = 0;
+	int rc = 0;
 
-	for (i = 0; i < PART_COUNT && !status; i++) { /* the old anchor goes first */
+	for (size_t i = 0; i < PART_COUNT && !rc; i++) { /* the old anchor goes first */
 		(void)snprintf(old_name, sizeof(old_name), "old-%s", parts[i]);
-		status = move(staging->directory, staging->path, parts[i], old_name);
-		if (status == -ENOENT)
-			status = 0;
+		rc = move(staging->directory, staging->path, parts[i], old_name);
+		if (rc == -ENOENT)
+			rc = 0;
 	}
-	for (i = PART_COUNT; i-- > 0 && !status;)
-		status = move(staging->path, staging->directory, parts[i], parts[i]);
-	if (status)
-		return crit_err_set(err, status, "cannot put the archive into %.120s: %s",
-				    staging->directory, strerror(-status));
+	for (size_t i = PART_COUNT; i-- > 0 && !rc;)
+		rc = move(staging->path, staging->directory, parts[i], parts[i]);
+	if (rc)
+		return crit_err_set(err, rc, "cannot put the archive into %.120s: %s",
+				    staging->directory, strerror(-rc));
 	return 0;
 }
 

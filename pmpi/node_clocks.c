@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Measures offset and drift of node clocks by messages, without assuming symmetric latencies.
- *
- * The reference sends at a and has the answer at b, by its clock; the other stamps s in between, by
- * its own.  So the reference's clock minus the other's lies in [a - s, b - s], whatever the network
- * did.  All exchanges must agree: the largest lower and the smallest upper end are the interval,
- * its middle the offset, half its width the bound (facts: 0.5 to 17 us over TCP, twenty exchanges).
- * What an older exchange told is widened by what the clocks may have drifted since, so one quick
- * exchange among many slow ones is enough, and there are more of them until there was one.
- *
- * Nobody waits without a deadline, since a rank may have died: requests that are not done by then
- * are left to the library, so their buffers live for ever.  Where ranks queue for their CPUs an
- * exchange takes long, and fewer have to do.
- */
+// Measures offset and drift of node clocks by messages, without assuming symmetric latencies.
+//
+// The reference sends at a and has the answer at b, by its clock; the other stamps s in between, by
+// its own.  So the reference's clock minus the other's lies in [a - s, b - s], whatever the network
+// did.  All exchanges must agree: the largest lower and the smallest upper end are the interval,
+// its middle the offset, half its width the bound (facts: 0.5 to 17 us over TCP, twenty exchanges).
+// What an older exchange told is widened by what the clocks may have drifted since, so one quick
+// exchange among many slow ones is enough, and there are more of them until there was one.
+//
+// Nobody waits without a deadline, since a rank may have died: requests that are not done by then
+// are left to the library, so their buffers live for ever.  Where ranks queue for their CPUs an
+// exchange takes long, and fewer have to do.
 #include "pmpi/node_clocks.h"
 
 #include <stdint.h>

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Presence check: which ranks have the library preloaded.
- *
- * Ranks that were not given it, say because one node lacks it, never come to a collective of ours.
- * Nor may one be begun in the hope that they do: libraries number the non-blocking ones of a
- * communicator, Open MPI those inside MPI_Comm_dup too, so the application's own would from then on
- * meet others.  So ranks report by message, rows to their first and those to rank 0, which tells
- * them what it has heard.  Only who has reported is answered, and so has the library; where who
- * should hear has not, an empty message with a tag that nobody uses stays behind.
- */
+// Presence check: which ranks have the library preloaded.
+//
+// Ranks that were not given it, say because one node lacks it, never come to a collective of ours.
+// Nor may one be begun in the hope that they do: libraries number the non-blocking ones of a
+// communicator, Open MPI those inside MPI_Comm_dup too, so the application's own would from then on
+// meet others.  So ranks report by message, rows to their first and those to rank 0, which tells
+// them what it has heard.  Only who has reported is answered, and so has the library; where who
+// should hear has not, an empty message with a tag that nobody uses stays behind.
 #include "pmpi/presence.h"
 
 #include <sched.h>

@@ -24,11 +24,9 @@ static struct crit_instance *instance_of(struct crit_engine *engine,
 static void complete(struct crit_engine *engine, struct crit_instance *instance, uint32_t last,
 		     uint64_t time_ns)
 {
-	uint32_t index;
-
 	if (instance->inside < 2 || instance->arrived < instance->inside)
 		return;
-	for (index = instance->first; index != CRIT_NONE;) {
+	for (uint32_t index = instance->first; index != CRIT_NONE;) {
 		struct crit_team_member *member = &engine->teams.members[index];
 
 		index = member->next;
@@ -46,12 +44,11 @@ static void complete(struct crit_engine *engine, struct crit_instance *instance,
 /* It was not complete after all: members that did not leave it wait on, since no round began. */
 static void reopen(struct crit_engine *engine, struct crit_instance *instance)
 {
-	uint32_t index;
-
 	if (!instance->round || instance->arrived)
 		return;
 	instance->round--;
-	for (index = instance->first; index != CRIT_NONE; index = engine->teams.members[index].next)
+	for (uint32_t index = instance->first; index != CRIT_NONE;
+	     index = engine->teams.members[index].next)
 		instance->arrived += engine->teams.members[index].is_in_barrier &&
 				     engine->teams.members[index].round == instance->round;
 }
@@ -117,10 +114,9 @@ static void tell_last(struct crit_engine *engine, const struct crit_team_member 
 static void interrupt(struct crit_engine *engine, struct crit_team_member *member, uint64_t time_ns)
 {
 	struct crit_instance *instance = instance_of(engine, member);
-	uint32_t index;
 
 	if (member->round != instance->round) {
-		for (index = instance->first; index != CRIT_NONE;) {
+		for (uint32_t index = instance->first; index != CRIT_NONE;) {
 			struct crit_team_member *other = &engine->teams.members[index];
 
 			index = other->next;

@@ -12,9 +12,7 @@ void crit_blame_init(struct crit_blame *blame, uint32_t rank_count)
 
 void crit_blame_fini(struct crit_blame *blame)
 {
-	uint32_t i;
-
-	for (i = 0; i < blame->call_count; i++)
+	for (uint32_t i = 0; i < blame->call_count; i++)
 		free(blame->calls[i].cells);
 	blame->call_count = 0;
 }
@@ -57,9 +55,7 @@ int crit_blame_wait(struct crit_blame *blame, uint32_t number, int step, crit_fi
 
 void crit_blame_settle(struct crit_blame *blame, uint32_t rank, uint32_t active, crit_fix integral)
 {
-	uint32_t i;
-
-	for (i = 0; i < blame->call_count; i++) {
+	for (uint32_t i = 0; i < blame->call_count; i++) {
 		struct crit_blame_call *call = &blame->calls[i];
 		struct crit_blame_cell *cell = &call->cells[rank];
 
@@ -73,9 +69,7 @@ void crit_blame_settle(struct crit_blame *blame, uint32_t rank, uint32_t active,
 
 void crit_blame_restart(struct crit_blame *blame)
 {
-	uint32_t i;
-
-	for (i = 0; i < blame->call_count; i++) {
+	for (uint32_t i = 0; i < blame->call_count; i++) {
 		blame->calls[i].waiting = 0;
 		blame->calls[i].mark = 0;
 	}
@@ -95,12 +89,11 @@ int64_t crit_blame_top(const struct crit_blame *blame, uint32_t number)
 	const struct crit_blame_call *call;
 	int64_t top = -1;
 	crit_fix most = 0;
-	uint32_t rank;
 
 	if (number >= CRIT_BLAME_CALLS || !blame->slots[number])
 		return -1;
 	call = &blame->calls[blame->slots[number] - 1];
-	for (rank = 0; rank < blame->rank_count; rank++) {
+	for (uint32_t rank = 0; rank < blame->rank_count; rank++) {
 		if (call->cells[rank].charge > most) {
 			most = call->cells[rank].charge;
 			top = rank;

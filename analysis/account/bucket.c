@@ -110,9 +110,7 @@ void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more)
 
 void crit_buckets_fini(struct crit_buckets *buckets)
 {
-	size_t i;
-
-	for (i = 0; i < buckets->block_count; i++)
+	for (size_t i = 0; i < buckets->block_count; i++)
 		free(buckets->blocks[i]);
 	free(buckets->blocks);
 	crit_index_fini(&buckets->numbers);

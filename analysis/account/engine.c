@@ -271,11 +271,9 @@ void crit_engine_change_state(struct crit_engine *engine, uint32_t index,
 
 void crit_engine_advance_to_end(struct crit_engine *engine)
 {
-	size_t i;
-
 	if (!engine->step_sink)
 		advance(engine, &engine->run, engine->model->window_end_ns);
-	for (i = 0; i < engine->model->node_count && engine->nodes; i++)
+	for (size_t i = 0; i < engine->model->node_count && engine->nodes; i++)
 		advance(engine, &engine->nodes[i], engine->model->window_end_ns);
 }
 
@@ -316,9 +314,7 @@ static bool is_main(const struct crit_model *model, const struct crit_thread *th
 
 static int prepare_threads(struct crit_engine *engine, const struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		struct crit_thread_account *account = &engine->accounts[i];
 		struct crit_bucket_key key = { .thread = (uint32_t)i,
 					       .span_class = CRIT_CLASS_USER };
@@ -350,8 +346,6 @@ static uint32_t cpus_of(const struct crit_node *node)
 int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 		     enum crit_active_rule rule, const struct crit_step_sink *step_sink)
 {
-	unsigned int state, span_class;
-	uint32_t i;
 	int rc;
 
 	*engine = (struct crit_engine){ .model = model, .step_sink = step_sink };
@@ -366,10 +360,10 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 		return rc;
 	}
 	crit_blame_init(&engine->blame, (uint32_t)model->rank_count);
-	for (i = 1; i < engine->reciprocal_count; i++)
+	for (uint32_t i = 1; i < engine->reciprocal_count; i++)
 		engine->reciprocals[i] = crit_metric_reciprocal(i);
-	for (state = 0; state < CRIT_STATE_COUNT; state++) {
-		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++) {
+	for (unsigned int state = 0; state < CRIT_STATE_COUNT; state++) {
+		for (unsigned int span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++) {
 			engine->is_active[state][span_class] =
 				crit_metric_is_active(rule, state, span_class);
 			engine->is_may_wait_active[state][span_class] =
@@ -379,7 +373,7 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 	}
 	engine->run.now_ns = model->window_begin_ns;
 	engine->run.cpus = cpus_of(&model->nodes[0]);
-	for (i = 0; i < model->node_count && engine->nodes; i++) {
+	for (uint32_t i = 0; i < model->node_count && engine->nodes; i++) {
 		engine->nodes[i].now_ns = model->window_begin_ns;
 		engine->nodes[i].cpus = cpus_of(&model->nodes[i]);
 	}
@@ -388,15 +382,13 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 
 void crit_engine_fini(struct crit_engine *engine)
 {
-	size_t i;
-
-	for (i = 0; engine->accounts && i < engine->model->thread_count; i++)
+	for (size_t i = 0; engine->accounts && i < engine->model->thread_count; i++)
 		free(engine->accounts[i].spans);
 	crit_teams_fini(&engine->teams);
 	crit_buckets_fini(&engine->buckets);
 	crit_blame_fini(&engine->blame);
 	crit_preemptors_fini(&engine->preemptors);
-	for (i = 0; engine->queues && i < engine->model->node_count; i++)
+	for (size_t i = 0; engine->queues && i < engine->model->node_count; i++)
 		free(engine->queues[i].cpus);
 	free(engine->queues);
 	free(engine->reciprocals);

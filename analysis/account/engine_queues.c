@@ -74,11 +74,10 @@ static struct crit_cpu_queue *queue_at(struct crit_engine *engine, uint32_t node
 void crit_queues_switch(struct crit_engine *engine, const struct crit_stay *stay)
 {
 	struct crit_cpu_queue *queue = queue_at(engine, stay->node, stay->cpu);
-	uint32_t thread;
 
 	if (!queue)
 		return;
-	for (thread = queue->first; thread != CRIT_NONE;
+	for (uint32_t thread = queue->first; thread != CRIT_NONE;
 	     thread = engine->accounts[thread].queued.next) {
 		bool is_watched = engine->accounts[thread].queued.is_watched;
 		struct crit_occupant idle = of_kind(CRIT_PREEMPTOR_IDLE);

@@ -64,10 +64,9 @@ static void set_depth(struct crit_engine *engine, uint32_t thread, uint32_t dept
 {
 	struct crit_thread_account *account = &engine->accounts[thread];
 	const struct crit_span_frame *top = depth ? &account->spans[depth - 1] : NULL;
-	uint32_t i;
 
 	crit_engine_close_cell(engine, account, time_ns);
-	for (i = account->depth; i > depth; i--) {
+	for (uint32_t i = account->depth; i > depth; i--) {
 		if (account->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
 			end_construct(engine, thread, &account->spans[i - 1], time_ns, false);
 		else if (account->spans[i - 1].is_visit)
@@ -87,14 +86,14 @@ static void dismiss(struct crit_engine *engine, const struct crit_team_member *m
 {
 	struct crit_thread_account *account = &engine->accounts[member->thread];
 	uint32_t thread = member->thread;
-	uint32_t depth = member->depth, i;
+	uint32_t depth = member->depth;
 
 	if (member->has_left) {
 		crit_engine_close_cell(engine, account, time_ns);
 		crit_teams_end_idling(engine, thread);
 		return;
 	}
-	for (i = depth; i < account->depth; i++)
+	for (uint32_t i = depth; i < account->depth; i++)
 		account->late += account->spans[i].call == CRIT_CONSTRUCT_PARALLEL;
 	account->hidden = 0;
 	set_depth(engine, thread, depth, time_ns);
@@ -120,9 +119,8 @@ static void dismiss_others(struct crit_engine *engine, uint64_t time_ns)
 static void end_thread(struct crit_engine *engine, uint32_t thread, uint64_t time_ns)
 {
 	struct crit_thread_account *account = &engine->accounts[thread];
-	uint32_t i;
 
-	for (i = account->depth; i > 0; i--) {
+	for (uint32_t i = account->depth; i > 0; i--) {
 		if (account->spans[i - 1].call >= CRIT_CALL_OMP_FIRST)
 			end_construct(engine, thread, &account->spans[i - 1], time_ns, true);
 	}
@@ -353,9 +351,7 @@ void crit_engine_set_base(struct crit_engine *engine, uint32_t thread,
 
 void crit_engine_finish(struct crit_engine *engine)
 {
-	size_t i;
-
-	for (i = 0; i < engine->model->thread_count; i++)
+	for (size_t i = 0; i < engine->model->thread_count; i++)
 		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
 				      engine->model->threads[i].death_ns);
 	crit_engine_advance_to_end(engine);

@@ -6,12 +6,10 @@
 
 int crit_listeners_add(struct crit_listeners *listeners, const struct crit_listener *listener)
 {
-	int kind;
-
-	for (kind = 0; kind < CRIT_EVENT_KIND_COUNT; kind++)
+	for (int kind = 0; kind < CRIT_EVENT_KIND_COUNT; kind++)
 		if (listener->on[kind] && listeners->counts[kind] == CRIT_LISTENERS_MAX)
 			return -ENOSPC;
-	for (kind = 0; kind < CRIT_EVENT_KIND_COUNT; kind++) {
+	for (int kind = 0; kind < CRIT_EVENT_KIND_COUNT; kind++) {
 		if (listener->on[kind])
 			listeners->handlers[kind][listeners->counts[kind]++] =
 				(struct crit_handler){ listener->on[kind], listener->user };
@@ -22,9 +20,7 @@ int crit_listeners_add(struct crit_listeners *listeners, const struct crit_liste
 void crit_listeners_tell(struct crit_listeners *listeners, enum crit_event_kind kind,
 			 const struct crit_event *event)
 {
-	uint32_t i;
-
-	for (i = 0; i < listeners->counts[kind]; i++) {
+	for (uint32_t i = 0; i < listeners->counts[kind]; i++) {
 		const struct crit_handler *handler = &listeners->handlers[kind][i];
 		int rc = handler->on(handler->user, event);
 

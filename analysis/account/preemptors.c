@@ -118,13 +118,11 @@ static int compare(const void *a, const void *b)
 int crit_preemptors_fill(const struct crit_preemptors *preemptors, const uint32_t *thread_rows,
 			 struct crit_results *results)
 {
-	size_t i;
-
 	results->preemptors = calloc(preemptors->count + 1, sizeof(*results->preemptors));
 	if (!results->preemptors)
 		return -ENOMEM;
 	results->preemptor_count = preemptors->count;
-	for (i = 0; i < preemptors->count; i++) {
+	for (size_t i = 0; i < preemptors->count; i++) {
 		struct crit_preemptor_row *row = &results->preemptors[i];
 
 		*row = preemptors->rows[i].row;

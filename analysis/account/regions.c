@@ -69,9 +69,7 @@ uint64_t crit_regions_call_site(const struct crit_regions *regions, uint32_t pro
 
 void crit_regions_fini(struct crit_regions *regions)
 {
-	size_t i;
-
-	for (i = 0; i < regions->count; i++)
+	for (size_t i = 0; i < regions->count; i++)
 		free(regions->rows[i].name);
 	free(regions->rows);
 	crit_map_fini(&regions->places);

@@ -12,12 +12,10 @@
 
 void crit_teams_init(struct crit_teams *teams)
 {
-	uint32_t i;
-
 	*teams = (struct crit_teams){ .free_member = CRIT_NONE,
 				      .free_instance = CRIT_NONE,
 				      .ending = CRIT_NONE };
-	for (i = 0; i < CRIT_TEAMS_OVER; i++)
+	for (uint32_t i = 0; i < CRIT_TEAMS_OVER; i++)
 		teams->over[i] = CRIT_NONE;
 }
 
@@ -160,9 +158,8 @@ static int64_t enter_instance(struct crit_engine *engine, uint32_t process, uint
 static uint64_t idle_of(const struct crit_thread_account *account)
 {
 	uint64_t sum_ns = 0;
-	int state;
 
-	for (state = 0; state < CRIT_STATE_COUNT; state++)
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		sum_ns += account->cells.ns[state][CRIT_CLASS_OMP_WAIT] +
 			  account->cells.ns[state][CRIT_CLASS_OMP_IDLE];
 	return sum_ns;

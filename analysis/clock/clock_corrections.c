@@ -50,9 +50,7 @@ static bool has_bound(const struct crit_node *node)
 
 bool crit_clock_corrections_can_be(const struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->node_count && model->node_count > 1; i++) {
+	for (size_t i = 0; i < model->node_count && model->node_count > 1; i++) {
 		const struct crit_node *node = &model->nodes[i];
 
 		if (has_bound(node) && (node->clock.bound_ns[0] || node->clock.bound_ns[1]))
@@ -64,9 +62,9 @@ bool crit_clock_corrections_can_be(const struct crit_model *model)
 /* Nodes of the same boot share the clock of the first that was compared, or is the reference. */
 static void find_movers(const struct crit_model *model, uint32_t *movers)
 {
-	uint32_t first = CRIT_NONE, i;
+	uint32_t first = CRIT_NONE;
 
-	for (i = 0; i < model->node_count; i++) {
+	for (uint32_t i = 0; i < model->node_count; i++) {
 		const struct crit_node *node = &model->nodes[i];
 		bool is_own = has_bound(node) && node->row.clock_kind != CRIT_CLOCK_SAME;
 
@@ -74,7 +72,7 @@ static void find_movers(const struct crit_model *model, uint32_t *movers)
 		if (is_own && first == CRIT_NONE)
 			first = i;
 	}
-	for (i = 0; i < model->node_count; i++)
+	for (uint32_t i = 0; i < model->node_count; i++)
 		if (model->nodes[i].row.clock_kind == CRIT_CLOCK_SAME)
 			movers[i] = first;
 }
@@ -140,16 +138,15 @@ static int collect(struct system *system, const struct crit_model *model,
 	const uint64_t window_ns = model->window_end_ns - model->window_begin_ns;
 	const int64_t quantum_ns =
 		(int64_t)(window_ns >> (CRIT_CLOCK_SLOPE_SHIFT - 1)); /* of two slopes */
-	size_t i, j;
 	int rc = 0;
 
-	for (i = 0; i < latencies->link_count; i++) {
+	for (size_t i = 0; i < latencies->link_count; i++) {
 		const struct crit_latency_link *link = &latencies->links[i];
 		uint32_t from = system->movers[link->from], to = system->movers[link->to];
 
 		if (from == CRIT_NONE || to == CRIT_NONE || from == to || link->is_mixed)
 			continue;
-		for (j = 0; j < link->count && !rc; j++) {
+		for (size_t j = 0; j < link->count && !rc; j++) {
 			int64_t took_ns = link->points[j].took_ns;
 			int64_t at_ns =
 				(int64_t)link->points[j].sent_ns - (int64_t)model->window_begin_ns;
@@ -177,9 +174,8 @@ static void project(struct system *system, struct constraint *constraint)
 	double to_part = part_of(to, constraint->at_ns);
 	double weights[4] = { 1 - from_part, from_part, to_part - 1, -to_part };
 	double norm = 0, step;
-	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (int i = 0; i < 4; i++) {
 		weights[i] *= (i < 2 ? from : to)->most_ns[i % 2] > 0;
 		norm += weights[i] * weights[i];
 	}
@@ -187,7 +183,7 @@ static void project(struct system *system, struct constraint *constraint)
 		return;
 	step = fmax((excess_of(system, constraint) + SLACK_NS) / norm, -constraint->moved);
 	constraint->moved += step;
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		(i < 2 ? from : to)->by_ns[i % 2] -= weights[i] * step;
 }
 
@@ -199,8 +195,6 @@ static double clamp(double value, double least, double most)
 /* The same for a line's own limits: how steep a clock's can be, and its bounds. */
 static void limit(struct line *line)
 {
-	int end;
-
 	if (line->passed_ns > 0) {
 		double rise_ns = line->by_ns[1] - line->by_ns[0];
 		double wanted_ns = rise_ns + line->steeper_ns;
@@ -210,7 +204,7 @@ static void limit(struct line *line)
 		line->by_ns[0] -= step_ns / 2;
 		line->by_ns[1] += step_ns / 2;
 	}
-	for (end = 0; end < 2; end++) {
+	for (int end = 0; end < 2; end++) {
 		double wanted_ns = line->by_ns[end] + line->beyond_ns[end];
 
 		line->by_ns[end] = clamp(wanted_ns, -line->most_ns[end], line->most_ns[end]);
@@ -220,12 +214,10 @@ static void limit(struct line *line)
 
 static bool is_met(const struct system *system, size_t line_count)
 {
-	size_t i;
-
-	for (i = 0; i < system->count; i++)
+	for (size_t i = 0; i < system->count; i++)
 		if (excess_of(system, &system->constraints[i]) > 0)
 			return false;
-	for (i = 0; i < line_count; i++) {
+	for (size_t i = 0; i < line_count; i++) {
 		const struct line *line = &system->lines[i];
 		double rise_ns = line->by_ns[1] - line->by_ns[0];
 
@@ -242,18 +234,17 @@ static bool is_met(const struct system *system, size_t line_count)
  */
 static bool meet_all(struct system *system, size_t line_count)
 {
-	uint64_t sweep, enough = 0;
-	size_t i;
+	uint64_t enough = 0;
 
-	for (sweep = 0; sweep < SWEEPS_MAX && sweep * system->count < WORK_MAX; sweep++) {
+	for (uint64_t sweep = 0; sweep < SWEEPS_MAX && sweep * system->count < WORK_MAX; sweep++) {
 		if (sweep >= enough && is_met(system, line_count)) {
 			if (enough)
 				return true;
 			enough = 2 * sweep + SETTLING_SWEEPS;
 		}
-		for (i = 0; i < system->count; i++)
+		for (size_t i = 0; i < system->count; i++)
 			project(system, &system->constraints[i]);
-		for (i = 0; i < line_count; i++)
+		for (size_t i = 0; i < line_count; i++)
 			limit(&system->lines[i]);
 	}
 	return false;
@@ -264,12 +255,11 @@ static int describe_corrections(struct crit_clock_corrections *corrections,
 				const struct system *system, size_t node_count)
 {
 	bool has_moved = false;
-	size_t i;
 
 	corrections->nodes = calloc(node_count, sizeof(*corrections->nodes));
 	if (!corrections->nodes)
 		return -ENOMEM;
-	for (i = 0; i < node_count; i++) {
+	for (size_t i = 0; i < node_count; i++) {
 		struct crit_clock_correction *correction = &corrections->nodes[i];
 		const struct line *line;
 
@@ -291,9 +281,8 @@ int crit_clock_corrections_find(struct crit_clock_corrections *corrections,
 	struct system system = { .lines = calloc(model->node_count, sizeof(*system.lines)),
 				 .movers = calloc(model->node_count, sizeof(*system.movers)) };
 	int rc = system.lines && system.movers ? 0 : -ENOMEM;
-	uint32_t i;
 
-	for (i = 0; i < model->node_count && !rc; i++)
+	for (uint32_t i = 0; i < model->node_count && !rc; i++)
 		system.lines[i] = line_of(model, i);
 	if (!rc) {
 		find_movers(model, system.movers);
@@ -315,14 +304,13 @@ static void apply(const struct crit_clock_correction *correction, struct crit_no
 	struct crit_node_clock *clock = &node->clock;
 	__int128 slope = clock->slope;
 	uint64_t bound_ns = 0;
-	int end;
 
 	clock->offset_ns += correction->by_ns[0];
 	if (clock->passed_ns)
 		slope += (correction->by_ns[1] - correction->by_ns[0]) * one /
 			 (__int128)clock->passed_ns;
 	clock->slope = (int64_t)(slope > most ? most : slope < -most ? -most : slope); /* rounded */
-	for (end = 0; end < 2; end++) {
+	for (int end = 0; end < 2; end++) {
 		uint64_t by_ns = (uint64_t)llabs(correction->by_ns[end]);
 
 		if (by_ns > (uint64_t)llabs(node->row.clock_correction_ns))
@@ -337,8 +325,6 @@ static void apply(const struct crit_clock_correction *correction, struct crit_no
 void crit_clock_corrections_apply(const struct crit_clock_corrections *corrections,
 				  struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->node_count && corrections->count == model->node_count; i++)
+	for (size_t i = 0; i < model->node_count && corrections->count == model->node_count; i++)
 		apply(&corrections->nodes[i], &model->nodes[i]);
 }

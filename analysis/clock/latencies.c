@@ -9,9 +9,7 @@
 
 void crit_latencies_fini(struct crit_latencies *latencies)
 {
-	size_t i;
-
-	for (i = 0; i < latencies->link_count; i++)
+	for (size_t i = 0; i < latencies->link_count; i++)
 		free(latencies->links[i].points);
 	free(latencies->links);
 	crit_map_fini(&latencies->numbers);

@@ -73,10 +73,9 @@ struct gathered_charge {
 static int put_threads(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer,
 		       uint64_t *ret_count)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < rounds->model->thread_count && !rc; i++) {
+	for (size_t i = 0; i < rounds->model->thread_count && !rc; i++) {
 		const struct crit_thread *thread = &rounds->model->threads[i];
 		const struct crit_thread_account *account = &rounds->engine->accounts[i];
 		struct gathered_thread row = { .thread = (uint32_t)i,
@@ -103,10 +102,9 @@ static int put_ranks_and_nodes(const struct crit_rounds *rounds,
 			       struct crit_exchange_buffer *buffer, struct gathered_head *head)
 {
 	const struct crit_model *model = rounds->model;
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < model->rank_count && !rc; i++) {
+	for (size_t i = 0; i < model->rank_count && !rc; i++) {
 		struct gathered_rank row = {
 			.rank = (uint32_t)i,
 			.idle_in_mpi_ns = rounds->engine->rank_idles[i].ns,
@@ -119,7 +117,7 @@ static int put_ranks_and_nodes(const struct crit_rounds *rounds,
 		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 		head->rank_count++;
 	}
-	for (i = 0; i < model->node_count && !rc; i++) {
+	for (size_t i = 0; i < model->node_count && !rc; i++) {
 		struct gathered_node row = { .node = (uint32_t)i,
 					     .slot_count = model->nodes[i].row.slot_count,
 					     .scope = rounds->engine->nodes[i] };
@@ -136,10 +134,9 @@ static int put_buckets(const struct crit_rounds *rounds, struct crit_exchange_bu
 		       uint64_t *ret_count)
 {
 	const struct crit_buckets *buckets = &rounds->engine->buckets;
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < buckets->count && !rc; i++) {
+	for (size_t i = 0; i < buckets->count && !rc; i++) {
 		struct crit_bucket bucket = *crit_buckets_at(buckets, i);
 
 		if (!crit_rounds_plays(rounds, rounds->model->threads[bucket.key.thread].node))
@@ -154,10 +151,9 @@ static int put_buckets(const struct crit_rounds *rounds, struct crit_exchange_bu
 static int put_regions(const struct crit_regions *regions, struct crit_exchange_buffer *buffer,
 		       uint64_t *ret_count)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < regions->count && !rc; i++) {
+	for (size_t i = 0; i < regions->count && !rc; i++) {
 		const struct crit_region *region = &regions->rows[i];
 		struct gathered_region row = {
 			.process = region->process,
@@ -183,10 +179,9 @@ static int put_regions(const struct crit_regions *regions, struct crit_exchange_
 static int put_preemptors(const struct crit_preemptors *preemptors,
 			  struct crit_exchange_buffer *buffer, uint64_t *ret_count)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < preemptors->count && !rc; i++)
+	for (size_t i = 0; i < preemptors->count && !rc; i++)
 		rc = crit_exchange_buffer_put(buffer, &preemptors->rows[i].row,
 					      sizeof(preemptors->rows[i].row));
 	*ret_count = preemptors->count;
@@ -196,14 +191,13 @@ static int put_preemptors(const struct crit_preemptors *preemptors,
 static int put_charges(const struct crit_blame *blame, struct crit_exchange_buffer *buffer,
 		       uint64_t *ret_count)
 {
-	uint32_t call, rank;
 	int rc = 0;
 
-	for (call = 0; call < CRIT_BLAME_CALLS; call++) {
+	for (uint32_t call = 0; call < CRIT_BLAME_CALLS; call++) {
 		const struct crit_blame_call *row =
 			blame->slots[call] ? &blame->calls[blame->slots[call] - 1] : NULL;
 
-		for (rank = 0; row && rank < blame->rank_count && !rc; rank++) {
+		for (uint32_t rank = 0; row && rank < blame->rank_count && !rc; rank++) {
 			struct gathered_charge charge = { call, rank, row->cells[rank].charge };
 
 			if (!charge.charge)
@@ -410,7 +404,6 @@ static int unpack(struct crit_rounds *rounds, const struct crit_exchange_buffer 
 int crit_reduce(struct crit_rounds *rounds)
 {
 	const struct crit_transport *transport = rounds->transport;
-	uint32_t i;
 	int rc = 0;
 	int failed;
 
@@ -420,7 +413,7 @@ int crit_reduce(struct crit_rounds *rounds)
 	failed = transport->exchange(transport->user, rounds->to, rounds->from);
 	if (failed)
 		return failed;
-	for (i = 1; i < transport->count && !transport->rank && !rc; i++)
+	for (uint32_t i = 1; i < transport->count && !transport->rank && !rc; i++)
 		rc = unpack(rounds, &rounds->from[i]);
 	return rc;
 }

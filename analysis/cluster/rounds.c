@@ -25,16 +25,15 @@ struct standing { /* how far an analysis process has come */
 static int agree(struct crit_rounds *rounds, const struct standing *own, uint64_t *ret_end_ns)
 {
 	struct standing standing;
-	uint32_t i;
 	int rc = 0;
 
 	*ret_end_ns = CRIT_TIME_MAX;
 	crit_exchange_buffers_empty(rounds->to, rounds->transport->count);
-	for (i = 0; i < rounds->transport->count && !rc; i++)
+	for (uint32_t i = 0; i < rounds->transport->count && !rc; i++)
 		rc = crit_exchange_buffer_put(&rounds->to[i], own, sizeof(*own));
 	if (!rc)
 		rc = exchange(rounds);
-	for (i = 0; i < rounds->transport->count && !rc; i++) {
+	for (uint32_t i = 0; i < rounds->transport->count && !rc; i++) {
 		size_t at = 0;
 
 		if (!crit_exchange_buffer_take(&rounds->from[i], &at, &standing, sizeof(standing)))
@@ -66,22 +65,21 @@ static int put_counts(struct crit_rounds *rounds, struct crit_exchange_buffer *b
 	struct crit_time_slice_head head = { .note_count = step_count,
 					     .may_wait_active = rounds->counts.may_wait.active };
 	struct crit_time_slice_count count;
-	size_t i;
 	int rc;
 
 	memcpy(head.active, rounds->counts.active, sizeof(head.active));
 	memcpy(head.live, rounds->counts.live, sizeof(head.live));
-	for (i = 0; i < CRIT_BLAME_CALLS; i++)
+	for (size_t i = 0; i < CRIT_BLAME_CALLS; i++)
 		head.wait_count += rounds->waiting[i] != 0;
-	for (i = 0; i < rounds->model->rank_count; i++)
+	for (size_t i = 0; i < rounds->model->rank_count; i++)
 		head.rank_count += rounds->ranks[i].active != 0;
 	rc = crit_exchange_buffer_put(buffer, &head, sizeof(head));
-	for (i = 0; i < CRIT_BLAME_CALLS && !rc; i++) {
+	for (size_t i = 0; i < CRIT_BLAME_CALLS && !rc; i++) {
 		count = (struct crit_time_slice_count){ (uint32_t)i, rounds->waiting[i] };
 		if (count.count)
 			rc = crit_exchange_buffer_put(buffer, &count, sizeof(count));
 	}
-	for (i = 0; i < rounds->model->rank_count && !rc; i++) {
+	for (size_t i = 0; i < rounds->model->rank_count && !rc; i++) {
 		count = (struct crit_time_slice_count){ (uint32_t)i, rounds->ranks[i].active };
 		if (count.count)
 			rc = crit_exchange_buffer_put(buffer, &count, sizeof(count));
@@ -107,7 +105,6 @@ static struct crit_time_slice_step count_step(struct crit_rounds *rounds,
 					     .rank = has_rank ? window : CRIT_NONE,
 					     .from_call = waits_in(step->share_before, step->from),
 					     .to_call = waits_in(step->share_after, step->to) };
-	int unit;
 
 	rounds->waiting[note.from_call] -= note.from_call != 0;
 	rounds->waiting[note.to_call] += note.to_call != 0;
@@ -119,7 +116,7 @@ static struct crit_time_slice_step count_step(struct crit_rounds *rounds,
 		return note;
 	crit_scope_count_in(&rounds->counts, rank, step->share_before, -1);
 	crit_scope_count_in(&rounds->counts, rank, step->share_after, 1);
-	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		note.active[unit] = (int8_t)(rounds->counts.active[unit] - before.active[unit]);
 		note.live[unit] = (int8_t)(rounds->counts.live[unit] - before.live[unit]);
 	}
@@ -129,12 +126,12 @@ static struct crit_time_slice_step count_step(struct crit_rounds *rounds,
 /* Each time slice's owner learns of the steps in it. */
 static int pack_steps(struct crit_rounds *rounds, const struct round *round)
 {
-	uint32_t slices = rounds->transport->count, slice;
+	uint32_t slices = rounds->transport->count;
 	size_t at = 0;
 	int rc = 0;
 
 	crit_exchange_buffers_empty(rounds->to, slices);
-	for (slice = 0; slice < slices && !rc; slice++) {
+	for (uint32_t slice = 0; slice < slices && !rc; slice++) {
 		bool is_rest = round->is_last && slice + 1 == slices;
 		uint64_t end_ns = is_rest ? UINT64_MAX : cut_of(rounds, round, slice + 1);
 		size_t end = at;
@@ -156,9 +153,7 @@ static int pack_steps(struct crit_rounds *rounds, const struct round *round)
 
 static void add_integrals(struct crit_scope_state *scope, const struct crit_scope_state *more)
 {
-	int unit;
-
-	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		scope->cmetric[unit] += more->cmetric[unit];
 		scope->all_waiting[unit] += more->all_waiting[unit];
 	}
@@ -172,9 +167,7 @@ static void add_integrals(struct crit_scope_state *scope, const struct crit_scop
 static void set_run(struct crit_scope_state *run, const struct crit_scope_state *base,
 		    const struct crit_marks *marks)
 {
-	int unit;
-
-	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		run->cmetric[unit] = base->cmetric[unit] + marks->cmetric[unit];
 		run->all_waiting[unit] = base->all_waiting[unit] + marks->all_waiting[unit];
 	}
@@ -206,10 +199,9 @@ static int take_steps(struct crit_rounds *rounds)
 	struct crit_run_step *step = rounds->steps;
 	struct crit_scope_state sum;
 	struct crit_marks marks;
-	uint32_t slice;
 	int rc = take_messages(rounds);
 
-	for (slice = 0; slice < rounds->transport->count && !rc; slice++) {
+	for (uint32_t slice = 0; slice < rounds->transport->count && !rc; slice++) {
 		const struct crit_exchange_buffer *buffer = &rounds->from[slice];
 		uint64_t left = rounds->slice_steps[slice];
 		size_t at = 0;
@@ -245,14 +237,13 @@ static int own_slice(struct crit_rounds *rounds, const struct round *round)
 		.process_count = rounds->transport->count,
 	};
 	size_t *ats = calloc(bounds.process_count, sizeof(*ats));
-	uint32_t i;
 	int rc = ats ? 0 : -ENOMEM;
 
 	crit_exchange_buffers_empty(rounds->to, bounds.process_count);
 	if (!rc)
 		rc = crit_time_slice_add_up(&rounds->slice, &bounds, &rounds->engine->blame,
 					    rounds->from, rounds->to);
-	for (i = 0; i < bounds.process_count && !rc; i++)
+	for (uint32_t i = 0; i < bounds.process_count && !rc; i++)
 		ats[i] = rounds->slice.sources[i].at;
 	if (!rc && !rounds->transport->rank)
 		rc = crit_span_exchange_take(&rounds->spans, rounds->from, ats, rounds->to);

@@ -82,12 +82,12 @@ static int open_source(struct crit_time_slice *slice, uint32_t peer, struct crit
 {
 	struct crit_time_slice_source *source = &slice->sources[peer];
 	struct crit_time_slice_head head;
-	int unit, rc;
+	int rc;
 
 	*source = (struct crit_time_slice_source){ 0 };
 	if (!crit_exchange_buffer_take(buffer, &source->at, &head, sizeof(head)))
 		return -EPROTO;
-	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		slice->scope.active[unit] += head.active[unit];
 		slice->scope.live[unit] += head.live[unit];
 	}
@@ -116,9 +116,9 @@ static int apply(struct crit_time_slice *slice, struct crit_blame *blame,
 		 const struct crit_time_slice_step *note)
 {
 	crit_fix integral = slice->scope.cmetric[CRIT_UNIT_THREADS];
-	int unit, rc = 0;
+	int rc = 0;
 
-	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		slice->scope.active[unit] += (uint32_t)note->active[unit];
 		slice->scope.live[unit] += (uint32_t)note->live[unit];
 	}
@@ -139,14 +139,13 @@ int crit_time_slice_add_up(struct crit_time_slice *slice,
 			   const struct crit_exchange_buffer *from,
 			   struct crit_exchange_buffer *answers)
 {
-	uint32_t i;
 	int rc = 0;
 
 	slice->scope = (struct crit_scope_state){ .now_ns = bounds->begin_ns };
 	slice->merge.count = 0;
 	memset(slice->rank_active, 0, slice->rank_count * sizeof(*slice->rank_active));
 	crit_blame_restart(blame);
-	for (i = 0; i < bounds->process_count && !rc; i++)
+	for (uint32_t i = 0; i < bounds->process_count && !rc; i++)
 		rc = open_source(slice, i, blame, &from[i]);
 	while (!rc && slice->merge.count) {
 		uint32_t peer = slice->merge.heap[0].order;
@@ -162,10 +161,10 @@ int crit_time_slice_add_up(struct crit_time_slice *slice,
 	}
 	crit_scope_advance(&slice->scope, bounds->reciprocals, bounds->window_end_ns,
 			   bounds->end_ns);
-	for (i = 0; i < slice->rank_count && !rc; i++)
+	for (uint32_t i = 0; i < slice->rank_count && !rc; i++)
 		crit_blame_settle(blame, i, slice->rank_active[i],
 				  slice->scope.cmetric[CRIT_UNIT_THREADS]);
-	for (i = 0; i < bounds->process_count && !rc; i++)
+	for (uint32_t i = 0; i < bounds->process_count && !rc; i++)
 		rc = crit_exchange_buffer_put(&answers[i], &slice->scope, sizeof(slice->scope));
 	return rc;
 }

@@ -40,17 +40,13 @@ struct crit_exchange_buffer *crit_exchange_buffers_create(uint32_t count)
 
 void crit_exchange_buffers_empty(struct crit_exchange_buffer *buffers, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		buffers[i].size = 0;
 }
 
 void crit_exchange_buffers_destroy(struct crit_exchange_buffer *buffers, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; buffers && i < count; i++)
+	for (uint32_t i = 0; buffers && i < count; i++)
 		free(buffers[i].bytes);
 	free(buffers);
 }
@@ -65,9 +61,8 @@ static int judge(const struct crit_transport *transport, const struct opinion *o
 {
 	struct opinion opinion;
 	bool is_alike = true;
-	uint32_t i;
 
-	for (i = 0; i < transport->count; i++) {
+	for (uint32_t i = 0; i < transport->count; i++) {
 		size_t at = 0;
 
 		if (!crit_exchange_buffer_take(&from[i], &at, &opinion, sizeof(opinion)))
@@ -84,10 +79,9 @@ int crit_transport_agree(const struct crit_transport *transport, uint64_t sum, i
 	struct crit_exchange_buffer *to = crit_exchange_buffers_create(transport->count);
 	struct crit_exchange_buffer *from = crit_exchange_buffers_create(transport->count);
 	struct opinion own = { .sum = sum, .rc = rc };
-	uint32_t i;
 
 	rc = to && from ? 0 : -ENOMEM;
-	for (i = 0; i < transport->count && !rc; i++)
+	for (uint32_t i = 0; i < transport->count && !rc; i++)
 		rc = crit_exchange_buffer_put(&to[i], &own, sizeof(own));
 	if (!rc)
 		rc = transport->exchange(transport->user, to, from);
@@ -103,10 +97,9 @@ int crit_transport_broadcast(const struct crit_transport *transport, uint64_t *v
 	struct crit_exchange_buffer *to = crit_exchange_buffers_create(transport->count);
 	struct crit_exchange_buffer *from = crit_exchange_buffers_create(transport->count);
 	size_t at = 0;
-	uint32_t i;
 	int rc = to && from ? 0 : -ENOMEM;
 
-	for (i = 0; i < transport->count && !rc && !transport->rank; i++)
+	for (uint32_t i = 0; i < transport->count && !rc && !transport->rank; i++)
 		rc = crit_exchange_buffer_put(&to[i], values, count * sizeof(*values));
 	if (!rc)
 		rc = transport->exchange(transport->user, to, from);

@@ -49,17 +49,16 @@ static uint32_t *rows_of(const struct crit_model *model, size_t count,
 {
 	struct order *orders = calloc(count + 1, sizeof(*orders));
 	uint32_t *rows = calloc(count + 1, sizeof(*rows));
-	size_t i;
 
 	if (!orders || !rows) {
 		free(orders);
 		free(rows);
 		return NULL;
 	}
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		orders[i] = (struct order){ model, (uint32_t)i };
 	qsort(orders, count, sizeof(*orders), compare);
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		rows[orders[i].index] = (uint32_t)i;
 	free(orders);
 	return rows;
@@ -123,17 +122,15 @@ static void fill_thread(const struct crit_model *model, const struct crit_thread
 static int fill_ranks_and_threads(const struct crit_identity *identity,
 				  const struct crit_model *model, struct crit_results *results)
 {
-	size_t i;
-
 	results->ranks = calloc(model->rank_count + 1, sizeof(*results->ranks));
 	results->threads = calloc(model->thread_count + 1, sizeof(*results->threads));
 	if (!results->ranks || !results->threads)
 		return -ENOMEM;
 	results->rank_count = model->rank_count;
 	results->thread_count = model->thread_count;
-	for (i = 0; i < model->rank_count; i++)
+	for (size_t i = 0; i < model->rank_count; i++)
 		fill_rank(model, &model->ranks[i], &results->ranks[identity->rank_rows[i]]);
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		const struct crit_thread *thread = &model->threads[i];
 		struct crit_thread_row *row = &results->threads[identity->thread_rows[i]];
 
@@ -149,13 +146,11 @@ static int fill_ranks_and_threads(const struct crit_identity *identity,
 
 static int fill_nodes(const struct crit_model *model, struct crit_results *results)
 {
-	size_t i;
-
 	results->nodes = calloc(model->node_count, sizeof(*results->nodes));
 	if (!results->nodes)
 		return -ENOMEM;
 	results->node_count = model->node_count;
-	for (i = 0; i < model->node_count; i++) {
+	for (size_t i = 0; i < model->node_count; i++) {
 		const struct crit_node *node = &model->nodes[i];
 		const struct crit_rec_file *file = &node->recording->file;
 		struct crit_node_row *row = &results->nodes[i];
@@ -191,9 +186,8 @@ static void fill_heads(const struct crit_model *model, struct crit_results *resu
 	const struct crit_node *told = first_told(model);
 	const struct crit_rec_file *file = &told->recording->file;
 	uint64_t first_ns = CRIT_TIME_MAX, last_ns = 0;
-	size_t i;
 
-	for (i = 0; i < model->node_count; i++) {
+	for (size_t i = 0; i < model->node_count; i++) {
 		if (model->nodes[i].first_ns < first_ns)
 			first_ns = model->nodes[i].first_ns;
 		if (model->nodes[i].end_ns > last_ns)

@@ -127,7 +127,7 @@ static int take_chunk(struct cpu_masks *fold, uint32_t index)
 	const ssize_t length =
 		crit_recording_read(node->recording, ref, 0, fold->payload, ref->length);
 	const uint64_t *entry;
-	uint32_t process, i;
+	uint32_t process;
 	uint64_t time_ns;
 
 	if (length < 0 || !is_sane(head, (size_t)length)) {
@@ -139,7 +139,7 @@ static int take_chunk(struct cpu_masks *fold, uint32_t index)
 	if (process == CRIT_NONE || !fold->has_app[process])
 		return 0;
 	entry = (const void *)(fold->payload + entries_at(head));
-	for (i = 0; i < head->thread_count; i++, entry += entry_words(head)) {
+	for (uint32_t i = 0; i < head->thread_count; i++, entry += entry_words(head)) {
 		if (*entry)
 			note_mask(fold, *entry, process, (struct mask){ index, i });
 		else
@@ -152,9 +152,8 @@ static int take_chunk(struct cpu_masks *fold, uint32_t index)
 static uint64_t sum_limits(const struct cpu_masks *fold)
 {
 	uint64_t sum = 0;
-	size_t i;
 
-	for (i = fold->cgroup_count; i > 0; i--) {
+	for (size_t i = fold->cgroup_count; i > 0; i--) {
 		const struct cgroup *cgroup = &fold->cgroups[i - 1];
 		uint64_t *above = cgroup->parent == CRIT_NONE
 					  ? &sum
@@ -174,13 +173,12 @@ static uint64_t sum_limits(const struct cpu_masks *fold)
 static int read_node(struct cpu_masks *fold, uint32_t index, double *ret_limit)
 {
 	const struct crit_recording *recording = fold->model->nodes[index].recording;
-	uint32_t i;
 	int rc = 0;
 
 	fold->node = index;
 	fold->cgroup_count = 0;
 	fold->is_unlimited = false;
-	for (i = 0; i < recording->ref_count && !rc; i++) {
+	for (uint32_t i = 0; i < recording->ref_count && !rc; i++) {
 		if (recording->refs[i].kind == CRIT_C_USABLE_CPUS)
 			rc = take_chunk(fold, i);
 	}
@@ -198,7 +196,6 @@ static void add_mask(const struct cpu_masks *fold, uint32_t node, struct mask ma
 	uint64_t entry[1 + CRIT_CPU_WORDS_MAX];
 	struct crit_rec_usable_cpus head;
 	size_t bytes;
-	uint32_t i;
 
 	if (!crit_recording_read_struct(recording, ref, &head, sizeof(head)) ||
 	    !is_sane(&head, ref->length))
@@ -207,7 +204,7 @@ static void add_mask(const struct cpu_masks *fold, uint32_t node, struct mask ma
 	if (crit_recording_read(recording, ref, entries_at(&head) + mask.entry * bytes, entry,
 				bytes) != (ssize_t)bytes)
 		return;
-	for (i = 0; i < head.word_count; i++)
+	for (uint32_t i = 0; i < head.word_count; i++)
 		cpus->words[i] |= entry[1 + i];
 }
 
@@ -230,9 +227,8 @@ static void add_thread(const struct cpu_masks *fold, uint32_t index, struct cpus
 static double usable(const struct cpus *cpus)
 {
 	double count = 0;
-	size_t i;
 
-	for (i = 0; i < CRIT_CPU_WORDS_MAX; i++)
+	for (size_t i = 0; i < CRIT_CPU_WORDS_MAX; i++)
 		count += __builtin_popcountll(cpus->words[i]);
 	return cpus->limit >= 0 && cpus->limit < count ? cpus->limit : count;
 }
@@ -240,22 +236,21 @@ static double usable(const struct cpus *cpus)
 static int fold_all(struct cpu_masks *fold, struct cpus *cpus)
 {
 	struct crit_model *model = fold->model;
-	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < model->thread_count && !rc; i++)
+	for (uint32_t i = 0; i < model->thread_count && !rc; i++)
 		rc = crit_map_set(&fold->threads,
 				  (uint64_t)model->threads[i].node << 32 | model->threads[i].tid,
 				  i);
-	for (i = 0; i < model->node_count && !rc; i++)
+	for (uint32_t i = 0; i < model->node_count && !rc; i++)
 		rc = read_node(fold, i, &cpus[i].limit);
-	for (i = 0; i < model->thread_count && !rc; i++) {
+	for (uint32_t i = 0; i < model->thread_count && !rc; i++) {
 		const struct crit_thread *thread = &model->threads[i];
 
 		if (thread->role == CRIT_THREAD_APP && thread->process != CRIT_NONE)
 			add_thread(fold, i, &cpus[thread->node]);
 	}
-	for (i = 0; i < model->node_count && !rc; i++)
+	for (uint32_t i = 0; i < model->node_count && !rc; i++)
 		model->nodes[i].row.usable_cpus = usable(&cpus[i]);
 	return rc;
 }
@@ -263,9 +258,8 @@ static int fold_all(struct cpu_masks *fold, struct cpus *cpus)
 static bool *find_apps(const struct crit_model *model)
 {
 	bool *has_app = calloc(model->process_count + 1, sizeof(*has_app));
-	size_t i;
 
-	for (i = 0; has_app && i < model->thread_count; i++) {
+	for (size_t i = 0; has_app && i < model->thread_count; i++) {
 		if (model->threads[i].role == CRIT_THREAD_APP &&
 		    model->threads[i].process != CRIT_NONE)
 			has_app[model->threads[i].process] = true;
@@ -283,14 +277,13 @@ int crit_cpu_masks_survey(struct crit_model *model)
 	struct cpu_masks fold = {
 		.model = model, .has_app = has_app, .own = own, .common = common, .payload = payload
 	};
-	size_t i;
 	int rc;
 
 	if (!has_app || !own || !common || !cpus || !payload)
 		return -ENOMEM;
-	for (i = 0; i < model->thread_count; i++)
+	for (size_t i = 0; i < model->thread_count; i++)
 		own[i].ref = CRIT_NONE;
-	for (i = 0; i < model->process_count; i++)
+	for (size_t i = 0; i < model->process_count; i++)
 		common[i].ref = CRIT_NONE;
 	rc = fold_all(&fold, cpus);
 	crit_map_fini(&fold.threads);

@@ -253,13 +253,12 @@ static int index_chunks(struct crit_model *model, uint32_t index)
 	size_t first_stream = model->stream_count;
 	uint64_t spans_before = model->losses.shim_spans;
 	uint32_t last_kernel = CRIT_NONE;
-	size_t i;
 	int rc = 0;
 
 	node->first_kernel_ref = CRIT_NONE;
-	for (i = 0; i < node->recording->ref_count && !rc; i++)
+	for (size_t i = 0; i < node->recording->ref_count && !rc; i++)
 		rc = take_chunk(model, index, (uint32_t)i, &last_kernel);
-	for (i = first_stream; i < model->stream_count; i++) {
+	for (size_t i = first_stream; i < model->stream_count; i++) {
 		see_time(node, model->streams[i].first_ns);
 		see_time(node, model->streams[i].last_ns);
 	}
@@ -344,11 +343,10 @@ static int index_kernel(struct crit_model *model, uint32_t index)
 
 int crit_index_pass(struct crit_model *model)
 {
-	uint32_t i;
 	int rc = 0;
 
 	model->first_exec_ns = CRIT_TIME_MAX;
-	for (i = 0; i < model->node_count && !rc; i++) {
+	for (uint32_t i = 0; i < model->node_count && !rc; i++) {
 		model->nodes[i].cut_ns = CRIT_TIME_MAX;
 		model->nodes[i].first_ns = CRIT_TIME_MAX;
 		rc = index_chunks(model, i);

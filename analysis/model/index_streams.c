@@ -109,12 +109,11 @@ static int assume_main(struct crit_model *model, uint32_t index)
 static int assume_mains(struct crit_model *model)
 {
 	struct crit_map seen = { 0 };
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < model->thread_count && !rc; i++)
+	for (size_t i = 0; i < model->thread_count && !rc; i++)
 		rc = crit_map_set(&seen, model->threads[i].process, 1);
-	for (i = 0; i < model->process_count && !rc; i++) {
+	for (size_t i = 0; i < model->process_count && !rc; i++) {
 		if (model->processes[i].is_registered && crit_map_get(&seen, i) == CRIT_NONE)
 			rc = assume_main(model, (uint32_t)i);
 	}
@@ -124,10 +123,9 @@ static int assume_mains(struct crit_model *model)
 
 int crit_index_pass_streams(struct crit_model *model)
 {
-	size_t i;
 	int rc;
 
-	for (i = 0; i < model->stream_count; i++) {
+	for (size_t i = 0; i < model->stream_count; i++) {
 		struct crit_stream *stream = &model->streams[i];
 		uint32_t index = find_thread(model, stream);
 		struct crit_thread *thread;

@@ -24,12 +24,12 @@ static int open_node(struct crit_node *node, const char *path, bool is_one_of_ma
 int crit_model_open(struct crit_model *model, const char *const *paths, size_t path_count,
 		    struct crit_err *err)
 {
-	size_t i, read_count = 0;
+	size_t read_count = 0;
 
 	model->nodes = calloc(path_count, sizeof(*model->nodes));
 	if (!model->nodes)
 		return -ENOMEM;
-	for (i = 0; i < path_count; i++) {
+	for (size_t i = 0; i < path_count; i++) {
 		int rc = open_node(&model->nodes[i], paths[i], path_count > 1, err);
 
 		if (rc)
@@ -43,16 +43,14 @@ int crit_model_open(struct crit_model *model, const char *const *paths, size_t p
 
 void crit_model_fini(struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->node_count; i++) {
+	for (size_t i = 0; i < model->node_count; i++) {
 		crit_recording_close(model->nodes[i].recording);
 		crit_map_fini(&model->nodes[i].stream_numbers);
 		crit_map_fini(&model->nodes[i].pids);
 		crit_map_fini(&model->nodes[i].threads);
 	}
 	free(model->nodes);
-	for (i = 0; i < model->process_count; i++)
+	for (size_t i = 0; i < model->process_count; i++)
 		free(model->processes[i].arguments);
 	free(model->threads);
 	free(model->processes);
@@ -73,7 +71,6 @@ struct crit_model_state {
 struct crit_model_state *crit_model_save(const struct crit_model *model)
 {
 	struct crit_model_state *state = calloc(1, sizeof(*state));
-	size_t i;
 
 	if (!state)
 		return NULL;
@@ -83,9 +80,9 @@ struct crit_model_state *crit_model_save(const struct crit_model *model)
 		crit_model_state_destroy(state);
 		return NULL;
 	}
-	for (i = 0; i < model->thread_count; i++)
+	for (size_t i = 0; i < model->thread_count; i++)
 		state->threads[i] = model->threads[i];
-	for (i = 0; i < model->node_count; i++)
+	for (size_t i = 0; i < model->node_count; i++)
 		state->slot_counts[i] = model->nodes[i].row.slot_count;
 	state->losses = model->losses;
 	return state;
@@ -93,11 +90,9 @@ struct crit_model_state *crit_model_save(const struct crit_model *model)
 
 void crit_model_restore(struct crit_model *model, const struct crit_model_state *state)
 {
-	size_t i;
-
-	for (i = 0; i < model->thread_count; i++)
+	for (size_t i = 0; i < model->thread_count; i++)
 		model->threads[i] = state->threads[i];
-	for (i = 0; i < model->node_count; i++)
+	for (size_t i = 0; i < model->node_count; i++)
 		model->nodes[i].row.slot_count = state->slot_counts[i];
 	model->losses = state->losses;
 }
@@ -114,9 +109,8 @@ void crit_model_state_destroy(struct crit_model_state *state)
 uint64_t crit_model_traced_until_ns(const struct crit_model *model)
 {
 	uint64_t until_ns = model->window_end_ns;
-	size_t i;
 
-	for (i = 0; i < model->node_count; i++) {
+	for (size_t i = 0; i < model->node_count; i++) {
 		const struct crit_node *node = &model->nodes[i];
 
 		if (node->recording->file.level == CRIT_LEVEL_PROFILE)

@@ -29,10 +29,9 @@ static int compare(const void *left, const void *right)
 
 int crit_planned_events_init(struct crit_planned_events *planned, const struct crit_model *model)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i <= model->rank_count && !rc; i++) {
+	for (size_t i = 0; i <= model->rank_count && !rc; i++) {
 		const struct crit_rank_window *window = &model->windows[i];
 
 		if (window->open_ns >= window->close_ns)
@@ -41,7 +40,7 @@ int crit_planned_events_init(struct crit_planned_events *planned, const struct c
 		if (!rc)
 			rc = add(planned, CRIT_AT_CLOSE, i, window->close_ns);
 	}
-	for (i = 0; i < model->thread_count && !rc; i++) {
+	for (size_t i = 0; i < model->thread_count && !rc; i++) {
 		const struct crit_thread *thread = &model->threads[i];
 
 		if (thread->is_assumed)
@@ -49,7 +48,7 @@ int crit_planned_events_init(struct crit_planned_events *planned, const struct c
 		if (!rc)
 			rc = add(planned, CRIT_AT_DEATH, i, thread->death_ns);
 	}
-	for (i = 0; i < model->return_count && !rc; i++)
+	for (size_t i = 0; i < model->return_count && !rc; i++)
 		rc = add(planned, CRIT_AT_RETURN, i, model->returns[i].time_ns);
 	if (!rc && planned->count)
 		qsort(planned->entries, planned->count, sizeof(*planned->entries), compare);

@@ -15,10 +15,9 @@ int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t thre
 			  const struct crit_kernel_exec *record)
 {
 	struct crit_expelled *row;
-	size_t i;
 	int rc;
 
-	for (i = 0; i < model->expelled_count; i++) {
+	for (size_t i = 0; i < model->expelled_count; i++) {
 		row = &model->expelled[i];
 		if (row->node == node && row->pid == record->tgid &&
 		    !memcmp(row->name, record->comm, sizeof(row->name)))
@@ -69,9 +68,7 @@ static enum crit_process_end end_of(uint8_t expulsion)
 
 static void fill_expelled(const struct crit_model *model, struct crit_results *results)
 {
-	size_t i;
-
-	for (i = 0; i < model->expelled_count; i++) {
+	for (size_t i = 0; i < model->expelled_count; i++) {
 		const struct crit_expelled *from = &model->expelled[i];
 		struct crit_process_end_row *to = &results->ends[results->end_count++];
 
@@ -96,9 +93,7 @@ static bool is_killed_in_init(const struct crit_process *process)
 
 static void fill_killed(const struct crit_model *model, struct crit_results *results)
 {
-	size_t i;
-
-	for (i = 0; i < model->process_count; i++) {
+	for (size_t i = 0; i < model->process_count; i++) {
 		const struct crit_process *process = &model->processes[i];
 		struct crit_process_end_row *to = &results->ends[results->end_count];
 

@@ -39,9 +39,7 @@ uint32_t crit_process_find(const struct crit_model *model, uint32_t node, uint32
 {
 	uint32_t index = crit_map_get(&model->nodes[node].pids, pid);
 
-	unsigned int uses;
-
-	for (uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
+	for (unsigned int uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
 		uint32_t older = model->processes[index].older;
 
 		if (older == CRIT_NONE || model->processes[older].end_ns <= time_ns)
@@ -54,9 +52,8 @@ uint32_t crit_process_find(const struct crit_model *model, uint32_t node, uint32
 uint32_t crit_process_find_registered(const struct crit_model *model, uint32_t node, uint32_t pid)
 {
 	uint32_t index = crit_map_get(&model->nodes[node].pids, pid);
-	unsigned int uses;
 
-	for (uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
+	for (unsigned int uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
 		if (model->processes[index].is_registered)
 			return index;
 		index = model->processes[index].older;
@@ -69,9 +66,7 @@ uint32_t crit_process_find_thread(const struct crit_model *model, uint32_t node,
 {
 	uint32_t index = crit_map_get(&model->nodes[node].threads, thread_key(pid, ns_tid));
 
-	unsigned int uses;
-
-	for (uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
+	for (unsigned int uses = 0; index != CRIT_NONE && uses < CRIT_USES_MAX; uses++) {
 		uint32_t older = model->threads[index].older;
 
 		if (older == CRIT_NONE || model->threads[older].death_ns <= time_ns)

@@ -196,10 +196,9 @@ static int take_names(struct crit_model *model, uint32_t index, const struct cri
 {
 	const struct crit_node *node = &model->nodes[index];
 	struct crit_rec_name record;
-	size_t at;
 
-	for (at = 0; crit_recording_read(node->recording, ref, at, &record, sizeof(record)) ==
-		     (ssize_t)sizeof(record);
+	for (size_t at = 0; crit_recording_read(node->recording, ref, at, &record,
+						sizeof(record)) == (ssize_t)sizeof(record);
 	     at += sizeof(record)) {
 		uint32_t found = crit_map_get(tids, record.tid);
 		struct crit_thread *thread = found == CRIT_NONE ? NULL : &model->threads[found];
@@ -221,10 +220,9 @@ static int take_names(struct crit_model *model, uint32_t index, const struct cri
 static int take_all(struct crit_model *model, uint32_t index, const struct crit_map *tids)
 {
 	const struct crit_recording *recording = model->nodes[index].recording;
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < recording->ref_count && !rc; i++) {
+	for (size_t i = 0; i < recording->ref_count && !rc; i++) {
 		const struct crit_chunk_ref *ref = &recording->refs[i];
 
 		if (ref->kind == CRIT_C_PROCESS)
@@ -247,15 +245,15 @@ int crit_register_clients(struct crit_model *model, uint32_t index)
 {
 	struct crit_map tids = { 0 };
 	uint32_t first = model->nodes[index].first_thread;
-	uint32_t i;
 	int rc = 0;
 
-	for (i = first; i < model->thread_count && !rc; i++)
+	for (uint32_t i = first; i < model->thread_count && !rc; i++)
 		rc = crit_map_set(&tids, model->threads[i].tid, i);
 	if (!rc)
 		rc = take_all(model, index, &tids);
 	crit_map_fini(&tids);
-	for (i = first; i < model->thread_count && !rc; i++) { /* nobody said whose they are */
+	for (uint32_t i = first; i < model->thread_count && !rc;
+	     i++) { /* nobody said whose they are */
 		if (model->threads[i].process == CRIT_NONE)
 			rc = crit_process_thread_began(
 				model, i, &(struct crit_birth){ .tgid = model->threads[i].tid });

@@ -33,23 +33,23 @@ static int by_world(const void *left, const void *right)
 /* Numbers the worlds as their first ranks opened. */
 static int order_worlds(struct crit_model *model)
 {
-	size_t count = model->rank_count, worlds = 0, i;
+	size_t count = model->rank_count, worlds = 0;
 	crit_autofree struct crit_rank **ranks = calloc(count + 1, sizeof(struct crit_rank *));
 	crit_autofree struct crit_rank **firsts = calloc(count + 1, sizeof(struct crit_rank *));
 
 	if (!ranks || !firsts)
 		return -ENOMEM;
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		ranks[i] = &model->ranks[i];
 	qsort(ranks, count, sizeof(struct crit_rank *), by_world);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (!i || strcmp(ranks[i]->world, ranks[i - 1]->world) != 0)
 			firsts[worlds++] = ranks[i];
 	}
 	qsort(firsts, worlds, sizeof(struct crit_rank *), by_opening);
-	for (i = 0; i < worlds; i++)
+	for (size_t i = 0; i < worlds; i++)
 		firsts[i]->world_number = (uint32_t)i;
-	for (i = 1; i < count; i++) {
+	for (size_t i = 1; i < count; i++) {
 		if (!strcmp(ranks[i]->world, ranks[i - 1]->world))
 			ranks[i]->world_number = ranks[i - 1]->world_number;
 	}
@@ -64,9 +64,7 @@ static uint64_t last_ns(const struct crit_node *node)
 
 static void close_threads(struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		struct crit_thread *thread = &model->threads[i];
 		uint64_t end_ns = last_ns(&model->nodes[thread->node]);
 
@@ -79,12 +77,10 @@ static void close_threads(struct crit_model *model)
 
 static int make_windows(struct crit_model *model)
 {
-	size_t i;
-
 	model->windows = calloc(model->rank_count + 1, sizeof(*model->windows));
 	if (!model->windows)
 		return -ENOMEM;
-	for (i = 0; i < model->rank_count; i++) {
+	for (size_t i = 0; i < model->rank_count; i++) {
 		struct crit_rank *rank = &model->ranks[i];
 		uint64_t end_ns = last_ns(&model->nodes[rank->node]);
 		uint64_t process_end_ns = model->processes[rank->process].end_ns;
@@ -105,9 +101,7 @@ static int make_windows(struct crit_model *model)
 
 static void link_parents(struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->process_count; i++) {
+	for (size_t i = 0; i < model->process_count; i++) {
 		struct crit_process *process = &model->processes[i];
 
 		if (process->parent == CRIT_NONE && process->parent_pid)
@@ -119,9 +113,7 @@ static void link_parents(struct crit_model *model)
 /* The rank a process is or descends from, or CRIT_NONE. */
 static uint32_t rank_of(const struct crit_model *model, uint32_t process)
 {
-	unsigned int steps;
-
-	for (steps = 0; process != CRIT_NONE && steps < ANCESTORS_MAX; steps++) {
+	for (unsigned int steps = 0; process != CRIT_NONE && steps < ANCESTORS_MAX; steps++) {
 		if (model->processes[process].rank != CRIT_NONE)
 			return model->processes[process].rank;
 		process = model->processes[process].parent;
@@ -173,16 +165,16 @@ static enum calls calls_of(const struct crit_model *model, const struct crit_str
 	const struct crit_recording *recording = model->nodes[stream->node].recording;
 	struct crit_counter counter;
 	enum calls calls;
-	uint32_t ref;
 
 	if (stream->has_end && is_mpi_call(stream->end.open_call))
 		return CALLS_MPI;
-	for (ref = stream->first_ref; ref != CRIT_NONE; ref = recording->refs[ref].next) {
+	for (uint32_t ref = stream->first_ref; ref != CRIT_NONE; ref = recording->refs[ref].next) {
 		calls = calls_of_slots(recording, &recording->refs[ref], wants_worker);
 		if (calls)
 			return calls;
 	}
-	for (ref = stream->first_counters; ref != CRIT_NONE; ref = recording->refs[ref].next) {
+	for (uint32_t ref = stream->first_counters; ref != CRIT_NONE;
+	     ref = recording->refs[ref].next) {
 		if (crit_recording_read_struct(recording, &recording->refs[ref], &counter,
 					       sizeof(counter)) &&
 		    is_mpi_call(counter.call))
@@ -197,9 +189,7 @@ static enum calls calls_of(const struct crit_model *model, const struct crit_str
  */
 static void find_births_in_init(struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		struct crit_thread *thread = &model->threads[i];
 		const struct crit_process *process;
 
@@ -216,9 +206,7 @@ static void find_births_in_init(struct crit_model *model)
 /* Threads that helpers of the MPI library made, directly or not; creators are older. */
 static void find_helpers(struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		struct crit_thread *thread = &model->threads[i];
 
 		thread->is_helper =
@@ -230,9 +218,7 @@ static void find_helpers(struct crit_model *model)
 /* Processes that call MPI, and helpers that turn out to call it themselves, or to be workers. */
 static void find_callers(struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->stream_count; i++) {
+	for (size_t i = 0; i < model->stream_count; i++) {
 		const struct crit_stream *stream = &model->streams[i];
 		struct crit_thread *thread;
 		enum calls calls;
@@ -270,9 +256,8 @@ static bool is_service(const struct crit_model *model, const struct crit_thread 
 static void cast_roles(struct crit_model *model)
 {
 	uint32_t own = (uint32_t)model->rank_count; /* the part of those who have no rank */
-	size_t i;
 
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		struct crit_thread *thread = &model->threads[i];
 		uint32_t rank = rank_of(model, thread->process);
 
@@ -298,15 +283,14 @@ static void cast_roles(struct crit_model *model)
 static void set_window(struct crit_model *model)
 {
 	uint64_t begin_ns = CRIT_TIME_MAX, end_ns = 0;
-	size_t i;
 
-	for (i = 0; i < model->rank_count; i++) {
+	for (size_t i = 0; i < model->rank_count; i++) {
 		if (model->windows[i].open_ns < begin_ns)
 			begin_ns = model->windows[i].open_ns;
 		if (model->windows[i].close_ns > end_ns)
 			end_ns = model->windows[i].close_ns;
 	}
-	for (i = 0; i < model->thread_count && !model->rank_count; i++) {
+	for (size_t i = 0; i < model->thread_count && !model->rank_count; i++) {
 		if (model->threads[i].birth_ns < begin_ns)
 			begin_ns = model->threads[i].birth_ns;
 		if (model->threads[i].death_ns > end_ns)

@@ -29,9 +29,7 @@ int crit_threads_note_return(struct crit_model *model, const struct crit_return 
 
 void crit_threads_rewind(struct crit_model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		struct crit_thread *thread = &model->threads[i];
 
 		thread->belief = CRIT_STATE_NONE;
@@ -47,9 +45,7 @@ void crit_threads_rewind(struct crit_model *model)
 
 void crit_threads_settle_exits(struct crit_model *model, uint32_t node)
 {
-	size_t i;
-
-	for (i = model->nodes[node].first_thread; i < model->thread_count; i++) {
+	for (size_t i = model->nodes[node].first_thread; i < model->thread_count; i++) {
 		struct crit_thread *thread = &model->threads[i];
 
 		if (!thread->is_exiting || thread->belief == CRIT_STATE_NONE)

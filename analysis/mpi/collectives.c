@@ -29,9 +29,7 @@ void crit_collectives_init(struct crit_collectives *all, struct crit_communicato
 
 void crit_collectives_fini(struct crit_collectives *all)
 {
-	size_t i;
-
-	for (i = 0; i < all->state_count; i++)
+	for (size_t i = 0; i < all->state_count; i++)
 		free(all->states[i].ring);
 	free(all->states);
 	free(all->rows);
@@ -217,13 +215,12 @@ static int drop_first(struct crit_collectives *all, uint32_t communicator)
 static int enlarge(struct crit_collectives *all, struct crit_collective_state *state)
 {
 	struct crit_collective_state bigger = *state;
-	uint32_t i;
 
 	bigger.size = state->size ? state->size * 2 : 4;
 	bigger.ring = calloc(bigger.size, sizeof(*bigger.ring));
 	if (!bigger.ring)
 		return -ENOMEM;
-	for (i = 0; i < state->span; i++)
+	for (uint32_t i = 0; i < state->span; i++)
 		*at(&bigger, state->first + i) = *at(state, state->first + i);
 	all->ring_cells += bigger.size - state->size;
 	free(state->ring);
@@ -372,10 +369,9 @@ int crit_collectives_arrive(struct crit_collectives *all, const struct crit_arri
 
 int crit_collectives_finish(struct crit_collectives *all)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < all->state_count; i++) {
+	for (size_t i = 0; i < all->state_count; i++) {
 		while (!rc && all->states[i].span)
 			rc = drop_first(all, (uint32_t)i);
 	}

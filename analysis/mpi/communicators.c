@@ -148,7 +148,6 @@ int crit_communicators_init(struct crit_communicators *all, const struct crit_mo
 					  .size = { 1 },
 					  .parent = CRIT_NONE };
 	uint32_t index;
-	size_t i;
 	int rc;
 
 	*all = (struct crit_communicators){ .model = model };
@@ -156,7 +155,7 @@ int crit_communicators_init(struct crit_communicators *all, const struct crit_mo
 	if (!all->worlds)
 		return -ENOMEM;
 	rc = obtain(all, &self, &index);
-	for (i = 0; i < model->rank_count && !rc; i++)
+	for (size_t i = 0; i < model->rank_count && !rc; i++)
 		rc = add_world_of(all, (uint32_t)i);
 	if (rc)
 		crit_communicators_fini(all);
@@ -262,7 +261,7 @@ void crit_communicators_rename(struct crit_communicators *all, uint32_t process,
 	struct crit_communicator *row = index == CRIT_NONE ? NULL : &all->rows[index];
 	const bool is_first = part->detail == CRIT_D_COMM_NAME;
 	char text[25] = "";
-	size_t length, i;
+	size_t length;
 
 	if (!row || (row->name[0] && row->name_process != process))
 		return;
@@ -270,7 +269,7 @@ void crit_communicators_rename(struct crit_communicators *all, uint32_t process,
 	memcpy(text + 8, &part->peer, 4);
 	memcpy(text + 12, &part->tag, 4);
 	memcpy(text + 16, &part->request, 8);
-	for (i = 0; text[i]; i++) /* it stands between quotes in tables */
+	for (size_t i = 0; text[i]; i++) /* it stands between quotes in tables */
 		text[i] = crit_line_is_control(text[i]) || text[i] == '"' ? '_' : text[i];
 	length = is_first ? 0 : strlen(row->name);
 	(void)snprintf(row->name + length, sizeof(row->name) - length, "%s", text);

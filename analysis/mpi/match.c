@@ -194,10 +194,9 @@ int crit_match_take(struct crit_match *match, const struct crit_match_message *m
 uint64_t crit_match_early(const struct crit_match *match, uint64_t *ret_max_ns)
 {
 	uint64_t count = 0;
-	size_t i;
 
 	*ret_max_ns = 0;
-	for (i = 0; i < match->way_count; i++) {
+	for (size_t i = 0; i < match->way_count; i++) {
 		const struct crit_match_way *way = &match->ways[i];
 
 		if (way->is_mixed)

@@ -26,9 +26,7 @@ void crit_meetings_init(struct crit_meetings *meetings, struct crit_listeners *l
 
 void crit_meetings_fini(struct crit_meetings *meetings)
 {
-	size_t i;
-
-	for (i = 0; i < meetings->count; i++)
+	for (size_t i = 0; i < meetings->count; i++)
 		free(meetings->rows[i].members);
 	free(meetings->rows);
 	crit_index_fini(&meetings->places);
@@ -137,9 +135,7 @@ static void tell(const struct crit_meetings *meetings, const struct crit_meeting
 
 static uint32_t place_of(const struct crit_meeting *meeting, uint32_t member)
 {
-	uint32_t i;
-
-	for (i = 0; i < meeting->count; i++) {
+	for (uint32_t i = 0; i < meeting->count; i++) {
 		if (meeting->members[i].member == member)
 			return i;
 	}
@@ -179,7 +175,6 @@ void crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, 
 	struct crit_probe probe;
 	struct crit_meeting *meeting;
 	uint32_t at;
-	size_t i;
 
 	if (!meetings->listeners)
 		return;
@@ -189,7 +184,7 @@ void crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, 
 	meeting = &meetings->rows[at];
 	meeting->is_closed = true;
 	meeting->last = place_of(meeting, last);
-	for (i = 0; i < meeting->count && meeting->last != CRIT_NONE; i++) {
+	for (size_t i = 0; i < meeting->count && meeting->last != CRIT_NONE; i++) {
 		if (meeting->members[i].end_ns != UINT64_MAX)
 			tell(meetings, meeting, &meeting->members[i]);
 	}

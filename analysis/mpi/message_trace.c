@@ -128,10 +128,9 @@ static int tell_communicator(struct crit_message_trace *trace, uint32_t index,
 int crit_message_trace_finish(struct crit_message_trace *trace, const uint32_t *rank_rows)
 {
 	bool is_wanted = trace->sink && trace->communicators->model->rank_count;
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; is_wanted && i < trace->communicators->count && !rc; i++)
+	for (size_t i = 0; is_wanted && i < trace->communicators->count && !rc; i++)
 		rc = tell_communicator(trace, (uint32_t)i, rank_rows);
 	return rc;
 }

@@ -534,14 +534,13 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 				   .now_ns = span->enter_ns,
 				   .process = messages->model->threads[span->thread].process };
 	bool has_failed = false; /* counts once */
-	size_t i;
 	int rc = 0;
 
 	if (context.process == CRIT_NONE)
 		return 0;
 	context.node = messages->model->processes[context.process].node;
 	context.rank = messages->model->processes[context.process].rank;
-	for (i = 0; i < count && !rc; i++) {
+	for (size_t i = 0; i < count && !rc; i++) {
 		struct crit_slot_detail what;
 
 		if (slots[i].kind == CRIT_S_COMM) {

@@ -111,9 +111,8 @@ void crit_requests_pop(struct crit_requests *requests, uint32_t process, uint64_
 uint64_t crit_requests_active(const struct crit_requests *requests)
 {
 	uint64_t active = 0;
-	size_t i;
 
-	for (i = 0; i < requests->count; i++)
+	for (size_t i = 0; i < requests->count; i++)
 		active += requests->rows[i].is_active;
 	return active;
 }

@@ -9,9 +9,7 @@
 
 void crit_traffic_fini(struct crit_traffic *traffic)
 {
-	size_t i;
-
-	for (i = 0; i < CRIT_TRAFFIC_CALLS; i++)
+	for (size_t i = 0; i < CRIT_TRAFFIC_CALLS; i++)
 		free(traffic->calls[i]);
 	free(traffic->pairs);
 	crit_map_fini(&traffic->places);

@@ -13,8 +13,6 @@
 int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recording *recording,
 			  const struct crit_node_clock *clock, uint32_t first_ref)
 {
-	uint32_t i;
-
 	*feed = (struct crit_kernel_feed){ .recording = recording,
 					   .clock = clock,
 					   .next_ref = first_ref };
@@ -27,7 +25,7 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recor
 		crit_kernel_feed_fini(feed);
 		return -ENOMEM;
 	}
-	for (i = 0; i < CRIT_REORDER_RECORDS; i++)
+	for (uint32_t i = 0; i < CRIT_REORDER_RECORDS; i++)
 		feed->vacant[i] = CRIT_REORDER_RECORDS - 1 - i;
 	feed->vacant_count = CRIT_REORDER_RECORDS;
 	return 0;

@@ -118,9 +118,8 @@ static bool is_boundary(struct scan *scan, uint64_t offset)
 static uint64_t resync(struct scan *scan, uint64_t from)
 {
 	uint64_t size = scan->recording->size_bytes;
-	uint64_t offset;
 
-	for (offset = (from + 7) & ~7ull; offset < size; offset += 8) {
+	for (uint64_t offset = (from + 7) & ~7ull; offset < size; offset += 8) {
 		struct crit_chunk_head head;
 		const unsigned char *payload;
 		const unsigned char *bytes = look(scan, offset, sizeof(uint32_t));

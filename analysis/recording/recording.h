@@ -54,9 +54,9 @@ int crit_recording_open(const char *path, struct crit_recording **ret_recording,
 			struct crit_err *err);
 
 /* Is that why a file was not opened: it holds nothing of a recording any more? */
-static inline bool crit_recording_is_unreadable(int status)
+static inline bool crit_recording_is_unreadable(int rc)
 {
-	return status == -ENODATA || status == -EPROTO;
+	return rc == -ENODATA || rc == -EPROTO;
 }
 
 /*

@@ -210,9 +210,7 @@ static int take_poll(struct crit_shim_feed *feed, const struct crit_slot *first)
 
 static void lose_details(struct crit_shim_feed *feed)
 {
-	size_t i;
-
-	for (i = 0; i < feed->detail_count; i++)
+	for (size_t i = 0; i < feed->detail_count; i++)
 		feed->details_lost += feed->details[i].kind == CRIT_S_DETAIL;
 }
 

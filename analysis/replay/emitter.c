@@ -53,9 +53,7 @@ int crit_emitter_init(struct crit_emitter *emitter, const struct crit_model *mod
 
 void crit_emitter_fini(struct crit_emitter *emitter)
 {
-	size_t i;
-
-	for (i = 0; emitter->threads && i < emitter->model->thread_count; i++)
+	for (size_t i = 0; emitter->threads && i < emitter->model->thread_count; i++)
 		forget(emitter, (uint32_t)i);
 	free(emitter->threads);
 	*emitter = (struct crit_emitter){ 0 };
@@ -88,11 +86,10 @@ static void look(struct crit_emitter_thread *told, const struct crit_emitter_eve
 {
 	struct span *span = &told->spans[told->depth];
 	struct crit_trace_sums stand = stand_of(span->bucket, event->looked_ns);
-	int state;
 
 	span->own.cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
 	span->own.all_waiting_ns += stand.all_waiting_ns - span->seen.all_waiting_ns;
-	for (state = 0; state < CRIT_STATE_COUNT; state++)
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		span->own.state_ns[state] += stand.state_ns[state] - span->seen.state_ns[state];
 	told->total_cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
 	span->seen = stand;
@@ -112,11 +109,10 @@ static void mark(struct crit_emitter_thread *told, const struct crit_emitter_eve
 static void credit_outside(struct crit_emitter_thread *told, const struct crit_trace_sums *sums)
 {
 	struct crit_trace_sums *outside = &told->spans[0].own;
-	int state;
 
 	outside->cmetric_ns += sums->cmetric_ns;
 	outside->all_waiting_ns += sums->all_waiting_ns;
-	for (state = 0; state < CRIT_STATE_COUNT; state++)
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		outside->state_ns[state] += sums->state_ns[state];
 }
 

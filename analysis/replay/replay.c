@@ -303,7 +303,6 @@ static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
 	struct crit_sched_state *sched_state = &line->sched_states[node];
 	const union crit_kernel_record *record = crit_kernel_feed_front(feed);
 	struct crit_stay stay;
-	unsigned int i;
 	int rc;
 
 	if (line->edges)
@@ -311,7 +310,7 @@ static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
 	rc = crit_sched_state_step(sched_state, record);
 	if (!rc && crit_occupants_read(sched_state, record, &stay))
 		crit_queues_switch(line->engine, &stay);
-	for (i = 0; i < sched_state->out_count && !rc; i++) {
+	for (unsigned int i = 0; i < sched_state->out_count && !rc; i++) {
 		rc = apply_transition(line, &sched_state->out[i], record);
 		apply_wait(line, &sched_state->out[i], record);
 	}
@@ -380,13 +379,12 @@ static void replay_planned(struct replay *line, uint32_t order)
 static void report_progress(const struct replay *line)
 {
 	uint64_t done_bytes = 0;
-	size_t i;
 
 	if (!line->options || !line->options->progress)
 		return;
-	for (i = 0; i < line->model->node_count; i++)
+	for (size_t i = 0; i < line->model->node_count; i++)
 		done_bytes += line->kernels[i].bytes_read;
-	for (i = 0; i < line->model->stream_count; i++)
+	for (size_t i = 0; i < line->model->stream_count; i++)
 		done_bytes += line->shims[i].slots_read * sizeof(struct crit_slot);
 	line->options->progress(line->options->user, done_bytes, line->total_bytes);
 }
@@ -485,13 +483,13 @@ static int start_kernel(struct replay *line, uint32_t node, uint32_t order)
 static int start(struct replay *line)
 {
 	const struct crit_model *model = line->model;
-	uint32_t order = 0, stream = 0, node;
+	uint32_t order = 0, stream = 0;
 	int rc = crit_planned_events_init(&line->planned, model);
 
 	line->sources[order++] = (struct source){ SOURCE_PLANNED, 0 };
 	if (!rc && line->planned.count)
 		crit_merge_add(&line->merge, 0, line->planned.entries[0].time_ns);
-	for (node = 0; node < model->node_count && !rc; node++) {
+	for (uint32_t node = 0; node < model->node_count && !rc; node++) {
 		bool is_replayed = has_node(line, node);
 
 		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
@@ -514,7 +512,6 @@ static int allocate(struct replay *line)
 {
 	const struct crit_model *model = line->model;
 	uint32_t orders = (uint32_t)(1 + model->node_count + model->stream_count);
-	size_t i;
 
 	line->sources = calloc(orders, sizeof(*line->sources));
 	line->stream_orders = calloc(model->stream_count + 1, sizeof(*line->stream_orders));
@@ -525,7 +522,7 @@ static int allocate(struct replay *line)
 	if (!line->sources || !line->stream_orders || !line->kernels || !line->sched_states ||
 	    !line->shims || !line->stream_of)
 		return -ENOMEM;
-	for (i = 0; i < model->thread_count; i++)
+	for (size_t i = 0; i < model->thread_count; i++)
 		line->stream_of[i] = CRIT_NONE;
 	return crit_merge_init(&line->merge, orders);
 }
@@ -533,9 +530,8 @@ static int allocate(struct replay *line)
 static void collect(struct replay *line)
 {
 	struct crit_model *model = line->model;
-	size_t i;
 
-	for (i = 0; i < model->stream_count; i++) {
+	for (size_t i = 0; i < model->stream_count; i++) {
 		model->losses.late_records += line->shims[i].late_records;
 		model->losses.unbalanced_spans += line->shims[i].unbalanced;
 		model->losses.unknown_records += line->shims[i].unknown_records;
@@ -556,7 +552,6 @@ int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
 		.options = options,
 		.share = share,
 	};
-	size_t i;
 	int rc;
 
 	crit_threads_rewind(model);
@@ -571,11 +566,11 @@ int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
 		crit_engine_finish(engine);
 		collect(&line);
 	}
-	for (i = 0; i < model->node_count && line.kernels && line.sched_states; i++) {
+	for (size_t i = 0; i < model->node_count && line.kernels && line.sched_states; i++) {
 		crit_kernel_feed_fini(&line.kernels[i]);
 		crit_sched_state_fini(&line.sched_states[i]);
 	}
-	for (i = 0; i < model->stream_count && line.shims; i++)
+	for (size_t i = 0; i < model->stream_count && line.shims; i++)
 		crit_shim_feed_fini(&line.shims[i]);
 	crit_thread_edges_destroy(line.edges);
 	crit_planned_events_fini(&line.planned);

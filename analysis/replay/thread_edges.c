@@ -217,12 +217,12 @@ static int on_leave(void *user, const struct crit_event *event)
 {
 	struct crit_thread_edges *edges = user;
 	const struct crit_thread_account *thread = &edges->engine->accounts[event->thread];
-	uint32_t before = edges->depths[event->thread], depth;
+	uint32_t before = edges->depths[event->thread];
 
 	edges->depths[event->thread] = thread->depth;
 	if (is_folding(edges, event))
 		return 0;
-	for (depth = before; depth > thread->depth; depth--)
+	for (uint32_t depth = before; depth > thread->depth; depth--)
 		end_span(edges, event->thread, &thread->spans[depth - 1], event->time_ns,
 			 before == thread->depth + 1);
 	return 0;

@@ -28,9 +28,8 @@ static void copy_cells(const struct crit_thread_account *account, uint32_t depth
 {
 	unsigned int span_class = depth ? account->spans[depth - 1].span_class
 					: account->base->key.span_class;
-	int state;
 
-	for (state = 0; state < CRIT_STATE_COUNT; state++)
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		ret_ns[state] = account->cells.ns[state][span_class];
 }
 
@@ -53,7 +52,6 @@ static void post_begin(struct crit_tracer *tracer, uint32_t thread, uint64_t tim
 					      .thread = thread,
 					      .kind = CRIT_EMIT_BEGIN,
 					      .bucket = account->base };
-	uint32_t depth;
 
 	if (time_ns > tracer->emitter.end_ns)
 		return;
@@ -62,7 +60,7 @@ static void post_begin(struct crit_tracer *tracer, uint32_t thread, uint64_t tim
 		(struct crit_tracer_view){ .depth = account->depth, .is_told = true };
 	copy_cells(account, 0, emitted.marked_ns);
 	crit_emitter_post(&tracer->emitter, &emitted);
-	for (depth = 1; depth <= account->depth; depth++) {
+	for (uint32_t depth = 1; depth <= account->depth; depth++) {
 		const struct crit_span_frame *frame = &account->spans[depth - 1];
 
 		emitted.kind = CRIT_EMIT_INSIDE;

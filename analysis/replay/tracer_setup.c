@@ -26,13 +26,13 @@ static const struct setup_call no_call = { .begin_ns = CRIT_TIME_MAX, .end_ns = 
 int crit_tracer_setups_init(struct crit_tracer_setups *setups, const struct crit_engine *engine,
 			    struct crit_emitter *emitter)
 {
-	size_t count = engine->model->rank_count, i;
+	size_t count = engine->model->rank_count;
 
 	*setups = (struct crit_tracer_setups){ .engine = engine, .emitter = emitter };
 	setups->rows = calloc(count + 1, sizeof(*setups->rows));
 	if (!setups->rows)
 		return -ENOMEM;
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		setups->rows[i] = (struct crit_tracer_setup){ .thread = CRIT_NONE,
 							      .init = no_call,
 							      .finalize = no_call };
@@ -159,10 +159,9 @@ static uint64_t end_of(const struct crit_tracer_setups *setups,
 
 int crit_tracer_setups_end(struct crit_tracer_setups *setups)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < setups->engine->model->rank_count && !rc; i++) {
+	for (size_t i = 0; i < setups->engine->model->rank_count && !rc; i++) {
 		const struct crit_tracer_setup *setup = &setups->rows[i];
 		struct crit_emitter_event event;
 

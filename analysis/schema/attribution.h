@@ -29,9 +29,7 @@ struct crit_attribution {
 static inline void crit_attribution_add(struct crit_attribution *sum,
 					const struct crit_attribution *more)
 {
-	int unit;
-
-	for (unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
+	for (int unit = 0; unit < CRIT_UNIT_COUNT; unit++) {
 		sum->cmetric[unit] += more->cmetric[unit];
 		sum->all_waiting[unit] += more->all_waiting[unit];
 	}

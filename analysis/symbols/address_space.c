@@ -90,15 +90,15 @@ static int add_text(struct crit_address_spaces *spaces, struct maps_text text, c
 {
 	char *last = strrchr(lines, '\n');
 	char *rest = NULL;
-	int status = 0;
+	int rc = 0;
 
 	if (!last)
 		return 0;
 	*last = '\0';
-	for (char *line = strtok_r(lines, "\n", &rest); line && !status;
+	for (char *line = strtok_r(lines, "\n", &rest); line && !rc;
 	     line = strtok_r(NULL, "\n", &rest))
-		status = add_line(spaces, &text, line);
-	return status;
+		rc = add_line(spaces, &text, line);
+	return rc;
 }
 
 static uint64_t real_time(const struct crit_rec_file *file, uint64_t time_ns)
@@ -112,9 +112,9 @@ static int read_texts(struct crit_address_spaces *spaces, const struct crit_reco
 		      uint32_t node)
 {
 	crit_autofree char *payload = malloc(CRIT_CHUNK_PAYLOAD_MAX + 1);
-	int status = payload ? 0 : -ENOMEM;
+	int rc = payload ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !status && i < recording->ref_count; i++) {
+	for (size_t i = 0; !rc && i < recording->ref_count; i++) {
 		const struct crit_chunk_ref *ref = &recording->refs[i];
 		struct maps_text text = { .node = node, .order = (uint32_t)i, .file = CRIT_NONE };
 		struct crit_rec_maps head;
@@ -129,23 +129,23 @@ static int read_texts(struct crit_address_spaces *spaces, const struct crit_reco
 		payload[length] = '\0';
 		text.pid = head.pid;
 		text.seen_real_ns = real_time(&recording->file, head.time_ns);
-		status = add_text(spaces, text, payload + sizeof(head));
+		rc = add_text(spaces, text, payload + sizeof(head));
 	}
-	return status;
+	return rc;
 }
 
 static int read_file(struct crit_address_spaces *spaces, const char *path, uint32_t node,
 		     struct crit_err *err)
 {
 	struct crit_recording *recording = NULL;
-	int status = crit_recording_open(path, &recording, err);
+	int rc = crit_recording_open(path, &recording, err);
 
-	if (crit_recording_is_unreadable(status))
+	if (crit_recording_is_unreadable(rc))
 		return 0; /* it has no addresses then */
-	if (!status)
-		status = read_texts(spaces, recording, node);
+	if (!rc)
+		rc = read_texts(spaces, recording, node);
 	crit_recording_close(recording);
-	return status;
+	return rc;
 }
 
 static int compare_process(const struct crit_mapping *left, const struct crit_mapping *right)
@@ -202,13 +202,13 @@ int crit_address_spaces_read(struct crit_address_spaces *spaces, const char *con
 			     size_t path_count, const struct crit_recording *const *opened,
 			     struct crit_err *err)
 {
-	int status = 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < path_count && !status; i++)
-		status = opened ? read_texts(spaces, opened[i], (uint32_t)i)
-				: read_file(spaces, paths[i], (uint32_t)i, err);
+	for (size_t i = 0; i < path_count && !rc; i++)
+		rc = opened ? read_texts(spaces, opened[i], (uint32_t)i)
+			    : read_file(spaces, paths[i], (uint32_t)i, err);
 	sort(spaces);
-	return status;
+	return rc;
 }
 
 const struct crit_mapping *crit_address_spaces_find(const struct crit_address_spaces *spaces,

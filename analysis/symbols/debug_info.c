@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Units are found by a table of our own: clang writes no .debug_aranges, and libdw looks nowhere
- * else.  A function is found by walking the unit's tree down, since the innermost scope alone does
- * not tell into which function it was inlined.
- */
+// Units are found by a table of our own: clang writes no .debug_aranges, and libdw looks nowhere
+// else.  A function is found by walking the unit's tree down, since the innermost scope alone does
+// not tell into which function it was inlined.
 #include "analysis/symbols/debug_info.h"
 
 #include <dwarf.h>
@@ -46,10 +44,10 @@ struct function_search { /* for the function a line is in */
 char *crit_demangle(const char *symbol)
 {
 	char *name = NULL;
-	int status = 0;
+	int rc = 0;
 
 	if (strncmp(symbol, "_Z", 2) == 0 && strnlen(symbol, MANGLED_BYTES_MAX) < MANGLED_BYTES_MAX)
-		name = __cxa_demangle(symbol, NULL, NULL, &status);
+		name = __cxa_demangle(symbol, NULL, NULL, &rc);
 	return name ? name : strdup(symbol);
 }
 
@@ -100,11 +98,11 @@ int crit_debug_info_init(struct crit_debug_info *info, Dwarf *dwarf)
 	Dwarf_Die die;
 	Dwarf_Die split;
 	uint8_t type;
-	int status = 0;
+	int rc = 0;
 
-	while (!status && info->unit_count < UNITS_MAX &&
+	while (!rc && info->unit_count < UNITS_MAX &&
 	       dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, &split) == 0)
-		status = add_unit(info, &die, type == DW_UT_skeleton && split.addr ? &split : NULL);
+		rc = add_unit(info, &die, type == DW_UT_skeleton && split.addr ? &split : NULL);
 	if (info->range_count)
 		qsort(info->ranges, info->range_count, sizeof(*info->ranges), compare_range);
 	for (size_t i = 0; i < info->range_count; i++) {
@@ -113,7 +111,7 @@ int crit_debug_info_init(struct crit_debug_info *info, Dwarf *dwarf)
 		range->end_max = i && range[-1].end_max > range->end ? range[-1].end_max
 								     : range->end;
 	}
-	return status ? -ENOMEM : 0;
+	return rc ? -ENOMEM : 0;
 }
 
 void crit_debug_info_fini(struct crit_debug_info *info)
@@ -298,7 +296,7 @@ static char *scoped_name(Dwarf_Die die)
 		const char *name = dwarf_diename(&scopes[i]);
 
 		if (name)
-			(void)fprintf(out, "%s::", name);
+			fprintf(out, "%s::", name);
 		else if (dwarf_tag(&scopes[i]) == DW_TAG_namespace)
 			(void)fputs("(anonymous namespace)::", out);
 	}

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * One question at a time goes through a socket that the supervisor and its reader share.  A reader
- * takes a question off the socket after it was answered: where it dies of one, the supervisor finds
- * it there and answers in its place, and starts the next reader when the next question comes.
- */
+// One question at a time goes through a socket that the supervisor and its reader share.  A reader
+// takes a question off the socket after it was answered: where it dies of one, the supervisor finds
+// it there and answers in its place, and starts the next reader when the next question comes.
 #include "analysis/symbols/elf_reader.h"
 
 #include <errno.h>
@@ -311,7 +309,7 @@ static int start(struct crit_elf_reader *reader)
 		reader->fd = ends[1];
 		supervise(reader);
 	}
-	(void)close(ends[1]);
+	close(ends[1]);
 	reader->fd = ends[0];
 	return reader->supervisor_pid < 0 ? -errno : 0;
 }
@@ -320,7 +318,7 @@ int crit_elf_reader_create(const struct crit_elf_reader_options *options,
 			   struct crit_elf_reader **ret_reader)
 {
 	struct crit_elf_reader *reader = calloc(1, sizeof(*reader));
-	int status;
+	int rc;
 
 	if (!reader)
 		return -ENOMEM;
@@ -329,10 +327,10 @@ int crit_elf_reader_create(const struct crit_elf_reader_options *options,
 	reader->wait_s = options->wait_s ? options->wait_s : WAIT_S;
 	reader->left_ns = (options->total_s ? options->total_s : CRIT_ELF_TOTAL_S) * SECOND_NS;
 	reader->is_here = options->is_here;
-	status = options->is_here ? 0 : start(reader);
-	if (status) {
+	rc = options->is_here ? 0 : start(reader);
+	if (rc) {
 		crit_elf_reader_destroy(reader);
-		return status;
+		return rc;
 	}
 	*ret_reader = reader;
 	return 0;
@@ -343,7 +341,7 @@ void crit_elf_reader_destroy(struct crit_elf_reader *reader)
 	if (!reader)
 		return;
 	if (reader->fd >= 0)
-		(void)close(reader->fd);
+		close(reader->fd);
 	if (reader->supervisor_pid > 0) {
 		if (reader->is_stuck)
 			(void)kill(reader->supervisor_pid, SIGKILL); /* its reader dies with it */

@@ -36,19 +36,19 @@ int crit_symbols_create(const char *const *paths, size_t path_count,
 			struct crit_symbols **ret_symbols, struct crit_err *err)
 {
 	struct crit_symbols *symbols = calloc(1, sizeof(*symbols));
-	int status =
+	int rc =
 		symbols ? crit_address_spaces_read(&symbols->spaces, paths, path_count, opened, err)
 			: -ENOMEM;
 
-	if (!status) {
+	if (!rc) {
 		symbols->reader = reader;
 		symbols->files = calloc(symbols->spaces.file_count + 1, sizeof(*symbols->files));
 		if (!symbols->files)
-			status = -ENOMEM;
+			rc = -ENOMEM;
 	}
-	if (status) {
+	if (rc) {
 		crit_symbols_destroy(symbols);
-		return status;
+		return rc;
 	}
 	*ret_symbols = symbols;
 	return 0;

@@ -33,10 +33,9 @@ static int add_counter(const struct crit_model *model, struct crit_engine *engin
 
 int crit_call_rows_add_counters(const struct crit_model *model, struct crit_engine *engine)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < model->stream_count; i++) {
+	for (size_t i = 0; i < model->stream_count; i++) {
 		const struct crit_stream *stream = &model->streams[i];
 		const struct crit_recording *recording = model->nodes[stream->node].recording;
 		/* each chunk holds all counters as they were: the last one counts */
@@ -189,10 +188,9 @@ static struct call_item *collect(const struct crit_model *model, const struct cr
 				 const uint32_t *rank_rows, size_t *ret_count)
 {
 	struct call_item *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
-	size_t i;
 
 	*ret_count = 0;
-	for (i = 0; pieces && i < engine->buckets.count; i++) {
+	for (size_t i = 0; pieces && i < engine->buckets.count; i++) {
 		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
 		const struct crit_thread *thread = &model->threads[bucket->key.thread];
 
@@ -210,9 +208,9 @@ static struct call_item *collect(const struct crit_model *model, const struct cr
 /* Of MPI calls of ranks; the order of the pieces changes. */
 static int fill_rank_calls(struct call_item *pieces, size_t count, struct crit_results *results)
 {
-	size_t kept = 0, i;
+	size_t kept = 0;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (pieces[i].rank_row != CRIT_NONE &&
 		    pieces[i].bucket->key.call < CRIT_CALL_OMP_FIRST)
 			pieces[kept++] = pieces[i];
@@ -226,7 +224,6 @@ int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine
 	size_t count;
 	struct call_item *pieces = collect(model, engine, rank_rows, &count);
 	int64_t top;
-	size_t i;
 	int rc;
 
 	if (!pieces)
@@ -238,7 +235,7 @@ int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine
 	free(pieces);
 	if (rc || !results->call_sites || !results->calls)
 		return -ENOMEM;
-	for (i = 0; i < results->call_count; i++) {
+	for (size_t i = 0; i < results->call_count; i++) {
 		top = crit_blame_top(&engine->blame, results->calls[i].call);
 		results->calls[i].top_rank_row = top < 0 ? -1 : (int32_t)rank_rows[top];
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Computes efficiencies from the cells of ranks, or of threads without ranks. */
+// Computes efficiencies from the cells of ranks, or of threads without ranks.
 #include "analysis/table/efficiency.h"
 
 #include <stdlib.h>

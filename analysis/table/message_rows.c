@@ -15,12 +15,10 @@
 
 static int fill_traffic(const struct crit_traffic *traffic, struct crit_message_results *out)
 {
-	size_t i;
-
 	out->traffic = calloc(CRIT_TRAFFIC_CALLS, sizeof(*out->traffic));
 	if (!out->traffic)
 		return -ENOMEM;
-	for (i = 0; i < CRIT_TRAFFIC_CALLS; i++) {
+	for (size_t i = 0; i < CRIT_TRAFFIC_CALLS; i++) {
 		if (traffic->calls[i])
 			out->traffic[out->traffic_count++] = *traffic->calls[i];
 	}
@@ -29,12 +27,10 @@ static int fill_traffic(const struct crit_traffic *traffic, struct crit_message_
 
 static int fill_failed(const struct crit_traffic *traffic, struct crit_message_results *out)
 {
-	uint32_t call;
-
 	out->failed = calloc(CRIT_TRAFFIC_CALLS, sizeof(*out->failed));
 	if (!out->failed)
 		return -ENOMEM;
-	for (call = 0; call < CRIT_TRAFFIC_CALLS; call++) {
+	for (uint32_t call = 0; call < CRIT_TRAFFIC_CALLS; call++) {
 		if (traffic->failed[call])
 			out->failed[out->failed_count++] =
 				(struct crit_failed_row){ call, traffic->failed[call] };
@@ -79,11 +75,11 @@ static int fill_pairs(const struct crit_messages *messages, const uint32_t *rank
 {
 	const struct crit_traffic *traffic = &messages->traffic;
 	struct crit_pair_row *pairs = calloc(2 * traffic->pair_count + 1, sizeof(*pairs));
-	size_t i, used = 0;
+	size_t used = 0;
 
 	if (!pairs)
 		return -ENOMEM;
-	for (i = 0; i < traffic->pair_count; i++) {
+	for (size_t i = 0; i < traffic->pair_count; i++) {
 		const struct crit_traffic_pair *pair = &traffic->pairs[i];
 		uint32_t rank = messages->communicators.members[pair->member].rank;
 
@@ -111,13 +107,11 @@ static int fill_pairs(const struct crit_messages *messages, const uint32_t *rank
 static int fill_communicators(const struct crit_communicators *all,
 			      struct crit_message_results *out)
 {
-	size_t i;
-
 	out->communicators = calloc(all->count + 1, sizeof(*out->communicators));
 	if (!out->communicators)
 		return -ENOMEM;
 	out->communicator_count = all->model->rank_count || all->count > 1 ? all->count : 0;
-	for (i = 0; i < out->communicator_count; i++) {
+	for (size_t i = 0; i < out->communicator_count; i++) {
 		const struct crit_communicator *row = &all->rows[i];
 		struct crit_communicator_row *to = &out->communicators[i];
 
@@ -154,17 +148,16 @@ static int fill_collectives(const struct crit_collectives *all, struct crit_mess
 			    uint32_t *new_places)
 {
 	struct indexed *rows = calloc(all->row_count + 1, sizeof(*rows));
-	size_t i;
 
 	out->collectives = calloc(all->row_count + 1, sizeof(*out->collectives));
 	if (!rows || !out->collectives) {
 		free(rows);
 		return -ENOMEM;
 	}
-	for (i = 0; i < all->row_count; i++)
+	for (size_t i = 0; i < all->row_count; i++)
 		rows[i] = (struct indexed){ all->rows[i], (uint32_t)i };
 	qsort(rows, all->row_count, sizeof(*rows), compare_collectives);
-	for (i = 0; i < all->row_count; i++) {
+	for (size_t i = 0; i < all->row_count; i++) {
 		out->collectives[i] = rows[i].row;
 		new_places[rows[i].index] = (uint32_t)i;
 	}
@@ -187,12 +180,11 @@ static int fill_lasts(struct crit_messages *messages, const uint32_t *rank_rows,
 		      const uint32_t *new_places, struct crit_message_results *out)
 {
 	struct crit_collectives *all = &messages->collectives;
-	size_t i;
 
 	out->lasts = calloc(all->last_count + 1, sizeof(*out->lasts));
 	if (!out->lasts)
 		return -ENOMEM;
-	for (i = 0; i < all->last_count; i++) {
+	for (size_t i = 0; i < all->last_count; i++) {
 		uint32_t rank = messages->communicators.members[all->lasts[i].member].rank;
 
 		all->lasts[i].row = new_places[all->lasts[i].row];
@@ -200,7 +192,7 @@ static int fill_lasts(struct crit_messages *messages, const uint32_t *rank_rows,
 	}
 	if (all->last_count)
 		qsort(all->lasts, all->last_count, sizeof(*all->lasts), compare_lasts);
-	for (i = 0; i < all->last_count; i++) {
+	for (size_t i = 0; i < all->last_count; i++) {
 		struct crit_collective_row *row = &out->collectives[all->lasts[i].row];
 
 		if (!row->last_count++)

@@ -56,11 +56,11 @@ static int collect(const struct crit_model *model, struct crit_engine *engine,
 		   const uint32_t *thread_rows, struct region_item **ret_pieces, size_t *ret_count)
 {
 	struct region_item *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
-	size_t count = 0, i;
+	size_t count = 0;
 
 	if (!pieces)
 		return -ENOMEM;
-	for (i = 0; i < engine->buckets.count; i++) {
+	for (size_t i = 0; i < engine->buckets.count; i++) {
 		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
 		const struct crit_thread *thread = &model->threads[bucket->key.thread];
 		struct crit_region *region;
@@ -96,13 +96,12 @@ static int collect(const struct crit_model *model, struct crit_engine *engine,
 static int32_t *ranks_of_processes(const struct crit_model *model, const uint32_t *rank_rows)
 {
 	int32_t *ranks = malloc((model->process_count + 1) * sizeof(*ranks));
-	size_t i;
 
 	if (!ranks)
 		return NULL;
-	for (i = 0; i < model->process_count; i++)
+	for (size_t i = 0; i < model->process_count; i++)
 		ranks[i] = -1;
-	for (i = 0; i < model->thread_count; i++) {
+	for (size_t i = 0; i < model->thread_count; i++) {
 		const struct crit_thread *thread = &model->threads[i];
 
 		if (thread->rank != CRIT_NONE)
@@ -137,7 +136,6 @@ static int fill_rows(const struct crit_model *model, const struct crit_regions *
 {
 	struct region_location *places = calloc(regions->count + 1, sizeof(*places));
 	int32_t *ranks = ranks_of_processes(model, rank_rows);
-	size_t i;
 
 	out->rows = calloc(regions->count + 1, sizeof(*out->rows));
 	if (!places || !ranks || !out->rows) {
@@ -145,15 +143,15 @@ static int fill_rows(const struct crit_model *model, const struct crit_regions *
 		free(ranks);
 		return -ENOMEM;
 	}
-	for (i = 0; i < regions->count; i++)
+	for (size_t i = 0; i < regions->count; i++)
 		places[i] = (struct region_location){ model, &regions->rows[i],
 						      ranks[regions->rows[i].process],
 						      (uint32_t)i };
 	qsort(places, regions->count, sizeof(*places), compare_places);
 	out->row_count = regions->count;
-	for (i = 0; i < regions->count; i++)
+	for (size_t i = 0; i < regions->count; i++)
 		new_rows[places[i].index] = (uint32_t)i;
-	for (i = 0; i < regions->count; i++) {
+	for (size_t i = 0; i < regions->count; i++) {
 		const struct crit_region *region = places[i].region;
 		uint64_t parent = (uint64_t)region->process << 32 | region->parent;
 		uint32_t found = region->parent ? crit_map_get(&regions->places, parent)
@@ -238,14 +236,14 @@ int crit_region_rows_fill(const struct crit_model *model, struct crit_engine *en
 	const struct crit_regions *regions = &engine->teams.regions;
 	struct region_item *pieces;
 	uint32_t *new_rows;
-	size_t count, i;
+	size_t count;
 	int rc = collect(model, engine, thread_rows, &pieces, &count);
 
 	if (rc)
 		return rc;
 	new_rows = calloc(regions->count + 1, sizeof(*new_rows));
 	rc = new_rows ? fill_rows(model, regions, rank_rows, &results->regions, new_rows) : -ENOMEM;
-	for (i = 0; i < count && !rc; i++)
+	for (size_t i = 0; i < count && !rc; i++)
 		pieces[i].row = new_rows[pieces[i].row];
 	if (!rc)
 		rc = fill_parts(pieces, count, &results->regions);

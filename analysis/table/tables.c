@@ -23,9 +23,7 @@ static void fill_thread(const struct crit_thread_account *thread, struct crit_th
 static void fill_attribution(const struct crit_engine *engine, const uint32_t *thread_rows,
 			     struct crit_results *results)
 {
-	size_t i;
-
-	for (i = 0; i < engine->buckets.count; i++) {
+	for (size_t i = 0; i < engine->buckets.count; i++) {
 		const struct crit_bucket *bucket = crit_buckets_at(&engine->buckets, i);
 		struct crit_thread_row *row = &results->threads[thread_rows[bucket->key.thread]];
 
@@ -39,10 +37,7 @@ static void fill_attribution(const struct crit_engine *engine, const uint32_t *t
 /* One node: its scope is the run's.  Ranks are the sums of their app threads. */
 static void finish_threads(const struct crit_engine *engine, struct crit_results *results)
 {
-	size_t i;
-	int span_class;
-
-	for (i = 0; i < results->thread_count; i++) {
+	for (size_t i = 0; i < results->thread_count; i++) {
 		struct crit_thread_row *row = &results->threads[i];
 
 		if (!engine->nodes) {
@@ -50,7 +45,7 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 			memcpy(row->node_all_waiting, row->run.all_waiting,
 			       sizeof(row->node_all_waiting));
 		}
-		for (span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
+		for (int span_class = 0; span_class < CRIT_CLASS_COUNT; span_class++)
 			results->losses.unknown_ns += row->cells.ns[CRIT_STATE_UNKNOWN][span_class];
 		if (row->rank_row >= 0 && row->role == CRIT_THREAD_APP) {
 			struct crit_rank_row *rank = &results->ranks[row->rank_row];
@@ -64,9 +59,7 @@ static void finish_threads(const struct crit_engine *engine, struct crit_results
 static void fill_threads(const struct crit_engine *engine, const uint32_t *thread_rows,
 			 struct crit_results *results)
 {
-	size_t i;
-
-	for (i = 0; i < results->thread_count; i++)
+	for (size_t i = 0; i < results->thread_count; i++)
 		fill_thread(&engine->accounts[i], &results->threads[thread_rows[i]]);
 	fill_attribution(engine, thread_rows, results);
 	finish_threads(engine, results);
@@ -87,10 +80,9 @@ static void add_check(struct crit_results *results, enum crit_unit unit, enum cr
 {
 	struct crit_consistency_check *check = &results->checks[results->check_count++];
 	double first, second;
-	size_t i;
 
 	*check = (struct crit_consistency_check){ .unit = unit, .scope = scope, .node = node };
-	for (i = 0; i < results->thread_count; i++) {
+	for (size_t i = 0; i < results->thread_count; i++) {
 		const struct crit_thread_row *row = &results->threads[i];
 
 		if (scope == CRIT_SCOPE_NODE && row->node != node)
@@ -113,17 +105,15 @@ static void add_check(struct crit_results *results, enum crit_unit unit, enum cr
 static int fill_checks(const struct crit_engine *engine, struct crit_results *results)
 {
 	int units = results->has_ranks ? CRIT_UNIT_COUNT : 1;
-	uint32_t node;
-	int unit;
 
 	results->checks =
 		calloc((size_t)units * (1 + results->node_count), sizeof(*results->checks));
 	if (!results->checks)
 		return -ENOMEM;
-	for (unit = 0; unit < units; unit++)
+	for (int unit = 0; unit < units; unit++)
 		add_check(results, unit, CRIT_SCOPE_RUN, 0, &engine->run);
-	for (node = 0; node < results->node_count; node++) {
-		for (unit = 0; unit < units; unit++)
+	for (uint32_t node = 0; node < results->node_count; node++) {
+		for (int unit = 0; unit < units; unit++)
 			add_check(results, unit, CRIT_SCOPE_NODE, node,
 				  engine->nodes ? &engine->nodes[node] : &engine->run);
 	}
@@ -136,17 +126,16 @@ static void fill_activity(const struct crit_model *model, const struct crit_engi
 {
 	const struct crit_rank_state *ranks = engine->nodes ? engine->node_ranks
 							    : engine->run_ranks;
-	size_t i;
 
-	for (i = 0; i < model->rank_count; i++) {
+	for (size_t i = 0; i < model->rank_count; i++) {
 		results->ranks[rank_rows[i]].idle_in_mpi_ns = engine->rank_idles[i].ns;
 		results->ranks[rank_rows[i]].active_ns = ranks[i].active_ns;
 		results->ranks[rank_rows[i]].may_wait_cmetric =
 			engine->run_ranks[i].may_wait.cmetric;
 	}
-	for (i = 0; i < model->thread_count; i++)
+	for (size_t i = 0; i < model->thread_count; i++)
 		results->nodes[model->threads[i].node].busy_ns += engine->accounts[i].busy_ns;
-	for (i = 0; i < model->node_count; i++)
+	for (size_t i = 0; i < model->node_count; i++)
 		results->nodes[i].shortage = engine->nodes ? engine->nodes[i].shortage
 							   : engine->run.shortage;
 }
@@ -155,9 +144,8 @@ static void fill_activity(const struct crit_model *model, const struct crit_engi
 static void count_tag_only(struct crit_model *model)
 {
 	uint64_t tag_only = 0;
-	size_t i;
 
-	for (i = 0; i < model->thread_count; i++)
+	for (size_t i = 0; i < model->thread_count; i++)
 		tag_only += model->threads[i].is_tag_only;
 	if (tag_only > model->losses.no_buffer_threads)
 		model->losses.no_buffer_threads = tag_only;

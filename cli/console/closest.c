@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Edit distance with swaps of neighbours (optimal string alignment), for names of a few letters. */
+// Edit distance with swaps of neighbours (optimal string alignment), for names of a few letters.
 #include "cli/console/closest.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Draws the line that says how far an analysis is. */
+// Draws the line that says how far an analysis is.
 #include "cli/console/progress.h"
 
 #include <stdio.h>
@@ -28,13 +28,12 @@ void crit_progress_draw(void *user, uint64_t done_bytes, uint64_t total_bytes)
 		done = 1.0;
 	columns = (unsigned int)(done * BAR_COLUMNS);
 	progress->is_drawn = true;
-	(void)fprintf(stderr, "\r%s [%-*.*s] %3.0f %%", progress->what, (int)BAR_COLUMNS,
-		      (int)columns, full, done * 100);
+	fprintf(stderr, "\r%s [%-*.*s] %3.0f %%", progress->what, (int)BAR_COLUMNS, (int)columns,
+		full, done * 100);
 }
 
 void crit_progress_end(const struct crit_progress *progress)
 {
 	if (progress->is_drawn)
-		(void)fprintf(stderr, "\r%*s\r", (int)(strlen(progress->what) + BAR_COLUMNS + 9),
-			      "");
+		fprintf(stderr, "\r%*s\r", (int)(strlen(progress->what) + BAR_COLUMNS + 9), "");
 }

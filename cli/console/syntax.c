@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads options by a subcommand's table. */
+// Reads options by a subcommand's table.
 #include "cli/console/syntax.h"
 
 #include <stdbool.h>

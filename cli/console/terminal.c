@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Asks the environment, then the terminal, for the width of a page. */
+// Asks the environment, then the terminal, for the width of a page.
 #include "cli/console/terminal.h"
 
 #include <stdlib.h>

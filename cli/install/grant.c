@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Follows the rules of capabilities(7) for an execve, in the order in which the kernel asks. */
+// Follows the rules of capabilities(7) for an execve, in the order in which the kernel asks.
 #include "cli/install/grant.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Finds the programs and libraries of crit relative to the crit binary. */
+// Finds the programs and libraries of crit relative to the crit binary.
 #include "cli/install/installation.h"
 
 #include <dlfcn.h>
@@ -54,43 +54,43 @@ static int find(const char *beside, const char *name, int mode, char ret_path[],
 
 int crit_installation_program(const char *name, char *ret_path, size_t size)
 {
-	int status = find(".", name, X_OK, ret_path, size);
+	int rc = find(".", name, X_OK, ret_path, size);
 
-	if (status)
+	if (rc)
 		(void)snprintf(ret_path, size, "%s", name);
-	return status;
+	return rc;
 }
 
 int crit_installation_library(const char *name, char *ret_path, size_t size)
 {
-	int status = find("../lib", name, R_OK, ret_path, size);
+	int rc = find("../lib", name, R_OK, ret_path, size);
 
-	return status ? find(CRIT_LIB_FROM_BIN, name, R_OK, ret_path, size) : 0;
+	return rc ? find(CRIT_LIB_FROM_BIN, name, R_OK, ret_path, size) : 0;
 }
 
 static int find_linked(const char *name, char *ret_path, size_t size)
 {
 	void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
 	struct link_map *map = NULL;
-	int status = -ENOENT;
+	int rc = -ENOENT;
 
 	if (!handle)
 		return -ENOENT;
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
-		status = accept_path(map->l_name, R_OK, ret_path, size);
+		rc = accept_path(map->l_name, R_OK, ret_path, size);
 	(void)dlclose(handle);
-	return status;
+	return rc;
 }
 
 int crit_installation_libomp(char *ret_path, size_t size)
 {
 	glob_t found;
-	int status = find_linked("libomp.so.5", ret_path, size);
+	int rc = find_linked("libomp.so.5", ret_path, size);
 
-	if (status == 0 || glob("/usr/lib/llvm-*/lib/libomp.so.5", 0, NULL, &found) != 0)
-		return status;
-	for (size_t i = found.gl_pathc; status && i > 0; i--)
-		status = accept_path(found.gl_pathv[i - 1], R_OK, ret_path, size);
+	if (rc == 0 || glob("/usr/lib/llvm-*/lib/libomp.so.5", 0, NULL, &found) != 0)
+		return rc;
+	for (size_t i = found.gl_pathc; rc && i > 0; i--)
+		rc = accept_path(found.gl_pathv[i - 1], R_OK, ret_path, size);
 	globfree(&found);
-	return status;
+	return rc;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit run -p: reads /proc for what prevents recording a process; removes a run without members. */
+// crit run -p: reads /proc for what prevents recording a process; removes a run without members.
 #include "cli/launch/attach.h"
 
 #include <errno.h>
@@ -40,10 +40,10 @@ int crit_attach_check(pid_t pid, struct crit_err *err)
 {
 	unsigned int uid = 0;
 	char path[64], byte;
-	int status = read_user(pid, &uid);
+	int rc = read_user(pid, &uid);
 
-	if (status)
-		return crit_err_set(err, status, "%s", strerror(-status));
+	if (rc)
+		return crit_err_set(err, rc, "%s", strerror(-rc));
 	if (uid != geteuid())
 		return crit_err_set(err, -EPERM,
 				    "it belongs to user %u, and critd serves user %u; run crit as "
@@ -105,9 +105,9 @@ static int attach(struct crit_client *client, int pidfd, struct crit_err *err)
 
 int crit_attach(struct crit_client *client, int pidfd, struct crit_err *err)
 {
-	int status = attach(client, pidfd, err);
+	int rc = attach(client, pidfd, err);
 
-	if (status)
+	if (rc)
 		leave_nothing(client);
-	return status;
+	return rc;
 }

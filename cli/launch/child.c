@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * The child stays in our process group, so the terminal's signals, and others sent to the group,
- * reach it without us; what somebody sends to us alone is sent on.
- */
+// The child stays in our process group, so the terminal's signals, and others sent to the group,
+// reach it without us; what somebody sends to us alone is sent on.
 #include "cli/launch/child.h"
 
 #include <errno.h>
@@ -41,7 +39,7 @@ static int check_executable(const char *path)
 int crit_child_find(const char *name, char *ret_path)
 {
 	const char *path = getenv("PATH");
-	int status = -ENOENT;
+	int rc = -ENOENT;
 
 	if (strchr(name, '/')) {
 		(void)snprintf(ret_path, PATH_MAX, "%s", name);
@@ -59,12 +57,12 @@ int crit_child_find(const char *name, char *ret_path)
 		if (found == 0)
 			return 0;
 		if (found == -EACCES)
-			status = found;
+			rc = found;
 		if (path[length] == '\0')
 			break;
 		path += length + 1;
 	}
-	return status;
+	return rc;
 }
 
 enum crit_linkage crit_child_linkage(char *const *program, const char **ret_name)
@@ -99,16 +97,16 @@ static void register_root(const struct crit_child *child)
 	const char *name;
 	struct crit_client client;
 	struct crit_err err = { { 0 } };
-	int status = crit_client_open(&client, &options, &err);
+	int rc = crit_client_open(&client, &options, &err);
 
 	if (child->has_shim)
 		member.flags = (uint16_t)(crit_child_linkage(child->program, &name)
 					  << CRIT_PF_LINKAGE_SHIFT);
-	if (!status)
-		status = crit_client_register(&client, &member, NULL, &err);
-	if (status)
-		(void)fprintf(stderr, "crit run: nothing is recorded: %s\n",
-			      err.text[0] ? err.text : strerror(-status));
+	if (!rc)
+		rc = crit_client_register(&client, &member, NULL, &err);
+	if (rc)
+		fprintf(stderr, "crit run: nothing is recorded: %s\n",
+			err.text[0] ? err.text : strerror(-rc));
 	/* The connection closes by itself at exec: until then it vouches for this process. */
 }
 

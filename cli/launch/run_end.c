@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads the report the finisher wrote; without one, makes it again. */
+// Reads the report the finisher wrote; without one, makes it again.
 #include "cli/launch/run_end.h"
 
 #include <errno.h>
@@ -95,44 +95,42 @@ static void say_why(const struct crit_run_end *end, const struct findings *found
 	bool has_recording;
 
 	if (is_removed(end->directory_fd)) {
-		(void)fprintf(stderr, "crit: no report: %s was removed while the run went on\n",
-			      end->directory);
+		fprintf(stderr, "crit: no report: %s was removed while the run went on\n",
+			end->directory);
 		return;
 	}
 	if (found->err.text[0]) {
-		(void)fprintf(stderr, "crit: no report: %s; try crit report %s\n", found->err.text,
-			      found->name);
+		fprintf(stderr, "crit: no report: %s; try crit report %s\n", found->err.text,
+			found->name);
 		return;
 	}
 	set = crit_recording_set_create(NULL);
 	has_recording = crit_recording_set_add(set, found->here, NULL) == 0;
 	crit_recording_set_destroy(set);
 	if (has_recording)
-		(void)fprintf(stderr, "crit: report follows in %s, from another node\n",
-			      found->name);
+		fprintf(stderr, "crit: report follows in %s, from another node\n", found->name);
 	else
-		(void)fprintf(stderr,
-			      "crit: no report: the recording in %s was removed while the run "
-			      "went on\n",
-			      found->name);
+		fprintf(stderr,
+			"crit: no report: the recording in %s was removed while the run "
+			"went on\n",
+			found->name);
 }
 
 static void say(const struct crit_run_end *end, const struct findings *found)
 {
 	if (!found->err.text[0] && has_file(end->directory_fd, "report.txt")) {
 		show_screen(end->directory_fd, found);
-		(void)fprintf(stderr, "crit: report in %s/report.txt%s%s%s\n", found->name,
-			      found->is_made_here ? "; made by crit run, as crit finish had ended "
-						    "without it"
-						  : "",
-			      found->is_held ? "; it may change, as processes of the run still live"
-					     : "",
-			      found->has_no_trace_yet ? "; traces.otf2 follows" : "");
+		fprintf(stderr, "crit: report in %s/report.txt%s%s%s\n", found->name,
+			found->is_made_here ? "; made by crit run, as crit finish had ended "
+					      "without it"
+					    : "",
+			found->is_held ? "; it may change, as processes of the run still live" : "",
+			found->has_no_trace_yet ? "; traces.otf2 follows" : "");
 	} else if (found->is_held) {
-		(void)fprintf(stderr,
-			      "crit: report follows in %s; crit finish still makes it, or waits "
-			      "for processes of the run\n",
-			      found->name);
+		fprintf(stderr,
+			"crit: report follows in %s; crit finish still makes it, or waits "
+			"for processes of the run\n",
+			found->name);
 	} else {
 		say_why(end, found);
 	}
@@ -159,12 +157,12 @@ static int finish_again(int directory_fd, struct crit_err *err)
 static void find_report(const struct crit_run_end *end, struct findings *found)
 {
 	const int timeout_ms = (int)end->finish_s * 1000;
-	int status = crit_finish_lock_wait_report(found->here, timeout_ms);
+	int rc = crit_finish_lock_wait_report(found->here, timeout_ms);
 
 	found->is_held = crit_finish_lock_wait(found->here, 0) == -ETIMEDOUT;
-	if (!found->is_held && (status || is_abandoned(end, found)))
+	if (!found->is_held && (rc || is_abandoned(end, found)))
 		found->is_made_here = finish_again(end->directory_fd, &found->err) == 0;
-	else if (!status)
+	else if (!rc)
 		found->has_no_trace_yet = crit_finish_lock_wait_trace(found->here, timeout_ms) ==
 					  -ETIMEDOUT;
 }
@@ -176,7 +174,7 @@ void crit_run_end_print(const struct crit_run_end *end)
 
 	if (end->directory_fd < 0 || end->finish_s == 0) {
 		if (!end->is_quiet)
-			(void)fprintf(stderr, "crit: report follows in %s\n", end->directory);
+			fprintf(stderr, "crit: report follows in %s\n", end->directory);
 		return;
 	}
 	(void)snprintf(found.here, sizeof(found.here), "/proc/self/fd/%d", end->directory_fd);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Nothing in siginfo says whether kill() named a process or its group.  So a second process of our
- * group keeps every signal pending: what it has got as well, the group got.
- */
+// Nothing in siginfo says whether kill() named a process or its group.  So a second process of our
+// group keeps every signal pending: what it has got as well, the group got.
 #include "cli/launch/witness.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit-merge: several processes make the report of one run. */
+// crit-merge: several processes make the report of one run.
 #include "cli/merge/crit_merge.h"
 
 #include <errno.h>
@@ -54,14 +54,14 @@ static int take_option(int option, void *user)
 	return CRIT_SYNTAX_GO_ON;
 }
 
-static int refuse(const char *what, const struct crit_err *err, int status)
+static int refuse(const char *what, const struct crit_err *err, int rc)
 {
 	if (err->text[0])
-		(void)fprintf(stderr, "crit-merge: %s\n", err->text);
+		fprintf(stderr, "crit-merge: %s\n", err->text);
 	else
 		crit_line_print(stderr,
 				"crit-merge: cannot merge %s: %s; can every node read all of it?\n",
-				what, strerror(-status));
+				what, strerror(-rc));
 	return CRIT_EXIT_FAILED;
 }
 
@@ -71,15 +71,15 @@ static int write_report(const struct crit_recording_set *set, bool is_live,
 	const char *directory = crit_recording_set_directory(set);
 	struct crit_err err = { { 0 } };
 	struct crit_summary summary;
-	int status = crit_analysis_summarise(analysis, is_live, &summary);
-	bool is_incomplete = !status && summary.is_incomplete;
+	int rc = crit_analysis_summarise(analysis, is_live, &summary);
+	bool is_incomplete = !rc && summary.is_incomplete;
 
-	if (!status) {
-		status = crit_report_files_write_into(output ? output : directory, &summary, &err);
+	if (!rc) {
+		rc = crit_report_files_write_into(output ? output : directory, &summary, &err);
 		crit_summary_fini(&summary);
 	}
-	if (status)
-		return refuse(directory, &err, status);
+	if (rc)
+		return refuse(directory, &err, rc);
 	return is_incomplete || is_live ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
 }
 
@@ -93,16 +93,16 @@ static int write_trace(struct crit_recording_set *set, const struct merge_option
 			     crit_archive_is_wanted();
 	struct crit_archive_result result = { 0 };
 	struct crit_err err = { { 0 } };
-	int status;
+	int rc;
 
 	if (is_wanted)
 		(void)crit_finish_lock_wait_trace(directory, timeout_ms); /* else it says so */
-	status = crit_transport_broadcast(transport, &is_wanted, 1);
-	if (!status && is_wanted)
-		status = crit_archive_write(set, options->output ? options->output : directory,
-					    &trace, &result, &err);
-	if (status && status != -ENODATA) /* level profile: the report says so */
-		return refuse(directory, &err, status);
+	rc = crit_transport_broadcast(transport, &is_wanted, 1);
+	if (!rc && is_wanted)
+		rc = crit_archive_write(set, options->output ? options->output : directory, &trace,
+					&result, &err);
+	if (rc && rc != -ENODATA) /* level profile: the report says so */
+		return refuse(directory, &err, rc);
 	return result.has_losses ? CRIT_EXIT_INCOMPLETE : code;
 }
 
@@ -114,13 +114,13 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	struct crit_client_env env;
 	const char *directory = crit_recording_set_directory(set);
 	bool is_live;
-	int status, code = CRIT_EXIT_OK;
+	int rc, code = CRIT_EXIT_OK;
 
 	crit_client_env_read(&env);
 	is_live = crit_finish_lock_wait(directory, (int)env.finish_s * 1000) == -ETIMEDOUT;
-	status = crit_recording_set_analyse(set, options->rule, false, transport, &analysis, &err);
-	if (status)
-		return refuse(directory, &err, status);
+	rc = crit_recording_set_analyse(set, options->rule, false, transport, &analysis, &err);
+	if (rc)
+		return refuse(directory, &err, rc);
 	if (analysis)
 		code = write_report(set, is_live, analysis, options->output);
 	crit_analysis_destroy(analysis);
@@ -133,7 +133,7 @@ int crit_merge_main(int argc, char **argv, const struct crit_transport *transpor
 	struct merge_options options = { 0 };
 	struct crit_recording_set *set = crit_recording_set_create(reader);
 	struct crit_err err = { { 0 } };
-	int status = 0, code;
+	int rc = 0, code;
 
 	if (transport->rank &&
 	    (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
@@ -146,10 +146,10 @@ int crit_merge_main(int argc, char **argv, const struct crit_transport *transpor
 		crit_recording_set_destroy(set);
 		return code;
 	}
-	for (int i = optind; i < argc && !status; i++)
-		status = crit_recording_set_add(set, argv[i], &err);
-	status = crit_transport_agree(transport, 0, status);
-	code = status ? refuse(argv[optind], &err, status) : merge(set, &options, transport);
+	for (int i = optind; i < argc && !rc; i++)
+		rc = crit_recording_set_add(set, argv[i], &err);
+	rc = crit_transport_agree(transport, 0, rc);
+	code = rc ? refuse(argv[optind], &err, rc) : merge(set, &options, transport);
 	crit_recording_set_destroy(set);
 	return transport->rank ? CRIT_EXIT_OK : code;
 }

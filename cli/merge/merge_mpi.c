@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* crit-merge over MPI: one file for every library, compiled with the headers of each. */
+// crit-merge over MPI: one file for every library, compiled with the headers of each.
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -35,14 +35,13 @@ static int make_room(const struct crit_transport *transport, const struct crit_e
 {
 	uint64_t *sizes = calloc(2ull * transport->count, sizeof(*sizes));
 	uint64_t *come = sizes ? sizes + transport->count : NULL;
-	uint32_t i;
 	int rc = sizes ? 0 : -ENOMEM;
 
-	for (i = 0; i < transport->count && sizes; i++)
+	for (uint32_t i = 0; i < transport->count && sizes; i++)
 		sizes[i] = to[i].size;
 	if (sizes)
 		(void)MPI_Alltoall(sizes, 1, MPI_UINT64_T, come, 1, MPI_UINT64_T, MPI_COMM_WORLD);
-	for (i = 0; i < transport->count && !rc; i++) {
+	for (uint32_t i = 0; i < transport->count && !rc; i++) {
 		rc = crit_array_grow(&from[i].bytes, &from[i].capacity, come[i], 1);
 		from[i].size = come[i];
 	}
@@ -54,14 +53,13 @@ static int exchange(void *user, const struct crit_exchange_buffer *to,
 		    struct crit_exchange_buffer *from)
 {
 	const struct crit_transport *transport = user;
-	uint32_t step;
 
 	if (make_room(transport, to, from))
 		MPI_Abort(MPI_COMM_WORLD, 1); /* the others would wait for ever */
 	if (to[transport->rank].size)
 		memcpy(from[transport->rank].bytes, to[transport->rank].bytes,
 		       to[transport->rank].size);
-	for (step = 1; step < transport->count; step++) {
+	for (uint32_t step = 1; step < transport->count; step++) {
 		uint32_t next = (transport->rank + step) % transport->count;
 		uint32_t before = (transport->rank + transport->count - step) % transport->count;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Hands recordings to the OTF2 writer, with the call sites' names. */
+// Hands recordings to the OTF2 writer, with the call sites' names.
 #include "cli/results/archive.h"
 
 #include <errno.h>
@@ -55,18 +55,18 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		.progress_user = &progress,
 	};
 	struct crit_otf2_archive archive = { 0 };
-	int status = crit_recording_set_symbols(set, &symbols, err);
+	int rc = crit_recording_set_symbols(set, &symbols, err);
 
 	write.site_user = symbols;
 	raise_file_limit();
 	if (options->transport)
-		status = crit_transport_agree(options->transport, 0, status);
-	if (!status)
-		status = crit_otf2_export(paths, crit_recording_set_count(set), directory, &write,
-					  &archive, err);
+		rc = crit_transport_agree(options->transport, 0, rc);
+	if (!rc)
+		rc = crit_otf2_export(paths, crit_recording_set_count(set), directory, &write,
+				      &archive, err);
 	crit_progress_end(&progress);
-	if (status)
-		return status;
+	if (rc)
+		return rc;
 	*ret_result = (struct crit_archive_result){
 		.event_count = archive.event_count,
 		.seconds = (double)(archive.end_ns - archive.begin_ns) * 1e-9,
@@ -90,11 +90,11 @@ int crit_archive_verify(const char *anchor, void (*fault)(void *user, const char
 {
 	struct crit_otf2_entered_list entered = { 0 };
 	struct crit_otf2_verified verified;
-	int status = crit_otf2_verify_entered(anchor, fault, user, &verified, &entered, err);
+	int rc = crit_otf2_verify_entered(anchor, fault, user, &verified, &entered, err);
 	int64_t more;
 
-	if (status)
-		return status;
+	if (rc)
+		return rc;
 	more = crit_visits_compare(anchor, &entered, fault, user);
 	crit_otf2_entered_fini(&entered);
 	if (more < 0)

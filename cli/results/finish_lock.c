@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Takes the lock file of a run's directory, or polls it until its holder is through. */
+// Takes the lock file of a run's directory, or polls it until its holder is through.
 #include "cli/results/finish_lock.h"
 
 #include <errno.h>
@@ -36,17 +36,17 @@ static int try_lock(int directory_fd)
 {
 	int fd = openat(directory_fd, CRIT_LOCK_NAME,
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-	int status = 0;
+	int rc = 0;
 
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB))
-		status = errno == EINTR ? -EWOULDBLOCK : -errno;
+		rc = errno == EINTR ? -EWOULDBLOCK : -errno;
 	else if (!has_lock_name(directory_fd, fd))
-		status = -EWOULDBLOCK;
-	if (status)
+		rc = -EWOULDBLOCK;
+	if (rc)
 		close(fd);
-	return status ? status : fd;
+	return rc ? rc : fd;
 }
 
 int crit_finish_lock_take(int directory_fd, int timeout_ms)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Waits until critd says that the window is closed or hangs up, turns the recording into results,
- * answers, and does it again at the end if more was recorded; then comes the OTF2 archive, which
- * nobody in the run waits for.
- *
- * All files are named relative to the run's directory, which is the working directory: it stays
- * the same under another name, and whatever bears its old name now is not touched.
- */
+// Waits until critd says that the window is closed or hangs up, turns the recording into results,
+// answers, and does it again at the end if more was recorded; then comes the OTF2 archive, which
+// nobody in the run waits for.
+//
+// All files are named relative to the run's directory, which is the working directory: it stays
+// the same under another name, and whatever bears its old name now is not touched.
 #include "cli/results/finisher.h"
 
 #include <errno.h>
@@ -35,18 +33,18 @@
 #define READERS_MS 20 /* those who wait for a finisher take a free lock for an instant */
 
 /* Notes the outcome of one attempt; the first of equal failures in a row is told. */
-static int conclude(struct crit_finisher *finisher, int status, const struct crit_err *err)
+static int conclude(struct crit_finisher *finisher, int rc, const struct crit_err *err)
 {
 	struct crit_err *noted = &finisher->state->err;
 
 	noted->text[0] = '\0';
-	if (status)
-		(void)crit_err_set(noted, status, "%s",
-				   err && err->text[0] ? err->text : strerror(-status));
-	if (status && status != finisher->last_status)
+	if (rc)
+		(void)crit_err_set(noted, rc, "%s",
+				   err && err->text[0] ? err->text : strerror(-rc));
+	if (rc && rc != finisher->last_status)
 		crit_no_report_write(finisher->directory_fd, noted->text);
-	finisher->last_status = status;
-	return status;
+	finisher->last_status = rc;
+	return rc;
 }
 
 static int write_results(struct crit_finisher *finisher, bool is_live)
@@ -55,28 +53,28 @@ static int write_results(struct crit_finisher *finisher, bool is_live)
 	struct crit_err err = { { 0 } };
 	struct crit_summary summary;
 	char name[PATH_MAX];
-	int status;
+	int rc;
 
 	crit_recording_set_destroy(finisher->set);
 	finisher->set = crit_recording_set_create(NULL);
-	status = crit_recording_set_add(finisher->set, HERE, &err);
+	rc = crit_recording_set_add(finisher->set, HERE, &err);
 	finisher->written_bytes = crit_recording_set_bytes(finisher->set);
-	if (!status)
-		status = crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL,
-						    &analysis, &err);
-	if (!status) {
-		status = crit_analysis_summarise(analysis, is_live, &summary);
-		if (!status) {
-			status = crit_report_files_write(finisher->directory_fd,
-							 crit_directory_name(finisher->directory_fd,
-									     HERE, name),
-							 &summary, &err);
+	if (!rc)
+		rc = crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL,
+						&analysis, &err);
+	if (!rc) {
+		rc = crit_analysis_summarise(analysis, is_live, &summary);
+		if (!rc) {
+			rc = crit_report_files_write(finisher->directory_fd,
+						     crit_directory_name(finisher->directory_fd,
+									 HERE, name),
+						     &summary, &err);
 			finisher->is_provisional = summary.is_provisional;
 			crit_summary_fini(&summary);
 		}
 	}
 	crit_analysis_destroy(analysis);
-	return conclude(finisher, status, &err);
+	return conclude(finisher, rc, &err);
 }
 
 /* The archive follows the report, and lets those who compute go first. */
@@ -85,24 +83,23 @@ static void write_trace(struct crit_finisher *finisher)
 	const struct crit_archive_options options = { .rule = finisher->rule };
 	struct crit_archive_result result;
 	struct crit_err err = { { 0 } };
-	int status;
+	int rc;
 
 	finisher->state->phase = CRIT_FINISHER_EXPORTING;
 	errno = 0;
 	(void)nice(TRACE_NICE); /* without it all the same */
-	status = crit_archive_write(finisher->set, HERE, &options, &result, &err);
-	if (status && status != -ENODATA) /* level profile: the report says so */
-		crit_directory_log(finisher->directory_fd,
-				   err.text[0] ? err.text : strerror(-status));
+	rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
+	if (rc && rc != -ENODATA) /* level profile: the report says so */
+		crit_directory_log(finisher->directory_fd, err.text[0] ? err.text : strerror(-rc));
 }
 
-static void answer(const struct crit_finisher *finisher, int status)
+static void answer(const struct crit_finisher *finisher, int rc)
 {
 	struct crit_message_status message = {
 		.head = { .kind = CRIT_M_WRITTEN,
 			  .version = CRIT_SOCKET_VERSION,
 			  .size = sizeof(message) },
-		.status = status,
+		.status = rc,
 	};
 
 	message.time_ns = crit_clock_ns(CLOCK_MONOTONIC);
@@ -166,16 +163,16 @@ static int finish(struct crit_finisher *finisher)
 	bool has_grown;
 
 	while (finisher->socket_fd >= 0 && wait_closed(finisher)) {
-		int status = 0;
+		int rc = 0;
 
 		if (is_removed(finisher)) {
-			status = fail_removed(finisher);
+			rc = fail_removed(finisher);
 		} else if (crit_nodes_is_reporter(HERE)) {
 			crit_nodes_wait(HERE, gather_ms);
-			status = write_results(finisher, true);
+			rc = write_results(finisher, true);
 			has_written = true;
 		}
-		answer(finisher, status);
+		answer(finisher, rc);
 		(void)receive(finisher, 0);
 	}
 	if (is_removed(finisher))
@@ -243,21 +240,21 @@ static int open_recording(void)
 static int take_lock(struct crit_finisher *finisher)
 {
 	struct crit_err *err = &finisher->state->err;
-	int status;
+	int rc;
 
 	finisher->lock_fd = crit_finish_lock_take(finisher->directory_fd,
 						  finisher->is_late ? READERS_MS : LATE_MS);
 	if (finisher->lock_fd != -EWOULDBLOCK) /* where there are no locks, without */
 		return 0;
-	status = crit_err_set(err, -EBUSY, "another crit finish is at work on it");
+	rc = crit_err_set(err, -EBUSY, "another crit finish is at work on it");
 	if (!finisher->is_late)
 		crit_directory_log(finisher->directory_fd, err->text);
-	return status;
+	return rc;
 }
 
 int crit_finisher_work(struct crit_finisher *finisher)
 {
-	int status;
+	int rc;
 
 	if (fchdir(finisher->directory_fd))
 		return conclude(finisher, -errno, NULL);
@@ -265,12 +262,12 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		leave_empty(finisher);
 		return 0;
 	}
-	status = take_lock(finisher);
-	if (status)
-		return status;
+	rc = take_lock(finisher);
+	if (rc)
+		return rc;
 	finisher->recording_fd = open_recording();
-	status = finish(finisher);
-	if (!status && !finisher->has_no_window && crit_archive_is_wanted())
+	rc = finish(finisher);
+	if (!rc && !finisher->has_no_window && crit_archive_is_wanted())
 		write_trace(finisher);
 	if (finisher->lock_fd >= 0) {
 		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME,
@@ -283,7 +280,7 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		remove_directory(finisher); /* empty when the recording moved away */
 	crit_recording_set_destroy(finisher->set);
 	finisher->set = NULL;
-	return status;
+	return rc;
 }
 
 void crit_finisher_clean(const struct crit_finisher *finisher)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Leaves the reason in the run's directory, else in the user's log. */
+// Leaves the reason in the run's directory, else in the user's log.
 #include "cli/results/no_report.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Looks which nodes of a run have their recordings in its directory. */
+// Looks which nodes of a run have their recordings in its directory.
 #include "cli/results/nodes.h"
 
 #include <errno.h>

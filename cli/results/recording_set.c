@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Finds the recordings of a directory and analyses them, reading each file's index once. */
+// Finds the recordings of a directory and analyses them, reading each file's index once.
 #include "cli/results/recording_set.h"
 
 #include <dirent.h>
@@ -102,15 +102,15 @@ static int add_directory(struct crit_recording_set *set, const char *directory,
 {
 	struct dirent **entries = NULL;
 	int count = scandir(directory, &entries, is_recording, alphasort);
-	int status = count > 0 ? 0 : count < 0 ? -errno : -ENOENT;
+	int rc = count > 0 ? 0 : count < 0 ? -errno : -ENOENT;
 
 	for (int i = 0; i < count; i++) {
 		char *path = NULL;
 
-		if (!status && asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0)
+		if (!rc && asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0)
 			path = NULL;
-		if (!status)
-			status = add_file(set, path);
+		if (!rc)
+			rc = add_file(set, path);
 		free(entries[i]);
 	}
 	free(entries);
@@ -119,9 +119,9 @@ static int add_directory(struct crit_recording_set *set, const char *directory,
 			err, -ENOENT,
 			"%.160s holds no recording (*.crit); name the directory crit-<program>-...",
 			directory);
-	return status ? crit_err_set(err, status, "cannot read directory %.160s: %s", directory,
-				     strerror(-status))
-		      : 0;
+	return rc ? crit_err_set(err, rc, "cannot read directory %.160s: %s", directory,
+				 strerror(-rc))
+		  : 0;
 }
 
 int crit_recording_set_add(struct crit_recording_set *set, const char *path, struct crit_err *err)
@@ -197,17 +197,17 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 {
 	struct crit_run_index *index = crit_recording_set_index(set); /* forgets shorter files */
 	const char *const *paths = (const char *const *)set->paths;
-	int status = 0;
+	int rc = 0;
 
 	if (!set->symbols && index)
-		status = crit_run_index_open(index, paths, set->count, err);
-	if (!set->symbols && !status)
-		status = crit_symbols_create(paths, set->count,
-					     index ? crit_run_index_opened(index) : NULL,
-					     crit_recording_set_reader(set), &set->symbols, err);
-	if (!status)
+		rc = crit_run_index_open(index, paths, set->count, err);
+	if (!set->symbols && !rc)
+		rc = crit_symbols_create(paths, set->count,
+					 index ? crit_run_index_opened(index) : NULL,
+					 crit_recording_set_reader(set), &set->symbols, err);
+	if (!rc)
 		*ret_symbols = set->symbols;
-	return status;
+	return rc;
 }
 
 static void fini(struct crit_analysis *analysis)
@@ -241,24 +241,23 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 	};
 	struct crit_analysis analysis = { 0 };
 	const char *const *paths = crit_recording_set_paths(set);
-	int status;
+	int rc;
 
 	if (has_progress)
 		options.progress = crit_progress_draw;
-	status = crit_analyse(paths, set->count, &options, &analysis.results, err);
-	if (!status && analysis.results)
-		status = crit_recording_set_symbols(set, &analysis.symbols, err);
-	if (!status && analysis.results)
-		status = crit_call_sites_init(&analysis.call_sites, analysis.symbols,
-					      analysis.results);
+	rc = crit_analyse(paths, set->count, &options, &analysis.results, err);
+	if (!rc && analysis.results)
+		rc = crit_recording_set_symbols(set, &analysis.symbols, err);
+	if (!rc && analysis.results)
+		rc = crit_call_sites_init(&analysis.call_sites, analysis.symbols, analysis.results);
 	crit_progress_end(&progress);
-	if (!status && analysis.results)
-		status = keep(&analysis, ret_analysis);
-	else if (!status)
+	if (!rc && analysis.results)
+		rc = keep(&analysis, ret_analysis);
+	else if (!rc)
 		*ret_analysis = NULL;
-	if (status)
+	if (rc)
 		fini(&analysis);
-	return status;
+	return rc;
 }
 
 int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Two processes: one watches, one works (cli/results/finisher.h).  The first sees the second end by
- * a signal, for lack of memory or for a damaged file, has the work done once more and then says why
- * there is no report.
- */
+// Two processes: one watches, one works (cli/results/finisher.h).  The first sees the second end by
+// a signal, for lack of memory or for a damaged file, has the work done once more and then says why
+// there is no report.
 #include "cli/results/supervise.h"
 
 #include <errno.h>
@@ -88,14 +86,14 @@ int crit_supervise(const struct crit_finish *finish, struct crit_err *err)
 		.is_late = finish->is_late,
 		.state = state,
 	};
-	int status;
+	int rc;
 
 	if (state == MAP_FAILED)
 		return crit_err_set(err, -ENOMEM, "out of memory");
 	(void)signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how the worker ended */
-	status = supervise(&finisher);
-	if (status)
-		(void)crit_err_set(err, status, "%s", state->err.text);
+	rc = supervise(&finisher);
+	if (rc)
+		(void)crit_err_set(err, rc, "%s", state->err.text);
 	(void)munmap(state, sizeof(*state));
-	return status;
+	return rc;
 }

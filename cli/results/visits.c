@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Two ways from one recording: the report sums visits per call and place, the archive has a region
- * for each.  Both are put into one table by name, file and line.
- */
+// Two ways from one recording: the report sums visits per call and place, the archive has a region
+// for each.  Both are put into one table by name, file and line.
 #include "cli/results/visits.h"
 
 #include <errno.h>
@@ -62,10 +60,9 @@ static int compare_rows(const void *left, const void *right)
 static int add_entered(struct visit_table *table, const struct crit_otf2_entered_list *entered)
 {
 	const char *phase = crit_call_name(CRIT_CONSTRUCT_PHASE), *mark;
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < entered->count && !rc; i++) {
+	for (size_t i = 0; i < entered->count && !rc; i++) {
 		const struct crit_otf2_entered *region = &entered->rows[i];
 		struct visits row = { .name = region->name, .entered = region->count };
 
@@ -88,10 +85,9 @@ static int add_entered(struct visit_table *table, const struct crit_otf2_entered
 static int add_reported(struct visit_table *table, const json_t *rows)
 {
 	json_int_t line, visits;
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < json_array_size(rows) && !rc; i++) {
+	for (size_t i = 0; i < json_array_size(rows) && !rc; i++) {
 		const json_t *from = json_array_get(rows, i);
 		struct visits row = { .name = json_string_value(json_object_get(from, "name")),
 				      .file = json_string_value(json_object_get(from, "file")) };
@@ -114,9 +110,8 @@ static int add_reported(struct visit_table *table, const json_t *rows)
 static bool is_right(const struct visit_table *table, const struct visits *row)
 {
 	static const char *const outside[] = { "MPI_Init", "MPI_Init_thread", "MPI_Finalize" };
-	size_t i;
 
-	for (i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
 		if (row->name_bytes == strlen(outside[i]) &&
 		    memcmp(row->name, outside[i], row->name_bytes) == 0)
 			return row->entered >= row->visits &&
@@ -144,11 +139,10 @@ static int64_t count_faults(struct visit_table *table, void (*fault)(void *user,
 			    void *user)
 {
 	int64_t faults = 0;
-	size_t i;
 
 	if (table->count)
 		qsort(table->rows, table->count, sizeof(*table->rows), compare_rows);
-	for (i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < table->count; i++) {
 		struct visits *row = &table->rows[i], *next = row + 1;
 
 		if (i + 1 < table->count && compare_rows(row, next) == 0) {

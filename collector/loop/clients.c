@@ -26,7 +26,7 @@
 #define MESSAGES_AT_ONCE 16
 #define ACCEPTS_AT_ONCE 64
 
-static int open_peer_pidfd(int fd, __u32 pid)
+static int open_peer_pidfd(int fd, uint32_t pid)
 {
 	int pidfd = -1;
 	socklen_t length = sizeof(pidfd);
@@ -38,11 +38,11 @@ static int open_peer_pidfd(int fd, __u32 pid)
 }
 
 /* A stranger is told so, and nothing else. */
-static void turn_away(struct crit_server *server, int fd, int status)
+static void turn_away(struct crit_server *server, int fd, int rc)
 {
 	struct crit_message_welcome message = {
 		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
-		.status = status,
+		.status = rc,
 	};
 
 	server->refused_count++;
@@ -52,7 +52,7 @@ static void turn_away(struct crit_server *server, int fd, int status)
 
 static int put_into_table(struct crit_server *server, struct crit_connection *client)
 {
-	for (__u32 i = 0; i < CRIT_CLIENTS_MAX; i++) {
+	for (uint32_t i = 0; i < CRIT_CLIENTS_MAX; i++) {
 		if (server->clients[i])
 			continue;
 		server->clients[i] = client;
@@ -77,7 +77,7 @@ static void accept_one(struct crit_server *server, int fd)
 		turn_away(server, fd, -EACCES);
 		return;
 	}
-	pidfd = open_peer_pidfd(fd, (__u32)peer.pid);
+	pidfd = open_peer_pidfd(fd, (uint32_t)peer.pid);
 	if (pidfd < 0) {
 		turn_away(server, fd, pidfd);
 		return;
@@ -85,12 +85,12 @@ static void accept_one(struct crit_server *server, int fd)
 	client = calloc(1, sizeof(*client));
 	if (!client || put_into_table(server, client)) {
 		free(client);
-		(void)close(pidfd);
+		close(pidfd);
 		turn_away(server, fd, -EUSERS);
 		return;
 	}
 	client->fd = fd;
-	client->pid = (__u32)peer.pid;
+	client->pid = (uint32_t)peer.pid;
 	client->pidfd = pidfd;
 	if (crit_watch_add(server->epoll_fd, fd, CRIT_WATCH_CLIENT, client->index))
 		client->is_over = true;
@@ -105,7 +105,7 @@ static int accept_any(const struct crit_server *server)
 		return -errno;
 	rc = crit_message_in_prepare(fd); /* cannot fail for a Unix socket */
 	if (rc)
-		(void)close(fd);
+		close(fd);
 	return rc ? rc : fd;
 }
 
@@ -131,7 +131,7 @@ static bool refuse_one(struct crit_server *server, int error)
 {
 	int fd;
 
-	(void)close(server->reserve_fd);
+	close(server->reserve_fd);
 	fd = accept_any(server);
 	if (fd >= 0)
 		turn_away(server, fd, error);
@@ -178,7 +178,7 @@ void crit_clients_read(struct crit_server *server, struct crit_connection *clien
 	}
 }
 
-void crit_clients_mute(struct crit_server *server, __u32 index)
+void crit_clients_mute(struct crit_server *server, uint32_t index)
 {
 	struct crit_connection *client = server->clients[index];
 
@@ -191,7 +191,7 @@ void crit_clients_mute(struct crit_server *server, __u32 index)
 
 void crit_clients_unmute(struct crit_server *server)
 {
-	for (__u32 i = 0; i < server->client_end && server->has_muted; i++) {
+	for (uint32_t i = 0; i < server->client_end && server->has_muted; i++) {
 		struct crit_connection *client = server->clients[i];
 
 		if (!client || !client->is_muted)
@@ -205,7 +205,7 @@ void crit_clients_unmute(struct crit_server *server)
 
 void crit_clients_reap(struct crit_server *server)
 {
-	for (__u32 i = 0; i < server->client_end; i++) {
+	for (uint32_t i = 0; i < server->client_end; i++) {
 		struct crit_connection *client = server->clients[i];
 
 		if (!client || !client->is_over || (client->inspection && !client->is_late))

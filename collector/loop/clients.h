@@ -3,6 +3,8 @@
 #ifndef CRIT_COLLECTOR_CLIENTS_H
 #define CRIT_COLLECTOR_CLIENTS_H
 
+#include <stdint.h>
+
 #include "collector/loop/server_state.h"
 
 /* Accepts everybody in the backlog. */
@@ -12,7 +14,7 @@ void crit_clients_accept(struct crit_server *server);
 void crit_clients_read(struct crit_server *server, struct crit_connection *client);
 
 /* Stops watching one client: its messages wait.  unmute watches all clients again. */
-void crit_clients_mute(struct crit_server *server, __u32 index);
+void crit_clients_mute(struct crit_server *server, uint32_t index);
 void crit_clients_unmute(struct crit_server *server);
 
 /* Closes those marked as over. */

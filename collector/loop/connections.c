@@ -16,7 +16,7 @@ void crit_connections_destroy(struct crit_server *server, struct crit_connection
 	crit_watch_remove(server->epoll_fd, client->fd); /* a worker may close it much later */
 	crit_message_in_hang_up(server->closers, client->fd);
 	if (client->pidfd >= 0)
-		(void)close(client->pidfd);
+		close(client->pidfd);
 	free(client);
 }
 
@@ -44,15 +44,15 @@ void crit_connections_refuse(struct crit_server *server, struct crit_connection 
 	crit_run_note(client->run, CRIT_NOTE_REFUSED, -EINVAL, text);
 }
 
-void crit_connections_tell_written(struct crit_server *server, struct crit_run *run, int status)
+void crit_connections_tell_written(struct crit_server *server, struct crit_run *run, int rc)
 {
 	const struct crit_message_status message = {
 		.head = { CRIT_M_WRITTEN, CRIT_SOCKET_VERSION, sizeof(message) },
-		.status = status,
+		.status = rc,
 		.time_ns = crit_now_ns(),
 	};
 
-	for (__u32 i = 0; i < server->client_end; i++) {
+	for (uint32_t i = 0; i < server->client_end; i++) {
 		if (server->clients[i] && server->clients[i]->run == run)
 			crit_connections_send(server->clients[i], &message, sizeof(message));
 	}
@@ -60,7 +60,7 @@ void crit_connections_tell_written(struct crit_server *server, struct crit_run *
 
 bool crit_connections_has_any(const struct crit_server *server, const struct crit_run *run)
 {
-	for (__u32 i = 0; i < server->client_end; i++) {
+	for (uint32_t i = 0; i < server->client_end; i++) {
 		if (server->clients[i] && server->clients[i]->run == run)
 			return true;
 	}
@@ -69,7 +69,7 @@ bool crit_connections_has_any(const struct crit_server *server, const struct cri
 
 void crit_connections_close_all(struct crit_server *server, struct crit_run *run)
 {
-	for (__u32 i = 0; i < server->client_end; i++) {
+	for (uint32_t i = 0; i < server->client_end; i++) {
 		if (!server->clients[i] || server->clients[i]->run != run)
 			continue;
 		server->clients[i]->run = NULL;

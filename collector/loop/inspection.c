@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * What a client passes may make critd wait: fstat() of a file on a file system that hangs, close()
- * of a TCP socket with data that nobody takes and SO_LINGER.  The kernel closes, too, what is left
- * in the queue of a socket, and what finds no free number at recvmsg().  So the main loop only
- * peeks: a peek without room for descriptors tells that there are some (MSG_CTRUNC) and takes none.
- * Such a message is received by a worker (an inspector), which also asks what the descriptors are;
- * the main loop then handles the message by what was found.  What is not kept is closed by a worker
- * of another group (a closer), so that waiting in close() keeps no client from being inspected.
- *
- * A finisher's socket is shared with its client, who may take the message that was looked at and
- * put one with descriptors in its place.  So the main loop handles what it peeks, and a worker
- * takes it.
- *
- * The credentials that come with every message of a connection (SO_PASSCRED) tell an empty message
- * from the end: without them one could hide what follows it in the queue.
- *
- * Memfds, pidfds and Unix sockets that passed the inspection never wait: they stay with the main
- * loop.
- */
+// What a client passes may make critd wait: fstat() of a file on a file system that hangs, close()
+// of a TCP socket with data that nobody takes and SO_LINGER.  The kernel closes, too, what is left
+// in the queue of a socket, and what finds no free number at recvmsg().  So the main loop only
+// peeks: a peek without room for descriptors tells that there are some (MSG_CTRUNC) and takes none.
+// Such a message is received by a worker (an inspector), which also asks what the descriptors are;
+// the main loop then handles the message by what was found.  What is not kept is closed by a worker
+// of another group (a closer), so that waiting in close() keeps no client from being inspected.
+//
+// A finisher's socket is shared with its client, who may take the message that was looked at and
+// put one with descriptors in its place.  So the main loop handles what it peeks, and a worker
+// takes it.
+//
+// The credentials that come with every message of a connection (SO_PASSCRED) tell an empty message
+// from the end: without them one could hide what follows it in the queue.
+//
+// Memfds, pidfds and Unix sockets that passed the inspection never wait: they stay with the main
+// loop.
 #include "collector/loop/inspection.h"
 
 #include <errno.h>
@@ -44,8 +42,8 @@ struct inspection {
 	struct crit_task task;
 	struct crit_server *server;
 	struct crit_connection *client; /* NULL: a finisher's message is taken */
-	__u32 run_slot; /* the finisher's */
-	__u32 run_number;
+	uint32_t run_slot; /* the finisher's */
+	uint32_t run_number;
 	int fd; /* the client's, borrowed; a duplicate of the finisher's */
 	int rc; /* of receiving */
 	struct crit_message_in in;
@@ -265,9 +263,9 @@ static void give_up(struct crit_server *server, struct crit_connection *client)
 	server->say(text);
 }
 
-void crit_inspection_give_up(struct crit_server *server, __u64 now_ns)
+void crit_inspection_give_up(struct crit_server *server, uint64_t now_ns)
 {
-	for (__u32 i = 0; i < server->client_end && server->inspected_count > 0; i++) {
+	for (uint32_t i = 0; i < server->client_end && server->inspected_count > 0; i++) {
 		struct crit_connection *client = server->clients[i];
 
 		if (client && client->inspection && !client->is_late &&

@@ -3,6 +3,8 @@
 #ifndef CRIT_COLLECTOR_INSPECTION_H
 #define CRIT_COLLECTOR_INSPECTION_H
 
+#include <stdint.h>
+
 #include "collector/loop/message_in.h"
 #include "collector/loop/server_state.h"
 
@@ -19,7 +21,7 @@ int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *r
 void crit_inspection_start(struct crit_server *server, struct crit_connection *client);
 
 /* Refuses clients whose descriptors were not examined within 5 s: no run waits for them. */
-void crit_inspection_give_up(struct crit_server *server, __u64 now_ns);
+void crit_inspection_give_up(struct crit_server *server, uint64_t now_ns);
 
 /* Hands the messages that workers are done with to handle. */
 void crit_inspection_collect(struct crit_server *server,

@@ -124,7 +124,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 
 bool crit_lifecycle_is_ending(const struct crit_server *server)
 {
-	for (__u32 i = 0; i < server->run_end; i++) {
+	for (uint32_t i = 0; i < server->run_end; i++) {
 		if (server->runs[i].state == CRIT_RUN_ENDING || server->runs[i].is_list_due)
 			return true;
 	}
@@ -199,7 +199,7 @@ void crit_lifecycle_mute(struct crit_server *server, struct crit_run *run)
 
 void crit_lifecycle_unmute(struct crit_server *server)
 {
-	for (__u32 i = 0; i < server->run_end; i++) {
+	for (uint32_t i = 0; i < server->run_end; i++) {
 		struct crit_run *run = &server->runs[i];
 
 		if (!run->is_finisher_muted)
@@ -220,7 +220,7 @@ static void push_level(struct crit_server *server, struct crit_run *run)
 	crit_members_write_level(server->members, run);
 }
 
-static void step_recording(struct crit_server *server, struct crit_run *run, __u64 now_ns)
+static void step_recording(struct crit_server *server, struct crit_run *run, uint64_t now_ns)
 {
 	crit_sources_count_lost(server->sources, run);
 	if (crit_batch_is_old(&run->kernel, now_ns))
@@ -235,7 +235,7 @@ static void step_recording(struct crit_server *server, struct crit_run *run, __u
 		crit_lifecycle_end(server, run);
 }
 
-void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64 now_ns)
+void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, uint64_t now_ns)
 {
 	switch (run->state) {
 	case CRIT_RUN_STARTING:

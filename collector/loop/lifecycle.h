@@ -3,10 +3,12 @@
 #ifndef CRIT_COLLECTOR_LIFECYCLE_H
 #define CRIT_COLLECTOR_LIFECYCLE_H
 
+#include <stdint.h>
+
 #include "collector/loop/server_state.h"
 
 /* Takes the run as far as it can go now; called at every tick, after all rings were drained. */
-void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, __u64 now_ns);
+void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, uint64_t now_ns);
 
 /* Ends the recording whoever still lives. */
 void crit_lifecycle_end(struct crit_server *server, struct crit_run *run);

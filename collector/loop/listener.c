@@ -33,7 +33,7 @@ static int take_over(int fd, int *ret_fd, struct crit_err *err)
  * Connecting needs the right to write: the kernel refuses strangers, which costs us nothing.  In a
  * directory of the user's the path may lead to another file by now.
  */
-static int give_away(const char *path, __u32 uid)
+static int give_away(const char *path, uint32_t uid)
 {
 	struct stat st;
 	int fd, rc = 0;
@@ -49,11 +49,11 @@ static int give_away(const char *path, __u32 uid)
 		rc = -EPERM;
 	else if (fchownat(fd, "", uid, (gid_t)-1, AT_EMPTY_PATH))
 		rc = -errno;
-	(void)close(fd);
+	close(fd);
 	return rc;
 }
 
-static int listen_at(int fd, const struct sockaddr_un *address, __u32 uid, struct crit_err *err)
+static int listen_at(int fd, const struct sockaddr_un *address, uint32_t uid, struct crit_err *err)
 {
 	const char *path = address->sun_path;
 	int rc;
@@ -88,7 +88,7 @@ int crit_listener_open(const struct crit_options *options, int *ret_fd, struct c
 		return crit_err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
 	rc = listen_at(fd, &address, options->served_uid, err);
 	if (rc) {
-		(void)close(fd);
+		close(fd);
 		return rc;
 	}
 	*ret_fd = fd;

@@ -68,7 +68,7 @@ void crit_message_in_hang_up(struct crit_workers *closers, int fd)
 	for (int i = 0; i < UNREAD_MAX && rc == 1; i++)
 		rc = crit_message_in_receive(fd, &in);
 	if (rc == -EPIPE)
-		(void)close(fd);
+		close(fd);
 	else
 		crit_workers_close(closers, fd);
 }

@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_MESSAGE_IN_H
 #define CRIT_COLLECTOR_MESSAGE_IN_H
 
+#include <stdint.h>
 #include <stddef.h>
 
 #include "collector/member/shm.h"
@@ -16,12 +17,12 @@ struct crit_found {
 	int status; /* 0: as the kind of message wants them; else -errno and why */
 	struct crit_err err;
 	struct crit_shm shm; /* of REGISTER */
-	__u32 pid; /* of ATTACH */
+	uint32_t pid; /* of ATTACH */
 };
 
 /* A message as it arrived.  Whoever keeps a descriptor sets its entry to -1; the rest is closed. */
 struct crit_message_in {
-	_Alignas(8) __u8 bytes[CRIT_MESSAGE_MAX];
+	_Alignas(8) uint8_t bytes[CRIT_MESSAGE_MAX];
 	size_t size; /* 0: it was cut */
 	int fds[CRIT_MESSAGE_FDS];
 	int fd_count;

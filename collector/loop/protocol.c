@@ -22,7 +22,7 @@
 
 static struct crit_run *find_run(const struct crit_server *server, const char *key)
 {
-	for (__u32 i = 0; i < server->run_end; i++) {
+	for (uint32_t i = 0; i < server->run_end; i++) {
 		struct crit_run *run = &server->runs[i];
 
 		if ((run->state == CRIT_RUN_STARTING || run->state == CRIT_RUN_RECORDING) &&
@@ -36,9 +36,9 @@ static struct crit_run *find_run(const struct crit_server *server, const char *k
 static struct crit_run *begin_run(struct crit_server *server,
 				  const struct crit_message_hello *hello)
 {
-	for (__u32 i = 0; i < CRIT_RUN_SLOTS; i++) {
-		const __u32 number = server->next_number++;
-		const __u32 slot = number & (CRIT_RUN_SLOTS - 1);
+	for (uint32_t i = 0; i < CRIT_RUN_SLOTS; i++) {
+		const uint32_t number = server->next_number++;
+		const uint32_t slot = number & (CRIT_RUN_SLOTS - 1);
 		struct crit_run *run = &server->runs[slot];
 
 		if (run->state != CRIT_RUN_FREE)
@@ -47,7 +47,7 @@ static struct crit_run *begin_run(struct crit_server *server,
 		run->state = CRIT_RUN_STARTING;
 		run->slot = slot;
 		run->number = number;
-		run->run_id = crit_clock_ns(CLOCK_REALTIME) ^ ((__u64)slot << 54);
+		run->run_id = crit_clock_ns(CLOCK_REALTIME) ^ ((uint64_t)slot << 54);
 		run->writer = &server->writer;
 		run->meter = server->meter;
 		run->finisher_fd = -1;
@@ -61,30 +61,29 @@ static struct crit_run *begin_run(struct crit_server *server,
 	return NULL;
 }
 
-static void send_welcome(const struct crit_server *server, struct crit_connection *client,
-			 int status)
+static void send_welcome(const struct crit_server *server, struct crit_connection *client, int rc)
 {
 	struct crit_message_welcome message = {
 		.head = { CRIT_M_WELCOME, CRIT_SOCKET_VERSION, sizeof(message) },
-		.status = status,
+		.status = rc,
 		.kernel_status = crit_sources_status(server->sources)->kernel,
 		.perf_status = crit_sources_status(server->sources)->perf,
 	};
 
-	if (!status) {
+	if (!rc) {
 		message.is_first = client->run->first == client;
 		message.run_id = client->run->run_id;
 		client->is_welcome = true;
 	}
 	crit_connections_send(client, &message, sizeof(message));
-	if (status)
+	if (rc)
 		client->is_over = true;
 }
 
 /* Those who wait for the run's output may go on; without a first, one of them is asked for it. */
 static void welcome_waiting(struct crit_server *server, struct crit_run *run)
 {
-	for (__u32 i = 0; i < server->client_end; i++) {
+	for (uint32_t i = 0; i < server->client_end; i++) {
 		struct crit_connection *client = server->clients[i];
 
 		if (!client || client->run != run || client->is_welcome || client->is_over)
@@ -132,7 +131,7 @@ static void fill_file(const struct crit_server *server, const struct crit_run *r
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	memset(ret_file, 0, sizeof(*ret_file));
-	ret_file->cpu_count = cpus > 0 ? (__u32)cpus : 1;
+	ret_file->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
 	ret_file->uid = server->options.served_uid;
 	ret_file->level = output->level == CRIT_LEVEL_PROFILE ? CRIT_LEVEL_PROFILE
 							      : CRIT_LEVEL_TRACE;
@@ -229,11 +228,11 @@ static void put_process(const struct crit_connection *client,
 	crit_run_put_record(client->run, CRIT_C_PROCESS, 0, record.time_ns, &record);
 }
 
-static void answer_register(struct crit_connection *client, int status)
+static void answer_register(struct crit_connection *client, int rc)
 {
 	struct crit_message_registered answer = {
 		.head = { CRIT_M_REGISTERED, CRIT_SOCKET_VERSION, sizeof(answer) },
-		.status = status,
+		.status = rc,
 		.level = client->run->level,
 		.tau_ns = client->run->tau_ns,
 	};
@@ -272,7 +271,7 @@ static void settle(struct crit_connection *client)
 /* A runner keeps its run alive only until its child is in. */
 static void settle_runners(struct crit_server *server, const struct crit_run *run)
 {
-	for (__u32 i = 0; i < server->client_end; i++) {
+	for (uint32_t i = 0; i < server->client_end; i++) {
 		struct crit_connection *client = server->clients[i];
 
 		if (client && client->run == run && client->role == CRIT_ROLE_RUNNER)
@@ -331,7 +330,7 @@ static int attach(struct crit_server *server, struct crit_connection *client,
 	struct crit_candidate candidate = { .tls_offset = CRIT_TLS_NONE, .shm.fd = -1 };
 	struct crit_message_register message = { .clock_offset_ns = 0 };
 	struct crit_client_process *process;
-	__u32 uid = 0;
+	uint32_t uid = 0;
 	int rc = -EINVAL;
 
 	if (in->fd_count == 1) {
@@ -471,7 +470,7 @@ static void on_nodes(struct crit_server *server, struct crit_connection *client,
 		crit_connections_refuse(server, client, "NODES makes no sense here");
 		return;
 	}
-	for (__u32 i = 0; i < message->count; i++)
+	for (uint32_t i = 0; i < message->count; i++)
 		terminate(message->hosts[i]);
 	crit_run_put(client->run, CRIT_C_NODES, 0, crit_now_ns(),
 		     (const struct crit_chunk_part[2]){

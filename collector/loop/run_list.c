@@ -32,7 +32,7 @@ static bool add_to_list(const struct crit_server *server, const void *entry, siz
 	struct stat list;
 
 	return fstat(server->runs_fd, &list) == 0 &&
-	       (__u64)list.st_size + bytes <= RUNS_BYTES_MAX &&
+	       (uint64_t)list.st_size + bytes <= RUNS_BYTES_MAX &&
 	       write(server->runs_fd, entry, bytes) == (ssize_t)bytes;
 }
 

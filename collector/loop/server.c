@@ -103,7 +103,7 @@ static bool stop_threads(struct crit_server *server)
 	return crit_workers_destroy(server->closers) && has_stopped;
 }
 
-static void on_expelled(void *user, __u32 tgid)
+static void on_expelled(void *user, uint32_t tgid)
 {
 	const struct crit_server *server = user;
 
@@ -188,7 +188,7 @@ int crit_server_open(const struct crit_options *options, void (*say)(const char 
 	return 0;
 }
 
-static void set_timer(struct crit_server *server, __u32 tick_ns)
+static void set_timer(struct crit_server *server, uint32_t tick_ns)
 {
 	const struct itimerspec spec = { { 0, tick_ns }, { 0, tick_ns } };
 
@@ -217,7 +217,7 @@ static void check_meter(struct crit_server *server)
 			    "gave up its real-time priority");
 }
 
-static void do_slow_things(struct crit_server *server, __u64 now_ns)
+static void do_slow_things(struct crit_server *server, uint64_t now_ns)
 {
 	if (now_ns - server->slow_ns < SLOW_NS)
 		return;
@@ -232,14 +232,14 @@ static void do_slow_things(struct crit_server *server, __u64 now_ns)
 }
 
 /* In turns, too, but one at least: else idle processes would keep every run from its end. */
-static void step_runs(struct crit_server *server, __u64 now_ns)
+static void step_runs(struct crit_server *server, uint64_t now_ns)
 {
 	bool has_stepped = false;
 
-	for (__u32 n = 0;
+	for (uint32_t n = 0;
 	     n < server->run_end && (!has_stepped || crit_meter_allows(server->meter, NULL, false));
 	     n++) {
-		const __u32 index = server->run_next < server->run_end ? server->run_next : 0;
+		const uint32_t index = server->run_next < server->run_end ? server->run_next : 0;
 
 		server->run_next = index + 1;
 		if (server->runs[index].state == CRIT_RUN_FREE)
@@ -254,9 +254,9 @@ static void step_runs(struct crit_server *server, __u64 now_ns)
 
 static void tick(struct crit_server *server)
 {
-	const __u64 begin_cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	const __u64 now_ns = crit_now_ns();
-	__u32 fullest;
+	const uint64_t begin_cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t now_ns = crit_now_ns();
+	uint32_t fullest;
 
 	crit_sources_drain(server->sources);
 	do_slow_things(server, now_ns);
@@ -273,7 +273,7 @@ static void tick(struct crit_server *server)
 }
 
 /* What others decide how often it comes. */
-static void on_call(struct crit_server *server, enum crit_watch_kind kind, __u32 index)
+static void on_call(struct crit_server *server, enum crit_watch_kind kind, uint32_t index)
 {
 	switch (kind) {
 	case CRIT_WATCH_LISTENER:
@@ -298,11 +298,11 @@ static void on_call(struct crit_server *server, enum crit_watch_kind kind, __u32
 	}
 }
 
-static void on_event(struct crit_server *server, __u64 data)
+static void on_event(struct crit_server *server, uint64_t data)
 {
 	const enum crit_watch_kind kind = (enum crit_watch_kind)(data >> 32);
-	const __u32 index = (__u32)data;
-	__u64 expirations;
+	const uint32_t index = (uint32_t)data;
+	uint64_t expirations;
 
 	switch (kind) {
 	case CRIT_WATCH_TIMER:
@@ -335,8 +335,8 @@ static void put_off(struct crit_server *server, const struct epoll_event *events
 			"calls took more than 6 % of a CPU: connections and messages have to wait");
 	server->has_told_calls = true;
 	for (int i = 0; i < count; i++) {
-		const __u64 kind = events[i].data.u64 >> 32;
-		const __u32 index = (__u32)events[i].data.u64;
+		const uint64_t kind = events[i].data.u64 >> 32;
+		const uint32_t index = (uint32_t)events[i].data.u64;
 
 		if (kind == CRIT_WATCH_CLIENT)
 			crit_clients_mute(server, index);
@@ -365,7 +365,7 @@ static void serve(struct crit_server *server, const struct epoll_event *events, 
 /* Nobody is connected and nothing is recorded: an auto-started critd may go. */
 static bool is_idle_for_long(struct crit_server *server)
 {
-	const __u64 now_ns = crit_now_ns();
+	const uint64_t now_ns = crit_now_ns();
 
 	if (server->client_count > 0 || server->run_count > 0 || server->options.is_service) {
 		server->idle_since_ns = 0;
@@ -379,7 +379,7 @@ static bool is_idle_for_long(struct crit_server *server)
 /* A listener nobody can be accepted from would wake the loop without end. */
 static void listen_again(struct crit_server *server)
 {
-	const __u64 now_ns = server->deaf_ns ? crit_now_ns() : 0;
+	const uint64_t now_ns = server->deaf_ns ? crit_now_ns() : 0;
 
 	if (server->deaf_ns == 0 || now_ns - server->deaf_ns < DEAF_NS ||
 	    !crit_meter_allows_calls(server->meter, now_ns))
@@ -392,9 +392,9 @@ static void listen_again(struct crit_server *server)
 
 static void finish_all(struct crit_server *server)
 {
-	const __u64 until_ns = crit_now_ns() + LAST_WRITE_MS * 1000000ull;
+	const uint64_t until_ns = crit_now_ns() + LAST_WRITE_MS * 1000000ull;
 
-	for (__u32 i = 0; i < server->run_end; i++)
+	for (uint32_t i = 0; i < server->run_end; i++)
 		crit_lifecycle_end(server, &server->runs[i]);
 	while (crit_lifecycle_is_ending(server) && crit_now_ns() < until_ns) {
 		tick(server);
@@ -403,7 +403,7 @@ static void finish_all(struct crit_server *server)
 }
 
 /* The timer runs only while there is a run, or a client to be given up. */
-static __u32 tick_length_ns(const struct crit_server *server)
+static uint32_t tick_length_ns(const struct crit_server *server)
 {
 	if (server->run_count == 0 && server->inspected_count == 0)
 		return 0;
@@ -443,7 +443,7 @@ int crit_server_run(struct crit_server *server, struct crit_err *err)
 /* Nothing is recorded any more: the threads that write end when their queues are empty. */
 static void close_runs(struct crit_server *server)
 {
-	for (__u32 i = 0; i < server->run_end; i++) {
+	for (uint32_t i = 0; i < server->run_end; i++) {
 		if (server->runs[i].state != CRIT_RUN_FREE)
 			crit_run_fini(&server->runs[i]);
 	}
@@ -468,7 +468,7 @@ void crit_server_close(struct crit_server *server)
 	crit_sources_destroy(server->sources);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)
-			(void)close(fds[i]);
+			close(fds[i]);
 	}
 	crit_meter_destroy(server->meter);
 	free(server->runs);

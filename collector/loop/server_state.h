@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_SERVER_STATE_H
 #define CRIT_COLLECTOR_SERVER_STATE_H
 
+#include <stdint.h>
 #include <stdbool.h>
 
 #include "collector/member/members.h"
@@ -18,17 +19,17 @@
 
 struct crit_connection {
 	int fd;
-	__u32 index;
-	__u32 pid; /* peer, in critd's pid namespace */
+	uint32_t index;
+	uint32_t pid; /* peer, in critd's pid namespace */
 	int pidfd; /* of the peer, opened at accept */
 	struct crit_run *run; /* NULL before HELLO */
 	struct crit_client_process *process; /* NULL before REGISTER */
-	__u32 role;
-	__u32 flavour;
-	__u32 message_count;
+	uint32_t role;
+	uint32_t flavour;
+	uint32_t message_count;
 	bool is_welcome; /* WELCOME is sent */
 	struct crit_task *inspection; /* a worker has its next message; it is not watched */
-	__u64 inspected_ns; /* since when */
+	uint64_t inspected_ns; /* since when */
 	bool is_late; /* its inspection has no end: it is given up, and freed when it has one */
 	bool is_over; /* to be closed after this round */
 	bool is_muted; /* not watched: calls have used up their time */
@@ -46,16 +47,16 @@ struct crit_server {
 	struct crit_meter *meter;
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	struct crit_connection *clients[CRIT_CLIENTS_MAX];
-	__u32 run_next; /* to be stepped */
-	__u32 short_count; /* times in a row that looks were put off, at slow looks */
-	__u32 client_end; /* no entry from here on was ever in use */
-	__u32 run_end;
-	__u32 client_count;
-	__u32 inspected_count; /* clients that wait for a worker */
-	__u32 run_count;
-	__u32 next_number; /* of a run; never 0 */
-	__u64 refused_count;
-	__u32 unrecorded_count; /* runs that ended without a recording */
+	uint32_t run_next; /* to be stepped */
+	uint32_t short_count; /* times in a row that looks were put off, at slow looks */
+	uint32_t client_end; /* no entry from here on was ever in use */
+	uint32_t run_end;
+	uint32_t client_count;
+	uint32_t inspected_count; /* clients that wait for a worker */
+	uint32_t run_count;
+	uint32_t next_number; /* of a run; never 0 */
+	uint64_t refused_count;
+	uint32_t unrecorded_count; /* runs that ended without a recording */
 	bool has_unlisted; /* a run is not in it, and that was said */
 	int listen_fd;
 	int epoll_fd;
@@ -68,15 +69,15 @@ struct crit_server {
 	bool is_full_told;
 	bool is_busy_told;
 	bool is_late_told;
-	__u64 deaf_ns; /* not 0: since when nobody is accepted: no descriptors, or no time */
+	uint64_t deaf_ns; /* not 0: since when nobody is accepted: no descriptors, or no time */
 	bool has_told_calls;
 	bool has_muted; /* clients that are not read meanwhile */
-	__u32 tick_ns; /* of the timer, 0: it stands still */
-	__u64 fast_until_ns;
+	uint32_t tick_ns; /* of the timer, 0: it stands still */
+	uint64_t fast_until_ns;
 	bool is_behind; /* a thread buffer had more than one tick takes, or a rank calls */
 	bool is_stopping;
-	__u64 idle_since_ns; /* 0: busy */
-	__u64 slow_ns; /* last time slow things were done */
+	uint64_t idle_since_ns; /* 0: busy */
+	uint64_t slow_ns; /* last time slow things were done */
 };
 
 #endif

@@ -113,7 +113,7 @@ void crit_cgroups_open(struct crit_cgroups *cgroups)
 void crit_cgroups_close(struct crit_cgroups *cgroups)
 {
 	if (cgroups->fd >= 0)
-		(void)close(cgroups->fd);
+		close(cgroups->fd);
 	cgroups->fd = -1;
 }
 
@@ -142,11 +142,11 @@ bool crit_cgroups_path(const char *text, bool is_v1, char ret_path[CRIT_CGROUP_P
 	return false;
 }
 
-__u64 crit_cgroups_quota(const char *quota, const char *period)
+uint64_t crit_cgroups_quota(const char *quota, const char *period)
 {
 	char *end;
-	const __u64 quota_us = strtoull(quota, &end, 10);
-	const __u64 period_us = strtoull(period, NULL, 10);
+	const uint64_t quota_us = strtoull(quota, &end, 10);
+	const uint64_t period_us = strtoull(period, NULL, 10);
 
 	if (end == quota || *quota == '-' || period_us == 0 || period_us > 0xffffffffu ||
 	    quota_us / period_us > QUOTA_CPUS_MAX)
@@ -166,7 +166,7 @@ static bool read_level(const struct crit_cgroups *cgroups, const char *path, con
 	return length > 0;
 }
 
-static __u64 limit_of(const struct crit_cgroups *cgroups, const char *path)
+static uint64_t limit_of(const struct crit_cgroups *cgroups, const char *path)
 {
 	char quota[64], period[64];
 
@@ -180,12 +180,12 @@ static __u64 limit_of(const struct crit_cgroups *cgroups, const char *path)
 		       : CRIT_CPU_UNLIMITED;
 }
 
-static __u64 number_of(const char *path)
+static uint64_t number_of(const char *path)
 {
-	__u64 number = 0;
+	uint64_t number = 0;
 
 	for (; *path; path++)
-		number = crit_hash_mix(number, (__u8)*path);
+		number = crit_hash_mix(number, (uint8_t)*path);
 	return number;
 }
 
@@ -194,7 +194,7 @@ static void read_levels(struct crit_cgroups *cgroups, char *path)
 {
 	cgroups->last_count = 0;
 	for (int i = 0; i < LEVELS_MAX && cgroups->last_count < CRIT_CPU_LIMITS_MAX; i++) {
-		const __u64 limit = limit_of(cgroups, path);
+		const uint64_t limit = limit_of(cgroups, path);
 		char *slash = strrchr(path, '/');
 
 		if (limit != CRIT_CPU_UNLIMITED)
@@ -206,8 +206,9 @@ static void read_levels(struct crit_cgroups *cgroups, char *path)
 	}
 }
 
-__u32 crit_cgroups_limits(struct crit_cgroups *cgroups, int proc_fd, __u32 pid, __u64 now_ns,
-			  struct crit_rec_cpu_limit ret_limits[CRIT_CPU_LIMITS_MAX])
+uint32_t crit_cgroups_limits(struct crit_cgroups *cgroups, int proc_fd, uint32_t pid,
+			     uint64_t now_ns,
+			     struct crit_rec_cpu_limit ret_limits[CRIT_CPU_LIMITS_MAX])
 {
 	const size_t root_bytes = strlen(cgroups->root);
 	char path[CRIT_CGROUP_PATH_BYTES], text[TEXT_BYTES];

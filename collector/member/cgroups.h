@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_CGROUPS_H
 #define CRIT_COLLECTOR_CGROUPS_H
 
+#include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,8 +18,8 @@ struct crit_cgroups {
 	char root[CRIT_CGROUP_PATH_BYTES]; /* its part that is mounted there; "" all of it */
 	/* the answer for one path: processes of a run are often in one cgroup */
 	char last_path[CRIT_CGROUP_PATH_BYTES];
-	__u64 last_ns; /* 0: none */
-	__u32 last_count;
+	uint64_t last_ns; /* 0: none */
+	uint32_t last_count;
 	struct crit_rec_cpu_limit last_limits[CRIT_CPU_LIMITS_MAX];
 };
 
@@ -31,8 +32,9 @@ void crit_cgroups_close(struct crit_cgroups *cgroups);
  * also when they cannot be read.  Cost: the levels are read once for processes of one cgroup that
  * are asked for within half a second.
  */
-__u32 crit_cgroups_limits(struct crit_cgroups *cgroups, int proc_fd, __u32 pid, __u64 now_ns,
-			  struct crit_rec_cpu_limit ret_limits[CRIT_CPU_LIMITS_MAX]);
+uint32_t crit_cgroups_limits(struct crit_cgroups *cgroups, int proc_fd, uint32_t pid,
+			     uint64_t now_ns,
+			     struct crit_rec_cpu_limit ret_limits[CRIT_CPU_LIMITS_MAX]);
 
 /* A line of /proc/PID/mountinfo: is it a hierarchy with the cpu controller, and which? */
 bool crit_cgroups_is_mount(const char *line, bool *ret_is_v1, char ret_root[CRIT_CGROUP_PATH_BYTES],
@@ -42,6 +44,6 @@ bool crit_cgroups_is_mount(const char *line, bool *ret_is_v1, char ret_root[CRIT
 bool crit_cgroups_path(const char *text, bool is_v1, char ret_path[CRIT_CGROUP_PATH_BYTES]);
 
 /* What quota and period mean, in millionths of a CPU; "max" and -1 are CRIT_CPU_UNLIMITED. */
-__u64 crit_cgroups_quota(const char *quota, const char *period);
+uint64_t crit_cgroups_quota(const char *quota, const char *period);
 
 #endif

@@ -17,20 +17,20 @@
 
 /* One thread buffer and its present owner. */
 struct crit_thread_buffer {
-	__u32 stream; /* number in the recording; 0: no owner seen */
-	__u32 ns_tid;
-	__u64 claim_ns; /* tells owners apart */
-	__u64 read_pos;
-	__u64 lost_seen; /* the thread buffer's totals, up to the last look */
-	__u64 lost_begin; /* and when this owner took it */
+	uint32_t stream; /* number in the recording; 0: no owner seen */
+	uint32_t ns_tid;
+	uint64_t claim_ns; /* tells owners apart */
+	uint64_t read_pos;
+	uint64_t lost_seen; /* the thread buffer's totals, up to the last look */
+	uint64_t lost_begin; /* and when this owner took it */
 	bool is_corrupt;
 	bool has_delivered; /* its present owner */
 	bool is_busy; /* in the list of those looked at each time */
-	__u16 paid_looks; /* that what it delivered pays for */
+	uint16_t paid_looks; /* that what it delivered pays for */
 	struct crit_batch batch;
 };
 
-static void set_corrupt(struct crit_client_process *process, __u32 index, const char *what)
+static void set_corrupt(struct crit_client_process *process, uint32_t index, const char *what)
 {
 	char text[128];
 
@@ -65,7 +65,7 @@ static void flush(struct crit_run *run, struct crit_batch *batch)
 
 /* Room in the thread buffer's batch, which is flushed when it is full. */
 static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batch, size_t bytes,
-				   __u64 now_ns)
+				   uint64_t now_ns)
 {
 	size_t before = gathered(batch);
 	struct crit_slot *room = crit_batch_room(batch, bytes, now_ns);
@@ -79,7 +79,7 @@ static struct crit_slot *find_room(struct crit_run *run, struct crit_batch *batc
 	return room;
 }
 
-static void begin_stream(struct crit_client_process *process, __u32 index,
+static void begin_stream(struct crit_client_process *process, uint32_t index,
 			 const struct crit_thread_buffer_head *head)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
@@ -104,12 +104,12 @@ static void begin_stream(struct crit_client_process *process, __u32 index,
 }
 
 /* Smallest and largest stamp; the second slot of a record has none. */
-static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_first,
-		       __u64 *ret_last)
+static void find_times(const struct crit_slot *slots, uint32_t count, uint64_t *ret_first,
+		       uint64_t *ret_last)
 {
-	__u64 first = ~0ull, last = 0;
+	uint64_t first = ~0ull, last = 0;
 
-	for (__u32 i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		if (!crit_slot_has_stamp(slots[i].kind))
 			continue;
 		if (slots[i].time_ns < first)
@@ -125,26 +125,27 @@ static void find_times(const struct crit_slot *slots, __u32 count, __u64 *ret_fi
  * Slots pay for looks at their thread buffer: a thread that fills its ring quickly is not kept
  * waiting.
  */
-static void pay(struct crit_client_process *process, __u32 index, __u32 slots)
+static void pay(struct crit_client_process *process, uint32_t index, uint32_t slots)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
-	const __u32 looks = buffer->paid_looks + slots / SLOTS_FOR_A_LOOK;
+	const uint32_t looks = buffer->paid_looks + slots / SLOTS_FOR_A_LOOK;
 
-	buffer->paid_looks = (__u16)(looks < PAID_LOOKS_MOST ? looks : PAID_LOOKS_MOST);
+	buffer->paid_looks = (uint16_t)(looks < PAID_LOOKS_MOST ? looks : PAID_LOOKS_MOST);
 	if (buffer->is_busy || buffer->paid_looks == 0)
 		return;
 	buffer->is_busy = true;
-	process->busy[process->busy_count++] = (__u16)index;
+	process->busy[process->busy_count++] = (uint16_t)index;
 }
 
 /* Returns false when the thread buffer cannot be read on. */
-static bool copy_slots(struct crit_client_process *process, __u32 index, __u32 count, __u64 now_ns)
+static bool copy_slots(struct crit_client_process *process, uint32_t index, uint32_t count,
+		       uint64_t now_ns)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
 	size_t bytes = (size_t)count * CRIT_SLOT_BYTES;
 	struct crit_slot *room = find_room(process->run, &buffer->batch, bytes, now_ns);
 	struct crit_meter *meter = process->run->meter;
-	__u64 first, last;
+	uint64_t first, last;
 
 	if (!room)
 		return false;
@@ -168,7 +169,7 @@ static bool copy_slots(struct crit_client_process *process, __u32 index, __u32 c
 	return !process->is_left_alone;
 }
 
-static void count_lost(struct crit_client_process *process, __u32 index,
+static void count_lost(struct crit_client_process *process, uint32_t index,
 		       const struct crit_thread_buffer_head *head)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
@@ -181,13 +182,14 @@ static void count_lost(struct crit_client_process *process, __u32 index,
 }
 
 /* Takes at most slots_max.  Returns how many there were, 0 when it could not take so many. */
-static __u32 drain_slots(struct crit_client_process *process, __u32 index,
-			 const struct crit_thread_buffer_head *head, __u64 now_ns, __u32 slots_max)
+static uint32_t drain_slots(struct crit_client_process *process, uint32_t index,
+			    const struct crit_thread_buffer_head *head, uint64_t now_ns,
+			    uint32_t slots_max)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
 	struct crit_run *run = process->run;
-	const __u64 available = head->write_pos - buffer->read_pos;
-	__u32 wanted = available < slots_max ? (__u32)available : slots_max;
+	const uint64_t available = head->write_pos - buffer->read_pos;
+	uint32_t wanted = available < slots_max ? (uint32_t)available : slots_max;
 
 	if (available > process->shm.ring_slots) {
 		set_corrupt(process, index, "its position makes no sense");
@@ -198,9 +200,9 @@ static __u32 drain_slots(struct crit_client_process *process, __u32 index,
 		crit_run_raise_tau(run);
 	/* with a full queue the rank keeps its records, and counts what it cannot keep */
 	while (wanted > 0 && !crit_sink_is_full(run->sink)) {
-		__u32 count = wanted < SLOTS_AT_ONCE ? wanted : SLOTS_AT_ONCE;
+		uint32_t count = wanted < SLOTS_AT_ONCE ? wanted : SLOTS_AT_ONCE;
 		size_t used = buffer->batch.buffer ? buffer->batch.buffer->head.length : 0;
-		__u32 left = (__u32)((CRIT_BATCH_BYTES - used) / CRIT_SLOT_BYTES);
+		uint32_t left = (uint32_t)((CRIT_BATCH_BYTES - used) / CRIT_SLOT_BYTES);
 
 		if (left > 0 && count > left)
 			count = left;
@@ -208,11 +210,11 @@ static __u32 drain_slots(struct crit_client_process *process, __u32 index,
 			break;
 		wanted -= count;
 	}
-	return wanted > 0 ? 0 : (__u32)available;
+	return wanted > 0 ? 0 : (uint32_t)available;
 }
 
 /* Returns whether there were any. */
-static bool put_counters(struct crit_client_process *process, __u32 index)
+static bool put_counters(struct crit_client_process *process, uint32_t index)
 {
 	crit_autofree struct crit_counter *counters = NULL;
 	int used;
@@ -231,7 +233,7 @@ static bool put_counters(struct crit_client_process *process, __u32 index)
 	return true;
 }
 
-static void end_stream(struct crit_client_process *process, __u32 index,
+static void end_stream(struct crit_client_process *process, uint32_t index,
 		       const struct crit_thread_buffer_head *head)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
@@ -274,7 +276,7 @@ static void end_stream(struct crit_client_process *process, __u32 index,
 	}
 }
 
-static bool read_head(const struct crit_client_process *process, __u32 index,
+static bool read_head(const struct crit_client_process *process, uint32_t index,
 		      struct crit_thread_buffer_head *ret_head)
 {
 	const struct crit_thread_buffer *buffer = &process->buffers[index];
@@ -287,12 +289,12 @@ static bool read_head(const struct crit_client_process *process, __u32 index,
 }
 
 /* Returns what drain_slots does. */
-static __u32 drain_buffer(struct crit_client_process *process, __u32 index, __u64 now_ns,
-			  __u32 slots_max, bool is_final)
+static uint32_t drain_buffer(struct crit_client_process *process, uint32_t index, uint64_t now_ns,
+			     uint32_t slots_max, bool is_final)
 {
 	struct crit_thread_buffer *buffer = &process->buffers[index];
 	struct crit_thread_buffer_head head;
-	__u32 found = 0;
+	uint32_t found = 0;
 
 	if (!read_head(process, index, &head) || head.state == CRIT_THREAD_BUFFER_FREE)
 		return 0;
@@ -319,15 +321,15 @@ static __u32 drain_buffer(struct crit_client_process *process, __u32 index, __u6
  * How many of so many thread buffers there is memory for.  A process has some of its own; what it
  * has beyond, all share, and it must have delivered something for each, as honest threads do.
  */
-static __u32 find_memory(struct crit_client_process *process, __u32 used, bool is_final)
+static uint32_t find_memory(struct crit_client_process *process, uint32_t used, bool is_final)
 {
-	const __u32 own = process->buffer_room > CRIT_METER_BUFFERS_OWN ? process->buffer_room
-									: CRIT_METER_BUFFERS_OWN;
-	const __u32 spare = crit_meter_spare_buffers(process->run->meter);
+	const uint32_t own = process->buffer_room > CRIT_METER_BUFFERS_OWN ? process->buffer_room
+									   : CRIT_METER_BUFFERS_OWN;
+	const uint32_t spare = crit_meter_spare_buffers(process->run->meter);
 	char text[128];
 
 	if (!is_final && used > CRIT_METER_BUFFERS_OWN + process->delivered_count)
-		used = CRIT_METER_BUFFERS_OWN + (__u32)process->delivered_count;
+		used = CRIT_METER_BUFFERS_OWN + (uint32_t)process->delivered_count;
 	if (used <= own || used - own <= spare)
 		return used;
 	if (!process->is_short_noted) {
@@ -343,21 +345,21 @@ static __u32 find_memory(struct crit_client_process *process, __u32 used, bool i
 
 static void count_spare(struct crit_client_process *process)
 {
-	const __u32 spare = process->buffer_room > CRIT_METER_BUFFERS_OWN
-				    ? process->buffer_room - CRIT_METER_BUFFERS_OWN
-				    : 0;
+	const uint32_t spare = process->buffer_room > CRIT_METER_BUFFERS_OWN
+				       ? process->buffer_room - CRIT_METER_BUFFERS_OWN
+				       : 0;
 
-	crit_meter_take_buffers(process->run->meter, (__s32)(spare - process->spare_buffers));
+	crit_meter_take_buffers(process->run->meter, (int32_t)(spare - process->spare_buffers));
 	process->spare_buffers = spare;
 }
 
 /* Makes room for the thread buffers claimed by now.  Returns how many to look at. */
-static __u32 open_buffers(struct crit_client_process *process, bool is_final)
+static uint32_t open_buffers(struct crit_client_process *process, bool is_final)
 {
 	struct crit_thread_buffer *buffers;
-	__u64 no_buffer;
-	__u16 *busy;
-	__u32 used;
+	uint64_t no_buffer;
+	uint16_t *busy;
+	uint32_t used;
 
 	if (process->is_left_alone || process->shm.fd < 0 ||
 	    crit_shm_buffers_used(&process->shm, &used, &no_buffer))
@@ -388,9 +390,10 @@ static bool may_look(const struct crit_client_process *process)
 	return crit_meter_allows(process->run->meter, &process->allowance, process->has_called);
 }
 
-static __u32 look(struct crit_client_process *process, __u32 index, __u64 now_ns, __u32 slots_max)
+static uint32_t look(struct crit_client_process *process, uint32_t index, uint64_t now_ns,
+		     uint32_t slots_max)
 {
-	const __u32 found = drain_buffer(process, index, now_ns, slots_max, false);
+	const uint32_t found = drain_buffer(process, index, now_ns, slots_max, false);
 	struct crit_batch *batch = &process->buffers[index].batch;
 
 	if (crit_batch_is_old(batch, now_ns))
@@ -399,15 +402,16 @@ static __u32 look(struct crit_client_process *process, __u32 index, __u64 now_ns
 }
 
 /* Looks at all thread buffers that have paid for it.  Returns what the fullest had. */
-static __u32 look_at_busy(struct crit_client_process *process, __u64 now_ns, __u32 slots_max)
+static uint32_t look_at_busy(struct crit_client_process *process, uint64_t now_ns,
+			     uint32_t slots_max)
 {
-	const __u32 count = process->busy_count;
-	__u32 fullest = 0, kept = 0;
+	const uint32_t count = process->busy_count;
+	uint32_t fullest = 0, kept = 0;
 
-	for (__u32 i = 0; i < count; i++) {
-		const __u16 index = process->busy[i];
+	for (uint32_t i = 0; i < count; i++) {
+		const uint16_t index = process->busy[i];
 		struct crit_thread_buffer *buffer = &process->buffers[index];
-		const __u32 found = look(process, index, now_ns, slots_max);
+		const uint32_t found = look(process, index, now_ns, slots_max);
 
 		if (found > fullest)
 			fullest = found;
@@ -423,7 +427,7 @@ static __u32 look_at_busy(struct crit_client_process *process, __u64 now_ns, __u
 	return fullest;
 }
 
-static void begin_round(struct crit_client_process *process, __u64 now_ns)
+static void begin_round(struct crit_client_process *process, uint64_t now_ns)
 {
 	struct crit_run *run = process->run;
 
@@ -437,14 +441,14 @@ static void begin_round(struct crit_client_process *process, __u64 now_ns)
  * Looks at the other thread buffers in turn, as long as there is time.  Returns what the fullest
  * had.
  */
-static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64 now_ns,
-			  __u32 slots_max)
+static uint32_t look_at_idle(struct crit_client_process *process, uint32_t used, uint64_t now_ns,
+			     uint32_t slots_max)
 {
 	struct crit_meter *meter = process->run->meter;
-	__u32 fullest = 0, done = 0;
+	uint32_t fullest = 0, done = 0;
 
 	for (; done < used && may_look(process); done++) {
-		__u32 index = process->next_buffer, found;
+		uint32_t index = process->next_buffer, found;
 
 		if (index >= used) {
 			begin_round(process, now_ns);
@@ -465,7 +469,7 @@ static __u32 look_at_idle(struct crit_client_process *process, __u32 used, __u64
 
 static void drop_buffers(struct crit_client_process *process)
 {
-	for (__u32 i = 0; i < process->buffer_room; i++) {
+	for (uint32_t i = 0; i < process->buffer_room; i++) {
 		struct crit_batch *batch = &process->buffers[i].batch;
 
 		crit_meter_gather(process->run->meter, -(ssize_t)gathered(batch));
@@ -480,10 +484,11 @@ static void drop_buffers(struct crit_client_process *process)
 	count_spare(process);
 }
 
-__u32 crit_process_drain(struct crit_client_process *process, __u64 now_ns, __u32 slots_max)
+uint32_t crit_process_drain(struct crit_client_process *process, uint64_t now_ns,
+			    uint32_t slots_max)
 {
 	const struct crit_run *run = process->run;
-	__u32 used, busiest, fullest;
+	uint32_t used, busiest, fullest;
 
 	/* what comes after the cap is not recorded */
 	if (!run->sink || run->is_stopped)
@@ -505,15 +510,15 @@ bool crit_process_is_due(const struct crit_client_process *process)
 	return process->busy_count > 0 || (process->has_called && may_look(process));
 }
 
-void crit_process_drain_all(struct crit_client_process *process, __u64 now_ns)
+void crit_process_drain_all(struct crit_client_process *process, uint64_t now_ns)
 {
-	const __u32 used = process->run->sink ? open_buffers(process, true) : 0;
+	const uint32_t used = process->run->sink ? open_buffers(process, true) : 0;
 
-	for (__u32 i = 0; i < used; i++)
+	for (uint32_t i = 0; i < used; i++)
 		(void)drain_buffer(process, i, now_ns, CRIT_RING_SLOTS, false);
 }
 
-bool crit_process_call(struct crit_client_process *process, __u64 now_ns)
+bool crit_process_call(struct crit_client_process *process, uint64_t now_ns)
 {
 	crit_meter_fill(&process->allowance, now_ns);
 	process->allowance.left_ns -= CRIT_METER_DRAIN_NS;
@@ -523,7 +528,7 @@ bool crit_process_call(struct crit_client_process *process, __u64 now_ns)
 
 void crit_process_flush(struct crit_client_process *process, bool has_counters)
 {
-	for (__u32 i = 0; i < process->buffer_room; i++) {
+	for (uint32_t i = 0; i < process->buffer_room; i++) {
 		struct crit_thread_buffer *buffer = &process->buffers[i];
 
 		if (!buffer->stream)
@@ -536,11 +541,11 @@ void crit_process_flush(struct crit_client_process *process, bool has_counters)
 	}
 }
 
-void crit_process_end(struct crit_client_process *process, __u64 now_ns)
+void crit_process_end(struct crit_client_process *process, uint64_t now_ns)
 {
-	__u32 used = process->run->sink ? open_buffers(process, true) : 0;
+	uint32_t used = process->run->sink ? open_buffers(process, true) : 0;
 
-	for (__u32 i = 0; i < used; i++)
+	for (uint32_t i = 0; i < used; i++)
 		(void)drain_buffer(process, i, now_ns, CRIT_RING_SLOTS, true);
 }
 
@@ -548,12 +553,12 @@ static void drop_memory(struct crit_client_process *process)
 {
 	drop_buffers(process);
 	if (process->shm.fd >= 0)
-		(void)close(process->shm.fd);
+		close(process->shm.fd);
 	process->shm.fd = -1;
 }
 
 void crit_process_renew(struct crit_client_process *process, const struct crit_shm *shm,
-			__u64 now_ns)
+			uint64_t now_ns)
 {
 	crit_process_end(process, now_ns);
 	drop_memory(process);
@@ -574,6 +579,6 @@ void crit_process_destroy(struct crit_client_process *process)
 		return;
 	drop_memory(process);
 	if (process->pidfd >= 0)
-		(void)close(process->pidfd);
+		close(process->pidfd);
 	free(process);
 }

@@ -19,35 +19,35 @@
 #define ENTRY_WORDS_MAX (1u + CRIT_CPU_WORDS_MAX)
 
 struct look { /* at the threads of a process */
-	__u64 *entries; /* of 1 + word_count words each: number, mask */
-	__u32 count;
-	__u32 word_count; /* the same for all: the kernel's own size of a mask */
+	uint64_t *entries; /* of 1 + word_count words each: number, mask */
+	uint32_t count;
+	uint32_t word_count; /* the same for all: the kernel's own size of a mask */
 	bool is_alike; /* all masks so far */
 };
 
-static __u64 *entry_of(const struct look *look, __u32 index)
+static uint64_t *entry_of(const struct look *look, uint32_t index)
 {
 	return look->entries + (size_t)index * (1 + look->word_count);
 }
 
-static int add_thread(void *context, __u32 tid)
+static int add_thread(void *context, uint32_t tid)
 {
 	struct look *look = context;
-	__u64 *entry = entry_of(look, look->count);
+	uint64_t *entry = entry_of(look, look->count);
 	const size_t room = (look->count ? look->word_count : CRIT_CPU_WORDS_MAX) * sizeof(*entry);
 	const long bytes = syscall(SYS_sched_getaffinity, tid, room, entry + 1);
 
 	if (bytes <= 0) /* it ended */
 		return 0;
 	if (look->count == 0)
-		look->word_count = (__u32)bytes / sizeof(*entry);
+		look->word_count = (uint32_t)bytes / sizeof(*entry);
 	entry[0] = tid;
 	look->is_alike = look->is_alike && memcmp(entry + 1, look->entries + 1, (size_t)bytes) == 0;
 	return ++look->count == CRIT_CPU_THREADS_MAX;
 }
 
-static void put(struct crit_run *run, __u32 pid, const struct look *look,
-		const struct crit_rec_cpu_limit *limits, __u32 limit_count, __u64 now_ns)
+static void put(struct crit_run *run, uint32_t pid, const struct look *look,
+		const struct crit_rec_cpu_limit *limits, uint32_t limit_count, uint64_t now_ns)
 {
 	struct {
 		struct crit_rec_usable_cpus head;
@@ -66,13 +66,13 @@ static void put(struct crit_run *run, __u32 pid, const struct look *look,
 			     { look->entries, look->count * entry_bytes } });
 }
 
-static __u64 digest(const struct look *look, const struct crit_rec_cpu_limit *limits,
-		    __u32 limit_count)
+static uint64_t digest(const struct look *look, const struct crit_rec_cpu_limit *limits,
+		       uint32_t limit_count)
 {
 	const size_t words = (size_t)look->count * (1 + look->word_count);
-	__u64 value = crit_hash_mix(1, limit_count);
+	uint64_t value = crit_hash_mix(1, limit_count);
 
-	for (__u32 i = 0; i < limit_count; i++)
+	for (uint32_t i = 0; i < limit_count; i++)
 		value = crit_hash_mix(crit_hash_mix(value, limits[i].cgroup),
 				      limits[i].cpu_millionths);
 	for (size_t i = 0; i < words; i++)
@@ -81,9 +81,9 @@ static __u64 digest(const struct look *look, const struct crit_rec_cpu_limit *li
 }
 
 void crit_cpu_limits_begin(struct crit_cpu_limits *state, enum crit_cpu_limits_start start,
-			   __u64 now_ns)
+			   uint64_t now_ns)
 {
-	static const __u64 delays_ns[CRIT_CPU_LIMITS_START_COUNT] = {
+	static const uint64_t delays_ns[CRIT_CPU_LIMITS_START_COUNT] = {
 		[CRIT_CPU_LIMITS_SOON] = PAUSE_MIN_NS,
 		[CRIT_CPU_LIMITS_IN_INIT] = 2000000000u,
 	};
@@ -93,15 +93,15 @@ void crit_cpu_limits_begin(struct crit_cpu_limits *state, enum crit_cpu_limits_s
 	state->pause_ns = PAUSE_MIN_NS;
 }
 
-__u32 crit_cpu_limits_look(struct crit_cpu_limits *state, struct crit_cgroups *cgroups, int proc_fd,
-			   struct crit_run *run, __u32 pid, __u64 now_ns)
+uint32_t crit_cpu_limits_look(struct crit_cpu_limits *state, struct crit_cgroups *cgroups,
+			      int proc_fd, struct crit_run *run, uint32_t pid, uint64_t now_ns)
 {
-	crit_autofree __u64 *entries =
-		malloc(CRIT_CPU_THREADS_MAX * ENTRY_WORDS_MAX * sizeof(__u64));
+	crit_autofree uint64_t *entries =
+		malloc(CRIT_CPU_THREADS_MAX * ENTRY_WORDS_MAX * sizeof(uint64_t));
 	struct look look = { .entries = entries, .is_alike = true };
 	struct crit_rec_cpu_limit limits[CRIT_CPU_LIMITS_MAX];
-	__u32 threads, limit_count;
-	__u64 seen;
+	uint32_t threads, limit_count;
+	uint64_t seen;
 
 	state->due_ns = now_ns + state->pause_ns;
 	state->pause_ns *= 2;

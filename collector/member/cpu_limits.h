@@ -11,15 +11,17 @@
 #ifndef CRIT_COLLECTOR_CPU_LIMITS_H
 #define CRIT_COLLECTOR_CPU_LIMITS_H
 
+#include <stdint.h>
+
 #include "core/abi/abi_recording.h"
 
 struct crit_cgroups;
 struct crit_run;
 
 struct crit_cpu_limits { /* of one process */
-	__u64 due_ns; /* the next look */
-	__u64 pause_ns; /* from that to the one after it */
-	__u64 seen; /* a digest of what is written; 0 nothing */
+	uint64_t due_ns; /* the next look */
+	uint64_t pause_ns; /* from that to the one after it */
+	uint64_t seen; /* a digest of what is written; 0 nothing */
 };
 
 enum crit_cpu_limits_start { /* when the first look is due */
@@ -31,13 +33,13 @@ enum crit_cpu_limits_start { /* when the first look is due */
 
 /* The process registered, became another program, or a rank: what was seen of it is forgotten. */
 void crit_cpu_limits_begin(struct crit_cpu_limits *state, enum crit_cpu_limits_start start,
-			   __u64 now_ns);
+			   uint64_t now_ns);
 
 /*
  * Looks at once, at no more than CRIT_CPU_THREADS_MAX threads, and writes USABLE_CPUS when that is
  * not what was written before.  Returns the number of threads looked at.
  */
-__u32 crit_cpu_limits_look(struct crit_cpu_limits *state, struct crit_cgroups *cgroups, int proc_fd,
-			   struct crit_run *run, __u32 pid, __u64 now_ns);
+uint32_t crit_cpu_limits_look(struct crit_cpu_limits *state, struct crit_cgroups *cgroups,
+			      int proc_fd, struct crit_run *run, uint32_t pid, uint64_t now_ns);
 
 #endif

@@ -30,10 +30,10 @@ struct crit_members {
 	int epoll_fd;
 	struct crit_cgroups cgroups;
 	struct crit_client_process *processes[CRIT_PROCESSES_MAX];
-	__u32 end; /* no entry from here on was ever in use */
-	__u32 next; /* to be drained */
-	__u32 cpus_next; /* whose CPUs are looked at next */
-	__u64 round; /* of the main loop */
+	uint32_t end; /* no entry from here on was ever in use */
+	uint32_t next; /* to be drained */
+	uint32_t cpus_next; /* whose CPUs are looked at next */
+	uint64_t round; /* of the main loop */
 };
 
 int crit_members_create(const struct crit_sources *sources, struct crit_meter *meter, int proc_fd,
@@ -67,7 +67,7 @@ void crit_members_begin_round(struct crit_members *members)
 
 static int put_into_table(struct crit_members *members, struct crit_client_process *process)
 {
-	for (__u32 i = 0; i < CRIT_PROCESSES_MAX; i++) {
+	for (uint32_t i = 0; i < CRIT_PROCESSES_MAX; i++) {
 		if (members->processes[i])
 			continue;
 		members->processes[i] = process;
@@ -85,9 +85,9 @@ static void take_from_table(struct crit_members *members, const struct crit_clie
 	members->processes[process->index] = NULL;
 }
 
-static struct crit_client_process *find_process(const struct crit_members *members, __u32 pid)
+static struct crit_client_process *find_process(const struct crit_members *members, uint32_t pid)
 {
-	for (__u32 i = 0; i < members->end; i++) {
+	for (uint32_t i = 0; i < members->end; i++) {
 		if (members->processes[i] && members->processes[i]->pid == pid)
 			return members->processes[i];
 	}
@@ -95,7 +95,7 @@ static struct crit_client_process *find_process(const struct crit_members *membe
 }
 
 /* The process at this place of the table, if it is one of the run's. */
-static struct crit_client_process *process_of(const struct crit_members *members, __u32 index,
+static struct crit_client_process *process_of(const struct crit_members *members, uint32_t index,
 					      const struct crit_run *run)
 {
 	struct crit_client_process *process = members->processes[index];
@@ -105,9 +105,9 @@ static struct crit_client_process *process_of(const struct crit_members *members
 
 static void give_back(const struct crit_candidate *candidate)
 {
-	(void)close(candidate->pidfd);
+	close(candidate->pidfd);
 	if (candidate->shm.fd >= 0)
-		(void)close(candidate->shm.fd);
+		close(candidate->shm.fd);
 }
 
 static void write_level(const struct crit_client_process *process, bool is_stopped)
@@ -126,7 +126,7 @@ static int renew_process(struct crit_members *members, struct crit_client_proces
 		give_back(candidate);
 		return -EALREADY;
 	}
-	(void)close(candidate->pidfd);
+	close(candidate->pidfd);
 	crit_sources_detach(members->sources, process->pid);
 	crit_process_renew(process, &candidate->shm, crit_now_ns());
 	write_level(process, run->is_stopped);
@@ -195,7 +195,7 @@ static void remove_process(struct crit_members *members, struct crit_client_proc
 	crit_process_destroy(process);
 }
 
-void crit_members_end(struct crit_members *members, __u32 index)
+void crit_members_end(struct crit_members *members, uint32_t index)
 {
 	struct crit_client_process *process = members->processes[index];
 
@@ -208,7 +208,7 @@ void crit_members_end(struct crit_members *members, __u32 index)
 
 void crit_members_end_run(struct crit_members *members, const struct crit_run *run)
 {
-	for (__u32 i = 0; i < members->end; i++) {
+	for (uint32_t i = 0; i < members->end; i++) {
 		struct crit_client_process *process = process_of(members, i, run);
 
 		if (!process)
@@ -218,7 +218,7 @@ void crit_members_end_run(struct crit_members *members, const struct crit_run *r
 	}
 }
 
-void crit_members_expel(struct crit_members *members, __u32 tgid)
+void crit_members_expel(struct crit_members *members, uint32_t tgid)
 {
 	struct crit_client_process *process = find_process(members, tgid);
 
@@ -230,16 +230,16 @@ void crit_members_expel(struct crit_members *members, __u32 tgid)
  * Processes whose thread buffers delivered or that called are drained in any case.  The others take
  * turns, as long as there is time; the next time goes on with the first that was left out.
  */
-__u32 crit_members_drain(struct crit_members *members, __u64 now_ns, __u32 slots_max)
+uint32_t crit_members_drain(struct crit_members *members, uint64_t now_ns, uint32_t slots_max)
 {
-	const __u32 first = members->next < members->end ? members->next : 0;
+	const uint32_t first = members->next < members->end ? members->next : 0;
 	bool is_put_off = false;
-	__u32 fullest = 0;
+	uint32_t fullest = 0;
 
-	for (__u32 n = 0; n < members->end; n++) {
-		const __u32 index = (first + n) % members->end;
+	for (uint32_t n = 0; n < members->end; n++) {
+		const uint32_t index = (first + n) % members->end;
 		struct crit_client_process *process = members->processes[index];
-		__u32 found;
+		uint32_t found;
 
 		if (!process)
 			continue;
@@ -259,9 +259,9 @@ __u32 crit_members_drain(struct crit_members *members, __u64 now_ns, __u32 slots
 void crit_members_drain_run(const struct crit_members *members, const struct crit_run *run,
 			    bool has_counters)
 {
-	const __u64 now_ns = crit_now_ns();
+	const uint64_t now_ns = crit_now_ns();
 
-	for (__u32 i = 0; i < members->end; i++) {
+	for (uint32_t i = 0; i < members->end; i++) {
 		struct crit_client_process *process = process_of(members, i, run);
 
 		if (!process)
@@ -273,7 +273,7 @@ void crit_members_drain_run(const struct crit_members *members, const struct cri
 
 void crit_members_write_level(const struct crit_members *members, const struct crit_run *run)
 {
-	for (__u32 i = 0; i < members->end; i++) {
+	for (uint32_t i = 0; i < members->end; i++) {
 		const struct crit_client_process *process = process_of(members, i, run);
 
 		if (process)
@@ -286,7 +286,7 @@ void crit_members_write_level(const struct crit_members *members, const struct c
  * or never get there: it is waited for, but not long.  One that left the run by its exec is in it
  * as long as its shim speaks.  A rank that is later than that gets a window of its own.
  */
-static bool holds_window(const struct crit_client_process *process, __u64 due_for_ns)
+static bool holds_window(const struct crit_client_process *process, uint64_t due_for_ns)
 {
 	if (process->is_closed || (process->is_expelled && !process->holder))
 		return false;
@@ -294,9 +294,9 @@ static bool holds_window(const struct crit_client_process *process, __u64 due_fo
 }
 
 bool crit_members_hold_window(const struct crit_members *members, const struct crit_run *run,
-			      __u64 due_for_ns)
+			      uint64_t due_for_ns)
 {
-	for (__u32 i = 0; i < members->end; i++) {
+	for (uint32_t i = 0; i < members->end; i++) {
 		const struct crit_client_process *process = process_of(members, i, run);
 
 		if (process && holds_window(process, due_for_ns))
@@ -305,25 +305,25 @@ bool crit_members_hold_window(const struct crit_members *members, const struct c
 	return false;
 }
 
-static __u32 look_at_cpus_of(struct crit_members *members, struct crit_client_process *process,
-			     __u64 now_ns)
+static uint32_t look_at_cpus_of(struct crit_members *members, struct crit_client_process *process,
+				uint64_t now_ns)
 {
 	return crit_cpu_limits_look(&process->cpu_limits, &members->cgroups, members->proc_fd,
 				    process->run, process->pid, now_ns);
 }
 
 void crit_members_look_at_cpus_of(struct crit_members *members, struct crit_client_process *process,
-				  __u64 now_ns)
+				  uint64_t now_ns)
 {
 	(void)look_at_cpus_of(members, process, now_ns); /* a count, for those that are due */
 }
 
 /* With more processes or threads than a step takes, each is looked at less often. */
-void crit_members_look_at_cpus(struct crit_members *members, __u64 now_ns)
+void crit_members_look_at_cpus(struct crit_members *members, uint64_t now_ns)
 {
-	__u32 worth = 0;
+	uint32_t worth = 0;
 
-	for (__u32 i = 0; i < members->end && worth < WORTH_PER_STEP; i++) {
+	for (uint32_t i = 0; i < members->end && worth < WORTH_PER_STEP; i++) {
 		struct crit_client_process *process;
 
 		if (members->cpus_next >= members->end)
@@ -340,7 +340,7 @@ void crit_members_put_maps(const struct crit_members *members, struct crit_clien
 {
 	struct crit_rec_maps record = { .pid = process->pid, .time_ns = crit_now_ns() };
 	crit_autofree char *text = malloc(MAPS_BYTES);
-	__u64 hash;
+	uint64_t hash;
 	long bytes;
 
 	if (!text || process->run->is_stopped || process->is_expelled)
@@ -359,12 +359,12 @@ void crit_members_put_maps(const struct crit_members *members, struct crit_clien
 
 struct name_list {
 	const struct crit_members *members;
-	__u32 pid;
-	__u32 count;
+	uint32_t pid;
+	uint32_t count;
 	struct crit_rec_name *names;
 };
 
-static int add_name(void *context, __u32 tid)
+static int add_name(void *context, uint32_t tid)
 {
 	struct name_list *list = context;
 	struct crit_rec_name *name = &list->names[list->count];
@@ -388,7 +388,7 @@ void crit_members_put_names(const struct crit_members *members, struct crit_run 
 
 	if (!names)
 		return;
-	for (__u32 i = 0; i < members->end; i++) {
+	for (uint32_t i = 0; i < members->end; i++) {
 		const struct crit_client_process *process = process_of(members, i, run);
 
 		if (!process || (process->is_expelled && !process->holder))

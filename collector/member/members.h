@@ -3,6 +3,8 @@
 #ifndef CRIT_COLLECTOR_MEMBERS_H
 #define CRIT_COLLECTOR_MEMBERS_H
 
+#include <stdint.h>
+
 #include "collector/member/client_process.h"
 
 #define CRIT_PROCESSES_MAX 4096u
@@ -12,10 +14,10 @@ struct crit_sources;
 
 /* A process that asks to become a member. */
 struct crit_candidate {
-	__u32 pid;
+	uint32_t pid;
 	int pidfd;
 	struct crit_shm shm; /* shm.fd -1: none */
-	__s64 tls_offset; /* CRIT_TLS_NONE: no tag word */
+	int64_t tls_offset; /* CRIT_TLS_NONE: no tag word */
 };
 
 /* Ownership: all is borrowed; destroy accepts NULL, and leaves processes that are left. */
@@ -36,19 +38,19 @@ int crit_members_add(struct crit_members *members, struct crit_run *run,
 void crit_members_begin_round(struct crit_members *members);
 
 /* The process at index of the table ended: drains it for the last time, and forgets it. */
-void crit_members_end(struct crit_members *members, __u32 index);
+void crit_members_end(struct crit_members *members, uint32_t index);
 
 /* The run ends: stops its processes and forgets them as if they had ended. */
 void crit_members_end_run(struct crit_members *members, const struct crit_run *run);
 
 /* The kernel ended the membership of a process. */
-void crit_members_expel(struct crit_members *members, __u32 tgid);
+void crit_members_expel(struct crit_members *members, uint32_t tgid);
 
 /*
  * Drains all processes, as far as the meter allows, at most slots_max of a thread buffer.  Returns
  * what the fullest thread buffer had.
  */
-__u32 crit_members_drain(struct crit_members *members, __u64 now_ns, __u32 slots_max);
+uint32_t crit_members_drain(struct crit_members *members, uint64_t now_ns, uint32_t slots_max);
 
 /* Drains and flushes the processes of a run, whatever it costs; with counters, their values. */
 void crit_members_drain_run(const struct crit_members *members, const struct crit_run *run,
@@ -62,12 +64,12 @@ void crit_members_write_level(const struct crit_members *members, const struct c
  * ago?
  */
 bool crit_members_hold_window(const struct crit_members *members, const struct crit_run *run,
-			      __u64 due_for_ns);
+			      uint64_t due_for_ns);
 
 /* Looks at the CPUs that processes may use: of one, or, bounded per call, of those that are due. */
 void crit_members_look_at_cpus_of(struct crit_members *members, struct crit_client_process *process,
-				  __u64 now_ns);
-void crit_members_look_at_cpus(struct crit_members *members, __u64 now_ns);
+				  uint64_t now_ns);
+void crit_members_look_at_cpus(struct crit_members *members, uint64_t now_ns);
 
 /* Writes MAPS when they changed since the last time. */
 void crit_members_put_maps(const struct crit_members *members, struct crit_client_process *process);

@@ -27,19 +27,20 @@ struct crit_meter {
 	struct crit_allowance all;
 	struct crit_allowance calls;
 	struct crit_allowance arrivals; /* what may be paid back for them */
-	__u64 cpu_ns; /* of this thread, when last read */
-	__u64 calls_cpu_ns; /* likewise, when the present calls began */
-	__u64 tick_ns; /* what a tick took of them */
-	__s64 credit_ns; /* by slots, since then */
-	__u32 looks; /* since then */
-	__u32 spare_buffers; /* not taken */
+	uint64_t cpu_ns; /* of this thread, when last read */
+	uint64_t calls_cpu_ns; /* likewise, when the present calls began */
+	uint64_t tick_ns; /* what a tick took of them */
+	int64_t credit_ns; /* by slots, since then */
+	uint32_t looks; /* since then */
+	uint32_t spare_buffers; /* not taken */
 	size_t gathered_bytes;
 	bool was_short; /* looks were put off, as all together had no time left */
 };
 
-static void fill(struct crit_allowance *allowance, __s64 per_second_ns, __s64 most_ns, __u64 now_ns)
+static void fill(struct crit_allowance *allowance, int64_t per_second_ns, int64_t most_ns,
+		 uint64_t now_ns)
 {
-	__u64 passed_ns = now_ns - allowance->filled_ns;
+	uint64_t passed_ns = now_ns - allowance->filled_ns;
 
 	if (allowance->filled_ns == 0) {
 		allowance->left_ns = most_ns;
@@ -47,7 +48,7 @@ static void fill(struct crit_allowance *allowance, __s64 per_second_ns, __s64 mo
 		if (passed_ns > 60ull * SECOND_NS)
 			passed_ns = 60ull * SECOND_NS;
 		allowance->left_ns +=
-			(__s64)passed_ns * (per_second_ns / 1000) / (SECOND_NS / 1000);
+			(int64_t)passed_ns * (per_second_ns / 1000) / (SECOND_NS / 1000);
 	}
 	if (allowance->left_ns > most_ns)
 		allowance->left_ns = most_ns;
@@ -55,7 +56,7 @@ static void fill(struct crit_allowance *allowance, __s64 per_second_ns, __s64 mo
 }
 
 /* One step that took long is not paid for in seconds without a look. */
-static void charge(struct crit_allowance *allowance, __s64 most_ns, __s64 spent_ns)
+static void charge(struct crit_allowance *allowance, int64_t most_ns, int64_t spent_ns)
 {
 	allowance->left_ns -= spent_ns;
 	if (allowance->left_ns < -most_ns)
@@ -78,7 +79,7 @@ void crit_meter_destroy(struct crit_meter *meter)
 	free(meter);
 }
 
-void crit_meter_begin(struct crit_meter *meter, __u64 now_ns)
+void crit_meter_begin(struct crit_meter *meter, uint64_t now_ns)
 {
 	fill(&meter->all, ALL_NS, ALL_NS, now_ns);
 	meter->cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -86,15 +87,15 @@ void crit_meter_begin(struct crit_meter *meter, __u64 now_ns)
 	meter->looks = 0;
 }
 
-void crit_meter_fill(struct crit_allowance *allowance, __u64 now_ns)
+void crit_meter_fill(struct crit_allowance *allowance, uint64_t now_ns)
 {
 	fill(allowance, PROCESS_NS, PROCESS_SAVED_NS, now_ns);
 }
 
 void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share)
 {
-	const __u64 cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	const __s64 spent_ns = (__s64)(cpu_ns - meter->cpu_ns) - meter->credit_ns;
+	const uint64_t cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const int64_t spent_ns = (int64_t)(cpu_ns - meter->cpu_ns) - meter->credit_ns;
 
 	charge(&meter->all, ALL_NS, spent_ns);
 	if (share)
@@ -127,31 +128,31 @@ void crit_meter_begin_calls(struct crit_meter *meter)
 	meter->tick_ns = 0;
 }
 
-void crit_meter_except_tick(struct crit_meter *meter, __u64 begin_cpu_ns)
+void crit_meter_except_tick(struct crit_meter *meter, uint64_t begin_cpu_ns)
 {
 	meter->tick_ns += meter->cpu_ns - begin_cpu_ns;
 }
 
-bool crit_meter_end_calls(struct crit_meter *meter, __u64 now_ns)
+bool crit_meter_end_calls(struct crit_meter *meter, uint64_t now_ns)
 {
-	const __u64 cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	const __u64 spent_ns = cpu_ns - meter->calls_cpu_ns - meter->tick_ns + WAKE_NS;
+	const uint64_t cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t spent_ns = cpu_ns - meter->calls_cpu_ns - meter->tick_ns + WAKE_NS;
 
 	fill(&meter->calls, CALLS_NS, CALLS_SAVED_NS, now_ns);
-	charge(&meter->calls, CALLS_SAVED_NS, (__s64)spent_ns);
+	charge(&meter->calls, CALLS_SAVED_NS, (int64_t)spent_ns);
 	return meter->calls.left_ns > 0;
 }
 
-bool crit_meter_allows_calls(struct crit_meter *meter, __u64 now_ns)
+bool crit_meter_allows_calls(struct crit_meter *meter, uint64_t now_ns)
 {
 	fill(&meter->calls, CALLS_NS, CALLS_SAVED_NS, now_ns);
 	return meter->calls.left_ns > 0;
 }
 
-void crit_meter_credit_arrival(struct crit_meter *meter, __u64 now_ns)
+void crit_meter_credit_arrival(struct crit_meter *meter, uint64_t now_ns)
 {
 	struct crit_allowance *arrivals = &meter->arrivals;
-	__s64 paid_ns = ARRIVAL_NS;
+	int64_t paid_ns = ARRIVAL_NS;
 
 	fill(arrivals, ARRIVALS_NS, ARRIVALS_SAVED_NS, now_ns);
 	if (paid_ns > arrivals->left_ns)
@@ -160,9 +161,9 @@ void crit_meter_credit_arrival(struct crit_meter *meter, __u64 now_ns)
 	charge(&meter->calls, CALLS_SAVED_NS, -paid_ns);
 }
 
-void crit_meter_credit(struct crit_meter *meter, __u32 slots)
+void crit_meter_credit(struct crit_meter *meter, uint32_t slots)
 {
-	meter->credit_ns += (__s64)slots * SLOT_NS;
+	meter->credit_ns += (int64_t)slots * SLOT_NS;
 }
 
 void crit_meter_credit_stream(struct crit_meter *meter)
@@ -204,12 +205,12 @@ bool crit_meter_has_gathered_much(const struct crit_meter *meter)
 	return meter->gathered_bytes > GATHERED_BYTES;
 }
 
-__u32 crit_meter_spare_buffers(const struct crit_meter *meter)
+uint32_t crit_meter_spare_buffers(const struct crit_meter *meter)
 {
 	return meter->spare_buffers;
 }
 
-void crit_meter_take_buffers(struct crit_meter *meter, __s32 count)
+void crit_meter_take_buffers(struct crit_meter *meter, int32_t count)
 {
-	meter->spare_buffers -= (__u32)count;
+	meter->spare_buffers -= (uint32_t)count;
 }

@@ -16,7 +16,7 @@
 #ifndef CRIT_COLLECTOR_METER_H
 #define CRIT_COLLECTOR_METER_H
 
-#include <linux/types.h>
+#include <stdint.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -25,8 +25,8 @@
 #define CRIT_METER_BUFFERS_OWN 128u /* of a process, in any case */
 
 struct crit_allowance {
-	__s64 left_ns; /* below 0: in debt */
-	__u64 filled_ns; /* when something was last added; 0: it is full */
+	int64_t left_ns; /* below 0: in debt */
+	uint64_t filled_ns; /* when something was last added; 0: it is full */
 };
 
 struct crit_meter;
@@ -36,10 +36,10 @@ struct crit_meter *crit_meter_create(void);
 void crit_meter_destroy(struct crit_meter *meter);
 
 /* Begins to measure looks, and adds what time has brought to the allowance of all. */
-void crit_meter_begin(struct crit_meter *meter, __u64 now_ns);
+void crit_meter_begin(struct crit_meter *meter, uint64_t now_ns);
 
 /* Adds what time has brought to a process's allowance. */
-void crit_meter_fill(struct crit_allowance *allowance, __u64 now_ns);
+void crit_meter_fill(struct crit_allowance *allowance, uint64_t now_ns);
 
 /* Charges what was spent since the last reading; to all only, where share is NULL. */
 void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share);
@@ -55,10 +55,10 @@ bool crit_meter_allows(struct crit_meter *meter, const struct crit_allowance *sh
 		       bool has_called);
 
 /* So many slots were found. */
-void crit_meter_credit(struct crit_meter *meter, __u32 slots);
+void crit_meter_credit(struct crit_meter *meter, uint32_t slots);
 
 /* A process registered for the first time: what that takes does not keep others waiting. */
-void crit_meter_credit_arrival(struct crit_meter *meter, __u64 now_ns);
+void crit_meter_credit_arrival(struct crit_meter *meter, uint64_t now_ns);
 
 /* A stream ended that held anything. */
 void crit_meter_credit_stream(struct crit_meter *meter);
@@ -71,13 +71,13 @@ void crit_meter_look(struct crit_meter *meter, struct crit_allowance *share);
 
 /* Begins, and ends, to measure calls.  end returns false when their allowance is used up. */
 void crit_meter_begin_calls(struct crit_meter *meter);
-bool crit_meter_end_calls(struct crit_meter *meter, __u64 now_ns);
+bool crit_meter_end_calls(struct crit_meter *meter, uint64_t now_ns);
 
 /* A tick among them, of looks and of what the kernel recorded, is not charged to calls. */
-void crit_meter_except_tick(struct crit_meter *meter, __u64 begin_cpu_ns);
+void crit_meter_except_tick(struct crit_meter *meter, uint64_t begin_cpu_ns);
 
 /* May calls be taken again? */
-bool crit_meter_allows_calls(struct crit_meter *meter, __u64 now_ns);
+bool crit_meter_allows_calls(struct crit_meter *meter, uint64_t now_ns);
 
 /* Were looks put off since this was last asked, as all together had no time left? */
 bool crit_meter_was_short(struct crit_meter *meter);
@@ -90,7 +90,7 @@ void crit_meter_gather(struct crit_meter *meter, ssize_t bytes);
 bool crit_meter_has_gathered_much(const struct crit_meter *meter);
 
 /* Thread buffers beyond its own that a process may have; and takes so many, or gives them back. */
-__u32 crit_meter_spare_buffers(const struct crit_meter *meter);
-void crit_meter_take_buffers(struct crit_meter *meter, __s32 count);
+uint32_t crit_meter_spare_buffers(const struct crit_meter *meter);
+void crit_meter_take_buffers(struct crit_meter *meter, int32_t count);
 
 #endif

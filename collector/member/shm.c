@@ -39,7 +39,7 @@ static int write_at(int fd, const void *data, size_t bytes, off_t offset)
 	return done == (ssize_t)bytes ? 0 : -EIO;
 }
 
-static off_t buffer_offset(const struct crit_shm *shm, __u32 buffer)
+static off_t buffer_offset(const struct crit_shm *shm, uint32_t buffer)
 {
 	return (off_t)CRIT_SHM_HEAD_BYTES + (off_t)buffer * shm->buffer_bytes;
 }
@@ -62,7 +62,7 @@ static int check_file(int fd, struct stat *ret_st, struct crit_err *err)
 	return 0;
 }
 
-static int is_power_of_two(__u32 number)
+static int is_power_of_two(uint32_t number)
 {
 	return number && (number & (number - 1)) == 0;
 }
@@ -94,13 +94,13 @@ int crit_shm_check(int fd, struct crit_shm *ret_shm, struct crit_err *err)
 	return 0;
 }
 
-int crit_shm_buffers_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *ret_no_buffer)
+int crit_shm_buffers_used(const struct crit_shm *shm, uint32_t *ret_used, uint64_t *ret_no_buffer)
 {
 	const off_t at = offsetof(struct crit_shm_head, buffers_used);
 	struct {
-		__u32 buffers_used;
-		__u32 reserved;
-		__u64 no_buffer;
+		uint32_t buffers_used;
+		uint32_t reserved;
+		uint64_t no_buffer;
 	} line;
 
 	if (read_at(shm->fd, &line, sizeof(line), at))
@@ -110,19 +110,19 @@ int crit_shm_buffers_used(const struct crit_shm *shm, __u32 *ret_used, __u64 *re
 	return 0;
 }
 
-int crit_shm_read_buffer(const struct crit_shm *shm, __u32 buffer,
+int crit_shm_read_buffer(const struct crit_shm *shm, uint32_t buffer,
 			 struct crit_thread_buffer_head *ret_head)
 {
 	memset(ret_head, 0, sizeof(*ret_head));
 	return read_at(shm->fd, ret_head, BUFFER_READ_BYTES, buffer_offset(shm, buffer));
 }
 
-int crit_shm_read_slots(const struct crit_shm *shm, __u32 buffer, __u64 position, __u32 count,
-			struct crit_slot *ret_slots)
+int crit_shm_read_slots(const struct crit_shm *shm, uint32_t buffer, uint64_t position,
+			uint32_t count, struct crit_slot *ret_slots)
 {
 	off_t ring = buffer_offset(shm, buffer) + CRIT_THREAD_BUFFER_RING_OFFSET;
-	__u32 from = (__u32)(position & (shm->ring_slots - 1));
-	__u32 first = shm->ring_slots - from < count ? shm->ring_slots - from : count;
+	uint32_t from = (uint32_t)(position & (shm->ring_slots - 1));
+	uint32_t first = shm->ring_slots - from < count ? shm->ring_slots - from : count;
 	int rc;
 
 	rc = read_at(shm->fd, ret_slots, (size_t)first * CRIT_SLOT_BYTES,
@@ -132,7 +132,8 @@ int crit_shm_read_slots(const struct crit_shm *shm, __u32 buffer, __u64 position
 	return read_at(shm->fd, ret_slots + first, (size_t)(count - first) * CRIT_SLOT_BYTES, ring);
 }
 
-int crit_shm_read_counters(const struct crit_shm *shm, __u32 buffer, struct crit_counter *ret_used)
+int crit_shm_read_counters(const struct crit_shm *shm, uint32_t buffer,
+			   struct crit_counter *ret_used)
 {
 	size_t bytes = (size_t)shm->counter_count * sizeof(struct crit_counter);
 	int used = 0;
@@ -142,14 +143,14 @@ int crit_shm_read_counters(const struct crit_shm *shm, __u32 buffer, struct crit
 	if (read_at(shm->fd, ret_used, bytes,
 		    buffer_offset(shm, buffer) + CRIT_THREAD_BUFFER_HEAD_BYTES))
 		return -EIO;
-	for (__u32 i = 0; i < shm->counter_count; i++) {
+	for (uint32_t i = 0; i < shm->counter_count; i++) {
 		if (ret_used[i].call)
 			ret_used[used++] = ret_used[i];
 	}
 	return used;
 }
 
-int crit_shm_clear_counters(const struct crit_shm *shm, __u32 buffer)
+int crit_shm_clear_counters(const struct crit_shm *shm, uint32_t buffer)
 {
 	/* pages that are written where there were none are charged to the writer; a hole is not */
 	return fallocate(shm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -164,11 +165,11 @@ int crit_shm_clear_counters(const struct crit_shm *shm, __u32 buffer)
  * then charged to us.  The owner of a thread buffer has set claim_ns: if that is gone, so was the
  * page.
  */
-static int write_head(const struct crit_shm *shm, __u32 buffer, const void *data, size_t bytes,
+static int write_head(const struct crit_shm *shm, uint32_t buffer, const void *data, size_t bytes,
 		      off_t offset)
 {
 	const off_t head = buffer_offset(shm, buffer);
-	__u64 claim_ns;
+	uint64_t claim_ns;
 
 	if (write_at(shm->fd, data, bytes, head + offset) ||
 	    read_at(shm->fd, &claim_ns, sizeof(claim_ns),
@@ -177,23 +178,24 @@ static int write_head(const struct crit_shm *shm, __u32 buffer, const void *data
 	return claim_ns ? 0 : -ENODATA;
 }
 
-int crit_shm_write_read_pos(const struct crit_shm *shm, __u32 buffer, __u64 position)
+int crit_shm_write_read_pos(const struct crit_shm *shm, uint32_t buffer, uint64_t position)
 {
 	return write_head(shm, buffer, &position, sizeof(position),
 			  (off_t)offsetof(struct crit_thread_buffer_head, read_pos));
 }
 
-int crit_shm_write_free(const struct crit_shm *shm, __u32 buffer)
+int crit_shm_write_free(const struct crit_shm *shm, uint32_t buffer)
 {
-	const __u32 state = CRIT_THREAD_BUFFER_FREE;
+	const uint32_t state = CRIT_THREAD_BUFFER_FREE;
 
 	return write_head(shm, buffer, &state, sizeof(state),
 			  (off_t)offsetof(struct crit_thread_buffer_head, state));
 }
 
-int crit_shm_write_level(const struct crit_shm *shm, __u32 level, __u32 tau_ns, __u32 is_stopped)
+int crit_shm_write_level(const struct crit_shm *shm, uint32_t level, uint32_t tau_ns,
+			 uint32_t is_stopped)
 {
-	const __u32 line[3] = { level, tau_ns, is_stopped };
+	const uint32_t line[3] = { level, tau_ns, is_stopped };
 
 	return write_at(shm->fd, line, sizeof(line), (off_t)offsetof(struct crit_shm_head, level));
 }

@@ -10,7 +10,7 @@
 
 #define FIRST_ROOM_BYTES 512u
 
-void crit_batch_init(struct crit_batch *batch, __u16 kind, __u32 source)
+void crit_batch_init(struct crit_batch *batch, uint16_t kind, uint32_t source)
 {
 	memset(batch, 0, sizeof(*batch));
 	batch->kind = kind;
@@ -33,7 +33,7 @@ static int grow(struct crit_batch *batch, size_t wanted)
 	return 0;
 }
 
-void *crit_batch_room(struct crit_batch *batch, size_t bytes, __u64 now_ns)
+void *crit_batch_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns)
 {
 	size_t used;
 
@@ -56,7 +56,7 @@ void *crit_batch_room(struct crit_batch *batch, size_t bytes, __u64 now_ns)
 long crit_batch_flush(struct crit_batch *batch, struct crit_sink *sink)
 {
 	struct crit_buffer *buffer = batch->buffer;
-	__u32 records;
+	uint32_t records;
 	long bytes;
 
 	if (!buffer)

@@ -3,6 +3,8 @@
 #ifndef CRIT_COLLECTOR_BATCH_H
 #define CRIT_COLLECTOR_BATCH_H
 
+#include <stdint.h>
+
 #include "collector/record/writer.h"
 
 #define CRIT_BATCH_BYTES (256u << 10)
@@ -10,29 +12,29 @@
 
 struct crit_batch {
 	struct crit_buffer *buffer; /* NULL: nothing gathered */
-	__u64 born_ns; /* when the buffer was begun */
-	__u64 lost; /* since the last chunk of this source */
-	__u64 position; /* number of the next record */
-	__u32 source;
-	__u32 last_bytes; /* of the last chunk: the next one starts with as much room */
-	__u16 kind;
+	uint64_t born_ns; /* when the buffer was begun */
+	uint64_t lost; /* since the last chunk of this source */
+	uint64_t position; /* number of the next record */
+	uint32_t source;
+	uint32_t last_bytes; /* of the last chunk: the next one starts with as much room */
+	uint16_t kind;
 };
 
-void crit_batch_init(struct crit_batch *batch, __u16 kind, __u32 source);
+void crit_batch_init(struct crit_batch *batch, uint16_t kind, uint32_t source);
 
 /*
  * Room for bytes more at the batch's end, or NULL when it must be flushed first or memory is short.
  * Range: bytes at most CRIT_BATCH_BYTES, a multiple of 8.  Cost: a compare, but for the first one.
  */
-void *crit_batch_room(struct crit_batch *batch, size_t bytes, __u64 now_ns);
+void *crit_batch_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns);
 
 /* Counts what was put into the room: so many records, of bytes in all, with their stamps. */
-static inline void crit_batch_take(struct crit_batch *batch, size_t bytes, __u32 records,
-				   __u64 first_ns, __u64 last_ns)
+static inline void crit_batch_take(struct crit_batch *batch, size_t bytes, uint32_t records,
+				   uint64_t first_ns, uint64_t last_ns)
 {
 	struct crit_chunk_head *head = &batch->buffer->head;
 
-	head->length += (__u32)bytes;
+	head->length += (uint32_t)bytes;
 	batch->buffer->record_count += records;
 	batch->position += records;
 	if (head->first_ns == 0 || first_ns < head->first_ns)
@@ -41,7 +43,7 @@ static inline void crit_batch_take(struct crit_batch *batch, size_t bytes, __u32
 		head->last_ns = last_ns;
 }
 
-static inline int crit_batch_is_old(const struct crit_batch *batch, __u64 now_ns)
+static inline int crit_batch_is_old(const struct crit_batch *batch, uint64_t now_ns)
 {
 	return batch->buffer && now_ns >= batch->born_ns + CRIT_BATCH_AGE_NS;
 }

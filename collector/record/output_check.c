@@ -27,9 +27,9 @@
  * order, in critd's name.  All others are taken for disks; parallel file systems have numbers that
  * nobody lists.
  */
-static bool is_interface(__u32 type)
+static bool is_interface(uint32_t type)
 {
-	static const __u32 types[] = {
+	static const uint32_t types[] = {
 		PROC_SUPER_MAGIC,     SYSFS_MAGIC,        CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
 		RDTGROUP_SUPER_MAGIC, DEBUGFS_MAGIC,      TRACEFS_MAGIC,      BPF_FS_MAGIC,
 		SECURITYFS_MAGIC,     SELINUX_MAGIC,      SMACK_MAGIC,        AAFS_MAGIC,
@@ -46,7 +46,7 @@ static bool is_interface(__u32 type)
 	return false;
 }
 
-int crit_output_check(int fd, __u32 uid, struct crit_err *err)
+int crit_output_check(int fd, uint32_t uid, struct crit_err *err)
 {
 	struct statfs fs;
 	struct stat st;
@@ -65,10 +65,10 @@ int crit_output_check(int fd, __u32 uid, struct crit_err *err)
 		return crit_err_set(err, -EINVAL, "the output is not open for appending");
 	if (fstatfs(fd, &fs))
 		return crit_err_set(err, -EINVAL, "the output's file system cannot be examined");
-	if (is_interface((__u32)fs.f_type))
+	if (is_interface((uint32_t)fs.f_type))
 		return crit_err_set(err, -EINVAL,
 				    "the output is no file on a disk (file system 0x%08x)",
-				    (__u32)fs.f_type);
+				    (uint32_t)fs.f_type);
 	return 0;
 }
 

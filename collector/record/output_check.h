@@ -6,7 +6,7 @@
 #ifndef CRIT_COLLECTOR_OUTPUT_CHECK_H
 #define CRIT_COLLECTOR_OUTPUT_CHECK_H
 
-#include <linux/types.h>
+#include <stdint.h>
 
 #include "core/base/err.h"
 
@@ -15,7 +15,7 @@
  * a file system that keeps what is written (not proc, sysfs, cgroup and such).
  * Errors: -EINVAL with the reason in err.  Ownership: fd is borrowed.
  */
-int crit_output_check(int fd, __u32 uid, struct crit_err *err);
+int crit_output_check(int fd, uint32_t uid, struct crit_err *err);
 
 /* Accepts a connected SOCK_SEQPACKET Unix socket.  Errors: -EINVAL. */
 int crit_output_check_finisher(int fd, struct crit_err *err);

@@ -18,7 +18,7 @@
 #define MAX_BYTES_MIN (1ull << 20)
 #define SLACK_BYTES (64u << 10) /* of the cap, for the records that end a run */
 
-void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
+void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t time_ns,
 		  const struct crit_chunk_part parts[2])
 {
 	const size_t length = parts[0].bytes + parts[1].bytes;
@@ -37,7 +37,7 @@ void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
 		memcpy(buffer->payload + parts[0].bytes, parts[1].data, parts[1].bytes);
 	buffer->head.kind = kind;
 	buffer->head.source = source;
-	buffer->head.length = (__u32)length;
+	buffer->head.length = (uint32_t)length;
 	buffer->head.first_ns = time_ns;
 	buffer->head.last_ns = time_ns;
 	if (crit_writer_put(run->sink, buffer) == 0)
@@ -59,7 +59,7 @@ void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, co
 }
 
 /* How old a record may be that is not yet in the file. */
-static __u64 age_most_ns(const struct crit_run *run)
+static uint64_t age_most_ns(const struct crit_run *run)
 {
 	return CRIT_BATCH_AGE_NS + (run->lag_ns > DRAIN_LAG_NS ? run->lag_ns : DRAIN_LAG_NS);
 }
@@ -125,7 +125,7 @@ static void record_less(struct crit_run *run)
 
 void crit_run_note_output(struct crit_run *run)
 {
-	const __u64 errors = __atomic_load_n(&run->sink->write_errors, __ATOMIC_RELAXED);
+	const uint64_t errors = __atomic_load_n(&run->sink->write_errors, __ATOMIC_RELAXED);
 	char text[96];
 
 	if (errors == run->errors_noted ||
@@ -149,7 +149,7 @@ void crit_run_flush(struct crit_run *run, struct crit_batch *batch)
 	bytes = crit_batch_flush(batch, run->sink);
 	if (bytes <= 0)
 		return;
-	run->used_bytes += (__u64)bytes;
+	run->used_bytes += (uint64_t)bytes;
 	if (run->used_bytes + SLACK_BYTES + CRIT_BATCH_BYTES > run->max_bytes) {
 		run->is_stopped = true;
 		run->is_level_new = true;

@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_RUN_H
 #define CRIT_COLLECTOR_RUN_H
 
+#include <stdint.h>
 #include <stdbool.h>
 
 #include "collector/record/batch.h"
@@ -23,9 +24,9 @@ enum crit_run_state {
 
 struct crit_run {
 	enum crit_run_state state;
-	__u32 slot;
-	__u32 number; /* the kernel half's name of this run; its lowest bits are the slot */
-	__u64 run_id;
+	uint32_t slot;
+	uint32_t number; /* the kernel half's name of this run; its lowest bits are the slot */
+	uint64_t run_id;
 	char key[CRIT_RUN_KEY_BYTES];
 	char exe[CRIT_EXE_BYTES];
 	char host[CRIT_WORLD_BYTES];
@@ -40,26 +41,26 @@ struct crit_run {
 	bool is_finisher_muted; /* not watched: calls have used up their time */
 	bool is_finisher_inspected; /* not watched: a worker takes its message */
 	struct crit_batch kernel;
-	__u64 kernel_records;
-	__u64 shim_slots;
-	__u64 shim_lost;
-	__u64 no_buffer; /* threads */
-	__u64 errors_noted; /* of the sink's write errors */
-	__u64 lost_seen; /* of the kernel's counter, already in a chunk */
-	__u32 next_stream;
-	__u64 lag_ns; /* the longest round over a process's thread buffers */
+	uint64_t kernel_records;
+	uint64_t shim_slots;
+	uint64_t shim_lost;
+	uint64_t no_buffer; /* threads */
+	uint64_t errors_noted; /* of the sink's write errors */
+	uint64_t lost_seen; /* of the kernel's counter, already in a chunk */
+	uint32_t next_stream;
+	uint64_t lag_ns; /* the longest round over a process's thread buffers */
 
-	__u32 level;
-	__u32 tau_ns;
-	__u64 max_bytes;
-	__u64 used_bytes;
-	__u64 threshold_bytes; /* next change of level or tau */
+	uint32_t level;
+	uint32_t tau_ns;
+	uint64_t max_bytes;
+	uint64_t used_bytes;
+	uint64_t threshold_bytes; /* next change of level or tau */
 	bool is_level_new; /* ranks have yet to be told */
 	bool is_stopped; /* the cap is reached */
 
-	__u32 live_processes; /* registered and not gone */
-	__u32 pending_clients; /* said HELLO and may still register */
-	__u32 refused_count;
+	uint32_t live_processes; /* registered and not gone */
+	uint32_t pending_clients; /* said HELLO and may still register */
+	uint32_t refused_count;
 	bool has_registered; /* somebody ever did */
 	bool is_listed; /* in the list of runs, or soon */
 	bool is_list_due; /* an epilog had the list when it was to be added */
@@ -68,10 +69,10 @@ struct crit_run {
 	bool is_closed_sent;
 	bool is_written_known; /* the finisher answered, or is gone */
 	bool is_finisher_gone;
-	__u64 window_put_count; /* sink->put_count just after WINDOW */
+	uint64_t window_put_count; /* sink->put_count just after WINDOW */
 	int window_status;
-	__u64 due_ns; /* not 0: when a rank last closed or died, since the last WINDOW */
-	__u64 closed_ns;
+	uint64_t due_ns; /* not 0: when a rank last closed or died, since the last WINDOW */
+	uint64_t closed_ns;
 };
 
 /*
@@ -88,7 +89,7 @@ struct crit_chunk_part {
 	const void *data;
 	size_t bytes;
 };
-void crit_run_put(struct crit_run *run, __u16 kind, __u32 source, __u64 time_ns,
+void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t time_ns,
 		  const struct crit_chunk_part parts[2]);
 
 /* A chunk of kind with one fixed-size record. */

@@ -19,7 +19,7 @@
 
 static int write_all(int fd, const void *data, size_t bytes)
 {
-	const __u8 *at = data;
+	const uint8_t *at = data;
 
 	while (bytes > 0) {
 		ssize_t done = write(fd, at, bytes);
@@ -35,7 +35,7 @@ static int write_all(int fd, const void *data, size_t bytes)
 }
 
 /* Index into carry_lost, or -1 for chunks that hold no records. */
-static int carry_index(__u16 kind)
+static int carry_index(uint16_t kind)
 {
 	return kind == CRIT_C_KERNEL ? 0 : kind == CRIT_C_SHIM ? 1 : -1;
 }
@@ -133,10 +133,10 @@ static void count_out(struct crit_writer *writer)
 	(void)pthread_mutex_unlock(&writer->mutex);
 }
 
-static void count_queued(struct crit_sink *sink, __s64 bytes)
+static void count_queued(struct crit_sink *sink, int64_t bytes)
 {
-	__atomic_add_fetch(&sink->queued_bytes, (__u64)bytes, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&sink->writer->queued_bytes, (__u64)bytes, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&sink->queued_bytes, (uint64_t)bytes, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&sink->writer->queued_bytes, (uint64_t)bytes, __ATOMIC_RELAXED);
 }
 
 /*
@@ -146,7 +146,7 @@ static void count_queued(struct crit_sink *sink, __s64 bytes)
  */
 static size_t find_limit(const struct crit_sink *sink, bool describes)
 {
-	const __u64 queued = __atomic_load_n(&sink->writer->queued_bytes, __ATOMIC_RELAXED);
+	const uint64_t queued = __atomic_load_n(&sink->writer->queued_bytes, __ATOMIC_RELAXED);
 	const size_t room =
 		queued < CRIT_WRITER_QUEUE_BYTES ? CRIT_WRITER_QUEUE_BYTES - (size_t)queued : 0;
 	const size_t limit = room / 2 < CRIT_SINK_QUEUE_BYTES ? room / 2 : CRIT_SINK_QUEUE_BYTES;
@@ -165,11 +165,11 @@ static void *sink_main(void *argument)
 	while (!(buffer = take_buffer(sink))->is_last) {
 		crit_scheduling_follow();
 		write_chunk(sink, buffer);
-		count_queued(sink, -(__s64)(sizeof(*buffer) + buffer->room_bytes));
+		count_queued(sink, -(int64_t)(sizeof(*buffer) + buffer->room_bytes));
 		__atomic_add_fetch(&sink->done_count, 1, __ATOMIC_RELEASE);
 		free(buffer);
 	}
-	(void)close(sink->fd);
+	close(sink->fd);
 	destroy_sink(sink);
 	count_out(writer);
 	return NULL;
@@ -295,7 +295,7 @@ int crit_writer_put(struct crit_sink *sink, struct crit_buffer *buffer)
 		return -ENOBUFS;
 	}
 	sink->put_count++;
-	count_queued(sink, (__s64)bytes);
+	count_queued(sink, (int64_t)bytes);
 	enqueue(sink, buffer);
 	return 0;
 }

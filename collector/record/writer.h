@@ -6,6 +6,7 @@
 #ifndef CRIT_COLLECTOR_WRITER_H
 #define CRIT_COLLECTOR_WRITER_H
 
+#include <stdint.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,10 +25,10 @@ struct crit_buffer {
 	struct crit_buffer *next;
 	struct crit_sink *sink;
 	size_t room_bytes; /* of payload */
-	__u32 record_count; /* what is lost when the chunk cannot be written */
+	uint32_t record_count; /* what is lost when the chunk cannot be written */
 	bool is_last; /* no chunk: the file is to be closed */
 	struct crit_chunk_head head; /* head.length payload bytes are in use */
-	__u8 payload[];
+	uint8_t payload[];
 };
 
 /* One recording file.  Written by its own thread, read by others through the atomics. */
@@ -38,17 +39,17 @@ struct crit_sink {
 	struct crit_buffer *first;
 	struct crit_buffer **end;
 	int fd;
-	__u64 queued_bytes; /* atomic: in the queue now */
-	__u64 put_count; /* chunks handed over, main thread */
-	__u64 done_count; /* atomic: chunks written or dropped */
-	__u64 write_errors; /* atomic: chunks dropped */
+	uint64_t queued_bytes; /* atomic: in the queue now */
+	uint64_t put_count; /* chunks handed over, main thread */
+	uint64_t done_count; /* atomic: chunks written or dropped */
+	uint64_t write_errors; /* atomic: chunks dropped */
 	int worst_error; /* atomic: -errno of the latest failed write */
 	int last_error; /* atomic: 0 or -errno of the latest write */
-	__u64 unwritten_kernel; /* atomic: records in KERNEL chunks dropped or refused */
-	__u64 unwritten_shim; /* atomic: slots in SHIM chunks dropped or refused */
-	__u64 chunk_count; /* writer only */
-	__u64 carry_lost[2]; /* thread only: lost since the last written KERNEL, SHIM chunk */
-	__u64 retry_ns; /* thread only: no attempt before */
+	uint64_t unwritten_kernel; /* atomic: records in KERNEL chunks dropped or refused */
+	uint64_t unwritten_shim; /* atomic: slots in SHIM chunks dropped or refused */
+	uint64_t chunk_count; /* writer only */
+	uint64_t carry_lost[2]; /* thread only: lost since the last written KERNEL, SHIM chunk */
+	uint64_t retry_ns; /* thread only: no attempt before */
 	off_t good_bytes; /* thread only: end of the last whole chunk */
 	struct crit_buffer *last; /* what crit_writer_close puts into the queue */
 };
@@ -58,8 +59,8 @@ struct crit_writer {
 	pthread_attr_t attributes;
 	pthread_mutex_t mutex;
 	pthread_cond_t is_empty;
-	__u64 queued_bytes; /* atomic: in the queues of all sinks */
-	__u32 thread_count; /* one per sink that is not closed yet */
+	uint64_t queued_bytes; /* atomic: in the queues of all sinks */
+	uint32_t thread_count; /* one per sink that is not closed yet */
 };
 
 int crit_writer_start(struct crit_writer *writer);

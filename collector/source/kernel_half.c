@@ -28,12 +28,12 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-static size_t ring_bytes(__u64 wanted)
+static size_t ring_bytes(uint64_t wanted)
 {
-	__u64 bytes = 4096;
+	uint64_t bytes = 4096;
 	long cpus = libbpf_num_possible_cpus();
 
-	wanted = crit_ring_wanted(wanted, cpus > 0 ? (__u32)cpus : 1);
+	wanted = crit_ring_wanted(wanted, cpus > 0 ? (uint32_t)cpus : 1);
 	while (bytes < wanted && bytes < RING_BYTES_MAX)
 		bytes <<= 1;
 	return bytes;
@@ -43,7 +43,7 @@ static size_t ring_bytes(__u64 wanted)
 static bool has_prev_state(const struct btf *btf)
 {
 	int number = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	const struct btf_type *type = number > 0 ? btf__type_by_id(btf, (__u32)number) : NULL;
+	const struct btf_type *type = number > 0 ? btf__type_by_id(btf, (uint32_t)number) : NULL;
 
 	while (type && (btf_is_typedef(type) || btf_is_ptr(type)))
 		type = btf__type_by_id(btf, type->type);
@@ -55,10 +55,10 @@ static bool can_use_task_storage(const struct btf *btf)
 	const struct btf_type *type;
 	int number = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
 
-	type = number > 0 ? btf__type_by_id(btf, (__u32)number) : NULL;
+	type = number > 0 ? btf__type_by_id(btf, (uint32_t)number) : NULL;
 	if (!type)
 		return false;
-	for (__u32 i = 0; i < btf_vlen(type); i++) {
+	for (uint32_t i = 0; i < btf_vlen(type); i++) {
 		const char *name = btf__name_by_offset(btf, btf_members(type)[i].name_off);
 
 		if (name && strcmp(name, "bpf_storage") == 0)
@@ -101,7 +101,7 @@ static int configure(struct crit_kernel *kernel, const struct crit_source_option
 	(void)bpf_map__set_autocreate(kernel->bpf->maps.members, kernel->has_task_storage);
 	(void)bpf_map__set_autocreate(kernel->bpf->maps.members_by_tid, !kernel->has_task_storage);
 	(void)bpf_map__set_max_entries(kernel->bpf->maps.records,
-				       (__u32)ring_bytes(options->ring_bytes));
+				       (uint32_t)ring_bytes(options->ring_bytes));
 	return 0;
 }
 
@@ -161,12 +161,13 @@ void crit_kernel_close(struct crit_kernel *kernel)
 	memset(kernel, 0, sizeof(*kernel));
 }
 
-struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_number)
+struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel,
+					       uint32_t run_number)
 {
 	return &kernel->bpf->bss->run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
 }
 
-void crit_kernel_begin_run(const struct crit_kernel *kernel, __u32 run_number)
+void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number)
 {
 	struct crit_run_counters *counters = crit_kernel_counters(kernel, run_number);
 
@@ -174,14 +175,14 @@ void crit_kernel_begin_run(const struct crit_kernel *kernel, __u32 run_number)
 	__atomic_store_n(&counters->run_number, run_number, __ATOMIC_RELEASE);
 }
 
-void crit_kernel_end_run(const struct crit_kernel *kernel, __u32 run_number)
+void crit_kernel_end_run(const struct crit_kernel *kernel, uint32_t run_number)
 {
 	__atomic_store_n(&crit_kernel_counters(kernel, run_number)->run_number, 0,
 			 __ATOMIC_RELEASE);
 }
 
 /* The key of a thread in the members map: a pidfd, or its number. */
-static int open_key(const struct crit_kernel *kernel, __u32 tid)
+static int open_key(const struct crit_kernel *kernel, uint32_t tid)
 {
 	int fd;
 
@@ -194,10 +195,10 @@ static int open_key(const struct crit_kernel *kernel, __u32 tid)
 static void close_key(const struct crit_kernel *kernel, int key)
 {
 	if (kernel->has_task_storage)
-		(void)close(key);
+		close(key);
 }
 
-int crit_kernel_member_get(const struct crit_kernel *kernel, __u32 tid, struct crit_member *ret)
+int crit_kernel_member_get(const struct crit_kernel *kernel, uint32_t tid, struct crit_member *ret)
 {
 	struct crit_member member;
 	int key = open_key(kernel, tid);
@@ -212,7 +213,7 @@ int crit_kernel_member_get(const struct crit_kernel *kernel, __u32 tid, struct c
 	return rc;
 }
 
-int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
+int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
 			   const struct crit_member *member)
 {
 	int key = open_key(kernel, tid);
@@ -228,18 +229,18 @@ int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
 int crit_kernel_try_maps(const struct crit_kernel *kernel)
 {
 	const struct crit_member nobody = { .run_number = 0 };
-	const __u32 no_tgid = ~0u; /* no task has it; 0 is the idle tasks' */
+	const uint32_t no_tgid = ~0u; /* no task has it; 0 is the idle tasks' */
 	struct crit_member member;
 	int rc = crit_kernel_register_tgid(kernel, no_tgid, &nobody);
 
 	if (rc)
 		return rc;
 	crit_kernel_forget_tgid(kernel, no_tgid);
-	rc = crit_kernel_member_get(kernel, (__u32)getpid(), &member);
+	rc = crit_kernel_member_get(kernel, (uint32_t)getpid(), &member);
 	return rc == -ENOENT ? 0 : rc;
 }
 
-int crit_kernel_register_tgid(const struct crit_kernel *kernel, __u32 tgid,
+int crit_kernel_register_tgid(const struct crit_kernel *kernel, uint32_t tgid,
 			      const struct crit_member *member)
 {
 	int rc = bpf_map_update_elem(kernel->registered_fd, &tgid, member, BPF_NOEXIST);
@@ -249,7 +250,7 @@ int crit_kernel_register_tgid(const struct crit_kernel *kernel, __u32 tgid,
 	return rc;
 }
 
-void crit_kernel_forget_tgid(const struct crit_kernel *kernel, __u32 tgid)
+void crit_kernel_forget_tgid(const struct crit_kernel *kernel, uint32_t tgid)
 {
 	if (bpf_map_delete_elem(kernel->registered_fd, &tgid) == 0)
 		__atomic_sub_fetch(&kernel->bpf->bss->registered_count, 1, __ATOMIC_RELEASE);

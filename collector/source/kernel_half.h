@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_KERNEL_HALF_H
 #define CRIT_COLLECTOR_KERNEL_HALF_H
 
+#include <stdint.h>
 #include <stdbool.h>
 
 #include "collector/source/ring.h"
@@ -33,26 +34,27 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_option
 void crit_kernel_close(struct crit_kernel *kernel);
 
 /* The counters of a run: lost records, living members.  Threads: BPF adds atomically. */
-struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel, __u32 run_number);
+struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel,
+					       uint32_t run_number);
 
 /* Gives a run its slot; takes it away: whoever is still a member then, is none any more. */
-void crit_kernel_begin_run(const struct crit_kernel *kernel, __u32 run_number);
-void crit_kernel_end_run(const struct crit_kernel *kernel, __u32 run_number);
+void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number);
+void crit_kernel_end_run(const struct crit_kernel *kernel, uint32_t run_number);
 
 /*
  * Looks up or sets what a thread is a member of.  Errors: -ENOENT no member, -ESRCH no such task,
  * -EINVAL the kernel has no pidfd for a thread that leads no process.
  */
-int crit_kernel_member_get(const struct crit_kernel *kernel, __u32 tid, struct crit_member *ret);
-int crit_kernel_member_set(const struct crit_kernel *kernel, __u32 tid,
+int crit_kernel_member_get(const struct crit_kernel *kernel, uint32_t tid, struct crit_member *ret);
+int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
 			   const struct crit_member *member);
 
 /* Does what must go on working after privileges are dropped.  Errors: -EPERM. */
 int crit_kernel_try_maps(const struct crit_kernel *kernel);
 
 /* Adds or removes a process whose threads BPF shall enrol at their next switch. */
-int crit_kernel_register_tgid(const struct crit_kernel *kernel, __u32 tgid,
+int crit_kernel_register_tgid(const struct crit_kernel *kernel, uint32_t tgid,
 			      const struct crit_member *member);
-void crit_kernel_forget_tgid(const struct crit_kernel *kernel, __u32 tgid);
+void crit_kernel_forget_tgid(const struct crit_kernel *kernel, uint32_t tgid);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "collector/record/run.h"
 
-static struct crit_kernel_head *room_for(struct crit_run *run, size_t bytes, __u64 now_ns)
+static struct crit_kernel_head *room_for(struct crit_run *run, size_t bytes, uint64_t now_ns)
 {
 	struct crit_kernel_head *room = crit_batch_room(&run->kernel, bytes, now_ns);
 
@@ -17,7 +17,7 @@ static struct crit_kernel_head *room_for(struct crit_run *run, size_t bytes, __u
 }
 
 void crit_kernel_stream_put(struct crit_run *run, const struct crit_kernel_head *record,
-			    size_t bytes, __u64 time_ns, __u64 now_ns)
+			    size_t bytes, uint64_t time_ns, uint64_t now_ns)
 {
 	struct crit_kernel_head *room = room_for(run, bytes, now_ns);
 
@@ -26,14 +26,14 @@ void crit_kernel_stream_put(struct crit_run *run, const struct crit_kernel_head 
 		return;
 	}
 	memcpy(room, record, bytes);
-	room->size = (__u16)bytes; /* in the ring the run stands there */
+	room->size = (uint16_t)bytes; /* in the ring the run stands there */
 	room->time_ns = time_ns;
 	crit_batch_take(&run->kernel, bytes, 1, time_ns, time_ns);
 	run->kernel_records++;
 }
 
 void crit_kernel_stream_put_enrol(struct crit_run *run, const struct crit_procfs_task *task,
-				  __u64 time_ns)
+				  uint64_t time_ns)
 {
 	const bool is_asleep = crit_procfs_is_asleep(task);
 	struct crit_kernel_enrol record = {

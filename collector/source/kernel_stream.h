@@ -3,6 +3,7 @@
 #ifndef CRIT_COLLECTOR_KERNEL_STREAM_H
 #define CRIT_COLLECTOR_KERNEL_STREAM_H
 
+#include <stdint.h>
 #include <stddef.h>
 
 #include "collector/system/procfs.h"
@@ -14,10 +15,10 @@ struct crit_run;
  * Range: now_ns says how old the gathered records are.
  */
 void crit_kernel_stream_put(struct crit_run *run, const struct crit_kernel_head *record,
-			    size_t bytes, __u64 time_ns, __u64 now_ns);
+			    size_t bytes, uint64_t time_ns, uint64_t now_ns);
 
 /* Adds ENROL of a thread, which sleeps or runs as /proc said. */
 void crit_kernel_stream_put_enrol(struct crit_run *run, const struct crit_procfs_task *task,
-				  __u64 time_ns);
+				  uint64_t time_ns);
 
 #endif

@@ -24,35 +24,35 @@ struct sink {
 };
 
 struct pair { /* of numbers in one word */
-	__u32 first, second;
+	uint32_t first, second;
 };
 
-static __u64 word_at(const struct crit_perf_ring *ring, __u64 position)
+static uint64_t word_at(const struct crit_perf_ring *ring, uint64_t position)
 {
-	__u64 word;
+	uint64_t word;
 
 	memcpy(&word, ring->data + (position & (ring->bytes - 1)), sizeof(word));
 	return word;
 }
 
-static struct perf_event_header head_at(const struct crit_perf_ring *ring, __u64 position)
+static struct perf_event_header head_at(const struct crit_perf_ring *ring, uint64_t position)
 {
-	const __u64 word = word_at(ring, position);
+	const uint64_t word = word_at(ring, position);
 	struct perf_event_header head;
 
 	memcpy(&head, &word, sizeof(head));
 	return head;
 }
 
-static struct pair pair_at(const struct crit_perf_ring *ring, __u64 position)
+static struct pair pair_at(const struct crit_perf_ring *ring, uint64_t position)
 {
-	const __u64 word = word_at(ring, position);
+	const uint64_t word = word_at(ring, position);
 
-	return (struct pair){ (__u32)word, (__u32)(word >> 32) };
+	return (struct pair){ (uint32_t)word, (uint32_t)(word >> 32) };
 }
 
 /* Is there a record, stamped in time? */
-static bool look(struct crit_perf_ring *ring, __u64 until_ns)
+static bool look(struct crit_perf_ring *ring, uint64_t until_ns)
 {
 	if (ring->tail == ring->head)
 		return false;
@@ -64,13 +64,14 @@ static bool look(struct crit_perf_ring *ring, __u64 until_ns)
 static struct crit_kernel_head begin(const struct crit_perf_ring *ring, enum crit_kernel_kind kind,
 				     size_t size)
 {
-	return (struct crit_kernel_head){
-		.kind = (__u16)kind, .size = (__u16)size, .cpu = ring->cpu, .time_ns = ring->time_ns
-	};
+	return (struct crit_kernel_head){ .kind = (uint16_t)kind,
+					  .size = (uint16_t)size,
+					  .cpu = ring->cpu,
+					  .time_ns = ring->time_ns };
 }
 
-static void put_switch(const struct sink *sink, const struct crit_perf_ring *ring, __u32 tid,
-		       __u8 flags, __u8 state)
+static void put_switch(const struct sink *sink, const struct crit_perf_ring *ring, uint32_t tid,
+		       uint8_t flags, uint8_t state)
 {
 	struct crit_kernel_switch record = { .head = begin(ring, CRIT_K_SWITCH, sizeof(record)) };
 
@@ -86,7 +87,7 @@ static void put_switch(const struct sink *sink, const struct crit_perf_ring *rin
 static void on_switch(const struct sink *sink, const struct crit_perf_ring *ring,
 		      struct perf_event_header head)
 {
-	const __u32 tid = pair_at(ring, ring->tail + head.size - TASK_AT).second;
+	const uint32_t tid = pair_at(ring, ring->tail + head.size - TASK_AT).second;
 
 	if (!(head.misc & PERF_RECORD_MISC_SWITCH_OUT))
 		put_switch(sink, ring, tid, CRIT_KF_NEXT_MEMBER, 0);
@@ -97,7 +98,7 @@ static void on_switch(const struct sink *sink, const struct crit_perf_ring *ring
 }
 
 /* 0 means the number we know; only inside another pid namespace is there a second one. */
-static __u32 ns_tid_of(const struct crit_perf *perf, __u32 tgid, __u32 tid)
+static uint32_t ns_tid_of(const struct crit_perf *perf, uint32_t tgid, uint32_t tid)
 {
 	struct crit_procfs_task found;
 
@@ -151,10 +152,10 @@ static void on_comm(const struct crit_perf *perf, const struct sink *sink,
 		    const struct crit_perf_ring *ring, struct perf_event_header head)
 {
 	const struct pair task = pair_at(ring, ring->tail + WORD_BYTES); /* tgid, tid */
-	const __u64 words[2] = { word_at(ring, ring->tail + 2 * WORD_BYTES),
-				 head.size > 3 * WORD_BYTES + TASK_AT
-					 ? word_at(ring, ring->tail + 3 * WORD_BYTES)
-					 : 0 };
+	const uint64_t words[2] = { word_at(ring, ring->tail + 2 * WORD_BYTES),
+				    head.size > 3 * WORD_BYTES + TASK_AT
+					    ? word_at(ring, ring->tail + 3 * WORD_BYTES)
+					    : 0 };
 	struct crit_kernel_exec exec = { .head = begin(ring, CRIT_K_EXEC, sizeof(exec)),
 					 .tid = task.second,
 					 .old_tid = task.second,
@@ -201,12 +202,12 @@ static void take(struct crit_perf *perf, const struct sink *sink, struct crit_pe
 }
 
 /* Puts the ring at place where its stamp belongs, the oldest on top. */
-static void sift(struct crit_perf *perf, __u32 count, __u32 place)
+static void sift(struct crit_perf *perf, uint32_t count, uint32_t place)
 {
 	struct crit_perf_ring *ring = perf->heap[place];
 
 	for (;;) {
-		__u32 child = 2 * place + 1;
+		uint32_t child = 2 * place + 1;
 
 		if (child + 1 < count &&
 		    perf->heap[child + 1]->time_ns < perf->heap[child]->time_ns)
@@ -219,21 +220,21 @@ static void sift(struct crit_perf *perf, __u32 count, __u32 place)
 	perf->heap[place] = ring;
 }
 
-void crit_perf_feed(struct crit_perf *perf, __u64 until_ns,
+void crit_perf_feed(struct crit_perf *perf, uint64_t until_ns,
 		    void (*put)(void *context, const struct crit_kernel_head *record),
 		    void *context)
 {
 	const struct sink sink = { put, context };
-	__u32 count = 0;
+	uint32_t count = 0;
 
-	for (__u32 i = 0; i < perf->ring_count; i++) {
+	for (uint32_t i = 0; i < perf->ring_count; i++) {
 		struct crit_perf_ring *ring = &perf->rings[i];
 
 		ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 		if (look(ring, until_ns))
 			perf->heap[count++] = ring;
 	}
-	for (__u32 i = count / 2; i > 0; i--)
+	for (uint32_t i = count / 2; i > 0; i--)
 		sift(perf, count, i - 1);
 	while (count > 0) {
 		take(perf, &sink, perf->heap[0]);
@@ -242,7 +243,7 @@ void crit_perf_feed(struct crit_perf *perf, __u64 until_ns,
 		if (count > 0)
 			sift(perf, count, 0);
 	}
-	for (__u32 i = 0; i < perf->ring_count; i++)
+	for (uint32_t i = 0; i < perf->ring_count; i++)
 		__atomic_store_n(&perf->rings[i].page->data_tail, perf->rings[i].tail,
 				 __ATOMIC_RELEASE);
 }

@@ -23,7 +23,7 @@
 #define TIDS (1u << 22) /* PID_MAX_LIMIT */
 
 /* An ordinary user must leave out what happens in the kernel; switches are not meant by that. */
-static int open_event(__u32 tid, __u16 cpu, bool is_ring)
+static int open_event(uint32_t tid, uint16_t cpu, bool is_ring)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -46,7 +46,7 @@ static int open_event(__u32 tid, __u16 cpu, bool is_ring)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool has_cpu(const struct crit_perf_means *means, __u32 cpu)
+static bool has_cpu(const struct crit_perf_means *means, uint32_t cpu)
 {
 	return means->cpus[cpu / 64] >> (cpu % 64) & 1;
 }
@@ -54,7 +54,7 @@ static bool has_cpu(const struct crit_perf_means *means, __u32 cpu)
 /* The cpuset's CPUs: a binding is widened for a moment, to see what is granted. */
 static void find_cpus(struct crit_perf_means *means)
 {
-	__u64 bound[CRIT_PERF_CPUS / 64] = { 0 };
+	uint64_t bound[CRIT_PERF_CPUS / 64] = { 0 };
 	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(bound), bound);
 
 	memset(means->cpus, 0xff, sizeof(means->cpus));
@@ -66,12 +66,13 @@ static void find_cpus(struct crit_perf_means *means)
 }
 
 /* Half of what there may be: clients need some, too. */
-static __u32 descriptors_max(void)
+static uint32_t descriptors_max(void)
 {
 	struct rlimit limit = { 0, 0 };
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur < DESCRIPTORS_MAX ? (__u32)limit.rlim_cur / 2 : DESCRIPTORS_MAX / 2;
+	return limit.rlim_cur < DESCRIPTORS_MAX ? (uint32_t)limit.rlim_cur / 2
+						: DESCRIPTORS_MAX / 2;
 }
 
 void crit_perf_probe(struct crit_perf_means *ret_means, int proc_fd)
@@ -82,16 +83,16 @@ void crit_perf_probe(struct crit_perf_means *ret_means, int proc_fd)
 	memset(ret_means, 0, sizeof(*ret_means));
 	(void)crit_procfs_read_file(proc_fd, "sys/kernel/perf_event_paranoid", text,
 				    sizeof(text) - 1);
-	ret_means->paranoid = (__s32)strtol(text, NULL, 10);
+	ret_means->paranoid = (int32_t)strtol(text, NULL, 10);
 	ret_means->descriptors_max = descriptors_max();
 	find_cpus(ret_means);
-	for (__u32 cpu = 0; cpu < CRIT_PERF_CPUS && fd == -ENODEV; cpu++) {
+	for (uint32_t cpu = 0; cpu < CRIT_PERF_CPUS && fd == -ENODEV; cpu++) {
 		if (has_cpu(ret_means, cpu))
-			fd = open_event(0, (__u16)cpu, false);
+			fd = open_event(0, (uint16_t)cpu, false);
 	}
 	ret_means->status = fd < 0 ? fd : 1;
 	if (fd >= 0)
-		(void)close(fd);
+		close(fd);
 }
 
 static void close_ring(struct crit_perf_ring *ring)
@@ -100,11 +101,11 @@ static void close_ring(struct crit_perf_ring *ring)
 
 	if (ring->page)
 		(void)munmap(ring->page, page + ring->bytes);
-	(void)close(ring->fd);
+	close(ring->fd);
 }
 
 /* The ring belongs to an event of our own that never tells of anything. */
-static int open_ring(struct crit_perf_ring *ring, __u16 cpu, size_t bytes)
+static int open_ring(struct crit_perf_ring *ring, uint16_t cpu, size_t bytes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *memory;
@@ -116,11 +117,11 @@ static int open_ring(struct crit_perf_ring *ring, __u16 cpu, size_t bytes)
 	if (memory == MAP_FAILED) {
 		int saved = errno;
 
-		(void)close(fd);
+		close(fd);
 		return -saved;
 	}
 	*ring = (struct crit_perf_ring){ .page = memory,
-					 .data = (const __u8 *)memory + page,
+					 .data = (const uint8_t *)memory + page,
 					 .bytes = bytes,
 					 .fd = fd,
 					 .cpu = cpu };
@@ -129,7 +130,7 @@ static int open_ring(struct crit_perf_ring *ring, __u16 cpu, size_t bytes)
 
 static void close_rings(struct crit_perf *perf)
 {
-	for (__u32 i = 0; i < perf->ring_count; i++)
+	for (uint32_t i = 0; i < perf->ring_count; i++)
 		close_ring(&perf->rings[i]);
 	perf->ring_count = 0;
 }
@@ -138,10 +139,10 @@ static int open_rings(struct crit_perf *perf, const struct crit_perf_means *mean
 {
 	int rc = 0;
 
-	for (__u32 cpu = 0; cpu < CRIT_PERF_CPUS && !rc; cpu++) {
+	for (uint32_t cpu = 0; cpu < CRIT_PERF_CPUS && !rc; cpu++) {
 		if (!has_cpu(means, cpu))
 			continue;
-		rc = open_ring(&perf->rings[perf->ring_count], (__u16)cpu, bytes);
+		rc = open_ring(&perf->rings[perf->ring_count], (uint16_t)cpu, bytes);
 		if (rc == -ENODEV) /* off line by now */
 			rc = 0;
 		else if (!rc)
@@ -152,12 +153,12 @@ static int open_rings(struct crit_perf *perf, const struct crit_perf_means *mean
 	return rc ? rc : perf->ring_count ? 0 : -ENODEV;
 }
 
-static __u32 count_cpus(const struct crit_perf_means *means)
+static uint32_t count_cpus(const struct crit_perf_means *means)
 {
-	__u32 count = 0;
+	uint32_t count = 0;
 
 	for (size_t i = 0; i < CRIT_PERF_CPUS / 64; i++)
-		count += (__u32)__builtin_popcountll(means->cpus[i]);
+		count += (uint32_t)__builtin_popcountll(means->cpus[i]);
 	return count;
 }
 
@@ -165,9 +166,9 @@ static __u32 count_cpus(const struct crit_perf_means *means)
  * Of one ring.  perf_event_mlock_kb grants half a MiB per CPU, RLIMIT_MEMLOCK (8 MiB with systemd)
  * what is beyond: an ordinary user's critd may wait for a CPU for longer than half a MiB lasts.
  */
-static size_t ring_bytes_of(size_t asked, __u32 cpus)
+static size_t ring_bytes_of(size_t asked, uint32_t cpus)
 {
-	const __u64 wanted = crit_ring_wanted(asked, cpus);
+	const uint64_t wanted = crit_ring_wanted(asked, cpus);
 	size_t bytes = RING_BYTES_MAX;
 
 	while (bytes > RING_BYTES_MIN && bytes * cpus > wanted)
@@ -178,7 +179,7 @@ static size_t ring_bytes_of(size_t asked, __u32 cpus)
 int crit_perf_create(const struct crit_perf_means *means, int proc_fd, size_t ring_bytes,
 		     struct crit_perf **ret_perf)
 {
-	const __u32 cpus = count_cpus(means);
+	const uint32_t cpus = count_cpus(means);
 	struct crit_perf *perf = calloc(1, sizeof(*perf));
 	size_t bytes = ring_bytes_of(ring_bytes, cpus);
 	int rc = -ENOMEM;
@@ -207,9 +208,9 @@ fail:
 
 static void close_thread(const struct crit_perf *perf, const struct crit_perf_thread *thread)
 {
-	for (__u32 i = 0; i < perf->ring_count; i++) {
+	for (uint32_t i = 0; i < perf->ring_count; i++) {
 		if (thread->fds[i] >= 0)
-			(void)close(thread->fds[i]);
+			close(thread->fds[i]);
 	}
 	free(thread->fds);
 }
@@ -218,7 +219,7 @@ void crit_perf_destroy(struct crit_perf *perf)
 {
 	if (!perf)
 		return;
-	for (__u32 i = 0; i < perf->thread_count; i++)
+	for (uint32_t i = 0; i < perf->thread_count; i++)
 		close_thread(perf, &perf->threads[i]);
 	if (perf->rings)
 		close_rings(perf);
@@ -229,12 +230,12 @@ void crit_perf_destroy(struct crit_perf *perf)
 	free(perf);
 }
 
-bool crit_perf_has(const struct crit_perf *perf, __u32 tid)
+bool crit_perf_has(const struct crit_perf *perf, uint32_t tid)
 {
 	return tid < TIDS && (perf->members[tid / 64] >> (tid % 64) & 1);
 }
 
-void crit_perf_mark(struct crit_perf *perf, __u32 tid, bool is_member)
+void crit_perf_mark(struct crit_perf *perf, uint32_t tid, bool is_member)
 {
 	if (tid >= TIDS)
 		return;
@@ -249,7 +250,7 @@ static int open_thread(const struct crit_perf *perf, struct crit_perf_thread *th
 	int rc = 0;
 
 	memset(thread->fds, 0xff, perf->ring_count * sizeof(*thread->fds)); /* -1 each */
-	for (__u32 i = 0; i < perf->ring_count && !rc; i++) {
+	for (uint32_t i = 0; i < perf->ring_count && !rc; i++) {
 		int fd = open_event(thread->tid, perf->rings[i].cpu, false);
 
 		if (fd == -ENODEV) /* no thread runs on a CPU that is off line */
@@ -264,7 +265,7 @@ static int open_thread(const struct crit_perf *perf, struct crit_perf_thread *th
 	return rc;
 }
 
-int crit_perf_add(struct crit_perf *perf, __u32 tid)
+int crit_perf_add(struct crit_perf *perf, uint32_t tid)
 {
 	struct crit_perf_thread thread = { .tid = tid };
 	int rc;
@@ -272,7 +273,7 @@ int crit_perf_add(struct crit_perf *perf, __u32 tid)
 	if (perf->thread_count >= perf->threads_max)
 		return -EMFILE;
 	if (perf->thread_count == perf->thread_room) {
-		const __u32 room = perf->thread_room ? 2 * perf->thread_room : 16;
+		const uint32_t room = perf->thread_room ? 2 * perf->thread_room : 16;
 		void *threads = realloc(perf->threads, room * sizeof(*perf->threads));
 
 		if (!threads)
@@ -293,15 +294,15 @@ int crit_perf_add(struct crit_perf *perf, __u32 tid)
 	return 0;
 }
 
-static void forget_thread(struct crit_perf *perf, __u32 index)
+static void forget_thread(struct crit_perf *perf, uint32_t index)
 {
 	close_thread(perf, &perf->threads[index]);
 	perf->threads[index] = perf->threads[--perf->thread_count];
 }
 
-void crit_perf_drop(struct crit_perf *perf, __u32 tid)
+void crit_perf_drop(struct crit_perf *perf, uint32_t tid)
 {
-	for (__u32 i = 0; i < perf->thread_count; i++) {
+	for (uint32_t i = 0; i < perf->thread_count; i++) {
 		if (perf->threads[i].tid == tid) {
 			forget_thread(perf, i);
 			return;
@@ -312,7 +313,7 @@ void crit_perf_drop(struct crit_perf *perf, __u32 tid)
 /* The kernel hangs up an event once its thread and all that inherited it are gone. */
 static bool is_over(const struct crit_perf *perf, const struct crit_perf_thread *thread)
 {
-	for (__u32 i = 0; i < perf->ring_count; i++) {
+	for (uint32_t i = 0; i < perf->ring_count; i++) {
 		struct pollfd event = { .fd = thread->fds[i] };
 
 		if (event.fd >= 0)
@@ -321,9 +322,9 @@ static bool is_over(const struct crit_perf *perf, const struct crit_perf_thread 
 	return true;
 }
 
-__u32 crit_perf_reap(struct crit_perf *perf)
+uint32_t crit_perf_reap(struct crit_perf *perf)
 {
-	for (__u32 i = perf->thread_count; i > 0; i--) {
+	for (uint32_t i = perf->thread_count; i > 0; i--) {
 		if (is_over(perf, &perf->threads[i - 1]))
 			forget_thread(perf, i - 1);
 	}

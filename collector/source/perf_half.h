@@ -10,7 +10,7 @@
 #ifndef CRIT_COLLECTOR_PERF_HALF_H
 #define CRIT_COLLECTOR_PERF_HALF_H
 
-#include <linux/types.h>
+#include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,25 +20,25 @@ struct perf_event_mmap_page;
 
 /* What critd may do, asked once. */
 struct crit_perf_means {
-	__s32 status; /* as perf_status in struct crit_rec_file */
-	__s32 paranoid; /* kernel.perf_event_paranoid */
-	__u32 descriptors_max; /* to be taken by events */
-	__u64 cpus[CRIT_PERF_CPUS / 64]; /* those the cpuset grants */
+	int32_t status; /* as perf_status in struct crit_rec_file */
+	int32_t paranoid; /* kernel.perf_event_paranoid */
+	uint32_t descriptors_max; /* to be taken by events */
+	uint64_t cpus[CRIT_PERF_CPUS / 64]; /* those the cpuset grants */
 };
 
 struct crit_perf_ring {
 	struct perf_event_mmap_page *page;
-	const __u8 *data;
+	const uint8_t *data;
 	size_t bytes; /* of the data, a power of two */
-	__u64 tail; /* read so far */
-	__u64 head;
-	__u64 time_ns; /* of the record at tail */
+	uint64_t tail; /* read so far */
+	uint64_t head;
+	uint64_t time_ns; /* of the record at tail */
 	int fd;
-	__u16 cpu;
+	uint16_t cpu;
 };
 
 struct crit_perf_thread { /* enrolled by hand; its children inherit */
-	__u32 tid;
+	uint32_t tid;
 	int *fds; /* one per ring */
 };
 
@@ -46,13 +46,13 @@ struct crit_perf_thread { /* enrolled by hand; its children inherit */
 struct crit_perf {
 	struct crit_perf_ring *rings;
 	struct crit_perf_ring **heap; /* those with records, the oldest first; while draining */
-	__u32 ring_count;
-	__u32 thread_count;
-	__u32 thread_room;
-	__u32 threads_max;
+	uint32_t ring_count;
+	uint32_t thread_count;
+	uint32_t thread_room;
+	uint32_t threads_max;
 	struct crit_perf_thread *threads;
-	__u64 *members; /* bit per task number: its switches are told of */
-	__u64 lost; /* records that found a ring full */
+	uint64_t *members; /* bit per task number: its switches are told of */
+	uint64_t lost; /* records that found a ring full */
 	int proc_fd;
 	bool is_nested; /* members live in a pid namespace below ours */
 };
@@ -70,16 +70,16 @@ int crit_perf_create(const struct crit_perf_means *means, int proc_fd, size_t ri
 void crit_perf_destroy(struct crit_perf *perf);
 
 /* Is this task seen already, by inheritance?  True only of what was drained. */
-bool crit_perf_has(const struct crit_perf *perf, __u32 tid);
-void crit_perf_mark(struct crit_perf *perf, __u32 tid, bool is_member);
+bool crit_perf_has(const struct crit_perf *perf, uint32_t tid);
+void crit_perf_mark(struct crit_perf *perf, uint32_t tid, bool is_member);
 
 /* Enrols a thread.  Errors: -ESRCH, -EACCES, -EMFILE when too many descriptors would be taken. */
-int crit_perf_add(struct crit_perf *perf, __u32 tid);
+int crit_perf_add(struct crit_perf *perf, uint32_t tid);
 
 /* Closes the events of a thread that turns out to have inherited some. */
-void crit_perf_drop(struct crit_perf *perf, __u32 tid);
+void crit_perf_drop(struct crit_perf *perf, uint32_t tid);
 
 /* Forgets threads that ended with all their descendants; how many have not? */
-__u32 crit_perf_reap(struct crit_perf *perf);
+uint32_t crit_perf_reap(struct crit_perf *perf);
 
 #endif

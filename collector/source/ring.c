@@ -25,7 +25,7 @@ int crit_ring_open(struct crit_ring *ring, int map_fd, size_t bytes)
 	}
 	ring->consumer_pos = consumer;
 	ring->producer_pos = producer;
-	ring->data = (const __u8 *)producer + page;
+	ring->data = (const uint8_t *)producer + page;
 	ring->bytes = bytes;
 	ring->position = *ring->consumer_pos;
 	return 0;
@@ -47,8 +47,9 @@ const void *crit_ring_next(struct crit_ring *ring, size_t *ret_bytes)
 	unsigned long end = __atomic_load_n(ring->producer_pos, __ATOMIC_ACQUIRE);
 
 	while (ring->position < end) {
-		const __u8 *at = ring->data + (ring->position & (ring->bytes - 1));
-		__u32 head = __atomic_load_n((const __u32 *)(const void *)at, __ATOMIC_ACQUIRE);
+		const uint8_t *at = ring->data + (ring->position & (ring->bytes - 1));
+		uint32_t head =
+			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
 		size_t bytes = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		if (head & BPF_RINGBUF_BUSY_BIT)

@@ -3,23 +3,23 @@
 #ifndef CRIT_COLLECTOR_RING_H
 #define CRIT_COLLECTOR_RING_H
 
-#include <linux/types.h>
+#include <stdint.h>
 #include <stddef.h>
 
 struct crit_ring {
 	unsigned long *consumer_pos; /* page 0, ours to write */
 	const unsigned long *producer_pos; /* page 1, then the data twice in a row */
-	const __u8 *data;
+	const uint8_t *data;
 	size_t bytes; /* of the data, a power of two */
 	unsigned long position; /* read so far; published by crit_ring_release */
 };
 
 /* Bytes of all rings of a kernel half, BPF or perf: as asked, else 1 MiB per CPU, 8 MiB or more. */
-static inline __u64 crit_ring_wanted(__u64 asked_bytes, __u32 cpus)
+static inline uint64_t crit_ring_wanted(uint64_t asked_bytes, uint32_t cpus)
 {
 	if (asked_bytes)
 		return asked_bytes;
-	return (__u64)(cpus > 8 ? cpus : 8) << 20;
+	return (uint64_t)(cpus > 8 ? cpus : 8) << 20;
 }
 
 /* Maps the ring behind map_fd.  Range: bytes is the map's max_entries.  Errors: -errno of mmap. */

@@ -28,9 +28,9 @@
  */
 struct outside { /* of one process */
 	struct outside *next;
-	__u32 tgid;
-	__u32 count; /* not 0 but for the moment of its birth */
-	__u32 *tids; /* in order; room for the next power of two */
+	uint32_t tgid;
+	uint32_t count; /* not 0 but for the moment of its birth */
+	uint32_t *tids; /* in order; room for the next power of two */
 };
 
 struct sched_bpf {
@@ -42,7 +42,7 @@ struct sched_bpf {
 struct enrolment { /* of the threads of a process */
 	struct sched_bpf *source;
 	struct crit_run *run;
-	__u32 pid;
+	uint32_t pid;
 	struct crit_member member; /* what each thread becomes */
 	int added; /* in this pass */
 	int pass; /* over the threads of the process */
@@ -74,7 +74,7 @@ static int check(void *state)
 }
 
 /* Where the process with this number is, or would be, in the list. */
-static struct outside **place_of(struct sched_bpf *source, __u32 tgid)
+static struct outside **place_of(struct sched_bpf *source, uint32_t tgid)
 {
 	struct outside **place = &source->outside;
 
@@ -115,20 +115,21 @@ static void stop(void *state, const struct crit_run *run)
 
 static int compare_tids(const void *a, const void *b)
 {
-	const __u32 one = *(const __u32 *)a & TID_MASK, other = *(const __u32 *)b & TID_MASK;
+	const uint32_t one = *(const uint32_t *)a & TID_MASK,
+		       other = *(const uint32_t *)b & TID_MASK;
 
 	return one < other ? -1 : one > other;
 }
 
-static __u32 *find_tid(const struct outside *outside, __u32 tid)
+static uint32_t *find_tid(const struct outside *outside, uint32_t tid)
 {
 	return bsearch(&tid, outside->tids, outside->count, sizeof(tid), compare_tids);
 }
 
-static void add_tid(struct outside *outside, __u32 tid)
+static void add_tid(struct outside *outside, uint32_t tid)
 {
-	const __u32 count = outside->count;
-	__u32 *tids = outside->tids;
+	const uint32_t count = outside->count;
+	uint32_t *tids = outside->tids;
 
 	if (count >= OUTSIDE_MAX || (count > 0 && find_tid(outside, tid)))
 		return;
@@ -143,7 +144,7 @@ static void add_tid(struct outside *outside, __u32 tid)
 		qsort(tids, outside->count, sizeof(*tids), compare_tids);
 }
 
-static void add_outside(struct sched_bpf *source, __u32 tgid, __u32 tid)
+static void add_outside(struct sched_bpf *source, uint32_t tgid, uint32_t tid)
 {
 	struct outside **place = place_of(source, tgid);
 
@@ -164,7 +165,7 @@ static void learn(struct sched_bpf *source, const struct crit_kernel_head *recor
 	if (record->kind == CRIT_K_ENROL) {
 		const struct crit_kernel_enrol *enrol = (const void *)record;
 		const struct outside *outside = *place_of(source, enrol->tgid);
-		__u32 *found = outside ? find_tid(outside, enrol->tid) : NULL;
+		uint32_t *found = outside ? find_tid(outside, enrol->tid) : NULL;
 
 		if (found)
 			*found |= IS_INSIDE;
@@ -179,16 +180,16 @@ static void drain(void *state)
 {
 	struct sched_bpf *source = state;
 	struct crit_ring *ring = &source->kernel.ring;
-	const __u64 now_ns = crit_now_ns();
+	const uint64_t now_ns = crit_now_ns();
 	const struct crit_kernel_head *record;
-	__u32 count = 0;
+	uint32_t count = 0;
 	size_t bytes;
 
 	while ((record = crit_ring_next(ring, &bytes))) {
 		struct crit_run *run =
 			&source->context.runs[record->run_slot & (CRIT_RUN_SLOTS - 1)];
 
-		if (run->state == CRIT_RUN_RECORDING && record->run_slot == (__u16)run->number)
+		if (run->state == CRIT_RUN_RECORDING && record->run_slot == (uint16_t)run->number)
 			crit_kernel_stream_put(run, record, bytes, crit_clock_bend(record->time_ns),
 					       now_ns);
 		if (record->kind >= CRIT_K_EXEC)
@@ -200,17 +201,17 @@ static void drain(void *state)
 }
 
 /* A member already, by inheritance: it gets the tag, and keeps what the kernel half knows. */
-static void renew(const struct enrolment *enrolment, __u32 tid, const struct crit_member *old)
+static void renew(const struct enrolment *enrolment, uint32_t tid, const struct crit_member *old)
 {
 	const struct crit_kernel *kernel = &enrolment->source->kernel;
 	struct crit_member member = enrolment->member;
-	const __u32 kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED |
-			   CRIT_MF_WAITS;
+	const uint32_t kept = CRIT_MF_FORKED | CRIT_MF_NEW | CRIT_MF_ASLEEP | CRIT_MF_EXITED |
+			      CRIT_MF_WAITS;
 
 	if (old->run_number == member.run_number) {
 		if ((old->flags & CRIT_MF_HAS_TAG) && old->tag_offset == member.tag_offset)
 			return;
-		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | (old->flags & kept);
+		member.flags = (member.flags & ~(uint32_t)CRIT_MF_NEW) | (old->flags & kept);
 		member.cpu = old->cpu;
 	} else if ((old->flags & (CRIT_MF_FORKED | CRIT_MF_EXITED)) ==
 		   CRIT_MF_FORKED) { /* leaves its first run for this one */
@@ -222,7 +223,7 @@ static void renew(const struct enrolment *enrolment, __u32 tid, const struct cri
 	(void)crit_kernel_member_set(kernel, tid, &member);
 }
 
-static int enrol_thread(void *context, __u32 tid)
+static int enrol_thread(void *context, uint32_t tid)
 {
 	struct enrolment *enrolment = context;
 	struct sched_bpf *source = enrolment->source;
@@ -247,14 +248,14 @@ static int enrol_thread(void *context, __u32 tid)
 	if (crit_procfs_is_asleep(&task)) {
 		drain(source); /* keeps the order of stamps */
 		crit_kernel_stream_put_enrol(enrolment->run, &task, crit_now_ns());
-		member.flags = (member.flags & ~(__u32)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
+		member.flags = (member.flags & ~(uint32_t)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
 	}
 	if (crit_kernel_member_set(kernel, tid, &member) == 0)
 		enrolment->added++;
 	return 0;
 }
 
-static int attach(void *state, struct crit_run *run, __u32 pid, __s64 tls_offset)
+static int attach(void *state, struct crit_run *run, uint32_t pid, int64_t tls_offset)
 {
 	struct sched_bpf *source = state;
 	struct enrolment enrolment = { .source = source, .run = run, .pid = pid };
@@ -281,7 +282,7 @@ static int attach(void *state, struct crit_run *run, __u32 pid, __s64 tls_offset
 	return rc < 0 ? rc : 0;
 }
 
-static void detach(void *state, __u32 pid)
+static void detach(void *state, uint32_t pid)
 {
 	struct sched_bpf *source = state;
 	struct outside **place = place_of(source, pid);
@@ -292,9 +293,9 @@ static void detach(void *state, __u32 pid)
 	remove_outside(place);
 }
 
-static int note_alive(void *context, __u32 tid)
+static int note_alive(void *context, uint32_t tid)
 {
-	__u32 *found = find_tid(context, tid);
+	uint32_t *found = find_tid(context, tid);
 
 	if (found)
 		*found |= IS_ALIVE;
@@ -309,12 +310,12 @@ static void look(void *state)
 
 	while (*place) {
 		struct outside *outside = *place;
-		__u32 kept = 0;
+		uint32_t kept = 0;
 
 		(void)crit_procfs_each_tid(source->context.proc_fd, outside->tgid, note_alive,
 					   outside);
-		for (__u32 i = 0; i < outside->count; i++) {
-			const __u32 entry = outside->tids[i];
+		for (uint32_t i = 0; i < outside->count; i++) {
+			const uint32_t entry = outside->tids[i];
 
 			if ((entry & IS_ALIVE) && !(entry & IS_INSIDE))
 				outside->tids[kept++] = entry & TID_MASK;
@@ -329,7 +330,7 @@ static void look(void *state)
 	}
 }
 
-static __u64 lost(const void *state, const struct crit_run *run)
+static uint64_t lost(const void *state, const struct crit_run *run)
 {
 	const struct sched_bpf *source = state;
 	const struct crit_run_counters *counters = crit_kernel_counters(&source->kernel, run->slot);
@@ -338,7 +339,7 @@ static __u64 lost(const void *state, const struct crit_run *run)
 	       __atomic_load_n(&counters->lost_members, __ATOMIC_RELAXED);
 }
 
-static __s64 live(void *state, const struct crit_run *run)
+static int64_t live(void *state, const struct crit_run *run)
 {
 	const struct sched_bpf *source = state;
 

@@ -20,13 +20,13 @@ struct sched_perf {
 	size_t ring_bytes;
 	struct crit_perf_means means;
 	struct crit_perf *runs[CRIT_RUN_SLOTS]; /* NULL: not recorded */
-	__u32 run_end; /* no entry from here on was ever in use */
+	uint32_t run_end; /* no entry from here on was ever in use */
 };
 
 struct perf_enrolment { /* of the threads of a process */
 	struct sched_perf *source;
 	struct crit_run *run;
-	__u32 pid;
+	uint32_t pid;
 	int added; /* in this pass */
 };
 
@@ -41,7 +41,7 @@ static int open_source(const struct crit_source_context *context,
 		       struct crit_err *err)
 {
 	struct sched_perf *source = calloc(1, sizeof(*source));
-	int status;
+	int rc;
 
 	(void)err; /* the recording says why: by its status */
 	if (!source)
@@ -49,12 +49,12 @@ static int open_source(const struct crit_source_context *context,
 	source->context = *context;
 	source->ring_bytes = options->ring_bytes;
 	crit_perf_probe(&source->means, context->proc_fd);
-	status = source->means.status;
-	ret_status->perf = status;
+	rc = source->means.status;
+	ret_status->perf = rc;
 	ret_status->perf_paranoid = source->means.paranoid;
-	if (status != 1) {
+	if (rc != 1) {
 		free(source);
-		return status;
+		return rc;
 	}
 	*ret_source = source;
 	return 0;
@@ -72,7 +72,7 @@ static void close_source(void *state)
 {
 	struct sched_perf *source = state;
 
-	for (__u32 i = 0; i < source->run_end; i++)
+	for (uint32_t i = 0; i < source->run_end; i++)
 		crit_perf_destroy(source->runs[i]);
 	free(source);
 }
@@ -97,9 +97,9 @@ static void put(void *context, const struct crit_kernel_head *record)
 static void drain(void *state)
 {
 	struct sched_perf *source = state;
-	const __u64 until_ns = crit_now_ns();
+	const uint64_t until_ns = crit_now_ns();
 
-	for (__u32 i = 0; i < source->run_end; i++) {
+	for (uint32_t i = 0; i < source->run_end; i++) {
 		if (source->runs[i])
 			crit_perf_feed(source->runs[i], until_ns, put, &source->context.runs[i]);
 	}
@@ -109,7 +109,7 @@ static void drain(void *state)
  * A thread's switches are told of from its birth on; the stamp is from before.  A thread that
  * neither sleeps nor ends runs, or would: that is as much as /proc tells.
  */
-static int enrol_thread(void *context, __u32 tid)
+static int enrol_thread(void *context, uint32_t tid)
 {
 	struct perf_enrolment *enrolment = context;
 	struct sched_perf *source = enrolment->source;
@@ -117,7 +117,7 @@ static int enrol_thread(void *context, __u32 tid)
 	struct crit_perf *perf = *perf_of(source, run);
 	struct crit_procfs_task task;
 	char text[96];
-	__u64 time_ns;
+	uint64_t time_ns;
 	int rc;
 
 	drain(source); /* who was born is known then, and stamps stay in order */
@@ -138,7 +138,7 @@ static int enrol_thread(void *context, __u32 tid)
 	return 0;
 }
 
-static int attach(void *state, struct crit_run *run, __u32 pid, __s64 tls_offset)
+static int attach(void *state, struct crit_run *run, uint32_t pid, int64_t tls_offset)
 {
 	struct sched_perf *source = state;
 	struct perf_enrolment enrolment = { .source = source, .run = run, .pid = pid };
@@ -156,14 +156,14 @@ static int attach(void *state, struct crit_run *run, __u32 pid, __s64 tls_offset
 	return rc < 0 ? rc : 0;
 }
 
-static __u64 lost(const void *state, const struct crit_run *run)
+static uint64_t lost(const void *state, const struct crit_run *run)
 {
 	const struct sched_perf *source = state;
 
 	return source->runs[run->slot] ? source->runs[run->slot]->lost : 0;
 }
 
-static __s64 live(void *state, const struct crit_run *run)
+static int64_t live(void *state, const struct crit_run *run)
 {
 	struct crit_perf *perf = *perf_of(state, run);
 

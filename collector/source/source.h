@@ -9,15 +9,15 @@
 #ifndef CRIT_COLLECTOR_SOURCE_H
 #define CRIT_COLLECTOR_SOURCE_H
 
-#include <linux/types.h>
+#include <stdint.h>
 #include <stdbool.h>
 
 struct crit_err;
 struct crit_run;
 
 struct crit_source_options {
-	__u32 served_uid;
-	__u64 ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
+	uint32_t served_uid;
+	uint64_t ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
 	bool is_bpf_refused; /* as if critd had no privileges */
 	bool is_storage_refused; /* as if task storage were missing */
 	bool is_pidfd_thread_refused; /* as if pidfds of threads were missing */
@@ -25,16 +25,17 @@ struct crit_source_options {
 
 /* What clients and recordings are told of the sources. */
 struct crit_source_status {
-	__s32 kernel; /* as kernel_status in struct crit_rec_file */
-	__s32 perf; /* as perf_status there */
-	__s32 perf_paranoid;
+	int32_t kernel; /* as kernel_status in struct crit_rec_file */
+	int32_t perf; /* as perf_status there */
+	int32_t perf_paranoid;
 };
 
 /* What a source uses of critd: borrowed, and valid as long as the source. */
 struct crit_source_context {
 	struct crit_run *runs; /* CRIT_RUN_SLOTS */
 	int proc_fd; /* O_PATH /proc */
-	void (*on_expelled)(void *user, __u32 tgid); /* the kernel ended a process's membership */
+	void (*on_expelled)(void *user,
+			    uint32_t tgid); /* the kernel ended a process's membership */
 	void *user; /* its argument */
 };
 
@@ -62,9 +63,9 @@ struct crit_source_ops {
 	 * Enrols the threads of a process in its run.  Range: tls_offset of the tag word, or
 	 * CRIT_TLS_NONE.  Errors: -errno of what keeps critd from its threads.
 	 */
-	int (*attach)(void *source, struct crit_run *run, __u32 pid, __s64 tls_offset);
+	int (*attach)(void *source, struct crit_run *run, uint32_t pid, int64_t tls_offset);
 	/* The process ended, or became another program: enrols no more threads.  May be NULL. */
-	void (*detach)(void *source, __u32 pid);
+	void (*detach)(void *source, uint32_t pid);
 
 	/* Puts what was recorded into the streams of its runs.  Cost: a copy per record. */
 	void (*drain)(void *source);
@@ -72,9 +73,9 @@ struct crit_source_ops {
 	void (*look)(void *source);
 
 	/* Records of the run that found no room, since it began. */
-	__u64 (*lost)(const void *source, const struct crit_run *run);
+	uint64_t (*lost)(const void *source, const struct crit_run *run);
 	/* Tasks in the run that no process registered for, by birth for example. */
-	__s64 (*live)(void *source, const struct crit_run *run);
+	int64_t (*live)(void *source, const struct crit_run *run);
 };
 
 #endif

@@ -33,14 +33,14 @@ struct crit_sources {
 	struct crit_source_options options;
 	struct crit_source_status status;
 	struct active active[KIND_COUNT];
-	__u32 count;
+	uint32_t count;
 	bool has_kind[KIND_COUNT];
 };
 
 /* Calls a function of every source that has it. */
 #define CALL(sources, function, ...)                                                               \
 	do {                                                                                       \
-		for (__u32 i = 0; i < (sources)->count; i++) {                                     \
+		for (uint32_t i = 0; i < (sources)->count; i++) {                                  \
 			const struct active *source = &(sources)->active[i];                       \
                                                                                                    \
 			if (source->ops->function)                                                 \
@@ -98,7 +98,7 @@ int crit_sources_check(const struct crit_sources *sources)
 {
 	int rc = 0;
 
-	for (__u32 i = 0; i < sources->count && !rc; i++) {
+	for (uint32_t i = 0; i < sources->count && !rc; i++) {
 		if (sources->active[i].ops->check)
 			rc = sources->active[i].ops->check(sources->active[i].state);
 	}
@@ -107,7 +107,7 @@ int crit_sources_check(const struct crit_sources *sources)
 
 bool crit_sources_need_perf_events(const struct crit_sources *sources)
 {
-	for (__u32 i = 0; i < sources->count; i++) {
+	for (uint32_t i = 0; i < sources->count; i++) {
 		if (sources->active[i].ops->needs_perf_events)
 			return true;
 	}
@@ -135,17 +135,17 @@ void crit_sources_end(const struct crit_sources *sources, const struct crit_run 
 	CALL(sources, end, run);
 }
 
-int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run, __u32 pid,
-			__s64 tls_offset)
+int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run, uint32_t pid,
+			int64_t tls_offset)
 {
 	int rc = 0;
 
-	for (__u32 i = 0; i < sources->count && !rc; i++)
+	for (uint32_t i = 0; i < sources->count && !rc; i++)
 		rc = sources->active[i].ops->attach(sources->active[i].state, run, pid, tls_offset);
 	return rc;
 }
 
-void crit_sources_detach(const struct crit_sources *sources, __u32 pid)
+void crit_sources_detach(const struct crit_sources *sources, uint32_t pid)
 {
 	CALL(sources, detach, pid);
 }
@@ -160,20 +160,20 @@ void crit_sources_look(const struct crit_sources *sources)
 	CALL(sources, look);
 }
 
-__s64 crit_sources_live(const struct crit_sources *sources, const struct crit_run *run)
+int64_t crit_sources_live(const struct crit_sources *sources, const struct crit_run *run)
 {
-	__s64 live = 0;
+	int64_t live = 0;
 
-	for (__u32 i = 0; i < sources->count; i++)
+	for (uint32_t i = 0; i < sources->count; i++)
 		live += sources->active[i].ops->live(sources->active[i].state, run);
 	return live;
 }
 
 void crit_sources_count_lost(const struct crit_sources *sources, struct crit_run *run)
 {
-	__u64 lost = 0;
+	uint64_t lost = 0;
 
-	for (__u32 i = 0; i < sources->count; i++)
+	for (uint32_t i = 0; i < sources->count; i++)
 		lost += sources->active[i].ops->lost(sources->active[i].state, run);
 	run->kernel.lost += lost - run->lost_seen;
 	run->lost_seen = lost;

@@ -3,6 +3,8 @@
 #ifndef CRIT_COLLECTOR_SOURCES_H
 #define CRIT_COLLECTOR_SOURCES_H
 
+#include <stdint.h>
+
 #include "collector/source/source.h"
 
 struct crit_sources;
@@ -32,12 +34,12 @@ void crit_sources_begin(const struct crit_sources *sources, const struct crit_ru
 			struct crit_source_status *status);
 void crit_sources_stop(const struct crit_sources *sources, const struct crit_run *run);
 void crit_sources_end(const struct crit_sources *sources, const struct crit_run *run);
-int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run, __u32 pid,
-			__s64 tls_offset);
-void crit_sources_detach(const struct crit_sources *sources, __u32 pid);
+int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run, uint32_t pid,
+			int64_t tls_offset);
+void crit_sources_detach(const struct crit_sources *sources, uint32_t pid);
 void crit_sources_drain(const struct crit_sources *sources);
 void crit_sources_look(const struct crit_sources *sources);
-__s64 crit_sources_live(const struct crit_sources *sources, const struct crit_run *run);
+int64_t crit_sources_live(const struct crit_sources *sources, const struct crit_run *run);
 
 /* Moves the sources' counts of lost records into the run's stream. */
 void crit_sources_count_lost(const struct crit_sources *sources, struct crit_run *run);

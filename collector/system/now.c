@@ -13,7 +13,7 @@ void crit_now_init(void)
 	offset_ns = crit_clock_host_offset_ns();
 }
 
-__u64 crit_now_ns(void)
+uint64_t crit_now_ns(void)
 {
-	return crit_clock_bend(crit_clock_ns(CLOCK_MONOTONIC) + (__u64)offset_ns);
+	return crit_clock_bend(crit_clock_ns(CLOCK_MONOTONIC) + (uint64_t)offset_ns);
 }

@@ -3,10 +3,10 @@
 #ifndef CRIT_NOW_H
 #define CRIT_NOW_H
 
-#include <linux/types.h>
+#include <stdint.h>
 
 /* Host CLOCK_MONOTONIC, once crit_now_init has asked for the time namespace's offset. */
-__u64 crit_now_ns(void);
+uint64_t crit_now_ns(void);
 void crit_now_init(void);
 
 #endif

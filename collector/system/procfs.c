@@ -34,7 +34,7 @@ long crit_procfs_read_file(int proc_fd, const char *path, char *ret_text, size_t
 	return (long)used;
 }
 
-long crit_procfs_read(int proc_fd, __u32 pid, const char *file, char *ret_text, size_t bytes)
+long crit_procfs_read(int proc_fd, uint32_t pid, const char *file, char *ret_text, size_t bytes)
 {
 	char path[64];
 
@@ -56,22 +56,22 @@ static const char *find_field(const char *text, const char *name)
 	return NULL;
 }
 
-static __u32 number_field(const char *text, const char *name)
+static uint32_t number_field(const char *text, const char *name)
 {
 	const char *field = find_field(text, name);
 
-	return field ? (__u32)strtoul(field, NULL, 10) : 0;
+	return field ? (uint32_t)strtoul(field, NULL, 10) : 0;
 }
 
 /* NSpid lists the number in every pid namespace, the task's own last. */
-static __u32 last_number(const char *field)
+static uint32_t last_number(const char *field)
 {
-	__u32 number = 0;
+	uint32_t number = 0;
 
 	while (field && *field >= '0' && *field <= '9') {
 		char *end;
 
-		number = (__u32)strtoul(field, &end, 10);
+		number = (uint32_t)strtoul(field, &end, 10);
 		field = end + strspn(end, " \t");
 	}
 	return number;
@@ -82,7 +82,7 @@ bool crit_procfs_is_asleep(const struct crit_procfs_task *task)
 	return strchr("SDTtI", task->state) && task->state;
 }
 
-int crit_procfs_task(int proc_fd, __u32 pid, __u32 tid, struct crit_procfs_task *ret_task)
+int crit_procfs_task(int proc_fd, uint32_t pid, uint32_t tid, struct crit_procfs_task *ret_task)
 {
 	char path[64], text[2048];
 	const char *field;
@@ -111,7 +111,7 @@ int crit_procfs_task(int proc_fd, __u32 pid, __u32 tid, struct crit_procfs_task 
 	return 0;
 }
 
-int crit_procfs_each_tid(int proc_fd, __u32 pid, int (*visit)(void *context, __u32 tid),
+int crit_procfs_each_tid(int proc_fd, uint32_t pid, int (*visit)(void *context, uint32_t tid),
 			 void *context)
 {
 	struct dirent *entry;
@@ -126,11 +126,11 @@ int crit_procfs_each_tid(int proc_fd, __u32 pid, int (*visit)(void *context, __u
 		return -errno;
 	dir = fdopendir(fd);
 	if (!dir) {
-		(void)close(fd);
+		close(fd);
 		return -ENOMEM;
 	}
 	while ((entry = readdir(dir))) {
-		__u32 tid = (__u32)strtoul(entry->d_name, NULL, 10);
+		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
 		if (tid == 0)
 			continue;
@@ -142,7 +142,7 @@ int crit_procfs_each_tid(int proc_fd, __u32 pid, int (*visit)(void *context, __u
 	return count;
 }
 
-int crit_procfs_owner(int proc_fd, __u32 pid, __u32 *ret_uid)
+int crit_procfs_owner(int proc_fd, uint32_t pid, uint32_t *ret_uid)
 {
 	struct stat st;
 	char path[16];
@@ -154,7 +154,7 @@ int crit_procfs_owner(int proc_fd, __u32 pid, __u32 *ret_uid)
 	return 0;
 }
 
-int crit_procfs_pid_of(int proc_fd, int pidfd, __u32 *ret_pid)
+int crit_procfs_pid_of(int proc_fd, int pidfd, uint32_t *ret_pid)
 {
 	char path[64], text[1024];
 	const char *field;
@@ -170,6 +170,6 @@ int crit_procfs_pid_of(int proc_fd, int pidfd, __u32 *ret_pid)
 		return -EINVAL;
 	if (*field == '-' || *field == '0')
 		return -ESRCH;
-	*ret_pid = (__u32)strtoul(field, NULL, 10);
+	*ret_pid = (uint32_t)strtoul(field, NULL, 10);
 	return 0;
 }

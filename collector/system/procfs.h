@@ -3,16 +3,17 @@
 #ifndef CRIT_COLLECTOR_PROCFS_H
 #define CRIT_COLLECTOR_PROCFS_H
 
+#include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "core/abi/abi_kernel.h"
 
 struct crit_procfs_task {
-	__u32 tid;
-	__u32 tgid;
-	__u32 parent_tgid;
-	__u32 ns_tid;
+	uint32_t tid;
+	uint32_t tgid;
+	uint32_t parent_tgid;
+	uint32_t ns_tid;
 	char state; /* as in /proc/PID/stat: R, S, D, T, t, Z, X, I */
 	char comm[CRIT_COMM_BYTES];
 };
@@ -21,22 +22,22 @@ struct crit_procfs_task {
 bool crit_procfs_is_asleep(const struct crit_procfs_task *task);
 
 /* Describes one thread.  proc_fd is /proc.  Errors: -ESRCH. */
-int crit_procfs_task(int proc_fd, __u32 pid, __u32 tid, struct crit_procfs_task *ret_task);
+int crit_procfs_task(int proc_fd, uint32_t pid, uint32_t tid, struct crit_procfs_task *ret_task);
 
 /* Calls visit for every thread of the process until it answers non-zero.  Returns their count. */
-int crit_procfs_each_tid(int proc_fd, __u32 pid, int (*visit)(void *context, __u32 tid),
+int crit_procfs_each_tid(int proc_fd, uint32_t pid, int (*visit)(void *context, uint32_t tid),
 			 void *context);
 
 /* Reads a file of the process, cut at bytes.  Returns the length, or -errno. */
-long crit_procfs_read(int proc_fd, __u32 pid, const char *file, char *ret_text, size_t bytes);
+long crit_procfs_read(int proc_fd, uint32_t pid, const char *file, char *ret_text, size_t bytes);
 
 /* Reads a file under proc_fd that belongs to no process. */
 long crit_procfs_read_file(int proc_fd, const char *path, char *ret_text, size_t bytes);
 
 /* Owner of /proc/PID: the user, or root when the process is not dumpable.  Errors: -ESRCH. */
-int crit_procfs_owner(int proc_fd, __u32 pid, __u32 *ret_uid);
+int crit_procfs_owner(int proc_fd, uint32_t pid, uint32_t *ret_uid);
 
 /* The process behind a pidfd.  Errors: -EINVAL when fd is none, -ESRCH when it ended. */
-int crit_procfs_pid_of(int proc_fd, int pidfd, __u32 *ret_pid);
+int crit_procfs_pid_of(int proc_fd, int pidfd, uint32_t *ret_pid);
 
 #endif

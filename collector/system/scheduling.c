@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <linux/types.h>
+#include <stdint.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -18,21 +18,21 @@
 #define UNBROKEN_US 1000000u /* of CPU time, without waiting for anything */
 
 struct schedule { /* struct sched_attr; its header and the C library's exclude each other */
-	__u32 bytes;
-	__u32 policy;
-	__u64 flags;
-	__s32 nice;
-	__u32 priority;
-	__u64 runtime_ns;
-	__u64 deadline_ns;
-	__u64 period_ns;
+	uint32_t bytes;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime_ns;
+	uint64_t deadline_ns;
+	uint64_t period_ns;
 };
 
 static volatile sig_atomic_t has_stepped_back;
 static volatile sig_atomic_t is_bound_met; /* for good */
 static volatile sig_atomic_t is_first;
 
-static int set_schedule(pid_t tid, __u32 policy, int nice, __u32 priority)
+static int set_schedule(pid_t tid, uint32_t policy, int nice, uint32_t priority)
 {
 	const struct schedule wanted = { .bytes = sizeof(wanted),
 					 .policy = policy,
@@ -62,7 +62,7 @@ void crit_scheduling_drain(void)
 	if (fd < 0)
 		return;
 	(void)!write(fd, NICE_TEXT, sizeof(NICE_TEXT) - 1);
-	(void)close(fd);
+	close(fd);
 }
 
 /*

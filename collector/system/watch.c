@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 
-int crit_watch_add(int epoll_fd, int fd, enum crit_watch_kind kind, __u32 index)
+int crit_watch_add(int epoll_fd, int fd, enum crit_watch_kind kind, uint32_t index)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	event.data.u64 = (__u64)kind << 32 | index;
+	event.data.u64 = (uint64_t)kind << 32 | index;
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 

@@ -3,7 +3,7 @@
 #ifndef CRIT_COLLECTOR_WATCH_H
 #define CRIT_COLLECTOR_WATCH_H
 
-#include <linux/types.h>
+#include <stdint.h>
 
 enum crit_watch_kind {
 	CRIT_WATCH_NONE = 0,
@@ -17,20 +17,20 @@ enum crit_watch_kind {
 };
 
 /* Adds fd to the epoll set.  Errors: -errno. */
-int crit_watch_add(int epoll_fd, int fd, enum crit_watch_kind kind, __u32 index);
+int crit_watch_add(int epoll_fd, int fd, enum crit_watch_kind kind, uint32_t index);
 
 /* Takes fd out of the set; before it is closed. */
 void crit_watch_remove(int epoll_fd, int fd);
 
 /* What the data of an event say. */
-static inline enum crit_watch_kind crit_watch_kind_of(__u64 data)
+static inline enum crit_watch_kind crit_watch_kind_of(uint64_t data)
 {
 	return (enum crit_watch_kind)(data >> 32);
 }
 
-static inline __u32 crit_watch_index_of(__u64 data)
+static inline uint32_t crit_watch_index_of(uint64_t data)
 {
-	return (__u32)data;
+	return (uint32_t)data;
 }
 
 #endif

@@ -23,9 +23,9 @@ struct crit_workers {
 	struct crit_task **end;
 	struct crit_task *done; /* the latest first */
 	int done_fd; /* eventfd: something is done */
-	__u32 queued_count;
-	__u32 idle_count;
-	__u32 thread_count;
+	uint32_t queued_count;
+	uint32_t idle_count;
+	uint32_t thread_count;
 	bool is_stopping;
 };
 
@@ -140,7 +140,7 @@ bool crit_workers_destroy(struct crit_workers *workers)
 	(void)pthread_mutex_unlock(&workers->mutex);
 	if (!is_empty)
 		return false;
-	(void)close(workers->done_fd);
+	close(workers->done_fd);
 	free(workers);
 	return true;
 }
@@ -213,7 +213,7 @@ static void close_one(struct crit_task *task)
 {
 	struct close_task *close_task = (void *)task;
 
-	(void)close(close_task->fd);
+	close(close_task->fd);
 	free(close_task);
 }
 
@@ -222,7 +222,7 @@ void crit_workers_close(struct crit_workers *workers, int fd)
 	struct close_task *task = malloc(sizeof(*task));
 
 	if (!task) {
-		(void)close(fd);
+		close(fd);
 		return;
 	}
 	*task = (struct close_task){ .task.work = close_one, .fd = fd };

@@ -40,10 +40,10 @@ static bool close_listed(unsigned int first)
 
 			at += entry->d_reclen;
 			if (fd >= 0 && (unsigned int)fd >= first && fd != directory)
-				(void)close(fd);
+				close(fd);
 		}
 	}
-	(void)close(directory);
+	close(directory);
 	return bytes == 0;
 }
 
@@ -52,5 +52,5 @@ void crit_close_from(unsigned int first)
 	if (syscall(SYS_close_range, first, ~0u, 0) == 0 || close_listed(first))
 		return;
 	for (unsigned int fd = first; fd < WITHOUT_PROC_END; fd++)
-		(void)close((int)fd);
+		close((int)fd);
 }

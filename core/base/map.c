@@ -20,12 +20,11 @@ static void put(struct crit_map *map, uint64_t stored_key, uint32_t value)
 static int enlarge(struct crit_map *map)
 {
 	struct crit_map bigger = { .size = map->size ? map->size * 2 : 64 };
-	size_t i;
 
 	bigger.cells = calloc(bigger.size, sizeof(*bigger.cells));
 	if (!bigger.cells)
 		return -ENOMEM;
-	for (i = 0; i < map->size; i++) {
+	for (size_t i = 0; i < map->size; i++) {
 		if (map->cells[i].key)
 			put(&bigger, map->cells[i].key, map->cells[i].value);
 	}

@@ -30,11 +30,9 @@ static inline size_t crit_map_slot(const struct crit_map *map, uint64_t key)
 /* The value of key, or CRIT_NONE. */
 static inline uint32_t crit_map_get(const struct crit_map *map, uint64_t key)
 {
-	size_t slot;
-
 	if (!map->size)
 		return CRIT_NONE;
-	for (slot = crit_map_slot(map, key); map->cells[slot].key;
+	for (size_t slot = crit_map_slot(map, key); map->cells[slot].key;
 	     slot = (slot + 1) & (map->size - 1)) {
 		if (map->cells[slot].key == key + 1)
 			return map->cells[slot].value;

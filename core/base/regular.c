@@ -22,7 +22,7 @@ int crit_regular_open(const char *path, int flags, struct crit_err *err)
 		return crit_err_set(err, -errno, "cannot open %.160s: %s", path, strerror(errno));
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
 		return fd;
-	(void)close(fd);
+	close(fd);
 	return crit_err_set(err, -EPROTO, "cannot read %.160s: not a regular file", path);
 }
 

@@ -225,7 +225,7 @@ static int connect_to_critd(struct crit_client *client, const struct crit_client
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &status) < 0) {
-		(void)close(fd);
+		close(fd);
 		return crit_err_set(err, -EBADF, "lost the connection to %s", client->socket_path);
 	}
 	client->fd = fd;
@@ -433,6 +433,6 @@ void crit_client_fini(struct crit_client *client)
 	CRIT_GUARD;
 
 	if (has_connection(client))
-		(void)close(client->fd);
+		close(client->fd);
 	client->fd = -1;
 }

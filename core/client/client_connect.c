@@ -42,7 +42,7 @@ static int move_up(int fd)
 
 	if (moved < 0)
 		return fd;
-	(void)close(fd);
+	close(fd);
 	return moved;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * The directory for sockets, locks and logs.  All processes of a run on a node must find the same
- * one.  $XDG_RUNTIME_DIR and /run/user/<uid> are the user's own; in /tmp and /dev/shm anybody may
- * take a name first, so there is a bounded sequence of names.  One that exists and is the user's
- * comes before one that could be made: nobody else can make or remove it, so what the first process
- * found stays found, whatever a stranger does to the names before it.
- */
+// The directory for sockets, locks and logs.  All processes of a run on a node must find the same
+// one.  $XDG_RUNTIME_DIR and /run/user/<uid> are the user's own; in /tmp and /dev/shm anybody may
+// take a name first, so there is a bounded sequence of names.  One that exists and is the user's
+// comes before one that could be made: nobody else can make or remove it, so what the first process
+// found stays found, whatever a stranger does to the names before it.
 #include "core/client/client_directory.h"
 
 #include <errno.h>

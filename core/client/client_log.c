@@ -69,7 +69,7 @@ int crit_client_open_log(const char *directory, const char *name)
 		if (attempt == 0 && fd >= 0 && fstat(fd, &status) == 0 &&
 		    status.st_size >= LOG_BYTES) {
 			rotate(fd, path);
-			(void)close(fd);
+			close(fd);
 			fd = -1;
 		}
 	}

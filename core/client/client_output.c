@@ -228,7 +228,7 @@ int crit_client_start_finisher(const char *directory, int *ret_fd, struct crit_e
 									 .arguments = arguments,
 									 .pass_fd = pair[1],
 									 .error_fd = -1 });
-	(void)close(pair[1]);
+	close(pair[1]);
 	*ret_fd = pair[0];
 	/* without a finisher the recording is still worth having */
 	return error == 0 ? 0

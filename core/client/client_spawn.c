@@ -137,7 +137,7 @@ static _Noreturn void start(const struct crit_client_program *program,
 		become(program, environment, pair[1]);
 	if (pid < 0)
 		_exit(errno);
-	(void)close(pair[1]);
+	close(pair[1]);
 	(void)!read(pair[0], &error, sizeof(error)); /* nothing to read: the exec closed it */
 	_exit(error);
 }

@@ -56,9 +56,9 @@ static bool is_there(void)
 	return access(path, F_OK) == 0;
 }
 
-static void append_written(struct last_line *line, int status)
+static void append_written(struct last_line *line, int rc)
 {
-	if (status == 0) {
+	if (rc == 0) {
 		append(line, "report in ");
 		append_directory(line);
 		append(line, is_there() ? "/report.txt" : ", which was renamed or removed");
@@ -67,7 +67,7 @@ static void append_written(struct last_line *line, int status)
 	append(line, "no report in ");
 	append_directory(line);
 	append(line, ": %s; 'crit report' makes it from the recording there",
-	       status == -EPIPE ? "crit finish was killed" : strerrordesc_np(-status));
+	       rc == -EPIPE ? "crit finish was killed" : strerrordesc_np(-rc));
 }
 
 /* A finisher that was killed leaves its lock file, held by nobody. */
@@ -98,14 +98,14 @@ static void append_without_critd(struct last_line *line)
 /* What is known by the end of the wait. */
 static void append_outcome(struct last_line *line)
 {
-	int status = 0;
+	int rc = 0;
 	int error = -ETIMEDOUT;
 
 	if (crit_process.env.finish_s > 0)
 		error = crit_client_wait_written(&crit_process.client,
-						 (int)crit_process.env.finish_s * 1000, &status);
+						 (int)crit_process.env.finish_s * 1000, &rc);
 	if (error == 0) {
-		append_written(line, status);
+		append_written(line, rc);
 		return;
 	}
 	if (error == -EPIPE) {

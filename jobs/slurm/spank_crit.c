@@ -159,7 +159,7 @@ static void run_prolog(spank_t spank, const char *path, long wait_s)
 	uint32_t job_id;
 	uid_t uid;
 	gid_t gid;
-	int status = 0;
+	int rc = 0;
 	int error = 0;
 	pid_t pid;
 
@@ -174,12 +174,12 @@ static void run_prolog(spank_t spank, const char *path, long wait_s)
 	if (pid == 0)
 		become_prolog(path, environment);
 	if (pid > 0)
-		error = await_prolog(pid, wait_s, &status);
+		error = await_prolog(pid, wait_s, &rc);
 	if (error == -ETIMEDOUT)
 		slurm_error("crit: %s did not end within %ld s and was killed: %s; see "
 			    "crit-slurm.log on this node",
 			    path, wait_s, less);
-	else if (pid < 0 || error || status)
+	else if (pid < 0 || error || rc)
 		slurm_error("crit: cannot run %s: %s", path, less);
 }
 

@@ -68,11 +68,9 @@ const char *crit_otf2_strings_text(const struct crit_otf2_strings *strings, uint
 
 void crit_otf2_strings_destroy(struct crit_otf2_strings *strings)
 {
-	size_t i;
-
 	if (!strings)
 		return;
-	for (i = 0; i < strings->count; i++)
+	for (size_t i = 0; i < strings->count; i++)
 		free(strings->texts[i]);
 	free(strings->texts);
 	crit_index_fini(&strings->numbers);

@@ -110,9 +110,8 @@ int crit_otf2_call_sites_name(struct crit_otf2_call_sites *call_sites,
 void crit_otf2_call_sites_map(const struct crit_otf2_call_sites *call_sites, OTF2_IdMap *map)
 {
 	uint32_t first = crit_otf2_layout_string_count(call_sites->layout);
-	size_t i;
 
-	for (i = 0; i < crit_otf2_strings_count(call_sites->texts); i++)
+	for (size_t i = 0; i < crit_otf2_strings_count(call_sites->texts); i++)
 		(void)OTF2_IdMap_AddIdPair(map, first + i, call_sites->strings[i]);
 }
 
@@ -160,11 +159,11 @@ int crit_otf2_call_sites_unpack(struct crit_otf2_call_sites *call_sites,
 				const struct crit_exchange_buffer *buffer, size_t *at,
 				struct crit_otf2_told *ret_told)
 {
-	uint64_t count, i;
+	uint64_t count;
 	int rc = crit_exchange_buffer_take(buffer, at, &count, sizeof(count)) ? 0 : -EPROTO;
 
 	ret_told->first = call_sites->told_count;
-	for (i = 0; !rc && i < count; i++)
+	for (uint64_t i = 0; !rc && i < count; i++)
 		rc = unpack_text(call_sites, buffer, at);
 	ret_told->count = call_sites->told_count - ret_told->first;
 	return rc;
@@ -174,10 +173,9 @@ int crit_otf2_call_sites_pack_numbers(const struct crit_otf2_call_sites *call_si
 				      struct crit_otf2_told told,
 				      struct crit_exchange_buffer *buffer)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = told.first; i < told.first + told.count && !rc; i++)
+	for (size_t i = told.first; i < told.first + told.count && !rc; i++)
 		rc = crit_exchange_buffer_put(buffer, &call_sites->strings[call_sites->told[i]],
 					      sizeof(*call_sites->strings));
 	return rc;

@@ -55,11 +55,9 @@ struct crit_otf2_comms *crit_otf2_comms_create(const struct crit_results *run,
 
 void crit_otf2_comms_destroy(struct crit_otf2_comms *comms)
 {
-	size_t i;
-
 	if (!comms)
 		return;
-	for (i = 0; i < comms->group_count; i++)
+	for (size_t i = 0; i < comms->group_count; i++)
 		free(comms->groups[i].members);
 	free(comms->groups);
 	crit_index_fini(&comms->group_numbers);
@@ -89,9 +87,8 @@ int crit_otf2_comms_note_peer(struct crit_otf2_comms *comms, uint32_t communicat
 static uint64_t hash_of(const uint64_t *members, uint32_t count)
 {
 	uint64_t hash = count;
-	uint32_t i;
 
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		hash = crit_hash_mix(hash, members[i]);
 	return hash;
 }
@@ -150,7 +147,7 @@ static uint32_t add_side(struct crit_otf2_comms *comms, const uint32_t *rows, ui
 			 const char *name)
 {
 	size_t number = comms->count;
-	uint32_t known_count = rows ? count : 0, wanted = known_count, i;
+	uint32_t known_count = rows ? count : 0, wanted = known_count;
 	uint64_t *members;
 
 	if (number < comms->peer_limit_count && comms->peer_limits[number] > wanted)
@@ -158,7 +155,7 @@ static uint32_t add_side(struct crit_otf2_comms *comms, const uint32_t *rows, ui
 	members = calloc(wanted + 1ull, sizeof(*members));
 	if (!members)
 		return CRIT_NONE;
-	for (i = 0; i < wanted; i++) {
+	for (uint32_t i = 0; i < wanted; i++) {
 		if (i < known_count && rows[i] < crit_otf2_layout_rank_count(comms->layout)) {
 			members[i] = rows[i];
 			continue;
@@ -290,10 +287,10 @@ OTF2_ErrorCode crit_otf2_comms_write_groups(const struct crit_otf2_comms *comms,
 		crit_otf2_layout_stranger_location(comms->layout);
 	uint32_t rank_count = (uint32_t)crit_otf2_layout_rank_count(comms->layout);
 	uint64_t *ranks = calloc(rank_count + 1u, sizeof(*ranks));
-	uint32_t count = rank_count, i;
+	uint32_t count = rank_count;
 	OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
 
-	for (i = 0; ranks && i < rank_count; i++)
+	for (uint32_t i = 0; ranks && i < rank_count; i++)
 		ranks[i] = i; /* thread 0 << 32 | group */
 	if (ranks && stranger)
 		ranks[count++] = stranger->reference;
@@ -303,7 +300,7 @@ OTF2_ErrorCode crit_otf2_comms_write_groups(const struct crit_otf2_comms *comms,
 						       OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
 						       count, ranks);
 	free(ranks);
-	for (i = 0; i < comms->group_count && code == OTF2_SUCCESS; i++) {
+	for (uint32_t i = 0; i < comms->group_count && code == OTF2_SUCCESS; i++) {
 		const struct member_list *group = &comms->groups[i];
 
 		code = OTF2_GlobalDefWriter_WriteGroup(
@@ -318,9 +315,8 @@ OTF2_ErrorCode crit_otf2_comms_write(const struct crit_otf2_comms *comms,
 				     OTF2_GlobalDefWriter *global)
 {
 	OTF2_ErrorCode code = OTF2_SUCCESS;
-	uint32_t i;
 
-	for (i = 0; i < comms->count && code == OTF2_SUCCESS; i++) {
+	for (uint32_t i = 0; i < comms->count && code == OTF2_SUCCESS; i++) {
 		const struct communicator *comm = &comms->rows[i];
 
 		if (comm->is_inter)

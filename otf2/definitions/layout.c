@@ -65,9 +65,9 @@ static uint32_t group_name(const struct crit_otf2_layout *layout,
 static size_t find_main(const struct crit_otf2_layout *layout, const struct crit_thread_row *rows,
 			size_t count, uint32_t pid)
 {
-	size_t found = count, i;
+	size_t found = count;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (!is_listed(layout, &rows[i]))
 			continue;
 		if (rows[i].pid == pid && rows[i].tid == pid)
@@ -144,7 +144,7 @@ static int add_group(struct crit_otf2_layout *layout, int32_t rank_row, size_t f
 						       : file_name(layout->run->exe);
 	uint32_t arguments[CRIT_OTF2_ARGUMENTS_MAX]; /* all strings are known before events are */
 	uint32_t thread_count = 0;
-	size_t main_row, i;
+	size_t main_row;
 	int rc;
 
 	*group = (struct crit_otf2_group){ .node = rank ? rank->node : rows->node,
@@ -155,7 +155,7 @@ static int add_group(struct crit_otf2_layout *layout, int32_t rank_row, size_t f
 	main_row = find_main(layout, rows, count, group->pid);
 	if (main_row == count && !rank)
 		return 0; /* none of its threads is listed */
-	for (i = 0; i < count && !rc; i++) {
+	for (size_t i = 0; i < count && !rc; i++) {
 		if (is_listed(layout, &rows[i]))
 			rc = add_location(layout, &layout->locations[first + i],
 					  i == main_row ? 0 : ++thread_count, rows[i].name);
@@ -187,10 +187,10 @@ static size_t group_length(const struct crit_results *run, size_t first)
 static int make_groups(struct crit_otf2_layout *layout)
 {
 	const struct crit_results *run = layout->run;
-	size_t first = 0, row, length;
+	size_t first = 0, length;
 	int rc = 0;
 
-	for (row = 0; row < run->rank_count && !rc; row++) {
+	for (size_t row = 0; row < run->rank_count && !rc; row++) {
 		length = 0;
 		if (first < run->thread_count && run->threads[first].rank_row == (int32_t)row)
 			length = group_length(run, first);
@@ -323,14 +323,13 @@ OTF2_ErrorCode crit_otf2_layout_write(const struct crit_otf2_layout *layout,
 				      OTF2_GlobalDefWriter *global, const uint64_t *event_counts)
 {
 	OTF2_ErrorCode code = OTF2_SUCCESS;
-	uint32_t i;
 
-	for (i = 0; i < layout->group_count && code == OTF2_SUCCESS; i++)
+	for (uint32_t i = 0; i < layout->group_count && code == OTF2_SUCCESS; i++)
 		code = OTF2_GlobalDefWriter_WriteLocationGroup(global, i, layout->groups[i].name,
 							       OTF2_LOCATION_GROUP_TYPE_PROCESS,
 							       1 + layout->groups[i].node,
 							       OTF2_UNDEFINED_LOCATION_GROUP);
-	for (i = 0; i < layout->location_count && code == OTF2_SUCCESS; i++) {
+	for (uint32_t i = 0; i < layout->location_count && code == OTF2_SUCCESS; i++) {
 		const struct crit_otf2_location *location = &layout->locations[i];
 
 		if (location->is_listed)

@@ -96,9 +96,7 @@ static OTF2_Paradigm paradigm_of(unsigned int call)
 
 int crit_otf2_regions_name_calls(struct crit_otf2_regions *regions)
 {
-	unsigned int call;
-
-	for (call = 0; call < CRIT_OTF2_CALLS; call++) {
+	for (unsigned int call = 0; call < CRIT_OTF2_CALLS; call++) {
 		if (!regions->has_call[call])
 			continue;
 		regions->calls[call] = add(
@@ -141,9 +139,7 @@ uint32_t crit_otf2_regions_construct(struct crit_otf2_regions *regions, unsigned
 
 void crit_otf2_regions_map(const struct crit_otf2_regions *regions, OTF2_IdMap *map)
 {
-	uint32_t i;
-
-	for (i = 0; i < CRIT_OTF2_CALLS; i++) {
+	for (uint32_t i = 0; i < CRIT_OTF2_CALLS; i++) {
 		if (regions->has_call[i])
 			(void)OTF2_IdMap_AddIdPair(map, regions->first_call + i, regions->calls[i]);
 	}
@@ -153,9 +149,8 @@ OTF2_ErrorCode crit_otf2_regions_write(const struct crit_otf2_regions *regions,
 				       OTF2_GlobalDefWriter *global)
 {
 	OTF2_ErrorCode code = OTF2_SUCCESS;
-	uint32_t i;
 
-	for (i = 0; i < regions->count && code == OTF2_SUCCESS; i++) {
+	for (uint32_t i = 0; i < regions->count && code == OTF2_SUCCESS; i++) {
 		const struct archive_region *row = &regions->rows[i];
 
 		code = OTF2_GlobalDefWriter_WriteRegion(global, i, row->name, row->name, 0,
@@ -176,11 +171,10 @@ int crit_otf2_regions_unpack(struct crit_otf2_regions *regions,
 			     const struct crit_exchange_buffer *buffer, size_t *at)
 {
 	uint8_t has_call[CRIT_OTF2_CALLS];
-	uint32_t i;
 
 	if (!crit_exchange_buffer_take(buffer, at, has_call, sizeof(has_call)))
 		return -EPROTO;
-	for (i = 0; i < CRIT_OTF2_CALLS; i++)
+	for (uint32_t i = 0; i < CRIT_OTF2_CALLS; i++)
 		regions->has_call[i] = regions->has_call[i] || has_call[i];
 	return 0;
 }

@@ -63,12 +63,12 @@ struct crit_otf2_streams *crit_otf2_streams_create(struct crit_otf2_files *files
 
 void crit_otf2_streams_destroy(struct crit_otf2_streams *streams)
 {
-	size_t i, count;
+	size_t count;
 
 	if (!streams)
 		return;
 	count = streams->rows ? crit_otf2_layout_location_count(streams->named.layout) : 0;
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (streams->rows[i].events)
 			crit_otf2_files_drop_events(streams->files, streams->rows[i].events);
 		free(streams->rows[i].last_sums);
@@ -160,9 +160,8 @@ static OTF2_ErrorCode add_sums(struct crit_otf2_streams *streams, uint32_t group
 		[CRIT_OTF2_POLLED] = { sums->polled, sums->polled != 0 },
 	};
 	OTF2_ErrorCode code = OTF2_SUCCESS;
-	unsigned int i;
 
-	for (i = 0; i < sizeof(sum) / sizeof(sum[0]) && code == OTF2_SUCCESS; i++) {
+	for (unsigned int i = 0; i < sizeof(sum) / sizeof(sum[0]) && code == OTF2_SUCCESS; i++) {
 		if (sum[i].is_known)
 			code = OTF2_AttributeList_AddUint64(streams->attributes, i, sum[i].value);
 	}
@@ -302,10 +301,9 @@ void crit_otf2_streams_lose(struct crit_otf2_streams *streams)
 int crit_otf2_streams_close(struct crit_otf2_streams *streams)
 {
 	const struct crit_otf2_layout *layout = streams->named.layout;
-	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < crit_otf2_layout_location_count(layout) && !rc; i++) {
+	for (uint32_t i = 0; i < crit_otf2_layout_location_count(layout) && !rc; i++) {
 		const struct crit_otf2_location *location = crit_otf2_layout_location(layout, i);
 		const struct stream *stream = &streams->rows[i];
 		const struct crit_otf2_moment at = { stream->events, stream->last_ns, i,
@@ -357,7 +355,6 @@ int crit_otf2_streams_unpack(struct crit_otf2_streams *streams,
 	struct crit_otf2_extent *all = &streams->extent;
 	struct shared_location row;
 	struct shared_extent one;
-	uint64_t i;
 
 	if (!crit_exchange_buffer_take(buffer, at, &one, sizeof(one)))
 		return -EPROTO;
@@ -367,7 +364,7 @@ int crit_otf2_streams_unpack(struct crit_otf2_streams *streams,
 		all->last_ns = one.last_ns;
 	all->event_count += one.event_count;
 	all->has_losses = all->has_losses || one.has_losses;
-	for (i = 0; i < one.location_count; i++) {
+	for (uint64_t i = 0; i < one.location_count; i++) {
 		if (!crit_exchange_buffer_take(buffer, at, &row, sizeof(row)) ||
 		    row.row >= crit_otf2_layout_location_count(streams->named.layout))
 			return -EPROTO;

@@ -157,10 +157,9 @@ static uint64_t region_key(uint32_t node, uint32_t pid, uint32_t number)
 /* node, pid, number -> row of regions.  Errors: -ENOMEM. */
 static int file_regions(const struct crit_region_results *regions, struct crit_map *ret_rows)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < regions->row_count && !rc; i++) {
+	for (size_t i = 0; i < regions->row_count && !rc; i++) {
 		const struct crit_region_row *row = &regions->rows[i];
 
 		rc = crit_map_set(ret_rows, region_key(row->node, row->pid, row->number),
@@ -252,9 +251,10 @@ int crit_otf2_constructs_name(struct crit_otf2_constructs *constructs,
 {
 	struct crit_map rows = { 0 };
 	int rc = file_regions(results, &rows);
-	uint32_t group, i;
+	uint32_t i;
 
-	for (group = 0; group < crit_otf2_layout_group_count(constructs->layout); group++) {
+	for (uint32_t group = 0; group < crit_otf2_layout_group_count(constructs->layout);
+	     group++) {
 		i = constructs->lists[group].first;
 		for (; i != CRIT_NONE && !rc; i = constructs->rows[i].next)
 			rc = name_one(constructs, &constructs->rows[i], results, &rows);
@@ -276,9 +276,8 @@ bool crit_otf2_constructs_has_joined(const struct crit_otf2_constructs *construc
 void crit_otf2_constructs_map(const struct crit_otf2_constructs *constructs, uint32_t group,
 			      OTF2_IdMap *map)
 {
-	uint32_t i;
-
-	for (i = constructs->lists[group].first; i != CRIT_NONE; i = constructs->rows[i].next)
+	for (uint32_t i = constructs->lists[group].first; i != CRIT_NONE;
+	     i = constructs->rows[i].next)
 		(void)OTF2_IdMap_AddIdPair(map, BASE + i, constructs->rows[i].region);
 }
 
@@ -287,10 +286,9 @@ int crit_otf2_constructs_pack(const struct crit_otf2_constructs *constructs,
 {
 	const struct shared_construct_counts counts = { constructs->count, constructs->has_openmp,
 							constructs->has_joined };
-	size_t i;
 	int rc = crit_exchange_buffer_put(buffer, &counts, sizeof(counts));
 
-	for (i = 0; i < constructs->count && !rc; i++) {
+	for (size_t i = 0; i < constructs->count && !rc; i++) {
 		const struct construct *construct = &constructs->rows[i];
 		struct shared_construct row = { construct->site, construct->number,
 						construct->group, construct->call,
@@ -324,7 +322,6 @@ int crit_otf2_constructs_unpack(struct crit_otf2_constructs *constructs,
 				struct crit_otf2_told *ret_told)
 {
 	struct shared_construct_counts counts;
-	uint64_t i;
 	int rc = 0;
 
 	if (!crit_exchange_buffer_take(buffer, at, &counts, sizeof(counts)))
@@ -332,7 +329,7 @@ int crit_otf2_constructs_unpack(struct crit_otf2_constructs *constructs,
 	constructs->has_openmp = constructs->has_openmp || counts.has_openmp;
 	constructs->has_joined = constructs->has_joined || counts.has_joined;
 	ret_told->first = constructs->count;
-	for (i = 0; i < counts.construct_count && !rc; i++)
+	for (uint64_t i = 0; i < counts.construct_count && !rc; i++)
 		rc = unpack_construct(constructs, buffer, at);
 	ret_told->count = constructs->count - ret_told->first;
 	return rc;
@@ -342,10 +339,9 @@ int crit_otf2_constructs_pack_numbers(const struct crit_otf2_constructs *constru
 				      struct crit_otf2_told told,
 				      struct crit_exchange_buffer *buffer)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = told.first; i < told.first + told.count && !rc; i++)
+	for (size_t i = told.first; i < told.first + told.count && !rc; i++)
 		rc = crit_exchange_buffer_put(buffer, &constructs->rows[i].region,
 					      sizeof(uint32_t));
 	return rc;
@@ -354,9 +350,7 @@ int crit_otf2_constructs_pack_numbers(const struct crit_otf2_constructs *constru
 int crit_otf2_constructs_unpack_numbers(struct crit_otf2_constructs *constructs,
 					const struct crit_exchange_buffer *buffer, size_t *at)
 {
-	size_t i;
-
-	for (i = 0; i < constructs->count; i++) {
+	for (size_t i = 0; i < constructs->count; i++) {
 		if (!crit_exchange_buffer_take(buffer, at, &constructs->rows[i].region,
 					       sizeof(uint32_t)))
 			return -EPROTO;

@@ -168,9 +168,8 @@ int crit_otf2_locks_release(struct crit_otf2_locks *locks, const struct crit_otf
 static uint64_t lost_count(const struct crit_otf2_locks *locks)
 {
 	uint64_t lost = locks->lost;
-	size_t i;
 
-	for (i = 0; i < locks->holder_count; i++)
+	for (size_t i = 0; i < locks->holder_count; i++)
 		lost += locks->holders[i].held_count;
 	return lost;
 }

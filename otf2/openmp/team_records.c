@@ -86,11 +86,9 @@ struct crit_otf2_teams *crit_otf2_teams_create(struct crit_otf2_files *files,
 
 void crit_otf2_teams_destroy(struct crit_otf2_teams *teams)
 {
-	size_t i;
-
 	if (!teams)
 		return;
-	for (i = 0; i < teams->count; i++)
+	for (size_t i = 0; i < teams->count; i++)
 		free(teams->rows[i].members);
 	free(teams->members);
 	free(teams->rows);
@@ -307,13 +305,14 @@ static int name_team(struct crit_otf2_teams *teams, struct thread_team *team,
 int crit_otf2_teams_name(struct crit_otf2_teams *teams, struct crit_otf2_strings *strings,
 			 size_t communicator_count)
 {
-	uint32_t count = 0, group, i;
+	uint32_t count = 0;
 
 	teams->order = calloc(teams->count + 1, sizeof(*teams->order));
 	if (!teams->order)
 		return -ENOMEM;
-	for (group = 0; group < crit_otf2_layout_group_count(teams->layout); group++) {
-		for (i = teams->lists[group].first; i != CRIT_NONE; i = teams->rows[i].next) {
+	for (uint32_t group = 0; group < crit_otf2_layout_group_count(teams->layout); group++) {
+		for (uint32_t i = teams->lists[group].first; i != CRIT_NONE;
+		     i = teams->rows[i].next) {
 			if (name_team(teams, &teams->rows[i], strings))
 				return -ENOMEM;
 			teams->rows[i].communicator = (uint32_t)communicator_count + count;
@@ -325,9 +324,7 @@ int crit_otf2_teams_name(struct crit_otf2_teams *teams, struct crit_otf2_strings
 
 void crit_otf2_teams_map(const struct crit_otf2_teams *teams, uint32_t group, OTF2_IdMap *map)
 {
-	uint32_t i;
-
-	for (i = teams->lists[group].first; i != CRIT_NONE; i = teams->rows[i].next)
+	for (uint32_t i = teams->lists[group].first; i != CRIT_NONE; i = teams->rows[i].next)
 		(void)OTF2_IdMap_AddIdPair(map, CRIT_OTF2_TEAM_BASE + i,
 					   teams->rows[i].communicator);
 }
@@ -338,15 +335,15 @@ static OTF2_ErrorCode write_locations(const struct crit_otf2_teams *teams,
 				      uint32_t name, uint32_t *indexes, uint64_t *members)
 {
 	size_t most = crit_otf2_layout_location_count(teams->layout), k;
-	uint32_t count = 0, i;
+	uint32_t count = 0;
 
-	for (i = 0; i < most; i++) /* rows that are no locations as well */
+	for (uint32_t i = 0; i < most; i++) /* rows that are no locations as well */
 		indexes[i] = CRIT_NONE;
-	for (i = 0; i < teams->count; i++) {
+	for (uint32_t i = 0; i < teams->count; i++) {
 		for (k = 0; k < teams->rows[i].count; k++)
 			indexes[teams->rows[i].members[k]] = 0;
 	}
-	for (i = 0; i < most; i++) {
+	for (uint32_t i = 0; i < most; i++) {
 		if (indexes[i] == CRIT_NONE)
 			continue;
 		members[count] = crit_otf2_layout_location(teams->layout, i)->reference;
@@ -365,16 +362,15 @@ OTF2_ErrorCode crit_otf2_teams_write_groups(const struct crit_otf2_teams *teams,
 	uint64_t *members = calloc(most + 1, sizeof(*members));
 	uint32_t *indexes = calloc(most + 1, sizeof(*indexes));
 	OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
-	uint32_t i, k;
 
 	if (members && indexes)
 		code = !teams->count
 			       ? OTF2_SUCCESS
 			       : write_locations(teams, global, first, name, indexes, members);
-	for (i = 0; i < teams->count && code == OTF2_SUCCESS; i++) {
+	for (uint32_t i = 0; i < teams->count && code == OTF2_SUCCESS; i++) {
 		const struct thread_team *team = &teams->rows[teams->order[i]];
 
-		for (k = 0; k < team->count; k++)
+		for (uint32_t k = 0; k < team->count; k++)
 			members[k] = indexes[team->members[k]];
 		code = OTF2_GlobalDefWriter_WriteGroup(global, first + 1 + i, team->name,
 						       OTF2_GROUP_TYPE_COMM_GROUP,
@@ -390,9 +386,8 @@ OTF2_ErrorCode crit_otf2_teams_write(const struct crit_otf2_teams *teams,
 				     OTF2_GlobalDefWriter *global, uint32_t first_group)
 {
 	OTF2_ErrorCode code = OTF2_SUCCESS;
-	uint32_t i;
 
-	for (i = 0; i < teams->count && code == OTF2_SUCCESS; i++) {
+	for (uint32_t i = 0; i < teams->count && code == OTF2_SUCCESS; i++) {
 		const struct thread_team *team = &teams->rows[teams->order[i]];
 
 		code = OTF2_GlobalDefWriter_WriteComm(global, team->communicator, team->name,
@@ -405,10 +400,9 @@ OTF2_ErrorCode crit_otf2_teams_write(const struct crit_otf2_teams *teams,
 int crit_otf2_teams_pack(const struct crit_otf2_teams *teams, struct crit_exchange_buffer *buffer)
 {
 	const struct shared_team_counts counts = { teams->forks, teams->lost, teams->count };
-	size_t i;
 	int rc = crit_exchange_buffer_put(buffer, &counts, sizeof(counts));
 
-	for (i = 0; i < teams->count && !rc; i++) {
+	for (size_t i = 0; i < teams->count && !rc; i++) {
 		const struct thread_team *team = &teams->rows[i];
 		struct shared_team row = { team->group, team->size, (uint32_t)team->count, 0 };
 
@@ -424,7 +418,7 @@ static int unpack_team(struct crit_otf2_teams *teams, const struct crit_exchange
 		       size_t *at)
 {
 	struct shared_team row;
-	uint32_t member, i;
+	uint32_t member;
 	int64_t team;
 	int rc = 0;
 
@@ -435,7 +429,7 @@ static int unpack_team(struct crit_otf2_teams *teams, const struct crit_exchange
 	if (team < 0)
 		return (int)team;
 	teams->rows[team].size = row.size;
-	for (i = 0; i < row.member_count && !rc; i++) {
+	for (uint32_t i = 0; i < row.member_count && !rc; i++) {
 		if (!crit_exchange_buffer_take(buffer, at, &member, sizeof(member)) ||
 		    member >= crit_otf2_layout_location_count(teams->layout))
 			return -EPROTO;
@@ -448,7 +442,6 @@ int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_exch
 			   size_t *at, struct crit_otf2_told *ret_told)
 {
 	struct shared_team_counts counts;
-	uint64_t i;
 	int rc = 0;
 
 	if (!crit_exchange_buffer_take(buffer, at, &counts, sizeof(counts)))
@@ -456,7 +449,7 @@ int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_exch
 	ret_told->first = teams->count;
 	teams->forks += counts.forks;
 	teams->lost += counts.lost;
-	for (i = 0; i < counts.team_count && !rc; i++)
+	for (uint64_t i = 0; i < counts.team_count && !rc; i++)
 		rc = unpack_team(teams, buffer, at);
 	ret_told->count = teams->count - ret_told->first;
 	return rc;
@@ -465,10 +458,9 @@ int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_exch
 int crit_otf2_teams_pack_numbers(const struct crit_otf2_teams *teams, struct crit_otf2_told told,
 				 struct crit_exchange_buffer *buffer)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = told.first; i < told.first + told.count && !rc; i++)
+	for (size_t i = told.first; i < told.first + told.count && !rc; i++)
 		rc = crit_exchange_buffer_put(buffer, &teams->rows[i].communicator,
 					      sizeof(uint32_t));
 	return rc;
@@ -477,9 +469,7 @@ int crit_otf2_teams_pack_numbers(const struct crit_otf2_teams *teams, struct cri
 int crit_otf2_teams_unpack_numbers(struct crit_otf2_teams *teams,
 				   const struct crit_exchange_buffer *buffer, size_t *at)
 {
-	size_t i;
-
-	for (i = 0; i < teams->count; i++) {
+	for (size_t i = 0; i < teams->count; i++) {
 		if (!crit_exchange_buffer_take(buffer, at, &teams->rows[i].communicator,
 					       sizeof(uint32_t)))
 			return -EPROTO;

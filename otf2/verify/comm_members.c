@@ -8,10 +8,9 @@ bool crit_otf2_verify_is_member(struct crit_otf2_verifier *verifier, uint32_t in
 				uint32_t member)
 {
 	struct crit_otf2_seen_group *group = &verifier->groups[index];
-	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < group->member_count && !group->is_filed && !rc; i++)
+	for (uint32_t i = 0; i < group->member_count && !group->is_filed && !rc; i++)
 		rc = crit_map_set(&verifier->memberships,
 				  (uint64_t)index << 32 | (uint32_t)group->members[i], 0);
 	group->is_filed = true;

@@ -6,9 +6,7 @@
 
 void crit_otf2_entered_fini(struct crit_otf2_entered_list *list)
 {
-	size_t i;
-
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		free(list->rows[i].name);
 		free(list->rows[i].file);
 	}

@@ -85,9 +85,8 @@ static void find_files(struct crit_otf2_verifier *verifier)
 {
 	char path[sizeof(verifier->base) + 40];
 	struct stat status;
-	size_t i;
 
-	for (i = 0; i < verifier->location_count; i++) {
+	for (size_t i = 0; i < verifier->location_count; i++) {
 		struct crit_otf2_seen_location *location = &verifier->locations[i];
 		unsigned long long reference = location->reference;
 
@@ -110,12 +109,10 @@ static void find_files(struct crit_otf2_verifier *verifier)
 
 static void close_verifier(struct crit_otf2_verifier *verifier)
 {
-	size_t i;
-
 	if (verifier->reader)
 		(void)OTF2_Reader_Close(verifier->reader); /* nothing was written */
 	crit_otf2_listen_no_more();
-	for (i = 0; i < verifier->group_count; i++)
+	for (size_t i = 0; i < verifier->group_count; i++)
 		free(verifier->groups[i].members);
 	free(verifier->groups);
 	free(verifier->locations);

@@ -192,10 +192,10 @@ static int file_locations(struct crit_otf2_verifier *verifier,
 			  const struct crit_otf2_seen_group *all)
 {
 	bool is_mpi = all->paradigm == OTF2_PARADIGM_MPI;
-	uint32_t i, location;
+	uint32_t location;
 	int rc = 0;
 
-	for (i = 0; i < all->member_count && !rc; i++) {
+	for (uint32_t i = 0; i < all->member_count && !rc; i++) {
 		location = crit_map_get(&verifier->location_numbers, all->members[i]);
 		if (location == CRIT_NONE)
 			crit_otf2_fault(verifier,
@@ -216,12 +216,12 @@ static void check_members(struct crit_otf2_verifier *verifier,
 			  const struct crit_otf2_seen_group *group)
 {
 	const uint32_t *listed = locations_of(verifier, group->paradigm);
-	uint32_t count, i;
+	uint32_t count;
 
 	if (group->type != OTF2_GROUP_TYPE_COMM_GROUP || !listed)
 		return;
 	count = *listed == CRIT_NONE ? 0 : verifier->groups[*listed].member_count;
-	for (i = 0; i < group->member_count; i++) {
+	for (uint32_t i = 0; i < group->member_count; i++) {
 		if (group->members[i] < count)
 			continue;
 		crit_otf2_fault(verifier,
@@ -234,14 +234,13 @@ static void check_members(struct crit_otf2_verifier *verifier,
 
 static int check_groups(struct crit_otf2_verifier *verifier)
 {
-	size_t i;
 	int rc = 0;
 
 	if (verifier->comm_locations != CRIT_NONE)
 		rc = file_locations(verifier, &verifier->groups[verifier->comm_locations]);
 	if (!rc && verifier->thread_locations != CRIT_NONE)
 		rc = file_locations(verifier, &verifier->groups[verifier->thread_locations]);
-	for (i = 0; i < verifier->group_count; i++)
+	for (size_t i = 0; i < verifier->group_count; i++)
 		check_members(verifier, &verifier->groups[i]);
 	return rc;
 }
@@ -361,17 +360,16 @@ static void check_offsets(struct crit_otf2_verifier *verifier, OTF2_DefReaderCal
 int crit_otf2_verify_offsets(struct crit_otf2_verifier *verifier)
 {
 	OTF2_DefReaderCallbacks *calls = OTF2_DefReaderCallbacks_New();
-	uint32_t i;
 
 	if (!calls)
 		return -ENOMEM;
-	for (i = 0; i < verifier->location_count; i++) {
+	for (uint32_t i = 0; i < verifier->location_count; i++) {
 		if (verifier->locations[i].has_events)
 			(void)OTF2_Reader_SelectLocation(verifier->reader,
 							 verifier->locations[i].reference);
 	}
 	(void)OTF2_Reader_OpenDefFiles(verifier->reader);
-	for (i = 0; i < verifier->location_count; i++) {
+	for (uint32_t i = 0; i < verifier->location_count; i++) {
 		verifier->stream.location = i;
 		if (verifier->locations[i].has_definitions)
 			check_offsets(verifier, calls);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Reads every location by itself: order, balance, counts.
- *
- * A file cut at the edge of a chunk makes libotf2 read its last chunk for ever.  Time goes back
- * then, which ends the location here; and no file holds more events than bytes.
- */
+// Reads every location by itself: order, balance, counts.
+//
+// A file cut at the edge of a chunk makes libotf2 read its last chunk for ever.  Time goes back
+// then, which ends the location here; and no file holds more events than bytes.
 #include "otf2/verify/verify_events.h"
 
 #include <errno.h>
@@ -306,12 +304,11 @@ static void verify_location(struct crit_otf2_verifier *verifier, uint32_t index,
 int crit_otf2_verify_events(struct crit_otf2_verifier *verifier)
 {
 	OTF2_EvtReaderCallbacks *calls = make_callbacks();
-	uint32_t i;
 
 	if (!calls)
 		return -ENOMEM;
 	(void)OTF2_Reader_OpenEvtFiles(verifier->reader);
-	for (i = 0; i < verifier->location_count && !verifier->error; i++) {
+	for (uint32_t i = 0; i < verifier->location_count && !verifier->error; i++) {
 		if (verifier->locations[i].has_events)
 			verify_location(verifier, i, calls);
 		else

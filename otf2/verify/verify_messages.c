@@ -81,9 +81,9 @@ static void tell_uneven(struct crit_otf2_verifier *verifier, const struct crit_o
 	const struct crit_otf2_seen_group *group = &verifier->groups[comm->group];
 	struct crit_otf2_tally_row key = { .communicator = row->communicator };
 	uint64_t sends = row->sends;
-	uint32_t sender = row->sender, i;
+	uint32_t sender = row->sender;
 
-	for (i = 0; i < group->member_count; i++) {
+	for (uint32_t i = 0; i < group->member_count; i++) {
 		const struct crit_otf2_tally_row *other;
 
 		key.sender = (uint32_t)group->members[i];
@@ -101,9 +101,8 @@ static void tell_uneven(struct crit_otf2_verifier *verifier, const struct crit_o
 static void check_collectives(struct crit_otf2_verifier *verifier)
 {
 	const struct crit_otf2_tally *all = &verifier->collectives;
-	size_t i;
 
-	for (i = 0; i < all->count; i++) {
+	for (size_t i = 0; i < all->count; i++) {
 		const struct crit_otf2_tally_row *row = &all->rows[i];
 		struct crit_otf2_seen_communicator *comm =
 			crit_otf2_verify_find(verifier, row->communicator);
@@ -117,7 +116,7 @@ static void check_collectives(struct crit_otf2_verifier *verifier)
 			return; /* one says enough */
 		}
 	}
-	for (i = 0; i < verifier->communicator_count; i++) {
+	for (size_t i = 0; i < verifier->communicator_count; i++) {
 		const struct crit_otf2_seen_communicator *comm = &verifier->communicators[i];
 
 		if (comm->members_seen &&
@@ -131,12 +130,11 @@ static void check_collectives(struct crit_otf2_verifier *verifier)
 void crit_otf2_verify_matches(struct crit_otf2_verifier *verifier)
 {
 	uint64_t unmatched = 0;
-	size_t i;
 
 	/* what was not read cannot match; what is not claimed need not */
 	if (!verifier->is_complete || verifier->has_unread)
 		return;
-	for (i = 0; i < verifier->messages.count; i++) {
+	for (size_t i = 0; i < verifier->messages.count; i++) {
 		const struct crit_otf2_tally_row *row = &verifier->messages.rows[i];
 
 		if (row->sends == row->receives && row->sent_bytes == row->received_bytes)

@@ -94,9 +94,7 @@ bool crit_otf2_verify_enter(struct crit_otf2_verifier *verifier, uint32_t region
 
 void crit_otf2_verify_fini_regions(struct crit_otf2_verifier *verifier)
 {
-	size_t i;
-
-	for (i = 0; i < verifier->text_count; i++)
+	for (size_t i = 0; i < verifier->text_count; i++)
 		free(verifier->texts[i]);
 	free(verifier->texts);
 	crit_map_fini(&verifier->text_numbers);

@@ -87,9 +87,7 @@ void crit_otf2_verify_set_tasks(OTF2_EvtReaderCallbacks *calls)
 
 void crit_otf2_verify_tasks(struct crit_otf2_verifier *verifier)
 {
-	size_t i;
-
-	for (i = 0; i < verifier->tasks.count; i++) {
+	for (size_t i = 0; i < verifier->tasks.count; i++) {
 		const struct crit_otf2_tally_row *row = &verifier->tasks.rows[i];
 		bool is_short = row->receives < row->sends && !verifier->has_all_forks;
 

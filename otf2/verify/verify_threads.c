@@ -201,9 +201,7 @@ void crit_otf2_verify_thread(struct crit_otf2_verifier *verifier)
 
 void crit_otf2_verify_locks(struct crit_otf2_verifier *verifier)
 {
-	size_t i;
-
-	for (i = 0; i < verifier->lock_count; i++) {
+	for (size_t i = 0; i < verifier->lock_count; i++) {
 		const struct crit_otf2_seen_lock *lock = &verifier->locks[i];
 
 		if (lock->count > (uint64_t)lock->most - lock->least + 1)

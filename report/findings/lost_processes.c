@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Names the reason of each, and the first process that was killed. */
+// Names the reason of each, and the first process that was killed.
 #include "report/findings/lost_processes.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Findings: missing kernel records or shims, lost records, and the command that fixes each. */
+// Findings: missing kernel records or shims, lost records, and the command that fixes each.
 #include "report/findings/missing.h"
 
 #include <errno.h>
@@ -61,11 +61,11 @@ static void find_privileges(struct crit_summary *summary, const struct crit_node
 static void find_kernel(struct crit_summary *summary, const struct crit_node_row *node,
 			const struct crit_summary_options *options)
 {
-	int status = -node->kernel_status;
+	int rc = -node->kernel_status;
 
-	if (status == EPERM || status == EACCES) {
+	if (rc == EPERM || rc == EACCES) {
 		find_privileges(summary, node, options);
-	} else if (status == EXDEV) {
+	} else if (rc == EXDEV) {
 		crit_summary_add_missing(
 			summary, false, "serve it from the host: see CONTAINERS in critd(8)",
 			"%s on %s: critd is not in the host's pid namespace",
@@ -75,14 +75,14 @@ static void find_kernel(struct crit_summary *summary, const struct crit_node_row
 		crit_summary_add_missing(summary, false, "crit doctor",
 					 "wakeups on %s: approximate, a thread that waits to run "
 					 "is \"blocked\" (%s)",
-					 node->host, strerror(status));
-	} else if (status == ENOSYS || status == EOPNOTSUPP) {
+					 node->host, strerror(rc));
+	} else if (rc == ENOSYS || rc == EOPNOTSUPP) {
 		crit_summary_add_missing(summary, false, "critd --help",
 					 "the kernel half on %s: switched off or not built in",
 					 node->host);
 	} else {
 		crit_summary_add_missing(summary, false, "crit doctor", "the kernel half on %s: %s",
-					 node->host, strerror(status));
+					 node->host, strerror(rc));
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What the user left out of the recording, and ranks that are not in it for another reason. */
+// What the user left out of the recording, and ranks that are not in it for another reason.
 #include "report/findings/omitted.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Which OpenMP runtime a run had, and what that means for its figures. */
+// Which OpenMP runtime a run had, and what that means for its figures.
 #include "report/findings/omp_runtime.h"
 
 #include "core/base/call.h"

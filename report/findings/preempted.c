@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Finding: the rank or thread that was preempted most, and its preemptor. */
+// Finding: the rank or thread that was preempted most, and its preemptor.
 #include "report/findings/preempted.h"
 
 #include <stdio.h>

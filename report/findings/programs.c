@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Counts the programs of the ranks; the commonest one gives the run its name. */
+// Counts the programs of the ranks; the commonest one gives the run its name.
 #include "report/findings/programs.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Says whether the shares depend on how MPI_Send is counted. */
+// Says whether the shares depend on how MPI_Send is counted.
 #include "report/findings/send_doubt.h"
 
 #include <math.h>

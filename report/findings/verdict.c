@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Puts into one sentence where most time is lost, and whose work stands out. */
+// Puts into one sentence where most time is lost, and whose work stands out.
 #include "report/findings/verdict.h"
 
 #include <math.h>

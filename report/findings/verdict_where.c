@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The place part of the verdict: the region one rank works in, and the call the others wait in. */
+// The place part of the verdict: the region one rank works in, and the call the others wait in.
 #include "report/findings/verdict_where.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What each column of columns.def gets from its row, and the lists and objects inside rows. */
+// What each column of columns.def gets from its row, and the lists and objects inside rows.
 #include "report/formats/columns.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Pairs the rows of two reports by what they are called, and sorts them by what changed. */
+// Pairs the rows of two reports by what they are called, and sorts them by what changed.
 #include "report/formats/diff_changes.h"
 
 #include <errno.h>
@@ -181,14 +181,14 @@ static int add_run(struct crit_diff *diff, const json_t *a, const json_t *b)
 					       "ranks",    "threads",   "nodes" };
 	const json_t *left = json_object_get(a, "job");
 	const json_t *right = json_object_get(b, "job");
-	int status = 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && !status; i++)
-		status = add_figure(diff, CRIT_DIFF_RUN, "run", figures[i], left, right);
-	if (!status)
-		status = add_figure(diff, CRIT_DIFF_RUN, "run", "gain_s",
-				    json_object_get(a, "verdict"), json_object_get(b, "verdict"));
-	return status;
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && !rc; i++)
+		rc = add_figure(diff, CRIT_DIFF_RUN, "run", figures[i], left, right);
+	if (!rc)
+		rc = add_figure(diff, CRIT_DIFF_RUN, "run", "gain_s", json_object_get(a, "verdict"),
+				json_object_get(b, "verdict"));
+	return rc;
 }
 
 static int add_efficiency(struct crit_diff *diff, const json_t *a, const json_t *b)
@@ -197,7 +197,7 @@ static int add_efficiency(struct crit_diff *diff, const json_t *a, const json_t 
 	const json_t *right = json_object_get(b, "efficiency");
 	const char *side;
 	const json_t *factors;
-	int status = 0;
+	int rc = 0;
 
 	json_object_foreach((json_t *)left, side, factors)
 	{
@@ -206,13 +206,13 @@ static int add_efficiency(struct crit_diff *diff, const json_t *a, const json_t 
 
 		json_object_foreach((json_t *)factors, key, value)
 		{
-			if (!status)
-				status = add_figure(diff, CRIT_DIFF_EFFICIENCY, side, key, factors,
-						    json_object_get(right, side));
+			if (!rc)
+				rc = add_figure(diff, CRIT_DIFF_EFFICIENCY, side, key, factors,
+						json_object_get(right, side));
 			(void)value;
 		}
 	}
-	return status;
+	return rc;
 }
 
 static void note(struct crit_diff *diff, const char *format, ...)
@@ -327,26 +327,26 @@ static int sort(struct crit_diff *diff)
 int crit_diff_create(const json_t *a, const json_t *b, struct crit_diff **ret_diff)
 {
 	struct crit_diff *diff = calloc(1, sizeof(*diff));
-	int status;
+	int rc;
 
 	if (!diff)
 		return -ENOMEM;
 	compare_jobs(diff, a, b);
-	status = add_run(diff, a, b);
-	if (!status)
-		status = add_efficiency(diff, a, b);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !status; i++) {
-		status = add_side(diff, &tables[i], a, false);
-		if (!status)
-			status = add_side(diff, &tables[i], b, true);
+	rc = add_run(diff, a, b);
+	if (!rc)
+		rc = add_efficiency(diff, a, b);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++) {
+		rc = add_side(diff, &tables[i], a, false);
+		if (!rc)
+			rc = add_side(diff, &tables[i], b, true);
 	}
-	if (!status)
-		status = sort(diff);
-	if (status)
+	if (!rc)
+		rc = sort(diff);
+	if (rc)
 		crit_diff_destroy(diff);
 	else
 		*ret_diff = diff;
-	return status;
+	return rc;
 }
 
 /* Members that crit-report/2 renamed; all others have the same name in both. */
@@ -386,22 +386,22 @@ static int rename_members(json_t *object)
 /* The members of an object, of the objects in it, and of those in its rows. */
 static int update(json_t *value)
 {
-	int status = json_is_object(value) ? rename_members(value) : 0;
+	int rc = json_is_object(value) ? rename_members(value) : 0;
 	const char *key;
 	json_t *inner;
 	size_t i;
 
 	json_object_foreach(value, key, inner)
 	{
-		if (!status)
-			status = update(inner);
+		if (!rc)
+			rc = update(inner);
 	}
 	json_array_foreach(value, i, inner)
 	{
-		if (!status)
-			status = update(inner);
+		if (!rc)
+			rc = update(inner);
 	}
-	return status;
+	return rc;
 }
 
 int crit_diff_update(json_t *report)

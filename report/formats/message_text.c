@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Messages, pairs of ranks and late arrivals in the tables of report.txt. */
+// Messages, pairs of ranks and late arrivals in the tables of report.txt.
 #include "report/formats/message_text.h"
 
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 static void write_failed(FILE *out, const struct crit_message_results *messages)
 {
 	for (size_t i = 0; i < messages->failed_count; i++)
-		(void)fprintf(out, "%s%s %llu", i ? ", " : "  returned an error: ",
-			      crit_call_name(messages->failed[i].call),
-			      (unsigned long long)messages->failed[i].count);
+		fprintf(out, "%s%s %llu", i ? ", " : "  returned an error: ",
+			crit_call_name(messages->failed[i].call),
+			(unsigned long long)messages->failed[i].count);
 	if (messages->failed_count)
 		(void)fputc('\n', out);
 }
@@ -63,8 +63,8 @@ static void write_pairs(FILE *out, const struct crit_summary *summary)
 					 .max = PAIRS_MAX },
 		     by_bytes);
 	if (messages->pair_count > PAIRS_MAX)
-		(void)fprintf(out, "  and %zu more pairs, all in messages.csv\n",
-			      messages->pair_count - PAIRS_MAX);
+		fprintf(out, "  and %zu more pairs, all in messages.csv\n",
+			messages->pair_count - PAIRS_MAX);
 }
 
 /* Messages in no pair: the status of the receive does not tell the source. */
@@ -73,10 +73,10 @@ static void write_unknown_sources(FILE *out, const struct crit_results *results)
 	const uint64_t count = results->messages.losses.unknown_sources;
 
 	if (count)
-		(void)fprintf(out,
-			      "  and %llu received from an unknown source: any was asked for, and "
-			      "the status tells nothing\n",
-			      (unsigned long long)count);
+		fprintf(out,
+			"  and %llu received from an unknown source: any was asked for, and "
+			"the status tells nothing\n",
+			(unsigned long long)count);
 }
 
 static void write_until(FILE *out, const struct crit_results *results)
@@ -84,10 +84,10 @@ static void write_until(FILE *out, const struct crit_results *results)
 	uint64_t traced_ns = crit_message_traced_ns(results);
 
 	if (!traced_ns)
-		(void)fprintf(out, "  level profile: only collectives that waited are recorded\n");
+		fprintf(out, "  level profile: only collectives that waited are recorded\n");
 	else if (traced_ns < results->window_ns)
-		(void)fprintf(out, "  these end where the trace ended: after %.3f s of %.3f s\n",
-			      (double)traced_ns * 1e-9, (double)results->window_ns * 1e-9);
+		fprintf(out, "  these end where the trace ended: after %.3f s of %.3f s\n",
+			(double)traced_ns * 1e-9, (double)results->window_ns * 1e-9);
 }
 
 static int by_lateness(const void *left, const void *right, void *rows)
@@ -107,17 +107,16 @@ static void write_collectives(FILE *out, const struct crit_summary *summary)
 
 	if (!messages->collective_count)
 		return;
-	(void)fprintf(out,
-		      "\nWho arrives last\n  late = last arrival - mean arrival, when that rank "
-		      "is last; spread = last - first, of all\n");
+	fprintf(out, "\nWho arrives last\n  late = last arrival - mean arrival, when that rank "
+		     "is last; spread = last - first, of all\n");
 	write_sorted(out, summary, CRIT_TABLE_COLLECTIVES,
 		     (struct crit_rows){ .at = messages->collectives,
 					 .count = messages->collective_count,
 					 .max = COLLECTIVES_MAX },
 		     by_lateness);
 	if (messages->collective_count > COLLECTIVES_MAX)
-		(void)fprintf(out, "  and %zu more, all in collectives.csv\n",
-			      messages->collective_count - COLLECTIVES_MAX);
+		fprintf(out, "  and %zu more, all in collectives.csv\n",
+			messages->collective_count - COLLECTIVES_MAX);
 }
 
 void crit_message_text_write(FILE *out, const struct crit_summary *summary)
@@ -128,12 +127,11 @@ void crit_message_text_write(FILE *out, const struct crit_summary *summary)
 	if (!results->has_ranks ||
 	    (!messages->traffic_count && !messages->collective_count && !messages->failed_count))
 		return;
-	(void)fprintf(out,
-		      "\nMessages\n  median: the largest size of its bin, a power of two less 1; "
-		      "what a request moves\n  counts for the call that started it\n");
+	fprintf(out, "\nMessages\n  median: the largest size of its bin, a power of two less 1; "
+		     "what a request moves\n  counts for the call that started it\n");
 	write_until(out, results);
 	if (crit_message_traced_ns(results) && !messages->is_whole)
-		(void)fprintf(out, "  not whole: losses are in report.json, messages.losses\n");
+		fprintf(out, "  not whole: losses are in report.json, messages.losses\n");
 	if (messages->traffic_count)
 		crit_rows_text(out, summary, CRIT_TABLE_TRAFFIC,
 			       &(struct crit_rows){ .at = messages->traffic,

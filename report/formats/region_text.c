@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Regions, phases and preemptions in the tables of report.txt, and names for threads. */
+// Regions, phases and preemptions in the tables of report.txt, and names for threads.
 #include "report/formats/region_text.h"
 
 #include <stdio.h>
@@ -43,8 +43,8 @@ static void write_line(FILE *out, const struct crit_summary *summary,
 		crit_text_row(out, "    ", &row, CRIT_TABLE_SHARES);
 	}
 	if (line->share_count > THREADS_MAX)
-		(void)fprintf(out, "    and %zu more threads in regions.csv\n",
-			      line->share_count - THREADS_MAX);
+		fprintf(out, "    and %zu more threads in regions.csv\n",
+			line->share_count - THREADS_MAX);
 	write_spread(out, "threads", &line->threads,
 		     crit_thread_label(results, (size_t)line->threads.slowest, text, sizeof(text)));
 	(void)snprintf(text, sizeof(text), "rank %s",
@@ -58,24 +58,22 @@ void crit_region_text_write(FILE *out, const struct crit_summary *summary)
 
 	if (table->row_count == 0)
 		return;
-	(void)fprintf(
-		out, "\nRegions (unit threads, scope run)\n"
+	fprintf(out, "\nRegions (unit threads, scope run)\n"
 		     "  by CMetric; regions inside a region apart; visits of a parallel region are "
 		     "its teams\n");
 	crit_text_head(out, "    ", CRIT_TABLE_SHARES);
 	for (size_t i = 0; i < table->row_count && i < REGIONS_MAX; i++)
 		write_line(out, summary, &table->rows[table->order[i]]);
 	if (table->row_count > REGIONS_MAX)
-		(void)fprintf(out, "  and %zu more, all in regions.csv\n",
-			      table->row_count - REGIONS_MAX);
+		fprintf(out, "  and %zu more, all in regions.csv\n",
+			table->row_count - REGIONS_MAX);
 	if (table->phase_count == 0)
 		return;
-	(void)fprintf(out, "\nPhases (unit threads, scope run)\n  with all regions inside them\n");
+	fprintf(out, "\nPhases (unit threads, scope run)\n  with all regions inside them\n");
 	for (size_t i = 0; i < table->phase_count && i < REGIONS_MAX; i++)
 		write_line(out, summary, &table->phases[i]);
 	if (table->phase_count > REGIONS_MAX)
-		(void)fprintf(out, "  and %zu more in report.json\n",
-			      table->phase_count - REGIONS_MAX);
+		fprintf(out, "  and %zu more in report.json\n", table->phase_count - REGIONS_MAX);
 }
 
 void crit_region_text_write_preemptions(FILE *out, const struct crit_summary *summary)
@@ -84,13 +82,13 @@ void crit_region_text_write_preemptions(FILE *out, const struct crit_summary *su
 
 	if (results->preemptor_count == 0)
 		return;
-	(void)fprintf(out, "\nWho had the CPU that threads with work to do waited for\n"
-			   "  lost: runnable while that task ran there\n");
+	fprintf(out, "\nWho had the CPU that threads with work to do waited for\n"
+		     "  lost: runnable while that task ran there\n");
 	crit_rows_text(out, summary, CRIT_TABLE_PREEMPTIONS,
 		       &(struct crit_rows){ .at = results->preemptors,
 					    .count = results->preemptor_count,
 					    .max = PREEMPTORS_MAX });
 	if (results->preemptor_count > PREEMPTORS_MAX)
-		(void)fprintf(out, "  and %zu more in report.json\n",
-			      results->preemptor_count - PREEMPTORS_MAX);
+		fprintf(out, "  and %zu more in report.json\n",
+			results->preemptor_count - PREEMPTORS_MAX);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The tables of a report as files of comma-separated values: heads with units, RFC 4180 quoting. */
+// The tables of a report as files of comma-separated values: heads with units, RFC 4180 quoting.
 #include "report/formats/report_csv.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The tables behind the first screen of report.txt. Seconds unless a head says otherwise. */
+// The tables behind the first screen of report.txt. Seconds unless a head says otherwise.
 #include "report/formats/report_details.h"
 
 #include "report/formats/message_text.h"
@@ -19,13 +19,12 @@ static double seconds(uint64_t value_ns)
 
 static void head(FILE *out, const char *title, const char *what)
 {
-	(void)fprintf(out, "\n%s\n  %s\n", title, what);
+	fprintf(out, "\n%s\n  %s\n", title, what);
 }
 
 static void write_factors(FILE *out, bool has_ranks)
 {
-	(void)fprintf(
-		out,
+	fprintf(out,
 		"\nEfficiencies\n"
 		"  CPU-time, of all %s: PE = useful time over the whole window, the product of\n"
 		"  OpenMP: what is left when threads idle for lack of work (scheduling), for the\n"
@@ -36,8 +35,7 @@ static void write_factors(FILE *out, bool has_ranks)
 		"  Comm what is left when they wait for each other in calls\n",
 		has_ranks ? "ranks" : "threads");
 	if (has_ranks)
-		(void)fprintf(
-			out,
+		fprintf(out,
 			"  wall-clock: as DLB TALP has it: whatever is neither MPI nor idle in "
 			"OpenMP is useful;\n"
 			"       load balance and communication make up MPI's part\n");
@@ -72,8 +70,8 @@ static void write_threads(FILE *out, const struct crit_summary *summary)
 					    .order = summary->thread_order,
 					    .max = THREADS_MAX });
 	if (results->thread_count > THREADS_MAX)
-		(void)fprintf(out, "  and %zu more, all in threads.csv\n",
-			      results->thread_count - THREADS_MAX);
+		fprintf(out, "  and %zu more, all in threads.csv\n",
+			results->thread_count - THREADS_MAX);
 }
 
 static void write_calls(FILE *out, const struct crit_summary *summary)
@@ -110,8 +108,8 @@ static void write_call_sites(FILE *out, const struct crit_summary *summary)
 					    .count = call_sites->row_count,
 					    .max = CALL_SITES_MAX });
 	if (call_sites->row_count > CALL_SITES_MAX)
-		(void)fprintf(out, "  and %zu more in report.json\n",
-			      call_sites->row_count - CALL_SITES_MAX);
+		fprintf(out, "  and %zu more in report.json\n",
+			call_sites->row_count - CALL_SITES_MAX);
 }
 
 /* Sum over app threads of every (state, class) cell that is not empty. */
@@ -125,9 +123,9 @@ static void write_cells(FILE *out, const struct crit_summary *summary)
 			crit_cells_add(&sum, &results->threads[i].cells);
 	head(out, "Where the time of all app threads went (thread-seconds)",
 	     "kernel state by span class; the cells sum to the threads' life time");
-	(void)fprintf(out, "%-14s", "class");
+	fprintf(out, "%-14s", "class");
 	for (int s = CRIT_STATE_RUNNING; s < CRIT_STATE_COUNT; s++)
-		(void)fprintf(out, " %10s", crit_state_name((enum crit_kernel_state)s));
+		fprintf(out, " %10s", crit_state_name((enum crit_kernel_state)s));
 	for (int c = 0; c < CRIT_CLASS_COUNT; c++) {
 		uint64_t row_ns = 0;
 
@@ -135,11 +133,11 @@ static void write_cells(FILE *out, const struct crit_summary *summary)
 			row_ns += sum.ns[s][c];
 		if (row_ns == 0)
 			continue;
-		(void)fprintf(out, "\n%-14s",
-			      c == CRIT_CLASS_NONE ? "no shim"
-						   : crit_class_name((enum crit_span_class)c));
+		fprintf(out, "\n%-14s",
+			c == CRIT_CLASS_NONE ? "no shim"
+					     : crit_class_name((enum crit_span_class)c));
 		for (int s = CRIT_STATE_RUNNING; s < CRIT_STATE_COUNT; s++)
-			(void)fprintf(out, " %10.4f", seconds(sum.ns[s][c]));
+			fprintf(out, " %10.4f", seconds(sum.ns[s][c]));
 	}
 	(void)fputc('\n', out);
 }
@@ -189,27 +187,26 @@ static void write_losses(FILE *out, const struct crit_summary *summary)
 	     "what is not 0 makes crit report exit with 3; but stale tags, folded waits and "
 	     "unmatched switches cost nothing, unknown counts from 1 %\n"
 	     "  lines \"lost\" are reasons for exit 3, lines \"missing\" are not");
-	(void)fprintf(out,
-		      "  kernel records %llu, MPI spans %llu, unmatched switches %llu, tag "
-		      "disagreements %llu,\n"
-		      "  late records %llu, corrupt chunks %llu, missing chunks %llu, truncated "
-		      "bytes %llu,\n"
-		      "  threads without buffer %llu, refused clients %llu, unbalanced spans %llu, "
-		      "counters %llu,\n"
-		      "  unknown %.6f s, stale tags %llu, folded waits %.6f s (error bound)\n",
-		      (unsigned long long)losses->kernel_records,
-		      (unsigned long long)losses->shim_spans,
-		      (unsigned long long)losses->unmatched_switches,
-		      (unsigned long long)losses->tag_disagreements,
-		      (unsigned long long)losses->late_records,
-		      (unsigned long long)losses->corrupt_chunks,
-		      (unsigned long long)losses->missing_chunks,
-		      (unsigned long long)losses->truncated_bytes,
-		      (unsigned long long)losses->no_buffer_threads,
-		      (unsigned long long)losses->refused_clients,
-		      (unsigned long long)losses->unbalanced_spans,
-		      (unsigned long long)losses->counters_lost, seconds(losses->unknown_ns),
-		      (unsigned long long)losses->tag_stale, seconds(losses->folded_ns));
+	fprintf(out,
+		"  kernel records %llu, MPI spans %llu, unmatched switches %llu, tag "
+		"disagreements %llu,\n"
+		"  late records %llu, corrupt chunks %llu, missing chunks %llu, truncated "
+		"bytes %llu,\n"
+		"  threads without buffer %llu, refused clients %llu, unbalanced spans %llu, "
+		"counters %llu,\n"
+		"  unknown %.6f s, stale tags %llu, folded waits %.6f s (error bound)\n",
+		(unsigned long long)losses->kernel_records, (unsigned long long)losses->shim_spans,
+		(unsigned long long)losses->unmatched_switches,
+		(unsigned long long)losses->tag_disagreements,
+		(unsigned long long)losses->late_records,
+		(unsigned long long)losses->corrupt_chunks,
+		(unsigned long long)losses->missing_chunks,
+		(unsigned long long)losses->truncated_bytes,
+		(unsigned long long)losses->no_buffer_threads,
+		(unsigned long long)losses->refused_clients,
+		(unsigned long long)losses->unbalanced_spans,
+		(unsigned long long)losses->counters_lost, seconds(losses->unknown_ns),
+		(unsigned long long)losses->tag_stale, seconds(losses->folded_ns));
 	for (size_t i = 0; i < summary->missing_count; i++) {
 		crit_line_print(out, "  %s: %s\n",
 				summary->missing[i].is_incomplete ? "lost" : "missing",

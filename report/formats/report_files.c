@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Writes each file as NAME.tmp first, and renames them when all are whole. */
+// Writes each file as NAME.tmp first, and renames them when all are whole.
 #include "report/formats/report_files.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static int reason_of(FILE *out)
 static int write_one(int directory_fd, size_t i, const struct crit_summary *summary)
 {
 	char name[NAME_BYTES];
-	int status;
+	int rc;
 	FILE *out;
 	int fd;
 
@@ -79,13 +79,13 @@ static int write_one(int directory_fd, size_t i, const struct crit_summary *summ
 		close(fd);
 		return -ENOMEM;
 	}
-	status = write_file(out, i, summary);
-	if (ferror(out) || (!status && fflush(out)))
-		status = reason_of(out);
+	rc = write_file(out, i, summary);
+	if (ferror(out) || (!rc && fflush(out)))
+		rc = reason_of(out);
 	errno = 0;
-	if (fclose(out) && !status)
-		status = errno ? -errno : -EIO;
-	return status;
+	if (fclose(out) && !rc)
+		rc = errno ? -errno : -EIO;
+	return rc;
 }
 
 int crit_report_files_write(int directory_fd, const char *directory,
@@ -94,22 +94,22 @@ int crit_report_files_write(int directory_fd, const char *directory,
 	char name[NAME_BYTES];
 
 	for (size_t i = 0; file_name(i); i++) {
-		int status = write_one(directory_fd, i, summary);
+		int rc = write_one(directory_fd, i, summary);
 
-		if (status) {
+		if (rc) {
 			remove_temporary(directory_fd);
-			return crit_err_set(err, status,
+			return crit_err_set(err, rc,
 					    "cannot write %.120s/%s: %s; no result was changed",
-					    directory, file_name(i), strerror(-status));
+					    directory, file_name(i), strerror(-rc));
 		}
 	}
 	for (size_t i = 0; file_name(i); i++)
 		if (renameat(directory_fd, temporary_name(i, name), directory_fd, file_name(i))) {
-			int status = -errno;
+			int rc = -errno;
 
 			remove_temporary(directory_fd);
-			return crit_err_set(err, status, "cannot put %s into place in %.120s: %s",
-					    file_name(i), directory, strerror(-status));
+			return crit_err_set(err, rc, "cannot put %s into place in %.120s: %s",
+					    file_name(i), directory, strerror(-rc));
 		}
 	(void)unlinkat(directory_fd, CRIT_NO_REPORT_NAME, 0); /* of an attempt that failed */
 	return 0;

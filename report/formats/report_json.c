@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* report.json, schema crit-report/2: complete, sorted by key, units in the names of numbers. */
+// report.json, schema crit-report/2: complete, sorted by key, units in the names of numbers.
 #include "report/formats/report_json.h"
 
 #include <errno.h>
@@ -163,13 +163,13 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 int crit_write_json(FILE *out, const struct crit_summary *summary)
 {
 	struct crit_json_stream *stream = malloc(sizeof(*stream));
-	int status;
+	int rc;
 
 	if (!stream)
 		return -ENOMEM;
 	crit_json_stream_begin(stream, out);
 	put_members(stream, summary);
-	status = crit_json_stream_end(stream);
+	rc = crit_json_stream_end(stream);
 	free(stream);
-	return status;
+	return rc;
 }

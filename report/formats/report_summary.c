@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The figures of the first screen for scripts: one a line, a key, a colon and the value. */
+// The figures of the first screen for scripts: one a line, a key, a colon and the value.
 #include "report/formats/report_summary.h"
 
 #include "report/findings/programs.h"
@@ -9,12 +9,12 @@
 
 static void put_number(FILE *out, const char *key, double value)
 {
-	(void)fprintf(out, "%s: %.6f\n", key, value);
+	fprintf(out, "%s: %.6f\n", key, value);
 }
 
 static void put_count(FILE *out, const char *key, size_t count)
 {
-	(void)fprintf(out, "%s: %zu\n", key, count);
+	fprintf(out, "%s: %zu\n", key, count);
 }
 
 /* Line breaks and control characters of a name would make another line. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * First screen of report.txt: verdict, efficiencies, ranks, regions, calls, checks, what is
- * missing.
- */
+// First screen of report.txt: verdict, efficiencies, ranks, regions, calls, checks, what is
+// missing.
 #include "report/formats/report_text.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Writes the values of rows: seconds, counts, shares and texts, each in the way of its format. */
+// Writes the values of rows: seconds, counts, shares and texts, each in the way of its format.
 #include "report/formats/row_writer.h"
 
 #include <string.h>
@@ -176,14 +176,14 @@ static void csv_value(FILE *out, const struct crit_column *column, const struct 
 	switch (column->kind) {
 	case CRIT_KIND_COUNT:
 	case CRIT_KIND_BOOL:
-		(void)fprintf(out, "%llu", (unsigned long long)value->count);
+		fprintf(out, "%llu", (unsigned long long)value->count);
 		break;
 	case CRIT_KIND_NUMBER:
-		(void)fprintf(out, "%lld", (long long)value->number);
+		fprintf(out, "%lld", (long long)value->number);
 		break;
 	case CRIT_KIND_NS:
-		(void)fprintf(out, "%llu.%09llu", (unsigned long long)(value->count / 1000000000u),
-			      (unsigned long long)(value->count % 1000000000u));
+		fprintf(out, "%llu.%09llu", (unsigned long long)(value->count / 1000000000u),
+			(unsigned long long)(value->count % 1000000000u));
 		break;
 	case CRIT_KIND_RANK:
 		(void)fputs(rank_of(row, value, ""), out);
@@ -196,7 +196,7 @@ static void csv_value(FILE *out, const struct crit_column *column, const struct 
 		crit_csv_quote(out, value->text, value->text_bytes);
 		break;
 	default:
-		(void)fprintf(out, "%.9f", value->real);
+		fprintf(out, "%.9f", value->real);
 		break;
 	}
 }
@@ -223,7 +223,7 @@ void crit_csv_head(FILE *out, enum crit_table table)
 	const size_t count = columns_of(table, CRIT_IN_CSV, list);
 
 	for (size_t i = 0; i < count; i++)
-		(void)fprintf(out, "%s%s", i ? "," : "", list[i]->key);
+		fprintf(out, "%s%s", i ? "," : "", list[i]->key);
 	(void)fputc('\n', out);
 }
 
@@ -270,22 +270,22 @@ static void text_value(FILE *out, const struct crit_column *column, const struct
 	switch (column->kind) {
 	case CRIT_KIND_COUNT:
 	case CRIT_KIND_BOOL:
-		(void)fprintf(out, "%*llu", width, (unsigned long long)value->count);
+		fprintf(out, "%*llu", width, (unsigned long long)value->count);
 		break;
 	case CRIT_KIND_NUMBER:
-		(void)fprintf(out, "%*lld", width, (long long)value->number);
+		fprintf(out, "%*lld", width, (long long)value->number);
 		break;
 	case CRIT_KIND_NS:
-		(void)fprintf(out, "%*.*f", width, digits, (double)value->count * 1e-9);
+		fprintf(out, "%*.*f", width, digits, (double)value->count * 1e-9);
 		break;
 	case CRIT_KIND_SHARE:
-		(void)fprintf(out, "%*.*f%%", width - 1, digits, 100 * value->real);
+		fprintf(out, "%*.*f%%", width - 1, digits, 100 * value->real);
 		break;
 	case CRIT_KIND_PERCENT:
-		(void)fprintf(out, "%*.*f%%", width - 1, digits, value->real);
+		fprintf(out, "%*.*f%%", width - 1, digits, value->real);
 		break;
 	case CRIT_KIND_ERROR:
-		(void)fprintf(out, "%*.*e", width, digits, value->real);
+		fprintf(out, "%*.*e", width, digits, value->real);
 		break;
 	case CRIT_KIND_RANK:
 		text_cell(out, column, rank_of(row, value, "-"), SIZE_MAX);
@@ -296,7 +296,7 @@ static void text_value(FILE *out, const struct crit_column *column, const struct
 		text_cell(out, column, value->text, value->text_bytes);
 		break;
 	default:
-		(void)fprintf(out, "%*.*f", width, digits, value->real);
+		fprintf(out, "%*.*f", width, digits, value->real);
 		break;
 	}
 }
@@ -325,11 +325,11 @@ void crit_text_head(FILE *out, const char *indent, enum crit_table table)
 
 	(void)fputs(indent, out);
 	for (size_t i = 0; i < count; i++)
-		(void)fprintf(out, "%s%*s",
-			      !i                     ? ""
-			      : list[i]->shown.width ? " "
-						     : "  ",
-			      list[i]->shown.width, list[i]->shown.head);
+		fprintf(out, "%s%*s",
+			!i                     ? ""
+			: list[i]->shown.width ? " "
+					       : "  ",
+			list[i]->shown.width, list[i]->shown.head);
 	(void)fputc('\n', out);
 }
 

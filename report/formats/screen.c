@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Lines of one page, with colour or without. */
+// Lines of one page, with colour or without.
 #include "report/formats/screen.h"
 
 #include <stdarg.h>
@@ -59,7 +59,6 @@ void crit_screen_put(struct crit_screen *screen, enum crit_paint paint, const ch
 {
 	char *text = screen->text[screen->used];
 	va_list arguments;
-	size_t length;
 
 	if (crit_screen_room(screen) <= 0 || screen->used >= 2 * CRIT_SCREEN_LINES)
 		return;
@@ -68,7 +67,7 @@ void crit_screen_put(struct crit_screen *screen, enum crit_paint paint, const ch
 	va_end(arguments);
 	text[screen->columns] = '\0';
 	crit_line_tame(text, strlen(text), false);
-	for (length = strlen(text); length && text[length - 1] == ' '; length--)
+	for (size_t length = strlen(text); length && text[length - 1] == ' '; length--)
 		text[length - 1] = '\0';
 	screen->paint[screen->used++] = paint;
 	screen->lines++;
@@ -130,8 +129,8 @@ void crit_screen_write(const struct crit_screen *screen, FILE *out)
 
 		if (screen->is_blank[i] && blanks-- <= 0)
 			continue;
-		(void)fprintf(out, "%s%s%s\n", is_painted ? codes[screen->paint[i]] : "",
-			      screen->text[i], is_painted ? "\033[0m" : "");
+		fprintf(out, "%s%s%s\n", is_painted ? codes[screen->paint[i]] : "", screen->text[i],
+			is_painted ? "\033[0m" : "");
 	}
 }
 

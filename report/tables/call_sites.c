@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Groups call sites by source location, and sorts them by waiting time. */
+// Groups call sites by source location, and sorts them by waiting time.
 #include "report/tables/call_sites.h"
 
 #include <errno.h>

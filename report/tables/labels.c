@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Prints the names of ranks, threads, preemptors and of the MPI library as people read them. */
+// Prints the names of ranks, threads, preemptors and of the MPI library as people read them.
 #include "report/tables/labels.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Cuts names of C++ and Fortran functions to what a reader looks for, and places to a width. */
+// Cuts names of C++ and Fortran functions to what a reader looks for, and places to a width.
 #include "report/tables/location_fit.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Looks up the traffic and the errors of a call, and the size in the middle of a histogram. */
+// Looks up the traffic and the errors of a call, and the size in the middle of a histogram.
 #include "report/tables/message_sums.h"
 
 #include <stdio.h>

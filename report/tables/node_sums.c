@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Adds up threads by node, and measures how evenly a node's ranks are busy. */
+// Adds up threads by node, and measures how evenly a node's ranks are busy.
 #include "report/tables/node_sums.h"
 
 #include <errno.h>
@@ -68,18 +68,18 @@ int crit_node_sums_of(const struct crit_results *results, struct crit_node_sum *
 	struct spread spread = { .next = calloc(results->node_count + 1, sizeof(*spread.next)),
 				 .values_s = calloc(most, sizeof(*spread.values_s)),
 				 .indexes = calloc(most, sizeof(*spread.indexes)) };
-	int status = -ENOMEM;
+	int rc = -ENOMEM;
 
 	if (sums && spread.next && spread.values_s && spread.indexes) {
 		add_all(results, sums);
 		measure(results, &spread, sums);
 		*ret_sums = sums;
 		sums = NULL;
-		status = 0;
+		rc = 0;
 	}
 	free(sums);
 	free(spread.next);
 	free(spread.values_s);
 	free(spread.indexes);
-	return status;
+	return rc;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Sorts the ranks by useful time, and counts them in cells. */
+// Sorts the ranks by useful time, and counts them in cells.
 #include "report/tables/rank_spread.h"
 
 #include <errno.h>

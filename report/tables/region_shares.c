@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Sorts the parts of regions by line and thread, adds up what is equal, and measures the spread. */
+// Sorts the parts of regions by line and thread, adds up what is equal, and measures the spread.
 #include "report/tables/region_shares.h"
 
 #include <errno.h>
@@ -85,34 +85,34 @@ static struct crit_region_sum whole_of(const struct crit_thread_row *thread)
 static int add_outside(struct pieces *pieces, const struct crit_results *results, size_t line)
 {
 	struct crit_region_sum *left = calloc(results->thread_count + 1, sizeof(*left));
-	int status = left ? 0 : -ENOMEM;
+	int rc = left ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < results->thread_count && !status; i++)
+	for (size_t i = 0; i < results->thread_count && !rc; i++)
 		left[i] = whole_of(&results->threads[i]);
-	for (size_t i = 0; i < pieces->count && !status; i++)
+	for (size_t i = 0; i < pieces->count && !rc; i++)
 		subtract(&left[pieces->list[i].share.thread], &pieces->list[i].share.sum);
-	for (size_t i = 0; i < results->thread_count && !status; i++)
+	for (size_t i = 0; i < results->thread_count && !rc; i++)
 		if (results->threads[i].role == CRIT_THREAD_APP)
-			status = add_piece(pieces, line, (uint32_t)i, &left[i]);
+			rc = add_piece(pieces, line, (uint32_t)i, &left[i]);
 	free(left);
-	return status;
+	return rc;
 }
 
 static int add_own(struct pieces *pieces, const struct crit_results *results,
 		   const uint32_t *line_of)
 {
 	const struct crit_region_results *regions = &results->regions;
-	int status = 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < regions->part_count && !status; i++) {
+	for (size_t i = 0; i < regions->part_count && !rc; i++) {
 		const struct crit_region_part *part = &regions->parts[i];
 		struct crit_region_sum sum = { part->visits,      part->time_ns, part->useful_ns,
 					       part->omp_wait_ns, part->mpi_ns,  part->run };
 
 		if (part->region < regions->row_count && part->thread < results->thread_count)
-			status = add_piece(pieces, line_of[part->region], part->thread, &sum);
+			rc = add_piece(pieces, line_of[part->region], part->thread, &sum);
 	}
-	return status;
+	return rc;
 }
 
 /* Every piece counts for all phases around it as well; visits only for its own. */
@@ -120,23 +120,23 @@ static int add_phases(struct pieces *pieces, const struct crit_region_table *tab
 		      const uint32_t *phase_of)
 {
 	size_t own = pieces->count;
-	int status = 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < own && !status; i++) {
+	for (size_t i = 0; i < own && !rc; i++) {
 		const struct region_piece piece = pieces->list[i];
 
-		for (int32_t line = (int32_t)piece.line; line >= 0 && !status;
+		for (int32_t line = (int32_t)piece.line; line >= 0 && !rc;
 		     line = table->rows[line].parent) {
 			struct crit_region_sum sum = piece.share.sum;
 
 			if (line != (int32_t)piece.line)
 				sum.visits = 0;
 			if (table->rows[line].call == CRIT_CONSTRUCT_PHASE)
-				status = add_piece(pieces, table->row_count + phase_of[line],
-						   piece.share.thread, &sum);
+				rc = add_piece(pieces, table->row_count + phase_of[line],
+					       piece.share.thread, &sum);
 		}
 	}
-	return status;
+	return rc;
 }
 
 static int compare_pieces(const void *a, const void *b)
@@ -248,17 +248,17 @@ static int measure(struct crit_region_table *table, const struct crit_results *r
 {
 	double *values_s = calloc(results->thread_count + 1, sizeof(*values_s));
 	int32_t *indexes = calloc(results->thread_count + 1, sizeof(*indexes));
-	int status = values_s && indexes ? 0 : -ENOMEM;
+	int rc = values_s && indexes ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < table->row_count && !status; i++)
+	for (size_t i = 0; i < table->row_count && !rc; i++)
 		measure_line(&table->rows[i], table, results, values_s, indexes);
-	for (size_t i = 0; i < table->phase_count && !status; i++)
+	for (size_t i = 0; i < table->phase_count && !rc; i++)
 		measure_line(&table->phases[i], table, results, values_s, indexes);
 	if (table->phase_count)
 		qsort(table->phases, table->phase_count, sizeof(*table->phases), compare_phases);
 	free(values_s);
 	free(indexes);
-	return status;
+	return rc;
 }
 
 int crit_region_shares_fill(struct crit_region_table *table, const struct crit_results *results,
@@ -266,19 +266,19 @@ int crit_region_shares_fill(struct crit_region_table *table, const struct crit_r
 {
 	struct pieces pieces = { 0 };
 	uint32_t *phase_of = NULL;
-	int status = add_own(&pieces, results, line_of);
+	int rc = add_own(&pieces, results, line_of);
 
-	if (!status)
-		status = add_outside(&pieces, results, table->row_count - 1);
-	if (!status)
-		status = copy_phases(table, &phase_of);
-	if (!status)
-		status = add_phases(&pieces, table, phase_of);
-	if (!status)
-		status = make_shares(table, &pieces);
-	if (!status)
-		status = measure(table, results);
+	if (!rc)
+		rc = add_outside(&pieces, results, table->row_count - 1);
+	if (!rc)
+		rc = copy_phases(table, &phase_of);
+	if (!rc)
+		rc = add_phases(&pieces, table, phase_of);
+	if (!rc)
+		rc = make_shares(table, &pieces);
+	if (!rc)
+		rc = measure(table, results);
 	free(phase_of);
 	free(pieces.list);
-	return status;
+	return rc;
 }

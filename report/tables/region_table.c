@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Joins the regions of all processes by place, and what threads did in them. */
+// Joins the regions of all processes by place, and what threads did in them.
 #include "report/tables/region_table.h"
 
 #include <errno.h>
@@ -166,19 +166,19 @@ int crit_region_table_init(struct crit_region_table *table, const struct crit_re
 			   const struct crit_region_finder *finder)
 {
 	struct joining joining = { .table = table, .results = results, .finder = finder };
-	int status;
+	int rc;
 
 	memset(table, 0, sizeof(*table));
 	if (results->regions.row_count == 0)
 		return 0;
-	status = join(&joining);
+	rc = join(&joining);
 	crit_index_fini(&joining.lines);
 	free(joining.line_of);
-	if (!status)
-		status = sort_rows(table);
-	if (status)
+	if (!rc)
+		rc = sort_rows(table);
+	if (rc)
 		crit_region_table_fini(table);
-	return status;
+	return rc;
 }
 
 void crit_region_table_fini(struct crit_region_table *table)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Orders, sums and the mode of a run, and the list of what is missing. */
+// Orders, sums and the mode of a run, and the list of what is missing.
 #include "report/tables/summary.h"
 
 #include <errno.h>

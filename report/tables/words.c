@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One table of words per enumeration. */
+// One table of words per enumeration.
 #include "report/tables/words.h"
 
 #include <errno.h>

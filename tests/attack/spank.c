@@ -81,20 +81,20 @@ static bool goes_on(const char *script, char *limit)
 {
 	char prolog[80];
 	char *arguments[] = { prolog, limit };
-	int status;
+	int rc;
 	int fd;
 
 	(void)snprintf(prolog_path, sizeof(prolog_path), "/tmp/crit-spank-XXXXXX");
 	fd = mkstemp(prolog_path);
 	CHECK(write(fd, script, strlen(script)) == (ssize_t)strlen(script));
 	(void)fchmod(fd, 0700);
-	(void)close(fd);
+	close(fd);
 	(void)snprintf(prolog, sizeof(prolog), "prolog=%s", prolog_path);
 	said_count = 0;
 	said[0] = '\0';
-	status = slurm_spank_init_post_opt(NULL, limit ? 2 : 1, arguments);
+	rc = slurm_spank_init_post_opt(NULL, limit ? 2 : 1, arguments);
 	(void)unlink(prolog_path);
-	return status == 0;
+	return rc == 0;
 }
 
 static void check_hanging(void)
@@ -139,7 +139,7 @@ int main(void)
 	inherited = dup2(2, 50);
 	CHECK(goes_on("#!/bin/sh\n[ ! -e /proc/self/fd/50 ]\n", NULL));
 	CHECK_INT_EQ(said_count, 0);
-	(void)close(inherited);
+	close(inherited);
 	check_hanging();
 	return check_done();
 }

@@ -95,13 +95,13 @@ static void run_case(const char *variant)
 	sleep_ms(500);
 	(void)kill(target, SIGKILL);
 	(void)waitpid(target, NULL, 0);
-	(void)close(client.fd);
-	(void)close(client.finisher_fd);
+	close(client.fd);
+	close(client.finisher_fd);
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	check_threads(client.file);
 	crit_harness_clean(&harness);
-	(void)close(pipe_fds[0]);
-	(void)close(pipe_fds[1]);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
 }
 
 int main(void)

@@ -38,7 +38,7 @@ static void send_raw(const void *message, size_t bytes, const char *what)
 	CHECK_CASE("%s", what);
 	(void)crit_harness_send(fd, message, bytes, NULL, 0);
 	CHECK(is_hung_up(fd));
-	(void)close(fd);
+	close(fd);
 }
 
 static void try_messages(void)
@@ -80,12 +80,12 @@ static void try_output(int output, const char *what)
 	CHECK(is_hung_up(fd));
 	CHECK_INT_EQ(crit_harness_join(&harness, what, CRIT_ROLE_SHIM, 0, &next), 0);
 	CHECK(next.is_first);
-	(void)close(fd);
-	(void)close(next.fd);
-	(void)close(next.finisher_fd);
-	(void)close(pair[0]);
-	(void)close(pair[1]);
-	(void)close(output);
+	close(fd);
+	close(next.fd);
+	close(next.finisher_fd);
+	close(pair[0]);
+	close(pair[1]);
+	close(output);
 }
 
 static void try_outputs(void)
@@ -106,7 +106,7 @@ static void try_outputs(void)
 	try_output(open(path, O_WRONLY | O_CREAT, 0600), "not for appending");
 	try_output(open(path, O_RDONLY | O_APPEND), "read only");
 	(void)snprintf(path, sizeof(path), "%s/linked", harness.directory);
-	(void)close(open(path, O_WRONLY | O_CREAT, 0600));
+	close(open(path, O_WRONLY | O_CREAT, 0600));
 	{
 		char other[200];
 
@@ -116,7 +116,7 @@ static void try_outputs(void)
 	try_output(open(path, O_WRONLY | O_APPEND), "two links");
 	if (geteuid() == 0) {
 		(void)snprintf(path, sizeof(path), "%s/foreign", harness.directory);
-		(void)close(open(path, O_WRONLY | O_CREAT, 0600));
+		close(open(path, O_WRONLY | O_CREAT, 0600));
 		CHECK_INT_EQ(chown(path, 65534, 65534), 0);
 		try_output(open(path, O_WRONLY | O_APPEND), "of another user");
 	}
@@ -138,9 +138,9 @@ static void try_memory(int memfd, const char *what)
 	CHECK_INT_EQ(crit_harness_join(&harness, what, CRIT_ROLE_SHIM, 0, &client), 0);
 	CHECK_INT_EQ(crit_harness_register(&client, CRIT_TLS_NONE, memfd), -EINVAL);
 	CHECK(is_hung_up(client.fd));
-	(void)close(client.fd);
-	(void)close(client.finisher_fd);
-	(void)close(memfd);
+	close(client.fd);
+	close(client.finisher_fd);
+	close(memfd);
 }
 
 static int make_memory(unsigned int flags, int seals, off_t bytes, __u32 buffer_count)
@@ -178,7 +178,7 @@ static void try_memories(void)
 		   "sealed against writing");
 	if (pipe(pipe_fds) == 0) {
 		try_memory(pipe_fds[0], "a pipe");
-		(void)close(pipe_fds[1]);
+		close(pipe_fds[1]);
 	}
 }
 
@@ -206,7 +206,7 @@ static void try_corrupt(void)
 		_exit(0);
 	}
 	(void)waitpid(child, NULL, 0);
-	(void)close(memfd);
+	close(memfd);
 	(void)usleep(200000);
 	(void)snprintf(client.file, sizeof(client.file), "%s/corrupt.crit", harness.directory);
 	if (!CHECK(crit_harness_read(client.file, &recording)))
@@ -233,7 +233,7 @@ static void try_flood(void)
 	}
 	for (size_t i = 0; i < 500; i++) {
 		if (fds[i] >= 0)
-			(void)close(fds[i]);
+			close(fds[i]);
 	}
 }
 
@@ -302,7 +302,7 @@ static void run_few_descriptors(void)
 	}
 	CHECK_INT_EQ(told, 50);
 	for (size_t i = 0; i < 100; i++)
-		(void)close(fds[i]);
+		close(fds[i]);
 	check_honest();
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	crit_harness_clean(&harness);
@@ -338,8 +338,8 @@ static void run_few_for_finisher(void)
 	(void)usleep(300000);
 	CHECK(is_silent(client.finisher_fd)); /* not hung up */
 	CHECK(is_silent(client.fd));
-	(void)close(client.fd);
-	(void)close(client.finisher_fd);
+	close(client.fd);
+	close(client.finisher_fd);
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	crit_harness_clean(&harness);
 }

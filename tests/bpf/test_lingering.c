@@ -47,7 +47,7 @@ static void open_lingering(struct lingering *ret)
 		exit(1);
 	ret->port = ntohs(address.sin_port);
 	ret->peer_fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	(void)close(listen_fd);
+	close(listen_fd);
 	(void)setsockopt(ret->passed_fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 	while (send(ret->passed_fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
 		;
@@ -110,7 +110,7 @@ static void send_last(int connection, const void *message, size_t bytes, int fd,
 	const int fds[] = { fd, fd };
 
 	CHECK_INT_EQ(crit_harness_send(connection, message, bytes, fds, count), 0);
-	(void)close(fd);
+	close(fd);
 	(void)kill(harness.critd, SIGCONT);
 }
 
@@ -125,8 +125,8 @@ static void in_register(int fd)
 	CHECK_INT_EQ(crit_harness_join(&harness, "register", CRIT_ROLE_SHIM, 0, &client), 0);
 	stop_critd();
 	send_last(client.fd, &message, sizeof(message), fd, 1);
-	(void)close(client.fd);
-	(void)close(client.finisher_fd);
+	close(client.fd);
+	close(client.finisher_fd);
 }
 
 static void in_output(int fd)
@@ -138,7 +138,7 @@ static void in_output(int fd)
 
 	stop_critd();
 	send_last(connection, &message, sizeof(message), fd, 2);
-	(void)close(connection);
+	close(connection);
 }
 
 /* critd hangs up at the first message; the kernel closes what is in the second. */
@@ -151,7 +151,7 @@ static void left_unread(int fd)
 	CHECK_INT_EQ(crit_harness_send(connection, "x", 1, NULL, 0), 0);
 	CHECK_INT_EQ(crit_harness_send(connection, "", 0, NULL, 0), 0); /* no end */
 	send_last(connection, "x", 1, fd, 1);
-	(void)close(connection);
+	close(connection);
 }
 
 static void from_finisher(int fd)
@@ -161,8 +161,8 @@ static void from_finisher(int fd)
 	CHECK_INT_EQ(crit_harness_join(&harness, "finisher", CRIT_ROLE_SHIM, 0, &client), 0);
 	stop_critd();
 	send_last(client.finisher_fd, "x", 1, fd, 1);
-	(void)close(client.finisher_fd);
-	(void)close(client.fd);
+	close(client.finisher_fd);
+	close(client.fd);
 }
 
 /* Stops critd behind its next look at a message that it leaves where it is. */
@@ -209,7 +209,7 @@ static void begin_run(const char *key, int ret_finisher[2], int ret_clients[2])
 		CHECK_INT_EQ(crit_harness_receive(ret_clients[i], &welcome, sizeof(welcome)),
 			     (long)sizeof(welcome));
 	}
-	(void)close(fds[0]);
+	close(fds[0]);
 }
 
 /* critd looks at a message; the client, who has the same end, takes it and sends another. */
@@ -226,11 +226,11 @@ static void swapped_at_finisher(int fd)
 	CHECK(stop_behind_peek());
 	CHECK_INT_EQ(recv(finisher[0], &byte, 1, MSG_DONTWAIT), 1);
 	CHECK_INT_EQ(crit_harness_send(finisher[1], "x", 1, &fd, 1), 0);
-	(void)close(fd);
+	close(fd);
 	(void)ptrace(PTRACE_DETACH, harness.critd, NULL, NULL);
 	for (int i = 0; i < 2; i++) {
-		(void)close(finisher[i]);
-		(void)close(clients[i]);
+		close(finisher[i]);
+		close(clients[i]);
 	}
 }
 
@@ -257,7 +257,7 @@ static void try_way(const struct way *way, size_t number)
 	(void)snprintf(key, sizeof(key), "served %zu", number);
 	check_served(key);
 	CHECK_UINT_EQ(state_of(lingering.port), TCP_FIN_WAIT1); /* still */
-	(void)close(lingering.peer_fd); /* with unread data: a reset ends the waiting */
+	close(lingering.peer_fd); /* with unread data: a reset ends the waiting */
 }
 
 int main(void)

@@ -46,9 +46,9 @@ static void send_hanging(int fd)
 		exit(1);
 	fds[1] = pair[0];
 	CHECK_INT_EQ(crit_harness_send(fd, &message, sizeof(message), fds, 2), 0);
-	(void)close(fds[0]);
-	(void)close(pair[0]);
-	(void)close(pair[1]);
+	close(fds[0]);
+	close(pair[0]);
+	close(pair[1]);
 }
 
 /* critd hangs up: end of file or reset. */
@@ -90,8 +90,8 @@ static void try_first(void)
 	CHECK_INT_EQ(receive_welcome(second, &welcome), (long)sizeof(welcome));
 	CHECK(welcome.is_first);
 	CHECK(is_hung_up(first));
-	(void)close(first);
-	(void)close(second);
+	close(first);
+	close(second);
 }
 
 static bool has_chunk(const char *file, __u16 kind, int code)
@@ -139,7 +139,7 @@ static void try_last(void)
 	CHECK(has_foot);
 	CHECK(has_chunk(client.file, CRIT_C_NOTE, CRIT_NOTE_REFUSED));
 	CHECK(is_hung_up(pinning));
-	(void)close(pinning);
+	close(pinning);
 }
 
 int main(void)
@@ -158,7 +158,7 @@ int main(void)
 	try_first();
 	try_last();
 	CHECK_CASE("end");
-	(void)close(device); /* what waits in the file system fails */
+	close(device); /* what waits in the file system fails */
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	CHECK_INT_EQ(umount2(mount_path, MNT_DETACH), 0);
 	crit_harness_clean(&harness);

@@ -109,7 +109,7 @@ int main(void)
 	/* and serves as before; the writer follows once it has something to write */
 	CHECK_INT_EQ(crit_harness_register(&client, CRIT_TLS_NONE, -1), 0);
 	CHECK(wait_for_threads(harness.critd, SCHED_OTHER, 2));
-	(void)close(client.fd);
+	close(client.fd);
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	crit_harness_clean(&harness);
 	return check_done();

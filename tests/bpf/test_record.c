@@ -184,8 +184,8 @@ static void run_case(const char *const *arguments)
 	(void)snprintf(file, sizeof(file), "%s/record.crit", harness.directory);
 	check_recording(file, (__u32)member, tids);
 	crit_harness_clean(&harness);
-	(void)close(pipe_fds[0]);
-	(void)close(pipe_fds[1]);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
 }
 
 int main(void)

@@ -74,7 +74,7 @@ static void check_run(bool is_stopped)
 	CHECK(entry[0] == '\0' && entry[1] == '/');
 	CHECK_INT_EQ(crit_harness_stop(&harness, !is_stopped), 0);
 	crit_harness_clean(&harness);
-	(void)close(list_fd);
+	close(list_fd);
 	(void)unlink(path);
 }
 

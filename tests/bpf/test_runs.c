@@ -230,7 +230,7 @@ static void take_slot(const struct crit_harness *harness, int number)
 	(void)snprintf(key, sizeof(key), "slot-%d", number);
 	fd = crit_harness_hello(harness, key, CRIT_ROLE_ROOT);
 	CHECK_INT_EQ(crit_harness_receive(fd, &welcome, sizeof(welcome)), (long)sizeof(welcome));
-	(void)close(fd);
+	close(fd);
 }
 
 /* What outlives its run is no member any more, not even of the run that has its slot next. */
@@ -252,14 +252,14 @@ static void run_left_over(const char *variant)
 	CHECK_INT_EQ(crit_harness_join(&harness, "old", CRIT_ROLE_RUNNER, 0, &old), 0);
 	CHECK_INT_EQ(crit_harness_attach(&old, member), 0);
 	sleep_ms(100);
-	(void)close(old.fd);
-	(void)close(old.finisher_fd);
+	close(old.fd);
+	close(old.finisher_fd);
 	for (__u32 i = 1; i < CRIT_RUN_SLOTS; i++)
 		take_slot(&harness, (int)i);
 	CHECK_INT_EQ(crit_harness_join(&harness, "next", CRIT_ROLE_ROOT, 0, &next), 0);
 	sleep_ms(100);
-	(void)close(next.fd);
-	(void)close(next.finisher_fd);
+	close(next.fd);
+	close(next.finisher_fd);
 	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
 	(void)kill(member, SIGKILL);
 	(void)wait_member(member);

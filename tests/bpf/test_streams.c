@@ -152,7 +152,7 @@ static void send_close(const struct rank *rank)
 	CHECK_INT_EQ(crit_harness_send(rank->client.fd, &message, sizeof(message), NULL, 0), 0);
 }
 
-static void expect_status(int fd, __u16 kind, int status)
+static void expect_status(int fd, __u16 kind, int rc)
 {
 	struct crit_message_status message = { .status = 1 };
 
@@ -160,7 +160,7 @@ static void expect_status(int fd, __u16 kind, int status)
 			  (long)sizeof(message)))
 		return;
 	CHECK_INT_EQ(message.head.kind, kind);
-	CHECK_INT_EQ(message.status, status);
+	CHECK_INT_EQ(message.status, rc);
 }
 
 /* A process that only asked MPI something: it registers, never becomes a rank, and lives on. */
@@ -182,9 +182,9 @@ static void start_guest(const struct crit_harness *harness)
 		for (;;)
 			(void)pause();
 	}
-	(void)close(ready[1]);
+	close(ready[1]);
 	CHECK_INT_EQ(read(ready[0], &byte, 1), 1);
-	(void)close(ready[0]);
+	close(ready[0]);
 }
 
 /* In a process of its own, so that the test sees the end of the run. */

@@ -47,7 +47,7 @@ static _Noreturn void be_client(const struct trial *trial)
 	(void)raise(SIGSTOP);
 	if (crit_client_open(&client, &options, &err) ||
 	    crit_client_register(&client, &member, NULL, &err)) {
-		(void)fprintf(stderr, "%s\n", err.text);
+		fprintf(stderr, "%s\n", err.text);
 		_exit(1);
 	}
 	_exit(0);
@@ -157,13 +157,13 @@ int main(void)
 	} while (WIFSIGNALED(status) && ++stops < STOPS_MAX);
 	(void)snprintf(command, sizeof(command), "rm -rf '%s'", base);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CHECK_SKIP_EXIT) {
-		(void)printf("skip: cannot trace a child: %s\n", strerror(errno));
+		printf("skip: cannot trace a child: %s\n", strerror(errno));
 		return system(command) ? 1 : CHECK_SKIP_EXIT;
 	}
 	CHECK_CASE("the last is not killed");
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	CHECK_INT_GE(stops, 20);
 	CHECK_INT_EQ(system(command), 0);
-	(void)printf("killed at %d stops\n", stops);
+	printf("killed at %d stops\n", stops);
 	return check_done();
 }

@@ -71,12 +71,11 @@ static void check_listeners(void)
 	struct crit_edge_counts counts = { 0 };
 	struct crit_listener listener = crit_edge_counts_listener(&counts);
 	struct crit_results *results = NULL;
-	size_t i;
 
 	sim_handoffs_make(&w);
 	CHECK_INT_EQ(crit_told_edges_analyse(w.makers, w.nodes, &listener, &results), 0);
 	crit_results_destroy(results);
-	for (i = 0; i < w.edges.count; i++)
+	for (size_t i = 0; i < w.edges.count; i++)
 		counts.by_kind[w.edges.rows[i].kind]--;
 	for (int kind = 0; kind < CRIT_EDGE_KIND_COUNT; kind++) {
 		CHECK_CASE("%s", crit_edge_kind_name((enum crit_edge_kind)kind));
@@ -89,7 +88,7 @@ static void check_listeners(void)
 			crit_results_destroy(results);
 	}
 	sim_edges_fini(&w.edges);
-	for (i = 0; i < w.nodes; i++)
+	for (size_t i = 0; i < w.nodes; i++)
 		crit_maker_destroy(w.makers[i]);
 }
 

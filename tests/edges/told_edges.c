@@ -117,7 +117,7 @@ static void open_files(struct memory_files *files, struct crit_maker *const *mak
 static void close_files(const struct memory_files *files, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		(void)close(files->fds[i]);
+		close(files->fds[i]);
 }
 
 int crit_told_edges_analyse(struct crit_maker *const *makers, size_t count,

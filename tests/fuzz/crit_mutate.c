@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	uint64_t strokes;
 
 	if (argc != 4) {
-		(void)fprintf(stderr, "usage: crit-mutate FROM TO SEED\n");
+		fprintf(stderr, "usage: crit-mutate FROM TO SEED\n");
 		return 2;
 	}
 	from = fopen(argv[1], "rb");

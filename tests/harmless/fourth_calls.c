@@ -40,7 +40,7 @@ static void count_largely(void)
 
 static void part(void)
 {
-	int out[PARTS], in[PARTS] = { 0 }, flag;
+	int out[PARTS], in[PARTS] = { 0 };
 	MPI_Request requests[2];
 
 	for (int i = 0; i < PARTS; i++)
@@ -50,7 +50,7 @@ static void part(void)
 	C(Startall, 2, requests);
 	C(Pready, 0, requests[0]);
 	C(Pready_range, 1, PARTS - 1, requests[0]);
-	for (flag = 0; !flag;)
+	for (int flag = 0; !flag;)
 		C(Parrived, requests[1], PARTS - 1, &flag);
 	C(Waitall, 2, requests, statuses);
 	C(Request_free, &requests[0]);

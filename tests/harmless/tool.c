@@ -62,7 +62,7 @@ int MPI_Finalize(void)
 	file = fopen(path, "w");
 	for (int i = 0; file && i < AT_COUNT; i++)
 		if (counts[i])
-			(void)fprintf(file, "%d count %s %ld\n", rank, names[i], counts[i]);
+			fprintf(file, "%d count %s %ld\n", rank, names[i], counts[i]);
 	if (file)
 		(void)fclose(file);
 	return PMPI_Finalize();

@@ -44,7 +44,7 @@ int crit_analysed_traced(struct crit_maker *const *makers, size_t count, enum cr
 		fds[i] = crit_maker_memfd(makers[i]);
 	rc = analyse(fds, count, &options, ret_results);
 	for (size_t i = 0; i < count; i++)
-		(void)close(fds[i]);
+		close(fds[i]);
 	return rc;
 }
 
@@ -55,7 +55,7 @@ int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule 
 	int fd = crit_maker_memfd_of(bytes, length);
 	int rc = analyse(&fd, 1, &options, ret_results);
 
-	(void)close(fd);
+	close(fd);
 	return rc;
 }
 

@@ -28,12 +28,11 @@ static int exchange(void *user, const struct crit_exchange_buffer *to,
 {
 	struct member *member = user;
 	struct room *room = member->room;
-	uint32_t i;
 	int rc = 0;
 
 	room->offers[member->rank] = to;
 	(void)pthread_barrier_wait(&room->barrier);
-	for (i = 0; i < room->crew->transport && !rc; i++) {
+	for (uint32_t i = 0; i < room->crew->transport && !rc; i++) {
 		const struct crit_exchange_buffer *offer = &room->offers[i][member->rank];
 
 		from[i].size = 0;
@@ -74,21 +73,20 @@ int crit_test_crew_analyse(const struct crit_test_crew *crew, const char *const 
 	struct room room = { .crew = crew, .paths = paths, .path_count = count };
 	struct member members[CRIT_TEST_CLUSTER_MAX] = { 0 };
 	pthread_t threads[CRIT_TEST_CLUSTER_MAX];
-	uint32_t i;
 	int rc;
 
 	if (pthread_barrier_init(&room.barrier, NULL, crew->transport))
 		return -EAGAIN;
-	for (i = 0; i < crew->transport; i++) {
+	for (uint32_t i = 0; i < crew->transport; i++) {
 		members[i] = (struct member){ .room = &room, .rank = i };
 		if (pthread_create(&threads[i], NULL, analyse, &members[i]))
 			return -EAGAIN;
 	}
-	for (i = 0; i < crew->transport; i++)
+	for (uint32_t i = 0; i < crew->transport; i++)
 		(void)pthread_join(threads[i], NULL);
 	(void)pthread_barrier_destroy(&room.barrier);
 	rc = members[0].rc;
-	for (i = 1; i < crew->transport; i++) {
+	for (uint32_t i = 1; i < crew->transport; i++) {
 		if (members[i].rc != rc || members[i].results)
 			rc = -EDOM;
 	}

@@ -70,7 +70,7 @@ void crit_harness_start(struct crit_harness *harness, const char *const *argumen
 		(void)execv(CRITD_PATH, (char *const *)argv);
 		_exit(127);
 	}
-	(void)close(fd);
+	close(fd);
 }
 
 void crit_harness_keep_busy(void)
@@ -190,8 +190,8 @@ static int send_output(const struct crit_harness *harness, const char *key, __u6
 	fds[1] = pair[0];
 	client->finisher_fd = pair[1];
 	rc = crit_harness_send(client->fd, &message, sizeof(message), fds, 2);
-	(void)close(fds[0]);
-	(void)close(fds[1]);
+	close(fds[0]);
+	close(fds[1]);
 	return rc;
 }
 

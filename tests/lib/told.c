@@ -19,11 +19,9 @@ static uint64_t mix_span(uint64_t sum, const struct crit_trace_span *span)
 
 static uint64_t mix_sums(uint64_t sum, const struct crit_trace_sums *sums)
 {
-	int state;
-
 	if (!sums)
 		return mix(sum, 1);
-	for (state = 0; state < CRIT_STATE_COUNT; state++)
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		sum = mix(sum, sums->state_ns[state]);
 	return mix(mix(mix(mix(sum, sums->cmetric_ns), sums->all_waiting_ns), sums->polled),
 		   sums->total_cmetric_ns);
@@ -113,9 +111,8 @@ static int on_communicator(void *user, const struct crit_trace_communicator *com
 {
 	struct crit_test_told *told = user;
 	uint64_t sum = mix(told->communicators, communicator->kind);
-	uint32_t i;
 
-	for (i = 0; i < communicator->member_count; i++)
+	for (uint32_t i = 0; i < communicator->member_count; i++)
 		sum = mix(sum, communicator->members[i]);
 	told->communicators = mix(sum, communicator->parent);
 	return 0;

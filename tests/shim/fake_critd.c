@@ -99,7 +99,7 @@ static void *run(void *argument)
 			continue;
 		for (nfds_t i = count; i-- > 1;)
 			if (fds[i].revents && !serve(fake, fds[i].fd)) {
-				(void)close(fds[i].fd);
+				close(fds[i].fd);
 				fds[i] = fds[--count];
 			}
 		if (fds[0].revents && count <= CLIENTS_MAX)
@@ -107,7 +107,7 @@ static void *run(void *argument)
 							.events = POLLIN };
 	}
 	for (nfds_t i = 1; i < count; i++)
-		(void)close(fds[i].fd);
+		close(fds[i].fd);
 	return NULL;
 }
 
@@ -138,9 +138,9 @@ void fake_critd_stop(struct fake_critd *fake)
 
 	atomic_store(&fake->is_over, true);
 	(void)pthread_join(fake->thread, NULL);
-	(void)close(fake->listen_fd);
+	close(fake->listen_fd);
 	if (fake->memfd >= 0)
-		(void)close(fake->memfd);
+		close(fake->memfd);
 	(void)snprintf(command, sizeof(command), "rm -r %s", fake->directory);
 	must(system(command) == 0, command);
 }

@@ -45,7 +45,7 @@ static void fill(void)
 static void prepare(const char *mode, const char *path)
 {
 	if (strcmp(mode, "closed") == 0 || strcmp(mode, "data") == 0)
-		(void)close(STDERR_FILENO);
+		close(STDERR_FILENO);
 	if (strcmp(mode, "data") == 0) {
 		const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
@@ -55,8 +55,8 @@ static void prepare(const char *mode, const char *path)
 	if (strcmp(mode, "full") == 0)
 		fill();
 	if (strcmp(mode, "gone") == 0) {
-		(void)close(ends[0]);
-		(void)close(ends[1]);
+		close(ends[0]);
+		close(ends[1]);
 	}
 	if (strcmp(mode, "abort") == 0)
 		MPI_Abort(MPI_COMM_WORLD, 7);

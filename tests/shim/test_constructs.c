@@ -548,7 +548,7 @@ static void test_fork(void)
 	head = fake_critd_map(&fake);
 	seen_to = 0;
 	CHECK_STR_EQ(head ? news() : "", "level:2 region:2<1 region:1<0 (TASK@2 TASK) ");
-	(void)close(parent_memfd);
+	close(parent_memfd);
 }
 
 static void test_many_names(void)

@@ -83,7 +83,7 @@ static int with_reused_descriptors(void)
 	if (!crit_shim_start(CRIT_FLAVOUR_MPICH) || !call())
 		return 100;
 	for (int fd = 3; fd < 2 * PAIRS; fd++)
-		(void)close(fd);
+		close(fd);
 	for (int i = 0; i < PAIRS; i++)
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pairs[i]) < 0)
 			return 101;
@@ -145,15 +145,15 @@ static int run(int (*body)(void))
 
 static void test_locked_memory(void)
 {
-	const int status = run(with_locked_memory);
+	const int rc = run(with_locked_memory);
 	struct stat memory = { .st_blocks = 0 };
 
 	CHECK_CASE("locked memory");
-	if (status == CHECK_SKIP_EXIT) {
+	if (rc == CHECK_SKIP_EXIT) {
 		printf("locked memory: no right to lock it, not tested\n");
 		return;
 	}
-	CHECK_INT_EQ(status, 0);
+	CHECK_INT_EQ(rc, 0);
 	CHECK_INT_EQ(fstat(fake.memfd, &memory), 0);
 	CHECK_INT_GT(memory.st_blocks, 0);
 	CHECK_INT_LT(512ll * memory.st_blocks, 2ll * CRIT_RING_SLOTS * CRIT_SLOT_BYTES);

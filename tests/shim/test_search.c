@@ -76,9 +76,9 @@ static struct answer ask_as(uid_t as, void (*question)(struct answer *ret_answer
 		question(&answer);
 		_exit(write(ends[1], &answer, sizeof(answer)) == sizeof(answer) ? 0 : 2);
 	}
-	(void)close(ends[1]);
+	close(ends[1]);
 	(void)!read(ends[0], &answer, sizeof(answer)); /* nothing read: -EIO stays */
-	(void)close(ends[0]);
+	close(ends[0]);
 	(void)waitpid(child, &ended, 0);
 	return answer;
 }

@@ -445,7 +445,7 @@ static void test_fork(void)
 	CHECK(fake.memfd != parent_memfd);
 	send();
 	CHECK_UINT_EQ(own_buffer()->write_pos, position + 2);
-	(void)close(parent_memfd);
+	close(parent_memfd);
 }
 
 static void test_clock(void)

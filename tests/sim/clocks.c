@@ -26,14 +26,13 @@ uint64_t sim_clock_stamp(const struct sim_clock *node, uint64_t true_ns)
 static void draw(struct sim_clocks *w, uint32_t number)
 {
 	struct sim_clock *node = &w->nodes[number];
-	int end;
 
 	*node = (struct sim_clock){ 0 };
 	if (!number)
 		return;
 	node->ahead_ns = (int64_t)below(w, 1000000000) - 500000000;
 	node->ppm = w->is_once ? 0 : (int64_t)below(w, 101) - 50;
-	for (end = 0; end < 2; end++) {
+	for (int end = 0; end < 2; end++) {
 		node->error_ns[end] = (int64_t)below(w, 2 * ERROR_MAX) - ERROR_MAX;
 		node->bound_ns[end] = ERROR_MAX + below(w, 2000);
 		if (crit_random_is(&w->random, 30)) { /* this one went well */
@@ -116,15 +115,14 @@ void sim_clocks_make(struct sim_clocks *w, uint64_t seed)
 	/* so near to each other that a message in the place of another looks possible */
 	const uint32_t last = MESSAGES - SIM_CLOCKS_NODES;
 	const uint64_t step_ns = w->is_lossy ? 8000 : SIM_CLOCKS_LENGTH / (MESSAGES + 1);
-	uint32_t i;
 
 	w->random = (struct crit_random){ seed };
 	w->node_count = 2 + (uint32_t)below(w, SIM_CLOCKS_NODES - 1);
-	for (i = 0; i < w->node_count; i++) {
+	for (uint32_t i = 0; i < w->node_count; i++) {
 		draw(w, i);
 		open_node(w, i);
 	}
-	for (i = 1; i <= MESSAGES; i++) {
+	for (uint32_t i = 1; i <= MESSAGES; i++) {
 		bool is_lost = w->is_lossy && i == last;
 		uint32_t from = (uint32_t)below(w, w->node_count);
 
@@ -132,6 +130,6 @@ void sim_clocks_make(struct sim_clocks *w, uint64_t seed)
 			from = i % w->node_count;
 		send_one(w, from, SIM_CLOCKS_T0 + i * step_ns + below(w, step_ns / 8), is_lost);
 	}
-	for (i = 0; i < w->node_count; i++)
+	for (uint32_t i = 0; i < w->node_count; i++)
 		close_node(w, i);
 }

@@ -22,9 +22,7 @@ static enum crit_span_class class_of(const struct sim_teams *w, uint32_t thread)
 
 static uint32_t innermost_instance(const struct team_thread *t)
 {
-	uint32_t i;
-
-	for (i = t->depth; i > 0; i--) {
+	for (uint32_t i = t->depth; i > 0; i--) {
 		if (t->frames[i - 1].instance != NONE)
 			return t->frames[i - 1].instance;
 	}
@@ -75,11 +73,11 @@ static void pass_thread(struct sim_teams *w, uint32_t thread, uint64_t dt_ns, ui
 
 static void pass(struct sim_teams *w, uint64_t dt_ns)
 {
-	uint32_t active = 0, i;
+	uint32_t active = 0;
 
-	for (i = 0; i < TEAM_THREADS; i++)
+	for (uint32_t i = 0; i < TEAM_THREADS; i++)
 		active += is_active_class(class_of(w, i));
-	for (i = 0; i < TEAM_THREADS; i++)
+	for (uint32_t i = 0; i < TEAM_THREADS; i++)
 		pass_thread(w, i, dt_ns, active);
 	w->now_ns += dt_ns;
 }
@@ -156,10 +154,10 @@ static void book(struct sim_teams *w, uint32_t number)
 {
 	struct team_instance *instance = &w->instances[number];
 	struct team_region *region = &w->regions[instance->region];
-	uint64_t least_ns = UINT64_MAX, sum_ns = 0, i;
+	uint64_t least_ns = UINT64_MAX, sum_ns = 0;
 	uint32_t count = 0;
 
-	for (i = 0; i < TEAM_THREADS; i++) {
+	for (uint64_t i = 0; i < TEAM_THREADS; i++) {
 		if (!instance->has[i])
 			continue;
 		count++;
@@ -178,9 +176,7 @@ static void book(struct sim_teams *w, uint32_t number)
 
 static bool is_member(const struct team_thread *t, uint32_t instance)
 {
-	uint32_t i;
-
-	for (i = 0; i < t->depth; i++) {
+	for (uint32_t i = 0; i < t->depth; i++) {
 		if (t->frames[i].instance == instance)
 			return true;
 	}
@@ -190,10 +186,8 @@ static bool is_member(const struct team_thread *t, uint32_t instance)
 /* The primary is through: nobody is in it any longer; what is open is told of later. */
 static void end_instance(struct sim_teams *w, uint32_t number)
 {
-	uint32_t i;
-
 	book(w, number);
-	for (i = 0; i < TEAM_THREADS; i++) {
+	for (uint32_t i = 0; i < TEAM_THREADS; i++) {
 		struct team_thread *t = &w->threads[i];
 
 		if (t->called == number)
@@ -232,9 +226,7 @@ static void pop(struct sim_teams *w, uint32_t thread)
 /* Its team's primary has left; its runtime tells that later, one by one. */
 static void collect_late(struct team_thread *t, const struct team_thread *before)
 {
-	uint32_t i;
-
-	for (i = t->depth; i < before->depth; i++)
+	for (uint32_t i = t->depth; i < before->depth; i++)
 		t->late[t->late_count++] = (uint16_t)before->frames[i].call;
 }
 
@@ -244,7 +236,6 @@ static void begin_parallel(struct sim_teams *w, uint32_t thread)
 	uint32_t parent = t->depth ? top_of(t)->region : 0;
 	uint32_t number = ++w->instance_count;
 	struct team_instance *instance = &w->instances[number];
-	uint32_t i;
 
 	instance->region = region_for(w, CRIT_CONSTRUCT_PARALLEL, parent);
 	instance->primary = thread;
@@ -253,7 +244,7 @@ static void begin_parallel(struct sim_teams *w, uint32_t thread)
 	t->idling = t->depth ? t->idling : NONE;
 	push(w, thread, CRIT_CONSTRUCT_PARALLEL, instance->region, number,
 	     CRIT_INSTANCE_PRIMARY | number);
-	for (i = 1; i < TEAM_THREADS; i++) {
+	for (uint32_t i = 1; i < TEAM_THREADS; i++) {
 		struct team_thread *worker = &w->threads[i];
 
 		if (i != thread && !worker->depth && worker->called == NONE &&
@@ -300,7 +291,6 @@ static void act(struct sim_teams *w, uint32_t thread)
 	struct team_thread *t = &w->threads[thread];
 	struct team_thread before[TEAM_THREADS];
 	unsigned int die = (unsigned int)crit_random_below(&w->random, 100);
-	uint32_t i;
 
 	if (t->late_count) {
 		crit_maker_leave(w->m, t->stream, w->now_ns, t->late[--t->late_count]);
@@ -314,10 +304,10 @@ static void act(struct sim_teams *w, uint32_t thread)
 	} else if (die < 60 && t->depth < TEAM_DEPTH) {
 		begin_something(w, thread);
 	} else if (t->depth) {
-		for (i = 0; i < TEAM_THREADS; i++)
+		for (uint32_t i = 0; i < TEAM_THREADS; i++)
 			before[i] = w->threads[i];
 		pop(w, thread);
-		for (i = 0; i < TEAM_THREADS; i++) {
+		for (uint32_t i = 0; i < TEAM_THREADS; i++) {
 			if (i != thread)
 				collect_late(&w->threads[i], &before[i]);
 		}
@@ -330,12 +320,11 @@ static void begin_world(struct sim_teams *w, uint64_t seed,
 	struct crit_rec_file file = { .cpu_count = 4,
 				      .level = CRIT_LEVEL_TRACE,
 				      .kernel_status = -1 };
-	uint32_t i;
 
 	*w = (struct sim_teams){ .random = { seed }, .now_ns = TEAM_BEGIN };
 	w->m = crit_maker_create(options);
 	crit_maker_file(w->m, file);
-	for (i = 0; i < TEAM_THREADS; i++) {
+	for (uint32_t i = 0; i < TEAM_THREADS; i++) {
 		struct team_thread *t = &w->threads[i];
 
 		t->called = t->idling = NONE;
@@ -352,13 +341,11 @@ static void begin_world(struct sim_teams *w, uint64_t seed,
 
 static void end_world(struct sim_teams *w)
 {
-	uint32_t i;
-
-	for (i = 1; i <= w->region_count; i++) {
+	for (uint32_t i = 1; i <= w->region_count; i++) {
 		if (w->regions[i].is_defined)
 			define(w, i);
 	}
-	for (i = 0; i < TEAM_THREADS; i++) {
+	for (uint32_t i = 0; i < TEAM_THREADS; i++) {
 		struct team_thread *t = &w->threads[i];
 		uint32_t j;
 
@@ -369,7 +356,7 @@ static void end_world(struct sim_teams *w)
 					      (struct crit_rec_stream_end){ .release_ns =
 										    w->now_ns });
 	}
-	for (i = 1; i <= w->instance_count; i++) {
+	for (uint32_t i = 1; i <= w->instance_count; i++) {
 		if (w->instances[i].is_live)
 			book(w, i);
 	}
@@ -378,11 +365,11 @@ static void end_world(struct sim_teams *w)
 
 void sim_teams_make(struct sim_teams *w, uint64_t seed, const struct crit_maker_options *options)
 {
-	unsigned int steps, i;
+	unsigned int steps;
 
 	begin_world(w, seed, options);
 	steps = 20 + (unsigned int)crit_random_below(&w->random, 400);
-	for (i = 0; i < steps; i++) {
+	for (unsigned int i = 0; i < steps; i++) {
 		pass(w, 1 + crit_random_below(&w->random, 1000));
 		act(w, (uint32_t)crit_random_below(&w->random, TEAM_THREADS));
 	}

@@ -6,23 +6,23 @@
 
 int main(int argc, char **argv)
 {
-	int status = 0;
+	int rc = 0;
 
 	MPI_Init(&argc, &argv);
 	errno = E2BIG;
-	status |= MPI_Pcontrol(1, "solve");
-	status |= MPI_Pcontrol(1, "inner  ");
-	status |= MPI_Pcontrol(0, "not a phase");
-	status |= MPI_Pcontrol(2, "nor this");
-	status |= MPI_Pcontrol(1, (char *)0);
-	status |= MPI_Pcontrol(1, (char *)16);
-	status |= MPI_Pcontrol(1, "\001\002");
-	status |= errno != E2BIG;
+	rc |= MPI_Pcontrol(1, "solve");
+	rc |= MPI_Pcontrol(1, "inner  ");
+	rc |= MPI_Pcontrol(0, "not a phase");
+	rc |= MPI_Pcontrol(2, "nor this");
+	rc |= MPI_Pcontrol(1, (char *)0);
+	rc |= MPI_Pcontrol(1, (char *)16);
+	rc |= MPI_Pcontrol(1, "\001\002");
+	rc |= errno != E2BIG;
 	MPI_Barrier(MPI_COMM_WORLD);
-	status |= MPI_Pcontrol(-1, "inner");
-	status |= MPI_Pcontrol(-1, "solve");
-	status |= MPI_Pcontrol(-1, "once too often");
-	printf("status %d\n", status);
+	rc |= MPI_Pcontrol(-1, "inner");
+	rc |= MPI_Pcontrol(-1, "solve");
+	rc |= MPI_Pcontrol(-1, "once too often");
+	printf("status %d\n", rc);
 	MPI_Finalize();
 	return 0;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Threads with the smallest stack there is call MPI: one before all others of the process, so that
- * it is the one that registers, one later.  What is left of their stacks is printed.
- */
+// Threads with the smallest stack there is call MPI: one before all others of the process, so that
+// it is the one that registers, one later.  What is left of their stacks is printed.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

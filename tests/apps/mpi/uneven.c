@@ -26,9 +26,7 @@ static double now_s(void)
 
 static void work(long spins)
 {
-	long i;
-
-	for (i = 0; i < spins; i++)
+	for (long i = 0; i < spins; i++)
 		sink += (double)i;
 }
 
@@ -48,12 +46,12 @@ int main(int argc, char **argv)
 {
 	const int steps = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 50;
 	double mpi_s = 0, since_s;
-	int rank, size, step;
+	int rank, size;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	for (step = 0; step < steps; step++) {
+	for (int step = 0; step < steps; step++) {
 		work(SPINS_PER_STEP * (rank == HEAVY ? 3 : 1));
 		since_s = now_s();
 		exchange((rank + size - 1) % size, (rank + 1) % size);

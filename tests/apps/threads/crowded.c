@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	int pids = argc - 3;
 
 	if (pids < 1 || pids > PIDS_MAX) {
-		(void)fprintf(stderr, "usage: crowded CPU SECONDS PID...\n");
+		fprintf(stderr, "usage: crowded CPU SECONDS PID...\n");
 		return 2;
 	}
 	work_pin((int)strtol(argv[1], NULL, 10));

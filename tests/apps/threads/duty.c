@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	int percent;
 
 	if (argc != 4) {
-		(void)fprintf(stderr, "usage: duty NAME CPU PERCENT\n");
+		fprintf(stderr, "usage: duty NAME CPU PERCENT\n");
 		return 2;
 	}
 	percent = (int)strtol(argv[3], NULL, 10);

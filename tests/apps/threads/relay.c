@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * A slow wire: carries Ethernet frames between a tap device here and one in another network
- * namespace, each way with a delay of its own.  Ends when it is killed, and the devices with it.
- */
+// A slow wire: carries Ethernet frames between a tap device here and one in another network
+// namespace, each way with a delay of its own.  Ends when it is killed, and the devices with it.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>

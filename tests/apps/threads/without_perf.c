@@ -28,10 +28,10 @@ int main(int argc, char **argv)
 		return 2;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
-		(void)fprintf(stderr, "without_perf: cannot filter: %s\n", strerror(errno));
+		fprintf(stderr, "without_perf: cannot filter: %s\n", strerror(errno));
 		return 1;
 	}
 	(void)execvp(argv[1], argv + 1);
-	(void)fprintf(stderr, "without_perf: cannot start %s: %s\n", argv[1], strerror(errno));
+	fprintf(stderr, "without_perf: cannot start %s: %s\n", argv[1], strerror(errno));
 	return 127;
 }

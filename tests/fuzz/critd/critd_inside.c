@@ -80,7 +80,7 @@ int inside_connect(unsigned int process)
 
 	if (inside.connects >= CONNECTS_MAX ||
 	    connect(fd, (struct sockaddr *)&inside.address, inside.address_bytes)) {
-		(void)close(fd);
+		close(fd);
 		return -1;
 	}
 	inside.connected[inside.connects++] = inside_pid(process);

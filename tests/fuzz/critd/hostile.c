@@ -48,7 +48,7 @@ static char directory[] = "/dev/shm/crit-fuzz-XXXXXX";
 static void drop(int *fd)
 {
 	if (*fd >= 0)
-		(void)close(*fd);
+		close(*fd);
 	*fd = -1;
 }
 
@@ -126,7 +126,7 @@ static int open_pipe(void)
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -1;
-	(void)close(ends[1]);
+	close(ends[1]);
 	return ends[0];
 }
 
@@ -206,7 +206,7 @@ static void send_message(struct play *play, struct client *client, const struct 
 	if (size > 0)
 		(void)crit_harness_send(client->fd, message.bytes, size, fds, count);
 	while (count > 0)
-		(void)close(fds[--count]);
+		close(fds[--count]);
 }
 
 static void write_memory(struct client *client, const struct hostile_step *step,
@@ -227,7 +227,7 @@ static void write_memory(struct client *client, const struct hostile_step *step,
 			at += step->at;
 	}
 	(void)!pwrite(fd, bytes, step->length, at); /* its end may lie behind the memory's */
-	(void)close(fd);
+	close(fd);
 }
 
 static void use_finisher(struct client *client, const struct hostile_step *step,

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Stands in for privileges.c and system/scheduling.c of collector/ in fuzzers: what runs critd as a
- * part of itself keeps its rights, its system calls and its share of the CPU.
- */
+// Stands in for privileges.c and system/scheduling.c of collector/ in fuzzers: what runs critd as a
+// part of itself keeps its rights, its system calls and its share of the CPU.
 #include "collector/privileges.h"
 #include "collector/system/scheduling.h"
 
-int crit_privileges_drop(__u32 uid, bool is_root_to_user, const struct crit_sources *sources,
+int crit_privileges_drop(uint32_t uid, bool is_root_to_user, const struct crit_sources *sources,
 			 struct crit_err *err)
 {
 	(void)uid;

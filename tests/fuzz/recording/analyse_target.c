@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Feeds arbitrary bytes to the analysis; whatever they are, the laws hold.  The last byte chooses:
- * bit 0 leave checksums as they are, bit 1 the same bytes as two nodes, bits 2 and 3 the rule, bit
- * 4 no sink, bit 5 the sink is told of everything, bit 6 the results are not written, bit 7 nobody
- * listens to edges.
- */
+// Feeds arbitrary bytes to the analysis; whatever they are, the laws hold.  The last byte chooses:
+// bit 0 leave checksums as they are, bit 1 the same bytes as two nodes, bits 2 and 3 the rule, bit
+// 4 no sink, bit 5 the sink is told of everything, bit 6 the results are not written, bit 7 nobody
+// listens to edges.
 #include "tests/fuzz/target.h"
 
 #include <stdio.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Feeds arbitrary recordings of several nodes to one process and to several, which must agree to
- * the last bit.  Choices: bit 0 leave checksums as they are, bit 1 three analysis processes instead
- * of two, bits 2 and 3 the rule, bits 4 and 5 how many steps a round has, bit 6 the results are
- * written.
- */
+// Feeds arbitrary recordings of several nodes to one process and to several, which must agree to
+// the last bit.  Choices: bit 0 leave checksums as they are, bit 1 three analysis processes instead
+// of two, bits 2 and 3 the rule, bits 4 and 5 how many steps a round has, bit 6 the results are
+// written.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -70,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	compare(&parts, paths);
 	for (size_t i = 0; i < parts.count; i++)
-		(void)close(fds[i]);
+		close(fds[i]);
 	free(parts.bytes);
 	return 0;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Feeds arbitrary recordings to the OTF2 writer; the archive has no fault but messages that do not
- * match, which a damaged slot can tell of.  Choices: bit 0 leave checksums as they are, bit 1
- * metrics, bits 2 and 3 the rule, bit 4 processes without rank.
- */
+// Feeds arbitrary recordings to the OTF2 writer; the archive has no fault but messages that do not
+// match, which a damaged slot can tell of.  Choices: bit 0 leave checksums as they are, bit 1
+// metrics, bits 2 and 3 the rule, bit 4 processes without rank.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	export_and_verify(&parts, paths);
 	for (size_t i = 0; i < parts.count; i++)
-		(void)close(fds[i]);
+		close(fds[i]);
 	free(parts.bytes);
 	return 0;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Feeds arbitrary recordings of nodes to crit gather, and asks who reports on them.  Choices: bit 0
- * leave checksums as they are, bit 1 half of the recordings are home already, else one.
- */
+// Feeds arbitrary recordings of nodes to crit gather, and asks who reports on them.  Choices: bit 0
+// leave checksums as they are, bit 1 half of the recordings are home already, else one.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

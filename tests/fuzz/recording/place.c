@@ -66,5 +66,5 @@ void place_write(const char *name, const struct input *file)
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, file->bytes, file->length) != (ssize_t)file->length)
 		abort();
-	(void)close(fd);
+	close(fd);
 }

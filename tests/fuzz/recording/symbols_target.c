@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Feeds arbitrary bytes to the search for names: as a program mapped in two processes, as what may
- * be its debug information in a file of its own, and up to the first zero as further maps of one of
- * them.
- */
+// Feeds arbitrary bytes to the search for names: as a program mapped in two processes, as what may
+// be its debug information in a file of its own, and up to the first zero as further maps of one of
+// them.
 #include "tests/fuzz/target.h"
 
 #include <inttypes.h>

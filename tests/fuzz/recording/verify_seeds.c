@@ -50,7 +50,7 @@ static void export(const struct parts *parts, size_t number)
 	/* without one the parts are empty, and the fuzzer has a poor seed */
 	(void)crit_otf2_export(paths, parts->count, place_directory(), &options, &archive, &err);
 	for (size_t i = 0; i < parts->count; i++)
-		(void)close(fds[i]);
+		close(fds[i]);
 }
 
 struct input crit_fuzz_seed(size_t number)

@@ -211,9 +211,7 @@ static void test_rank_calls(void)
 /* A poll span of 20 us waits, a shorter one works; with rule "poll" both work. */
 static void test_poll_spans(void)
 {
-	int rule;
-
-	for (rule = CRIT_ACTIVE_DEFAULT; rule <= CRIT_ACTIVE_POLL; rule += CRIT_ACTIVE_POLL) {
+	for (int rule = CRIT_ACTIVE_DEFAULT; rule <= CRIT_ACTIVE_POLL; rule += CRIT_ACTIVE_POLL) {
 		struct crit_maker *m = crit_act_begin("node0");
 		uint32_t a = crit_act_rank(m, 100, 0, 10 * MS);
 		struct crit_maker_poll poll = { .first_ns = 11 * MS,

@@ -46,7 +46,7 @@ static void add_file(struct files *files, struct crit_maker *m)
 static void close_files(struct files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
-		(void)close(files->fds[i]);
+		close(files->fds[i]);
 	files->count = 0;
 }
 
@@ -57,10 +57,8 @@ static void close_files(struct files *files)
 static void check_told(const struct crit_test_crew *crew, const struct crit_test_told *parts,
 		       const struct crit_test_told *alone)
 {
-	size_t i;
-
 	CHECK(parts[0].communicators == alone->communicators);
-	for (i = 0; i < alone->thread_count; i++) {
+	for (size_t i = 0; i < alone->thread_count; i++) {
 		uint64_t sum = 0;
 		uint32_t peer, tellers = 0;
 
@@ -80,9 +78,8 @@ static void check_crew(const struct files *files, struct crit_test_crew *crew, u
 	struct crit_trace_sink sinks[CRIT_TEST_CLUSTER_MAX];
 	struct crit_test_told parts[CRIT_TEST_CLUSTER_MAX];
 	struct crit_results *r = NULL;
-	uint32_t i;
 
-	for (i = 0; i < crew->transport; i++)
+	for (uint32_t i = 0; i < crew->transport; i++)
 		crit_test_told_sink(&parts[i], &sinks[i]);
 	crew->sinks = alone ? sinks : NULL;
 	if (CHECK_INT_EQ(crit_test_crew_analyse(crew, files->paths, files->count, &r), 0) && r) {
@@ -92,7 +89,7 @@ static void check_crew(const struct files *files, struct crit_test_crew *crew, u
 			check_told(crew, parts, alone);
 	}
 	crit_results_destroy(r);
-	for (i = 0; i < crew->transport; i++)
+	for (uint32_t i = 0; i < crew->transport; i++)
 		crit_test_told_fini(&parts[i]);
 }
 

@@ -21,9 +21,7 @@
 /* Every rank has a world of its own. */
 static void make_worlds(struct crit_maker *m, uint32_t count)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct crit_rec_rank rank = { .pid = PID + i, .open_ns = 2 * MS + i };
 
 		(void)snprintf(rank.world, sizeof(rank.world), "world%u", i);
@@ -34,10 +32,8 @@ static void make_worlds(struct crit_maker *m, uint32_t count)
 /* One thread number, used again and again. */
 static void make_births(struct crit_maker *m, uint32_t count)
 {
-	uint32_t i;
-
 	crit_act_enrol(m, 1 * MS, CRIT_ACT_ROOT);
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint64_t at_ns = 2 * MS + 100ull * i;
 
 		crit_act_start(m, at_ns, PID, CRIT_ACT_ROOT, 1);
@@ -48,26 +44,22 @@ static void make_births(struct crit_maker *m, uint32_t count)
 /* Then streams that say they are the first user's. */
 static void make_threads(struct crit_maker *m, uint32_t count)
 {
-	uint32_t i;
-
 	make_births(m, count);
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		(void)crit_act_claim(m, CRIT_ACT_ROOT, PID, 1 * MS);
 }
 
 /* The same with a process number; ends of processes that never registered. */
 static void make_processes(struct crit_maker *m, uint32_t count)
 {
-	uint32_t i;
-
 	crit_act_enrol(m, 1 * MS, CRIT_ACT_ROOT);
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint64_t at_ns = 2 * MS + 100ull * i;
 
 		crit_act_start(m, at_ns, PID, PID, 1);
 		crit_act_end(m, at_ns + 50, PID, PID, 1);
 	}
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		crit_maker_gone(m, (struct crit_rec_gone){ .pid = PID, .time_ns = 1 * MS });
 		crit_maker_close(m, (struct crit_rec_close){ .pid = PID, .close_ns = 1 * MS });
 	}
@@ -85,9 +77,8 @@ static double cpu_s(void)
 static double time_of(void (*make)(struct crit_maker *m, uint32_t count), uint32_t count)
 {
 	double least_s = 1e9;
-	int round;
 
-	for (round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		struct crit_maker *m = crit_act_begin("node0");
 		struct crit_results *r = NULL;
 		double begin_s;
@@ -116,9 +107,8 @@ static void test_growing(void)
 		{ "uses of a thread number", make_threads, 10000 },
 		{ "uses of a process number", make_processes, 10000 },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double once_s = time_of(cases[i].make, cases[i].count);
 		double times_s = time_of(cases[i].make, TIMES * cases[i].count);
 
@@ -172,7 +162,7 @@ static void test_read_once(void)
 	crit_results_destroy(r);
 	bytes[2] = read_bytes();
 	crit_run_index_destroy(options.index);
-	(void)close(fd);
+	close(fd);
 	CHECK_MSG((double)(bytes[1] - bytes[0]) <= 3.1 * (double)status.st_size, "%llu of %lld",
 		  (unsigned long long)(bytes[1] - bytes[0]), (long long)status.st_size);
 	CHECK_MSG((double)(bytes[2] - bytes[1]) <= 1.01 * (double)status.st_size, "%llu of %lld",

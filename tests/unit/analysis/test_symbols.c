@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Names of code: small programs in C, C++ and Fortran are built in several ways and run twice, tell
- * the return addresses of marked lines and their memory maps, and are looked up.
- */
+// Names of code: small programs in C, C++ and Fortran are built in several ways and run twice, tell
+// the return addresses of marked lines and their memory maps, and are looked up.
 #include "analysis/symbols/symbols.h"
 
 #include <arpa/inet.h>

@@ -39,17 +39,14 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 
 static void check_threads(struct sim_teams *w, const struct crit_results *r)
 {
-	uint32_t i;
-	int class;
-
 	CHECK_UINT_EQ(r->window_ns, w->now_ns - TEAM_BEGIN);
 	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);
 	if (!CHECK_UINT_EQ(r->thread_count, TEAM_THREADS))
 		return;
-	for (i = 0; i < TEAM_THREADS; i++) {
+	for (uint32_t i = 0; i < TEAM_THREADS; i++) {
 		const struct crit_thread_row *row = &r->threads[i];
 
-		for (class = CRIT_CLASS_USER; class < CRIT_CLASS_COUNT; class ++)
+		for (int class = CRIT_CLASS_USER; class < CRIT_CLASS_COUNT; class ++)
 			CHECK_UINT_EQ(row->cells.ns[CRIT_STATE_ASSUMED][class],
 				      w->threads[i].cells[class]);
 		CHECK_NEAR((double)row->run.cmetric[CRIT_UNIT_THREADS] * 0x1p-64,
@@ -77,7 +74,6 @@ static void check_region(const struct sim_teams *w, const struct crit_results *r
 	const struct crit_region_row *row = &r->regions.rows[index];
 	const struct team_region *truth = &w->regions[row->number];
 	uint64_t rest_ns = 0;
-	uint32_t i;
 
 	CHECK_UINT_EQ(row->pid, TEAM_PID);
 	CHECK_UINT_EQ(row->call, truth->call);
@@ -92,9 +88,9 @@ static void check_region(const struct sim_teams *w, const struct crit_results *r
 			      truth->parent);
 	if (truth->is_defined && truth->call == CRIT_CONSTRUCT_PHASE)
 		CHECK_STR_EQ(row->name, "a phase with a name that needs two slots");
-	for (i = 0; i < TEAM_THREADS; i++)
+	for (uint32_t i = 0; i < TEAM_THREADS; i++)
 		rest_ns += truth->parts[i].time_ns;
-	for (i = 0; i < row->part_count; i++) {
+	for (uint32_t i = 0; i < row->part_count; i++) {
 		const struct crit_region_part *part = &r->regions.parts[row->first_part + i];
 
 		CHECK_UINT_EQ(part->region, index);
@@ -109,7 +105,6 @@ static void check_seed(uint64_t seed)
 	static struct sim_teams w;
 	struct crit_trace_sink sink = { .user = &w, .enter = on_enter, .leave = on_leave };
 	struct crit_results *r = NULL;
-	size_t i;
 
 	CHECK_CASE("seed %llu", (unsigned long long)seed);
 	sim_teams_make(&w, seed, NULL);
@@ -118,7 +113,7 @@ static void check_seed(uint64_t seed)
 
 		CHECK_MSG(!broken, "%s", broken ? broken : "");
 		check_threads(&w, r);
-		for (i = 0; i < r->regions.row_count; i++)
+		for (size_t i = 0; i < r->regions.row_count; i++)
 			check_region(&w, r, i);
 	}
 	crit_results_destroy(r);

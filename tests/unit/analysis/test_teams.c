@@ -29,9 +29,7 @@ static uint32_t claim(struct crit_maker *m, uint32_t pid, uint32_t tid, uint64_t
 static const struct crit_region_row *region_of(const struct crit_results *r, uint32_t pid,
 					       uint32_t number)
 {
-	size_t i;
-
-	for (i = 0; i < r->regions.row_count; i++) {
+	for (size_t i = 0; i < r->regions.row_count; i++) {
 		if (r->regions.rows[i].pid == pid && r->regions.rows[i].number == number)
 			return &r->regions.rows[i];
 	}
@@ -43,9 +41,8 @@ static const struct crit_region_part *part_of(const struct crit_results *r, uint
 					      uint32_t number, uint32_t tid)
 {
 	const struct crit_region_row *row = region_of(r, pid, number);
-	size_t i;
 
-	for (i = 0; i < row->part_count; i++) {
+	for (size_t i = 0; i < row->part_count; i++) {
 		const struct crit_region_part *part = &r->regions.parts[row->first_part + i];
 
 		if (r->threads[part->thread].tid == tid)
@@ -193,13 +190,12 @@ static void test_two_by_two(void)
 static struct crit_maker *make_team(uint32_t streams[3])
 {
 	struct crit_maker *m = crit_act_begin("node0");
-	uint32_t i;
 
 	crit_act_enrol(m, 1 * MS, ROOT);
 	crit_act_start(m, 1 * MS, 101, ROOT, 1);
 	crit_act_start(m, 1 * MS, 102, ROOT, 2);
 	streams[0] = crit_act_rank(m, ROOT, 0, 10 * MS);
-	for (i = 1; i < 3; i++) {
+	for (uint32_t i = 1; i < 3; i++) {
 		streams[i] = claim(m, ROOT, ROOT + i, 10 * MS);
 		crit_maker_worker(m, streams[i], 10 * MS);
 	}
@@ -341,7 +337,7 @@ static void test_early_leaver(void)
  */
 static void test_team_of_one(void)
 {
-	uint32_t streams[3], i;
+	uint32_t streams[3];
 	struct crit_maker *m = make_team(streams);
 	struct crit_results *r;
 
@@ -359,7 +355,7 @@ static void test_team_of_one(void)
 	crit_maker_leave(m, streams[1], 60 * MS, CRIT_CONSTRUCT_LOCK_WAIT);
 	crit_maker_leave(m, streams[1], 65 * MS, CRIT_CONSTRUCT_PARALLEL);
 	begin(m, streams[1], 65 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER, 1, 0);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		crit_maker_leave(m, streams[i], 70 * MS, CRIT_CONSTRUCT_IMPLICIT_BARRIER);
 	crit_maker_leave(m, streams[0], 70 * MS, CRIT_CONSTRUCT_PARALLEL);
 	r = end_team(m, streams);
@@ -401,12 +397,12 @@ static void preempt(struct crit_maker *m, uint32_t tid, uint64_t from_ns, uint64
  */
 static void test_waiting_for_a_cpu(void)
 {
-	uint32_t streams[3], i;
+	uint32_t streams[3];
 	struct crit_maker *m = make_team(streams);
 	struct crit_efficiency eff;
 	struct crit_results *r;
 
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		begin(m, streams[i], 20 * MS, CRIT_CONSTRUCT_PARALLEL, 1, (i ? 0 : PRIMARY) | 1);
 	begin(m, streams[0], 30 * MS, CRIT_CONSTRUCT_BARRIER, 1, 0);
 	begin(m, streams[1], 40 * MS, CRIT_CONSTRUCT_BARRIER, 1, 0);
@@ -510,9 +506,8 @@ static void test_depth_and_circles(void)
 	uint32_t streams[3];
 	struct crit_maker *m = make_team(streams);
 	struct crit_results *r;
-	uint32_t i;
 
-	for (i = 1; i <= 60; i++)
+	for (uint32_t i = 1; i <= 60; i++)
 		begin(m, streams[0], (10 + i) * MS / 2 + 5 * MS, CRIT_CONSTRUCT_TASK, i, 0);
 	crit_maker_region(
 		m, streams[0],
@@ -522,7 +517,7 @@ static void test_depth_and_circles(void)
 		m, streams[0],
 		(struct crit_slot_region){ .call = CRIT_CONSTRUCT_TASK, .region = 2, .parent = 1 },
 		NULL);
-	for (i = 60; i >= 1; i--)
+	for (uint32_t i = 60; i >= 1; i--)
 		crit_maker_leave(m, streams[0], 60 * MS, CRIT_CONSTRUCT_TASK);
 	r = end_team(m, streams);
 	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);

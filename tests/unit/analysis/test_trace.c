@@ -315,9 +315,9 @@ static void test_setup(void)
 	struct heard heard = { .begins = 0 };
 	struct crit_trace_sink sink = sink_of(&heard);
 	struct crit_results *r = NULL;
-	uint32_t streams[3], i;
+	uint32_t streams[3];
 
-	for (i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		streams[i] = crit_act_rank(m, 100 + i, i, 10 * MS);
 		crit_maker_enter_at(m, streams[i], 9200000, CRIT_MPI_Init_thread, 0xa0);
 		crit_maker_leave(m, streams[i], 9800000, CRIT_MPI_Init_thread);
@@ -328,12 +328,12 @@ static void test_setup(void)
 			crit_maker_leave(m, streams[i], 58 * MS, CRIT_MPI_Finalize);
 	}
 	crit_maker_window(m, 52 * MS);
-	for (i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++)
 		crit_maker_gone(m, (struct crit_rec_gone){ .pid = 100 + i, .time_ns = 60 * MS });
 	if (CHECK_INT_EQ(crit_analysed_traced(&m, 1, CRIT_ACTIVE_DEFAULT, &sink, &r), 0)) {
 		CHECK_UINT_EQ(heard.end_ns, 50 * MS);
 		CHECK_UINT_EQ(r->call_count, 0); /* nothing was called in the window */
-		for (i = 0; i < 3 && CHECK_UINT_EQ(heard.threads[i].setups, 2); i++)
+		for (uint32_t i = 0; i < 3 && CHECK_UINT_EQ(heard.threads[i].setups, 2); i++)
 			check_setup(&heard.threads[i].setup[0], CRIT_MPI_Init_thread, 9200, 9800);
 		check_setup(&heard.threads[0].setup[1], CRIT_MPI_Finalize, 50100, 58000);
 		check_setup(&heard.threads[1].setup[1], CRIT_MPI_Finalize, 50100, 60000);

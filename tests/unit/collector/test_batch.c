@@ -95,7 +95,7 @@ static void try_file(void)
 	crit_writer_close(sink);
 	CHECK(crit_writer_stop(&writer, 1000));
 	CHECK_INT_EQ(fcntl(output, F_GETFD), -1);
-	(void)close(fd);
+	close(fd);
 }
 
 /* A device that is full for ever: chunks are dropped and counted, nothing blocks. */
@@ -175,7 +175,7 @@ static void try_hung(void)
 		(void)!read(ends[0], bytes, sizeof(bytes));
 	crit_writer_close(hung);
 	CHECK(crit_writer_stop(&writer, 1000));
-	(void)close(ends[0]);
+	close(ends[0]);
 }
 
 /* Puts chunks of 64 KiB until the queue refuses.  Returns how many. */
@@ -231,7 +231,7 @@ static void try_many_hung(void)
 	}
 	CHECK_INT_LE(sum, CRIT_WRITER_QUEUE_BYTES >> 16);
 	for (size_t i = 0; i < MANY; i++) {
-		(void)close(ends[i][0]);
+		close(ends[i][0]);
 		crit_writer_close(sinks[i]);
 	}
 	CHECK(crit_writer_stop(&writer, 5000));

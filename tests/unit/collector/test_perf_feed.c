@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Perf events from hand-made rings: one order of time, all kinds, the ring's end, what is too new.
+#include <stdint.h>
 #include <linux/perf_event.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ static struct perf_event_mmap_page pages[RINGS];
 static __u8 data[RINGS][RING_BYTES] __attribute__((aligned(8)));
 static struct crit_perf_ring rings[RINGS];
 static struct crit_perf_ring *heap[RINGS];
-static __u64 members[1u << 16];
+static uint64_t members[1u << 16];
 static struct crit_perf perf;
 
 static union {
@@ -27,7 +28,7 @@ static union {
 	struct crit_kernel_exit exited;
 	struct crit_kernel_enrol enrol;
 } got[RECORDS_MAX];
-static __u32 got_count;
+static uint32_t got_count;
 
 static void take(void *context, const struct crit_kernel_head *record)
 {
@@ -37,44 +38,44 @@ static void take(void *context, const struct crit_kernel_head *record)
 		memcpy(&got[got_count++], record, record->size);
 }
 
-static void feed(__u64 until_ns)
+static void feed(uint64_t until_ns)
 {
 	got_count = 0;
 	crit_perf_feed(&perf, until_ns, take, &perf);
 }
 
 /* start: where the rings' positions begin, so that records cross the end of the data. */
-static void reset(__u64 start)
+static void reset(uint64_t start)
 {
 	memset(members, 0, sizeof(members));
-	for (__u32 i = 0; i < RINGS; i++) {
+	for (uint32_t i = 0; i < RINGS; i++) {
 		pages[i] = (struct perf_event_mmap_page){ .data_head = start, .data_tail = start };
 		rings[i] = (struct crit_perf_ring){ .page = &pages[i],
 						    .data = data[i],
 						    .bytes = RING_BYTES,
 						    .tail = start,
 						    .head = start,
-						    .cpu = (__u16)(i + 5) };
+						    .cpu = (uint16_t)(i + 5) };
 	}
 	perf = (struct crit_perf){
 		.rings = rings, .heap = heap, .ring_count = RINGS, .members = members
 	};
 }
 
-static __u64 words(__u32 low, __u32 high)
+static uint64_t words(uint32_t low, uint32_t high)
 {
-	return (__u64)high << 32 | low;
+	return (uint64_t)high << 32 | low;
 }
 
 /* A record as the kernel lays it out: head, body, then pid and tid, time. */
-static void write_record(__u32 ring, struct perf_event_header head, const __u64 *body,
-			 __u32 body_words, __u32 tid, __u64 time_ns)
+static void write_record(uint32_t ring, struct perf_event_header head, const uint64_t *body,
+			 uint32_t body_words, uint32_t tid, uint64_t time_ns)
 {
-	const __u64 tail[2] = { words(TGID, tid), time_ns };
-	__u64 word;
+	const uint64_t tail[2] = { words(TGID, tid), time_ns };
+	uint64_t word;
 
-	head.size = (__u16)(8 * (body_words + 3));
-	for (__u32 i = 0; i < body_words + 3; i++) {
+	head.size = (uint16_t)(8 * (body_words + 3));
+	for (uint32_t i = 0; i < body_words + 3; i++) {
 		if (i == 0)
 			memcpy(&word, &head, sizeof(word));
 		else
@@ -84,21 +85,22 @@ static void write_record(__u32 ring, struct perf_event_header head, const __u64 
 	}
 }
 
-static void write_switch(__u32 ring, __u16 misc, __u32 tid, __u64 time_ns)
+static void write_switch(uint32_t ring, uint16_t misc, uint32_t tid, uint64_t time_ns)
 {
 	write_record(ring, HEAD(PERF_RECORD_SWITCH, misc), NULL, 0, tid, time_ns);
 }
 
-static void write_task(__u32 ring, __u16 type, __u32 tgid, __u32 tid, __u64 time_ns)
+static void write_task(uint32_t ring, uint16_t type, uint32_t tgid, uint32_t tid, uint64_t time_ns)
 {
-	const __u64 body[] = { words(tgid, TGID), words(tid, TGID), time_ns };
+	const uint64_t body[] = { words(tgid, TGID), words(tid, TGID), time_ns };
 
 	write_record(ring, HEAD(type, 0), body, 3, TGID, time_ns);
 }
 
-static void write_name(__u32 ring, __u16 misc, __u32 tid, const char *name, __u64 time_ns)
+static void write_name(uint32_t ring, uint16_t misc, uint32_t tid, const char *name,
+		       uint64_t time_ns)
 {
-	__u64 body[3] = { words(TGID, tid) };
+	uint64_t body[3] = { words(TGID, tid) };
 
 	memcpy(body + 1, name, strlen(name));
 	write_record(ring, HEAD(PERF_RECORD_COMM, misc), body, strlen(name) < 8 ? 2 : 3, tid,
@@ -107,7 +109,7 @@ static void write_name(__u32 ring, __u16 misc, __u32 tid, const char *name, __u6
 
 static void test_switches(void)
 {
-	const __u16 out = PERF_RECORD_MISC_SWITCH_OUT;
+	const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
 
 	reset(RING_BYTES - 40);
 	write_switch(0, 0, 7, 1000);
@@ -142,17 +144,17 @@ static void test_switches(void)
 /* Many rounds through small rings, with all ties and orders. */
 static void test_order(void)
 {
-	__u64 time_ns = 1, last_ns = 0, total = 0;
+	uint64_t time_ns = 1, last_ns = 0, total = 0;
 
 	reset(0);
-	for (__u32 round = 0; round < 100; round++) {
-		for (__u32 i = 0; i < 60; i++) {
+	for (uint32_t round = 0; round < 100; round++) {
+		for (uint32_t i = 0; i < 60; i++) {
 			write_switch(i * 7 % 3 % RINGS, 0, 7, time_ns);
 			time_ns += i % 3;
 		}
 		feed(time_ns);
 		total += got_count;
-		for (__u32 i = 0; i < got_count; i++) {
+		for (uint32_t i = 0; i < got_count; i++) {
 			CHECK(got[i].head.time_ns >= last_ns);
 			last_ns = got[i].head.time_ns;
 		}
@@ -217,7 +219,7 @@ static void test_twice_enrolled(void)
 
 static void test_lost(void)
 {
-	const __u64 body[] = { 1, 42 };
+	const uint64_t body[] = { 1, 42 };
 
 	reset(0);
 	write_record(0, HEAD(PERF_RECORD_LOST, 0), body, 2, 7, 1000);

@@ -80,7 +80,7 @@ static void check_pair(const char *name, int reader, int writer)
 
 	CHECK_CASE("%s", name);
 	(void)dup2(writer, STDERR_FILENO);
-	(void)close(writer);
+	close(writer);
 	crit_notice_init(&notice);
 	CHECK(write_line(&notice));
 	CHECK(drain(reader) >= strlen(LINE)); /* a terminal adds its carriage return */
@@ -89,7 +89,7 @@ static void check_pair(const char *name, int reader, int writer)
 	CHECK(!write_line(&notice));
 	full = drain(reader);
 	CHECK(full >= 4096);
-	(void)close(reader);
+	close(reader);
 	CHECK(!write_line(&notice));
 }
 
@@ -124,7 +124,7 @@ static void check_files(void)
 	(void)dup2(data, STDERR_FILENO);
 	CHECK(!write_line(&notice));
 	CHECK_INT_EQ(lseek(data, 0, SEEK_END), 0);
-	(void)close(STDERR_FILENO);
+	close(STDERR_FILENO);
 	CHECK(!write_line(&notice));
 	crit_notice_init(&closed);
 	(void)dup2(data, STDERR_FILENO);

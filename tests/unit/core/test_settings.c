@@ -134,7 +134,7 @@ static void check_groups(void)
 	const uint32_t rma = 1u << CRIT_GROUP_RMA, io = 1u << CRIT_GROUP_IO;
 	const struct {
 		const char *list;
-		int status;
+		int rc;
 		uint32_t off;
 	} cases[] = {
 		{ "all", 0, 0 },
@@ -159,7 +159,7 @@ static void check_groups(void)
 		uint32_t off = 0;
 
 		CHECK_CASE("groups '%s'", cases[i].list);
-		CHECK_INT_EQ(crit_groups_parse(cases[i].list, &off), cases[i].status);
+		CHECK_INT_EQ(crit_groups_parse(cases[i].list, &off), cases[i].rc);
 		CHECK_INT_EQ(off, cases[i].off);
 	}
 	CHECK_CASE("groups that may wait");
@@ -227,7 +227,7 @@ static void make(const char *scratch, const char *template, const char *expected
 
 	CHECK_CASE("directory %s", template);
 	CHECK_INT_EQ(crit_client_make_output(&output, directory, &fd, NULL), 0);
-	(void)close(fd);
+	close(fd);
 	(void)snprintf(path, sizeof(path), "%s/%s", scratch, expected);
 	CHECK_STR_EQ(directory, path);
 	(void)snprintf(path, sizeof(path), "%s/node1.crit", directory);
@@ -286,7 +286,7 @@ static void check_date(void)
 
 	CHECK_CASE("date");
 	CHECK_INT_EQ(crit_client_make_output(&output, directory, &fd, NULL), 0);
-	(void)close(fd);
+	close(fd);
 	date = strrchr(directory, '/') + 1;
 	CHECK_INT_EQ(strlen(date), 16);
 	CHECK(date[8] == 'T' && date[15] == 'Z' && strspn(date, "0123456789") == 8);

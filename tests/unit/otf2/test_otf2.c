@@ -248,7 +248,7 @@ static void change_stamp(const char *path, uint64_t from_ns, uint64_t to_ns)
 		;
 	if (CHECK(at + 8 <= length))
 		CHECK_INT_EQ(pwrite(fd, &to_ns, 8, at), 8);
-	(void)close(fd);
+	close(fd);
 }
 
 static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller,
@@ -410,7 +410,7 @@ static void check_unreadable(void)
 	CHECK_INT_EQ(crit_otf2_verify(path, take_fault, &faults, &verified, &err), -ENOENT);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	CHECK_INT_EQ(write(fd, text, sizeof(text)), sizeof(text));
-	(void)close(fd);
+	close(fd);
 	CHECK_INT_EQ(crit_otf2_verify(path, take_fault, &faults, &verified, &err), -EPROTO);
 	CHECK(err.text[0]);
 	CHECK_UINT_EQ(faults.others, 0);

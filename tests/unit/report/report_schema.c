@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Walks the paths of all tables, and gives each object its columns as properties. */
+// Walks the paths of all tables, and gives each object its columns as properties.
 #include "tests/unit/report/report_schema.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Fills the results of two small runs by hand. */
+// Fills the results of two small runs by hand.
 #include "tests/unit/report/results_sample.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Misspelt names, and the one that was meant, if any is close enough. */
+// Misspelt names, and the one that was meant, if any is close enough.
 #include "cli/console/closest.h"
 
 #include <stdint.h>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * The table of columns: what is in it is documented, named once, in crit-report(5) and in the JSON
- * schema; CRIT_GOLDEN_WRITE=1 writes both anew.  Golden reports follow the schema.  Compiled with
- * one column more (more_columns.def), that is in report.txt, ranks.csv, report.json, page, schema.
- */
+// The table of columns: what is in it is documented, named once, in crit-report(5) and in the JSON
+// schema; CRIT_GOLDEN_WRITE=1 writes both anew.  Golden reports follow the schema.  Compiled with
+// one column more (more_columns.def), that is in report.txt, ranks.csv, report.json, page, schema.
 #include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -41,17 +39,17 @@ static void write_table(FILE *out, enum crit_table table)
 
 	if (!*head->path)
 		return;
-	(void)fprintf(out, ".Ss %s%s%s\n%c%s.\n.Bl -tag -width Ds -compact\n", head->path,
-		      *head->file ? ", " : "", head->file, toupper((unsigned char)head->doc[0]),
-		      head->doc + 1);
+	fprintf(out, ".Ss %s%s%s\n%c%s.\n.Bl -tag -width Ds -compact\n", head->path,
+		*head->file ? ", " : "", head->file, toupper((unsigned char)head->doc[0]),
+		head->doc + 1);
 	for (size_t i = 0; i < count; i++)
 		if (columns[i].table == table && columns[i].where)
-			(void)fprintf(out, ".It Va %s\n%s%s\n", columns[i].key, columns[i].doc,
-				      columns[i].where == CRIT_IN_CSV    ? " (only in the file)"
-				      : columns[i].where == CRIT_IN_SOME ? " (may be absent)"
-				      : columns[i].where == CRIT_IN_JSON && *head->file
-					      ? " (only in report.json)"
-					      : "");
+			fprintf(out, ".It Va %s\n%s%s\n", columns[i].key, columns[i].doc,
+				columns[i].where == CRIT_IN_CSV    ? " (only in the file)"
+				: columns[i].where == CRIT_IN_SOME ? " (may be absent)"
+				: columns[i].where == CRIT_IN_JSON && *head->file
+					? " (only in report.json)"
+					: "");
 	(void)fputs(".El\n", out);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Two hand-made reports: figures paired by name, sorted by change; what does not fit. */
+// Two hand-made reports: figures paired by name, sorted by change; what does not fit.
 #include "report/findings/difference.h"
 #include "report/formats/diff_changes.h"
 

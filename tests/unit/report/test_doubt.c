@@ -21,9 +21,9 @@ static struct crit_summary summary;
 /* Lines of the report that say text. */
 static size_t count_said(const char *text)
 {
-	size_t count = 0, i;
+	size_t count = 0;
 
-	for (i = 0; i < summary.missing_count; i++)
+	for (size_t i = 0; i < summary.missing_count; i++)
 		count += strstr(summary.missing[i].what, text) != NULL;
 	return count;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Efficiencies: the identities to 1e-12 on random cells, closed forms, and the edges. */
+// Efficiencies: the identities to 1e-12 on random cells, closed forms, and the edges.
 #include "analysis/table/efficiency.h"
 
 #include <string.h>

@@ -56,10 +56,9 @@ static bool is_advised(uint16_t flags)
 	struct crit_results *results = spin(flags);
 	struct crit_summary summary;
 	bool is_found = false;
-	size_t i;
 
 	CHECK_INT_EQ(crit_summarise(&summary, results, &options), 0);
-	for (i = 0; i < summary.missing_count; i++)
+	for (size_t i = 0; i < summary.missing_count; i++)
 		is_found |= strcmp(summary.missing[i].fix, "OMP_WAIT_POLICY=passive") == 0;
 	crit_summary_fini(&summary);
 	crit_results_destroy(results);

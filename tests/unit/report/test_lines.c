@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Foreign names in texts and tables: whatever they hold, they stay part of their line. */
+// Foreign names in texts and tables: whatever they hold, they stay part of their line.
 #include "core/base/line.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Regions joined over processes, their sums and spread in closed form. */
+// Regions joined over processes, their sums and spread in closed form.
 #include "report/tables/location_fit.h"
 #include "report/tables/region_table.h"
 

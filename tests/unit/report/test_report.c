@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * The report writers on hand-filled results: golden files, the bounds of the first screen,
- * verdicts, required keys, and output that is whole or absent.
- * CRIT_GOLDEN_WRITE=1 writes the golden files anew.
- */
+// The report writers on hand-filled results: golden files, the bounds of the first screen,
+// verdicts, required keys, and output that is whole or absent.
+// CRIT_GOLDEN_WRITE=1 writes the golden files anew.
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * The first screen of runs of 2 to 1,024 ranks: golden files, and the bounds of the page.
- * CRIT_GOLDEN_WRITE=1 writes the golden files anew.
- */
+// The first screen of runs of 2 to 1,024 ranks: golden files, and the bounds of the page.
+// CRIT_GOLDEN_WRITE=1 writes the golden files anew.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

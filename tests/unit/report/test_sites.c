@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Call sites: one line of two ranks loaded at different addresses is one site; no map, no name. */
+// Call sites: one line of two ranks loaded at different addresses is one site; no map, no name.
 #include "report/tables/call_sites.h"
 
 #include <limits.h>

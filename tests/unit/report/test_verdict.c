@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The first sentence of a report: what it says of which losses, whom it names, what it promises. */
+// The first sentence of a report: what it says of which losses, whom it names, what it promises.
 #include "core/abi/abi_shim.h"
 #include "report/findings/summarise.h"
 #include "report/tables/summary.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Fills the results of a run of any number of ranks, by the definitions of docs/metric.md. */
+// Fills the results of a run of any number of ranks, by the definitions of docs/metric.md.
 #include "tests/unit/report/wide_sample.h"
 
 #include <errno.h>
@@ -239,12 +239,12 @@ static int fill(struct wide_sample *sample, uint32_t rank_count, enum wide_langu
 {
 	struct crit_results *results = &sample->results;
 	const char *program = language == WIDE_CXX ? "heat" : "ocean_model_of_the_north_sea_v12";
-	int status = allocate(results, rank_count);
+	int rc = allocate(results, rank_count);
 
-	if (!status)
-		status = fill_integrals(results);
-	if (status)
-		return status;
+	if (!rc)
+		rc = fill_integrals(results);
+	if (rc)
+		return rc;
 	results->has_ranks = true;
 	results->window_ns = WINDOW_MS * MS;
 	results->flavour = CRIT_FLAVOUR_OPENMPI;
@@ -272,20 +272,20 @@ int wide_sample_init(struct wide_sample *sample, uint32_t rank_count, enum wide_
 						   .user = (void *)places[language] };
 	const struct crit_summary_options options = { .call_sites = &sample->call_sites,
 						      .finder = &finder };
-	int status;
+	int rc;
 
 	memset(sample, 0, sizeof(*sample));
-	status = fill(sample, rank_count, language);
-	if (!status)
-		status = crit_call_sites_init(&sample->call_sites, NULL, &sample->results);
-	for (size_t i = 0; !status && i < sample->call_sites.row_count; i++)
+	rc = fill(sample, rank_count, language);
+	if (!rc)
+		rc = crit_call_sites_init(&sample->call_sites, NULL, &sample->results);
+	for (size_t i = 0; !rc && i < sample->call_sites.row_count; i++)
 		sample->call_sites.rows[i].place =
 			places[language][sample->call_sites.rows[i].place.offset % PLACES];
-	if (!status)
-		status = crit_summarise(&sample->summary, &sample->results, &options);
-	if (status)
+	if (!rc)
+		rc = crit_summarise(&sample->summary, &sample->results, &options);
+	if (rc)
 		wide_sample_fini(sample);
-	return status;
+	return rc;
 }
 
 void wide_sample_fini(struct wide_sample *sample)
