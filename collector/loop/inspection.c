@@ -196,6 +196,7 @@ static void handle_finisher(struct crit_server *server, struct inspection *inspe
 	if (run->number != inspection->run_number) /* that run is over */
 		return;
 	run->is_finisher_inspected = false;
+	run->is_front_told = false;
 	if (run->finisher_fd >= 0)
 		(void)crit_watch_add(server->epoll_fd, run->finisher_fd, CRIT_WATCH_FINISHER,
 				     run->slot);
@@ -237,6 +238,16 @@ void crit_inspection_collect(struct crit_server *server, handler *handle)
 			handle_finisher(server, inspection);
 		free(inspection);
 	}
+}
+
+void crit_inspection_drop(struct crit_task *task)
+{
+	struct inspection *inspection = (void *)task;
+
+	close_passed(inspection->server, &inspection->in);
+	if (!inspection->client)
+		crit_workers_close(inspection->server->closers, inspection->fd);
+	free(inspection);
 }
 
 static void give_up(struct crit_server *server, struct crit_connection *client)

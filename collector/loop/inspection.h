@@ -23,6 +23,9 @@ void crit_inspection_start(struct crit_server *server, struct crit_connection *c
 /* Refuses clients whose descriptors were not examined within 5 s: no run waits for them. */
 void crit_inspection_give_up(struct crit_server *server, uint64_t now_ns);
 
+/* Frees a message that a worker is done with, once nobody handles messages any more. */
+void crit_inspection_drop(struct crit_task *task);
+
 /* Hands the messages that workers are done with to handle. */
 void crit_inspection_collect(struct crit_server *server,
 			     void (*handle)(struct crit_server *server,

@@ -172,7 +172,8 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 	int rc = crit_message_in_peek(run->finisher_fd, &in);
 
 	if (rc == 1 && in.size == sizeof(*message) && message->head.kind == CRIT_M_WRITTEN &&
-	    !run->is_written_known) {
+	    !run->is_front_told) {
+		run->is_front_told = true;
 		run->is_written_known = true;
 		crit_connections_tell_written(server, run, message->status);
 	}

@@ -99,8 +99,9 @@ static bool stop_threads(struct crit_server *server)
 {
 	bool has_stopped = crit_writer_stop(&server->writer, LAST_WRITE_MS);
 
-	has_stopped = crit_workers_destroy(server->inspectors) && has_stopped;
-	return crit_workers_destroy(server->closers) && has_stopped;
+	/* one that is stuck still hands its descriptors to the closers */
+	return crit_workers_destroy(server->inspectors, crit_inspection_drop) &&
+	       crit_workers_destroy(server->closers, NULL) && has_stopped;
 }
 
 static void on_expelled(void *user, uint32_t tgid)

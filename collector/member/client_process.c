@@ -35,8 +35,8 @@ static void set_corrupt(struct crit_client_process *process, uint32_t index, con
 	char text[128];
 
 	process->buffers[index].is_corrupt = true;
-	(void)snprintf(text, sizeof(text), "process %u, stripe %u: %s; left alone", process->pid,
-		       index, what);
+	(void)snprintf(text, sizeof(text), "process %u, thread buffer %u: %s; left alone",
+		       process->pid, index, what);
 	crit_run_note(process->run, CRIT_NOTE_CORRUPT, -EINVAL, text);
 }
 
@@ -336,7 +336,7 @@ static uint32_t find_memory(struct crit_client_process *process, uint32_t used, 
 		process->is_short_noted = true;
 		process->run->no_buffer += used - own - spare;
 		(void)snprintf(text, sizeof(text),
-			       "process %u: no memory for stripes from %u on; left alone",
+			       "process %u: no memory for thread buffers from %u on; left alone",
 			       process->pid, own + spare);
 		crit_run_note(process->run, CRIT_NOTE_CORRUPT, -ENOBUFS, text);
 	}

@@ -68,6 +68,7 @@ struct crit_run {
 	bool is_window_written;
 	bool is_closed_sent;
 	bool is_written_known; /* the finisher answered, or is gone */
+	bool is_front_told; /* the answer was told, and is still to be taken from the socket */
 	bool is_finisher_gone;
 	uint64_t window_put_count; /* sink->put_count just after WINDOW */
 	int window_status;

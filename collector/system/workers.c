@@ -121,7 +121,7 @@ int crit_workers_create(struct crit_workers **ret_workers)
 	return rc;
 }
 
-bool crit_workers_destroy(struct crit_workers *workers)
+bool crit_workers_destroy(struct crit_workers *workers, void (*drop)(struct crit_task *task))
 {
 	struct timespec until;
 	bool is_empty;
@@ -140,6 +140,12 @@ bool crit_workers_destroy(struct crit_workers *workers)
 	(void)pthread_mutex_unlock(&workers->mutex);
 	if (!is_empty)
 		return false;
+	while (workers->done) {
+		struct crit_task *task = workers->done;
+
+		workers->done = task->next;
+		drop(task);
+	}
 	close(workers->done_fd);
 	free(workers);
 	return true;

@@ -21,10 +21,11 @@ struct crit_workers;
 int crit_workers_create(struct crit_workers **ret_workers);
 
 /*
- * Stops the threads; those at work have a second.  Returns false when one is stuck: it still looks
- * at workers, which stay.  Accepts NULL.
+ * Stops the threads; those at work have a second.  drop frees tasks that are done and were not
+ * taken; NULL where none is awaited.  Returns false when one is stuck: it still looks at workers,
+ * which stay.  Accepts NULL.
  */
-bool crit_workers_destroy(struct crit_workers *workers);
+bool crit_workers_destroy(struct crit_workers *workers, void (*drop)(struct crit_task *task));
 
 /* An eventfd, readable while something is done. */
 int crit_workers_done_fd(const struct crit_workers *workers);
