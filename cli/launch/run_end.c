@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/results/finish_lock.h"
@@ -63,6 +64,19 @@ static bool show_wide(const struct findings *found, int columns)
 	return is_shown;
 }
 
+/* Shows it in a process of its own, so that an analysis that dies of a signal ends that alone. */
+static bool show_wide_aside(const struct findings *found, int columns)
+{
+	const pid_t pid = fork();
+	int wait_status = 0;
+
+	if (pid == 0)
+		_exit(show_wide(found, columns) ? 0 : 1);
+	while (pid > 0 && waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+		continue;
+	return pid > 0 && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+}
+
 /* The first screen of report.txt, which ends before the line "Run". */
 static void show_screen(int directory_fd, const struct findings *found)
 {
@@ -72,7 +86,7 @@ static void show_screen(int directory_fd, const struct findings *found)
 	size_t size = 0;
 	int fd;
 
-	if (columns && columns != CRIT_SCREEN_COLUMNS && show_wide(found, columns))
+	if (columns && columns != CRIT_SCREEN_COLUMNS && show_wide_aside(found, columns))
 		return;
 	fd = openat(directory_fd, "report.txt", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	in = fd >= 0 ? fdopen(fd, "r") : NULL;

@@ -83,7 +83,7 @@ static int write_report(const struct crit_recording_set *set, bool is_live,
 	return is_incomplete || is_live ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
 }
 
-/* The archive follows the report.  Peer 0 knows whether there is to be one. */
+/* The archive follows the report.  Process 0 knows whether there is to be one. */
 static int write_trace(struct crit_recording_set *set, const struct merge_options *options,
 		       const struct crit_transport *transport, int code, int timeout_ms)
 {
@@ -119,6 +119,7 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	crit_client_env_read(&env);
 	is_live = crit_finish_lock_wait(directory, (int)env.finish_s * 1000) == -ETIMEDOUT;
 	rc = crit_recording_set_analyse(set, options->rule, false, transport, &analysis, &err);
+	rc = crit_transport_agree(transport, 0, rc); /* process 0 alone may have failed at last */
 	if (rc)
 		return refuse(directory, &err, rc);
 	if (analysis)

@@ -8,7 +8,7 @@
 struct crit_elf_reader;
 
 /*
- * Runs one of the processes.  Peer 0 speaks for all; answers the exit code of this one.
+ * Runs one of the processes.  Process 0 speaks for all; answers the exit code of this one.
  * reader: takes it; made before MPI_Init, after which forking is not safe everywhere; may be NULL.
  */
 int crit_merge_main(int argc, char **argv, const struct crit_transport *transport,

@@ -158,7 +158,7 @@ static int fail_removed(struct crit_finisher *finisher)
 static int finish(struct crit_finisher *finisher)
 {
 	const int gather_ms = (int)crit_setting_number(CRIT_SETTING_GATHER_S) * 1000;
-	struct crit_recording_set *set = crit_recording_set_create(NULL);
+	struct crit_recording_set *set;
 	bool has_written = false;
 	bool has_grown;
 
@@ -182,6 +182,7 @@ static int finish(struct crit_finisher *finisher)
 		return 0;
 	if (finisher->is_late || finisher->socket_fd >= 0)
 		crit_nodes_wait(HERE, gather_ms);
+	set = crit_recording_set_create(NULL);
 	has_grown = crit_recording_set_add(set, HERE, NULL) == 0 &&
 		    crit_recording_set_bytes(set) != finisher->written_bytes;
 	crit_recording_set_destroy(set);
@@ -285,7 +286,7 @@ int crit_finisher_work(struct crit_finisher *finisher)
 
 void crit_finisher_clean(const struct crit_finisher *finisher)
 {
-	const int lock_fd = crit_finish_lock_take(finisher->directory_fd, 0);
+	const int lock_fd = crit_finish_lock_take(finisher->directory_fd, READERS_MS);
 	char here[32]; /* the caller has a working directory of its own */
 
 	if (lock_fd == -EWOULDBLOCK) /* what is there belongs to one that is at work */

@@ -61,7 +61,7 @@ struct crit_summary;
  * Analyses the set.
  * Ownership: crit_analysis_destroy.  Errors: those of crit_analyse.
  * has_progress draws a bar on stderr once the work has taken a second.  peers: NULL, or who does it
- * together; then peer 0 gets the analysis, and others NULL.
+ * together; then process 0 gets the analysis, and others NULL.
  */
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, const struct crit_transport *transport,
