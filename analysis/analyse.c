@@ -248,6 +248,10 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	}
 	if (!rc && crit_cluster_leads(cluster))
 		rc = conclude(model, work, attempt, results);
+	if (!rc)
+		rc = work->engine.listeners.error; /* of what conclude has told */
+	if (!rc && sink)
+		rc = crit_tracer_end_setups(&work->tracer);
 	if (sink || attempt->is_trial)
 		rc = crit_cluster_agree(cluster, 0, rc);
 	if (!rc && cluster && attempt->is_trial)

@@ -20,8 +20,8 @@ struct crit_recording;
 struct crit_run_index;
 
 /*
- * Analyses the recordings of one run, one path per node.  Of several peers, who all name the same
- * paths, only peer 0 gets results, the same as one process would; others leave *ret_results.
+ * Analyses the recordings of one run, one path per node.  Of several processes, which all name the
+ * same paths, only process 0 gets results, as one process would; others leave *ret_results.
  * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
  * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
  * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites); both again

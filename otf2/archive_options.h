@@ -8,7 +8,7 @@
 
 #include "analysis/cluster/transport.h"
 #include "analysis/schema/results.h"
-#include "otf2/definitions/call_sites.h"
+#include "otf2/definitions/call_site_table.h"
 
 struct crit_otf2_options {
 	enum crit_active_rule rule;

@@ -6,7 +6,7 @@
 #include "otf2/archive/archive_files.h"
 #include "otf2/archive/strings.h"
 #include "otf2/archive_options.h"
-#include "otf2/definitions/call_sites.h"
+#include "otf2/definitions/call_site_table.h"
 #include "otf2/definitions/comm_table.h"
 #include "otf2/definitions/layout.h"
 #include "otf2/definitions/region_definitions.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of all processes go to peer 0, and the numbers it gives come back.
+// The tables of all processes go to process 0, and the numbers it gives come back.
 #include "otf2/shares.h"
 
 #include <errno.h>

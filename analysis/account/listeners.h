@@ -76,7 +76,7 @@ static inline bool crit_listeners_want(const struct crit_listeners *listeners,
 	return listeners->counts[CRIT_EVENT_EDGE + kind] != 0;
 }
 
-/* An edge whose waiter and cause are lives; listeners get them as rows. */
+/* An edge whose waiter and cause are threads; listeners get them as rows. */
 void crit_listeners_tell_edge(struct crit_listeners *listeners, const struct crit_edge *edge);
 
 #endif

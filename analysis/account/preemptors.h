@@ -13,7 +13,7 @@
 #define CRIT_PREEMPTORS_EACH 64u /* of one thread; those beyond are one */
 
 struct crit_preemptor {
-	struct crit_preemptor_row row; /* thread and by_thread are lives here */
+	struct crit_preemptor_row row; /* thread and by_thread are threads of the model here */
 	uint32_t next; /* of the same thread, 0 none; numbers are index + 1 */
 };
 
@@ -27,7 +27,7 @@ struct crit_occupant { /* who runs on a CPU */
 
 struct crit_queued { /* a thread in the queue of a CPU (analysis/account/engine_queues.h) */
 	uint64_t since_ns; /* charged up to there */
-	uint32_t before, next; /* lives in that queue, or CRIT_NONE */
+	uint32_t before, next; /* threads in that queue, or CRIT_NONE */
 	uint16_t cpu;
 	bool is_waiting;
 	bool is_linked; /* else beyond CRIT_QUEUE_MOST */

@@ -52,7 +52,7 @@ struct crit_instance {
 	uint32_t inside; /* members that have not left */
 	uint32_t arrived; /* of these, at the barrier of this round */
 	uint32_t round; /* barriers that were complete */
-	uint32_t last; /* life that arrived last at the newest of them */
+	uint32_t last; /* thread that arrived last at the newest of them */
 	uint64_t last_ns;
 	bool is_over;
 	bool is_alone; /* a team of one */

@@ -2,7 +2,7 @@
 /*
  * Latencies of messages between each pair of nodes, by the clocks before correction: of
  * each link the lower convex hull over the time they were sent.  A straight line that is nowhere
- * above its points is above no message (clock_shifts.h).
+ * above its points is above no message (clock_corrections.h).
  *
  * Memory: some ten points per link, CRIT_LATENCIES_MAX of all at most.
  */

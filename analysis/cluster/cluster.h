@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One run on several analysis processes (peers.h), each of which replays some of its nodes.
+ * One run on several analysis processes (transport.h), each of which replays some of its nodes.
  *
  * What a thread is attributed depends on all nodes: rounds.h says how the processes exchange state
  * changes and integrals.  Account and replay know of that by interfaces alone, a sink of steps, a

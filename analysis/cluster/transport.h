@@ -41,7 +41,7 @@ static inline uint32_t crit_transport_owner(const struct crit_transport *transpo
  */
 int crit_transport_agree(const struct crit_transport *transport, uint64_t sum, int rc);
 
-/* Peer 0's values to all, who expect as many.  Errors: -ENOMEM, -EPROTO, the transport's. */
+/* Process 0's values to all, who expect as many.  Errors: -ENOMEM, -EPROTO, the transport's. */
 int crit_transport_broadcast(const struct crit_transport *transport, uint64_t *values,
 			     size_t count);
 

@@ -49,7 +49,7 @@ int crit_sched_state_init(struct crit_sched_state *sched_state, struct crit_mode
 void crit_sched_state_fini(struct crit_sched_state *sched_state);
 
 /*
- * Takes one record; machine->out then holds what changed for whom, in order.
+ * Takes one record; sched_state->out then holds what changed for whom, in order.
  * Errors: -ENOMEM.  Cost: O(1).
  */
 int crit_sched_state_step(struct crit_sched_state *sched_state,

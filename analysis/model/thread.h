@@ -24,7 +24,7 @@ struct crit_thread {
 	uint32_t process;
 	uint32_t creator; /* thread that forked it, or CRIT_NONE */
 	uint32_t older; /* the thread before with the same (tgid, ns_tid) */
-	uint32_t window; /* whose part of the window it lives by; index into parts, or CRIT_NONE */
+	uint32_t window; /* the one it lives by: index into windows, or CRIT_NONE */
 	uint32_t next_in_window;
 	char name[CRIT_COMM_BYTES];
 	uint64_t birth_ns;

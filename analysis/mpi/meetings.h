@@ -30,7 +30,7 @@ struct crit_attendance { /* of a member at a collective operation */
 	uint32_t member;
 	uint32_t thread; /* that enters the operation; only said on arrival, like the next */
 	uint64_t enter_ns;
-	uint32_t waiter; /* life that waits: the same, or that which completes the request */
+	uint32_t waiter; /* thread that waits: the same, or that which completes the request */
 	uint64_t begin_ns; /* of the call it waits in */
 	uint64_t end_ns; /* UINT64_MAX: the request is not complete */
 	uint16_t call; /* that it waits in */

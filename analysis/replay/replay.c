@@ -564,6 +564,7 @@ int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
 		rc = play(&line);
 	if (!rc) {
 		crit_engine_finish(engine);
+		rc = engine->error ? engine->error : engine->listeners.error;
 		collect(&line);
 	}
 	for (size_t i = 0; i < model->node_count && line.kernels && line.sched_states; i++) {

@@ -26,7 +26,7 @@ struct crit_lock_state {
 
 struct crit_thread_edges {
 	struct crit_engine *engine;
-	uint32_t asleep; /* life that the present record may wake, or CRIT_NONE */
+	uint32_t asleep; /* thread that the present record may wake, or CRIT_NONE */
 	uint32_t waker;
 	uint64_t asleep_since_ns;
 	uint32_t *depths; /* by thread: open spans; NULL: nobody wants edges of locks */

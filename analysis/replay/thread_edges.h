@@ -24,7 +24,7 @@ struct crit_thread_edges;
 int crit_thread_edges_create(struct crit_engine *engine, struct crit_thread_edges **ret_edges);
 void crit_thread_edges_destroy(struct crit_thread_edges *edges);
 
-/* A kernel record is about to be replayed, and was, by the node's machine. */
+/* A kernel record is about to be replayed, and was, by the node's scheduler state. */
 void crit_thread_edges_before(struct crit_thread_edges *edges,
 			      const struct crit_sched_state *sched_state,
 			      const union crit_kernel_record *record);

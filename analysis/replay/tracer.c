@@ -286,12 +286,17 @@ int crit_tracer_begin(struct crit_tracer *tracer)
 	return crit_emitter_begin(&tracer->emitter, tracer->run);
 }
 
-int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results,
-		    bool are_messages_whole)
+int crit_tracer_end_setups(struct crit_tracer *tracer)
 {
 	struct crit_emitter *emitter = &tracer->emitter;
 
 	if (!emitter->error)
 		crit_emitter_keep_error(emitter, crit_tracer_setups_end(&tracer->setups));
-	return crit_emitter_end(emitter, results, are_messages_whole);
+	return emitter->error;
+}
+
+int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results,
+		    bool are_messages_whole)
+{
+	return crit_emitter_end(&tracer->emitter, results, are_messages_whole);
 }

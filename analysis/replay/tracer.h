@@ -33,7 +33,13 @@ void crit_tracer_fini(struct crit_tracer *tracer);
 /* Tells the sink that it begins.  Errors: those of the sink. */
 int crit_tracer_begin(struct crit_tracer *tracer);
 
-/* Ends setups, and the emitter.  Errors: the first of the sink's, -ENOMEM. */
+/*
+ * Ends MPI_Init and MPI_Finalize that are still open; before processes agree that all went well.
+ * Errors: the first of the sink's, -ENOMEM.
+ */
+int crit_tracer_end_setups(struct crit_tracer *tracer);
+
+/* Tells the sink of the end.  Errors: the same. */
 int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results,
 		    bool are_messages_whole);
 

@@ -60,7 +60,7 @@ struct crit_node_row {
 	enum crit_clock_kind clock_kind;
 	int64_t clock_offset_ns; /* run clock minus its own, when first compared */
 	int64_t clock_drift_ppb; /* of the offset */
-	/* of the offset, what keeps messages in order (clock_shifts.h) */
+	/* of the offset, what keeps messages in order (clock_corrections.h) */
 	int64_t clock_correction_ns;
 	uint64_t clock_bound_ns; /* the true offset is within; CRIT_CLOCK_UNBOUND: nobody knows */
 	int32_t output_error; /* -errno of critd's writer, 0 none */

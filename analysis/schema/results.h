@@ -210,7 +210,7 @@ struct crit_analysis_options {
 	/* account/listeners.h: NULL: none, in all processes */
 	const struct crit_listener *listener;
 	const struct crit_transport
-		*transport; /* cluster/peers.h: who does it together; NULL: alone */
+		*transport; /* cluster/transport.h: who does it together; NULL: alone */
 	/* analyse.h: what the next analysis of the same recordings need not do again, or NULL */
 	struct crit_run_index *index;
 };

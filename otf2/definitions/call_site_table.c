@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Looks source locations up once, and numbers the texts of call sites.
-#include "otf2/definitions/call_sites.h"
+#include "otf2/definitions/call_site_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,9 +100,11 @@ int crit_otf2_call_sites_name(struct crit_otf2_call_sites *call_sites,
 		qsort(sorted, count, sizeof(*sorted), compare_texts);
 	for (i = 0; i < count && !rc; i++)
 		rc = crit_otf2_string(strings, sorted[i]) == CRIT_NONE ? -ENOMEM : 0;
-	for (i = 0; i < count && !rc; i++)
+	for (i = 0; i < count && !rc; i++) {
 		call_sites->strings[i] = crit_otf2_string(
 			strings, crit_otf2_strings_text(call_sites->texts, (uint32_t)i));
+		rc = call_sites->strings[i] == CRIT_NONE ? -ENOMEM : 0;
+	}
 	free(sorted);
 	return rc;
 }

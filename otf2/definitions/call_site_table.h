@@ -4,8 +4,8 @@
  *
  * Events name texts by provisional strings; sorted and numbered among all strings at the end.
  */
-#ifndef CRIT_OTF2_CALL_SITES_H
-#define CRIT_OTF2_CALL_SITES_H
+#ifndef CRIT_OTF2_CALL_SITE_TABLE_H
+#define CRIT_OTF2_CALL_SITE_TABLE_H
 
 #include <otf2/otf2.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ int crit_otf2_call_sites_name(struct crit_otf2_call_sites *call_sites,
 /* Adds the final strings to a location's mapping table. */
 void crit_otf2_call_sites_map(const struct crit_otf2_call_sites *call_sites, OTF2_IdMap *map);
 
-/* The texts, for peer 0, and their final strings back.  Errors: -ENOMEM, -EPROTO. */
+/* The texts, for process 0, and their final strings back.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_call_sites_pack(const struct crit_otf2_call_sites *call_sites,
 			      struct crit_exchange_buffer *buffer);
 int crit_otf2_call_sites_unpack(struct crit_otf2_call_sites *call_sites,

@@ -54,7 +54,7 @@ void crit_otf2_regions_map(const struct crit_otf2_regions *regions, OTF2_IdMap *
 OTF2_ErrorCode crit_otf2_regions_write(const struct crit_otf2_regions *regions,
 				       OTF2_GlobalDefWriter *global);
 
-/* Which calls there are, for peer 0, and their final regions back.  Errors: -ENOMEM, -EPROTO. */
+/* Which calls there are, for process 0, and their final regions back.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_regions_pack(const struct crit_otf2_regions *regions,
 			   struct crit_exchange_buffer *buffer);
 int crit_otf2_regions_unpack(struct crit_otf2_regions *regions,

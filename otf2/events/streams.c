@@ -27,7 +27,7 @@ struct crit_otf2_streams {
 	bool has_metrics;
 };
 
-struct shared_extent { /* to peer 0 */
+struct shared_extent { /* to process 0 */
 	uint64_t first_ns, last_ns, event_count, has_losses;
 	uint64_t location_count; /* behind it */
 };

@@ -13,7 +13,7 @@
 #include "analysis/cluster/transport.h"
 #include "analysis/schema/trace.h"
 #include "otf2/archive/archive_files.h"
-#include "otf2/definitions/call_sites.h"
+#include "otf2/definitions/call_site_table.h"
 #include "otf2/definitions/layout.h"
 #include "otf2/definitions/region_definitions.h"
 
@@ -98,7 +98,7 @@ struct crit_otf2_extent crit_otf2_streams_extent(const struct crit_otf2_streams 
 /* How many events each location has, by row. */
 const uint64_t *crit_otf2_streams_event_counts(const struct crit_otf2_streams *streams);
 
-/* Extent and counts, for peer 0.  Errors: -ENOMEM, -EPROTO. */
+/* Extent and counts, for process 0.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_streams_pack(const struct crit_otf2_streams *streams,
 			   struct crit_exchange_buffer *buffer);
 int crit_otf2_streams_unpack(struct crit_otf2_streams *streams,

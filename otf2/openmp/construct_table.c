@@ -44,7 +44,7 @@ struct crit_otf2_constructs {
 	bool has_openmp, has_joined;
 };
 
-struct shared_construct_counts { /* to peer 0 */
+struct shared_construct_counts { /* to process 0 */
 	uint64_t construct_count;
 	uint32_t has_openmp, has_joined;
 };

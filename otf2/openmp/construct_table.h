@@ -43,7 +43,7 @@ bool crit_otf2_constructs_has_joined(const struct crit_otf2_constructs *construc
 void crit_otf2_constructs_map(const struct crit_otf2_constructs *constructs, uint32_t group,
 			      OTF2_IdMap *map);
 
-/* All of them, for peer 0, and their final regions back.  Errors: -ENOMEM, -EPROTO. */
+/* All of them, for process 0, and their final regions back.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_constructs_pack(const struct crit_otf2_constructs *constructs,
 			      struct crit_exchange_buffer *buffer);
 int crit_otf2_constructs_unpack(struct crit_otf2_constructs *constructs,

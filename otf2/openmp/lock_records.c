@@ -36,7 +36,7 @@ struct crit_otf2_locks {
 	uint64_t lost; /* released and not acquired, or the other way round */
 };
 
-struct shared_lock_counts { /* to peer 0 */
+struct shared_lock_counts { /* to process 0 */
 	uint64_t acquisitions, lost;
 };
 

@@ -34,7 +34,7 @@ int crit_otf2_locks_leave_section(struct crit_otf2_locks *locks, const struct cr
 /* Were locks acquired, and all of them released? */
 bool crit_otf2_locks_are_whole(const struct crit_otf2_locks *locks);
 
-/* Counts, for peer 0.  Errors: -ENOMEM, -EPROTO. */
+/* Counts, for process 0.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_locks_pack(const struct crit_otf2_locks *locks, struct crit_exchange_buffer *buffer);
 int crit_otf2_locks_unpack(struct crit_otf2_locks *locks, const struct crit_exchange_buffer *buffer,
 			   size_t *at);

@@ -34,7 +34,7 @@ int crit_otf2_tasks_note(struct crit_otf2_tasks *tasks, const struct crit_otf2_m
 /* Was every task that was created completed? */
 bool crit_otf2_tasks_are_whole(const struct crit_otf2_tasks *tasks);
 
-/* Counts, for peer 0.  Errors: -ENOMEM, -EPROTO. */
+/* Counts, for process 0.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_tasks_pack(const struct crit_otf2_tasks *tasks, struct crit_exchange_buffer *buffer);
 int crit_otf2_tasks_unpack(struct crit_otf2_tasks *tasks, const struct crit_exchange_buffer *buffer,
 			   size_t *at);

@@ -52,7 +52,7 @@ struct crit_otf2_teams {
 	uint64_t lost; /* members of instances that were not forked, or no room */
 };
 
-struct shared_team_counts { /* to peer 0 */
+struct shared_team_counts { /* to process 0 */
 	uint64_t forks, lost, team_count;
 };
 

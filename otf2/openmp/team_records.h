@@ -69,7 +69,7 @@ OTF2_ErrorCode crit_otf2_teams_write_groups(const struct crit_otf2_teams *teams,
 OTF2_ErrorCode crit_otf2_teams_write(const struct crit_otf2_teams *teams,
 				     OTF2_GlobalDefWriter *global, uint32_t first_group);
 
-/* Teams and counts, for peer 0, and final communicators back.  Errors: -ENOMEM, -EPROTO. */
+/* Teams and counts, for process 0, and final communicators back.  Errors: -ENOMEM, -EPROTO. */
 int crit_otf2_teams_pack(const struct crit_otf2_teams *teams, struct crit_exchange_buffer *buffer);
 int crit_otf2_teams_unpack(struct crit_otf2_teams *teams, const struct crit_exchange_buffer *buffer,
 			   size_t *at, struct crit_otf2_told *ret_told);
