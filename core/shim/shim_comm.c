@@ -192,7 +192,7 @@ void crit_shim_comm_define(uint64_t handle, const struct crit_shim_comm *what)
 	row->comm.known_as = 0;
 	row->comm.collectives = 0;
 	atomic_store_explicit(&row->comm.handle, handle, memory_order_release);
-	(void)crit_comm_introduce(&crit_thread_account, &row->comm); /* else at its first use */
+	(void)crit_comm_introduce(&crit_this_thread, &row->comm); /* else at its first use */
 }
 
 void crit_shim_comm_free(uint64_t handle)
@@ -206,16 +206,16 @@ void crit_shim_comm_free(uint64_t handle)
 		return;
 	slot.comm = comm->known_as;
 	if (slot.comm)
-		(void)write_slot(&crit_thread_account, &slot); /* numbers are not used again */
+		(void)write_slot(&crit_this_thread, &slot); /* numbers are not used again */
 	atomic_store_explicit(&comm->handle, HANDLE_FREED, memory_order_release);
 }
 
 const struct crit_shim_comm *crit_shim_comm_find(uint64_t handle)
 {
-	struct crit_comm *comm = crit_thread_account.comm;
+	struct crit_comm *comm = crit_this_thread.comm;
 
 	if (CRIT_UNLIKELY(!comm || comm->handle != handle))
 		comm = crit_comm_find(handle);
-	crit_thread_account.comm = comm;
+	crit_this_thread.comm = comm;
 	return comm ? &((const struct comm_row *)comm)->what : NULL;
 }

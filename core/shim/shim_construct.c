@@ -176,7 +176,7 @@ static void end_down_to(struct crit_shim_thread *thread, uint32_t left)
 
 void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 	const uint32_t span_class = crit_call_class(call);
 	const uint32_t limit = thread->buffer ? CRIT_THREAD_BUFFER_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
 	uint32_t word = crit_open_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
@@ -211,7 +211,7 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 
 void crit_shim_construct_end(uint32_t call)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
 		thread->open_inside -= thread->open_inside > 0;
@@ -250,7 +250,7 @@ static bool is_traced(struct crit_shim_thread *thread, const void *frame)
 
 void crit_shim_construct_release(uint32_t call, uint64_t lock)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (is_traced(thread, __builtin_frame_address(0)))
 		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock);
@@ -258,7 +258,7 @@ void crit_shim_construct_release(uint32_t call, uint64_t lock)
 
 uint64_t crit_shim_task_made(void)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 	uint64_t task;
 
 	if (!is_traced(thread, __builtin_frame_address(0)))
@@ -270,7 +270,7 @@ uint64_t crit_shim_task_made(void)
 
 void crit_shim_task_paused(uint64_t task)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (task && is_traced(thread, __builtin_frame_address(0)))
 		(void)note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_PAUSED, task);
@@ -278,7 +278,7 @@ void crit_shim_task_paused(uint64_t task)
 
 void crit_shim_worker(void)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (thread->worker || !is_outside_mpi(thread, __builtin_frame_address(0)) ||
 	    (!thread->buffer && !has_tag(thread)))
@@ -298,7 +298,7 @@ uint64_t crit_shim_instance(void)
 
 uint32_t crit_shim_region_now(void)
 {
-	return crit_span_region(&crit_thread_account);
+	return crit_span_region(&crit_this_thread);
 }
 
 void crit_region_begin(const char *name)

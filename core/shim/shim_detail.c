@@ -63,7 +63,7 @@ static inline uint32_t number_of(struct crit_shim_thread *thread, uint64_t handl
 void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag, uint64_t bytes,
 		      uint64_t request)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 	struct crit_slot *slot;
 	uint32_t number;
 
@@ -90,7 +90,7 @@ static struct crit_slot *slot_after(const struct crit_shim_thread *thread, struc
 void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 			  const struct crit_shim_sizes *sizes, uint64_t request)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 	const uint32_t number = thread->is_recorded ? number_of(thread, handle) : 0;
 	struct crit_comm *comm = thread->comm;
 	const uint32_t slots = detail == CRIT_D_COLL ? 1 : 2;
@@ -124,13 +124,13 @@ void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 
 void crit_shim_failed(uint32_t call, int32_t answer)
 {
-	if (is_traced(&crit_thread_account) && crit_thread_account.outer_frame &&
-	    CRIT_CALL_OF(crit_thread_account.what) == call)
+	if (is_traced(&crit_this_thread) && crit_this_thread.outer_frame &&
+	    CRIT_CALL_OF(crit_this_thread.what) == call)
 		crit_shim_detail(CRIT_D_FAILED, 0, 0, answer, 0, 0);
 }
 
 void crit_shim_lose_details(uint32_t count)
 {
-	if (is_traced(&crit_thread_account))
-		crit_thread_account.details_lost += count;
+	if (is_traced(&crit_this_thread))
+		crit_this_thread.details_lost += count;
 }

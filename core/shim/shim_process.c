@@ -40,10 +40,10 @@ static void on_fork_child(void)
 
 	crit_memory_unmap();
 	crit_client_fini(&crit_process.client);
-	crit_scratch_release(&crit_thread_account);
+	crit_scratch_release(&crit_this_thread);
 	crit_comm_forget_slots();
 	crit_region_forget_slots();
-	memset(&crit_thread_account, 0, sizeof(crit_thread_account));
+	memset(&crit_this_thread, 0, sizeof(crit_this_thread));
 	atomic_store_explicit(&crit_process.state, CRIT_PROCESS_NEW, memory_order_release);
 }
 
@@ -61,7 +61,7 @@ static void prepare_once(void)
 
 static int64_t tag_offset(void)
 {
-	return (int64_t)((intptr_t)&crit_thread_account.tag - (intptr_t)__builtin_thread_pointer());
+	return (int64_t)((intptr_t)&crit_this_thread.tag - (intptr_t)__builtin_thread_pointer());
 }
 
 static bool is_of(const Dl_info *object, const char *prefix)
@@ -260,7 +260,7 @@ void crit_shim_open_window(struct crit_message_rank *message)
 {
 	if (!is_ready())
 		return;
-	message->open_ns = crit_clock_now_ns(&crit_thread_account.clock);
+	message->open_ns = crit_clock_now_ns(&crit_this_thread.clock);
 	(void)crit_client_send_rank(&crit_process.client, message); /* critd gone: nobody to tell */
 }
 
@@ -268,8 +268,8 @@ void crit_shim_close_window(uint64_t close_ns)
 {
 	if (!is_ready())
 		return;
-	if (crit_thread_account.buffer)
-		crit_poll_flush(&crit_thread_account);
+	if (crit_this_thread.buffer)
+		crit_poll_flush(&crit_this_thread);
 	(void)crit_client_send_close(&crit_process.client, close_ns, false);
 }
 

@@ -202,19 +202,19 @@ enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const v
 
 bool crit_shim_enter(uint32_t what, const void *frame, const void *site)
 {
-	return enter(&crit_thread_account, what, frame, site);
+	return enter(&crit_this_thread, what, frame, site);
 }
 
 unsigned int crit_shim_enter_detailed(uint32_t what, const void *frame, const void *site)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	return role_of(thread, what, enter(thread, what, frame, site));
 }
 
 void crit_shim_leave(void)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	thread->outer_frame = NULL;
 	if (thread->is_recorded)
@@ -247,12 +247,12 @@ poll_enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, co
 
 bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site)
 {
-	return poll_enter(&crit_thread_account, what, frame, site);
+	return poll_enter(&crit_this_thread, what, frame, site);
 }
 
 unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, const void *site)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	return role_of(thread, what, poll_enter(thread, what, frame, site));
 }
@@ -272,7 +272,7 @@ static void start_poll(struct crit_shim_thread *thread)
 
 void crit_shim_poll_leave(bool is_done)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	thread->outer_frame = NULL;
 	if (CRIT_LIKELY(thread->is_poll_timed)) {
@@ -289,7 +289,7 @@ void crit_shim_poll_leave(bool is_done)
 
 uint64_t crit_shim_now_ns(void)
 {
-	return crit_clock_now_ns(&crit_thread_account.clock);
+	return crit_clock_now_ns(&crit_this_thread.clock);
 }
 
 static bool is_below(const void *frame, const void *caller)
@@ -300,7 +300,7 @@ static bool is_below(const void *frame, const void *caller)
 
 bool crit_shim_announce(const void *frame)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (is_below(frame, thread->announced_frame))
 		return false;
@@ -310,12 +310,12 @@ bool crit_shim_announce(const void *frame)
 
 void crit_shim_announce_end(void)
 {
-	crit_thread_account.announced_frame = NULL;
+	crit_this_thread.announced_frame = NULL;
 }
 
 const void *crit_shim_caller(const void *frame)
 {
-	const void *announced = crit_thread_account.announced_frame;
+	const void *announced = crit_this_thread.announced_frame;
 
 	return is_below(frame, announced) ? announced : frame;
 }

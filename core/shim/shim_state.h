@@ -116,7 +116,7 @@ struct crit_shim_process {
 	struct crit_err failure; /* why the process is not recorded; empty: it is, or is left out */
 };
 
-extern CRIT_HIDDEN __thread struct crit_shim_thread crit_thread_account
+extern CRIT_HIDDEN __thread struct crit_shim_thread crit_this_thread
 	__attribute__((tls_model("initial-exec")));
 extern CRIT_HIDDEN struct crit_shim_process crit_process;
 

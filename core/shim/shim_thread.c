@@ -17,7 +17,7 @@
 
 #define SCRATCH_FIRST_BYTES (128u << 10)
 
-__thread struct crit_shim_thread crit_thread_account __attribute__((tls_model("initial-exec")));
+__thread struct crit_shim_thread crit_this_thread __attribute__((tls_model("initial-exec")));
 
 static bool try_take(struct crit_thread_buffer_head *buffer)
 {
@@ -113,7 +113,7 @@ void crit_scratch_release(struct crit_shim_thread *thread)
 
 void *crit_shim_scratch(size_t bytes)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 	size_t room = SCRATCH_FIRST_BYTES;
 	void *memory;
 
@@ -135,7 +135,7 @@ void *crit_shim_scratch(size_t bytes)
 
 void crit_thread_release(void *unused)
 {
-	struct crit_shim_thread *thread = &crit_thread_account;
+	struct crit_shim_thread *thread = &crit_this_thread;
 	struct crit_thread_buffer_head *buffer = thread->buffer;
 
 	(void)unused;

@@ -3,7 +3,7 @@
 # Ranks with as many thread buffers as are allowed that deliver nothing, in every way there is: what they make a
 # collector that
 # root started spend is at most 2 % of a CPU for one, and 20 % for any number of them.
-# usage: idle_stripes.sh BUILD-DIRECTORY
+# usage: idle_buffers.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/collector.sh
 . "$(dirname "$0")/../lib/collector.sh"
 trial_begin "$1"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists what a recording says, from its layout alone: recording.py FILE [notes|kernel|pids|ranks].
+"""Lists what a recording says, from its layout alone: recording.py FILE [notes|kernel|members|pids|ranks].
 
-notes: the collector's notes.  kernel: one line per kernel record.  pids: every tid and pid named after an EXPELLED
-exec of it, with the records that name them (none is right).  ranks: how many have come out of MPI_Init."""
+notes: the collector's notes.  kernel: one line per kernel record.  members: the tids they are about.  pids: every tid
+and pid named after an EXPELLED exec of it, with the records that name them (none is right).  ranks: how many have come
+out of MPI_Init."""
 import struct
 import sys
 
@@ -75,6 +76,9 @@ def main():
     if what == "kernel":
         for kind, cpu, flags, state, time_ns, words in kernel_records(data):
             print(time_ns, cpu, kind, f"flags={flags:#x} state={state:#x}", *words)
+    elif what == "members":
+        records = kernel_records(data)
+        print(*sorted({tid for kind, *_, words in records for tid in tids_of(kind, words)}), sep="\n")
     elif what == "pids":
         expelled, faults = after_expulsion(data)
         print(f"{len(expelled)} expelled")
