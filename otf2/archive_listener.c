@@ -171,7 +171,7 @@ static bool is_wait_for_lock(unsigned int call)
 	       call == CRIT_CONSTRUCT_ATOMIC_WAIT;
 }
 
-/* What a thread gives back with its end. */
+/* What is freed when a thread ends. */
 static bool is_section(unsigned int call)
 {
 	return call == CRIT_CONSTRUCT_CRITICAL || call == CRIT_CONSTRUCT_ORDERED;

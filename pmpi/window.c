@@ -146,7 +146,7 @@ static bool close_one(bool is_world)
 
 	if (is_world) {
 		crit_presence_end();
-		crit_node_clocks_end(); /* whoever reports once all ranks are closed knows of it */
+		crit_node_clocks_end(); /* the report, made once all ranks are closed, has it */
 	}
 	(void)pthread_mutex_lock(&window.mutex);
 	is_last = --window.open_count == 0;

@@ -3,7 +3,7 @@
  * Matches sends with receives; a message received before it was sent shows a clock error.
  *
  * MPI keeps messages of one sender, receiver, communicator and tag in order, so the k-th received
- * was at best the k-th sent; whoever of the two is told of first waits for the other.  That is so
+ * was at best the k-th sent; the one that is told of first waits for the other.  That is so
  * for sends told of in the order they began; where threads send side by side on one way, nothing
  * is said of it.  Listeners that want to hear of messages are told of each pair.
  */

@@ -10,7 +10,7 @@
 /* Takes the run as far as it can go now; called at every tick, after all rings were drained. */
 void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, uint64_t now_ns);
 
-/* Ends the recording whoever still lives. */
+/* Ends the recording, also while members live. */
 void crit_lifecycle_end(struct crit_server *server, struct crit_run *run);
 
 /* Is some recording not yet in its file as a whole, or not yet in the list of runs? */

@@ -9,7 +9,7 @@ struct crit_options;
 struct crit_server;
 
 /*
- * Opens descriptors, sources and writer.  say prints one line to whoever runs critd; it is told,
+ * Opens descriptors, sources and writer.  say prints one line, on stderr or to the log; it is told,
  * too, why there is no kernel half.  Ownership: ret_server is closed by crit_server_close.
  * Errors: -errno, the reason in err.
  */

@@ -65,7 +65,7 @@ struct crit_server {
 	int proc_fd; /* O_PATH /proc */
 	int runs_fd; /* the list of the runs' directories; -1: none is wanted */
 	int reserve_fd; /* given up to answer a client when there are no descriptors left */
-	void (*say)(const char *text); /* one line to whoever runs critd */
+	void (*say)(const char *text); /* one line, on stderr or to the log */
 	bool is_full_told;
 	bool is_busy_told;
 	bool is_late_told;

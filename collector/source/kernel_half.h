@@ -37,7 +37,7 @@ void crit_kernel_close(struct crit_kernel *kernel);
 struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel,
 					       uint32_t run_number);
 
-/* Gives a run its slot; takes it away: whoever is still a member then, is none any more. */
+/* Gives a run its slot; takes it away: tasks that are still members then are none any more. */
 void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number);
 void crit_kernel_end_run(const struct crit_kernel *kernel, uint32_t run_number);
 

@@ -15,7 +15,7 @@ struct crit_shim_thread;
 
 /*
  * The number of the region that a construct (call, code address) or phase (name) is, begun in the
- * region parent; known from its first span on to whoever reads the recording.  Of a construct that
+ * region parent; in the recording from its first span on.  Of a construct that
  * is begun inside itself, as recursion does, the number is that of the outer one.  Range: the
  * parent's own number when there are too many.  Cost: a look into a table; no lock, no allocation.
  */

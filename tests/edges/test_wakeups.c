@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Edges of wakeups against the simulator: random schedules of 1 to 3 nodes, in which a thread on a
-// CPU wakes another one, or an interrupt does, of whom nothing is told.
+// CPU wakes another one, or an interrupt does, which names no waker.
 //
 //   test-wakeups [COUNT [SEED]]
 #include "tests/edges/told_edges.h"
