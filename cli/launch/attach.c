@@ -87,7 +87,8 @@ static void leave_nothing(struct crit_client *client)
 	}
 	crit_client_fini(client);
 	if (client->is_first) {
-		(void)crit_finish_lock_wait_trace(client->directory, FINISH_MS);
+		/* Not for its lock alone: it may have made the file and not have locked it yet. */
+		(void)crit_finish_lock_wait_report(client->directory, FINISH_MS);
 		remove_file(client, CRIT_NO_REPORT_NAME, "");
 		(void)rmdir(client->directory); /* where there is nothing else */
 	}
