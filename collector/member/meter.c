@@ -13,6 +13,7 @@
 #define ALL_NS 60000000 /* per second, and at most so much is saved up */
 #define CALLS_NS 60000000
 #define CALLS_SAVED_NS 500000000
+#define CALLS_DEBT_NS 240000000 /* 4 s without calls: a client gives up after 5 */
 #define ARRIVAL_NS 600000 /* paid back for a process that registers: its few calls */
 #define ARRIVALS_NS 10000000
 #define ARRIVALS_SAVED_NS 2500000000ll /* 4096 processes that start at once */
@@ -55,12 +56,13 @@ static void fill(struct crit_allowance *allowance, int64_t per_second_ns, int64_
 	allowance->filled_ns = now_ns;
 }
 
-/* One step that took long is not paid for in seconds without a look. */
-static void charge(struct crit_allowance *allowance, int64_t most_ns, int64_t spent_ns)
+/* One step that took long is not paid for in seconds without a look: what is owed has an end. */
+static void charge(struct crit_allowance *allowance, int64_t most_owed_ns, int64_t most_ns,
+		   int64_t spent_ns)
 {
 	allowance->left_ns -= spent_ns;
-	if (allowance->left_ns < -most_ns)
-		allowance->left_ns = -most_ns;
+	if (allowance->left_ns < -most_owed_ns)
+		allowance->left_ns = -most_owed_ns;
 	if (allowance->left_ns > most_ns)
 		allowance->left_ns = most_ns;
 }
@@ -97,9 +99,9 @@ void crit_meter_settle(struct crit_meter *meter, struct crit_allowance *share)
 	const uint64_t cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const int64_t spent_ns = (int64_t)(cpu_ns - meter->cpu_ns) - meter->credit_ns;
 
-	charge(&meter->all, ALL_NS, spent_ns);
+	charge(&meter->all, ALL_NS, ALL_NS, spent_ns);
 	if (share)
-		charge(share, PROCESS_SAVED_NS, spent_ns);
+		charge(share, PROCESS_SAVED_NS, PROCESS_SAVED_NS, spent_ns);
 	meter->cpu_ns = cpu_ns;
 	meter->credit_ns = 0;
 	meter->looks = 0;
@@ -139,7 +141,7 @@ bool crit_meter_end_calls(struct crit_meter *meter, uint64_t now_ns)
 	const uint64_t spent_ns = cpu_ns - meter->calls_cpu_ns - meter->tick_ns + WAKE_NS;
 
 	fill(&meter->calls, CALLS_NS, CALLS_SAVED_NS, now_ns);
-	charge(&meter->calls, CALLS_SAVED_NS, (int64_t)spent_ns);
+	charge(&meter->calls, CALLS_DEBT_NS, CALLS_SAVED_NS, (int64_t)spent_ns);
 	return meter->calls.left_ns > 0;
 }
 
@@ -158,7 +160,7 @@ void crit_meter_credit_arrival(struct crit_meter *meter, uint64_t now_ns)
 	if (paid_ns > arrivals->left_ns)
 		paid_ns = arrivals->left_ns;
 	arrivals->left_ns -= paid_ns;
-	charge(&meter->calls, CALLS_SAVED_NS, -paid_ns);
+	charge(&meter->calls, CALLS_DEBT_NS, CALLS_SAVED_NS, -paid_ns);
 }
 
 void crit_meter_credit(struct crit_meter *meter, uint32_t slots)
