@@ -90,9 +90,6 @@ static int start(struct crit_workers *workers)
 	int rc;
 
 	workers->end = &workers->first;
-	workers->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (workers->done_fd < 0)
-		return -errno;
 	(void)pthread_mutex_init(&workers->mutex, NULL);
 	(void)pthread_cond_init(&workers->is_filled, NULL);
 	(void)pthread_cond_init(&workers->is_empty, NULL);
@@ -112,12 +109,19 @@ static int start(struct crit_workers *workers)
 int crit_workers_create(struct crit_workers **ret_workers)
 {
 	struct crit_workers *workers = calloc(1, sizeof(*workers));
-	int rc = workers ? start(workers) : -ENOMEM;
+	int rc;
 
-	if (!rc)
+	if (!workers)
+		return -ENOMEM;
+	workers->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rc = workers->done_fd < 0 ? -errno : start(workers);
+	if (!rc) {
 		*ret_workers = workers;
-	else
-		free(workers);
+		return 0;
+	}
+	if (workers->done_fd >= 0)
+		close(workers->done_fd);
+	free(workers);
 	return rc;
 }
 
