@@ -113,8 +113,15 @@ def sched_pipe(bench):
     return figures, recordings
 
 
+def member_record_ns(bench):
+    """What a record costs the member it is of, critd apart; of the pipe's rounds."""
+    return median([(member - record.critd_cpu_s - alone) * 1e9 / record.kernel_records
+                   for member, record, alone in zip(*bench.member_rounds)])
+
+
 def lines_pipe(bench):
     figures, recordings = sched_pipe(bench)
+    bench.member_rounds = figures["member"], recordings, figures["alone"]
     peers = (f"perf sched record {median(ratios(figures, 'perf')):.2f}x, "
              f"bpftrace count {median(ratios(figures, 'bpftrace')):.2f}x")
     for name, what, bar, aim in (("unrelated", "unrelated task, sched pipe", 1.10, 1.03),

@@ -136,7 +136,10 @@ class Recording:
         return counts
 
     def report(self):
-        with open(os.path.join(self.folder, "report.json"), encoding="utf-8") as file:
+        """report.json, once the finisher has written it."""
+        path = os.path.join(self.folder, "report.json")
+        wait_for(lambda: os.path.exists(path), path)
+        with open(path, encoding="utf-8") as file:
             return json.load(file)
 
 
