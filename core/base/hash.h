@@ -11,11 +11,25 @@
 
 #define CRIT_HASH_EMPTY 0xcbf29ce484222325ull /* of no bytes */
 
-/* Takes value into hash; the order of the values counts. */
+#define CRIT_HASH_GOLDEN 0x9e3779b97f4a7c15ull /* 2^64 divided by the golden ratio, odd */
+
+/*
+ * Takes value into hash, 0 at first; the order of the values counts.  A first value in place of the
+ * 0 saves a step where the two differ in other bits: else 1 with 2 has the hash of 2 with 1.
+ */
 static inline uint64_t crit_hash_mix(uint64_t hash, uint64_t value)
 {
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	hash = (hash ^ value) * CRIT_HASH_GOLDEN;
 	return hash ^ hash >> 29;
+}
+
+/*
+ * 32 bits of which each depends on all of value, for the cells of a table in memory: ranks and
+ * threads lie side by side in keys, and whatever bits a table leaves out must not tell them apart.
+ */
+static inline uint32_t crit_hash_cell(uint64_t value)
+{
+	return (uint32_t)((value ^ value >> 32) * CRIT_HASH_GOLDEN >> 32);
 }
 
 /* Takes bytes into hash, CRIT_HASH_EMPTY at first.  Source: FNV-1a, 64 bits. */

@@ -55,7 +55,7 @@ int crit_index_put(struct crit_index *index, uint64_t hash, uint32_t row)
 		if (rc)
 			return rc;
 	}
-	put(index, (struct crit_index_cell){ .hash = crit_index_part(hash), .row = row });
+	put(index, (struct crit_index_cell){ .hash = crit_hash_cell(hash), .row = row });
 	index->count++;
 	return 0;
 }

@@ -20,9 +20,10 @@
 #include <stdint.h>
 
 #include "core/base/array.h"
+#include "core/base/hash.h"
 
 struct crit_index_cell {
-	uint32_t hash; /* a part of it */
+	uint32_t hash; /* crit_hash_cell of it */
 	uint32_t row; /* CRIT_NONE: empty */
 };
 
@@ -36,11 +37,6 @@ struct crit_probe { /* a cell of the index; holds until the index changes */
 	size_t at;
 	uint32_t hash;
 };
-
-static inline uint32_t crit_index_part(uint64_t hash)
-{
-	return (uint32_t)(hash ^ hash >> 32);
-}
 
 /* The row of the probe's cell or of the next one with its hash; CRIT_NONE, at an empty cell. */
 static inline uint32_t crit_index_look(const struct crit_index *index, struct crit_probe *probe)
@@ -58,7 +54,7 @@ static inline uint32_t crit_index_look(const struct crit_index *index, struct cr
 static inline uint32_t crit_index_first(const struct crit_index *index, uint64_t hash,
 					struct crit_probe *ret_probe)
 {
-	ret_probe->hash = crit_index_part(hash);
+	ret_probe->hash = crit_hash_cell(hash);
 	ret_probe->at = ret_probe->hash & (index->size - 1);
 	return index->size ? crit_index_look(index, ret_probe) : CRIT_NONE;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/base/array.h"
+#include "core/base/hash.h"
 
 struct crit_map_cell {
 	uint64_t key; /* plus one; 0 is empty */
@@ -22,9 +23,7 @@ struct crit_map {
 
 static inline size_t crit_map_slot(const struct crit_map *map, uint64_t key)
 {
-	uint64_t mixed = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ull;
-
-	return (size_t)(mixed >> 20) & (map->size - 1);
+	return crit_hash_cell(key * CRIT_HASH_GOLDEN) & (map->size - 1);
 }
 
 /* The value of key, or CRIT_NONE. */

@@ -124,7 +124,8 @@ uint32_t crit_otf2_regions_construct(struct crit_otf2_regions *regions, unsigned
 					    name->is_fork_wait ? OTF2_REGION_ROLE_FUNCTION
 							       : crit_otf2_role(call),
 					    paradigm_of(call), file, has_line ? name->line : 0 };
-	uint64_t hash = crit_hash_mix(crit_hash_mix(row.name, row.file), row.line);
+	uint64_t hash =
+		crit_hash_mix(crit_hash_mix(0, (uint64_t)row.name << 32 | row.file), row.line);
 	struct crit_probe probe;
 	uint32_t i = crit_index_first(&regions->constructs, hash, &probe), added;
 

@@ -9,9 +9,9 @@
 
 static uint64_t hash_of(const struct crit_otf2_tally_row *key)
 {
-	return crit_hash_mix(crit_hash_mix((uint64_t)key->communicator << 32 | key->tag,
-					   key->sender),
-			     key->receiver);
+	const uint64_t label = crit_hash_mix(0, (uint64_t)key->communicator << 32 | key->tag);
+
+	return crit_hash_mix(label, (uint64_t)key->sender << 32 | key->receiver);
 }
 
 static bool is_same(const struct crit_otf2_tally_row *a, const struct crit_otf2_tally_row *b)

@@ -8,6 +8,7 @@
 
 #define ROWS 700u
 #define STEPS 20000u
+#define NEIGHBOURS 32768u
 
 struct list { /* which key each row has; 0: none */
 	uint32_t keys[ROWS];
@@ -21,13 +22,24 @@ enum spread {
 	SPREAD_COUNT
 };
 
+/* A hash that crit_hash_cell turns into cell: its factor is odd, so it has an inverse. */
+static uint64_t hash_in(uint32_t cell)
+{
+	uint64_t inverse = CRIT_HASH_GOLDEN, product;
+
+	while ((product = inverse * CRIT_HASH_GOLDEN) != 1)
+		inverse *= 2 - product;
+	product = ((uint64_t)cell << 32) * inverse;
+	return product ^ product >> 32;
+}
+
 static uint64_t hash_of(uint32_t key, enum spread spread)
 {
 	switch (spread) {
 	case SPREAD_WIDE:
 		return crit_hash_mix(0, key);
 	case SPREAD_CLOSE:
-		return 0xfffffff0u + key % 48; /* runs that pass the end of the cells */
+		return hash_in(0xfffffff0u + key % 48); /* runs that pass the end of the cells */
 	default:
 		return key % 3;
 	}
@@ -111,10 +123,10 @@ static void check_order(void)
 
 	CHECK_CASE("order");
 	for (uint32_t row = 0; row < 300; row++)
-		CHECK_INT_EQ(crit_index_put(&index, row % 2 ? 63 : 0xffffffffu, row), 0);
+		CHECK_INT_EQ(crit_index_put(&index, hash_in(row % 2 ? 63 : UINT32_MAX), row), 0);
 	for (uint32_t odd = 0; odd < 2; odd++) {
 		uint32_t expected = odd;
-		uint32_t row = crit_index_first(&index, odd ? 63 : 0xffffffffu, &probe);
+		uint32_t row = crit_index_first(&index, hash_in(odd ? 63 : UINT32_MAX), &probe);
 
 		for (; row != CRIT_NONE; row = crit_index_next(&index, &probe)) {
 			CHECK_UINT_EQ(row, expected);
@@ -125,6 +137,48 @@ static void check_order(void)
 	crit_index_fini(&index);
 }
 
+/* Keys whose rows differ little: one handle of all processes, ranks beside each other. */
+static uint64_t neighbours(uint32_t shape, uint32_t i)
+{
+	const uint64_t own = i / 4, next = own + 1 + i % 4;
+
+	switch (shape) {
+	case 0:
+		return crit_hash_mix(0x10, (uint64_t)i << 40);
+	case 1:
+		return crit_hash_mix(i, 1ull << 32);
+	case 2:
+		return crit_hash_mix(0, own << 32 | next);
+	default:
+		return crit_hash_mix(crit_hash_mix(0, next), own);
+	}
+}
+
+/* Each row is found in its cell or few behind it, whatever part of the key the rows differ in. */
+static void check_distances(void)
+{
+	for (uint32_t shape = 0; shape < 4; shape++) {
+		struct crit_index index = { 0 };
+		size_t cells = 0;
+
+		CHECK_CASE("distances, shape %u", shape);
+		for (uint32_t i = 0; i < NEIGHBOURS; i++)
+			CHECK_INT_EQ(crit_index_put(&index, neighbours(shape, i), i), 0);
+		for (uint32_t i = 0; i < NEIGHBOURS; i++) {
+			struct crit_probe probe;
+			uint32_t row = crit_index_first(&index, neighbours(shape, i), &probe);
+
+			while (row != i && row != CRIT_NONE)
+				row = crit_index_next(&index, &probe);
+			CHECK_UINT_EQ(row, i);
+			cells += (probe.at - probe.hash) & (index.size - 1);
+		}
+		CHECK_MSG(cells < NEIGHBOURS, "%zu cells passed over by %u rows", cells,
+			  NEIGHBOURS);
+		crit_index_fini(&index);
+	}
+}
+
 int main(void)
 {
 	static const uint32_t key_counts[] = { 1, 20, 48, 600 };
@@ -133,5 +187,6 @@ int main(void)
 		for (int spread = 0; spread < SPREAD_COUNT; spread++)
 			check_steps(key_counts[i], (enum spread)spread);
 	check_order();
+	check_distances();
 	return check_done();
 }
