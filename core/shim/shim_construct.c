@@ -123,7 +123,6 @@ static bool fold(struct crit_shim_thread *thread, uint32_t call, uint64_t now_ns
 static inline void end_innermost(struct crit_shim_thread *thread)
 {
 	const uint32_t word = thread->open[--thread->open_count];
-	struct crit_slot *slot;
 	uint64_t now_ns;
 
 	if (!(word & CRIT_OPEN_RECORDED))
@@ -133,11 +132,7 @@ static inline void end_innermost(struct crit_shim_thread *thread)
 	thread->room_end++;
 	if (CRIT_UNLIKELY(thread->is_construct_held) && fold(thread, crit_open_call(word), now_ns))
 		return;
-	slot = crit_span_slot_at(thread, thread->write_pos);
-	*slot = (struct crit_slot){ .time_ns = now_ns,
-				    .kind = CRIT_S_LEAVE,
-				    .slots = 1,
-				    .call = (__u16)crit_open_call(word) };
+	crit_span_write_leave(thread, thread->write_pos, now_ns, crit_open_call(word), 0);
 	crit_span_publish(thread, thread->write_pos + 1);
 }
 

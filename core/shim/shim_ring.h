@@ -55,6 +55,24 @@ static inline void crit_span_publish(struct crit_shim_thread *thread, uint64_t p
 	__atomic_store_n(&thread->buffer->write_pos, position, __ATOMIC_RELEASE);
 }
 
+/*
+ * The slot that ends a span, field by field: a copy of one made on the stack would wait for its
+ * parts.
+ */
+static inline void crit_span_write_leave(const struct crit_shim_thread *thread, uint64_t position,
+					 uint64_t time_ns, uint32_t call, uint64_t details_lost)
+{
+	struct crit_slot *leave = crit_span_slot_at(thread, position);
+
+	leave->time_ns = time_ns;
+	leave->kind = CRIT_S_LEAVE;
+	leave->slots = 1;
+	leave->call = (__u16)call;
+	leave->region = 0;
+	leave->site = 0;
+	leave->arg = details_lost;
+}
+
 /* Slots without a stamp have no place among the switches, so the tag does not count them. */
 static inline void crit_span_publish_unstamped(struct crit_shim_thread *thread, uint64_t position)
 {

@@ -16,23 +16,10 @@
 #define ANNOUNCE_REACH (256u << 10) /* as far below its caller a wrapper may stand */
 #define FRAME_REACH (16u << 10) /* bytes of stack in which a frame is looked at without care */
 
-static inline struct crit_slot make_slot(enum crit_slot_kind kind, uint32_t call, uint64_t time_ns,
-					 uint64_t site)
-{
-	return (struct crit_slot){
-		.time_ns = time_ns,
-		.kind = (__u8)kind,
-		.slots = 1,
-		.call = (__u16)call,
-		.site = site,
-	};
-}
-
 static void end_span(struct crit_shim_thread *thread)
 {
 	const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
 	uint64_t position = thread->write_pos + thread->pending;
-	struct crit_slot *leave;
 
 	thread->pending = 0;
 	if (thread->is_recorded == CRIT_RECORDED_HELD) {
@@ -48,9 +35,8 @@ static void end_span(struct crit_shim_thread *thread)
 		}
 		position++;
 	}
-	leave = crit_span_slot_at(thread, position);
-	*leave = make_slot(CRIT_S_LEAVE, CRIT_CALL_OF(thread->what), now_ns, 0);
-	leave->arg = thread->details_lost;
+	crit_span_write_leave(thread, position, now_ns, CRIT_CALL_OF(thread->what),
+			      thread->details_lost);
 	thread->details_lost = 0;
 	crit_span_publish(thread, position + 1);
 	thread->is_recorded = CRIT_RECORDED_NOT;
