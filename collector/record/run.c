@@ -16,7 +16,9 @@
 #define TAU_MAX_NS 1000000000u
 #define MAX_BYTES_DEFAULT (2ull << 30)
 #define MAX_BYTES_MIN (1ull << 20)
-#define SLACK_BYTES (64u << 10) /* of the cap, for the records that end a run */
+#define SLACK_BYTES_MIN (64u << 10) /* of the cap, for the records that end a run */
+#define SLACK_SHARE 128 /* or this part of it, for the counters of many threads */
+#define NEAR_SHARE 8 /* with this part left, trace falls back to profile */
 
 void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t time_ns,
 		  const struct crit_chunk_part parts[2])
@@ -73,6 +75,24 @@ static void note_cap(struct crit_run *run)
 	put_note(run, &note, "CRIT_MAX_BYTES is reached: the recording ends here");
 }
 
+/* A recording of this size takes no further batch, or there is no room for its end. */
+static uint64_t full_bytes(const struct crit_run *run)
+{
+	const uint64_t slack = run->max_bytes / SLACK_SHARE;
+
+	return run->max_bytes - (slack > SLACK_BYTES_MIN ? slack : SLACK_BYTES_MIN) -
+	       CRIT_BATCH_BYTES;
+}
+
+/* A batch at least lies between falling back and the end. */
+static uint64_t near_bytes(const struct crit_run *run)
+{
+	const uint64_t full = full_bytes(run);
+	const uint64_t left = full / NEAR_SHARE;
+
+	return full - (left > CRIT_BATCH_BYTES ? left : CRIT_BATCH_BYTES);
+}
+
 int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file)
 {
 	int rc = crit_sink_create(run->writer, fd, &run->sink);
@@ -85,7 +105,7 @@ int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file
 	run->max_bytes = file->max_bytes ? file->max_bytes : MAX_BYTES_DEFAULT;
 	if (run->max_bytes < MAX_BYTES_MIN)
 		run->max_bytes = MAX_BYTES_MIN;
-	run->threshold_bytes = run->max_bytes / 2;
+	run->threshold_bytes = near_bytes(run);
 	run->next_stream = 1;
 	crit_run_put_record(run, CRIT_C_FILE, 0, file->start_mono_ns, file);
 	return 0;
@@ -108,16 +128,16 @@ void crit_run_raise_tau(struct crit_run *run)
 	}
 }
 
-/* Half of what is left of the cap is used: record less from now on. */
+/* The cap is near: record less from now on, and again when half of what is left is used. */
 static void record_less(struct crit_run *run)
 {
-	run->threshold_bytes += (run->max_bytes - run->threshold_bytes) / 2;
+	run->threshold_bytes += (full_bytes(run) - run->threshold_bytes) / 2;
 	if (run->level == CRIT_LEVEL_TRACE) {
 		run->level = CRIT_LEVEL_PROFILE;
 		run->tau_ns = TAU_FIRST_NS;
 		run->is_level_new = true;
 		crit_run_note(run, CRIT_NOTE_LEVEL, CRIT_LEVEL_PROFILE,
-			      "half of CRIT_MAX_BYTES is used: from here on level profile");
+			      "CRIT_MAX_BYTES is near: from here on level profile");
 	} else {
 		crit_run_raise_tau(run);
 	}
@@ -150,7 +170,7 @@ void crit_run_flush(struct crit_run *run, struct crit_batch *batch)
 	if (bytes <= 0)
 		return;
 	run->used_bytes += (uint64_t)bytes;
-	if (run->used_bytes + SLACK_BYTES + CRIT_BATCH_BYTES > run->max_bytes) {
+	if (run->used_bytes > full_bytes(run)) {
 		run->is_stopped = true;
 		run->is_level_new = true;
 		note_cap(run);

@@ -173,24 +173,38 @@ static int count_notes(const struct crit_harness_recording *recording, __u32 cod
 	return count;
 }
 
-/* Half of a cap of 1 MiB brings level profile, all of it the end of recording, not of the run. */
-static void run_cap(void)
+/* Bytes of the recording before its first note of this code. */
+static size_t bytes_before_note(const struct crit_harness_recording *recording, __u32 code)
+{
+	const struct crit_chunk_head *head = NULL;
+
+	while ((head = crit_harness_next(recording, head))) {
+		const struct crit_rec_note *note = (const void *)(head + 1);
+
+		if (head->kind == CRIT_C_NOTE && note->code == code)
+			break;
+	}
+	return head ? (size_t)((const char *)head - recording->data) : 0;
+}
+
+/* Near the cap comes level profile, at the cap the end of recording, not of the run. */
+static void run_cap(__u64 max_bytes, int switches, size_t near_bytes)
 {
 	const char *const arguments[] = { "--idle-exit", "1", NULL };
-	const __u64 max_bytes = 1 << 20;
 	struct crit_harness_recording recording;
 	struct crit_harness harness;
 	pid_t member;
 
-	CHECK_CASE("cap");
+	CHECK_CASE("cap of %llu bytes", (unsigned long long)max_bytes);
 	crit_harness_start(&harness, arguments);
-	member = start_member(&harness, "cap", max_bytes, 10 * SWITCHES);
+	member = start_member(&harness, "cap", max_bytes, switches);
 	CHECK_INT_EQ(wait_member(member), 0);
 	CHECK_INT_EQ(crit_harness_stop(&harness, false), 0);
 	if (!read_key(&harness, "cap", &recording))
 		return;
 	CHECK_INT_EQ(count_notes(&recording, CRIT_NOTE_LEVEL), 1);
 	CHECK_INT_EQ(count_notes(&recording, CRIT_NOTE_CAP), 1);
+	CHECK_INT_GE(bytes_before_note(&recording, CRIT_NOTE_LEVEL), near_bytes);
 	CHECK_INT_LE(recording.bytes, max_bytes);
 	CHECK(foot_of(&recording));
 	crit_harness_free(&recording);
@@ -278,7 +292,8 @@ int main(void)
 	crit_harness_keep_busy();
 	run_two();
 	run_tiny_ring();
-	run_cap();
+	run_cap(1 << 20, 10 * SWITCHES, 0); /* the least there is: four batches */
+	run_cap(4 << 20, 40 * SWITCHES, 3 << 20);
 	run_signal();
 	run_left_over(NULL);
 	run_left_over("--no-task-storage");
