@@ -177,23 +177,14 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	return rc;
 }
 
-/* Connects a sink to the engine; several processes agree that they can. */
-static int listen(struct work *work, const struct crit_trace_sink *sink,
-		  struct crit_cluster *cluster)
-{
-	int rc = crit_tracer_init(&work->tracer, &work->engine, &work->identity, sink,
-				  crit_cluster_queue(cluster));
-
-	rc = crit_cluster_agree(cluster, 0, rc);
-	return rc ? rc : crit_tracer_begin(&work->tracer);
-}
-
+/* Makes all that the replay needs; what was made is ended by fini_work, also after an error. */
 static int prepare(struct crit_model *model, const struct attempt *attempt, struct work *work,
-		   const struct crit_trace_sink *sink)
+		   const struct crit_trace_sink *sink, enum crit_active_rule rule)
 {
 	struct crit_cluster *cluster = attempt->cluster;
 	const struct crit_message_sink *message_sink = crit_cluster_messages(cluster);
-	int rc;
+	int rc = crit_cluster_begin(cluster, model, &work->engine, &work->messages,
+				    sink ? &work->tracer.emitter : NULL);
 
 	work->message_sink =
 		(struct crit_message_sink){ .user = &work->tracer.emitter,
@@ -201,14 +192,28 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 					    .communicator = crit_emitter_communicator };
 	if (!message_sink)
 		message_sink = &work->message_sink;
-	rc = crit_identity_init(&work->identity, model);
+	if (!rc)
+		rc = crit_engine_init(&work->engine, model, rule, crit_cluster_steps(cluster));
+	if (!rc)
+		rc = crit_identity_init(&work->identity, model);
 	work->engine.listeners.thread_rows = work->identity.thread_rows;
 	if (!rc && attempt->options->listener && !attempt->is_trial)
 		rc = crit_listeners_add(&work->engine.listeners, attempt->options->listener);
 	if (!rc)
 		rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL,
 					&work->engine.listeners);
-	return !rc && sink ? listen(work, sink, cluster) : rc;
+	if (!rc && sink)
+		rc = crit_tracer_init(&work->tracer, &work->engine, &work->identity, sink,
+				      crit_cluster_queue(cluster));
+	return rc;
+}
+
+static void fini_work(struct work *work)
+{
+	crit_tracer_fini(&work->tracer);
+	crit_messages_fini(&work->messages);
+	crit_engine_fini(&work->engine);
+	crit_identity_fini(&work->identity);
 }
 
 /*
@@ -239,13 +244,12 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 		const struct crit_trace_sink *sink, struct crit_results *results)
 {
 	struct crit_cluster *cluster = attempt->cluster;
-	int rc = prepare(model, attempt, work, sink);
+	int rc = sink ? crit_tracer_begin(&work->tracer) : 0;
 
-	if (!rc) {
+	if (!rc)
 		rc = crit_replay_run(model, &work->engine, &work->messages, attempt->options,
 				     crit_cluster_share(cluster));
-		rc = crit_cluster_end(cluster, rc);
-	}
+	rc = crit_cluster_end(cluster, rc);
 	if (!rc && crit_cluster_leads(cluster))
 		rc = conclude(model, work, attempt, results);
 	if (!rc)
@@ -270,18 +274,11 @@ static int compute(struct attempt *attempt, struct work *work, struct crit_resul
 	if (rc)
 		return rc;
 	sink = attempt->is_trial ? NULL : attempt->options->trace;
-	rc = crit_cluster_begin(attempt->cluster, model, &work->engine, &work->messages,
-				sink ? &work->tracer.emitter : NULL);
+	rc = prepare(model, attempt, work, sink, results->rule);
+	rc = crit_cluster_agree(attempt->cluster, 0, rc); /* or nobody begins */
 	if (!rc)
-		rc = crit_engine_init(&work->engine, model, results->rule,
-				      crit_cluster_steps(attempt->cluster));
-	if (rc)
-		return rc;
-	rc = play(model, attempt, work, sink, results);
-	crit_tracer_fini(&work->tracer);
-	crit_messages_fini(&work->messages);
-	crit_engine_fini(&work->engine);
-	crit_identity_fini(&work->identity);
+		rc = play(model, attempt, work, sink, results);
+	fini_work(work);
 	return rc;
 }
 

@@ -355,10 +355,8 @@ int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 		rc = prepare_threads(engine, model);
 	if (!rc)
 		rc = crit_preemptors_init(&engine->preemptors, model->thread_count);
-	if (rc) {
-		crit_engine_fini(engine);
+	if (rc)
 		return rc;
-	}
 	crit_blame_init(&engine->blame, (uint32_t)model->rank_count);
 	for (uint32_t i = 1; i < engine->reciprocal_count; i++)
 		engine->reciprocals[i] = crit_metric_reciprocal(i);

@@ -86,7 +86,7 @@ struct crit_engine {
 	int error; /* the first -ENOMEM; everything after it is void */
 };
 
-/* step_sink: borrowed until fini; NULL: all nodes are replayed here.  Errors: -ENOMEM. */
+/* step_sink: borrowed until fini, due also after -ENOMEM; NULL: all nodes are replayed here. */
 int crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
 		     enum crit_active_rule rule, const struct crit_step_sink *step_sink);
 void crit_engine_fini(struct crit_engine *engine);

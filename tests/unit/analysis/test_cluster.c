@@ -2,9 +2,11 @@
 // Several analysis processes yield the results of one, to the last bit, however time and nodes are
 // distributed.
 #include <errno.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "analysis/analyse.h"
+#include "analysis/replay/tracer.h"
 #include "core/base/array.h"
 #include "core/base/err.h"
 #include "tests/lib/analysed.h"
@@ -243,8 +245,65 @@ static void check_skewed(uint64_t seed)
 	close_files(&files);
 }
 
-/* An analysis process that finds nothing to read does not leave the others waiting. */
-static void test_blind(void)
+/* Which call, of all analysis processes together, fails as if memory had run out; 0 none. */
+static atomic_int failing_engine, failing_begin;
+
+static bool is_its_turn(atomic_int *failing)
+{
+	return atomic_load(failing) > 0 && atomic_fetch_sub(failing, 1) == 1;
+}
+
+/* The linker's names (ld --wrap). */
+int __real_crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
+			    enum crit_active_rule rule, const struct crit_step_sink *step_sink);
+int __wrap_crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
+			    enum crit_active_rule rule, const struct crit_step_sink *step_sink);
+int __real_crit_tracer_begin(struct crit_tracer *tracer);
+int __wrap_crit_tracer_begin(struct crit_tracer *tracer);
+
+int __wrap_crit_engine_init(struct crit_engine *engine, const struct crit_model *model,
+			    enum crit_active_rule rule, const struct crit_step_sink *step_sink)
+{
+	int rc = __real_crit_engine_init(engine, model, rule, step_sink);
+
+	return is_its_turn(&failing_engine) ? -ENOMEM : rc;
+}
+
+int __wrap_crit_tracer_begin(struct crit_tracer *tracer)
+{
+	int rc = __real_crit_tracer_begin(tracer);
+
+	return is_its_turn(&failing_begin) ? -ENOMEM : rc;
+}
+
+/* One of three that runs out of memory before the replay ends the analysis of all. */
+static void check_poor(const struct files *files, atomic_int *failing, bool has_sinks,
+		       unsigned int begins)
+{
+	struct crit_trace_sink sinks[3];
+	struct crit_test_crew crew = { .transport = 3,
+				       .blind = CRIT_NONE,
+				       .sinks = has_sinks ? sinks : NULL };
+
+	for (int turn = 1; turn <= 3; turn++) {
+		struct crit_results *r = NULL;
+		struct crit_test_told told[3];
+
+		for (int i = 0; i < 3; i++)
+			crit_test_told_sink(&told[i], &sinks[i]);
+		atomic_store(failing, turn);
+		CHECK_INT_EQ(crit_test_crew_analyse(&crew, files->paths, files->count, &r),
+			     -ENOMEM);
+		CHECK(!r && !atomic_load(failing));
+		for (int i = 0; i < 3; i++) {
+			CHECK_UINT_EQ(told[i].begins, begins);
+			crit_test_told_fini(&told[i]);
+		}
+	}
+}
+
+/* An analysis process that fails before the replay does not leave the others waiting. */
+static void test_failures(void)
 {
 	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, false, 0 };
 	struct crit_test_crew crew = { .transport = 3, .blind = 1 };
@@ -257,6 +316,7 @@ static void test_blind(void)
 		crit_synthetic_write(&spec, node, m);
 		add_file(&files, m);
 	}
+	CHECK_CASE("%s", "one finds nothing to read");
 	CHECK_INT_EQ(crit_test_crew_analyse(&crew, files.paths, files.count, &r), -ENOENT);
 	CHECK(!r);
 	/* another set of recordings is no help either */
@@ -264,6 +324,11 @@ static void test_blind(void)
 	crew.transport = 1;
 	CHECK_INT_EQ(crit_test_crew_analyse(&crew, files.paths, files.count, &r), 0);
 	crit_results_destroy(r);
+	CHECK_CASE("%s", "one cannot make its engine");
+	check_poor(&files, &failing_engine, false, 0);
+	check_poor(&files, &failing_engine, true, 0);
+	CHECK_CASE("%s", "one sink cannot begin");
+	check_poor(&files, &failing_begin, true, 1);
 	close_files(&files);
 }
 
@@ -285,6 +350,6 @@ int main(int argc, char **argv)
 		check_skewed(seed);
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		check_synthetic(&specs[i]);
-	test_blind();
+	test_failures();
 	return check_done();
 }
