@@ -14,14 +14,6 @@
 
 #define CRIT_BUCKETS_MAX (1u << 21) /* then calls lose their sites, never their time */
 
-struct crit_bucket_key {
-	uint64_t site;
-	uint32_t thread;
-	uint32_t region;
-	uint16_t call;
-	uint8_t span_class;
-};
-
 struct crit_bucket {
 	struct crit_bucket_key key;
 	struct crit_bucket *follower; /* the bucket entered after this one the last time: a guess */

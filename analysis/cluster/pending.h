@@ -11,8 +11,8 @@
 #define CRIT_PENDING_H
 
 #include "analysis/cluster/transport.h"
-#include "analysis/mpi/message_trace.h"
 #include "analysis/replay/emitter.h"
+#include "analysis/schema/message_sink.h"
 
 struct crit_pending_event;
 

@@ -4,15 +4,9 @@
 #define CRIT_MESSAGE_TRACE_H
 
 #include "analysis/mpi/communicators.h"
+#include "analysis/schema/message_sink.h"
 #include "analysis/schema/trace.h"
 #include "core/abi/abi_shim.h"
-
-struct crit_message_sink { /* who is told; thread: of the model.  Errors end the analysis */
-	void *user;
-	int (*message)(void *user, uint32_t thread, uint64_t time_ns,
-		       const struct crit_trace_message *message);
-	int (*communicator)(void *user, const struct crit_trace_communicator *communicator);
-};
 
 struct crit_message_trace {
 	const struct crit_message_sink *sink; /* NULL: nobody listens */

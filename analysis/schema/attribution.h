@@ -26,6 +26,15 @@ struct crit_attribution {
 	uint64_t waiting_ns; /* own waiting while somebody was active; sums as waited_for */
 };
 
+/* What segments are added up by; every table of the results is a sum over some of it. */
+struct crit_bucket_key {
+	uint64_t site;
+	uint32_t thread;
+	uint32_t region;
+	uint16_t call;
+	uint8_t span_class;
+};
+
 static inline void crit_attribution_add(struct crit_attribution *sum,
 					const struct crit_attribution *more)
 {

@@ -2,7 +2,7 @@
 /*
  * An edge: one thread waits in a call, another one does what ends such a wait.
  *
- * Told to listeners of a replay (analysis/account/listeners.h) whether the waiter lost time or not:
+ * Told to listeners of a replay (event.h) whether the waiter lost time or not:
  * where cause_ns is before begin_ns the cause was there first.  Threads in the window and outside
  * are told of alike.  An edge is told only where both its ends were recorded.  Not known so far:
  *   - messages and collectives of a rank without shim, or whose details were lost.  Where

@@ -207,7 +207,7 @@ struct crit_analysis_options {
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
 	const struct crit_trace_sink *trace; /* schema/trace.h: told of every span; may be NULL */
-	/* account/listeners.h: NULL: none, in all processes */
+	/* schema/event.h: NULL: none, in all processes */
 	const struct crit_listener *listener;
 	const struct crit_transport
 		*transport; /* cluster/transport.h: who does it together; NULL: alone */

@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_EDGE_COUNTS_H
 #define CRIT_TESTS_EDGE_COUNTS_H
 
-#include "analysis/account/listeners.h"
+#include "analysis/schema/event.h"
 
 struct crit_edge_counts {
 	uint64_t by_kind[CRIT_EDGE_KIND_COUNT];

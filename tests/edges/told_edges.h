@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_TOLD_EDGES_H
 #define CRIT_TESTS_TOLD_EDGES_H
 
-#include "analysis/account/listeners.h"
+#include "analysis/schema/event.h"
 #include "analysis/schema/results.h"
 #include "tests/maker/maker.h"
 #include "tests/sim/edges.h"

@@ -3,7 +3,7 @@
 #ifndef CRIT_TESTS_CLUSTER_H
 #define CRIT_TESTS_CLUSTER_H
 
-#include "analysis/account/listeners.h"
+#include "analysis/schema/event.h"
 #include "analysis/cluster/transport.h"
 #include "analysis/schema/results.h"
 #include "analysis/schema/trace.h"

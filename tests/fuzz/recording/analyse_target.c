@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/analyse.h"
-#include "analysis/account/listeners.h"
+#include "analysis/schema/event.h"
 #include "core/base/err.h"
 #include "tests/fuzz/repair.h"
 #include "tests/fuzz/recording/strict_sink.h"

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of the replay, which a listener named in crit_analysis_options is told of. */
+#ifndef CRIT_EVENT_H
+#define CRIT_EVENT_H
+
+#include <stdint.h>
+
+#include "analysis/schema/edge.h"
+
+enum crit_event_kind {
+	CRIT_EVENT_THREAD = 0, /* its kernel state or its part of the window is another */
+	CRIT_EVENT_ENTER, /* arg: calls merged into this poll span */
+	CRIT_EVENT_LEAVE, /* one span or several have ended */
+	CRIT_EVENT_BASE_ENDS, /* the class of its time outside all spans is about to change */
+	CRIT_EVENT_BASE_BEGINS, /* and has */
+	CRIT_EVENT_RELEASE, /* of a lock; call: as the wait for it; arg: the lock */
+	CRIT_EVENT_TASK, /* made or put aside; call: enum crit_omp_task_note; arg: its number */
+	CRIT_EVENT_FINALIZE_ENTER, /* of MPI_Finalize beyond the cut of its node; arg: call site */
+	CRIT_EVENT_FINALIZE_LEAVE,
+	CRIT_EVENT_EDGE, /* + enum crit_edge_kind; edge: it */
+	CRIT_EVENT_KIND_COUNT = CRIT_EVENT_EDGE + CRIT_EDGE_KIND_COUNT
+};
+
+struct crit_event {
+	uint64_t time_ns; /* run clock */
+	union {
+		uint64_t arg;
+		const struct crit_edge *edge; /* borrowed until the listener returns */
+	};
+	uint32_t thread;
+	uint16_t call;
+};
+
+struct crit_listener {
+	void *user;
+	/* By enum crit_event_kind; NULL: not wanted.  Errors: the first one ends the replay. */
+	int (*on[CRIT_EVENT_KIND_COUNT])(void *user, const struct crit_event *event);
+};
+
+#endif
