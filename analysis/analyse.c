@@ -6,12 +6,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/account/engine.h"
 #include "analysis/clock/clock_corrections.h"
 #include "analysis/clock/clocks.h"
 #include "analysis/cluster/cluster.h"
 #include "analysis/identity/identity.h"
 #include "analysis/model/hosts.h"
 #include "analysis/model/index_pass.h"
+#include "analysis/model/model.h"
+#include "analysis/mpi/messages.h"
+#include "analysis/replay/emitter.h"
 #include "analysis/replay/replay.h"
 #include "analysis/replay/tracer.h"
 #include "analysis/schema/results.h"
@@ -153,10 +157,10 @@ static int index_pass(struct attempt *attempt)
 }
 
 struct work {
-	struct crit_identity identity;
+	struct crit_identity *identity;
 	struct crit_messages messages;
 	struct crit_message_sink message_sink; /* the tracer's, of one process */
-	struct crit_tracer tracer;
+	struct crit_tracer *tracer; /* NULL: nobody listens */
 	struct crit_engine engine;
 };
 
@@ -167,7 +171,7 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	int rc = crit_call_rows_add_counters(model, &work->engine);
 
 	if (!rc)
-		rc = crit_tables_fill(model, &work->engine, &work->messages, &work->identity,
+		rc = crit_tables_fill(model, &work->engine, &work->messages, work->identity,
 				      results);
 	attempt->index->corrections.is_known |=
 		!rc && (!results->messages.has_order || !results->messages.losses.early);
@@ -177,43 +181,54 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	return rc;
 }
 
-/* Makes all that the replay needs; what was made is ended by fini_work, also after an error. */
+/* Connects a sink to the engine, and to messages where no cluster stands between. */
+static int listen(struct work *work, const struct crit_trace_sink *sink,
+		  struct crit_cluster *cluster)
+{
+	int rc = crit_tracer_create(&work->engine, work->identity, sink,
+				    crit_cluster_queue(cluster), &work->tracer);
+
+	if (!rc)
+		work->message_sink =
+			(struct crit_message_sink){ .user = crit_tracer_emitter(work->tracer),
+						    .message = crit_emitter_message,
+						    .communicator = crit_emitter_communicator };
+	return rc;
+}
+
+/* Makes all that the replay needs; fini_work is due also after an error. */
 static int prepare(struct crit_model *model, const struct attempt *attempt, struct work *work,
 		   const struct crit_trace_sink *sink, enum crit_active_rule rule)
 {
 	struct crit_cluster *cluster = attempt->cluster;
-	const struct crit_message_sink *message_sink = crit_cluster_messages(cluster);
-	int rc = crit_cluster_begin(cluster, model, &work->engine, &work->messages,
-				    sink ? &work->tracer.emitter : NULL);
+	const struct crit_message_sink *message_sink = cluster ? crit_cluster_messages(cluster)
+							       : &work->message_sink;
+	int rc = crit_engine_init(&work->engine, model, rule, crit_cluster_steps(cluster));
 
-	work->message_sink =
-		(struct crit_message_sink){ .user = &work->tracer.emitter,
-					    .message = crit_emitter_message,
-					    .communicator = crit_emitter_communicator };
-	if (!message_sink)
-		message_sink = &work->message_sink;
 	if (!rc)
-		rc = crit_engine_init(&work->engine, model, rule, crit_cluster_steps(cluster));
-	if (!rc)
-		rc = crit_identity_init(&work->identity, model);
-	work->engine.listeners.thread_rows = work->identity.thread_rows;
-	if (!rc && attempt->options->listener && !attempt->is_trial)
+		work->identity = crit_identity_create(model);
+	if (!work->identity)
+		return -ENOMEM;
+	work->engine.listeners.thread_rows = crit_identity_thread_rows(work->identity);
+	if (attempt->options->listener && !attempt->is_trial)
 		rc = crit_listeners_add(&work->engine.listeners, attempt->options->listener);
+	if (!rc && sink)
+		rc = listen(work, sink, cluster);
 	if (!rc)
 		rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL,
 					&work->engine.listeners);
-	if (!rc && sink)
-		rc = crit_tracer_init(&work->tracer, &work->engine, &work->identity, sink,
-				      crit_cluster_queue(cluster));
+	if (!rc)
+		rc = crit_cluster_begin(cluster, model, &work->engine, &work->messages,
+					sink ? crit_tracer_emitter(work->tracer) : NULL);
 	return rc;
 }
 
 static void fini_work(struct work *work)
 {
-	crit_tracer_fini(&work->tracer);
+	crit_tracer_destroy(work->tracer);
 	crit_messages_fini(&work->messages);
 	crit_engine_fini(&work->engine);
-	crit_identity_fini(&work->identity);
+	crit_identity_destroy(work->identity);
 }
 
 /*
@@ -244,7 +259,7 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 		const struct crit_trace_sink *sink, struct crit_results *results)
 {
 	struct crit_cluster *cluster = attempt->cluster;
-	int rc = sink ? crit_tracer_begin(&work->tracer) : 0;
+	int rc = sink ? crit_tracer_begin(work->tracer) : 0;
 
 	if (!rc)
 		rc = crit_replay_run(model, &work->engine, &work->messages, attempt->options,
@@ -255,13 +270,13 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	if (!rc)
 		rc = work->engine.listeners.error; /* of what conclude has told */
 	if (!rc && sink)
-		rc = crit_tracer_end_setups(&work->tracer);
+		rc = crit_tracer_end_setups(work->tracer);
 	if (sink || attempt->is_trial)
 		rc = crit_cluster_agree(cluster, 0, rc);
 	if (!rc && cluster && attempt->is_trial)
 		rc = broadcast_corrections(&attempt->index->corrections, cluster);
 	if (!rc && sink)
-		rc = crit_tracer_end(&work->tracer, results, work->messages.trace.is_whole);
+		rc = crit_tracer_end(work->tracer, results, work->messages.trace.is_whole);
 	return rc;
 }
 

@@ -33,23 +33,6 @@ void crit_cluster_destroy(struct crit_cluster *cluster)
 	free(cluster);
 }
 
-int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
-		       struct crit_engine *engine, struct crit_messages *messages,
-		       struct crit_emitter *emitter)
-{
-	struct crit_pending *pending = NULL;
-
-	if (!cluster)
-		return 0;
-	if (emitter) {
-		pending = &cluster->pending;
-		crit_pending_init(pending, cluster->transport, emitter,
-				  &cluster->rounds.added_steps);
-	}
-	return crit_rounds_init(&cluster->rounds, cluster->transport, model, engine, messages,
-				pending);
-}
-
 const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *cluster)
 {
 	return cluster ? &cluster->rounds.step_sink : NULL;
@@ -68,6 +51,23 @@ struct crit_emitter_queue *crit_cluster_queue(struct crit_cluster *cluster)
 const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster *cluster)
 {
 	return cluster ? &cluster->pending.message_sink : NULL;
+}
+
+int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
+		       struct crit_engine *engine, struct crit_messages *messages,
+		       struct crit_emitter *emitter)
+{
+	struct crit_pending *pending = NULL;
+
+	if (!cluster)
+		return 0;
+	if (emitter) {
+		pending = &cluster->pending;
+		crit_pending_init(pending, cluster->transport, emitter,
+				  &cluster->rounds.added_steps);
+	}
+	return crit_rounds_init(&cluster->rounds, cluster->transport, model, engine, messages,
+				pending);
 }
 
 int crit_cluster_end(struct crit_cluster *cluster, int rc)

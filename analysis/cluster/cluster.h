@@ -11,13 +11,20 @@
 #ifndef CRIT_CLUSTER_H
 #define CRIT_CLUSTER_H
 
-#include "analysis/account/engine.h"
-#include "analysis/cluster/transport.h"
-#include "analysis/mpi/messages.h"
-#include "analysis/replay/replay.h"
-#include "analysis/replay/emitter.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct crit_cluster;
+struct crit_emitter;
+struct crit_emitter_queue;
+struct crit_engine;
+struct crit_message_sink;
+struct crit_messages;
+struct crit_model;
+struct crit_replay_share;
+struct crit_step_sink;
+struct crit_transport;
 
 /*
  * Ownership: the caller destroys it; analysis processes are borrowed.  Errors: NULL when out of
@@ -27,18 +34,21 @@ struct crit_cluster *crit_cluster_create(const struct crit_transport *transport)
 void crit_cluster_destroy(struct crit_cluster *cluster);
 
 /*
- * After the index pass, before what it serves is made, which it borrows until it is destroyed.
- * emitter: NULL where nobody listens.  Errors: -ENOMEM.
+ * For the engine, the replay, the tracer and for messages; NULL of NULL.  They may be handed out
+ * before begin, and work from then on.
  */
-int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
-		       struct crit_engine *engine, struct crit_messages *messages,
-		       struct crit_emitter *emitter);
-
-/* For the engine, the replay, the tracer and for messages; NULL of NULL. */
 const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *cluster);
 const struct crit_replay_share *crit_cluster_share(const struct crit_cluster *cluster);
 struct crit_emitter_queue *crit_cluster_queue(struct crit_cluster *cluster);
 const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster *cluster);
+
+/*
+ * What it serves is made, which it borrows until it is destroyed.  emitter: NULL where nobody
+ * listens.  Errors: -ENOMEM.
+ */
+int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
+		       struct crit_engine *engine, struct crit_messages *messages,
+		       struct crit_emitter *emitter);
 
 /*
  * The replay is over, with rc: holds the rounds that are left, then brings the sums of all to

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/model.h"
+
 struct crit_pending_event {
 	uint64_t step; /* of the run's, after which it came */
 	bool is_details; /* a span's messages: event is void */

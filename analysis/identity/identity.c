@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/model.h"
+
+struct crit_identity {
+	uint32_t *rank_rows, *thread_rows;
+};
+
 struct order { /* a row to be and where it comes from */
 	const struct crit_model *model;
 	uint32_t index;
@@ -64,18 +70,37 @@ static uint32_t *rows_of(const struct crit_model *model, size_t count,
 	return rows;
 }
 
-int crit_identity_init(struct crit_identity *identity, const struct crit_model *model)
+struct crit_identity *crit_identity_create(const struct crit_model *model)
 {
+	struct crit_identity *identity = calloc(1, sizeof(*identity));
+
+	if (!identity)
+		return NULL;
 	identity->rank_rows = rows_of(model, model->rank_count, compare_ranks);
 	identity->thread_rows = rows_of(model, model->thread_count, compare_threads);
-	return identity->rank_rows && identity->thread_rows ? 0 : -ENOMEM;
+	if (identity->rank_rows && identity->thread_rows)
+		return identity;
+	crit_identity_destroy(identity);
+	return NULL;
 }
 
-void crit_identity_fini(struct crit_identity *identity)
+void crit_identity_destroy(struct crit_identity *identity)
 {
+	if (!identity)
+		return;
 	free(identity->rank_rows);
 	free(identity->thread_rows);
-	*identity = (struct crit_identity){ 0 };
+	free(identity);
+}
+
+const uint32_t *crit_identity_rank_rows(const struct crit_identity *identity)
+{
+	return identity->rank_rows;
+}
+
+const uint32_t *crit_identity_thread_rows(const struct crit_identity *identity)
+{
+	return identity->thread_rows;
 }
 
 static void fill_rank(const struct crit_model *model, const struct crit_rank *rank,

@@ -7,16 +7,19 @@
 #ifndef CRIT_IDENTITY_H
 #define CRIT_IDENTITY_H
 
-#include "analysis/model/model.h"
+#include <stdint.h>
 
-struct crit_identity {
-	uint32_t *rank_rows; /* rank of the model -> row of ranks */
-	uint32_t *thread_rows; /* thread -> row of threads */
-};
+struct crit_identity;
+struct crit_model;
+struct crit_results;
 
-/* Sorts ranks and threads.  Errors: -ENOMEM; fini is due then as well. */
-int crit_identity_init(struct crit_identity *identity, const struct crit_model *model);
-void crit_identity_fini(struct crit_identity *identity);
+/* Sorts ranks and threads.  Errors: NULL when out of memory.  destroy accepts NULL. */
+struct crit_identity *crit_identity_create(const struct crit_model *model);
+void crit_identity_destroy(struct crit_identity *identity);
+
+/* By rank of the model its row of ranks; by thread its row of threads.  Borrowed. */
+const uint32_t *crit_identity_rank_rows(const struct crit_identity *identity);
+const uint32_t *crit_identity_thread_rows(const struct crit_identity *identity);
 
 /*
  * Fills heads, nodes, ranks and threads of results, which is zeroed but for its rule.

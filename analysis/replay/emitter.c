@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/identity/identity.h"
+#include "analysis/model/model.h"
+
 struct span { /* a frame of the engine's, or the time outside all */
 	struct crit_trace_sums own; /* so far */
 	struct crit_trace_sums seen; /* where its bucket and cells stood when last looked at */
@@ -44,7 +47,7 @@ int crit_emitter_init(struct crit_emitter *emitter, const struct crit_model *mod
 	*emitter = (struct crit_emitter){ .sink = sink,
 					  .model = model,
 					  .queue = queue,
-					  .thread_rows = identity->thread_rows,
+					  .thread_rows = crit_identity_thread_rows(identity),
 					  .begin_ns = model->window_begin_ns,
 					  .end_ns = crit_model_traced_until_ns(model) };
 	emitter->threads = calloc(model->thread_count + 1, sizeof(void *));

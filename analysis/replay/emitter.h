@@ -10,8 +10,10 @@
 #define CRIT_EMITTER_H
 
 #include "analysis/account/bucket.h"
-#include "analysis/identity/identity.h"
 #include "analysis/schema/trace.h"
+
+struct crit_identity;
+struct crit_model;
 
 enum crit_emitter_event_kind {
 	CRIT_EMIT_BEGIN = 0, /* a thread begins to be told of */

@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/account/engine.h"
+#include "analysis/identity/identity.h"
+#include "analysis/replay/emitter.h"
+#include "analysis/replay/tracer_setup.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
 
@@ -13,13 +17,23 @@ struct crit_tracer_view { /* what the engine's news are held against */
 	bool is_told;
 };
 
-void crit_tracer_fini(struct crit_tracer *tracer)
+struct crit_tracer {
+	struct crit_emitter emitter;
+	struct crit_tracer_setups setups;
+	const struct crit_engine *engine;
+	struct crit_results *run; /* what the sink's begin() is told */
+	struct crit_tracer_view *views; /* by thread: the same when its last event came */
+};
+
+void crit_tracer_destroy(struct crit_tracer *tracer)
 {
+	if (!tracer)
+		return;
 	crit_emitter_fini(&tracer->emitter);
 	crit_tracer_setups_fini(&tracer->setups);
 	crit_results_destroy(tracer->run);
 	free(tracer->views);
-	*tracer = (struct crit_tracer){ 0 };
+	free(tracer);
 }
 
 /* Copies the cells of the span that is, or was, at this depth; 0 is the time outside all. */
@@ -261,15 +275,14 @@ static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
 	return crit_listeners_add(&engine->listeners, &listener);
 }
 
-int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
-		     const struct crit_identity *identity, const struct crit_trace_sink *sink,
-		     const struct crit_emitter_queue *queue)
+static int init(struct crit_tracer *tracer, struct crit_engine *engine,
+		const struct crit_identity *identity, const struct crit_trace_sink *sink,
+		const struct crit_emitter_queue *queue)
 {
 	const struct crit_model *model = engine->model;
-	int rc;
+	int rc = crit_emitter_init(&tracer->emitter, model, identity, sink, queue);
 
-	*tracer = (struct crit_tracer){ .engine = engine };
-	rc = crit_emitter_init(&tracer->emitter, model, identity, sink, queue);
+	tracer->engine = engine;
 	if (!rc)
 		rc = crit_tracer_setups_init(&tracer->setups, engine, &tracer->emitter);
 	tracer->run = calloc(1, sizeof(*tracer->run));
@@ -279,6 +292,25 @@ int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
 	if (!rc)
 		rc = crit_identity_fill(identity, model, tracer->run);
 	return rc ? rc : listen(tracer, engine);
+}
+
+int crit_tracer_create(struct crit_engine *engine, const struct crit_identity *identity,
+		       const struct crit_trace_sink *sink, const struct crit_emitter_queue *queue,
+		       struct crit_tracer **ret_tracer)
+{
+	struct crit_tracer *tracer = calloc(1, sizeof(*tracer));
+	int rc = tracer ? init(tracer, engine, identity, sink, queue) : -ENOMEM;
+
+	if (rc)
+		crit_tracer_destroy(tracer);
+	else
+		*ret_tracer = tracer;
+	return rc;
+}
+
+struct crit_emitter *crit_tracer_emitter(struct crit_tracer *tracer)
+{
+	return &tracer->emitter;
 }
 
 int crit_tracer_begin(struct crit_tracer *tracer)

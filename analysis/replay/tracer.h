@@ -7,28 +7,29 @@
 #ifndef CRIT_TRACER_H
 #define CRIT_TRACER_H
 
-#include "analysis/account/engine.h"
-#include "analysis/replay/emitter.h"
-#include "analysis/replay/tracer_setup.h"
+#include <stdbool.h>
 
-struct crit_tracer {
-	struct crit_emitter emitter;
-	struct crit_tracer_setups setups;
-	const struct crit_engine *engine;
-	struct crit_results *run; /* what the sink's begin() is told */
-	struct crit_tracer_view *views; /* by thread: the same when its last event came */
-};
+struct crit_emitter;
+struct crit_emitter_queue;
+struct crit_engine;
+struct crit_identity;
+struct crit_results;
+struct crit_trace_sink;
+struct crit_tracer;
 
 /*
  * Begins to listen to an engine that has replayed nothing yet.  Cost of an event: O(1), O(depth)
  * where a thread ends.  queue: as of the emitter.
- * Ownership: sink, engine, identity and queue are borrowed until fini, also after an error.
- * Errors: -ENOMEM, -ENOSPC.
+ * Ownership: sink, engine, identity and queue are borrowed until destroy, which accepts NULL; the
+ * engine also after an error: it then replays nothing.  Errors: -ENOMEM, -ENOSPC.
  */
-int crit_tracer_init(struct crit_tracer *tracer, struct crit_engine *engine,
-		     const struct crit_identity *identity, const struct crit_trace_sink *sink,
-		     const struct crit_emitter_queue *queue);
-void crit_tracer_fini(struct crit_tracer *tracer);
+int crit_tracer_create(struct crit_engine *engine, const struct crit_identity *identity,
+		       const struct crit_trace_sink *sink, const struct crit_emitter_queue *queue,
+		       struct crit_tracer **ret_tracer);
+void crit_tracer_destroy(struct crit_tracer *tracer);
+
+/* What tells its sink; for messages.  Borrowed. */
+struct crit_emitter *crit_tracer_emitter(struct crit_tracer *tracer);
 
 /* Tells the sink that it begins.  Errors: those of the sink. */
 int crit_tracer_begin(struct crit_tracer *tracer);

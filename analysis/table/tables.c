@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/account/engine.h"
+#include "analysis/identity/identity.h"
+#include "analysis/model/model.h"
 #include "analysis/model/process_ends.h"
+#include "analysis/mpi/messages.h"
 #include "analysis/table/call_rows.h"
 #include "analysis/table/message_rows.h"
 #include "analysis/table/region_rows.h"
@@ -155,25 +159,26 @@ int crit_tables_fill(struct crit_model *model, struct crit_engine *engine,
 		     struct crit_messages *messages, const struct crit_identity *identity,
 		     struct crit_results *results)
 {
+	const uint32_t *rank_rows = crit_identity_rank_rows(identity);
+	const uint32_t *thread_rows = crit_identity_thread_rows(identity);
 	int rc;
 
 	count_tag_only(model);
 	rc = crit_identity_fill(identity, model, results);
 	if (rc)
 		return rc;
-	fill_threads(engine, identity->thread_rows, results);
-	fill_activity(model, engine, identity->rank_rows, results);
+	fill_threads(engine, thread_rows, results);
+	fill_activity(model, engine, rank_rows, results);
 	rc = fill_checks(engine, results);
 	if (!rc)
-		rc = crit_call_rows_fill(model, engine, identity->rank_rows, results);
+		rc = crit_call_rows_fill(model, engine, rank_rows, results);
 	if (!rc)
-		rc = crit_region_rows_fill(model, engine, identity->rank_rows,
-					   identity->thread_rows, results);
+		rc = crit_region_rows_fill(model, engine, rank_rows, thread_rows, results);
 	if (!rc)
-		rc = crit_preemptors_fill(&engine->preemptors, identity->thread_rows, results);
+		rc = crit_preemptors_fill(&engine->preemptors, thread_rows, results);
 	if (!rc)
 		rc = crit_process_ends_fill(model, results);
 	if (!rc)
-		rc = crit_message_rows_fill(messages, identity->rank_rows, results);
+		rc = crit_message_rows_fill(messages, rank_rows, results);
 	return rc;
 }

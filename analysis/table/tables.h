@@ -3,10 +3,11 @@
 #ifndef CRIT_TABLES_H
 #define CRIT_TABLES_H
 
-#include "analysis/account/engine.h"
-#include "analysis/identity/identity.h"
-#include "analysis/mpi/messages.h"
-#include "analysis/model/model.h"
+struct crit_engine;
+struct crit_identity;
+struct crit_messages;
+struct crit_model;
+struct crit_results;
 
 /*
  * Fills threads, ranks, nodes, consistency checks, losses, messages and the heads of results, which

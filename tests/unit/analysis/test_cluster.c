@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/analyse.h"
+#include "analysis/account/engine.h"
 #include "analysis/replay/tracer.h"
 #include "core/base/array.h"
 #include "core/base/err.h"
