@@ -177,7 +177,7 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 		!rc && (!results->messages.has_order || !results->messages.losses.early);
 	if (!rc && !attempt->index->corrections.is_known)
 		rc = crit_clock_corrections_find(&attempt->index->corrections, model,
-						 &work->messages.match.latencies);
+						 work->messages.match.latencies);
 	return rc;
 }
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/clock/latency_links.h"
 #include "analysis/model/model.h"
-#include "analysis/clock/latencies.h"
 
 #define SWEEPS_MAX 8192u /* where there is an answer some hundred do */
 #define SETTLING_SWEEPS 32u
@@ -140,7 +140,7 @@ static int collect(struct system *system, const struct crit_model *model,
 		(int64_t)(window_ns >> (CRIT_CLOCK_SLOPE_SHIFT - 1)); /* of two slopes */
 	int rc = 0;
 
-	for (size_t i = 0; i < latencies->link_count; i++) {
+	for (size_t i = 0; latencies && i < latencies->link_count; i++) {
 		const struct crit_latency_link *link = &latencies->links[i];
 		uint32_t from = system->movers[link->from], to = system->movers[link->to];
 

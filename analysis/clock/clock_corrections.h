@@ -38,6 +38,7 @@ bool crit_clock_corrections_can_be(const struct crit_model *model);
 /*
  * Once all messages of a model whose clocks were not moved were taken, and some are out of order:
  * how far to move them so that none is.  Nowhere if no movement within the bounds was found.
+ * latencies: NULL where no message was between nodes.
  * Ownership: crit_clock_corrections_fini.  Errors: -ENOMEM.  Cost: O(pairs of nodes) per sweep,
  * with a bound on the sum.
  */

@@ -5,14 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clock/latency_links.h"
 #include "core/base/array.h"
 
-void crit_latencies_fini(struct crit_latencies *latencies)
+struct crit_latencies *crit_latencies_create(void)
 {
+	return calloc(1, sizeof(struct crit_latencies));
+}
+
+void crit_latencies_destroy(struct crit_latencies *latencies)
+{
+	if (!latencies)
+		return;
 	for (size_t i = 0; i < latencies->link_count; i++)
 		free(latencies->links[i].points);
 	free(latencies->links);
 	crit_map_fini(&latencies->numbers);
+	free(latencies);
 }
 
 int crit_latencies_link(struct crit_latencies *latencies, uint32_t from, uint32_t to,
@@ -33,6 +42,11 @@ int crit_latencies_link(struct crit_latencies *latencies, uint32_t from, uint32_
 	*ret_link = (uint32_t)latencies->link_count++;
 	latencies->links[*ret_link] = (struct crit_latency_link){ .from = from, .to = to };
 	return 0;
+}
+
+void crit_latencies_mix(struct crit_latencies *latencies, uint32_t link)
+{
+	latencies->links[link].is_mixed = true;
 }
 
 /* Is the one in the middle, by time, on the line between the others, or above it? */

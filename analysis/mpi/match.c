@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/clock/latencies.h"
 #include "analysis/model/model.h"
 
 void crit_match_init(struct crit_match *match, struct crit_listeners *listeners)
@@ -21,7 +22,7 @@ void crit_match_fini(struct crit_match *match)
 	free(match->ways);
 	free(match->waits);
 	free(match->ends);
-	crit_latencies_fini(&match->latencies);
+	crit_latencies_destroy(match->latencies);
 	crit_match_init(match, NULL);
 }
 
@@ -115,7 +116,7 @@ static void look_at_send(struct crit_match *match, struct crit_match_way *way, u
 	if (time_ns < way->last_ns)
 		way->is_mixed = true;
 	if (way->is_mixed && way->link != CRIT_NONE)
-		match->latencies.links[way->link].is_mixed = true;
+		crit_latencies_mix(match->latencies, way->link);
 	way->last_ns = time_ns;
 }
 
@@ -123,7 +124,7 @@ static void look_at_send(struct crit_match *match, struct crit_match_way *way, u
 static int compare(struct crit_match *match, struct crit_match_way *way,
 		   const struct crit_match_wait *sent, const struct crit_match_wait *received)
 {
-	int rc = 0;
+	int rc;
 
 	if (way->is_mixed)
 		return 0;
@@ -136,10 +137,15 @@ static int compare(struct crit_match *match, struct crit_match_way *way,
 	}
 	if (sent->node == received->node)
 		return 0;
-	if (way->link == CRIT_NONE)
-		rc = crit_latencies_link(&match->latencies, sent->node, received->node, &way->link);
+	if (!match->latencies)
+		match->latencies = crit_latencies_create();
+	if (!match->latencies)
+		return -ENOMEM;
+	rc = way->link == CRIT_NONE
+		     ? crit_latencies_link(match->latencies, sent->node, received->node, &way->link)
+		     : 0;
 	return rc ? rc
-		  : crit_latencies_take(&match->latencies, way->link, sent->time_ns,
+		  : crit_latencies_take(match->latencies, way->link, sent->time_ns,
 					received->time_ns);
 }
 

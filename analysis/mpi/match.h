@@ -15,8 +15,9 @@
 #include <stdint.h>
 
 #include "analysis/account/listeners.h"
-#include "analysis/clock/latencies.h"
 #include "core/base/map.h"
+
+struct crit_latencies;
 
 #define CRIT_MATCH_MAX                                                                             \
 	(1u << 20) /* messages under way, and ways, at a time; more are not looked at */
@@ -54,7 +55,7 @@ struct crit_match {
 	size_t wait_count, wait_capacity;
 	uint32_t free; /* list */
 	bool is_full; /* from then on nothing is looked at: what was dropped would pair wrongly */
-	struct crit_latencies latencies;
+	struct crit_latencies *latencies; /* NULL: no message between nodes so far */
 	struct crit_listeners *listeners; /* NULL: nobody wants edges */
 	struct crit_match_end *ends; /* by waits, where somebody does */
 	size_t end_capacity;

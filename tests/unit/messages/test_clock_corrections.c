@@ -9,6 +9,7 @@
 #include "analysis/clock/clock_corrections.h"
 #include "analysis/model/model.h"
 #include "analysis/clock/latencies.h"
+#include "analysis/clock/latency_links.h"
 #include "core/base/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
@@ -138,7 +139,7 @@ static void check_movers(void)
 	struct crit_node nodes[4];
 	struct crit_model model = model_of(nodes, 4);
 	struct crit_clock_corrections corrections = { 0 };
-	struct crit_latencies latencies = { 0 };
+	struct crit_latencies *latencies = crit_latencies_create();
 
 	CHECK_CASE("four nodes by hand");
 	put_node(&nodes[0], CRIT_CLOCK_COMPARED, 5000);
@@ -146,13 +147,13 @@ static void check_movers(void)
 	put_node(&nodes[2], CRIT_CLOCK_SAME, 5000);
 	put_node(&nodes[3], CRIT_CLOCK_WALL, 5000);
 	for (uint64_t at_ns = 0; at_ns <= SIM_CLOCKS_LENGTH; at_ns += SIM_CLOCKS_LENGTH / 10) {
-		put_message(&latencies, 1, 2, at_ns,
+		put_message(latencies, 1, 2, at_ns,
 			    at_ns == SIM_CLOCKS_LENGTH / 2 ? -1100 : -1000);
-		put_message(&latencies, 0, 2, at_ns, -700); /* one clock: none can fix that */
-		put_message(&latencies, 1, 3, at_ns, -9000); /* nor those */
-		put_message(&latencies, 3, 0, at_ns, -9000);
+		put_message(latencies, 0, 2, at_ns, -700); /* one clock: none can fix that */
+		put_message(latencies, 1, 3, at_ns, -9000); /* nor those */
+		put_message(latencies, 3, 0, at_ns, -9000);
 	}
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, &latencies), 0);
+	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
 	if (CHECK(corrections.is_known && corrections.count == 4)) {
 		CHECK_NEAR((double)corrections.nodes[0].by_ns[0], 1150, 50);
 		CHECK_NEAR((double)corrections.nodes[0].by_ns[1], 1150, 50);
@@ -164,12 +165,12 @@ static void check_movers(void)
 	crit_clock_corrections_fini(&corrections);
 
 	/* where that link says nothing nobody is to move, and there is nothing to do again */
-	CHECK_INT_EQ(latencies.links[0].to, 2);
-	latencies.links[0].is_mixed = true;
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, &latencies), 0);
+	CHECK_INT_EQ(latencies->links[0].to, 2);
+	latencies->links[0].is_mixed = true;
+	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
 	CHECK(corrections.is_known && corrections.count == 0);
 	crit_clock_corrections_fini(&corrections);
-	crit_latencies_fini(&latencies);
+	crit_latencies_destroy(latencies);
 }
 
 /* A clock gains no more than 2 us in 10 ms, though its bounds would let it. */
@@ -178,21 +179,21 @@ static void check_steep(void)
 	struct crit_node nodes[2];
 	struct crit_model model = model_of(nodes, 2);
 	struct crit_clock_corrections corrections = { 0 };
-	struct crit_latencies latencies = { 0 };
+	struct crit_latencies *latencies = crit_latencies_create();
 
 	CHECK_CASE("steep");
 	put_node(&nodes[0], CRIT_CLOCK_REFERENCE, 0);
 	put_node(&nodes[1], CRIT_CLOCK_COMPARED, 9000);
 	nodes[1].clock.passed_ns = SIM_CLOCKS_LENGTH / 100;
-	put_message(&latencies, 0, 1, 0, -8000);
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, &latencies), 0);
+	put_message(latencies, 0, 1, 0, -8000);
+	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
 	if (CHECK(corrections.count == 2)) {
 		CHECK_NEAR((double)corrections.nodes[1].by_ns[0], 8050, 60);
 		CHECK_NEAR((double)(corrections.nodes[1].by_ns[0] - corrections.nodes[1].by_ns[1]),
 			   2000, 2);
 	}
 	crit_clock_corrections_fini(&corrections);
-	crit_latencies_fini(&latencies);
+	crit_latencies_destroy(latencies);
 }
 
 /* Many nodes in a row, each knowing its neighbours only: errors of all add up. */
@@ -201,7 +202,7 @@ static void check_chain(uint32_t count)
 	struct crit_model model = model_of(calloc(count, sizeof(*model.nodes)), count);
 	struct crit_random random = { 1 };
 	struct crit_clock_corrections corrections = { 0 };
-	struct crit_latencies latencies = { 0 };
+	struct crit_latencies *latencies = crit_latencies_create();
 	int64_t *errors = calloc(count, sizeof(*errors));
 
 	CHECK_CASE("%u nodes in a row", count);
@@ -210,11 +211,11 @@ static void check_chain(uint32_t count)
 			 i ? 30000 : 0);
 		errors[i] = i ? (int64_t)crit_random_below(&random, 60000) - 30000 : 0;
 		if (i) {
-			put_message(&latencies, i, i - 1, 0, 1000 + errors[i - 1] - errors[i]);
-			put_message(&latencies, i - 1, i, 0, 1000 + errors[i] - errors[i - 1]);
+			put_message(latencies, i, i - 1, 0, 1000 + errors[i - 1] - errors[i]);
+			put_message(latencies, i - 1, i, 0, 1000 + errors[i] - errors[i - 1]);
 		}
 	}
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, &latencies), 0);
+	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
 	if (CHECK(corrections.count == count))
 		for (uint32_t i = 1; i < count; i++) {
 			int64_t error = errors[i] + corrections.nodes[i].by_ns[0];
@@ -224,7 +225,7 @@ static void check_chain(uint32_t count)
 			CHECK(llabs(corrections.nodes[i].by_ns[0]) <= 30000);
 		}
 	crit_clock_corrections_fini(&corrections);
-	crit_latencies_fini(&latencies);
+	crit_latencies_destroy(latencies);
 	free(errors);
 	free(model.nodes);
 }
