@@ -63,7 +63,7 @@ int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
 		return 0;
 	if (emitter) {
 		pending = &cluster->pending;
-		crit_pending_init(pending, cluster->transport, emitter,
+		crit_pending_init(pending, cluster->transport, model, emitter,
 				  &cluster->rounds.added_steps);
 	}
 	return crit_rounds_init(&cluster->rounds, cluster->transport, model, engine, messages,

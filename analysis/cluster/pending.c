@@ -53,7 +53,7 @@ static int send_message(void *user, uint32_t thread, uint64_t time_ns,
 	const struct sent_message row = { .message = *message,
 					  .time_ns = time_ns,
 					  .thread = thread };
-	uint32_t node = pending->emitter->model->threads[thread].node;
+	uint32_t node = pending->model->threads[thread].node;
 	int rc = crit_exchange_buffer_put(pending->answer, &row, sizeof(row));
 
 	pending->answer_count++;
@@ -70,10 +70,12 @@ static int tell_communicator(void *user, const struct crit_trace_communicator *c
 }
 
 void crit_pending_init(struct crit_pending *pending, const struct crit_transport *transport,
-		       struct crit_emitter *emitter, const uint64_t *added_steps)
+		       const struct crit_model *model, struct crit_emitter *emitter,
+		       const uint64_t *added_steps)
 {
 	*pending = (struct crit_pending){
 		.transport = transport,
+		.model = model,
 		.emitter = emitter,
 		.added_steps = added_steps,
 		.queue = { .user = pending, .put = put },
@@ -118,7 +120,7 @@ static int read_details(struct crit_pending *pending, bool is_told)
 	for (; count && !rc; count--) {
 		if (!crit_exchange_buffer_take(&pending->messages, &pending->messages_at, &row,
 					       sizeof(row)) ||
-		    row.thread >= pending->emitter->model->thread_count)
+		    row.thread >= pending->model->thread_count)
 			return -EPROTO;
 		if (is_told)
 			rc = crit_emitter_message(pending->emitter, row.thread, row.time_ns,
@@ -139,7 +141,7 @@ int crit_pending_take(struct crit_pending *pending, const unsigned char *bytes, 
 
 int crit_pending_catch_up(struct crit_pending *pending, uint64_t steps, bool must)
 {
-	int rc = pending->emitter->error;
+	int rc = crit_emitter_keep_error(pending->emitter, 0);
 
 	while (pending->at < pending->count && !rc) {
 		const struct crit_pending_event *event = &pending->events[pending->at];
@@ -155,8 +157,7 @@ int crit_pending_catch_up(struct crit_pending *pending, uint64_t steps, bool mus
 			rc = crit_emitter_emit(pending->emitter, &event->event);
 		pending->at++;
 	}
-	crit_emitter_keep_error(pending->emitter, rc);
-	return pending->emitter->error;
+	return crit_emitter_keep_error(pending->emitter, rc);
 }
 
 int crit_pending_rest(struct crit_pending *pending, uint64_t steps)

@@ -18,6 +18,7 @@ struct crit_pending_event;
 
 struct crit_pending {
 	const struct crit_transport *transport;
+	const struct crit_model *model;
 	struct crit_emitter *emitter;
 	const uint64_t *added_steps; /* of this process since the run's begin */
 	struct crit_emitter_queue queue; /* for the emitter */
@@ -35,7 +36,8 @@ struct crit_pending {
 
 /* Ownership: all is borrowed until fini. */
 void crit_pending_init(struct crit_pending *pending, const struct crit_transport *transport,
-		       struct crit_emitter *emitter, const uint64_t *added_steps);
+		       const struct crit_model *model, struct crit_emitter *emitter,
+		       const uint64_t *added_steps);
 void crit_pending_fini(struct crit_pending *pending);
 
 /* A span with details ends, whose messages come from process 0.  Errors: -ENOMEM. */

@@ -78,6 +78,8 @@ struct crit_node {
 	struct crit_map threads; /* tgid << 32 | ns_tid -> newest thread */
 };
 
+struct crit_expelled;
+
 struct crit_model {
 	struct crit_node *nodes;
 	size_t node_count;

@@ -4,6 +4,14 @@
 
 #include <stdlib.h>
 
+#include "analysis/model/model.h"
+
+struct crit_planned_events {
+	struct crit_planned_event *entries; /* sorted */
+	size_t count, capacity;
+	size_t at;
+};
+
 static int add(struct crit_planned_events *planned, enum crit_planned_event_kind kind, size_t index,
 	       uint64_t time_ns)
 {
@@ -27,7 +35,7 @@ static int compare(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-int crit_planned_events_init(struct crit_planned_events *planned, const struct crit_model *model)
+static int add_all(struct crit_planned_events *planned, const struct crit_model *model)
 {
 	int rc = 0;
 
@@ -55,8 +63,31 @@ int crit_planned_events_init(struct crit_planned_events *planned, const struct c
 	return rc;
 }
 
-void crit_planned_events_fini(struct crit_planned_events *planned)
+struct crit_planned_events *crit_planned_events_create(const struct crit_model *model)
 {
+	struct crit_planned_events *planned = calloc(1, sizeof(*planned));
+
+	if (planned && !add_all(planned, model))
+		return planned;
+	crit_planned_events_destroy(planned);
+	return NULL;
+}
+
+void crit_planned_events_destroy(struct crit_planned_events *planned)
+{
+	if (!planned)
+		return;
 	free(planned->entries);
-	planned->entries = NULL;
+	free(planned);
+}
+
+const struct crit_planned_event *
+crit_planned_events_front(const struct crit_planned_events *planned)
+{
+	return planned->at < planned->count ? &planned->entries[planned->at] : NULL;
+}
+
+void crit_planned_events_pop(struct crit_planned_events *planned)
+{
+	planned->at++;
 }

@@ -6,7 +6,9 @@
 #ifndef CRIT_PLANNED_EVENTS_H
 #define CRIT_PLANNED_EVENTS_H
 
-#include "analysis/model/model.h"
+#include <stdint.h>
+
+struct crit_model;
 
 enum crit_planned_event_kind { /* at equal times, in this order */
 	CRIT_AT_BIRTH = 0, /* index: an assumed thread */
@@ -22,14 +24,15 @@ struct crit_planned_event {
 	uint32_t kind;
 };
 
-struct crit_planned_events {
-	struct crit_planned_event *entries; /* sorted */
-	size_t count, capacity;
-	size_t at;
-};
+struct crit_planned_events;
 
-/* Errors: -ENOMEM. */
-int crit_planned_events_init(struct crit_planned_events *planned, const struct crit_model *model);
-void crit_planned_events_fini(struct crit_planned_events *planned);
+/* Errors: NULL when out of memory.  destroy accepts NULL. */
+struct crit_planned_events *crit_planned_events_create(const struct crit_model *model);
+void crit_planned_events_destroy(struct crit_planned_events *planned);
+
+/* The next event, or NULL at the end.  Borrowed. */
+const struct crit_planned_event *
+crit_planned_events_front(const struct crit_planned_events *planned);
+void crit_planned_events_pop(struct crit_planned_events *planned);
 
 #endif

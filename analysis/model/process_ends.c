@@ -6,10 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/model.h"
 #include "analysis/model/processes.h"
 
 #define SIGNAL_MASK 0x7fu /* of an exit code; above it: core dumped, status */
 #define EXPULSIONS_MAX 256u /* different ones; the results count the others */
+
+struct crit_expelled { /* its kernel half ended with an exec */
+	uint32_t node;
+	uint32_t pid;
+	uint32_t thread; /* CRIT_NONE: not known */
+	uint8_t expulsion; /* enum crit_expulsion */
+	uint64_t time_ns;
+	char name[CRIT_COMM_BYTES];
+};
 
 int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t thread,
 			  const struct crit_kernel_exec *record)

@@ -6,17 +6,12 @@
 #ifndef CRIT_PROCESS_ENDS_H
 #define CRIT_PROCESS_ENDS_H
 
-#include "analysis/model/model.h"
+#include <stdint.h>
+
 #include "core/abi/abi_kernel.h"
 
-struct crit_expelled { /* its kernel half ended with an exec */
-	uint32_t node;
-	uint32_t pid;
-	uint32_t thread; /* CRIT_NONE: not known */
-	uint8_t expulsion; /* enum crit_expulsion */
-	uint64_t time_ns;
-	char name[CRIT_COMM_BYTES];
-};
+struct crit_model;
+struct crit_results;
 
 /* An EXEC with which the kernel half ended; thread: of the task, CRIT_NONE.  Errors: -ENOMEM. */
 int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t thread,

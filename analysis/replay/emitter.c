@@ -8,6 +8,7 @@
 
 #include "analysis/identity/identity.h"
 #include "analysis/model/model.h"
+#include "analysis/replay/emitter_state.h"
 
 struct span { /* a frame of the engine's, or the time outside all */
 	struct crit_trace_sums own; /* so far */
@@ -26,10 +27,11 @@ struct crit_emitter_thread { /* there while it is told of */
 	size_t span_capacity;
 };
 
-void crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
+int crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
 {
 	if (rc < 0 && !emitter->error)
 		emitter->error = rc;
+	return emitter->error;
 }
 
 static void forget(struct crit_emitter *emitter, uint32_t thread)

@@ -50,15 +50,7 @@ struct crit_emitter_queue {
 	int (*put)(void *user, const struct crit_emitter_event *event);
 };
 
-struct crit_emitter {
-	const struct crit_trace_sink *sink;
-	const struct crit_model *model;
-	const struct crit_emitter_queue *queue;
-	const uint32_t *thread_rows; /* thread -> row of threads */
-	struct crit_emitter_thread **threads; /* by thread; NULL: not told of now */
-	uint64_t begin_ns, end_ns;
-	int error; /* the first answer of the sink that was none */
-};
+struct crit_emitter;
 
 /*
  * queue: where events wait until the engine's buckets say what was earned; NULL: they do at once.
@@ -95,7 +87,7 @@ int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uin
 int crit_emitter_end(struct crit_emitter *emitter, const struct crit_results *results,
 		     bool are_messages_whole);
 
-/* Keeps the first error there was. */
-void crit_emitter_keep_error(struct crit_emitter *emitter, int rc);
+/* Keeps the first error there was.  Returns it. */
+int crit_emitter_keep_error(struct crit_emitter *emitter, int rc);
 
 #endif

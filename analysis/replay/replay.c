@@ -41,7 +41,7 @@ struct replay {
 	uint32_t source_count;
 	uint32_t *stream_orders;
 	const struct crit_replay_share *share; /* NULL: all nodes are replayed here */
-	struct crit_planned_events planned;
+	struct crit_planned_events *planned;
 	struct crit_thread_edges *edges; /* NULL: nobody wants any */
 	struct crit_kernel_feed *kernels; /* by node */
 	struct crit_sched_state *sched_states;
@@ -345,8 +345,7 @@ static void replay_return(struct replay *line, const struct crit_return *noted)
 
 static void replay_planned(struct replay *line, uint32_t order)
 {
-	struct crit_planned_events *planned = &line->planned;
-	const struct crit_planned_event *next = &planned->entries[planned->at];
+	const struct crit_planned_event *next = crit_planned_events_front(line->planned);
 	struct crit_thread_account *account;
 
 	switch (next->kind) {
@@ -370,8 +369,10 @@ static void replay_planned(struct replay *line, uint32_t order)
 		account->is_over = true;
 		break;
 	}
-	if (++planned->at < planned->count)
-		crit_merge_delay(&line->merge, order, planned->entries[planned->at].time_ns);
+	crit_planned_events_pop(line->planned);
+	next = crit_planned_events_front(line->planned);
+	if (next)
+		crit_merge_delay(&line->merge, order, next->time_ns);
 	else
 		crit_merge_remove(&line->merge, order);
 }
@@ -484,11 +485,16 @@ static int start(struct replay *line)
 {
 	const struct crit_model *model = line->model;
 	uint32_t order = 0, stream = 0;
-	int rc = crit_planned_events_init(&line->planned, model);
+	const struct crit_planned_event *first;
+	int rc = 0;
 
+	line->planned = crit_planned_events_create(model);
+	if (!line->planned)
+		return -ENOMEM;
+	first = crit_planned_events_front(line->planned);
 	line->sources[order++] = (struct source){ SOURCE_PLANNED, 0 };
-	if (!rc && line->planned.count)
-		crit_merge_add(&line->merge, 0, line->planned.entries[0].time_ns);
+	if (first)
+		crit_merge_add(&line->merge, 0, first->time_ns);
 	for (uint32_t node = 0; node < model->node_count && !rc; node++) {
 		bool is_replayed = has_node(line, node);
 
@@ -574,7 +580,7 @@ int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
 	for (size_t i = 0; i < model->stream_count && line.shims; i++)
 		crit_shim_feed_fini(&line.shims[i]);
 	crit_thread_edges_destroy(line.edges);
-	crit_planned_events_fini(&line.planned);
+	crit_planned_events_destroy(line.planned);
 	crit_merge_fini(&line.merge);
 	free(line.sources);
 	free(line.stream_orders);

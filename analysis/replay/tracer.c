@@ -8,6 +8,7 @@
 #include "analysis/account/engine.h"
 #include "analysis/identity/identity.h"
 #include "analysis/replay/emitter.h"
+#include "analysis/replay/emitter_state.h"
 #include "analysis/replay/tracer_setup.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"
@@ -322,9 +323,9 @@ int crit_tracer_end_setups(struct crit_tracer *tracer)
 {
 	struct crit_emitter *emitter = &tracer->emitter;
 
-	if (!emitter->error)
-		crit_emitter_keep_error(emitter, crit_tracer_setups_end(&tracer->setups));
-	return emitter->error;
+	if (emitter->error)
+		return emitter->error;
+	return crit_emitter_keep_error(emitter, crit_tracer_setups_end(&tracer->setups));
 }
 
 int crit_tracer_end(struct crit_tracer *tracer, const struct crit_results *results,

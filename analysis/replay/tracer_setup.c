@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/replay/emitter_state.h"
 #include "core/base/call.h"
 
 struct setup_call {
