@@ -30,7 +30,10 @@ static int write_archive(struct crit_otf2_listener *listener, const char *const 
 	if (rc || !results)
 		return rc;
 	crit_otf2_listener_summary(listener, results, ret_archive);
-	crit_results_destroy(results);
+	if (wanted->ret_results)
+		*wanted->ret_results = results;
+	else
+		crit_results_destroy(results);
 	return 0;
 }
 

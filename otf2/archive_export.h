@@ -15,6 +15,8 @@
  * what bears these names there.  Nothing unfinished is ever found under them.
  * Errors: those of crit_analyse; -ENODATA no spans were recorded (level profile); -EBUSY somebody
  * else exports into directory; -EIO, -ENOSPC.  err says why.
+ * Ownership: who asks for the results destroys them; they are there as well where all that failed
+ * was to put the archive into place.
  * Cost: as crit_analyse; memory O(threads that live at one time).
  */
 int crit_otf2_export(const char *const *paths, size_t path_count, const char *directory,

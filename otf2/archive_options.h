@@ -14,6 +14,7 @@ struct crit_otf2_options {
 	enum crit_active_rule rule;
 	const struct crit_transport *transport; /* NULL: this process does all */
 	struct crit_run_index *index; /* of analyses before; NULL: made for this archive */
+	struct crit_results **ret_results; /* takes those of the replay; NULL: nobody wants them */
 	bool has_metrics; /* CMetric as a metric too, not only as attribute */
 	bool has_all; /* service threads, launchers and processes without a rank as well */
 	const char *creator; /* "crit 0.1.0" */

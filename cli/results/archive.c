@@ -36,6 +36,15 @@ static void raise_file_limit(void)
 	}
 }
 
+/* Names the results.  Answers rc, or why that failed. */
+static int conclude(struct crit_recording_set *set, struct crit_results *results, int rc,
+		    struct crit_analysis **ret_analysis, struct crit_err *err)
+{
+	const int named = crit_recording_set_name(set, results, ret_analysis, rc ? NULL : err);
+
+	return rc ? rc : named;
+}
+
 int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		       const struct crit_archive_options *options,
 		       struct crit_archive_result *ret_result, struct crit_err *err)
@@ -43,10 +52,12 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 	const char *const *paths = crit_recording_set_paths(set);
 	struct crit_progress progress = crit_progress_begin("exporting");
 	struct crit_symbols *symbols = NULL;
+	struct crit_results *results = NULL;
 	struct crit_otf2_options write = {
 		.rule = options->rule,
 		.transport = options->transport,
 		.index = crit_recording_set_index(set),
+		.ret_results = options->ret_analysis ? &results : NULL,
 		.has_metrics = options->has_metrics,
 		.has_all = options->has_all,
 		.creator = "crit " CRIT_VERSION,
@@ -65,6 +76,8 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		rc = crit_otf2_export(paths, crit_recording_set_count(set), directory, &write,
 				      &archive, err);
 	crit_progress_end(&progress);
+	if (results)
+		rc = conclude(set, results, rc, options->ret_analysis, err);
 	if (rc)
 		return rc;
 	*ret_result = (struct crit_archive_result){

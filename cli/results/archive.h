@@ -14,6 +14,8 @@ struct crit_archive_options {
 	const struct crit_transport
 		*transport; /* who write it together, NULL: this process alone */
 	bool has_progress; /* a bar on stderr once the work has taken a second */
+	/* Gets an analysis from the same replay, as crit_otf2_export has results; may be NULL. */
+	struct crit_analysis **ret_analysis;
 };
 
 struct crit_archive_result {

@@ -18,7 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/regular.h"
 
-#define STAGING ".traces.tmp" /* there while an archive is written */
+#define REPORTED_BYTES 1 /* size of the lock file once only the archive is to come */
 #define WAIT_STEP_MS 5
 #define FREE_STEPS_MAX 20 /* a lock file that nobody locks that long is a leftover */
 
@@ -30,6 +30,20 @@ static bool has_lock_name(int directory_fd, int fd)
 	return fstat(fd, &held) == 0 &&
 	       fstatat(directory_fd, CRIT_LOCK_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+static bool has_size(int fd, off_t bytes)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && status.st_size == bytes;
+}
+
+/* Nothing else than a lock file of ours loses or gains a byte, whatever bears its name. */
+static void resize(int fd, off_t from, off_t to)
+{
+	if (has_size(fd, from))
+		(void)ftruncate(fd, to);
 }
 
 static int try_lock(int directory_fd)
@@ -46,6 +60,8 @@ static int try_lock(int directory_fd)
 		rc = -EWOULDBLOCK;
 	if (rc)
 		close(fd);
+	else
+		resize(fd, REPORTED_BYTES, 0); /* by one that was killed */
 	return rc ? rc : fd;
 }
 
@@ -59,13 +75,9 @@ int crit_finish_lock_take(int directory_fd, int timeout_ms)
 	return fd;
 }
 
-/* All results are there before a finisher exports. */
-static bool is_exporting(const char *directory)
+void crit_finish_lock_mark_reported(int lock_fd)
 {
-	char path[PATH_MAX];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", directory, STAGING);
-	return access(path, F_OK) == 0;
+	resize(lock_fd, 0, REPORTED_BYTES); /* else others wait for the archive too */
 }
 
 static int wait_lock(const char *directory, int timeout_ms, bool has_trace)
@@ -81,7 +93,7 @@ static int wait_lock(const char *directory, int timeout_ms, bool has_trace)
 	while (flock(fd, LOCK_SH | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return 0; /* no locks on this file system: nothing to wait for */
-		if (!has_trace && is_exporting(directory))
+		if (!has_trace && has_size(fd, REPORTED_BYTES))
 			return 0;
 		if (crit_clock_ms() >= deadline_ms)
 			return -ETIMEDOUT;

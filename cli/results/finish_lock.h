@@ -11,6 +11,9 @@
  */
 int crit_finish_lock_take(int directory_fd, int timeout_ms);
 
+/* Says to those who wait that the report is in place; an archive may follow.  -1: nobody waits. */
+void crit_finish_lock_mark_reported(int lock_fd);
+
 /*
  * Waits until no finisher works on the directory's report; answers 0, or -ETIMEDOUT when one still
  * does.  The archive that follows the report is not waited for.

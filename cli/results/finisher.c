@@ -28,7 +28,7 @@
 #include "report/formats/report_files.h"
 
 #define HERE "."
-#define TRACE_NICE 10
+#define LATE_NICE 19
 #define LATE_MS 30000 /* for a finisher at work when the job is over */
 #define READERS_MS 20 /* those who wait for a finisher take a free lock for an instant */
 
@@ -47,50 +47,104 @@ static int conclude(struct crit_finisher *finisher, int rc, const struct crit_er
 	return rc;
 }
 
-static int write_results(struct crit_finisher *finisher, bool is_live)
+/* Finds the recordings as they are now. */
+static int open_set(struct crit_finisher *finisher, struct crit_err *err)
 {
-	struct crit_analysis *analysis = NULL;
-	struct crit_err err = { { 0 } };
-	struct crit_summary summary;
-	char name[PATH_MAX];
 	int rc;
 
 	crit_recording_set_destroy(finisher->set);
 	finisher->set = crit_recording_set_create(NULL);
-	rc = crit_recording_set_add(finisher->set, HERE, &err);
+	rc = crit_recording_set_add(finisher->set, HERE, err);
 	finisher->written_bytes = crit_recording_set_bytes(finisher->set);
+	return rc;
+}
+
+static int put_report(struct crit_finisher *finisher, const struct crit_analysis *analysis,
+		      bool is_live, struct crit_err *err)
+{
+	struct crit_summary summary;
+	char name[PATH_MAX];
+	int rc = crit_analysis_summarise(analysis, is_live, &summary);
+
+	if (rc)
+		return rc;
+	rc = crit_report_files_write(finisher->directory_fd,
+				     crit_directory_name(finisher->directory_fd, HERE, name),
+				     &summary, err);
+	finisher->is_provisional = summary.is_provisional;
+	crit_summary_fini(&summary);
+	return rc;
+}
+
+static int write_results(struct crit_finisher *finisher, bool is_live)
+{
+	struct crit_analysis *analysis = NULL;
+	struct crit_err err = { { 0 } };
+	int rc = open_set(finisher, &err);
+
 	if (!rc)
 		rc = crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL,
 						&analysis, &err);
-	if (!rc) {
-		rc = crit_analysis_summarise(analysis, is_live, &summary);
-		if (!rc) {
-			rc = crit_report_files_write(finisher->directory_fd,
-						     crit_directory_name(finisher->directory_fd,
-									 HERE, name),
-						     &summary, &err);
-			finisher->is_provisional = summary.is_provisional;
-			crit_summary_fini(&summary);
-		}
-	}
+	if (!rc)
+		rc = put_report(finisher, analysis, is_live, &err);
 	crit_analysis_destroy(analysis);
 	return conclude(finisher, rc, &err);
 }
 
-/* The archive follows the report, and lets those who compute go first. */
+/* Nobody waits any more: lets those who compute go first. */
+static void step_back(void)
+{
+	errno = 0;
+	(void)nice(LATE_NICE); /* without it all the same */
+}
+
+static void log_no_trace(const struct crit_finisher *finisher, int rc, const struct crit_err *err)
+{
+	if (rc && rc != -ENODATA) /* level profile: the report says so */
+		crit_directory_log(finisher->directory_fd,
+				   err->text[0] ? err->text : strerror(-rc));
+}
+
+/* The archive follows the report. */
 static void write_trace(struct crit_finisher *finisher)
 {
 	const struct crit_archive_options options = { .rule = finisher->rule };
 	struct crit_archive_result result;
 	struct crit_err err = { { 0 } };
-	int rc;
 
 	finisher->state->phase = CRIT_FINISHER_EXPORTING;
-	errno = 0;
-	(void)nice(TRACE_NICE); /* without it all the same */
-	rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
-	if (rc && rc != -ENODATA) /* level profile: the report says so */
-		crit_directory_log(finisher->directory_fd, err.text[0] ? err.text : strerror(-rc));
+	crit_finish_lock_mark_reported(finisher->lock_fd);
+	step_back();
+	log_no_trace(finisher, crit_archive_write(finisher->set, HERE, &options, &result, &err),
+		     &err);
+}
+
+/* Report and archive from one replay; where there is no archive to be had, the report alone. */
+static int write_both(struct crit_finisher *finisher)
+{
+	struct crit_analysis *analysis = NULL;
+	const struct crit_archive_options options = { .rule = finisher->rule,
+						      .ret_analysis = &analysis };
+	struct crit_archive_result result;
+	struct crit_err err = { { 0 } };
+	struct crit_err report_err = { { 0 } };
+	int rc = open_set(finisher, &err);
+	int report_rc;
+
+	finisher->state->phase = CRIT_FINISHER_REPLAYING_ONCE;
+	step_back();
+	if (!rc)
+		rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
+	if (analysis)
+		report_rc = conclude(finisher, put_report(finisher, analysis, false, &report_err),
+				     &report_err);
+	else
+		report_rc = write_results(finisher, false);
+	crit_analysis_destroy(analysis);
+	finisher->has_traced = true;
+	if (!report_rc)
+		log_no_trace(finisher, rc, &err);
+	return report_rc;
 }
 
 static void answer(const struct crit_finisher *finisher, int rc)
@@ -155,6 +209,16 @@ static int fail_removed(struct crit_finisher *finisher)
 			&err);
 }
 
+/*
+ * The report of a run that crit run waits for comes before the archive.  What a worker before this
+ * one died of may have been either: then, too.
+ */
+static bool is_one_replay(const struct crit_finisher *finisher)
+{
+	return crit_archive_is_wanted() && finisher->socket_fd < 0 &&
+	       finisher->state->phase != CRIT_FINISHER_REPLAYING_ONCE;
+}
+
 static int finish(struct crit_finisher *finisher)
 {
 	const int gather_ms = (int)crit_setting_number(CRIT_SETTING_GATHER_S) * 1000;
@@ -188,7 +252,7 @@ static int finish(struct crit_finisher *finisher)
 	crit_recording_set_destroy(set);
 	if (has_written && !has_grown && !finisher->is_provisional && finisher->last_status == 0)
 		return 0;
-	return write_results(finisher, false);
+	return is_one_replay(finisher) ? write_both(finisher) : write_results(finisher, false);
 }
 
 /*
@@ -268,7 +332,7 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		return rc;
 	finisher->recording_fd = open_recording();
 	rc = finish(finisher);
-	if (!rc && !finisher->has_no_window && crit_archive_is_wanted())
+	if (!rc && !finisher->has_no_window && !finisher->has_traced && crit_archive_is_wanted())
 		write_trace(finisher);
 	if (finisher->lock_fd >= 0) {
 		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME,

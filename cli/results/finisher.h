@@ -11,6 +11,7 @@
 
 enum crit_finisher_phase {
 	CRIT_FINISHER_REPORTING = 0, /* or waiting for that */
+	CRIT_FINISHER_REPLAYING_ONCE, /* for report and archive, or for what of it came before */
 	CRIT_FINISHER_EXPORTING, /* the last report is in place */
 };
 
@@ -34,6 +35,7 @@ struct crit_finisher {
 	uint64_t written_bytes; /* of it, then */
 	int last_status;
 	bool has_no_window; /* another node's finisher reports */
+	bool has_traced; /* the archive was tried together with the last results */
 	bool is_provisional; /* the last results keep silent about what may still come */
 };
 

@@ -210,22 +210,25 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 	return rc;
 }
 
-static void fini(struct crit_analysis *analysis)
+int crit_recording_set_name(struct crit_recording_set *set, struct crit_results *results,
+			    struct crit_analysis **ret_analysis, struct crit_err *err)
 {
-	if (analysis->results)
-		crit_results_destroy(analysis->results);
-	crit_call_sites_fini(&analysis->call_sites);
-}
+	struct crit_analysis *analysis = calloc(1, sizeof(*analysis));
+	int rc = -ENOMEM;
 
-static int keep(const struct crit_analysis *analysis, struct crit_analysis **ret_analysis)
-{
-	struct crit_analysis *kept = malloc(sizeof(*kept));
-
-	if (!kept)
-		return -ENOMEM;
-	*kept = *analysis;
-	*ret_analysis = kept;
-	return 0;
+	if (!analysis) {
+		crit_results_destroy(results);
+		return rc;
+	}
+	analysis->results = results;
+	rc = crit_recording_set_symbols(set, &analysis->symbols, err);
+	if (!rc)
+		rc = crit_call_sites_init(&analysis->call_sites, analysis->symbols, results);
+	if (rc)
+		crit_analysis_destroy(analysis);
+	else
+		*ret_analysis = analysis;
+	return rc;
 }
 
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
@@ -239,24 +242,17 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 		.transport = transport,
 		.index = crit_recording_set_index(set),
 	};
-	struct crit_analysis analysis = { 0 };
+	struct crit_results *results = NULL;
 	const char *const *paths = crit_recording_set_paths(set);
 	int rc;
 
 	if (has_progress)
 		options.progress = crit_progress_draw;
-	rc = crit_analyse(paths, set->count, &options, &analysis.results, err);
-	if (!rc && analysis.results)
-		rc = crit_recording_set_symbols(set, &analysis.symbols, err);
-	if (!rc && analysis.results)
-		rc = crit_call_sites_init(&analysis.call_sites, analysis.symbols, analysis.results);
+	*ret_analysis = NULL;
+	rc = crit_analyse(paths, set->count, &options, &results, err);
+	if (!rc && results)
+		rc = crit_recording_set_name(set, results, ret_analysis, err);
 	crit_progress_end(&progress);
-	if (!rc && analysis.results)
-		rc = keep(&analysis, ret_analysis);
-	else if (!rc)
-		*ret_analysis = NULL;
-	if (rc)
-		fini(&analysis);
 	return rc;
 }
 
@@ -282,7 +278,9 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 
 void crit_analysis_destroy(struct crit_analysis *analysis)
 {
-	if (analysis)
-		fini(analysis);
+	if (!analysis)
+		return;
+	crit_results_destroy(analysis->results);
+	crit_call_sites_fini(&analysis->call_sites);
 	free(analysis);
 }

@@ -69,6 +69,14 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 void crit_analysis_destroy(struct crit_analysis *analysis);
 
 /*
+ * Makes an analysis of results of the set that were found otherwise: names their call sites.
+ * Takes results, also after an error.
+ * Ownership: crit_analysis_destroy.  Errors: those of crit_symbols_create, -ENOMEM.
+ */
+int crit_recording_set_name(struct crit_recording_set *set, struct crit_results *results,
+			    struct crit_analysis **ret_analysis, struct crit_err *err);
+
+/*
  * Puts an analysis of the set into a summary, which borrows it.
  * Ownership: crit_summary_fini.  Errors: -ENOMEM.
  */

@@ -171,6 +171,24 @@ got=$?
 [ "$got" -eq 1 ] && grep -q 'cannot write .*/report.txt: File too large' "$dir/NO-REPORT.txt"
 point "report.txt may not grow" $? "status $got: $(head -n 1 "$dir/NO-REPORT.txt")"
 
+# Where nobody waits, report and archive come from one replay: with the scan and the index the recording is read three
+# times.  The report is that of a replay of its own, and comes as well where the archive cannot be made.
+mkdir "$trial/once"
+"$build/bin/crit-synth" -r 4 -e 20000 -m "$trial/once" >"$trial/synth"
+bytes=$(stat -c %s "$trial"/once/*.crit)
+read_bytes=$(CRIT_OTF2=1 bash -c '"$0" finish --directory "$1" && sed -n "s/rchar: //p" "/proc/$$/io"' "$crit" "$trial/once")
+[ "$read_bytes" -le $((3 * bytes + 200000)) ]
+point "read at most three times" $? "$read_bytes of $bytes bytes"
+[ "$(contents "$trial/once" | sed 's/node0.crit //')" = "$results$archive" ] &&
+	"$crit" report --json "$trial/once" | cmp - "$trial/once/report.json"
+point "report and archive at once" $? "$(contents "$trial/once")"
+rm -r "$trial"/once/report.* "$trial"/once/traces*
+mkdir -p "$trial/once/traces/mine"
+CRIT_OTF2=1 "$crit" finish --directory "$trial/once"
+got=$?
+[ "$got" -eq 0 ] && [ -s "$trial/once/report.json" ] && [ ! -e "$trial/once/traces.otf2" ]
+point "no archive: the report alone" $? "status $got: $(contents "$trial/once")"
+
 # The log: one file for all, bounded, and crit doctor shows its end.
 gone=$trial/$(printf 'gone%.0s' {1..40})
 for ((i = 0; i < 160; i++)); do
