@@ -49,6 +49,15 @@ def line_messages(bench):
     yield from lines_of(bench, "analysis with messages", "-S", "-m", "-e", "40000")
 
 
+def line_messages_of_many(bench):
+    """4,096 ranks on 64 nodes that exchange with their neighbours."""
+    paths = synthetic(bench, 5, "-n", "64", "-r", "64", "-S", "-m", "-e", "100")
+    said = [analyse(bench, paths) for _ in range(bench.rounds)]
+    rates = [s["events_per_cpu_s"] / 1e6 for s in said]
+    yield ("analysis with messages of 4,096 ranks, million events per second", median(rates), "", 5, None,
+           f"{spread(rates)}; {said[0]['events'] / 1e6:.1f} M events", True)
+
+
 def line_export(bench):
     """Events written of ranks that spin in MPI; the analysis that replays them is included."""
     crit = bench.program("bin", "crit")
@@ -70,4 +79,4 @@ def line_export(bench):
            f"{peaks[0] / 2**20:.0f} MiB, then {peaks[1] / 2**20:.0f} MiB")
 
 
-LINES = (line_analysis, line_messages, line_export)
+LINES = (line_analysis, line_messages, line_messages_of_many, line_export)

@@ -9,8 +9,9 @@
 
 #define BEGIN_NS 1000000000ull
 #define OPEN_NS (BEGIN_NS + 1000000)
-#define SEND_HANDLE 0x10u
-#define RECEIVE_HANDLE 0x20u
+#define SEND_HANDLE 0x10u /* and one per peer behind it */
+#define RECEIVE_HANDLE 0x100000010u
+#define SITE 0x400000u
 
 struct synthesis {
 	const struct crit_synthetic *spec;
@@ -102,7 +103,8 @@ static void begin_wait(struct synthesis *y, uint32_t local, uint32_t thread, uin
 {
 	uint32_t cpu = cpu_of(y->spec, local, thread);
 
-	crit_maker_enter(y->m, y->streams[cpu], at_ns, CRIT_MPI_Barrier);
+	crit_maker_enter_at(y->m, y->streams[cpu], at_ns, CRIT_MPI_Barrier,
+			    SITE + 16 * (y->spec->sites ? y->period % y->spec->sites : 0));
 	if (!y->spec->is_spinning)
 		crit_maker_switch(
 			y->m,
@@ -112,38 +114,40 @@ static void begin_wait(struct synthesis *y, uint32_t local, uint32_t thread, uin
 				.prev_tag = crit_maker_tag(y->m, y->streams[cpu]) });
 }
 
-static void put_request(struct synthesis *y, uint32_t stream, uint32_t detail, uint32_t peer)
+static void put_detail(struct synthesis *y, uint32_t stream, uint32_t detail, uint32_t peer,
+		       uint64_t request)
 {
-	bool is_send = detail == CRIT_D_ISEND;
-
 	crit_maker_detail(y->m, stream,
 			  (struct crit_slot_detail){ .bytes = 100,
 						     .detail = (uint16_t)detail,
 						     .comm = CRIT_COMM_WORLD,
 						     .peer = (int32_t)peer,
-						     .request = is_send ? SEND_HANDLE
-									: RECEIVE_HANDLE });
+						     .request = request });
+}
+
+/* What a rank exchanges with the one `distance` behind it and the one as far before it. */
+static void put_exchange(struct synthesis *y, uint32_t stream, uint32_t rank, uint32_t distance)
+{
+	uint32_t all = all_ranks(y->spec);
+	uint32_t next = (rank + distance) % all, previous = (rank + all - distance) % all;
+
+	if (y->period) {
+		put_detail(y, stream, CRIT_D_DONE, previous, SEND_HANDLE + distance);
+		put_detail(y, stream, CRIT_D_DONE, previous, RECEIVE_HANDLE + distance);
+	}
+	if (y->period + 1 < y->spec->periods) {
+		put_detail(y, stream, CRIT_D_ISEND, next, SEND_HANDLE + distance);
+		put_detail(y, stream, CRIT_D_IRECV, previous, RECEIVE_HANDLE + distance);
+	}
 }
 
 /* A first thread's part in the barrier, and what it exchanges with its neighbours. */
 static void put_messages(struct synthesis *y, uint32_t local)
 {
 	uint32_t stream = y->streams[cpu_of(y->spec, local, 0)];
-	uint32_t all = all_ranks(y->spec), rank = y->first_rank + local;
-	struct crit_slot_detail done = { .bytes = 100,
-					 .detail = CRIT_D_DONE,
-					 .peer = (int32_t)((rank + all - 1) % all) };
 
-	if (y->period) {
-		done.request = SEND_HANDLE;
-		crit_maker_detail(y->m, stream, done);
-		done.request = RECEIVE_HANDLE;
-		crit_maker_detail(y->m, stream, done);
-	}
-	if (y->period + 1 < y->spec->periods) {
-		put_request(y, stream, CRIT_D_ISEND, (rank + 1) % all);
-		put_request(y, stream, CRIT_D_IRECV, (rank + all - 1) % all);
-	}
+	for (uint32_t distance = 1; distance <= y->spec->peers; distance++)
+		put_exchange(y, stream, y->first_rank + local, distance);
 	crit_maker_detail(y->m, stream,
 			  (struct crit_slot_detail){ .detail = CRIT_D_COLL,
 						     .comm = CRIT_COMM_WORLD,
@@ -164,7 +168,7 @@ static void end_wait(struct synthesis *y, uint32_t local, uint32_t thread, uint6
 		crit_maker_switch(y->m,
 				  (struct crit_kernel_switch){ .head = head, .next_tid = tid });
 	}
-	if (y->spec->has_messages && !thread)
+	if (y->spec->peers && !thread)
 		put_messages(y, local);
 	crit_maker_leave(y->m, y->streams[cpu], at_ns, CRIT_MPI_Barrier);
 }

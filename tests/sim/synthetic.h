@@ -12,8 +12,9 @@
  * in unit threads; a rank earns T times that, and in unit ranks the same.
  *
  * With messages, first threads also say that the barrier is a collective, at which the last rank is
- * always last, w(P-1) - w(0) after the first, and that they send the next rank 100 bytes per period
- * but the last, all by requests that are done one period later.
+ * always last, w(P-1) - w(0) after the first, and that they send each of the next `peers` ranks 100
+ * bytes per period but the last, all by requests that are done one period later.  A barrier is
+ * called from as many places as there are sites, one after the other.
  *
  * All nodes have one clock, but with skew_ns its comparisons say otherwise: at the begin by so
  * much, at the end by half of it the other way, one sign for odd nodes, the other for even ones.
@@ -33,7 +34,8 @@ struct crit_synthetic {
 	uint64_t period_ns; /* at least 16 * ranks in all */
 	uint64_t periods;
 	bool is_spinning; /* threads wait on their CPU: no kernel records but for birth and death */
-	bool has_messages;
+	uint32_t peers; /* whom each rank sends to; below their number; 0: nothing, in no detail */
+	uint32_t sites; /* 0: one */
 	uint64_t skew_ns; /* 0: clocks were not compared */
 };
 

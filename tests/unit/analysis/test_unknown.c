@@ -95,7 +95,7 @@ static void check_same(uint64_t seed)
 					     .threads = 2,
 					     .period_ns = 10000001,
 					     .periods = 50,
-					     .has_messages = true,
+					     .peers = 1,
 					     .is_spinning = seed % 2 };
 	struct newer newer = { .random = { .state = seed } };
 	struct crit_maker_options options = { .chunk_bytes = seed % 3 ? 4096 : 64,

@@ -28,6 +28,8 @@ static void check_results(const struct crit_synthetic *spec, const struct crit_r
 	CHECK_UINT_EQ(crit_analysed_losses(&r->losses), r->losses.tag_stale);
 	if (!CHECK_UINT_EQ(r->rank_count, spec->nodes * spec->ranks))
 		return;
+	CHECK_UINT_EQ(r->call_site_count,
+		      (uint64_t)r->rank_count * (spec->sites ? spec->sites : 1));
 	for (uint32_t rank = 0; rank < r->rank_count; rank++)
 		check_rank(spec, &r->ranks[rank], rank);
 	for (size_t i = 0; i < r->node_count; i++)
@@ -43,9 +45,11 @@ static void check_messages(const struct crit_synthetic *spec, const struct crit_
 
 	CHECK(m->is_whole);
 	CHECK_UINT_EQ(m->losses.unfinished, 0);
-	CHECK_UINT_EQ(m->pair_count, ranks);
+	CHECK_UINT_EQ(m->pair_count, (uint64_t)ranks * spec->peers);
 	for (size_t i = 0; i < m->pair_count; i++) {
-		CHECK_UINT_EQ(m->pairs[i].to_row, (m->pairs[i].from_row + 1) % ranks);
+		uint32_t distance = (m->pairs[i].to_row + ranks - m->pairs[i].from_row) % ranks;
+
+		CHECK(distance > 0 && distance <= spec->peers);
 		CHECK_UINT_EQ(m->pairs[i].sent_count, spec->periods - 1);
 		CHECK_UINT_EQ(m->pairs[i].received_bytes, 100 * (spec->periods - 1));
 	}
@@ -72,7 +76,7 @@ static void check_spec(struct crit_synthetic spec)
 	if (CHECK_INT_EQ(crit_analysed_makers(makers, spec.nodes, CRIT_ACTIVE_DEFAULT, &r), 0) &&
 	    r) {
 		check_results(&spec, r);
-		if (spec.has_messages)
+		if (spec.peers)
 			check_messages(&spec, r);
 	}
 	crit_results_destroy(r);
@@ -82,13 +86,15 @@ static void check_spec(struct crit_synthetic spec)
 
 int main(void)
 {
-	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false, false, 0 });
-	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true, false, 0 });
-	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, false, 0 });
-	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false, false, 0 });
-	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false, false, 0 });
-	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false, false, 0 });
-	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, true, 0 });
-	check_spec((struct crit_synthetic){ 3, 5, 1, 500009, 3000, true, true, 0 });
+	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, 1, 0, 0 });
+	check_spec((struct crit_synthetic){ 3, 5, 1, 500009, 3000, true, 1, 0, 0 });
+	check_spec((struct crit_synthetic){ 2, 9, 1, 500009, 40, true, 4, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 6, 1, 500009, 40, true, 5, 7, 0 });
 	return check_done();
 }
