@@ -120,16 +120,25 @@ int crit_shm_read_buffer(const struct crit_shm *shm, uint32_t buffer,
 int crit_shm_read_slots(const struct crit_shm *shm, uint32_t buffer, uint64_t position,
 			uint32_t count, struct crit_slot *ret_slots)
 {
-	off_t ring = buffer_offset(shm, buffer) + CRIT_THREAD_BUFFER_RING_OFFSET;
-	uint32_t from = (uint32_t)(position & (shm->ring_slots - 1));
-	uint32_t first = shm->ring_slots - from < count ? shm->ring_slots - from : count;
-	int rc;
+	const off_t head = buffer_offset(shm, buffer);
+	const uint32_t lap_slots = shm->ring_slots / CRIT_RING_LAPS;
+	uint8_t lap_places[CRIT_RING_LAPS];
 
-	rc = read_at(shm->fd, ret_slots, (size_t)first * CRIT_SLOT_BYTES,
-		     ring + (off_t)from * CRIT_SLOT_BYTES);
-	if (rc || first == count)
-		return rc;
-	return read_at(shm->fd, ret_slots + first, (size_t)(count - first) * CRIT_SLOT_BYTES, ring);
+	/* by itself, behind the position: these laps have their places since before it */
+	if (read_at(shm->fd, lap_places, sizeof(lap_places),
+		    head + (off_t)offsetof(struct crit_thread_buffer_head, lap_places)))
+		return -EIO;
+	for (uint32_t done = 0, part; done < count; done += part) {
+		const uint64_t lap = (position + done) / lap_slots;
+		const uint32_t from = (uint32_t)((position + done) % lap_slots);
+		const off_t slot = (off_t)crit_ring_place(lap_places, lap) * lap_slots + from;
+
+		part = lap_slots - from < count - done ? lap_slots - from : count - done;
+		if (read_at(shm->fd, ret_slots + done, (size_t)part * CRIT_SLOT_BYTES,
+			    head + CRIT_THREAD_BUFFER_RING_OFFSET + slot * CRIT_SLOT_BYTES))
+			return -EIO;
+	}
+	return 0;
 }
 
 int crit_shm_read_counters(const struct crit_shm *shm, uint32_t buffer,

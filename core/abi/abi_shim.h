@@ -10,10 +10,14 @@
  *        +65536                ring of ring_slots slots of 32 bytes
  *
  * A thread owns one thread buffer from its first event to its exit.  Slot n of a thread buffer (n
- * counts from 0 over the life of the thread buffer, across owners) lies at ring[n & (ring_slots -
- * 1)].  The writer may fill slot n while n - read_pos < ring_slots; an enter reserves the room of
- * its leave, so a full ring loses whole spans.  The low 24 bits of "slots written" are the sequence
- * in the tag word.
+ * counts from 0 over the life of the thread buffer, across owners) belongs to lap n / lap_slots,
+ * where lap_slots is ring_slots / CRIT_RING_LAPS, and lies in the lap's place: that part of the
+ * ring whose number is the lap's, modulo CRIT_RING_LAPS, XOR what lap_places has for it.  A lap
+ * takes the first place whose slots are all read, so a thread whose slots are read in time stays on
+ * few pages of its ring; where there is none, that of the lap CRIT_RING_LAPS before it.  The writer
+ * may fill slot n while n - read_pos < ring_slots; an enter reserves the room of its leave, so a
+ * full ring loses whole spans.  The low 24 bits of "slots written" are the sequence in the tag
+ * word.
  *
  * Everything here is untrusted to critd and to analysis.
  */
@@ -25,7 +29,7 @@
 #include "core/abi/abi_slot.h"
 
 #define CRIT_SHM_MAGIC 0x4d48532d54495243ull /* "CRIT-SHM" */
-#define CRIT_SHM_VERSION 1u
+#define CRIT_SHM_VERSION 2u
 #define CRIT_SHM_HEAD_BYTES 4096u
 #define CRIT_THREAD_BUFFER_HEAD_BYTES 4096u
 #define CRIT_THREAD_BUFFER_RING_OFFSET 65536u
@@ -33,6 +37,7 @@
 #define CRIT_THREAD_BUFFERS_MAX 4096u
 /* 8 MiB: a message takes three slots, and a drain may come 13 ms after the one before. */
 #define CRIT_RING_SLOTS 262144u
+#define CRIT_RING_LAPS 32u
 #define CRIT_THREAD_BUFFER_OWN_WORDS 960u
 #define CRIT_POLL_INACTIVE_NS 20000u /* a poll span this long is a wait */
 
@@ -94,7 +99,8 @@ struct crit_thread_buffer_head {
 	/* offset 128 */
 	__u64 counters_lost; /* calls that found the counter table full */
 	__u64 folded_ns; /* level profile: total time of folded wait spans */
-	__u64 reserved2[6];
+	__u64 reserved2[2];
+	__u8 lap_places[CRIT_RING_LAPS]; /* of the lap, modulo that many; see crit_ring_place */
 	/* offset 192: written by critd (pwrite) */
 	__u64 read_pos;
 	__u64 reserved3[7];
@@ -118,6 +124,12 @@ struct crit_counter { /* 64 bytes */
 #define CRIT_COUNTERS                                                                              \
 	((CRIT_THREAD_BUFFER_RING_OFFSET - CRIT_THREAD_BUFFER_HEAD_BYTES) / 64u) /* 960 */
 
+/* Where a lap lies in the ring, in laps.  Range: below CRIT_RING_LAPS, whatever lap_places has. */
+static inline __u32 crit_ring_place(const __u8 lap_places[CRIT_RING_LAPS], __u64 lap)
+{
+	return (__u32)(lap ^ lap_places[lap % CRIT_RING_LAPS]) % CRIT_RING_LAPS;
+}
+
 _Static_assert(sizeof(struct crit_counter) == 64, "counter");
 _Static_assert(sizeof(struct crit_shm_head) == CRIT_SHM_HEAD_BYTES, "shm head");
 _Static_assert(sizeof(struct crit_thread_buffer_head) == CRIT_THREAD_BUFFER_HEAD_BYTES,
@@ -125,6 +137,7 @@ _Static_assert(sizeof(struct crit_thread_buffer_head) == CRIT_THREAD_BUFFER_HEAD
 _Static_assert(__builtin_offsetof(struct crit_shm_head, buffers_used) == 128, "shm run-time line");
 _Static_assert(__builtin_offsetof(struct crit_shm_head, level) == 256, "shm critd line");
 _Static_assert(__builtin_offsetof(struct crit_thread_buffer_head, open_call) == 64, "open span");
+_Static_assert(__builtin_offsetof(struct crit_thread_buffer_head, lap_places) == 160, "places");
 _Static_assert(__builtin_offsetof(struct crit_thread_buffer_head, read_pos) == 192,
 	       "read position");
 

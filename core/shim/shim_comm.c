@@ -103,7 +103,8 @@ static bool count_members(uint64_t hash, uint32_t *ret_nth)
  */
 static bool write_slot(struct crit_shim_thread *thread, const struct crit_slot_comm *slot)
 {
-	struct crit_slot *room;
+	uint64_t position;
+	bool is_detail;
 
 	if (!thread->buffer || thread->level == CRIT_LEVEL_NONE)
 		return false;
@@ -112,16 +113,13 @@ static bool write_slot(struct crit_shim_thread *thread, const struct crit_slot_c
 		thread->is_recorded = CRIT_RECORDED_PUBLISHED;
 		thread->buffer->open_call = 0;
 	}
-	if (thread->is_recorded || thread->pending) {
-		room = crit_span_add(thread, 1);
-		if (room)
-			*(struct crit_slot_comm *)(void *)room = *slot;
-		return room != NULL;
-	}
-	if (!crit_span_has_room(thread, 1))
+	position = thread->write_pos;
+	is_detail = thread->is_recorded || thread->pending;
+	if (is_detail ? !crit_span_add(thread, 1, &position) : !crit_span_has_room(thread, 1))
 		return false;
-	*(struct crit_slot_comm *)(void *)crit_span_slot_at(thread, thread->write_pos) = *slot;
-	crit_span_publish_unstamped(thread, thread->write_pos + 1);
+	*(struct crit_slot_comm *)(void *)crit_span_slot_at(thread, position) = *slot;
+	if (!is_detail)
+		crit_span_publish_unstamped(thread, position + 1);
 	return true;
 }
 

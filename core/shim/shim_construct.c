@@ -17,6 +17,11 @@
 
 static _Atomic uint64_t instances;
 
+static inline uint32_t call_of(uint32_t word)
+{
+	return (uint32_t)CRIT_TAG_FIELD((uint64_t)word << CRIT_OPEN_TAG_SHIFT, CALL);
+}
+
 /* Is the caller outside MPI calls?  One that was left without its end is over. */
 static inline bool is_outside_mpi(struct crit_shim_thread *thread, const void *frame)
 {
@@ -130,9 +135,9 @@ static inline void end_innermost(struct crit_shim_thread *thread)
 	now_ns = crit_clock_now_ns(&thread->clock);
 	thread->open_leaves--;
 	thread->room_end++;
-	if (CRIT_UNLIKELY(thread->is_construct_held) && fold(thread, crit_open_call(word), now_ns))
+	if (CRIT_UNLIKELY(thread->is_construct_held) && fold(thread, call_of(word), now_ns))
 		return;
-	crit_span_write_leave(thread, thread->write_pos, now_ns, crit_open_call(word), 0);
+	crit_span_write_leave(thread, thread->write_pos, now_ns, call_of(word), 0);
 	crit_span_publish(thread, thread->write_pos + 1);
 }
 
@@ -147,7 +152,7 @@ static bool is_bound(uint32_t call, uint32_t around)
 static inline uint32_t left_open(const struct crit_shim_thread *thread, uint32_t call)
 {
 	for (uint32_t count = thread->open_count; count > 0; count--) {
-		const uint32_t innermost = crit_open_call(thread->open[count - 1]);
+		const uint32_t innermost = call_of(thread->open[count - 1]);
 
 		if (innermost == call)
 			return count - 1;

@@ -64,7 +64,7 @@ void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag,
 		      uint64_t request)
 {
 	struct crit_shim_thread *thread = &crit_this_thread;
-	struct crit_slot *slot;
+	uint64_t position;
 	uint32_t number;
 
 	if (CRIT_UNLIKELY(!is_traced(thread))) {
@@ -72,19 +72,12 @@ void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag,
 		return;
 	}
 	number = number_of(thread, comm); /* may add its COMM slot */
-	slot = crit_span_add(thread, 1);
-	if (CRIT_LIKELY(slot != NULL))
-		fill(slot, detail, number,
+	if (CRIT_LIKELY(crit_span_add(thread, 1, &position)))
+		fill(crit_span_slot_at(thread, position), detail, number,
 		     &(struct crit_slot_detail){
 			     .bytes = bytes, .peer = peer, .tag = tag, .request = request });
 	else
 		thread->details_lost++;
-}
-
-/* Slots need not lie side by side where the ring ends. */
-static struct crit_slot *slot_after(const struct crit_shim_thread *thread, struct crit_slot *slot)
-{
-	return slot + 1 < thread->ring + crit_process.ring_slots ? slot + 1 : thread->ring;
 }
 
 void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
@@ -94,8 +87,8 @@ void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 	const uint32_t number = thread->is_recorded ? number_of(thread, handle) : 0;
 	struct crit_comm *comm = thread->comm;
 	const uint32_t slots = detail == CRIT_D_COLL ? 1 : 2;
-	struct crit_slot *slot;
 	int32_t sequence = -1;
+	uint64_t position;
 
 	if (CRIT_UNLIKELY(!comm || comm->handle != handle))
 		comm = crit_comm_find(handle);
@@ -107,18 +100,17 @@ void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 	}
 	if (thread->is_recorded == CRIT_RECORDED_HELD && sum_of(sizes) != CRIT_BYTES_UNKNOWN)
 		thread->held_bytes += sum_of(sizes);
-	slot = crit_span_add(thread, slots);
-	if (CRIT_UNLIKELY(!slot)) {
+	if (CRIT_UNLIKELY(!crit_span_add(thread, slots, &position))) {
 		thread->details_lost += slots;
 		return;
 	}
-	fill(slot, detail, number,
+	fill(crit_span_slot_at(thread, position), detail, number,
 	     &(struct crit_slot_detail){ .bytes = sizes->sent_bytes,
 					 .peer = root,
 					 .tag = sequence,
 					 .request = slots == 1 ? sizes->received_bytes : request });
 	if (slots == 2)
-		fill(slot_after(thread, slot), CRIT_D_RECEIVED, 0,
+		fill(crit_span_slot_at(thread, position + 1), CRIT_D_RECEIVED, 0,
 		     &(struct crit_slot_detail){ .bytes = sizes->received_bytes });
 }
 

@@ -96,7 +96,7 @@ int crit_memory_create(int *ret_fd)
 	error = map_memory(fd, bytes_for(buffers, slots));
 	if (error < 0)
 		return error;
-	crit_process.ring_slots = slots;
+	crit_process.lap_slots = slots / CRIT_RING_LAPS;
 	*crit_process.head = (struct crit_shm_head){
 		.magic = CRIT_SHM_MAGIC,
 		.version = CRIT_SHM_VERSION,

@@ -126,7 +126,7 @@ uint32_t crit_shim_phase(const char *name, uint32_t parent)
 }
 
 /* The slots of a name: the first bytes of each before its kind, the others behind it. */
-static void write_name(const struct crit_shim_thread *thread, const struct region *region)
+static void write_name(struct crit_shim_thread *thread, const struct region *region)
 {
 	uint64_t position = thread->write_pos;
 	uint32_t at = 0;

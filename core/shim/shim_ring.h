@@ -11,8 +11,6 @@
 #include "core/abi/abi_tag.h"
 #include "core/shim/shim_state.h"
 
-#define CRIT_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define CRIT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define CRIT_CALL_OF(what) ((what)&0xffffu)
 #define CRIT_CLASS_OF(what) ((what) >> 16 & 0xffu)
 #define CRIT_TAG_OF_SPAN crit_tag_pack(0, 0, ~0u, ~0u, 0)
@@ -42,10 +40,19 @@ static inline void crit_span_restore_tag(struct crit_shim_thread *thread)
 					     thread->tag_around;
 }
 
-static inline struct crit_slot *crit_span_slot_at(const struct crit_shim_thread *thread,
+/* The slot at a position outside the lap that the thread is in. */
+CRIT_HIDDEN struct crit_slot *crit_ring_change_lap(struct crit_shim_thread *thread,
+						   uint64_t position);
+
+/* Range: a position below laps_end that is not published. */
+static inline struct crit_slot *crit_span_slot_at(struct crit_shim_thread *thread,
 						  uint64_t position)
 {
-	return &thread->ring[position & (crit_process.ring_slots - 1)];
+	const uint64_t in_lap = position - thread->lap_begin;
+
+	if (CRIT_LIKELY(in_lap < crit_process.lap_slots))
+		return &thread->lap[in_lap];
+	return crit_ring_change_lap(thread, position);
 }
 
 static inline void crit_span_publish(struct crit_shim_thread *thread, uint64_t position)
@@ -59,7 +66,7 @@ static inline void crit_span_publish(struct crit_shim_thread *thread, uint64_t p
  * The slot that ends a span, field by field: a copy of one made on the stack would wait for its
  * parts.
  */
-static inline void crit_span_write_leave(const struct crit_shim_thread *thread, uint64_t position,
+static inline void crit_span_write_leave(struct crit_shim_thread *thread, uint64_t position,
 					 uint64_t time_ns, uint32_t call, uint64_t details_lost)
 {
 	struct crit_slot *leave = crit_span_slot_at(thread, position);
@@ -80,6 +87,9 @@ static inline void crit_span_publish_unstamped(struct crit_shim_thread *thread, 
 	__atomic_store_n(&thread->buffer->write_pos, position, __ATOMIC_RELEASE);
 }
 
+/* The ring of the thread's buffer, just taken, and the pages it needs first. */
+CRIT_HIDDEN void crit_ring_take(struct crit_shim_thread *thread);
+
 /* Is there room for so many slots, from critd's read position, which may be new? */
 CRIT_HIDDEN bool crit_ring_ask_room(struct crit_shim_thread *thread, uint64_t slots);
 
@@ -92,19 +102,21 @@ static inline bool crit_span_has_room(struct crit_shim_thread *thread, uint64_t 
 }
 
 /*
- * Slots for details of the open span, behind those that are there already, unpublished; keeps the
- * room of what ends the span.  NULL: no room.
+ * Where the details of the open span go on, behind those that are there already, unpublished;
+ * keeps the room of what ends the span.  False: no room for so many.
  */
-static inline struct crit_slot *crit_span_add(struct crit_shim_thread *thread, uint32_t slots)
+static inline bool crit_span_add(struct crit_shim_thread *thread, uint32_t slots,
+				 uint64_t *ret_position)
 {
 	const uint64_t ahead = (thread->is_recorded == CRIT_RECORDED_HELD) + thread->pending;
 
 	/* a LEAVE takes one slot, a POLL two */
 	if (CRIT_UNLIKELY(
 		    !crit_span_has_room(thread, ahead + slots + (thread->is_recorded ? 1 : 2))))
-		return NULL;
+		return false;
 	thread->pending += slots;
-	return crit_span_slot_at(thread, thread->write_pos + ahead);
+	*ret_position = thread->write_pos + ahead;
+	return true;
 }
 
 static inline bool crit_span_may_wait(uint32_t what)
@@ -120,11 +132,6 @@ _Static_assert(CRIT_REGIONS_MAX <= 1u << (31 + CRIT_OPEN_TAG_SHIFT - CRIT_TAG_RE
 static inline uint32_t crit_open_word(uint32_t call, uint32_t span_class, uint32_t region)
 {
 	return (uint32_t)(crit_tag_pack(0, region, call, span_class, 0) >> CRIT_OPEN_TAG_SHIFT);
-}
-
-static inline uint32_t crit_open_call(uint32_t word)
-{
-	return (uint32_t)CRIT_TAG_FIELD((uint64_t)word << CRIT_OPEN_TAG_SHIFT, CALL);
 }
 
 /* What the tag is outside MPI calls, from the innermost construct. */

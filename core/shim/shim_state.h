@@ -15,6 +15,8 @@
 
 #define CRIT_TAU_NS 1000u /* level profile: shorter waits are folded */
 #define CRIT_OPEN_TAG_ONLY 16u /* constructs a thread without a buffer keeps */
+#define CRIT_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define CRIT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define CRIT_HIDDEN __attribute__((visibility("hidden")))
 
 enum crit_recorded {
@@ -52,6 +54,9 @@ struct crit_shim_thread {
 	const void *announced_frame; /* of a wrapper that leaves its span to one it calls */
 	struct crit_thread_buffer_head *buffer; /* NULL: no event yet, or tag only */
 	struct crit_slot *ring;
+	struct crit_slot *lap; /* where the lap of the last slot lies */
+	uint64_t lap_begin; /* its first slot's number */
+	uint64_t laps_end; /* slots below this number have their place */
 	struct crit_counter *last_counter;
 	uint64_t write_pos;
 	uint64_t tag_pos; /* behind the last slot with a stamp: what the tag tells */
@@ -102,7 +107,7 @@ struct crit_shim_process {
 	enum crit_flavour flavour;
 	struct crit_shm_head *head; /* NULL: tag only */
 	size_t shm_bytes;
-	uint32_t ring_slots;
+	uint32_t lap_slots; /* of a ring of CRIT_RING_LAPS laps; a power of two */
 	uint32_t poll_gap_ns;
 	uint64_t omitted; /* groups of calls and programs, as CRIT_S_LEVEL has them */
 	int64_t clock_offset_ns;

@@ -57,26 +57,21 @@ static struct crit_thread_buffer_head *take_buffer(uint32_t *ret_number)
 
 static void take_over(struct crit_shim_thread *thread, struct crit_thread_buffer_head *buffer)
 {
-	struct crit_slot *ring =
-		(struct crit_slot *)(void *)((char *)buffer + CRIT_THREAD_BUFFER_RING_OFFSET);
-
 	buffer->ns_tid = (uint32_t)syscall(SYS_gettid);
 	buffer->claim_pos = buffer->write_pos;
 	buffer->open_call = 0;
 	buffer->release_ns = 0;
 	buffer->counters_lost = 0; /* by owner, unlike lost_spans */
 	buffer->folded_ns = 0;
-	thread->ring = ring;
 	thread->last_counter = crit_thread_buffer_counters(buffer);
 	thread->write_pos = buffer->write_pos;
 	thread->tag_pos = buffer->write_pos;
-	thread->room_end = 0;
-	thread->hurried_pos = UINT64_MAX;
 	thread->gate = 0;
 	thread->level = CRIT_LEVEL_NONE;
 	thread->open = buffer->owner_only;
 	__atomic_store_n(&buffer->claim_ns, crit_clock_now_ns(&thread->clock), __ATOMIC_RELEASE);
 	thread->buffer = buffer;
+	crit_ring_take(thread);
 }
 
 void crit_thread_claim(struct crit_shim_thread *thread)

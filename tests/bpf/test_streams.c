@@ -18,6 +18,7 @@
 #define SLOTS 1024u
 #define WRITTEN 5000u /* slots, several times around the ring */
 #define STORM_SLOTS 65536u
+#define LAPS_ELSEWHERE 21 /* each lap in a place that is not its own */
 
 struct rank {
 	__u32 slots; /* of a ring */
@@ -39,6 +40,15 @@ static struct crit_thread_buffer_head *buffer_of(const struct rank *rank, unsign
 static struct crit_slot *ring_of(struct crit_thread_buffer_head *buffer)
 {
 	return (void *)((char *)buffer + CRIT_THREAD_BUFFER_RING_OFFSET);
+}
+
+static struct crit_slot *slot_at(const struct rank *rank, struct crit_thread_buffer_head *buffer,
+				 __u64 position)
+{
+	const __u32 lap_slots = rank->slots / CRIT_RING_LAPS;
+	const __u32 place = crit_ring_place(buffer->lap_places, position / lap_slots);
+
+	return &ring_of(buffer)[place * lap_slots + position % lap_slots];
 }
 
 static struct crit_shm_head *head_of(const struct rank *rank)
@@ -108,6 +118,7 @@ static void claim(struct rank *rank, unsigned int number, __u32 ns_tid, __u64 cl
 	buffer->ns_tid = ns_tid;
 	buffer->claim_pos = buffer->write_pos;
 	buffer->release_ns = 0;
+	memset(buffer->lap_places, LAPS_ELSEWHERE, sizeof(buffer->lap_places));
 	__atomic_store_n(&buffer->claim_ns, claim_ns, __ATOMIC_RELEASE);
 }
 
@@ -118,7 +129,7 @@ static void write_slots(struct rank *rank, unsigned int number, unsigned int cou
 
 	for (unsigned int i = 0; i < count; i++) {
 		__u64 at = buffer->write_pos;
-		struct crit_slot *slot = &ring_of(buffer)[at & (rank->slots - 1)];
+		struct crit_slot *slot = slot_at(rank, buffer, at);
 
 		while (at - __atomic_load_n(&buffer->read_pos, __ATOMIC_ACQUIRE) >= rank->slots)
 			sleep_ms(1);

@@ -174,9 +174,12 @@ struct crit_thread_buffer_head *fake_critd_buffer(struct crit_shm_head *head, un
 struct crit_slot *fake_critd_slot(struct crit_shm_head *head, unsigned int buffer,
 				  unsigned long long position)
 {
+	const struct crit_thread_buffer_head *owner = fake_critd_buffer(head, buffer);
+	const unsigned int lap_slots = head->ring_slots / CRIT_RING_LAPS;
+	const size_t place = crit_ring_place(owner->lap_places, position / lap_slots);
 	char *ring = (char *)fake_critd_buffer(head, buffer) + CRIT_THREAD_BUFFER_RING_OFFSET;
 
-	return (void *)(ring + (position & (head->ring_slots - 1)) * CRIT_SLOT_BYTES);
+	return (void *)(ring + (place * lap_slots + position % lap_slots) * CRIT_SLOT_BYTES);
 }
 
 unsigned long long fake_critd_counter(struct crit_shm_head *head, unsigned int buffer,

@@ -277,6 +277,66 @@ static void test_full(void)
 	CHECK_UINT_EQ(own_buffer()->write_pos, position + head->ring_slots + 2);
 }
 
+/* Slots in order, one pair after the other; returns the first number that is not. */
+static uint64_t end_of_pairs(uint64_t from, uint64_t to)
+{
+	uint64_t last_ns = 0;
+
+	for (uint64_t position = from; position < to; position++) {
+		const struct crit_slot *slot = fake_critd_slot(head, 0, position);
+		const int kind = (position - from) % 2 ? CRIT_S_LEAVE : CRIT_S_ENTER;
+
+		if (slot->kind != kind || slot->time_ns < last_ns)
+			return position;
+		last_ns = slot->time_ns;
+	}
+	return to;
+}
+
+/* How many places the last laps of the ring have, a lap of lap_slots each. */
+static int places_used(uint64_t laps)
+{
+	const uint64_t last = own_buffer()->write_pos / (head->ring_slots / CRIT_RING_LAPS);
+	uint32_t places = 0;
+
+	for (uint64_t lap = last + 1 - laps; lap <= last; lap++)
+		places |= 1u << crit_ring_place(own_buffer()->lap_places, lap);
+	return __builtin_popcount(places);
+}
+
+static void test_places(void)
+{
+	const uint64_t lap_slots = head->ring_slots / CRIT_RING_LAPS;
+	uint64_t position;
+
+	CHECK_CASE("slots that are read in time take few places");
+	drain();
+	for (uint64_t i = 0; i < head->ring_slots; i += 2) {
+		send();
+		if (i % (lap_slots / 2) == 0)
+			drain();
+	}
+	CHECK_INT_LE(places_used(CRIT_RING_LAPS / 2), 3);
+
+	CHECK_CASE("others take more, and all are there");
+	drain();
+	position = own_buffer()->write_pos;
+	for (uint64_t i = 0; i < 5 * lap_slots; i += 2)
+		send();
+	CHECK_INT_GE(places_used(5), 5);
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + 5 * lap_slots);
+	CHECK_UINT_EQ(end_of_pairs(position, position + 5 * lap_slots), position + 5 * lap_slots);
+
+	CHECK_CASE("a ring is used to its last slot, part of a lap read");
+	own_buffer()->read_pos = position += lap_slots + lap_slots / 2;
+	for (uint64_t i = 0; i < head->ring_slots; i += 2)
+		send();
+	CHECK_UINT_EQ(own_buffer()->write_pos, position + head->ring_slots);
+	CHECK_UINT_EQ(end_of_pairs(position, position + head->ring_slots),
+		      position + head->ring_slots);
+	drain();
+}
+
 /* How often critd was called, once it was so often as wanted, or a second later. */
 static int hurries(int wanted)
 {
@@ -285,15 +345,15 @@ static int hurries(int wanted)
 	return fake_critd_count(&fake, CRIT_M_DRAIN);
 }
 
-/* Half a ring ahead of critd calls it, once for each position that it has read to. */
+/* A sixteenth of a ring ahead of critd calls it, once for each position that it has read to. */
 static void test_drain_message(void)
 {
 	const int before = fake_critd_count(&fake, CRIT_M_DRAIN);
 
-	CHECK_CASE("half a ring");
+	CHECK_CASE("a sixteenth of a ring");
 	drain();
 	send(); /* learns of it */
-	for (unsigned int i = 2; i + 2 <= head->ring_slots / 2; i += 2)
+	for (unsigned int i = 2; i + 2 <= head->ring_slots / 16; i += 2)
 		send();
 	pass_ns(10000000);
 	CHECK_INT_EQ(fake_critd_count(&fake, CRIT_M_DRAIN), before);
@@ -302,7 +362,7 @@ static void test_drain_message(void)
 	for (unsigned int i = 0; i < head->ring_slots; i += 2)
 		send();
 	drain();
-	for (unsigned int i = 0; i <= head->ring_slots / 2; i += 2)
+	for (unsigned int i = 0; i <= head->ring_slots / 16; i += 2)
 		send();
 	CHECK_INT_EQ(hurries(before + 2), before + 2);
 	drain();
@@ -496,6 +556,7 @@ int main(void)
 	test_poll_ends();
 	test_poll_question();
 	test_full();
+	test_places();
 	test_drain_message();
 	test_profile();
 	test_fold();

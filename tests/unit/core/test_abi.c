@@ -131,6 +131,7 @@ static void check_shim(void)
 	AT(crit_thread_buffer_head, write_pos, 32);
 	AT(crit_thread_buffer_head, open_call, 64);
 	AT(crit_thread_buffer_head, counters_lost, 128);
+	AT(crit_thread_buffer_head, lap_places, 160);
 	AT(crit_thread_buffer_head, read_pos, 192);
 }
 
