@@ -15,15 +15,16 @@
 #include "core/base/err.h"
 
 #define NAME_BYTES 32
+#define LAST_NAME "report.json"
 
-/* NULL after report.json, which is the last: when it is there, so are the others. */
+/* NULL after the last: when that is there, so are the others, of the same report. */
 static const char *file_name(size_t i)
 {
 	if (i == 0)
 		return "report.txt";
 	if (crit_csv_at(i - 1))
 		return crit_csv_file(crit_csv_at(i - 1));
-	return i == 1 || crit_csv_at(i - 2) ? "report.json" : NULL;
+	return i == 1 || crit_csv_at(i - 2) ? LAST_NAME : NULL;
 }
 
 static int write_file(FILE *out, size_t i, const struct crit_summary *summary)
@@ -103,6 +104,7 @@ int crit_report_files_write(int directory_fd, const char *directory,
 					    directory, file_name(i), strerror(-rc));
 		}
 	}
+	(void)unlinkat(directory_fd, LAST_NAME, 0); /* an old one would stand for a mixture */
 	for (size_t i = 0; file_name(i); i++)
 		if (renameat(directory_fd, temporary_name(i, name), directory_fd, file_name(i))) {
 			int rc = -errno;

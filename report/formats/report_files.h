@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of a report in a directory: all whole, or those that were there before. */
+/* The files of a report in a directory, put into place once all are whole. */
 #ifndef CRIT_REPORT_FILES_H
 #define CRIT_REPORT_FILES_H
 
@@ -10,7 +10,8 @@
 
 /*
  * Writes report.txt, report.json and the tables (*.csv) into directory, each to NAME.tmp first
- * and renamed when all are whole.  Errors: -errno with a line in err; no file is then left
+ * and renamed when all are whole; report.json, which goes first and comes last, is there only
+ * beside the tables of its report.  Errors: -errno with a line in err; no file is then left
  * half-written.
  */
 int crit_report_files_write(int directory_fd, const char *directory,

@@ -531,6 +531,23 @@ static int count_files(const char *directory)
 	return count;
 }
 
+/* Where a table cannot be put into place, no report.json stands beside those of two reports. */
+static void check_mixture(int fd, const char *directory)
+{
+	struct crit_err err = { { 0 } };
+
+	CHECK_INT_EQ(crit_report_files_write(fd, directory, &summary, &err), 0);
+	CHECK_INT_EQ(unlinkat(fd, "rank_calls.csv", 0), 0);
+	CHECK_INT_EQ(mkdirat(fd, "rank_calls.csv", 0700), 0);
+	CHECK_INT_LT(crit_report_files_write(fd, directory, &summary, &err), 0);
+	CHECK(strstr(err.text, "cannot put rank_calls.csv into place") != NULL);
+	CHECK(faccessat(fd, "report.txt", F_OK, 0) == 0);
+	CHECK(faccessat(fd, "report.json", F_OK, 0) != 0);
+	CHECK_INT_EQ(unlinkat(fd, "rank_calls.csv", AT_REMOVEDIR), 0);
+	CHECK_INT_EQ(crit_report_files_write(fd, directory, &summary, &err), 0);
+	CHECK_INT_EQ(count_files(directory), 10);
+}
+
 static void test_output(void)
 {
 	char directory[] = "/tmp/crit-test-XXXXXX";
@@ -552,6 +569,7 @@ static void test_output(void)
 	CHECK(strstr(err.text, "report.json") != NULL);
 	CHECK_INT_EQ(rmdir(path), 0);
 	CHECK_INT_EQ(count_files(directory), 0);
+	check_mixture(fd, directory);
 	close(fd);
 	CHECK_INT_EQ(rmdir(directory), 0);
 	fd = open("/proc/self", O_DIRECTORY | O_CLOEXEC); /* unwritable for everybody */
