@@ -59,7 +59,7 @@ static uint64_t sum_up(const struct crit_model *model)
 struct crit_run_index {
 	struct crit_model model;
 	struct crit_model_state *state; /* as the index pass left it */
-	struct crit_clock_corrections corrections;
+	struct crit_clock_corrections *corrections;
 	bool is_open;
 	bool is_indexed;
 	const struct crit_recording **opened; /* by path; NULL: nobody asked so far */
@@ -67,7 +67,15 @@ struct crit_run_index {
 
 struct crit_run_index *crit_run_index_create(void)
 {
-	return calloc(1, sizeof(struct crit_run_index));
+	struct crit_run_index *index = calloc(1, sizeof(*index));
+
+	if (index)
+		index->corrections = crit_clock_corrections_create();
+	if (index && !index->corrections) {
+		free(index);
+		return NULL;
+	}
+	return index;
 }
 
 void crit_run_index_renew(struct crit_run_index *index)
@@ -94,7 +102,7 @@ void crit_run_index_destroy(struct crit_run_index *index)
 	if (!index)
 		return;
 	crit_run_index_renew(index);
-	crit_clock_corrections_fini(&index->corrections);
+	crit_clock_corrections_destroy(index->corrections);
 	free(index);
 }
 
@@ -113,7 +121,8 @@ const struct crit_recording *const *crit_run_index_opened(struct crit_run_index 
 
 bool crit_run_index_has_moved_clocks(const struct crit_run_index *index)
 {
-	return index->corrections.is_known && index->corrections.count;
+	return crit_clock_corrections_are_known(index->corrections) &&
+	       crit_clock_corrections_count(index->corrections);
 }
 
 struct attempt { /* at an analysis */
@@ -133,7 +142,7 @@ static int make_index(const struct attempt *attempt)
 		crit_model_restore(&index->model, index->state);
 		return 0;
 	}
-	crit_clocks_set(&index->model, &index->corrections);
+	crit_clocks_set(&index->model, index->corrections);
 	rc = crit_index_pass(&index->model);
 	if (rc || index->model.thread_count > KEPT_THREADS_MAX ||
 	    !(attempt->options->index || crit_clock_corrections_can_be(&index->model)))
@@ -149,10 +158,10 @@ static int index_pass(struct attempt *attempt)
 	const struct crit_model *model = &index->model;
 	int rc = make_index(attempt);
 
-	attempt->is_trial = !rc && !index->corrections.is_known &&
+	attempt->is_trial = !rc && !crit_clock_corrections_are_known(index->corrections) &&
 			    crit_clock_corrections_can_be(model) &&
 			    crit_model_traced_until_ns(model) > model->window_begin_ns;
-	index->corrections.is_known = !attempt->is_trial;
+	crit_clock_corrections_set_known(index->corrections, !attempt->is_trial);
 	return crit_cluster_agree(attempt->cluster, sum_up(model), rc);
 }
 
@@ -168,15 +177,16 @@ struct work {
 static int conclude(struct crit_model *model, struct work *work, const struct attempt *attempt,
 		    struct crit_results *results)
 {
+	struct crit_clock_corrections *corrections = attempt->index->corrections;
 	int rc = crit_call_rows_add_counters(model, &work->engine);
 
 	if (!rc)
 		rc = crit_tables_fill(model, &work->engine, &work->messages, work->identity,
 				      results);
-	attempt->index->corrections.is_known |=
-		!rc && (!results->messages.has_order || !results->messages.losses.early);
-	if (!rc && !attempt->index->corrections.is_known)
-		rc = crit_clock_corrections_find(&attempt->index->corrections, model,
+	if (!rc && (!results->messages.has_order || !results->messages.losses.early))
+		crit_clock_corrections_set_known(corrections, true);
+	if (!rc && !crit_clock_corrections_are_known(corrections))
+		rc = crit_clock_corrections_find(corrections, model,
 						 work->messages.match.latencies);
 	return rc;
 }
@@ -238,20 +248,16 @@ static void fini_work(struct work *work)
 static int broadcast_corrections(struct crit_clock_corrections *corrections,
 				 const struct crit_cluster *cluster)
 {
-	uint64_t count = corrections->count;
+	uint64_t count = crit_clock_corrections_count(corrections), *numbers;
 	int rc = crit_cluster_broadcast(cluster, &count, 1);
+	size_t number_count = 0;
 
-	corrections->is_known = !rc;
+	crit_clock_corrections_set_known(corrections, !rc);
 	if (rc || !count)
 		return rc;
-	if (!corrections->nodes)
-		corrections->nodes = calloc(count, sizeof(*corrections->nodes));
-	rc = crit_cluster_agree(cluster, 0, corrections->nodes ? 0 : -ENOMEM);
-	if (rc)
-		return rc;
-	corrections->count = count;
-	return crit_cluster_broadcast(cluster, (uint64_t *)corrections->nodes,
-				      count * sizeof(*corrections->nodes) / sizeof(uint64_t));
+	numbers = crit_clock_corrections_numbers(corrections, count, &number_count);
+	rc = crit_cluster_agree(cluster, 0, numbers ? 0 : -ENOMEM);
+	return rc ? rc : crit_cluster_broadcast(cluster, numbers, number_count);
 }
 
 /* Others than process 0 have no results. */
@@ -274,7 +280,7 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	if (sink || attempt->is_trial)
 		rc = crit_cluster_agree(cluster, 0, rc);
 	if (!rc && cluster && attempt->is_trial)
-		rc = broadcast_corrections(&attempt->index->corrections, cluster);
+		rc = broadcast_corrections(attempt->index->corrections, cluster);
 	if (!rc && sink)
 		rc = crit_tracer_end(work->tracer, results, work->messages.trace.is_whole);
 	return rc;
@@ -348,7 +354,7 @@ static int analyse(struct attempt *attempt, const char *const *paths, size_t pat
 
 	if (rc || !attempt->is_trial)
 		return rc;
-	if (attempt->index->corrections.count)
+	if (crit_clock_corrections_count(attempt->index->corrections))
 		crit_run_index_renew(attempt->index);
 	else if (!attempt->options->trace && !attempt->options->listener)
 		return 0;

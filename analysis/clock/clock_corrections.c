@@ -37,10 +37,55 @@ struct system {
 	size_t count, capacity;
 };
 
-void crit_clock_corrections_fini(struct crit_clock_corrections *corrections)
+struct crit_clock_corrections {
+	struct crit_clock_correction *nodes; /* in the order of the recordings */
+	size_t count;
+	bool are_known;
+};
+
+struct crit_clock_corrections *crit_clock_corrections_create(void)
 {
-	free(corrections->nodes);
-	*corrections = (struct crit_clock_corrections){ 0 };
+	return calloc(1, sizeof(struct crit_clock_corrections));
+}
+
+void crit_clock_corrections_destroy(struct crit_clock_corrections *corrections)
+{
+	if (corrections)
+		free(corrections->nodes);
+	free(corrections);
+}
+
+bool crit_clock_corrections_are_known(const struct crit_clock_corrections *corrections)
+{
+	return corrections->are_known;
+}
+
+void crit_clock_corrections_set_known(struct crit_clock_corrections *corrections, bool are_known)
+{
+	corrections->are_known = are_known;
+}
+
+size_t crit_clock_corrections_count(const struct crit_clock_corrections *corrections)
+{
+	return corrections->count;
+}
+
+const struct crit_clock_correction *
+crit_clock_corrections_at(const struct crit_clock_corrections *corrections, size_t node)
+{
+	return &corrections->nodes[node];
+}
+
+uint64_t *crit_clock_corrections_numbers(struct crit_clock_corrections *corrections, size_t count,
+					 size_t *ret_number_count)
+{
+	if (!corrections->nodes)
+		corrections->nodes = calloc(count, sizeof(*corrections->nodes));
+	if (!corrections->nodes)
+		return NULL;
+	corrections->count = count;
+	*ret_number_count = count * sizeof(*corrections->nodes) / sizeof(uint64_t);
+	return (uint64_t *)corrections->nodes;
 }
 
 static bool has_bound(const struct crit_node *node)
@@ -250,12 +295,12 @@ static bool meet_all(struct system *system, size_t line_count)
 	return false;
 }
 
-/* Ownership: the caller frees shifts->nodes. */
 static int describe_corrections(struct crit_clock_corrections *corrections,
 				const struct system *system, size_t node_count)
 {
 	bool has_moved = false;
 
+	free(corrections->nodes);
 	corrections->nodes = calloc(node_count, sizeof(*corrections->nodes));
 	if (!corrections->nodes)
 		return -ENOMEM;
@@ -290,7 +335,7 @@ int crit_clock_corrections_find(struct crit_clock_corrections *corrections,
 	}
 	if (!rc && meet_all(&system, model->node_count))
 		rc = describe_corrections(corrections, &system, model->node_count);
-	corrections->is_known = !rc;
+	corrections->are_known = !rc;
 	free(system.lines);
 	free(system.movers);
 	free(system.constraints);

@@ -24,13 +24,27 @@ struct crit_clock_correction {
 	int64_t by_ns[2]; /* added to a node's offset when it was first and last compared */
 };
 
-struct crit_clock_corrections {
-	struct crit_clock_correction *nodes; /* in the order of the recordings */
-	size_t count; /* 0: no clock is to be moved */
-	bool is_known; /* the messages of these recordings were looked at */
-};
+struct crit_clock_corrections;
 
-void crit_clock_corrections_fini(struct crit_clock_corrections *corrections);
+/* None, and nothing is known.  Errors: NULL when out of memory.  destroy accepts NULL. */
+struct crit_clock_corrections *crit_clock_corrections_create(void);
+void crit_clock_corrections_destroy(struct crit_clock_corrections *corrections);
+
+/* Were the messages of these recordings looked at, or need not be? */
+bool crit_clock_corrections_are_known(const struct crit_clock_corrections *corrections);
+void crit_clock_corrections_set_known(struct crit_clock_corrections *corrections, bool are_known);
+
+/* Of how many nodes: all of the recordings, in their order, or 0: no clock is to be moved. */
+size_t crit_clock_corrections_count(const struct crit_clock_corrections *corrections);
+const struct crit_clock_correction *
+crit_clock_corrections_at(const struct crit_clock_corrections *corrections, size_t node);
+
+/*
+ * All of them as numbers, for another process: room for those of count nodes, where there were
+ * none.  Errors: NULL when out of memory.
+ */
+uint64_t *crit_clock_corrections_numbers(struct crit_clock_corrections *corrections, size_t count,
+					 size_t *ret_number_count);
 
 /* Has a node of an indexed model a bound it could be moved in? */
 bool crit_clock_corrections_can_be(const struct crit_model *model);
@@ -39,8 +53,7 @@ bool crit_clock_corrections_can_be(const struct crit_model *model);
  * Once all messages of a model whose clocks were not moved were taken, and some are out of order:
  * how far to move them so that none is.  Nowhere if no movement within the bounds was found.
  * latencies: NULL where no message was between nodes.
- * Ownership: crit_clock_corrections_fini.  Errors: -ENOMEM.  Cost: O(pairs of nodes) per sweep,
- * with a bound on the sum.
+ * Errors: -ENOMEM.  Cost: O(pairs of nodes) per sweep, with a bound on the sum.
  */
 int crit_clock_corrections_find(struct crit_clock_corrections *corrections,
 				const struct crit_model *model,

@@ -138,7 +138,7 @@ static void check_movers(void)
 {
 	struct crit_node nodes[4];
 	struct crit_model model = model_of(nodes, 4);
-	struct crit_clock_corrections corrections = { 0 };
+	struct crit_clock_corrections *corrections = crit_clock_corrections_create();
 	struct crit_latencies *latencies = crit_latencies_create();
 
 	CHECK_CASE("four nodes by hand");
@@ -147,29 +147,33 @@ static void check_movers(void)
 	put_node(&nodes[2], CRIT_CLOCK_SAME, 5000);
 	put_node(&nodes[3], CRIT_CLOCK_WALL, 5000);
 	for (uint64_t at_ns = 0; at_ns <= SIM_CLOCKS_LENGTH; at_ns += SIM_CLOCKS_LENGTH / 10) {
-		put_message(latencies, 1, 2, at_ns,
-			    at_ns == SIM_CLOCKS_LENGTH / 2 ? -1100 : -1000);
+		put_message(latencies, 1, 2, at_ns, at_ns == SIM_CLOCKS_LENGTH / 2 ? -1100 : -1000);
 		put_message(latencies, 0, 2, at_ns, -700); /* one clock: none can fix that */
 		put_message(latencies, 1, 3, at_ns, -9000); /* nor those */
 		put_message(latencies, 3, 0, at_ns, -9000);
 	}
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
-	if (CHECK(corrections.is_known && corrections.count == 4)) {
-		CHECK_NEAR((double)corrections.nodes[0].by_ns[0], 1150, 50);
-		CHECK_NEAR((double)corrections.nodes[0].by_ns[1], 1150, 50);
-		CHECK_INT_EQ(corrections.nodes[1].by_ns[0], 0);
-		CHECK_INT_EQ(corrections.nodes[2].by_ns[0], corrections.nodes[0].by_ns[0]);
-		CHECK_INT_EQ(corrections.nodes[2].by_ns[1], corrections.nodes[0].by_ns[1]);
-		CHECK_INT_EQ(corrections.nodes[3].by_ns[0], 0);
+	CHECK_INT_EQ(crit_clock_corrections_find(corrections, &model, latencies), 0);
+	if (CHECK(crit_clock_corrections_are_known(corrections) &&
+		  crit_clock_corrections_count(corrections) == 4)) {
+		CHECK_NEAR((double)crit_clock_corrections_at(corrections, 0)->by_ns[0], 1150, 50);
+		CHECK_NEAR((double)crit_clock_corrections_at(corrections, 0)->by_ns[1], 1150, 50);
+		CHECK_INT_EQ(crit_clock_corrections_at(corrections, 1)->by_ns[0], 0);
+		CHECK_INT_EQ(crit_clock_corrections_at(corrections, 2)->by_ns[0],
+			     crit_clock_corrections_at(corrections, 0)->by_ns[0]);
+		CHECK_INT_EQ(crit_clock_corrections_at(corrections, 2)->by_ns[1],
+			     crit_clock_corrections_at(corrections, 0)->by_ns[1]);
+		CHECK_INT_EQ(crit_clock_corrections_at(corrections, 3)->by_ns[0], 0);
 	}
-	crit_clock_corrections_fini(&corrections);
+	crit_clock_corrections_destroy(corrections);
+	corrections = crit_clock_corrections_create();
 
 	/* where that link says nothing nobody is to move, and there is nothing to do again */
 	CHECK_INT_EQ(latencies->links[0].to, 2);
 	latencies->links[0].is_mixed = true;
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
-	CHECK(corrections.is_known && corrections.count == 0);
-	crit_clock_corrections_fini(&corrections);
+	CHECK_INT_EQ(crit_clock_corrections_find(corrections, &model, latencies), 0);
+	CHECK(crit_clock_corrections_are_known(corrections) &&
+	      crit_clock_corrections_count(corrections) == 0);
+	crit_clock_corrections_destroy(corrections);
 	crit_latencies_destroy(latencies);
 }
 
@@ -178,7 +182,7 @@ static void check_steep(void)
 {
 	struct crit_node nodes[2];
 	struct crit_model model = model_of(nodes, 2);
-	struct crit_clock_corrections corrections = { 0 };
+	struct crit_clock_corrections *corrections = crit_clock_corrections_create();
 	struct crit_latencies *latencies = crit_latencies_create();
 
 	CHECK_CASE("steep");
@@ -186,13 +190,14 @@ static void check_steep(void)
 	put_node(&nodes[1], CRIT_CLOCK_COMPARED, 9000);
 	nodes[1].clock.passed_ns = SIM_CLOCKS_LENGTH / 100;
 	put_message(latencies, 0, 1, 0, -8000);
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
-	if (CHECK(corrections.count == 2)) {
-		CHECK_NEAR((double)corrections.nodes[1].by_ns[0], 8050, 60);
-		CHECK_NEAR((double)(corrections.nodes[1].by_ns[0] - corrections.nodes[1].by_ns[1]),
+	CHECK_INT_EQ(crit_clock_corrections_find(corrections, &model, latencies), 0);
+	if (CHECK(crit_clock_corrections_count(corrections) == 2)) {
+		CHECK_NEAR((double)crit_clock_corrections_at(corrections, 1)->by_ns[0], 8050, 60);
+		CHECK_NEAR((double)(crit_clock_corrections_at(corrections, 1)->by_ns[0] -
+				    crit_clock_corrections_at(corrections, 1)->by_ns[1]),
 			   2000, 2);
 	}
-	crit_clock_corrections_fini(&corrections);
+	crit_clock_corrections_destroy(corrections);
 	crit_latencies_destroy(latencies);
 }
 
@@ -201,7 +206,7 @@ static void check_chain(uint32_t count)
 {
 	struct crit_model model = model_of(calloc(count, sizeof(*model.nodes)), count);
 	struct crit_random random = { 1 };
-	struct crit_clock_corrections corrections = { 0 };
+	struct crit_clock_corrections *corrections = crit_clock_corrections_create();
 	struct crit_latencies *latencies = crit_latencies_create();
 	int64_t *errors = calloc(count, sizeof(*errors));
 
@@ -215,16 +220,18 @@ static void check_chain(uint32_t count)
 			put_message(latencies, i - 1, i, 0, 1000 + errors[i] - errors[i - 1]);
 		}
 	}
-	CHECK_INT_EQ(crit_clock_corrections_find(&corrections, &model, latencies), 0);
-	if (CHECK(corrections.count == count))
+	CHECK_INT_EQ(crit_clock_corrections_find(corrections, &model, latencies), 0);
+	if (CHECK(crit_clock_corrections_count(corrections) == count))
 		for (uint32_t i = 1; i < count; i++) {
-			int64_t error = errors[i] + corrections.nodes[i].by_ns[0];
-			int64_t before = errors[i - 1] + corrections.nodes[i - 1].by_ns[0];
+			int64_t error =
+				errors[i] + crit_clock_corrections_at(corrections, i)->by_ns[0];
+			int64_t before = errors[i - 1] +
+					 crit_clock_corrections_at(corrections, i - 1)->by_ns[0];
 
 			CHECK(llabs(error - before) <= 1000);
-			CHECK(llabs(corrections.nodes[i].by_ns[0]) <= 30000);
+			CHECK(llabs(crit_clock_corrections_at(corrections, i)->by_ns[0]) <= 30000);
 		}
-	crit_clock_corrections_fini(&corrections);
+	crit_clock_corrections_destroy(corrections);
 	crit_latencies_destroy(latencies);
 	free(errors);
 	free(model.nodes);
