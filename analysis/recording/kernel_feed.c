@@ -10,6 +10,11 @@
 
 #define RING_MASK (CRIT_REORDER_RECORDS - 1)
 
+struct crit_kernel_place { /* of a record that is held back */
+	uint64_t time_ns;
+	union crit_kernel_record *record;
+};
+
 int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recording *recording,
 			  const struct crit_node_clock *clock, uint32_t first_ref)
 {

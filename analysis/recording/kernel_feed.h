@@ -39,10 +39,7 @@ union crit_kernel_record { /* and what follows, up to head.size */
 	unsigned char bytes[CRIT_FEED_RECORD_BYTES];
 };
 
-struct crit_kernel_place { /* of a record that is held back */
-	uint64_t time_ns;
-	union crit_kernel_record *record;
-};
+struct crit_kernel_place;
 
 struct crit_kernel_feed {
 	const struct crit_recording *recording;

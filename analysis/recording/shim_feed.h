@@ -23,27 +23,6 @@
 
 #define CRIT_SHIM_FEED_SLOTS 512u
 
-enum crit_span_event_kind {
-	CRIT_SPAN_NONE = 0, /* nothing changes but the slot number */
-	CRIT_SPAN_WORKER, /* the thread is one of an OpenMP runtime */
-	CRIT_SPAN_RELEASE, /* of a lock */
-	CRIT_SPAN_TASK, /* call: enum crit_omp_task_note */
-	CRIT_SPAN_ENTER,
-	CRIT_SPAN_LEAVE
-};
-
-struct crit_span_event {
-	uint64_t time_ns;
-	uint64_t site;
-	uint64_t arg; /* of an enter's slot, or the lock, or the task */
-	uint64_t polled; /* calls merged into this poll span, 0 otherwise */
-	uint64_t next_slot; /* number of the first slot not yet spent once this event is applied */
-	uint32_t region;
-	uint16_t call;
-	uint8_t kind;
-	uint8_t span_class;
-};
-
 struct crit_shim_source { /* of a feed; all is borrowed */
 	const struct crit_recording *recording;
 	const struct crit_node_clock *clock;
