@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdbool.h>
 
-#include "collector/source/source.h"
+#include "collector/source/source_options.h"
 #include "core/base/err.h"
 
 struct crit_options {

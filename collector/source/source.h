@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a source of kernel records is: the functions it has, and what it is given.
+ * What a source of kernel records is: the functions it has.
  *
  * A source records what happens to the threads of runs.  It is opened once per critd, begun and
  * ended once per run, and drained at every tick; it puts records into the runs' kernel streams by
@@ -12,32 +12,10 @@
 #include <stdint.h>
 #include <stdbool.h>
 
+#include "collector/source/source_options.h"
+
 struct crit_err;
 struct crit_run;
-
-struct crit_source_options {
-	uint32_t served_uid;
-	uint64_t ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
-	bool is_bpf_refused; /* as if critd had no privileges */
-	bool is_storage_refused; /* as if task storage were missing */
-	bool is_pidfd_thread_refused; /* as if pidfds of threads were missing */
-};
-
-/* What clients and recordings are told of the sources. */
-struct crit_source_status {
-	int32_t kernel; /* as kernel_status in struct crit_rec_file */
-	int32_t perf; /* as perf_status there */
-	int32_t perf_paranoid;
-};
-
-/* What a source uses of critd: borrowed, and valid as long as the source. */
-struct crit_source_context {
-	struct crit_run *runs; /* CRIT_RUN_SLOTS */
-	int proc_fd; /* O_PATH /proc */
-	void (*on_expelled)(void *user,
-			    uint32_t tgid); /* the kernel ended a process's membership */
-	void *user; /* its argument */
-};
 
 /* A function that may be NULL says so: then there is nothing to do, or the answer is 0. */
 struct crit_source_ops {

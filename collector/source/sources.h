@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
-#include "collector/source/source.h"
+#include "collector/source/source_options.h"
 
+struct crit_err;
+struct crit_run;
 struct crit_sources;
 
 /* Ownership: destroy closes what was opened; it accepts NULL.  Errors: -ENOMEM. */
