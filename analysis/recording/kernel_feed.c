@@ -8,7 +8,47 @@
 
 #include "core/base/array.h"
 
-#define RING_MASK (CRIT_REORDER_RECORDS - 1)
+#define NEVER_NS (1ull << 63) /* later than any stamp */
+#define DIGIT_BITS 8u
+
+static uint32_t queue_count(const struct crit_kernel_feed *feed)
+{
+	return (uint32_t)(feed->end - feed->first);
+}
+
+/* Doubles what can be held back.  Errors: -ENOMEM, with all as it was. */
+static int grow(struct crit_kernel_feed *feed)
+{
+	uint32_t capacity = feed->capacity ? 2 * feed->capacity : CRIT_REORDER_LEAST;
+	uint32_t count = queue_count(feed), more = capacity - feed->capacity;
+	union crit_kernel_record *slots = malloc(more * sizeof(*slots));
+	struct crit_kernel_place *order = malloc(2 * capacity * sizeof(*order));
+	struct crit_kernel_place *strays = malloc(2 * capacity * sizeof(*strays));
+
+	if (!slots || !order || !strays) {
+		free(slots);
+		free(order);
+		free(strays);
+		return -ENOMEM;
+	}
+	if (count)
+		memcpy(order, feed->first, count * sizeof(*order));
+	if (feed->stray_count)
+		memcpy(strays, feed->strays, feed->stray_count * sizeof(*strays));
+	for (uint32_t i = more; i > 0; i--) {
+		slots[i - 1].next_vacant = feed->vacant;
+		feed->vacant = &slots[i - 1];
+	}
+	free(feed->order);
+	free(feed->strays);
+	feed->blocks[feed->block_count++] = slots;
+	feed->order = order;
+	feed->first = order;
+	feed->end = order + count;
+	feed->strays = strays;
+	feed->capacity = capacity;
+	return 0;
+}
 
 struct crit_kernel_place { /* of a record that is held back */
 	uint64_t time_ns;
@@ -20,34 +60,45 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recor
 {
 	*feed = (struct crit_kernel_feed){ .recording = recording,
 					   .clock = clock,
-					   .next_ref = first_ref };
+					   .next_ref = first_ref,
+					   .first_stray_ns = NEVER_NS };
 	/* room behind it, so that a record may be copied at the size of a slot */
-	feed->payload = calloc(1, CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->slots));
-	feed->slots = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->slots));
-	feed->order = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->order));
-	feed->vacant = calloc(CRIT_REORDER_RECORDS, sizeof(*feed->vacant));
-	if (!feed->payload || !feed->slots || !feed->order || !feed->vacant) {
+	feed->payload = calloc(1, CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->vacant));
+	if (!feed->payload || grow(feed)) {
 		crit_kernel_feed_fini(feed);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < CRIT_REORDER_RECORDS; i++)
-		feed->vacant[i] = CRIT_REORDER_RECORDS - 1 - i;
-	feed->vacant_count = CRIT_REORDER_RECORDS;
 	return 0;
+}
+
+static inline void drop(struct crit_kernel_feed *feed, union crit_kernel_record *record)
+{
+	if (record->head.size <= sizeof(*record)) {
+		record->next_vacant = feed->vacant;
+		feed->vacant = record;
+	} else {
+		feed->long_bytes -= record->head.size;
+		free(record);
+	}
 }
 
 void crit_kernel_feed_fini(struct crit_kernel_feed *feed)
 {
-	while (feed->count)
-		crit_kernel_feed_pop(feed);
+	while (feed->first != feed->end)
+		drop(feed, (feed->first++)->record);
+	while (feed->stray_count)
+		drop(feed, feed->strays[--feed->stray_count].record);
+	for (uint32_t i = 0; i < feed->block_count; i++)
+		free(feed->blocks[i]);
 	free(feed->payload);
-	free(feed->slots);
 	free(feed->order);
-	free(feed->vacant);
+	free(feed->strays);
 	feed->payload = NULL;
-	feed->slots = NULL;
 	feed->order = NULL;
-	feed->vacant = NULL;
+	feed->first = NULL;
+	feed->end = NULL;
+	feed->strays = NULL;
+	feed->block_count = 0;
 }
 
 static size_t least_bytes(unsigned int kind)
@@ -142,20 +193,102 @@ static const unsigned char *parse(struct crit_kernel_feed *feed)
 	}
 }
 
-/* Puts a record among those held back, after all that are not younger. */
-static void insert(struct crit_kernel_feed *feed, uint64_t time_ns,
-		   union crit_kernel_record *record)
+/* There is room for so many more behind the queue's end; the capacity suffices. */
+static inline void make_room(struct crit_kernel_feed *feed, uint32_t count)
 {
-	uint32_t place = feed->head + feed->count++;
+	uint32_t held = queue_count(feed);
 
-	for (; place != feed->head; place--) {
-		const struct crit_kernel_place *before = &feed->order[(place - 1) & RING_MASK];
+	if (feed->order + 2 * (size_t)feed->capacity - feed->end >= count)
+		return;
+	memmove(feed->order, feed->first, held * sizeof(*feed->order));
+	feed->first = feed->order;
+	feed->end = feed->order + held;
+}
 
-		if (before->time_ns <= time_ns)
-			break;
-		feed->order[place & RING_MASK] = *before;
+static void stray(struct crit_kernel_feed *feed, struct crit_kernel_place place)
+{
+	if (feed->stray_count && place.time_ns < feed->strays[feed->stray_count - 1].time_ns)
+		feed->has_unsorted = true;
+	feed->strays[feed->stray_count++] = place;
+	if (place.time_ns < feed->first_stray_ns)
+		feed->first_stray_ns = place.time_ns;
+}
+
+/*
+ * Puts a record among those held back, after all that are not younger.  All strays are older than
+ * each of the queue's last records, so what stands in the queue with the time of a stray came
+ * before it.
+ */
+static inline void insert(struct crit_kernel_feed *feed, struct crit_kernel_place place)
+{
+	uint32_t near = queue_count(feed);
+	struct crit_kernel_place *at;
+
+	make_room(feed, 1);
+	if (near > CRIT_REORDER_NEAR)
+		near = CRIT_REORDER_NEAR;
+	at = feed->end;
+	if (near && at[-(int)near].time_ns > place.time_ns) {
+		stray(feed, place);
+		return;
 	}
-	feed->order[place & RING_MASK] = (struct crit_kernel_place){ time_ns, record };
+	for (; near && at[-1].time_ns > place.time_ns; at--)
+		*at = at[-1];
+	*at = place;
+	feed->end++;
+}
+
+/* Sorts the strays by one digit of their times. */
+static void sort_by_digit(const struct crit_kernel_feed *feed, const struct crit_kernel_place *from,
+			  struct crit_kernel_place *to, unsigned int shift)
+{
+	const uint64_t mask = (1u << DIGIT_BITS) - 1, first_ns = feed->first_stray_ns;
+	uint32_t ends[1u << DIGIT_BITS] = { 0 };
+
+	for (uint32_t i = 0; i < feed->stray_count; i++)
+		ends[(from[i].time_ns - first_ns) >> shift & mask]++;
+	for (uint32_t digit = 1; digit <= mask; digit++)
+		ends[digit] += ends[digit - 1];
+	for (uint32_t i = feed->stray_count; i > 0; i--)
+		to[--ends[(from[i - 1].time_ns - first_ns) >> shift & mask]] = from[i - 1];
+}
+
+/* Those of equal time stay in the order they came. */
+static const struct crit_kernel_place *sorted_strays(const struct crit_kernel_feed *feed)
+{
+	struct crit_kernel_place *from = feed->strays, *to = feed->strays + feed->capacity;
+	uint64_t range_ns = feed->newest_ns - feed->first_stray_ns;
+
+	for (unsigned int shift = 0; feed->has_unsorted && range_ns >> shift; shift += DIGIT_BITS) {
+		struct crit_kernel_place *sorted = to;
+
+		sort_by_digit(feed, from, to, shift);
+		to = from;
+		from = sorted;
+	}
+	return from;
+}
+
+static void merge_strays(struct crit_kernel_feed *feed)
+{
+	const struct crit_kernel_place *strays = sorted_strays(feed);
+	struct crit_kernel_place *at;
+
+	make_room(feed, feed->stray_count);
+	at = feed->end;
+	feed->end += feed->stray_count;
+	for (uint32_t left = feed->stray_count; left > 0;) {
+		if (at != feed->first && at[-1].time_ns > strays[left - 1].time_ns) {
+			at--;
+			at[left] = *at;
+		} else {
+			left--;
+			at[left] = strays[left];
+		}
+	}
+	feed->stray_count = 0;
+	feed->has_unsorted = false;
+	feed->first_stray_ns = NEVER_NS;
 }
 
 /* Copies a record.  Where there is no memory for a long one, it is cut to the size of a slot. */
@@ -172,7 +305,8 @@ static union crit_kernel_record *keep(struct crit_kernel_feed *feed, const unsig
 			return memcpy(record, bytes, head.size);
 		}
 	}
-	record = &feed->slots[feed->vacant[--feed->vacant_count]];
+	record = feed->vacant;
+	feed->vacant = record->next_vacant;
 	memcpy(record, bytes, sizeof(*record));
 	if (head.size > sizeof(*record))
 		record->head.size = sizeof(*record);
@@ -196,37 +330,39 @@ static bool push(struct crit_kernel_feed *feed)
 	record->head.time_ns = time_ns;
 	if (time_ns > feed->newest_ns)
 		feed->newest_ns = time_ns;
-	insert(feed, time_ns, record);
+	insert(feed, (struct crit_kernel_place){ time_ns, record });
 	return true;
 }
 
-const union crit_kernel_record *crit_kernel_feed_front(struct crit_kernel_feed *feed)
+/* No more records can be held back. */
+static inline bool is_full(struct crit_kernel_feed *feed)
 {
-	const struct crit_kernel_place *first;
+	if (feed->long_bytes >= CRIT_REORDER_BYTES)
+		return true;
+	if (queue_count(feed) + feed->stray_count < feed->capacity)
+		return false;
+	return feed->capacity == CRIT_REORDER_RECORDS || grow(feed);
+}
 
+const union crit_kernel_record *crit_kernel_feed_find(struct crit_kernel_feed *feed)
+{
 	do {
-		first = &feed->order[feed->head & RING_MASK];
-		if (feed->count &&
-		    (feed->newest_ns - first->time_ns >= CRIT_REORDER_NS ||
-		     feed->count == CRIT_REORDER_RECORDS || feed->long_bytes >= CRIT_REORDER_BYTES))
+		uint64_t first_ns = feed->first != feed->end ? feed->first->time_ns : NEVER_NS;
+
+		if (feed->first_stray_ns < first_ns) {
+			merge_strays(feed);
+			first_ns = feed->first->time_ns;
+		}
+		if (first_ns + CRIT_REORDER_NS <= feed->newest_ns || is_full(feed))
 			break;
 	} while (push(feed));
-	first = &feed->order[feed->head & RING_MASK];
-	return feed->count ? first->record : NULL;
+	feed->front = feed->first != feed->end ? feed->first->record : NULL;
+	return feed->front;
 }
 
 void crit_kernel_feed_pop(struct crit_kernel_feed *feed)
 {
-	const struct crit_kernel_place *first = &feed->order[feed->head & RING_MASK];
-	union crit_kernel_record *record = first->record;
-
-	feed->given_ns = first->time_ns;
-	feed->head++;
-	feed->count--;
-	if (record->head.size <= sizeof(*record)) {
-		feed->vacant[feed->vacant_count++] = (uint32_t)(record - feed->slots);
-	} else {
-		feed->long_bytes -= record->head.size;
-		free(record);
-	}
+	feed->given_ns = feed->first->time_ns;
+	feed->front = NULL;
+	drop(feed, (feed->first++)->record);
 }

@@ -3,8 +3,11 @@
  * The kernel records of one node in order of time.
  *
  * CPUs take their stamps before they get their place in the ring buffer, so records are nearly
- * ordered.  A sorted ring holds back what is younger than the newest record by less than a
+ * ordered.  A sorted queue holds back what is younger than the newest record by less than a
  * window; whatever comes later still is counted and clamped to the time already given out.
+ * A record that belongs more than CRIT_REORDER_NEAR places before the queue's end strays: it is put
+ * aside, and all strays are sorted and merged when the first of them is due.  So the cost of a
+ * record hardly depends on how many are held back.
  *
  * Records may have any size.  Those up to CRIT_FEED_RECORD_BYTES, which is all of today, lie in
  * slots; a longer one gets memory of its own, and few are held back where that takes much.
@@ -20,7 +23,10 @@
 #include "core/abi/abi_kernel.h"
 
 #define CRIT_REORDER_NS 1000000u
-#define CRIT_REORDER_RECORDS 4096u /* a power of two */
+#define CRIT_REORDER_RECORDS 65536u /* held back at most: LEAST, doubled some times */
+#define CRIT_REORDER_LEAST 1024u /* that there is room for from the begin on */
+#define CRIT_REORDER_BLOCKS 7u
+#define CRIT_REORDER_NEAR 8u
 #define CRIT_REORDER_BYTES (16u << 20) /* of records that do not fit a slot */
 #define CRIT_FEED_RECORD_BYTES 64u
 
@@ -36,6 +42,7 @@ union crit_kernel_record { /* and what follows, up to head.size */
 	struct crit_kernel_exec exec;
 	struct crit_kernel_exit exited;
 	struct crit_kernel_enrol enrol;
+	union crit_kernel_record *next_vacant; /* of a slot without a record */
 	unsigned char bytes[CRIT_FEED_RECORD_BYTES];
 };
 
@@ -48,11 +55,17 @@ struct crit_kernel_feed {
 	unsigned char *payload;
 	size_t payload_length;
 	size_t payload_at;
-	union crit_kernel_record *slots;
-	struct crit_kernel_place *order; /* ring, sorted by time */
-	uint32_t *vacant; /* stack of free slots */
-	uint32_t vacant_count;
-	uint32_t head, count;
+	const union crit_kernel_record *front; /* NULL: to be found */
+	union crit_kernel_record *blocks[CRIT_REORDER_BLOCKS]; /* of slots */
+	uint32_t block_count;
+	union crit_kernel_record *vacant; /* slots, linked */
+	uint32_t capacity; /* of queue and strays together */
+	struct crit_kernel_place *order; /* twice the capacity; in it the queue, sorted by time */
+	struct crit_kernel_place *first, *end;
+	struct crit_kernel_place *strays; /* twice the capacity: sorted to and fro */
+	uint32_t stray_count;
+	bool has_unsorted; /* strays are not in order of time */
+	uint64_t first_stray_ns; /* the least of their times; if none, later than any */
 	size_t long_bytes; /* of records held back outside the slots */
 	uint64_t newest_ns;
 	uint64_t given_ns; /* time of the last record given out */
@@ -68,8 +81,14 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recor
 			  const struct crit_node_clock *clock, uint32_t first_ref);
 void crit_kernel_feed_fini(struct crit_kernel_feed *feed);
 
+/* Finds the next record.  NULL at the end. */
+const union crit_kernel_record *crit_kernel_feed_find(struct crit_kernel_feed *feed);
+
 /* The next record, or NULL at the end.  Borrowed until the next call of pop. */
-const union crit_kernel_record *crit_kernel_feed_front(struct crit_kernel_feed *feed);
+static inline const union crit_kernel_record *crit_kernel_feed_front(struct crit_kernel_feed *feed)
+{
+	return feed->front ? feed->front : crit_kernel_feed_find(feed);
+}
 
 void crit_kernel_feed_pop(struct crit_kernel_feed *feed);
 
