@@ -68,9 +68,10 @@ static __always_inline void expel(struct task_struct *task, struct crit_member *
 static __noinline int admit(struct task_struct *task, struct crit_member *member, int is_current)
 {
 	__u32 flags = member->flags;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	__u8 expulsion = expulsion_of(task, 0);
 
-	if (!task->mm) { /* on its last way out: nothing to read, nobody to expel */
+	if (!mm) { /* on its last way out: nothing to read, nobody to expel */
 		member->flags = flags & ~CRIT_MF_HAS_TAG;
 	} else if (expulsion) {
 		expel(task, member, task->pid, expulsion);
@@ -80,7 +81,7 @@ static __noinline int admit(struct task_struct *task, struct crit_member *member
 		emit_enrol(task, member->run_number, is_current ? CRIT_KF_RUNNING : 0);
 	flags &= ~(CRIT_MF_NEW | CRIT_MF_ASLEEP);
 	if (is_current) {
-		member->mm = (__u64)task->mm;
+		member->mm = (__u64)mm;
 		flags &= ~CRIT_MF_UNVERIFIED;
 		flags |= CRIT_MF_ON_CPU; /* since when, nobody knows */
 	}
@@ -91,16 +92,17 @@ static __noinline int admit(struct task_struct *task, struct crit_member *member
 #define FIRST_SIGHT (CRIT_MF_UNVERIFIED | CRIT_MF_NEW | CRIT_MF_ASLEEP)
 
 /*
- * Reads the tag of current.  The address space must be the one that was verified: between the point
- * where exec installs a new one and on_sched_process_exec, nothing is read.
+ * Reads the tag of current.  Its address space, mm, must be the one that was verified: between the
+ * point where exec installs a new one and on_sched_process_exec, nothing is read.
  */
-static __always_inline __u8 refresh_tag(struct task_struct *task, struct crit_member *member)
+static __always_inline __u8 refresh_tag(struct task_struct *task, const struct mm_struct *mm,
+					struct crit_member *member)
 {
 	__u64 base, tag;
 
 	if (!(member->flags & CRIT_MF_HAS_TAG))
 		return 0;
-	if ((__u64)task->mm != member->mm || (member->flags & CRIT_MF_UNVERIFIED))
+	if ((__u64)mm != member->mm || (member->flags & CRIT_MF_UNVERIFIED))
 		return CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE;
 #if defined(__TARGET_ARCH_arm64)
 	base = task->thread.uw.tp_value;

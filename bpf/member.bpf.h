@@ -12,7 +12,6 @@
 #define NO_RUN (~0u)
 
 /* Set by critd before load; dead code goes with them. */
-const volatile bool has_prev_state; /* sched_switch has its fourth argument */
 const volatile bool has_task_storage;
 const volatile __u32 served_uid;
 
@@ -86,14 +85,23 @@ static struct crit_member *lookup_registered(struct task_struct *task)
 	return create_member(task, &init);
 }
 
-/* The one cost every task on the node pays. */
-static __always_inline struct crit_member *member_of(struct task_struct *task)
+/*
+ * Spares tasks without any storage the call of a helper.  For hooks that all tasks of the node pass
+ * often, at their head only: the verifier searches all of the kernel's types wherever, and as often
+ * as, it meets the load of a pointer from a task.
+ */
+static __always_inline bool may_be_member(struct task_struct *task)
+{
+	return !has_task_storage || task->bpf_storage;
+}
+
+static __always_inline struct crit_member *look_up_member(struct task_struct *task, bool may_be)
 {
 	struct crit_member *member = NULL;
 	__u32 tid;
 
 	if (has_task_storage) {
-		if (task->bpf_storage)
+		if (may_be)
 			member = bpf_task_storage_get(&members, task, NULL, 0);
 	} else {
 		tid = task->pid;
@@ -105,12 +113,12 @@ static __always_inline struct crit_member *member_of(struct task_struct *task)
 }
 
 /*
- * Like member_of, for the task that runs: one whose run is over is a member no more.  Until it is
- * seen here its records carry the old run's number, which critd drops.
+ * Like look_up_member, for the task that runs: one whose run is over is a member no more.  Until it
+ * is seen here its records carry the old run's number, which critd drops.
  */
-static __always_inline struct crit_member *living_member_of(struct task_struct *task)
+static __always_inline struct crit_member *look_up_living(struct task_struct *task, bool may_be)
 {
-	struct crit_member *member = member_of(task);
+	struct crit_member *member = look_up_member(task, may_be);
 
 	if (!member || counters_of(member->run_number)->run_number == member->run_number)
 		return member;

@@ -44,7 +44,7 @@ static __always_inline void read_comm(char *ret_comm, struct task_struct *task)
 
 /*
  * What is read rarely is read by helper: the verifier searches all of the kernel's types at every
- * pointer it is shown, which was two thirds of the time to load.
+ * load of a pointer from a task, which was two thirds of the time to load.
  *
  * Number of the task in its own pid namespace, 0 when it has none any more. */
 static __always_inline __u32 ns_tid_of(struct task_struct *task)
@@ -57,9 +57,8 @@ static __always_inline __u32 ns_tid_of(struct task_struct *task)
 		return 0;
 	level = BPF_CORE_READ(pid, level);
 	(void)bpf_probe_read_kernel(&nr, sizeof(nr),
-				    (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-					    level * bpf_core_type_size(struct upid) +
-					    bpf_core_field_offset(struct upid, nr));
+				    (void *)pid + bpf_core_field_offset(struct pid, numbers[0].nr) +
+					    level * bpf_core_field_size(struct pid, numbers[0]));
 	return nr;
 }
 
@@ -84,13 +83,16 @@ static __always_inline __u8 expulsion_of(struct task_struct *task, __u32 is_priv
 				    served_uid, mm ? mm_flags_of(mm) : 0, is_privileged);
 }
 
+static __always_inline bool has_prev_state(void)
+{
+	return bpf_core_type_exists(btf_trace_sched_switch___state);
+}
+
 static __always_inline __u32 state_now(struct task_struct *task)
 {
-	struct task_struct___old *old = (void *)task;
-
 	if (bpf_core_field_exists(task->__state))
 		return task->__state;
-	return (__u32)old->state;
+	return (__u32)task->state;
 }
 
 #endif

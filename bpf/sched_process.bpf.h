@@ -36,7 +36,7 @@ int on_sched_process_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0];
 	struct task_struct *child = (void *)ctx[1];
-	struct crit_member *member = living_member_of(parent);
+	struct crit_member *member = look_up_living(parent, true);
 	struct crit_member init = {};
 	__u32 is_thread = child->tgid == parent->tgid;
 	__u8 flags;
@@ -45,7 +45,7 @@ int on_sched_process_fork(__u64 *ctx)
 		return 0;
 	if ((member->flags & FIRST_SIGHT) && !admit(parent, member, 1))
 		return 0;
-	flags = refresh_tag(parent, member);
+	flags = refresh_tag(parent, BPF_CORE_READ(parent, mm), member);
 	init.run_number = member->run_number;
 	init.flags = crit_sched_child_flags(member->flags, is_thread);
 	if (is_thread) {
@@ -86,7 +86,7 @@ int on_sched_process_exec(__u64 *ctx)
 
 	if (!has_task_storage && old_tid != (__u32)task->pid)
 		take_over_tid(task, old_tid);
-	member = living_member_of(task);
+	member = look_up_living(task, true);
 	if (!member)
 		return 0;
 	end_yields(task, member);
@@ -116,7 +116,7 @@ SEC("tp_btf/sched_process_exit")
 int on_sched_process_exit(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct crit_member *member = living_member_of(task);
+	struct crit_member *member = look_up_living(task, true);
 	struct crit_kernel_exit *r;
 	__u8 flags;
 
@@ -125,7 +125,7 @@ int on_sched_process_exit(__u64 *ctx)
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 1))
 		return 0;
 	end_yields(task, member);
-	flags = refresh_tag(task, member);
+	flags = refresh_tag(task, BPF_CORE_READ(task, mm), member);
 	member->flags |= CRIT_MF_EXITED;
 	r = reserve(member->run_number, sizeof(*r));
 	if (!r) {

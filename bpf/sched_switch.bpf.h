@@ -15,6 +15,7 @@
 
 struct change { /* of a CPU, from one task to another */
 	struct task_struct *prev, *next;
+	struct mm_struct *prev_mm;
 	struct crit_member *out, *in; /* NULL: not a member */
 	struct crit_watched_cpu *watched;
 	__u64 now_ns; /* 0: not asked yet */
@@ -34,7 +35,7 @@ static __always_inline void leave_cpu(struct change *c)
 
 	end_wait(member); /* where it was not seen to get its CPU */
 	member->flags &= ~CRIT_MF_ON_CPU;
-	c->out_flags = CRIT_KF_PREV_MEMBER | refresh_tag(c->prev, member);
+	c->out_flags = CRIT_KF_PREV_MEMBER | refresh_tag(c->prev, c->prev_mm, member);
 	how.is_same_tag = tag == member->tag;
 	if (c->out_state == 0) {
 		how.can_fold = (c->out_flags & (CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE)) ==
@@ -106,12 +107,15 @@ SEC("tp_btf/sched_switch")
 int on_sched_switch(__u64 *ctx)
 {
 	struct change c = { .prev = (void *)ctx[1], .next = (void *)ctx[2] };
+	bool may_be_in = may_be_member(c.next);
+	bool may_be_out = may_be_member(c.prev);
 	__u32 now, prev_state;
 
-	c.in = member_of(c.next);
+	c.prev_mm = c.prev->mm;
+	c.in = look_up_member(c.next, may_be_in);
 	if (c.in && (c.in->flags & FIRST_SIGHT) && !admit(c.next, c.in, 0))
 		c.in = NULL;
-	c.out = living_member_of(c.prev);
+	c.out = look_up_living(c.prev, may_be_out);
 	if (c.out && (c.out->flags & FIRST_SIGHT) && !admit(c.prev, c.out, 1))
 		c.out = NULL;
 	c.watched = watched_cpu_of(bpf_get_smp_processor_id());
@@ -126,7 +130,7 @@ int on_sched_switch(__u64 *ctx)
 	}
 	if (c.out) {
 		now = state_now(c.prev);
-		prev_state = has_prev_state ? (__u32)ctx[3] : now;
+		prev_state = has_prev_state() ? (__u32)ctx[3] : now;
 		c.out_state = crit_sched_state(prev_state, now, (__u32)ctx[0] & 1);
 		leave_cpu(&c);
 	}

@@ -11,9 +11,9 @@
 #include "bpf/admit.bpf.h"
 #include "bpf/watch.bpf.h"
 
-static __always_inline int wake(struct task_struct *task, __u8 kind)
+static __always_inline int wake(struct task_struct *task, bool may_be, __u8 kind)
 {
-	struct crit_member *member = member_of(task);
+	struct crit_member *member = look_up_member(task, may_be);
 	struct crit_kernel_wake *r;
 	__u8 flags = 0;
 
@@ -39,13 +39,15 @@ static __always_inline int wake(struct task_struct *task, __u8 kind)
 SEC("tp_btf/sched_wakeup")
 int on_sched_wakeup(__u64 *ctx)
 {
-	return wake((void *)ctx[0], CRIT_K_WAKE);
+	struct task_struct *task = (void *)ctx[0];
+
+	return wake(task, may_be_member(task), CRIT_K_WAKE);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int on_sched_wakeup_new(__u64 *ctx)
 {
-	return wake((void *)ctx[0], CRIT_K_WAKE_NEW);
+	return wake((void *)ctx[0], true, CRIT_K_WAKE_NEW);
 }
 
 #endif

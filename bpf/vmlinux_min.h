@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
-/* The kernel types crit reads, field by field; CO-RE finds the real offsets at load time. */
+/*
+ * The kernel types crit reads, field by field; CO-RE finds the real offsets at load time.  Fields
+ * of several versions share a type where they can: libbpf searches all types for each of ours.
+ */
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__
 
@@ -82,7 +85,9 @@ struct thread_info {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int cpu; /* before 5.16, not in thread_info */
 	unsigned int __state;
+	long state; /* its name before 5.14 */
 	unsigned int flags;
 	int pid;
 	int tgid;
@@ -96,16 +101,6 @@ struct task_struct {
 	struct bpf_local_storage *bpf_storage;
 	char comm[16];
 	struct thread_struct thread;
-};
-
-/* Before 5.14 the state was called so. */
-struct task_struct___old {
-	long state;
-};
-
-/* Before 5.16 the CPU was a field of the task itself. */
-struct task_struct___cpu {
-	unsigned int cpu;
 };
 
 /* mm->flags: one word until 6.17, a bitmap in a type of its own since. */
@@ -124,6 +119,11 @@ struct mm_struct___bitmap {
 struct linux_binprm {
 	unsigned int secureexec : 1;
 };
+
+/* What sched_switch passes since 5.18, or a backport of that; before, prev_state is missing. */
+typedef void (*btf_trace_sched_switch___state)(void *context, bool preempt,
+					       struct task_struct *prev, struct task_struct *next,
+					       unsigned int prev_state);
 
 #pragma clang attribute pop
 

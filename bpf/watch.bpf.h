@@ -60,12 +60,10 @@ static __always_inline __u32 has_outside_room(struct crit_watched_cpu *watched)
 /* The CPU a task is queued on. */
 static __always_inline __u32 cpu_of(struct task_struct *task)
 {
-	struct task_struct___cpu *old = (void *)task;
-
 	if (bpf_core_field_exists(task->thread_info.cpu))
 		return task->thread_info.cpu;
-	if (bpf_core_field_exists(old->cpu))
-		return BPF_CORE_READ(old, cpu);
+	if (bpf_core_field_exists(task->cpu))
+		return task->cpu;
 	return NO_CPU;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads and attaches the kernel half; what the kernel can do is found out by trial and by BTF.
+// Loads and attaches the kernel half; what the kernel can do is found out by trial.
 #include "collector/source/kernel_half.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -39,34 +38,6 @@ static size_t ring_bytes(uint64_t wanted)
 	return bytes;
 }
 
-/* sched_switch passes (context, preempt, prev, next) and, since 5.18 or a backport, prev_state. */
-static bool has_prev_state(const struct btf *btf)
-{
-	int number = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	const struct btf_type *type = number > 0 ? btf__type_by_id(btf, (uint32_t)number) : NULL;
-
-	while (type && (btf_is_typedef(type) || btf_is_ptr(type)))
-		type = btf__type_by_id(btf, type->type);
-	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
-}
-
-static bool can_use_task_storage(const struct btf *btf)
-{
-	const struct btf_type *type;
-	int number = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
-
-	type = number > 0 ? btf__type_by_id(btf, (uint32_t)number) : NULL;
-	if (!type)
-		return false;
-	for (uint32_t i = 0; i < btf_vlen(type); i++) {
-		const char *name = btf__name_by_offset(btf, btf_members(type)[i].name_off);
-
-		if (name && strcmp(name, "bpf_storage") == 0)
-			return libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) > 0;
-	}
-	return false;
-}
-
 static bool can_open_pidfd_of_thread(void)
 {
 	crit_autoclose int fd = (int)syscall(SYS_pidfd_open, getpid(), PIDFD_OF_THREAD);
@@ -82,27 +53,17 @@ static bool has_own_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != FIRST_PID_NAMESPACE;
 }
 
-static int configure(struct crit_kernel *kernel, const struct crit_source_options *options,
-		     struct crit_err *err)
+static void configure(struct crit_kernel *kernel, const struct crit_source_options *options)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-
-	if (!btf)
-		return crit_err_set(err, -errno,
-				    "cannot read kernel type information: %s; "
-				    "the kernel needs CONFIG_DEBUG_INFO_BTF",
-				    strerror(errno));
-	kernel->has_task_storage = !options->is_storage_refused && can_use_task_storage(btf);
+	kernel->has_task_storage = !options->is_storage_refused &&
+				   libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) > 0;
 	kernel->has_pidfd_thread = !options->is_pidfd_thread_refused && can_open_pidfd_of_thread();
 	kernel->bpf->rodata->has_task_storage = kernel->has_task_storage;
-	kernel->bpf->rodata->has_prev_state = has_prev_state(btf);
 	kernel->bpf->rodata->served_uid = options->served_uid;
-	btf__free(btf);
 	(void)bpf_map__set_autocreate(kernel->bpf->maps.members, kernel->has_task_storage);
 	(void)bpf_map__set_autocreate(kernel->bpf->maps.members_by_tid, !kernel->has_task_storage);
 	(void)bpf_map__set_max_entries(kernel->bpf->maps.records,
 				       (uint32_t)ring_bytes(options->ring_bytes));
-	return 0;
 }
 
 int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_options *options,
@@ -122,15 +83,13 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_option
 	if (!kernel->bpf)
 		return crit_err_set(err, -errno, "cannot open the kernel half: %s",
 				    strerror(errno));
-	rc = configure(kernel, options, err);
-	if (rc)
-		goto fail;
+	configure(kernel, options);
 	rc = crit_bpf__load(kernel->bpf);
 	if (rc) {
-		crit_err_set(err, rc,
-			     "cannot load the kernel half: %s; "
-			     "needs CAP_BPF and CAP_PERFMON",
-			     strerror(-rc));
+		crit_err_set(err, rc, "cannot load the kernel half: %s; needs %s", strerror(-rc),
+			     access("/sys/kernel/btf/vmlinux", F_OK) == 0
+				     ? "CAP_BPF and CAP_PERFMON"
+				     : "a kernel with CONFIG_DEBUG_INFO_BTF");
 		goto fail;
 	}
 	kernel->members_fd = bpf_map__fd(kernel->has_task_storage
