@@ -126,6 +126,8 @@ static int read_texts(struct crit_address_spaces *spaces, const struct crit_reco
 		if (length < (ssize_t)sizeof(head))
 			continue;
 		memcpy(&head, payload, sizeof(head));
+		if (head.without_shim) /* it has no call sites */
+			continue;
 		payload[length] = '\0';
 		text.pid = head.pid;
 		text.seen_real_ns = real_time(&recording->file, head.time_ns);

@@ -113,6 +113,7 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	crit_sources_stop(server->sources, run);
 	crit_sources_drain(server->sources);
 	crit_members_end_run(server->members, run);
+	crit_memory_maps_end_run(server->maps, run, crit_now_ns());
 	if (is_window_over(server, run))
 		close_window(server, run);
 	drain_run(server, run, false);

@@ -279,6 +279,11 @@ static void settle_runners(struct crit_server *server, const struct crit_run *ru
 	}
 }
 
+static enum crit_arrival arrival_of(const struct crit_message_register *message)
+{
+	return message->has_memfd ? CRIT_ARRIVAL_SHIM : CRIT_ARRIVAL_BEFORE_EXEC;
+}
+
 static void on_register(struct crit_server *server, struct crit_connection *client,
 			struct crit_message_in *in)
 {
@@ -313,6 +318,8 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 				      client->process->is_mpi ? CRIT_CPU_LIMITS_IN_INIT
 							      : CRIT_CPU_LIMITS_SOON,
 				      crit_now_ns());
+		crit_memory_maps_add(server->maps, client->run, client->process->pid,
+				     arrival_of(message), crit_now_ns());
 		if (message->has_memfd && !client->process->is_mpi) /* no RANK will come */
 			crit_members_put_maps(server->members, client->process);
 	}
@@ -351,7 +358,8 @@ static int attach(struct crit_server *server, struct crit_connection *client,
 	message.ns_pid = candidate.pid;
 	put_process(client, process, &message);
 	crit_cpu_limits_begin(&process->cpu_limits, CRIT_CPU_LIMITS_AT_ONCE, crit_now_ns());
-	crit_members_put_maps(server->members, process);
+	crit_memory_maps_add(server->maps, client->run, process->pid, CRIT_ARRIVAL_RUNNING,
+			     crit_now_ns());
 	return 0;
 }
 

@@ -89,6 +89,8 @@ static int start_threads(struct crit_server *server)
 	if (!rc)
 		rc = crit_workers_create(&server->closers);
 	if (!rc)
+		rc = crit_memory_maps_create(server->proc_fd, server->meter, &server->maps);
+	if (!rc)
 		rc = crit_watch_add(server->epoll_fd, crit_workers_done_fd(server->inspectors),
 				    CRIT_WATCH_INSPECTED, 0);
 	return rc;
@@ -98,6 +100,8 @@ static int start_threads(struct crit_server *server)
 static bool stop_threads(struct crit_server *server)
 {
 	bool has_stopped = crit_writer_stop(&server->writer, LAST_WRITE_MS);
+
+	has_stopped = crit_memory_maps_destroy(server->maps) && has_stopped;
 
 	/* one that is stuck still hands its descriptors to the closers */
 	return crit_workers_destroy(server->inspectors, crit_inspection_drop) &&
@@ -111,12 +115,20 @@ static void on_expelled(void *user, uint32_t tgid)
 	crit_members_expel(server->members, tgid);
 }
 
+static void on_life(void *user, struct crit_run *run, const struct crit_kernel_head *record,
+		    uint64_t time_ns)
+{
+	const struct crit_server *server = user;
+
+	crit_memory_maps_learn(server->maps, run, record, time_ns);
+}
+
 /* Opens what records, and gives up the privileges for that in between. */
 static int open_sources(struct crit_server *server, struct crit_err *err)
 {
 	const struct crit_options *options = &server->options;
 	const struct crit_source_context context = { server->runs, server->proc_fd, on_expelled,
-						     server };
+						     on_life, server };
 	int rc = crit_sources_create(&context, &options->sources, &server->sources);
 
 	if (rc)
@@ -268,6 +280,7 @@ static void tick(struct crit_server *server)
 	server->is_behind = fullest > SLOTS_PER_TICK;
 	if (server->is_behind)
 		server->fast_until_ns = now_ns + FAST_FOR_NS;
+	crit_memory_maps_step(server->maps, now_ns);
 	step_runs(server, now_ns);
 	crit_meter_settle(server->meter, NULL);
 	crit_meter_except_tick(server->meter, begin_cpu_ns);

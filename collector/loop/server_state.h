@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "collector/member/members.h"
+#include "collector/member/memory_maps.h"
 #include "collector/options.h"
 #include "collector/record/run.h"
 #include "collector/source/sources.h"
@@ -41,6 +42,7 @@ struct crit_server {
 	struct crit_options options;
 	struct crit_sources *sources;
 	struct crit_members *members;
+	struct crit_memory_maps *maps;
 	struct crit_writer writer;
 	struct crit_workers *inspectors; /* of descriptors that clients pass */
 	struct crit_workers *closers;

@@ -17,6 +17,8 @@
 #define ARRIVAL_NS 600000 /* paid back for a process that registers: its few calls */
 #define ARRIVALS_NS 10000000
 #define ARRIVALS_SAVED_NS 2500000000ll /* 4096 processes that start at once */
+#define MAPS_NS 10000000
+#define MAPS_SAVED_NS 100000000 /* a thousand processes that start at once */
 #define WAKE_NS 5000 /* to wake for them */
 #define SLOT_NS 200 /* paid back: far more than copying it takes */
 #define CHUNK_NS 8000 /* what a record of its own costs, in the writing thread too */
@@ -27,6 +29,7 @@
 struct crit_meter {
 	struct crit_allowance all;
 	struct crit_allowance calls;
+	struct crit_allowance maps;
 	struct crit_allowance arrivals; /* what may be paid back for them */
 	uint64_t cpu_ns; /* of this thread, when last read */
 	uint64_t calls_cpu_ns; /* likewise, when the present calls began */
@@ -161,6 +164,17 @@ void crit_meter_credit_arrival(struct crit_meter *meter, uint64_t now_ns)
 		paid_ns = arrivals->left_ns;
 	arrivals->left_ns -= paid_ns;
 	charge(&meter->calls, CALLS_DEBT_NS, CALLS_SAVED_NS, -paid_ns);
+}
+
+void crit_meter_charge_maps(struct crit_meter *meter, uint64_t cpu_ns)
+{
+	charge(&meter->maps, MAPS_SAVED_NS, MAPS_SAVED_NS, (int64_t)cpu_ns);
+}
+
+bool crit_meter_allows_maps(struct crit_meter *meter, uint64_t now_ns)
+{
+	fill(&meter->maps, MAPS_NS, MAPS_SAVED_NS, now_ns);
+	return meter->maps.left_ns > 0;
 }
 
 void crit_meter_credit(struct crit_meter *meter, uint32_t slots)

@@ -82,6 +82,10 @@ bool crit_meter_allows_calls(struct crit_meter *meter, uint64_t now_ns);
 /* Were looks put off since this was last asked, as all together had no time left? */
 bool crit_meter_was_short(struct crit_meter *meter);
 
+/* Reading memory maps, in threads beside the main loop: what it took; may more be read? */
+void crit_meter_charge_maps(struct crit_meter *meter, uint64_t cpu_ns);
+bool crit_meter_allows_maps(struct crit_meter *meter, uint64_t now_ns);
+
 /* Fills the allowance of all: at the end, which is bounded by itself. */
 void crit_meter_refill(struct crit_meter *meter);
 

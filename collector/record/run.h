@@ -45,6 +45,8 @@ struct crit_run {
 	uint64_t shim_slots;
 	uint64_t shim_lost;
 	uint64_t no_buffer; /* threads */
+	uint64_t maps_bytes; /* texts of processes without a shim */
+	uint64_t maps_missed; /* of these processes */
 	uint64_t errors_noted; /* of the sink's write errors */
 	uint64_t lost_seen; /* of the kernel's counter, already in a chunk */
 	uint32_t next_stream;

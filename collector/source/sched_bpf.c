@@ -160,8 +160,11 @@ static void add_outside(struct sched_bpf *source, uint32_t tgid, uint32_t tid)
 }
 
 /* The few records critd itself learns from. */
-static void learn(struct sched_bpf *source, const struct crit_kernel_head *record)
+static void learn(struct sched_bpf *source, struct crit_run *run,
+		  const struct crit_kernel_head *record, uint64_t time_ns)
 {
+	if (run && record->kind <= CRIT_K_ENROL)
+		source->context.on_life(source->context.user, run, record, time_ns);
 	if (record->kind == CRIT_K_ENROL) {
 		const struct crit_kernel_enrol *enrol = (const void *)record;
 		const struct outside *outside = *place_of(source, enrol->tgid);
@@ -189,11 +192,14 @@ static void drain(void *state)
 		struct crit_run *run =
 			&source->context.runs[record->run_slot & (CRIT_RUN_SLOTS - 1)];
 
-		if (run->state == CRIT_RUN_RECORDING && record->run_slot == (uint16_t)run->number)
-			crit_kernel_stream_put(run, record, bytes, crit_clock_bend(record->time_ns),
-					       now_ns);
-		if (record->kind >= CRIT_K_EXEC)
-			learn(source, record);
+		const uint64_t time_ns = crit_clock_bend(record->time_ns);
+
+		if (run->state != CRIT_RUN_RECORDING || record->run_slot != (uint16_t)run->number)
+			run = NULL;
+		else
+			crit_kernel_stream_put(run, record, bytes, time_ns, now_ns);
+		if (record->kind >= CRIT_K_FORK)
+			learn(source, run, record, time_ns);
 		if (++count % RELEASE_EVERY == 0)
 			crit_ring_release(ring);
 	}

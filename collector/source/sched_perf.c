@@ -89,9 +89,18 @@ static void begin(void *state, const struct crit_run *run, struct crit_source_st
 		source->run_end = run->slot + 1;
 }
 
+struct feed { /* of the records of a run */
+	const struct crit_source_context *context;
+	struct crit_run *run;
+};
+
 static void put(void *context, const struct crit_kernel_head *record)
 {
-	crit_kernel_stream_put(context, record, record->size, record->time_ns, record->time_ns);
+	const struct feed *feed = context;
+
+	crit_kernel_stream_put(feed->run, record, record->size, record->time_ns, record->time_ns);
+	if (record->kind >= CRIT_K_FORK)
+		feed->context->on_life(feed->context->user, feed->run, record, record->time_ns);
 }
 
 static void drain(void *state)
@@ -100,8 +109,10 @@ static void drain(void *state)
 	const uint64_t until_ns = crit_now_ns();
 
 	for (uint32_t i = 0; i < source->run_end; i++) {
+		struct feed feed = { &source->context, &source->context.runs[i] };
+
 		if (source->runs[i])
-			crit_perf_feed(source->runs[i], until_ns, put, &source->context.runs[i]);
+			crit_perf_feed(source->runs[i], until_ns, put, &feed);
 	}
 }
 

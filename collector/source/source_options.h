@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdbool.h>
 
+struct crit_kernel_head;
 struct crit_run;
 
 struct crit_source_options {
@@ -29,7 +30,10 @@ struct crit_source_context {
 	int proc_fd; /* O_PATH /proc */
 	void (*on_expelled)(void *user,
 			    uint32_t tgid); /* the kernel ended a process's membership */
-	void *user; /* its argument */
+	/* a thread or process of the run was born, enrolled, became another program, or ends */
+	void (*on_life)(void *user, struct crit_run *run, const struct crit_kernel_head *record,
+			uint64_t time_ns);
+	void *user; /* their argument */
 };
 
 #endif

@@ -183,7 +183,7 @@ struct crit_rec_stream_end {
 
 struct crit_rec_maps {
 	__u32 pid;
-	__u32 reserved;
+	__u32 without_shim; /* 1: critd read it by itself; 0: when the shim registered or closed */
 	__u64 time_ns;
 };
 
@@ -200,7 +200,8 @@ enum crit_note_code {
 	CRIT_NOTE_OUTPUT = 3, /* the output could not be written; value = -errno */
 	CRIT_NOTE_REFUSED = 4, /* a client or its memory was refused */
 	CRIT_NOTE_CORRUPT = 5, /* a rank's ring made no sense and was left alone */
-	CRIT_NOTE_COUNT = 6
+	CRIT_NOTE_MAPS = 6, /* memory maps that could not be read or kept */
+	CRIT_NOTE_COUNT = 7
 };
 
 struct crit_rec_note {

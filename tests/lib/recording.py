@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists what a recording says, from its layout alone: recording.py FILE [notes|kernel|members|pids|ranks].
+"""Lists what a recording says, from its layout alone: recording.py FILE [notes|kernel|members|pids|ranks|maps].
 
 notes: the collector's notes.  kernel: one line per kernel record.  members: the tids they are about.  pids: every tid
 and pid named after an EXPELLED exec of it, with the records that name them (none is right).  ranks: how many have come
-out of MPI_Init."""
+out of MPI_Init.  maps: of each text of memory maps the process, whether critd read it by itself, when, and the programs
+and libraries in it."""
 import struct
 import sys
 
@@ -66,6 +67,16 @@ def after_expulsion(data):
     return expelled, faults
 
 
+def maps(data):
+    for kind, payload in chunks(data):
+        if kind != 11:
+            continue
+        pid, without_shim, time_ns = struct.unpack_from("<IIQ", payload)
+        lines = [line.split(maxsplit=5) for line in payload[16:].decode(errors="replace").splitlines()]
+        files = {line[5].rsplit("/")[-1] for line in lines if len(line) == 6 and "x" in line[1] and "/" in line[5]}
+        yield pid, without_shim, time_ns, sorted(files)
+
+
 def main():
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
@@ -84,6 +95,9 @@ def main():
         print(f"{len(expelled)} expelled")
         print("\n".join(faults))
         return 1 if faults else 0
+    elif what == "maps":
+        for pid, without_shim, time_ns, files in maps(data):
+            print(pid, without_shim, time_ns, *files)
     elif what == "ranks":
         print(sum(kind == 8 for kind, _ in chunks(data)))
     else:

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process whose memory maps change: by a thread, a library loaded later, a fork and an exec.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *rest(void *unused)
+{
+	(void)usleep(400000);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	pid_t child;
+
+	if (pthread_create(&thread, NULL, rest, NULL) || pthread_join(thread, NULL))
+		return 1;
+	if (!dlopen("libresolv.so.2", RTLD_NOW)) /* the C library's, and nobody else's here */
+		return 2;
+	(void)rest(NULL);
+	child = fork();
+	if (child == 0) {
+		(void)rest(NULL);
+		(void)execlp("sleep", "sleep", "0.4", NULL);
+		_exit(3);
+	}
+	printf("pid %d child %d\n", (int)getpid(), (int)child);
+	return waitpid(child, NULL, 0) != child;
+}
