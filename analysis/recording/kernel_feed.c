@@ -11,6 +11,11 @@
 #define NEVER_NS (1ull << 63) /* later than any stamp */
 #define DIGIT_BITS 8u
 
+struct crit_kernel_place { /* of a record that is held back */
+	uint64_t time_ns;
+	union crit_kernel_record *record;
+};
+
 static uint32_t queue_count(const struct crit_kernel_feed *feed)
 {
 	return (uint32_t)(feed->end - feed->first);
@@ -49,11 +54,6 @@ static int grow(struct crit_kernel_feed *feed)
 	feed->capacity = capacity;
 	return 0;
 }
-
-struct crit_kernel_place { /* of a record that is held back */
-	uint64_t time_ns;
-	union crit_kernel_record *record;
-};
 
 int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recording *recording,
 			  const struct crit_node_clock *clock, uint32_t first_ref)

@@ -36,7 +36,7 @@ def call_costs(bench, flavour, level):
 
 
 def peer_costs(bench, flavour):
-    """{call: added ns} of call_cost under EZTrace, which stands between a program and PMPI as the shim does; or None."""
+    """{call: added ns} of call_cost under EZTrace, which stands before PMPI as the shim does; or None."""
     program = bench.program("tests", "apps", f"call_cost.{flavour}")
     if not shutil.which("eztrace"):
         return None

@@ -176,7 +176,8 @@ point "report.txt may not grow" $? "status $got: $(head -n 1 "$dir/NO-REPORT.txt
 mkdir "$trial/once"
 "$build/bin/crit-synth" -r 4 -e 20000 -m "$trial/once" >"$trial/synth"
 bytes=$(stat -c %s "$trial"/once/*.crit)
-read_bytes=$(CRIT_OTF2=1 bash -c '"$0" finish --directory "$1" && sed -n "s/rchar: //p" "/proc/$$/io"' "$crit" "$trial/once")
+read_bytes=$(CRIT_OTF2=1 bash -c '"$0" finish --directory "$1" && sed -n "s/rchar: //p" "/proc/$$/io"' \
+	"$crit" "$trial/once")
 [ "$read_bytes" -le $((3 * bytes + 200000)) ]
 point "read at most three times" $? "$read_bytes of $bytes bytes"
 [ "$(contents "$trial/once" | sed 's/node0.crit //')" = "$results$archive" ] &&
