@@ -306,7 +306,7 @@ static void check_poor(const struct files *files, atomic_int *failing, bool has_
 /* An analysis process that fails before the replay does not leave the others waiting. */
 static void test_failures(void)
 {
-	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, false, 0 };
+	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, 0, 0, 0 };
 	struct crit_test_crew crew = { .transport = 3, .blind = 1 };
 	struct files files = { 0 };
 	struct crit_results *r = NULL;
@@ -336,9 +336,9 @@ static void test_failures(void)
 int main(int argc, char **argv)
 {
 	static const struct crit_synthetic specs[] = {
-		{ 3, 2, 2, 100000, 50, false, true, 0 },
-		{ 4, 1, 1, 50000, 200, true, true, 0 },
-		{ 2, 3, 1, 100000, 300, false, false, 0 },
+		{ 3, 2, 2, 100000, 50, false, 1, 0, 0 },
+		{ 4, 1, 1, 50000, 200, true, 1, 0, 0 },
+		{ 2, 3, 1, 100000, 300, false, 0, 0, 0 },
 	};
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : SEEDS;
