@@ -301,6 +301,27 @@ static int cannot_attach(const struct run_options *options, const struct crit_er
 	return CRIT_EXIT_FAILED;
 }
 
+/* Says how many there are below it, if any. */
+static void attach_children(struct crit_client *client, const struct run_options *options)
+{
+	struct crit_attached attached;
+	int rc = crit_attach_children(client, options->attach_pid, &attached);
+
+	if (rc)
+		fprintf(stderr, "crit run: cannot find the processes below %d: %s\n",
+			(int)options->attach_pid, strerror(-rc));
+	if (attached.left_out_count > 0)
+		fprintf(stderr,
+			"crit run: processes below %d that are not recorded, as they belong to "
+			"other users or may not be read: %u\n",
+			(int)options->attach_pid, attached.left_out_count);
+	if (attached.rank_count > 0)
+		fprintf(stderr,
+			"crit run: ranks below process %d: %u; they started without crit, so their "
+			"MPI calls are not seen\n",
+			(int)options->attach_pid, attached.rank_count);
+}
+
 static int attach(struct run_options *options)
 {
 	struct crit_client client = { .fd = -1 };
@@ -327,6 +348,7 @@ static int attach(struct run_options *options)
 	rc = crit_attach(&client, pidfd, &err);
 	if (rc)
 		return cannot_attach(options, &err);
+	attach_children(&client, options);
 	crit_child_watch(pidfd);
 	crit_client_fini(&client);
 	tell_end(&client, options, directory_fd);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// crit run -p: reads /proc for what prevents recording a process; removes a run without members.
+// crit run -p: reads /proc for what prevents recording a process, and for those below it; removes a
+// run without members.
 #include "cli/launch/attach.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/launch/child.h"
+#include "cli/launch/process_tree.h"
 #include "cli/results/finish_lock.h"
 #include "cli/results/no_report.h"
 #include "cli/results/recording_set.h"
@@ -19,6 +23,8 @@
 #define START_STEPS 400
 #define STEP_NS 5000000
 #define FINISH_MS 5000
+#define ENVIRONMENT_BYTES (1u << 20)
+#define RANKS_MAX 65536 /* told apart */
 
 /* The effective user, which the owner of /proc/PID is only where the process is dumpable. */
 static int read_user(pid_t pid, unsigned int *ret_uid)
@@ -111,4 +117,56 @@ int crit_attach(struct crit_client *client, int pidfd, struct crit_err *err)
 	if (rc)
 		leave_nothing(client);
 	return rc;
+}
+
+struct children {
+	struct crit_client *client;
+	struct crit_attached *attached;
+	uint64_t ranks[RANKS_MAX / 64]; /* a bit for each that was found */
+};
+
+/* Below a rank all have its environment: it counts once. */
+static void find_rank(struct children *children, pid_t pid)
+{
+	crit_autofclose FILE *in = NULL;
+	crit_autofree char *environment = malloc(ENVIRONMENT_BYTES);
+	char path[64];
+	long rank;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	in = environment ? fopen(path, "re") : NULL;
+	if (!in)
+		return;
+	rank = crit_process_tree_rank(environment, fread(environment, 1, ENVIRONMENT_BYTES, in));
+	if (rank < 0 || rank >= RANKS_MAX || children->ranks[rank / 64] >> (rank % 64) & 1)
+		return;
+	children->ranks[rank / 64] |= 1ull << (rank % 64);
+	children->attached->rank_count++;
+}
+
+/* One that ends meanwhile is none; one that registered by itself is recorded already. */
+static void attach_child(void *context, pid_t pid)
+{
+	struct children *children = context;
+	crit_autoclose int pidfd = crit_child_pidfd(pid);
+	int rc = pidfd < 0 ? pidfd : crit_attach_check(pid, NULL);
+
+	if (!rc)
+		rc = crit_client_attach(children->client, pidfd, NULL);
+	if (rc == -ESRCH || rc == -EINVAL || rc == -EALREADY)
+		return;
+	if (rc) {
+		children->attached->left_out_count++;
+		return;
+	}
+	children->attached->process_count++;
+	find_rank(children, pid);
+}
+
+int crit_attach_children(struct crit_client *client, pid_t pid, struct crit_attached *ret_attached)
+{
+	struct children children = { .client = client, .attached = ret_attached };
+
+	*ret_attached = (struct crit_attached){ 0 };
+	return crit_process_tree_walk(pid, attach_child, &children);
 }

@@ -3,6 +3,7 @@
 #ifndef CRIT_ATTACH_H
 #define CRIT_ATTACH_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/client/client.h"
@@ -20,5 +21,14 @@ int crit_attach_check(pid_t pid, struct crit_err *err);
  * ends the client, and removes recording and directory.  Errors: -errno.  Cost: then up to some s.
  */
 int crit_attach(struct crit_client *client, int pidfd, struct crit_err *err);
+
+struct crit_attached { /* processes */
+	uint32_t process_count;
+	uint32_t rank_count; /* of MPI, by their environment: their calls are not seen */
+	uint32_t left_out_count; /* other users', and those that may not be read */
+};
+
+/* Makes members of the processes below one that is a member, too.  Errors: -errno of /proc. */
+int crit_attach_children(struct crit_client *client, pid_t pid, struct crit_attached *ret_attached);
 
 #endif
