@@ -496,6 +496,38 @@ static void test_clock_ahead(void)
 	}
 }
 
+/* The program before this one, say, lay where this one does: critd read that by itself. */
+static void test_without_shim(void)
+{
+	static struct process process;
+	const char *paths[] = { "before.crit" };
+	const char text[] = "0-ffffffffffff r-xp 00000000 fe:00 1 /bin/before\n";
+	struct crit_source_location place;
+	struct crit_symbols *symbols = NULL;
+	struct crit_err err;
+
+	if (!shell(IN_C("-O2 -g")) || !run(&process, ""))
+		return;
+	for (uint32_t is_read = 0; is_read < 2; is_read++) {
+		struct crit_maker *maker = crit_maker_create(NULL);
+
+		crit_maker_file(maker, (struct crit_rec_file){ .host = "node",
+							       .start_real_ns = now_ns() });
+		crit_maker_maps(
+			maker, (struct crit_rec_maps){ .pid = 100, .without_shim = is_read }, text);
+		crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 100, .time_ns = 1000000000 },
+				process.maps);
+		crit_maker_write(maker, paths[0]);
+		crit_maker_destroy(maker);
+		start_reader(0, 0);
+		if (!CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, reader, &symbols, &err), 0))
+			return;
+		crit_symbols_find(symbols, 0, 100, process.addresses[0], &place);
+		CHECK((place.line > 0) == is_read);
+		forget_names(symbols);
+	}
+}
+
 /* A server for debug data that counts who comes. */
 static int listen_for_debuginfod(void)
 {
@@ -531,6 +563,7 @@ int main(void)
 		test_fatal();
 		test_late();
 		test_clock_ahead();
+		test_without_shim();
 	}
 	CHECK(accept(server, NULL, NULL) < 0 && errno == EAGAIN); /* nobody asked */
 	(void)shell("rm -rf \"$PWD\"");
