@@ -16,10 +16,12 @@ int main(void)
 {
 	pthread_t thread;
 	pid_t child;
+	void *library;
 
 	if (pthread_create(&thread, NULL, rest, NULL) || pthread_join(thread, NULL))
 		return 1;
-	if (!dlopen("libresolv.so.2", RTLD_NOW)) /* the C library's, and nobody else's here */
+	library = dlopen("libresolv.so.2", RTLD_NOW); /* the C library's, and nobody else's here */
+	if (!library)
 		return 2;
 	(void)rest(NULL);
 	child = fork();
@@ -29,5 +31,6 @@ int main(void)
 		_exit(3);
 	}
 	printf("pid %d child %d\n", (int)getpid(), (int)child);
+	(void)dlclose(library);
 	return waitpid(child, NULL, 0) != child;
 }
