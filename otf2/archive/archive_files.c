@@ -21,6 +21,7 @@ struct crit_otf2_files {
 	struct crit_err *err;
 	struct crit_err words; /* what the library said last */
 	OTF2_Archive *archive; /* NULL: not open */
+	OTF2_Archive *local_definitions; /* the same archive, NULL: not open */
 	bool is_broken; /* the library failed */
 };
 
@@ -94,26 +95,66 @@ static uint64_t definition_chunk_bytes(size_t location_count)
 	return bytes;
 }
 
-int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count)
+static OTF2_ErrorCode open_archive(const char *directory, uint64_t definition_bytes,
+				   const struct crit_transport *transport,
+				   OTF2_Archive **ret_archive)
 {
 	static const OTF2_FlushCallbacks flushing = { .otf2_pre_flush = flush };
 	static const OTF2_MemoryCallbacks memory = { .otf2_allocate = give_chunk,
 						     .otf2_free_all = take_chunk };
 	OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
 
+	*ret_archive = OTF2_Archive_Open(directory, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, CHUNK_BYTES,
+					 definition_bytes, OTF2_SUBSTRATE_POSIX,
+					 OTF2_COMPRESSION_NONE);
+	if (*ret_archive)
+		code = OTF2_Archive_SetFlushCallbacks(*ret_archive, &flushing, NULL);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Archive_SetMemoryCallbacks(*ret_archive, &memory, NULL);
+	if (code == OTF2_SUCCESS)
+		code = crit_otf2_set_collectives(*ret_archive, transport);
+	return code;
+}
+
+int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count)
+{
+	OTF2_ErrorCode code;
+
 	crit_otf2_listen(&files->words);
-	files->archive = OTF2_Archive_Open(files->directory, ARCHIVE_NAME, OTF2_FILEMODE_WRITE,
-					   CHUNK_BYTES, definition_chunk_bytes(location_count),
-					   OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-	if (files->archive)
-		code = OTF2_Archive_SetFlushCallbacks(files->archive, &flushing, NULL);
-	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_SetMemoryCallbacks(files->archive, &memory, NULL);
-	if (code == OTF2_SUCCESS)
-		code = crit_otf2_set_collectives(files->archive, files->transport);
+	code = open_archive(files->directory, definition_chunk_bytes(location_count),
+			    files->transport, &files->archive);
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_OpenEvtFiles(files->archive);
 	return crit_otf2_check(files, code, "the beginning");
+}
+
+/*
+ * libotf2 has one size for the chunks of all definitions and clears each chunk, so that the record
+ * of all locations would cost that many bytes once per location.  A second handle, which is none
+ * of the first process and so writes no anchor, has small ones: definitions are read as one piece.
+ */
+int crit_otf2_files_open_locals(struct crit_otf2_files *files, OTF2_Archive **ret_locals)
+{
+	static const struct crit_transport beside = { .rank = 1, .count = 2 };
+	OTF2_ErrorCode code =
+		open_archive(files->directory, CHUNK_BYTES, &beside, &files->local_definitions);
+
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Archive_OpenDefFiles(files->local_definitions);
+	*ret_locals = files->local_definitions;
+	return crit_otf2_check(files, code, "local definitions");
+}
+
+int crit_otf2_files_close_locals(struct crit_otf2_files *files)
+{
+	OTF2_Archive *locals = files->local_definitions;
+	OTF2_ErrorCode code = OTF2_Archive_CloseDefFiles(locals);
+
+	if (code == OTF2_SUCCESS) {
+		files->local_definitions = NULL;
+		code = OTF2_Archive_Close(locals);
+	}
+	return crit_otf2_check(files, code, "local definitions");
 }
 
 OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint64_t location)
@@ -159,8 +200,11 @@ int crit_otf2_files_close(struct crit_otf2_files *files)
 
 void crit_otf2_files_destroy(struct crit_otf2_files *files)
 {
+	/* what was written is thrown away */
+	if (files && files->local_definitions && !files->is_broken)
+		(void)OTF2_Archive_Close(files->local_definitions);
 	if (files && files->archive && !files->is_broken)
-		(void)OTF2_Archive_Close(files->archive); /* what was written is thrown away */
+		(void)OTF2_Archive_Close(files->archive);
 	crit_otf2_listen_no_more();
 	free(files);
 }

@@ -36,7 +36,11 @@ int crit_otf2_files_close_events(struct crit_otf2_files *files, OTF2_EvtWriter *
 /* The same after a failure. */
 void crit_otf2_files_drop_events(struct crit_otf2_files *files, OTF2_EvtWriter *events);
 
-/* What definitions are written to; NULL: not open. */
+/* What local definitions are written to, once the archive is open.  Errors: -EIO, -ENOSPC. */
+int crit_otf2_files_open_locals(struct crit_otf2_files *files, OTF2_Archive **ret_locals);
+int crit_otf2_files_close_locals(struct crit_otf2_files *files);
+
+/* What events and global definitions are written to; NULL: not open. */
 OTF2_Archive *crit_otf2_files_archive(struct crit_otf2_files *files);
 
 /* Writes the anchor, when this process is the first, and closes the archive.  Errors: as above. */
