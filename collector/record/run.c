@@ -18,7 +18,7 @@
 #define MAX_BYTES_MIN (1ull << 20)
 #define SLACK_BYTES_MIN (64u << 10) /* of the cap, for the records that end a run */
 #define SLACK_SHARE 128 /* or this part of it, for the counters of many threads */
-#define NEAR_SHARE 8 /* with this part left, trace falls back to profile */
+#define NEAR_SHARE 4 /* with this part left, trace falls back to profile */
 
 void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t time_ns,
 		  const struct crit_chunk_part parts[2])

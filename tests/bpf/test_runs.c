@@ -293,7 +293,7 @@ int main(void)
 	run_two();
 	run_tiny_ring();
 	run_cap(1 << 20, 10 * SWITCHES, 0); /* the least there is: four batches */
-	run_cap(4 << 20, 40 * SWITCHES, 3 << 20);
+	run_cap(4 << 20, 40 * SWITCHES, 5 << 19);
 	run_signal();
 	run_left_over(NULL);
 	run_left_over("--no-task-storage");
