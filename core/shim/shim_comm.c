@@ -8,6 +8,7 @@
 
 #include "core/base/hash.h"
 #include "core/shim/shim_ring.h"
+#include "core/shim/shim_span.h"
 
 #define COMMS 4096 /* at a time */
 #define HASHES 4096 /* sets of members seen */
@@ -108,11 +109,8 @@ static bool write_slot(struct crit_shim_thread *thread, const struct crit_slot_c
 
 	if (!thread->buffer || thread->level == CRIT_LEVEL_NONE)
 		return false;
-	if (thread->is_recorded == CRIT_RECORDED_HELD) {
-		crit_span_publish(thread, thread->write_pos + 1);
-		thread->is_recorded = CRIT_RECORDED_PUBLISHED;
-		thread->buffer->open_call = 0;
-	}
+	if (thread->is_recorded == CRIT_RECORDED_HELD)
+		crit_span_publish_held(thread);
 	position = thread->write_pos;
 	is_detail = thread->is_recorded || thread->pending;
 	if (is_detail ? !crit_span_add(thread, 1, &position) : !crit_span_has_room(thread, 1))

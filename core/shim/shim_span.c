@@ -16,6 +16,28 @@
 #define ANNOUNCE_REACH (256u << 10) /* as far below its caller a wrapper may stand */
 #define FRAME_REACH (16u << 10) /* bytes of stack in which a frame is looked at without care */
 
+/* The ENTER of the open span, at the next position. */
+static inline void write_enter(struct crit_shim_thread *thread)
+{
+	struct crit_slot *enter = crit_span_slot_at(thread, thread->write_pos);
+
+	enter->time_ns = thread->enter_ns;
+	enter->kind = CRIT_S_ENTER;
+	enter->slots = 1;
+	enter->call = (__u16)CRIT_CALL_OF(thread->what);
+	enter->region = crit_span_region(thread);
+	enter->site = thread->site;
+	enter->arg = 0;
+}
+
+void crit_span_publish_held(struct crit_shim_thread *thread)
+{
+	write_enter(thread);
+	crit_span_publish(thread, thread->write_pos + 1);
+	thread->is_recorded = CRIT_RECORDED_PUBLISHED;
+	thread->buffer->open_call = 0;
+}
+
 static void end_span(struct crit_shim_thread *thread)
 {
 	const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
@@ -33,6 +55,7 @@ static void end_span(struct crit_shim_thread *thread)
 			thread->details_lost = 0;
 			return;
 		}
+		write_enter(thread);
 		position++;
 	}
 	crit_span_write_leave(thread, position, now_ns, CRIT_CALL_OF(thread->what),
@@ -92,7 +115,6 @@ bool crit_span_has_buffer(struct crit_shim_thread *thread, bool *ret_may_tag)
 static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t site)
 {
 	const bool is_trace = thread->level == CRIT_LEVEL_TRACE;
-	struct crit_slot *enter;
 	uint64_t now_ns;
 
 	if (CRIT_UNLIKELY(!crit_span_has_room(thread, 2))) {
@@ -100,17 +122,10 @@ static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t 
 		return;
 	}
 	now_ns = crit_clock_now_ns(&thread->clock);
-	enter = crit_span_slot_at(thread, thread->write_pos);
-	enter->time_ns = now_ns;
-	enter->kind = CRIT_S_ENTER;
-	enter->slots = 1;
-	enter->call = (__u16)CRIT_CALL_OF(what);
-	enter->region = crit_span_region(thread);
-	enter->site = site;
-	enter->arg = 0;
 	thread->site = site;
 	thread->enter_ns = now_ns;
 	if (is_trace) {
+		write_enter(thread);
 		crit_span_publish(thread, thread->write_pos + 1);
 		thread->is_recorded = CRIT_RECORDED_PUBLISHED;
 		return;

@@ -79,6 +79,9 @@ unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, con
  */
 bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame);
 
+/* Of a span that is held back: its ENTER goes out, and the span is not folded. */
+void crit_span_publish_held(struct crit_shim_thread *thread);
+
 /*
  * A thread without a buffer: its first event, or one that found none.  ret_may_tag: it has a
  * tag.

@@ -21,7 +21,7 @@
 
 enum crit_recorded {
 	CRIT_RECORDED_NOT = 0,
-	CRIT_RECORDED_HELD = 1, /* ENTER lies in the ring, unpublished, to be folded if short */
+	CRIT_RECORDED_HELD = 1, /* its ENTER has room in the ring; to be folded if short */
 	CRIT_RECORDED_PUBLISHED = 2
 };
 
@@ -82,7 +82,7 @@ struct crit_shim_thread {
 	bool is_poll_timed; /* the poll call under way has its begin in enter_ns */
 	bool is_tag_only; /* there was no thread buffer */
 	bool is_registered; /* crit_thread_release will run at exit */
-	bool is_construct_held; /* the innermost construct; else as CRIT_RECORDED_HELD */
+	bool is_construct_held; /* the innermost: its ENTER lies in the ring, unpublished */
 	uint8_t worker; /* enum crit_worker */
 	uint32_t *open; /* constructs begun and not ended, in the thread buffer or open_own */
 	uint32_t open_count;
