@@ -32,9 +32,15 @@ struct team_list { /* of a group */
 	uint32_t first, count;
 };
 
+struct entered { /* instance */
+	struct crit_otf2_frame frame;
+	uint64_t instance;
+	bool is_primary;
+};
+
 struct member { /* a location */
 	uint32_t depth;
-	struct crit_otf2_frame frames[CRIT_OTF2_TEAM_DEPTH];
+	struct entered entered[CRIT_OTF2_TEAM_DEPTH];
 };
 
 struct crit_otf2_teams {
@@ -203,17 +209,17 @@ static int64_t find_team(struct crit_otf2_teams *teams, const struct crit_otf2_m
 }
 
 static int write_enter(struct crit_otf2_teams *teams, const struct crit_otf2_moment *at,
-		       const struct crit_otf2_frame *frame, uint64_t instance)
+		       const struct entered *entered, uint64_t instance)
 {
 	OTF2_ErrorCode code = OTF2_SUCCESS;
 
-	if (frame->is_primary)
+	if (entered->is_primary)
 		code = OTF2_EvtWriter_ThreadFork(at->events, NULL, at->time_ns,
 						 OTF2_PARADIGM_OPENMP,
 						 (uint32_t)CRIT_INSTANCE_TEAM(instance));
 	if (code == OTF2_SUCCESS)
 		code = OTF2_EvtWriter_ThreadTeamBegin(at->events, NULL, at->time_ns,
-						      CRIT_OTF2_TEAM_BASE + frame->team);
+						      CRIT_OTF2_TEAM_BASE + entered->frame.team);
 	return crit_otf2_check(teams->files, code, "an event");
 }
 
@@ -222,7 +228,7 @@ int crit_otf2_teams_enter(struct crit_otf2_teams *teams, const struct crit_otf2_
 {
 	bool is_primary = (span->arg & CRIT_INSTANCE_PRIMARY) != 0;
 	struct member *member = &teams->members[at->row];
-	struct crit_otf2_frame *frame;
+	struct entered *entered;
 	int64_t team, position;
 
 	if (member->depth >= CRIT_OTF2_TEAM_DEPTH) {
@@ -234,31 +240,29 @@ int crit_otf2_teams_enter(struct crit_otf2_teams *teams, const struct crit_otf2_
 	position = team < 0 ? team : join(teams, at->row, (uint32_t)team);
 	if (position < 0)
 		return (int)position;
-	frame = &member->frames[member->depth++];
-	*frame = (struct crit_otf2_frame){ .instance = CRIT_INSTANCE_NUMBER(span->arg),
-					   .site = span->site,
-					   .team = (uint32_t)team,
-					   .position = (uint32_t)position,
-					   .is_primary = is_primary };
+	entered = &member->entered[member->depth++];
+	*entered = (struct entered){ .frame = { span->site, (uint32_t)team, (uint32_t)position },
+				     .instance = CRIT_INSTANCE_NUMBER(span->arg),
+				     .is_primary = is_primary };
 	teams->forks += is_primary;
-	return write_enter(teams, at, frame, span->arg);
+	return write_enter(teams, at, entered, span->arg);
 }
 
 int crit_otf2_teams_leave(struct crit_otf2_teams *teams, const struct crit_otf2_moment *at)
 {
 	struct member *member = &teams->members[at->row];
-	const struct crit_otf2_frame *frame;
+	const struct entered *entered;
 	OTF2_ErrorCode code;
 
 	if (!member->depth) /* it was entered before the thread was told of */
 		return 0;
 	if (--member->depth >= CRIT_OTF2_TEAM_DEPTH)
 		return 0;
-	frame = &member->frames[member->depth];
+	entered = &member->entered[member->depth];
 	code = OTF2_EvtWriter_ThreadTeamEnd(at->events, NULL, at->time_ns,
-					    CRIT_OTF2_TEAM_BASE + frame->team);
-	if (code == OTF2_SUCCESS && frame->is_primary) {
-		crit_otf2_live_remove(&teams->instances, at->group, frame->instance);
+					    CRIT_OTF2_TEAM_BASE + entered->frame.team);
+	if (code == OTF2_SUCCESS && entered->is_primary) {
+		crit_otf2_live_remove(&teams->instances, at->group, entered->instance);
 		code = OTF2_EvtWriter_ThreadJoin(at->events, NULL, at->time_ns,
 						 OTF2_PARADIGM_OPENMP);
 	}
@@ -275,8 +279,9 @@ const struct crit_otf2_frame *crit_otf2_teams_innermost(const struct crit_otf2_t
 {
 	uint32_t depth = crit_otf2_teams_depth(teams, row);
 
-	return depth && depth <= CRIT_OTF2_TEAM_DEPTH ? &teams->members[row].frames[depth - 1]
-						      : NULL;
+	return depth && depth <= CRIT_OTF2_TEAM_DEPTH
+		       ? &teams->members[row].entered[depth - 1].frame
+		       : NULL;
 }
 
 bool crit_otf2_teams_are_whole(const struct crit_otf2_teams *teams)

@@ -30,11 +30,9 @@
 struct crit_otf2_teams;
 
 struct crit_otf2_frame { /* an instance of a team that a thread is in */
-	uint64_t instance;
 	uint64_t site; /* of the region */
 	uint32_t team;
 	uint32_t position; /* among the team's members */
-	bool is_primary;
 };
 
 /* Everything is borrowed.  Errors: NULL when out of memory. */
