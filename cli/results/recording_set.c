@@ -36,7 +36,7 @@ struct crit_recording_set {
 struct crit_analysis {
 	struct crit_results *results;
 	struct crit_symbols *symbols; /* the set's */
-	struct crit_call_sites call_sites; /* their texts are of symbols */
+	struct crit_call_sites *call_sites; /* their texts are of symbols */
 };
 
 struct crit_recording_set *crit_recording_set_create(struct crit_elf_reader *reader)
@@ -223,7 +223,9 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 	analysis->results = results;
 	rc = crit_recording_set_symbols(set, &analysis->symbols, err);
 	if (!rc)
-		rc = crit_call_sites_init(&analysis->call_sites, analysis->symbols, results);
+		analysis->call_sites = crit_call_sites_create(analysis->symbols, results);
+	if (!rc && !analysis->call_sites)
+		rc = -ENOMEM;
 	if (rc)
 		crit_analysis_destroy(analysis);
 	else
@@ -263,7 +265,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 	struct crit_grant grant;
 	struct crit_summary_options options = {
 		.critd_path = critd_path,
-		.call_sites = &analysis->call_sites,
+		.call_sites = analysis->call_sites,
 		.symbols = analysis->symbols,
 		.is_live = is_live,
 	};

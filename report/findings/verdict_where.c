@@ -13,11 +13,12 @@
 void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, char *text,
 			    size_t text_bytes)
 {
-	const struct crit_call_sites *call_sites = summary->call_sites;
+	size_t count;
+	const struct crit_call_site_row *rows = crit_call_sites_rows(summary->call_sites, &count);
 
 	text[0] = '\0';
-	for (size_t i = 0; call_sites && i < call_sites->row_count; i++) {
-		const struct crit_call_site_row *site = &call_sites->rows[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct crit_call_site_row *site = &rows[i];
 		char place[CRIT_REGION_TEXT];
 
 		if (site->call != call)

@@ -65,9 +65,10 @@ static void write_rank_calls(FILE *out, const struct crit_summary *summary)
 
 static void write_call_sites(FILE *out, const struct crit_summary *summary)
 {
-	crit_rows_csv(out, summary, CRIT_TABLE_CALL_SITES,
-		      summary->call_sites ? summary->call_sites->rows : NULL,
-		      summary->call_sites ? summary->call_sites->row_count : 0);
+	size_t count;
+	const struct crit_call_site_row *rows = crit_call_sites_rows(summary->call_sites, &count);
+
+	crit_rows_csv(out, summary, CRIT_TABLE_CALL_SITES, rows, count);
 }
 
 struct crit_csv {

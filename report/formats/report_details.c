@@ -94,9 +94,10 @@ static void write_calls(FILE *out, const struct crit_summary *summary)
 
 static void write_call_sites(FILE *out, const struct crit_summary *summary)
 {
-	const struct crit_call_sites *call_sites = summary->call_sites;
+	size_t count;
+	const struct crit_call_site_row *rows = crit_call_sites_rows(summary->call_sites, &count);
 
-	if (!call_sites || call_sites->row_count == 0)
+	if (!count)
 		return;
 	head(out, "Call sites (all ranks; unit threads)",
 	     "function, file and line of the call, and the function it was inlined into; of "
@@ -104,12 +105,9 @@ static void write_call_sites(FILE *out, const struct crit_summary *summary)
 	     "without debug\n"
 	     "  data (-g) function, or file, and offset; processes = how many came here");
 	crit_rows_text(out, summary, CRIT_TABLE_CALL_SITES,
-		       &(struct crit_rows){ .at = call_sites->rows,
-					    .count = call_sites->row_count,
-					    .max = CALL_SITES_MAX });
-	if (call_sites->row_count > CALL_SITES_MAX)
-		fprintf(out, "  and %zu more in report.json\n",
-			call_sites->row_count - CALL_SITES_MAX);
+		       &(struct crit_rows){ .at = rows, .count = count, .max = CALL_SITES_MAX });
+	if (count > CALL_SITES_MAX)
+		fprintf(out, "  and %zu more in report.json\n", count - CALL_SITES_MAX);
 }
 
 /* Sum over app threads of every (state, class) cell that is not empty. */

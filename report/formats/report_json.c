@@ -83,13 +83,14 @@ static void put_with_place(struct crit_json_stream *stream, const struct crit_su
 static void put_sites(struct crit_json_stream *stream, const char *key,
 		      const struct crit_summary *summary, bool has_constructs)
 {
-	const struct crit_call_sites *call_sites = summary->call_sites;
+	size_t count;
+	const struct crit_call_site_row *rows = crit_call_sites_rows(summary->call_sites, &count);
 
 	crit_json_stream_begin_rows(stream, key);
-	for (size_t i = 0; call_sites && i < call_sites->row_count; i++)
-		if (is_construct(call_sites->rows[i].call) == has_constructs)
-			put_with_place(stream, summary, CRIT_TABLE_CALL_SITES, &call_sites->rows[i],
-				       &call_sites->rows[i].place);
+	for (size_t i = 0; i < count; i++)
+		if (is_construct(rows[i].call) == has_constructs)
+			put_with_place(stream, summary, CRIT_TABLE_CALL_SITES, &rows[i],
+				       &rows[i].place);
 	crit_json_stream_end_rows(stream);
 }
 

@@ -422,8 +422,11 @@ static void put_regions(struct crit_screen *screen, const struct crit_summary *s
 static void put_site(struct crit_screen *screen, const struct crit_call_sites *call_sites,
 		     uint32_t call)
 {
-	for (size_t i = 0; call_sites && i < call_sites->row_count; i++) {
-		const struct crit_call_site_row *site = &call_sites->rows[i];
+	size_t count;
+	const struct crit_call_site_row *rows = crit_call_sites_rows(call_sites, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct crit_call_site_row *site = &rows[i];
 		char wait[48], text[CRIT_SCREEN_LINE_BYTES];
 
 		if (site->call != call)

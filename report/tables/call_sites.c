@@ -8,6 +8,11 @@
 
 #include "analysis/table/group_by.h"
 
+struct crit_call_sites {
+	struct crit_call_site_row *rows;
+	size_t row_count;
+};
+
 static crit_fix weight_of(const struct crit_call_site_row *row)
 {
 	return row->all_waiting + ((crit_fix)row->waiting_ns << 64);
@@ -80,12 +85,11 @@ static struct crit_call_site_row site_of(const struct crit_results *results, siz
 	return row;
 }
 
-int crit_call_sites_init(struct crit_call_sites *call_sites, struct crit_symbols *symbols,
-			 const struct crit_results *results)
+static int fill(struct crit_call_sites *call_sites, struct crit_symbols *symbols,
+		const struct crit_results *results)
 {
 	struct crit_call_site_row *all = calloc(results->call_site_count + 1, sizeof(*all));
 
-	memset(call_sites, 0, sizeof(*call_sites));
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < results->call_site_count; i++)
@@ -99,8 +103,27 @@ int crit_call_sites_init(struct crit_call_sites *call_sites, struct crit_symbols
 	return 0;
 }
 
-void crit_call_sites_fini(struct crit_call_sites *call_sites)
+struct crit_call_sites *crit_call_sites_create(struct crit_symbols *symbols,
+					       const struct crit_results *results)
 {
-	free(call_sites->rows);
-	memset(call_sites, 0, sizeof(*call_sites));
+	struct crit_call_sites *call_sites = calloc(1, sizeof(*call_sites));
+
+	if (call_sites && !fill(call_sites, symbols, results))
+		return call_sites;
+	crit_call_sites_destroy(call_sites);
+	return NULL;
+}
+
+void crit_call_sites_destroy(struct crit_call_sites *call_sites)
+{
+	if (call_sites)
+		free(call_sites->rows);
+	free(call_sites);
+}
+
+const struct crit_call_site_row *crit_call_sites_rows(const struct crit_call_sites *call_sites,
+						      size_t *ret_count)
+{
+	*ret_count = call_sites ? call_sites->row_count : 0;
+	return call_sites ? call_sites->rows : NULL;
 }

@@ -18,17 +18,19 @@ struct crit_call_site_row { /* sums over the processes that call from here */
 	uint64_t waiting_ns;
 };
 
-struct crit_call_sites {
-	struct crit_call_site_row *rows; /* by all-waiting time + waiting, descending */
-	size_t row_count;
-};
+struct crit_call_sites;
 
 /*
  * Joins the sites of the results by their places.  symbols may be NULL: bare addresses, not joined.
- * Ownership: fini frees; texts of places are of symbols.  Errors: -ENOMEM.
+ * Ownership: destroy frees, and accepts NULL; texts of places are of symbols.  Errors: NULL when
+ * out of memory.
  */
-int crit_call_sites_init(struct crit_call_sites *call_sites, struct crit_symbols *symbols,
-			 const struct crit_results *results);
-void crit_call_sites_fini(struct crit_call_sites *call_sites);
+struct crit_call_sites *crit_call_sites_create(struct crit_symbols *symbols,
+					       const struct crit_results *results);
+void crit_call_sites_destroy(struct crit_call_sites *call_sites);
+
+/* By all-waiting time + waiting, descending; none of NULL.  Borrowed. */
+const struct crit_call_site_row *crit_call_sites_rows(const struct crit_call_sites *call_sites,
+						      size_t *ret_count);
 
 #endif

@@ -15,15 +15,16 @@
 
 static struct results_sample sample;
 static struct crit_summary summary;
-static struct crit_call_sites call_sites;
+static struct crit_call_sites *call_sites;
 
 static void summarise(void)
 {
-	const struct crit_summary_options options = { .critd_path = "critd",
-						      .call_sites = &call_sites };
+	struct crit_summary_options options = { .critd_path = "critd" };
 
-	crit_call_sites_fini(&call_sites);
-	CHECK_INT_EQ(crit_call_sites_init(&call_sites, NULL, &sample.results), 0);
+	crit_call_sites_destroy(call_sites);
+	call_sites = crit_call_sites_create(NULL, &sample.results);
+	options.call_sites = call_sites;
+	CHECK(call_sites != NULL);
 	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
@@ -133,6 +134,6 @@ int main(void)
 {
 	test_forged_lines();
 	test_error();
-	crit_call_sites_fini(&call_sites);
+	crit_call_sites_destroy(call_sites);
 	return check_done();
 }

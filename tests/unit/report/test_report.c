@@ -26,7 +26,7 @@
 
 static struct results_sample sample;
 static struct crit_summary summary;
-static struct crit_call_sites call_sites;
+static struct crit_call_sites *call_sites;
 
 /* All code is one line, wherever it was loaded. */
 static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
@@ -46,12 +46,12 @@ static const struct crit_region_finder finder = { .find = find_place };
 
 static void summarise(void)
 {
-	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd",
-						      .call_sites = &call_sites,
-						      .finder = &finder };
+	struct crit_summary_options options = { .critd_path = "/opt/bin/critd", .finder = &finder };
 
-	crit_call_sites_fini(&call_sites);
-	CHECK_INT_EQ(crit_call_sites_init(&call_sites, NULL, &sample.results), 0);
+	crit_call_sites_destroy(call_sites);
+	call_sites = crit_call_sites_create(NULL, &sample.results);
+	options.call_sites = call_sites;
+	CHECK(call_sites != NULL);
 	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
 }
 
@@ -594,6 +594,6 @@ int main(void)
 	test_mpi_name();
 	test_foreign_names();
 	test_output();
-	crit_call_sites_fini(&call_sites);
+	crit_call_sites_destroy(call_sites);
 	return check_done();
 }

@@ -56,7 +56,9 @@ static void test_merge(const char *path)
 	static struct results_sample sample;
 	const struct crit_elf_reader_options options = { 0 };
 	struct crit_elf_reader *reader = NULL;
-	struct crit_call_sites call_sites = { 0 };
+	struct crit_call_sites *call_sites;
+	const struct crit_call_site_row *rows;
+	size_t count;
 	struct crit_symbols *symbols = NULL;
 	struct crit_err err = { { 0 } };
 	char text[PATH_MAX];
@@ -68,25 +70,26 @@ static void test_merge(const char *path)
 	place(&sample, 0, 1000, 0x5555000014c1);
 	sample.results.call_site_count = 4;
 	if (!CHECK_INT_EQ(crit_elf_reader_create(&options, &reader), 0) ||
-	    !CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, reader, &symbols, &err), 0) ||
-	    !CHECK_INT_EQ(crit_call_sites_init(&call_sites, symbols, &sample.results), 0))
+	    !CHECK_INT_EQ(crit_symbols_create(&path, 1, NULL, reader, &symbols, &err), 0))
 		return;
-	CHECK_INT_EQ(call_sites.row_count, 3);
-	CHECK_STR_EQ(call_sites.rows[0].place.module, "/opt/bin/solver");
-	CHECK_UINT_EQ(call_sites.rows[0].place.offset, 0x14c1);
-	CHECK_INT_EQ(call_sites.rows[0].process_count, 2);
-	CHECK_UINT_EQ(call_sites.rows[0].visits, 160);
-	CHECK_NEAR(crit_fix_seconds(call_sites.rows[0].all_waiting), 0.2, 1e-12);
-	CHECK_STR_EQ(crit_source_location_text(&call_sites.rows[0].place, text, sizeof(text)),
+	call_sites = crit_call_sites_create(symbols, &sample.results);
+	rows = crit_call_sites_rows(call_sites, &count);
+	if (!CHECK_UINT_EQ(count, 3))
+		return;
+	CHECK_STR_EQ(rows[0].place.module, "/opt/bin/solver");
+	CHECK_UINT_EQ(rows[0].place.offset, 0x14c1);
+	CHECK_INT_EQ(rows[0].process_count, 2);
+	CHECK_UINT_EQ(rows[0].visits, 160);
+	CHECK_NEAR(crit_fix_seconds(rows[0].all_waiting), 0.2, 1e-12);
+	CHECK_STR_EQ(crit_source_location_text(&rows[0].place, text, sizeof(text)),
 		     "solver+0x14c1");
-	CHECK(call_sites.rows[1].place.module == NULL);
-	CHECK_UINT_EQ(call_sites.rows[1].place.offset, 0x7f0000000010);
-	CHECK_STR_EQ(call_sites.rows[2].place.module, "/opt/bin/fixed");
-	CHECK_UINT_EQ(call_sites.rows[2].place.offset,
-		      0x401234); /* not position-independent: as it stands */
+	CHECK(rows[1].place.module == NULL);
+	CHECK_UINT_EQ(rows[1].place.offset, 0x7f0000000010);
+	CHECK_STR_EQ(rows[2].place.module, "/opt/bin/fixed");
+	CHECK_UINT_EQ(rows[2].place.offset, 0x401234); /* not position-independent: as it stands */
 	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 2);
 	CHECK_STR_EQ(text, "/opt/bin/solver cannot be opened");
-	crit_call_sites_fini(&call_sites);
+	crit_call_sites_destroy(call_sites);
 	crit_symbols_destroy(symbols);
 	crit_elf_reader_destroy(reader);
 }

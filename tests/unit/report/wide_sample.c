@@ -270,17 +270,21 @@ int wide_sample_init(struct wide_sample *sample, uint32_t rank_count, enum wide_
 {
 	const struct crit_region_finder finder = { .find = find_place,
 						   .user = (void *)places[language] };
-	const struct crit_summary_options options = { .call_sites = &sample->call_sites,
-						      .finder = &finder };
+	struct crit_summary_options options = { .finder = &finder };
+	struct crit_call_site_row *rows;
+	size_t count;
 	int rc;
 
 	memset(sample, 0, sizeof(*sample));
 	rc = fill(sample, rank_count, language);
 	if (!rc)
-		rc = crit_call_sites_init(&sample->call_sites, NULL, &sample->results);
-	for (size_t i = 0; !rc && i < sample->call_sites.row_count; i++)
-		sample->call_sites.rows[i].place =
-			places[language][sample->call_sites.rows[i].place.offset % PLACES];
+		sample->call_sites = crit_call_sites_create(NULL, &sample->results);
+	if (!sample->call_sites)
+		rc = -ENOMEM;
+	options.call_sites = sample->call_sites;
+	rows = (struct crit_call_site_row *)crit_call_sites_rows(sample->call_sites, &count);
+	for (size_t i = 0; i < count; i++) /* as symbols would have told them */
+		rows[i].place = places[language][rows[i].place.offset % PLACES];
 	if (!rc)
 		rc = crit_summarise(&sample->summary, &sample->results, &options);
 	if (rc)
@@ -291,7 +295,7 @@ int wide_sample_init(struct wide_sample *sample, uint32_t rank_count, enum wide_
 void wide_sample_fini(struct wide_sample *sample)
 {
 	crit_summary_fini(&sample->summary);
-	crit_call_sites_fini(&sample->call_sites);
+	crit_call_sites_destroy(sample->call_sites);
 	free(sample->results.nodes);
 	free(sample->results.ranks);
 	free(sample->results.threads);

@@ -16,7 +16,7 @@ struct wide_sample {
 	struct crit_call_row calls[5];
 	struct crit_call_row call_rows[5];
 	struct crit_consistency_check checks[2];
-	struct crit_call_sites call_sites;
+	struct crit_call_sites *call_sites;
 	struct crit_summary summary;
 };
 
