@@ -103,7 +103,7 @@ int crit_archive_verify(const char *anchor, void (*fault)(void *user, const char
 {
 	struct crit_otf2_entered_list entered = { 0 };
 	struct crit_otf2_verified verified;
-	int rc = crit_otf2_verify_entered(anchor, fault, user, &verified, &entered, err);
+	int rc = crit_otf2_verify(anchor, fault, user, &verified, &entered, err);
 	int64_t more;
 
 	if (rc)

@@ -283,6 +283,6 @@ void crit_analysis_destroy(struct crit_analysis *analysis)
 	if (!analysis)
 		return;
 	crit_results_destroy(analysis->results);
-	crit_call_sites_fini(&analysis->call_sites);
+	crit_call_sites_destroy(analysis->call_sites);
 	free(analysis);
 }

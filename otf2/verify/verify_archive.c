@@ -149,18 +149,8 @@ static int check(struct crit_otf2_verifier *verifier)
 }
 
 int crit_otf2_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,
-		     struct crit_otf2_verified *ret_verified, struct crit_err *err)
-{
-	struct crit_otf2_entered_list entered = { 0 };
-	int rc = crit_otf2_verify_entered(anchor, fault, user, ret_verified, &entered, err);
-
-	crit_otf2_entered_fini(&entered);
-	return rc;
-}
-
-int crit_otf2_verify_entered(const char *anchor, void (*fault)(void *user, const char *text),
-			     void *user, struct crit_otf2_verified *ret_verified,
-			     struct crit_otf2_entered_list *ret_entered, struct crit_err *err)
+		     struct crit_otf2_verified *ret_verified,
+		     struct crit_otf2_entered_list *ret_entered, struct crit_err *err)
 {
 	struct crit_otf2_verifier *verifier = calloc(1, sizeof(*verifier));
 	int rc;
@@ -183,6 +173,8 @@ int crit_otf2_verify_entered(const char *anchor, void (*fault)(void *user, const
 			.event_count = verifier->event_count,
 			.message_count = verifier->message_count,
 		};
+	}
+	if (!rc && ret_entered) {
 		*ret_entered = verifier->entered;
 		verifier->entered = (struct crit_otf2_entered_list){ 0 };
 	}

@@ -18,16 +18,13 @@ struct crit_otf2_verified {
 /*
  * Verifies the archive with this anchor (traces.otf2).  fault is told one line per fault, the first
  * of its kind in a location.
+ * ret_entered: all regions, freed by the caller with fini; may be NULL.
  * Errors: -ENOENT, -EPROTO no archive libotf2 understands, -ENOMEM; a fault is no error.
  * Cost: reads every event once, however the files may be cut; memory O(locations + pairs of ranks
  * that talk).
  */
 int crit_otf2_verify(const char *anchor, void (*fault)(void *user, const char *text), void *user,
-		     struct crit_otf2_verified *ret_verified, struct crit_err *err);
-
-/* The same, and lists all regions.  Ownership: the caller frees the list with fini. */
-int crit_otf2_verify_entered(const char *anchor, void (*fault)(void *user, const char *text),
-			     void *user, struct crit_otf2_verified *ret_verified,
-			     struct crit_otf2_entered_list *ret_entered, struct crit_err *err);
+		     struct crit_otf2_verified *ret_verified,
+		     struct crit_otf2_entered_list *ret_entered, struct crit_err *err);
 
 #endif

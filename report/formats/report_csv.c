@@ -72,7 +72,7 @@ static void write_call_sites(FILE *out, const struct crit_summary *summary)
 }
 
 struct crit_csv {
-	const char *name;
+	const char *name; /* for crit report --csv */
 	const char *file;
 	void (*write)(FILE *out, const struct crit_summary *summary);
 };
@@ -99,11 +99,6 @@ const struct crit_csv *crit_csv_find(const char *name)
 		if (strcmp(name, tables[i].name) == 0)
 			return &tables[i];
 	return NULL;
-}
-
-const char *crit_csv_name(const struct crit_csv *csv)
-{
-	return csv->name;
 }
 
 const char *crit_csv_file(const struct crit_csv *csv)

@@ -146,7 +146,8 @@ json_t *crit_rows_json(const struct crit_summary *summary, enum crit_table table
 	return array;
 }
 
-void crit_csv_quote(FILE *out, const char *text, size_t text_bytes)
+/* A text in quotes, cut at text_bytes. */
+static void quote(FILE *out, const char *text, size_t text_bytes)
 {
 	crit_autofree char *plain = strndup(text, text_bytes);
 
@@ -193,7 +194,7 @@ static void csv_value(FILE *out, const struct crit_column *column, const struct 
 		break;
 	case CRIT_KIND_TEXT:
 	case CRIT_KIND_FIELD:
-		crit_csv_quote(out, value->text, value->text_bytes);
+		quote(out, value->text, value->text_bytes);
 		break;
 	default:
 		fprintf(out, "%.9f", value->real);

@@ -40,7 +40,4 @@ struct crit_rows { /* of a table in report.txt */
 void crit_rows_text(FILE *out, const struct crit_summary *summary, enum crit_table table,
 		    const struct crit_rows *rows);
 
-/* A text in quotes, cut at text_bytes. */
-void crit_csv_quote(FILE *out, const char *text, size_t text_bytes);
-
 #endif

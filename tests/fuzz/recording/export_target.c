@@ -43,7 +43,7 @@ static void export_and_verify(const struct parts *parts, const char *const *path
 	if (crit_otf2_export(paths, parts->count, place_directory(), &options, &archive, &err))
 		return;
 	(void)snprintf(anchor, sizeof(anchor), "%s/" CRIT_OTF2_ANCHOR, place_directory());
-	if (crit_otf2_verify(anchor, on_fault, NULL, &verified, &err))
+	if (crit_otf2_verify(anchor, on_fault, NULL, &verified, NULL, &err))
 		on_fault(NULL, err.text);
 }
 

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (parts.files[i].length > 0)
 			place_write(archive_files[i], &parts.files[i]);
 	(void)snprintf(anchor, sizeof(anchor), "%s/%s", place_directory(), archive_files[0]);
-	if (crit_otf2_verify(anchor, on_fault, &faults, &verified, &err) == 0 &&
+	if (crit_otf2_verify(anchor, on_fault, &faults, &verified, NULL, &err) == 0 &&
 	    faults != verified.fault_count)
 		abort();
 	free(parts.bytes);

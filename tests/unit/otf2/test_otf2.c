@@ -378,7 +378,7 @@ static void check_case(size_t i)
 	write_archive(directory, cases[i].plant, cases[i].spans);
 	plant_in_files(directory, cases[i].plant);
 	path_of(anchor, directory, "traces.otf2");
-	rc = crit_otf2_verify(anchor, take_fault, &faults, &verified, &err);
+	rc = crit_otf2_verify(anchor, take_fault, &faults, &verified, NULL, &err);
 	CHECK_MSG(rc == 0, "verify answers %d: %s", rc, err.text);
 	CHECK_UINT_EQ(verified.fault_count, faults.found + faults.others);
 	if (!cases[i].pattern) {
@@ -407,11 +407,11 @@ static void check_unreadable(void)
 	int fd;
 
 	path_of(path, scratch, "nothing.otf2");
-	CHECK_INT_EQ(crit_otf2_verify(path, take_fault, &faults, &verified, &err), -ENOENT);
+	CHECK_INT_EQ(crit_otf2_verify(path, take_fault, &faults, &verified, NULL, &err), -ENOENT);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	CHECK_INT_EQ(write(fd, text, sizeof(text)), sizeof(text));
 	close(fd);
-	CHECK_INT_EQ(crit_otf2_verify(path, take_fault, &faults, &verified, &err), -EPROTO);
+	CHECK_INT_EQ(crit_otf2_verify(path, take_fault, &faults, &verified, NULL, &err), -EPROTO);
 	CHECK(err.text[0]);
 	CHECK_UINT_EQ(faults.others, 0);
 }

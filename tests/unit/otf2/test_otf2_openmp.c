@@ -513,7 +513,7 @@ static void check_case(size_t i)
 	finish();
 	crit_otf2_listener_destroy(world.listener);
 	(void)snprintf(anchor, sizeof(anchor), "%s/traces.otf2", directory);
-	CHECK_INT_EQ(crit_otf2_verify(anchor, take_fault, &faults, &verified, &err), 0);
+	CHECK_INT_EQ(crit_otf2_verify(anchor, take_fault, &faults, &verified, NULL, &err), 0);
 	if (cases[i].pattern)
 		CHECK_MSG(faults.found == 1, "not found; %s", faults.last);
 	else
