@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes and places of everything that reaches a file or another process; a change needs a new
-// version.
+// Sizes and places of what reaches a file or another process, beyond those that its headers assert;
+// a change needs a new version.
 #include <stddef.h>
 #include <string.h>
 
@@ -19,7 +19,6 @@ static void check_chunks(void)
 {
 	CHECK_UINT_EQ(CRIT_CHUNK_MAGIC, 0x43545243u);
 	CHECK_UINT_EQ(CRIT_RECORDING_VERSION, 3);
-	SIZE(crit_chunk_head, 64);
 	AT(crit_chunk_head, version, 4);
 	AT(crit_chunk_head, kind, 6);
 	AT(crit_chunk_head, source, 8);
@@ -61,49 +60,32 @@ static void check_metadata(void)
 	SIZE(crit_rec_close, 16);
 	AT(crit_rec_close, close_ns, 8);
 	SIZE(crit_rec_gone, 16);
-	SIZE(crit_rec_stream, 32);
 	AT(crit_rec_stream, claim_ns, 16);
 	AT(crit_rec_stream, claim_pos, 24);
-	SIZE(crit_rec_stream_end, 96);
 	AT(crit_rec_stream_end, release_ns, 8);
 	AT(crit_rec_stream_end, end_pos, 16);
 	AT(crit_rec_stream_end, open_call, 48);
 	AT(crit_rec_stream_end, open_first_ns, 56);
 	AT(crit_rec_stream_end, open_site, 88);
 	SIZE(crit_rec_maps, 16);
-	SIZE(crit_rec_name, 24);
 	SIZE(crit_rec_note, 16);
 	SIZE(crit_rec_window, 8);
-	SIZE(crit_rec_foot, 64);
 }
 
 static void check_kernel(void)
 {
-	SIZE(crit_kernel_head, 16);
-	AT(crit_kernel_head, size, 2);
-	AT(crit_kernel_head, run_slot, 2);
-	AT(crit_kernel_head, cpu, 4);
 	AT(crit_kernel_head_2, size, 1);
 	AT(crit_kernel_head_2, cpu, 2);
 	AT(crit_kernel_head_2, flags, 6);
 	AT(crit_kernel_head_2, time_ns, 8);
-	AT(crit_kernel_head, flags, 6);
 	AT(crit_kernel_head, state, 7);
-	AT(crit_kernel_head, time_ns, 8);
-	SIZE(crit_kernel_switch, 32);
 	AT(crit_kernel_switch, prev_tid, 16);
 	AT(crit_kernel_switch, prev_tag, 24);
-	SIZE(crit_kernel_ran, 32);
 	AT(crit_kernel_ran, tid, 16);
 	AT(crit_kernel_ran, ran_ns, 24);
-	SIZE(crit_kernel_wake, 24);
-	SIZE(crit_kernel_fork, 64);
 	AT(crit_kernel_fork, tid, 24);
 	AT(crit_kernel_fork, parent_tag, 40);
-	SIZE(crit_kernel_exec, 48);
-	SIZE(crit_kernel_exit, 56);
 	AT(crit_kernel_exit, tag, 32);
-	SIZE(crit_kernel_enrol, 48);
 	CHECK_INT_EQ(CRIT_K_SWITCH, 1);
 	CHECK_INT_EQ(CRIT_K_ENROL, 7);
 	CHECK_INT_EQ(CRIT_K_RAN, 13);
@@ -122,30 +104,22 @@ static void check_shim(void)
 	SIZE(crit_slot_poll2, 32);
 	AT(crit_slot_poll2, kind, 8);
 	AT(crit_slot_poll2, count, 16);
-	SIZE(crit_counter, 64);
 	SIZE(crit_shm_head, 4096);
 	AT(crit_shm_head, clock_offset_ns, 32);
-	AT(crit_shm_head, buffers_used, 128);
-	AT(crit_shm_head, level, 256);
 	SIZE(crit_thread_buffer_head, 4096);
 	AT(crit_thread_buffer_head, write_pos, 32);
-	AT(crit_thread_buffer_head, open_call, 64);
 	AT(crit_thread_buffer_head, counters_lost, 128);
 	AT(crit_thread_buffer_head, lap_places, 160);
-	AT(crit_thread_buffer_head, read_pos, 192);
 }
 
 static void check_socket(void)
 {
 	SIZE(crit_message_head, 8);
 	SIZE(crit_message_hello, 400);
-	SIZE(crit_message_welcome, 32);
 	SIZE(crit_message_output, 1112);
 	SIZE(crit_message_register, 288);
 	SIZE(crit_message_registered, 1048);
 	SIZE(crit_message_rank, 224);
-	SIZE(crit_message_close, 24);
-	SIZE(crit_message_status, 24);
 }
 
 static void check_tag(void)
