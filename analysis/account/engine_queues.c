@@ -53,15 +53,12 @@ static struct crit_occupant resolve(const struct crit_occupant *came,
 								 : of_kind(CRIT_PREEMPTOR_UNKNOWN);
 }
 
-static struct crit_cpu_queue *queue_at(struct crit_engine *engine, uint32_t node, uint16_t cpu)
+struct crit_cpu_queue *crit_queues_make(struct crit_engine *engine, uint32_t node, uint16_t cpu)
 {
 	struct crit_node_queues *queues = &engine->queues[node];
 	size_t before = queues->capacity;
-	int rc;
+	int rc = crit_array_grow(&queues->cpus, &queues->capacity, cpu + 1u, sizeof(*queues->cpus));
 
-	if (cpu < before)
-		return &queues->cpus[cpu];
-	rc = crit_array_grow(&queues->cpus, &queues->capacity, cpu + 1u, sizeof(*queues->cpus));
 	if (rc) {
 		engine->error = rc;
 		return NULL;
@@ -71,12 +68,9 @@ static struct crit_cpu_queue *queue_at(struct crit_engine *engine, uint32_t node
 	return &queues->cpus[cpu];
 }
 
-void crit_queues_switch(struct crit_engine *engine, const struct crit_stay *stay)
+void crit_queues_charge(struct crit_engine *engine, const struct crit_cpu_queue *queue,
+			const struct crit_stay *stay)
 {
-	struct crit_cpu_queue *queue = queue_at(engine, stay->node, stay->cpu);
-
-	if (!queue)
-		return;
 	for (uint32_t thread = queue->first; thread != CRIT_NONE;
 	     thread = engine->accounts[thread].queued.next) {
 		bool is_watched = engine->accounts[thread].queued.is_watched;
@@ -91,7 +85,6 @@ void crit_queues_switch(struct crit_engine *engine, const struct crit_stay *stay
 			by = of_kind(CRIT_PREEMPTOR_UNKNOWN);
 		charge(engine, thread, &by, stay->time_ns);
 	}
-	queue->occupant = stay->came;
 }
 
 static void count(struct crit_engine *engine, uint32_t thread, const struct crit_occupant *came)
@@ -144,7 +137,7 @@ void crit_queues_join(struct crit_engine *engine, uint32_t thread,
 		crit_queues_leave(engine, thread, join->time_ns);
 	if (account->share != CRIT_SHARE_ACTIVE)
 		return;
-	queue = queue_at(engine, engine->model->threads[thread].node, join->cpu);
+	queue = crit_queues_at(engine, engine->model->threads[thread].node, join->cpu);
 	if (!queue)
 		return;
 	account->queued = (struct crit_queued){ .since_ns = join->time_ns,
@@ -160,7 +153,7 @@ void crit_queues_leave(struct crit_engine *engine, uint32_t thread, uint64_t tim
 {
 	struct crit_queued *queued = &engine->accounts[thread].queued;
 	struct crit_cpu_queue *queue =
-		queue_at(engine, engine->model->threads[thread].node, queued->cpu);
+		crit_queues_at(engine, engine->model->threads[thread].node, queued->cpu);
 	struct crit_occupant by = of_kind(CRIT_PREEMPTOR_OTHERS);
 
 	if (!queue)

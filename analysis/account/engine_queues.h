@@ -14,17 +14,29 @@
 
 #define CRIT_QUEUE_MOST 32u /* threads whose preemptors are told apart; bounds the cost of a stay */
 
-/* What a record tells of a switch: who left the CPU, and who got it. */
-struct crit_stay {
-	uint32_t node;
-	uint16_t cpu;
+/* The queue of a CPU, made when new; NULL: engine->error is set. */
+struct crit_cpu_queue *crit_queues_make(struct crit_engine *engine, uint32_t node, uint16_t cpu);
+
+static inline struct crit_cpu_queue *crit_queues_at(struct crit_engine *engine, uint32_t node,
+						    uint16_t cpu)
+{
+	struct crit_node_queues *queues = &engine->queues[node];
+
+	return cpu < queues->capacity ? &queues->cpus[cpu] : crit_queues_make(engine, node, cpu);
+}
+
+struct crit_stay { /* of the CPU's occupant, which ends */
 	uint64_t time_ns;
-	struct crit_occupant left, came;
+	struct crit_occupant left; /* who it was, by the record of its end */
 	bool has_gap; /* others came and left between the record before and this one */
 };
 
-/* A stay on a CPU ends, another begins.  Errors: engine->error.  Cost: O(threads in the queue). */
-void crit_queues_switch(struct crit_engine *engine, const struct crit_stay *stay);
+/*
+ * Charges a stay on a CPU to the threads in its queue; the caller sets the next occupant.
+ * Errors: engine->error.  Cost: O(threads in the queue).
+ */
+void crit_queues_charge(struct crit_engine *engine, const struct crit_cpu_queue *queue,
+			const struct crit_stay *stay);
 
 struct crit_queue_join {
 	uint64_t time_ns;

@@ -4,8 +4,14 @@
 
 #include <string.h>
 
-static void read_stranger(struct crit_occupant *occupant, uint32_t tid, const char *comm)
+static void tell_nobody(struct crit_occupant *occupant)
 {
+	*occupant = (struct crit_occupant){ .thread = CRIT_NONE };
+}
+
+static void tell_stranger(struct crit_occupant *occupant, uint32_t tid, const char *comm)
+{
+	tell_nobody(occupant);
 	occupant->is_told = true;
 	occupant->kind = CRIT_PREEMPTOR_HIDDEN;
 	if (!comm[0])
@@ -15,50 +21,63 @@ static void read_stranger(struct crit_occupant *occupant, uint32_t tid, const ch
 	memcpy(occupant->name, comm, sizeof(occupant->name) - 1);
 }
 
-static void read_member(const struct crit_sched_state *sched_state, struct crit_occupant *occupant,
-			uint32_t tid)
+/* Leaves the name as it is: members have none. */
+static inline void tell_member(struct crit_occupant *occupant, uint32_t thread)
 {
-	occupant->thread = crit_sched_state_find(sched_state, tid);
-	occupant->is_told = occupant->thread != CRIT_NONE;
 	occupant->kind = CRIT_PREEMPTOR_MEMBER;
+	occupant->is_told = thread != CRIT_NONE;
+	occupant->thread = thread;
+	occupant->tid = 0;
 }
 
-static void read_switch(const struct crit_sched_state *sched_state,
-			const struct crit_kernel_preempted *taken, struct crit_stay *stay)
+static void tell_taker(struct crit_occupant *occupant, const struct crit_kernel_preempted *taken)
 {
-	const struct crit_kernel_head *head = &taken->switched.head;
-	bool is_named = head->size >= sizeof(*taken);
-	bool has_prev = head->flags & CRIT_KF_PREV_MEMBER && taken->switched.prev_tid;
-	bool has_next = head->flags & CRIT_KF_NEXT_MEMBER && taken->switched.next_tid;
-
-	if (has_prev)
-		read_member(sched_state, &stay->left, taken->switched.prev_tid);
-	else if (is_named)
-		read_stranger(&stay->left, taken->taker_tid, taken->taker_comm);
-	if (has_next)
-		read_member(sched_state, &stay->came, taken->switched.next_tid);
-	else if (is_named)
-		read_stranger(&stay->came, taken->taker_tid, taken->taker_comm);
+	if (taken->switched.head.size >= sizeof(*taken))
+		tell_stranger(occupant, taken->taker_tid, taken->taker_comm);
+	else
+		tell_nobody(occupant);
 }
 
-bool crit_occupants_read(const struct crit_sched_state *sched_state,
-			 const union crit_kernel_record *record, struct crit_stay *ret_stay)
+static void read_left(const struct crit_sched_state *sched_state,
+		      const union crit_kernel_record *record, struct crit_occupant *ret_left)
 {
-	const struct crit_kernel_outside *outside = &record->outside;
+	const struct crit_kernel_switch *switched = &record->switched;
 
-	*ret_stay = (struct crit_stay){ .node = sched_state->node,
-					.cpu = record->head.cpu,
-					.time_ns = record->head.time_ns,
-					.has_gap = record->head.flags & CRIT_KF_LEFT_OUT,
-					.left = { .thread = CRIT_NONE },
-					.came = { .thread = CRIT_NONE } };
-	if (record->head.kind == CRIT_K_SWITCH) {
-		read_switch(sched_state, &record->taken, ret_stay);
-		return true;
+	if (record->head.kind == CRIT_K_OUTSIDE)
+		tell_stranger(ret_left, record->outside.prev_tid, record->outside.prev_comm);
+	else if (record->head.flags & CRIT_KF_PREV_MEMBER && switched->prev_tid)
+		tell_member(ret_left, crit_sched_state_find(sched_state, switched->prev_tid));
+	else
+		tell_taker(ret_left, &record->taken);
+}
+
+static void read_came(const struct crit_sched_state *sched_state,
+		      const union crit_kernel_record *record, struct crit_occupant *ret_came)
+{
+	const struct crit_kernel_switch *switched = &record->switched;
+
+	if (record->head.kind == CRIT_K_OUTSIDE)
+		tell_stranger(ret_came, record->outside.next_tid, record->outside.next_comm);
+	else if (record->head.flags & CRIT_KF_NEXT_MEMBER && switched->next_tid)
+		tell_member(ret_came, crit_sched_state_find_on(sched_state, record->head.cpu,
+							       switched->next_tid));
+	else
+		tell_taker(ret_came, &record->taken);
+}
+
+void crit_occupants_take(struct crit_engine *engine, const struct crit_sched_state *sched_state,
+			 const union crit_kernel_record *record)
+{
+	struct crit_cpu_queue *queue = crit_queues_at(engine, sched_state->node, record->head.cpu);
+
+	if (!queue)
+		return;
+	if (queue->first != CRIT_NONE) {
+		struct crit_stay stay = { .time_ns = record->head.time_ns,
+					  .has_gap = record->head.flags & CRIT_KF_LEFT_OUT };
+
+		read_left(sched_state, record, &stay.left);
+		crit_queues_charge(engine, queue, &stay);
 	}
-	if (record->head.kind != CRIT_K_OUTSIDE)
-		return false;
-	read_stranger(&ret_stay->left, outside->prev_tid, outside->prev_comm);
-	read_stranger(&ret_stay->came, outside->next_tid, outside->next_comm);
-	return true;
+	read_came(sched_state, record, &queue->occupant);
 }

@@ -36,11 +36,6 @@ void crit_sched_state_fini(struct crit_sched_state *sched_state)
 	sched_state->on_cpu = NULL;
 }
 
-uint32_t crit_sched_state_find(const struct crit_sched_state *sched_state, uint32_t tid)
-{
-	return crit_map_get(&sched_state->tids, tid);
-}
-
 static void emit(struct crit_sched_state *sched_state, uint32_t index, unsigned int flags)
 {
 	const struct crit_thread *thread = &sched_state->model->threads[index];

@@ -56,6 +56,21 @@ int crit_sched_state_step(struct crit_sched_state *sched_state,
 			  const union crit_kernel_record *record);
 
 /* The newest thread of a task number, or CRIT_NONE. */
-uint32_t crit_sched_state_find(const struct crit_sched_state *sched_state, uint32_t tid);
+static inline uint32_t crit_sched_state_find(const struct crit_sched_state *sched_state,
+					     uint32_t tid)
+{
+	return crit_map_get(&sched_state->tids, tid);
+}
+
+/* The same, at less cost where it is the thread that runs on this CPU. */
+static inline uint32_t crit_sched_state_find_on(const struct crit_sched_state *sched_state,
+						uint16_t cpu, uint32_t tid)
+{
+	uint32_t thread = sched_state->on_cpu[cpu];
+
+	if (thread != CRIT_NONE && sched_state->model->threads[thread].tid == tid)
+		return thread;
+	return crit_sched_state_find(sched_state, tid);
+}
 
 #endif

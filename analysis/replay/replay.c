@@ -286,15 +286,15 @@ static void apply_wait(struct replay *line, const struct crit_transition *change
 	const struct crit_kernel_head *head = &record->head;
 	bool is_preempted = change->flags & CRIT_T_SWITCHED_OUT;
 	bool is_woken = head->kind == CRIT_K_WAKE || head->kind == CRIT_K_WAKE_NEW;
-	struct crit_queue_join join = { .time_ns = head->time_ns,
-					.cpu = head->cpu,
-					.is_watched = head->flags & CRIT_KF_WATCHED,
-					.is_preempted = is_preempted };
+	bool is_watched = head->flags & CRIT_KF_WATCHED;
 
-	if (change->state != CRIT_STATE_RUNNABLE)
-		return;
-	if (is_preempted ? !is_waiting(record->switched.prev_tag) : is_woken && join.is_watched)
-		crit_queues_join(line->engine, change->thread, &join);
+	if (change->state == CRIT_STATE_RUNNABLE &&
+	    (is_preempted ? !is_waiting(record->switched.prev_tag) : is_woken && is_watched))
+		crit_queues_join(line->engine, change->thread,
+				 &(struct crit_queue_join){ .time_ns = head->time_ns,
+							    .cpu = head->cpu,
+							    .is_watched = is_watched,
+							    .is_preempted = is_preempted });
 }
 
 static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
@@ -302,14 +302,13 @@ static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
 	struct crit_kernel_feed *feed = &line->kernels[node];
 	struct crit_sched_state *sched_state = &line->sched_states[node];
 	const union crit_kernel_record *record = crit_kernel_feed_front(feed);
-	struct crit_stay stay;
 	int rc;
 
 	if (line->edges)
 		crit_thread_edges_before(line->edges, sched_state, record);
 	rc = crit_sched_state_step(sched_state, record);
-	if (!rc && crit_occupants_read(sched_state, record, &stay))
-		crit_queues_switch(line->engine, &stay);
+	if (!rc && crit_occupants_are_told(record))
+		crit_occupants_take(line->engine, sched_state, record);
 	for (unsigned int i = 0; i < sched_state->out_count && !rc; i++) {
 		rc = apply_transition(line, &sched_state->out[i], record);
 		apply_wait(line, &sched_state->out[i], record);
