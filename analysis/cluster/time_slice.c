@@ -148,7 +148,7 @@ int crit_time_slice_add_up(struct crit_time_slice *slice,
 	for (uint32_t i = 0; i < bounds->process_count && !rc; i++)
 		rc = open_source(slice, i, blame, &from[i]);
 	while (!rc && slice->merge.count) {
-		uint32_t peer = slice->merge.heap[0].order;
+		uint32_t peer = crit_merge_first(&slice->merge).order;
 		struct crit_time_slice_step note = slice->sources[peer].note;
 
 		crit_scope_advance(&slice->scope, bounds->reciprocals, bounds->window_end_ns,

@@ -391,7 +391,7 @@ static void report_progress(const struct replay *line)
 
 static uint64_t next_ns(const struct replay *line)
 {
-	return line->merge.count ? line->merge.heap[0].time_ns : CRIT_TIME_MAX;
+	return line->merge.count ? crit_merge_first(&line->merge).time_ns : CRIT_TIME_MAX;
 }
 
 static int play(struct replay *line)
@@ -399,7 +399,7 @@ static int play(struct replay *line)
 	int rc = 0;
 
 	while (line->merge.count && !rc) {
-		struct crit_cursor cursor = line->merge.heap[0];
+		struct crit_cursor cursor = crit_merge_first(&line->merge);
 		struct source source = line->sources[cursor.order];
 
 		if (source.kind == SOURCE_KERNEL) {
