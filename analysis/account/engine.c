@@ -105,11 +105,10 @@ static void blame(struct crit_engine *engine, const struct crit_run_step *step, 
 		crit_blame_settle(&engine->blame, window, rank->active, integral);
 }
 
-void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step)
+static inline void take_step(struct crit_engine *engine, const struct crit_run_step *step,
+			     uint32_t window, struct crit_rank_state *rank)
 {
-	const struct crit_thread *thread = &engine->model->threads[step->thread];
 	struct crit_thread_account *account = &engine->accounts[step->thread];
-	struct crit_rank_state *rank = places_of(engine, thread).run_rank;
 	struct crit_attribution *attributed = &step->from->attributed;
 	bool was_active = step->share_before == CRIT_SHARE_ACTIVE;
 
@@ -127,12 +126,19 @@ void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step
 	else if (step->share_before != CRIT_SHARE_OUT)
 		attributed->waiting_ns += engine->run.active_ns - account->run.active_ns;
 	if (!engine->step_sink)
-		blame(engine, step, thread->window, rank);
+		blame(engine, step, window, rank);
 	if (step->share_before != step->share_after) {
 		crit_scope_count_in(&engine->run, rank, step->share_before, -1);
 		crit_scope_count_in(&engine->run, rank, step->share_after, 1);
 	}
 	mark(&account->run, &engine->run, rank);
+}
+
+void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step)
+{
+	const struct crit_thread *thread = &engine->model->threads[step->thread];
+
+	take_step(engine, step, thread->window, places_of(engine, thread).run_rank);
 }
 
 /* The same for the scope of its node. */
@@ -156,13 +162,14 @@ static inline void step_node(struct crit_engine *engine, const struct crit_run_s
 }
 
 /* Takes the step, or hands it to those who know the run's integrals. */
-static inline void step_run(struct crit_engine *engine, const struct crit_run_step *step)
+static inline void step_run(struct crit_engine *engine, const struct crit_run_step *step,
+			    uint32_t window, struct crit_rank_state *rank)
 {
 	int rc;
 
 	if (!engine->step_sink) {
 		advance(engine, &engine->run, step->time_ns);
-		crit_engine_step_run(engine, step);
+		take_step(engine, step, window, rank);
 		return;
 	}
 	rc = engine->step_sink->add(engine->step_sink->user, step);
@@ -207,8 +214,8 @@ static inline void note_runnable(struct crit_engine *engine, uint32_t index, uin
 	account->runnable = share;
 }
 
-static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
-		      uint64_t time_ns)
+static inline void resegment(struct crit_engine *engine, uint32_t index, struct crit_bucket *bucket,
+			     uint64_t time_ns)
 {
 	const struct crit_thread *thread = &engine->model->threads[index];
 	struct crit_thread_account *account = &engine->accounts[index];
@@ -234,16 +241,16 @@ static void resegment(struct crit_engine *engine, uint32_t index, struct crit_bu
 				       .may_wait_change = (int8_t)(is_may_wait_active -
 								   account->is_may_wait_active) };
 	account->is_may_wait_active = is_may_wait_active;
+	places = places_of(engine, thread);
 	if (share == account->share && bucket == account->bucket) {
-		step_run(engine, &step);
+		step_run(engine, &step, thread->window, places.run_rank);
 		return;
 	}
-	places = places_of(engine, thread);
 	if (account->share != CRIT_SHARE_OUT)
 		account->bucket->time_ns += time_ns - account->since_ns;
 	if (places.node)
 		step_node(engine, &step, &places);
-	step_run(engine, &step);
+	step_run(engine, &step, thread->window, places.run_rank);
 	account->share = share;
 	account->bucket = bucket;
 	account->since_ns = time_ns;
@@ -256,16 +263,6 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 			   uint64_t time_ns)
 {
 	resegment(engine, index, bucket, time_ns);
-	note_runnable(engine, index, time_ns);
-}
-
-void crit_engine_change_state(struct crit_engine *engine, uint32_t index,
-			      enum crit_kernel_state state, uint64_t time_ns)
-{
-	struct crit_thread_account *account = &engine->accounts[index];
-
-	account->state = (uint8_t)state;
-	resegment(engine, index, account->bucket, time_ns);
 	note_runnable(engine, index, time_ns);
 }
 

@@ -139,10 +139,6 @@ static inline void crit_engine_close_cell(const struct crit_engine *engine,
 	account->cell_since_ns = time_ns;
 }
 
-/* A thread, whose cells are up to date, changes its state; the same as resegment then. */
-void crit_engine_change_state(struct crit_engine *engine, uint32_t thread,
-			      enum crit_kernel_state state, uint64_t time_ns);
-
 /* Ends the running segment if the thread's share or bucket is another now, and begins the next. */
 void crit_engine_resegment(struct crit_engine *engine, uint32_t thread, struct crit_bucket *bucket,
 			   uint64_t time_ns);

@@ -138,7 +138,8 @@ void crit_engine_set_state(struct crit_engine *engine, uint32_t thread,
 	crit_engine_close_cell(engine, account, time_ns);
 	if (state == CRIT_STATE_NONE)
 		end_thread(engine, thread, time_ns);
-	crit_engine_change_state(engine, thread, state, time_ns);
+	account->state = (uint8_t)state;
+	crit_engine_resegment(engine, thread, account->bucket, time_ns);
 	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
 			    &(struct crit_event){ .time_ns = time_ns, .thread = thread });
 }

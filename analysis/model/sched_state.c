@@ -36,7 +36,7 @@ void crit_sched_state_fini(struct crit_sched_state *sched_state)
 	sched_state->on_cpu = NULL;
 }
 
-static void emit(struct crit_sched_state *sched_state, uint32_t index, unsigned int flags)
+static inline void emit(struct crit_sched_state *sched_state, uint32_t index, unsigned int flags)
 {
 	const struct crit_thread *thread = &sched_state->model->threads[index];
 	struct crit_transition *out;
@@ -81,7 +81,7 @@ static int distrust(struct crit_sched_state *sched_state, struct crit_thread *th
 	return 0;
 }
 
-static void leave_cpu(struct crit_sched_state *sched_state, uint32_t index)
+static inline void leave_cpu(struct crit_sched_state *sched_state, uint32_t index)
 {
 	struct crit_thread *thread = &sched_state->model->threads[index];
 
@@ -91,8 +91,8 @@ static void leave_cpu(struct crit_sched_state *sched_state, uint32_t index)
 }
 
 /* A certain stamp: from here on the thread is in this state. */
-static int settle(struct crit_sched_state *sched_state, uint32_t index, bool is_expected,
-		  enum crit_kernel_state state, uint64_t time_ns)
+static inline int settle(struct crit_sched_state *sched_state, uint32_t index, bool is_expected,
+			 enum crit_kernel_state state, uint64_t time_ns)
 {
 	struct crit_model *model = sched_state->model;
 	struct crit_thread *thread = &model->threads[index];
@@ -240,8 +240,8 @@ static bool is_alive(const struct crit_sched_state *sched_state, uint32_t index)
 }
 
 /* The living thread of a number; one nobody announced is born here, unknown, and counted. */
-static int find_or_adopt(struct crit_sched_state *sched_state, uint32_t tid, uint64_t time_ns,
-			 uint32_t *ret_index, unsigned int *flags)
+static inline int find_or_adopt(struct crit_sched_state *sched_state, uint32_t tid,
+				uint64_t time_ns, uint32_t *ret_index, unsigned int *flags)
 {
 	int rc;
 
