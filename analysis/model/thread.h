@@ -17,40 +17,41 @@
 #define CRIT_CPU_ANY 0xfffffffeu
 
 struct crit_thread {
-	uint32_t node;
+	/* what each of its events needs lies together */
+	uint64_t last_ns; /* last certain stamp */
+	uint64_t wants_ns; /* runnable since, and not seen to get a CPU; 0 not so */
 	uint32_t tid;
+	uint32_t cpu; /* while running; CRIT_CPU_ANY when not told */
+	uint32_t events; /* certain stamps so far */
+	uint32_t final_event; /* dies with this one; CRIT_NONE */
+	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
+	uint8_t belief; /* enum crit_kernel_state after the last event */
+	bool is_worker; /* of an OpenMP runtime, by its tag, or where it decides a role its slots */
+	bool is_exiting; /* EXIT seen, last switch-out not yet */
+	bool has_stream;
+	uint64_t switches;
+	uint64_t preemptions;
+	enum crit_role role;
+	uint32_t window; /* the one it lives by: index into windows, or CRIT_NONE */
+
+	uint32_t node;
 	uint32_t tgid; /* 0: not known yet */
 	uint32_t ns_tid;
 	uint32_t process;
 	uint32_t creator; /* thread that forked it, or CRIT_NONE */
 	uint32_t older; /* the thread before with the same (tgid, ns_tid) */
-	uint32_t window; /* the one it lives by: index into windows, or CRIT_NONE */
 	uint32_t next_in_window;
 	char name[CRIT_COMM_BYTES];
 	uint64_t birth_ns;
 	uint64_t death_ns;
-	enum crit_role role;
 	bool is_assumed; /* known only from a shim */
 	bool is_born_in_mpi; /* its creator was inside an MPI call */
 	bool is_helper; /* or that of one that was */
-	bool is_worker; /* of an OpenMP runtime, by its tag, or where it decides a role its slots */
-	bool is_exiting; /* EXIT seen, last switch-out not yet */
 	bool has_exit_name;
-	bool has_stream;
 	bool is_tag_only; /* has a tag, but no thread buffer was left for it */
 	bool has_mpi_calls; /* looked for only where it decides a role */
 	uint32_t rank; /* it is of, or descends from; index into ranks, or CRIT_NONE */
-	/* the kernel state machine, run by both passes */
-	uint8_t belief; /* enum crit_kernel_state after the last event */
-	uint32_t cpu; /* while running; CRIT_CPU_ANY when not told */
-	uint32_t events; /* certain stamps so far */
-	uint32_t final_event; /* dies with this one; CRIT_NONE */
-	uint64_t last_ns; /* last certain stamp */
-	uint64_t wants_ns; /* runnable since, and not seen to get a CPU; 0 not so */
-	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
 	uint32_t unknown_last;
-	uint64_t switches;
-	uint64_t preemptions;
 	uint64_t unmatched;
 };
 
