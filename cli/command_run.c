@@ -24,7 +24,6 @@
 
 #define STATUS_NOT_FOUND 127
 #define STATUS_NOT_EXECUTABLE 126
-#define QUIET_IN_RUN "run" /* CRIT_QUIET of the program: its ranks leave the line to us */
 
 struct run_options {
 	struct crit_client_env env;
@@ -228,7 +227,9 @@ static void tell_end(const struct crit_client *client, const struct run_options 
 {
 	const struct crit_run_end end = { .directory = client->directory,
 					  .directory_fd = directory_fd,
-					  .finish_s = options->env.finish_s,
+					  .finish_ms = options->env.has_finish_s
+							       ? (int)options->env.finish_s * 1000
+							       : CRIT_END_BY_SIZE,
 					  .is_quiet = options->is_quiet };
 
 	if (client->is_first)
@@ -267,15 +268,17 @@ static int run_program(struct run_options *options)
 	child.exe = exe;
 	if (!options->env.is_disabled) {
 		make_run_key(options);
+		if (!options->is_quiet) /* one line: ours; the finisher is told as well */
+			(void)setenv("CRIT_QUIET", CRIT_QUIET_IN_RUN, 1);
 		child.is_recorded = open_client(&client, options, exe) == 0;
+		if (!child.is_recorded && !options->is_quiet)
+			(void)unsetenv("CRIT_QUIET");
 	}
 	if (child.is_recorded) {
 		directory_fd = open_directory(&client);
 		(void)crit_client_copy(options->env.socket, sizeof(options->env.socket),
 				       client.socket_path);
 		(void)setenv("CRIT_SOCKET", client.socket_path, 1);
-		if (!options->is_quiet)
-			(void)setenv("CRIT_QUIET", QUIET_IN_RUN, 1); /* one line: ours */
 		if (options->has_shim)
 			set_preload();
 	}
@@ -359,7 +362,7 @@ static bool is_quiet(void)
 {
 	const char *quiet = crit_setting_text(CRIT_SETTING_QUIET, NULL);
 
-	return strcmp(quiet, "0") != 0 && strcmp(quiet, QUIET_IN_RUN) != 0;
+	return strcmp(quiet, "0") != 0 && strcmp(quiet, CRIT_QUIET_IN_RUN) != 0;
 }
 
 int crit_command_run(int argc, char **argv)

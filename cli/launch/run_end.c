@@ -18,8 +18,12 @@
 #include "cli/console/terminal.h"
 #include "report/formats/report_text.h"
 #include "report/formats/screen.h"
+#include "core/abi/abi_slot.h"
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
+#include "core/client/client_env.h"
 
+#define BEGIN_MS 10000 /* for a finisher to begin: one at work by then may still need longer */
 #define WIDE_BYTES_MAX (16u << 20) /* of recordings that are read again */
 
 struct findings {
@@ -167,18 +171,47 @@ static int finish_again(int directory_fd, struct crit_err *err)
 			      err);
 }
 
+static int patience_ms(const struct crit_run_end *end, const struct findings *found)
+{
+	struct crit_recording_set *set;
+	uint64_t slots = 0;
+
+	if (end->finish_ms != CRIT_END_BY_SIZE)
+		return end->finish_ms;
+	set = crit_recording_set_create(NULL);
+	if (crit_recording_set_add(set, found->here, NULL) == 0)
+		slots = crit_recording_set_bytes(set) / CRIT_SLOT_BYTES;
+	crit_recording_set_destroy(set);
+	return CRIT_END_MS + (int)(slots * CRIT_END_MS_PER_MILLION / 1000000);
+}
+
+/* The archive of a run has as much time again where the user has set it, else what is left. */
+static bool has_no_trace_yet(const struct crit_run_end *end, const struct findings *found,
+			     int wait_ms, uint64_t begin_ms)
+{
+	const int passed_ms = (int)(crit_clock_ms() - begin_ms);
+
+	if (end->finish_ms == CRIT_END_BY_SIZE)
+		wait_ms -= passed_ms;
+	return crit_finish_lock_wait_trace(found->here, wait_ms) == -ETIMEDOUT;
+}
+
 /* Waits for the finisher and, where it is needed, takes its place. */
 static void find_report(const struct crit_run_end *end, struct findings *found)
 {
-	const int timeout_ms = (int)end->finish_s * 1000;
-	int rc = crit_finish_lock_wait_report(found->here, timeout_ms);
+	const uint64_t begin_ms = crit_clock_ms();
+	const int wait_ms = patience_ms(end, found);
+	int rc = crit_finish_lock_wait_report(found->here, wait_ms);
 
 	found->is_held = crit_finish_lock_wait(found->here, 0) == -ETIMEDOUT;
+	if (rc == -ETIMEDOUT && !found->is_held && end->finish_ms == CRIT_END_BY_SIZE) {
+		rc = crit_finish_lock_wait_report(found->here, BEGIN_MS);
+		found->is_held = crit_finish_lock_wait(found->here, 0) == -ETIMEDOUT;
+	}
 	if (!found->is_held && (rc || is_abandoned(end, found)))
 		found->is_made_here = finish_again(end->directory_fd, &found->err) == 0;
 	else if (!rc)
-		found->has_no_trace_yet = crit_finish_lock_wait_trace(found->here, timeout_ms) ==
-					  -ETIMEDOUT;
+		found->has_no_trace_yet = has_no_trace_yet(end, found, wait_ms, begin_ms);
 }
 
 void crit_run_end_print(const struct crit_run_end *end)
@@ -186,7 +219,7 @@ void crit_run_end_print(const struct crit_run_end *end)
 	struct findings found = { .is_held = false };
 	char name[PATH_MAX];
 
-	if (end->directory_fd < 0 || end->finish_s == 0) {
+	if (end->directory_fd < 0 || end->finish_ms == 0) {
 		if (!end->is_quiet)
 			fprintf(stderr, "crit: report follows in %s\n", end->directory);
 		return;

@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define CRIT_END_BY_SIZE (-1) /* CRIT_END_MS, and CRIT_END_MS_PER_MILLION of what was recorded */
+
 struct crit_run_end {
 	const char *directory; /* of the run, by the name it began with */
 	int directory_fd; /* open since then: it may have been renamed; -1: not to be had */
-	uint32_t finish_s; /* how long to wait for the report; 0: not */
+	int finish_ms; /* how long to wait for the report, or CRIT_END_BY_SIZE; 0: not */
 	bool is_quiet; /* nothing is printed */
 };
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@
 #define HERE "."
 #define LATE_NICE 19
 #define LATE_MS 30000 /* for a finisher at work when the job is over */
+#define AWAITED_BYTES_MAX (16u << 20) /* of recordings whose report is made within CRIT_END_MS */
+#define END_MS 1000 /* for a run to end behind its window */
 #define READERS_MS 20 /* those who wait for a finisher take a free lock for an instant */
 
 /* Notes the outcome of one attempt; the first of equal failures in a row is told. */
@@ -209,48 +212,94 @@ static int fail_removed(struct crit_finisher *finisher)
 			&err);
 }
 
+/* May somebody wait for a report that is made of what there is now? */
+static bool is_awaited(const struct crit_finisher *finisher)
+{
+	struct crit_recording_set *set;
+	bool is_small;
+
+	if (finisher->env.has_finish_s)
+		return finisher->env.finish_s > 0;
+	set = crit_recording_set_create(NULL);
+	is_small = crit_recording_set_add(set, HERE, NULL) == 0 &&
+		   crit_recording_set_bytes(set) <= AWAITED_BYTES_MAX;
+	crit_recording_set_destroy(set);
+	return is_small;
+}
+
 /*
  * The report of a run that crit run waits for comes before the archive.  What a worker before this
  * one died of may have been either: then, too.
  */
 static bool is_one_replay(const struct crit_finisher *finisher)
 {
-	return crit_archive_is_wanted() && finisher->socket_fd < 0 &&
+	const bool is_first = finisher->socket_fd >= 0 && finisher->env.is_in_run &&
+			      is_awaited(finisher);
+
+	return crit_archive_is_wanted() && !is_first &&
 	       finisher->state->phase != CRIT_FINISHER_REPLAYING_ONCE;
+}
+
+/* Does critd hang up, or say more, in that time? */
+static bool has_news(const struct crit_finisher *finisher, short events, int timeout_ms)
+{
+	struct pollfd peer = { .fd = finisher->socket_fd, .events = events };
+
+	return poll(&peer, 1, timeout_ms) != 0;
+}
+
+/* A report of the window alone, while processes of the run live on. */
+static int write_window(struct crit_finisher *finisher)
+{
+	crit_nodes_wait(HERE, finisher->gather_ms);
+	finisher->has_written = true;
+	return write_results(finisher, true);
+}
+
+/*
+ * The window is closed.  Its report is soon followed by that of the whole run, so it is made only
+ * for those who wait for it, or where the run takes its time to end.
+ */
+static void close_window(struct crit_finisher *finisher)
+{
+	const bool is_ours = crit_nodes_is_reporter(HERE);
+	const bool is_wanted = is_ours && !has_news(finisher, POLLRDHUP, 0) &&
+			       (finisher->env.has_finish_s || !finisher->env.is_in_run) &&
+			       is_awaited(finisher);
+	int rc = 0;
+
+	if (is_removed(finisher))
+		rc = fail_removed(finisher);
+	else if (is_wanted)
+		rc = write_window(finisher);
+	else if (is_ours)
+		rc = -EINPROGRESS;
+	answer(finisher, rc);
+	(void)receive(finisher, 0);
+	if (rc == -EINPROGRESS && !has_news(finisher, POLLIN | POLLRDHUP, END_MS))
+		(void)write_window(finisher);
 }
 
 static int finish(struct crit_finisher *finisher)
 {
-	const int gather_ms = (int)crit_setting_number(CRIT_SETTING_GATHER_S) * 1000;
 	struct crit_recording_set *set;
-	bool has_written = false;
 	bool has_grown;
 
-	while (finisher->socket_fd >= 0 && wait_closed(finisher)) {
-		int rc = 0;
-
-		if (is_removed(finisher)) {
-			rc = fail_removed(finisher);
-		} else if (crit_nodes_is_reporter(HERE)) {
-			crit_nodes_wait(HERE, gather_ms);
-			rc = write_results(finisher, true);
-			has_written = true;
-		}
-		answer(finisher, rc);
-		(void)receive(finisher, 0);
-	}
+	while (finisher->socket_fd >= 0 && wait_closed(finisher))
+		close_window(finisher);
 	if (is_removed(finisher))
 		return fail_removed(finisher);
 	finisher->has_no_window = finisher->socket_fd >= 0 && !crit_nodes_is_reporter(HERE);
 	if (finisher->has_no_window)
 		return 0;
 	if (finisher->is_late || finisher->socket_fd >= 0)
-		crit_nodes_wait(HERE, gather_ms);
+		crit_nodes_wait(HERE, finisher->gather_ms);
 	set = crit_recording_set_create(NULL);
 	has_grown = crit_recording_set_add(set, HERE, NULL) == 0 &&
 		    crit_recording_set_bytes(set) != finisher->written_bytes;
 	crit_recording_set_destroy(set);
-	if (has_written && !has_grown && !finisher->is_provisional && finisher->last_status == 0)
+	if (finisher->has_written && !has_grown && !finisher->is_provisional &&
+	    finisher->last_status == 0)
 		return 0;
 	return is_one_replay(finisher) ? write_both(finisher) : write_results(finisher, false);
 }
@@ -327,6 +376,8 @@ int crit_finisher_work(struct crit_finisher *finisher)
 		leave_empty(finisher);
 		return 0;
 	}
+	crit_client_env_read(&finisher->env);
+	finisher->gather_ms = (int)crit_setting_number(CRIT_SETTING_GATHER_S) * 1000;
 	rc = take_lock(finisher);
 	if (rc)
 		return rc;

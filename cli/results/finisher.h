@@ -8,6 +8,7 @@
 
 #include "cli/results/recording_set.h"
 #include "core/base/err.h"
+#include "core/client/client_env.h"
 
 enum crit_finisher_phase {
 	CRIT_FINISHER_REPORTING = 0, /* or waiting for that */
@@ -29,11 +30,14 @@ struct crit_finisher {
 	struct crit_finisher_state *state;
 
 	/* of the work itself */
+	struct crit_client_env env;
+	int gather_ms; /* for other nodes' recordings */
 	int recording_fd; /* of this node, or -1 */
 	int lock_fd;
 	struct crit_recording_set *set; /* the last results were made from */
 	uint64_t written_bytes; /* of it, then */
 	int last_status;
+	bool has_written; /* of the window, while the run went on */
 	bool has_no_window; /* another node's finisher reports */
 	bool has_traced; /* the archive was tried together with the last results */
 	bool is_provisional; /* the last results keep silent about what may still come */

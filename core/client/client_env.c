@@ -45,6 +45,8 @@ static enum crit_setting_name find_ignored(void)
 
 void crit_client_env_read(struct crit_client_env *ret_env)
 {
+	enum crit_setting_source finish_source;
+
 	memset(ret_env, 0, sizeof(*ret_env));
 	ret_env->is_disabled = is_on(CRIT_SETTING_DISABLE);
 	ret_env->is_quiet = is_on(CRIT_SETTING_QUIET);
@@ -53,6 +55,10 @@ void crit_client_env_read(struct crit_client_env *ret_env)
 				 ? CRIT_LEVEL_PROFILE
 				 : CRIT_LEVEL_TRACE;
 	ret_env->finish_s = (uint32_t)crit_setting_number(CRIT_SETTING_FINISH_S);
+	(void)crit_setting_text(CRIT_SETTING_FINISH_S, &finish_source);
+	ret_env->has_finish_s = finish_source == CRIT_FROM_ENVIRONMENT;
+	ret_env->is_in_run =
+		strcmp(crit_setting_text(CRIT_SETTING_QUIET, NULL), CRIT_QUIET_IN_RUN) == 0;
 	ret_env->poll_gap_ns = (uint32_t)crit_setting_number(CRIT_SETTING_POLL_GAP);
 	ret_env->max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES);
 	(void)crit_groups_parse(crit_setting_text(CRIT_SETTING_CALLS, NULL), &ret_env->groups_off);

@@ -19,12 +19,18 @@ struct crit_client_env { /* core/base/settings.def has ranges and defaults */
 	uint32_t level; /* enum crit_level */
 	uint32_t groups_off; /* CRIT_CALLS: bit 1 << enum crit_call_group */
 	uint32_t finish_s; /* CRIT_FINISH_S */
+	bool has_finish_s; /* that was set: it holds at the end of a run as well */
+	bool is_in_run; /* crit run waits for the report, and speaks of it */
 	uint32_t poll_gap_ns; /* CRIT_POLL_GAP */
 	uint64_t max_bytes; /* CRIT_MAX_BYTES */
 	char directory[CRIT_PATH_BYTES]; /* CRIT_DIR, a template */
 	char socket[CRIT_SOCKET_PATH_BYTES]; /* CRIT_SOCKET; "" unset */
 	char run[CRIT_RUN_KEY_BYTES]; /* CRIT_RUN; "" unset */
 };
+
+#define CRIT_QUIET_IN_RUN "run" /* CRIT_QUIET of what crit run starts: it leaves the line to it */
+#define CRIT_END_MS 150 /* who ends with a run waits so long for the report of any size */
+#define CRIT_END_MS_PER_MILLION 100 /* and so much more, who knows that, per million slots */
 
 /* Reads the settings. */
 void crit_client_env_read(struct crit_client_env *ret_env);

@@ -56,8 +56,18 @@ static bool is_there(void)
 	return access(path, F_OK) == 0;
 }
 
+static void append_follows(struct last_line *line)
+{
+	append(line, "report follows in ");
+	append_directory(line);
+}
+
 static void append_written(struct last_line *line, int rc)
 {
+	if (rc == -EINPROGRESS) {
+		append_follows(line);
+		return;
+	}
 	if (rc == 0) {
 		append(line, "report in ");
 		append_directory(line);
@@ -95,15 +105,24 @@ static void append_without_critd(struct last_line *line)
 	append(line, ": crit finish was killed, too; 'crit report' makes it");
 }
 
+static int patience_ms(void)
+{
+	const struct crit_client_env *env = &crit_process.env;
+
+	if (env->has_finish_s)
+		return (int)env->finish_s * 1000;
+	return env->is_in_run ? 0 : CRIT_END_MS;
+}
+
 /* What is known by the end of the wait. */
 static void append_outcome(struct last_line *line)
 {
+	const int wait_ms = patience_ms();
 	int rc = 0;
 	int error = -ETIMEDOUT;
 
-	if (crit_process.env.finish_s > 0)
-		error = crit_client_wait_written(&crit_process.client,
-						 (int)crit_process.env.finish_s * 1000, &rc);
+	if (wait_ms > 0)
+		error = crit_client_wait_written(&crit_process.client, wait_ms, &rc);
 	if (error == 0) {
 		append_written(line, rc);
 		return;
@@ -112,8 +131,7 @@ static void append_outcome(struct last_line *line)
 		append_without_critd(line);
 		return;
 	}
-	append(line, "report follows in ");
-	append_directory(line);
+	append_follows(line);
 }
 
 void crit_shim_conclude(void)

@@ -6,8 +6,9 @@
 #pragma GCC visibility push(default)
 
 /*
- * Waits for the report, at most CRIT_FINISH_S, and says on standard error in one line where it is,
- * that it follows, or why there is none; see core/client/notice.h for what keeps it silent.
+ * Waits for the report, at most CRIT_FINISH_S or, without that, CRIT_END_MS, and says on standard
+ * error in one line where it is, that it follows, or why there is none; see core/client/notice.h
+ * for what keeps it silent.
  */
 void crit_shim_conclude(void);
 

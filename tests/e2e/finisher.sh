@@ -148,6 +148,19 @@ finish
 point "CRIT_FINISH_S=0" $? "$(last_line later)"
 wait_for 10 test -s "$dir/report.json"
 
+begin stopped env CRIT_FINISH_S=
+wait_for 5 test -e "$dir/.finish.lock"
+mapfile -t stopped < <(finishers)
+kill -STOP "${stopped[@]}"
+began=$SECONDS
+finish
+[[ "$(last_line stopped)" = "crit: report follows in $dir; crit finish still makes it"* ]] &&
+	[ $((SECONDS - began)) -lt 10 ]
+point "CRIT_FINISH_S not set: the wait is short" $? "$((SECONDS - began)) s; $(last_line stopped)"
+kill -CONT "${stopped[@]}"
+wait_for 10 test -s "$dir/report.json"
+point "CRIT_FINISH_S not set: the report follows" $?
+
 # A report that cannot be written: its name is taken by a directory with something in it.
 begin taken
 mkdir -p "$dir/report.txt/full"
@@ -189,6 +202,30 @@ CRIT_OTF2=1 "$crit" finish --directory "$trial/once"
 got=$?
 [ "$got" -eq 0 ] && [ -s "$trial/once/report.json" ] && [ ! -e "$trial/once/traces.otf2" ]
 point "no archive: the report alone" $? "status $got: $(contents "$trial/once")"
+
+# window NAME SECONDS WANTED [FILE]: with CRIT_FINISH_S=SECONDS the finisher's answer to the end of the window, and
+# that report and archive are there in the end.
+window() {
+	local dir=$trial/$1/run answer
+	answer=$(CRIT_OTF2=1 CRIT_FINISH_S=$2 "$(dirname "$0")/closed_window.py" "$crit" "$dir" "${@:4}")
+	[ "$answer" = "$3" ] && [ "$(contents "$dir")" = "$results$archive" ]
+	point "window of a $1 run, CRIT_FINISH_S=$2: $3" $? "$answer; $(contents "$dir")"
+	rm -r "$dir"/report.* "$dir"/*.csv "$dir"/traces*
+}
+
+# The report of a window is made before the answer where somebody waits: the user said so, or it does not take long.
+# Else it comes with that of the whole run, unless the run goes on behind its window.
+mkdir -p "$trial/small/run" "$trial/large/run"
+"$build/bin/crit-synth" -r 2 -e 1000 "$trial/small/run" >"$trial/synth"
+"$build/bin/crit-synth" -r 8 -t 4 -e 10000 -s 2 "$trial/large/run" >"$trial/synth"
+for size in small large; do
+	mv "$trial/$size/run/node0.crit" "$trial/$size/run/$(hostname).crit"
+done
+window small "" "Success with report"
+window small 0 "Operation now in progress without report"
+window large "" "Operation now in progress without report"
+window large 10 "Success with report"
+window large "" "Operation now in progress without report" "$trial/large/run/report.json"
 
 # The log: one file for all, bounded, and crit doctor shows its end.
 gone=$trial/$(printf 'gone%.0s' {1..40})

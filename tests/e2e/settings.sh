@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-unset CRIT_OTF2 # trials do without archives
+unset CRIT_OTF2 CRIT_FINISH_S # trials set them
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
 # is NAME GOT WANTED

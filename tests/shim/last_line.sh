@@ -26,11 +26,11 @@ keeps() {
 	point "$1: errno, signals and files as without crit" $? "$(cat "$trial/$1.out")"
 }
 
-# A finisher that gets no CPU while the rank waits for it, one second.
+# stop_finisher NAME: it gets no CPU while the rank of that launch waits for it.
 stop_finisher() {
-	wait_for 10 has_whole_finisher "$trial/slow-$flavour"
-	pkill -STOP -f "finish --directory $trial/slow-$flavour"
-	touch "$trial/stopped-$flavour"
+	wait_for 10 has_whole_finisher "$trial/$1"
+	pkill -STOP -f "finish --directory $trial/$1"
+	touch "$trial/stopped-$1"
 }
 
 # unwritable NAME PROGRAM [ARGUMENT…]: a run's directory that cannot be.
@@ -90,14 +90,20 @@ for flavour in "${flavours[@]}"; do
 	trial_has "all_kinds_usempif08.$flavour" "gfortran and its MPI modules" &&
 		unwritable "fortran-$flavour" "$apps/all_kinds_usempif08.$flavour" "$trial/fortran-$flavour.rank"
 
-	stop_finisher &
-	CRIT_FINISH_S=1 launch "slow-$flavour" preload "$flavour" 2 last_line slow \
-		"$trial/stopped-$flavour"
-	ends "slow-$flavour" "^crit: report follows in $dir\$"
-	pkill -CONT -f "finish --directory $dir"
-	wait_for 10 test -s "$dir/report.txt"
-	point "slow-$flavour: the report follows" $?
-	wait
+	for seconds in 1 ''; do # without a value a fraction of one
+		name=slow${seconds}-$flavour
+		stop_finisher "$name" &
+		begin=$SECONDS
+		CRIT_FINISH_S=$seconds launch "$name" preload "$flavour" 2 last_line slow "$trial/stopped-$name"
+		took=$((SECONDS - begin))
+		ends "$name" "^crit: report follows in $dir\$"
+		[ "$took" -lt 10 ]
+		point "$name: the wait has an end" $? "$took s"
+		pkill -CONT -f "finish --directory $dir"
+		wait_for 10 test -s "$dir/report.txt"
+		point "$name: the report follows" $?
+		wait
+	done
 	for _ in 1 2; do # worlds of one run, one after the other: to each its answer
 		CRIT_RUN=$trial launch "worlds-$flavour" preload "$flavour" 2 last_line plain
 		ends "worlds-$flavour" "^crit: report in $trial/worlds-$flavour(-2)?/report.txt\$"

@@ -104,6 +104,8 @@ static void check_client(void)
 	CHECK(!env.is_disabled);
 	CHECK_INT_EQ(env.level, CRIT_LEVEL_TRACE);
 	CHECK_INT_EQ(env.finish_s, 10);
+	CHECK(!env.has_finish_s);
+	CHECK(!env.is_in_run);
 	CHECK_INT_EQ(env.poll_gap_ns, 2000);
 	CHECK_UINT_EQ(env.max_bytes, 2ull << 30);
 	CHECK_INT_EQ(env.groups_off, 0);
