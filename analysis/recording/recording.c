@@ -16,7 +16,8 @@
 #include "core/base/regular.h"
 
 #define CHUNK_BYTES_MAX (sizeof(struct crit_chunk_head) + CRIT_CHUNK_PAYLOAD_MAX)
-#define WINDOW_BYTES (4u << 20)
+#define WINDOW_BYTES (2u << 20)
+#define STEP_BYTES (256u << 10) /* read at once: they are checked while a cache holds them */
 #define RESYNC_FREE_BYTES (64u << 20) /* checksum work spent on false heads before giving up */
 
 struct scan {
@@ -54,18 +55,24 @@ static const unsigned char *look(struct scan *scan, uint64_t offset, size_t need
 {
 	const struct crit_recording *recording = scan->recording;
 	uint64_t left = recording->size_bytes - offset;
+	size_t kept = 0; /* of what was read before */
+	size_t size;
 	ssize_t got;
 
 	if (offset > recording->size_bytes || left < need)
 		return NULL;
-	if (offset >= scan->begin && offset - scan->begin + need <= scan->length)
+	if (offset >= scan->begin && offset - scan->begin <= scan->length)
+		kept = scan->length - (offset - scan->begin);
+	if (kept >= need)
 		return scan->window + (offset - scan->begin);
-	got = read_at(recording->fd, scan->window, left < WINDOW_BYTES ? left : WINDOW_BYTES,
-		      offset);
+	memmove(scan->window, scan->window + (kept ? offset - scan->begin : 0), kept);
+	size = need > STEP_BYTES ? need : STEP_BYTES;
+	size = size < left ? size : left;
+	got = read_at(recording->fd, scan->window + kept, size - kept, offset + kept);
 	if (got < 0)
 		scan->io_error = (int)got;
 	scan->begin = offset;
-	scan->length = got < 0 ? 0 : (size_t)got;
+	scan->length = got < 0 ? 0 : kept + (size_t)got;
 	return scan->length < need ? NULL : scan->window;
 }
 
