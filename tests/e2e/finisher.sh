@@ -227,6 +227,16 @@ window large "" "Operation now in progress without report"
 window large 10 "Success with report"
 window large "" "Operation now in progress without report" "$trial/large/run/report.json"
 
+# The worker dies in the common replay: the next one makes the report first, and then the archive.
+dir=$trial/large/run
+CRIT_OTF2=1 "$crit" finish --directory "$dir" --active=default &
+finish=$!
+wait_for 20 test -e "$dir/.traces.tmp" && worker | xargs kill -KILL # its reader of names as well
+wait "$finish"
+got=$?
+[ "$got" -eq 0 ] && [ "$(contents "$dir")" = "$results$archive" ]
+point "worker killed in the common replay" $? "status $got: $(contents "$dir")"
+
 # The log: one file for all, bounded, and crit doctor shows its end.
 gone=$trial/$(printf 'gone%.0s' {1..40})
 for ((i = 0; i < 160; i++)); do
