@@ -12,6 +12,8 @@ fi
 # As installed: the library is found by its name, from any directory.
 export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
+export CRIT_FINISH_S=60 # the report is shown below
+
 scratch=$build/demo
 rm -rf "$scratch"
 mkdir -p "$scratch"

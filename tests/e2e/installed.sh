@@ -22,7 +22,7 @@ as_user()
 	local drop=()
 	((EUID)) || drop=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	# no archive: it would still be written when the folder is removed
-	"${drop[@]}" env HOME="$scratch/home" XDG_RUNTIME_DIR= CRIT_OTF2=0 "${module[@]}" "$@"
+	"${drop[@]}" env HOME="$scratch/home" XDG_RUNTIME_DIR= CRIT_OTF2=0 CRIT_FINISH_S=10 "${module[@]}" "$@"
 }
 
 # run NAME COMMAND…: the command leaves exactly one report, about two ranks.
