@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits until critd says that the window is closed or hangs up, turns the recording into results,
-// answers, and does it again at the end if more was recorded; then comes the OTF2 archive, which
-// nobody in the run waits for.
+// Waits until critd says that the window is closed or hangs up.  Where somebody waits for the
+// report, it turns the recording into results and answers, else it answers at once; and when the
+// run has ended it makes results and OTF2 archive from one replay.
 //
 // All files are named relative to the run's directory, which is the working directory: it stays
 // the same under another name, and whatever bears its old name now is not touched.

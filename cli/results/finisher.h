@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The finisher's work: waits for the end of a run, writes its results, then its archive. */
+/* The finisher's work: waits for the end of a run, writes its results and its archive. */
 #ifndef CRIT_FINISHER_H
 #define CRIT_FINISHER_H
 
