@@ -1,55 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Units are found by a table of our own: clang writes no .debug_aranges, and libdw looks nowhere
-// else.  A function is found by walking the unit's tree down, since the innermost scope alone does
-// not tell into which function it was inlined.
+// else.  A unit's functions are indexed when it is first asked for, and named when they are.
 #include "analysis/symbols/debug_info.h"
 
 #include <dwarf.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/symbols/function_name.h"
+
 #define UNITS_MAX (1u << 22)
 #define RANGES_MAX (1u << 24)
+#define FUNCTIONS_MAX (1u << 24) /* of a file; units beyond have lines only */
 #define OVERLAPS_MAX 256
-#define STEPS_MAX 10000000u
-#define DEPTH_MAX 128
-#define MANGLED_BYTES_MAX 16384
-#define ORIGINS_MAX 8
-
-/* libstdc++ has it, under the name every C++ ABI of ELF systems gives it. */
-extern char *__cxa_demangle(const char *symbol, char *buffer, size_t *bytes, int *ret_status);
-
-struct walk { /* down from a unit to an address */
-	uint64_t address;
-	uint32_t steps;
-	bool is_deep; /* into functions and blocks the address is not in, and into classes */
-	bool has_function;
-	bool has_source;
-	Dwarf_Die inner; /* innermost function, inlined or not */
-	Dwarf_Die outer; /* the one with code of its own around it */
-	Dwarf_Die source; /* where that is part of a function by OpenMP: the function */
-};
-
-struct function_search { /* for the function a line is in */
-	Dwarf_Word file; /* its number in the unit */
-	int line;
-	int best; /* line of the last function to begin before, 0 none */
-	uint32_t steps;
-	Dwarf_Die die;
-};
-
-char *crit_demangle(const char *symbol)
-{
-	char *name = NULL;
-	int rc = 0;
-
-	if (strncmp(symbol, "_Z", 2) == 0 && strnlen(symbol, MANGLED_BYTES_MAX) < MANGLED_BYTES_MAX)
-		name = __cxa_demangle(symbol, NULL, NULL, &rc);
-	return name ? name : strdup(symbol);
-}
 
 static int add_range(struct crit_debug_info *info, uint64_t begin, uint64_t end)
 {
@@ -80,7 +44,8 @@ static int add_unit(struct crit_debug_info *info, Dwarf_Die *die, const Dwarf_Di
 	if (crit_array_grow(&info->units, &info->unit_capacity, info->unit_count + 1,
 			    sizeof(*info->units)))
 		return -1;
-	info->units[info->unit_count++] = (struct crit_debug_unit){ *die, split ? *split : *die };
+	info->units[info->unit_count++] =
+		(struct crit_debug_unit){ .die = *die, .split = split ? *split : *die };
 	return 0;
 }
 
@@ -116,13 +81,18 @@ int crit_debug_info_init(struct crit_debug_info *info, Dwarf *dwarf)
 
 void crit_debug_info_fini(struct crit_debug_info *info)
 {
+	for (size_t i = 0; i < info->unit_count; i++)
+		crit_function_index_fini(&info->units[i].index);
+	for (size_t i = 0; i < info->name_count; i++)
+		free(info->names[i].function);
+	free(info->names);
 	free(info->units);
 	free(info->ranges);
 	memset(info, 0, sizeof(*info));
 }
 
 /* The last range to begin: what linkers leave of discarded functions begins at 0. */
-static const struct crit_debug_unit *find_unit(const struct crit_debug_info *info, uint64_t address)
+static struct crit_debug_unit *find_unit(const struct crit_debug_info *info, uint64_t address)
 {
 	size_t low = 0;
 	size_t high = info->range_count;
@@ -142,228 +112,136 @@ static const struct crit_debug_unit *find_unit(const struct crit_debug_info *inf
 	return NULL;
 }
 
-/* May functions lie in it, wherever its own code is? */
-static bool is_scope(const struct walk *walk, int tag)
+static struct crit_function_index *index_of(struct crit_debug_info *info,
+					    struct crit_debug_unit *unit)
 {
-	if (tag == DW_TAG_namespace || tag == DW_TAG_module)
-		return true;
-	return walk->is_deep && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
-				 tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
-				 tag == DW_TAG_union_type);
-}
-
-static bool is_code(int tag)
-{
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-	       tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
-}
-
-/* Compilers move the bodies of OpenMP's constructs into functions of their own. */
-static bool is_outlined(Dwarf_Die *die)
-{
-	const char *name = dwarf_diename(die);
-
-	return name && (strncmp(name, ".omp", 4) == 0 || strstr(name, "omp_outlined") ||
-			strstr(name, "._omp_fn."));
-}
-
-static void note_function(struct walk *walk, const Dwarf_Die *die, int tag)
-{
-	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-		return;
-	walk->inner = *die;
-	if (tag == DW_TAG_subprogram)
-		walk->outer = *die;
-	walk->has_function = true;
-}
-
-/* True when the address is inside a child of parent. */
-static bool descend(struct walk *walk, Dwarf_Die *parent, unsigned int depth)
-{
-	Dwarf_Die child;
-	int rest = depth < DEPTH_MAX ? dwarf_child(parent, &child) : 1;
-
-	while (rest == 0 && walk->steps++ < STEPS_MAX) {
-		int tag = dwarf_tag(&child);
-		bool is_in = is_code(tag) && dwarf_haspc(&child, walk->address) > 0;
-
-		if (is_in) {
-			note_function(walk, &child, tag);
-			(void)descend(walk, &child, depth + 1); /* false: in none of its children */
-			return true;
-		}
-		if (is_scope(walk, tag) && descend(walk, &child, depth + 1)) {
-			if (tag == DW_TAG_subprogram && !walk->has_source && !is_outlined(&child)) {
-				walk->source = child;
-				walk->has_source = true;
-			}
-			return true;
-		}
-		rest = dwarf_siblingof(&child, &child);
+	if (!unit->has_index && info->function_count < FUNCTIONS_MAX) {
+		if (crit_function_index_init(&unit->index, &unit->split))
+			crit_function_index_fini(&unit->index); /* its lines remain */
+		info->function_count += unit->index.function_count;
 	}
-	return false;
+	unit->has_index = true;
+	return &unit->index;
 }
 
-/* libdw has no name for file 0, which clang counts from. */
-static bool has_file(Dwarf_Die *die, Dwarf_Word *ret_file)
+static bool die_of(struct crit_debug_unit *unit, uint32_t function, Dwarf_Die *ret_die)
 {
-	Dwarf_Attribute attribute;
+	const Dwarf_Off begin = dwarf_dieoffset(&unit->split) - dwarf_cuoffset(&unit->split);
 
-	return dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) &&
-	       dwarf_formudata(&attribute, ret_file) == 0;
-}
-
-/* The last function of the file to begin before the line. */
-static void find_before(struct function_search *wanted, Dwarf_Die *parent, unsigned int depth)
-{
-	Dwarf_Die child;
-	int rest = depth < DEPTH_MAX ? dwarf_child(parent, &child) : 1;
-
-	while (rest == 0 && wanted->steps++ < STEPS_MAX) {
-		int tag = dwarf_tag(&child);
-		Dwarf_Word file;
-		int line;
-
-		if (tag == DW_TAG_subprogram && !dwarf_hasattr(&child, DW_AT_declaration) &&
-		    !dwarf_hasattr(&child, DW_AT_artificial) &&
-		    dwarf_decl_line(&child, &line) == 0 && line > wanted->best &&
-		    line <= wanted->line && !is_outlined(&child) && has_file(&child, &file) &&
-		    file == wanted->file) {
-			wanted->best = line;
-			wanted->die = child;
-		} else if (tag == DW_TAG_namespace) {
-			find_before(wanted, &child, depth + 1);
-		}
-		rest = dwarf_siblingof(&child, &child);
-	}
+	return dwarf_offdie(dwarf_cu_getdwarf(unit->split.cu),
+			    begin + unit->index.functions[function].die, ret_die);
 }
 
 /*
  * The function of the source that an outlined one is part of: gcc puts it there, clang leaves
  * nothing but the line of the construct.
  */
-static Dwarf_Die source_of(const struct walk *walk, Dwarf_Die *unit, Dwarf_Die die)
+static Dwarf_Die source_of(struct crit_debug_unit *unit, uint32_t function, Dwarf_Die die)
 {
-	struct function_search wanted = { 0 };
+	const struct crit_function *functions = unit->index.functions;
+	Dwarf_Die source;
 
-	if (!is_outlined(&die))
+	if (!crit_function_is_outlined(&die))
 		return die;
-	if (walk->has_source)
-		return walk->source;
-	if (!has_file(&die, &wanted.file) || dwarf_decl_line(&die, &wanted.line) != 0)
-		return die;
-	find_before(&wanted, unit, 0);
-	return wanted.best ? wanted.die : die;
+	while ((function = functions[function].parent) != CRIT_NONE)
+		if (!functions[function].is_inlined && die_of(unit, function, &source) &&
+		    !crit_function_is_outlined(&source))
+			return source;
+	return crit_function_before(&unit->split, &die, &source) ? source : die;
 }
 
-static bool is_cxx(Dwarf_Die *die)
-{
-	Dwarf_Die unit;
-	int language = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
-
-	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
-	       language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
-}
-
-/* Where the name was declared: what lies around it there belongs to it. */
-static Dwarf_Die declaration_of(Dwarf_Die die)
+static void read_call(struct crit_debug_unit *unit, Dwarf_Die *die, struct crit_debug_name *name)
 {
 	Dwarf_Attribute attribute;
-	Dwarf_Die origin;
+	Dwarf_Word file;
+	Dwarf_Word line;
+	Dwarf_Files *files;
+	size_t file_count;
 
-	for (int i = 0; i < ORIGINS_MAX; i++) {
-		if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) &&
-		    !dwarf_attr(&die, DW_AT_specification, &attribute))
-			break;
-		if (!dwarf_formref_die(&attribute, &origin))
-			break;
-		die = origin;
-	}
-	return die;
-}
-
-/* g++ gives no linkage name to what other files cannot call: scopes and name, joined by "::". */
-static char *scoped_name(Dwarf_Die die)
-{
-	Dwarf_Die declaration = declaration_of(die);
-	Dwarf_Die *scopes = NULL;
-	int count = dwarf_getscopes_die(&declaration, &scopes);
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
-
-	for (int i = count - 2; out && i > 0; i--) { /* the last one is the unit */
-		const char *name = dwarf_diename(&scopes[i]);
-
-		if (name)
-			fprintf(out, "%s::", name);
-		else if (dwarf_tag(&scopes[i]) == DW_TAG_namespace)
-			(void)fputs("(anonymous namespace)::", out);
-	}
-	if (out)
-		(void)fputs(dwarf_diename(&die), out);
-	if (out && fclose(out) != 0) {
-		free(text);
-		text = NULL;
-	}
-	free(scopes);
-	return text;
-}
-
-/* gfortran names main's program and modules' procedures well; the linkage names are its own. */
-static char *name_of(Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-	const char *name = NULL;
-
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
-	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		name = dwarf_formstring(&attribute);
-	if (!name || strncmp(name, "_Z", 2) != 0)
-		name = dwarf_diename(die);
-	if (!name || !name[0])
-		return NULL;
-	return strncmp(name, "_Z", 2) != 0 && is_cxx(die) ? scoped_name(*die) : crit_demangle(name);
-}
-
-static void find_function(struct crit_debug_unit unit, uint64_t address,
-			  struct crit_debug_location *location)
-{
-	struct walk walk = { .address = address };
-	Dwarf_Die inner;
-	Dwarf_Die outer;
-
-	if (!descend(&walk, &unit.split, 0)) {
-		walk.is_deep = true;
-		(void)descend(&walk, &unit.split, 0);
-	}
-	if (!walk.has_function)
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) ||
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) ||
+	    dwarf_getsrcfiles(&unit->split, &files, &file_count) || line > INT32_MAX)
 		return;
-	inner = source_of(&walk, &unit.split, walk.inner);
-	location->function = name_of(&inner);
-	if (!walk.outer.addr || walk.outer.addr == walk.inner.addr)
-		return;
-	outer = source_of(&walk, &unit.split, walk.outer);
-	if (outer.addr != inner.addr)
-		location->outer = name_of(&outer);
+	name->call_file = dwarf_filesrc(files, file, NULL, NULL);
+	name->call_line = name->call_file ? (uint32_t)line : 0;
 }
 
-void crit_debug_info_find(const struct crit_debug_info *info, uint64_t address,
-			  struct crit_debug_location *ret_place)
+/* NULL: out of memory.  Valid until the next one is asked for. */
+static const struct crit_debug_name *name_of(struct crit_debug_info *info,
+					     struct crit_debug_unit *unit, uint32_t number)
 {
-	const struct crit_debug_unit *unit = find_unit(info, address);
+	struct crit_function *function = &unit->index.functions[number];
+	struct crit_debug_name *name;
 	Dwarf_Die die;
+
+	if (function->name != CRIT_NONE)
+		return &info->names[function->name];
+	if (!die_of(unit, number, &die) ||
+	    crit_array_grow(&info->names, &info->name_capacity, info->name_count + 1,
+			    sizeof(*info->names)))
+		return NULL;
+	name = &info->names[info->name_count];
+	if (function->is_inlined)
+		read_call(unit, &die, name);
+	die = source_of(unit, number, die);
+	name->source = die.addr;
+	name->function = crit_function_name(&die);
+	function->name = (uint32_t)info->name_count++;
+	return name;
+}
+
+static void add_frame(struct crit_debug_chain *chain, struct crit_debug_frame frame)
+{
+	if (chain->frame_count < CRIT_INLINED_MAX)
+		chain->frame_count++;
+	else
+		chain->cut_count++;
+	chain->frames[chain->frame_count - 1] = frame;
+}
+
+/* From the innermost function to the one with code of its own. */
+static void follow(struct crit_debug_info *info, struct crit_debug_unit *unit, uint64_t address,
+		   struct crit_debug_frame place, struct crit_debug_chain *chain)
+{
+	const struct crit_function_index *index = index_of(info, unit);
+	uint32_t function = crit_function_index_find(index, address);
+	const void *inner = NULL;
+
+	while (function != CRIT_NONE) {
+		const struct crit_debug_name *name = name_of(info, unit, function);
+
+		if (!name)
+			break;
+		place.function = name->function;
+		if (name->source != inner) /* else part of the same by OpenMP */
+			add_frame(chain, place);
+		if (!index->functions[function].is_inlined)
+			break;
+		inner = name->source;
+		place.file = name->call_file;
+		place.line = name->call_line;
+		function = index->functions[function].parent;
+	}
+	if (!chain->frame_count && place.line)
+		add_frame(chain, place);
+}
+
+void crit_debug_info_find(struct crit_debug_info *info, uint64_t address,
+			  struct crit_debug_chain *ret_chain)
+{
+	struct crit_debug_unit *unit = find_unit(info, address);
+	struct crit_debug_frame place = { 0 };
 	Dwarf_Line *line;
 	int number = 0;
 
-	*ret_place = (struct crit_debug_location){ 0 };
+	ret_chain->frame_count = 0;
+	ret_chain->cut_count = 0;
 	if (!unit)
 		return;
-	die = unit->die;
-	line = dwarf_getsrc_die(&die, address);
+	line = dwarf_getsrc_die(&unit->die, address);
 	if (line && dwarf_lineno(line, &number) == 0 && number > 0) {
-		ret_place->file = dwarf_linesrc(line, NULL, NULL);
-		ret_place->line = ret_place->file ? (uint32_t)number : 0;
+		place.file = dwarf_linesrc(line, NULL, NULL);
+		place.line = place.file ? (uint32_t)number : 0;
 	}
-	find_function(*unit, address, ret_place);
+	follow(info, unit, address, place, ret_chain);
 }

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DWARF: which function and line an address of a module belongs to. */
+/* DWARF: the function and line of an address of a module, and what they were inlined into. */
 #ifndef CRIT_DEBUG_INFO_H
 #define CRIT_DEBUG_INFO_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/array.h"
+#include "analysis/symbols/function_index.h"
+
+#define CRIT_INLINED_MAX 64 /* levels of a chain */
 
 struct crit_debug_unit { /* a compilation unit */
 	Dwarf_Die die;
 	Dwarf_Die split; /* of its .dwo file; else the same */
+	bool has_index; /* it was asked for */
+	struct crit_function_index index;
 };
 
 struct crit_debug_range { /* code of a unit */
@@ -21,18 +26,33 @@ struct crit_debug_range { /* code of a unit */
 	uint32_t unit;
 };
 
+struct crit_debug_name { /* of a function that was asked for */
+	char *function; /* demangled; NULL unknown */
+	const void *source; /* differs between functions of the source */
+	const char *call_file; /* where it was inlined; NULL: it was not, or unknown */
+	uint32_t call_line;
+};
+
 struct crit_debug_info {
 	struct crit_debug_unit *units;
 	size_t unit_count, unit_capacity;
 	struct crit_debug_range *ranges; /* sorted by begin */
 	size_t range_count, range_capacity;
+	struct crit_debug_name *names;
+	size_t name_count, name_capacity;
+	size_t function_count; /* in the indexes of all units */
 };
 
-struct crit_debug_location {
-	char *function; /* the innermost one, inlined ones too; demangled; NULL unknown */
-	char *outer; /* the one it was inlined into; NULL: it was not */
-	const char *file; /* borrowed from the DWARF */
-	uint32_t line; /* 0 unknown */
+struct crit_debug_frame { /* all texts are borrowed */
+	const char *function; /* NULL unknown */
+	const char *file; /* NULL unknown */
+	uint32_t line; /* in function; 0 unknown */
+};
+
+struct crit_debug_chain { /* innermost first, the last one with code of its own */
+	uint32_t frame_count; /* 0: nothing is known */
+	uint32_t cut_count; /* levels left out before the last */
+	struct crit_debug_frame frames[CRIT_INLINED_MAX];
 };
 
 /*
@@ -44,13 +64,12 @@ int crit_debug_info_init(struct crit_debug_info *info, Dwarf *dwarf);
 void crit_debug_info_fini(struct crit_debug_info *info);
 
 /*
- * Function and line of an address of the DWARF.  Ownership: the caller frees function and outer.
- * Cost: the line table of a unit when it is first asked for; the unit's DIEs, at most ten million.
+ * Function and line of an address of the DWARF, and the calls that were inlined around it, with the
+ * line of each.  Ownership: texts live as long as info.
+ * Cost: a unit's line table and DIEs, at most ten million, when it is first asked for; a function's
+ * name when that is; else two binary searches.
  */
-void crit_debug_info_find(const struct crit_debug_info *info, uint64_t address,
-			  struct crit_debug_location *ret_place);
-
-/* A C++ name as in the source, all else as it is.  The caller frees; NULL: out of memory. */
-char *crit_demangle(const char *symbol);
+void crit_debug_info_find(struct crit_debug_info *info, uint64_t address,
+			  struct crit_debug_chain *ret_chain);
 
 #endif

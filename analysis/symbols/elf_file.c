@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/symbols/function_name.h"
+
 struct crit_elf_file {
 	const char *debug_directories;
 	char *path;
@@ -213,49 +215,95 @@ bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offse
 	return false;
 }
 
-static void find_symbol(struct crit_elf_file *file, uint64_t address,
-			struct crit_elf_location *location)
+/* False: there is no room. */
+static bool put_text(struct crit_elf_place *place, const char *text, uint32_t *ret_at)
+{
+	size_t length = text ? strnlen(text, CRIT_NAME_BYTES_MAX - 1) : 0;
+
+	*ret_at = length ? place->text_bytes : 0;
+	if (!length)
+		return true;
+	if (sizeof(place->texts) - place->text_bytes <= length)
+		return false;
+	memcpy(place->texts + place->text_bytes, text, length);
+	place->texts[place->text_bytes + length] = '\0';
+	place->text_bytes += (uint32_t)length + 1;
+	return true;
+}
+
+static bool put_frame(struct crit_elf_place *place, const struct crit_debug_frame *frame)
+{
+	struct crit_elf_frame *put = &place->frames[place->frame_count];
+
+	put->line = frame->line;
+	if (!put_text(place, frame->function, &put->function_at) ||
+	    !put_text(place, frame->file, &put->file_at))
+		return false;
+	place->frame_count++;
+	return true;
+}
+
+/* The first and the last level, and as many from the first on as there is room for. */
+static void put_chain(struct crit_elf_place *place, const struct crit_debug_chain *chain)
+{
+	struct crit_elf_frame last = { 0 };
+	uint32_t put = 0;
+
+	if (chain->frame_count > 1 && put_frame(place, &chain->frames[chain->frame_count - 1]))
+		last = place->frames[--place->frame_count];
+	while (put + 1 < chain->frame_count && put_frame(place, &chain->frames[put]))
+		put++;
+	if (chain->frame_count > 1)
+		place->frames[place->frame_count++] = last;
+	else if (chain->frame_count)
+		(void)put_frame(place, &chain->frames[0]); /* it fits */
+	place->cut_count = chain->cut_count + chain->frame_count - place->frame_count;
+}
+
+static void find_symbol(struct crit_elf_file *file, uint64_t address, struct crit_elf_place *place)
 {
 	GElf_Off offset = 0;
 	GElf_Sym symbol;
 	const char *name = dwfl_module_addrinfo(file->module, address + file->bias, &offset,
 						&symbol, NULL, NULL, NULL);
+	char *function;
 
 	if (!name || !name[0] ||
 	    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
 	     GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC))
 		return;
-	location->function = crit_demangle(name);
-	location->function_offset = offset;
+	function = crit_demangle(name);
+	(void)put_text(place, function, &place->frames[0].function_at);
+	free(function);
+	place->function_offset = offset;
+	place->frame_count += place->frame_count == 0;
+}
+
+static void read_dwarf(struct crit_elf_file *file)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf *dwarf = dwfl_module_getdwarf(file->module, &bias);
+
+	file->has_read = true;
+	file->dwarf_bias = bias;
+	if (dwarf)
+		(void)crit_debug_info_init(&file->debug_info, dwarf); /* what is there */
 }
 
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
-			struct crit_elf_location *ret_place)
+			struct crit_elf_place *ret_place)
 {
-	struct crit_debug_location found = { 0 };
+	struct crit_debug_chain chain;
 
-	if (!file->has_read) {
-		Dwarf_Addr bias = 0;
-		Dwarf *dwarf = dwfl_module_getdwarf(file->module, &bias);
-
-		file->has_read = true;
-		file->dwarf_bias = bias;
-		if (dwarf)
-			(void)crit_debug_info_init(&file->debug_info, dwarf); /* what is there */
-	}
-	crit_debug_info_find(&file->debug_info, address + file->bias - file->dwarf_bias, &found);
-	*ret_place = (struct crit_elf_location){ .function = found.function,
-						 .outer = found.outer,
-						 .file = found.file ? strdup(found.file) : NULL,
-						 .line = found.line };
-	if (!ret_place->function)
+	if (!file->has_read)
+		read_dwarf(file);
+	crit_debug_info_find(&file->debug_info, address + file->bias - file->dwarf_bias, &chain);
+	ret_place->function_offset = 0;
+	ret_place->frame_count = 0;
+	ret_place->frames[0] = (struct crit_elf_frame){ 0 };
+	ret_place->text_bytes = 1;
+	ret_place->texts[0] = '\0';
+	put_chain(ret_place, &chain);
+	if (!ret_place->frames[0].function_at)
 		find_symbol(file, address, ret_place);
-}
-
-void crit_elf_location_fini(struct crit_elf_location *location)
-{
-	free(location->function);
-	free(location->outer);
-	free(location->file);
-	memset(location, 0, sizeof(*location));
 }

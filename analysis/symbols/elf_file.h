@@ -39,12 +39,23 @@ struct crit_elf_head {
 	struct crit_elf_segment segments[CRIT_ELF_SEGMENTS_MAX];
 };
 
-struct crit_elf_location {
-	char *function; /* as struct crit_debug_location has it, or from the symbol table */
-	char *outer;
-	char *file;
-	uint64_t function_offset; /* of a name from the symbol table */
+#define CRIT_NAME_BYTES_MAX (16u << 10) /* of a text of a place; what is longer is cut */
+#define CRIT_PLACE_BYTES_MAX                                                                       \
+	(4 * CRIT_NAME_BYTES_MAX + 1) /* of all: the first and last level's fit */
+
+struct crit_elf_frame {
+	uint32_t function_at; /* in texts; 0 unknown */
+	uint32_t file_at;
 	uint32_t line;
+};
+
+struct crit_elf_place { /* as struct crit_debug_chain, in one piece; sent as far as it is used */
+	uint64_t function_offset; /* of a name from the symbol table */
+	uint32_t frame_count;
+	uint32_t cut_count;
+	uint32_t text_bytes;
+	struct crit_elf_frame frames[CRIT_INLINED_MAX];
+	char texts[CRIT_PLACE_BYTES_MAX]; /* each ends with a zero, the first is empty */
 };
 
 /*
@@ -67,9 +78,8 @@ const struct crit_elf_head *crit_elf_file_head(const struct crit_elf_file *file)
 bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offset,
 			   uint64_t *ret_address);
 
-/* Whose code an address is.  Ownership: crit_elf_location_fini. */
+/* Whose code an address is: the debug data says, else the symbol table. */
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
-			struct crit_elf_location *ret_place);
-void crit_elf_location_fini(struct crit_elf_location *location);
+			struct crit_elf_place *ret_place);
 
 #endif

@@ -29,7 +29,6 @@
 #define GRACE_S 5 /* more than a reader gives itself */
 #define SECOND_NS 1000000000ull
 #define DEATHS_MAX 8 /* readers; then the recording is taken for one made to kill them */
-#define NAME_BYTES_MAX (16u << 10) /* of each text of a place; what is longer is cut */
 #define STACK_BYTES (8u << 20)
 #define GUARD_BYTES (64u << 10)
 #define MEMORY_BYTES_MAX (4ull << 30) /* of a reader, beyond what it was born with */
@@ -54,13 +53,10 @@ struct question {
 struct answer {
 	uint64_t number; /* of the question */
 	uint32_t status; /* enum crit_elf_status */
-	uint32_t line;
-	uint64_t function_offset;
-	uint32_t text_bytes[3]; /* function, outer, file: 0 none, else with their zeros */
 	uint32_t is_last; /* its reader died of the question */
 	union {
 		struct crit_elf_head head;
-		char texts[3 * NAME_BYTES_MAX];
+		struct crit_elf_place place;
 	} tail; /* sent as far as it is used */
 };
 
@@ -112,25 +108,12 @@ static struct crit_elf_file *file_of(struct reading *reading, const struct quest
 	return file;
 }
 
-static void put_text(struct answer *answer, size_t *used, int which, const char *text)
-{
-	size_t length = text ? strnlen(text, NAME_BYTES_MAX - 1) : 0;
-
-	if (!text)
-		return;
-	memcpy(answer->tail.texts + *used, text, length);
-	answer->tail.texts[*used + length] = '\0';
-	answer->text_bytes[which] = (uint32_t)length + 1;
-	*used += length + 1;
-}
-
 /* Answers how many bytes of *ret_answer count. */
 static size_t answer_question(struct reading *reading, const struct question *question,
 			      struct answer *ret_answer)
 {
 	enum crit_elf_status status;
 	struct crit_elf_file *file = file_of(reading, question, &status);
-	struct crit_elf_location location = { 0 };
 	size_t used = 0;
 
 	memset(ret_answer, 0, offsetof(struct answer, tail));
@@ -139,18 +122,13 @@ static size_t answer_question(struct reading *reading, const struct question *qu
 		used = sizeof(ret_answer->tail.head);
 		ret_answer->tail.head = *crit_elf_file_head(file);
 	} else if (file) {
-		crit_elf_file_find(file, question->address, &location);
-		if (crit_elf_file_head(file)->changed_ns == question->changed_ns &&
-		    crit_elf_file_is_whole(file)) {
-			ret_answer->line = location.line;
-			ret_answer->function_offset = location.function_offset;
-			put_text(ret_answer, &used, 0, location.function);
-			put_text(ret_answer, &used, 1, location.outer);
-			put_text(ret_answer, &used, 2, location.file);
-		} else {
+		crit_elf_file_find(file, question->address, &ret_answer->tail.place);
+		used = offsetof(struct crit_elf_place, texts) + ret_answer->tail.place.text_bytes;
+		if (crit_elf_file_head(file)->changed_ns != question->changed_ns ||
+		    !crit_elf_file_is_whole(file)) {
 			status = CRIT_ELF_CHANGED;
+			used = 0;
 		}
-		crit_elf_location_fini(&location);
 	}
 	ret_answer->status = status;
 	return offsetof(struct answer, tail) + used;
@@ -447,28 +425,13 @@ enum crit_elf_status crit_elf_reader_open(struct crit_elf_reader *reader,
 	return status;
 }
 
-static char *next_text(const struct answer *answer, size_t *used, int which)
-{
-	const char *text = answer->tail.texts + *used;
-
-	*used += answer->text_bytes[which];
-	return answer->text_bytes[which] ? strdup(text) : NULL;
-}
-
 enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
 					  const struct crit_elf_wanted *wanted, uint64_t address,
-					  struct crit_elf_location *ret_place)
+					  const struct crit_elf_place **ret_place)
 {
 	enum crit_elf_status status = ask(reader, wanted, QUESTION_FIND, address);
-	size_t used = 0;
 
-	memset(ret_place, 0, sizeof(*ret_place));
-	if (status == CRIT_ELF_OPEN) {
-		ret_place->function = next_text(&reader->answer, &used, 0);
-		ret_place->outer = next_text(&reader->answer, &used, 1);
-		ret_place->file = next_text(&reader->answer, &used, 2);
-		ret_place->line = reader->answer.line;
-		ret_place->function_offset = reader->answer.function_offset;
-	}
+	if (status == CRIT_ELF_OPEN)
+		*ret_place = &reader->answer.tail.place;
 	return status;
 }

@@ -50,12 +50,12 @@ enum crit_elf_status crit_elf_reader_open(struct crit_elf_reader *reader,
 					  struct crit_elf_head *ret_head);
 
 /*
- * Names an address of a file.  *ret_place is empty unless the answer is CRIT_ELF_OPEN.  Any other
- * answer holds for all later questions about the file: ask none.
- * Ownership: crit_elf_location_fini.  Cost: two messages.
+ * Names an address of a file: *ret_place is written for CRIT_ELF_OPEN.  Any other answer holds for
+ * all later questions about the file: ask none.
+ * Ownership: borrowed until the next question.  Cost: two messages.
  */
 enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
 					  const struct crit_elf_wanted *wanted, uint64_t address,
-					  struct crit_elf_location *ret_place);
+					  const struct crit_elf_place **ret_place);
 
 #endif

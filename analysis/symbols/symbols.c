@@ -22,11 +22,18 @@ struct symbol_file { /* beside spaces.files */
 	bool is_doubted; /* for some process */
 };
 
+struct symbol_name {
+	struct crit_source_frame *frames; /* in one block with their texts; NULL none */
+	uint32_t frame_count;
+	uint32_t cut_count;
+	uint64_t function_offset;
+};
+
 struct crit_symbols {
 	struct crit_elf_reader *reader;
 	struct crit_address_spaces spaces;
 	struct symbol_file *files;
-	struct crit_elf_location *names;
+	struct symbol_name *names;
 	size_t name_count, name_capacity;
 	struct crit_map numbers; /* file and offset -> names */
 };
@@ -59,7 +66,7 @@ void crit_symbols_destroy(struct crit_symbols *symbols)
 	if (!symbols)
 		return;
 	for (size_t i = 0; i < symbols->name_count; i++)
-		crit_elf_location_fini(&symbols->names[i]);
+		free(symbols->names[i].frames);
 	free(symbols->names);
 	crit_map_fini(&symbols->numbers);
 	for (size_t i = 0; symbols->files && i < symbols->spaces.file_count; i++)
@@ -110,14 +117,40 @@ static const struct crit_elf_head *head_of(struct crit_symbols *symbols,
 	return NULL;
 }
 
+static struct symbol_name copy_of(const struct crit_elf_place *place)
+{
+	const size_t frame_bytes = place->frame_count * sizeof(struct crit_source_frame);
+	struct symbol_name name = { .cut_count = place->cut_count,
+				    .function_offset = place->function_offset };
+	char *texts;
+
+	if (place->frame_count)
+		name.frames = malloc(frame_bytes + place->text_bytes);
+	if (!name.frames)
+		return name;
+	texts = (char *)name.frames + frame_bytes;
+	memcpy(texts, place->texts, place->text_bytes);
+	name.frame_count = place->frame_count;
+	for (uint32_t i = 0; i < place->frame_count; i++) {
+		const struct crit_elf_frame *frame = &place->frames[i];
+
+		name.frames[i] = (struct crit_source_frame){
+			.function = frame->function_at ? texts + frame->function_at : NULL,
+			.file = frame->file_at ? texts + frame->file_at : NULL,
+			.line = frame->line,
+		};
+	}
+	return name;
+}
+
 /* What the file calls the address; NULL: out of memory, too far away, or not readable any more. */
-static const struct crit_elf_location *name_of(struct crit_symbols *symbols, uint32_t number,
-					       uint64_t offset)
+static const struct symbol_name *name_of(struct crit_symbols *symbols, uint32_t number,
+					 uint64_t offset)
 {
 	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
 	struct symbol_file *file = &symbols->files[number];
 	uint64_t key = (uint64_t)number << OFFSET_BITS | offset;
-	struct crit_elf_location found;
+	const struct crit_elf_place *found = NULL;
 	uint32_t known;
 
 	if (offset >> OFFSET_BITS || number >> (63 - OFFSET_BITS))
@@ -132,17 +165,24 @@ static const struct crit_elf_location *name_of(struct crit_symbols *symbols, uin
 		return NULL;
 	file->status = crit_elf_reader_find(symbols->reader, &wanted, offset - 1, &found);
 	file->is_doubted = file->is_doubted || file->status != CRIT_ELF_OPEN;
-	symbols->names[symbols->name_count] = found;
+	if (file->status == CRIT_ELF_OPEN)
+		symbols->names[symbols->name_count] = copy_of(found);
 	return &symbols->names[symbols->name_count++];
 }
 
-static void put_name(struct crit_source_location *location, const struct crit_elf_location *name)
+static void put_name(struct crit_source_location *location, const struct symbol_name *name)
 {
-	location->function = name->function;
-	location->outer = name->outer;
-	location->file = name->file;
-	location->line = name->line;
-	if (!name->line && name->function_offset)
+	location->frames = name->frames;
+	location->frame_count = name->frame_count;
+	location->cut_count = name->cut_count;
+	if (!name->frame_count)
+		return;
+	location->function = name->frames[0].function;
+	location->file = name->frames[0].file;
+	location->line = name->frames[0].line;
+	if (name->frame_count > 1)
+		location->outer = name->frames[name->frame_count - 1].function;
+	if (!location->line && name->function_offset)
 		location->function_offset = name->function_offset + 1;
 }
 
@@ -151,7 +191,7 @@ void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid
 {
 	const struct crit_mapping *mapping =
 		crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
-	const struct crit_elf_location *name;
+	const struct symbol_name *name;
 	const struct crit_elf_head *head;
 	uint64_t before;
 

@@ -20,6 +20,12 @@ struct crit_err;
 struct crit_recording;
 struct crit_symbols;
 
+struct crit_source_frame {
+	const char *function; /* demangled; NULL unknown */
+	const char *file; /* as the compiler names it; NULL unknown */
+	uint32_t line; /* in function: of the address, or of the call that was inlined; 0 unknown */
+};
+
 struct crit_source_location {
 	const char *module; /* path of the program or library; NULL: the address is in no file */
 	const char *build_id; /* hexadecimal; NULL: it has none, or is not the file of the run */
@@ -29,6 +35,10 @@ struct crit_source_location {
 	uint64_t function_offset; /* from the begin of function; 0 where the line is known */
 	const char *file; /* as the compiler names it; NULL unknown */
 	uint32_t line; /* 0 unknown */
+	/* the inline chain: function first, then what each was inlined into, outer last */
+	const struct crit_source_frame *frames;
+	uint32_t frame_count; /* 1: nothing was inlined; 0: nothing is known */
+	uint32_t cut_count; /* levels left out before the last: beyond 64, or names too long */
 };
 
 /*

@@ -21,7 +21,7 @@ parsers=(analysis/account/{teams,regions}.c
 	analysis/mpi/{order,messages,message_trace,requests,communicators,collectives}.c
 	analysis/recording/{recording,shim_feed,kernel_feed}.c
 	analysis/replay/merge.c
-	analysis/symbols/{address_space,elf_file,debug_file,debug_info,symbols}.c
+	analysis/symbols/{address_space,elf_file,debug_file,debug_info,function_index,function_name,symbols}.c
 	cli/command_gather.c cli/results/nodes.c
 	collector/loop/{protocol,clients,connections,lifecycle,inspection,message_in}.c
 	collector/member/{client_process,shm}.c

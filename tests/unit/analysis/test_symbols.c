@@ -32,12 +32,18 @@ enum detail { /* what is known of a program's own sites */
 	LINES
 };
 
+struct level { /* of an inline chain */
+	const char *function;
+	const char *mark; /* of its line; NULL ends the chain */
+};
+
 struct expected {
 	const char *name;
 	const char *function;
 	const char *outer;
 	const char *symbol; /* in the symbol table, demangled */
 	const char *source;
+	const struct level *chain; /* NULL: as the compiler likes */
 };
 
 struct program {
@@ -56,31 +62,39 @@ struct process { /* one run */
 	char maps[MAPS_BYTES];
 };
 
+static const struct level inlined_twice[] = {
+	{ "innermost", "inlined" }, { "between", "between" }, { "exchange", "exchange" }, { 0 }
+};
+static const struct level inlined_once[] = { { "beside", "beside" },
+					     { "exchange", "second" },
+					     { 0 } };
+static const struct level not_inlined[] = { { "exchange", "plain" }, { 0 } };
 static const struct expected in_c[] = {
-	{ "inlined", "innermost", "exchange", "exchange", "plain.c" },
-	{ "plain", "exchange", NULL, "exchange", "plain.c" },
-	{ "team", "sum_up", NULL, "sum_up", "plain.c" },
-	{ "inner", "sum_up", NULL, "sum_up", "plain.c" },
-	{ "library", "probe_library", NULL, "probe_library", "probe.c" },
-	{ "plugin", "run_plugin", NULL, "run_plugin", "plugin.c" },
-	{ NULL, NULL, NULL, NULL, NULL },
+	{ "inlined", "innermost", "exchange", "exchange", "plain.c", inlined_twice },
+	{ "beside", "beside", "exchange", "exchange", "plain.c", inlined_once },
+	{ "plain", "exchange", NULL, "exchange", "plain.c", not_inlined },
+	{ "team", "sum_up", NULL, "sum_up", "plain.c", NULL },
+	{ "inner", "sum_up", NULL, "sum_up", "plain.c", NULL },
+	{ "library", "probe_library", NULL, "probe_library", "probe.c", NULL },
+	{ "plugin", "run_plugin", NULL, "run_plugin", "plugin.c", NULL },
+	{ 0 },
 };
 static const struct expected in_cxx[] = {
 	{ "member", "solver::Grid<double>::exchange(double)", NULL,
-	  "solver::Grid<double>::exchange(double)", "plain.cc" },
-	{ "free", "solver::sweep(int)", NULL, "solver::sweep(int)", "plain.cc" },
-	{ "local", "solver::(anonymous namespace)::Local::step", ANY, NULL, "plain.cc" },
-	{ "team", "solver::sum_up(int)", NULL, "solver::sum_up(int)", "plain.cc" },
-	{ "library", "probe_library", NULL, "probe_library", "probe.c" },
-	{ NULL, NULL, NULL, NULL, NULL },
+	  "solver::Grid<double>::exchange(double)", "plain.cc", NULL },
+	{ "free", "solver::sweep(int)", NULL, "solver::sweep(int)", "plain.cc", NULL },
+	{ "local", "solver::(anonymous namespace)::Local::step", ANY, NULL, "plain.cc", NULL },
+	{ "team", "solver::sum_up(int)", NULL, "solver::sum_up(int)", "plain.cc", NULL },
+	{ "library", "probe_library", NULL, "probe_library", "probe.c", NULL },
+	{ 0 },
 };
 static const struct expected in_fortran[] = {
-	{ "module", "sweep", NULL, "__probes_MOD_sweep", "plain.f90" },
-	{ "inside", "inside", ANY, NULL, "plain.f90" },
-	{ "external", "external", ANY, "external_", "plain.f90" },
-	{ "team", "sum_up", ANY, "sum_up_", "plain.f90" },
-	{ "program", "places", ANY, "MAIN__", "plain.f90" },
-	{ NULL, NULL, NULL, NULL, NULL },
+	{ "module", "sweep", NULL, "__probes_MOD_sweep", "plain.f90", NULL },
+	{ "inside", "inside", ANY, NULL, "plain.f90", NULL },
+	{ "external", "external", ANY, "external_", "plain.f90", NULL },
+	{ "team", "sum_up", ANY, "sum_up_", "plain.f90", NULL },
+	{ "program", "places", ANY, "MAIN__", "plain.f90", NULL },
+	{ 0 },
 };
 
 #define STRIPPED(name) "objcopy --only-keep-debug " name " " name ".debug && strip " name
@@ -256,12 +270,30 @@ static void check_lines(const struct expected *expected, const struct crit_sourc
 	CHECK_UINT_EQ(place->function_offset, 0);
 }
 
+static void check_chain(const struct expected *expected, const struct crit_source_location *place)
+{
+	const struct level *level = expected->chain;
+	uint32_t depth = 0;
+
+	CHECK_UINT_EQ(place->cut_count, 0);
+	CHECK_UINT_EQ(place->frame_count > 1, place->outer != NULL);
+	for (; level && level->mark && depth < place->frame_count; level++, depth++) {
+		const struct crit_source_frame *frame = &place->frames[depth];
+
+		CHECK_STR_EQ(frame->function, level->function);
+		CHECK(frame->file && strstr(frame->file, expected->source));
+		CHECK_UINT_EQ(frame->line, line_of(expected->source, level->mark));
+	}
+	CHECK(!level || (!level->mark && depth == place->frame_count));
+}
+
 static void check_symbol(const struct expected *expected, const struct crit_source_location *place)
 {
 	CHECK(!place->file && place->line == 0);
 	if (expected->symbol) /* else inlined or local: the name is the compiler's */
 		CHECK_STR_EQ(place->function, expected->symbol);
 	CHECK(place->function_offset > 0);
+	CHECK_UINT_EQ(place->frame_count, 1);
 }
 
 static void check_site(const struct program *program, const struct expected *expected,
@@ -270,12 +302,14 @@ static void check_site(const struct program *program, const struct expected *exp
 	enum detail detail = strcmp(expected->source, program->source) ? LINES : program->detail;
 
 	CHECK(place->module && place->module[0] == '/');
-	if (detail == LINES)
+	if (detail == LINES) {
 		check_lines(expected, place);
-	else if (detail == SYMBOLS)
+		check_chain(expected, place);
+	}
+	if (detail == SYMBOLS)
 		check_symbol(expected, place);
-	else
-		CHECK(!place->file && !place->function);
+	if (detail == NOTHING)
+		CHECK(!place->file && !place->function && !place->frame_count);
 }
 
 static void check_program(const struct program *program)

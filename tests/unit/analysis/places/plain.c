@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls from C: one inlined twice over, two from what may become a team's work, one from a plug-in.
+// Calls from C: one inlined twice over and one once into the same function, two from what may
+// become a team's work, one from a plug-in.
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -14,13 +15,19 @@ static inline __attribute__((always_inline)) int innermost(void)
 
 static inline __attribute__((always_inline)) int between(void)
 {
-	return innermost() + turns;
+	return innermost() + turns; // MARK between
+}
+
+static inline __attribute__((always_inline)) int beside(void)
+{
+	return probe("beside") - turns; // MARK beside
 }
 
 __attribute__((noinline)) int exchange(void)
 {
-	int count = between();
+	int count = between(); // MARK exchange
 
+	count += beside(); // MARK second
 	for (int i = 0; i < turns; i++)
 		count += probe("plain"); // MARK plain
 	return count;
