@@ -11,20 +11,39 @@
 #define BUILDS (sizeof(builds) / sizeof(builds[0]))
 
 /* Without room between sections, so that most strokes hit something. */
-#define TINY " -O2 -shared -fPIC -nostdlib -Wl,-z,noseparate-code -Wl,-z,norelro -x c - -o "
+#define TINY_IN(language)                                                                          \
+	" -O2 -shared -fPIC -nostdlib -Wl,-z,noseparate-code -Wl,-z,norelro -x " language " - -o "
+#define TINY TINY_IN("c")
 
-static const char *const builds[] = { "gcc -gdwarf-5" TINY, "gcc -gdwarf-4 -gz" TINY,
-				      "clang -g" TINY, "gcc -Wl,--build-id=0x0123456789abcdef" TINY,
-				      "gcc -DHAS_LINK -Wl,--build-id=none" TINY };
+static const char *const builds[] = { "gcc -gdwarf-5" TINY,
+				      "gcc -gdwarf-4 -gz" TINY,
+				      "clang -g" TINY,
+				      "gcc -Wl,--build-id=0x0123456789abcdef" TINY,
+				      "gcc -DHAS_LINK -Wl,--build-id=none" TINY,
+				      "g++ -g" TINY_IN("c++"),
+				      "clang -g -fopenmp" TINY };
 
-static const char source[] = "#ifdef HAS_LINK\n"
-			     "__attribute__((section(\".gnu_debuglinX\"), used))\n"
-			     "static const char link[16] = \"tiny.debug\\0\\0\\x12\\x34\\x56\";\n"
-			     "#endif\n"
-			     "int probe(const char *);\n"
-			     "volatile int turns;\n"
-			     "static inline int in(void) { return probe(\"\") + turns; }\n"
-			     "int out(int n) { while (n > 0) n += in(); return n + in(); }\n";
+static const char source[] =
+	"#ifdef HAS_LINK\n"
+	"__attribute__((section(\".gnu_debuglinX\"), used))\n"
+	"static const char link[16] = \"tiny.debug\\0\\0\\x12\\x34\\x56\";\n"
+	"#endif\n"
+	"int probe(const char *);\n"
+	"volatile int turns;\n"
+	"static inline int in(void) { return probe(\"\") + turns; }\n"
+	"#ifdef __cplusplus\n"
+	"namespace here {\n"
+	"static __attribute__((noinline)) int far(int n) { return n * in(); }\n"
+	"}\n"
+	"int call(int n) { return here::far(n); }\n"
+	"#endif\n"
+	"#ifdef _OPENMP\n"
+	"void team(void) {\n"
+	"#pragma omp parallel\n"
+	"turns++;\n"
+	"}\n"
+	"#endif\n"
+	"int out(int n) { while (n > 0) n += in(); return n + in(); }\n";
 
 static void die(const char *what)
 {
