@@ -59,10 +59,10 @@ static OTF2_ErrorCode write_maps(const struct maps *maps, OTF2_DefWriter *local)
 }
 
 /* Readers ignore a single offset, so there are two, and both are 0: all is on the run clock. */
-static OTF2_ErrorCode define_location(OTF2_Archive *locals, const struct maps *maps,
+static OTF2_ErrorCode define_location(OTF2_Archive *batch, const struct maps *maps,
 				      uint64_t reference, uint64_t begin_ns, uint64_t end_ns)
 {
-	OTF2_DefWriter *local = OTF2_Archive_GetDefWriter(locals, reference);
+	OTF2_DefWriter *local = batch ? OTF2_Archive_GetDefWriter(batch, reference) : NULL;
 	OTF2_ErrorCode code = local ? write_maps(maps, local) : OTF2_ERROR_INVALID;
 
 	if (code == OTF2_SUCCESS)
@@ -70,16 +70,16 @@ static OTF2_ErrorCode define_location(OTF2_Archive *locals, const struct maps *m
 	if (code == OTF2_SUCCESS)
 		code = OTF2_DefWriter_WriteClockOffset(local, end_ns + 1, 0, 0);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_CloseDefWriter(locals, local);
+		code = OTF2_Archive_CloseDefWriter(batch, local);
 	return code;
 }
 
 /* Threads of one group follow each other, mostly. */
-static OTF2_ErrorCode define_all(struct crit_otf2_parts *parts, OTF2_Archive *locals,
-				 uint64_t begin_ns, uint64_t end_ns)
+int crit_otf2_define_locations(struct crit_otf2_parts *parts, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct maps maps = { .group = CRIT_NONE };
 	OTF2_ErrorCode code = OTF2_SUCCESS;
+	int rc;
 
 	for (uint32_t i = 0;
 	     i < crit_otf2_layout_location_count(parts->layout) && code == OTF2_SUCCESS; i++) {
@@ -91,22 +91,10 @@ static OTF2_ErrorCode define_all(struct crit_otf2_parts *parts, OTF2_Archive *lo
 		if (location->group != maps.group)
 			code = make_maps(parts, location->group, &maps);
 		if (code == OTF2_SUCCESS)
-			code = define_location(locals, &maps, location->reference, begin_ns,
-					       end_ns);
+			code = define_location(crit_otf2_files_batch(parts->files, i), &maps,
+					       location->reference, begin_ns, end_ns);
 	}
 	free_maps(&maps);
-	return code;
-}
-
-int crit_otf2_define_locations(struct crit_otf2_parts *parts, uint64_t begin_ns, uint64_t end_ns)
-{
-	OTF2_Archive *archive = crit_otf2_files_archive(parts->files), *locals;
-	int rc = crit_otf2_check(parts->files, OTF2_Archive_CloseEvtFiles(archive), "events");
-
-	if (!rc)
-		rc = crit_otf2_files_open_locals(parts->files, &locals);
-	if (!rc)
-		rc = crit_otf2_check(parts->files, define_all(parts, locals, begin_ns, end_ns),
-				     "local definitions");
-	return rc ? rc : crit_otf2_files_close_locals(parts->files);
+	rc = crit_otf2_check(parts->files, code, "local definitions");
+	return rc ? rc : crit_otf2_files_close_batches(parts->files);
 }

@@ -13,6 +13,13 @@
 #define ARCHIVE_NAME "traces"
 #define CHUNK_BYTES (256u * 1024u) /* the least OTF2 takes */
 #define CHUNK_MAX_BYTES (16u * 1024u * 1024u)
+/*
+ * Locations of a handle.  libotf2 searches writers and locations of a handle in lists, and has one
+ * size for the chunks of its definitions and clears each, so that the record of all locations would
+ * cost that many bytes once per location.  Handles that are none of the first process write no
+ * anchor, and have small chunks: definitions are read as one piece.
+ */
+#define BATCH 512u
 #define DEFINITION_BYTES 64u /* room per location in the largest record, generously */
 
 struct crit_otf2_files {
@@ -21,7 +28,8 @@ struct crit_otf2_files {
 	struct crit_err *err;
 	struct crit_err words; /* what the library said last */
 	OTF2_Archive *archive; /* NULL: not open */
-	OTF2_Archive *local_definitions; /* the same archive, NULL: not open */
+	OTF2_Archive **batches; /* the same archive by locations; NULL: not open */
+	size_t batch_count;
 	bool is_broken; /* the library failed */
 };
 
@@ -121,68 +129,79 @@ int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count)
 	OTF2_ErrorCode code;
 
 	crit_otf2_listen(&files->words);
+	files->batch_count = location_count / BATCH + 1;
+	files->batches = calloc(files->batch_count, sizeof(OTF2_Archive *));
+	if (!files->batches)
+		return -ENOMEM;
 	code = open_archive(files->directory, definition_chunk_bytes(location_count),
 			    files->transport, &files->archive);
-	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_OpenEvtFiles(files->archive);
 	return crit_otf2_check(files, code, "the beginning");
 }
 
-/*
- * libotf2 has one size for the chunks of all definitions and clears each chunk, so that the record
- * of all locations would cost that many bytes once per location.  A second handle, which is none
- * of the first process and so writes no anchor, has small ones: definitions are read as one piece.
- */
-int crit_otf2_files_open_locals(struct crit_otf2_files *files, OTF2_Archive **ret_locals)
+OTF2_Archive *crit_otf2_files_batch(struct crit_otf2_files *files, uint32_t row)
 {
 	static const struct crit_transport beside = { .rank = 1, .count = 2 };
-	OTF2_ErrorCode code =
-		open_archive(files->directory, CHUNK_BYTES, &beside, &files->local_definitions);
+	OTF2_Archive **batch = &files->batches[row / BATCH];
+	OTF2_ErrorCode code;
 
+	if (*batch)
+		return *batch;
+	code = open_archive(files->directory, CHUNK_BYTES, &beside, batch);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_OpenDefFiles(files->local_definitions);
-	*ret_locals = files->local_definitions;
-	return crit_otf2_check(files, code, "local definitions");
+		code = OTF2_Archive_OpenEvtFiles(*batch);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Archive_OpenDefFiles(*batch);
+	return crit_otf2_check(files, code, "a location") ? NULL : *batch;
 }
 
-int crit_otf2_files_close_locals(struct crit_otf2_files *files)
+OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint32_t row,
+				       uint64_t location)
 {
-	OTF2_Archive *locals = files->local_definitions;
-	OTF2_ErrorCode code = OTF2_Archive_CloseDefFiles(locals);
-
-	if (code == OTF2_SUCCESS) {
-		files->local_definitions = NULL;
-		code = OTF2_Archive_Close(locals);
-	}
-	return crit_otf2_check(files, code, "local definitions");
-}
-
-OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint64_t location)
-{
-	OTF2_EvtWriter *events = OTF2_Archive_GetEvtWriter(files->archive, location);
+	OTF2_Archive *batch = crit_otf2_files_batch(files, row);
+	OTF2_EvtWriter *events = batch ? OTF2_Archive_GetEvtWriter(batch, location) : NULL;
 
 	if (!events)
 		(void)crit_otf2_check(files, OTF2_ERROR_INVALID, "a location");
 	return events;
 }
 
-int crit_otf2_files_close_events(struct crit_otf2_files *files, OTF2_EvtWriter *events,
-				 uint64_t *ret_event_count)
+int crit_otf2_files_close_events(struct crit_otf2_files *files, uint32_t row,
+				 OTF2_EvtWriter *events, uint64_t *ret_event_count)
 {
 	OTF2_ErrorCode code;
 
 	errno = 0;
 	code = OTF2_EvtWriter_GetNumberOfEvents(events, ret_event_count);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_CloseEvtWriter(files->archive, events);
+		code = OTF2_Archive_CloseEvtWriter(files->batches[row / BATCH], events);
 	return crit_otf2_check(files, code, "events");
 }
 
 /* After an error of its own libotf2 frees things twice: it is left alone then. */
-void crit_otf2_files_drop_events(struct crit_otf2_files *files, OTF2_EvtWriter *events)
+void crit_otf2_files_drop_events(struct crit_otf2_files *files, uint32_t row,
+				 OTF2_EvtWriter *events)
 {
-	if (files->archive && !files->is_broken)
-		(void)OTF2_Archive_CloseEvtWriter(files->archive, events);
+	if (!files->is_broken && files->batches[row / BATCH])
+		(void)OTF2_Archive_CloseEvtWriter(files->batches[row / BATCH], events);
+}
+
+int crit_otf2_files_close_batches(struct crit_otf2_files *files)
+{
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+
+	for (size_t i = 0; i < files->batch_count && code == OTF2_SUCCESS; i++) {
+		OTF2_Archive *batch = files->batches[i];
+
+		if (!batch)
+			continue;
+		files->batches[i] = NULL;
+		code = OTF2_Archive_CloseEvtFiles(batch);
+		if (code == OTF2_SUCCESS)
+			code = OTF2_Archive_CloseDefFiles(batch);
+		if (code == OTF2_SUCCESS)
+			code = OTF2_Archive_Close(batch);
+	}
+	return crit_otf2_check(files, code, "locations");
 }
 
 OTF2_Archive *crit_otf2_files_archive(struct crit_otf2_files *files)
@@ -198,13 +217,18 @@ int crit_otf2_files_close(struct crit_otf2_files *files)
 	return crit_otf2_check(files, OTF2_Archive_Close(archive), "the anchor");
 }
 
+/* What was written is thrown away. */
 void crit_otf2_files_destroy(struct crit_otf2_files *files)
 {
-	/* what was written is thrown away */
-	if (files && files->local_definitions && !files->is_broken)
-		(void)OTF2_Archive_Close(files->local_definitions);
-	if (files && files->archive && !files->is_broken)
+	if (!files)
+		return;
+	for (size_t i = 0; files->batches && i < files->batch_count; i++) {
+		if (files->batches[i] && !files->is_broken)
+			(void)OTF2_Archive_Close(files->batches[i]);
+	}
+	if (files->archive && !files->is_broken)
 		(void)OTF2_Archive_Close(files->archive);
 	crit_otf2_listen_no_more();
+	free(files->batches);
 	free(files);
 }

@@ -20,27 +20,34 @@ struct crit_otf2_files *crit_otf2_files_create(const char *directory,
 					       const struct crit_transport *transport,
 					       struct crit_err *err);
 
-/* Opens the archive and its event files.  Errors: -EIO, -ENOSPC. */
+/* Opens the archive.  Errors: -EIO, -ENOSPC, -ENOMEM. */
 int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count);
 
 /* Answers 0, or -EIO or -ENOSPC with the library's last message in err. */
 int crit_otf2_check(struct crit_otf2_files *files, OTF2_ErrorCode code, const char *what);
 
-/* The event writer of a location.  Errors: NULL, with words in err. */
-OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint64_t location);
+/*
+ * The event writer of a location.  Range: row below the number of locations.  Errors: NULL, with
+ * words in err.  Cost: that of other locations open among 512.
+ */
+OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint32_t row,
+				       uint64_t location);
 
 /* Ends a location's events.  Errors: -EIO, -ENOSPC. */
-int crit_otf2_files_close_events(struct crit_otf2_files *files, OTF2_EvtWriter *events,
-				 uint64_t *ret_event_count);
+int crit_otf2_files_close_events(struct crit_otf2_files *files, uint32_t row,
+				 OTF2_EvtWriter *events, uint64_t *ret_event_count);
 
 /* The same after a failure. */
-void crit_otf2_files_drop_events(struct crit_otf2_files *files, OTF2_EvtWriter *events);
+void crit_otf2_files_drop_events(struct crit_otf2_files *files, uint32_t row,
+				 OTF2_EvtWriter *events);
 
-/* What local definitions are written to, once the archive is open.  Errors: -EIO, -ENOSPC. */
-int crit_otf2_files_open_locals(struct crit_otf2_files *files, OTF2_Archive **ret_locals);
-int crit_otf2_files_close_locals(struct crit_otf2_files *files);
+/* What a location's definitions are written to.  Errors: NULL, with words in err. */
+OTF2_Archive *crit_otf2_files_batch(struct crit_otf2_files *files, uint32_t row);
 
-/* What events and global definitions are written to; NULL: not open. */
+/* Ends all that belongs to locations.  Errors: -EIO, -ENOSPC. */
+int crit_otf2_files_close_batches(struct crit_otf2_files *files);
+
+/* What global definitions are written to; NULL: not open. */
 OTF2_Archive *crit_otf2_files_archive(struct crit_otf2_files *files);
 
 /* Writes the anchor, when this process is the first, and closes the archive.  Errors: as above. */

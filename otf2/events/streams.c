@@ -70,7 +70,8 @@ void crit_otf2_streams_destroy(struct crit_otf2_streams *streams)
 	count = streams->rows ? crit_otf2_layout_location_count(streams->named.layout) : 0;
 	for (size_t i = 0; i < count; i++) {
 		if (streams->rows[i].events)
-			crit_otf2_files_drop_events(streams->files, streams->rows[i].events);
+			crit_otf2_files_drop_events(streams->files, (uint32_t)i,
+						    streams->rows[i].events);
 		free(streams->rows[i].last_sums);
 	}
 	if (streams->attributes)
@@ -87,7 +88,7 @@ static int open_stream(struct crit_otf2_streams *streams, uint32_t row)
 	uint64_t reference = crit_otf2_layout_location(streams->named.layout, row)->reference;
 
 	if (!stream->events && !stream->is_closed)
-		stream->events = crit_otf2_files_events(streams->files, reference);
+		stream->events = crit_otf2_files_events(streams->files, row, reference);
 	return stream->events || stream->is_closed ? 0 : -EIO;
 }
 
@@ -102,7 +103,7 @@ static int close_stream(struct crit_otf2_streams *streams, uint32_t row)
 	events = stream->events;
 	stream->events = NULL;
 	stream->is_closed = true;
-	rc = crit_otf2_files_close_events(streams->files, events, &streams->event_counts[row]);
+	rc = crit_otf2_files_close_events(streams->files, row, events, &streams->event_counts[row]);
 	streams->extent.event_count += streams->event_counts[row];
 	return rc;
 }
