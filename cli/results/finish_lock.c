@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/results/no_report.h"
-#include "otf2/staging.h"
 #include "report/formats/report_files.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"

@@ -141,17 +141,18 @@ int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count)
 OTF2_Archive *crit_otf2_files_batch(struct crit_otf2_files *files, uint32_t row)
 {
 	static const struct crit_transport beside = { .rank = 1, .count = 2 };
-	OTF2_Archive **batch = &files->batches[row / BATCH];
+	OTF2_Archive **place = &files->batches[row / BATCH], *batch = *place;
 	OTF2_ErrorCode code;
 
-	if (*batch)
-		return *batch;
-	code = open_archive(files->directory, CHUNK_BYTES, &beside, batch);
+	if (batch)
+		return batch;
+	code = open_archive(files->directory, CHUNK_BYTES, &beside, &batch);
+	*place = batch;
 	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_OpenEvtFiles(*batch);
+		code = OTF2_Archive_OpenEvtFiles(batch);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_OpenDefFiles(*batch);
-	return crit_otf2_check(files, code, "a location") ? NULL : *batch;
+		code = OTF2_Archive_OpenDefFiles(batch);
+	return crit_otf2_check(files, code, "a location") ? NULL : batch;
 }
 
 OTF2_EvtWriter *crit_otf2_files_events(struct crit_otf2_files *files, uint32_t row,

@@ -11,7 +11,7 @@
 #define OPEN_NS (BEGIN_NS + 1000000)
 #define SEND_HANDLE 0x10u /* and one per peer behind it */
 #define RECEIVE_HANDLE 0x100000010u
-#define SITE (0x400000u + CRIT_MPI_Barrier)
+#define SITE (0x400000u + CRIT_MPI_Barrier) /* as crit_maker_enter has it */
 
 struct synthesis {
 	const struct crit_synthetic *spec;

@@ -101,6 +101,11 @@ static void write_deep(void)
 	fprintf(file, "int outermost(int n) { return f%d(n); }\n", DEEP - 1);
 }
 
+static bool is_line_of(const struct crit_debug_frame *frame)
+{
+	return frame->line == line_in(frame->function);
+}
+
 /* What does not fit is left out before the last level. */
 static void test_deep(const char *compiler)
 {
@@ -130,9 +135,8 @@ static void test_deep(const char *compiler)
 		CHECK_UINT_EQ(chain.cut_count > 0, depth > CRIT_INLINED_MAX);
 		CHECK_STR_EQ(chain.frames[chain.frame_count - 1].function, "outermost");
 		for (uint32_t i = 1; i < chain.frame_count; i++)
-			CHECK_UINT_EQ(chain.frames[i].line, line_in(chain.frames[i].function));
-		if (depth == DEEP + 1)
-			CHECK_STR_EQ(chain.frames[0].function, "f0");
+			CHECK(is_line_of(&chain.frames[i]));
+		CHECK(depth <= DEEP || strcmp(chain.frames[0].function, "f0") == 0);
 	}
 	CHECK_UINT_EQ(depth_max, DEEP + 1);
 	crit_debug_info_fini(&info);

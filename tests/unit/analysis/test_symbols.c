@@ -12,11 +12,11 @@
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/symbols/elf_reader.h"
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/maker/maker.h"
@@ -202,14 +202,6 @@ static bool run(struct process *process, const char *argument)
 	return CHECK(output && pclose(output) == 0);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static struct crit_elf_reader *reader; /* of the symbols made last */
 
 static void start_reader(uint32_t wait_s, uint32_t total_s)
@@ -228,25 +220,39 @@ static void forget_names(struct crit_symbols *symbols)
 	reader = NULL;
 }
 
-/* Two processes, 100 and 101, as critd records them. */
-static struct crit_symbols *read_names(const struct process *processes)
+static struct crit_maker *begin_recording(void)
 {
-	static const char path[] = "run.crit";
-	const char *paths[] = { path };
 	struct crit_maker *maker = crit_maker_create(NULL);
+	const uint64_t now_ns = crit_clock_ns(CLOCK_REALTIME);
+
+	crit_maker_file(maker, (struct crit_rec_file){ .host = "node", .start_real_ns = now_ns });
+	return maker;
+}
+
+/* Ownership: takes the maker. */
+static struct crit_symbols *names_of(struct crit_maker *maker)
+{
+	const char *paths[] = { "run.crit" };
 	struct crit_symbols *symbols = NULL;
 	struct crit_err err;
 
-	crit_maker_file(maker, (struct crit_rec_file){ .host = "node", .start_real_ns = now_ns() });
-	for (uint32_t i = 0; i < 2; i++)
-		crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 100 + i }, processes[i].maps);
 	crit_maker_foot(maker, (struct crit_rec_foot){ 0 });
-	crit_maker_write(maker, path);
+	crit_maker_write(maker, paths[0]);
 	crit_maker_destroy(maker);
 	if (!reader)
 		start_reader(0, 0);
 	CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, reader, &symbols, &err), 0);
 	return symbols;
+}
+
+/* Two processes, 100 and 101, as critd records them. */
+static struct crit_symbols *read_names(const struct process *processes)
+{
+	struct crit_maker *maker = begin_recording();
+
+	for (uint32_t i = 0; i < 2; i++)
+		crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 100 + i }, processes[i].maps);
+	return names_of(maker);
 }
 
 static void check_lines(const struct expected *expected, const struct crit_source_location *place)
@@ -503,27 +509,20 @@ static void test_identity(void)
 static void test_clock_ahead(void)
 {
 	static struct process process;
-	const char *paths[] = { "ahead.crit" };
-	struct crit_maker *maker = crit_maker_create(NULL);
-	struct crit_err err;
 
 	if (!shell(IN_C("-O2 -g")) || !run(&process, ""))
 		return;
-	crit_maker_file(maker, (struct crit_rec_file){ .host = "node", .start_real_ns = now_ns() });
-	for (uint64_t time_s = 1; time_s <= 101; time_s += 100)
-		crit_maker_maps(
-			maker, (struct crit_rec_maps){ .pid = 100, .time_ns = time_s * 1000000000 },
-			process.maps);
-	crit_maker_write(maker, paths[0]);
-	crit_maker_destroy(maker);
 	for (int is_late = 0; is_late < 2; is_late++) {
-		struct crit_symbols *symbols = NULL;
+		struct crit_rec_maps maps = { .pid = 100, .time_ns = 1000000000 };
+		struct crit_maker *maker = begin_recording();
 		struct crit_source_location place;
+		struct crit_symbols *symbols;
 
-		start_reader(0, 0);
-		if (!shell(is_late ? "touch -d '+200 seconds' c" : "touch -d '+50 seconds' c") ||
-		    !CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, reader, &symbols, &err), 0))
-			return;
+		crit_maker_maps(maker, maps, process.maps);
+		maps.time_ns = 101000000000;
+		crit_maker_maps(maker, maps, process.maps);
+		(void)shell(is_late ? "touch -d '+200 seconds' c" : "touch -d '+50 seconds' c");
+		symbols = names_of(maker);
 		crit_symbols_find(symbols, 0, 100, process.addresses[0], &place);
 		CHECK((place.line > 0) == !is_late);
 		forget_names(symbols);
@@ -533,29 +532,21 @@ static void test_clock_ahead(void)
 /* The program before this one, say, lay where this one does: critd read that by itself. */
 static void test_without_shim(void)
 {
+	static const char text[] = "0-ffffffffffff r-xp 00000000 fe:00 1 /bin/before\n";
 	static struct process process;
-	const char *paths[] = { "before.crit" };
-	const char text[] = "0-ffffffffffff r-xp 00000000 fe:00 1 /bin/before\n";
-	struct crit_source_location place;
-	struct crit_symbols *symbols = NULL;
-	struct crit_err err;
 
 	if (!shell(IN_C("-O2 -g")) || !run(&process, ""))
 		return;
 	for (uint32_t is_read = 0; is_read < 2; is_read++) {
-		struct crit_maker *maker = crit_maker_create(NULL);
+		struct crit_rec_maps maps = { .pid = 100, .without_shim = is_read };
+		struct crit_maker *maker = begin_recording();
+		struct crit_source_location place;
+		struct crit_symbols *symbols;
 
-		crit_maker_file(maker, (struct crit_rec_file){ .host = "node",
-							       .start_real_ns = now_ns() });
-		crit_maker_maps(
-			maker, (struct crit_rec_maps){ .pid = 100, .without_shim = is_read }, text);
-		crit_maker_maps(maker, (struct crit_rec_maps){ .pid = 100, .time_ns = 1000000000 },
-				process.maps);
-		crit_maker_write(maker, paths[0]);
-		crit_maker_destroy(maker);
-		start_reader(0, 0);
-		if (!CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, reader, &symbols, &err), 0))
-			return;
+		crit_maker_maps(maker, maps, text);
+		maps = (struct crit_rec_maps){ .pid = 100, .time_ns = 1000000000 };
+		crit_maker_maps(maker, maps, process.maps);
+		symbols = names_of(maker);
 		crit_symbols_find(symbols, 0, 100, process.addresses[0], &place);
 		CHECK((place.line > 0) == is_read);
 		forget_names(symbols);
