@@ -5,7 +5,8 @@
  * While W_c threads wait in call c and n are active, rank r with a_r active threads is charged
  * dt * W_c * a_r / n.  With Q_c = integral of W_c dt/n, that is the integral of a_r dQ_c: Q_c is
  * brought up to date when W_c changes, the charge of (c, r) when a_r does.
- * Cost: O(1) when W_c changes, O(calls waited in) when a_r does.
+ * Cost: O(calls) when W_c begins or ends to be 0, O(1) when it changes else; O(calls waited in
+ * since the rank was last settled) when a_r does.
  */
 #ifndef CRIT_BLAME_H
 #define CRIT_BLAME_H
@@ -25,6 +26,7 @@ struct crit_blame_call {
 	uint32_t waiting; /* W */
 	crit_fix quantity; /* Q */
 	crit_fix mark; /* integral of dt/n when last looked at */
+	uint64_t end; /* which settlement is the first behind the last wait */
 	struct crit_blame_cell *cells; /* by rank */
 };
 
@@ -32,6 +34,10 @@ struct crit_blame {
 	struct crit_blame_call calls[CRIT_BLAME_CALLS];
 	uint32_t call_count;
 	uint16_t slots[CRIT_BLAME_CALLS]; /* call -> index into calls plus 1, 0 never waited in */
+	uint16_t order[CRIT_BLAME_CALLS]; /* indices: waited in now, then the latest end first */
+	uint32_t waited_count; /* of the first kind */
+	uint64_t settlements;
+	uint64_t *settled; /* by rank: its last one */
 	uint32_t rank_count; /* below 2 nothing is followed */
 };
 
