@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "core/base/hash.h"
+#include "core/base/map.h"
 
 struct crit_meeting {
 	uint32_t communicator;
 	uint32_t sequence;
 	struct crit_attendance *members; /* in the order they were told of */
 	size_t count, capacity;
+	struct crit_map requested; /* member -> index into members, of those with a request */
 	uint32_t open; /* requests that are not complete */
 	uint32_t last; /* index into members, once closed */
 	uint32_t next; /* in the list of free ones */
@@ -26,8 +28,10 @@ void crit_meetings_init(struct crit_meetings *meetings, struct crit_listeners *l
 
 void crit_meetings_fini(struct crit_meetings *meetings)
 {
-	for (size_t i = 0; i < meetings->count; i++)
+	for (size_t i = 0; i < meetings->count; i++) {
 		free(meetings->rows[i].members);
+		crit_map_fini(&meetings->rows[i].requested);
+	}
 	free(meetings->rows);
 	crit_index_fini(&meetings->places);
 	crit_meetings_init(meetings, NULL);
@@ -85,6 +89,7 @@ static void end_meeting(struct crit_meetings *meetings, uint32_t at, const struc
 	crit_index_remove(&meetings->places, probe);
 	meetings->member_count -= meeting->count;
 	free(meeting->members);
+	crit_map_fini(&meeting->requested);
 	*meeting = (struct crit_meeting){ .next = meetings->free };
 	meetings->free = at;
 }
@@ -106,6 +111,9 @@ int crit_meetings_arrive(struct crit_meetings *meetings, const struct crit_atten
 	meeting = &meetings->rows[at];
 	rc = crit_array_grow(&meeting->members, &meeting->capacity, meeting->count + 1,
 			     sizeof(*meeting->members));
+	if (!rc && attendance->end_ns == UINT64_MAX)
+		rc = crit_map_set(&meeting->requested, attendance->member,
+				  (uint32_t)meeting->count);
 	if (rc)
 		return rc;
 	meeting->members[meeting->count++] = *attendance;
@@ -153,7 +161,7 @@ void crit_meetings_complete(struct crit_meetings *meetings,
 	if (at == CRIT_NONE)
 		return;
 	meeting = &meetings->rows[at];
-	i = place_of(meeting, attendance->member);
+	i = crit_map_get(&meeting->requested, attendance->member);
 	if (i == CRIT_NONE || meeting->members[i].end_ns != UINT64_MAX)
 		return;
 	meeting->open--;

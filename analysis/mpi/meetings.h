@@ -43,7 +43,7 @@ void crit_meetings_fini(struct crit_meetings *meetings);
 /* A member has entered.  Errors: -ENOMEM. */
 int crit_meetings_arrive(struct crit_meetings *meetings, const struct crit_attendance *attendance);
 
-/* The request of a member that arrived is complete.  Cost: O(members). */
+/* The request of a member that arrived is complete. */
 void crit_meetings_complete(struct crit_meetings *meetings,
 			    const struct crit_attendance *attendance);
 
