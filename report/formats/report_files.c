@@ -104,12 +104,13 @@ int crit_report_files_write(int directory_fd, const char *directory,
 					    directory, file_name(i), strerror(-rc));
 		}
 	}
-	(void)unlinkat(directory_fd, LAST_NAME, 0); /* an old one would stand for a mixture */
 	for (size_t i = 0; file_name(i); i++)
 		if (renameat(directory_fd, temporary_name(i, name), directory_fd, file_name(i))) {
 			int rc = -errno;
 
 			remove_temporary(directory_fd);
+			/* An old one would stand for a mixture. */
+			(void)unlinkat(directory_fd, LAST_NAME, 0);
 			return crit_err_set(err, rc, "cannot put %s into place in %.120s: %s",
 					    file_name(i), directory, strerror(-rc));
 		}

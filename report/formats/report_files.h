@@ -10,9 +10,8 @@
 
 /*
  * Writes report.txt, report.json and the tables (*.csv) into directory, each to NAME.tmp first
- * and renamed when all are whole; report.json, which goes first and comes last, is there only
- * beside the tables of its report.  Errors: -errno with a line in err; no file is then left
- * half-written.
+ * and renamed when all are whole, report.json last.  Errors: -errno with a line in err; no file is
+ * then left half-written, and no report.json beside tables of another report.
  */
 int crit_report_files_write(int directory_fd, const char *directory,
 			    const struct crit_summary *summary, struct crit_err *err);
