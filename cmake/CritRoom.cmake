@@ -35,7 +35,7 @@ set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|ho
 |shim_(fortran_)?table_.*\
 |attack_(fifos|forged_lines|fork_flood|shrinking_program|small_stack|squatted|uid_without_root)\
 |e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|messages|mutated|otf2|regions|report|run)\
-|e2e_(settings|signals|umask|usable_cpus))$")
+|e2e_(settings|umask|usable_cpus))$")
 
 function(crit_test_command name label)
 	cmake_parse_arguments(T "" "TIMEOUT" "COMMAND" ${ARGN})
