@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -45,10 +46,10 @@ static const struct collective {
 	{ "", ROLE(COLL_OTHER), OP(CREATE_HANDLE) },
 };
 
-static const struct collective *find(unsigned int call)
+static uint8_t search(unsigned int call)
 {
 	const char *name = crit_call_name(call);
-	size_t i = 0;
+	uint8_t i = 0;
 
 	if (strncmp(name, "MPI_", 4) == 0)
 		name += 4;
@@ -58,6 +59,20 @@ static const struct collective *find(unsigned int call)
 		name += 9;
 	while (strncasecmp(name, collectives[i].begins, strlen(collectives[i].begins)) != 0)
 		i++;
+	return i;
+}
+
+/* Asked at each event: a name is searched once. */
+static const struct collective *find(unsigned int call)
+{
+	static _Atomic uint8_t found[CRIT_CALL_OMP_FIRST]; /* plus one */
+	uint8_t i = call < CRIT_CALL_OMP_FIRST ? found[call] : 0;
+
+	if (i > 0)
+		return &collectives[i - 1];
+	i = search(call);
+	if (call < CRIT_CALL_OMP_FIRST)
+		found[call] = i + 1;
 	return &collectives[i];
 }
 
