@@ -161,10 +161,10 @@ launch() {
 	whole_cpus launch_once "$name" "$1"
 }
 
-# launch_once NAME MODE: what compose made.
+# launch_once NAME MODE: what compose made, at most limit_s seconds where that is set.
 launch_once() {
 	[[ $2 = shim || $2 = alone ]] && hurry_users &
-	CRIT_DIR=$dir "${command[@]}" >"$trial/$1.out" 2>"$trial/$1.err"
+	CRIT_DIR=$dir ${limit_s:+timeout -k 10 "$limit_s"} "${command[@]}" >"$trial/$1.out" 2>"$trial/$1.err"
 	status=$?
 	wait
 }
