@@ -18,6 +18,7 @@
 #include "analysis/replay/emitter.h"
 #include "analysis/replay/replay.h"
 #include "analysis/replay/tracer.h"
+#include "analysis/samples/samples.h"
 #include "analysis/schema/results.h"
 #include "analysis/table/call_rows.h"
 #include "analysis/table/tables.h"
@@ -171,6 +172,7 @@ struct work {
 	struct crit_message_sink message_sink; /* the tracer's, of one process */
 	struct crit_tracer *tracer; /* NULL: nobody listens */
 	struct crit_engine engine;
+	struct crit_samples *samples;
 };
 
 /* What analysis process 0 has taken yields results. */
@@ -183,6 +185,9 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	if (!rc)
 		rc = crit_tables_fill(model, &work->engine, &work->messages, work->identity,
 				      results);
+	if (!rc)
+		rc = crit_samples_fill(work->samples, crit_identity_thread_rows(work->identity),
+				       results);
 	if (!rc && (!results->messages.has_order || !results->messages.losses.early))
 		crit_clock_corrections_set_known(corrections, true);
 	if (!rc && !crit_clock_corrections_are_known(corrections))
@@ -198,6 +203,10 @@ static int listen(struct work *work, const struct crit_trace_sink *sink,
 	int rc = crit_tracer_create(&work->engine, work->identity, sink,
 				    crit_cluster_queue(cluster), &work->tracer);
 
+	if (!rc && sink->sample && !cluster)
+		crit_samples_listen(work->samples, &(struct crit_samples_listener){
+							   .user = work->tracer,
+							   .on_sample = crit_tracer_sample });
 	if (!rc)
 		work->message_sink =
 			(struct crit_message_sink){ .user = crit_tracer_emitter(work->tracer),
@@ -215,6 +224,8 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 							       : &work->message_sink;
 	int rc = crit_engine_init(&work->engine, model, rule, crit_cluster_steps(cluster));
 
+	work->engine.run.left_out_from =
+		attempt->options->active_max ? attempt->options->active_max + 1 : 0;
 	if (!rc)
 		work->identity = crit_identity_create(model);
 	if (!work->identity)
@@ -222,13 +233,15 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 	work->engine.listeners.thread_rows = crit_identity_thread_rows(work->identity);
 	if (attempt->options->listener && !attempt->is_trial)
 		rc = crit_listeners_add(&work->engine.listeners, attempt->options->listener);
+	if (!rc)
+		rc = crit_samples_create(&work->engine, &work->samples);
 	if (!rc && sink)
 		rc = listen(work, sink, cluster);
 	if (!rc)
 		rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL,
 					&work->engine.listeners);
 	if (!rc)
-		rc = crit_cluster_begin(cluster, model, &work->engine, &work->messages,
+		rc = crit_cluster_begin(cluster, &work->engine, work->samples, &work->messages,
 					sink ? crit_tracer_emitter(work->tracer) : NULL);
 	return rc;
 }
@@ -237,6 +250,7 @@ static void fini_work(struct work *work)
 {
 	crit_tracer_destroy(work->tracer);
 	crit_messages_fini(&work->messages);
+	crit_samples_destroy(work->samples);
 	crit_engine_fini(&work->engine);
 	crit_identity_destroy(work->identity);
 }
@@ -319,6 +333,8 @@ static int analyse_opened(struct attempt *attempt, const char *const *paths, siz
 		(void)crit_cluster_agree(attempt->cluster, 0, rc); /* tells the others */
 	else
 		rc = compute(attempt, work, results);
+	for (size_t i = 0; !rc && i < index->model.node_count; i++)
+		rc = crit_hosts_take(&results->hosts, index->model.nodes[i].recording);
 	if (rc || !index->is_indexed)
 		crit_run_index_renew(index);
 	return rc;
@@ -391,8 +407,6 @@ int crit_analyse(const char *const *paths, size_t path_count,
 	if (attempt.index)
 		rc = analyse(&attempt, paths, path_count, &results, err);
 	crit_run_index_destroy(own);
-	for (size_t i = 0; !rc && results && i < path_count; i++)
-		rc = crit_hosts_add(&results->hosts, paths[i]);
 	explain(rc, paths[0], err);
 	if (rc)
 		crit_results_destroy(results);

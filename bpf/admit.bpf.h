@@ -53,6 +53,7 @@ static __always_inline void expel(struct task_struct *task, struct crit_member *
 
 	if (member->flags & CRIT_MF_FORKED)
 		__sync_fetch_and_add(&counters_of(run_number)->live_forked, -1);
+	set_active(member, 0);
 	emit_exec(task, run_number, old_tid, CRIT_KF_EXPELLED, expulsion);
 	delete_member(task);
 	/* else its process's entry makes it a member again at once */
@@ -91,28 +92,48 @@ static __noinline int admit(struct task_struct *task, struct crit_member *member
 
 #define FIRST_SIGHT (CRIT_MF_UNVERIFIED | CRIT_MF_NEW | CRIT_MF_ASLEEP)
 
+#if defined(__TARGET_ARCH_arm64)
+#define THREAD_POINTER thread.uw.tp_value
+#else
+#define THREAD_POINTER thread.fsbase
+#endif
+
 /*
- * Reads the tag of current.  Its address space, mm, must be the one that was verified: between the
- * point where exec installs a new one and on_sched_process_exec, nothing is read.
+ * Reads the tag of current, the last one where that fails.  Its address space, mm, must be the one
+ * that was verified: between the point where exec installs a new one and on_sched_process_exec,
+ * nothing is read.
  */
+static __always_inline __u8 read_tag(__u64 thread_pointer, const struct mm_struct *mm,
+				     const struct crit_member *member, __u64 *ret_tag)
+{
+	*ret_tag = member->tag;
+	if (!(member->flags & CRIT_MF_HAS_TAG))
+		return 0;
+	if ((__u64)mm != member->mm || (member->flags & CRIT_MF_UNVERIFIED) ||
+	    bpf_probe_read_user(ret_tag, sizeof(*ret_tag),
+				(void *)(thread_pointer + member->tag_offset))) {
+		*ret_tag = member->tag;
+		return CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE;
+	}
+	return CRIT_KF_HAS_TAG;
+}
+
+/* The verifier, which follows each branch, forgets this one: it does not know what maps hold. */
+static __always_inline void note_mm(const struct mm_struct *mm, struct crit_member *member)
+{
+	member->flags &= ~CRIT_MF_OWN_MM;
+	if ((__u64)mm == member->mm)
+		member->flags |= CRIT_MF_OWN_MM;
+}
+
 static __always_inline __u8 refresh_tag(struct task_struct *task, const struct mm_struct *mm,
 					struct crit_member *member)
 {
-	__u64 base, tag;
+	__u64 tag;
+	__u8 flags = read_tag(task->THREAD_POINTER, mm, member, &tag);
 
-	if (!(member->flags & CRIT_MF_HAS_TAG))
-		return 0;
-	if ((__u64)mm != member->mm || (member->flags & CRIT_MF_UNVERIFIED))
-		return CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE;
-#if defined(__TARGET_ARCH_arm64)
-	base = task->thread.uw.tp_value;
-#else
-	base = task->thread.fsbase;
-#endif
-	if (bpf_probe_read_user(&tag, sizeof(tag), (void *)(base + member->tag_offset)))
-		return CRIT_KF_HAS_TAG | CRIT_KF_TAG_STALE;
 	member->tag = tag;
-	return CRIT_KF_HAS_TAG;
+	return flags;
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/sample.bpf.h"
 #include "bpf/sched_process.bpf.h"
 #include "bpf/sched_switch.bpf.h"
 #include "bpf/sched_wakeup.bpf.h"

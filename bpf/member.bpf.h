@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/sched.bpf.h"
 #include "core/abi/abi_member.h"
 
 #define NO_RUN (~0u)
@@ -17,7 +18,10 @@ const volatile __u32 served_uid;
 
 /* Number of keys in `registered`; critd keeps it. */
 volatile __u32 registered_count;
-struct crit_run_counters run_counters[CRIT_RUN_SLOTS];
+struct crit_run_counters run_counters[CRIT_RUN_SLOTS] __attribute__((aligned(64)));
+
+/* 1: a task with such a number has become a member, here or by critd, since there were none. */
+__u8 member_tids[CRIT_MEMBER_TIDS];
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -46,14 +50,39 @@ static __always_inline struct crit_run_counters *counters_of(__u32 run_number)
 	return &run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
 }
 
+static __always_inline void set_active(struct crit_member *member, __u32 is_active)
+{
+	if (member->is_active == is_active)
+		return;
+	member->is_active = (__u16)is_active;
+	__sync_fetch_and_add(&counters_of(member->run_number)->active_count, is_active ? 1 : -1);
+}
+
+/* A thread leaves its CPU in this state, or has it (0).  NULL: it is no member. */
+static __always_inline void note_active(struct crit_member *member, __u8 state)
+{
+	if (member)
+		set_active(member, crit_sample_is_active(state, member->tag));
+}
+
+static __always_inline void note_tid(__u32 tid)
+{
+	member_tids[tid & (CRIT_MEMBER_TIDS - 1)] = 1;
+}
+
+static __always_inline bool may_be_member(__u32 tid)
+{
+	return member_tids[tid & (CRIT_MEMBER_TIDS - 1)];
+}
+
 static __always_inline struct crit_member *create_member(struct task_struct *task,
 							 struct crit_member *init)
 {
-	__u32 tid;
+	__u32 tid = task->pid;
 
+	note_tid(tid);
 	if (has_task_storage)
 		return bpf_task_storage_get(&members, task, init, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	tid = task->pid;
 	if (bpf_map_update_elem(&members_by_tid, &tid, init, BPF_ANY))
 		return NULL;
 	return bpf_map_lookup_elem(&members_by_tid, &tid);
@@ -86,27 +115,18 @@ static struct crit_member *lookup_registered(struct task_struct *task)
 }
 
 /*
- * Spares tasks without any storage the call of a helper.  For hooks that all tasks of the node pass
- * often, at their head only: the verifier searches all of the kernel's types wherever, and as often
- * as, it meets the load of a pointer from a task.
+ * A number tells most strangers, without a helper.  Whether a task has storage would tell all, but
+ * the verifier searches all of the kernel's types at each load of a pointer from a task.
  */
-static __always_inline bool may_be_member(struct task_struct *task)
-{
-	return !has_task_storage || task->bpf_storage;
-}
-
-static __always_inline struct crit_member *look_up_member(struct task_struct *task, bool may_be)
+static __always_inline struct crit_member *look_up_member(struct task_struct *task)
 {
 	struct crit_member *member = NULL;
-	__u32 tid;
+	__u32 tid = task->pid;
 
-	if (has_task_storage) {
-		if (may_be)
-			member = bpf_task_storage_get(&members, task, NULL, 0);
-	} else {
-		tid = task->pid;
+	if (may_be_member(tid) && has_task_storage)
+		member = bpf_task_storage_get(&members, task, NULL, 0);
+	else if (may_be_member(tid))
 		member = bpf_map_lookup_elem(&members_by_tid, &tid);
-	}
 	if (!member && registered_count)
 		member = lookup_registered(task);
 	return member;
@@ -116,9 +136,9 @@ static __always_inline struct crit_member *look_up_member(struct task_struct *ta
  * Like look_up_member, for the task that runs: one whose run is over is a member no more.  Until it
  * is seen here its records carry the old run's number, which critd drops.
  */
-static __always_inline struct crit_member *look_up_living(struct task_struct *task, bool may_be)
+static __always_inline struct crit_member *look_up_living(struct task_struct *task)
 {
-	struct crit_member *member = look_up_member(task, may_be);
+	struct crit_member *member = look_up_member(task);
 
 	if (!member || counters_of(member->run_number)->run_number == member->run_number)
 		return member;

@@ -17,6 +17,12 @@ struct {
 	__uint(max_entries, 8 << 20);
 } records SEC(".maps");
 
+/*
+ * A function that the verifier goes through by itself, once, and not again with each state that it
+ * is called in.  Its arguments are numbers: pointers to tasks cannot be passed to one before 6.9.
+ */
+#define VERIFIED_ONCE __attribute__((noinline))
+
 static __always_inline void *reserve(__u32 run_number, __u64 size)
 {
 	void *record = bpf_ringbuf_reserve(&records, size, 0);
@@ -74,6 +80,16 @@ static __always_inline __u64 mm_flags_of(struct mm_struct *mm)
 	return 0; /* an unknown layout: not dumpable */
 }
 
+/* Returns the task's number; 0, and no name, where the served user may not know it. */
+static __always_inline __u32 name_task(char *ret_comm, struct task_struct *task)
+{
+	__builtin_memset(ret_comm, 0, CRIT_COMM_BYTES);
+	if (!crit_sched_may_name(BPF_CORE_READ(task, cred, uid.val), served_uid))
+		return 0;
+	read_comm(ret_comm, task);
+	return task->pid;
+}
+
 static __always_inline __u8 expulsion_of(struct task_struct *task, __u32 is_privileged)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -93,6 +109,14 @@ static __always_inline __u32 state_now(struct task_struct *task)
 	if (bpf_core_field_exists(task->__state))
 		return task->__state;
 	return (__u32)task->state;
+}
+
+/* ctx: of sched_switch. */
+static __always_inline __u8 state_at_switch(const __u64 *ctx, struct task_struct *prev)
+{
+	__u32 now = state_now(prev);
+
+	return crit_sched_state(has_prev_state() ? (__u32)ctx[3] : now, now, (__u32)ctx[0] & 1);
 }
 
 #endif

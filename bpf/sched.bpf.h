@@ -37,6 +37,18 @@ static inline __u32 crit_sched_is_dead(__u8 state)
 	return (state & CRIT_TASK_DEAD_BITS) != 0;
 }
 
+/* Does a task that leaves its CPU in this state come back to where it is? */
+static inline __u32 crit_sched_is_blocked(__u8 state)
+{
+	return state != 0 && !crit_sched_is_dead(state);
+}
+
+/* May the served user read the memory of own processes that have these flags? */
+static inline __u32 crit_sched_is_readable(__u32 served_uid, __u64 mm_flags)
+{
+	return served_uid == 0 || (mm_flags & CRIT_MM_DUMPABLE_MASK) == CRIT_MM_DUMPABLE_USER;
+}
+
 /* Must the kernel half end for a task with these properties, and its tag not be read? */
 static inline __u8 crit_sched_expulsion(__u32 uid, __u32 euid, __u32 served_uid, __u64 mm_flags,
 					__u32 is_privileged)
@@ -47,9 +59,8 @@ static inline __u8 crit_sched_expulsion(__u32 uid, __u32 euid, __u32 served_uid,
 		return CRIT_EXPELLED_USER;
 	if (is_privileged)
 		return CRIT_EXPELLED_PRIVILEGES;
-	return (mm_flags & CRIT_MM_DUMPABLE_MASK) == CRIT_MM_DUMPABLE_USER
-		       ? CRIT_EXPELLED_NOT
-		       : CRIT_EXPELLED_UNREADABLE;
+	return crit_sched_is_readable(served_uid, mm_flags) ? CRIT_EXPELLED_NOT
+							    : CRIT_EXPELLED_UNREADABLE;
 }
 
 /* May the served user learn the name of a task of this user?  Own ones and the system's. */
@@ -65,6 +76,69 @@ static inline __u32 crit_sched_is_waiting(__u64 tag)
 
 	return span_class == CRIT_CLASS_MPI_WAIT || span_class == CRIT_CLASS_MPI_POLL ||
 	       span_class == CRIT_CLASS_OMP_WAIT;
+}
+
+/*
+ * Does a thread count as active that leaves its CPU in this state and with this tag, or runs (0)?
+ * This is an estimate, for how many samples are kept: a spinning thread counts until its next tick
+ * or switch, and again from the one after that on.
+ */
+static inline __u32 crit_sample_is_active(__u8 state, __u64 tag)
+{
+	return state == 0 && !crit_sched_is_waiting(tag);
+}
+
+/* One tick in so many is kept of threads that wait. */
+#define CRIT_SAMPLE_WAITS 16u
+
+/* What a record says of a count of active threads, which may be off by some. */
+static inline __u16 crit_sample_active(__s64 active_count)
+{
+	return active_count < 0 ? 0 : active_count < 65535 ? (__u16)active_count : 65535u;
+}
+
+/*
+ * The probability, times 65536, that a sample with this tag is kept; 0 stands for 1.  Of all active
+ * threads no more run, and are sampled, than there are CPUs.
+ */
+static inline __u16 crit_sample_keep(__u64 tag, __u32 active, __u32 cpu_count)
+{
+	const __u32 sampled = active < cpu_count ? active : cpu_count;
+
+	if (crit_sched_is_waiting(tag))
+		return 65536u / CRIT_SAMPLE_WAITS;
+	return sampled > 1 ? (__u16)(65536u / sampled) : 0;
+}
+
+static inline __u32 crit_sample_is_kept(__u16 keep, __u32 random)
+{
+	return keep == 0 || (random & 0xffff) < keep;
+}
+
+#define CRIT_CAPTURE_NS 10000000ull /* of a thread the first block in so long is captured, and */
+#define CRIT_CAPTURE_OTHERS 16u /* one in so many others */
+#define CRIT_STACK_CREDIT_NS 1000000 /* a CPU saves up no more than that */
+#define CRIT_STACK_EARNS_NS 1000000000u /* by then the least budget has earned so much */
+
+/* Time that a CPU may spend on copies of stacks. */
+struct crit_stack_credit {
+	__s64 left_ns; /* whoever copies takes off what it took; may be negative */
+	__u64 since_ns; /* earned up to then */
+};
+
+/* budget: thousandths of the time that passes.  Is anything left? */
+static inline __u32 crit_stack_is_affordable(struct crit_stack_credit *credit, __u64 now_ns,
+					     __u32 budget)
+{
+	__u64 elapsed_ns = now_ns - credit->since_ns;
+
+	if (elapsed_ns > CRIT_STACK_EARNS_NS)
+		elapsed_ns = CRIT_STACK_EARNS_NS;
+	credit->since_ns = now_ns;
+	credit->left_ns += (__s64)(elapsed_ns * budget / 1000);
+	if (credit->left_ns > CRIT_STACK_CREDIT_NS)
+		credit->left_ns = CRIT_STACK_CREDIT_NS;
+	return credit->left_ns > 0;
 }
 
 /* Flags a child starts with.  The tag word belongs to a thread's own process only. */

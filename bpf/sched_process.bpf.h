@@ -36,7 +36,7 @@ int on_sched_process_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0];
 	struct task_struct *child = (void *)ctx[1];
-	struct crit_member *member = look_up_living(parent, true);
+	struct crit_member *member = look_up_living(parent);
 	struct crit_member init = {};
 	__u32 is_thread = child->tgid == parent->tgid;
 	__u8 flags;
@@ -52,6 +52,7 @@ int on_sched_process_fork(__u64 *ctx)
 		init.tag_offset = member->tag_offset;
 		init.mm = member->mm;
 	} else {
+		init.mm = member->mm ? (__u64)BPF_CORE_READ(child, mm) : 0; /* a copy of that */
 		flags |= CRIT_KF_NEW_PROCESS;
 	}
 	emit_fork(parent, child, init.run_number, flags, member->tag);
@@ -62,12 +63,14 @@ int on_sched_process_fork(__u64 *ctx)
 	return 0;
 }
 
-/* Gives the pid-keyed map the number exec took over from the old leader. */
+/* Exec took over the number of the old leader. */
 static __always_inline void take_over_tid(struct task_struct *task, __u32 old_tid)
 {
-	struct crit_member *member = bpf_map_lookup_elem(&members_by_tid, &old_tid);
-	struct crit_member copy;
+	struct crit_member *member = NULL, copy;
 
+	note_tid(task->pid);
+	if (!has_task_storage)
+		member = bpf_map_lookup_elem(&members_by_tid, &old_tid);
 	if (!member)
 		return;
 	copy = *member;
@@ -84,14 +87,14 @@ int on_sched_process_exec(__u64 *ctx)
 	struct crit_member *member;
 	__u8 expulsion;
 
-	if (!has_task_storage && old_tid != (__u32)task->pid)
+	if (old_tid != (__u32)task->pid)
 		take_over_tid(task, old_tid);
-	member = look_up_living(task, true);
+	member = look_up_living(task);
 	if (!member)
 		return 0;
 	end_yields(task, member);
 	member->tag = 0;
-	member->mm = 0;
+	member->mm = (__u64)BPF_CORE_READ(task, mm);
 	expulsion = expulsion_of(task, BPF_CORE_READ_BITFIELD(bprm, secureexec));
 	if (expulsion) {
 		expel(task, member, old_tid, expulsion);
@@ -116,7 +119,7 @@ SEC("tp_btf/sched_process_exit")
 int on_sched_process_exit(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct crit_member *member = look_up_living(task, true);
+	struct crit_member *member = look_up_living(task);
 	struct crit_kernel_exit *r;
 	__u8 flags;
 

@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/admit.bpf.h"
+#include "bpf/sample.bpf.h"
 #include "bpf/switch.bpf.h"
 #include "bpf/watch.bpf.h"
 #include "bpf/yield.bpf.h"
@@ -35,6 +36,7 @@ static __always_inline void leave_cpu(struct change *c)
 
 	end_wait(member); /* where it was not seen to get its CPU */
 	member->flags &= ~CRIT_MF_ON_CPU;
+	note_mm(c->prev_mm, member);
 	c->out_flags = CRIT_KF_PREV_MEMBER | refresh_tag(c->prev, c->prev_mm, member);
 	how.is_same_tag = tag == member->tag;
 	if (c->out_state == 0) {
@@ -50,7 +52,8 @@ static __always_inline void leave_cpu(struct change *c)
 		how.can_fold = 0;
 	c->is_out_told = !yields_out(c->prev, member, &how, &c->now_ns);
 	if (!how.was_on)
-		emit_ran(c->prev, member);
+		emit_ran(member->run_number, c->prev->pid,
+			 c->prev->se.sum_exec_runtime - member->ran_ns);
 	member->ran_ns = c->prev->se.sum_exec_runtime;
 }
 
@@ -58,19 +61,23 @@ static __always_inline void leave_cpu(struct change *c)
 static __always_inline void tell_out(struct change *c)
 {
 	__u32 run_number = c->out->run_number;
+	__u32 how = c->out_flags | (__u32)c->out_state << 8;
+	__u32 call = has_task_registers && c->out->flags & CRIT_MF_OWN_MM ? CRIT_KF_CALL : 0;
 	int is_of_run = c->in && c->in->run_number == run_number;
+	__u32 next_tid = is_of_run && c->is_in_told ? c->next->pid : 0;
 
-	if (is_of_run && c->is_in_told) {
-		c->out_flags |= CRIT_KF_NEXT_MEMBER;
+	if (call && crit_sched_is_blocked(c->out_state))
+		capture_block(c->out);
+	if (next_tid) {
 		c->is_in_told = false;
-		emit_switch(run_number, c->out_flags, c->out_state, c->prev->pid, c->next->pid,
-			    c->out->tag);
-		return;
+		how |= CRIT_KF_NEXT_MEMBER;
 	}
-	if (!is_of_run && (c->out_state == 0 || is_watched_for(c->watched, run_number)))
-		emit_preempted(c->prev, c->out, c->out_flags | (__u32)c->out_state << 8, c->next);
+	if (is_of_run || (c->out_state && !is_watched_for(c->watched, run_number)))
+		emit_switch(run_number, how | call, c->prev->pid, next_tid, c->out->tag);
+	else if (call && crit_sched_is_blocked(c->out_state))
+		emit_blocked_taken(c->prev, c->out, how | call, c->next);
 	else
-		emit_switch(run_number, c->out_flags, c->out_state, c->prev->pid, 0, c->out->tag);
+		emit_preempted(c->prev, c->out, how, c->next);
 }
 
 /* Tells that in got this CPU: from a task outside its run, or from a thread that yields. */
@@ -85,7 +92,7 @@ static __always_inline void tell_in(const struct change *c)
 	if (!is_of_run && (was_preempted || (c->watched_run == run_number && c->prev->pid)))
 		emit_released(c->prev, run_number, flags, c->next);
 	else
-		emit_switch(run_number, flags, 0, 0, c->next->pid, 0);
+		emit_switch(run_number, flags, 0, c->next->pid, 0);
 }
 
 static __always_inline void tell(struct change *c)
@@ -107,15 +114,12 @@ SEC("tp_btf/sched_switch")
 int on_sched_switch(__u64 *ctx)
 {
 	struct change c = { .prev = (void *)ctx[1], .next = (void *)ctx[2] };
-	bool may_be_in = may_be_member(c.next);
-	bool may_be_out = may_be_member(c.prev);
-	__u32 now, prev_state;
 
 	c.prev_mm = c.prev->mm;
-	c.in = look_up_member(c.next, may_be_in);
+	c.in = look_up_member(c.next);
 	if (c.in && (c.in->flags & FIRST_SIGHT) && !admit(c.next, c.in, 0))
 		c.in = NULL;
-	c.out = look_up_living(c.prev, may_be_out);
+	c.out = look_up_living(c.prev);
 	if (c.out && (c.out->flags & FIRST_SIGHT) && !admit(c.prev, c.out, 1))
 		c.out = NULL;
 	c.watched = watched_cpu_of(bpf_get_smp_processor_id());
@@ -129,15 +133,15 @@ int on_sched_switch(__u64 *ctx)
 		c.in->flags |= CRIT_MF_ON_CPU;
 	}
 	if (c.out) {
-		now = state_now(c.prev);
-		prev_state = has_prev_state() ? (__u32)ctx[3] : now;
-		c.out_state = crit_sched_state(prev_state, now, (__u32)ctx[0] & 1);
+		c.out_state = state_at_switch(ctx, c.prev);
 		leave_cpu(&c);
 	}
 	if (c.in)
 		c.is_in_told = !yields_in(c.next, c.in,
 					  c.watched->waiting || c.watched_run != NO_RUN, &c.now_ns);
 	tell(&c);
+	note_active(c.out, c.out_state); /* late: the verifier goes twice through what follows */
+	note_active(c.in, 0); /* its wakeup may be hidden */
 	if (c.out && crit_sched_is_dead(c.out_state) && !has_task_storage)
 		delete_member(c.prev);
 	return 0;

@@ -5,54 +5,86 @@
 
 #include "bpf/vmlinux_min.h"
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/record.bpf.h"
+#include "bpf/registers.bpf.h"
 
-static __always_inline void emit_switch(__u32 run_number, __u8 flags, __u8 state, __u32 prev_tid,
-					__u32 next_tid, __u64 prev_tag)
+struct switched { /* how: the record's flags, and the state above them */
+	__u32 run_number, how, prev_tid, next_tid;
+	__u64 prev_tag;
+};
+
+static __always_inline void set_switch(struct crit_kernel_switch *r, const struct switched *s)
 {
-	struct crit_kernel_switch *r = reserve(run_number, sizeof(*r));
+	set_head(&r->head, CRIT_K_SWITCH, s->run_number, (__u8)s->how);
+	r->head.state = (__u8)(s->how >> 8);
+	r->prev_tid = s->prev_tid;
+	r->next_tid = s->next_tid;
+	r->prev_tag = s->prev_tag;
+}
+
+/* With the system call that prev, which is current, blocks in. */
+static __always_inline void emit_blocked(const struct switched *s)
+{
+	struct crit_kernel_blocked *r = reserve(s->run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_head(&r->head, CRIT_K_SWITCH, run_number, flags);
-	r->head.state = state;
-	r->prev_tid = prev_tid;
-	r->next_tid = next_tid;
-	r->prev_tag = prev_tag;
+	set_switch(&r->switched, s);
+	read_call(&r->call);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* how: with CALL the system call may be told, if there is one to tell. */
+VERIFIED_ONCE int emit_switch(__u32 run_number, __u32 how, __u32 prev_tid, __u32 next_tid,
+			      __u64 prev_tag)
+{
+	struct switched s = { run_number, how, prev_tid, next_tid, prev_tag };
+	struct crit_kernel_switch *r;
+
+	if (has_task_registers && (how & CRIT_KF_CALL) && crit_sched_is_blocked((__u8)(how >> 8))) {
+		emit_blocked(&s);
+		return 0;
+	}
+	s.how &= ~CRIT_KF_CALL;
+	r = reserve(run_number, sizeof(*r));
+	if (!r)
+		return 0;
+	set_switch(r, &s);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
 }
 
 /* The switch to prev was not seen: how long it ran tells when that was. */
-static __noinline void emit_ran(struct task_struct *prev, struct crit_member *member)
+VERIFIED_ONCE int emit_ran(__u32 run_number, __u32 prev_tid, __u64 ran_ns)
 {
-	struct crit_kernel_ran *r = reserve(member->run_number, sizeof(*r));
+	struct crit_kernel_ran *r = reserve(run_number, sizeof(*r));
 
 	if (!r)
-		return;
-	set_head(&r->head, CRIT_K_RAN, member->run_number, 0);
-	r->tid = prev->pid;
-	r->reserved = 0;
-	r->ran_ns = prev->se.sum_exec_runtime - member->ran_ns;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-}
-
-/* Returns the task's number; 0, and no name, where the served user may not know it. */
-static __always_inline __u32 name_task(char *ret_comm, struct task_struct *task)
-{
-	__builtin_memset(ret_comm, 0, CRIT_COMM_BYTES);
-	if (!crit_sched_may_name(BPF_CORE_READ(task, cred, uid.val), served_uid))
 		return 0;
-	read_comm(ret_comm, task);
-	return task->pid;
+	set_head(&r->head, CRIT_K_RAN, run_number, 0);
+	r->tid = prev_tid;
+	r->reserved = 0;
+	r->ran_ns = ran_ns;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
 }
 
 static __always_inline void name_taker(struct crit_kernel_preempted *r, struct task_struct *taker)
 {
 	r->taker_tid = name_task(r->taker_comm, taker);
 	r->taker_tgid = r->taker_tid ? taker->tgid : 0;
+}
+
+static __always_inline void set_preempted(struct crit_kernel_preempted *r, struct task_struct *prev,
+					  const struct crit_member *member, __u32 how,
+					  struct task_struct *next)
+{
+	const struct switched s = { member->run_number, how, prev->pid, 0, member->tag };
+
+	set_switch(&r->switched, &s);
+	name_taker(r, next);
 }
 
 /* Like emit_switch, when a stranger gets a CPU that members wait for. */
@@ -63,12 +95,20 @@ static __noinline void emit_preempted(struct task_struct *prev, struct crit_memb
 
 	if (!r)
 		return;
-	set_head(&r->switched.head, CRIT_K_SWITCH, member->run_number, (__u8)how);
-	r->switched.head.state = (__u8)(how >> 8);
-	r->switched.prev_tid = prev->pid;
-	r->switched.next_tid = 0;
-	r->switched.prev_tag = member->tag;
-	name_taker(r, next);
+	set_preempted(r, prev, member, how, next);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Likewise, with the system call that prev, which is current, blocks in. */
+static __noinline void emit_blocked_taken(struct task_struct *prev, struct crit_member *member,
+					  __u32 how, struct task_struct *next)
+{
+	struct crit_kernel_blocked_taken *r = reserve(member->run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_preempted(&r->taken, prev, member, how, next);
+	read_call(&r->call);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 

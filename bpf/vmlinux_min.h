@@ -51,7 +51,6 @@ struct cred {
 };
 
 struct mm_struct;
-struct bpf_local_storage;
 
 struct upid {
 	int nr;
@@ -80,7 +79,12 @@ struct sched_entity {
 };
 
 struct thread_info {
+	__u32 status; /* of x86 */
 	__u32 cpu;
+};
+
+struct pt_regs {
+	unsigned long orig_ax; /* x86 */
 };
 
 struct task_struct {
@@ -98,13 +102,13 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct pid *thread_pid;
 	const struct cred *cred;
-	struct bpf_local_storage *bpf_storage;
 	char comm[16];
 	struct thread_struct thread;
 };
 
 /* mm->flags: one word until 6.17, a bitmap in a type of its own since. */
 struct mm_struct___word {
+	unsigned long start_stack; /* in both; libbpf takes its time for each type */
 	unsigned long flags;
 };
 

@@ -17,25 +17,36 @@
 
 #define YIELDS_MOST_NS 10000000ull
 
-/* Tells what the thread did up to its last mark, and forgets it. */
-static __noinline void emit_yields(struct task_struct *task, struct crit_member *member, int flags)
+/* who: the number of the run, and below it that of the thread.  how: the count, and the flags. */
+VERIFIED_ONCE int emit_yields_of(__u64 who, __u64 how, __u64 running_ns, __u64 whole_ns,
+				 __u64 mark_ns)
 {
-	__u64 whole_ns = member->yield_mark_ns - member->yields_ns;
-	struct crit_kernel_yields *r;
+	__u32 run_number = who >> 32;
+	struct crit_kernel_yields *r = reserve(run_number, sizeof(*r));
+
+	if (!r)
+		return 0;
+	set_head(&r->head, CRIT_K_YIELDS, run_number, (__u8)how);
+	r->tid = (__u32)who;
+	r->count = how >> 32;
+	r->running_ns = running_ns;
+	r->runnable_ns = whole_ns - running_ns;
+	r->since_ns = r->head.time_ns - mark_ns;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* Tells what the thread did up to its last mark, and forgets it. */
+static __always_inline void emit_yields(struct task_struct *task, struct crit_member *member,
+					__u8 flags)
+{
+	__u64 since_ns = member->yields_ns;
 
 	member->yields_ns = 0;
-	if (!flags && !member->yield_count)
-		return;
-	r = reserve(member->run_number, sizeof(*r));
-	if (!r)
-		return;
-	set_head(&r->head, CRIT_K_YIELDS, member->run_number, (__u8)flags);
-	r->tid = task->pid;
-	r->count = member->yield_count;
-	r->running_ns = member->yield_running_ns;
-	r->runnable_ns = whole_ns - member->yield_running_ns;
-	r->since_ns = r->head.time_ns - member->yield_mark_ns;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	if (flags || member->yield_count)
+		emit_yields_of((__u64)member->run_number << 32 | (__u32)task->pid,
+			       (__u64)member->yield_count << 32 | flags, member->yield_running_ns,
+			       member->yield_mark_ns - since_ns, member->yield_mark_ns);
 }
 
 /* A member that is on a CPU says something else of itself. */

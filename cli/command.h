@@ -7,8 +7,10 @@
 #define CRIT_COMMANDS(command)                                                                     \
 	command(run, "run a program and report what holds it up") command(                         \
 		report, "print the report of a recording")                                         \
-		command(diff, "compare the reports of two runs") command(                          \
-			export, "write the OTF2 archive of a recording")                           \
+		command(annotate, "print source lines with what was earned there") command(        \
+			diff, "compare the reports of two runs") command(export,                   \
+									 "write the OTF2 archive " \
+									 "of a recording")         \
 			command(verify, "look for faults in an OTF2 archive") command(             \
 				gather, "bring recordings home that stayed on their nodes")        \
 				command(doctor, "check what this machine lacks for crit") command( \

@@ -13,7 +13,9 @@
 #include "cli/console/syntax.h"
 #include "cli/console/terminal.h"
 #include "report/findings/difference.h"
+#include "report/findings/hot_difference.h"
 #include "report/formats/screen.h"
+#include "report/tables/location_fit.h"
 #include "report/tables/summary.h"
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
@@ -23,6 +25,8 @@
 #define FIGURES_SHOWN 2 /* of a row */
 #define NAME_COLUMNS 26
 #define PATH_BYTES 4096
+#define HOT_COLUMNS 38
+#define HOT_BYTES 128
 #define HEAD_LINES (2 * CRIT_SCREEN_LINES)
 
 struct diff_options {
@@ -230,15 +234,69 @@ static int print_head(const struct crit_diff *diff, const json_t *const reports[
 	return 0;
 }
 
+static void print_hot_row(FILE *out, const struct crit_hot_difference_row *row)
+{
+	const struct crit_hot_difference_side *a = &row->sides[0], *b = &row->sides[1];
+	const struct crit_source_location place = { .module = "",
+						    .function = row->function,
+						    .file = *row->file ? row->file : NULL,
+						    .line = (uint32_t)row->line };
+	char text[HOT_BYTES], name[HOT_BYTES];
+
+	crit_line_print(out, "  %-*s %8.1f %5.1f %8.1f %5.1f %+8.1f %5.1f\n", HOT_COLUMNS,
+			place.file
+				? crit_location_fit(&place, HOT_COLUMNS, text, sizeof(text))
+				: crit_name_fit(crit_name_bare(row->function, name, sizeof(name)),
+						HOT_COLUMNS, text, sizeof(text)),
+			100 * a->share, 100 * a->error, 100 * b->share, 100 * b->error,
+			100 * row->change, 100 * row->error);
+}
+
+/* Lines or functions that changed, and how many did not. */
+static void print_hot(FILE *out, const struct crit_hot_difference *hot, bool is_line,
+		      unsigned long most)
+{
+	const char *what = is_line ? "lines" : "functions";
+	unsigned long changed = 0, same = 0;
+
+	for (size_t i = 0; i < hot->count; i++) {
+		const struct crit_hot_difference_row *row = &hot->rows[i];
+
+		if (row->is_line != is_line)
+			continue;
+		same += !row->is_changed;
+		if (!row->is_changed || (++changed > most && most))
+			continue;
+		if (changed == 1)
+			fprintf(out, "\nhot %-*s %8s %5s %8s %5s %8s %5s\n", HOT_COLUMNS - 2, what,
+				"A %", "+-", "B %", "+-", "change", "+-");
+		print_hot_row(out, row);
+	}
+	if (most && changed > most)
+		fprintf(out, "  and %lu more\n", changed - most);
+	if (same)
+		fprintf(out, "%s%lu %s whose share of CMetric differs by at most two errors\n",
+			changed ? "  and " : "\nhot: ", same, what);
+}
+
 static int print_text(const struct crit_diff *diff, const json_t *const reports[2],
 		      char *const paths[2], unsigned long most)
 {
 	int rc = print_head(diff, reports, paths);
+	struct crit_hot_difference hot;
 	size_t count;
 
 	(void)crit_diff_changes(diff, &count);
 	for (size_t at = 0; !rc && at < count;)
 		at = print_group(stdout, diff, at, most);
+	if (rc)
+		return rc;
+	rc = crit_hot_difference_init(&hot, reports);
+	if (!rc) {
+		print_hot(stdout, &hot, true, most);
+		print_hot(stdout, &hot, false, most);
+	}
+	crit_hot_difference_fini(&hot);
 	return rc;
 }
 
@@ -252,6 +310,36 @@ static json_t *side_of(const json_t *report, const char *path)
 static json_t *number_or_null(bool is_there, double value)
 {
 	return is_there && isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *hot_row_json(const struct crit_hot_difference_row *row)
+{
+	const struct crit_hot_difference_side *a = &row->sides[0], *b = &row->sides[1];
+
+	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:o, s:b}", "level",
+			 row->is_line ? "line" : "function", "function", row->function, "file",
+			 *row->file ? json_string(row->file) : json_null(), "line",
+			 row->line ? json_integer(row->line) : json_null(), "a", a->share,
+			 "a_error", number_or_null(a->error >= 0, a->error), "b", b->share,
+			 "b_error", number_or_null(b->error >= 0, b->error), "change", row->change,
+			 "change_error", number_or_null(row->error >= 0, row->error), "is_changed",
+			 row->is_changed);
+}
+
+/* All rows.  NULL: out of memory. */
+static json_t *hot_json(const json_t *const reports[2])
+{
+	struct crit_hot_difference hot;
+	json_t *rows = crit_hot_difference_init(&hot, reports) ? NULL : json_array();
+
+	for (size_t i = 0; i < hot.count && rows; i++) {
+		if (json_array_append_new(rows, hot_row_json(&hot.rows[i]))) {
+			json_decref(rows);
+			rows = NULL;
+		}
+	}
+	crit_hot_difference_fini(&hot);
+	return rows;
 }
 
 static int print_json(const struct crit_diff *diff, const json_t *const reports[2],
@@ -277,10 +365,10 @@ static int print_json(const struct crit_diff *diff, const json_t *const reports[
 					   crit_diff_by(change), "ratio",
 					   number_or_null(change->a != 0, change->b / change->a)));
 	}
-	root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "schema", "crit-diff/1", "sentence",
+	root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "crit-diff/1", "sentence",
 			 crit_difference_say(reports[0], reports[1], sentence, sizeof(sentence)),
 			 "a", side_of(reports[0], paths[0]), "b", side_of(reports[1], paths[1]),
-			 "does_not_compare", notes, "changes", changes);
+			 "does_not_compare", notes, "changes", changes, "hot", hot_json(reports));
 	rc = root ? json_dumpf(root, stdout, JSON_SORT_KEYS | JSON_INDENT(1)) : -1;
 	(void)fputc('\n', stdout);
 	json_decref(root);

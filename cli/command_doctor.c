@@ -208,6 +208,9 @@ static void judge_trial(struct visit *visit, const struct crit_client *client)
 	if (!client->kernel_status) {
 		visit->has_kernel_half = true;
 		say(visit, true, "trial run", "critd serves with the kernel half");
+		if (client->perf_status)
+			say(visit, false, "samples", "no perf events of whole CPUs: %s",
+			    strerror(-client->perf_status));
 		return;
 	}
 	if (client->perf_status == 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// crit export otf2: writes the OTF2 archive of a recording.
+// crit export: writes the OTF2 archive of a recording, or a profile of where CMetric was earned.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +15,31 @@
 #include "report/tables/words.h"
 #include "core/client/client_env.h"
 #include "core/base/line.h"
+#include "report/profiles/profile_files.h"
 
 enum {
 	OPTION_METRICS = 256,
-	OPTION_ALL
+	OPTION_ALL,
+	OPTION_SAMPLES
 };
 
 struct export_options {
 	struct crit_archive_options trace;
+	const struct crit_profile *profile; /* NULL: the archive */
 	const char *output; /* NULL: the directory of the run */
 };
 
 static const char usage[] =
-	"usage: crit export otf2 [OPTION...] DIRECTORY|FILE...\n"
-	"  -o, --output=DIR     put traces.otf2, traces.def and traces/ there\n"
-	"      --metrics        CMetric as a counter as well, for Vampir\n"
-	"      --all            service threads and processes without a rank too\n"
+	"usage: crit export FORMAT [OPTION...] DIRECTORY|FILE...\n"
+	"  otf2                 events: traces.otf2, traces.def and traces/\n"
+	"  collapsed            CMetric by call path, by samples: cmetric.collapsed for\n"
+	"                       flame graphs, in microseconds\n"
+	"  speedscope           the same: cmetric.speedscope.json\n"
+	"  pprof                the same by line: cmetric.pb.gz\n"
+	"  -o, --output=DIR     put files there\n"
+	"      --metrics        otf2: CMetric as a counter as well, for Vampir\n"
+	"      --all            otf2: service threads, processes without a rank too\n"
+	"      --samples        otf2: samples with their call paths, as calling contexts\n"
 	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
 	"  -h, --help           this text\n";
 
@@ -40,6 +49,7 @@ static const struct option option_names[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "metrics", no_argument, NULL, OPTION_METRICS },
 	{ "all", no_argument, NULL, OPTION_ALL },
+	{ "samples", no_argument, NULL, OPTION_SAMPLES },
 	{ "active", required_argument, NULL, 'a' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -68,6 +78,9 @@ static int take_option(int option, void *user)
 	case OPTION_METRICS:
 		options->trace.has_metrics = true;
 		return CRIT_SYNTAX_GO_ON;
+	case OPTION_SAMPLES:
+		options->trace.has_samples = true;
+		return CRIT_SYNTAX_GO_ON;
 	default: /* OPTION_ALL */
 		options->trace.has_all = true;
 		return CRIT_SYNTAX_GO_ON;
@@ -81,9 +94,16 @@ static int parse(int argc, char **argv, struct export_options *options)
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	if (optind == argc)
-		return crit_syntax_refuse(&syntax, "no format given;", "the only one is otf2");
-	if (strcmp(argv[optind], "otf2") != 0)
+		return crit_syntax_refuse(&syntax, "no format given;",
+					  "otf2, collapsed, speedscope or pprof");
+	options->profile = crit_profile_find(argv[optind]);
+	if (!options->profile && strcmp(argv[optind], "otf2") != 0)
 		return crit_syntax_refuse(&syntax, "no format named", argv[optind]);
+	if (options->profile &&
+	    (options->trace.has_metrics || options->trace.has_all || options->trace.has_samples))
+		return crit_syntax_refuse(&syntax,
+					  "--metrics, --samples and --all are for otf2, not for",
+					  argv[optind]);
 	if (++optind == argc)
 		return crit_syntax_refuse(&syntax, "no recording given;",
 					  "name a directory crit-...");
@@ -96,19 +116,38 @@ static int fail(const struct crit_err *err, int rc)
 	return CRIT_EXIT_FAILED;
 }
 
-static int export(struct crit_recording_set *set, struct export_options *options)
+static int export_profile(struct crit_recording_set *set, const struct export_options *options,
+			  const char *directory)
 {
-	const char *directory = options->output ? options->output
-						: crit_recording_set_directory(set);
+	struct crit_analysis *analysis = NULL;
+	struct crit_summary summary;
+	struct crit_err err = { { 0 } };
+	bool is_incomplete = false;
+	int rc = crit_recording_set_analyse(set, options->trace.rule, isatty(STDERR_FILENO), NULL,
+					    &analysis, &err);
+
+	if (rc)
+		return fail(&err, rc);
+	rc = crit_analysis_summarise(analysis, false, &summary);
+	if (!rc) {
+		rc = crit_profile_write(options->profile, directory, &summary, &err);
+		is_incomplete = summary.is_incomplete;
+		crit_summary_fini(&summary);
+	}
+	crit_analysis_destroy(analysis);
+	if (rc)
+		return fail(&err, rc);
+	printf("%s/%s\n", directory, crit_profile_file(options->profile));
+	return is_incomplete ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
+}
+
+static int export_archive(struct crit_recording_set *set, struct export_options *options,
+			  const char *directory)
+{
 	struct crit_archive_result result;
 	struct crit_err err = { { 0 } };
 	int rc;
 
-	if (options->output && mkdir(directory, 0777) && errno != EEXIST) {
-		crit_line_print(stderr, "crit export: cannot make %s: %s\n", directory,
-				strerror(errno));
-		return CRIT_EXIT_FAILED;
-	}
 	options->trace.has_progress = isatty(STDERR_FILENO);
 	rc = crit_archive_write(set, directory, &options->trace, &result, &err);
 	if (rc)
@@ -129,6 +168,20 @@ static int export(struct crit_recording_set *set, struct export_options *options
 			"communicator spans worlds\n");
 	printf("%s/traces.otf2\n", directory);
 	return result.is_cut || result.has_losses ? CRIT_EXIT_INCOMPLETE : CRIT_EXIT_OK;
+}
+
+static int export(struct crit_recording_set *set, struct export_options *options)
+{
+	const char *directory = options->output ? options->output
+						: crit_recording_set_directory(set);
+
+	if (options->output && mkdir(directory, 0777) && errno != EEXIST) {
+		crit_line_print(stderr, "crit export: cannot make %s: %s\n", directory,
+				strerror(errno));
+		return CRIT_EXIT_FAILED;
+	}
+	return options->profile ? export_profile(set, options, directory)
+				: export_archive(set, options, directory);
 }
 
 int crit_command_export(int argc, char **argv)

@@ -12,6 +12,7 @@
 #include "cli/console/syntax.h"
 #include "cli/console/terminal.h"
 #include "core/client/client_env.h"
+#include "report/formats/hot_text.h"
 #include "report/formats/report_csv.h"
 #include "report/formats/report_files.h"
 #include "report/formats/report_json.h"
@@ -22,7 +23,9 @@ enum format {
 	FORMAT_TEXT = 0,
 	FORMAT_JSON,
 	FORMAT_SUMMARY,
-	FORMAT_TABLE
+	FORMAT_TABLE,
+	FORMAT_HOT,
+	FORMAT_PATHS
 };
 
 enum colour {
@@ -36,13 +39,17 @@ struct report_options {
 	enum crit_active_rule rule;
 	enum format format;
 	const struct crit_csv *table; /* FORMAT_TABLE: which one */
+	enum crit_hot_level level; /* FORMAT_HOT: rows of which */
 	enum colour colour;
+	uint32_t active_max; /* 0: --n-min was not given */
 	const char *output; /* NULL: stdout */
 };
 
 enum {
 	OPTION_JSON = 256,
 	OPTION_CSV,
+	OPTION_BY,
+	OPTION_N_MIN,
 	OPTION_SUMMARY,
 	OPTION_COLOUR
 };
@@ -53,7 +60,11 @@ static const char usage[] =
 	"      --json           print report.json instead of report.txt\n"
 	"      --summary        print the verdict and the main figures, one a line\n"
 	"      --csv=TABLE      print a table: ranks, threads, regions, calls,\n"
-	"                       rank_calls, sites, messages, collectives\n"
+	"                       rank_calls, sites, hot, messages, collectives\n"
+	"      --by=LEVEL       print where CMetric was earned, by samples: line,\n"
+	"                       function, library or path (function and callers)\n"
+	"      --n-min=N        with --by: only of the time in which at most N threads\n"
+	"                       were active\n"
 	"      --color=WHEN     auto (on a terminal, without NO_COLOR), always or never\n"
 	"  -o, --output=DIR     write report.txt, report.json and all tables into DIR\n"
 	"  -h, --help           this text\n";
@@ -65,6 +76,8 @@ static const struct option option_names[] = {
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "summary", no_argument, NULL, OPTION_SUMMARY },
 	{ "csv", required_argument, NULL, OPTION_CSV },
+	{ "by", required_argument, NULL, OPTION_BY },
+	{ "n-min", required_argument, NULL, OPTION_N_MIN },
 	{ "color", required_argument, NULL, OPTION_COLOUR },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, 'h' },
@@ -91,6 +104,17 @@ static int take_colour(struct report_options *options)
 	return crit_syntax_refuse(&syntax, "no choice of colour named", optarg);
 }
 
+static int take_n_min(struct report_options *options)
+{
+	char *end;
+	const unsigned long value = strtoul(optarg, &end, 10);
+
+	if (*optarg < '1' || *optarg > '9' || *end || value >= UINT32_MAX)
+		return crit_syntax_refuse(&syntax, "no number of threads:", optarg);
+	options->active_max = (uint32_t)value;
+	return CRIT_SYNTAX_GO_ON;
+}
+
 static int take_option(int option, void *user)
 {
 	struct report_options *options = user;
@@ -103,6 +127,8 @@ static int take_option(int option, void *user)
 	case 'o':
 		options->output = optarg;
 		return CRIT_SYNTAX_GO_ON;
+	case OPTION_N_MIN:
+		return take_n_min(options);
 	case OPTION_COLOUR:
 		return take_colour(options);
 	case OPTION_JSON:
@@ -111,6 +137,14 @@ static int take_option(int option, void *user)
 	case OPTION_SUMMARY:
 		options->format = FORMAT_SUMMARY;
 		return CRIT_SYNTAX_GO_ON;
+	case OPTION_BY:
+		options->format = strcmp(optarg, "path") ? FORMAT_HOT : FORMAT_PATHS;
+		if (options->format == FORMAT_PATHS)
+			return CRIT_SYNTAX_GO_ON;
+		options->level = crit_hot_level_parse(optarg);
+		if (options->level < CRIT_HOT_LEVEL_COUNT)
+			return CRIT_SYNTAX_GO_ON;
+		return crit_syntax_refuse(&syntax, "no rows by", optarg);
 	default: /* OPTION_CSV */
 		options->format = FORMAT_TABLE;
 		options->table = crit_csv_find(optarg);
@@ -127,6 +161,9 @@ static int parse(int argc, char **argv, struct report_options *options)
 	if (code == CRIT_SYNTAX_GO_ON && optind == argc)
 		return crit_syntax_refuse(&syntax, "no recording given;",
 					  "name a directory crit-...");
+	if (code == CRIT_SYNTAX_GO_ON && options->active_max && options->format != FORMAT_HOT &&
+	    options->format != FORMAT_PATHS)
+		return crit_syntax_refuse(&syntax, "--n-min goes with", "--by");
 	return code;
 }
 
@@ -145,10 +182,19 @@ static int print_result(const struct crit_summary *summary, const struct report_
 		rc = crit_write_json(stdout, summary);
 	else if (options->format == FORMAT_SUMMARY)
 		crit_write_summary(stdout, summary);
+	else if (options->format == FORMAT_HOT)
+		rc = crit_hot_text_write_by(stdout, summary, options->level);
+	else if (options->format == FORMAT_PATHS)
+		rc = crit_hot_text_write_by_path(stdout, summary);
 	else if (options->format == FORMAT_TABLE)
 		crit_csv_write(options->table, stdout, summary);
 	else
 		crit_write_text(stdout, summary, &text);
+	if (rc == -ENODATA || rc == -ENOENT) {
+		fprintf(stderr, "crit report: the recordings have no %s\n",
+			rc == -ENODATA ? "samples" : "call paths");
+		return CRIT_EXIT_FAILED;
+	}
 	errno = 0;
 	if (!rc && (fflush(stdout) || ferror(stdout)))
 		rc = errno ? -errno : -EIO;
@@ -219,6 +265,7 @@ int crit_command_report(int argc, char **argv)
 		}
 	}
 	crit_client_env_read(&env);
+	crit_recording_set_gate(set, options.active_max);
 	is_live = crit_finish_lock_wait(crit_recording_set_directory(set),
 					(int)env.finish_s * 1000) == -ETIMEDOUT;
 	if (is_live)

@@ -1,4 +1,5 @@
-# crit_bpf_skeleton(NAME SOURCE HEADERS …): BPF C → stripped, linked object → NAME.skel.h, target crit_bpf_NAME.
+# crit_bpf_skeleton(NAME SOURCE [LIGHT NAME] HEADERS …): BPF C → stripped, linked object → NAME.skel.h, and with LIGHT
+# NAME.lskel.h, which the kernel loads by itself; target crit_bpf_NAME.
 find_program(CRIT_CLANG NAMES clang clang-14 clang-16 clang-18 REQUIRED)
 find_program(CRIT_BPFTOOL NAMES bpftool PATHS /usr/sbin /usr/local/sbin REQUIRED)
 find_program(CRIT_LLVM_STRIP NAMES llvm-strip llvm-strip-14 llvm-strip-16 llvm-strip-18 REQUIRED)
@@ -10,7 +11,7 @@ else()
 endif()
 
 function(crit_bpf_skeleton name source)
-	cmake_parse_arguments(B "" "" "HEADERS" ${ARGN})
+	cmake_parse_arguments(B "" "LIGHT" "HEADERS" ${ARGN})
 	set(dir ${CMAKE_CURRENT_BINARY_DIR})
 	set(headers)
 	foreach(header ${B_HEADERS})
@@ -29,6 +30,17 @@ function(crit_bpf_skeleton name source)
 		COMMENT "BPF ${name}"
 		VERBATIM)
 	add_custom_target(crit_bpf_${name}_skeleton DEPENDS ${dir}/${name}.skel.h)
+	if(B_LIGHT)
+		add_custom_command(
+			OUTPUT ${dir}/${name}.lskel.h
+			COMMAND ${CRIT_BPFTOOL} gen skeleton -L ${dir}/${name}.bpf.o name ${B_LIGHT}
+				> ${dir}/${name}.lskel.h
+			DEPENDS ${dir}/${name}.skel.h
+			COMMENT "BPF ${name}, light"
+			VERBATIM)
+		add_custom_target(crit_bpf_${name}_light DEPENDS ${dir}/${name}.lskel.h)
+		add_dependencies(crit_bpf_${name}_skeleton crit_bpf_${name}_light)
+	endif()
 	add_library(crit_bpf_${name} INTERFACE)
 	add_dependencies(crit_bpf_${name} crit_bpf_${name}_skeleton)
 	target_include_directories(crit_bpf_${name} SYSTEM INTERFACE ${dir})

@@ -28,10 +28,11 @@ function(crit_omp_command app source)
 	cmake_parse_arguments(C "" "" "COMMAND;DEPENDS" ${ARGN})
 	set(output ${PROJECT_BINARY_DIR}/tests/apps/${app})
 	set(flags -fopenmp -O2 -g -I ${PROJECT_SOURCE_DIR} -D_GNU_SOURCE)
+	set(headers tests/apps/steps.h tests/apps/work.h tests/apps/clocked.h core/crit.h)
+	list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/)
 	add_custom_command(OUTPUT ${output}
 		COMMAND ${C_COMMAND} ${flags} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${output}
-		DEPENDS ${source} hybrid.h ${PROJECT_SOURCE_DIR}/tests/apps/steps.h
-			${PROJECT_SOURCE_DIR}/tests/apps/work.h ${PROJECT_SOURCE_DIR}/core/crit.h ${C_DEPENDS} VERBATIM)
+		DEPENDS ${source} hybrid.h ${headers} ${C_DEPENDS} VERBATIM)
 	add_custom_target(crit_omp_${app} ALL DEPENDS ${output})
 endfunction()
 

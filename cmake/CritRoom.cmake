@@ -31,10 +31,10 @@ endfunction()
 # three times; ctest's own limit is for the whole.  What measures or traces has the machine to itself; these do not:
 set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|hostile|limits)\
 |test-(search|spans|trust)\
-|shim_(absent|breadth|choice|details|failure|kinds|last_line|leaving|libraries|ompt|phases|tools|transparency|worlds)\
+|shim_(absent|breadth|choice|details|failure|kinds|leaving|libraries|ompt|phases|tools|transparency|worlds)\
 |shim_(fortran_)?table_.*\
 |attack_(fifos|forged_lines|fork_flood|shrinking_program|small_stack|squatted|uid_without_root)\
-|e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|messages|mutated|otf2|regions|report|run)\
+|e2e_(attach|bounding_set|cold|diff|finisher|gather|installed|linkage|messages|mutated|otf2|regions|report|roles|run)\
 |e2e_(settings|umask|usable_cpus))$")
 
 function(crit_test_command name label)

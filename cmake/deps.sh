@@ -11,9 +11,10 @@ build=(build-essential clang llvm libbpf-dev libelf-dev libdw-dev libjansson-dev
 # What the tests and the benches need besides.
 check=(procps bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libclang-rt-dev
 	gfortran iproute2 libslurm-dev hpcc pbzip2 otf2-tools python3-otf2 python3-six)
-# What make accept needs besides: a Slurm, a viewer of traces, with all of Qt behind it, and programs of other people.
+# What make accept needs besides: a Slurm, a viewer of traces, with all of Qt behind it, programs of other people,
+# another kernel's machine, and a server with clients.
 accept=(e2fsprogs munge slurmctld slurmd slurm-client elfutils vite gromacs lammps mumps-test nwchem-openmpi
-	nwchem-data)
+	nwchem-data qemu-system-x86 busybox-static cpio mariadb-server sysbench)
 # What make bench needs besides: programs that call MPI a lot, and another tracer.
 bench=(mumps-test netpipe-openmpi eztrace)
 

@@ -27,6 +27,7 @@ const char crit_options_help[] =
 	"  --no-kernel          record ranks only\n"
 	"  --no-bpf             as without privileges, for tests\n"
 	"  --no-task-storage    as on kernels before 5.11, for tests\n"
+	"  --no-sampling        as without perf events of whole CPUs, for tests\n"
 	"  --no-pidfd-thread    as on kernels before 6.9, for tests\n"
 	"  --version, --help\n";
 
@@ -44,6 +45,7 @@ enum option_code {
 	OPT_NO_BPF,
 	OPT_NO_TASK_STORAGE,
 	OPT_NO_PIDFD_THREAD,
+	OPT_NO_SAMPLING,
 	OPT_VERSION,
 	OPT_HELP
 };
@@ -60,6 +62,7 @@ static const struct option long_options[] = {
 	{ "no-bpf", no_argument, NULL, OPT_NO_BPF },
 	{ "no-task-storage", no_argument, NULL, OPT_NO_TASK_STORAGE },
 	{ "no-pidfd-thread", no_argument, NULL, OPT_NO_PIDFD_THREAD },
+	{ "no-sampling", no_argument, NULL, OPT_NO_SAMPLING },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -127,6 +130,9 @@ static int set_option(struct crit_options *options, int code, struct crit_err *e
 		return 0;
 	case OPT_NO_PIDFD_THREAD:
 		options->sources.is_pidfd_thread_refused = true;
+		return 0;
+	case OPT_NO_SAMPLING:
+		options->sources.is_sampling_refused = true;
 		return 0;
 	case OPT_VERSION:
 		options->is_version = true;

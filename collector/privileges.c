@@ -112,6 +112,7 @@ static const int allowed_calls[] = {
 	SCMP_SYS(lseek),
 	SCMP_SYS(getdents64),
 	SCMP_SYS(ftruncate),
+	SCMP_SYS(memfd_create), /* stacks for finishers */
 	SCMP_SYS(flock),
 	SCMP_SYS(fallocate), /* frees pages of shared memory */
 	SCMP_SYS(unlink),
@@ -174,6 +175,24 @@ static int add_thread_rules(scmp_filter_ctx filter)
 		  : seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &is_thread);
 }
 
+/* The clocks of samples are open by now: they are started, stopped, and get new periods. */
+static int add_sampling_rules(scmp_filter_ctx filter)
+{
+	static const scmp_datum_t requests[] = { PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
+						 PERF_EVENT_IOC_PERIOD };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(requests) / sizeof(requests[0]); i++) {
+		const struct scmp_arg_cmp is_request = { .arg = 1,
+							 .op = SCMP_CMP_EQ,
+							 .datum_a = requests[i] };
+
+		rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+					    &is_request);
+	}
+	return rc;
+}
+
 /* The kernel asks of each event whether we may; ioctl is let through for one request. */
 static int add_perf_rules(scmp_filter_ctx filter)
 {
@@ -221,6 +240,8 @@ int crit_privileges_confine(bool has_perf, struct crit_err *err)
 	rc = add_rules(filter);
 	if (!rc)
 		rc = add_thread_rules(filter);
+	if (!rc)
+		rc = add_sampling_rules(filter);
 	if (!rc && has_perf)
 		rc = add_perf_rules(filter);
 	if (!rc)

@@ -97,16 +97,18 @@ static char unnamed, atomics;
 
 static void enter(uint32_t wait, uint32_t inside, const void *site)
 {
-	crit_shim_construct_end(wait);
 	if (inside)
-		crit_gomp_begin(inside, site, 0);
+		crit_shim_construct_next(wait, inside, crit_shim_region_now(), site, 0);
+	else
+		crit_shim_construct_end(wait);
 }
 
 static void leave(uint32_t wait, uint32_t inside, const void *lock)
 {
 	if (inside)
-		crit_shim_construct_end(inside);
-	crit_shim_construct_release(wait, (uintptr_t)lock);
+		crit_shim_construct_end_and_release(inside, wait, (uintptr_t)lock);
+	else
+		crit_shim_construct_release(wait, (uintptr_t)lock);
 }
 
 #define NAMELESS(start, end, WAIT, inside, lock)                                                   \

@@ -130,9 +130,11 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t lock, const void
 
 	if (mutex.is_tried)
 		begin_wait(mutex, lock, site);
-	crit_shim_construct_end(mutex.wait);
 	if (mutex.held)
-		crit_shim_construct_begin(mutex.held, crit_shim_region_now(), site, lock);
+		crit_shim_construct_next(mutex.wait, mutex.held, crit_shim_region_now(), site,
+					 lock);
+	else
+		crit_shim_construct_end(mutex.wait);
 }
 
 static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t lock, const void *site)

@@ -125,6 +125,26 @@ static int on_setup(void *user, uint32_t thread, const struct crit_trace_setup *
 	return crit_otf2_streams_setup(listener->parts.streams, thread, setup);
 }
 
+static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+{
+	struct crit_otf2_listener *listener = user;
+	struct crit_otf2_streams *streams = listener->parts.streams;
+	struct crit_otf2_moment at;
+	int rc;
+
+	if (crit_otf2_streams_at(streams, thread, time_ns, &at, &rc))
+		crit_otf2_streams_state(streams, &at, state);
+	return rc;
+}
+
+static int on_sample(void *user, uint32_t thread, uint64_t time_ns,
+		     const struct crit_trace_sample *sample)
+{
+	struct crit_otf2_listener *listener = user;
+
+	return crit_otf2_streams_sample(listener->parts.streams, thread, time_ns, sample);
+}
+
 /* The provisional region of a span.  Errors: CRIT_NONE when out of memory. */
 static uint32_t region_of(struct crit_otf2_parts *parts, const struct crit_otf2_moment *at,
 			  const struct crit_trace_span *span)
@@ -157,10 +177,7 @@ static int on_enter(void *user, uint32_t thread, uint64_t time_ns,
 		rc = crit_otf2_teams_enter(parts->teams, &at, span);
 	if (!rc && span->call == CRIT_CONSTRUCT_TASK)
 		rc = crit_otf2_tasks_enter(parts->tasks, &at, span->arg);
-	return rc ? rc
-		  : crit_otf2_check(parts->files,
-				    OTF2_EvtWriter_Enter(at.events, NULL, at.time_ns, region),
-				    "an event");
+	return rc ? rc : crit_otf2_streams_enter(parts->streams, &at, region);
 }
 
 /* What a thread has once a wait is over. */
@@ -346,6 +363,8 @@ static int name_all(struct crit_otf2_parts *parts, const struct crit_results *re
 		rc = crit_otf2_call_sites_name(parts->call_sites, parts->strings);
 	if (!rc)
 		rc = crit_otf2_constructs_name(parts->constructs, &results->regions);
+	if (!rc && parts->contexts)
+		rc = crit_otf2_contexts_name(parts->contexts);
 	return rc ? rc
 		  : crit_otf2_teams_name(parts->teams, parts->strings,
 					 crit_otf2_comms_count(parts->comms));
@@ -401,6 +420,8 @@ void crit_otf2_listener_sink(struct crit_otf2_listener *listener, struct crit_tr
 		.setup = on_setup,
 		.enter = on_enter,
 		.leave = on_leave,
+		.state = on_state,
+		.sample = listener->options->has_samples ? on_sample : NULL,
 		.release = on_release,
 		.task = on_task,
 		.communicator = on_communicator,

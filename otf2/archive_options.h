@@ -9,6 +9,7 @@
 #include "analysis/cluster/transport.h"
 #include "analysis/schema/results.h"
 #include "otf2/definitions/call_site_table.h"
+#include "otf2/definitions/context_table.h"
 
 struct crit_otf2_options {
 	enum crit_active_rule rule;
@@ -17,9 +18,11 @@ struct crit_otf2_options {
 	struct crit_results **ret_results; /* takes those of the replay; NULL: nobody wants them */
 	bool has_metrics; /* CMetric as a metric too, not only as attribute */
 	bool has_all; /* service threads, launchers and processes without a rank as well */
+	bool has_samples; /* as calling contexts, events of regions with them; of one process */
 	const char *creator; /* "crit 0.1.0" */
 	/* Finds source locations; NULL: none. */
 	crit_otf2_site_place *source_location_of;
+	crit_otf2_frame_place *frame_location_of; /* of callers of samples; NULL: none */
 	void *site_user;
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *progress_user;

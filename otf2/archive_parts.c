@@ -19,7 +19,13 @@ int crit_otf2_parts_init(struct crit_otf2_parts *parts, const struct crit_otf2_o
 	count = crit_otf2_layout_location_count(parts->layout);
 	parts->call_sites = crit_otf2_call_sites_create(parts->layout, options->source_location_of,
 							options->site_user);
-	named = (struct crit_otf2_definitions){ parts->layout, parts->regions, parts->call_sites };
+	if (options->has_samples)
+		parts->contexts = crit_otf2_contexts_create(
+			&(struct crit_otf2_context_tables){ parts->layout, parts->regions,
+							    parts->call_sites, parts->strings },
+			options->frame_location_of, options->site_user);
+	named = (struct crit_otf2_definitions){ parts->layout, parts->regions, parts->call_sites,
+						parts->contexts };
 	parts->comms = crit_otf2_comms_create(run, parts->layout, parts->strings);
 	parts->streams = crit_otf2_streams_create(parts->files, &named, run->window_begin_ns,
 						  end_ns, options->has_metrics);
@@ -27,8 +33,9 @@ int crit_otf2_parts_init(struct crit_otf2_parts *parts, const struct crit_otf2_o
 	parts->teams = crit_otf2_teams_create(parts->files, parts->layout);
 	parts->locks = crit_otf2_locks_create(parts->files, parts->layout);
 	parts->tasks = crit_otf2_tasks_create(parts->files, parts->teams, count);
-	return parts->call_sites && parts->comms && parts->streams && parts->constructs &&
-			       parts->teams && parts->locks && parts->tasks
+	return parts->call_sites && !parts->contexts == !options->has_samples && parts->comms &&
+			       parts->streams && parts->constructs && parts->teams &&
+			       parts->locks && parts->tasks
 		       ? 0
 		       : -ENOMEM;
 }
@@ -42,6 +49,7 @@ void crit_otf2_parts_fini(struct crit_otf2_parts *parts)
 	crit_otf2_streams_destroy(parts->streams); /* its event files first, then the archive */
 	crit_otf2_files_destroy(parts->files);
 	crit_otf2_comms_destroy(parts->comms);
+	crit_otf2_contexts_destroy(parts->contexts);
 	crit_otf2_call_sites_destroy(parts->call_sites);
 	crit_otf2_layout_destroy(parts->layout);
 	crit_otf2_regions_destroy(parts->regions);

@@ -8,6 +8,7 @@
 #include "otf2/archive_options.h"
 #include "otf2/definitions/call_site_table.h"
 #include "otf2/definitions/comm_table.h"
+#include "otf2/definitions/context_table.h"
 #include "otf2/definitions/layout.h"
 #include "otf2/definitions/region_definitions.h"
 #include "otf2/events/streams.h"
@@ -22,6 +23,7 @@ struct crit_otf2_parts {
 	struct crit_otf2_regions *regions;
 	struct crit_otf2_layout *layout;
 	struct crit_otf2_call_sites *call_sites;
+	struct crit_otf2_contexts *contexts; /* NULL: no samples are asked for */
 	struct crit_otf2_comms *comms;
 	struct crit_otf2_streams *streams;
 	struct crit_otf2_constructs *constructs;

@@ -210,6 +210,15 @@ static OTF2_ErrorCode write_properties(const struct definer *definer)
 	return code;
 }
 
+static uint32_t final_region(const void *user, uint32_t region)
+{
+	const struct crit_otf2_parts *parts = user;
+
+	return crit_otf2_regions_is_call(parts->regions, region)
+		       ? crit_otf2_regions_final(parts->regions, region)
+		       : crit_otf2_constructs_final(parts->constructs, region);
+}
+
 static OTF2_ErrorCode write_all(const struct definer *definer, const struct words *words)
 {
 	const struct crit_otf2_parts *parts = definer->parts;
@@ -238,6 +247,8 @@ static OTF2_ErrorCode write_all(const struct definer *definer, const struct word
 		code = crit_otf2_teams_write(parts->teams, global, first_team);
 	if (code == OTF2_SUCCESS && definer->options->has_metrics)
 		code = write_metrics(global, words);
+	if (code == OTF2_SUCCESS && parts->contexts)
+		code = crit_otf2_contexts_write(parts->contexts, global, final_region, parts);
 	return code;
 }
 

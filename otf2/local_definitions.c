@@ -8,6 +8,8 @@
 
 struct maps { /* of the locations of one group */
 	uint32_t group; /* CRIT_NONE: of none */
+	uint64_t written; /* the last location they were written for */
+	bool is_written;
 	OTF2_IdMap *regions, *strings, *comms;
 };
 
@@ -59,8 +61,8 @@ static OTF2_ErrorCode write_maps(const struct maps *maps, OTF2_DefWriter *local)
 }
 
 /* Readers ignore a single offset, so there are two, and both are 0: all is on the run clock. */
-static OTF2_ErrorCode define_location(OTF2_Archive *batch, const struct maps *maps,
-				      uint64_t reference, uint64_t begin_ns, uint64_t end_ns)
+static OTF2_ErrorCode write_location(OTF2_Archive *batch, const struct maps *maps,
+				     uint64_t reference, uint64_t begin_ns, uint64_t end_ns)
 {
 	OTF2_DefWriter *local = batch ? OTF2_Archive_GetDefWriter(batch, reference) : NULL;
 	OTF2_ErrorCode code = local ? write_maps(maps, local) : OTF2_ERROR_INVALID;
@@ -71,6 +73,21 @@ static OTF2_ErrorCode define_location(OTF2_Archive *batch, const struct maps *ma
 		code = OTF2_DefWriter_WriteClockOffset(local, end_ns + 1, 0, 0);
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_CloseDefWriter(batch, local);
+	return code;
+}
+
+/* Definitions name no location: those of a group are all the same. */
+static OTF2_ErrorCode define_location(struct crit_otf2_files *files, uint32_t row,
+				      uint64_t reference, struct maps *maps, uint64_t begin_ns,
+				      uint64_t end_ns)
+{
+	OTF2_ErrorCode code;
+
+	if (maps->is_written && crit_otf2_files_share_definitions(files, reference, maps->written))
+		return OTF2_SUCCESS;
+	code = write_location(crit_otf2_files_batch(files, row), maps, reference, begin_ns, end_ns);
+	maps->written = reference;
+	maps->is_written = true;
 	return code;
 }
 
@@ -91,8 +108,8 @@ int crit_otf2_define_locations(struct crit_otf2_parts *parts, uint64_t begin_ns,
 		if (location->group != maps.group)
 			code = make_maps(parts, location->group, &maps);
 		if (code == OTF2_SUCCESS)
-			code = define_location(crit_otf2_files_batch(parts->files, i), &maps,
-					       location->reference, begin_ns, end_ns);
+			code = define_location(parts->files, i, location->reference, &maps,
+					       begin_ns, end_ns);
 	}
 	free_maps(&maps);
 	rc = crit_otf2_check(parts->files, code, "local definitions");

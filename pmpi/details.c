@@ -5,9 +5,11 @@
 
 #include "pmpi/details.h"
 
+#include "core/base/hash.h"
 #include "core/shim/shim_thread.h"
 
 #define MESSAGES 64
+#define TYPES 256
 
 static struct { /* messages probed and not yet received; one that finds no place is unknown */
 	_Atomic uint64_t handle; /* 0 free, 1 being filled */
@@ -15,16 +17,43 @@ static struct { /* messages probed and not yet received; one that finds no place
 } messages[MESSAGES];
 static atomic_int message_count;
 
+static struct type { /* one that had its place first */
+	_Atomic uint64_t handle; /* 0 free, 1 being filled */
+	MPI_Count size; /* -1: to be asked for */
+} types[TYPES];
+
+/* The size of a named type, which lasts; of another type, which may be freed, only that it is. */
+static void keep_type(struct type *type, MPI_Datatype datatype)
+{
+	int integers, addresses, types_in_it, combiner;
+	uint64_t nothing = 0;
+
+	if (!atomic_compare_exchange_strong(&type->handle, &nothing, 1))
+		return;
+	type->size = -1;
+	if (NATIVE(MPI_Type_get_envelope)(datatype, &integers, &addresses, &types_in_it,
+					  &combiner) == MPI_SUCCESS &&
+	    combiner == MPI_COMBINER_NAMED)
+		(void)NATIVE(MPI_Type_size_x)(datatype, &type->size);
+	atomic_store_explicit(&type->handle, HANDLE(datatype), memory_order_release);
+}
+
 uint64_t crit_bytes_of_type(MPI_Count count, MPI_Datatype datatype)
 {
-	MPI_Count size = 0;
+	const uint64_t handle = HANDLE(datatype);
+	struct type *type = &types[crit_hash_cell(handle) % TYPES];
+	MPI_Count size = -1;
 
 	if (datatype ==
 	    MPI_DATATYPE_NULL) /* ignored by the call; to ask for its size is an error */
 		return 0;
-	if (NATIVE(MPI_Type_size_x)(datatype, &size) != MPI_SUCCESS || size < 0)
+	if (atomic_load_explicit(&type->handle, memory_order_acquire) == handle)
+		size = type->size;
+	else
+		keep_type(type, datatype);
+	if (size < 0 && NATIVE(MPI_Type_size_x)(datatype, &size) != MPI_SUCCESS)
 		return CRIT_BYTES_UNKNOWN;
-	return (uint64_t)count * (uint64_t)size;
+	return size < 0 ? CRIT_BYTES_UNKNOWN : (uint64_t)count * (uint64_t)size;
 }
 
 static int class_of(int answer)

@@ -128,10 +128,10 @@ static void do_nothing(void)
  * A name without underscore at its end may be a program's own: it is MPI's where an MPI has it.
  * With one it may also be another tool's, which will call MPI's.
  */
-static bool is_wrapped(const char *symbol, const void *next)
+static bool is_wrapped(const char *symbol, const void *next, uint32_t number)
 {
 	return (crit_pmpi_is_in_mpi(next) || symbol[strlen(symbol) - 1] == '_') &&
-	       crit_pmpi_is_recording();
+	       crit_pmpi_is_recording(number);
 }
 
 void *crit_pmpi_fortran_next(const char *symbol, const void *site)
@@ -157,7 +157,7 @@ void *crit_pmpi_fortran_resolve(uint32_t place, const void *site)
 		return next;
 	call->flag = row->flag;
 	call->is_announced = crit_call_is_window(row->call);
-	if (is_wrapped(symbol, next) && crit_shim_wants(row->call))
+	if (is_wrapped(symbol, next, row->call) && crit_shim_wants(row->call))
 		call->what = CRIT_SHIM_WHAT(row->call, row->span_class) | CRIT_SHIM_FORTRAN;
 	__atomic_store_n(&call->next, next, __ATOMIC_RELEASE);
 	return call->what ? &crit_pmpi_fortran_stubs[CRIT_PMPI_STUB_BYTES * place] : next;

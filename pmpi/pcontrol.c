@@ -84,7 +84,7 @@ void *crit_pmpi_pcontrol(uint32_t form, const char *symbol, const void *site,
 
 	/* Fortran's function calls that of C, or jumps there as if its caller did */
 	if (is_fortran || (site != fortran_site && !crit_pmpi_is_in_mpi(site)))
-		if (crit_pmpi_is_loaded() && crit_pmpi_is_recording())
+		if (crit_pmpi_is_loaded() && crit_pmpi_is_recording(0))
 			take_call(is_fortran, arguments);
 	fortran_site = is_fortran ? site : NULL;
 	return is_fortran ? crit_pmpi_fortran_next(symbol, site) : crit_pmpi_next("PMPI_Pcontrol");

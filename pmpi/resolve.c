@@ -203,12 +203,23 @@ static void *choose_without_mpi(uint32_t place)
 	return (void *)(uintptr_t)there_is_no_mpi;
 }
 
+static bool is_init(uint32_t number)
+{
+	return number == CRIT_MPI_Init || number == CRIT_MPI_Init_thread;
+}
+
 static bool is_always_wrapped(uint32_t number)
 {
 	/* all ranks must take part in what the backend does there, recorded or not */
-	return number == CRIT_MPI_Init || number == CRIT_MPI_Init_thread ||
-	       (crit_call_is_window(number) &&
-		crit_shim_has_failed()); /* which is said at the end */
+	return is_init(number) || (crit_call_is_window(number) &&
+				   crit_shim_has_failed()); /* which is said at the end */
+}
+
+/* Without a backend nobody would say that MPI_Init has returned. */
+static bool start(const struct loaded *loaded, uint32_t number)
+{
+	return loaded->backend && is_init(number) ? crit_shim_start_in_init(loaded->flavour)
+						  : crit_shim_start(loaded->flavour);
 }
 
 /*
@@ -223,7 +234,7 @@ static void *choose(uint32_t place)
 	const struct loaded loaded = load();
 	void *native = find_native(loaded.mpi, names[number]);
 	void *tool = find_tool(names[number] + 1);
-	const bool is_on = (crit_shim_start(loaded.flavour) && crit_shim_wants(number)) ||
+	const bool is_on = (start(&loaded, number) && crit_shim_wants(number)) ||
 			   is_always_wrapped(number);
 	const bool is_net = is_pmpi && tool;
 	void *wrapper = NULL;
@@ -243,11 +254,11 @@ bool crit_pmpi_is_loaded(void)
 	return dl_iterate_phdr(is_mpi, NULL) != 0;
 }
 
-bool crit_pmpi_is_recording(void)
+bool crit_pmpi_is_recording(uint32_t number)
 {
 	const struct loaded loaded = load();
 
-	return crit_shim_start(loaded.flavour) && loaded.backend;
+	return start(&loaded, number) && loaded.backend;
 }
 
 void *crit_pmpi_next(const char *pmpi_name)

@@ -15,8 +15,11 @@
 /* Is there an MPI in this process by now? */
 bool crit_pmpi_is_loaded(void);
 
-/* Are calls recorded in this process?  Asked after crit_pmpi_is_loaded. */
-bool crit_pmpi_is_recording(void);
+/*
+ * Are calls recorded in this process?  Asked after crit_pmpi_is_loaded, at the first call of this
+ * number, 0 where it has none.
+ */
+bool crit_pmpi_is_recording(uint32_t number);
 
 /* "Send", of a number in core/abi/mpi_calls.def. */
 const char *crit_pmpi_c_name(uint32_t number);

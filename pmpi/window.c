@@ -200,6 +200,7 @@ static int init(init_function *next, const void *frame, int *argc, char ***argv)
 	window.is_inside = true;
 	result = next(argc, argv);
 	window.is_inside = false;
+	crit_shim_init_returned();
 	if (is_outer)
 		crit_shim_leave();
 	if (result == MPI_SUCCESS)
@@ -228,6 +229,7 @@ static int init_thread(init_thread_function *next, const void *frame, int *argc,
 	window.is_inside = true;
 	result = next(argc, argv, required, provided);
 	window.is_inside = false;
+	crit_shim_init_returned();
 	if (is_outer)
 		crit_shim_leave();
 	if (result == MPI_SUCCESS)

@@ -14,20 +14,20 @@
 
 #define CRIT_BUCKETS_MAX (1u << 21) /* then calls lose their sites, never their time */
 
-struct crit_bucket {
+struct crit_bucket { /* what each span of a call needs comes first */
 	struct crit_bucket_key key;
 	struct crit_bucket *follower; /* the bucket entered after this one the last time: a guess */
 	uint64_t visits;
-	uint64_t folded_visits;
-	uint64_t folded_ns;
-	uint64_t polled;
-	uint64_t bytes; /* of counters only */
 	uint64_t time_ns;
 	uint64_t running_ns; /* of these on a CPU, or assumed to be */
+	uint64_t polled;
+	struct crit_attribution attributed;
+	struct crit_durations durations; /* of MPI calls */
 	uint64_t begun; /* times its region was begun, and begin to end of these */
 	uint64_t elapsed_ns;
-	struct crit_durations durations; /* of MPI calls */
-	struct crit_attribution attributed;
+	uint64_t folded_visits;
+	uint64_t folded_ns;
+	uint64_t bytes; /* of counters only */
 };
 
 /* The durations of two sets of calls together. */

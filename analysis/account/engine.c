@@ -280,7 +280,7 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 
 	engine->reciprocal_count = model->thread_count + 2;
 	engine->reciprocals = calloc(engine->reciprocal_count, sizeof(*engine->reciprocals));
-	engine->accounts = calloc(model->thread_count + 1, sizeof(*engine->accounts));
+	engine->accounts = crit_lines_alloc(model->thread_count + 1, sizeof(*engine->accounts));
 	engine->queues = calloc(model->node_count + 1, sizeof(*engine->queues));
 	if (!engine->reciprocals || !engine->accounts || !engine->queues)
 		return -ENOMEM;

@@ -18,6 +18,7 @@
 #include "analysis/account/step.h"
 #include "analysis/account/teams.h"
 #include "analysis/model/model.h"
+#include "core/base/array.h"
 
 #define CRIT_SPAN_DEPTH 1024u /* of a thread; more than a shim records */
 
@@ -32,12 +33,12 @@ struct crit_span_frame {
 	bool is_visit; /* counts among the visits of its bucket */
 };
 
-struct crit_thread_account {
+struct crit_thread_account { /* what each event of a thread needs comes first */
 	struct crit_bucket *bucket; /* of the innermost span */
-	struct crit_bucket *base; /* of no span */
 	uint64_t since_ns; /* begin of the segment */
-	struct crit_queued queued; /* for a CPU */
 	uint64_t cell_since_ns; /* begin of the present kernel state and class */
+	uint64_t alive_ns;
+	uint64_t busy_ns; /* on a CPU inside the window, waits left out */
 	uint8_t state; /* enum crit_kernel_state; NONE while not alive */
 	uint8_t span_class; /* of the innermost span */
 	uint8_t share; /* enum crit_share */
@@ -48,20 +49,20 @@ struct crit_thread_account {
 	bool is_idle; /* counted in its rank's crit_rank_idle */
 	bool is_may_wait_active; /* active if mpi_may_wait is */
 	uint32_t depth; /* open spans */
-	uint32_t hidden; /* and those beyond CRIT_SPAN_DEPTH */
-	uint32_t late; /* parallel regions that are over, but that it has not told the end of */
 	uint32_t member; /* of the innermost team it is in, or CRIT_NONE */
-	uint32_t idling; /* the member it was, idle until the instance is over, or CRIT_NONE */
 	struct crit_marks run;
-	struct crit_marks node; /* used when nodes have integrals of their own */
+	struct crit_queued queued; /* for a CPU */
+	uint32_t hidden; /* open spans beyond CRIT_SPAN_DEPTH */
+	uint32_t late; /* parallel regions that are over, but that it has not told the end of */
 	struct crit_span_frame *spans;
 	size_t span_capacity;
+	struct crit_bucket *base; /* of no span */
+	uint32_t idling; /* the member it was, idle until the instance is over, or CRIT_NONE */
 	struct crit_cells cells;
-	uint64_t alive_ns;
-	uint64_t busy_ns; /* on a CPU inside the window, waits left out */
+	struct crit_marks node; /* used when nodes have integrals of their own */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT];
 	crit_fix node_all_waiting[CRIT_UNIT_COUNT];
-};
+} CRIT_LINE_ALIGNED;
 
 struct crit_engine {
 	const struct crit_model *model;

@@ -29,6 +29,26 @@ void crit_listeners_tell(struct crit_listeners *listeners, enum crit_event_kind 
 	}
 }
 
+int crit_listeners_tell_sample(struct crit_listeners *listeners, uint32_t thread,
+			       const struct crit_kernel_sample *sample)
+{
+	crit_listeners_emit(
+		listeners,
+		sample->head.kind == CRIT_K_CAPTURE ? CRIT_EVENT_CAPTURE : CRIT_EVENT_SAMPLE,
+		&(struct crit_event){
+			.time_ns = sample->head.time_ns, .sample = sample, .thread = thread });
+	return 0;
+}
+
+void crit_listeners_tell_block(struct crit_listeners *listeners, uint32_t thread, uint64_t time_ns,
+			       const struct crit_kernel_call *system_call)
+{
+	crit_listeners_emit(listeners, CRIT_EVENT_BLOCK,
+			    &(struct crit_event){ .time_ns = time_ns,
+						  .system_call = system_call,
+						  .thread = thread });
+}
+
 void crit_listeners_tell_edge(struct crit_listeners *listeners, const struct crit_edge *edge)
 {
 	struct crit_edge told = *edge;

@@ -47,6 +47,14 @@ static inline bool crit_listeners_want(const struct crit_listeners *listeners,
 	return listeners->counts[CRIT_EVENT_EDGE + kind] != 0;
 }
 
+/* A SAMPLE or CAPTURE of the kernel half, of a thread.  Yields 0. */
+int crit_listeners_tell_sample(struct crit_listeners *listeners, uint32_t thread,
+			       const struct crit_kernel_sample *sample);
+
+/* The thread blocks in this system call; NULL: not told. */
+void crit_listeners_tell_block(struct crit_listeners *listeners, uint32_t thread, uint64_t time_ns,
+			       const struct crit_kernel_call *system_call);
+
 /* An edge whose waiter and cause are threads; listeners get them as rows. */
 void crit_listeners_tell_edge(struct crit_listeners *listeners, const struct crit_edge *edge);
 

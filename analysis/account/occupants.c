@@ -46,7 +46,8 @@ static void read_left(const struct crit_sched_state *sched_state,
 	if (record->head.kind == CRIT_K_OUTSIDE)
 		tell_stranger(ret_left, record->outside.prev_tid, record->outside.prev_comm);
 	else if (record->head.flags & CRIT_KF_PREV_MEMBER && switched->prev_tid)
-		tell_member(ret_left, crit_sched_state_find(sched_state, switched->prev_tid));
+		tell_member(ret_left, crit_sched_state_find_on(sched_state, record->head.cpu,
+							       switched->prev_tid));
 	else
 		tell_taker(ret_left, &record->taken);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The integrals of one scope (run or node), and their values when a segment of a thread begins. */
+/* The integrals of one scope: run or node. */
 #ifndef CRIT_SCOPE_H
 #define CRIT_SCOPE_H
 
@@ -18,6 +18,8 @@ enum crit_share { /* how time is attributed to a thread */
 struct crit_scope_state {
 	uint64_t now_ns;
 	uint32_t active[CRIT_UNIT_COUNT]; /* n */
+	uint32_t active_before; /* unit threads: n in the time that ended at now_ns */
+	uint32_t left_out_from; /* with so many active threads nothing is earned; 0: it always is */
 	uint32_t live[CRIT_UNIT_COUNT]; /* w: active or waiting */
 	crit_fix cmetric[CRIT_UNIT_COUNT]; /* integral of dt/n while n >= 1 */
 	crit_fix all_waiting[CRIT_UNIT_COUNT]; /* integral of dt/w while n = 0 */
@@ -48,14 +50,6 @@ struct crit_rank_idle { /* workers that idle while the main thread is in MPI */
 	bool is_main_in_mpi; /* outside parallel regions */
 	uint64_t since_ns;
 	uint64_t ns;
-};
-
-struct crit_marks { /* where the integrals stood when the segment began */
-	crit_fix cmetric[CRIT_UNIT_COUNT];
-	crit_fix all_waiting[CRIT_UNIT_COUNT];
-	crit_fix waited;
-	uint64_t active_ns;
-	crit_fix may_wait_cmetric;
 };
 
 static inline void crit_scope_add_shortage(struct crit_scope_state *scope, uint64_t dt_ns)
@@ -89,9 +83,12 @@ static inline void crit_scope_advance(struct crit_scope_state *scope, const crit
 		return;
 	dt_ns = time_ns - scope->now_ns;
 	scope->now_ns = time_ns;
+	scope->active_before = active;
 	crit_scope_add_shortage(scope, dt_ns);
 	if (scope->may_wait.active)
 		scope->may_wait.cmetric += dt_ns * reciprocals[scope->may_wait.active];
+	if (scope->left_out_from && active >= scope->left_out_from)
+		return;
 	if (active) {
 		crit_fix part = dt_ns * reciprocals[active];
 

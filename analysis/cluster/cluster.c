@@ -53,8 +53,8 @@ const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster 
 	return cluster ? &cluster->pending.message_sink : NULL;
 }
 
-int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
-		       struct crit_engine *engine, struct crit_messages *messages,
+int crit_cluster_begin(struct crit_cluster *cluster, struct crit_engine *engine,
+		       struct crit_samples *samples, struct crit_messages *messages,
 		       struct crit_emitter *emitter)
 {
 	struct crit_pending *pending = NULL;
@@ -63,10 +63,10 @@ int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
 		return 0;
 	if (emitter) {
 		pending = &cluster->pending;
-		crit_pending_init(pending, cluster->transport, model, emitter,
+		crit_pending_init(pending, cluster->transport, messages->model, emitter,
 				  &cluster->rounds.added_steps);
 	}
-	return crit_rounds_init(&cluster->rounds, cluster->transport, model, engine, messages,
+	return crit_rounds_init(&cluster->rounds, cluster->transport, engine, samples, messages,
 				pending);
 }
 

@@ -21,8 +21,8 @@ struct crit_emitter_queue;
 struct crit_engine;
 struct crit_message_sink;
 struct crit_messages;
-struct crit_model;
 struct crit_replay_share;
+struct crit_samples;
 struct crit_step_sink;
 struct crit_transport;
 
@@ -46,8 +46,8 @@ const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster 
  * What it serves is made, which it borrows until it is destroyed.  emitter: NULL where nobody
  * listens.  Errors: -ENOMEM.
  */
-int crit_cluster_begin(struct crit_cluster *cluster, struct crit_model *model,
-		       struct crit_engine *engine, struct crit_messages *messages,
+int crit_cluster_begin(struct crit_cluster *cluster, struct crit_engine *engine,
+		       struct crit_samples *samples, struct crit_messages *messages,
 		       struct crit_emitter *emitter);
 
 /*

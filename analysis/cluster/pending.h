@@ -12,7 +12,7 @@
 
 #include "analysis/cluster/transport.h"
 #include "analysis/replay/emitter.h"
-#include "analysis/schema/message_sink.h"
+#include "analysis/schema/trace_message.h"
 
 struct crit_pending_event;
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/samples/blocks.h"
+
 struct gathered_head { /* counts of what follows, and what adds up */
 	uint64_t thread_count;
 	uint64_t rank_count;
@@ -14,6 +16,8 @@ struct gathered_head { /* counts of what follows, and what adds up */
 	uint64_t region_count;
 	uint64_t preemptor_count;
 	uint64_t charge_count;
+	uint64_t sample_row_count;
+	uint64_t block_row_count;
 	uint64_t tag_disagreements;
 	uint64_t tag_stale;
 	uint64_t late_records;
@@ -209,6 +213,24 @@ static int put_charges(const struct crit_blame *blame, struct crit_exchange_buff
 	return rc;
 }
 
+static int put_samples(const struct crit_samples *samples, struct crit_exchange_buffer *buffer,
+		       uint64_t *ret_count)
+{
+	const void *rows;
+
+	*ret_count = crit_samples_rows(samples, &rows);
+	return crit_exchange_buffer_put(buffer, rows, *ret_count * CRIT_SAMPLES_ROW_BYTES);
+}
+
+static int put_blocks(const struct crit_blocks *blocks, struct crit_exchange_buffer *buffer,
+		      uint64_t *ret_count)
+{
+	const void *rows;
+
+	*ret_count = crit_blocks_rows(blocks, &rows);
+	return crit_exchange_buffer_put(buffer, rows, *ret_count * CRIT_BLOCKS_ROW_BYTES);
+}
+
 static int pack(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer)
 {
 	const struct crit_losses *now = &rounds->model->losses;
@@ -235,6 +257,11 @@ static int pack(const struct crit_rounds *rounds, struct crit_exchange_buffer *b
 		rc = put_preemptors(&rounds->engine->preemptors, buffer, &head.preemptor_count);
 	if (!rc)
 		rc = put_charges(&rounds->engine->blame, buffer, &head.charge_count);
+	if (!rc)
+		rc = put_samples(rounds->samples, buffer, &head.sample_row_count);
+	if (!rc)
+		rc = put_blocks(crit_samples_blocks(rounds->samples), buffer,
+				&head.block_row_count);
 	head.rc = rc;
 	if (buffer->size >= sizeof(head))
 		memcpy(buffer->bytes, &head, sizeof(head));
@@ -359,6 +386,24 @@ static int take_charge(struct unpacking *u)
 	return crit_blame_add(&u->rounds->engine->blame, row.call, row.rank, row.charge);
 }
 
+static int take_sample(struct unpacking *u)
+{
+	_Alignas(crit_fix) unsigned char row[CRIT_SAMPLES_ROW_BYTES];
+
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, row, sizeof(row)))
+		return -EPROTO;
+	return crit_samples_add_row(u->rounds->samples, row);
+}
+
+static int take_block(struct unpacking *u)
+{
+	_Alignas(uint64_t) unsigned char row[CRIT_BLOCKS_ROW_BYTES];
+
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, row, sizeof(row)))
+		return -EPROTO;
+	return crit_blocks_add_row(crit_samples_blocks(u->rounds->samples), row);
+}
+
 static int take_all(struct unpacking *u, uint64_t count, int (*take)(struct unpacking *u))
 {
 	int rc = 0;
@@ -398,6 +443,10 @@ static int unpack(struct crit_rounds *rounds, const struct crit_exchange_buffer 
 		rc = take_all(&u, head.preemptor_count, take_preemptor);
 	if (!rc)
 		rc = take_all(&u, head.charge_count, take_charge);
+	if (!rc)
+		rc = take_all(&u, head.sample_row_count, take_sample);
+	if (!rc)
+		rc = take_all(&u, head.block_row_count, take_block);
 	return rc;
 }
 

@@ -104,7 +104,8 @@ static struct crit_time_slice_step count_step(struct crit_rounds *rounds,
 	struct crit_time_slice_step note = { .time_ns = step->time_ns,
 					     .rank = has_rank ? window : CRIT_NONE,
 					     .from_call = waits_in(step->share_before, step->from),
-					     .to_call = waits_in(step->share_after, step->to) };
+					     .to_call = waits_in(step->share_after, step->to),
+					     .is_sample = step->is_sample };
 
 	rounds->waiting[note.from_call] -= note.from_call != 0;
 	rounds->waiting[note.to_call] += note.to_call != 0;
@@ -138,11 +139,13 @@ static int pack_steps(struct crit_rounds *rounds, const struct round *round)
 
 		while (end < rounds->step_count && rounds->steps[end].time_ns < end_ns)
 			end++;
-		rounds->slice_steps[slice] = end - at;
+		rounds->answer_bytes[slice] = 0;
 		rc = put_counts(rounds, &rounds->to[slice], end - at);
 		for (; at < end; at++) {
 			struct crit_time_slice_step note = count_step(rounds, &rounds->steps[at]);
 
+			rounds->answer_bytes[slice] += note.is_sample ? sizeof(uint64_t)
+								      : sizeof(struct crit_marks);
 			if (!rc)
 				rc = crit_exchange_buffer_put(&rounds->to[slice], &note,
 							      sizeof(note));
@@ -182,8 +185,7 @@ static void set_run(struct crit_scope_state *run, const struct crit_scope_state 
 static int take_messages(struct crit_rounds *rounds)
 {
 	const struct crit_exchange_buffer *buffer = &rounds->from[0];
-	size_t at = rounds->slice_steps[0] * sizeof(struct crit_marks) +
-		    sizeof(struct crit_scope_state);
+	size_t at = rounds->answer_bytes[0] + sizeof(struct crit_scope_state);
 
 	if (!rounds->pending)
 		return 0;
@@ -192,28 +194,44 @@ static int take_messages(struct crit_rounds *rounds)
 	return crit_pending_take(rounds->pending, buffer->bytes + at, buffer->size - at);
 }
 
+/* The answer to a step lies at *at, which moves behind it. */
+static int take_step(struct crit_rounds *rounds, const struct crit_run_step *step,
+		     const struct crit_exchange_buffer *buffer, size_t *at)
+{
+	struct crit_marks marks;
+	uint64_t active;
+
+	if (step->is_sample) {
+		if (!crit_exchange_buffer_take(buffer, at, &active, sizeof(active)) || !active ||
+		    active > UINT32_MAX)
+			return -EPROTO;
+		crit_samples_weigh(rounds->samples, (uint32_t)active);
+		return 0;
+	}
+	if (!crit_exchange_buffer_take(buffer, at, &marks, sizeof(marks)))
+		return -EPROTO;
+	set_run(&rounds->engine->run, &rounds->base, &marks);
+	crit_engine_step_run(rounds->engine, step);
+	return 0;
+}
+
 static int take_steps(struct crit_rounds *rounds)
 {
-	struct crit_engine *engine = rounds->engine;
 	struct crit_pending *pending = rounds->pending;
 	struct crit_run_step *step = rounds->steps;
 	struct crit_scope_state sum;
-	struct crit_marks marks;
 	int rc = take_messages(rounds);
 
 	for (uint32_t slice = 0; slice < rounds->transport->count && !rc; slice++) {
 		const struct crit_exchange_buffer *buffer = &rounds->from[slice];
-		uint64_t left = rounds->slice_steps[slice];
 		size_t at = 0;
 
-		for (; left && !rc; left--) {
-			if (!crit_exchange_buffer_take(buffer, &at, &marks, sizeof(marks)))
-				return -EPROTO;
+		while (at < rounds->answer_bytes[slice] && !rc) {
 			if (pending)
 				rc = crit_pending_catch_up(pending, rounds->applied_steps, true);
 			rounds->applied_steps++;
-			set_run(&engine->run, &rounds->base, &marks);
-			crit_engine_step_run(engine, step++);
+			if (!rc)
+				rc = take_step(rounds, step++, buffer, &at);
 		}
 		if (rc)
 			return rc;
@@ -345,12 +363,15 @@ int crit_rounds_end(struct crit_rounds *rounds, int rc)
 }
 
 int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
-		     struct crit_model *model, struct crit_engine *engine,
+		     struct crit_engine *engine, struct crit_samples *samples,
 		     struct crit_messages *messages, struct crit_pending *pending)
 {
+	struct crit_model *model = messages->model;
+
 	*rounds = (struct crit_rounds){ .transport = transport,
 					.model = model,
 					.engine = engine,
+					.samples = samples,
 					.spans = { .transport = transport,
 						   .model = model,
 						   .messages = messages,
@@ -364,10 +385,10 @@ int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *tr
 						   .add_span = add_span,
 						   .look = look } };
 	rounds->ranks = calloc(model->rank_count + 1, sizeof(*rounds->ranks));
-	rounds->slice_steps = calloc(transport->count, sizeof(*rounds->slice_steps));
+	rounds->answer_bytes = calloc(transport->count, sizeof(*rounds->answer_bytes));
 	rounds->to = crit_exchange_buffers_create(transport->count);
 	rounds->from = crit_exchange_buffers_create(transport->count);
-	if (!rounds->ranks || !rounds->slice_steps || !rounds->to || !rounds->from)
+	if (!rounds->ranks || !rounds->answer_bytes || !rounds->to || !rounds->from)
 		return -ENOMEM;
 	return crit_time_slice_init(&rounds->slice, transport->count, (uint32_t)model->rank_count);
 }
@@ -379,7 +400,7 @@ void crit_rounds_fini(struct crit_rounds *rounds)
 	free(rounds->steps);
 	crit_span_exchange_fini(&rounds->spans);
 	free(rounds->ranks);
-	free(rounds->slice_steps);
+	free(rounds->answer_bytes);
 	crit_time_slice_fini(&rounds->slice);
 	crit_exchange_buffers_destroy(rounds->to, rounds->transport->count);
 	crit_exchange_buffers_destroy(rounds->from, rounds->transport->count);

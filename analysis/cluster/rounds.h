@@ -20,6 +20,7 @@
 #include "analysis/cluster/pending.h"
 #include "analysis/cluster/time_slice.h"
 #include "analysis/cluster/span_exchange.h"
+#include "analysis/samples/samples.h"
 #include "analysis/replay/replay.h"
 
 #define CRIT_ROUNDS_STEPS 65536u /* of an analysis process, then it waits for a round */
@@ -30,6 +31,7 @@ struct crit_rounds {
 	struct crit_replay_share share; /* for the replay */
 	struct crit_model *model;
 	struct crit_engine *engine;
+	struct crit_samples *samples;
 	struct crit_pending *pending; /* NULL: nobody listens */
 	struct crit_run_step *steps; /* replayed, not yet taken */
 	size_t step_count, step_capacity;
@@ -38,7 +40,7 @@ struct crit_rounds {
 	struct crit_scope_state counts; /* own threads, all steps taken */
 	struct crit_rank_state *ranks;
 	uint32_t waiting[CRIT_BLAME_CALLS]; /* of these, by call */
-	uint64_t *slice_steps; /* by time slice: own steps in it */
+	size_t *answer_bytes; /* by time slice: to own steps in it */
 	uint64_t begin_ns; /* of the next round */
 	struct crit_scope_state base; /* the run's integrals there */
 	struct crit_time_slice slice;
@@ -49,7 +51,7 @@ struct crit_rounds {
 
 /* After the index pass.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
 int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
-		     struct crit_model *model, struct crit_engine *engine,
+		     struct crit_engine *engine, struct crit_samples *samples,
 		     struct crit_messages *messages, struct crit_pending *pending);
 void crit_rounds_fini(struct crit_rounds *rounds);
 

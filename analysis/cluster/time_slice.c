@@ -99,10 +99,16 @@ static int open_source(struct crit_time_slice *slice, uint32_t peer, struct crit
 	return rc ? rc : move(slice, peer, buffer, true);
 }
 
-static int put_marks(const struct crit_scope_state *scope, struct crit_exchange_buffer *answer)
+static int put_answer(const struct crit_scope_state *scope, const struct crit_time_slice_step *note,
+		      struct crit_exchange_buffer *answer)
 {
 	struct crit_marks marks;
+	uint64_t active;
 
+	if (note->is_sample) {
+		active = crit_scope_active_until(scope, note->time_ns);
+		return crit_exchange_buffer_put(answer, &active, sizeof(active));
+	}
 	memset(&marks, 0, sizeof(marks));
 	memcpy(marks.cmetric, scope->cmetric, sizeof(marks.cmetric));
 	memcpy(marks.all_waiting, scope->all_waiting, sizeof(marks.all_waiting));
@@ -147,13 +153,14 @@ int crit_time_slice_add_up(struct crit_time_slice *slice,
 	crit_blame_restart(blame);
 	for (uint32_t i = 0; i < bounds->process_count && !rc; i++)
 		rc = open_source(slice, i, blame, &from[i]);
+	slice->scope.active_before = slice->scope.active[CRIT_UNIT_THREADS];
 	while (!rc && slice->merge.count) {
 		uint32_t peer = crit_merge_first(&slice->merge).order;
 		struct crit_time_slice_step note = slice->sources[peer].note;
 
 		crit_scope_advance(&slice->scope, bounds->reciprocals, bounds->window_end_ns,
 				   note.time_ns);
-		rc = put_marks(&slice->scope, &answers[peer]);
+		rc = put_answer(&slice->scope, &note, &answers[peer]);
 		if (!rc)
 			rc = apply(slice, blame, &note);
 		if (!rc)

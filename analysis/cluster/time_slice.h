@@ -9,7 +9,7 @@
 #include "analysis/account/blame.h"
 #include "analysis/replay/merge.h"
 #include "analysis/cluster/transport.h"
-#include "analysis/account/scope.h"
+#include "analysis/account/step.h"
 
 /* what an analysis process says first of a time slice: its threads when it begins */
 struct crit_time_slice_head {
@@ -35,7 +35,8 @@ struct crit_time_slice_step { /* a step */
 	uint16_t from_call; /* that the thread no longer waits in, 0 none */
 	uint16_t to_call;
 	int8_t may_wait_active; /* ranks */
-	uint8_t reserved[3];
+	uint8_t is_sample; /* it changes nothing */
+	uint8_t reserved[2];
 };
 
 struct crit_time_slice_source { /* an analysis process's part */
@@ -67,7 +68,8 @@ struct crit_time_slice_bounds {
 
 /*
  * Adds up the buffers that came, charges blame, and puts into each analysis process's answer a
- * crit_marks per note and the time slice's own scope at last.  Errors: -ENOMEM, -EPROTO.
+ * crit_marks per step, the number of active threads (uint64_t) per sample, and the time slice's own
+ * scope at last.  Errors: -ENOMEM, -EPROTO.
  */
 int crit_time_slice_add_up(struct crit_time_slice *slice,
 			   const struct crit_time_slice_bounds *bounds, struct crit_blame *blame,

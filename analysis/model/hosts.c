@@ -75,6 +75,23 @@ int crit_hosts_add(struct crit_hosts *hosts, const char *path)
 	return add_from(hosts, path, CRIT_C_NODES);
 }
 
+int crit_hosts_take(struct crit_hosts *hosts, const struct crit_recording *recording)
+{
+	char bytes[CRIT_NODES_MAX * CRIT_WORLD_BYTES];
+	int rc = 0;
+
+	for (size_t i = 0; i < recording->ref_count && !rc; i++) {
+		const struct crit_chunk_ref *ref = &recording->refs[i];
+
+		if (ref->kind == CRIT_C_CLOSE)
+			break;
+		if (ref->kind == CRIT_C_NODES && ref->length <= sizeof(bytes) &&
+		    crit_recording_read_struct(recording, ref, bytes, ref->length))
+			rc = add_names(hosts, bytes, ref->length);
+	}
+	return rc;
+}
+
 int crit_worlds_add(struct crit_hosts *worlds, const char *path)
 {
 	return add_from(worlds, path, CRIT_C_RANK);

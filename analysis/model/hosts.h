@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/recording/recording.h"
 #include "analysis/schema/node_results.h"
 
 /*
@@ -14,6 +15,8 @@
  * empty list.  Errors: -ENOMEM, -errno of open.  Range: as many as CRIT_HOSTS_MAX.
  */
 int crit_hosts_add(struct crit_hosts *hosts, const char *path);
+/* The same of a recording that is open: what has been found in it is not looked for again. */
+int crit_hosts_take(struct crit_hosts *hosts, const struct crit_recording *recording);
 /* The same for the worlds that a recording's ranks are of. */
 int crit_worlds_add(struct crit_hosts *worlds, const char *path);
 bool crit_hosts_have(const struct crit_hosts *hosts, const char *name);

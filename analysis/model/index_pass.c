@@ -160,8 +160,12 @@ static void take_note(struct crit_model *model, struct crit_node *node,
 		node->row.cap_ns = crit_model_time(node, note.time_ns);
 	if (note.code == CRIT_NOTE_OUTPUT)
 		node->row.output_error = note.value;
+	if (note.code == CRIT_NOTE_SAMPLES)
+		node->row.sample_error = note.value;
 	model->losses.refused_clients += note.code == CRIT_NOTE_REFUSED;
 	model->losses.corrupt_chunks += note.code == CRIT_NOTE_CORRUPT;
+	if (note.code == CRIT_NOTE_MAPS)
+		model->losses.missed_maps += note.value > 0 ? (uint32_t)note.value : 1;
 }
 
 /* The last window counts, unless a rank came or opened a new session after it. */
@@ -308,7 +312,11 @@ static int index_records(struct crit_model *model, uint32_t index,
 
 			if (rc)
 				return rc;
-			see_time(node, record->head.time_ns);
+			if (record->head.kind == CRIT_K_SAMPLE ||
+			    record->head.kind == CRIT_K_CAPTURE) /* it ends nobody's life */
+				model->sample_count++;
+			else
+				see_time(node, record->head.time_ns);
 		}
 		crit_kernel_feed_pop(feed);
 	}
@@ -323,8 +331,7 @@ static int index_kernel(struct crit_model *model, uint32_t index)
 	int rc;
 
 	node->first_thread = (uint32_t)model->thread_count;
-	if (crit_sched_state_init(&sched_state, model, index, true))
-		return -ENOMEM;
+	crit_sched_state_init(&sched_state, model, index, true);
 	rc = crit_kernel_feed_init(&feed, node->recording, &node->clock, node->first_kernel_ref);
 	if (!rc) {
 		rc = index_records(model, index, &sched_state, &feed);

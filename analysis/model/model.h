@@ -53,6 +53,7 @@ struct crit_rank {
 	uint32_t size; /* of its world */
 	uint64_t open_ns;
 	uint64_t close_ns; /* CRIT_TIME_MAX until known */
+	uint64_t init_ns; /* entered MPI_Init, where the process registered after that; else 0 */
 	bool is_open; /* no CLOSE seen */
 	char world[CRIT_WORLD_BYTES];
 	uint32_t world_number;
@@ -108,6 +109,7 @@ struct crit_model {
 	struct crit_job job; /* its task means nothing */
 	uint32_t flavour;
 	uint64_t omitted; /* what the user left out, as CRIT_S_LEVEL has it */
+	uint64_t sample_count; /* that were recorded, of blocked threads as well */
 };
 
 /* A stamp of a node on the run clock. */

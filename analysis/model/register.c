@@ -112,6 +112,17 @@ static int take_job(struct crit_model *model, uint32_t index, const struct crit_
 	return 0;
 }
 
+/* 0: it registered before. */
+static uint64_t read_init_ns(const struct crit_node *node, const struct crit_chunk_ref *ref)
+{
+	uint64_t init_ns;
+
+	return crit_recording_read(node->recording, ref, sizeof(struct crit_rec_rank), &init_ns,
+				   sizeof(init_ns)) == (ssize_t)sizeof(init_ns)
+		       ? crit_model_time(node, init_ns)
+		       : 0;
+}
+
 static int take_rank(struct crit_model *model, uint32_t index, const struct crit_chunk_ref *ref)
 {
 	const struct crit_node *node = &model->nodes[index];
@@ -139,6 +150,7 @@ static int take_rank(struct crit_model *model, uint32_t index, const struct crit
 				    .rank = record.rank,
 				    .size = record.size,
 				    .open_ns = time_ns,
+				    .init_ns = read_init_ns(node, ref),
 				    .close_ns = CRIT_TIME_MAX,
 				    .is_open = true };
 	copy_text(rank->world, sizeof(rank->world), record.world, sizeof(record.world));

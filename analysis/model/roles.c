@@ -184,22 +184,38 @@ static enum calls calls_of(const struct crit_model *model, const struct crit_str
 }
 
 /*
- * Without tags: whom a rank's thread creates between its first word, inside its first MPI call, and
- * the return of its MPI_Init, is born in MPI.
+ * Tags are read from registration on, and by BPF only.  Of a rank that registered when MPI_Init had
+ * returned, whom its processes' threads created since it had entered that is born in MPI, and so is
+ * whoever lived then beside its first thread.  With perf events so is whom they created until
+ * MPI_Init returned, from their first word on, which is inside their first MPI call.
  */
+static bool is_born_in_init(const struct crit_model *model, const struct crit_thread *thread)
+{
+	const bool is_created = thread->creator != CRIT_NONE;
+	const uint32_t index = is_created ? model->threads[thread->creator].process
+					  : thread->process;
+	const struct crit_process *process = index == CRIT_NONE ? NULL : &model->processes[index];
+	const struct crit_rank *rank;
+	uint64_t end_ns;
+
+	if (!process || !process->is_registered || process->rank == CRIT_NONE)
+		return false;
+	rank = &model->ranks[process->rank];
+	if (!is_created)
+		return rank->init_ns && thread->is_enrolled && thread->tid != thread->tgid;
+	end_ns = model->nodes[thread->node].row.kernel_half == CRIT_HALF_PERF
+			 ? rank->open_ns
+			 : process->registered_ns;
+	return thread->birth_ns >= (rank->init_ns ? rank->init_ns : process->registered_ns) &&
+	       thread->birth_ns < end_ns;
+}
+
 static void find_births_in_init(struct crit_model *model)
 {
 	for (size_t i = 0; i < model->thread_count; i++) {
 		struct crit_thread *thread = &model->threads[i];
-		const struct crit_process *process;
 
-		if (model->nodes[thread->node].row.kernel_half != CRIT_HALF_PERF ||
-		    thread->creator == CRIT_NONE)
-			continue;
-		process = &model->processes[model->threads[thread->creator].process];
-		thread->is_born_in_mpi = process->is_registered && process->rank != CRIT_NONE &&
-					 thread->birth_ns >= process->registered_ns &&
-					 thread->birth_ns < model->ranks[process->rank].open_ns;
+		thread->is_born_in_mpi |= is_born_in_init(model, thread);
 	}
 }
 

@@ -9,11 +9,10 @@
 #include "analysis/model/processes.h"
 #include "analysis/model/process_ends.h"
 
-#define CPUS 65536u
 #define STATE_DEAD_BITS 0xb0u
 
-int crit_sched_state_init(struct crit_sched_state *sched_state, struct crit_model *model,
-			  uint32_t node, bool is_index_pass)
+void crit_sched_state_init(struct crit_sched_state *sched_state, struct crit_model *model,
+			   uint32_t node, bool is_index_pass)
 {
 	*sched_state = (struct crit_sched_state){
 		.model = model,
@@ -22,18 +21,14 @@ int crit_sched_state_init(struct crit_sched_state *sched_state, struct crit_mode
 		.has_wakeups = model->nodes[node].row.kernel_half != CRIT_HALF_PERF,
 		.next_thread = model->nodes[node].first_thread,
 	};
-	sched_state->on_cpu = malloc(CPUS * sizeof(*sched_state->on_cpu));
-	if (!sched_state->on_cpu)
-		return -ENOMEM;
-	memset(sched_state->on_cpu, 0xff, CPUS * sizeof(*sched_state->on_cpu));
-	return 0;
 }
 
 void crit_sched_state_fini(struct crit_sched_state *sched_state)
 {
 	crit_map_fini(&sched_state->tids);
-	free(sched_state->on_cpu);
-	sched_state->on_cpu = NULL;
+	free(sched_state->cpus);
+	sched_state->cpus = NULL;
+	sched_state->cpu_capacity = 0;
 }
 
 static inline void emit(struct crit_sched_state *sched_state, uint32_t index, unsigned int flags)
@@ -85,8 +80,9 @@ static inline void leave_cpu(struct crit_sched_state *sched_state, uint32_t inde
 {
 	struct crit_thread *thread = &sched_state->model->threads[index];
 
-	if (thread->cpu < CPUS && sched_state->on_cpu[thread->cpu] == index)
-		sched_state->on_cpu[thread->cpu] = CRIT_NONE;
+	if (thread->cpu < sched_state->cpu_capacity &&
+	    sched_state->cpus[thread->cpu].running == index + 1)
+		sched_state->cpus[thread->cpu].running = 0;
 	thread->cpu = CRIT_CPU_ANY;
 }
 
@@ -120,14 +116,14 @@ static void count_lost_switch_in(struct crit_sched_state *sched_state, struct cr
 /* Somebody else is on the CPU we thought was this thread's. */
 static int displace(struct crit_sched_state *sched_state, uint32_t cpu, uint32_t newcomer)
 {
-	uint32_t index = sched_state->on_cpu[cpu];
+	uint32_t index = sched_state->cpus[cpu].running - 1;
 	struct crit_thread *thread;
 	int rc = 0;
 
 	if (index == CRIT_NONE || index == newcomer)
 		return 0;
 	thread = &sched_state->model->threads[index];
-	sched_state->on_cpu[cpu] = CRIT_NONE;
+	sched_state->cpus[cpu].running = 0;
 	if (thread->belief == CRIT_STATE_RUNNING && thread->cpu == cpu) {
 		rc = distrust(sched_state, thread);
 		thread->belief = CRIT_STATE_UNKNOWN;
@@ -234,21 +230,17 @@ static int begin_thread(struct crit_sched_state *sched_state, uint32_t tid,
 	return crit_map_set(&sched_state->tids, tid, *ret_index);
 }
 
-static bool is_alive(const struct crit_sched_state *sched_state, uint32_t index)
-{
-	return index != CRIT_NONE && sched_state->model->threads[index].belief != CRIT_STATE_NONE;
-}
-
 /* The living thread of a number; one nobody announced is born here, unknown, and counted. */
 static inline int find_or_adopt(struct crit_sched_state *sched_state, uint32_t tid,
-				uint64_t time_ns, uint32_t *ret_index, unsigned int *flags)
+				const struct crit_kernel_head *head, uint32_t *ret_index,
+				unsigned int *flags)
 {
 	int rc;
 
-	*ret_index = crit_sched_state_find(sched_state, tid);
-	if (is_alive(sched_state, *ret_index))
+	*ret_index = crit_sched_state_find_on(sched_state, head->cpu, tid);
+	if (crit_sched_state_is_alive(sched_state, *ret_index))
 		return 0;
-	rc = begin_thread(sched_state, tid, CRIT_STATE_UNKNOWN, time_ns, ret_index);
+	rc = begin_thread(sched_state, tid, CRIT_STATE_UNKNOWN, head->time_ns, ret_index);
 	if (!rc && *ret_index != CRIT_NONE) {
 		sched_state->unmatched++;
 		sched_state->model->threads[*ret_index].unmatched++;
@@ -265,10 +257,11 @@ static int switch_out(struct crit_sched_state *sched_state, const struct crit_ke
 	struct crit_thread *thread;
 	uint32_t index;
 	bool is_expected;
-	int rc = find_or_adopt(sched_state, record->prev_tid, head->time_ns, &index, &flags);
+	int rc = find_or_adopt(sched_state, record->prev_tid, head, &index, &flags);
 
 	if (rc || index == CRIT_NONE)
 		return rc;
+	crit_sched_cpu_set(&sched_state->cpus[head->cpu], CRIT_CPU_LEFT, record->prev_tid, index);
 	rc = displace(sched_state, head->cpu, index);
 	thread = &sched_state->model->threads[index];
 	is_expected = thread->belief == CRIT_STATE_RUNNING &&
@@ -302,7 +295,7 @@ static int switch_in(struct crit_sched_state *sched_state, const struct crit_ker
 	struct crit_thread *thread;
 	uint32_t index;
 	bool is_expected;
-	int rc = find_or_adopt(sched_state, record->next_tid, head->time_ns, &index, &flags);
+	int rc = find_or_adopt(sched_state, record->next_tid, head, &index, &flags);
 
 	if (rc || index == CRIT_NONE)
 		return rc;
@@ -312,7 +305,8 @@ static int switch_in(struct crit_sched_state *sched_state, const struct crit_ker
 	leave_cpu(sched_state, index);
 	rc = settle(sched_state, index, is_expected, CRIT_STATE_RUNNING, head->time_ns);
 	thread->cpu = head->cpu;
-	sched_state->on_cpu[head->cpu] = index;
+	sched_state->cpus[head->cpu].running = index + 1;
+	crit_sched_cpu_set(&sched_state->cpus[head->cpu], CRIT_CPU_CAME, record->next_tid, index);
 	emit(sched_state, index, flags);
 	return rc;
 }
@@ -342,7 +336,7 @@ static int on_ran(struct crit_sched_state *sched_state, const struct crit_kernel
 	uint64_t time_ns = record->head.time_ns;
 	struct crit_return noted = { .is_running = true };
 	unsigned int flags = 0;
-	int rc = find_or_adopt(sched_state, record->tid, time_ns, &noted.thread, &flags);
+	int rc = find_or_adopt(sched_state, record->tid, &record->head, &noted.thread, &flags);
 
 	if (rc || noted.thread == CRIT_NONE)
 		return rc;
@@ -359,7 +353,7 @@ static int on_yields(struct crit_sched_state *sched_state, const struct crit_ker
 	struct crit_return noted = { .running_ns = record->running_ns,
 				     .is_running = record->head.flags & CRIT_KF_RUNNING };
 	unsigned int flags = 0;
-	int rc = find_or_adopt(sched_state, record->tid, time_ns, &noted.thread, &flags);
+	int rc = find_or_adopt(sched_state, record->tid, &record->head, &noted.thread, &flags);
 
 	if (rc || noted.thread == CRIT_NONE)
 		return rc;
@@ -393,11 +387,13 @@ static int on_wake(struct crit_sched_state *sched_state, const struct crit_kerne
 {
 	unsigned int flags = 0;
 	uint32_t index;
-	int rc = find_or_adopt(sched_state, record->tid, record->head.time_ns, &index, &flags);
+	int rc = find_or_adopt(sched_state, record->tid, &record->head, &index, &flags);
 	uint8_t belief;
 
 	if (rc || index == CRIT_NONE)
 		return rc;
+	crit_sched_cpu_set(&sched_state->cpus[record->head.cpu], CRIT_CPU_WOKEN, record->tid,
+			   index);
 	belief = sched_state->model->threads[index].belief;
 	if (belief != CRIT_STATE_BLOCKED && belief != CRIT_STATE_UNKNOWN)
 		return 0;
@@ -453,7 +449,7 @@ static int on_enrol(struct crit_sched_state *sched_state, const struct crit_kern
 
 	if (record->head.flags & CRIT_KF_RUNNING)
 		state = CRIT_STATE_RUNNING;
-	if (!is_alive(sched_state, index)) {
+	if (!crit_sched_state_is_alive(sched_state, index)) {
 		rc = begin_thread(sched_state, record->tid, state, record->head.time_ns, &index);
 		flags = CRIT_T_BORN;
 	} else if (state == CRIT_STATE_RUNNING &&
@@ -469,6 +465,7 @@ static int on_enrol(struct crit_sched_state *sched_state, const struct crit_kern
 		return rc;
 	if (sched_state->is_index_pass && sched_state->model->threads[index].process == CRIT_NONE) {
 		memcpy(sched_state->model->threads[index].name, record->comm, CRIT_COMM_BYTES);
+		sched_state->model->threads[index].is_enrolled = true;
 		rc = crit_process_thread_began(sched_state->model, index,
 					       &(struct crit_birth){ .tgid = record->tgid,
 								     .ns_tid = record->ns_tid,
@@ -486,10 +483,11 @@ static int on_exec(struct crit_sched_state *sched_state, const struct crit_kerne
 	unsigned int flags = CRIT_T_EXEC;
 	struct crit_thread *thread;
 	uint32_t index;
-	int rc = find_or_adopt(sched_state, record->old_tid, time_ns, &index, &flags);
+	int rc = find_or_adopt(sched_state, record->old_tid, &record->head, &index, &flags);
 	if (rc || index == CRIT_NONE)
 		return rc;
 	if (record->old_tid != record->tid) { /* it takes over the leader's number */
+		sched_state->is_renamed = true;
 		if (leader != CRIT_NONE && leader != index)
 			rc = end_thread(sched_state, leader, time_ns);
 		if (!rc)
@@ -526,7 +524,7 @@ static int on_expelled(struct crit_sched_state *sched_state, const struct crit_k
 	uint32_t index = crit_sched_state_find(sched_state, record->old_tid);
 	int rc = 0;
 
-	if (!is_alive(sched_state, index))
+	if (!crit_sched_state_is_alive(sched_state, index))
 		index = CRIT_NONE;
 	if (sched_state->is_index_pass)
 		rc = crit_process_ends_add(sched_state->model, sched_state->node, index, record);
@@ -538,7 +536,7 @@ static int on_exit_record(struct crit_sched_state *sched_state,
 {
 	unsigned int flags = 0;
 	uint32_t index;
-	int rc = find_or_adopt(sched_state, record->tid, record->head.time_ns, &index, &flags);
+	int rc = find_or_adopt(sched_state, record->tid, &record->head, &index, &flags);
 
 	if (rc || index == CRIT_NONE)
 		return rc;
@@ -552,10 +550,24 @@ static int on_exit_record(struct crit_sched_state *sched_state,
 	return rc;
 }
 
+/* It changes nothing; the replay tells listeners of it. */
+static void on_sample(struct crit_sched_state *sched_state, const struct crit_kernel_sample *record)
+{
+	uint32_t index = crit_sched_state_find_on(sched_state, record->head.cpu, record->tid);
+
+	if (index != CRIT_NONE)
+		emit(sched_state, index, CRIT_T_SAMPLED);
+}
+
 int crit_sched_state_step(struct crit_sched_state *sched_state,
 			  const union crit_kernel_record *record)
 {
+	int rc = crit_array_grow(&sched_state->cpus, &sched_state->cpu_capacity,
+				 record->head.cpu + 1u, sizeof(*sched_state->cpus));
+
 	sched_state->out_count = 0;
+	if (rc)
+		return rc;
 	switch (record->head.kind) {
 	case CRIT_K_SWITCH:
 		return on_switch(sched_state, &record->switched);
@@ -576,6 +588,9 @@ int crit_sched_state_step(struct crit_sched_state *sched_state,
 			       : on_exec(sched_state, &record->exec);
 	case CRIT_K_EXIT:
 		return on_exit_record(sched_state, &record->exited);
+	case CRIT_K_SAMPLE:
+	case CRIT_K_CAPTURE:
+		on_sample(sched_state, &record->sample); /* fall through */
 	default:
 		return 0;
 	}

@@ -18,7 +18,8 @@ enum crit_transition_flag {
 	CRIT_T_BORN = 1 << 0,
 	CRIT_T_DIED = 1 << 1,
 	CRIT_T_SWITCHED_OUT = 1 << 2, /* the record carries its tag */
-	CRIT_T_EXEC = 1 << 3
+	CRIT_T_EXEC = 1 << 3,
+	CRIT_T_SAMPLED = 1 << 4 /* and nothing changed */
 };
 
 struct crit_transition {
@@ -29,13 +30,40 @@ struct crit_transition {
 
 #define CRIT_TRANSITIONS_MAX 6
 
+enum crit_cpu_place { /* how a thread came to be known on a CPU */
+	CRIT_CPU_CAME,
+	CRIT_CPU_LEFT,
+	CRIT_CPU_WOKEN,
+	CRIT_CPU_PLACES
+};
+
+/*
+ * Who is on a CPU, and whom its next record is about mostly: found here, nobody looks a task number
+ * up among those of all threads.
+ */
+struct crit_sched_cpu {
+	uint32_t tids[CRIT_CPU_PLACES]; /* 0: nobody */
+	uint32_t threads[CRIT_CPU_PLACES];
+	uint32_t running; /* thread plus one, 0: none */
+	uint32_t reserved; /* two of them in a cache line */
+};
+
+static inline void crit_sched_cpu_set(struct crit_sched_cpu *cpu, enum crit_cpu_place place,
+				      uint32_t tid, uint32_t thread)
+{
+	cpu->tids[place] = tid;
+	cpu->threads[place] = thread;
+}
+
 struct crit_sched_state {
 	struct crit_model *model;
 	uint32_t node;
 	bool is_index_pass;
 	bool has_wakeups; /* else a thread that slept is on a CPU all at once */
 	struct crit_map tids; /* tid -> newest thread */
-	uint32_t *on_cpu; /* cpu -> thread, CRIT_NONE */
+	struct crit_sched_cpu *cpus; /* up to the largest number that a record had */
+	size_t cpu_capacity;
+	bool is_renamed; /* a thread has another task number than before: those of CPUs are void */
 	uint32_t next_thread; /* replay: births come in the index pass's order */
 	struct crit_transition out[CRIT_TRANSITIONS_MAX];
 	unsigned int out_count;
@@ -43,9 +71,8 @@ struct crit_sched_state {
 	uint64_t refused; /* records that would begin a thread beyond the most there may be */
 };
 
-/* Errors: -ENOMEM. */
-int crit_sched_state_init(struct crit_sched_state *sched_state, struct crit_model *model,
-			  uint32_t node, bool is_index_pass);
+void crit_sched_state_init(struct crit_sched_state *sched_state, struct crit_model *model,
+			   uint32_t node, bool is_index_pass);
 void crit_sched_state_fini(struct crit_sched_state *sched_state);
 
 /*
@@ -55,6 +82,12 @@ void crit_sched_state_fini(struct crit_sched_state *sched_state);
 int crit_sched_state_step(struct crit_sched_state *sched_state,
 			  const union crit_kernel_record *record);
 
+static inline bool crit_sched_state_is_alive(const struct crit_sched_state *sched_state,
+					     uint32_t index)
+{
+	return index != CRIT_NONE && sched_state->model->threads[index].belief != CRIT_STATE_NONE;
+}
+
 /* The newest thread of a task number, or CRIT_NONE. */
 static inline uint32_t crit_sched_state_find(const struct crit_sched_state *sched_state,
 					     uint32_t tid)
@@ -62,14 +95,22 @@ static inline uint32_t crit_sched_state_find(const struct crit_sched_state *sche
 	return crit_map_get(&sched_state->tids, tid);
 }
 
-/* The same, at less cost where it is the thread that runs on this CPU. */
+/*
+ * The same, at less cost where this CPU's last records were of it.  Who lives is the newest of its
+ * number.
+ */
 static inline uint32_t crit_sched_state_find_on(const struct crit_sched_state *sched_state,
 						uint16_t cpu, uint32_t tid)
 {
-	uint32_t thread = sched_state->on_cpu[cpu];
+	const bool is_known = tid && cpu < sched_state->cpu_capacity && !sched_state->is_renamed;
 
-	if (thread != CRIT_NONE && sched_state->model->threads[thread].tid == tid)
-		return thread;
+	for (int i = 0; is_known && i < CRIT_CPU_PLACES; i++) {
+		uint32_t thread = sched_state->cpus[cpu].threads[i];
+
+		if (sched_state->cpus[cpu].tids[i] == tid &&
+		    sched_state->model->threads[thread].belief != CRIT_STATE_NONE)
+			return thread;
+	}
 	return crit_sched_state_find(sched_state, tid);
 }
 

@@ -45,6 +45,7 @@ struct crit_thread {
 	uint64_t birth_ns;
 	uint64_t death_ns;
 	bool is_assumed; /* known only from a shim */
+	bool is_enrolled; /* it lived already when it became a member */
 	bool is_born_in_mpi; /* its creator was inside an MPI call */
 	bool is_helper; /* or that of one that was */
 	bool has_exit_name;

@@ -17,8 +17,7 @@ void crit_match_init(struct crit_match *match, struct crit_listeners *listeners)
 
 void crit_match_fini(struct crit_match *match)
 {
-	crit_map_fini(&match->pairs);
-	crit_map_fini(&match->places);
+	crit_index_fini(&match->places);
 	free(match->ways);
 	free(match->waits);
 	free(match->ends);
@@ -26,39 +25,55 @@ void crit_match_fini(struct crit_match *match)
 	crit_match_init(match, NULL);
 }
 
-/* The number of key in map, a new one if it has none.  Errors: -ENOMEM. */
-static int number_of(struct crit_map *map, uint64_t key, uint32_t *ret_number)
+static uint64_t hash_of(const struct crit_match_message *message)
 {
-	*ret_number = crit_map_get(map, key);
-	if (*ret_number != CRIT_NONE)
-		return 0;
-	*ret_number = (uint32_t)map->count;
-	return crit_map_set(map, key, *ret_number);
+	return crit_hash_mix(crit_hash_mix(message->to, (uint64_t)message->from << 32),
+			     (uint32_t)message->tag);
+}
+
+/* Errors: -ENOMEM, -ENOSPC when there are too many. */
+static int add_way(struct crit_match *match, const struct crit_match_message *message)
+{
+	int rc;
+
+	if (match->way_count >= CRIT_MATCH_MAX)
+		return -ENOSPC;
+	rc = crit_array_grow(&match->ways, &match->way_capacity, match->way_count + 1,
+			     sizeof(*match->ways));
+	if (!rc)
+		rc = crit_index_put(&match->places, hash_of(message), (uint32_t)match->way_count);
+	if (!rc)
+		match->ways[match->way_count++] = (struct crit_match_way){ .from = message->from,
+									   .to = message->to,
+									   .tag = message->tag,
+									   .first = CRIT_NONE,
+									   .last = CRIT_NONE,
+									   .link = CRIT_NONE };
+	return rc;
+}
+
+static bool is_way_of(const struct crit_match_way *way, const struct crit_match_message *message)
+{
+	return way->from == message->from && way->to == message->to && way->tag == message->tag;
 }
 
 /* Errors: -ENOMEM, -ENOSPC when there are too many. */
 static int find_way(struct crit_match *match, const struct crit_match_message *message,
 		    struct crit_match_way **ret_way)
 {
-	uint32_t pair, way;
-	int rc;
+	struct crit_probe probe;
+	uint32_t way = crit_index_first(&match->places, hash_of(message), &probe);
+	int rc = 0;
 
-	if (match->places.count >= CRIT_MATCH_MAX || match->pairs.count >= CRIT_MATCH_MAX)
-		return -ENOSPC;
-	rc = number_of(&match->pairs, (uint64_t)message->from << 32 | message->to, &pair);
+	while (way != CRIT_NONE && !is_way_of(&match->ways[way], message))
+		way = crit_index_next(&match->places, &probe);
+	if (way == CRIT_NONE) {
+		way = (uint32_t)match->way_count;
+		rc = add_way(match, message);
+	}
 	if (!rc)
-		rc = number_of(&match->places, (uint64_t)pair << 32 | (uint32_t)message->tag, &way);
-	if (!rc)
-		rc = crit_array_grow(&match->ways, &match->way_capacity, (size_t)way + 1,
-				     sizeof(*match->ways));
-	if (rc)
-		return rc;
-	if (way == match->way_count)
-		match->ways[match->way_count++] = (struct crit_match_way){ .first = CRIT_NONE,
-									   .last = CRIT_NONE,
-									   .link = CRIT_NONE };
-	*ret_way = &match->ways[way];
-	return 0;
+		*ret_way = &match->ways[way];
+	return rc;
 }
 
 /* Keeps what the message's edge will tell of this end.  Errors: -ENOMEM. */

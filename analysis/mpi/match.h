@@ -15,14 +15,16 @@
 #include <stdint.h>
 
 #include "analysis/account/listeners.h"
-#include "core/base/map.h"
+#include "core/base/index.h"
 
 struct crit_latencies;
 
 #define CRIT_MATCH_MAX                                                                             \
 	(1u << 20) /* messages under way, and ways, at a time; more are not looked at */
 
-struct crit_match_way { /* of one sender, receiver, communicator and tag */
+struct crit_match_way {
+	uint32_t from, to; /* members of one communicator */
+	int32_t tag;
 	uint32_t first, last; /* of those that wait, CRIT_NONE */
 	uint32_t link; /* of latencies: CRIT_NONE not known yet */
 	bool are_sends;
@@ -47,8 +49,7 @@ struct crit_match_end { /* of a message, as its edge tells it */
 };
 
 struct crit_match {
-	struct crit_map pairs; /* members, from << 32 | to -> running number */
-	struct crit_map places; /* pair << 32 | tag -> index into ways */
+	struct crit_index places; /* of ways */
 	struct crit_match_way *ways;
 	size_t way_count, way_capacity;
 	struct crit_match_wait *waits;

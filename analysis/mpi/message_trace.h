@@ -4,7 +4,7 @@
 #define CRIT_MESSAGE_TRACE_H
 
 #include "analysis/mpi/communicators.h"
-#include "analysis/schema/message_sink.h"
+#include "analysis/schema/trace_message.h"
 #include "analysis/schema/trace.h"
 #include "core/abi/abi_shim.h"
 

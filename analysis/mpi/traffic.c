@@ -12,7 +12,7 @@ void crit_traffic_fini(struct crit_traffic *traffic)
 	for (size_t i = 0; i < CRIT_TRAFFIC_CALLS; i++)
 		free(traffic->calls[i]);
 	free(traffic->pairs);
-	crit_map_fini(&traffic->places);
+	crit_index_fini(&traffic->places);
 	*traffic = (struct crit_traffic){ 0 };
 }
 
@@ -44,16 +44,27 @@ int crit_traffic_count(struct crit_traffic *traffic, unsigned int call,
 	return 0;
 }
 
-static uint64_t pair_key(uint32_t rank, uint32_t member)
+static uint64_t hash_of(uint32_t rank, uint32_t member)
 {
-	return (uint64_t)rank << 32 | member;
+	return crit_hash_mix(member, (uint64_t)rank << 32);
+}
+
+/* A pair's row, or CRIT_NONE. */
+static uint32_t find(const struct crit_traffic *traffic, uint32_t rank, uint32_t member)
+{
+	struct crit_probe probe;
+	uint32_t at = crit_index_first(&traffic->places, hash_of(rank, member), &probe);
+
+	while (at != CRIT_NONE &&
+	       (traffic->pairs[at].rank != rank || traffic->pairs[at].member != member))
+		at = crit_index_next(&traffic->places, &probe);
+	return at;
 }
 
 int crit_traffic_pair(struct crit_traffic *traffic, uint32_t rank, uint32_t member,
 		      enum crit_direction direction, uint64_t bytes)
 {
-	uint64_t key = pair_key(rank, member);
-	uint32_t at = crit_map_get(&traffic->places, key);
+	uint32_t at = find(traffic, rank, member);
 	struct crit_traffic_pair *pair;
 
 	if (at == CRIT_NONE) {
@@ -62,7 +73,7 @@ int crit_traffic_pair(struct crit_traffic *traffic, uint32_t rank, uint32_t memb
 
 		at = (uint32_t)traffic->pair_count;
 		if (!rc)
-			rc = crit_map_set(&traffic->places, key, at);
+			rc = crit_index_put(&traffic->places, hash_of(rank, member), at);
 		if (rc)
 			return rc;
 		traffic->pairs[at] = (struct crit_traffic_pair){ .rank = rank, .member = member };
@@ -81,7 +92,7 @@ int crit_traffic_pair(struct crit_traffic *traffic, uint32_t rank, uint32_t memb
 void crit_traffic_take_back(struct crit_traffic *traffic, unsigned int call, uint32_t rank,
 			    uint32_t member, uint64_t bytes)
 {
-	uint32_t at = crit_map_get(&traffic->places, pair_key(rank, member));
+	uint32_t at = find(traffic, rank, member);
 	struct crit_volume *sent = &traffic->calls[call % CRIT_TRAFFIC_CALLS]->sent;
 
 	sent->count--;

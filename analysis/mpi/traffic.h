@@ -3,7 +3,7 @@
 #ifndef CRIT_TRAFFIC_H
 #define CRIT_TRAFFIC_H
 
-#include "core/base/map.h"
+#include "core/base/index.h"
 #include "analysis/schema/results.h"
 
 #define CRIT_TRAFFIC_CALLS 1024u
@@ -22,7 +22,7 @@ struct crit_traffic {
 	uint64_t failed[CRIT_TRAFFIC_CALLS]; /* how often a call returned an error */
 	struct crit_traffic_pair *pairs;
 	size_t pair_count, pair_capacity;
-	struct crit_map places; /* rank, member -> pair */
+	struct crit_index places; /* of pairs */
 };
 
 enum crit_direction {

@@ -63,7 +63,7 @@ int crit_kernel_feed_init(struct crit_kernel_feed *feed, const struct crit_recor
 					   .next_ref = first_ref,
 					   .first_stray_ns = NEVER_NS };
 	/* room behind it, so that a record may be copied at the size of a slot */
-	feed->payload = calloc(1, CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->vacant));
+	feed->payload = malloc(CRIT_CHUNK_PAYLOAD_MAX + sizeof(*feed->vacant));
 	if (!feed->payload || grow(feed)) {
 		crit_kernel_feed_fini(feed);
 		return -ENOMEM;
@@ -114,6 +114,8 @@ static size_t least_bytes(unsigned int kind)
 		[CRIT_K_RAN] = sizeof(struct crit_kernel_ran),
 		[CRIT_K_YIELDS] = sizeof(struct crit_kernel_yields),
 		[CRIT_K_OUTSIDE] = sizeof(struct crit_kernel_outside),
+		[CRIT_K_SAMPLE] = sizeof(struct crit_kernel_sample),
+		[CRIT_K_CAPTURE] = sizeof(struct crit_kernel_sample),
 	};
 
 	return kind < CRIT_K_COUNT ? bytes[kind] : 0;

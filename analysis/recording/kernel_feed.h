@@ -20,7 +20,7 @@
 
 #include "analysis/recording/node_clock.h"
 #include "analysis/recording/recording.h"
-#include "core/abi/abi_kernel.h"
+#include "core/abi/abi_blocked.h"
 
 #define CRIT_REORDER_NS 1000000u
 #define CRIT_REORDER_RECORDS 65536u /* held back at most: LEAST, doubled some times */
@@ -28,12 +28,14 @@
 #define CRIT_REORDER_BLOCKS 7u
 #define CRIT_REORDER_NEAR 8u
 #define CRIT_REORDER_BYTES (16u << 20) /* of records that do not fit a slot */
-#define CRIT_FEED_RECORD_BYTES 64u
+#define CRIT_FEED_RECORD_BYTES 72u
 
 union crit_kernel_record { /* and what follows, up to head.size */
 	struct crit_kernel_head head; /* of this version, time_ns on the run clock */
 	struct crit_kernel_switch switched;
 	struct crit_kernel_preempted taken; /* as head.size says */
+	struct crit_kernel_blocked blocked; /* these two: with CALL, likewise */
+	struct crit_kernel_blocked_taken blocked_taken;
 	struct crit_kernel_outside outside;
 	struct crit_kernel_ran ran;
 	struct crit_kernel_yields yields;
@@ -42,9 +44,20 @@ union crit_kernel_record { /* and what follows, up to head.size */
 	struct crit_kernel_exec exec;
 	struct crit_kernel_exit exited;
 	struct crit_kernel_enrol enrol;
+	struct crit_kernel_sample sample; /* CAPTURE as well */
 	union crit_kernel_record *next_vacant; /* of a slot without a record */
 	unsigned char bytes[CRIT_FEED_RECORD_BYTES];
 };
+
+/* The system call that the thread blocks in which a SWITCH takes off its CPU; NULL: not told. */
+static inline const struct crit_kernel_call *
+crit_kernel_record_call(const union crit_kernel_record *record)
+{
+	if (!(record->head.flags & CRIT_KF_CALL) || record->head.size < sizeof(record->blocked))
+		return NULL;
+	return record->head.size < sizeof(record->blocked_taken) ? &record->blocked.call
+								 : &record->blocked_taken.call;
+}
 
 struct crit_kernel_place;
 

@@ -19,6 +19,18 @@
 #define WINDOW_BYTES (2u << 20)
 #define STEP_BYTES (256u << 10) /* read at once: they are checked while a cache holds them */
 #define RESYNC_FREE_BYTES (64u << 20) /* checksum work spent on false heads before giving up */
+#define NEAR_BYTES 8192u
+#define SMALL_BYTES 2048u /* larger pieces are read where they are wanted */
+
+/*
+ * What the index pass and registrations want of a chunk is small, and mostly lies behind what they
+ * wanted last: of thousands of ranks each has a few such chunks side by side.
+ */
+struct crit_near_bytes {
+	uint64_t begin;
+	size_t length;
+	unsigned char bytes[NEAR_BYTES];
+};
 
 struct scan {
 	struct crit_recording *recording;
@@ -193,8 +205,7 @@ static void count_holes(struct scan *scan, const struct crit_chunk_head *head)
 
 static bool is_known(enum crit_chunk_kind kind)
 {
-	return kind != CRIT_C_NONE && kind < CRIT_C_COUNT && kind != CRIT_C_SAMPLES &&
-	       kind != CRIT_C_COUNTER_VALUES;
+	return kind != CRIT_C_NONE && kind < CRIT_C_COUNT && kind != CRIT_C_COUNTER_VALUES;
 }
 
 static int take(struct scan *scan, uint64_t offset, const struct crit_chunk_head *head,
@@ -341,9 +352,13 @@ int crit_recording_open(const char *path, struct crit_recording **ret_recording,
 	int rc = -ENOMEM;
 
 	_Static_assert(WINDOW_BYTES >= CHUNK_BYTES_MAX, "a chunk fits the window");
-	if (!window || !recording) {
-		free(recording);
-		return crit_err_set(err, -ENOMEM, "cannot read %s: out of memory", path);
+	if (recording) {
+		recording->fd = -1;
+		recording->near = calloc(1, sizeof(*recording->near));
+	}
+	if (!window || !recording || !recording->near) {
+		rc = crit_err_set(err, -ENOMEM, "cannot read %s: out of memory", path);
+		goto fail;
 	}
 	recording->fd = open_regular(path, &recording->size_bytes, err);
 	rc = recording->fd;
@@ -367,6 +382,25 @@ fail:
 	return rc;
 }
 
+static ssize_t read_near(const struct crit_recording *recording, void *buffer, size_t size,
+			 uint64_t offset)
+{
+	struct crit_near_bytes *near = recording->near;
+
+	if (offset < near->begin || offset + size > near->begin + near->length) {
+		ssize_t got = read_at(recording->fd, near->bytes, sizeof(near->bytes), offset);
+
+		near->begin = offset;
+		near->length = got < 0 ? 0 : (size_t)got;
+		if (got < 0)
+			return got;
+		if (size > near->length)
+			size = near->length;
+	}
+	memcpy(buffer, near->bytes + (offset - near->begin), size);
+	return (ssize_t)size;
+}
+
 ssize_t crit_recording_read(const struct crit_recording *recording,
 			    const struct crit_chunk_ref *ref, size_t from, void *buffer,
 			    size_t size)
@@ -375,6 +409,8 @@ ssize_t crit_recording_read(const struct crit_recording *recording,
 		return 0;
 	if (size > ref->length - from)
 		size = ref->length - from;
+	if (size <= SMALL_BYTES)
+		return read_near(recording, buffer, size, ref->offset + from);
 	return read_at(recording->fd, buffer, size, ref->offset + from);
 }
 
@@ -392,5 +428,6 @@ void crit_recording_close(struct crit_recording *recording)
 	if (recording->fd >= 0)
 		close(recording->fd);
 	free(recording->refs);
+	free(recording->near);
 	free(recording);
 }

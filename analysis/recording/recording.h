@@ -27,8 +27,11 @@ struct crit_chunk_ref { /* where a whole chunk lies */
 	uint16_t version; /* of the format */
 };
 
+struct crit_near_bytes; /* of the file, around what was read last */
+
 struct crit_recording {
 	int fd;
+	struct crit_near_bytes *near;
 	uint64_t size_bytes; /* at opening; what is appended later is not seen */
 	struct crit_chunk_ref *refs; /* file order; chunks without payload are left out */
 	size_t ref_count;
@@ -68,6 +71,7 @@ int crit_recording_stand_in(const char *path, struct crit_recording **ret_record
 /*
  * Reads at most size bytes of a chunk's payload from byte `from` on.
  * Errors: number of bytes (0 at the payload's end), or -EIO.
+ * Threads: one at a time per recording.  Cost: a few bytes behind those read last mostly none.
  */
 ssize_t crit_recording_read(const struct crit_recording *recording,
 			    const struct crit_chunk_ref *ref, size_t from, void *buffer,

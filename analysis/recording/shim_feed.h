@@ -20,6 +20,7 @@
 #include "analysis/recording/recording.h"
 #include "analysis/schema/stream.h"
 #include "core/abi/abi_slot.h"
+#include "core/base/array.h"
 
 #define CRIT_SHIM_FEED_SLOTS 512u
 
@@ -34,31 +35,33 @@ struct crit_shim_source { /* of a feed; all is borrowed */
 	void *user;
 };
 
-struct crit_shim_feed {
-	struct crit_shim_source source;
-	uint32_t ref; /* the chunk being read, or CRIT_NONE */
-	size_t ref_at; /* bytes of it that are in the buffer or behind it */
-	struct crit_slot *slots; /* the buffer; taken at the first event, released after the last */
-	uint32_t slot_count, slot_at;
-	uint64_t slot_number; /* of slots[slot_at] */
-	struct crit_slot *details; /* of the present event, kind DETAIL and COMM */
-	size_t detail_count, detail_capacity;
-	uint64_t details_lost; /* here or by the shim */
-	uint64_t floor_ns; /* stamps never go back behind this */
+struct crit_shim_feed { /* what each event needs comes first */
 	struct crit_span_event event; /* the next one */
-	struct crit_span_event pending; /* the leave of a poll span */
-	bool has_event;
-	bool has_pending;
-	bool is_over; /* slots are spent, and the open span too */
+	uint32_t slot_at, slot_count;
+	struct crit_slot *slots; /* the buffer; taken at the first event, released after the last */
+	uint64_t slot_number; /* of slots[slot_at] */
+	uint64_t slots_read;
+	uint64_t floor_ns; /* stamps never go back behind this */
 	uint64_t applied; /* slots applied, as a thread buffer position */
 	uint64_t applied_ns; /* when the last enter or leave was applied */
 	uint32_t last_slots; /* of the last two records applied; the tag may not tell of them yet */
 	uint32_t slots_before;
+	uint32_t thread; /* the stream's */
+	bool has_event;
+	bool has_pending;
+	bool is_over; /* slots are spent, and the open span too */
+	size_t detail_count, detail_capacity;
+	struct crit_slot *details; /* of the present event, kind DETAIL and COMM */
+	struct crit_shim_source source;
+	size_t ref_at; /* bytes of the chunk that are in the buffer or behind it */
+	uint32_t ref; /* the chunk being read, or CRIT_NONE */
+	uint32_t slot_capacity;
+	struct crit_span_event pending; /* the leave of a poll span */
+	uint64_t details_lost; /* here or by the shim */
 	uint64_t late_records;
 	uint64_t unbalanced;
 	uint64_t unknown_records; /* of unknown kind */
-	uint64_t slots_read;
-};
+} CRIT_LINE_ALIGNED;
 
 /* The stream's thread is known.  Ownership: all is borrowed until fini. */
 void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_shim_source *source);

@@ -12,8 +12,8 @@
 
 struct span { /* a frame of the engine's, or the time outside all */
 	struct crit_trace_sums own; /* so far */
-	struct crit_trace_sums seen; /* where its bucket and cells stood when last looked at */
-	struct crit_bucket *bucket;
+	uint64_t seen_cmetric_ns, seen_all_waiting_ns; /* of its bucket, when last looked at */
+	const struct crit_bucket *bucket;
 	uint64_t arg;
 	uint16_t call;
 	uint8_t span_class;
@@ -72,42 +72,41 @@ int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *
 	return rc < 0 ? rc : 0;
 }
 
-/* Where a bucket and cells stand. */
-static struct crit_trace_sums stand_of(const struct crit_bucket *bucket,
-				       const uint64_t state_ns[CRIT_STATE_COUNT])
+static inline uint64_t cmetric_of(const struct crit_bucket *bucket)
 {
-	struct crit_trace_sums stand = {
-		.cmetric_ns = (uint64_t)(bucket->attributed.cmetric[CRIT_UNIT_THREADS] >> 64),
-		.all_waiting_ns =
-			(uint64_t)(bucket->attributed.all_waiting[CRIT_UNIT_THREADS] >> 64),
-	};
+	return (uint64_t)(bucket->attributed.cmetric[CRIT_UNIT_THREADS] >> 64);
+}
 
-	memcpy(stand.state_ns, state_ns, sizeof(stand.state_ns));
-	return stand;
+static inline uint64_t all_waiting_of(const struct crit_bucket *bucket)
+{
+	return (uint64_t)(bucket->attributed.all_waiting[CRIT_UNIT_THREADS] >> 64);
+}
+
+/* What the innermost span earns from now on is its own. */
+static inline void mark(struct span *span)
+{
+	span->seen_cmetric_ns = cmetric_of(span->bucket);
+	span->seen_all_waiting_ns = all_waiting_of(span->bucket);
+}
+
+/* The same of the time outside all spans, whose bucket may be another now. */
+static void mark_outside(struct crit_emitter_thread *told, const struct crit_bucket *bucket)
+{
+	told->spans[0].bucket = bucket;
+	mark(&told->spans[0]);
 }
 
 /* Credits the innermost span with what it earned since it was last looked at. */
 static void look(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
 {
 	struct span *span = &told->spans[told->depth];
-	struct crit_trace_sums stand = stand_of(span->bucket, event->looked_ns);
+	uint64_t cmetric_ns = cmetric_of(span->bucket) - span->seen_cmetric_ns;
 
-	span->own.cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
-	span->own.all_waiting_ns += stand.all_waiting_ns - span->seen.all_waiting_ns;
+	span->own.cmetric_ns += cmetric_ns;
+	span->own.all_waiting_ns += all_waiting_of(span->bucket) - span->seen_all_waiting_ns;
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
-		span->own.state_ns[state] += stand.state_ns[state] - span->seen.state_ns[state];
-	told->total_cmetric_ns += stand.cmetric_ns - span->seen.cmetric_ns;
-	span->seen = stand;
-}
-
-/* What the innermost span earns from now on is its own. */
-static void mark(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
-{
-	struct span *span = &told->spans[told->depth];
-
-	if (!told->depth)
-		span->bucket = event->bucket;
-	span->seen = stand_of(span->bucket, event->marked_ns);
+		span->own.state_ns[state] += event->earned_ns[state];
+	told->total_cmetric_ns += cmetric_ns;
 }
 
 /* Time in a span that is not told of lies outside those that are. */
@@ -161,16 +160,18 @@ static int push(struct crit_emitter_thread *told, const struct crit_emitter_even
 {
 	int rc = crit_array_grow(&told->spans, &told->span_capacity, told->depth + 2u,
 				 sizeof(*told->spans));
+	struct span *span;
 
 	if (rc)
 		return rc;
-	told->spans[++told->depth] = (struct span){ .own = { .polled = event->polled },
-						    .bucket = event->bucket,
-						    .arg = event->arg,
-						    .call = event->call,
-						    .span_class = event->span_class,
-						    .is_told = event->kind == CRIT_EMIT_ENTER };
-	mark(told, event);
+	span = &told->spans[++told->depth];
+	*span = (struct span){ .own = { .polled = event->polled },
+			       .bucket = event->bucket,
+			       .arg = event->arg,
+			       .call = event->call,
+			       .span_class = event->span_class,
+			       .is_told = event->kind == CRIT_EMIT_ENTER };
+	mark(span);
 	return 0;
 }
 
@@ -182,8 +183,7 @@ static int begin_thread(struct crit_emitter *emitter, const struct crit_emitter_
 	emitter->threads[event->thread] = told;
 	if (!told || crit_array_grow(&told->spans, &told->span_capacity, 1, sizeof(*told->spans)))
 		return -ENOMEM;
-	told->spans[0] = (struct span){ 0 };
-	mark(told, event);
+	mark_outside(told, event->bucket);
 	return sink->thread_begin
 		       ? sink->thread_begin(sink->user, emitter->thread_rows[event->thread],
 					    event->time_ns)
@@ -253,14 +253,20 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 	case CRIT_EMIT_LEAVE:
 		look(told, event);
 		emit_leaves(emitter, event, event->depth);
-		mark(told, event);
+		if (told->depth)
+			mark(&told->spans[told->depth]);
+		else
+			mark_outside(told, event->bucket);
 		return 0;
 	case CRIT_EMIT_LOOK:
 		look(told, event);
 		return 0;
 	case CRIT_EMIT_MARK:
-		mark(told, event);
+		mark_outside(told, event->bucket);
 		return 0;
+	case CRIT_EMIT_STATE:
+		return sink->state(sink->user, emitter->thread_rows[event->thread], event->time_ns,
+				   (enum crit_kernel_state)event->arg);
 	case CRIT_EMIT_RELEASE:
 		return sink->release
 			       ? sink->release(sink->user, emitter->thread_rows[event->thread],
@@ -321,6 +327,15 @@ int crit_emitter_communicator(void *user, const struct crit_trace_communicator *
 	if (sink->communicator)
 		crit_emitter_keep_error(emitter, sink->communicator(sink->user, communicator));
 	return emitter->error;
+}
+
+int crit_emitter_sample(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
+			const struct crit_trace_sample *sample)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+
+	return crit_emitter_keep_error(
+		emitter, sink->sample(sink->user, emitter->thread_rows[thread], time_ns, sample));
 }
 
 int crit_emitter_end(struct crit_emitter *emitter, const struct crit_results *results,

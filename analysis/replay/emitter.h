@@ -22,6 +22,7 @@ enum crit_emitter_event_kind {
 	CRIT_EMIT_LEAVE,
 	CRIT_EMIT_LOOK, /* at the time outside all spans */
 	CRIT_EMIT_MARK,
+	CRIT_EMIT_STATE, /* arg: the kernel state */
 	CRIT_EMIT_RELEASE,
 	CRIT_EMIT_TASK,
 	CRIT_EMIT_SETUP, /* what begins or ends a rank's part: polled is its begin, arg its site */
@@ -40,8 +41,8 @@ struct crit_emitter_event {
 	uint16_t call; /* TASK: the note */
 	uint8_t span_class;
 	uint8_t kind; /* enum crit_emitter_event_kind */
-	uint64_t looked_ns[CRIT_STATE_COUNT]; /* cells of the span that was the innermost */
-	uint64_t marked_ns[CRIT_STATE_COUNT]; /* and of the one that is */
+	/* by kernel state: of the span that was the innermost, since it became that */
+	uint64_t earned_ns[CRIT_STATE_COUNT];
 };
 
 struct crit_emitter_queue {
@@ -82,6 +83,10 @@ int crit_emitter_communicator(void *emitter, const struct crit_trace_communicato
 /* The same of a thread that others tell of, as it is.  Errors: those of the sink. */
 int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
 			      const struct crit_trace_message *message);
+
+/* A sample; without a queue only.  Errors: those of the sink. */
+int crit_emitter_sample(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
+			const struct crit_trace_sample *sample);
 
 /* Tells the sink that all is told.  Errors: the first of the sink's, -ENOMEM. */
 int crit_emitter_end(struct crit_emitter *emitter, const struct crit_results *results,

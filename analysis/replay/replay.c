@@ -59,7 +59,7 @@ static bool has_node(const struct replay *line, uint32_t node)
 /* What a span did is known when it ends: it began with the last event before. */
 static int apply_details(struct replay *line, const struct crit_shim_feed *feed, uint64_t time_ns)
 {
-	struct crit_message_span span = { .thread = feed->source.stream->thread,
+	struct crit_message_span span = { .thread = feed->thread,
 					  .call = feed->event.call,
 					  .enter_ns = feed->applied_ns,
 					  .leave_ns = time_ns };
@@ -85,7 +85,7 @@ static int apply_span(struct replay *line, uint32_t index, uint64_t time_ns)
 {
 	struct crit_shim_feed *feed = &line->shims[index];
 	const struct crit_span_event *event = &feed->event;
-	uint32_t thread = feed->source.stream->thread;
+	uint32_t thread = feed->thread;
 	uint32_t slots = (uint32_t)(event->next_slot - feed->applied);
 	int rc = 0;
 
@@ -138,7 +138,7 @@ static int look_beyond_cut(const struct replay *line, struct crit_shim_feed *fee
 				    is_left ? CRIT_EVENT_FINALIZE_LEAVE : CRIT_EVENT_FINALIZE_ENTER,
 				    &(struct crit_event){ .time_ns = event->time_ns,
 							  .arg = event->site,
-							  .thread = feed->source.stream->thread,
+							  .thread = feed->thread,
 							  .call = event->call });
 		rc = is_left ? 0 : crit_shim_feed_next(feed);
 	}
@@ -254,8 +254,14 @@ static int apply_transition(struct replay *line, const struct crit_transition *c
 
 	if (account->is_over)
 		return 0;
+	if (change->flags & CRIT_T_SAMPLED)
+		return crit_listeners_tell_sample(&line->engine->listeners, change->thread,
+						  &record->sample);
 	if (change->flags & CRIT_T_SWITCHED_OUT)
 		rc = apply_tag(line, change->thread, &record->switched);
+	if (change->flags & CRIT_T_SWITCHED_OUT && change->state == CRIT_STATE_BLOCKED)
+		crit_listeners_tell_block(&line->engine->listeners, change->thread, time_ns,
+					  crit_kernel_record_call(record));
 	if (change->flags & CRIT_T_EXEC) {
 		crit_engine_clear_spans(line->engine, change->thread, time_ns);
 		crit_engine_set_base(line->engine, change->thread, CRIT_CLASS_USER, time_ns);
@@ -466,11 +472,10 @@ static int start_kernel(struct replay *line, uint32_t node, uint32_t order)
 {
 	const struct crit_node *from = &line->model->nodes[node];
 	const union crit_kernel_record *record;
-	int rc = crit_sched_state_init(&line->sched_states[node], line->model, node, false);
+	int rc = crit_kernel_feed_init(&line->kernels[node], from->recording, &from->clock,
+				       from->first_kernel_ref);
 
-	if (!rc)
-		rc = crit_kernel_feed_init(&line->kernels[node], from->recording, &from->clock,
-					   from->first_kernel_ref);
+	crit_sched_state_init(&line->sched_states[node], line->model, node, false);
 	if (rc)
 		return rc;
 	record = crit_kernel_feed_front(&line->kernels[node]);
@@ -522,7 +527,7 @@ static int allocate(struct replay *line)
 	line->stream_orders = calloc(model->stream_count + 1, sizeof(*line->stream_orders));
 	line->kernels = calloc(model->node_count, sizeof(*line->kernels));
 	line->sched_states = calloc(model->node_count, sizeof(*line->sched_states));
-	line->shims = calloc(model->stream_count + 1, sizeof(*line->shims));
+	line->shims = crit_lines_alloc(model->stream_count + 1, sizeof(*line->shims));
 	line->stream_of = calloc(model->thread_count + 1, sizeof(*line->stream_of));
 	if (!line->sources || !line->stream_orders || !line->kernels || !line->sched_states ||
 	    !line->shims || !line->stream_of)

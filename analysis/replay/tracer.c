@@ -15,7 +15,9 @@
 
 struct crit_tracer_view { /* what the engine's news are held against */
 	uint32_t depth; /* as the engine's, when it last had news */
+	uint8_t span_class; /* of the innermost span */
 	bool is_told;
+	uint64_t cells_ns[CRIT_STATE_COUNT]; /* of that class when the span became the innermost */
 };
 
 struct crit_tracer {
@@ -23,6 +25,7 @@ struct crit_tracer {
 	struct crit_tracer_setups setups;
 	const struct crit_engine *engine;
 	struct crit_results *run; /* what the sink's begin() is told */
+	bool has_states; /* the sink is told of kernel states */
 	struct crit_tracer_view *views; /* by thread: the same when its last event came */
 };
 
@@ -37,15 +40,24 @@ void crit_tracer_destroy(struct crit_tracer *tracer)
 	free(tracer);
 }
 
-/* Copies the cells of the span that is, or was, at this depth; 0 is the time outside all. */
-static void copy_cells(const struct crit_thread_account *account, uint32_t depth,
-		       uint64_t ret_ns[CRIT_STATE_COUNT])
+/* What the innermost span has earned by kernel state. */
+static inline void look(const struct crit_tracer_view *view,
+			const struct crit_thread_account *account,
+			uint64_t ret_earned_ns[CRIT_STATE_COUNT])
 {
-	unsigned int span_class = depth ? account->spans[depth - 1].span_class
-					: account->base->key.span_class;
-
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
-		ret_ns[state] = account->cells.ns[state][span_class];
+		ret_earned_ns[state] =
+			account->cells.ns[state][view->span_class] - view->cells_ns[state];
+}
+
+/* The span at the engine's depth becomes the innermost; 0 is the time outside all. */
+static inline void mark(struct crit_tracer_view *view, const struct crit_thread_account *account)
+{
+	view->depth = account->depth;
+	view->span_class = view->depth ? account->spans[view->depth - 1].span_class
+				       : account->base->key.span_class;
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
+		view->cells_ns[state] = account->cells.ns[state][view->span_class];
 }
 
 static bool is_wanted(const struct crit_tracer *tracer, uint32_t index)
@@ -71,9 +83,8 @@ static void post_begin(struct crit_tracer *tracer, uint32_t thread, uint64_t tim
 	if (time_ns > tracer->emitter.end_ns)
 		return;
 	crit_tracer_setups_begin(&tracer->setups, thread, time_ns);
-	tracer->views[thread] =
-		(struct crit_tracer_view){ .depth = account->depth, .is_told = true };
-	copy_cells(account, 0, emitted.marked_ns);
+	tracer->views[thread].is_told = true;
+	mark(&tracer->views[thread], account);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	for (uint32_t depth = 1; depth <= account->depth; depth++) {
 		const struct crit_span_frame *frame = &account->spans[depth - 1];
@@ -83,7 +94,6 @@ static void post_begin(struct crit_tracer *tracer, uint32_t thread, uint64_t tim
 		emitted.arg = frame->arg;
 		emitted.call = frame->call;
 		emitted.span_class = frame->span_class;
-		copy_cells(account, depth, emitted.marked_ns);
 		crit_emitter_post(&tracer->emitter, &emitted);
 	}
 }
@@ -94,8 +104,7 @@ static void post_end(struct crit_tracer *tracer, uint32_t thread, uint64_t time_
 					      .thread = thread,
 					      .kind = CRIT_EMIT_END };
 
-	copy_cells(&tracer->engine->accounts[thread], tracer->views[thread].depth,
-		   emitted.looked_ns);
+	look(&tracer->views[thread], &tracer->engine->accounts[thread], emitted.earned_ns);
 	tracer->views[thread].is_told = false;
 	crit_emitter_post(&tracer->emitter, &emitted);
 }
@@ -113,6 +122,17 @@ static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t thr
 	return tracer->views[thread].is_told ? &tracer->views[thread] : NULL;
 }
 
+/* The kernel state of a thread that is told of. */
+static void post_state(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns)
+{
+	const struct crit_emitter_event emitted = { .time_ns = time_ns,
+						    .thread = thread,
+						    .kind = CRIT_EMIT_STATE,
+						    .arg = tracer->engine->accounts[thread].state };
+
+	crit_emitter_post(&tracer->emitter, &emitted);
+}
+
 static int on_thread(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
@@ -120,11 +140,14 @@ static int on_thread(void *user, const struct crit_event *event)
 	bool is_told = told_at(tracer, event->thread, &time_ns) != NULL;
 	bool is_wanted_now = is_wanted(tracer, event->thread);
 
+	if (time_ns < tracer->emitter.begin_ns)
+		time_ns = tracer->emitter.begin_ns;
 	if (is_told && !is_wanted_now)
 		post_end(tracer, event->thread, time_ns);
 	else if (!is_told && is_wanted_now)
-		post_begin(tracer, event->thread,
-			   time_ns < tracer->emitter.begin_ns ? tracer->emitter.begin_ns : time_ns);
+		post_begin(tracer, event->thread, time_ns);
+	if (tracer->has_states && tracer->views[event->thread].is_told)
+		post_state(tracer, event->thread, time_ns);
 	return tracer->emitter.error;
 }
 
@@ -149,9 +172,8 @@ static int on_enter(void *user, const struct crit_event *event)
 			crit_tracer_setups_enter(&tracer->setups, event->thread, time_ns);
 		return tracer->emitter.error;
 	}
-	copy_cells(account, view->depth, emitted.looked_ns);
-	copy_cells(account, account->depth, emitted.marked_ns);
-	view->depth++;
+	look(view, account, emitted.earned_ns);
+	mark(view, account);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -172,9 +194,8 @@ static int on_leave(void *user, const struct crit_event *event)
 		crit_tracer_setups_leave(&tracer->setups, event->thread, time_ns);
 	if (!view || view->depth <= account->depth)
 		return tracer->emitter.error;
-	copy_cells(account, view->depth, emitted.looked_ns);
-	copy_cells(account, account->depth, emitted.marked_ns);
-	view->depth = account->depth;
+	look(view, account, emitted.earned_ns);
+	mark(view, account);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -190,7 +211,7 @@ static int on_base_ends(void *user, const struct crit_event *event)
 
 	if (!view || view->depth)
 		return tracer->emitter.error;
-	copy_cells(&tracer->engine->accounts[event->thread], 0, emitted.looked_ns);
+	look(view, &tracer->engine->accounts[event->thread], emitted.earned_ns);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -199,14 +220,14 @@ static int on_base_begins(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
 	const struct crit_thread_account *account = &tracer->engine->accounts[event->thread];
-	const struct crit_tracer_view *view = &tracer->views[event->thread];
+	struct crit_tracer_view *view = &tracer->views[event->thread];
 	struct crit_emitter_event emitted = { .thread = event->thread,
 					      .kind = CRIT_EMIT_MARK,
 					      .bucket = account->base };
 
 	if (!view->is_told || view->depth)
 		return tracer->emitter.error;
-	copy_cells(account, 0, emitted.marked_ns);
+	mark(view, account);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -225,6 +246,16 @@ static int pass_on(struct crit_tracer *tracer, const struct crit_event *event,
 		emitted.time_ns = time_ns;
 		crit_emitter_post(&tracer->emitter, &emitted);
 	}
+	return tracer->emitter.error;
+}
+
+int crit_tracer_sample(void *user, uint32_t thread, uint64_t time_ns,
+		       const struct crit_trace_sample *sample)
+{
+	struct crit_tracer *tracer = user;
+
+	if (told_at(tracer, thread, &time_ns))
+		return crit_emitter_sample(&tracer->emitter, thread, time_ns, sample);
 	return tracer->emitter.error;
 }
 
@@ -284,6 +315,7 @@ static int init(struct crit_tracer *tracer, struct crit_engine *engine,
 	int rc = crit_emitter_init(&tracer->emitter, model, identity, sink, queue);
 
 	tracer->engine = engine;
+	tracer->has_states = sink->state && !model->rank_count;
 	if (!rc)
 		rc = crit_tracer_setups_init(&tracer->setups, engine, &tracer->emitter);
 	tracer->run = calloc(1, sizeof(*tracer->run));

@@ -8,12 +8,14 @@
 #define CRIT_TRACER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct crit_emitter;
 struct crit_emitter_queue;
 struct crit_engine;
 struct crit_identity;
 struct crit_results;
+struct crit_trace_sample;
 struct crit_trace_sink;
 struct crit_tracer;
 
@@ -30,6 +32,10 @@ void crit_tracer_destroy(struct crit_tracer *tracer);
 
 /* What tells its sink; for messages.  Borrowed. */
 struct crit_emitter *crit_tracer_emitter(struct crit_tracer *tracer);
+
+/* Tells the sink of a sample, where the thread is told of; for crit_samples_listener. */
+int crit_tracer_sample(void *tracer, uint32_t thread, uint64_t time_ns,
+		       const struct crit_trace_sample *sample);
 
 /* Tells the sink that it begins.  Errors: those of the sink. */
 int crit_tracer_begin(struct crit_tracer *tracer);

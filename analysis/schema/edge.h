@@ -10,8 +10,8 @@
  *   - messages in MPI_COMM_SELF;
  *   - messages of threads that send side by side on one way (analysis/mpi/match.h);
  *   - barriers and locks where level profile keeps short waits from the recording;
- *   - who wakes an old thread: the kernel half does not ask yet, so only wakeups of new threads,
- *     by their creators, have an edge.
+ *   - wakeups by interrupts, and by tasks outside the run.  Before Linux 5.15, and in recordings
+ *     older than wakers, only wakeups of new threads, by their creators, have an edge.
  *
  * Where several processes analyse one run, that of rank 0 is told of messages and collectives, and
  * each of the barriers, locks and wakeups of its nodes: together what one process is told.

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/schema/edge.h"
+#include "core/abi/abi_blocked.h"
 
 enum crit_event_kind {
 	CRIT_EVENT_THREAD = 0, /* its kernel state or its part of the window is another */
@@ -17,6 +18,10 @@ enum crit_event_kind {
 	CRIT_EVENT_TASK, /* made or put aside; call: enum crit_omp_task_note; arg: its number */
 	CRIT_EVENT_FINALIZE_ENTER, /* of MPI_Finalize beyond the cut of its node; arg: call site */
 	CRIT_EVENT_FINALIZE_LEAVE,
+	/* it blocks, which CRIT_EVENT_THREAD tells next; system_call: NULL not told */
+	CRIT_EVENT_BLOCK,
+	CRIT_EVENT_SAMPLE, /* it was on a CPU when the sampling clock ticked; sample: the record */
+	CRIT_EVENT_CAPTURE, /* where it is that is about to block; sample: the record */
 	CRIT_EVENT_EDGE, /* + enum crit_edge_kind; edge: it */
 	CRIT_EVENT_KIND_COUNT = CRIT_EVENT_EDGE + CRIT_EDGE_KIND_COUNT
 };
@@ -26,6 +31,8 @@ struct crit_event {
 	union {
 		uint64_t arg;
 		const struct crit_edge *edge; /* borrowed until the listener returns */
+		const struct crit_kernel_sample *sample; /* borrowed likewise */
+		const struct crit_kernel_call *system_call; /* likewise */
 	};
 	uint32_t thread;
 	uint16_t call;

@@ -63,6 +63,7 @@ struct crit_node_row {
 	/* of the offset, what keeps messages in order (clock_corrections.h) */
 	int64_t clock_correction_ns;
 	uint64_t clock_bound_ns; /* the true offset is within; CRIT_CLOCK_UNBOUND: nobody knows */
+	int32_t sample_error; /* -errno that kept critd from sampling some threads, 0 none */
 	int32_t output_error; /* -errno of critd's writer, 0 none */
 	bool has_window; /* WINDOW chunk seen */
 	bool has_foot; /* FOOT chunk seen: critd ended well */

@@ -26,5 +26,13 @@ void crit_results_destroy(struct crit_results *results)
 	free(results->messages.communicators);
 	free(results->messages.collectives);
 	free(results->messages.lasts);
+	free(results->blocks.cells);
+	free(results->blocks.paths);
+	free(results->samples.rows);
+	free(results->samples.not_sampled);
+	free(results->samples.paths);
+	for (size_t i = 0; i < results->samples.path_file_count; i++)
+		free(results->samples.path_files[i]);
+	free(results->samples.path_files);
 	free(results);
 }

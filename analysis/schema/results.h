@@ -15,10 +15,12 @@
 
 #include "analysis/schema/call_results.h"
 #include "analysis/schema/attribution.h"
+#include "analysis/schema/block_results.h"
 #include "analysis/schema/message_results.h"
 #include "analysis/schema/node_results.h"
 #include "analysis/schema/process_end_results.h"
 #include "analysis/schema/region_results.h"
+#include "analysis/schema/sample_results.h"
 #include "core/abi/abi_kernel.h"
 #include "core/abi/abi_recording.h"
 #include "core/abi/abi_tag.h"
@@ -156,6 +158,7 @@ struct crit_losses {
 	uint64_t unbalanced_spans; /* leave without enter and the like */
 	uint64_t folded_ns; /* level profile: error bound, not a loss */
 	uint64_t counters_lost;
+	uint64_t missed_maps; /* memory maps: code without names */
 };
 
 struct crit_results {
@@ -194,6 +197,8 @@ struct crit_results {
 	uint64_t ends_unlisted; /* programs for which the list has no room */
 	struct crit_region_results regions;
 	struct crit_message_results messages;
+	struct crit_sample_results samples;
+	struct crit_block_results blocks;
 	struct crit_losses losses;
 };
 
@@ -204,6 +209,9 @@ struct crit_listener;
 
 struct crit_analysis_options {
 	enum crit_active_rule rule;
+	/* only while so many threads or fewer are active, CMetric is earned and samples count; 0:
+	 * always.  Range: 0 with a transport */
+	uint32_t active_max;
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
 	const struct crit_trace_sink *trace; /* schema/trace.h: told of every span; may be NULL */

@@ -20,10 +20,7 @@
 #include <stdint.h>
 
 #include "analysis/schema/results.h"
-
-#define CRIT_TRACE_NONE 0xffffffffu /* no root: a collective without one */
-#define CRIT_TRACE_ROOT_SELF 0xfffffffeu /* intercommunicator: MPI_ROOT */
-#define CRIT_TRACE_ROOT_GROUP 0xfffffffdu /* intercommunicator, root's side: MPI_PROC_NULL */
+#include "analysis/schema/trace_message.h"
 
 /*
  * What a thread earned and did in a span, spans inside it apart.  Whole nanoseconds; the parts of
@@ -54,56 +51,12 @@ struct crit_trace_setup {
 	uint16_t call;
 };
 
-enum crit_trace_message_kind {
-	CRIT_TRACE_MESSAGE_NONE = 0,
-	CRIT_TRACE_SEND, /* blocking; stamped as its span begins */
-	CRIT_TRACE_ISEND, /* request */
-	CRIT_TRACE_ISEND_COMPLETE, /* request only */
-	CRIT_TRACE_IRECV_REQUEST, /* request only: a receive was posted */
-	CRIT_TRACE_IRECV, /* request: it is complete; peer, tag and bytes of the status */
-	CRIT_TRACE_RECV, /* blocking; peer, tag and bytes of the status */
-	CRIT_TRACE_REQUEST_TEST, /* request only: a test failed */
-	CRIT_TRACE_REQUEST_CANCELLED, /* request only */
-	CRIT_TRACE_COLLECTIVE_BEGIN, /* call only */
-	CRIT_TRACE_COLLECTIVE_END, /* call, root, bytes sent and received */
-	CRIT_TRACE_COLLECTIVE_REQUEST, /* request only: a non-blocking one was started */
-	CRIT_TRACE_COLLECTIVE_COMPLETE, /* call of its start, root, bytes, request */
-	CRIT_TRACE_MESSAGE_KIND_COUNT
-};
-
-/* What a span did, told when it ends and before its leave; stamps from its enter to its leave. */
-struct crit_trace_message {
-	enum crit_trace_message_kind kind;
-	uint16_t call;
-	uint32_t communicator; /* number */
-	uint32_t peer; /* rank in the communicator; root of a collective, or CRIT_TRACE_NONE */
-	uint32_t tag;
-	uint64_t bytes; /* of a message; sent by a collective */
-	uint64_t received_bytes; /* by a collective */
-	uint64_t request; /* unique in its process for the whole run, from 1 */
-};
-
-enum crit_trace_communicator_kind {
-	CRIT_TRACE_COMM_WORLD = 0, /* world is its number; members follow from the ranks */
-	CRIT_TRACE_COMM_SELF, /* MPI_COMM_SELF, one for all ranks */
-	CRIT_TRACE_COMM_INTRA,
-	CRIT_TRACE_COMM_INTER
-};
-
-/*
- * Communicators are told in order of their numbers, from 0 without a gap, when all spans are told:
- * their members are known by then.  Messages name them before.
- */
-struct crit_trace_communicator {
-	enum crit_trace_communicator_kind kind;
-	uint32_t world; /* kind WORLD: results->ranks[].world_number */
-	uint32_t parent; /* number, or CRIT_TRACE_NONE */
-	const char *name; /* NULL or "": none was given */
-	/* INTRA, INTER: rows of ranks, in order of rank; CRIT_TRACE_NONE: nobody knows */
-	const uint32_t *members;
-	uint32_t member_count;
-	const uint32_t *remote_members; /* INTER */
-	uint32_t remote_member_count;
+/* Where a thread was when the sampling clock ticked. */
+struct crit_trace_sample {
+	uint64_t address; /* as crit_sample_row has it */
+	struct crit_call_tree tree;
+	uint32_t path; /* of its caller: a row of the tree, or an enum crit_path_root */
+	uint32_t period_ns; /* that the tick stands for on its CPU */
 };
 
 struct crit_trace_sink {
@@ -132,6 +85,16 @@ struct crit_trace_sink {
 	 * counts them.
 	 */
 	int (*setup)(void *user, uint32_t thread, const struct crit_trace_setup *setup);
+
+	/*
+	 * The kernel has the thread in another state from now on; told right after thread_begin as
+	 * well.  Only of runs without ranks: details of messages come later than the states beside.
+	 */
+	int (*state)(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state);
+
+	/* As many as results->samples.count until end_ns; not where several processes analyse. */
+	int (*sample)(void *user, uint32_t thread, uint64_t time_ns,
+		      const struct crit_trace_sample *sample);
 
 	/* A lock was released; call as the wait for it has it. */
 	int (*release)(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock);

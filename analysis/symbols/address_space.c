@@ -11,7 +11,6 @@
 
 #include "analysis/recording/recording.h"
 #include "core/base/cleanup.h"
-#include "core/base/hash.h"
 
 #define MAPPINGS_MAX (1u << 22)
 #define LOW_BYTES (1ull << 32) /* what is loaded below is not position-independent */
@@ -21,37 +20,16 @@ struct maps_text { /* one process at one time */
 	uint32_t node;
 	uint32_t pid;
 	uint32_t order;
+	bool without_shim;
 	uint64_t seen_real_ns;
 	uint32_t file; /* of the line before */
 	uint64_t base; /* of that file */
 };
 
-static int find_file(struct crit_address_spaces *spaces, const char *path, uint64_t inode,
-		     uint32_t *ret_file)
+/* Of a file, or of the kernel's code in the process, which has a name but no file. */
+static bool is_code(const char *path)
 {
-	uint64_t hash = crit_hash_mix(crit_hash_text(path), inode);
-	struct crit_probe probe;
-	uint32_t file = crit_index_first(&spaces->numbers, hash, &probe);
-	char *copy;
-
-	while (file != CRIT_NONE &&
-	       (spaces->files[file].inode != inode || strcmp(spaces->files[file].path, path) != 0))
-		file = crit_index_next(&spaces->numbers, &probe);
-	if (file == CRIT_NONE) {
-		file = (uint32_t)spaces->file_count;
-		copy = strdup(path);
-		if (!copy ||
-		    crit_array_grow(&spaces->files, &spaces->file_capacity, spaces->file_count + 1,
-				    sizeof(*spaces->files)) ||
-		    crit_index_put(&spaces->numbers, hash, file)) {
-			free(copy);
-			return -ENOMEM;
-		}
-		spaces->files[spaces->file_count++] =
-			(struct crit_mapped_file){ .path = copy, .inode = inode };
-	}
-	*ret_file = file;
-	return 0;
+	return path[0] == '/' || strcmp(path, "[vdso]") == 0;
 }
 
 /* The parts of one file follow each other; the one with the file's begin gives the base. */
@@ -60,18 +38,22 @@ static int add_line(struct crit_address_spaces *spaces, struct maps_text *text, 
 	struct crit_mapping mapping = { .node = text->node,
 					.pid = text->pid,
 					.order = text->order,
+					.without_shim = text->without_shim,
 					.seen_real_ns = text->seen_real_ns };
 	char permissions[5] = "";
 	uint64_t inode;
 	int path_at = 0;
+	int rc;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n",
 		   &mapping.begin, &mapping.end, permissions, &mapping.file_offset, &inode,
 		   &path_at) < 5 ||
-	    path_at == 0 || line[path_at] != '/' || mapping.begin >= mapping.end)
+	    path_at == 0 || !is_code(line + path_at) || mapping.begin >= mapping.end)
 		return 0;
-	if (find_file(spaces, line + path_at, inode, &mapping.file))
-		return -ENOMEM;
+	rc = crit_mapped_files_number(&spaces->known, line + path_at, inode, &mapping.file);
+	if (rc)
+		return rc == -E2BIG ? 0 : rc;
+	spaces->known.files[mapping.file].has_shim |= !text->without_shim;
 	if (mapping.file != text->file || mapping.file_offset == 0)
 		text->base = mapping.begin - mapping.file_offset;
 	text->file = mapping.file;
@@ -126,10 +108,9 @@ static int read_texts(struct crit_address_spaces *spaces, const struct crit_reco
 		if (length < (ssize_t)sizeof(head))
 			continue;
 		memcpy(&head, payload, sizeof(head));
-		if (head.without_shim) /* it has no call sites */
-			continue;
 		payload[length] = '\0';
 		text.pid = head.pid;
+		text.without_shim = head.without_shim;
 		text.seen_real_ns = real_time(&recording->file, head.time_ns);
 		rc = add_text(spaces, text, payload + sizeof(head));
 	}
@@ -154,7 +135,9 @@ static int compare_process(const struct crit_mapping *left, const struct crit_ma
 {
 	if (left->node != right->node)
 		return left->node < right->node ? -1 : 1;
-	return (left->pid > right->pid) - (left->pid < right->pid);
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return (int)left->without_shim - (int)right->without_shim;
 }
 
 static int compare_mapping(const void *a, const void *b)
@@ -213,25 +196,44 @@ int crit_address_spaces_read(struct crit_address_spaces *spaces, const char *con
 	return rc;
 }
 
-const struct crit_mapping *crit_address_spaces_find(const struct crit_address_spaces *spaces,
-						    uint32_t node, uint32_t pid, uint64_t address)
+/* Index of the first one that begins above the key's. */
+static size_t find_above(const struct crit_address_spaces *spaces, const struct crit_mapping *key)
 {
-	const struct crit_mapping key = {
-		.node = node, .pid = pid, .begin = address, .order = UINT32_MAX
-	};
-	const struct crit_mapping *found = NULL;
 	size_t low = 0;
 	size_t high = spaces->mapping_count;
-	size_t seen = 0;
 
-	while (low < high) { /* the first one that begins above the address */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_mapping(&spaces->mappings[middle], &key) <= 0)
+		if (compare_mapping(&spaces->mappings[middle], key) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	return low;
+}
+
+/* Does the process of a key have any, where that would be at this index? */
+static bool has_any(const struct crit_address_spaces *spaces, const struct crit_mapping *key,
+		    size_t at)
+{
+	return (at && compare_process(&spaces->mappings[at - 1], key) == 0) ||
+	       (at < spaces->mapping_count && compare_process(&spaces->mappings[at], key) == 0);
+}
+
+const struct crit_mapping *crit_address_spaces_find(const struct crit_address_spaces *spaces,
+						    uint32_t node, uint32_t pid, uint64_t address)
+{
+	struct crit_mapping key = {
+		.node = node, .pid = pid, .begin = address, .order = UINT32_MAX
+	};
+	const struct crit_mapping *found = NULL;
+	size_t low = find_above(spaces, &key);
+	size_t seen = 0;
+
+	key.without_shim = !has_any(spaces, &key, low);
+	if (key.without_shim)
+		low = find_above(spaces, &key);
 	while (low--) {
 		const struct crit_mapping *mapping = &spaces->mappings[low];
 
@@ -252,10 +254,7 @@ const struct crit_mapping *crit_address_spaces_find(const struct crit_address_sp
 
 void crit_address_spaces_fini(struct crit_address_spaces *spaces)
 {
-	for (size_t i = 0; i < spaces->file_count; i++)
-		free(spaces->files[i].path);
-	free(spaces->files);
+	crit_mapped_files_fini(&spaces->known);
 	free(spaces->mappings);
-	crit_index_fini(&spaces->numbers);
 	memset(spaces, 0, sizeof(*spaces));
 }

@@ -3,24 +3,21 @@
 #ifndef CRIT_ADDRESS_SPACE_H
 #define CRIT_ADDRESS_SPACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/index.h"
+#include "analysis/symbols/mapped_files.h"
 
 struct crit_err;
 struct crit_recording;
 
-struct crit_mapped_file {
-	char *path; /* as the process saw it */
-	uint64_t inode;
-};
-
 struct crit_mapping { /* an executable part of a file */
 	uint32_t node;
 	uint32_t pid;
-	uint32_t file; /* index into files */
+	uint32_t file; /* index into known files */
 	uint32_t order; /* of the text it was seen in */
+	bool without_shim; /* critd read it by itself */
 	uint64_t begin;
 	uint64_t end;
 	uint64_t end_max; /* largest end of this process up to here */
@@ -30,11 +27,9 @@ struct crit_mapping { /* an executable part of a file */
 };
 
 struct crit_address_spaces {
-	struct crit_mapping *mappings; /* sorted by node, pid, begin */
+	struct crit_mapping *mappings; /* sorted by node, pid, without_shim, begin */
 	size_t mapping_count, mapping_capacity;
-	struct crit_mapped_file *files;
-	size_t file_count, file_capacity;
-	struct crit_index numbers; /* of files, by path and inode */
+	struct crit_mapped_files known;
 };
 
 /*
@@ -48,7 +43,8 @@ int crit_address_spaces_read(struct crit_address_spaces *spaces, const char *con
 
 /*
  * The mapping an address of a process lies in; NULL when there is none, or two at different times
- * that disagree.  Borrowed.
+ * that disagree.  What critd read by itself counts where a process has no shim: before the exec of
+ * one that has, another program lay there.  Borrowed.
  */
 const struct crit_mapping *crit_address_spaces_find(const struct crit_address_spaces *spaces,
 						    uint32_t node, uint32_t pid, uint64_t address);

@@ -231,11 +231,13 @@ void crit_debug_info_find(struct crit_debug_info *info, uint64_t address,
 {
 	struct crit_debug_unit *unit = find_unit(info, address);
 	struct crit_debug_frame place = { 0 };
+	Dwarf_Attribute attribute;
 	Dwarf_Line *line;
 	int number = 0;
 
 	ret_chain->frame_count = 0;
 	ret_chain->cut_count = 0;
+	ret_chain->directory = NULL;
 	if (!unit)
 		return;
 	line = dwarf_getsrc_die(&unit->die, address);
@@ -244,4 +246,5 @@ void crit_debug_info_find(struct crit_debug_info *info, uint64_t address,
 		place.line = place.file ? (uint32_t)number : 0;
 	}
 	follow(info, unit, address, place, ret_chain);
+	ret_chain->directory = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
 }

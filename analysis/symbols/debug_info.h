@@ -52,6 +52,7 @@ struct crit_debug_frame { /* all texts are borrowed */
 struct crit_debug_chain { /* innermost first, the last one with code of its own */
 	uint32_t frame_count; /* 0: nothing is known */
 	uint32_t cut_count; /* levels left out before the last */
+	const char *directory; /* of relative names of files; NULL unknown */
 	struct crit_debug_frame frames[CRIT_INLINED_MAX];
 };
 

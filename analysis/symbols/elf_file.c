@@ -6,13 +6,17 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <gelf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/symbols/frame_table.h"
 #include "analysis/symbols/function_name.h"
+#include "analysis/symbols/vdso.h"
+#include "core/base/cleanup.h"
 
 struct crit_elf_file {
 	const char *debug_directories;
@@ -23,6 +27,8 @@ struct crit_elf_file {
 	Elf *elf;
 	bool has_asked; /* for the debug file */
 	bool has_read; /* the DWARF, if there is any */
+	bool has_looked; /* for .debug_frame */
+	bool has_debug_frame;
 	uint64_t bias; /* from its addresses to the session's */
 	uint64_t dwarf_bias;
 	struct crit_elf_head head;
@@ -140,18 +146,25 @@ static int begin_session(struct crit_elf_file *file, int fd)
 	return 0;
 }
 
+/* vdso_bytes: 0: it is a file. */
+static int open_elf(const char *path, uint64_t vdso_bytes)
+{
+	return vdso_bytes ? crit_vdso_open(vdso_bytes) : crit_debug_file_open_elf(path);
+}
+
 struct crit_elf_file *crit_elf_file_open(const char *path, uint64_t inode,
 					 const char *debug_directories,
 					 enum crit_elf_status *ret_status)
 {
 	struct crit_elf_file *file = calloc(1, sizeof(*file));
-	int fd = file ? crit_debug_file_open_elf(path) : -ENOMEM;
+	bool is_vdso = strcmp(path, CRIT_VDSO_NAME) == 0;
+	int fd = file ? open_elf(path, is_vdso ? inode : 0) : -ENOMEM;
 	struct stat *status = file ? &file->status : NULL;
 
 	*ret_status = fd == -ENOEXEC ? CRIT_ELF_FOREIGN : CRIT_ELF_GONE;
 	if (fd < 0)
 		goto fail;
-	if (fstat(fd, status) || status->st_ino != inode) {
+	if (fstat(fd, status) || (!is_vdso && status->st_ino != inode)) {
 		*ret_status = CRIT_ELF_REPLACED;
 		close(fd);
 		goto fail;
@@ -215,6 +228,21 @@ bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offse
 	return false;
 }
 
+bool crit_elf_place_is_sound(const struct crit_elf_place *place, size_t bytes)
+{
+	const size_t head_bytes = offsetof(struct crit_elf_place, texts);
+
+	if (bytes < head_bytes || place->text_bytes == 0 ||
+	    place->text_bytes > sizeof(place->texts) || bytes - head_bytes < place->text_bytes ||
+	    place->frame_count > CRIT_INLINED_MAX || place->texts[place->text_bytes - 1])
+		return false;
+	for (uint32_t i = 0; i < place->frame_count; i++)
+		if (place->frames[i].function_at >= place->text_bytes ||
+		    place->frames[i].file_at >= place->text_bytes)
+			return false;
+	return true;
+}
+
 /* False: there is no room. */
 static bool put_text(struct crit_elf_place *place, const char *text, uint32_t *ret_at)
 {
@@ -231,13 +259,27 @@ static bool put_text(struct crit_elf_place *place, const char *text, uint32_t *r
 	return true;
 }
 
-static bool put_frame(struct crit_elf_place *place, const struct crit_debug_frame *frame)
+/* Names may be relative to the directory the compiler ran in; "<artificial>" is no file. */
+static bool put_file(struct crit_elf_place *place, const char *directory, const char *name,
+		     uint32_t *ret_at)
 {
+	char path[CRIT_NAME_BYTES_MAX];
+
+	if (!name || !directory || name[0] == '/' || name[0] == '<')
+		return put_text(place, name, ret_at);
+	(void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return put_text(place, path, ret_at);
+}
+
+static bool put_frame(struct crit_elf_place *place, const struct crit_debug_chain *chain,
+		      uint32_t number)
+{
+	const struct crit_debug_frame *frame = &chain->frames[number];
 	struct crit_elf_frame *put = &place->frames[place->frame_count];
 
 	put->line = frame->line;
 	if (!put_text(place, frame->function, &put->function_at) ||
-	    !put_text(place, frame->file, &put->file_at))
+	    !put_file(place, chain->directory, frame->file, &put->file_at))
 		return false;
 	place->frame_count++;
 	return true;
@@ -249,14 +291,14 @@ static void put_chain(struct crit_elf_place *place, const struct crit_debug_chai
 	struct crit_elf_frame last = { 0 };
 	uint32_t put = 0;
 
-	if (chain->frame_count > 1 && put_frame(place, &chain->frames[chain->frame_count - 1]))
+	if (chain->frame_count > 1 && put_frame(place, chain, chain->frame_count - 1))
 		last = place->frames[--place->frame_count];
-	while (put + 1 < chain->frame_count && put_frame(place, &chain->frames[put]))
+	while (put + 1 < chain->frame_count && put_frame(place, chain, put))
 		put++;
 	if (chain->frame_count > 1)
 		place->frames[place->frame_count++] = last;
 	else if (chain->frame_count)
-		(void)put_frame(place, &chain->frames[0]); /* it fits */
+		(void)put_frame(place, chain, 0); /* it fits */
 	place->cut_count = chain->cut_count + chain->frame_count - place->frame_count;
 }
 
@@ -290,6 +332,32 @@ static void read_dwarf(struct crit_elf_file *file)
 		(void)crit_debug_info_init(&file->debug_info, dwarf); /* what is there */
 }
 
+/* bias: from the addresses of the CFI to the session's. */
+static bool read_row(struct crit_elf_file *file, Dwarf_CFI *cfi, uint64_t bias, uint64_t address,
+		     struct crit_frame_row *ret_row)
+{
+	const uint64_t shift = file->bias - bias;
+
+	if (!crit_frame_row_read(cfi, address + shift, ret_row))
+		return false;
+	ret_row->end -= shift;
+	return true;
+}
+
+/* Where a function begins that has no name; 0: that is not known. */
+static uint64_t begin_of(struct crit_elf_file *file, uint64_t address)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(file->module, &bias);
+	struct crit_frame_row row;
+	uint64_t begin;
+
+	return read_row(file, cfi, bias, address, &row) &&
+			       crit_frame_table_find(file->elf, address, &begin)
+		       ? begin
+		       : 0;
+}
+
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 			struct crit_elf_place *ret_place)
 {
@@ -299,6 +367,7 @@ void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 		read_dwarf(file);
 	crit_debug_info_find(&file->debug_info, address + file->bias - file->dwarf_bias, &chain);
 	ret_place->function_offset = 0;
+	ret_place->function_begin = 0;
 	ret_place->frame_count = 0;
 	ret_place->frames[0] = (struct crit_elf_frame){ 0 };
 	ret_place->text_bytes = 1;
@@ -306,4 +375,69 @@ void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 	put_chain(ret_place, &chain);
 	if (!ret_place->frames[0].function_at)
 		find_symbol(file, address, ret_place);
+	if (!ret_place->frames[0].function_at)
+		ret_place->function_begin = begin_of(file, address);
+}
+
+static bool has_section(Elf *elf, const char *wanted)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+	GElf_Shdr header;
+
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (name && header.sh_type != SHT_NOBITS && strcmp(name, wanted) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Few files have it, and libdw would read all the DWARF, uncompressed, to say so. */
+static bool look_for_debug_frame(const struct crit_elf_file *file)
+{
+	struct crit_debug_wanted wanted = { .module = file->path,
+					    .directories = file->debug_directories };
+	crit_autofree char *path = NULL;
+	crit_autoclose int fd = -1;
+	GElf_Word crc = 0;
+	GElf_Addr where;
+	bool is_there;
+	Elf *elf;
+	int bytes;
+
+	if (has_section(file->elf, ".debug_frame"))
+		return true;
+	bytes = dwfl_module_build_id(file->module, &wanted.build_id, &where);
+	wanted.build_id = bytes > 0 ? wanted.build_id : NULL;
+	wanted.build_id_bytes = bytes > 0 ? (size_t)bytes : 0;
+	wanted.link = dwelf_elf_gnu_debuglink(file->elf, &crc);
+	wanted.link_crc = crc;
+	fd = crit_debug_file_open(&wanted, &path);
+	elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+	is_there = has_section(elf, ".debug_frame");
+	(void)elf_end(elf);
+	return is_there;
+}
+
+bool crit_elf_file_frame_row(struct crit_elf_file *file, uint64_t address,
+			     struct crit_frame_row *ret_row)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(file->module, &bias);
+
+	if (read_row(file, cfi, bias, address, ret_row))
+		return true;
+	if (!file->has_looked)
+		file->has_debug_frame = look_for_debug_frame(file);
+	file->has_looked = true;
+	if (!file->has_debug_frame)
+		return false;
+	cfi = dwfl_module_dwarf_cfi(file->module, &bias);
+	return read_row(file, cfi, bias, address, ret_row);
 }

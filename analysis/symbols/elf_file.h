@@ -8,6 +8,7 @@
 
 #include "analysis/symbols/debug_file.h"
 #include "analysis/symbols/debug_info.h"
+#include "analysis/symbols/frame_rule.h"
 
 enum crit_elf_status {
 	CRIT_ELF_OPEN = 0,
@@ -51,6 +52,7 @@ struct crit_elf_frame {
 
 struct crit_elf_place { /* as struct crit_debug_chain, in one piece; sent as far as it is used */
 	uint64_t function_offset; /* of a name from the symbol table */
+	uint64_t function_begin; /* address of a function without a name; 0 unknown */
 	uint32_t frame_count;
 	uint32_t cut_count;
 	uint32_t text_bytes;
@@ -60,7 +62,8 @@ struct crit_elf_place { /* as struct crit_debug_chain, in one piece; sent as far
 
 /*
  * Opens path, if it still is the inode of the run.  debug_directories: as in debug_file.h;
- * borrowed.  Ownership: crit_elf_file_close.  Errors: NULL, *ret_status says why.
+ * borrowed.  The vDSO has its name as path and the bytes of its mapping as inode.
+ * Ownership: crit_elf_file_close.  Errors: NULL, *ret_status says why.
  * Cost: heads only; names are read when they are first asked for.
  */
 struct crit_elf_file *crit_elf_file_open(const char *path, uint64_t inode,
@@ -78,8 +81,18 @@ const struct crit_elf_head *crit_elf_file_head(const struct crit_elf_file *file)
 bool crit_elf_head_address(const struct crit_elf_head *head, uint64_t file_offset,
 			   uint64_t *ret_address);
 
+/* Does it lie within so many bytes, each text with its end, as what a reader sent should? */
+bool crit_elf_place_is_sound(const struct crit_elf_place *place, size_t bytes);
+
 /* Whose code an address is: the debug data says, else the symbol table. */
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 			struct crit_elf_place *ret_place);
+
+/*
+ * How to leave the frame of an address: .eh_frame says, else .debug_frame, which may be in a
+ * separate debug file.  False: neither does.
+ */
+bool crit_elf_file_frame_row(struct crit_elf_file *file, uint64_t address,
+			     struct crit_frame_row *ret_row);
 
 #endif

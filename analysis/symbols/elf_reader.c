@@ -35,7 +35,8 @@
 
 enum question_kind {
 	QUESTION_OPEN = 0,
-	QUESTION_FIND
+	QUESTION_FIND,
+	QUESTION_FRAME
 };
 
 struct question {
@@ -57,6 +58,7 @@ struct answer {
 	union {
 		struct crit_elf_head head;
 		struct crit_elf_place place;
+		struct crit_frame_row row;
 	} tail; /* sent as far as it is used */
 };
 
@@ -77,6 +79,7 @@ struct crit_elf_reader {
 	bool is_stuck; /* it does not answer */
 	uint64_t number; /* of the last question */
 	struct question question;
+	size_t answer_bytes;
 	struct answer answer;
 };
 
@@ -108,6 +111,24 @@ static struct crit_elf_file *file_of(struct reading *reading, const struct quest
 	return file;
 }
 
+/* What is asked of an open file.  Answers how many bytes of the tail count. */
+static size_t answer_of(struct crit_elf_file *file, const struct question *question,
+			struct answer *answer)
+{
+	if (question->kind == QUESTION_OPEN) {
+		answer->tail.head = *crit_elf_file_head(file);
+		return sizeof(answer->tail.head);
+	}
+	if (question->kind == QUESTION_FRAME) {
+		if (!crit_elf_file_frame_row(file, question->address, &answer->tail.row))
+			memset(&answer->tail.row, 0, sizeof(answer->tail.row));
+		return offsetof(struct crit_frame_row, ops) +
+		       answer->tail.row.rule.op_count * sizeof(struct crit_frame_op);
+	}
+	crit_elf_file_find(file, question->address, &answer->tail.place);
+	return offsetof(struct crit_elf_place, texts) + answer->tail.place.text_bytes;
+}
+
 /* Answers how many bytes of *ret_answer count. */
 static size_t answer_question(struct reading *reading, const struct question *question,
 			      struct answer *ret_answer)
@@ -118,17 +139,13 @@ static size_t answer_question(struct reading *reading, const struct question *qu
 
 	memset(ret_answer, 0, offsetof(struct answer, tail));
 	ret_answer->number = question->number;
-	if (file && question->kind == QUESTION_OPEN) {
-		used = sizeof(ret_answer->tail.head);
-		ret_answer->tail.head = *crit_elf_file_head(file);
-	} else if (file) {
-		crit_elf_file_find(file, question->address, &ret_answer->tail.place);
-		used = offsetof(struct crit_elf_place, texts) + ret_answer->tail.place.text_bytes;
-		if (crit_elf_file_head(file)->changed_ns != question->changed_ns ||
-		    !crit_elf_file_is_whole(file)) {
-			status = CRIT_ELF_CHANGED;
-			used = 0;
-		}
+	if (file)
+		used = answer_of(file, question, ret_answer);
+	if (file && question->kind != QUESTION_OPEN &&
+	    (crit_elf_file_head(file)->changed_ns != question->changed_ns ||
+	     !crit_elf_file_is_whole(file))) {
+		status = CRIT_ELF_CHANGED;
+		used = 0;
 	}
 	ret_answer->status = status;
 	return offsetof(struct answer, tail) + used;
@@ -367,8 +384,10 @@ static bool wait_answer(struct crit_elf_reader *reader, uint64_t begin_ns)
 		bytes = recv(reader->fd, &reader->answer, sizeof(reader->answer), MSG_DONTWAIT);
 		if (bytes < (ssize_t)offsetof(struct answer, tail))
 			break;
-		if (reader->answer.number == reader->number)
-			return true;
+		if (reader->answer.number != reader->number)
+			continue;
+		reader->answer_bytes = (size_t)bytes;
+		return true;
 	}
 	reader->is_stuck = true;
 	return false;
@@ -388,7 +407,27 @@ static enum crit_elf_status ask_apart(struct crit_elf_reader *reader)
 		return CRIT_ELF_UNREAD;
 	if (reader->answer.is_last)
 		reader->is_stuck = ++reader->death_count >= DEATHS_MAX;
-	return (enum crit_elf_status)reader->answer.status;
+	return reader->answer.status < CRIT_ELF_STATUS_COUNT
+		       ? (enum crit_elf_status)reader->answer.status
+		       : CRIT_ELF_FATAL;
+}
+
+/* A reader has seen files that nobody vouches for, and may not be itself any more. */
+static bool is_sound(const struct crit_elf_reader *reader, enum question_kind kind)
+{
+	const size_t bytes = reader->answer_bytes - offsetof(struct answer, tail);
+	const struct crit_elf_head *head = &reader->answer.tail.head;
+	const struct crit_frame_row *row = &reader->answer.tail.row;
+
+	if (kind == QUESTION_FIND)
+		return crit_elf_place_is_sound(&reader->answer.tail.place, bytes);
+	if (kind == QUESTION_FRAME)
+		return bytes >= offsetof(struct crit_frame_row, ops) &&
+		       row->rule.op_count <= CRIT_FRAME_OPS_MAX &&
+		       (bytes - offsetof(struct crit_frame_row, ops)) / sizeof(row->ops[0]) >=
+			       row->rule.op_count;
+	return bytes >= sizeof(*head) && head->segment_count <= CRIT_ELF_SEGMENTS_MAX &&
+	       memchr(head->build_id, '\0', sizeof(head->build_id));
 }
 
 static enum crit_elf_status ask(struct crit_elf_reader *reader,
@@ -396,6 +435,7 @@ static enum crit_elf_status ask(struct crit_elf_reader *reader,
 				uint64_t address)
 {
 	size_t length = strlen(wanted->path);
+	enum crit_elf_status status;
 
 	if (!reader)
 		return CRIT_ELF_UNREAD;
@@ -408,8 +448,10 @@ static enum crit_elf_status ask(struct crit_elf_reader *reader,
 	reader->question.file = wanted->number;
 	reader->question.kind = kind;
 	memcpy(reader->question.path, wanted->path, length + 1);
-	if (!reader->is_here)
-		return ask_apart(reader);
+	if (!reader->is_here) {
+		status = ask_apart(reader);
+		return status != CRIT_ELF_OPEN || is_sound(reader, kind) ? status : CRIT_ELF_FATAL;
+	}
 	(void)answer_question(&reader->here, &reader->question, &reader->answer);
 	return (enum crit_elf_status)reader->answer.status;
 }
@@ -433,5 +475,17 @@ enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
 
 	if (status == CRIT_ELF_OPEN)
 		*ret_place = &reader->answer.tail.place;
+	return status;
+}
+
+enum crit_elf_status crit_elf_reader_frame_row(struct crit_elf_reader *reader,
+					       const struct crit_elf_wanted *wanted,
+					       uint64_t address,
+					       const struct crit_frame_row **ret_row)
+{
+	enum crit_elf_status status = ask(reader, wanted, QUESTION_FRAME, address);
+
+	if (status == CRIT_ELF_OPEN)
+		*ret_row = &reader->answer.tail.row;
 	return status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads names from programs and libraries in a process of its own.  A file that is cut while libdw
- * has it mapped kills its reader (SIGBUS), and so may one made to; a file may also cost time or
- * memory without end.  Then that file has no names, and another reader goes on with the next one.
+ * Reads names and frame rules from programs and libraries in a process of its own.  A file that is
+ * cut while libdw has it mapped kills its reader (SIGBUS), and so may one made to; a file may also
+ * cost time or memory without end.  Then that file has no names, and another reader goes on with
+ * the next one.
  *
  * A supervisor starts the readers, so that a program may create a reader before MPI_Init and forks
  * nothing after it.
@@ -57,5 +58,14 @@ enum crit_elf_status crit_elf_reader_open(struct crit_elf_reader *reader,
 enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
 					  const struct crit_elf_wanted *wanted, uint64_t address,
 					  const struct crit_elf_place **ret_place);
+
+/*
+ * As crit_elf_reader_find, how to leave the frame of an address: a row whose CFA is undefined, and
+ * that ends nowhere, where the file does not say.
+ */
+enum crit_elf_status crit_elf_reader_frame_row(struct crit_elf_reader *reader,
+					       const struct crit_elf_wanted *wanted,
+					       uint64_t address,
+					       const struct crit_frame_row **ret_row);
 
 #endif

@@ -15,11 +15,12 @@
 #define OFFSET_BITS 44 /* of a key; what lies beyond has no name */
 #define NAMES_MAX (1u << 22)
 
-struct symbol_file { /* beside spaces.files */
+struct symbol_file { /* beside spaces.known.files */
 	struct crit_elf_head *head; /* NULL: it was not opened */
 	enum crit_elf_status status;
 	bool has_asked;
 	bool is_doubted; /* for some process */
+	uint64_t seen_real_ns; /* Unix time any process was seen to have it last; 0 unknown */
 };
 
 struct symbol_name {
@@ -27,16 +28,39 @@ struct symbol_name {
 	uint32_t frame_count;
 	uint32_t cut_count;
 	uint64_t function_offset;
+	uint64_t function_begin;
 };
 
 struct crit_symbols {
 	struct crit_elf_reader *reader;
 	struct crit_address_spaces spaces;
 	struct symbol_file *files;
+	struct crit_index file_numbers; /* by path */
 	struct symbol_name *names;
 	size_t name_count, name_capacity;
 	struct crit_map numbers; /* file and offset -> names */
 };
+
+static int index_files(struct crit_symbols *symbols)
+{
+	const struct crit_address_spaces *spaces = &symbols->spaces;
+
+	symbols->files = calloc(spaces->known.file_count + 1, sizeof(*symbols->files));
+	if (!symbols->files)
+		return -ENOMEM;
+	for (size_t i = 0; i < spaces->known.file_count; i++)
+		if (crit_index_put(&symbols->file_numbers,
+				   crit_hash_text(spaces->known.files[i].path), (uint32_t)i))
+			return -ENOMEM;
+	for (size_t i = 0; i < spaces->mapping_count; i++) {
+		const struct crit_mapping *mapping = &spaces->mappings[i];
+		struct symbol_file *file = &symbols->files[mapping->file];
+
+		if (file->seen_real_ns < mapping->seen_real_ns)
+			file->seen_real_ns = mapping->seen_real_ns;
+	}
+	return 0;
+}
 
 int crit_symbols_create(const char *const *paths, size_t path_count,
 			const struct crit_recording *const *opened, struct crit_elf_reader *reader,
@@ -49,9 +73,7 @@ int crit_symbols_create(const char *const *paths, size_t path_count,
 
 	if (!rc) {
 		symbols->reader = reader;
-		symbols->files = calloc(symbols->spaces.file_count + 1, sizeof(*symbols->files));
-		if (!symbols->files)
-			rc = -ENOMEM;
+		rc = index_files(symbols);
 	}
 	if (rc) {
 		crit_symbols_destroy(symbols);
@@ -69,16 +91,17 @@ void crit_symbols_destroy(struct crit_symbols *symbols)
 		free(symbols->names[i].frames);
 	free(symbols->names);
 	crit_map_fini(&symbols->numbers);
-	for (size_t i = 0; symbols->files && i < symbols->spaces.file_count; i++)
+	for (size_t i = 0; symbols->files && i < symbols->spaces.known.file_count; i++)
 		free(symbols->files[i].head);
 	free(symbols->files);
+	crit_index_fini(&symbols->file_numbers);
 	crit_address_spaces_fini(&symbols->spaces);
 	free(symbols);
 }
 
 static struct crit_elf_wanted wanted_of(const struct crit_symbols *symbols, uint32_t file)
 {
-	const struct crit_mapped_file *mapped = &symbols->spaces.files[file];
+	const struct crit_mapped_file *mapped = &symbols->spaces.known.files[file];
 	const struct crit_elf_head *head = symbols->files[file].head;
 
 	return (struct crit_elf_wanted){ .path = mapped->path,
@@ -103,15 +126,17 @@ static void open_file(struct crit_symbols *symbols, uint32_t number)
 	}
 }
 
-/* The file a mapping was of, if it is still there. */
-static const struct crit_elf_head *head_of(struct crit_symbols *symbols,
-					   const struct crit_mapping *mapping)
+/* The file that was mapped at a time, if it is still there. */
+static const struct crit_elf_head *head_of(struct crit_symbols *symbols, uint32_t number,
+					   uint64_t seen_real_ns)
 {
-	struct symbol_file *file = &symbols->files[mapping->file];
+	struct symbol_file *file = &symbols->files[number];
 
+	if (symbols->spaces.known.files[number].path[0] != '/')
+		return NULL;
 	if (!file->has_asked)
-		open_file(symbols, mapping->file);
-	if (file->head && file->head->changed_ns <= mapping->seen_real_ns)
+		open_file(symbols, number);
+	if (file->head && file->head->changed_ns <= seen_real_ns)
 		return file->head;
 	file->is_doubted = true;
 	return NULL;
@@ -121,7 +146,8 @@ static struct symbol_name copy_of(const struct crit_elf_place *place)
 {
 	const size_t frame_bytes = place->frame_count * sizeof(struct crit_source_frame);
 	struct symbol_name name = { .cut_count = place->cut_count,
-				    .function_offset = place->function_offset };
+				    .function_offset = place->function_offset,
+				    .function_begin = place->function_begin };
 	char *texts;
 
 	if (place->frame_count)
@@ -175,6 +201,7 @@ static void put_name(struct crit_source_location *location, const struct symbol_
 	location->frames = name->frames;
 	location->frame_count = name->frame_count;
 	location->cut_count = name->cut_count;
+	location->function_begin = name->function_begin;
 	if (!name->frame_count)
 		return;
 	location->function = name->frames[0].function;
@@ -186,31 +213,53 @@ static void put_name(struct crit_source_location *location, const struct symbol_
 		location->function_offset = name->function_offset + 1;
 }
 
+/* The place of a byte of a file, which lies before a return address.  False: the file is gone. */
+static bool find_in(struct crit_symbols *symbols, uint32_t number, uint64_t file_offset,
+		    uint64_t seen_real_ns, struct crit_source_location *ret_place)
+{
+	const struct crit_elf_head *head = head_of(symbols, number, seen_real_ns);
+	const struct symbol_name *name;
+	uint64_t before;
+
+	ret_place->module = symbols->spaces.known.files[number].path;
+	if (!head)
+		return false;
+	if (crit_elf_head_address(head, file_offset, &before))
+		ret_place->offset = before + 1;
+	if (head->build_id[0])
+		ret_place->build_id = head->build_id;
+	name = name_of(symbols, number, ret_place->offset);
+	if (name)
+		put_name(ret_place, name);
+	return true;
+}
+
 void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
 		       struct crit_source_location *ret_place)
 {
 	const struct crit_mapping *mapping =
 		crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
-	const struct symbol_name *name;
-	const struct crit_elf_head *head;
-	uint64_t before;
 
 	*ret_place = (struct crit_source_location){ .offset = address };
 	if (!mapping)
 		return;
-	ret_place->module = symbols->spaces.files[mapping->file].path;
 	ret_place->offset = address - mapping->base;
-	head = head_of(symbols, mapping);
-	if (!head)
-		return;
-	if (crit_elf_head_address(head, address - 1 - mapping->begin + mapping->file_offset,
-				  &before))
-		ret_place->offset = before + 1;
-	if (head->build_id[0])
-		ret_place->build_id = head->build_id;
-	name = name_of(symbols, mapping->file, ret_place->offset);
-	if (name)
-		put_name(ret_place, name);
+	(void)find_in(symbols, mapping->file, address - 1 - mapping->begin + mapping->file_offset,
+		      mapping->seen_real_ns, ret_place);
+}
+
+void crit_symbols_find_in_file(struct crit_symbols *symbols, const char *path, uint64_t offset,
+			       struct crit_source_location *ret_place)
+{
+	struct crit_probe probe;
+	uint32_t number = crit_index_first(&symbols->file_numbers, crit_hash_text(path), &probe);
+
+	*ret_place = (struct crit_source_location){ .module = path, .offset = offset + 1 };
+	for (; number != CRIT_NONE; number = crit_index_next(&symbols->file_numbers, &probe))
+		if (strcmp(symbols->spaces.known.files[number].path, path) == 0 &&
+		    find_in(symbols, number, offset, symbols->files[number].seen_real_ns,
+			    ret_place))
+			return;
 }
 
 static const char *key_of(const struct crit_source_location *location)
@@ -282,11 +331,12 @@ size_t crit_symbols_doubts(const struct crit_symbols *symbols, char *text, size_
 	size_t count = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < symbols->spaces.file_count; i++) {
+	for (size_t i = 0; i < symbols->spaces.known.file_count; i++) {
 		if (!symbols->files[i].is_doubted || symbols->files[i].status == CRIT_ELF_LATE)
 			continue;
 		if (count++ == 0)
-			(void)snprintf(text, text_bytes, "%s %s", symbols->spaces.files[i].path,
+			(void)snprintf(text, text_bytes, "%s %s",
+				       symbols->spaces.known.files[i].path,
 				       doubt_of(&symbols->files[i]));
 	}
 	return count;
@@ -296,18 +346,19 @@ size_t crit_symbols_late_files(const struct crit_symbols *symbols)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < symbols->spaces.file_count; i++)
+	for (size_t i = 0; i < symbols->spaces.known.file_count; i++)
 		count += symbols->files[i].status == CRIT_ELF_LATE;
 	return count;
 }
 
 bool crit_symbols_has_file(const struct crit_symbols *symbols, const char *name)
 {
-	for (size_t i = 0; i < symbols->spaces.file_count; i++) {
-		const char *path = symbols->spaces.files[i].path;
+	for (size_t i = 0; i < symbols->spaces.known.file_count; i++) {
+		const char *path = symbols->spaces.known.files[i].path;
 		const char *slash = strrchr(path, '/');
 
-		if (strncmp(slash ? slash + 1 : path, name, strlen(name)) == 0)
+		if (symbols->spaces.known.files[i].has_shim &&
+		    strncmp(slash ? slash + 1 : path, name, strlen(name)) == 0)
 			return true;
 	}
 	return false;

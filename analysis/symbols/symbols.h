@@ -33,6 +33,7 @@ struct crit_source_location {
 	const char *function; /* the one the line is in, demangled; NULL unknown */
 	const char *outer; /* the one that was inlined into; NULL: it was not inlined */
 	uint64_t function_offset; /* from the begin of function; 0 where the line is known */
+	uint64_t function_begin; /* in module, of a function without a name; 0 unknown */
 	const char *file; /* as the compiler names it; NULL unknown */
 	uint32_t line; /* 0 unknown */
 	/* the inline chain: function first, then what each was inlined into, outer last */
@@ -62,6 +63,14 @@ void crit_symbols_destroy(struct crit_symbols *symbols);
 void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
 		       struct crit_source_location *ret_place);
 
+/*
+ * The place of a byte of a file, which is within a call: the frames of a path have these.  Where
+ * nodes have files of their own by one path it is read in the one that lies there now.
+ * Ownership, errors, threads and cost as above; module is path where no process had the file.
+ */
+void crit_symbols_find_in_file(struct crit_symbols *symbols, const char *path, uint64_t offset,
+			       struct crit_source_location *ret_place);
+
 /* By module, build id before path, and offset: 0 for the same place of any two processes. */
 int crit_source_location_compare(const struct crit_source_location *left,
 				 const struct crit_source_location *right);
@@ -73,7 +82,7 @@ int crit_source_location_compare(const struct crit_source_location *left,
 const char *crit_source_location_text(const struct crit_source_location *location, char *text,
 				      size_t text_bytes);
 
-/* Does any process of the run have a file in memory whose name begins so, as "libgomp.so" does? */
+/* Does any process with a shim have a file in memory whose name begins so, as "libgomp.so" does? */
 bool crit_symbols_has_file(const struct crit_symbols *symbols, const char *name);
 
 /*

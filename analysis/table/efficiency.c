@@ -227,24 +227,19 @@ static double part(double a, double b)
 }
 
 /* The best node: largest mean time present, smallest mean time in MPI. */
-static void best_node(const struct location *places, size_t count, struct location_sums *ret_best)
+static void best_node(const struct location_sums *nodes, size_t node_count,
+		      struct location_sums *ret_best)
 {
 	struct location_sums best = { 0 };
 
-	for (size_t i = 0; i < count; i++) {
-		struct location_sums node = { 0 };
-		bool is_done = false;
+	for (size_t i = 0; i < node_count; i++) {
+		const struct location_sums *node = &nodes[i];
 
-		for (size_t j = 0; j < i && !is_done; j++)
-			is_done = places[j].node == places[i].node;
-		for (size_t j = i; j < count && !is_done; j++)
-			if (places[j].node == places[i].node)
-				fold_add(&node, &places[j]);
-		if (is_done)
+		if (!node->count)
 			continue;
-		best.max_present = larger(best.max_present, node.present / node.cpus);
-		if (best.count++ == 0 || node.mpi / node.cpus < best.min_mpi)
-			best.min_mpi = node.mpi / node.cpus;
+		best.max_present = larger(best.max_present, node->present / node->cpus);
+		if (best.count++ == 0 || node->mpi / node->cpus < best.min_mpi)
+			best.min_mpi = node->mpi / node->cpus;
 	}
 	*ret_best = best;
 }
@@ -289,17 +284,21 @@ static void factor_omp(const struct location *places, size_t count, struct crit_
 		part(useful + scheduling + imbalance, useful + scheduling + imbalance + cpu_serial);
 }
 
-static void factor(const struct location *places, size_t count, double window_ns,
-		   struct crit_efficiency *eff)
+/* nodes: all zero, one for each node. */
+static void factor(const struct location *places, size_t count, struct location_sums *nodes,
+		   const struct crit_results *results, struct crit_efficiency *eff)
 {
+	const double window_ns = (double)results->window_ns;
 	struct location_sums all = { 0 };
 	struct location_sums best;
 	double mean_present;
 	double mean_mpi;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		fold_add(&all, &places[i]);
-	best_node(places, count, &best);
+		fold_add(&nodes[places[i].node], &places[i]);
+	}
+	best_node(nodes, results->node_count, &best);
 	mean_present = all.present / all.cpus;
 	mean_mpi = all.mpi / all.cpus;
 
@@ -323,16 +322,15 @@ static void factor(const struct location *places, size_t count, double window_ns
 void crit_efficiency_of(const struct crit_results *results, struct crit_efficiency *ret_efficiency)
 {
 	size_t most = results->has_ranks ? results->rank_count : results->thread_count;
-	struct location *places = most ? calloc(most, sizeof(*places)) : NULL;
-	size_t count;
+	struct location *places = calloc(most + 1, sizeof(*places));
+	struct location_sums *nodes = calloc(results->node_count + 1, sizeof(*nodes));
+	size_t count = 0;
 
 	memset(ret_efficiency, 0, sizeof(*ret_efficiency));
-	if (!places || results->window_ns == 0) {
-		free(places);
-		return;
-	}
-	count = locate_all(results, places);
+	if (places && nodes && results->window_ns)
+		count = locate_all(results, places);
 	if (count > 0)
-		factor(places, count, (double)results->window_ns, ret_efficiency);
+		factor(places, count, nodes, results, ret_efficiency);
 	free(places);
+	free(nodes);
 }

@@ -203,17 +203,26 @@ static size_t find_threads(const struct crit_results *results, struct unit *unit
 	return count;
 }
 
-/* Leaves out those that do next to nothing. */
-static void leave_out(struct units *units)
+/*
+ * Leaves out those that do next to nothing; but of ranks only where most have something to do: else
+ * they are no masters that hand out work, and the others hold them up.
+ */
+static void leave_out(struct units *units, bool has_ranks)
 {
-	double most = 0;
-	size_t kept = 0;
+	double least = 0;
+	size_t kept = 0, idle = 0, live = 0;
 
 	for (size_t i = 0; i < units->count; i++)
-		if (units->rows[i].active > most)
-			most = units->rows[i].active;
+		if (units->rows[i].active * LEAST_ACTIVE_RATIO > least)
+			least = units->rows[i].active * LEAST_ACTIVE_RATIO;
+	for (size_t i = 0; i < units->count; i++) {
+		live += units->rows[i].active > 0;
+		idle += units->rows[i].active > 0 && units->rows[i].active < least;
+	}
+	if (has_ranks && 2 * idle >= live)
+		least = 0;
 	for (size_t i = 0; i < units->count; i++)
-		if (units->rows[i].active > 0 && units->rows[i].active >= LEAST_ACTIVE_RATIO * most)
+		if (units->rows[i].active > 0 && units->rows[i].active >= least)
 			units->rows[kept++] = units->rows[i];
 	units->count = kept;
 }
@@ -533,7 +542,7 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 		return -ENOMEM;
 	units.count = results->has_ranks ? find_ranks(results, units.rows)
 					 : find_threads(results, units.rows);
-	leave_out(&units);
+	leave_out(&units, results->has_ranks);
 	crowds = find_crowds(results, &units);
 	rc = crowds ? find_capacity(&units, results) : -ENOMEM;
 	if (!rc && check && results->window_ns && units.count) {

@@ -76,36 +76,48 @@ static double relative_error(crit_fix a, crit_fix b, uint64_t window_ns)
 	return window_ns ? crit_fix_seconds(apart) / (1e-9 * (double)window_ns) : 0.0;
 }
 
-/*
- * The sums come from the threads' rows, the times from the integrals: the check compares the two.
- */
-static void add_check(struct crit_results *results, enum crit_unit unit, enum crit_scope scope,
-		      uint32_t node, const struct crit_scope_state *state)
+static void begin_check(struct crit_results *results, enum crit_unit unit, enum crit_scope scope,
+			uint32_t node, const struct crit_scope_state *state)
 {
-	struct crit_consistency_check *check = &results->checks[results->check_count++];
-	double first, second;
+	results->checks[results->check_count++] = (struct crit_consistency_check){
+		.unit = unit,
+		.scope = scope,
+		.node = node,
+		.nobody = (crit_fix)state->nobody_ns << 64,
+		.active_ns = state->active_ns,
+		.window_ns = results->window_ns,
+	};
+}
 
-	*check = (struct crit_consistency_check){ .unit = unit, .scope = scope, .node = node };
-	for (size_t i = 0; i < results->thread_count; i++) {
-		const struct crit_thread_row *row = &results->threads[i];
+/* Adds a thread to the checks of the run, the first ones, and to those of its node. */
+static void add_to_checks(struct crit_results *results, const struct crit_thread_row *row,
+			  size_t units)
+{
+	for (size_t unit = 0; unit < units; unit++) {
+		struct crit_consistency_check *run = &results->checks[unit];
+		struct crit_consistency_check *node =
+			&results->checks[(1 + row->node) * units + unit];
 
-		if (scope == CRIT_SCOPE_NODE && row->node != node)
-			continue;
-		check->cmetric_sum += scope == CRIT_SCOPE_NODE ? row->node_cmetric[unit]
-							       : row->run.cmetric[unit];
-		check->all_waiting_sum += scope == CRIT_SCOPE_NODE ? row->node_all_waiting[unit]
-								   : row->run.all_waiting[unit];
+		run->cmetric_sum += row->run.cmetric[unit];
+		run->all_waiting_sum += row->run.all_waiting[unit];
+		node->cmetric_sum += row->node_cmetric[unit];
+		node->all_waiting_sum += row->node_all_waiting[unit];
 	}
-	check->nobody = (crit_fix)state->nobody_ns << 64;
-	check->active_ns = state->active_ns;
-	check->window_ns = results->window_ns;
-	first = relative_error(check->cmetric_sum, (crit_fix)check->active_ns << 64,
-			       check->window_ns);
-	second = relative_error(check->cmetric_sum + check->all_waiting_sum + check->nobody,
-				(crit_fix)check->window_ns << 64, check->window_ns);
+}
+
+static void end_check(struct crit_consistency_check *check)
+{
+	double first = relative_error(check->cmetric_sum, (crit_fix)check->active_ns << 64,
+				      check->window_ns);
+	double second = relative_error(check->cmetric_sum + check->all_waiting_sum + check->nobody,
+				       (crit_fix)check->window_ns << 64, check->window_ns);
+
 	check->error_ratio = first > second ? first : second;
 }
 
+/*
+ * The sums come from the threads' rows, the times from the integrals: the check compares the two.
+ */
 static int fill_checks(const struct crit_engine *engine, struct crit_results *results)
 {
 	int units = results->has_ranks ? CRIT_UNIT_COUNT : 1;
@@ -115,12 +127,16 @@ static int fill_checks(const struct crit_engine *engine, struct crit_results *re
 	if (!results->checks)
 		return -ENOMEM;
 	for (int unit = 0; unit < units; unit++)
-		add_check(results, unit, CRIT_SCOPE_RUN, 0, &engine->run);
+		begin_check(results, unit, CRIT_SCOPE_RUN, 0, &engine->run);
 	for (uint32_t node = 0; node < results->node_count; node++) {
 		for (int unit = 0; unit < units; unit++)
-			add_check(results, unit, CRIT_SCOPE_NODE, node,
-				  engine->nodes ? &engine->nodes[node] : &engine->run);
+			begin_check(results, unit, CRIT_SCOPE_NODE, node,
+				    engine->nodes ? &engine->nodes[node] : &engine->run);
 	}
+	for (size_t i = 0; i < results->thread_count; i++)
+		add_to_checks(results, &results->threads[i], (size_t)units);
+	for (size_t i = 0; i < results->check_count; i++)
+		end_check(&results->checks[i]);
 	return 0;
 }
 

@@ -25,6 +25,12 @@ static bool source_location_of(void *user, uint32_t node, uint32_t pid, uint64_t
 	return ret_place->module != NULL;
 }
 
+static void frame_location_of(void *user, const char *path, uint64_t offset,
+			      struct crit_source_location *ret_place)
+{
+	crit_symbols_find_in_file(user, path, offset, ret_place);
+}
+
 /* One file per thread that lives at one time. */
 static void raise_file_limit(void)
 {
@@ -60,8 +66,10 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		.ret_results = options->ret_analysis ? &results : NULL,
 		.has_metrics = options->has_metrics,
 		.has_all = options->has_all,
+		.has_samples = options->has_samples,
 		.creator = "crit " CRIT_VERSION,
 		.source_location_of = source_location_of,
+		.frame_location_of = frame_location_of,
 		.progress = options->has_progress ? crit_progress_draw : NULL,
 		.progress_user = &progress,
 	};

@@ -11,6 +11,7 @@ struct crit_archive_options {
 	enum crit_active_rule rule;
 	bool has_metrics;
 	bool has_all;
+	bool has_samples;
 	const struct crit_transport
 		*transport; /* who write it together, NULL: this process alone */
 	bool has_progress; /* a bar on stderr once the work has taken a second */

@@ -21,6 +21,7 @@
 #include "cli/results/finish_lock.h"
 #include "cli/results/no_report.h"
 #include "cli/results/nodes.h"
+#include "cli/results/path_maker.h"
 #include "cli/results/archive.h"
 #include "core/abi/abi_socket.h"
 #include "core/client/client_key.h"
@@ -187,8 +188,12 @@ static bool wait_closed(const struct crit_finisher *finisher)
 {
 	uint16_t kind;
 
-	while ((kind = receive(finisher, MSG_PEEK)) != 0 && kind != CRIT_M_CLOSED)
-		(void)receive(finisher, 0);
+	while ((kind = receive(finisher, MSG_PEEK)) != 0 && kind != CRIT_M_CLOSED) {
+		if (kind == CRIT_M_STACKS)
+			crit_path_maker_start(finisher->socket_fd);
+		else
+			(void)receive(finisher, 0);
+	}
 	return kind == CRIT_M_CLOSED;
 }
 

@@ -31,6 +31,7 @@ struct crit_recording_set {
 	uint64_t indexed_bytes; /* size of all files then */
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
+	uint32_t active_max; /* of analyses */
 };
 
 struct crit_analysis {
@@ -233,6 +234,11 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 	return rc;
 }
 
+void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max)
+{
+	set->active_max = active_max;
+}
+
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
 			       bool has_progress, const struct crit_transport *transport,
 			       struct crit_analysis **ret_analysis, struct crit_err *err)
@@ -240,6 +246,7 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 	struct crit_progress progress = crit_progress_begin("analysing");
 	struct crit_analysis_options options = {
 		.rule = rule,
+		.active_max = set->active_max,
 		.user = &progress,
 		.transport = transport,
 		.index = crit_recording_set_index(set),

@@ -54,6 +54,9 @@ struct crit_elf_reader *crit_reader_create(void);
 /* Sum of the sizes of all files. Units: bytes. */
 uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);
 
+/* Analyses from here on leave out time with more active threads than that; 0: none. */
+void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max);
+
 struct crit_transport;
 struct crit_summary;
 

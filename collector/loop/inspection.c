@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "collector/loop/connections.h"
+#include "collector/loop/unwinding.h"
 #include "collector/record/output_check.h"
 #include "collector/system/now.h"
 #include "collector/system/procfs.h"
@@ -47,6 +48,7 @@ struct inspection {
 	int fd; /* the client's, borrowed; a duplicate of the finisher's */
 	int rc; /* of receiving */
 	struct crit_message_in in;
+	uint8_t message[]; /* a finisher's, in place of in.bytes: CRIT_PATHS_MESSAGE_MAX */
 };
 
 /* Collects descriptors; those beyond the array are closed. */
@@ -79,14 +81,18 @@ static int receive_all(struct inspection *inspection)
 		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int) * PASSED_MAX)];
 	} control;
 	struct iovec part = { inspection->in.bytes, sizeof(inspection->in.bytes) };
+	const struct iovec finisher_part = { inspection->message, CRIT_PATHS_MESSAGE_MAX };
 	struct msghdr message = {
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes),
 	};
-	ssize_t bytes = recvmsg(inspection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t bytes;
 
+	if (!inspection->client)
+		part = finisher_part;
+	bytes = recvmsg(inspection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	inspection->in.fd_count = 0;
 	if (bytes < 0)
 		return -errno;
@@ -158,7 +164,7 @@ static void take(struct crit_task *task)
 
 int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *run)
 {
-	struct inspection *inspection = calloc(1, sizeof(*inspection));
+	struct inspection *inspection = calloc(1, sizeof(*inspection) + CRIT_PATHS_MESSAGE_MAX);
 
 	if (!inspection)
 		return -ENOMEM;
@@ -179,24 +185,18 @@ int crit_inspection_take_finisher(struct crit_server *server, struct crit_run *r
 	return 0;
 }
 
-static void close_passed(struct crit_server *server, const struct crit_message_in *in)
-{
-	for (int i = 0; i < in->fd_count; i++) {
-		if (in->fds[i] >= 0)
-			crit_workers_close(server->closers, in->fds[i]);
-	}
-}
-
 static void handle_finisher(struct crit_server *server, struct inspection *inspection)
 {
 	struct crit_run *run = &server->runs[inspection->run_slot];
 
-	close_passed(server, &inspection->in);
+	crit_message_in_close(server->closers, &inspection->in);
 	crit_workers_close(server->closers, inspection->fd);
 	if (run->number != inspection->run_number) /* that run is over */
 		return;
 	run->is_finisher_inspected = false;
 	run->is_front_told = false;
+	if (!inspection->rc)
+		crit_unwinding_take(server, run, inspection->message, inspection->in.size);
 	if (run->finisher_fd >= 0)
 		(void)crit_watch_add(server->epoll_fd, run->finisher_fd, CRIT_WATCH_FINISHER,
 				     run->slot);
@@ -209,7 +209,7 @@ static void finish(struct crit_server *server, struct inspection *inspection, ha
 
 	client->inspection = NULL;
 	if (client->is_late) {
-		close_passed(server, in);
+		crit_message_in_close(server->closers, in);
 		if (server->clients[client->index] != client) /* else it has yet to be reaped */
 			crit_connections_destroy(server, client);
 		return;
@@ -219,7 +219,7 @@ static void finish(struct crit_server *server, struct inspection *inspection, ha
 		client->is_over = true;
 	if (!client->is_over)
 		handle(server, client, in);
-	close_passed(server, in);
+	crit_message_in_close(server->closers, in);
 	if (!client->is_over &&
 	    crit_watch_add(server->epoll_fd, client->fd, CRIT_WATCH_CLIENT, client->index))
 		client->is_over = true;
@@ -244,7 +244,7 @@ void crit_inspection_drop(struct crit_task *task)
 {
 	struct inspection *inspection = (void *)task;
 
-	close_passed(inspection->server, &inspection->in);
+	crit_message_in_close(inspection->server->closers, &inspection->in);
 	if (!inspection->client)
 		crit_workers_close(inspection->server->closers, inspection->fd);
 	free(inspection);

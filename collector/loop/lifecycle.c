@@ -13,6 +13,7 @@
 #include "collector/loop/listener.h"
 #include "collector/loop/message_in.h"
 #include "collector/loop/run_list.h"
+#include "collector/loop/unwinding.h"
 #include "collector/member/members.h"
 #include "collector/system/now.h"
 #include "core/base/clock.h"
@@ -101,8 +102,19 @@ static void put_foot(struct crit_run *run)
 	crit_run_put_record(run, CRIT_C_FOOT, 0, foot.time_ns, &foot);
 }
 
+/* The foot is written when all call paths are in that come soon. */
+static void step_unwinding(const struct crit_server *server, struct crit_run *run, uint64_t now_ns)
+{
+	if (!crit_unwinding_is_over(server, run, now_ns))
+		return;
+	put_foot(run);
+	run->state = CRIT_RUN_ENDING;
+}
+
 void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 {
+	const uint64_t now_ns = crit_now_ns();
+
 	if (run->state == CRIT_RUN_STARTING) {
 		run->state = CRIT_RUN_ENDED;
 		return;
@@ -113,20 +125,22 @@ void crit_lifecycle_end(struct crit_server *server, struct crit_run *run)
 	crit_sources_stop(server->sources, run);
 	crit_sources_drain(server->sources);
 	crit_members_end_run(server->members, run);
-	crit_memory_maps_end_run(server->maps, run, crit_now_ns());
+	crit_memory_maps_end_run(server->maps, run, now_ns);
 	if (is_window_over(server, run))
 		close_window(server, run);
 	drain_run(server, run, false);
-	put_foot(run);
+	crit_unwinding_end(server, run, now_ns);
 	crit_sources_end(server->sources, run);
-	run->state = CRIT_RUN_ENDING;
+	run->state = CRIT_RUN_UNWINDING;
+	step_unwinding(server, run, now_ns);
 	crit_meter_forgive(server->meter);
 }
 
 bool crit_lifecycle_is_ending(const struct crit_server *server)
 {
 	for (uint32_t i = 0; i < server->run_end; i++) {
-		if (server->runs[i].state == CRIT_RUN_ENDING || server->runs[i].is_list_due)
+		if (server->runs[i].state == CRIT_RUN_UNWINDING ||
+		    server->runs[i].state == CRIT_RUN_ENDING || server->runs[i].is_list_due)
 			return true;
 	}
 	return false;
@@ -185,6 +199,7 @@ void crit_lifecycle_on_finisher(struct crit_server *server, struct crit_run *run
 	if (rc >= 0)
 		return;
 	run->is_finisher_gone = true;
+	crit_sources_stop_stacks(server->sources, run);
 	if (!run->is_written_known)
 		crit_connections_tell_written(server, run, -EPIPE);
 	run->is_written_known = true;
@@ -248,6 +263,9 @@ void crit_lifecycle_step(struct crit_server *server, struct crit_run *run, uint6
 		break;
 	case CRIT_RUN_RECORDING:
 		step_recording(server, run, now_ns);
+		break;
+	case CRIT_RUN_UNWINDING:
+		step_unwinding(server, run, now_ns);
 		break;
 	case CRIT_RUN_ENDING:
 		tell_finisher(server, run);

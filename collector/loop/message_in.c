@@ -57,6 +57,14 @@ int crit_message_in_peek(int fd, struct crit_message_in *ret_in)
 	return peek_bare(fd, NULL, 0, ret_in);
 }
 
+void crit_message_in_close(struct crit_workers *closers, const struct crit_message_in *in)
+{
+	for (int i = 0; i < in->fd_count; i++) {
+		if (in->fds[i] >= 0)
+			crit_workers_close(closers, in->fds[i]);
+	}
+}
+
 void crit_message_in_hang_up(struct crit_workers *closers, int fd)
 {
 	static struct crit_message_in in; /* main loop only */

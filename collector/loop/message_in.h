@@ -42,6 +42,9 @@ int crit_message_in_receive(int fd, struct crit_message_in *ret_in);
 /* Reads, and leaves, a finisher's next message; its client has that socket too.  Empty: the end. */
 int crit_message_in_peek(int fd, struct crit_message_in *ret_in);
 
+/* Closes, in a worker, the descriptors that nobody kept. */
+void crit_message_in_close(struct crit_workers *closers, const struct crit_message_in *in);
+
 /* Closes a client's connection: here when nothing in it can make that wait, else in a worker. */
 void crit_message_in_hang_up(struct crit_workers *closers, int fd);
 

@@ -3,14 +3,15 @@
 #include "collector/loop/protocol.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "collector/loop/connections.h"
 #include "collector/loop/lifecycle.h"
 #include "collector/loop/run_list.h"
+#include "collector/loop/run_output.h"
 #include "collector/member/members.h"
 #include "collector/system/now.h"
 #include "collector/system/procfs.h"
@@ -88,6 +89,8 @@ static void welcome_waiting(struct crit_server *server, struct crit_run *run)
 
 		if (!client || client->run != run || client->is_welcome || client->is_over)
 			continue;
+		if (run->state == CRIT_RUN_STARTING && client->is_in_init)
+			continue;
 		if (run->state == CRIT_RUN_STARTING) {
 			if (run->first)
 				return;
@@ -104,11 +107,17 @@ static void on_hello(struct crit_server *server, struct crit_connection *client,
 
 	terminate(hello->run_key);
 	terminate(hello->exe);
-	if (client->run || hello->role < CRIT_ROLE_SHIM || hello->role > CRIT_ROLE_ROOT) {
+	if (client->is_in_init && hello->role == CRIT_ROLE_SHIM) { /* not any more */
+		client->is_in_init = false;
+		welcome_waiting(server, client->run);
+		return;
+	}
+	if (client->run || hello->role < CRIT_ROLE_SHIM || hello->role > CRIT_ROLE_STARTER) {
 		crit_connections_refuse(server, client, "HELLO makes no sense here");
 		return;
 	}
-	client->role = hello->role;
+	client->is_in_init = hello->role == CRIT_ROLE_IN_INIT || hello->role == CRIT_ROLE_STARTER;
+	client->role = client->is_in_init ? CRIT_ROLE_SHIM : hello->role;
 	client->flavour = hello->flavour;
 	memcpy(client->exe, hello->exe, sizeof(client->exe));
 	client->run = find_run(server, hello->run_key);
@@ -119,94 +128,9 @@ static void on_hello(struct crit_server *server, struct crit_connection *client,
 		return;
 	}
 	client->run->pending_clients++;
+	if (hello->role == CRIT_ROLE_STARTER && !client->run->first)
+		client->run->first = client; /* its OUTPUT follows, unasked */
 	welcome_waiting(server, client->run);
-}
-
-static void fill_file(const struct crit_server *server, const struct crit_run *run,
-		      const struct crit_message_output *output,
-		      const struct crit_source_status *status, struct crit_rec_file *ret_file)
-{
-	struct utsname name;
-	long bytes;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	memset(ret_file, 0, sizeof(*ret_file));
-	ret_file->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
-	ret_file->uid = server->options.served_uid;
-	ret_file->level = output->level == CRIT_LEVEL_PROFILE ? CRIT_LEVEL_PROFILE
-							      : CRIT_LEVEL_TRACE;
-	ret_file->kernel_status = status->kernel;
-	ret_file->perf_status = status->perf;
-	ret_file->perf_paranoid = status->perf_paranoid;
-	ret_file->start_mono_ns = crit_now_ns();
-	ret_file->start_real_ns = crit_clock_ns(CLOCK_REALTIME);
-	ret_file->run_id = run->run_id;
-	ret_file->max_bytes = output->max_bytes;
-	bytes = crit_procfs_read_file(server->proc_fd, "sys/kernel/random/boot_id", ret_file->boot,
-				      sizeof(ret_file->boot) - 1);
-	if (bytes > 0)
-		ret_file->boot[strcspn(ret_file->boot, "\n")] = '\0';
-	memcpy(ret_file->host, run->host, sizeof(ret_file->host));
-	memcpy(ret_file->run_key, run->key, sizeof(ret_file->run_key));
-	memcpy(ret_file->exe, run->exe, sizeof(ret_file->exe));
-	(void)uname(&name); /* cannot fail with a valid pointer */
-	(void)snprintf(ret_file->kernel_release, sizeof(ret_file->kernel_release), "%.63s",
-		       name.release);
-	(void)snprintf(ret_file->critd_version, sizeof(ret_file->critd_version), "%s",
-		       CRIT_VERSION);
-}
-
-static int take_output(struct crit_server *server, struct crit_run *run,
-		       const struct crit_message_output *output, struct crit_message_in *in,
-		       struct crit_err *err)
-{
-	struct crit_source_status status = *crit_sources_status(server->sources);
-	struct crit_rec_file file;
-	int rc;
-
-	if (in->fd_count != 2)
-		return crit_err_set(err, -EINVAL, "OUTPUT came with %d descriptors, not 2",
-				    in->fd_count);
-	if (in->found.status) {
-		*err = in->found.err;
-		return in->found.status;
-	}
-	memcpy(run->directory, output->directory, sizeof(run->directory));
-	memcpy(run->host, output->host, sizeof(run->host));
-	crit_sources_begin(server->sources, run, &status);
-	fill_file(server, run, output, &status, &file);
-	rc = crit_run_open(run, in->fds[0], &file);
-	if (rc) {
-		crit_sources_stop(server->sources, run);
-		crit_sources_end(server->sources, run);
-		return crit_err_set(err, rc,
-				    "cannot start the thread that writes the recording: %s",
-				    strerror(-rc));
-	}
-	run->finisher_fd = in->fds[1];
-	in->fds[0] = in->fds[1] = -1;
-	run->state = CRIT_RUN_RECORDING;
-	return crit_watch_add(server->epoll_fd, run->finisher_fd, CRIT_WATCH_FINISHER, run->slot);
-}
-
-static void on_output(struct crit_server *server, struct crit_connection *client,
-		      struct crit_message_in *in)
-{
-	struct crit_message_output *output = (void *)in->bytes;
-	struct crit_run *run = client->run;
-	struct crit_err err = { "" };
-
-	terminate(output->directory);
-	terminate(output->host);
-	if (!run || run->state != CRIT_RUN_STARTING || run->first != client) {
-		crit_connections_refuse(server, client, "OUTPUT was not asked for");
-		return;
-	}
-	if (take_output(server, run, output, in, &err)) {
-		crit_connections_refuse(server, client, err.text);
-		return;
-	}
-	welcome_waiting(server, run);
 }
 
 static void put_process(const struct crit_connection *client,
@@ -284,6 +208,26 @@ static enum crit_arrival arrival_of(const struct crit_message_register *message)
 	return message->has_memfd ? CRIT_ARRIVAL_SHIM : CRIT_ARRIVAL_BEFORE_EXEC;
 }
 
+/* REGISTER of a client in MPI_Init, until the run records. */
+static void hold(struct crit_connection *client, struct crit_message_in *in)
+{
+	client->held = malloc(sizeof(*client->held));
+	if (!client->held) {
+		client->is_over = true;
+		return;
+	}
+	*client->held = *in;
+	in->fd_count = 0; /* they are its own now */
+}
+
+static void put_maps(struct crit_server *server, struct crit_client_process *process)
+{
+	const uint64_t digest = crit_members_put_maps(server->members, process);
+
+	if (digest)
+		crit_memory_maps_follow(server->maps, process->pid, digest, crit_now_ns());
+}
+
 static void on_register(struct crit_server *server, struct crit_connection *client,
 			struct crit_message_in *in)
 {
@@ -293,6 +237,10 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 	int rc;
 
 	terminate(message->arguments);
+	if (client->is_in_init && client->run->state == CRIT_RUN_STARTING && !client->held) {
+		hold(client, in);
+		return;
+	}
 	if (!client->run || client->run->state != CRIT_RUN_RECORDING || client->process ||
 	    client->pidfd < 0) {
 		crit_connections_refuse(server, client, "REGISTER makes no sense here");
@@ -321,7 +269,7 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 		crit_memory_maps_add(server->maps, client->run, client->process->pid,
 				     arrival_of(message), crit_now_ns());
 		if (message->has_memfd && !client->process->is_mpi) /* no RANK will come */
-			crit_members_put_maps(server->members, client->process);
+			put_maps(server, client->process);
 	}
 	settle(client);
 	if (!rc) {
@@ -329,6 +277,45 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 		settle_runners(server, client->run);
 	}
 	answer_register(client, rc);
+}
+
+/* They came before the run's output did. */
+static void register_held(struct crit_server *server, const struct crit_run *run)
+{
+	for (uint32_t i = 0; i < server->client_end; i++) {
+		struct crit_connection *client = server->clients[i];
+		struct crit_message_in *held = client ? client->held : NULL;
+
+		if (!held || client->run != run || client->is_over)
+			continue;
+		client->held = NULL;
+		on_register(server, client, held);
+		crit_message_in_close(server->closers, held);
+		free(held);
+	}
+}
+
+static void on_output(struct crit_server *server, struct crit_connection *client,
+		      struct crit_message_in *in)
+{
+	struct crit_message_output *output = (void *)in->bytes;
+	struct crit_run *run = client->run;
+	struct crit_err err = { "" };
+
+	terminate(output->directory);
+	terminate(output->host);
+	if (in->size < sizeof(*output))
+		output->sample_budget = 0;
+	if (!run || run->state != CRIT_RUN_STARTING || run->first != client) {
+		crit_connections_refuse(server, client, "OUTPUT was not asked for");
+		return;
+	}
+	if (crit_run_output_take(server, run, output, in, &err)) {
+		crit_connections_refuse(server, client, err.text);
+		return;
+	}
+	welcome_waiting(server, run);
+	register_held(server, run);
 }
 
 static int attach(struct crit_server *server, struct crit_connection *client,
@@ -384,6 +371,7 @@ static void on_rank(struct crit_server *server, struct crit_connection *client,
 		    struct crit_message_in *in)
 {
 	struct crit_message_rank *message = (void *)in->bytes;
+	const uint64_t init_ns = message->open_ns - message->init_us * 1000ull;
 	struct crit_rec_rank record;
 
 	terminate(message->world);
@@ -403,8 +391,11 @@ static void on_rank(struct crit_server *server, struct crit_connection *client,
 	memcpy(record.library, message->library, sizeof(record.library));
 	client->process->has_rank = true;
 	client->run->has_ranks = true;
-	crit_run_put_record(client->run, CRIT_C_RANK, 0, message->open_ns, &record);
-	crit_members_put_maps(server->members, client->process);
+	crit_run_put(client->run, CRIT_C_RANK, 0, message->open_ns,
+		     (const struct crit_chunk_part[2]){
+			     { &record, sizeof(record) },
+			     { &init_ns, message->init_us ? sizeof(init_ns) : 0 } });
+	put_maps(server, client->process);
 	crit_cpu_limits_begin(&client->process->cpu_limits, CRIT_CPU_LIMITS_SOON, crit_now_ns());
 }
 
@@ -426,7 +417,9 @@ static void on_close(struct crit_server *server, struct crit_connection *client,
 	client->process->is_closed = !message->has_reopened;
 	client->run->due_ns = client->process->is_closed ? crit_now_ns() : 0;
 	crit_run_put_record(client->run, CRIT_C_CLOSE, 0, message->close_ns, &record);
-	crit_members_put_maps(server->members, client->process);
+	(void)crit_members_put_maps(server->members, client->process);
+	crit_memory_maps_add(server->maps, client->run, client->process->pid, CRIT_ARRIVAL_SHIM,
+			     crit_now_ns()); /* what it does from now on is in no window */
 	crit_members_look_at_cpus_of(server->members, client->process, crit_now_ns());
 }
 
@@ -501,7 +494,7 @@ static const struct {
 		       struct crit_message_in *in);
 } kinds[CRIT_M_COUNT] = {
 	[CRIT_M_HELLO] = { sizeof(struct crit_message_hello), on_hello },
-	[CRIT_M_OUTPUT] = { sizeof(struct crit_message_output), on_output },
+	[CRIT_M_OUTPUT] = { offsetof(struct crit_message_output, sample_budget), on_output },
 	[CRIT_M_REGISTER] = { sizeof(struct crit_message_register), on_register },
 	[CRIT_M_ATTACH] = { sizeof(struct crit_message_head), on_attach },
 	[CRIT_M_RANK] = { sizeof(struct crit_message_rank), on_rank },
@@ -542,6 +535,10 @@ void crit_protocol_leave(struct crit_server *server, struct crit_connection *cli
 {
 	struct crit_run *run = client->run;
 
+	if (client->held)
+		crit_message_in_close(server->closers, client->held);
+	free(client->held);
+	client->held = NULL;
 	if (client->process)
 		client->process->holder = NULL;
 	if (!run)

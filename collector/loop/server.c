@@ -152,6 +152,7 @@ static int open_sources(struct crit_server *server, struct crit_err *err)
 static int open_all(struct crit_server *server, struct crit_err *err)
 {
 	const struct crit_options *options = &server->options;
+	const struct crit_source_status *status;
 	int rc = crit_listener_open(options, &server->listen_fd, err);
 
 	if (!rc)
@@ -170,7 +171,8 @@ static int open_all(struct crit_server *server, struct crit_err *err)
 	if (rc)
 		return crit_err_set(err, rc, "cannot start threads: %s", strerror(-rc));
 	rc = crit_privileges_confine(crit_sources_need_perf_events(server->sources), err);
-	if (!rc && crit_sources_status(server->sources)->kernel && !options->has_no_kernel)
+	status = crit_sources_status(server->sources);
+	if (!rc && !options->has_no_kernel && (status->kernel || status->perf < 0))
 		server->say(err->text);
 	return rc;
 }
@@ -421,6 +423,8 @@ static uint32_t tick_length_ns(const struct crit_server *server)
 {
 	if (server->run_count == 0 && server->inspected_count == 0)
 		return 0;
+	if (!crit_members_exist(server->members))
+		return CRIT_SLOW_TICK_NS;
 	return crit_now_ns() < server->fast_until_ns ? CRIT_FAST_TICK_NS : CRIT_TICK_NS;
 }
 

@@ -17,6 +17,7 @@
 #define CRIT_CLIENTS_MAX 4352u /* every process may hold one, and some may wait */
 #define CRIT_TICK_NS 5000000u
 #define CRIT_FAST_TICK_NS 2000000u /* while a thread buffer fills quickly */
+#define CRIT_SLOW_TICK_NS 10000000u /* without thread buffers: the kernel's ring is larger */
 
 struct crit_connection {
 	int fd;
@@ -29,6 +30,8 @@ struct crit_connection {
 	uint32_t flavour;
 	uint32_t message_count;
 	bool is_welcome; /* WELCOME is sent */
+	bool is_in_init; /* of MPI: HELLO comes once more, after that */
+	struct crit_message_in *held; /* its REGISTER, until the run records; or NULL */
 	struct crit_task *inspection; /* a worker has its next message; it is not watched */
 	uint64_t inspected_ns; /* since when */
 	bool is_late; /* its inspection has no end: it is given up, and freed when it has one */

@@ -21,6 +21,7 @@
 #define TRIES_MAX 64 /* sockets connected to */
 #define SUFFIX ".sock"
 #define LOCK_SUFFIX ".lock"
+#define NEW_SUFFIX ".new" /* of a client that was killed before the socket had its name */
 
 static bool ends_with(const char *name, const char *suffix)
 {
@@ -45,6 +46,7 @@ static bool is_dead(const char *path)
 static void remove_dead(const char *path)
 {
 	char lock_path[PATH_MAX + sizeof(LOCK_SUFFIX)];
+	char new_path[PATH_MAX + sizeof(NEW_SUFFIX)];
 	crit_autoclose int lock_fd = -1;
 	struct stat status;
 
@@ -53,6 +55,8 @@ static void remove_dead(const char *path)
 	(void)snprintf(lock_path, sizeof(lock_path), "%s" LOCK_SUFFIX, path);
 	if (crit_client_take_lock(lock_path, &lock_fd))
 		return;
+	(void)snprintf(new_path, sizeof(new_path), "%s" NEW_SUFFIX, path);
+	(void)unlink(new_path);
 	if (is_dead(path))
 		(void)unlink(path);
 	(void)unlink(lock_path);
@@ -82,6 +86,8 @@ void crit_sweep(const char *socket_path)
 			continue;
 		if (ends_with(entry->d_name, SUFFIX LOCK_SUFFIX))
 			length -= (int)strlen(LOCK_SUFFIX);
+		else if (ends_with(entry->d_name, SUFFIX NEW_SUFFIX))
+			length -= (int)strlen(NEW_SUFFIX);
 		else if (!ends_with(entry->d_name, SUFFIX))
 			continue;
 		(void)snprintf(path, sizeof(path), "%.*s/%.*s", (int)(slash - socket_path),

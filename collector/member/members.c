@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collector/member/cgroups.h"
+#include "collector/member/memory_maps.h"
 #include "collector/member/meter.h"
 #include "collector/record/run.h"
 #include "collector/source/sources.h"
@@ -17,7 +18,6 @@
 #include "core/base/cleanup.h"
 #include "core/base/hash.h"
 
-#define MAPS_BYTES (256u << 10)
 #define NAMES_MAX 4096u
 #define INIT_NS 1000000000ull /* by which MPI_Init may return later in one rank than another */
 #define LOOK_WORTH 16 /* what a look at CPUs costs beside its threads, counted in threads */
@@ -226,6 +226,14 @@ void crit_members_expel(struct crit_members *members, uint32_t tgid)
 		process->is_expelled = true;
 }
 
+bool crit_members_exist(const struct crit_members *members)
+{
+	for (uint32_t i = 0; i < members->end; i++)
+		if (members->processes[i])
+			return true;
+	return false;
+}
+
 /*
  * Processes whose thread buffers delivered or that called are drained in any case.  The others take
  * turns, as long as there is time; the next time goes on with the first that was left out.
@@ -336,25 +344,24 @@ void crit_members_look_at_cpus(struct crit_members *members, uint64_t now_ns)
 	}
 }
 
-void crit_members_put_maps(const struct crit_members *members, struct crit_client_process *process)
+uint64_t crit_members_put_maps(const struct crit_members *members,
+			       struct crit_client_process *process)
 {
 	struct crit_rec_maps record = { .pid = process->pid, .time_ns = crit_now_ns() };
-	crit_autofree char *text = malloc(MAPS_BYTES);
+	crit_autofree char *text = malloc(CRIT_MAPS_BYTES);
 	uint64_t hash;
 	long bytes;
 
 	if (!text || process->run->is_stopped || process->is_expelled)
-		return;
-	bytes = crit_procfs_read(members->proc_fd, process->pid, "maps", text, MAPS_BYTES);
+		return 0;
+	bytes = crit_procfs_read(members->proc_fd, process->pid, "maps", text, CRIT_MAPS_BYTES);
 	if (bytes <= 0)
-		return;
+		return 0;
 	hash = crit_hash_bytes(CRIT_HASH_EMPTY, text, (size_t)bytes);
-	if (hash == process->maps_hash)
-		return;
+	if (hash != process->maps_hash)
+		crit_run_put_maps(process->run, &record, text, (size_t)bytes);
 	process->maps_hash = hash;
-	crit_run_put(process->run, CRIT_C_MAPS, 0, record.time_ns,
-		     (const struct crit_chunk_part[2]){ { &record, sizeof(record) },
-							{ text, (size_t)bytes } });
+	return crit_memory_maps_digest(text, (size_t)bytes);
 }
 
 struct name_list {

@@ -37,6 +37,9 @@ int crit_members_add(struct crit_members *members, struct crit_run *run,
 /* A round of the main loop begins: what it fetches is not about processes added in it. */
 void crit_members_begin_round(struct crit_members *members);
 
+/* Has any run a process, with thread buffers to be drained?  Cost: that of the first one found. */
+bool crit_members_exist(const struct crit_members *members);
+
 /* The process at index of the table ended: drains it for the last time, and forgets it. */
 void crit_members_end(struct crit_members *members, uint32_t index);
 
@@ -71,8 +74,9 @@ void crit_members_look_at_cpus_of(struct crit_members *members, struct crit_clie
 				  uint64_t now_ns);
 void crit_members_look_at_cpus(struct crit_members *members, uint64_t now_ns);
 
-/* Writes MAPS when they changed since the last time. */
-void crit_members_put_maps(const struct crit_members *members, struct crit_client_process *process);
+/* Writes MAPS when they changed since the last time.  Returns their digest; 0: none were read. */
+uint64_t crit_members_put_maps(const struct crit_members *members,
+			       struct crit_client_process *process);
 
 /* Writes NAMES of the threads of the run's processes. */
 void crit_members_put_names(const struct crit_members *members, struct crit_run *run);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the processes without a shim in queues, one for each distance between two readings.
+// Keeps the processes in queues, one for each distance between two readings.
 #include "collector/member/memory_maps.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,20 @@ void crit_memory_maps_add(struct crit_memory_maps *maps, struct crit_run *run, u
 			now_ns);
 }
 
+void crit_memory_maps_follow(struct crit_memory_maps *maps, uint32_t pid, uint64_t digest,
+			     uint64_t now_ns)
+{
+	struct mapped_process *process = find(maps, pid);
+
+	if (!process)
+		return;
+	process->reading_count++; /* one at work is older */
+	process->digest = digest;
+	process->has_maps = true;
+	process->read_ns = now_ns;
+	enqueue(maps, process, STEP_AGAIN, now_ns);
+}
+
 /* In a worker. */
 static void read_maps(struct crit_task *task)
 {
@@ -339,7 +354,7 @@ static void put(const struct maps_reading *reading, const struct mapped_process 
 {
 	struct crit_run *run = process->run;
 	const struct crit_rec_maps record = { .pid = reading->pid,
-					      .without_shim = 1,
+					      .without_shim = !process->has_shim,
 					      .time_ns = reading->begin_ns };
 	const size_t bytes = sizeof(record) + (size_t)reading->bytes;
 
@@ -350,10 +365,7 @@ static void put(const struct maps_reading *reading, const struct mapped_process 
 		return;
 	}
 	run->maps_bytes += bytes;
-	crit_run_put(
-		run, CRIT_C_MAPS, 0, record.time_ns,
-		(const struct crit_chunk_part[2]){ { &record, sizeof(record) },
-						   { reading->text, (size_t)reading->bytes } });
+	crit_run_put_maps(run, &record, reading->text, (size_t)reading->bytes);
 }
 
 /* Takes what was read of an image that was there all the while. */
@@ -450,5 +462,6 @@ void crit_memory_maps_end_run(struct crit_memory_maps *maps, struct crit_run *ru
 		return;
 	(void)snprintf(text, sizeof(text), "memory maps that could not be read or kept: %llu",
 		       (unsigned long long)run->maps_missed);
-	crit_run_note(run, CRIT_NOTE_MAPS, -ENODATA, text);
+	crit_run_note(run, CRIT_NOTE_MAPS,
+		      run->maps_missed < INT_MAX ? (int)run->maps_missed : INT_MAX, text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the memory maps of processes in runs that have no shim, and again when they changed.
+ * Reads the memory maps of processes in runs, and again when they changed.
  *
  * Which processes there are, and when they become other programs, the kernel records tell.  A
  * program's maps are read at the next tick, those of a process that forked a little later: mostly
@@ -34,7 +34,7 @@ void crit_memory_maps_learn(struct crit_memory_maps *maps, struct crit_run *run,
 			    const struct crit_kernel_head *record, uint64_t time_ns);
 
 enum crit_arrival {
-	CRIT_ARRIVAL_SHIM = 0, /* its shim says when its maps are read */
+	CRIT_ARRIVAL_SHIM = 0, /* its shim says when its maps are read first */
 	CRIT_ARRIVAL_BEFORE_EXEC = 1, /* soon it is another program */
 	CRIT_ARRIVAL_RUNNING = 2
 };
@@ -42,6 +42,13 @@ enum crit_arrival {
 /* A process registered, or was attached. */
 void crit_memory_maps_add(struct crit_memory_maps *maps, struct crit_run *run, uint32_t pid,
 			  enum crit_arrival arrival, uint64_t now_ns);
+
+/*
+ * The maps of a process with a shim were recorded, with that digest: from now on they are looked at
+ * like those of others, for it may load libraries at any time.
+ */
+void crit_memory_maps_follow(struct crit_memory_maps *maps, uint32_t pid, uint64_t digest,
+			     uint64_t now_ns);
 
 /*
  * Records what was read, and begins to read what is due.  All that kernel records say up to now_ns

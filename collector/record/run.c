@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/record/stack_ring.h"
 #include "collector/system/now.h"
 #include "core/base/chunk.h"
 
@@ -44,6 +45,16 @@ void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t
 	buffer->head.last_ns = time_ns;
 	if (crit_writer_put(run->sink, buffer) == 0)
 		run->used_bytes += bytes;
+}
+
+void crit_run_put_maps(struct crit_run *run, const struct crit_rec_maps *record, const char *text,
+		       size_t bytes)
+{
+	if (run->stacks)
+		crit_stack_ring_put_maps(run->stacks, record, text, bytes);
+	crit_run_put(run, CRIT_C_MAPS, 0, record->time_ns,
+		     (const struct crit_chunk_part[2]){ { record, sizeof(*record) },
+							{ text, bytes } });
 }
 
 static void put_note(struct crit_run *run, const struct crit_rec_note *note, const char *text)
@@ -114,6 +125,7 @@ int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file
 void crit_run_fini(struct crit_run *run)
 {
 	crit_batch_fini(&run->kernel);
+	crit_stack_ring_destroy(run->stacks);
 	if (run->sink)
 		crit_writer_close(run->sink);
 	memset(run, 0, sizeof(*run));

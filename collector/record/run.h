@@ -7,19 +7,22 @@
 #include <stdbool.h>
 
 #include "collector/record/batch.h"
+#include "collector/record/path_intake.h"
 #include "core/abi/abi_member.h"
 #include "core/abi/abi_recording.h"
 
 struct crit_connection;
 struct crit_meter;
+struct crit_stack_ring;
 
 enum crit_run_state {
 	CRIT_RUN_FREE = 0,
 	CRIT_RUN_STARTING = 1, /* waits for OUTPUT of its first client */
 	CRIT_RUN_RECORDING = 2,
-	CRIT_RUN_ENDING = 3, /* FOOT is on its way to the file */
-	CRIT_RUN_ENDED = 4, /* waits for the finisher to go */
-	CRIT_RUN_STATE_COUNT = 5
+	CRIT_RUN_UNWINDING = 3, /* waits for the last call paths */
+	CRIT_RUN_ENDING = 4, /* FOOT is on its way to the file */
+	CRIT_RUN_ENDED = 5, /* waits for the finisher to go */
+	CRIT_RUN_STATE_COUNT = 6
 };
 
 struct crit_run {
@@ -54,6 +57,13 @@ struct crit_run {
 
 	uint32_t level;
 	uint32_t tau_ns;
+	uint32_t sample_hz; /* of each CPU's sampling clock; 0: no samples */
+	uint32_t stack_budget; /* CRIT_SAMPLE_BUDGET; 0: no stacks */
+	struct crit_stack_ring *stacks; /* on their way to the finisher; NULL: none */
+	struct crit_path_intake paths; /* what that answers */
+	bool are_paths_over; /* it said so */
+	uint64_t paths_due_ns; /* the last of them are waited for until then */
+	uint64_t stacks_refused; /* in all, at the end */
 	uint64_t max_bytes;
 	uint64_t used_bytes;
 	uint64_t threshold_bytes; /* next change of level or tau */
@@ -100,6 +110,10 @@ void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t
 	crit_run_put(run, kind, source, time_ns,                                                   \
 		     (const struct crit_chunk_part[2]){ { (record), sizeof(*(record)) },           \
 							{ NULL, 0 } })
+
+/* A MAPS chunk, which goes to who unwinds stacks as well. */
+void crit_run_put_maps(struct crit_run *run, const struct crit_rec_maps *record, const char *text,
+		       size_t bytes);
 
 void crit_run_note(struct crit_run *run, enum crit_note_code code, int value, const char *text);
 

@@ -13,10 +13,10 @@
 
 #include "core/abi/abi_member.h"
 #include "core/base/cleanup.h"
-#include "crit.skel.h"
 
 #define PIDFD_OF_THREAD 0200 /* O_EXCL; named PIDFD_THREAD in newer headers */
 #define RING_BYTES_MAX (1u << 30)
+#define REGISTERED_MAX 4096u
 #define FIRST_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO in the kernel */
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
@@ -27,9 +27,9 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-static size_t ring_bytes(uint64_t wanted)
+static uint32_t ring_bytes(uint64_t wanted)
 {
-	uint64_t bytes = 4096;
+	uint32_t bytes = 4096;
 	long cpus = libbpf_num_possible_cpus();
 
 	wanted = crit_ring_wanted(wanted, cpus > 0 ? (uint32_t)cpus : 1);
@@ -53,22 +53,34 @@ static bool has_own_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != FIRST_PID_NAMESPACE;
 }
 
-static void configure(struct crit_kernel *kernel, const struct crit_source_options *options)
+static void configure(struct crit_kernel_settings *ret_settings, struct crit_kernel *kernel,
+		      const struct crit_source_options *options)
 {
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const int possible_cpus = libbpf_num_possible_cpus();
+	bool is_enrolling;
+
 	kernel->has_task_storage = !options->is_storage_refused &&
 				   libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) > 0;
 	kernel->has_pidfd_thread = !options->is_pidfd_thread_refused && can_open_pidfd_of_thread();
-	kernel->bpf->rodata->has_task_storage = kernel->has_task_storage;
-	kernel->bpf->rodata->served_uid = options->served_uid;
-	(void)bpf_map__set_autocreate(kernel->bpf->maps.members, kernel->has_task_storage);
-	(void)bpf_map__set_autocreate(kernel->bpf->maps.members_by_tid, !kernel->has_task_storage);
-	(void)bpf_map__set_max_entries(kernel->bpf->maps.records,
-				       (uint32_t)ring_bytes(options->ring_bytes));
+	is_enrolling = kernel->has_task_storage && !kernel->has_pidfd_thread;
+	*ret_settings = (struct crit_kernel_settings){
+		.rodata.has_task_storage = kernel->has_task_storage,
+		.rodata.has_task_registers = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
+								     BPF_FUNC_task_pt_regs,
+								     NULL) > 0,
+		.rodata.cpu_count = cpus > 0 && cpus < UINT16_MAX ? (uint32_t)cpus : UINT16_MAX,
+		.rodata.slot_count = possible_cpus > 0 ? (uint32_t)possible_cpus : 1,
+		.rodata.served_uid = options->served_uid,
+		.ring_bytes = ring_bytes(options->ring_bytes),
+		.registered_count = is_enrolling ? REGISTERED_MAX : 1,
+	};
 }
 
 int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_options *options,
 		     struct crit_err *err)
 {
+	struct crit_kernel_settings settings;
 	int rc;
 
 	memset(kernel, 0, sizeof(*kernel));
@@ -79,12 +91,8 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_option
 				    "the kernel half is left out: this is not the host's pid "
 				    "namespace; see CONTAINERS in critd(8)");
 	libbpf_set_print(print_nothing);
-	kernel->bpf = crit_bpf__open();
-	if (!kernel->bpf)
-		return crit_err_set(err, -errno, "cannot open the kernel half: %s",
-				    strerror(errno));
-	configure(kernel, options);
-	rc = crit_bpf__load(kernel->bpf);
+	configure(&settings, kernel, options);
+	rc = crit_kernel_object_load(&kernel->object, &settings);
 	if (rc) {
 		crit_err_set(err, rc, "cannot load the kernel half: %s; needs %s", strerror(-rc),
 			     access("/sys/kernel/btf/vmlinux", F_OK) == 0
@@ -92,17 +100,12 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_option
 				     : "a kernel with CONFIG_DEBUG_INFO_BTF");
 		goto fail;
 	}
-	kernel->members_fd = bpf_map__fd(kernel->has_task_storage
-						 ? kernel->bpf->maps.members
-						 : kernel->bpf->maps.members_by_tid);
-	kernel->registered_fd = bpf_map__fd(kernel->bpf->maps.registered);
-	rc = crit_ring_open(&kernel->ring, bpf_map__fd(kernel->bpf->maps.records),
-			    bpf_map__max_entries(kernel->bpf->maps.records));
+	rc = crit_ring_open(&kernel->ring, kernel->object.records_fd, settings.ring_bytes);
 	if (rc) {
 		crit_err_set(err, rc, "cannot map the kernel's ring: %s", strerror(-rc));
 		goto fail;
 	}
-	rc = crit_bpf__attach(kernel->bpf);
+	rc = crit_kernel_object_attach(&kernel->object);
 	if (rc) {
 		crit_err_set(err, rc, "cannot attach to scheduler events: %s", strerror(-rc));
 		goto fail;
@@ -116,21 +119,35 @@ fail:
 void crit_kernel_close(struct crit_kernel *kernel)
 {
 	crit_ring_close(&kernel->ring);
-	crit_bpf__destroy(kernel->bpf);
+	crit_kernel_object_close(&kernel->object);
 	memset(kernel, 0, sizeof(*kernel));
 }
 
 struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel,
 					       uint32_t run_number)
 {
-	return &kernel->bpf->bss->run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
+	return &kernel->object.bss->run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
 }
 
-void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number)
+static bool has_runs(const struct crit_kernel *kernel)
+{
+	for (uint32_t i = 0; i < CRIT_RUN_SLOTS; i++)
+		if (kernel->object.bss->run_counters[i].run_number)
+			return true;
+	return false;
+}
+
+void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number, bool is_sampled,
+			   uint32_t stack_budget)
 {
 	struct crit_run_counters *counters = crit_kernel_counters(kernel, run_number);
 
+	/* Members of ended runs are forgotten, unless BPF has to free their entries. */
+	if (kernel->has_task_storage && !has_runs(kernel))
+		memset(kernel->object.bss->member_tids, 0, sizeof(kernel->object.bss->member_tids));
 	memset(counters, 0, sizeof(*counters));
+	counters->is_sampled = is_sampled;
+	counters->stack_budget = stack_budget;
 	__atomic_store_n(&counters->run_number, run_number, __ATOMIC_RELEASE);
 }
 
@@ -165,7 +182,7 @@ int crit_kernel_member_get(const struct crit_kernel *kernel, uint32_t tid, struc
 
 	if (key < 0)
 		return key;
-	rc = bpf_map_lookup_elem(kernel->members_fd, &key, &member);
+	rc = bpf_map_lookup_elem(kernel->object.members_fd, &key, &member);
 	close_key(kernel, key);
 	if (!rc)
 		*ret = member;
@@ -180,7 +197,9 @@ int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
 
 	if (key < 0)
 		return key;
-	rc = bpf_map_update_elem(kernel->members_fd, &key, member, BPF_ANY);
+	__atomic_store_n(&kernel->object.bss->member_tids[tid & (CRIT_MEMBER_TIDS - 1)], 1,
+			 __ATOMIC_RELEASE); /* first: without it BPF does not look */
+	rc = bpf_map_update_elem(kernel->object.members_fd, &key, member, BPF_ANY);
 	close_key(kernel, key);
 	return rc;
 }
@@ -202,15 +221,15 @@ int crit_kernel_try_maps(const struct crit_kernel *kernel)
 int crit_kernel_register_tgid(const struct crit_kernel *kernel, uint32_t tgid,
 			      const struct crit_member *member)
 {
-	int rc = bpf_map_update_elem(kernel->registered_fd, &tgid, member, BPF_NOEXIST);
+	int rc = bpf_map_update_elem(kernel->object.registered_fd, &tgid, member, BPF_NOEXIST);
 
 	if (!rc)
-		__atomic_add_fetch(&kernel->bpf->bss->registered_count, 1, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&kernel->object.bss->registered_count, 1, __ATOMIC_RELEASE);
 	return rc;
 }
 
 void crit_kernel_forget_tgid(const struct crit_kernel *kernel, uint32_t tgid)
 {
-	if (bpf_map_delete_elem(kernel->registered_fd, &tgid) == 0)
-		__atomic_sub_fetch(&kernel->bpf->bss->registered_count, 1, __ATOMIC_RELEASE);
+	if (bpf_map_delete_elem(kernel->object.registered_fd, &tgid) == 0)
+		__atomic_sub_fetch(&kernel->object.bss->registered_count, 1, __ATOMIC_RELEASE);
 }

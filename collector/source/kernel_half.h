@@ -6,27 +6,25 @@
 #include <stdint.h>
 #include <stdbool.h>
 
+#include "collector/source/kernel_object.h"
 #include "collector/source/ring.h"
 #include "collector/source/source.h"
 #include "core/abi/abi_member.h"
 #include "core/base/err.h"
 
-struct crit_bpf;
-
 struct crit_kernel {
-	struct crit_bpf *bpf;
+	struct crit_kernel_object object;
 	struct crit_ring ring;
 	bool has_task_storage;
 	bool has_pidfd_thread;
-	int members_fd;
-	int registered_fd;
 };
 
 /*
  * Loads, attaches and maps everything.  Ownership: kernel is the caller's memory, closed by
  * crit_kernel_close (which accepts a zeroed or half-opened one).
  * Errors: -errno of the step that failed, with the reason in err; needs CAP_BPF and CAP_PERFMON.
- * Cost: about 40 ms CPU, half of it the verifier, half libbpf's reading of the kernel's types.
+ * A kernel that refuses no more than the program of the sampling clock goes without that.
+ * Cost: that of crit_kernel_object_load, and 2 ms to attach.
  */
 int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_options *options,
 		     struct crit_err *err);
@@ -38,7 +36,8 @@ struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel,
 					       uint32_t run_number);
 
 /* Gives a run its slot; takes it away: tasks that are still members then are none any more. */
-void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number);
+void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number, bool is_sampled,
+			   uint32_t stack_budget);
 void crit_kernel_end_run(const struct crit_kernel *kernel, uint32_t run_number);
 
 /*

@@ -14,11 +14,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/source/perf_clocks.h"
 #include "collector/source/ring.h"
 #include "collector/system/procfs.h"
 
 #define RING_BYTES_MAX (1u << 30)
 #define RING_BYTES_MIN (16u << 10)
+#define SAMPLE_RING_BYTES_MAX (256u << 10)
+#define SAMPLE_RING_BYTES_MIN (64u << 10)
+#define RING_COPIES 8u /* of stacks, that a ring of samples has room for */
+#define BUDGET_WITHOUT_STACKS 10u /* as CRIT_SAMPLE_BUDGET's default */
+#define COPY_NS_PER_KIB 250u /* measured: 0.16 to 0.24 us, see docs/architecture.md */
 #define DESCRIPTORS_MAX (1u << 20)
 #define TIDS (1u << 22) /* PID_MAX_LIMIT */
 
@@ -128,11 +134,21 @@ static int open_ring(struct crit_perf_ring *ring, uint16_t cpu, size_t bytes)
 	return 0;
 }
 
+static void close_sample_rings(struct crit_perf *perf, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		close_ring(&perf->rings[perf->ring_count + i]);
+}
+
 static void close_rings(struct crit_perf *perf)
 {
+	if (perf->clocks)
+		close_sample_rings(perf, perf->ring_count);
+	crit_perf_clocks_destroy(perf->clocks);
 	for (uint32_t i = 0; i < perf->ring_count; i++)
 		close_ring(&perf->rings[i]);
 	perf->ring_count = 0;
+	perf->clocks = NULL;
 }
 
 static int open_rings(struct crit_perf *perf, const struct crit_perf_means *means, size_t bytes)
@@ -151,6 +167,66 @@ static int open_rings(struct crit_perf *perf, const struct crit_perf_means *mean
 	if (rc)
 		close_rings(perf);
 	return rc ? rc : perf->ring_count ? 0 : -ENODEV;
+}
+
+/* As long as a copy is within the budget at that rate, and as the ring has room for. */
+static uint32_t stack_bytes_of(const struct crit_perf_options *options, size_t ring_bytes)
+{
+	const uint64_t copy_ns = options->stack_budget * 1000000ull / options->sample_hz;
+	uint64_t bytes = copy_ns * 1024 / COPY_NS_PER_KIB;
+
+	if (bytes > ring_bytes / RING_COPIES)
+		bytes = ring_bytes / RING_COPIES;
+	if (bytes > CRIT_STACK_BYTES_MAX)
+		bytes = CRIT_STACK_BYTES_MAX;
+	return bytes < 1024 ? 0 : (uint32_t)bytes & ~7u;
+}
+
+/* One beside each ring of switches; then its CPU has clocks. */
+static int open_sample_rings(struct crit_perf *perf, const struct crit_perf_means *means,
+			     const struct crit_perf_options *options, size_t bytes)
+{
+	const struct crit_perf_clock_options of_clocks = {
+		.hz = options->sample_hz,
+		.stack_bytes = stack_bytes_of(options, bytes),
+		.ring_count = perf->ring_count,
+		.clocks_max = means->descriptors_max / 2,
+		.budget = options->stack_budget ? options->stack_budget : BUDGET_WITHOUT_STACKS,
+	};
+	struct crit_perf_ring *rings = perf->rings + perf->ring_count;
+	uint32_t count = 0;
+	int rc = 0;
+
+	while (!rc && count < perf->ring_count) {
+		rc = open_ring(&rings[count], perf->rings[count].cpu, bytes);
+		if (!rc)
+			rings[count++].has_samples = true;
+	}
+	if (!rc)
+		rc = crit_perf_clocks_create(&of_clocks, &perf->clocks);
+	if (rc)
+		close_sample_rings(perf, count);
+	return rc;
+}
+
+/* Rings of both kinds; where there is no room for both, those of switches are smaller. */
+static int open_all(struct crit_perf *perf, const struct crit_perf_means *means,
+		    const struct crit_perf_options *options, size_t bytes)
+{
+	size_t sample_bytes = SAMPLE_RING_BYTES_MAX;
+	int rc = open_rings(perf, means, bytes);
+
+	if (rc || !options->sample_hz)
+		return rc;
+	do {
+		rc = open_sample_rings(perf, means, options, sample_bytes);
+		sample_bytes /= 2;
+	} while (rc == -EPERM && sample_bytes >= SAMPLE_RING_BYTES_MIN);
+	if (rc && bytes > RING_BYTES_MIN)
+		close_rings(perf);
+	else
+		perf->clock_status = rc;
+	return bytes > RING_BYTES_MIN ? rc : 0; /* the smallest: switches alone */
 }
 
 static uint32_t count_cpus(const struct crit_perf_means *means)
@@ -176,29 +252,30 @@ static size_t ring_bytes_of(size_t asked, uint32_t cpus)
 	return bytes;
 }
 
-int crit_perf_create(const struct crit_perf_means *means, int proc_fd, size_t ring_bytes,
-		     struct crit_perf **ret_perf)
+int crit_perf_create(const struct crit_perf_means *means, int proc_fd,
+		     const struct crit_perf_options *options, struct crit_perf **ret_perf)
 {
 	const uint32_t cpus = count_cpus(means);
 	struct crit_perf *perf = calloc(1, sizeof(*perf));
-	size_t bytes = ring_bytes_of(ring_bytes, cpus);
+	size_t bytes = ring_bytes_of(options->ring_bytes, cpus);
 	int rc = -ENOMEM;
 
 	if (!perf)
 		return -ENOMEM;
 	perf->proc_fd = proc_fd;
-	perf->rings = calloc(cpus, sizeof(*perf->rings));
-	perf->heap = calloc(cpus, sizeof(struct crit_perf_ring *));
+	perf->random_state = (uint64_t)getpid() << 32 | 1;
+	perf->rings = calloc(2 * (size_t)cpus, sizeof(*perf->rings));
+	perf->heap = calloc(2 * (size_t)cpus, sizeof(struct crit_perf_ring *));
 	perf->members = calloc(TIDS / 64, sizeof(*perf->members));
 	if (!perf->rings || !perf->heap || !perf->members)
 		goto fail;
 	do {
-		rc = open_rings(perf, means, bytes);
+		rc = open_all(perf, means, options, bytes);
 		bytes /= 2;
 	} while ((rc == -EPERM || rc == -ENOMEM) && bytes >= RING_BYTES_MIN);
 	if (rc)
 		goto fail;
-	perf->threads_max = means->descriptors_max / perf->ring_count;
+	perf->threads_max = means->descriptors_max / (perf->clocks ? 2 : 1) / perf->ring_count;
 	*ret_perf = perf;
 	return 0;
 fail:
@@ -243,6 +320,18 @@ void crit_perf_mark(struct crit_perf *perf, uint32_t tid, bool is_member)
 		perf->members[tid / 64] |= 1ull << (tid % 64);
 	else
 		perf->members[tid / 64] &= ~(1ull << (tid % 64));
+}
+
+void crit_perf_sample(struct crit_perf *perf, uint32_t tid, uint32_t ring, uint64_t now_ns)
+{
+	const struct crit_perf_ring *of_samples = &perf->rings[perf->ring_count + ring];
+	int rc;
+
+	if (!perf->clocks)
+		return;
+	rc = crit_perf_clocks_add(perf->clocks, tid, ring, of_samples->cpu, of_samples->fd, now_ns);
+	if (rc && rc != -ESRCH)
+		perf->clock_status = rc;
 }
 
 static int open_thread(const struct crit_perf *perf, struct crit_perf_thread *thread)

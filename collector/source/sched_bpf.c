@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 #include "collector/record/run.h"
+#include "collector/record/stack_ring.h"
 #include "collector/source/kernel_half.h"
 #include "collector/source/kernel_stream.h"
+#include "collector/source/sampler.h"
 #include "collector/system/now.h"
 #include "core/abi/abi_socket.h"
 #include "core/base/clock.h"
@@ -36,6 +38,8 @@ struct outside { /* of one process */
 struct sched_bpf {
 	struct crit_source_context context;
 	struct crit_kernel kernel;
+	struct crit_sampler *sampler; /* NULL: no clock can be had */
+	uint16_t sample_hz[CRIT_RUN_SLOTS]; /* what each run wants; 0: no samples */
 	struct outside *outside;
 };
 
@@ -64,6 +68,9 @@ static int open_source(const struct crit_source_context *context,
 		free(source);
 		return ret_status->kernel;
 	}
+	if (!ret_status->kernel)
+		ret_status->perf =
+			crit_sampler_create(&source->kernel, options, &source->sampler, err);
 	*ret_source = source;
 	return 0;
 }
@@ -98,19 +105,46 @@ static void close_source(void *state)
 
 	while (source->outside)
 		remove_outside(&source->outside);
+	crit_sampler_destroy(source->sampler);
 	crit_kernel_close(&source->kernel);
 	free(source);
 }
 
+/* The clocks are of CPUs, not of runs: they go as often as the run wants that wants most. */
+static void set_clocks(struct sched_bpf *source, const struct crit_run *run, uint32_t sample_hz)
+{
+	uint32_t most_hz = 0;
+
+	if (!source->sampler)
+		return;
+	source->sample_hz[run->slot] = (uint16_t)sample_hz;
+	for (uint32_t i = 0; i < CRIT_RUN_SLOTS; i++)
+		most_hz = source->sample_hz[i] > most_hz ? source->sample_hz[i] : most_hz;
+	crit_sampler_set(source->sampler, most_hz, crit_now_ns());
+}
+
 static void begin(void *state, const struct crit_run *run, struct crit_source_status *status)
 {
+	struct sched_bpf *source = state;
+
 	(void)status;
-	crit_kernel_begin_run(&((struct sched_bpf *)state)->kernel, run->number);
+	crit_kernel_begin_run(&source->kernel, run->number, run->sample_hz != 0, run->stack_budget);
+	set_clocks(source, run, run->sample_hz);
 }
 
 static void stop(void *state, const struct crit_run *run)
 {
-	crit_kernel_end_run(&((struct sched_bpf *)state)->kernel, run->number);
+	struct sched_bpf *source = state;
+
+	set_clocks(source, run, 0);
+	crit_kernel_end_run(&source->kernel, run->number);
+}
+
+static void stop_stacks(void *state, const struct crit_run *run)
+{
+	const struct sched_bpf *source = state;
+
+	crit_kernel_counters(&source->kernel, run->slot)->stack_budget = 0;
 }
 
 static int compare_tids(const void *a, const void *b)
@@ -179,6 +213,16 @@ static void learn(struct sched_bpf *source, struct crit_run *run,
 	}
 }
 
+/* Stacks go to who unwinds them, never into the recording. */
+static void put(struct crit_run *run, const struct crit_kernel_head *record, size_t bytes,
+		uint64_t time_ns, uint64_t now_ns)
+{
+	if (record->kind != CRIT_K_STACK)
+		crit_kernel_stream_put(run, record, bytes, time_ns, now_ns);
+	else if (run->stacks)
+		crit_stack_ring_put_copy(run->stacks, (const void *)record, time_ns);
+}
+
 static void drain(void *state)
 {
 	struct sched_bpf *source = state;
@@ -197,7 +241,7 @@ static void drain(void *state)
 		if (run->state != CRIT_RUN_RECORDING || record->run_slot != (uint16_t)run->number)
 			run = NULL;
 		else
-			crit_kernel_stream_put(run, record, bytes, time_ns, now_ns);
+			put(run, record, bytes, time_ns, now_ns);
 		if (record->kind >= CRIT_K_FORK)
 			learn(source, run, record, time_ns);
 		if (++count % RELEASE_EVERY == 0)
@@ -219,6 +263,7 @@ static void renew(const struct enrolment *enrolment, uint32_t tid, const struct 
 			return;
 		member.flags = (member.flags & ~(uint32_t)CRIT_MF_NEW) | (old->flags & kept);
 		member.cpu = old->cpu;
+		member.is_active = old->is_active;
 	} else if ((old->flags & (CRIT_MF_FORKED | CRIT_MF_EXITED)) ==
 		   CRIT_MF_FORKED) { /* leaves its first run for this one */
 		struct crit_run_counters *counters = crit_kernel_counters(kernel, old->run_number);
@@ -314,6 +359,8 @@ static void look(void *state)
 	struct sched_bpf *source = state;
 	struct outside **place = &source->outside;
 
+	if (source->sampler)
+		crit_sampler_look(source->sampler, crit_now_ns());
 	while (*place) {
 		struct outside *outside = *place;
 		uint32_t kept = 0;
@@ -345,6 +392,14 @@ static uint64_t lost(const void *state, const struct crit_run *run)
 	       __atomic_load_n(&counters->lost_members, __ATOMIC_RELAXED);
 }
 
+static uint64_t refused_stacks(const void *state, const struct crit_run *run)
+{
+	const struct sched_bpf *source = state;
+
+	return __atomic_load_n(&crit_kernel_counters(&source->kernel, run->slot)->stacks_refused,
+			       __ATOMIC_RELAXED);
+}
+
 static int64_t live(void *state, const struct crit_run *run)
 {
 	const struct sched_bpf *source = state;
@@ -365,5 +420,7 @@ const struct crit_source_ops crit_sched_bpf = {
 	.drain = drain,
 	.look = look,
 	.lost = lost,
+	.stop_stacks = stop_stacks,
+	.refused_stacks = refused_stacks,
 	.live = live,
 };

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "collector/record/run.h"
+#include "collector/record/stack_ring.h"
 #include "collector/source/kernel_stream.h"
+#include "collector/source/perf_clocks.h"
 #include "collector/source/perf_feed.h"
 #include "collector/source/perf_half.h"
 #include "collector/system/now.h"
@@ -18,6 +20,7 @@
 struct sched_perf {
 	struct crit_source_context context;
 	size_t ring_bytes;
+	bool is_sampling_refused;
 	struct crit_perf_means means;
 	struct crit_perf *runs[CRIT_RUN_SLOTS]; /* NULL: not recorded */
 	uint32_t run_end; /* no entry from here on was ever in use */
@@ -48,6 +51,7 @@ static int open_source(const struct crit_source_context *context,
 		return -ENOMEM;
 	source->context = *context;
 	source->ring_bytes = options->ring_bytes;
+	source->is_sampling_refused = options->is_sampling_refused;
 	crit_perf_probe(&source->means, context->proc_fd);
 	rc = source->means.status;
 	ret_status->perf = rc;
@@ -80,7 +84,12 @@ static void close_source(void *state)
 static void begin(void *state, const struct crit_run *run, struct crit_source_status *status)
 {
 	struct sched_perf *source = state;
-	const int rc = crit_perf_create(&source->means, source->context.proc_fd, source->ring_bytes,
+	const struct crit_perf_options options = {
+		.ring_bytes = source->ring_bytes,
+		.sample_hz = source->is_sampling_refused ? 0 : run->sample_hz,
+		.stack_budget = run->stack_budget,
+	};
+	const int rc = crit_perf_create(&source->means, source->context.proc_fd, &options,
 					perf_of(source, run));
 
 	if (rc)
@@ -98,8 +107,14 @@ static void put(void *context, const struct crit_kernel_head *record)
 {
 	const struct feed *feed = context;
 
+	if (record->kind == CRIT_K_STACK) {
+		if (feed->run->stacks && !feed->run->are_paths_over)
+			crit_stack_ring_put_copy(feed->run->stacks, (const void *)record,
+						 record->time_ns);
+		return;
+	}
 	crit_kernel_stream_put(feed->run, record, record->size, record->time_ns, record->time_ns);
-	if (record->kind >= CRIT_K_FORK)
+	if (record->kind >= CRIT_K_FORK && record->kind <= CRIT_K_ENROL)
 		feed->context->on_life(feed->context->user, feed->run, record, record->time_ns);
 }
 
@@ -138,6 +153,8 @@ static int enrol_thread(void *context, uint32_t tid)
 	time_ns = crit_now_ns();
 	rc = crit_perf_add(perf, tid);
 	if (rc == 0) {
+		for (uint32_t i = 0; i < perf->ring_count && !crit_procfs_is_asleep(&task); i++)
+			crit_perf_sample(perf, tid, i, time_ns);
 		perf->is_nested |= task.ns_tid != tid;
 		crit_kernel_stream_put_enrol(run, &task, time_ns);
 		enrolment->added++;
@@ -167,11 +184,38 @@ static int attach(void *state, struct crit_run *run, uint32_t pid, int64_t tls_o
 	return rc < 0 ? rc : 0;
 }
 
+static void look(void *state)
+{
+	const struct sched_perf *source = state;
+
+	drain(state); /* what clocks told with their old periods */
+	for (uint32_t i = 0; i < source->run_end; i++) {
+		struct crit_perf *perf = source->runs[i];
+
+		if (!perf)
+			continue;
+		if (perf->clocks)
+			crit_perf_clocks_look(perf->clocks, crit_now_ns());
+		if (perf->clock_status && !perf->is_clock_status_noted) {
+			crit_run_note(&source->context.runs[i], CRIT_NOTE_SAMPLES,
+				      perf->clock_status, strerror(-perf->clock_status));
+			perf->is_clock_status_noted = true;
+		}
+	}
+}
+
 static uint64_t lost(const void *state, const struct crit_run *run)
 {
 	const struct sched_perf *source = state;
 
 	return source->runs[run->slot] ? source->runs[run->slot]->lost : 0;
+}
+
+static uint64_t refused_stacks(const void *state, const struct crit_run *run)
+{
+	const struct sched_perf *source = state;
+
+	return source->runs[run->slot] ? source->runs[run->slot]->lost_samples : 0;
 }
 
 static int64_t live(void *state, const struct crit_run *run)
@@ -189,6 +233,8 @@ const struct crit_source_ops crit_sched_perf = {
 	.end = end,
 	.attach = attach,
 	.drain = drain,
+	.look = look,
+	.refused_stacks = refused_stacks,
 	.lost = lost,
 	.live = live,
 };

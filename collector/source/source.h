@@ -52,6 +52,10 @@ struct crit_source_ops {
 
 	/* Records of the run that found no room, since it began. */
 	uint64_t (*lost)(const void *source, const struct crit_run *run);
+	/* Takes no more stacks with the run's samples.  May be NULL. */
+	void (*stop_stacks)(void *source, const struct crit_run *run);
+	/* Samples of the run that were refused one, since it began.  May be NULL. */
+	uint64_t (*refused_stacks)(const void *source, const struct crit_run *run);
 	/* Tasks in the run that no process registered for, by birth for example. */
 	int64_t (*live)(void *source, const struct crit_run *run);
 };

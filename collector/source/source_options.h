@@ -14,13 +14,14 @@ struct crit_source_options {
 	uint64_t ring_bytes; /* 0: 1 MiB per CPU, at least 8 MiB */
 	bool is_bpf_refused; /* as if critd had no privileges */
 	bool is_storage_refused; /* as if task storage were missing */
+	bool is_sampling_refused; /* as if perf events of whole CPUs were */
 	bool is_pidfd_thread_refused; /* as if pidfds of threads were missing */
 };
 
 /* What clients and recordings are told of the sources. */
 struct crit_source_status {
 	int32_t kernel; /* as kernel_status in struct crit_rec_file */
-	int32_t perf; /* as perf_status there */
+	int32_t perf; /* as perf_status there; -errno beside a kernel half: it has no samples */
 	int32_t perf_paranoid;
 };
 

@@ -169,6 +169,24 @@ int64_t crit_sources_live(const struct crit_sources *sources, const struct crit_
 	return live;
 }
 
+void crit_sources_stop_stacks(const struct crit_sources *sources, const struct crit_run *run)
+{
+	CALL(sources, stop_stacks, run);
+}
+
+uint64_t crit_sources_refused_stacks(const struct crit_sources *sources, const struct crit_run *run)
+{
+	uint64_t refused = 0;
+
+	for (uint32_t i = 0; i < sources->count; i++) {
+		const struct active *source = &sources->active[i];
+
+		if (source->ops->refused_stacks)
+			refused += source->ops->refused_stacks(source->state, run);
+	}
+	return refused;
+}
+
 void crit_sources_count_lost(const struct crit_sources *sources, struct crit_run *run)
 {
 	uint64_t lost = 0;

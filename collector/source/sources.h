@@ -41,6 +41,9 @@ int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run
 void crit_sources_detach(const struct crit_sources *sources, uint32_t pid);
 void crit_sources_drain(const struct crit_sources *sources);
 void crit_sources_look(const struct crit_sources *sources);
+void crit_sources_stop_stacks(const struct crit_sources *sources, const struct crit_run *run);
+uint64_t crit_sources_refused_stacks(const struct crit_sources *sources,
+				     const struct crit_run *run);
 int64_t crit_sources_live(const struct crit_sources *sources, const struct crit_run *run);
 
 /* Moves the sources' counts of lost records into the run's stream. */

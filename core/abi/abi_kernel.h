@@ -14,6 +14,8 @@
 #include <linux/types.h>
 #endif
 
+#include "core/abi/abi_task.h"
+
 #define CRIT_COMM_BYTES 16
 
 enum crit_kernel_kind {
@@ -25,15 +27,16 @@ enum crit_kernel_kind {
 	CRIT_K_EXEC = 5,
 	CRIT_K_EXIT = 6,
 	CRIT_K_ENROL = 7, /* a task that lived already became a member */
-	CRIT_K_SAMPLE = 8, /* reserved: cpu-clock sample */
-	CRIT_K_STACK = 9, /* reserved: user stack bytes */
-	CRIT_K_WAKING = 10, /* reserved: waker edge */
+	CRIT_K_SAMPLE = 8, /* where a thread was when its CPU's sampling clock ticked */
+	CRIT_K_STACK = 9, /* in the ring only: struct crit_kernel_stack, and the bytes */
+	CRIT_K_WAKING = 10, /* reserved */
 	CRIT_K_SYSCALL = 11, /* reserved */
 	CRIT_K_BLOCK_IO = 12, /* reserved */
 	CRIT_K_RAN = 13, /* a thread got its CPU unseen: told when it leaves it */
 	CRIT_K_OUTSIDE = 14, /* a switch between tasks outside the run */
 	CRIT_K_YIELDS = 15, /* stays on CPUs that are told of together */
-	CRIT_K_COUNT = 16
+	CRIT_K_CAPTURE = 16, /* where a thread is that blocks: like a SAMPLE, before its SWITCH */
+	CRIT_K_COUNT = 17
 };
 
 enum crit_kernel_flag {
@@ -41,27 +44,21 @@ enum crit_kernel_flag {
 	CRIT_KF_NEXT_MEMBER = 1 << 1, /* SWITCH: next_tid belongs to the run */
 	CRIT_KF_TAG_STALE = 1 << 2, /* the tag could not be read; the old one still holds */
 	CRIT_KF_PREEMPTED = 1 << 3, /* SWITCH: involuntary, prev stays runnable */
+	CRIT_KF_IN_KERNEL = 1 << 3, /* SAMPLE: it was in the kernel */
 	CRIT_KF_RUNNING = 1 << 4, /* ENROL, YIELDS: the task is on a CPU at this stamp */
 	CRIT_KF_WATCHED = 1 << 4, /* SWITCH, WAKE: the CPU is watched until the thread runs */
 	CRIT_KF_EXPELLED = 1 << 5, /* EXEC: the kernel half ends for this task, see state */
 	CRIT_KF_LEFT_OUT = 1 << 5, /* SWITCH, OUTSIDE: others of this CPU before are left out */
 	CRIT_KF_NEW_PROCESS = 1 << 6, /* FORK: not a thread of the parent's process */
+	CRIT_KF_CALL = 1 << 6, /* SWITCH: prev blocks in a call; see abi_blocked.h */
 	CRIT_KF_HAS_TAG = 1 << 7 /* the task has a registered tag word */
-};
-
-/* Why the kernel half ends for a task.  A run that root asked for keeps all. */
-enum crit_expulsion {
-	CRIT_EXPELLED_NOT = 0, /* in a recording: not told */
-	CRIT_EXPELLED_USER = 1, /* it runs as another user */
-	CRIT_EXPELLED_PRIVILEGES = 2, /* it gained privileges: a group, capabilities */
-	CRIT_EXPELLED_UNREADABLE = 3, /* not dumpable, as an execute-only program is */
-	CRIT_EXPELLED_COUNT = 4
 };
 
 /*
  * state in SWITCH: 0 runnable (preempted or yielding), else the low byte of the kernel's task state
  * (1 sleeping, 2 disk sleep, 4 stopped, 8 traced, 0x10/0x20/0x80 dead; other waits read as 2).
- * In ENROL: not 0 when the task sleeps at this stamp.  In EXEC: enum crit_expulsion.
+ * In ENROL: not 0 when the task sleeps at this stamp.  In EXEC: enum crit_expulsion.  In WAKE:
+ * enum crit_waker.
  */
 struct crit_kernel_head {
 	__u16 kind;
@@ -74,8 +71,7 @@ struct crit_kernel_head {
 	__u8 state;
 	__u64 time_ns;
 };
-
-struct crit_kernel_head_2 { /* in recordings of versions 1 and 2 */
+struct crit_kernel_head_2 { /* of versions 1 and 2 */
 	__u8 kind;
 	__u8 size;
 	__u16 cpu;
@@ -151,7 +147,7 @@ struct crit_kernel_yields {
 struct crit_kernel_wake { /* WAKE, WAKE_NEW */
 	struct crit_kernel_head head;
 	__u32 tid;
-	__u32 waker_tid; /* current at the wakeup; 0: idle, an interrupt, or (so far) not asked */
+	__u32 waker_tid; /* of CRIT_WAKER_MEMBER, else 0 */
 };
 
 struct crit_kernel_fork {
@@ -194,6 +190,33 @@ struct crit_kernel_enrol {
 	char comm[CRIT_COMM_BYTES];
 };
 
+/*
+ * A member thread was on a CPU when the CPU's sampling clock ticked.  Each tick is kept with
+ * probability keep / 65536, drawn anew; period_ns is the time that this tick stands for on its CPU.
+ */
+struct crit_kernel_sample {
+	struct crit_kernel_head head; /* flags: HAS_TAG, TAG_STALE, IN_KERNEL */
+	__u32 tid;
+	__u32 request; /* number of the stack taken with it, its own in the run; 0: none was */
+	__u64 tag; /* as in SWITCH */
+	__u64 ip; /* in user mode; of the instruction behind the system call where IN_KERNEL */
+	__u32 period_ns; /* drawn anew each second; 0: unknown */
+	__u16 keep; /* probability times 65536; 0 stands for 1 */
+	__u16 active; /* the kernel half's count of active threads, at the last drain; 0: unknown */
+};
+
+#define CRIT_STACK_BYTES_MAX (31u << 10)
+/* In the ring, before its SAMPLE or CAPTURE: then the bytes from sp upward.  See abi_stacks.h. */
+struct crit_kernel_stack {
+	struct crit_kernel_head head;
+	__u32 tid;
+	__u32 request; /* as in the SAMPLE */
+	__u32 pid;
+	__u32 stack_bytes;
+	__u64 ip; /* these three: of user mode */
+	__u64 sp;
+	__u64 bp;
+};
 #define CRIT_KERNEL_RECORD_MAX 65528 /* bytes */
 
 #ifndef __VMLINUX_H__
@@ -214,6 +237,8 @@ _Static_assert(sizeof(struct crit_kernel_fork) == 64, "fork");
 _Static_assert(sizeof(struct crit_kernel_exec) == 48, "exec");
 _Static_assert(sizeof(struct crit_kernel_exit) == 56, "exit");
 _Static_assert(sizeof(struct crit_kernel_enrol) == 48, "enrol");
+_Static_assert(sizeof(struct crit_kernel_sample) == 48, "sample");
+_Static_assert(sizeof(struct crit_kernel_stack) == 56, "stack");
 #endif
 
 #endif

@@ -21,7 +21,8 @@ enum crit_member_flag {
 	CRIT_MF_EXITED = 1 << 5,
 	CRIT_MF_PREEMPTED = 1 << 6, /* lost its CPU, and has not got it back */
 	CRIT_MF_ON_CPU = 1 << 7, /* was seen to get its CPU */
-	CRIT_MF_WAITS = 1 << 8 /* its CPU is watched until it runs */
+	CRIT_MF_WAITS = 1 << 8, /* its CPU is watched until it runs */
+	CRIT_MF_OWN_MM = 1 << 9 /* last left a CPU with the address space that was verified */
 };
 
 /* Value of the maps `members`, `members_by_tid` and `registered`. */
@@ -37,8 +38,15 @@ struct crit_member {
 	__u64 yields_ns; /* left its CPU then, and has yielded since; 0: does not */
 	__u64 yield_mark_ns; /* last left or got a CPU */
 	__u64 yield_running_ns; /* on CPUs, between yields_ns and yield_mark_ns */
+	__u64 captured_ns; /* a stack was wanted then where it blocked, whatever was drawn */
+	__u16 is_active; /* counted in its run's active_count */
+	__u16 waker; /* enum crit_waker; with waker_tid from sched_waking until the wakeup */
+	__u32 waker_tid;
+	__u32 blocked_jiffies; /* the kernel's time when it last blocked, lower half */
+	__u32 reserved;
 };
 
+#define CRIT_MEMBER_TIDS 65536u /* how many numbers of tasks are told apart; a power of two */
 #define CRIT_WATCHED_CPUS 8192u /* the most a kernel can have; a power of two */
 
 struct crit_watched_cpu {
@@ -49,20 +57,30 @@ struct crit_watched_cpu {
 	__u32 is_left_out; /* one was, since the last record of this CPU */
 };
 
-/* One line per run slot, written by BPF with atomic adds, read by critd through the mapped .bss. */
+/* Per run slot, written by BPF with atomic adds, read by critd through the mapped .bss. */
 struct crit_run_counters {
 	__u64 lost; /* records that found the ring full */
 	__s64 live_forked; /* living members that were born as such */
 	__u64 lost_members; /* children whose membership could not be stored */
 	__u32 run_number; /* which run has the slot, 0: none; members of others are none */
-	__u32 reserved_1;
-	__u64 reserved[4];
+	__u32 is_sampled; /* written by critd */
+	__u32 stack_budget; /* likewise: CRIT_SAMPLE_BUDGET; 0: no stacks */
+	__u32 reserved_0;
+	__u64 reserved_1[3];
+
+	/*
+	 * Members that have work to do, running or runnable, near enough for samples.  On a line of
+	 * its own: every CPU reads the one above at each switch of a member.
+	 */
+	__s64 active_count;
+	__u64 stacks_refused; /* samples without one, as the budget is used up or the ring full */
+	__u64 reserved_2[6];
 };
 
 #ifndef __VMLINUX_H__
-_Static_assert(sizeof(struct crit_member) == 72, "member");
+_Static_assert(sizeof(struct crit_member) == 96, "member");
 _Static_assert(sizeof(struct crit_watched_cpu) == 24, "watched CPU");
-_Static_assert(sizeof(struct crit_run_counters) == 64, "run counters");
+_Static_assert(sizeof(struct crit_run_counters) == 128, "run counters");
 #endif
 
 #endif

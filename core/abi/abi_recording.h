@@ -14,6 +14,7 @@
 #include <linux/types.h>
 
 #include "core/abi/abi_kernel.h"
+#include "core/abi/abi_paths.h"
 #include "core/abi/abi_shim.h"
 #include "core/abi/abi_socket.h"
 
@@ -32,7 +33,9 @@ enum crit_chunk_kind {
 	CRIT_C_STREAM_END = 5, /* struct crit_rec_stream_end */
 	CRIT_C_COUNTERS = 6, /* struct crit_counter[], all of a stream's: the last chunk counts */
 	CRIT_C_PROCESS = 7, /* struct crit_rec_process */
-	CRIT_C_RANK = 8, /* struct crit_rec_rank */
+	/* struct crit_rec_rank; behind it, if the rank registered inside MPI_Init, a __u64: when it
+	 * had entered that, with one thread */
+	CRIT_C_RANK = 8,
 	CRIT_C_CLOSE = 9, /* struct crit_rec_close */
 	CRIT_C_GONE = 10, /* struct crit_rec_gone */
 	CRIT_C_MAPS = 11, /* struct crit_rec_maps, then the text of /proc/PID/maps */
@@ -42,11 +45,13 @@ enum crit_chunk_kind {
 	CRIT_C_FOOT = 15, /* struct crit_rec_foot: the end of a complete recording */
 	CRIT_C_CLOCK = 16, /* struct crit_rec_clock */
 	CRIT_C_NODES = 17, /* char[CRIT_WORLD_BYTES] each: hosts a world runs on */
-	CRIT_C_SAMPLES = 18, /* reserved */
+	CRIT_C_SAMPLES = 18, /* struct crit_rec_sample_path[]: the paths of samples */
 	CRIT_C_COUNTER_VALUES = 19, /* reserved: node counters */
 	CRIT_C_JOB = 20, /* struct crit_rec_job */
 	CRIT_C_USABLE_CPUS = 21, /* struct crit_rec_usable_cpus, limits, masks */
-	CRIT_C_COUNT = 22
+	CRIT_C_PATHS = 22, /* struct crit_rec_path[] */
+	CRIT_C_PATH_FILES = 23, /* struct crit_rec_path_file and the name, back to back */
+	CRIT_C_COUNT = 24
 };
 
 struct crit_chunk_head { /* 64 bytes */
@@ -78,7 +83,8 @@ struct crit_rec_file {
 	char run_key[CRIT_RUN_KEY_BYTES];
 	char kernel_release[CRIT_WORLD_BYTES];
 	char critd_version[16];
-	__s32 perf_status; /* 1: perf events stand in for that; 0: untried; else -errno */
+	/* 1: perf events stand in for that; 0: untried; else -errno, beside it of samples */
+	__s32 perf_status;
 	__s32 perf_paranoid; /* kernel.perf_event_paranoid, once it was tried */
 	char exe[CRIT_EXE_BYTES];
 };
@@ -201,7 +207,10 @@ enum crit_note_code {
 	CRIT_NOTE_REFUSED = 4, /* a client or its memory was refused */
 	CRIT_NOTE_CORRUPT = 5, /* a rank's ring made no sense and was left alone */
 	CRIT_NOTE_MAPS = 6, /* memory maps that could not be read or kept */
-	CRIT_NOTE_COUNT = 7
+	CRIT_NOTE_PATHS = 7, /* bytes of call paths beyond what critd takes were dropped */
+	CRIT_NOTE_STACKS = 8, /* stacks that the budget refused; value = how many */
+	CRIT_NOTE_SAMPLES = 9, /* threads that could not be sampled; value = -errno */
+	CRIT_NOTE_COUNT = 10
 };
 
 struct crit_rec_note {

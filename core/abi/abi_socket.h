@@ -13,9 +13,18 @@
  *     CLOCK ------------------->      (of one rank of a node; in MPI_Init and in MPI_Finalize)
  *     HURRY ------------------->      (a ring is half full, and the timer may come too late)
  *     CLOSE ------------------->      (at the entry of MPI_Finalize; or last Session_finalize)
+ *                                  STACKS + memfd -------->   (of samples, abi_stacks.h)
+ *                                  <----------------- PATHS   (what they say, again and again)
+ *                                  <------------- PATHS_END   (no more come, now or at the end)
  *                                  CLOSED ---------------->   (all ranks here closed or gone)
  *                                  <--------------- WRITTEN   (report is in place, or why not)
  *     <------------------ WRITTEN     (to every connection of the run that is still open)
+ *
+ * A process that starts critd, or waits for that, and calls MPI_Init, sends HELLO with role STARTER
+ * and OUTPUT, or HELLO with role IN_INIT, and REGISTER, all before the first answer; and after
+ * MPI_Init HELLO with role SHIM.  So long it is not asked for output, and its REGISTER waits for
+ * that.  A STARTER's HELLO is the first that critd receives: nobody else is asked for output while
+ * it is there.
  *
  * A runner (crit run) sends HELLO with role RUNNER and never REGISTER; its child registers before
  * exec with role ROOT and no memfd.  ATTACH with a pidfd makes a running process a member until the
@@ -28,6 +37,8 @@
 #include <linux/types.h>
 
 #define CRIT_SOCKET_VERSION 1u
+#define CRIT_SAMPLE_HZ_MAX 9999u /* per CPU */
+#define CRIT_SAMPLE_BUDGET_MAX 1000u /* 1/10 per cent of each CPU */
 #define CRIT_RUN_KEY_BYTES 128
 #define CRIT_EXE_BYTES 256
 #define CRIT_PATH_BYTES 1024
@@ -52,14 +63,19 @@ enum crit_message_kind {
 	CRIT_M_NODES = 12, /* the nodes of its world, or only the first of them */
 	CRIT_M_JOB = 13, /* which job of a scheduler the process belongs to */
 	CRIT_M_DRAIN = 14, /* only a head: take what the rings hold now */
-	CRIT_M_COUNT = 15
+	CRIT_M_STACKS = 15, /* only a head, + memfd: struct crit_stacks_head */
+	CRIT_M_PATHS = 16, /* struct crit_message_paths, then the body of a chunk */
+	CRIT_M_PATHS_END = 17, /* only a head */
+	CRIT_M_COUNT = 18
 };
 
 enum crit_client_role {
 	CRIT_ROLE_NONE = 0,
 	CRIT_ROLE_SHIM = 1,
 	CRIT_ROLE_RUNNER = 2,
-	CRIT_ROLE_ROOT = 3
+	CRIT_ROLE_ROOT = 3,
+	CRIT_ROLE_IN_INIT = 4,
+	CRIT_ROLE_STARTER = 5
 };
 
 enum crit_flavour {
@@ -96,9 +112,11 @@ struct crit_message_output { /* + recording fd, finisher's socket fd */
 	struct crit_message_head head;
 	__u64 max_bytes; /* CRIT_MAX_BYTES */
 	__u32 level; /* CRIT_LEVEL */
-	__u32 reserved;
+	__u32 sample_hz; /* CRIT_SAMPLE_HZ; 0: CRIT_SAMPLE is off */
 	char directory[CRIT_PATH_BYTES];
 	char host[CRIT_WORLD_BYTES];
+	__u32 sample_budget; /* CRIT_SAMPLE_BUDGET; earlier clients end before it: no stacks */
+	__u32 reserved;
 };
 
 enum crit_process_flag { /* in PROCESS chunks as well */
@@ -133,7 +151,7 @@ struct crit_message_rank {
 	__u32 rank;
 	__u32 size;
 	__u32 thread_level;
-	__u32 reserved;
+	__u32 init_us; /* so long before open_ns it entered MPI_Init; 0: registered before that */
 	__u64 open_ns; /* host CLOCK_MONOTONIC at the return of MPI_Init */
 	char world[CRIT_WORLD_BYTES]; /* name of the MPI_COMM_WORLD; equal for all its ranks */
 	char library[CRIT_TEXT_BYTES]; /* first line of MPI_Get_library_version */
@@ -183,6 +201,14 @@ struct crit_message_job {
 	struct crit_job job;
 };
 
+#define CRIT_PATHS_MESSAGE_MAX (64u << 10) /* of PATHS; the others have CRIT_MESSAGE_MAX */
+
+struct crit_message_paths {
+	struct crit_message_head head;
+	__u32 chunk_kind; /* CRIT_C_PATH_FILES, CRIT_C_PATHS or CRIT_C_SAMPLES */
+	__u32 bytes; /* of the chunk's body, which follows */
+};
+
 struct crit_message_status { /* CLOSED, WRITTEN */
 	struct crit_message_head head;
 	__s32 status; /* 0, or -errno */
@@ -192,7 +218,7 @@ struct crit_message_status { /* CLOSED, WRITTEN */
 
 _Static_assert(sizeof(struct crit_message_hello) == 16 + 128 + 256, "hello");
 _Static_assert(sizeof(struct crit_message_welcome) == 32, "welcome");
-_Static_assert(sizeof(struct crit_message_output) == 24 + 1024 + 64, "output");
+_Static_assert(sizeof(struct crit_message_output) == 24 + 1024 + 64 + 8, "output");
 _Static_assert(sizeof(struct crit_message_register) == 32 + 256, "register");
 _Static_assert(sizeof(struct crit_message_registered) == 24 + 1024, "registered");
 _Static_assert(sizeof(struct crit_message_rank) == 32 + 64 + 128, "rank");
@@ -200,6 +226,7 @@ _Static_assert(sizeof(struct crit_message_close) == 24, "close");
 _Static_assert(sizeof(struct crit_message_clock) == 32 + 64, "clock");
 _Static_assert(sizeof(struct crit_message_nodes) == 16 + 60 * 64, "nodes");
 _Static_assert(sizeof(struct crit_message_job) == 8 + 8 + 16 + 3 * 64, "job");
+_Static_assert(sizeof(struct crit_message_paths) == 16, "paths");
 _Static_assert(sizeof(struct crit_message_status) == 24, "status");
 
 #endif

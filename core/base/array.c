@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int crit_array_grow(void *array, size_t *capacity, size_t need, size_t element_bytes)
+int crit_array_make_room(void *array, size_t *capacity, size_t need, size_t element_bytes)
 {
 	size_t wanted = *capacity ? *capacity * 2 : 16;
 	void *old;
 	void *grown;
 
-	if (need <= *capacity)
-		return 0;
 	if (wanted < need)
 		wanted = need;
 	memcpy(&old, array, sizeof(old));

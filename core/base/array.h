@@ -1,23 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growing arrays: one function that makes room; and the order of what is in them. */
+/* Arrays: one function that makes room, rows by cache line, and the order of what is in them. */
 #ifndef CRIT_ARRAY_H
 #define CRIT_ARRAY_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CRIT_NONE 0xffffffffu /* "no such index" in every table of this room */
 
+/* As below, where there is no room. */
+int crit_array_make_room(void *array, size_t *capacity, size_t need, size_t element_bytes);
+
 /*
  * Makes *array (of *capacity elements) hold at least need elements; new ones are zeroed.
- * Errors: -ENOMEM, the array stays as it was.  Cost: amortised O(1) per element.
+ * Errors: -ENOMEM, the array stays as it was.  Cost: a comparison where there is room; amortised
+ * O(1) per element.
  */
-int crit_array_grow(void *array, size_t *capacity, size_t need, size_t element_bytes);
+static inline int crit_array_grow(void *array, size_t *capacity, size_t need, size_t element_bytes)
+{
+	return need <= *capacity ? 0 : crit_array_make_room(array, capacity, need, element_bytes);
+}
 
 /* Negative, 0 or positive, as qsort wants it. */
 static inline int crit_by_number(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
+}
+
+/*
+ * Tables whose rows begin with a cache line: where events go from row to row of a table larger than
+ * the caches, each line of a row is a wait for memory.
+ */
+#define CRIT_LINE_BYTES 64
+#define CRIT_LINE_ALIGNED __attribute__((aligned(CRIT_LINE_BYTES))) /* a struct of such a table */
+
+/* Zeroed rows; free() frees them.  Range: row_bytes whole lines.  Errors: NULL, out of memory. */
+static inline void *crit_lines_alloc(size_t count, size_t row_bytes)
+{
+	void *rows = count <= (size_t)-1 / row_bytes
+			     ? aligned_alloc(CRIT_LINE_BYTES, count * row_bytes)
+			     : NULL;
+
+	return rows ? memset(rows, 0, count * row_bytes) : NULL;
 }
 
 #endif

@@ -139,20 +139,34 @@ static int receive_message(struct crit_client *client, enum crit_message_kind ki
 	}
 }
 
-static int say_hello(struct crit_client *client, const struct crit_client_options *options,
-		     struct crit_message_welcome *ret_welcome)
+static struct crit_message_hello hello_of(const struct crit_client *client,
+					  enum crit_client_role role, enum crit_flavour flavour)
 {
 	struct crit_message_hello hello = {
 		.head = { CRIT_M_HELLO, CRIT_SOCKET_VERSION, sizeof(hello) },
-		.role = options->role,
-		.flavour = options->flavour,
+		.role = role,
+		.flavour = flavour,
 	};
-	int error;
 
 	memcpy(hello.run_key, client->run_key, sizeof(hello.run_key));
 	memcpy(hello.exe, client->exe, sizeof(hello.exe));
-	error = send_message(client, &(struct envelope){ .message = &hello.head },
-			     client->deadline_ns);
+	return hello;
+}
+
+static int send_hello(struct crit_client *client, const struct crit_client_options *options)
+{
+	struct crit_message_hello hello = hello_of(client, options->role, options->flavour);
+
+	return send_message(client, &(struct envelope){ .message = &hello.head },
+			    client->deadline_ns);
+}
+
+/* One that announced itself may have been answered; if not, critd now knows that it waits. */
+static int say_hello(struct crit_client *client, const struct crit_client_options *options,
+		     struct crit_message_welcome *ret_welcome)
+{
+	int error = send_hello(client, options);
+
 	/* who is turned away at once cannot speak any more, but can read why */
 	if (error < 0 && error != -ECONNRESET && error != -EPIPE)
 		return error;
@@ -167,6 +181,8 @@ static int hand_over_output(struct crit_client *client, const struct crit_client
 		.head = { CRIT_M_OUTPUT, CRIT_SOCKET_VERSION, sizeof(output) },
 		.max_bytes = env->max_bytes,
 		.level = env->level,
+		.sample_hz = env->sample_hz,
+		.sample_budget = env->sample_budget,
 	};
 	crit_autoclose int file_fd = -1;
 	crit_autoclose int finisher_fd = -1;
@@ -195,6 +211,11 @@ static int hand_over_output(struct crit_client *client, const struct crit_client
 			 : 0;
 }
 
+static int64_t start_deadline_ns(void)
+{
+	return crit_clock_monotonic_ns() + CRIT_CLIENT_START_MS * 1000000ll;
+}
+
 static void describe_self(struct crit_client *client, const struct crit_client_options *options)
 {
 	ssize_t length;
@@ -214,12 +235,16 @@ static void describe_self(struct crit_client *client, const struct crit_client_o
 static int connect_to_critd(struct crit_client *client, const struct crit_client_options *options,
 			    struct crit_err *err)
 {
+	const bool is_in_init = options->role == CRIT_ROLE_IN_INIT;
+	const struct crit_message_hello greeting =
+		hello_of(client, CRIT_ROLE_STARTER, options->flavour);
 	const struct crit_client_search search = { .env = options->env,
 						   .host = client->host,
 						   .run_key = client->run_key,
 						   .deadline_ns = client->deadline_ns,
-						   .has_no_kernel = options->has_no_kernel };
-	int fd = crit_client_connect(&search, client->socket_path, err);
+						   .has_no_kernel = options->has_no_kernel,
+						   .greeting = is_in_init ? &greeting : NULL };
+	int fd = crit_client_connect(&search, client->socket_path, &client->way, err);
 	struct stat status;
 
 	if (fd < 0)
@@ -234,43 +259,78 @@ static int connect_to_critd(struct crit_client *client, const struct crit_client
 	return 0;
 }
 
-int crit_client_open(struct crit_client *ret_client, const struct crit_client_options *options,
+/* Says HELLO, on the connection there is or a new one. */
+static int ask_welcome(struct crit_client *client, const struct crit_client_options *options,
+		       struct crit_message_welcome *ret_welcome, struct crit_err *err)
+{
+	int error = -ENOENT;
+
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		error = has_connection(client) ? 0 : connect_to_critd(client, options, err);
+		if (error < 0)
+			return error;
+		error = say_hello(client, options, ret_welcome);
+		if (error != -EPIPE || client->is_first)
+			break;
+		crit_client_fini(client);
+	}
+	if (error == 0)
+		error = ret_welcome->status;
+	return error < 0 ? crit_err_set(err, error,
+					"critd at %s does not serve us: %s; see critd.log there",
+					client->socket_path, strerrordesc_np(-error))
+			 : 0;
+}
+
+static int enter_run(struct crit_client *client, const struct crit_client_options *options,
 		     struct crit_err *err)
 {
-	CRIT_GUARD;
+	const bool has_output = client->is_first;
 	struct crit_message_welcome welcome;
-	int error = -ENOENT;
+	int error = ask_welcome(client, options, &welcome, err);
+
+	if (error < 0)
+		return error;
+	client->run_id = welcome.run_id;
+	client->kernel_status = welcome.kernel_status;
+	client->perf_status = welcome.perf_status;
+	client->is_first = welcome.is_first != 0;
+	return !has_output && client->is_first ? hand_over_output(client, options->env, err) : 0;
+}
+
+int crit_client_begin(struct crit_client *ret_client, const struct crit_client_options *options,
+		      struct crit_err *err)
+{
+	CRIT_GUARD;
 
 	memset(ret_client, 0, sizeof(*ret_client));
 	ret_client->fd = -1;
-	ret_client->deadline_ns = crit_clock_monotonic_ns() + CRIT_CLIENT_START_MS * 1000000ll;
+	ret_client->deadline_ns = start_deadline_ns();
 	describe_self(ret_client, options);
-	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		error = connect_to_critd(ret_client, options, err);
-		if (error < 0)
-			return error;
-		error = say_hello(ret_client, options, &welcome);
-		if (error != -EPIPE)
-			break;
-		crit_client_fini(ret_client);
-	}
-	if (error == 0)
-		error = welcome.status;
-	if (error < 0) {
-		crit_client_fini(ret_client);
-		return crit_err_set(err, error,
-				    "critd at %s does not serve us: %s; see critd.log there",
-				    ret_client->socket_path, strerrordesc_np(-error));
-	}
-	ret_client->run_id = welcome.run_id;
-	ret_client->kernel_status = welcome.kernel_status;
-	ret_client->perf_status = welcome.perf_status;
-	ret_client->is_first = welcome.is_first != 0;
-	if (ret_client->is_first)
-		error = hand_over_output(ret_client, options->env, err);
+	return connect_to_critd(ret_client, options, err);
+}
+
+int crit_client_finish(struct crit_client *client, const struct crit_client_options *options,
+		       struct crit_err *err)
+{
+	CRIT_GUARD;
+	int error;
+
+	if (client->deadline_ns == 0)
+		client->deadline_ns = start_deadline_ns();
+	error = enter_run(client, options, err);
+
 	if (error < 0)
-		crit_client_fini(ret_client);
+		crit_client_fini(client);
 	return error;
+}
+
+int crit_client_open(struct crit_client *ret_client, const struct crit_client_options *options,
+		     struct crit_err *err)
+{
+	int error = crit_client_begin(ret_client, options, err);
+
+	return error < 0 ? error : crit_client_finish(ret_client, options, err);
 }
 
 /* The command line, blanks for NULs, cut. */
@@ -332,10 +392,8 @@ static void tell_job(struct crit_client *client)
 		(void)send_plain(client, &message.head, CRIT_M_JOB, sizeof(message));
 }
 
-int crit_client_register(struct crit_client *client, const struct crit_client_member *member,
-			 struct crit_message_registered *ret_answer, struct crit_err *err)
+static int send_register(struct crit_client *client, const struct crit_client_member *member)
 {
-	CRIT_GUARD;
 	struct crit_message_register message = {
 		.head = { CRIT_M_REGISTER, CRIT_SOCKET_VERSION, sizeof(message) },
 		.tls_offset = member->tls_offset,
@@ -344,17 +402,24 @@ int crit_client_register(struct crit_client *client, const struct crit_client_me
 		.has_memfd = member->memfd >= 0,
 		.flags = member->flags,
 	};
-	int error;
 
 	if (member->arguments)
 		join_arguments(member->arguments, message.arguments);
 	else
 		read_arguments(message.arguments);
-	error = send_message(client,
-			     &(struct envelope){ .message = &message.head,
-						 .fds = { member->memfd },
-						 .fd_count = member->memfd >= 0 },
-			     crit_clock_monotonic_ns() + SEND_NS);
+	return send_message(client,
+			    &(struct envelope){ .message = &message.head,
+						.fds = { member->memfd },
+						.fd_count = member->memfd >= 0 },
+			    crit_clock_monotonic_ns() + SEND_NS);
+}
+
+int crit_client_register(struct crit_client *client, const struct crit_client_member *member,
+			 struct crit_message_registered *ret_answer, struct crit_err *err)
+{
+	CRIT_GUARD;
+	int error = client->is_register_sent ? 0 : send_register(client, member);
+
 	if (error < 0)
 		return crit_err_set(err, error, "cannot send to critd at %s: %s",
 				    client->socket_path, strerrordesc_np(-error));
@@ -362,6 +427,25 @@ int crit_client_register(struct crit_client *client, const struct crit_client_me
 	if (error == 0)
 		tell_job(client);
 	return error;
+}
+
+int crit_client_announce(struct crit_client *client, const struct crit_client_options *options,
+			 const struct crit_client_member *member, struct crit_err *err)
+{
+	CRIT_GUARD;
+	int error;
+
+	if (client->way == CRIT_CLIENT_STARTED) {
+		error = hand_over_output(client, options->env, err);
+		if (error < 0)
+			return error;
+		client->is_first = true;
+	} else {
+		(void)send_hello(client, options); /* what fails shows at the end */
+	}
+	client->is_register_sent = send_register(client, member) == 0;
+	client->deadline_ns = 0;
+	return 0;
 }
 
 int crit_client_attach(struct crit_client *client, int pidfd, struct crit_err *err)
@@ -435,4 +519,5 @@ void crit_client_fini(struct crit_client *client)
 	if (has_connection(client))
 		close(client->fd);
 	client->fd = -1;
+	client->is_register_sent = false;
 }

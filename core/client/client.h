@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "core/abi/abi_socket.h"
+#include "core/client/client_connect.h"
 #include "core/client/client_env.h"
 #include "core/base/err.h"
 
@@ -32,11 +33,13 @@ struct crit_client {
 	int fd; /* connection, or -1 */
 	dev_t device; /* with inode: what fd is, while it is ours */
 	ino_t inode;
+	enum crit_client_way way; /* how critd was found */
 	bool is_first; /* made directory and finisher */
+	bool is_register_sent; /* its answer is to come */
 	int32_t kernel_status; /* 0: kernel half at work; else -errno why not */
-	int32_t perf_status; /* 1: perf events stand in for it; 0: untried; else -errno */
+	int32_t perf_status; /* as in struct crit_rec_file */
 	uint64_t run_id;
-	int64_t deadline_ns; /* CLOCK_MONOTONIC; end of the time to start */
+	int64_t deadline_ns; /* CLOCK_MONOTONIC; end of the time to start; 0: that begins anew */
 	char run_key[CRIT_RUN_KEY_BYTES];
 	char socket_path[CRIT_SOCKET_PATH_BYTES];
 	char directory[CRIT_PATH_BYTES]; /* absolute; known after open (is_first) or register */
@@ -60,6 +63,24 @@ struct crit_client_member {
  */
 int crit_client_open(struct crit_client *ret_client, const struct crit_client_options *options,
 		     struct crit_err *err);
+
+/*
+ * The same in two steps: connects, starting critd if nobody listens; and what follows, on that
+ * connection or, where critd has ended since, on another.
+ */
+int crit_client_begin(struct crit_client *ret_client, const struct crit_client_options *options,
+		      struct crit_err *err);
+int crit_client_finish(struct crit_client *client, const struct crit_client_options *options,
+		       struct crit_err *err);
+
+/*
+ * Between the two, where critd may not be up yet (way), and the process is about to call MPI_Init,
+ * which the role told begin: sends all that a process has to say, so that critd takes it when it
+ * is, and finish, with role SHIM, and crit_client_register only fetch the answers.  Waits for
+ * nothing.  Errors: those of making the directory, by who started critd; others show at the end.
+ */
+int crit_client_announce(struct crit_client *client, const struct crit_client_options *options,
+			 const struct crit_client_member *member, struct crit_err *err);
 
 /*
  * Makes the calling process a member of the run.  ret_answer (may be NULL) holds level and tau.

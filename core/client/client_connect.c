@@ -83,21 +83,53 @@ static int try_given_sockets(const struct crit_client_env *env,
 	return fd < 0 ? try_room("node", ret_path) : fd;
 }
 
-static int listen_at(const char *path, int *ret_fd)
+/* Answers the listening descriptor; under the lock. */
+static int listen_at(const char *path)
 {
 	const struct sockaddr_un address = address_of(path);
 	crit_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int listening = fd;
 
 	if (fd < 0)
 		return -errno;
-	(void)unlink(
-		path); /* left by a critd that was killed: we hold the lock and nobody answers */
+	(void)unlink(path); /* left by a client that was killed */
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, 0600) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
-	*ret_fd = fd;
 	fd = -1;
-	return 0;
+	return listening;
+}
+
+/*
+ * Under the lock: others find the socket only when we are connected and have said what we have to
+ * say, so critd takes us and that first.  What lies at path was left by a critd that was killed:
+ * nobody answers there.  Answers the descriptor to listen with.
+ */
+static int listen_first(const char *path, const struct crit_message_hello *greeting,
+			char ret_path[CRIT_SOCKET_PATH_BYTES], int *ret_fd)
+{
+	char new_path[CRIT_SOCKET_PATH_BYTES];
+	crit_autoclose int listen_fd = -1;
+	crit_autoclose int fd = -1;
+	int listening;
+
+	if (snprintf(new_path, sizeof(new_path), "%s.new", path) >= (int)sizeof(new_path))
+		return -ENAMETOOLONG;
+	listen_fd = listen_at(new_path);
+	if (listen_fd < 0)
+		return listen_fd;
+	fd = try_connect(new_path, ret_path);
+	if (fd < 0)
+		return fd;
+	if (greeting && send(fd, greeting, sizeof(*greeting), MSG_NOSIGNAL) < 0)
+		return -errno;
+	if (rename(new_path, path) < 0)
+		return -errno;
+	(void)crit_client_copy(ret_path, CRIT_SOCKET_PATH_BYTES, path);
+	*ret_fd = fd;
+	listening = listen_fd;
+	fd = listen_fd = -1;
+	return listening;
 }
 
 static int open_log(const char *socket_path)
@@ -128,26 +160,33 @@ static int cannot_start(struct crit_err *err, int error, const char *program)
 			    strerrordesc_np(-error));
 }
 
-/* Under the lock: binds the socket and hands it to a new critd. */
-static int start_critd(const char *path, bool has_no_kernel, struct crit_err *err)
+static int cannot(struct crit_err *err, int error, const char *what, const char *path)
+{
+	return crit_err_set(err, error, "cannot %s %s: %s", what, path, strerrordesc_np(-error));
+}
+
+/* Under the lock: binds the socket and hands it to a new critd.  Answers the connection. */
+static int start_critd(const struct crit_client_search *search, const char *path,
+		       char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
 {
 	char program[CRIT_PATH_BYTES];
 	const char *arguments[] = { "critd", "--listen-fd",
 				    "3",     "--socket-path",
-				    path,    has_no_kernel ? "--no-kernel" : NULL,
+				    path,    search->has_no_kernel ? "--no-kernel" : NULL,
 				    NULL };
 	crit_autoclose int listen_fd = -1;
 	crit_autoclose int log_fd = -1;
+	crit_autoclose int fd = -1;
 	int error = crit_client_find_program("critd", program, sizeof(program));
+	int connected;
 
 	if (error < 0)
 		return crit_err_set(err, error,
 				    "cannot find critd in " CRIT_BIN_FROM_LIB
 				    " beside this library; reinstall crit");
-	error = listen_at(path, &listen_fd);
-	if (error < 0)
-		return crit_err_set(err, error, "cannot bind socket %s: %s", path,
-				    strerrordesc_np(-error));
+	listen_fd = listen_first(path, search->greeting, ret_path, &fd);
+	if (listen_fd < 0)
+		return cannot(err, listen_fd, "bind socket", path);
 	log_fd = open_log(path);
 	error = crit_client_spawn(&(struct crit_client_program){ .path = program,
 								 .arguments = arguments,
@@ -157,32 +196,30 @@ static int start_critd(const char *path, bool has_no_kernel, struct crit_err *er
 		(void)unlink(path);
 		return cannot_start(err, error, program);
 	}
-	return 0;
-}
-
-static int cannot(struct crit_err *err, int error, const char *what, const char *path)
-{
-	return crit_err_set(err, error, "cannot %s %s: %s", what, path, strerrordesc_np(-error));
+	connected = fd;
+	fd = -1;
+	return connected;
 }
 
 /* Under the lock; its holder before us may have started one. */
-static int start_and_connect(const char *path, bool has_no_kernel,
-			     char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
+static int start_and_connect(const struct crit_client_search *search, const char *path,
+			     char ret_path[CRIT_SOCKET_PATH_BYTES], enum crit_client_way *ret_way,
+			     struct crit_err *err)
 {
 	int fd = try_connect(path, ret_path);
 
 	if (fd == -ENOENT || fd == -ECONNREFUSED) {
-		int error = start_critd(path, has_no_kernel, err);
-
-		if (error < 0)
-			return error;
-		fd = try_connect(path, ret_path);
+		fd = start_critd(search, path, ret_path, err);
+		if (fd >= 0)
+			*ret_way = CRIT_CLIENT_STARTED;
+		return fd;
 	}
 	return fd < 0 ? cannot(err, fd, "connect to", path) : fd;
 }
 
-static int connect_or_start(const char *path, bool has_no_kernel,
-			    char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
+static int connect_or_start(const struct crit_client_search *search, const char *path,
+			    char ret_path[CRIT_SOCKET_PATH_BYTES], enum crit_client_way *ret_way,
+			    struct crit_err *err)
 {
 	char lock_path[CRIT_SOCKET_PATH_BYTES + 8];
 	crit_autoclose int lock_fd = -1;
@@ -197,20 +234,22 @@ static int connect_or_start(const char *path, bool has_no_kernel,
 	error = crit_client_take_lock(lock_path, &lock_fd);
 	if (error < 0)
 		return cannot(err, error, "lock", lock_path);
-	fd = start_and_connect(path, has_no_kernel, ret_path, err);
+	fd = start_and_connect(search, path, ret_path, ret_way, err);
 	(void)unlink(lock_path);
 	(void)flock(lock_fd, LOCK_UN); /* a program just started may hold a copy until its exec */
 	return fd;
 }
 
 int crit_client_connect(const struct crit_client_search *search,
-			char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
+			char ret_path[CRIT_SOCKET_PATH_BYTES], enum crit_client_way *ret_way,
+			struct crit_err *err)
 {
 	char directory[CRIT_SOCKET_PATH_BYTES];
 	char path[CRIT_SOCKET_PATH_BYTES];
 	int fd = try_given_sockets(search->env, ret_path);
 	int error;
 
+	*ret_way = fd >= 0 ? CRIT_CLIENT_GIVEN : CRIT_CLIENT_FOUND;
 	if (fd >= 0)
 		return fd;
 	error = crit_client_socket_directory(directory, sizeof(directory), err);
@@ -221,7 +260,7 @@ int crit_client_connect(const struct crit_client_search *search,
 		return crit_err_set(err, -ENAMETOOLONG, "path of the socket in %s is too long",
 				    directory);
 	do {
-		fd = connect_or_start(path, search->has_no_kernel, ret_path, err);
+		fd = connect_or_start(search, path, ret_path, ret_way, err);
 		if (fd != -EAGAIN)
 			return fd;
 		crit_clock_pause_ns(RETRY_NS);

@@ -54,6 +54,10 @@ void crit_client_env_read(struct crit_client_env *ret_env)
 	ret_env->level = strcmp(crit_setting_text(CRIT_SETTING_LEVEL, NULL), "profile") == 0
 				 ? CRIT_LEVEL_PROFILE
 				 : CRIT_LEVEL_TRACE;
+	ret_env->sample_hz = is_on(CRIT_SETTING_SAMPLE)
+				     ? (uint32_t)crit_setting_number(CRIT_SETTING_SAMPLE_HZ)
+				     : 0;
+	ret_env->sample_budget = (uint32_t)crit_setting_number(CRIT_SETTING_SAMPLE_BUDGET);
 	ret_env->finish_s = (uint32_t)crit_setting_number(CRIT_SETTING_FINISH_S);
 	(void)crit_setting_text(CRIT_SETTING_FINISH_S, &finish_source);
 	ret_env->has_finish_s = finish_source == CRIT_FROM_ENVIRONMENT;

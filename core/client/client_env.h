@@ -17,6 +17,8 @@ struct crit_client_env { /* core/base/settings.def has ranges and defaults */
 	bool is_quiet; /* CRIT_QUIET */
 	enum crit_setting_name ignored; /* the first one that makes no sense, else COUNT */
 	uint32_t level; /* enum crit_level */
+	uint32_t sample_hz; /* CRIT_SAMPLE_HZ; 0: CRIT_SAMPLE is off */
+	uint32_t sample_budget; /* CRIT_SAMPLE_BUDGET */
 	uint32_t groups_off; /* CRIT_CALLS: bit 1 << enum crit_call_group */
 	uint32_t finish_s; /* CRIT_FINISH_S */
 	bool has_finish_s; /* that was set: it holds at the end of a run as well */

@@ -6,7 +6,8 @@
 // reaped here by __WCLONE, and the program belongs to init.  Why an exec failed comes back as the
 // clone's exit status, for a pipe in the caller could be inherited by others of its children.
 // Between clone and exec nothing but system calls happens: the other threads of the caller, and
-// their locks, are not there.
+// their locks, are not there.  The caller's memory is copied once: the clone shares its copy with
+// its child.
 #include "core/client/client_spawn.h"
 
 #include <dlfcn.h>
@@ -29,7 +30,6 @@
 #include "core/client/client_env.h"
 
 #define PASS_FD 3
-#define REPORT_FD 4
 #define SIGNALS 64
 #define REAP_NS 2000000000ll
 #define ENVIRONMENT_MAX 48
@@ -66,27 +66,19 @@ static void pick_environment(const char *ret_environment[ENVIRONMENT_MAX + 1])
 	ret_environment[count] = NULL;
 }
 
-/*
- * Puts the three standard descriptors, pass_fd and the pipe in place and closes all others.
- * report_fd follows the pipe, also where this fails.
- */
-static bool place_descriptors(const struct crit_client_program *program, int *report_fd)
+/* Puts the three standard descriptors and pass_fd in place and closes all others. */
+static bool place_descriptors(const struct crit_client_program *program)
 {
-	int report = fcntl(*report_fd, F_DUPFD, 10);
 	int pass = fcntl(program->pass_fd, F_DUPFD, 10);
 	int error = program->error_fd >= 0 ? fcntl(program->error_fd, F_DUPFD, 10) : -1;
 	int null = open("/dev/null", O_RDWR);
 
-	if (report < 0)
-		return false;
-	*report_fd = report;
 	if (pass < 0 || null < 0)
 		return false;
 	if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(error >= 0 ? error : null, 2) < 0 ||
-	    dup2(pass, PASS_FD) < 0 || dup3(report, REPORT_FD, O_CLOEXEC) < 0)
+	    dup2(pass, PASS_FD) < 0)
 		return false;
-	crit_close_from(REPORT_FD + 1);
-	*report_fd = REPORT_FD;
+	crit_close_from(PASS_FD + 1);
 	return true;
 }
 
@@ -101,45 +93,38 @@ static void leave_binding(void)
 	(void)syscall(SYS_sched_setaffinity, 0, sizeof(every_cpu), every_cpu);
 }
 
+/* In the memory of the clone, which waits: what keeps the program from being executed. */
 static _Noreturn void become(const struct crit_client_program *program,
-			     const char *const *environment, int report_fd)
+			     const char *const *environment, volatile int *ret_error)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
-	unsigned char error;
 
 	for (int signal = 1; signal <= SIGNALS; signal++)
 		(void)sigaction(signal, &by_default, NULL); /* KILL and STOP refuse */
 	(void)sigaction(SIGXFSZ, &(const struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	leave_binding();
-	if (setsid() >= 0 && chdir("/") == 0 && place_descriptors(program, &report_fd)) {
+	if (setsid() >= 0 && chdir("/") == 0 && place_descriptors(program)) {
 		(void)set_signal_mask(0, NULL);
 		(void)execve(program->path, (char *const *)(uintptr_t)program->arguments,
 			     (char *const *)(uintptr_t)environment);
 	}
-	error = (unsigned char)errno;
-	(void)!write(report_fd, &error, sizeof(error));
+	*ret_error = errno;
 	_exit(127);
 }
 
-/* The clone: starts the program as a child of its own, and ends with the error of that. */
+/*
+ * The clone: starts the program as a child of its own, and ends with the error of that.  The child
+ * holds our caller's connections until it execs, and the caller may exec, too: vfork waits.
+ */
 static _Noreturn void start(const struct crit_client_program *program,
 			    const char *const *environment)
 {
-	unsigned char error = 0;
-	int pair[2];
-	pid_t pid;
+	volatile int error = 0;
+	const pid_t pid = vfork();
 
-	if (pipe2(pair, O_CLOEXEC) < 0)
-		_exit(errno);
-	/* it holds our caller's connections until it execs; the caller may exec, too, so wait */
-	pid = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_VFORK, 0, 0, 0, 0);
 	if (pid == 0)
-		become(program, environment, pair[1]);
-	if (pid < 0)
-		_exit(errno);
-	close(pair[1]);
-	(void)!read(pair[0], &error, sizeof(error)); /* nothing to read: the exec closed it */
-	_exit(error);
+		become(program, environment, &error);
+	_exit(pid < 0 ? errno : error);
 }
 
 /* Answers what the clone ended with; 0 when that is not known in time. */

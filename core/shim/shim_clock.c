@@ -80,6 +80,26 @@ uint64_t crit_clock_anchor(struct crit_clock *clock)
 	return now_ns;
 }
 
+uint64_t crit_clock_past_ns(struct crit_clock *clock, uint64_t cycles)
+{
+	const uint64_t last_ns = clock->last_ns;
+	uint64_t past_ns = last_ns;
+
+	if (crit_clock_is_fresh(clock, cycles)) {
+		past_ns = crit_clock_at(clock, cycles);
+	} else { /* back from an anchor of now */
+		const uint64_t now_ns = crit_clock_anchor(clock);
+		const uint64_t passed = clock->anchor_cycles - cycles;
+		const uint64_t passed_ns =
+			(uint64_t)((unsigned __int128)passed * clock->scale >> 32);
+
+		if (passed_ns < now_ns - last_ns)
+			past_ns = now_ns - passed_ns;
+	}
+	clock->last_ns = past_ns > last_ns ? past_ns : last_ns;
+	return clock->last_ns;
+}
+
 static bool kernel_keeps_time_by_cycles(void)
 {
 #ifdef __x86_64__

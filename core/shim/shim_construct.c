@@ -35,11 +35,18 @@ static bool has_tag(struct crit_shim_thread *thread)
 	return crit_span_has_buffer(thread, &may_tag) || may_tag;
 }
 
+/* now_ns, if it was taken just now, with none after it; else a new one. */
+static inline uint64_t stamp(struct crit_shim_thread *thread, uint64_t now_ns)
+{
+	return now_ns && now_ns == thread->clock.last_ns ? now_ns
+							 : crit_clock_now_ns(&thread->clock);
+}
+
 static void write_note(struct crit_shim_thread *thread, enum crit_slot_kind kind, uint32_t call,
-		       uint64_t arg)
+		       uint64_t arg, uint64_t now_ns)
 {
 	*crit_span_slot_at(thread, thread->write_pos) = (struct crit_slot){
-		.time_ns = crit_clock_now_ns(&thread->clock),
+		.time_ns = stamp(thread, now_ns),
 		.kind = (__u8)kind,
 		.slots = 1,
 		.call = (__u16)call,
@@ -53,7 +60,7 @@ static void tell_worker(struct crit_shim_thread *thread)
 {
 	if (thread->level == CRIT_LEVEL_NONE || !crit_span_has_room(thread, 1))
 		return; /* the next construct tries again */
-	write_note(thread, CRIT_S_WORKER, 0, 0);
+	write_note(thread, CRIT_S_WORKER, 0, 0, 0);
 	thread->worker = CRIT_WORKER_TOLD;
 }
 
@@ -76,7 +83,7 @@ static bool is_whole_at_profile(uint32_t call)
 
 /* False: there is no room for enter and leave. */
 static inline bool enter(struct crit_shim_thread *thread, uint32_t call, uint32_t region,
-			 uint64_t site, uint64_t arg)
+			 uint64_t site, uint64_t arg, uint64_t now_ns)
 {
 	struct crit_slot *slot;
 
@@ -87,7 +94,7 @@ static inline bool enter(struct crit_shim_thread *thread, uint32_t call, uint32_
 	thread->open_leaves++;
 	thread->room_end--;
 	slot = crit_span_slot_at(thread, thread->write_pos);
-	slot->time_ns = crit_clock_now_ns(&thread->clock);
+	slot->time_ns = stamp(thread, now_ns);
 	slot->kind = CRIT_S_ENTER;
 	slot->slots = 1;
 	slot->call = (__u16)call;
@@ -116,8 +123,7 @@ static bool fold(struct crit_shim_thread *thread, uint32_t call, uint64_t now_ns
 
 	if (time_ns < thread->tau_ns) {
 		crit_gate_release(thread);
-		crit_counter_fold(thread, call, thread->site,
-				  &(struct crit_fold){ .calls = 1, .time_ns = time_ns });
+		crit_counter_fold(thread, call, thread->site, 1, time_ns, 0);
 		return true;
 	}
 	crit_gate_release(thread);
@@ -125,20 +131,21 @@ static bool fold(struct crit_shim_thread *thread, uint32_t call, uint64_t now_ns
 	return false;
 }
 
-static inline void end_innermost(struct crit_shim_thread *thread)
+/* now_ns: as stamp has it.  Returns the stamp of the end, or now_ns where none was needed. */
+static inline uint64_t end_innermost(struct crit_shim_thread *thread, uint64_t now_ns)
 {
 	const uint32_t word = thread->open[--thread->open_count];
-	uint64_t now_ns;
 
 	if (!(word & CRIT_OPEN_RECORDED))
-		return;
-	now_ns = crit_clock_now_ns(&thread->clock);
+		return now_ns;
+	now_ns = stamp(thread, now_ns);
 	thread->open_leaves--;
 	thread->room_end++;
 	if (CRIT_UNLIKELY(thread->is_construct_held) && fold(thread, call_of(word), now_ns))
-		return;
+		return now_ns;
 	crit_span_write_leave(thread, thread->write_pos, now_ns, call_of(word), 0);
 	crit_span_publish(thread, thread->write_pos + 1);
+	return now_ns;
 }
 
 /* Does an end look no further for its beginning than to this construct? */
@@ -162,36 +169,37 @@ static inline uint32_t left_open(const struct crit_shim_thread *thread, uint32_t
 	return thread->open_count;
 }
 
-static void end_down_to(struct crit_shim_thread *thread, uint32_t left)
+/* Returns the stamp of the ends; 0: none was needed. */
+static inline uint64_t end_down_to(struct crit_shim_thread *thread, uint32_t left)
 {
+	uint64_t now_ns = 0;
+
 	if (thread->open_count <= left)
-		return;
+		return 0;
 	if (CRIT_UNLIKELY(thread->is_polling))
 		crit_poll_flush(thread);
 	while (thread->open_count > left)
-		end_innermost(thread);
+		now_ns = end_innermost(thread, now_ns);
 	crit_open_settle(thread);
 	crit_span_restore_tag(thread);
+	return now_ns;
 }
 
-void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg)
+/* now_ns: as stamp has it. */
+static inline void begin(struct crit_shim_thread *thread, uint32_t call, uint32_t region,
+			 uint64_t site, uint64_t arg, uint64_t now_ns)
 {
-	struct crit_shim_thread *thread = &crit_this_thread;
 	const uint32_t span_class = crit_call_class(call);
 	const uint32_t limit = thread->buffer ? CRIT_THREAD_BUFFER_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
 	uint32_t word = crit_open_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
 
-	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
-		thread->open_inside++;
-		return;
-	}
 	thread->open_inside = 0;
 	if (CRIT_UNLIKELY(!thread->buffer) && !has_tag(thread))
 		return;
 	if (CRIT_LIKELY(thread->buffer != NULL))
 		prepare(thread);
 	if (call == CRIT_CONSTRUCT_PARALLEL && !(arg & CRIT_INSTANCE_PRIMARY))
-		end_down_to(thread, 0); /* from the pool: what it left open is over */
+		(void)end_down_to(thread, 0); /* from the pool: what it left open is over */
 	if (CRIT_UNLIKELY(thread->open_count >= limit)) {
 		thread->open_beyond++;
 		if (thread->buffer && is_wanted(thread, call, span_class))
@@ -199,7 +207,7 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 		return;
 	}
 	if (CRIT_LIKELY(thread->buffer != NULL) && is_wanted(thread, call, span_class)) {
-		if (CRIT_LIKELY(enter(thread, call, region, (uint64_t)(uintptr_t)site, arg)))
+		if (CRIT_LIKELY(enter(thread, call, region, site, arg, now_ns)))
 			word |= CRIT_OPEN_RECORDED;
 		else
 			thread->buffer->lost_spans++;
@@ -209,30 +217,56 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 	crit_span_restore_tag(thread);
 }
 
+/* As end_down_to. */
+static inline uint64_t end(struct crit_shim_thread *thread, uint32_t call)
+{
+	thread->open_inside = 0;
+	if (CRIT_UNLIKELY(thread->open_beyond)) {
+		thread->open_beyond--;
+		return 0;
+	}
+	return end_down_to(thread, left_open(thread, call));
+}
+
+void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg)
+{
+	struct crit_shim_thread *thread = &crit_this_thread;
+
+	if (is_outside_mpi(thread, __builtin_frame_address(0)))
+		begin(thread, call, region, (uintptr_t)site, arg, 0);
+	else
+		thread->open_inside++;
+}
+
 void crit_shim_construct_end(uint32_t call)
 {
 	struct crit_shim_thread *thread = &crit_this_thread;
 
-	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
+	if (is_outside_mpi(thread, __builtin_frame_address(0)))
+		(void)end(thread, call);
+	else
 		thread->open_inside -= thread->open_inside > 0;
-		return;
-	}
-	thread->open_inside = 0;
-	if (CRIT_UNLIKELY(thread->open_beyond)) {
-		thread->open_beyond--;
-		return;
-	}
-	end_down_to(thread, left_open(thread, call));
+}
+
+void crit_shim_construct_next(uint32_t ended, uint32_t call, uint32_t region, const void *site,
+			      uint64_t arg)
+{
+	struct crit_shim_thread *thread = &crit_this_thread;
+
+	if (is_outside_mpi(thread, __builtin_frame_address(0)))
+		begin(thread, call, region, (uintptr_t)site, arg, end(thread, ended));
+	else
+		thread->open_inside += thread->open_inside == 0;
 }
 
 /* At level trace only.  False: there was no room. */
 static bool note_at_trace(struct crit_shim_thread *thread, enum crit_slot_kind kind, uint32_t call,
-			  uint64_t arg)
+			  uint64_t arg, uint64_t now_ns)
 {
 	bool has_room = crit_span_has_room(thread, 1);
 
 	if (has_room)
-		write_note(thread, kind, call, arg);
+		write_note(thread, kind, call, arg, now_ns);
 	else
 		thread->buffer->lost_spans++;
 	crit_span_restore_tag(thread);
@@ -253,7 +287,21 @@ void crit_shim_construct_release(uint32_t call, uint64_t lock)
 	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (is_traced(thread, __builtin_frame_address(0)))
-		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock);
+		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock, 0);
+}
+
+void crit_shim_construct_end_and_release(uint32_t ended, uint32_t call, uint64_t lock)
+{
+	struct crit_shim_thread *thread = &crit_this_thread;
+	uint64_t now_ns;
+
+	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
+		thread->open_inside -= thread->open_inside > 0;
+		return;
+	}
+	now_ns = end(thread, ended);
+	if (is_traced(thread, __builtin_frame_address(0)))
+		(void)note_at_trace(thread, CRIT_S_RELEASE, call, lock, now_ns);
 }
 
 uint64_t crit_shim_task_made(void)
@@ -265,7 +313,7 @@ uint64_t crit_shim_task_made(void)
 		return 0;
 	task = (uint64_t)thread->buffer_number << CRIT_OMP_TASK_BUFFER_SHIFT |
 	       (uint32_t)(thread->write_pos + 1);
-	return note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_MADE, task) ? task : 0;
+	return note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_MADE, task, 0) ? task : 0;
 }
 
 void crit_shim_task_paused(uint64_t task)
@@ -273,7 +321,7 @@ void crit_shim_task_paused(uint64_t task)
 	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (task && is_traced(thread, __builtin_frame_address(0)))
-		(void)note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_PAUSED, task);
+		(void)note_at_trace(thread, CRIT_S_TASK, CRIT_OMP_TASK_PAUSED, task, 0);
 }
 
 void crit_shim_worker(void)

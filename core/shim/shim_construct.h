@@ -26,8 +26,15 @@ uint32_t crit_shim_region_now(void);
 void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg);
 void crit_shim_construct_end(uint32_t call);
 
+/* The end of one, and at the same time the beginning of another.  Cost: one clock reading less. */
+void crit_shim_construct_next(uint32_t ended, uint32_t call, uint32_t region, const void *site,
+			      uint64_t arg);
+
 /* A lock is released; call as that of the wait for it. */
 void crit_shim_construct_release(uint32_t call, uint64_t lock);
+
+/* What was done with the lock ends at the same time.  Cost: as construct_next. */
+void crit_shim_construct_end_and_release(uint32_t ended, uint32_t call, uint64_t lock);
 
 /*
  * A task was made: its number, to be handed to the beginnings of its spans as arg.  0: it is not

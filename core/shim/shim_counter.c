@@ -29,15 +29,15 @@ struct crit_counter *crit_counter_find(struct crit_shim_thread *thread, uint32_t
 }
 
 void crit_counter_fold(struct crit_shim_thread *thread, uint32_t call, uint64_t site,
-		       const struct crit_fold *fold)
+		       uint64_t calls, uint64_t time_ns, uint64_t bytes)
 {
 	struct crit_counter *counter = crit_counter_of(thread, call, site);
 
-	thread->buffer->folded_ns += fold->time_ns;
+	thread->buffer->folded_ns += time_ns;
 	if (!counter)
 		return;
-	counter->count += fold->calls;
-	counter->folded_count += fold->calls;
-	counter->folded_ns += fold->time_ns;
-	counter->bytes += fold->bytes;
+	counter->count += calls;
+	counter->folded_count += calls;
+	counter->folded_ns += time_ns;
+	counter->bytes += bytes;
 }

@@ -8,12 +8,6 @@
 
 #include "core/shim/shim_ring.h"
 
-struct crit_fold {
-	uint64_t calls;
-	uint64_t time_ns;
-	uint64_t bytes;
-};
-
 static inline struct crit_counter *
 crit_thread_buffer_counters(struct crit_thread_buffer_head *buffer)
 {
@@ -26,7 +20,7 @@ CRIT_HIDDEN struct crit_counter *crit_counter_find(struct crit_shim_thread *thre
 
 /* Adds spans that were shorter than tau. */
 CRIT_HIDDEN void crit_counter_fold(struct crit_shim_thread *thread, uint32_t call, uint64_t site,
-				   const struct crit_fold *fold);
+				   uint64_t calls, uint64_t time_ns, uint64_t bytes);
 
 /* The counter of this call and site, or NULL when the table is full there. */
 static inline struct crit_counter *crit_counter_of(struct crit_shim_thread *thread, uint32_t call,

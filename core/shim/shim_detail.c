@@ -3,11 +3,18 @@
 #include "core/shim/shim_detail.h"
 
 #include "core/shim/shim_comm.h"
+#include "core/shim/shim_poll.h"
 #include "core/shim/shim_ring.h"
+#include "core/shim/shim_span.h"
 
-static inline bool is_traced(const struct crit_shim_thread *thread)
+/* A poll call that has details finds the span that they are of. */
+static inline bool is_traced(struct crit_shim_thread *thread)
 {
-	return thread->level == CRIT_LEVEL_TRACE && (thread->is_recorded || thread->is_poll_timed);
+	if (thread->level != CRIT_LEVEL_TRACE)
+		return false;
+	if (thread->poll_call)
+		crit_poll_join(thread);
+	return thread->is_recorded || thread->poll_call;
 }
 
 /* Level profile, a call that is counted, not recorded. */
@@ -24,6 +31,18 @@ static uint64_t sum_of(const struct crit_shim_sizes *sizes)
 	if (sizes->sent_bytes == CRIT_BYTES_UNKNOWN || sizes->received_bytes == CRIT_BYTES_UNKNOWN)
 		return CRIT_BYTES_UNKNOWN;
 	return sizes->sent_bytes + sizes->received_bytes;
+}
+
+/*
+ * A collective that is held back is over when its detail comes.  If it was short, the detail is not
+ * written, only to be thrown away.
+ */
+static bool fold(struct crit_shim_thread *thread, const struct crit_shim_sizes *sizes)
+{
+	const uint64_t bytes = sum_of(sizes);
+
+	return crit_span_fold(thread, crit_clock_now_ns(&thread->clock),
+			      bytes != CRIT_BYTES_UNKNOWN ? bytes : 0);
 }
 
 /* Field by field into the ring: a copy of a struct just filled would wait for its parts. */
@@ -98,8 +117,8 @@ void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 		count_bytes(thread, sum_of(sizes));
 		return;
 	}
-	if (thread->is_recorded == CRIT_RECORDED_HELD && sum_of(sizes) != CRIT_BYTES_UNKNOWN)
-		thread->held_bytes += sum_of(sizes);
+	if (thread->is_recorded == CRIT_RECORDED_HELD && fold(thread, sizes))
+		return;
 	if (CRIT_UNLIKELY(!crit_span_add(thread, slots, &position))) {
 		thread->details_lost += slots;
 		return;

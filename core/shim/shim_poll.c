@@ -46,9 +46,8 @@ void crit_poll_flush(struct crit_shim_thread *thread)
 		return;
 	time_ns = buffer->open_last_ns - buffer->open_first_ns;
 	if (thread->level == CRIT_LEVEL_PROFILE && time_ns < thread->tau_ns)
-		crit_counter_fold(thread, buffer->open_call, buffer->open_site,
-				  &(struct crit_fold){ .calls = buffer->open_count,
-						       .time_ns = time_ns });
+		crit_counter_fold(thread, buffer->open_call, buffer->open_site, buffer->open_count,
+				  time_ns, 0);
 	else if (crit_span_has_room(thread, thread->pending + 2))
 		write_poll(thread);
 	else
@@ -57,6 +56,37 @@ void crit_poll_flush(struct crit_shim_thread *thread)
 	thread->pending = 0;
 	thread->details_lost = 0;
 	thread->is_polling = false;
+}
+
+static void start(struct crit_shim_thread *thread, uint64_t begin_ns)
+{
+	struct crit_thread_buffer_head *buffer = thread->buffer;
+
+	buffer->open_class = CRIT_CLASS_MPI_POLL;
+	buffer->open_first_ns = begin_ns;
+	buffer->open_count = 0;
+	buffer->open_gap_sum_ns = 0;
+	buffer->open_site = thread->site;
+	buffer->open_call = CRIT_CALL_OF(thread->what);
+	thread->is_polling = true;
+}
+
+void crit_poll_join(struct crit_shim_thread *thread)
+{
+	struct crit_thread_buffer_head *buffer = thread->buffer;
+	uint64_t begin_ns;
+
+	if (thread->poll_call != CRIT_POLL_CALL_BEGUN)
+		return;
+	thread->poll_call = CRIT_POLL_CALL_JOINED;
+	begin_ns = thread->enter_cycles ? crit_clock_past_ns(&thread->clock, thread->enter_cycles)
+					: thread->enter_ns;
+	if (thread->is_polling && begin_ns - buffer->open_last_ns > crit_process.poll_gap_ns)
+		crit_poll_flush(thread);
+	if (thread->is_polling)
+		buffer->open_gap_sum_ns += begin_ns - buffer->open_last_ns;
+	else
+		start(thread, begin_ns);
 }
 
 /*

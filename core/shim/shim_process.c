@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -28,7 +29,15 @@
 
 #define START_STACK_BYTES (256u << 10)
 
-struct crit_shim_process crit_process = { .client = { .fd = -1 } };
+struct crit_shim_process crit_process = { .client = { .fd = -1 }, .memfd = -1 };
+
+/* The memory is critd's now, or of no use. */
+static void close_memfd(void)
+{
+	if (crit_process.memfd >= 0)
+		close(crit_process.memfd);
+	crit_process.memfd = -1;
+}
 
 /*
  * The child of a fork is a process of its own: it keeps nothing of its parent's recording and
@@ -39,6 +48,7 @@ static void on_fork_child(void)
 	CRIT_GUARD;
 
 	crit_memory_unmap();
+	close_memfd();
 	crit_client_fini(&crit_process.client);
 	crit_scratch_release(&crit_this_thread);
 	crit_comm_forget_slots();
@@ -124,33 +134,31 @@ static uint16_t environment_flags(void)
 			  (is_omp_passive() ? CRIT_PF_OMP_PASSIVE : 0));
 }
 
-static int register_process(struct crit_err *err)
+static struct crit_client_options client_options(enum crit_client_role role)
 {
-	struct crit_client *client = &crit_process.client;
-	crit_autoclose int memfd = -1;
-	const struct crit_client_options options = { .role = CRIT_ROLE_SHIM,
-						     .flavour = crit_process.flavour,
-						     .env = &crit_process.env };
-	struct crit_client_member member = { .tls_offset = tag_offset() };
-	int error = crit_client_open(client, &options, err);
+	return (struct crit_client_options){ .role = role,
+					     .flavour = crit_process.flavour,
+					     .env = &crit_process.env };
+}
 
-	if (error < 0)
-		return error;
-	error = crit_memory_create(&memfd);
-	if (error < 0) {
-		char text[96];
+static void make_memory(void)
+{
+	const int error = crit_memory_create(&crit_process.memfd);
+	char text[96];
 
-		(void)snprintf(text, sizeof(text), "no shared memory (%s): spans are not recorded",
-			       strerrordesc_np(-error));
-		crit_client_log(client->exe, text);
-	}
-	member.clock_offset_ns = crit_process.clock_offset_ns;
-	member.memfd = memfd;
-	member.flags = environment_flags();
-	error = crit_client_register(client, &member, NULL, err);
-	if (error < 0)
-		crit_memory_unmap();
-	return error;
+	if (error == 0)
+		return;
+	(void)snprintf(text, sizeof(text), "no shared memory (%s): spans are not recorded",
+		       strerrordesc_np(-error));
+	crit_client_log(crit_process.client.exe, text);
+}
+
+static struct crit_client_member member(void)
+{
+	return (struct crit_client_member){ .tls_offset = tag_offset(),
+					    .clock_offset_ns = crit_process.clock_offset_ns,
+					    .memfd = crit_process.memfd,
+					    .flags = environment_flags() };
 }
 
 static bool is_chosen(void)
@@ -162,45 +170,129 @@ static bool is_chosen(void)
 	return crit_client_is_chosen(path);
 }
 
-static enum crit_process_state start(void)
+static enum crit_process_state fail(void)
 {
-	struct crit_err *failure = &crit_process.failure;
+	crit_client_log(crit_process.client.exe, crit_process.failure.text);
+	crit_client_fini(&crit_process.client);
+	close_memfd();
+	return CRIT_PROCESS_OFF;
+}
 
-	failure->text[0] = '\0';
+static bool is_wanted(void)
+{
+	crit_process.failure.text[0] = '\0';
+	crit_process.init_ns = 0;
 	crit_notice_init(&crit_process.notice);
 	crit_client_env_read(&crit_process.env);
 	if (crit_process.env.is_disabled || !is_chosen())
-		return CRIT_PROCESS_OFF;
+		return false;
 	crit_process.poll_gap_ns = crit_process.env.poll_gap_ns;
 	crit_process.omitted = crit_process.env.groups_off |
 			       (crit_client_has_choice() ? CRIT_OMITS_PROGRAMS : 0);
 	prepare_once();
 	crit_clock_init();
-	if (register_process(failure) < 0) {
-		crit_client_log(crit_process.client.exe, failure->text);
-		crit_client_fini(&crit_process.client);
-		return CRIT_PROCESS_OFF;
-	}
-	return CRIT_PROCESS_READY;
+	return true;
 }
 
-struct apart { /* in the lowest page of the memory that start runs on; the next is a guard */
+/* On the connection there is. */
+static enum crit_process_state enter_run(void)
+{
+	const struct crit_client_options options = client_options(CRIT_ROLE_SHIM);
+	const struct crit_client_member self = member();
+	struct crit_err *failure = &crit_process.failure;
+	int error = crit_client_finish(&crit_process.client, &options, failure);
+
+	if (error == 0)
+		error = crit_client_register(&crit_process.client, &self, NULL, failure);
+	close_memfd();
+	return error == 0 ? CRIT_PROCESS_READY : fail();
+}
+
+static enum crit_process_state start(void)
+{
+	const struct crit_client_options options = client_options(CRIT_ROLE_SHIM);
+	enum crit_process_state state;
+
+	if (!is_wanted())
+		return CRIT_PROCESS_OFF;
+	if (crit_client_begin(&crit_process.client, &options, &crit_process.failure) < 0)
+		return fail();
+	make_memory();
+	state = enter_run();
+	if (state == CRIT_PROCESS_OFF)
+		crit_memory_unmap();
+	return state;
+}
+
+/*
+ * The threads that MPI_Init makes are told from the program's by there being none before; the
+ * kernel counts those of a process as links of a directory.
+ */
+static bool has_one_thread(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+static enum crit_process_state start_in_init(void)
+{
+	const struct crit_client_options options = client_options(CRIT_ROLE_IN_INIT);
+	enum crit_process_state state = CRIT_PROCESS_IN_INIT;
+
+	if (!has_one_thread())
+		return start();
+	if (!is_wanted())
+		return CRIT_PROCESS_OFF;
+	crit_process.init_ns = crit_clock_now_ns(&crit_this_thread.clock);
+	if (crit_client_begin(&crit_process.client, &options, &crit_process.failure) < 0)
+		return fail();
+	make_memory();
+	if (crit_process.client.way == CRIT_CLIENT_GIVEN) {
+		crit_process.init_ns = 0;
+		state = enter_run();
+	} else {
+		const struct crit_client_member self = member();
+
+		if (crit_client_announce(&crit_process.client, &options, &self,
+					 &crit_process.failure) < 0)
+			state = fail();
+	}
+	if (state == CRIT_PROCESS_OFF)
+		crit_memory_unmap();
+	return state;
+}
+
+/* Threads may have taken their buffers: where nobody reads these, nobody writes them either. */
+static enum crit_process_state enter_run_after_init(void)
+{
+	const enum crit_process_state state = enter_run();
+
+	if (state == CRIT_PROCESS_OFF && crit_process.head)
+		__atomic_store_n(&crit_process.head->is_stopped, 1, __ATOMIC_RELAXED);
+	return state;
+}
+
+typedef enum crit_process_state step_function(void);
+
+struct apart { /* in the lowest page of the memory that a step runs on; the next is a guard */
 	ucontext_t caller;
 	ucontext_t own;
+	step_function *step;
 	enum crit_process_state state;
 };
 
 _Static_assert(sizeof(struct apart) <= 4096, "the guard follows");
 
-static void start_here(unsigned int high, unsigned int low) /* halves of a struct apart * */
+static void step_here(unsigned int high, unsigned int low) /* halves of a struct apart * */
 {
 	struct apart *apart = (struct apart *)(((uintptr_t)high << 32) | low);
 
-	apart->state = start();
+	apart->state = apart->step();
 }
 
 /* Paths, messages and the loader want 30 kB; the thread that comes first may have 16 in all. */
-static enum crit_process_state start_apart(void)
+static enum crit_process_state do_apart(step_function *step)
 {
 	struct apart *apart = mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -211,6 +303,7 @@ static enum crit_process_state start_apart(void)
 		(void)crit_err_set(&crit_process.failure, -ENOMEM, "no memory to start with");
 		return CRIT_PROCESS_OFF;
 	}
+	apart->step = step;
 	apart->state = CRIT_PROCESS_OFF;
 	(void)mprotect((char *)apart + page, page, PROT_NONE); /* runs without it all the same */
 	// cppcheck-suppress getcontextCalled ; the program would see a thread
@@ -218,7 +311,7 @@ static enum crit_process_state start_apart(void)
 		apart->own.uc_stack.ss_sp = (char *)apart + 2 * page;
 		apart->own.uc_stack.ss_size = START_STACK_BYTES - 2 * page;
 		apart->own.uc_link = &apart->caller;
-		makecontext(&apart->own, (void (*)(void))start_here, 2,
+		makecontext(&apart->own, (void (*)(void))step_here, 2,
 			    (unsigned int)((uintptr_t)apart >> 32), (unsigned int)(uintptr_t)apart);
 		// cppcheck-suppress swapcontextCalled
 		(void)swapcontext(&apart->caller, &apart->own); /* else it stays off */
@@ -228,17 +321,36 @@ static enum crit_process_state start_apart(void)
 	return state;
 }
 
-bool crit_shim_start(enum crit_flavour flavour)
+static bool start_by(step_function *step, enum crit_flavour flavour)
 {
 	int state = CRIT_PROCESS_NEW;
 
 	if (atomic_compare_exchange_strong(&crit_process.state, &state, CRIT_PROCESS_STARTING)) {
 		CRIT_GUARD; /* a thread cancelled here would leave the process starting for ever */
 		crit_process.flavour = flavour;
-		state = start_apart();
+		state = do_apart(step);
 		atomic_store_explicit(&crit_process.state, state, memory_order_release);
 	}
 	return state != CRIT_PROCESS_OFF;
+}
+
+bool crit_shim_start(enum crit_flavour flavour)
+{
+	return start_by(start, flavour);
+}
+
+bool crit_shim_start_in_init(enum crit_flavour flavour)
+{
+	return start_by(start_in_init, flavour);
+}
+
+void crit_shim_init_returned(void)
+{
+	CRIT_GUARD;
+
+	if (atomic_load_explicit(&crit_process.state, memory_order_acquire) == CRIT_PROCESS_IN_INIT)
+		atomic_store_explicit(&crit_process.state, do_apart(enter_run_after_init),
+				      memory_order_release);
 }
 
 static bool is_ready(void)
@@ -256,11 +368,22 @@ bool crit_shim_wants(uint32_t call)
 	return crit_call_is_window(call) || !(off >> crit_call_group(call) & 1);
 }
 
+/* Up to open_ns, rounded up; an hour and more is one. */
+static uint32_t init_us(uint64_t open_ns)
+{
+	const uint64_t us = (open_ns - crit_process.init_ns) / 1000 + 1;
+
+	if (!crit_process.init_ns)
+		return 0;
+	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
 void crit_shim_open_window(struct crit_message_rank *message)
 {
 	if (!is_ready())
 		return;
 	message->open_ns = crit_clock_now_ns(&crit_this_thread.clock);
+	message->init_us = init_us(message->open_ns);
 	(void)crit_client_send_rank(&crit_process.client, message); /* critd gone: nobody to tell */
 }
 

@@ -25,6 +25,15 @@
 bool crit_shim_start(enum crit_flavour flavour);
 
 /*
+ * The same where the program calls MPI_Init now.  Where critd has to be started, and the program
+ * has no thread but its first, it waits for nothing: calls are recorded into the process's own
+ * memory, critd takes that when it is up, and crit_shim_init_returned, after MPI's function, waits
+ * for its answer.  Cost: starting critd and the finisher, some 5 ms; all the rest afterwards.
+ */
+bool crit_shim_start_in_init(enum crit_flavour flavour);
+void crit_shim_init_returned(void);
+
+/*
  * Is the call to be recorded, as CRIT_CALLS has it?  Of use once crit_shim_start said true; an
  * unwanted call bypasses the shim.
  */

@@ -23,21 +23,24 @@ static inline uint32_t crit_span_region(const struct crit_shim_thread *thread)
 	return (uint32_t)(thread->tag_around >> CRIT_TAG_REGION_SHIFT);
 }
 
-static inline void crit_span_store_tag(struct crit_shim_thread *thread, uint32_t what)
+/* The tag inside a call; an enter that is held back is not counted: it may never be written. */
+static inline uint64_t crit_span_tag(const struct crit_shim_thread *thread, uint32_t what)
 {
-	/* an enter that is held back is not counted: it may never be written */
+	return crit_tag_pack(thread->tag_pos, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), 0) |
+	       (thread->tag_around & ~CRIT_TAG_OF_SPAN);
+}
+
+static inline void crit_span_store_tag(struct crit_shim_thread *thread, uint64_t tag)
+{
 	__asm__ volatile("" ::: "memory");
-	*(volatile uint64_t *)&thread->tag =
-		crit_tag_pack(thread->tag_pos, 0, CRIT_CALL_OF(what), CRIT_CLASS_OF(what), 0) |
-		(thread->tag_around & ~CRIT_TAG_OF_SPAN);
+	*(volatile uint64_t *)&thread->tag = tag;
 }
 
 /* No MPI call any more: what is around it holds again. */
 static inline void crit_span_restore_tag(struct crit_shim_thread *thread)
 {
-	__asm__ volatile("" ::: "memory");
-	*(volatile uint64_t *)&thread->tag = thread->tag_pos << CRIT_TAG_SEQUENCE_SHIFT |
-					     thread->tag_around;
+	crit_span_store_tag(thread,
+			    thread->tag_pos << CRIT_TAG_SEQUENCE_SHIFT | thread->tag_around);
 }
 
 /* The slot at a position outside the lap that the thread is in. */
@@ -55,11 +58,17 @@ static inline struct crit_slot *crit_span_slot_at(struct crit_shim_thread *threa
 	return crit_ring_change_lap(thread, position);
 }
 
-static inline void crit_span_publish(struct crit_shim_thread *thread, uint64_t position)
+/* Slots without a stamp have no place among the switches, so the tag does not count them. */
+static inline void crit_span_publish_unstamped(struct crit_shim_thread *thread, uint64_t position)
 {
 	thread->write_pos = position;
-	thread->tag_pos = position;
 	__atomic_store_n(&thread->buffer->write_pos, position, __ATOMIC_RELEASE);
+}
+
+static inline void crit_span_publish(struct crit_shim_thread *thread, uint64_t position)
+{
+	thread->tag_pos = position;
+	crit_span_publish_unstamped(thread, position);
 }
 
 /*
@@ -80,13 +89,6 @@ static inline void crit_span_write_leave(struct crit_shim_thread *thread, uint64
 	leave->arg = details_lost;
 }
 
-/* Slots without a stamp have no place among the switches, so the tag does not count them. */
-static inline void crit_span_publish_unstamped(struct crit_shim_thread *thread, uint64_t position)
-{
-	thread->write_pos = position;
-	__atomic_store_n(&thread->buffer->write_pos, position, __ATOMIC_RELEASE);
-}
-
 /* The ring of the thread's buffer, just taken, and the pages it needs first. */
 CRIT_HIDDEN void crit_ring_take(struct crit_shim_thread *thread);
 
@@ -96,9 +98,8 @@ CRIT_HIDDEN bool crit_ring_ask_room(struct crit_shim_thread *thread, uint64_t sl
 /* Is there room for so many slots? */
 static inline bool crit_span_has_room(struct crit_shim_thread *thread, uint64_t slots)
 {
-	if (CRIT_LIKELY(thread->write_pos + slots <= thread->room_end))
-		return true;
-	return crit_ring_ask_room(thread, slots);
+	return CRIT_LIKELY(thread->write_pos + slots <= thread->room_end) ||
+	       crit_ring_ask_room(thread, slots);
 }
 
 /*

@@ -38,28 +38,35 @@ void crit_span_publish_held(struct crit_shim_thread *thread)
 	thread->buffer->open_call = 0;
 }
 
+bool crit_span_fold(struct crit_shim_thread *thread, uint64_t now_ns, uint64_t bytes)
+{
+	const uint64_t time_ns = now_ns - thread->enter_ns;
+
+	if (time_ns >= thread->tau_ns)
+		return false;
+	thread->buffer->open_call = 0;
+	thread->is_recorded = CRIT_RECORDED_NOT;
+	thread->details_lost = 0;
+	thread->pending = 0;
+	crit_counter_fold(thread, CRIT_CALL_OF(thread->what), thread->site, 1, time_ns, bytes);
+	return true;
+}
+
 static void end_span(struct crit_shim_thread *thread)
 {
 	const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
 	uint64_t position = thread->write_pos + thread->pending;
 
-	thread->pending = 0;
 	if (thread->is_recorded == CRIT_RECORDED_HELD) {
-		thread->buffer->open_call = 0;
-		if (now_ns - thread->enter_ns < thread->tau_ns) {
-			crit_counter_fold(thread, CRIT_CALL_OF(thread->what), thread->site,
-					  &(struct crit_fold){ .calls = 1,
-							       .time_ns = now_ns - thread->enter_ns,
-							       .bytes = thread->held_bytes });
-			thread->is_recorded = CRIT_RECORDED_NOT;
-			thread->details_lost = 0;
+		if (crit_span_fold(thread, now_ns, 0))
 			return;
-		}
+		thread->buffer->open_call = 0;
 		write_enter(thread);
 		position++;
 	}
 	crit_span_write_leave(thread, position, now_ns, CRIT_CALL_OF(thread->what),
 			      thread->details_lost);
+	thread->pending = 0;
 	thread->details_lost = 0;
 	crit_span_publish(thread, position + 1);
 	thread->is_recorded = CRIT_RECORDED_NOT;
@@ -94,7 +101,7 @@ bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame
 	thread->outer_frame = NULL;
 	if (thread->is_recorded)
 		end_span(thread);
-	thread->is_poll_timed = false; /* of a poll call that was left */
+	thread->poll_call = CRIT_POLL_CALL_NONE; /* it was left */
 	thread->pending = 0;
 	return false;
 }
@@ -102,9 +109,7 @@ bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame
 bool crit_span_has_buffer(struct crit_shim_thread *thread, bool *ret_may_tag)
 {
 	if (!thread->is_tag_only) {
-		if (!crit_shim_start(crit_process.flavour) ||
-		    atomic_load_explicit(&crit_process.state, memory_order_acquire) !=
-			    CRIT_PROCESS_READY)
+		if (!crit_shim_start(crit_process.flavour) || !crit_process_records())
 			return false;
 		crit_thread_claim(thread);
 	}
@@ -131,7 +136,6 @@ static void begin_span(struct crit_shim_thread *thread, uint32_t what, uint64_t 
 		return;
 	}
 	thread->is_recorded = CRIT_RECORDED_HELD;
-	thread->held_bytes = 0;
 	thread->buffer->open_class = CRIT_CLASS_OF(what);
 	thread->buffer->open_first_ns = now_ns;
 	thread->buffer->open_last_ns = now_ns;
@@ -163,8 +167,7 @@ static inline bool begin_any(struct crit_shim_thread *thread, uint32_t what, con
 /* What a wrapper of a call with details is to the span, as enum crit_shim_role. */
 static inline unsigned int role_of(struct crit_shim_thread *thread, uint32_t what, bool is_outer)
 {
-	const bool is_trace = thread->level == CRIT_LEVEL_TRACE &&
-			      (thread->is_recorded || thread->is_poll_timed);
+	const bool is_trace = thread->level == CRIT_LEVEL_TRACE;
 
 	if (CRIT_LIKELY(is_outer))
 		return CRIT_SHIM_OUTER | CRIT_SHIM_CALLER | (is_trace ? CRIT_SHIM_TRACE : 0);
@@ -197,7 +200,7 @@ enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const v
 		}
 	}
 	if (is_outer)
-		crit_span_store_tag(thread, what);
+		crit_span_store_tag(thread, crit_span_tag(thread, what));
 	return is_outer;
 }
 
@@ -223,27 +226,41 @@ void crit_shim_leave(void)
 	crit_span_restore_tag(thread);
 }
 
-static __attribute__((always_inline)) inline bool
-poll_enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const void *site)
+static __attribute__((noinline)) bool poll_enter_otherwise(struct crit_shim_thread *thread,
+							   uint32_t what, const void *frame,
+							   const void *site)
 {
 	bool is_outer;
 
 	if (CRIT_LIKELY(begin_any(thread, what, frame, &is_outer)) &&
 	    thread->level != CRIT_LEVEL_NONE) {
-		const uint64_t now_ns = crit_clock_now_ns(&thread->clock);
-		const uint64_t gap_ns = now_ns - thread->buffer->open_last_ns;
-
-		if (thread->is_polling && gap_ns > crit_process.poll_gap_ns)
-			crit_poll_flush(thread);
-		if (thread->is_polling)
-			thread->buffer->open_gap_sum_ns += gap_ns;
-		thread->enter_ns = now_ns;
 		thread->site = (uint64_t)(uintptr_t)site;
-		thread->is_poll_timed = true;
+		thread->enter_ns = crit_clock_now_ns(&thread->clock);
+		thread->enter_cycles = 0;
+		thread->poll_call = CRIT_POLL_CALL_BEGUN;
 	}
 	if (is_outer)
-		crit_span_store_tag(thread, what);
+		crit_span_store_tag(thread, crit_span_tag(thread, what));
 	return is_outer;
+}
+
+/* One poll after another; the first one, and what else there is to do, is done otherwise. */
+static __attribute__((always_inline)) inline bool
+poll_enter(struct crit_shim_thread *thread, uint32_t what, const void *frame, const void *site)
+{
+	uint64_t tag;
+
+	if (CRIT_UNLIKELY(!thread->is_polling || thread->outer_frame ||
+			  crit_gate_is_moved(thread) || !crit_clock_counts(&thread->clock)))
+		return poll_enter_otherwise(thread, what, frame, site);
+	tag = crit_span_tag(thread, what);
+	thread->outer_frame = frame;
+	thread->outer_return = thread->outer_frame[1];
+	thread->what = what;
+	thread->site = (uint64_t)(uintptr_t)site;
+	crit_poll_begin(thread);
+	crit_span_store_tag(thread, tag);
+	return true;
 }
 
 bool crit_shim_poll_enter(uint32_t what, const void *frame, const void *site)
@@ -258,17 +275,18 @@ unsigned int crit_shim_poll_enter_detailed(uint32_t what, const void *frame, con
 	return role_of(thread, what, poll_enter(thread, what, frame, site));
 }
 
-static void start_poll(struct crit_shim_thread *thread)
+static __attribute__((noinline)) void poll_leave_otherwise(struct crit_shim_thread *thread,
+							   bool is_done)
 {
-	struct crit_thread_buffer_head *buffer = thread->buffer;
-
-	buffer->open_class = CRIT_CLASS_MPI_POLL;
-	buffer->open_first_ns = thread->enter_ns;
-	buffer->open_count = 0;
-	buffer->open_gap_sum_ns = 0;
-	buffer->open_site = thread->site;
-	buffer->open_call = CRIT_CALL_OF(thread->what);
-	thread->is_polling = true;
+	if (CRIT_LIKELY(thread->poll_call)) {
+		crit_poll_join(thread);
+		thread->poll_call = CRIT_POLL_CALL_NONE;
+		thread->buffer->open_last_ns = crit_clock_now_ns(&thread->clock);
+		thread->buffer->open_count++;
+		if (is_done || CRIT_UNLIKELY(thread->pending))
+			crit_poll_flush(thread);
+	}
+	crit_span_restore_tag(thread);
 }
 
 void crit_shim_poll_leave(bool is_done)
@@ -276,16 +294,10 @@ void crit_shim_poll_leave(bool is_done)
 	struct crit_shim_thread *thread = &crit_this_thread;
 
 	thread->outer_frame = NULL;
-	if (CRIT_LIKELY(thread->is_poll_timed)) {
-		thread->is_poll_timed = false;
-		if (!thread->is_polling)
-			start_poll(thread);
-		thread->buffer->open_last_ns = crit_clock_now_ns(&thread->clock);
-		thread->buffer->open_count++;
-		if (is_done || CRIT_UNLIKELY(thread->pending))
-			crit_poll_flush(thread);
-	}
-	crit_span_restore_tag(thread);
+	if (CRIT_UNLIKELY(is_done) || !crit_poll_go_on(thread))
+		poll_leave_otherwise(thread, is_done);
+	else
+		crit_span_restore_tag(thread);
 }
 
 uint64_t crit_shim_now_ns(void)

@@ -82,6 +82,9 @@ bool crit_span_is_nested(struct crit_shim_thread *thread, const uintptr_t *frame
 /* Of a span that is held back: its ENTER goes out, and the span is not folded. */
 void crit_span_publish_held(struct crit_shim_thread *thread);
 
+/* Of a span that is held back and ends by now_ns: is it short?  Then it is folded, and over. */
+bool crit_span_fold(struct crit_shim_thread *thread, uint64_t now_ns, uint64_t bytes);
+
 /*
  * A thread without a buffer: its first event, or one that found none.  ret_may_tag: it has a
  * tag.

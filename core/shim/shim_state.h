@@ -25,6 +25,12 @@ enum crit_recorded {
 	CRIT_RECORDED_PUBLISHED = 2
 };
 
+enum crit_poll_call {
+	CRIT_POLL_CALL_NONE = 0, /* or not to be recorded */
+	CRIT_POLL_CALL_BEGUN = 1,
+	CRIT_POLL_CALL_JOINED = 2 /* part of the poll span in the thread buffer's head */
+};
+
 enum crit_worker {
 	CRIT_WORKER_NO = 0,
 	CRIT_WORKER_UNTOLD = 1, /* its WORKER slot found no room yet */
@@ -65,6 +71,7 @@ struct crit_shim_thread {
 	uint64_t tag_around; /* the tag outside MPI calls, but for its sequence */
 	uint64_t gate; /* level and tau as last seen; nothing real while a construct is held */
 	uint64_t enter_ns;
+	uint64_t enter_cycles; /* where the poll call under way begins; 0: enter_ns has it */
 	uint64_t site;
 	uint32_t what;
 	uint32_t buffer_number;
@@ -75,11 +82,10 @@ struct crit_shim_thread {
 	struct crit_counter *counted; /* level profile: where the open call was counted, or NULL */
 	struct crit_comm *comm; /* last used */
 	void *scratch; /* NULL: not needed yet */
-	uint64_t held_bytes; /* of the open span's collective, should the span be folded */
 	uint32_t scratch_bytes;
 	uint8_t is_recorded; /* enum crit_recorded, of the open span */
 	bool is_polling; /* the thread buffer's head holds an open poll span */
-	bool is_poll_timed; /* the poll call under way has its begin in enter_ns */
+	uint8_t poll_call; /* enum crit_poll_call, of the poll call under way */
 	bool is_tag_only; /* there was no thread buffer */
 	bool is_registered; /* crit_thread_release will run at exit */
 	bool is_construct_held; /* the innermost: its ENTER lies in the ring, unpublished */
@@ -99,7 +105,8 @@ enum crit_process_state {
 	CRIT_PROCESS_NEW = 0,
 	CRIT_PROCESS_STARTING = 1,
 	CRIT_PROCESS_READY = 2,
-	CRIT_PROCESS_OFF = 3
+	CRIT_PROCESS_OFF = 3,
+	CRIT_PROCESS_IN_INIT = 4 /* records, and registers when MPI_Init has returned */
 };
 
 struct crit_shim_process {
@@ -111,6 +118,8 @@ struct crit_shim_process {
 	uint32_t poll_gap_ns;
 	uint64_t omitted; /* groups of calls and programs, as CRIT_S_LEVEL has them */
 	int64_t clock_offset_ns;
+	uint64_t init_ns; /* entered MPI_Init then, before it registered; 0: registered before */
+	int memfd; /* of head, until the process registers; -1 */
 	bool has_cycles; /* the cycle counter may carry the clock */
 	_Atomic uint64_t scale; /* the last scale a thread found */
 	bool has_key;
@@ -124,5 +133,13 @@ struct crit_shim_process {
 extern CRIT_HIDDEN __thread struct crit_shim_thread crit_this_thread
 	__attribute__((tls_model("initial-exec")));
 extern CRIT_HIDDEN struct crit_shim_process crit_process;
+
+/* May threads take buffers? */
+static inline bool crit_process_records(void)
+{
+	const int state = atomic_load_explicit(&crit_process.state, memory_order_acquire);
+
+	return state == CRIT_PROCESS_READY || state == CRIT_PROCESS_IN_INIT;
+}
 
 #endif

@@ -30,7 +30,8 @@ _crit_value()
 	-m | --mpi) _crit_words "$4" "auto openmpi mpich slurm" ;;
 	-p | --pid) _crit_words "$4" "$(ps -o pid= -u "$EUID" 2>/dev/null)" ;;
 	-o | --output | --directory) _crit_directories "$4" ;;
-	--csv) _crit_words "$4" "ranks threads regions calls sites messages collectives" ;;
+	--csv) _crit_words "$4" "ranks threads regions calls sites hot messages collectives" ;;
+	--by) _crit_words "$4" "line function library" ;;
 	--color) _crit_words "$4" "auto always never" ;;
 	-*) [[ $("$1" "$2" --help 2>/dev/null </dev/null) == *"$3="* ]] ;; # anything may
 	*) false ;;
@@ -92,7 +93,7 @@ _crit()
 		_crit_words "$word" otf2
 		((COMP_CWORD == 2)) || _crit_directories "$word"
 		;;
-	report | diff | verify | finish | gather) _crit_directories "$word" ;;
+	report | annotate | diff | verify | finish | gather) _crit_directories "$word" ;;
 	esac
 }
 

@@ -3,9 +3,13 @@
 #include "otf2/archive/archive_files.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "otf2/archive/library_words.h"
 #include "otf2/archive/peer_callbacks.h"
@@ -13,6 +17,7 @@
 #define ARCHIVE_NAME "traces"
 #define CHUNK_BYTES (256u * 1024u) /* the least OTF2 takes */
 #define CHUNK_MAX_BYTES (16u * 1024u * 1024u)
+#define MANY_CHUNKS 256u /* held at once, 64 MiB */
 /*
  * Locations of a handle.  libotf2 searches writers and locations of a handle in lists, and has one
  * size for the chunks of its definitions and clears each, so that the record of all locations would
@@ -30,6 +35,7 @@ struct crit_otf2_files {
 	OTF2_Archive *archive; /* NULL: not open */
 	OTF2_Archive **batches; /* the same archive by locations; NULL: not open */
 	size_t batch_count;
+	size_t chunk_count; /* that the library holds */
 	bool is_broken; /* the library failed */
 };
 
@@ -46,12 +52,10 @@ struct crit_otf2_files *crit_otf2_files_create(const char *directory,
 	return files;
 }
 
-int crit_otf2_check(struct crit_otf2_files *files, OTF2_ErrorCode code, const char *what)
+int crit_otf2_fail(struct crit_otf2_files *files, const char *what)
 {
 	int rc = errno == ENOSPC || errno == EDQUOT ? -ENOSPC : -EIO;
 
-	if (code == OTF2_SUCCESS)
-		return 0;
 	files->is_broken = true;
 	return crit_err_set(files->err, rc, "cannot write %s of the archive in %.100s: %.80s", what,
 			    files->directory, rc == -ENOSPC ? strerror(ENOSPC) : files->words.text);
@@ -61,22 +65,43 @@ int crit_otf2_check(struct crit_otf2_files *files, OTF2_ErrorCode code, const ch
 static void *give_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer,
 			uint64_t chunk_bytes)
 {
-	(void)user;
+	struct crit_otf2_files *files = user;
+
 	(void)type;
 	(void)location;
 	if (*buffer)
 		return NULL;
 	*buffer = malloc(chunk_bytes);
+	files->chunk_count += *buffer != NULL;
 	return *buffer;
+}
+
+/*
+ * libotf2 clears a whole chunk once it is written to its file, also that of a writer which ends.
+ * When very many threads end at once their chunks would all be in memory that little was written
+ * to: between others that are in use, free() cannot give it back.
+ */
+static void give_back_pages(char *chunk)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = ((uintptr_t)chunk + page - 1) & -page;
+	uintptr_t end = ((uintptr_t)chunk + CHUNK_BYTES) & -page;
+
+	(void)madvise((void *)begin, end - begin, MADV_DONTNEED); /* else it takes more memory */
 }
 
 static void take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer,
 		       bool is_final)
 {
-	(void)user;
+	struct crit_otf2_files *files = user;
+
 	(void)type;
 	(void)location;
 	(void)is_final;
+	if (!*buffer)
+		return;
+	if (files->chunk_count-- > MANY_CHUNKS)
+		give_back_pages(*buffer);
 	free(*buffer);
 	*buffer = NULL;
 }
@@ -103,7 +128,7 @@ static uint64_t definition_chunk_bytes(size_t location_count)
 	return bytes;
 }
 
-static OTF2_ErrorCode open_archive(const char *directory, uint64_t definition_bytes,
+static OTF2_ErrorCode open_archive(struct crit_otf2_files *files, uint64_t definition_bytes,
 				   const struct crit_transport *transport,
 				   OTF2_Archive **ret_archive)
 {
@@ -112,13 +137,13 @@ static OTF2_ErrorCode open_archive(const char *directory, uint64_t definition_by
 						     .otf2_free_all = take_chunk };
 	OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
 
-	*ret_archive = OTF2_Archive_Open(directory, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, CHUNK_BYTES,
-					 definition_bytes, OTF2_SUBSTRATE_POSIX,
+	*ret_archive = OTF2_Archive_Open(files->directory, ARCHIVE_NAME, OTF2_FILEMODE_WRITE,
+					 CHUNK_BYTES, definition_bytes, OTF2_SUBSTRATE_POSIX,
 					 OTF2_COMPRESSION_NONE);
 	if (*ret_archive)
 		code = OTF2_Archive_SetFlushCallbacks(*ret_archive, &flushing, NULL);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_Archive_SetMemoryCallbacks(*ret_archive, &memory, NULL);
+		code = OTF2_Archive_SetMemoryCallbacks(*ret_archive, &memory, files);
 	if (code == OTF2_SUCCESS)
 		code = crit_otf2_set_collectives(*ret_archive, transport);
 	return code;
@@ -133,8 +158,8 @@ int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count)
 	files->batches = calloc(files->batch_count, sizeof(OTF2_Archive *));
 	if (!files->batches)
 		return -ENOMEM;
-	code = open_archive(files->directory, definition_chunk_bytes(location_count),
-			    files->transport, &files->archive);
+	code = open_archive(files, definition_chunk_bytes(location_count), files->transport,
+			    &files->archive);
 	return crit_otf2_check(files, code, "the beginning");
 }
 
@@ -146,7 +171,7 @@ OTF2_Archive *crit_otf2_files_batch(struct crit_otf2_files *files, uint32_t row)
 
 	if (batch)
 		return batch;
-	code = open_archive(files->directory, CHUNK_BYTES, &beside, &batch);
+	code = open_archive(files, CHUNK_BYTES, &beside, &batch);
 	*place = batch;
 	if (code == OTF2_SUCCESS)
 		code = OTF2_Archive_OpenEvtFiles(batch);
@@ -184,6 +209,23 @@ void crit_otf2_files_drop_events(struct crit_otf2_files *files, uint32_t row,
 {
 	if (!files->is_broken && files->batches[row / BATCH])
 		(void)OTF2_Archive_CloseEvtWriter(files->batches[row / BATCH], events);
+}
+
+static void name_definitions(const struct crit_otf2_files *files, uint64_t location,
+			     char path[NAME_MAX + PATH_MAX])
+{
+	(void)snprintf(path, NAME_MAX + PATH_MAX, "%s/" ARCHIVE_NAME "/%llu.def", files->directory,
+		       (unsigned long long)location);
+}
+
+bool crit_otf2_files_share_definitions(const struct crit_otf2_files *files, uint64_t location,
+				       uint64_t other)
+{
+	char path[NAME_MAX + PATH_MAX], other_path[NAME_MAX + PATH_MAX];
+
+	name_definitions(files, location, path);
+	name_definitions(files, other, other_path);
+	return !link(other_path, path);
 }
 
 int crit_otf2_files_close_batches(struct crit_otf2_files *files)

@@ -4,6 +4,7 @@
 #define CRIT_OTF2_ARCHIVE_FILES_H
 
 #include <otf2/otf2.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,15 @@ struct crit_otf2_files *crit_otf2_files_create(const char *directory,
 /* Opens the archive.  Errors: -EIO, -ENOSPC, -ENOMEM. */
 int crit_otf2_files_open(struct crit_otf2_files *files, size_t location_count);
 
-/* Answers 0, or -EIO or -ENOSPC with the library's last message in err. */
-int crit_otf2_check(struct crit_otf2_files *files, OTF2_ErrorCode code, const char *what);
+/* The library failed: answers -EIO or -ENOSPC, with its last message in err. */
+int crit_otf2_fail(struct crit_otf2_files *files, const char *what);
+
+/* Answers 0, or as above. */
+static inline int crit_otf2_check(struct crit_otf2_files *files, OTF2_ErrorCode code,
+				  const char *what)
+{
+	return code == OTF2_SUCCESS ? 0 : crit_otf2_fail(files, what);
+}
 
 /*
  * The event writer of a location.  Range: row below the number of locations.  Errors: NULL, with
@@ -43,6 +51,14 @@ void crit_otf2_files_drop_events(struct crit_otf2_files *files, uint32_t row,
 
 /* What a location's definitions are written to.  Errors: NULL, with words in err. */
 OTF2_Archive *crit_otf2_files_batch(struct crit_otf2_files *files, uint32_t row);
+
+/*
+ * Makes the definitions of another location, which are closed, those of this one too: a name more
+ * for their file, which costs half of what a file does.  Errors: false where that cannot be (not
+ * every file system has links, and a file only so many names).
+ */
+bool crit_otf2_files_share_definitions(const struct crit_otf2_files *files, uint64_t location,
+				       uint64_t other);
 
 /* Ends all that belongs to locations.  Errors: -EIO, -ENOSPC. */
 int crit_otf2_files_close_batches(struct crit_otf2_files *files);

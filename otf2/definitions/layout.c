@@ -222,6 +222,8 @@ static int lay_out(struct crit_otf2_layout *layout)
 	if (run->rank_count)
 		layout->world_count = run->ranks[run->rank_count - 1].world_number + 1;
 	rc = make_groups(layout);
+	if (!rc && !run->has_ranks)
+		rc = crit_otf2_regions_add_states(layout->regions);
 	crit_otf2_regions_begin_calls(layout->regions);
 	layout->first_group_count = (uint32_t)layout->group_count;
 	layout->string_count = (uint32_t)crit_otf2_strings_count(layout->strings);

@@ -26,6 +26,7 @@ struct crit_otf2_regions {
 	size_t count, capacity;
 	struct crit_map programs; /* string -> region */
 	struct crit_index constructs; /* by name, file and line */
+	uint32_t states[CRIT_STATE_COUNT]; /* CRIT_NONE: no region */
 	uint32_t first_call; /* provisional region of call 0 */
 	bool has_call[CRIT_OTF2_CALLS]; /* it was seen */
 	uint32_t calls[CRIT_OTF2_CALLS]; /* the final ones */
@@ -35,8 +36,11 @@ struct crit_otf2_regions *crit_otf2_regions_create(struct crit_otf2_strings *str
 {
 	struct crit_otf2_regions *regions = calloc(1, sizeof(*regions));
 
-	if (regions)
-		regions->strings = strings;
+	if (!regions)
+		return NULL;
+	regions->strings = strings;
+	for (int state = 0; state < CRIT_STATE_COUNT; state++)
+		regions->states[state] = CRIT_NONE;
 	return regions;
 }
 
@@ -72,6 +76,31 @@ uint32_t crit_otf2_regions_program(struct crit_otf2_regions *regions, uint32_t n
 	if (region != CRIT_NONE && crit_map_set(&regions->programs, name, region))
 		return CRIT_NONE;
 	return region;
+}
+
+int crit_otf2_regions_add_states(struct crit_otf2_regions *regions)
+{
+	static const char *const names[CRIT_STATE_COUNT] = {
+		[CRIT_STATE_RUNNABLE] = "runnable", [CRIT_STATE_BLOCKED] = "blocked"
+	};
+	struct archive_region row = { CRIT_NONE, OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_USER,
+				      CRIT_NONE, 0 };
+
+	for (int state = 0; state < CRIT_STATE_COUNT; state++) {
+		if (!names[state])
+			continue;
+		row.name = crit_otf2_string(regions->strings, names[state]);
+		regions->states[state] = add(regions, row);
+		if (regions->states[state] == CRIT_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+uint32_t crit_otf2_regions_state(const struct crit_otf2_regions *regions,
+				 enum crit_kernel_state state)
+{
+	return regions->states[state];
 }
 
 void crit_otf2_regions_begin_calls(struct crit_otf2_regions *regions)
@@ -115,6 +144,23 @@ static bool is_same(const struct archive_region *a, const struct archive_region 
 	       a->role == b->role && a->paradigm == b->paradigm;
 }
 
+/* The region that is the same, added when new.  Errors: CRIT_NONE when out of memory. */
+static uint32_t obtain(struct crit_otf2_regions *regions, const struct archive_region *row)
+{
+	uint64_t hash =
+		crit_hash_mix(crit_hash_mix(0, (uint64_t)row->name << 32 | row->file), row->line);
+	struct crit_probe probe;
+	uint32_t i = crit_index_first(&regions->constructs, hash, &probe), added;
+
+	while (i != CRIT_NONE && !is_same(&regions->rows[i], row))
+		i = crit_index_next(&regions->constructs, &probe);
+	if (i != CRIT_NONE)
+		return i;
+	added = add(regions, *row);
+	return added == CRIT_NONE || crit_index_put(&regions->constructs, hash, added) ? CRIT_NONE
+										       : added;
+}
+
 uint32_t crit_otf2_regions_construct(struct crit_otf2_regions *regions, unsigned int call,
 				     const struct crit_otf2_construct_name *name)
 {
@@ -124,18 +170,26 @@ uint32_t crit_otf2_regions_construct(struct crit_otf2_regions *regions, unsigned
 					    name->is_fork_wait ? OTF2_REGION_ROLE_FUNCTION
 							       : crit_otf2_role(call),
 					    paradigm_of(call), file, has_line ? name->line : 0 };
-	uint64_t hash =
-		crit_hash_mix(crit_hash_mix(0, (uint64_t)row.name << 32 | row.file), row.line);
-	struct crit_probe probe;
-	uint32_t i = crit_index_first(&regions->constructs, hash, &probe), added;
 
-	while (i != CRIT_NONE && !is_same(&regions->rows[i], &row))
-		i = crit_index_next(&regions->constructs, &probe);
-	if (i != CRIT_NONE)
-		return i;
-	added = add(regions, row);
-	return added == CRIT_NONE || crit_index_put(&regions->constructs, hash, added) ? CRIT_NONE
-										       : added;
+	return obtain(regions, &row);
+}
+
+uint32_t crit_otf2_regions_function(struct crit_otf2_regions *regions, uint32_t name, uint32_t file)
+{
+	const struct archive_region row = { name, OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING,
+					    file, 0 };
+
+	return obtain(regions, &row);
+}
+
+bool crit_otf2_regions_is_call(const struct crit_otf2_regions *regions, uint32_t region)
+{
+	return region >= regions->first_call && region - regions->first_call < CRIT_OTF2_CALLS;
+}
+
+uint32_t crit_otf2_regions_final(const struct crit_otf2_regions *regions, uint32_t region)
+{
+	return regions->calls[region - regions->first_call];
 }
 
 void crit_otf2_regions_map(const struct crit_otf2_regions *regions, OTF2_IdMap *map)

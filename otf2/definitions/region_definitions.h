@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "analysis/cluster/transport.h"
+#include "analysis/schema/results.h"
 #include "core/abi/abi_tag.h"
 #include "otf2/archive/strings.h"
 
@@ -27,6 +28,13 @@ void crit_otf2_regions_destroy(struct crit_otf2_regions *regions);
 
 /* The region of a program's own code, by the string of its name.  Errors: CRIT_NONE, no memory. */
 uint32_t crit_otf2_regions_program(struct crit_otf2_regions *regions, uint32_t name);
+
+/* Kernel states other than running become regions.  Errors: -ENOMEM. */
+int crit_otf2_regions_add_states(struct crit_otf2_regions *regions);
+
+/* The region of a kernel state; CRIT_NONE: it has none, and is drawn as the code it is in. */
+uint32_t crit_otf2_regions_state(const struct crit_otf2_regions *regions,
+				 enum crit_kernel_state state);
 
 /* All programs are known: provisional references of calls begin behind theirs. */
 void crit_otf2_regions_begin_calls(struct crit_otf2_regions *regions);
@@ -47,6 +55,14 @@ struct crit_otf2_construct_name {
 /* The final region of a construct or phase, one for all with the same name and line. */
 uint32_t crit_otf2_regions_construct(struct crit_otf2_regions *regions, unsigned int call,
 				     const struct crit_otf2_construct_name *name);
+
+/* The final region of a sampled function, by strings; file CRIT_NONE: not known. */
+uint32_t crit_otf2_regions_function(struct crit_otf2_regions *regions, uint32_t name,
+				    uint32_t file);
+
+/* Is a provisional region a call's?  The final one of one that is. */
+bool crit_otf2_regions_is_call(const struct crit_otf2_regions *regions, uint32_t region);
+uint32_t crit_otf2_regions_final(const struct crit_otf2_regions *regions, uint32_t region);
 
 /* Adds the final regions of calls to a location's mapping table. */
 void crit_otf2_regions_map(const struct crit_otf2_regions *regions, OTF2_IdMap *map);

@@ -4,13 +4,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/array.h"
+
+struct held_sample {
+	uint64_t time_ns;
+	uint32_t context;
+};
 
 struct stream {
 	OTF2_EvtWriter *events; /* NULL: not open */
 	struct crit_trace_sums *last_sums; /* of the program's end, once is_over */
 	uint64_t last_ns;
+	uint32_t context; /* of the innermost region; CRIT_NONE: outside all */
+	struct held_sample *samples; /* later than the last event: messages may come before them */
+	size_t sample_count, sample_capacity;
+	uint32_t seen; /* the context of the last event; below that of a region after a sample */
+	uint32_t state; /* region of its kernel state since last_ns, 1 more; 0 none */
+	uint32_t group; /* of the location, once open */
+	bool has_more; /* a state or samples, to be written before an event */
+	bool has_kernel; /* the group's node's kernel half was recorded */
 	bool is_begun; /* its first event is written */
 	bool has_init; /* it has called MPI_Init, and MPI_Finalize may come */
 	bool is_over; /* only MPI_Finalize and the program's end are to come */
@@ -55,6 +69,8 @@ struct crit_otf2_streams *crit_otf2_streams_create(struct crit_otf2_files *files
 		.extent = { .first_ns = first_ns, .last_ns = last_ns },
 		.has_metrics = has_metrics,
 	};
+	for (size_t i = 0; streams->rows && i < most; i++)
+		streams->rows[i].context = streams->rows[i].seen = CRIT_NONE;
 	if (streams->attributes && streams->rows && streams->event_counts)
 		return streams;
 	crit_otf2_streams_destroy(streams);
@@ -73,6 +89,7 @@ void crit_otf2_streams_destroy(struct crit_otf2_streams *streams)
 			crit_otf2_files_drop_events(streams->files, (uint32_t)i,
 						    streams->rows[i].events);
 		free(streams->rows[i].last_sums);
+		free(streams->rows[i].samples);
 	}
 	if (streams->attributes)
 		(void)OTF2_AttributeList_Delete(streams->attributes);
@@ -84,12 +101,16 @@ void crit_otf2_streams_destroy(struct crit_otf2_streams *streams)
 /* Opens the file at first use.  Errors: -EIO. */
 static int open_stream(struct crit_otf2_streams *streams, uint32_t row)
 {
+	const struct crit_otf2_layout *layout = streams->named.layout;
+	const struct crit_otf2_location *location = crit_otf2_layout_location(layout, row);
 	struct stream *stream = &streams->rows[row];
-	uint64_t reference = crit_otf2_layout_location(streams->named.layout, row)->reference;
 
-	if (!stream->events && !stream->is_closed)
-		stream->events = crit_otf2_files_events(streams->files, row, reference);
-	return stream->events || stream->is_closed ? 0 : -EIO;
+	if (stream->events || stream->is_closed)
+		return 0;
+	stream->group = location->group;
+	stream->has_kernel = crit_otf2_layout_group(layout, location->group)->has_kernel;
+	stream->events = crit_otf2_files_events(streams->files, row, location->reference);
+	return stream->events ? 0 : -EIO;
 }
 
 static int close_stream(struct crit_otf2_streams *streams, uint32_t row)
@@ -108,26 +129,153 @@ static int close_stream(struct crit_otf2_streams *streams, uint32_t row)
 	return rc;
 }
 
-bool crit_otf2_streams_at(struct crit_otf2_streams *streams, uint32_t thread, uint64_t time_ns,
-			  struct crit_otf2_moment *ret_at, int *ret_rc)
+/* May a location without open file have an event?  Opens it then.  Errors: -EIO. */
+static bool admit(struct crit_otf2_streams *streams, uint32_t row, int *ret_rc)
 {
 	const struct crit_otf2_location *location =
-		crit_otf2_layout_location(streams->named.layout, thread);
-	struct stream *stream = &streams->rows[thread];
+		crit_otf2_layout_location(streams->named.layout, row);
+	const struct stream *stream = &streams->rows[row];
 
-	*ret_rc = 0;
 	if (!location->is_listed || !location->is_own)
 		return false;
 	if (stream->is_closed || stream->is_over) { /* its end was told: too late for an event */
 		streams->extent.has_losses = true;
 		return false;
 	}
-	*ret_rc = open_stream(streams, thread);
+	*ret_rc = open_stream(streams, row);
+	return *ret_rc == 0;
+}
+
+/* Of a context one region is new, and the one around it went on. */
+#define ENTER_DISTANCE 2u
+
+static inline OTF2_ErrorCode enter(const struct crit_otf2_streams *streams, struct stream *stream,
+				   uint64_t time_ns, uint32_t region)
+{
+	if (!streams->named.contexts)
+		return OTF2_EvtWriter_Enter(stream->events, NULL, time_ns, region);
+	stream->context =
+		crit_otf2_contexts_enter(streams->named.contexts, stream->context, region);
+	stream->seen = stream->context;
+	return stream->context == CRIT_NONE
+		       ? OTF2_ERROR_MEM_ALLOC_FAILED
+		       : OTF2_EvtWriter_CallingContextEnter(stream->events, NULL, time_ns,
+							    stream->context, ENTER_DISTANCE);
+}
+
+static inline OTF2_ErrorCode leave(const struct crit_otf2_streams *streams, struct stream *stream,
+				   OTF2_AttributeList *attributes, uint64_t time_ns,
+				   uint32_t region)
+{
+	uint32_t context = stream->context;
+
+	if (!streams->named.contexts)
+		return OTF2_EvtWriter_Leave(stream->events, attributes, time_ns, region);
+	stream->context = crit_otf2_contexts_parent(streams->named.contexts, context);
+	stream->seen = stream->context;
+	return OTF2_EvtWriter_CallingContextLeave(stream->events, attributes, time_ns, context);
+}
+
+/* The kernel state between the last event and one that comes now.  Errors: -EIO. */
+static int write_state(struct crit_otf2_streams *streams, struct stream *stream, uint64_t time_ns)
+{
+	uint32_t region = stream->state - 1;
+	OTF2_ErrorCode code = enter(streams, stream, stream->last_ns, region);
+
+	if (code == OTF2_SUCCESS)
+		code = leave(streams, stream, NULL, time_ns, region);
+	return crit_otf2_check(streams->files, code, "an event");
+}
+
+/* Those up to an event that comes now.  Errors: -EIO. */
+static int write_samples(struct crit_otf2_streams *streams, struct stream *stream, uint64_t time_ns)
+{
+	const struct crit_otf2_contexts *contexts = streams->named.contexts;
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+	size_t i, count = 0;
+
+	while (count < stream->sample_count && stream->samples[count].time_ns <= time_ns)
+		count++;
+	for (i = 0; i < count && code == OTF2_SUCCESS; i++) {
+		const struct held_sample *held = &stream->samples[i];
+		uint32_t distance =
+			crit_otf2_contexts_distance(contexts, stream->seen, held->context);
+
+		stream->seen = held->context;
+		if (held->time_ns > stream->last_ns)
+			stream->last_ns = held->time_ns;
+		code = OTF2_EvtWriter_CallingContextSample(stream->events, NULL, stream->last_ns,
+							   held->context, distance,
+							   CRIT_OTF2_SAMPLING_CLOCK);
+	}
+	stream->sample_count -= count;
+	memmove(stream->samples, &stream->samples[count],
+		stream->sample_count * sizeof(*stream->samples));
+	return crit_otf2_check(streams->files, code, "a sample");
+}
+
+/* What lies between the last event and one that comes now.  Errors: -EIO. */
+static int write_more(struct crit_otf2_streams *streams, struct stream *stream, uint64_t time_ns)
+{
+	int rc = stream->sample_count ? write_samples(streams, stream, time_ns) : 0;
+
+	return !rc && stream->state && time_ns > stream->last_ns
+		       ? write_state(streams, stream, time_ns)
+		       : rc;
+}
+
+bool crit_otf2_streams_at(struct crit_otf2_streams *streams, uint32_t thread, uint64_t time_ns,
+			  struct crit_otf2_moment *ret_at, int *ret_rc)
+{
+	struct stream *stream = &streams->rows[thread];
+
+	*ret_rc = 0;
+	if ((!stream->events || stream->is_over) && !admit(streams, thread, ret_rc))
+		return false;
+	if (stream->has_more)
+		*ret_rc = write_more(streams, stream, time_ns);
 	if (time_ns > stream->last_ns)
 		stream->last_ns = time_ns;
-	*ret_at = (struct crit_otf2_moment){ stream->events, stream->last_ns, thread,
-					     location->group };
-	return *ret_rc == 0;
+	ret_at->events = stream->events;
+	ret_at->time_ns = stream->last_ns;
+	ret_at->row = thread;
+	ret_at->group = stream->group;
+	return !stream->has_more || !*ret_rc;
+}
+
+int crit_otf2_streams_enter(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			    uint32_t region)
+{
+	return crit_otf2_check(streams->files,
+			       enter(streams, &streams->rows[at->row], at->time_ns, region),
+			       "an event");
+}
+
+int crit_otf2_streams_sample(struct crit_otf2_streams *streams, uint32_t thread, uint64_t time_ns,
+			     const struct crit_trace_sample *sample)
+{
+	struct stream *stream = &streams->rows[thread];
+	struct held_sample held = { .time_ns = time_ns };
+
+	if (!stream->events || stream->is_over)
+		return 0;
+	held.context = crit_otf2_contexts_sample(streams->named.contexts, stream->context,
+						 stream->group, sample);
+	if (held.context == CRIT_NONE || crit_array_grow(&stream->samples, &stream->sample_capacity,
+							 stream->sample_count + 1, sizeof(held)))
+		return -ENOMEM;
+	stream->samples[stream->sample_count++] = held;
+	stream->has_more = true;
+	return 0;
+}
+
+void crit_otf2_streams_state(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			     enum crit_kernel_state state)
+{
+	struct stream *stream = &streams->rows[at->row];
+
+	stream->state = crit_otf2_regions_state(streams->named.regions, state) + 1;
+	stream->has_more = stream->state || stream->sample_count;
 }
 
 int crit_otf2_streams_metric(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
@@ -144,41 +292,51 @@ int crit_otf2_streams_metric(struct crit_otf2_streams *streams, const struct cri
 			       "a metric");
 }
 
+/* One of value 0 is not written: a leave without it says the same, and most are 0. */
+static inline OTF2_ErrorCode add(OTF2_AttributeList *attributes, enum crit_otf2_attribute attribute,
+				 uint64_t value)
+{
+	return value ? OTF2_AttributeList_AddUint64(attributes, attribute, value) : OTF2_SUCCESS;
+}
+
+static OTF2_ErrorCode add_states(OTF2_AttributeList *attributes,
+				 const uint64_t state_ns[CRIT_STATE_COUNT])
+{
+	OTF2_ErrorCode code = add(attributes, CRIT_OTF2_RUNNING, state_ns[CRIT_STATE_RUNNING]);
+
+	if (code == OTF2_SUCCESS)
+		code = add(attributes, CRIT_OTF2_RUNNABLE, state_ns[CRIT_STATE_RUNNABLE]);
+	return code == OTF2_SUCCESS
+		       ? add(attributes, CRIT_OTF2_BLOCKED, state_ns[CRIT_STATE_BLOCKED])
+		       : code;
+}
+
 /* Attributes of a leave.  Errors: what the library answered first. */
-static OTF2_ErrorCode add_sums(struct crit_otf2_streams *streams, uint32_t group,
+static OTF2_ErrorCode add_sums(OTF2_AttributeList *attributes, bool has_kernel,
 			       const struct crit_trace_sums *sums)
 {
-	bool has_kernel = crit_otf2_layout_group(streams->named.layout, group)->has_kernel;
-	const struct {
-		uint64_t value;
-		bool is_known;
-	} sum[] = {
-		[CRIT_OTF2_CMETRIC] = { sums->cmetric_ns, true },
-		[CRIT_OTF2_ALL_WAITING] = { sums->all_waiting_ns, true },
-		[CRIT_OTF2_RUNNING] = { sums->state_ns[CRIT_STATE_RUNNING], has_kernel },
-		[CRIT_OTF2_RUNNABLE] = { sums->state_ns[CRIT_STATE_RUNNABLE], has_kernel },
-		[CRIT_OTF2_BLOCKED] = { sums->state_ns[CRIT_STATE_BLOCKED], has_kernel },
-		[CRIT_OTF2_POLLED] = { sums->polled, sums->polled != 0 },
-	};
-	OTF2_ErrorCode code = OTF2_SUCCESS;
+	OTF2_ErrorCode code = add(attributes, CRIT_OTF2_CMETRIC, sums->cmetric_ns);
 
-	for (unsigned int i = 0; i < sizeof(sum) / sizeof(sum[0]) && code == OTF2_SUCCESS; i++) {
-		if (sum[i].is_known)
-			code = OTF2_AttributeList_AddUint64(streams->attributes, i, sum[i].value);
-	}
-	return code;
+	if (code == OTF2_SUCCESS)
+		code = add(attributes, CRIT_OTF2_ALL_WAITING, sums->all_waiting_ns);
+	if (code == OTF2_SUCCESS && has_kernel)
+		code = add_states(attributes, sums->state_ns);
+	return code == OTF2_SUCCESS ? add(attributes, CRIT_OTF2_POLLED, sums->polled) : code;
 }
 
 int crit_otf2_streams_leave(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
 			    uint32_t region, const struct crit_trace_sums *sums, uint32_t site)
 {
 	OTF2_AttributeList *attributes = streams->attributes;
-	OTF2_ErrorCode code = sums ? add_sums(streams, at->group, sums) : OTF2_SUCCESS;
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+
+	if (sums)
+		code = add_sums(attributes, streams->rows[at->row].has_kernel, sums);
 
 	if (site != CRIT_NONE && code == OTF2_SUCCESS)
 		code = OTF2_AttributeList_AddStringRef(attributes, CRIT_OTF2_CALL_SITE, site);
 	if (code == OTF2_SUCCESS)
-		code = OTF2_EvtWriter_Leave(at->events, attributes, at->time_ns, region);
+		code = leave(streams, &streams->rows[at->row], attributes, at->time_ns, region);
 	return crit_otf2_check(streams->files, code, "an event");
 }
 
@@ -209,10 +367,7 @@ int crit_otf2_streams_begin(struct crit_otf2_streams *streams, const struct crit
 	streams->rows[at->row].is_begun = true;
 	if (crit_otf2_layout_is_main(layout, at->row))
 		rc = begin_program(streams, at);
-	return rc ? rc
-		  : crit_otf2_check(streams->files,
-				    OTF2_EvtWriter_Enter(at->events, NULL, at->time_ns, program),
-				    "an event");
+	return rc ? rc : crit_otf2_streams_enter(streams, at, program);
 }
 
 static int end_program(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
@@ -252,18 +407,12 @@ static int write_setup(struct crit_otf2_streams *streams, const struct crit_otf2
 {
 	uint32_t region = crit_otf2_regions_call(streams->named.regions, setup->call);
 	uint32_t site = CRIT_NONE;
-	OTF2_ErrorCode code = OTF2_EvtWriter_Enter(begin->events, NULL, begin->time_ns, region);
+	int rc = crit_otf2_streams_enter(streams, begin, region);
 
 	if (setup->site)
 		site = crit_otf2_call_sites_text(streams->named.call_sites, begin->group,
 						 setup->site);
-	if (code == OTF2_SUCCESS)
-		code = OTF2_AttributeList_AddUint64(streams->attributes, CRIT_OTF2_CMETRIC, 0);
-	if (code == OTF2_SUCCESS)
-		code = OTF2_AttributeList_AddUint64(streams->attributes, CRIT_OTF2_ALL_WAITING, 0);
-	if (code != OTF2_SUCCESS)
-		return crit_otf2_check(streams->files, code, "an event");
-	return crit_otf2_streams_leave(streams, end, region, NULL, site);
+	return rc ? rc : crit_otf2_streams_leave(streams, end, region, NULL, site);
 }
 
 int crit_otf2_streams_setup(struct crit_otf2_streams *streams, uint32_t thread,

@@ -14,6 +14,7 @@
 #include "analysis/schema/trace.h"
 #include "otf2/archive/archive_files.h"
 #include "otf2/definitions/call_site_table.h"
+#include "otf2/definitions/context_table.h"
 #include "otf2/definitions/layout.h"
 #include "otf2/definitions/region_definitions.h"
 
@@ -43,6 +44,8 @@ struct crit_otf2_definitions { /* what events name */
 	const struct crit_otf2_layout *layout;
 	struct crit_otf2_regions *regions;
 	struct crit_otf2_call_sites *call_sites;
+	struct crit_otf2_contexts
+		*contexts; /* NULL: events name regions, and there are no samples */
 };
 
 /* Everything is borrowed; events are expected from first_ns to last_ns.  NULL: out of memory. */
@@ -61,6 +64,24 @@ bool crit_otf2_streams_at(struct crit_otf2_streams *streams, uint32_t thread, ui
 
 /* Begins the program on a location, unless it has begun.  Errors: -ENOMEM, -EIO. */
 int crit_otf2_streams_begin(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at);
+
+/* Enters a region, by its provisional reference.  Errors: -ENOMEM, -EIO. */
+int crit_otf2_streams_enter(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			    uint32_t region);
+
+/*
+ * A sample, where there are contexts; nothing where the thread has no location.  It is written when
+ * a later event comes: messages are told as late as their call's end.  Errors: -ENOMEM.
+ */
+int crit_otf2_streams_sample(struct crit_otf2_streams *streams, uint32_t thread, uint64_t time_ns,
+			     const struct crit_trace_sample *sample);
+
+/*
+ * The kernel has the thread in another state from here on: a region inside the code that it stops,
+ * in parts where other events lie in between, none while it runs.
+ */
+void crit_otf2_streams_state(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			     enum crit_kernel_state state);
 
 /*
  * Ends it and the location's file, or waits for MPI_Finalize, which is still to come; sums NULL:

@@ -273,6 +273,13 @@ bool crit_otf2_constructs_has_joined(const struct crit_otf2_constructs *construc
 	return constructs->has_joined;
 }
 
+uint32_t crit_otf2_constructs_final(const struct crit_otf2_constructs *constructs, uint32_t region)
+{
+	return region >= BASE && region - BASE < constructs->count
+		       ? constructs->rows[region - BASE].region
+		       : region;
+}
+
 void crit_otf2_constructs_map(const struct crit_otf2_constructs *constructs, uint32_t group,
 			      OTF2_IdMap *map)
 {

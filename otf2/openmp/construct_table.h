@@ -35,6 +35,9 @@ uint32_t crit_otf2_constructs_region(struct crit_otf2_constructs *constructs, ui
 int crit_otf2_constructs_name(struct crit_otf2_constructs *constructs,
 			      const struct crit_region_results *results);
 
+/* The final region of a provisional one; region itself if it is none of a construct. */
+uint32_t crit_otf2_constructs_final(const struct crit_otf2_constructs *constructs, uint32_t region);
+
 /* Is one of OpenMP?  Were there too many, so that some are joined by kind? */
 bool crit_otf2_constructs_has_openmp(const struct crit_otf2_constructs *constructs);
 bool crit_otf2_constructs_has_joined(const struct crit_otf2_constructs *constructs);

@@ -93,6 +93,7 @@ struct crit_otf2_verifier {
 	char base[4096]; /* path of the anchor without .otf2 */
 	OTF2_Reader *reader;
 	bool is_complete; /* the archive claims that all messages are there */
+	uint32_t context_count; /* defined */
 	bool has_all_forks, has_all_locks; /* likewise */
 	bool has_clock;
 	uint64_t begin_ns, length_ns;

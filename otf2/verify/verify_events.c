@@ -130,6 +130,19 @@ static OTF2_CallbackCode on_metric(CRIT_OTF2_EVENT, OTF2_MetricRef metric, uint8
 	return crit_otf2_verify_time(user, time_ns);
 }
 
+static OTF2_CallbackCode on_sample(CRIT_OTF2_EVENT, OTF2_CallingContextRef context,
+				   uint32_t distance, OTF2_InterruptGeneratorRef generator)
+{
+	struct crit_otf2_verifier *verifier = user;
+
+	(void)distance;
+	(void)generator;
+	if (context >= verifier->context_count)
+		crit_otf2_stream_fault(verifier, CRIT_OTF2_FAULT_REGION,
+				       "calling context %u is not defined", context);
+	return crit_otf2_verify_time(verifier, time_ns);
+}
+
 static OTF2_CallbackCode on_program_begin(CRIT_OTF2_EVENT, OTF2_StringRef name, uint32_t count,
 					  const OTF2_StringRef *arguments)
 {
@@ -179,6 +192,7 @@ static OTF2_EvtReaderCallbacks *make_callbacks(void)
 		return NULL;
 	(void)OTF2_EvtReaderCallbacks_SetEnterCallback(calls, on_enter);
 	(void)OTF2_EvtReaderCallbacks_SetLeaveCallback(calls, on_leave);
+	(void)OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(calls, on_sample);
 	(void)OTF2_EvtReaderCallbacks_SetMetricCallback(calls, on_metric);
 	(void)OTF2_EvtReaderCallbacks_SetProgramBeginCallback(calls, on_program_begin);
 	(void)OTF2_EvtReaderCallbacks_SetProgramEndCallback(calls, on_program_end);

@@ -77,8 +77,27 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
 }
 // NOLINTEND(readability-function-size)
 
+/* Numbered from 0 without a gap, callers first. */
+static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
+				    OTF2_SourceCodeLocationRef source,
+				    OTF2_CallingContextRef parent)
+{
+	struct crit_otf2_verifier *verifier = user;
+
+	(void)source;
+	if (self != verifier->context_count ||
+	    (parent != OTF2_UNDEFINED_CALLING_CONTEXT && parent >= self) ||
+	    crit_map_get(&verifier->regions, region) == CRIT_NONE)
+		crit_otf2_fault(verifier,
+				"calling context %u: region %u or parent %u is not defined", self,
+				region, parent);
+	verifier->context_count++;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 void crit_otf2_verify_set_regions(OTF2_GlobalDefReaderCallbacks *calls)
 {
+	(void)OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(calls, on_context);
 	(void)OTF2_GlobalDefReaderCallbacks_SetStringCallback(calls, on_string);
 	(void)OTF2_GlobalDefReaderCallbacks_SetRegionCallback(calls, on_region);
 }

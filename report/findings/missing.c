@@ -134,8 +134,20 @@ static void find_node(struct crit_summary *summary, const struct crit_node_row *
 	find_damage(summary, node);
 	if (node->kernel_status)
 		find_kernel(summary, node, options);
-	if (node->perf_status < 0)
+	if (node->perf_status < 0 && node->kernel_status)
 		find_perf(summary, node);
+	else if (node->perf_status < 0)
+		crit_summary_add_missing(summary, false, "crit doctor",
+					 "samples on %s: no perf events of whole CPUs: %s",
+					 node->host, error_text(node->perf_status));
+	if (node->sample_error)
+		crit_summary_add_missing(
+			summary, false,
+			node->sample_error == -EMFILE ? "ulimit -n <more>" : "ulimit -l <more>",
+			"samples of some threads on %s: %s", node->host,
+			node->sample_error == -EMFILE  ? "too many descriptors"
+			: node->sample_error == -EPERM ? "no locked memory left for them"
+						       : error_text(node->sample_error));
 	if (node->cap_ns)
 		crit_summary_add_missing(
 			summary, true, "CRIT_MAX_BYTES=<more> or CRIT_LEVEL=profile",
@@ -294,6 +306,12 @@ static void find_losses(struct crit_summary *summary)
 			"of "
 			"messages are not whole",
 			(unsigned long long)summary->results->messages.losses.details);
+	if (losses->missed_maps)
+		crit_summary_add_missing(
+			summary, false, "",
+			"%llu memory maps of processes that ended soon, or were too many: what ran "
+			"there may have no name",
+			(unsigned long long)losses->missed_maps);
 	find_unknown(summary);
 	find_early(summary);
 	find_doubt(summary);

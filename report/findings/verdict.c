@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "report/findings/verdict_hot.h"
 #include "report/findings/verdict_where.h"
 #include "report/tables/labels.h"
 
@@ -154,6 +155,17 @@ static void say_names(struct crit_summary *summary)
 	append(summary, " have up to %.1f times the mean work", lost->named[0].work_ratio);
 }
 
+/* ", mostly in smooth solver.c:42": where the only one named works. */
+static void say_hot(struct crit_summary *summary)
+{
+	char hot[CRIT_HOT_SENTENCE];
+
+	if (summary->lost.named_count != 1)
+		return;
+	crit_verdict_hot(summary, summary->lost.named[0].row, hot, sizeof(hot));
+	append(summary, "%s", hot);
+}
+
 static void say_promise(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
@@ -177,6 +189,7 @@ static void say_imbalance(struct crit_summary *summary)
 
 	if (lost->named_count) {
 		say_names(summary);
+		say_hot(summary);
 		waited_s = crit_fix_seconds(
 			summary->unit == CRIT_UNIT_RANKS
 				? summary->results->ranks[lost->named[0].row].run.blame

@@ -3,11 +3,13 @@
 #include "report/findings/verdict_where.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "report/tables/location_fit.h"
 #include "core/base/call.h"
 
 #define PLACE_COLUMNS 72 /* of a sentence */
+#define AT " at "
 
 /* " at solver+0x14c1": where most of the waiting in a call is; sites come in that order. */
 void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, char *text,
@@ -24,7 +26,7 @@ void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, c
 		if (site->call != call)
 			continue;
 		if (site->place.module)
-			(void)snprintf(text, text_bytes, " at %s",
+			(void)snprintf(text, text_bytes, AT "%s",
 				       crit_location_fit(&site->place, PLACE_COLUMNS, place,
 							 sizeof(place)));
 		return;
@@ -137,17 +139,28 @@ static void say_last(const struct crit_results *results, uint32_t call, uint32_t
 		       (double)last->late_sum_ns * 1e-6 / (double)last->count);
 }
 
+/* Does the text end with that place? */
+static bool is_end_of(const char *text, const char *place)
+{
+	const size_t length = strlen(text), place_length = strlen(place);
+
+	return place_length && length > place_length &&
+	       strcmp(text + length - place_length, place) == 0;
+}
+
 void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uint32_t call,
 			char *text, size_t text_bytes)
 {
 	char last[128] = "";
-	char site[112];
+	char site[112] = "";
 	char region[CRIT_REGION_TEXT + 96];
 
 	if (summary->unit == CRIT_UNIT_RANKS)
 		say_last(summary->results, call, (uint32_t)unit_row, last, sizeof(last));
 	crit_verdict_call_site(summary, call, site, sizeof(site));
 	say_region(summary, unit_row, region, sizeof(region));
+	if (site[0] && is_end_of(region, site + strlen(AT)))
+		(void)snprintf(site, sizeof(site), " there");
 	(void)snprintf(text, text_bytes, "%s%s %s%s%s", region,
 		       region[0] ? " and they are in" : ", mostly in", crit_call_name(call), site,
 		       last);

@@ -11,6 +11,7 @@
 #include "report/formats/row_writer.h"
 #include "report/tables/labels.h"
 #include "report/tables/message_sums.h"
+#include "report/tables/path_tree.h"
 
 static const char *mpi_or_none(const struct crit_results *results, char *text)
 {
@@ -93,6 +94,8 @@ static json_t *named_of(const struct crit_summary *summary)
 	return crit_rows_json(summary, CRIT_TABLE_NAMED, lost->named, count);
 }
 
+#define WAIT_FRAMES_MAX 100
+
 static json_t *cells_of(const struct crit_cells *cells)
 {
 	json_t *object = json_object();
@@ -167,6 +170,33 @@ static json_t *lasts_of(const struct crit_summary *summary, const struct crit_co
 {
 	return crit_rows_json(summary, CRIT_TABLE_LASTS, last_of(summary->results, row),
 			      row->last_count);
+}
+
+static json_t *wait_paths_of(const struct crit_summary *summary, const struct crit_wait_row *row)
+{
+	struct crit_path_tree tree;
+	json_t *paths;
+	size_t shown;
+
+	if (row->not_captured_ns == row->blocked_ns)
+		return json_array();
+	if (crit_wait_paths_init(&tree, &summary->waits, row, summary->results, &summary->finder))
+		return NULL;
+	shown = tree.count < WAIT_FRAMES_MAX ? tree.count : WAIT_FRAMES_MAX;
+	paths = crit_rows_json(summary, CRIT_TABLE_WAIT_FRAMES, tree.nodes, shown);
+	crit_path_tree_fini(&tree);
+	return paths;
+}
+
+/* "read fd 3" */
+static const char *wait_of(const struct crit_wait_row *row, char *text, size_t text_bytes)
+{
+	char call[64], object[32];
+	const char *on = crit_wait_object(row, object, sizeof(object));
+
+	(void)snprintf(text, text_bytes, "%s%s%s", crit_wait_call(row, call, sizeof(call)),
+		       on ? " " : "", on ? on : "");
+	return text;
 }
 
 /* A value, or null. */

@@ -8,34 +8,37 @@
 
 #define FLAGS (JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY)
 
+static void write_out(struct crit_json_stream *stream, const char *text, size_t bytes)
+{
+	if (fwrite(text, 1, bytes, stream->out) != bytes && !stream->status)
+		stream->status = -EIO;
+}
+
 static void flush(struct crit_json_stream *stream)
 {
-	if (fwrite(stream->bytes, 1, stream->used_bytes, stream->out) != stream->used_bytes &&
-	    !stream->status)
-		stream->status = -EIO;
+	write_out(stream, stream->bytes, stream->used_bytes);
 	stream->used_bytes = 0;
 }
 
-static void put(struct crit_json_stream *stream, const char *text, size_t bytes)
+/* jansson hands over a few bytes at a time. */
+static inline void put(struct crit_json_stream *stream, const char *text, size_t bytes)
 {
-	while (bytes > 0) {
-		const size_t room = sizeof(stream->bytes) - stream->used_bytes;
-		const size_t part = bytes < room ? bytes : room;
-
-		memcpy(stream->bytes + stream->used_bytes, text, part);
-		stream->used_bytes += part;
-		text += part;
-		bytes -= part;
-		if (stream->used_bytes == sizeof(stream->bytes))
-			flush(stream);
+	if (bytes > sizeof(stream->bytes) - stream->used_bytes) {
+		flush(stream);
+		if (bytes > sizeof(stream->bytes)) {
+			write_out(stream, text, bytes);
+			return;
+		}
 	}
+	memcpy(stream->bytes + stream->used_bytes, text, bytes);
+	stream->used_bytes += bytes;
 }
 
-static void put_line_end(struct crit_json_stream *stream)
+static inline void put_line_end(struct crit_json_stream *stream)
 {
-	put(stream, "\n", 1);
-	for (unsigned int i = 0; i < stream->depth; i++)
-		put(stream, " ", 1);
+	static const char line_end[] = "\n  "; /* rows of a member lie deepest */
+
+	put(stream, line_end, 1 + stream->depth);
 }
 
 /* What jansson writes of a value; newlines in texts are escaped, so these are its layout's. */

@@ -71,6 +71,11 @@ static void write_call_sites(FILE *out, const struct crit_summary *summary)
 	crit_rows_csv(out, summary, CRIT_TABLE_CALL_SITES, rows, count);
 }
 
+static void write_hot(FILE *out, const struct crit_summary *summary)
+{
+	crit_rows_csv(out, summary, CRIT_TABLE_HOT, summary->hot.rows, summary->hot.count);
+}
+
 struct crit_csv {
 	const char *name; /* for crit report --csv */
 	const char *file;
@@ -84,6 +89,7 @@ static const struct crit_csv tables[] = {
 	{ "calls", "calls.csv", write_calls },
 	{ "rank_calls", "rank_calls.csv", write_rank_calls },
 	{ "sites", "sites.csv", write_call_sites },
+	{ "hot", "hot.csv", write_hot },
 	{ "messages", "messages.csv", write_messages },
 	{ "collectives", "collectives.csv", write_collectives },
 };

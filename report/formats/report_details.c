@@ -2,6 +2,7 @@
 // The tables behind the first screen of report.txt. Seconds unless a head says otherwise.
 #include "report/formats/report_details.h"
 
+#include "report/formats/hot_text.h"
 #include "report/formats/message_text.h"
 #include "report/formats/region_text.h"
 #include "report/formats/row_writer.h"
@@ -228,6 +229,9 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	crit_region_text_write(out, summary);
 	write_calls(out, summary);
 	write_call_sites(out, summary);
+	crit_hot_text_write(out, summary);
+	crit_hot_text_write_paths(out, summary);
+	crit_hot_text_write_waits(out, summary);
 	crit_message_text_write(out, summary);
 	write_cells(out, summary);
 	write_checks(out, summary);

@@ -7,7 +7,10 @@
 
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
+#include "report/tables/path_tree.h"
 #include "core/base/call.h"
+
+#define PATHS_MAX 1000
 
 static json_t *object_of(const struct crit_summary *summary, enum crit_table table, const void *at)
 {
@@ -94,6 +97,41 @@ static void put_sites(struct crit_json_stream *stream, const char *key,
 	crit_json_stream_end_rows(stream);
 }
 
+static void put_hot(struct crit_json_stream *stream, const struct crit_summary *summary)
+{
+	const struct crit_hot_table *hot = &summary->hot;
+
+	crit_json_stream_begin_rows(stream, "hot");
+	for (size_t i = 0; i < hot->count; i++)
+		put_with_place(stream, summary, CRIT_TABLE_HOT, &hot->rows[i], &hot->rows[i].place);
+	crit_json_stream_end_rows(stream);
+}
+
+/* Callers come before those they call, so the first rows are a tree as well. */
+static void put_paths(struct crit_json_stream *stream, const struct crit_summary *summary)
+{
+	static const struct crit_path_query lines = { .has_call_lines = true, .has_lines = true };
+	struct crit_path_tree tree;
+	size_t shown;
+
+	if (!crit_path_tree_is_known(summary->results))
+		return;
+	if (crit_path_tree_init(&tree, summary->results, &summary->finder, &lines)) {
+		crit_json_stream_member(stream, "paths", NULL);
+		return;
+	}
+	shown = tree.count < PATHS_MAX ? tree.count : PATHS_MAX;
+	put_rows(stream, "path_ends", summary, CRIT_TABLE_PATH_ENDS, tree.ends, CRIT_PATH_FIRST);
+	crit_json_stream_begin_rows(stream, "paths");
+	for (size_t i = 0; i < shown; i++)
+		put_with_place(stream, summary, CRIT_TABLE_PATHS, &tree.nodes[i],
+			       &tree.nodes[i].place);
+	crit_json_stream_end_rows(stream);
+	crit_json_stream_member(stream, "paths_unlisted",
+				json_integer((json_int_t)(tree.count - shown)));
+	crit_path_tree_fini(&tree);
+}
+
 static void put_regions(struct crit_json_stream *stream, const char *key,
 			const struct crit_summary *summary, const struct crit_region_line *lines,
 			const size_t *order, size_t count)
@@ -135,6 +173,7 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 
 	put_rows(stream, "checks", s, CRIT_TABLE_CHECKS, results->checks, results->check_count);
 	put_efficiency(stream, s);
+	put_hot(stream, s);
 	put_member_of(stream, "is_complete", report);
 	put_object(stream, "job", s, CRIT_TABLE_JOB, s);
 	put_object(stream, "losses", s, CRIT_TABLE_LOSSES, &results->losses);
@@ -146,6 +185,7 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	put_nodes(stream, s);
 	put_sites(stream, "omp_construct_call_sites", s, true);
 	put_calls(stream, "omp_constructs", s, true);
+	put_paths(stream, s);
 	put_regions(stream, "phases", s, regions->phases, NULL, regions->phase_count);
 	put_rows(stream, "preemptions", s, CRIT_TABLE_PREEMPTIONS, results->preemptors,
 		 results->preemptor_count);
@@ -158,6 +198,9 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	put_member_of(stream, "schema", report);
 	put_rows(stream, "threads", s, CRIT_TABLE_THREADS, results->threads, results->thread_count);
 	put_object(stream, "verdict", s, CRIT_TABLE_VERDICT, s);
+	if (s->waits.count)
+		put_rows(stream, "wait_paths", s, CRIT_TABLE_WAIT_PATHS, s->waits.rows,
+			 s->waits.count);
 	json_decref(report);
 }
 

@@ -238,6 +238,15 @@ static enum crit_paint paint_row(const struct crit_summary *summary, size_t row)
 	return CRIT_PAINT_NONE;
 }
 
+/* Of a table with a head: at most max, and what the page has room for. */
+static size_t rows_shown(const struct crit_screen *screen, size_t count, size_t max)
+{
+	const int room = crit_screen_room(screen) - 1;
+
+	count = count < max ? count : max;
+	return room <= 0 ? 0 : count < (size_t)room ? count : (size_t)room;
+}
+
 /* Of a table that is so many columns wide without it; "" where a page has no room. */
 static const char *count_text(const struct crit_screen *screen, int columns, size_t shown,
 			      size_t count, char text[64])
@@ -249,7 +258,7 @@ static const char *count_text(const struct crit_screen *screen, int columns, siz
 static void put_ranks(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
-	size_t shown = results->rank_count < RANKS_SHOWN ? results->rank_count : RANKS_SHOWN;
+	size_t shown = rows_shown(screen, results->rank_count, RANKS_SHOWN);
 	int wide = crit_screen_columns(screen) > CRIT_SCREEN_COLUMNS
 			   ? crit_screen_columns(screen) - CRIT_SCREEN_COLUMNS
 			   : 0;
@@ -307,7 +316,7 @@ static void put_spread(struct crit_screen *screen, const struct crit_results *re
 static void put_threads(struct crit_screen *screen, const struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
-	size_t shown = summary->app_threads < THREADS_SHOWN ? summary->app_threads : THREADS_SHOWN;
+	size_t shown = rows_shown(screen, summary->app_threads, THREADS_SHOWN);
 	int name_columns = crit_screen_columns(screen) < NARROW_COLUMNS ? 11 : 15;
 	char count[64];
 

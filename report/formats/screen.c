@@ -8,6 +8,8 @@
 
 #include "core/base/line.h"
 
+#define CUT " ..."
+
 struct crit_screen {
 	bool has_colour;
 	int columns;
@@ -93,7 +95,10 @@ void crit_screen_wrap(struct crit_screen *screen, enum crit_paint paint, const c
 {
 	while (*text && max-- > 0) {
 		size_t length = strlen(text), columns = (size_t)screen->columns;
+		const bool is_cut = length > columns && max == 0;
 
+		if (is_cut)
+			columns -= strlen(CUT);
 		if (length > columns) {
 			length = columns;
 			while (length > 1 && !is_break(text + length))
@@ -101,7 +106,7 @@ void crit_screen_wrap(struct crit_screen *screen, enum crit_paint paint, const c
 			if (length <= 1)
 				length = columns;
 		}
-		crit_screen_put(screen, paint, "%.*s", (int)length, text);
+		crit_screen_put(screen, paint, "%.*s%s", (int)length, text, is_cut ? CUT : "");
 		text += length;
 		text += strspn(text, " ");
 	}

@@ -99,23 +99,65 @@ static const char *last_component(const char *name, const char *end)
 	return begin;
 }
 
-const char *crit_name_bare(const char *function, char *text, size_t text_bytes)
+/* "void ns::Solver::smooth" of "void ns::Solver<int>::smooth<2>(Grid&) const". */
+static void drop_all_arguments(const char *function, char ret_text[NAME_BYTES])
 {
 	const char *module = strncmp(function, "__", 2) ? NULL : strstr(function, "_MOD_");
+
+	drop_arguments(module ? module + strlen("_MOD_") : function, ret_text);
+	drop_end(ret_text, " const");
+	drop_end(ret_text, " ");
+}
+
+bool crit_name_is(const char *function, const char *wanted)
+{
+	char name[NAME_BYTES];
+	size_t length, wanted_length = strlen(wanted);
+
+	if (strcmp(function, wanted) == 0)
+		return true;
+	drop_all_arguments(function, name);
+	length = strlen(name);
+	return wanted_length && wanted_length <= length &&
+	       strcmp(name + length - wanted_length, wanted) == 0 &&
+	       (wanted_length == length || strchr(" :", name[length - wanted_length - 1]));
+}
+
+/* From the scope on that begin is in, if there is one: what lies before its "::". */
+static const char *with_scope(const char *name, const char *begin)
+{
+	const char *scope;
+
+	if (begin < name + 2 || begin[-1] != ':')
+		return begin;
+	scope = last_component(name, begin - 2);
+	return scope < begin - 2 ? scope : begin; /* else it has no name */
+}
+
+static const char *put_name(const char *function, bool has_scope, char *text, size_t text_bytes)
+{
 	const char *begin, *symbol;
 	char name[NAME_BYTES];
 
-	drop_arguments(module ? module + strlen("_MOD_") : function, name);
-	drop_end(name, " const");
-	drop_end(name, " ");
+	drop_all_arguments(function, name);
 	symbol = strstr(name, OPERATOR);
 	while (symbol && !operator_length(name, (size_t)(symbol - name)))
 		symbol = strstr(symbol + 1, OPERATOR);
-	begin = last_component(name, symbol ? symbol : name + strlen(name));
-	if (symbol && symbol > name + 1 && symbol[-1] == ':')
-		begin = last_component(name, symbol - 2);
+	begin = symbol ? symbol : last_component(name, name + strlen(name));
+	if (symbol || has_scope)
+		begin = with_scope(name, begin);
 	(void)snprintf(text, text_bytes, "%s", *begin ? begin : function);
 	return text;
+}
+
+const char *crit_name_bare(const char *function, char *text, size_t text_bytes)
+{
+	return put_name(function, false, text, text_bytes);
+}
+
+const char *crit_name_scoped(const char *function, char *text, size_t text_bytes)
+{
+	return put_name(function, true, text, text_bytes);
 }
 
 static const char *file_name(const char *path)
@@ -134,7 +176,7 @@ const char *crit_location_fit(const struct crit_source_location *place, int colu
 	int room;
 
 	if (place->function)
-		(void)crit_name_bare(place->function, function, sizeof(function));
+		(void)put_name(place->function, !has_line, function, sizeof(function));
 	if (has_line) {
 		name = file_name(place->file);
 		(void)snprintf(end, sizeof(end), ":%" PRIu32, place->line);

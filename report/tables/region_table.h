@@ -72,6 +72,9 @@ struct crit_region_finder { /* where an address of a process is */
 	void (*find)(void *user, uint32_t node, uint32_t pid, uint64_t address,
 		     struct crit_source_location *ret_place);
 	void *user;
+	/* Where a byte of a file is, within a call; NULL: nobody knows. */
+	void (*find_in_file)(void *user, const char *path, uint64_t offset,
+			     struct crit_source_location *ret_place);
 };
 
 /*

@@ -111,13 +111,23 @@ static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address
 	crit_symbols_find(user, node, pid, address, ret_place);
 }
 
+static void find_in_file(void *user, const char *path, uint64_t offset,
+			 struct crit_source_location *ret_place)
+{
+	crit_symbols_find_in_file(user, path, offset, ret_place);
+}
+
 int crit_summary_init(struct crit_summary *summary, const struct crit_results *results,
 		      const struct crit_summary_options *options)
 {
-	const struct crit_region_finder finder = { find_place, options->symbols };
-	const struct crit_region_finder *places = options->symbols ? &finder : options->finder;
+	const struct crit_hot_query lines = { .level = CRIT_HOT_LINE };
 
 	memset(summary, 0, sizeof(*summary));
+	if (options->symbols)
+		summary->finder =
+			(struct crit_region_finder){ find_place, options->symbols, find_in_file };
+	else if (options->finder)
+		summary->finder = *options->finder;
 	summary->results = results;
 	summary->call_sites = options->call_sites;
 	summary->symbols = options->symbols;
@@ -131,7 +141,10 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 	if (!summary->missing || !summary->rank_order || !summary->thread_order ||
 	    !summary->call_order || crit_lost_time_of(results, &summary->lost) ||
 	    crit_node_sums_of(results, &summary->node_sums) ||
-	    crit_region_table_init(&summary->regions, results, places)) {
+	    crit_hot_table_init(&summary->hot, results, &summary->finder, &lines) ||
+	    crit_wait_table_init(&summary->waits, results) ||
+	    crit_region_table_init(&summary->regions, results,
+				   summary->finder.find ? &summary->finder : NULL)) {
 		crit_summary_fini(summary);
 		return -ENOMEM;
 	}
@@ -146,6 +159,8 @@ void crit_summary_fini(struct crit_summary *summary)
 	free(summary->thread_order);
 	free(summary->call_order);
 	free(summary->node_sums);
+	crit_hot_table_fini(&summary->hot);
+	crit_wait_table_fini(&summary->waits);
 	crit_region_table_fini(&summary->regions);
 	memset(summary, 0, sizeof(*summary));
 }

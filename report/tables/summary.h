@@ -6,9 +6,11 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/lost_time.h"
 #include "analysis/schema/results.h"
+#include "report/tables/hot_rows.h"
 #include "report/tables/node_sums.h"
 #include "report/tables/region_table.h"
 #include "report/tables/call_sites.h"
+#include "report/tables/wait_table.h"
 #include "report/tables/words.h"
 
 #define CRIT_SENTENCE_BYTES 1024
@@ -40,6 +42,9 @@ struct crit_summary {
 	char preempted_note
 		[CRIT_SENTENCE_BYTES]; /* who lost the CPU to whom; "" nobody to speak of */
 	char may_wait_note[CRIT_SENTENCE_BYTES]; /* "" when counting mpi_may_wait changes little */
+	struct crit_region_finder finder; /* names of addresses; find NULL: none */
+	struct crit_hot_table hot; /* lines of the whole run */
+	struct crit_wait_table waits;
 	struct crit_region_table regions;
 	struct crit_node_sum *node_sums; /* one per node */
 	struct crit_efficiency efficiency;

@@ -13,10 +13,7 @@ if [ "$size" = quick ]; then
 	cases="normal abort kill-all"
 	modes=preload
 fi
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to mount small file systems and to become an ordinary user"
-	exit 77
-fi
+needs_root "to mount small file systems and to become an ordinary user"
 
 now_s() {
 	date +%s.%N

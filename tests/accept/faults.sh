@@ -21,17 +21,10 @@ if [ "${2:-full}" = quick ]; then
 	kinds=(kill-rank kill-all kill-critd kill-worker kill-finisher kill-critd-finisher abort exit disk-64k read-only
 		renamed removed)
 fi
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to mount small file systems and to become an ordinary user"
-	exit 77
-fi
+needs_root "to mount small file systems and to become an ordinary user"
 
 # For the ordinary user: a critd with capabilities.
-mkdir -p "$trial/capable/bin" "$trial/capable/lib"
-cp "$build/bin/crit" "$build/bin/critd" "$trial/capable/bin/"
-cp -P "$build"/lib/libcrit_* "$trial/capable/lib/"
-setcap cap_bpf,cap_perfmon+p "$trial/capable/bin/critd"
-chmod -R a+rX "$trial/capable"
+make_capable
 mkdir -m 1777 "$trial/user"
 
 # Sets delay_s: an instant in the run, Finalize and the finisher's work included.
@@ -106,7 +99,7 @@ critds() {
 }
 
 finishers() {
-	pgrep -f "^[^ ]*crit finish --directory $dir "
+	finishers_of "$dir"
 }
 
 # finisher worker|watcher: the child, or its parent.

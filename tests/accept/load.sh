@@ -59,14 +59,16 @@ yields() {
 		"$(ask 'sum(n["kernel_records"] for n in r["nodes"]) / r["job"]["elapsed_s"]')" 1 20000
 }
 
-# Ten million calls in 16 MiB, beside the same without a cap.
+# Ten million calls in 16 MiB, beside the same without a cap.  What was folded is known when the ranks are gone.
 capped() {
 	local flavour=$1 full bound
 	launch "uncapped-$flavour" preload "$flavour" 2 ping_pong "$calls" 1000
+	has_last_report 10
 	full=$(ask 'share(0)')
 	check_laws "ping-pong uncapped $flavour"
 	export CRIT_MAX_BYTES=16M
 	launch "capped-$flavour" preload "$flavour" 2 ping_pong "$calls" 1000
+	has_last_report 10
 	unset CRIT_MAX_BYTES
 	check_laws "ping-pong in 16 MiB $flavour"
 	point "ping-pong in 16 MiB $flavour: exit status" "$status" ""

@@ -12,10 +12,7 @@ rounds=5
 phases=80
 setting=/proc/sys/kernel/perf_event_paranoid
 before=$(cat "$setting")
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become another user and for the privileged runs"
-	exit 77
-fi
+needs_root "to become another user and for the privileged runs"
 if [ "$before" -gt 2 ]; then
 	echo "skip: kernel.perf_event_paranoid is $before; needs 2 or less"
 	exit 77

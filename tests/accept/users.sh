@@ -7,10 +7,7 @@
 trial_begin "$1"
 first=$trial_nobody
 second=65533
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become other users and to give critd capabilities"
-	exit 77
-fi
+needs_root "to become other users and to give critd capabilities"
 
 # A copy of the programs for ordinary users, critd with capabilities; fills capable.
 install_capable() {

@@ -11,10 +11,7 @@ if [ "$(id -u)" -eq 0 ] && [ -z "${EPILOG_INSIDE:-}" ]; then
 fi
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, as epilogs do"
-	exit 77
-fi
+needs_root "as epilogs do"
 mount -t tmpfs -o mode=755 run /run
 scripts=$trial/crit/libexec/crit/slurm
 mkdir -p "$scripts" "$trial/crit/bin" "$trial/crit/etc/crit" "$trial/hanging"

@@ -7,7 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/collector.sh
 . "$(dirname "$0")/../lib/collector.sh"
 trial_begin "$1"
-collector_needs_root
+needs_root "to start a collector for another user"
 seconds=3 # of which the 3 ms that a process may have saved up are a thousandth
 
 # spends NAME SECONDS RANK…: sets percent, of a CPU, that the collector used while there were ranks of these modes,

@@ -12,9 +12,9 @@ stack_kib=64
 printf '#!/bin/sh\nulimit -s %d || exit 1\nexec "$@"\n' "$stack_kib" >"$trial/limited"
 chmod +x "$trial/limited"
 
-# summary: what the report has of the run, apart from its figures.
+# summary: what the report has of the run, apart from its figures, and from waits, which it has if a thread blocked.
 summary() {
-	ask '(sorted(r), [x["rank"] for x in r["ranks"]], len(r["threads"]),
+	ask '(sorted(set(r) - {"wait_paths"}), [x["rank"] for x in r["ranks"]], len(r["threads"]),
 		sorted(x["name"] for x in r["mpi_calls"]),
 		sorted((x["function"] or "", x["line"] or 0) for x in r["mpi_call_sites"]),
 		[x["what"] for x in r["missing"]])'

@@ -6,10 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become two other users"
-	exit 77
-fi
+needs_root "to become two other users"
 user=$((2000000 + $$))
 stranger=$((user + 1))
 names=("/tmp/crit-$user" "/dev/shm/crit-$user")
@@ -37,8 +34,9 @@ by "$crit" doctor >"$trial/doctor.out" 2>&1
 point "crit doctor says which, and by whom" $? "$(grep -m 1 belongs "$trial/doctor.out")"
 
 room=/tmp/crit-$user-1
-# Left by one that was killed: a socket nobody listens on, with its lock, and a lock alone.  In use: a lock that is
-# held, and a socket somebody listens on.  Another node's, which this one cannot ask.
+# Left by one that was killed: a socket nobody listens on, with its lock, and a lock without, or with what was to become
+# the socket.  In use: a lock that is held, and the latter with it, and a socket somebody listens on.  Another node's,
+# which this one cannot ask.
 host=$(uname -n)
 by python3 - "$room" "${host:0:24}" <<'PYTHON' &
 import fcntl, os, socket, sys, time
@@ -56,6 +54,8 @@ fcntl.flock(kept[3], fcntl.LOCK_EX)
 bind(f"{host}-2", False).close()
 lock(f"{host}-2").close()
 lock(f"{host}-5").close()
+for i in 4, 5:
+    open(f"{room}/{host}-{i}.sock.new", "w").close()
 os.mkfifo(f"{room}/{host}-6.sock")
 open(f"{room}/ready", "w").close()
 while os.path.exists(f"{room}/ready"):
@@ -69,7 +69,7 @@ rm -f "$room/ready"
 wait "$holder"
 left=$(cd "$room" && printf '%s ' *-[1-6].sock*)
 expected=$(cd "$room" && printf '%s ' "elsewhere-3.sock" "elsewhere-3.sock.lock" "$host-1.sock" "$host-4.sock.lock" \
-	"$host-6.sock")
+	"$host-4.sock.new" "$host-6.sock")
 [ "$status" -eq 0 ] && [ "$left" = "$expected" ]
 point "the next collector removes what is dead, and no more" $? "$left"
 

@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/collector.sh
 . "$(dirname "$0")/../lib/collector.sh"
 trial_begin "$1"
-collector_needs_root
+needs_root "to start a collector for another user"
 connects=10000
 stranger=65533
 

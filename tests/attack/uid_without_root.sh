@@ -5,10 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become another user"
-	exit 77
-fi
+needs_root "to become another user"
 for uid in 0 "$trial_nobody" 65533; do
 	as_user "$trial_nobody" timeout 10 "$build/bin/critd" --uid "$uid" --idle-exit 1 --no-kernel \
 		--socket-path "$trial/home-$trial_nobody/socket"

@@ -15,7 +15,10 @@ import application_lines
 import bystander_lines
 import kernel_lines
 import omp_lines
+import sample_lines
 import shim_lines
+import start_lines
+import wall_lines
 from measure import Bench, NotBuilt
 
 ROW = "{:<42} {:>10} {:>8} {:>8}  {:<9} {}"
@@ -54,8 +57,8 @@ def measure(bench, line):
         return all([show(*row) for row in line(bench)])
     except NotBuilt as missing:
         print(ROW.format(line.__name__, "", "", "", "not built yet", missing), flush=True)
-    except (RuntimeError, OSError) as error:
-        print(ROW.format(line.__name__, "", "", "", "FAILED", error), flush=True)
+    except Exception as error:  # whatever it is, the lines after it are measured
+        print(ROW.format(line.__name__, "", "", "", "FAILED", repr(error)), flush=True)
     return False
 
 
@@ -71,9 +74,9 @@ def main():
     bench = Bench(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
     print(ROW.format("what", "figure", "bar", "aim", "verdict", "spread; peers"))
     try:
-        lines = (kernel_lines.LINES + bystander_lines.LINES + shim_lines.LINES + omp_lines.LINES +
-                 application_lines.LINES +
-                 analysis_lines.LINES)
+        lines = (kernel_lines.LINES + sample_lines.LINES + bystander_lines.LINES + shim_lines.LINES + omp_lines.LINES +
+                 start_lines.LINES + wall_lines.LINES +
+                 application_lines.LINES + analysis_lines.LINES)
         met = [measure(bench, line) for line in lines]
     finally:
         bench.close()

@@ -21,6 +21,9 @@ class Bench:
     def __init__(self, build, rounds):
         self.build = os.path.abspath(build)
         self.rounds = rounds
+        self.call_costs = {}  # of (flavour, level), once measured
+        self.pipes = None  # of the sched pipe, once measured: figures and recordings
+        self.start_s = None  # the collector's CPU time for a run of nothing, once measured
         self.scratch = tempfile.mkdtemp(prefix="crit-bench-")
         os.chmod(self.scratch, 0o755)
 

@@ -17,7 +17,10 @@ struct decide_arguments {
 	__u32 is_privileged;
 	__u32 ret_state;
 	__u32 ret_expulsion;
-	__u32 padding;
+	__u32 active;
+	__u64 tag;
+	__u32 cpu_count;
+	__u32 ret_keep;
 };
 
 SEC("syscall")
@@ -26,6 +29,7 @@ int decide(struct decide_arguments *a)
 	a->ret_state = crit_sched_state(a->prev_state, a->state_now, a->is_preempted);
 	a->ret_expulsion =
 		crit_sched_expulsion(a->uid, a->euid, a->served_uid, a->mm_flags, a->is_privileged);
+	a->ret_keep = crit_sample_keep(a->tag, a->active, a->cpu_count);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #define CRIT_TESTS_DECIDE_CASES_H
 
 #include "core/abi/abi_kernel.h"
+#include "core/abi/abi_tag.h"
 
 struct crit_state_case {
 	unsigned int prev_state;
@@ -54,6 +55,28 @@ static const struct crit_expulsion_case crit_expulsion_cases[] = {
 	{ 0, 0, 0, 1, 0, CRIT_EXPELLED_NOT }, /* root's own run keeps all */
 	{ 1000, 1000, 0, 1, 0, CRIT_EXPELLED_NOT },
 	{ 0, 1000, 0, 0, 1, CRIT_EXPELLED_NOT },
+};
+
+struct crit_keep_case {
+	unsigned int span_class;
+	unsigned int active;
+	unsigned int cpu_count;
+	unsigned int expected; /* of 65536, 0: all */
+};
+
+static const struct crit_keep_case crit_keep_cases[] = {
+	{ CRIT_CLASS_USER, 0, 8, 0 }, /* not known how many */
+	{ CRIT_CLASS_USER, 1, 8, 0 },
+	{ CRIT_CLASS_NONE, 2, 8, 32768 },
+	{ CRIT_CLASS_USER, 3, 8, 21845 },
+	{ CRIT_CLASS_MPI, 128, 128, 512 },
+	{ CRIT_CLASS_MPI, 128, 2, 32768 }, /* two of them run */
+	{ CRIT_CLASS_USER, 128, 1, 0 },
+	{ CRIT_CLASS_OMP, 65535, 65535, 1 },
+	{ CRIT_CLASS_MPI_MAY_WAIT, 2, 8, 32768 },
+	{ CRIT_CLASS_MPI_WAIT, 1, 8, 4096 },
+	{ CRIT_CLASS_MPI_POLL, 128, 8, 4096 },
+	{ CRIT_CLASS_OMP_WAIT, 0, 8, 4096 },
 };
 
 #endif

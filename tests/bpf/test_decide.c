@@ -19,7 +19,10 @@ struct arguments { /* as in decide.bpf.c */
 	__u32 is_privileged;
 	__u32 ret_state;
 	__u32 ret_expulsion;
-	__u32 padding;
+	__u32 active;
+	__u64 tag;
+	__u32 cpu_count;
+	__u32 ret_keep;
 };
 
 static void run(int program, struct arguments *arguments)
@@ -64,6 +67,21 @@ static void try_expulsions(int program)
 	}
 }
 
+static void try_keeps(int program)
+{
+	for (size_t i = 0; i < sizeof(crit_keep_cases) / sizeof(crit_keep_cases[0]); i++) {
+		const struct crit_keep_case *c = &crit_keep_cases[i];
+		struct arguments a = { .tag = crit_tag_pack(77, 5, 3, c->span_class, 1),
+				       .active = c->active,
+				       .cpu_count = c->cpu_count,
+				       .ret_keep = 99 };
+
+		CHECK_CASE("class %u, %u active", c->span_class, c->active);
+		run(program, &a);
+		CHECK_INT_EQ(a.ret_keep, c->expected);
+	}
+}
+
 int main(void)
 {
 	struct decide_bpf *bpf;
@@ -75,6 +93,7 @@ int main(void)
 		return check_done();
 	try_states(bpf_program__fd(bpf->progs.decide));
 	try_expulsions(bpf_program__fd(bpf->progs.decide));
+	try_keeps(bpf_program__fd(bpf->progs.decide));
 	decide_bpf__destroy(bpf);
 	return check_done();
 }

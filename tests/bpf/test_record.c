@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,9 +16,13 @@
 #define THREADS 3
 #define CHILDREN 4
 #define SLEEPS 20
+#define ASLEEP 3 /* state: interruptible or not */
 
 static __thread volatile __u64 tag_word;
-static pid_t thread_tids[THREADS];
+static struct sleeper {
+	pid_t tid;
+	int sleeps; /* as the kernel counts: who is preempted on its way may find the time over */
+} sleepers[THREADS];
 static bool has_no_bpf; /* perf events know neither wakeups nor tags */
 
 static __s64 tag_offset(void)
@@ -32,14 +37,24 @@ static void sleep_ms(long ms)
 	(void)nanosleep(&pause, NULL);
 }
 
+static int voluntary_switches(void)
+{
+	struct rusage usage = { .ru_nvcsw = 0 };
+
+	(void)getrusage(RUSAGE_THREAD, &usage);
+	return (int)usage.ru_nvcsw;
+}
+
 static void *thread_main(void *argument)
 {
 	long number = (long)argument;
+	const int before = voluntary_switches();
 
-	thread_tids[number] = (pid_t)syscall(SYS_gettid);
+	sleepers[number].tid = (pid_t)syscall(SYS_gettid);
 	tag_word = crit_tag_pack((__u64)number + 1, 0, 7, CRIT_CLASS_MPI, 0);
 	for (int i = 0; i < SLEEPS; i++)
 		sleep_ms(1);
+	sleepers[number].sleeps = voluntary_switches() - before;
 	return NULL;
 }
 
@@ -66,35 +81,68 @@ static void member_main(const struct crit_harness *harness, int result_fd)
 		}
 		(void)waitpid(child, NULL, 0);
 	}
-	if (write(result_fd, thread_tids, sizeof(thread_tids)) != sizeof(thread_tids))
+	if (write(result_fd, sleepers, sizeof(sleepers)) != sizeof(sleepers))
 		_exit(1);
 	_exit(0);
 }
 
-static void check_thread(const struct crit_harness_recording *recording, __u32 tid, __u64 tag)
+/*
+ * Counts sleeps without WAKE that no hole excuses.  Now and then kernels tell nothing of a CPU for
+ * some milliseconds (docs/architecture.md); RAN, of any thread, shows that it was so since.
+ */
+static int count_unwoken(const struct crit_harness_recording *recording, __u32 tid)
 {
 	const struct crit_chunk_head *chunk = NULL;
 	const struct crit_kernel_head *record = NULL;
+	bool is_asleep = false;
+	int count = 0;
+
+	while ((record = crit_harness_next_kernel(recording, &chunk, record))) {
+		const struct crit_kernel_switch *sw = (const void *)record;
+		const struct crit_kernel_wake *wake = (const void *)record;
+
+		if (record->kind == CRIT_K_RAN || (record->kind == CRIT_K_WAKE && wake->tid == tid))
+			is_asleep = false;
+		if (record->kind != CRIT_K_SWITCH)
+			continue;
+		if (sw->next_tid == tid) {
+			count += is_asleep;
+			is_asleep = false;
+		}
+		if (sw->prev_tid == tid)
+			is_asleep = record->state & ASLEEP;
+	}
+	return count;
+}
+
+static void check_thread(const struct crit_harness_recording *recording,
+			 const struct sleeper *sleeper, __u64 tag)
+{
+	const struct crit_chunk_head *chunk = NULL;
+	const struct crit_kernel_head *record = NULL;
+	const __u32 tid = (__u32)sleeper->tid;
 	int tagged = 0, asleep = 0;
 
 	CHECK_UINT_EQ(crit_harness_count_kernel(recording, CRIT_K_FORK, tid), 1);
 	CHECK_UINT_EQ(crit_harness_count_kernel(recording, CRIT_K_EXIT, tid), 1);
 	CHECK_UINT_EQ(crit_harness_count_kernel(recording, CRIT_K_WAKE_NEW, tid), !has_no_bpf);
-	CHECK_INT_GE(crit_harness_count_kernel(recording, CRIT_K_WAKE, tid),
-		     has_no_bpf ? 0 : SLEEPS);
+	if (!has_no_bpf)
+		CHECK_INT_EQ(count_unwoken(recording, tid), 0);
 	while ((record = crit_harness_next_kernel(recording, &chunk, record))) {
 		const struct crit_kernel_switch *sw = (const void *)record;
 
 		if (record->kind != CRIT_K_SWITCH || sw->prev_tid != tid)
 			continue;
 		CHECK(record->flags & CRIT_KF_PREV_MEMBER);
-		CHECK(record->size == sizeof(*sw) ||
-		      record->size == sizeof(struct crit_kernel_preempted));
-		asleep += record->state == 1;
+		if (!(record->flags & CRIT_KF_CALL))
+			CHECK(record->size == sizeof(*sw) ||
+			      record->size == sizeof(struct crit_kernel_preempted));
+		asleep += (record->state & ASLEEP) != 0;
 		tagged += sw->prev_tag == tag && !(record->flags & CRIT_KF_TAG_STALE);
 	}
-	CHECK_INT_GE(asleep, SLEEPS);
-	CHECK_INT_GE(tagged, has_no_bpf ? 0 : SLEEPS);
+	CHECK_INT_GT(sleeper->sleeps, SLEEPS / 2);
+	CHECK_INT_GE(asleep, sleeper->sleeps);
+	CHECK_INT_GE(tagged, has_no_bpf ? 0 : sleeper->sleeps);
 }
 
 /* Whenever a thread leaves a CPU, it is known how it came there, even where a kernel hides it. */
@@ -124,7 +172,7 @@ static void check_returns(const struct crit_harness_recording *recording, __u32 
 	}
 }
 
-static void check_recording(const char *file, __u32 member, const pid_t *tids)
+static void check_recording(const char *file, __u32 member, const struct sleeper *found)
 {
 	struct crit_harness_recording recording;
 	const struct crit_rec_foot *foot;
@@ -144,10 +192,10 @@ static void check_recording(const char *file, __u32 member, const pid_t *tids)
 	CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_EXIT, 0),
 		      THREADS + CHILDREN + 1);
 	for (int i = 0; i < THREADS; i++) {
-		check_thread(&recording, (__u32)tids[i],
+		check_thread(&recording, &found[i],
 			     crit_tag_pack((__u64)i + 1, 0, 7, CRIT_CLASS_MPI, 0));
 		if (!has_no_bpf)
-			check_returns(&recording, (__u32)tids[i]);
+			check_returns(&recording, (__u32)found[i].tid);
 	}
 	CHECK(crit_harness_find(&recording, CRIT_C_PROCESS));
 	CHECK(crit_harness_find(&recording, CRIT_C_GONE));
@@ -164,7 +212,7 @@ static void check_recording(const char *file, __u32 member, const pid_t *tids)
 static void run_case(const char *const *arguments)
 {
 	struct crit_harness harness;
-	pid_t tids[THREADS] = { 0 };
+	struct sleeper found[THREADS] = { 0 };
 	char file[192];
 	int pipe_fds[2], status = -1;
 	pid_t member;
@@ -177,12 +225,12 @@ static void run_case(const char *const *arguments)
 		member_main(&harness, pipe_fds[1]);
 	(void)waitpid(member, &status, 0);
 	CHECK_INT_EQ(status, 0);
-	CHECK_INT_EQ(read(pipe_fds[0], tids, sizeof(tids)), (long)sizeof(tids));
+	CHECK_INT_EQ(read(pipe_fds[0], found, sizeof(found)), (long)sizeof(found));
 	status = crit_harness_stop(&harness, false);
 	CHECK_INT_EQ(status, 0);
 	CHECK_INT_NE(access(harness.socket, F_OK), 0);
 	(void)snprintf(file, sizeof(file), "%s/record.crit", harness.directory);
-	check_recording(file, (__u32)member, tids);
+	check_recording(file, (__u32)member, found);
 	crit_harness_clean(&harness);
 	close(pipe_fds[0]);
 	close(pipe_fds[1]);

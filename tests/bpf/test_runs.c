@@ -2,6 +2,7 @@
 // Runs side by side, a ring that is too small, a cap that is reached, and an end by signal.
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -287,10 +288,119 @@ static void run_left_over(const char *variant)
 	crit_harness_clean(&harness);
 }
 
+static int hello_again(int fd)
+{
+	const struct crit_message_hello message = {
+		.head = { CRIT_M_HELLO, CRIT_SOCKET_VERSION, sizeof(message) },
+		.role = CRIT_ROLE_SHIM,
+		.flavour = CRIT_FLAVOUR_OPENMPI,
+	};
+
+	return crit_harness_send(fd, &message, sizeof(message), NULL, 0);
+}
+
+/*
+ * A process in MPI_Init is not asked for output, and registers when there is some; after that it
+ * is asked like others.
+ */
+static void run_in_init(void)
+{
+	const struct crit_message_register enter = {
+		.head = { CRIT_M_REGISTER, CRIT_SOCKET_VERSION, sizeof(enter) },
+		.tls_offset = CRIT_TLS_NONE,
+		.ns_pid = (__u32)getpid(),
+	};
+	struct crit_message_welcome welcome = { .is_first = 1 };
+	struct crit_message_registered registered = { .status = -1 };
+	struct crit_harness harness;
+	struct crit_harness_client other;
+	char byte;
+	int fd;
+
+	CHECK_CASE("in MPI_Init");
+	crit_harness_start(&harness, NULL);
+	fd = crit_harness_hello(&harness, "init", CRIT_ROLE_IN_INIT);
+	CHECK_INT_GE(fd, 0);
+	CHECK_INT_EQ(crit_harness_send(fd, &enter, sizeof(enter), NULL, 0), 0);
+	sleep_ms(100);
+	CHECK_INT_LT(recv(fd, &byte, 1, MSG_DONTWAIT), 0);
+	CHECK_INT_EQ(crit_harness_join(&harness, "init", CRIT_ROLE_SHIM, 0, &other), 0);
+	CHECK(other.is_first);
+	CHECK_INT_EQ(crit_harness_receive(fd, &welcome, sizeof(welcome)), (long)sizeof(welcome));
+	CHECK_UINT_EQ(welcome.is_first, 0);
+	CHECK_INT_EQ(crit_harness_receive(fd, &registered, sizeof(registered)),
+		     (long)sizeof(registered));
+	CHECK_INT_EQ(registered.status, 0);
+	CHECK_INT_EQ(hello_again(fd), 0);
+	sleep_ms(100);
+	CHECK_INT_LT(recv(fd, &byte, 1, MSG_DONTWAIT), 0); /* no second answer, and no end */
+	close(fd);
+	close(other.fd);
+	close(other.finisher_fd);
+
+	CHECK_CASE("after MPI_Init, alone");
+	fd = crit_harness_hello(&harness, "alone", CRIT_ROLE_IN_INIT);
+	CHECK_INT_EQ(hello_again(fd), 0);
+	CHECK_INT_EQ(crit_harness_receive(fd, &welcome, sizeof(welcome)), (long)sizeof(welcome));
+	CHECK_UINT_EQ(welcome.is_first, 1);
+	close(fd);
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0); /* we are a member */
+	crit_harness_clean(&harness);
+}
+
+static bool is_silent(int fd)
+{
+	char byte;
+
+	sleep_ms(100);
+	return recv(fd, &byte, 1, MSG_DONTWAIT) < 0;
+}
+
+/*
+ * While the process that started critd is there, nobody else is asked for output, also those that
+ * are out of MPI_Init before its OUTPUT comes.
+ */
+static void run_starter(bool is_killed)
+{
+	const char *const key = is_killed ? "killed" : "starter";
+	struct crit_message_welcome welcome = { .is_first = 2 };
+	struct crit_harness_client starter = { .finisher_fd = -1 };
+	struct crit_harness harness;
+	int fd;
+
+	CHECK_CASE(is_killed ? "starter gone before OUTPUT" : "OUTPUT of the starter");
+	crit_harness_start(&harness, NULL);
+	starter.fd = crit_harness_hello(&harness, key, CRIT_ROLE_STARTER);
+	CHECK_INT_GE(starter.fd, 0);
+	fd = crit_harness_hello(&harness, key, CRIT_ROLE_SHIM);
+	CHECK_INT_GE(fd, 0);
+	CHECK(is_silent(fd));
+	if (is_killed)
+		close(starter.fd);
+	else
+		CHECK_INT_EQ(crit_harness_output(&harness, key, 0, &starter), 0);
+	CHECK_INT_EQ(crit_harness_receive(fd, &welcome, sizeof(welcome)), (long)sizeof(welcome));
+	CHECK_INT_EQ(welcome.status, 0);
+	CHECK_UINT_EQ(welcome.is_first, is_killed);
+	if (!is_killed) {
+		CHECK_INT_EQ(crit_harness_receive(starter.fd, &welcome, sizeof(welcome)),
+			     (long)sizeof(welcome));
+		CHECK_UINT_EQ(welcome.is_first, 1);
+		close(starter.fd);
+		close(starter.finisher_fd);
+	}
+	close(fd);
+	CHECK_INT_EQ(crit_harness_stop(&harness, true), 0);
+	crit_harness_clean(&harness);
+}
+
 int main(void)
 {
 	crit_harness_keep_busy();
 	run_two();
+	run_in_init();
+	run_starter(false);
+	run_starter(true);
 	run_tiny_ring();
 	run_cap(1 << 20, 10 * SWITCHES, 0); /* the least there is: four batches */
 	run_cap(4 << 20, 40 * SWITCHES, 5 << 19);

@@ -10,10 +10,7 @@ if [ "$(id -u)" -eq 0 ] && [ -z "${ALLOCATION_INSIDE:-}" ]; then
 fi
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, as prologs do"
-	exit 77
-fi
+needs_root "as prologs do"
 mount -t tmpfs -o mode=755 run /run
 prefix=$trial/crit
 cmake --install "$build" --prefix "$prefix" >/dev/null

@@ -5,10 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become another user"
-	exit 77
-fi
+needs_root "to become another user"
 work=$trial/work
 mkdir -m 777 "$work"
 install -m 711 "$(command -v sleep)" "$trial/sleep-unreadable"

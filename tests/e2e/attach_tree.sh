@@ -5,10 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become another user"
-	exit 77
-fi
+needs_root "to become another user"
 
 # below PID: the numbers of all processes below it.
 below() {
@@ -77,6 +74,17 @@ point "a tree with another user's process: one is left out" $? "$(cat "$trial/mi
 # shellcheck disable=SC2046 # numbers
 kill "$mixed" $(below "$mixed")
 wait
+
+# What it starts and becomes later has its own names and call paths.
+sh -c "sleep 2; $apps/sampled steps 1000 & exec $apps/sampled lock 1500" >"$trial/later.told" &
+dir=$trial/later
+CRIT_DIR=$dir "$crit" run -p $! 2>"$trial/later.err" >"$trial/later.out"
+"$crit" report --by=function "$dir" >"$trial/later.functions"
+for function in serial_b both locked_b; do
+	grep -q " $function (sampled)$" "$trial/later.functions"
+	point "a fork and an exec after the attach: $function" $? "$(sed -n 2p "$trial/later.functions")"
+done
+within "later: complete call paths, per cent" "$(python3 -S "$trial_lib/paths.py" "$dir/report.json" complete)" 95 100
 
 for flavour in "${flavours[@]}"; do
 	"mpirun.$flavour" -np 2 "$apps/barrier_imbalance.$flavour" -n 100000 -m 30:10 >"$trial/ranks.out" 2>&1 &

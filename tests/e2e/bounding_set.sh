@@ -6,10 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become another user and to give critd capabilities"
-	exit 77
-fi
+needs_root "to become another user and to give critd capabilities"
 wanted=cap_bpf,cap_perfmon
 
 # copy_with FLAG: a copy of the programs for ordinary users, critd with file capabilities of that kind.

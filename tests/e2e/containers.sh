@@ -6,10 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to make namespaces"
-	exit 77
-fi
+needs_root "to make namespaces"
 [ ${#flavours[@]} -gt 0 ] || exit 77
 flavour=${flavours[0]}
 mkdir -p "$trial/root" "$trial/work" "$trial/crit/bin" "$trial/crit/lib" "$trial/run"
@@ -39,7 +36,7 @@ END
 
 # contain MOUNTS COMMAND…: in a container; sets status.
 contain() {
-	MOUNTS="$trial/crit:/opt/crit $apps:/apps $trial/work:/work $1" unshare --mount --pid --fork \
+	MOUNTS="$trial/crit:/opt/crit $apps:/apps $trial_lib:/first $trial/work:/work $1" unshare --mount --pid --fork \
 		env -u XDG_RUNTIME_DIR bash "$trial/enter.sh" "$trial/root" env -C /work "${@:2}" >"$trial/out" 2>&1
 	status=$?
 }
@@ -51,7 +48,7 @@ contained() {
 	report=$dir/report.json
 	[ "$flavour" = openmpi ] && launch+=(-x LD_PRELOAD=/opt/crit/lib/libcrit_pmpi.so) ||
 		launch+=(-genv LD_PRELOAD /opt/crit/lib/libcrit_pmpi.so)
-	launch+=("/apps/barrier_imbalance.$flavour" -n 12 -p -m 30:10)
+	launch+=(/first/first_in_line "/apps/barrier_imbalance.$flavour" -n 12 -p -m 30:10)
 	whole_cpus contain "$3" "CRIT_DIR=/work/$name" "${launch[@]}"
 	has_last_report 10
 	[ "$status" -eq 0 ] && [ "$(ask 'r["job"]["mode"], len(r["ranks"])')" = "('$mode', 2)" ]

@@ -20,6 +20,8 @@ for rounds in 20 80; do
 	CRIT_DIR=$trial/$rounds "$crit" run -- "$apps/mutex_equal" 2 "$rounds" >/dev/null 2>"$trial/run.err"
 	point "run of $rounds rounds" $? ""
 done
+CRIT_DIR=$trial/other "$crit" run -- "$apps/wavefront-gnu" >/dev/null 2>"$trial/run.err"
+point "run of another program" $? ""
 a=$trial/20 b=$trial/80
 "$crit" report --active=kernel -o "$trial/kernel" "$a" >/dev/null 2>&1
 expect "two runs" 0 "run window_s" "$crit" diff "$a" "$b"
@@ -45,6 +47,14 @@ diff = json.load(sys.stdin)
 assert diff["changes"] and not diff["does_not_compare"]
 assert all(c["change"] == 0 and c["ratio"] in (1, None) for c in diff["changes"])'
 point "a run and itself" $? ""
+"$crit" diff --json "$a" "$a" | python3 -c '
+import json, sys
+hot = json.load(sys.stdin)["hot"]
+assert all(x["change"] == 0 and not x["is_changed"] for x in hot)
+assert not hot or {x["level"] for x in hot} == {"line", "function"}'
+point "hot lines of a run and itself" $? ""
+expect "functions of other programs" 0 "^hot functions .* change" \
+	bash -c "'$crit' diff '$b' '$trial/other' | tail -n 40"
 expect "another rule" 3 "does not compare: active" "$crit" diff "$a" "$trial/kernel"
 expect "one argument" 2 "two runs are compared" "$crit" diff "$a"
 expect "no number" 2 "no number of rows" "$crit" diff --top=x "$a" "$b"

@@ -28,7 +28,7 @@ finish() {
 
 # The run's finishers: who watches, and who works, its child.
 finishers() {
-	pgrep -f "^[^ ]*crit finish --directory $dir "
+	finishers_of "$dir"
 }
 
 has_finishers() {
@@ -51,7 +51,7 @@ last_line() {
 	tail -n 1 "$trial/$1.err"
 }
 
-results="calls.csv collectives.csv messages.csv rank_calls.csv ranks.csv regions.csv \
+results="calls.csv collectives.csv hot.csv messages.csv rank_calls.csv ranks.csv regions.csv \
 report.json report.txt sites.csv threads.csv "
 
 # A directory under another name gets report and archive, and what bears its old name is not touched.

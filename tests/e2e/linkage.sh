@@ -5,10 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, for a set-user-ID program and capabilities"
-	exit 77
-fi
+needs_root "for a set-user-ID program and capabilities"
 work=$trial/work
 mkdir -m 777 "$work"
 install -m 4755 "$apps/burn" "$trial/burn-setuid"

@@ -48,17 +48,10 @@ finds() {
 
 record root "$crit" run -- "$apps/images"
 finds root
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become another user and to give critd capabilities"
-	exit 77
-fi
+needs_root "to become another user and to give critd capabilities"
 
 # critd with capabilities, with perf events alone, and with neither.
-mkdir -p "$trial/capable/bin" "$trial/capable/lib"
-cp "$build/bin/crit" "$build/bin/critd" "$trial/capable/bin/"
-cp -P "$build"/lib/libcrit_* "$trial/capable/lib/"
-setcap cap_bpf,cap_perfmon+p "$trial/capable/bin/critd"
-chmod -R a+rX "$trial/capable"
+make_capable
 as_user "$trial_nobody" "$trial/capable/bin/crit" run -- "$apps/images"
 record capable "${command[@]}"
 finds capable

@@ -124,6 +124,28 @@ read_by "again" "$dir"
 dir=$trial/threads report=$trial/threads/report.json
 CRIT_DIR=$dir "$crit" run -- "$apps/mutex_equal" 2 40 >/dev/null 2>"$trial/run.err"
 read_by "threads only" "$dir"
+said=$(figure_of states "$dir") half=$(ask 'r["nodes"][0]["kernel_half"]' "$report")
+if [ "$half" = none ]; then [ "$said" -eq 0 ]; else [ "$said" -ge 2 ]; fi
+point "threads only: they are seen blocked" $? "$said threads, kernel half $half"
+
+# Samples: as many as the report has, and every other event where it is without them.
+events_of() {
+	timeout 60 otf2-print "$1/traces.otf2" |
+		awk 'sub("^CALLING_CONTEXT_", "") + 1 && /^[A-Z]/ && $1 != "SAMPLE" { print $1, $2, $3 }'
+}
+for name in messages-${flavours[0]}-3 threads tasks-gnu openmp-gnu; do
+	dir=$trial/$name report=$trial/$name/report.json samples=$trial/samples-$name
+	"$crit" export otf2 --samples -o "$samples" "$dir" >/dev/null 2>"$trial/export.err"
+	point "samples of $name: export" $? "$(cat "$trial/export.err")"
+	read_by "samples of $name" "$samples"
+	said=$(figure_of samples "$samples") wanted=$(ask 'sum(x["samples"] for x in r["hot"])' "$report")
+	[ "$said" = "$wanted" ]
+	point "samples of $name: as many as the report has" $? "$said, $wanted"
+	events_of "$samples" >"$trial/with"
+	events_of "$dir" >"$trial/without"
+	[ -s "$trial/with" ] && cmp -s "$trial/with" "$trial/without"
+	point "samples of $name: all else keeps its place" $? "$(wc -l <"$trial/with") lines"
+done
 
 # Not wanted, and not possible.
 CRIT_DIR=$trial/none "$crit" run --no-otf2 -- true 2>"$trial/run.err"
@@ -180,8 +202,9 @@ expect "verify: no such directory" 1 "cannot open" "$crit" verify "$trial/nothin
 expect "verify: no archive there" 1 "crit export otf2" "$crit" verify "$trial/profile"
 expect "verify: no argument" 2 "no archive given" "$crit" verify
 expect "verify: not an anchor" 1 "no anchor" "$crit" verify "$report"
-expect "export: no format" 2 "only one is otf2" "$crit" export
+expect "export: no format" 2 "no format given; otf2, collapsed, speedscope or pprof" "$crit" export
 expect "export: unknown format" 2 "no format named" "$crit" export ctf "$dir"
+expect "export: samples are of otf2" 2 "samples and --all are for otf2" "$crit" export collapsed --samples "$dir"
 expect "export: no recording given" 2 "no recording" "$crit" export otf2
 expect "export: no recording there" 1 "holds no recording" "$crit" export otf2 "$apps"
 expect "export: unwritable" 1 "cannot" "$crit" export otf2 -o /proc/nothing "$dir"
@@ -199,6 +222,15 @@ expect "export: another is at work" 1 "another export" "$crit" export otf2 "$dir
 kill $! 2>/dev/null
 wait
 rmdir "$dir/.traces.tmp"
+
+# Threads that end at once: libotf2 clears the 256 KiB of each, which do not stay in memory.
+mkdir "$trial/alive"
+"$build/bin/crit-synth" -r 1 -t 2000 -e 10 -s 1 "$trial/alive" >/dev/null
+peak_kib=$(/usr/bin/python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$crit" export otf2 "$trial/alive")
+[ "${peak_kib:-0}" -gt 0 ] && [ "$peak_kib" -lt 200000 ]
+point "export: memory for 2000 threads alive at once" $? "$peak_kib KiB"
 
 # A full disk leaves the older archive as it was, and nothing else: at the end, and in the middle.
 mkdir "$trial/small" "$trial/synthetic"

@@ -6,10 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to become other users and to give critd capabilities"
-	exit 77
-fi
+needs_root "to become other users and to give critd capabilities"
 other=(setpriv --reuid "$trial_nobody" --regid "$trial_nobody" --clear-groups)
 ends='[[x["name"], x["reason"], x["role"], x["signal"]] for x in r["process_ends"]]'
 

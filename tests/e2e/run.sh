@@ -75,8 +75,8 @@ point "no escape sequences off a terminal" $? ""
 [ "$(wc -l <"$trial/streams.err")" -le 25 ] && [ "$(wc -L <"$trial/streams.err")" -le 100 ]
 point "one screen" $? "$(wc -l <"$trial/streams.err") lines, $(wc -L <"$trial/streams.err") columns"
 found=$(cd "$CRIT_DIR" && shopt -s dotglob && printf '%s ' *)
-[ "$found" = "$(printf "%s\n" "$(hostname).crit" calls.csv collectives.csv messages.csv rank_calls.csv ranks.csv \
-	regions.csv report.json report.txt sites.csv threads.csv | sort | tr "\n" " ")" ]
+[ "$found" = "$(printf "%s\n" "$(hostname).crit" calls.csv collectives.csv hot.csv messages.csv rank_calls.csv \
+	ranks.csv regions.csv report.json report.txt sites.csv threads.csv | sort | tr "\n" " ")" ]
 point "directory" $? "$found"
 
 # A killed finisher costs neither the run, nor time, nor the report, which crit run makes itself.

@@ -114,7 +114,7 @@ done
 is "completion: an option" "$(replies run --lev)" "--level= "
 is "completion: options of a command" "$(replies config --)" "--dump --help "
 is "completion: a word after =" "$(replies run --level = tr)" "trace "
-is "completion: words after =" "$(replies report --csv =)" "ranks threads regions calls sites messages collectives "
+is "completion: words after =" "$(replies report --csv =)" "ranks threads regions calls sites hot messages collectives "
 is "completion: a word after a letter" "$(replies run -l p)" "profile "
 is "completion: launchers" "$(replies env --mpi = m)" "mpich "
 mkdir -p "$trial/here/run1" "$trial/here/other" "$trial/here/run2"

@@ -60,6 +60,7 @@ for ((seed = 1; seed <= count; seed++)); do
 	reads report "$trial/damaged"
 	reads report --active=kernel --json "$trial/damaged"
 	reads export otf2 "$trial/damaged"
+	reads export otf2 --samples "$trial/damaged"
 	reads diff "$trial/damaged" "$from"
 	reads verify "$trial/damaged"
 done

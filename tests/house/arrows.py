@@ -48,8 +48,11 @@ FOLDERS = {
     "analysis/mpi": "schema recording model clock identity account",
     "analysis/table": "schema recording model clock identity account mpi",
     "analysis/replay": "schema recording model clock identity account mpi",
-    "analysis/cluster": "schema recording model clock identity account mpi replay",
+    "analysis/samples": "schema recording model account",
+    "analysis/cluster": "schema recording model clock identity account mpi replay samples",
     "analysis/symbols": "schema recording",
+    "analysis/unwind": "symbols",
+    "analysis/waits": "schema recording model",
     "cli/console": "",
     "cli/install": "",
     "cli/results": "console install",
@@ -65,6 +68,7 @@ FOLDERS = {
     "report/tables": "",
     "report/findings": "tables",
     "report/formats": "tables findings",
+    "report/profiles": "tables findings",
 }
 
 

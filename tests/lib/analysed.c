@@ -12,6 +12,7 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/lost_time.h"
 #include "core/base/err.h"
+#include "tests/sim/synthetic.h"
 
 static int analyse(const int *fds, size_t count, const struct crit_analysis_options *options,
 		   struct crit_results **ret_results)
@@ -36,13 +37,21 @@ int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum cr
 int crit_analysed_traced(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
 			 const struct crit_trace_sink *sink, struct crit_results **ret_results)
 {
-	struct crit_analysis_options options = { .rule = rule, .trace = sink };
+	const struct crit_analysis_options options = { .rule = rule, .trace = sink };
+
+	return crit_analysed_with(makers, count, &options, ret_results);
+}
+
+int crit_analysed_with(struct crit_maker *const *makers, size_t count,
+		       const struct crit_analysis_options *options,
+		       struct crit_results **ret_results)
+{
 	int fds[CRIT_ANALYSED_NODES] = { 0 };
 	int rc;
 
 	for (size_t i = 0; i < count; i++)
 		fds[i] = crit_maker_memfd(makers[i]);
-	rc = analyse(fds, count, &options, ret_results);
+	rc = analyse(fds, count, options, ret_results);
 	for (size_t i = 0; i < count; i++)
 		close(fds[i]);
 	return rc;
@@ -100,6 +109,25 @@ struct crit_results *crit_analysed_finish(struct crit_maker **makers, size_t cou
 	for (size_t i = 0; i < count; i++)
 		crit_maker_destroy(makers[i]);
 	return r;
+}
+
+void crit_analysed_pair(const struct crit_maker_options *options, bool is_spinning,
+			struct crit_maker **ret_maker, struct crit_results *ret_results[2])
+{
+	const struct crit_synthetic spec = { .nodes = 1,
+					     .ranks = 3,
+					     .threads = 2,
+					     .period_ns = 10000001,
+					     .periods = 50,
+					     .peers = 1,
+					     .is_spinning = is_spinning };
+	struct crit_maker *makers[] = { crit_maker_create(NULL), crit_maker_create(options) };
+
+	*ret_maker = makers[1];
+	for (size_t i = 0; i < 2; i++) {
+		crit_synthetic_write(&spec, 0, makers[i]);
+		ret_results[i] = crit_analysed_finish(&makers[i], 1, CRIT_ACTIVE_DEFAULT);
+	}
 }
 
 const struct crit_thread_row *crit_analysed_thread(const struct crit_results *r, uint32_t tid)
@@ -238,6 +266,36 @@ static const char *broken_by_lost_time(const struct crit_results *r)
 	return NULL;
 }
 
+/* Blocked time of app threads inside their parts of the window, by system calls. */
+static bool differ_blocked(const struct crit_results *r)
+{
+	const struct crit_block_results *blocks = &r->blocks;
+	uint64_t untold_ns = blocks->untold_ns;
+	size_t at = 0;
+
+	for (size_t i = 0; i < r->thread_count; i++) {
+		uint64_t blocked_ns = 0;
+
+		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
+			if (c != CRIT_CLASS_SETUP && r->threads[i].role == CRIT_THREAD_APP)
+				blocked_ns += r->threads[i].cells.ns[CRIT_STATE_BLOCKED][c];
+		for (; at < blocks->cell_count && blocks->cells[at].thread == i; at++) {
+			const struct crit_block_cell *cell = &blocks->cells[at];
+			uint64_t sum_ns = cell->not_captured_ns;
+
+			if (cell->blocked_ns > blocked_ns)
+				return true;
+			blocked_ns -= cell->blocked_ns;
+			for (size_t path = 0; path < cell->path_count; path++)
+				sum_ns += blocks->paths[cell->first_path + path].blocked_ns;
+			if (sum_ns != cell->blocked_ns)
+				return true;
+		}
+		untold_ns -= blocked_ns;
+	}
+	return untold_ns || at != blocks->cell_count;
+}
+
 const char *crit_analysed_failed_check(const struct crit_results *r)
 {
 	struct sums sums = sum_threads(r, 0);
@@ -256,6 +314,8 @@ const char *crit_analysed_failed_check(const struct crit_results *r)
 		if (t->death_ns < t->birth_ns || t->death_ns - t->birth_ns != t->life_ns)
 			return "life lasts from birth to death";
 	}
+	if (differ_blocked(r))
+		return "system calls sum to blocked time, paths to system calls";
 	if (differs(sums.blame, sums.waiting))
 		return "waited-for equals waiting";
 	return broken_by_lost_time(r);
@@ -434,5 +494,41 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 	fold_preemptors(&digest, r);
 	fold_regions(&digest, &r->regions);
 	fold_messages(&digest, &r->messages);
+	return digest;
+}
+
+uint64_t crit_analysed_samples_digest(const struct crit_results *r)
+{
+	const struct crit_sample_results *samples = &r->samples;
+	uint64_t digest = 0xcbf29ce484222325ull;
+
+	FOLD(&digest, samples->count);
+	FOLD(&digest, samples->unlisted);
+	FOLD(&digest, samples->batch_count);
+	for (size_t i = 0; i < samples->row_count; i++) {
+		FOLD(&digest, samples->rows[i].address);
+		FOLD(&digest, samples->rows[i].thread);
+		FOLD(&digest, samples->rows[i].count);
+		FOLD(&digest, samples->rows[i].cmetric);
+		FOLD(&digest, samples->rows[i].cpu_ns);
+		FOLD(&digest, samples->rows[i].error_s);
+	}
+	for (size_t i = 0; i < r->thread_count && samples->not_sampled; i++)
+		FOLD(&digest, samples->not_sampled[i]);
+	FOLD(&digest, r->blocks.untold_count);
+	FOLD(&digest, r->blocks.untold_ns);
+	for (size_t i = 0; i < r->blocks.cell_count; i++) {
+		FOLD(&digest, r->blocks.cells[i].thread);
+		FOLD(&digest, r->blocks.cells[i].call.number);
+		FOLD(&digest, r->blocks.cells[i].call.object);
+		FOLD(&digest, r->blocks.cells[i].count);
+		FOLD(&digest, r->blocks.cells[i].blocked_ns);
+		FOLD(&digest, r->blocks.cells[i].not_captured_ns);
+	}
+	for (size_t i = 0; i < r->blocks.path_count; i++) {
+		FOLD(&digest, r->blocks.paths[i].address);
+		FOLD(&digest, r->blocks.paths[i].count);
+		FOLD(&digest, r->blocks.paths[i].blocked_ns);
+	}
 	return digest;
 }

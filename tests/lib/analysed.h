@@ -15,6 +15,11 @@ int crit_analysed_makers(struct crit_maker *const *makers, size_t count, enum cr
 int crit_analysed_traced(struct crit_maker *const *makers, size_t count, enum crit_active_rule rule,
 			 const struct crit_trace_sink *sink, struct crit_results **ret_results);
 
+/* The same, with all options. */
+int crit_analysed_with(struct crit_maker *const *makers, size_t count,
+		       const struct crit_analysis_options *options,
+		       struct crit_results **ret_results);
+
 /* The same for bytes of any origin, one node. */
 int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule rule,
 			struct crit_results **ret_results);
@@ -26,6 +31,13 @@ int crit_analysed_bytes(const void *bytes, size_t length, enum crit_active_rule 
 int crit_analysed_scenario(const struct crit_scenario *s, enum crit_active_rule rule,
 			   const struct crit_maker_options *options, uint64_t interleave,
 			   struct crit_results **ret_results);
+
+/*
+ * A synthetic run of three ranks, [0] as it is and [1] with what the options' callbacks do to it,
+ * by the maker that they find in ret_maker; as finish, below.
+ */
+void crit_analysed_pair(const struct crit_maker_options *options, bool is_spinning,
+			struct crit_maker **ret_maker, struct crit_results *ret_results[2]);
 
 /* Analyses and destroys the makers; checks what must hold.  Errors: ends the test. */
 struct crit_results *crit_analysed_finish(struct crit_maker **makers, size_t count,
@@ -50,7 +62,12 @@ uint64_t crit_analysed_losses(const struct crit_losses *losses);
  */
 const char *crit_analysed_failed_check(const struct crit_results *results);
 
-/* A digest of every number and text of the results: equal digests, equal results. */
+/*
+ * A digest of every number and text of the results but samples: equal digests, equal results.
+ */
 uint64_t crit_analysed_digest(const struct crit_results *results);
+
+/* The same of samples alone. */
+uint64_t crit_analysed_samples_digest(const struct crit_results *results);
 
 #endif

@@ -5,12 +5,6 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "${BASH_SOURCE[0]}")/trial.sh"
 
-collector_needs_root() {
-	[ "$(id -u)" -eq 0 ] && return
-	echo "skip: needs root, to start a collector for another user"
-	exit 77
-}
-
 # Sets collector (its pid) and socket, in a directory that anybody may enter.
 collector_begin() {
 	local room

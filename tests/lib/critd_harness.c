@@ -49,6 +49,7 @@ void crit_harness_start(struct crit_harness *harness, const char *const *argumen
 	int fd;
 
 	memset(harness, 0, sizeof(*harness));
+	harness->sample_hz = 199;
 	(void)snprintf(harness->directory, sizeof(harness->directory),
 		       P_tmpdir "/crit-test-XXXXXX");
 	if (!mkdtemp(harness->directory))
@@ -171,13 +172,15 @@ int crit_harness_hello(const struct crit_harness *harness, const char *key, __u3
 	return rc && rc != -EPIPE && rc != -ECONNRESET ? rc : fd;
 }
 
-static int send_output(const struct crit_harness *harness, const char *key, __u64 max_bytes,
-		       struct crit_harness_client *client)
+int crit_harness_output(const struct crit_harness *harness, const char *key, __u64 max_bytes,
+			struct crit_harness_client *client)
 {
 	struct crit_message_output message = {
 		.head = { CRIT_M_OUTPUT, CRIT_SOCKET_VERSION, sizeof(message) },
 		.max_bytes = max_bytes,
 		.level = CRIT_LEVEL_TRACE,
+		.sample_hz = harness->sample_hz,
+		.sample_budget = harness->sample_budget,
 		.host = "host",
 	};
 	int pair[2], fds[2], rc;
@@ -213,7 +216,7 @@ int crit_harness_join(const struct crit_harness *harness, const char *key, __u32
 		return welcome.status;
 	ret_client->is_first = welcome.is_first;
 	ret_client->kernel_status = welcome.kernel_status;
-	return welcome.is_first ? send_output(harness, key, max_bytes, ret_client) : 0;
+	return welcome.is_first ? crit_harness_output(harness, key, max_bytes, ret_client) : 0;
 }
 
 int crit_harness_register(struct crit_harness_client *client, __s64 tls_offset, int memfd)

@@ -15,6 +15,8 @@ struct crit_harness {
 	pid_t critd;
 	char directory[64]; /* private; removed by stop */
 	char socket[80];
+	__u32 sample_hz; /* 199, and */
+	__u32 sample_budget; /* 0, when it starts: what OUTPUT will say */
 };
 
 struct crit_harness_client {
@@ -45,6 +47,10 @@ int crit_harness_hello(const struct crit_harness *harness, const char *key, __u3
 /* Waits for WELCOME; when first, hands over output and finisher.  Returns WELCOME's status. */
 int crit_harness_join(const struct crit_harness *harness, const char *key, __u32 role,
 		      __u64 max_bytes, struct crit_harness_client *ret_client);
+
+/* Only that: hands over output and finisher. */
+int crit_harness_output(const struct crit_harness *harness, const char *key, __u64 max_bytes,
+			struct crit_harness_client *client);
 
 /* REGISTER of the calling process.  memfd -1: none.  Returns REGISTERED's status. */
 int crit_harness_register(struct crit_harness_client *client, __s64 tls_offset, int memfd);

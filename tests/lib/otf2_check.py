@@ -8,7 +8,8 @@ Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits
 messages sent = messages received, collectives alike on all members.  With a third word it prints that figure: events,
 enters, messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
 all_locks, forks, teams, locks, programs (and their arguments), setup (MPI_Init and MPI_Finalize outside the window),
-barriers (of OpenMP, by location).  Exit 0, or 1 with one line per fault.
+barriers (of OpenMP, by location), states (threads that
+are seen blocked), samples, contexts.  Exit 0, or 1 with one line per fault.
 """
 import collections
 import json
@@ -48,12 +49,15 @@ class Location:
     def __init__(self):
         self.last = None
         self.stack = []
+        self.chain = []
         self.first = self.last_root = None
         self.teams = []
         self.forks = 0
         self.held = set()
         self.task = None
         self.barriers = 0
+        self.state_begin = None
+        self.states = collections.Counter()
         self.sums = collections.Counter()
 
 
@@ -63,6 +67,7 @@ class Archive:
     def __init__(self, path):
         self.faults = []
         self.counts = collections.Counter()
+        self.event_count = 0
         self.visits = collections.Counter()
         self.placed = collections.Counter()
         self.polled = collections.Counter()
@@ -95,6 +100,7 @@ class Archive:
             kind = type(event).__name__
             state = self.locations[location]
             self.counts[kind] += 1
+            self.event_count += 1
             if state.last is not None and event.time < state.last:
                 self.fault(f"{location}: time goes back to {event.time}")
             if last is not None and event.time < last:
@@ -109,21 +115,44 @@ class Archive:
         if self.has_all_forks and any(self.tasks.values()):
             self.fault(f"{sum(1 for x in self.tasks.values() if x)} tasks are not complete, or twice")
 
+    def take_context(self, state, kind, event):
+        """The context of each event continues that of the one before, as unwind distances say."""
+        context = event.calling_context
+        distance = 1 if kind == "CallingContextLeave" else event.unwind_distance
+        chain = []
+        while context is not None:
+            chain.append(context)
+            context = context.parent
+        is_below = [x.region for x in chain[::-1]][:len(state.stack)] == state.stack
+        if any(x not in state.chain for x in chain[distance - 1:]) or not is_below:
+            self.fault(f"{kind} at {event.time}: its context does not continue the one before")
+        state.chain = chain[1:] if kind == "CallingContextLeave" else chain
+
     def take(self, location, state, kind, event):
+        if kind.startswith("CallingContext"):
+            self.take_context(state, kind, event)
+            kind = kind[len("CallingContext"):]
+            self.counts[kind] += 1
+        region = None
+        if kind in ("Enter", "Leave"):
+            region = event.calling_context.region if hasattr(event, "calling_context") else event.region
         if kind == "Enter":
             if len(state.stack) == 1:  # in the program itself
-                state.first = state.first or event.region.name
-                state.last_root = event.region.name
-            state.stack.append(event.region)
-            self.visits[event.region.name.split(" @")[0]] += 1
-            if event.region.paradigm == otf2.Paradigm.OPENMP:
-                self.placed[place_of(event.region)] += 1
-                state.barriers += event.region.region_role in BARRIERS
+                state.first = state.first or region.name
+                state.last_root = region.name
+            state.stack.append(region)
+            state.state_begin = event.time
+            self.visits[region.name.split(" @")[0]] += 1
+            if region.paradigm == otf2.Paradigm.OPENMP:
+                self.placed[place_of(region)] += 1
+                state.barriers += region.region_role in BARRIERS
         elif kind == "Leave":
-            if not state.stack or state.stack.pop() is not event.region:
-                self.fault(f"{location}: {event.region.name} is left and was not entered")
+            if not state.stack or state.stack.pop() is not region:
+                self.fault(f"{location}: {region.name} is left and was not entered")
+            if region.region_role == otf2.RegionRole.ARTIFICIAL:
+                state.states[region.name] += event.time - state.state_begin
             for attribute, value in (event.attributes or {}).items():
-                self.take_attribute(state, attribute.name, value, event.region)
+                self.take_attribute(state, attribute.name, value, region)
         elif kind == "ProgramBegin":
             self.programs.add(" ".join([event.program_name, *event.program_arguments]))
         elif kind in SENDS or kind in RECEIVES:
@@ -169,7 +198,9 @@ class Archive:
         self.tasks[key] += 1 if kind == "ThreadTaskCreate" else -1
 
     def take_attribute(self, state, name, value, region):
-        if name == "call_site":
+        if not value:
+            self.fault(f"{region.name}: {name} is there and is 0")
+        elif name == "call_site":
             self.sites.add(value)
         elif name == "polled_calls":
             self.polled[region.name] += value
@@ -244,6 +275,18 @@ def check_report(archive, report):
             archive.fault(f"{name}: {told:.9f} s in all, {want:.9f} s reported")
 
 
+def check_states(archive, report):
+    """Where kernel states are drawn, each thread is in them as long as the ends of its regions say."""
+    if report["ranks"]:
+        return
+    for location, state in archive.locations.items():
+        told, want = state.states["blocked"], state.sums["blocked_ns"]
+        if told != want:
+            archive.fault(f"{location}: {told} ns in regions of blocking, {want} ns blocked")
+        if state.states["runnable"] < state.sums["runnable_ns"]:
+            archive.fault(f"{location}: {state.states} in regions, runnable {state.sums['runnable_ns']} ns")
+
+
 def check_constructs(archive, report):
     """Every construct of OpenMP is entered as often as the report says, each place by itself."""
     want = collections.Counter()
@@ -307,7 +350,7 @@ def figure(archive, report, what):
     """One number for a script."""
     return {
         "setup": " ".join(f"{x} {archive.outside(x, report)}" for x in SETUP if archive.visits[x]),
-        "events": sum(archive.counts.values()),
+        "events": archive.event_count,
         "enters": archive.counts["Enter"],
         "messages": sum(archive.counts[x] for x in SENDS),
         "early": archive.early,
@@ -323,6 +366,9 @@ def figure(archive, report, what):
         "teams": archive.counts["ThreadTeamBegin"],
         "tasks": archive.counts["ThreadTaskComplete"],
         "locks": archive.counts["ThreadAcquireLock"],
+        "samples": archive.counts["Sample"],
+        "contexts": len(archive.definitions.calling_contexts),
+        "states": sum(1 for x in archive.locations.values() if x.states["blocked"]),
         "barriers": sorted(x.barriers for x in archive.locations.values()),
     }[what]
 
@@ -336,6 +382,7 @@ def main():
         report = json.load(file)
     check_groups(archive, report)
     check_report(archive, report)
+    check_states(archive, report)
     check_constructs(archive, report)
     check_messages(archive, report)
     for text in archive.faults[:20]:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Asks a report.json a question: report.py FILE EXPRESSION, over r, share(), checks(),
-lost(), rank(), role(), lacks()."""
+lost(), rank(), role(), lacks(), tally()."""
+import collections
 import json
 import sys
 
@@ -37,7 +38,11 @@ def main():
         return [x["what"] for x in r["missing"]
                 if x["is_incomplete"] and "the kernel did not report" not in x["what"]]
 
-    names = {"r": r, "rank": rank, "share": share, "checks": checks, "lost": lost, "role": role, "lacks": lacks}
+    def tally(items):
+        return sorted(collections.Counter(items).items())
+
+    names = {"r": r, "rank": rank, "share": share, "checks": checks, "lost": lost, "role": role,
+             "lacks": lacks, "tally": tally}
     try:
         print(eval(sys.argv[2], names))  # the expression is the test's own
     except (LookupError, StopIteration, ValueError) as error:

@@ -83,6 +83,14 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 	return 0;
 }
 
+static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+{
+	struct crit_test_told *told = user;
+
+	told->sums[thread] = mix(mix(told->sums[thread], time_ns), state);
+	return 0;
+}
+
 static int on_release(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock)
 {
 	struct crit_test_told *told = user;
@@ -128,6 +136,7 @@ void crit_test_told_sink(struct crit_test_told *told, struct crit_trace_sink *re
 					      .setup = on_setup,
 					      .enter = on_enter,
 					      .leave = on_leave,
+					      .state = on_state,
 					      .release = on_release,
 					      .task = on_release,
 					      .communicator = on_communicator,

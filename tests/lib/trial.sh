@@ -37,6 +37,13 @@ trial_begin() {
 	done
 }
 
+# needs_root WHY: ends the script as skipped where it is not root's.
+needs_root() {
+	[ "$(id -u)" -eq 0 ] && return
+	echo "skip: needs root, $1"
+	exit 77
+}
+
 # Where python3 is the wrapper of a version manager, it takes longer to find the interpreter than most programs here to
 # run: it is found once.
 trial_find_python() {
@@ -161,6 +168,15 @@ launch() {
 	whole_cpus launch_once "$name" "$1"
 }
 
+# Makes $trial/capable, crit as installed, whose critd an ordinary user starts with capabilities.
+make_capable() {
+	mkdir -p "$trial/capable/bin" "$trial/capable/lib"
+	cp "$build/bin/crit" "$build/bin/critd" "$trial/capable/bin/"
+	cp -P "$build"/lib/libcrit_* "$trial/capable/lib/"
+	setcap cap_bpf,cap_perfmon+p "$trial/capable/bin/critd"
+	chmod -R a+rX "$trial/capable"
+}
+
 # launch_once NAME MODE: what compose made, at most limit_s seconds where that is set.
 launch_once() {
 	[[ $2 = shim || $2 = alone ]] && hurry_users &
@@ -212,6 +228,26 @@ ask_active() {
 	ask "$2" "$trial/active.json" # a report that lacks something is one all the same
 }
 
+# hottest NAME LOW HIGH FUNCTION: it is the first row of crit report --by=function, with so much of the CMetric of the
+# run in $dir, in per cent, and 95 of 100 call paths are whole.
+hottest() {
+	local share place
+	read -r _ _ share _ _ place < <("$crit" report --by=function "$dir" 2>&1 | sed -n 2p)
+	[[ $place = "$4"* ]]
+	point "$1: most CMetric is earned in $4" $? "$place"
+	within "$1: share of that, per cent" "${share%\%}" "$2" "$3"
+	within "$1: complete call paths, per cent" \
+		"$(python3 -S "$trial_lib/paths.py" "$dir/report.json" complete)" 95 100
+}
+
+# below NAME LOW HIGH FUNCTION…: so much of the CMetric, in per cent, is earned where these call each other.
+below() {
+	local name=$1 low=$2 high=$3
+	shift 3
+	within "$name: below ${*: -1}, per cent" "$(python3 -S "$trial_lib/paths.py" "$dir/report.json" chain "$@")" \
+		"$low" "$high"
+}
+
 # The laws of the report hold, and nothing was lost.
 check_laws() {
 	local error lost
@@ -241,5 +277,13 @@ wait_for() {
 
 # has_whole_finisher DIRECTORY: both processes of that run's finisher are there, the one that watches and its child.
 has_whole_finisher() {
-	[ "$(pgrep -fc "^[^ ]*crit finish --directory $1 ")" -eq 2 ]
+	[ "$(finishers_of "$1" | wc -l)" -eq 2 ]
+}
+
+# finishers_of DIRECTORY: those two, and not the processes that read files and stacks for them.
+finishers_of() {
+	local pid
+	for pid in $(pgrep -f "^[^ ]*crit finish --directory $1 "); do
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != crit ] || echo "$pid"
+	done
 }

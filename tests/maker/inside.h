@@ -4,8 +4,10 @@
 #define CRIT_TESTS_MAKER_INSIDE_H
 
 #include "tests/maker/maker.h"
+#include "tests/maker/random.h"
 
 #define MAKER_DEPTH_MAX 64
+#define MAKER_SAMPLED_MAX 8
 
 struct maker_chunk {
 	struct crit_chunk_head head;
@@ -29,6 +31,13 @@ struct maker_source { /* 0: the kernel; others: streams */
 	size_t depth;
 };
 
+struct maker_samples {
+	struct crit_random random;
+	uint32_t tids[MAKER_SAMPLED_MAX]; /* that were enrolled or switched last; 0: nobody */
+	uint32_t next;
+	bool is_putting;
+};
+
 struct crit_maker {
 	struct crit_maker_options options;
 	struct maker_chunk *chunks;
@@ -39,6 +48,7 @@ struct crit_maker {
 	size_t source_room;
 	uint64_t next_chunk;
 	uint64_t slot_count;
+	struct maker_samples samples;
 };
 
 void crit_maker_renumber(struct crit_maker *m);

@@ -39,6 +39,7 @@ struct crit_maker *crit_maker_create(const struct crit_maker_options *options)
 		crit_maker_fail("get memory");
 	if (options)
 		m->options = *options;
+	m->samples.random.state = m->options.samples;
 	if (!m->options.chunk_bytes || m->options.chunk_bytes > CRIT_CHUNK_PAYLOAD_MAX)
 		m->options.chunk_bytes = 65536;
 	(void)crit_maker_add_source(m); /* 0: the kernel */

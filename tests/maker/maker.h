@@ -25,7 +25,6 @@
 #include "core/abi/abi_recording.h"
 
 struct crit_maker;
-
 /* Ends the program: "recording maker: cannot WHAT". */
 void crit_maker_fail(const char *what) __attribute__((noreturn));
 void *crit_maker_grow(void *array, size_t *capacity, size_t wanted, size_t item_bytes);
@@ -36,9 +35,9 @@ struct crit_maker_options {
 	FILE *out; /* borrowed; write every chunk at once and forget it, NULL: keep all in memory */
 	/* Sees every kernel record before it is stored; may change it, or drop it (false). */
 	bool (*tamper_kernel)(void *user, struct crit_kernel_head *record);
-	/* The same for slots. */
-	bool (*tamper_slot)(void *user, uint32_t stream, struct crit_slot *slot);
+	bool (*tamper_slot)(void *user, uint32_t stream, struct crit_slot *slot); /* the same */
 	void *user;
+	uint64_t samples; /* not 0: a seed; samples of known threads lie among kernel records */
 };
 
 /* Ownership: options are copied, NULL means defaults; the caller destroys the maker. */
@@ -59,6 +58,7 @@ void crit_maker_maps(struct crit_maker *m, struct crit_rec_maps maps, const char
 void crit_maker_clock(struct crit_maker *m, struct crit_rec_clock clock);
 void crit_maker_name(struct crit_maker *m, struct crit_rec_name name);
 void crit_maker_note(struct crit_maker *m, struct crit_rec_note note, const char *text);
+void crit_maker_path_file(struct crit_maker *m, uint32_t file, const char *name);
 void crit_maker_window(struct crit_maker *m, uint64_t closed_ns);
 void crit_maker_foot(struct crit_maker *m, struct crit_rec_foot foot);
 
@@ -76,6 +76,7 @@ void crit_maker_fork(struct crit_maker *m, struct crit_kernel_fork record);
 void crit_maker_exec(struct crit_maker *m, struct crit_kernel_exec record);
 void crit_maker_exit(struct crit_maker *m, struct crit_kernel_exit record);
 void crit_maker_enrol(struct crit_maker *m, struct crit_kernel_enrol record);
+void crit_maker_sample(struct crit_maker *m, struct crit_kernel_sample record);
 
 /* A thread takes a buffer: yields the stream's number (from 1), which is its chunks' source. */
 uint32_t crit_maker_stream(struct crit_maker *m, struct crit_rec_stream stream);
@@ -126,7 +127,6 @@ void crit_maker_lose(struct crit_maker *m, uint32_t source, uint64_t count);
 
 /* Closes all open chunks, as critd does every few milliseconds. */
 void crit_maker_drain(struct crit_maker *m);
-
 /* So far, for FOOT. */
 uint64_t crit_maker_kernel_count(const struct crit_maker *m);
 uint64_t crit_maker_slot_count(const struct crit_maker *m);
@@ -137,7 +137,6 @@ enum crit_chunk_kind crit_maker_chunk_kind(struct crit_maker *m, size_t index);
 void crit_maker_drop_chunk(struct crit_maker *m, size_t index, bool is_renumbered);
 /* Another order of draining: FILE first, WINDOW and FOOT last, each source in order. */
 void crit_maker_interleave(struct crit_maker *m, uint64_t seed);
-
 /* Another order of kernel records: neighbours whose stamps differ, by at most within_ns. */
 void crit_maker_jumble(struct crit_maker *m, uint64_t seed, uint64_t within_ns);
 

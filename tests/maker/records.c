@@ -55,6 +55,13 @@ void crit_maker_note(struct crit_maker *m, struct crit_rec_note note, const char
 	put_with_text(m, CRIT_C_NOTE, note.time_ns, &note, sizeof(note), text);
 }
 
+void crit_maker_path_file(struct crit_maker *m, uint32_t file, const char *name)
+{
+	const struct crit_rec_path_file record = { file, (uint32_t)strlen(name) };
+
+	put_with_text(m, CRIT_C_PATH_FILES, 0, &record, sizeof(record), name);
+}
+
 void crit_maker_window(struct crit_maker *m, uint64_t closed_ns)
 {
 	struct crit_rec_window window = { .closed_ns = closed_ns };
@@ -82,8 +89,43 @@ static void make_old(struct crit_kernel_head *record)
 	memcpy(record, &head, sizeof(head));
 }
 
+/* Of threads that records lately told of, wherever; with their stamps, or 1 ns before. */
+static void put_samples(struct crit_maker *m, const struct crit_kernel_head *record)
+{
+	struct maker_samples *samples = &m->samples;
+	struct crit_random *random = &samples->random;
+	const struct crit_kernel_switch *switched = (const void *)record;
+	const struct crit_kernel_enrol *enrolled = (const void *)record;
+	uint32_t tid = 0;
+
+	if (!m->options.samples || samples->is_putting)
+		return;
+	if (record->kind == CRIT_K_SWITCH)
+		tid = switched->next_tid ? switched->next_tid : switched->prev_tid;
+	else if (record->kind == CRIT_K_ENROL)
+		tid = enrolled->tid;
+	if (tid)
+		samples->tids[samples->next++ % MAKER_SAMPLED_MAX] = tid;
+	samples->is_putting = true;
+	while (crit_random_is(random, 40)) {
+		struct crit_kernel_sample sample = {
+			.head = { .time_ns = record->time_ns - crit_random_below(random, 2),
+				  .cpu = record->cpu,
+				  .flags = (uint8_t)crit_random_below(random, 256) },
+			.tid = samples->tids[crit_random_below(random, MAKER_SAMPLED_MAX)],
+			.ip = crit_random_below(random, 20),
+			.period_ns = (uint32_t)crit_random_below(random, 1ull << 32),
+			.keep = (uint16_t)crit_random_below(random, 65536)
+		};
+
+		crit_maker_sample(m, sample);
+	}
+	samples->is_putting = false;
+}
+
 void crit_maker_kernel(struct crit_maker *m, struct crit_kernel_head *record, size_t bytes)
 {
+	put_samples(m, record);
 	record->size = (uint16_t)bytes;
 	if (m->options.tamper_kernel && !m->options.tamper_kernel(m->options.user, record))
 		return;
@@ -129,6 +171,7 @@ PUT_KERNEL(fork, fork, FORK)
 PUT_KERNEL(exec, exec, EXEC)
 PUT_KERNEL(exit, exit, EXIT)
 PUT_KERNEL(enrol, enrol, ENROL)
+PUT_KERNEL(sample, sample, SAMPLE)
 
 static struct maker_source *find_stream(const struct crit_maker *m, uint32_t stream)
 {

@@ -42,6 +42,22 @@ for flavour in "${flavours[@]}"; do
 	fi
 done
 
+# One that never answers: MPI_Init waits for it at its end, and then no more.
+mkdir -p "$trial/mute/lib" "$trial/mute/bin"
+cp -P "$build"/lib/libcrit_*.so* "$trial/mute/lib/"
+printf '#!/bin/sh\nexec sleep 20\n' >"$trial/mute/bin/critd"
+printf '#!/bin/sh\nexit 0\n' >"$trial/mute/bin/crit"
+chmod +x "$trial/mute/bin/critd" "$trial/mute/bin/crit"
+for flavour in "${flavours[@]}"; do
+	shim=$trial/mute/lib/libcrit_pmpi.so launch "mute-$flavour" preload "$flavour" 2 every_call \
+		"$trial/mute-$flavour.rank"
+	[ "$status" -eq 0 ] && [ "$(results "mute-$flavour")" -eq 16 ] &&
+		[ "$(grep -c "/every_call.$flavour: .* does not serve us: Connection timed out" \
+			"$XDG_RUNTIME_DIR/crit/crit.log")" -eq 2 ]
+	point "$flavour: a critd that never answers" $? "$(tail -n 1 "$XDG_RUNTIME_DIR/crit/crit.log")"
+	rm -rf "$XDG_RUNTIME_DIR/crit"
+done
+
 # Programs without MPI: nothing is opened, nothing is started.
 rm -rf "$XDG_RUNTIME_DIR/crit"
 LD_PRELOAD=$shim bash -c 'ls / >/dev/null; python3 -c "print(1)"' >"$trial/plain.out" 2>&1

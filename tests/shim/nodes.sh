@@ -5,10 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-if [ "$(id -u)" -ne 0 ]; then
-	echo "skip: needs root, to give each rank a host name"
-	exit 77
-fi
+needs_root "to give each rank a host name"
 
 # The program of a rank: a host name and a collector of its own.
 cat >"$trial/node" <<END

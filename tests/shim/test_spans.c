@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/call.h"
+#include "core/base/clock.h"
 #include "core/shim/shim_process.h"
 #include "core/shim/shim_span.h"
 #include "tests/lib/check.h"
@@ -219,6 +220,27 @@ static void test_poll_ends(void)
 	CHECK_UINT_EQ(own_buffer()->write_pos, position + 6);
 	check_slot(4, CRIT_S_POLL, CRIT_MPI_Iprobe);
 	check_slot(2, CRIT_S_ENTER, CRIT_MPI_Send);
+}
+
+/* The begin of a poll is told after the call, also where the clock was last read long before it. */
+static void test_poll_begins(void)
+{
+	static const long pauses_ns[] = { 100000, 3000000 };
+
+	CHECK_CASE("poll begins where it is called");
+	for (size_t i = 0; i < sizeof(pauses_ns) / sizeof(pauses_ns[0]); i++) {
+		uint64_t before_ns, after_ns;
+
+		wrap_poll(false);
+		crit_clock_pause_ns(pauses_ns[i]);
+		before_ns = crit_clock_ns(CLOCK_MONOTONIC);
+		wrap_poll(false);
+		after_ns = crit_clock_ns(CLOCK_MONOTONIC);
+		CHECK_UINT_EQ(own_buffer()->open_count, 1);
+		CHECK_INT_GE(own_buffer()->open_first_ns + 1000, before_ns);
+		CHECK_INT_LE(own_buffer()->open_first_ns, own_buffer()->open_last_ns);
+		CHECK_INT_LE(own_buffer()->open_last_ns, after_ns + 1000);
+	}
 }
 
 static uint64_t questions_counted(void)
@@ -554,6 +576,7 @@ int main(void)
 	test_longjmp(send_from_far_below);
 	test_poll();
 	test_poll_ends();
+	test_poll_begins();
 	test_poll_question();
 	test_full();
 	test_places();

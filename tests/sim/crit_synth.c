@@ -20,6 +20,7 @@ static const char usage[] =
 	"  -m    messages and collectives in detail\n"
 	"  -x N  the same, with messages to the N next ranks instead of one\n"
 	"  -k N  barriers from N places in the program (1)\n"
+	"  -p N  periods within N phases of the program, which take turns (0)\n"
 	"  -c NS comparisons of the nodes' clocks err by so much\n"
 	"  -f N  instead of all that: one process that forks N others, and they\n"
 	"        live on\n"
@@ -42,7 +43,7 @@ static int parse(int argc, char **argv, struct request *ret)
 	*ret = (struct request){ .spec = { .nodes = 1, .ranks = 4, .threads = 1 },
 				 .events_per_s = 10000,
 				 .seconds = 1 };
-	while ((option = getopt(argc, argv, "n:r:t:e:s:Smx:k:c:f:b:")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:t:e:s:Smx:k:p:c:f:b:")) != -1) {
 		if (option == 'n')
 			ret->spec.nodes = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (option == 'r')
@@ -61,6 +62,8 @@ static int parse(int argc, char **argv, struct request *ret)
 			ret->spec.peers = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (option == 'k')
 			ret->spec.sites = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (option == 'p')
+			ret->spec.phases = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (option == 'c')
 			ret->spec.skew_ns = strtoull(optarg, NULL, 10);
 		else if (option == 'f')
@@ -72,7 +75,8 @@ static int parse(int argc, char **argv, struct request *ret)
 	}
 	if (optind + 1 != argc || !ret->spec.nodes || !ret->spec.ranks || !ret->spec.threads ||
 	    !(ret->events_per_s > 0) || !(ret->seconds > 0) ||
-	    ret->spec.peers >= ret->spec.nodes * ret->spec.ranks)
+	    ret->spec.peers >= ret->spec.nodes * ret->spec.ranks ||
+	    ret->spec.phases >= CRIT_REGIONS_MAX)
 		return -EINVAL;
 	ret->directory = argv[optind];
 	return 0;

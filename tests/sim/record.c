@@ -98,6 +98,7 @@ static void record_kernel(struct recorder *r, const struct crit_scenario_event *
 	if (e->kind == CRIT_EV_SWITCH) {
 		record_switch(r, e);
 	} else if (e->kind == CRIT_EV_WAKE) {
+		head.state = tid_of(r, e->other) ? CRIT_WAKER_MEMBER : CRIT_WAKER_INTERRUPT;
 		crit_maker_wake(
 			r->m, (struct crit_kernel_wake){
 				      .head = head, .tid = tid, .waker_tid = tid_of(r, e->other) });

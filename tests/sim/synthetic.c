@@ -199,16 +199,44 @@ static void for_each_thread(struct synthesis *y, uint64_t at_ns,
 			step(y, local, thread, at_ns);
 }
 
+static void begin_phase(struct synthesis *y, uint32_t local, uint32_t thread, uint64_t at_ns)
+{
+	uint32_t stream = y->streams[cpu_of(y->spec, local, thread)];
+	struct crit_maker_construct phase = {
+		.call = CRIT_CONSTRUCT_PHASE,
+		.region = 1 + (uint32_t)(y->period % y->spec->phases),
+	};
+	char name[24];
+
+	(void)snprintf(name, sizeof(name), "phase %u", phase.region);
+	if (!thread && y->period < y->spec->phases)
+		crit_maker_region(y->m, stream,
+				  (struct crit_slot_region){ .call = CRIT_CONSTRUCT_PHASE,
+							     .region = phase.region },
+				  name);
+	crit_maker_construct(y->m, stream, at_ns, phase);
+}
+
+static void end_phase(struct synthesis *y, uint32_t local, uint32_t thread, uint64_t at_ns)
+{
+	crit_maker_leave(y->m, y->streams[cpu_of(y->spec, local, thread)], at_ns,
+			 CRIT_CONSTRUCT_PHASE);
+}
+
 static void write_period(struct synthesis *y, uint64_t period)
 {
 	uint64_t begin_ns = OPEN_NS + period * y->spec->period_ns;
 
 	y->period = period;
+	if (y->spec->phases)
+		for_each_thread(y, begin_ns, begin_phase);
 	for (uint32_t local = 0; local < y->spec->ranks; local++)
 		for (uint32_t thread = 0; thread < y->spec->threads; thread++)
 			begin_wait(y, local, thread,
 				   begin_ns + work_ns(y->spec, y->first_rank + local));
 	for_each_thread(y, begin_ns + y->spec->period_ns, end_wait);
+	if (y->spec->phases)
+		for_each_thread(y, begin_ns + y->spec->period_ns, end_phase);
 }
 
 static void write_file(struct synthesis *y, uint32_t node)
@@ -292,5 +320,5 @@ double crit_synthetic_all_waiting_ns(const struct crit_synthetic *spec)
 uint64_t crit_synthetic_events(const struct crit_synthetic *spec)
 {
 	return (uint64_t)all_ranks(spec) * spec->threads * spec->periods *
-	       (spec->is_spinning ? 2 : 5);
+	       ((spec->is_spinning ? 2 : 5) + (spec->phases ? 2 : 0));
 }

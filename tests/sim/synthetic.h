@@ -14,7 +14,8 @@
  * With messages, first threads also say that the barrier is a collective, at which the last rank is
  * always last, w(P-1) - w(0) after the first, and that they send each of the next `peers` ranks 100
  * bytes per period but the last, all by requests that are done one period later.  A barrier is
- * called from as many places as there are sites, one after the other.
+ * called from as many places as there are sites, one after the other.  With phases, each period is
+ * one phase of every thread, and they take turns.
  *
  * All nodes have one clock, but with skew_ns its comparisons say otherwise: at the begin by so
  * much, at the end by half of it the other way, one sign for odd nodes, the other for even ones.
@@ -36,6 +37,7 @@ struct crit_synthetic {
 	bool is_spinning; /* threads wait on their CPU: no kernel records but for birth and death */
 	uint32_t peers; /* whom each rank sends to; below their number; 0: nothing, in no detail */
 	uint32_t sites; /* 0: one */
+	uint32_t phases; /* below CRIT_REGIONS_MAX; 0: none */
 	uint64_t skew_ns; /* 0: clocks were not compared */
 };
 

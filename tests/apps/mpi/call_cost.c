@@ -31,6 +31,18 @@ static int (*bare_request_free)(MPI_Request *);
 static int (*bare_wait)(MPI_Request *, MPI_Status *);
 static int (*bare_allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
 static int (*bare_recv)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
+static int (*bare_put)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win);
+static int (*bare_fence)(int, MPI_Win);
+static int (*bare_lock)(int, int, int, MPI_Win);
+static int (*bare_flush)(int, MPI_Win);
+static int (*bare_unlock)(int, MPI_Win);
+#if MPI_VERSION >= 4
+static int (*bare_start)(MPI_Request *);
+static int (*bare_pready)(int, MPI_Request);
+#endif
+
+static MPI_Win win; /* of this process alone */
+static MPI_Request sending, receiving; /* partitioned, to and from this process */
 
 static int find_mpi(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -131,6 +143,59 @@ static void repeat_allreduce(int count, int is_bare)
 			MPI_Allreduce(&out, &in, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
 }
 
+static void repeat_put_fence(int count, int is_bare)
+{
+	int out = 0;
+
+	for (int i = 0; i < count; i++)
+		if (is_bare) {
+			bare_put(&out, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+			bare_fence(0, win);
+		} else {
+			MPI_Put(&out, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+			MPI_Win_fence(0, win);
+		}
+}
+
+static void repeat_put_lock(int count, int is_bare)
+{
+	int out = 0;
+
+	for (int i = 0; i < count; i++)
+		if (is_bare) {
+			bare_lock(MPI_LOCK_SHARED, 0, 0, win);
+			bare_put(&out, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+			bare_flush(0, win);
+			bare_unlock(0, win);
+		} else {
+			MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+			MPI_Put(&out, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+			MPI_Win_flush(0, win);
+			MPI_Win_unlock(0, win);
+		}
+}
+
+#if MPI_VERSION >= 4
+/* A partitioned message to itself: five calls. */
+static void repeat_partitioned(int count, int is_bare)
+{
+	for (int i = 0; i < count; i++)
+		if (is_bare) {
+			bare_start(&receiving);
+			bare_start(&sending);
+			bare_pready(0, sending);
+			bare_wait(&sending, MPI_STATUS_IGNORE);
+			bare_wait(&receiving, MPI_STATUS_IGNORE);
+		} else {
+			MPI_Start(&receiving);
+			MPI_Start(&sending);
+			MPI_Pready(0, sending);
+			MPI_Wait(&sending, MPI_STATUS_IGNORE);
+			MPI_Wait(&receiving, MPI_STATUS_IGNORE);
+		}
+}
+#endif
+
 /* A round trip: one Send and one Recv on each side, all four one after the other. */
 static void repeat_ping_pong(int count, int is_bare)
 {
@@ -192,6 +257,59 @@ static void measure(const char *name, void (*repeat)(int count, int is_bare), in
 	free(means[1]);
 }
 
+static void find_bare(void)
+{
+	dl_iterate_phdr(find_mpi, NULL);
+	*(void **)&bare_comm_rank = bare("PMPI_Comm_rank");
+	*(void **)&bare_iprobe = bare("PMPI_Iprobe");
+	*(void **)&bare_send = bare("PMPI_Send");
+	*(void **)&bare_recv = bare("PMPI_Recv");
+	*(void **)&bare_send_init = bare("PMPI_Send_init");
+	*(void **)&bare_request_free = bare("PMPI_Request_free");
+	*(void **)&bare_irecv = bare("PMPI_Irecv");
+	*(void **)&bare_wait = bare("PMPI_Wait");
+	*(void **)&bare_allreduce = bare("PMPI_Allreduce");
+	*(void **)&bare_put = bare("PMPI_Put");
+	*(void **)&bare_fence = bare("PMPI_Win_fence");
+	*(void **)&bare_lock = bare("PMPI_Win_lock");
+	*(void **)&bare_flush = bare("PMPI_Win_flush");
+	*(void **)&bare_unlock = bare("PMPI_Win_unlock");
+#if MPI_VERSION >= 4
+	*(void **)&bare_start = bare("PMPI_Start");
+	*(void **)&bare_pready = bare("PMPI_Pready");
+#endif
+}
+
+static void measure_one_sided(int chunks)
+{
+	int *target;
+
+	MPI_Win_allocate(sizeof(*target), sizeof(*target), MPI_INFO_NULL, MPI_COMM_SELF, &target,
+			 &win);
+	MPI_Win_fence(0, win);
+	measure("Put_fence", repeat_put_fence, chunks);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+	measure("Put_lock", repeat_put_lock, chunks);
+	MPI_Win_free(&win);
+}
+
+static void measure_partitioned(int chunks)
+{
+#if MPI_VERSION >= 4
+	int out = 0, in;
+
+	MPI_Psend_init(&out, 1, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_INFO_NULL, &sending);
+	MPI_Precv_init(&in, 1, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_INFO_NULL, &receiving);
+	measure("Partitioned", repeat_partitioned, chunks);
+	MPI_Request_free(&sending);
+	MPI_Request_free(&receiving);
+#else
+	(void)chunks;
+	(void)sending;
+	(void)receiving;
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	int chunks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1000;
@@ -204,22 +322,15 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	dl_iterate_phdr(find_mpi, NULL);
-	*(void **)&bare_comm_rank = bare("PMPI_Comm_rank");
-	*(void **)&bare_iprobe = bare("PMPI_Iprobe");
-	*(void **)&bare_send = bare("PMPI_Send");
-	*(void **)&bare_recv = bare("PMPI_Recv");
-	*(void **)&bare_send_init = bare("PMPI_Send_init");
-	*(void **)&bare_request_free = bare("PMPI_Request_free");
-	*(void **)&bare_irecv = bare("PMPI_Irecv");
-	*(void **)&bare_wait = bare("PMPI_Wait");
-	*(void **)&bare_allreduce = bare("PMPI_Allreduce");
+	find_bare();
 	if (rank == 0) {
 		measure("Comm_rank", repeat_comm_rank, chunks);
 		measure("Iprobe", repeat_iprobe, chunks);
 		measure("Allreduce", repeat_allreduce, chunks);
 		measure("Irecv_Send_Wait", repeat_self, chunks);
 		measure("Send_init_free", repeat_init, chunks);
+		measure_one_sided(chunks);
+		measure_partitioned(chunks);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (size == 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small recordings: simulated schedules, messages that fit now and then, OpenMP teams, and what
-// other versions of the format hold.
+// Small recordings: simulated schedules, messages that fit now and then, OpenMP teams, what other
+// versions of the format hold, and samples with call paths.
 #include "core/base/call.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/maker/acts.h"
@@ -11,6 +11,7 @@
 #define SEEDS_OF_MESSAGES 20u
 #define SEEDS_OF_TEAMS 20u
 #define SEEDS_OF_VERSIONS 16u
+#define SEEDS_OF_PATHS 8u
 
 /* Details that fit together now and then: few requests, communicators and sequence numbers. */
 static void put_detail(struct crit_random *random, struct crit_maker *m, uint32_t stream)
@@ -197,6 +198,41 @@ static struct input make_version_seed(uint64_t seed)
 	return input_of(m);
 }
 
+/* Two threads sampled, by paths of which some have no parent, file or place. */
+static struct input make_path_seed(uint64_t seed)
+{
+	struct crit_random random = { .state = seed };
+	struct crit_maker *m = crit_act_begin("node");
+	struct crit_rec_sample_path samples[20];
+	struct crit_rec_path paths[20];
+
+	crit_act_enrol(m, 1, CRIT_ACT_ROOT);
+	crit_act_start(m, 2, CRIT_ACT_ROOT + 1, CRIT_ACT_ROOT, 1);
+	crit_maker_path_file(m, 1, "/bin/solver");
+	crit_maker_path_file(m, 2, "[vdso]");
+	for (uint32_t i = 0; i < 20; i++) {
+		paths[i] = (struct crit_rec_path){ .path = CRIT_PATH_FIRST + i,
+						   .parent = 1 + (uint32_t)crit_random_below(
+									 &random, 4 + i),
+						   .file = (uint32_t)crit_random_below(&random, 4),
+						   .offset = crit_random_below(&random, 9) };
+		samples[i] = (struct crit_rec_sample_path){
+			.request = 1 + i, .path = (uint32_t)crit_random_below(&random, 30)
+		};
+		crit_maker_sample(m, (struct crit_kernel_sample){
+					     .head = { .time_ns = 10 * (i + 1), .cpu = i % 2 },
+					     .tid = CRIT_ACT_ROOT + i % 2,
+					     .request = i,
+					     .ip = crit_random_below(&random, 4),
+					     .period_ns = 10 });
+	}
+	crit_maker_chunk(m, (struct crit_chunk_head){ .kind = CRIT_C_PATHS }, paths, sizeof(paths));
+	crit_maker_chunk(m, (struct crit_chunk_head){ .kind = CRIT_C_SAMPLES }, samples,
+			 sizeof(samples));
+	crit_act_end(m, 300, CRIT_ACT_ROOT, CRIT_ACT_ROOT, 0);
+	return input_of(m);
+}
+
 static struct input make_scenario_seed(uint64_t seed)
 {
 	struct crit_scenario_shape shape = crit_scenario_draw(seed, 60);
@@ -221,5 +257,8 @@ struct input crit_fuzz_seed(size_t number)
 		return make_team_seed(number);
 	if (number < SEEDS_OF_SCENARIOS + SEEDS_OF_MESSAGES + SEEDS_OF_TEAMS + SEEDS_OF_VERSIONS)
 		return make_version_seed(number);
+	number -= SEEDS_OF_SCENARIOS + SEEDS_OF_MESSAGES + SEEDS_OF_TEAMS + SEEDS_OF_VERSIONS;
+	if (number < SEEDS_OF_PATHS)
+		return make_path_seed(number + 1);
 	return (struct input){ NULL, 0 };
 }

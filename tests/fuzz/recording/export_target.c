@@ -32,6 +32,7 @@ static void export_and_verify(const struct parts *parts, const char *const *path
 		.rule = (enum crit_active_rule)(parts->choice >> 2 & 3),
 		.has_metrics = parts->choice & 2,
 		.has_all = parts->choice & 16,
+		.has_samples = parts->choice & 32,
 		.creator = "crit",
 	};
 	struct crit_otf2_archive archive;

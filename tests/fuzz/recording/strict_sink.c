@@ -160,6 +160,24 @@ static int on_end(void *user, const struct crit_results *results, bool are_messa
 	return 0;
 }
 
+static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+{
+	MUST(hear(user, thread, time_ns)->is_open);
+	MUST(state > CRIT_STATE_NONE && state < CRIT_STATE_COUNT);
+	return 0;
+}
+
+static int on_sample(void *user, uint32_t thread, uint64_t time_ns,
+		     const struct crit_trace_sample *sample)
+{
+	MUST(hear(user, thread, time_ns)->is_open);
+	MUST(sample->address);
+	for (uint32_t path = sample->path; path >= CRIT_PATH_FIRST;
+	     path = sample->tree.rows[path].parent)
+		MUST(sample->tree.rows[path].parent < path);
+	return 0;
+}
+
 void strict_sink_init(struct strict_sink *strict, bool has_all)
 {
 	*strict = (struct strict_sink){ .sink = { .user = strict,
@@ -170,6 +188,8 @@ void strict_sink_init(struct strict_sink *strict, bool has_all)
 						  .setup = on_setup,
 						  .enter = on_enter,
 						  .leave = on_leave,
+						  .state = on_state,
+						  .sample = on_sample,
 						  .release = on_release,
 						  .task = on_task,
 						  .communicator = on_communicator,

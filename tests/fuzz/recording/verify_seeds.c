@@ -36,6 +36,7 @@ static void export(const struct parts *parts, size_t number)
 {
 	const struct crit_otf2_options options = { .has_metrics = number % 2,
 						   .has_all = number % 4 < 2,
+						   .has_samples = number % 8 < 4,
 						   .creator = "crit" };
 	struct crit_otf2_archive archive;
 	struct crit_err err;

@@ -12,6 +12,8 @@
 #include "report/formats/report_json.h"
 #include "report/formats/report_summary.h"
 #include "report/formats/report_text.h"
+#include "report/profiles/profile_pprof.h"
+#include "report/profiles/profile_text.h"
 
 #define DELETE 0x7f
 
@@ -29,6 +31,18 @@ static int write_tables(FILE *out, const struct crit_summary *summary)
 	for (size_t i = 0; crit_csv_at(i); i++)
 		crit_csv_write(crit_csv_at(i), out, summary);
 	return 0;
+}
+
+/* What pprof takes is no text. */
+static void write_pprof(const struct crit_summary *summary)
+{
+	char *bytes = NULL;
+	size_t length;
+	FILE *out = open_memstream(&bytes, &length);
+
+	if (!out || crit_pprof_write(out, summary) || fclose(out))
+		abort();
+	free(bytes);
 }
 
 static void fail(const char *what, const char *text)
@@ -52,24 +66,35 @@ static char *write_with(int (*write)(FILE *out, const struct crit_summary *summa
 	return text;
 }
 
+static void check_json(int (*write)(FILE *out, const struct crit_summary *summary),
+		       const struct crit_summary *summary)
+{
+	json_error_t error;
+	size_t length;
+	char *text = write_with(write, summary, &length);
+	json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+
+	if (!json)
+		fail(error.text, text);
+	json_decref(json);
+	free(text);
+}
+
 void written_check(const struct crit_results *results)
 {
 	const struct crit_summary_options options = { .critd_path = "critd" };
 	struct crit_summary summary;
-	json_error_t error;
 	size_t length;
-	json_t *json;
-	char *text;
 
 	if (crit_summarise(&summary, results, &options))
 		return; /* out of memory */
 	free(write_with(write_text, &summary, &length));
 	free(write_with(write_tables, &summary, &length));
-	text = write_with(crit_write_json, &summary, &length);
-	json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-	if (!json)
-		fail(error.text, text);
-	json_decref(json);
-	free(text);
+	check_json(crit_write_json, &summary);
+	if (results->samples.count) {
+		free(write_with(crit_collapsed_write, &summary, &length));
+		check_json(crit_speedscope_write, &summary);
+		write_pprof(&summary);
+	}
 	crit_summary_fini(&summary);
 }

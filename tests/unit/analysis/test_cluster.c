@@ -53,6 +53,13 @@ static void close_files(struct files *files)
 	files->count = 0;
 }
 
+static uint64_t samples_seen;
+
+struct digests { /* of results */
+	uint64_t all; /* but samples */
+	uint64_t samples;
+};
+
 /*
  * Each thread is told of by the one analysis process that replays its node, as by a process that
  * replays all.
@@ -75,8 +82,8 @@ static void check_told(const struct crit_test_crew *crew, const struct crit_test
 	}
 }
 
-static void check_crew(const struct files *files, struct crit_test_crew *crew, uint64_t digest,
-		       const struct crit_test_told *alone)
+static void check_crew(const struct files *files, struct crit_test_crew *crew,
+		       const struct digests *digests, const struct crit_test_told *alone)
 {
 	struct crit_trace_sink sinks[CRIT_TEST_CLUSTER_MAX];
 	struct crit_test_told parts[CRIT_TEST_CLUSTER_MAX];
@@ -86,8 +93,11 @@ static void check_crew(const struct files *files, struct crit_test_crew *crew, u
 		crit_test_told_sink(&parts[i], &sinks[i]);
 	crew->sinks = alone ? sinks : NULL;
 	if (CHECK_INT_EQ(crit_test_crew_analyse(crew, files->paths, files->count, &r), 0) && r) {
-		CHECK_MSG(crit_analysed_digest(r) == digest, "%u peers, rounds of %zu differ",
+		CHECK_MSG(crit_analysed_digest(r) == digests->all, "%u peers, rounds of %zu differ",
 			  crew->transport, crew->round_steps);
+		CHECK_MSG(crit_analysed_samples_digest(r) == digests->samples,
+			  "%u peers, rounds of %zu: samples differ", crew->transport,
+			  crew->round_steps);
 		if (alone)
 			check_told(crew, parts, alone);
 	}
@@ -124,24 +134,26 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 	struct crit_trace_sink sink;
 	struct crit_test_told told;
 	struct crit_err err;
-	uint64_t digest;
+	struct digests digests;
 
 	crit_test_told_sink(&told, &sink);
 	options.trace = &sink;
 	if (!CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0) || !r)
 		return;
 	CHECK_UINT_EQ(told.begins, 1);
-	digest = crit_analysed_digest(r);
+	digests.all = crit_analysed_digest(r);
+	digests.samples = crit_analysed_samples_digest(r);
+	samples_seen += r->samples.count;
 	crit_results_destroy(r);
-	check_index(files, rule, digest);
+	check_index(files, rule, digests.all);
 	for (uint32_t transport = 1; transport <= 5; transport++) {
 		struct crit_test_crew crew = { .transport = transport,
 					       .round_steps = rounds[transport % 4],
 					       .rule = rule,
 					       .blind = CRIT_NONE };
 
-		check_crew(files, &crew, digest, NULL);
-		check_crew(files, &crew, digest, &told);
+		check_crew(files, &crew, &digests, NULL);
+		check_crew(files, &crew, &digests, &told);
 	}
 	crit_test_told_fini(&told);
 }
@@ -150,6 +162,7 @@ static void check_scenario(uint64_t seed)
 {
 	struct crit_scenario_shape shape = crit_scenario_draw(seed, seed % 10 ? 150 : 1500);
 	struct crit_scenario *s = crit_scenario_simulate(&shape);
+	const struct crit_maker_options options = { .samples = seed };
 	enum crit_active_rule rule = (enum crit_active_rule)(seed % CRIT_ACTIVE_COUNT);
 	struct files files = { 0 };
 
@@ -157,7 +170,7 @@ static void check_scenario(uint64_t seed)
 	if (rule == CRIT_ACTIVE_KERNEL)
 		rule = CRIT_ACTIVE_DEFAULT;
 	for (uint32_t node = 0; node < s->node_count; node++)
-		add_file(&files, crit_scenario_record(s, node, NULL));
+		add_file(&files, crit_scenario_record(s, node, &options));
 	check_files(&files, rule);
 	close_files(&files);
 	crit_scenario_destroy(s);
@@ -169,7 +182,8 @@ static void check_synthetic(const struct crit_synthetic *spec)
 
 	CHECK_CASE("%u nodes, %u ranks, %u threads", spec->nodes, spec->ranks, spec->threads);
 	for (uint32_t node = 0; node < spec->nodes; node++) {
-		struct crit_maker *m = crit_maker_create(NULL);
+		struct crit_maker *m =
+			crit_maker_create(&(struct crit_maker_options){ .samples = node + 1 });
 
 		crit_synthetic_write(spec, node, m);
 		add_file(&files, m);
@@ -306,7 +320,7 @@ static void check_poor(const struct files *files, atomic_int *failing, bool has_
 /* An analysis process that fails before the replay does not leave the others waiting. */
 static void test_failures(void)
 {
-	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, 0, 0, 0 };
+	struct crit_synthetic spec = { 2, 2, 1, 100000, 20, false, 0, 0, 0, 0 };
 	struct crit_test_crew crew = { .transport = 3, .blind = 1 };
 	struct files files = { 0 };
 	struct crit_results *r = NULL;
@@ -336,9 +350,9 @@ static void test_failures(void)
 int main(int argc, char **argv)
 {
 	static const struct crit_synthetic specs[] = {
-		{ 3, 2, 2, 100000, 50, false, 1, 0, 0 },
-		{ 4, 1, 1, 50000, 200, true, 1, 0, 0 },
-		{ 2, 3, 1, 100000, 300, false, 0, 0, 0 },
+		{ 3, 2, 2, 100000, 50, false, 1, 0, 0, 0 },
+		{ 4, 1, 1, 50000, 200, true, 1, 0, 0, 0 },
+		{ 2, 3, 1, 100000, 300, false, 0, 0, 0, 0 },
 	};
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : SEEDS;
@@ -352,5 +366,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		check_synthetic(&specs[i]);
 	test_failures();
+	CHECK_INT_GT(samples_seen, count);
 	return check_done();
 }

@@ -339,6 +339,45 @@ static void bury(struct crit_maker *m, uint64_t time_ns, uint32_t tid)
 	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = tid });
 }
 
+/* Two threads cannot be on one CPU: who was there is unknown since it came, on the last CPU too. */
+static void check_displaced(uint16_t cpu)
+{
+	uint32_t stream;
+	struct crit_maker *m = begin(&stream);
+	struct crit_kernel_head head = { .time_ns = T0 + 100, .flags = CRIT_KF_PREEMPTED };
+	struct crit_results *r;
+
+	CHECK_CASE("another thread comes to CPU %u", cpu);
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = PID });
+	head = (struct crit_kernel_head){ .time_ns = T0 + 200, .cpu = cpu };
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = PID });
+	bear(m, T0 + 300, 101);
+	head = (struct crit_kernel_head){ .time_ns = T0 + 400, .cpu = 1 };
+	head.flags = CRIT_KF_PREEMPTED;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = 101 });
+	head = (struct crit_kernel_head){ .time_ns = T0 + 500, .cpu = cpu };
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = 101 });
+	/* the switch-out of the first one is not here */
+	head.flags = CRIT_KF_PREEMPTED;
+	head.time_ns = T0 + 600;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = 101 });
+	head.time_ns = T0 + 700;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .prev_tid = PID });
+	head = (struct crit_kernel_head){ .time_ns = T0 + 800 };
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = PID });
+	head.cpu = 1;
+	crit_maker_switch(m, (struct crit_kernel_switch){ .head = head, .next_tid = 101 });
+	bury(m, T0 + 900, 101);
+	end(m, T0 + 1000);
+	r = finish(m);
+	if (r && CHECK_UINT_EQ(r->thread_count, 2)) {
+		CHECK_UINT_EQ(r->losses.unknown_ns, 500);
+		CHECK_UINT_EQ(r->threads[0].cells.ns[CRIT_STATE_UNKNOWN][CRIT_CLASS_USER], 500);
+		CHECK_UINT_EQ(running(r, CRIT_CLASS_USER), 300);
+	}
+	crit_results_destroy(r);
+}
+
 /* A number that is used again is another thread, with a stream and a row of its own. */
 static void check_reused_number(void)
 {
@@ -462,6 +501,8 @@ int main(void)
 	check_reopened();
 	check_lost_switch_in();
 	check_lost_switch_out();
+	check_displaced(7);
+	check_displaced(65535);
 	check_reused_number();
 	check_exec_by_thread();
 	check_late_record();

@@ -115,6 +115,82 @@ static void test_roles(void)
 	crit_results_destroy(r);
 }
 
+/*
+ * A rank that entered MPI_Init at 5 ms and registered at 9 ms, in MPI_Init until 10 ms: RANK has
+ * the time of entry, or lacks it.
+ */
+static uint32_t register_late(struct crit_maker *m, uint64_t init_ns)
+{
+	struct {
+		struct crit_rec_rank rank;
+		__u64 init_ns;
+	} record = { .rank = { .pid = 200, .size = 1, .open_ns = 10 * MS, .world = "world" },
+		     .init_ns = init_ns };
+
+	crit_maker_process(m, (struct crit_rec_process){ .pid = 200,
+							 .ns_pid = 200,
+							 .flavour = CRIT_FLAVOUR_MPICH,
+							 .has_memfd = 1,
+							 .time_ns = 9 * MS });
+	crit_maker_chunk(m, (struct crit_chunk_head){ .kind = CRIT_C_RANK }, &record,
+			 init_ns ? sizeof(record) : sizeof(record.rank));
+	return crit_act_claim(m, 200, 200, 5 * MS);
+}
+
+static void fork_by_rank(struct crit_maker *m, uint64_t at_ns, uint32_t tid)
+{
+	crit_maker_fork(m, (struct crit_kernel_fork){ .head = { .time_ns = at_ns },
+						      .parent_tid = 200,
+						      .parent_tgid = 200,
+						      .tid = tid,
+						      .tgid = 200,
+						      .ns_tid = tid });
+}
+
+/* Of a rank that registers inside MPI_Init no tag tells who was born there before that. */
+static void test_late_registration(void)
+{
+	const struct crit_kernel_enrol helper = { .head = { .time_ns = 9 * MS, .state = 1 },
+						  .tid = 201,
+						  .tgid = 200,
+						  .ns_tid = 201,
+						  .parent_tgid = ROOT };
+	const enum crit_role born[] = { CRIT_THREAD_APP, CRIT_THREAD_SERVICE };
+
+	for (int is_told = 0; is_told < 2; is_told++) {
+		struct crit_maker *m = crit_act_begin("node0");
+		struct crit_results *r;
+		uint32_t stream;
+
+		CHECK_CASE("enrolled, entry %s", is_told ? "told" : "not told");
+		crit_act_enrol(m, 9 * MS, 200);
+		crit_maker_enrol(m, helper);
+		fork_by_rank(m, 12 * MS, 202);
+		stream = register_late(m, is_told ? 5 * MS : 0);
+		crit_act_close(m, 200, stream, 20 * MS);
+		r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+		CHECK_INT_EQ(crit_analysed_thread(r, 200)->role, CRIT_THREAD_APP);
+		CHECK_INT_EQ(crit_analysed_thread(r, 201)->role, born[is_told]);
+		CHECK_INT_EQ(crit_analysed_thread(r, 202)->role, CRIT_THREAD_APP);
+		crit_results_destroy(r);
+
+		CHECK_CASE("member by its parent, entry %s", is_told ? "told" : "not told");
+		m = crit_act_begin("node0");
+		crit_act_enrol(m, 1 * MS, ROOT);
+		crit_act_start(m, 2 * MS, 200, 200, 1);
+		fork_by_rank(m, 4 * MS, 203);
+		fork_by_rank(m, 6 * MS, 201);
+		fork_by_rank(m, 12 * MS, 202);
+		stream = register_late(m, is_told ? 5 * MS : 0);
+		crit_act_close(m, 200, stream, 20 * MS);
+		r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+		CHECK_INT_EQ(crit_analysed_thread(r, 203)->role, CRIT_THREAD_APP);
+		CHECK_INT_EQ(crit_analysed_thread(r, 201)->role, born[is_told]);
+		CHECK_INT_EQ(crit_analysed_thread(r, 202)->role, CRIT_THREAD_APP);
+		crit_results_destroy(r);
+	}
+}
+
 /* A thread born in MPI that calls MPI itself is the program's. */
 static void test_caller_is_no_service(void)
 {
@@ -187,6 +263,20 @@ static void test_window_cuts_lives(void)
 	crit_results_destroy(r);
 }
 
+/* At 13 ms thread 200 execs: it gets the number of its leader. */
+static void exec_in_thread(struct crit_maker *m)
+{
+	crit_act_start(m, 10 * MS, 200, ROOT, 1);
+	crit_maker_exit(m, (struct crit_kernel_exit){
+				   .head = { .time_ns = 12 * MS }, .tid = ROOT, .tgid = ROOT });
+	crit_maker_exec(m, (struct crit_kernel_exec){ .head = { .time_ns = 13 * MS, .cpu = 1 },
+						      .tid = ROOT,
+						      .old_tid = 200,
+						      .tgid = ROOT,
+						      .ns_tid = ROOT,
+						      .comm = "other" });
+}
+
 /*
  * The root's exec begins the window; before it, setup.  A thread's exec takes the leader's number.
  */
@@ -202,15 +292,7 @@ static void test_exec(void)
 						      .tgid = ROOT,
 						      .ns_tid = ROOT,
 						      .comm = "solver" });
-	crit_act_start(m, 10 * MS, 200, ROOT, 1);
-	crit_maker_exit(m, (struct crit_kernel_exit){
-				   .head = { .time_ns = 12 * MS }, .tid = ROOT, .tgid = ROOT });
-	crit_maker_exec(m, (struct crit_kernel_exec){ .head = { .time_ns = 13 * MS, .cpu = 1 },
-						      .tid = ROOT,
-						      .old_tid = 200,
-						      .tgid = ROOT,
-						      .ns_tid = ROOT,
-						      .comm = "other" });
+	exec_in_thread(m);
 	crit_act_end(m, 15 * MS, ROOT, ROOT, 1);
 	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
 	CHECK_UINT_EQ(r->window_begin_ns, 5 * MS);
@@ -222,6 +304,22 @@ static void test_exec(void)
 		CHECK_UINT_EQ(r->threads[1].life_ns, 5 * MS);
 	}
 	CHECK_INT_EQ(crit_analysed_losses(&r->losses), 0);
+	crit_results_destroy(r);
+}
+
+/* A thread's exec takes the leader's number; its own, on the same CPU, is another's then. */
+static void test_number_after_exec(void)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	struct crit_results *r;
+
+	crit_act_enrol(m, 1 * MS, ROOT);
+	exec_in_thread(m);
+	crit_act_out(m, 14 * MS, 200, 1, CRIT_ACT_SLEEPING);
+	crit_act_end(m, 15 * MS, ROOT, ROOT, 1);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_UINT_EQ(r->thread_count, 3);
+	CHECK_UINT_EQ(crit_analysed_thread(r, 200)->birth_ns, 14 * MS);
 	crit_results_destroy(r);
 }
 
@@ -354,10 +452,12 @@ int main(void)
 {
 	test_roles();
 	test_perf_half();
+	test_late_registration();
 	test_caller_is_no_service();
 	test_worker_is_no_service();
 	test_window_cuts_lives();
 	test_exec();
+	test_number_after_exec();
 	test_tag_orders_switch_and_span();
 	test_tag_only();
 	test_no_buffer();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A recording some times as long takes some times the time, however it is made up; of several
-// analyses of one, only the first reads it more than once.
+// analyses of one, only the first reads it more than once; of many ranks each adds few reads.
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/maker/acts.h"
+#include "tests/sim/synthetic.h"
 
 #define MS CRIT_ACT_MS
 #define PID 300u
@@ -117,17 +119,46 @@ static void test_growing(void)
 	}
 }
 
-/* What this process has read so far, by any descriptor.  Units: bytes. */
-static uint64_t read_bytes(void)
+/* What this process has read so far, by any descriptor: "rchar" bytes, in "syscr" calls. */
+static uint64_t io_count(const char *wanted)
 {
-	unsigned long long bytes = 0;
+	unsigned long long count = 0, found = 0;
 	FILE *io = fopen("/proc/self/io", "re");
+	char name[32];
 
 	if (!CHECK(io))
 		return 0;
-	CHECK_INT_EQ(fscanf(io, "rchar: %llu", &bytes), 1);
+	while (fscanf(io, "%31[^:]: %llu\n", name, &count) == 2)
+		if (!strcmp(name, wanted))
+			found = count;
 	fclose(io);
-	return bytes;
+	return found;
+}
+
+static uint64_t read_bytes(void)
+{
+	return io_count("rchar");
+}
+
+/* A rank has nine chunks, most of them smaller than a page; slots are read at once. */
+static void test_few_reads(void)
+{
+	const struct crit_synthetic spec = {
+		.nodes = 1, .ranks = 2000, .threads = 1, .period_ns = 1 * MS, .periods = 40
+	};
+	struct crit_maker *m = crit_maker_create(NULL);
+	struct crit_results *r = NULL;
+	uint64_t calls;
+
+	crit_synthetic_write(&spec, 0, m);
+	crit_maker_drain(m);
+	calls = io_count("syscr");
+	CHECK_INT_EQ(crit_analysed_makers(&m, 1, CRIT_ACTIVE_DEFAULT, &r), 0);
+	calls = io_count("syscr") - calls;
+	CHECK_MSG(calls <= 3ull * spec.ranks, "%llu reads of %u ranks", (unsigned long long)calls,
+		  spec.ranks);
+	crit_results_destroy(r);
+	crit_maker_destroy(m);
 }
 
 /* As a report and then an archive do it: the index pass once, symbols from what is open. */
@@ -172,6 +203,7 @@ static void test_read_once(void)
 int main(void)
 {
 	test_growing();
+	test_few_reads();
 	test_read_once();
 	return check_done();
 }

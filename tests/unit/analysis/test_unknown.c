@@ -7,7 +7,6 @@
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/maker/random.h"
-#include "tests/sim/synthetic.h"
 
 #define T0 1000000000ull
 #define UNKNOWN_SLOT 77
@@ -22,8 +21,7 @@ struct newer {
 
 static void put_chunk(struct newer *newer)
 {
-	static const uint16_t kinds[] = { 0, CRIT_C_SAMPLES, CRIT_C_COUNTER_VALUES, CRIT_C_COUNT,
-					  0xffff };
+	static const uint16_t kinds[] = { 0, CRIT_C_COUNTER_VALUES, CRIT_C_COUNT, 0xffff };
 	static unsigned char payload[CRIT_CHUNK_PAYLOAD_MAX];
 	const uint64_t length = crit_random_is(&newer->random, 5)
 					? sizeof(payload)
@@ -38,7 +36,7 @@ static void put_chunk(struct newer *newer)
 
 static bool add_kernel(void *user, struct crit_kernel_head *record)
 {
-	static const uint16_t kinds[] = { 0, CRIT_K_SAMPLE, CRIT_K_COUNT, 256 + CRIT_K_SWITCH,
+	static const uint16_t kinds[] = { 0, CRIT_K_STACK, CRIT_K_COUNT, 256 + CRIT_K_SWITCH,
 					  0xffff };
 	static union {
 		struct crit_kernel_head head;
@@ -87,43 +85,27 @@ static bool add_slots(void *user, uint32_t stream, struct crit_slot *slot)
 
 static void check_same(uint64_t seed)
 {
-	const struct crit_synthetic spec = { .nodes = 1,
-					     .ranks = 3,
-					     .threads = 2,
-					     .period_ns = 10000001,
-					     .periods = 50,
-					     .peers = 1,
-					     .is_spinning = seed % 2 };
 	struct newer newer = { .random = { .state = seed } };
-	struct crit_maker_options options = { .chunk_bytes = seed % 3 ? 4096 : 64,
-					      .tamper_kernel = add_kernel,
-					      .tamper_slot = add_slots,
-					      .user = &newer };
-	struct crit_results *plain = NULL, *mixed = NULL;
-	struct crit_maker *m = crit_maker_create(NULL);
+	const struct crit_maker_options options = { .chunk_bytes = seed % 3 ? 4096 : 64,
+						    .tamper_kernel = add_kernel,
+						    .tamper_slot = add_slots,
+						    .user = &newer };
+	struct crit_results *r[2]; /* plain, and mixed */
 
 	CHECK_CASE("seed %llu", (unsigned long long)seed);
-	newer.maker = crit_maker_create(&options);
-	crit_synthetic_write(&spec, 0, m);
-	crit_synthetic_write(&spec, 0, newer.maker);
-	CHECK_INT_EQ(crit_analysed_makers(&m, 1, CRIT_ACTIVE_DEFAULT, &plain), 0);
-	CHECK_INT_EQ(crit_analysed_makers(&newer.maker, 1, CRIT_ACTIVE_DEFAULT, &mixed), 0);
-	if (plain && mixed) {
-		CHECK_INT_GT(newer.chunks, 0);
-		CHECK_INT_GT(newer.records, 0);
-		CHECK_UINT_EQ(mixed->losses.unknown_chunks, newer.chunks);
-		CHECK_UINT_EQ(mixed->losses.unknown_records, newer.records);
-		mixed->losses = plain->losses; /* all others are 0, as in any such recording */
-		CHECK_UINT_EQ(crit_analysed_losses(&plain->losses), 0);
-		mixed->nodes[0].kernel_record_count = plain->nodes[0].kernel_record_count;
-		mixed->nodes[0].slot_count = plain->nodes[0].slot_count;
-		mixed->nodes[0].recording_bytes = plain->nodes[0].recording_bytes;
-		CHECK_UINT_EQ(crit_analysed_digest(mixed), crit_analysed_digest(plain));
-	}
-	crit_results_destroy(plain);
-	crit_results_destroy(mixed);
-	crit_maker_destroy(newer.maker);
-	crit_maker_destroy(m);
+	crit_analysed_pair(&options, seed % 2, &newer.maker, r);
+	CHECK_INT_GT(newer.chunks, 0);
+	CHECK_INT_GT(newer.records, 0);
+	CHECK_UINT_EQ(r[1]->losses.unknown_chunks, newer.chunks);
+	CHECK_UINT_EQ(r[1]->losses.unknown_records, newer.records);
+	r[1]->losses = r[0]->losses; /* all others are 0, as in any such recording */
+	CHECK_UINT_EQ(crit_analysed_losses(&r[0]->losses), 0);
+	r[1]->nodes[0].kernel_record_count = r[0]->nodes[0].kernel_record_count;
+	r[1]->nodes[0].slot_count = r[0]->nodes[0].slot_count;
+	r[1]->nodes[0].recording_bytes = r[0]->nodes[0].recording_bytes;
+	CHECK_UINT_EQ(crit_analysed_digest(r[1]), crit_analysed_digest(r[0]));
+	crit_results_destroy(r[0]);
+	crit_results_destroy(r[1]);
 }
 
 int main(void)

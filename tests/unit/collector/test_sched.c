@@ -49,8 +49,88 @@ static void try_children(void)
 	      !crit_sched_is_dead(4) && !crit_sched_is_dead(8));
 }
 
+static void try_keeps(void)
+{
+	for (size_t i = 0; i < sizeof(crit_keep_cases) / sizeof(crit_keep_cases[0]); i++) {
+		const struct crit_keep_case *c = &crit_keep_cases[i];
+		const __u64 tag = crit_tag_pack(77, 5, 3, c->span_class, 1);
+		__u32 kept = 0;
+
+		CHECK_CASE("class %u, %u active", c->span_class, c->active);
+		CHECK_INT_EQ(crit_sample_keep(tag, c->active, c->cpu_count), c->expected);
+		for (__u32 random = 0; random < 65536; random++)
+			kept += crit_sample_is_kept((__u16)c->expected, 0xabcd0000u | random);
+		CHECK_UINT_EQ(kept, c->expected ? c->expected : 65536u);
+	}
+}
+
+static void try_actives(void)
+{
+	const __u64 waits = crit_tag_pack(1, 0, 7, CRIT_CLASS_MPI_WAIT, 0);
+	const __u64 works = crit_tag_pack(1, 0, 7, CRIT_CLASS_USER, 0);
+
+	CHECK_CASE("actives");
+	CHECK(crit_sample_is_active(0, 0) && crit_sample_is_active(0, works));
+	CHECK(!crit_sample_is_active(0, waits));
+	CHECK(!crit_sample_is_active(1, works) && !crit_sample_is_active(0x80, 0));
+	CHECK_UINT_EQ(crit_sample_active(-3), 0);
+	CHECK_UINT_EQ(crit_sample_active(12), 12);
+	CHECK_UINT_EQ(crit_sample_active(1000000), 65535);
+}
+
+/* Copies of 3 us each as often as asked for: so many are taken in a second. */
+static __u32 count_copies(__u32 budget, __u64 every_ns)
+{
+	struct crit_stack_credit credit = { 0 };
+	__u64 now_ns = 5000000000000000000ull; /* a node's up-time: no product of it may overflow */
+	__u32 count = 0;
+
+	while (crit_stack_is_affordable(&credit, now_ns, budget)) /* used up */
+		credit.left_ns -= 3000;
+	for (__u64 i = 0; i < 1000000000 / every_ns; i++) {
+		now_ns += every_ns;
+		if (!crit_stack_is_affordable(&credit, now_ns, budget))
+			continue;
+		credit.left_ns -= 3000;
+		count++;
+	}
+	return count;
+}
+
+static void try_credit(void)
+{
+	struct crit_stack_credit credit = { 0 };
+
+	CHECK_CASE("credit");
+	CHECK_UINT_EQ(count_copies(10, 5000000), 200);
+	CHECK_NEAR(count_copies(10, 10000), 3333, 1);
+	CHECK_NEAR(count_copies(1, 10000), 333, 1);
+	CHECK_UINT_EQ(count_copies(1000, 10000), 100000);
+	CHECK(crit_stack_is_affordable(&credit, 1000000000000000000ull, 1));
+	CHECK_INT_EQ(credit.left_ns, CRIT_STACK_CREDIT_NS);
+	CHECK(crit_stack_is_affordable(&credit, 1000000000000000001ull, 1000));
+	CHECK_INT_EQ(credit.left_ns, CRIT_STACK_CREDIT_NS);
+	credit.left_ns = -5000;
+	CHECK(!crit_stack_is_affordable(&credit, 1000000000000500001ull, 10));
+	CHECK(crit_stack_is_affordable(&credit, 1000000000000500201ull, 10));
+	CHECK(!crit_stack_is_affordable(&(struct crit_stack_credit){ 0 }, 5, 0));
+}
+
+static void try_readable(void)
+{
+	CHECK_CASE("readable");
+	CHECK(crit_sched_is_readable(1000, 1));
+	CHECK(!crit_sched_is_readable(1000, 0));
+	CHECK(!crit_sched_is_readable(1000, 2));
+	CHECK(crit_sched_is_readable(0, 2));
+}
+
 int main(void)
 {
+	try_credit();
+	try_readable();
+	try_actives();
+	try_keeps();
 	try_states();
 	try_expulsions();
 	try_names();

@@ -86,6 +86,13 @@ static void check_kernel(void)
 	AT(crit_kernel_fork, tid, 24);
 	AT(crit_kernel_fork, parent_tag, 40);
 	AT(crit_kernel_exit, tag, 32);
+	AT(crit_kernel_sample, tag, 24);
+	AT(crit_kernel_sample, ip, 32);
+	AT(crit_kernel_sample, keep, 44);
+	AT(crit_kernel_stack, request, 20);
+	AT(crit_kernel_stack, stack_bytes, 28);
+	AT(crit_kernel_stack, sp, 40);
+	AT(crit_kernel_sample, active, 46);
 	CHECK_INT_EQ(CRIT_K_SWITCH, 1);
 	CHECK_INT_EQ(CRIT_K_ENROL, 7);
 	CHECK_INT_EQ(CRIT_K_RAN, 13);
@@ -116,7 +123,9 @@ static void check_socket(void)
 {
 	SIZE(crit_message_head, 8);
 	SIZE(crit_message_hello, 400);
-	SIZE(crit_message_output, 1112);
+	SIZE(crit_message_output, 1120);
+	AT(crit_message_output, sample_budget, 1112);
+	AT(crit_message_paths, bytes, 12);
 	SIZE(crit_message_register, 288);
 	SIZE(crit_message_registered, 1048);
 	SIZE(crit_message_rank, 224);

@@ -2,7 +2,10 @@
 //
 // OpenMP in an archive: what a hand-made replay tells of teams, locks, constructs and phases, read
 // back record by record; and faults in it, each of which is found.
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/call.h"
@@ -269,11 +272,34 @@ static void check_regions(void)
 	CHECK_CASE("%s", "");
 }
 
-static void check_records(void)
+static bool has_links = true; /* the file system */
+
+int link(const char *from, const char *to)
+{
+	errno = EPERM;
+	return has_links ? linkat(AT_FDCWD, from, AT_FDCWD, to, 0) : -1;
+}
+
+/* The threads of rank 0 have one file of definitions, as far as that can be. */
+static void check_shared(void)
+{
+	struct stat first = { 0 }, other = { 0 };
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/traces/0.def", directory);
+	CHECK_INT_EQ(stat(path, &first), 0);
+	(void)snprintf(path, sizeof(path), "%s/traces/1.def", directory);
+	CHECK_INT_EQ(stat(path, &other), 0);
+	CHECK_UINT_EQ(first.st_nlink, has_links ? 3 : 1);
+	CHECK_UINT_EQ(other.st_nlink, 1);
+}
+
+static void check_records(const char *name)
 {
 	OTF2_Reader *reader;
 
-	begin("records");
+	heard = (struct otf2_heard){ .regions = { "" } };
+	begin(name);
 	tell_all();
 	finish();
 	crit_otf2_listener_destroy(world.listener);
@@ -300,6 +326,8 @@ static void check_records(void)
 	CHECK_STR_EQ(heard.texts[3], "{solver {solve fork 1 [3 {omp parallel @heat.c:42 "
 				     "{MPI_Barrier } } ] join } } ");
 	(void)OTF2_Reader_Close(reader);
+	otf2_heard_fini(&heard);
+	check_shared();
 }
 
 /* A worker's constructs, which have no address, in region 6 of rank 0. */
@@ -353,7 +381,6 @@ static void check_places(void)
 	CHECK_STR_EQ(heard.texts[1], "{solver {omp implicit barrier @heat.c:42 } } ");
 	(void)OTF2_Reader_Close(reader);
 	otf2_heard_fini(&heard);
-	heard = (struct otf2_heard){ .regions = { "" } };
 }
 
 enum plant {
@@ -534,10 +561,12 @@ int main(void)
 		return 1;
 	}
 	check_places();
-	check_records();
+	check_records("records");
+	has_links = false;
+	check_records("no-links");
+	has_links = true;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_case(i);
-	otf2_heard_fini(&heard);
 	(void)snprintf(command, sizeof(command), "rm -r %s", scratch);
 	CHECK_INT_EQ(system(command), 0);
 	return check_done();

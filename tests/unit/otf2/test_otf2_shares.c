@@ -38,7 +38,7 @@ static void begin(struct process *process)
 		     0);
 	process->call_sites = crit_otf2_call_sites_create(process->layout, NULL, NULL);
 	process->constructs = crit_otf2_constructs_create(&(struct crit_otf2_definitions){
-		process->layout, process->regions, process->call_sites });
+		process->layout, process->regions, process->call_sites, NULL });
 }
 
 static void end(struct process *process)

@@ -47,6 +47,19 @@ static void require(json_t *schema, const char *key)
 	(void)json_array_append_new(required, json_string(key));
 }
 
+/* A member of the whole that may be absent. */
+static bool is_optional(const char *key)
+{
+	size_t count;
+	const struct crit_column *columns = crit_columns(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (columns[i].table == CRIT_TABLE_REPORT && columns[i].where == CRIT_IN_SOME &&
+		    strcmp(columns[i].key, key) == 0)
+			return true;
+	return false;
+}
+
 /* The object of one path: "ranks[]", "job.scheduler", or "report.json" for the whole. */
 static json_t *object_at(json_t *root, const char *path, size_t length)
 {
@@ -60,7 +73,7 @@ static json_t *object_at(json_t *root, const char *path, size_t length)
 		char name[NAME_BYTES];
 
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(is_array ? part - 2 : part), path);
-		if (at == root)
+		if (at == root && !is_optional(name))
 			require(root, name);
 		at = property(at, name);
 		if (is_array) {
@@ -95,7 +108,9 @@ static const char *type_of(enum crit_kind kind)
 /* Lists and objects that are no tables. */
 static void describe_other(json_t *schema, const char *key)
 {
-	if (strcmp(key, "calls_off") == 0) {
+	if (strcmp(key, "paths_unlisted") == 0) {
+		(void)member(schema, "type", json_string("integer"));
+	} else if (strcmp(key, "calls_off") == 0) {
 		(void)member(schema, "type", json_string("array"));
 		(void)member(schema, "items", json_pack("{s:s}", "type", "string"));
 	} else if (strcmp(key, "cells") == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two hand-made reports: figures paired by name, sorted by change; what does not fit.
 #include "report/findings/difference.h"
+#include "report/findings/hot_difference.h"
 #include "report/formats/diff_changes.h"
 
 #include <errno.h>
@@ -315,6 +316,62 @@ static void test_sentence(void)
 	}
 }
 
+/* Lines and functions: by more than two standard errors of both, or not at all. */
+static void test_hot(void)
+{
+	static const char *const texts[2] = {
+		"{\"hot\": ["
+		"{\"kind\": \"code\", \"function\": \"void g<int>()\", \"file\": \"/a/x.cc\","
+		" \"line\": 3, \"cmetric_s\": 5.0, \"error_s\": 0.2, \"samples\": 500},"
+		"{\"kind\": \"code\", \"function\": \"void g<int>()\", \"file\": \"/a/x.cc\","
+		" \"line\": 4, \"cmetric_s\": 4.0, \"error_s\": 0.3, \"samples\": 400},"
+		"{\"kind\": \"code\", \"function\": \"__m_MOD_f\", \"file\": \"m.f90\","
+		" \"line\": 9, \"cmetric_s\": 1.0, \"error_s\": 0.1, \"samples\": 100}]}",
+		"{\"hot\": ["
+		"{\"kind\": \"code\", \"function\": \"void g<int>()\", \"file\": \"/b/x.cc\","
+		" \"line\": 3, \"cmetric_s\": 10.0, \"error_s\": 0.8, \"samples\": 500},"
+		"{\"kind\": \"code\", \"function\": \"__m_MOD_f\", \"file\": \"m.f90\","
+		" \"line\": 9, \"cmetric_s\": 10.0, \"error_s\": null, \"samples\": 500}]}",
+	};
+	static const struct {
+		const char *function;
+		bool is_line;
+		long long line;
+		double a, b, error;
+		bool is_changed;
+	} rows[] = {
+		/* 0 samples of 1000: 3 of them are two standard errors */
+		{ "void g<int>()", true, 4, 0.4, 0, 0.0300375, true },
+		{ "__m_MOD_f", true, 9, 0.1, 0.5, -1, false },
+		{ "void g<int>()", true, 3, 0.5, 0.5, 0.0447214, false },
+		{ "void g<int>()", false, 0, 0.9, 0.5, 0.0640312, true },
+		{ "__m_MOD_f", false, 0, 0.1, 0.5, -1, false },
+	};
+	json_t *reports[2] = { parse(texts[0]), parse(texts[1]) };
+	struct crit_hot_difference hot;
+
+	CHECK_INT_EQ(crit_hot_difference_init(&hot, (const json_t *const *)reports), 0);
+	if (!CHECK_UINT_EQ(hot.count, sizeof(rows) / sizeof(rows[0])))
+		exit(1);
+	for (size_t i = 0; i < hot.count; i++) {
+		CHECK_CASE("row %zu", i);
+		CHECK_STR_EQ(hot.rows[i].function, rows[i].function);
+		CHECK_INT_EQ(hot.rows[i].is_line, rows[i].is_line);
+		CHECK_INT_EQ(hot.rows[i].line, rows[i].line);
+		CHECK_NEAR(hot.rows[i].sides[0].share, rows[i].a, 1e-9);
+		CHECK_NEAR(hot.rows[i].sides[1].share, rows[i].b, 1e-9);
+		CHECK_NEAR(hot.rows[i].error, rows[i].error, 1e-6);
+		CHECK_INT_EQ(hot.rows[i].is_changed, rows[i].is_changed);
+	}
+	crit_hot_difference_fini(&hot);
+	json_object_del(reports[1], "hot");
+	CHECK_INT_EQ(crit_hot_difference_init(&hot, (const json_t *const *)reports), 0);
+	CHECK_UINT_EQ(hot.count, 0);
+	crit_hot_difference_fini(&hot);
+	json_decref(reports[0]);
+	json_decref(reports[1]);
+}
+
 /* Any JSON at all: no figure, no crash. */
 static void test_nonsense(void)
 {
@@ -341,6 +398,7 @@ int main(void)
 	test_schemas();
 	test_incomparable();
 	test_sentence();
+	test_hot();
 	test_nonsense();
 	return check_done();
 }

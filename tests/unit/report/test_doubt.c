@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a report says of unknown time and of service threads: only what lies inside the window.
+// What a report says of unknown time and of service threads, only what lies inside the window; and
+// of memory maps that were missed.
 #include <string.h>
 
 #include "report/findings/summarise.h"
@@ -8,6 +9,7 @@
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/maker/acts.h"
+#include "tests/maker/maker.h"
 
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
@@ -125,9 +127,30 @@ static void test_service(void)
 	forget();
 }
 
+/* Code without names is no loss of time. */
+static void test_maps(void)
+{
+	struct crit_maker *m = crit_act_begin("node0");
+	uint32_t stream;
+
+	crit_act_enrol(m, 1 * MS, ROOT);
+	stream = crit_act_rank(m, ROOT, 0, OPEN);
+	crit_maker_note(
+		m,
+		(struct crit_rec_note){ .time_ns = 150 * MS, .code = CRIT_NOTE_MAPS, .value = 7 },
+		"memory maps");
+	crit_act_close(m, ROOT, stream, CLOSE);
+	summarise(m);
+	CHECK_UINT_EQ(results->losses.missed_maps, 7);
+	CHECK_UINT_EQ(count_said("7 memory maps of processes"), 1);
+	CHECK(!summary.is_incomplete);
+	forget();
+}
+
 int main(void)
 {
 	test_unknown();
 	test_service();
+	test_maps();
 	return check_done();
 }

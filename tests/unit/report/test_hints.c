@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a report advises where OpenMP threads spin while others want their CPUs.
+// What a report advises where OpenMP threads spin while others want their CPUs, and where the
+// kernel half has no samples.
+#include <errno.h>
 #include <string.h>
 
 #include "report/findings/summarise.h"
@@ -65,8 +67,31 @@ static bool is_advised(uint16_t flags)
 	return is_found;
 }
 
+/* A kernel half without its sampling clocks is as full as one with them. */
+static void lack_samples(void)
+{
+	const struct crit_summary_options options = { .is_live = true };
+	struct crit_maker *m = crit_maker_create(NULL);
+	struct crit_results *results;
+	struct crit_summary summary;
+	bool is_told = false;
+
+	crit_maker_file(m, (struct crit_rec_file){ .host = "node0", .perf_status = -EACCES });
+	results = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_INT_EQ(crit_summarise(&summary, results, &options), 0);
+	for (size_t i = 0; i < summary.missing_count; i++)
+		is_told |= !summary.missing[i].is_incomplete &&
+			   strcmp(summary.missing[i].fix, "crit doctor") == 0 &&
+			   strcmp(summary.missing[i].what, "samples on node0: no perf events of "
+							   "whole CPUs: Permission denied") == 0;
+	CHECK(is_told);
+	crit_summary_fini(&summary);
+	crit_results_destroy(results);
+}
+
 int main(void)
 {
+	lack_samples();
 	CHECK(is_advised(0)); /* as in recordings that do not tell */
 	CHECK(is_advised(CRIT_PF_PMPI_IN_FRONT));
 	CHECK(!is_advised(CRIT_PF_OMP_PASSIVE));

@@ -31,7 +31,7 @@ static void find(void *user, uint32_t node, uint32_t pid, uint64_t address,
 }
 
 static bool has_lines = true;
-static const struct crit_region_finder finder = { find, &has_lines };
+static const struct crit_region_finder finder = { .find = find, .user = &has_lines };
 
 static double ms(crit_fix value)
 {

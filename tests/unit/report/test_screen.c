@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/findings/programs.h"
+#include "report/findings/summarise.h"
 #include "report/formats/report_summary.h"
 #include "report/formats/report_text.h"
 #include "report/formats/screen.h"
@@ -124,31 +125,64 @@ static void test_widths(void)
 static void test_bare_names(void)
 {
 	static const struct {
-		const char *function, *bare;
+		const char *function, *bare, *scoped;
 	} rows[] = {
-		{ "main", "main" },
-		{ "solve.part.0", "solve.part.0" },
-		{ "operators", "operators" },
-		{ "ns::Solver::step(int)", "step" },
+		{ "main", "main", "main" },
+		{ "solve.part.0", "solve.part.0", "solve.part.0" },
+		{ "operators", "operators", "operators" },
+		{ "ns::Solver::step(int)", "step", "Solver::step" },
 		{ "void ns::Solver<double, A<int> >::smooth<(ns::Order)2>(ns::G const&) const",
-		  "smooth" },
-		{ "std::vector<int> run<int>(std::function<void (int)>)", "run" },
-		{ "ns::reduce<main(int, char**)::{lambda(double)#1}>", "reduce" },
-		{ "ns::reduce<main(int, cha", "reduce" },
-		{ "(anonymous namespace)::Halo::operator()(int) const", "Halo::operator()" },
-		{ "bool operator< <int>(A<int> const&, A<int> const&)", "operator<" },
-		{ "A<int>::operator->()", "A::operator->" },
-		{ "main::{lambda(int)#1}::operator()(int) const", "{lambda#1}::operator()" },
-		{ "ns::Solver<int>::~Solver()", "~Solver" },
-		{ "__ghost_exchange_MOD_finish", "finish" },
-		{ "(a)", "(a)" },
+		  "smooth", "Solver::smooth" },
+		{ "(anonymous namespace)::step(int)", "step", "step" },
+		{ "gmx::(anonymous namespace)::step(int)", "step", "step" },
+		{ "std::vector<int> run<int>(std::function<void (int)>)", "run", "run" },
+		{ "ns::reduce<main(int, char**)::{lambda(double)#1}>", "reduce", "ns::reduce" },
+		{ "ns::reduce<main(int, cha", "reduce", "ns::reduce" },
+		{ "(anonymous namespace)::Halo::operator()(int) const", "Halo::operator()",
+		  "Halo::operator()" },
+		{ "bool operator< <int>(A<int> const&, A<int> const&)", "operator<", "operator<" },
+		{ "A<int>::operator->()", "A::operator->", "A::operator->" },
+		{ "main::{lambda(int)#1}::operator()(int) const", "{lambda#1}::operator()",
+		  "{lambda#1}::operator()" },
+		{ "ns::Solver<int>::~Solver()", "~Solver", "Solver::~Solver" },
+		{ "__ghost_exchange_MOD_finish", "finish", "finish" },
+		{ "(a)", "(a)", "(a)" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char text[128];
 
 		CHECK_STR_EQ(crit_name_bare(rows[i].function, text, sizeof(text)), rows[i].bare);
+		CHECK_STR_EQ(crit_name_scoped(rows[i].function, text, sizeof(text)),
+			     rows[i].scoped);
+		CHECK_MSG(crit_name_is(rows[i].function, rows[i].bare), "%s", rows[i].function);
+		CHECK_MSG(crit_name_is(rows[i].function, rows[i].function), "%s", rows[i].bare);
 	}
+}
+
+static void test_names_asked(void)
+{
+	static const char smooth[] = "void ns::Solver<int>::smooth<2>(ns::Grid&) const";
+	static const struct {
+		const char *function, *wanted;
+		bool is_meant;
+	} rows[] = {
+		{ smooth, "smooth", true },
+		{ smooth, "Solver::smooth", true },
+		{ smooth, "ns::Solver::smooth", true },
+		{ smooth, "mooth", false },
+		{ smooth, "other::ns::Solver::smooth", false },
+		{ smooth, "Solver::smooth(ns::Grid&)", false },
+		{ smooth, "Grid", false },
+		{ smooth, "", false },
+		{ "main::{lambda(int)#1}::operator()(int) const", "operator()", true },
+		{ "ns::step(double)", "ns::step(double)", true },
+		{ "ns::step(double)", "ns::step(int)", false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CHECK_MSG(crit_name_is(rows[i].function, rows[i].wanted) == rows[i].is_meant,
+			  "%s: %s", rows[i].function, rows[i].wanted);
 }
 
 /* However narrow: the line or the offset stays whole. */
@@ -282,13 +316,77 @@ static void test_summary(void)
 	wide_sample_fini(&sample);
 }
 
+static void find_one(void *user, uint32_t node, uint32_t pid, uint64_t address,
+		     struct crit_source_location *ret_place)
+{
+	const struct crit_call_site_row *site = user;
+
+	(void)node;
+	(void)pid;
+	(void)address;
+	*ret_place = site->place;
+}
+
+/* A sentence names a place once, though one works there while the others wait there. */
+static void test_one_place(void)
+{
+	static struct wide_sample sample;
+	struct crit_region_finder finder = { .find = find_one };
+	struct crit_summary_options options = { .finder = &finder };
+	struct crit_summary summary;
+	const char *place;
+	size_t count;
+
+	CHECK_INT_EQ(wide_sample_init(&sample, 2, WIDE_CXX), 0);
+	options.call_sites = sample.call_sites;
+	finder.user = (void *)crit_call_sites_rows(sample.call_sites, &count);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
+	place = strstr(summary.sentence,
+		       "reduce_over_subdomains.hpp:1417 and they are in MPI_Allreduce there;");
+	CHECK_MSG(place && !strstr(strchr(place, ' '), ".hpp"), "%s", summary.sentence);
+	crit_summary_fini(&summary);
+	wide_sample_fini(&sample);
+}
+
+/* What has more words than there are lines for says so. */
+static void test_cut(void)
+{
+	static const struct {
+		int max;
+		const char *shown;
+	} rows[] = {
+		{ 1, "Several words, of which not all fit in one line of sixty ...\n" },
+		{ 2, "Several words, of which not all fit in one line of sixty or\nso columns.\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct crit_screen_options options = { .columns = 60,
+							     .limit = CRIT_SCREEN_LINES };
+		struct crit_screen *screen = crit_screen_create(&options);
+		char text[256] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		crit_screen_wrap(
+			screen, CRIT_PAINT_NONE,
+			"Several words, of which not all fit in one line of sixty or so columns.",
+			rows[i].max);
+		crit_screen_write(screen, out);
+		(void)fclose(out);
+		CHECK_STR_EQ(text, rows[i].shown);
+		crit_screen_destroy(screen);
+	}
+}
+
 int main(void)
 {
 	test_summary();
+	test_one_place();
+	test_cut();
 	test_spread();
 	test_program();
 	test_no_zeros();
 	test_bare_names();
+	test_names_asked();
 	test_location_fit();
 	test_golden();
 	test_widths();

@@ -16,7 +16,9 @@ static const char maps_1000[] =
 	"555500000000-555500001000 r--p 00000000 08:01 11  /opt/bin/solver\n"
 	"555500001000-555500009000 r-xp 00001000 08:01 11  /opt/bin/solver\n"
 	"7f0000000000-7f0000010000 r-xp 00000000 08:01 12  /opt/lib/libm one.so\n"
-	"7ffc00000000-7ffc00010000 rw-p 00000000 00:00 0   [stack]\n";
+	"7ffc00000000-7ffc00010000 rw-p 00000000 00:00 0   [stack]\n"
+	"7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0   [vdso]\n"
+	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n";
 static const char maps_1001[] =
 	"56aa00000000-56aa00001000 r--p 00000000 08:01 11  /opt/bin/solver\n"
 	"56aa00001000-56aa00009000 r-xp 00001000 08:01 11  /opt/bin/solver\n"
@@ -60,6 +62,7 @@ static void test_merge(const char *path)
 	const struct crit_call_site_row *rows;
 	size_t count;
 	struct crit_symbols *symbols = NULL;
+	struct crit_source_location vdso;
 	struct crit_err err = { { 0 } };
 	char text[PATH_MAX];
 
@@ -87,6 +90,10 @@ static void test_merge(const char *path)
 	CHECK_UINT_EQ(rows[1].place.offset, 0x7f0000000010);
 	CHECK_STR_EQ(rows[2].place.module, "/opt/bin/fixed");
 	CHECK_UINT_EQ(rows[2].place.offset, 0x401234); /* not position-independent: as it stands */
+	crit_symbols_find(symbols, 0, 1000, 0x7ffd00000123, &vdso);
+	CHECK_STR_EQ(vdso.module, "[vdso]");
+	CHECK_UINT_EQ(vdso.offset, 0x123);
+	CHECK(!vdso.function && !vdso.build_id);
 	CHECK_UINT_EQ(crit_symbols_doubts(symbols, text, sizeof(text)), 2);
 	CHECK_STR_EQ(text, "/opt/bin/solver cannot be opened");
 	crit_call_sites_destroy(call_sites);

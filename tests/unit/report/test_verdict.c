@@ -150,6 +150,19 @@ static void test_alternating(void)
 	crit_summary_fini(&summary);
 }
 
+/* The other one has next to nothing to do, and is no master: half of the ranks are like it. */
+static void test_one_works(void)
+{
+	fill_ranks((uint64_t[]){ 1290, 4 }, (uint64_t[]){ 1290, 4 }, 1294);
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
+	CHECK_INT_EQ(summary.lost.named_count, 1);
+	says("Rank 0 on node1 has 2.0 times the mean work");
+	says("at most 0.647 s (49.8%) sooner");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
 /* Two launches of one rank each, one after the other: neither waits for the other. */
 static void test_launches(void)
 {
@@ -439,6 +452,7 @@ int main(void)
 	test_shims_only();
 	test_foreign_load();
 	test_alternating();
+	test_one_works();
 	test_launches();
 	test_two_nodes();
 	test_uneven();

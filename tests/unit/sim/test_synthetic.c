@@ -2,6 +2,7 @@
 // The analysis of synthetic recordings against their closed form.
 #include <unistd.h>
 
+#include "core/base/call.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/sim/synthetic.h"
@@ -29,7 +30,8 @@ static void check_results(const struct crit_synthetic *spec, const struct crit_r
 	if (!CHECK_UINT_EQ(r->rank_count, spec->nodes * spec->ranks))
 		return;
 	CHECK_UINT_EQ(r->call_site_count,
-		      (uint64_t)r->rank_count * (spec->sites ? spec->sites : 1));
+		      (uint64_t)r->rank_count *
+			      ((spec->sites ? spec->sites : 1) + (spec->phases > 0)));
 	for (uint32_t rank = 0; rank < r->rank_count; rank++)
 		check_rank(spec, &r->ranks[rank], rank);
 	for (size_t i = 0; i < r->node_count; i++)
@@ -61,6 +63,25 @@ static void check_messages(const struct crit_synthetic *spec, const struct crit_
 	CHECK_UINT_EQ(m->lasts[0].rank_row, ranks - 1);
 }
 
+/* Every period is a phase of each process, from its begin to the end of its barrier. */
+static void check_phases(const struct crit_synthetic *spec, const struct crit_results *r)
+{
+	const struct crit_region_results *regions = &r->regions;
+
+	if (!CHECK_UINT_EQ(regions->row_count, spec->nodes * spec->ranks * spec->phases))
+		return;
+	for (size_t i = 0; i < regions->row_count; i++) {
+		const struct crit_region_row *row = &regions->rows[i];
+		const uint64_t visits = spec->periods / spec->phases +
+					(row->number <= spec->periods % spec->phases);
+
+		CHECK_UINT_EQ(row->call, CRIT_CONSTRUCT_PHASE);
+		CHECK_UINT_EQ(row->visits, visits * spec->threads);
+		CHECK_UINT_EQ(row->elapsed_ns, visits * spec->threads * spec->period_ns);
+		CHECK_UINT_EQ(row->part_count, spec->threads);
+	}
+}
+
 static void check_spec(struct crit_synthetic spec)
 {
 	struct crit_maker *makers[CRIT_SCENARIO_NODES];
@@ -78,6 +99,8 @@ static void check_spec(struct crit_synthetic spec)
 		check_results(&spec, r);
 		if (spec.peers)
 			check_messages(&spec, r);
+		if (spec.phases)
+			check_phases(&spec, r);
 	}
 	crit_results_destroy(r);
 	for (uint32_t node = 0; node < spec.nodes; node++)
@@ -86,15 +109,16 @@ static void check_spec(struct crit_synthetic spec)
 
 int main(void)
 {
-	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false, 0, 0, 0 });
-	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true, 0, 0, 0 });
-	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, 0, 0, 0 });
-	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false, 0, 0, 0 });
-	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false, 0, 0, 0 });
-	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false, 0, 0, 0 });
-	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, 1, 0, 0 });
-	check_spec((struct crit_synthetic){ 3, 5, 1, 500009, 3000, true, 1, 0, 0 });
-	check_spec((struct crit_synthetic){ 2, 9, 1, 500009, 40, true, 4, 0, 0 });
-	check_spec((struct crit_synthetic){ 1, 6, 1, 500009, 40, true, 5, 7, 0 });
+	check_spec((struct crit_synthetic){ 1, 1, 1, 100000, 100, false, 0, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 1, 1000000, 50, true, 0, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, 0, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 3, 5, 2, 500009, 500, false, 0, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 2, 2, 3000000019ull, 20, false, 0, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 300, 1, 10007, 20, false, 0, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, 1, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 3, 5, 1, 500009, 3000, true, 1, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 2, 9, 1, 500009, 40, true, 4, 0, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 6, 1, 500009, 40, true, 5, 7, 0, 0 });
+	check_spec((struct crit_synthetic){ 1, 4, 3, 999983, 50, false, 0, 0, 7, 0 });
 	return check_done();
 }

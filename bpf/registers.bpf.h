@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+/* Where the current task goes on in user mode, and the system call that it is in. */
+#ifndef CRIT_REGISTERS_BPF_H
+#define CRIT_REGISTERS_BPF_H
+
+#include "bpf/vmlinux_min.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/sched.bpf.h"
+#include "core/abi/abi_blocked.h"
+
+/* Words of the registers as ptrace(2) has them, with which the kernel's own begin. */
+#if defined(__TARGET_ARCH_arm64)
+#define WORD_BP 29 /* x29 */
+#define WORD_SP 31
+#define WORD_IP 32
+#define WORD_MODE 33 /* pstate */
+#define IS_USER_MODE(word) (((word)&0xf) == 0)
+#define WORD_ARGUMENT 34 /* orig_x0 */
+#define WORD_ARGUMENT_2 1
+#define WORD_CALL 35 /* in its lower half */
+#elif defined(__TARGET_ARCH_x86)
+#define WORD_BP 4
+#define WORD_IP 16
+#define WORD_MODE 17 /* cs */
+#define WORD_SP 19
+#define IS_USER_MODE(word) (((word)&3) != 0)
+#define WORD_ARGUMENT 14 /* di */
+#define WORD_ARGUMENT_2 13
+#define WORD_CALL 15 /* orig_ax: -1 where it was no system call that entered the kernel */
+#define WORDS 21
+#else
+#error "this architecture: which words of the registers say the address and the mode?"
+#endif
+#define KERNEL_STACK_BYTES 16384 /* x86: no kernel without KASAN has others */
+
+/* Set by critd before load: the kernel says where a task's registers lie. */
+const volatile bool has_task_registers;
+
+struct user_registers {
+	__u64 ip; /* these: 0 where it is not known */
+	__u64 sp;
+	__u64 bp;
+};
+
+static __always_inline __u64 read_word(const __u64 *registers, __u32 word)
+{
+	__u64 value = 0;
+
+	(void)bpf_probe_read_kernel(&value, sizeof(value), registers + word);
+	return value;
+}
+
+/* Those that the kernel saved at its entry. */
+static __always_inline void read_saved(struct user_registers *ret_user)
+{
+	const __u64 *registers = NULL;
+
+	if (has_task_registers)
+		registers = (const __u64 *)bpf_task_pt_regs(bpf_get_current_task_btf());
+#if defined(WORDS)
+	else
+		registers = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), stack) +
+			    KERNEL_STACK_BYTES - WORDS * sizeof(*registers);
+#endif
+	ret_user->ip = registers ? read_word(registers, WORD_IP) : 0;
+	ret_user->sp = registers ? read_word(registers, WORD_SP) : 0;
+	ret_user->bp = registers ? read_word(registers, WORD_BP) : 0;
+}
+
+#define X32_CALL 0x40000000u /* in the number of a call */
+#define STATUS_COMPAT 2u /* TS_COMPAT of x86: in a call of 32 bits */
+
+static __always_inline bool is_compat(struct task_struct *task, __u32 number)
+{
+	if (number != ~0u && (number & X32_CALL))
+		return true;
+	return bpf_core_field_exists(task->thread_info.status) &&
+	       (task->thread_info.status & STATUS_COMPAT);
+}
+
+/* The system call that current is in; only where has_task_registers. */
+static __always_inline void read_call(struct crit_kernel_call *ret_call)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const __u64 *registers = (const __u64 *)bpf_task_pt_regs(task);
+	const __u32 number = *(const __u32 *)&registers[WORD_CALL];
+
+	ret_call->argument = registers[WORD_ARGUMENT];
+	ret_call->argument_2 = (__u32)registers[WORD_ARGUMENT_2];
+	ret_call->number = (__s16)number;
+	ret_call->flags = is_compat(task, number) ? CRIT_CALL_COMPAT : 0;
+}
+
+/* interrupted: what the clock interrupted.  Returns false when that was in the kernel. */
+static __always_inline bool read_registers(const __u64 *interrupted,
+					   struct user_registers *ret_user)
+{
+	if (!IS_USER_MODE(interrupted[WORD_MODE])) {
+		read_saved(ret_user);
+		return false;
+	}
+	ret_user->ip = interrupted[WORD_IP];
+	ret_user->sp = interrupted[WORD_SP];
+	ret_user->bp = interrupted[WORD_BP];
+	return true;
+}
+
+#if defined(__TARGET_ARCH_x86)
+static __always_inline bool is_system_call(struct task_struct *current)
+{
+	return (long)((struct pt_regs *)bpf_task_pt_regs(current))->orig_ax >= 0;
+}
+#else
+static __always_inline bool is_system_call(struct task_struct *current)
+{
+	return true; /* interrupts have a stack of their own always */
+}
+#endif
+
+/*
+ * Is the current task only what an interrupt found?  Then the hook's arguments lie on a stack that
+ * is not the task's; or it was interrupted in user mode, where x86 stays on the task's stack and a
+ * page fault looks the same.  context: the program's, which points to the arguments.
+ */
+static __always_inline bool is_interrupt(const __u64 *context, struct task_struct *current)
+{
+	__u64 at = (__u64)context - (__u64)current;
+
+	/* the difference of two pointers is a number to the verifier, a pointer is none */
+	asm volatile("" : "+r"(at));
+	at += bpf_get_current_task();
+	if (at - (__u64)current->stack >= KERNEL_STACK_BYTES)
+		return true;
+	return !(current->flags & CRIT_PF_KTHREAD) && !is_system_call(current);
+}
+
+#endif

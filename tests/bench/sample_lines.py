@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Budget lines of samples: what ticks, copies of stacks, unwinding and the recording of them take."""
+import contextlib
+import glob
+import os
+import signal
+import subprocess
+import time
+
+from bystander_lines import collectors, statistics
+from measure import NotBuilt, finished_recording, median, spread, wait_for
+
+PERF_EVENT = 7  # BPF_PROG_TYPE_PERF_EVENT
+SAMPLE, SAMPLE_BYTES = 8, 48
+CHUNKS = (18, 22, 23)  # SAMPLES, PATHS, PATH_FILES
+STRANGER_HZ = 997
+STRANGER_S = 1
+RUN_MS = 10000
+THREADS = 2
+
+
+def clock_program(pid):
+    """(ns, runs) of a collector's program of the sampling clocks."""
+    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+            fields = dict(line.split(":", 1) for line in file if ":" in line)
+            if int(fields.get("prog_type", 0)) == PERF_EVENT:
+                return int(fields["run_time_ns"]), int(fields["run_cnt"])
+    raise NotBuilt("a program of the sampling clocks")
+
+
+def start(bench, pid, command, **settings):
+    """A run with that collector; returns (process, folder)."""
+    folder = bench.folder()
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        socket = file.read().decode().rstrip("\0").split("\0")[-1]
+    environment = dict(os.environ, CRIT_SOCKET=socket, CRIT_DIR=os.path.join(folder, "run"), **settings)
+    return subprocess.Popen([bench.program("bin", "crit"), "run", "--", *command], env=environment, cwd=folder,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL), folder
+
+
+def stranger_ns(bench, pid):
+    """Run time for a tick that finds no member: the run sleeps, others use the CPUs."""
+    other, folder = start(bench, pid, ["sleep", "600"], CRIT_SAMPLE_HZ=str(STRANGER_HZ))
+    try:
+        wait_for(lambda: any(os.path.getsize(p) for p in glob.glob(f"{folder}/run/*.crit")), "recording")
+        before = clock_program(pid)
+        burners = [subprocess.Popen(["timeout", str(STRANGER_S), "sh", "-c", "while :; do :; done"])
+                   for _ in range(os.cpu_count())]
+        for burner in burners:
+            burner.wait()
+        after = clock_program(pid)
+        return (after[0] - before[0]) / (after[1] - before[1])
+    finally:
+        other.send_signal(signal.SIGTERM)
+        other.wait()
+
+
+def cpu_of(text, seen):
+    """Adds to seen the CPU seconds, so far, of processes that have this in their command line."""
+    for path in glob.glob("/proc/[0-9]*"):
+        with contextlib.suppress(OSError):
+            with open(f"{path}/cmdline", "rb") as file:
+                if text not in file.read().replace(b"\0", b" ").decode(errors="replace"):
+                    continue
+            with open(f"{path}/stat", encoding="utf-8") as file:
+                fields = file.read().rpartition(")")[2].split()
+            seen[path] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def member_run(bench, pid):
+    """Of a run with members on the CPUs: shares of its CPU time in %, ns for a tick, KB/s."""
+    before, begin_s, unwinders = clock_program(pid), time.monotonic(), {}
+    child, folder = start(bench, pid, [bench.program("tests", "apps", "sampled"), "crowd", str(RUN_MS // THREADS),
+                                       str(THREADS)], CRIT_FINISH_S="0")
+    while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        cpu_of(f"crit finish --directory {folder}/run", unwinders)  # its analysis comes later
+        time.sleep(0.05)
+    elapsed_s = time.monotonic() - begin_s
+    cpu_s = sum(os.wait4(child.pid, 0)[2][:2])
+    child.returncode = 0
+    after, recording = clock_program(pid), finished_recording(folder)
+    stored = sum(len(payload) for kind, payload in recording.chunks() if kind in CHUNKS)
+    stored += SAMPLE_BYTES * recording.kernel_kinds().get(SAMPLE, 0)
+    return {"ticks": 100 * (after[0] - before[0]) * 1e-9 / cpu_s,
+            "tick": (after[0] - before[0]) / (after[1] - before[1]),
+            "unwinding": 100 * sum(unwinders.values()) / cpu_s,
+            "stored": stored / 1000 / elapsed_s}
+
+
+def lines_samples(bench):
+    if os.geteuid() != 0:
+        raise NotBuilt("root, to start collectors and to read the kernel's counters")
+    with collectors(bench, 1) as pids, statistics():
+        stranger = [stranger_ns(bench, pids[0]) for _ in range(bench.rounds)]
+        members = [member_run(bench, pids[0]) for _ in range(min(bench.rounds, 3))]
+    figures = {name: [row[name] for row in members] for name in members[0]}
+    yield "tick that finds no member, BPF", median(stranger), "ns", 600, 300, spread(stranger)
+    yield ("tick of a member with its stack, BPF", median(figures["tick"]), "ns", 8000, 4000,
+           spread(figures["tick"]))
+    yield ("ticks x cost, of the CPU time", median(figures["ticks"]), "%", 0.5, 0.1,
+           spread(figures["ticks"]))
+    yield ("unwinding, of the CPU time", median(figures["unwinding"]), "%", 0.5, 0.1,
+           f"{spread(figures['unwinding'])}; files read included")
+    yield "samples and paths recorded, a second", median(figures["stored"]), "KB", 100, 20, spread(figures["stored"])
+
+
+LINES = (lines_samples,)

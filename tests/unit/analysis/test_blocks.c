@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Threads blocked for known times in known system calls: what each cell has, in closed form.
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "core/abi/abi_blocked.h"
+#include "tests/lib/analysed.h"
+#include "tests/lib/check.h"
+#include "tests/maker/acts.h"
+
+#define MS CRIT_ACT_MS
+#define ROOT CRIT_ACT_ROOT
+#define OTHER 200u
+#define LOCK_A 0x7f0000001000ull
+#define LOCK_B 0x7f0000001040ull
+
+static struct crit_kernel_call call_of(long number, uint64_t argument, uint32_t argument_2)
+{
+	return (struct crit_kernel_call){ .argument = argument,
+					  .argument_2 = argument_2,
+					  .number = (int16_t)number };
+}
+
+/* The thread, on a CPU of its own, blocks from at_ns on in the call; for_ns later it runs again. */
+static void block(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint64_t for_ns,
+		  struct crit_kernel_call call)
+{
+	const uint16_t cpu = tid == ROOT ? 0 : 1;
+	struct crit_kernel_blocked record = { .switched = { .head = { .kind = CRIT_K_SWITCH,
+								      .cpu = cpu,
+								      .flags = CRIT_KF_PREV_MEMBER |
+									       CRIT_KF_CALL,
+								      .state = CRIT_ACT_SLEEPING,
+								      .time_ns = at_ns },
+							    .prev_tid = tid },
+					      .call = call };
+
+	crit_maker_kernel(m, &record.switched.head, sizeof(record));
+	crit_act_wake(m, at_ns + for_ns, tid);
+	crit_act_in(m, at_ns + for_ns, tid, cpu);
+}
+
+/* As block, while a member waits for the CPU, which a task outside the run gets. */
+static void block_taken(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint64_t for_ns,
+			struct crit_kernel_call call)
+{
+	struct crit_kernel_blocked_taken record = {
+		.taken = { .switched = { .head = { .kind = CRIT_K_SWITCH,
+						   .flags = CRIT_KF_PREV_MEMBER | CRIT_KF_CALL,
+						   .state = CRIT_ACT_SLEEPING,
+						   .time_ns = at_ns },
+					 .prev_tid = tid },
+			   .taker_tid = 77,
+			   .taker_comm = "hog" },
+		.call = call
+	};
+
+	crit_maker_kernel(m, &record.taken.switched.head, sizeof(record));
+	crit_act_wake(m, at_ns + for_ns, tid);
+	crit_act_in(m, at_ns + for_ns, tid, 0);
+}
+
+static const struct crit_block_cell *find(const struct crit_results *r, uint32_t tid, long number,
+					  uint64_t object)
+{
+	for (size_t i = 0; i < r->blocks.cell_count; i++) {
+		const struct crit_block_cell *cell = &r->blocks.cells[i];
+
+		if (r->threads[cell->thread].tid == tid && cell->call.number == number &&
+		    cell->call.object == object)
+			return cell;
+	}
+	return NULL;
+}
+
+static void check_cell(const struct crit_results *r, uint32_t tid, long number, uint64_t object,
+		       uint64_t count, uint64_t blocked_ns)
+{
+	const struct crit_block_cell *cell = find(r, tid, number, object);
+
+	CHECK_CASE("%u in %ld on %llx", tid, number, (unsigned long long)object);
+	if (!CHECK(cell))
+		return;
+	CHECK_UINT_EQ(cell->count, count);
+	CHECK_UINT_EQ(cell->blocked_ns, blocked_ns);
+}
+
+static void check_calls(void)
+{
+	struct crit_maker *m = crit_act_begin("node");
+	struct crit_kernel_call compat = call_of(SYS_read, 5, 0);
+	struct crit_results *r;
+
+	compat.flags = CRIT_CALL_COMPAT;
+	crit_act_enrol(m, 0, ROOT);
+	crit_act_start(m, 1 * MS, OTHER, OTHER, 1);
+	block(m, 10 * MS, ROOT, 5 * MS, call_of(SYS_clock_nanosleep, 1, 0));
+	block(m, 20 * MS, OTHER, 4 * MS, call_of(SYS_read, 3, 0x1000));
+	block(m, 30 * MS, OTHER, 4 * MS, call_of(SYS_read, 4, 0x2000));
+	block(m, 40 * MS, ROOT, 7 * MS, call_of(SYS_clock_nanosleep, 1, 0));
+	block(m, 50 * MS, OTHER, 3 * MS, call_of(SYS_futex, LOCK_A, FUTEX_WAIT_PRIVATE));
+	block(m, 60 * MS, OTHER, 2 * MS, call_of(SYS_futex, LOCK_B, FUTEX_WAIT_PRIVATE));
+	block(m, 70 * MS, OTHER, 1 * MS, call_of(SYS_futex, LOCK_A, FUTEX_WAIT_PRIVATE));
+	block(m, 80 * MS, ROOT, 6 * MS, call_of(-1, 0, 0));
+	block_taken(m, 90 * MS, ROOT, 2 * MS, call_of(SYS_read, 3, 0x3000));
+	block(m, 94 * MS, ROOT, 1 * MS, compat);
+	crit_act_out(m, 96 * MS, ROOT, 0, CRIT_ACT_SLEEPING); /* by an older critd */
+	crit_act_wake(m, 97 * MS, ROOT);
+	crit_act_in(m, 98 * MS, ROOT, 0);
+	crit_act_end(m, 100 * MS, OTHER, OTHER, 1);
+	crit_act_end(m, 101 * MS, ROOT, ROOT, 0);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	check_cell(r, ROOT, SYS_clock_nanosleep, 0, 2, 12 * MS);
+	check_cell(r, OTHER, SYS_read, 3, 1, 4 * MS);
+	check_cell(r, OTHER, SYS_read, 4, 1, 4 * MS);
+	check_cell(r, OTHER, SYS_futex, LOCK_A, 2, 4 * MS);
+	check_cell(r, OTHER, SYS_futex, LOCK_B, 1, 2 * MS);
+	check_cell(r, ROOT, CRIT_BLOCK_NO_CALL, 0, 1, 6 * MS);
+	check_cell(r, ROOT, SYS_read, 3, 1, 2 * MS);
+	check_cell(r, ROOT, SYS_read, 0, 1,
+		   1 * MS); /* descriptors are not what 32-bit calls have */
+	check_cell(r, ROOT, CRIT_BLOCK_NOT_TOLD, 0, 1, 1 * MS);
+	CHECK(find(r, ROOT, SYS_read, 0) && find(r, ROOT, SYS_read, 0)->call.is_compat);
+	crit_results_destroy(r);
+}
+
+/* Of a rank's time outside its part of the window nothing is counted. */
+static void check_window(void)
+{
+	struct crit_maker *m = crit_act_begin("node");
+	struct crit_results *r;
+	uint32_t stream;
+
+	crit_act_enrol(m, 0, ROOT);
+	crit_act_start(m, 1 * MS, OTHER, OTHER, 1);
+	stream = crit_act_rank(m, OTHER, 0, 20 * MS);
+	block(m, 15 * MS, OTHER, 10 * MS, call_of(SYS_read, 3, 0)); /* half of it inside */
+	block(m, 90 * MS, OTHER, 20 * MS, call_of(SYS_read, 4, 0));
+	crit_act_close(m, OTHER, stream, 100 * MS);
+	crit_act_end(m, 120 * MS, OTHER, OTHER, 1);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	check_cell(r, OTHER, SYS_read, 3, 1, 5 * MS);
+	check_cell(r, OTHER, SYS_read, 4, 1, 10 * MS);
+	CHECK_UINT_EQ(r->blocks.cell_count, 2);
+	crit_results_destroy(r);
+}
+
+/* The way to the thread's next block, kept with keep / 65536. */
+static void capture(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint64_t ip, uint16_t keep)
+{
+	struct crit_kernel_sample record = { .head = { .kind = CRIT_K_CAPTURE,
+						       .cpu = tid == ROOT ? 0 : 1,
+						       .flags = CRIT_KF_IN_KERNEL,
+						       .time_ns = at_ns },
+					     .tid = tid,
+					     .request = 1,
+					     .ip = ip,
+					     .keep = keep };
+
+	crit_maker_kernel(m, &record.head, sizeof(record));
+}
+
+/* Of 15 ms some blocks are captured: 4 ms at p = 1, and 1 ms at p = 1/16, which stands for 16. */
+static void check_captures(void)
+{
+	const struct crit_kernel_call sleep = call_of(SYS_clock_nanosleep, 1, 0);
+	struct crit_maker *m = crit_act_begin("node");
+	const struct crit_block_cell *cell;
+	struct crit_results *r;
+
+	crit_act_enrol(m, 0, ROOT);
+	capture(m, 10 * MS, ROOT, 0x10, 0);
+	block(m, 10 * MS, ROOT, 4 * MS, sleep);
+	block(m, 20 * MS, ROOT, 10 * MS, sleep);
+	capture(m, 40 * MS, ROOT, 0x20, 65536 / 16);
+	block(m, 40 * MS, ROOT, 1 * MS, sleep);
+	block(m, 50 * MS, ROOT, 7 * MS, call_of(SYS_read, 3, 0));
+	crit_act_end(m, 60 * MS, ROOT, ROOT, 0);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK_UINT_EQ(r->samples.count, 0); /* these are no samples of CPUs */
+	CHECK_UINT_EQ(r->blocks.captures, 2);
+	cell = find(r, ROOT, SYS_clock_nanosleep, 0);
+	if (CHECK(cell) && CHECK_UINT_EQ(cell->path_count, 2)) {
+		const struct crit_block_path *paths = &r->blocks.paths[cell->first_path];
+
+		CHECK_UINT_EQ(cell->not_captured_ns, 0);
+		CHECK_UINT_EQ(paths[0].address, 0x10);
+		CHECK_UINT_EQ(paths[0].blocked_ns, 3 * MS);
+		CHECK_UINT_EQ(paths[1].address, 0x20);
+		CHECK_UINT_EQ(paths[1].blocked_ns, 12 * MS);
+		CHECK_UINT_EQ(paths[1].count, 1);
+	}
+	cell = find(r, ROOT, SYS_read, 3);
+	CHECK(cell && cell->path_count == 0 && cell->not_captured_ns == 7 * MS);
+	crit_results_destroy(r);
+}
+
+int main(void)
+{
+	check_calls();
+	check_window();
+	check_captures();
+	return check_done();
+}

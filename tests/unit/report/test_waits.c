@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waits of a hand-filled run by system call and object.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "report/formats/hot_text.h"
+#include "report/tables/system_calls.h"
+#include "tests/lib/check.h"
+
+#define MS 1000000ull
+
+static struct crit_thread_row threads[] = { { .pid = 10, .tid = 10, .role = CRIT_THREAD_APP },
+					    { .pid = 10, .tid = 11, .role = CRIT_THREAD_APP },
+					    { .pid = 20, .tid = 20, .role = CRIT_THREAD_APP } };
+
+#define CELL(number, kind, object, thread, count, ms)                                              \
+	{                                                                                          \
+		{ object, number, false, CRIT_BLOCK_OBJECT_##kind }, thread, count, (ms)*MS,       \
+			(ms)*MS, 0, 0                                                              \
+	}
+
+static struct crit_block_cell told[] = {
+	CELL(SYS_read, DESCRIPTOR, 3, 0, 5, 10),    CELL(SYS_futex, FUTEX, 0x1000, 0, 1, 40),
+	CELL(SYS_futex, FUTEX, 0x1000, 1, 2, 20),   CELL(SYS_futex, FUTEX, 0x2000, 1, 2, 4),
+	CELL(CRIT_BLOCK_NO_CALL, NONE, 0, 1, 1, 1), CELL(SYS_read, DESCRIPTOR, 3, 2, 7, 20),
+	CELL(SYS_futex, FUTEX, 0x1000, 2, 1, 5),
+};
+
+static struct crit_block_cell not_told[] = { CELL(CRIT_BLOCK_NOT_TOLD, NONE, 0, 0, 1, 10) };
+
+static void init(struct crit_summary *summary, struct crit_results *results,
+		 struct crit_block_cell *cells, size_t count)
+{
+	static const struct crit_summary_options options;
+
+	*results = (struct crit_results){ .threads = threads,
+					  .thread_count = 3,
+					  .blocks = { .cells = cells, .cell_count = count } };
+	CHECK_INT_EQ(crit_summary_init(summary, results, &options), 0);
+}
+
+static char *text_of(const struct crit_summary *summary)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	crit_hot_text_write_waits(out, summary);
+	(void)fclose(out);
+	return text;
+}
+
+static void check_row(const struct crit_wait_row *row, const char *call, const char *object,
+		      uint32_t thread_count, uint64_t count, uint64_t blocked_ms)
+{
+	char room[2][64];
+	const char *on = crit_wait_object(row, room[1], sizeof(room[1]));
+
+	CHECK_STR_EQ(crit_wait_call(row, room[0], sizeof(room[0])), call);
+	CHECK_STR_EQ(on ? on : "", object);
+	CHECK_UINT_EQ(row->thread_count, thread_count);
+	CHECK_UINT_EQ(row->count, count);
+	CHECK_UINT_EQ(row->blocked_ns, blocked_ms * MS);
+}
+
+static void check_told(void)
+{
+	struct crit_summary summary;
+	struct crit_results results;
+	char *text;
+
+	init(&summary, &results, told, sizeof(told) / sizeof(told[0]));
+	if (CHECK_UINT_EQ(summary.waits.count, 5)) {
+		check_row(&summary.waits.rows[0], "futex", "object 1", 2, 3, 60);
+		check_row(&summary.waits.rows[1], "read", "fd 3", 2, 12, 30);
+		check_row(&summary.waits.rows[2], "futex", "object 2", 1, 1,
+			  5); /* another process's */
+		check_row(&summary.waits.rows[3], "futex", "object 3", 1, 2, 4);
+		check_row(&summary.waits.rows[4], "page fault", "", 1, 1, 1);
+	}
+	CHECK_UINT_EQ(summary.waits.blocked_ns, 100 * MS);
+	text = text_of(&summary);
+	CHECK(strstr(text, "    0.0600  60.0%         3       2  futex object 1\n"));
+	CHECK(strstr(text, "    0.0300  30.0%        12       2  read fd 3\n"));
+	CHECK(strstr(text, "    0.0010   1.0%         1       1  page fault\n"));
+	CHECK(!strstr(text, "1000") && !strstr(text, "2000")); /* no addresses */
+	free(text);
+	crit_summary_fini(&summary);
+}
+
+static void check_not_told(void)
+{
+	struct crit_summary summary;
+	struct crit_results results;
+	char *text;
+
+	init(&summary, &results, not_told, 1);
+	text = text_of(&summary);
+	CHECK(strstr(text, "Waits by path: not known"));
+	free(text);
+	crit_summary_fini(&summary);
+	init(&summary, &results, NULL, 0); /* nobody was blocked */
+	text = text_of(&summary);
+	CHECK_STR_EQ(text, "");
+	free(text);
+	crit_summary_fini(&summary);
+}
+
+static void check_names(void)
+{
+	CHECK_STR_EQ(crit_system_call_name(SYS_clock_nanosleep), "clock_nanosleep");
+	CHECK_STR_EQ(crit_system_call_name(SYS_futex), "futex");
+	CHECK(!crit_system_call_name(-1));
+	CHECK(!crit_system_call_name(30000));
+}
+
+int main(void)
+{
+	check_told();
+	check_not_told();
+	check_names();
+	return check_done();
+}
