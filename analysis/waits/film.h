@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The film of waits: who waited when and for whom, in the order in which that becomes known.
+ *
+ * It is written forwards and read backwards (backplay.h), because only the end of a chain of waits
+ * says what its beginning cost.  So an entry of a bucket says what ends there, and the cause of a
+ * wait may come long after its end, when the partner's call tells of it.  Times of UNTIL, WAIT and
+ * END do not decrease; that of a CAUSE is at most that of the entries before it.
+ *
+ * Nodes are threads, by their rows, and objects: an instance of a collective operation, a team, a
+ * lock, a device, a reason for not knowing.  What holds an object is written as a wait of it: a
+ * lock waits for its holder from acquire to release, an instance of a barrier for the thread that
+ * comes last.  The time before the birth of a thread is a wait for its creator.
+ *
+ * The file has no name and is gone with its descriptor.  Memory is that of one block.
+ */
+#ifndef CRIT_FILM_H
+#define CRIT_FILM_H
+
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+#define CRIT_FILM_OBJECT 0x80000000u /* bit of a node that is no thread */
+#define CRIT_FILM_NO_BUCKET 0xffffffffu
+#define CRIT_FILM_ENTRY_BYTES 16
+#define CRIT_FILM_BLOCK_BYTES 65536
+
+enum crit_film_type {
+	CRIT_FILM_NONE = 0,
+	CRIT_FILM_UNTIL, /* time, node, bucket it was in; an object without one begins there */
+	CRIT_FILM_WAIT, /* s, node, kind, number: a wait begins */
+	CRIT_FILM_END, /* e, node, kind, number: it ends */
+	CRIT_FILM_CAUSE, /* c, node that acted at c, number: the wait could not end before */
+	CRIT_FILM_ACT, /* c, node, number: of a resolved film, which what-if replays */
+	CRIT_FILM_TYPE_COUNT
+};
+
+/* Kinds of waits are the caller's, but for the one that counts as nobody's waiting. */
+#define CRIT_FILM_HOLD 0 /* an object's holder, a thread's creator */
+
+struct crit_film_entry {
+	uint64_t time_ns; /* run clock */
+	uint32_t node;
+	uint32_t number; /* of the wait, not again before all is written of it; UNTIL: the bucket */
+	uint8_t type; /* enum crit_film_type */
+	uint8_t kind;
+};
+
+struct crit_film_options {
+	const char *directory; /* where it lies if $TMPDIR does not serve */
+	uint64_t max_bytes;
+};
+
+struct crit_film;
+
+/*
+ * An empty film: in $TMPDIR if that is a local disk with max_bytes free, else in the directory.
+ * Ownership: the film is the caller's to destroy.
+ * Errors: -EOPNOTSUPP where both would be in memory; what the system says.
+ */
+int crit_film_create(const struct crit_film_options *options, struct crit_film **ret_film,
+		     struct crit_err *err);
+
+/*
+ * Errors: -ENOSPC, -EFBIG: the disk is full, the bound is reached; any other of write().  The first
+ * is told in err; from then on the film takes nothing and returns the same.
+ */
+int crit_film_put(struct crit_film *film, const struct crit_film_entry *entry,
+		  struct crit_err *err);
+
+/* Writes what is still in memory, and goes to the last entry.  Errors: as above. */
+int crit_film_finish(struct crit_film *film, struct crit_err *err);
+
+/*
+ * The entry before the one that was read last; after finish: the last one.  Yields 1, and 0 before
+ * the first.  Errors: -EIO, -EPROTO.
+ */
+int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry);
+
+uint64_t crit_film_entry_count(const struct crit_film *film);
+
+void crit_film_destroy(struct crit_film *film);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads a film from its end, all that happened at one time together, latest first.
+ *
+ * Causes are in the film when they became known, which is later than their time: they are kept
+ * until that is reached.  Memory: entries of one time, and causes that are kept.
+ */
+#ifndef CRIT_REWIND_H
+#define CRIT_REWIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/waits/film.h"
+
+struct crit_rewind {
+	struct crit_film *film; /* borrowed */
+	struct crit_film_entry *now; /* as read, later ones first; causes last, by node */
+	size_t count, capacity;
+	uint64_t time_ns; /* of these */
+	struct crit_film_entry *causes; /* a heap, latest first */
+	size_t cause_count, cause_capacity;
+	struct crit_film_entry ahead; /* the next that is no cause; type NONE: not read */
+};
+
+/* Of a finished film. */
+void crit_rewind_init(struct crit_rewind *rewind, struct crit_film *film);
+void crit_rewind_fini(struct crit_rewind *rewind);
+
+/*
+ * The entries of the time before.  Yields 1, and 0 at the film's begin.
+ * Errors: -ENOMEM; -EPROTO: entries in no order; those of the film.
+ */
+int crit_rewind_next(struct crit_rewind *rewind);
+
+#endif

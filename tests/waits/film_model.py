@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happened in a program, as facts about stretches of time; and those facts as a film."""
+
+OBJECT = 0x80000000
+NO_BUCKET = 0xFFFFFFFF
+HOLD = 0
+SELF, NESTED, TRANSFER, CPU, OUTSIDE, UNKNOWN = range(6)
+
+
+class Wait:
+    """A node waits in [s, e] for a cause that acts at c; cause None: transfer as a whole."""
+
+    def __init__(self, number, node, kind, s):
+        self.number, self.node, self.kind, self.s = number, node, kind, s
+        self.e = self.c = self.cause = None
+
+        self.causes = []  # (c, node)
+
+    def end(self, e, causes):
+        """Of several causes the latest counts, of these the lowest node."""
+        self.e, self.causes = e, [(min(max(c, self.s), e), node) for c, node in causes]
+        if causes:
+            self.c, self.cause = min(self.causes, key=lambda cause: (-cause[0], cause[1]))
+
+
+class Film:
+    """The facts of a program in the window [0, end]."""
+
+    def __init__(self, threads, parts, end):
+        self.threads, self.parts, self.end, self.last = threads, parts, end, 0
+        self.waits = []
+        self.buckets = {}  # node -> [(from, until, bucket)], without gaps
+        self.order = {}  # node -> [(time, line)], as the node's entries are written
+
+    def wait(self, node, kind, s):
+        wait = Wait(len(self.waits), node, kind, s)
+        self.waits.append(wait)
+        self.order.setdefault(node, []).append((s, f"wait {s} {node} {kind} {wait.number}"))
+        return wait
+
+    def end_wait(self, wait, e, *causes):
+        wait.end(e, causes)
+        self.order[wait.node].append((e, f"end {e} {wait.node} {wait.kind} {wait.number}"))
+
+    def be(self, node, since, until, bucket):
+        """A node is in a bucket; an object is in one during its life."""
+        self.buckets.setdefault(node, []).append((since, until, bucket))
+        self.order.setdefault(node, []).append((until, f"until {until} {node} {bucket}"))
+
+    def begin_object(self, node, time):
+        self.order.setdefault(node, []).append((time, f"until {time} {node} {NO_BUCKET}"))
+
+    def text(self, random):
+        """The film: entries of nodes merged by time, causes at any place where they are known."""
+        lanes = {node: sorted(lane, key=lambda row: row[0]) for node, lane in self.order.items()}
+        places = dict.fromkeys(lanes, 0)
+        lines = []
+        while places:
+            time = min(lanes[node][at][0] for node, at in places.items())
+            node = random.choice([n for n, at in places.items() if lanes[n][at][0] == time])
+            lines.append(lanes[node][places[node]])
+            places[node] += 1
+            if places[node] == len(lanes[node]):
+                del places[node]
+        late = {}
+        for wait in self.waits:
+            for c, cause in wait.causes:
+                first = next(i for i, row in enumerate(lines) if row[0] >= c)
+                place = min(len(lines) - 1, first + random.choice([0, 1, 5, 50, len(lines)]))
+                late.setdefault(place, []).append(f"cause {c} {cause} {wait.number}")
+        yield f"film 0 {self.end} {self.threads} {self.last}"
+        yield from (f"part {part}" for part in self.parts)
+        for place, (_, line) in enumerate(lines):
+            yield line
+            yield from late.get(place, [])
+        yield "play"

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The film of waits: what is written is read backwards; places that do not serve, disks that fill.
+#include <errno.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#include "analysis/waits/film.h"
+#include "analysis/waits/rewind.h"
+#include "tests/lib/check_scratch.h"
+
+#define MANY 100000u
+
+int __real_statfs(const char *path, struct statfs *fs);
+int __real_fstatfs(int fd, struct statfs *fs);
+ssize_t __real_pwrite(int fd, const void *bytes, size_t count, off_t at);
+int __wrap_statfs(const char *path, struct statfs *fs);
+int __wrap_fstatfs(int fd, struct statfs *fs);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t at);
+
+static long temporary_type, made_type; /* of $TMPDIR and of the file, 0: as it is */
+static off_t disk_bytes; /* 0: as it is */
+
+int __wrap_statfs(const char *path, struct statfs *fs)
+{
+	int rc = __real_statfs(path, fs);
+
+	if (temporary_type)
+		fs->f_type = temporary_type;
+	return rc;
+}
+
+int __wrap_fstatfs(int fd, struct statfs *fs)
+{
+	int rc = __real_fstatfs(fd, fs);
+
+	if (made_type)
+		fs->f_type = made_type;
+	return rc;
+}
+
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t at)
+{
+	if (disk_bytes && at + (off_t)count > disk_bytes) {
+		count = at < disk_bytes ? (size_t)(disk_bytes - at) : 0;
+		errno = ENOSPC;
+		return count ? __real_pwrite(fd, bytes, count, at) : -1;
+	}
+	return __real_pwrite(fd, bytes, count, at);
+}
+
+static struct crit_film *make_film(uint64_t max_bytes)
+{
+	const struct crit_film_options options = { .directory = check_scratch,
+						   .max_bytes = max_bytes };
+	struct crit_film *film = NULL;
+	struct crit_err err = { "" };
+
+	CHECK_MSG(crit_film_create(&options, &film, &err) == 0, "%s", err.text);
+	return film;
+}
+
+/* Times 1 ns, seconds and weeks apart, both ways. */
+static struct crit_film_entry entry_of(uint32_t i)
+{
+	return (struct crit_film_entry){ .time_ns = i % 1000 ? 5000000000ull * i - i % 7
+							     : (uint64_t)i << 40,
+					 .node = i * 2654435761u,
+					 .number = ~i,
+					 .type = (uint8_t)(1 + i % 5),
+					 .kind = (uint8_t)i };
+}
+
+static void test_round_trip(uint32_t count)
+{
+	struct crit_film *film = make_film(1u << 30);
+	struct crit_film_entry entry;
+	int rc = 0;
+
+	CHECK_CASE("%u entries", count);
+	for (uint32_t i = 0; i < count && !rc; i++) {
+		entry = entry_of(i);
+		rc = crit_film_put(film, &entry, NULL);
+	}
+	CHECK_INT_EQ(rc, 0);
+	CHECK_INT_EQ(crit_film_finish(film, NULL), 0);
+	CHECK_UINT_EQ(crit_film_entry_count(film), count);
+	for (uint32_t i = count; i--;) {
+		const struct crit_film_entry expected = entry_of(i);
+
+		if (!CHECK_INT_EQ(crit_film_back(film, &entry), 1) ||
+		    !CHECK_UINT_EQ(entry.time_ns, expected.time_ns) ||
+		    !CHECK(entry.node == expected.node && entry.number == expected.number &&
+			   entry.type == expected.type && entry.kind == expected.kind))
+			break;
+	}
+	CHECK_INT_EQ(crit_film_back(film, &entry), 0);
+	crit_film_destroy(film);
+	CHECK_CASE("%s", "");
+}
+
+static int fill(struct crit_film *film, struct crit_err *err)
+{
+	const struct crit_film_entry entry = { .time_ns = 1, .type = CRIT_FILM_WAIT };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < MANY && !rc; i++)
+		rc = crit_film_put(film, &entry, err);
+	return rc;
+}
+
+/* Of what is beyond the bound, or the disk, is told once, and nothing is taken any more. */
+static void test_full(void)
+{
+	static const struct {
+		uint64_t max_bytes;
+		off_t disk_bytes;
+		int rc;
+		const char *text;
+	} cases[] = {
+		{ 4 * CRIT_FILM_BLOCK_BYTES, 0, -EFBIG, "262144 bytes" },
+		{ 1u << 30, 100000, -ENOSPC, "No space left" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct crit_film *film = make_film(cases[i].max_bytes);
+		struct crit_err err = { "" };
+
+		disk_bytes = cases[i].disk_bytes;
+		CHECK_INT_EQ(fill(film, &err), cases[i].rc);
+		CHECK_MSG(strstr(err.text, cases[i].text) != NULL, "%s", err.text);
+		disk_bytes = 0;
+		err.text[0] = '\0';
+		CHECK_INT_EQ(fill(film, &err), cases[i].rc);
+		CHECK_INT_EQ(crit_film_finish(film, &err), cases[i].rc);
+		CHECK_STR_EQ(err.text, "");
+		crit_film_destroy(film);
+	}
+}
+
+/* $TMPDIR if it is a local disk with room, else the directory, which does not exist here. */
+static void test_places(void)
+{
+	const struct crit_film_options options = { .directory = "missing", .max_bytes = 4096 };
+	const struct crit_film_options huge = { .directory = "missing",
+						.max_bytes = UINT64_MAX / 2 };
+	struct crit_film *film = NULL;
+	struct crit_err err = { "" };
+
+	CHECK_INT_EQ(setenv("TMPDIR", check_scratch, 1), 0);
+	temporary_type = EXT4_SUPER_MAGIC;
+	CHECK_INT_EQ(crit_film_create(&options, &film, &err), 0);
+	crit_film_destroy(film);
+	CHECK_INT_EQ(crit_film_create(&huge, &film, &err), -ENOENT);
+	CHECK_MSG(strstr(err.text, "missing") != NULL, "%s", err.text);
+	temporary_type = TMPFS_MAGIC;
+	CHECK_INT_EQ(crit_film_create(&options, &film, &err), -ENOENT);
+	temporary_type = NFS_SUPER_MAGIC;
+	CHECK_INT_EQ(crit_film_create(&options, &film, &err), -ENOENT);
+	temporary_type = EXT4_SUPER_MAGIC;
+	made_type = TMPFS_MAGIC;
+	CHECK_INT_EQ(crit_film_create(&options, &film, &err), -EOPNOTSUPP);
+	CHECK_MSG(strstr(err.text, "set TMPDIR") != NULL, "%s", err.text);
+	temporary_type = made_type = 0;
+	unsetenv("TMPDIR");
+}
+
+static void put(struct crit_film *film, uint64_t time_ns, uint8_t type, uint32_t number)
+{
+	const struct crit_film_entry entry = { .time_ns = time_ns, .type = type, .number = number };
+
+	CHECK_INT_EQ(crit_film_put(film, &entry, NULL), 0);
+}
+
+/* Each entry with those of its time, causes behind them and when their time comes. */
+static void test_rewind(void)
+{
+	static const struct {
+		uint64_t time_ns;
+		uint32_t numbers[4]; /* 0: no more */
+	} expected[] = { { 9, { 7 } }, { 8, { 6 } }, { 5, { 4, 3, 8 } },
+			 { 4, { 5 } }, { 3, { 9 } }, { 1, { 2, 1 } } };
+	struct crit_film *film = make_film(1u << 20);
+	struct crit_rewind rewind;
+
+	put(film, 1, CRIT_FILM_UNTIL, 1);
+	put(film, 1, CRIT_FILM_WAIT, 2);
+	put(film, 5, CRIT_FILM_END, 3);
+	put(film, 5, CRIT_FILM_END, 4);
+	put(film, 4, CRIT_FILM_CAUSE, 5);
+	put(film, 8, CRIT_FILM_WAIT, 6);
+	put(film, 9, CRIT_FILM_END, 7);
+	put(film, 5, CRIT_FILM_CAUSE, 8);
+	put(film, 3, CRIT_FILM_CAUSE, 9);
+	CHECK_INT_EQ(crit_film_finish(film, NULL), 0);
+	crit_rewind_init(&rewind, film);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		CHECK_INT_EQ(crit_rewind_next(&rewind), 1);
+		CHECK_UINT_EQ(rewind.time_ns, expected[i].time_ns);
+		for (size_t k = 0; k < rewind.count; k++)
+			CHECK_UINT_EQ(rewind.now[k].number, expected[i].numbers[k]);
+		CHECK_UINT_EQ(expected[i].numbers[rewind.count], 0);
+	}
+	CHECK_INT_EQ(crit_rewind_next(&rewind), 0);
+	crit_rewind_fini(&rewind);
+	crit_film_destroy(film);
+}
+
+static void test_order(void)
+{
+	struct crit_film *film = make_film(1u << 20);
+	struct crit_rewind rewind;
+
+	put(film, 5, CRIT_FILM_WAIT, 1);
+	put(film, 4, CRIT_FILM_END, 1);
+	CHECK_INT_EQ(crit_film_finish(film, NULL), 0);
+	crit_rewind_init(&rewind, film);
+	CHECK_INT_EQ(crit_rewind_next(&rewind), -EPROTO);
+	crit_rewind_fini(&rewind);
+	crit_film_destroy(film);
+}
+
+int main(void)
+{
+	unsetenv("TMPDIR");
+	if (!check_enter_scratch())
+		return check_done();
+	for (uint32_t count = 0; count < 3; count++)
+		test_round_trip(count);
+	for (uint32_t count = 4094; count < 4098; count++)
+		test_round_trip(count);
+	test_round_trip(MANY);
+	test_full();
+	test_places();
+	test_rewind();
+	test_order();
+	check_leave_scratch();
+	return check_done();
+}
