@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Call paths by hand: maps of two times, expressions, and chains of this program's own frames with
+// what may be wrong with a copy.
+#include "analysis/unwind/unwind.h"
+
+#include <dwarf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "analysis/symbols/elf_reader.h"
+#include "analysis/unwind/frame_registers.h"
+#include "core/base/cleanup.h"
+#include "tests/lib/check.h"
+
+#define SP 0x7fff0000ull
+
+static void add(struct crit_unwind_maps *maps, struct crit_mapped_files *files, const char *text)
+{
+	CHECK_INT_EQ(crit_unwind_maps_add(maps, files, text, strlen(text)), 0);
+}
+
+/* "file+offset", "none", "disputed" or "unmapped". */
+static const char *place_of(const struct crit_unwind_maps *maps,
+			    const struct crit_mapped_files *files, uint64_t address)
+{
+	static char text[128];
+	const struct crit_unwind_mapping *mapping = crit_unwind_maps_find(maps, address);
+
+	if (!mapping)
+		return "unmapped";
+	if (mapping->file == CRIT_UNWIND_NO_FILE)
+		return "none";
+	if (mapping->file == CRIT_UNWIND_DISPUTED)
+		return "disputed";
+	(void)snprintf(text, sizeof(text), "%s+%llx", files->files[mapping->file].path,
+		       (unsigned long long)(address - mapping->base));
+	return text;
+}
+
+static void check_maps(void)
+{
+	struct crit_mapped_files files = { 0 };
+	struct crit_unwind_maps maps = { 0 };
+
+	CHECK_STR_EQ(place_of(&maps, &files, 0x1000), "unmapped");
+	add(&maps, &files,
+	    "1000-2000 r--p 00000000 00:01 7 /a\n"
+	    "2000-4000 r-xp 00001000 00:01 7 /a\n"
+	    "4000-5000 r-xp 00003000 00:01 7 /a\n"
+	    "3000-9000 r-xp 00000000 00:01 8 /overlaps what is there\n"
+	    "8000-9000 r-xp 00000000 00:00 0 \n"
+	    "a000-c000 r-xp 00000000 00:00 0 [vdso]\n"
+	    "d000-e000 r-xp 00000000 00:01 9 /cut");
+	CHECK_UINT_EQ(maps.mapping_count, 3);
+	CHECK_STR_EQ(place_of(&maps, &files, 0x1fff), "unmapped");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x2000), "/a+1000");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x4fff), "/a+3fff");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x5000), "unmapped");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x8000), "none");
+	CHECK_STR_EQ(place_of(&maps, &files, 0xa010), "[vdso]+10");
+	CHECK_STR_EQ(place_of(&maps, &files, 0xd000), "unmapped");
+	add(&maps, &files,
+	    "2800-4800 r-xp 00001800 00:01 7 /a\n"
+	    "4800-6000 r-xp 00000000 00:01 5 /b\n"
+	    "8800-8900 r-xp 00000000 00:01 5 /b\n");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x2000), "/a+1000");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x47ff), "/a+37ff");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x4800), "disputed");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x5000), "/b+800");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x87ff), "none");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x8800), "disputed");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x8900), "none");
+	/* another file of the same name is another file, and stays so */
+	add(&maps, &files, "2000-4000 r-xp 00001000 00:01 17 /a\n");
+	add(&maps, &files, "2000-4000 r-xp 00001000 00:01 7 /a\n");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x2000), "disputed");
+	CHECK_STR_EQ(place_of(&maps, &files, 0x4000), "/a+3000");
+	crit_unwind_maps_fini(&maps);
+	crit_mapped_files_fini(&files);
+}
+
+static enum crit_frame_fault evaluate(const struct crit_frame_op *ops, size_t count,
+				      bool is_bp_known, uint64_t *ret_value)
+{
+	static const uint64_t words[] = { 11, 22, SP + 8 };
+	const struct crit_stack_copy stack = { (const unsigned char *)words, SP, sizeof(words) };
+	const struct crit_frame_registers registers = { 0x40100b, SP, SP + 16, is_bp_known };
+
+	return crit_frame_evaluate(ops, count, &registers, 0xcfa, &stack, ret_value);
+}
+
+#define CHECK_OPS(fault, value, ...)                                                               \
+	do {                                                                                       \
+		const struct crit_frame_op ops[] = { __VA_ARGS__ };                                \
+		uint64_t yielded = 0;                                                              \
+                                                                                                   \
+		CHECK_UINT_EQ(evaluate(ops, sizeof(ops) / sizeof(ops[0]), true, &yielded), fault); \
+		CHECK_UINT_EQ(yielded, (uint64_t)(value));                                         \
+	} while (0)
+#define OP(name)                                                                                   \
+	{                                                                                          \
+		.code = DW_OP_##name                                                               \
+	}
+#define WITH(name, number)                                                                         \
+	{                                                                                          \
+		.code = DW_OP_##name, .operand = (number)                                          \
+	}
+#define PC(number)                                                                                 \
+	{                                                                                          \
+		.code = DW_OP_breg0 + 16, .operand = (number)                                      \
+	}
+
+static void check_expressions(void)
+{
+	const struct crit_frame_op bp = WITH(breg6, 0);
+	uint64_t value = 0;
+
+	/* of a PLT: 8 more in the second half of an entry */
+	CHECK_OPS(CRIT_FRAME_FINE, SP + 16, WITH(breg7, 8), PC(0), WITH(consts, 15), OP(and),
+		  WITH(consts, 11), OP(ge), WITH(consts, 3), OP(shl), OP(plus));
+	/* of a frame that aligned its stack: what lies below rbp */
+	CHECK_OPS(CRIT_FRAME_FINE, 22, WITH(breg6, -8), OP(deref));
+	CHECK_OPS(CRIT_FRAME_FINE, 22, WITH(breg6, 0), OP(deref), OP(deref));
+	CHECK_OPS(CRIT_FRAME_FINE, 0xcfa - 2, OP(call_frame_cfa), WITH(plus_uconst, -2), OP(nop));
+	CHECK_OPS(CRIT_FRAME_FINE, 3, WITH(consts, 5), WITH(consts, 2), OP(minus));
+	CHECK_OPS(CRIT_FRAME_FINE, -1, WITH(consts, -5), WITH(consts, 1), OP(dup), OP(drop),
+		  OP(shra), OP(not ), OP(neg), WITH(consts, 1), OP(swap), OP(over), OP(drop),
+		  OP(plus), WITH(consts, 0), OP(or));
+	CHECK_OPS(CRIT_FRAME_FINE, 1, WITH(consts, -1), WITH(consts, 0), OP(lt));
+	CHECK_OPS(CRIT_FRAME_FINE, 0, WITH(consts, 1), WITH(consts, 64), OP(shl));
+	CHECK_OPS(CRIT_FRAME_NO_MEMORY, 0, WITH(breg7, 17), OP(deref));
+	CHECK_OPS(CRIT_FRAME_NO_MEMORY, 0, WITH(breg7, -1), OP(deref));
+	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, OP(deref));
+	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(consts, 1), OP(plus));
+	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(consts, 1), OP(drop));
+	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(consts, 1), WITH(consts, 1), OP(div));
+	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(breg7, 0), OP(dup), OP(dup), OP(dup), OP(dup),
+		  OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup),
+		  OP(dup), OP(dup), OP(dup));
+	CHECK_UINT_EQ(evaluate(&bp, 1, false, &value), CRIT_FRAME_NO_MEMORY);
+	CHECK_UINT_EQ(evaluate(NULL, 0, true, &value), CRIT_FRAME_NO_SENSE);
+}
+
+static size_t read_own_maps(char *text, size_t bytes)
+{
+	size_t used = 0;
+	ssize_t count = 1;
+	crit_autoclose int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	while (fd >= 0 && count > 0) {
+		count = read(fd, text + used, bytes - used);
+		used += count > 0 ? (size_t)count : 0;
+	}
+	return used;
+}
+
+/* Registers and stack of the function this is inlined into. */
+#define TAKE_COPY(copy)                                                                            \
+	do {                                                                                       \
+		__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"              \
+				 : "=&r"((copy).pc), "=&r"((copy).sp), "=&r"((copy).bp));          \
+		(copy).stack = (const unsigned char *)(copy).sp;                                   \
+	} while (0)
+
+struct own {
+	struct crit_elf_reader *reader;
+	struct crit_unwinder *unwinder;
+	struct crit_unwind_maps maps;
+	char text[1 << 16];
+	size_t text_bytes;
+};
+
+static struct own own;
+static struct crit_unwind_chain chain;
+
+static void begin_own(bool has_reader)
+{
+	const struct crit_elf_reader_options options = { .wait_s = 60 };
+
+	memset(&own, 0, sizeof(own));
+	own.text_bytes = read_own_maps(own.text, sizeof(own.text));
+	if (has_reader)
+		CHECK_INT_EQ(crit_elf_reader_create(&options, &own.reader), 0);
+	CHECK_INT_EQ(crit_unwinder_create(own.reader, &own.unwinder), 0);
+	CHECK_INT_EQ(crit_unwind_maps_add(&own.maps, crit_unwinder_files(own.unwinder), own.text,
+					  own.text_bytes),
+		     0);
+}
+
+static void end_own(void)
+{
+	crit_unwind_maps_fini(&own.maps);
+	crit_unwinder_destroy(own.unwinder);
+	crit_elf_reader_destroy(own.reader);
+}
+
+/* Bytes of stack that reach up to main's callers. */
+static size_t stack_bytes(uint64_t sp)
+{
+	const uint64_t top = (uint64_t)getauxval(AT_RANDOM); /* above all frames */
+
+	return top > sp && top - sp < CRIT_UNWIND_STACK_BYTES_MAX ? top - sp
+								  : CRIT_UNWIND_STACK_BYTES_MAX;
+}
+
+__attribute__((noinline)) static void check_chain_ends(void)
+{
+	struct crit_unwind_copy copy;
+	struct crit_unwind_copy less;
+	uint32_t whole;
+
+	TAKE_COPY(copy);
+	copy.stack_bytes = stack_bytes(copy.sp);
+	begin_own(true);
+	crit_unwind(own.unwinder, &own.maps, &copy, &chain);
+	CHECK_UINT_EQ(chain.end, CRIT_UNWIND_COMPLETE);
+	CHECK_INT_GE(chain.frame_count, 4); /* this, main, libc, _start */
+	CHECK_UINT_EQ(chain.frames[0].file, chain.frames[1].file);
+	CHECK_UINT_EQ(chain.frames[0].file, chain.frames[chain.frame_count - 1].file);
+	whole = chain.frame_count;
+	less = copy;
+	for (less.stack_bytes = 0; less.stack_bytes < copy.stack_bytes; less.stack_bytes += 8) {
+		crit_unwind(own.unwinder, &own.maps, &less, &chain);
+		if (chain.end == CRIT_UNWIND_COMPLETE)
+			break;
+		CHECK_UINT_EQ(chain.end, CRIT_UNWIND_CUT_MEMORY);
+		CHECK_INT_LT(chain.frame_count, whole);
+	}
+	CHECK_UINT_EQ(chain.frame_count, whole);
+	less = copy;
+	less.pc = 8; /* a call of a null pointer */
+	crit_unwind(own.unwinder, &own.maps, &less, &chain);
+	CHECK_UINT_EQ(chain.end, CRIT_UNWIND_CUT_MAPS);
+	CHECK_UINT_EQ(chain.frame_count, 0);
+	end_own();
+}
+
+__attribute__((noinline)) static void check_unknown_files(void)
+{
+	struct crit_unwind_copy copy;
+	char text[256];
+
+	TAKE_COPY(copy);
+	copy.stack_bytes = stack_bytes(copy.sp);
+	begin_own(false);
+	crit_unwind(own.unwinder, &own.maps, &copy, &chain);
+	CHECK_UINT_EQ(chain.end, CRIT_UNWIND_CUT_NO_CFI);
+	CHECK_UINT_EQ(chain.frame_count, 1);
+	end_own();
+	begin_own(true);
+	(void)snprintf(text, sizeof(text), "%llx-%llx r-xp 00000000 00:01 1 /another\n",
+		       (unsigned long long)copy.pc & ~0xfffull,
+		       ((unsigned long long)copy.pc & ~0xfffull) + 0x1000);
+	add(&own.maps, crit_unwinder_files(own.unwinder), text);
+	crit_unwind(own.unwinder, &own.maps, &copy, &chain);
+	CHECK_UINT_EQ(chain.end, CRIT_UNWIND_CUT_MAPS);
+	CHECK_UINT_EQ(chain.frame_count, 0);
+	crit_unwind_maps_fini(&own.maps);
+	add(&own.maps, crit_unwinder_files(own.unwinder), text); /* is no file */
+	crit_unwind(own.unwinder, &own.maps, &copy, &chain);
+	CHECK_UINT_EQ(chain.end, CRIT_UNWIND_CUT_NO_CFI);
+	CHECK_UINT_EQ(chain.frame_count, 1);
+	end_own();
+}
+
+/* The vDSO's functions have frames of nothing but their return address, at their first byte. */
+static void check_vdso(void)
+{
+	const uint64_t begin = getauxval(AT_SYSINFO_EHDR);
+	const struct crit_frame_row *row;
+	struct crit_elf_head head;
+	struct crit_elf_wanted wanted = { .path = "[vdso]", .number = 0 };
+	const struct crit_unwind_mapping *mapping;
+	uint64_t with_rule = 0;
+
+	begin_own(true);
+	mapping = crit_unwind_maps_find(&own.maps, begin);
+	if (!begin || !CHECK(mapping))
+		return end_own();
+	wanted.inode = mapping->end - mapping->begin + 4096; /* another kernel's */
+	CHECK_UINT_EQ(crit_elf_reader_open(own.reader, &wanted, &head), CRIT_ELF_GONE);
+	wanted.inode = mapping->end - mapping->begin;
+	CHECK_UINT_EQ(crit_elf_reader_open(own.reader, &wanted, &head), CRIT_ELF_OPEN);
+	wanted.changed_ns = head.changed_ns;
+	for (uint64_t at = 0; at < wanted.inode && with_rule < 10; at += 16)
+		if (crit_elf_reader_frame_row(own.reader, &wanted, at, &row) == CRIT_ELF_OPEN &&
+		    row->rule.cfa.kind == CRIT_FRAME_SP && row->rule.cfa.offset == 8)
+			with_rule++;
+	CHECK_UINT_EQ(with_rule, 10);
+	end_own();
+}
+
+int main(void)
+{
+	check_maps();
+	check_expressions();
+	check_chain_ends();
+	check_unknown_files();
+	check_vdso();
+	return check_done();
+}
