@@ -23,10 +23,16 @@ struct {
  */
 #define VERIFIED_ONCE __attribute__((noinline))
 
+/*
+ * Twice: from Linux 6.16 the ring's lock gives up after a quarter of a second, as when a hypervisor
+ * takes the CPU that holds it away for so long.
+ */
 static __always_inline void *reserve(__u32 run_number, __u64 size)
 {
 	void *record = bpf_ringbuf_reserve(&records, size, 0);
 
+	if (!record)
+		record = bpf_ringbuf_reserve(&records, size, 0);
 	if (!record)
 		__sync_fetch_and_add(&counters_of(run_number)->lost, 1);
 	return record;

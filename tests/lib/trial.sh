@@ -255,7 +255,7 @@ check_laws() {
 	lost=$(ask 'lost()') || lost=unknown
 	[ "$error" != none ] && [ "$lost" = 0 ] &&
 		python3 -S -c "import sys; sys.exit(not $error <= 1e-9)"
-	point "$1: laws, losses" $? "error $error, lost $lost"
+	point "$1: laws, losses" $? "error $error, lost $lost$(ask '"".join("; " + x["what"] for x in r["missing"])')"
 }
 
 # has_last_report SECONDS: the run's last report is there. The first one, at a rank's end, knows only so much;
