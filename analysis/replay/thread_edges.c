@@ -29,6 +29,7 @@ struct crit_thread_edges {
 	uint32_t asleep; /* thread that the present record may wake, or CRIT_NONE */
 	uint32_t waker;
 	uint64_t asleep_since_ns;
+	uint64_t acted_ns; /* the waker */
 	uint32_t *depths; /* by thread: open spans; NULL: nobody wants edges of locks */
 	struct crit_lock_state *locks;
 	size_t lock_count, lock_capacity;
@@ -54,8 +55,15 @@ void crit_thread_edges_before(struct crit_thread_edges *edges,
 	waker = crit_sched_state_find(sched_state, wake->waker_tid);
 	if (!wake->waker_tid) /* the kernel lets none but its creator wake a new thread */
 		waker = record->head.kind == CRIT_K_WAKE_NEW ? threads[thread].creator : CRIT_NONE;
-	if (waker == CRIT_NONE || threads[waker].belief == CRIT_STATE_NONE)
+	if (waker == CRIT_NONE)
 		return;
+	edges->acted_ns = record->head.time_ns;
+	if (threads[waker].belief == CRIT_STATE_NONE) {
+		/* another CPU did it: it has ended meanwhile, or it is not born and did nothing */
+		if (threads[waker].death_ns > edges->acted_ns)
+			return;
+		edges->acted_ns = threads[waker].death_ns;
+	}
 	edges->asleep = thread;
 	edges->asleep_since_ns = threads[thread].last_ns;
 	edges->waker = waker;
@@ -74,7 +82,7 @@ void crit_thread_edges_after(const struct crit_thread_edges *edges,
 	crit_listeners_tell_edge(&edges->engine->listeners,
 				 &(struct crit_edge){ .begin_ns = edges->asleep_since_ns,
 						      .end_ns = time_ns,
-						      .cause_ns = time_ns,
+						      .cause_ns = edges->acted_ns,
 						      .waiter = edges->asleep,
 						      .cause = edges->waker,
 						      .kind = CRIT_EDGE_WAKEUP });
