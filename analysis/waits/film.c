@@ -89,7 +89,8 @@ static int open_unnamed(const char *directory)
 int crit_film_create(const struct crit_film_options *options, struct crit_film **ret_film,
 		     struct crit_err *err)
 {
-	const char *directory = getenv("TMPDIR");
+	const char *given = getenv("TMPDIR");
+	const char *directory = given && *given ? given : "/var/tmp";
 	struct crit_film *film;
 	struct statfs fs;
 	int fd;

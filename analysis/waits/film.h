@@ -48,14 +48,15 @@ struct crit_film_entry {
 };
 
 struct crit_film_options {
-	const char *directory; /* where it lies if $TMPDIR does not serve */
+	const char *directory; /* where it lies if temporary files cannot */
 	uint64_t max_bytes;
 };
 
 struct crit_film;
 
 /*
- * An empty film: in $TMPDIR if that is a local disk with max_bytes free, else in the directory.
+ * An empty film: in $TMPDIR, /var/tmp where that is not set, if it is a local disk with max_bytes
+ * free, else in the directory.
  * Ownership: the film is the caller's to destroy.
  * Errors: -EOPNOTSUPP where both would be in memory; what the system says.
  */

@@ -7,30 +7,71 @@
 #include <stdlib.h>
 
 #include "analysis/waits/backplay.h"
-#include "core/abi/abi_tag.h"
+#include "core/base/call.h"
 
 #define KIND_CALL 1 /* of a wait */
+#define NOBODY CRIT_FILM_OBJECT /* the object that those wait for of whom no waker was told */
+#define INSTANCES 64u
+#define DEPTH_MAX 32u /* of spans in a wait; those further in are as the last one of these */
+
+enum open_wait {
+	OPEN_NONE = 0,
+	OPEN_CALL,
+	OPEN_IDLE,
+	OPEN_BLOCKED
+};
 
 struct known_wait {
 	uint64_t begin_ns, end_ns; /* UINT64_MAX: it goes on */
 	uint32_t number;
+	bool has_cause;
+};
+
+struct instance { /* of a parallel region: its primary thread entered it */
+	uint64_t number, begin_ns;
+	uint32_t primary;
+};
+
+struct filmed_process {
+	struct instance instances[INSTANCES]; /* a ring */
+	uint64_t instance_count;
+};
+
+enum span_kind {
+	SPAN_OTHER = 0,
+	SPAN_WAIT,
+	SPAN_TASK
+};
+
+struct open_span {
+	struct crit_code_call call;
+	enum span_kind kind;
 };
 
 struct filmed_thread {
 	struct known_wait waits[CRIT_FILMING_WAITS]; /* a ring */
 	uint64_t wait_count;
+	uint64_t until_ns; /* of its last bucket */
 	uint64_t end_ns;
-	uint32_t depth; /* of spans in the open wait, itself included; 0: none is open */
+	struct crit_code_call call; /* of the open wait, or of the last one */
+	uint32_t process; /* row of the first thread of it */
+	struct open_span spans[DEPTH_MAX + 1]; /* from 1, the outermost wait, on */
+	uint32_t depth;
+	uint32_t wait_depth; /* of the open wait's span */
+	enum open_wait open;
 	bool has_begun;
 };
 
 struct crit_filming {
 	struct crit_film *film;
 	struct filmed_thread *threads;
+	struct filmed_process **processes; /* by the row of the first thread; NULL: no region */
+	struct crit_code_keys keys;
 	size_t thread_count;
 	uint64_t begin_ns, end_ns;
 	struct crit_filming_counts counts;
 	uint32_t number;
+	bool has_ranks;
 	struct crit_err err; /* what the film said when it failed */
 };
 
@@ -46,22 +87,132 @@ static int put(struct crit_filming *filming, enum crit_film_type type, uint64_t 
 			     &filming->err);
 }
 
-static uint32_t outside(const struct crit_filming *filming)
+/* The thread was there since the bucket before. */
+static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct crit_code_key *key)
 {
-	return (uint32_t)filming->thread_count;
+	struct filmed_thread *filmed = &filming->threads[key->thread];
+	uint32_t number;
+	int rc;
+
+	if (time_ns == filmed->until_ns)
+		return 0;
+	filmed->until_ns = time_ns;
+	rc = crit_code_keys_put(&filming->keys, key, &number);
+	return rc ? rc : put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, number);
+}
+
+static struct known_wait *last_wait(struct filmed_thread *filmed)
+{
+	return &filmed->waits[(filmed->wait_count - 1) % CRIT_FILMING_WAITS];
+}
+
+static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t time_ns, uint32_t node)
+{
+	struct known_wait *wait = last_wait(&filming->threads[thread]);
+
+	if (time_ns <= wait->begin_ns || node == thread)
+		return 0;
+	wait->has_cause = true;
+	return put(filming, CRIT_FILM_CAUSE, time_ns < wait->end_ns ? time_ns : wait->end_ns, node,
+		   wait->number);
+}
+
+/* A thread that waits has acted before. */
+static uint64_t act_of(struct crit_filming *filming, uint32_t cause, uint64_t time_ns)
+{
+	struct filmed_thread *filmed = &filming->threads[cause];
+
+	return filmed->open && last_wait(filmed)->begin_ns < time_ns ? last_wait(filmed)->begin_ns
+								     : time_ns;
+}
+
+/* It is known now that nobody of the run has woken it. */
+static int settle_block(struct crit_filming *filming, uint32_t thread)
+{
+	struct filmed_thread *filmed = &filming->threads[thread];
+
+	if (!filmed->wait_count || filmed->call.call != CRIT_CODE_BLOCKED ||
+	    last_wait(filmed)->has_cause)
+		return 0;
+	return put_cause(filming, thread, last_wait(filmed)->end_ns, NOBODY);
+}
+
+static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		      enum open_wait open, const struct crit_code_call *call)
+{
+	struct filmed_thread *filmed = &filming->threads[thread];
+	const struct crit_code_key key = { .before = filmed->call,
+					   .after = *call,
+					   .thread = thread };
+	int rc = settle_block(filming, thread);
+
+	if (!rc)
+		rc = put_key(filming, time_ns, &key);
+	if (rc)
+		return rc;
+	filmed->open = open;
+	filmed->call = *call;
+	filmed->wait_count++;
+	*last_wait(filmed) = (struct known_wait){ .begin_ns = time_ns,
+						  .end_ns = UINT64_MAX,
+						  .number = filming->number++ };
+	return put(filming, CRIT_FILM_WAIT, time_ns, thread, last_wait(filmed)->number);
+}
+
+static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
+{
+	struct filmed_thread *filmed = &filming->threads[thread];
+	const struct crit_code_key key = { .before = filmed->call,
+					   .thread = thread,
+					   .is_call = true };
+	int rc = put_key(filming, time_ns, &key);
+
+	if (rc)
+		return rc;
+	filmed->open = OPEN_NONE;
+	last_wait(filmed)->end_ns = time_ns;
+	return put(filming, CRIT_FILM_END, time_ns, thread, last_wait(filmed)->number);
+}
+
+static int number_processes(struct crit_filming *filming, const struct crit_results *run)
+{
+	struct crit_index index = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < run->thread_count && !rc; i++) {
+		const struct crit_thread_row *thread = &run->threads[i];
+		const uint64_t hash = crit_hash_mix(thread->node, thread->pid);
+		struct crit_probe probe;
+		uint32_t first = crit_index_first(&index, hash, &probe);
+
+		while (first != CRIT_NONE && (run->threads[first].node != thread->node ||
+					      run->threads[first].pid != thread->pid))
+			first = crit_index_next(&index, &probe);
+		filming->threads[i].process = first == CRIT_NONE ? i : first;
+		if (first == CRIT_NONE)
+			rc = crit_index_put(&index, hash, i);
+	}
+	crit_index_fini(&index);
+	return rc;
 }
 
 static int begin(void *user, const struct crit_results *run, uint64_t end_ns)
 {
+	const struct crit_code_key outside = { .thread = CRIT_NONE };
 	struct crit_filming *filming = user;
+	uint32_t number;
+	int rc;
 
 	filming->threads = calloc(run->thread_count + 1, sizeof(*filming->threads));
-	if (!filming->threads)
+	filming->processes = calloc(run->thread_count + 1, sizeof(struct filmed_process *));
+	if (!filming->threads || !filming->processes)
 		return -ENOMEM;
 	filming->thread_count = run->thread_count;
+	filming->has_ranks = run->rank_count > 0;
 	filming->begin_ns = run->window_begin_ns;
 	filming->end_ns = end_ns;
-	return 0;
+	rc = number_processes(filming, run);
+	return rc ? rc : crit_code_keys_put(&filming->keys, &outside, &number);
 }
 
 static int begin_thread(void *user, uint32_t thread, uint64_t time_ns)
@@ -69,30 +220,133 @@ static int begin_thread(void *user, uint32_t thread, uint64_t time_ns)
 	struct crit_filming *filming = user;
 
 	filming->threads[thread].has_begun = true;
-	return put(filming, CRIT_FILM_UNTIL, time_ns, thread, outside(filming));
+	filming->threads[thread].until_ns = time_ns;
+	return put(filming, CRIT_FILM_UNTIL, time_ns, thread, CRIT_CODE_OUTSIDE);
 }
 
 static bool is_wait(const struct crit_trace_span *span)
 {
 	return span->span_class == CRIT_CLASS_MPI_MAY_WAIT ||
-	       span->span_class == CRIT_CLASS_MPI_POLL || span->span_class == CRIT_CLASS_MPI_WAIT;
+	       span->span_class == CRIT_CLASS_MPI_POLL || span->span_class == CRIT_CLASS_MPI_WAIT ||
+	       span->span_class == CRIT_CLASS_OMP_WAIT;
 }
 
+static int note_instance(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+			 uint64_t number)
+{
+	struct filmed_process **process = &filming->processes[filming->threads[thread].process];
+
+	if (!*process)
+		*process = calloc(1, sizeof(**process));
+	if (!*process)
+		return -ENOMEM;
+	(*process)->instances[(*process)->instance_count++ % INSTANCES] =
+		(struct instance){ .number = number, .begin_ns = time_ns, .primary = thread };
+	return 0;
+}
+
+/* The instance of the thread's process, or with 0 the last one; NULL: not known. */
+static const struct instance *find_instance(const struct crit_filming *filming, uint32_t thread,
+					    uint64_t number)
+{
+	const struct filmed_process *process = filming->processes[filming->threads[thread].process];
+
+	for (uint64_t i = 0; process && i < process->instance_count && i < INSTANCES; i++) {
+		const struct instance *instance =
+			&process->instances[(process->instance_count - 1 - i) % INSTANCES];
+
+		if (!number || instance->number == number)
+			return instance;
+	}
+	return NULL;
+}
+
+/* An OpenMP worker is idle from the end of a parallel region to its next one. */
+static bool is_worker(const struct crit_trace_span *span)
+{
+	return span->call == CRIT_CONSTRUCT_PARALLEL && !(span->arg & CRIT_INSTANCE_PRIMARY);
+}
+
+static int end_idle(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		    uint64_t instance_number)
+{
+	const struct instance *instance = find_instance(filming, thread, instance_number);
+	int rc = end_wait(filming, thread, time_ns);
+
+	if (rc || !instance)
+		return rc;
+	if (instance_number)
+		time_ns = instance->begin_ns;
+	return put_cause(filming, thread, act_of(filming, instance->primary, time_ns),
+			 instance->primary);
+}
+
+static enum span_kind kind_of(const struct crit_trace_span *span)
+{
+	if (is_wait(span))
+		return SPAN_WAIT;
+	return span->call == CRIT_CONSTRUCT_TASK ? SPAN_TASK : SPAN_OTHER;
+}
+
+static struct open_span *span_at(struct filmed_thread *filmed, uint32_t depth)
+{
+	return &filmed->spans[depth < DEPTH_MAX ? depth : DEPTH_MAX];
+}
+
+/* Ends what is open but for a call. */
+static int end_other(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		     uint64_t instance_number)
+{
+	switch (filming->threads[thread].open) {
+	case OPEN_IDLE:
+		return end_idle(filming, thread, time_ns, instance_number);
+	case OPEN_BLOCKED:
+		return end_wait(filming, thread, time_ns);
+	default:
+		return 0;
+	}
+}
+
+/* A task that is run inside a wait interrupts it. */
 static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct crit_trace_span *span,
 		 uint64_t total_cmetric_ns)
 {
 	struct crit_filming *filming = user;
 	struct filmed_thread *filmed = &filming->threads[thread];
-	struct known_wait *wait = &filmed->waits[filmed->wait_count % CRIT_FILMING_WAITS];
+	const uint64_t instance =
+		span->call == CRIT_CONSTRUCT_PARALLEL ? CRIT_INSTANCE_NUMBER(span->arg) : 0;
+	const struct open_span open = { { span->site, span->call }, kind_of(span) };
+	int rc = end_other(filming, thread, time_ns, instance);
 
 	(void)total_cmetric_ns;
-	if (!filmed->depth && !is_wait(span))
+	if (!rc && instance && !is_worker(span))
+		rc = note_instance(filming, thread, time_ns, instance);
+	if (rc || (!filmed->depth && open.kind != SPAN_WAIT))
+		return rc;
+	if (++filmed->depth <= DEPTH_MAX)
+		*span_at(filmed, filmed->depth) = open;
+	if (open.kind == SPAN_TASK && filmed->open)
+		return end_wait(filming, thread, time_ns);
+	if (open.kind != SPAN_WAIT || filmed->open)
 		return 0;
-	if (filmed->depth++)
+	filmed->wait_depth = filmed->depth;
+	return begin_wait(filming, thread, time_ns, OPEN_CALL, &open.call);
+}
+
+/* A task has ended: the wait around it goes on, if it was in one. */
+static int go_on(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
+{
+	struct filmed_thread *filmed = &filming->threads[thread];
+	uint32_t depth = filmed->depth;
+
+	filmed->wait_depth = 0;
+	for (; depth && span_at(filmed, depth)->kind != SPAN_TASK; depth--)
+		if (span_at(filmed, depth)->kind == SPAN_WAIT)
+			filmed->wait_depth = depth;
+	if (!filmed->wait_depth)
 		return 0;
-	*wait = (struct known_wait){ time_ns, UINT64_MAX, filming->number++ };
-	filmed->wait_count++;
-	return put(filming, CRIT_FILM_WAIT, time_ns, thread, wait->number);
+	return begin_wait(filming, thread, time_ns, OPEN_CALL,
+			  &span_at(filmed, filmed->wait_depth)->call);
 }
 
 static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct crit_trace_span *span,
@@ -100,61 +354,114 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 {
 	struct crit_filming *filming = user;
 	struct filmed_thread *filmed = &filming->threads[thread];
-	struct known_wait *wait = &filmed->waits[(filmed->wait_count - 1) % CRIT_FILMING_WAITS];
+	enum span_kind kind = SPAN_OTHER;
 
-	(void)span;
-	(void)sums;
-	if (!filmed->depth || --filmed->depth)
-		return 0;
-	wait->end_ns = time_ns;
-	return put(filming, CRIT_FILM_END, time_ns, thread, wait->number);
+	if (filmed->depth) {
+		kind = span_at(filmed, filmed->depth)->kind;
+		filmed->depth--;
+	} else if (sums && !filmed->open && is_worker(span)) {
+		return begin_wait(filming, thread, time_ns, OPEN_IDLE,
+				  &(struct crit_code_call){ 0, CRIT_CODE_IDLE });
+	}
+	if (filmed->open == OPEN_CALL && filmed->depth < filmed->wait_depth)
+		return end_wait(filming, thread, time_ns);
+	return kind == SPAN_TASK && !filmed->open ? go_on(filming, thread, time_ns) : 0;
+}
+
+static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+{
+	struct crit_filming *filming = user;
+	const enum open_wait open = filming->threads[thread].open;
+
+	if (state == CRIT_STATE_BLOCKED && open == OPEN_NONE)
+		return begin_wait(filming, thread, time_ns, OPEN_BLOCKED,
+				  &(struct crit_code_call){ 0, CRIT_CODE_BLOCKED });
+	if (state != CRIT_STATE_BLOCKED && open == OPEN_BLOCKED)
+		return end_wait(filming, thread, time_ns);
+	return 0;
 }
 
 static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_sums *sums)
 {
 	struct crit_filming *filming = user;
+	struct filmed_thread *filmed = &filming->threads[thread];
+	int rc;
 
 	(void)sums;
-	filming->threads[thread].end_ns = time_ns;
-	return put(filming, CRIT_FILM_UNTIL, time_ns, thread, thread);
+	rc = filmed->open == OPEN_CALL ? end_wait(filming, thread, time_ns)
+				       : end_other(filming, thread, time_ns, 0);
+	if (!rc)
+		rc = settle_block(filming, thread);
+	filmed->end_ns = time_ns;
+	return rc ? rc
+		  : put_key(filming, time_ns,
+			    &(struct crit_code_key){ .before = filmed->call, .thread = thread });
 }
 
-static struct known_wait *find_wait(struct filmed_thread *filmed, uint64_t begin_ns)
+/* The last act before its end that a wait could not end before. */
+static int put_act(struct crit_filming *filming, struct known_wait *wait,
+		   const struct crit_edge *edge)
 {
-	for (uint64_t i = 0; i < filmed->wait_count && i < CRIT_FILMING_WAITS; i++) {
-		struct known_wait *wait =
-			&filmed->waits[(filmed->wait_count - 1 - i) % CRIT_FILMING_WAITS];
-
-		if (wait->begin_ns == begin_ns)
-			return wait;
-	}
-	return NULL;
-}
-
-/* An act before the wait, or of its own, leaves it transfer, as no cause does. */
-static int take_edge(void *user, const struct crit_event *event)
-{
-	struct crit_filming *filming = user;
-	const struct crit_edge *edge = event->edge;
-	const struct known_wait *wait;
-	uint64_t cause_ns = edge->cause_ns, end_ns;
-
-	if (!filming->threads || edge->cause_ns <= edge->begin_ns || edge->waiter == edge->cause)
-		return 0;
-	wait = find_wait(&filming->threads[edge->waiter], edge->begin_ns);
-	if (!wait) {
-		filming->counts.missed++;
-		return 0;
-	}
-	filming->counts.clamped += cause_ns > edge->end_ns;
+	uint64_t cause_ns = edge->cause_ns;
 	/* a call that is cut at the end of what is told of ends there */
-	end_ns = wait->end_ns < filming->end_ns ? wait->end_ns : filming->end_ns;
+	uint64_t end_ns = wait->end_ns < filming->end_ns ? wait->end_ns : filming->end_ns;
+
 	if (end_ns > edge->end_ns)
 		end_ns = edge->end_ns;
 	if (cause_ns > end_ns)
 		cause_ns = end_ns;
+	if (cause_ns <= wait->begin_ns)
+		return 0;
+	wait->has_cause = true;
 	return put(filming, CRIT_FILM_CAUSE, cause_ns, edge->cause, wait->number);
+}
+
+/*
+ * An act before the wait, or of its own, leaves it transfer, as no cause does.  A wait that tasks
+ * interrupted is several; for each of them the edge is the cause.
+ */
+static int take_edge(void *user, const struct crit_event *event)
+{
+	struct crit_filming *filming = user;
+	const struct crit_edge *edge = event->edge;
+	struct filmed_thread *filmed;
+	bool is_known = false;
+	int rc = 0;
+
+	if (!filming->threads || edge->cause_ns <= edge->begin_ns || edge->waiter == edge->cause)
+		return 0;
+	filmed = &filming->threads[edge->waiter];
+	for (uint64_t i = 0; i < filmed->wait_count && i < CRIT_FILMING_WAITS && !rc; i++) {
+		struct known_wait *wait =
+			&filmed->waits[(filmed->wait_count - 1 - i) % CRIT_FILMING_WAITS];
+
+		if (wait->begin_ns < edge->begin_ns)
+			break;
+		if (wait->begin_ns < edge->end_ns || wait->begin_ns == edge->begin_ns) {
+			is_known = true;
+			rc = put_act(filming, wait, edge);
+		}
+	}
+	filming->counts.missed += !is_known;
+	filming->counts.clamped += is_known && edge->cause_ns > edge->end_ns;
+	return rc;
+}
+
+/*
+ * A block within a call is no wait of its own.  Another CPU may be told to do the wakeup: the waker
+ * may be blocked by then.
+ */
+static int take_wakeup(void *user, const struct crit_event *event)
+{
+	struct crit_filming *filming = user;
+	struct crit_edge edge = *event->edge;
+	const struct crit_event taken = { .edge = &edge };
+
+	if (filming->has_ranks || !filming->threads || filming->threads[edge.waiter].depth)
+		return 0;
+	edge.cause_ns = act_of(filming, edge.cause, edge.cause_ns);
+	return take_edge(filming, &taken);
 }
 
 int crit_filming_create(const struct crit_film_options *options, struct crit_filming **ret_filming,
@@ -175,7 +482,11 @@ void crit_filming_destroy(struct crit_filming *filming)
 {
 	if (!filming)
 		return;
+	for (size_t i = 0; filming->processes && i < filming->thread_count; i++)
+		free(filming->processes[i]);
 	crit_film_destroy(filming->film);
+	crit_code_keys_fini(&filming->keys);
+	free(filming->processes);
 	free(filming->threads);
 	free(filming);
 }
@@ -187,7 +498,8 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 					 .thread_begin = begin_thread,
 					 .thread_end = end_thread,
 					 .enter = enter,
-					 .leave = leave };
+					 .leave = leave,
+					 .state = change_state };
 }
 
 struct crit_listener crit_filming_listener(struct crit_filming *filming)
@@ -195,7 +507,10 @@ struct crit_listener crit_filming_listener(struct crit_filming *filming)
 	return (struct crit_listener){
 		.user = filming,
 		.on = { [CRIT_EVENT_EDGE + CRIT_EDGE_MESSAGE] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_COLLECTIVE] = take_edge },
+			[CRIT_EVENT_EDGE + CRIT_EDGE_COLLECTIVE] = take_edge,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_BARRIER] = take_edge,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK] = take_edge,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_WAKEUP] = take_wakeup },
 	};
 }
 
@@ -218,14 +533,21 @@ static uint32_t last_thread(const struct crit_filming *filming)
 	return (uint32_t)last;
 }
 
-/* From its end to the window's end a thread is outside. */
+/* From its end to the window's end a thread is outside, as those nobody knows always are. */
 static int put_ends(struct crit_filming *filming)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; i < filming->thread_count && !rc; i++)
-		rc = put(filming, CRIT_FILM_UNTIL, filming->end_ns, i, outside(filming));
+		rc = put(filming, CRIT_FILM_UNTIL, filming->end_ns, i, CRIT_CODE_OUTSIDE);
+	if (!rc)
+		rc = put(filming, CRIT_FILM_UNTIL, filming->end_ns, NOBODY, CRIT_CODE_OUTSIDE);
 	return rc ? rc : crit_film_finish(filming->film, &filming->err);
+}
+
+const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming)
+{
+	return filming->keys.rows;
 }
 
 int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,
@@ -235,7 +557,7 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	struct crit_backplay_options options = { .begin_ns = filming->begin_ns,
 						 .end_ns = filming->end_ns,
 						 .thread_count = filming->thread_count,
-						 .bucket_count = filming->thread_count + 1,
+						 .bucket_count = filming->keys.count,
 						 .edges_max = edges_max,
 						 .last_thread = last };
 	uint8_t *parts = NULL;
@@ -249,7 +571,7 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	parts = calloc(options.bucket_count, 1);
 	if (!parts)
 		return crit_err_set(err, -ENOMEM, "out of memory");
-	parts[outside(filming)] = CRIT_PART_OUTSIDE;
+	parts[CRIT_CODE_OUTSIDE] = CRIT_PART_OUTSIDE;
 	options.bucket_parts = parts;
 	rc = crit_backplay(filming->film, &options, ret_costs, err);
 	free(parts);

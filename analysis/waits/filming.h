@@ -3,20 +3,25 @@
  * Writes the film of a replay: a sink (schema/trace.h) that takes spans, and a listener
  * (schema/event.h) that takes edges, both named in the options of one analysis by one process.
  *
- * A wait is a call of MPI that waits or may wait, as a whole; its causes are the messages it
- * received and who was last at its collective operation, whom each member waits for by itself.
- * Each thread has one bucket, by its row, for all it does; the last is of what lies outside.
+ * A wait is a call of MPI that waits or may wait, a wait of OpenMP, and an OpenMP worker's time
+ * between parallel regions, each as a whole; in runs without ranks also the time that a thread is
+ * blocked outside of these.  Its causes are the messages it received and who was last at its
+ * collective operation or barrier, who released its lock, who began the next parallel region, and
+ * its waker, whom each waiter waits for by itself.  The buckets are code keys (code_keys.h).
  *
- * Not taken so far: locks, barriers and idle threads of OpenMP, wakers, rendezvous, what a thread
- * did without a CPU, code.  A call of which no cause was told is transfer as a whole.
+ * Not taken so far: rendezvous, the holder of a lock before its last one, tasks, what a thread did
+ * without a CPU, wakers in runs with ranks.  A call of which no cause was told is transfer as a
+ * whole; a block of which none was told is outside: a timer, a device, another program.
  *
- * Memory: threads, and the last CRIT_FILMING_WAITS waits of each, which edges are looked for in.
+ * Memory: threads, the last CRIT_FILMING_WAITS waits of each, which edges are looked for in, and
+ * code keys.
  */
 #ifndef CRIT_FILMING_H
 #define CRIT_FILMING_H
 
 #include "analysis/schema/event.h"
 #include "analysis/schema/trace.h"
+#include "analysis/waits/code_keys.h"
 #include "analysis/waits/costs.h"
 #include "analysis/waits/film.h"
 
@@ -42,6 +47,9 @@ struct crit_filming_counts {
 };
 
 struct crit_filming_counts crit_filming_counts(const struct crit_filming *filming);
+
+/* The buckets of the costs, by number.  Borrowed until destroy. */
+const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming);
 
 /*
  * Plays what was filmed, once the analysis is over.  Ownership: the costs are the caller's to fini.
