@@ -6,8 +6,10 @@
 /* In the order of crit --help. */
 #define CRIT_COMMANDS(command)                                                                     \
 	command(run, "run a program and report what holds it up") command(                         \
-		report, "print the report of a recording")                                         \
-		command(annotate, "print source lines with what was earned there") command(        \
+		report, "print the report of a recording") command(annotate,                       \
+								   "print source lines with what " \
+								   "was earned there")             \
+		command(waits, "print what the others waited for") command(                        \
 			diff, "compare the reports of two runs") command(export,                   \
 									 "write the OTF2 archive " \
 									 "of a recording")         \

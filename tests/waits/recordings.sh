@@ -9,8 +9,8 @@ trap 'rm -rf "$scratch"' EXIT
 
 failed=0 waits=0
 for recording in "$root"/tests/data/golden/*.crit; do
-	if "$build/bin/crit-waits" "$scratch" "$recording" >"$scratch/out" 2>&1; then
-		waits=$((waits + $(sed -n 's/^\([0-9]*\) waits,.*/\1/p' "$scratch/out")))
+	if TMPDIR=$scratch "$build/bin/crit" waits "$recording" >"$scratch/out" 2>&1; then
+		waits=$((waits + $(sed -n 's/^crit waits: \([0-9]*\) waits,.*/\1/p' "$scratch/out")))
 	else
 		failed=$((failed + 1))
 		echo "$recording: $(tail -1 "$scratch/out")"

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Joins the buckets of costs by who and where, and edges by who.
+#include "report/waits/cause_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table/group_by.h"
+
+static int compare_who(const struct crit_who *left, const struct crit_who *right)
+{
+	int order = crit_by_number(left->rank, right->rank);
+
+	return order ? order : crit_by_number(left->thread, right->thread);
+}
+
+static int compare_call(uint16_t left_call, const struct crit_source_location *left,
+			uint16_t right_call, const struct crit_source_location *right)
+{
+	int order = crit_by_number(left_call, right_call);
+
+	return order ? order : crit_source_location_compare(left, right);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct crit_cause_row *left = a, *right = b;
+	int order = compare_who(&left->who, &right->who);
+
+	if (!order)
+		order = crit_by_number(left->is_outside, right->is_outside);
+	if (!order)
+		order = crit_by_number(left->is_call, right->is_call);
+	if (!order)
+		order = compare_call(left->before_call, &left->before, right->before_call,
+				     &right->before);
+	return order ? order
+		     : compare_call(left->after_call, &left->after, right->after_call,
+				    &right->after);
+}
+
+static void begin_row(void *to, const void *from)
+{
+	struct crit_cause_row *row = to;
+
+	*row = *(const struct crit_cause_row *)from;
+	row->cost = row->direct = 0;
+	row->path_ns = 0;
+}
+
+static void add_row(void *to, const void *from)
+{
+	const struct crit_cause_row *row = from;
+	struct crit_cause_row *into = to;
+
+	into->cost += row->cost;
+	into->direct += row->direct;
+	into->path_ns += row->path_ns;
+}
+
+static const struct crit_grouping by_cause = { sizeof(struct crit_cause_row),
+					       sizeof(struct crit_cause_row), compare_rows,
+					       begin_row, add_row };
+
+static int compare_cost(const void *a, const void *b)
+{
+	const struct crit_cause_row *left = a, *right = b;
+
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? 1 : -1;
+	if (left->path_ns != right->path_ns)
+		return left->path_ns < right->path_ns ? 1 : -1;
+	return compare_rows(a, b);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct crit_waiter_row *left = a, *right = b;
+	int order = compare_who(&left->from, &right->from);
+
+	return order ? order : compare_who(&left->to, &right->to);
+}
+
+static void begin_pair(void *to, const void *from)
+{
+	const struct crit_waiter_row *pair = from;
+
+	*(struct crit_waiter_row *)to =
+		(struct crit_waiter_row){ .from = pair->from, .to = pair->to };
+}
+
+static void add_pair(void *to, const void *from)
+{
+	const struct crit_waiter_row *pair = from;
+	struct crit_waiter_row *into = to;
+
+	into->count += pair->count;
+	into->raw_ns += pair->raw_ns;
+	into->self_ns += pair->self_ns;
+	into->impact += pair->impact;
+}
+
+static const struct crit_grouping by_pair = { sizeof(struct crit_waiter_row),
+					      sizeof(struct crit_waiter_row), compare_pairs,
+					      begin_pair, add_pair };
+
+static int compare_impact(const void *a, const void *b)
+{
+	const struct crit_waiter_row *left = a, *right = b;
+
+	if (left->impact != right->impact)
+		return left->impact < right->impact ? 1 : -1;
+	return compare_pairs(a, b);
+}
+
+static struct crit_who who_of(const struct crit_results *results, uint32_t thread,
+			      enum crit_cause_by by)
+{
+	struct crit_who who = { CRIT_NONE, CRIT_NONE };
+
+	if (by == CRIT_CAUSE_BY_SITE || thread >= results->thread_count)
+		return who;
+	if (results->threads[thread].rank_row >= 0)
+		who.rank = (uint32_t)results->threads[thread].rank_row;
+	if (who.rank == CRIT_NONE || by == CRIT_CAUSE_BY_THREAD)
+		who.thread = thread;
+	return who;
+}
+
+static void find_place(struct crit_symbols *symbols, const struct crit_thread_row *thread,
+		       const struct crit_code_call *call, uint16_t *ret_call,
+		       struct crit_source_location *ret_place)
+{
+	*ret_call = call->call;
+	ret_place->offset = call->site;
+	if (symbols && call->site)
+		crit_symbols_find(symbols, thread->node, thread->pid, call->site, ret_place);
+}
+
+static struct crit_cause_row row_of(const struct crit_code_key *key, const struct crit_cost *cost,
+				    const struct crit_results *results,
+				    struct crit_symbols *symbols, enum crit_cause_by by)
+{
+	struct crit_cause_row row = { .who = who_of(results, key->thread, by),
+				      .direct = cost->direct,
+				      .is_outside = key->thread >= results->thread_count };
+
+	for (int part = 0; part < CRIT_PART_COUNT; part++) {
+		row.cost += cost->cost[part];
+		row.path_ns += cost->path_ns[part];
+	}
+	row.has_place = !row.is_outside && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
+	if (!row.has_place)
+		return row;
+	row.is_call = key->is_call;
+	find_place(symbols, &results->threads[key->thread], &key->before, &row.before_call,
+		   &row.before);
+	find_place(symbols, &results->threads[key->thread], &key->after, &row.after_call,
+		   &row.after);
+	return row;
+}
+
+/* Those that cost nobody anything and are on no path tell nothing. */
+static int fill_rows(struct crit_cause_table *table, const struct crit_code_key *keys,
+		     const struct crit_results *results, struct crit_symbols *symbols,
+		     enum crit_cause_by by)
+{
+	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
+	const size_t bucket_count = table->costs->bucket_count;
+	struct crit_cause_row *all = calloc(bucket_count + 1, sizeof(*all));
+	size_t count = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i <= bucket_count; i++) {
+		all[count] = row_of(i < bucket_count ? &keys[i] : &nowhere,
+				    &table->costs->buckets[i], results, symbols, by);
+		count += all[count].cost || all[count].path_ns;
+	}
+	table->rows = crit_group_by(&by_cause, all, count, &table->row_count);
+	free(all);
+	if (!table->rows)
+		return -ENOMEM;
+	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_cost);
+	return 0;
+}
+
+static int fill_pairs(struct crit_cause_table *table, const struct crit_results *results,
+		      enum crit_cause_by by)
+{
+	const enum crit_cause_by unit = by == CRIT_CAUSE_BY_SITE ? CRIT_CAUSE_BY_RANK : by;
+	struct crit_waiter_row *all = calloc(table->costs->edge_count + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->costs->edge_count; i++) {
+		const struct crit_wait_edge *edge = &table->costs->edges[i];
+
+		all[i] = (struct crit_waiter_row){ .from = who_of(results, edge->from, unit),
+						   .to = who_of(results, edge->to, unit),
+						   .count = edge->count,
+						   .raw_ns = edge->raw_ns,
+						   .self_ns = edge->part_ns[CRIT_PART_SELF],
+						   .impact = edge->impact };
+	}
+	table->pairs = crit_group_by(&by_pair, all, table->costs->edge_count, &table->pair_count);
+	free(all);
+	if (!table->pairs)
+		return -ENOMEM;
+	qsort(table->pairs, table->pair_count, sizeof(*table->pairs), compare_impact);
+	while (table->pair_count && !table->pairs[table->pair_count - 1].count)
+		table->pair_count--; /* the row for which there would be no room */
+	return 0;
+}
+
+int crit_cause_table_init(struct crit_cause_table *table, const struct crit_costs *costs,
+			  const struct crit_code_key *keys, const struct crit_results *results,
+			  struct crit_symbols *symbols, enum crit_cause_by by)
+{
+	int rc;
+
+	*table = (struct crit_cause_table){ .costs = costs };
+	rc = fill_rows(table, keys, results, symbols, by);
+	if (!rc)
+		rc = fill_pairs(table, results, by);
+	if (rc)
+		crit_cause_table_fini(table);
+	return rc;
+}
+
+void crit_cause_table_fini(struct crit_cause_table *table)
+{
+	free(table->rows);
+	free(table->pairs);
+	*table = (struct crit_cause_table){ 0 };
+}
+
+enum crit_cause_by crit_cause_by_parse(const char *word)
+{
+	static const char *const words[CRIT_CAUSE_BY_COUNT] = {
+		[CRIT_CAUSE_BY_PLACE] = "place",
+		[CRIT_CAUSE_BY_RANK] = "rank",
+		[CRIT_CAUSE_BY_THREAD] = "thread",
+		[CRIT_CAUSE_BY_SITE] = "site",
+	};
+	int by = 0;
+
+	while (by < CRIT_CAUSE_BY_COUNT && strcmp(word, words[by]) != 0)
+		by++;
+	return (enum crit_cause_by)by;
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# crit waits: what the others waited for, in chains of threads and of ranks of known work.
+# usage: causes.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+needs_root "for the full kernel half"
+wants_cpus=1
+
+# record COMMAND…: sets dir.
+record() {
+	dir=$trial/$1
+	shift
+	CRIT_DIR=$dir "$crit" run -- "$@" >"$trial/out" 2>"$trial/err"
+}
+
+# waits OPTION…: what crit waits says of the run in $dir.
+waits() {
+	"$crit" waits "$@" "$dir" >"$trial/waits" 2>"$trial/waits.err"
+}
+
+# cause ROW COLUMN: of the table of causes.
+cause() {
+	sed -n '/^Causes/,/^$/p' "$trial/waits" | awk -v row="$1" -v column="$2" 'NR == row + 4 { print $column + 0 }'
+}
+
+whole() {
+	[ "$1" -eq 0 ] && ! grep -q 'in circles' "$trial/waits"
+	point "$2: the laws of waits hold, none in circles" $? \
+		"$(grep 'in circles' "$trial/waits")$(cat "$trial/waits.err")"
+}
+
+# Four threads in turn, and the one that waits for their ends: each millisecond of the one that works costs four.
+whole_cpus record stages "$apps/stages" 20 4 20 2
+waits --by=thread
+whole $? stages
+within "stages: share of the first thread, per cent: 20 of 26 ms" "$(cause 1 2)" 68 85
+within "stages: of its cost, share of those who wait for it alone" \
+	"$(awk "BEGIN { print $(cause 1 3) / $(cause 1 1) }")" 0.42 0.58
+waits
+whole $? "stages by place"
+grep -q '20  thread .* for thread' "$trial/waits"
+point "stages: each round is a wait of the next one" $? "$(sed -n '/^Who/,$p' "$trial/waits")"
+
+for flavour in "${flavours[@]}"; do
+	for work in 20:2 10:10; do
+		name=handover-$flavour-$work
+		launch "$name" run "$flavour" 2 handover 20 "${work%:*}" "${work#*:}"
+		waits --by=rank
+		whole $? "$name"
+		case $work in
+		20:2) within "$name: share of rank 0, per cent: 20 of 22 ms" "$(cause 1 2)" 84 96 ;;
+		*) within "$name: nobody stands out" "$(cause 1 2)" 45 62 ;;
+		esac
+	done
+	launch "place-$flavour" run "$flavour" 2 handover 20 20 2
+	waits
+	grep -m 1 '%' "$trial/waits" | grep -q \
+		'rank 0: between MPI_Recv receive handover.c:[0-9]* and MPI_Send send handover.c:[0-9]*$'
+	point "place-$flavour: the cause is where rank 0 works" $? "$(grep -m 1 '%' "$trial/waits")"
+	waits --by=site
+	grep -m 1 '%' "$trial/waits" | grep -q 'all: between MPI_Recv receive'
+	point "place-$flavour: of all ranks" $? "$(grep -m 1 '%' "$trial/waits")"
+done
+
+record sleep sleep 0.3
+waits
+whole $? sleep
+within "sleep: share of nobody, per cent" "$(cause 1 2)" 99 100
+grep -m 1 '%' "$trial/waits" | grep -q 'nobody of the run'
+point "sleep: a timer is nobody of the run" $? "$(grep -m 1 '%' "$trial/waits")"
+
+waits --by=nonsense
+[ $? -eq 2 ] && [ "$(wc -l <"$trial/waits.err")" -eq 1 ]
+point "a wrong --by is refused in one line" $? "$(cat "$trial/waits.err")"
+mkdir "$trial/empty"
+dir=$trial/empty waits
+[ $? -eq 1 ] && [ "$(wc -l <"$trial/waits.err")" -eq 1 ]
+point "a directory without recordings is refused in one line" $? "$(cat "$trial/waits.err")"
+trial_end
