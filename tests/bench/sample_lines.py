@@ -29,20 +29,18 @@ def clock_program(pid):
     raise NotBuilt("a program of the sampling clocks")
 
 
-def start(bench, pid, command, **settings):
-    """A run with that collector; returns (process, folder)."""
+def start(bench, socket, command, **settings):
+    """A run with the collector of that socket; returns (process, folder)."""
     folder = bench.folder()
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        socket = file.read().decode().rstrip("\0").split("\0")[-1]
     environment = dict(os.environ, CRIT_SOCKET=socket, CRIT_DIR=os.path.join(folder, "run"), **settings)
     return subprocess.Popen([bench.program("bin", "crit"), "run", "--", *command], env=environment, cwd=folder,
                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL), folder
 
 
-def stranger_ns(bench, pid):
+def stranger_ns(bench, pid, socket):
     """Run time for a tick that finds no member: the run sleeps, others use the CPUs."""
-    other, folder = start(bench, pid, ["sleep", "600"], CRIT_SAMPLE_HZ=str(STRANGER_HZ))
+    other, folder = start(bench, socket, ["sleep", "600"], CRIT_SAMPLE_HZ=str(STRANGER_HZ))
     try:
         wait_for(lambda: any(os.path.getsize(p) for p in glob.glob(f"{folder}/run/*.crit")), "recording")
         before = clock_program(pid)
@@ -69,10 +67,10 @@ def cpu_of(text, seen):
             seen[path] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def member_run(bench, pid):
+def member_run(bench, pid, socket):
     """Of a run with members on the CPUs: shares of its CPU time in %, ns for a tick, KB/s."""
     before, begin_s, unwinders = clock_program(pid), time.monotonic(), {}
-    child, folder = start(bench, pid, [bench.program("tests", "apps", "sampled"), "crowd", str(RUN_MS // THREADS),
+    child, folder = start(bench, socket, [bench.program("tests", "apps", "sampled"), "crowd", str(RUN_MS // THREADS),
                                        str(THREADS)], CRIT_FINISH_S="0")
     while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         cpu_of(f"crit finish --directory {folder}/run", unwinders)  # its analysis comes later
@@ -92,9 +90,9 @@ def member_run(bench, pid):
 def lines_samples(bench):
     if os.geteuid() != 0:
         raise NotBuilt("root, to start collectors and to read the kernel's counters")
-    with collectors(bench, 1) as pids, statistics():
-        stranger = [stranger_ns(bench, pids[0]) for _ in range(bench.rounds)]
-        members = [member_run(bench, pids[0]) for _ in range(min(bench.rounds, 3))]
+    with collectors(bench, 1) as [(pid, socket)], statistics():
+        stranger = [stranger_ns(bench, pid, socket) for _ in range(bench.rounds)]
+        members = [member_run(bench, pid, socket) for _ in range(min(bench.rounds, 3))]
     figures = {name: [row[name] for row in members] for name in members[0]}
     yield "tick that finds no member, BPF", median(stranger), "ns", 600, 300, spread(stranger)
     yield ("tick of a member with its stack, BPF", median(figures["tick"]), "ns", 8000, 4000,
