@@ -8,6 +8,22 @@
 
 #define FLAGS (JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY)
 
+#define TEXT_BYTES 1024
+
+json_t *crit_json_text(const char *text, size_t bytes_max)
+{
+	char copy[TEXT_BYTES];
+	size_t length = strnlen(text, bytes_max < sizeof(copy) ? bytes_max : sizeof(copy));
+	json_t *value;
+
+	memcpy(copy, text, length);
+	value = json_stringn(copy, length);
+	for (size_t i = 0; !value && i < length; i++)
+		if ((unsigned char)copy[i] >= 0x80)
+			copy[i] = '?';
+	return value ? value : json_stringn(copy, length);
+}
+
 static void write_out(struct crit_json_stream *stream, const char *text, size_t bytes)
 {
 	if (fwrite(text, 1, bytes, stream->out) != bytes && !stream->status)

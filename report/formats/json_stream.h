@@ -23,6 +23,12 @@ struct crit_json_stream {
 	char bytes[CRIT_JSON_STREAM_BYTES];
 };
 
+/*
+ * A text of bytes_max bytes, or up to its 0.  Names come from foreign processes: what is not UTF-8
+ * becomes '?'.  Ownership: the caller's.  Errors: NULL, out of memory.
+ */
+json_t *crit_json_text(const char *text, size_t bytes_max);
+
 void crit_json_stream_begin(struct crit_json_stream *stream, FILE *out);
 
 /* A member with a value.  Ownership: takes value; NULL: there was no memory for it. */

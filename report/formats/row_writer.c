@@ -6,10 +6,9 @@
 
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
+#include "report/formats/json_stream.h"
 #include "report/formats/report_csv.h"
 #include "report/tables/labels.h"
-
-#define TEXT_BYTES 1024
 
 /* Those of a table that are where, or in report.txt in the order of their places. */
 static size_t columns_of(enum crit_table table, enum crit_where where,
@@ -42,22 +41,6 @@ static void get(const struct crit_column *column, struct crit_row *row, struct c
 		value->is_null = !value->text;
 }
 
-/* Names come from foreign processes: what is not UTF-8 becomes '?'. */
-static json_t *json_of_text(const struct crit_value *value)
-{
-	char copy[TEXT_BYTES];
-	size_t length = strnlen(value->text, value->text_bytes < sizeof(copy) ? value->text_bytes
-									      : sizeof(copy));
-	json_t *text;
-
-	memcpy(copy, value->text, length);
-	text = json_stringn(copy, length);
-	for (size_t i = 0; !text && i < length; i++)
-		if ((unsigned char)copy[i] >= 0x80)
-			copy[i] = '?';
-	return text ? text : json_stringn(copy, length);
-}
-
 static json_t *json_of(const struct crit_column *column, const struct crit_row *row,
 		       const struct crit_value *value)
 {
@@ -79,7 +62,7 @@ static json_t *json_of(const struct crit_column *column, const struct crit_row *
 	case CRIT_KIND_WORD:
 	case CRIT_KIND_TEXT:
 	case CRIT_KIND_FIELD:
-		return json_of_text(value);
+		return crit_json_text(value->text, value->text_bytes);
 	case CRIT_KIND_JSON:
 		return value->json;
 	default:
