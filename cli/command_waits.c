@@ -11,22 +11,26 @@
 #include "cli/results/recording_set.h"
 #include "core/base/line.h"
 #include "core/base/setting.h"
+#include "report/tables/summary.h"
+#include "report/waits/waits_json.h"
 #include "report/waits/waits_text.h"
 
 #define EDGES_MAX 1000000u
 #define ROWS_MAX 20
 
 static const char usage[] =
-	"usage: crit waits [--by=place|rank|thread|site] [--all] DIRECTORY|FILE...\n"
+	"usage: crit waits [--by=place|rank|thread|site] [--all|--json] DIRECTORY|FILE...\n"
 	"Prints what the others waited for, through any chain of waits, and who waited for whom.\n"
 	"  --by=place    of each rank, by the calls around it (the default)\n"
 	"  --by=rank     of each rank; --by=thread: of each thread; --by=site: of all ranks\n"
 	"  --all         all rows, not only the first 20\n"
-	"exit: 0 ok, 1 cannot be read or played, 2 usage\n";
+	"  --json        all rows, as an object of JSON\n"
+	"exit: 0 ok, 1 cannot be read or played, 2 usage, 3 incomplete\n";
 
 struct options {
 	enum crit_cause_by by;
 	size_t rows_max;
+	bool is_json;
 };
 
 static const struct crit_syntax syntax;
@@ -35,8 +39,9 @@ static int take(int option, void *to)
 {
 	struct options *options = to;
 
-	if (option == 'a') {
+	if (option != 'b') {
 		options->rows_max = 0;
+		options->is_json |= option == 'j';
 		return CRIT_SYNTAX_GO_ON;
 	}
 	options->by = crit_cause_by_parse(optarg);
@@ -48,6 +53,7 @@ static int take(int option, void *to)
 static const struct option names[] = { { "all", no_argument, NULL, 'a' },
 				       { "by", required_argument, NULL, 'b' },
 				       { "help", no_argument, NULL, 'h' },
+				       { "json", no_argument, NULL, 'j' },
 				       { 0 } };
 static const struct crit_syntax syntax = {
 	.command = "crit waits", .letters = "h", .names = names, .usage = usage, .take = take
@@ -71,23 +77,50 @@ static int film(struct crit_recording_set *set, struct crit_filming *filming,
 	return rc;
 }
 
+/* Takes results. */
 static int show(struct crit_recording_set *set, const struct crit_costs *costs,
-		const struct crit_code_key *keys, const struct crit_results *results,
+		const struct crit_code_key *keys, struct crit_results *results,
 		const struct options *options, struct crit_err *err)
 {
-	struct crit_symbols *symbols = NULL;
+	const uint64_t window_ns = results->window_ns;
+	struct crit_analysis *analysis = NULL;
 	struct crit_cause_table table;
-	int rc = crit_recording_set_symbols(set, &symbols, err);
+	struct crit_summary summary;
+	int rc = crit_recording_set_name(set, results, &analysis, err);
 
-	if (!rc)
-		rc = crit_cause_table_init(&table, costs, keys, results, symbols, options->by);
 	if (rc)
 		return rc;
-	crit_waits_text_write(stdout, &table, results, options->rows_max);
-	crit_cause_table_fini(&table);
-	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+	rc = crit_analysis_summarise(analysis, false, &summary);
+	if (rc)
+		goto out;
+	rc = crit_cause_table_init(&table, costs, keys, results, summary.symbols, options->by);
+	if (!rc) {
+		if (options->is_json)
+			rc = crit_waits_json_write(stdout, &table, results);
+		else
+			crit_waits_text_write(stdout, &table, results, options->rows_max);
+		crit_cause_table_fini(&table);
+		if (!rc && (fflush(stdout) || ferror(stdout)))
+			rc = -EIO;
+	}
+	if (costs->window_ns < window_ns)
+		fprintf(stderr,
+			"crit waits: the waits end after %.3f s, where the recording fell back to "
+			"level profile\n",
+			1e-9 * (double)costs->window_ns);
+	if (summary.is_incomplete)
+		fputs("crit waits: records were lost, so waits are missing; crit report names the "
+		      "losses\n",
+		      stderr);
+	if (!rc && (summary.is_incomplete || costs->window_ns < window_ns))
+		rc = CRIT_EXIT_INCOMPLETE;
+	crit_summary_fini(&summary);
+out:
+	crit_analysis_destroy(analysis);
+	return rc;
 }
 
+/* Yields an exit code.  Errors: below 0. */
 static int play(struct crit_recording_set *set, const struct options *options, struct crit_err *err)
 {
 	const struct crit_film_options film_options = {
@@ -107,9 +140,10 @@ static int play(struct crit_recording_set *set, const struct options *options, s
 		rc = crit_costs_check(&costs, err);
 	if (!rc)
 		rc = show(set, &costs, crit_filming_keys(filming), results, options, err);
+	else
+		crit_results_destroy(results);
 	crit_costs_fini(&costs);
 	crit_filming_destroy(filming);
-	crit_results_destroy(results);
 	return rc;
 }
 
@@ -132,8 +166,8 @@ int crit_command_waits(int argc, char **argv)
 	if (!rc)
 		rc = play(set, &options, &err);
 	crit_recording_set_destroy(set);
-	if (!rc)
-		return CRIT_EXIT_OK;
+	if (rc >= 0)
+		return rc;
 	crit_line_print(stderr, "crit waits: %s\n", err.text[0] ? err.text : strerror(-rc));
 	return CRIT_EXIT_FAILED;
 }

@@ -33,6 +33,7 @@ recorded() {
 
 declare -A codes
 faults=0
+broken=0 # films that contradict themselves, costs that break a law
 # reads COMMAND ARGUMENT…: one of the codes of crit, within a minute.
 reads() {
 	local code
@@ -63,10 +64,14 @@ for ((seed = 1; seed <= count; seed++)); do
 	reads export otf2 --samples "$trial/damaged"
 	reads diff "$trial/damaged" "$from"
 	reads verify "$trial/damaged"
+	reads waits "$trial/damaged"
+	[[ $(cat "$trial/words") = *"cannot play"* || $(cat "$trial/words") = *" ns"* ]] && broken=$((broken + 1))
 done
 for code in "${!codes[@]}"; do said+="$code: ${codes[$code]} times  "; done
 [ "$faults" -eq 0 ]
 point "$count damaged recordings" $? "exit codes $said"
+[ "$broken" -eq 0 ]
+point "the laws of waits hold in each" $? "broken: $broken"
 for code in 0 3; do # some damage is told of, and some does not matter
 	[ "${codes[$code]:-0}" -gt 0 ]
 	point "some end with $code" $? ""

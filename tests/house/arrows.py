@@ -69,7 +69,7 @@ FOLDERS = {
     "report/findings": "tables",
     "report/formats": "tables findings",
     "report/profiles": "tables findings",
-    "report/waits": "tables",
+    "report/waits": "tables formats",
 }
 
 
