@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/waits/filming.h"
 #include "cli/command.h"
@@ -65,11 +66,13 @@ static int film(struct crit_recording_set *set, struct crit_filming *filming,
 	const struct crit_trace_sink sink = crit_filming_sink(filming);
 	const struct crit_listener listener = crit_filming_listener(filming);
 	struct crit_progress progress = crit_progress_begin("analysing");
-	const struct crit_analysis_options options = { .trace = &sink,
-						       .listener = &listener,
-						       .progress = crit_progress_draw,
-						       .user = &progress,
-						       .index = crit_recording_set_index(set) };
+	const struct crit_analysis_options options = {
+		.trace = &sink,
+		.listener = &listener,
+		.progress = isatty(STDERR_FILENO) ? crit_progress_draw : NULL,
+		.user = &progress,
+		.index = crit_recording_set_index(set),
+	};
 	int rc = crit_analyse(crit_recording_set_paths(set), crit_recording_set_count(set),
 			      &options, ret_results, err);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
 
 static int compare_who(const struct crit_who *left, const struct crit_who *right)
@@ -128,6 +129,20 @@ static struct crit_who who_of(const struct crit_results *results, uint32_t threa
 	return who;
 }
 
+/* A wait for a CPU counts as code: a film does not tell it apart. */
+static double without_cpu(const struct crit_results *results, const struct crit_who *who)
+{
+	struct crit_usage usage = { 0 };
+
+	if (who->thread != CRIT_NONE)
+		crit_usage_of(&results->threads[who->thread].cells, &usage);
+	else if (who->rank != CRIT_NONE)
+		crit_usage_of(&results->ranks[who->rank].cells, &usage);
+	return usage.runnable_ns
+		       ? (double)usage.runnable_ns / (double)(usage.useful_ns + usage.runnable_ns)
+		       : 0;
+}
+
 static void find_place(struct crit_symbols *symbols, const struct crit_thread_row *thread,
 		       const struct crit_code_call *call, uint16_t *ret_call,
 		       struct crit_source_location *ret_place)
@@ -150,6 +165,7 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 		row.cost += cost->cost[part];
 		row.path_ns += cost->path_ns[part];
 	}
+	row.without_cpu = without_cpu(results, &row.who);
 	row.has_place = !row.is_outside && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
 	if (!row.has_place)
 		return row;

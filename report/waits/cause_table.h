@@ -27,6 +27,7 @@ struct crit_who { /* both CRIT_NONE: all together, or nobody of the run */
 
 struct crit_cause_row {
 	struct crit_who who;
+	double without_cpu; /* of the time it computed, share in which it had no CPU; of who */
 	struct crit_source_location before, after; /* of the calls */
 	uint16_t before_call, after_call; /* 0: the begin, the end */
 	bool is_call; /* it is in the call before */

@@ -73,6 +73,7 @@ static json_t *cause_of(const struct crit_cause_row *cause, const struct crit_re
 	(void)json_object_set_new(row, "cost_s", seconds((double)cause->cost));
 	(void)json_object_set_new(row, "direct_s", seconds((double)cause->direct));
 	(void)json_object_set_new(row, "path_s", seconds((double)cause->path_ns));
+	(void)json_object_set_new(row, "without_cpu_ratio", json_real(cause->without_cpu));
 	return row;
 }
 
