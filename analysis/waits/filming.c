@@ -564,7 +564,7 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	int rc;
 
 	if (last == filming->thread_count)
-		return crit_err_set(err, -ENODATA, "nothing of any thread was recorded in the window");
+		return crit_err_set(err, -ENODATA, "nothing was recorded of any thread");
 	rc = put_ends(filming);
 	if (rc)
 		return crit_err_set(err, rc, "%s", filming->err.text);

@@ -60,8 +60,9 @@ for flavour in "${flavours[@]}"; do
 		'rank 0: between MPI_Recv receive handover.c:[0-9]* and MPI_Send send handover.c:[0-9]*$'
 	point "place-$flavour: the cause is where rank 0 works" $? "$(grep -m 1 '%' "$trial/waits")"
 	waits --json
-	said=$(ask '(r["schema"], r["causes"][0]["rank"], r["causes"][0]["before"]["call"], r["causes"][0]["after"]["function"],
-		r["circles"], abs(sum(c["cost_s"] for c in r["causes"]) - r["waiting_s"]) < 1e-9,
+	said=$(ask '(r["schema"], r["causes"][0]["rank"], r["causes"][0]["before"]["call"],
+		r["causes"][0]["after"]["function"], r["circles"],
+		abs(sum(c["cost_s"] for c in r["causes"]) - r["waiting_s"]) < 1e-9,
 		abs(sum(c["path_s"] for c in r["causes"]) - r["window_s"]) < 1e-9,
 		{(p["from"]["rank"], p["to"]["rank"]) for p in r["pairs"]} == {(0, 1), (1, 0)})' "$trial/waits")
 	[ "$said" = "('crit-waits/1', 0, 'MPI_Recv', 'send', 0, True, True, True)" ]
