@@ -13,6 +13,7 @@
 #include "core/base/line.h"
 #include "core/base/setting.h"
 #include "report/tables/summary.h"
+#include "report/waits/cause_table.h"
 #include "report/waits/waits_json.h"
 #include "report/waits/waits_text.h"
 
@@ -87,7 +88,7 @@ static int show(struct crit_recording_set *set, const struct crit_costs *costs,
 {
 	const uint64_t window_ns = results->window_ns;
 	struct crit_analysis *analysis = NULL;
-	struct crit_cause_table table;
+	struct crit_cause_table *table;
 	struct crit_summary summary;
 	int rc = crit_recording_set_name(set, results, &analysis, err);
 
@@ -96,16 +97,16 @@ static int show(struct crit_recording_set *set, const struct crit_costs *costs,
 	rc = crit_analysis_summarise(analysis, false, &summary);
 	if (rc)
 		goto out;
-	rc = crit_cause_table_init(&table, costs, keys, results, summary.symbols, options->by);
-	if (!rc) {
-		if (options->is_json)
-			rc = crit_waits_json_write(stdout, &table, results);
-		else
-			crit_waits_text_write(stdout, &table, results, options->rows_max);
-		crit_cause_table_fini(&table);
-		if (!rc && (fflush(stdout) || ferror(stdout)))
-			rc = -EIO;
-	}
+	table = crit_cause_table_create(costs, keys, results, summary.symbols, options->by);
+	if (!table)
+		rc = -ENOMEM;
+	else if (options->is_json)
+		rc = crit_waits_json_write(stdout, table, results);
+	else
+		crit_waits_text_write(stdout, table, results, options->rows_max);
+	crit_cause_table_destroy(table);
+	if (!rc && (fflush(stdout) || ferror(stdout)))
+		rc = -EIO;
 	if (costs->window_ns < window_ns)
 		fprintf(stderr,
 			"crit waits: the waits end after %.3f s, where the recording fell back to "

@@ -8,6 +8,7 @@
 
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
+#include "report/waits/cause_rows.h"
 
 static int compare_who(const struct crit_who *left, const struct crit_who *right)
 {
@@ -230,26 +231,30 @@ static int fill_pairs(struct crit_cause_table *table, const struct crit_results 
 	return 0;
 }
 
-int crit_cause_table_init(struct crit_cause_table *table, const struct crit_costs *costs,
-			  const struct crit_code_key *keys, const struct crit_results *results,
-			  struct crit_symbols *symbols, enum crit_cause_by by)
+struct crit_cause_table *crit_cause_table_create(const struct crit_costs *costs,
+						 const struct crit_code_key *keys,
+						 const struct crit_results *results,
+						 struct crit_symbols *symbols,
+						 enum crit_cause_by by)
 {
-	int rc;
+	struct crit_cause_table *table = calloc(1, sizeof(*table));
 
-	*table = (struct crit_cause_table){ .costs = costs };
-	rc = fill_rows(table, keys, results, symbols, by);
-	if (!rc)
-		rc = fill_pairs(table, results, by);
-	if (rc)
-		crit_cause_table_fini(table);
-	return rc;
+	if (!table)
+		return NULL;
+	table->costs = costs;
+	if (!fill_rows(table, keys, results, symbols, by) && !fill_pairs(table, results, by))
+		return table;
+	crit_cause_table_destroy(table);
+	return NULL;
 }
 
-void crit_cause_table_fini(struct crit_cause_table *table)
+void crit_cause_table_destroy(struct crit_cause_table *table)
 {
+	if (!table)
+		return;
 	free(table->rows);
 	free(table->pairs);
-	*table = (struct crit_cause_table){ 0 };
+	free(table);
 }
 
 enum crit_cause_by crit_cause_by_parse(const char *word)

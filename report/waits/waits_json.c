@@ -4,6 +4,7 @@
 
 #include "core/base/call.h"
 #include "report/formats/json_stream.h"
+#include "report/waits/cause_rows.h"
 
 static json_t *seconds(double ns)
 {

@@ -5,6 +5,7 @@
 #include "core/base/call.h"
 #include "core/base/line.h"
 #include "report/tables/labels.h"
+#include "report/waits/cause_rows.h"
 
 #define CALL_BYTES 192
 #define WHAT_BYTES (2 * CALL_BYTES + 64)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of causes and of pairs, as the writers see them. */
+#ifndef CRIT_CAUSE_ROWS_H
+#define CRIT_CAUSE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/symbols/symbols.h"
+#include "analysis/waits/costs.h"
+
+struct crit_who { /* both CRIT_NONE: all together, or nobody of the run */
+	uint32_t rank; /* row */
+	uint32_t thread; /* row; CRIT_NONE: all of the rank */
+};
+
+struct crit_cause_row {
+	struct crit_who who;
+	double without_cpu; /* of the time it computed, share in which it had no CPU; of who */
+	struct crit_source_location before, after; /* of the calls */
+	uint16_t before_call, after_call; /* 0: the begin, the end */
+	bool is_call; /* it is in the call before */
+	bool is_outside; /* nobody of the run: a timer, a device, another program */
+	bool has_place; /* else code is not told apart */
+	crit_integral cost; /* ns of all who waited for it, directly or through others */
+	crit_integral direct; /* of these, of those who waited for it alone */
+	uint64_t path_ns; /* on the critical path */
+};
+
+struct crit_waiter_row {
+	struct crit_who from, to; /* who waits, and for whom */
+	uint64_t count;
+	uint64_t raw_ns, self_ns; /* of waiting; of these, while `to` ran */
+	crit_integral impact; /* the same, of the waiter and all behind it */
+};
+
+struct crit_cause_table {
+	const struct crit_costs *costs; /* borrowed */
+	struct crit_cause_row *rows; /* by cost, then by path, descending; none without both */
+	size_t row_count;
+	struct crit_waiter_row *pairs; /* by impact, descending */
+	size_t pair_count;
+};
+
+#endif
