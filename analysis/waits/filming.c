@@ -458,7 +458,8 @@ static int take_wakeup(void *user, const struct crit_event *event)
 	struct crit_edge edge = *event->edge;
 	const struct crit_event taken = { .edge = &edge };
 
-	if (filming->has_ranks || !filming->threads || filming->threads[edge.waiter].depth)
+	if (filming->has_ranks || !filming->threads ||
+	    filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
 		return 0;
 	edge.cause_ns = act_of(filming, edge.cause, edge.cause_ns);
 	return take_edge(filming, &taken);
@@ -563,6 +564,10 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	uint8_t *parts = NULL;
 	int rc;
 
+	if (filming->end_ns <= filming->begin_ns)
+		return crit_err_set(err, -ENODATA,
+				    "no waits one by one: the recording is of level profile or "
+				    "lost its begin; CRIT_LEVEL=trace has them");
 	if (last == filming->thread_count)
 		return crit_err_set(err, -ENODATA, "nothing was recorded of any thread");
 	rc = put_ends(filming);

@@ -79,6 +79,12 @@ within "sleep: share of nobody, per cent" "$(cause 1 2)" 99 100
 grep -m 1 '%' "$trial/waits" | grep -q 'nobody of the run'
 point "sleep: a timer is nobody of the run" $? "$(grep -m 1 '%' "$trial/waits")"
 
+export CRIT_LEVEL=profile
+record profile "$apps/stages" 2 2 1 1
+unset CRIT_LEVEL
+waits
+[ $? -eq 1 ] && grep -q 'CRIT_LEVEL=trace' "$trial/waits.err"
+point "level profile has no waits, which one line says" $? "$(cat "$trial/waits.err")"
 waits --by=nonsense
 [ $? -eq 2 ] && [ "$(wc -l <"$trial/waits.err")" -eq 1 ]
 point "a wrong --by is refused in one line" $? "$(cat "$trial/waits.err")"
