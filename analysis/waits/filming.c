@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/waits/backplay.h"
+#include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
 
 #define KIND_CALL 1 /* of a wait */

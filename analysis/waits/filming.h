@@ -21,7 +21,7 @@
 
 #include "analysis/schema/event.h"
 #include "analysis/schema/trace.h"
-#include "analysis/waits/code_keys.h"
+#include "analysis/waits/code_key.h"
 #include "analysis/waits/costs.h"
 #include "analysis/waits/film.h"
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a thread did, by where it did it: in a call, or between two of them.  The buckets of a film.
+ *
+ * Without samples the calls around a computation are all that is known of where it is.
+ */
+#ifndef CRIT_CODE_KEY_H
+#define CRIT_CODE_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CRIT_CODE_OUTSIDE 0 /* key of what nobody of the run does */
+/* In place of a call: it was blocked in none that is known; an OpenMP worker without a region. */
+#define CRIT_CODE_BLOCKED 0xffffu
+#define CRIT_CODE_IDLE 0xfffeu
+
+struct crit_code_call { /* as a span has it; all 0: there was none before, there comes none after */
+	uint64_t site;
+	uint16_t call;
+};
+
+struct crit_code_key {
+	struct crit_code_call before, after;
+	uint32_t thread; /* row of results->threads; CRIT_NONE: outside */
+	bool is_call; /* it is in the call before; after is 0 */
+};
+
+#endif
