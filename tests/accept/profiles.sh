@@ -97,11 +97,13 @@ c++ -O2 -g -o "$trial/templates" "$trial/templates.cc" &&
 point "templates and modules are built" $? ""
 for program in "templates 60000" "modules"; do
 	name=${program%% *}
+	scope=
+	[ "$name" = modules ] || scope=Solver::
 	# shellcheck disable=SC2086 # a program and its arguments
 	CRIT_DIR=$trial/$name.d "$crit" run -- "$trial"/$program >/dev/null 2>"$trial/run.err"
 	imported "$name" "$trial/$name.d"
 	said=$("$crit" report --by=function "$trial/$name.d" | sed -n 2p)
-	[[ $said == *" smooth ($name)" ]]
+	[[ $said == *" ${scope}smooth ($name)" ]]
 	point "$name: function" $? "$said"
 	said=$("$crit" annotate "$trial/$name.d" smooth | sed -n 2p)
 	[[ $said == "smooth, in $trial/$name."* && $said != *"cannot be read"* ]]

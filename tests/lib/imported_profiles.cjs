@@ -18,8 +18,10 @@ function add(functions, name, self, total) {
 	functions.set(name, row);
 }
 
-// A function counts once in a stack, however often it is there.
-function addStack(functions, names, weight) {
+// A function counts once in a stack, however often it is there.  Those without names are told apart by where they begin,
+// which report.json does not have: they are one of their file.
+function addStack(functions, told, weight) {
+	const names = told.map((name) => name.replace(/^\[(.*)\+0x[0-9a-f]+\]$/, "[$1]"));
 	names.forEach((name, at) => {
 		add(functions, name, at === names.length - 1 ? weight : 0, names.indexOf(name) === at ? weight : 0);
 	});
