@@ -166,9 +166,8 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 		row.cost += cost->cost[part];
 		row.path_ns += cost->path_ns[part];
 	}
-	row.without_cpu = without_cpu(results, &row.who);
 	row.has_place = !row.is_outside && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
-	if (!row.has_place)
+	if (!row.has_place || !(row.cost || row.path_ns))
 		return row;
 	row.is_call = key->is_call;
 	find_place(symbols, &results->threads[key->thread], &key->before, &row.before_call,
@@ -199,6 +198,8 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_code_key 
 	free(all);
 	if (!table->rows)
 		return -ENOMEM;
+	for (size_t i = 0; i < table->row_count; i++)
+		table->rows[i].without_cpu = without_cpu(results, &table->rows[i].who);
 	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_cost);
 	return 0;
 }

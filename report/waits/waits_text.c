@@ -105,7 +105,8 @@ static void write_causes(FILE *out, const struct crit_cause_table *table,
 	      out);
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct crit_cause_row *row = &table->rows[i];
-		char who[WHO_BYTES], what[WHAT_BYTES];
+		char who[WHO_BYTES], room[WHAT_BYTES];
+		const char *what = what_text(row, room);
 
 		if (rows_max && i == rows_max) {
 			fprintf(out, "  and %zu more; --all shows them\n", table->row_count - i);
@@ -119,7 +120,7 @@ static void write_causes(FILE *out, const struct crit_cause_table *table,
 						row->who.thread != CRIT_NONE
 					? who_text(results, &row->who, who)
 					: "all",
-				*what_text(row, what) ? ": " : "", what_text(row, what));
+				*what ? ": " : "", what);
 	}
 }
 
