@@ -10,7 +10,7 @@
 #include "cli/results/disassembly.h"
 #include "cli/results/recording_set.h"
 #include "core/base/line.h"
-#include "report/formats/annotate_text.h"
+#include "report/pages/annotate_text.h"
 
 static const char usage[] =
 	"usage: crit annotate DIRECTORY|FILE FUNCTION\n"

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "report/formats/diff_changes.h"
+#include "report/diff/diff_changes.h"
 #include "cli/console/syntax.h"
 #include "cli/console/terminal.h"
-#include "report/findings/difference.h"
-#include "report/findings/hot_difference.h"
+#include "report/diff/difference.h"
+#include "report/diff/hot_difference.h"
 #include "report/formats/screen.h"
 #include "report/tables/location_fit.h"
 #include "report/tables/summary.h"

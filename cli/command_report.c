@@ -12,12 +12,12 @@
 #include "cli/console/syntax.h"
 #include "cli/console/terminal.h"
 #include "core/client/client_env.h"
-#include "report/formats/hot_text.h"
-#include "report/formats/report_csv.h"
-#include "report/formats/report_files.h"
-#include "report/formats/report_json.h"
-#include "report/formats/report_summary.h"
-#include "report/formats/report_text.h"
+#include "report/pages/hot_text.h"
+#include "report/pages/report_csv.h"
+#include "report/pages/report_files.h"
+#include "report/pages/report_json.h"
+#include "report/pages/report_summary.h"
+#include "report/pages/report_text.h"
 
 enum format {
 	FORMAT_TEXT = 0,

@@ -13,9 +13,9 @@
 #include "core/base/line.h"
 #include "core/base/setting.h"
 #include "report/tables/summary.h"
-#include "report/waits/cause_table.h"
-#include "report/waits/waits_json.h"
-#include "report/waits/waits_text.h"
+#include "report/tables/cause_table.h"
+#include "report/pages/waits_json.h"
+#include "report/pages/waits_text.h"
 
 #define EDGES_MAX 1000000u
 #define ROWS_MAX 20

@@ -18,7 +18,7 @@
 #include "cli/results/recording_set.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
-#include "report/formats/report_files.h"
+#include "report/pages/report_files.h"
 
 #define START_STEPS 400
 #define STEP_NS 5000000

@@ -16,7 +16,7 @@
 #include "cli/results/recording_set.h"
 #include "cli/results/supervise.h"
 #include "cli/console/terminal.h"
-#include "report/formats/report_text.h"
+#include "report/pages/report_text.h"
 #include "report/formats/screen.h"
 #include "core/abi/abi_slot.h"
 #include "core/base/cleanup.h"

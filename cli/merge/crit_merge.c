@@ -13,7 +13,7 @@
 #include "cli/results/archive.h"
 #include "core/client/client_env.h"
 #include "core/base/line.h"
-#include "report/formats/report_files.h"
+#include "report/pages/report_files.h"
 
 struct merge_options {
 	enum crit_active_rule rule;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/results/no_report.h"
-#include "report/formats/report_files.h"
+#include "report/pages/report_files.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 #include "core/base/regular.h"

@@ -27,7 +27,7 @@
 #include "core/client/client_key.h"
 #include "core/base/clock.h"
 #include "core/base/setting.h"
-#include "report/formats/report_files.h"
+#include "report/pages/report_files.h"
 
 #define HERE "."
 #define LATE_NICE 19

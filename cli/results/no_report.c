@@ -10,7 +10,7 @@
 
 #include "core/base/cleanup.h"
 #include "core/client/client_log.h"
-#include "report/formats/report_files.h"
+#include "report/pages/report_files.h"
 
 #define TEXT_BYTES (PATH_MAX + 512)
 

@@ -16,7 +16,7 @@
 #include "cli/install/installation.h"
 #include "cli/console/progress.h"
 #include "report/findings/summarise.h"
-#include "report/formats/report_files.h"
+#include "report/pages/report_files.h"
 #include "report/tables/call_sites.h"
 #include "report/tables/summary.h"
 #include "core/base/array.h"

@@ -7,7 +7,6 @@
 #include "core/base/cleanup.h"
 #include "core/base/line.h"
 #include "report/formats/json_stream.h"
-#include "report/formats/report_csv.h"
 #include "report/tables/labels.h"
 
 /* Those of a table that are where, or in report.txt in the order of their places. */

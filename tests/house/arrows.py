@@ -69,7 +69,8 @@ FOLDERS = {
     "report/findings": "tables",
     "report/formats": "tables findings",
     "report/profiles": "tables findings",
-    "report/waits": "tables formats",
+    "report/pages": "tables findings formats",
+    "report/diff": "tables findings formats",
 }
 
 

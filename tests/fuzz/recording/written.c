@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "report/findings/summarise.h"
-#include "report/formats/report_csv.h"
-#include "report/formats/report_json.h"
-#include "report/formats/report_summary.h"
-#include "report/formats/report_text.h"
+#include "report/pages/report_csv.h"
+#include "report/pages/report_json.h"
+#include "report/pages/report_summary.h"
+#include "report/pages/report_text.h"
 #include "report/profiles/profile_pprof.h"
 #include "report/profiles/profile_text.h"
 

@@ -9,9 +9,9 @@
 
 #include "report/findings/summarise.h"
 #include "report/formats/columns.h"
-#include "report/formats/report_csv.h"
-#include "report/formats/report_details.h"
-#include "report/formats/report_json.h"
+#include "report/pages/report_csv.h"
+#include "report/pages/report_details.h"
+#include "report/pages/report_json.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/report_schema.h"
 #include "tests/unit/report/results_sample.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two hand-made reports: figures paired by name, sorted by change; what does not fit.
-#include "report/findings/difference.h"
-#include "report/findings/hot_difference.h"
-#include "report/formats/diff_changes.h"
+#include "report/diff/difference.h"
+#include "report/diff/hot_difference.h"
+#include "report/diff/diff_changes.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "report/findings/summarise.h"
-#include "report/formats/annotate_text.h"
-#include "report/formats/hot_text.h"
-#include "report/formats/report_csv.h"
-#include "report/formats/report_json.h"
-#include "report/formats/report_text.h"
+#include "report/pages/annotate_text.h"
+#include "report/pages/hot_text.h"
+#include "report/pages/report_csv.h"
+#include "report/pages/report_json.h"
+#include "report/pages/report_text.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/results_sample.h"
 

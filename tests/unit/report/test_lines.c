@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "report/findings/summarise.h"
-#include "report/formats/message_text.h"
-#include "report/formats/report_csv.h"
-#include "report/formats/report_text.h"
+#include "report/pages/message_text.h"
+#include "report/pages/report_csv.h"
+#include "report/pages/report_text.h"
 #include "core/base/err.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/results_sample.h"

@@ -2,7 +2,7 @@
 // What a report says of calls and programs the user left out, and of ranks that are not there,
 // and of nodes that stopped before the window.
 #include "report/findings/summarise.h"
-#include "report/formats/report_text.h"
+#include "report/pages/report_text.h"
 #include "report/tables/summary.h"
 #include "core/abi/abi_shim.h"
 #include "core/base/call.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "report/findings/summarise.h"
-#include "report/formats/hot_text.h"
-#include "report/formats/report_json.h"
-#include "report/formats/report_text.h"
+#include "report/pages/hot_text.h"
+#include "report/pages/report_json.h"
+#include "report/pages/report_text.h"
 #include "report/tables/path_tree.h"
 #include "tests/lib/check.h"
 #include "tests/unit/report/path_sample.h"

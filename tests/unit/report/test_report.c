@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "report/findings/summarise.h"
-#include "report/formats/report_csv.h"
-#include "report/formats/report_files.h"
-#include "report/formats/report_json.h"
-#include "report/formats/report_text.h"
+#include "report/pages/report_csv.h"
+#include "report/pages/report_files.h"
+#include "report/pages/report_json.h"
+#include "report/pages/report_text.h"
 #include "report/formats/screen.h"
 #include "report/tables/labels.h"
 #include "core/abi/abi_shim.h"

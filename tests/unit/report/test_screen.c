@@ -7,8 +7,8 @@
 
 #include "report/findings/programs.h"
 #include "report/findings/summarise.h"
-#include "report/formats/report_summary.h"
-#include "report/formats/report_text.h"
+#include "report/pages/report_summary.h"
+#include "report/pages/report_text.h"
 #include "report/formats/screen.h"
 #include "report/tables/location_fit.h"
 #include "tests/lib/check.h"

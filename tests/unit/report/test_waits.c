@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "report/formats/hot_text.h"
+#include "report/pages/hot_text.h"
 #include "report/tables/system_calls.h"
 #include "tests/lib/check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs the rows of two reports by what they are called, and sorts them by what changed.
-#include "report/formats/diff_changes.h"
+#include "report/diff/diff_changes.h"
 
 #include <errno.h>
 #include <math.h>

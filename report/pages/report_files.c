@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes each file as NAME.tmp first, and renames them when all are whole.
-#include "report/formats/report_files.h"
+#include "report/pages/report_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/formats/report_csv.h"
-#include "report/formats/report_json.h"
-#include "report/formats/report_text.h"
+#include "report/pages/report_csv.h"
+#include "report/pages/report_json.h"
+#include "report/pages/report_text.h"
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adds up rows of hot[] by name on each side, and compares the shares.
-#include "report/findings/hot_difference.h"
+#include "report/diff/hot_difference.h"
 
 #include <errno.h>
 #include <math.h>

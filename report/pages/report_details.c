@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tables behind the first screen of report.txt. Seconds unless a head says otherwise.
-#include "report/formats/report_details.h"
+#include "report/pages/report_details.h"
 
-#include "report/formats/hot_text.h"
-#include "report/formats/message_text.h"
-#include "report/formats/region_text.h"
+#include "report/pages/hot_text.h"
+#include "report/pages/message_text.h"
+#include "report/pages/region_text.h"
 #include "report/formats/row_writer.h"
 #include "core/base/call.h"
 #include "core/base/cleanup.h"

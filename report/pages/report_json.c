@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // report.json, schema crit-report/2: complete, sorted by key, units in the names of numbers.
-#include "report/formats/report_json.h"
+#include "report/pages/report_json.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/waits/cause_table.h"
+#include "report/tables/cause_table.h"
 
 /* Range: results those of the table.  Errors: -ENOMEM, -EIO. */
 int crit_waits_json_write(FILE *out, const struct crit_cause_table *table,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hot lines in the tables of report.txt, and other levels by themselves; call paths from the
 // function on in which CMetric was earned, a caller a line; and where threads were blocked.
-#include "report/formats/hot_text.h"
+#include "report/pages/hot_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes what waits cost, and who waited for whom, as JSON.
-#include "report/waits/waits_json.h"
+#include "report/pages/waits_json.h"
 
 #include "core/base/call.h"
 #include "report/formats/json_stream.h"
-#include "report/waits/cause_rows.h"
+#include "report/tables/cause_rows.h"
 
 static json_t *seconds(double ns)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Joins the buckets of costs by who and where, and edges by who.
-#include "report/waits/cause_table.h"
+#include "report/tables/cause_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
-#include "report/waits/cause_rows.h"
+#include "report/tables/cause_rows.h"
 
 static int compare_who(const struct crit_who *left, const struct crit_who *right)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages, pairs of ranks and late arrivals in the tables of report.txt.
-#include "report/formats/message_text.h"
+#include "report/pages/message_text.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The figures of the first screen for scripts: one a line, a key, a colon and the value.
-#include "report/formats/report_summary.h"
+#include "report/pages/report_summary.h"
 
 #include "report/findings/programs.h"
 #include "report/findings/verdict.h"

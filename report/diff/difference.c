@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares the windows of two runs, then the useful time and the losses they are made of.
-#include "report/findings/difference.h"
+#include "report/diff/difference.h"
 
 #include <math.h>
 #include <stdarg.h>

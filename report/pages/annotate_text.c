@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Source files beside the hot lines of a function.
-#include "report/formats/annotate_text.h"
+#include "report/pages/annotate_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tables of a report as files of comma-separated values: heads with units, RFC 4180 quoting.
-#include "report/formats/report_csv.h"
+#include "report/pages/report_csv.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // First screen of report.txt: verdict, efficiencies, ranks, regions, calls, checks, what is
 // missing.
-#include "report/formats/report_text.h"
+#include "report/pages/report_text.h"
 
 #include <string.h>
 
 #include "report/findings/omp_runtime.h"
 #include "report/findings/programs.h"
-#include "report/formats/report_details.h"
+#include "report/pages/report_details.h"
 #include "report/formats/screen.h"
 #include "report/tables/labels.h"
 #include "report/tables/location_fit.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints what waits cost, and who waited for whom.
-#include "report/waits/waits_text.h"
+#include "report/pages/waits_text.h"
 
 #include "core/base/call.h"
 #include "core/base/line.h"
 #include "report/tables/labels.h"
-#include "report/waits/cause_rows.h"
+#include "report/tables/cause_rows.h"
 
 #define CALL_BYTES 192
 #define WHAT_BYTES (2 * CALL_BYTES + 64)

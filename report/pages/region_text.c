@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Regions, phases and preemptions in the tables of report.txt, and names for threads.
-#include "report/formats/region_text.h"
+#include "report/pages/region_text.h"
 
 #include <stdio.h>
 
