@@ -18,10 +18,11 @@ def told(path):
 
 
 def estimates(path):
-    """(CMetric, standard error) in s by function."""
+    """(CMetric, standard error) in s by function, without its scope."""
     with open(path, encoding="utf-8") as file:
         rows = [line.split(maxsplit=5) for line in file if "%" in line]
-    return {row[5].split(" (")[0].strip(): (float(row[0]), float(row[1])) for row in rows if len(row) > 5}
+    return {row[5].split(" (")[0].split("::")[-1].strip(): (float(row[0]), float(row[1]))
+            for row in rows if len(row) > 5}
 
 
 def compare(truth, found):
