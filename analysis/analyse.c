@@ -17,6 +17,7 @@
 #include "analysis/mpi/messages.h"
 #include "analysis/replay/emitter.h"
 #include "analysis/replay/replay.h"
+#include "analysis/replay/trace_tee.h"
 #include "analysis/replay/tracer.h"
 #include "analysis/samples/samples.h"
 #include "analysis/schema/results.h"
@@ -303,12 +304,20 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 static int compute(struct attempt *attempt, struct work *work, struct crit_results *results)
 {
 	struct crit_model *model = &attempt->index->model;
-	const struct crit_trace_sink *sink;
+	const struct crit_trace_tee tee = { attempt->options->trace,
+					    attempt->options->second_trace };
+	const struct crit_trace_sink *sink = NULL;
+	struct crit_trace_sink both;
 	int rc = index_pass(attempt);
 
 	if (rc)
 		return rc;
-	sink = attempt->is_trial ? NULL : attempt->options->trace;
+	if (!attempt->is_trial)
+		sink = attempt->options->trace;
+	if (sink && tee.second) {
+		both = crit_trace_tee_sink(&tee);
+		sink = &both;
+	}
 	rc = prepare(model, attempt, work, sink, results->rule);
 	rc = crit_cluster_agree(attempt->cluster, 0, rc); /* or nobody begins */
 	if (!rc)

@@ -21,6 +21,8 @@ static int write_archive(struct crit_otf2_listener *listener, const char *const 
 		.progress = wanted->progress,
 		.user = wanted->progress_user,
 		.trace = &sink,
+		.second_trace = wanted->second_trace,
+		.listener = wanted->listener,
 	};
 	struct crit_results *results = NULL;
 	int rc;

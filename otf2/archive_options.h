@@ -16,6 +16,9 @@ struct crit_otf2_options {
 	const struct crit_transport *transport; /* NULL: this process does all */
 	struct crit_run_index *index; /* of analyses before; NULL: made for this archive */
 	struct crit_results **ret_results; /* takes those of the replay; NULL: nobody wants them */
+	/* Told of the replay as well, as of an analysis; NULL: nobody.  Not with has_all. */
+	const struct crit_trace_sink *second_trace;
+	const struct crit_listener *listener;
 	bool has_metrics; /* CMetric as a metric too, not only as attribute */
 	bool has_all; /* service threads, launchers and processes without a rank as well */
 	bool has_samples; /* as calling contexts, events of regions with them; of one process */

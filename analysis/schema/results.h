@@ -215,6 +215,7 @@ struct crit_analysis_options {
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
 	const struct crit_trace_sink *trace; /* schema/trace.h: told of every span; may be NULL */
+	const struct crit_trace_sink *second_trace; /* after it, of the same threads; may be NULL */
 	/* schema/event.h: NULL: none, in all processes */
 	const struct crit_listener *listener;
 	const struct crit_transport

@@ -73,19 +73,22 @@ struct crit_filming {
 	struct crit_filming_counts counts;
 	uint32_t number;
 	bool has_ranks;
-	struct crit_err err; /* what the film said when it failed */
+	int failed; /* the film did: the analysis goes on without */
+	struct crit_err err; /* why */
 };
 
 static int put(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
 	       uint32_t node, uint32_t number)
 {
-	return crit_film_put(filming->film,
-			     &(struct crit_film_entry){ .time_ns = time_ns,
-							.node = node,
-							.number = number,
-							.type = (uint8_t)type,
-							.kind = KIND_CALL },
-			     &filming->err);
+	const struct crit_film_entry entry = { .time_ns = time_ns,
+					       .node = node,
+					       .number = number,
+					       .type = (uint8_t)type,
+					       .kind = KIND_CALL };
+
+	if (!filming->failed)
+		filming->failed = crit_film_put(filming->film, &entry, &filming->err);
+	return 0;
 }
 
 /* The thread was there since the bucket before. */
@@ -538,7 +541,7 @@ static uint32_t last_thread(const struct crit_filming *filming)
 /* From its end to the window's end a thread is outside, as those nobody knows always are. */
 static int put_ends(struct crit_filming *filming)
 {
-	int rc = 0;
+	int rc = filming->failed;
 
 	for (uint32_t i = 0; i < filming->thread_count && !rc; i++)
 		rc = put(filming, CRIT_FILM_UNTIL, filming->end_ns, i, CRIT_CODE_OUTSIDE);

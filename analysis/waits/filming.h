@@ -13,6 +13,8 @@
  * without a CPU, wakers in runs with ranks.  A call of which no cause was told is transfer as a
  * whole; a block of which none was told is outside: a timer, a device, another program.
  *
+ * A film that fails, as on a full disk, does not end the analysis: playing it says why.
+ *
  * Memory: threads, the last CRIT_FILMING_WAITS waits of each, which edges are looked for in, and
  * code keys.
  */
