@@ -5,19 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/waits/filming.h"
 #include "cli/command.h"
-#include "cli/console/progress.h"
 #include "cli/console/syntax.h"
 #include "cli/results/recording_set.h"
+#include "cli/results/run_waits.h"
 #include "core/base/line.h"
-#include "core/base/setting.h"
 #include "report/tables/summary.h"
-#include "report/tables/cause_table.h"
+#include "report/causes/cause_table.h"
 #include "report/pages/waits_json.h"
 #include "report/pages/waits_text.h"
 
-#define EDGES_MAX 1000000u
 #define ROWS_MAX 20
 
 static const char usage[] =
@@ -61,93 +58,66 @@ static const struct crit_syntax syntax = {
 	.command = "crit waits", .letters = "h", .names = names, .usage = usage, .take = take
 };
 
-static int film(struct crit_recording_set *set, struct crit_filming *filming,
-		struct crit_results **ret_results, struct crit_err *err)
+static int write_table(const struct crit_analysis *analysis, const struct crit_summary *summary,
+		       const struct options *options)
 {
-	const struct crit_trace_sink sink = crit_filming_sink(filming);
-	const struct crit_listener listener = crit_filming_listener(filming);
-	struct crit_progress progress = crit_progress_begin("analysing");
-	const struct crit_analysis_options options = {
-		.trace = &sink,
-		.listener = &listener,
-		.progress = isatty(STDERR_FILENO) ? crit_progress_draw : NULL,
-		.user = &progress,
-		.index = crit_recording_set_index(set),
-	};
-	int rc = crit_analyse(crit_recording_set_paths(set), crit_recording_set_count(set),
-			      &options, ret_results, err);
+	struct crit_cause_table *table = crit_analysis_cause_table(analysis, options->by);
+	int rc = 0;
 
-	crit_progress_end(&progress);
-	return rc;
-}
-
-/* Takes results. */
-static int show(struct crit_recording_set *set, const struct crit_costs *costs,
-		const struct crit_code_key *keys, struct crit_results *results,
-		const struct options *options, struct crit_err *err)
-{
-	const uint64_t window_ns = results->window_ns;
-	struct crit_analysis *analysis = NULL;
-	struct crit_cause_table *table;
-	struct crit_summary summary;
-	int rc = crit_recording_set_name(set, results, &analysis, err);
-
-	if (rc)
-		return rc;
-	rc = crit_analysis_summarise(analysis, false, &summary);
-	if (rc)
-		goto out;
-	table = crit_cause_table_create(costs, keys, results, summary.symbols, options->by);
 	if (!table)
-		rc = -ENOMEM;
-	else if (options->is_json)
-		rc = crit_waits_json_write(stdout, table, results);
+		return -ENOMEM;
+	if (options->is_json)
+		rc = crit_waits_json_write(stdout, table, summary);
 	else
-		crit_waits_text_write(stdout, table, results, options->rows_max);
+		crit_waits_text_write(stdout, table, summary->results, options->rows_max);
 	crit_cause_table_destroy(table);
 	if (!rc && (fflush(stdout) || ferror(stdout)))
 		rc = -EIO;
-	if (costs->window_ns < window_ns)
+	return rc;
+}
+
+/* Yields an exit code.  Errors: below 0. */
+static int show(const struct crit_analysis *analysis, uint64_t known_ns,
+		const struct options *options)
+{
+	struct crit_summary summary;
+	int rc = crit_analysis_summarise(analysis, false, &summary);
+	bool is_cut;
+
+	if (rc)
+		return rc;
+	is_cut = known_ns < summary.results->window_ns;
+	rc = write_table(analysis, &summary, options);
+	if (is_cut)
 		fprintf(stderr,
 			"crit waits: the waits end after %.3f s, where the recording fell back to "
 			"level profile\n",
-			1e-9 * (double)costs->window_ns);
+			1e-9 * (double)known_ns);
 	if (summary.is_incomplete)
 		fputs("crit waits: records were lost, so waits are missing; crit report names the "
 		      "losses\n",
 		      stderr);
-	if (!rc && (summary.is_incomplete || costs->window_ns < window_ns))
+	if (!rc && (summary.is_incomplete || is_cut))
 		rc = CRIT_EXIT_INCOMPLETE;
 	crit_summary_fini(&summary);
-out:
-	crit_analysis_destroy(analysis);
 	return rc;
 }
 
 /* Yields an exit code.  Errors: below 0. */
 static int play(struct crit_recording_set *set, const struct options *options, struct crit_err *err)
 {
-	const struct crit_film_options film_options = {
-		.directory = crit_recording_set_directory(set),
-		.max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2,
-	};
-	struct crit_filming *filming = NULL;
-	struct crit_results *results = NULL;
-	struct crit_costs costs = { 0 };
-	int rc = crit_filming_create(&film_options, &filming, err);
+	struct crit_analysis *analysis = NULL;
+	const struct crit_run_waits *waits;
+	int rc;
 
-	if (!rc)
-		rc = film(set, filming, &results, err);
-	if (!rc)
-		rc = crit_filming_play(filming, EDGES_MAX, &costs, err);
-	if (!rc)
-		rc = crit_costs_check(&costs, err);
-	if (!rc)
-		rc = show(set, &costs, crit_filming_keys(filming), results, options, err);
-	else
-		crit_results_destroy(results);
-	crit_costs_fini(&costs);
-	crit_filming_destroy(filming);
+	crit_recording_set_film(set);
+	rc = crit_recording_set_analyse(set, CRIT_ACTIVE_DEFAULT, isatty(STDERR_FILENO), NULL,
+					&analysis, err);
+	if (rc)
+		return rc;
+	waits = crit_analysis_waits(analysis, err);
+	rc = waits ? show(analysis, crit_run_waits_window_ns(waits), options) : -ENODATA;
+	crit_analysis_destroy(analysis);
 	return rc;
 }
 

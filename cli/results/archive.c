@@ -13,6 +13,7 @@
 #include "core/base/setting.h"
 
 #ifdef CRIT_HAS_OTF2
+#include "cli/results/run_waits.h"
 #include "cli/results/visits.h"
 #include "otf2/archive_export.h"
 #include "otf2/staging.h"
@@ -42,12 +43,18 @@ static void raise_file_limit(void)
 	}
 }
 
-/* Names the results.  Answers rc, or why that failed. */
-static int conclude(struct crit_recording_set *set, struct crit_results *results, int rc,
-		    struct crit_analysis **ret_analysis, struct crit_err *err)
+/* Names the results, if there are any.  Answers rc, or why that failed. */
+static int conclude(struct crit_recording_set *set, struct crit_results *results,
+		    struct crit_run_waits *waits, int rc,
+		    const struct crit_archive_options *options, struct crit_err *err)
 {
-	const int named = crit_recording_set_name(set, results, ret_analysis, rc ? NULL : err);
+	int named = 0;
 
+	if (results)
+		named = crit_recording_set_name(set, results, waits, options->ret_analysis,
+						rc ? NULL : err);
+	else
+		crit_run_waits_destroy(waits);
 	return rc ? rc : named;
 }
 
@@ -59,6 +66,7 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 	struct crit_progress progress = crit_progress_begin("exporting");
 	struct crit_symbols *symbols = NULL;
 	struct crit_results *results = NULL;
+	struct crit_run_waits *waits = NULL;
 	struct crit_otf2_options write = {
 		.rule = options->rule,
 		.transport = options->transport,
@@ -77,6 +85,10 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 	int rc = crit_recording_set_symbols(set, &symbols, err);
 
 	write.site_user = symbols;
+	if (options->ret_analysis && !options->transport && !options->has_all)
+		waits = crit_recording_set_begin_waits(set);
+	if (waits)
+		crit_run_waits_listen(waits, &write.second_trace, &write.listener);
 	raise_file_limit();
 	if (options->transport)
 		rc = crit_transport_agree(options->transport, 0, rc);
@@ -84,8 +96,7 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		rc = crit_otf2_export(paths, crit_recording_set_count(set), directory, &write,
 				      &archive, err);
 	crit_progress_end(&progress);
-	if (results)
-		rc = conclude(set, results, rc, options->ret_analysis, err);
+	rc = conclude(set, results, waits, rc, options, err);
 	if (rc)
 		return rc;
 	*ret_result = (struct crit_archive_result){

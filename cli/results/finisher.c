@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Waits until critd says that the window is closed or hangs up.  Where somebody waits for the
 // report, it turns the recording into results and answers, else it answers at once; and when the
-// run has ended it makes results and OTF2 archive from one replay.
+// run has ended it makes results and OTF2 archive from one replay.  What waits cost comes with the
+// report of a small recording, else it is added last.
 //
 // All files are named relative to the run's directory, which is the working directory: it stays
 // the same under another name, and whatever bears its old name now is not touched.
@@ -33,6 +34,7 @@
 #define LATE_NICE 19
 #define LATE_MS 30000 /* for a finisher at work when the job is over */
 #define AWAITED_BYTES_MAX (16u << 20) /* of recordings whose report is made within CRIT_END_MS */
+#define FILMED_BYTES_MAX (4u << 20) /* of recordings whose report comes with what waits cost */
 #define END_MS 1000 /* for a run to end behind its window */
 #define READERS_MS 20 /* those who wait for a finisher take a free lock for an instant */
 
@@ -63,6 +65,11 @@ static int open_set(struct crit_finisher *finisher, struct crit_err *err)
 	return rc;
 }
 
+static bool is_small(const struct crit_finisher *finisher)
+{
+	return finisher->written_bytes <= FILMED_BYTES_MAX;
+}
+
 static int put_report(struct crit_finisher *finisher, const struct crit_analysis *analysis,
 		      bool is_live, struct crit_err *err)
 {
@@ -86,6 +93,9 @@ static int write_results(struct crit_finisher *finisher, bool is_live)
 	struct crit_err err = { { 0 } };
 	int rc = open_set(finisher, &err);
 
+	finisher->is_filmed = is_small(finisher);
+	if (!rc && finisher->is_filmed)
+		crit_recording_set_film(finisher->set);
 	if (!rc)
 		rc = crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL,
 						&analysis, &err);
@@ -109,18 +119,54 @@ static void log_no_trace(const struct crit_finisher *finisher, int rc, const str
 				   err->text[0] ? err->text : strerror(-rc));
 }
 
+/* The report once more, with what waits cost, if that is known. */
+static void put_waits(struct crit_finisher *finisher, const struct crit_analysis *analysis)
+{
+	struct crit_err err = { { 0 } };
+	int rc = 0;
+
+	finisher->is_filmed = true;
+	if (crit_analysis_waits(analysis, &err))
+		rc = put_report(finisher, analysis, false, &err);
+	if (rc) /* the report is there without */
+		crit_directory_log(finisher->directory_fd, err.text[0] ? err.text : strerror(-rc));
+}
+
+/* What waits cost, where no archive was made that told of it. */
+static void add_waits(struct crit_finisher *finisher)
+{
+	struct crit_analysis *analysis = NULL;
+
+	finisher->state->phase = CRIT_FINISHER_PLAYING;
+	crit_finish_lock_mark_reported(finisher->lock_fd);
+	step_back();
+	crit_recording_set_film(finisher->set);
+	if (!crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL, &analysis,
+					NULL))
+		put_waits(finisher, analysis);
+	crit_analysis_destroy(analysis);
+}
+
 /* The archive follows the report. */
 static void write_trace(struct crit_finisher *finisher)
 {
-	const struct crit_archive_options options = { .rule = finisher->rule };
+	struct crit_analysis *analysis = NULL;
+	const struct crit_archive_options options = { .rule = finisher->rule,
+						      .ret_analysis = &analysis };
 	struct crit_archive_result result;
 	struct crit_err err = { { 0 } };
+	int rc;
 
 	finisher->state->phase = CRIT_FINISHER_EXPORTING;
 	crit_finish_lock_mark_reported(finisher->lock_fd);
 	step_back();
-	log_no_trace(finisher, crit_archive_write(finisher->set, HERE, &options, &result, &err),
-		     &err);
+	if (!finisher->is_filmed)
+		crit_recording_set_film(finisher->set);
+	rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
+	log_no_trace(finisher, rc, &err);
+	if (analysis && !finisher->is_filmed)
+		put_waits(finisher, analysis);
+	crit_analysis_destroy(analysis);
 }
 
 /* Report and archive from one replay; where there is no archive to be had, the report alone. */
@@ -137,8 +183,10 @@ static int write_both(struct crit_finisher *finisher)
 
 	finisher->state->phase = CRIT_FINISHER_REPLAYING_ONCE;
 	step_back();
+	crit_recording_set_film(finisher->set);
 	if (!rc)
 		rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
+	finisher->is_filmed = true;
 	if (analysis)
 		report_rc = conclude(finisher, put_report(finisher, analysis, false, &report_err),
 				     &report_err);
@@ -241,7 +289,7 @@ static bool is_one_replay(const struct crit_finisher *finisher)
 	const bool is_first = finisher->socket_fd >= 0 && finisher->env.is_in_run &&
 			      is_awaited(finisher);
 
-	return crit_archive_is_wanted() && !is_first &&
+	return crit_archive_is_wanted() && !is_first && !is_small(finisher) &&
 	       finisher->state->phase != CRIT_FINISHER_REPLAYING_ONCE;
 }
 
@@ -302,6 +350,7 @@ static int finish(struct crit_finisher *finisher)
 	set = crit_recording_set_create(NULL);
 	has_grown = crit_recording_set_add(set, HERE, NULL) == 0 &&
 		    crit_recording_set_bytes(set) != finisher->written_bytes;
+	finisher->written_bytes = crit_recording_set_bytes(set);
 	crit_recording_set_destroy(set);
 	if (finisher->has_written && !has_grown && !finisher->is_provisional &&
 	    finisher->last_status == 0)
@@ -390,6 +439,8 @@ int crit_finisher_work(struct crit_finisher *finisher)
 	rc = finish(finisher);
 	if (!rc && !finisher->has_no_window && !finisher->has_traced && crit_archive_is_wanted())
 		write_trace(finisher);
+	if (!rc && !finisher->has_no_window && !finisher->is_filmed)
+		add_waits(finisher);
 	if (finisher->lock_fd >= 0) {
 		(void)unlinkat(finisher->directory_fd, CRIT_LOCK_NAME,
 			       0); /* those who wait hold it open */

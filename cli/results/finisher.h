@@ -14,6 +14,7 @@ enum crit_finisher_phase {
 	CRIT_FINISHER_REPORTING = 0, /* or waiting for that */
 	CRIT_FINISHER_REPLAYING_ONCE, /* for report and archive, or for what of it came before */
 	CRIT_FINISHER_EXPORTING, /* the last report is in place */
+	CRIT_FINISHER_PLAYING, /* so is the archive; what waits cost is added to the report */
 };
 
 /* In memory shared with the process that watches the work. */
@@ -39,6 +40,7 @@ struct crit_finisher {
 	int last_status;
 	bool has_written; /* of the window, while the run went on */
 	bool has_no_window; /* another node's finisher reports */
+	bool is_filmed; /* the last results tell what waits cost, as far as that is known */
 	bool has_traced; /* the archive was tried together with the last results */
 	bool is_provisional; /* the last results keep silent about what may still come */
 };

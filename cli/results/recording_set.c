@@ -15,6 +15,7 @@
 #include "cli/install/grant.h"
 #include "cli/install/installation.h"
 #include "cli/console/progress.h"
+#include "cli/results/run_waits.h"
 #include "report/findings/summarise.h"
 #include "report/pages/report_files.h"
 #include "report/tables/call_sites.h"
@@ -32,12 +33,17 @@ struct crit_recording_set {
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	uint32_t active_max; /* of analyses */
+	bool is_filmed; /* likewise */
+	struct crit_err no_waits; /* why they could not be */
 };
 
 struct crit_analysis {
 	struct crit_results *results;
 	struct crit_symbols *symbols; /* the set's */
 	struct crit_call_sites *call_sites; /* their texts are of symbols */
+	struct crit_run_waits *waits; /* NULL: none */
+	struct crit_cause_table *causes; /* of these, by place */
+	struct crit_err no_waits; /* why there are none */
 };
 
 struct crit_recording_set *crit_recording_set_create(struct crit_elf_reader *reader)
@@ -211,32 +217,67 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 	return rc;
 }
 
+/* Plays what was filmed.  Without waits an analysis is whole all the same. */
+static void play_waits(struct crit_analysis *analysis)
+{
+	struct crit_run_waits *waits = analysis->waits;
+
+	if (!waits)
+		return;
+	if (crit_run_waits_play(waits, &analysis->no_waits)) {
+		crit_run_waits_destroy(waits);
+		analysis->waits = NULL;
+		return;
+	}
+	analysis->causes = crit_analysis_cause_table(analysis, CRIT_CAUSE_BY_PLACE);
+}
+
 int crit_recording_set_name(struct crit_recording_set *set, struct crit_results *results,
-			    struct crit_analysis **ret_analysis, struct crit_err *err)
+			    struct crit_run_waits *waits, struct crit_analysis **ret_analysis,
+			    struct crit_err *err)
 {
 	struct crit_analysis *analysis = calloc(1, sizeof(*analysis));
 	int rc = -ENOMEM;
 
 	if (!analysis) {
 		crit_results_destroy(results);
+		crit_run_waits_destroy(waits);
 		return rc;
 	}
 	analysis->results = results;
+	analysis->waits = waits;
+	analysis->no_waits = set->no_waits;
 	rc = crit_recording_set_symbols(set, &analysis->symbols, err);
 	if (!rc)
 		analysis->call_sites = crit_call_sites_create(analysis->symbols, results);
 	if (!rc && !analysis->call_sites)
 		rc = -ENOMEM;
-	if (rc)
+	if (rc) {
 		crit_analysis_destroy(analysis);
-	else
-		*ret_analysis = analysis;
-	return rc;
+		return rc;
+	}
+	play_waits(analysis);
+	*ret_analysis = analysis;
+	return 0;
 }
 
 void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max)
 {
 	set->active_max = active_max;
+}
+
+void crit_recording_set_film(struct crit_recording_set *set)
+{
+	if (set) /* else nothing is analysed */
+		set->is_filmed = true;
+}
+
+struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set)
+{
+	set->no_waits.text[0] = '\0';
+	return set->is_filmed && !set->active_max
+		       ? crit_run_waits_create(set->directory, &set->no_waits)
+		       : NULL;
 }
 
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
@@ -253,16 +294,36 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 	};
 	struct crit_results *results = NULL;
 	const char *const *paths = crit_recording_set_paths(set);
+	struct crit_run_waits *waits = NULL;
 	int rc;
 
 	if (has_progress)
 		options.progress = crit_progress_draw;
+	if (!transport)
+		waits = crit_recording_set_begin_waits(set);
+	if (waits)
+		crit_run_waits_listen(waits, &options.trace, &options.listener);
 	*ret_analysis = NULL;
 	rc = crit_analyse(paths, set->count, &options, &results, err);
 	if (!rc && results)
-		rc = crit_recording_set_name(set, results, ret_analysis, err);
+		rc = crit_recording_set_name(set, results, waits, ret_analysis, err);
+	else
+		crit_run_waits_destroy(waits);
 	crit_progress_end(&progress);
 	return rc;
+}
+
+const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *analysis,
+						 struct crit_err *err)
+{
+	*err = analysis->no_waits;
+	return analysis->waits;
+}
+
+struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,
+						   enum crit_cause_by by)
+{
+	return crit_run_waits_table(analysis->waits, analysis->results, analysis->symbols, by);
 }
 
 int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
@@ -273,6 +334,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 	struct crit_summary_options options = {
 		.critd_path = critd_path,
 		.call_sites = analysis->call_sites,
+		.causes = analysis->causes,
 		.symbols = analysis->symbols,
 		.is_live = is_live,
 	};
@@ -289,6 +351,8 @@ void crit_analysis_destroy(struct crit_analysis *analysis)
 {
 	if (!analysis)
 		return;
+	crit_cause_table_destroy(analysis->causes);
+	crit_run_waits_destroy(analysis->waits);
 	crit_results_destroy(analysis->results);
 	crit_call_sites_destroy(analysis->call_sites);
 	free(analysis);

@@ -9,6 +9,7 @@
 #include "analysis/analyse.h"
 #include "analysis/schema/results.h"
 #include "core/base/err.h"
+#include "report/causes/cause_table.h"
 
 struct crit_elf_reader;
 
@@ -57,8 +58,21 @@ uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);
 /* Analyses from here on leave out time with more active threads than that; 0: none. */
 void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max);
 
+/*
+ * Analyses from here on tell what waits cost as well, which takes them up to twice as long: those
+ * by one process, of all time.
+ */
+void crit_recording_set_film(struct crit_recording_set *set);
+
+struct crit_run_waits;
 struct crit_transport;
 struct crit_summary;
+
+/*
+ * For analyses of the set that are not done by crit_recording_set_analyse.
+ * Ownership: the caller's.  NULL: nothing is to be filmed, or nothing can; the analysis knows why.
+ */
+struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set);
 
 /*
  * Analyses the set.
@@ -71,13 +85,23 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 			       struct crit_analysis **ret_analysis, struct crit_err *err);
 void crit_analysis_destroy(struct crit_analysis *analysis);
 
+/* Borrowed.  NULL: they were not filmed, or err says why they are not known. */
+const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *analysis,
+						 struct crit_err *err);
+
+/* Of an analysis that has waits.  Ownership: the caller's.  Errors: NULL, out of memory. */
+struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,
+						   enum crit_cause_by by);
+
 /*
- * Makes an analysis of results of the set that were found otherwise: names their call sites.
- * Takes results, also after an error.
+ * Makes an analysis of results of the set that were found otherwise: names their call sites, and
+ * plays their waits, NULL none.
+ * Takes results and waits, also after an error.
  * Ownership: crit_analysis_destroy.  Errors: those of crit_symbols_create, -ENOMEM.
  */
 int crit_recording_set_name(struct crit_recording_set *set, struct crit_results *results,
-			    struct crit_analysis **ret_analysis, struct crit_err *err);
+			    struct crit_run_waits *waits, struct crit_analysis **ret_analysis,
+			    struct crit_err *err);
 
 /*
  * Puts an analysis of the set into a summary, which borrows it.

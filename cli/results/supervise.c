@@ -35,11 +35,14 @@ static int give_up(struct crit_finisher *finisher, int signal)
 	bool has_report = faccessat(finisher->directory_fd, "report.txt", F_OK, 0) == 0;
 
 	crit_finisher_clean(finisher);
-	if (finisher->state->phase == CRIT_FINISHER_EXPORTING) {
-		(void)crit_err_set(&err, -EPIPE,
-				   "no OTF2 archive: its writer ended by signal %d (%s); try crit "
-				   "export otf2",
-				   signal, strsignal(signal));
+	if (finisher->state->phase >= CRIT_FINISHER_EXPORTING) {
+		const bool is_playing = finisher->state->phase == CRIT_FINISHER_PLAYING;
+
+		(void)crit_err_set(&err, -EPIPE, "%s ended by signal %d (%s); try crit %s",
+				   is_playing ? "the report does not tell what waits cost: that "
+						"analysis"
+					      : "no OTF2 archive: its writer",
+				   signal, strsignal(signal), is_playing ? "waits" : "export otf2");
 		crit_directory_log(finisher->directory_fd, err.text);
 		return 0;
 	}
@@ -69,7 +72,7 @@ static int supervise(struct crit_finisher *finisher)
 			;
 		if (WIFEXITED(wait_status))
 			return WEXITSTATUS(wait_status) == 0 ? 0 : -EIO;
-		if (finisher->state->phase == CRIT_FINISHER_EXPORTING)
+		if (finisher->state->phase >= CRIT_FINISHER_EXPORTING)
 			break;
 	}
 	return give_up(finisher, WTERMSIG(wait_status));

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "report/findings/verdict_cause.h"
+#include "report/findings/verdict_excess.h"
 #include "report/findings/verdict_hot.h"
 #include "report/findings/verdict_where.h"
 #include "report/tables/labels.h"
@@ -155,15 +157,28 @@ static void say_names(struct crit_summary *summary)
 	append(summary, " have up to %.1f times the mean work", lost->named[0].work_ratio);
 }
 
-/* ", mostly in smooth solver.c:42": where the only one named works. */
-static void say_hot(struct crit_summary *summary)
+/* ", mostly in smooth solver.c:42": where one that is named works, or works too much. */
+static void say_hot(struct crit_summary *summary, size_t unit_row)
 {
-	char hot[CRIT_HOT_SENTENCE];
+	char hot[CRIT_HOT_SENTENCE], excess[CRIT_HOT_SENTENCE];
+	const bool is_single = crit_verdict_hot(summary, unit_row, hot, sizeof(hot));
 
-	if (summary->lost.named_count != 1)
-		return;
-	crit_verdict_hot(summary, summary->lost.named[0].row, hot, sizeof(hot));
-	append(summary, "%s", hot);
+	crit_verdict_excess(summary, unit_row, is_single, excess, sizeof(excess));
+	append(summary, "%s", excess[0] ? excess : hot);
+}
+
+/* False: nobody stands out. */
+static bool say_cause(struct crit_summary *summary, const char *before)
+{
+	char cause[CRIT_CAUSE_SENTENCE];
+	size_t unit_row;
+
+	crit_verdict_cause(summary, cause, sizeof(cause), &unit_row);
+	if (!cause[0])
+		return false;
+	append(summary, "%s%s", before, cause);
+	say_hot(summary, unit_row);
+	return true;
 }
 
 static void say_promise(struct crit_summary *summary)
@@ -189,7 +204,8 @@ static void say_imbalance(struct crit_summary *summary)
 
 	if (lost->named_count) {
 		say_names(summary);
-		say_hot(summary);
+		if (lost->named_count == 1)
+			say_hot(summary, lost->named[0].row);
 		waited_s = crit_fix_seconds(
 			summary->unit == CRIT_UNIT_RANKS
 				? summary->results->ranks[lost->named[0].row].run.blame
@@ -203,12 +219,14 @@ static void say_imbalance(struct crit_summary *summary)
 	} else {
 		if (call)
 			crit_verdict_call_site(summary, call->call, where, sizeof(where));
-		append(summary,
-		       "%ss wait for each other for %.3f s (%.1f%% of the window)%s%s%s: the late "
-		       "%s changes from step to step, or they work one after another",
+		append(summary, "%ss wait for each other for %.3f s (%.1f%% of the window)%s%s%s",
 		       unit_name(summary), lost_s, percent_of_window(summary, lost_s),
-		       call ? ", mostly in " : "", call ? crit_call_name(call->call) : "", where,
-		       unit_name(summary));
+		       call ? ", mostly in " : "", call ? crit_call_name(call->call) : "", where);
+		if (!say_cause(summary, ": "))
+			append(summary,
+			       ": the late %s changes from step to step, or they work one after "
+			       "another",
+			       unit_name(summary));
 	}
 	say_promise(summary);
 }
@@ -248,6 +266,8 @@ static void say_blocked(struct crit_summary *summary)
 	append(summary, "%ss are blocked%s for %.3f s (%.1f%% of the window): I/O, locks or sleep",
 	       unit_name(summary), summary->results->has_ranks ? " outside MPI" : "", lost_s,
 	       percent_of_window(summary, lost_s));
+	if (summary->unit == CRIT_UNIT_THREADS && !summary->lost.named_count)
+		(void)say_cause(summary, "; ");
 }
 
 static void say_library(struct crit_summary *summary)

@@ -113,7 +113,7 @@ static void say_two(const struct ranking *ranking, char *text, size_t text_bytes
 			       crit_hot_text(next, next_name, sizeof(next_name)));
 }
 
-static void say(struct ranking *ranking, char *text, size_t text_bytes)
+static bool say(struct ranking *ranking, char *text, size_t text_bytes)
 {
 	const struct crit_hot_row *first = row_at(&ranking->functions, 0);
 	uint64_t samples = 0;
@@ -125,14 +125,16 @@ static void say(struct ranking *ranking, char *text, size_t text_bytes)
 		ranking->cmetric_s += crit_fix_seconds(row->cmetric);
 	}
 	if (samples < LEAST_SAMPLES || !is_named(first) || first->share < LEAST_SHARE)
-		return;
-	if (leads(ranking, &ranking->functions, 1))
+		return false;
+	if (leads(ranking, &ranking->functions, 1)) {
 		say_first(ranking, text, text_bytes);
-	else
-		say_two(ranking, text, text_bytes);
+		return true;
+	}
+	say_two(ranking, text, text_bytes);
+	return false;
 }
 
-void crit_verdict_hot(struct crit_summary *summary, size_t unit_row, char *text, size_t text_bytes)
+bool crit_verdict_hot(struct crit_summary *summary, size_t unit_row, char *text, size_t text_bytes)
 {
 	struct crit_hot_query query = { .level = CRIT_HOT_FUNCTION,
 					.is_of_unit = true,
@@ -141,13 +143,16 @@ void crit_verdict_hot(struct crit_summary *summary, size_t unit_row, char *text,
 				   .unit_row = unit_row,
 				   .batch_count = summary->results->samples.batch_count };
 
+	bool is_single = false;
+
 	text[0] = '\0';
 	if (ranking.batch_count < LEAST_BATCHES ||
 	    crit_hot_table_init(&ranking.functions, summary->results, &summary->finder, &query))
-		return;
+		return false;
 	query.level = CRIT_HOT_LINE;
 	if (!crit_hot_table_init(&ranking.lines, summary->results, &summary->finder, &query))
-		say(&ranking, text, text_bytes);
+		is_single = say(&ranking, text, text_bytes);
 	crit_hot_table_fini(&ranking.lines);
 	crit_hot_table_fini(&ranking.functions);
+	return is_single;
 }

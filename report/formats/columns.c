@@ -5,9 +5,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "analysis/waits/code_key.h"
 #include "core/base/call.h"
+#include "report/causes/cause_rows.h"
+#include "report/causes/cause_words.h"
 #include "report/findings/omp_runtime.h"
 #include "report/findings/programs.h"
+#include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
 #include "report/tables/labels.h"
 #include "report/tables/message_sums.h"
@@ -92,6 +96,29 @@ static json_t *named_of(const struct crit_summary *summary)
 								: CRIT_NAMED_MAX;
 
 	return crit_rows_json(summary, CRIT_TABLE_NAMED, lost->named, count);
+}
+
+static json_t *text_or_null(const char *words)
+{
+	return words ? crit_json_text(words, SIZE_MAX) : json_null();
+}
+
+/* A call that bounds a cause, and its place. */
+static json_t *cause_call_of(uint16_t call, const struct crit_source_location *place)
+{
+	json_t *row = json_object();
+
+	(void)json_object_set_new(row, "call",
+				  json_string(call == CRIT_CODE_BLOCKED ? "blocked"
+					      : call == CRIT_CODE_IDLE  ? "omp idle"
+									: crit_call_name(call)));
+	(void)json_object_set_new(row, "function", text_or_null(place->function));
+	(void)json_object_set_new(row, "file", text_or_null(place->file));
+	(void)json_object_set_new(row, "line",
+				  place->line ? json_integer(place->line) : json_null());
+	(void)json_object_set_new(row, "module", text_or_null(place->module));
+	(void)json_object_set_new(row, "offset", json_integer((json_int_t)place->offset));
+	return row;
 }
 
 #define WAIT_FRAMES_MAX 100

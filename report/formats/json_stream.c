@@ -4,11 +4,23 @@
 #include "report/formats/json_stream.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FLAGS (JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY)
 
 #define TEXT_BYTES 1024
+#define STREAM_BYTES 65536
+
+struct crit_json_stream {
+	FILE *out; /* borrowed */
+	int status; /* of the first failure */
+	unsigned int depth;
+	bool is_empty; /* the object or the array that is open */
+	size_t used_bytes;
+	char bytes[STREAM_BYTES];
+};
 
 json_t *crit_json_text(const char *text, size_t bytes_max)
 {
@@ -114,13 +126,15 @@ static void close_frame(struct crit_json_stream *stream, const char *bracket)
 	put(stream, bracket, 1);
 }
 
-void crit_json_stream_begin(struct crit_json_stream *stream, FILE *out)
+struct crit_json_stream *crit_json_stream_begin(FILE *out)
 {
+	struct crit_json_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
 	stream->out = out;
-	stream->status = 0;
-	stream->depth = 0;
-	stream->used_bytes = 0;
 	open_frame(stream, "{");
+	return stream;
 }
 
 void crit_json_stream_member(struct crit_json_stream *stream, const char *key, json_t *value)
@@ -148,8 +162,12 @@ void crit_json_stream_end_rows(struct crit_json_stream *stream)
 
 int crit_json_stream_end(struct crit_json_stream *stream)
 {
+	int status;
+
 	close_frame(stream, "}");
 	put(stream, "\n", 1);
 	flush(stream);
-	return stream->status;
+	status = stream->status;
+	free(stream);
+	return status;
 }

@@ -8,20 +8,10 @@
 #define CRIT_JSON_STREAM_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#define CRIT_JSON_STREAM_BYTES 65536
-
-struct crit_json_stream {
-	FILE *out; /* borrowed */
-	int status; /* of the first failure */
-	unsigned int depth;
-	bool is_empty; /* the object or the array that is open */
-	size_t used_bytes;
-	char bytes[CRIT_JSON_STREAM_BYTES];
-};
+struct crit_json_stream;
 
 /*
  * A text of bytes_max bytes, or up to its 0.  Names come from foreign processes: what is not UTF-8
@@ -29,7 +19,8 @@ struct crit_json_stream {
  */
 json_t *crit_json_text(const char *text, size_t bytes_max);
 
-void crit_json_stream_begin(struct crit_json_stream *stream, FILE *out);
+/* Begins an object.  Ownership: out is borrowed; end frees.  Errors: NULL, out of memory. */
+struct crit_json_stream *crit_json_stream_begin(FILE *out);
 
 /* A member with a value.  Ownership: takes value; NULL: there was no memory for it. */
 void crit_json_stream_member(struct crit_json_stream *stream, const char *key, json_t *value);
@@ -39,7 +30,10 @@ void crit_json_stream_begin_rows(struct crit_json_stream *stream, const char *ke
 void crit_json_stream_row(struct crit_json_stream *stream, json_t *row);
 void crit_json_stream_end_rows(struct crit_json_stream *stream);
 
-/* Ends the object and its line.  Errors: -ENOMEM, -EIO: what is written is not whole. */
+/*
+ * Ends the object and its line, and frees the stream.
+ * Errors: -ENOMEM, -EIO: what is written is not whole.
+ */
 int crit_json_stream_end(struct crit_json_stream *stream);
 
 #endif

@@ -2,6 +2,7 @@
 // The tables behind the first screen of report.txt. Seconds unless a head says otherwise.
 #include "report/pages/report_details.h"
 
+#include "report/causes/cause_rows.h"
 #include "report/pages/hot_text.h"
 #include "report/pages/message_text.h"
 #include "report/pages/region_text.h"
@@ -12,6 +13,7 @@
 
 #define THREADS_MAX 64
 #define CALL_SITES_MAX 32
+#define CAUSES_MAX 10
 
 static double seconds(uint64_t value_ns)
 {
@@ -109,6 +111,25 @@ static void write_call_sites(FILE *out, const struct crit_summary *summary)
 		       &(struct crit_rows){ .at = rows, .count = count, .max = CALL_SITES_MAX });
 	if (count > CALL_SITES_MAX)
 		fprintf(out, "  and %zu more in report.json\n", count - CALL_SITES_MAX);
+}
+
+static void write_causes(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_cause_table *causes = summary->causes;
+
+	if (!causes || !causes->row_count)
+		return;
+	head(out, "Causes of waiting (all threads)",
+	     "cost = time of all who waited for it, directly or through others; direct = of these, "
+	     "of "
+	     "those who waited for it alone\n"
+	     "  path = on the critical path; in a call = data under way, or no cause known");
+	crit_rows_text(out, summary, CRIT_TABLE_CAUSES,
+		       &(struct crit_rows){
+			       .at = causes->rows, .count = causes->row_count, .max = CAUSES_MAX });
+	if (causes->row_count > CAUSES_MAX)
+		fprintf(out, "  and %zu more, which crit waits shows\n",
+			causes->row_count - CAUSES_MAX);
 }
 
 /* Sum over app threads of every (state, class) cell that is not empty. */
@@ -229,6 +250,7 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	crit_region_text_write(out, summary);
 	write_calls(out, summary);
 	write_call_sites(out, summary);
+	write_causes(out, summary);
 	crit_hot_text_write(out, summary);
 	crit_hot_text_write_paths(out, summary);
 	crit_hot_text_write_waits(out, summary);

@@ -3,14 +3,15 @@
 #include "report/pages/report_json.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
+#include "report/causes/cause_rows.h"
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
 #include "report/tables/path_tree.h"
 #include "core/base/call.h"
 
 #define PATHS_MAX 1000
+#define CAUSES_MAX 1000
 
 static json_t *object_of(const struct crit_summary *summary, enum crit_table table, const void *at)
 {
@@ -164,6 +165,15 @@ static void put_member_of(struct crit_json_stream *stream, const char *key, json
 	crit_json_stream_member(stream, key, json_incref(json_object_get(report, key)));
 }
 
+static void put_causes(struct crit_json_stream *stream, const struct crit_summary *summary)
+{
+	const struct crit_cause_table *causes = summary->causes;
+
+	if (causes)
+		put_rows(stream, "causes", summary, CRIT_TABLE_CAUSES, causes->rows,
+			 causes->row_count < CAUSES_MAX ? causes->row_count : CAUSES_MAX);
+}
+
 /* Sorted by key.  What grows with the threads goes out row by row. */
 static void put_members(struct crit_json_stream *stream, const struct crit_summary *s)
 {
@@ -171,6 +181,7 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	const struct crit_region_table *regions = &s->regions;
 	json_t *report = object_of(s, CRIT_TABLE_REPORT, s);
 
+	put_causes(stream, s);
 	put_rows(stream, "checks", s, CRIT_TABLE_CHECKS, results->checks, results->check_count);
 	put_efficiency(stream, s);
 	put_hot(stream, s);
@@ -206,14 +217,10 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 
 int crit_write_json(FILE *out, const struct crit_summary *summary)
 {
-	struct crit_json_stream *stream = malloc(sizeof(*stream));
-	int rc;
+	struct crit_json_stream *stream = crit_json_stream_begin(out);
 
 	if (!stream)
 		return -ENOMEM;
-	crit_json_stream_begin(stream, out);
 	put_members(stream, summary);
-	rc = crit_json_stream_end(stream);
-	free(stream);
-	return rc;
+	return crit_json_stream_end(stream);
 }

@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 
-#include "report/tables/cause_table.h"
+#include "report/causes/cause_table.h"
+#include "report/tables/summary.h"
 
-/* Range: results those of the table.  Errors: -ENOMEM, -EIO. */
+/* Range: a summary of the results of the table.  Errors: -ENOMEM, -EIO. */
 int crit_waits_json_write(FILE *out, const struct crit_cause_table *table,
-			  const struct crit_results *results);
+			  const struct crit_summary *summary);
 
 #endif

@@ -2,73 +2,12 @@
 // Prints what waits cost, and who waited for whom.
 #include "report/pages/waits_text.h"
 
-#include "core/base/call.h"
 #include "core/base/line.h"
-#include "report/tables/labels.h"
-#include "report/tables/cause_rows.h"
+#include "report/causes/cause_rows.h"
+#include "report/causes/cause_words.h"
 
-#define CALL_BYTES 192
-#define WHAT_BYTES (2 * CALL_BYTES + 64)
-#define WHO_BYTES 64
 #define WITHOUT_CPU 0.05 /* of the time it computed: said from here on */
-#define WORTH_A_LINE 20 /* of those who cost more than this part of all waiting */
-
-static const char *who_text(const struct crit_results *results, const struct crit_who *who,
-			    char text[WHO_BYTES])
-{
-	char rank[32];
-
-	if (who->thread != CRIT_NONE)
-		return crit_thread_label(results, who->thread, text, WHO_BYTES);
-	if (who->rank == CRIT_NONE)
-		return "nobody of the run";
-	(void)snprintf(text, WHO_BYTES, "rank %s",
-		       crit_rank_label(results, (int32_t)who->rank, rank, sizeof(rank)));
-	return text;
-}
-
-/* "MPI_Recv exchange solver.c:42", "a block". */
-static const char *call_text(uint16_t call, const struct crit_source_location *place,
-			     char text[CALL_BYTES])
-{
-	char where[CALL_BYTES - 48];
-
-	if (call == CRIT_CODE_BLOCKED)
-		return "a block";
-	if (call == CRIT_CODE_IDLE)
-		return "idle time of OpenMP";
-	if (!place->offset && !place->module)
-		return crit_call_name(call);
-	(void)snprintf(text, CALL_BYTES, "%.40s %s", crit_call_name(call),
-		       crit_source_location_text(place, where, sizeof(where)));
-	return text;
-}
-
-static const char *what_text(const struct crit_cause_row *row, char text[WHAT_BYTES])
-{
-	char before[CALL_BYTES], after[CALL_BYTES];
-
-	if (row->is_outside)
-		return "timers, devices, other programs";
-	if (!row->has_place)
-		return "";
-	if (!row->before_call && !row->after_call)
-		return "from its begin to its end";
-	if (row->is_call)
-		(void)snprintf(text, WHAT_BYTES, "in %s",
-			       call_text(row->before_call, &row->before, before));
-	else if (!row->before_call)
-		(void)snprintf(text, WHAT_BYTES, "from its begin to %s",
-			       call_text(row->after_call, &row->after, after));
-	else if (!row->after_call)
-		(void)snprintf(text, WHAT_BYTES, "from %s to its end",
-			       call_text(row->before_call, &row->before, before));
-	else
-		(void)snprintf(text, WHAT_BYTES, "between %s and %s",
-			       call_text(row->before_call, &row->before, before),
-			       call_text(row->after_call, &row->after, after));
-	return text;
-}
+#define WORTH_A_LINE 0.05 /* of those who cost more than this part of all waiting */
 
 /* Whom a cost is not all to be held against. */
 static void write_without_cpu(FILE *out, const struct crit_cause_table *table,
@@ -76,9 +15,8 @@ static void write_without_cpu(FILE *out, const struct crit_cause_table *table,
 {
 	for (size_t i = 0; i < table->row_count && (!rows_max || i < rows_max); i++) {
 		const struct crit_cause_row *row = &table->rows[i];
-		bool is_first = row->without_cpu >= WITHOUT_CPU &&
-				row->cost * WORTH_A_LINE > table->costs->waiting;
-		char who[WHO_BYTES];
+		bool is_first = row->without_cpu >= WITHOUT_CPU && row->share > WORTH_A_LINE;
+		char who[CRIT_CAUSE_WHO_BYTES];
 
 		for (size_t k = 0; k < i && is_first; k++)
 			is_first = table->rows[k].who.rank != row->who.rank ||
@@ -87,15 +25,14 @@ static void write_without_cpu(FILE *out, const struct crit_cause_table *table,
 			crit_line_print(out,
 					"  %s had no CPU for %.0f%% of the time it computed: its "
 					"cost is that as well\n",
-					who_text(results, &row->who, who), 100 * row->without_cpu);
+					crit_cause_who(results, &row->who, who),
+					100 * row->without_cpu);
 	}
 }
 
 static void write_causes(FILE *out, const struct crit_cause_table *table,
 			 const struct crit_results *results, size_t rows_max)
 {
-	const double waiting = (double)table->costs->waiting;
-
 	fputs("\nCauses: what the others waited for\n"
 	      "  cost = time of all who waited for it, directly or through others; direct = of "
 	      "these, of those who\n"
@@ -105,22 +42,15 @@ static void write_causes(FILE *out, const struct crit_cause_table *table,
 	      out);
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct crit_cause_row *row = &table->rows[i];
-		char who[WHO_BYTES], room[WHAT_BYTES];
-		const char *what = what_text(row, room);
+		char what[CRIT_CAUSE_BYTES];
 
 		if (rows_max && i == rows_max) {
 			fprintf(out, "  and %zu more; --all shows them\n", table->row_count - i);
 			break;
 		}
-		crit_line_print(out, "%12.6f %5.1f%% %11.6f %11.6f  %s%s%s\n",
-				1e-9 * (double)row->cost,
-				waiting > 0 ? 100 * (double)row->cost / waiting : 0.0,
-				1e-9 * (double)row->direct, 1e-9 * (double)row->path_ns,
-				row->is_outside || row->who.rank != CRIT_NONE ||
-						row->who.thread != CRIT_NONE
-					? who_text(results, &row->who, who)
-					: "all",
-				*what ? ": " : "", what);
+		crit_line_print(out, "%12.6f %5.1f%% %11.6f %11.6f  %s\n", 1e-9 * (double)row->cost,
+				100 * row->share, 1e-9 * (double)row->direct,
+				1e-9 * (double)row->path_ns, crit_cause_text(results, row, what));
 	}
 }
 
@@ -134,7 +64,7 @@ static void write_pairs(FILE *out, const struct crit_cause_table *table,
 	      out);
 	for (size_t i = 0; i < table->pair_count; i++) {
 		const struct crit_waiter_row *pair = &table->pairs[i];
-		char from[WHO_BYTES], to[WHO_BYTES];
+		char from[CRIT_CAUSE_WHO_BYTES], to[CRIT_CAUSE_WHO_BYTES];
 
 		if (rows_max && i == rows_max) {
 			fprintf(out, "  and %zu more; --all shows them\n", table->pair_count - i);
@@ -143,8 +73,8 @@ static void write_pairs(FILE *out, const struct crit_cause_table *table,
 		crit_line_print(out, "%12.6f %11.6f %11.6f %11llu  %s for %s\n",
 				1e-9 * (double)pair->raw_ns, 1e-9 * (double)pair->self_ns,
 				1e-9 * (double)pair->impact, (unsigned long long)pair->count,
-				who_text(results, &pair->from, from),
-				who_text(results, &pair->to, to));
+				crit_cause_who(results, &pair->from, from),
+				crit_cause_who(results, &pair->to, to));
 	}
 }
 

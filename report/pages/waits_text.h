@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/tables/cause_table.h"
+#include "report/causes/cause_table.h"
 
 /* rows_max: of each of the two tables; 0: all.  Range: results those of the table. */
 void crit_waits_text_write(FILE *out, const struct crit_cause_table *table,

@@ -16,6 +16,8 @@
 #define CRIT_SENTENCE_BYTES 1024
 #define CRIT_MISSING_MAX 12
 
+struct crit_cause_table;
+
 struct crit_missing {
 	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
 	char fix[CRIT_SENTENCE_BYTES]; /* the one command that fixes it, "" none */
@@ -26,6 +28,7 @@ struct crit_summary_options {
 	const char *critd_path; /* for the command that fixes missing privileges */
 	const char *privileges_fix; /* what fixes them here; NULL: capabilities of that file */
 	const struct crit_call_sites *call_sites; /* NULL: no call sites */
+	const struct crit_cause_table *causes; /* by place; NULL: waits are not told one by one */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
 	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
 	bool is_live; /* the recording still grows: no foot is no loss */
@@ -34,6 +37,7 @@ struct crit_summary_options {
 struct crit_summary {
 	const struct crit_results *results; /* borrowed */
 	const struct crit_call_sites *call_sites; /* borrowed, may be NULL */
+	const struct crit_cause_table *causes; /* borrowed, may be NULL */
 	struct crit_symbols *symbols; /* borrowed, may be NULL; finding a name changes it */
 	enum crit_mode mode;
 	enum crit_unit unit; /* of the headline: ranks, or threads without ranks */

@@ -72,6 +72,23 @@ for flavour in "${flavours[@]}"; do
 	point "place-$flavour: of all ranks" $? "$(grep -m 1 '%' "$trial/waits")"
 done
 
+# Where rank 0 is late, and where it is while the others wait, are two functions: the verdict names the first one.
+export CRIT_SAMPLE_HZ=997
+for flavour in "${flavours[@]}"; do
+	for case in "assemble 30 20 30 10 30" "solve 30 30 20 30 10" "assemble 300 2 3 1 3"; do
+		read -r late steps times <<<"$case"
+		# shellcheck disable=SC2086
+		launch "$late-$steps-$flavour" run "$flavour" 2 two_phases "$steps" $times
+		has_last_report 60
+		said=$(ask 'r["verdict"]["sentence"]')
+		[[ $said =~ ank\ 0.*(excess|CMetric)\ in\ $late\ two_phases.c:[0-9]+ ]]
+		point "$late is late, of $times ms, $flavour" $? "$said"
+		[[ $said != *"step to step"* ]]
+		point "the late rank does not change, $times ms, $flavour" $?
+	done
+done
+unset CRIT_SAMPLE_HZ
+
 record sleep sleep 0.3
 waits
 whole $? sleep

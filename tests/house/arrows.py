@@ -66,10 +66,11 @@ FOLDERS = {
     "otf2/verify": "archive",
     "jobs/slurm": "",
     "report/tables": "",
-    "report/findings": "tables",
-    "report/formats": "tables findings",
+    "report/causes": "tables",
+    "report/findings": "tables causes",
+    "report/formats": "tables causes findings",
     "report/profiles": "tables findings",
-    "report/pages": "tables findings formats",
+    "report/pages": "tables causes findings formats",
     "report/diff": "tables findings formats",
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Joins the buckets of costs by who and where, and edges by who.
-#include "report/tables/cause_table.h"
+#include "report/causes/cause_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
-#include "report/tables/cause_rows.h"
+#include "report/causes/cause_rows.h"
 
 static int compare_who(const struct crit_who *left, const struct crit_who *right)
 {
@@ -198,8 +198,14 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_code_key 
 	free(all);
 	if (!table->rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < table->row_count; i++)
-		table->rows[i].without_cpu = without_cpu(results, &table->rows[i].who);
+	for (size_t i = 0; i < table->row_count; i++) {
+		struct crit_cause_row *row = &table->rows[i];
+
+		row->without_cpu = without_cpu(results, &row->who);
+		row->share = table->costs->waiting
+				     ? (double)row->cost / (double)table->costs->waiting
+				     : 0;
+	}
 	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_cost);
 	return 0;
 }

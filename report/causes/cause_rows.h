@@ -26,6 +26,7 @@ struct crit_cause_row {
 	crit_integral cost; /* ns of all who waited for it, directly or through others */
 	crit_integral direct; /* of these, of those who waited for it alone */
 	uint64_t path_ns; /* on the critical path */
+	double share; /* of all waiting */
 };
 
 struct crit_waiter_row {

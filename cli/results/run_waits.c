@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Owns the film of a run and what it costs.
+#include "cli/results/run_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/waits/filming.h"
+#include "core/base/setting.h"
+
+#define EDGES_MAX 1000000u
+
+struct crit_run_waits {
+	struct crit_filming *filming;
+	struct crit_trace_sink sink;
+	struct crit_listener listener;
+	struct crit_costs costs;
+};
+
+struct crit_run_waits *crit_run_waits_create(const char *directory, struct crit_err *err)
+{
+	const struct crit_film_options options = {
+		.directory = directory,
+		.max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2,
+	};
+	struct crit_run_waits *waits = calloc(1, sizeof(*waits));
+
+	if (!waits) {
+		(void)crit_err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (crit_filming_create(&options, &waits->filming, err)) {
+		free(waits);
+		return NULL;
+	}
+	waits->sink = crit_filming_sink(waits->filming);
+	waits->listener = crit_filming_listener(waits->filming);
+	return waits;
+}
+
+void crit_run_waits_destroy(struct crit_run_waits *waits)
+{
+	if (!waits)
+		return;
+	crit_costs_fini(&waits->costs);
+	crit_filming_destroy(waits->filming);
+	free(waits);
+}
+
+void crit_run_waits_listen(struct crit_run_waits *waits, const struct crit_trace_sink **ret_sink,
+			   const struct crit_listener **ret_listener)
+{
+	*ret_sink = &waits->sink;
+	*ret_listener = &waits->listener;
+}
+
+int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err)
+{
+	int rc = crit_filming_play(waits->filming, EDGES_MAX, &waits->costs, err);
+
+	return rc ? rc : crit_costs_check(&waits->costs, err);
+}
+
+struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits,
+					      const struct crit_results *results,
+					      struct crit_symbols *symbols, enum crit_cause_by by)
+{
+	return crit_cause_table_create(&waits->costs, crit_filming_keys(waits->filming), results,
+				       symbols, by);
+}
+
+uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits)
+{
+	return waits->costs.window_ns;
+}

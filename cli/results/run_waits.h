@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The waits of a run: filmed while it is analysed, then played, which tells what they cost. */
+#ifndef CRIT_RUN_WAITS_H
+#define CRIT_RUN_WAITS_H
+
+#include "analysis/schema/event.h"
+#include "analysis/schema/results.h"
+#include "analysis/schema/trace.h"
+#include "core/base/err.h"
+#include "report/causes/cause_table.h"
+
+struct crit_run_waits;
+
+/*
+ * directory: where the film lies if temporary files cannot (film.h).
+ * Ownership: the caller's to destroy.  Errors: NULL, with a line in err.
+ */
+struct crit_run_waits *crit_run_waits_create(const char *directory, struct crit_err *err);
+void crit_run_waits_destroy(struct crit_run_waits *waits);
+
+/* Who is to be told of an analysis.  Both are the waits'. */
+void crit_run_waits_listen(struct crit_run_waits *waits, const struct crit_trace_sink **ret_sink,
+			   const struct crit_listener **ret_listener);
+
+/* Once it is over.  Errors: with a line in err, those of crit_filming_play. */
+int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err);
+
+/*
+ * Of waits that were played; results are those of their analysis.
+ * Ownership: the caller's, before the waits are destroyed.  Errors: NULL, out of memory.
+ */
+struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits,
+					      const struct crit_results *results,
+					      struct crit_symbols *symbols, enum crit_cause_by by);
+
+/* Until where waits are known, from the window's begin. Units: ns. */
+uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits);
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Causes of waiting in words.
+#include "report/causes/cause_words.h"
+
+#include <stdio.h>
+
+#include "analysis/waits/code_key.h"
+#include "core/base/call.h"
+#include "report/causes/cause_rows.h"
+#include "report/tables/labels.h"
+
+#define CALL_BYTES 192
+
+const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
+			   char text[CRIT_CAUSE_WHO_BYTES])
+{
+	char rank[32];
+
+	if (who->thread != CRIT_NONE)
+		return crit_thread_label(results, who->thread, text, CRIT_CAUSE_WHO_BYTES);
+	if (who->rank == CRIT_NONE)
+		return "nobody of the run";
+	(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "rank %s",
+		       crit_rank_label(results, (int32_t)who->rank, rank, sizeof(rank)));
+	return text;
+}
+
+/* "MPI_Recv exchange solver.c:42", "a block". */
+static const char *call_text(uint16_t call, const struct crit_source_location *place,
+			     char text[CALL_BYTES])
+{
+	char where[CALL_BYTES - 48];
+
+	if (call == CRIT_CODE_BLOCKED)
+		return "a block";
+	if (call == CRIT_CODE_IDLE)
+		return "idle time of OpenMP";
+	if (!place->offset && !place->module)
+		return crit_call_name(call);
+	(void)snprintf(text, CALL_BYTES, "%.40s %s", crit_call_name(call),
+		       crit_source_location_text(place, where, sizeof(where)));
+	return text;
+}
+
+const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES])
+{
+	char before[CALL_BYTES], after[CALL_BYTES];
+
+	if (row->is_outside)
+		return "timers, devices, other programs";
+	if (!row->has_place)
+		return "";
+	if (!row->before_call && !row->after_call)
+		return "from its begin to its end";
+	if (row->is_call)
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s",
+			       call_text(row->before_call, &row->before, before));
+	else if (!row->before_call)
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from its begin to %s",
+			       call_text(row->after_call, &row->after, after));
+	else if (!row->after_call)
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from %s to its end",
+			       call_text(row->before_call, &row->before, before));
+	else
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "between %s and %s",
+			       call_text(row->before_call, &row->before, before),
+			       call_text(row->after_call, &row->after, after));
+	return text;
+}
+
+const char *crit_cause_text(const struct crit_results *results, const struct crit_cause_row *row,
+			    char text[CRIT_CAUSE_BYTES])
+{
+	const bool is_all = !row->is_outside && row->who.rank == CRIT_NONE &&
+			    row->who.thread == CRIT_NONE;
+	char who[CRIT_CAUSE_WHO_BYTES], room[CRIT_CAUSE_WHAT_BYTES];
+	const char *what = crit_cause_what(row, room);
+
+	(void)snprintf(text, CRIT_CAUSE_BYTES, "%s%s%s",
+		       is_all ? "all" : crit_cause_who(results, &row->who, who), *what ? ": " : "",
+		       what);
+	return text;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Causes of waiting in words. */
+#ifndef CRIT_CAUSE_WORDS_H
+#define CRIT_CAUSE_WORDS_H
+
+#include "analysis/schema/results.h"
+
+struct crit_cause_row;
+struct crit_who;
+
+#define CRIT_CAUSE_WHO_BYTES 64
+#define CRIT_CAUSE_WHAT_BYTES 448
+#define CRIT_CAUSE_BYTES (CRIT_CAUSE_WHO_BYTES + CRIT_CAUSE_WHAT_BYTES)
+
+/* Each answers text, or a static word. */
+
+/* "rank 3", "thread 42 (worker)", "nobody of the run". */
+const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
+			   char text[CRIT_CAUSE_WHO_BYTES]);
+
+/* "between MPI_Recv receive heat.c:22 and MPI_Send send heat.c:27"; "" where no code is told. */
+const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES]);
+
+/* Both: "rank 3: between ..."; of all together "all: ...". */
+const char *crit_cause_text(const struct crit_results *results, const struct crit_cause_row *row,
+			    char text[CRIT_CAUSE_BYTES]);
+
+#endif

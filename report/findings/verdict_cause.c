@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names one unit only where far more is waited for it than for the others, and it had its CPUs.
+#include "report/findings/verdict_cause.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/base/array.h"
+#include "report/causes/cause_rows.h"
+#include "report/causes/cause_words.h"
+
+#define TIMES_THE_MEAN 1.5
+#define ALWAYS_ENOUGH 0.75 /* of all waiting: of two, one may have no more than that */
+#define LEAST_SHARE 0.2
+#define MOST_WITHOUT_CPU 0.25
+#define THROUGH_OTHERS 0.2 /* said from here on */
+
+struct candidate {
+	const struct crit_cause_row *row; /* what most is waited for of its code */
+	double share, direct; /* of all waiting, of all its code */
+};
+
+static size_t unit_of(const struct crit_summary *summary, const struct crit_cause_row *row)
+{
+	return summary->unit == CRIT_UNIT_RANKS ? row->who.rank : row->who.thread;
+}
+
+/* Rows come by cost: the first one of each unit is its largest. */
+static struct candidate sum_of(const struct crit_summary *summary, size_t first)
+{
+	const struct crit_cause_table *causes = summary->causes;
+	struct candidate sum = { .row = &causes->rows[first] };
+	const size_t unit = unit_of(summary, sum.row);
+
+	for (size_t i = first; i < causes->row_count; i++) {
+		const struct crit_cause_row *row = &causes->rows[i];
+
+		if (row->is_outside || row->is_call || unit_of(summary, row) != unit)
+			continue;
+		sum.share += row->share;
+		sum.direct += row->cost ? row->share * (double)row->direct / (double)row->cost : 0;
+	}
+	return sum;
+}
+
+/* Of the few whose single rows are large enough to lead; row NULL: nobody. */
+static struct candidate find(const struct crit_summary *summary)
+{
+	const struct crit_cause_table *causes = summary->causes;
+	const double mean = 1 / fmax((double)summary->lost.unit_count, 1);
+	const double least = fmax(LEAST_SHARE, fmin(TIMES_THE_MEAN * mean, ALWAYS_ENOUGH));
+	struct candidate best = { 0 };
+
+	for (size_t i = 0; i < causes->row_count && causes->rows[i].share > LEAST_SHARE / 4; i++) {
+		const struct crit_cause_row *row = &causes->rows[i];
+		struct candidate candidate;
+
+		if (row->is_outside || row->is_call || unit_of(summary, row) == CRIT_NONE)
+			continue;
+		candidate = sum_of(summary, i);
+		if (candidate.share > best.share)
+			best = candidate;
+	}
+	if (best.share < least || best.row->without_cpu > MOST_WITHOUT_CPU)
+		best.row = NULL;
+	return best;
+}
+
+void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t text_bytes,
+			size_t *ret_unit_row)
+{
+	char who[CRIT_CAUSE_WHO_BYTES], what[CRIT_CAUSE_WHAT_BYTES], through[64] = "";
+	struct candidate found;
+	double indirect;
+
+	text[0] = '\0';
+	if (!summary->causes)
+		return;
+	found = find(summary);
+	if (!found.row)
+		return;
+	*ret_unit_row = unit_of(summary, found.row);
+	indirect = 1 - found.direct / found.share;
+	if (indirect >= THROUGH_OTHERS)
+		(void)snprintf(through, sizeof(through), ", %.0f%% of that through others",
+			       100 * indirect);
+	(void)snprintf(text, text_bytes, "%.0f%% of all waiting is for %s%s, %s", 100 * found.share,
+		       crit_cause_who(summary->results, &found.row->who, who), through,
+		       crit_cause_what(found.row, what));
+}

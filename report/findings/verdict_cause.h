@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For whom the others wait, directly or through others, where nobody's work stands out. */
+#ifndef CRIT_VERDICT_CAUSE_H
+#define CRIT_VERDICT_CAUSE_H
+
+#include "report/tables/summary.h"
+
+#define CRIT_CAUSE_SENTENCE 640 /* bytes */
+
+/*
+ * "93% of all waiting is for rank 0, 48% of that through others, between MPI_Recv heat.c:40 and
+ * MPI_Send heat.c:55"; "": waits are not told one by one, or nobody stands out.
+ * ret_unit_row: the rank, or the thread without ranks.
+ */
+void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t text_bytes,
+			size_t *ret_unit_row);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that assemble, solve and meet, each step: rank 0 takes A and B ms, the others C and D.
+// usage: two_phases STEPS A B C D
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "tests/apps/work.h"
+
+/* Hardly ever asks for the time: that is code of the C library. */
+#define SPIN(ms)                                                                                   \
+	do {                                                                                       \
+		const int64_t begin_ns = work_clock_ns(CLOCK_THREAD_CPUTIME_ID);                   \
+                                                                                                   \
+		do                                                                                 \
+			for (volatile int i = 0; i < 50000; i++)                                   \
+				;                                                                  \
+		while (work_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns < (int64_t)((ms)*1e6));   \
+	} while (0)
+
+static __attribute__((noinline)) void assemble(double ms)
+{
+	SPIN(ms);
+}
+
+/* Not the same code, or the compiler makes it one function. */
+static __attribute__((noinline)) void solve(double ms)
+{
+	SPIN(ms + 0.001);
+}
+
+int main(int argc, char **argv)
+{
+	int rank, at;
+
+	if (argc != 6)
+		return 2;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	at = rank ? 4 : 2;
+	for (long i = strtol(argv[1], NULL, 10); i; i--) {
+		assemble(strtod(argv[at], NULL));
+		solve(strtod(argv[at + 1], NULL));
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	MPI_Finalize();
+	return 0;
+}
