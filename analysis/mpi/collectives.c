@@ -175,10 +175,10 @@ static int close_instance(struct crit_collectives *all, uint32_t communicator, u
 	int rc;
 
 	instance->is_closed = true;
-	crit_meetings_close(&all->meetings, communicator, sequence,
-			    is_whole ? instance->last_member : CRIT_NONE);
-	if (!instance->arrived)
-		return 0; /* nobody told of it */
+	rc = crit_meetings_close(&all->meetings, communicator, sequence,
+				 is_whole ? instance->last_member : CRIT_NONE);
+	if (rc || !instance->arrived)
+		return rc; /* nobody told of it */
 	rc = row_of(all, communicator, instance->call, &row);
 	if (rc)
 		return rc;
@@ -291,20 +291,32 @@ static void note(struct crit_collective *instance, const struct crit_arrival *ar
 	instance->arrived++;
 }
 
-/* Errors: -ENOMEM. */
-static int attend(struct crit_collectives *all, const struct crit_arrival *arrival)
+static bool is_root(const struct crit_collectives *all, const struct crit_arrival *arrival,
+		    uint32_t number)
 {
-	return crit_meetings_arrive(&all->meetings, &(struct crit_attendance){
-							    .communicator = arrival->communicator,
-							    .sequence = (uint32_t)arrival->sequence,
-							    .member = arrival->member,
-							    .thread = arrival->thread,
-							    .waiter = arrival->thread,
-							    .enter_ns = arrival->enter_ns,
-							    .begin_ns = arrival->enter_ns,
-							    .end_ns = arrival->leave_ns,
-							    .call = arrival->call,
-						    });
+	if (all->communicators->rows[arrival->communicator].size[1])
+		return arrival->root == CRIT_PEER_ROOT;
+	return arrival->root >= 0 && (uint32_t)arrival->root == number;
+}
+
+/* number: the member's rank in the communicator.  Errors: -ENOMEM. */
+static int attend(struct crit_collectives *all, const struct crit_arrival *arrival, uint32_t number)
+{
+	return crit_meetings_arrive(&all->meetings,
+				    &(struct crit_attendance){
+					    .communicator = arrival->communicator,
+					    .sequence = (uint32_t)arrival->sequence,
+					    .member = arrival->member,
+					    .thread = arrival->thread,
+					    .number = number,
+					    .is_root = is_root(all, arrival, number),
+					    .operation = arrival->call,
+					    .waiter = arrival->thread,
+					    .enter_ns = arrival->enter_ns,
+					    .begin_ns = arrival->enter_ns,
+					    .end_ns = arrival->leave_ns,
+					    .call = arrival->call,
+				    });
 }
 
 static int step(struct crit_collectives *all, const struct crit_arrival *arrival)
@@ -329,7 +341,7 @@ static int step(struct crit_collectives *all, const struct crit_arrival *arrival
 	instance = at(state, sequence);
 	note(instance, arrival, member->number);
 	if (all->meetings.listeners)
-		rc = attend(all, arrival);
+		rc = attend(all, arrival, member->number);
 	if (!rc && !instance->is_closed && (uint64_t)instance->arrived + instance->passed == total)
 		rc = close_instance(all, arrival->communicator, sequence);
 	while (!rc && state->span && at(state, state->first)->is_closed)

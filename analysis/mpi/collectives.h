@@ -51,6 +51,7 @@ struct crit_arrival {
 	uint32_t communicator;
 	uint32_t member; /* who, CRIT_NONE: only the visit counts */
 	int32_t sequence; /* -1: none */
+	int32_t root; /* rank in the communicator, CRIT_PEER_ROOT; less than 0: none, or another */
 	uint32_t thread; /* that tells of it */
 	uint16_t call;
 	uint64_t enter_ns;

@@ -11,7 +11,8 @@
 void crit_match_init(struct crit_match *match, struct crit_listeners *listeners)
 {
 	*match = (struct crit_match){ .free = CRIT_NONE };
-	if (listeners && crit_listeners_want(listeners, CRIT_EDGE_MESSAGE))
+	if (listeners && (crit_listeners_want(listeners, CRIT_EDGE_MESSAGE) ||
+			  crit_listeners_want(listeners, CRIT_EDGE_RECEIVER)))
 		match->listeners = listeners;
 }
 
@@ -173,8 +174,6 @@ static void tell_pair(const struct crit_match *match, struct crit_match_way *way
 	const struct crit_match_end *receive = message->is_send ? other : &message->end;
 	uint64_t other_ns = match->waits[match->free].time_ns;
 
-	if (way->is_mixed)
-		return;
 	crit_listeners_tell_edge(
 		match->listeners,
 		&(struct crit_edge){ .begin_ns = receive->begin_ns,
@@ -187,6 +186,39 @@ static void tell_pair(const struct crit_match *match, struct crit_match_way *way
 				     .cause = send->thread,
 				     .call = receive->call,
 				     .kind = CRIT_EDGE_MESSAGE });
+}
+
+/*
+ * The send was not over before the receiver's call began.  So it is where a message is only sent
+ * when it is received, and where the receiver has to help; and hardly ever else, for a send that
+ * need not wait is short.
+ */
+static void tell_receiver(const struct crit_match *match, const struct crit_match_message *message)
+{
+	const struct crit_match_end *other = &match->ends[match->free];
+	const struct crit_match_end *send = message->is_send ? &message->end : other;
+	const struct crit_match_end *receive = message->is_send ? other : &message->end;
+
+	if (receive->begin_ns <= send->begin_ns || receive->begin_ns >= send->end_ns)
+		return;
+	crit_listeners_tell_edge(match->listeners,
+				 &(struct crit_edge){ .begin_ns = send->begin_ns,
+						      .end_ns = send->end_ns,
+						      .cause_ns = receive->begin_ns,
+						      .object = message->communicator,
+						      .waiter = send->thread,
+						      .cause = receive->thread,
+						      .call = send->call,
+						      .kind = CRIT_EDGE_RECEIVER });
+}
+
+static void tell_both(const struct crit_match *match, struct crit_match_way *way,
+		      const struct crit_match_message *message)
+{
+	if (way->is_mixed)
+		return;
+	tell_pair(match, way, message);
+	tell_receiver(match, message);
 }
 
 int crit_match_take(struct crit_match *match, const struct crit_match_message *message)
@@ -204,7 +236,7 @@ int crit_match_take(struct crit_match *match, const struct crit_match_message *m
 	} else if (!rc) {
 		other = take_first(match, way);
 		if (match->listeners)
-			tell_pair(match, way, message);
+			tell_both(match, way, message);
 		rc = message->is_send ? compare(match, way, &own, &other)
 				      : compare(match, way, &other, &own);
 	}

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the members of each collective operation until it is known who entered last.
+// Keeps the members of each collective operation until it is known who entered when.
 #include "analysis/mpi/meetings.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
+#include "core/base/call.h"
 #include "core/base/hash.h"
 #include "core/base/map.h"
+
+enum flow { /* of data, which members need */
+	FLOW_ALL = 0, /* of all */
+	FLOW_FROM_ROOT,
+	FLOW_TO_ROOT,
+	FLOW_PREFIX, /* of lower ranks */
+	FLOW_SOME /* of some, which ones is not recorded */
+};
 
 struct crit_meeting {
 	uint32_t communicator;
@@ -14,8 +26,9 @@ struct crit_meeting {
 	size_t count, capacity;
 	struct crit_map requested; /* member -> index into members, of those with a request */
 	uint32_t open; /* requests that are not complete */
-	uint32_t last; /* index into members, once closed */
+	uint32_t *needed; /* by members: index of who it had to wait for, once closed; CRIT_NONE */
 	uint32_t next; /* in the list of free ones */
+	enum flow flow;
 	bool is_closed;
 };
 
@@ -30,6 +43,7 @@ void crit_meetings_fini(struct crit_meetings *meetings)
 {
 	for (size_t i = 0; i < meetings->count; i++) {
 		free(meetings->rows[i].members);
+		free(meetings->rows[i].needed);
 		crit_map_fini(&meetings->rows[i].requested);
 	}
 	free(meetings->rows);
@@ -52,6 +66,31 @@ static uint32_t find(const struct crit_meetings *meetings, uint32_t communicator
 				   meetings->rows[at].sequence != sequence))
 		at = crit_index_next(&meetings->places, ret_probe);
 	return at;
+}
+
+/* Of MPI_Bcast as of MPI_Ibcast, MPI_Bcast_c and MPI_Bcast_init. */
+static enum flow flow_of(uint16_t operation)
+{
+	static const struct {
+		const char *name;
+		enum flow flow;
+	} flows[] = { { "bcast", FLOW_FROM_ROOT }, { "scatter", FLOW_FROM_ROOT },
+		      { "reduce_", FLOW_ALL },     { "reduce", FLOW_TO_ROOT },
+		      { "gather", FLOW_TO_ROOT },  { "scan", FLOW_PREFIX },
+		      { "exscan", FLOW_PREFIX },   { "alltoallv", FLOW_SOME },
+		      { "alltoallw", FLOW_SOME },  { "neighbor", FLOW_SOME } };
+	const char *name = crit_call_name(operation);
+
+	if (strncmp(name, "MPI_", 4) != 0)
+		return FLOW_ALL;
+	name += name[4] == 'I' ? 5 : 4;
+	if (!strcasecmp(name, "reduce_c") || !strncasecmp(name, "reduce_init", 11))
+		return FLOW_TO_ROOT;
+	for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+		if (!strncasecmp(name, flows[i].name, strlen(flows[i].name)))
+			return flows[i].flow;
+	}
+	return FLOW_ALL;
 }
 
 /* Errors: -ENOMEM. */
@@ -77,7 +116,7 @@ static int add_meeting(struct crit_meetings *meetings, const struct crit_attenda
 		meetings->free = meetings->rows[at].next;
 	meetings->rows[at] = (struct crit_meeting){ .communicator = first->communicator,
 						    .sequence = first->sequence,
-						    .last = CRIT_NONE };
+						    .flow = flow_of(first->operation) };
 	*ret_at = at;
 	return 0;
 }
@@ -89,6 +128,7 @@ static void end_meeting(struct crit_meetings *meetings, uint32_t at, const struc
 	crit_index_remove(&meetings->places, probe);
 	meetings->member_count -= meeting->count;
 	free(meeting->members);
+	free(meeting->needed);
 	crit_map_fini(&meeting->requested);
 	*meeting = (struct crit_meeting){ .next = meetings->free };
 	meetings->free = at;
@@ -122,21 +162,23 @@ int crit_meetings_arrive(struct crit_meetings *meetings, const struct crit_atten
 	return 0;
 }
 
-/* The last one waits for nobody. */
 static void tell(const struct crit_meetings *meetings, const struct crit_meeting *meeting,
-		 const struct crit_attendance *waiter)
+		 uint32_t at)
 {
-	const struct crit_attendance *last = &meeting->members[meeting->last];
+	const struct crit_attendance *waiter = &meeting->members[at], *needed;
 
-	if (waiter->member == last->member)
+	if (meeting->needed[at] == CRIT_NONE)
 		return;
+	needed = &meeting->members[meeting->needed[at]];
+	if (meeting->flow == FLOW_SOME && needed->enter_ns > waiter->end_ns)
+		return; /* it was not needed */
 	crit_listeners_tell_edge(meetings->listeners,
 				 &(struct crit_edge){ .begin_ns = waiter->begin_ns,
 						      .end_ns = waiter->end_ns,
-						      .cause_ns = last->enter_ns,
+						      .cause_ns = needed->enter_ns,
 						      .object = waiter->communicator,
 						      .waiter = waiter->waiter,
-						      .cause = last->thread,
+						      .cause = needed->thread,
 						      .call = waiter->call,
 						      .kind = CRIT_EDGE_COLLECTIVE });
 }
@@ -148,6 +190,60 @@ static uint32_t place_of(const struct crit_meeting *meeting, uint32_t member)
 			return i;
 	}
 	return CRIT_NONE;
+}
+
+static uint32_t root_of(const struct crit_meeting *meeting)
+{
+	uint32_t at = 0;
+
+	while (at < meeting->count && !meeting->members[at].is_root)
+		at++;
+	return at < meeting->count ? at : CRIT_NONE;
+}
+
+static bool is_later(const struct crit_meeting *meeting, uint32_t at, uint32_t than)
+{
+	return than == CRIT_NONE || meeting->members[at].enter_ns > meeting->members[than].enter_ns;
+}
+
+/* The last one but this. */
+static uint32_t last_but(const struct crit_meeting *meeting, uint32_t but)
+{
+	uint32_t last = CRIT_NONE;
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		if (i != but && is_later(meeting, i, last))
+			last = i;
+	}
+	return last;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct crit_attendance *left = a, *right = b;
+
+	return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* last: index of who came last of all.  Members of a scan are in order of their numbers. */
+static void find_needed(struct crit_meeting *meeting, uint32_t last)
+{
+	const uint32_t root = root_of(meeting);
+	uint32_t before = CRIT_NONE;
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		uint32_t needed = last;
+
+		if (meeting->flow == FLOW_FROM_ROOT)
+			needed = root;
+		else if (meeting->flow == FLOW_TO_ROOT)
+			needed = i == root ? last_but(meeting, root) : CRIT_NONE;
+		else if (meeting->flow == FLOW_PREFIX)
+			needed = before;
+		meeting->needed[i] = needed == i ? CRIT_NONE : needed;
+		if (is_later(meeting, i, before))
+			before = i;
+	}
 }
 
 void crit_meetings_complete(struct crit_meetings *meetings,
@@ -172,30 +268,41 @@ void crit_meetings_complete(struct crit_meetings *meetings,
 	member->call = attendance->call;
 	if (!meeting->is_closed)
 		return; /* told with the others */
-	tell(meetings, meeting, member);
+	tell(meetings, meeting, i);
 	if (!meeting->open)
 		end_meeting(meetings, at, &probe);
 }
 
-void crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, uint32_t sequence,
-			 uint32_t last)
+int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, uint32_t sequence,
+			uint32_t last)
 {
 	struct crit_probe probe;
 	struct crit_meeting *meeting;
-	uint32_t at;
+	uint32_t at, last_at;
 
 	if (!meetings->listeners)
-		return;
+		return 0;
 	at = find(meetings, communicator, sequence, &probe);
 	if (at == CRIT_NONE)
-		return;
+		return 0;
 	meeting = &meetings->rows[at];
-	meeting->is_closed = true;
-	meeting->last = place_of(meeting, last);
-	for (size_t i = 0; i < meeting->count && meeting->last != CRIT_NONE; i++) {
-		if (meeting->members[i].end_ns != UINT64_MAX)
-			tell(meetings, meeting, &meeting->members[i]);
+	if (meeting->flow == FLOW_PREFIX && !meeting->requested.count)
+		qsort(meeting->members, meeting->count, sizeof(*meeting->members), compare_numbers);
+	last_at = meeting->flow == FLOW_PREFIX && meeting->requested.count
+			  ? CRIT_NONE /* they cannot be put in order */
+			  : place_of(meeting, last);
+	if (last_at != CRIT_NONE) {
+		meeting->needed = calloc(meeting->count, sizeof(*meeting->needed));
+		if (!meeting->needed)
+			return -ENOMEM;
+		find_needed(meeting, last_at);
 	}
-	if (!meeting->open || meeting->last == CRIT_NONE)
+	meeting->is_closed = true;
+	for (uint32_t i = 0; i < meeting->count && meeting->needed; i++) {
+		if (meeting->members[i].end_ns != UINT64_MAX)
+			tell(meetings, meeting, i);
+	}
+	if (!meeting->open || !meeting->needed)
 		end_meeting(meetings, at, &probe);
+	return 0;
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Edges of collective operations: from each member to the one that entered last.
+ * Edges of collective operations: from each member to the one it had to wait for.
+ *
+ * That is the member that entered last of those whose data it needs: all of them, in a broadcast
+ * or scatter the root, as the root of a reduction or gather all others, in a scan those before it.
+ * Of operations in which a member may need only some, one that entered after it has left is no
+ * cause.  Scans by requests have no edges.
  *
  * A collective operation is a meeting, from the first member that tells of it until it is closed
  * and the last request of it is complete.  Nothing is kept unless a listener wants these edges.
@@ -28,7 +33,10 @@ struct crit_attendance { /* of a member at a collective operation */
 	uint32_t communicator;
 	uint32_t sequence;
 	uint32_t member;
-	uint32_t thread; /* that enters the operation; only said on arrival, like the next */
+	uint32_t thread; /* that enters the operation; only said on arrival, like the next four */
+	uint32_t number; /* its rank in the communicator */
+	bool is_root;
+	uint16_t operation; /* the call that starts it */
 	uint64_t enter_ns;
 	uint32_t waiter; /* thread that waits: the same, or that which completes the request */
 	uint64_t begin_ns; /* of the call it waits in */
@@ -47,8 +55,11 @@ int crit_meetings_arrive(struct crit_meetings *meetings, const struct crit_atten
 void crit_meetings_complete(struct crit_meetings *meetings,
 			    const struct crit_attendance *attendance);
 
-/* Nobody arrives any more.  last: the member that came last, CRIT_NONE where one is missing. */
-void crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, uint32_t sequence,
-			 uint32_t last);
+/*
+ * Nobody arrives any more.  last: the member that came last, CRIT_NONE where one is missing.
+ * Errors: -ENOMEM.
+ */
+int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, uint32_t sequence,
+			uint32_t last);
 
 #endif

@@ -24,7 +24,9 @@
 enum crit_edge_kind {
 	CRIT_EDGE_NONE = 0,
 	CRIT_EDGE_MESSAGE, /* a receive, and the k-th send for the k-th receive of a way */
-	CRIT_EDGE_COLLECTIVE, /* a member, and the one that entered last */
+	/* A blocking send that lasted until its receiver came, which it need not have waited for. */
+	CRIT_EDGE_RECEIVER,
+	CRIT_EDGE_COLLECTIVE, /* a member, and the one it needed that entered last (meetings.h) */
 	CRIT_EDGE_BARRIER, /* a thread of a team, and the one that arrived last */
 	CRIT_EDGE_LOCK, /* who acquires a lock, and who released it */
 	CRIT_EDGE_WAKEUP, /* a thread that was blocked, and its waker */
@@ -34,7 +36,7 @@ enum crit_edge_kind {
 struct crit_edge {
 	/* Run clock: the waiter is in a call, in a barrier, or blocked. */
 	uint64_t begin_ns, end_ns;
-	/* Enter of the call that sends or starts it; arrival; release; wakeup. */
+	/* Enter of the call that sends, receives or starts it; arrival; release; wakeup. */
 	uint64_t cause_ns;
 	/* The communicator's number (trace.h); the parallel region's instance; the lock; 0. */
 	uint64_t object;

@@ -512,6 +512,7 @@ struct crit_listener crit_filming_listener(struct crit_filming *filming)
 	return (struct crit_listener){
 		.user = filming,
 		.on = { [CRIT_EVENT_EDGE + CRIT_EDGE_MESSAGE] = take_edge,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_RECEIVER] = take_edge,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_COLLECTIVE] = take_edge,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_BARRIER] = take_edge,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK] = take_edge,

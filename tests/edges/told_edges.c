@@ -49,6 +49,7 @@ static void translate(struct sim_edge *edge, const struct crit_results *results,
 		      uint64_t (*number_of)(uint64_t row))
 {
 	bool has_communicator = edge->kind == CRIT_EDGE_MESSAGE ||
+				edge->kind == CRIT_EDGE_RECEIVER ||
 				edge->kind == CRIT_EDGE_COLLECTIVE;
 
 	edge->waiter = results->threads[edge->waiter].tid;

@@ -262,7 +262,7 @@ static void take_part(struct sim_messages *w, struct sim_instance *instance, uin
 	instance->tids[member] = tid_now(w);
 	put(w, (struct crit_slot_detail){ .detail = is_request ? CRIT_D_ICOLL : CRIT_D_COLL,
 					  .comm = comm->numbers[rank],
-					  .peer = CRIT_PEER_ANY,
+					  .peer = instance->root,
 					  .tag = comm->sequence,
 					  .bytes = 8,
 					  .request = is_request ? handle : 16 });
@@ -297,7 +297,8 @@ static bool has_room(struct sim_messages *w, const struct sim_comm *comm)
 
 static void collective(struct sim_messages *w)
 {
-	static const uint32_t calls[] = { CRIT_MPI_Allreduce, CRIT_MPI_Barrier, CRIT_MPI_Ibarrier };
+	static const uint32_t calls[] = { CRIT_MPI_Allreduce, CRIT_MPI_Barrier, CRIT_MPI_Bcast,
+					  CRIT_MPI_Gatherv,   CRIT_MPI_Exscan,  CRIT_MPI_Ibarrier };
 	uint32_t which = (uint32_t)below(w, w->comm_count);
 	struct sim_comm *comm = &w->comms[which];
 	struct sim_instance *instance = &w->instances[w->instance_count];
@@ -306,7 +307,10 @@ static void collective(struct sim_messages *w)
 		return;
 	w->instance_count++;
 	*instance = (struct sim_instance){ .comm = which,
-					   .call = calls[below(w, has_room(w, comm) ? 3 : 2)] };
+					   .call = calls[below(w, has_room(w, comm) ? 6 : 5)],
+					   .root = CRIT_PEER_ANY };
+	if (instance->call == CRIT_MPI_Bcast || instance->call == CRIT_MPI_Gatherv)
+		instance->root = (int32_t)below(w, comm->size);
 	for (uint32_t i = 0; i < comm->size; i++)
 		take_part(w, instance, i);
 	comm->sequence++;
@@ -407,6 +411,23 @@ static bool is_of_way(const struct sim_end *a, const struct sim_end *b)
 	return a->comm == b->comm && a->from == b->from && a->to == b->to;
 }
 
+/* A blocking send that lasted until its receiver came. */
+static void add_receiver(struct sim_messages *w, const struct sim_end *send,
+			 const struct sim_end *receive)
+{
+	if (send->stay.call != CRIT_MPI_Send || receive->stay.begin_ns <= send->stay.begin_ns ||
+	    receive->stay.begin_ns >= send->stay.end_ns)
+		return;
+	sim_edges_add(&w->edges, &(struct sim_edge){ .begin_ns = send->stay.begin_ns,
+						     .end_ns = send->stay.end_ns,
+						     .cause_ns = receive->stay.begin_ns,
+						     .object = receive->comm,
+						     .waiter = send->stay.tid,
+						     .cause = receive->stay.tid,
+						     .kind = CRIT_EDGE_RECEIVER,
+						     .call = CRIT_MPI_Send });
+}
+
 /* The k-th send of each way with the k-th receive; MPI_COMM_SELF is left out. */
 static void pair_messages(struct sim_messages *w)
 {
@@ -431,30 +452,51 @@ static void pair_messages(struct sim_messages *w)
 							     .cause = send->stay.tid,
 							     .kind = CRIT_EDGE_MESSAGE,
 							     .call = receive->stay.call });
+		add_receiver(w, send, receive);
 	}
 }
 
-static void find_last(struct sim_messages *w, const struct sim_instance *instance)
+/* Does a member need the other one's data? */
+static bool needs(const struct sim_instance *instance, uint32_t member, uint32_t other)
 {
-	uint32_t size = w->comms[instance->comm].size, last = 0;
+	const uint32_t root = (uint32_t)instance->root;
 
-	for (uint32_t i = 1; i < size; i++)
-		if (instance->at_ns[i] > instance->at_ns[last])
-			last = i;
-	for (uint32_t i = 0; i < size; i++) {
-		const struct sim_stay *stay = &instance->stays[i];
-
-		if (i != last)
-			sim_edges_add(&w->edges,
-				      &(struct sim_edge){ .begin_ns = stay->begin_ns,
-							  .end_ns = stay->end_ns,
-							  .cause_ns = instance->at_ns[last],
-							  .object = instance->comm,
-							  .waiter = stay->tid,
-							  .cause = instance->tids[last],
-							  .kind = CRIT_EDGE_COLLECTIVE,
-							  .call = stay->call });
+	switch (instance->call) {
+	case CRIT_MPI_Bcast:
+		return other == root;
+	case CRIT_MPI_Gatherv:
+		return member == root;
+	case CRIT_MPI_Exscan:
+		return other < member;
+	default:
+		return true;
 	}
+}
+
+/* Who waits for all has nobody to wait for that came last. */
+static void find_needed(struct sim_messages *w, const struct sim_instance *instance,
+			uint32_t member)
+{
+	const uint32_t size = w->comms[instance->comm].size;
+	const bool needs_all = instance->root < 0 && instance->call != CRIT_MPI_Exscan;
+	const struct sim_stay *stay = &instance->stays[member];
+	uint32_t last = size;
+
+	for (uint32_t i = 0; i < size; i++) {
+		if ((i != member || needs_all) && needs(instance, member, i) &&
+		    (last == size || instance->at_ns[i] > instance->at_ns[last]))
+			last = i;
+	}
+	if (last == size || last == member)
+		return;
+	sim_edges_add(&w->edges, &(struct sim_edge){ .begin_ns = stay->begin_ns,
+						     .end_ns = stay->end_ns,
+						     .cause_ns = instance->at_ns[last],
+						     .object = instance->comm,
+						     .waiter = stay->tid,
+						     .cause = instance->tids[last],
+						     .kind = CRIT_EDGE_COLLECTIVE,
+						     .call = stay->call });
 }
 
 void sim_messages_make(struct sim_messages *w, uint64_t seed, uint32_t left_out)
@@ -482,5 +524,6 @@ void sim_messages_make(struct sim_messages *w, uint64_t seed, uint32_t left_out)
 	finish(w);
 	pair_messages(w);
 	for (uint32_t i = 0; i < w->instance_count; i++)
-		find_last(w, &w->instances[i]);
+		for (uint32_t k = 0; k < w->comms[w->instances[i].comm].size; k++)
+			find_needed(w, &w->instances[i], k);
 }

@@ -46,6 +46,7 @@ struct sim_stay { /* of a thread in a call */
 
 struct sim_instance {
 	uint32_t comm, call;
+	int32_t root; /* CRIT_PEER_ANY: none */
 	uint64_t at_ns[SIM_RANKS];
 	uint32_t tids[SIM_RANKS]; /* that began it */
 	struct sim_stay stays[SIM_RANKS]; /* where the members wait */
