@@ -301,20 +301,32 @@ static int play(struct crit_model *model, struct attempt *attempt, struct work *
 	return rc;
 }
 
+/* The sink, if it is to be told. */
+static const struct crit_trace_sink *sink_of(const struct attempt *attempt,
+					     const struct crit_trace_sink *sink)
+{
+	const size_t threads = attempt->index->model.thread_count;
+
+	return attempt->is_trial || (sink && sink->threads_max && threads > sink->threads_max)
+		       ? NULL
+		       : sink;
+}
+
 static int compute(struct attempt *attempt, struct work *work, struct crit_results *results)
 {
 	struct crit_model *model = &attempt->index->model;
-	const struct crit_trace_tee tee = { attempt->options->trace,
-					    attempt->options->second_trace };
-	const struct crit_trace_sink *sink = NULL;
+	const struct crit_analysis_options *options = attempt->options;
+	const struct crit_trace_sink *sink;
 	struct crit_trace_sink both;
+	struct crit_trace_tee tee;
 	int rc = index_pass(attempt);
 
 	if (rc)
 		return rc;
-	if (!attempt->is_trial)
-		sink = attempt->options->trace;
-	if (sink && tee.second) {
+	tee.first = sink_of(attempt, options->trace);
+	tee.second = sink_of(attempt, options->second_trace);
+	sink = tee.first ? tee.first : tee.second;
+	if (tee.first && tee.second) {
 		both = crit_trace_tee_sink(&tee);
 		sink = &both;
 	}

@@ -89,7 +89,7 @@ struct crit_trace_sink crit_trace_tee_sink(const struct crit_trace_tee *tee)
 {
 	const struct crit_trace_sink *first = tee->first, *second = tee->second;
 
-#define EITHER(callback) .callback = first->callback || second->callback ? callback : NULL
+#define EITHER(callback) .callback = first->callback || second->callback ? (callback) : NULL
 	return (struct crit_trace_sink){
 		.user = (void *)(uintptr_t)tee,
 		.has_all = first->has_all,

@@ -62,6 +62,7 @@ struct crit_trace_sample {
 struct crit_trace_sink {
 	void *user; /* first argument of every function */
 	bool has_all; /* service threads and launchers as well as app threads */
+	size_t threads_max; /* a run with more of them is not told of; 0: none is too large */
 
 	/*
 	 * Before all else.  run: heads, nodes, ranks and threads without figures, borrowed until

@@ -8,25 +8,12 @@
 
 #include "analysis/waits/backplay.h"
 #include "analysis/waits/code_keys.h"
+#include "analysis/waits/filmed_thread.h"
 #include "core/base/call.h"
 
 #define KIND_CALL 1 /* of a wait */
 #define NOBODY CRIT_FILM_OBJECT /* the object that those wait for of whom no waker was told */
 #define INSTANCES 64u
-#define DEPTH_MAX 32u /* of spans in a wait; those further in are as the last one of these */
-
-enum open_wait {
-	OPEN_NONE = 0,
-	OPEN_CALL,
-	OPEN_IDLE,
-	OPEN_BLOCKED
-};
-
-struct known_wait {
-	uint64_t begin_ns, end_ns; /* UINT64_MAX: it goes on */
-	uint32_t number;
-	bool has_cause;
-};
 
 struct instance { /* of a parallel region: its primary thread entered it */
 	uint64_t number, begin_ns;
@@ -38,34 +25,9 @@ struct filmed_process {
 	uint64_t instance_count;
 };
 
-enum span_kind {
-	SPAN_OTHER = 0,
-	SPAN_WAIT,
-	SPAN_TASK
-};
-
-struct open_span {
-	struct crit_code_call call;
-	enum span_kind kind;
-};
-
-struct filmed_thread {
-	struct known_wait waits[CRIT_FILMING_WAITS]; /* a ring */
-	uint64_t wait_count;
-	uint64_t until_ns; /* of its last bucket */
-	uint64_t end_ns;
-	struct crit_code_call call; /* of the open wait, or of the last one */
-	uint32_t process; /* row of the first thread of it */
-	struct open_span spans[DEPTH_MAX + 1]; /* from 1, the outermost wait, on */
-	uint32_t depth;
-	uint32_t wait_depth; /* of the open wait's span */
-	enum open_wait open;
-	bool has_begun;
-};
-
 struct crit_filming {
 	struct crit_film *film;
-	struct filmed_thread *threads;
+	struct crit_filmed_thread *threads;
 	struct filmed_process **processes; /* by the row of the first thread; NULL: no region */
 	struct crit_code_keys keys;
 	size_t thread_count;
@@ -94,7 +56,7 @@ static int put(struct crit_filming *filming, enum crit_film_type type, uint64_t 
 /* The thread was there since the bucket before. */
 static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct crit_code_key *key)
 {
-	struct filmed_thread *filmed = &filming->threads[key->thread];
+	struct crit_filmed_thread *filmed = &filming->threads[key->thread];
 	uint32_t number;
 	int rc;
 
@@ -105,14 +67,9 @@ static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct 
 	return rc ? rc : put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, number);
 }
 
-static struct known_wait *last_wait(struct filmed_thread *filmed)
-{
-	return &filmed->waits[(filmed->wait_count - 1) % CRIT_FILMING_WAITS];
-}
-
 static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t time_ns, uint32_t node)
 {
-	struct known_wait *wait = last_wait(&filming->threads[thread]);
+	struct crit_known_wait *wait = crit_filmed_last_wait(&filming->threads[thread]);
 
 	if (time_ns <= wait->begin_ns || node == thread)
 		return 0;
@@ -124,27 +81,28 @@ static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t tim
 /* A thread that waits has acted before. */
 static uint64_t act_of(struct crit_filming *filming, uint32_t cause, uint64_t time_ns)
 {
-	struct filmed_thread *filmed = &filming->threads[cause];
+	struct crit_filmed_thread *filmed = &filming->threads[cause];
 
-	return filmed->open && last_wait(filmed)->begin_ns < time_ns ? last_wait(filmed)->begin_ns
-								     : time_ns;
+	return filmed->open && crit_filmed_last_wait(filmed)->begin_ns < time_ns
+		       ? crit_filmed_last_wait(filmed)->begin_ns
+		       : time_ns;
 }
 
 /* It is known now that nobody of the run has woken it. */
 static int settle_block(struct crit_filming *filming, uint32_t thread)
 {
-	struct filmed_thread *filmed = &filming->threads[thread];
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
 
 	if (!filmed->wait_count || filmed->call.call != CRIT_CODE_BLOCKED ||
-	    last_wait(filmed)->has_cause)
+	    crit_filmed_last_wait(filmed)->has_cause)
 		return 0;
-	return put_cause(filming, thread, last_wait(filmed)->end_ns, NOBODY);
+	return put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, NOBODY);
 }
 
 static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
-		      enum open_wait open, const struct crit_code_call *call)
+		      enum crit_open_wait open, const struct crit_code_call *call)
 {
-	struct filmed_thread *filmed = &filming->threads[thread];
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	const struct crit_code_key key = { .before = filmed->call,
 					   .after = *call,
 					   .thread = thread };
@@ -154,18 +112,20 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 		rc = put_key(filming, time_ns, &key);
 	if (rc)
 		return rc;
+	rc = crit_filmed_add_wait(filmed);
+	if (rc)
+		return rc;
 	filmed->open = open;
 	filmed->call = *call;
-	filmed->wait_count++;
-	*last_wait(filmed) = (struct known_wait){ .begin_ns = time_ns,
-						  .end_ns = UINT64_MAX,
-						  .number = filming->number++ };
-	return put(filming, CRIT_FILM_WAIT, time_ns, thread, last_wait(filmed)->number);
+	*crit_filmed_last_wait(filmed) = (struct crit_known_wait){ .begin_ns = time_ns,
+								   .end_ns = UINT64_MAX,
+								   .number = filming->number++ };
+	return put(filming, CRIT_FILM_WAIT, time_ns, thread, crit_filmed_last_wait(filmed)->number);
 }
 
 static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
 {
-	struct filmed_thread *filmed = &filming->threads[thread];
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	const struct crit_code_key key = { .before = filmed->call,
 					   .thread = thread,
 					   .is_call = true };
@@ -173,9 +133,9 @@ static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time
 
 	if (rc)
 		return rc;
-	filmed->open = OPEN_NONE;
-	last_wait(filmed)->end_ns = time_ns;
-	return put(filming, CRIT_FILM_END, time_ns, thread, last_wait(filmed)->number);
+	filmed->open = CRIT_OPEN_NONE;
+	crit_filmed_last_wait(filmed)->end_ns = time_ns;
+	return put(filming, CRIT_FILM_END, time_ns, thread, crit_filmed_last_wait(filmed)->number);
 }
 
 static int number_processes(struct crit_filming *filming, const struct crit_results *run)
@@ -285,16 +245,11 @@ static int end_idle(struct crit_filming *filming, uint32_t thread, uint64_t time
 			 instance->primary);
 }
 
-static enum span_kind kind_of(const struct crit_trace_span *span)
+static enum crit_span_kind kind_of(const struct crit_trace_span *span)
 {
 	if (is_wait(span))
-		return SPAN_WAIT;
-	return span->call == CRIT_CONSTRUCT_TASK ? SPAN_TASK : SPAN_OTHER;
-}
-
-static struct open_span *span_at(struct filmed_thread *filmed, uint32_t depth)
-{
-	return &filmed->spans[depth < DEPTH_MAX ? depth : DEPTH_MAX];
+		return CRIT_SPAN_WAIT;
+	return span->call == CRIT_CONSTRUCT_TASK ? CRIT_SPAN_TASK : CRIT_SPAN_OTHER;
 }
 
 /* Ends what is open but for a call. */
@@ -302,9 +257,9 @@ static int end_other(struct crit_filming *filming, uint32_t thread, uint64_t tim
 		     uint64_t instance_number)
 {
 	switch (filming->threads[thread].open) {
-	case OPEN_IDLE:
+	case CRIT_OPEN_IDLE:
 		return end_idle(filming, thread, time_ns, instance_number);
-	case OPEN_BLOCKED:
+	case CRIT_OPEN_BLOCKED:
 		return end_wait(filming, thread, time_ns);
 	default:
 		return 0;
@@ -316,71 +271,72 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 		 uint64_t total_cmetric_ns)
 {
 	struct crit_filming *filming = user;
-	struct filmed_thread *filmed = &filming->threads[thread];
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	const uint64_t instance =
 		span->call == CRIT_CONSTRUCT_PARALLEL ? CRIT_INSTANCE_NUMBER(span->arg) : 0;
-	const struct open_span open = { { span->site, span->call }, kind_of(span) };
+	const struct crit_open_span open = { { span->site, span->call }, kind_of(span) };
 	int rc = end_other(filming, thread, time_ns, instance);
 
 	(void)total_cmetric_ns;
 	if (!rc && instance && !is_worker(span))
 		rc = note_instance(filming, thread, time_ns, instance);
-	if (rc || (!filmed->depth && open.kind != SPAN_WAIT))
+	if (rc || (!filmed->depth && open.kind != CRIT_SPAN_WAIT))
 		return rc;
-	if (++filmed->depth <= DEPTH_MAX)
-		*span_at(filmed, filmed->depth) = open;
-	if (open.kind == SPAN_TASK && filmed->open)
+	rc = crit_filmed_push_span(filmed, &open);
+	if (rc)
+		return rc;
+	if (open.kind == CRIT_SPAN_TASK && filmed->open)
 		return end_wait(filming, thread, time_ns);
-	if (open.kind != SPAN_WAIT || filmed->open)
+	if (open.kind != CRIT_SPAN_WAIT || filmed->open)
 		return 0;
 	filmed->wait_depth = filmed->depth;
-	return begin_wait(filming, thread, time_ns, OPEN_CALL, &open.call);
+	return begin_wait(filming, thread, time_ns, CRIT_OPEN_CALL, &open.call);
 }
 
 /* A task has ended: the wait around it goes on, if it was in one. */
 static int go_on(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
 {
-	struct filmed_thread *filmed = &filming->threads[thread];
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	uint32_t depth = filmed->depth;
 
 	filmed->wait_depth = 0;
-	for (; depth && span_at(filmed, depth)->kind != SPAN_TASK; depth--)
-		if (span_at(filmed, depth)->kind == SPAN_WAIT)
+	for (; depth && crit_filmed_span(filmed, depth)->kind != CRIT_SPAN_TASK; depth--)
+		if (crit_filmed_span(filmed, depth)->kind == CRIT_SPAN_WAIT)
 			filmed->wait_depth = depth;
 	if (!filmed->wait_depth)
 		return 0;
-	return begin_wait(filming, thread, time_ns, OPEN_CALL,
-			  &span_at(filmed, filmed->wait_depth)->call);
+	return begin_wait(filming, thread, time_ns, CRIT_OPEN_CALL,
+			  &crit_filmed_span(filmed, filmed->wait_depth)->call);
 }
 
 static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct crit_trace_span *span,
 		 const struct crit_trace_sums *sums)
 {
 	struct crit_filming *filming = user;
-	struct filmed_thread *filmed = &filming->threads[thread];
-	enum span_kind kind = SPAN_OTHER;
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+	enum crit_span_kind kind = CRIT_SPAN_OTHER;
 
 	if (filmed->depth) {
-		kind = span_at(filmed, filmed->depth)->kind;
+		kind = crit_filmed_span(filmed, filmed->depth)->kind;
 		filmed->depth--;
 	} else if (sums && !filmed->open && is_worker(span)) {
-		return begin_wait(filming, thread, time_ns, OPEN_IDLE,
+		return begin_wait(filming, thread, time_ns, CRIT_OPEN_IDLE,
 				  &(struct crit_code_call){ 0, CRIT_CODE_IDLE });
 	}
-	if (filmed->open == OPEN_CALL && filmed->depth < filmed->wait_depth)
+	if (filmed->open == CRIT_OPEN_CALL && filmed->depth < filmed->wait_depth)
 		return end_wait(filming, thread, time_ns);
-	return kind == SPAN_TASK && !filmed->open ? go_on(filming, thread, time_ns) : 0;
+	return kind == CRIT_SPAN_TASK && !filmed->open ? go_on(filming, thread, time_ns) : 0;
 }
 
 static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
 {
 	struct crit_filming *filming = user;
-	const enum open_wait open = filming->threads[thread].open;
+	const enum crit_open_wait open = filming->threads[thread].open;
 
-	if (state == CRIT_STATE_BLOCKED && open == OPEN_NONE)
-		return begin_wait(filming, thread, time_ns, OPEN_BLOCKED,
+	if (state == CRIT_STATE_BLOCKED && open == CRIT_OPEN_NONE)
+		return begin_wait(filming, thread, time_ns, CRIT_OPEN_BLOCKED,
 				  &(struct crit_code_call){ 0, CRIT_CODE_BLOCKED });
-	if (state != CRIT_STATE_BLOCKED && open == OPEN_BLOCKED)
+	if (state != CRIT_STATE_BLOCKED && open == CRIT_OPEN_BLOCKED)
 		return end_wait(filming, thread, time_ns);
 	return 0;
 }
@@ -389,12 +345,12 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_sums *sums)
 {
 	struct crit_filming *filming = user;
-	struct filmed_thread *filmed = &filming->threads[thread];
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	int rc;
 
 	(void)sums;
-	rc = filmed->open == OPEN_CALL ? end_wait(filming, thread, time_ns)
-				       : end_other(filming, thread, time_ns, 0);
+	rc = filmed->open == CRIT_OPEN_CALL ? end_wait(filming, thread, time_ns)
+					    : end_other(filming, thread, time_ns, 0);
 	if (!rc)
 		rc = settle_block(filming, thread);
 	filmed->end_ns = time_ns;
@@ -404,7 +360,7 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 }
 
 /* The last act before its end that a wait could not end before. */
-static int put_act(struct crit_filming *filming, struct known_wait *wait,
+static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 		   const struct crit_edge *edge)
 {
 	uint64_t cause_ns = edge->cause_ns;
@@ -429,16 +385,15 @@ static int take_edge(void *user, const struct crit_event *event)
 {
 	struct crit_filming *filming = user;
 	const struct crit_edge *edge = event->edge;
-	struct filmed_thread *filmed;
+	struct crit_filmed_thread *filmed;
 	bool is_known = false;
 	int rc = 0;
 
 	if (!filming->threads || edge->cause_ns <= edge->begin_ns || edge->waiter == edge->cause)
 		return 0;
 	filmed = &filming->threads[edge->waiter];
-	for (uint64_t i = 0; i < filmed->wait_count && i < CRIT_FILMING_WAITS && !rc; i++) {
-		struct known_wait *wait =
-			&filmed->waits[(filmed->wait_count - 1 - i) % CRIT_FILMING_WAITS];
+	for (uint64_t i = 0; i < filmed->wait_count && i < filmed->wait_capacity && !rc; i++) {
+		struct crit_known_wait *wait = crit_filmed_wait(filmed, i);
 
 		if (wait->begin_ns < edge->begin_ns)
 			break;
@@ -483,22 +438,34 @@ int crit_filming_create(const struct crit_film_options *options, struct crit_fil
 	return rc;
 }
 
+/* What is only needed while edges may be told. */
+static void forget_threads(struct crit_filming *filming)
+{
+	for (size_t i = 0; filming->threads && i < filming->thread_count; i++) {
+		crit_filmed_thread_fini(&filming->threads[i]);
+	}
+	for (size_t i = 0; filming->processes && i < filming->thread_count; i++)
+		free(filming->processes[i]);
+	free(filming->processes);
+	free(filming->threads);
+	filming->processes = NULL;
+	filming->threads = NULL;
+}
+
 void crit_filming_destroy(struct crit_filming *filming)
 {
 	if (!filming)
 		return;
-	for (size_t i = 0; filming->processes && i < filming->thread_count; i++)
-		free(filming->processes[i]);
+	forget_threads(filming);
 	crit_film_destroy(filming->film);
 	crit_code_keys_fini(&filming->keys);
-	free(filming->processes);
-	free(filming->threads);
 	free(filming);
 }
 
 struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 {
 	return (struct crit_trace_sink){ .user = filming,
+					 .threads_max = CRIT_FILMING_THREADS,
 					 .begin = begin,
 					 .thread_begin = begin_thread,
 					 .thread_end = end_thread,
@@ -559,7 +526,7 @@ const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming
 int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,
 		      struct crit_err *err)
 {
-	const uint32_t last = last_thread(filming);
+	const uint32_t last = filming->threads ? last_thread(filming) : 0;
 	struct crit_backplay_options options = { .begin_ns = filming->begin_ns,
 						 .end_ns = filming->end_ns,
 						 .thread_count = filming->thread_count,
@@ -569,6 +536,10 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	uint8_t *parts = NULL;
 	int rc;
 
+	if (!filming->threads)
+		return crit_err_set(err, -EFBIG,
+				    "waits are not followed in a run of more than %u threads",
+				    CRIT_FILMING_THREADS);
 	if (filming->end_ns <= filming->begin_ns)
 		return crit_err_set(err, -ENODATA,
 				    "no waits one by one: the recording is of level profile or "
@@ -576,6 +547,7 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	if (last == filming->thread_count)
 		return crit_err_set(err, -ENODATA, "nothing was recorded of any thread");
 	rc = put_ends(filming);
+	forget_threads(filming);
 	if (rc)
 		return crit_err_set(err, rc, "%s", filming->err.text);
 	parts = calloc(options.bucket_count, 1);

@@ -16,8 +16,8 @@
  *
  * A film that fails, as on a full disk, does not end the analysis: playing it says why.
  *
- * Memory: threads, the last CRIT_FILMING_WAITS waits of each, which edges are looked for in, and
- * code keys.
+ * Memory: threads, the last waits of each, which edges are looked for in (filmed_thread.h), and code
+ * keys.
  */
 #ifndef CRIT_FILMING_H
 #define CRIT_FILMING_H
@@ -28,7 +28,7 @@
 #include "analysis/waits/costs.h"
 #include "analysis/waits/film.h"
 
-#define CRIT_FILMING_WAITS 64u
+#define CRIT_FILMING_THREADS 65536u /* of larger runs no waits are followed */
 
 struct crit_filming;
 

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* There are arrays in each of many threads. */
+#define FIRST_BYTES 256u
+
 int crit_array_make_room(void *array, size_t *capacity, size_t need, size_t element_bytes)
 {
-	size_t wanted = *capacity ? *capacity * 2 : 16;
+	size_t wanted = *capacity ? *capacity * 2 : FIRST_BYTES / element_bytes;
 	void *old;
 	void *grown;
 

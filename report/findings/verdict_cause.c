@@ -2,16 +2,16 @@
 // Names one unit only where far more is waited for it than for the others, and it had its CPUs.
 #include "report/findings/verdict_cause.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "core/base/array.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
 
-#define TIMES_THE_MEAN 1.5
-#define ALWAYS_ENOUGH 0.75 /* of all waiting: of two, one may have no more than that */
-#define LEAST_SHARE 0.2
+#define LEAST_SHARE 0.5 /* of all waiting */
+#define LEAST_OF_TWO 0.75
+#define LEAST_WAITS 10 /* fewer may be chance */
+#define LEAST_ROW 0.05 /* of all waiting: smaller ones lead nobody's */
 #define MOST_WITHOUT_CPU 0.25
 #define THROUGH_OTHERS 0.2 /* said from here on */
 
@@ -47,11 +47,10 @@ static struct candidate sum_of(const struct crit_summary *summary, size_t first)
 static struct candidate find(const struct crit_summary *summary)
 {
 	const struct crit_cause_table *causes = summary->causes;
-	const double mean = 1 / fmax((double)summary->lost.unit_count, 1);
-	const double least = fmax(LEAST_SHARE, fmin(TIMES_THE_MEAN * mean, ALWAYS_ENOUGH));
+	const double least = summary->lost.unit_count > 2 ? LEAST_SHARE : LEAST_OF_TWO;
 	struct candidate best = { 0 };
 
-	for (size_t i = 0; i < causes->row_count && causes->rows[i].share > LEAST_SHARE / 4; i++) {
+	for (size_t i = 0; i < causes->row_count && causes->rows[i].share > LEAST_ROW; i++) {
 		const struct crit_cause_row *row = &causes->rows[i];
 		struct candidate candidate;
 
@@ -61,7 +60,8 @@ static struct candidate find(const struct crit_summary *summary)
 		if (candidate.share > best.share)
 			best = candidate;
 	}
-	if (best.share < least || best.row->without_cpu > MOST_WITHOUT_CPU)
+	if (best.share < least || causes->costs->wait_count < LEAST_WAITS ||
+	    best.row->without_cpu > MOST_WITHOUT_CPU)
 		best.row = NULL;
 	return best;
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ring of waits, and a stack of spans; both small as long as few are needed.
+#include "analysis/waits/filmed_thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/array.h"
+
+#define DEPTH_MAX 32u /* of spans in a wait; those further in are as the last one of these */
+
+void crit_filmed_thread_fini(struct crit_filmed_thread *filmed)
+{
+	free(filmed->waits);
+	free(filmed->spans);
+}
+
+struct crit_known_wait *crit_filmed_wait(const struct crit_filmed_thread *filmed, uint64_t back)
+{
+	return &filmed->waits[(filmed->wait_count - 1 - back) % filmed->wait_capacity];
+}
+
+int crit_filmed_add_wait(struct crit_filmed_thread *filmed)
+{
+	size_t wanted = filmed->wait_capacity ? 2 * filmed->wait_capacity : 2;
+	struct crit_known_wait *grown;
+
+	if (filmed->wait_count == filmed->wait_capacity && wanted <= CRIT_FILMING_WAITS) {
+		grown = reallocarray(filmed->waits, wanted, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		filmed->waits = grown;
+		filmed->wait_capacity = wanted;
+	}
+	filmed->wait_count++;
+	return 0;
+}
+
+struct crit_open_span *crit_filmed_span(const struct crit_filmed_thread *filmed, uint32_t depth)
+{
+	return &filmed->spans[depth < DEPTH_MAX ? depth : DEPTH_MAX];
+}
+
+int crit_filmed_push_span(struct crit_filmed_thread *filmed, const struct crit_open_span *span)
+{
+	int rc = 0;
+
+	if (filmed->depth < DEPTH_MAX) {
+		rc = crit_array_grow(&filmed->spans, &filmed->span_capacity, filmed->depth + 2u,
+				     sizeof(*filmed->spans));
+		if (!rc)
+			filmed->spans[filmed->depth + 1] = *span;
+	}
+	filmed->depth += !rc;
+	return rc;
+}

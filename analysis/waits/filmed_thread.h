@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What filming knows of a thread: its last waits, and the spans that are open around its time. */
+#ifndef CRIT_FILMED_THREAD_H
+#define CRIT_FILMED_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/waits/code_key.h"
+
+#define CRIT_FILMING_WAITS 64u
+
+enum crit_open_wait {
+	CRIT_OPEN_NONE = 0,
+	CRIT_OPEN_CALL,
+	CRIT_OPEN_IDLE,
+	CRIT_OPEN_BLOCKED
+};
+
+struct crit_known_wait {
+	uint64_t begin_ns, end_ns; /* UINT64_MAX: it goes on */
+	uint32_t number;
+	bool has_cause;
+};
+
+enum crit_span_kind {
+	CRIT_SPAN_OTHER = 0,
+	CRIT_SPAN_WAIT,
+	CRIT_SPAN_TASK
+};
+
+struct crit_open_span {
+	struct crit_code_call call;
+	enum crit_span_kind kind;
+};
+
+struct crit_filmed_thread {
+	struct crit_known_wait *waits; /* a ring, which grows to CRIT_FILMING_WAITS */
+	size_t wait_capacity;
+	uint64_t wait_count;
+	uint64_t until_ns; /* of its last bucket */
+	uint64_t end_ns;
+	struct crit_code_call call; /* of the open wait, or of the last one */
+	uint32_t process; /* row of the first thread of it */
+	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
+	size_t span_capacity;
+	uint32_t depth;
+	uint32_t wait_depth; /* of the open wait's span */
+	enum crit_open_wait open;
+	bool has_begun;
+};
+
+void crit_filmed_thread_fini(struct crit_filmed_thread *filmed);
+
+/* The last wait but so many, which are fewer than are known.  Range: there are waits. */
+struct crit_known_wait *crit_filmed_wait(const struct crit_filmed_thread *filmed, uint64_t back);
+
+static inline struct crit_known_wait *crit_filmed_last_wait(const struct crit_filmed_thread *filmed)
+{
+	return crit_filmed_wait(filmed, 0);
+}
+
+/* One wait more, in place of the oldest where there are CRIT_FILMING_WAITS.  Errors: -ENOMEM. */
+int crit_filmed_add_wait(struct crit_filmed_thread *filmed);
+
+/* An open span: 1 is the outermost wait. */
+struct crit_open_span *crit_filmed_span(const struct crit_filmed_thread *filmed, uint32_t depth);
+
+/* Errors: -ENOMEM. */
+int crit_filmed_push_span(struct crit_filmed_thread *filmed, const struct crit_open_span *span);
+
+#endif
