@@ -6,8 +6,9 @@
  * A wait is a call of MPI that waits or may wait, a wait of OpenMP, and an OpenMP worker's time
  * between parallel regions, each as a whole; in runs without ranks also the time that a thread is
  * blocked outside of these.  Its causes are the messages it received, who received what a blocking
- * send sent, who was last at its collective operation or barrier, who released its lock, who began the next parallel region, and
- * its waker, whom each waiter waits for by itself.  The buckets are code keys (code_keys.h).
+ * send sent, who was last of those it needed at a collective operation or barrier, who released its
+ * lock, who began the next parallel region, and its waker, whom each waiter waits for by itself.
+ * The buckets are code keys (code_keys.h).
  *
  * Not taken so far: sends by requests that wait for their receiver, the holder of a lock before its
  * last one, tasks, what a thread did without a CPU, wakers in runs with ranks.  A call of which no
@@ -16,8 +17,8 @@
  *
  * A film that fails, as on a full disk, does not end the analysis: playing it says why.
  *
- * Memory: threads, the last waits of each, which edges are looked for in (filmed_thread.h), and code
- * keys.
+ * Memory: threads, the last waits of each, which edges are looked for in (filmed_thread.h), and
+ * code keys.
  */
 #ifndef CRIT_FILMING_H
 #define CRIT_FILMING_H

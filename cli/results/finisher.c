@@ -119,14 +119,14 @@ static void log_no_trace(const struct crit_finisher *finisher, int rc, const str
 				   err->text[0] ? err->text : strerror(-rc));
 }
 
-/* The report once more, with what waits cost, if that is known. */
+/* The report once more, with what waits cost, or why that is not known. */
 static void put_waits(struct crit_finisher *finisher, const struct crit_analysis *analysis)
 {
 	struct crit_err err = { { 0 } };
 	int rc = 0;
 
 	finisher->is_filmed = true;
-	if (crit_analysis_waits(analysis, &err))
+	if (crit_analysis_waits(analysis, &err) || err.text[0])
 		rc = put_report(finisher, analysis, false, &err);
 	if (rc) /* the report is there without */
 		crit_directory_log(finisher->directory_fd, err.text[0] ? err.text : strerror(-rc));

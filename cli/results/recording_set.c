@@ -44,6 +44,7 @@ struct crit_analysis {
 	struct crit_run_waits *waits; /* NULL: none */
 	struct crit_cause_table *causes; /* of these, by place */
 	struct crit_err no_waits; /* why there are none */
+	bool could_have_waits; /* and that is not the recordings' fault */
 };
 
 struct crit_recording_set *crit_recording_set_create(struct crit_elf_reader *reader)
@@ -221,10 +222,13 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 static void play_waits(struct crit_analysis *analysis)
 {
 	struct crit_run_waits *waits = analysis->waits;
+	int rc;
 
 	if (!waits)
 		return;
-	if (crit_run_waits_play(waits, &analysis->no_waits)) {
+	rc = crit_run_waits_play(waits, &analysis->no_waits);
+	analysis->could_have_waits = rc && rc != -ENODATA;
+	if (rc) {
 		crit_run_waits_destroy(waits);
 		analysis->waits = NULL;
 		return;
@@ -247,6 +251,7 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 	analysis->results = results;
 	analysis->waits = waits;
 	analysis->no_waits = set->no_waits;
+	analysis->could_have_waits = set->no_waits.text[0] != '\0';
 	rc = crit_recording_set_symbols(set, &analysis->symbols, err);
 	if (!rc)
 		analysis->call_sites = crit_call_sites_create(analysis->symbols, results);
@@ -335,6 +340,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 		.critd_path = critd_path,
 		.call_sites = analysis->call_sites,
 		.causes = analysis->causes,
+		.no_causes = analysis->could_have_waits ? analysis->no_waits.text : NULL,
 		.symbols = analysis->symbols,
 		.is_live = is_live,
 	};

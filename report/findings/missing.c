@@ -390,4 +390,7 @@ void crit_missing_find(struct crit_summary *summary, const struct crit_summary_o
 	find_unseen(summary);
 	find_service(summary);
 	find_doubts(summary);
+	if (options->no_causes)
+		crit_summary_add_missing(summary, false, "", "what waits cost: %s",
+					 options->no_causes);
 }

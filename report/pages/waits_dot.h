@@ -10,8 +10,8 @@
 
 /*
  * A node for each rank or thread, with its cost, and an edge from who waits to who lets it wait.
- * table: by rank or by thread, of the results.  has_all: else edges with less than 1 % of the largest
- * impact are left out.
+ * table: by rank or by thread, of the results.  has_all: else edges with less than 1 % of the
+ * largest impact are left out.
  */
 void crit_waits_dot_write(FILE *out, const struct crit_cause_table *table,
 			  const struct crit_results *results, bool has_all);

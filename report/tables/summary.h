@@ -29,6 +29,7 @@ struct crit_summary_options {
 	const char *privileges_fix; /* what fixes them here; NULL: capabilities of that file */
 	const struct crit_call_sites *call_sites; /* NULL: no call sites */
 	const struct crit_cause_table *causes; /* by place; NULL: waits are not told one by one */
+	const char *no_causes; /* why they could not be; NULL: the recordings do not tell of them */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
 	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
 	bool is_live; /* the recording still grows: no foot is no loss */

@@ -100,6 +100,14 @@ within "sleep: share of nobody, per cent" "$(cause 1 2)" 99 100
 grep -m 1 '%' "$trial/waits" | grep -q 'nobody of the run'
 point "sleep: a timer is nobody of the run" $? "$(grep -m 1 '%' "$trial/waits")"
 
+mkdir "$trial/memory"
+mount -t tmpfs -o size=16m tmpfs "$trial/memory"
+cp "$dir"/*.crit "$trial/memory"
+TMPDIR=$trial/memory "$crit" report "$trial/memory" >"$trial/out" 2>&1
+[ $? -eq 0 ] && grep -q 'missing: what waits cost: .*set TMPDIR' "$trial/out"
+point "without a disk the report is whole but for what waits cost" $? "$(grep 'what waits cost' "$trial/out")"
+umount "$trial/memory"
+
 export CRIT_LEVEL=profile
 record profile "$apps/stages" 2 2 1 1
 unset CRIT_LEVEL

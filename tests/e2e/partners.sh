@@ -11,8 +11,8 @@ wants_cpus=1
 
 # share RANK: of all waiting, per cent.
 share() {
-	sed -n '/^Causes/,/^$/p' "$trial/waits" | awk -v rank="$1" '$5 == "rank" && $6 == rank { print $2 + 0; found = 1 }
-		END { if (!found) print 0 }'
+	sed -n '/^Causes/,/^$/p' "$trial/waits" |
+		awk -v rank="$1" '$5 == "rank" && $6 == rank { share = $2 } END { print share + 0 }'
 }
 
 for flavour in "${flavours[@]}"; do
