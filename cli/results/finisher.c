@@ -151,8 +151,10 @@ static void add_waits(struct crit_finisher *finisher)
 static void write_trace(struct crit_finisher *finisher)
 {
 	struct crit_analysis *analysis = NULL;
-	const struct crit_archive_options options = { .rule = finisher->rule,
-						      .ret_analysis = &analysis };
+	const struct crit_archive_options options = {
+		.rule = finisher->rule,
+		.ret_analysis = finisher->is_filmed ? NULL : &analysis,
+	};
 	struct crit_archive_result result;
 	struct crit_err err = { { 0 } };
 	int rc;
@@ -160,11 +162,10 @@ static void write_trace(struct crit_finisher *finisher)
 	finisher->state->phase = CRIT_FINISHER_EXPORTING;
 	crit_finish_lock_mark_reported(finisher->lock_fd);
 	step_back();
-	if (!finisher->is_filmed)
-		crit_recording_set_film(finisher->set);
+	crit_recording_set_film(finisher->set);
 	rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
 	log_no_trace(finisher, rc, &err);
-	if (analysis && !finisher->is_filmed)
+	if (analysis)
 		put_waits(finisher, analysis);
 	crit_analysis_destroy(analysis);
 }

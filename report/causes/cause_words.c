@@ -8,8 +8,10 @@
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
 #include "report/tables/labels.h"
+#include "report/tables/location_fit.h"
 
 #define CALL_BYTES 192
+#define PLACE_COLUMNS 64
 
 const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
 			   char text[CRIT_CAUSE_WHO_BYTES])
@@ -38,7 +40,7 @@ static const char *call_text(uint16_t call, const struct crit_source_location *p
 	if (!place->offset && !place->module)
 		return crit_call_name(call);
 	(void)snprintf(text, CALL_BYTES, "%.40s %s", crit_call_name(call),
-		       crit_source_location_text(place, where, sizeof(where)));
+		       crit_location_fit(place, PLACE_COLUMNS, where, sizeof(where)));
 	return text;
 }
 

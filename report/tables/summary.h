@@ -13,7 +13,7 @@
 #include "report/tables/wait_table.h"
 #include "report/tables/words.h"
 
-#define CRIT_SENTENCE_BYTES 1024
+#define CRIT_SENTENCE_BYTES 2048
 #define CRIT_MISSING_MAX 12
 
 struct crit_cause_table;
