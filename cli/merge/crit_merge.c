@@ -106,6 +106,21 @@ static int write_trace(struct crit_recording_set *set, const struct merge_option
 	return result.has_losses ? CRIT_EXIT_INCOMPLETE : code;
 }
 
+/* Waits are followed by one process: of a small run, as crit report does. */
+static void add_waits(struct crit_recording_set *set, const struct merge_options *options,
+		      struct crit_analysis **analysis)
+{
+	struct crit_analysis *filmed = NULL;
+
+	if (crit_recording_set_bytes(set) > CRIT_FILMED_BYTES_MAX)
+		return;
+	crit_recording_set_film(set);
+	if (crit_recording_set_analyse(set, options->rule, false, NULL, &filmed, NULL))
+		return;
+	crit_analysis_destroy(*analysis);
+	*analysis = filmed;
+}
+
 static int merge(struct crit_recording_set *set, const struct merge_options *options,
 		 const struct crit_transport *transport)
 {
@@ -122,6 +137,8 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	rc = crit_transport_agree(transport, 0, rc); /* process 0 alone may have failed at last */
 	if (rc)
 		return refuse(directory, &err, rc);
+	if (analysis)
+		add_waits(set, options, &analysis);
 	if (analysis)
 		code = write_report(set, is_live, analysis, options->output);
 	crit_analysis_destroy(analysis);

@@ -34,7 +34,6 @@
 #define LATE_NICE 19
 #define LATE_MS 30000 /* for a finisher at work when the job is over */
 #define AWAITED_BYTES_MAX (16u << 20) /* of recordings whose report is made within CRIT_END_MS */
-#define FILMED_BYTES_MAX (4u << 20) /* of recordings whose report comes with what waits cost */
 #define END_MS 1000 /* for a run to end behind its window */
 #define READERS_MS 20 /* those who wait for a finisher take a free lock for an instant */
 
@@ -67,7 +66,7 @@ static int open_set(struct crit_finisher *finisher, struct crit_err *err)
 
 static bool is_small(const struct crit_finisher *finisher)
 {
-	return finisher->written_bytes <= FILMED_BYTES_MAX;
+	return finisher->written_bytes <= CRIT_FILMED_BYTES_MAX;
 }
 
 static int put_report(struct crit_finisher *finisher, const struct crit_analysis *analysis,

@@ -58,6 +58,8 @@ uint64_t crit_recording_set_bytes(const struct crit_recording_set *set);
 /* Analyses from here on leave out time with more active threads than that; 0: none. */
 void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max);
 
+#define CRIT_FILMED_BYTES_MAX (4u << 20) /* of sets whose first report tells what waits cost */
+
 /*
  * Analyses from here on tell what waits cost as well, which takes them up to twice as long: those
  * by one process, of all time.
