@@ -106,19 +106,29 @@ static int write_trace(struct crit_recording_set *set, const struct merge_option
 	return result.has_losses ? CRIT_EXIT_INCOMPLETE : code;
 }
 
-/* Waits are followed by one process: of a small run, as crit report does. */
+/* Waits are followed by one process: makes an analysis with them, or leaves what there is. */
 static void add_waits(struct crit_recording_set *set, const struct merge_options *options,
 		      struct crit_analysis **analysis)
 {
 	struct crit_analysis *filmed = NULL;
 
-	if (crit_recording_set_bytes(set) > CRIT_FILMED_BYTES_MAX)
-		return;
 	crit_recording_set_film(set);
 	if (crit_recording_set_analyse(set, options->rule, false, NULL, &filmed, NULL))
 		return;
 	crit_analysis_destroy(*analysis);
 	*analysis = filmed;
+}
+
+/* The report of a large run once more, with what waits cost.  The first one is there already. */
+static void write_waits(struct crit_recording_set *set, const struct merge_options *options,
+			bool is_live)
+{
+	struct crit_analysis *analysis = NULL;
+
+	add_waits(set, options, &analysis);
+	if (analysis)
+		(void)write_report(set, is_live, analysis, options->output);
+	crit_analysis_destroy(analysis);
 }
 
 static int merge(struct crit_recording_set *set, const struct merge_options *options,
@@ -128,7 +138,7 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	struct crit_err err = { { 0 } };
 	struct crit_client_env env;
 	const char *directory = crit_recording_set_directory(set);
-	bool is_live;
+	bool is_live, is_leading, is_small;
 	int rc, code = CRIT_EXIT_OK;
 
 	crit_client_env_read(&env);
@@ -137,12 +147,17 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	rc = crit_transport_agree(transport, 0, rc); /* process 0 alone may have failed at last */
 	if (rc)
 		return refuse(directory, &err, rc);
-	if (analysis)
+	is_small = crit_recording_set_bytes(set) <= CRIT_FILMED_BYTES_MAX;
+	is_leading = analysis != NULL;
+	if (is_leading && is_small)
 		add_waits(set, options, &analysis);
-	if (analysis)
+	if (is_leading)
 		code = write_report(set, is_live, analysis, options->output);
 	crit_analysis_destroy(analysis);
-	return write_trace(set, options, transport, code, (int)env.finish_s * 1000);
+	code = write_trace(set, options, transport, code, (int)env.finish_s * 1000);
+	if (is_leading && !is_small && code != CRIT_EXIT_FAILED)
+		write_waits(set, options, is_live);
+	return code;
 }
 
 int crit_merge_main(int argc, char **argv, const struct crit_transport *transport,

@@ -69,7 +69,7 @@ for flavour in "${flavours[@]}"; do
 	point "place-$flavour: the same as JSON, its sums are the laws'" $? "$said"
 	waits --dot
 	tr -d '\n\t' <"$trial/waits" |
-		grep -qE '^digraph.*"rank 0" \[xlabel="[0-9.]+ s.*"rank 1" -> "rank 0" \[label="[0-9.]+ s".* 20 waits.*\}$'
+		grep -qE '^digraph.*"rank 0" \[xlabel="[0-9.]+ .*"rank 1" -> "rank 0" \[label="[0-9.]+ s".*20 waits.*}$'
 	point "place-$flavour: the pairs as a graph" $? "$(grep -m 1 -e '->' "$trial/waits")"
 	waits --by=site
 	grep -m 1 '%' "$trial/waits" | grep -q 'all: between MPI_Recv receive'
