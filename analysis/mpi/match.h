@@ -45,6 +45,7 @@ struct crit_match_end { /* of a message, as its edge tells it */
 	uint64_t begin_ns; /* of the call the message is sent or received in */
 	uint64_t end_ns; /* of it; of a send that does not block: 0 */
 	uint64_t posted; /* of a receive: struct crit_edge's receive_number */
+	uint64_t posted_ns; /* enter of the call that posted it */
 	uint32_t thread;
 	uint16_t call;
 };

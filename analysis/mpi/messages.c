@@ -78,6 +78,7 @@ static int put_in_order(const struct context *context, struct crit_communicator_
 		.end = { .begin_ns = context->span->enter_ns,
 			 .end_ns = is_send && request ? 0 : context->span->leave_ns,
 			 .posted = number_of(context, request),
+			 .posted_ns = request ? request->posted_ns : context->span->enter_ns,
 			 .thread = context->span->thread,
 			 .call = context->span->call },
 	};
@@ -186,6 +187,7 @@ static int activate(const struct context *context, struct crit_request *request)
 	request->is_active = true;
 	request->number = ++context->messages->last_number;
 	request->call = context->span->call;
+	request->posted_ns = context->span->enter_ns;
 	if (request->kind == CRIT_REQUEST_COLLECTIVE || request->peer != CRIT_PEER_NULL)
 		tell(context, started[request->kind], &what, 0, request);
 	if (request->kind == CRIT_REQUEST_SEND && request->peer != CRIT_PEER_NULL)

@@ -27,6 +27,7 @@ enum crit_request_kind {
 struct crit_request {
 	uint64_t handle;
 	uint64_t number; /* running, never used again; of the present activity */
+	uint64_t posted_ns; /* enter of the call that made it active */
 	uint64_t bytes; /* as posted; of a collective: sent */
 	uint64_t received_bytes; /* by a collective */
 	uint32_t process;

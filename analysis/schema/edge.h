@@ -24,7 +24,7 @@
 enum crit_edge_kind {
 	CRIT_EDGE_NONE = 0,
 	CRIT_EDGE_MESSAGE, /* a receive, and the k-th send for the k-th receive of a way */
-	/* a blocking send that lasted until its receiver came, and that one */
+	/* a blocking send that lasted until its receive was posted, or its receiver came */
 	CRIT_EDGE_RECEIVER,
 	CRIT_EDGE_COLLECTIVE, /* a member, and the one it needed that entered last (meetings.h) */
 	CRIT_EDGE_BARRIER, /* a thread of a team, and the one that arrived last */

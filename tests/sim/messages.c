@@ -78,9 +78,11 @@ static void count_receive(struct sim_messages *w, uint32_t call, uint32_t stay_c
 	w->received_bytes[r->from][r->to] += r->bytes;
 	if (w->receive_count == SIM_ENDS)
 		crit_maker_fail("keep so many messages");
-	w->receives[w->receive_count] = (struct sim_end){
-		.comm = r->comm, .from = r->from, .to = r->to, .posted = r->posted
-	};
+	w->receives[w->receive_count] = (struct sim_end){ .comm = r->comm,
+							  .from = r->from,
+							  .to = r->to,
+							  .posted = r->posted,
+							  .posted_ns = r->posted_ns };
 	stay(w, &w->receives[w->receive_count++].stay, stay_call);
 }
 
@@ -115,6 +117,7 @@ static void block(struct sim_messages *w, const struct sim_request *r, bool is_s
 
 	posted.posted = ++w->posted;
 	enter(w, is_send ? r->from : r->to, call);
+	posted.posted_ns = w->begin_ns;
 	put(w, say(w, is_send ? CRIT_D_SEND : CRIT_D_RECV, r, is_send ? r->to : r->from, 0));
 	if (is_send)
 		count_send(w, call, r);
@@ -165,6 +168,7 @@ static void post(struct sim_messages *w, const struct sim_request *like, bool is
 		what.bytes += 100; /* the buffer may be larger */
 	put(w, what);
 	r->posted = ++w->posted;
+	r->posted_ns = w->begin_ns;
 	if (is_send && r->is_active)
 		count_send(w, r->call, r);
 	leave(w, r->call);
@@ -204,6 +208,7 @@ static void start(struct sim_messages *w, uint32_t rank)
 		put(w, (struct crit_slot_detail){ .detail = CRIT_D_START, .request = 0x100 + i });
 		r->is_active = true;
 		r->posted = ++w->posted;
+		r->posted_ns = w->begin_ns;
 		r->call = CRIT_MPI_Startall;
 		if (r->is_send)
 			count_send(w, r->call, r);
@@ -411,16 +416,19 @@ static bool is_of_way(const struct sim_end *a, const struct sim_end *b)
 	return a->comm == b->comm && a->from == b->from && a->to == b->to;
 }
 
-/* A blocking send that lasted until its receiver came. */
+/* A blocking send that lasted until its receive was posted, or its receiver came. */
 static void add_receiver(struct sim_messages *w, const struct sim_end *send,
 			 const struct sim_end *receive)
 {
-	if (send->stay.call != CRIT_MPI_Send || receive->stay.begin_ns <= send->stay.begin_ns ||
-	    receive->stay.begin_ns >= send->stay.end_ns)
+	const uint64_t cause_ns = receive->posted_ns > send->stay.begin_ns ? receive->posted_ns
+									   : receive->stay.begin_ns;
+
+	if (send->stay.call != CRIT_MPI_Send || cause_ns <= send->stay.begin_ns ||
+	    cause_ns >= send->stay.end_ns)
 		return;
 	sim_edges_add(&w->edges, &(struct sim_edge){ .begin_ns = send->stay.begin_ns,
 						     .end_ns = send->stay.end_ns,
-						     .cause_ns = receive->stay.begin_ns,
+						     .cause_ns = cause_ns,
 						     .object = receive->comm,
 						     .waiter = send->stay.tid,
 						     .cause = receive->stay.tid,

@@ -35,6 +35,7 @@ struct sim_request {
 	bool is_any;
 	uint16_t call;
 	uint32_t posted; /* of a receive: running number */
+	uint64_t posted_ns;
 	bool is_collective;
 	uint32_t instance, member;
 };
@@ -55,6 +56,7 @@ struct sim_instance {
 struct sim_end { /* of a message */
 	uint32_t comm, from, to; /* world ranks */
 	uint32_t posted;
+	uint64_t posted_ns;
 	struct sim_stay stay;
 };
 
