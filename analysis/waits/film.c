@@ -135,9 +135,6 @@ uint64_t crit_film_entry_count(const struct crit_film *film)
 static int fail(struct crit_film *film, int code, struct crit_err *err)
 {
 	film->failure = code;
-	if (code == -EFBIG)
-		return crit_err_set(err, code, "the waits are more than the %llu bytes for them",
-				    (unsigned long long)film->max_bytes);
 	return crit_err_set(err, code, "cannot write the file of the waits: %s", strerror(-code));
 }
 
@@ -146,8 +143,11 @@ static int write_block(struct crit_film *film, struct crit_err *err)
 	const char *bytes = (const char *)&film->block;
 	const uint64_t at = film->blocks * CRIT_FILM_BLOCK_BYTES;
 
-	if (at + CRIT_FILM_BLOCK_BYTES > film->max_bytes)
-		return fail(film, -EFBIG, err);
+	if (at + CRIT_FILM_BLOCK_BYTES > film->max_bytes) {
+		film->failure = -EFBIG;
+		return crit_err_set(err, -EFBIG, "the waits are more than the %llu bytes for them",
+				    (unsigned long long)film->max_bytes);
+	}
 	for (size_t done = 0; done < CRIT_FILM_BLOCK_BYTES;) {
 		ssize_t n = pwrite(film->fd, bytes + done, CRIT_FILM_BLOCK_BYTES - done,
 				   (off_t)(at + done));

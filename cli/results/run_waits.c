@@ -3,6 +3,7 @@
 #include "cli/results/run_waits.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "analysis/waits/filming.h"
@@ -29,6 +30,7 @@ struct crit_run_waits *crit_run_waits_create(const char *directory, struct crit_
 		(void)crit_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write past the limit is -EFBIG, like a full disk */
 	if (crit_filming_create(&options, &waits->filming, err)) {
 		free(waits);
 		return NULL;

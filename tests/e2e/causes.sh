@@ -107,6 +107,9 @@ TMPDIR=$trial/memory "$crit" report "$trial/memory" >"$trial/out" 2>&1
 [ $? -eq 0 ] && grep -q 'missing: what waits cost: .*set TMPDIR' "$trial/out"
 point "without a disk the report is whole but for what waits cost" $? "$(grep 'what waits cost' "$trial/out")"
 umount "$trial/memory"
+said=$(ulimit -f 1; "$crit" report "$dir" 2>&1)
+[ $? -eq 0 ] && grep -q 'missing: what waits cost: ' <<<"$said"
+point "nor does a limit of file sizes end it" $? "$(grep 'what waits cost' <<<"$said")"
 
 export CRIT_LEVEL=profile
 record profile "$apps/stages" 2 2 1 1
