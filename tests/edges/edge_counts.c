@@ -22,12 +22,9 @@ struct crit_listener crit_edge_counts_listener(struct crit_edge_counts *counts)
 const char *crit_edge_kind_name(enum crit_edge_kind kind)
 {
 	static const char *const names[CRIT_EDGE_KIND_COUNT] = {
-		[CRIT_EDGE_NONE] = "none",
-		[CRIT_EDGE_MESSAGE] = "message",
-		[CRIT_EDGE_RECEIVER] = "receiver",
-		[CRIT_EDGE_COLLECTIVE] = "collective",
-		[CRIT_EDGE_BARRIER] = "barrier",
-		[CRIT_EDGE_LOCK] = "lock",
+		[CRIT_EDGE_NONE] = "none",         [CRIT_EDGE_MESSAGE] = "message",
+		[CRIT_EDGE_RECEIVER] = "receiver", [CRIT_EDGE_COLLECTIVE] = "collective",
+		[CRIT_EDGE_BARRIER] = "barrier",   [CRIT_EDGE_LOCK] = "lock",
 		[CRIT_EDGE_WAKEUP] = "wakeup",
 	};
 
