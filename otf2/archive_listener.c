@@ -137,6 +137,15 @@ static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_ker
 	return rc;
 }
 
+static int on_block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
+{
+	struct crit_otf2_listener *listener = user;
+
+	crit_otf2_streams_block(listener->parts.streams, thread, system_call);
+	(void)time_ns;
+	return 0;
+}
+
 static int on_sample(void *user, uint32_t thread, uint64_t time_ns,
 		     const struct crit_trace_sample *sample)
 {
@@ -421,6 +430,7 @@ void crit_otf2_listener_sink(struct crit_otf2_listener *listener, struct crit_tr
 		.enter = on_enter,
 		.leave = on_leave,
 		.state = on_state,
+		.block = on_block,
 		.sample = listener->options->has_samples ? on_sample : NULL,
 		.release = on_release,
 		.task = on_task,

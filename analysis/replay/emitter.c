@@ -267,6 +267,9 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 	case CRIT_EMIT_STATE:
 		return sink->state(sink->user, emitter->thread_rows[event->thread], event->time_ns,
 				   (enum crit_kernel_state)event->arg);
+	case CRIT_EMIT_BLOCK:
+		return sink->block(sink->user, emitter->thread_rows[event->thread], event->time_ns,
+				   (int)event->arg - 1);
 	case CRIT_EMIT_RELEASE:
 		return sink->release
 			       ? sink->release(sink->user, emitter->thread_rows[event->thread],

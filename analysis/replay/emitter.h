@@ -23,6 +23,7 @@ enum crit_emitter_event_kind {
 	CRIT_EMIT_LOOK, /* at the time outside all spans */
 	CRIT_EMIT_MARK,
 	CRIT_EMIT_STATE, /* arg: the kernel state */
+	CRIT_EMIT_BLOCK, /* arg: the system call, 1 more */
 	CRIT_EMIT_RELEASE,
 	CRIT_EMIT_TASK,
 	CRIT_EMIT_SETUP, /* what begins or ends a rank's part: polled is its begin, arg its site */

@@ -53,6 +53,11 @@ static int state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel
 	TELL_BOTH(user, state, thread, time_ns, now);
 }
 
+static int block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
+{
+	TELL_BOTH(user, block, thread, time_ns, system_call);
+}
+
 static int sample(void *user, uint32_t thread, uint64_t time_ns,
 		  const struct crit_trace_sample *told)
 {
@@ -100,6 +105,7 @@ struct crit_trace_sink crit_trace_tee_sink(const struct crit_trace_tee *tee)
 		EITHER(leave),
 		EITHER(setup),
 		EITHER(state),
+		EITHER(block),
 		EITHER(sample),
 		EITHER(release),
 		EITHER(task),

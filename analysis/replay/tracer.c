@@ -25,7 +25,7 @@ struct crit_tracer {
 	struct crit_tracer_setups setups;
 	const struct crit_engine *engine;
 	struct crit_results *run; /* what the sink's begin() is told */
-	bool has_states; /* the sink is told of kernel states */
+	bool has_states, has_blocks; /* the sink is told of kernel states; of system calls */
 	struct crit_tracer_view *views; /* by thread: the same when its last event came */
 };
 
@@ -269,6 +269,17 @@ static int on_task(void *user, const struct crit_event *event)
 	return pass_on(user, event, CRIT_EMIT_TASK);
 }
 
+static int on_block(void *user, const struct crit_event *event)
+{
+	struct crit_tracer *tracer = user;
+	const struct crit_kernel_call *call = event->system_call;
+	const bool is_known = call && call->number >= 0 && !(call->flags & CRIT_CALL_COMPAT);
+	struct crit_event told = *event;
+
+	told.arg = is_known ? (uint64_t)call->number + 1 : 0;
+	return tracer->has_blocks ? pass_on(tracer, &told, CRIT_EMIT_BLOCK) : 0;
+}
+
 static int on_finalize_enter(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
@@ -297,6 +308,7 @@ static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
 			[CRIT_EVENT_LEAVE] = on_leave,
 			[CRIT_EVENT_BASE_ENDS] = on_base_ends,
 			[CRIT_EVENT_BASE_BEGINS] = on_base_begins,
+			[CRIT_EVENT_BLOCK] = on_block,
 			[CRIT_EVENT_RELEASE] = on_release,
 			[CRIT_EVENT_TASK] = on_task,
 			[CRIT_EVENT_FINALIZE_ENTER] = on_finalize_enter,
@@ -316,6 +328,7 @@ static int init(struct crit_tracer *tracer, struct crit_engine *engine,
 
 	tracer->engine = engine;
 	tracer->has_states = sink->state && !model->rank_count;
+	tracer->has_blocks = sink->block && !model->rank_count;
 	if (!rc)
 		rc = crit_tracer_setups_init(&tracer->setups, engine, &tracer->emitter);
 	tracer->run = calloc(1, sizeof(*tracer->run));

@@ -93,6 +93,9 @@ struct crit_trace_sink {
 	 */
 	int (*state)(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state);
 
+	/* Right before it is BLOCKED, where it is known: the system call; -1: none, or of 32 bits. */
+	int (*block)(void *user, uint32_t thread, uint64_t time_ns, int system_call);
+
 	/* As many as results->samples.count until end_ns; not where several processes analyse. */
 	int (*sample)(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_sample *sample);

@@ -3,14 +3,18 @@
 #include "otf2/definitions/region_definitions.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/symbols/system_calls.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
 #include "core/base/index.h"
 #include "core/base/map.h"
 #include "otf2/definitions/calls.h"
+
+#define PROVISIONAL (CRIT_OTF2_CALLS + CRIT_OTF2_SYSTEM_CALLS)
 
 struct archive_region {
 	uint32_t name; /* string */
@@ -27,9 +31,9 @@ struct crit_otf2_regions {
 	struct crit_map programs; /* string -> region */
 	struct crit_index constructs; /* by name, file and line */
 	uint32_t states[CRIT_STATE_COUNT]; /* CRIT_NONE: no region */
-	uint32_t first_call; /* provisional region of call 0 */
-	bool has_call[CRIT_OTF2_CALLS]; /* it was seen */
-	uint32_t calls[CRIT_OTF2_CALLS]; /* the final ones */
+	uint32_t first_call; /* provisional region of call 0; behind calls those of blocks */
+	bool has_call[PROVISIONAL]; /* it was seen */
+	uint32_t calls[PROVISIONAL]; /* the final ones */
 };
 
 struct crit_otf2_regions *crit_otf2_regions_create(struct crit_otf2_strings *strings)
@@ -116,6 +120,17 @@ uint32_t crit_otf2_regions_call(struct crit_otf2_regions *regions, unsigned int 
 	return regions->first_call + call;
 }
 
+uint32_t crit_otf2_regions_blocked(struct crit_otf2_regions *regions, int system_call)
+{
+	const uint32_t row = CRIT_OTF2_CALLS + (uint32_t)system_call;
+
+	if (system_call < 0 || system_call >= (int)CRIT_OTF2_SYSTEM_CALLS ||
+	    !crit_system_call_name(system_call))
+		return crit_otf2_regions_state(regions, CRIT_STATE_BLOCKED);
+	regions->has_call[row] = true;
+	return regions->first_call + row;
+}
+
 static OTF2_Paradigm paradigm_of(unsigned int call)
 {
 	if (call < CRIT_CALL_OMP_FIRST)
@@ -123,16 +138,30 @@ static OTF2_Paradigm paradigm_of(unsigned int call)
 	return call == CRIT_CONSTRUCT_PHASE ? OTF2_PARADIGM_USER : OTF2_PARADIGM_OPENMP;
 }
 
+/* What a provisional region is of. */
+static struct archive_region provisional(const struct crit_otf2_regions *regions, unsigned int row)
+{
+	char text[64];
+
+	if (row < CRIT_OTF2_CALLS)
+		return (struct archive_region){
+			crit_otf2_string(regions->strings, crit_call_name(row)),
+			crit_otf2_role(row), paradigm_of(row), CRIT_NONE, 0
+		};
+	(void)snprintf(text, sizeof(text), "blocked in %s",
+		       crit_system_call_name((int)(row - CRIT_OTF2_CALLS)));
+	return (struct archive_region){ crit_otf2_string(regions->strings, text),
+					OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_USER, CRIT_NONE,
+					0 };
+}
+
 int crit_otf2_regions_name_calls(struct crit_otf2_regions *regions)
 {
-	for (unsigned int call = 0; call < CRIT_OTF2_CALLS; call++) {
-		if (!regions->has_call[call])
+	for (unsigned int row = 0; row < PROVISIONAL; row++) {
+		if (!regions->has_call[row])
 			continue;
-		regions->calls[call] = add(
-			regions, (struct archive_region){
-					 crit_otf2_string(regions->strings, crit_call_name(call)),
-					 crit_otf2_role(call), paradigm_of(call), CRIT_NONE, 0 });
-		if (regions->calls[call] == CRIT_NONE)
+		regions->calls[row] = add(regions, provisional(regions, row));
+		if (regions->calls[row] == CRIT_NONE)
 			return -ENOMEM;
 	}
 	return 0;
@@ -184,7 +213,7 @@ uint32_t crit_otf2_regions_function(struct crit_otf2_regions *regions, uint32_t 
 
 bool crit_otf2_regions_is_call(const struct crit_otf2_regions *regions, uint32_t region)
 {
-	return region >= regions->first_call && region - regions->first_call < CRIT_OTF2_CALLS;
+	return region >= regions->first_call && region - regions->first_call < PROVISIONAL;
 }
 
 uint32_t crit_otf2_regions_final(const struct crit_otf2_regions *regions, uint32_t region)
@@ -194,7 +223,7 @@ uint32_t crit_otf2_regions_final(const struct crit_otf2_regions *regions, uint32
 
 void crit_otf2_regions_map(const struct crit_otf2_regions *regions, OTF2_IdMap *map)
 {
-	for (uint32_t i = 0; i < CRIT_OTF2_CALLS; i++) {
+	for (uint32_t i = 0; i < PROVISIONAL; i++) {
 		if (regions->has_call[i])
 			(void)OTF2_IdMap_AddIdPair(map, regions->first_call + i, regions->calls[i]);
 	}
@@ -225,11 +254,11 @@ int crit_otf2_regions_pack(const struct crit_otf2_regions *regions,
 int crit_otf2_regions_unpack(struct crit_otf2_regions *regions,
 			     const struct crit_exchange_buffer *buffer, size_t *at)
 {
-	uint8_t has_call[CRIT_OTF2_CALLS];
+	uint8_t has_call[PROVISIONAL];
 
 	if (!crit_exchange_buffer_take(buffer, at, has_call, sizeof(has_call)))
 		return -EPROTO;
-	for (uint32_t i = 0; i < CRIT_OTF2_CALLS; i++)
+	for (uint32_t i = 0; i < PROVISIONAL; i++)
 		regions->has_call[i] = regions->has_call[i] || has_call[i];
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include "otf2/archive/strings.h"
 
 #define CRIT_OTF2_CALLS (1u << CRIT_TAG_CALL_BITS)
+#define CRIT_OTF2_SYSTEM_CALLS 1024u /* of higher numbers there are no names */
 
 struct crit_otf2_regions;
 
@@ -41,6 +42,9 @@ void crit_otf2_regions_begin_calls(struct crit_otf2_regions *regions);
 
 /* The provisional region of a call, or CRIT_NONE. */
 uint32_t crit_otf2_regions_call(struct crit_otf2_regions *regions, unsigned int call);
+
+/* Likewise, of being blocked in a system call; the one for all where its number has no name. */
+uint32_t crit_otf2_regions_blocked(struct crit_otf2_regions *regions, int system_call);
 
 /* Once all events are written: gives calls their final regions.  Errors: -ENOMEM. */
 int crit_otf2_regions_name_calls(struct crit_otf2_regions *regions);

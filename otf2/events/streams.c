@@ -22,6 +22,7 @@ struct stream {
 	size_t sample_count, sample_capacity;
 	uint32_t seen; /* the context of the last event; below that of a region after a sample */
 	uint32_t state; /* region of its kernel state since last_ns, 1 more; 0 none */
+	uint32_t blocks_in; /* system call that it blocks in next, 1 more; 0 not known */
 	uint32_t group; /* of the location, once open */
 	bool has_more; /* a state or samples, to be written before an event */
 	bool has_kernel; /* the group's node's kernel half was recorded */
@@ -269,12 +270,22 @@ int crit_otf2_streams_sample(struct crit_otf2_streams *streams, uint32_t thread,
 	return 0;
 }
 
+void crit_otf2_streams_block(struct crit_otf2_streams *streams, uint32_t thread, int system_call)
+{
+	streams->rows[thread].blocks_in = (uint32_t)(system_call + 1);
+}
+
 void crit_otf2_streams_state(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
 			     enum crit_kernel_state state)
 {
 	struct stream *stream = &streams->rows[at->row];
+	struct crit_otf2_regions *regions = streams->named.regions;
 
-	stream->state = crit_otf2_regions_state(streams->named.regions, state) + 1;
+	if (state == CRIT_STATE_BLOCKED)
+		stream->state = crit_otf2_regions_blocked(regions, (int)stream->blocks_in - 1) + 1;
+	else
+		stream->state = crit_otf2_regions_state(regions, state) + 1;
+	stream->blocks_in = 0;
 	stream->has_more = stream->state || stream->sample_count;
 }
 

@@ -83,6 +83,9 @@ int crit_otf2_streams_sample(struct crit_otf2_streams *streams, uint32_t thread,
 void crit_otf2_streams_state(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
 			     enum crit_kernel_state state);
 
+/* The system call that a thread blocks in, right before it does; -1: not known. */
+void crit_otf2_streams_block(struct crit_otf2_streams *streams, uint32_t thread, int system_call);
+
 /*
  * Ends it and the location's file, or waits for MPI_Finalize, which is still to come; sums NULL:
  * not known.  Errors: -ENOMEM, -EIO.

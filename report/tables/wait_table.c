@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/array.h"
-#include "report/tables/system_calls.h"
+#include "analysis/symbols/system_calls.h"
 
 static bool is_futex(const struct crit_block_cell *cell)
 {

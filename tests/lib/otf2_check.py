@@ -26,6 +26,7 @@ POLLS = re.compile("MPI_((Win_)?test|I?m?probe|Request_get_status|Parrived)", re
 BARRIERS = (otf2.RegionRole.BARRIER, otf2.RegionRole.IMPLICIT_BARRIER)
 SETUP = {"MPI_Init": "first", "MPI_Init_thread": "first", "MPI_Finalize": "last"}
 COLLECTIVES = ("MpiCollectiveEnd", "NonBlockingCollectiveComplete")
+UNNAMED_BLOCKS = {"page fault", "not recorded"}  # regions without the name of a system call
 
 
 def rank_of(group):
@@ -41,6 +42,7 @@ def place_of(region):
     name = region.name.split(" @")[0]
     line = region.begin_line_number
     return (name, region.source_file, line) if line else (name, None, None)
+
 
 
 class Location:
@@ -280,11 +282,17 @@ def check_states(archive, report):
     if report["ranks"]:
         return
     for location, state in archive.locations.items():
-        told, want = state.states["blocked"], state.sums["blocked_ns"]
+        told = sum(ns for name, ns in state.states.items() if name.startswith("blocked"))
+        want = state.sums["blocked_ns"]
         if told != want:
             archive.fault(f"{location}: {told} ns in regions of blocking, {want} ns blocked")
         if state.states["runnable"] < state.sums["runnable_ns"]:
             archive.fault(f"{location}: {state.states} in regions, runnable {state.sums['runnable_ns']} ns")
+    for call in {row["call"] for row in report.get("wait_paths", [])} - UNNAMED_BLOCKS:
+        want = sum(row["blocked_s"] for row in report["wait_paths"] if row["call"] == call)
+        told = sum(state.states[f"blocked in {call}"] for state in archive.locations.values())
+        if abs(told * 1e-9 - want) > 2e-9 * len(report["wait_paths"]):
+            archive.fault(f"blocked in {call}: {told} ns, {want:.9f} s reported")
 
 
 def check_constructs(archive, report):

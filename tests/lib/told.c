@@ -91,6 +91,11 @@ static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_ker
 	return 0;
 }
 
+static int on_block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
+{
+	return on_state(user, thread, time_ns, (enum crit_kernel_state)(system_call + 1));
+}
+
 static int on_release(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock)
 {
 	struct crit_test_told *told = user;
@@ -137,6 +142,7 @@ void crit_test_told_sink(struct crit_test_told *told, struct crit_trace_sink *re
 					      .enter = on_enter,
 					      .leave = on_leave,
 					      .state = on_state,
+					      .block = on_block,
 					      .release = on_release,
 					      .task = on_release,
 					      .communicator = on_communicator,

@@ -167,6 +167,13 @@ static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_ker
 	return 0;
 }
 
+static int on_block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
+{
+	MUST(hear(user, thread, time_ns)->is_open);
+	MUST(system_call >= -1);
+	return 0;
+}
+
 static int on_sample(void *user, uint32_t thread, uint64_t time_ns,
 		     const struct crit_trace_sample *sample)
 {
@@ -189,6 +196,7 @@ void strict_sink_init(struct strict_sink *strict, bool has_all)
 						  .enter = on_enter,
 						  .leave = on_leave,
 						  .state = on_state,
+						  .block = on_block,
 						  .sample = on_sample,
 						  .release = on_release,
 						  .task = on_task,

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 
 #include "report/pages/hot_text.h"
-#include "report/tables/system_calls.h"
+#include "analysis/symbols/system_calls.h"
 #include "tests/lib/check.h"
 
 #define MS 1000000ull

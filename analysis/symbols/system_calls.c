@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel's own numbers: the array is made of its headers when crit is built.
-#include "report/tables/system_calls.h"
+#include "analysis/symbols/system_calls.h"
 
 #include <stddef.h>
 
