@@ -20,12 +20,32 @@ static struct crit_instance *instance_of(struct crit_engine *engine,
 	return &engine->teams.instances[member->instance];
 }
 
+/* Who has arrived at a barrier that is complete. */
+static void tell_arrival(struct crit_engine *engine, const struct crit_team_member *member,
+			 const struct crit_instance *instance)
+{
+	crit_listeners_tell_edge(&engine->listeners,
+				 &(struct crit_edge){ .begin_ns = member->arrived_ns,
+						      .end_ns = instance->last_ns,
+						      .cause_ns = member->arrived_ns,
+						      .object = instance->meeting,
+						      .waiter = member->thread,
+						      .cause = member->thread,
+						      .call = member->barrier,
+						      .kind = CRIT_EDGE_ARRIVAL });
+}
+
 /* The barrier is over if all have arrived.  Of a team of which one member came nothing is known. */
 static void complete(struct crit_engine *engine, struct crit_instance *instance, uint32_t last,
 		     uint64_t time_ns)
 {
+	const bool is_told = crit_listeners_want(&engine->listeners, CRIT_EDGE_ARRIVAL);
+
 	if (instance->inside < 2 || instance->arrived < instance->inside)
 		return;
+	instance->last = last;
+	instance->last_ns = time_ns;
+	instance->meeting = ++engine->teams.meeting_count;
 	for (uint32_t index = instance->first; index != CRIT_NONE;) {
 		struct crit_team_member *member = &engine->teams.members[index];
 
@@ -34,11 +54,11 @@ static void complete(struct crit_engine *engine, struct crit_instance *instance,
 			continue;
 		crit_engine_close_cell(engine, &engine->accounts[member->thread], time_ns);
 		member->runnable_mark_ns = runnable_of(engine, member);
+		if (is_told)
+			tell_arrival(engine, member, instance);
 	}
 	instance->round++;
 	instance->arrived = 0;
-	instance->last = last;
-	instance->last_ns = time_ns;
 }
 
 /* It was not complete after all: members that did not leave it wait on, since no round began. */
@@ -95,19 +115,24 @@ static void tell_last(struct crit_engine *engine, const struct crit_team_member 
 		      uint64_t time_ns)
 {
 	const struct crit_instance *instance = instance_of(engine, member);
+	struct crit_edge edge = { .begin_ns = member->arrived_ns,
+				  .end_ns = time_ns,
+				  .cause_ns = instance->last_ns,
+				  .object = instance->number,
+				  .waiter = member->thread,
+				  .cause = instance->last,
+				  .call = member->barrier,
+				  .kind = CRIT_EDGE_BARRIER };
 
-	if (!crit_listeners_want(&engine->listeners, CRIT_EDGE_BARRIER) ||
-	    member->round == instance->round || member->thread == instance->last)
+	if (member->round == instance->round)
 		return;
-	crit_listeners_tell_edge(&engine->listeners,
-				 &(struct crit_edge){ .begin_ns = member->arrived_ns,
-						      .end_ns = time_ns,
-						      .cause_ns = instance->last_ns,
-						      .object = instance->number,
-						      .waiter = member->thread,
-						      .cause = instance->last,
-						      .call = member->barrier,
-						      .kind = CRIT_EDGE_BARRIER });
+	if (crit_listeners_want(&engine->listeners, CRIT_EDGE_BARRIER) &&
+	    member->thread != instance->last)
+		crit_listeners_tell_edge(&engine->listeners, &edge);
+	edge.kind = CRIT_EDGE_MEETING;
+	edge.object = instance->meeting;
+	if (crit_listeners_want(&engine->listeners, CRIT_EDGE_MEETING))
+		crit_listeners_tell_edge(&engine->listeners, &edge);
 }
 
 /* A member works on in the barrier: until it is back nobody is kept from leaving by a CPU. */

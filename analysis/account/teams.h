@@ -54,6 +54,7 @@ struct crit_instance {
 	uint32_t round; /* barriers that were complete */
 	uint32_t last; /* thread that arrived last at the newest of them */
 	uint64_t last_ns;
+	uint64_t meeting; /* of it, as edges have it */
 	bool is_over;
 	bool is_alone; /* a team of one */
 	uint32_t count; /* members that are through */
@@ -71,6 +72,7 @@ struct crit_teams {
 	size_t instance_count, instance_capacity;
 	uint32_t free_instance;
 	struct crit_index numbers; /* of instances, by process and number */
+	uint64_t meeting_count; /* barriers that were complete */
 	uint32_t ending; /* the first instance whose members must be dismissed */
 	uint32_t over[CRIT_TEAMS_OVER]; /* instances, the oldest at over_at */
 	uint32_t over_at;

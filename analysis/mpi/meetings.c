@@ -28,6 +28,7 @@ struct crit_meeting {
 	uint32_t open; /* requests that are not complete */
 	uint32_t *needed; /* by members: index of who it had to wait for, once closed; CRIT_NONE */
 	uint32_t next; /* in the list of free ones */
+	uint64_t number; /* of its arrivals; 0: they are not told */
 	enum flow flow;
 	bool is_closed;
 };
@@ -35,7 +36,8 @@ struct crit_meeting {
 void crit_meetings_init(struct crit_meetings *meetings, struct crit_listeners *listeners)
 {
 	*meetings = (struct crit_meetings){ .free = CRIT_NONE };
-	if (listeners && crit_listeners_want(listeners, CRIT_EDGE_COLLECTIVE))
+	if (listeners && (crit_listeners_want(listeners, CRIT_EDGE_COLLECTIVE) ||
+			  crit_listeners_want(listeners, CRIT_EDGE_MEETING)))
 		meetings->listeners = listeners;
 }
 
@@ -162,11 +164,31 @@ int crit_meetings_arrive(struct crit_meetings *meetings, const struct crit_atten
 	return 0;
 }
 
+/* A member needs all that came until then. */
+static void tell_meeting(const struct crit_meetings *meetings, const struct crit_meeting *meeting,
+			 const struct crit_attendance *waiter, uint64_t last_ns)
+{
+	crit_listeners_tell_edge(meetings->listeners,
+				 &(struct crit_edge){ .begin_ns = waiter->begin_ns,
+						      .end_ns = waiter->end_ns,
+						      .cause_ns = last_ns,
+						      .object = meeting->number,
+						      .waiter = waiter->waiter,
+						      .cause = waiter->thread,
+						      .call = waiter->call,
+						      .kind = CRIT_EDGE_MEETING });
+}
+
 static void tell(const struct crit_meetings *meetings, const struct crit_meeting *meeting,
 		 uint32_t at)
 {
 	const struct crit_attendance *waiter = &meeting->members[at], *needed;
 
+	if (meeting->number && (meeting->flow == FLOW_ALL || meeting->needed[at] != CRIT_NONE))
+		tell_meeting(meetings, meeting, waiter,
+			     meeting->needed[at] == CRIT_NONE
+				     ? waiter->enter_ns
+				     : meeting->members[meeting->needed[at]].enter_ns);
 	if (meeting->needed[at] == CRIT_NONE)
 		return;
 	needed = &meeting->members[meeting->needed[at]];
@@ -246,6 +268,29 @@ static void find_needed(struct crit_meeting *meeting, uint32_t last)
 	}
 }
 
+static void tell_arrivals(struct crit_meetings *meetings, struct crit_meeting *meeting,
+			  uint32_t last)
+{
+	if ((meeting->flow != FLOW_ALL && meeting->flow != FLOW_TO_ROOT) ||
+	    !crit_listeners_want(meetings->listeners, CRIT_EDGE_ARRIVAL))
+		return;
+	meeting->number = ++meetings->told;
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct crit_attendance *member = &meeting->members[i];
+
+		crit_listeners_tell_edge(
+			meetings->listeners,
+			&(struct crit_edge){ .begin_ns = member->enter_ns,
+					     .end_ns = meeting->members[last].enter_ns,
+					     .cause_ns = member->enter_ns,
+					     .object = meeting->number,
+					     .waiter = member->thread,
+					     .cause = member->thread,
+					     .call = member->operation,
+					     .kind = CRIT_EDGE_ARRIVAL });
+	}
+}
+
 void crit_meetings_complete(struct crit_meetings *meetings,
 			    const struct crit_attendance *attendance)
 {
@@ -296,6 +341,7 @@ int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, u
 		if (!meeting->needed)
 			return -ENOMEM;
 		find_needed(meeting, last_at);
+		tell_arrivals(meetings, meeting, last_at);
 	}
 	meeting->is_closed = true;
 	for (uint32_t i = 0; i < meeting->count && meeting->needed; i++) {

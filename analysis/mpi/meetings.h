@@ -7,6 +7,8 @@
  * Of operations in which a member may need only some, one that entered after it has left is no
  * cause.  Scans by requests have no edges.
  *
+ * Where all are needed, or all others by the root, arrivals and who needs them are told besides.
+ *
  * A collective operation is a meeting, from the first member that tells of it until it is closed
  * and the last request of it is complete.  Nothing is kept unless a listener wants these edges.
  *
@@ -27,6 +29,7 @@ struct crit_meetings {
 	uint32_t free; /* list */
 	struct crit_index places; /* communicator and sequence -> row */
 	size_t member_count; /* of all */
+	uint64_t told; /* whose arrivals were told */
 };
 
 struct crit_attendance { /* of a member at a collective operation */
@@ -44,7 +47,7 @@ struct crit_attendance { /* of a member at a collective operation */
 	uint16_t call; /* that it waits in */
 };
 
-/* listeners: borrowed until fini. */
+/* listeners: borrowed until fini; of edges of collective operations, arrivals and meetings. */
 void crit_meetings_init(struct crit_meetings *meetings, struct crit_listeners *listeners);
 void crit_meetings_fini(struct crit_meetings *meetings);
 

@@ -30,6 +30,14 @@ enum crit_edge_kind {
 	CRIT_EDGE_BARRIER, /* a thread of a team, and the one that arrived last */
 	CRIT_EDGE_LOCK, /* who acquires a lock, and who released it */
 	CRIT_EDGE_WAKEUP, /* a thread that was blocked, and its waker */
+	CRIT_EDGE_PAIR_COUNT, /* so far: who waits, and who ends that */
+	/*
+	 * Of a collective operation or a barrier that needs more than one member: each member as it
+	 * arrives (waiter and cause), end_ns being when the last one does; and each member that
+	 * waits for all those who arrived until cause_ns, itself among them.
+	 */
+	CRIT_EDGE_ARRIVAL = CRIT_EDGE_PAIR_COUNT,
+	CRIT_EDGE_MEETING,
 	CRIT_EDGE_KIND_COUNT
 };
 
@@ -38,7 +46,10 @@ struct crit_edge {
 	uint64_t begin_ns, end_ns;
 	/* Enter of the call that sends, receives or starts it; arrival; release; wakeup. */
 	uint64_t cause_ns;
-	/* The communicator's number (trace.h); the parallel region's instance; the lock; 0. */
+	/*
+	 * The communicator's number (trace.h); the parallel region's instance; the lock; ARRIVAL
+	 * and MEETING: a number for each, in the order in which they are told; others: 0.
+	 */
 	uint64_t object;
 	/* MESSAGE: k, in the order in which sends of this way were told; others: 0. */
 	uint64_t send_number;

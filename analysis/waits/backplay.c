@@ -424,13 +424,18 @@ static void follow_path(struct play *play)
 	play->path = at;
 }
 
+static bool is_late(const struct crit_film_entry *entry)
+{
+	return crit_film_is_late((enum crit_film_type)entry->type);
+}
+
 /* All entries of one time: cuts, buckets, ends, links. */
 static int take_batch(struct play *play, struct crit_film_entry *entries, size_t count)
 {
 	size_t others = 0;
 	int rc = 0;
 
-	for (; others < count && entries[others].type != CRIT_FILM_CAUSE && rc >= 0; others++) {
+	for (; others < count && !is_late(&entries[others]) && rc >= 0; others++) {
 		if (entries[others].type != CRIT_FILM_WAIT)
 			continue;
 		rc = begin_wait(play, &entries[others]);
@@ -449,7 +454,8 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 			rc = begin_wait(play, &entries[i]);
 	}
 	for (size_t i = others; i < count && rc >= 0; i++)
-		rc = take_cause(play, &entries[i]);
+		if (entries[i].type == CRIT_FILM_CAUSE)
+			rc = take_cause(play, &entries[i]);
 	if (rc >= 0)
 		follow_path(play);
 	return rc < 0 ? rc : 0;

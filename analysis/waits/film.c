@@ -38,6 +38,7 @@ struct crit_film {
 	int failure; /* the first, 0: none */
 	uint64_t max_bytes;
 	uint64_t blocks; /* in the file; when reading: before the one in memory */
+	uint64_t written; /* blocks of a film that is finished */
 	uint64_t entry_count;
 	struct block block;
 };
@@ -202,7 +203,14 @@ int crit_film_finish(struct crit_film *film, struct crit_err *err)
 	if (!rc && film->block.count)
 		rc = write_block(film, err);
 	film->block.count = 0;
+	film->written = film->blocks;
 	return rc;
+}
+
+void crit_film_rewind(struct crit_film *film)
+{
+	film->block.count = 0;
+	film->blocks = film->written;
 }
 
 /* The block before, into memory. */

@@ -17,6 +17,7 @@
 #ifndef CRIT_FILM_H
 #define CRIT_FILM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/err.h"
@@ -32,7 +33,13 @@ enum crit_film_type {
 	CRIT_FILM_WAIT, /* s, node, kind, number: a wait begins */
 	CRIT_FILM_END, /* e, node, kind, number: it ends */
 	CRIT_FILM_CAUSE, /* c, node that acted at c, number: the wait could not end before */
-	CRIT_FILM_ACT, /* c, node, number: of a resolved film, which what-if replays */
+	/*
+	 * For what-if alone, in films that have needs.  Like causes, they come when they are known.
+	 */
+	CRIT_FILM_NEED, /* as CAUSE, but it did not end the wait: c may be before s, node an object */
+	CRIT_FILM_ARRIVAL, /* c, thread, number of an object: it needs that; kind: 1 the last one */
+	CRIT_FILM_BIRTH, /* c, creator, number: thread that begins to exist at c */
+	CRIT_FILM_FROM, /* of a resolved film: time, thread, bucket it is in from there on */
 	CRIT_FILM_TYPE_COUNT
 };
 
@@ -46,6 +53,12 @@ struct crit_film_entry {
 	uint8_t type; /* enum crit_film_type */
 	uint8_t kind;
 };
+
+/* It may come later than others of later times. */
+static inline bool crit_film_is_late(enum crit_film_type type)
+{
+	return type >= CRIT_FILM_CAUSE && type <= CRIT_FILM_BIRTH;
+}
 
 struct crit_film_options {
 	const char *directory; /* where it lies if temporary files cannot */
@@ -72,6 +85,9 @@ int crit_film_put(struct crit_film *film, const struct crit_film_entry *entry,
 
 /* Writes what is still in memory, and goes to the last entry.  Errors: as above. */
 int crit_film_finish(struct crit_film *film, struct crit_err *err);
+
+/* Of a film that is finished: to the last entry once more. */
+void crit_film_rewind(struct crit_film *film);
 
 /*
  * The entry before the one that was read last; after finish: the last one.  Yields 1, and 0 before

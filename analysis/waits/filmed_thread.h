@@ -39,16 +39,17 @@ struct crit_filmed_thread {
 	struct crit_known_wait *waits; /* a ring, which grows to CRIT_FILMING_WAITS */
 	size_t wait_capacity;
 	uint64_t wait_count;
+	uint64_t begin_ns;
 	uint64_t until_ns; /* of its last bucket */
 	uint64_t end_ns;
 	struct crit_code_call call; /* of the open wait, or of the last one */
-	uint32_t process; /* row of the first thread of it */
 	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
 	size_t span_capacity;
 	uint32_t depth;
 	uint32_t wait_depth; /* of the open wait's span */
 	enum crit_open_wait open;
 	bool has_begun;
+	bool was_woken; /* who made it is told no more */
 };
 
 void crit_filmed_thread_fini(struct crit_filmed_thread *filmed);

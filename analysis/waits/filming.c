@@ -8,27 +8,19 @@
 
 #include "analysis/waits/backplay.h"
 #include "analysis/waits/code_keys.h"
+#include "analysis/waits/filmed_regions.h"
 #include "analysis/waits/filmed_thread.h"
+#include "analysis/waits/resolved_film.h"
 #include "core/base/call.h"
 
 #define KIND_CALL 1 /* of a wait */
 #define NOBODY CRIT_FILM_OBJECT /* the object that those wait for of whom no waker was told */
-#define INSTANCES 64u
-
-struct instance { /* of a parallel region: its primary thread entered it */
-	uint64_t number, begin_ns;
-	uint32_t primary;
-};
-
-struct filmed_process {
-	struct instance instances[INSTANCES]; /* a ring */
-	uint64_t instance_count;
-};
 
 struct crit_filming {
+	struct crit_filming_options options;
 	struct crit_film *film;
 	struct crit_filmed_thread *threads;
-	struct filmed_process **processes; /* by the row of the first thread; NULL: no region */
+	struct crit_filmed_regions regions;
 	struct crit_code_keys keys;
 	size_t thread_count;
 	uint64_t begin_ns, end_ns;
@@ -39,6 +31,13 @@ struct crit_filming {
 	struct crit_err err; /* why */
 };
 
+static int put_entry(struct crit_filming *filming, const struct crit_film_entry *entry)
+{
+	if (!filming->failed)
+		filming->failed = crit_film_put(filming->film, entry, &filming->err);
+	return 0;
+}
+
 static int put(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
 	       uint32_t node, uint32_t number)
 {
@@ -48,9 +47,7 @@ static int put(struct crit_filming *filming, enum crit_film_type type, uint64_t 
 					       .type = (uint8_t)type,
 					       .kind = KIND_CALL };
 
-	if (!filming->failed)
-		filming->failed = crit_film_put(filming->film, &entry, &filming->err);
-	return 0;
+	return put_entry(filming, &entry);
 }
 
 /* The thread was there since the bucket before. */
@@ -67,12 +64,22 @@ static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct 
 	return rc ? rc : put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, number);
 }
 
+/* What a wait needs, but came before it. */
+static int put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node, uint32_t number)
+{
+	if (!filming->options.has_needs || time_ns < filming->begin_ns)
+		return 0;
+	return put(filming, CRIT_FILM_NEED, time_ns, node, number);
+}
+
 static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t time_ns, uint32_t node)
 {
 	struct crit_known_wait *wait = crit_filmed_last_wait(&filming->threads[thread]);
 
-	if (time_ns <= wait->begin_ns || node == thread)
+	if (node == thread)
 		return 0;
+	if (time_ns <= wait->begin_ns)
+		return put_need(filming, time_ns, node, wait->number);
 	wait->has_cause = true;
 	return put(filming, CRIT_FILM_CAUSE, time_ns < wait->end_ns ? time_ns : wait->end_ns, node,
 		   wait->number);
@@ -138,28 +145,6 @@ static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time
 	return put(filming, CRIT_FILM_END, time_ns, thread, crit_filmed_last_wait(filmed)->number);
 }
 
-static int number_processes(struct crit_filming *filming, const struct crit_results *run)
-{
-	struct crit_index index = { 0 };
-	int rc = 0;
-
-	for (uint32_t i = 0; i < run->thread_count && !rc; i++) {
-		const struct crit_thread_row *thread = &run->threads[i];
-		const uint64_t hash = crit_hash_mix(thread->node, thread->pid);
-		struct crit_probe probe;
-		uint32_t first = crit_index_first(&index, hash, &probe);
-
-		while (first != CRIT_NONE && (run->threads[first].node != thread->node ||
-					      run->threads[first].pid != thread->pid))
-			first = crit_index_next(&index, &probe);
-		filming->threads[i].process = first == CRIT_NONE ? i : first;
-		if (first == CRIT_NONE)
-			rc = crit_index_put(&index, hash, i);
-	}
-	crit_index_fini(&index);
-	return rc;
-}
-
 static int begin(void *user, const struct crit_results *run, uint64_t end_ns)
 {
 	const struct crit_code_key outside = { .thread = CRIT_NONE };
@@ -168,14 +153,13 @@ static int begin(void *user, const struct crit_results *run, uint64_t end_ns)
 	int rc;
 
 	filming->threads = calloc(run->thread_count + 1, sizeof(*filming->threads));
-	filming->processes = calloc(run->thread_count + 1, sizeof(struct filmed_process *));
-	if (!filming->threads || !filming->processes)
+	if (!filming->threads)
 		return -ENOMEM;
 	filming->thread_count = run->thread_count;
 	filming->has_ranks = run->rank_count > 0;
 	filming->begin_ns = run->window_begin_ns;
 	filming->end_ns = end_ns;
-	rc = number_processes(filming, run);
+	rc = crit_filmed_regions_init(&filming->regions, run);
 	return rc ? rc : crit_code_keys_put(&filming->keys, &outside, &number);
 }
 
@@ -184,6 +168,7 @@ static int begin_thread(void *user, uint32_t thread, uint64_t time_ns)
 	struct crit_filming *filming = user;
 
 	filming->threads[thread].has_begun = true;
+	filming->threads[thread].begin_ns = time_ns;
 	filming->threads[thread].until_ns = time_ns;
 	return put(filming, CRIT_FILM_UNTIL, time_ns, thread, CRIT_CODE_OUTSIDE);
 }
@@ -195,36 +180,6 @@ static bool is_wait(const struct crit_trace_span *span)
 	       span->span_class == CRIT_CLASS_OMP_WAIT;
 }
 
-static int note_instance(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
-			 uint64_t number)
-{
-	struct filmed_process **process = &filming->processes[filming->threads[thread].process];
-
-	if (!*process)
-		*process = calloc(1, sizeof(**process));
-	if (!*process)
-		return -ENOMEM;
-	(*process)->instances[(*process)->instance_count++ % INSTANCES] =
-		(struct instance){ .number = number, .begin_ns = time_ns, .primary = thread };
-	return 0;
-}
-
-/* The instance of the thread's process, or with 0 the last one; NULL: not known. */
-static const struct instance *find_instance(const struct crit_filming *filming, uint32_t thread,
-					    uint64_t number)
-{
-	const struct filmed_process *process = filming->processes[filming->threads[thread].process];
-
-	for (uint64_t i = 0; process && i < process->instance_count && i < INSTANCES; i++) {
-		const struct instance *instance =
-			&process->instances[(process->instance_count - 1 - i) % INSTANCES];
-
-		if (!number || instance->number == number)
-			return instance;
-	}
-	return NULL;
-}
-
 /* An OpenMP worker is idle from the end of a parallel region to its next one. */
 static bool is_worker(const struct crit_trace_span *span)
 {
@@ -234,15 +189,16 @@ static bool is_worker(const struct crit_trace_span *span)
 static int end_idle(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
 		    uint64_t instance_number)
 {
-	const struct instance *instance = find_instance(filming, thread, instance_number);
+	const struct crit_filmed_region *region =
+		crit_filmed_regions_find(&filming->regions, thread, instance_number);
 	int rc = end_wait(filming, thread, time_ns);
 
-	if (rc || !instance)
+	if (rc || !region)
 		return rc;
 	if (instance_number)
-		time_ns = instance->begin_ns;
-	return put_cause(filming, thread, act_of(filming, instance->primary, time_ns),
-			 instance->primary);
+		time_ns = region->begin_ns;
+	return put_cause(filming, thread, act_of(filming, region->primary, time_ns),
+			 region->primary);
 }
 
 static enum crit_span_kind kind_of(const struct crit_trace_span *span)
@@ -279,7 +235,9 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 
 	(void)total_cmetric_ns;
 	if (!rc && instance && !is_worker(span))
-		rc = note_instance(filming, thread, time_ns, instance);
+		rc = crit_filmed_regions_enter(&filming->regions,
+					       &(struct crit_filmed_region){ instance, time_ns,
+									     thread });
 	if (rc || (!filmed->depth && open.kind != CRIT_SPAN_WAIT))
 		return rc;
 	rc = crit_filmed_push_span(filmed, &open);
@@ -359,6 +317,13 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 			    &(struct crit_code_key){ .before = filmed->call, .thread = thread });
 }
 
+/* Who meets there; not NOBODY. */
+static uint32_t object_of(const struct crit_edge *edge)
+{
+	return CRIT_FILM_OBJECT |
+	       (uint32_t)(edge->object << 1 | (edge->call >= CRIT_CALL_OMP_FIRST));
+}
+
 /* The last act before its end that a wait could not end before. */
 static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 		   const struct crit_edge *edge)
@@ -371,8 +336,10 @@ static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 		end_ns = edge->end_ns;
 	if (cause_ns > end_ns)
 		cause_ns = end_ns;
+	if (edge->kind == CRIT_EDGE_MEETING)
+		return put_need(filming, cause_ns, object_of(edge), wait->number);
 	if (cause_ns <= wait->begin_ns)
-		return 0;
+		return put_need(filming, cause_ns, edge->cause, wait->number);
 	wait->has_cause = true;
 	return put(filming, CRIT_FILM_CAUSE, cause_ns, edge->cause, wait->number);
 }
@@ -386,10 +353,12 @@ static int take_edge(void *user, const struct crit_event *event)
 	struct crit_filming *filming = user;
 	const struct crit_edge *edge = event->edge;
 	struct crit_filmed_thread *filmed;
+	const bool is_early = edge->cause_ns <= edge->begin_ns;
 	bool is_known = false;
 	int rc = 0;
 
-	if (!filming->threads || edge->cause_ns <= edge->begin_ns || edge->waiter == edge->cause)
+	if (!filming->threads || (is_early && !filming->options.has_needs) ||
+	    (edge->waiter == edge->cause && edge->kind != CRIT_EDGE_MEETING))
 		return 0;
 	filmed = &filming->threads[edge->waiter];
 	for (uint64_t i = 0; i < filmed->wait_count && i < filmed->wait_capacity && !rc; i++) {
@@ -402,9 +371,38 @@ static int take_edge(void *user, const struct crit_event *event)
 			rc = put_act(filming, wait, edge);
 		}
 	}
-	filming->counts.missed += !is_known;
+	filming->counts.missed += !is_known && !is_early;
 	filming->counts.clamped += is_known && edge->cause_ns > edge->end_ns;
 	return rc;
+}
+
+static int take_arrival(void *user, const struct crit_event *event)
+{
+	struct crit_filming *filming = user;
+	const struct crit_edge *edge = event->edge;
+	const struct crit_film_entry entry = { .time_ns = edge->cause_ns < filming->end_ns
+								  ? edge->cause_ns
+								  : filming->end_ns,
+					       .node = edge->cause,
+					       .number = object_of(edge),
+					       .type = CRIT_FILM_ARRIVAL,
+					       .kind = edge->cause_ns == edge->end_ns };
+
+	if (!filming->threads || edge->cause_ns < filming->begin_ns)
+		return 0;
+	return put_entry(filming, &entry);
+}
+
+/* The first wakeup of a thread is its creator's, if it was asleep since it began. */
+static int take_birth(struct crit_filming *filming, const struct crit_edge *edge)
+{
+	struct crit_filmed_thread *filmed = &filming->threads[edge->waiter];
+	const bool is_birth = filming->options.has_needs && filmed->has_begun &&
+			      !filmed->was_woken && edge->begin_ns == filmed->begin_ns;
+
+	filmed->was_woken = true;
+	return is_birth ? put(filming, CRIT_FILM_BIRTH, filmed->begin_ns, edge->cause, edge->waiter)
+			: 0;
 }
 
 /*
@@ -416,26 +414,32 @@ static int take_wakeup(void *user, const struct crit_event *event)
 	struct crit_filming *filming = user;
 	struct crit_edge edge = *event->edge;
 	const struct crit_event taken = { .edge = &edge };
+	int rc;
 
-	if (filming->has_ranks || !filming->threads ||
-	    filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
+	if (!filming->threads)
 		return 0;
+	rc = take_birth(filming, &edge);
+	if (rc || filming->has_ranks ||
+	    filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
+		return rc;
 	edge.cause_ns = act_of(filming, edge.cause, edge.cause_ns);
 	return take_edge(filming, &taken);
 }
 
-int crit_filming_create(const struct crit_film_options *options, struct crit_filming **ret_filming,
-			struct crit_err *err)
+int crit_filming_create(const struct crit_filming_options *options,
+			struct crit_filming **ret_filming, struct crit_err *err)
 {
 	struct crit_filming *filming = calloc(1, sizeof(*filming));
-	int rc = filming ? crit_film_create(options, &filming->film, err)
+	int rc = filming ? crit_film_create(&options->file, &filming->film, err)
 			 : crit_err_set(err, -ENOMEM, "out of memory");
 
-	if (rc)
+	if (rc) {
 		free(filming);
-	else
-		*ret_filming = filming;
-	return rc;
+		return rc;
+	}
+	filming->options = *options;
+	*ret_filming = filming;
+	return 0;
 }
 
 /* What is only needed while edges may be told. */
@@ -444,11 +448,8 @@ static void forget_threads(struct crit_filming *filming)
 	for (size_t i = 0; filming->threads && i < filming->thread_count; i++) {
 		crit_filmed_thread_fini(&filming->threads[i]);
 	}
-	for (size_t i = 0; filming->processes && i < filming->thread_count; i++)
-		free(filming->processes[i]);
-	free(filming->processes);
+	crit_filmed_regions_fini(&filming->regions);
 	free(filming->threads);
-	filming->processes = NULL;
 	filming->threads = NULL;
 }
 
@@ -476,7 +477,7 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 
 struct crit_listener crit_filming_listener(struct crit_filming *filming)
 {
-	return (struct crit_listener){
+	struct crit_listener listener = {
 		.user = filming,
 		.on = { [CRIT_EVENT_EDGE + CRIT_EDGE_MESSAGE] = take_edge,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_RECEIVER] = take_edge,
@@ -485,6 +486,12 @@ struct crit_listener crit_filming_listener(struct crit_filming *filming)
 			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK] = take_edge,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_WAKEUP] = take_wakeup },
 	};
+
+	if (filming->options.has_needs) {
+		listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_ARRIVAL] = take_arrival;
+		listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_MEETING] = take_edge;
+	}
+	return listener;
 }
 
 struct crit_filming_counts crit_filming_counts(const struct crit_filming *filming)
@@ -558,4 +565,33 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	rc = crit_backplay(filming->film, &options, ret_costs, err);
 	free(parts);
 	return rc;
+}
+
+int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *ret_run,
+			 struct crit_err *err)
+{
+	const struct crit_resolved_film_options options = { .file = filming->options.file,
+							    .begin_ns = filming->begin_ns,
+							    .thread_count = filming->thread_count,
+							    .bucket_count = filming->keys.count };
+
+	*ret_run = (struct crit_filmed_run){
+		.bucket_ns = calloc(filming->keys.count, sizeof(*ret_run->bucket_ns)),
+		.options = { .begin_ns = filming->begin_ns,
+			     .thread_count = filming->thread_count,
+			     .bucket_count = filming->keys.count,
+			     .outside = CRIT_CODE_OUTSIDE },
+	};
+	if (!ret_run->bucket_ns)
+		return crit_err_set(err, -ENOMEM, "out of memory");
+	crit_film_rewind(filming->film);
+	return crit_resolved_film_create(filming->film, &options, ret_run->bucket_ns,
+					 &ret_run->film, err);
+}
+
+void crit_filmed_run_fini(struct crit_filmed_run *run)
+{
+	crit_film_destroy(run->film);
+	free(run->bucket_ns);
+	*run = (struct crit_filmed_run){ 0 };
 }

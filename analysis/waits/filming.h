@@ -28,14 +28,20 @@
 #include "analysis/waits/code_key.h"
 #include "analysis/waits/costs.h"
 #include "analysis/waits/film.h"
+#include "analysis/waits/forecast.h"
 
 #define CRIT_FILMING_THREADS 65536u /* of larger runs no waits are followed */
 
 struct crit_filming;
 
+struct crit_filming_options {
+	struct crit_film_options file;
+	bool has_needs; /* for a forecast: all that waits need, whether it ended them or not */
+};
+
 /* Ownership: the caller's to destroy.  Errors: those of crit_film_create. */
-int crit_filming_create(const struct crit_film_options *options, struct crit_filming **ret_filming,
-			struct crit_err *err);
+int crit_filming_create(const struct crit_filming_options *options,
+			struct crit_filming **ret_filming, struct crit_err *err);
 void crit_filming_destroy(struct crit_filming *filming);
 
 /* Valid until destroy. */
@@ -61,5 +67,19 @@ const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming
  */
 int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,
 		      struct crit_err *err);
+
+struct crit_filmed_run { /* for forecasts */
+	struct crit_film *film; /* resolved; to be rewound before each */
+	uint64_t *bucket_ns; /* how long threads were in each */
+	struct crit_forecast_options options; /* without scenarios */
+};
+
+/*
+ * Turns round what was played, of a filming that has needs.  Ownership: fini by the caller.
+ * Errors: those of crit_resolved_film_create.
+ */
+int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *ret_run,
+			 struct crit_err *err);
+void crit_filmed_run_fini(struct crit_filmed_run *run);
 
 #endif

@@ -72,7 +72,7 @@ static int look_ahead(struct crit_rewind *rewind)
 			return rc;
 		if (ahead->time_ns > rewind->time_ns)
 			return -EPROTO;
-		if (ahead->type != CRIT_FILM_CAUSE)
+		if (!crit_film_is_late((enum crit_film_type)ahead->type))
 			break;
 		rc = keep_cause(rewind, ahead);
 		if (rc)

@@ -2,8 +2,8 @@
 /*
  * Reads a film from its end, all that happened at one time together, latest first.
  *
- * Causes are in the film when they became known, which is later than their time: they are kept
- * until that is reached.  Memory: entries of one time, and causes that are kept.
+ * Causes and needs are in the film when they became known, which is later than their time: they
+ * are kept until that is reached.  Memory: entries of one time, and causes that are kept.
  */
 #ifndef CRIT_REWIND_H
 #define CRIT_REWIND_H

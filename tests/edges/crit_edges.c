@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "crit-edges: %s\n", err.text);
 		return 1;
 	}
-	for (int kind = CRIT_EDGE_NONE + 1; kind < CRIT_EDGE_KIND_COUNT; kind++)
+	for (int kind = CRIT_EDGE_NONE + 1; kind < CRIT_EDGE_PAIR_COUNT; kind++)
 		printf("%-10s %llu\n", crit_edge_kind_name((enum crit_edge_kind)kind),
 		       (unsigned long long)counts.by_kind[kind]);
 	crit_results_destroy(results);

@@ -83,7 +83,7 @@ static void check_listeners(void)
 	crit_results_destroy(results);
 	for (size_t i = 0; i < w.edges.count; i++)
 		counts.by_kind[w.edges.rows[i].kind]--;
-	for (int kind = 0; kind < CRIT_EDGE_KIND_COUNT; kind++) {
+	for (int kind = 0; kind < CRIT_EDGE_PAIR_COUNT; kind++) {
 		CHECK_CASE("%s", crit_edge_kind_name((enum crit_edge_kind)kind));
 		CHECK_UINT_EQ(counts.by_kind[kind], 0);
 		listener = (struct crit_listener){ 0 };
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 		check_run(&large);
 	check_listeners();
 	check_profile();
-	for (int kind = 0; kind < CRIT_EDGE_KIND_COUNT; kind++)
+	for (int kind = 0; kind < CRIT_EDGE_PAIR_COUNT; kind++)
 		CHECK_MSG(seen[kind] >= count || !is_there(kind), "only %llu edges of kind %d",
 			  (unsigned long long)seen[kind], kind);
 	return check_done();

@@ -40,7 +40,7 @@ struct crit_listener crit_told_edges_listener(struct sim_edges *edges)
 {
 	struct crit_listener listener = { .user = edges };
 
-	for (int kind = CRIT_EDGE_NONE + 1; kind < CRIT_EDGE_KIND_COUNT; kind++)
+	for (int kind = CRIT_EDGE_NONE + 1; kind < CRIT_EDGE_PAIR_COUNT; kind++)
 		listener.on[CRIT_EVENT_EDGE + kind] = add;
 	return listener;
 }

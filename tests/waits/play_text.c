@@ -4,7 +4,9 @@
 // A film: "film BEGIN END THREADS LAST", then "part P" for each bucket, then its entries in
 // the order in which they are written, then "play":
 //   until TIME NODE BUCKET | wait TIME NODE KIND NUMBER | end TIME NODE KIND NUMBER |
-//   cause TIME NODE NUMBER
+//   cause|need TIME NODE NUMBER | arrival TIME NODE OBJECT IS-LAST | birth TIME NODE THREAD
+// Or, instead of "play", for each scenario "scenario IS-WITHOUT-TRANSFER" and then "factor
+// NUMERATOR DENOMINATOR" for each bucket, then "forecast OUTSIDE", which prints when it ends.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,14 +14,20 @@
 #include <string.h>
 
 #include "analysis/waits/backplay.h"
+#include "analysis/waits/forecast.h"
+#include "analysis/waits/resolved_film.h"
 #include "core/base/cleanup.h"
 
 #define BUCKETS_MAX 64
+#define SCENARIOS_MAX 16
 
 struct text_film {
 	struct crit_film *film;
 	struct crit_backplay_options options;
 	uint8_t parts[BUCKETS_MAX];
+	struct crit_scenario scenarios[SCENARIOS_MAX];
+	struct crit_factor factors[SCENARIOS_MAX][BUCKETS_MAX];
+	size_t scenario_count, factor_count; /* factors of the last scenario */
 };
 
 static void print_costs(const struct crit_costs *costs)
@@ -66,12 +74,60 @@ static int play(struct text_film *text)
 	return rc;
 }
 
+/* Of a finished film, whatever scenarios there are. */
+static int play_forwards(struct text_film *text, struct crit_forecast *ret_forecast,
+			 uint32_t outside, struct crit_err *err)
+{
+	uint64_t bucket_ns[BUCKETS_MAX];
+	const struct crit_resolved_film_options resolve = {
+		.file = { .directory = ".", .max_bytes = 1u << 30 },
+		.begin_ns = text->options.begin_ns,
+		.thread_count = text->options.thread_count,
+		.bucket_count = text->options.bucket_count,
+	};
+	const struct crit_forecast_options options = { .begin_ns = resolve.begin_ns,
+						       .thread_count = resolve.thread_count,
+						       .bucket_count = resolve.bucket_count,
+						       .outside = outside,
+						       .scenarios = text->scenarios,
+						       .scenario_count = text->scenario_count };
+	struct crit_film *film = NULL;
+	int rc = crit_resolved_film_create(text->film, &resolve, bucket_ns, &film, err);
+
+	if (!rc)
+		rc = crit_forecast_play(film, &options, ret_forecast, err);
+	crit_film_destroy(film);
+	return rc;
+}
+
+static int forecast(struct text_film *text, uint32_t outside)
+{
+	struct crit_err err = { "" };
+	struct crit_forecast told = { 0 };
+	int rc = crit_film_finish(text->film, &err);
+
+	if (!rc)
+		rc = play_forwards(text, &told, outside, &err);
+	if (rc)
+		fprintf(stderr, "crit-waits-play: %s\n", err.text);
+	else
+		printf("recorded %" PRIu64 "\n", told.recorded_ns);
+	for (size_t i = 0; i < text->scenario_count && !rc; i++)
+		printf("end %" PRIu64 "\n", told.end_ns[i]);
+	puts("done");
+	crit_forecast_fini(&told);
+	crit_film_destroy(text->film);
+	text->film = NULL;
+	return rc;
+}
+
 static int begin(struct text_film *text, const char *line, const char *directory)
 {
 	const struct crit_film_options options = { .directory = directory, .max_bytes = 1u << 30 };
 	struct crit_err err = { "" };
 	int rc;
 
+	text->scenario_count = 0;
 	text->options =
 		(struct crit_backplay_options){ .bucket_parts = text->parts, .edges_max = 100000 };
 	if (sscanf(line, "film %" SCNu64 " %" SCNu64 " %zu %" SCNu32, &text->options.begin_ns,
@@ -101,14 +157,36 @@ static int put(struct text_film *text, const char *line)
 	else if (sscanf(line, "cause %" SCNu64 " %" SCNu32 " %" SCNu32, &entry.time_ns, &entry.node,
 			&entry.number) == 3)
 		entry.type = CRIT_FILM_CAUSE;
+	else if (sscanf(line, "need %" SCNu64 " %" SCNu32 " %" SCNu32, &entry.time_ns, &entry.node,
+			&entry.number) == 3)
+		entry.type = CRIT_FILM_NEED;
+	else if (sscanf(line, "arrival %" SCNu64 " %" SCNu32 " %" SCNu32 " %" SCNu8, &entry.time_ns,
+			&entry.node, &entry.number, &entry.kind) == 4)
+		entry.type = CRIT_FILM_ARRIVAL;
+	else if (sscanf(line, "birth %" SCNu64 " %" SCNu32 " %" SCNu32, &entry.time_ns, &entry.node,
+			&entry.number) == 3)
+		entry.type = CRIT_FILM_BIRTH;
 	else
 		return -EINVAL;
 	return crit_film_put(text->film, &entry, NULL);
 }
 
+static int take_factor(struct text_film *text, const char *line)
+{
+	struct crit_factor *factor;
+
+	if (!text->scenario_count || text->factor_count == BUCKETS_MAX)
+		return -EINVAL;
+	factor = &text->factors[text->scenario_count - 1][text->factor_count++];
+	return sscanf(line, "factor %" SCNu32 " %" SCNu32, &factor->numerator,
+		      &factor->denominator) == 2
+		       ? 0
+		       : -EINVAL;
+}
+
 static int take(struct text_film *text, const char *line, const char *directory)
 {
-	unsigned part;
+	unsigned part, outside, is_bare;
 
 	if (!strncmp(line, "film ", 5) && !text->film)
 		return begin(text, line, directory);
@@ -118,6 +196,17 @@ static int take(struct text_film *text, const char *line, const char *directory)
 		text->parts[text->options.bucket_count++] = (uint8_t)part;
 		return 0;
 	}
+	if (sscanf(line, "scenario %u", &is_bare) == 1 && text->scenario_count < SCENARIOS_MAX) {
+		text->factor_count = 0;
+		text->scenarios[text->scenario_count] =
+			(struct crit_scenario){ text->factors[text->scenario_count], is_bare != 0 };
+		text->scenario_count++;
+		return 0;
+	}
+	if (!strncmp(line, "factor ", 7))
+		return take_factor(text, line);
+	if (sscanf(line, "forecast %u", &outside) == 1)
+		return forecast(text, outside);
 	return strcmp(line, "play\n") ? put(text, line) : play(text);
 }
 

@@ -353,7 +353,7 @@ static uint32_t test_any_film(uint64_t seed)
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t node = (uint32_t)crit_random_below(&dice, names) |
 				      (crit_random_is(&dice, 40) ? CRIT_FILM_OBJECT : 0);
-		const enum crit_film_type type = 1 + crit_random_below(&dice, CRIT_FILM_ACT);
+		const enum crit_film_type type = 1 + crit_random_below(&dice, CRIT_FILM_NEED);
 
 		if (crit_random_is(&dice, 70) && time_ns < end_ns)
 			time_ns += crit_random_below(&dice, end_ns - time_ns) / 8;

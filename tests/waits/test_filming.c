@@ -99,10 +99,34 @@ static uint64_t check_edges(const struct crit_costs *costs, const struct sim_edg
 	return sum_ns;
 }
 
+/* Where nothing changes a run ends when it did; without transfer it ends no later. */
+static void check_forecast(struct crit_filming *filming)
+{
+	const struct crit_scenario scenarios[] = { { 0 }, { .is_without_transfer = true } };
+	struct crit_filmed_run run = { 0 };
+	struct crit_forecast forecast = { 0 };
+	struct crit_err err = { "" };
+
+	if (CHECK_MSG(crit_filming_resolve(filming, &run, &err) == 0, "%s", err.text)) {
+		run.options.scenarios = scenarios;
+		run.options.scenario_count = 2;
+		if (CHECK_MSG(crit_forecast_play(run.film, &run.options, &forecast, &err) == 0,
+			      "%s", err.text)) {
+			CHECK_UINT_EQ(forecast.end_ns[0], forecast.recorded_ns);
+			CHECK(forecast.recorded_ns > 0);
+			CHECK(forecast.end_ns[1] <= forecast.end_ns[0]);
+		}
+		crit_forecast_fini(&forecast);
+	}
+	crit_filmed_run_fini(&run);
+}
+
 static uint64_t check_seed(uint64_t seed)
 {
-	const struct crit_film_options options = { .directory = check_scratch,
-						   .max_bytes = 1u << 28 };
+	const struct crit_filming_options options = {
+		.file = { .directory = check_scratch, .max_bytes = 1u << 28 },
+		.has_needs = true,
+	};
 	static struct sim_messages w;
 	struct crit_filming *filming = NULL;
 	struct crit_results *results = NULL, *others;
@@ -121,6 +145,7 @@ static uint64_t check_seed(uint64_t seed)
 		/* the simulator lets some messages arrive before they are sent */
 		CHECK(!costs.cycle_count || crit_filming_counts(filming).clamped);
 		CHECK_UINT_EQ(crit_filming_counts(filming).missed, 0);
+		check_forecast(filming);
 		if (!costs.cycle_count)
 			sum_ns = check_edges(&costs, &told, results->thread_count);
 	}

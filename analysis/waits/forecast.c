@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plays a film forwards in several scenarios: at one time first what others of that time need.
+#include "analysis/waits/forecast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits/pending_acts.h"
+#include "core/base/array.h"
+
+struct timeline { /* of a thread */
+	uint64_t base_ns; /* the time for which its times are known, as recorded */
+	uint32_t bucket;
+	uint32_t due; /* ends of its waits at the present time that were not taken */
+	uint32_t ahead, taken; /* its own entries of the present time; of these, taken */
+	bool is_waiting;
+};
+
+struct moment { /* an entry of the present time */
+	struct crit_film_entry entry;
+	uint32_t row; /* of the acts that it adds to or ends */
+	uint32_t turn; /* among the thread's own entries */
+	bool is_taken;
+};
+
+struct forecasting {
+	const struct crit_forecast_options *options;
+	struct crit_forecast *result;
+	struct timeline *threads;
+	uint64_t *times_ns; /* of each thread, in each scenario, at its base */
+	struct crit_pending_acts acts;
+	struct moment *now;
+	size_t count, capacity;
+};
+
+static uint64_t *times_of(const struct forecasting *forecasting, uint32_t thread)
+{
+	return &forecasting->times_ns[thread * forecasting->options->scenario_count];
+}
+
+static bool is_object(uint32_t node)
+{
+	return node & CRIT_FILM_OBJECT;
+}
+
+/* Of the acts that an object needs; those of waits have their numbers. */
+static uint64_t object_key(uint32_t name)
+{
+	return 1ull << 32 | name;
+}
+
+/* When a thread does what it did at a time, at or after its base. */
+static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns,
+			size_t scenario)
+{
+	const struct timeline *timeline = &forecasting->threads[thread];
+	const struct crit_factor *factors = forecasting->options->scenarios[scenario].factors;
+	const uint64_t base_ns = times_of(forecasting, thread)[scenario];
+	const uint64_t passed_ns = at_ns - timeline->base_ns;
+
+	if (timeline->is_waiting || !factors || timeline->bucket == CRIT_FILM_NO_BUCKET)
+		return base_ns + passed_ns;
+	factors += timeline->bucket;
+	if (factors->numerator == factors->denominator)
+		return base_ns + passed_ns;
+	return base_ns +
+	       (uint64_t)((unsigned __int128)passed_ns * factors->numerator / factors->denominator);
+}
+
+/* The thread's times are those of this time from now on. */
+static void move_base(struct forecasting *forecasting, uint32_t thread, uint64_t at_ns)
+{
+	const size_t scenario_count = forecasting->options->scenario_count;
+	uint64_t *times_ns = times_of(forecasting, thread);
+
+	for (size_t k = 0; k < scenario_count; k++)
+		times_ns[k] = time_of(forecasting, thread, at_ns, k);
+	forecasting->threads[thread].base_ns = at_ns;
+}
+
+/* A thread that is not there any more has ended. */
+static void note_end(struct forecasting *forecasting, uint32_t thread)
+{
+	struct crit_forecast *result = forecasting->result;
+	const uint64_t *times_ns = times_of(forecasting, thread);
+
+	if (forecasting->threads[thread].base_ns > result->recorded_ns)
+		result->recorded_ns = forecasting->threads[thread].base_ns;
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
+		if (times_ns[k] > result->end_ns[k])
+			result->end_ns[k] = times_ns[k];
+	}
+}
+
+static void take_from(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	struct timeline *timeline = &forecasting->threads[entry->node];
+	const uint32_t outside = forecasting->options->outside;
+	const bool was_there = timeline->bucket != outside &&
+			       timeline->bucket != CRIT_FILM_NO_BUCKET;
+
+	if (!timeline->is_waiting)
+		move_base(forecasting, entry->node, entry->time_ns);
+	timeline->bucket = entry->number;
+	if (was_there && entry->number == outside && !timeline->is_waiting)
+		note_end(forecasting, entry->node);
+}
+
+static void take_end(struct forecasting *forecasting, const struct moment *moment)
+{
+	struct timeline *timeline = &forecasting->threads[moment->entry.node];
+	const struct crit_pending_act *act = &forecasting->acts.rows[moment->row];
+	const uint64_t *acted_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
+	const uint64_t last_ns =
+		act->has_act && act->last_ns > timeline->base_ns ? act->last_ns : timeline->base_ns;
+	uint64_t *times_ns = times_of(forecasting, moment->entry.node);
+
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
+		const struct crit_scenario *scenario = &forecasting->options->scenarios[k];
+
+		if (acted_ns[k] > times_ns[k])
+			times_ns[k] = acted_ns[k];
+		if (!act->has_act || !scenario->is_without_transfer)
+			times_ns[k] += moment->entry.time_ns - last_ns;
+	}
+	crit_pending_acts_remove(&forecasting->acts, moment->row);
+	timeline->base_ns = moment->entry.time_ns;
+	timeline->is_waiting = false;
+	if (timeline->bucket == forecasting->options->outside)
+		note_end(forecasting, moment->entry.node);
+}
+
+/* A wait or an object needs what a thread, or all that came to an object, did until now. */
+static void take_act(struct forecasting *forecasting, const struct moment *moment)
+{
+	const struct crit_film_entry *entry = &moment->entry;
+	struct crit_pending_act *act = &forecasting->acts.rows[moment->row];
+	uint64_t *acted_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
+	const uint64_t *object_ns = NULL;
+
+	if (is_object(entry->node)) {
+		const uint32_t row =
+			crit_pending_acts_find(&forecasting->acts, object_key(entry->node));
+
+		if (row == CRIT_NONE)
+			return;
+		object_ns = crit_pending_acts_times(&forecasting->acts, row);
+	} else {
+		const struct timeline *timeline = &forecasting->threads[entry->node];
+
+		forecasting->result->inside_count += timeline->is_waiting &&
+						     entry->time_ns > timeline->base_ns;
+	}
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
+		const uint64_t time_ns =
+			object_ns ? object_ns[k]
+				  : time_of(forecasting, entry->node, entry->time_ns, k);
+
+		if (time_ns > acted_ns[k])
+			acted_ns[k] = time_ns;
+	}
+	act->last_ns = entry->time_ns;
+	act->has_act = true;
+}
+
+/* The thread begins when its creator makes it. */
+static void take_birth(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	struct timeline *child = &forecasting->threads[entry->number];
+	uint64_t *times_ns = times_of(forecasting, entry->number);
+
+	if (child->is_waiting || child->base_ns > entry->time_ns)
+		return;
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
+		times_ns[k] = time_of(forecasting, entry->node, entry->time_ns, k);
+	child->base_ns = entry->time_ns;
+}
+
+static bool is_act(const struct crit_film_entry *entry)
+{
+	return entry->type == CRIT_FILM_CAUSE || entry->type == CRIT_FILM_NEED ||
+	       entry->type == CRIT_FILM_ARRIVAL;
+}
+
+static void take(struct forecasting *forecasting, struct moment *moment)
+{
+	const struct crit_film_entry *entry = &moment->entry;
+	struct timeline *timeline = is_object(entry->node) ? NULL
+							   : &forecasting->threads[entry->node];
+
+	moment->is_taken = true;
+	if (is_act(entry)) {
+		take_act(forecasting, moment);
+		forecasting->acts.rows[moment->row].due--;
+		return;
+	}
+	if (entry->type == CRIT_FILM_BIRTH) {
+		take_birth(forecasting, entry);
+		return;
+	}
+	timeline->taken++;
+	if (entry->type == CRIT_FILM_FROM)
+		take_from(forecasting, entry);
+	if (entry->type == CRIT_FILM_WAIT) {
+		move_base(forecasting, entry->node, entry->time_ns);
+		timeline->is_waiting = true;
+	}
+	if (entry->type == CRIT_FILM_END) {
+		take_end(forecasting, moment);
+		timeline->due--;
+	}
+}
+
+/* Nothing of the present time is missing for it. */
+static bool is_ready(const struct forecasting *forecasting, const struct moment *moment)
+{
+	const struct crit_film_entry *entry = &moment->entry;
+	uint32_t row;
+
+	if (is_object(entry->node)) {
+		row = crit_pending_acts_find(&forecasting->acts, object_key(entry->node));
+		return row == CRIT_NONE || !forecasting->acts.rows[row].due;
+	}
+	if (crit_film_is_late((enum crit_film_type)entry->type))
+		return !forecasting->threads[entry->node].due;
+	if (moment->turn != forecasting->threads[entry->node].taken)
+		return false;
+	return entry->type != CRIT_FILM_END || !forecasting->acts.rows[moment->row].due;
+}
+
+/* Errors: -EPROTO, -ENOMEM. */
+static int prepare(struct forecasting *forecasting, struct moment *moment)
+{
+	const struct crit_film_entry *entry = &moment->entry;
+	const struct crit_forecast_options *options = forecasting->options;
+	struct timeline *timeline;
+	int rc = 0;
+
+	if (!is_object(entry->node) && entry->node >= options->thread_count)
+		return -EPROTO;
+	if ((entry->type == CRIT_FILM_FROM && entry->number >= options->bucket_count) ||
+	    (entry->type == CRIT_FILM_BIRTH && entry->number >= options->thread_count))
+		return -EPROTO;
+	if (is_act(entry) || entry->type == CRIT_FILM_END)
+		rc = crit_pending_acts_obtain(&forecasting->acts,
+					      entry->type == CRIT_FILM_ARRIVAL
+						      ? object_key(entry->number)
+						      : entry->number,
+					      &moment->row);
+	if (rc)
+		return rc;
+	if (is_act(entry))
+		forecasting->acts.rows[moment->row].due++;
+	if (crit_film_is_late((enum crit_film_type)entry->type))
+		return 0;
+	if (is_object(entry->node))
+		return -EPROTO;
+	timeline = &forecasting->threads[entry->node];
+	moment->turn = timeline->ahead++;
+	timeline->due += entry->type == CRIT_FILM_END;
+	return 0;
+}
+
+/* The last that came to an object is followed by nobody who asks for it later. */
+static void end_moments(struct forecasting *forecasting)
+{
+	for (size_t i = 0; i < forecasting->count; i++) {
+		const struct moment *moment = &forecasting->now[i];
+
+		if (moment->entry.type == CRIT_FILM_ARRIVAL && moment->entry.kind &&
+		    forecasting->acts.rows[moment->row].key == object_key(moment->entry.number))
+			crit_pending_acts_remove(&forecasting->acts, moment->row);
+		else if (!crit_film_is_late((enum crit_film_type)moment->entry.type))
+			forecasting->threads[moment->entry.node].ahead =
+				forecasting->threads[moment->entry.node].taken = 0;
+	}
+	forecasting->count = 0;
+}
+
+/* All entries of one time. */
+static int take_moments(struct forecasting *forecasting)
+{
+	size_t left = forecasting->count;
+	int rc = 0;
+
+	for (size_t i = 0; i < forecasting->count && !rc; i++)
+		rc = prepare(forecasting, &forecasting->now[i]);
+	while (left && !rc) {
+		const size_t before = left;
+		size_t first = forecasting->count;
+
+		for (size_t i = 0; i < forecasting->count; i++) {
+			struct moment *moment = &forecasting->now[i];
+
+			if (moment->is_taken)
+				continue;
+			if (is_ready(forecasting, moment)) {
+				take(forecasting, moment);
+				left--;
+			} else if (first == forecasting->count) {
+				first = i;
+			}
+		}
+		if (left == before) { /* they need one another */
+			forecasting->result->circle_count++;
+			take(forecasting, &forecasting->now[first]);
+			left--;
+		}
+	}
+	end_moments(forecasting);
+	return rc;
+}
+
+static int take_film(struct forecasting *forecasting, struct crit_film *film)
+{
+	struct moment *moment;
+	struct crit_film_entry entry;
+	uint64_t now_ns = forecasting->options->begin_ns;
+	int rc, taken = 0;
+
+	while ((rc = crit_film_back(film, &entry)) > 0) {
+		if (entry.time_ns < now_ns)
+			return -EPROTO;
+		if (entry.time_ns > now_ns)
+			taken = take_moments(forecasting);
+		now_ns = entry.time_ns;
+		if (!taken)
+			taken = crit_array_grow(&forecasting->now, &forecasting->capacity,
+						forecasting->count + 1, sizeof(*moment));
+		if (taken)
+			return taken;
+		moment = &forecasting->now[forecasting->count++];
+		*moment = (struct moment){ .entry = entry };
+	}
+	return rc ? rc : take_moments(forecasting);
+}
+
+static int begin(struct forecasting *forecasting)
+{
+	const struct crit_forecast_options *options = forecasting->options;
+	const size_t times = (options->thread_count + 1) * options->scenario_count;
+
+	forecasting->acts.scenario_count = options->scenario_count;
+	forecasting->threads = calloc(options->thread_count + 1, sizeof(*forecasting->threads));
+	forecasting->times_ns = calloc(times, sizeof(*forecasting->times_ns));
+	forecasting->result->end_ns =
+		calloc(options->scenario_count, sizeof(*forecasting->result->end_ns));
+	if (!forecasting->threads || !forecasting->times_ns || !forecasting->result->end_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->thread_count; i++)
+		forecasting->threads[i] = (struct timeline){ .base_ns = options->begin_ns,
+							     .bucket = CRIT_FILM_NO_BUCKET };
+	for (size_t i = 0; i < times; i++)
+		forecasting->times_ns[i] = options->begin_ns;
+	return 0;
+}
+
+/* From here on times count from the window's begin. */
+static void count_from_begin(struct crit_forecast *forecast,
+			     const struct crit_forecast_options *options)
+{
+	if (forecast->recorded_ns)
+		forecast->recorded_ns -= options->begin_ns;
+	for (size_t k = 0; k < options->scenario_count; k++)
+		if (forecast->end_ns[k])
+			forecast->end_ns[k] -= options->begin_ns;
+}
+
+int crit_forecast_play(struct crit_film *film, const struct crit_forecast_options *options,
+		       struct crit_forecast *ret_forecast, struct crit_err *err)
+{
+	struct forecasting forecasting = { .options = options, .result = ret_forecast };
+	int rc;
+
+	*ret_forecast = (struct crit_forecast){ 0 };
+	rc = begin(&forecasting);
+	if (!rc)
+		rc = take_film(&forecasting, film);
+	free(forecasting.threads);
+	free(forecasting.times_ns);
+	free(forecasting.now);
+	crit_pending_acts_fini(&forecasting.acts);
+	if (!rc) {
+		count_from_begin(ret_forecast, options);
+		return 0;
+	}
+	crit_forecast_fini(ret_forecast);
+	return crit_err_set(err, rc, "cannot play the film of the waits forwards: %s",
+			    strerror(-rc));
+}
+
+void crit_forecast_fini(struct crit_forecast *forecast)
+{
+	free(forecast->end_ns);
+	*forecast = (struct crit_forecast){ 0 };
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When the acts that waits need are done, in each scenario: of waits, by number, and of objects, by
+ * name.  Memory: rows at a time.
+ */
+#ifndef CRIT_PENDING_ACTS_H
+#define CRIT_PENDING_ACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/index.h"
+
+struct crit_pending_act {
+	uint64_t key;
+	uint64_t last_ns; /* of the acts so far, as recorded */
+	uint32_t due; /* that come at the present time and were not taken */
+	bool has_act;
+};
+
+struct crit_pending_acts {
+	struct crit_pending_act *rows;
+	uint64_t *times_ns; /* of each row, in each scenario, the last act */
+	size_t count, capacity, times_capacity;
+	size_t scenario_count;
+	struct crit_index places;
+	uint32_t *unused;
+	size_t unused_count, unused_capacity;
+};
+
+/* Zeroed but for scenario_count: empty. */
+void crit_pending_acts_fini(struct crit_pending_acts *acts);
+
+/* The row of a key; CRIT_NONE: there is none. */
+uint32_t crit_pending_acts_find(const struct crit_pending_acts *acts, uint64_t key);
+
+/* Likewise, a new one without acts where there is none.  Errors: -ENOMEM. */
+int crit_pending_acts_obtain(struct crit_pending_acts *acts, uint64_t key, uint32_t *ret_row);
+
+void crit_pending_acts_remove(struct crit_pending_acts *acts, uint32_t row);
+
+static inline uint64_t *crit_pending_acts_times(const struct crit_pending_acts *acts, uint32_t row)
+{
+	return &acts->times_ns[row * acts->scenario_count];
+}
+
+#endif
