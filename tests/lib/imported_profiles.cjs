@@ -18,10 +18,8 @@ function add(functions, name, self, total) {
 	functions.set(name, row);
 }
 
-// A function counts once in a stack, however often it is there.  Those without names are told apart by where they begin,
-// which report.json does not have: they are one of their file.
-function addStack(functions, told, weight) {
-	const names = told.map((name) => name.replace(/^\[(.*)\+0x[0-9a-f]+\]$/, "[$1]"));
+// A function counts once in a stack, however often it is there.
+function addStack(functions, names, weight) {
 	names.forEach((name, at) => {
 		add(functions, name, at === names.length - 1 ? weight : 0, names.indexOf(name) === at ? weight : 0);
 	});
@@ -34,7 +32,8 @@ function nameOf(row) {
 	if (row.kind === "not_sampled") return "[not sampled]";
 	if (row.function) return row.function;
 	if (!row.module) return "[in no known file]";
-	return row.module[0] === "[" ? row.module : `[${path.basename(row.module)}]`;
+	const begin = row.function_begin ? `+${row.function_begin}` : "";
+	return row.module[0] === "[" ? row.module : `[${path.basename(row.module)}${begin}]`;
 }
 
 function ofReport(report) {
