@@ -15,7 +15,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *purpose;
 } commands[] = {
-#define ROW(name, purpose) { #name, crit_command_##name, purpose },
+#define ROW(id, name, purpose) { name, crit_command_##id, purpose },
 	CRIT_COMMANDS(ROW)
 };
 

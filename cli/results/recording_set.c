@@ -33,7 +33,7 @@ struct crit_recording_set {
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	uint32_t active_max; /* of analyses */
-	bool is_filmed; /* likewise */
+	bool is_filmed, has_needs; /* likewise */
 	struct crit_err no_waits; /* why they could not be */
 };
 
@@ -277,11 +277,18 @@ void crit_recording_set_film(struct crit_recording_set *set)
 		set->is_filmed = true;
 }
 
+void crit_recording_set_film_needs(struct crit_recording_set *set)
+{
+	crit_recording_set_film(set);
+	if (set)
+		set->has_needs = true;
+}
+
 struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set)
 {
 	set->no_waits.text[0] = '\0';
 	return set->is_filmed && !set->active_max
-		       ? crit_run_waits_create(set->directory, &set->no_waits)
+		       ? crit_run_waits_create(set->directory, set->has_needs, &set->no_waits)
 		       : NULL;
 }
 
@@ -323,6 +330,13 @@ const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *ana
 {
 	*err = analysis->no_waits;
 	return analysis->waits;
+}
+
+int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wish *wishes,
+			size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err)
+{
+	return crit_run_waits_fixes(analysis->waits, analysis->results, analysis->symbols, wishes,
+				    wish_count, ret_table, err);
 }
 
 struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,

@@ -10,6 +10,7 @@
 #include "analysis/schema/results.h"
 #include "core/base/err.h"
 #include "report/causes/cause_table.h"
+#include "report/causes/fix_table.h"
 
 struct crit_elf_reader;
 
@@ -66,6 +67,9 @@ void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max
  */
 void crit_recording_set_film(struct crit_recording_set *set);
 
+/* Likewise, and they can tell what would help. */
+void crit_recording_set_film_needs(struct crit_recording_set *set);
+
 struct crit_run_waits;
 struct crit_transport;
 struct crit_summary;
@@ -90,6 +94,10 @@ void crit_analysis_destroy(struct crit_analysis *analysis);
 /* Borrowed.  NULL: they were not filmed, or err says why they are not known. */
 const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *analysis,
 						 struct crit_err *err);
+
+/* Of an analysis with waits that have needs.  Errors: those of crit_run_waits_fixes. */
+int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wish *wishes,
+			size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err);
 
 /* Of an analysis that has waits.  Ownership: the caller's.  Errors: NULL, out of memory. */
 struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,

@@ -18,11 +18,13 @@ struct crit_run_waits {
 	struct crit_costs costs;
 };
 
-struct crit_run_waits *crit_run_waits_create(const char *directory, struct crit_err *err)
+struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs,
+					     struct crit_err *err)
 {
-	const struct crit_film_options options = {
-		.directory = directory,
-		.max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2,
+	const struct crit_filming_options options = {
+		.file = { .directory = directory,
+			  .max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2 },
+		.has_needs = has_needs,
 	};
 	struct crit_run_waits *waits = calloc(1, sizeof(*waits));
 
@@ -74,4 +76,24 @@ struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits
 uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits)
 {
 	return waits->costs.window_ns;
+}
+
+int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_results *results,
+			 struct crit_symbols *symbols, const struct crit_fix_wish *wishes,
+			 size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err)
+{
+	struct crit_filmed_run run = { 0 };
+	const struct crit_fix_input input = { .costs = &waits->costs,
+					      .keys = crit_filming_keys(waits->filming),
+					      .results = results,
+					      .symbols = symbols,
+					      .run = &run,
+					      .wishes = wishes,
+					      .wish_count = wish_count };
+	int rc = crit_filming_resolve(waits->filming, &run, err);
+
+	if (!rc)
+		rc = crit_fix_table_make(&input, ret_table, err);
+	crit_filmed_run_fini(&run);
+	return rc;
 }

@@ -8,14 +8,16 @@
 #include "analysis/schema/trace.h"
 #include "core/base/err.h"
 #include "report/causes/cause_table.h"
+#include "report/causes/fix_table.h"
 
 struct crit_run_waits;
 
 /*
- * directory: where the film lies if temporary files cannot (film.h).
+ * directory: where the film lies if temporary files cannot (film.h).  has_needs: for fixes, too.
  * Ownership: the caller's to destroy.  Errors: NULL, with a line in err.
  */
-struct crit_run_waits *crit_run_waits_create(const char *directory, struct crit_err *err);
+struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs,
+					     struct crit_err *err);
 void crit_run_waits_destroy(struct crit_run_waits *waits);
 
 /* Who is to be told of an analysis.  Both are the waits'. */
@@ -32,6 +34,15 @@ int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err);
 struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits,
 					      const struct crit_results *results,
 					      struct crit_symbols *symbols, enum crit_cause_by by);
+
+/*
+ * Of waits that were played, which have needs: what would help.  wishes, or the most promising.
+ * Ownership: fini by the caller, before the waits are destroyed.  Errors: those of
+ * crit_filming_resolve and crit_fix_table_make.
+ */
+int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_results *results,
+			 struct crit_symbols *symbols, const struct crit_fix_wish *wishes,
+			 size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err);
 
 /* Until where waits are known, from the window's begin. Units: ns. */
 uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits);

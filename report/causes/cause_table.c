@@ -9,37 +9,14 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
 #include "report/causes/cause_rows.h"
-
-static int compare_who(const struct crit_who *left, const struct crit_who *right)
-{
-	int order = crit_by_number(left->rank, right->rank);
-
-	return order ? order : crit_by_number(left->thread, right->thread);
-}
-
-static int compare_call(uint16_t left_call, const struct crit_source_location *left,
-			uint16_t right_call, const struct crit_source_location *right)
-{
-	int order = crit_by_number(left_call, right_call);
-
-	return order ? order : crit_source_location_compare(left, right);
-}
+#include "report/causes/cause_site.h"
 
 static int compare_rows(const void *a, const void *b)
 {
 	const struct crit_cause_row *left = a, *right = b;
-	int order = compare_who(&left->who, &right->who);
+	int order = crit_cause_compare_who(&left->who, &right->who);
 
-	if (!order)
-		order = crit_by_number(left->is_outside, right->is_outside);
-	if (!order)
-		order = crit_by_number(left->is_call, right->is_call);
-	if (!order)
-		order = compare_call(left->before_call, &left->before, right->before_call,
-				     &right->before);
-	return order ? order
-		     : compare_call(left->after_call, &left->after, right->after_call,
-				    &right->after);
+	return order ? order : crit_cause_compare_place(left, right);
 }
 
 static void begin_row(void *to, const void *from)
@@ -79,9 +56,9 @@ static int compare_cost(const void *a, const void *b)
 static int compare_pairs(const void *a, const void *b)
 {
 	const struct crit_waiter_row *left = a, *right = b;
-	int order = compare_who(&left->from, &right->from);
+	int order = crit_cause_compare_who(&left->from, &right->from);
 
-	return order ? order : compare_who(&left->to, &right->to);
+	return order ? order : crit_cause_compare_who(&left->to, &right->to);
 }
 
 static void begin_pair(void *to, const void *from)
@@ -119,15 +96,9 @@ static int compare_impact(const void *a, const void *b)
 static struct crit_who who_of(const struct crit_results *results, uint32_t thread,
 			      enum crit_cause_by by)
 {
-	struct crit_who who = { CRIT_NONE, CRIT_NONE };
-
-	if (by == CRIT_CAUSE_BY_SITE || thread >= results->thread_count)
-		return who;
-	if (results->threads[thread].rank_row >= 0)
-		who.rank = (uint32_t)results->threads[thread].rank_row;
-	if (who.rank == CRIT_NONE || by == CRIT_CAUSE_BY_THREAD)
-		who.thread = thread;
-	return who;
+	return by == CRIT_CAUSE_BY_SITE
+		       ? (struct crit_who){ CRIT_NONE, CRIT_NONE }
+		       : crit_cause_who_of(results, thread, by == CRIT_CAUSE_BY_THREAD);
 }
 
 /* A wait for a CPU counts as code: a film does not tell it apart. */
@@ -142,16 +113,6 @@ static double without_cpu(const struct crit_results *results, const struct crit_
 	return usage.runnable_ns
 		       ? (double)usage.runnable_ns / (double)(usage.useful_ns + usage.runnable_ns)
 		       : 0;
-}
-
-static void find_place(struct crit_symbols *symbols, const struct crit_thread_row *thread,
-		       const struct crit_code_call *call, uint16_t *ret_call,
-		       struct crit_source_location *ret_place)
-{
-	*ret_call = call->call;
-	ret_place->offset = call->site;
-	if (symbols && call->site)
-		crit_symbols_find(symbols, thread->node, thread->pid, call->site, ret_place);
 }
 
 static struct crit_cause_row row_of(const struct crit_code_key *key, const struct crit_cost *cost,
@@ -169,11 +130,7 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 	row.has_place = !row.is_outside && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
 	if (!row.has_place || !(row.cost || row.path_ns))
 		return row;
-	row.is_call = key->is_call;
-	find_place(symbols, &results->threads[key->thread], &key->before, &row.before_call,
-		   &row.before);
-	find_place(symbols, &results->threads[key->thread], &key->after, &row.after_call,
-		   &row.after);
+	crit_cause_find_place(&row, key, results, symbols);
 	return row;
 }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who and where, as rows are joined by.
+#include "report/causes/cause_site.h"
+
+#include "core/base/array.h"
+
+int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *right)
+{
+	int order = crit_by_number(left->rank, right->rank);
+
+	return order ? order : crit_by_number(left->thread, right->thread);
+}
+
+static int compare_call(uint16_t left_call, const struct crit_source_location *left,
+			uint16_t right_call, const struct crit_source_location *right)
+{
+	int order = crit_by_number(left_call, right_call);
+
+	return order ? order : crit_source_location_compare(left, right);
+}
+
+int crit_cause_compare_place(const struct crit_cause_row *left, const struct crit_cause_row *right)
+{
+	int order = crit_by_number(left->is_outside, right->is_outside);
+
+	if (!order)
+		order = crit_by_number(left->is_call, right->is_call);
+	if (!order)
+		order = compare_call(left->before_call, &left->before, right->before_call,
+				     &right->before);
+	return order ? order
+		     : compare_call(left->after_call, &left->after, right->after_call,
+				    &right->after);
+}
+
+struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,
+				  bool is_thread)
+{
+	struct crit_who who = { CRIT_NONE, CRIT_NONE };
+
+	if (thread >= results->thread_count)
+		return who;
+	if (results->threads[thread].rank_row >= 0)
+		who.rank = (uint32_t)results->threads[thread].rank_row;
+	if (who.rank == CRIT_NONE || is_thread)
+		who.thread = thread;
+	return who;
+}
+
+static void find_call(struct crit_symbols *symbols, const struct crit_thread_row *thread,
+		      const struct crit_code_call *call, uint16_t *ret_call,
+		      struct crit_source_location *ret_place)
+{
+	*ret_call = call->call;
+	ret_place->offset = call->site;
+	if (symbols && call->site)
+		crit_symbols_find(symbols, thread->node, thread->pid, call->site, ret_place);
+}
+
+void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_key *key,
+			   const struct crit_results *results, struct crit_symbols *symbols)
+{
+	const struct crit_thread_row *thread = &results->threads[key->thread];
+
+	row->is_call = key->is_call;
+	find_call(symbols, thread, &key->before, &row->before_call, &row->before);
+	find_call(symbols, thread, &key->after, &row->after_call, &row->after);
+}

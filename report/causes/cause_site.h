@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who a bucket is of, and where in the code, by names. */
+#ifndef CRIT_CAUSE_SITE_H
+#define CRIT_CAUSE_SITE_H
+
+#include "analysis/schema/results.h"
+#include "analysis/waits/code_key.h"
+#include "report/causes/cause_rows.h"
+
+/* The thread's rank; is_thread, and where it has none: the thread. */
+struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,
+				  bool is_thread);
+
+/* Fills the row's place, by the calls of a key that is not outside.  symbols may be NULL. */
+void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_key *key,
+			   const struct crit_results *results, struct crit_symbols *symbols);
+
+/* Orders, as qsort has it; places without regard to who. */
+int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *right);
+int crit_cause_compare_place(const struct crit_cause_row *left, const struct crit_cause_row *right);
+
+#endif
