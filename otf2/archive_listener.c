@@ -132,6 +132,8 @@ static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_ker
 	struct crit_otf2_moment at;
 	int rc;
 
+	if (listener->run->has_ranks)
+		return 0;
 	if (crit_otf2_streams_at(streams, thread, time_ns, &at, &rc))
 		crit_otf2_streams_state(streams, &at, state);
 	return rc;

@@ -98,6 +98,7 @@ struct crit_trace_sink crit_trace_tee_sink(const struct crit_trace_tee *tee)
 	return (struct crit_trace_sink){
 		.user = (void *)(uintptr_t)tee,
 		.has_all = first->has_all,
+		.has_rank_states = first->has_rank_states || second->has_rank_states,
 		EITHER(begin),
 		EITHER(thread_begin),
 		EITHER(thread_end),

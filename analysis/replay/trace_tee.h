@@ -10,7 +10,8 @@ struct crit_trace_tee {
 };
 
 /*
- * Wants what one of them wants, of the threads that both do: has_all is to be the same.
+ * Wants what one of them wants, of the threads that both do: has_all is to be the same.  So a sink
+ * may be told of kernel states of runs with ranks that it does not want.
  * Ownership: the tee is borrowed, and has both borrowed.
  */
 struct crit_trace_sink crit_trace_tee_sink(const struct crit_trace_tee *tee);

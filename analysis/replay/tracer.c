@@ -327,7 +327,7 @@ static int init(struct crit_tracer *tracer, struct crit_engine *engine,
 	int rc = crit_emitter_init(&tracer->emitter, model, identity, sink, queue);
 
 	tracer->engine = engine;
-	tracer->has_states = sink->state && !model->rank_count;
+	tracer->has_states = sink->state && (sink->has_rank_states || !model->rank_count);
 	tracer->has_blocks = sink->block && !model->rank_count;
 	if (!rc)
 		rc = crit_tracer_setups_init(&tracer->setups, engine, &tracer->emitter);

@@ -62,6 +62,7 @@ struct crit_trace_sample {
 struct crit_trace_sink {
 	void *user; /* first argument of every function */
 	bool has_all; /* service threads and launchers as well as app threads */
+	bool has_rank_states; /* kernel states of runs with ranks as well */
 	size_t threads_max; /* a run with more of them is not told of; 0: none is too large */
 
 	/*
@@ -89,7 +90,8 @@ struct crit_trace_sink {
 
 	/*
 	 * The kernel has the thread in another state from now on; told right after thread_begin as
-	 * well.  Only of runs without ranks: details of messages come later than the states beside.
+	 * well.  Of runs with ranks only where that is wanted: details of messages come later than
+	 * the states beside.
 	 */
 	int (*state)(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state);
 

@@ -22,6 +22,7 @@ struct node {
 	uint32_t bucket;
 	uint32_t waiters; /* nodes linked to it */
 	bool is_over; /* an object before its begin */
+	bool is_queued; /* it has no CPU */
 	uint64_t since_ns; /* until where all is booked */
 	uint64_t part_ns[CRIT_PART_COUNT]; /* what it did, for an object without its holders */
 	crit_integral booked_load, booked_direct;
@@ -72,6 +73,8 @@ static enum crit_part part_of(const struct play *play, const struct node *node)
 				      ? (enum crit_part)options->bucket_parts[node->bucket]
 				      : CRIT_PART_UNKNOWN;
 
+	if (node->is_queued)
+		return CRIT_PART_CPU;
 	if (!is_waiting(node) || part == CRIT_PART_CPU)
 		return part;
 	return node->wait.is_cut ? CRIT_PART_UNKNOWN : CRIT_PART_TRANSFER;
@@ -98,6 +101,7 @@ static void book(struct play *play, uint32_t at)
 	const uint64_t passed_ns = play->now_ns - node->since_ns;
 	const size_t bucket_count = play->costs->bucket_count;
 	struct crit_cost *cost;
+	crit_integral direct;
 	enum crit_part part;
 
 	node->since_ns = play->now_ns;
@@ -111,10 +115,13 @@ static void book(struct play *play, uint32_t at)
 	node->part_ns[part] += passed_ns;
 	cost = &play->costs->buckets[node->bucket < bucket_count ? node->bucket : bucket_count];
 	cost->cost[part] -= node->booked_load;
-	cost->direct -= node->booked_direct;
+	direct = -node->booked_direct;
 	note_load(play, at);
 	cost->cost[part] += node->booked_load;
-	cost->direct += node->booked_direct;
+	direct += node->booked_direct;
+	cost->direct += direct;
+	if (part == CRIT_PART_CPU)
+		cost->direct_cpu += direct;
 	if (play->path == at)
 		cost->path_ns[part] += passed_ns;
 }
@@ -387,6 +394,19 @@ static int change_bucket(struct play *play, const struct crit_film_entry *entry)
 	return 0;
 }
 
+/* Backwards, a node has no CPU until it began to want one. */
+static int change_cpu(struct play *play, const struct crit_film_entry *entry)
+{
+	uint32_t at;
+	int rc = find_node(play, entry->node, &at);
+
+	if (rc)
+		return rc;
+	book(play, at);
+	play->nodes[at].is_queued = entry->type == CRIT_FILM_RUN;
+	return 0;
+}
+
 /*
  * Links the waiter of a cause.  That of no open wait lies where the wait has no length.  Each node
  * has one link at most, so cycles have no node in common, and the order of links does not matter.
@@ -445,6 +465,8 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 	for (size_t i = 0; i < others && rc >= 0; i++) {
 		if (entries[i].type == CRIT_FILM_UNTIL)
 			rc = change_bucket(play, &entries[i]);
+		else if (entries[i].type == CRIT_FILM_QUEUE || entries[i].type == CRIT_FILM_RUN)
+			rc = change_cpu(play, &entries[i]);
 	}
 	/* now there are only begins of waits without length, and of those without end */
 	for (size_t i = 0; i < others && rc >= 0; i++) {

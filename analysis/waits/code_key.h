@@ -16,7 +16,7 @@
 #define CRIT_CODE_IDLE 0xfffeu
 
 struct crit_code_call { /* as a span has it; all 0: there was none before, there comes none after */
-	uint64_t site;
+	uint64_t site; /* BLOCKED: the system call, 1 more; 0: not known */
 	uint16_t call;
 };
 

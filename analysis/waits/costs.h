@@ -30,6 +30,7 @@ struct crit_cost {
 	crit_integral cost[CRIT_PART_COUNT]; /* load of its nodes while they were roots */
 	crit_integral
 		direct; /* of it, of those who wait for the root itself, and its own waiting */
+	crit_integral direct_cpu; /* of that, while the root had no CPU */
 	uint64_t path_ns[CRIT_PART_COUNT]; /* on the critical path */
 };
 

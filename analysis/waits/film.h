@@ -32,6 +32,8 @@ enum crit_film_type {
 	CRIT_FILM_UNTIL, /* time, node, bucket it was in; an object without one begins there */
 	CRIT_FILM_WAIT, /* s, node, kind, number: a wait begins */
 	CRIT_FILM_END, /* e, node, kind, number: it ends */
+	CRIT_FILM_QUEUE, /* time, thread: from here on it wants a CPU and has none */
+	CRIT_FILM_RUN, /* time, thread: it does no more */
 	CRIT_FILM_CAUSE, /* c, node that acted at c, number: the wait could not end before */
 	/*
 	 * For what-if alone, in films that have needs.  Like causes, they come when they are known.

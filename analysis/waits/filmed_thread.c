@@ -6,8 +6,22 @@
 #include <stdlib.h>
 
 #include "core/base/array.h"
+#include "core/base/call.h"
 
 #define DEPTH_MAX 32u /* of spans in a wait; those further in are as the last one of these */
+
+enum crit_span_kind crit_filmed_kind_of(const struct crit_trace_span *span)
+{
+	switch (span->span_class) {
+	case CRIT_CLASS_MPI_MAY_WAIT:
+	case CRIT_CLASS_MPI_POLL:
+	case CRIT_CLASS_MPI_WAIT:
+	case CRIT_CLASS_OMP_WAIT:
+		return CRIT_SPAN_WAIT;
+	default:
+		return span->call == CRIT_CONSTRUCT_TASK ? CRIT_SPAN_TASK : CRIT_SPAN_OTHER;
+	}
+}
 
 void crit_filmed_thread_fini(struct crit_filmed_thread *filmed)
 {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/schema/trace.h"
 #include "analysis/waits/code_key.h"
 
 #define CRIT_FILMING_WAITS 64u
@@ -30,6 +31,9 @@ enum crit_span_kind {
 	CRIT_SPAN_TASK
 };
 
+/* What a span is for a film. */
+enum crit_span_kind crit_filmed_kind_of(const struct crit_trace_span *span);
+
 struct crit_open_span {
 	struct crit_code_call call;
 	enum crit_span_kind kind;
@@ -45,10 +49,12 @@ struct crit_filmed_thread {
 	struct crit_code_call call; /* of the open wait, or of the last one */
 	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
 	size_t span_capacity;
+	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
 	uint32_t depth;
 	uint32_t wait_depth; /* of the open wait's span */
 	enum crit_open_wait open;
 	bool has_begun;
+	bool is_queued; /* it has no CPU */
 	bool was_woken; /* who made it is told no more */
 };
 

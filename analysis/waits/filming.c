@@ -10,7 +10,6 @@
 #include "analysis/waits/code_keys.h"
 #include "analysis/waits/filmed_regions.h"
 #include "analysis/waits/filmed_thread.h"
-#include "analysis/waits/resolved_film.h"
 #include "core/base/call.h"
 
 #define KIND_CALL 1 /* of a wait */
@@ -173,13 +172,6 @@ static int begin_thread(void *user, uint32_t thread, uint64_t time_ns)
 	return put(filming, CRIT_FILM_UNTIL, time_ns, thread, CRIT_CODE_OUTSIDE);
 }
 
-static bool is_wait(const struct crit_trace_span *span)
-{
-	return span->span_class == CRIT_CLASS_MPI_MAY_WAIT ||
-	       span->span_class == CRIT_CLASS_MPI_POLL || span->span_class == CRIT_CLASS_MPI_WAIT ||
-	       span->span_class == CRIT_CLASS_OMP_WAIT;
-}
-
 /* An OpenMP worker is idle from the end of a parallel region to its next one. */
 static bool is_worker(const struct crit_trace_span *span)
 {
@@ -199,13 +191,6 @@ static int end_idle(struct crit_filming *filming, uint32_t thread, uint64_t time
 		time_ns = region->begin_ns;
 	return put_cause(filming, thread, act_of(filming, region->primary, time_ns),
 			 region->primary);
-}
-
-static enum crit_span_kind kind_of(const struct crit_trace_span *span)
-{
-	if (is_wait(span))
-		return CRIT_SPAN_WAIT;
-	return span->call == CRIT_CONSTRUCT_TASK ? CRIT_SPAN_TASK : CRIT_SPAN_OTHER;
 }
 
 /* Ends what is open but for a call. */
@@ -230,7 +215,8 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	const uint64_t instance =
 		span->call == CRIT_CONSTRUCT_PARALLEL ? CRIT_INSTANCE_NUMBER(span->arg) : 0;
-	const struct crit_open_span open = { { span->site, span->call }, kind_of(span) };
+	const struct crit_open_span open = { { span->site, span->call },
+					     crit_filmed_kind_of(span) };
 	int rc = end_other(filming, thread, time_ns, instance);
 
 	(void)total_cmetric_ns;
@@ -286,16 +272,40 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	return kind == CRIT_SPAN_TASK && !filmed->open ? go_on(filming, thread, time_ns) : 0;
 }
 
+static int change_cpu(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		      bool is_queued)
+{
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+
+	if (is_queued == filmed->is_queued)
+		return 0;
+	filmed->is_queued = is_queued;
+	return put(filming, is_queued ? CRIT_FILM_QUEUE : CRIT_FILM_RUN, time_ns, thread, 0);
+}
+
 static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
 {
 	struct crit_filming *filming = user;
 	const enum crit_open_wait open = filming->threads[thread].open;
+	int rc = change_cpu(filming, thread, time_ns, state == CRIT_STATE_RUNNABLE);
 
+	if (rc || filming->has_ranks)
+		return rc;
 	if (state == CRIT_STATE_BLOCKED && open == CRIT_OPEN_NONE)
 		return begin_wait(filming, thread, time_ns, CRIT_OPEN_BLOCKED,
-				  &(struct crit_code_call){ 0, CRIT_CODE_BLOCKED });
+				  &(struct crit_code_call){ filming->threads[thread].blocks_in,
+							    CRIT_CODE_BLOCKED });
 	if (state != CRIT_STATE_BLOCKED && open == CRIT_OPEN_BLOCKED)
 		return end_wait(filming, thread, time_ns);
+	return 0;
+}
+
+static int note_block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
+{
+	struct crit_filming *filming = user;
+
+	(void)time_ns;
+	filming->threads[thread].blocks_in = (uint32_t)(system_call + 1);
 	return 0;
 }
 
@@ -311,6 +321,8 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 					    : end_other(filming, thread, time_ns, 0);
 	if (!rc)
 		rc = settle_block(filming, thread);
+	if (!rc)
+		rc = change_cpu(filming, thread, time_ns, false);
 	filmed->end_ns = time_ns;
 	return rc ? rc
 		  : put_key(filming, time_ns,
@@ -467,12 +479,14 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 {
 	return (struct crit_trace_sink){ .user = filming,
 					 .threads_max = CRIT_FILMING_THREADS,
+					 .has_rank_states = true,
 					 .begin = begin,
 					 .thread_begin = begin_thread,
 					 .thread_end = end_thread,
 					 .enter = enter,
 					 .leave = leave,
-					 .state = change_state };
+					 .state = change_state,
+					 .block = note_block };
 }
 
 struct crit_listener crit_filming_listener(struct crit_filming *filming)
@@ -575,23 +589,7 @@ int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *r
 							    .thread_count = filming->thread_count,
 							    .bucket_count = filming->keys.count };
 
-	*ret_run = (struct crit_filmed_run){
-		.bucket_ns = calloc(filming->keys.count, sizeof(*ret_run->bucket_ns)),
-		.options = { .begin_ns = filming->begin_ns,
-			     .thread_count = filming->thread_count,
-			     .bucket_count = filming->keys.count,
-			     .outside = CRIT_CODE_OUTSIDE },
-	};
-	if (!ret_run->bucket_ns)
-		return crit_err_set(err, -ENOMEM, "out of memory");
 	crit_film_rewind(filming->film);
-	return crit_resolved_film_create(filming->film, &options, ret_run->bucket_ns,
-					 &ret_run->film, err);
-}
-
-void crit_filmed_run_fini(struct crit_filmed_run *run)
-{
-	crit_film_destroy(run->film);
-	free(run->bucket_ns);
-	*run = (struct crit_filmed_run){ 0 };
+	*ret_run = (struct crit_filmed_run){ .options = { .outside = CRIT_CODE_OUTSIDE } };
+	return crit_filmed_run_make(filming->film, &options, ret_run, err);
 }

@@ -28,7 +28,7 @@
 #include "analysis/waits/code_key.h"
 #include "analysis/waits/costs.h"
 #include "analysis/waits/film.h"
-#include "analysis/waits/forecast.h"
+#include "analysis/waits/resolved_film.h"
 
 #define CRIT_FILMING_THREADS 65536u /* of larger runs no waits are followed */
 
@@ -68,18 +68,11 @@ const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming
 int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,
 		      struct crit_err *err);
 
-struct crit_filmed_run { /* for forecasts */
-	struct crit_film *film; /* resolved; to be rewound before each */
-	uint64_t *bucket_ns; /* how long threads were in each */
-	struct crit_forecast_options options; /* without scenarios */
-};
-
 /*
  * Turns round what was played, of a filming that has needs.  Ownership: fini by the caller.
- * Errors: those of crit_resolved_film_create.
+ * Errors: those of crit_filmed_run_make.
  */
 int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *ret_run,
 			 struct crit_err *err);
-void crit_filmed_run_fini(struct crit_filmed_run *run);
 
 #endif

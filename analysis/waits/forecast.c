@@ -14,7 +14,7 @@ struct timeline { /* of a thread */
 	uint32_t bucket;
 	uint32_t due; /* ends of its waits at the present time that were not taken */
 	uint32_t ahead, taken; /* its own entries of the present time; of these, taken */
-	bool is_waiting;
+	bool is_waiting, is_queued;
 };
 
 struct moment { /* an entry of the present time */
@@ -59,7 +59,8 @@ static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, 
 	const uint64_t base_ns = times_of(forecasting, thread)[scenario];
 	const uint64_t passed_ns = at_ns - timeline->base_ns;
 
-	if (timeline->is_waiting || !factors || timeline->bucket == CRIT_FILM_NO_BUCKET)
+	if (timeline->is_waiting || timeline->is_queued || !factors ||
+	    timeline->bucket == CRIT_FILM_NO_BUCKET)
 		return base_ns + passed_ns;
 	factors += timeline->bucket;
 	if (factors->numerator == factors->denominator)
@@ -205,6 +206,11 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 	if (entry->type == CRIT_FILM_WAIT) {
 		move_base(forecasting, entry->node, entry->time_ns);
 		timeline->is_waiting = true;
+	}
+	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN) {
+		if (!timeline->is_waiting)
+			move_base(forecasting, entry->node, entry->time_ns);
+		timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
 	}
 	if (entry->type == CRIT_FILM_END) {
 		take_end(forecasting, moment);

@@ -11,6 +11,7 @@
 struct later { /* what is known of a thread from the entries read so far, which are later */
 	uint64_t until_ns;
 	uint32_t bucket; /* CRIT_FILM_NO_BUCKET: none is known */
+	bool is_queued;
 };
 
 struct resolving {
@@ -21,6 +22,16 @@ struct resolving {
 	struct crit_err *err;
 };
 
+/* Counts the time that a thread was in its bucket and had a CPU. */
+static void count(struct resolving *resolving, uint32_t thread, uint64_t time_ns)
+{
+	struct later *later = &resolving->threads[thread];
+
+	if (later->bucket != CRIT_FILM_NO_BUCKET && !later->is_queued)
+		resolving->bucket_ns[later->bucket] += later->until_ns - time_ns;
+	later->until_ns = time_ns;
+}
+
 /* The bucket that a thread was in until what was read begins now. */
 static int begin_bucket(struct resolving *resolving, uint32_t thread, uint64_t time_ns)
 {
@@ -29,25 +40,32 @@ static int begin_bucket(struct resolving *resolving, uint32_t thread, uint64_t t
 		.time_ns = time_ns, .node = thread, .number = later->bucket, .type = CRIT_FILM_FROM
 	};
 
+	count(resolving, thread, time_ns);
 	if (later->bucket == CRIT_FILM_NO_BUCKET)
 		return 0;
-	resolving->bucket_ns[later->bucket] += later->until_ns - time_ns;
 	return crit_film_put(resolving->film, &entry, resolving->err);
 }
 
 static int take(struct resolving *resolving, const struct crit_film_entry *entry)
 {
 	const struct crit_resolved_film_options *options = resolving->options;
+	const bool is_cpu = entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN;
 	int rc;
 
-	if (entry->type != CRIT_FILM_UNTIL)
+	if (entry->type != CRIT_FILM_UNTIL && !is_cpu)
 		return crit_film_put(resolving->film, entry, resolving->err);
 	if (entry->node & CRIT_FILM_OBJECT)
 		return 0;
-	if (entry->node >= options->thread_count || entry->number >= options->bucket_count)
+	if (entry->node >= options->thread_count ||
+	    (!is_cpu && entry->number >= options->bucket_count))
 		return -EPROTO;
+	if (is_cpu) {
+		count(resolving, entry->node, entry->time_ns);
+		resolving->threads[entry->node].is_queued = entry->type == CRIT_FILM_RUN;
+		return crit_film_put(resolving->film, entry, resolving->err);
+	}
 	rc = begin_bucket(resolving, entry->node, entry->time_ns);
-	resolving->threads[entry->node] = (struct later){ entry->time_ns, entry->number };
+	resolving->threads[entry->node].bucket = entry->number;
 	return rc;
 }
 
@@ -71,32 +89,44 @@ static int turn_round(struct resolving *resolving, struct crit_film *film)
 	return rc ? rc : crit_film_finish(resolving->film, resolving->err);
 }
 
-int crit_resolved_film_create(struct crit_film *film,
-			      const struct crit_resolved_film_options *options,
-			      uint64_t *ret_bucket_ns, struct crit_film **ret_film,
-			      struct crit_err *err)
+static int resolve(struct crit_film *film, struct resolving *resolving)
+{
+	const struct crit_resolved_film_options *options = resolving->options;
+	int rc;
+
+	resolving->threads = calloc(options->thread_count + 1, sizeof(*resolving->threads));
+	if (!resolving->threads || !resolving->bucket_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->thread_count; i++)
+		resolving->threads[i].bucket = CRIT_FILM_NO_BUCKET;
+	rc = crit_film_create(&options->file, &resolving->film, resolving->err);
+	return rc ? rc : turn_round(resolving, film);
+}
+
+int crit_filmed_run_make(struct crit_film *film, const struct crit_resolved_film_options *options,
+			 struct crit_filmed_run *ret_run, struct crit_err *err)
 {
 	struct resolving resolving = {
 		.options = options,
-		.threads = calloc(options->thread_count + 1, sizeof(*resolving.threads)),
-		.bucket_ns = ret_bucket_ns,
+		.bucket_ns = calloc(options->bucket_count + 1, sizeof(*resolving.bucket_ns)),
 		.err = err,
 	};
-	int rc = resolving.threads ? crit_film_create(&options->file, &resolving.film, err)
-				   : -ENOMEM;
+	int rc = resolve(film, &resolving);
 
-	for (size_t i = 0; i < options->thread_count && !rc; i++)
-		resolving.threads[i].bucket = CRIT_FILM_NO_BUCKET;
-	memset(ret_bucket_ns, 0, options->bucket_count * sizeof(*ret_bucket_ns));
-	if (!rc)
-		rc = turn_round(&resolving, film);
 	free(resolving.threads);
-	if (!rc) {
-		*ret_film = resolving.film;
-		return 0;
-	}
-	crit_film_destroy(resolving.film);
-	return err->text[0] ? rc
-			    : crit_err_set(err, rc, "cannot turn the film of the waits round: %s",
-					   strerror(-rc));
+	ret_run->film = resolving.film;
+	ret_run->bucket_ns = resolving.bucket_ns;
+	ret_run->options.begin_ns = options->begin_ns;
+	ret_run->options.thread_count = options->thread_count;
+	ret_run->options.bucket_count = options->bucket_count;
+	if (!rc || err->text[0])
+		return rc;
+	return crit_err_set(err, rc, "cannot turn the film of the waits round: %s", strerror(-rc));
+}
+
+void crit_filmed_run_fini(struct crit_filmed_run *run)
+{
+	crit_film_destroy(run->film);
+	free(run->bucket_ns);
+	*run = (struct crit_filmed_run){ 0 };
 }

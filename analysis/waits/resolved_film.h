@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/waits/film.h"
+#include "analysis/waits/forecast.h"
 
 struct crit_resolved_film_options {
 	struct crit_film_options file;
@@ -21,15 +22,19 @@ struct crit_resolved_film_options {
 	size_t bucket_count;
 };
 
+struct crit_filmed_run { /* for forecasts */
+	struct crit_film *film; /* to be rewound before each */
+	uint64_t *bucket_ns; /* how long threads were in each and had a CPU, or waited */
+	struct crit_forecast_options options; /* without scenarios */
+};
+
 /*
- * Turns round a finished film, which is read to its begin.  ret_bucket_ns: of each bucket, how long
- * threads were in it, waits included.
- * Ownership: the new film is the caller's to destroy.
+ * Turns round a finished film, which is read to its begin.
+ * Ownership: fini by the caller, also after an error; of the options it keeps `outside`.
  * Errors: -ENOMEM, -EPROTO, those of both films; err says which.
  */
-int crit_resolved_film_create(struct crit_film *film,
-			      const struct crit_resolved_film_options *options,
-			      uint64_t *ret_bucket_ns, struct crit_film **ret_film,
-			      struct crit_err *err);
+int crit_filmed_run_make(struct crit_film *film, const struct crit_resolved_film_options *options,
+			 struct crit_filmed_run *ret_run, struct crit_err *err);
+void crit_filmed_run_fini(struct crit_filmed_run *run);
 
 #endif

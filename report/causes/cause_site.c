@@ -24,6 +24,8 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 	int order = crit_by_number(left->is_outside, right->is_outside);
 
 	if (!order)
+		order = crit_by_number(left->is_cpu, right->is_cpu);
+	if (!order)
 		order = crit_by_number(left->is_call, right->is_call);
 	if (!order)
 		order = compare_call(left->before_call, &left->before, right->before_call,
@@ -53,7 +55,7 @@ static void find_call(struct crit_symbols *symbols, const struct crit_thread_row
 {
 	*ret_call = call->call;
 	ret_place->offset = call->site;
-	if (symbols && call->site)
+	if (symbols && call->site && call->call != CRIT_CODE_BLOCKED)
 		crit_symbols_find(symbols, thread->node, thread->pid, call->site, ret_place);
 }
 

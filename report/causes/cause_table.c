@@ -115,44 +115,63 @@ static double without_cpu(const struct crit_results *results, const struct crit_
 		       : 0;
 }
 
+/* is_cpu: what of the bucket its thread wanted a CPU for, wherever it was. */
 static struct crit_cause_row row_of(const struct crit_code_key *key, const struct crit_cost *cost,
-				    const struct crit_results *results,
-				    struct crit_symbols *symbols, enum crit_cause_by by)
+				    const struct crit_results *results, enum crit_cause_by by,
+				    bool is_cpu)
 {
 	struct crit_cause_row row = { .who = who_of(results, key->thread, by),
-				      .direct = cost->direct,
+				      .is_cpu = is_cpu,
+				      .direct = is_cpu ? cost->direct_cpu
+						       : cost->direct - cost->direct_cpu,
 				      .is_outside = key->thread >= results->thread_count };
 
 	for (int part = 0; part < CRIT_PART_COUNT; part++) {
+		if ((part == CRIT_PART_CPU) != is_cpu)
+			continue;
 		row.cost += cost->cost[part];
 		row.path_ns += cost->path_ns[part];
 	}
-	row.has_place = !row.is_outside && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
-	if (!row.has_place || !(row.cost || row.path_ns))
-		return row;
-	crit_cause_find_place(&row, key, results, symbols);
+	row.has_place = !row.is_outside && !is_cpu &&
+			(by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
 	return row;
 }
 
-/* Those that cost nobody anything and are on no path tell nothing. */
+/* Two rows of each bucket, by groups.  Errors: NULL, out of memory. */
+static struct crit_cause_row *join_rows(const struct crit_costs *costs,
+					const struct crit_code_key *keys,
+					const struct crit_results *results,
+					struct crit_symbols *symbols, enum crit_cause_by by,
+					size_t *ret_count)
+{
+	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
+	struct crit_cause_row *all = calloc(2 * costs->bucket_count + 2, sizeof(*all)), *rows;
+	size_t count = 0;
+
+	if (!all)
+		return NULL;
+	for (size_t i = 0; i < 2 * costs->bucket_count + 2; i++) {
+		const struct crit_code_key *key = i / 2 < costs->bucket_count ? &keys[i / 2]
+									      : &nowhere;
+		struct crit_cause_row *row = &all[count];
+
+		*row = row_of(key, &costs->buckets[i / 2], results, by, i % 2);
+		if (!row->cost && !row->path_ns)
+			continue; /* they tell nothing */
+		if (row->has_place)
+			crit_cause_find_place(row, key, results, symbols);
+		count++;
+	}
+	rows = crit_group_by(&by_cause, all, count, ret_count);
+	free(all);
+	return rows;
+}
+
 static int fill_rows(struct crit_cause_table *table, const struct crit_code_key *keys,
 		     const struct crit_results *results, struct crit_symbols *symbols,
 		     enum crit_cause_by by)
 {
-	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
-	const size_t bucket_count = table->costs->bucket_count;
-	struct crit_cause_row *all = calloc(bucket_count + 1, sizeof(*all));
-	size_t count = 0;
-
-	if (!all)
-		return -ENOMEM;
-	for (size_t i = 0; i <= bucket_count; i++) {
-		all[count] = row_of(i < bucket_count ? &keys[i] : &nowhere,
-				    &table->costs->buckets[i], results, symbols, by);
-		count += all[count].cost || all[count].path_ns;
-	}
-	table->rows = crit_group_by(&by_cause, all, count, &table->row_count);
-	free(all);
+	table->rows = join_rows(table->costs, keys, results, symbols, by, &table->row_count);
 	if (!table->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->row_count; i++) {

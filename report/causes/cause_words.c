@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analysis/symbols/system_calls.h"
 #include "analysis/waits/code_key.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
@@ -33,8 +34,13 @@ static const char *call_text(uint16_t call, const struct crit_source_location *p
 {
 	char where[CALL_BYTES - 48];
 
-	if (call == CRIT_CODE_BLOCKED)
-		return "a block";
+	if (call == CRIT_CODE_BLOCKED) {
+		const char *name = crit_system_call_name((int)place->offset - 1);
+
+		(void)snprintf(text, CALL_BYTES, "a block%s%s", name ? " in " : "",
+			       name ? name : "");
+		return text;
+	}
 	if (call == CRIT_CODE_IDLE)
 		return "idle time of OpenMP";
 	if (!place->offset && !place->module)
@@ -50,6 +56,8 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 
 	if (row->is_outside)
 		return "timers, devices, other programs";
+	if (row->is_cpu)
+		return "wants a CPU and has none";
 	if (!row->has_place)
 		return "";
 	if (!row->before_call && !row->after_call)

@@ -25,6 +25,11 @@ static size_t unit_of(const struct crit_summary *summary, const struct crit_caus
 	return summary->unit == CRIT_UNIT_RANKS ? row->who.rank : row->who.thread;
 }
 
+static bool is_code(const struct crit_cause_row *row)
+{
+	return !row->is_outside && !row->is_call && !row->is_cpu;
+}
+
 /* Rows come by cost: the first one of each unit is its largest. */
 static struct candidate sum_of(const struct crit_summary *summary, size_t first)
 {
@@ -35,7 +40,7 @@ static struct candidate sum_of(const struct crit_summary *summary, size_t first)
 	for (size_t i = first; i < causes->row_count; i++) {
 		const struct crit_cause_row *row = &causes->rows[i];
 
-		if (row->is_outside || row->is_call || unit_of(summary, row) != unit)
+		if (!is_code(row) || unit_of(summary, row) != unit)
 			continue;
 		sum.share += row->share;
 		sum.direct += row->cost ? row->share * (double)row->direct / (double)row->cost : 0;
@@ -54,7 +59,7 @@ static struct candidate find(const struct crit_summary *summary)
 		const struct crit_cause_row *row = &causes->rows[i];
 		struct candidate candidate;
 
-		if (row->is_outside || row->is_call || unit_of(summary, row) == CRIT_NONE)
+		if (!is_code(row) || unit_of(summary, row) == CRIT_NONE)
 			continue;
 		candidate = sum_of(summary, i);
 		if (candidate.share > best.share)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "analysis/symbols/system_calls.h"
 #include "analysis/waits/code_key.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
@@ -106,18 +107,23 @@ static json_t *text_or_null(const char *words)
 /* A call that bounds a cause, and its place. */
 static json_t *cause_call_of(uint16_t call, const struct crit_source_location *place)
 {
+	const bool is_block = call == CRIT_CODE_BLOCKED;
 	json_t *row = json_object();
 
 	(void)json_object_set_new(row, "call",
-				  json_string(call == CRIT_CODE_BLOCKED ? "blocked"
-					      : call == CRIT_CODE_IDLE  ? "omp idle"
-									: crit_call_name(call)));
+				  json_string(is_block                 ? "blocked"
+					      : call == CRIT_CODE_IDLE ? "omp idle"
+								       : crit_call_name(call)));
+	(void)json_object_set_new(
+		row, "system_call",
+		text_or_null(is_block ? crit_system_call_name((int)place->offset - 1) : NULL));
 	(void)json_object_set_new(row, "function", text_or_null(place->function));
 	(void)json_object_set_new(row, "file", text_or_null(place->file));
 	(void)json_object_set_new(row, "line",
 				  place->line ? json_integer(place->line) : json_null());
 	(void)json_object_set_new(row, "module", text_or_null(place->module));
-	(void)json_object_set_new(row, "offset", json_integer((json_int_t)place->offset));
+	(void)json_object_set_new(row, "offset",
+				  is_block ? json_null() : json_integer((json_int_t)place->offset));
 	return row;
 }
 

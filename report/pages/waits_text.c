@@ -6,30 +6,6 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
 
-#define WITHOUT_CPU 0.05 /* of the time it computed: said from here on */
-#define WORTH_A_LINE 0.05 /* of those who cost more than this part of all waiting */
-
-/* Whom a cost is not all to be held against. */
-static void write_without_cpu(FILE *out, const struct crit_cause_table *table,
-			      const struct crit_results *results, size_t rows_max)
-{
-	for (size_t i = 0; i < table->row_count && (!rows_max || i < rows_max); i++) {
-		const struct crit_cause_row *row = &table->rows[i];
-		bool is_first = row->without_cpu >= WITHOUT_CPU && row->share > WORTH_A_LINE;
-		char who[CRIT_CAUSE_WHO_BYTES];
-
-		for (size_t k = 0; k < i && is_first; k++)
-			is_first = table->rows[k].who.rank != row->who.rank ||
-				   table->rows[k].who.thread != row->who.thread;
-		if (is_first)
-			crit_line_print(out,
-					"  %s had no CPU for %.0f%% of the time it computed: its "
-					"cost is that as well\n",
-					crit_cause_who(results, &row->who, who),
-					100 * row->without_cpu);
-	}
-}
-
 static void write_causes(FILE *out, const struct crit_cause_table *table,
 			 const struct crit_results *results, size_t rows_max)
 {
@@ -90,7 +66,6 @@ void crit_waits_text_write(FILE *out, const struct crit_cause_table *table,
 		fprintf(out, "  %llu waits went round in circles and were cut: unknown\n",
 			(unsigned long long)costs->cycle_count);
 	write_causes(out, table, results, rows_max);
-	write_without_cpu(out, table, results, rows_max);
 	if (table->pair_count)
 		write_pairs(out, table, results, rows_max);
 }

@@ -23,6 +23,8 @@ class BruteForce:
         for node, stretches in film.buckets.items():
             for since, until, bucket in stretches:
                 self.bucket_at[node][since:until] = [bucket] * (until - since)
+        self.queued_at = {node: {t for since, until in stretches for t in range(since, until)}
+                          for node, stretches in film.queued.items()}
         self.by_begin, self.by_end, self.by_cause = (defaultdict(list) for _ in range(3))
         for wait in film.waits:
             if wait.s < wait.e:
@@ -36,6 +38,8 @@ class BruteForce:
 
     def part(self, node, t):
         """What a root does."""
+        if t in self.queued_at.get(node, ()):
+            return CPU
         bucket = self.bucket(node, t)
         part = UNKNOWN if bucket == NO_BUCKET else self.film.parts[bucket]
         wait = self.open.get(node)

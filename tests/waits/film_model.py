@@ -30,6 +30,7 @@ class Film:
         self.threads, self.parts, self.end, self.last = threads, parts, end, 0
         self.waits = []
         self.buckets = {}  # node -> [(from, until, bucket)], without gaps
+        self.queued = {}  # node -> [(from, until)] in which it has no CPU
         self.order = {}  # node -> [(time, line)], as the node's entries are written
 
     def wait(self, node, kind, s):
@@ -46,6 +47,13 @@ class Film:
         """A node is in a bucket; an object is in one during its life."""
         self.buckets.setdefault(node, []).append((since, until, bucket))
         self.order.setdefault(node, []).append((until, f"until {until} {node} {bucket}"))
+
+    def queue(self, node, since, until):
+        """Whatever bucket it is in, a node has no CPU."""
+        if since < until:
+            self.queued.setdefault(node, []).append((since, until))
+            lane = self.order.setdefault(node, [])
+            lane += [(since, f"queue {since} {node}"), (until, f"run {until} {node}")]
 
     def begin_object(self, node, time):
         self.order.setdefault(node, []).append((time, f"until {time} {node} {NO_BUCKET}"))

@@ -4,10 +4,11 @@
 
 usage: forecast_truth.py BUILD COUNT [SEED]
 
-A program is a list of steps per thread: it computes, sends, receives one message or several at once, or meets all or
-some; each call takes time, so that a thread does one thing at a time.  A simulator runs it; what happened becomes a film, from which the forecast of 16 scenarios must be, to the
-nanosecond, what the simulator gives for the program with its computations changed.  As a film with one cause per wait
-does not know of those that may come last, such forecasts must fail in some.
+A program is a list of steps per thread: it computes, has no CPU, sends, receives one message or several at once, or
+meets all or some; each call takes time, so that a thread does one thing at a time.  A simulator runs it; what happened
+becomes a film, from which the forecast of 16 scenarios must be, to the nanosecond, what the simulator gives for the
+program with its computations changed.  As a film with one cause per wait does not know of those that may come last,
+such forecasts must fail in some.
 """
 import collections
 import random
@@ -34,7 +35,10 @@ class Program:
             self.add(dice)
 
     def compute(self, dice, thread):
-        self.steps[thread].append(("compute", dice.randint(1, BUCKETS - 2), 100 * dice.choice([0, 1, dice.randint(1, 40)])))
+        if dice.random() < 0.2:
+            self.steps[thread].append(("queue", dice.randint(1, 300)))
+        self.steps[thread].append(("compute", dice.randint(1, BUCKETS - 2),
+                                   100 * dice.choice([0, 1, dice.randint(1, 40)])))
 
     def add(self, dice):
         """What is sent is received later in all lists, so no program hangs."""
@@ -125,6 +129,10 @@ class Run:
         elif kind == "send":
             self.sent[thread, what].append(self.now[thread])
             self.be(thread, IN_WAIT, 1)
+        elif kind == "queue":
+            begin, self.now[thread] = self.now[thread], self.now[thread] + what
+            self.lanes[thread] += [(begin, f"queue {begin} {thread}"),
+                                   (self.now[thread], f"run {self.now[thread]} {thread}")]
         elif rest[0]:
             self.be(thread, what, rest[0] * self.percents[what] // 100)
         self.at[thread] += 1
@@ -135,6 +143,8 @@ class Run:
         while any([self.at[t] < len(steps[t]) and self.step(t) for t in threads]):
             pass
         assert all(self.at[t] == len(steps[t]) for t in threads)
+        for thread in threads:
+            self.be(thread, IN_WAIT, 0)
         return self
 
     def film(self, is_whole):

@@ -4,6 +4,7 @@
 // A film: "film BEGIN END THREADS LAST", then "part P" for each bucket, then its entries in
 // the order in which they are written, then "play":
 //   until TIME NODE BUCKET | wait TIME NODE KIND NUMBER | end TIME NODE KIND NUMBER |
+//   queue TIME NODE | run TIME NODE |
 //   cause|need TIME NODE NUMBER | arrival TIME NODE OBJECT IS-LAST | birth TIME NODE THREAD
 // Or, instead of "play", for each scenario "scenario IS-WITHOUT-TRANSFER" and then "factor
 // NUMERATOR DENOMINATOR" for each bucket, then "forecast OUTSIDE", which prints when it ends.
@@ -14,7 +15,6 @@
 #include <string.h>
 
 #include "analysis/waits/backplay.h"
-#include "analysis/waits/forecast.h"
 #include "analysis/waits/resolved_film.h"
 #include "core/base/cleanup.h"
 
@@ -78,25 +78,20 @@ static int play(struct text_film *text)
 static int play_forwards(struct text_film *text, struct crit_forecast *ret_forecast,
 			 uint32_t outside, struct crit_err *err)
 {
-	uint64_t bucket_ns[BUCKETS_MAX];
-	const struct crit_resolved_film_options resolve = {
+	const struct crit_resolved_film_options options = {
 		.file = { .directory = ".", .max_bytes = 1u << 30 },
 		.begin_ns = text->options.begin_ns,
 		.thread_count = text->options.thread_count,
 		.bucket_count = text->options.bucket_count,
 	};
-	const struct crit_forecast_options options = { .begin_ns = resolve.begin_ns,
-						       .thread_count = resolve.thread_count,
-						       .bucket_count = resolve.bucket_count,
-						       .outside = outside,
-						       .scenarios = text->scenarios,
-						       .scenario_count = text->scenario_count };
-	struct crit_film *film = NULL;
-	int rc = crit_resolved_film_create(text->film, &resolve, bucket_ns, &film, err);
+	struct crit_filmed_run run = { .options = { .outside = outside,
+						    .scenarios = text->scenarios,
+						    .scenario_count = text->scenario_count } };
+	int rc = crit_filmed_run_make(text->film, &options, &run, err);
 
 	if (!rc)
-		rc = crit_forecast_play(film, &options, ret_forecast, err);
-	crit_film_destroy(film);
+		rc = crit_forecast_play(run.film, &run.options, ret_forecast, err);
+	crit_filmed_run_fini(&run);
 	return rc;
 }
 
@@ -154,6 +149,10 @@ static int put(struct text_film *text, const char *line)
 	else if (sscanf(line, "end %" SCNu64 " %" SCNu32 " %" SCNu8 " %" SCNu32, &entry.time_ns,
 			&entry.node, &entry.kind, &entry.number) == 4)
 		entry.type = CRIT_FILM_END;
+	else if (sscanf(line, "queue %" SCNu64 " %" SCNu32, &entry.time_ns, &entry.node) == 2)
+		entry.type = CRIT_FILM_QUEUE;
+	else if (sscanf(line, "run %" SCNu64 " %" SCNu32, &entry.time_ns, &entry.node) == 2)
+		entry.type = CRIT_FILM_RUN;
 	else if (sscanf(line, "cause %" SCNu64 " %" SCNu32 " %" SCNu32, &entry.time_ns, &entry.node,
 			&entry.number) == 3)
 		entry.type = CRIT_FILM_CAUSE;

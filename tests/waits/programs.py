@@ -52,6 +52,14 @@ class Simulator:
         self.film.be(thread, self.since[thread], self.now, bucket)
         self.since[thread] = self.now
 
+    def lack_cpu(self, thread, since, until, bucket):
+        """It had no CPU, which is a bucket of its own or not."""
+        if self.random.random() < 0.5:
+            self.film.be(thread, since, until, NO_CPU)
+        else:
+            self.film.queue(thread, since, until)
+            self.film.be(thread, since, until, bucket)
+
     def leave(self, thread, wait, *causes):
         """A wait ends now; part of it the thread may have been without a CPU."""
         begin = self.since[thread]
@@ -59,7 +67,7 @@ class Simulator:
             first = self.random.randint(begin, self.now)
             until = self.random.randint(first, self.now)
             self.film.be(thread, begin, first, IN_WAIT)
-            self.film.be(thread, first, until, NO_CPU)
+            self.lack_cpu(thread, first, until, IN_WAIT)
             self.since[thread] = until
         self.be(thread, IN_WAIT)
         self.film.end_wait(wait, self.now, *causes)
@@ -69,7 +77,11 @@ class Simulator:
 
     def compute(self, thread):
         yield self.now + self.span()
-        self.be(thread, self.random.choice([WORK, OTHER_WORK, NO_CPU]))
+        if self.random.random() < 0.3:
+            self.lack_cpu(thread, self.since[thread], self.now, WORK)
+            self.since[thread] = self.now
+        else:
+            self.be(thread, self.random.choice([WORK, OTHER_WORK]))
 
     def send(self, thread):
         to = self.random.randrange(self.film.threads)
