@@ -3,6 +3,7 @@
 import contextlib
 import glob
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -15,8 +16,9 @@ SAMPLE, SAMPLE_BYTES = 8, 48
 CHUNKS = (18, 22, 23)  # SAMPLES, PATHS, PATH_FILES
 STRANGER_HZ = 997
 STRANGER_S = 1
-RUN_MS = 10000
+RUN_S = 30
 THREADS = 2
+CPU_BAR, CPU_AIM = 1, 0.2  # per cent of a program's CPU time, at the defaults
 
 
 def clock_program(pid):
@@ -67,11 +69,14 @@ def cpu_of(text, seen):
             seen[path] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def member_run(bench, pid, socket):
+def crowd(bench):
+    return [bench.program("tests", "apps", "sampled"), "crowd", str(1000 * RUN_S // THREADS), str(THREADS)]
+
+
+def member_run(bench, pid, socket, command):
     """Of a run with members on the CPUs: shares of its CPU time in %, ns for a tick, KB/s."""
     before, begin_s, unwinders = clock_program(pid), time.monotonic(), {}
-    child, folder = start(bench, socket, [bench.program("tests", "apps", "sampled"), "crowd", str(RUN_MS // THREADS),
-                                       str(THREADS)], CRIT_FINISH_S="0")
+    child, folder = start(bench, socket, command, CRIT_FINISH_S="0")
     while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         cpu_of(f"crit finish --directory {folder}/run", unwinders)  # its analysis comes later
         time.sleep(0.05)
@@ -83,6 +88,7 @@ def member_run(bench, pid, socket):
     stored += SAMPLE_BYTES * recording.kernel_kinds().get(SAMPLE, 0)
     return {"ticks": 100 * (after[0] - before[0]) * 1e-9 / cpu_s,
             "tick": (after[0] - before[0]) / (after[1] - before[1]),
+            "elapsed": elapsed_s,
             "unwinding": 100 * sum(unwinders.values()) / cpu_s,
             "stored": stored / 1000 / elapsed_s}
 
@@ -92,7 +98,7 @@ def lines_samples(bench):
         raise NotBuilt("root, to start collectors and to read the kernel's counters")
     with collectors(bench, 1) as [(pid, socket)], statistics():
         stranger = [stranger_ns(bench, pid, socket) for _ in range(bench.rounds)]
-        members = [member_run(bench, pid, socket) for _ in range(min(bench.rounds, 3))]
+        members = [member_run(bench, pid, socket, crowd(bench)) for _ in range(min(bench.rounds, 3))]
     figures = {name: [row[name] for row in members] for name in members[0]}
     yield "tick that finds no member, BPF", median(stranger), "ns", 600, 300, spread(stranger)
     yield ("tick of a member with its stack, BPF", median(figures["tick"]), "ns", 8000, 4000,
@@ -104,4 +110,32 @@ def lines_samples(bench):
     yield "samples and paths recorded, a second", median(figures["stored"]), "KB", 100, 20, spread(figures["stored"])
 
 
-LINES = (lines_samples,)
+def programs(bench):
+    """Programs of other people, as a shell runs them: (name, command), over and over until the time is up."""
+    inputs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accept", "applications")
+    two = "mpirun.openmpi --allow-run-as-root -np 2"
+    folder = bench.folder()
+    commands = {
+        "lmp": f"{two} lmp -in {inputs}/two_cutoffs.in -log none -var factor 1.0",
+        "/usr/lib/mumps/dsimpletest": f"{inputs}/laplacian.py 40 >{folder}/system; "
+                                      f"{two} sh -c '/usr/lib/mumps/dsimpletest <{folder}/system'",
+        "pbzip2": f"head -c 50000000 /dev/urandom | base64 >{folder}/data; pbzip2 -p2 -c -k {folder}/data >/dev/null",
+    }
+    for name, command in commands.items():
+        if shutil.which(name):
+            loop = f"end=$(($(date +%s) + {RUN_S})); while [ $(date +%s) -lt $end ]; do {command}; done"
+            yield os.path.basename(name), ["sh", "-c", loop]
+
+
+def lines_programs(bench):
+    if os.geteuid() != 0:
+        raise NotBuilt("root, to start collectors and to read the kernel's counters")
+    with collectors(bench, 1) as [(pid, socket)], statistics():
+        for name, command in programs(bench):
+            row = member_run(bench, pid, socket, command)
+            yield (f"samples of {name}, of its CPU time", row["ticks"] + row["unwinding"], "%", CPU_BAR, CPU_AIM,
+                   f"ticks {row['ticks']:.2f}, unwinding {row['unwinding']:.2f}; {row['stored']:.0f} KB/s; "
+                   f"{row['elapsed']:.0f} s")
+
+
+LINES = (lines_samples, lines_programs)

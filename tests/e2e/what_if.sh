@@ -50,13 +50,14 @@ for flavour in "${flavours[@]}"; do
 	name=balance-$flavour
 	launch "$name" run "$flavour" 2 two_phases 30 20 20 10 10
 	foretold
-	within "$name: gain of balance, per cent: 10 of 40 ms" "$(gain_of balanced)" 22 28
+	within "$name: gain of balance, per cent: 10 of 40 ms" "$(gain_of all_balanced)" 22 28
 	foretold --balance=MPI_Barrier
 	compare "$name-even" "$flavour" two_phases 30 15 15 15 15
+	name+=-even
 	foretold
-	within "$name-even: gain of balance, per cent" "$(gain_of balanced)" -1 2
+	within "$name: gain of balance, per cent" "$(gain_of balanced)" -1 2
 	"$crit" what-if "$dir" >"$trial/text" && grep -q 'no imbalance stands out: to balance a single place' "$trial/text"
-	point "$name-even: nothing stands out" $? "$(tail -n 2 "$trial/text")"
+	point "$name: nothing stands out" $? "$(tail -n 2 "$trial/text")"
 done
 
 "$crit" what-if --faster=nowhere.c,by=10 "$dir" >"$trial/out" 2>&1
