@@ -66,7 +66,7 @@ int on_cpu_clock(__u64 *ctx)
 		return 0;
 	if (!read_registers(ctx, &user))
 		flags |= CRIT_KF_IN_KERNEL;
-	request = mm && (__u64)mm == member->mm ? take_stack(member->run_number, mm, &user) : 0;
+	request = mm && (__u64)mm == member->mm ? take_stack(member->run_number, mm, &user, 0) : 0;
 	r = reserve(member->run_number, sizeof(*r));
 	if (!r)
 		return 0;
@@ -91,7 +91,7 @@ VERIFIED_ONCE int emit_capture(__u32 run_number, __u16 keep, __u64 tag)
 	__u32 request;
 
 	read_saved(&user);
-	request = take_stack(run_number, mm, &user);
+	request = take_stack(run_number, mm, &user, 1);
 	if (!request)
 		return 0;
 	r = reserve(run_number, sizeof(*r));

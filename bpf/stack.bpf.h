@@ -96,7 +96,7 @@ static __always_inline __u32 put_stack(struct stack_slot *slot, __u32 cpu)
  * Returns the copy's number, or 0.
  */
 static __always_inline __u32 take_stack(__u32 run_number, struct mm_struct *mm,
-					const struct user_registers *user)
+					const struct user_registers *user, __u32 is_block)
 {
 	struct crit_run_counters *counters = counters_of(run_number);
 	const __u32 cpu = bpf_get_smp_processor_id();
@@ -111,7 +111,8 @@ static __always_inline __u32 take_stack(__u32 run_number, struct mm_struct *mm,
 		return 0;
 	set_head(&slot->stack.head, CRIT_K_STACK, run_number, 0);
 	if (crit_stack_is_affordable(&slot->credit, slot->stack.head.time_ns,
-				     counters->stack_budget)) {
+				     counters->stack_budget) &&
+	    (!is_block || crit_stack_take_block(&slot->credit, slot->stack.head.time_ns))) {
 		slot->stack.tid = (__u32)pid_tid;
 		slot->stack.pid = (__u32)(pid_tid >> 32);
 		slot->stack.ip = user->ip;

@@ -79,13 +79,6 @@ const struct crit_stack_counts *crit_stack_reader_counts(const struct crit_stack
 	return &reader->counts;
 }
 
-uint64_t crit_stack_reader_waiting(const struct crit_stack_reader *reader)
-{
-	bool is_over;
-
-	return crit_stack_entries_written(&reader->ring, &is_over) - reader->copies_at;
-}
-
 static void lose(struct crit_stack_reader *reader, uint64_t byte_count)
 {
 	reader->counts.overrun_count++;

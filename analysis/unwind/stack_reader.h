@@ -62,7 +62,4 @@ int crit_stack_reader_flush(struct crit_stack_reader *reader);
 /* Up to date, and borrowed. */
 const struct crit_stack_counts *crit_stack_reader_counts(const struct crit_stack_reader *reader);
 
-/* Bytes in the ring that wait to be looked at. */
-uint64_t crit_stack_reader_waiting(const struct crit_stack_reader *reader);
-
 #endif

@@ -31,7 +31,7 @@
 #define NICE 19
 #define LOOK_MS 100
 #define BUSY_LOOK_MS 10 /* where the ring fills quickly */
-#define BUSY_PART 8 /* of the ring, since the last look */
+#define PART 8 /* of the ring that may fill between two looks */
 #define FLUSH_MS 1000
 #define END_MS 400 /* critd waits for 500 */
 #define SOCKET_FD 3 /* in the process */
@@ -43,7 +43,7 @@ struct path_maker {
 	const struct crit_stacks_head *head; /* the ring */
 	size_t memory_bytes;
 	struct crit_stack_reader *reader;
-	uint64_t maps_count; /* at the last look */
+	uint64_t maps_count, written, looked_ns; /* at the last look */
 	uint64_t end_ns; /* nobody waits beyond it; 0: more stacks may come */
 };
 
@@ -97,16 +97,33 @@ static int put(enum crit_chunk_kind kind, const void *body, size_t byte_count, v
 	return send_message(user, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
+/*
+ * How long to wait for the next look: as long as the ring takes to fill in part, at the rate of the
+ * time since the last one.
+ */
+static uint64_t pause_ms(struct path_maker *maker)
+{
+	const uint64_t maps_count = crit_stack_reader_counts(maker->reader)->maps_count;
+	const bool has_maps = maps_count != maker->maps_count;
+	const uint64_t now_ns = crit_clock_ns(CLOCK_MONOTONIC);
+	const uint64_t written = __atomic_load_n(&maker->head->written, __ATOMIC_RELAXED);
+	const uint64_t bytes = written - maker->written + 1;
+	const uint64_t passed_ms = (now_ns - maker->looked_ns) / MS + 1;
+	const uint64_t ms = maker->head->ring_bytes / PART * passed_ms / bytes;
+
+	maker->maps_count = maps_count; /* many ranks' maps may come, which come once */
+	maker->written = written;
+	maker->looked_ns = now_ns;
+	if (has_maps || ms < BUSY_LOOK_MS)
+		return BUSY_LOOK_MS;
+	return ms < LOOK_MS ? ms : LOOK_MS;
+}
+
 /* Until the next look is due, or critd wakes those who wait at the end. */
 static void pause_looking(struct path_maker *maker)
 {
-	const uint64_t maps_count = crit_stack_reader_counts(maker->reader)->maps_count;
-	const bool is_busy = maps_count != maker->maps_count ||
-			     crit_stack_reader_waiting(maker->reader) >
-				     maker->head->ring_bytes / BUSY_PART;
-	const struct timespec pause = { .tv_nsec = (is_busy ? BUSY_LOOK_MS : LOOK_MS) * MS };
+	const struct timespec pause = { .tv_nsec = (long)(pause_ms(maker) * MS) };
 
-	maker->maps_count = maps_count; /* many ranks' maps may come, which come once */
 	/* the low half of the word, on x86-64 */
 	(void)syscall(SYS_futex, &maker->head->is_over, FUTEX_WAIT, 0, &pause, NULL, 0);
 }

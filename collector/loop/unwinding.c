@@ -12,7 +12,7 @@
 #include "collector/system/now.h"
 
 #define LAST_PATHS_NS 500000000ull
-#define RINGS_MAX 64u /* of one critd: memory */
+#define RINGS_MAX 32u /* of one critd: memory */
 #define PART_OF_CAP 16 /* that call paths may take of a recording */
 
 static uint32_t count_rings(const struct crit_server *server)

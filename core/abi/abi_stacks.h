@@ -15,7 +15,7 @@
 
 #define CRIT_STACKS_MAGIC 0x314b434154535243ull /* "CRSTACK1" */
 #define CRIT_STACKS_HEAD_BYTES 4096u
-#define CRIT_STACKS_RING_BYTES (4u << 20)
+#define CRIT_STACKS_RING_BYTES (16u << 20) /* of a second, at some hundred stacks of 31 KiB */
 
 struct crit_stacks_head { /* the first CRIT_STACKS_HEAD_BYTES of the memfd */
 	__u64 magic; /* CRIT_STACKS_MAGIC */

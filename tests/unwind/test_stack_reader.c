@@ -218,11 +218,9 @@ static void check_overrun(void)
 	look_twice();
 	for (uint32_t i = 0; i < 100; i++)
 		put_small(i, 5, 1, 0x1500);
-	CHECK_UINT_EQ(crit_stack_reader_waiting(reader), 100 * 72);
 	look_twice();
 	CHECK_UINT_EQ(counts()->copy_count, 0); /* where the old ones end is not known */
 	CHECK_INT_GE(counts()->overrun_count, 1);
-	CHECK_UINT_EQ(crit_stack_reader_waiting(reader), 0);
 	/* half of the ring is unwound at once, and stacks that waited are lost alone */
 	for (uint32_t i = 0; i < 30; i++)
 		put_small(i, 5, 1, 0x1500);

@@ -116,6 +116,21 @@ static void try_credit(void)
 	CHECK(!crit_stack_is_affordable(&(struct crit_stack_credit){ 0 }, 5, 0));
 }
 
+static void try_blocks(void)
+{
+	struct crit_stack_credit credit = { 0 };
+	__u64 now_ns = 5000000000000000000ull;
+	__u32 count = 0;
+
+	CHECK_CASE("blocks");
+	while (crit_stack_take_block(&credit, now_ns))
+		count++;
+	CHECK_UINT_EQ(count, CRIT_STACK_BLOCKS_AT_ONCE + 1);
+	for (count = 0; now_ns < 5000000010000000000ull; now_ns += 50000)
+		count += crit_stack_take_block(&credit, now_ns);
+	CHECK_NEAR(count, 10 * CRIT_STACK_BLOCKS_A_SECOND, 1);
+}
+
 static void try_readable(void)
 {
 	CHECK_CASE("readable");
@@ -128,6 +143,7 @@ static void try_readable(void)
 int main(void)
 {
 	try_credit();
+	try_blocks();
 	try_readable();
 	try_actives();
 	try_keeps();
