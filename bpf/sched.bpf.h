@@ -117,50 +117,6 @@ static inline __u32 crit_sample_is_kept(__u16 keep, __u32 random)
 
 #define CRIT_CAPTURE_NS 10000000ull /* of a thread the first block in so long is captured, and */
 #define CRIT_CAPTURE_OTHERS 16u /* one in so many others */
-#define CRIT_STACK_CREDIT_NS 1000000 /* a CPU saves up no more than that */
-#define CRIT_STACK_EARNS_NS 1000000000u /* by then the least budget has earned so much */
-
-/*
- * Of blocks no more than that: else those of threads that hand over 20,000 times a second take the
- * room in the ring of a second from which ticks are unwound, which may be starved so long.
- */
-#define CRIT_STACK_BLOCKS_A_SECOND 128u /* on a CPU */
-#define CRIT_STACK_BLOCKS_AT_ONCE 32u
-
-/* Time that a CPU may spend on copies of stacks. */
-struct crit_stack_credit {
-	__s64 left_ns; /* whoever copies takes off what it took; may be negative */
-	__u64 since_ns; /* earned up to then */
-	__u64 block_ns; /* when the next block may be copied */
-};
-
-/* Takes one of the copies of blocks, if one is left. */
-static inline __u32 crit_stack_take_block(struct crit_stack_credit *credit, __u64 now_ns)
-{
-	const __u64 each_ns = 1000000000u / CRIT_STACK_BLOCKS_A_SECOND;
-
-	if (credit->block_ns > now_ns)
-		return 0;
-	if (credit->block_ns + CRIT_STACK_BLOCKS_AT_ONCE * each_ns < now_ns)
-		credit->block_ns = now_ns - CRIT_STACK_BLOCKS_AT_ONCE * each_ns;
-	credit->block_ns += each_ns;
-	return 1;
-}
-
-/* budget: thousandths of the time that passes.  Is anything left? */
-static inline __u32 crit_stack_is_affordable(struct crit_stack_credit *credit, __u64 now_ns,
-					     __u32 budget)
-{
-	__u64 elapsed_ns = now_ns - credit->since_ns;
-
-	if (elapsed_ns > CRIT_STACK_EARNS_NS)
-		elapsed_ns = CRIT_STACK_EARNS_NS;
-	credit->since_ns = now_ns;
-	credit->left_ns += (__s64)(elapsed_ns * budget / 1000);
-	if (credit->left_ns > CRIT_STACK_CREDIT_NS)
-		credit->left_ns = CRIT_STACK_CREDIT_NS;
-	return credit->left_ns > 0;
-}
 
 /* Flags a child starts with.  The tag word belongs to a thread's own process only. */
 static inline __u32 crit_sched_child_flags(__u32 parent_flags, __u32 is_thread)

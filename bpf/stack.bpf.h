@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/credit.bpf.h"
 #include "bpf/member.bpf.h"
 #include "bpf/record.bpf.h"
 #include "bpf/registers.bpf.h"

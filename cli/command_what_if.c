@@ -31,7 +31,7 @@ static const char usage[] =
 	"CODE is a part of the name that crit waits gives it: its file and line, its call\n"
 	"exit: 0 ok, 1 cannot be read or played, 2 usage, 3 incomplete\n";
 
-struct options {
+struct changes {
 	struct crit_fix_wish wishes[WISHES_MAX];
 	size_t wish_count;
 	bool is_json;
@@ -69,7 +69,7 @@ static bool take_faster(struct crit_fix_wish *wish, char *text)
 
 static int take(int option, void *to)
 {
-	struct options *options = to;
+	struct changes *options = to;
 	struct crit_fix_wish *wish = &options->wishes[options->wish_count];
 
 	if (option == 'j') {
@@ -118,12 +118,13 @@ static int write_table(const struct crit_fix_table *table, const struct crit_res
 
 /* Yields an exit code.  Errors: below 0. */
 static int show(const struct crit_analysis *analysis, uint64_t known_ns,
-		const struct options *options, struct crit_err *err)
+		const struct changes *options, struct crit_err *err)
 {
 	struct crit_fix_table table;
 	struct crit_summary summary;
 	bool is_incomplete;
-	int rc = crit_analysis_fixes(analysis, options->wishes, options->wish_count, &table, err);
+	const struct crit_fix_wishes wishes = { options->wishes, options->wish_count };
+	int rc = crit_analysis_fixes(analysis, &wishes, &table, err);
 
 	if (rc)
 		return rc;
@@ -146,7 +147,7 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns,
 }
 
 /* Yields an exit code.  Errors: below 0. */
-static int play(struct crit_recording_set *set, const struct options *options, struct crit_err *err)
+static int play(struct crit_recording_set *set, const struct changes *options, struct crit_err *err)
 {
 	struct crit_analysis *analysis = NULL;
 	const struct crit_run_waits *waits;
@@ -165,7 +166,7 @@ static int play(struct crit_recording_set *set, const struct options *options, s
 
 int crit_command_what_if(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct changes options = { 0 };
 	struct crit_recording_set *set;
 	struct crit_err err = { { 0 } };
 	int code = crit_syntax_read(&syntax, argc, argv, &options);

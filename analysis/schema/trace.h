@@ -95,7 +95,7 @@ struct crit_trace_sink {
 	 */
 	int (*state)(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state);
 
-	/* Right before it is BLOCKED, where it is known: the system call; -1: none, or of 32 bits. */
+	/* Right before it is BLOCKED, if known: the system call; -1: none, or one of 32 bits. */
 	int (*block)(void *user, uint32_t thread, uint64_t time_ns, int system_call);
 
 	/* As many as results->samples.count until end_ns; not where several processes analyse. */

@@ -38,7 +38,8 @@ enum crit_film_type {
 	/*
 	 * For what-if alone, in films that have needs.  Like causes, they come when they are known.
 	 */
-	CRIT_FILM_NEED, /* as CAUSE, but it did not end the wait: c may be before s, node an object */
+	/* as CAUSE, but it did not end the wait: c may be before s, the node an object */
+	CRIT_FILM_NEED,
 	CRIT_FILM_ARRIVAL, /* c, thread, number of an object: it needs that; kind: 1 the last one */
 	CRIT_FILM_BIRTH, /* c, creator, number: thread that begins to exist at c */
 	CRIT_FILM_FROM, /* of a resolved film: time, thread, bucket it is in from there on */

@@ -4,7 +4,8 @@
  *
  * A resolved film (resolved_film.h) is played forwards, in several scenarios at once.  Of a thread
  * that does not wait a stretch of d ns in a bucket takes d times the bucket's factor, its time
- * without a CPU apart, which stays; an act within it comes after the same part of it.  A wait from s to e that needs the acts c_1 ... c_m ends at
+ * without a CPU apart, which stays; an act within it comes after the same part of it.  A wait from
+ * s to e that needs the acts c_1 ... c_m ends at
  *
  *     t'(e) = max(t'(s), t'(c_1), ..., t'(c_m)) + (e - max(s, c_1, ..., c_m)),
  *

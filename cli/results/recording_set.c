@@ -332,11 +332,11 @@ const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *ana
 	return analysis->waits;
 }
 
-int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wish *wishes,
-			size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err)
+int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wishes *wishes,
+			struct crit_fix_table *ret_table, struct crit_err *err)
 {
 	return crit_run_waits_fixes(analysis->waits, analysis->results, analysis->symbols, wishes,
-				    wish_count, ret_table, err);
+				    ret_table, err);
 }
 
 struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,

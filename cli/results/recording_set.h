@@ -96,8 +96,8 @@ const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *ana
 						 struct crit_err *err);
 
 /* Of an analysis with waits that have needs.  Errors: those of crit_run_waits_fixes. */
-int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wish *wishes,
-			size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err);
+int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wishes *wishes,
+			struct crit_fix_table *ret_table, struct crit_err *err);
 
 /* Of an analysis that has waits.  Ownership: the caller's.  Errors: NULL, out of memory. */
 struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,

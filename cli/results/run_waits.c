@@ -79,8 +79,8 @@ uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits)
 }
 
 int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_results *results,
-			 struct crit_symbols *symbols, const struct crit_fix_wish *wishes,
-			 size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err)
+			 struct crit_symbols *symbols, const struct crit_fix_wishes *wishes,
+			 struct crit_fix_table *ret_table, struct crit_err *err)
 {
 	struct crit_filmed_run run = { 0 };
 	const struct crit_fix_input input = { .costs = &waits->costs,
@@ -88,8 +88,7 @@ int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_r
 					      .results = results,
 					      .symbols = symbols,
 					      .run = &run,
-					      .wishes = wishes,
-					      .wish_count = wish_count };
+					      .wishes = *wishes };
 	int rc = crit_filming_resolve(waits->filming, &run, err);
 
 	if (!rc)

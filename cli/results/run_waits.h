@@ -41,8 +41,8 @@ struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits
  * crit_filming_resolve and crit_fix_table_make.
  */
 int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_results *results,
-			 struct crit_symbols *symbols, const struct crit_fix_wish *wishes,
-			 size_t wish_count, struct crit_fix_table *ret_table, struct crit_err *err);
+			 struct crit_symbols *symbols, const struct crit_fix_wishes *wishes,
+			 struct crit_fix_table *ret_table, struct crit_err *err);
 
 /* Until where waits are known, from the window's begin. Units: ns. */
 uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits);

@@ -22,7 +22,7 @@ struct site { /* code of all units together */
 	uint32_t unit_count;
 };
 
-struct part { /* a bucket */
+struct site_part { /* a bucket */
 	struct crit_cause_row place; /* who: its unit */
 	uint64_t unit_ns; /* of its unit, in its site */
 	uint32_t bucket;
@@ -32,7 +32,7 @@ struct part { /* a bucket */
 struct fixing {
 	const struct crit_fix_input *input;
 	struct crit_fix_table *table;
-	struct part *parts; /* by site, then unit */
+	struct site_part *parts; /* by site, then unit */
 	size_t part_count;
 	struct site *sites; /* by time on the critical path, descending, once ranked */
 	size_t site_count;
@@ -42,7 +42,7 @@ struct fixing {
 
 static int compare_parts(const void *a, const void *b)
 {
-	const struct part *left = a, *right = b;
+	const struct site_part *left = a, *right = b;
 	int order = crit_cause_compare_place(&left->place, &right->place);
 
 	if (!order)
@@ -60,12 +60,12 @@ static int collect_parts(struct fixing *fixing)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < bucket_count; i++) {
 		const struct crit_code_key *key = &input->keys[i];
-		struct part *part = &fixing->parts[fixing->part_count];
+		struct site_part *part = &fixing->parts[fixing->part_count];
 
 		if (key->is_call || key->thread >= input->results->thread_count ||
 		    !input->run->bucket_ns[i])
 			continue;
-		*part = (struct part){ .bucket = i };
+		*part = (struct site_part){ .bucket = i };
 		part->place.has_place = true;
 		part->place.who = crit_cause_who_of(input->results, key->thread, false);
 		crit_cause_find_place(&part->place, key, input->results, input->symbols);
@@ -83,7 +83,7 @@ static size_t add_unit(struct fixing *fixing, size_t from, struct site *site)
 	size_t to = from;
 
 	for (; to < fixing->part_count; to++) {
-		const struct part *part = &fixing->parts[to];
+		const struct site_part *part = &fixing->parts[to];
 
 		if (crit_cause_compare_place(&part->place, &site->place) ||
 		    crit_cause_compare_who(&part->place.who, &fixing->parts[from].place.who))
@@ -152,7 +152,7 @@ static void multiply(struct crit_factor *factor, uint32_t numerator, uint32_t de
 
 /* Its unit takes as long in its site as units do on average. */
 static void make_even(const struct fixing *fixing, struct crit_factor *factors,
-		      const struct part *part)
+		      const struct site_part *part)
 {
 	const struct site *site = &fixing->sites[part->site];
 	const double mean_ns = (double)site->ns / site->unit_count;
@@ -229,7 +229,7 @@ static void add_promising(struct fixing *fixing)
 }
 
 static bool is_meant(const struct fixing *fixing, const struct crit_fix_wish *wish,
-		     const struct part *part)
+		     const struct site_part *part)
 {
 	const struct crit_results *results = fixing->input->results;
 	const uint32_t rank = part->place.who.rank;
@@ -246,14 +246,14 @@ static int add_wishes(struct fixing *fixing, struct crit_err *err)
 	struct crit_fix_row *row = add_row(fixing, CRIT_FIX_WISHES);
 	struct crit_factor *factors = factors_of(fixing, 0);
 
-	for (size_t i = 0; i < fixing->input->wish_count; i++) {
-		const struct crit_fix_wish *wish = &fixing->input->wishes[i];
+	for (size_t i = 0; i < fixing->input->wishes.count; i++) {
+		const struct crit_fix_wish *wish = &fixing->input->wishes.rows[i];
 		bool is_there = wish->kind == CRIT_FIX_NO_TRANSFER;
 
 		fixing->scenarios[0].is_without_transfer |= is_there;
 		for (size_t k = 0; k < fixing->part_count && wish->kind != CRIT_FIX_NO_TRANSFER;
 		     k++) {
-			const struct part *part = &fixing->parts[k];
+			const struct site_part *part = &fixing->parts[k];
 
 			if (!is_meant(fixing, wish, part))
 				continue;
@@ -320,7 +320,7 @@ int crit_fix_table_make(const struct crit_fix_input *input, struct crit_fix_tabl
 	rc = ret_table->rows && fixing.factors ? collect_parts(&fixing) : -ENOMEM;
 	if (!rc)
 		rc = join_sites(&fixing);
-	if (!rc && input->wish_count)
+	if (!rc && input->wishes.count)
 		rc = add_wishes(&fixing, err);
 	else if (!rc)
 		add_promising(&fixing);

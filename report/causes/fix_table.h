@@ -32,6 +32,11 @@ struct crit_fix_wish {
 	uint32_t percent; /* FASTER: how much less time, to 100 */
 };
 
+struct crit_fix_wishes { /* only these; none: the most promising changes */
+	const struct crit_fix_wish *rows;
+	size_t count;
+};
+
 struct crit_fix_row {
 	enum crit_fix_kind kind;
 	struct crit_cause_row place; /* FASTER, BALANCED; who: all, or the one whose code it is */
@@ -47,8 +52,7 @@ struct crit_fix_input {
 	const struct crit_results *results;
 	struct crit_symbols *symbols; /* may be NULL: places of ranks are not joined */
 	struct crit_filmed_run *run;
-	const struct crit_fix_wish *wishes; /* only these */
-	size_t wish_count; /* 0: the most promising ones */
+	struct crit_fix_wishes wishes;
 };
 
 struct crit_fix_table {

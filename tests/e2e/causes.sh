@@ -56,10 +56,11 @@ for flavour in "${flavours[@]}"; do
 	done
 	launch "crowded-$flavour" run "$flavour" 4 two_phases 20 25 5 5 5
 	waits --json
-	said=$(ask '"%.0f" % (100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0 and c["kind"] in ("code", "cpu")))' \
-		"$trial/waits")
+	said=$(ask 'round(100 * sum(c["share"] for c in r["causes"]
+		if c["rank"] == 0 and c["kind"] in ("code", "cpu")))' "$trial/waits")
 	within "crowded-$flavour: 4 ranks, share of rank 0's work and its want of a CPU" "$said" 75 100
-	said=$(ask 'sorted({c["kind"] for c in r["causes"] if c["rank"] == 0 and c["cost_s"] > 0} & {"code", "cpu"})' "$trial/waits")
+	said=$(ask 'sorted({c["kind"] for c in r["causes"] if c["rank"] == 0 and c["cost_s"] > 0} &
+		{"code", "cpu"})' "$trial/waits")
 	[ "$said" = "['code', 'cpu']" ]
 	point "crowded-$flavour: a want of a CPU is told apart" $? "$said"
 	launch "place-$flavour" run "$flavour" 2 handover 20 20 2

@@ -13,8 +13,8 @@ foretold() {
 	"$crit" what-if "$@" --json "$dir" >"$trial/fixes" 2>"$trial/fixes.err"
 	[ $? -ne 1 ] # 3: the kernel lost a record, which is not what this is about
 	point "$name: crit what-if $*" $? "$(cat "$trial/fixes.err")"
-	read -r gain ends < <(ask '"%.2f %.6f" % (100 * r["fixes"][0]["share"], r["recorded_s"] - r["fixes"][0]["gain_s"])' \
-		"$trial/fixes")
+	read -r gain ends < <(ask '(lambda fix: "%.2f %.6f" % (100 * fix["share"], r["recorded_s"] - fix["gain_s"]))(
+		r["fixes"][0])' "$trial/fixes")
 }
 
 # gain_of CHANGE: the largest of that kind, per cent.
@@ -56,7 +56,8 @@ for flavour in "${flavours[@]}"; do
 	name+=-even
 	foretold
 	within "$name: gain of balance, per cent" "$(gain_of balanced)" -1 2
-	"$crit" what-if "$dir" >"$trial/text" && grep -q 'no imbalance stands out: to balance a single place' "$trial/text"
+	"$crit" what-if "$dir" >"$trial/text" &&
+		grep -q 'no imbalance stands out: to balance a single place' "$trial/text"
 	point "$name: nothing stands out" $? "$(tail -n 2 "$trial/text")"
 done
 

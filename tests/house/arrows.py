@@ -21,8 +21,8 @@ ROOMS = {
     "pmpi": "pmpi/* core/*",
     "ompt": "ompt/* core/*",
     "analysis": "analysis/* core/*",
-    "otf2": "otf2/* analysis/analyse.h analysis/schema/* analysis/symbols/symbols.h analysis/symbols/system_calls.h analysis/cluster/transport.h"
-            " core/*",
+    "otf2": "otf2/* analysis/analyse.h analysis/schema/* analysis/symbols/symbols.h analysis/symbols/system_calls.h "
+            "analysis/cluster/transport.h core/*",
     "report": "report/* analysis/* core/*",
     "cli": "cli/* core/* analysis/* report/* otf2/*",
     "jobs": "core/*",
