@@ -7,7 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/sched.bpf.h"
+#include "bpf/decide/sched.bpf.h"
 #include "core/abi/abi_member.h"
 
 #define NO_RUN (~0u)

@@ -9,7 +9,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/member.bpf.h"
-#include "bpf/sched.bpf.h"
+#include "bpf/decide/sched.bpf.h"
 #include "core/abi/abi_kernel.h"
 
 struct {

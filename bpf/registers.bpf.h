@@ -8,7 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/sched.bpf.h"
+#include "bpf/decide/sched.bpf.h"
 #include "core/abi/abi_blocked.h"
 
 /* Words of the registers as ptrace(2) has them, with which the kernel's own begin. */

@@ -12,7 +12,7 @@
 #include "bpf/member.bpf.h"
 #include "bpf/record.bpf.h"
 #include "bpf/registers.bpf.h"
-#include "bpf/sched.bpf.h"
+#include "bpf/decide/sched.bpf.h"
 #include "bpf/stack.bpf.h"
 
 /* Set by critd before load: CPUs that are online, and 65535 at most. */

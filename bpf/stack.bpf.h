@@ -13,11 +13,11 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/credit.bpf.h"
+#include "bpf/decide/credit.bpf.h"
 #include "bpf/member.bpf.h"
 #include "bpf/record.bpf.h"
 #include "bpf/registers.bpf.h"
-#include "bpf/sched.bpf.h"
+#include "bpf/decide/sched.bpf.h"
 
 #define PIECE_BYTES 4096ull /* at most; none crosses a page: a piece is there or is not */
 

@@ -4,7 +4,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/sched.bpf.h"
+#include "bpf/decide/sched.bpf.h"
 
 struct decide_arguments {
 	__u32 prev_state;

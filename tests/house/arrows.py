@@ -30,6 +30,7 @@ ROOMS = {
 }
 # What a folder may include of its own room, itself apart: folders, "." is the room's own headers.
 FOLDERS = {
+    "bpf/decide": "",
     "core/abi": "",
     "core/base": "abi",
     "core/client": "abi base",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel half's decisions, compiled natively.
-#include "bpf/sched.bpf.h"
+#include "bpf/decide/sched.bpf.h"
 
-#include "bpf/credit.bpf.h"
+#include "bpf/decide/credit.bpf.h"
 #include "tests/bpf/decide_cases.h"
 #include "tests/lib/check.h"
 
