@@ -206,6 +206,17 @@ static size_t best_sites(const struct fixing *fixing, uint32_t ret_sites[SITES_M
 	return count;
 }
 
+static void add_all_balanced(struct fixing *fixing)
+{
+	struct crit_fix_row *row = add_row(fixing, CRIT_FIX_ALL_BALANCED);
+
+	for (size_t i = 0; row && i < fixing->site_count; i++)
+		row->ns += fixing->sites[i].ns;
+	for (size_t i = 0; row && i < fixing->part_count; i++)
+		make_even(fixing, factors_of(fixing, fixing->table->row_count - 1),
+			  &fixing->parts[i]);
+}
+
 static void add_promising(struct fixing *fixing)
 {
 	uint32_t best[SITES_MAX];
@@ -219,11 +230,8 @@ static void add_promising(struct fixing *fixing)
 	}
 	for (size_t i = 0; i < fixing->site_count; i++)
 		is_even &= fixing->sites[i].unit_count < 2;
-	if (!is_even && add_row(fixing, CRIT_FIX_ALL_BALANCED)) {
-		for (size_t i = 0; i < fixing->part_count; i++)
-			make_even(fixing, factors_of(fixing, fixing->table->row_count - 1),
-				  &fixing->parts[i]);
-	}
+	if (!is_even)
+		add_all_balanced(fixing);
 	if (add_row(fixing, CRIT_FIX_NO_TRANSFER))
 		fixing->scenarios[fixing->table->row_count - 1].is_without_transfer = true;
 }

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Rank 0 works in f and g while the others spin in MPI_Recv: shares of its CMetric beside the program's own clock,
 # nothing of it in the progress engine, and f with file and line in the verdict; in C, C++, Fortran and in regions.
-# usage: culprits.sh BUILD-DIRECTORY [quick]
+# usage: culprits.sh BUILD-DIRECTORY [quick|full [unprivileged]]
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-runs=5 rounds=1000
+runs=5 rounds=1000 mode=${3:+shim}
 [ "${2:-}" != quick ] || runs=1 rounds=150 CRIT_SAMPLE_HZ=499
 export CRIT_SAMPLE_HZ OMPI_MCA_hwloc_base_binding_policy=none
 engine='libmpi|libopen-|mca_|libmpich|libuc[mpst]|libuct|libfabric|libpsm'
@@ -23,7 +23,7 @@ launch_alone() {
 	shift 2
 	for ((i = 0; i < 5; i++)); do
 		rm -rf "${trial:?}/$name"
-		launch "$name" run "$flavour" 2 "$@"
+		launch "$name" "${mode:-run}" "$flavour" 2 "$@"
 		has_last_report 60
 		percent=$(ask 'round(100 * r["ranks"][0]["runnable_s"] / r["job"]["window_s"])')
 		[ "$percent" -gt 5 ] || return
