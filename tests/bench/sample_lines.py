@@ -57,16 +57,34 @@ def stranger_ns(bench, pid, socket):
         other.wait()
 
 
-def cpu_of(text, seen):
-    """Adds to seen the CPU seconds, so far, of processes that have this in their command line."""
+def processes(text):
+    """pid -> (name, parent, CPU seconds with its children that ended), of those with this in their command line."""
+    found = {}
     for path in glob.glob("/proc/[0-9]*"):
         with contextlib.suppress(OSError):
             with open(f"{path}/cmdline", "rb") as file:
                 if text not in file.read().replace(b"\0", b" ").decode(errors="replace"):
                     continue
             with open(f"{path}/stat", encoding="utf-8") as file:
-                fields = file.read().rpartition(")")[2].split()
-            seen[path] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+                head, _, tail = file.read().rpartition(")")
+            fields = tail.split()
+            found[int(os.path.basename(path))] = (head.partition("(")[2], int(fields[1]),
+                                                  sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK"))
+    return found
+
+
+def unwinding_s(directory):
+    """CPU seconds, so far, of the process that makes call paths for a run and of those it asks."""
+    found = processes(f"crit finish --directory {directory}")
+
+    def is_maker(pid):
+        while pid in found:
+            if found[pid][0] == "crit-paths":
+                return True
+            pid = found[pid][1]
+        return False
+
+    return sum(row[2] for pid, row in found.items() if is_maker(pid))
 
 
 def crowd(bench):
@@ -75,10 +93,10 @@ def crowd(bench):
 
 def member_run(bench, pid, socket, command):
     """Of a run with members on the CPUs: shares of its CPU time in %, ns for a tick, KB/s."""
-    before, begin_s, unwinders = clock_program(pid), time.monotonic(), {}
+    before, begin_s, unwinding = clock_program(pid), time.monotonic(), 0
     child, folder = start(bench, socket, command, CRIT_FINISH_S="0")
     while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        cpu_of(f"crit finish --directory {folder}/run", unwinders)  # its analysis comes later
+        unwinding = max(unwinding, unwinding_s(f"{folder}/run"))
         time.sleep(0.05)
     elapsed_s = time.monotonic() - begin_s
     cpu_s = sum(os.wait4(child.pid, 0)[2][:2])
@@ -89,7 +107,7 @@ def member_run(bench, pid, socket, command):
     return {"ticks": 100 * (after[0] - before[0]) * 1e-9 / cpu_s,
             "tick": (after[0] - before[0]) / (after[1] - before[1]),
             "elapsed": elapsed_s,
-            "unwinding": 100 * sum(unwinders.values()) / cpu_s,
+            "unwinding": 100 * unwinding / cpu_s,
             "stored": stored / 1000 / elapsed_s}
 
 
