@@ -110,11 +110,9 @@ static void depart(struct crit_engine *engine, struct crit_team_member *member)
 	member->is_in_barrier = false;
 }
 
-/* A member is through its barrier; who arrived last is told to listeners. */
-static void tell_last(struct crit_engine *engine, const struct crit_team_member *member,
-		      uint64_t time_ns)
+static void tell_edges(struct crit_engine *engine, const struct crit_team_member *member,
+		       const struct crit_instance *instance, uint64_t time_ns)
 {
-	const struct crit_instance *instance = instance_of(engine, member);
 	struct crit_edge edge = { .begin_ns = member->arrived_ns,
 				  .end_ns = time_ns,
 				  .cause_ns = instance->last_ns,
@@ -124,15 +122,23 @@ static void tell_last(struct crit_engine *engine, const struct crit_team_member 
 				  .call = member->barrier,
 				  .kind = CRIT_EDGE_BARRIER };
 
-	if (member->round == instance->round)
-		return;
-	if (crit_listeners_want(&engine->listeners, CRIT_EDGE_BARRIER) &&
-	    member->thread != instance->last)
+	if (member->thread != instance->last)
 		crit_listeners_tell_edge(&engine->listeners, &edge);
 	edge.kind = CRIT_EDGE_MEETING;
 	edge.object = instance->meeting;
-	if (crit_listeners_want(&engine->listeners, CRIT_EDGE_MEETING))
-		crit_listeners_tell_edge(&engine->listeners, &edge);
+	crit_listeners_tell_edge(&engine->listeners, &edge);
+}
+
+/* A member is through its barrier; who arrived last is told to listeners. */
+static void tell_last(struct crit_engine *engine, const struct crit_team_member *member,
+		      uint64_t time_ns)
+{
+	const struct crit_instance *instance = instance_of(engine, member);
+
+	if (member->round != instance->round &&
+	    (crit_listeners_want(&engine->listeners, CRIT_EDGE_BARRIER) ||
+	     crit_listeners_want(&engine->listeners, CRIT_EDGE_MEETING)))
+		tell_edges(engine, member, instance, time_ns);
 }
 
 /* A member works on in the barrier: until it is back nobody is kept from leaving by a CPU. */
