@@ -3,13 +3,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/console/syntax.h"
 #include "cli/results/recording_set.h"
-#include "cli/results/run_waits.h"
-#include "core/base/line.h"
+#include "cli/results/shown_waits.h"
 #include "report/tables/summary.h"
 #include "report/causes/cause_table.h"
 #include "report/pages/waits_dot.h"
@@ -86,13 +84,15 @@ static int write_table(const struct crit_analysis *analysis, const struct crit_s
 }
 
 /* Yields an exit code.  Errors: below 0. */
-static int show(const struct crit_analysis *analysis, uint64_t known_ns,
-		const struct options *options)
+static int show(const struct crit_analysis *analysis, uint64_t known_ns, const void *user,
+		struct crit_err *err)
 {
+	const struct options *options = user;
 	struct crit_summary summary;
 	int rc = crit_analysis_summarise(analysis, false, &summary);
 	bool is_cut;
 
+	(void)err; /* -ENOMEM needs no words */
 	if (rc)
 		return rc;
 	is_cut = known_ns < summary.results->window_ns;
@@ -112,45 +112,18 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns,
 	return rc;
 }
 
-/* Yields an exit code.  Errors: below 0. */
-static int play(struct crit_recording_set *set, const struct options *options, struct crit_err *err)
-{
-	struct crit_analysis *analysis = NULL;
-	const struct crit_run_waits *waits;
-	int rc;
-
-	crit_recording_set_film(set);
-	rc = crit_recording_set_analyse(set, CRIT_ACTIVE_DEFAULT, isatty(STDERR_FILENO), NULL,
-					&analysis, err);
-	if (rc)
-		return rc;
-	waits = crit_analysis_waits(analysis, err);
-	rc = waits ? show(analysis, crit_run_waits_window_ns(waits), options) : -ENODATA;
-	crit_analysis_destroy(analysis);
-	return rc;
-}
-
 int crit_command_waits(int argc, char **argv)
 {
 	struct options options = { .rows_max = ROWS_MAX };
-	struct crit_recording_set *set;
-	struct crit_err err = { { 0 } };
-	int code = crit_syntax_read(&syntax, argc, argv, &options);
-	int rc = 0;
+	const struct crit_shown_waits shown = { .command = syntax.command,
+						.show = show,
+						.user = &options };
+	const int code = crit_syntax_read(&syntax, argc, argv, &options);
 
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	if (optind == argc)
 		return crit_syntax_refuse(&syntax, "give a recording,",
 					  "as crit run leaves one in crit-<program>-...");
-	set = crit_recording_set_create(NULL);
-	for (int i = optind; i < argc && !rc; i++)
-		rc = crit_recording_set_add(set, argv[i], &err);
-	if (!rc)
-		rc = play(set, &options, &err);
-	crit_recording_set_destroy(set);
-	if (rc >= 0)
-		return rc;
-	crit_line_print(stderr, "crit waits: %s\n", err.text[0] ? err.text : strerror(-rc));
-	return CRIT_EXIT_FAILED;
+	return crit_shown_waits_run(&shown, argv + optind, (size_t)(argc - optind));
 }
