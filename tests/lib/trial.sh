@@ -206,13 +206,13 @@ whole_cpus() {
 	stolen="the host took $percent % of the CPUs, in the last of five runs"
 }
 
-# What first_in_line does for root's programs, from outside for those of an ordinary user.
+# What first_in_line does for root's programs, from outside for those of an ordinary user, but for those that step back.
 hurry_users() {
 	local i pid
 	for ((i = 0; i < 6; i++)); do
 		sleep 0.1
 		for pid in $(pgrep -u "$trial_nobody" -f "^$apps"); do
-			echo -15 2>/dev/null >"/proc/$pid/autogroup"
+			grep -qs 'nice 0$' "/proc/$pid/autogroup" && echo -15 2>/dev/null >"/proc/$pid/autogroup"
 		done
 	done
 }
