@@ -66,6 +66,36 @@ static const char *share_of(const struct ranking *ranking, const struct crit_hot
 	return text;
 }
 
+/* The first two lines are the function's and cannot be told apart; no third one comes near. */
+static bool has_two_lines(const struct ranking *ranking, const struct crit_hot_row *function)
+{
+	const struct crit_hot_row *first = row_at(&ranking->lines, 0);
+	const struct crit_hot_row *next = row_at(&ranking->lines, 1);
+
+	return is_part_of(first, function) && is_part_of(next, function) &&
+	       !leads(ranking, &ranking->lines, 1) && leads(ranking, &ranking->lines, 2) &&
+	       first->place.file && next->place.file &&
+	       strcmp(first->place.file, next->place.file) == 0;
+}
+
+/* ", 71 +- 1% of its CMetric in f solver.f90:37 or 36" */
+static void say_two_lines(const struct ranking *ranking, char *text, size_t text_bytes)
+{
+	const struct crit_hot_row *function = row_at(&ranking->functions, 0);
+	const struct crit_hot_row *next = row_at(&ranking->lines, 1);
+	struct crit_source_location place = row_at(&ranking->lines, 0)->place;
+	char name[TEXT_BYTES], share[32], path[TEXT_BYTES];
+
+	crit_verdict_path(ranking->summary,
+			  &(const struct crit_verdict_place){ ranking->unit_row, function, NULL },
+			  path, sizeof(path));
+	place.function = function->place.function;
+	(void)snprintf(text, text_bytes, ", %s of its CMetric in %s or %u%s",
+		       share_of(ranking, function, share, sizeof(share)),
+		       crit_location_fit(&place, PLACE_COLUMNS, name, sizeof(name)),
+		       next->place.line, path);
+}
+
 static void say_first(const struct ranking *ranking, char *text, size_t text_bytes)
 {
 	const struct crit_hot_row *function = row_at(&ranking->functions, 0);
@@ -127,7 +157,10 @@ static bool say(struct ranking *ranking, char *text, size_t text_bytes)
 	if (samples < LEAST_SAMPLES || !is_named(first) || first->share < LEAST_SHARE)
 		return false;
 	if (leads(ranking, &ranking->functions, 1)) {
-		say_first(ranking, text, text_bytes);
+		if (has_two_lines(ranking, first))
+			say_two_lines(ranking, text, text_bytes);
+		else
+			say_first(ranking, text, text_bytes);
 		return true;
 	}
 	say_two(ranking, text, text_bytes);
