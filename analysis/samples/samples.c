@@ -93,6 +93,7 @@ static int tell(const struct crit_samples *samples, const struct crit_event *eve
 	const struct crit_trace_sample told = { .address = tally->address,
 						.tree = crit_call_paths_tree(samples->paths),
 						.path = tally->path,
+						.cpu_ns = tally->cpu_ns,
 						.period_ns = event->sample->period_ns };
 
 	return samples->listener.on_sample(samples->listener.user, event->thread, event->time_ns,

@@ -56,7 +56,8 @@ struct crit_trace_sample {
 	uint64_t address; /* as crit_sample_row has it */
 	struct crit_call_tree tree;
 	uint32_t path; /* of its caller: a row of the tree, or an enum crit_path_root */
-	uint32_t period_ns; /* that the tick stands for on its CPU */
+	uint64_t cpu_ns; /* that it stands for: its tick, and those that were not kept */
+	uint32_t period_ns; /* of the tick on its CPU */
 };
 
 struct crit_trace_sink {

@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the places of code that threads were in. */
+/*
+ * What a thread did, by where it did it: in a call, or between two of them.  The buckets of a film,
+ * and their numbers.
+ *
+ * Without samples the calls around a computation are all that is known of where it is.
+ */
 #ifndef CRIT_CODE_KEYS_H
 #define CRIT_CODE_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/code_key.h"
 #include "core/base/index.h"
+
+#define CRIT_CODE_OUTSIDE 0 /* key of what nobody of the run does */
+/* In place of a call: it was blocked in none that is known; an OpenMP worker without a region. */
+#define CRIT_CODE_BLOCKED 0xffffu
+#define CRIT_CODE_IDLE 0xfffeu
+
+struct crit_code_call { /* as a span has it; all 0: there was none before, there comes none after */
+	uint64_t site; /* BLOCKED: the system call, 1 more; 0: not known */
+	uint16_t call;
+};
+
+struct crit_code_key {
+	struct crit_code_call before, after;
+	uint32_t thread; /* row of results->threads; CRIT_NONE: outside */
+	bool is_call; /* it is in the call before; after is 0 */
+};
 
 struct crit_code_keys { /* zeroed: empty */
 	struct crit_code_key *rows;

@@ -25,6 +25,7 @@ enum crit_span_kind crit_filmed_kind_of(const struct crit_trace_span *span)
 
 void crit_filmed_thread_fini(struct crit_filmed_thread *filmed)
 {
+	crit_filmed_stretch_fini(&filmed->samples);
 	free(filmed->waits);
 	free(filmed->spans);
 }

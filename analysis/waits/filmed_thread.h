@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #include "analysis/schema/trace.h"
-#include "analysis/waits/code_key.h"
+#include "analysis/waits/code_keys.h"
+#include "analysis/waits/filmed_samples.h"
 
 #define CRIT_FILMING_WAITS 64u
 
@@ -49,6 +50,7 @@ struct crit_filmed_thread {
 	struct crit_code_call call; /* of the open wait, or of the last one */
 	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
 	size_t span_capacity;
+	struct crit_filmed_stretch samples; /* since until_ns, while it does not wait */
 	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
 	uint32_t depth;
 	uint32_t wait_depth; /* of the open wait's span */

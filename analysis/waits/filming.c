@@ -1,52 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From spans and edges of a replay to the entries of a film.
+// From the spans of a replay to the entries of a film, and what is done with it.
 #include "analysis/waits/filming.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "analysis/waits/backplay.h"
-#include "analysis/waits/code_keys.h"
-#include "analysis/waits/filmed_regions.h"
-#include "analysis/waits/filmed_thread.h"
+#include "analysis/waits/filming_state.h"
 #include "core/base/call.h"
 
-#define KIND_CALL 1 /* of a wait */
-#define NOBODY CRIT_FILM_OBJECT /* the object that those wait for of whom no waker was told */
-
-struct crit_filming {
-	struct crit_filming_options options;
-	struct crit_film *film;
-	struct crit_filmed_thread *threads;
-	struct crit_filmed_regions regions;
-	struct crit_code_keys keys;
-	size_t thread_count;
-	uint64_t begin_ns, end_ns;
-	struct crit_filming_counts counts;
-	uint32_t number;
-	bool has_ranks;
-	int failed; /* the film did: the analysis goes on without */
-	struct crit_err err; /* why */
-};
-
-static int put_entry(struct crit_filming *filming, const struct crit_film_entry *entry)
+int crit_filming_put_entry(struct crit_filming *filming, const struct crit_film_entry *entry)
 {
 	if (!filming->failed)
 		filming->failed = crit_film_put(filming->film, entry, &filming->err);
 	return 0;
 }
 
-static int put(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
-	       uint32_t node, uint32_t number)
+int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
+		     uint32_t node, uint32_t number)
 {
 	const struct crit_film_entry entry = { .time_ns = time_ns,
 					       .node = node,
 					       .number = number,
 					       .type = (uint8_t)type,
-					       .kind = KIND_CALL };
+					       .kind = CRIT_FILM_KIND_CALL };
 
-	return put_entry(filming, &entry);
+	return crit_filming_put_entry(filming, &entry);
 }
 
 /* The thread was there since the bucket before. */
@@ -57,18 +36,20 @@ static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct 
 	int rc;
 
 	if (time_ns == filmed->until_ns)
-		return 0;
+		return crit_filmed_samples_add(&filming->samples, &filmed->samples, CRIT_NONE);
 	filmed->until_ns = time_ns;
 	rc = crit_code_keys_put(&filming->keys, key, &number);
-	return rc ? rc : put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, number);
+	if (!rc)
+		rc = crit_filmed_samples_add(&filming->samples, &filmed->samples, number);
+	return rc ? rc : crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, number);
 }
 
-/* What a wait needs, but came before it. */
-static int put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node, uint32_t number)
+int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
+			  uint32_t number)
 {
 	if (!filming->options.has_needs || time_ns < filming->begin_ns)
 		return 0;
-	return put(filming, CRIT_FILM_NEED, time_ns, node, number);
+	return crit_filming_put(filming, CRIT_FILM_NEED, time_ns, node, number);
 }
 
 static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t time_ns, uint32_t node)
@@ -78,14 +59,14 @@ static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t tim
 	if (node == thread)
 		return 0;
 	if (time_ns <= wait->begin_ns)
-		return put_need(filming, time_ns, node, wait->number);
+		return crit_filming_put_need(filming, time_ns, node, wait->number);
 	wait->has_cause = true;
-	return put(filming, CRIT_FILM_CAUSE, time_ns < wait->end_ns ? time_ns : wait->end_ns, node,
-		   wait->number);
+	return crit_filming_put(filming, CRIT_FILM_CAUSE,
+				time_ns < wait->end_ns ? time_ns : wait->end_ns, node,
+				wait->number);
 }
 
-/* A thread that waits has acted before. */
-static uint64_t act_of(struct crit_filming *filming, uint32_t cause, uint64_t time_ns)
+uint64_t crit_filming_act_of(struct crit_filming *filming, uint32_t cause, uint64_t time_ns)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[cause];
 
@@ -102,7 +83,7 @@ static int settle_block(struct crit_filming *filming, uint32_t thread)
 	if (!filmed->wait_count || filmed->call.call != CRIT_CODE_BLOCKED ||
 	    crit_filmed_last_wait(filmed)->has_cause)
 		return 0;
-	return put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, NOBODY);
+	return put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, CRIT_FILM_NOBODY);
 }
 
 static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
@@ -126,7 +107,8 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 	*crit_filmed_last_wait(filmed) = (struct crit_known_wait){ .begin_ns = time_ns,
 								   .end_ns = UINT64_MAX,
 								   .number = filming->number++ };
-	return put(filming, CRIT_FILM_WAIT, time_ns, thread, crit_filmed_last_wait(filmed)->number);
+	return crit_filming_put(filming, CRIT_FILM_WAIT, time_ns, thread,
+				crit_filmed_last_wait(filmed)->number);
 }
 
 static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
@@ -141,7 +123,8 @@ static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time
 		return rc;
 	filmed->open = CRIT_OPEN_NONE;
 	crit_filmed_last_wait(filmed)->end_ns = time_ns;
-	return put(filming, CRIT_FILM_END, time_ns, thread, crit_filmed_last_wait(filmed)->number);
+	return crit_filming_put(filming, CRIT_FILM_END, time_ns, thread,
+				crit_filmed_last_wait(filmed)->number);
 }
 
 static int begin(void *user, const struct crit_results *run, uint64_t end_ns)
@@ -169,7 +152,7 @@ static int begin_thread(void *user, uint32_t thread, uint64_t time_ns)
 	filming->threads[thread].has_begun = true;
 	filming->threads[thread].begin_ns = time_ns;
 	filming->threads[thread].until_ns = time_ns;
-	return put(filming, CRIT_FILM_UNTIL, time_ns, thread, CRIT_CODE_OUTSIDE);
+	return crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, thread, CRIT_CODE_OUTSIDE);
 }
 
 /* An OpenMP worker is idle from the end of a parallel region to its next one. */
@@ -189,7 +172,7 @@ static int end_idle(struct crit_filming *filming, uint32_t thread, uint64_t time
 		return rc;
 	if (instance_number)
 		time_ns = region->begin_ns;
-	return put_cause(filming, thread, act_of(filming, region->primary, time_ns),
+	return put_cause(filming, thread, crit_filming_act_of(filming, region->primary, time_ns),
 			 region->primary);
 }
 
@@ -280,7 +263,8 @@ static int change_cpu(struct crit_filming *filming, uint32_t thread, uint64_t ti
 	if (is_queued == filmed->is_queued)
 		return 0;
 	filmed->is_queued = is_queued;
-	return put(filming, is_queued ? CRIT_FILM_QUEUE : CRIT_FILM_RUN, time_ns, thread, 0);
+	return crit_filming_put(filming, is_queued ? CRIT_FILM_QUEUE : CRIT_FILM_RUN, time_ns,
+				thread, 0);
 }
 
 static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
@@ -309,6 +293,19 @@ static int note_block(void *user, uint32_t thread, uint64_t time_ns, int system_
 	return 0;
 }
 
+/* What a thread does that waits is no code of its own. */
+static int take_sample(void *user, uint32_t thread, uint64_t time_ns,
+		       const struct crit_trace_sample *sample)
+{
+	struct crit_filming *filming = user;
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+
+	(void)time_ns;
+	return filmed->open == CRIT_OPEN_NONE
+		       ? crit_filmed_stretch_add(&filmed->samples, sample->address, sample->cpu_ns)
+		       : 0;
+}
+
 static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_sums *sums)
 {
@@ -327,115 +324,6 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 	return rc ? rc
 		  : put_key(filming, time_ns,
 			    &(struct crit_code_key){ .before = filmed->call, .thread = thread });
-}
-
-/* Who meets there; not NOBODY. */
-static uint32_t object_of(const struct crit_edge *edge)
-{
-	return CRIT_FILM_OBJECT |
-	       (uint32_t)(edge->object << 1 | (edge->call >= CRIT_CALL_OMP_FIRST));
-}
-
-/* The last act before its end that a wait could not end before. */
-static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
-		   const struct crit_edge *edge)
-{
-	uint64_t cause_ns = edge->cause_ns;
-	/* a call that is cut at the end of what is told of ends there */
-	uint64_t end_ns = wait->end_ns < filming->end_ns ? wait->end_ns : filming->end_ns;
-
-	if (end_ns > edge->end_ns)
-		end_ns = edge->end_ns;
-	if (cause_ns > end_ns)
-		cause_ns = end_ns;
-	if (edge->kind == CRIT_EDGE_MEETING)
-		return put_need(filming, cause_ns, object_of(edge), wait->number);
-	if (cause_ns <= wait->begin_ns)
-		return put_need(filming, cause_ns, edge->cause, wait->number);
-	wait->has_cause = true;
-	return put(filming, CRIT_FILM_CAUSE, cause_ns, edge->cause, wait->number);
-}
-
-/*
- * An act before the wait, or of its own, leaves it transfer, as no cause does.  A wait that tasks
- * interrupted is several; for each of them the edge is the cause.
- */
-static int take_edge(void *user, const struct crit_event *event)
-{
-	struct crit_filming *filming = user;
-	const struct crit_edge *edge = event->edge;
-	struct crit_filmed_thread *filmed;
-	const bool is_early = edge->cause_ns <= edge->begin_ns;
-	bool is_known = false;
-	int rc = 0;
-
-	if (!filming->threads || (is_early && !filming->options.has_needs) ||
-	    (edge->waiter == edge->cause && edge->kind != CRIT_EDGE_MEETING))
-		return 0;
-	filmed = &filming->threads[edge->waiter];
-	for (uint64_t i = 0; i < filmed->wait_count && i < filmed->wait_capacity && !rc; i++) {
-		struct crit_known_wait *wait = crit_filmed_wait(filmed, i);
-
-		if (wait->begin_ns < edge->begin_ns)
-			break;
-		if (wait->begin_ns < edge->end_ns || wait->begin_ns == edge->begin_ns) {
-			is_known = true;
-			rc = put_act(filming, wait, edge);
-		}
-	}
-	filming->counts.missed += !is_known && !is_early;
-	filming->counts.clamped += is_known && edge->cause_ns > edge->end_ns;
-	return rc;
-}
-
-static int take_arrival(void *user, const struct crit_event *event)
-{
-	struct crit_filming *filming = user;
-	const struct crit_edge *edge = event->edge;
-	const struct crit_film_entry entry = { .time_ns = edge->cause_ns < filming->end_ns
-								  ? edge->cause_ns
-								  : filming->end_ns,
-					       .node = edge->cause,
-					       .number = object_of(edge),
-					       .type = CRIT_FILM_ARRIVAL,
-					       .kind = edge->cause_ns == edge->end_ns };
-
-	if (!filming->threads || edge->cause_ns < filming->begin_ns)
-		return 0;
-	return put_entry(filming, &entry);
-}
-
-/* The first wakeup of a thread is its creator's, if it was asleep since it began. */
-static int take_birth(struct crit_filming *filming, const struct crit_edge *edge)
-{
-	struct crit_filmed_thread *filmed = &filming->threads[edge->waiter];
-	const bool is_birth = filming->options.has_needs && filmed->has_begun &&
-			      !filmed->was_woken && edge->begin_ns == filmed->begin_ns;
-
-	filmed->was_woken = true;
-	return is_birth ? put(filming, CRIT_FILM_BIRTH, filmed->begin_ns, edge->cause, edge->waiter)
-			: 0;
-}
-
-/*
- * A block within a call is no wait of its own.  Another CPU may be told to do the wakeup: the waker
- * may be blocked by then.
- */
-static int take_wakeup(void *user, const struct crit_event *event)
-{
-	struct crit_filming *filming = user;
-	struct crit_edge edge = *event->edge;
-	const struct crit_event taken = { .edge = &edge };
-	int rc;
-
-	if (!filming->threads)
-		return 0;
-	rc = take_birth(filming, &edge);
-	if (rc || filming->has_ranks ||
-	    filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
-		return rc;
-	edge.cause_ns = act_of(filming, edge.cause, edge.cause_ns);
-	return take_edge(filming, &taken);
 }
 
 int crit_filming_create(const struct crit_filming_options *options,
@@ -472,6 +360,7 @@ void crit_filming_destroy(struct crit_filming *filming)
 	forget_threads(filming);
 	crit_film_destroy(filming->film);
 	crit_code_keys_fini(&filming->keys);
+	crit_filmed_samples_fini(&filming->samples);
 	free(filming);
 }
 
@@ -486,31 +375,9 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 					 .enter = enter,
 					 .leave = leave,
 					 .state = change_state,
-					 .block = note_block };
-}
-
-struct crit_listener crit_filming_listener(struct crit_filming *filming)
-{
-	struct crit_listener listener = {
-		.user = filming,
-		.on = { [CRIT_EVENT_EDGE + CRIT_EDGE_MESSAGE] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_RECEIVER] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_COLLECTIVE] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_BARRIER] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_WAKEUP] = take_wakeup },
-	};
-
-	if (filming->options.has_needs) {
-		listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_ARRIVAL] = take_arrival;
-		listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_MEETING] = take_edge;
-	}
-	return listener;
-}
-
-struct crit_filming_counts crit_filming_counts(const struct crit_filming *filming)
-{
-	return filming->counts;
+					 .block = note_block,
+					 .sample = filming->options.has_needs ? take_sample
+									      : NULL };
 }
 
 /* The thread that ends last, the lowest of these; no thread: thread_count. */
@@ -533,15 +400,22 @@ static int put_ends(struct crit_filming *filming)
 	int rc = filming->failed;
 
 	for (uint32_t i = 0; i < filming->thread_count && !rc; i++)
-		rc = put(filming, CRIT_FILM_UNTIL, filming->end_ns, i, CRIT_CODE_OUTSIDE);
+		rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, i,
+				      CRIT_CODE_OUTSIDE);
 	if (!rc)
-		rc = put(filming, CRIT_FILM_UNTIL, filming->end_ns, NOBODY, CRIT_CODE_OUTSIDE);
+		rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, CRIT_FILM_NOBODY,
+				      CRIT_CODE_OUTSIDE);
 	return rc ? rc : crit_film_finish(filming->film, &filming->err);
 }
 
 const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming)
 {
 	return filming->keys.rows;
+}
+
+const struct crit_filmed_samples *crit_filming_samples(const struct crit_filming *filming)
+{
+	return &filming->samples;
 }
 
 int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,

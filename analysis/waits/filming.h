@@ -25,9 +25,10 @@
 
 #include "analysis/schema/event.h"
 #include "analysis/schema/trace.h"
-#include "analysis/waits/code_key.h"
+#include "analysis/waits/code_keys.h"
 #include "analysis/waits/costs.h"
 #include "analysis/waits/film.h"
+#include "analysis/waits/filmed_samples.h"
 #include "analysis/waits/resolved_film.h"
 
 #define CRIT_FILMING_THREADS 65536u /* of larger runs no waits are followed */
@@ -36,7 +37,8 @@ struct crit_filming;
 
 struct crit_filming_options {
 	struct crit_film_options file;
-	bool has_needs; /* for a forecast: all that waits need, whether it ended them or not */
+	/* for a forecast: all that waits need, whether it ended them or not; and samples */
+	bool has_needs;
 };
 
 /* Ownership: the caller's to destroy.  Errors: those of crit_film_create. */
@@ -60,6 +62,9 @@ struct crit_filming_counts crit_filming_counts(const struct crit_filming *filmin
 
 /* The buckets of the costs, by number.  Borrowed until destroy. */
 const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming);
+
+/* Where threads were in the buckets, in those of calls nowhere.  Borrowed until destroy. */
+const struct crit_filmed_samples *crit_filming_samples(const struct crit_filming *filming);
 
 /*
  * Plays what was filmed, once the analysis is over.  Ownership: the costs are the caller's to fini.

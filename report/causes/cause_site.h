@@ -4,7 +4,7 @@
 #define CRIT_CAUSE_SITE_H
 
 #include "analysis/schema/results.h"
-#include "analysis/waits/code_key.h"
+#include "analysis/waits/code_keys.h"
 #include "report/causes/cause_rows.h"
 
 /* The thread's rank; is_thread, and where it has none: the thread. */

@@ -4,7 +4,7 @@
 #define CRIT_CAUSE_TABLE_H
 
 #include "analysis/schema/results.h"
-#include "analysis/waits/code_key.h"
+#include "analysis/waits/code_keys.h"
 #include "analysis/waits/costs.h"
 
 struct crit_symbols;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/symbols/system_calls.h"
-#include "analysis/waits/code_key.h"
+#include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
 #include "report/tables/labels.h"
