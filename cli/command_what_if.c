@@ -26,7 +26,8 @@ static const char usage[] =
 	"  --balance=CODE      code takes as long on each rank as it does on average\n"
 	"  --without-transfer  waits end as soon as all they need is done\n"
 	"  --json              as an object of JSON\n"
-	"CODE is a part of the name that crit waits gives it: its file and line, its call\n"
+	"CODE is a part of the name that crit waits gives it, as its file and line or its call;\n"
+	"or function=NAME, by samples\n"
 	"exit: 0 ok, 1 cannot be read or played, 2 usage, 3 incomplete\n";
 
 struct changes {
@@ -100,15 +101,15 @@ static const struct crit_syntax syntax = {
 	.command = "crit what-if", .letters = "h", .names = names, .usage = usage, .take = take
 };
 
-static int write_table(const struct crit_fix_table *table, const struct crit_results *results,
+static int write_table(const struct crit_fix_table *table, const struct crit_summary *summary,
 		       bool is_json)
 {
 	int rc = 0;
 
 	if (is_json)
-		rc = crit_what_if_json_write(stdout, table, results);
+		rc = crit_what_if_json_write(stdout, table, summary);
 	else
-		crit_what_if_text_write(stdout, table, results);
+		crit_what_if_text_write(stdout, table, summary);
 	if (!rc && (fflush(stdout) || ferror(stdout)))
 		rc = -EIO;
 	return rc;
@@ -119,12 +120,16 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 		struct crit_err *err)
 {
 	const struct changes *options = user;
-	struct crit_fix_table table;
+	const struct crit_fix_wishes wishes = { options->wishes, options->wish_count };
+	const struct crit_fix_table *shown = wishes.count ? NULL
+							  : crit_analysis_promising(analysis);
+	struct crit_fix_table table = { 0 };
 	struct crit_summary summary;
 	bool is_incomplete;
-	const struct crit_fix_wishes wishes = { options->wishes, options->wish_count };
-	int rc = crit_analysis_fixes(analysis, &wishes, &table, err);
+	int rc = 0;
 
+	if (!shown)
+		rc = crit_analysis_fixes(analysis, &wishes, &table, err);
 	if (rc)
 		return rc;
 	rc = crit_analysis_summarise(analysis, false, &summary);
@@ -133,7 +138,7 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 		return rc;
 	}
 	is_incomplete = summary.is_incomplete || known_ns < summary.results->window_ns;
-	rc = write_table(&table, summary.results, options->is_json);
+	rc = write_table(shown ? shown : &table, &summary, options->is_json);
 	if (is_incomplete)
 		fputs("crit what-if: records were lost or not taken one by one, so waits are "
 		      "missing and gains are not sure; crit report tells which\n",
@@ -149,7 +154,7 @@ int crit_command_what_if(int argc, char **argv)
 {
 	struct changes options = { 0 };
 	const struct crit_shown_waits shown = {
-		.command = syntax.command, .has_needs = true, .show = show, .user = &options
+		.command = syntax.command, .has_fixes = true, .show = show, .user = &options
 	};
 	const int code = crit_syntax_read(&syntax, argc, argv, &options);
 

@@ -277,6 +277,23 @@ int crit_source_location_compare(const struct crit_source_location *left,
 	return order ? order : (left->offset > right->offset) - (left->offset < right->offset);
 }
 
+static int compare_text(const char *left, const char *right)
+{
+	return strcmp(left ? left : "", right ? right : "");
+}
+
+int crit_source_function_compare(const struct crit_source_location *left,
+				 const struct crit_source_location *right)
+{
+	int order = compare_text(left->module, right->module);
+
+	if (!order)
+		order = compare_text(left->function, right->function);
+	return order ? order
+		     : (left->function_begin > right->function_begin) -
+			       (left->function_begin < right->function_begin);
+}
+
 static const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -75,6 +75,19 @@ void crit_symbols_find_in_file(struct crit_symbols *symbols, const char *path, u
 int crit_source_location_compare(const struct crit_source_location *left,
 				 const struct crit_source_location *right);
 
+/* By module and function, of those without a name by where they begin. */
+int crit_source_function_compare(const struct crit_source_location *left,
+				 const struct crit_source_location *right);
+
+/* The place as seen from one function of its inline chain. */
+static inline void crit_source_see_from(struct crit_source_location *place,
+					const struct crit_source_frame *frame)
+{
+	place->function = frame->function;
+	place->file = frame->file;
+	place->line = frame->line;
+}
+
 /*
  * In one line, cut to fit: "exchange solver.c:42", "exchange+0x1c", "solver+0x14c1" or
  * "0x7f0000000010".

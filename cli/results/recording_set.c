@@ -33,7 +33,7 @@ struct crit_recording_set {
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	uint32_t active_max; /* of analyses */
-	bool is_filmed, has_needs; /* likewise */
+	bool is_filmed, has_fixes; /* likewise */
 	struct crit_err no_waits; /* why they could not be */
 };
 
@@ -43,6 +43,7 @@ struct crit_analysis {
 	struct crit_call_sites *call_sites; /* their texts are of symbols */
 	struct crit_run_waits *waits; /* NULL: none */
 	struct crit_cause_table *causes; /* of these, by place */
+	struct crit_fix_table fixes; /* no rows: not known */
 	struct crit_err no_waits; /* why there are none */
 	bool could_have_waits; /* and that is not the recordings' fault */
 };
@@ -219,9 +220,11 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 }
 
 /* Plays what was filmed.  Without waits an analysis is whole all the same. */
-static void play_waits(struct crit_analysis *analysis)
+static void play_waits(struct crit_analysis *analysis, bool has_fixes)
 {
+	const struct crit_fix_wishes none = { 0 };
 	struct crit_run_waits *waits = analysis->waits;
+	struct crit_err err = { { 0 } };
 	int rc;
 
 	if (!waits)
@@ -234,6 +237,8 @@ static void play_waits(struct crit_analysis *analysis)
 		return;
 	}
 	analysis->causes = crit_analysis_cause_table(analysis, CRIT_CAUSE_BY_PLACE);
+	if (has_fixes)
+		(void)crit_analysis_fixes(analysis, &none, &analysis->fixes, &err);
 }
 
 int crit_recording_set_name(struct crit_recording_set *set, struct crit_results *results,
@@ -261,7 +266,7 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 		crit_analysis_destroy(analysis);
 		return rc;
 	}
-	play_waits(analysis);
+	play_waits(analysis, set->has_fixes);
 	*ret_analysis = analysis;
 	return 0;
 }
@@ -271,24 +276,24 @@ void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max
 	set->active_max = active_max;
 }
 
-void crit_recording_set_film(struct crit_recording_set *set)
+void crit_recording_set_film_waits(struct crit_recording_set *set)
 {
 	if (set) /* else nothing is analysed */
 		set->is_filmed = true;
 }
 
-void crit_recording_set_film_needs(struct crit_recording_set *set)
+void crit_recording_set_film(struct crit_recording_set *set)
 {
-	crit_recording_set_film(set);
+	crit_recording_set_film_waits(set);
 	if (set)
-		set->has_needs = true;
+		set->has_fixes = true;
 }
 
 struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set)
 {
 	set->no_waits.text[0] = '\0';
 	return set->is_filmed && !set->active_max
-		       ? crit_run_waits_create(set->directory, set->has_needs, &set->no_waits)
+		       ? crit_run_waits_create(set->directory, set->has_fixes, &set->no_waits)
 		       : NULL;
 }
 
@@ -332,6 +337,11 @@ const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *ana
 	return analysis->waits;
 }
 
+const struct crit_fix_table *crit_analysis_promising(const struct crit_analysis *analysis)
+{
+	return analysis->fixes.row_count ? &analysis->fixes : NULL;
+}
+
 int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wishes *wishes,
 			struct crit_fix_table *ret_table, struct crit_err *err)
 {
@@ -354,6 +364,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 		.critd_path = critd_path,
 		.call_sites = analysis->call_sites,
 		.causes = analysis->causes,
+		.fixes = crit_analysis_promising(analysis),
 		.no_causes = analysis->could_have_waits ? analysis->no_waits.text : NULL,
 		.symbols = analysis->symbols,
 		.is_live = is_live,
@@ -371,6 +382,7 @@ void crit_analysis_destroy(struct crit_analysis *analysis)
 {
 	if (!analysis)
 		return;
+	crit_fix_table_fini(&analysis->fixes);
 	crit_cause_table_destroy(analysis->causes);
 	crit_run_waits_destroy(analysis->waits);
 	crit_results_destroy(analysis->results);

@@ -65,10 +65,10 @@ void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max
  * Analyses from here on tell what waits cost as well, which takes them up to twice as long: those
  * by one process, of all time.
  */
-void crit_recording_set_film(struct crit_recording_set *set);
+void crit_recording_set_film_waits(struct crit_recording_set *set);
 
-/* Likewise, and they can tell what would help. */
-void crit_recording_set_film_needs(struct crit_recording_set *set);
+/* Likewise, and what would help. */
+void crit_recording_set_film(struct crit_recording_set *set);
 
 struct crit_run_waits;
 struct crit_transport;
@@ -95,7 +95,13 @@ void crit_analysis_destroy(struct crit_analysis *analysis);
 const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *analysis,
 						 struct crit_err *err);
 
-/* Of an analysis with waits that have needs.  Errors: those of crit_run_waits_fixes. */
+/* What promises most to help.  Borrowed.  NULL: nothing was filmed for it, or can be foretold. */
+const struct crit_fix_table *crit_analysis_promising(const struct crit_analysis *analysis);
+
+/*
+ * Of an analysis whose set was to be filmed, with waits.  Ownership: fini by the caller.
+ * Errors: those of crit_run_waits_fixes.
+ */
 int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wishes *wishes,
 			struct crit_fix_table *ret_table, struct crit_err *err);
 

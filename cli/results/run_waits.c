@@ -85,14 +85,14 @@ int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_r
 	struct crit_filmed_run run = { 0 };
 	const struct crit_fix_input input = { .costs = &waits->costs,
 					      .keys = crit_filming_keys(waits->filming),
+					      .samples = crit_filming_samples(waits->filming),
 					      .results = results,
 					      .symbols = symbols,
-					      .run = &run,
-					      .wishes = *wishes };
+					      .run = &run };
 	int rc = crit_filming_resolve(waits->filming, &run, err);
 
 	if (!rc)
-		rc = crit_fix_table_make(&input, ret_table, err);
+		rc = crit_fix_table_make(&input, wishes, ret_table, err);
 	crit_filmed_run_fini(&run);
 	return rc;
 }

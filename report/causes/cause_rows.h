@@ -21,6 +21,7 @@ struct crit_cause_row {
 	struct crit_source_location before, after; /* of the calls */
 	uint16_t before_call, after_call; /* 0: the begin, the end */
 	bool is_call; /* it is in the call before */
+	bool is_function; /* it is the code of the function that `before` lies in, by samples */
 	bool is_cpu; /* it wanted a CPU and had none, wherever it was */
 	bool is_outside; /* nobody of the run: a timer, a device, another program */
 	bool has_place; /* else code is not told apart */

@@ -28,6 +28,10 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 	if (!order)
 		order = crit_by_number(left->is_call, right->is_call);
 	if (!order)
+		order = crit_by_number(left->is_function, right->is_function);
+	if (!order && left->is_function)
+		return crit_source_function_compare(&left->before, &right->before);
+	if (!order)
 		order = compare_call(left->before_call, &left->before, right->before_call,
 				     &right->before);
 	return order ? order
@@ -67,4 +71,18 @@ void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_ke
 	row->is_call = key->is_call;
 	find_call(symbols, thread, &key->before, &row->before_call, &row->before);
 	find_call(symbols, thread, &key->after, &row->after_call, &row->after);
+}
+
+bool crit_cause_find_function(struct crit_cause_row *row, uint64_t address,
+			      const struct crit_thread_row *thread, struct crit_symbols *symbols)
+{
+	struct crit_source_location *place = &row->before;
+
+	row->is_function = true;
+	if (!symbols || !address)
+		return false;
+	crit_symbols_find(symbols, thread->node, thread->pid, address, place);
+	if (place->frame_count > 1)
+		crit_source_see_from(place, &place->frames[place->frame_count - 1]);
+	return place->function != NULL;
 }

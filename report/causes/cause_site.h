@@ -15,6 +15,13 @@ struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t t
 void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_key *key,
 			   const struct crit_results *results, struct crit_symbols *symbols);
 
+/*
+ * Makes the row one of the function with code of its own at a sampled address of a thread.  False:
+ * none is known there.
+ */
+bool crit_cause_find_function(struct crit_cause_row *row, uint64_t address,
+			      const struct crit_thread_row *thread, struct crit_symbols *symbols);
+
 /* Orders, as qsort has it; places without regard to who. */
 int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *right);
 int crit_cause_compare_place(const struct crit_cause_row *left, const struct crit_cause_row *right);

@@ -3,6 +3,7 @@
 #include "report/causes/cause_words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/symbols/system_calls.h"
 #include "analysis/waits/code_keys.h"
@@ -50,6 +51,27 @@ static const char *call_text(uint16_t call, const struct crit_source_location *p
 	return text;
 }
 
+/* "in smooth (solver.c)". */
+static void write_function(const struct crit_source_location *place,
+			   char text[CRIT_CAUSE_WHAT_BYTES])
+{
+	char bare[256], fitted[CALL_BYTES];
+	const char *file = place->file ? place->file : place->module ? place->module : "";
+	const char *slash = strrchr(file, '/');
+
+	(void)crit_name_scoped(place->function, bare, sizeof(bare));
+	(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s (%.64s)",
+		       crit_name_fit(bare, PLACE_COLUMNS, fitted, sizeof(fitted)),
+		       slash ? slash + 1 : file);
+}
+
+/* A loop of one call. */
+static bool is_same_call(const struct crit_cause_row *row)
+{
+	return row->before_call == row->after_call &&
+	       crit_source_location_compare(&row->before, &row->after) == 0;
+}
+
 const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES])
 {
 	char before[CALL_BYTES], after[CALL_BYTES];
@@ -60,6 +82,10 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 		return "wants a CPU and has none";
 	if (!row->has_place)
 		return "";
+	if (row->is_function) {
+		write_function(&row->before, text);
+		return text;
+	}
 	if (!row->before_call && !row->after_call)
 		return "from its begin to its end";
 	if (row->is_call)
@@ -74,7 +100,8 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 	else
 		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "between %s and %s",
 			       call_text(row->before_call, &row->before, before),
-			       call_text(row->after_call, &row->after, after));
+			       is_same_call(row) ? "the next"
+						 : call_text(row->after_call, &row->after, after));
 	return text;
 }
 

@@ -18,7 +18,10 @@ struct crit_who;
 const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
 			   char text[CRIT_CAUSE_WHO_BYTES]);
 
-/* "between MPI_Recv receive heat.c:22 and MPI_Send send heat.c:27"; "" where no code is told. */
+/*
+ * "between MPI_Recv receive heat.c:22 and MPI_Send send heat.c:27", "between MPI_Barrier step
+ * heat.c:9 and the next", "in smooth (solver.c)"; "" where no code is told.
+ */
 const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES]);
 
 /* Both: "rank 3: between ..."; of all together "all: ...". */

@@ -2,24 +2,21 @@
 /*
  * What would help: changes of the program, and how much sooner it would end with each of them.
  *
- * The code between two calls, on all ranks, is made faster, or balanced: each rank then takes as
- * long there as they do on average, those that never are there apart.  Units are ranks, or threads
- * in runs without.  The candidates are the code with most time on the critical path, which bounds
- * what a change of it gains.
+ * The code between two calls, or a function's own code, is made faster on all ranks, or balanced:
+ * each rank then takes as long there as they do on average, those that never are there apart.
+ * Units are ranks, or threads in runs without.  The candidates are the code with most time on the
+ * critical path, which bounds what a change of it gains.
  */
 #ifndef CRIT_FIX_TABLE_H
 #define CRIT_FIX_TABLE_H
 
-#include "analysis/schema/results.h"
-#include "analysis/waits/costs.h"
-#include "analysis/waits/filming.h"
 #include "core/base/err.h"
-#include "report/causes/cause_rows.h"
+#include "report/causes/fix_sites.h"
 
 enum crit_fix_kind {
 	CRIT_FIX_FASTER = 0,
 	CRIT_FIX_BALANCED,
-	CRIT_FIX_ALL_BALANCED, /* all code at once */
+	CRIT_FIX_ALL_BALANCED, /* all code between calls at once */
 	CRIT_FIX_NO_TRANSFER, /* waits end with the last act that they need */
 	CRIT_FIX_WISHES, /* what was asked for, together */
 	CRIT_FIX_KIND_COUNT
@@ -27,7 +24,8 @@ enum crit_fix_kind {
 
 struct crit_fix_wish {
 	enum crit_fix_kind kind; /* FASTER, BALANCED or NO_TRANSFER */
-	const char *place; /* part of the place's text */
+	/* part of the text of code between calls; "function=NAME": the function, as crit_name_is */
+	const char *place;
 	int64_t rank; /* FASTER: of this one alone; -1: of all */
 	uint32_t percent; /* FASTER: how much less time, to 100 */
 };
@@ -39,20 +37,13 @@ struct crit_fix_wishes { /* only these; none: the most promising changes */
 
 struct crit_fix_row {
 	enum crit_fix_kind kind;
-	struct crit_cause_row place; /* FASTER, BALANCED; who: all, or the one whose code it is */
+	struct crit_cause_row place; /* FASTER, BALANCED; who: all */
 	uint32_t percent; /* FASTER */
 	uint32_t unit_count; /* that are there */
+	uint64_t sample_count; /* of a function */
 	uint64_t ns; /* in the place, of all */
 	int64_t gain_ns; /* how much sooner the last thread ends; below 0: later */
-};
-
-struct crit_fix_input {
-	const struct crit_costs *costs;
-	const struct crit_code_key *keys; /* the buckets of the costs */
-	const struct crit_results *results;
-	struct crit_symbols *symbols; /* may be NULL: places of ranks are not joined */
-	struct crit_filmed_run *run;
-	struct crit_fix_wishes wishes;
+	double share; /* of the time until it ends */
 };
 
 struct crit_fix_table {
@@ -63,11 +54,12 @@ struct crit_fix_table {
 };
 
 /*
+ * wishes: these alone, as one change; none: the most promising changes.
  * Ownership: fini by the caller; texts of places are the symbols'.
  * Errors: -ENOMEM, those of the forecast; -ENOENT: no code is as a wish says.  Each with a line.
  */
-int crit_fix_table_make(const struct crit_fix_input *input, struct crit_fix_table *ret_table,
-			struct crit_err *err);
+int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fix_wishes *wishes,
+			struct crit_fix_table *ret_table, struct crit_err *err);
 void crit_fix_table_fini(struct crit_fix_table *table);
 
 #endif

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "core/base/call.h"
+#include "report/causes/cause_words.h"
 #include "report/findings/verdict_cause.h"
 #include "report/findings/verdict_excess.h"
+#include "report/findings/verdict_fix.h"
 #include "report/findings/verdict_hot.h"
 #include "report/findings/verdict_where.h"
 #include "report/tables/labels.h"
@@ -184,15 +186,20 @@ static bool say_cause(struct crit_summary *summary, const char *before)
 static void say_promise(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
+	double gain_s = lost->gain_s, foretold_s;
+	char where[CRIT_CAUSE_WHAT_BYTES];
 
 	if (lost->has_foreign_load)
 		return;
 	summary->has_promise = true;
-	if (lost->gain_s < GAIN_WORTH_SAYING_RATIO * lost->window_s)
+	if (gain_s < GAIN_WORTH_SAYING_RATIO * lost->window_s) {
 		append(summary, "; balanced, the run would end hardly sooner");
-	else
-		append(summary, "; balanced, the run could end at most %.3f s (%.1f%%) sooner",
-		       lost->gain_s, percent_of_window(summary, lost->gain_s));
+		return;
+	}
+	if (crit_verdict_fix(summary, where, sizeof(where), &foretold_s))
+		gain_s = fmin(gain_s, foretold_s);
+	append(summary, "; balanced%s, the run could end at most %.3f s (%.1f%%) sooner", where,
+	       gain_s, percent_of_window(summary, gain_s));
 }
 
 static void say_imbalance(struct crit_summary *summary)

@@ -10,6 +10,7 @@
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
+#include "report/causes/fix_words.h"
 #include "report/findings/omp_runtime.h"
 #include "report/findings/programs.h"
 #include "report/formats/json_stream.h"

@@ -3,6 +3,7 @@
 #include "report/pages/report_details.h"
 
 #include "report/causes/cause_rows.h"
+#include "report/causes/fix_table.h"
 #include "report/pages/hot_text.h"
 #include "report/pages/message_text.h"
 #include "report/pages/region_text.h"
@@ -14,6 +15,8 @@
 #define THREADS_MAX 64
 #define CALL_SITES_MAX 32
 #define CAUSES_MAX 10
+#define FIXES_MAX 8
+#define LEAST_GAIN 0.01 /* of the run */
 
 static double seconds(uint64_t value_ns)
 {
@@ -130,6 +133,25 @@ static void write_causes(FILE *out, const struct crit_summary *summary)
 	if (causes->row_count > CAUSES_MAX)
 		fprintf(out, "  and %zu more, which crit waits shows\n",
 			causes->row_count - CAUSES_MAX);
+}
+
+static void write_fixes(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_fix_table *fixes = summary->fixes;
+	size_t count = 0;
+
+	while (fixes && count < fixes->row_count && fixes->rows[count].share >= LEAST_GAIN)
+		count++;
+	if (!count)
+		return;
+	head(out, "What would help",
+	     "gain = how much sooner the last thread ends; time = that all spend there, in a "
+	     "function by samples");
+	crit_rows_text(out, summary, CRIT_TABLE_FIXES,
+		       &(struct crit_rows){ .at = fixes->rows, .count = count, .max = FIXES_MAX });
+	if (fixes->row_count > count || count > FIXES_MAX)
+		fprintf(out, "  and %zu more, which crit what-if shows\n",
+			fixes->row_count - (count < FIXES_MAX ? count : FIXES_MAX));
 }
 
 /* Sum over app threads of every (state, class) cell that is not empty. */
@@ -251,6 +273,7 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	write_calls(out, summary);
 	write_call_sites(out, summary);
 	write_causes(out, summary);
+	write_fixes(out, summary);
 	crit_hot_text_write(out, summary);
 	crit_hot_text_write_paths(out, summary);
 	crit_hot_text_write_waits(out, summary);

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "report/causes/cause_rows.h"
+#include "report/causes/fix_table.h"
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
 #include "report/tables/path_tree.h"
@@ -174,6 +175,13 @@ static void put_causes(struct crit_json_stream *stream, const struct crit_summar
 			 causes->row_count < CAUSES_MAX ? causes->row_count : CAUSES_MAX);
 }
 
+static void put_fixes(struct crit_json_stream *stream, const struct crit_summary *summary)
+{
+	if (summary->fixes)
+		put_rows(stream, "fixes", summary, CRIT_TABLE_FIXES, summary->fixes->rows,
+			 summary->fixes->row_count);
+}
+
 /* Sorted by key.  What grows with the threads goes out row by row. */
 static void put_members(struct crit_json_stream *stream, const struct crit_summary *s)
 {
@@ -184,6 +192,7 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	put_causes(stream, s);
 	put_rows(stream, "checks", s, CRIT_TABLE_CHECKS, results->checks, results->check_count);
 	put_efficiency(stream, s);
+	put_fixes(stream, s);
 	put_hot(stream, s);
 	put_member_of(stream, "is_complete", report);
 	put_object(stream, "job", s, CRIT_TABLE_JOB, s);

@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 #include "report/causes/fix_table.h"
+#include "report/tables/summary.h"
 
 /* Errors: -ENOMEM, -EIO. */
 int crit_what_if_json_write(FILE *out, const struct crit_fix_table *table,
-			    const struct crit_results *results);
+			    const struct crit_summary *summary);
 
 #endif

@@ -36,12 +36,8 @@ static int compare_libraries(const void *a, const void *b)
 static int compare_functions(const void *a, const void *b)
 {
 	const struct piece *left = a, *right = b;
-	int order = compare_libraries(a, b);
 
-	if (!order)
-		order = compare_text(left->place.function, right->place.function);
-	return order ? order
-		     : crit_by_number(left->place.function_begin, right->place.function_begin);
+	return crit_source_function_compare(&left->place, &right->place);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -99,21 +95,13 @@ static bool is_wanted(const struct crit_results *results, const struct crit_hot_
 	return thread == query->unit_row;
 }
 
-/* The place as seen from one function of an inline chain. */
-static void see_from(struct crit_source_location *place, const struct crit_source_frame *frame)
-{
-	place->function = frame->function;
-	place->file = frame->file;
-	place->line = frame->line;
-}
-
 /* Is the place in the function, itself or inlined?  Then it is seen from there. */
 static bool see_function(struct crit_source_location *place, const char *function)
 {
 	for (uint32_t i = 0; i < place->frame_count; i++)
 		if (place->frames[i].function &&
 		    crit_name_is(place->frames[i].function, function)) {
-			see_from(place, &place->frames[i]);
+			crit_source_see_from(place, &place->frames[i]);
 			return true;
 		}
 	return !place->frame_count && place->function && crit_name_is(place->function, function);
@@ -145,7 +133,7 @@ static void find_pieces(struct search *search, const struct crit_region_finder *
 		if (finder->find)
 			finder->find(finder->user, thread->node, thread->pid, row->address, place);
 		if (query->level == CRIT_HOT_FUNCTION && place->frame_count > 1)
-			see_from(place, &place->frames[place->frame_count - 1]);
+			crit_source_see_from(place, &place->frames[place->frame_count - 1]);
 		search->cmetric += row->cmetric;
 		search->cpu_ns += row->cpu_ns;
 		search->count += !query->function || see_function(place, query->function);

@@ -131,6 +131,7 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 	summary->results = results;
 	summary->call_sites = options->call_sites;
 	summary->causes = options->causes;
+	summary->fixes = options->fixes;
 	summary->symbols = options->symbols;
 	summary->mode = mode_of(results);
 	summary->unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS;

@@ -17,6 +17,7 @@
 #define CRIT_MISSING_MAX 12
 
 struct crit_cause_table;
+struct crit_fix_table;
 
 struct crit_missing {
 	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
@@ -29,6 +30,7 @@ struct crit_summary_options {
 	const char *privileges_fix; /* what fixes them here; NULL: capabilities of that file */
 	const struct crit_call_sites *call_sites; /* NULL: no call sites */
 	const struct crit_cause_table *causes; /* by place; NULL: waits are not told one by one */
+	const struct crit_fix_table *fixes; /* NULL: nobody knows what would help */
 	const char *no_causes; /* why they could not be; NULL: the recordings do not tell of them */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
 	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
@@ -39,6 +41,7 @@ struct crit_summary {
 	const struct crit_results *results; /* borrowed */
 	const struct crit_call_sites *call_sites; /* borrowed, may be NULL */
 	const struct crit_cause_table *causes; /* borrowed, may be NULL */
+	const struct crit_fix_table *fixes; /* borrowed, may be NULL */
 	struct crit_symbols *symbols; /* borrowed, may be NULL; finding a name changes it */
 	enum crit_mode mode;
 	enum crit_unit unit; /* of the headline: ranks, or threads without ranks */

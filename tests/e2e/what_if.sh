@@ -22,16 +22,71 @@ gain_of() {
 	ask 'round(100 * max(x["share"] for x in r["fixes"] if x["change"] == "'"$1"'"), 2)' "$trial/fixes"
 }
 
+# start NAME PROGRAM…: the same without MPI.
+start() {
+	dir=$trial/$1
+	CRIT_DIR=$dir "$crit" run -- "$apps/$2" "${@:3}" >"$trial/$1.out" 2>"$trial/$1.err"
+}
+
 # compare NAME FLAVOUR PROGRAM…: the run with the change ends as it was foretold.
 compare() {
-	local said
 	launch "$1" run "$2" 2 "${@:3}"
+	compare_end "$1"
+}
+
+compare_end() {
+	local said
 	"$crit" what-if --json "$dir" >"$trial/after"
 	said=$(ask 'round(100 * '"$ends"' / r["recorded_s"], 2)' "$trial/after")
 	within "$1: foretold end, per cent of the measured one" "$said" 96 104
 }
 
+# places_of CHANGE: where.
+places_of() {
+	ask '[x["place"] for x in r["fixes"] if x["change"] == "'"$1"'"]' "$trial/fixes"
+}
+
+# Code that no call divides: rank 0 takes 30 of 50 ms for solve, rank 1 20 of 40.
+functions() {
+	export CRIT_SAMPLE_HZ=997
+	name=functions-$1
+	launch "$name" run "$1" 2 two_phases 60 20 30 20 20
+	foretold
+	places_of balanced >"$trial/places"
+	grep -q "in solve (two_phases.c)" "$trial/places" && ! grep -q assemble "$trial/places"
+	point "$name: one function is uneven" $? "$(cat "$trial/places")"
+	said=$(ask 'r["verdict"]["sentence"]' "$dir/report.json")
+	[[ $said =~ \;\ balanced\ in\ solve\ \(two_phases.c\),\ the\ run\ could\ end\ at\ most\ 0.[23] ]]
+	point "$name: the verdict names it" $? "$said"
+	foretold --faster=function=assemble,by=50
+	within "$name: gain, per cent: 10 of 50 ms" "$gain" 17 23
+	compare "$name-half" "$1" two_phases 60 10 30 10 20
+	dir=$trial/$name
+	foretold --balance=function=solve
+	within "$name: gain of balance, per cent: 5 of 50 ms" "$gain" 7 13
+	compare "$name-even" "$1" two_phases 60 20 25 20 25
+	unset CRIT_SAMPLE_HZ
+}
+
+# A thread begins when it is made: a faster creator makes it sooner, its own work counts at the end.
+births() {
+	start births births 3 200 80
+	name=births
+	foretold "--faster=to its end,by=50"
+	within "$name: gain of faster threads, per cent: 40 of 680 ms" "$gain" 4.5 7.5
+	start births-children births 3 200 40
+	compare_end births-children
+	dir=$trial/births
+	foretold "--faster=a block in futex,by=50"
+	within "$name: gain of a faster creator, per cent: 300 of 680 ms" "$gain" 41 47
+	start births-main births 3 100 80
+	compare_end births-main
+}
+
+births
 for flavour in "${flavours[@]}"; do
+	functions "$flavour"
+
 	# one after the other: each millisecond less is one sooner
 	name=chain-$flavour
 	launch "$name" run "$flavour" 2 handover 30 20 4

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names one place only where balancing it does nearly all that balance can.
+#include "report/findings/verdict_fix.h"
+
+#include <stdio.h>
+
+#include "report/causes/cause_rows.h"
+#include "report/causes/cause_words.h"
+#include "report/causes/fix_table.h"
+
+#define LEAST_OF_ALL 0.8 /* of what balancing all code gains */
+#define FUNCTION_OF_PLACE 0.9 /* a function says more than the calls around it */
+
+/* Is the film of the waits whole? */
+static bool is_known(const struct crit_summary *summary)
+{
+	const struct crit_losses *losses = &summary->results->losses;
+
+	return summary->fixes && summary->causes &&
+	       summary->causes->costs->window_ns >= summary->results->window_ns &&
+	       !losses->kernel_records && !losses->shim_spans && !losses->missing_chunks &&
+	       !losses->corrupt_chunks && !losses->truncated_bytes;
+}
+
+/* Rows come by gain: the first one is the best of its sort. */
+static const struct crit_fix_row *best_of(const struct crit_fix_table *fixes,
+					  enum crit_fix_kind kind, bool is_function)
+{
+	for (size_t i = 0; i < fixes->row_count; i++)
+		if (fixes->rows[i].kind == kind && fixes->rows[i].place.is_function == is_function)
+			return &fixes->rows[i];
+	return NULL;
+}
+
+bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t text_bytes,
+		      double *ret_gain_s)
+{
+	const struct crit_fix_row *all, *best, *function;
+	char what[CRIT_CAUSE_WHAT_BYTES];
+
+	text[0] = '\0';
+	if (!is_known(summary))
+		return false;
+	all = best_of(summary->fixes, CRIT_FIX_ALL_BALANCED, false);
+	best = best_of(summary->fixes, CRIT_FIX_BALANCED, false);
+	function = best_of(summary->fixes, CRIT_FIX_BALANCED, true);
+	if (!all || !best || (double)best->gain_ns < LEAST_OF_ALL * (double)all->gain_ns ||
+	    best->gain_ns <= 0)
+		return false;
+	if (function && (double)function->gain_ns >= FUNCTION_OF_PLACE * (double)best->gain_ns)
+		best = function;
+	*ret_gain_s = 1e-9 * (double)best->gain_ns;
+	(void)snprintf(text, text_bytes, " %s", crit_cause_what(&best->place, what));
+	return true;
+}
