@@ -6,8 +6,8 @@
 #include "report/tables/summary.h"
 
 /*
- * " in smooth (solver.c)", and what is foretold for it.  False, and "": no single place gains nearly
- * as much as all code does, or records are missing.
+ * " in smooth (solver.c)", and what is foretold for it.  False, and "": no single place gains
+ * nearly as much as all code does, or records are missing.
  */
 bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t text_bytes,
 		      double *ret_gain_s);
