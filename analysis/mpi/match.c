@@ -189,9 +189,9 @@ static void tell_pair(const struct crit_match *match, struct crit_match_way *way
 }
 
 /*
- * The send was not over before its receive was posted, or where that was earlier, before the
- * receiver's call began.  So it is where a message is only sent when it is received, and where the
- * receiver has to help; and hardly ever else, for a send that need not wait is short.
+ * The send was not over before the receiver's call began, or if it was, before its receive was
+ * posted.  So it is where the receiver has to help, and where a message is only sent when it is
+ * received; and hardly ever else, for a send that need not wait is short.
  */
 static void tell_receiver(const struct crit_match *match, const struct crit_match_message *message)
 {
@@ -199,8 +199,8 @@ static void tell_receiver(const struct crit_match *match, const struct crit_matc
 	const struct crit_match_end *send = message->is_send ? &message->end : other;
 	const struct crit_match_end *receive = message->is_send ? other : &message->end;
 
-	const uint64_t cause_ns = receive->posted_ns > send->begin_ns ? receive->posted_ns
-								      : receive->begin_ns;
+	const uint64_t cause_ns = receive->begin_ns < send->end_ns ? receive->begin_ns
+								   : receive->posted_ns;
 
 	if (cause_ns <= send->begin_ns || cause_ns >= send->end_ns)
 		return;
