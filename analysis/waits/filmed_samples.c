@@ -27,6 +27,7 @@ static void join(struct crit_filmed_stretch *stretch)
 		if (last && last->address == stretch->rows[i].address) {
 			last->cpu_ns += stretch->rows[i].cpu_ns;
 			last->count += stretch->rows[i].count;
+			last->squares += stretch->rows[i].squares;
 		} else {
 			stretch->rows[used++] = stretch->rows[i];
 		}
@@ -71,6 +72,7 @@ static void thin(struct crit_filmed_stretch *stretch)
 			left->address = right->address;
 		left->cpu_ns = cpu_ns;
 		left->count += right->count;
+		left->squares += right->squares;
 	}
 	stretch->count = used;
 }
@@ -87,9 +89,11 @@ int crit_filmed_stretch_add(struct crit_filmed_stretch *stretch, uint64_t addres
 	rc = crit_array_grow(&stretch->rows, &stretch->capacity, stretch->count + 1,
 			     sizeof(*stretch->rows));
 	if (!rc)
-		stretch->rows[stretch->count++] = (struct crit_filmed_sample){ .address = address,
-									       .cpu_ns = cpu_ns,
-									       .count = 1 };
+		stretch->rows[stretch->count++] =
+			(struct crit_filmed_sample){ .address = address,
+						     .cpu_ns = cpu_ns,
+						     .squares = (double)cpu_ns * (double)cpu_ns,
+						     .count = 1 };
 	return rc;
 }
 
@@ -107,6 +111,7 @@ static int add_row(struct crit_filmed_samples *samples, const struct crit_filmed
 	if (row != CRIT_NONE) {
 		samples->rows[row].cpu_ns += sample->cpu_ns;
 		samples->rows[row].count += sample->count;
+		samples->rows[row].squares += sample->squares;
 		return 0;
 	}
 	if (samples->count >= ROWS_MAX && sample->address) {

@@ -20,6 +20,7 @@
 struct crit_filmed_sample {
 	uint64_t address; /* as crit_sample_row has it; 0: of others, for which there was no room */
 	uint64_t cpu_ns; /* that the samples stand for */
+	double squares; /* sum of the squares of what each of them stands for, ns² */
 	uint32_t bucket;
 	uint32_t count;
 };

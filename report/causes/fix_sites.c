@@ -9,6 +9,8 @@
 #include "core/base/array.h"
 #include "report/causes/cause_site.h"
 
+#define STANDARD_ERRORS 3
+
 static int compare_parts(const void *a, const void *b)
 {
 	const struct crit_fix_part *left = a, *right = b;
@@ -44,12 +46,55 @@ static void add_calls(const struct crit_fix_input *input, struct crit_fix_sites 
 	}
 }
 
-/* sampled_ns: of each bucket. */
+struct sampled { /* a bucket */
+	uint64_t ns, count;
+	double share; /* of its time, in which its thread ran */
+};
+
+/*
+ * Where samples stand for less than the time that threads are in a place, by more than chance, they
+ * do not run all the time: they block, or are in the kernel where it is not sampled.
+ */
+static void find_running(const struct crit_fix_input *input, const struct crit_fix_part *parts,
+			 size_t count, struct sampled *buckets)
+{
+	double all_ns = 0, sampled_ns = 0, samples = 0, share = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		all_ns += (double)input->run->bucket_ns[parts[i].bucket];
+		sampled_ns += (double)buckets[parts[i].bucket].ns;
+		samples += (double)buckets[parts[i].bucket].count;
+	}
+	if (samples > 0 && sampled_ns * (1 + STANDARD_ERRORS / sqrt(samples)) < all_ns)
+		share = sampled_ns / all_ns;
+	for (size_t i = 0; i < count; i++)
+		buckets[parts[i].bucket].share = share;
+}
+
+/* parts: of calls alone. */
+static void find_all_running(const struct crit_fix_input *input, const struct crit_fix_sites *sites,
+			     struct sampled *buckets)
+{
+	for (size_t i = 0; i < input->samples->count; i++) {
+		buckets[input->samples->rows[i].bucket].ns += input->samples->rows[i].cpu_ns;
+		buckets[input->samples->rows[i].bucket].count += input->samples->rows[i].count;
+	}
+	for (size_t from = 0, to; from < sites->part_count; from = to) {
+		const struct crit_fix_part *first = &sites->parts[from];
+
+		for (to = from; to < sites->part_count; to++)
+			if (crit_cause_compare_place(&sites->parts[to].place, &first->place))
+				break;
+		find_running(input, first, to - from, buckets);
+	}
+}
+
 static void add_functions(const struct crit_fix_input *input, struct crit_fix_sites *sites,
-			  const uint64_t *sampled_ns)
+			  const struct sampled *buckets)
 {
 	for (size_t i = 0; i < input->samples->count; i++) {
 		const struct crit_filmed_sample *sample = &input->samples->rows[i];
+		const struct sampled *bucket = &buckets[sample->bucket];
 		struct crit_fix_part *part = &sites->parts[sites->part_count];
 		const struct crit_thread_row *thread;
 
@@ -58,8 +103,10 @@ static void add_functions(const struct crit_fix_input *input, struct crit_fix_si
 		thread = &input->results->threads[input->keys[sample->bucket].thread];
 		*part = (struct crit_fix_part){ .bucket = sample->bucket,
 						.sample_count = sample->count,
-						.share = (double)sample->cpu_ns /
-							 (double)sampled_ns[sample->bucket] };
+						.sampled_ns = (double)sample->cpu_ns,
+						.sample_squares = sample->squares,
+						.share = bucket->share * (double)sample->cpu_ns /
+							 (double)bucket->ns };
 		part->place.has_place = true;
 		part->place.who = crit_cause_who_of(input->results,
 						    input->keys[sample->bucket].thread, false);
@@ -71,18 +118,18 @@ static void add_functions(const struct crit_fix_input *input, struct crit_fix_si
 static int collect_parts(const struct crit_fix_input *input, struct crit_fix_sites *sites)
 {
 	const size_t bucket_count = input->costs->bucket_count;
-	uint64_t *sampled_ns = calloc(bucket_count + 1, sizeof(*sampled_ns));
+	struct sampled *buckets = calloc(bucket_count + 1, sizeof(*buckets));
 
 	sites->parts = calloc(bucket_count + input->samples->count + 1, sizeof(*sites->parts));
-	if (!sites->parts || !sampled_ns) {
-		free(sampled_ns);
+	if (!sites->parts || !buckets) {
+		free(buckets);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < input->samples->count; i++)
-		sampled_ns[input->samples->rows[i].bucket] += input->samples->rows[i].cpu_ns;
 	add_calls(input, sites);
-	add_functions(input, sites, sampled_ns);
-	free(sampled_ns);
+	qsort(sites->parts, sites->part_count, sizeof(*sites->parts), compare_parts);
+	find_all_running(input, sites, buckets);
+	add_functions(input, sites, buckets);
+	free(buckets);
 	qsort(sites->parts, sites->part_count, sizeof(*sites->parts), compare_parts);
 	return 0;
 }
@@ -99,6 +146,8 @@ static void join_parts(struct crit_fix_sites *sites)
 		if (last && compare_parts(last, part) == 0) {
 			last->share += part->share;
 			last->sample_count += part->sample_count;
+			last->sampled_ns += part->sampled_ns;
+			last->sample_squares += part->sample_squares;
 		} else {
 			sites->parts[used++] = *part;
 		}
@@ -110,7 +159,7 @@ static void join_parts(struct crit_fix_sites *sites)
 static size_t add_unit(const struct crit_fix_input *input, struct crit_fix_sites *sites,
 		       size_t from, struct crit_fix_site *site)
 {
-	double ns = 0, samples = 0;
+	double ns = 0, sampled_ns = 0;
 	size_t to = from;
 
 	for (; to < sites->part_count; to++) {
@@ -120,7 +169,9 @@ static size_t add_unit(const struct crit_fix_input *input, struct crit_fix_sites
 		    crit_cause_compare_who(&part->place.who, &sites->parts[from].place.who))
 			break;
 		ns += part->share * (double)input->run->bucket_ns[part->bucket];
-		samples += part->sample_count;
+		sampled_ns += part->sampled_ns;
+		site->sample_count += part->sample_count;
+		site->sample_squares += part->sample_squares;
 		for (int kind = 0; kind < CRIT_PART_COUNT; kind++)
 			site->path_ns += part->share *
 					 (double)input->costs->buckets[part->bucket].path_ns[kind];
@@ -128,8 +179,8 @@ static size_t add_unit(const struct crit_fix_input *input, struct crit_fix_sites
 	for (size_t i = from; i < to; i++)
 		sites->parts[i].unit_ns = ns;
 	site->ns += ns;
-	site->sample_count += (uint64_t)samples;
-	site->sample_squares += samples * samples;
+	site->sampled_ns += sampled_ns;
+	site->unit_squares += sampled_ns * sampled_ns;
 	site->unit_count++;
 	return to;
 }
@@ -163,14 +214,15 @@ int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_site
 
 bool crit_fix_site_is_uneven(const struct crit_fix_site *site)
 {
-	const double variance = 2 / (9 * ((double)site->unit_count - 1));
-	const double mean = (double)site->sample_count / (double)site->unit_count;
-	double chi_square;
+	const double free_count = (double)site->unit_count - 1;
+	const double variance = 2 / (9 * free_count);
+	double beyond; /* of units' sums of squares, what they would have were they equal */
 
 	if (site->unit_count < 2 || !site->place.is_function)
 		return site->unit_count > 1;
-	chi_square = site->sample_squares / mean - (double)site->sample_count;
-	return cbrt(chi_square / ((double)site->unit_count - 1)) >
+	beyond = site->unit_squares - site->sampled_ns * site->sampled_ns / site->unit_count;
+	/* one unit's sum varies by sample_squares / unit_count, were they equal */
+	return cbrt(beyond / (site->sample_squares / site->unit_count) / free_count) >
 	       1 - variance + 3 * sqrt(variance);
 }
 

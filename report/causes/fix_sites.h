@@ -2,8 +2,8 @@
 /*
  * Code that a change may be of: what lies between two calls, and functions, by samples.
  *
- * Units are ranks, or threads in runs without.  Of a bucket of the film a function has the part
- * that it has of the samples there; so its times are estimates.
+ * Units are ranks, or threads in runs without.  Of the time in which a thread runs in a bucket of
+ * the film a function has the part that it has of the samples there; so its times are estimates.
  */
 #ifndef CRIT_FIX_SITES_H
 #define CRIT_FIX_SITES_H
@@ -28,7 +28,8 @@ struct crit_fix_site { /* of all units together */
 	double ns, path_ns; /* the time they spend there; on the critical path */
 	uint32_t unit_count; /* that are there */
 	uint64_t sample_count; /* of a function */
-	double sample_squares; /* sum over units of the squares of theirs */
+	/* of a function: what its samples stand for, sums of squares of each one and of units */
+	double sampled_ns, sample_squares, unit_squares;
 	size_t first_part, part_count;
 };
 
@@ -36,6 +37,7 @@ struct crit_fix_part { /* what a unit spends there in one bucket */
 	struct crit_cause_row place; /* who: its unit */
 	uint32_t bucket;
 	uint32_t sample_count;
+	double sampled_ns, sample_squares; /* likewise */
 	double share; /* of the bucket's time */
 	double unit_ns; /* of its unit in the site, in all buckets */
 };
@@ -54,8 +56,8 @@ void crit_fix_sites_fini(struct crit_fix_sites *sites);
 /*
  * Do units spend different times in a function, or does it look so by chance alone?  Of code
  * between calls times are known: true.
- * Source: Pearson's test of equal parts, 1900, by the cube root of Wilson and Hilferty, The
- * distribution of chi-square, 1931; three standard deviations.
+ * Source: Pearson's test of equal parts, 1900, of samples that stand for unlike times; by the cube
+ * root of Wilson and Hilferty, The distribution of chi-square, 1931; three standard deviations.
  */
 bool crit_fix_site_is_uneven(const struct crit_fix_site *site);
 

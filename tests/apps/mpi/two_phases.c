@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that assemble, solve and meet, each step: rank 0 takes A and B ms, the others C and D.
-// usage: two_phases STEPS A B C D
+// Ranks that assemble, solve, sleep and meet, each step: rank 0 takes A and B ms, the others C and
+// D, all sleep E ms.
+// usage: two_phases STEPS A B C D [E]
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -30,16 +31,20 @@ static __attribute__((noinline)) void solve(double ms)
 
 int main(int argc, char **argv)
 {
+	struct timespec nap = { 0 };
 	int rank, at;
 
-	if (argc != 6)
+	if (argc != 6 && argc != 7)
 		return 2;
+	nap.tv_nsec = argc == 7 ? strtol(argv[6], NULL, 10) * 1000000 : 0;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	at = rank ? 4 : 2;
 	for (long i = strtol(argv[1], NULL, 10); i; i--) {
 		assemble(strtod(argv[at], NULL));
 		solve(strtod(argv[at + 1], NULL));
+		if (nap.tv_nsec)
+			(void)nanosleep(&nap, NULL);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	MPI_Finalize();
