@@ -12,6 +12,7 @@
 #include "report/diff/diff_changes.h"
 #include "cli/console/syntax.h"
 #include "cli/console/terminal.h"
+#include "cli/results/predicted.h"
 #include "report/diff/difference.h"
 #include "report/diff/hot_difference.h"
 #include "report/formats/screen.h"
@@ -30,25 +31,29 @@
 #define HEAD_LINES (2 * CRIT_SCREEN_LINES)
 
 struct diff_options {
-	bool is_json;
+	bool is_json, is_predicted;
 	unsigned long rows;
 };
 
 enum {
-	OPTION_JSON = 256
+	OPTION_JSON = 256,
+	OPTION_PREDICTED
 };
 
-static const char usage[] = "usage: crit diff [OPTION...] A B\n"
-			    "A and B are directories of runs, or report.json files\n"
-			    "      --json           print every change as JSON\n"
-			    "  -t, --top=N          rows of each table (8; 0: all)\n"
-			    "  -h, --help           this text\n"
-			    "exit: 0 compared, 1 failed, 2 usage, 3 figures that do not compare\n";
+static const char usage[] =
+	"usage: crit diff [OPTION...] A B\n"
+	"A and B are directories of runs, or report.json files\n"
+	"      --json           print every change as JSON\n"
+	"      --predicted      tell when A would end with the times of B, directories\n"
+	"  -t, --top=N          rows of each table (8; 0: all)\n"
+	"  -h, --help           this text\n"
+	"exit: 0 compared, 1 failed, 2 usage, 3 figures that do not compare\n";
 
 static int take_option(int option, void *user);
 
 static const struct option option_names[] = {
 	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "predicted", no_argument, NULL, OPTION_PREDICTED },
 	{ "top", required_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -69,6 +74,10 @@ static int take_option(int option, void *user)
 
 	if (option == OPTION_JSON) {
 		options->is_json = true;
+		return CRIT_SYNTAX_GO_ON;
+	}
+	if (option == OPTION_PREDICTED) {
+		options->is_predicted = true;
 		return CRIT_SYNTAX_GO_ON;
 	}
 	errno = 0;
@@ -413,6 +422,8 @@ int crit_command_diff(int argc, char **argv)
 	if (argc - optind != 2)
 		return crit_syntax_refuse(&syntax, "two runs are compared;",
 					  "name two directories crit-...");
+	if (options.is_predicted)
+		return crit_predicted_run(argv + optind, options.is_json);
 	reports[0] = load(argv[optind]);
 	reports[1] = reports[0] ? load(argv[optind + 1]) : NULL;
 	code = CRIT_EXIT_FAILED;

@@ -16,6 +16,7 @@
 #include "cli/install/installation.h"
 #include "cli/console/progress.h"
 #include "cli/results/run_waits.h"
+#include "report/causes/prediction.h"
 #include "report/findings/summarise.h"
 #include "report/pages/report_files.h"
 #include "report/tables/call_sites.h"
@@ -347,6 +348,24 @@ int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_
 {
 	return crit_run_waits_fixes(analysis->waits, analysis->results, analysis->symbols, wishes,
 				    ret_table, err);
+}
+
+int crit_analysis_predict(const struct crit_analysis *analysis, const struct crit_analysis *other,
+			  struct crit_prediction *ret_prediction, struct crit_err *err)
+{
+	const struct crit_analysis *both[2] = { analysis, other };
+	struct crit_filmed_run runs[2] = { 0 };
+	struct crit_fix_input inputs[2];
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = crit_run_waits_input(both[i]->waits, both[i]->results, both[i]->symbols,
+					  &runs[i], &inputs[i], err);
+	if (!rc)
+		rc = crit_predict(&inputs[0], &inputs[1], ret_prediction, err);
+	crit_filmed_run_fini(&runs[0]);
+	crit_filmed_run_fini(&runs[1]);
+	return rc;
 }
 
 struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,

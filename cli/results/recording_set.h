@@ -105,6 +105,12 @@ const struct crit_fix_table *crit_analysis_promising(const struct crit_analysis 
 int crit_analysis_fixes(const struct crit_analysis *analysis, const struct crit_fix_wishes *wishes,
 			struct crit_fix_table *ret_table, struct crit_err *err);
 
+struct crit_prediction;
+
+/* When the run would end with the times of the other one: both have waits and were filmed. */
+int crit_analysis_predict(const struct crit_analysis *analysis, const struct crit_analysis *other,
+			  struct crit_prediction *ret_prediction, struct crit_err *err);
+
 /* Of an analysis that has waits.  Ownership: the caller's.  Errors: NULL, out of memory. */
 struct crit_cause_table *crit_analysis_cause_table(const struct crit_analysis *analysis,
 						   enum crit_cause_by by);

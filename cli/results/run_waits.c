@@ -78,18 +78,26 @@ uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits)
 	return waits->costs.window_ns;
 }
 
+int crit_run_waits_input(const struct crit_run_waits *waits, const struct crit_results *results,
+			 struct crit_symbols *symbols, struct crit_filmed_run *ret_run,
+			 struct crit_fix_input *ret_input, struct crit_err *err)
+{
+	*ret_input = (struct crit_fix_input){ .costs = &waits->costs,
+					      .keys = crit_filming_keys(waits->filming),
+					      .samples = crit_filming_samples(waits->filming),
+					      .results = results,
+					      .symbols = symbols,
+					      .run = ret_run };
+	return crit_filming_resolve(waits->filming, ret_run, err);
+}
+
 int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_results *results,
 			 struct crit_symbols *symbols, const struct crit_fix_wishes *wishes,
 			 struct crit_fix_table *ret_table, struct crit_err *err)
 {
 	struct crit_filmed_run run = { 0 };
-	const struct crit_fix_input input = { .costs = &waits->costs,
-					      .keys = crit_filming_keys(waits->filming),
-					      .samples = crit_filming_samples(waits->filming),
-					      .results = results,
-					      .symbols = symbols,
-					      .run = &run };
-	int rc = crit_filming_resolve(waits->filming, &run, err);
+	struct crit_fix_input input;
+	int rc = crit_run_waits_input(waits, results, symbols, &run, &input, err);
 
 	if (!rc)
 		rc = crit_fix_table_make(&input, wishes, ret_table, err);

@@ -44,6 +44,15 @@ int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_r
 			 struct crit_symbols *symbols, const struct crit_fix_wishes *wishes,
 			 struct crit_fix_table *ret_table, struct crit_err *err);
 
+/*
+ * Of waits that were played, which have needs: what changes of them are foretold by.  It borrows
+ * all, the run too.  Ownership: crit_filmed_run_fini of the run by the caller, also after an error.
+ * Errors: those of crit_filming_resolve.
+ */
+int crit_run_waits_input(const struct crit_run_waits *waits, const struct crit_results *results,
+			 struct crit_symbols *symbols, struct crit_filmed_run *ret_run,
+			 struct crit_fix_input *ret_input, struct crit_err *err);
+
 /* Until where waits are known, from the window's begin. Units: ns. */
 uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits);
 
