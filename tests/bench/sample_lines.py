@@ -128,15 +128,36 @@ def lines_samples(bench):
     yield "samples and paths recorded, a second", median(figures["stored"]), "KB", 100, 20, spread(figures["stored"])
 
 
+def gromacs(inputs, two):
+    """Makes its input before the first run."""
+    return (f"if [ ! -s slab.tpr ]; then cp {inputs}/water.top .; gmx -quiet solvate -cs spc216.gro -box 4 3 3 "
+            f"-o b.gro -p water.top; gmx -quiet editconf -f b.gro -box 12 3 3 -noc -o slab.gro; gmx -quiet grompp "
+            f"-f {inputs}/water.mdp -c slab.gro -p water.top -o slab.tpr; fi; OMP_NUM_THREADS=1 {two} gmx_mpi -quiet "
+            f"mdrun -ntomp 1 -pin off -nb cpu -s slab.tpr -dd 2 1 1 -dlb no")
+
+
+def mariadb(folder):
+    """Server and clients, 30 s of commits; one run of it."""
+    socket, server = f"{folder}/socket", "--no-defaults --user=root"
+    load = (f"sysbench oltp_update_index --db-driver=mysql --mysql-socket={socket} --mysql-user=root --tables=2 "
+            f"--table-size=20000 --threads=4 --time={RUN_S}")
+    return (f"mariadb-install-db {server} --datadir={folder}/data --skip-test-db; mariadbd {server} "
+            f"--datadir={folder}/data --socket={socket} --skip-networking & until mariadb-admin -S {socket} ping; do "
+            f"sleep 0.2; done; mariadb -S {socket} -e 'create database sbtest'; {load} prepare; {load} run; "
+            f"mariadb-admin -S {socket} shutdown; wait")
+
+
 def programs(bench):
     """Programs of other people, as a shell runs them: (name, command), over and over until the time is up."""
-    inputs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accept", "applications")
+    inputs = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "accept", "applications"))
     two = "mpirun.openmpi --allow-run-as-root -np 2"
     folder = bench.folder()
     commands = {
         "lmp": f"{two} lmp -in {inputs}/two_cutoffs.in -log none -var factor 1.0",
         "/usr/lib/mumps/dsimpletest": f"{inputs}/laplacian.py 40 >{folder}/system; "
                                       f"{two} sh -c '/usr/lib/mumps/dsimpletest <{folder}/system'",
+        "gmx_mpi": gromacs(inputs, two),
+        "mariadbd": mariadb(folder),
         "pbzip2": f"head -c 50000000 /dev/urandom | base64 >{folder}/data; pbzip2 -p2 -c -k {folder}/data >/dev/null",
     }
     for name, command in commands.items():

@@ -53,15 +53,17 @@ home=$dir
 damage_lost() { rm "$1"; }
 damage_empty() { truncate -s 0 "$1"; }
 damage_cut() { truncate -s -100 "$1"; } # in the last chunk
-damage_flipped() {
-	python3 - "$1" <<'END'
+damage_flipped() { # among the last records of the kernel; what tells of a rank may lie anywhere else
+	PYTHONPATH=$trial_lib python3 - "$1" <<'END'
 import sys
+
+import recording
 with open(sys.argv[1], "r+b") as file:
-    middle = file.seek(0, 2) // 2
-    file.seek(middle)
-    byte = file.read(1)[0]
-    file.seek(middle)
-    file.write(bytes([byte ^ 0x10]))
+    data = file.read()
+    last = [bytes(payload) for kind, payload in recording.chunks(data) if kind == 2][-1]
+    at = data.rindex(last) + len(last) // 2
+    file.seek(at)
+    file.write(bytes([data[at] ^ 0x10]))
 END
 }
 merge_damaged() {
