@@ -16,6 +16,14 @@ static int by_address(const void *a, const void *b)
 	return crit_by_number(left->address, right->address);
 }
 
+/* What the one stands for counts for the other as well, whatever its address. */
+static void add(struct crit_filmed_sample *to, const struct crit_filmed_sample *sample)
+{
+	to->cpu_ns += sample->cpu_ns;
+	to->squares += sample->squares;
+	to->count += sample->count;
+}
+
 static void join(struct crit_filmed_stretch *stretch)
 {
 	size_t used = 0;
@@ -24,13 +32,10 @@ static void join(struct crit_filmed_stretch *stretch)
 	for (size_t i = 0; i < stretch->count; i++) {
 		struct crit_filmed_sample *last = used ? &stretch->rows[used - 1] : NULL;
 
-		if (last && last->address == stretch->rows[i].address) {
-			last->cpu_ns += stretch->rows[i].cpu_ns;
-			last->count += stretch->rows[i].count;
-			last->squares += stretch->rows[i].squares;
-		} else {
+		if (last && last->address == stretch->rows[i].address)
+			add(last, &stretch->rows[i]);
+		else
 			stretch->rows[used++] = stretch->rows[i];
-		}
 	}
 	stretch->count = used;
 }
@@ -70,9 +75,7 @@ static void thin(struct crit_filmed_stretch *stretch)
 		}
 		if (draw(stretch, cpu_ns) >= left->cpu_ns)
 			left->address = right->address;
-		left->cpu_ns = cpu_ns;
-		left->count += right->count;
-		left->squares += right->squares;
+		add(left, right);
 	}
 	stretch->count = used;
 }
@@ -109,9 +112,7 @@ static int add_row(struct crit_filmed_samples *samples, const struct crit_filmed
 				    samples->rows[row].address != sample->address))
 		row = crit_index_next(&samples->numbers, &probe);
 	if (row != CRIT_NONE) {
-		samples->rows[row].cpu_ns += sample->cpu_ns;
-		samples->rows[row].count += sample->count;
-		samples->rows[row].squares += sample->squares;
+		add(&samples->rows[row], sample);
 		return 0;
 	}
 	if (samples->count >= ROWS_MAX && sample->address) {

@@ -3,7 +3,6 @@
 #include "report/causes/cause_words.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/symbols/system_calls.h"
 #include "analysis/waits/code_keys.h"
@@ -57,12 +56,11 @@ static void write_function(const struct crit_source_location *place,
 {
 	char bare[256], fitted[CALL_BYTES];
 	const char *file = place->file ? place->file : place->module ? place->module : "";
-	const char *slash = strrchr(file, '/');
 
 	(void)crit_name_scoped(place->function, bare, sizeof(bare));
 	(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s (%.64s)",
 		       crit_name_fit(bare, PLACE_COLUMNS, fitted, sizeof(fitted)),
-		       slash ? slash + 1 : file);
+		       crit_file_name(file));
 }
 
 /* A loop of one call. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
-#include "core/base/call.h"
+#include "report/tables/location_fit.h"
 
 #define CALL_BYTES 320
 
@@ -33,23 +33,16 @@ static int compare_named(const void *a, const void *b)
 	return order ? order : crit_by_number(left->bucket, right->bucket);
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 /* "MPI_Send exchange solver.c", "65535 203" of a block in a system call. */
 static void write_call(uint16_t call, const struct crit_source_location *place,
 		       char text[CALL_BYTES])
 {
 	if (place->function)
 		(void)snprintf(text, CALL_BYTES, "%u %.256s %.40s", call, place->function,
-			       place->file ? file_name(place->file) : "");
+			       place->file ? crit_file_name(place->file) : "");
 	else
 		(void)snprintf(text, CALL_BYTES, "%u %.256s %" PRIu64, call,
-			       place->module ? file_name(place->module) : "", place->offset);
+			       place->module ? crit_file_name(place->module) : "", place->offset);
 }
 
 static char *name_of(const struct crit_cause_row *place)
@@ -92,8 +85,6 @@ static int name_buckets(const struct crit_fix_input *input, const struct crit_fi
 		const struct crit_fix_part *part = &sites->parts[i];
 		struct named_bucket *bucket = &named[*ret_count];
 
-		if (part->place.is_function)
-			continue;
 		bucket->bucket = part->bucket;
 		bucket->time = (struct crit_code_time){
 			.unit = unit_of(input->results, &part->place.who),
@@ -110,11 +101,15 @@ static int name_buckets(const struct crit_fix_input *input, const struct crit_fi
 int crit_code_times_make(const struct crit_fix_input *input, struct crit_code_times *ret_times)
 {
 	const size_t bucket_count = input->costs->bucket_count;
+	static const struct crit_filmed_samples none;
+	struct crit_fix_input calls_alone = *input;
 	struct crit_fix_sites sites = { 0 };
 	struct named_bucket *named = NULL;
 	size_t count = 0;
-	int rc = crit_fix_sites_make(input, &sites);
+	int rc;
 
+	calls_alone.samples = &none;
+	rc = crit_fix_sites_make(&calls_alone, &sites);
 	*ret_times = (struct crit_code_times){ 0 };
 	if (!rc) {
 		named = calloc(sites.part_count + 1, sizeof(*named));

@@ -160,7 +160,7 @@ const char *crit_name_scoped(const char *function, char *text, size_t text_bytes
 	return put_name(function, true, text, text_bytes);
 }
 
-static const char *file_name(const char *path)
+const char *crit_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -172,13 +172,13 @@ const char *crit_location_fit(const struct crit_source_location *place, int colu
 {
 	const bool has_line = place->file && place->line;
 	char function[NAME_BYTES] = "", fitted[NAME_BYTES], end[24]; /* end: what stays whole */
-	const char *name = place->module ? file_name(place->module) : "";
+	const char *name = place->module ? crit_file_name(place->module) : "";
 	int room;
 
 	if (place->function)
 		(void)put_name(place->function, !has_line, function, sizeof(function));
 	if (has_line) {
-		name = file_name(place->file);
+		name = crit_file_name(place->file);
 		(void)snprintf(end, sizeof(end), ":%" PRIu32, place->line);
 	} else if (function[0]) {
 		name = function;

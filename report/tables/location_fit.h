@@ -8,6 +8,9 @@
 
 #include "analysis/symbols/symbols.h"
 
+/* The last component of a path. */
+const char *crit_file_name(const char *path);
+
 /* A text in so many columns; what is too long is cut in its middle: "reduce..domains". */
 const char *crit_name_fit(const char *name, int columns, char *text, size_t text_bytes);
 
