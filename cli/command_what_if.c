@@ -153,8 +153,8 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 int crit_command_what_if(int argc, char **argv)
 {
 	struct changes options = { 0 };
-	const struct crit_shown_waits shown = {
-		.command = syntax.command, .has_fixes = true, .show = show, .user = &options
+	struct crit_shown_waits shown = {
+		.command = syntax.command, .has_needs = true, .show = show, .user = &options
 	};
 	const int code = crit_syntax_read(&syntax, argc, argv, &options);
 
@@ -163,5 +163,6 @@ int crit_command_what_if(int argc, char **argv)
 	if (optind == argc)
 		return crit_syntax_refuse(&syntax, "give a recording,",
 					  "as crit run leaves one in crit-<program>-...");
+	shown.has_fixes = !options.wish_count;
 	return crit_shown_waits_run(&shown, argv + optind, (size_t)(argc - optind));
 }

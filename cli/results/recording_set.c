@@ -34,7 +34,7 @@ struct crit_recording_set {
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	uint32_t active_max; /* of analyses */
-	bool is_filmed, has_fixes; /* likewise */
+	bool is_filmed, has_needs, has_fixes; /* likewise */
 	struct crit_err no_waits; /* why they could not be */
 };
 
@@ -283,9 +283,16 @@ void crit_recording_set_film_waits(struct crit_recording_set *set)
 		set->is_filmed = true;
 }
 
-void crit_recording_set_film(struct crit_recording_set *set)
+void crit_recording_set_film_needs(struct crit_recording_set *set)
 {
 	crit_recording_set_film_waits(set);
+	if (set)
+		set->has_needs = true;
+}
+
+void crit_recording_set_film(struct crit_recording_set *set)
+{
+	crit_recording_set_film_needs(set);
 	if (set)
 		set->has_fixes = true;
 }
@@ -294,7 +301,7 @@ struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set 
 {
 	set->no_waits.text[0] = '\0';
 	return set->is_filmed && !set->active_max
-		       ? crit_run_waits_create(set->directory, set->has_fixes, &set->no_waits)
+		       ? crit_run_waits_create(set->directory, set->has_needs, &set->no_waits)
 		       : NULL;
 }
 

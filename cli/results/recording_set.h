@@ -67,7 +67,10 @@ void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max
  */
 void crit_recording_set_film_waits(struct crit_recording_set *set);
 
-/* Likewise, and what would help. */
+/* Likewise, and can play them with changes. */
+void crit_recording_set_film_needs(struct crit_recording_set *set);
+
+/* Likewise, and tell what would help. */
 void crit_recording_set_film(struct crit_recording_set *set);
 
 struct crit_run_waits;

@@ -20,6 +20,8 @@ static int play(const struct crit_shown_waits *shown, struct crit_recording_set 
 
 	if (shown->has_fixes)
 		crit_recording_set_film(set);
+	else if (shown->has_needs)
+		crit_recording_set_film_needs(set);
 	else
 		crit_recording_set_film_waits(set);
 	rc = crit_recording_set_analyse(set, CRIT_ACTIVE_DEFAULT, isatty(STDERR_FILENO), NULL,

@@ -145,8 +145,10 @@ static void write_fixes(FILE *out, const struct crit_summary *summary)
 	if (!count)
 		return;
 	head(out, "What would help",
-	     "gain = how much sooner the last thread ends; time = that all spend there, in a "
-	     "function by samples");
+	     "gain = how much sooner the last thread ends, if it wants a CPU as long as it did; "
+	     "time "
+	     "= that all spend\n"
+	     "  there, in a function by samples");
 	crit_rows_text(out, summary, CRIT_TABLE_FIXES,
 		       &(struct crit_rows){ .at = fixes->rows, .count = count, .max = FIXES_MAX });
 	if (fixes->row_count > count || count > FIXES_MAX)
