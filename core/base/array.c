@@ -1,27 +1,106 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Growing arrays.
+// Growing arrays, and large tables in large pages.
 #include "core/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* There are arrays in each of many threads. */
 #define FIRST_BYTES 256u
+#define LARGE_BYTES (4u << 20) /* of a table: its pages are large ones, where the kernel has such */
+#define LARGE_PAGE_BYTES ((size_t)2 << 20)
+
+/* Whole large pages that are in it; where this is refused they stay small. */
+static void ask_large_pages(void *memory, size_t bytes)
+{
+	const size_t before = -(uintptr_t)memory % LARGE_PAGE_BYTES;
+
+	if (bytes >= before + LARGE_PAGE_BYTES)
+		(void)madvise((char *)memory + before, (bytes - before) & -LARGE_PAGE_BYTES,
+			      MADV_HUGEPAGE);
+}
+
+/*
+ * Zeroes memory that malloc() gave; whole pages of a large part by giving them back, so that those
+ * nobody writes to take nothing.
+ */
+static void zero(char *memory, size_t bytes)
+{
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t before = -(uintptr_t)memory % page_bytes;
+	const size_t whole = bytes < LARGE_BYTES ? 0 : (bytes - before) & -page_bytes;
+
+	if (!whole || madvise(memory + before, whole, MADV_DONTNEED)) {
+		memset(memory, 0, bytes);
+		return;
+	}
+	memset(memory, 0, before);
+	memset(memory + before + whole, 0, bytes - before - whole);
+}
+
+void *crit_lines_room(size_t count, size_t row_bytes)
+{
+	size_t bytes = count * row_bytes;
+	void *rows;
+
+	if (count > ((size_t)-1 - LARGE_PAGE_BYTES) / row_bytes)
+		return NULL;
+	if (bytes < LARGE_BYTES)
+		return aligned_alloc(CRIT_LINE_BYTES,
+				     (bytes + CRIT_LINE_BYTES - 1) & -(size_t)CRIT_LINE_BYTES);
+	bytes = (bytes + LARGE_PAGE_BYTES - 1) & -LARGE_PAGE_BYTES;
+	rows = aligned_alloc(LARGE_PAGE_BYTES, bytes);
+	if (rows)
+		ask_large_pages(rows, bytes);
+	return rows;
+}
+
+void *crit_lines_alloc(size_t count, size_t row_bytes)
+{
+	void *rows = crit_lines_room(count, row_bytes);
+
+	if (rows)
+		zero(rows, count * row_bytes);
+	return rows;
+}
+
+/* Once an array is large, pages of it are moved and not copied. */
+static void *resize(void *old, size_t old_bytes, size_t count, size_t element_bytes)
+{
+	void *grown;
+
+	if (count <= LARGE_BYTES / element_bytes || old_bytes >= LARGE_BYTES) {
+		grown = reallocarray(old, count, element_bytes);
+		if (grown)
+			ask_large_pages((char *)grown + old_bytes,
+					count * element_bytes - old_bytes);
+		return grown;
+	}
+	grown = crit_lines_room(count, element_bytes);
+	if (grown && old)
+		memcpy(grown, old, old_bytes);
+	if (grown)
+		free(old);
+	return grown;
+}
 
 int crit_array_make_room(void *array, size_t *capacity, size_t need, size_t element_bytes)
 {
 	size_t wanted = *capacity ? *capacity * 2 : FIRST_BYTES / element_bytes;
+	const size_t old_bytes = *capacity * element_bytes;
 	void *old;
 	void *grown;
 
 	if (wanted < need)
 		wanted = need;
 	memcpy(&old, array, sizeof(old));
-	grown = reallocarray(old, wanted, element_bytes);
+	grown = resize(old, old_bytes, wanted, element_bytes);
 	if (!grown)
 		return -ENOMEM;
-	memset((char *)grown + *capacity * element_bytes, 0, (wanted - *capacity) * element_bytes);
+	zero((char *)grown + old_bytes, wanted * element_bytes - old_bytes);
 	memcpy(array, &grown, sizeof(grown));
 	*capacity = wanted;
 	return 0;

@@ -36,14 +36,14 @@ static inline int crit_by_number(uint64_t a, uint64_t b)
 #define CRIT_LINE_BYTES 64
 #define CRIT_LINE_ALIGNED __attribute__((aligned(CRIT_LINE_BYTES))) /* a struct of such a table */
 
-/* Zeroed rows; free() frees them.  Range: row_bytes whole lines.  Errors: NULL, out of memory. */
-static inline void *crit_lines_alloc(size_t count, size_t row_bytes)
-{
-	void *rows = count <= (size_t)-1 / row_bytes
-			     ? aligned_alloc(CRIT_LINE_BYTES, count * row_bytes)
-			     : NULL;
+/*
+ * Zeroed rows from the begin of a line on; free() frees them.  A table of 4 MiB or more asks for
+ * large pages: one page fault for 2 MiB, and less to translate where events go from row to row.
+ * Errors: NULL, out of memory.
+ */
+void *crit_lines_alloc(size_t count, size_t row_bytes);
 
-	return rows ? memset(rows, 0, count * row_bytes) : NULL;
-}
+/* The same, with anything in the rows. */
+void *crit_lines_room(size_t count, size_t row_bytes);
 
 #endif

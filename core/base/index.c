@@ -37,7 +37,7 @@ static int enlarge(struct crit_index *index)
 	struct crit_index bigger = { .size = index->size ? index->size * 2 : SIZE_FIRST,
 				     .count = index->count };
 
-	bigger.cells = malloc(bigger.size * sizeof(*bigger.cells));
+	bigger.cells = crit_lines_room(bigger.size, sizeof(*bigger.cells));
 	if (!bigger.cells)
 		return -ENOMEM;
 	memset(bigger.cells, 0xff, bigger.size * sizeof(*bigger.cells)); /* CRIT_NONE */

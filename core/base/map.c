@@ -21,7 +21,7 @@ static int enlarge(struct crit_map *map)
 {
 	struct crit_map bigger = { .size = map->size ? map->size * 2 : 64 };
 
-	bigger.cells = calloc(bigger.size, sizeof(*bigger.cells));
+	bigger.cells = crit_lines_alloc(bigger.size, sizeof(*bigger.cells));
 	if (!bigger.cells)
 		return -ENOMEM;
 	for (size_t i = 0; i < map->size; i++) {
