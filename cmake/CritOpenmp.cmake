@@ -32,7 +32,7 @@ function(crit_omp_command app source)
 	list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/)
 	add_custom_command(OUTPUT ${output}
 		COMMAND ${C_COMMAND} ${flags} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${output}
-		DEPENDS ${source} hybrid.h ${headers} ${C_DEPENDS} VERBATIM)
+		DEPENDS ${source} ${PROJECT_SOURCE_DIR}/tests/apps/openmp/hybrid.h ${headers} ${C_DEPENDS} VERBATIM)
 	add_custom_target(crit_omp_${app} ALL DEPENDS ${output})
 endfunction()
 

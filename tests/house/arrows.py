@@ -12,6 +12,7 @@ import re
 import sys
 
 import known
+from files import sources
 
 # What a room may include: patterns on the included path.  Generated headers carry no room.
 ROOMS = {
@@ -53,7 +54,9 @@ FOLDERS = {
     "analysis/cluster": "schema recording model clock identity account mpi replay samples",
     "analysis/symbols": "schema recording",
     "analysis/unwind": "symbols",
-    "analysis/waits": "schema recording model",
+    "analysis/waits": "schema recording model waits/locks",
+    "analysis/waits/locks": "",
+    "analysis/whatif": "waits",
     "cli/console": "",
     "cli/install": "",
     "cli/results": "console install",
@@ -71,7 +74,8 @@ FOLDERS = {
     "report/findings": "tables causes",
     "report/formats": "tables causes findings",
     "report/profiles": "tables findings",
-    "report/pages": "tables causes findings formats",
+    "report/graph": "tables causes",
+    "report/pages": "tables causes graph findings formats",
     "report/diff": "tables findings formats",
 }
 
@@ -87,17 +91,14 @@ def is_allowed(folder, path):
 
 def includes(root):
     """(file, line, included path) of every #include "…" of C files."""
-    for folder, folders, files in os.walk(root):
-        folders[:] = [f for f in folders if not re.match(r"\.git$|build(-|$)|crit-", f)]
-        for name in sorted(files):
-            if not name.endswith((".c", ".h")):
-                continue
-            path = os.path.relpath(os.path.join(folder, name), root)
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                for number, line in enumerate(file, 1):
-                    match = re.match(r'\s*#\s*include\s+"([^"]*)', line)
-                    if match:
-                        yield path, number, match.group(1)
+    for path in sorted(sources(root)):
+        if not path.endswith((".c", ".h")):
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                match = re.match(r'\s*#\s*include\s+"([^"]*)', line)
+                if match:
+                    yield path, number, match.group(1)
 
 
 def main():

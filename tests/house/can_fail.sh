@@ -69,7 +69,7 @@ add()
 }
 
 clean
-for rule in arrows.py structure.py way_in.py headers.sh sizes.py words.sh shell.sh spelling.sh manuals.sh format.sh \
+for rule in arrows.py structure.py way_in.py headers.sh sizes.py words.py shell.sh spelling.sh manuals.sh format.sh \
 	cppcheck.sh tidy.sh exports.sh settings.py; do
 	run "$rule" || house_fault "$rule: fails on a clean tree: $(cat "$tree/build/said")"
 done
@@ -116,7 +116,7 @@ mkdir -p "$tree/tests/unit"
 for number in {1..26}; do add "tests/unit/b$number.c" '/* empty */'; done
 fails structure.py 'tests/unit: 26 modules, at most 25'
 copy=$tree/copy/tests/house
-mkdir -p "$copy" && cp "$house"/{known,measure,structure}.py "$copy/"
+mkdir -p "$copy" && cp "$house"/{files,known,measure,structure}.py "$copy/"
 mkdir "$tree/copy/cli" && cp "$tree/core/a.c" "$tree/copy/cli/"
 echo 'name cli/a core/a' >"$copy/known.txt"
 if "$copy/structure.py" "$tree/copy" >"$tree/build/said"; then
@@ -136,13 +136,13 @@ fails sizes.py 'at most 150'
 add core/a.c "/* $(yes | head -60 | tr '\n' ' ') */"
 fails sizes.py 'at most 100'
 cp "$tree/core/a.c" "$tree/core/utils.c"
-fails words.sh 'name the noun'
+fails words.py 'name the noun'
 sed -i 1d "$tree/core/a.c"
-fails words.sh 'no SPDX'
+fails words.py 'no SPDX'
 add core/a.c 'int f(char *a) { return sprintf(a, "b"); }'
-fails words.sh 'banned'
+fails words.py 'banned'
 add core/a.c '/* TO''DO mend this */'
-fails words.sh 'until'
+fails words.py 'until'
 add core/a.sh 'if [ a = b ] then'
 fails shell.sh 'SC1'
 chmod -x "$tree/core/a.sh"

@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+from files import sources
+
 ROOMS = ("core", "bpf", "pmpi", "ompt", "collector", "analysis", "otf2", "report", "cli", "jobs")
 SHARED_BY_TESTS = ("tests/lib", "tests/maker", "tests/sim")
 MODULES = 15  # at most, in a folder
@@ -155,18 +157,12 @@ class Tree:
 
     def __init__(self, root):
         self.root = root
-        self.paths = sorted(self.walk())
+        self.paths = sorted(sources(self.root))
         self.sources = [Source(root, path) for path in self.paths
                         if path.endswith((".c", ".h")) and path.split("/")[0] in ROOMS]
         self.by_path = {source.path: source for source in self.sources}
         self.definer = {name: source for source in self.sources if source.path.endswith(".c")
                         for name in source.defined}
-
-    def walk(self):
-        for folder, folders, files in os.walk(self.root):
-            folders[:] = [f for f in folders if not re.match(r"\.git$|build(-|$)|crit-", f)]
-            for name in files:
-                yield os.path.relpath(os.path.join(folder, name), self.root)
 
     def uses(self):
         public = {name for source in self.sources for name in source.declared} & set(self.definer)

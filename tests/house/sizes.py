@@ -6,6 +6,8 @@ import os
 import re
 import sys
 
+from files import sources
+
 WIDTH = 100
 SCRIPT_WIDTH = 120
 FUNCTION_LINES = 60
@@ -24,13 +26,6 @@ FILE_LINES = [
     ("Makefile", 120),
     (".ci/run", 60),
 ]
-
-
-def sources(root):
-    for folder, folders, files in os.walk(root):
-        folders[:] = [f for f in folders if not re.match(r"\.git$|build(-|$)|crit-", f)]
-        for name in files:
-            yield os.path.relpath(os.path.join(folder, name), root)
 
 
 def limit_of(path):

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # CRIT_INCLUDE, CRIT_EXCLUDE and CRIT_CALLS: what is left out works as without crit and is not recorded;
 # what is not, is; and the report says so.
-# usage: choice.sh BUILD-DIRECTORY
+# usage: choice.sh BUILD-DIRECTORY [full]
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/trial.sh"
 trial_begin "$1"
 calls=$here/../../core/abi/mpi_calls.def
+kinds=(all_kinds all_kinds_usempif08)
+[ "${2:-}" != full ] || kinds+=(all_kinds_mpifh all_kinds_usempi)
 
 # results NAME: what the ranks computed; counts NAME: the calls they made; recorded NAME: those recorded.
 results() {
@@ -100,7 +102,7 @@ groups() {
 # no call of another group is recorded, and of these groups none is missing.
 kinds() {
 	local program name off=$1
-	for program in all_kinds all_kinds_mpifh all_kinds_usempi all_kinds_usempif08; do
+	for program in "${kinds[@]}"; do
 		trial_has "$program.$flavour" gfortran || continue
 		name=$program$off-$flavour
 		CRIT_CALLS=$off launch "$name" preload "$flavour" 2 "$apps/$program.$flavour" "$trial/$name.rank"
