@@ -15,6 +15,7 @@
 #else
 #define HANDLE(handle) ((uint64_t)(uint32_t)(handle))
 #endif
+#define FILE_HANDLE(file) ((uint64_t)(uintptr_t)(file)) /* a pointer in all of them */
 
 struct crit_saved_requests { /* from before a call that may end them */
 	MPI_Request *handles; /* copies, NULL: no details are wanted, or there is no room */

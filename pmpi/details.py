@@ -68,6 +68,8 @@ RMA_BYTES = {
 # Not all members of the communicator they are given take part.
 JOINED = {"Comm_create_group", "Comm_create_from_group", "Intercomm_create",
           "Intercomm_create_from_groups", "Comm_join"}
+# Which have no other details, but those that write or read.
+TOGETHER = re.compile(r"Win_fence$|File_(set_atomicity|set_size|set_view|sync|preallocate)$")
 MESSAGE_CALLS = {"Mrecv", "Imrecv", "Mprobe", "Improbe"}
 
 
@@ -242,7 +244,10 @@ def one_sided(name, names, detail):
     return detail
 
 
-def file_data(name, names, detail):
+def file_data(name, kind, names, detail):
+    """Of those of one process only, none waits."""
+    if kind == "MPI_WAIT":
+        together("FILE_HANDLE(fh)", detail)
     kind = "READ" if "read" in name else "WRITE"
     if "request" in names:
         detail.after.append(started_line(kind, size="crit_bytes(count, datatype)"))
@@ -250,32 +255,50 @@ def file_data(name, names, detail):
         own_status(detail)
         detail.after.append(detail_line(kind, size=STATUS_BYTES))
     else:
-        return None  # split: its end has the status
+        return detail if detail.after else None  # split: its end has the status
+    return detail
+
+
+def together(handle, detail):
+    """All members of what handle is take part: who comes last may keep the others waiting."""
+    detail.role = "CRIT_SHIM_CALLER"
+    detail.after.append(f"crit_came_together({handle});")
+    detail.failed.append(f"crit_collective_failed(answer, {handle}, CRIT_PEER_ANY);")
+    return detail
+
+
+def ended(name, handle, detail):
+    """Told before, as another thread may be given the handle at once."""
+    number = f"FILE_HANDLE(*{handle})" if name == "File_close" else f"HANDLE(*{handle})"
+    detail.before.append(f"if (role & CRIT_SHIM_CALLER && {handle}) {{")
+    if name in ("Win_free", "File_close"):
+        detail.before.append(f"\tcrit_come_together({number});")
+    detail.before += [f"\tcrit_shim_comm_free({number});", "}"]
     return detail
 
 
 def new_comm(name, parameters, names, detail):
-    """Calls with a communicator or window as output, and those that end one."""
+    """Calls with a communicator, window or file as output, and those that end one."""
     detail.role = "CRIT_SHIM_CALLER"
     of = {kind: [n for p, n in zip(parameters, names) if re.match(rf"MPI_{kind} ?\* ?\w+$", p)]
-          for kind in ("Comm", "Win")}
-    if not of["Comm"] and not of["Win"]:
+          for kind in ("Comm", "Win", "File")}
+    made = of["Comm"] + of["Win"] + of["File"]
+    if not made:
         return None
     parent = next((n for p, n in zip(parameters, names) if re.match(r"MPI_Comm \w+$", p)),
                   "MPI_COMM_NULL")
-    if name in ("Comm_free", "Comm_disconnect", "Win_free"):
-        handle = (of["Comm"] + of["Win"])[0]
-        detail.before += [f"if (role & CRIT_SHIM_CALLER && {handle})",
-                          f"\tcrit_shim_comm_free(HANDLE(*{handle}));"]
-    elif of["Win"]:
-        detail.after.append(f"crit_win_made(*{of['Win'][0]}, {parent});")
-    elif name == "Comm_get_parent":
-        detail.after.append(f"crit_comm_met(*{of['Comm'][0]});")
-    else:
-        how = "copied" if "request" in names else "joined" if name in JOINED else "made"
-        detail.after.append(f"crit_comm_{how}(*{of['Comm'][0]}, {parent});")
-        if "request" in names:
-            detail.after.append(MOVES_NOTHING)
+    if name in ("Comm_free", "Comm_disconnect", "Win_free", "File_close"):
+        return ended(name, made[0], detail)
+    if name == "Comm_get_parent":
+        detail.after.append(f"crit_comm_met(*{made[0]});")
+        return detail
+    what = "win" if of["Win"] else "file" if of["File"] else "comm"
+    how = "copied" if "request" in names else "joined" if name in JOINED else "made"
+    detail.after.append(f"crit_{what}_{how}(*{made[0]}, {parent});")
+    if "request" in names:
+        detail.after.append(MOVES_NOTHING)
+    elif how == "made" and parent != "MPI_COMM_NULL":
+        together(f"HANDLE({parent})", detail)
     return detail
 
 
@@ -314,5 +337,7 @@ def find(name, kind, parameters, names):
     if {"target_rank", "win"} <= known:
         return one_sided(name, names, detail)
     if re.match(r"File_i?(read|write)", name):
-        return file_data(name, names, detail)
+        return file_data(name, kind, names, detail)
+    if TOGETHER.match(name):
+        return together("HANDLE(win)" if "win" in names else "FILE_HANDLE(fh)", detail)
     return new_comm(name, parameters, names, detail)

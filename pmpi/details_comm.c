@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who is in a communicator or window, compiled once per MPI flavour.
+// Who is in a communicator, window or file, compiled once per MPI flavour.
 //
 // Members are named by their ranks in MPI_COMM_WORLD, so two processes that compute the hash of
 // their world ranks agree without a message.
@@ -181,6 +181,35 @@ void crit_win_made(MPI_Win win, MPI_Comm parent)
 		return;
 	describe_group(&group, &what);
 	crit_shim_comm_define(HANDLE(win), &what);
+}
+
+void crit_file_made(MPI_File file, MPI_Comm parent)
+{
+	const struct crit_shim_comm *known = crit_shim_comm_find(HANDLE(parent));
+	struct crit_shim_comm what;
+
+	if (!known || file == MPI_FILE_NULL)
+		return;
+	what = *known;
+	what.number = 0;
+	what.flags |= CRIT_COMM_IS_FILE;
+	what.parent = HANDLE(parent);
+	what.is_of_all = true;
+	crit_shim_comm_define(FILE_HANDLE(file), &what);
+}
+
+static const struct crit_shim_sizes nothing;
+
+/* Before the call in which all do, after which the handle means nothing. */
+void crit_come_together(uint64_t handle)
+{
+	crit_shim_collective_first(CRIT_D_COLL, handle, CRIT_PEER_ANY, &nothing, 0);
+}
+
+/* All members called this. */
+void crit_came_together(uint64_t handle)
+{
+	crit_shim_collective(CRIT_D_COLL, handle, CRIT_PEER_ANY, &nothing, 0);
 }
 
 static void count_neighbours(MPI_Comm comm, int *ret_in, int *ret_out)

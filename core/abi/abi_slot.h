@@ -20,7 +20,8 @@ enum crit_slot_kind {
 	CRIT_S_CONTINUED = 4, /* second slot of the record before it */
 	CRIT_S_DETAIL =
 		5, /* struct crit_slot_detail: no stamp; part of the LEAVE or POLL after it */
-	CRIT_S_COMM = 6, /* struct crit_slot_comm: no stamp; a communicator or window is known */
+	CRIT_S_COMM =
+		6, /* struct crit_slot_comm: no stamp; a communicator, window or file is known */
 	CRIT_S_REGION = 7, /* struct crit_slot_region: no stamp; a region is known */
 	CRIT_S_WORKER = 8, /* from here on the thread is an OpenMP worker: omp_idle outside spans */
 	CRIT_S_RELEASE = 9, /* a lock is released: call as its wait's, arg = the lock */
@@ -141,12 +142,12 @@ struct crit_slot_detail {
 };
 
 /*
- * Communicators (and windows) are numbered per process; 1 is MPI_COMM_WORLD, 2 MPI_COMM_SELF.  Two
- * processes mean the same one when hash and nth agree.  Of one that all members of another make
- * together, the hash is of that one's name and of its own members' ordered world ranks, and nth
- * counts what was made of that one; MPI puts that into one order, whatever threads do.  Of others
- * the hash is of the members alone, and nth counts those with the same members in the order of
- * their creation.  No message is needed for it.
+ * Communicators (windows, files) are numbered per process; 1 is MPI_COMM_WORLD, 2 is
+ * MPI_COMM_SELF.  Two processes mean the same one when hash and nth agree.  Of one that all members
+ * of another make together, the hash is of that one's name and of its own members' ordered world
+ * ranks, and nth counts what was made of that one; MPI puts that into one order, whatever threads
+ * do.  Of others the hash is of the members alone, and nth counts those with the same members in
+ * the order of their creation.  No message is needed for it.
  */
 #define CRIT_COMM_WORLD 1u
 #define CRIT_COMM_SELF 2u
@@ -155,6 +156,7 @@ struct crit_slot_detail {
 #define CRIT_COMM_IS_SECOND 0x04u /* an intercommunicator's side: the larger hash */
 #define CRIT_COMM_IS_WINDOW 0x08u
 #define CRIT_COMM_IS_FOREIGN 0x10u /* has members of another world: hash means nothing */
+#define CRIT_COMM_IS_FILE 0x20u
 
 struct crit_slot_comm {
 	__u64 hash;

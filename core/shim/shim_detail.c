@@ -133,6 +133,14 @@ void crit_shim_collective(uint32_t detail, uint64_t handle, int32_t root,
 		     &(struct crit_slot_detail){ .bytes = sizes->received_bytes });
 }
 
+void crit_shim_collective_first(uint32_t detail, uint64_t handle, int32_t root,
+				const struct crit_shim_sizes *sizes, uint64_t request)
+{
+	if (crit_this_thread.is_recorded == CRIT_RECORDED_HELD)
+		crit_span_publish_held(&crit_this_thread);
+	crit_shim_collective(detail, handle, root, sizes, request);
+}
+
 void crit_shim_failed(uint32_t call, int32_t answer)
 {
 	if (is_traced(&crit_this_thread) && crit_this_thread.outer_frame &&

@@ -31,6 +31,10 @@ void crit_shim_detail(uint32_t detail, uint64_t comm, int32_t peer, int32_t tag,
 void crit_shim_collective(uint32_t detail, uint64_t comm, int32_t root,
 			  const struct crit_shim_sizes *sizes, uint64_t request);
 
+/* The same before the call, whose span is not folded then. */
+void crit_shim_collective_first(uint32_t detail, uint64_t comm, int32_t root,
+				const struct crit_shim_sizes *sizes, uint64_t request);
+
 /* The call, by its number, returned an error; recorded where the open span is that call's. */
 void crit_shim_failed(uint32_t call, int32_t answer) __attribute__((cold));
 

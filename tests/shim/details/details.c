@@ -35,10 +35,22 @@ struct known_comm know(MPI_Comm comm, const char *key, int flags, int parent)
 	return known;
 }
 
-int know_window(const char *key, int parent)
+int know_other(const char *key, int flag, int parent)
 {
-	printf("comm %d %s %d %d %d %d\n", ++comms_made, key, FLAG_WINDOW, rank, size, parent);
+	printf("comm %d %s %d %d %d %d\n", ++comms_made, key, flag, rank, size, parent);
 	return comms_made;
+}
+
+int next_sequence(int number)
+{
+	static int next[256];
+
+	return next[number % 256]++;
+}
+
+void expect_together(const char *call, int number)
+{
+	expect("%s COLL %d -1 %d 0 +0", call, number, next_sequence(number));
 }
 
 static void send_and_receive(const struct known_comm *on)
@@ -187,7 +199,7 @@ static void test_requests(const struct known_comm *on)
 		MPI_Testany(1, requests, &index, &flag, STATUS);
 	expect("Testany DONE 0 %d 32 4 %s", left, names[0]);
 	MPI_Barrier(on->comm);
-	expect("Barrier COLL %d -1 0 0 +0", on->number);
+	expect_together("Barrier", on->number);
 	while (count == 0)
 		MPI_Testsome(2, requests, &count, indices, STATUSES);
 	expect("Testsome DONE send %s", names[1]);
@@ -369,6 +381,7 @@ static void make_every_kind(const struct known_comm *world, const struct known_c
 
 	MPI_Comm_dup(MPI_COMM_WORLD, &copy.comm);
 	copy = know(copy.comm, "copy", 0, world->number);
+	expect_together("Comm_dup", world->number);
 	send_and_receive(world);
 	send_and_receive(&copy);
 	send_types(&copy);

@@ -2,12 +2,11 @@
 // Part of details: every collective, with what each rank sends and receives.
 #include "tests/shim/details/details.h"
 
-static int sequence; /* of collectives on world */
 static int in[32], out[32];
 
 static void expect_collective(const char *call, int comm, int root, int sent, int received)
 {
-	expect("%s COLL %d %d %d %d +%d", call, comm, root, sequence++, sent, received);
+	expect("%s COLL %d %d %d %d +%d", call, comm, root, next_sequence(comm), sent, received);
 }
 
 static void rooted(const struct known_comm *on)
@@ -83,11 +82,12 @@ static void started(const struct known_comm *on)
 
 	MPI_Ibcast(in, 3, MPI_INT, 0, on->comm, &requests[0]);
 	names[0] = next_request();
-	expect("Ibcast ICOLL %d 0 %d %d %s", on->number, sequence++, rank == 0 ? 12 : 0, names[0]);
+	expect("Ibcast ICOLL %d 0 %d %d %s", on->number, next_sequence(on->number),
+	       rank == 0 ? 12 : 0, names[0]);
 	expect("Ibcast RECEIVED %d", rank == 0 ? 0 : 12);
 	MPI_Ibarrier(on->comm, &requests[1]);
 	names[1] = next_request();
-	expect("Ibarrier ICOLL %d -1 %d 0 %s", on->number, sequence++, names[1]);
+	expect("Ibarrier ICOLL %d -1 %d 0 %s", on->number, next_sequence(on->number), names[1]);
 	expect("Ibarrier RECEIVED 0");
 	MPI_Waitall(2, requests, STATUSES);
 	expect("Waitall DONE coll %s", names[0]);
@@ -115,7 +115,7 @@ void details_collective(const struct known_comm *world, const struct known_comm 
 	reduced(world);
 	started(world);
 	MPI_Allreduce(out, in, 1, MPI_INT, MPI_SUM, self->comm);
-	expect("Allreduce COLL %d -1 0 4 +4", self->number);
+	expect("Allreduce COLL %d -1 %d 4 +4", self->number, next_sequence(self->number));
 	MPI_Bcast(in, 1, MPI_INT, 0, world->comm);
 	expect_collective("Bcast", world->number, 0, rank == 0 ? 4 : 0, rank == 0 ? 0 : 4);
 }

@@ -10,15 +10,18 @@ static void put_and_get(MPI_Win win, int number)
 	const char *name;
 
 	MPI_Win_fence(0, win);
+	expect_together("Win_fence", number);
 	MPI_Put(out, 3, MPI_INT, right, 0, 3, MPI_INT, win);
 	expect("Put PUT %d %d 0 12 -", number, right);
 	MPI_Put(out, 3, MPI_INT, MPI_PROC_NULL, 0, 3, MPI_INT, win);
 	MPI_Get(in, 2, MPI_INT, left, 8, 2, MPI_INT, win);
 	expect("Get GET %d %d 0 8 -", number, left);
 	MPI_Win_fence(0, win);
+	expect_together("Win_fence", number);
 	MPI_Accumulate(out, 1, MPI_INT, right, 4, 1, MPI_INT, MPI_SUM, win);
 	expect("Accumulate ATOMIC %d %d 0 4 -", number, right);
 	MPI_Win_fence(0, win);
+	expect_together("Win_fence", number);
 	MPI_Win_lock_all(0, win);
 	MPI_Fetch_and_op(out, in, MPI_INT, right, 5, MPI_SUM, win);
 	expect("Fetch_and_op ATOMIC %d %d 0 4 -", number, right);
@@ -48,17 +51,23 @@ static void use_windows(const struct known_comm *world)
 	int number;
 
 	MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL, world->comm, &win);
-	number = know_window("created", world->number);
+	number = know_other("created", FLAG_WINDOW, world->number);
+	expect_together("Win_create", world->number);
 	put_and_get(win, number);
 	MPI_Win_free(&win);
+	expect_together("Win_free", number);
 	expect("comm %d freed", number);
 	MPI_Win_allocate(64, sizeof(int), MPI_INFO_NULL, world->comm, &shared, &win);
-	number = know_window("allocated", world->number);
+	number = know_other("allocated", FLAG_WINDOW, world->number);
+	expect_together("Win_allocate", world->number);
 	MPI_Win_fence(0, win);
+	expect_together("Win_fence", number);
 	MPI_Put(out, 1, MPI_INT, right, 0, 1, MPI_INT, win);
 	expect("Put PUT %d %d 0 4 -", number, right);
 	MPI_Win_fence(0, win);
+	expect_together("Win_fence", number);
 	MPI_Win_free(&win);
+	expect_together("Win_free", number);
 	expect("comm %d freed", number);
 }
 
@@ -68,12 +77,16 @@ static void use_files(const struct known_comm *world, const char *prefix)
 	MPI_File file;
 	MPI_Request request;
 	const char *name;
+	int number;
 
 	(void)snprintf(path, sizeof(path), "%s.data", prefix);
 	MPI_File_open(world->comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+	number = know_other("data", FLAG_FILE, world->number);
+	expect_together("File_open", world->number);
 	MPI_File_write_at(file, 16 * rank, out, 4, MPI_INT, STATUS);
 	expect("File_write_at WRITE 0 0 0 16 -");
 	MPI_File_write_at_all(file, 16 * rank, out, 3, MPI_INT, STATUS);
+	expect_together("File_write_at_all", number);
 	expect("File_write_at_all WRITE 0 0 0 12 -");
 	MPI_File_iwrite_at(file, 16 * rank, out, 1, MPI_INT, &request);
 	name = next_request();
@@ -81,16 +94,20 @@ static void use_files(const struct known_comm *world, const char *prefix)
 	MPI_Wait(&request, STATUS);
 	expect("Wait DONE io %s", name);
 	MPI_File_sync(file);
+	expect_together("File_sync", number);
 	MPI_Barrier(MPI_COMM_SELF);
-	expect("Barrier COLL 2 -1 1 0 +0");
+	expect_together("Barrier", 2);
 	MPI_File_read_at(file, 16 * rank, in, 4, MPI_INT, STATUS);
 	expect("File_read_at READ 0 0 0 16 -");
 	MPI_File_read_at(file, 4096, in, 4, MPI_INT, STATUS); /* past the end */
 	expect("File_read_at READ 0 0 0 0 -");
 	MPI_File_read_at_all_begin(file, 16 * rank, in, 2, MPI_INT);
 	MPI_File_read_at_all_end(file, in, STATUS);
+	expect_together("File_read_at_all_end", number);
 	expect("File_read_at_all_end READ 0 0 0 8 -");
 	MPI_File_close(&file);
+	expect_together("File_close", number);
+	expect("comm %d freed", number);
 }
 
 #if MPI_VERSION >= 4
