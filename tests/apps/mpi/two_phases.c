@@ -7,26 +7,15 @@
 
 #include "tests/apps/work.h"
 
-/* Hardly ever asks for the time: that is code of the C library. */
-#define SPIN(ms)                                                                                   \
-	do {                                                                                       \
-		const int64_t begin_ns = work_clock_ns(CLOCK_THREAD_CPUTIME_ID);                   \
-                                                                                                   \
-		do                                                                                 \
-			for (volatile int i = 0; i < 50000; i++)                                   \
-				;                                                                  \
-		while (work_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns < (int64_t)((ms)*1e6));   \
-	} while (0)
-
 static __attribute__((noinline)) void assemble(double ms)
 {
-	SPIN(ms);
+	WORK_HERE(ms);
 }
 
 /* Not the same code, or the compiler makes it one function. */
 static __attribute__((noinline)) void solve(double ms)
 {
-	SPIN(ms + 0.001);
+	WORK_HERE(ms + 0.001);
 }
 
 int main(int argc, char **argv)

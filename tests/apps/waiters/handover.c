@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	work_pin(rank);
 	for (long i = 0; i < rounds; i++) {
 		if (rank == 0) {
 			assemble(first_ms);
