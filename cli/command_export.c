@@ -20,7 +20,8 @@
 enum {
 	OPTION_METRICS = 256,
 	OPTION_ALL,
-	OPTION_SAMPLES
+	OPTION_SAMPLES,
+	OPTION_WAITS
 };
 
 struct export_options {
@@ -40,6 +41,7 @@ static const char usage[] =
 	"      --metrics        otf2: CMetric as a counter as well, for Vampir\n"
 	"      --all            otf2: service threads, processes without a rank too\n"
 	"      --samples        otf2: samples with their call paths, as calling contexts\n"
+	"      --waits          otf2: time waited so far as a counter, not with --all\n"
 	"  -a, --active=RULE    default, kernel (GAPP's own) or poll-active\n"
 	"  -h, --help           this text\n";
 
@@ -50,6 +52,7 @@ static const struct option option_names[] = {
 	{ "metrics", no_argument, NULL, OPTION_METRICS },
 	{ "all", no_argument, NULL, OPTION_ALL },
 	{ "samples", no_argument, NULL, OPTION_SAMPLES },
+	{ "waits", no_argument, NULL, OPTION_WAITS },
 	{ "active", required_argument, NULL, 'a' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -81,6 +84,9 @@ static int take_option(int option, void *user)
 	case OPTION_SAMPLES:
 		options->trace.has_samples = true;
 		return CRIT_SYNTAX_GO_ON;
+	case OPTION_WAITS:
+		options->trace.has_waits = true;
+		return CRIT_SYNTAX_GO_ON;
 	default: /* OPTION_ALL */
 		options->trace.has_all = true;
 		return CRIT_SYNTAX_GO_ON;
@@ -99,11 +105,14 @@ static int parse(int argc, char **argv, struct export_options *options)
 	options->profile = crit_profile_find(argv[optind]);
 	if (!options->profile && strcmp(argv[optind], "otf2") != 0)
 		return crit_syntax_refuse(&syntax, "no format named", argv[optind]);
-	if (options->profile &&
-	    (options->trace.has_metrics || options->trace.has_all || options->trace.has_samples))
-		return crit_syntax_refuse(&syntax,
-					  "--metrics, --samples and --all are for otf2, not for",
-					  argv[optind]);
+	if (options->profile && (options->trace.has_metrics || options->trace.has_all ||
+				 options->trace.has_samples || options->trace.has_waits))
+		return crit_syntax_refuse(
+			&syntax, "--metrics, --waits, --samples and --all are for otf2, not for",
+			argv[optind]);
+	if (options->trace.has_waits && options->trace.has_all)
+		return crit_syntax_refuse(&syntax, "--waits has threads of the program alone,",
+					  "not those of --all");
 	if (++optind == argc)
 		return crit_syntax_refuse(&syntax, "no recording given;",
 					  "name a directory crit-...");

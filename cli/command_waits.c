@@ -10,26 +10,29 @@
 #include "cli/results/shown_waits.h"
 #include "report/tables/summary.h"
 #include "report/causes/cause_table.h"
-#include "report/pages/waits_dot.h"
+#include "report/graph/waits_dot.h"
+#include "report/graph/waits_graphml.h"
 #include "report/pages/waits_json.h"
 #include "report/pages/waits_text.h"
 
 #define ROWS_MAX 20
 
 static const char usage[] =
-	"usage: crit waits [--by=place|rank|thread|site] [--all] [--json|--dot] DIRECTORY|FILE...\n"
+	"usage: crit waits [--by=place|rank|thread|site] [--all] [--json|--dot|--graphml] "
+	"DIRECTORY|FILE...\n"
 	"Prints what the others waited for, through any chain of waits, and who waited for whom.\n"
 	"  --by=place    of each rank, by the calls around it (the default)\n"
 	"  --by=rank     of each rank; --by=thread: of each thread; --by=site: of all ranks\n"
 	"  --all         all rows, not only the first 20\n"
 	"  --json        all rows, as an object of JSON\n"
 	"  --dot         the pairs as a graph of ranks, or threads, for graphviz\n"
+	"  --graphml     the same with all figures, for yEd, Gephi and the like\n"
 	"exit: 0 ok, 1 cannot be read or played, 2 usage, 3 incomplete\n";
 
 struct options {
 	enum crit_cause_by by;
 	size_t rows_max;
-	bool is_json, is_dot;
+	bool is_json, is_dot, is_graphml;
 };
 
 static const struct crit_syntax syntax;
@@ -40,6 +43,7 @@ static int take(int option, void *to)
 
 	if (option != 'b') {
 		options->is_dot |= option == 'd';
+		options->is_graphml |= option == 'g';
 		options->is_json |= option == 'j';
 		if (option == 'a')
 			options->rows_max = 0;
@@ -51,35 +55,53 @@ static int take(int option, void *to)
 	return CRIT_SYNTAX_GO_ON;
 }
 
-static const struct option names[] = {
-	{ "all", no_argument, NULL, 'a' },  { "by", required_argument, NULL, 'b' },
-	{ "dot", no_argument, NULL, 'd' },  { "help", no_argument, NULL, 'h' },
-	{ "json", no_argument, NULL, 'j' }, { 0 }
-};
+static const struct option names[] = { { "all", no_argument, NULL, 'a' },
+				       { "by", required_argument, NULL, 'b' },
+				       { "dot", no_argument, NULL, 'd' },
+				       { "graphml", no_argument, NULL, 'g' },
+				       { "help", no_argument, NULL, 'h' },
+				       { "json", no_argument, NULL, 'j' },
+				       { 0 } };
 static const struct crit_syntax syntax = {
 	.command = "crit waits", .letters = "h", .names = names, .usage = usage, .take = take
 };
 
+static int write_graph(const struct crit_wait_graph *graph, const struct crit_summary *summary,
+		       const struct options *options)
+{
+	int rc = 0;
+
+	if (options->is_json)
+		rc = crit_waits_json_write(stdout, graph, summary);
+	else if (options->is_dot)
+		crit_waits_dot_write(stdout, graph, summary->results, !options->rows_max);
+	else if (options->is_graphml)
+		crit_waits_graphml_write(stdout, graph, summary->results);
+	else
+		crit_waits_text_write(stdout, graph, summary->results, options->rows_max);
+	if (!rc && (fflush(stdout) || ferror(stdout)))
+		rc = -EIO;
+	return rc;
+}
+
 static int write_table(const struct crit_analysis *analysis, const struct crit_summary *summary,
 		       const struct options *options)
 {
+	const bool has_nodes = options->is_dot || options->is_graphml;
 	const bool is_by_who = options->by == CRIT_CAUSE_BY_RANK ||
 			       options->by == CRIT_CAUSE_BY_THREAD;
 	struct crit_cause_table *table = crit_analysis_cause_table(
-		analysis, options->is_dot && !is_by_who ? CRIT_CAUSE_BY_RANK : options->by);
-	int rc = 0;
+		analysis, has_nodes && !is_by_who ? CRIT_CAUSE_BY_RANK : options->by);
+	struct crit_wait_graph graph;
+	int rc;
 
 	if (!table)
 		return -ENOMEM;
-	if (options->is_json)
-		rc = crit_waits_json_write(stdout, table, summary);
-	else if (options->is_dot)
-		crit_waits_dot_write(stdout, table, summary->results, !options->rows_max);
-	else
-		crit_waits_text_write(stdout, table, summary->results, options->rows_max);
+	rc = crit_wait_graph_init(&graph, table, summary->results);
+	if (!rc)
+		rc = write_graph(&graph, summary, options);
+	crit_wait_graph_fini(&graph);
 	crit_cause_table_destroy(table);
-	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = -EIO;
 	return rc;
 }
 

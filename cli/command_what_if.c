@@ -14,17 +14,33 @@
 #include "report/tables/summary.h"
 
 #define WISHES_MAX 32u
+#define CPUS_MAX 1000000u
+#define FASTER_MAX 100u /* per cent: the code takes no time */
+#define SLOWER_MAX 10000u /* per cent more */
 
 static const char usage[] =
-	"usage: crit what-if [--faster=CODE[,rank=N],by=PERCENT]... [--balance=CODE]...\n"
-	"                    [--without-transfer] [--json] DIRECTORY|FILE...\n"
+	"usage: crit what-if [--faster=CODE[,rank=N],by=PERCENT]... "
+	"[--slower=CODE[,rank=N],by=PERCENT]...\n"
+	"                    [--balance=CODE]... [--without-transfer]\n"
+	"                    [--without-oversubscription] [--without-preemption]\n"
+	"                    [--without-queueing] [--cpus=N] [--waiters-block] [--json]\n"
+	"                    DIRECTORY|FILE...\n"
 	"Prints how much sooner a run would have ended with a change; without one of these "
 	"options,\n"
 	"with the changes that promise most.  Several are one change.\n"
 	"  --faster=CODE[,rank=N],by=PERCENT\n"
 	"                      code takes so much less time, on one rank or all\n"
+	"  --slower=CODE[,rank=N],by=PERCENT\n"
+	"                      code takes so much more time; by=100: twice as long\n"
 	"  --balance=CODE      code takes as long on each rank as it does on average\n"
 	"  --without-transfer  waits end as soon as all they need is done\n"
+	"  --without-oversubscription\n"
+	"                      no thread of the run has a CPU that another one of it wants\n"
+	"  --without-preemption\n"
+	"                      nobody else has a CPU that the run's threads want\n"
+	"  --without-queueing  threads have a CPU whenever they want one\n"
+	"  --cpus=N            the run's threads share N CPUs on each node\n"
+	"  --waiters-block     waits take no CPU from others\n"
 	"  --json              as an object of JSON\n"
 	"CODE is a part of the name that crit waits gives it, as its file and line or its call;\n"
 	"or function=NAME, by samples\n"
@@ -32,7 +48,7 @@ static const char usage[] =
 
 struct changes {
 	struct crit_fix_wish wishes[WISHES_MAX];
-	size_t wish_count;
+	struct crit_fix_wishes all;
 	bool is_json;
 };
 
@@ -54,47 +70,91 @@ static bool cut_number(char *text, const char *word, unsigned long max, unsigned
 	return true;
 }
 
-static bool take_faster(struct crit_fix_wish *wish, char *text)
+/* sign: 1 less time, -1 more. */
+static bool take_faster(struct crit_fix_wish *wish, char *text, int sign)
 {
 	unsigned long number;
 
-	if (!cut_number(text, "by", 100, &number) || !number)
+	if (!cut_number(text, "by", sign < 0 ? SLOWER_MAX : FASTER_MAX, &number) || !number)
 		return false;
-	wish->percent = (uint32_t)number;
+	wish->percent = sign * (int32_t)number;
 	if (cut_number(text, "rank", UINT32_MAX, &number))
 		wish->rank = (int64_t)number;
 	return *text != '\0';
 }
 
-static int take(int option, void *to)
+static enum crit_fix_kind kind_of(int option)
 {
-	struct changes *options = to;
-	struct crit_fix_wish *wish = &options->wishes[options->wish_count];
-
-	if (option == 'j') {
-		options->is_json = true;
-		return CRIT_SYNTAX_GO_ON;
+	switch (option) {
+	case 'b':
+		return CRIT_FIX_BALANCED;
+	case 'o':
+		return CRIT_FIX_NO_OVERSUBSCRIPTION;
+	case 'p':
+		return CRIT_FIX_NO_PREEMPTION;
+	case 'q':
+		return CRIT_FIX_NO_QUEUEING;
+	case 't':
+		return CRIT_FIX_NO_TRANSFER;
+	default:
+		return CRIT_FIX_FASTER;
 	}
-	if (options->wish_count == WISHES_MAX)
+}
+
+/* Changes of code, and of messages. */
+static int take_wish(int option, struct changes *options)
+{
+	struct crit_fix_wish *wish = &options->wishes[options->all.count];
+
+	if (options->all.count == WISHES_MAX)
 		return crit_syntax_refuse(&syntax, "too many changes,", "32 are enough");
-	*wish = (struct crit_fix_wish){ .kind = CRIT_FIX_NO_TRANSFER, .rank = -1 };
-	if (option == 'f')
-		wish->kind = CRIT_FIX_FASTER;
-	if (option == 'b')
-		wish->kind = CRIT_FIX_BALANCED;
-	if (option != 't')
-		wish->place = optarg;
-	if ((option == 'f' && !take_faster(wish, optarg)) || (option == 'b' && !*optarg))
+	*wish = (struct crit_fix_wish){ .kind = kind_of(option), .place = optarg, .rank = -1 };
+	if (option == 'f' && !take_faster(wish, optarg, 1))
 		return crit_syntax_refuse(&syntax,
 					  "no CODE[,rank=N],by=PERCENT up to 100:", optarg);
-	options->wish_count++;
+	if (option == 's' && !take_faster(wish, optarg, -1))
+		return crit_syntax_refuse(&syntax,
+					  "no CODE[,rank=N],by=PERCENT up to 10000:", optarg);
+	if (option == 'b' && !*optarg)
+		return crit_syntax_refuse(&syntax, "no CODE to balance:", optarg);
+	options->all.count++;
 	return CRIT_SYNTAX_GO_ON;
 }
 
+static int take(int option, void *to)
+{
+	struct changes *options = to;
+	char *end;
+	unsigned long cpus;
+
+	switch (option) {
+	case 'j':
+		options->is_json = true;
+		return CRIT_SYNTAX_GO_ON;
+	case 'w':
+		options->all.do_waiters_block = true;
+		return CRIT_SYNTAX_GO_ON;
+	case 'c':
+		cpus = *optarg >= '1' && *optarg <= '9' ? strtoul(optarg, &end, 10) : 0;
+		if (!cpus || *end || cpus > CPUS_MAX)
+			return crit_syntax_refuse(&syntax, "no number of CPUs:", optarg);
+		options->all.cpus = (uint32_t)cpus;
+		return CRIT_SYNTAX_GO_ON;
+	default:
+		return take_wish(option, options);
+	}
+}
+
 static const struct option names[] = { { "balance", required_argument, NULL, 'b' },
+				       { "cpus", required_argument, NULL, 'c' },
 				       { "faster", required_argument, NULL, 'f' },
 				       { "help", no_argument, NULL, 'h' },
 				       { "json", no_argument, NULL, 'j' },
+				       { "slower", required_argument, NULL, 's' },
+				       { "waiters-block", no_argument, NULL, 'w' },
+				       { "without-oversubscription", no_argument, NULL, 'o' },
+				       { "without-preemption", no_argument, NULL, 'p' },
+				       { "without-queueing", no_argument, NULL, 'q' },
 				       { "without-transfer", no_argument, NULL, 't' },
 				       { 0 } };
 static const struct crit_syntax syntax = {
@@ -120,14 +180,15 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 		struct crit_err *err)
 {
 	const struct changes *options = user;
-	const struct crit_fix_wishes wishes = { options->wishes, options->wish_count };
-	const struct crit_fix_table *shown = wishes.count ? NULL
-							  : crit_analysis_promising(analysis);
+	struct crit_fix_wishes wishes = options->all;
+	const struct crit_fix_table *shown =
+		crit_fix_is_asked(&wishes) ? NULL : crit_analysis_promising(analysis);
 	struct crit_fix_table table = { 0 };
 	struct crit_summary summary;
 	bool is_incomplete;
 	int rc = 0;
 
+	wishes.rows = options->wishes;
 	if (!shown)
 		rc = crit_analysis_fixes(analysis, &wishes, &table, err);
 	if (rc)
@@ -163,6 +224,7 @@ int crit_command_what_if(int argc, char **argv)
 	if (optind == argc)
 		return crit_syntax_refuse(&syntax, "give a recording,",
 					  "as crit run leaves one in crit-<program>-...");
-	shown.has_fixes = !options.wish_count;
+	shown.has_fixes = !crit_fix_is_asked(&options.all);
+	shown.has_states = options.all.cpus || options.all.do_waiters_block;
 	return crit_shown_waits_run(&shown, argv + optind, (size_t)(argc - optind));
 }

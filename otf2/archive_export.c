@@ -28,6 +28,11 @@ static int write_archive(struct crit_otf2_listener *listener, const char *const 
 	int rc;
 
 	crit_otf2_listener_sink(listener, &sink);
+	if (wanted->ret_waits) {
+		*wanted->ret_waits = crit_otf2_listener_waits(listener);
+		options.trace = wanted->second_trace; /* a thread's last wait ends before it does */
+		options.second_trace = &sink;
+	}
 	rc = crit_analyse(paths, path_count, &options, &results, err);
 	if (rc || !results)
 		return rc;

@@ -100,7 +100,9 @@ static int on_thread_begin(void *user, uint32_t thread, uint64_t time_ns)
 	if (!crit_otf2_streams_at(streams, thread, time_ns, &at, &rc))
 		return rc;
 	rc = crit_otf2_streams_begin(streams, &at);
-	return rc ? rc : crit_otf2_streams_metric(streams, &at, 0);
+	if (!rc)
+		rc = crit_otf2_streams_metric(streams, &at, CRIT_OTF2_METRIC_CMETRIC, 0);
+	return rc ? rc : crit_otf2_streams_wait(streams, &at, 0);
 }
 
 static int on_thread_end(void *user, uint32_t thread, uint64_t time_ns,
@@ -114,7 +116,8 @@ static int on_thread_end(void *user, uint32_t thread, uint64_t time_ns,
 	if (!crit_otf2_streams_at(streams, thread, time_ns, &at, &rc))
 		return rc;
 	if (sums)
-		rc = crit_otf2_streams_metric(streams, &at, sums->total_cmetric_ns);
+		rc = crit_otf2_streams_metric(streams, &at, CRIT_OTF2_METRIC_CMETRIC,
+					      sums->total_cmetric_ns);
 	return rc ? rc : crit_otf2_streams_end(streams, &at, sums);
 }
 
@@ -183,7 +186,8 @@ static int on_enter(void *user, uint32_t thread, uint64_t time_ns,
 	region = region_of(parts, &at, span);
 	if (region == CRIT_NONE)
 		return -ENOMEM;
-	rc = crit_otf2_streams_metric(parts->streams, &at, total_cmetric_ns);
+	rc = crit_otf2_streams_metric(parts->streams, &at, CRIT_OTF2_METRIC_CMETRIC,
+				      total_cmetric_ns);
 	if (!rc && span->call == CRIT_CONSTRUCT_PARALLEL)
 		rc = crit_otf2_teams_enter(parts->teams, &at, span);
 	if (!rc && span->call == CRIT_CONSTRUCT_TASK)
@@ -234,7 +238,8 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 		return -ENOMEM;
 	rc = leave_locks(parts, &at, span, sums);
 	if (sums && !rc)
-		rc = crit_otf2_streams_metric(parts->streams, &at, sums->total_cmetric_ns);
+		rc = crit_otf2_streams_metric(parts->streams, &at, CRIT_OTF2_METRIC_CMETRIC,
+					      sums->total_cmetric_ns);
 	if (span->site && span->call < CRIT_CALL_OMP_FIRST) /* regions of others are named so */
 		site = crit_otf2_call_sites_text(parts->call_sites, at.group, span->site);
 	if (!rc)
@@ -418,6 +423,23 @@ static int on_end(void *user, const struct crit_results *results, bool are_messa
 	crit_otf2_shares_destroy(shares);
 	rc = crit_otf2_agree(transport, rc);
 	return rc ? rc : finish(listener);
+}
+
+static int on_wait(void *user, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct crit_otf2_listener *listener = user;
+	struct crit_otf2_streams *streams = listener->parts.streams;
+	struct crit_otf2_moment at;
+	int rc;
+
+	if (!crit_otf2_streams_at(streams, thread, end_ns, &at, &rc))
+		return rc;
+	return crit_otf2_streams_wait(streams, &at, end_ns - begin_ns);
+}
+
+struct crit_wait_listener crit_otf2_listener_waits(struct crit_otf2_listener *listener)
+{
+	return (struct crit_wait_listener){ .user = listener, .wait = on_wait };
 }
 
 void crit_otf2_listener_sink(struct crit_otf2_listener *listener, struct crit_trace_sink *ret_sink)

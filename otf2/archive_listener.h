@@ -19,6 +19,9 @@ struct crit_otf2_listener *crit_otf2_listener_create(const struct crit_otf2_opti
 /* What the replay tells; the listener is borrowed. */
 void crit_otf2_listener_sink(struct crit_otf2_listener *listener, struct crit_trace_sink *ret_sink);
 
+/* Likewise, what is told of waits; they become a metric. */
+struct crit_wait_listener crit_otf2_listener_waits(struct crit_otf2_listener *listener);
+
 /* What was written, once the replay has ended; results are those of its end. */
 void crit_otf2_listener_summary(const struct crit_otf2_listener *listener,
 				const struct crit_results *results,

@@ -8,6 +8,7 @@
 
 #include "analysis/cluster/transport.h"
 #include "analysis/schema/results.h"
+#include "analysis/schema/trace.h"
 #include "otf2/definitions/call_site_table.h"
 #include "otf2/definitions/context_table.h"
 
@@ -19,6 +20,11 @@ struct crit_otf2_options {
 	/* Told of the replay as well, as of an analysis; NULL: nobody.  Not with has_all. */
 	const struct crit_trace_sink *second_trace;
 	const struct crit_listener *listener;
+	/*
+	 * Gets who is to be told of waits, before the replay begins; they become a metric.  Told
+	 * during what second_trace is told of, which is first then.  NULL: no such metric.
+	 */
+	struct crit_wait_listener *ret_waits;
 	bool has_metrics; /* CMetric as a metric too, not only as attribute */
 	bool has_all; /* service threads, launchers and processes without a rank as well */
 	bool has_samples; /* as calling contexts, events of regions with them; of one process */

@@ -9,6 +9,8 @@ int crit_otf2_parts_init(struct crit_otf2_parts *parts, const struct crit_otf2_o
 {
 	const struct crit_otf2_layout_options layout = { options->has_all, options->transport };
 	struct crit_otf2_definitions named;
+	const unsigned int metrics = (options->has_metrics ? 1u << CRIT_OTF2_METRIC_CMETRIC : 0) |
+				     (options->ret_waits ? 1u << CRIT_OTF2_METRIC_WAITING : 0);
 	size_t count;
 
 	parts->strings = crit_otf2_strings_create();
@@ -28,7 +30,7 @@ int crit_otf2_parts_init(struct crit_otf2_parts *parts, const struct crit_otf2_o
 						parts->contexts };
 	parts->comms = crit_otf2_comms_create(run, parts->layout, parts->strings);
 	parts->streams = crit_otf2_streams_create(parts->files, &named, run->window_begin_ns,
-						  end_ns, options->has_metrics);
+						  end_ns, metrics);
 	parts->constructs = crit_otf2_constructs_create(&named);
 	parts->teams = crit_otf2_teams_create(parts->files, parts->layout);
 	parts->locks = crit_otf2_locks_create(parts->files, parts->layout);

@@ -22,7 +22,7 @@ struct words { /* strings named by the definitions themselves */
 	uint32_t machine, node, machine_name, mpi, comm_template, comm_locations;
 	uint32_t openmp, team_template, team_locations;
 	uint32_t names[CRIT_OTF2_ATTRIBUTE_COUNT], texts[CRIT_OTF2_ATTRIBUTE_COUNT];
-	uint32_t metric, metric_text, seconds;
+	uint32_t metrics[CRIT_OTF2_METRIC_COUNT], metric_texts[CRIT_OTF2_METRIC_COUNT], seconds;
 	uint32_t *hosts; /* by node */
 };
 
@@ -40,6 +40,14 @@ static const struct {
 	[CRIT_OTF2_BLOCKED] = { "blocked_ns", "time asleep in the kernel" },
 	[CRIT_OTF2_POLLED] = { "polled_calls", "failing tests and probes merged into this one" },
 	[CRIT_OTF2_CALL_SITE] = { "call_site", "function, file and line the call came from" },
+};
+
+static const struct {
+	const char *name;
+	const char *text;
+} metrics[CRIT_OTF2_METRIC_COUNT] = {
+	[CRIT_OTF2_METRIC_CMETRIC] = { "CMetric", "CMetric earned so far" },
+	[CRIT_OTF2_METRIC_WAITING] = { "waiting", "time waited so far, as crit waits counts it" },
 };
 
 /* All strings are known before the first is written.  Errors: -ENOMEM. */
@@ -61,6 +69,11 @@ static int find_words(const struct definer *definer, struct words *words)
 		words->texts[i] = crit_otf2_string(strings, attributes[i].text);
 		worst |= words->names[i] == CRIT_NONE || words->texts[i] == CRIT_NONE;
 	}
+	for (uint32_t i = 0; i < CRIT_OTF2_METRIC_COUNT; i++) {
+		words->metrics[i] = crit_otf2_string(strings, metrics[i].name);
+		words->metric_texts[i] = crit_otf2_string(strings, metrics[i].text);
+		worst |= words->metrics[i] == CRIT_NONE || words->metric_texts[i] == CRIT_NONE;
+	}
 	words->machine = crit_otf2_string(strings, "machine");
 	words->node = crit_otf2_string(strings, "node");
 	words->machine_name =
@@ -71,15 +84,12 @@ static int find_words(const struct definer *definer, struct words *words)
 	words->openmp = crit_otf2_string(strings, "OpenMP");
 	words->team_template = crit_otf2_string(strings, "Thread team ${id}");
 	words->team_locations = crit_otf2_string(strings, "OpenMP locations");
-	words->metric = crit_otf2_string(strings, "CMetric");
-	words->metric_text = crit_otf2_string(strings, "CMetric earned so far");
 	words->seconds = crit_otf2_string(strings, "s");
 	worst |= words->machine == CRIT_NONE || words->node == CRIT_NONE ||
 		 words->machine_name == CRIT_NONE || words->mpi == CRIT_NONE ||
 		 words->comm_template == CRIT_NONE || words->comm_locations == CRIT_NONE ||
 		 words->openmp == CRIT_NONE || words->team_template == CRIT_NONE ||
-		 words->team_locations == CRIT_NONE || words->metric == CRIT_NONE ||
-		 words->metric_text == CRIT_NONE || words->seconds == CRIT_NONE;
+		 words->team_locations == CRIT_NONE || words->seconds == CRIT_NONE;
 	return worst ? -ENOMEM : 0;
 }
 
@@ -161,18 +171,19 @@ static OTF2_ErrorCode write_attributes(OTF2_GlobalDefWriter *global, const struc
 	return code;
 }
 
+/* All of them, where one is asked for: references begin at 0. */
 static OTF2_ErrorCode write_metrics(OTF2_GlobalDefWriter *global, const struct words *words)
 {
-	OTF2_MetricMemberRef member = 0;
-	OTF2_ErrorCode code = OTF2_GlobalDefWriter_WriteMetricMember(
-		global, member, words->metric, words->metric_text, OTF2_METRIC_TYPE_OTHER,
-		OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, -9,
-		words->seconds);
+	OTF2_ErrorCode code = OTF2_SUCCESS;
 
-	if (code == OTF2_SUCCESS)
-		code = OTF2_GlobalDefWriter_WriteMetricClass(global, CRIT_OTF2_METRIC, 1, &member,
-							     OTF2_METRIC_ASYNCHRONOUS,
-							     OTF2_RECORDER_KIND_CPU);
+	for (OTF2_MetricMemberRef i = 0; i < CRIT_OTF2_METRIC_COUNT && code == OTF2_SUCCESS; i++)
+		code = OTF2_GlobalDefWriter_WriteMetricMember(
+			global, i, words->metrics[i], words->metric_texts[i],
+			OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64,
+			OTF2_BASE_DECIMAL, -9, words->seconds);
+	for (OTF2_MetricRef i = 0; i < CRIT_OTF2_METRIC_COUNT && code == OTF2_SUCCESS; i++)
+		code = OTF2_GlobalDefWriter_WriteMetricClass(
+			global, i, 1, &i, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
 	return code;
 }
 
@@ -245,7 +256,7 @@ static OTF2_ErrorCode write_all(const struct definer *definer, const struct word
 		code = crit_otf2_comms_write(parts->comms, global);
 	if (code == OTF2_SUCCESS)
 		code = crit_otf2_teams_write(parts->teams, global, first_team);
-	if (code == OTF2_SUCCESS && definer->options->has_metrics)
+	if (code == OTF2_SUCCESS && (definer->options->has_metrics || definer->options->ret_waits))
 		code = write_metrics(global, words);
 	if (code == OTF2_SUCCESS && parts->contexts)
 		code = crit_otf2_contexts_write(parts->contexts, global, final_region, parts);

@@ -8,6 +8,7 @@
 #include "core/base/hash.h"
 
 #define BLOCK 256u
+#define GROUP 32u /* blocks that are made at once, from as many on: they fill large pages */
 
 static uint64_t hash_of(const struct crit_bucket_key *key)
 {
@@ -32,13 +33,16 @@ static struct crit_bucket *room_for_one(struct crit_buckets *buckets)
 	size_t block = buckets->count / BLOCK;
 
 	if (block == buckets->block_count) {
-		if (crit_array_grow(&buckets->blocks, &buckets->block_capacity, block + 1,
+		if (crit_array_grow(&buckets->blocks, &buckets->block_capacity, block + GROUP,
 				    sizeof(struct crit_bucket *)))
 			return NULL;
-		buckets->blocks[block] = calloc(BLOCK, sizeof(struct crit_bucket));
-		if (!buckets->blocks[block])
+		const size_t more = block < GROUP ? 1 : GROUP;
+		struct crit_bucket *fresh = crit_lines_alloc(more * BLOCK, sizeof(*fresh));
+
+		if (!fresh)
 			return NULL;
-		buckets->block_count++;
+		for (; buckets->block_count < block + more; fresh += BLOCK)
+			buckets->blocks[buckets->block_count++] = fresh;
 	}
 	return crit_buckets_at(buckets, buckets->count);
 }
@@ -110,7 +114,7 @@ void crit_bucket_add(struct crit_bucket *bucket, const struct crit_bucket *more)
 
 void crit_buckets_fini(struct crit_buckets *buckets)
 {
-	for (size_t i = 0; i < buckets->block_count; i++)
+	for (size_t i = 0; i < buckets->block_count; i += i < GROUP ? 1 : GROUP)
 		free(buckets->blocks[i]);
 	free(buckets->blocks);
 	crit_index_fini(&buckets->numbers);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/schema/results.h"
+#include "core/base/array.h"
 #include "core/base/index.h"
 
 #define CRIT_BUCKETS_MAX (1u << 21) /* then calls lose their sites, never their time */
@@ -28,7 +29,7 @@ struct crit_bucket { /* what each span of a call needs comes first */
 	uint64_t folded_visits;
 	uint64_t folded_ns;
 	uint64_t bytes; /* of counters only */
-};
+} CRIT_LINE_ALIGNED;
 
 /* The durations of two sets of calls together. */
 void crit_durations_add(struct crit_durations *durations, const struct crit_durations *more);

@@ -290,8 +290,8 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 			return -ENOMEM;
 	}
 	if (ranks) {
-		engine->run_ranks = calloc(ranks, sizeof(*engine->run_ranks));
-		engine->node_ranks = calloc(ranks, sizeof(*engine->node_ranks));
+		engine->run_ranks = crit_lines_alloc(ranks, sizeof(*engine->run_ranks));
+		engine->node_ranks = crit_lines_alloc(ranks, sizeof(*engine->node_ranks));
 		engine->rank_idles = calloc(ranks, sizeof(*engine->rank_idles));
 		if (!engine->run_ranks || !engine->node_ranks || !engine->rank_idles)
 			return -ENOMEM;

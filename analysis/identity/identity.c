@@ -147,8 +147,8 @@ static void fill_thread(const struct crit_model *model, const struct crit_thread
 static int fill_ranks_and_threads(const struct crit_identity *identity,
 				  const struct crit_model *model, struct crit_results *results)
 {
-	results->ranks = calloc(model->rank_count + 1, sizeof(*results->ranks));
-	results->threads = calloc(model->thread_count + 1, sizeof(*results->threads));
+	results->ranks = crit_lines_alloc(model->rank_count + 1, sizeof(*results->ranks));
+	results->threads = crit_lines_alloc(model->thread_count + 1, sizeof(*results->threads));
 	if (!results->ranks || !results->threads)
 		return -ENOMEM;
 	results->rank_count = model->rank_count;

@@ -224,6 +224,7 @@ static int take_chunk(struct crit_model *model, uint32_t index, uint32_t at, uin
 			if (ref->position != stream->next_slot)
 				model->losses.shim_spans++;
 			stream->next_slot = ref->position + ref->length / sizeof(struct crit_slot);
+			stream->slot_count += ref->length / sizeof(struct crit_slot);
 			if (!stream->first_ns)
 				read_omitted(model, node, ref);
 			read_slot_stamps(node, stream, ref);

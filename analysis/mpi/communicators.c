@@ -185,6 +185,8 @@ static enum crit_communicator_kind kind_of(uint32_t flags)
 		return CRIT_COMMUNICATOR_FOREIGN;
 	if (flags & CRIT_COMM_IS_WINDOW)
 		return CRIT_COMMUNICATOR_WINDOW;
+	if (flags & CRIT_COMM_IS_FILE)
+		return CRIT_COMMUNICATOR_FILE;
 	return flags & CRIT_COMM_IS_INTER ? CRIT_COMMUNICATOR_INTER : CRIT_COMMUNICATOR_INTRA;
 }
 
@@ -314,6 +316,7 @@ void crit_communicators_name(const struct crit_communicators *all, uint32_t inde
 {
 	const struct crit_communicator *row = &all->rows[index];
 	const char *kind = row->kind == CRIT_COMMUNICATOR_WINDOW    ? "window"
+			   : row->kind == CRIT_COMMUNICATOR_FILE    ? "file"
 			   : row->kind == CRIT_COMMUNICATOR_FOREIGN ? "foreign comm"
 								    : "comm";
 

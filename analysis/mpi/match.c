@@ -12,7 +12,8 @@ void crit_match_init(struct crit_match *match, struct crit_listeners *listeners)
 {
 	*match = (struct crit_match){ .free = CRIT_NONE };
 	if (listeners && (crit_listeners_want(listeners, CRIT_EDGE_MESSAGE) ||
-			  crit_listeners_want(listeners, CRIT_EDGE_RECEIVER)))
+			  crit_listeners_want(listeners, CRIT_EDGE_RECEIVER) ||
+			  crit_listeners_want(listeners, CRIT_EDGE_RENDEZVOUS)))
 		match->listeners = listeners;
 }
 
@@ -176,7 +177,7 @@ static void tell_pair(const struct crit_match *match, struct crit_match_way *way
 
 	crit_listeners_tell_edge(
 		match->listeners,
-		&(struct crit_edge){ .begin_ns = receive->begin_ns,
+		&(struct crit_edge){ .begin_ns = receive->stay.begin_ns,
 				     .end_ns = message->is_send ? other_ns : message->time_ns,
 				     .cause_ns = message->is_send ? message->time_ns : other_ns,
 				     .object = message->communicator,
@@ -184,67 +185,64 @@ static void tell_pair(const struct crit_match *match, struct crit_match_way *way
 				     .receive_number = receive->posted,
 				     .waiter = receive->thread,
 				     .cause = send->thread,
-				     .call = receive->call,
-				     .kind = CRIT_EDGE_MESSAGE });
+				     .call = receive->stay.call,
+				     .kind = CRIT_EDGE_MESSAGE,
+				     .is_from_any = receive->is_from_any });
 }
 
-/*
- * The send was not over before the receiver's call began, or if it was, before its receive was
- * posted.  So it is where the receiver has to help, and where a message is only sent when it is
- * received; and hardly ever else, for a send that need not wait is short.
- */
-static void tell_receiver(const struct crit_match *match, const struct crit_match_message *message)
+static void tell_both(const struct crit_match *match, struct crit_match_way *way,
+		      const struct crit_match_message *message, struct crit_match_open *ret_open)
 {
 	const struct crit_match_end *other = &match->ends[match->free];
 	const struct crit_match_end *send = message->is_send ? &message->end : other;
 	const struct crit_match_end *receive = message->is_send ? other : &message->end;
 
-	const uint64_t cause_ns = receive->begin_ns < send->end_ns ? receive->begin_ns
-								   : receive->posted_ns;
-
-	if (cause_ns <= send->begin_ns || cause_ns >= send->end_ns)
-		return;
-	crit_listeners_tell_edge(match->listeners,
-				 &(struct crit_edge){ .begin_ns = send->begin_ns,
-						      .end_ns = send->end_ns,
-						      .cause_ns = cause_ns,
-						      .object = message->communicator,
-						      .waiter = send->thread,
-						      .cause = receive->thread,
-						      .call = send->call,
-						      .kind = CRIT_EDGE_RECEIVER });
-}
-
-static void tell_both(const struct crit_match *match, struct crit_match_way *way,
-		      const struct crit_match_message *message)
-{
 	if (way->is_mixed)
 		return;
 	tell_pair(match, way, message);
-	tell_receiver(match, message);
+	if (send->stay.end_ns)
+		crit_rendezvous_tell(match->listeners, message->communicator, &send->stay,
+				     &receive->stay);
+	else
+		*ret_open = (struct crit_match_open){ .receive = receive->stay,
+						      .request = send->request,
+						      .request_row = send->request_row };
 }
 
-int crit_match_take(struct crit_match *match, const struct crit_match_message *message)
+int crit_match_take(struct crit_match *match, const struct crit_match_message *message,
+		    struct crit_match_open *ret_open, uint32_t *ret_place)
 {
 	const struct crit_match_wait own = { message->time_ns, message->node, CRIT_NONE };
 	struct crit_match_wait other;
 	struct crit_match_way *way = NULL;
 	int rc = match->is_full ? -ENOSPC : find_way(match, message, &way);
 
+	ret_open->request = 0;
+	*ret_place = CRIT_NONE;
 	if (!rc && message->is_send)
 		look_at_send(match, way, message->time_ns);
 	if (!rc && (way->first == CRIT_NONE || way->are_sends == message->is_send)) {
 		way->are_sends = message->is_send;
 		rc = wait_for_other(match, way, message);
+		if (!rc)
+			*ret_place = way->last;
 	} else if (!rc) {
 		other = take_first(match, way);
 		if (match->listeners)
-			tell_both(match, way, message);
+			tell_both(match, way, message, ret_open);
 		rc = message->is_send ? compare(match, way, &own, &other)
 				      : compare(match, way, &other, &own);
 	}
 	match->is_full |= rc == -ENOSPC;
 	return rc == -ENOSPC ? 0 : rc;
+}
+
+void crit_match_complete(struct crit_match *match, uint32_t place, uint64_t request,
+			 const struct crit_message_end *stay)
+{
+	/* the place may have gone to another message */
+	if (place < match->end_capacity && match->ends[place].request == request)
+		match->ends[place].stay = *stay;
 }
 
 uint64_t crit_match_early(const struct crit_match *match, uint64_t *ret_max_ns)

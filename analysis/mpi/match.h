@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "analysis/account/listeners.h"
+#include "analysis/mpi/rendezvous.h"
 #include "core/base/index.h"
 
 struct crit_latencies;
@@ -41,13 +42,19 @@ struct crit_match_wait {
 	uint32_t next; /* or in the list of free ones */
 };
 
-struct crit_match_end { /* of a message, as its edge tells it */
-	uint64_t begin_ns; /* of the call the message is sent or received in */
-	uint64_t end_ns; /* of it; of a send that does not block: 0 */
+struct crit_match_end { /* of a message, as its edges tell it */
+	struct crit_message_end stay;
 	uint64_t posted; /* of a receive: struct crit_edge's receive_number */
-	uint64_t posted_ns; /* enter of the call that posted it */
-	uint32_t thread;
-	uint16_t call;
+	uint64_t request; /* of a send by one: its number; 0: none */
+	uint32_t request_row; /* likewise, for the caller */
+	uint32_t thread; /* that sends, or receives */
+	bool is_from_any; /* a request for a message of any source */
+};
+
+struct crit_match_open { /* of a message whose send by a request is not complete */
+	struct crit_message_end receive;
+	uint64_t request; /* 0: there is none */
+	uint32_t request_row;
 };
 
 struct crit_match {
@@ -79,8 +86,16 @@ struct crit_match_message {
 void crit_match_init(struct crit_match *match, struct crit_listeners *listeners);
 void crit_match_fini(struct crit_match *match);
 
-/* Errors: -ENOMEM; listeners->error is another one.  Cost: O(1). */
-int crit_match_take(struct crit_match *match, const struct crit_match_message *message);
+/*
+ * ret_open: of the pair that the message makes.  ret_place: of a message without a partner so far,
+ * else CRIT_NONE.  Errors: -ENOMEM; listeners->error is another one.  Cost: O(1).
+ */
+int crit_match_take(struct crit_match *match, const struct crit_match_message *message,
+		    struct crit_match_open *ret_open, uint32_t *ret_place);
+
+/* The request of a send is complete; place: where it was, without a partner, or CRIT_NONE. */
+void crit_match_complete(struct crit_match *match, uint32_t place, uint64_t request,
+			 const struct crit_message_end *stay);
 
 /* How many were received before they were sent, by *ret_max_ns at most.  Cost: O(ways). */
 uint64_t crit_match_early(const struct crit_match *match, uint64_t *ret_max_ns);

@@ -16,6 +16,7 @@ enum flow { /* of data, which members need */
 	FLOW_FROM_ROOT,
 	FLOW_TO_ROOT,
 	FLOW_PREFIX, /* of lower ranks */
+	FLOW_TOGETHER, /* of all, or of some */
 	FLOW_SOME /* of some, which ones is not recorded */
 };
 
@@ -83,8 +84,8 @@ static enum flow flow_of(uint16_t operation)
 		      { "alltoallw", FLOW_SOME },  { "neighbor", FLOW_SOME } };
 	const char *name = crit_call_name(operation);
 
-	if (strncmp(name, "MPI_", 4) != 0)
-		return FLOW_ALL;
+	if (crit_call_group(operation) != CRIT_GROUP_COLLECTIVE)
+		return FLOW_TOGETHER;
 	name += name[4] == 'I' ? 5 : 4;
 	if (!strcasecmp(name, "reduce_c") || !strncasecmp(name, "reduce_init", 11))
 		return FLOW_TO_ROOT;
@@ -268,6 +269,18 @@ static void find_needed(struct crit_meeting *meeting, uint32_t last)
 	}
 }
 
+/* Of a fence, or a file that is opened: whoever left before the last one came needed not all. */
+static enum flow flow_seen(const struct crit_meeting *meeting, uint32_t last)
+{
+	if (meeting->flow != FLOW_TOGETHER)
+		return meeting->flow;
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		if (meeting->members[i].end_ns < meeting->members[last].enter_ns)
+			return FLOW_SOME;
+	}
+	return FLOW_ALL;
+}
+
 static void tell_arrivals(struct crit_meetings *meetings, struct crit_meeting *meeting,
 			  uint32_t last)
 {
@@ -340,6 +353,7 @@ int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, u
 		meeting->needed = calloc(meeting->count, sizeof(*meeting->needed));
 		if (!meeting->needed)
 			return -ENOMEM;
+		meeting->flow = flow_seen(meeting, last_at);
 		find_needed(meeting, last_at);
 		tell_arrivals(meetings, meeting, last_at);
 	}

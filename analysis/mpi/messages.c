@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/mpi/receive_status.h"
 #include "core/base/call.h"
 
 struct context { /* of the details of one span */
@@ -15,6 +16,7 @@ struct context { /* of the details of one span */
 	uint32_t node;
 	uint32_t rank; /* of the model, CRIT_NONE */
 	uint64_t now_ns; /* the enter's time, and once something was complete the leave's */
+	bool is_sole; /* one thing alone is complete when the span ends */
 };
 
 int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
@@ -61,13 +63,47 @@ static uint64_t number_of(const struct context *context, const struct crit_reque
 	return request ? request->number * 2 : context->messages->last_number * 2 + 1;
 }
 
+/* Where the span's thread waits for a message.  request: NULL of a blocking one. */
+static struct crit_message_end stay_of(const struct context *context, uint64_t bytes,
+				       const struct crit_request *request)
+{
+	const struct crit_message_span *span = context->span;
+
+	return (struct crit_message_end){
+		.begin_ns = span->enter_ns,
+		.end_ns = span->leave_ns,
+		.posted_ns = request ? request->posted_ns : span->enter_ns,
+		.bytes = bytes,
+		.thread = span->thread,
+		.call = span->call,
+		.mode = request ? request->mode : (uint8_t)crit_send_mode_of(span->call),
+		.is_sole = context->is_sole,
+	};
+}
+
+/* Matches a message; who receives a send by a request is kept until that is complete. */
+static int match(const struct context *context, const struct crit_match_message *message,
+		 struct crit_request *request)
+{
+	struct crit_messages *messages = context->messages;
+	struct crit_match_open open;
+	uint32_t place;
+	int rc = crit_match_take(&messages->match, message, &open, &place);
+
+	if (message->is_send && request)
+		request->match_place = place;
+	if (open.request && messages->requests.rows[open.request_row].number == open.request)
+		messages->requests.rows[open.request_row].receive = open.receive;
+	return rc;
+}
+
 /* Was it received before it was sent?  request: NULL of a blocking one.  Errors: -ENOMEM. */
 static int put_in_order(const struct context *context, struct crit_communicator_view own,
 			uint32_t peer, enum crit_direction direction,
-			const struct crit_slot_detail *what, const struct crit_request *request)
+			const struct crit_slot_detail *what, struct crit_request *request)
 {
 	const bool is_send = direction == CRIT_SENT;
-	const struct crit_match_message message = {
+	struct crit_match_message message = {
 		.from = is_send ? own.member : peer,
 		.to = is_send ? peer : own.member,
 		.tag = what->tag,
@@ -75,17 +111,23 @@ static int put_in_order(const struct context *context, struct crit_communicator_
 		.node = context->node,
 		.time_ns = context->now_ns,
 		.communicator = own.index,
-		.end = { .begin_ns = context->span->enter_ns,
-			 .end_ns = is_send && request ? 0 : context->span->leave_ns,
-			 .posted = number_of(context, request),
-			 .posted_ns = request ? request->posted_ns : context->span->enter_ns,
-			 .thread = context->span->thread,
-			 .call = context->span->call },
 	};
 
 	if (own.member == CRIT_NONE || what->tag == CRIT_PEER_ANY)
 		return 0;
-	return crit_match_take(&context->messages->match, &message);
+	if (context->messages->match.listeners)
+		message.end = (struct crit_match_end){
+			.stay = stay_of(context, what->bytes, request),
+			.posted = number_of(context, request),
+			.thread = context->span->thread,
+			.is_from_any = !is_send && request && request->peer == CRIT_PEER_ANY,
+		};
+	if (is_send && request) {
+		message.end.stay.end_ns = 0;
+		message.end.request = request->number;
+		message.end.request_row = (uint32_t)(request - context->messages->requests.rows);
+	}
+	return match(context, &message, request);
 }
 
 /*
@@ -188,6 +230,8 @@ static int activate(const struct context *context, struct crit_request *request)
 	request->number = ++context->messages->last_number;
 	request->call = context->span->call;
 	request->posted_ns = context->span->enter_ns;
+	request->receive.end_ns = 0;
+	request->match_place = CRIT_NONE;
 	if (request->kind == CRIT_REQUEST_COLLECTIVE || request->peer != CRIT_PEER_NULL)
 		tell(context, started[request->kind], &what, 0, request);
 	if (request->kind == CRIT_REQUEST_SEND && request->peer != CRIT_PEER_NULL)
@@ -280,59 +324,8 @@ static int take_request(const struct context *context, const struct crit_slot_de
 	request->communicator = what->comm;
 	request->peer = what->peer;
 	request->tag = what->tag;
+	request->mode = (uint8_t)crit_send_mode_of(context->span->call);
 	return like.is_persistent ? 0 : activate(context, request);
-}
-
-/* MPICH 4.0 leaves in the status of MPI_Isendrecv what a request before it had, or zeros. */
-static bool is_status_stale(const struct crit_model *model, const struct crit_request *request)
-{
-	const bool is_exchange = request->call == CRIT_MPI_Isendrecv ||
-				 request->call == CRIT_MPI_Isendrecv_c ||
-				 request->call == CRIT_MPI_Isendrecv_replace ||
-				 request->call == CRIT_MPI_Isendrecv_replace_c;
-
-	return is_exchange && model->flavour == CRIT_FLAVOUR_MPICH;
-}
-
-/* Empty by the MPI standard: any source, any tag, no byte. */
-static bool is_status_empty(const struct crit_slot_detail *status)
-{
-	return status->peer == CRIT_PEER_ANY && status->tag == CRIT_PEER_ANY && !status->bytes;
-}
-
-static bool is_other(int32_t posted, int32_t told)
-{
-	return posted >= 0 && told >= 0 && posted != told;
-}
-
-/*
- * Completes a receive's status from how it was posted.  A definite source or tag holds against the
- * status; one that contradicts it tells nothing, like one that is stale or empty.
- */
-static struct crit_slot_detail complete_status(struct crit_messages *messages,
-					       const struct crit_request *request,
-					       const struct crit_slot_detail *status)
-{
-	struct crit_slot_detail what = *status;
-
-	what.comm = request->communicator;
-	if (is_status_stale(messages->model, request) || is_status_empty(status) ||
-	    is_other(request->peer, status->peer) || is_other(request->tag, status->tag)) {
-		messages->losses.unusable_statuses++;
-		what.peer = CRIT_PEER_ANY;
-		what.tag = CRIT_PEER_ANY;
-		what.bytes = CRIT_BYTES_UNKNOWN;
-	}
-	if (what.peer == CRIT_PEER_ANY)
-		what.peer = request->peer;
-	if (what.tag == CRIT_PEER_ANY)
-		what.tag = request->tag;
-	if (what.bytes == CRIT_BYTES_UNKNOWN && request->bytes != CRIT_BYTES_UNKNOWN) {
-		what.bytes = request->bytes;
-		messages->losses.estimated++;
-	}
-	messages->losses.unknown_sources += what.peer == CRIT_PEER_ANY;
-	return what;
 }
 
 /* A receive is complete.  Errors: -ENOMEM. */
@@ -343,7 +336,8 @@ static int receive(const struct context *context, struct crit_request *request,
 
 	if (request->peer == CRIT_PEER_NULL || status->peer == CRIT_PEER_NULL)
 		return 0;
-	what = complete_status(context->messages, request, status);
+	what = crit_receive_status(context->messages->model->flavour, request, status,
+				   &context->messages->losses);
 	tell(context, CRIT_TRACE_IRECV, &what, 0, request);
 	return book(context, CRIT_RECEIVED, &what, request);
 }
@@ -373,6 +367,23 @@ static void complete_meeting(const struct context *context, const struct crit_re
 							  .call = context->span->call });
 }
 
+/* A send's request is complete: its sender has waited in this span. */
+static void complete_send(const struct context *context, const struct crit_request *request)
+{
+	struct crit_messages *messages = context->messages;
+	const struct crit_message_end stay = stay_of(context, request->bytes, request);
+
+	if (request->receive.end_ns)
+		crit_rendezvous_tell(messages->match.listeners,
+				     crit_communicators_view(&messages->communicators,
+							     context->process,
+							     request->communicator)
+					     .index,
+				     &stay, &request->receive);
+	else
+		crit_match_complete(&messages->match, request->match_place, request->number, &stay);
+}
+
 /* Tells that a request which is no receive is complete. */
 static void tell_end(const struct context *context, const struct crit_request *request)
 {
@@ -387,6 +398,7 @@ static void tell_end(const struct context *context, const struct crit_request *r
 			complete_meeting(context, request);
 	} else if (request->peer != CRIT_PEER_NULL) {
 		tell(context, CRIT_TRACE_ISEND_COMPLETE, &what, 0, request);
+		complete_send(context, request);
 	}
 }
 
@@ -530,6 +542,23 @@ static uint64_t received_after(const struct crit_slot *slots, size_t count, size
 	return next.detail == CRIT_D_RECEIVED ? next.bytes : CRIT_BYTES_UNKNOWN;
 }
 
+/* Is one thing alone complete when the span of these details ends? */
+static bool is_sole(const struct crit_slot *slots, size_t count)
+{
+	size_t complete = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct crit_slot_detail what;
+
+		if (slots[i].kind != CRIT_S_DETAIL)
+			continue;
+		memcpy(&what, &slots[i], sizeof(what));
+		complete += what.detail == CRIT_D_SEND || what.detail == CRIT_D_RECV ||
+			    what.detail == CRIT_D_DONE || what.detail == CRIT_D_CANCELLED;
+	}
+	return complete == 1;
+}
+
 int crit_messages_take(struct crit_messages *messages, const struct crit_message_span *span,
 		       const struct crit_slot *slots, size_t count)
 {
@@ -544,6 +573,7 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 		return 0;
 	context.node = messages->model->processes[context.process].node;
 	context.rank = messages->model->processes[context.process].rank;
+	context.is_sole = messages->match.listeners && is_sole(slots, count);
 	for (size_t i = 0; i < count && !rc; i++) {
 		struct crit_slot_detail what;
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/mpi/rendezvous.h"
 #include "core/base/index.h"
 
 #define CRIT_REQUESTS_MAX (1u << 20) /* at the same time */
@@ -30,14 +31,17 @@ struct crit_request {
 	uint64_t posted_ns; /* enter of the call that made it active */
 	uint64_t bytes; /* as posted; of a collective: sent */
 	uint64_t received_bytes; /* by a collective */
+	struct crit_message_end receive; /* of a send's message; end_ns 0: not known yet */
 	uint32_t process;
 	uint32_t communicator; /* as the process numbers it */
 	uint32_t below; /* on the stack, or in the list of free ones */
 	uint32_t peer_member; /* of a send; CRIT_NONE */
+	uint32_t match_place; /* of a send's message that was not received yet; CRIT_NONE */
 	int32_t peer; /* or root */
 	int32_t tag; /* or sequence */
 	uint16_t call; /* that started it */
 	uint8_t kind; /* enum crit_request_kind */
+	uint8_t mode; /* of a send: enum crit_send_mode */
 	bool is_active;
 	bool is_persistent;
 };

@@ -26,9 +26,9 @@ static int grow(struct crit_kernel_feed *feed)
 {
 	uint32_t capacity = feed->capacity ? 2 * feed->capacity : CRIT_REORDER_LEAST;
 	uint32_t count = queue_count(feed), more = capacity - feed->capacity;
-	union crit_kernel_record *slots = malloc(more * sizeof(*slots));
-	struct crit_kernel_place *order = malloc(2 * capacity * sizeof(*order));
-	struct crit_kernel_place *strays = malloc(2 * capacity * sizeof(*strays));
+	union crit_kernel_record *slots = crit_lines_room(more, sizeof(*slots));
+	struct crit_kernel_place *order = crit_lines_room(capacity, 2 * sizeof(*order));
+	struct crit_kernel_place *strays = crit_lines_room(capacity, 2 * sizeof(*strays));
 
 	if (!slots || !order || !strays) {
 		free(slots);

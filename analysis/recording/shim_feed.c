@@ -9,9 +9,21 @@
 #include "core/base/array.h"
 #include "core/base/call.h"
 
+struct crit_slot *crit_shim_feed_buffers(const struct crit_stream *streams, size_t count)
+{
+	size_t slots = 1;
+
+	for (size_t i = 0; i < count; i++)
+		slots += crit_shim_feed_buffer_slots(&streams[i]);
+	return crit_lines_room(slots, sizeof(struct crit_slot));
+}
+
 void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_shim_source *source)
 {
 	*feed = (struct crit_shim_feed){ .source = *source,
+					 .slots = source->buffer,
+					 .buffer_slots =
+						 crit_shim_feed_buffer_slots(source->stream),
 					 .thread = source->stream->thread,
 					 .ref = source->stream->first_ref,
 					 .floor_ns = source->stream->claim_ns,
@@ -20,40 +32,20 @@ void crit_shim_feed_init(struct crit_shim_feed *feed, const struct crit_shim_sou
 
 void crit_shim_feed_fini(struct crit_shim_feed *feed)
 {
-	free(feed->slots);
 	free(feed->details);
-	feed->slots = NULL;
-	feed->slot_capacity = 0;
 	feed->details = NULL;
 	feed->detail_count = 0;
 	feed->detail_capacity = 0;
-}
-
-/* Room for a chunk, or for as much of one as is read at once; the buffer is spent. */
-static int make_room(struct crit_shim_feed *feed, const struct crit_chunk_ref *ref)
-{
-	uint32_t wanted = 1 + ref->length / (uint32_t)sizeof(*feed->slots);
-
-	if (wanted > CRIT_SHIM_FEED_SLOTS)
-		wanted = CRIT_SHIM_FEED_SLOTS;
-	if (wanted <= feed->slot_capacity)
-		return 0;
-	free(feed->slots);
-	feed->slots = malloc(wanted * sizeof(*feed->slots));
-	feed->slot_capacity = feed->slots ? wanted : 0;
-	return feed->slots ? 0 : -ENOMEM;
 }
 
 static int fill(struct crit_shim_feed *feed)
 {
 	while (feed->ref != CRIT_NONE) {
 		const struct crit_chunk_ref *ref = &feed->source.recording->refs[feed->ref];
-		ssize_t got;
+		ssize_t got = crit_recording_read(feed->source.recording, ref, feed->ref_at,
+						  feed->source.buffer,
+						  feed->buffer_slots * sizeof(*feed->slots));
 
-		if (make_room(feed, ref))
-			return -ENOMEM;
-		got = crit_recording_read(feed->source.recording, ref, feed->ref_at, feed->slots,
-					  feed->slot_capacity * sizeof(*feed->slots));
 		if (got >= (ssize_t)sizeof(*feed->slots)) {
 			feed->slot_number = ref->position + feed->ref_at / sizeof(*feed->slots);
 			feed->slot_count = (uint32_t)((size_t)got / sizeof(*feed->slots));

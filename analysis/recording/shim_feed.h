@@ -33,12 +33,23 @@ struct crit_shim_source { /* of a feed; all is borrowed */
 			     const struct crit_slot_region *slot, const char *name,
 			     size_t name_bytes);
 	void *user;
+	struct crit_slot *buffer; /* of crit_shim_feed_buffer_slots(stream) */
 };
+
+/* How many slots are read at once at most. */
+static inline uint32_t crit_shim_feed_buffer_slots(const struct crit_stream *stream)
+{
+	return stream->slot_count < CRIT_SHIM_FEED_SLOTS ? (uint32_t)stream->slot_count
+							 : CRIT_SHIM_FEED_SLOTS;
+}
+
+/* Room for the buffers of all these one after the other.  Errors: NULL, out of memory. */
+struct crit_slot *crit_shim_feed_buffers(const struct crit_stream *streams, size_t count);
 
 struct crit_shim_feed { /* what each event needs comes first */
 	struct crit_span_event event; /* the next one */
 	uint32_t slot_at, slot_count;
-	struct crit_slot *slots; /* the buffer; taken at the first event, released after the last */
+	const struct crit_slot *slots; /* the buffer */
 	uint64_t slot_number; /* of slots[slot_at] */
 	uint64_t slots_read;
 	uint64_t floor_ns; /* stamps never go back behind this */
@@ -55,7 +66,7 @@ struct crit_shim_feed { /* what each event needs comes first */
 	struct crit_shim_source source;
 	size_t ref_at; /* bytes of the chunk that are in the buffer or behind it */
 	uint32_t ref; /* the chunk being read, or CRIT_NONE */
-	uint32_t slot_capacity;
+	uint32_t buffer_slots;
 	struct crit_span_event pending; /* the leave of a poll span */
 	uint64_t details_lost; /* here or by the shim */
 	uint64_t late_records;

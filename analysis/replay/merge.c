@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
+
+#define LEAST_COLUMNS 16u /* so that few leaves stay empty */
+
 static const crit_merge_key absent = ~(crit_merge_key)0;
 
 static inline crit_merge_key key_of(uint32_t order, uint64_t time_ns)
@@ -12,28 +16,42 @@ static inline crit_merge_key key_of(uint32_t order, uint64_t time_ns)
 	return (crit_merge_key)time_ns << 32 | order;
 }
 
+static inline crit_merge_key min(crit_merge_key a, crit_merge_key b)
+{
+	return a < b ? a : b;
+}
+
 static void set(struct crit_merge *merge, uint32_t order, crit_merge_key earliest)
 {
 	crit_merge_key *tree = merge->tree;
 
-	for (size_t node = (size_t)merge->leaf_count + order; node > 1; node /= 2) {
-		crit_merge_key other = tree[node ^ 1];
+	for (size_t node = crit_merge_leaf(merge, order); node > CRIT_MERGE_ROOT;
+	     node = node / 4 + 2) {
+		const crit_merge_key others =
+			min(min(tree[node ^ 1], tree[node ^ 2]), tree[node ^ 3]);
 
 		tree[node] = earliest;
-		earliest = other < earliest ? other : earliest;
+		earliest = min(others, earliest);
 	}
-	tree[1] = earliest;
+	tree[CRIT_MERGE_ROOT] = earliest;
 }
 
 int crit_merge_init(struct crit_merge *merge, uint32_t order_count)
 {
-	*merge = (struct crit_merge){ .leaf_count = 1 };
-	while (merge->leaf_count < order_count)
-		merge->leaf_count *= 2;
-	merge->tree = malloc(2 * (size_t)merge->leaf_count * sizeof(*merge->tree));
+	size_t leaves, inner, nodes;
+
+	*merge = (struct crit_merge){ .columns = 1 };
+	while (order_count >> merge->row_bits > LEAST_COLUMNS)
+		merge->row_bits++;
+	merge->columns = (order_count >> merge->row_bits) + 1;
+	leaves = (size_t)merge->columns << merge->row_bits;
+	inner = (leaves + 1) / 3;
+	merge->first_leaf = (uint32_t)(CRIT_MERGE_ROOT + inner);
+	nodes = (merge->first_leaf + leaves + 3) & ~(size_t)3;
+	merge->tree = crit_lines_room(nodes, sizeof(*merge->tree));
 	if (!merge->tree)
 		return -ENOMEM;
-	for (size_t i = 0; i < 2 * (size_t)merge->leaf_count; i++)
+	for (size_t i = 0; i < nodes; i++)
 		merge->tree[i] = absent;
 	return 0;
 }

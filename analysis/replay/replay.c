@@ -10,6 +10,7 @@
 #include "analysis/recording/kernel_feed.h"
 #include "analysis/model/sched_state.h"
 #include "analysis/replay/merge.h"
+#include "analysis/replay/prefetch.h"
 #include "analysis/replay/thread_edges.h"
 #include "analysis/account/occupants.h"
 #include "analysis/model/planned_events.h"
@@ -20,24 +21,13 @@
 	CRIT_REORDER_NS /* a slot stamped this much after its tag was read is impossible */
 #define PROGRESS_EVENTS 65536u
 
-enum source_kind {
-	SOURCE_PLANNED,
-	SOURCE_KERNEL,
-	SOURCE_STREAM
-};
-
-struct source {
-	enum source_kind kind;
-	uint32_t index; /* node or stream */
-};
-
 struct replay {
 	struct crit_model *model;
 	struct crit_engine *engine;
 	struct crit_messages *messages;
 	const struct crit_analysis_options *options;
 	struct crit_merge merge;
-	struct source *sources; /* by order */
+	struct crit_source *sources; /* by order */
 	uint32_t source_count;
 	uint32_t *stream_orders;
 	const struct crit_replay_share *share; /* NULL: all nodes are replayed here */
@@ -46,6 +36,7 @@ struct replay {
 	struct crit_kernel_feed *kernels; /* by node */
 	struct crit_sched_state *sched_states;
 	struct crit_shim_feed *shims; /* by stream */
+	struct crit_slot *buffers, *next_buffer; /* of all shims, and those for the next one */
 	uint32_t *stream_of; /* by thread: the stream that speaks for it now */
 	uint64_t total_bytes;
 	uint64_t events;
@@ -406,17 +397,21 @@ static int play(struct replay *line)
 
 	while (line->merge.count && !rc) {
 		struct crit_cursor cursor = crit_merge_first(&line->merge);
-		struct source source = line->sources[cursor.order];
+		struct crit_source source = line->sources[cursor.order];
 
-		if (source.kind == SOURCE_KERNEL) {
+		if (source.kind == CRIT_SOURCE_KERNEL) {
 			rc = replay_kernel(line, source.index, cursor.order);
-		} else if (source.kind == SOURCE_STREAM) {
+		} else if (source.kind == CRIT_SOURCE_STREAM) {
 			rc = apply_span(line, source.index, cursor.time_ns);
 			if (!rc)
 				rc = move_stream(line, source.index);
 		} else {
 			replay_planned(line, cursor.order);
 		}
+		if (line->source_count >= CRIT_PREFETCH_LEAST)
+			crit_prefetch_after(&(struct crit_prefetch){ &line->merge, line->sources,
+								     line->engine, line->shims },
+					    cursor.order);
 		if (++line->events % PROGRESS_EVENTS == 0)
 			report_progress(line);
 		if (!rc && line->share)
@@ -455,7 +450,9 @@ static int start_stream(struct replay *line, uint32_t index)
 					  .stream = stream,
 					  .define_region = define_region,
 					  .user = line,
+					  .buffer = line->next_buffer,
 				  });
+	line->next_buffer += crit_shim_feed_buffer_slots(stream);
 	rc = crit_shim_feed_next(feed);
 	if (rc < 0)
 		return rc;
@@ -496,19 +493,21 @@ static int start(struct replay *line)
 	if (!line->planned)
 		return -ENOMEM;
 	first = crit_planned_events_front(line->planned);
-	line->sources[order++] = (struct source){ SOURCE_PLANNED, 0 };
+	line->sources[order++] = (struct crit_source){ CRIT_SOURCE_PLANNED, 0, CRIT_NONE };
 	if (first)
 		crit_merge_add(&line->merge, 0, first->time_ns);
 	for (uint32_t node = 0; node < model->node_count && !rc; node++) {
 		bool is_replayed = has_node(line, node);
 
-		line->sources[order] = (struct source){ SOURCE_KERNEL, node };
+		line->sources[order] = (struct crit_source){ CRIT_SOURCE_KERNEL, node, CRIT_NONE };
 		if (is_replayed)
 			rc = start_kernel(line, node, order);
 		order++;
 		for (; !rc && stream < model->stream_count && model->streams[stream].node == node;
 		     stream++) {
-			line->sources[order] = (struct source){ SOURCE_STREAM, stream };
+			line->sources[order] =
+				(struct crit_source){ CRIT_SOURCE_STREAM, stream,
+						      model->streams[stream].thread };
 			line->stream_orders[stream] = order++;
 			if (is_replayed)
 				rc = start_stream(line, stream);
@@ -523,14 +522,17 @@ static int allocate(struct replay *line)
 	const struct crit_model *model = line->model;
 	uint32_t orders = (uint32_t)(1 + model->node_count + model->stream_count);
 
+	line->source_count = orders;
 	line->sources = calloc(orders, sizeof(*line->sources));
 	line->stream_orders = calloc(model->stream_count + 1, sizeof(*line->stream_orders));
 	line->kernels = calloc(model->node_count, sizeof(*line->kernels));
 	line->sched_states = calloc(model->node_count, sizeof(*line->sched_states));
+	line->buffers = crit_shim_feed_buffers(model->streams, model->stream_count);
+	line->next_buffer = line->buffers;
 	line->shims = crit_lines_alloc(model->stream_count + 1, sizeof(*line->shims));
 	line->stream_of = calloc(model->thread_count + 1, sizeof(*line->stream_of));
 	if (!line->sources || !line->stream_orders || !line->kernels || !line->sched_states ||
-	    !line->shims || !line->stream_of)
+	    !line->buffers || !line->shims || !line->stream_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < model->thread_count; i++)
 		line->stream_of[i] = CRIT_NONE;
@@ -591,6 +593,7 @@ int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
 	free(line.kernels);
 	free(line.sched_states);
 	free(line.shims);
+	free(line.buffers);
 	free(line.stream_of);
 	return rc;
 }

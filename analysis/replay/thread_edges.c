@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matches wakeups with wakers, and acquisitions of locks with releases.
 #include "analysis/replay/thread_edges.h"
+#include "analysis/replay/task_edges.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ struct crit_thread_edges {
 	uint32_t waker;
 	uint64_t asleep_since_ns;
 	uint64_t acted_ns; /* the waker */
-	uint32_t *depths; /* by thread: open spans; NULL: nobody wants edges of locks */
+	uint32_t *depths; /* by thread: open spans; NULL: nobody wants edges of locks or tasks */
+	struct crit_task_edges *tasks; /* NULL: nobody wants these */
 	struct crit_lock_state *locks;
 	size_t lock_count, lock_capacity;
 	struct crit_index places; /* process, call and lock -> index into locks */
@@ -141,6 +143,23 @@ static void tell(const struct crit_thread_edges *edges, const struct crit_lock_s
 						      .kind = CRIT_EDGE_LOCK });
 }
 
+/* What a thread does with a lock, for those who follow its holders. */
+static void tell_use(const struct crit_thread_edges *edges, const struct crit_lock_state *state,
+		     const struct acquisition *by, enum crit_edge_kind kind)
+{
+	if (!crit_listeners_want(&edges->engine->listeners, kind))
+		return;
+	crit_listeners_tell_edge(&edges->engine->listeners,
+				 &(struct crit_edge){ .begin_ns = by->begin_ns,
+						      .end_ns = by->end_ns,
+						      .cause_ns = by->end_ns,
+						      .object = (uint64_t)(state - edges->locks),
+						      .waiter = by->thread,
+						      .cause = by->thread,
+						      .call = state->call,
+						      .kind = (uint8_t)kind });
+}
+
 static void acquire(const struct crit_thread_edges *edges, struct crit_lock_state *state,
 		    const struct acquisition *by)
 {
@@ -152,6 +171,7 @@ static void acquire(const struct crit_thread_edges *edges, struct crit_lock_stat
 	}
 	state->holder = by->thread;
 	state->releaser = CRIT_NONE;
+	tell_use(edges, state, by, CRIT_EDGE_LOCK_TAKEN);
 }
 
 static void release(const struct crit_thread_edges *edges, struct crit_lock_state *state,
@@ -165,6 +185,8 @@ static void release(const struct crit_thread_edges *edges, struct crit_lock_stat
 	state->releaser = thread;
 	state->released_ns = time_ns;
 	state->holder = CRIT_NONE;
+	tell_use(edges, state, &(struct acquisition){ time_ns, time_ns, thread },
+		 CRIT_EDGE_LOCK_RELEASED);
 }
 
 static bool is_wait_for_lock(uint32_t call)
@@ -190,6 +212,7 @@ static void end_span(struct crit_thread_edges *edges, uint32_t thread,
 	uint16_t call = is_wait ? frame->call : wait_before(frame->call);
 	struct crit_lock_state *state =
 		call && frame->arg ? lock_of(edges, thread, call, frame->arg) : NULL;
+	const struct acquisition by = { frame->enter_ns, time_ns, thread };
 
 	if (!state)
 		return;
@@ -197,8 +220,9 @@ static void end_span(struct crit_thread_edges *edges, uint32_t thread,
 		state->holder = CRIT_NONE;
 		state->releaser = CRIT_NONE;
 		state->early.thread = CRIT_NONE;
+		tell_use(edges, state, &by, CRIT_EDGE_LOCK_LOST);
 	} else if (is_wait) {
-		acquire(edges, state, &(struct acquisition){ frame->enter_ns, time_ns, thread });
+		acquire(edges, state, &by);
 	} else {
 		release(edges, state, thread, time_ns);
 	}
@@ -216,8 +240,19 @@ static bool is_folding(const struct crit_thread_edges *edges, const struct crit_
 static int on_enter(void *user, const struct crit_event *event)
 {
 	struct crit_thread_edges *edges = user;
+	const struct crit_thread_account *thread = &edges->engine->accounts[event->thread];
+	const struct crit_span_frame *frame = &thread->spans[thread->depth - 1];
+	const struct acquisition by = { event->time_ns, event->time_ns, event->thread };
+	struct crit_lock_state *state;
 
-	edges->depths[event->thread] = edges->engine->accounts[event->thread].depth;
+	edges->depths[event->thread] = thread->depth;
+	if (edges->tasks && frame->call == CRIT_CONSTRUCT_TASK)
+		crit_task_edges_begin(edges->tasks, event->thread, frame->arg);
+	if (!is_wait_for_lock(frame->call) || !frame->arg || is_folding(edges, event))
+		return 0;
+	state = lock_of(edges, event->thread, frame->call, frame->arg);
+	if (state)
+		tell_use(edges, state, &by, CRIT_EDGE_LOCK_ASKED);
 	return 0;
 }
 
@@ -230,9 +265,13 @@ static int on_leave(void *user, const struct crit_event *event)
 	edges->depths[event->thread] = thread->depth;
 	if (is_folding(edges, event))
 		return 0;
-	for (uint32_t depth = before; depth > thread->depth; depth--)
-		end_span(edges, event->thread, &thread->spans[depth - 1], event->time_ns,
-			 before == thread->depth + 1);
+	for (uint32_t depth = before; depth > thread->depth; depth--) {
+		const struct crit_span_frame *frame = &thread->spans[depth - 1];
+
+		if (edges->tasks)
+			crit_task_edges_leave(edges->tasks, event->thread, frame, event->time_ns);
+		end_span(edges, event->thread, frame, event->time_ns, before == thread->depth + 1);
+	}
 	return 0;
 }
 
@@ -249,6 +288,13 @@ static int on_release(void *user, const struct crit_event *event)
 	return 0;
 }
 
+static int on_task(void *user, const struct crit_event *event)
+{
+	struct crit_thread_edges *edges = user;
+
+	return crit_task_edges_note(edges->tasks, event);
+}
+
 /* Errors: -ENOMEM, -ENOSPC. */
 static int listen(struct crit_thread_edges *edges)
 {
@@ -256,7 +302,8 @@ static int listen(struct crit_thread_edges *edges)
 		.user = edges,
 		.on = { [CRIT_EVENT_ENTER] = on_enter,
 			[CRIT_EVENT_LEAVE] = on_leave,
-			[CRIT_EVENT_RELEASE] = on_release },
+			[CRIT_EVENT_RELEASE] = on_release,
+			[CRIT_EVENT_TASK] = edges->tasks ? on_task : NULL },
 	};
 
 	edges->depths = calloc(edges->engine->model->thread_count + 1, sizeof(*edges->depths));
@@ -265,19 +312,23 @@ static int listen(struct crit_thread_edges *edges)
 
 int crit_thread_edges_create(struct crit_engine *engine, struct crit_thread_edges **ret_edges)
 {
-	bool has_locks = crit_listeners_want(&engine->listeners, CRIT_EDGE_LOCK);
+	bool has_locks = crit_listeners_want(&engine->listeners, CRIT_EDGE_LOCK) ||
+			 crit_listeners_want(&engine->listeners, CRIT_EDGE_LOCK_TAKEN);
+	bool has_tasks = crit_listeners_want(&engine->listeners, CRIT_EDGE_TASK);
 	struct crit_thread_edges *edges;
 	int rc;
 
 	*ret_edges = NULL;
-	if (!has_locks && !crit_listeners_want(&engine->listeners, CRIT_EDGE_WAKEUP))
+	if (!has_locks && !has_tasks && !crit_listeners_want(&engine->listeners, CRIT_EDGE_WAKEUP))
 		return 0;
 	edges = calloc(1, sizeof(*edges));
 	if (!edges)
 		return -ENOMEM;
 	edges->engine = engine;
 	edges->asleep = CRIT_NONE;
-	rc = has_locks ? listen(edges) : 0;
+	rc = has_tasks ? crit_task_edges_create(engine, &edges->tasks) : 0;
+	if (!rc && (has_locks || has_tasks))
+		rc = listen(edges);
 	if (rc)
 		crit_thread_edges_destroy(edges);
 	else
@@ -289,6 +340,7 @@ void crit_thread_edges_destroy(struct crit_thread_edges *edges)
 {
 	if (!edges)
 		return;
+	crit_task_edges_destroy(edges->tasks);
 	free(edges->depths);
 	free(edges->locks);
 	crit_index_fini(&edges->places);

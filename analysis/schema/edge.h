@@ -19,17 +19,22 @@
 #ifndef CRIT_EDGE_H
 #define CRIT_EDGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum crit_edge_kind {
 	CRIT_EDGE_NONE = 0,
 	CRIT_EDGE_MESSAGE, /* a receive, and the k-th send for the k-th receive of a way */
-	/* a blocking send that lasted until its receive was posted, or its receiver came */
+	/*
+	 * A send that was all its call had to complete, and lasted until its receive was posted, or
+	 * its receiver came; and each synchronous send.
+	 */
 	CRIT_EDGE_RECEIVER,
 	CRIT_EDGE_COLLECTIVE, /* a member, and the one it needed that entered last (meetings.h) */
 	CRIT_EDGE_BARRIER, /* a thread of a team, and the one that arrived last */
 	CRIT_EDGE_LOCK, /* who acquires a lock, and who released it */
 	CRIT_EDGE_WAKEUP, /* a thread that was blocked, and its waker */
+	CRIT_EDGE_TASK, /* who waits for tasks of OpenMP, and who ended the last one */
 	CRIT_EDGE_PAIR_COUNT, /* so far: who waits, and who ends that */
 	/*
 	 * Of a collective operation or a barrier that needs more than one member: each member as it
@@ -38,8 +43,25 @@ enum crit_edge_kind {
 	 */
 	CRIT_EDGE_ARRIVAL = CRIT_EDGE_PAIR_COUNT,
 	CRIT_EDGE_MEETING,
+	/*
+	 * Of a lock, whose number is the object, at end_ns by the waiter, which is the cause: it
+	 * begins to wait; it has it, having asked at begin_ns; it gives it back; it waits no more,
+	 * or has it no more, and when that was nobody knows.
+	 */
+	CRIT_EDGE_LOCK_ASKED,
+	CRIT_EDGE_LOCK_TAKEN,
+	CRIT_EDGE_LOCK_RELEASED,
+	CRIT_EDGE_LOCK_LOST,
+	/*
+	 * Any other send but a buffered one, whose receiver acted at cause_ns, from end_ns on where
+	 * the send did not need that; and a receive that was not over when its sender began to wait
+	 * for the send, or help it.  One needs the other where messages of that size do.
+	 */
+	CRIT_EDGE_RENDEZVOUS,
 	CRIT_EDGE_KIND_COUNT
 };
+
+#define CRIT_EDGE_ANY_BYTES UINT64_MAX /* not known, or of no matter */
 
 struct crit_edge {
 	/* Run clock: the waiter is in a call, in a barrier, or blocked. */
@@ -47,12 +69,13 @@ struct crit_edge {
 	/* Enter of the call that sends, receives or starts it; arrival; release; wakeup. */
 	uint64_t cause_ns;
 	/*
-	 * The communicator's number (trace.h); the parallel region's instance; the lock; ARRIVAL
-	 * and MEETING: a number for each, in the order in which they are told; others: 0.
+	 * The communicator's number (trace.h); the parallel region's instance; the lock; ARRIVAL,
+	 * MEETING, LOCK_*: a number for each, in the order in which they are told; others: 0.
 	 */
 	uint64_t object;
 	/* MESSAGE: k, in the order in which sends of this way were told; others: 0. */
 	uint64_t send_number;
+	uint64_t bytes; /* RECEIVER, RENDEZVOUS: of the message */
 	/*
 	 * MESSAGE: a receive of this rank with a lower number was posted earlier; of equal ones
 	 * that with the lower send_number.  Receives pair as they complete, but MPI matches them
@@ -62,6 +85,8 @@ struct crit_edge {
 	uint32_t waiter, cause; /* rows of results->threads */
 	uint16_t call; /* that the waiter is in; WAKEUP: 0 */
 	uint8_t kind; /* enum crit_edge_kind */
+	/* MESSAGE: of any source, by a request; of a blocking receive nobody knows */
+	bool is_from_any;
 };
 
 #endif

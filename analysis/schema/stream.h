@@ -18,6 +18,7 @@ struct crit_stream {
 	uint32_t thread;
 	uint32_t first_ref; /* SHIM chunks, linked by next */
 	uint32_t last_ref;
+	uint64_t slot_count; /* in these chunks */
 	uint32_t first_counters;
 	uint32_t last_counters;
 	bool has_end;

@@ -117,4 +117,10 @@ struct crit_trace_sink {
 	int (*end)(void *user, const struct crit_results *results, bool are_messages_whole);
 };
 
+/* Told of each wait once it has ended, by who films them (waits/filming.h); as a sink otherwise. */
+struct crit_wait_listener {
+	void *user;
+	int (*wait)(void *user, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
+};
+
 #endif

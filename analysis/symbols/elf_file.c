@@ -18,6 +18,8 @@
 #include "analysis/symbols/vdso.h"
 #include "core/base/cleanup.h"
 
+#define ENTRY_BYTES 128u /* of code at the entry point that may be without CFI */
+
 struct crit_elf_file {
 	const char *debug_directories;
 	char *path;
@@ -425,8 +427,26 @@ static bool look_for_debug_frame(const struct crit_elf_file *file)
 	return is_there;
 }
 
-bool crit_elf_file_frame_row(struct crit_elf_file *file, uint64_t address,
-			     struct crit_frame_row *ret_row)
+/*
+ * The code at the dynamic linker's entry point has no caller, though nothing says so: it is written
+ * in assembly, without CFI.  Of a library that point is its first function, which is called.
+ */
+static bool is_entry(const struct crit_elf_file *file, uint64_t address,
+		     struct crit_frame_row *ret_row)
+{
+	const char *slash = strrchr(file->path, '/');
+	GElf_Ehdr header;
+
+	if (!slash || strncmp(slash, "/ld-", 4) != 0 || !gelf_getehdr(file->elf, &header) ||
+	    !header.e_entry || address < header.e_entry || address - header.e_entry >= ENTRY_BYTES)
+		return false;
+	*ret_row = (struct crit_frame_row){ .end = address + 1,
+					    .rule = { .cfa.kind = CRIT_FRAME_SP,
+						      .pc.kind = CRIT_FRAME_UNDEFINED } };
+	return true;
+}
+
+static bool has_rule(struct crit_elf_file *file, uint64_t address, struct crit_frame_row *ret_row)
 {
 	Dwarf_Addr bias = 0;
 	Dwarf_CFI *cfi = dwfl_module_eh_cfi(file->module, &bias);
@@ -440,4 +460,10 @@ bool crit_elf_file_frame_row(struct crit_elf_file *file, uint64_t address,
 		return false;
 	cfi = dwfl_module_dwarf_cfi(file->module, &bias);
 	return read_row(file, cfi, bias, address, ret_row);
+}
+
+bool crit_elf_file_frame_row(struct crit_elf_file *file, uint64_t address,
+			     struct crit_frame_row *ret_row)
+{
+	return has_rule(file, address, ret_row) || is_entry(file, address, ret_row);
 }

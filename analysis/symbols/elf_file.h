@@ -90,7 +90,8 @@ void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 
 /*
  * How to leave the frame of an address: .eh_frame says, else .debug_frame, which may be in a
- * separate debug file.  False: neither does.
+ * separate debug file.  The dynamic linker's begin, which has neither, has no caller.  False: not
+ * known.
  */
 bool crit_elf_file_frame_row(struct crit_elf_file *file, uint64_t address,
 			     struct crit_frame_row *ret_row);

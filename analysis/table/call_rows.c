@@ -187,7 +187,7 @@ static uint64_t site_of(const struct crit_engine *engine, const struct crit_buck
 static struct call_item *collect(const struct crit_model *model, const struct crit_engine *engine,
 				 const uint32_t *rank_rows, size_t *ret_count)
 {
-	struct call_item *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
+	struct call_item *pieces = crit_lines_alloc(engine->buckets.count + 1, sizeof(*pieces));
 
 	*ret_count = 0;
 	for (size_t i = 0; pieces && i < engine->buckets.count; i++) {

@@ -4,10 +4,12 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
+
 void *crit_group_by(const struct crit_grouping *grouping, void *items, size_t count,
 		    size_t *ret_count)
 {
-	char *rows = calloc(count + 1, grouping->row_bytes);
+	char *rows = crit_lines_alloc(count + 1, grouping->row_bytes);
 	char *row = rows;
 	const char *item = items;
 	size_t used = 0;

@@ -9,6 +9,7 @@
 #include "analysis/account/metric.h"
 
 #define LEAST_ACTIVE_RATIO 0.01 /* of the most active unit; less is left out */
+#define LEAST_ACTIVE_THREAD_RATIO 0.05 /* likewise: one that starts others may take long to begin */
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
@@ -209,12 +210,13 @@ static size_t find_threads(const struct crit_results *results, struct unit *unit
  */
 static void leave_out(struct units *units, bool has_ranks)
 {
+	const double ratio = has_ranks ? LEAST_ACTIVE_RATIO : LEAST_ACTIVE_THREAD_RATIO;
 	double least = 0;
 	size_t kept = 0, idle = 0, live = 0;
 
 	for (size_t i = 0; i < units->count; i++)
-		if (units->rows[i].active * LEAST_ACTIVE_RATIO > least)
-			least = units->rows[i].active * LEAST_ACTIVE_RATIO;
+		if (units->rows[i].active * ratio > least)
+			least = units->rows[i].active * ratio;
 	for (size_t i = 0; i < units->count; i++) {
 		live += units->rows[i].active > 0;
 		idle += units->rows[i].active > 0 && units->rows[i].active < least;

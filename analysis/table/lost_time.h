@@ -2,9 +2,9 @@
 /*
  * Lost time: what part of the window of ranks is no useful work, by cause, and the potential gain.
  *
- * Units are the ranks, or the app threads of a run without ranks.  Those below 1 % of the most
- * active one are left out, such as a main thread that waits for its workers.  All times are per
- * unit: sums over the units, divided by their number P, so that with E the window
+ * Units are the ranks, or the app threads of a run without ranks.  Ranks below 1 % of the most
+ * active one are left out, and threads below 5 %: a main thread that waits for its workers.  All
+ * times are per unit: sums over the units, divided by their number P, so that with E the window
  *
  *     E = useful + sum of the losses.
  *

@@ -55,7 +55,7 @@ static bool is_region_call(uint32_t call)
 static int collect(const struct crit_model *model, struct crit_engine *engine,
 		   const uint32_t *thread_rows, struct region_item **ret_pieces, size_t *ret_count)
 {
-	struct region_item *pieces = calloc(engine->buckets.count + 1, sizeof(*pieces));
+	struct region_item *pieces = crit_lines_alloc(engine->buckets.count + 1, sizeof(*pieces));
 	size_t count = 0;
 
 	if (!pieces)

@@ -107,11 +107,16 @@ static void book(struct play *play, uint32_t at)
 	node->since_ns = play->now_ns;
 	if (!passed_ns)
 		return;
-	if (is_linked(play, at)) {
-		node->part_ns[CRIT_PART_NESTED] += is_object(node) ? 0 : passed_ns;
+	part = is_linked(play, at) ? CRIT_PART_NESTED : part_of(play, node);
+	if (is_waiting(node)) {
+		const size_t thread = is_object(node) ? play->costs->thread_count : node->name;
+
+		play->costs->threads[thread].part_ns[part] += passed_ns;
+	}
+	if (part == CRIT_PART_NESTED) {
+		node->part_ns[part] += is_object(node) ? 0 : passed_ns;
 		return;
 	}
-	part = part_of(play, node);
 	node->part_ns[part] += passed_ns;
 	cost = &play->costs->buckets[node->bucket < bucket_count ? node->bucket : bucket_count];
 	cost->cost[part] -= node->booked_load;
@@ -524,7 +529,8 @@ static int begin_play(struct play *play)
 {
 	const struct crit_backplay_options *options = play->options;
 	uint32_t at;
-	int rc = crit_costs_init(play->costs, options->bucket_count, options->edges_max);
+	int rc = crit_costs_init(play->costs, options->bucket_count, options->thread_count,
+				 options->edges_max);
 
 	if (options->end_ns < options->begin_ns || options->last_thread >= options->thread_count)
 		return rc ? rc : -EINVAL;

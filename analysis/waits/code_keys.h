@@ -15,12 +15,17 @@
 #include "core/base/index.h"
 
 #define CRIT_CODE_OUTSIDE 0 /* key of what nobody of the run does */
-/* In place of a call: it was blocked in none that is known; an OpenMP worker without a region. */
+/*
+ * In place of a call: it was blocked in none that is known; an OpenMP worker without a region; a
+ * lock that nobody has, which the thread was the first to wait for.
+ */
 #define CRIT_CODE_BLOCKED 0xffffu
 #define CRIT_CODE_IDLE 0xfffeu
+#define CRIT_CODE_LOCK 0xfffdu
 
 struct crit_code_call { /* as a span has it; all 0: there was none before, there comes none after */
-	uint64_t site; /* BLOCKED: the system call, 1 more; 0: not known */
+	/* BLOCKED: the system call, 1 more; 0: not known.  LOCK: its number, from 1; 0: others. */
+	uint64_t site;
 	uint16_t call;
 };
 
@@ -42,6 +47,11 @@ struct crit_code_keys { /* zeroed: empty */
  */
 int crit_code_keys_put(struct crit_code_keys *keys, const struct crit_code_key *key,
 		       uint32_t *ret_number);
+
+static inline bool crit_code_key_is_lock(const struct crit_code_key *key)
+{
+	return key->is_call && key->before.call == CRIT_CODE_LOCK;
+}
 
 void crit_code_keys_fini(struct crit_code_keys *keys);
 

@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int crit_costs_init(struct crit_costs *costs, size_t bucket_count, size_t edges_max)
+int crit_costs_init(struct crit_costs *costs, size_t bucket_count, size_t thread_count,
+		    size_t edges_max)
 {
-	*costs = (struct crit_costs){ .bucket_count = bucket_count, .edges_max = edges_max };
+	*costs = (struct crit_costs){ .bucket_count = bucket_count,
+				      .thread_count = thread_count,
+				      .edges_max = edges_max };
 	costs->buckets = calloc(bucket_count + 1, sizeof(*costs->buckets));
-	if (!costs->buckets ||
+	costs->threads = calloc(thread_count + 1, sizeof(*costs->threads));
+	if (!costs->buckets || !costs->threads ||
 	    crit_array_grow(&costs->edges, &costs->edge_capacity, 1, sizeof(*costs->edges))) {
 		crit_costs_fini(costs);
 		return -ENOMEM;
@@ -22,6 +26,7 @@ int crit_costs_init(struct crit_costs *costs, size_t bucket_count, size_t edges_
 void crit_costs_fini(struct crit_costs *costs)
 {
 	free(costs->buckets);
+	free(costs->threads);
 	free(costs->edges);
 	crit_index_fini(&costs->edge_rows);
 	*costs = (struct crit_costs){ 0 };
@@ -66,6 +71,20 @@ static int check_edges(const struct crit_costs *costs, struct crit_err *err)
 	return 0;
 }
 
+static int check_threads(const struct crit_costs *costs, struct crit_err *err)
+{
+	crit_integral waited = 0;
+
+	for (size_t i = 0; i <= costs->thread_count; i++) {
+		for (int part = 0; part < CRIT_PART_COUNT; part++)
+			waited += costs->threads[i].part_ns[part];
+	}
+	return waited == costs->waiting
+		       ? 0
+		       : crit_err_set(err, -EPROTO, "threads waited %.0f ns, waits are %.0f ns",
+				      (double)waited, (double)costs->waiting);
+}
+
 int crit_costs_check(const struct crit_costs *costs, struct crit_err *err)
 {
 	crit_integral cost = 0;
@@ -84,5 +103,5 @@ int crit_costs_check(const struct crit_costs *costs, struct crit_err *err)
 		return crit_err_set(err, -EPROTO, "the critical path has %llu ns of %llu",
 				    (unsigned long long)path_ns,
 				    (unsigned long long)costs->window_ns);
-	return check_edges(costs, err);
+	return check_threads(costs, err) ? -EPROTO : check_edges(costs, err);
 }

@@ -44,8 +44,15 @@ struct crit_wait_edge {
 	crit_integral impact; /* the load of `from` over raw: the waiter and all behind it */
 };
 
+struct crit_waited { /* by a thread; units: ns */
+	/* NESTED: its waits did not have their cause yet; TRANSFER, CPU, UNKNOWN: as a root */
+	uint64_t part_ns[CRIT_PART_COUNT];
+};
+
 struct crit_costs {
 	struct crit_cost *buckets;
+	struct crit_waited *threads; /* the last row is of objects */
+	size_t thread_count;
 	size_t bucket_count; /* without the last row */
 	struct crit_wait_edge *edges;
 	size_t edge_count, edge_capacity, edges_max;
@@ -57,15 +64,17 @@ struct crit_costs {
 };
 
 /* Errors: -ENOMEM. */
-int crit_costs_init(struct crit_costs *costs, size_t bucket_count, size_t edges_max);
+int crit_costs_init(struct crit_costs *costs, size_t bucket_count, size_t thread_count,
+		    size_t edges_max);
 void crit_costs_fini(struct crit_costs *costs);
 
 /* The row of an edge, or that of all others where there is no room. */
 struct crit_wait_edge *crit_costs_edge(struct crit_costs *costs, uint32_t from, uint32_t to);
 
 /*
- * The laws that hold exactly: an edge's parts are its raw time, the cost of all buckets is all
- * waiting, the critical path is as long as the window.  Errors: -EPROTO, the first that fails.
+ * The laws that hold exactly: what threads waited is all waiting, and so is the cost of all
+ * buckets; an edge's parts are its raw time; the critical path is as long as the window.
+ * Errors: -EPROTO, the first that fails.
  */
 int crit_costs_check(const struct crit_costs *costs, struct crit_err *err);
 

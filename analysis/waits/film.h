@@ -10,7 +10,8 @@
  * Nodes are threads, by their rows, and objects: an instance of a collective operation, a team, a
  * lock, a device, a reason for not knowing.  What holds an object is written as a wait of it: a
  * lock waits for its holder from acquire to release, an instance of a barrier for the thread that
- * comes last.  The time before the birth of a thread is a wait for its creator.
+ * comes last.  The time before the birth of a thread is a wait for its creator.  In films that have
+ * needs the wait of an object has the object's name as its number: its cause is an arrival, too.
  *
  * The file has no name and is gone with its descriptor.  Memory is that of one block.
  */
@@ -23,6 +24,7 @@
 #include "core/base/err.h"
 
 #define CRIT_FILM_OBJECT 0x80000000u /* bit of a node that is no thread */
+#define CRIT_FILM_LOCK 0xc0000000u /* bits of an object that one thread has at a time */
 #define CRIT_FILM_NO_BUCKET 0xffffffffu
 #define CRIT_FILM_ENTRY_BYTES 16
 #define CRIT_FILM_BLOCK_BYTES 65536
@@ -34,6 +36,8 @@ enum crit_film_type {
 	CRIT_FILM_END, /* e, node, kind, number: it ends */
 	CRIT_FILM_QUEUE, /* time, thread: from here on it wants a CPU and has none */
 	CRIT_FILM_RUN, /* time, thread: it does no more */
+	CRIT_FILM_SLEEP, /* time, thread: it is blocked from here on, in films that have states */
+	CRIT_FILM_WAKE, /* time, thread: it is no more */
 	CRIT_FILM_CAUSE, /* c, node that acted at c, number: the wait could not end before */
 	/*
 	 * For what-if alone, in films that have needs.  Like causes, they come when they are known.
@@ -43,8 +47,17 @@ enum crit_film_type {
 	CRIT_FILM_ARRIVAL, /* c, thread, number of an object: it needs that; kind: 1 the last one */
 	CRIT_FILM_BIRTH, /* c, creator, number: thread that begins to exist at c */
 	CRIT_FILM_FROM, /* of a resolved film: time, thread, bucket it is in from there on */
+	/*
+	 * Of sends, for who reads backwards (rewind.h), who alone sees them: kind is a group of
+	 * sends, number a message's size, at most CRIT_FILM_BYTES_MAX.
+	 */
+	CRIT_FILM_BYTES, /* the cause or need before it holds if the group waits at that size */
+	CRIT_FILM_BYTES_FROM, /* the smallest at which it does; none without one */
 	CRIT_FILM_TYPE_COUNT
 };
+
+#define CRIT_FILM_BYTES_MAX 0xfffffffeu
+#define CRIT_FILM_GROUPS 2
 
 /* Kinds of waits are the caller's, but for the one that counts as nobody's waiting. */
 #define CRIT_FILM_HOLD 0 /* an object's holder, a thread's creator */

@@ -24,6 +24,7 @@ struct crit_known_wait {
 	uint64_t begin_ns, end_ns; /* UINT64_MAX: it goes on */
 	uint32_t number;
 	bool has_cause;
+	bool is_free; /* counted as one of a free order */
 };
 
 enum crit_span_kind {
@@ -51,12 +52,14 @@ struct crit_filmed_thread {
 	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
 	size_t span_capacity;
 	struct crit_filmed_stretch samples; /* since until_ns, while it does not wait */
+	uint32_t node;
 	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
 	uint32_t depth;
 	uint32_t wait_depth; /* of the open wait's span */
 	enum crit_open_wait open;
 	bool has_begun;
 	bool is_queued; /* it has no CPU */
+	bool is_asleep; /* it is blocked, in a film that has states */
 	bool was_woken; /* who made it is told no more */
 };
 

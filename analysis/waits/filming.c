@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/waits/backplay.h"
 #include "analysis/waits/filming_state.h"
@@ -123,8 +124,12 @@ static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time
 		return rc;
 	filmed->open = CRIT_OPEN_NONE;
 	crit_filmed_last_wait(filmed)->end_ns = time_ns;
-	return crit_filming_put(filming, CRIT_FILM_END, time_ns, thread,
-				crit_filmed_last_wait(filmed)->number);
+	if (filming->waits)
+		rc = filming->waits->wait(filming->waits->user, thread,
+					  crit_filmed_last_wait(filmed)->begin_ns, time_ns);
+	return rc ? rc
+		  : crit_filming_put(filming, CRIT_FILM_END, time_ns, thread,
+				     crit_filmed_last_wait(filmed)->number);
 }
 
 static int begin(void *user, const struct crit_results *run, uint64_t end_ns)
@@ -141,6 +146,8 @@ static int begin(void *user, const struct crit_results *run, uint64_t end_ns)
 	filming->has_ranks = run->rank_count > 0;
 	filming->begin_ns = run->window_begin_ns;
 	filming->end_ns = end_ns;
+	for (size_t i = 0; i < run->thread_count; i++)
+		filming->threads[i].node = run->threads[i].node;
 	rc = crit_filmed_regions_init(&filming->regions, run);
 	return rc ? rc : crit_code_keys_put(&filming->keys, &outside, &number);
 }
@@ -212,8 +219,10 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	rc = crit_filmed_push_span(filmed, &open);
 	if (rc)
 		return rc;
-	if (open.kind == CRIT_SPAN_TASK && filmed->open)
+	if (open.kind == CRIT_SPAN_TASK && filmed->open) {
+		crit_filming_count_free(filming, crit_filmed_last_wait(filmed), CRIT_FREE_TASK);
 		return end_wait(filming, thread, time_ns);
+	}
 	if (open.kind != CRIT_SPAN_WAIT || filmed->open)
 		return 0;
 	filmed->wait_depth = filmed->depth;
@@ -267,12 +276,26 @@ static int change_cpu(struct crit_filming *filming, uint32_t thread, uint64_t ti
 				thread, 0);
 }
 
+static int change_sleep(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+			bool is_asleep)
+{
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+
+	if (!filming->options.has_states || is_asleep == filmed->is_asleep)
+		return 0;
+	filmed->is_asleep = is_asleep;
+	return crit_filming_put(filming, is_asleep ? CRIT_FILM_SLEEP : CRIT_FILM_WAKE, time_ns,
+				thread, 0);
+}
+
 static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
 {
 	struct crit_filming *filming = user;
 	const enum crit_open_wait open = filming->threads[thread].open;
 	int rc = change_cpu(filming, thread, time_ns, state == CRIT_STATE_RUNNABLE);
 
+	if (!rc)
+		rc = change_sleep(filming, thread, time_ns, state == CRIT_STATE_BLOCKED);
 	if (rc || filming->has_ranks)
 		return rc;
 	if (state == CRIT_STATE_BLOCKED && open == CRIT_OPEN_NONE)
@@ -320,6 +343,8 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 		rc = settle_block(filming, thread);
 	if (!rc)
 		rc = change_cpu(filming, thread, time_ns, false);
+	if (!rc)
+		rc = change_sleep(filming, thread, time_ns, false);
 	filmed->end_ns = time_ns;
 	return rc ? rc
 		  : put_key(filming, time_ns,
@@ -349,6 +374,7 @@ static void forget_threads(struct crit_filming *filming)
 		crit_filmed_thread_fini(&filming->threads[i]);
 	}
 	crit_filmed_regions_fini(&filming->regions);
+	crit_lock_holders_fini(&filming->locks);
 	free(filming->threads);
 	filming->threads = NULL;
 }
@@ -362,6 +388,11 @@ void crit_filming_destroy(struct crit_filming *filming)
 	crit_code_keys_fini(&filming->keys);
 	crit_filmed_samples_fini(&filming->samples);
 	free(filming);
+}
+
+void crit_filming_tell(struct crit_filming *filming, const struct crit_wait_listener *waits)
+{
+	filming->waits = waits;
 }
 
 struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
@@ -405,6 +436,10 @@ static int put_ends(struct crit_filming *filming)
 	if (!rc)
 		rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, CRIT_FILM_NOBODY,
 				      CRIT_CODE_OUTSIDE);
+	if (!rc)
+		rc = crit_filming_end_locks(filming);
+	if (!rc)
+		rc = crit_filming_put_sizes(filming);
 	return rc ? rc : crit_film_finish(filming->film, &filming->err);
 }
 
@@ -449,6 +484,9 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	if (!parts)
 		return crit_err_set(err, -ENOMEM, "out of memory");
 	parts[CRIT_CODE_OUTSIDE] = CRIT_PART_OUTSIDE;
+	for (size_t i = 0; i < filming->keys.count; i++)
+		if (crit_code_key_is_lock(&filming->keys.rows[i]))
+			parts[i] = CRIT_PART_TRANSFER;
 	options.bucket_parts = parts;
 	rc = crit_backplay(filming->film, &options, ret_costs, err);
 	free(parts);
@@ -465,5 +503,6 @@ int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *r
 
 	crit_film_rewind(filming->film);
 	*ret_run = (struct crit_filmed_run){ .options = { .outside = CRIT_CODE_OUTSIDE } };
+	memcpy(ret_run->free_waits, filming->counts.free, sizeof(ret_run->free_waits));
 	return crit_filmed_run_make(filming->film, &options, ret_run, err);
 }

@@ -5,15 +5,17 @@
  *
  * A wait is a call of MPI that waits or may wait, a wait of OpenMP, and an OpenMP worker's time
  * between parallel regions, each as a whole; in runs without ranks also the time that a thread is
- * blocked outside of these.  Its causes are the messages it received, who received what a blocking
- * send sent, who was last of those it needed at a collective operation or barrier, who released its
- * lock, who began the next parallel region, and its waker, whom each waiter waits for by itself.
- * The buckets are code keys (code_keys.h).
+ * blocked outside of these.  Its causes are the messages it received, who received what it sent,
+ * where that waited or by its size has to (filming_state.h), who was last of those it needed at a
+ * collective operation or barrier, who began the next parallel region, and its waker, whom each
+ * waiter waits for by itself.  Who waits for a lock waits for the lock, until its last release, and
+ * that for its holder at each instant (locks/lock_holders.h); who waits for tasks, for who ended
+ * the last one.  The buckets are code keys (code_keys.h).
  *
- * Not taken so far: sends by requests that wait for their receiver, the holder of a lock before its
- * last one, tasks, what a thread did without a CPU, wakers in runs with ranks.  A call of which no
- * cause was told is transfer as a whole; a block of which none was told is outside: a timer, a
- * device, another program.
+ * Not taken so far: what a thread did without a CPU, wakers in runs with ranks; parts of loops that
+ * are tasks, with libgomp; locks of which the runtime does not tell: libgomp's of ordered sections,
+ * and who got one by omp_test_lock there.  A call of which no cause was told is transfer as a
+ * whole; a block of which none was told is outside: a timer, a device, another program.
  *
  * A film that fails, as on a full disk, does not end the analysis: playing it says why.
  *
@@ -39,6 +41,7 @@ struct crit_filming_options {
 	struct crit_film_options file;
 	/* for a forecast: all that waits need, whether it ended them or not; and samples */
 	bool has_needs;
+	bool has_states; /* for a forecast on other CPUs: when threads are blocked, too */
 };
 
 /* Ownership: the caller's to destroy.  Errors: those of crit_film_create. */
@@ -51,11 +54,18 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming);
 struct crit_listener crit_filming_listener(struct crit_filming *filming);
 
 /*
+ * Tells somebody of the waits as well, before the sinks that come after are told of what ended
+ * them.  Ownership: borrowed.
+ */
+void crit_filming_tell(struct crit_filming *filming, const struct crit_wait_listener *waits);
+
+/*
  * Edges of waits that were no longer known, or of calls that are none; and those whose act came
  * after the wait's end, which is a fault of clocks: it is taken for the end.
  */
 struct crit_filming_counts {
 	uint64_t missed, clamped;
+	uint64_t free[CRIT_FREE_COUNT]; /* waits, in films that have needs */
 };
 
 struct crit_filming_counts crit_filming_counts(const struct crit_filming *filming);

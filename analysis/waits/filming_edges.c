@@ -1,14 +1,125 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From the edges of a replay to what ends the waits of a film, and to what they need.
 #include "analysis/waits/filming.h"
+
+#include <errno.h>
+#include <string.h>
+
 #include "analysis/waits/filming_state.h"
 #include "core/base/call.h"
 
-/* Who meets there; not CRIT_FILM_NOBODY. */
+#define LOCKS_TOLD_APART 1024u /* as rows of costs */
+
+/* Who meets there, or the lock; not CRIT_FILM_NOBODY. */
 static uint32_t object_of(const struct crit_edge *edge)
 {
+	if (edge->kind >= CRIT_EDGE_LOCK_ASKED)
+		return CRIT_FILM_LOCK | (uint32_t)edge->object;
 	return CRIT_FILM_OBJECT |
 	       (uint32_t)(edge->object << 1 | (edge->call >= CRIT_CALL_OMP_FIRST));
+}
+
+void crit_filming_count_free(struct crit_filming *filming, struct crit_known_wait *wait,
+			     enum crit_free_order why)
+{
+	filming->counts.free[why] += !wait->is_free;
+	wait->is_free = true;
+}
+
+static bool is_of_any(uint16_t call)
+{
+	return call == CRIT_MPI_Waitany || call == CRIT_MPI_Waitsome || call == CRIT_MPI_Testany ||
+	       call == CRIT_MPI_Testsome;
+}
+
+static void note_order(struct crit_filming *filming, struct crit_known_wait *wait,
+		       const struct crit_edge *edge)
+{
+	if (edge->kind == CRIT_EDGE_MESSAGE && edge->is_from_any)
+		crit_filming_count_free(filming, wait, CRIT_FREE_SOURCE);
+	else if (edge->kind == CRIT_EDGE_TASK)
+		crit_filming_count_free(filming, wait, CRIT_FREE_TASK);
+	else if (is_of_any(edge->call))
+		crit_filming_count_free(filming, wait, CRIT_FREE_REQUEST);
+	else if (edge->kind == CRIT_EDGE_LOCK_TAKEN && edge->cause != edge->waiter)
+		crit_filming_count_free(filming, wait, CRIT_FREE_LOCK);
+}
+
+void crit_send_sizes_wait(struct crit_send_sizes *sizes, uint64_t bytes)
+{
+	size_t at = 0;
+
+	if (bytes < sizes->at_once)
+		return;
+	while (at < sizes->count && sizes->waited[at] < bytes)
+		at++;
+	if (at == CRIT_SEND_SIZES || (at < sizes->count && sizes->waited[at] == bytes))
+		return;
+	if (sizes->count == CRIT_SEND_SIZES)
+		sizes->count--;
+	memmove(&sizes->waited[at + 1], &sizes->waited[at],
+		(sizes->count - at) * sizeof(*sizes->waited));
+	sizes->waited[at] = bytes;
+	sizes->count++;
+}
+
+void crit_send_sizes_pass(struct crit_send_sizes *sizes, uint64_t bytes)
+{
+	size_t below = 0;
+
+	if (bytes < sizes->at_once)
+		return;
+	sizes->at_once = bytes + 1;
+	while (below < sizes->count && sizes->waited[below] < sizes->at_once)
+		below++;
+	sizes->count -= below;
+	memmove(sizes->waited, &sizes->waited[below], sizes->count * sizeof(*sizes->waited));
+}
+
+uint64_t crit_send_sizes_smallest(const struct crit_send_sizes *sizes)
+{
+	return sizes->count ? sizes->waited[0] : UINT64_MAX;
+}
+
+int crit_filming_put_sizes(struct crit_filming *filming)
+{
+	int rc = 0;
+
+	for (uint8_t i = 0; i < CRIT_FILM_GROUPS && !rc; i++) {
+		const uint64_t bytes = crit_send_sizes_smallest(&filming->sizes[i]);
+
+		if (bytes < CRIT_FILM_BYTES_MAX)
+			rc = crit_filming_put_entry(
+				filming, &(struct crit_film_entry){ .time_ns = filming->end_ns,
+								    .number = (uint32_t)bytes,
+								    .type = CRIT_FILM_BYTES_FROM,
+								    .kind = i });
+	}
+	return rc;
+}
+
+/* Sends within a node are one group, those between nodes another. */
+static uint8_t group_of(const struct crit_filming *filming, const struct crit_edge *edge)
+{
+	return filming->threads[edge->waiter].node != filming->threads[edge->cause].node;
+}
+
+/* An act of an edge, and of which size its message is where it needs that. */
+static int put_edge(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
+		    const struct crit_edge *edge, const struct crit_known_wait *wait)
+{
+	const struct crit_film_entry bytes = {
+		.time_ns = time_ns,
+		.number = (uint32_t)(edge->bytes < CRIT_FILM_BYTES_MAX ? edge->bytes
+								       : CRIT_FILM_BYTES_MAX),
+		.type = CRIT_FILM_BYTES,
+		.kind = group_of(filming, edge)
+	};
+	const uint32_t node = edge->kind == CRIT_EDGE_LOCK_TAKEN ? object_of(edge) : edge->cause;
+	int rc = crit_filming_put(filming, type, time_ns, node, wait->number);
+
+	return rc || edge->kind != CRIT_EDGE_RENDEZVOUS ? rc
+							: crit_filming_put_entry(filming, &bytes);
 }
 
 /* The last act before its end that a wait could not end before. */
@@ -25,10 +136,15 @@ static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 		cause_ns = end_ns;
 	if (edge->kind == CRIT_EDGE_MEETING)
 		return crit_filming_put_need(filming, cause_ns, object_of(edge), wait->number);
-	if (cause_ns <= wait->begin_ns)
-		return crit_filming_put_need(filming, cause_ns, edge->cause, wait->number);
-	wait->has_cause = true;
-	return crit_filming_put(filming, CRIT_FILM_CAUSE, cause_ns, edge->cause, wait->number);
+	if (edge->kind == CRIT_EDGE_LOCK_TAKEN && cause_ns < wait->begin_ns)
+		cause_ns = wait->begin_ns; /* it needs all releases until it asked */
+	if (cause_ns > wait->begin_ns) {
+		wait->has_cause = true;
+		return put_edge(filming, CRIT_FILM_CAUSE, cause_ns, edge, wait);
+	}
+	if (!filming->options.has_needs || cause_ns < filming->begin_ns)
+		return 0;
+	return put_edge(filming, CRIT_FILM_NEED, cause_ns, edge, wait);
 }
 
 /*
@@ -45,7 +161,8 @@ static int take_edge(void *user, const struct crit_event *event)
 	int rc = 0;
 
 	if (!filming->threads || (is_early && !filming->options.has_needs) ||
-	    (edge->waiter == edge->cause && edge->kind != CRIT_EDGE_MEETING))
+	    (edge->waiter == edge->cause && edge->kind != CRIT_EDGE_MEETING &&
+	     edge->kind != CRIT_EDGE_LOCK_TAKEN))
 		return 0;
 	filmed = &filming->threads[edge->waiter];
 	for (uint64_t i = 0; i < filmed->wait_count && i < filmed->wait_capacity && !rc; i++) {
@@ -55,12 +172,41 @@ static int take_edge(void *user, const struct crit_event *event)
 			break;
 		if (wait->begin_ns < edge->end_ns || wait->begin_ns == edge->begin_ns) {
 			is_known = true;
+			note_order(filming, wait, edge);
 			rc = put_act(filming, wait, edge);
 		}
 	}
 	filming->counts.missed += !is_known && !is_early;
 	filming->counts.clamped += is_known && edge->cause_ns > edge->end_ns;
 	return rc;
+}
+
+/* All that its call had to complete, so it has waited; of those that must, no size is told. */
+static int take_receiver(void *user, const struct crit_event *event)
+{
+	struct crit_filming *filming = user;
+
+	if (filming->threads && event->edge->bytes != CRIT_EDGE_ANY_BYTES)
+		crit_send_sizes_wait(&filming->sizes[group_of(filming, event->edge)],
+				     event->edge->bytes);
+	return take_edge(user, event);
+}
+
+/* What is sent at once, as others of its size were, needs nobody. */
+static int take_rendezvous(void *user, const struct crit_event *event)
+{
+	struct crit_filming *filming = user;
+	const struct crit_edge *edge = event->edge;
+	struct crit_send_sizes *sizes;
+
+	if (!filming->threads || edge->waiter == edge->cause)
+		return 0;
+	sizes = &filming->sizes[group_of(filming, edge)];
+	if (edge->cause_ns >= edge->end_ns && edge->bytes != CRIT_EDGE_ANY_BYTES)
+		crit_send_sizes_pass(sizes, edge->bytes);
+	if (edge->cause_ns >= edge->end_ns || edge->bytes < sizes->at_once)
+		return 0;
+	return take_edge(user, event);
 }
 
 static int take_arrival(void *user, const struct crit_event *event)
@@ -114,15 +260,131 @@ static int take_wakeup(void *user, const struct crit_event *event)
 	return take_edge(filming, &taken);
 }
 
+static int put_lock(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
+		    uint32_t lock)
+{
+	const struct crit_film_entry entry = { .time_ns = time_ns,
+					       .node = lock,
+					       .number = lock,
+					       .type = (uint8_t)type,
+					       .kind = CRIT_FILM_HOLD };
+
+	return crit_filming_put_entry(filming, &entry);
+}
+
+/* The bucket of a lock while nobody has it. */
+static int name_lock(struct crit_filming *filming, struct crit_lock_holder *holder,
+		     const struct crit_edge *edge)
+{
+	const uint64_t number = edge->object < LOCKS_TOLD_APART ? edge->object + 1 : 0;
+	const struct crit_code_key key = { .before = { number, CRIT_CODE_LOCK },
+					   .thread = edge->waiter,
+					   .is_call = true };
+
+	return holder->bucket ? 0 : crit_code_keys_put(&filming->keys, &key, &holder->bucket);
+}
+
+/* Writes what happened to a lock; before the window that is nothing. */
+static int put_steps(struct crit_filming *filming, const struct crit_lock_steps *steps,
+		     uint64_t time_ns, uint32_t lock)
+{
+	struct crit_film_entry arrival = { .time_ns = time_ns,
+					   .number = lock,
+					   .type = CRIT_FILM_ARRIVAL };
+	int rc = 0;
+
+	for (size_t i = 0; i < steps->count && !rc && time_ns >= filming->begin_ns; i++) {
+		const struct crit_lock_step *step = &steps->rows[i];
+
+		if (step->kind == CRIT_LOCK_BEGINS)
+			rc = put_lock(filming, CRIT_FILM_WAIT, time_ns, lock);
+		if (step->kind == CRIT_LOCK_WAS_HELD || step->kind == CRIT_LOCK_WAS_FREE)
+			rc = put_lock(filming, CRIT_FILM_END, time_ns, lock);
+		if (!rc && step->kind == CRIT_LOCK_WAS_HELD)
+			rc = crit_filming_put(filming, CRIT_FILM_CAUSE, time_ns, step->thread,
+					      lock);
+		arrival.node = step->thread;
+		if (step->kind == CRIT_LOCK_RELEASED && filming->options.has_needs)
+			rc = crit_filming_put_entry(filming, &arrival);
+	}
+	return rc;
+}
+
+/* The thread waits from the lock's last release back for who has it at each instant. */
+static int take_lock(struct crit_filming *filming, struct crit_lock_holder *holder,
+		     const struct crit_edge *edge, struct crit_lock_steps *ret_steps)
+{
+	const bool is_again = holder->thread == edge->waiter;
+	struct crit_edge taken = *edge;
+
+	crit_lock_holder_take(holder, edge->waiter, edge->begin_ns, edge->end_ns, ret_steps);
+	taken.cause_ns = holder->was_released ? holder->released_ns : 0;
+	taken.cause = holder->last == CRIT_NONE ? edge->waiter : holder->last;
+	return is_again ? 0
+			: take_edge(filming, &(struct crit_event){ .time_ns = edge->end_ns,
+								   .edge = &taken });
+}
+
+static int follow_lock(void *user, const struct crit_event *event)
+{
+	struct crit_filming *filming = user;
+	const struct crit_edge *edge = event->edge;
+	struct crit_lock_steps steps = { .count = 0 };
+	struct crit_lock_holder *holder;
+	int rc = 0;
+
+	if (!filming->threads || edge->end_ns > filming->end_ns)
+		return 0;
+	holder = crit_lock_holders_obtain(&filming->locks, (uint32_t)edge->object);
+	if (!holder)
+		return -ENOMEM;
+	if (edge->kind == CRIT_EDGE_LOCK_ASKED)
+		crit_lock_holder_ask(holder, edge->waiter, edge->end_ns, &steps);
+	else if (edge->kind == CRIT_EDGE_LOCK_TAKEN)
+		rc = take_lock(filming, holder, edge, &steps);
+	else if (edge->kind == CRIT_EDGE_LOCK_RELEASED)
+		crit_lock_holder_release(holder, edge->waiter, edge->end_ns, &steps);
+	else
+		crit_lock_holder_lose(holder, edge->waiter, &steps);
+	if (!rc && (holder->is_begun || holder->released_ns > edge->begin_ns))
+		rc = name_lock(filming, holder, edge);
+	return rc ? rc : put_steps(filming, &steps, edge->end_ns, object_of(edge));
+}
+
+int crit_filming_end_locks(struct crit_filming *filming)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < filming->locks.count && !rc; i++) {
+		const struct crit_lock_holder *holder = &filming->locks.rows[i];
+		const uint32_t lock = CRIT_FILM_LOCK | i;
+
+		if (holder->is_begun)
+			rc = put_lock(filming, CRIT_FILM_END, filming->end_ns, lock);
+		if (!rc && holder->is_begun && holder->thread != CRIT_NONE)
+			rc = crit_filming_put(filming, CRIT_FILM_CAUSE, filming->end_ns,
+					      holder->thread, lock);
+		if (!rc && holder->bucket)
+			rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, lock,
+					      holder->bucket);
+	}
+	return rc;
+}
+
 struct crit_listener crit_filming_listener(struct crit_filming *filming)
 {
 	struct crit_listener listener = {
 		.user = filming,
 		.on = { [CRIT_EVENT_EDGE + CRIT_EDGE_MESSAGE] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_RECEIVER] = take_edge,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_RECEIVER] = take_receiver,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_RENDEZVOUS] = take_rendezvous,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_COLLECTIVE] = take_edge,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_BARRIER] = take_edge,
-			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK] = take_edge,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK_ASKED] = follow_lock,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK_TAKEN] = follow_lock,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK_RELEASED] = follow_lock,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_LOCK_LOST] = follow_lock,
+			[CRIT_EVENT_EDGE + CRIT_EDGE_TASK] = take_edge,
 			[CRIT_EVENT_EDGE + CRIT_EDGE_WAKEUP] = take_wakeup },
 	};
 

@@ -12,18 +12,38 @@
 #include "analysis/waits/filmed_samples.h"
 #include "analysis/waits/filmed_thread.h"
 #include "analysis/waits/filming.h"
+#include "analysis/waits/locks/lock_holders.h"
 
 #define CRIT_FILM_KIND_CALL 1 /* of a wait */
 /* The object that those wait for of whom no waker was told. */
 #define CRIT_FILM_NOBODY CRIT_FILM_OBJECT
 
+#define CRIT_SEND_SIZES 64u /* of more that waited, the smallest are kept */
+
+/*
+ * From which message size on sends wait for their receivers, as far as some were seen to.
+ *
+ * MPI libraries send small messages at once and large ones when the receiver is there; where they
+ * change is not recorded.  It is above each size that was sent without the receiver.  Of the sizes
+ * at which sends waited the others may have done so by chance, as a receiver came during a send
+ * that took a while; the smallest of the rest is the answer.
+ */
+struct crit_send_sizes { /* zeroed: nothing was seen */
+	uint64_t waited[CRIT_SEND_SIZES]; /* bytes, ascending, all above those sent at once */
+	size_t count;
+	uint64_t at_once; /* bytes, 1 more than the largest that was sent without its receiver */
+};
+
 struct crit_filming {
 	struct crit_filming_options options;
 	struct crit_film *film;
+	const struct crit_wait_listener *waits; /* NULL: nobody is told of them */
 	struct crit_filmed_thread *threads;
 	struct crit_filmed_regions regions;
+	struct crit_lock_holders locks;
 	struct crit_code_keys keys;
 	struct crit_filmed_samples samples;
+	struct crit_send_sizes sizes[CRIT_FILM_GROUPS]; /* within nodes, and between them */
 	size_t thread_count;
 	uint64_t begin_ns, end_ns;
 	struct crit_filming_counts counts;
@@ -43,7 +63,26 @@ int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uin
 int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
 			  uint32_t number);
 
+/* Counts a wait, once. */
+void crit_filming_count_free(struct crit_filming *filming, struct crit_known_wait *wait,
+			     enum crit_free_order why);
+
+/* Who has locks at the window's end. */
+int crit_filming_end_locks(struct crit_filming *filming);
+
 /* When the thread acted that did so at a time: one that waits has acted before. */
 uint64_t crit_filming_act_of(struct crit_filming *filming, uint32_t cause, uint64_t time_ns);
+
+/* A send of that size lasted until its receiver came. */
+void crit_send_sizes_wait(struct crit_send_sizes *sizes, uint64_t bytes);
+
+/* One was over before its receiver came.  Range: bytes below UINT64_MAX. */
+void crit_send_sizes_pass(struct crit_send_sizes *sizes, uint64_t bytes);
+
+/* UINT64_MAX: none is known to wait. */
+uint64_t crit_send_sizes_smallest(const struct crit_send_sizes *sizes);
+
+/* Tells the film from which size on sends wait, at its end. */
+int crit_filming_put_sizes(struct crit_filming *filming);
 
 #endif

@@ -6,8 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits/locks/lock_orders.h"
 #include "analysis/waits/pending_acts.h"
 #include "core/base/array.h"
+
+#define QUEUES_KEPT 4u /* of a thread: the latest; earlier ones of a wait keep their length */
+
+struct queues { /* when a thread had no CPU */
+	struct {
+		uint64_t from_ns, until_ns;
+	} rows[QUEUES_KEPT];
+	uint32_t at; /* the one that goes on, or comes next */
+};
 
 struct timeline { /* of a thread */
 	uint64_t base_ns; /* the time for which its times are known, as recorded */
@@ -27,9 +37,14 @@ struct moment { /* an entry of the present time */
 struct forecasting {
 	const struct crit_forecast_options *options;
 	struct crit_forecast *result;
+	int error;
 	struct timeline *threads;
+	struct queues *queues; /* of each thread; NULL: no scenario changes any */
+	bool has_bare; /* a scenario without transfer */
 	uint64_t *times_ns; /* of each thread, in each scenario, at its base */
 	struct crit_pending_acts acts;
+	struct crit_lock_orders lock_orders;
+	struct crit_lock_turn *turns; /* of a lock's next owner, as recorded and in each scenario */
 	struct moment *now;
 	size_t count, capacity;
 };
@@ -55,29 +70,56 @@ static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, 
 			size_t scenario)
 {
 	const struct timeline *timeline = &forecasting->threads[thread];
-	const struct crit_factor *factors = forecasting->options->scenarios[scenario].factors;
+	const struct crit_scenario *played = &forecasting->options->scenarios[scenario];
+	const struct crit_factor *factor = NULL;
 	const uint64_t base_ns = times_of(forecasting, thread)[scenario];
 	const uint64_t passed_ns = at_ns - timeline->base_ns;
 
-	if (timeline->is_waiting || timeline->is_queued || !factors ||
-	    timeline->bucket == CRIT_FILM_NO_BUCKET)
-		return base_ns + passed_ns;
-	factors += timeline->bucket;
-	if (factors->numerator == factors->denominator)
+	if (timeline->is_queued)
+		factor = played->queue_factors ? &played->queue_factors[thread] : NULL;
+	else if (played->factors && timeline->bucket != CRIT_FILM_NO_BUCKET)
+		factor = &played->factors[timeline->bucket];
+	if (timeline->is_waiting || !factor || factor->numerator == factor->denominator)
 		return base_ns + passed_ns;
 	return base_ns +
-	       (uint64_t)((unsigned __int128)passed_ns * factors->numerator / factors->denominator);
+	       (uint64_t)((unsigned __int128)passed_ns * factor->numerator / factor->denominator);
+}
+
+/* From its base to this time a thread takes as long as it did, whatever the scenario. */
+static bool is_unchanged(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns)
+{
+	const struct timeline *timeline = &forecasting->threads[thread];
+
+	return timeline->base_ns == at_ns || timeline->is_waiting ||
+	       (timeline->is_queued ? !forecasting->queues
+				    : timeline->bucket == CRIT_FILM_NO_BUCKET);
 }
 
 /* The thread's times are those of this time from now on. */
 static void move_base(struct forecasting *forecasting, uint32_t thread, uint64_t at_ns)
 {
 	const size_t scenario_count = forecasting->options->scenario_count;
+	const uint64_t passed_ns = at_ns - forecasting->threads[thread].base_ns;
 	uint64_t *times_ns = times_of(forecasting, thread);
 
-	for (size_t k = 0; k < scenario_count; k++)
-		times_ns[k] = time_of(forecasting, thread, at_ns, k);
+	if (is_unchanged(forecasting, thread, at_ns)) {
+		for (size_t k = 0; k < scenario_count; k++)
+			times_ns[k] += passed_ns;
+	} else {
+		for (size_t k = 0; k < scenario_count; k++)
+			times_ns[k] = time_of(forecasting, thread, at_ns, k);
+	}
 	forecasting->threads[thread].base_ns = at_ns;
+}
+
+/* None of the times is before the other one, which comes so much later. */
+static void raise_to(uint64_t *times_ns, const uint64_t *others_ns, uint64_t later_ns, size_t count)
+{
+	for (size_t k = 0; k < count; k++) {
+		const uint64_t other_ns = others_ns[k] + later_ns;
+
+		times_ns[k] = other_ns > times_ns[k] ? other_ns : times_ns[k];
+	}
 }
 
 /* A thread that is not there any more has ended. */
@@ -108,6 +150,87 @@ static void take_from(struct forecasting *forecasting, const struct crit_film_en
 		note_end(forecasting, entry->node);
 }
 
+static bool is_lock(uint32_t node)
+{
+	return (node & CRIT_FILM_LOCK) == CRIT_FILM_LOCK;
+}
+
+/* A wait for a lock is about to end. */
+static void begin_turn(struct forecasting *forecasting, const struct moment *moment)
+{
+	const struct crit_pending_act *act = &forecasting->acts.rows[moment->row];
+	const uint64_t *free_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
+	const uint64_t *asked_ns = times_of(forecasting, moment->entry.node);
+	struct crit_lock_turn *turns = forecasting->turns;
+
+	turns[0].asked_ns = forecasting->threads[moment->entry.node].base_ns;
+	turns[0].free_ns = act->free_ns;
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
+		turns[k + 1] = (struct crit_lock_turn){ asked_ns[k], free_ns[k], 0 };
+}
+
+/* And has. */
+static void end_turn(struct forecasting *forecasting, const struct moment *moment, uint32_t lock)
+{
+	const uint64_t *taken_ns = times_of(forecasting, moment->entry.node);
+	int rc;
+
+	forecasting->turns[0].taken_ns = moment->entry.time_ns;
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
+		forecasting->turns[k + 1].taken_ns = taken_ns[k];
+	rc = crit_lock_orders_take(&forecasting->lock_orders, lock & ~CRIT_FILM_LOCK,
+				   forecasting->turns, forecasting->result->order_changes);
+	if (rc)
+		forecasting->error = rc;
+}
+
+/* The thread wants a CPU from here on, or has one. */
+static void take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	struct timeline *timeline = &forecasting->threads[entry->node];
+	struct queues *queues = forecasting->queues ? &forecasting->queues[entry->node] : NULL;
+
+	if (!timeline->is_waiting)
+		move_base(forecasting, entry->node, entry->time_ns);
+	if (queues && entry->type == CRIT_FILM_QUEUE) {
+		queues->rows[queues->at].from_ns = entry->time_ns;
+		queues->rows[queues->at].until_ns = entry->time_ns;
+	} else if (queues && timeline->is_queued) {
+		queues->rows[queues->at].until_ns = entry->time_ns;
+		queues->at = (queues->at + 1) % QUEUES_KEPT;
+	}
+	timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
+}
+
+/* How long it had none since a time. */
+static uint64_t queued_since(const struct queues *queues, uint64_t since_ns)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < QUEUES_KEPT; i++) {
+		const uint64_t begin_ns = queues->rows[i].from_ns;
+		const uint64_t until_ns = queues->rows[i].until_ns;
+		const uint64_t from_ns = begin_ns > since_ns ? begin_ns : since_ns;
+
+		sum_ns += until_ns > from_ns ? until_ns - from_ns : 0;
+	}
+	return sum_ns;
+}
+
+static uint64_t transfer_of(const struct crit_scenario *scenario, uint32_t thread,
+			    uint64_t transfer_ns, uint64_t queued_ns)
+{
+	const struct crit_factor *factor;
+
+	if (scenario->is_without_transfer)
+		return 0;
+	if (!scenario->queue_factors || !queued_ns)
+		return transfer_ns;
+	factor = &scenario->queue_factors[thread];
+	return transfer_ns - queued_ns +
+	       (uint64_t)((unsigned __int128)queued_ns * factor->numerator / factor->denominator);
+}
+
 static void take_end(struct forecasting *forecasting, const struct moment *moment)
 {
 	struct timeline *timeline = &forecasting->threads[moment->entry.node];
@@ -115,21 +238,55 @@ static void take_end(struct forecasting *forecasting, const struct moment *momen
 	const uint64_t *acted_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
 	const uint64_t last_ns =
 		act->has_act && act->last_ns > timeline->base_ns ? act->last_ns : timeline->base_ns;
+	const size_t scenario_count = forecasting->options->scenario_count;
+	const uint64_t transfer_ns = moment->entry.time_ns - last_ns;
+	const uint64_t queued_ns =
+		forecasting->queues && act->has_act
+			? queued_since(&forecasting->queues[moment->entry.node], last_ns)
+			: 0;
 	uint64_t *times_ns = times_of(forecasting, moment->entry.node);
+	const uint32_t lock = act->lock;
 
-	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
-		const struct crit_scenario *scenario = &forecasting->options->scenarios[k];
-
-		if (acted_ns[k] > times_ns[k])
-			times_ns[k] = acted_ns[k];
-		if (!act->has_act || !scenario->is_without_transfer)
-			times_ns[k] += moment->entry.time_ns - last_ns;
+	if (lock)
+		begin_turn(forecasting, moment);
+	raise_to(times_ns, acted_ns, 0, scenario_count);
+	if (!act->has_act || (!queued_ns && !forecasting->has_bare)) {
+		for (size_t k = 0; k < scenario_count; k++)
+			times_ns[k] += transfer_ns;
+	} else {
+		for (size_t k = 0; k < scenario_count; k++)
+			times_ns[k] += transfer_of(&forecasting->options->scenarios[k],
+						   moment->entry.node, transfer_ns, queued_ns);
 	}
+	if (lock)
+		end_turn(forecasting, moment, lock);
 	crit_pending_acts_remove(&forecasting->acts, moment->row);
 	timeline->base_ns = moment->entry.time_ns;
 	timeline->is_waiting = false;
 	if (timeline->bucket == forecasting->options->outside)
 		note_end(forecasting, moment->entry.node);
+}
+
+/* No time is before what a thread does now. */
+static void raise_to_act(const struct forecasting *forecasting, const struct crit_film_entry *entry,
+			 uint64_t *acted_ns)
+{
+	const struct timeline *timeline = &forecasting->threads[entry->node];
+	const size_t scenario_count = forecasting->options->scenario_count;
+
+	forecasting->result->inside_count += timeline->is_waiting &&
+					     entry->time_ns > timeline->base_ns;
+	if (is_unchanged(forecasting, entry->node, entry->time_ns)) {
+		raise_to(acted_ns, times_of(forecasting, entry->node),
+			 entry->time_ns - timeline->base_ns, scenario_count);
+		return;
+	}
+	for (size_t k = 0; k < scenario_count; k++) {
+		const uint64_t time_ns = time_of(forecasting, entry->node, entry->time_ns, k);
+
+		if (time_ns > acted_ns[k])
+			acted_ns[k] = time_ns;
+	}
 }
 
 /* A wait or an object needs what a thread, or all that came to an object, did until now. */
@@ -138,28 +295,21 @@ static void take_act(struct forecasting *forecasting, const struct moment *momen
 	const struct crit_film_entry *entry = &moment->entry;
 	struct crit_pending_act *act = &forecasting->acts.rows[moment->row];
 	uint64_t *acted_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
-	const uint64_t *object_ns = NULL;
+	const size_t scenario_count = forecasting->options->scenario_count;
 
 	if (is_object(entry->node)) {
 		const uint32_t row =
 			crit_pending_acts_find(&forecasting->acts, object_key(entry->node));
 
+		if (is_lock(entry->node))
+			act->lock = entry->node;
 		if (row == CRIT_NONE)
 			return;
-		object_ns = crit_pending_acts_times(&forecasting->acts, row);
+		act->free_ns = forecasting->acts.rows[row].last_ns;
+		raise_to(acted_ns, crit_pending_acts_times(&forecasting->acts, row), 0,
+			 scenario_count);
 	} else {
-		const struct timeline *timeline = &forecasting->threads[entry->node];
-
-		forecasting->result->inside_count += timeline->is_waiting &&
-						     entry->time_ns > timeline->base_ns;
-	}
-	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
-		const uint64_t time_ns =
-			object_ns ? object_ns[k]
-				  : time_of(forecasting, entry->node, entry->time_ns, k);
-
-		if (time_ns > acted_ns[k])
-			acted_ns[k] = time_ns;
+		raise_to_act(forecasting, entry, acted_ns);
 	}
 	act->last_ns = entry->time_ns;
 	act->has_act = true;
@@ -207,11 +357,8 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 		move_base(forecasting, entry->node, entry->time_ns);
 		timeline->is_waiting = true;
 	}
-	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN) {
-		if (!timeline->is_waiting)
-			move_base(forecasting, entry->node, entry->time_ns);
-		timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
-	}
+	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
+		take_cpu(forecasting, entry);
 	if (entry->type == CRIT_FILM_END) {
 		take_end(forecasting, moment);
 		timeline->due--;
@@ -250,9 +397,8 @@ static int prepare(struct forecasting *forecasting, struct moment *moment)
 		return -EPROTO;
 	if (is_act(entry) || entry->type == CRIT_FILM_END)
 		rc = crit_pending_acts_obtain(&forecasting->acts,
-					      entry->type == CRIT_FILM_ARRIVAL
-						      ? object_key(entry->number)
-						      : entry->number,
+					      is_object(entry->number) ? object_key(entry->number)
+								       : entry->number,
 					      &moment->row);
 	if (rc)
 		return rc;
@@ -314,8 +460,9 @@ static int take_moments(struct forecasting *forecasting)
 			left--;
 		}
 	}
-	end_moments(forecasting);
-	return rc;
+	if (!rc)
+		end_moments(forecasting);
+	return rc ? rc : forecasting->error;
 }
 
 static int take_film(struct forecasting *forecasting, struct crit_film *film)
@@ -342,24 +489,46 @@ static int take_film(struct forecasting *forecasting, struct crit_film *film)
 	return rc ? rc : take_moments(forecasting);
 }
 
+/* Errors: -ENOMEM. */
+static int begin_queues(struct forecasting *forecasting)
+{
+	const struct crit_forecast_options *options = forecasting->options;
+
+	for (size_t k = 0; k < options->scenario_count; k++)
+		forecasting->has_bare |= options->scenarios[k].is_without_transfer;
+	for (size_t k = 0; k < options->scenario_count; k++) {
+		if (!options->scenarios[k].queue_factors)
+			continue;
+		forecasting->queues =
+			calloc(options->thread_count + 1, sizeof(*forecasting->queues));
+		return forecasting->queues ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
 static int begin(struct forecasting *forecasting)
 {
 	const struct crit_forecast_options *options = forecasting->options;
 	const size_t times = (options->thread_count + 1) * options->scenario_count;
 
 	forecasting->acts.scenario_count = options->scenario_count;
+	forecasting->lock_orders.scenario_count = options->scenario_count;
+	forecasting->turns = calloc(options->scenario_count + 1, sizeof(*forecasting->turns));
+	forecasting->result->order_changes =
+		calloc(options->scenario_count, sizeof(*forecasting->result->order_changes));
 	forecasting->threads = calloc(options->thread_count + 1, sizeof(*forecasting->threads));
 	forecasting->times_ns = calloc(times, sizeof(*forecasting->times_ns));
 	forecasting->result->end_ns =
 		calloc(options->scenario_count, sizeof(*forecasting->result->end_ns));
-	if (!forecasting->threads || !forecasting->times_ns || !forecasting->result->end_ns)
+	if (!forecasting->threads || !forecasting->times_ns || !forecasting->result->end_ns ||
+	    !forecasting->turns || !forecasting->result->order_changes)
 		return -ENOMEM;
 	for (size_t i = 0; i < options->thread_count; i++)
 		forecasting->threads[i] = (struct timeline){ .base_ns = options->begin_ns,
 							     .bucket = CRIT_FILM_NO_BUCKET };
 	for (size_t i = 0; i < times; i++)
 		forecasting->times_ns[i] = options->begin_ns;
-	return 0;
+	return begin_queues(forecasting);
 }
 
 /* From here on times count from the window's begin. */
@@ -384,8 +553,11 @@ int crit_forecast_play(struct crit_film *film, const struct crit_forecast_option
 	if (!rc)
 		rc = take_film(&forecasting, film);
 	free(forecasting.threads);
+	free(forecasting.queues);
 	free(forecasting.times_ns);
 	free(forecasting.now);
+	free(forecasting.turns);
+	crit_lock_orders_fini(&forecasting.lock_orders);
 	crit_pending_acts_fini(&forecasting.acts);
 	if (!rc) {
 		count_from_begin(ret_forecast, options);
@@ -399,5 +571,6 @@ int crit_forecast_play(struct crit_film *film, const struct crit_forecast_option
 void crit_forecast_fini(struct crit_forecast *forecast)
 {
 	free(forecast->end_ns);
+	free(forecast->order_changes);
 	*forecast = (struct crit_forecast){ 0 };
 }

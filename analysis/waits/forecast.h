@@ -3,17 +3,19 @@
  * When a run would have ended if some of its code took another time.
  *
  * A resolved film (resolved_film.h) is played forwards, in several scenarios at once.  Of a thread
- * that does not wait a stretch of d ns in a bucket takes d times the bucket's factor, its time
- * without a CPU apart, which stays; an act within it comes after the same part of it.  A wait from
- * s to e that needs the acts c_1 ... c_m ends at
+ * that does not wait a stretch of d ns in a bucket takes d times the bucket's factor, without a CPU
+ * d times the thread's; an act within it comes after the same part of it.  A wait from s to e that
+ * needs the acts c_1 ... c_m ends at
  *
  *     t'(e) = max(t'(s), t'(c_1), ..., t'(c_m)) + (e - max(s, c_1, ..., c_m)),
  *
- * the last term being its transfer, which keeps its length, as the whole of a wait does that needs
- * no act of the run: for a timer, a device, or where the partner is not known.  All acts count that
- * the film has, not only the one that ended the wait: another one may become the last.
+ * the last term being its transfer, which keeps its length but for the last stretches without a CPU
+ * in it.  So does the whole of a wait that needs no act of the run: for a timer, a device, or where
+ * the partner is not known.  All acts count that the film has, not only the one that ended the
+ * wait: another one may become the last.
  *
- * Who takes a lock, a task or a message from any source next stays as it was recorded.  A thread
+ * Who takes a lock, a task or a message from any source next stays as it was recorded; where
+ * another thread could have had a lock first, that is counted.  A thread
  * that needs an act inside another's wait takes the time from that wait's begin.
  *
  * Source: the max-plus form of a timed event graph (Baccelli et al., Synchronization and Linearity,
@@ -37,6 +39,7 @@ struct crit_factor {
 struct crit_scenario {
 	const struct crit_factor *factors; /* of each bucket; NULL: nothing changes */
 	bool is_without_transfer; /* where a wait needs acts of the run, it ends with the last */
+	const struct crit_factor *queue_factors; /* of each thread without a CPU; NULL: it stays */
 };
 
 struct crit_forecast_options {
@@ -51,6 +54,8 @@ struct crit_forecast_options {
 struct crit_forecast {
 	uint64_t recorded_ns; /* from the window's begin to the end of the last thread */
 	uint64_t *end_ns; /* the same in each scenario; free() frees */
+	/* likewise: threads that could have got a lock before an earlier owner (lock_orders.h) */
+	uint64_t *order_changes;
 	uint64_t inside_count; /* acts inside another wait of who acts */
 	uint64_t circle_count; /* entries of one time that need one another: taken as they stand */
 };

@@ -15,7 +15,9 @@
 struct crit_pending_act {
 	uint64_t key;
 	uint64_t last_ns; /* of the acts so far, as recorded */
+	uint64_t free_ns; /* of a wait for a lock: the release before, as recorded */
 	uint32_t due; /* that come at the present time and were not taken */
+	uint32_t lock; /* that the wait is for, as the film has it; 0: none */
 	bool has_act;
 };
 

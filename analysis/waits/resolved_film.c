@@ -52,10 +52,12 @@ static int take(struct resolving *resolving, const struct crit_film_entry *entry
 	const bool is_cpu = entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN;
 	int rc;
 
+	if (crit_film_is_late((enum crit_film_type)entry->type))
+		return crit_film_put(resolving->film, entry, resolving->err);
+	if (entry->node & CRIT_FILM_OBJECT) /* what it needs is enough */
+		return 0;
 	if (entry->type != CRIT_FILM_UNTIL && !is_cpu)
 		return crit_film_put(resolving->film, entry, resolving->err);
-	if (entry->node & CRIT_FILM_OBJECT)
-		return 0;
 	if (entry->node >= options->thread_count ||
 	    (!is_cpu && entry->number >= options->bucket_count))
 		return -EPROTO;

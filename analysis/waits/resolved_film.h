@@ -22,10 +22,20 @@ struct crit_resolved_film_options {
 	size_t bucket_count;
 };
 
+/* Why a wait could have ended with another act, had that come before. */
+enum crit_free_order {
+	CRIT_FREE_LOCK = 0, /* which another thread had before */
+	CRIT_FREE_SOURCE, /* a message of any source */
+	CRIT_FREE_REQUEST, /* any of several requests */
+	CRIT_FREE_TASK, /* a task of OpenMP interrupted it, or it was for tasks */
+	CRIT_FREE_COUNT
+};
+
 struct crit_filmed_run { /* for forecasts */
 	struct crit_film *film; /* to be rewound before each */
 	uint64_t *bucket_ns; /* how long threads were in each and had a CPU, or waited */
 	struct crit_forecast_options options; /* without scenarios */
+	uint64_t free_waits[CRIT_FREE_COUNT]; /* the caller's to fill */
 };
 
 /*

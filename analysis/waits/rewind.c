@@ -11,6 +11,8 @@
 void crit_rewind_init(struct crit_rewind *rewind, struct crit_film *film)
 {
 	*rewind = (struct crit_rewind){ .film = film, .time_ns = UINT64_MAX };
+	for (size_t i = 0; i < CRIT_FILM_GROUPS; i++)
+		rewind->bytes_from[i] = UINT32_MAX;
 }
 
 void crit_rewind_fini(struct crit_rewind *rewind)
@@ -60,6 +62,24 @@ static struct crit_film_entry take_cause(struct crit_rewind *rewind)
 	return first;
 }
 
+/* Reads the next entry that is not of sizes, nor what they exclude. */
+static int read_entry(struct crit_rewind *rewind, struct crit_film_entry *entry)
+{
+	int rc = crit_film_back(rewind->film, entry);
+
+	while (rc > 0 && (entry->type == CRIT_FILM_BYTES || entry->type == CRIT_FILM_BYTES_FROM)) {
+		if (entry->kind >= CRIT_FILM_GROUPS)
+			return -EPROTO;
+		if (entry->type == CRIT_FILM_BYTES_FROM)
+			rewind->bytes_from[entry->kind] = entry->number;
+		else if (entry->number < rewind->bytes_from[entry->kind])
+			rc = crit_film_back(rewind->film, entry); /* left out */
+		if (rc > 0)
+			rc = crit_film_back(rewind->film, entry);
+	}
+	return rc;
+}
+
 /* Reads the next entry that is no cause, if there is one and it was not read. */
 static int look_ahead(struct crit_rewind *rewind)
 {
@@ -67,7 +87,7 @@ static int look_ahead(struct crit_rewind *rewind)
 	int rc = 0;
 
 	while (ahead->type == CRIT_FILM_NONE) {
-		rc = crit_film_back(rewind->film, ahead);
+		rc = read_entry(rewind, ahead);
 		if (rc <= 0)
 			return rc;
 		if (ahead->time_ns > rewind->time_ns)

@@ -3,7 +3,8 @@
  * Reads a film from its end, all that happened at one time together, latest first.
  *
  * Causes and needs are in the film when they became known, which is later than their time: they
- * are kept until that is reached.  Memory: entries of one time, and causes that are kept.
+ * are kept until that is reached, but for those of sends too small to wait.
+ * Memory: entries of one time, and causes that are kept.
  */
 #ifndef CRIT_REWIND_H
 #define CRIT_REWIND_H
@@ -21,6 +22,7 @@ struct crit_rewind {
 	struct crit_film_entry *causes; /* a heap, latest first */
 	size_t cause_count, cause_capacity;
 	struct crit_film_entry ahead; /* the next that is no cause; type NONE: not read */
+	uint32_t bytes_from[CRIT_FILM_GROUPS]; /* sends wait from that size on */
 };
 
 /* Of a finished film. */

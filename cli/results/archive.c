@@ -58,6 +58,18 @@ static int conclude(struct crit_recording_set *set, struct crit_results *results
 	return rc ? rc : named;
 }
 
+/* None where nobody wants them, or, but for a metric of them, where they cannot be. */
+static int begin_waits(struct crit_recording_set *set, const struct crit_archive_options *options,
+		       struct crit_run_waits **ret_waits, struct crit_err *err)
+{
+	if (options->has_waits)
+		crit_recording_set_film_waits(set);
+	else if (!options->ret_analysis || options->transport || options->has_all)
+		return 0;
+	*ret_waits = crit_recording_set_begin_waits(set, err);
+	return *ret_waits || !options->has_waits ? 0 : -EIO;
+}
+
 int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		       const struct crit_archive_options *options,
 		       struct crit_archive_result *ret_result, struct crit_err *err)
@@ -81,14 +93,19 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		.progress = options->has_progress ? crit_progress_draw : NULL,
 		.progress_user = &progress,
 	};
+	struct crit_wait_listener listener;
 	struct crit_otf2_archive archive = { 0 };
 	int rc = crit_recording_set_symbols(set, &symbols, err);
 
 	write.site_user = symbols;
-	if (options->ret_analysis && !options->transport && !options->has_all)
-		waits = crit_recording_set_begin_waits(set);
+	if (!rc)
+		rc = begin_waits(set, options, &waits, err);
 	if (waits)
 		crit_run_waits_listen(waits, &write.second_trace, &write.listener);
+	if (waits && options->has_waits) {
+		crit_run_waits_tell(waits, &listener);
+		write.ret_waits = &listener;
+	}
 	raise_file_limit();
 	if (options->transport)
 		rc = crit_transport_agree(options->transport, 0, rc);

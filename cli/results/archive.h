@@ -12,6 +12,7 @@ struct crit_archive_options {
 	bool has_metrics;
 	bool has_all;
 	bool has_samples;
+	bool has_waits; /* as a metric; with neither has_all nor a transport */
 	const struct crit_transport
 		*transport; /* who write it together, NULL: this process alone */
 	bool has_progress; /* a bar on stderr once the work has taken a second */

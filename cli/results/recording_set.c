@@ -34,7 +34,7 @@ struct crit_recording_set {
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	uint32_t active_max; /* of analyses */
-	bool is_filmed, has_needs, has_fixes; /* likewise */
+	bool is_filmed, has_needs, has_states, has_fixes; /* likewise */
 	struct crit_err no_waits; /* why they could not be */
 };
 
@@ -290,6 +290,13 @@ void crit_recording_set_film_needs(struct crit_recording_set *set)
 		set->has_needs = true;
 }
 
+void crit_recording_set_film_states(struct crit_recording_set *set)
+{
+	crit_recording_set_film_needs(set);
+	if (set)
+		set->has_states = true;
+}
+
 void crit_recording_set_film(struct crit_recording_set *set)
 {
 	crit_recording_set_film_needs(set);
@@ -297,12 +304,18 @@ void crit_recording_set_film(struct crit_recording_set *set)
 		set->has_fixes = true;
 }
 
-struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set)
+struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set,
+						      struct crit_err *err)
 {
+	struct crit_run_waits *waits = NULL;
+
 	set->no_waits.text[0] = '\0';
-	return set->is_filmed && !set->active_max
-		       ? crit_run_waits_create(set->directory, set->has_needs, &set->no_waits)
-		       : NULL;
+	if (set->is_filmed && !set->active_max)
+		waits = crit_run_waits_create(set->directory, set->has_needs, set->has_states,
+					      &set->no_waits);
+	if (!waits && err)
+		*err = set->no_waits;
+	return waits;
 }
 
 int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_rule rule,
@@ -325,7 +338,7 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 	if (has_progress)
 		options.progress = crit_progress_draw;
 	if (!transport)
-		waits = crit_recording_set_begin_waits(set);
+		waits = crit_recording_set_begin_waits(set, NULL);
 	if (waits)
 		crit_run_waits_listen(waits, &options.trace, &options.listener);
 	*ret_analysis = NULL;

@@ -70,7 +70,10 @@ void crit_recording_set_film_waits(struct crit_recording_set *set);
 /* Likewise, and can play them with changes. */
 void crit_recording_set_film_needs(struct crit_recording_set *set);
 
-/* Likewise, and tell what would help. */
+/* Likewise, and on other CPUs. */
+void crit_recording_set_film_states(struct crit_recording_set *set);
+
+/* With changes, and tell what would help. */
 void crit_recording_set_film(struct crit_recording_set *set);
 
 struct crit_run_waits;
@@ -79,9 +82,11 @@ struct crit_summary;
 
 /*
  * For analyses of the set that are not done by crit_recording_set_analyse.
- * Ownership: the caller's.  NULL: nothing is to be filmed, or nothing can; the analysis knows why.
+ * Ownership: the caller's.  NULL: nothing is to be filmed, or nothing can; the analysis knows why,
+ * and err, which may be NULL.
  */
-struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set);
+struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set,
+						      struct crit_err *err);
 
 /*
  * Analyses the set.

@@ -18,13 +18,14 @@ struct crit_run_waits {
 	struct crit_costs costs;
 };
 
-struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs,
+struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs, bool has_states,
 					     struct crit_err *err)
 {
 	const struct crit_filming_options options = {
 		.file = { .directory = directory,
 			  .max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2 },
 		.has_needs = has_needs,
+		.has_states = has_states,
 	};
 	struct crit_run_waits *waits = calloc(1, sizeof(*waits));
 
@@ -56,6 +57,11 @@ void crit_run_waits_listen(struct crit_run_waits *waits, const struct crit_trace
 {
 	*ret_sink = &waits->sink;
 	*ret_listener = &waits->listener;
+}
+
+void crit_run_waits_tell(struct crit_run_waits *waits, const struct crit_wait_listener *listener)
+{
+	crit_filming_tell(waits->filming, listener);
 }
 
 int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err)

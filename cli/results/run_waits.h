@@ -13,16 +13,20 @@
 struct crit_run_waits;
 
 /*
- * directory: where the film lies if temporary files cannot (film.h).  has_needs: for fixes, too.
+ * directory: where the film lies if temporary files cannot (film.h).  has_needs: for fixes, too;
+ * has_states: for those on other CPUs.
  * Ownership: the caller's to destroy.  Errors: NULL, with a line in err.
  */
-struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs,
+struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs, bool has_states,
 					     struct crit_err *err);
 void crit_run_waits_destroy(struct crit_run_waits *waits);
 
 /* Who is to be told of an analysis.  Both are the waits'. */
 void crit_run_waits_listen(struct crit_run_waits *waits, const struct crit_trace_sink **ret_sink,
 			   const struct crit_listener **ret_listener);
+
+/* Who is told of each wait, as crit_filming_tell has it. */
+void crit_run_waits_tell(struct crit_run_waits *waits, const struct crit_wait_listener *listener);
 
 /* Once it is over.  Errors: with a line in err, those of crit_filming_play. */
 int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err);

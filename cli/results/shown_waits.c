@@ -20,6 +20,8 @@ static int play(const struct crit_shown_waits *shown, struct crit_recording_set 
 
 	if (shown->has_fixes)
 		crit_recording_set_film(set);
+	else if (shown->has_states)
+		crit_recording_set_film_states(set);
 	else if (shown->has_needs)
 		crit_recording_set_film_needs(set);
 	else

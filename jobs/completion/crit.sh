@@ -31,7 +31,9 @@ _crit_value()
 	-p | --pid) _crit_words "$4" "$(ps -o pid= -u "$EUID" 2>/dev/null)" ;;
 	-o | --output | --directory) _crit_directories "$4" ;;
 	--csv) _crit_words "$4" "ranks threads regions calls sites hot messages collectives" ;;
-	--by) _crit_words "$4" "line function library" ;;
+	--by) if [[ $2 == waits ]]; then _crit_words "$4" "place rank thread site"; else
+		_crit_words "$4" "line function library"
+	fi ;;
 	--color) _crit_words "$4" "auto always never" ;;
 	-*) [[ $("$1" "$2" --help 2>/dev/null </dev/null) == *"$3="* ]] ;; # anything may
 	*) false ;;
@@ -61,7 +63,7 @@ _crit()
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		_crit_words "$word" "$("$crit" --help 2>/dev/null </dev/null |
-			sed -n 's/^  crit \([a-z]*\) .*/\1/p') --help --version"
+			sed -n 's/^  crit \([a-z-]*\) .*/\1/p') --help --version"
 		return
 	fi
 	program=$([[ $command != run ]] || _crit_program)
@@ -93,7 +95,7 @@ _crit()
 		_crit_words "$word" otf2
 		((COMP_CWORD == 2)) || _crit_directories "$word"
 		;;
-	report | annotate | diff | verify | finish | gather) _crit_directories "$word" ;;
+	report | waits | what-if | annotate | diff | verify | finish | gather) _crit_directories "$word" ;;
 	esac
 }
 

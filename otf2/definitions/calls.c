@@ -41,8 +41,10 @@ static const struct collective {
 	{ "win_allocate", ROLE(RMA), OP(CREATE_HANDLE_AND_ALLOCATE) },
 	{ "win_create", ROLE(RMA), OP(CREATE_HANDLE) },
 	{ "win_free", ROLE(RMA), OP(DESTROY_HANDLE) },
+	{ "win_fence", ROLE(RMA), OP(BARRIER) },
 	{ "file_close", ROLE(FILE_IO), OP(DESTROY_HANDLE) },
 	{ "file_open", ROLE(FILE_IO), OP(CREATE_HANDLE) },
+	{ "file_", ROLE(FILE_IO), OP(BARRIER) }, /* the nearest there is */
 	{ "", ROLE(COLL_OTHER), OP(CREATE_HANDLE) },
 };
 

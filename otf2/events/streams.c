@@ -17,6 +17,7 @@ struct stream {
 	OTF2_EvtWriter *events; /* NULL: not open */
 	struct crit_trace_sums *last_sums; /* of the program's end, once is_over */
 	uint64_t last_ns;
+	uint64_t waited_ns;
 	uint32_t context; /* of the innermost region; CRIT_NONE: outside all */
 	struct held_sample *samples; /* later than the last event: messages may come before them */
 	size_t sample_count, sample_capacity;
@@ -39,7 +40,7 @@ struct crit_otf2_streams {
 	struct stream *rows;
 	uint64_t *event_counts;
 	struct crit_otf2_extent extent;
-	bool has_metrics;
+	unsigned int metrics; /* bits: those that are written */
 };
 
 struct shared_extent { /* to process 0 */
@@ -54,7 +55,7 @@ struct shared_location {
 struct crit_otf2_streams *crit_otf2_streams_create(struct crit_otf2_files *files,
 						   const struct crit_otf2_definitions *named,
 						   uint64_t first_ns, uint64_t last_ns,
-						   bool has_metrics)
+						   unsigned int metrics)
 {
 	struct crit_otf2_streams *streams = calloc(1, sizeof(*streams));
 	size_t most = crit_otf2_layout_location_count(named->layout) + 1; /* the stranger's */
@@ -68,7 +69,7 @@ struct crit_otf2_streams *crit_otf2_streams_create(struct crit_otf2_files *files
 		.rows = calloc(most, sizeof(*streams->rows)),
 		.event_counts = calloc(most, sizeof(*streams->event_counts)),
 		.extent = { .first_ns = first_ns, .last_ns = last_ns },
-		.has_metrics = has_metrics,
+		.metrics = metrics,
 	};
 	for (size_t i = 0; streams->rows && i < most; i++)
 		streams->rows[i].context = streams->rows[i].seen = CRIT_NONE;
@@ -290,17 +291,26 @@ void crit_otf2_streams_state(struct crit_otf2_streams *streams, const struct cri
 }
 
 int crit_otf2_streams_metric(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
-			     uint64_t cmetric_ns)
+			     enum crit_otf2_metric metric, uint64_t sum_ns)
 {
 	static const OTF2_Type type = OTF2_TYPE_UINT64;
-	OTF2_MetricValue value = { .unsigned_int = cmetric_ns };
+	OTF2_MetricValue value = { .unsigned_int = sum_ns };
 
-	if (!streams->has_metrics)
+	if (!(streams->metrics & 1u << metric))
 		return 0;
 	return crit_otf2_check(streams->files,
-			       OTF2_EvtWriter_Metric(at->events, NULL, at->time_ns,
-						     CRIT_OTF2_METRIC, 1, &type, &value),
+			       OTF2_EvtWriter_Metric(at->events, NULL, at->time_ns, metric, 1,
+						     &type, &value),
 			       "a metric");
+}
+
+int crit_otf2_streams_wait(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			   uint64_t waited_ns)
+{
+	struct stream *stream = &streams->rows[at->row];
+
+	stream->waited_ns += waited_ns;
+	return crit_otf2_streams_metric(streams, at, CRIT_OTF2_METRIC_WAITING, stream->waited_ns);
 }
 
 /* One of value 0 is not written: a leave without it says the same, and most are 0. */

@@ -29,7 +29,11 @@ enum crit_otf2_attribute { /* their references in the archive */
 	CRIT_OTF2_ATTRIBUTE_COUNT
 };
 
-#define CRIT_OTF2_METRIC 0u /* the only metric class: CMetric */
+enum crit_otf2_metric { /* their references, and bits of a mask: those an archive has */
+	CRIT_OTF2_METRIC_CMETRIC = 0,
+	CRIT_OTF2_METRIC_WAITING,
+	CRIT_OTF2_METRIC_COUNT
+};
 
 struct crit_otf2_streams;
 
@@ -52,7 +56,7 @@ struct crit_otf2_definitions { /* what events name */
 struct crit_otf2_streams *crit_otf2_streams_create(struct crit_otf2_files *files,
 						   const struct crit_otf2_definitions *named,
 						   uint64_t first_ns, uint64_t last_ns,
-						   bool has_metrics);
+						   unsigned int metrics);
 void crit_otf2_streams_destroy(struct crit_otf2_streams *streams);
 
 /*
@@ -97,9 +101,13 @@ int crit_otf2_streams_end(struct crit_otf2_streams *streams, const struct crit_o
 int crit_otf2_streams_setup(struct crit_otf2_streams *streams, uint32_t thread,
 			    const struct crit_trace_setup *setup);
 
-/* The CMetric of the thread so far, where it was asked for.  Errors: -EIO. */
+/* What the thread has of it so far, where it was asked for.  Errors: -EIO. */
 int crit_otf2_streams_metric(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
-			     uint64_t cmetric_ns);
+			     enum crit_otf2_metric metric, uint64_t sum_ns);
+
+/* The thread has waited once more, for so long.  Errors: -EIO. */
+int crit_otf2_streams_wait(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
+			   uint64_t waited_ns);
 
 /* Leaves a region; sums may be NULL, site (a string) CRIT_NONE.  Errors: -EIO. */
 int crit_otf2_streams_leave(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,

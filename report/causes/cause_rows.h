@@ -10,9 +10,12 @@
 #include "analysis/symbols/symbols.h"
 #include "analysis/waits/costs.h"
 
-struct crit_who { /* both CRIT_NONE: all together, or nobody of the run */
+#define CRIT_WHO_LOCKS UINT32_MAX
+
+struct crit_who { /* both CRIT_NONE, and no lock: all together, or nobody of the run */
 	uint32_t rank; /* row */
 	uint32_t thread; /* row; CRIT_NONE: all of the rank */
+	uint32_t lock; /* 0: none; its number; CRIT_WHO_LOCKS: all of the rank */
 };
 
 struct crit_cause_row {
@@ -44,6 +47,7 @@ struct crit_cause_table {
 	size_t row_count;
 	struct crit_waiter_row *pairs; /* by impact, descending */
 	size_t pair_count;
+	bool is_by_thread; /* pairs are of threads, not of ranks where there are any */
 };
 
 #endif

@@ -8,7 +8,9 @@ int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *r
 {
 	int order = crit_by_number(left->rank, right->rank);
 
-	return order ? order : crit_by_number(left->thread, right->thread);
+	if (!order)
+		order = crit_by_number(left->thread, right->thread);
+	return order ? order : crit_by_number(left->lock, right->lock);
 }
 
 static int compare_call(uint16_t left_call, const struct crit_source_location *left,
@@ -42,7 +44,7 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,
 				  bool is_thread)
 {
-	struct crit_who who = { CRIT_NONE, CRIT_NONE };
+	struct crit_who who = { CRIT_NONE, CRIT_NONE, 0 };
 
 	if (thread >= results->thread_count)
 		return who;
@@ -53,11 +55,25 @@ struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t t
 	return who;
 }
 
+struct crit_who crit_cause_lock_of(const struct crit_results *results,
+				   const struct crit_code_key *key, bool is_thread)
+{
+	struct crit_who who = crit_cause_who_of(results, key->thread, false);
+
+	who.thread = CRIT_NONE;
+	who.lock = (is_thread || who.rank == CRIT_NONE) && key->before.site
+			   ? (uint32_t)key->before.site
+			   : CRIT_WHO_LOCKS;
+	return who;
+}
+
 static void find_call(struct crit_symbols *symbols, const struct crit_thread_row *thread,
 		      const struct crit_code_call *call, uint16_t *ret_call,
 		      struct crit_source_location *ret_place)
 {
 	*ret_call = call->call;
+	if (call->call == CRIT_CODE_LOCK)
+		return; /* all are one place */
 	ret_place->offset = call->site;
 	if (symbols && call->site && call->call != CRIT_CODE_BLOCKED)
 		crit_symbols_find(symbols, thread->node, thread->pid, call->site, ret_place);

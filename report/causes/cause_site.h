@@ -11,6 +11,10 @@
 struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,
 				  bool is_thread);
 
+/* The lock of such a key; but for is_thread, and where it is of no rank, all locks of the rank. */
+struct crit_who crit_cause_lock_of(const struct crit_results *results,
+				   const struct crit_code_key *key, bool is_thread);
+
 /* Fills the row's place, by the calls of a key that is not outside.  symbols may be NULL. */
 void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_key *key,
 			   const struct crit_results *results, struct crit_symbols *symbols);

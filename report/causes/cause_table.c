@@ -8,6 +8,7 @@
 
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
+#include "analysis/waits/film.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 
@@ -93,12 +94,27 @@ static int compare_impact(const void *a, const void *b)
 	return compare_pairs(a, b);
 }
 
-static struct crit_who who_of(const struct crit_results *results, uint32_t thread,
+static struct crit_who who_of(const struct crit_results *results, const struct crit_code_key *key,
 			      enum crit_cause_by by)
 {
-	return by == CRIT_CAUSE_BY_SITE
-		       ? (struct crit_who){ CRIT_NONE, CRIT_NONE }
-		       : crit_cause_who_of(results, thread, by == CRIT_CAUSE_BY_THREAD);
+	const bool is_thread = by == CRIT_CAUSE_BY_THREAD;
+
+	if (by == CRIT_CAUSE_BY_SITE)
+		return (struct crit_who){ CRIT_NONE, CRIT_NONE, 0 };
+	return crit_code_key_is_lock(key) ? crit_cause_lock_of(results, key, is_thread)
+					  : crit_cause_who_of(results, key->thread, is_thread);
+}
+
+/* A node of an edge: a thread, or an object by its bucket. */
+static struct crit_who node_of(const struct crit_cause_table *table, uint32_t node,
+			       const struct crit_code_key *keys, const struct crit_results *results,
+			       enum crit_cause_by by)
+{
+	const struct crit_code_key thread = { .thread = node };
+	const uint32_t bucket = node & ~CRIT_FILM_OBJECT;
+	const bool is_object = node & CRIT_FILM_OBJECT && bucket < table->costs->bucket_count;
+
+	return who_of(results, is_object ? &keys[bucket] : &thread, by);
 }
 
 /* A wait for a CPU counts as code: a film does not tell it apart. */
@@ -120,7 +136,7 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 				    const struct crit_results *results, enum crit_cause_by by,
 				    bool is_cpu)
 {
-	struct crit_cause_row row = { .who = who_of(results, key->thread, by),
+	struct crit_cause_row row = { .who = who_of(results, key, by),
 				      .is_cpu = is_cpu,
 				      .direct = is_cpu ? cost->direct_cpu
 						       : cost->direct - cost->direct_cpu,
@@ -186,8 +202,8 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_code_key 
 	return 0;
 }
 
-static int fill_pairs(struct crit_cause_table *table, const struct crit_results *results,
-		      enum crit_cause_by by)
+static int fill_pairs(struct crit_cause_table *table, const struct crit_code_key *keys,
+		      const struct crit_results *results, enum crit_cause_by by)
 {
 	const enum crit_cause_by unit = by == CRIT_CAUSE_BY_SITE ? CRIT_CAUSE_BY_RANK : by;
 	struct crit_waiter_row *all = calloc(table->costs->edge_count + 1, sizeof(*all));
@@ -197,12 +213,14 @@ static int fill_pairs(struct crit_cause_table *table, const struct crit_results 
 	for (size_t i = 0; i < table->costs->edge_count; i++) {
 		const struct crit_wait_edge *edge = &table->costs->edges[i];
 
-		all[i] = (struct crit_waiter_row){ .from = who_of(results, edge->from, unit),
-						   .to = who_of(results, edge->to, unit),
-						   .count = edge->count,
-						   .raw_ns = edge->raw_ns,
-						   .self_ns = edge->part_ns[CRIT_PART_SELF],
-						   .impact = edge->impact };
+		all[i] = (struct crit_waiter_row){
+			.from = node_of(table, edge->from, keys, results, unit),
+			.to = node_of(table, edge->to, keys, results, unit),
+			.count = edge->count,
+			.raw_ns = edge->raw_ns,
+			.self_ns = edge->part_ns[CRIT_PART_SELF],
+			.impact = edge->impact
+		};
 	}
 	table->pairs = crit_group_by(&by_pair, all, table->costs->edge_count, &table->pair_count);
 	free(all);
@@ -225,7 +243,8 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_costs *costs,
 	if (!table)
 		return NULL;
 	table->costs = costs;
-	if (!fill_rows(table, keys, results, symbols, by) && !fill_pairs(table, results, by))
+	table->is_by_thread = by == CRIT_CAUSE_BY_THREAD;
+	if (!fill_rows(table, keys, results, symbols, by) && !fill_pairs(table, keys, results, by))
 		return table;
 	crit_cause_table_destroy(table);
 	return NULL;

@@ -17,8 +17,18 @@
 const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
 			   char text[CRIT_CAUSE_WHO_BYTES])
 {
-	char rank[32];
+	char rank[32], lock[24] = "locks";
 
+	if (who->lock && who->lock != CRIT_WHO_LOCKS)
+		(void)snprintf(lock, sizeof(lock), "lock %u", who->lock);
+	if (who->lock) {
+		(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "%s%s%s", lock,
+			       who->rank == CRIT_NONE ? "" : " of rank ",
+			       who->rank == CRIT_NONE ? ""
+						      : crit_rank_label(results, (int32_t)who->rank,
+									rank, sizeof(rank)));
+		return text;
+	}
 	if (who->thread != CRIT_NONE)
 		return crit_thread_label(results, who->thread, text, CRIT_CAUSE_WHO_BYTES);
 	if (who->rank == CRIT_NONE)
@@ -43,6 +53,8 @@ static const char *call_text(uint16_t call, const struct crit_source_location *p
 	}
 	if (call == CRIT_CODE_IDLE)
 		return "idle time of OpenMP";
+	if (call == CRIT_CODE_LOCK)
+		return "the handover of a lock";
 	if (!place->offset && !place->module)
 		return crit_call_name(call);
 	(void)snprintf(text, CALL_BYTES, "%.40s %s", crit_call_name(call),
@@ -107,7 +119,7 @@ const char *crit_cause_text(const struct crit_results *results, const struct cri
 			    char text[CRIT_CAUSE_BYTES])
 {
 	const bool is_all = !row->is_outside && row->who.rank == CRIT_NONE &&
-			    row->who.thread == CRIT_NONE;
+			    row->who.thread == CRIT_NONE && !row->who.lock;
 	char who[CRIT_CAUSE_WHO_BYTES], room[CRIT_CAUSE_WHAT_BYTES];
 	const char *what = crit_cause_what(row, room);
 

@@ -9,12 +9,15 @@
 #include "core/base/array.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/cause_words.h"
+#include "report/causes/fix_cpus.h"
+#include "report/causes/fix_queues.h"
 #include "report/tables/location_fit.h"
 
 #define PLACES_MAX 4u /* of which the table tells what they would gain */
-#define FUNCTIONS_MAX 3u
-#define SCENARIOS_MAX (2 * (PLACES_MAX + FUNCTIONS_MAX) + 2) /* these, all code, no transfer */
-#define PERCENT 25u /* by which they are faster then */
+#define FUNCTIONS_MAX 2u
+#define QUEUES_MAX 2u /* of those that have a CPU: threads of the run, and others */
+#define SCENARIOS_MAX (2 * (PLACES_MAX + FUNCTIONS_MAX) + QUEUES_MAX + 2) /* all code, transfer */
+#define PERCENT 25 /* by which they are faster then */
 #define LEAST_SAMPLES 30u /* of a function; fewer tell too little */
 #define FACTOR_ONE 1000000u /* denominator of factors */
 #define SLOWER_MAX 1000.0 /* a rank that is hardly there takes no more than so many times as long */
@@ -26,6 +29,8 @@ struct fixing {
 	struct crit_fix_sites sites;
 	double *changes; /* of each bucket, in the scenario that is made: of its time, 0 none */
 	struct crit_factor *factors; /* of each scenario, by bucket */
+	struct crit_factor *queue_factors; /* likewise, of those that have them, by thread */
+	size_t queue_count; /* of so many scenarios */
 	struct crit_scenario scenarios[SCENARIOS_MAX];
 };
 
@@ -59,7 +64,7 @@ static void end_row(struct fixing *fixing)
 }
 
 static void make_faster(const struct fixing *fixing, const struct crit_fix_part *part,
-			uint32_t percent)
+			int32_t percent)
 {
 	fixing->changes[part->bucket] -= part->share * percent / 100;
 }
@@ -140,7 +145,32 @@ static void add_all_balanced(struct fixing *fixing)
 		end_row(fixing);
 }
 
-static void add_promising(struct fixing *fixing)
+/* Threads queue less in the scenario that is made.  Errors: -ENOMEM. */
+static int leave_out_queues(struct fixing *fixing, enum crit_fix_kind kind, uint64_t *ret_ns)
+{
+	const size_t count = fixing->input->results->thread_count;
+	struct crit_scenario *scenario = &fixing->scenarios[fixing->table->row_count];
+	const size_t at = scenario->queue_factors ? fixing->queue_count - 1 : fixing->queue_count;
+	struct crit_factor *factors = &fixing->queue_factors[at * count];
+
+	for (size_t i = 0; !scenario->queue_factors && i < count; i++)
+		factors[i] = (struct crit_factor){ CRIT_FIX_QUEUES_ONE, CRIT_FIX_QUEUES_ONE };
+	scenario->queue_factors = factors;
+	fixing->queue_count = at + 1;
+	return crit_fix_queues_leave_out(fixing->input->results, kind, factors, ret_ns);
+}
+
+static int add_queues(struct fixing *fixing, enum crit_fix_kind kind)
+{
+	struct crit_fix_row *row = begin_row(fixing, kind);
+	int rc = leave_out_queues(fixing, kind, &row->ns);
+
+	if (!rc && row->ns)
+		end_row(fixing);
+	return rc;
+}
+
+static int add_promising(struct fixing *fixing)
 {
 	const struct crit_fix_site *best[PLACES_MAX + FUNCTIONS_MAX];
 	size_t count = best_sites(fixing, false, PLACES_MAX, best);
@@ -154,6 +184,9 @@ static void add_promising(struct fixing *fixing)
 	add_all_balanced(fixing);
 	(void)begin_row(fixing, CRIT_FIX_NO_TRANSFER);
 	end_row(fixing);
+	if (add_queues(fixing, CRIT_FIX_NO_OVERSUBSCRIPTION))
+		return -ENOMEM;
+	return add_queues(fixing, CRIT_FIX_NO_PREEMPTION);
 }
 
 static bool is_meant(const struct fixing *fixing, const struct crit_fix_wish *wish,
@@ -200,7 +233,12 @@ static bool add_wish(const struct fixing *fixing, struct crit_fix_row *row,
 	return is_there;
 }
 
-/* All that was asked for, in one scenario.  Errors: -ENOENT. */
+static bool is_of_queues(enum crit_fix_kind kind)
+{
+	return kind >= CRIT_FIX_NO_QUEUEING && kind <= CRIT_FIX_NO_PREEMPTION;
+}
+
+/* All that was asked for, in one scenario.  Errors: -ENOENT, -ENOMEM. */
 static int add_wishes(struct fixing *fixing, const struct crit_fix_wishes *wishes,
 		      struct crit_err *err)
 {
@@ -208,15 +246,19 @@ static int add_wishes(struct fixing *fixing, const struct crit_fix_wishes *wishe
 
 	for (size_t i = 0; i < wishes->count; i++) {
 		const struct crit_fix_wish *wish = &wishes->rows[i];
+		uint64_t ns = 0;
 
 		if (wish->kind == CRIT_FIX_NO_TRANSFER)
 			fixing->scenarios[0].is_without_transfer = true;
-		else if (!add_wish(fixing, row, wish))
+		else if (is_of_queues(wish->kind) && leave_out_queues(fixing, wish->kind, &ns))
+			return -ENOMEM;
+		else if (!is_of_queues(wish->kind) && !add_wish(fixing, row, wish))
 			return crit_err_set(err, -ENOENT,
 					    "no code has \"%s\" in its name; crit waits "
 					    "--by=site --all lists the names, crit report "
 					    "--by=function those of functions",
 					    wish->place);
+		row->ns += ns;
 	}
 	end_row(fixing);
 	return 0;
@@ -233,25 +275,40 @@ static int compare_gain(const void *a, const void *b)
 	return crit_cause_compare_place(&left->place, &right->place);
 }
 
-static int play(struct fixing *fixing, struct crit_err *err)
+/* Ownership: the forecast is the caller's to fini, also after an error. */
+static int foretell(const struct fixing *fixing, const struct crit_fix_wishes *wishes,
+		    struct crit_forecast *ret_forecast, struct crit_err *err)
+{
+	struct crit_forecast_options options = fixing->input->run->options;
+
+	if (wishes->cpus || wishes->do_waiters_block)
+		return crit_fix_cpus_play(fixing->input, wishes, fixing->scenarios, ret_forecast,
+					  err);
+	options.scenarios = fixing->scenarios;
+	options.scenario_count = fixing->table->row_count;
+	crit_film_rewind(fixing->input->run->film);
+	return crit_forecast_play(fixing->input->run->film, &options, ret_forecast, err);
+}
+
+static int play(struct fixing *fixing, const struct crit_fix_wishes *wishes, struct crit_err *err)
 {
 	struct crit_fix_table *table = fixing->table;
-	struct crit_forecast_options options = fixing->input->run->options;
-	struct crit_forecast forecast;
-	int rc;
+	struct crit_forecast forecast = { 0 };
+	int rc = foretell(fixing, wishes, &forecast, err);
 
-	options.scenarios = fixing->scenarios;
-	options.scenario_count = table->row_count;
-	crit_film_rewind(fixing->input->run->film);
-	rc = crit_forecast_play(fixing->input->run->film, &options, &forecast, err);
-	if (rc)
+	if (rc) {
+		crit_forecast_fini(&forecast);
 		return rc;
+	}
 	table->recorded_ns = forecast.recorded_ns;
 	table->inside_count = forecast.inside_count;
 	table->circle_count = forecast.circle_count;
+	table->wait_count = fixing->input->costs->wait_count;
+	memcpy(table->free_waits, fixing->input->run->free_waits, sizeof(table->free_waits));
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct crit_fix_row *row = &table->rows[i];
 
+		row->order_changes = forecast.order_changes[i];
 		row->gain_ns = (int64_t)(forecast.recorded_ns - forecast.end_ns[i]);
 		row->share = table->recorded_ns ? (double)row->gain_ns / (double)table->recorded_ns
 						: 0;
@@ -272,18 +329,21 @@ int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fi
 	ret_table->rows = calloc(SCENARIOS_MAX, sizeof(*ret_table->rows));
 	fixing.factors = calloc(SCENARIOS_MAX * bucket_count, sizeof(*fixing.factors));
 	fixing.changes = calloc(bucket_count, sizeof(*fixing.changes));
-	rc = ret_table->rows && fixing.factors && fixing.changes
+	fixing.queue_factors = calloc(QUEUES_MAX * input->results->thread_count + 1,
+				      sizeof(*fixing.queue_factors));
+	rc = ret_table->rows && fixing.factors && fixing.changes && fixing.queue_factors
 		     ? crit_fix_sites_make(input, &fixing.sites)
 		     : -ENOMEM;
-	if (!rc && wishes->count)
+	if (!rc && crit_fix_is_asked(wishes))
 		rc = add_wishes(&fixing, wishes, err);
 	else if (!rc)
-		add_promising(&fixing);
+		rc = add_promising(&fixing);
 	if (!rc)
-		rc = play(&fixing, err);
+		rc = play(&fixing, wishes, err);
 	crit_fix_sites_fini(&fixing.sites);
 	free(fixing.factors);
 	free(fixing.changes);
+	free(fixing.queue_factors);
 	if (!rc)
 		return 0;
 	crit_fix_table_fini(ret_table);

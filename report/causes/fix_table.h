@@ -18,22 +18,34 @@ enum crit_fix_kind {
 	CRIT_FIX_BALANCED,
 	CRIT_FIX_ALL_BALANCED, /* all code between calls at once */
 	CRIT_FIX_NO_TRANSFER, /* waits end with the last act that they need */
+	CRIT_FIX_NO_QUEUEING, /* threads have a CPU whenever they want one; a wish alone */
+	CRIT_FIX_NO_OVERSUBSCRIPTION, /* no thread of the run has a CPU that another one wants */
+	CRIT_FIX_NO_PREEMPTION, /* nobody else has one that they want */
 	CRIT_FIX_WISHES, /* what was asked for, together */
 	CRIT_FIX_KIND_COUNT
 };
 
 struct crit_fix_wish {
-	enum crit_fix_kind kind; /* FASTER, BALANCED or NO_TRANSFER */
+	enum crit_fix_kind kind; /* none of ALL_BALANCED and WISHES */
 	/* part of the text of code between calls; "function=NAME": the function, as crit_name_is */
 	const char *place;
 	int64_t rank; /* FASTER: of this one alone; -1: of all */
-	uint32_t percent; /* FASTER: how much less time, to 100 */
+	int32_t percent; /* FASTER: how much less time, to 100; below 0: more */
 };
 
-struct crit_fix_wishes { /* only these; none: the most promising changes */
+struct crit_fix_wishes { /* only these, as one change; none: the most promising changes */
 	const struct crit_fix_wish *rows;
 	size_t count;
+	/* The last two need a run that was filmed with states. */
+	uint32_t cpus; /* of each node, for all of its threads; 0: as many as it could use */
+	bool do_waiters_block; /* waits take no CPU from others */
 };
+
+/* Is a change asked for? */
+static inline bool crit_fix_is_asked(const struct crit_fix_wishes *wishes)
+{
+	return wishes->count || wishes->cpus || wishes->do_waiters_block;
+}
 
 struct crit_fix_row {
 	enum crit_fix_kind kind;
@@ -41,9 +53,10 @@ struct crit_fix_row {
 	uint32_t percent; /* FASTER */
 	uint32_t unit_count; /* that are there */
 	uint64_t sample_count; /* of a function */
-	uint64_t ns; /* in the place, of all */
+	uint64_t ns; /* in the place, or without a CPU for that reason, of all */
 	int64_t gain_ns; /* how much sooner the last thread ends; below 0: later */
 	double share; /* of the time until it ends */
+	uint64_t order_changes; /* of the forecast */
 };
 
 struct crit_fix_table {
@@ -51,6 +64,8 @@ struct crit_fix_table {
 	size_t row_count;
 	uint64_t recorded_ns; /* from the window's begin to the end of the last thread */
 	uint64_t inside_count, circle_count; /* of the forecast */
+	uint64_t wait_count;
+	uint64_t free_waits[CRIT_FREE_COUNT]; /* of these */
 };
 
 /*

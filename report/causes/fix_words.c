@@ -2,7 +2,10 @@
 // Changes of a program in words.
 #include "report/causes/fix_words.h"
 
-#include <stdio.h>
+#define WORTH_A_CHANGE 0.02 /* of the run: less than that does not stand out */
+
+static const char fix_mark[] = "; locks: order could change";
+#define FIX_MARK_BYTES ((int)sizeof(fix_mark))
 
 static const char *units_of(const struct crit_results *results, uint32_t count)
 {
@@ -11,8 +14,8 @@ static const char *units_of(const struct crit_results *results, uint32_t count)
 	return count == 1 ? "thread" : "threads";
 }
 
-const char *crit_fix_text(const struct crit_fix_row *row, const struct crit_results *results,
-			  char text[CRIT_FIX_BYTES])
+static const char *change_text(const struct crit_fix_row *row, const struct crit_results *results,
+			       char text[CRIT_FIX_BYTES])
 {
 	char what[CRIT_CAUSE_WHAT_BYTES];
 	const char *units = units_of(results, row->unit_count);
@@ -32,9 +35,50 @@ const char *crit_fix_text(const struct crit_fix_row *row, const struct crit_resu
 		return text;
 	case CRIT_FIX_NO_TRANSFER:
 		return "waits that end as soon as all they need is done";
+	case CRIT_FIX_NO_OVERSUBSCRIPTION:
+		return "enough CPUs: no thread of the run takes another's";
+	case CRIT_FIX_NO_PREEMPTION:
+		return "nobody else on the run's CPUs";
 	default:
 		return "what was asked for";
 	}
+}
+
+const char *crit_fix_text(const struct crit_fix_row *row, const struct crit_results *results,
+			  char text[CRIT_FIX_BYTES])
+{
+	char room[CRIT_FIX_BYTES];
+
+	(void)snprintf(text, CRIT_FIX_BYTES, "%.*s%s", CRIT_FIX_BYTES - FIX_MARK_BYTES,
+		       change_text(row, results, room), row->order_changes ? fix_mark : "");
+	return text;
+}
+
+/* Nothing of a single place makes up for another one. */
+void crit_fix_even_write(FILE *out, const struct crit_fix_table *table)
+{
+	const struct crit_fix_row *best = NULL;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (table->rows[i].kind == CRIT_FIX_BALANCED &&
+		    (!best || table->rows[i].gain_ns > best->gain_ns))
+			best = &table->rows[i];
+	}
+	if (best && best->share < WORTH_A_CHANGE)
+		fprintf(out, "  nothing stands out to balance: best single fix at most %.1f%%\n",
+			best->gain_ns > 0 ? 100 * best->share : 0);
+}
+
+const char *crit_fix_free_words(enum crit_free_order why)
+{
+	static const char *const words[CRIT_FREE_COUNT] = {
+		[CRIT_FREE_LOCK] = "locks",
+		[CRIT_FREE_SOURCE] = "messages of any source",
+		[CRIT_FREE_REQUEST] = "any of several requests",
+		[CRIT_FREE_TASK] = "tasks",
+	};
+
+	return words[why];
 }
 
 const char *crit_fix_kind_name(enum crit_fix_kind kind)
@@ -44,6 +88,9 @@ const char *crit_fix_kind_name(enum crit_fix_kind kind)
 		[CRIT_FIX_BALANCED] = "balanced",
 		[CRIT_FIX_ALL_BALANCED] = "all_balanced",
 		[CRIT_FIX_NO_TRANSFER] = "no_transfer",
+		[CRIT_FIX_NO_QUEUEING] = "no_queueing",
+		[CRIT_FIX_NO_OVERSUBSCRIPTION] = "no_oversubscription",
+		[CRIT_FIX_NO_PREEMPTION] = "no_preemption",
 		[CRIT_FIX_WISHES] = "wishes",
 	};
 

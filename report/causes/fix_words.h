@@ -3,16 +3,24 @@
 #ifndef CRIT_FIX_WORDS_H
 #define CRIT_FIX_WORDS_H
 
+#include <stdio.h>
+
 #include "report/causes/cause_words.h"
 #include "report/causes/fix_table.h"
 
-#define CRIT_FIX_BYTES (CRIT_CAUSE_WHAT_BYTES + 64)
+#define CRIT_FIX_BYTES (CRIT_CAUSE_WHAT_BYTES + 96)
 
-/* "balance in smooth (solver.c) over its 8 ranks".  Answers text, or a static word. */
+/* "balance in smooth (solver.c) over its 8 ranks", marked where locks could change; text. */
 const char *crit_fix_text(const struct crit_fix_row *row, const struct crit_results *results,
 			  char text[CRIT_FIX_BYTES]);
 
-/* "faster", "balanced", "all_balanced", "no_transfer", "wishes". */
+/* "locks", "tasks": what waits of a free order are for. */
+const char *crit_fix_free_words(enum crit_free_order why);
+
+/* "Nothing stands out to balance", where none of a table's changes of one place gains much. */
+void crit_fix_even_write(FILE *out, const struct crit_fix_table *table);
+
+/* "faster", "balanced", "all_balanced", "no_transfer", ... */
 const char *crit_fix_kind_name(enum crit_fix_kind kind);
 
 static inline bool crit_fix_has_place(const struct crit_fix_row *row)

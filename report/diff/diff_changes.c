@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "report/diff/cause_names.h"
 
 #define FIGURES_MAX 8
 #define NOTES_MAX 16
@@ -27,11 +28,12 @@ struct compared_table {
 	enum crit_diff_group group;
 	const char *path; /* of the array in a report */
 	const char *figures[FIGURES_MAX]; /* the first decides the order */
-	void (*name)(const json_t *row, char *text);
+	void (*name)(const json_t *report, const json_t *row, char *text);
 };
 
-static void name_rank(const json_t *row, char *text)
+static void name_rank(const json_t *report, const json_t *row, char *text)
 {
+	(void)report;
 	(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%lld.%lld",
 		       (long long)json_integer_value(json_object_get(row, "world")),
 		       (long long)json_integer_value(json_object_get(row, "rank")));
@@ -44,18 +46,20 @@ static void name_key(const json_t *row, const char *key, char *text)
 	(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s", name ? name : "?");
 }
 
-static void name_call(const json_t *row, char *text)
+static void name_call(const json_t *report, const json_t *row, char *text)
 {
+	(void)report;
 	name_key(row, "name", text);
 }
 
-static void name_region(const json_t *row, char *text)
+static void name_region(const json_t *report, const json_t *row, char *text)
 {
+	(void)report;
 	name_key(row, "path", text);
 }
 
 /* A line is the same in two builds of a program, wherever it was built; an offset is not. */
-static void name_site(const json_t *row, char *text)
+static void name_site(const json_t *report, const json_t *row, char *text)
 {
 	const char *call = json_string_value(json_object_get(row, "name"));
 	const char *file = json_string_value(json_object_get(row, "file"));
@@ -63,6 +67,7 @@ static void name_site(const json_t *row, char *text)
 	const char *module = json_string_value(json_object_get(row, "module"));
 	const char *offset = json_string_value(json_object_get(row, "offset"));
 
+	(void)report;
 	if (file)
 		(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s %s:%lld", call ? call : "?",
 			       slash ? slash + 1 : file,
@@ -70,6 +75,11 @@ static void name_site(const json_t *row, char *text)
 	else
 		(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s %s+%s", call ? call : "?",
 			       module ? module : "", offset ? offset : "");
+}
+
+static void name_cause(const json_t *report, const json_t *row, char *text)
+{
+	crit_diff_name_cause(report, row, text, CRIT_DIFF_NAME_BYTES);
 }
 
 static const struct compared_table tables[] = {
@@ -95,13 +105,14 @@ static const struct compared_table tables[] = {
 	  "mpi_call_sites",
 	  { "wait_s", "all_waiting_s", "waiting_s", "time_s", "visits" },
 	  name_site },
+	{ CRIT_DIFF_CAUSES, "causes", { "cost_s", "share", "direct_s", "path_s" }, name_cause },
 };
 
 const char *crit_diff_group_name(enum crit_diff_group group)
 {
-	static const char *const names[CRIT_DIFF_GROUP_COUNT] = {
-		"run", "efficiency", "ranks", "regions", "calls", "sites"
-	};
+	static const char *const names[CRIT_DIFF_GROUP_COUNT] = { "run",     "efficiency", "ranks",
+								  "regions", "calls",      "sites",
+								  "causes" };
 
 	return (unsigned int)group < CRIT_DIFF_GROUP_COUNT ? names[group] : "?";
 }
@@ -136,7 +147,7 @@ static int add_side(struct crit_diff *diff, const struct compared_table *table,
 		char name[CRIT_DIFF_NAME_BYTES];
 		size_t at = first;
 
-		table->name(row, name);
+		table->name(report, row, name);
 		while (at < diff->change_count && strcmp(diff->changes[at].name, name) != 0)
 			at++;
 		for (int f = 0; f < FIGURES_MAX && table->figures[f]; f++) {
@@ -273,6 +284,22 @@ static void compare_jobs(struct crit_diff *diff, const json_t *a, const json_t *
 	}
 }
 
+/* What waits cost is in both reports; else a note says where it is not. */
+static bool has_causes(struct crit_diff *diff, const json_t *a, const json_t *b)
+{
+	const bool has_a = json_is_array(json_object_get(a, "causes"));
+	const bool has_b = json_is_array(json_object_get(b, "causes"));
+
+	if (!has_a || !has_b)
+		note(diff,
+		     "causes: %s not tell what waits cost: of level profile, of an older crit, or "
+		     "not finished",
+		     has_a   ? "B does"
+		     : has_b ? "A does"
+			     : "both do");
+	return has_a && has_b;
+}
+
 struct changed_row { /* the figures of one row */
 	size_t first;
 	size_t count;
@@ -336,6 +363,8 @@ int crit_diff_create(const json_t *a, const json_t *b, struct crit_diff **ret_di
 	if (!rc)
 		rc = add_efficiency(diff, a, b);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++) {
+		if (tables[i].group == CRIT_DIFF_CAUSES && !has_causes(diff, a, b))
+			continue;
 		rc = add_side(diff, &tables[i], a, false);
 		if (!rc)
 			rc = add_side(diff, &tables[i], b, true);

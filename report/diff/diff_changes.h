@@ -16,13 +16,14 @@ enum crit_diff_group {
 	CRIT_DIFF_REGIONS,
 	CRIT_DIFF_CALLS,
 	CRIT_DIFF_CALL_SITES,
+	CRIT_DIFF_CAUSES,
 	CRIT_DIFF_GROUP_COUNT
 };
 
 struct crit_diff_change {
 	enum crit_diff_group group;
-	char name
-		[CRIT_DIFF_NAME_BYTES]; /* of the rank, region, call; of a run its verdict's side */
+	/* of the rank, region, call, cause; of a run its verdict's side */
+	char name[CRIT_DIFF_NAME_BYTES];
 	const char *figure; /* key in report.json */
 	bool has_a, has_b; /* the row is there at all */
 	double a, b;
@@ -30,7 +31,7 @@ struct crit_diff_change {
 
 struct crit_diff;
 
-/* "run", "efficiency", "ranks", "regions", "calls", "sites". */
+/* "run", "efficiency", "ranks", "regions", "calls", "sites", "causes". */
 const char *crit_diff_group_name(enum crit_diff_group group);
 
 /*

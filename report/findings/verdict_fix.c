@@ -9,6 +9,7 @@
 #include "report/causes/fix_table.h"
 
 #define LEAST_OF_ALL 0.8 /* of what balancing all code gains */
+#define LEAST_RATIO 0.01 /* of the window */
 #define FUNCTION_OF_PLACE 0.9 /* a function says more than the calls around it */
 
 /* Is the film of the waits whole? */
@@ -45,7 +46,7 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 	best = best_of(summary->fixes, CRIT_FIX_BALANCED, false);
 	function = best_of(summary->fixes, CRIT_FIX_BALANCED, true);
 	if (!all || !best || (double)best->gain_ns < LEAST_OF_ALL * (double)all->gain_ns ||
-	    best->gain_ns <= 0)
+	    (double)best->gain_ns < LEAST_RATIO * (double)summary->results->window_ns)
 		return false;
 	if (function && (double)function->gain_ns >= FUNCTION_OF_PLACE * (double)best->gain_ns)
 		best = function;

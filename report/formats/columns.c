@@ -106,15 +106,26 @@ static json_t *text_or_null(const char *words)
 }
 
 /* A call that bounds a cause, and its place. */
+static const char *cause_call_name(uint16_t call)
+{
+	switch (call) {
+	case CRIT_CODE_BLOCKED:
+		return "blocked";
+	case CRIT_CODE_IDLE:
+		return "omp idle";
+	case CRIT_CODE_LOCK:
+		return "lock handover";
+	default:
+		return crit_call_name(call);
+	}
+}
+
 static json_t *cause_call_of(uint16_t call, const struct crit_source_location *place)
 {
 	const bool is_block = call == CRIT_CODE_BLOCKED;
 	json_t *row = json_object();
 
-	(void)json_object_set_new(row, "call",
-				  json_string(is_block                 ? "blocked"
-					      : call == CRIT_CODE_IDLE ? "omp idle"
-								       : crit_call_name(call)));
+	(void)json_object_set_new(row, "call", json_string(cause_call_name(call)));
 	(void)json_object_set_new(
 		row, "system_call",
 		text_or_null(is_block ? crit_system_call_name((int)place->offset - 1) : NULL));

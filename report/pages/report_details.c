@@ -3,7 +3,7 @@
 #include "report/pages/report_details.h"
 
 #include "report/causes/cause_rows.h"
-#include "report/causes/fix_table.h"
+#include "report/causes/fix_words.h"
 #include "report/pages/hot_text.h"
 #include "report/pages/message_text.h"
 #include "report/pages/region_text.h"
@@ -154,6 +154,7 @@ static void write_fixes(FILE *out, const struct crit_summary *summary)
 	if (fixes->row_count > count || count > FIXES_MAX)
 		fprintf(out, "  and %zu more, which crit what-if shows\n",
 			fixes->row_count - (count < FIXES_MAX ? count : FIXES_MAX));
+	crit_fix_even_write(out, fixes);
 }
 
 /* Sum over app threads of every (state, class) cell that is not empty. */

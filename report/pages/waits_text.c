@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints what waits cost, and who waited for whom.
+// Prints what waits cost, who waited for whom, and the knots of that.
 #include "report/pages/waits_text.h"
 
 #include "core/base/line.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
+
+#define MEMBERS_MAX 8 /* of a knot */
 
 static void write_causes(FILE *out, const struct crit_cause_table *table,
 			 const struct crit_results *results, size_t rows_max)
@@ -54,9 +56,70 @@ static void write_pairs(FILE *out, const struct crit_cause_table *table,
 	}
 }
 
-void crit_waits_text_write(FILE *out, const struct crit_cause_table *table,
+/* "rank 0, rank 3", and how many more. */
+static void write_members(FILE *out, const struct crit_wait_graph *graph,
+			  const struct crit_results *results, size_t knot)
+{
+	size_t shown = 0;
+
+	for (size_t v = 0; v < graph->vertex_count && shown < MEMBERS_MAX; v++) {
+		char who[CRIT_CAUSE_WHO_BYTES];
+
+		if (graph->vertices[v].knot == knot)
+			crit_line_print(out, "%s%s", shown++ ? ", " : "",
+					crit_cause_who(results, &graph->vertices[v].who, who));
+	}
+	if (shown < graph->knots.rows[knot].size)
+		fprintf(out, " and %zu more", graph->knots.rows[knot].size - shown);
+	(void)fputc('\n', out);
+}
+
+static void write_knot(FILE *out, const struct crit_wait_graph *graph,
+		       const struct crit_results *results, size_t knot)
+{
+	const struct crit_knot *row = &graph->knots.rows[knot];
+
+	if (row->is_component)
+		fprintf(out,
+			"  none of these %zu, which wait for each other, as cost and path tell: ",
+			row->size);
+	else
+		fprintf(out, "%12.6f %11.6f  ", 1e-9 * (double)row->in_weight,
+			1e-9 * (double)row->out_weight);
+	write_members(out, graph, results, knot);
+}
+
+static void write_knots(FILE *out, const struct crit_wait_graph *graph,
+			const struct crit_results *results, size_t rows_max)
+{
+	const struct crit_knots *knots = &graph->knots;
+	const char *none = graph->heaviest_ns < graph->least_ns
+				   ? "nobody waits so long for another one of the run"
+				   : "who is waited for waits for the others as well";
+
+	fprintf(out,
+		"\nKnots: who the others wait for, and who waits little for them\n"
+		"  in = impact of waiting for it; out = of its own for the others; each for one "
+		"thread that waits\n"
+		"  left out: pairs below %.6f s, and the least ones up to %.6f s as long as all "
+		"wait for each other\n"
+		"        in s       out s  who\n",
+		1e-9 * (double)graph->least_ns, 1e-9 * (double)graph->most_ns);
+	for (size_t i = 0; i < knots->count; i++) {
+		if (rows_max && i == rows_max) {
+			fprintf(out, "  and %zu more; --all shows them\n", knots->count - i);
+			break;
+		}
+		write_knot(out, graph, results, i);
+	}
+	if (!knots->count)
+		fprintf(out, "  none: %s\n", none);
+}
+
+void crit_waits_text_write(FILE *out, const struct crit_wait_graph *graph,
 			   const struct crit_results *results, size_t rows_max)
 {
+	const struct crit_cause_table *table = graph->table;
 	const struct crit_costs *costs = table->costs;
 
 	fprintf(out, "crit waits: %llu waits, %.6f s in a window of %.6f s\n",
@@ -66,6 +129,8 @@ void crit_waits_text_write(FILE *out, const struct crit_cause_table *table,
 		fprintf(out, "  %llu waits went round in circles and were cut: unknown\n",
 			(unsigned long long)costs->cycle_count);
 	write_causes(out, table, results, rows_max);
-	if (table->pair_count)
+	if (table->pair_count) {
 		write_pairs(out, table, results, rows_max);
+		write_knots(out, graph, results, rows_max);
+	}
 }

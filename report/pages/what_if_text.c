@@ -2,25 +2,30 @@
 // Prints how much sooner a run would end with changes of its code.
 #include "report/pages/what_if_text.h"
 
+#include "report/causes/fix_words.h"
 #include "report/formats/row_writer.h"
 
-#define WORTH_A_CHANGE 0.02 /* of the run: less than that does not stand out */
-
-/* A run whose ranks work alike: nothing of a single place makes up for another one. */
-static void write_even(FILE *out, const struct crit_fix_table *table)
+/* Waits that another act could have ended. */
+static void write_free(FILE *out, const struct crit_fix_table *table)
 {
-	const struct crit_fix_row *best = NULL;
+	uint64_t count = 0;
 
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (table->rows[i].kind == CRIT_FIX_BALANCED &&
-		    (!best || table->rows[i].gain_ns > best->gain_ns))
-			best = &table->rows[i];
+	for (int why = 0; why < CRIT_FREE_COUNT; why++)
+		count += table->free_waits[why];
+	if (!count)
+		return;
+	fprintf(out,
+		"  order could change for %.1f%% of %llu waits, which are played as recorded: ",
+		100 * (double)count / (double)table->wait_count,
+		(unsigned long long)table->wait_count);
+	for (int why = 0, said = 0; why < CRIT_FREE_COUNT; why++) {
+		if (!table->free_waits[why])
+			continue;
+		fprintf(out, "%s%llu for %s", said++ ? ", " : "",
+			(unsigned long long)table->free_waits[why],
+			crit_fix_free_words((enum crit_free_order)why));
 	}
-	if (best && best->share < WORTH_A_CHANGE)
-		fprintf(out,
-			"  no imbalance stands out: to balance a single place gains at most "
-			"%.1f%%\n",
-			best->gain_ns > 0 ? 100 * best->share : 0);
+	(void)fputc('\n', out);
 }
 
 void crit_what_if_text_write(FILE *out, const struct crit_fix_table *table,
@@ -37,7 +42,8 @@ void crit_what_if_text_write(FILE *out, const struct crit_fix_table *table,
 		       &(struct crit_rows){ .at = table->rows,
 					    .count = table->row_count,
 					    .max = table->row_count });
-	write_even(out, table);
+	crit_fix_even_write(out, table);
+	write_free(out, table);
 	if (table->inside_count)
 		fprintf(out, "  %llu acts lie inside other waits: their times are less certain\n",
 			(unsigned long long)table->inside_count);

@@ -6,6 +6,8 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -84,7 +86,15 @@ static void fault_late(void)
 	close(fd);
 }
 
-/* By the entry of 32-bit programs, which the kernel may be without. */
+static sigjmp_buf without_entry;
+
+static void leave_entry(int number)
+{
+	(void)number;
+	siglongjmp(without_entry, 1);
+}
+
+/* By the entry of 32-bit programs, which the kernel may be without: it answers, or faults. */
 static void sleep_compat(void)
 {
 #if defined(__x86_64__)
@@ -98,6 +108,9 @@ static void sleep_compat(void)
 		return;
 	pause_32->seconds = 0;
 	pause_32->nanoseconds = PAUSE_NS;
+	if (sigsetjmp(without_entry, 1))
+		return;
+	(void)signal(SIGSEGV, leave_entry);
 	__asm__ volatile("int $0x80"
 			 : "=a"(rc)
 			 : "0"(NANOSLEEP_32), "b"(pause_32), "c"(0)

@@ -25,7 +25,7 @@ const char *crit_edge_kind_name(enum crit_edge_kind kind)
 		[CRIT_EDGE_NONE] = "none",         [CRIT_EDGE_MESSAGE] = "message",
 		[CRIT_EDGE_RECEIVER] = "receiver", [CRIT_EDGE_COLLECTIVE] = "collective",
 		[CRIT_EDGE_BARRIER] = "barrier",   [CRIT_EDGE_LOCK] = "lock",
-		[CRIT_EDGE_WAKEUP] = "wakeup",
+		[CRIT_EDGE_WAKEUP] = "wakeup",     [CRIT_EDGE_TASK] = "task",
 	};
 
 	return names[kind];

@@ -46,7 +46,7 @@ static void check_seed(uint64_t seed)
 
 	CHECK_CASE("seed %llu", (unsigned long long)seed);
 	sim_messages_make(&w, seed, 0);
-	results = crit_told_edges_alone(&w.m, 1, &told);
+	results = crit_told_edges_sends(w.m, &told);
 	CHECK_UINT_EQ(crit_told_edges_differences(&told, &w.edges, results, number_of), 0);
 	check_posted(&told, &w.edges);
 	crit_results_destroy(results);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/analyse.h"
+#include "analysis/waits/filming.h"
 #include "core/base/array.h"
 #include "core/base/err.h"
 #include "tests/lib/cluster.h"
@@ -27,6 +28,7 @@ static int add(void *user, const struct crit_event *event)
 						.end_ns = edge->end_ns,
 						.cause_ns = edge->cause_ns,
 						.object = edge->object,
+						.bytes = edge->bytes,
 						.number = edge->send_number,
 						.posted = edge->receive_number,
 						.waiter = edge->waiter,
@@ -48,9 +50,9 @@ struct crit_listener crit_told_edges_listener(struct sim_edges *edges)
 static void translate(struct sim_edge *edge, const struct crit_results *results,
 		      uint64_t (*number_of)(uint64_t row))
 {
-	bool has_communicator = edge->kind == CRIT_EDGE_MESSAGE ||
-				edge->kind == CRIT_EDGE_RECEIVER ||
-				edge->kind == CRIT_EDGE_COLLECTIVE;
+	bool has_communicator =
+		edge->kind == CRIT_EDGE_MESSAGE || edge->kind == CRIT_EDGE_RECEIVER ||
+		edge->kind == CRIT_EDGE_RENDEZVOUS || edge->kind == CRIT_EDGE_COLLECTIVE;
 
 	edge->waiter = results->threads[edge->waiter].tid;
 	edge->cause = results->threads[edge->cause].tid;
@@ -121,30 +123,65 @@ static void close_files(const struct memory_files *files, size_t count)
 		close(files->fds[i]);
 }
 
+static int analyse(struct crit_maker *const *makers, size_t count,
+		   const struct crit_analysis_options *options, struct crit_results **ret_results,
+		   struct crit_err *err)
+{
+	struct memory_files files = { 0 };
+	int rc;
+
+	open_files(&files, makers, count);
+	rc = crit_analyse(files.paths, count, options, ret_results, err);
+	close_files(&files, count);
+	return rc;
+}
+
 int crit_told_edges_analyse(struct crit_maker *const *makers, size_t count,
 			    const struct crit_listener *listener, struct crit_results **ret_results)
 {
 	const struct crit_analysis_options options = { .listener = listener };
 	struct crit_err err = { .text = "" };
-	struct memory_files files = { 0 };
-	int rc;
 
-	open_files(&files, makers, count);
-	rc = crit_analyse(files.paths, count, &options, ret_results, &err);
-	close_files(&files, count);
-	return rc;
+	return analyse(makers, count, &options, ret_results, &err);
+}
+
+int crit_told_edges_film(struct crit_maker *maker, struct crit_filming *filming,
+			 struct crit_results **ret_results)
+{
+	const struct crit_trace_sink sink = crit_filming_sink(filming);
+	const struct crit_listener listener = crit_filming_listener(filming);
+	const struct crit_analysis_options options = { .trace = &sink, .listener = &listener };
+	struct crit_err err = { .text = "" };
+
+	return analyse(&maker, 1, &options, ret_results, &err);
+}
+
+static struct crit_results *listen(struct crit_maker *const *makers, size_t count,
+				   const struct crit_listener *listener)
+{
+	struct crit_results *results = NULL;
+
+	if (crit_told_edges_analyse(makers, count, listener, &results))
+		crit_maker_fail("analyse recordings");
+	return results;
 }
 
 struct crit_results *crit_told_edges_alone(struct crit_maker *const *makers, size_t count,
 					   struct sim_edges *ret_told)
 {
 	const struct crit_listener listener = crit_told_edges_listener(ret_told);
-	struct crit_results *results = NULL;
 
 	*ret_told = (struct sim_edges){ 0 };
-	if (crit_told_edges_analyse(makers, count, &listener, &results))
-		crit_maker_fail("analyse recordings");
-	return results;
+	return listen(makers, count, &listener);
+}
+
+struct crit_results *crit_told_edges_sends(struct crit_maker *maker, struct sim_edges *ret_told)
+{
+	struct crit_listener listener = crit_told_edges_listener(ret_told);
+
+	listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_RENDEZVOUS] = add;
+	*ret_told = (struct sim_edges){ 0 };
+	return listen(&maker, 1, &listener);
 }
 
 void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t transport,

@@ -8,6 +8,8 @@
 #include "tests/maker/maker.h"
 #include "tests/sim/edges.h"
 
+struct crit_filming;
+
 /* A listener that adds each edge to a list, threads still by their rows. */
 struct crit_listener crit_told_edges_listener(struct sim_edges *edges);
 
@@ -25,9 +27,16 @@ int crit_told_edges_analyse(struct crit_maker *const *makers, size_t count,
 			    const struct crit_listener *listener,
 			    struct crit_results **ret_results);
 
+/* The same for the film of a recording. */
+int crit_told_edges_film(struct crit_maker *maker, struct crit_filming *filming,
+			 struct crit_results **ret_results);
+
 /* The same for all edges, alone or as several processes.  Errors: end the program. */
 struct crit_results *crit_told_edges_alone(struct crit_maker *const *makers, size_t count,
 					   struct sim_edges *ret_told);
+/* The same, alone, for those of sends that may need their receivers as well. */
+struct crit_results *crit_told_edges_sends(struct crit_maker *maker, struct sim_edges *ret_told);
+
 void crit_told_edges_together(struct crit_maker *const *makers, size_t count, uint32_t transport,
 			      size_t round_steps, struct sim_edges *ret_told);
 

@@ -33,7 +33,8 @@ recorded() {
 
 declare -A codes
 faults=0
-broken=0 # films that contradict themselves, costs that break a law
+played=0
+broken=0 # films that contradict themselves, costs that break a law, waits that are not in their thread's cells
 # reads COMMAND ARGUMENT…: one of the codes of crit, within a minute.
 reads() {
 	local code
@@ -66,12 +67,21 @@ for ((seed = 1; seed <= count; seed++)); do
 	reads verify "$trial/damaged"
 	reads waits "$trial/damaged"
 	[[ $(cat "$trial/words") = *"cannot play"* || $(cat "$trial/words") = *" ns"* ]] && broken=$((broken + 1))
+	reads waits --json "$trial/damaged"
+	[ -s "$trial/said" ] || continue # nothing to play
+	mv "$trial/said" "$trial/waits.json"
+	played=$((played + 1))
+	reads report --json "$trial/damaged"
+	said=$("$(dirname "$0")/../waits/cells.py" "$trial/waits.json" "$trial/said" 2>&1) && continue
+	broken=$((broken + 1))
+	echo "seed $seed: $(head -n 2 <<<"$said")"
 done
+said=
 for code in "${!codes[@]}"; do said+="$code: ${codes[$code]} times  "; done
 [ "$faults" -eq 0 ]
 point "$count damaged recordings" $? "exit codes $said"
-[ "$broken" -eq 0 ]
-point "the laws of waits hold in each" $? "broken: $broken"
+[ "$broken" -eq 0 ] && [ "$played" -gt $((count / 2)) ]
+point "the laws of waits hold in each" $? "broken: $broken of $played that could be played"
 for code in 0 3; do # some damage is told of, and some does not matter
 	[ "${codes[$code]:-0}" -gt 0 ]
 	point "some end with $code" $? ""

@@ -24,6 +24,7 @@ int sim_edges_compare(const void *left, const void *right)
 	rc = rc ? rc : crit_by_number(a->cause, b->cause);
 	rc = rc ? rc : crit_by_number(a->object, b->object);
 	rc = rc ? rc : crit_by_number(a->number, b->number);
+	rc = rc ? rc : crit_by_number(a->bytes, b->bytes);
 	rc = rc ? rc : crit_by_number(a->cause_ns, b->cause_ns);
 	rc = rc ? rc : crit_by_number(a->begin_ns, b->begin_ns);
 	return rc ? rc : crit_by_number(a->call, b->call);

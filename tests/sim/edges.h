@@ -11,6 +11,7 @@
 struct sim_edge {
 	uint64_t begin_ns, end_ns, cause_ns;
 	uint64_t object; /* of a communicator: as the simulator numbers it */
+	uint64_t bytes; /* of a message, where its size matters */
 	uint64_t number; /* send_number */
 	uint64_t posted; /* the simulator's number of the receive, or receive_number */
 	uint32_t waiter, cause;

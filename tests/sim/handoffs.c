@@ -263,9 +263,11 @@ static void exchange(struct hand_rank *ranks, uint32_t count, uint32_t number)
 	}
 }
 
-/* No two ranks enter at once. */
-static void reduce(struct hand_rank *ranks, uint32_t count, uint32_t number)
+/* No two ranks enter at once.  Of some calls on a communicator nobody waits for the others. */
+static void come_together(struct hand_rank *ranks, uint32_t count, uint32_t number)
 {
+	const uint16_t call = number % 3 ? CRIT_MPI_Allreduce : CRIT_MPI_Comm_dup;
+	const bool is_loose = call == CRIT_MPI_Comm_dup && number % 2;
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -274,7 +276,7 @@ static void reduce(struct hand_rank *ranks, uint32_t count, uint32_t number)
 		(void)step(r, 0, 5000);
 		r->now_ns[0] += 16 * ((count + i - r->now_ns[0] / 16 % count) % count);
 		r->enter_ns = r->now_ns[0];
-		crit_maker_enter(r->m, r->streams[0], r->enter_ns, CRIT_MPI_Allreduce);
+		crit_maker_enter(r->m, r->streams[0], r->enter_ns, call);
 		if (r->enter_ns > ranks[last].enter_ns)
 			last = i;
 	}
@@ -286,9 +288,10 @@ static void reduce(struct hand_rank *ranks, uint32_t count, uint32_t number)
 							     .comm = CRIT_COMM_WORLD,
 							     .peer = CRIT_PEER_ANY,
 							     .tag = (int32_t)number });
-		r->now_ns[0] = ranks[last].enter_ns;
-		end_call(r, CRIT_MPI_Allreduce);
-		if (i != last)
+		if (!is_loose)
+			r->now_ns[0] = ranks[last].enter_ns;
+		end_call(r, call);
+		if (i != last && r->now_ns[0] >= ranks[last].enter_ns)
 			sim_edges_add(&r->w->edges,
 				      &(struct sim_edge){ .begin_ns = r->enter_ns,
 							  .end_ns = r->now_ns[0],
@@ -296,7 +299,7 @@ static void reduce(struct hand_rank *ranks, uint32_t count, uint32_t number)
 							  .waiter = r->pid,
 							  .cause = ranks[last].pid,
 							  .kind = CRIT_EDGE_COLLECTIVE,
-							  .call = CRIT_MPI_Allreduce });
+							  .call = call });
 	}
 }
 
@@ -359,7 +362,7 @@ void sim_handoffs_make(struct sim_handoffs *w)
 		for (uint32_t i = 0; i < count; i++)
 			run_region(&ranks[i]);
 		exchange(ranks, count, number);
-		reduce(ranks, count, number);
+		come_together(ranks, count, number);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		close_rank(&ranks[i]);

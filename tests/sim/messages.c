@@ -18,6 +18,7 @@ static void enter(struct sim_messages *w, uint32_t rank, uint32_t call)
 	w->now_ns[rank] += (8 + rank - w->now_ns[rank] % 8) % 8; /* no two ranks enter at once */
 	w->begin_ns = w->now_ns[rank];
 	w->left_count = 0;
+	w->completes = 0;
 	crit_maker_enter(w->m, w->streams[rank][w->thread], w->now_ns[rank], call);
 }
 
@@ -36,8 +37,10 @@ static void stay(struct sim_messages *w, struct sim_stay *ret_stay, uint32_t cal
 static void leave(struct sim_messages *w, uint32_t call)
 {
 	w->now_ns[w->rank] += 1 + below(w, 500);
-	for (uint32_t i = 0; i < w->left_count; i++)
+	for (uint32_t i = 0; i < w->left_count; i++) {
 		w->left[i]->end_ns = w->now_ns[w->rank];
+		w->left[i]->completes = w->completes;
+	}
 	crit_maker_leave(w->m, w->streams[w->rank][w->thread], w->now_ns[w->rank], call);
 }
 
@@ -65,7 +68,9 @@ static void count_send(struct sim_messages *w, uint32_t call, const struct sim_r
 	w->sent_bytes[r->from][r->to] += r->bytes;
 	if (w->send_count == SIM_ENDS)
 		crit_maker_fail("keep so many messages");
-	w->sends[w->send_count] = (struct sim_end){ .comm = r->comm, .from = r->from, .to = r->to };
+	w->sends[w->send_count] = (struct sim_end){
+		.comm = r->comm, .from = r->from, .to = r->to, .bytes = r->bytes
+	};
 	stay(w, &w->sends[w->send_count++].stay, call);
 }
 
@@ -118,6 +123,7 @@ static void block(struct sim_messages *w, const struct sim_request *r, bool is_s
 	posted.posted = ++w->posted;
 	enter(w, is_send ? r->from : r->to, call);
 	posted.posted_ns = w->begin_ns;
+	w->completes++;
 	put(w, say(w, is_send ? CRIT_D_SEND : CRIT_D_RECV, r, is_send ? r->to : r->from, 0));
 	if (is_send)
 		count_send(w, call, r);
@@ -169,6 +175,7 @@ static void post(struct sim_messages *w, const struct sim_request *like, bool is
 	put(w, what);
 	r->posted = ++w->posted;
 	r->posted_ns = w->begin_ns;
+	r->send = w->send_count;
 	if (is_send && r->is_active)
 		count_send(w, r->call, r);
 	leave(w, r->call);
@@ -210,6 +217,7 @@ static void start(struct sim_messages *w, uint32_t rank)
 		r->posted = ++w->posted;
 		r->posted_ns = w->begin_ns;
 		r->call = CRIT_MPI_Startall;
+		r->send = w->send_count;
 		if (r->is_send)
 			count_send(w, r->call, r);
 	}
@@ -229,11 +237,14 @@ static void end(struct sim_messages *w, uint32_t rank, bool is_all)
 			       ? (struct crit_slot_detail){ .detail = CRIT_D_DONE,
 							    .request = 0x100 + i }
 			       : say(w, CRIT_D_DONE, r, r->from, 0x100 + i));
+		w->completes++;
 		r->is_active = false;
 		r->is_live = r->is_persistent;
 		if (r->is_collective)
 			stay(w, &w->instances[r->instance].stays[r->member], CRIT_MPI_Waitsome);
-		else if (!r->is_send)
+		else if (r->is_send)
+			stay(w, &w->sends[r->send].done, CRIT_MPI_Waitsome);
+		else
 			count_receive(w, r->call, CRIT_MPI_Waitsome, r);
 	}
 	leave(w, CRIT_MPI_Waitsome);
@@ -416,24 +427,39 @@ static bool is_of_way(const struct sim_end *a, const struct sim_end *b)
 	return a->comm == b->comm && a->from == b->from && a->to == b->to;
 }
 
-/* A blocking send that lasted until its receive was posted, or its receiver came. */
-static void add_receiver(struct sim_messages *w, const struct sim_end *send,
-			 const struct sim_end *receive)
+static void add_wait(struct sim_messages *w, enum crit_edge_kind kind, const struct sim_stay *wait,
+		     const struct sim_stay *cause, uint64_t cause_ns, const struct sim_end *send)
 {
-	const uint64_t cause_ns = receive->posted_ns > send->stay.begin_ns ? receive->posted_ns
-									   : receive->stay.begin_ns;
-
-	if (send->stay.call != CRIT_MPI_Send || cause_ns <= send->stay.begin_ns ||
-	    cause_ns >= send->stay.end_ns)
-		return;
-	sim_edges_add(&w->edges, &(struct sim_edge){ .begin_ns = send->stay.begin_ns,
-						     .end_ns = send->stay.end_ns,
+	sim_edges_add(&w->edges, &(struct sim_edge){ .begin_ns = wait->begin_ns,
+						     .end_ns = wait->end_ns,
 						     .cause_ns = cause_ns,
-						     .object = receive->comm,
-						     .waiter = send->stay.tid,
-						     .cause = receive->stay.tid,
-						     .kind = CRIT_EDGE_RECEIVER,
-						     .call = CRIT_MPI_Send });
+						     .object = send->comm,
+						     .bytes = send->bytes,
+						     .waiter = wait->tid,
+						     .cause = cause->tid,
+						     .kind = kind,
+						     .call = wait->call });
+}
+
+/*
+ * The receiver's act is its call, unless the send is over by then: the receive was posted before.
+ * A send that was all its call was for has waited for it, if it came within; others may have.
+ */
+static void add_rendezvous(struct sim_messages *w, const struct sim_end *send,
+			   const struct sim_end *receive)
+{
+	const bool is_blocking = send->stay.call == CRIT_MPI_Send;
+	const struct sim_stay *wait = is_blocking ? &send->stay : &send->done;
+	const bool is_over = receive->stay.begin_ns >= wait->end_ns;
+	const uint64_t cause_ns = is_over ? receive->posted_ns : receive->stay.begin_ns;
+	const bool has_waited = wait->completes == 1 && cause_ns > wait->begin_ns &&
+				cause_ns < wait->end_ns;
+
+	add_wait(w, has_waited ? CRIT_EDGE_RECEIVER : CRIT_EDGE_RENDEZVOUS, wait, &receive->stay,
+		 cause_ns, send);
+	if (!is_blocking && wait->begin_ns > receive->stay.begin_ns &&
+	    wait->begin_ns < receive->stay.end_ns)
+		add_wait(w, CRIT_EDGE_RENDEZVOUS, &receive->stay, wait, wait->begin_ns, send);
 }
 
 /* The k-th send of each way with the k-th receive; MPI_COMM_SELF is left out. */
@@ -460,7 +486,7 @@ static void pair_messages(struct sim_messages *w)
 							     .cause = send->stay.tid,
 							     .kind = CRIT_EDGE_MESSAGE,
 							     .call = receive->stay.call });
-		add_receiver(w, send, receive);
+		add_rendezvous(w, send, receive);
 	}
 }
 

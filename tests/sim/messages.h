@@ -34,6 +34,7 @@ struct sim_request {
 	uint32_t comm;
 	bool is_any;
 	uint16_t call;
+	uint32_t send; /* of a send: index into sends */
 	uint32_t posted; /* of a receive: running number */
 	uint64_t posted_ns;
 	bool is_collective;
@@ -43,6 +44,7 @@ struct sim_request {
 struct sim_stay { /* of a thread in a call */
 	uint64_t begin_ns, end_ns;
 	uint32_t tid, call;
+	uint32_t completes; /* messages and requests, in the call */
 };
 
 struct sim_instance {
@@ -57,7 +59,9 @@ struct sim_end { /* of a message */
 	uint32_t comm, from, to; /* world ranks */
 	uint32_t posted;
 	uint64_t posted_ns;
+	uint64_t bytes;
 	struct sim_stay stay;
+	struct sim_stay done; /* of a send by a request: where that is waited for */
 };
 
 struct sim_volume {
@@ -85,7 +89,7 @@ struct sim_messages {
 	uint32_t send_count, receive_count, posted;
 	uint64_t begin_ns; /* of the open span */
 	struct sim_stay *left[2 * SIM_HANDLES]; /* of the open span: they end with it */
-	uint32_t left_count;
+	uint32_t left_count, completes;
 	struct sim_edges edges; /* all that there are */
 };
 

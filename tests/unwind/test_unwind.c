@@ -4,15 +4,20 @@
 #include "analysis/unwind/unwind.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/symbols/elf_reader.h"
 #include "analysis/unwind/frame_registers.h"
 #include "core/base/cleanup.h"
 #include "tests/lib/check.h"
+#include "tests/lib/check_scratch.h"
 
 #define SP 0x7fff0000ull
 
@@ -292,9 +297,72 @@ static void check_vdso(void)
 	end_own();
 }
 
+/* The dynamic linker begins in assembly without CFI, and nobody has called it. */
+static void check_entry(void)
+{
+	const uint64_t begin = getauxval(AT_BASE);
+	struct crit_unwind_copy copy;
+	Elf64_Ehdr header;
+
+	TAKE_COPY(copy);
+	copy.stack_bytes = 0;
+	begin_own(true);
+	if (begin) {
+		// NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel passes addresses as numbers
+		memcpy(&header, (const void *)begin, sizeof(header));
+		for (uint64_t at = 0; at < 8; at += 4) {
+			copy.pc = begin + header.e_entry + at;
+			crit_unwind(own.unwinder, &own.maps, &copy, &chain);
+			CHECK_UINT_EQ(chain.end, CRIT_UNWIND_COMPLETE);
+			CHECK_UINT_EQ(chain.frame_count, 1);
+		}
+	}
+	end_own();
+}
+
+/* A library may name a function of its own as its entry point, and that one has callers. */
+static void check_library_entry(void)
+{
+	const struct crit_frame_row *row = NULL;
+	struct crit_elf_head head;
+	struct crit_elf_wanted wanted = { 0 };
+	struct stat status;
+	char path[PATH_MAX];
+	Elf64_Ehdr header;
+	int fd = -1;
+
+	if (!check_enter_scratch())
+		return;
+	begin_own(true);
+	if (CHECK_INT_EQ(system("echo 'int f(int a) { return a + 1; }' | cc -O2 -shared -fPIC"
+				" -fno-asynchronous-unwind-tables -Wl,-e,f -x c - -o lib.so"),
+			 0) &&
+	    CHECK(realpath("lib.so", path)) &&
+	    CHECK((fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0) &&
+	    CHECK_INT_EQ(fstat(fd, &status), 0) &&
+	    CHECK_INT_EQ(read(fd, &header, sizeof(header)), sizeof(header))) {
+		wanted.path = path;
+		wanted.inode = status.st_ino;
+		CHECK_INT_EQ(crit_elf_reader_open(own.reader, &wanted, &head), CRIT_ELF_OPEN);
+		wanted.changed_ns = head.changed_ns;
+		CHECK(header.e_entry);
+		if (CHECK_INT_EQ(crit_elf_reader_frame_row(own.reader, &wanted, header.e_entry,
+							   &row),
+				 CRIT_ELF_OPEN) &&
+		    CHECK(row))
+			CHECK_UINT_EQ(row->rule.cfa.kind, CRIT_FRAME_UNDEFINED);
+	}
+	if (fd >= 0)
+		close(fd);
+	end_own();
+	check_leave_scratch();
+}
+
 int main(void)
 {
 	check_maps();
+	check_entry();
+	check_library_entry();
 	check_expressions();
 	check_chain_ends();
 	check_unknown_files();

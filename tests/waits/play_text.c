@@ -4,10 +4,13 @@
 // A film: "film BEGIN END THREADS LAST", then "part P" for each bucket, then its entries in
 // the order in which they are written, then "play":
 //   until TIME NODE BUCKET | wait TIME NODE KIND NUMBER | end TIME NODE KIND NUMBER |
-//   queue TIME NODE | run TIME NODE |
+//   queue TIME NODE | run TIME NODE | sleep TIME NODE | wake TIME NODE |
 //   cause|need TIME NODE NUMBER | arrival TIME NODE OBJECT IS-LAST | birth TIME NODE THREAD
-// Or, instead of "play", for each scenario "scenario IS-WITHOUT-TRANSFER" and then "factor
-// NUMERATOR DENOMINATOR" for each bucket, then "forecast OUTSIDE", which prints when it ends.
+// Or, instead of "play", for each scenario "scenario IS-WITHOUT-TRANSFER", then "factor NUMERATOR
+// DENOMINATOR" for each bucket, and "queued" likewise for each thread or for none, then "forecast
+// OUTSIDE", which prints when it ends, and how often a lock could go to another; or, for one
+// scenario, "share OUTSIDE NODES CPUS DO-WAITERS-BLOCK IS-LAST", with thread i on node i % NODES;
+// the film is kept for another scenario until IS-LAST.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,10 +19,12 @@
 
 #include "analysis/waits/backplay.h"
 #include "analysis/waits/resolved_film.h"
+#include "analysis/whatif/cpu_sharing.h"
 #include "core/base/cleanup.h"
 
 #define BUCKETS_MAX 64
 #define SCENARIOS_MAX 16
+#define THREADS_MAX 64
 
 struct text_film {
 	struct crit_film *film;
@@ -27,7 +32,9 @@ struct text_film {
 	uint8_t parts[BUCKETS_MAX];
 	struct crit_scenario scenarios[SCENARIOS_MAX];
 	struct crit_factor factors[SCENARIOS_MAX][BUCKETS_MAX];
-	size_t scenario_count, factor_count; /* factors of the last scenario */
+	struct crit_factor queue_factors[SCENARIOS_MAX][THREADS_MAX];
+	size_t scenario_count, factor_count, queue_count; /* factors of the last scenario */
+	struct crit_filmed_run run; /* of scenarios that share CPUs */
 };
 
 static void print_costs(const struct crit_costs *costs)
@@ -74,9 +81,7 @@ static int play(struct text_film *text)
 	return rc;
 }
 
-/* Of a finished film, whatever scenarios there are. */
-static int play_forwards(struct text_film *text, struct crit_forecast *ret_forecast,
-			 uint32_t outside, struct crit_err *err)
+static int turn_round(struct text_film *text, struct crit_filmed_run *ret_run, struct crit_err *err)
 {
 	const struct crit_resolved_film_options options = {
 		.file = { .directory = ".", .max_bytes = 1u << 30 },
@@ -84,10 +89,18 @@ static int play_forwards(struct text_film *text, struct crit_forecast *ret_forec
 		.thread_count = text->options.thread_count,
 		.bucket_count = text->options.bucket_count,
 	};
+
+	return crit_filmed_run_make(text->film, &options, ret_run, err);
+}
+
+/* Of a finished film, whatever scenarios there are. */
+static int play_forwards(struct text_film *text, struct crit_forecast *ret_forecast,
+			 uint32_t outside, struct crit_err *err)
+{
 	struct crit_filmed_run run = { .options = { .outside = outside,
 						    .scenarios = text->scenarios,
 						    .scenario_count = text->scenario_count } };
-	int rc = crit_filmed_run_make(text->film, &options, &run, err);
+	int rc = turn_round(text, &run, err);
 
 	if (!rc)
 		rc = crit_forecast_play(run.film, &run.options, ret_forecast, err);
@@ -108,9 +121,72 @@ static int forecast(struct text_film *text, uint32_t outside)
 	else
 		printf("recorded %" PRIu64 "\n", told.recorded_ns);
 	for (size_t i = 0; i < text->scenario_count && !rc; i++)
-		printf("end %" PRIu64 "\n", told.end_ns[i]);
+		printf("end %" PRIu64 " %" PRIu64 "\n", told.end_ns[i], told.order_changes[i]);
 	puts("done");
 	crit_forecast_fini(&told);
+	crit_film_destroy(text->film);
+	text->film = NULL;
+	return rc;
+}
+
+struct sharing {
+	unsigned outside, nodes, cpus, do_block, is_last;
+};
+
+static int play_shared(struct text_film *text, const struct sharing *sharing, uint64_t *ret_end_ns,
+		       struct crit_err *err)
+{
+	uint32_t nodes[THREADS_MAX] = { 0 };
+	double cpus[THREADS_MAX];
+	const struct crit_run_steps_options options = {
+		.begin_ns = text->options.begin_ns,
+		.thread_count = text->options.thread_count,
+		.bucket_count = text->options.bucket_count,
+		.node_count = sharing->nodes,
+		.thread_nodes = nodes,
+		.outside = sharing->outside,
+		.steps_max = 1u << 20,
+	};
+	const struct crit_cpu_sharing_options played = { .node_cpus = cpus,
+							 .scenario = text->scenarios[0],
+							 .do_waiters_block = sharing->do_block };
+	struct crit_run_steps steps = { 0 };
+	uint64_t circles;
+	int rc;
+
+	for (size_t i = 0; i < THREADS_MAX; i++) {
+		nodes[i] = (uint32_t)(i % sharing->nodes);
+		cpus[i] = sharing->cpus;
+	}
+	crit_film_rewind(text->run.film);
+	rc = crit_run_steps_make(text->run.film, &options, &steps, err);
+	if (!rc)
+		rc = crit_cpu_sharing_play(&steps, &played, ret_end_ns, &circles);
+	crit_run_steps_fini(&steps);
+	return rc;
+}
+
+/* The film is turned round by the first of its scenarios. */
+static int share(struct text_film *text, const struct sharing *sharing)
+{
+	struct crit_err err = { "" };
+	uint64_t end_ns;
+	int rc = 0;
+
+	if (!text->run.film)
+		rc = crit_film_finish(text->film, &err);
+	if (!rc && !text->run.film)
+		rc = turn_round(text, &text->run, &err);
+	if (!rc)
+		rc = play_shared(text, sharing, &end_ns, &err);
+	if (rc)
+		fprintf(stderr, "crit-waits-play: %s\n", err.text);
+	else
+		printf("end %" PRIu64 "\n", end_ns);
+	text->scenario_count = 0;
+	if (!sharing->is_last)
+		return rc;
+	crit_filmed_run_fini(&text->run);
 	crit_film_destroy(text->film);
 	text->film = NULL;
 	return rc;
@@ -153,6 +229,10 @@ static int put(struct text_film *text, const char *line)
 		entry.type = CRIT_FILM_QUEUE;
 	else if (sscanf(line, "run %" SCNu64 " %" SCNu32, &entry.time_ns, &entry.node) == 2)
 		entry.type = CRIT_FILM_RUN;
+	else if (sscanf(line, "sleep %" SCNu64 " %" SCNu32, &entry.time_ns, &entry.node) == 2)
+		entry.type = CRIT_FILM_SLEEP;
+	else if (sscanf(line, "wake %" SCNu64 " %" SCNu32, &entry.time_ns, &entry.node) == 2)
+		entry.type = CRIT_FILM_WAKE;
 	else if (sscanf(line, "cause %" SCNu64 " %" SCNu32 " %" SCNu32, &entry.time_ns, &entry.node,
 			&entry.number) == 3)
 		entry.type = CRIT_FILM_CAUSE;
@@ -170,21 +250,30 @@ static int put(struct text_film *text, const char *line)
 	return crit_film_put(text->film, &entry, NULL);
 }
 
+/* The next factor of a bucket, or of a thread without a CPU, in the last scenario. */
 static int take_factor(struct text_film *text, const char *line)
 {
-	struct crit_factor *factor;
+	const size_t last = text->scenario_count - 1;
+	struct crit_factor factor;
+	char what;
 
-	if (!text->scenario_count || text->factor_count == BUCKETS_MAX)
+	if (!text->scenario_count || sscanf(line, "%c%*s %" SCNu32 " %" SCNu32, &what,
+					    &factor.numerator, &factor.denominator) != 3)
 		return -EINVAL;
-	factor = &text->factors[text->scenario_count - 1][text->factor_count++];
-	return sscanf(line, "factor %" SCNu32 " %" SCNu32, &factor->numerator,
-		      &factor->denominator) == 2
-		       ? 0
-		       : -EINVAL;
+	if (what == 'f' && text->factor_count < BUCKETS_MAX) {
+		text->factors[last][text->factor_count++] = factor;
+		return 0;
+	}
+	if (what != 'q' || text->queue_count == THREADS_MAX)
+		return -EINVAL;
+	text->queue_factors[last][text->queue_count++] = factor;
+	text->scenarios[last].queue_factors = text->queue_factors[last];
+	return 0;
 }
 
 static int take(struct text_film *text, const char *line, const char *directory)
 {
+	struct sharing sharing;
 	unsigned part, outside, is_bare;
 
 	if (!strncmp(line, "film ", 5) && !text->film)
@@ -196,16 +285,24 @@ static int take(struct text_film *text, const char *line, const char *directory)
 		return 0;
 	}
 	if (sscanf(line, "scenario %u", &is_bare) == 1 && text->scenario_count < SCENARIOS_MAX) {
-		text->factor_count = 0;
-		text->scenarios[text->scenario_count] =
-			(struct crit_scenario){ text->factors[text->scenario_count], is_bare != 0 };
+		text->factor_count = text->queue_count = 0;
+		text->scenarios[text->scenario_count] = (struct crit_scenario){
+			.factors = text->factors[text->scenario_count],
+			.is_without_transfer = is_bare != 0,
+		};
 		text->scenario_count++;
 		return 0;
 	}
-	if (!strncmp(line, "factor ", 7))
+	if (!strncmp(line, "factor ", 7) || !strncmp(line, "queued ", 7))
 		return take_factor(text, line);
 	if (sscanf(line, "forecast %u", &outside) == 1)
 		return forecast(text, outside);
+	if (sscanf(line, "share %u %u %u %u %u", &sharing.outside, &sharing.nodes, &sharing.cpus,
+		   &sharing.do_block, &sharing.is_last) == 5)
+		return text->scenario_count == 1 && sharing.nodes && sharing.nodes <= THREADS_MAX &&
+				       text->options.thread_count <= THREADS_MAX
+			       ? share(text, &sharing)
+			       : -EINVAL;
 	return strcmp(line, "play\n") ? put(text, line) : play(text);
 }
 

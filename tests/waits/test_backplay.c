@@ -232,6 +232,10 @@ static void test_transfer_and_cpu(void)
 	CHECK_UINT_EQ(crit_costs_edge(&costs, 2, 1)->part_ns[CRIT_PART_TRANSFER], 15);
 	CHECK_UINT_EQ(crit_costs_edge(&costs, 2, 1)->part_ns[CRIT_PART_CPU], 5);
 	check_buckets(buckets, COUNT(buckets));
+	CHECK_UINT_EQ(costs.threads[1].part_ns[CRIT_PART_NESTED], 20); /* its wait state */
+	CHECK_UINT_EQ(costs.threads[1].part_ns[CRIT_PART_TRANSFER], 15);
+	CHECK_UINT_EQ(costs.threads[1].part_ns[CRIT_PART_CPU], 5);
+	CHECK_UINT_EQ(costs.threads[2].part_ns[CRIT_PART_NESTED], 40);
 	crit_costs_fini(&costs);
 }
 
@@ -274,7 +278,7 @@ static void test_edges_max(void)
 {
 	struct crit_costs few;
 
-	CHECK_INT_EQ(crit_costs_init(&few, 1, 2), 0);
+	CHECK_INT_EQ(crit_costs_init(&few, 1, 0, 2), 0);
 	crit_costs_edge(&few, 1, 2)->count++;
 	crit_costs_edge(&few, 2, 1)->count++;
 	crit_costs_edge(&few, 3, 1)->count++;
@@ -300,6 +304,10 @@ static void test_laws(void)
 	CHECK_INT_EQ(crit_costs_check(&costs, &err), -EPROTO);
 	CHECK_MSG(strstr(err.text, "path") != NULL, "%s", err.text);
 	costs.buckets[U].path_ns[CRIT_PART_SELF]++;
+	costs.threads[U].part_ns[CRIT_PART_NESTED]--;
+	CHECK_INT_EQ(crit_costs_check(&costs, &err), -EPROTO);
+	CHECK_MSG(strstr(err.text, "threads") != NULL, "%s", err.text);
+	costs.threads[U].part_ns[CRIT_PART_NESTED]++;
 	costs.edges[1].part_ns[CRIT_PART_CPU]++;
 	CHECK_INT_EQ(crit_costs_check(&costs, &err), -EPROTO);
 	CHECK_MSG(strstr(err.text, "parts") != NULL, "%s", err.text);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Films of simulated runs full of messages: the laws hold, and wait states are those of the latest
-// of the edges that the replay told of each wait.
+// of the edges that the replay told of each wait; of runs with teams, and their locks.
 //
 //   test-filming [COUNT [SEED]]
-#include <unistd.h>
-
-#include "analysis/analyse.h"
 #include "analysis/waits/filming.h"
 #include "tests/lib/check_scratch.h"
 #include "tests/edges/told_edges.h"
+#include "tests/sim/handoffs.h"
 #include "tests/sim/messages.h"
 
 #define SEEDS 40
@@ -32,11 +30,42 @@ static int by_wait(const void *left, const void *right)
 	return crit_by_number(a->cause, b->cause);
 }
 
+/* The size from which on sends wait: the smallest that did above all that did not. */
+static uint64_t smallest_wait(const struct sim_edges *told)
+{
+	uint64_t at_once = 0, smallest = UINT64_MAX;
+
+	for (size_t i = 0; i < told->count; i++) {
+		const struct sim_edge *edge = &told->rows[i];
+
+		if (edge->kind == CRIT_EDGE_RENDEZVOUS && edge->cause_ns >= edge->end_ns &&
+		    edge->bytes >= at_once)
+			at_once = edge->bytes + 1;
+	}
+	for (size_t i = 0; i < told->count; i++) {
+		const struct sim_edge *edge = &told->rows[i];
+
+		if (edge->kind == CRIT_EDGE_RECEIVER && edge->bytes >= at_once &&
+		    edge->bytes < smallest)
+			smallest = edge->bytes;
+	}
+	return smallest;
+}
+
+/* Does the waiter need the cause? */
+static bool is_needed(const struct sim_edge *edge, uint64_t from_bytes)
+{
+	if (edge->kind == CRIT_EDGE_RENDEZVOUS)
+		return edge->cause_ns < edge->end_ns && edge->bytes >= from_bytes;
+	return edge->kind <= CRIT_EDGE_COLLECTIVE;
+}
+
 /* Sums of raw time by pairs of threads, from the edges alone. */
 static uint64_t *raw_of(const struct sim_edges *told, size_t threads)
 {
 	uint64_t *raw = calloc(threads * threads, sizeof(*raw));
 	struct state *states = calloc(told->count + 1, sizeof(*states));
+	const uint64_t from_bytes = smallest_wait(told);
 	size_t count = 0;
 
 	for (size_t i = 0; raw && states && i < told->count; i++) {
@@ -44,7 +73,7 @@ static uint64_t *raw_of(const struct sim_edges *told, size_t threads)
 		const uint64_t cause_ns = edge->cause_ns < edge->end_ns ? edge->cause_ns
 									: edge->end_ns;
 
-		if (edge->kind <= CRIT_EDGE_COLLECTIVE && cause_ns > edge->begin_ns &&
+		if (is_needed(edge, from_bytes) && cause_ns > edge->begin_ns &&
 		    edge->waiter != edge->cause)
 			states[count++] = (struct state){ edge->begin_ns, cause_ns, edge->waiter,
 							  edge->cause };
@@ -58,26 +87,6 @@ static uint64_t *raw_of(const struct sim_edges *told, size_t threads)
 	}
 	free(states);
 	return raw;
-}
-
-static int analyse(struct crit_maker *maker, struct crit_filming *filming,
-		   struct crit_results **ret_results)
-{
-	const struct crit_trace_sink sink = crit_filming_sink(filming);
-	const struct crit_listener listener = crit_filming_listener(filming);
-	const struct crit_analysis_options options = { .trace = &sink, .listener = &listener };
-	const int fd = crit_maker_memfd(maker);
-	struct crit_err err = { "" };
-	const char *path;
-	char name[32];
-	int rc;
-
-	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	path = name;
-	rc = crit_analyse(&path, 1, &options, ret_results, &err);
-	CHECK_MSG(rc == 0, "%s", err.text);
-	close(fd);
-	return rc;
 }
 
 static uint64_t check_edges(const struct crit_costs *costs, const struct sim_edges *told,
@@ -113,6 +122,7 @@ static void check_forecast(struct crit_filming *filming)
 		if (CHECK_MSG(crit_forecast_play(run.film, &run.options, &forecast, &err) == 0,
 			      "%s", err.text)) {
 			CHECK_UINT_EQ(forecast.end_ns[0], forecast.recorded_ns);
+			CHECK_UINT_EQ(forecast.order_changes[0], 0);
 			CHECK(forecast.recorded_ns > 0);
 			CHECK(forecast.end_ns[1] <= forecast.end_ns[0]);
 		}
@@ -137,9 +147,9 @@ static uint64_t check_seed(uint64_t seed)
 
 	CHECK_CASE("seed %llu", (unsigned long long)seed);
 	sim_messages_make(&w, seed, 0);
-	others = crit_told_edges_alone(&w.m, 1, &told);
+	others = crit_told_edges_sends(w.m, &told);
 	CHECK_INT_EQ(crit_filming_create(&options, &filming, &err), 0);
-	if (!analyse(w.m, filming, &results) &&
+	if (CHECK(!crit_told_edges_film(w.m, filming, &results)) &&
 	    CHECK_MSG(crit_filming_play(filming, 10000, &costs, &err) == 0, "%s", err.text)) {
 		CHECK_MSG(crit_costs_check(&costs, &err) == 0, "%s", err.text);
 		/* the simulator lets some messages arrive before they are sent */
@@ -159,8 +169,87 @@ static uint64_t check_seed(uint64_t seed)
 	return sum_ns;
 }
 
+/* How long threads waited until their locks were released. */
+static uint64_t lock_waits_of(const struct sim_edges *edges)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < edges->count; i++) {
+		const struct sim_edge *edge = &edges->rows[i];
+		const uint64_t cause_ns = edge->cause_ns < edge->end_ns ? edge->cause_ns
+									: edge->end_ns;
+
+		if (edge->kind == CRIT_EDGE_LOCK && cause_ns > edge->begin_ns)
+			sum_ns += cause_ns - edge->begin_ns;
+	}
+	return sum_ns;
+}
+
+/* The same from a film, to locks; what each lock's holders let wait is as much. */
+static uint64_t check_locks(const struct crit_costs *costs)
+{
+	uint64_t sum_ns = 0;
+	crit_integral held = 0, waited = 0;
+
+	for (size_t i = 1; i < costs->edge_count; i++) {
+		const struct crit_wait_edge *edge = &costs->edges[i];
+
+		if (edge->to & CRIT_FILM_OBJECT) {
+			sum_ns += edge->raw_ns;
+			waited += edge->impact;
+		}
+		if (edge->from & CRIT_FILM_OBJECT)
+			held += edge->impact;
+	}
+	CHECK(held <= waited);
+	CHECK(!waited || held > 0);
+	return sum_ns;
+}
+
+/* Teams that hand locks on: told of late or not, all that waits for a lock hangs on it. */
+static uint64_t check_handoffs(uint64_t seed)
+{
+	const struct crit_filming_options options = {
+		.file = { .directory = check_scratch, .max_bytes = 1u << 28 },
+		.has_needs = true,
+	};
+	struct sim_handoffs w = { .seed = seed,
+				  .nodes = 1,
+				  .ranks = 1 + (uint32_t)(seed % 3),
+				  .threads = 1 + (uint32_t)(seed * 7 % SIM_HANDOFFS_THREADS),
+				  .regions = 1 + (uint32_t)(seed % 5),
+				  .is_late = seed / 2 % 2 };
+	struct crit_filming *filming = NULL;
+	struct crit_results *results = NULL;
+	struct crit_costs costs = { 0 };
+	struct crit_err err = { "" };
+	uint64_t sum_ns;
+
+	CHECK_CASE("handoffs, seed %llu", (unsigned long long)seed);
+	sim_handoffs_make(&w);
+	sum_ns = lock_waits_of(&w.edges);
+	CHECK_INT_EQ(crit_filming_create(&options, &filming, &err), 0);
+	if (!crit_told_edges_film(w.makers[0], filming, &results) &&
+	    CHECK_MSG(crit_filming_play(filming, 10000, &costs, &err) == 0, "%s", err.text)) {
+		CHECK_MSG(crit_costs_check(&costs, &err) == 0, "%s", err.text);
+		CHECK_UINT_EQ(costs.cycle_count, 0);
+		CHECK_UINT_EQ(crit_filming_counts(filming).missed, 0);
+		CHECK_UINT_EQ(check_locks(&costs), sum_ns);
+		CHECK(w.threads == 1 || crit_filming_counts(filming).free[CRIT_FREE_LOCK] > 0);
+		check_forecast(filming);
+	}
+	crit_costs_fini(&costs);
+	crit_filming_destroy(filming);
+	crit_results_destroy(results);
+	sim_edges_fini(&w.edges);
+	crit_maker_destroy(w.makers[0]);
+	return sum_ns;
+}
+
 int main(int argc, char **argv)
 {
+	uint64_t lock_ns = 0;
+
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : SEEDS;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t sum_ns = 0;
@@ -170,8 +259,11 @@ int main(int argc, char **argv)
 		return check_done();
 	for (uint64_t i = 0; i < count; i++)
 		sum_ns += check_seed(seed + i);
+	for (uint64_t i = 0; i < count; i++)
+		lock_ns += check_handoffs(seed + i);
 	CHECK_CASE("%s", "");
 	CHECK(sum_ns > 0);
+	CHECK(lock_ns > 0);
 	check_leave_scratch();
 	return check_done();
 }

@@ -20,7 +20,9 @@ struct step {
 	uint64_t time_ns;
 };
 
-static struct crit_match match; /* each member is on the node of the same number */
+static struct crit_match match;
+static struct crit_match_open open;
+static uint32_t place; /* each member is on the node of the same number */
 
 static struct crit_edge pairs[8]; /* that were told */
 static size_t pair_count;
@@ -58,8 +60,8 @@ static void take(const struct step *steps, size_t count)
 						      .time_ns = steps[i].time_ns };
 
 		message.end.thread = message.node;
-		message.end.begin_ns = steps[i].time_ns - 1;
-		CHECK_INT_EQ(crit_match_take(&match, &message), 0);
+		message.end.stay.begin_ns = steps[i].time_ns - 1;
+		CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	}
 }
 
@@ -113,9 +115,9 @@ static void test_memory(void)
 			.from = 0, .to = 1, .tag = 7, .is_send = true, .time_ns = i
 		};
 
-		CHECK_INT_EQ(crit_match_take(&match, &message), 0);
+		CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 		message.is_send = false;
-		CHECK_INT_EQ(crit_match_take(&match, &message), 0);
+		CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	}
 	CHECK_UINT_EQ(match.wait_count, 1);
 	CHECK_UINT_EQ(match.way_count, 1);
@@ -129,11 +131,11 @@ static void test_full(void)
 
 	crit_match_init(&match, NULL);
 	for (uint32_t i = 0; i <= CRIT_MATCH_MAX; i++)
-		CHECK_INT_EQ(crit_match_take(&match, &message), 0);
+		CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	CHECK(match.is_full);
 	message.is_send = false;
 	message.time_ns = 1;
-	CHECK_INT_EQ(crit_match_take(&match, &message), 0);
+	CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	check(0, 0);
 }
 
@@ -159,9 +161,9 @@ static void test_same_node(void)
 	struct crit_match_message message = { .from = 3, .to = 5, .is_send = true, .node = 2 };
 
 	crit_match_init(&match, NULL);
-	CHECK_INT_EQ(crit_match_take(&match, &message), 0);
+	CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	message.is_send = false;
-	CHECK_INT_EQ(crit_match_take(&match, &message), 0);
+	CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	CHECK(!match.latencies);
 	check(0, 0);
 }

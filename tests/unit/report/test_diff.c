@@ -9,6 +9,12 @@
 
 #include "tests/lib/check.h"
 
+#define CALL(call, function, line)                                                                 \
+	"{\"call\": \"" call "\", \"function\": \"" function "\", \"line\": " #line "}"
+#define CAUSE(rank, kind, before, after, cost_s)                                                   \
+	"{\"world\": 0, \"rank\": " #rank ", \"kind\": \"" kind "\", \"before\": " before          \
+	", \"after\": " after ", \"cost_s\": " #cost_s "}"
+
 static const char before[] =
 	"{\"schema\": \"crit-report/2\", \"is_complete\": true,"
 	" \"job\": {\"exe\": \"/a/x\", \"args\": \"1\", \"ranks\": 2, \"nodes\": 1, \"threads\": 2,"
@@ -28,7 +34,23 @@ static const char before[] =
 	" \"mpi_call_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, "
 	"\"wait_s\": "
 	"0.25},"
-	"   {\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": 0.25}]}";
+	"   {\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, \"wait_s\": 0.25}],"
+	" \"nodes\": [{\"host\": \"n2\"}, {\"host\": \"n1\"}],"
+	" \"threads\": [{\"node\": \"n1\", \"pid\": 7, \"tid\": 9, \"name\": \"worker\"}],"
+	" \"causes\": [" CAUSE(
+		0, "code", CALL("MPI_Recv", "get", 7), CALL("MPI_Send", "put", 9),
+		2) "," CAUSE(0, "code", CALL("MPI_Recv", "get", 8), CALL("MPI_Send", "put", 9),
+			     1) "," CAUSE(1, "call", CALL("MPI_Wait", "get", 3), "null",
+					  0.5) "," CAUSE(1, "cpu", "null", "null",
+							 0.5) ", {\"kind\": \"outside\", \"rank\": "
+							      "null, \"cost_s\": 0.25}"
+							      ", {\"kind\": \"code\", \"rank\": "
+							      "null, \"node\": 1, \"pid\": 7, "
+							      "\"tid\": 9,"
+							      "   \"before\": {\"call\": "
+							      "\"blocked\", \"system_call\": "
+							      "\"futex\"}, \"after\": null,"
+							      "   \"cost_s\": 0.125}]}";
 
 static const char after[] =
 	"{\"schema\": \"crit-report/2\", \"is_complete\": true,"
@@ -49,7 +71,16 @@ static const char after[] =
 	" \"omp_constructs\": [{\"name\": \"omp barrier\", \"wait_s\": 0.0625, \"visits\": 1}],"
 	" \"mpi_call_sites\": [{\"name\": \"MPI_Recv\", \"file\": \"x.c\", \"line\": 7, "
 	"\"wait_s\": "
-	"0.25}]}";
+	"0.25}],"
+	" \"nodes\": [{\"host\": \"n2\"}, {\"host\": \"n1\"}],"
+	" \"threads\": [{\"node\": \"n2\", \"pid\": 3, \"tid\": 4, \"name\": \"other\"},"
+	"   {\"node\": \"n1\", \"pid\": 3, \"tid\": 4, \"name\": \"worker\"}],"
+	" \"causes\": [" CAUSE(
+		0, "code", CALL("MPI_Recv", "get", 17), CALL("MPI_Send", "put", 20),
+		4) ", {\"kind\": \"code\", \"rank\": null, \"node\": 1, \"pid\": 3, \"tid\": 4,"
+		   "   \"before\": {\"call\": \"blocked\", \"system_call\": \"futex\"}, \"after\": "
+		   "null,"
+		   "   \"cost_s\": 0.125}]}";
 
 static json_t *parse(const char *text)
 {
@@ -136,6 +167,15 @@ static void test_changes(void)
 	check_order(diff, CRIT_DIFF_RANKS, "0.1;0.0;0.2;");
 	check_order(diff, CRIT_DIFF_REGIONS, "phase new;phase gone;phase a;");
 	check_order(diff, CRIT_DIFF_CALLS, "MPI_Barrier;MPI_Recv;omp barrier;");
+	/* lines and numbers of threads are others, and two lines of one run are one row */
+	check(find(diff, CRIT_DIFF_CAUSES, "0.0: between MPI_Recv get and MPI_Send put", "cost_s"),
+	      3, 4);
+	check(find(diff, CRIT_DIFF_CAUSES, "worker: from futex to its end", "cost_s"), 0.125,
+	      0.125);
+	check_order(
+		diff, CRIT_DIFF_CAUSES,
+		"0.0: between MPI_Recv get and MPI_Send put;0.1: in MPI_Wait get;"
+		"0.1: wants a CPU and has none;nobody of the run;worker: from futex to its end;");
 	CHECK_UINT_EQ(count_notes(diff), 1); /* ranks */
 	CHECK(strstr(crit_diff_note(diff, 0), "ranks: 2 and 3"));
 	CHECK(!crit_diff_is_incomplete(diff));
@@ -194,11 +234,38 @@ static void test_old_schema(void)
 			CHECK_NEAR(crit_diff_by(&changes[k]), 0, 0);
 			CHECK(changes[k].has_a && changes[k].has_b);
 		}
-		CHECK_UINT_EQ(count_notes(diff), 0);
+		CHECK_UINT_EQ(count_notes(diff), 1);
+		CHECK(strstr(crit_diff_note(diff, 0), "causes: both do not tell"));
 		crit_diff_destroy(diff);
 		json_decref(a);
 		json_decref(b);
 	}
+}
+
+/* One of them lacks what waits cost: no rows, which would be new or gone. */
+static void test_without_causes(void)
+{
+	json_t *a = parse(before), *b = parse(after);
+	const json_t *pairs[][2] = { { a, b }, { b, a } };
+	static const char *const notes[] = { "causes: B does not tell", "causes: A does not tell" };
+
+	(void)json_object_del(b, "causes");
+	for (size_t i = 0; i < 2; i++) {
+		const struct crit_diff_change *changes;
+		struct crit_diff *diff;
+		size_t count;
+
+		CHECK_INT_EQ(crit_diff_create(pairs[i][0], pairs[i][1], &diff), 0);
+		changes = crit_diff_changes(diff, &count);
+		for (size_t k = 0; k < count; k++)
+			CHECK(changes[k].group != CRIT_DIFF_CAUSES);
+		CHECK_UINT_EQ(count_notes(diff), 2); /* ranks, causes */
+		CHECK(strstr(crit_diff_note(diff, 1), notes[i]));
+		CHECK(!crit_diff_is_incomplete(diff));
+		crit_diff_destroy(diff);
+	}
+	json_decref(a);
+	json_decref(b);
 }
 
 /* A name of the new schema is kept; other schemas are refused and stay as they are. */
@@ -395,6 +462,7 @@ int main(void)
 {
 	test_changes();
 	test_old_schema();
+	test_without_causes();
 	test_schemas();
 	test_incomparable();
 	test_sentence();

@@ -358,6 +358,30 @@ static void test_threads(void)
 	crit_summary_fini(&summary);
 }
 
+/* A thread that only starts the others is no unit, up to a twentieth of what they do. */
+static void test_starter(void)
+{
+	const uint64_t starts_ms[] = { 30, 60 };
+
+	for (int k = 0; k < 2; k++) {
+		results_sample_threads(&sample);
+		for (int i = 0; i < 3; i++) {
+			uint64_t run_ms = i == 0 ? starts_ms[k] : 1000;
+
+			sample.threads[i].cells = (struct crit_cells){ 0 };
+			sample.threads[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] =
+				run_ms * MS;
+			sample.threads[i].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] =
+				(2000 - run_ms) * MS;
+			sample.threads[i].idle_blocked_ns = 0;
+		}
+		summarise();
+		CHECK_UINT_EQ(summary.lost.unit_count, 2 + (size_t)k);
+		CHECK(k || !summary.lost.named_count);
+		crit_summary_fini(&summary);
+	}
+}
+
 static void test_communication(void)
 {
 	results_sample_barriers(&sample);
@@ -462,6 +486,7 @@ int main(void)
 	test_library();
 	test_no_judgement();
 	test_threads();
+	test_starter();
 	test_communication();
 	test_even();
 	test_idle();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench-backplay: plays films of many ranks backwards and prints rate and peak memory, as JSON.
+// bench-play: plays films of many ranks backwards and prints rate and peak memory, as JSON;
+// with a number of scenarios, turns them round and plays them forwards.
 //
 // sweep: each rank waits for the one before, computes, and meets all others at a barrier, so waits
 // make a chain through all ranks.  halo: each rank waits for the last of its four neighbours.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "analysis/waits/backplay.h"
+#include "analysis/waits/resolved_film.h"
 #include "tests/maker/random.h"
 
 #define COMPUTE 0u
@@ -17,6 +18,7 @@
 #define BARRIER 2u
 #define BUCKETS 3u
 #define STEP_NS 1000u
+#define SCENARIOS_MAX 16u
 
 struct bench {
 	struct crit_film *film;
@@ -26,6 +28,7 @@ struct bench {
 	size_t count, capacity;
 	uint64_t *now_ns, *enter_ns; /* of each rank */
 	uint64_t written_ns;
+	size_t scenario_count; /* of a forecast; 0: none, and the film has no needs */
 };
 
 static double cpu_s(void)
@@ -34,6 +37,22 @@ static double cpu_s(void)
 
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Of this program, where getrusage() knows as well what it was before exec(). */
+static long peak_kib(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[128];
+	long kib = 0;
+
+	while (status && fgets(line, sizeof(line), status)) {
+		if (!strncmp(line, "VmHWM:", 6))
+			kib = strtol(line + 6, NULL, 10);
+	}
+	if (status)
+		fclose(status);
+	return kib;
 }
 
 static void add(struct bench *bench, enum crit_film_type type, uint64_t time_ns, uint32_t node,
@@ -65,6 +84,13 @@ static void add_wait(struct bench *bench, uint32_t rank, uint64_t end_ns, uint32
 		add(bench, CRIT_FILM_CAUSE, c_ns, cause, bench->number);
 	bench->number++;
 	bench->now_ns[rank] = end_ns;
+}
+
+/* The last wait needed this as well. */
+static void add_need(struct bench *bench, uint64_t time_ns, uint32_t node)
+{
+	if (bench->scenario_count)
+		add(bench, CRIT_FILM_NEED, time_ns, node, bench->number - 1);
 }
 
 static int by_time(const void *a, const void *b)
@@ -104,6 +130,17 @@ static uint64_t compute_ns(struct bench *bench)
 	return STEP_NS / 2 + crit_random_below(&bench->dice, STEP_NS);
 }
 
+/* The instance waits for the last one. */
+static void hold(struct bench *bench, uint32_t instance, uint64_t first_ns, uint32_t last,
+		 uint64_t c_ns)
+{
+	add(bench, CRIT_FILM_UNTIL, first_ns, instance, CRIT_FILM_NO_BUCKET);
+	add(bench, CRIT_FILM_WAIT, first_ns, instance, bench->number);
+	add(bench, CRIT_FILM_UNTIL, c_ns, instance, BARRIER);
+	add(bench, CRIT_FILM_END, c_ns, instance, bench->number);
+	add(bench, CRIT_FILM_CAUSE, c_ns, last, bench->number++);
+}
+
 /* All meet: the instance begins with the first one, and waits for the last. */
 static void meet(struct bench *bench, uint32_t instance)
 {
@@ -116,14 +153,17 @@ static void meet(struct bench *bench, uint32_t instance)
 			last = rank;
 	}
 	c_ns = bench->now_ns[last];
-	add(bench, CRIT_FILM_UNTIL, first_ns, instance, CRIT_FILM_NO_BUCKET);
-	add(bench, CRIT_FILM_WAIT, first_ns, instance, bench->number);
-	add(bench, CRIT_FILM_UNTIL, c_ns, instance, BARRIER);
-	add(bench, CRIT_FILM_END, c_ns, instance, bench->number);
-	add(bench, CRIT_FILM_CAUSE, c_ns, last, bench->number++);
-	for (uint32_t rank = 0; rank < bench->ranks; rank++)
-		add_wait(bench, rank, c_ns + 1 + crit_random_below(&bench->dice, 100), instance,
-			 c_ns);
+	if (!bench->scenario_count)
+		hold(bench, instance, first_ns, last, c_ns);
+	for (uint32_t rank = 0; rank < bench->ranks; rank++) {
+		if (bench->scenario_count) {
+			add(bench, CRIT_FILM_ARRIVAL, bench->now_ns[rank], rank, instance);
+			bench->entries[bench->count - 1].kind = rank == last;
+		}
+		add_wait(bench, rank, c_ns + 1 + crit_random_below(&bench->dice, 100),
+			 bench->scenario_count ? last : instance, c_ns);
+		add_need(bench, c_ns, instance);
+	}
 }
 
 static void sweep(struct bench *bench, uint32_t iteration)
@@ -156,6 +196,12 @@ static void halo(struct bench *bench, uint32_t iteration)
 				last = other;
 		}
 		add_wait(bench, rank, bench->enter_ns[last] + 10, last, bench->enter_ns[last]);
+		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+			const uint32_t other = (rank + steps[i]) % ranks;
+
+			if (other != last)
+				add_need(bench, bench->enter_ns[other], other);
+		}
 	}
 }
 
@@ -173,6 +219,60 @@ static void make(struct bench *bench, uint64_t wanted, void (*step)(struct bench
 	write_before(bench, UINT64_MAX);
 }
 
+/* Scenarios in which code is faster by different parts: yields the CPU time; below 0: failed. */
+static double forecast_s(struct crit_filmed_run *run, size_t scenario_count)
+{
+	static struct crit_factor factors[SCENARIOS_MAX][BUCKETS];
+	static struct crit_scenario scenarios[SCENARIOS_MAX];
+	struct crit_forecast_options options = run->options;
+	struct crit_forecast forecast;
+	struct crit_err err = { "" };
+	double took_s = cpu_s();
+
+	for (uint32_t k = 0; k < scenario_count; k++) {
+		for (size_t i = 0; i < BUCKETS; i++)
+			factors[k][i] = (struct crit_factor){ i == COMPUTE ? 100 - k : 100, 100 };
+		scenarios[k] = (struct crit_scenario){ .factors = factors[k] };
+	}
+	options.outside = CRIT_FILM_NO_BUCKET;
+	options.scenarios = scenarios;
+	options.scenario_count = scenario_count;
+	crit_film_rewind(run->film);
+	if (crit_forecast_play(run->film, &options, &forecast, &err)) {
+		fprintf(stderr, "bench-play: %s\n", err.text);
+		return -1;
+	}
+	crit_forecast_fini(&forecast);
+	return cpu_s() - took_s;
+}
+
+static int foretell(struct bench *bench, const char *directory)
+{
+	const struct crit_resolved_film_options options = {
+		.file = { .directory = directory, .max_bytes = 1ull << 34 },
+		.thread_count = bench->ranks,
+		.bucket_count = BUCKETS,
+	};
+	struct crit_filmed_run run = { 0 };
+	struct crit_err err = { "" };
+	double turned_s, one_s, all_s;
+	int rc;
+
+	crit_film_rewind(bench->film);
+	turned_s = cpu_s();
+	rc = crit_filmed_run_make(bench->film, &options, &run, &err);
+	turned_s = cpu_s() - turned_s;
+	if (rc)
+		fprintf(stderr, "bench-play: %s\n", err.text);
+	one_s = rc ? -1 : forecast_s(&run, 1);
+	all_s = rc ? -1 : forecast_s(&run, bench->scenario_count);
+	printf("{\"turned_cpu_s\": %.3f, \"one_cpu_s\": %.3f, \"cpu_s\": %.3f, "
+	       "\"scenarios\": %zu, \"peak_rss_kib\": %ld}\n",
+	       turned_s, one_s, all_s, bench->scenario_count, peak_kib());
+	crit_filmed_run_fini(&run);
+	return one_s < 0 || all_s < 0;
+}
+
 static int play(struct bench *bench, const char *name)
 {
 	static const uint8_t parts[BUCKETS] = { 0 };
@@ -184,7 +284,6 @@ static int play(struct bench *bench, const char *name)
 	const double entries = (double)crit_film_entry_count(bench->film);
 	struct crit_costs costs;
 	struct crit_err err = { "" };
-	struct rusage usage;
 	double took_s = cpu_s();
 	int rc = crit_film_finish(bench->film, &err);
 
@@ -194,14 +293,13 @@ static int play(struct bench *bench, const char *name)
 	if (!rc)
 		rc = crit_costs_check(&costs, &err);
 	if (rc) {
-		fprintf(stderr, "bench-backplay: %s\n", err.text);
+		fprintf(stderr, "bench-play: %s\n", err.text);
 		return 1;
 	}
-	(void)getrusage(RUSAGE_SELF, &usage);
 	printf("{\"film\": \"%s\", \"ranks\": %u, \"entries\": %.0f, \"cpu_s\": %.3f, "
 	       "\"entries_per_cpu_s\": %.4g, \"peak_rss_kib\": %ld, \"waits\": %llu, "
 	       "\"cycles\": %llu}\n",
-	       name, bench->ranks, entries, took_s, entries / took_s, usage.ru_maxrss,
+	       name, bench->ranks, entries, took_s, entries / took_s, peak_kib(),
 	       (unsigned long long)costs.wait_count, (unsigned long long)costs.cycle_count);
 	crit_costs_fini(&costs);
 	return 0;
@@ -209,16 +307,19 @@ static int play(struct bench *bench, const char *name)
 
 int main(int argc, char **argv)
 {
-	const bool is_sweep = argc == 5 && !strcmp(argv[2], "sweep");
+	const bool is_sweep = argc >= 5 && !strcmp(argv[2], "sweep");
 	struct crit_film_options options = { .max_bytes = 1ull << 34 };
 	struct bench bench = { .dice = { 1 } };
 	struct crit_err err;
 	int rc;
 
-	if (argc != 5 || (!is_sweep && strcmp(argv[2], "halo"))) {
-		fputs("usage: bench-backplay DIRECTORY sweep|halo RANKS ENTRIES\n", stderr);
+	if (argc < 5 || argc > 6 || (!is_sweep && strcmp(argv[2], "halo"))) {
+		fputs("usage: bench-play DIRECTORY sweep|halo RANKS ENTRIES [SCENARIOS]\n", stderr);
 		return 2;
 	}
+	bench.scenario_count = argc == 6 ? strtoul(argv[5], NULL, 10) : 0;
+	if (bench.scenario_count > SCENARIOS_MAX)
+		return 2;
 	options.directory = argv[1];
 	bench.ranks = (uint32_t)strtoul(argv[3], NULL, 10);
 	bench.now_ns = calloc(bench.ranks, sizeof(*bench.now_ns));
@@ -227,6 +328,8 @@ int main(int argc, char **argv)
 		return 1;
 	make(&bench, strtoull(argv[4], NULL, 10), is_sweep ? sweep : halo);
 	rc = play(&bench, argv[2]);
+	if (!rc && bench.scenario_count)
+		rc = foretell(&bench, argv[1]);
 	crit_film_destroy(bench.film);
 	free(bench.entries);
 	free(bench.now_ns);

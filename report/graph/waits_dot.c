@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nodes have what they cost, edges are as wide as their impact.
-#include "report/pages/waits_dot.h"
+#include "report/graph/waits_dot.h"
 
 #include <string.h>
 
@@ -27,29 +27,34 @@ static void write_name(FILE *out, const struct crit_results *results, const stru
 	(void)fputc('"', out);
 }
 
-static void write_nodes(FILE *out, const struct crit_cause_table *table,
+static void write_nodes(FILE *out, const struct crit_wait_graph *graph,
 			const struct crit_results *results)
 {
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct crit_cause_row *row = &table->rows[i];
+	const double waiting = (double)graph->table->costs->waiting;
+
+	for (size_t i = 0; i < graph->vertex_count; i++) {
+		const struct crit_wait_vertex *vertex = &graph->vertices[i];
 
 		(void)fputc('\t', out);
-		write_name(out, results, &row->who);
-		fprintf(out, " [xlabel=\"%.3f s, %.1f%%\"%s]\n", 1e-9 * (double)row->cost,
-			100 * row->share, row->is_outside ? ", style=dashed" : "");
+		write_name(out, results, &vertex->who);
+		fprintf(out, " [xlabel=\"%.3f s, %.1f%%\"%s%s]\n", 1e-9 * (double)vertex->cost,
+			waiting > 0 ? 100 * (double)vertex->cost / waiting : 0,
+			crit_wait_vertex_is_nobody(vertex) ? ", style=dashed" : "",
+			crit_wait_graph_is_knot(graph, i) ? ", peripheries=2" : "");
 	}
 }
 
-void crit_waits_dot_write(FILE *out, const struct crit_cause_table *table,
+void crit_waits_dot_write(FILE *out, const struct crit_wait_graph *graph,
 			  const struct crit_results *results, bool has_all)
 {
+	const struct crit_cause_table *table = graph->table;
 	const double most = table->pair_count ? (double)table->pairs[0].impact : 0;
 
 	(void)fputs(
 		"digraph waits {\n\tlabel=\"who waits for whom; width: impact; beside a node: what "
-		"it cost\"\n\tnode [shape=box]\n",
+		"it cost; two frames: a knot\"\n\tnode [shape=box]\n",
 		out);
-	write_nodes(out, table, results);
+	write_nodes(out, graph, results);
 	for (size_t i = 0; i < table->pair_count; i++) {
 		const struct crit_waiter_row *pair = &table->pairs[i];
 		const double part = most > 0 ? (double)pair->impact / most : 0;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Prefetches the state of streams by how soon their next events come.
+#include "analysis/replay/prefetch.h"
+
+#define FIRST 32u /* events ahead, about, in each of the steps: powers of two */
+#define SECOND 16u
+#define THIRD 8u
+
+static inline void fetch(const void *row, unsigned int lines)
+{
+	for (unsigned int i = 0; i < lines; i++)
+		__builtin_prefetch((const char *)row + (size_t)i * CRIT_LINE_BYTES, 1);
+}
+
+/* Its stream's next event is known, and its thread. */
+static inline void fetch_first(const struct crit_prefetch *prefetch,
+			       const struct crit_source *source)
+{
+	fetch(&prefetch->shims[source->index], 3);
+	fetch(&prefetch->engine->accounts[source->thread], 4);
+	fetch(&prefetch->engine->model->threads[source->thread], 1);
+}
+
+/* What the account points to, and the slot behind the event. */
+static inline void fetch_second(const struct crit_prefetch *prefetch,
+				const struct crit_source *source)
+{
+	const struct crit_shim_feed *feed = &prefetch->shims[source->index];
+	const struct crit_engine *engine = prefetch->engine;
+	const struct crit_thread_account *account = &engine->accounts[source->thread];
+	uint32_t window = engine->model->threads[source->thread].window;
+
+	__builtin_prefetch(&feed->slots[feed->slot_at]);
+	fetch(account->bucket, 3);
+	fetch(account->base, 3);
+	fetch(account->spans, 1);
+	fetch(&account->cells.ns[account->state][account->span_class], 1);
+	if (engine->run_ranks && window < engine->model->rank_count) {
+		fetch(&engine->run_ranks[window], 3);
+		fetch(&engine->rank_idles[window], 1);
+	}
+}
+
+/* The bucket that is entered, if the thread does as it did before. */
+static inline void fetch_third(const struct crit_prefetch *prefetch,
+			       const struct crit_source *source)
+{
+	const struct crit_bucket *next =
+		prefetch->engine->accounts[source->thread].bucket->follower;
+
+	if (next)
+		fetch(next, 3);
+}
+
+/* The stream whose event comes next in a part of the merge.  NULL: it is no stream's. */
+static inline const struct crit_source *next_of(const struct crit_prefetch *prefetch,
+						uint32_t order, uint32_t part_count)
+{
+	uint32_t next = crit_merge_soon(prefetch->merge, order, part_count);
+
+	return next == CRIT_NONE || prefetch->sources[next].thread == CRIT_NONE
+		       ? NULL
+		       : &prefetch->sources[next];
+}
+
+void crit_prefetch_after(const struct crit_prefetch *prefetch, uint32_t order)
+{
+	const struct crit_source *first = next_of(prefetch, order, FIRST);
+	const struct crit_source *second = next_of(prefetch, order, SECOND);
+	const struct crit_source *third = next_of(prefetch, order, THIRD);
+
+	if (first)
+		fetch_first(prefetch, first);
+	if (second)
+		fetch_second(prefetch, second);
+	if (third)
+		fetch_third(prefetch, third);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the pairs of a table to vertices, edges and knots.
+#include "report/graph/wait_graph.h"
+
+#include <errno.h>
+
+#include "analysis/table/group_by.h"
+#include "report/causes/cause_site.h"
+
+#define LEAST_PERCENT 1 /* of the window */
+#define MOST_PERCENT 20
+
+static int compare_vertices(const void *a, const void *b)
+{
+	const struct crit_wait_vertex *left = a, *right = b;
+
+	return crit_cause_compare_who(&left->who, &right->who);
+}
+
+static void begin_vertex(void *to, const void *from)
+{
+	((struct crit_wait_vertex *)to)->who = ((const struct crit_wait_vertex *)from)->who;
+}
+
+static void add_vertex(void *to, const void *from)
+{
+	((struct crit_wait_vertex *)to)->cost += ((const struct crit_wait_vertex *)from)->cost;
+}
+
+static const struct crit_grouping by_who = { sizeof(struct crit_wait_vertex),
+					     sizeof(struct crit_wait_vertex), compare_vertices,
+					     begin_vertex, add_vertex };
+
+uint32_t crit_wait_graph_vertex(const struct crit_wait_graph *graph, const struct crit_who *who)
+{
+	const struct crit_wait_vertex key = { .who = *who };
+	const struct crit_wait_vertex *found = bsearch(&key, graph->vertices, graph->vertex_count,
+						       sizeof(*graph->vertices), compare_vertices);
+
+	return found ? (uint32_t)(found - graph->vertices) : CRIT_NONE;
+}
+
+static int find_vertices(struct crit_wait_graph *graph)
+{
+	const struct crit_cause_table *table = graph->table;
+	struct crit_wait_vertex *all =
+		calloc(table->row_count + 2 * table->pair_count + 1, sizeof(*all));
+	size_t count = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->row_count; i++) {
+		all[count].who = table->rows[i].who;
+		all[count++].cost = table->rows[i].cost;
+	}
+	for (size_t i = 0; i < table->pair_count; i++) {
+		all[count++].who = table->pairs[i].from;
+		all[count++].who = table->pairs[i].to;
+	}
+	graph->vertices = crit_group_by(&by_who, all, count, &graph->vertex_count);
+	free(all);
+	return graph->vertices ? 0 : -ENOMEM;
+}
+
+/* Each thread that waits counts once for the vertex it belongs to. */
+static int count_waiters(struct crit_wait_graph *graph, const struct crit_results *results)
+{
+	const struct crit_costs *costs = graph->table->costs;
+	bool *has_waited = calloc(results->thread_count + 1, sizeof(*has_waited));
+
+	if (!has_waited)
+		return -ENOMEM;
+	for (size_t i = 0; i < costs->edge_count; i++) {
+		const uint32_t thread = costs->edges[i].from;
+		struct crit_who who;
+
+		if (thread >= results->thread_count || has_waited[thread])
+			continue;
+		has_waited[thread] = true;
+		who = crit_cause_who_of(results, thread, graph->table->is_by_thread);
+		graph->vertices[crit_wait_graph_vertex(graph, &who)].waiters++;
+	}
+	free(has_waited);
+	return 0;
+}
+
+static bool is_edge(const struct crit_wait_graph *graph, const struct crit_graph_edge *edge)
+{
+	return edge->from != edge->to &&
+	       !crit_wait_vertex_is_nobody(&graph->vertices[edge->from]) &&
+	       !crit_wait_vertex_is_nobody(&graph->vertices[edge->to]);
+}
+
+/* A lock that waits for its holder is one, too. */
+static uint32_t waiters_of(const struct crit_wait_vertex *vertex)
+{
+	return vertex->waiters ? vertex->waiters : 1;
+}
+
+static int find_knots(struct crit_wait_graph *graph)
+{
+	const struct crit_cause_table *table = graph->table;
+	struct crit_knots_options options = { .vertex_count = graph->vertex_count,
+					      .least_weight = graph->least_ns,
+					      .most_weight = graph->most_ns };
+	int rc;
+
+	options.edges = calloc(table->pair_count + 1, sizeof(*options.edges));
+	if (!options.edges)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->pair_count; i++) {
+		const struct crit_waiter_row *pair = &table->pairs[i];
+		struct crit_graph_edge edge = { crit_wait_graph_vertex(graph, &pair->from),
+						crit_wait_graph_vertex(graph, &pair->to), 0 };
+
+		if (!is_edge(graph, &edge))
+			continue;
+		edge.weight = (uint64_t)(pair->impact / waiters_of(&graph->vertices[edge.from]));
+		if (edge.weight > graph->heaviest_ns)
+			graph->heaviest_ns = edge.weight;
+		options.edges[options.edge_count++] = edge;
+	}
+	rc = crit_knots_find(&options, &graph->knots);
+	free(options.edges);
+	for (size_t v = 0; v < graph->vertex_count && !rc; v++)
+		graph->vertices[v].knot = graph->knots.of_vertex[v];
+	return rc;
+}
+
+int crit_wait_graph_init(struct crit_wait_graph *graph, const struct crit_cause_table *table,
+			 const struct crit_results *results)
+{
+	const uint64_t window_ns = table->costs->window_ns;
+	int rc;
+
+	*graph = (struct crit_wait_graph){ .table = table,
+					   .least_ns = window_ns / 100 * LEAST_PERCENT,
+					   .most_ns = window_ns / 100 * MOST_PERCENT };
+	rc = find_vertices(graph);
+	if (!rc)
+		rc = count_waiters(graph, results);
+	if (!rc)
+		rc = find_knots(graph);
+	if (rc)
+		crit_wait_graph_fini(graph);
+	return rc;
+}
+
+void crit_wait_graph_fini(struct crit_wait_graph *graph)
+{
+	free(graph->vertices);
+	crit_knots_fini(&graph->knots);
+	*graph = (struct crit_wait_graph){ 0 };
+}

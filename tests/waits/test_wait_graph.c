@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pairs of hand-filled costs as a graph of ranks and of threads, and how it is written.
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/graph/waits_dot.h"
+#include "report/graph/waits_graphml.h"
+#include "tests/lib/check.h"
+
+#define WINDOW_NS 1000000u
+#define THREADS 6u /* two of each rank, two of none */
+#define NOBODY CRIT_NONE
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct crit_rank_row ranks[2] = { { .rank = 0, .world_size = 2 },
+					 { .rank = 1, .world_size = 2 } };
+static struct crit_thread_row threads[THREADS];
+static const struct crit_results results = { .has_ranks = true,
+					     .ranks = ranks,
+					     .rank_count = 2,
+					     .threads = threads,
+					     .thread_count = THREADS };
+
+static struct crit_wait_edge edge(uint32_t from, uint32_t to, uint64_t raw_ns, int64_t impact)
+{
+	return (struct crit_wait_edge){ .from = from,
+					.to = to,
+					.count = 3,
+					.raw_ns = raw_ns,
+					.part_ns = { [CRIT_PART_SELF] = raw_ns },
+					.impact = impact };
+}
+
+/* Rank 1's primary waits for rank 0's, and its worker for the primary meanwhile. */
+static struct crit_costs make_costs(void)
+{
+	static struct crit_cost buckets[THREADS + 1];
+	static struct crit_wait_edge edges[6];
+
+	edges[0] = edge(NOBODY, NOBODY, 0, 0);
+	edges[1] = edge(3, 2, 100000, 100000);
+	edges[2] = edge(2, 0, 100000, 200000);
+	edges[3] = edge(0, 2, 12000, 12000);
+	edges[4] = edge(0, NOBODY, 900000, 900000);
+	edges[5] = edge(4, 0, 9999, 9999);
+	for (uint32_t i = 0; i < THREADS; i++)
+		buckets[i].cost[CRIT_PART_SELF] = i ? 1000 : 302000;
+	return (struct crit_costs){ .buckets = buckets,
+				    .bucket_count = THREADS,
+				    .edges = edges,
+				    .edge_count = COUNT(edges),
+				    .waiting = 307000,
+				    .window_ns = WINDOW_NS };
+}
+
+static struct crit_cause_table *make_table(const struct crit_costs *costs, enum crit_cause_by by)
+{
+	struct crit_code_key keys[THREADS] = { { .thread = 0 } };
+	struct crit_cause_table *table;
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		keys[i].thread = i;
+	table = crit_cause_table_create(costs, keys, &results, NULL, by);
+	CHECK(table);
+	return table;
+}
+
+static void test_of_ranks(void)
+{
+	const struct crit_costs costs = make_costs();
+	struct crit_cause_table *table = make_table(&costs, CRIT_CAUSE_BY_RANK);
+	struct crit_wait_graph graph;
+	uint32_t vertex;
+
+	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &results), 0);
+	/* the ranks, the threads of none, nobody */
+	CHECK_UINT_EQ(graph.vertex_count, 5);
+	CHECK_UINT_EQ(graph.least_ns, 10000);
+	CHECK_UINT_EQ(graph.most_ns, 200000);
+	CHECK_UINT_EQ(graph.heaviest_ns, 100000); /* two threads of rank 1 wait */
+	CHECK_UINT_EQ(graph.knots.count, 1);
+	CHECK(!graph.knots.rows[0].is_component);
+	CHECK_UINT_EQ(graph.knots.rows[0].in_weight, 100000 + 9999);
+	CHECK_UINT_EQ(graph.knots.rows[0].out_weight, 12000);
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 0, CRIT_NONE, 0 });
+	CHECK(crit_wait_graph_is_knot(&graph, vertex));
+	CHECK_INT_EQ(graph.vertices[vertex].cost, 303000);
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 1, CRIT_NONE, 0 });
+	CHECK(!crit_wait_graph_is_knot(&graph, vertex));
+	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 2);
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ CRIT_NONE, CRIT_NONE, 0 });
+	CHECK(crit_wait_vertex_is_nobody(&graph.vertices[vertex]));
+	CHECK(!crit_wait_graph_is_knot(&graph, vertex));
+	crit_wait_graph_fini(&graph);
+	crit_cause_table_destroy(table);
+}
+
+/* Each thread counts for itself: 3 waits for 2, and that for 0. */
+static void test_of_threads(void)
+{
+	const struct crit_costs costs = make_costs();
+	struct crit_cause_table *table = make_table(&costs, CRIT_CAUSE_BY_THREAD);
+	struct crit_wait_graph graph;
+
+	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &results), 0);
+	CHECK_UINT_EQ(graph.vertex_count, THREADS + 1);
+	CHECK_UINT_EQ(graph.knots.count, 1);
+	CHECK_UINT_EQ(graph.knots.rows[0].size, 1);
+	CHECK_UINT_EQ(graph.knots.rows[0].in_weight, 200000 + 9999);
+	CHECK(crit_wait_graph_is_knot(&graph, 0));
+	crit_wait_graph_fini(&graph);
+	crit_cause_table_destroy(table);
+}
+
+/* As long as each other: no knot. */
+static void test_equals(void)
+{
+	struct crit_costs costs = make_costs();
+	struct crit_cause_table *table;
+	struct crit_wait_graph graph;
+
+	costs.edges[3].impact = 100000;
+	costs.edges[5].impact = 0;
+	table = make_table(&costs, CRIT_CAUSE_BY_RANK);
+	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &results), 0);
+	CHECK_UINT_EQ(graph.knots.count, 1);
+	CHECK(graph.knots.rows[0].is_component);
+	CHECK_UINT_EQ(graph.knots.rows[0].size, 2);
+	CHECK(!crit_wait_graph_is_knot(&graph, 0));
+	crit_wait_graph_fini(&graph);
+	crit_cause_table_destroy(table);
+}
+
+static void test_written(void)
+{
+	const struct crit_costs costs = make_costs();
+	struct crit_cause_table *table = make_table(&costs, CRIT_CAUSE_BY_RANK);
+	struct crit_wait_graph graph;
+	char *text = NULL;
+	size_t length;
+	FILE *out;
+
+	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &results), 0);
+	out = open_memstream(&text, &length);
+	crit_waits_dot_write(out, &graph, &results, false);
+	(void)fclose(out);
+	CHECK_MSG(strstr(text, "\"rank 0\" [xlabel=\"0.000 s, 98.7%\", peripheries=2]") != NULL,
+		  "%s", text);
+	CHECK_MSG(strstr(text, "\"rank 1\" [xlabel=\"0.000 s, 0.7%\"]") != NULL, "%s", text);
+	free(text);
+	out = open_memstream(&text, &length);
+	crit_waits_graphml_write(out, &graph, &results);
+	(void)fclose(out);
+	CHECK_MSG(strstr(text,
+			 "<node id=\"n0\"><data key=\"label\">rank 0</data><data key=\"cost\">"
+			 "0.000303000</data><data key=\"knot\">0</data></node>") != NULL,
+		  "%s", text);
+	CHECK_MSG(strstr(text, "(&#38;&#60;x&#62;&#34;") != NULL, "%s", text);
+	CHECK_MSG(strstr(text, "<edge source=\"n1\" target=\"n0\"><data key=\"waited\">0.000100000"
+			       "</data><data key=\"self\">0.000100000</data><data key=\"impact\">"
+			       "0.000200000</data><data key=\"waits\">3</data></edge>") != NULL,
+		  "%s", text);
+	free(text);
+	crit_wait_graph_fini(&graph);
+	crit_cause_table_destroy(table);
+}
+
+int main(void)
+{
+	for (uint32_t i = 0; i < THREADS; i++)
+		threads[i] = (struct crit_thread_row){ .pid = 100 + i / 2,
+						       .tid = 100 + i,
+						       .rank_row = i < 4 ? (int32_t)(i / 2) : -1,
+						       .name = "&<x>\"" };
+	test_of_ranks();
+	test_of_threads();
+	test_equals();
+	test_written();
+	return check_done();
+}
