@@ -53,6 +53,14 @@ for flavour in "${flavours[@]}"; do
 		20:2) within "$name: share of rank 0, per cent: 20 of 22 ms" "$(cause 1 2)" 84 96 ;;
 		*) within "$name: nobody stands out" "$(cause 1 2)" 45 62 ;;
 		esac
+		waits --json
+		said=$(ask '[(knot["kind"], [who["rank"] for who in knot["members"]]) for knot in r["knots"]]' \
+			"$trial/waits")
+		case $work in
+		20:2) [ "$said" = "[('knot', [0])]" ] ;;
+		*) [ "$said" = "[('component', [0, 1])]" ] ;;
+		esac
+		point "$name: who waits least is the knot, equals are none" $? "$said"
 	done
 	launch "crowded-$flavour" run "$flavour" 4 two_phases 20 25 5 5 5
 	waits --json
@@ -80,9 +88,67 @@ for flavour in "${flavours[@]}"; do
 	tr -d '\n\t' <"$trial/waits" |
 		grep -qE '^digraph.*"rank 0" \[xlabel="[0-9.]+ .*"rank 1" -> "rank 0" \[label="[0-9.]+ s".*20 waits.*}$'
 	point "place-$flavour: the pairs as a graph" $? "$(grep -m 1 -e '->' "$trial/waits")"
+	waits --graphml
+	said=$(python3 -S -c 'import sys, xml.etree.ElementTree as tree
+graph = tree.parse(sys.argv[1]).getroot().find("{*}graph")
+data = lambda of, key: next((d.text for d in of.findall("{*}data") if d.get("key") == key), None)
+names = {node.get("id"): data(node, "label") for node in graph.findall("{*}node")}
+print([data(node, "label") for node in graph.findall("{*}node") if data(node, "knot")],
+	sorted((names[e.get("source")], names[e.get("target")], data(e, "waits")) for e in graph.findall("{*}edge")))' \
+		"$trial/waits" 2>&1)
+	[ "$said" = "['rank 0'] [('rank 0', 'rank 1', '20'), ('rank 1', 'rank 0', '20')]" ]
+	point "place-$flavour: the same as GraphML, the knot too" $? "$said"
 	waits --by=site
 	grep -m 1 '%' "$trial/waits" | grep -q 'all: between MPI_Recv receive'
 	point "place-$flavour: of all ranks" $? "$(grep -m 1 '%' "$trial/waits")"
+done
+
+# Threads that hand a lock on, in whatever order: who has it is charged with those who wait meanwhile, 30 ms against 10
+# and 1 by the threads' own clocks.
+lock_impact="(lambda tid: sum(p['impact_s'] for p in r['pairs']
+	if p['from']['is_lock'] and tid in (0, p['to']['tid'])))"
+for runtime in gnu llvm; do
+	trial_has "lock_turns-$runtime" "OpenMP of $runtime" || continue
+	for kind in lock nest critical; do
+		name=$kind-$runtime
+		whole_cpus record "$name" "$apps/lock_turns-$runtime" "$kind" 20 30 10 1
+		cp "$trial/out" "$trial/counted"
+		waits --by=thread
+		whole $? "$name"
+		waits --json --by=thread
+		all_ns=$(awk '{ sum += $2 } END { print sum }' "$trial/counted")
+		said=$(ask "round(1e11 * $lock_impact(0) / $all_ns)" "$trial/waits")
+		within "$name: waited for holders, per cent of what threads count" "$said" 97 118
+		while read -r tid ns; do
+			said=$(ask "round(100 * $lock_impact($tid) / $lock_impact(0), 1)" "$trial/waits")
+			within "$name: of that, for a holder that counts $((100 * ns / all_ns)) per cent" "$said" \
+				$((100 * ns / all_ns - 4)) $((100 * ns / all_ns + 5))
+		done <"$trial/counted"
+		"$crit" what-if --json "$dir" >"$trial/fixes"
+		said=$(ask 'r["free_order"]["locks"] > 40 and r["free_order"]["locks"] <= r["waits"]' "$trial/fixes")
+		[ "$said" = True ]
+		point "$name: most handovers could have had another order" $? "$(ask 'r["free_order"]' "$trial/fixes")"
+		"$crit" what-if "$dir" | grep -q 'order could change for .* for locks'
+		point "$name: which crit what-if says" $?
+	done
+done
+
+# A thread that waits for a task, or for those of a group, waits for the one that ends the last of them: 20 times 15 ms.
+for runtime in gnu llvm; do
+	trial_has "task_turns-$runtime" "OpenMP of $runtime" || continue
+	for kind in wait group; do
+		name=task$kind-$runtime
+		whole_cpus record "$name" "$apps/task_turns-$runtime" "$kind" 20 15
+		read -r waiter worker <"$trial/out"
+		waits --by=thread
+		whole $? "$name"
+		waits --json --by=thread
+		said=$(ask "round(1000 * sum(p['waited_s'] for p in r['pairs']
+			if p['from']['tid'] == $waiter and p['to']['tid'] == $worker))" "$trial/waits")
+		within "$name: one waits for the other, in ms" "$said" 285 330
+		said=$(ask "round(100 * sum(c['share'] for c in r['causes'] if c['tid'] == $worker))" "$trial/waits")
+		within "$name: share of the other one's work, per cent" "$said" 85 100
+	done
 done
 
 # Where rank 0 is late, and where it is while the others wait, are two functions: the verdict names the first one.

@@ -47,6 +47,16 @@ diff = json.load(sys.stdin)
 assert diff["changes"] and not diff["does_not_compare"]
 assert all(c["change"] == 0 and c["ratio"] in (1, None) for c in diff["changes"])'
 point "a run and itself" $? ""
+"$crit" diff --json "$a" "$b" | python3 -c '
+import json, sys
+diff, a, b = json.load(sys.stdin), *(json.load(open(path)) for path in sys.argv[1:])
+costs = [c for c in diff["changes"] if c["group"] == "causes" and c["figure"] == "cost_s"]
+for side, report in (("a", a), ("b", b)):
+    told = sum(cause["cost_s"] for cause in report["causes"])
+    assert abs(sum(c[side] or 0 for c in costs) - told) < 1e-9 * len(costs), (side, told, costs)
+assert max(costs, key=lambda c: abs(c["change"])) == costs[0] and costs[0]["change"] > 0, costs
+assert any(c["a"] and c["b"] and "mutex_equal: " in c["name"] for c in costs), costs' "$a/report.json" "$b/report.json"
+point "causes are paired, and none is left out" $? "$("$crit" diff "$a" "$b" | grep -A3 '^causes' | tr -s ' \n' ' ')"
 "$crit" diff --json "$a" "$a" | python3 -c '
 import json, sys
 hot = json.load(sys.stdin)["hot"]

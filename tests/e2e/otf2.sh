@@ -108,6 +108,22 @@ point "export --metrics" $? "$(cat "$trial/export.err")"
 [ "$(cat "$trial/export.out")" = "$trial/metrics/traces.otf2" ] && [ "$(figure_of metrics "$trial/metrics")" -gt 80 ]
 point "metrics are there" $? "$(figure_of metrics "$trial/metrics")"
 read_by "metrics" "$trial/metrics"
+said=$(figure_of cmetric "$trial/metrics") wanted=$(ask 'round(1e9 * sum(x["cmetric_s"] for x in r["threads"]))')
+within "metrics: CMetric of all threads, ns" "$said" "$((wanted - 100))" "$((wanted + 100))"
+# What each thread waited adds up to all waiting, whatever else is in the archive: calls, messages, idle workers, locks.
+for name in "messages-${flavours[0]}-3" "openmp-llvm" "tasks-gnu" "run-${flavours[-1]}"; do
+	dir=$trial/$name report=$trial/$name/report.json waits=$trial/waits-$name
+	"$crit" export otf2 --waits -o "$waits" "$dir" >/dev/null 2>"$trial/export.err"
+	point "waits of $name: export" $? "$(cat "$trial/export.err")"
+	read_by "waits of $name" "$waits"
+	"$crit" waits --json "$dir" >"$trial/waits.json" 2>"$trial/waits.err"
+	wanted=$(ask 'round(1e9 * r["waiting_s"])' "$trial/waits.json") said=$(figure_of waiting "$waits")
+	[ "${wanted:-0}" -gt 0 ] && [ "$said" = "$wanted" ]
+	point "waits of $name: as much as crit waits has, ns" $? "$said, $wanted"
+	[ "$(figure_of cmetric "$waits")" = 0 ]
+	point "waits of $name: no other metric" $? ""
+done
+dir=$options report=$options/report.json
 name=all dir=$trial/run-${flavours[0]} report=$trial/run-${flavours[0]}/report.json
 "$crit" export otf2 --all -o "$trial/all" "$dir" >/dev/null 2>"$trial/export.err"
 point "export --all" $? "$(cat "$trial/export.err")"

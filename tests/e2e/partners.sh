@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # crit waits: a late receiver, late progress, a late root and a late part of a reduction are the causes; a leaf that
 # comes late to a broadcast is nobody's.
-# usage: partners.sh BUILD-DIRECTORY
+# usage: partners.sh BUILD-DIRECTORY [full]
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
@@ -16,7 +16,8 @@ share() {
 }
 
 for flavour in "${flavours[@]}"; do
-	for case in "receiver 1 0" "progress 1 0" "leaf 0 2" "gather 1 2"; do
+	for case in "receiver 1 0" "progress 1 0" "wait 1 0" "wait_progress 1 0" ${2:+"all 1 0"} "leaf 0 2" \
+		"gather 1 2"; do
 		read -r mode late innocent <<<"$case"
 		launch "$mode-$flavour" run "$flavour" 3 late_partners "$mode" 20
 		"$crit" waits --by=rank "$dir" >"$trial/waits" 2>"$trial/waits.err"

@@ -107,7 +107,7 @@ replies() {
 is "completion: is there" "$(complete -p crit)" "complete -F _crit crit"
 is "completion: a command" "$(replies rep)" "report "
 offered=$(replies "")
-for command in run report doctor config env finish --help; do
+for command in run report what-if doctor config env finish --help; do
 	[[ " $offered" == *" $command "* ]]
 	point "completion: commands, $command" $? "$offered"
 done
@@ -117,11 +117,13 @@ is "completion: a word after =" "$(replies run --level = tr)" "trace "
 is "completion: words after =" "$(replies report --csv =)" "ranks threads regions calls sites hot messages collectives "
 is "completion: a word after a letter" "$(replies run -l p)" "profile "
 is "completion: launchers" "$(replies env --mpi = m)" "mpich "
+is "completion: what waits are listed by" "$(replies waits --by = )" "place rank thread site "
 mkdir -p "$trial/here/run1" "$trial/here/other" "$trial/here/run2"
 : >"$trial/here/run1/node.crit"
 : >"$trial/here/run2/node.crit"
 cd "$trial/here" || exit 1
 is "completion: directories of runs" "$(replies report "")" "run1 run2 "
+is "completion: runs to play" "$(replies waits "") $(replies what-if "")" "run1 run2  run1 run2 "
 is "completion: a directory of a run" "$(replies report run2)" "run2 "
 is "completion: what to export" "$(replies export "")" "otf2 "
 is "completion: a run to export" "$(replies export otf2 run1)" "run1 "

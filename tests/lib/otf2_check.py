@@ -6,10 +6,10 @@ usage: otf2_check.py ARCHIVE REPORT [count]
 
 Checks time order, balance, groups = ranks, calls and OpenMP constructs = visits, CMetric, all-wait attributes = rows,
 messages sent = messages received, collectives alike on all members.  With a third word it prints that figure: events,
-enters, messages, early (received before they were sent), collectives, sites, metrics, locations, complete, all_forks,
-all_locks, forks, teams, locks, programs (and their arguments), setup (MPI_Init and MPI_Finalize outside the window),
-barriers (of OpenMP, by location), states (threads that
-are seen blocked), samples, contexts.  Exit 0, or 1 with one line per fault.
+enters, messages, early (received before they were sent), collectives, sites, metrics (events), cmetric, waiting (sums
+of what threads have of them at last, ns), locations, complete, all_forks, all_locks, forks, teams, locks, programs (and
+their arguments), setup (MPI_Init and MPI_Finalize outside the window), barriers (of OpenMP, by location), states
+(threads that are seen blocked), samples, contexts.  Exit 0, or 1 with one line per fault.
 """
 import collections
 import json
@@ -61,6 +61,7 @@ class Location:
         self.state_begin = None
         self.states = collections.Counter()
         self.sums = collections.Counter()
+        self.metrics = collections.Counter()
 
 
 class Archive:
@@ -155,6 +156,11 @@ class Archive:
                 state.states[region.name] += event.time - state.state_begin
             for attribute, value in (event.attributes or {}).items():
                 self.take_attribute(state, attribute.name, value, region)
+        elif kind == "Metric":
+            for member, value in zip(event.metric.members, event.values):
+                if value < state.metrics[member.name]:
+                    self.fault(f"{location}: {member.name} goes back to {value}")
+                state.metrics[member.name] = value
         elif kind == "ProgramBegin":
             self.programs.add(" ".join([event.program_name, *event.program_arguments]))
         elif kind in SENDS or kind in RECEIVES:
@@ -364,6 +370,8 @@ def figure(archive, report, what):
         "early": archive.early,
         "collectives": sum(archive.counts[x] for x in COLLECTIVES),
         "metrics": archive.counts["Metric"],
+        "cmetric": sum(x.metrics["CMetric"] for x in archive.locations.values()),
+        "waiting": sum(x.metrics["waiting"] for x in archive.locations.values()),
         "locations": len(archive.locations),
         "sites": len(archive.sites),
         "programs": ", ".join(sorted(archive.programs)),

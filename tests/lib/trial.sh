@@ -228,6 +228,17 @@ ask_active() {
 	ask "$2" "$trial/active.json" # a report that lacks something is one all the same
 }
 
+# what_if OPTION…: crit what-if of the run in $dir, as one change; sets gain, per cent, and ends, the seconds until the
+# last thread ends; both empty, and false, where it cannot be played.
+what_if() {
+	gain='' ends=''
+	"$crit" what-if "$@" --json "$dir" >"$trial/fixes" 2>"$trial/fixes.err"
+	[ $? -ne 1 ] || return # 3: the kernel lost a record, which is not what this is about
+	# shellcheck disable=SC2034 # for the caller
+	read -r gain ends < <(ask '(lambda fix: "%.2f %.6f" % (100 * fix["share"], r["recorded_s"] - fix["gain_s"]))(
+		r["fixes"][0])' "$trial/fixes")
+}
+
 # hottest NAME LOW HIGH FUNCTION: it is the first row of crit report --by=function, with so much of the CMetric of the
 # run in $dir, in per cent, and 95 of 100 call paths are whole.
 hottest() {
