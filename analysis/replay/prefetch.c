@@ -8,8 +8,7 @@
 
 static inline void fetch(const void *row, unsigned int lines)
 {
-	for (unsigned int i = 0; i < lines; i++)
-		__builtin_prefetch((const char *)row + (size_t)i * CRIT_LINE_BYTES, 1);
+	crit_lines_fetch(row, (size_t)lines * CRIT_LINE_BYTES);
 }
 
 /* Its stream's next event is known, and its thread. */

@@ -233,19 +233,11 @@ static int read_block(struct crit_film *film)
 	return film->block.count && film->block.count <= ENTRIES_MAX ? 0 : -EPROTO;
 }
 
-int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry)
+static struct crit_film_entry entry_of(const struct block *block, uint32_t i)
 {
-	struct block *block = &film->block;
-	const struct packed_entry *packed;
+	const struct packed_entry *packed = &block->entries[i];
 
-	if (!block->count) {
-		int rc = film->blocks ? read_block(film) : 0;
-
-		if (rc || !block->count)
-			return rc;
-	}
-	packed = &block->entries[--block->count];
-	*ret_entry = (struct crit_film_entry){
+	return (struct crit_film_entry){
 		.time_ns =
 			block->base_ns +
 			(uint64_t)((int64_t)(packed->word << (64 - TIME_BITS)) >> (64 - TIME_BITS)),
@@ -254,5 +246,26 @@ int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry)
 		.type = (uint8_t)(packed->word >> 56),
 		.kind = (uint8_t)(packed->word >> TIME_BITS),
 	};
+}
+
+int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry)
+{
+	struct block *block = &film->block;
+
+	if (!block->count) {
+		int rc = film->blocks ? read_block(film) : 0;
+
+		if (rc || !block->count)
+			return rc;
+	}
+	*ret_entry = entry_of(block, --block->count);
 	return 1;
+}
+
+bool crit_film_soon(const struct crit_film *film, uint32_t more, struct crit_film_entry *ret_entry)
+{
+	if (more >= film->block.count)
+		return false;
+	*ret_entry = entry_of(&film->block, film->block.count - 1 - more);
+	return true;
 }

@@ -111,6 +111,12 @@ void crit_film_rewind(struct crit_film *film);
  */
 int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry);
 
+/*
+ * What is known without reading: the entry that crit_film_back() yields after so many more.
+ * Yields false where it is in no block that was read.
+ */
+bool crit_film_soon(const struct crit_film *film, uint32_t more, struct crit_film_entry *ret_entry);
+
 uint64_t crit_film_entry_count(const struct crit_film *film);
 
 void crit_film_destroy(struct crit_film *film);

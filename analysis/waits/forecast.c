@@ -6,23 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits/forwards/pending_acts.h"
+#include "analysis/waits/forwards/thread_queues.h"
 #include "analysis/waits/locks/lock_orders.h"
-#include "analysis/waits/pending_acts.h"
 #include "core/base/array.h"
 
-#define QUEUES_KEPT 4u /* of a thread: the latest; earlier ones of a wait keep their length */
-
-struct queues { /* when a thread had no CPU */
-	struct {
-		uint64_t from_ns, until_ns;
-	} rows[QUEUES_KEPT];
-	uint32_t at; /* the one that goes on, or comes next */
-};
+#define FETCHED_FIRST 32u /* entries ahead: what their threads and numbers lead to */
+#define FETCHED_SECOND 16u /* and what that leads to */
+#define CACHED_BYTES (256u << 10)
 
 struct timeline { /* of a thread */
 	uint64_t base_ns; /* the time for which its times are known, as recorded */
 	uint32_t bucket;
-	uint32_t due; /* ends of its waits at the present time that were not taken */
 	uint32_t ahead, taken; /* its own entries of the present time; of these, taken */
 	bool is_waiting, is_queued;
 };
@@ -39,8 +34,10 @@ struct forecasting {
 	struct crit_forecast *result;
 	int error;
 	struct timeline *threads;
-	struct queues *queues; /* of each thread; NULL: no scenario changes any */
+	struct crit_thread_queues *queues; /* of each thread; NULL: no scenario changes any */
 	bool has_bare; /* a scenario without transfer */
+	bool is_large; /* the times are more than a core's cache holds */
+	bool *is_changed; /* of each bucket, in any scenario */
 	uint64_t *times_ns; /* of each thread, in each scenario, at its base */
 	struct crit_pending_acts acts;
 	struct crit_lock_orders lock_orders;
@@ -60,9 +57,18 @@ static bool is_object(uint32_t node)
 }
 
 /* Of the acts that an object needs; those of waits have their numbers. */
-static uint64_t object_key(uint32_t name)
+static uint64_t key_of(uint32_t name)
 {
-	return 1ull << 32 | name;
+	return is_object(name) ? 1ull << 32 | name : name;
+}
+
+static uint64_t scale(uint64_t ns, const struct crit_factor *factor)
+{
+	if (factor->numerator == factor->denominator)
+		return ns;
+	if (ns <= UINT32_MAX)
+		return ns * factor->numerator / factor->denominator;
+	return (uint64_t)((unsigned __int128)ns * factor->numerator / factor->denominator);
 }
 
 /* When a thread does what it did at a time, at or after its base. */
@@ -79,10 +85,7 @@ static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, 
 		factor = played->queue_factors ? &played->queue_factors[thread] : NULL;
 	else if (played->factors && timeline->bucket != CRIT_FILM_NO_BUCKET)
 		factor = &played->factors[timeline->bucket];
-	if (timeline->is_waiting || !factor || factor->numerator == factor->denominator)
-		return base_ns + passed_ns;
-	return base_ns +
-	       (uint64_t)((unsigned __int128)passed_ns * factor->numerator / factor->denominator);
+	return base_ns + (timeline->is_waiting || !factor ? passed_ns : scale(passed_ns, factor));
 }
 
 /* From its base to this time a thread takes as long as it did, whatever the scenario. */
@@ -92,7 +95,8 @@ static bool is_unchanged(const struct forecasting *forecasting, uint32_t thread,
 
 	return timeline->base_ns == at_ns || timeline->is_waiting ||
 	       (timeline->is_queued ? !forecasting->queues
-				    : timeline->bucket == CRIT_FILM_NO_BUCKET);
+				    : timeline->bucket == CRIT_FILM_NO_BUCKET ||
+					      !forecasting->is_changed[timeline->bucket]);
 }
 
 /* The thread's times are those of this time from now on. */
@@ -188,47 +192,26 @@ static void end_turn(struct forecasting *forecasting, const struct moment *momen
 static void take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
 {
 	struct timeline *timeline = &forecasting->threads[entry->node];
-	struct queues *queues = forecasting->queues ? &forecasting->queues[entry->node] : NULL;
+	struct crit_thread_queues *queues = forecasting->queues ? &forecasting->queues[entry->node]
+								: NULL;
 
 	if (!timeline->is_waiting)
 		move_base(forecasting, entry->node, entry->time_ns);
-	if (queues && entry->type == CRIT_FILM_QUEUE) {
-		queues->rows[queues->at].from_ns = entry->time_ns;
-		queues->rows[queues->at].until_ns = entry->time_ns;
-	} else if (queues && timeline->is_queued) {
-		queues->rows[queues->at].until_ns = entry->time_ns;
-		queues->at = (queues->at + 1) % QUEUES_KEPT;
-	}
+	if (queues && entry->type == CRIT_FILM_QUEUE)
+		crit_thread_queues_begin(queues, entry->time_ns);
+	else if (queues && timeline->is_queued)
+		crit_thread_queues_end(queues, entry->time_ns);
 	timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
-}
-
-/* How long it had none since a time. */
-static uint64_t queued_since(const struct queues *queues, uint64_t since_ns)
-{
-	uint64_t sum_ns = 0;
-
-	for (size_t i = 0; i < QUEUES_KEPT; i++) {
-		const uint64_t begin_ns = queues->rows[i].from_ns;
-		const uint64_t until_ns = queues->rows[i].until_ns;
-		const uint64_t from_ns = begin_ns > since_ns ? begin_ns : since_ns;
-
-		sum_ns += until_ns > from_ns ? until_ns - from_ns : 0;
-	}
-	return sum_ns;
 }
 
 static uint64_t transfer_of(const struct crit_scenario *scenario, uint32_t thread,
 			    uint64_t transfer_ns, uint64_t queued_ns)
 {
-	const struct crit_factor *factor;
-
 	if (scenario->is_without_transfer)
 		return 0;
 	if (!scenario->queue_factors || !queued_ns)
 		return transfer_ns;
-	factor = &scenario->queue_factors[thread];
-	return transfer_ns - queued_ns +
-	       (uint64_t)((unsigned __int128)queued_ns * factor->numerator / factor->denominator);
+	return transfer_ns - queued_ns + scale(queued_ns, &scenario->queue_factors[thread]);
 }
 
 static void take_end(struct forecasting *forecasting, const struct moment *moment)
@@ -242,7 +225,8 @@ static void take_end(struct forecasting *forecasting, const struct moment *momen
 	const uint64_t transfer_ns = moment->entry.time_ns - last_ns;
 	const uint64_t queued_ns =
 		forecasting->queues && act->has_act
-			? queued_since(&forecasting->queues[moment->entry.node], last_ns)
+			? crit_thread_queues_since(&forecasting->queues[moment->entry.node],
+						   last_ns)
 			: 0;
 	uint64_t *times_ns = times_of(forecasting, moment->entry.node);
 	const uint32_t lock = act->lock;
@@ -299,7 +283,7 @@ static void take_act(struct forecasting *forecasting, const struct moment *momen
 
 	if (is_object(entry->node)) {
 		const uint32_t row =
-			crit_pending_acts_find(&forecasting->acts, object_key(entry->node));
+			crit_pending_acts_find(&forecasting->acts, key_of(entry->node));
 
 		if (is_lock(entry->node))
 			act->lock = entry->node;
@@ -334,6 +318,12 @@ static bool is_act(const struct crit_film_entry *entry)
 	       entry->type == CRIT_FILM_ARRIVAL;
 }
 
+/* Who acts, or ends a wait, has a row of acts. */
+static bool has_row(const struct crit_film_entry *entry)
+{
+	return is_act(entry) || entry->type == CRIT_FILM_END;
+}
+
 static void take(struct forecasting *forecasting, struct moment *moment)
 {
 	const struct crit_film_entry *entry = &moment->entry;
@@ -359,10 +349,8 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 	}
 	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
 		take_cpu(forecasting, entry);
-	if (entry->type == CRIT_FILM_END) {
+	if (entry->type == CRIT_FILM_END)
 		take_end(forecasting, moment);
-		timeline->due--;
-	}
 }
 
 /* Nothing of the present time is missing for it. */
@@ -372,11 +360,12 @@ static bool is_ready(const struct forecasting *forecasting, const struct moment 
 	uint32_t row;
 
 	if (is_object(entry->node)) {
-		row = crit_pending_acts_find(&forecasting->acts, object_key(entry->node));
+		row = crit_pending_acts_find(&forecasting->acts, key_of(entry->node));
 		return row == CRIT_NONE || !forecasting->acts.rows[row].due;
 	}
 	if (crit_film_is_late((enum crit_film_type)entry->type))
-		return !forecasting->threads[entry->node].due;
+		return forecasting->threads[entry->node].taken ==
+		       forecasting->threads[entry->node].ahead;
 	if (moment->turn != forecasting->threads[entry->node].taken)
 		return false;
 	return entry->type != CRIT_FILM_END || !forecasting->acts.rows[moment->row].due;
@@ -395,10 +384,8 @@ static int prepare(struct forecasting *forecasting, struct moment *moment)
 	if ((entry->type == CRIT_FILM_FROM && entry->number >= options->bucket_count) ||
 	    (entry->type == CRIT_FILM_BIRTH && entry->number >= options->thread_count))
 		return -EPROTO;
-	if (is_act(entry) || entry->type == CRIT_FILM_END)
-		rc = crit_pending_acts_obtain(&forecasting->acts,
-					      is_object(entry->number) ? object_key(entry->number)
-								       : entry->number,
+	if (has_row(entry))
+		rc = crit_pending_acts_obtain(&forecasting->acts, key_of(entry->number),
 					      &moment->row);
 	if (rc)
 		return rc;
@@ -410,7 +397,6 @@ static int prepare(struct forecasting *forecasting, struct moment *moment)
 		return -EPROTO;
 	timeline = &forecasting->threads[entry->node];
 	moment->turn = timeline->ahead++;
-	timeline->due += entry->type == CRIT_FILM_END;
 	return 0;
 }
 
@@ -421,7 +407,7 @@ static void end_moments(struct forecasting *forecasting)
 		const struct moment *moment = &forecasting->now[i];
 
 		if (moment->entry.type == CRIT_FILM_ARRIVAL && moment->entry.kind &&
-		    forecasting->acts.rows[moment->row].key == object_key(moment->entry.number))
+		    forecasting->acts.rows[moment->row].key == key_of(moment->entry.number))
 			crit_pending_acts_remove(&forecasting->acts, moment->row);
 		else if (!crit_film_is_late((enum crit_film_type)moment->entry.type))
 			forecasting->threads[moment->entry.node].ahead =
@@ -465,6 +451,24 @@ static int take_moments(struct forecasting *forecasting)
 	return rc ? rc : forecasting->error;
 }
 
+/* Times of thousands of threads are more than caches hold: what comes soon is fetched ahead. */
+static void fetch_ahead(const struct forecasting *forecasting, const struct crit_film *film)
+{
+	const size_t row_bytes = forecasting->options->scenario_count * sizeof(uint64_t);
+	struct crit_film_entry entry;
+
+	if (crit_film_soon(film, FETCHED_FIRST, &entry)) {
+		if (entry.node < forecasting->options->thread_count) {
+			__builtin_prefetch(&forecasting->threads[entry.node], 1);
+			crit_lines_fetch(times_of(forecasting, entry.node), row_bytes);
+		}
+		if (has_row(&entry))
+			crit_pending_acts_fetch_key(&forecasting->acts, key_of(entry.number));
+	}
+	if (crit_film_soon(film, FETCHED_SECOND, &entry) && has_row(&entry))
+		crit_pending_acts_fetch_row(&forecasting->acts, key_of(entry.number));
+}
+
 static int take_film(struct forecasting *forecasting, struct crit_film *film)
 {
 	struct moment *moment;
@@ -477,6 +481,8 @@ static int take_film(struct forecasting *forecasting, struct crit_film *film)
 			return -EPROTO;
 		if (entry.time_ns > now_ns)
 			taken = take_moments(forecasting);
+		if (forecasting->is_large)
+			fetch_ahead(forecasting, film);
 		now_ns = entry.time_ns;
 		if (!taken)
 			taken = crit_array_grow(&forecasting->now, &forecasting->capacity,
@@ -489,21 +495,25 @@ static int take_film(struct forecasting *forecasting, struct crit_film *film)
 	return rc ? rc : take_moments(forecasting);
 }
 
-/* Errors: -ENOMEM. */
-static int begin_queues(struct forecasting *forecasting)
+/* What scenarios change, and what that needs.  Errors: -ENOMEM. */
+static int begin_changes(struct forecasting *forecasting)
 {
 	const struct crit_forecast_options *options = forecasting->options;
+	bool has_queues = false;
 
-	for (size_t k = 0; k < options->scenario_count; k++)
-		forecasting->has_bare |= options->scenarios[k].is_without_transfer;
 	for (size_t k = 0; k < options->scenario_count; k++) {
-		if (!options->scenarios[k].queue_factors)
-			continue;
+		const struct crit_factor *factors = options->scenarios[k].factors;
+
+		forecasting->has_bare |= options->scenarios[k].is_without_transfer;
+		has_queues |= options->scenarios[k].queue_factors != NULL;
+		for (size_t i = 0; factors && i < options->bucket_count; i++)
+			forecasting->is_changed[i] |= factors[i].numerator !=
+						      factors[i].denominator;
+	}
+	if (has_queues)
 		forecasting->queues =
 			calloc(options->thread_count + 1, sizeof(*forecasting->queues));
-		return forecasting->queues ? 0 : -ENOMEM;
-	}
-	return 0;
+	return has_queues && !forecasting->queues ? -ENOMEM : 0;
 }
 
 static int begin(struct forecasting *forecasting)
@@ -518,17 +528,20 @@ static int begin(struct forecasting *forecasting)
 		calloc(options->scenario_count, sizeof(*forecasting->result->order_changes));
 	forecasting->threads = calloc(options->thread_count + 1, sizeof(*forecasting->threads));
 	forecasting->times_ns = calloc(times, sizeof(*forecasting->times_ns));
+	forecasting->is_changed =
+		calloc(options->bucket_count + 1, sizeof(*forecasting->is_changed));
 	forecasting->result->end_ns =
 		calloc(options->scenario_count, sizeof(*forecasting->result->end_ns));
 	if (!forecasting->threads || !forecasting->times_ns || !forecasting->result->end_ns ||
-	    !forecasting->turns || !forecasting->result->order_changes)
+	    !forecasting->turns || !forecasting->result->order_changes || !forecasting->is_changed)
 		return -ENOMEM;
+	forecasting->is_large = times * sizeof(*forecasting->times_ns) > CACHED_BYTES;
 	for (size_t i = 0; i < options->thread_count; i++)
 		forecasting->threads[i] = (struct timeline){ .base_ns = options->begin_ns,
 							     .bucket = CRIT_FILM_NO_BUCKET };
 	for (size_t i = 0; i < times; i++)
 		forecasting->times_ns[i] = options->begin_ns;
-	return begin_queues(forecasting);
+	return begin_changes(forecasting);
 }
 
 /* From here on times count from the window's begin. */
@@ -555,6 +568,7 @@ int crit_forecast_play(struct crit_film *film, const struct crit_forecast_option
 	free(forecasting.threads);
 	free(forecasting.queues);
 	free(forecasting.times_ns);
+	free(forecasting.is_changed);
 	free(forecasting.now);
 	free(forecasting.turns);
 	crit_lock_orders_fini(&forecasting.lock_orders);

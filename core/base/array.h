@@ -46,4 +46,11 @@ void *crit_lines_alloc(size_t count, size_t row_bytes);
 /* The same, with anything in the rows. */
 void *crit_lines_room(size_t count, size_t row_bytes);
 
+/* Fetches ahead the lines of what is about to be written. */
+static inline void crit_lines_fetch(const void *rows, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += CRIT_LINE_BYTES)
+		__builtin_prefetch((const char *)rows + i, 1);
+}
+
 #endif

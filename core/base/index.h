@@ -65,6 +65,13 @@ static inline uint32_t crit_index_next(const struct crit_index *index, struct cr
 	return crit_index_look(index, probe);
 }
 
+/* Fetches the cell of a hash ahead. */
+static inline void crit_index_fetch(const struct crit_index *index, uint64_t hash)
+{
+	if (index->size)
+		__builtin_prefetch(&index->cells[crit_hash_cell(hash) & (index->size - 1)], 1);
+}
+
 /*
  * Puts in a row, behind those with the same hash.  Range: row below CRIT_NONE.  Errors: -ENOMEM.
  * Cost: amortised O(1).

@@ -47,4 +47,21 @@ static inline uint64_t *crit_pending_acts_times(const struct crit_pending_acts *
 	return &acts->times_ns[row * acts->scenario_count];
 }
 
+/* Fetches ahead where a key is looked up, and what was found there if that was fetched before. */
+static inline void crit_pending_acts_fetch_key(const struct crit_pending_acts *acts, uint64_t key)
+{
+	crit_index_fetch(&acts->places, crit_hash_mix(key, 0));
+}
+
+static inline void crit_pending_acts_fetch_row(const struct crit_pending_acts *acts, uint64_t key)
+{
+	const uint32_t row = crit_pending_acts_find(acts, key);
+
+	if (row == CRIT_NONE)
+		return;
+	__builtin_prefetch(&acts->rows[row], 1);
+	crit_lines_fetch(crit_pending_acts_times(acts, row),
+			 acts->scenario_count * sizeof(*acts->times_ns));
+}
+
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows by key, used again when they are removed.
-#include "analysis/waits/pending_acts.h"
+#include "analysis/waits/forwards/pending_acts.h"
 
 #include <stdlib.h>
 #include <string.h>
