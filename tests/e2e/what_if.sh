@@ -86,16 +86,16 @@ functions() {
 
 # A thread begins when it is made: a faster creator makes it sooner, its own work counts at the end.
 births() {
-	whole_cpus start births births 3 200 80
+	whole_cpus start births births 3 600 240
 	name=births
 	foretold "--faster=to its end,by=50"
-	within "$name: gain of faster threads, per cent: 40 of 680 ms" "$gain" 4.5 7.5
-	whole_cpus start births-children births 3 200 40
+	within "$name: gain of faster threads, per cent: 120 of 2040 ms" "$gain" 4.5 7.5
+	whole_cpus start births-children births 3 600 120
 	compare_end births-children
 	dir=$trial/births
 	foretold "--faster=a block in futex,by=50"
-	within "$name: gain of a faster creator, per cent: 300 of 680 ms" "$gain" 41 47
-	whole_cpus start births-main births 3 100 80
+	within "$name: gain of a faster creator, per cent: 900 of 2040 ms" "$gain" 41 47
+	whole_cpus start births-main births 3 300 240
 	compare_end births-main
 }
 
