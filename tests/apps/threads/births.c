@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes threads one after the other: prepares each for A ms, which then works B ms; joins the last.
+// They have another CPU than who makes them, so that none of the two waits for one.
 // usage: births THREADS A B
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@ static int64_t child_ns;
 
 static void *child(void *none)
 {
+	work_pin(1);
 	work_for_ns(child_ns);
 	return none;
 }
@@ -22,11 +24,14 @@ int main(int argc, char **argv)
 
 	if (count < 1 || !threads)
 		return 2;
+	work_pin(0);
 	child_ns = (int64_t)(strtod(argv[3], NULL) * 1e6);
 	for (long i = 0; i < count; i++) {
 		work_for_ns((int64_t)(main_ms * 1e6));
+		work_unpin(); /* or the new thread would begin on this CPU */
 		if (pthread_create(&threads[i], NULL, child, NULL))
 			return 1;
+		work_pin(0);
 	}
 	for (long i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
