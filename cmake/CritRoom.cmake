@@ -55,8 +55,8 @@ set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|ho
 |test-(search|spans|trust)\
 |shim_(absent|breadth|choice|details|failure|kinds|leaving|libraries|ompt|phases|tools|transparency|worlds)\
 |shim_(fortran_)?table_.*\
-|attack_(fifos|forged_lines|fork_flood|shrinking_program|small_stack|squatted|uid_without_root)\
-|e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|messages|mutated|otf2|regions|report|roles|run)\
+|attack_(fifos|forged_lines|fork_flood|memory_charge|shrinking_program|small_stack|squatted|uid_without_root)\
+|e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|merge|messages|mutated|otf2|regions|report|roles|run)\
 |e2e_(settings|umask))$")
 
 function(crit_test_command name label)

@@ -101,7 +101,7 @@ births() {
 
 births
 for flavour in "${flavours[@]}"; do
-	functions "$flavour"
+	[ -z "$is_full" ] && [ "$flavour" != "${flavours[0]}" ] || functions "$flavour"
 
 	# one after the other: each millisecond less is one sooner
 	name=chain-$flavour
