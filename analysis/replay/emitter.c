@@ -143,15 +143,18 @@ static void emit_leaves(struct crit_emitter *emitter, const struct crit_emitter_
 		struct span *ended = &told->spans[told->depth];
 		struct crit_trace_span span = span_of(ended);
 
+		int (*leave)(void *, uint32_t, uint64_t, const struct crit_trace_span *,
+			     const struct crit_trace_sums *) = ended->is_told ? sink->leave
+									      : sink->inside_leave;
+
 		ended->own.total_cmetric_ns = told->total_cmetric_ns;
 		if (!ended->is_told)
 			credit_outside(told, &ended->own);
-		else if (sink->leave)
+		if (leave)
 			crit_emitter_keep_error(
-				emitter,
-				sink->leave(sink->user, emitter->thread_rows[event->thread],
-					    is_cut ? emitter->end_ns : event->time_ns, &span,
-					    is_cut ? NULL : &ended->own));
+				emitter, leave(sink->user, emitter->thread_rows[event->thread],
+					       is_cut ? emitter->end_ns : event->time_ns, &span,
+					       is_cut ? NULL : &ended->own));
 	}
 }
 
@@ -210,20 +213,25 @@ static int end_thread(struct crit_emitter *emitter, const struct crit_emitter_ev
 	return rc;
 }
 
+/* A span begins, or the thread is in it when it is first told of. */
 static int enter(struct crit_emitter *emitter, const struct crit_emitter_event *event)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
 	struct crit_emitter_thread *told = emitter->threads[event->thread];
+	const bool is_new = event->kind == CRIT_EMIT_ENTER;
+	int (*tell)(void *, uint32_t, uint64_t, const struct crit_trace_span *, uint64_t) =
+		is_new ? sink->enter : sink->inside_enter;
 	struct crit_trace_span span;
 	int rc;
 
-	look(told, event);
+	if (is_new)
+		look(told, event);
 	rc = push(told, event);
-	if (rc || !sink->enter)
+	if (rc || !tell)
 		return rc;
 	span = span_of(&told->spans[told->depth]);
-	return sink->enter(sink->user, emitter->thread_rows[event->thread], event->time_ns, &span,
-			   told->total_cmetric_ns);
+	return tell(sink->user, emitter->thread_rows[event->thread], event->time_ns, &span,
+		    told->total_cmetric_ns);
 }
 
 static int emit_setup(const struct crit_emitter *emitter, const struct crit_emitter_event *event)
@@ -247,7 +255,6 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 	case CRIT_EMIT_BEGIN:
 		return begin_thread(emitter, event);
 	case CRIT_EMIT_INSIDE:
-		return push(told, event);
 	case CRIT_EMIT_ENTER:
 		return enter(emitter, event);
 	case CRIT_EMIT_LEAVE:

@@ -43,6 +43,18 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	TELL_BOTH(user, leave, thread, time_ns, span, sums);
 }
 
+static int inside_enter(void *user, uint32_t thread, uint64_t time_ns,
+			const struct crit_trace_span *span, uint64_t total_cmetric_ns)
+{
+	TELL_BOTH(user, inside_enter, thread, time_ns, span, total_cmetric_ns);
+}
+
+static int inside_leave(void *user, uint32_t thread, uint64_t time_ns,
+			const struct crit_trace_span *span, const struct crit_trace_sums *sums)
+{
+	TELL_BOTH(user, inside_leave, thread, time_ns, span, sums);
+}
+
 static int setup(void *user, uint32_t thread, const struct crit_trace_setup *told)
 {
 	TELL_BOTH(user, setup, thread, told);
@@ -104,6 +116,8 @@ struct crit_trace_sink crit_trace_tee_sink(const struct crit_trace_tee *tee)
 		EITHER(thread_end),
 		EITHER(enter),
 		EITHER(leave),
+		EITHER(inside_enter),
+		EITHER(inside_leave),
 		EITHER(setup),
 		EITHER(state),
 		EITHER(block),

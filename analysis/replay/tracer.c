@@ -71,7 +71,7 @@ static bool is_wanted(const struct crit_tracer *tracer, uint32_t index)
 	       (thread->role == CRIT_THREAD_APP && thread->window != CRIT_NONE);
 }
 
-/* Spans it is in began before: their leaves are not told. */
+/* Spans it is in began before. */
 static void post_begin(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns)
 {
 	const struct crit_thread_account *account = &tracer->engine->accounts[thread];

@@ -82,6 +82,12 @@ struct crit_trace_sink {
 	int (*leave)(void *user, uint32_t thread, uint64_t time_ns,
 		     const struct crit_trace_span *span, const struct crit_trace_sums *sums);
 
+	/* Likewise, of spans it was in before thread_begin: right after that, the outermost first. */
+	int (*inside_enter)(void *user, uint32_t thread, uint64_t time_ns,
+			    const struct crit_trace_span *span, uint64_t total_cmetric_ns);
+	int (*inside_leave)(void *user, uint32_t thread, uint64_t time_ns,
+			    const struct crit_trace_span *span, const struct crit_trace_sums *sums);
+
 	/*
 	 * Right before thread_begin of the thread that called MPI_Init*, and at most once after its
 	 * thread_end, when it has entered MPI_Finalize.  Nothing was earned in them, and no table

@@ -405,6 +405,8 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 					 .thread_end = end_thread,
 					 .enter = enter,
 					 .leave = leave,
+					 .inside_enter = enter,
+					 .inside_leave = leave,
 					 .state = change_state,
 					 .block = note_block,
 					 .sample = filming->options.has_needs ? take_sample

@@ -23,14 +23,16 @@ def sum_room(total, count):
 
 def main():
     waits, report = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:])
-    rows = {(report["nodes"][x["node"]]["host"], x["pid"], x["tid"]): x for x in waits["threads"]}
+    rows = {}  # a damaged recording may have a thread twice
+    for row in waits["threads"]:
+        rows.setdefault((report["nodes"][row["node"]]["host"], row["pid"], row["tid"]), []).append(row)
     faults = compared = 0
     waited_sum = 0
     for thread in report["threads"]:
         if thread["role"] != "app":
             continue
         cells = {key: value for key, value in thread["cells"].items() if "_setup_" not in key}
-        row = rows[thread["node"], thread["pid"], thread["tid"]]
+        row = rows[thread["node"], thread["pid"], thread["tid"]].pop(0)  # both have them in one order
         parts = row["wait_state_s"] + row["transfer_s"] + row["cpu_s"] + row["unknown_s"]
         least = sum(value for key, value in cells.items() if IS_WAIT.search(key) or
                     not report["ranks"] and key.startswith("blocked_") and "_omp_idle_" not in key)
