@@ -15,12 +15,14 @@ struct waiting { /* the open wait of a node; type END: there is one */
 	uint64_t open_ns, linked_ns;
 	crit_integral linked_load;
 	uint64_t linked_parts[CRIT_PART_COUNT]; /* of what it is linked to */
+	uint32_t act; /* row of what it waits for; CRIT_NONE: it is no thread's */
 };
 
 struct node {
 	uint32_t name; /* in the film */
 	uint32_t bucket;
 	uint32_t waiters; /* nodes linked to it */
+	uint32_t act; /* row of its latest act that somebody waited for */
 	bool is_over; /* an object before its begin */
 	bool is_queued; /* it has no CPU */
 	uint64_t since_ns; /* until where all is booked */
@@ -194,6 +196,7 @@ static int make_node(struct play *play, uint32_t name, uint32_t *ret_at)
 	}
 	play->nodes[at] = (struct node){ .name = name,
 					 .bucket = CRIT_FILM_NO_BUCKET,
+					 .act = CRIT_NONE,
 					 .since_ns = play->now_ns };
 	note_load(play, at);
 	*ret_at = at;
@@ -258,6 +261,7 @@ static int unlink_node(struct play *play, uint32_t at)
 	const uint32_t to = crit_forest_parent(&play->forest, at);
 	uint64_t parts[CRIT_PART_COUNT];
 	struct crit_wait_edge *edge;
+	crit_integral impact;
 
 	book(play, at);
 	read_parts(play, to, parts);
@@ -265,6 +269,10 @@ static int unlink_node(struct play *play, uint32_t at)
 		for (int part = 0; part < CRIT_PART_COUNT; part++)
 			node->part_ns[part] += parts[part] - node->wait.linked_parts[part];
 	}
+	impact = crit_forest_integral(&play->forest, at, play->now_ns) - node->wait.linked_load;
+	if (node->wait.act != CRIT_NONE)
+		crit_late_acts_unlink(&play->costs->acts, node->wait.act, vertex_of(node),
+				      node->bucket, play->now_ns - node->wait.linked_ns, impact);
 	/* a cycle may be cut at a link that was just made */
 	if (play->now_ns > node->wait.linked_ns && (is_object(node) || is_waiting(node))) {
 		edge = crit_costs_edge(play->costs, vertex_of(node), vertex_of(&play->nodes[to]));
@@ -272,8 +280,7 @@ static int unlink_node(struct play *play, uint32_t at)
 		edge->raw_ns += play->now_ns - node->wait.linked_ns;
 		for (int part = 0; part < CRIT_PART_COUNT; part++)
 			edge->part_ns[part] += parts[part] - node->wait.linked_parts[part];
-		edge->impact += crit_forest_integral(&play->forest, at, play->now_ns) -
-				node->wait.linked_load;
+		edge->impact += impact;
 	}
 	add_direct(play, to, -brought(node));
 	crit_forest_cut(&play->forest, at, play->now_ns);
@@ -299,6 +306,19 @@ static int cut_cycle(struct play *play, uint32_t root, uint32_t to)
 	return rc;
 }
 
+/* What it waits for is what a thread did until now, or is no act. */
+static int link_act(struct play *play, struct node *node, struct node *to)
+{
+	int rc;
+
+	node->wait.act = CRIT_NONE;
+	if (is_object(to) || (!is_object(node) && !is_waiting(node)))
+		return 0;
+	rc = crit_late_acts_link(&play->costs->acts, &to->act, to->name, to->bucket, play->now_ns);
+	node->wait.act = rc ? CRIT_NONE : to->act;
+	return rc;
+}
+
 /* Of several causes of a wait the latest act ended it, which is met first. */
 static int link_waiter(struct play *play, uint32_t at, uint32_t to)
 {
@@ -321,7 +341,7 @@ static int link_waiter(struct play *play, uint32_t at, uint32_t to)
 	read_parts(play, to, wait->linked_parts);
 	play->nodes[to].waiters++;
 	add_direct(play, to, brought(&play->nodes[at]));
-	return 0;
+	return link_act(play, &play->nodes[at], &play->nodes[to]);
 }
 
 static int end_wait(struct play *play, const struct crit_film_entry *entry)
@@ -553,6 +573,8 @@ int crit_backplay(struct crit_film *film, const struct crit_backplay_options *op
 		rc = take_film(&play, film);
 	if (!rc)
 		rc = end_play(&play);
+	if (!rc)
+		crit_late_acts_finish(&ret_costs->acts, ret_costs->window_ns);
 	free(play.nodes);
 	free(play.unused);
 	crit_index_fini(&play.objects);

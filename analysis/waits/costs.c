@@ -13,7 +13,7 @@ int crit_costs_init(struct crit_costs *costs, size_t bucket_count, size_t thread
 				      .edges_max = edges_max };
 	costs->buckets = calloc(bucket_count + 1, sizeof(*costs->buckets));
 	costs->threads = calloc(thread_count + 1, sizeof(*costs->threads));
-	if (!costs->buckets || !costs->threads ||
+	if (!costs->buckets || !costs->threads || crit_late_acts_init(&costs->acts) ||
 	    crit_array_grow(&costs->edges, &costs->edge_capacity, 1, sizeof(*costs->edges))) {
 		crit_costs_fini(costs);
 		return -ENOMEM;
@@ -29,6 +29,7 @@ void crit_costs_fini(struct crit_costs *costs)
 	free(costs->threads);
 	free(costs->edges);
 	crit_index_fini(&costs->edge_rows);
+	crit_late_acts_fini(&costs->acts);
 	*costs = (struct crit_costs){ 0 };
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/waits/forest.h"
+#include "analysis/waits/late_acts.h"
 #include "core/base/err.h"
 #include "core/base/index.h"
 
@@ -57,6 +58,7 @@ struct crit_costs {
 	struct crit_wait_edge *edges;
 	size_t edge_count, edge_capacity, edges_max;
 	struct crit_index edge_rows;
+	struct crit_late_acts acts;
 	crit_integral waiting; /* of all waits */
 	uint64_t window_ns;
 	uint64_t wait_count;

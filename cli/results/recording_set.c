@@ -18,6 +18,7 @@
 #include "cli/results/run_waits.h"
 #include "report/causes/prediction.h"
 #include "report/findings/summarise.h"
+#include "report/graph/wait_graph.h"
 #include "report/pages/report_files.h"
 #include "report/tables/call_sites.h"
 #include "report/tables/summary.h"
@@ -44,6 +45,7 @@ struct crit_analysis {
 	struct crit_call_sites *call_sites; /* their texts are of symbols */
 	struct crit_run_waits *waits; /* NULL: none */
 	struct crit_cause_table *causes; /* of these, by place */
+	struct crit_wait_graph graph; /* of these; no table: none */
 	struct crit_fix_table fixes; /* no rows: not known */
 	struct crit_err no_waits; /* why there are none */
 	bool could_have_waits; /* and that is not the recordings' fault */
@@ -238,6 +240,8 @@ static void play_waits(struct crit_analysis *analysis, bool has_fixes)
 		return;
 	}
 	analysis->causes = crit_analysis_cause_table(analysis, CRIT_CAUSE_BY_PLACE);
+	if (analysis->causes)
+		(void)crit_wait_graph_init(&analysis->graph, analysis->causes, analysis->results);
 	if (has_fixes)
 		(void)crit_analysis_fixes(analysis, &none, &analysis->fixes, &err);
 }
@@ -403,6 +407,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 		.critd_path = critd_path,
 		.call_sites = analysis->call_sites,
 		.causes = analysis->causes,
+		.wait_graph = analysis->graph.table ? &analysis->graph : NULL,
 		.fixes = crit_analysis_promising(analysis),
 		.no_causes = analysis->could_have_waits ? analysis->no_waits.text : NULL,
 		.symbols = analysis->symbols,
@@ -422,6 +427,7 @@ void crit_analysis_destroy(struct crit_analysis *analysis)
 	if (!analysis)
 		return;
 	crit_fix_table_fini(&analysis->fixes);
+	crit_wait_graph_fini(&analysis->graph);
 	crit_cause_table_destroy(analysis->causes);
 	crit_run_waits_destroy(analysis->waits);
 	crit_results_destroy(analysis->results);

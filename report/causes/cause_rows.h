@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of causes and of pairs, as the writers see them. */
+/* Rows of causes, of pairs and of late acts, as the writers see them. */
 #ifndef CRIT_CAUSE_ROWS_H
 #define CRIT_CAUSE_ROWS_H
 
@@ -41,12 +41,23 @@ struct crit_waiter_row {
 	crit_integral impact; /* the same, of the waiter and all behind it */
 };
 
+struct crit_late_row { /* an act of one that others waited for */
+	struct crit_cause_row actor, waiter; /* who acted after what; who waited longest, where */
+	uint32_t waiters; /* threads and locks, directly */
+	uint64_t time_ns; /* of the act, from the window's begin */
+	uint64_t longest_ns; /* until then */
+	uint64_t clock_bound_ns; /* of that, between two nodes' clocks; CRIT_CLOCK_UNBOUND */
+	crit_integral impact; /* ns of all that waited, and of all behind them */
+};
+
 struct crit_cause_table {
 	const struct crit_costs *costs; /* borrowed */
 	struct crit_cause_row *rows; /* by cost, then by path, descending; none without both */
 	size_t row_count;
 	struct crit_waiter_row *pairs; /* by impact, descending */
 	size_t pair_count;
+	struct crit_late_row *late_acts; /* by impact, descending */
+	size_t late_count;
 	bool is_by_thread; /* pairs are of threads, not of ranks where there are any */
 };
 

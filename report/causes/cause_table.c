@@ -11,6 +11,7 @@
 #include "analysis/waits/film.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
+#include "report/causes/late_rows.h"
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -244,7 +245,11 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_costs *costs,
 		return NULL;
 	table->costs = costs;
 	table->is_by_thread = by == CRIT_CAUSE_BY_THREAD;
-	if (!fill_rows(table, keys, results, symbols, by) && !fill_pairs(table, keys, results, by))
+	table->late_acts =
+		crit_late_rows_create(costs, keys, results, symbols, table->is_by_thread);
+	table->late_count = costs->acts.kept_count;
+	if (table->late_acts && !fill_rows(table, keys, results, symbols, by) &&
+	    !fill_pairs(table, keys, results, by))
 		return table;
 	crit_cause_table_destroy(table);
 	return NULL;
@@ -256,6 +261,7 @@ void crit_cause_table_destroy(struct crit_cause_table *table)
 		return;
 	free(table->rows);
 	free(table->pairs);
+	free(table->late_acts);
 	free(table);
 }
 

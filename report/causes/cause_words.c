@@ -128,3 +128,14 @@ const char *crit_cause_text(const struct crit_results *results, const struct cri
 		       what);
 	return text;
 }
+
+const char *crit_late_text(const struct crit_results *results, const struct crit_late_row *row,
+			   char text[CRIT_LATE_BYTES])
+{
+	char waiter[CRIT_CAUSE_BYTES], actor[CRIT_CAUSE_BYTES];
+
+	(void)snprintf(text, CRIT_LATE_BYTES, "%s, for %s",
+		       crit_cause_text(results, &row->waiter, waiter),
+		       crit_cause_text(results, &row->actor, actor));
+	return text;
+}

@@ -6,11 +6,13 @@
 #include "analysis/schema/results.h"
 
 struct crit_cause_row;
+struct crit_late_row;
 struct crit_who;
 
 #define CRIT_CAUSE_WHO_BYTES 64
 #define CRIT_CAUSE_WHAT_BYTES 448
 #define CRIT_CAUSE_BYTES (CRIT_CAUSE_WHO_BYTES + CRIT_CAUSE_WHAT_BYTES)
+#define CRIT_LATE_BYTES (2 * CRIT_CAUSE_BYTES)
 
 /* Each answers text, or a static word. */
 
@@ -27,5 +29,9 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 /* Both: "rank 3: between ..."; of all together "all: ...". */
 const char *crit_cause_text(const struct crit_results *results, const struct crit_cause_row *row,
 			    char text[CRIT_CAUSE_BYTES]);
+
+/* "rank 3: in MPI_Recv exchange heat.c:40, for rank 0: between ... and ..." */
+const char *crit_late_text(const struct crit_results *results, const struct crit_late_row *row,
+			   char text[CRIT_LATE_BYTES]);
 
 #endif

@@ -15,6 +15,7 @@
 #include "report/findings/programs.h"
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
+#include "report/graph/wait_graph.h"
 #include "report/tables/labels.h"
 #include "report/tables/message_sums.h"
 #include "report/tables/path_tree.h"
@@ -137,6 +138,28 @@ static json_t *cause_call_of(uint16_t call, const struct crit_source_location *p
 	(void)json_object_set_new(row, "offset",
 				  is_block ? json_null() : json_integer((json_int_t)place->offset));
 	return row;
+}
+
+static json_t *cause_place_of(const struct crit_summary *summary,
+			      const struct crit_cause_row *place)
+{
+	return crit_row_json(&CRIT_ROW(summary, place), CRIT_TABLE_LATE_PLACE);
+}
+
+static json_t *who_of(const struct crit_summary *summary, const struct crit_who *who)
+{
+	return crit_row_json(&CRIT_ROW(summary, who), CRIT_TABLE_WHO);
+}
+
+static json_t *members_of(const struct crit_summary *summary, const struct crit_knot_row *row)
+{
+	json_t *members = json_array();
+
+	for (size_t v = 0; v < row->graph->vertex_count; v++)
+		if (row->graph->vertices[v].knot == row->knot)
+			(void)json_array_append_new(members,
+						    who_of(summary, &row->graph->vertices[v].who));
+	return members;
 }
 
 #define WAIT_FRAMES_MAX 100

@@ -3,6 +3,7 @@
 #include "report/graph/wait_graph.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "analysis/table/group_by.h"
 #include "report/causes/cause_site.h"
@@ -127,6 +128,14 @@ static int find_knots(struct crit_wait_graph *graph)
 	return rc;
 }
 
+static int make_rows(struct crit_wait_graph *graph)
+{
+	graph->rows = calloc(graph->knots.count + 1, sizeof(*graph->rows));
+	for (size_t i = 0; graph->rows && i < graph->knots.count; i++)
+		graph->rows[i] = (struct crit_knot_row){ graph, i };
+	return graph->rows ? 0 : -ENOMEM;
+}
+
 int crit_wait_graph_init(struct crit_wait_graph *graph, const struct crit_cause_table *table,
 			 const struct crit_results *results)
 {
@@ -141,6 +150,8 @@ int crit_wait_graph_init(struct crit_wait_graph *graph, const struct crit_cause_
 		rc = count_waiters(graph, results);
 	if (!rc)
 		rc = find_knots(graph);
+	if (!rc)
+		rc = make_rows(graph);
 	if (rc)
 		crit_wait_graph_fini(graph);
 	return rc;
@@ -149,6 +160,7 @@ int crit_wait_graph_init(struct crit_wait_graph *graph, const struct crit_cause_
 void crit_wait_graph_fini(struct crit_wait_graph *graph)
 {
 	free(graph->vertices);
+	free(graph->rows);
 	crit_knots_fini(&graph->knots);
 	*graph = (struct crit_wait_graph){ 0 };
 }

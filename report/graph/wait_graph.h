@@ -23,17 +23,24 @@ struct crit_wait_vertex {
 	uint32_t knot; /* CRIT_NONE: in none */
 };
 
+struct crit_knot_row { /* for writers */
+	const struct crit_wait_graph *graph;
+	size_t knot;
+};
+
 struct crit_wait_graph {
 	const struct crit_cause_table *table; /* borrowed */
 	struct crit_wait_vertex *vertices; /* by rank and thread; nobody of the run is the last */
 	size_t vertex_count;
 	struct crit_knots knots; /* weights are impacts in ns */
+	struct crit_knot_row *rows; /* of each knot */
 	uint64_t least_ns, most_ns; /* edges dropped at first, and one by one */
 	uint64_t heaviest_ns; /* edge */
 };
 
 /*
- * table: its pairs are the edges.  Ownership: fini by the caller, before the table is destroyed.
+ * table: its pairs are the edges.  The graph stays where it is, for its rows point to it.
+ * Ownership: fini by the caller, before the table is destroyed.
  * Errors: -ENOMEM.
  */
 int crit_wait_graph_init(struct crit_wait_graph *graph, const struct crit_cause_table *table,

@@ -135,6 +135,21 @@ static void write_causes(FILE *out, const struct crit_summary *summary)
 			causes->row_count - CAUSES_MAX);
 }
 
+static void write_late_acts(FILE *out, const struct crit_summary *summary)
+{
+	const struct crit_cause_table *causes = summary->causes;
+
+	if (!causes || !causes->late_count)
+		return;
+	head(out, "Single acts that others waited for",
+	     "impact = time of all who waited for it, and of all who waited for these; longest = "
+	     "of the first of them");
+	crit_rows_text(out, summary, CRIT_TABLE_LATE_ACTS,
+		       &(struct crit_rows){ .at = causes->late_acts,
+					    .count = causes->late_count,
+					    .max = CAUSES_MAX });
+}
+
 static void write_fixes(FILE *out, const struct crit_summary *summary)
 {
 	const struct crit_fix_table *fixes = summary->fixes;
@@ -276,6 +291,7 @@ static void write_tables(FILE *out, const struct crit_summary *summary)
 	write_calls(out, summary);
 	write_call_sites(out, summary);
 	write_causes(out, summary);
+	write_late_acts(out, summary);
 	write_fixes(out, summary);
 	crit_hot_text_write(out, summary);
 	crit_hot_text_write_paths(out, summary);

@@ -8,11 +8,13 @@
 #include "report/causes/fix_table.h"
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
+#include "report/graph/wait_graph.h"
 #include "report/tables/path_tree.h"
 #include "core/base/call.h"
 
 #define PATHS_MAX 1000
 #define CAUSES_MAX 1000
+#define EDGES_MAX 1000
 
 static json_t *object_of(const struct crit_summary *summary, enum crit_table table, const void *at)
 {
@@ -175,6 +177,29 @@ static void put_causes(struct crit_json_stream *stream, const struct crit_summar
 			 causes->row_count < CAUSES_MAX ? causes->row_count : CAUSES_MAX);
 }
 
+static void put_late_acts(struct crit_json_stream *stream, const struct crit_summary *summary)
+{
+	if (summary->causes)
+		put_rows(stream, "late_acts", summary, CRIT_TABLE_LATE_ACTS,
+			 summary->causes->late_acts, summary->causes->late_count);
+}
+
+static void put_knots(struct crit_json_stream *stream, const struct crit_summary *summary)
+{
+	if (summary->wait_graph)
+		put_rows(stream, "knots", summary, CRIT_TABLE_KNOTS, summary->wait_graph->rows,
+			 summary->wait_graph->knots.count);
+}
+
+static void put_wait_edges(struct crit_json_stream *stream, const struct crit_summary *summary)
+{
+	const struct crit_cause_table *causes = summary->causes;
+
+	if (causes)
+		put_rows(stream, "wait_edges", summary, CRIT_TABLE_WAIT_EDGES, causes->pairs,
+			 causes->pair_count < EDGES_MAX ? causes->pair_count : EDGES_MAX);
+}
+
 static void put_fixes(struct crit_json_stream *stream, const struct crit_summary *summary)
 {
 	if (summary->fixes)
@@ -196,6 +221,8 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	put_hot(stream, s);
 	put_member_of(stream, "is_complete", report);
 	put_object(stream, "job", s, CRIT_TABLE_JOB, s);
+	put_knots(stream, s);
+	put_late_acts(stream, s);
 	put_object(stream, "losses", s, CRIT_TABLE_LOSSES, &results->losses);
 	put_object(stream, "lost_time", s, CRIT_TABLE_LOST_TIME, &s->lost);
 	put_object(stream, "messages", s, CRIT_TABLE_MESSAGES, &results->messages);
@@ -218,6 +245,7 @@ static void put_members(struct crit_json_stream *stream, const struct crit_summa
 	put_member_of(stream, "schema", report);
 	put_rows(stream, "threads", s, CRIT_TABLE_THREADS, results->threads, results->thread_count);
 	put_object(stream, "verdict", s, CRIT_TABLE_VERDICT, s);
+	put_wait_edges(stream, s);
 	if (s->waits.count)
 		put_rows(stream, "wait_paths", s, CRIT_TABLE_WAIT_PATHS, s->waits.rows,
 			 s->waits.count);

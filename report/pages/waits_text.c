@@ -56,6 +56,35 @@ static void write_pairs(FILE *out, const struct crit_cause_table *table,
 	}
 }
 
+static void write_late_acts(FILE *out, const struct crit_cause_table *table,
+			    const struct crit_results *results, size_t rows_max)
+{
+	if (!table->late_count)
+		return;
+	fputs("\nSingle acts that others waited for\n"
+	      "  at = when it acted, from the window's begin; longest = how long the first of the "
+	      "waiters waited until then\n"
+	      "        at s    impact s   waiters   longest s  who waited longest, for whom\n",
+	      out);
+	for (size_t i = 0; i < table->late_count; i++) {
+		const struct crit_late_row *row = &table->late_acts[i];
+		char what[CRIT_LATE_BYTES];
+
+		if (rows_max && i == rows_max / 2) {
+			fprintf(out, "  and %zu more; --all shows them\n", table->late_count - i);
+			break;
+		}
+		crit_line_print(out, "%12.6f %11.6f %9u %11.6f  %s", 1e-9 * (double)row->time_ns,
+				1e-9 * (double)row->impact, row->waiters,
+				1e-9 * (double)row->longest_ns, crit_late_text(results, row, what));
+		if (row->clock_bound_ns == CRIT_CLOCK_UNBOUND)
+			fputs(" (clocks not compared)", out);
+		else if (row->clock_bound_ns)
+			fprintf(out, " (+- %.6f)", 1e-9 * (double)row->clock_bound_ns);
+		(void)fputc('\n', out);
+	}
+}
+
 /* "rank 0, rank 3", and how many more. */
 static void write_members(FILE *out, const struct crit_wait_graph *graph,
 			  const struct crit_results *results, size_t knot)
@@ -131,6 +160,7 @@ void crit_waits_text_write(FILE *out, const struct crit_wait_graph *graph,
 	write_causes(out, table, results, rows_max);
 	if (table->pair_count) {
 		write_pairs(out, table, results, rows_max);
+		write_late_acts(out, table, results, rows_max);
 		write_knots(out, graph, results, rows_max);
 	}
 }

@@ -131,6 +131,7 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 	summary->results = results;
 	summary->call_sites = options->call_sites;
 	summary->causes = options->causes;
+	summary->wait_graph = options->wait_graph;
 	summary->fixes = options->fixes;
 	summary->symbols = options->symbols;
 	summary->mode = mode_of(results);

@@ -18,6 +18,7 @@
 
 struct crit_cause_table;
 struct crit_fix_table;
+struct crit_wait_graph;
 
 struct crit_missing {
 	char what[CRIT_SENTENCE_BYTES]; /* what is missing or lost, and why */
@@ -30,6 +31,7 @@ struct crit_summary_options {
 	const char *privileges_fix; /* what fixes them here; NULL: capabilities of that file */
 	const struct crit_call_sites *call_sites; /* NULL: no call sites */
 	const struct crit_cause_table *causes; /* by place; NULL: waits are not told one by one */
+	const struct crit_wait_graph *wait_graph; /* of the causes' pairs; may be NULL */
 	const struct crit_fix_table *fixes; /* NULL: nobody knows what would help */
 	const char *no_causes; /* why they could not be; NULL: the recordings do not tell of them */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
@@ -41,6 +43,7 @@ struct crit_summary {
 	const struct crit_results *results; /* borrowed */
 	const struct crit_call_sites *call_sites; /* borrowed, may be NULL */
 	const struct crit_cause_table *causes; /* borrowed, may be NULL */
+	const struct crit_wait_graph *wait_graph; /* borrowed, may be NULL */
 	const struct crit_fix_table *fixes; /* borrowed, may be NULL */
 	struct crit_symbols *symbols; /* borrowed, may be NULL; finding a name changes it */
 	enum crit_mode mode;

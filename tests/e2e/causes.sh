@@ -71,6 +71,9 @@ for flavour in "${flavours[@]}"; do
 		{"code", "cpu"})' "$trial/waits")
 	[ "$said" = "['code', 'cpu']" ]
 	point "crowded-$flavour: a want of a CPU is told apart" $? "$said"
+	said=$(ask '(r["late_acts"][0]["actor"]["rank"], r["late_acts"][0]["waiters"])' "$trial/waits")
+	[ "$said" = "(0, 3)" ]
+	point "crowded-$flavour: the act waited for most is rank 0's, by three" $? "$said"
 	launch "place-$flavour" run "$flavour" 2 handover 20 20 2
 	waits
 	grep -m 1 '%' "$trial/waits" | grep -q \
@@ -84,6 +87,20 @@ for flavour in "${flavours[@]}"; do
 		{(p["from"]["rank"], p["to"]["rank"]) for p in r["pairs"]} == {(0, 1), (1, 0)})' "$trial/waits")
 	[ "$said" = "('crit-waits/1', 0, 'MPI_Recv', 'send', 0, True, True, True)" ]
 	point "place-$flavour: the same as JSON, its sums are the laws'" $? "$said"
+	said=$(ask '(lambda acts: (len(acts), {(a["actor"]["rank"], a["actor"]["kind"],
+		a["actor"]["after"]["call"], a["waiter"]["rank"], a["waiter"]["kind"],
+		a["waiter"]["before"]["function"], a["waiters"]) for a in acts},
+		380 < 1000 * sum(a["longest_s"] for a in acts) < 440))(
+		[a for a in r["late_acts"] if a["longest_s"] > 0.01])' "$trial/waits")
+	[ "$said" = "(20, {(0, 'code', 'MPI_Send', 1, 'call', 'receive', 1)}, True)" ]
+	point "place-$flavour: each send was waited for, 20 ms" $? "$said"
+	said=$(python3 -S -c 'import json, sys
+report, waits = (json.load(open(path)) for path in sys.argv[1:])
+print([report[ours] == waits[theirs] for ours, theirs in
+	(("late_acts", "late_acts"), ("knots", "knots"), ("wait_edges", "pairs"))])' \
+		"$dir/report.json" "$trial/waits" 2>&1)
+	[ "$said" = "[True, True, True]" ]
+	point "place-$flavour: acts, knots and pairs of the report are the same" $? "$said"
 	waits --dot
 	tr -d '\n\t' <"$trial/waits" |
 		grep -qE '^digraph.*"rank 0" \[xlabel="[0-9.]+ .*"rank 1" -> "rank 0" \[label="[0-9.]+ s".*20 waits.*}$'

@@ -73,7 +73,7 @@ FOLDERS = {
     "report/tables": "",
     "report/causes": "tables",
     "report/findings": "tables causes",
-    "report/formats": "tables causes findings",
+    "report/formats": "tables causes findings graph",
     "report/profiles": "tables findings",
     "report/graph": "tables causes",
     "report/pages": "tables causes graph findings formats",

@@ -7,6 +7,14 @@ from film_model import CPU, HOLD, NESTED, NO_BUCKET, OBJECT, SELF, TRANSFER, UNK
 assert SELF == 0
 
 
+ACTS_MAX = 100
+
+
+class Act:
+    def __init__(self):
+        self.impact, self.waits = 0, defaultdict(lambda: [0, None, None])  # wait -> ns, vertex, bucket
+
+
 class BruteForce:
     def __init__(self, film):
         self.film = film
@@ -17,6 +25,7 @@ class BruteForce:
         self.direct = Counter()  # bucket
         self.path = Counter()  # (bucket, part)
         self.edges = defaultdict(Counter)  # (from, to) -> raw, impact, count, parts
+        self.acts = defaultdict(Act)  # (thread, time) -> who waited for what it did then
         self.cycles = 0
         self.path_thread = film.last
         self.bucket_at = {node: [NO_BUCKET] * film.end for node in film.buckets}
@@ -86,6 +95,8 @@ class BruteForce:
             above = self.parent(node)
             if node >= OBJECT or self.open[node].kind != HOLD:
                 self.edges[self.vertex(node, t), self.vertex(above, t)]["impact"] += 1
+                if above < OBJECT:
+                    self.acts[above, self.links[node].c].impact += 1
             node = above
             if node < OBJECT and node in self.links:
                 is_direct = False
@@ -100,6 +111,9 @@ class BruteForce:
             doer = self.parent(doer)
         edge["raw"] += 1
         edge[NESTED if doer in self.links else self.part(doer, t)] += 1
+        if wait.cause < OBJECT:
+            ns = self.acts[wait.cause, wait.c].waits[wait][0]
+            self.acts[wait.cause, wait.c].waits[wait] = [ns + 1, self.vertex(wait.node, t), self.bucket(wait.node, t)]
         edge["count"] += wait.is_new
         wait.is_new = False
 
@@ -135,5 +149,10 @@ class BruteForce:
         for (waiter, cause), edge in self.edges.items():
             figures = [edge[key] for key in ("count", "raw", "impact", *range(6))]
             yield f"edge {waiter} {cause} {' '.join(map(str, figures))}"
+        acts = [(-act.impact, time, thread) for (thread, time), act in self.acts.items() if act.impact]
+        for impact, time, thread in sorted(acts)[:ACTS_MAX]:
+            waits = self.acts[thread, time].waits.values()
+            ns, waiter, bucket = max(waits, key=lambda wait: (wait[0], -wait[1]))
+            yield f"act {thread} {self.bucket(thread, time - 1)} {time} {len(waits)} {waiter} {bucket} {ns} {-impact}"
         waits = [wait for wait in self.film.waits if wait.kind != HOLD]
         yield f"waits {len(waits)} {sum(wait.e - wait.s for wait in waits)} {self.cycles}"

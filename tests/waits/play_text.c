@@ -57,6 +57,14 @@ static void print_costs(const struct crit_costs *costs)
 			printf(" %" PRIu64, edge->part_ns[part]);
 		putchar('\n');
 	}
+	for (size_t i = 0; i < costs->acts.kept_count; i++) {
+		const struct crit_late_act *act = &costs->acts.kept[i];
+
+		printf("act %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32
+		       " %" PRIu64 " %" PRId64 "\n",
+		       act->thread, act->bucket, act->time_ns, act->waiters, act->longest,
+		       act->longest_bucket, act->longest_ns, (int64_t)act->impact);
+	}
 	printf("waits %" PRIu64 " %" PRId64 " %" PRIu64 "\ndone\n", costs->wait_count,
 	       (int64_t)costs->waiting, costs->cycle_count);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Single acts that others waited for, by who and where in the code. */
+#ifndef CRIT_LATE_ROWS_H
+#define CRIT_LATE_ROWS_H
+
+#include <stdbool.h>
+
+#include "analysis/schema/results.h"
+#include "analysis/waits/code_keys.h"
+#include "analysis/waits/costs.h"
+
+struct crit_late_row;
+struct crit_symbols;
+
+/*
+ * Those of the costs, in their order.  is_by_thread: told by threads, not by ranks.
+ * Ownership: free() by the caller.  Errors: NULL, out of memory.
+ */
+struct crit_late_row *crit_late_rows_create(const struct crit_costs *costs,
+					    const struct crit_code_key *keys,
+					    const struct crit_results *results,
+					    struct crit_symbols *symbols, bool is_by_thread);
+
+#endif
