@@ -142,12 +142,13 @@ static void emit_leaves(struct crit_emitter *emitter, const struct crit_emitter_
 	for (; told->depth > depth; told->depth--) {
 		struct span *ended = &told->spans[told->depth];
 		struct crit_trace_span span = span_of(ended);
-
 		int (*leave)(void *, uint32_t, uint64_t, const struct crit_trace_span *,
 			     const struct crit_trace_sums *) = ended->is_told ? sink->leave
 									      : sink->inside_leave;
 
 		ended->own.total_cmetric_ns = told->total_cmetric_ns;
+		ended->own.is_idle = event->bucket &&
+				     event->bucket->key.span_class == CRIT_CLASS_OMP_IDLE;
 		if (!ended->is_told)
 			credit_outside(told, &ended->own);
 		if (leave)

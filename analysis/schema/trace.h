@@ -32,6 +32,7 @@ struct crit_trace_sums {
 	uint64_t state_ns[CRIT_STATE_COUNT]; /* by kernel state */
 	uint64_t polled; /* calls merged into this poll span, 0 none */
 	uint64_t total_cmetric_ns; /* of the thread since it began to be told of */
+	bool is_idle; /* of leave: an OpenMP worker, which is idle outside spans */
 };
 
 struct crit_trace_span {

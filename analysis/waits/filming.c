@@ -255,7 +255,7 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	if (filmed->depth) {
 		kind = crit_filmed_span(filmed, filmed->depth)->kind;
 		filmed->depth--;
-	} else if (sums && !filmed->open && is_worker(span)) {
+	} else if (sums && sums->is_idle && !filmed->open && is_worker(span)) {
 		return begin_wait(filming, thread, time_ns, CRIT_OPEN_IDLE,
 				  &(struct crit_code_call){ 0, CRIT_CODE_IDLE });
 	}
