@@ -101,7 +101,9 @@ births() {
 
 births
 for flavour in "${flavours[@]}"; do
-	[ -z "$is_full" ] && [ "$flavour" != "${flavours[0]}" ] || functions "$flavour"
+	if [ -n "$is_full" ] || [ "$flavour" = "${flavours[0]}" ]; then
+		functions "$flavour"
+	fi
 
 	# one after the other: each millisecond less is one sooner
 	name=chain-$flavour

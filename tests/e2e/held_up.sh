@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# crit waits: OpenMP workers that are idle while their rank receives wait for the rank that sends; who is late because
+# another program has its CPU is late for want of a CPU, and the other program has a name.
+# usage: held_up.sh BUILD-DIRECTORY
+# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
+. "$(dirname "$0")/../lib/trial.sh"
+trial_begin "$1"
+needs_root "for the full kernel half"
+wants_cpus=1
+
+# costs CONDITION: of all waiting, per cent, in rows of causes c for which it holds.
+costs() {
+	ask "round(100 * sum(c['share'] for c in r['causes'] if $1), 1)" "$trial/waits"
+}
+
+# waits NAME: what crit waits says of the run in $dir.
+waits() {
+	"$crit" waits --json "$dir" >"$trial/waits" 2>"$trial/waits.err"
+	[ $? -ne 1 ] # 3: the kernel lost a record, which is not what this is about
+	point "$1: the laws of waits hold" $? "$(cat "$trial/waits.err")"
+}
+
+export OMP_WAIT_POLICY=passive
+for flavour in "${flavours[@]}"; do
+	for runtime in gnu llvm; do
+		trial_has "idle_workers-$runtime.$flavour" "OpenMP of $runtime" || continue
+		name=idle-$runtime-$flavour
+		mode=run
+		[ "$runtime" = gnu ] || mode=llvm
+		launch "$name" "$mode" "$flavour" 2 "idle_workers-$runtime" 30 20
+		waits "$name"
+		within "$name: share of rank 0's work and want of a CPU" \
+			"$(costs 'c["rank"] == 0 and c["kind"] in ("code", "cpu")')" 95 100
+		said=$(ask 'round(1000 * sum(p["waited_s"] for p in r["pairs"]
+			if p["from"]["rank"] == 1 and p["to"]["rank"] == 1))' "$trial/waits")
+		within "$name: its worker waits as long as it does, ms of 30 times 20" "$said" 540 690
+		said=$(ask '(lambda act: (act["actor"]["rank"], act["waiter"]["rank"], act["waiters"]))(
+			r["late_acts"][0])' "$trial/waits")
+		[ "$said" = "(0, 1, 1)" ]
+		point "$name: the act waited for most is rank 0's" $? "$said"
+	done
+done
+unset OMP_WAIT_POLICY
+
+# Half of rank 0's CPU belongs to somebody else: the same work takes it twice as long.
+is_in_line=
+"$apps/duty" crit-hog 0 50 >/dev/null &
+hog=$!
+disown # launch waits for all jobs
+trap 'kill "$hog"; trial_cleanup' EXIT
+for flavour in "${flavours[@]}"; do
+	name=hog-$flavour
+	launch "$name" run "$flavour" 2 handover 40 20 1
+	waits "$name"
+	within "$name: share of rank 0's work and want of a CPU" \
+		"$(costs 'c["rank"] == 0 and c["kind"] in ("code", "cpu")')" 90 100
+	within "$name: share of its want of a CPU" "$(costs 'c["rank"] == 0 and c["kind"] == "cpu"')" 30 100
+	within "$name: share of what is in calls" "$(costs 'c["kind"] == "call"')" 0 5
+	said=$(ask '[p["by"] for p in r["preemptions"]][:1]')
+	[[ $said = *crit-hog* ]]
+	point "$name: who took the CPU" $? "$said"
+done
+trial_end
