@@ -83,7 +83,7 @@ struct crit_trace_sink {
 	int (*leave)(void *user, uint32_t thread, uint64_t time_ns,
 		     const struct crit_trace_span *span, const struct crit_trace_sums *sums);
 
-	/* Likewise, of spans it was in before thread_begin: right after that, the outermost first. */
+	/* Likewise, of spans it was in before: right after thread_begin, the outermost first. */
 	int (*inside_enter)(void *user, uint32_t thread, uint64_t time_ns,
 			    const struct crit_trace_span *span, uint64_t total_cmetric_ns);
 	int (*inside_leave)(void *user, uint32_t thread, uint64_t time_ns,
