@@ -82,3 +82,18 @@ class Film:
             yield line
             yield from late.get(place, [])
         yield "play"
+
+
+def written(end, threads, buckets, lanes, late):
+    """A film's text: lanes of (time, line) in order, and late ones, which come after all of their time."""
+    lines = sorted(((time, i, line) for lane in lanes for i, (time, line) in enumerate(lane)),
+                   key=lambda row: row[0])
+    late = sorted(late)
+    yield f"film 0 {end} {threads} 0"
+    yield from ["part 4"] + ["part 0"] * (buckets - 1)
+    for time, _, line in lines:
+        while late and late[0][0] < time:
+            yield late.pop(0)[1]
+        yield line
+    yield from (line for _, line in late)
+    yield from (f"until {end} {thread} 0" for thread in range(threads))

@@ -16,7 +16,7 @@ import random
 import subprocess
 import sys
 
-from film_model import OBJECT
+from film_model import OBJECT, written
 
 BUCKETS = 6  # the first one is nobody's, the last one that of waits
 SCENARIOS = 16
@@ -165,19 +165,9 @@ class Run:
 
     def film(self, is_whole):
         """Its text; not whole: only what ended the waits."""
-        end = max(self.now)
-        lines = sorted(((time, i, line) for lane in self.lanes for i, (time, line) in enumerate(lane)),
-                       key=lambda row: row[0])
         words = ("cause", "need", "arrival") if is_whole else ("cause",)
-        late = sorted((time, line) for time, line in self.late if line.split()[0] in words)
-        yield f"film 0 {end} {self.program.threads} 0"
-        yield from ["part 4"] + ["part 0"] * (BUCKETS - 1)
-        for time, _, line in lines:
-            while late and late[0][0] < time:
-                yield late.pop(0)[1]
-            yield line
-        yield from (line for _, line in late)
-        yield from (f"until {end} {thread} 0" for thread in range(self.program.threads))
+        late = [(time, line) for time, line in self.late if line.split()[0] in words]
+        return written(max(self.now), self.program.threads, BUCKETS, self.lanes, late)
 
 
 def scenarios(dice, threads):

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from fractions import Fraction
 
-from film_model import OBJECT
+from film_model import OBJECT, written
 
 SPIN, SLEEP = 5, 6  # buckets of waits
 BUCKETS = 7  # the first one is nobody's
@@ -233,18 +233,7 @@ class Run:
         return max(self.ends)
 
     def film(self):
-        end = max(self.now, self.end())
-        lines = sorted(((time, i, line) for lane in self.lanes for i, (time, line) in enumerate(lane)),
-                       key=lambda row: row[0])
-        late = sorted(self.late)
-        yield f"film 0 {end} {self.program.threads} 0"
-        yield from ["part 4"] + ["part 0"] * (BUCKETS - 1)
-        for time, _, line in lines:
-            while late and late[0][0] < time:
-                yield late.pop(0)[1]
-            yield line
-        yield from (line for _, line in late)
-        yield from (f"until {end} {thread} 0" for thread in range(self.program.threads))
+        return written(max(self.now, self.end()), self.program.threads, BUCKETS, self.lanes, self.late)
 
 
 def main():
