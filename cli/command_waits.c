@@ -137,9 +137,9 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 int crit_command_waits(int argc, char **argv)
 {
 	struct options options = { .rows_max = ROWS_MAX };
-	const struct crit_shown_waits shown = { .command = syntax.command,
-						.show = show,
-						.user = &options };
+	const struct crit_shown_waits shown = {
+		.command = syntax.command, .has_needs = true, .show = show, .user = &options
+	};
 	const int code = crit_syntax_read(&syntax, argc, argv, &options);
 
 	if (code != CRIT_SYNTAX_GO_ON)

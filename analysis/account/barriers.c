@@ -29,6 +29,7 @@ static void tell_arrival(struct crit_engine *engine, const struct crit_team_memb
 						      .end_ns = instance->last_ns,
 						      .cause_ns = member->arrived_ns,
 						      .object = instance->meeting,
+						      .place = CRIT_EDGE_TEAM,
 						      .waiter = member->thread,
 						      .cause = member->thread,
 						      .call = member->barrier,

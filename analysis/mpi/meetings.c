@@ -293,14 +293,16 @@ static void tell_arrivals(struct crit_meetings *meetings, struct crit_meeting *m
 
 		crit_listeners_tell_edge(
 			meetings->listeners,
-			&(struct crit_edge){ .begin_ns = member->enter_ns,
-					     .end_ns = meeting->members[last].enter_ns,
-					     .cause_ns = member->enter_ns,
-					     .object = meeting->number,
-					     .waiter = member->thread,
-					     .cause = member->thread,
-					     .call = member->operation,
-					     .kind = CRIT_EDGE_ARRIVAL });
+			&(struct crit_edge){
+				.place = meeting->flow == FLOW_ALL ? meeting->communicator + 1 : 0,
+				.begin_ns = member->enter_ns,
+				.end_ns = meeting->members[last].enter_ns,
+				.cause_ns = member->enter_ns,
+				.object = meeting->number,
+				.waiter = member->thread,
+				.cause = member->thread,
+				.call = member->operation,
+				.kind = CRIT_EDGE_ARRIVAL });
 	}
 }
 

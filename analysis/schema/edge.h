@@ -61,6 +61,7 @@ enum crit_edge_kind {
 	CRIT_EDGE_KIND_COUNT
 };
 
+#define CRIT_EDGE_TEAM UINT32_MAX /* place: of the threads of a parallel region */
 #define CRIT_EDGE_ANY_BYTES UINT64_MAX /* not known, or of no matter */
 
 struct crit_edge {
@@ -82,6 +83,8 @@ struct crit_edge {
 	 * as they were posted: for that, sort the receives of a way by this number.
 	 */
 	uint64_t receive_number;
+	/* ARRIVAL of who waits for all others: the communicator, 1 more; CRIT_EDGE_TEAM; else 0 */
+	uint32_t place;
 	uint32_t waiter, cause; /* rows of results->threads */
 	uint16_t call; /* that the waiter is in; WAKEUP: 0 */
 	uint8_t kind; /* enum crit_edge_kind */

@@ -44,7 +44,11 @@ enum crit_film_type {
 	 */
 	/* as CAUSE, but it did not end the wait: c may be before s, the node an object */
 	CRIT_FILM_NEED,
-	CRIT_FILM_ARRIVAL, /* c, thread, number of an object: it needs that; kind: 1 the last one */
+	/*
+	 * c, thread, number of an object: it needs that; kind: LAST, plus PLACE times a number that
+	 * the thread has for where it meets the same others, 0 none
+	 */
+	CRIT_FILM_ARRIVAL,
 	CRIT_FILM_BIRTH, /* c, creator, number: thread that begins to exist at c */
 	CRIT_FILM_FROM, /* of a resolved film: time, thread, bucket it is in from there on */
 	/*
@@ -55,6 +59,11 @@ enum crit_film_type {
 	CRIT_FILM_BYTES_FROM, /* the smallest at which it does; none without one */
 	CRIT_FILM_TYPE_COUNT
 };
+
+#define CRIT_FILM_LAST 1u /* of an arrival */
+#define CRIT_FILM_PLACE 2u
+#define CRIT_FILM_TEAM 1u /* place: the barriers of a team */
+#define CRIT_FILM_PLACES 128u
 
 #define CRIT_FILM_BYTES_MAX 0xfffffffeu
 #define CRIT_FILM_GROUPS 2

@@ -10,6 +10,7 @@
 
 struct crit_filmed_region { /* an instance of it: its primary thread entered it */
 	uint64_t number, begin_ns;
+	uint64_t site; /* as its primary thread's span has it */
 	uint32_t primary;
 };
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/schema/edge.h"
+#include "analysis/waits/film.h"
 #include "core/base/array.h"
 #include "core/base/call.h"
 
@@ -28,6 +30,7 @@ void crit_filmed_thread_fini(struct crit_filmed_thread *filmed)
 	crit_filmed_stretch_fini(&filmed->samples);
 	free(filmed->waits);
 	free(filmed->spans);
+	free(filmed->places);
 }
 
 struct crit_known_wait *crit_filmed_wait(const struct crit_filmed_thread *filmed, uint64_t back)
@@ -49,6 +52,27 @@ int crit_filmed_add_wait(struct crit_filmed_thread *filmed)
 	}
 	filmed->wait_count++;
 	return 0;
+}
+
+int crit_filmed_place(struct crit_filmed_thread *filmed, uint32_t place, uint8_t *ret_number)
+{
+	const size_t first = CRIT_FILM_TEAM + 1;
+	size_t at = 0;
+	int rc;
+
+	*ret_number = CRIT_FILM_TEAM;
+	if (place == CRIT_EDGE_TEAM)
+		return 0;
+	while (at < filmed->place_count && filmed->places[at] != place)
+		at++;
+	*ret_number = at + first < CRIT_FILM_PLACES ? (uint8_t)(at + first) : 0;
+	if (!*ret_number || at < filmed->place_count)
+		return 0;
+	rc = crit_array_grow(&filmed->places, &filmed->place_capacity, at + 1,
+			     sizeof(*filmed->places));
+	if (!rc)
+		filmed->places[filmed->place_count++] = place;
+	return rc;
 }
 
 struct crit_open_span *crit_filmed_span(const struct crit_filmed_thread *filmed, uint32_t depth)

@@ -52,6 +52,9 @@ struct crit_filmed_thread {
 	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
 	size_t span_capacity;
 	struct crit_filmed_stretch samples; /* since until_ns, while it does not wait */
+	uint32_t *places; /* where it meets others: their numbers in edges, by its own */
+	size_t place_count, place_capacity;
+	uint64_t region_site; /* of the parallel region it is in; 0: none */
 	uint32_t node;
 	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
 	uint32_t depth;
@@ -75,6 +78,12 @@ static inline struct crit_known_wait *crit_filmed_last_wait(const struct crit_fi
 
 /* One wait more, in place of the oldest where there are CRIT_FILMING_WAITS.  Errors: -ENOMEM. */
 int crit_filmed_add_wait(struct crit_filmed_thread *filmed);
+
+/*
+ * The thread's own number of a place (schema/edge.h), of those a film tells apart; 0: it has none.
+ * Errors: -ENOMEM.
+ */
+int crit_filmed_place(struct crit_filmed_thread *filmed, uint32_t place, uint8_t *ret_number);
 
 /* An open span: 1 is the outermost wait. */
 struct crit_open_span *crit_filmed_span(const struct crit_filmed_thread *filmed, uint32_t depth);

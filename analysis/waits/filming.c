@@ -197,6 +197,55 @@ static int end_other(struct crit_filming *filming, uint32_t thread, uint64_t tim
 	}
 }
 
+/* What a thread does before a parallel region and what it does in it are told apart. */
+static int take_region(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		       uint64_t site)
+{
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+	const struct crit_code_call region = { site, CRIT_CONSTRUCT_PARALLEL };
+	const struct crit_code_key key = { .before = filmed->call,
+					   .after = region,
+					   .thread = thread };
+	int rc = settle_block(filming, thread);
+
+	if (!rc)
+		rc = put_key(filming, time_ns, &key);
+	filmed->call = region;
+	return rc;
+}
+
+/* Workers are not told where their regions are. */
+static int enter_region(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+			const struct crit_trace_span *span)
+{
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+	const struct crit_filmed_region entered = { .number = CRIT_INSTANCE_NUMBER(span->arg),
+						    .begin_ns = time_ns,
+						    .site = span->site,
+						    .primary = thread };
+	const struct crit_filmed_region *region = &entered;
+	int rc = 0;
+
+	if (is_worker(span))
+		region = crit_filmed_regions_find(&filming->regions, thread, entered.number);
+	else
+		rc = crit_filmed_regions_enter(&filming->regions, &entered);
+	if (rc)
+		return rc;
+	filmed->region_site = region ? region->site : 0;
+	return filmed->depth || filmed->open
+		       ? 0
+		       : take_region(filming, thread, time_ns, filmed->region_site);
+}
+
+/* A worker's barrier at the end of a region has the region's place, as the primary thread's has. */
+static uint64_t site_of(const struct crit_filmed_thread *filmed, const struct crit_trace_span *span)
+{
+	const bool is_of_team = span->call >= CRIT_CALL_OMP_FIRST && !span->site;
+
+	return is_of_team ? filmed->region_site : span->site;
+}
+
 /* A task that is run inside a wait interrupts it. */
 static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct crit_trace_span *span,
 		 uint64_t total_cmetric_ns)
@@ -205,15 +254,14 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	const uint64_t instance =
 		span->call == CRIT_CONSTRUCT_PARALLEL ? CRIT_INSTANCE_NUMBER(span->arg) : 0;
-	const struct crit_open_span open = { { span->site, span->call },
-					     crit_filmed_kind_of(span) };
+	struct crit_open_span open;
 	int rc = end_other(filming, thread, time_ns, instance);
 
 	(void)total_cmetric_ns;
-	if (!rc && instance && !is_worker(span))
-		rc = crit_filmed_regions_enter(&filming->regions,
-					       &(struct crit_filmed_region){ instance, time_ns,
-									     thread });
+	if (!rc && instance)
+		rc = enter_region(filming, thread, time_ns, span);
+	open = (struct crit_open_span){ { site_of(filmed, span), span->call },
+					crit_filmed_kind_of(span) };
 	if (rc || (!filmed->depth && open.kind != CRIT_SPAN_WAIT))
 		return rc;
 	rc = crit_filmed_push_span(filmed, &open);
@@ -252,6 +300,8 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	enum crit_span_kind kind = CRIT_SPAN_OTHER;
 
+	if (span->call == CRIT_CONSTRUCT_PARALLEL)
+		filmed->region_site = 0;
 	if (filmed->depth) {
 		kind = crit_filmed_span(filmed, filmed->depth)->kind;
 		filmed->depth--;

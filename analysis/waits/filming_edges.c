@@ -213,16 +213,23 @@ static int take_arrival(void *user, const struct crit_event *event)
 {
 	struct crit_filming *filming = user;
 	const struct crit_edge *edge = event->edge;
-	const struct crit_film_entry entry = { .time_ns = edge->cause_ns < filming->end_ns
-								  ? edge->cause_ns
-								  : filming->end_ns,
-					       .node = edge->cause,
-					       .number = object_of(edge),
-					       .type = CRIT_FILM_ARRIVAL,
-					       .kind = edge->cause_ns == edge->end_ns };
+	struct crit_film_entry entry = { .time_ns = edge->cause_ns < filming->end_ns
+							    ? edge->cause_ns
+							    : filming->end_ns,
+					 .node = edge->cause,
+					 .number = object_of(edge),
+					 .type = CRIT_FILM_ARRIVAL };
+	uint8_t place = 0;
+	int rc = 0;
 
 	if (!filming->threads || edge->cause_ns < filming->begin_ns)
 		return 0;
+	if (edge->place)
+		rc = crit_filmed_place(&filming->threads[edge->cause], edge->place, &place);
+	if (rc)
+		return rc;
+	entry.kind = (uint8_t)(CRIT_FILM_PLACE * place +
+			       CRIT_FILM_LAST * (edge->cause_ns == edge->end_ns));
 	return crit_filming_put_entry(filming, &entry);
 }
 

@@ -406,7 +406,8 @@ static void end_moments(struct forecasting *forecasting)
 	for (size_t i = 0; i < forecasting->count; i++) {
 		const struct moment *moment = &forecasting->now[i];
 
-		if (moment->entry.type == CRIT_FILM_ARRIVAL && moment->entry.kind &&
+		if (moment->entry.type == CRIT_FILM_ARRIVAL &&
+		    (moment->entry.kind & CRIT_FILM_LAST) &&
 		    forecasting->acts.rows[moment->row].key == key_of(moment->entry.number))
 			crit_pending_acts_remove(&forecasting->acts, moment->row);
 		else if (!crit_film_is_late((enum crit_film_type)moment->entry.type))

@@ -392,7 +392,7 @@ static int take_moments(struct making *making)
 	for (size_t i = 0; i < making->count && !rc; i++) {
 		const struct crit_film_entry *entry = &making->now[i].entry;
 
-		if (entry->type == CRIT_FILM_ARRIVAL && entry->kind) /* the last one */
+		if (entry->type == CRIT_FILM_ARRIVAL && (entry->kind & CRIT_FILM_LAST))
 			rc = crit_map_set(&making->open, key_of_object(entry->number), CRIT_NONE);
 	}
 	making->count = 0;

@@ -223,7 +223,7 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 }
 
 /* Plays what was filmed.  Without waits an analysis is whole all the same. */
-static void play_waits(struct crit_analysis *analysis, bool has_fixes)
+static void play_waits(struct crit_analysis *analysis, bool has_needs, bool has_fixes)
 {
 	const struct crit_fix_wishes none = { 0 };
 	struct crit_run_waits *waits = analysis->waits;
@@ -239,6 +239,8 @@ static void play_waits(struct crit_analysis *analysis, bool has_fixes)
 		analysis->waits = NULL;
 		return;
 	}
+	if (has_needs)
+		(void)crit_run_waits_compare(waits, analysis->results, analysis->symbols, &err);
 	analysis->causes = crit_analysis_cause_table(analysis, CRIT_CAUSE_BY_PLACE);
 	if (analysis->causes)
 		(void)crit_wait_graph_init(&analysis->graph, analysis->causes, analysis->results);
@@ -271,7 +273,7 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 		crit_analysis_destroy(analysis);
 		return rc;
 	}
-	play_waits(analysis, set->has_fixes);
+	play_waits(analysis, set->has_needs, set->has_fixes);
 	*ret_analysis = analysis;
 	return 0;
 }
@@ -378,17 +380,14 @@ int crit_analysis_predict(const struct crit_analysis *analysis, const struct cri
 			  struct crit_prediction *ret_prediction, struct crit_err *err)
 {
 	const struct crit_analysis *both[2] = { analysis, other };
-	struct crit_filmed_run runs[2] = { 0 };
 	struct crit_fix_input inputs[2];
 	int rc = 0;
 
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = crit_run_waits_input(both[i]->waits, both[i]->results, both[i]->symbols,
-					  &runs[i], &inputs[i], err);
+					  &inputs[i], err);
 	if (!rc)
 		rc = crit_predict(&inputs[0], &inputs[1], ret_prediction, err);
-	crit_filmed_run_fini(&runs[0]);
-	crit_filmed_run_fini(&runs[1]);
 	return rc;
 }
 

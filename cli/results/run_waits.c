@@ -16,6 +16,9 @@ struct crit_run_waits {
 	struct crit_trace_sink sink;
 	struct crit_listener listener;
 	struct crit_costs costs;
+	struct crit_filmed_run run; /* once resolved */
+	struct crit_code_excess excess;
+	bool has_run, has_excess;
 };
 
 struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs, bool has_states,
@@ -48,6 +51,8 @@ void crit_run_waits_destroy(struct crit_run_waits *waits)
 	if (!waits)
 		return;
 	crit_costs_fini(&waits->costs);
+	crit_filmed_run_fini(&waits->run);
+	crit_code_excess_fini(&waits->excess);
 	crit_filming_destroy(waits->filming);
 	free(waits);
 }
@@ -75,8 +80,14 @@ struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits
 					      const struct crit_results *results,
 					      struct crit_symbols *symbols, enum crit_cause_by by)
 {
-	return crit_cause_table_create(&waits->costs, crit_filming_keys(waits->filming), results,
-				       symbols, by);
+	const struct crit_cause_input input = { .costs = &waits->costs,
+						.keys = crit_filming_keys(waits->filming),
+						.results = results,
+						.symbols = symbols,
+						.excess = waits->has_excess ? &waits->excess
+									    : NULL };
+
+	return crit_cause_table_create(&input, by);
 }
 
 uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits)
@@ -84,29 +95,44 @@ uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits)
 	return waits->costs.window_ns;
 }
 
-int crit_run_waits_input(const struct crit_run_waits *waits, const struct crit_results *results,
-			 struct crit_symbols *symbols, struct crit_filmed_run *ret_run,
-			 struct crit_fix_input *ret_input, struct crit_err *err)
+int crit_run_waits_input(struct crit_run_waits *waits, const struct crit_results *results,
+			 struct crit_symbols *symbols, struct crit_fix_input *ret_input,
+			 struct crit_err *err)
 {
+	int rc = 0;
+
 	*ret_input = (struct crit_fix_input){ .costs = &waits->costs,
 					      .keys = crit_filming_keys(waits->filming),
 					      .samples = crit_filming_samples(waits->filming),
 					      .results = results,
 					      .symbols = symbols,
-					      .run = ret_run };
-	return crit_filming_resolve(waits->filming, ret_run, err);
+					      .run = &waits->run };
+	if (!waits->has_run) {
+		crit_filmed_run_fini(&waits->run);
+		rc = crit_filming_resolve(waits->filming, &waits->run, err);
+	}
+	waits->has_run = !rc;
+	return rc;
 }
 
-int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_results *results,
+int crit_run_waits_fixes(struct crit_run_waits *waits, const struct crit_results *results,
 			 struct crit_symbols *symbols, const struct crit_fix_wishes *wishes,
 			 struct crit_fix_table *ret_table, struct crit_err *err)
 {
-	struct crit_filmed_run run = { 0 };
 	struct crit_fix_input input;
-	int rc = crit_run_waits_input(waits, results, symbols, &run, &input, err);
+	int rc = crit_run_waits_input(waits, results, symbols, &input, err);
+
+	return rc ? rc : crit_fix_table_make(&input, wishes, ret_table, err);
+}
+
+int crit_run_waits_compare(struct crit_run_waits *waits, const struct crit_results *results,
+			   struct crit_symbols *symbols, struct crit_err *err)
+{
+	struct crit_fix_input input;
+	int rc = crit_run_waits_input(waits, results, symbols, &input, err);
 
 	if (!rc)
-		rc = crit_fix_table_make(&input, wishes, ret_table, err);
-	crit_filmed_run_fini(&run);
+		rc = crit_code_excess_make(&input, &waits->excess);
+	waits->has_excess = !rc;
 	return rc;
 }

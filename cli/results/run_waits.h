@@ -32,6 +32,13 @@ void crit_run_waits_tell(struct crit_run_waits *waits, const struct crit_wait_li
 int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err);
 
 /*
+ * Of waits that were played, which have needs: compares what the ranks did, for tables from here
+ * on.  Errors: those of crit_run_waits_input and crit_code_excess_make; tables do without.
+ */
+int crit_run_waits_compare(struct crit_run_waits *waits, const struct crit_results *results,
+			   struct crit_symbols *symbols, struct crit_err *err);
+
+/*
  * Of waits that were played; results are those of their analysis.
  * Ownership: the caller's, before the waits are destroyed.  Errors: NULL, out of memory.
  */
@@ -44,18 +51,17 @@ struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits
  * Ownership: fini by the caller, before the waits are destroyed.  Errors: those of
  * crit_filming_resolve and crit_fix_table_make.
  */
-int crit_run_waits_fixes(const struct crit_run_waits *waits, const struct crit_results *results,
+int crit_run_waits_fixes(struct crit_run_waits *waits, const struct crit_results *results,
 			 struct crit_symbols *symbols, const struct crit_fix_wishes *wishes,
 			 struct crit_fix_table *ret_table, struct crit_err *err);
 
 /*
  * Of waits that were played, which have needs: what changes of them are foretold by.  It borrows
- * all, the run too.  Ownership: crit_filmed_run_fini of the run by the caller, also after an error.
- * Errors: those of crit_filming_resolve.
+ * all; the run is the waits'.  Errors: those of crit_filming_resolve.
  */
-int crit_run_waits_input(const struct crit_run_waits *waits, const struct crit_results *results,
-			 struct crit_symbols *symbols, struct crit_filmed_run *ret_run,
-			 struct crit_fix_input *ret_input, struct crit_err *err);
+int crit_run_waits_input(struct crit_run_waits *waits, const struct crit_results *results,
+			 struct crit_symbols *symbols, struct crit_fix_input *ret_input,
+			 struct crit_err *err);
 
 /* Until where waits are known, from the window's begin. Units: ns. */
 uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits);

@@ -28,6 +28,7 @@ static void begin_row(void *to, const void *from)
 	*row = *(const struct crit_cause_row *)from;
 	row->cost = row->direct = 0;
 	row->path_ns = 0;
+	row->delay_ns = row->path_excess_ns = 0;
 }
 
 static void add_row(void *to, const void *from)
@@ -38,6 +39,9 @@ static void add_row(void *to, const void *from)
 	into->cost += row->cost;
 	into->direct += row->direct;
 	into->path_ns += row->path_ns;
+	into->has_excess |= row->has_excess;
+	into->delay_ns += row->delay_ns;
+	into->path_excess_ns += row->path_excess_ns;
 }
 
 static const struct crit_grouping by_cause = { sizeof(struct crit_cause_row),
@@ -154,13 +158,21 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 	return row;
 }
 
+static void add_excess(struct crit_cause_row *row, const struct crit_code_excess *excess,
+		       size_t bucket, const struct crit_code_key *key)
+{
+	const struct crit_bucket_delay *delay = &excess->delays.buckets[bucket];
+
+	row->has_excess = !row->is_outside && (row->is_cpu || !key->is_call);
+	row->delay_ns = row->is_cpu ? delay->cpu_ns : delay->code_ns;
+	row->path_excess_ns = row->is_cpu ? 0 : excess->path_ns[bucket];
+}
+
 /* Two rows of each bucket, by groups.  Errors: NULL, out of memory. */
-static struct crit_cause_row *join_rows(const struct crit_costs *costs,
-					const struct crit_code_key *keys,
-					const struct crit_results *results,
-					struct crit_symbols *symbols, enum crit_cause_by by,
+static struct crit_cause_row *join_rows(const struct crit_cause_input *input, enum crit_cause_by by,
 					size_t *ret_count)
 {
+	const struct crit_costs *costs = input->costs;
 	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
 	struct crit_cause_row *all = calloc(2 * costs->bucket_count + 2, sizeof(*all)), *rows;
 	size_t count = 0;
@@ -168,15 +180,17 @@ static struct crit_cause_row *join_rows(const struct crit_costs *costs,
 	if (!all)
 		return NULL;
 	for (size_t i = 0; i < 2 * costs->bucket_count + 2; i++) {
-		const struct crit_code_key *key = i / 2 < costs->bucket_count ? &keys[i / 2]
+		const struct crit_code_key *key = i / 2 < costs->bucket_count ? &input->keys[i / 2]
 									      : &nowhere;
 		struct crit_cause_row *row = &all[count];
 
-		*row = row_of(key, &costs->buckets[i / 2], results, by, i % 2);
-		if (!row->cost && !row->path_ns)
+		*row = row_of(key, &costs->buckets[i / 2], input->results, by, i % 2);
+		if (input->excess)
+			add_excess(row, input->excess, i / 2, key);
+		if (!row->cost && !row->path_ns && row->delay_ns <= 0)
 			continue; /* they tell nothing */
 		if (row->has_place)
-			crit_cause_find_place(row, key, results, symbols);
+			crit_cause_find_place(row, key, input->results, input->symbols);
 		count++;
 	}
 	rows = crit_group_by(&by_cause, all, count, ret_count);
@@ -184,17 +198,16 @@ static struct crit_cause_row *join_rows(const struct crit_costs *costs,
 	return rows;
 }
 
-static int fill_rows(struct crit_cause_table *table, const struct crit_code_key *keys,
-		     const struct crit_results *results, struct crit_symbols *symbols,
+static int fill_rows(struct crit_cause_table *table, const struct crit_cause_input *input,
 		     enum crit_cause_by by)
 {
-	table->rows = join_rows(table->costs, keys, results, symbols, by, &table->row_count);
+	table->rows = join_rows(input, by, &table->row_count);
 	if (!table->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct crit_cause_row *row = &table->rows[i];
 
-		row->without_cpu = without_cpu(results, &row->who);
+		row->without_cpu = without_cpu(input->results, &row->who);
 		row->share = table->costs->waiting
 				     ? (double)row->cost / (double)table->costs->waiting
 				     : 0;
@@ -233,23 +246,20 @@ static int fill_pairs(struct crit_cause_table *table, const struct crit_code_key
 	return 0;
 }
 
-struct crit_cause_table *crit_cause_table_create(const struct crit_costs *costs,
-						 const struct crit_code_key *keys,
-						 const struct crit_results *results,
-						 struct crit_symbols *symbols,
+struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *input,
 						 enum crit_cause_by by)
 {
 	struct crit_cause_table *table = calloc(1, sizeof(*table));
 
 	if (!table)
 		return NULL;
-	table->costs = costs;
+	table->costs = input->costs;
 	table->is_by_thread = by == CRIT_CAUSE_BY_THREAD;
-	table->late_acts =
-		crit_late_rows_create(costs, keys, results, symbols, table->is_by_thread);
-	table->late_count = costs->acts.kept_count;
-	if (table->late_acts && !fill_rows(table, keys, results, symbols, by) &&
-	    !fill_pairs(table, keys, results, by))
+	table->late_acts = crit_late_rows_create(input->costs, input->keys, input->results,
+						 input->symbols, table->is_by_thread);
+	table->late_count = input->costs->acts.kept_count;
+	if (table->late_acts && !fill_rows(table, input, by) &&
+	    !fill_pairs(table, input->keys, input->results, by))
 		return table;
 	crit_cause_table_destroy(table);
 	return NULL;

@@ -6,6 +6,7 @@
 #include "analysis/schema/results.h"
 #include "analysis/waits/code_keys.h"
 #include "analysis/waits/costs.h"
+#include "report/causes/code_excess.h"
 
 struct crit_symbols;
 
@@ -19,14 +20,16 @@ enum crit_cause_by {
 
 struct crit_cause_table;
 
-/*
- * keys: the buckets of the costs.  symbols may be NULL: bare addresses, not joined.
- * Ownership: destroy frees; costs and symbols must outlive it.  Errors: NULL, out of memory.
- */
-struct crit_cause_table *crit_cause_table_create(const struct crit_costs *costs,
-						 const struct crit_code_key *keys,
-						 const struct crit_results *results,
-						 struct crit_symbols *symbols,
+struct crit_cause_input {
+	const struct crit_costs *costs;
+	const struct crit_code_key *keys; /* the buckets of the costs */
+	const struct crit_results *results;
+	struct crit_symbols *symbols; /* may be NULL: bare addresses, not joined */
+	const struct crit_code_excess *excess; /* may be NULL: not known */
+};
+
+/* Ownership: destroy frees; costs and symbols must outlive it.  Errors: NULL, out of memory. */
+struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *input,
 						 enum crit_cause_by by);
 void crit_cause_table_destroy(struct crit_cause_table *table);
 

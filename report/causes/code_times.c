@@ -101,15 +101,12 @@ static int name_buckets(const struct crit_fix_input *input, const struct crit_fi
 int crit_code_times_make(const struct crit_fix_input *input, struct crit_code_times *ret_times)
 {
 	const size_t bucket_count = input->costs->bucket_count;
-	static const struct crit_filmed_samples none;
-	struct crit_fix_input calls_alone = *input;
 	struct crit_fix_sites sites = { 0 };
 	struct named_bucket *named = NULL;
 	size_t count = 0;
 	int rc;
 
-	calls_alone.samples = &none;
-	rc = crit_fix_sites_make(&calls_alone, &sites);
+	rc = crit_fix_sites_make_calls(input, &sites);
 	*ret_times = (struct crit_code_times){ 0 };
 	if (!rc) {
 		named = calloc(sites.part_count + 1, sizeof(*named));

@@ -212,6 +212,15 @@ int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_site
 	return 0;
 }
 
+int crit_fix_sites_make_calls(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites)
+{
+	static const struct crit_filmed_samples none;
+	struct crit_fix_input calls_alone = *input;
+
+	calls_alone.samples = &none;
+	return crit_fix_sites_make(&calls_alone, ret_sites);
+}
+
 bool crit_fix_site_is_uneven(const struct crit_fix_site *site)
 {
 	const double free_count = (double)site->unit_count - 1;

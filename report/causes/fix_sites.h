@@ -51,6 +51,8 @@ struct crit_fix_sites {
 
 /* Ownership: fini frees, also after an error; texts are the symbols'.  Errors: -ENOMEM. */
 int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites);
+/* Likewise, of code between calls alone. */
+int crit_fix_sites_make_calls(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites);
 void crit_fix_sites_fini(struct crit_fix_sites *sites);
 
 /*

@@ -284,19 +284,26 @@ static void text_value(FILE *out, const struct crit_column *column, const struct
 	}
 }
 
+/* Without the columns at its end that have no value. */
 static void text_line(FILE *out, const char *indent, struct crit_row *row,
 		      const struct crit_column **list, size_t count)
 {
 	struct crit_value value;
 
+	for (; count; count--) {
+		get(list[count - 1], row, &value);
+		if (!value.is_null)
+			break;
+	}
 	(void)fputs(indent, out);
 	for (size_t i = 0; i < count; i++) {
 		get(list[i], row, &value);
-		if (value.is_null)
-			break;
 		if (i)
 			(void)fputs(list[i]->shown.width ? " " : "  ", out);
-		text_value(out, list[i], row, &value);
+		if (value.is_null)
+			text_cell(out, list[i], "-", SIZE_MAX);
+		else
+			text_value(out, list[i], row, &value);
 	}
 	(void)fputc('\n', out);
 }

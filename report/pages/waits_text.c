@@ -7,6 +7,16 @@
 #include "report/causes/cause_words.h"
 
 #define MEMBERS_MAX 8 /* of a knot */
+#define EXCESS_BYTES 24
+
+static const char *excess_text(bool is_known, double ns, char text[EXCESS_BYTES])
+{
+	if (is_known)
+		(void)snprintf(text, EXCESS_BYTES, "%11.6f", 1e-9 * ns);
+	else
+		(void)snprintf(text, EXCESS_BYTES, "%11s", "-");
+	return text;
+}
 
 static void write_causes(FILE *out, const struct crit_cause_table *table,
 			 const struct crit_results *results, size_t rows_max)
@@ -14,21 +24,28 @@ static void write_causes(FILE *out, const struct crit_cause_table *table,
 	fputs("\nCauses: what the others waited for\n"
 	      "  cost = time of all who waited for it, directly or through others; direct = of "
 	      "these, of those who\n"
-	      "  waited for it alone; path = on the critical path; in a call = data under way, "
-	      "or no cause known\n"
-	      "      cost s  share    direct s      path s  what\n",
+	      "  waited for it alone; path = on the critical path; imbalance = of that, beyond "
+	      "the mean time of that code;\n"
+	      "  delay = beyond the mean of all who met, where they waited for it; in a call = "
+	      "data under way, or no\n"
+	      "  cause known\n"
+	      "      cost s  share    direct s      path s imbalance s     delay s  what\n",
 	      out);
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct crit_cause_row *row = &table->rows[i];
-		char what[CRIT_CAUSE_BYTES];
+		char what[CRIT_CAUSE_BYTES], imbalance[EXCESS_BYTES], delay[EXCESS_BYTES];
 
 		if (rows_max && i == rows_max) {
 			fprintf(out, "  and %zu more; --all shows them\n", table->row_count - i);
 			break;
 		}
-		crit_line_print(out, "%12.6f %5.1f%% %11.6f %11.6f  %s\n", 1e-9 * (double)row->cost,
-				100 * row->share, 1e-9 * (double)row->direct,
-				1e-9 * (double)row->path_ns, crit_cause_text(results, row, what));
+		crit_line_print(out, "%12.6f %5.1f%% %11.6f %11.6f %s %s  %s\n",
+				1e-9 * (double)row->cost, 100 * row->share,
+				1e-9 * (double)row->direct, 1e-9 * (double)row->path_ns,
+				excess_text(row->has_excess && !row->is_cpu, row->path_excess_ns,
+					    imbalance),
+				excess_text(row->has_excess, row->delay_ns, delay),
+				crit_cause_text(results, row, what));
 	}
 }
 

@@ -22,7 +22,9 @@ waits() {
 
 # cause ROW COLUMN: of the table of causes.
 cause() {
-	sed -n '/^Causes/,/^$/p' "$trial/waits" | awk -v row="$1" -v column="$2" 'NR == row + 4 { print $column + 0 }'
+	sed -n '/^Causes/,/^$/p' "$trial/waits" | awk -v row="$1" -v column="$2" '
+		head && NR == head + row { print $column + 0 }
+		$1 == "cost" && $2 == "s" { head = NR }'
 }
 
 whole() {
@@ -184,6 +186,32 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 unset CRIT_SAMPLE_HZ
+
+# Cost is where the late rank is while the others wait, delay what made it late; equal work is no delay.
+for flavour in "${flavours[@]}"; do
+	for case in "Barrier Sendrecv 20 25 10 25" "Sendrecv Barrier 25 20 25 10" "none none 20 20 20 20"; do
+		read -r before after times <<<"$case"
+		name=delay-$before-$flavour
+		# shellcheck disable=SC2086
+		launch "$name" run "$flavour" 2 two_phases 30 $times 0 1
+		waits --json
+		whole $? "$name"
+		said=$(ask "[round(1e3 * sum(c['delay_s'] for c in r['causes'] if c['kind'] == 'code' and c['rank'] == 0
+			and c['before'] and c['after'] and c['before']['call'] == 'MPI_$before'
+			and c['after']['call'] == 'MPI_$after')),
+			round(1e3 * sum(c['delay_s'] or 0 for c in r['causes'] if c['kind'] == 'code')),
+			round(1e3 * sum(c['path_imbalance_s'] or 0 for c in r['causes'] if c['kind'] == 'code'))]" \
+			"$trial/waits")
+		read -r late all path <<<"${said//[^0-9 ]/}"
+		if [ "$before" = none ]; then
+			within "$name: delay of equal ranks, in ms" "$all" 0 30
+		else
+			within "$name: delay of what rank 0 does longer, in ms: 30 times 5" "$late" 135 165
+			within "$name: delay of all code, in ms" "$all" "$late" 180
+			within "$name: imbalance of the critical path, in ms" "$path" 135 190
+		fi
+	done
+done
 
 record sleep sleep 0.3
 waits

@@ -58,6 +58,7 @@ FOLDERS = {
     "analysis/waits/forwards": "",
     "analysis/waits/locks": "",
     "analysis/whatif": "waits",
+    "analysis/delays": "waits",
     "cli/console": "",
     "cli/install": "",
     "cli/results": "console install",

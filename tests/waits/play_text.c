@@ -10,19 +10,23 @@
 // DENOMINATOR" for each bucket, and "queued" likewise for each thread or for none, then "forecast
 // OUTSIDE", which prints when it ends, and how often a lock could go to another; or, for one
 // scenario, "share OUTSIDE NODES CPUS DO-WAITERS-BLOCK IS-LAST", with thread i on node i % NODES;
-// the film is kept for another scenario until IS-LAST.
+// the film is kept for another scenario until IS-LAST.  Or "key THREAD CALL SITE CODE" for each
+// bucket, with the call after it, then "delays".
+// --fork-call: prints the call that begins a parallel region.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/delays/delays.h"
 #include "analysis/waits/backplay.h"
 #include "analysis/waits/resolved_film.h"
 #include "analysis/whatif/cpu_sharing.h"
+#include "core/base/call.h"
 #include "core/base/cleanup.h"
 
-#define BUCKETS_MAX 64
+#define BUCKETS_MAX 256
 #define SCENARIOS_MAX 16
 #define THREADS_MAX 64
 
@@ -35,6 +39,9 @@ struct text_film {
 	struct crit_factor queue_factors[SCENARIOS_MAX][THREADS_MAX];
 	size_t scenario_count, factor_count, queue_count; /* factors of the last scenario */
 	struct crit_filmed_run run; /* of scenarios that share CPUs */
+	struct crit_code_key keys[BUCKETS_MAX];
+	uint32_t codes[BUCKETS_MAX];
+	size_t key_count;
 };
 
 static void print_costs(const struct crit_costs *costs)
@@ -200,13 +207,67 @@ static int share(struct text_film *text, const struct sharing *sharing)
 	return rc;
 }
 
+/* Of a finished film. */
+static int find_delays(struct text_film *text, struct crit_delays *ret_delays, struct crit_err *err)
+{
+	const struct crit_delay_options options = {
+		.begin_ns = text->options.begin_ns,
+		.thread_count = text->options.thread_count,
+		.bucket_count = text->options.bucket_count,
+		.keys = text->keys,
+		.codes = text->codes,
+	};
+	struct crit_filmed_run run = { 0 };
+	int rc = turn_round(text, &run, err);
+
+	if (!rc)
+		rc = crit_delays_find(run.film, &options, ret_delays);
+	crit_filmed_run_fini(&run);
+	return rc;
+}
+
+static int print_delays(struct text_film *text)
+{
+	struct crit_err err = { "" };
+	struct crit_delays delays = { 0 };
+	int rc = crit_film_finish(text->film, &err);
+
+	if (!rc)
+		rc = find_delays(text, &delays, &err);
+	if (rc)
+		fprintf(stderr, "crit-waits-play: %s %s\n", err.text, strerror(-rc));
+	for (size_t i = 0; i < text->options.bucket_count && !rc; i++)
+		printf("delay %zu %.17g %.17g\n", i, delays.buckets[i].code_ns,
+		       delays.buckets[i].cpu_ns);
+	if (!rc)
+		printf("meetings %" PRIu64 "\ndone\n", delays.meeting_count);
+	crit_delays_fini(&delays);
+	crit_film_destroy(text->film);
+	text->film = NULL;
+	return rc;
+}
+
+static int take_key(struct text_film *text, const char *line)
+{
+	struct crit_code_key key = { 0 };
+	uint32_t code;
+
+	if (text->key_count == BUCKETS_MAX ||
+	    sscanf(line, "key %" SCNu32 " %" SCNu16 " %" SCNu64 " %" SCNu32, &key.thread,
+		   &key.after.call, &key.after.site, &code) != 4)
+		return -EINVAL;
+	text->codes[text->key_count] = code;
+	text->keys[text->key_count++] = key;
+	return 0;
+}
+
 static int begin(struct text_film *text, const char *line, const char *directory)
 {
 	const struct crit_film_options options = { .directory = directory, .max_bytes = 1u << 30 };
 	struct crit_err err = { "" };
 	int rc;
 
-	text->scenario_count = 0;
+	text->scenario_count = text->key_count = 0;
 	text->options =
 		(struct crit_backplay_options){ .bucket_parts = text->parts, .edges_max = 100000 };
 	if (sscanf(line, "film %" SCNu64 " %" SCNu64 " %zu %" SCNu32, &text->options.begin_ns,
@@ -311,16 +372,24 @@ static int take(struct text_film *text, const char *line, const char *directory)
 				       text->options.thread_count <= THREADS_MAX
 			       ? share(text, &sharing)
 			       : -EINVAL;
+	if (!strncmp(line, "key ", 4))
+		return take_key(text, line);
+	if (!strcmp(line, "delays\n"))
+		return text->key_count == text->options.bucket_count ? print_delays(text) : -EINVAL;
 	return strcmp(line, "play\n") ? put(text, line) : play(text);
 }
 
 int main(int argc, char **argv)
 {
-	struct text_film text = { 0 };
+	static struct text_film text;
 	crit_autofree char *line = NULL;
 	size_t capacity = 0;
 	int rc = 0;
 
+	if (argc == 2 && !strcmp(argv[1], "--fork-call")) {
+		printf("%d\n", CRIT_CONSTRUCT_PARALLEL);
+		return 0;
+	}
 	if (argc != 2) {
 		fputs("usage: crit-waits-play DIRECTORY <films\n", stderr);
 		return 2;

@@ -56,11 +56,12 @@ static struct crit_costs make_costs(void)
 static struct crit_cause_table *make_table(const struct crit_costs *costs, enum crit_cause_by by)
 {
 	struct crit_code_key keys[THREADS] = { { .thread = 0 } };
+	const struct crit_cause_input input = { .costs = costs, .keys = keys, .results = &results };
 	struct crit_cause_table *table;
 
 	for (uint32_t i = 0; i < THREADS; i++)
 		keys[i].thread = i;
-	table = crit_cause_table_create(costs, keys, &results, NULL, by);
+	table = crit_cause_table_create(&input, by);
 	CHECK(table);
 	return table;
 }

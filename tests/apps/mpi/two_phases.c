@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that assemble, solve, sleep and meet, each step: rank 0 takes A and B ms, the others C and
-// D, all sleep E ms.
-// usage: two_phases STEPS A B C D [E]
+// D, all sleep E ms; where F is told, each sends itself a message in between.
+// usage: two_phases STEPS A B C D [E [F]]
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -21,16 +21,19 @@ static __attribute__((noinline)) void solve(double ms)
 int main(int argc, char **argv)
 {
 	struct timespec nap = { 0 };
-	int rank, at;
+	int rank, at, told = 1, heard;
 
-	if (argc != 6 && argc != 7)
+	if (argc < 6 || argc > 8)
 		return 2;
-	nap.tv_nsec = argc == 7 ? strtol(argv[6], NULL, 10) * 1000000 : 0;
+	nap.tv_nsec = argc > 6 ? strtol(argv[6], NULL, 10) * 1000000 : 0;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	at = rank ? 4 : 2;
 	for (long i = strtol(argv[1], NULL, 10); i; i--) {
 		assemble(strtod(argv[at], NULL));
+		if (argc == 8)
+			MPI_Sendrecv(&told, 1, MPI_INT, 0, 0, &heard, 1, MPI_INT, 0, 0,
+				     MPI_COMM_SELF, MPI_STATUS_IGNORE);
 		solve(strtod(argv[at + 1], NULL));
 		if (nap.tv_nsec)
 			(void)nanosleep(&nap, NULL);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ring of stretches without gaps, read from the last one back.
+#include "analysis/delays/thread_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/array.h"
+
+void crit_key_times_add(struct crit_key_times *times, uint32_t key, uint64_t ns)
+{
+	size_t at = 0;
+
+	while (at < times->count && times->rows[at].key != key)
+		at++;
+	if (at == CRIT_KEY_TIMES) {
+		times->is_cut = true;
+		return;
+	}
+	if (at == times->count)
+		times->rows[times->count++] = (struct crit_key_time){ .key = key };
+	times->rows[at].ns += ns;
+}
+
+uint64_t crit_key_times_find(const struct crit_key_times *times, uint32_t key)
+{
+	for (size_t i = 0; i < times->count; i++) {
+		if (times->rows[i].key == key)
+			return times->rows[i].ns;
+	}
+	return 0;
+}
+
+void crit_thread_profile_init(struct crit_thread_profile *profile, uint64_t begin_ns)
+{
+	*profile = (struct crit_thread_profile){ .begin_ns = begin_ns,
+						 .since_ns = begin_ns,
+						 .key = CRIT_NONE };
+}
+
+void crit_thread_profile_fini(struct crit_thread_profile *profile)
+{
+	free(profile->ring);
+	*profile = (struct crit_thread_profile){ 0 };
+}
+
+/* Room for one more, in place of the oldest where there are so many.  Errors: -ENOMEM. */
+static int make_room(struct crit_thread_profile *profile)
+{
+	const size_t wanted = profile->capacity ? 2 * profile->capacity : 4;
+	struct crit_stretch *grown;
+
+	if (profile->count < profile->capacity)
+		return 0;
+	if (profile->capacity == CRIT_PROFILE_STRETCHES) {
+		profile->begin_ns = profile->ring[profile->count % profile->capacity].end_ns;
+		return 0;
+	}
+	grown = reallocarray(profile->ring, wanted, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	profile->ring = grown; /* it was not full before, so all are in order */
+	profile->capacity = wanted;
+	return 0;
+}
+
+int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t time_ns, uint32_t key)
+{
+	int rc;
+
+	if (key == profile->key)
+		return 0;
+	if (time_ns > profile->since_ns) {
+		rc = make_room(profile);
+		if (rc)
+			return rc;
+		profile->ring[profile->count++ % profile->capacity] =
+			(struct crit_stretch){ time_ns, profile->key };
+	}
+	profile->since_ns = time_ns;
+	profile->key = key;
+	return 0;
+}
+
+void crit_thread_profile_read(const struct crit_thread_profile *profile, uint64_t from_ns,
+			      uint64_t to_ns, struct crit_key_times *times)
+{
+	const uint64_t known = profile->count < profile->capacity ? profile->count
+								  : profile->capacity;
+	uint64_t begin_ns = profile->since_ns, end_ns = to_ns;
+	uint32_t key = profile->key;
+
+	for (uint64_t back = 0;; back++) {
+		const uint64_t first_ns = begin_ns > from_ns ? begin_ns : from_ns;
+
+		if (key != CRIT_NONE && end_ns > first_ns)
+			crit_key_times_add(times, key, end_ns - first_ns);
+		if (begin_ns <= from_ns || back == known)
+			break;
+		end_ns = begin_ns;
+		key = profile->ring[(profile->count - 1 - back) % profile->capacity].key;
+		begin_ns = back + 1 == known
+				   ? profile->begin_ns
+				   : profile->ring[(profile->count - 2 - back) % profile->capacity]
+					     .end_ns;
+	}
+	times->is_cut |= begin_ns > from_ns;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a thread did last, stretch by stretch, and how much of that lay between two times.
+ *
+ * A key is what it did: code, by a number that is the same for all threads.  Memory: the last
+ * CRIT_PROFILE_STRETCHES stretches; of what was before nothing is known.
+ */
+#ifndef CRIT_THREAD_PROFILE_H
+#define CRIT_THREAD_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CRIT_PROFILE_STRETCHES 256u
+#define CRIT_KEY_TIMES 64u
+
+struct crit_key_time {
+	uint32_t key;
+	uint64_t ns;
+};
+
+struct crit_key_times { /* zeroed: none */
+	struct crit_key_time rows[CRIT_KEY_TIMES];
+	size_t count;
+	bool is_cut; /* there were more keys, or stretches that are not known any more */
+};
+
+/* Takes time more of a key; without room it takes none. */
+void crit_key_times_add(struct crit_key_times *times, uint32_t key, uint64_t ns);
+
+/* 0: there is none. */
+uint64_t crit_key_times_find(const struct crit_key_times *times, uint32_t key);
+
+struct crit_stretch { /* from the end of the one before */
+	uint64_t end_ns;
+	uint32_t key; /* CRIT_NONE: nothing that counts */
+};
+
+struct crit_thread_profile {
+	struct crit_stretch *ring; /* which grows */
+	size_t capacity;
+	uint64_t count; /* of all that ended so far */
+	uint64_t begin_ns; /* of the oldest in the ring */
+	uint64_t since_ns; /* of the present one */
+	uint32_t key; /* likewise */
+};
+
+/* Nothing so far.  Ownership: fini frees. */
+void crit_thread_profile_init(struct crit_thread_profile *profile, uint64_t begin_ns);
+void crit_thread_profile_fini(struct crit_thread_profile *profile);
+
+/* From a time on, which does not decrease, the thread does something else.  Errors: -ENOMEM. */
+int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t time_ns, uint32_t key);
+
+/* Adds what it did from one time to another, which is not before its last change. */
+void crit_thread_profile_read(const struct crit_thread_profile *profile, uint64_t from_ns,
+			      uint64_t to_ns, struct crit_key_times *times);
+
+#endif

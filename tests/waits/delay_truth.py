@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Delays of random programs against a look at every nanosecond.
+
+usage: delay_truth.py BUILD COUNT [SEED]
+
+A program is a list of steps per thread: it does some code, has no CPU, waits for something else, forks, or meets the
+others of a group, whose members come in any order and leave when all are there.  What happened becomes a film, whose
+delays must be those of a comparison of all members' nanoseconds since each was there before, added up per late thread
+and call before what is below 0 is dropped.  Dropping first must give something else in some programs.
+"""
+import collections
+import fractions
+import random
+import subprocess
+import sys
+
+from film_model import OBJECT, written
+
+CODES, GROUPS, SITES = 4, 3, 2
+NONE = 0xFFFFFFFF
+NO_CPU = "no CPU"
+SEND, FORK = 1, 2  # calls after a stretch, besides those that meet
+
+
+class Run:
+    """Steps are taken as they are drawn, each thread from where it is."""
+
+    def __init__(self, dice, fork_call):
+        self.dice, self.fork_call = dice, fork_call
+        self.threads = dice.randint(1, 8)
+        self.now = [0] * self.threads
+        self.did = [[] for _ in range(self.threads)]  # by nanosecond: a code, NO_CPU, None
+        self.lanes = [[] for _ in range(self.threads)]
+        self.late, self.waits, self.objects = [], 0, 0
+        self.buckets = {(NONE, 0, 0, NONE): 0}  # (thread, call after, its site, code) -> number
+        self.met = collections.defaultdict(int)  # (thread, group) -> time
+        self.excess = collections.defaultdict(fractions.Fraction)  # (thread, site, code)
+        self.dropped = collections.defaultdict(fractions.Fraction)  # (thread, code): each meeting by itself
+        self.meetings = 0
+        self.groups = [sorted(dice.sample(range(self.threads), dice.randint(1, self.threads))) for _ in range(GROUPS)]
+        for _ in range(dice.randint(5, 60)):
+            self.step()
+
+    def stretch(self, thread, call, site):
+        """Some code, in parts of which the thread has no CPU; call: what comes after it."""
+        code = self.dice.randrange(CODES)
+        length = self.dice.choice([0, 1, self.dice.randint(1, 60)])
+        if not length:
+            return
+        begin, end = self.now[thread], self.now[thread] + length
+        did = [code] * length
+        if self.dice.random() < 0.3:
+            first = self.dice.randrange(length)
+            last = self.dice.randint(first + 1, length)
+            did[first:last] = [NO_CPU] * (last - first)
+            self.lanes[thread] += [(begin + first, f"queue {begin + first} {thread}"),
+                                   (begin + last, f"run {begin + last} {thread}")]
+        self.did[thread] += did
+        self.end_bucket(thread, end, (thread, call, site, code))
+
+    def end_bucket(self, thread, end, key):
+        bucket = self.buckets.setdefault(key, len(self.buckets))
+        self.lanes[thread].append((end, f"until {end} {thread} {bucket}"))
+        self.now[thread] = end
+
+    def wait(self, thread, end, cause):
+        """cause: (time, thread), or None."""
+        begin, number = self.now[thread], self.waits
+        if end == begin:
+            return
+        self.waits += 1
+        self.lanes[thread].append((begin, f"wait {begin} {thread} 1 {number}"))
+        self.did[thread] += [None] * (end - begin)
+        self.end_bucket(thread, end, (thread, 0, 0, NONE))
+        self.lanes[thread].append((end, f"end {end} {thread} 1 {number}"))
+        if cause and begin < cause[0]:
+            self.late.append((end, f"cause {cause[0]} {cause[1]} {number}"))
+
+    def step(self):
+        dice = self.dice
+        thread = dice.randrange(self.threads)
+        kind = dice.choice(["code"] * 4 + ["wait", "fork"] + ["meet"] * 4)
+        if kind == "code":
+            self.stretch(thread, SEND, 0)
+        elif kind == "wait":
+            self.wait(thread, self.now[thread] + dice.randint(0, 30), None)
+        elif kind == "fork":
+            self.stretch(thread, FORK, 0)
+            if self.lanes[thread] and self.is_fork(self.lanes[thread][-1][1]):
+                self.met[thread, 0] = self.now[thread]
+                self.wait(thread, self.now[thread] + 1, None)
+        else:
+            self.meet(dice.randrange(GROUPS))
+
+    def is_fork(self, line):
+        words = line.split()
+        if words[0] != "until":
+            return False
+        key = next(key for key, number in self.buckets.items() if number == int(words[3]))
+        return key[1] == FORK
+
+    def meet(self, group):
+        """Group 0 is a team."""
+        members = self.groups[group]
+        site = {}
+        for member in members:
+            site[member] = self.dice.randrange(SITES)
+            self.stretch(member, 10 + group, site[member])
+        came = {member: self.now[member] for member in members}
+        last = max(came.values())
+        late = min(member for member in members if came[member] == last)
+        node, self.objects = OBJECT + 8 + self.objects, self.objects + 1
+        for member in members:
+            place = 1 + group
+            self.late.append((last, f"arrival {came[member]} {member} {node} {int(came[member] == last) + 2 * place}"))
+            self.wait(member, last + self.dice.choice([1, self.dice.randint(1, 20)]), (last, late))
+        self.compare(members, group, came, late, site[late])
+
+    def compare(self, members, group, came, late, site):
+        did = {m: collections.Counter(self.did[m][self.met[m, group]:came[m]]) for m in members}
+        is_waited_for = any(came[m] < came[late] for m in members)
+        for member in members:
+            self.met[member, group] = came[member]
+        if not is_waited_for:
+            return
+        self.meetings += 1
+        for code in {code for counter in did.values() for code in counter} - {None}:
+            excess = did[late][code] - fractions.Fraction(sum(counter[code] for counter in did.values()), len(members))
+            # where the last stretch before the call has no length the late one is in another bucket
+            self.excess[late, self.call_of(late, came[late]), code] += excess
+            self.dropped[late, code] += max(excess, 0)
+
+    def call_of(self, thread, time):
+        """The call after the bucket that the thread was in until it came."""
+        for when, line in reversed(self.lanes[thread]):
+            words = line.split()
+            if words[0] == "until" and when <= time:
+                key = next(key for key, number in self.buckets.items() if number == int(words[3]))
+                return key[1:3]
+        return None
+
+    def film(self):
+        end = max(self.now) + 1
+        yield from written(end, self.threads, len(self.buckets), self.lanes, self.late)
+        for thread, call, site, code in self.buckets:
+            call = self.fork_call if call == FORK else call
+            yield f"key {thread} {call} {site} {code}"
+        yield "delays"
+
+    def delays(self):
+        told = collections.defaultdict(fractions.Fraction)
+        for (thread, _, code), excess in self.excess.items():
+            told[thread, code] += max(excess, 0)
+        return {key: value for key, value in told.items() if value}
+
+
+def read_delays(run, lines):
+    """(thread, code) -> nanoseconds, as printed; and how many meetings."""
+    told = collections.defaultdict(float)
+    keys = list(run.buckets)
+    meetings = None
+    for line in lines:
+        words = line.split()
+        if words[0] == "meetings":
+            meetings = int(words[1])
+        else:
+            thread, _, _, code = keys[int(words[1])]
+            told[thread, code] += float(words[2])
+            told[thread, NO_CPU] += float(words[3])
+    return {key: value for key, value in told.items() if value}, meetings
+
+
+def is_same(told, wanted):
+    return all(abs(told.get(key, 0) - float(wanted.get(key, 0))) < 1e-6 for key in told.keys() | wanted.keys())
+
+
+def main():
+    build, count = sys.argv[1], int(sys.argv[2])
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
+    dice = random.Random(seed)
+    player = f"{build}/tests/crit-waits-play"
+    fork_call = int(subprocess.run([player, "--fork-call"], check=True, capture_output=True, text=True).stdout)
+    runs = [Run(dice, fork_call) for _ in range(count)]
+    text = "\n".join(line for run in runs for line in run.film()) + "\n"
+    printed = subprocess.run([player, "."], input=text, capture_output=True, text=True, check=False)
+    if printed.returncode:
+        sys.exit(f"delay_truth: {printed.stderr}")
+    blocks = printed.stdout.split("done\n")[:-1]
+    wrong, unlike, delayed = 0, 0, 0
+    for run, block in zip(runs, blocks, strict=True):
+        told, meetings = read_delays(run, block.splitlines())
+        wanted = run.delays()
+        delayed += bool(wanted)
+        unlike += not is_same(told, {key: value for key, value in run.dropped.items() if value})
+        if not is_same(told, wanted) or meetings != run.meetings:
+            wrong += 1
+            if wrong == 1:
+                print("told", dict(told), meetings, "wanted", {k: float(v) for k, v in wanted.items()}, run.meetings)
+    print(f"{count} programs, seed {seed}: {wrong} wrong; {delayed} have delays; dropping first differs in {unlike}")
+    sys.exit(1 if wrong or delayed < count / 2 or not unlike else 0)
+
+
+if __name__ == "__main__":
+    main()
