@@ -31,7 +31,8 @@ struct crit_code_call { /* as a span has it; all 0: there was none before, there
 
 struct crit_code_key {
 	struct crit_code_call before, after;
-	uint32_t thread; /* row of results->threads; CRIT_NONE: outside */
+	/* row of results->threads; CRIT_NONE: outside, in a call BLOCKED what ended that */
+	uint32_t thread;
 	bool is_call; /* it is in the call before; after is 0 */
 };
 

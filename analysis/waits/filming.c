@@ -76,15 +76,35 @@ uint64_t crit_filming_act_of(struct crit_filming *filming, uint32_t cause, uint6
 		       : time_ns;
 }
 
+/* What ends a block in a system call where nobody of the run does.  Errors: -ENOMEM. */
+static int find_nobody(struct crit_filming *filming, uint64_t system_call, uint32_t *ret_node)
+{
+	const uint32_t number =
+		system_call < CRIT_FILM_SYSTEM_CALLS ? (uint32_t)system_call : 0;
+	const struct crit_code_key key = { .before = { number, CRIT_CODE_BLOCKED },
+					   .thread = CRIT_NONE,
+					   .is_call = true };
+
+	*ret_node = CRIT_FILM_NOBODY + number;
+	return filming->nobody_buckets[number]
+		       ? 0
+		       : crit_code_keys_put(&filming->keys, &key,
+					    &filming->nobody_buckets[number]);
+}
+
 /* It is known now that nobody of the run has woken it. */
 static int settle_block(struct crit_filming *filming, uint32_t thread)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
+	uint32_t nobody;
+	int rc;
 
 	if (!filmed->wait_count || filmed->call.call != CRIT_CODE_BLOCKED ||
 	    crit_filmed_last_wait(filmed)->has_cause)
 		return 0;
-	return put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, CRIT_FILM_NOBODY);
+	rc = find_nobody(filming, filmed->call.site, &nobody);
+	return rc ? rc
+		  : put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, nobody);
 }
 
 static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
@@ -485,9 +505,11 @@ static int put_ends(struct crit_filming *filming)
 	for (uint32_t i = 0; i < filming->thread_count && !rc; i++)
 		rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, i,
 				      CRIT_CODE_OUTSIDE);
-	if (!rc)
-		rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, CRIT_FILM_NOBODY,
-				      CRIT_CODE_OUTSIDE);
+	for (uint32_t i = 0; i < CRIT_FILM_SYSTEM_CALLS && !rc; i++) {
+		if (filming->nobody_buckets[i])
+			rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns,
+					      CRIT_FILM_NOBODY + i, filming->nobody_buckets[i]);
+	}
 	if (!rc)
 		rc = crit_filming_end_locks(filming);
 	if (!rc)
@@ -535,10 +557,12 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	parts = calloc(options.bucket_count, 1);
 	if (!parts)
 		return crit_err_set(err, -ENOMEM, "out of memory");
-	parts[CRIT_CODE_OUTSIDE] = CRIT_PART_OUTSIDE;
-	for (size_t i = 0; i < filming->keys.count; i++)
-		if (crit_code_key_is_lock(&filming->keys.rows[i]))
+	for (size_t i = 0; i < filming->keys.count; i++) {
+		if (filming->keys.rows[i].thread == CRIT_NONE)
+			parts[i] = CRIT_PART_OUTSIDE;
+		else if (crit_code_key_is_lock(&filming->keys.rows[i]))
 			parts[i] = CRIT_PART_TRANSFER;
+	}
 	options.bucket_parts = parts;
 	rc = crit_backplay(filming->film, &options, ret_costs, err);
 	free(parts);

@@ -10,7 +10,7 @@
 
 #define LOCKS_TOLD_APART 1024u /* as rows of costs */
 
-/* Who meets there, or the lock; not CRIT_FILM_NOBODY. */
+/* Who meets there, or the lock; not those from CRIT_FILM_NOBODY on. */
 static uint32_t object_of(const struct crit_edge *edge)
 {
 	if (edge->kind >= CRIT_EDGE_LOCK_ASKED)

@@ -15,8 +15,12 @@
 #include "analysis/waits/locks/lock_holders.h"
 
 #define CRIT_FILM_KIND_CALL 1 /* of a wait */
-/* The object that those wait for of whom no waker was told. */
-#define CRIT_FILM_NOBODY CRIT_FILM_OBJECT
+/*
+ * The objects that those wait for of whom no waker was told: one for each system call, by its
+ * number plus 1; 0: it is not known.
+ */
+#define CRIT_FILM_NOBODY 0xbffffc00u
+#define CRIT_FILM_SYSTEM_CALLS 1024u
 
 #define CRIT_SEND_SIZES 64u /* of more that waited, the smallest are kept */
 
@@ -43,6 +47,7 @@ struct crit_filming {
 	struct crit_lock_holders locks;
 	struct crit_code_keys keys;
 	struct crit_filmed_samples samples;
+	uint32_t nobody_buckets[CRIT_FILM_SYSTEM_CALLS]; /* 0: nobody waited in it */
 	struct crit_send_sizes sizes[CRIT_FILM_GROUPS]; /* within nodes, and between them */
 	size_t thread_count;
 	uint64_t begin_ns, end_ns;

@@ -32,6 +32,7 @@ struct crit_cause_row {
 	crit_integral direct; /* of these, of those who waited for it alone */
 	uint64_t path_ns; /* on the critical path */
 	bool has_excess; /* it is known, and of code or of wanting a CPU: */
+	bool has_delay; /* likewise, and threads have met */
 	double delay_ns; /* what who came last did beyond the mean of all who met it */
 	double path_excess_ns; /* of code: of path_ns, beyond its mean time */
 	double share; /* of all waiting */

@@ -40,6 +40,7 @@ static void add_row(void *to, const void *from)
 	into->direct += row->direct;
 	into->path_ns += row->path_ns;
 	into->has_excess |= row->has_excess;
+	into->has_delay |= row->has_delay;
 	into->delay_ns += row->delay_ns;
 	into->path_excess_ns += row->path_excess_ns;
 }
@@ -153,8 +154,12 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 		row.cost += cost->cost[part];
 		row.path_ns += cost->path_ns[part];
 	}
-	row.has_place = !row.is_outside && !is_cpu &&
-			(by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
+	row.has_place = !is_cpu && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
+	if (row.is_outside && row.has_place) {
+		row.before_call = key->before.call;
+		row.before.offset = key->before.site;
+	}
+	row.has_place &= !row.is_outside;
 	return row;
 }
 
@@ -164,6 +169,7 @@ static void add_excess(struct crit_cause_row *row, const struct crit_code_excess
 	const struct crit_bucket_delay *delay = &excess->delays.buckets[bucket];
 
 	row->has_excess = !row->is_outside && (row->is_cpu || !key->is_call);
+	row->has_delay = row->has_excess && excess->delays.meeting_count;
 	row->delay_ns = row->is_cpu ? delay->cpu_ns : delay->code_ns;
 	row->path_excess_ns = row->is_cpu ? 0 : excess->path_ns[bucket];
 }

@@ -86,8 +86,14 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 {
 	char before[CALL_BYTES], after[CALL_BYTES];
 
-	if (row->is_outside)
+	if (row->is_outside && !row->before_call)
 		return "timers, devices, other programs";
+	if (row->is_outside) {
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES,
+			       "a timer, device or other program that ends %s",
+			       call_text(row->before_call, &row->before, before));
+		return text;
+	}
 	if (row->is_cpu)
 		return "wants a CPU and has none";
 	if (!row->has_place)

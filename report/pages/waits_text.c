@@ -44,7 +44,7 @@ static void write_causes(FILE *out, const struct crit_cause_table *table,
 				1e-9 * (double)row->direct, 1e-9 * (double)row->path_ns,
 				excess_text(row->has_excess && !row->is_cpu, row->path_excess_ns,
 					    imbalance),
-				excess_text(row->has_excess, row->delay_ns, delay),
+				excess_text(row->has_delay, row->delay_ns, delay),
 				crit_cause_text(results, row, what));
 	}
 }

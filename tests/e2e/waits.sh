@@ -29,6 +29,10 @@ is_right "sleeps: 40 % in g, 60 % in h, to 1 %; sums; who never blocks" sleeps
 grep -A40 '^Waits by path' "$dir/report.txt" | grep -q ' clock_nanosleep$' &&
 	grep -A40 '^Waits by path' "$dir/report.txt" | grep -q '  g waits.c:'
 point "sleeps: the table of report.txt" $? "$(grep -A40 '^Waits by path' "$dir/report.txt")"
+# What nobody of the run ends is told by the call in which it was awaited.
+said=$(ask '(lambda s: round(100 * s.get("clock_nanosleep", 0) / (s.get("clock_nanosleep", 0) + s.get("read", 0))))(
+	{c["before"]["system_call"]: c["direct_s"] for c in r["causes"] if c["kind"] == "outside" and c["before"]})')
+within "sleeps: waits for nobody in nanosleep, of these and read, per cent" "$said" 39 41
 if command -v strace >/dev/null; then
 	strace -f -qq -e signal=none -o "$trial/strace" "$apps/waits" sleeps 200 >/dev/null 2>&1
 	unknown=$(python3 -S -c 'import json, sys
