@@ -25,6 +25,7 @@ struct node {
 	uint32_t act; /* row of its latest act that somebody waited for */
 	bool is_over; /* an object before its begin */
 	bool is_queued; /* it has no CPU */
+	bool is_asleep; /* it is blocked */
 	uint64_t since_ns; /* until where all is booked */
 	uint64_t part_ns[CRIT_PART_COUNT]; /* what it did, for an object without its holders */
 	crit_integral booked_load, booked_direct;
@@ -77,6 +78,8 @@ static enum crit_part part_of(const struct play *play, const struct node *node)
 
 	if (node->is_queued)
 		return CRIT_PART_CPU;
+	if (!is_waiting(node) && node->is_asleep && part == CRIT_PART_SELF)
+		return CRIT_PART_BLOCKED;
 	if (!is_waiting(node) || part == CRIT_PART_CPU)
 		return part;
 	return node->wait.is_cut ? CRIT_PART_UNKNOWN : CRIT_PART_TRANSFER;
@@ -129,6 +132,8 @@ static void book(struct play *play, uint32_t at)
 	cost->direct += direct;
 	if (part == CRIT_PART_CPU)
 		cost->direct_cpu += direct;
+	if (part == CRIT_PART_BLOCKED)
+		cost->direct_blocked += direct;
 	if (play->path == at)
 		cost->path_ns[part] += passed_ns;
 }
@@ -419,8 +424,8 @@ static int change_bucket(struct play *play, const struct crit_film_entry *entry)
 	return 0;
 }
 
-/* Backwards, a node has no CPU until it began to want one. */
-static int change_cpu(struct play *play, const struct crit_film_entry *entry)
+/* Backwards, a node has no CPU until it began to want one, and is blocked until it blocks. */
+static int change_state(struct play *play, const struct crit_film_entry *entry)
 {
 	uint32_t at;
 	int rc = find_node(play, entry->node, &at);
@@ -428,7 +433,10 @@ static int change_cpu(struct play *play, const struct crit_film_entry *entry)
 	if (rc)
 		return rc;
 	book(play, at);
-	play->nodes[at].is_queued = entry->type == CRIT_FILM_RUN;
+	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
+		play->nodes[at].is_queued = entry->type == CRIT_FILM_RUN;
+	else
+		play->nodes[at].is_asleep = entry->type == CRIT_FILM_WAKE;
 	return 0;
 }
 
@@ -490,8 +498,8 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 	for (size_t i = 0; i < others && rc >= 0; i++) {
 		if (entries[i].type == CRIT_FILM_UNTIL)
 			rc = change_bucket(play, &entries[i]);
-		else if (entries[i].type == CRIT_FILM_QUEUE || entries[i].type == CRIT_FILM_RUN)
-			rc = change_cpu(play, &entries[i]);
+		else if (entries[i].type >= CRIT_FILM_QUEUE && entries[i].type <= CRIT_FILM_WAKE)
+			rc = change_state(play, &entries[i]);
 	}
 	/* now there are only begins of waits without length, and of those without end */
 	for (size_t i = 0; i < others && rc >= 0; i++) {

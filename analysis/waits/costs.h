@@ -23,6 +23,7 @@ enum crit_part {
 	CRIT_PART_CPU, /* it could run and has no CPU */
 	CRIT_PART_OUTSIDE, /* it is not born, has ended, or lies outside of what is analysed */
 	CRIT_PART_UNKNOWN,
+	CRIT_PART_BLOCKED, /* it does not wait, but is blocked: by a disk, a timer, another program */
 	CRIT_PART_COUNT
 };
 
@@ -32,6 +33,7 @@ struct crit_cost {
 	crit_integral
 		direct; /* of it, of those who wait for the root itself, and its own waiting */
 	crit_integral direct_cpu; /* of that, while the root had no CPU */
+	crit_integral direct_blocked; /* likewise, while it was blocked */
 	uint64_t path_ns[CRIT_PART_COUNT]; /* on the critical path */
 };
 

@@ -36,7 +36,7 @@ enum crit_film_type {
 	CRIT_FILM_END, /* e, node, kind, number: it ends */
 	CRIT_FILM_QUEUE, /* time, thread: from here on it wants a CPU and has none */
 	CRIT_FILM_RUN, /* time, thread: it does no more */
-	CRIT_FILM_SLEEP, /* time, thread: it is blocked from here on, in films that have states */
+	CRIT_FILM_SLEEP, /* time, thread: it is blocked from here on; in waits not in all films */
 	CRIT_FILM_WAKE, /* time, thread: it is no more */
 	CRIT_FILM_CAUSE, /* c, node that acted at c, number: the wait could not end before */
 	/*

@@ -79,8 +79,7 @@ uint64_t crit_filming_act_of(struct crit_filming *filming, uint32_t cause, uint6
 /* What ends a block in a system call where nobody of the run does.  Errors: -ENOMEM. */
 static int find_nobody(struct crit_filming *filming, uint64_t system_call, uint32_t *ret_node)
 {
-	const uint32_t number =
-		system_call < CRIT_FILM_SYSTEM_CALLS ? (uint32_t)system_call : 0;
+	const uint32_t number = system_call < CRIT_FILM_SYSTEM_CALLS ? (uint32_t)system_call : 0;
 	const struct crit_code_key key = { .before = { number, CRIT_CODE_BLOCKED },
 					   .thread = CRIT_NONE,
 					   .is_call = true };
@@ -88,8 +87,7 @@ static int find_nobody(struct crit_filming *filming, uint64_t system_call, uint3
 	*ret_node = CRIT_FILM_NOBODY + number;
 	return filming->nobody_buckets[number]
 		       ? 0
-		       : crit_code_keys_put(&filming->keys, &key,
-					    &filming->nobody_buckets[number]);
+		       : crit_code_keys_put(&filming->keys, &key, &filming->nobody_buckets[number]);
 }
 
 /* It is known now that nobody of the run has woken it. */
@@ -103,8 +101,7 @@ static int settle_block(struct crit_filming *filming, uint32_t thread)
 	    crit_filmed_last_wait(filmed)->has_cause)
 		return 0;
 	rc = find_nobody(filming, filmed->call.site, &nobody);
-	return rc ? rc
-		  : put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, nobody);
+	return rc ? rc : put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, nobody);
 }
 
 static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
@@ -346,12 +343,14 @@ static int change_cpu(struct crit_filming *filming, uint32_t thread, uint64_t ti
 				thread, 0);
 }
 
+/* Blocks in a wait are of it; in runs without ranks others are waits. */
 static int change_sleep(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
 			bool is_asleep)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 
-	if (!filming->options.has_states || is_asleep == filmed->is_asleep)
+	if (is_asleep == filmed->is_asleep ||
+	    (is_asleep && !filming->options.has_states && (!filming->has_ranks || filmed->open)))
 		return 0;
 	filmed->is_asleep = is_asleep;
 	return crit_filming_put(filming, is_asleep ? CRIT_FILM_SLEEP : CRIT_FILM_WAKE, time_ns,

@@ -26,6 +26,7 @@ struct crit_cause_row {
 	bool is_call; /* it is in the call before */
 	bool is_function; /* it is the code of the function that `before` lies in, by samples */
 	bool is_cpu; /* it wanted a CPU and had none, wherever it was */
+	bool is_blocked; /* of code: it was blocked there, by nobody of the run */
 	bool is_outside; /* nobody of the run: a timer, a device, another program */
 	bool has_place; /* else code is not told apart */
 	crit_integral cost; /* ns of all who waited for it, directly or through others */

@@ -28,6 +28,8 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 	if (!order)
 		order = crit_by_number(left->is_cpu, right->is_cpu);
 	if (!order)
+		order = crit_by_number(left->is_blocked, right->is_blocked);
+	if (!order)
 		order = crit_by_number(left->is_call, right->is_call);
 	if (!order)
 		order = crit_by_number(left->is_function, right->is_function);

@@ -137,24 +137,50 @@ static double without_cpu(const struct crit_results *results, const struct crit_
 		       : 0;
 }
 
-/* is_cpu: what of the bucket its thread wanted a CPU for, wherever it was. */
+/* What of a bucket is a row: its thread had no CPU, was blocked, or neither. */
+enum row_kind {
+	ROW_WORKS = 0,
+	ROW_WANTS_CPU,
+	ROW_IS_BLOCKED,
+	ROW_KINDS
+};
+
+static enum row_kind kind_of(int part)
+{
+	return part == CRIT_PART_CPU       ? ROW_WANTS_CPU
+	       : part == CRIT_PART_BLOCKED ? ROW_IS_BLOCKED
+					   : ROW_WORKS;
+}
+
+static crit_integral direct_of(const struct crit_cost *cost, enum row_kind kind)
+{
+	switch (kind) {
+	case ROW_WANTS_CPU:
+		return cost->direct_cpu;
+	case ROW_IS_BLOCKED:
+		return cost->direct_blocked;
+	default:
+		return cost->direct - cost->direct_cpu - cost->direct_blocked;
+	}
+}
+
 static struct crit_cause_row row_of(const struct crit_code_key *key, const struct crit_cost *cost,
 				    const struct crit_results *results, enum crit_cause_by by,
-				    bool is_cpu)
+				    enum row_kind kind)
 {
 	struct crit_cause_row row = { .who = who_of(results, key, by),
-				      .is_cpu = is_cpu,
-				      .direct = is_cpu ? cost->direct_cpu
-						       : cost->direct - cost->direct_cpu,
+				      .is_cpu = kind == ROW_WANTS_CPU,
+				      .is_blocked = kind == ROW_IS_BLOCKED,
+				      .direct = direct_of(cost, kind),
 				      .is_outside = key->thread >= results->thread_count };
 
 	for (int part = 0; part < CRIT_PART_COUNT; part++) {
-		if ((part == CRIT_PART_CPU) != is_cpu)
+		if (kind_of(part) != kind)
 			continue;
 		row.cost += cost->cost[part];
 		row.path_ns += cost->path_ns[part];
 	}
-	row.has_place = !is_cpu && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
+	row.has_place = !row.is_cpu && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
 	if (row.is_outside && row.has_place) {
 		row.before_call = key->before.call;
 		row.before.offset = key->before.site;
@@ -168,31 +194,36 @@ static void add_excess(struct crit_cause_row *row, const struct crit_code_excess
 {
 	const struct crit_bucket_delay *delay = &excess->delays.buckets[bucket];
 
-	row->has_excess = !row->is_outside && (row->is_cpu || !key->is_call);
-	row->has_delay = row->has_excess && excess->delays.meeting_count;
+	if (row->is_outside || row->is_blocked || (key->is_call && !row->is_cpu))
+		return;
+	row->has_excess = true;
+	row->has_delay = excess->delays.meeting_count > 0;
 	row->delay_ns = row->is_cpu ? delay->cpu_ns : delay->code_ns;
 	row->path_excess_ns = row->is_cpu ? 0 : excess->path_ns[bucket];
 }
 
-/* Two rows of each bucket, by groups.  Errors: NULL, out of memory. */
+/* A row of each kind of each bucket, by groups.  Errors: NULL, out of memory. */
 static struct crit_cause_row *join_rows(const struct crit_cause_input *input, enum crit_cause_by by,
 					size_t *ret_count)
 {
 	const struct crit_costs *costs = input->costs;
 	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
-	struct crit_cause_row *all = calloc(2 * costs->bucket_count + 2, sizeof(*all)), *rows;
+	const size_t row_count = ROW_KINDS * (costs->bucket_count + 1);
+	struct crit_cause_row *all = calloc(row_count, sizeof(*all)), *rows;
 	size_t count = 0;
 
 	if (!all)
 		return NULL;
-	for (size_t i = 0; i < 2 * costs->bucket_count + 2; i++) {
-		const struct crit_code_key *key = i / 2 < costs->bucket_count ? &input->keys[i / 2]
-									      : &nowhere;
+	for (size_t i = 0; i < row_count; i++) {
+		const size_t bucket = i / ROW_KINDS;
+		const struct crit_code_key *key =
+			bucket < costs->bucket_count ? &input->keys[bucket] : &nowhere;
 		struct crit_cause_row *row = &all[count];
 
-		*row = row_of(key, &costs->buckets[i / 2], input->results, by, i % 2);
+		*row = row_of(key, &costs->buckets[bucket], input->results, by,
+			      (enum row_kind)(i % ROW_KINDS));
 		if (input->excess)
-			add_excess(row, input->excess, i / 2, key);
+			add_excess(row, input->excess, bucket, key);
 		if (!row->cost && !row->path_ns && row->delay_ns <= 0)
 			continue; /* they tell nothing */
 		if (row->has_place)

@@ -82,10 +82,26 @@ static bool is_same_call(const struct crit_cause_row *row)
 	       crit_source_location_compare(&row->before, &row->after) == 0;
 }
 
+/* "blocked between MPI_Send a.c:3 and MPI_Recv a.c:9". */
+static const char *blocked_text(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES])
+{
+	struct crit_cause_row code = *row;
+	char room[CRIT_CAUSE_WHAT_BYTES];
+	const char *where;
+
+	code.is_blocked = false;
+	where = crit_cause_what(&code, room);
+	(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "blocked %.*s", CRIT_CAUSE_WHAT_BYTES - 16,
+		       *where ? where : "outside of calls");
+	return text;
+}
+
 const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES])
 {
 	char before[CALL_BYTES], after[CALL_BYTES];
 
+	if (row->is_blocked)
+		return blocked_text(row, text);
 	if (row->is_outside && !row->before_call)
 		return "timers, devices, other programs";
 	if (row->is_outside) {

@@ -34,6 +34,25 @@ works_most() {
 	point "$1: rank $2 works most" $? "${heaviest[*]} (${spreads[*]})"
 }
 
+# is_late NAME RANK FUNCTION: what made others wait most where they met, by code between calls, one of which that has.
+is_late() {
+	local said
+	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
+	said=$(ask '(lambda row: (row["rank"], [call["function"] for call in (row["before"], row["after"]) if call],
+		row["delay_s"]))(max((c for c in r["causes"] if c["kind"] == "code"),
+			key=lambda c: c["delay_s"]))' "$trial/waits")
+	[[ $said == "($2, "*$3* ]]
+	point "$1: rank $2 is late, at $3" $? "$said"
+}
+
+# none_is_late NAME: per cent of the window.
+none_is_late() {
+	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
+	within "$1: delay of all code, per cent of the window" \
+		"$(ask 'round(100 * sum(c["delay_s"] or 0 for c in r["causes"] if c["kind"] == "code") / r["window_s"], 2)' \
+			"$trial/waits")" 0 6
+}
+
 # Domains that follow the load sum up in another order each time; the start is the same.
 results_of_mdrun_start() {
 	grep -m 1 -A 4 '^   Energies' md.log
@@ -58,6 +77,8 @@ gromacs() {
 	work_is gromacs-slab-4 2.3 4
 	works_most gromacs-slab-4 0
 	hot_in_gromacs gromacs-slab-4
+	# forces between atoms: the domains of the slab have one third to all of them
+	is_late gromacs-slab-4 0 nonbonded_verlet_t::dispatchNonbondedKernel
 	balanced=$(median "${spreads[@]}")
 	rounds gromacs-moving-4 results_of_mdrun_start \
 		4 "${mdrun[@]}" -s "$trial/water/slab.tpr" -dd 4 1 1 -dlb yes
@@ -65,6 +86,7 @@ gromacs() {
 	rounds gromacs-bulk-4 results_of_mdrun \
 		4 "${mdrun[@]}" -s "$trial/water/bulk.tpr" -dd 4 1 1 -dlb no -reprod
 	work_is gromacs-bulk-4 1 1.1
+	none_is_late gromacs-bulk-4
 	# four threads that spin on fewer CPUs leave nothing to crit's own processes if they come before all others
 	is_in_line='' OMP_NUM_THREADS=2 rounds gromacs-slab-2x2 results_of_mdrun \
 		2 "$program" -quiet mdrun -ntomp 2 -pin off -nb cpu -s "$trial/water/slab.tpr" -dd 2 1 1 -dlb no -reprod
@@ -92,6 +114,8 @@ lammps() {
 	works_most lammps-1-4 1
 	# pair_style lj/cut computes its forces there, and the far atoms have eight times the pairs
 	hottest lammps-1-4 60 95 PairLJCut::compute
+	# a step computes forces after positions of neighbours' atoms have come, and before forces go back
+	is_late lammps-1-4 1 CommBrick::forward_comm
 	grep -q "of its CMetric in PairLJCut::compute" <(tr '\n' ' ' <"$dir/report.txt")
 	point "lammps-1-4: the verdict names it" $? ""
 	rounds lammps-4-4 results_of_lammps 4 "${deck[@]}" -var factor 4.0
@@ -122,6 +146,8 @@ mumps() {
 			within "mumps-2: polls seen, millions" "$polls" 2 1000
 		else
 			work_is mumps-4 1.2 1.5
+			# the host reads the matrix and orders it by itself, as the manual says, while all wait
+			is_late mumps-4 0 mumps_
 			# fronts are factorised by level 3 BLAS, which Debian's reference library does in plain loops
 			hottest mumps-4 40 95 dgemm_
 			below mumps-4 40 95 dmumps_fac_driver_ dgemm_
@@ -141,6 +167,7 @@ nwchem() {
 	for ranks in 2 4; do
 		rounds "nwchem-$ranks" results_of_nwchem "$ranks" "$program" "$inputs/water3.nw"
 		work_is "nwchem-$ranks" 1 1.15
+		none_is_late "nwchem-$ranks"
 	done
 }
 

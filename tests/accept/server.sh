@@ -12,7 +12,6 @@ for program in mariadbd mariadb-install-db sysbench; do
 	fi
 done
 mysql=$(id -u mysql)
-place=$trial/server
 threads=4
 
 as_mysql() {
@@ -30,13 +29,14 @@ load() {
 		--table-size=20000 --threads="$threads" --time=10 "$1" 2>&1
 }
 
-# At each commit the log is written and flushed: so it is by default, and here by name.
+# start FLUSH: 1 writes and flushes the log at each commit, as by default; 2 flushes it once a second.
 start() {
+	place=$trial/server-$1
 	mkdir "$place"
 	chown mysql "$place"
 	as_mysql mariadb-install-db --no-defaults --datadir="$place/data" --skip-test-db >"$trial/install.out" 2>&1
 	as_user "$mysql" mariadbd --no-defaults --datadir="$place/data" --socket="$place/socket" --skip-networking \
-		--pid-file="$place/pid" --innodb-flush-log-at-trx-commit=1
+		--pid-file="$place/pid" --innodb-flush-log-at-trx-commit="$1"
 	"${command[@]}" >"$trial/server.out" 2>&1 &
 	wait_for 30 query 'select 1' >"$trial/query.out" 2>&1
 	query "create database sbtest; create user sbtest@localhost; grant all on sbtest.* to sbtest@localhost"
@@ -49,20 +49,32 @@ serves() {
 	sed -n 's/.*transactions:.*(\([0-9.]*\) per sec.*/\1/p' "$trial/load.$1"
 }
 
+# record: the server serves while it is recorded.
+record() {
+	dir=$place/run
+	report=$dir/report.json
+	as_user "$mysql" "CRIT_DIR=$dir" "$trial/capable/bin/crit" run --no-otf2 -p "$pid"
+	"${command[@]}" >"$trial/crit.out" 2>"$trial/crit.err" &
+	watcher=$!
+	wait_for 20 test -d "$dir"
+	attached=$(serves attached)
+	kill -INT "$watcher"
+	wait "$watcher"
+}
+
+# disk_cost: seconds that threads waited for the log's disk, directly or through others.
+disk_cost() {
+	"$crit" waits --json --by=site "$dir" >"$trial/waits" 2>"$trial/waits.err"
+	ask 'round(sum(c["cost_s"] for c in r["causes"] if c["kind"] == "outside" and c["before"]
+		and c["before"]["system_call"] in ("fdatasync", "pwrite64")), 3)' "$trial/waits"
+}
+
 make_capable
-start
+start 1
 point "the server is there" $((pid > 0 ? 0 : 1)) "process $pid of user $mysql"
 trap 'kill "$pid" 2>/dev/null; trial_cleanup' EXIT
 alone=$(serves alone)
-dir=$place/run
-report=$dir/report.json
-as_user "$mysql" "CRIT_DIR=$dir" "$trial/capable/bin/crit" run --no-otf2 -p "$pid"
-"${command[@]}" >"$trial/crit.out" 2>"$trial/crit.err" &
-watcher=$!
-wait_for 20 test -d "$dir"
-attached=$(serves attached)
-kill -INT "$watcher"
-wait "$watcher"
+record
 point "crit run -p, as the server's user" $? "$alone transactions a second alone, $attached attached"
 has_last_report 20
 grep -q 'ignored errors: *0 ' "$trial/load.attached"
@@ -80,4 +92,13 @@ below flushes 5 60 'ha_commit_trans(THD*, bool)' fdatasync
 within "the $threads connections' threads, share of CMetric" \
 	"$(ask 'round(sum(sorted((t["cmetric_s"] for t in r["threads"]), reverse=True)[:'"$threads"']) /
 		sum(t["cmetric_s"] for t in r["threads"]), 3)')" 0.8 1
+flushed=$(disk_cost)
+kill "$pid"
+wait_for 20 test ! -e "$place/pid"
+start 2
+record
+point "crit run -p, of a server that flushes once a second" $? "$attached transactions a second"
+has_last_report 20
+within "cost of the log's disk, flushed at each commit against once a second" \
+	"$(awk "BEGIN { print $flushed / ($(disk_cost) + 0.001) }")" 5 100000
 trial_end

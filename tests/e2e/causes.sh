@@ -213,6 +213,16 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 
+# Where the late rank is blocked while the others wait, that is told, and where.
+for flavour in "${flavours[@]}"; do
+	launch "blocked-$flavour" run "$flavour" 2 two_phases 20 10 10 5 5 20
+	waits --json
+	whole $? "blocked-$flavour"
+	said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["kind"] == "blocked" and c["rank"] == 0
+		and c["before"] and c["before"]["call"] == "MPI_Barrier"))' "$trial/waits")
+	within "blocked-$flavour: share of a rank that sleeps, per cent: 19 of 20" "$said" 85 100
+done
+
 record sleep sleep 0.3
 waits
 whole $? sleep

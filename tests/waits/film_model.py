@@ -4,7 +4,7 @@
 OBJECT = 0x80000000
 NO_BUCKET = 0xFFFFFFFF
 HOLD = 0
-SELF, NESTED, TRANSFER, CPU, OUTSIDE, UNKNOWN = range(6)
+SELF, NESTED, TRANSFER, CPU, OUTSIDE, UNKNOWN, BLOCKED = range(7)
 
 
 class Wait:
@@ -31,6 +31,7 @@ class Film:
         self.waits = []
         self.buckets = {}  # node -> [(from, until, bucket)], without gaps
         self.queued = {}  # node -> [(from, until)] in which it has no CPU
+        self.asleep = {}  # likewise, in which it is blocked
         self.order = {}  # node -> [(time, line)], as the node's entries are written
 
     def wait(self, node, kind, s):
@@ -54,6 +55,13 @@ class Film:
             self.queued.setdefault(node, []).append((since, until))
             lane = self.order.setdefault(node, [])
             lane += [(since, f"queue {since} {node}"), (until, f"run {until} {node}")]
+
+    def sleep(self, node, since, until):
+        """Whatever bucket it is in, a node is blocked."""
+        if since < until:
+            self.asleep.setdefault(node, []).append((since, until))
+            lane = self.order.setdefault(node, [])
+            lane += [(since, f"sleep {since} {node}"), (until, f"wake {until} {node}")]
 
     def begin_object(self, node, time):
         self.order.setdefault(node, []).append((time, f"until {time} {node} {NO_BUCKET}"))

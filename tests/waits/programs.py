@@ -63,7 +63,9 @@ class Simulator:
     def leave(self, thread, wait, *causes):
         """A wait ends now; part of it the thread may have been without a CPU."""
         begin = self.since[thread]
-        if self.now - begin > 2 and self.random.random() < 0.4:
+        if self.random.random() < 0.2:
+            self.film.sleep(thread, begin, self.random.randint(begin, self.now))
+        elif self.now - begin > 2 and self.random.random() < 0.4:
             first = self.random.randint(begin, self.now)
             until = self.random.randint(first, self.now)
             self.film.be(thread, begin, first, IN_WAIT)
@@ -81,6 +83,9 @@ class Simulator:
             self.lack_cpu(thread, self.since[thread], self.now, WORK)
             self.since[thread] = self.now
         else:
+            if self.random.random() < 0.3:
+                first = self.random.randint(self.since[thread], self.now)
+                self.film.sleep(thread, first, self.random.randint(first, self.now))
             self.be(thread, self.random.choice([WORK, OTHER_WORK]))
 
     def send(self, thread):
