@@ -23,7 +23,7 @@ enum crit_part {
 	CRIT_PART_CPU, /* it could run and has no CPU */
 	CRIT_PART_OUTSIDE, /* it is not born, has ended, or lies outside of what is analysed */
 	CRIT_PART_UNKNOWN,
-	CRIT_PART_BLOCKED, /* it does not wait, but is blocked: by a disk, a timer, another program */
+	CRIT_PART_BLOCKED, /* it does not wait, but is blocked: by a disk, or a timer */
 	CRIT_PART_COUNT
 };
 

@@ -34,7 +34,8 @@ works_most() {
 	point "$1: rank $2 works most" $? "${heaviest[*]} (${spreads[*]})"
 }
 
-# is_late NAME RANK FUNCTION: what made others wait most where they met, by code between calls, one of which that has.
+# is_late NAME RANK FUNCTION: what made others wait most where they met, by code between calls, one of which that
+# function has.
 is_late() {
 	local said
 	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
@@ -49,8 +50,8 @@ is_late() {
 none_is_late() {
 	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
 	within "$1: delay of all code, per cent of the window" \
-		"$(ask 'round(100 * sum(c["delay_s"] or 0 for c in r["causes"] if c["kind"] == "code") / r["window_s"], 2)' \
-			"$trial/waits")" 0 6
+		"$(ask 'round(100 * sum(c["delay_s"] or 0 for c in r["causes"]
+			if c["kind"] == "code") / r["window_s"], 2)' "$trial/waits")" 0 6
 }
 
 # Domains that follow the load sum up in another order each time; the start is the same.
