@@ -124,6 +124,9 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 			"crit waits: the waits end after %.3f s, where the recording fell back to "
 			"level profile\n",
 			1e-9 * (double)known_ns);
+	if (crit_analysis_no_excess(analysis))
+		fprintf(stderr, "crit waits: delay and imbalance are not known: %s\n",
+			crit_analysis_no_excess(analysis));
 	if (summary.is_incomplete)
 		fputs("crit waits: records were lost, so waits are missing; crit report names the "
 		      "losses\n",

@@ -48,6 +48,8 @@ struct crit_analysis {
 	struct crit_wait_graph graph; /* of these; no table: none */
 	struct crit_fix_table fixes; /* no rows: not known */
 	struct crit_err no_waits; /* why there are none */
+	struct crit_err
+		no_excess; /* why ranks could not be compared; "": they were, or need not be */
 	bool could_have_waits; /* and that is not the recordings' fault */
 };
 
@@ -239,8 +241,11 @@ static void play_waits(struct crit_analysis *analysis, bool has_needs, bool has_
 		analysis->waits = NULL;
 		return;
 	}
-	if (has_needs)
-		(void)crit_run_waits_compare(waits, analysis->results, analysis->symbols, &err);
+	if (has_needs &&
+	    crit_run_waits_compare(waits, analysis->results, analysis->symbols,
+				   &analysis->no_excess) &&
+	    !analysis->no_excess.text[0])
+		(void)crit_err_set(&analysis->no_excess, -ENOMEM, "out of memory");
 	analysis->causes = crit_analysis_cause_table(analysis, CRIT_CAUSE_BY_PLACE);
 	if (analysis->causes)
 		(void)crit_wait_graph_init(&analysis->graph, analysis->causes, analysis->results);
@@ -362,6 +367,11 @@ const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *ana
 {
 	*err = analysis->no_waits;
 	return analysis->waits;
+}
+
+const char *crit_analysis_no_excess(const struct crit_analysis *analysis)
+{
+	return analysis->no_excess.text[0] ? analysis->no_excess.text : NULL;
 }
 
 const struct crit_fix_table *crit_analysis_promising(const struct crit_analysis *analysis)

@@ -103,6 +103,9 @@ void crit_analysis_destroy(struct crit_analysis *analysis);
 const struct crit_run_waits *crit_analysis_waits(const struct crit_analysis *analysis,
 						 struct crit_err *err);
 
+/* Why delays of an analysis with waits are not known.  Borrowed.  NULL: they are. */
+const char *crit_analysis_no_excess(const struct crit_analysis *analysis);
+
 /* What promises most to help.  Borrowed.  NULL: nothing was filmed for it, or can be foretold. */
 const struct crit_fix_table *crit_analysis_promising(const struct crit_analysis *analysis);
 

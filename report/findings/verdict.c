@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/call.h"
@@ -21,6 +22,10 @@
 #define LEAST_WINDOW_S 0.2
 #define MOST_LOST_RATIO 0.2
 #define UNEVEN_BALANCE_RATIO 0.95
+#define BUSY_RATIO 0.01 /* of the window: threads that do less are no reason */
+#define BLOCKED_CALLS_MAX 32
+#define BLOCKED_CALLS_SAID 3
+#define LEAST_BLOCKED_SHARE 0.1
 
 static void append(struct crit_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -266,6 +271,68 @@ static void say_all_waiting(struct crit_summary *summary)
 	       crit_call_name(call->call), site[0] ? ", mostly" : "", site);
 }
 
+struct blocked_call {
+	struct crit_wait_row row; /* of which the call alone is known */
+	double ns;
+};
+
+static int compare_blocked(const void *a, const void *b)
+{
+	const struct blocked_call *left = a, *right = b;
+
+	return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+/* Where the threads that did something were blocked.  Returns how many calls these are. */
+static size_t find_blocked(const struct crit_results *results,
+			   struct blocked_call calls[BLOCKED_CALLS_MAX], double *ret_all_ns)
+{
+	size_t count = 0;
+
+	*ret_all_ns = 0;
+	for (size_t i = 0; i < results->blocks.cell_count; i++) {
+		const struct crit_block_cell *cell = &results->blocks.cells[i];
+		struct crit_usage usage = { 0 };
+		size_t at = 0;
+
+		crit_usage_of(&results->threads[cell->thread].cells, &usage);
+		if ((double)usage.useful_ns < BUSY_RATIO * (double)results->window_ns)
+			continue;
+		while (at < count && (calls[at].row.call.number != cell->call.number ||
+				      calls[at].row.call.is_compat != cell->call.is_compat))
+			at++;
+		if (at == BLOCKED_CALLS_MAX)
+			continue;
+		if (at == count)
+			calls[count++] = (struct blocked_call){ .row = { .call = cell->call } };
+		calls[at].ns += (double)cell->blocked_ns;
+		*ret_all_ns += (double)cell->blocked_ns;
+	}
+	qsort(calls, count, sizeof(*calls), compare_blocked);
+	return count;
+}
+
+/* " (45% in futex, 30% in fdatasync)". */
+static void say_system_calls(struct crit_summary *summary)
+{
+	struct blocked_call calls[BLOCKED_CALLS_MAX];
+	double all_ns;
+	const size_t count = find_blocked(summary->results, calls, &all_ns);
+	size_t said = 0;
+	char name[48];
+
+	for (; said < count && said < BLOCKED_CALLS_SAID; said++) {
+		const double share = calls[said].ns / all_ns;
+
+		if (share < LEAST_BLOCKED_SHARE)
+			break;
+		append(summary, "%s%.0f%% in %s", said ? ", " : " (", 100 * share,
+		       crit_wait_call(&calls[said].row, name, sizeof(name)));
+	}
+	if (said)
+		append(summary, ")");
+}
+
 static void say_blocked(struct crit_summary *summary)
 {
 	double lost_s = summary->lost.loss_s[CRIT_LOSS_BLOCKED];
@@ -273,6 +340,8 @@ static void say_blocked(struct crit_summary *summary)
 	append(summary, "%ss are blocked%s for %.3f s (%.1f%% of the window): I/O, locks or sleep",
 	       unit_name(summary), summary->results->has_ranks ? " outside MPI" : "", lost_s,
 	       percent_of_window(summary, lost_s));
+	if (summary->unit == CRIT_UNIT_THREADS)
+		say_system_calls(summary);
 	if (summary->unit == CRIT_UNIT_THREADS && !summary->lost.named_count)
 		(void)say_cause(summary, "; ");
 }

@@ -11,8 +11,9 @@ wants_cpus=1
 
 # share RANK: of all waiting, per cent.
 share() {
-	sed -n '/^Causes/,/^$/p' "$trial/waits" |
-		awk -v rank="$1" '$5 == "rank" && $6 == rank { share = $2 } END { print share + 0 }'
+	ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == '"$1"'
+		and c["kind"] in ("code", "blocked")), 1)' \
+		"$trial/waits"
 }
 
 for flavour in "${flavours[@]}"; do
@@ -20,7 +21,7 @@ for flavour in "${flavours[@]}"; do
 		"gather 1 2"; do
 		read -r mode late innocent <<<"$case"
 		launch "$mode-$flavour" run "$flavour" 3 late_partners "$mode" 20
-		"$crit" waits --by=rank "$dir" >"$trial/waits" 2>"$trial/waits.err"
+		"$crit" waits --json --by=rank "$dir" >"$trial/waits" 2>"$trial/waits.err"
 		[ $? -ne 1 ] # 3: the kernel lost a record, which is not what this is about
 		point "$mode, $flavour: the laws of waits hold" $? "$(cat "$trial/waits.err")"
 		within "$mode, $flavour: waited for rank $late, per cent" "$(share "$late")" 85 100

@@ -23,6 +23,9 @@ recording=$(echo "$dir"/*.crit)
 check_laws "threads"
 [ "$(ask 'len(role("app")) >= 3')" = True ]
 point "threads are seen" $? "$(ask '[(x["name"], round(x["cmetric_s"], 3)) for x in role("app")]')"
+said=$(ask 'r["verdict"]["sentence"]')
+[[ $said == *"are blocked for "*": I/O, locks or sleep ("*"% in futex)"* ]]
+point "the verdict names the system call" $? "$said"
 
 unset COLUMNS
 before=$(cat "$dir"/*.txt "$dir"/*.json "$dir"/*.csv | md5sum)
