@@ -18,11 +18,12 @@
 #define ROWS_MAX 20
 
 static const char usage[] =
-	"usage: crit waits [--by=place|rank|thread|site] [--all] [--json|--dot|--graphml] "
+	"usage: crit waits [--by=place|rank|thread|name|site] [--all] [--json|--dot|--graphml] "
 	"DIRECTORY|FILE...\n"
 	"Prints what the others waited for, through any chain of waits, and who waited for whom.\n"
 	"  --by=place    of each rank, by the calls around it (the default)\n"
 	"  --by=rank     of each rank; --by=thread: of each thread; --by=site: of all ranks\n"
+	"  --by=name     of all threads of a name\n"
 	"  --all         all rows, not only the first 20\n"
 	"  --json        all rows, as an object of JSON\n"
 	"  --dot         the pairs as a graph of ranks, or threads, for graphviz\n"
@@ -89,7 +90,8 @@ static int write_table(const struct crit_analysis *analysis, const struct crit_s
 {
 	const bool has_nodes = options->is_dot || options->is_graphml;
 	const bool is_by_who = options->by == CRIT_CAUSE_BY_RANK ||
-			       options->by == CRIT_CAUSE_BY_THREAD;
+			       options->by == CRIT_CAUSE_BY_THREAD ||
+			       options->by == CRIT_CAUSE_BY_NAME;
 	struct crit_cause_table *table = crit_analysis_cause_table(
 		analysis, has_nodes && !is_by_who ? CRIT_CAUSE_BY_RANK : options->by);
 	struct crit_wait_graph graph;

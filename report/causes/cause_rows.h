@@ -16,6 +16,12 @@ struct crit_who { /* both CRIT_NONE, and no lock: all together, or nobody of the
 	uint32_t rank; /* row */
 	uint32_t thread; /* row; CRIT_NONE: all of the rank */
 	uint32_t lock; /* 0: none; its number; CRIT_WHO_LOCKS: all of the rank */
+	bool is_name; /* all threads that have the thread's name */
+};
+
+struct crit_who_rule { /* zeroed: ranks, threads of none */
+	bool is_thread;
+	uint32_t *same_names; /* of each thread the first one of its name; NULL: not by names */
 };
 
 struct crit_cause_row {
@@ -63,7 +69,7 @@ struct crit_cause_table {
 	size_t pair_count;
 	struct crit_late_row *late_acts; /* by impact, descending */
 	size_t late_count;
-	bool is_by_thread; /* pairs are of threads, not of ranks where there are any */
+	struct crit_who_rule rule; /* of pairs and late acts */
 };
 
 #endif

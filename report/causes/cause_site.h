@@ -11,6 +11,13 @@
 struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,
 				  bool is_thread);
 
+/* By a rule: the same, or all threads of its name. */
+struct crit_who crit_cause_who_by(const struct crit_results *results,
+				  const struct crit_who_rule *rule, uint32_t thread);
+
+/* Of each thread the first one of its name.  Ownership: the caller's.  Errors: NULL, -ENOMEM. */
+uint32_t *crit_cause_same_names(const struct crit_results *results);
+
 /* The lock of such a key; but for is_thread, and where it is of no rank, all locks of the rank. */
 struct crit_who crit_cause_lock_of(const struct crit_results *results,
 				   const struct crit_code_key *key, bool is_thread);

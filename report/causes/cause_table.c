@@ -101,14 +101,12 @@ static int compare_impact(const void *a, const void *b)
 }
 
 static struct crit_who who_of(const struct crit_results *results, const struct crit_code_key *key,
-			      enum crit_cause_by by)
+			      const struct crit_who_rule *rule, enum crit_cause_by by)
 {
-	const bool is_thread = by == CRIT_CAUSE_BY_THREAD;
-
 	if (by == CRIT_CAUSE_BY_SITE)
-		return (struct crit_who){ CRIT_NONE, CRIT_NONE, 0 };
-	return crit_code_key_is_lock(key) ? crit_cause_lock_of(results, key, is_thread)
-					  : crit_cause_who_of(results, key->thread, is_thread);
+		return (struct crit_who){ CRIT_NONE, CRIT_NONE, 0, false };
+	return crit_code_key_is_lock(key) ? crit_cause_lock_of(results, key, rule->is_thread)
+					  : crit_cause_who_by(results, rule, key->thread);
 }
 
 /* A node of an edge: a thread, or an object by its bucket. */
@@ -120,15 +118,20 @@ static struct crit_who node_of(const struct crit_cause_table *table, uint32_t no
 	const uint32_t bucket = node & ~CRIT_FILM_OBJECT;
 	const bool is_object = node & CRIT_FILM_OBJECT && bucket < table->costs->bucket_count;
 
-	return who_of(results, is_object ? &keys[bucket] : &thread, by);
+	return who_of(results, is_object ? &keys[bucket] : &thread, &table->rule, by);
 }
 
 /* A wait for a CPU counts as code: a film does not tell it apart. */
-static double without_cpu(const struct crit_results *results, const struct crit_who *who)
+static double without_cpu(const struct crit_results *results, const struct crit_who_rule *rule,
+			  const struct crit_who *who)
 {
 	struct crit_usage usage = { 0 };
 
-	if (who->thread != CRIT_NONE)
+	for (size_t i = 0; who->is_name && i < results->thread_count; i++) {
+		if (rule->same_names[i] == who->thread)
+			crit_usage_of(&results->threads[i].cells, &usage);
+	}
+	if (who->thread != CRIT_NONE && !who->is_name)
 		crit_usage_of(&results->threads[who->thread].cells, &usage);
 	else if (who->rank != CRIT_NONE)
 		crit_usage_of(&results->ranks[who->rank].cells, &usage);
@@ -165,11 +168,10 @@ static crit_integral direct_of(const struct crit_cost *cost, enum row_kind kind)
 }
 
 static struct crit_cause_row row_of(const struct crit_code_key *key, const struct crit_cost *cost,
-				    const struct crit_results *results, enum crit_cause_by by,
-				    enum row_kind kind)
+				    const struct crit_results *results, enum row_kind kind,
+				    bool has_places)
 {
-	struct crit_cause_row row = { .who = who_of(results, key, by),
-				      .is_cpu = kind == ROW_WANTS_CPU,
+	struct crit_cause_row row = { .is_cpu = kind == ROW_WANTS_CPU,
 				      .is_blocked = kind == ROW_IS_BLOCKED,
 				      .direct = direct_of(cost, kind),
 				      .is_outside = key->thread >= results->thread_count };
@@ -180,7 +182,7 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 		row.cost += cost->cost[part];
 		row.path_ns += cost->path_ns[part];
 	}
-	row.has_place = !row.is_cpu && (by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE);
+	row.has_place = !row.is_cpu && has_places;
 	if (row.is_outside && row.has_place) {
 		row.before_call = key->before.call;
 		row.before.offset = key->before.site;
@@ -203,9 +205,11 @@ static void add_excess(struct crit_cause_row *row, const struct crit_code_excess
 }
 
 /* A row of each kind of each bucket, by groups.  Errors: NULL, out of memory. */
-static struct crit_cause_row *join_rows(const struct crit_cause_input *input, enum crit_cause_by by,
+static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
+					const struct crit_cause_input *input, enum crit_cause_by by,
 					size_t *ret_count)
 {
+	const bool has_places = by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE;
 	const struct crit_costs *costs = input->costs;
 	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
 	const size_t row_count = ROW_KINDS * (costs->bucket_count + 1);
@@ -220,8 +224,9 @@ static struct crit_cause_row *join_rows(const struct crit_cause_input *input, en
 			bucket < costs->bucket_count ? &input->keys[bucket] : &nowhere;
 		struct crit_cause_row *row = &all[count];
 
-		*row = row_of(key, &costs->buckets[bucket], input->results, by,
-			      (enum row_kind)(i % ROW_KINDS));
+		*row = row_of(key, &costs->buckets[bucket], input->results,
+			      (enum row_kind)(i % ROW_KINDS), has_places);
+		row->who = who_of(input->results, key, &table->rule, by);
 		if (input->excess)
 			add_excess(row, input->excess, bucket, key);
 		if (!row->cost && !row->path_ns && row->delay_ns <= 0)
@@ -238,13 +243,13 @@ static struct crit_cause_row *join_rows(const struct crit_cause_input *input, en
 static int fill_rows(struct crit_cause_table *table, const struct crit_cause_input *input,
 		     enum crit_cause_by by)
 {
-	table->rows = join_rows(input, by, &table->row_count);
+	table->rows = join_rows(table, input, by, &table->row_count);
 	if (!table->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct crit_cause_row *row = &table->rows[i];
 
-		row->without_cpu = without_cpu(input->results, &row->who);
+		row->without_cpu = without_cpu(input->results, &table->rule, &row->who);
 		row->share = table->costs->waiting
 				     ? (double)row->cost / (double)table->costs->waiting
 				     : 0;
@@ -291,12 +296,14 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *
 	if (!table)
 		return NULL;
 	table->costs = input->costs;
-	table->is_by_thread = by == CRIT_CAUSE_BY_THREAD;
+	table->rule.is_thread = by == CRIT_CAUSE_BY_THREAD || by == CRIT_CAUSE_BY_NAME;
+	if (by == CRIT_CAUSE_BY_NAME)
+		table->rule.same_names = crit_cause_same_names(input->results);
 	table->late_acts = crit_late_rows_create(input->costs, input->keys, input->results,
-						 input->symbols, table->is_by_thread);
+						 input->symbols, &table->rule);
 	table->late_count = input->costs->acts.kept_count;
-	if (table->late_acts && !fill_rows(table, input, by) &&
-	    !fill_pairs(table, input->keys, input->results, by))
+	if ((by != CRIT_CAUSE_BY_NAME || table->rule.same_names) && table->late_acts &&
+	    !fill_rows(table, input, by) && !fill_pairs(table, input->keys, input->results, by))
 		return table;
 	crit_cause_table_destroy(table);
 	return NULL;
@@ -309,15 +316,15 @@ void crit_cause_table_destroy(struct crit_cause_table *table)
 	free(table->rows);
 	free(table->pairs);
 	free(table->late_acts);
+	free(table->rule.same_names);
 	free(table);
 }
 
 enum crit_cause_by crit_cause_by_parse(const char *word)
 {
 	static const char *const words[CRIT_CAUSE_BY_COUNT] = {
-		[CRIT_CAUSE_BY_PLACE] = "place",
-		[CRIT_CAUSE_BY_RANK] = "rank",
-		[CRIT_CAUSE_BY_THREAD] = "thread",
+		[CRIT_CAUSE_BY_PLACE] = "place",   [CRIT_CAUSE_BY_RANK] = "rank",
+		[CRIT_CAUSE_BY_THREAD] = "thread", [CRIT_CAUSE_BY_NAME] = "name",
 		[CRIT_CAUSE_BY_SITE] = "site",
 	};
 	int by = 0;

@@ -29,6 +29,11 @@ const char *crit_cause_who(const struct crit_results *results, const struct crit
 									rank, sizeof(rank)));
 		return text;
 	}
+	if (who->is_name) {
+		(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "threads %.*s", CRIT_COMM_BYTES,
+			       results->threads[who->thread].name);
+		return text;
+	}
 	if (who->thread != CRIT_NONE)
 		return crit_thread_label(results, who->thread, text, CRIT_CAUSE_WHO_BYTES);
 	if (who->rank == CRIT_NONE)

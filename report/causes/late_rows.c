@@ -13,7 +13,7 @@ struct naming {
 	const struct crit_code_key *keys;
 	const struct crit_results *results;
 	struct crit_symbols *symbols;
-	bool is_by_thread;
+	const struct crit_who_rule *rule;
 };
 
 /* A thread in a bucket, or a lock by its own. */
@@ -21,12 +21,12 @@ static struct crit_cause_row place_of(const struct naming *naming, uint32_t node
 {
 	const bool is_known = bucket < naming->costs->bucket_count;
 	const struct crit_code_key *key = is_known ? &naming->keys[bucket] : NULL;
-	struct crit_cause_row row = { .who = { CRIT_NONE, CRIT_NONE, 0 } };
+	struct crit_cause_row row = { .who = { CRIT_NONE, CRIT_NONE, 0, false } };
 
 	if (!(node & CRIT_FILM_OBJECT))
-		row.who = crit_cause_who_of(naming->results, node, naming->is_by_thread);
+		row.who = crit_cause_who_by(naming->results, naming->rule, node);
 	else if (is_known && crit_code_key_is_lock(key))
-		row.who = crit_cause_lock_of(naming->results, key, naming->is_by_thread);
+		row.who = crit_cause_lock_of(naming->results, key, naming->rule->is_thread);
 	row.has_place = is_known && !row.who.lock && key->thread < naming->results->thread_count;
 	if (row.has_place)
 		crit_cause_find_place(&row, key, naming->results, naming->symbols);
@@ -55,9 +55,10 @@ static uint64_t clock_bound(const struct crit_results *results, uint32_t thread,
 struct crit_late_row *crit_late_rows_create(const struct crit_costs *costs,
 					    const struct crit_code_key *keys,
 					    const struct crit_results *results,
-					    struct crit_symbols *symbols, bool is_by_thread)
+					    struct crit_symbols *symbols,
+					    const struct crit_who_rule *rule)
 {
-	const struct naming naming = { costs, keys, results, symbols, is_by_thread };
+	const struct naming naming = { costs, keys, results, symbols, rule };
 	struct crit_late_row *rows = calloc(costs->acts.kept_count + 1, sizeof(*rows));
 
 	for (size_t i = 0; rows && i < costs->acts.kept_count; i++) {

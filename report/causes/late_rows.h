@@ -10,15 +10,17 @@
 #include "analysis/waits/costs.h"
 
 struct crit_late_row;
+struct crit_who_rule;
 struct crit_symbols;
 
 /*
- * Those of the costs, in their order.  is_by_thread: told by threads, not by ranks.
+ * Those of the costs, in their order.  rule: who they are told by.
  * Ownership: free() by the caller.  Errors: NULL, out of memory.
  */
 struct crit_late_row *crit_late_rows_create(const struct crit_costs *costs,
 					    const struct crit_code_key *keys,
 					    const struct crit_results *results,
-					    struct crit_symbols *symbols, bool is_by_thread);
+					    struct crit_symbols *symbols,
+					    const struct crit_who_rule *rule);
 
 #endif

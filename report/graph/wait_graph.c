@@ -78,7 +78,7 @@ static int count_waiters(struct crit_wait_graph *graph, const struct crit_result
 		if (thread >= results->thread_count || has_waited[thread])
 			continue;
 		has_waited[thread] = true;
-		who = crit_cause_who_of(results, thread, graph->table->is_by_thread);
+		who = crit_cause_who_by(results, &graph->table->rule, thread);
 		graph->vertices[crit_wait_graph_vertex(graph, &who)].waiters++;
 	}
 	free(has_waited);

@@ -42,6 +42,10 @@ within "stages: of its cost, share of those who wait for it alone" \
 	"$(awk "BEGIN { print $(cause 1 3) / $(cause 1 1) }")" 0.42 0.58
 waits
 whole $? "stages by place"
+waits --by=name
+whole $? "stages by name"
+within "stages: share of all threads of the name, per cent" "$(cause 1 2)" 95 100
+waits
 grep -q '20  thread .* for thread' "$trial/waits"
 point "stages: each round is a wait of the next one" $? "$(sed -n '/^Who/,$p' "$trial/waits")"
 

@@ -83,13 +83,14 @@ static void test_of_ranks(void)
 	CHECK(!graph.knots.rows[0].is_component);
 	CHECK_UINT_EQ(graph.knots.rows[0].in_weight, 100000 + 9999);
 	CHECK_UINT_EQ(graph.knots.rows[0].out_weight, 12000);
-	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 0, CRIT_NONE, 0 });
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 0, CRIT_NONE, 0, false });
 	CHECK(crit_wait_graph_is_knot(&graph, vertex));
 	CHECK_INT_EQ(graph.vertices[vertex].cost, 303000);
-	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 1, CRIT_NONE, 0 });
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 1, CRIT_NONE, 0, false });
 	CHECK(!crit_wait_graph_is_knot(&graph, vertex));
 	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 2);
-	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ CRIT_NONE, CRIT_NONE, 0 });
+	vertex = crit_wait_graph_vertex(&graph,
+					&(struct crit_who){ CRIT_NONE, CRIT_NONE, 0, false });
 	CHECK(crit_wait_vertex_is_nobody(&graph.vertices[vertex]));
 	CHECK(!crit_wait_graph_is_knot(&graph, vertex));
 	crit_wait_graph_fini(&graph);
@@ -109,6 +110,30 @@ static void test_of_threads(void)
 	CHECK_UINT_EQ(graph.knots.rows[0].size, 1);
 	CHECK_UINT_EQ(graph.knots.rows[0].in_weight, 200000 + 9999);
 	CHECK(crit_wait_graph_is_knot(&graph, 0));
+	crit_wait_graph_fini(&graph);
+	crit_cause_table_destroy(table);
+}
+
+/* Threads 0 and 1 are one pool, all others another one, which waits for it. */
+static void test_of_names(void)
+{
+	const struct crit_costs costs = make_costs();
+	struct crit_cause_table *table;
+	struct crit_wait_graph graph;
+	uint32_t vertex;
+
+	threads[0].name[0] = threads[1].name[0] = '%';
+	table = make_table(&costs, CRIT_CAUSE_BY_NAME);
+	threads[0].name[0] = threads[1].name[0] = threads[2].name[0];
+	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &results), 0);
+	CHECK_UINT_EQ(graph.vertex_count, 3); /* and nobody */
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ CRIT_NONE, 0, 0, true });
+	CHECK(crit_wait_graph_is_knot(&graph, vertex));
+	CHECK_INT_EQ(graph.vertices[vertex].cost, 303000);
+	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 1);
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ CRIT_NONE, 2, 0, true });
+	CHECK_INT_EQ(graph.vertices[vertex].cost, 4000);
+	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 3);
 	crit_wait_graph_fini(&graph);
 	crit_cause_table_destroy(table);
 }
@@ -175,6 +200,7 @@ int main(void)
 						       .name = "&<x>\"" };
 	test_of_ranks();
 	test_of_threads();
+	test_of_names();
 	test_equals();
 	test_written();
 	return check_done();
