@@ -315,7 +315,7 @@ static size_t find_blocked(const struct crit_results *results,
 /* " (45% in futex, 30% in fdatasync)". */
 static void say_system_calls(struct crit_summary *summary)
 {
-	struct blocked_call calls[BLOCKED_CALLS_MAX];
+	struct blocked_call calls[BLOCKED_CALLS_MAX] = { 0 };
 	double all_ns;
 	const size_t count = find_blocked(summary->results, calls, &all_ns);
 	size_t said = 0;
