@@ -99,7 +99,11 @@ void crit_diff_name_cause(const json_t *report, const json_t *row, char *text, s
 	char who[48], what[2 * CALL_BYTES + 32], call[CALL_BYTES];
 
 	if (kind && !strcmp(kind, "outside")) {
-		(void)snprintf(text, text_bytes, "nobody of the run");
+		const json_t *before = json_object_get(row, "before");
+
+		(void)snprintf(text, text_bytes, "nobody of the run%s%s",
+			       json_is_object(before) ? ": what ends " : "",
+			       json_is_object(before) ? name_call(before, call) : "");
 		return;
 	}
 	name_who(report, row, who, sizeof(who));
@@ -110,5 +114,6 @@ void crit_diff_name_cause(const json_t *report, const json_t *row, char *text, s
 			       name_call(json_object_get(row, "before"), call));
 	else
 		name_place(row, what, sizeof(what));
-	(void)snprintf(text, text_bytes, "%s: %s", who, what);
+	(void)snprintf(text, text_bytes, "%s: %s%s", who,
+		       kind && !strcmp(kind, "blocked") ? "blocked " : "", what);
 }

@@ -44,13 +44,27 @@ static const char before[] =
 					  0.5) "," CAUSE(1, "cpu", "null", "null",
 							 0.5) ", {\"kind\": \"outside\", \"rank\": "
 							      "null, \"cost_s\": 0.25}"
-							      ", {\"kind\": \"code\", \"rank\": "
-							      "null, \"node\": 1, \"pid\": 7, "
-							      "\"tid\": 9,"
-							      "   \"before\": {\"call\": "
+							      ", {\"kind\": \"outside\", \"rank\": "
+							      "null, \"before\": {\"call\": "
 							      "\"blocked\", \"system_call\": "
-							      "\"futex\"}, \"after\": null,"
-							      "   \"cost_s\": 0.125}]}";
+							      "\"fdatasync\"}, \"cost_s\": 0.0625}"
+							      "," CAUSE(1, "blocked",
+									CALL("MPI_Recv", "get", 7),
+									CALL("MPI_Send", "put", 9),
+									0.03125) ", {\"kind\": "
+										 "\"code\", "
+										 "\"rank\": "
+										 "null, \"node\": "
+										 "1, \"pid\": 7, "
+										 "\"tid\": 9,"
+										 "   \"before\": "
+										 "{\"call\": "
+										 "\"blocked\", "
+										 "\"system_call\": "
+										 "\"futex\"}, "
+										 "\"after\": null,"
+										 "   \"cost_s\": "
+										 "0.125}]}";
 
 static const char after[] =
 	"{\"schema\": \"crit-report/2\", \"is_complete\": true,"
@@ -172,10 +186,12 @@ static void test_changes(void)
 	      3, 4);
 	check(find(diff, CRIT_DIFF_CAUSES, "worker: from futex to its end", "cost_s"), 0.125,
 	      0.125);
-	check_order(
-		diff, CRIT_DIFF_CAUSES,
-		"0.0: between MPI_Recv get and MPI_Send put;0.1: in MPI_Wait get;"
-		"0.1: wants a CPU and has none;nobody of the run;worker: from futex to its end;");
+	check_order(diff, CRIT_DIFF_CAUSES,
+		    "0.0: between MPI_Recv get and MPI_Send put;0.1: in MPI_Wait get;"
+		    "0.1: wants a CPU and has none;nobody of the run;"
+		    "nobody of the run: what ends fdatasync;"
+		    "0.1: blocked between MPI_Recv get and MPI_Send put;"
+		    "worker: from futex to its end;");
 	CHECK_UINT_EQ(count_notes(diff), 1); /* ranks */
 	CHECK(strstr(crit_diff_note(diff, 0), "ranks: 2 and 3"));
 	CHECK(!crit_diff_is_incomplete(diff));
