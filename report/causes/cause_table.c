@@ -121,23 +121,39 @@ static struct crit_who node_of(const struct crit_cause_table *table, uint32_t no
 	return who_of(results, is_object ? &keys[bucket] : &thread, &table->rule, by);
 }
 
-/* A wait for a CPU counts as code: a film does not tell it apart. */
-static double without_cpu(const struct crit_results *results, const struct crit_who_rule *rule,
-			  const struct crit_who *who)
+static double without_cpu(const struct crit_usage *usage)
+{
+	return usage->runnable_ns ? (double)usage->runnable_ns /
+					    (double)(usage->useful_ns + usage->runnable_ns)
+				  : 0;
+}
+
+/* A wait for a CPU counts as code: a film does not tell it apart.  of_names: see sum_names. */
+static double without_cpu_of(const struct crit_results *results, const struct crit_usage *of_names,
+			     const struct crit_who *who)
 {
 	struct crit_usage usage = { 0 };
 
-	for (size_t i = 0; who->is_name && i < results->thread_count; i++) {
-		if (rule->same_names[i] == who->thread)
-			crit_usage_of(&results->threads[i].cells, &usage);
-	}
-	if (who->thread != CRIT_NONE && !who->is_name)
+	if (who->is_name)
+		usage = of_names[who->thread];
+	else if (who->thread != CRIT_NONE)
 		crit_usage_of(&results->threads[who->thread].cells, &usage);
 	else if (who->rank != CRIT_NONE)
 		crit_usage_of(&results->ranks[who->rank].cells, &usage);
-	return usage.runnable_ns
-		       ? (double)usage.runnable_ns / (double)(usage.useful_ns + usage.runnable_ns)
-		       : 0;
+	return without_cpu(&usage);
+}
+
+/* What all threads of a name computed, at the first one of them.  Errors: NULL, -ENOMEM. */
+static struct crit_usage *sum_names(const struct crit_results *results, const uint32_t *same_names)
+{
+	struct crit_usage *sums = calloc(results->thread_count + 1, sizeof(*sums)), usage;
+
+	for (size_t i = 0; sums && same_names && i < results->thread_count; i++) {
+		crit_usage_of(&results->threads[i].cells, &usage);
+		sums[same_names[i]].useful_ns += usage.useful_ns;
+		sums[same_names[i]].runnable_ns += usage.runnable_ns;
+	}
+	return sums;
 }
 
 /* What of a bucket is a row: its thread had no CPU, was blocked, or neither. */
@@ -243,17 +259,22 @@ static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
 static int fill_rows(struct crit_cause_table *table, const struct crit_cause_input *input,
 		     enum crit_cause_by by)
 {
-	table->rows = join_rows(table, input, by, &table->row_count);
-	if (!table->rows)
+	struct crit_usage *of_names = sum_names(input->results, table->rule.same_names);
+
+	table->rows = of_names ? join_rows(table, input, by, &table->row_count) : NULL;
+	if (!table->rows) {
+		free(of_names);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct crit_cause_row *row = &table->rows[i];
 
-		row->without_cpu = without_cpu(input->results, &table->rule, &row->who);
+		row->without_cpu = without_cpu_of(input->results, of_names, &row->who);
 		row->share = table->costs->waiting
 				     ? (double)row->cost / (double)table->costs->waiting
 				     : 0;
 	}
+	free(of_names);
 	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_cost);
 	return 0;
 }

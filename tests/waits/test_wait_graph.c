@@ -123,7 +123,12 @@ static void test_of_names(void)
 	uint32_t vertex;
 
 	threads[0].name[0] = threads[1].name[0] = '%';
+	for (uint32_t i = 0; i < 2; i++) { /* 3 of 7 without a CPU */
+		threads[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 3 - i * 2;
+		threads[i].cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_NONE] = 1 + i;
+	}
 	table = make_table(&costs, CRIT_CAUSE_BY_NAME);
+	CHECK_NEAR(table->rows[0].without_cpu, 3.0 / 7, 1e-12);
 	threads[0].name[0] = threads[1].name[0] = threads[2].name[0];
 	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &results), 0);
 	CHECK_UINT_EQ(graph.vertex_count, 3); /* and nobody */
