@@ -165,14 +165,13 @@ is_bare_status() {
 	done
 }
 
-# is_bare_time SECONDS: within a second, and two tenths, of what bare runs take, of a few more if need be?  A second is
-# mpirun's step.
+# is_bare_time SECONDS: within a second of what bare runs take, of a few more if need be?
 is_bare_time() {
 	until python3 -c "
 import sys
 at, *bare = map(float, sys.argv[1:])
-sys.exit(not min(bare) - 1.2 <= at <= max(bare) + 1.2)" "$1" "${bare_seconds[@]}"; do
-		[ "${#bare_seconds[@]}" -lt 6 ] || return 1
+sys.exit(not min(bare) - 1 <= at <= max(bare) + 1)" "$1" "${bare_seconds[@]}"; do
+		[ "${#bare_seconds[@]}" -lt 12 ] || return 1
 		run_bare
 	done
 }
