@@ -204,7 +204,7 @@ static int listen(struct work *work, const struct crit_trace_sink *sink,
 	int rc = crit_tracer_create(&work->engine, work->identity, sink,
 				    crit_cluster_queue(cluster), &work->tracer);
 
-	if (!rc && sink->sample && !cluster)
+	if (!rc && sink->sample && (!cluster || crit_cluster_sink(cluster)))
 		crit_samples_listen(work->samples, &(struct crit_samples_listener){
 							   .user = work->tracer,
 							   .on_sample = crit_tracer_sample });
@@ -216,6 +216,17 @@ static int listen(struct work *work, const struct crit_trace_sink *sink,
 	return rc;
 }
 
+/* Who is told of edges by this process; NULL nobody.  sink: whom it tells of spans. */
+static const struct crit_listener *listener_of(const struct attempt *attempt,
+					       const struct crit_trace_sink *sink)
+{
+	if (attempt->is_trial)
+		return NULL;
+	if (!attempt->options->is_gathered)
+		return attempt->options->listener;
+	return sink ? crit_cluster_listener(attempt->cluster) : NULL;
+}
+
 /* Makes all that the replay needs; fini_work is due also after an error. */
 static int prepare(struct crit_model *model, const struct attempt *attempt, struct work *work,
 		   const struct crit_trace_sink *sink, enum crit_active_rule rule)
@@ -223,6 +234,7 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 	struct crit_cluster *cluster = attempt->cluster;
 	const struct crit_message_sink *message_sink = cluster ? crit_cluster_messages(cluster)
 							       : &work->message_sink;
+	const struct crit_listener *listener = listener_of(attempt, sink);
 	int rc = crit_engine_init(&work->engine, model, rule, crit_cluster_steps(cluster));
 
 	work->engine.run.left_out_from =
@@ -232,14 +244,15 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 	if (!work->identity)
 		return -ENOMEM;
 	work->engine.listeners.thread_rows = crit_identity_thread_rows(work->identity);
-	if (attempt->options->listener && !attempt->is_trial)
-		rc = crit_listeners_add(&work->engine.listeners, attempt->options->listener);
+	if (listener)
+		rc = crit_listeners_add(&work->engine.listeners, listener);
 	if (!rc)
 		rc = crit_samples_create(&work->engine, &work->samples);
 	if (!rc && sink)
 		rc = listen(work, sink, cluster);
 	if (!rc)
-		rc = crit_messages_init(&work->messages, model, sink ? message_sink : NULL,
+		rc = crit_messages_init(&work->messages, model,
+					sink && sink->message ? message_sink : NULL,
 					&work->engine.listeners);
 	if (!rc)
 		rc = crit_cluster_begin(cluster, &work->engine, work->samples, &work->messages,
@@ -312,6 +325,13 @@ static const struct crit_trace_sink *sink_of(const struct attempt *attempt,
 		       : sink;
 }
 
+/* Whom this process tells of spans; options->trace, or those who gather for it. */
+static const struct crit_trace_sink *first_sink(const struct attempt *attempt)
+{
+	return sink_of(attempt, attempt->options->is_gathered ? crit_cluster_sink(attempt->cluster)
+							      : attempt->options->trace);
+}
+
 static int compute(struct attempt *attempt, struct work *work, struct crit_results *results)
 {
 	struct crit_model *model = &attempt->index->model;
@@ -321,9 +341,11 @@ static int compute(struct attempt *attempt, struct work *work, struct crit_resul
 	struct crit_trace_tee tee;
 	int rc = index_pass(attempt);
 
+	if (!rc && options->is_gathered && !attempt->is_trial)
+		rc = crit_cluster_gather(attempt->cluster, options->trace, options->listener);
 	if (rc)
 		return rc;
-	tee.first = sink_of(attempt, options->trace);
+	tee.first = first_sink(attempt);
 	tee.second = sink_of(attempt, options->second_trace);
 	sink = tee.first ? tee.first : tee.second;
 	if (tee.first && tee.second) {
@@ -393,7 +415,8 @@ static int analyse(struct attempt *attempt, const char *const *paths, size_t pat
 		return rc;
 	if (crit_clock_corrections_count(attempt->index->corrections))
 		crit_run_index_renew(attempt->index);
-	else if (!attempt->options->trace && !attempt->options->listener)
+	else if (!attempt->options->trace && !attempt->options->listener &&
+		 !attempt->options->is_gathered)
 		return 0;
 	crit_results_destroy(*ret_results);
 	*ret_results = NULL;

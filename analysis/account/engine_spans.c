@@ -350,10 +350,8 @@ void crit_engine_set_base(struct crit_engine *engine, uint32_t thread,
 		crit_listeners_emit(&engine->listeners, CRIT_EVENT_BASE_BEGINS, &event);
 }
 
-void crit_engine_finish(struct crit_engine *engine)
+void crit_engine_finish_thread(struct crit_engine *engine, uint32_t thread)
 {
-	for (size_t i = 0; i < engine->model->thread_count; i++)
-		crit_engine_set_state(engine, (uint32_t)i, CRIT_STATE_NONE,
-				      engine->model->threads[i].death_ns);
-	crit_engine_advance_to_end(engine);
+	crit_engine_set_state(engine, thread, CRIT_STATE_NONE,
+			      engine->model->threads[thread].death_ns);
 }

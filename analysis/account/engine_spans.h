@@ -27,7 +27,7 @@ void crit_engine_clear_spans(struct crit_engine *engine, uint32_t thread, uint64
 void crit_engine_set_base(struct crit_engine *engine, uint32_t thread,
 			  enum crit_span_class span_class, uint64_t time_ns);
 
-/* Closes every segment at the end of the window. */
-void crit_engine_finish(struct crit_engine *engine);
+/* Closes a thread's segment where it ends; after those of all crit_engine_advance_to_end is due. */
+void crit_engine_finish_thread(struct crit_engine *engine, uint32_t thread);
 
 #endif

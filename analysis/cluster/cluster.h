@@ -19,11 +19,13 @@ struct crit_cluster;
 struct crit_emitter;
 struct crit_emitter_queue;
 struct crit_engine;
+struct crit_listener;
 struct crit_message_sink;
 struct crit_messages;
 struct crit_replay_share;
 struct crit_samples;
 struct crit_step_sink;
+struct crit_trace_sink;
 struct crit_transport;
 
 /*
@@ -41,6 +43,18 @@ const struct crit_step_sink *crit_cluster_steps(const struct crit_cluster *clust
 const struct crit_replay_share *crit_cluster_share(const struct crit_cluster *cluster);
 struct crit_emitter_queue *crit_cluster_queue(struct crit_cluster *cluster);
 const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster *cluster);
+
+/*
+ * Process 0's sink and listener are to be told of all nodes, as gathering.h has it, while others
+ * replay them: all processes call it together before they ask for the above.
+ * Errors: those of crit_gathering_begin.
+ */
+int crit_cluster_gather(struct crit_cluster *cluster, const struct crit_trace_sink *sink,
+			const struct crit_listener *listener);
+
+/* Whom this process tells in their place.  NULL: nothing is gathered, or nobody is to be told. */
+const struct crit_trace_sink *crit_cluster_sink(const struct crit_cluster *cluster);
+const struct crit_listener *crit_cluster_listener(struct crit_cluster *cluster);
 
 /*
  * What it serves is made, which it borrows until it is destroyed.  emitter: NULL where nobody

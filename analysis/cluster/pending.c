@@ -8,41 +8,84 @@
 
 #include "analysis/model/model.h"
 
+enum pending_kind {
+	PENDING_EVENT = 0,
+	PENDING_DETAILS, /* a span's messages and edges, which process 0 sends */
+	PENDING_EDGE
+};
+
 struct crit_pending_event {
 	uint64_t step; /* of the run's, after which it came */
-	bool is_details; /* a span's messages: event is void */
-	struct crit_emitter_event event;
+	struct crit_replay_place place; /* of the replay */
+	enum pending_kind kind;
+	union {
+		struct crit_emitter_event event;
+		struct crit_edge edge;
+	};
 };
 
-struct sent_message { /* as process 0 sends it; their number is before those of a span */
-	struct crit_trace_message message;
+struct sent_row { /* as process 0 sends it; their number is before those of a span */
 	uint64_t time_ns;
-	uint32_t thread, reserved;
+	uint32_t thread;
+	bool is_edge;
+	union {
+		struct crit_trace_message message;
+		struct crit_edge edge;
+	};
 };
 
-static int add(struct crit_pending *pending, const struct crit_pending_event *event)
+/* A new one.  NULL: out of memory. */
+static struct crit_pending_event *add(struct crit_pending *pending, enum pending_kind kind)
 {
-	int rc = crit_array_grow(&pending->events, &pending->capacity, pending->count + 1,
-				 sizeof(*pending->events));
+	struct crit_pending_event *event;
 
-	if (!rc)
-		pending->events[pending->count++] = *event;
-	return rc;
+	if (crit_array_grow(&pending->events, &pending->capacity, pending->count + 1,
+			    sizeof(*pending->events)))
+		return NULL;
+	event = &pending->events[pending->count++];
+	event->step = *pending->added_steps;
+	event->place = *pending->place;
+	event->kind = kind;
+	return event;
 }
 
 static int put(void *user, const struct crit_emitter_event *event)
 {
-	struct crit_pending *pending = user;
+	struct crit_pending_event *added = add(user, PENDING_EVENT);
 
-	return add(pending,
-		   &(struct crit_pending_event){ .step = *pending->added_steps, .event = *event });
+	if (!added)
+		return -ENOMEM;
+	added->event = *event;
+	return 0;
 }
 
-int crit_pending_add_details(struct crit_pending *pending, uint32_t thread)
+int crit_pending_add_details(struct crit_pending *pending)
 {
-	return add(pending, &(struct crit_pending_event){ .step = *pending->added_steps,
-							  .is_details = true,
-							  .event = { .thread = thread } });
+	return add(pending, PENDING_DETAILS) ? 0 : -ENOMEM;
+}
+
+static int send_row(struct crit_pending *pending, const struct sent_row *row)
+{
+	pending->answer_count++;
+	return crit_exchange_buffer_put(pending->answer, row, sizeof(*row));
+}
+
+/* What is found when all is replayed comes last. */
+static int take_edge(void *user, const struct crit_event *event)
+{
+	struct crit_pending *pending = user;
+	struct crit_pending_event *added;
+
+	if (pending->answer)
+		return send_row(pending,
+				&(struct sent_row){ .is_edge = true, .edge = *event->edge });
+	if (pending->is_over)
+		return crit_gathering_tell_edge(pending->gathering, event->edge);
+	added = add(pending, PENDING_EDGE);
+	if (!added)
+		return -ENOMEM;
+	added->edge = *event->edge;
+	return 0;
 }
 
 /* Sends it to the process that replays its thread; the sink here is told of the others'. */
@@ -50,13 +93,11 @@ static int send_message(void *user, uint32_t thread, uint64_t time_ns,
 			const struct crit_trace_message *message)
 {
 	struct crit_pending *pending = user;
-	const struct sent_message row = { .message = *message,
-					  .time_ns = time_ns,
-					  .thread = thread };
 	uint32_t node = pending->model->threads[thread].node;
-	int rc = crit_exchange_buffer_put(pending->answer, &row, sizeof(row));
+	int rc = send_row(pending, &(struct sent_row){ .time_ns = time_ns,
+						       .thread = thread,
+						       .message = *message });
 
-	pending->answer_count++;
 	if (!rc && crit_transport_owner(pending->transport, node) != pending->transport->rank)
 		rc = crit_emitter_pass_message(pending->emitter, thread, time_ns, message);
 	return rc;
@@ -70,19 +111,35 @@ static int tell_communicator(void *user, const struct crit_trace_communicator *c
 }
 
 void crit_pending_init(struct crit_pending *pending, const struct crit_transport *transport,
-		       const struct crit_model *model, struct crit_emitter *emitter,
-		       const uint64_t *added_steps)
+		       struct crit_gathering *gathering)
 {
 	*pending = (struct crit_pending){
 		.transport = transport,
-		.model = model,
-		.emitter = emitter,
-		.added_steps = added_steps,
+		.gathering = gathering,
+		.listener = { .user = pending },
 		.queue = { .user = pending, .put = put },
 		.message_sink = { .user = pending,
 				  .message = send_message,
 				  .communicator = tell_communicator },
 	};
+}
+
+void crit_pending_begin(struct crit_pending *pending, const struct crit_model *model,
+			struct crit_emitter *emitter, const uint64_t *added_steps,
+			const struct crit_replay_place *place)
+{
+	pending->model = model;
+	pending->emitter = emitter;
+	pending->added_steps = added_steps;
+	pending->place = place;
+}
+
+const struct crit_listener *crit_pending_gather(struct crit_pending *pending)
+{
+	for (int kind = 0; kind < CRIT_EDGE_KIND_COUNT; kind++)
+		if (pending->gathering->edges >> kind & 1)
+			pending->listener.on[CRIT_EVENT_EDGE + kind] = take_edge;
+	return &pending->listener;
 }
 
 void crit_pending_fini(struct crit_pending *pending)
@@ -107,10 +164,13 @@ void crit_pending_close_answer(struct crit_pending *pending)
 	pending->answer = NULL;
 }
 
-/* Reads the messages of the next span with details, as process 0 sent them. */
+/*
+ * Reads the messages and edges of the next span with details, as process 0 sent them.  Edges are
+ * told even if messages are not.
+ */
 static int read_details(struct crit_pending *pending, bool is_told)
 {
-	struct sent_message row;
+	struct sent_row row;
 	uint32_t count;
 	int rc = 0;
 
@@ -122,7 +182,9 @@ static int read_details(struct crit_pending *pending, bool is_told)
 					       sizeof(row)) ||
 		    row.thread >= pending->model->thread_count)
 			return -EPROTO;
-		if (is_told)
+		if (row.is_edge)
+			rc = crit_gathering_put_edge(pending->gathering, &row.edge);
+		else if (is_told)
 			rc = crit_emitter_message(pending->emitter, row.thread, row.time_ns,
 						  &row.message);
 	}
@@ -145,14 +207,18 @@ int crit_pending_catch_up(struct crit_pending *pending, uint64_t steps, bool mus
 
 	while (pending->at < pending->count && !rc) {
 		const struct crit_pending_event *event = &pending->events[pending->at];
-		bool is_early = event->is_details && pending->messages_at == pending->messages.size;
+		bool is_early = event->kind == PENDING_DETAILS &&
+				pending->messages_at == pending->messages.size;
 
 		if (event->step > steps || (is_early && !must))
 			break;
+		pending->gathering->place = event->place;
 		if (is_early)
 			pending->skipped++; /* before the window: nobody is told of it */
-		else if (event->is_details)
+		else if (event->kind == PENDING_DETAILS)
 			rc = read_details(pending, true);
+		else if (event->kind == PENDING_EDGE)
+			rc = crit_gathering_put_edge(pending->gathering, &event->edge);
 		else
 			rc = crit_emitter_emit(pending->emitter, &event->event);
 		pending->at++;
@@ -172,4 +238,9 @@ int crit_pending_rest(struct crit_pending *pending, uint64_t steps)
 	if (pending->messages_at == pending->messages.size)
 		pending->messages_at = pending->messages.size = 0;
 	return rc;
+}
+
+struct crit_replay_place crit_pending_bound(const struct crit_pending *pending)
+{
+	return pending->at < pending->count ? pending->events[pending->at].place : *pending->place;
 }

@@ -413,8 +413,9 @@ static int take_all(struct unpacking *u, uint64_t count, int (*take)(struct unpa
 	return rc;
 }
 
-static int unpack(struct crit_rounds *rounds, const struct crit_exchange_buffer *buffer)
+static int unpack(struct crit_rounds *rounds, uint32_t process)
 {
+	const struct crit_exchange_buffer *buffer = &rounds->from[process];
 	struct unpacking u = { .rounds = rounds, .buffer = buffer };
 	struct crit_losses *losses = &rounds->model->losses;
 	struct gathered_head head;
@@ -447,22 +448,29 @@ static int unpack(struct crit_rounds *rounds, const struct crit_exchange_buffer 
 		rc = take_all(&u, head.sample_row_count, take_sample);
 	if (!rc)
 		rc = take_all(&u, head.block_row_count, take_block);
+	if (!rc)
+		crit_rounds_take_told(rounds, process, u.at);
 	return rc;
 }
 
 int crit_reduce(struct crit_rounds *rounds)
 {
 	const struct crit_transport *transport = rounds->transport;
+	const struct crit_replay_place over = CRIT_REPLAY_OVER;
 	int rc = 0;
 	int failed;
 
 	crit_exchange_buffers_empty(rounds->to, transport->count);
 	if (transport->rank)
 		rc = pack(rounds, &rounds->to[0]);
+	if (!rc)
+		crit_rounds_pack_told(rounds, &over);
 	failed = transport->exchange(transport->user, rounds->to, rounds->from);
 	if (failed)
 		return failed;
 	for (uint32_t i = 1; i < transport->count && !transport->rank && !rc; i++)
-		rc = unpack(rounds, &rounds->from[i]);
-	return rc;
+		rc = unpack(rounds, i);
+	if (!rc)
+		crit_rounds_tell(rounds, &over);
+	return rc ? rc : rounds->told_rc;
 }

@@ -11,6 +11,52 @@ bool crit_rounds_plays(const struct crit_rounds *rounds, uint32_t node)
 	return crit_transport_owner(rounds->transport, node) == rounds->transport->rank;
 }
 
+/* NULL: nobody gathers. */
+static struct crit_gathering *gathering_of(const struct crit_rounds *rounds)
+{
+	struct crit_pending *pending = rounds->pending;
+
+	return pending && crit_gathering_is_on(pending->gathering) ? pending->gathering : NULL;
+}
+
+/* Keeps the first error of what is gathered: the exchange goes on until all hear of it. */
+static void note_told(struct crit_rounds *rounds, int rc)
+{
+	if (!rounds->told_rc)
+		rounds->told_rc = rc;
+}
+
+void crit_rounds_pack_told(struct crit_rounds *rounds, const struct crit_replay_place *bound)
+{
+	struct crit_gathering *gathering = gathering_of(rounds);
+
+	if (gathering && rounds->transport->rank)
+		note_told(rounds, crit_gathering_pack(gathering, bound, &rounds->to[0]));
+}
+
+void crit_rounds_take_told(struct crit_rounds *rounds, uint32_t process, size_t at)
+{
+	struct crit_gathering *gathering = gathering_of(rounds);
+
+	if (gathering && !rounds->transport->rank && process)
+		note_told(rounds,
+			  crit_gathering_take(gathering, process, &rounds->from[process], at));
+}
+
+void crit_rounds_tell(struct crit_rounds *rounds, const struct crit_replay_place *bound)
+{
+	struct crit_gathering *gathering = gathering_of(rounds);
+
+	if (gathering && !rounds->transport->rank && !rounds->told_rc)
+		note_told(rounds, crit_gathering_tell(gathering, bound));
+}
+
+/* Where this process goes on telling. */
+static struct crit_replay_place bound_of(const struct crit_rounds *rounds)
+{
+	return rounds->pending ? crit_pending_bound(rounds->pending) : rounds->place;
+}
+
 static int exchange(struct crit_rounds *rounds)
 {
 	return rounds->transport->exchange(rounds->transport->user, rounds->to, rounds->from);
@@ -21,9 +67,13 @@ struct standing { /* how far an analysis process has come */
 	int64_t rc;
 };
 
-/* What all have replayed, or what one failed with.  Errors: that, -ENOMEM, the transport's. */
+/*
+ * What all have replayed, or what one failed with; process 0 gets what others have told.  Errors:
+ * that, -ENOMEM, the transport's.
+ */
 static int agree(struct crit_rounds *rounds, const struct standing *own, uint64_t *ret_end_ns)
 {
+	const struct crit_replay_place bound = bound_of(rounds);
 	struct standing standing;
 	int rc = 0;
 
@@ -31,6 +81,7 @@ static int agree(struct crit_rounds *rounds, const struct standing *own, uint64_
 	crit_exchange_buffers_empty(rounds->to, rounds->transport->count);
 	for (uint32_t i = 0; i < rounds->transport->count && !rc; i++)
 		rc = crit_exchange_buffer_put(&rounds->to[i], own, sizeof(*own));
+	crit_rounds_pack_told(rounds, &bound);
 	if (!rc)
 		rc = exchange(rounds);
 	for (uint32_t i = 0; i < rounds->transport->count && !rc; i++) {
@@ -41,7 +92,11 @@ static int agree(struct crit_rounds *rounds, const struct standing *own, uint64_
 		if (standing.reached_ns < *ret_end_ns)
 			*ret_end_ns = standing.reached_ns;
 		rc = (int)standing.rc;
+		if (!rc)
+			crit_rounds_take_told(rounds, i, at);
 	}
+	if (!rc)
+		crit_rounds_tell(rounds, &bound);
 	rounds->is_over |= rc != 0;
 	return rc;
 }
@@ -272,7 +327,7 @@ static int own_slice(struct crit_rounds *rounds, const struct round *round)
 /* Who fails in its midst goes on with what it has, so that nobody waits for it for ever. */
 static int hold_round(struct crit_rounds *rounds, uint64_t reached_ns)
 {
-	struct standing own = { .reached_ns = reached_ns };
+	struct standing own = { .reached_ns = reached_ns, .rc = rounds->told_rc };
 	struct round round = { .begin_ns = rounds->begin_ns };
 	int rc = agree(rounds, &own, &round.replayed_ns);
 	int failed;
@@ -383,7 +438,8 @@ int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *tr
 					.share = { .user = rounds,
 						   .has_node = has_node,
 						   .add_span = add_span,
-						   .look = look } };
+						   .look = look,
+						   .place = &rounds->place } };
 	rounds->ranks = calloc(model->rank_count + 1, sizeof(*rounds->ranks));
 	rounds->answer_bytes = calloc(transport->count, sizeof(*rounds->answer_bytes));
 	rounds->to = crit_exchange_buffers_create(transport->count);

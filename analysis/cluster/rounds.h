@@ -35,6 +35,7 @@ struct crit_rounds {
 	struct crit_pending *pending; /* NULL: nobody listens */
 	struct crit_run_step *steps; /* replayed, not yet taken */
 	size_t step_count, step_capacity;
+	struct crit_replay_place place; /* where the replay is */
 	uint64_t added_steps, applied_steps; /* since the run's begin */
 	struct crit_span_exchange spans; /* with details */
 	struct crit_scope_state counts; /* own threads, all steps taken */
@@ -46,6 +47,7 @@ struct crit_rounds {
 	struct crit_time_slice slice;
 	struct crit_exchange_buffer *to, *from;
 	struct crit_losses index_losses; /* before anything was replayed */
+	int told_rc; /* the first error of what is gathered, told in the next round */
 	bool is_over; /* everything is integrated, or all know that one failed */
 };
 
@@ -57,6 +59,14 @@ void crit_rounds_fini(struct crit_rounds *rounds);
 
 /* Does this analysis process play the node? */
 bool crit_rounds_plays(const struct crit_rounds *rounds, uint32_t node);
+
+/*
+ * Where process 0 is told of all: puts behind what it gets what this process has told, takes on
+ * process 0 what lies there, and tells what comes before all bounds.
+ */
+void crit_rounds_pack_told(struct crit_rounds *rounds, const struct crit_replay_place *bound);
+void crit_rounds_take_told(struct crit_rounds *rounds, uint32_t process, size_t at);
+void crit_rounds_tell(struct crit_rounds *rounds, const struct crit_replay_place *bound);
 
 /*
  * All is replayed: holds rounds until it is by all.  rc: this analysis process failed, and all do

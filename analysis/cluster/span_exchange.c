@@ -29,7 +29,7 @@ int crit_span_exchange_add(struct crit_span_exchange *exchange,
 	if (!rc)
 		rc = crit_exchange_buffer_put(&exchange->spans, slots, count * sizeof(*slots));
 	if (!rc && exchange->pending)
-		rc = crit_pending_add_details(exchange->pending, span->thread);
+		rc = crit_pending_add_details(exchange->pending);
 	return rc;
 }
 

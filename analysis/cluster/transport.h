@@ -18,6 +18,7 @@ struct crit_exchange_buffer {
 struct crit_transport {
 	uint32_t rank, count; /* rank 0 has the results */
 	size_t round_steps; /* CRIT_ROUNDS_STEPS where it is 0 */
+	bool spares_first; /* rank 0 has other work than to replay nodes, if there are others */
 	void *user;
 	/*
 	 * All call it together: to[i] goes to analysis process i, from[i] becomes what analysis
@@ -31,7 +32,9 @@ struct crit_transport {
 /* Which analysis process replays a node. */
 static inline uint32_t crit_transport_owner(const struct crit_transport *transport, uint32_t node)
 {
-	return node % transport->count;
+	const uint32_t spared = transport->spares_first && transport->count > 1;
+
+	return spared + node % (transport->count - spared);
 }
 
 /*

@@ -247,6 +247,15 @@ static int emit_setup(const struct crit_emitter *emitter, const struct crit_emit
 			   : 0;
 }
 
+static int emit_sample(const struct crit_emitter *emitter, const struct crit_emitter_event *event)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	const struct crit_trace_sample sample = { .address = event->arg, .cpu_ns = event->polled };
+
+	return sink->sample(sink->user, emitter->thread_rows[event->thread], event->time_ns,
+			    &sample);
+}
+
 int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_event *event)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
@@ -287,6 +296,8 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 		return sink->task ? sink->task(sink->user, emitter->thread_rows[event->thread],
 					       event->time_ns, event->call, event->arg)
 				  : 0;
+	case CRIT_EMIT_SAMPLE:
+		return emit_sample(emitter, event);
 	case CRIT_EMIT_SETUP:
 		return emit_setup(emitter, event);
 	default:
@@ -345,6 +356,15 @@ int crit_emitter_sample(struct crit_emitter *emitter, uint32_t thread, uint64_t 
 {
 	const struct crit_trace_sink *sink = emitter->sink;
 
+	if (emitter->queue) {
+		crit_emitter_post(emitter,
+				  &(struct crit_emitter_event){ .time_ns = time_ns,
+								.arg = sample->address,
+								.polled = sample->cpu_ns,
+								.thread = thread,
+								.kind = CRIT_EMIT_SAMPLE });
+		return emitter->error;
+	}
 	return crit_emitter_keep_error(
 		emitter, sink->sample(sink->user, emitter->thread_rows[thread], time_ns, sample));
 }

@@ -26,6 +26,7 @@ enum crit_emitter_event_kind {
 	CRIT_EMIT_BLOCK, /* arg: the system call, 1 more */
 	CRIT_EMIT_RELEASE,
 	CRIT_EMIT_TASK,
+	CRIT_EMIT_SAMPLE, /* arg: its address; polled: its CPU time */
 	CRIT_EMIT_SETUP, /* what begins or ends a rank's part: polled is its begin, arg its site */
 	CRIT_EMIT_END,
 	CRIT_EMIT_COUNT
@@ -85,7 +86,10 @@ int crit_emitter_communicator(void *emitter, const struct crit_trace_communicato
 int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
 			      const struct crit_trace_message *message);
 
-/* A sample; without a queue only.  Errors: those of the sink. */
+/*
+ * A sample; where there is a queue the sink gets its address and CPU time alone.  Errors: those of
+ * the sink.
+ */
 int crit_emitter_sample(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
 			const struct crit_trace_sample *sample);
 

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/account/engine_queues.h"
 #include "analysis/account/engine_spans.h"
 #include "analysis/recording/kernel_feed.h"
 #include "analysis/model/sched_state.h"
+#include "analysis/replay/cpu_wait.h"
 #include "analysis/replay/merge.h"
 #include "analysis/replay/prefetch.h"
 #include "analysis/replay/thread_edges.h"
@@ -40,6 +40,7 @@ struct replay {
 	uint32_t *stream_of; /* by thread: the stream that speaks for it now */
 	uint64_t total_bytes;
 	uint64_t events;
+	uint32_t planned_count; /* of what planned events did */
 };
 
 static bool has_node(const struct replay *line, uint32_t node)
@@ -267,33 +268,6 @@ static int apply_transition(struct replay *line, const struct crit_transition *c
 	return rc;
 }
 
-/* The kernel half watches no CPU for a thread whose tag says that it waits in MPI or OpenMP. */
-static bool is_waiting(uint64_t tag)
-{
-	unsigned int span_class = CRIT_TAG_FIELD(tag, CLASS);
-
-	return span_class == CRIT_CLASS_MPI_WAIT || span_class == CRIT_CLASS_MPI_POLL ||
-	       span_class == CRIT_CLASS_OMP_WAIT;
-}
-
-/* A thread that was preempted, or woken to a watched CPU, waits for it. */
-static void apply_wait(struct replay *line, const struct crit_transition *change,
-		       const union crit_kernel_record *record)
-{
-	const struct crit_kernel_head *head = &record->head;
-	bool is_preempted = change->flags & CRIT_T_SWITCHED_OUT;
-	bool is_woken = head->kind == CRIT_K_WAKE || head->kind == CRIT_K_WAKE_NEW;
-	bool is_watched = head->flags & CRIT_KF_WATCHED;
-
-	if (change->state == CRIT_STATE_RUNNABLE &&
-	    (is_preempted ? !is_waiting(record->switched.prev_tag) : is_woken && is_watched))
-		crit_queues_join(line->engine, change->thread,
-				 &(struct crit_queue_join){ .time_ns = head->time_ns,
-							    .cpu = head->cpu,
-							    .is_watched = is_watched,
-							    .is_preempted = is_preempted });
-}
-
 static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
 {
 	struct crit_kernel_feed *feed = &line->kernels[node];
@@ -308,7 +282,8 @@ static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
 		crit_occupants_take(line->engine, sched_state, record);
 	for (unsigned int i = 0; i < sched_state->out_count && !rc; i++) {
 		rc = apply_transition(line, &sched_state->out[i], record);
-		apply_wait(line, &sched_state->out[i], record);
+		if (sched_state->out[i].state == CRIT_STATE_RUNNABLE)
+			crit_cpu_wait_apply(line->engine, &sched_state->out[i], record);
 	}
 	if (line->edges)
 		crit_thread_edges_after(line->edges, sched_state, record);
@@ -321,12 +296,21 @@ static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
 	return rc;
 }
 
+static void reach(const struct replay *line, const struct crit_replay_place *place)
+{
+	if (line->share && crit_replay_is_before(line->share->place, place))
+		*line->share->place = *place;
+}
+
+/* Each of its threads, on whatever node, has a place. */
 static void open_window(struct replay *line, uint32_t window, bool is_open, uint64_t time_ns)
 {
 	uint32_t thread = line->model->windows[window].first_thread;
 
-	for (; thread != CRIT_NONE; thread = line->model->threads[thread].next_in_window)
+	for (; thread != CRIT_NONE; thread = line->model->threads[thread].next_in_window) {
+		reach(line, &(struct crit_replay_place){ time_ns, 0, ++line->planned_count });
 		crit_engine_set_open(line->engine, thread, is_open, time_ns);
+	}
 }
 
 static void replay_return(struct replay *line, const struct crit_return *noted)
@@ -366,6 +350,7 @@ static void replay_planned(struct replay *line, uint32_t order)
 		break;
 	}
 	crit_planned_events_pop(line->planned);
+	line->planned_count++;
 	next = crit_planned_events_front(line->planned);
 	if (next)
 		crit_merge_delay(&line->merge, order, next->time_ns);
@@ -399,6 +384,8 @@ static int play(struct replay *line)
 		struct crit_cursor cursor = crit_merge_first(&line->merge);
 		struct crit_source source = line->sources[cursor.order];
 
+		reach(line, &(struct crit_replay_place){ cursor.time_ns, cursor.order,
+							 cursor.order ? 0 : line->planned_count });
 		if (source.kind == CRIT_SOURCE_KERNEL) {
 			rc = replay_kernel(line, source.index, cursor.order);
 		} else if (source.kind == CRIT_SOURCE_STREAM) {
@@ -539,6 +526,19 @@ static int allocate(struct replay *line)
 	return crit_merge_init(&line->merge, orders);
 }
 
+/* Ends the threads. */
+static int finish(const struct replay *line)
+{
+	struct crit_engine *engine = line->engine;
+
+	for (uint32_t i = 0; i < line->model->thread_count; i++) {
+		reach(line, &(struct crit_replay_place){ CRIT_TIME_MAX, i, 0 });
+		crit_engine_finish_thread(engine, i);
+	}
+	crit_engine_advance_to_end(engine);
+	return engine->error ? engine->error : engine->listeners.error;
+}
+
 static void collect(struct replay *line)
 {
 	struct crit_model *model = line->model;
@@ -575,8 +575,7 @@ int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
 	if (!rc)
 		rc = play(&line);
 	if (!rc) {
-		crit_engine_finish(engine);
-		rc = engine->error ? engine->error : engine->listeners.error;
+		rc = finish(&line);
 		collect(&line);
 	}
 	for (size_t i = 0; i < model->node_count && line.kernels && line.sched_states; i++) {

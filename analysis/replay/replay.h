@@ -13,6 +13,7 @@
 #include "analysis/account/engine.h"
 #include "analysis/mpi/messages.h"
 #include "analysis/model/model.h"
+#include "analysis/replay/replay_place.h"
 
 struct crit_replay_share { /* what this process replays where several replay one run */
 	void *user;
@@ -22,6 +23,8 @@ struct crit_replay_share { /* what this process replays where several replay one
 			const struct crit_slot *slots, size_t count);
 	/* After each event: it was of played_ns, the next one is of next_ns. */
 	int (*look)(void *user, uint64_t replayed_ns, uint64_t next_ns);
+	/* The replay keeps in it where it is; it never goes back.  Borrowed. */
+	struct crit_replay_place *place;
 };
 
 /*

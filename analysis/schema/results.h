@@ -218,6 +218,9 @@ struct crit_analysis_options {
 	const struct crit_trace_sink *second_trace; /* after it, of the same threads; may be NULL */
 	/* schema/event.h: NULL: none, in all processes */
 	const struct crit_listener *listener;
+	/* of several processes, and all set it: trace and listener of process 0 are told of all
+	 * nodes, as far as cluster/gathering.h has it, those of others of nothing */
+	bool is_gathered;
 	const struct crit_transport
 		*transport; /* cluster/transport.h: who does it together; NULL: alone */
 	/* analyse.h: what the next analysis of the same recordings need not do again, or NULL */

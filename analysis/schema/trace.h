@@ -9,7 +9,8 @@
  * and ends that part is told by itself (setup).
  *
  * In a cluster (cluster.h) each process emits the threads of its nodes; process 0 alone emits
- * messages, communicators and, at the end, results.
+ * messages, communicators and, at the end, results.  Where it gathers (gathering.h) its sink is
+ * told of all threads.
  *
  * Every function may be NULL.  One that answers -errno ends the analysis with it.
  */

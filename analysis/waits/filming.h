@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes the film of a replay: a sink (schema/trace.h) that takes spans, and a listener
- * (schema/event.h) that takes edges, both named in the options of one analysis by one process.
+ * (schema/event.h) that takes edges, both named in the options of one analysis.
  *
  * A wait is a call of MPI that waits or may wait, a wait of OpenMP, and an OpenMP worker's time
  * between parallel regions, each as a whole; in runs without ranks also the time that a thread is

@@ -106,57 +106,71 @@ static int write_trace(struct crit_recording_set *set, const struct merge_option
 	return result.has_losses ? CRIT_EXIT_INCOMPLETE : code;
 }
 
-/* Waits are followed by one process: makes an analysis with them, or leaves what there is. */
-static void add_waits(struct crit_recording_set *set, const struct merge_options *options,
-		      struct crit_analysis **analysis)
-{
-	struct crit_analysis *filmed = NULL;
-
-	crit_recording_set_film(set);
-	if (crit_recording_set_analyse(set, options->rule, false, NULL, &filmed, NULL))
-		return;
-	crit_analysis_destroy(*analysis);
-	*analysis = filmed;
-}
-
 /* The report of a large run once more, with what waits cost.  The first one is there already. */
 static void write_waits(struct crit_recording_set *set, const struct merge_options *options,
-			bool is_live)
+			const struct crit_transport *transport, bool is_live)
 {
 	struct crit_analysis *analysis = NULL;
 
-	add_waits(set, options, &analysis);
-	if (analysis)
+	crit_recording_set_film(set);
+	if (!crit_recording_set_analyse(set, options->rule, false, transport, &analysis, NULL) &&
+	    analysis)
 		(void)write_report(set, is_live, analysis, options->output);
 	crit_analysis_destroy(analysis);
+}
+
+/* What process 0 finds, since recordings may still grow.  Errors: those of the transport. */
+static int agree_is_small(const struct crit_recording_set *set,
+			  const struct crit_transport *transport, bool *ret_is_small)
+{
+	uint64_t is_small = crit_recording_set_bytes(set) <= CRIT_FILMED_BYTES_MAX;
+	int rc = crit_transport_broadcast(transport, &is_small, 1);
+
+	*ret_is_small = is_small != 0;
+	return rc;
+}
+
+/* The first report; code: what process 0 makes of it. */
+static int merge_report(struct crit_recording_set *set, const struct merge_options *options,
+			const struct crit_transport *transport, bool is_live, int *ret_code)
+{
+	struct crit_analysis *analysis = NULL;
+	struct crit_err err = { { 0 } };
+	int rc = crit_recording_set_analyse(set, options->rule, false, transport, &analysis, &err);
+
+	rc = crit_transport_agree(transport, 0, rc); /* process 0 alone may have failed at last */
+	if (rc)
+		return refuse(crit_recording_set_directory(set), &err, rc);
+	if (analysis)
+		*ret_code = write_report(set, is_live, analysis, options->output);
+	crit_analysis_destroy(analysis);
+	return 0;
 }
 
 static int merge(struct crit_recording_set *set, const struct merge_options *options,
 		 const struct crit_transport *transport)
 {
-	struct crit_analysis *analysis = NULL;
 	struct crit_err err = { { 0 } };
 	struct crit_client_env env;
 	const char *directory = crit_recording_set_directory(set);
-	bool is_live, is_leading, is_small;
+	bool is_live, is_small;
 	int rc, code = CRIT_EXIT_OK;
+	uint64_t has_rest;
 
 	crit_client_env_read(&env);
 	is_live = crit_finish_lock_wait(directory, (int)env.finish_s * 1000) == -ETIMEDOUT;
-	rc = crit_recording_set_analyse(set, options->rule, false, transport, &analysis, &err);
-	rc = crit_transport_agree(transport, 0, rc); /* process 0 alone may have failed at last */
+	rc = agree_is_small(set, transport, &is_small);
 	if (rc)
 		return refuse(directory, &err, rc);
-	is_small = crit_recording_set_bytes(set) <= CRIT_FILMED_BYTES_MAX;
-	is_leading = analysis != NULL;
-	if (is_leading && is_small)
-		add_waits(set, options, &analysis);
-	if (is_leading)
-		code = write_report(set, is_live, analysis, options->output);
-	crit_analysis_destroy(analysis);
+	if (is_small)
+		crit_recording_set_film(set);
+	rc = merge_report(set, options, transport, is_live, &code);
+	if (rc)
+		return rc;
 	code = write_trace(set, options, transport, code, (int)env.finish_s * 1000);
-	if (is_leading && !is_small && code != CRIT_EXIT_FAILED)
-		write_waits(set, options, is_live);
+	has_rest = !is_small && code != CRIT_EXIT_FAILED;
+	if (!crit_transport_broadcast(transport, &has_rest, 1) && has_rest)
+		write_waits(set, options, transport, is_live);
 	return code;
 }
 

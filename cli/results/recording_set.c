@@ -348,7 +348,8 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 
 	if (has_progress)
 		options.progress = crit_progress_draw;
-	if (!transport)
+	options.is_gathered = transport && set->is_filmed && !set->active_max;
+	if (!transport || !transport->rank)
 		waits = crit_recording_set_begin_waits(set, NULL);
 	if (waits)
 		crit_run_waits_listen(waits, &options.trace, &options.listener);

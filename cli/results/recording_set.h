@@ -63,7 +63,7 @@ void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max
 
 /*
  * Analyses from here on tell what waits cost as well, which takes them up to twice as long: those
- * by one process, of all time.
+ * of all time.  All processes of an analysis are to say so.
  */
 void crit_recording_set_film_waits(struct crit_recording_set *set);
 

@@ -35,8 +35,8 @@ end_on() {
 		ask 'r["recorded_s"] - r["fixes"][0]["gain_s"]' /dev/stdin
 }
 
-# measure PER-CENT LOW HIGH OF COMMAND…: both, and compares them.  A run of a second may stand still with its machine: if
-# that is off, all is done once more, twice at most.
+# measure PER-CENT LOW HIGH OF COMMAND…: both, and compares them.  A run of a second may stand still with its machine:
+# if that is off, all is done once more, twice at most.
 measure() {
 	local runs range=("${@:1:4}")
 	for ((runs = 0; runs < 3; runs++)); do

@@ -47,6 +47,7 @@ static void *analyse(void *user)
 	static const char *const nothing[] = { "/nonexistent" };
 	struct member *member = user;
 	const struct crit_test_crew *crew = member->room->crew;
+	const bool is_told = !crew->is_gathered || !member->rank;
 	struct crit_transport transport = { .rank = member->rank,
 					    .count = crew->transport,
 					    .round_steps = crew->round_steps,
@@ -55,8 +56,9 @@ static void *analyse(void *user)
 	struct crit_analysis_options options = {
 		.rule = crew->rule,
 		.transport = &transport,
-		.trace = crew->sinks ? &crew->sinks[member->rank] : NULL,
-		.listener = crew->listeners ? &crew->listeners[member->rank] : NULL
+		.trace = is_told && crew->sinks ? &crew->sinks[member->rank] : NULL,
+		.listener = is_told && crew->listeners ? &crew->listeners[member->rank] : NULL,
+		.is_gathered = crew->is_gathered,
 	};
 	struct crit_err err = { .text = "" };
 	bool is_blind = crew->blind == member->rank;

@@ -3,6 +3,8 @@
 #ifndef CRIT_TESTS_CLUSTER_H
 #define CRIT_TESTS_CLUSTER_H
 
+#include <stdbool.h>
+
 #include "analysis/schema/event.h"
 #include "analysis/cluster/transport.h"
 #include "analysis/schema/results.h"
@@ -16,6 +18,7 @@ struct crit_test_crew {
 	enum crit_active_rule rule;
 	const struct crit_trace_sink *sinks; /* one per analysis process, or NULL: nobody listens */
 	const struct crit_listener *listeners; /* one per analysis process, or NULL */
+	bool is_gathered; /* sinks and listeners: those of analysis process 0 alone */
 	uint32_t blind; /* this analysis process finds no recording; CRIT_NONE: all do */
 };
 

@@ -13,6 +13,7 @@
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/lib/cluster.h"
+#include "tests/lib/order.h"
 #include "tests/sim/synthetic.h"
 #include "tests/lib/told.h"
 #include "tests/sim/clocks.h"
@@ -53,7 +54,7 @@ static void close_files(struct files *files)
 	files->count = 0;
 }
 
-static uint64_t samples_seen;
+static uint64_t samples_seen, edges_seen;
 
 struct digests { /* of results */
 	uint64_t all; /* but samples */
@@ -80,6 +81,48 @@ static void check_told(const struct crit_test_crew *crew, const struct crit_test
 			  "%u peers, rounds of %zu: thread %zu is told by %u", crew->transport,
 			  crew->round_steps, i, tellers);
 	}
+}
+
+/* Process 0 is told of all nodes, as one process is: each call, in its order. */
+static void check_gathered(const struct files *files, struct crit_test_crew *crew,
+			   const struct crit_test_order *alone)
+{
+	struct crit_test_order order = { 0 };
+	const struct crit_trace_sink sink = crit_test_order_sink(&order);
+	const struct crit_listener listener = crit_test_order_listener(&order);
+	struct crit_results *r = NULL;
+
+	crew->sinks = &sink;
+	crew->listeners = &listener;
+	crew->is_gathered = true;
+	CHECK_INT_EQ(crit_test_crew_analyse(crew, files->paths, files->count, &r), 0);
+	CHECK_MSG(order.sum == alone->sum,
+		  "%u peers, rounds of %zu: %llu calls and %llu edges told, not %llu and %llu",
+		  crew->transport, crew->round_steps, (unsigned long long)order.calls,
+		  (unsigned long long)order.edges, (unsigned long long)alone->calls,
+		  (unsigned long long)alone->edges);
+	crit_results_destroy(r);
+	crew->sinks = NULL;
+	crew->listeners = NULL;
+	crew->is_gathered = false;
+}
+
+/* What one process tells, in its order. */
+static void listen_alone(const struct files *files, enum crit_active_rule rule,
+			 struct crit_test_order *ret_order)
+{
+	const struct crit_trace_sink sink = crit_test_order_sink(ret_order);
+	const struct crit_listener listener = crit_test_order_listener(ret_order);
+	const struct crit_analysis_options options = { .rule = rule,
+						       .trace = &sink,
+						       .listener = &listener };
+	struct crit_results *r = NULL;
+	struct crit_err err;
+
+	*ret_order = (struct crit_test_order){ 0 };
+	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &r, &err), 0);
+	edges_seen += ret_order->edges;
+	crit_results_destroy(r);
 }
 
 static void check_crew(const struct files *files, struct crit_test_crew *crew,
@@ -134,6 +177,7 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 	struct crit_trace_sink sink;
 	struct crit_test_told told;
 	struct crit_err err;
+	struct crit_test_order order;
 	struct digests digests;
 
 	crit_test_told_sink(&told, &sink);
@@ -146,6 +190,7 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 	samples_seen += r->samples.count;
 	crit_results_destroy(r);
 	check_index(files, rule, digests.all);
+	listen_alone(files, rule, &order);
 	for (uint32_t transport = 1; transport <= 5; transport++) {
 		struct crit_test_crew crew = { .transport = transport,
 					       .round_steps = rounds[transport % 4],
@@ -154,6 +199,7 @@ static void check_files(const struct files *files, enum crit_active_rule rule)
 
 		check_crew(files, &crew, &digests, NULL);
 		check_crew(files, &crew, &digests, &told);
+		check_gathered(files, &crew, &order);
 	}
 	crit_test_told_fini(&told);
 }
@@ -317,6 +363,29 @@ static void check_poor(const struct files *files, atomic_int *failing, bool has_
 	}
 }
 
+/* Who is told of all nodes fails at its first calls, in the midst, or at the last one. */
+static void check_refusing(const struct files *files)
+{
+	struct crit_test_order whole;
+
+	listen_alone(files, CRIT_ACTIVE_DEFAULT, &whole);
+	for (uint64_t failing = 1; failing <= whole.calls; failing += whole.calls / 7) {
+		struct crit_test_order order = { .failing = failing };
+		const struct crit_trace_sink sink = crit_test_order_sink(&order);
+		const struct crit_test_crew crew = { .transport = 3,
+						     .round_steps = 20,
+						     .sinks = &sink,
+						     .is_gathered = true,
+						     .blind = CRIT_NONE };
+		struct crit_results *r = NULL;
+
+		if (failing + whole.calls / 7 > whole.calls)
+			order.failing = whole.calls;
+		CHECK_INT_EQ(crit_test_crew_analyse(&crew, files->paths, files->count, &r), -EIO);
+		CHECK(!r && order.calls == order.failing);
+	}
+}
+
 /* An analysis process that fails before the replay does not leave the others waiting. */
 static void test_failures(void)
 {
@@ -344,6 +413,8 @@ static void test_failures(void)
 	check_poor(&files, &failing_engine, true, 0);
 	CHECK_CASE("%s", "one sink cannot begin");
 	check_poor(&files, &failing_begin, true, 1);
+	CHECK_CASE("%s", "who is told of all nodes fails");
+	check_refusing(&files);
 	close_files(&files);
 }
 
@@ -367,5 +438,6 @@ int main(int argc, char **argv)
 		check_synthetic(&specs[i]);
 	test_failures();
 	CHECK_INT_GT(samples_seen, count);
+	CHECK_INT_GT(edges_seen, count);
 	return check_done();
 }
