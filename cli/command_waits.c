@@ -18,12 +18,14 @@
 #define ROWS_MAX 20
 
 static const char usage[] =
-	"usage: crit waits [--by=place|rank|thread|name|site] [--all] [--json|--dot|--graphml] "
+	"usage: crit waits [--by=place|rank|thread|name|region|site] [--all] "
+	"[--json|--dot|--graphml] "
 	"DIRECTORY|FILE...\n"
 	"Prints what the others waited for, through any chain of waits, and who waited for whom.\n"
 	"  --by=place    of each rank, by the calls around it (the default)\n"
 	"  --by=rank     of each rank; --by=thread: of each thread; --by=site: of all ranks\n"
 	"  --by=name     of all threads of a name\n"
+	"  --by=region   of each rank, by parallel regions, tasks and phases\n"
 	"  --all         all rows, not only the first 20\n"
 	"  --json        all rows, as an object of JSON\n"
 	"  --dot         the pairs as a graph of ranks, or threads, for graphviz\n"

@@ -6,9 +6,10 @@
 
 static bool is_same(const struct crit_code_key *a, const struct crit_code_key *b)
 {
-	return a->thread == b->thread && a->is_call == b->is_call &&
-	       a->before.site == b->before.site && a->before.call == b->before.call &&
-	       a->after.site == b->after.site && a->after.call == b->after.call;
+	return a->thread == b->thread && a->region == b->region && a->is_around == b->is_around &&
+	       a->is_call == b->is_call && a->before.site == b->before.site &&
+	       a->before.call == b->before.call && a->after.site == b->after.site &&
+	       a->after.call == b->after.call;
 }
 
 static uint64_t hash_of(const struct crit_code_key *key)
@@ -16,7 +17,9 @@ static uint64_t hash_of(const struct crit_code_key *key)
 	const uint64_t calls = (uint64_t)key->thread << 32 | (uint32_t)key->before.call << 16 |
 			       key->after.call;
 
-	return crit_hash_mix(crit_hash_mix(calls, key->before.site),
+	const uint64_t region = (uint64_t)key->region << 1 | key->is_around;
+
+	return crit_hash_mix(crit_hash_mix(crit_hash_mix(calls, key->before.site), region),
 			     key->after.site << 1 | key->is_call);
 }
 

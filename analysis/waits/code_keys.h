@@ -22,9 +22,15 @@
 #define CRIT_CODE_BLOCKED 0xffffu
 #define CRIT_CODE_IDLE 0xfffeu
 #define CRIT_CODE_LOCK 0xfffdu
+/* The end of a phase, or of a parallel region without a call inside. */
+#define CRIT_CODE_PHASE_END 0xfffcu
+#define CRIT_CODE_REGION_END 0xfffbu
 
 struct crit_code_call { /* as a span has it; all 0: there was none before, there comes none after */
-	/* BLOCKED: the system call, 1 more; 0: not known.  LOCK: its number, from 1; 0: others. */
+	/*
+	 * BLOCKED: the system call, 1 more; 0: not known.  LOCK: its number, from 1; 0: others.  A
+	 * phase and its end: the region's number in the thread's process.
+	 */
 	uint64_t site;
 	uint16_t call;
 };
@@ -33,6 +39,8 @@ struct crit_code_key {
 	struct crit_code_call before, after;
 	/* row of results->threads; CRIT_NONE: outside, in a call BLOCKED what ended that */
 	uint32_t thread;
+	uint32_t region; /* that it is in, by the number of the thread's process; 0: none */
+	bool is_around; /* it is in that around the region */
 	bool is_call; /* it is in the call before; after is 0 */
 };
 

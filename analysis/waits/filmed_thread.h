@@ -10,6 +10,8 @@
 #include "analysis/schema/trace.h"
 #include "analysis/waits/code_keys.h"
 #include "analysis/waits/filmed_samples.h"
+#include "core/abi/abi_slot.h"
+#include "core/base/call.h"
 
 #define CRIT_FILMING_WAITS 64u
 
@@ -36,6 +38,19 @@ enum crit_span_kind {
 /* What a span is for a film. */
 enum crit_span_kind crit_filmed_kind_of(const struct crit_trace_span *span);
 
+/* An OpenMP worker is idle from the end of a parallel region to its next one. */
+static inline bool crit_filmed_is_worker(const struct crit_trace_span *span)
+{
+	return span->call == CRIT_CONSTRUCT_PARALLEL && !(span->arg & CRIT_INSTANCE_PRIMARY);
+}
+
+/* The region that is in force in it is its own. */
+static inline bool crit_filmed_is_region(const struct crit_trace_span *span)
+{
+	return span->call == CRIT_CONSTRUCT_PARALLEL || span->call == CRIT_CONSTRUCT_TASK ||
+	       span->call == CRIT_CONSTRUCT_PHASE;
+}
+
 struct crit_open_span {
 	struct crit_code_call call;
 	enum crit_span_kind kind;
@@ -56,6 +71,8 @@ struct crit_filmed_thread {
 	size_t place_count, place_capacity;
 	uint64_t region_site; /* of the parallel region it is in; 0: none */
 	uint32_t node;
+	uint32_t region; /* that it was in last, as far as spans tell; 0: none */
+	bool is_around; /* it has left that */
 	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
 	uint32_t depth;
 	uint32_t wait_depth; /* of the open wait's span */
@@ -65,6 +82,12 @@ struct crit_filmed_thread {
 	bool is_asleep; /* it is blocked, in a film that has states */
 	bool was_woken; /* who made it is told no more */
 };
+
+/* Or in what it does while it waits. */
+static inline bool crit_filmed_is_in_wait(const struct crit_filmed_thread *filmed)
+{
+	return filmed->depth || filmed->open;
+}
 
 void crit_filmed_thread_fini(struct crit_filmed_thread *filmed);
 

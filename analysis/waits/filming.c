@@ -33,13 +33,16 @@ int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uin
 static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct crit_code_key *key)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[key->thread];
+	struct crit_code_key placed = *key;
 	uint32_t number;
 	int rc;
 
 	if (time_ns == filmed->until_ns)
 		return crit_filmed_samples_add(&filming->samples, &filmed->samples, CRIT_NONE);
 	filmed->until_ns = time_ns;
-	rc = crit_code_keys_put(&filming->keys, key, &number);
+	placed.region = filmed->region;
+	placed.is_around = filmed->is_around;
+	rc = crit_code_keys_put(&filming->keys, &placed, &number);
 	if (!rc)
 		rc = crit_filmed_samples_add(&filming->samples, &filmed->samples, number);
 	return rc ? rc : crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, number);
@@ -179,12 +182,6 @@ static int begin_thread(void *user, uint32_t thread, uint64_t time_ns)
 	return crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, thread, CRIT_CODE_OUTSIDE);
 }
 
-/* An OpenMP worker is idle from the end of a parallel region to its next one. */
-static bool is_worker(const struct crit_trace_span *span)
-{
-	return span->call == CRIT_CONSTRUCT_PARALLEL && !(span->arg & CRIT_INSTANCE_PRIMARY);
-}
-
 static int end_idle(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
 		    uint64_t instance_number)
 {
@@ -214,20 +211,19 @@ static int end_other(struct crit_filming *filming, uint32_t thread, uint64_t tim
 	}
 }
 
-/* What a thread does before a parallel region and what it does in it are told apart. */
-static int take_region(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
-		       uint64_t site)
+/* What a thread does before a bound of its code and what it does after it are told apart. */
+static int take_bound(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		      const struct crit_code_call *bound)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
-	const struct crit_code_call region = { site, CRIT_CONSTRUCT_PARALLEL };
 	const struct crit_code_key key = { .before = filmed->call,
-					   .after = region,
+					   .after = *bound,
 					   .thread = thread };
 	int rc = settle_block(filming, thread);
 
 	if (!rc)
 		rc = put_key(filming, time_ns, &key);
-	filmed->call = region;
+	filmed->call = *bound;
 	return rc;
 }
 
@@ -243,16 +239,42 @@ static int enter_region(struct crit_filming *filming, uint32_t thread, uint64_t 
 	const struct crit_filmed_region *region = &entered;
 	int rc = 0;
 
-	if (is_worker(span))
+	if (crit_filmed_is_worker(span))
 		region = crit_filmed_regions_find(&filming->regions, thread, entered.number);
 	else
 		rc = crit_filmed_regions_enter(&filming->regions, &entered);
 	if (rc)
 		return rc;
 	filmed->region_site = region ? region->site : 0;
-	return filmed->depth || filmed->open
+	return crit_filmed_is_in_wait(filmed)
 		       ? 0
-		       : take_region(filming, thread, time_ns, filmed->region_site);
+		       : take_bound(filming, thread, time_ns,
+				    &(struct crit_code_call){ filmed->region_site, span->call });
+}
+
+static int enter_phase(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		       const struct crit_trace_span *span)
+{
+	const struct crit_code_call phase = { span->region, CRIT_CONSTRUCT_PHASE };
+
+	return crit_filmed_is_in_wait(&filming->threads[thread])
+		       ? 0
+		       : take_bound(filming, thread, time_ns, &phase);
+}
+
+/* A region in which the thread was in no call ends by itself, others by their last barrier. */
+static int leave_region(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+			const struct crit_trace_span *span)
+{
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+	const bool is_phase = span->call == CRIT_CONSTRUCT_PHASE;
+	const struct crit_code_call end = { is_phase ? span->region : filmed->call.site,
+					    is_phase ? CRIT_CODE_PHASE_END : CRIT_CODE_REGION_END };
+
+	if (crit_filmed_is_in_wait(filmed) ||
+	    (!is_phase && filmed->call.call != CRIT_CONSTRUCT_PARALLEL))
+		return 0;
+	return take_bound(filming, thread, time_ns, &end);
 }
 
 /* A worker's barrier at the end of a region has the region's place, as the primary thread's has. */
@@ -272,11 +294,17 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	const uint64_t instance =
 		span->call == CRIT_CONSTRUCT_PARALLEL ? CRIT_INSTANCE_NUMBER(span->arg) : 0;
 	struct crit_open_span open;
-	int rc = end_other(filming, thread, time_ns, instance);
+	int rc;
 
 	(void)total_cmetric_ns;
+	filmed->region = span->region;
+	filmed->is_around = crit_filmed_is_region(span);
+	rc = end_other(filming, thread, time_ns, instance);
 	if (!rc && instance)
 		rc = enter_region(filming, thread, time_ns, span);
+	else if (!rc && span->call == CRIT_CONSTRUCT_PHASE)
+		rc = enter_phase(filming, thread, time_ns, span);
+	filmed->is_around = false;
 	open = (struct crit_open_span){ { site_of(filmed, span), span->call },
 					crit_filmed_kind_of(span) };
 	if (rc || (!filmed->depth && open.kind != CRIT_SPAN_WAIT))
@@ -310,10 +338,9 @@ static int go_on(struct crit_filming *filming, uint32_t thread, uint64_t time_ns
 			  &crit_filmed_span(filmed, filmed->wait_depth)->call);
 }
 
-static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct crit_trace_span *span,
-		 const struct crit_trace_sums *sums)
+static int leave_span(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+		      const struct crit_trace_span *span, const struct crit_trace_sums *sums)
 {
-	struct crit_filming *filming = user;
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	enum crit_span_kind kind = CRIT_SPAN_OTHER;
 
@@ -322,13 +349,29 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	if (filmed->depth) {
 		kind = crit_filmed_span(filmed, filmed->depth)->kind;
 		filmed->depth--;
-	} else if (sums && sums->is_idle && !filmed->open && is_worker(span)) {
+	} else if (sums && sums->is_idle && !filmed->open && crit_filmed_is_worker(span)) {
 		return begin_wait(filming, thread, time_ns, CRIT_OPEN_IDLE,
 				  &(struct crit_code_call){ 0, CRIT_CODE_IDLE });
+	} else if (crit_filmed_is_region(span) && span->call != CRIT_CONSTRUCT_TASK) {
+		return leave_region(filming, thread, time_ns, span);
 	}
 	if (filmed->open == CRIT_OPEN_CALL && filmed->depth < filmed->wait_depth)
 		return end_wait(filming, thread, time_ns);
 	return kind == CRIT_SPAN_TASK && !filmed->open ? go_on(filming, thread, time_ns) : 0;
+}
+
+static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct crit_trace_span *span,
+		 const struct crit_trace_sums *sums)
+{
+	struct crit_filming *filming = user;
+	struct crit_filmed_thread *filmed = &filming->threads[thread];
+	int rc;
+
+	filmed->region = span->region;
+	filmed->is_around = false;
+	rc = leave_span(filming, thread, time_ns, span, sums);
+	filmed->is_around = crit_filmed_is_region(span);
+	return rc;
 }
 
 static int change_cpu(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
@@ -436,7 +479,6 @@ int crit_filming_create(const struct crit_filming_options *options,
 	return 0;
 }
 
-/* What is only needed while edges may be told. */
 static void forget_threads(struct crit_filming *filming)
 {
 	for (size_t i = 0; filming->threads && i < filming->thread_count; i++) {
@@ -496,36 +538,6 @@ static uint32_t last_thread(const struct crit_filming *filming)
 	return (uint32_t)last;
 }
 
-/* From its end to the window's end a thread is outside, as those nobody knows always are. */
-static int put_ends(struct crit_filming *filming)
-{
-	int rc = filming->failed;
-
-	for (uint32_t i = 0; i < filming->thread_count && !rc; i++)
-		rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, i,
-				      CRIT_CODE_OUTSIDE);
-	for (uint32_t i = 0; i < CRIT_FILM_SYSTEM_CALLS && !rc; i++) {
-		if (filming->nobody_buckets[i])
-			rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns,
-					      CRIT_FILM_NOBODY + i, filming->nobody_buckets[i]);
-	}
-	if (!rc)
-		rc = crit_filming_end_locks(filming);
-	if (!rc)
-		rc = crit_filming_put_sizes(filming);
-	return rc ? rc : crit_film_finish(filming->film, &filming->err);
-}
-
-const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming)
-{
-	return filming->keys.rows;
-}
-
-const struct crit_filmed_samples *crit_filming_samples(const struct crit_filming *filming)
-{
-	return &filming->samples;
-}
-
 int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,
 		      struct crit_err *err)
 {
@@ -549,7 +561,7 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 				    "lost its begin; CRIT_LEVEL=trace has them");
 	if (last == filming->thread_count)
 		return crit_err_set(err, -ENODATA, "nothing was recorded of any thread");
-	rc = put_ends(filming);
+	rc = crit_filming_put_ends(filming);
 	forget_threads(filming);
 	if (rc)
 		return crit_err_set(err, rc, "%s", filming->err.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the edges of a replay to what ends the waits of a film, and to what they need.
+// From the edges of a replay to what ends the waits of a film, and to what they need; and its end.
 #include "analysis/waits/filming.h"
 
 #include <errno.h>
@@ -81,7 +81,8 @@ uint64_t crit_send_sizes_smallest(const struct crit_send_sizes *sizes)
 	return sizes->count ? sizes->waited[0] : UINT64_MAX;
 }
 
-int crit_filming_put_sizes(struct crit_filming *filming)
+/* Tells the film from which size on sends wait. */
+static int put_sizes(struct crit_filming *filming)
 {
 	int rc = 0;
 
@@ -358,7 +359,8 @@ static int follow_lock(void *user, const struct crit_event *event)
 	return rc ? rc : put_steps(filming, &steps, edge->end_ns, object_of(edge));
 }
 
-int crit_filming_end_locks(struct crit_filming *filming)
+/* Who has locks at the window's end. */
+static int end_locks(struct crit_filming *filming)
 {
 	int rc = 0;
 
@@ -376,6 +378,26 @@ int crit_filming_end_locks(struct crit_filming *filming)
 					      holder->bucket);
 	}
 	return rc;
+}
+
+/* From its end to the window's end a thread is outside, as those nobody knows always are. */
+int crit_filming_put_ends(struct crit_filming *filming)
+{
+	int rc = filming->failed;
+
+	for (uint32_t i = 0; i < filming->thread_count && !rc; i++)
+		rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, i,
+				      CRIT_CODE_OUTSIDE);
+	for (uint32_t i = 0; i < CRIT_FILM_SYSTEM_CALLS && !rc; i++) {
+		if (filming->nobody_buckets[i])
+			rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns,
+					      CRIT_FILM_NOBODY + i, filming->nobody_buckets[i]);
+	}
+	if (!rc)
+		rc = end_locks(filming);
+	if (!rc)
+		rc = put_sizes(filming);
+	return rc ? rc : crit_film_finish(filming->film, &filming->err);
 }
 
 struct crit_listener crit_filming_listener(struct crit_filming *filming)
@@ -405,4 +427,14 @@ struct crit_listener crit_filming_listener(struct crit_filming *filming)
 struct crit_filming_counts crit_filming_counts(const struct crit_filming *filming)
 {
 	return filming->counts;
+}
+
+const struct crit_code_key *crit_filming_keys(const struct crit_filming *filming)
+{
+	return filming->keys.rows;
+}
+
+const struct crit_filmed_samples *crit_filming_samples(const struct crit_filming *filming)
+{
+	return &filming->samples;
 }

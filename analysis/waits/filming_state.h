@@ -72,8 +72,8 @@ int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32
 void crit_filming_count_free(struct crit_filming *filming, struct crit_known_wait *wait,
 			     enum crit_free_order why);
 
-/* Who has locks at the window's end. */
-int crit_filming_end_locks(struct crit_filming *filming);
+/* Ends the film.  Errors: those of the film. */
+int crit_filming_put_ends(struct crit_filming *filming);
 
 /* When the thread acted that did so at a time: one that waits has acted before. */
 uint64_t crit_filming_act_of(struct crit_filming *filming, uint32_t cause, uint64_t time_ns);
@@ -86,8 +86,5 @@ void crit_send_sizes_pass(struct crit_send_sizes *sizes, uint64_t bytes);
 
 /* UINT64_MAX: none is known to wait. */
 uint64_t crit_send_sizes_smallest(const struct crit_send_sizes *sizes);
-
-/* Tells the film from which size on sends wait, at its end. */
-int crit_filming_put_sizes(struct crit_filming *filming);
 
 #endif

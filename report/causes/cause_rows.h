@@ -30,6 +30,7 @@ struct crit_cause_row {
 	struct crit_source_location before, after; /* of the calls */
 	uint16_t before_call, after_call; /* 0: the begin, the end */
 	bool is_call; /* it is in the call before */
+	bool is_region; /* it is all code in the region `before`, its call 0: outside of all */
 	bool is_function; /* it is the code of the function that `before` lies in, by samples */
 	bool is_cpu; /* it wanted a CPU and had none, wherever it was */
 	bool is_blocked; /* of code: it was blocked there, by nobody of the run */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "core/base/call.h"
 
 int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *right)
 {
@@ -18,11 +19,14 @@ int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *r
 	return order ? order : crit_by_number(left->is_name, right->is_name);
 }
 
+/* Phases have a name and no place. */
 static int compare_call(uint16_t left_call, const struct crit_source_location *left,
 			uint16_t right_call, const struct crit_source_location *right)
 {
 	int order = crit_by_number(left_call, right_call);
 
+	if (!order && crit_cause_is_phase(left_call))
+		return strcmp(left->function, right->function);
 	return order ? order : crit_source_location_compare(left, right);
 }
 
@@ -36,6 +40,8 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 		order = crit_by_number(left->is_blocked, right->is_blocked);
 	if (!order)
 		order = crit_by_number(left->is_call, right->is_call);
+	if (!order)
+		order = crit_by_number(left->is_region, right->is_region);
 	if (!order)
 		order = crit_by_number(left->is_function, right->is_function);
 	if (!order && left->is_function)
@@ -121,13 +127,48 @@ struct crit_who crit_cause_lock_of(const struct crit_results *results,
 	return who;
 }
 
-static void find_call(struct crit_symbols *symbols, const struct crit_thread_row *thread,
-		      const struct crit_code_call *call, uint16_t *ret_call,
-		      struct crit_source_location *ret_place)
+/* As the rows are sorted. */
+static int compare_region(const void *key, const void *row)
 {
+	const struct crit_region_row *left = key, *right = row;
+	int order = (left->rank_row > right->rank_row) - (left->rank_row < right->rank_row);
+
+	if (!order)
+		order = crit_by_number(left->node, right->node);
+	if (!order)
+		order = crit_by_number(left->pid, right->pid);
+	return order ? order : crit_by_number(left->number, right->number);
+}
+
+/* NULL: there is none of that number. */
+static const struct crit_region_row *
+region_of(const struct crit_results *results, const struct crit_thread_row *thread, uint64_t number)
+{
+	const struct crit_region_row key = { .rank_row = thread->rank_row,
+					     .node = thread->node,
+					     .pid = thread->pid,
+					     .number = (uint32_t)number };
+
+	return results->regions.row_count
+		       ? bsearch(&key, results->regions.rows, results->regions.row_count,
+				 sizeof(key), compare_region)
+		       : NULL;
+}
+
+static void find_call(const struct crit_results *results, struct crit_symbols *symbols,
+		      const struct crit_thread_row *thread, const struct crit_code_call *call,
+		      uint16_t *ret_call, struct crit_source_location *ret_place)
+{
+	const struct crit_region_row *phase;
+
 	*ret_call = call->call;
 	if (call->call == CRIT_CODE_LOCK)
 		return; /* all are one place */
+	if (crit_cause_is_phase(call->call)) {
+		phase = region_of(results, thread, call->site);
+		ret_place->function = phase ? phase->name : "";
+		return;
+	}
 	ret_place->offset = call->site;
 	if (symbols && call->site && call->call != CRIT_CODE_BLOCKED)
 		crit_symbols_find(symbols, thread->node, thread->pid, call->site, ret_place);
@@ -139,8 +180,25 @@ void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_ke
 	const struct crit_thread_row *thread = &results->threads[key->thread];
 
 	row->is_call = key->is_call;
-	find_call(symbols, thread, &key->before, &row->before_call, &row->before);
-	find_call(symbols, thread, &key->after, &row->after_call, &row->after);
+	find_call(results, symbols, thread, &key->before, &row->before_call, &row->before);
+	find_call(results, symbols, thread, &key->after, &row->after_call, &row->after);
+}
+
+void crit_cause_find_region(struct crit_cause_row *row, const struct crit_code_key *key,
+			    const struct crit_results *results, struct crit_symbols *symbols)
+{
+	const struct crit_thread_row *thread = &results->threads[key->thread];
+	const struct crit_region_row *region = region_of(results, thread, key->region);
+	struct crit_code_call call = { 0 };
+
+	if (region && key->is_around)
+		region = region->parent < 0 ? NULL : &results->regions.rows[region->parent];
+	if (region) {
+		call.call = (uint16_t)region->call;
+		call.site = call.call == CRIT_CONSTRUCT_PHASE ? region->number : region->site;
+	}
+	row->is_region = true;
+	find_call(results, symbols, thread, &call, &row->before_call, &row->before);
 }
 
 bool crit_cause_find_function(struct crit_cause_row *row, uint64_t address,

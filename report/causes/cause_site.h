@@ -5,6 +5,7 @@
 
 #include "analysis/schema/results.h"
 #include "analysis/waits/code_keys.h"
+#include "core/base/call.h"
 #include "report/causes/cause_rows.h"
 
 /* The thread's rank; is_thread, and where it has none: the thread. */
@@ -26,12 +27,22 @@ struct crit_who crit_cause_lock_of(const struct crit_results *results,
 void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_key *key,
 			   const struct crit_results *results, struct crit_symbols *symbols);
 
+/* Makes the row one of the region that the code of a key is in.  Range: as above. */
+void crit_cause_find_region(struct crit_cause_row *row, const struct crit_code_key *key,
+			    const struct crit_results *results, struct crit_symbols *symbols);
+
 /*
  * Makes the row one of the function with code of its own at a sampled address of a thread.  False:
  * none is known there.
  */
 bool crit_cause_find_function(struct crit_cause_row *row, uint64_t address,
 			      const struct crit_thread_row *thread, struct crit_symbols *symbols);
+
+/* Is such a call of a key the begin or end of a phase, whose name is its place's function? */
+static inline bool crit_cause_is_phase(uint16_t call)
+{
+	return call == CRIT_CONSTRUCT_PHASE || call == CRIT_CODE_PHASE_END;
+}
 
 /* Orders, as qsort has it; places without regard to who. */
 int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *right);

@@ -225,7 +225,8 @@ static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
 					const struct crit_cause_input *input, enum crit_cause_by by,
 					size_t *ret_count)
 {
-	const bool has_places = by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE;
+	const bool has_places = by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE ||
+				by == CRIT_CAUSE_BY_REGION;
 	const struct crit_costs *costs = input->costs;
 	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
 	const size_t row_count = ROW_KINDS * (costs->bucket_count + 1);
@@ -247,7 +248,9 @@ static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
 			add_excess(row, input->excess, bucket, key);
 		if (!row->cost && !row->path_ns && row->delay_ns <= 0)
 			continue; /* they tell nothing */
-		if (row->has_place)
+		if (row->has_place && by == CRIT_CAUSE_BY_REGION)
+			crit_cause_find_region(row, key, input->results, input->symbols);
+		else if (row->has_place)
 			crit_cause_find_place(row, key, input->results, input->symbols);
 		count++;
 	}
@@ -282,7 +285,8 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_cause_inp
 static int fill_pairs(struct crit_cause_table *table, const struct crit_code_key *keys,
 		      const struct crit_results *results, enum crit_cause_by by)
 {
-	const enum crit_cause_by unit = by == CRIT_CAUSE_BY_SITE ? CRIT_CAUSE_BY_RANK : by;
+	const bool is_by_code = by == CRIT_CAUSE_BY_SITE || by == CRIT_CAUSE_BY_REGION;
+	const enum crit_cause_by unit = is_by_code ? CRIT_CAUSE_BY_RANK : by;
 	struct crit_waiter_row *all = calloc(table->costs->edge_count + 1, sizeof(*all));
 
 	if (!all)
@@ -346,7 +350,7 @@ enum crit_cause_by crit_cause_by_parse(const char *word)
 	static const char *const words[CRIT_CAUSE_BY_COUNT] = {
 		[CRIT_CAUSE_BY_PLACE] = "place",   [CRIT_CAUSE_BY_RANK] = "rank",
 		[CRIT_CAUSE_BY_THREAD] = "thread", [CRIT_CAUSE_BY_NAME] = "name",
-		[CRIT_CAUSE_BY_SITE] = "site",
+		[CRIT_CAUSE_BY_REGION] = "region", [CRIT_CAUSE_BY_SITE] = "site",
 	};
 	int by = 0;
 

@@ -15,6 +15,7 @@ enum crit_cause_by {
 	CRIT_CAUSE_BY_RANK, /* or thread without ranks */
 	CRIT_CAUSE_BY_THREAD,
 	CRIT_CAUSE_BY_NAME, /* of all threads of a name */
+	CRIT_CAUSE_BY_REGION, /* of each rank, or of each thread without ranks */
 	CRIT_CAUSE_BY_SITE, /* of all ranks together */
 	CRIT_CAUSE_BY_COUNT
 };
@@ -34,7 +35,7 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *
 						 enum crit_cause_by by);
 void crit_cause_table_destroy(struct crit_cause_table *table);
 
-/* "place", "rank", "thread", "name", "site"; CRIT_CAUSE_BY_COUNT: no such word. */
+/* "place", "rank", "thread", "name", "region", "site"; CRIT_CAUSE_BY_COUNT: no such word. */
 enum crit_cause_by crit_cause_by_parse(const char *word);
 
 #endif

@@ -3,11 +3,13 @@
 #include "report/causes/cause_words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/symbols/system_calls.h"
 #include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
+#include "report/causes/cause_site.h"
 #include "report/tables/labels.h"
 #include "report/tables/location_fit.h"
 
@@ -47,7 +49,7 @@ const char *crit_cause_who(const struct crit_results *results, const struct crit
 static const char *call_text(uint16_t call, const struct crit_source_location *place,
 			     char text[CALL_BYTES])
 {
-	char where[CALL_BYTES - 48];
+	char where[CALL_BYTES - 48], inner[CALL_BYTES];
 
 	if (call == CRIT_CODE_BLOCKED) {
 		const char *name = crit_system_call_name((int)place->offset - 1);
@@ -60,6 +62,16 @@ static const char *call_text(uint16_t call, const struct crit_source_location *p
 		return "idle time of OpenMP";
 	if (call == CRIT_CODE_LOCK)
 		return "the handover of a lock";
+	if (crit_cause_is_phase(call)) {
+		(void)snprintf(text, CALL_BYTES, "%sphase %s",
+			       call == CRIT_CODE_PHASE_END ? "the end of " : "", place->function);
+		return text;
+	}
+	if (call == CRIT_CODE_REGION_END) {
+		(void)snprintf(text, CALL_BYTES, "the end of %s",
+			       call_text(CRIT_CONSTRUCT_PARALLEL, place, inner));
+		return text;
+	}
 	if (!place->offset && !place->module)
 		return crit_call_name(call);
 	(void)snprintf(text, CALL_BYTES, "%.40s %s", crit_call_name(call),
@@ -84,6 +96,16 @@ static void write_function(const struct crit_source_location *place,
 static bool is_same_call(const struct crit_cause_row *row)
 {
 	return row->before_call == row->after_call &&
+	       crit_source_location_compare(&row->before, &row->after) == 0;
+}
+
+/* From the begin of a phase, or a parallel region, to its end. */
+static bool is_whole(const struct crit_cause_row *row)
+{
+	if (row->before_call == CRIT_CONSTRUCT_PHASE && row->after_call == CRIT_CODE_PHASE_END)
+		return strcmp(row->before.function, row->after.function) == 0;
+	return row->before_call == CRIT_CONSTRUCT_PARALLEL &&
+	       row->after_call == CRIT_CODE_REGION_END &&
 	       crit_source_location_compare(&row->before, &row->after) == 0;
 }
 
@@ -123,10 +145,20 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 		write_function(&row->before, text);
 		return text;
 	}
+	if (row->is_region && !row->before_call)
+		return "outside all regions";
+	if (row->is_region) {
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s",
+			       call_text(row->before_call, &row->before, before));
+		return text;
+	}
 	if (!row->before_call && !row->after_call)
 		return "from its begin to its end";
 	if (row->is_call)
 		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s",
+			       call_text(row->before_call, &row->before, before));
+	else if (is_whole(row))
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from begin to end of %s",
 			       call_text(row->before_call, &row->before, before));
 	else if (!row->before_call)
 		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from its begin to %s",

@@ -24,17 +24,27 @@ static size_t count_units(const struct crit_fix_input *input, const struct crit_
 	return input->results->rank_count ? input->results->rank_count : count;
 }
 
-/* The most parts that one unit has of a site. */
-static size_t most_parts(const struct crit_fix_part *parts, size_t count)
+/*
+ * The most threads of one unit that have a site; seen: of each thread the number of the last site
+ * it was counted for, from 1.
+ */
+static size_t most_threads(const struct crit_fix_input *input, const struct crit_fix_sites *sites,
+			   uint32_t number, uint32_t *seen)
 {
-	size_t most = 0;
+	const struct crit_fix_site *site = &sites->rows[number - 1];
+	const struct crit_fix_part *part = &sites->parts[site->first_part], *first = part;
+	size_t most = 0, threads = 0;
 
-	for (size_t from = 0, to; from < count; from = to) {
-		for (to = from; to < count && !crit_cause_compare_who(&parts[from].place.who,
-								      &parts[to].place.who);)
-			to++;
-		if (to - from > most)
-			most = to - from;
+	for (size_t i = 0; i < site->part_count; i++, part++) {
+		const uint32_t thread = input->keys[part->bucket].thread;
+
+		if (crit_cause_compare_who(&first->place.who, &part->place.who)) {
+			first = part;
+			threads = 0;
+		}
+		threads += seen[thread] != number;
+		seen[thread] = number;
+		most = threads > most ? threads : most;
 	}
 	return most;
 }
@@ -44,12 +54,12 @@ static uint64_t path_of(const struct crit_fix_input *input, const struct crit_fi
 	return input->costs->buckets[part->bucket].path_ns[CRIT_PART_SELF];
 }
 
+/* do_count: how many threads could have done what is in the site. */
 static void find_path_excess(const struct crit_fix_input *input, const struct crit_fix_sites *sites,
-			     const struct crit_fix_site *site, size_t unit_count, double *path_ns)
+			     const struct crit_fix_site *site, size_t do_count, double *path_ns)
 {
 	const struct crit_fix_part *parts = &sites->parts[site->first_part];
-	const double mean_ns =
-		site->ns / (double)(unit_count * most_parts(parts, site->part_count));
+	const double mean_ns = site->ns / (double)do_count;
 	double sum_ns = 0;
 
 	for (size_t i = 0; i < site->part_count; i++)
@@ -93,10 +103,22 @@ static int find_delays(const struct crit_fix_input *input, const struct crit_fix
 	return rc;
 }
 
+static int find_paths_excess(const struct crit_fix_input *input, const struct crit_fix_sites *sites,
+			     double *path_ns)
+{
+	const size_t unit_count = count_units(input, sites);
+	uint32_t *seen = calloc(input->results->thread_count + 1, sizeof(*seen));
+
+	for (uint32_t i = 0; seen && i < sites->count && unit_count; i++)
+		find_path_excess(input, sites, &sites->rows[i],
+				 unit_count * most_threads(input, sites, i + 1, seen), path_ns);
+	free(seen);
+	return seen ? 0 : -ENOMEM;
+}
+
 int crit_code_excess_make(const struct crit_fix_input *input, struct crit_code_excess *ret_excess)
 {
 	struct crit_fix_sites sites;
-	size_t unit_count;
 	int rc = crit_fix_sites_make_calls(input, &sites);
 
 	*ret_excess = (struct crit_code_excess){
@@ -104,13 +126,10 @@ int crit_code_excess_make(const struct crit_fix_input *input, struct crit_code_e
 	};
 	if (!rc && !ret_excess->path_ns)
 		rc = -ENOMEM;
-	if (!rc) {
-		unit_count = count_units(input, &sites);
-		for (size_t i = 0; i < sites.count && unit_count; i++)
-			find_path_excess(input, &sites, &sites.rows[i], unit_count,
-					 ret_excess->path_ns);
+	if (!rc)
+		rc = find_paths_excess(input, &sites, ret_excess->path_ns);
+	if (!rc)
 		rc = find_delays(input, &sites, &ret_excess->delays);
-	}
 	crit_fix_sites_fini(&sites);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
+#include "report/causes/cause_site.h"
 #include "report/causes/cause_words.h"
 #include "report/causes/fix_words.h"
 #include "report/findings/omp_runtime.h"
@@ -116,6 +117,10 @@ static const char *cause_call_name(uint16_t call)
 		return "omp idle";
 	case CRIT_CODE_LOCK:
 		return "lock handover";
+	case CRIT_CODE_PHASE_END:
+		return "end of phase";
+	case CRIT_CODE_REGION_END:
+		return "end of omp parallel";
 	default:
 		return crit_call_name(call);
 	}
@@ -124,6 +129,7 @@ static const char *cause_call_name(uint16_t call)
 static json_t *cause_call_of(uint16_t call, const struct crit_source_location *place)
 {
 	const bool is_block = call == CRIT_CODE_BLOCKED;
+	const bool has_place = !is_block && !crit_cause_is_phase(call);
 	json_t *row = json_object();
 
 	(void)json_object_set_new(row, "call", json_string(cause_call_name(call)));
@@ -135,8 +141,8 @@ static json_t *cause_call_of(uint16_t call, const struct crit_source_location *p
 	(void)json_object_set_new(row, "line",
 				  place->line ? json_integer(place->line) : json_null());
 	(void)json_object_set_new(row, "module", text_or_null(place->module));
-	(void)json_object_set_new(row, "offset",
-				  is_block ? json_null() : json_integer((json_int_t)place->offset));
+	(void)json_object_set_new(
+		row, "offset", has_place ? json_integer((json_int_t)place->offset) : json_null());
 	return row;
 }
 

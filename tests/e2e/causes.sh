@@ -217,6 +217,45 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 
+# The user's phases, without a call between them: rank 0 is in the second one while the other waits, and late from the
+# first one, 20 ms against 10.
+for flavour in "${flavours[@]}"; do
+	name=phases-$flavour
+	launch "$name" run "$flavour" 2 two_phases 30 20 25 10 25 0 phases
+	waits --json --by=region
+	whole $? "$name"
+	said=$(ask 'sorted({c["before"]["function"] if c["before"] else "" for c in r["causes"]
+		if c["kind"] == "region" and c["rank"] == 0})' "$trial/waits")
+	[ "$said" = "['', 'assemble', 'solve']" ]
+	point "$name: rank 0 is in two phases, and outside" $? "$said"
+	said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["kind"] == "region" and c["rank"] == 0 and
+		c["before"] and c["before"]["function"] == "solve"))' "$trial/waits")
+	within "$name: share of the second phase, per cent" "$said" 85 100
+	said=$(ask 'round(1e3 * sum(c["delay_s"] for c in r["causes"] if c["kind"] == "region" and c["rank"] == 0 and
+		c["before"] and c["before"]["function"] == "assemble"))' "$trial/waits")
+	within "$name: delay of the first one, in ms: 30 times 5" "$said" 135 165
+	waits --by=region
+	grep -q 'rank 0: in phase solve$' "$trial/waits" && grep -q 'rank 0: in phase assemble$' "$trial/waits"
+	point "$name: in words" $? "$(grep -m 1 '%' "$trial/waits")"
+	waits
+	grep -q 'rank 0: from begin to end of phase assemble$' "$trial/waits" &&
+		grep -q 'rank 0: between the end of phase solve and MPI_Barrier' "$trial/waits"
+	point "$name: phases bound code" $? "$(grep -m 1 '%' "$trial/waits")"
+done
+
+# Two threads of a rank, of which one works twice as long.
+for flavour in "${flavours[@]}"; do
+	trial_has "hybrid_steps-gnu.$flavour" "gnu's OpenMP" || continue
+	name=regions-$flavour
+	launch "$name" run "$flavour" 1 hybrid_steps-gnu -n 10 -t 2 -m 10:20
+	waits --json --by=region
+	whole $? "$name"
+	said=$(ask '(lambda rows: round(100 * sum(c["cost_s"] for c in rows if c["before"] and
+		c["before"]["call"] == "omp parallel" and c["before"]["function"] == "run_steps") /
+		sum(c["cost_s"] for c in rows)))([c for c in r["causes"] if c["kind"] == "region"])' "$trial/waits")
+	within "$name: share of the parallel region in what is done with a CPU, per cent" "$said" 85 100
+done
+
 # Where the late rank is blocked while the others wait, that is told, and where.
 for flavour in "${flavours[@]}"; do
 	launch "blocked-$flavour" run "$flavour" 2 two_phases 20 10 10 5 5 20
