@@ -268,7 +268,7 @@ int crit_command_report(int argc, char **argv)
 	crit_recording_set_gate(set, options.active_max);
 	if (options.format == FORMAT_TEXT || options.format == FORMAT_JSON ||
 	    options.format == FORMAT_SUMMARY || options.output)
-		crit_recording_set_film(set);
+		crit_recording_set_film(set, CRIT_FILM_REPORT);
 	is_live = crit_finish_lock_wait(crit_recording_set_directory(set),
 					(int)env.finish_s * 1000) == -ETIMEDOUT;
 	if (is_live)

@@ -145,7 +145,7 @@ int crit_command_waits(int argc, char **argv)
 {
 	struct options options = { .rows_max = ROWS_MAX };
 	const struct crit_shown_waits shown = {
-		.command = syntax.command, .has_needs = true, .show = show, .user = &options
+		.command = syntax.command, .film = CRIT_FILM_EXCESS, .show = show, .user = &options
 	};
 	const int code = crit_syntax_read(&syntax, argc, argv, &options);
 

@@ -214,9 +214,9 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 int crit_command_what_if(int argc, char **argv)
 {
 	struct changes options = { 0 };
-	struct crit_shown_waits shown = {
-		.command = syntax.command, .has_needs = true, .show = show, .user = &options
-	};
+	struct crit_shown_waits shown = { .command = syntax.command,
+					  .show = show,
+					  .user = &options };
 	const int code = crit_syntax_read(&syntax, argc, argv, &options);
 
 	if (code != CRIT_SYNTAX_GO_ON)
@@ -224,7 +224,8 @@ int crit_command_what_if(int argc, char **argv)
 	if (optind == argc)
 		return crit_syntax_refuse(&syntax, "give a recording,",
 					  "as crit run leaves one in crit-<program>-...");
-	shown.has_fixes = !crit_fix_is_asked(&options.all);
-	shown.has_states = options.all.cpus || options.all.do_waiters_block;
+	shown.film = !crit_fix_is_asked(&options.all)                   ? CRIT_FILM_FIXES
+		     : options.all.cpus || options.all.do_waiters_block ? CRIT_FILM_STATES
+									: CRIT_FILM_NEEDS;
 	return crit_shown_waits_run(&shown, argv + optind, (size_t)(argc - optind));
 }

@@ -53,7 +53,7 @@ static bool show_wide(const struct findings *found, int columns)
 	struct crit_summary summary;
 	bool is_shown = false;
 
-	crit_recording_set_film(set); /* as what it shows is */
+	crit_recording_set_film(set, CRIT_FILM_REPORT); /* as what it shows is */
 	if (set && crit_recording_set_add(set, found->here, NULL) == 0 &&
 	    crit_recording_set_bytes(set) <= WIDE_BYTES_MAX &&
 	    crit_recording_set_analyse(set, crit_supervise_rule(), false, NULL, &analysis, NULL) ==

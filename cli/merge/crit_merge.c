@@ -112,7 +112,7 @@ static void write_waits(struct crit_recording_set *set, const struct merge_optio
 {
 	struct crit_analysis *analysis = NULL;
 
-	crit_recording_set_film(set);
+	crit_recording_set_film(set, CRIT_FILM_REPORT);
 	if (!crit_recording_set_analyse(set, options->rule, false, transport, &analysis, NULL) &&
 	    analysis)
 		(void)write_report(set, is_live, analysis, options->output);
@@ -163,7 +163,7 @@ static int merge(struct crit_recording_set *set, const struct merge_options *opt
 	if (rc)
 		return refuse(directory, &err, rc);
 	if (is_small)
-		crit_recording_set_film(set);
+		crit_recording_set_film(set, CRIT_FILM_REPORT);
 	rc = merge_report(set, options, transport, is_live, &code);
 	if (rc)
 		return rc;

@@ -63,7 +63,7 @@ static int begin_waits(struct crit_recording_set *set, const struct crit_archive
 		       struct crit_run_waits **ret_waits, struct crit_err *err)
 {
 	if (options->has_waits)
-		crit_recording_set_film_waits(set);
+		crit_recording_set_film(set, CRIT_FILM_WAITS);
 	else if (!options->ret_analysis || options->transport || options->has_all)
 		return 0;
 	*ret_waits = crit_recording_set_begin_waits(set, err);

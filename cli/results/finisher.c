@@ -94,7 +94,7 @@ static int write_results(struct crit_finisher *finisher, bool is_live)
 
 	finisher->is_filmed = is_small(finisher);
 	if (!rc && finisher->is_filmed)
-		crit_recording_set_film(finisher->set);
+		crit_recording_set_film(finisher->set, CRIT_FILM_REPORT);
 	if (!rc)
 		rc = crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL,
 						&analysis, &err);
@@ -139,7 +139,7 @@ static void add_waits(struct crit_finisher *finisher)
 	finisher->state->phase = CRIT_FINISHER_PLAYING;
 	crit_finish_lock_mark_reported(finisher->lock_fd);
 	step_back();
-	crit_recording_set_film(finisher->set);
+	crit_recording_set_film(finisher->set, CRIT_FILM_REPORT);
 	if (!crit_recording_set_analyse(finisher->set, finisher->rule, false, NULL, &analysis,
 					NULL))
 		put_waits(finisher, analysis);
@@ -161,7 +161,7 @@ static void write_trace(struct crit_finisher *finisher)
 	finisher->state->phase = CRIT_FINISHER_EXPORTING;
 	crit_finish_lock_mark_reported(finisher->lock_fd);
 	step_back();
-	crit_recording_set_film(finisher->set);
+	crit_recording_set_film(finisher->set, CRIT_FILM_REPORT);
 	rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
 	log_no_trace(finisher, rc, &err);
 	if (analysis)
@@ -183,7 +183,7 @@ static int write_both(struct crit_finisher *finisher)
 
 	finisher->state->phase = CRIT_FINISHER_REPLAYING_ONCE;
 	step_back();
-	crit_recording_set_film(finisher->set);
+	crit_recording_set_film(finisher->set, CRIT_FILM_REPORT);
 	if (!rc)
 		rc = crit_archive_write(finisher->set, HERE, &options, &result, &err);
 	finisher->is_filmed = true;

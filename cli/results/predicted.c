@@ -30,7 +30,7 @@ static int open_side(struct side *side, const char *path, struct crit_err *err)
 
 	side->set = crit_recording_set_create(NULL);
 	rc = crit_recording_set_add(side->set, path, err);
-	crit_recording_set_film_needs(side->set);
+	crit_recording_set_film(side->set, CRIT_FILM_NEEDS);
 	if (!rc)
 		rc = crit_recording_set_analyse(side->set, CRIT_ACTIVE_DEFAULT,
 						isatty(STDERR_FILENO), NULL, &side->analysis, err);

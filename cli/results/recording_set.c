@@ -35,7 +35,8 @@ struct crit_recording_set {
 	struct crit_symbols *symbols; /* of the same; NULL: not asked for so far */
 	struct crit_elf_reader *reader; /* of names; made by the first need, or given before */
 	uint32_t active_max; /* of analyses */
-	bool is_filmed, has_needs, has_states, has_fixes; /* likewise */
+	bool is_filmed; /* likewise */
+	unsigned int film_wishes; /* bits of enum crit_film_wish */
 	struct crit_err no_waits; /* why they could not be */
 };
 
@@ -224,8 +225,14 @@ int crit_recording_set_symbols(struct crit_recording_set *set, struct crit_symbo
 	return rc;
 }
 
+/* All bits of a wish. */
+static bool is_wished(const struct crit_recording_set *set, enum crit_film_wish wish)
+{
+	return (set->film_wishes & wish) == wish;
+}
+
 /* Plays what was filmed.  Without waits an analysis is whole all the same. */
-static void play_waits(struct crit_analysis *analysis, bool has_needs, bool has_fixes)
+static void play_waits(struct crit_analysis *analysis, bool has_excess, bool has_fixes)
 {
 	const struct crit_fix_wishes none = { 0 };
 	struct crit_run_waits *waits = analysis->waits;
@@ -241,7 +248,7 @@ static void play_waits(struct crit_analysis *analysis, bool has_needs, bool has_
 		analysis->waits = NULL;
 		return;
 	}
-	if (has_needs &&
+	if (has_excess &&
 	    crit_run_waits_compare(waits, analysis->results, analysis->symbols,
 				   &analysis->no_excess) &&
 	    !analysis->no_excess.text[0])
@@ -278,7 +285,7 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 		crit_analysis_destroy(analysis);
 		return rc;
 	}
-	play_waits(analysis, set->has_needs, set->has_fixes);
+	play_waits(analysis, is_wished(set, CRIT_FILM_EXCESS), is_wished(set, CRIT_FILM_FIXES));
 	*ret_analysis = analysis;
 	return 0;
 }
@@ -288,31 +295,12 @@ void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max
 	set->active_max = active_max;
 }
 
-void crit_recording_set_film_waits(struct crit_recording_set *set)
+void crit_recording_set_film(struct crit_recording_set *set, unsigned int wishes)
 {
-	if (set) /* else nothing is analysed */
-		set->is_filmed = true;
-}
-
-void crit_recording_set_film_needs(struct crit_recording_set *set)
-{
-	crit_recording_set_film_waits(set);
-	if (set)
-		set->has_needs = true;
-}
-
-void crit_recording_set_film_states(struct crit_recording_set *set)
-{
-	crit_recording_set_film_needs(set);
-	if (set)
-		set->has_states = true;
-}
-
-void crit_recording_set_film(struct crit_recording_set *set)
-{
-	crit_recording_set_film_needs(set);
-	if (set)
-		set->has_fixes = true;
+	if (!set)
+		return; /* nothing is analysed */
+	set->is_filmed = true;
+	set->film_wishes |= wishes;
 }
 
 struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set,
@@ -322,8 +310,8 @@ struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set 
 
 	set->no_waits.text[0] = '\0';
 	if (set->is_filmed && !set->active_max)
-		waits = crit_run_waits_create(set->directory, set->has_needs, set->has_states,
-					      &set->no_waits);
+		waits = crit_run_waits_create(set->directory, is_wished(set, CRIT_FILM_NEEDS),
+					      is_wished(set, CRIT_FILM_STATES), &set->no_waits);
 	if (!waits && err)
 		*err = set->no_waits;
 	return waits;
@@ -419,6 +407,7 @@ int crit_analysis_summarise(const struct crit_analysis *analysis, bool is_live,
 		.causes = analysis->causes,
 		.wait_graph = analysis->graph.table ? &analysis->graph : NULL,
 		.fixes = crit_analysis_promising(analysis),
+		.no_excess = crit_analysis_no_excess(analysis),
 		.no_causes = analysis->could_have_waits ? analysis->no_waits.text : NULL,
 		.symbols = analysis->symbols,
 		.is_live = is_live,

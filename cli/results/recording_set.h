@@ -61,20 +61,21 @@ void crit_recording_set_gate(struct crit_recording_set *set, uint32_t active_max
 
 #define CRIT_FILMED_BYTES_MAX (4u << 20) /* of sets whose first report tells what waits cost */
 
+enum crit_film_wish { /* bits */
+	CRIT_FILM_WAITS = 0, /* what they cost */
+	CRIT_FILM_NEEDS = 1, /* they can be played with changes */
+	CRIT_FILM_STATES = 2 | CRIT_FILM_NEEDS, /* and on other CPUs */
+	CRIT_FILM_FIXES = 4 | CRIT_FILM_NEEDS, /* tells what would help */
+	CRIT_FILM_EXCESS = 8 | CRIT_FILM_NEEDS, /* compares what the ranks did */
+	CRIT_FILM_REPORT = CRIT_FILM_FIXES | CRIT_FILM_EXCESS
+};
+
 /*
  * Analyses from here on tell what waits cost as well, which takes them up to twice as long: those
  * of all time.  All processes of an analysis are to say so.
+ * wishes: bits of enum crit_film_wish.
  */
-void crit_recording_set_film_waits(struct crit_recording_set *set);
-
-/* Likewise, and can play them with changes. */
-void crit_recording_set_film_needs(struct crit_recording_set *set);
-
-/* Likewise, and on other CPUs. */
-void crit_recording_set_film_states(struct crit_recording_set *set);
-
-/* With changes, and tell what would help. */
-void crit_recording_set_film(struct crit_recording_set *set);
+void crit_recording_set_film(struct crit_recording_set *set, unsigned int wishes);
 
 struct crit_run_waits;
 struct crit_transport;

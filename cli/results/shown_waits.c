@@ -18,14 +18,7 @@ static int play(const struct crit_shown_waits *shown, struct crit_recording_set 
 	const struct crit_run_waits *waits;
 	int rc;
 
-	if (shown->has_fixes)
-		crit_recording_set_film(set);
-	else if (shown->has_states)
-		crit_recording_set_film_states(set);
-	else if (shown->has_needs)
-		crit_recording_set_film_needs(set);
-	else
-		crit_recording_set_film_waits(set);
+	crit_recording_set_film(set, shown->film);
 	rc = crit_recording_set_analyse(set, CRIT_ACTIVE_DEFAULT, isatty(STDERR_FILENO), NULL,
 					&analysis, err);
 	if (rc)

@@ -13,9 +13,7 @@ struct crit_analysis;
 
 struct crit_shown_waits {
 	const char *command; /* as the user calls it, "crit waits" */
-	bool has_needs; /* they are played with changes, too */
-	bool has_states; /* likewise, and on other CPUs */
-	bool has_fixes; /* likewise, and what would help is asked for */
+	unsigned int film; /* bits of enum crit_film_wish */
 	/* known_ns: until where the waits are known.  Yields an exit code, or -errno. */
 	int (*show)(const struct crit_analysis *analysis, uint64_t known_ns, const void *user,
 		    struct crit_err *err);

@@ -393,4 +393,7 @@ void crit_missing_find(struct crit_summary *summary, const struct crit_summary_o
 	if (options->no_causes)
 		crit_summary_add_missing(summary, false, "", "what waits cost: %s",
 					 options->no_causes);
+	if (options->no_excess)
+		crit_summary_add_missing(summary, false, "", "delays, and the path's imbalance: %s",
+					 options->no_excess);
 }

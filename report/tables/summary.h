@@ -34,6 +34,8 @@ struct crit_summary_options {
 	const struct crit_wait_graph *wait_graph; /* of the causes' pairs; may be NULL */
 	const struct crit_fix_table *fixes; /* NULL: nobody knows what would help */
 	const char *no_causes; /* why they could not be; NULL: the recordings do not tell of them */
+	const char
+		*no_excess; /* why ranks could not be compared; NULL: they were, or need not be */
 	struct crit_symbols *symbols; /* NULL: code addresses have no names */
 	const struct crit_region_finder *finder; /* where there are no symbols; may be NULL */
 	bool is_live; /* the recording still grows: no foot is no loss */

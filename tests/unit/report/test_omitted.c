@@ -65,6 +65,20 @@ static void test_order(void)
 	CHECK_INT_EQ(count_said("the nodes' clocks are not known better than that"), 1);
 }
 
+/* What could not be found of waits, which loses no record. */
+static void test_waits(void)
+{
+	const struct crit_summary_options options = { .no_causes = "no disk", .no_excess = "full" };
+
+	results_sample_barriers(&sample);
+	crit_summary_fini(&summary);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
+	CHECK(!summary.is_incomplete);
+	CHECK_INT_EQ(summary.missing_count, 2);
+	CHECK_INT_EQ(count_said("what waits cost: no disk"), 1);
+	CHECK_INT_EQ(count_said("delays, and the path's imbalance: full"), 1);
+}
+
 static void test_ranks(void)
 {
 	results_sample_barriers(&sample);
@@ -161,6 +175,7 @@ int main(void)
 {
 	test_calls();
 	test_order();
+	test_waits();
 	test_ranks();
 	test_worlds();
 	test_before_window();
