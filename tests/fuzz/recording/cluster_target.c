@@ -2,7 +2,7 @@
 // Feeds arbitrary recordings of several nodes to one process and to several, which must agree to
 // the last bit.  Choices: bit 0 leave checksums as they are, bit 1 three analysis processes instead
 // of two, bits 2 and 3 the rule, bits 4 and 5 how many steps a round has, bit 6 the results are
-// written.
+// written, bit 7 analysis process 0 is told of all nodes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "tests/fuzz/recording/written.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/cluster.h"
+#include "tests/lib/order.h"
 
 static void fail(const char *what)
 {
@@ -27,11 +28,23 @@ static void compare(const struct parts *parts, const char *const *paths)
 {
 	static const size_t rounds[] = { 1, 7, 100, 0 };
 	const enum crit_active_rule rule = (enum crit_active_rule)(parts->choice >> 2 & 3);
+	const bool is_gathered = parts->choice & 128;
+	struct crit_test_order orders[2] = { { 0 } };
+	const struct crit_trace_sink sinks[] = { crit_test_order_sink(&orders[0]),
+						 crit_test_order_sink(&orders[1]) };
+	const struct crit_listener listeners[] = { crit_test_order_listener(&orders[0]),
+						   crit_test_order_listener(&orders[1]) };
 	const struct crit_test_crew crew = { .transport = parts->choice & 2 ? 3 : 2,
 					     .round_steps = rounds[parts->choice >> 4 & 3],
 					     .rule = rule,
+					     .sinks = is_gathered ? &sinks[1] : NULL,
+					     .listeners = is_gathered ? &listeners[1] : NULL,
+					     .is_gathered = is_gathered,
 					     .blind = CRIT_NONE };
-	const struct crit_analysis_options options = { .rule = rule };
+	const struct crit_analysis_options options = { .rule = rule,
+						       .trace = is_gathered ? &sinks[0] : NULL,
+						       .listener = is_gathered ? &listeners[0]
+									       : NULL };
 	struct crit_results *alone = NULL, *together = NULL;
 	const char *broken = NULL;
 	struct crit_err err;
@@ -45,6 +58,8 @@ static void compare(const struct parts *parts, const char *const *paths)
 		fail(broken);
 	if (!rc && crit_analysed_digest(alone) != crit_analysed_digest(together))
 		fail("peers yield other results than one process");
+	if (!rc && orders[0].sum != orders[1].sum)
+		fail("process 0 is told otherwise than one process");
 	if (!rc && parts->choice & 64)
 		written_check(alone);
 	crit_results_destroy(alone);
