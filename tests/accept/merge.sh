@@ -73,18 +73,18 @@ synth() {
 }
 
 if [ "${2:-}" = quick ]; then
-	synth many -n 5 -r 3 -t 2 -e 20000 -s 1 -m
-	synth long -n 2 -r 2 -e 100000 -s 2
+	synth many -n 5 -r 3 -t 2 -e 10000 -s 1 -m
+	synth long -n 2 -r 2 -e 100000 -s 1
 else
 	synth many -n 64 -r 16 -e 2000 -s 5 -m
 	synth long -n 8 -r 16 -e 40000 -s 4
 fi
 alike many 0 "$trial/many"
 alike long 0 "$trial/long"
-synth spinning -n 3 -r 2 -t 3 -e 20000 -s 1 -S
+synth spinning -n 3 -r 2 -t 3 -e 10000 -s 1 -S
 alike spinning 0 "$trial/spinning"
 [ "${CRIT_OTF2-}" = 0 ] || read_by "spinning: merged" "$trial/merged" "$trial/merged/report.json"
-synth skewed -n 3 -r 2 -e 100000 -s 1 -m -c 60000
+synth skewed -n 3 -r 2 -e 50000 -s 1 -m -c 60000
 alike skewed 0 "$trial/skewed"
 said=$("$trial_lib/report.py" <("$crit" report --json "$trial/skewed") \
 	'r["messages"]["losses"]["received_before_sent"], [n["clock_shift_s"] != 0 for n in r["nodes"]]')
