@@ -27,11 +27,7 @@ struct crit_pending_event {
 struct sent_row { /* as process 0 sends it; their number is before those of a span */
 	uint64_t time_ns;
 	uint32_t thread;
-	bool is_edge;
-	union {
-		struct crit_trace_message message;
-		struct crit_edge edge;
-	};
+	bool is_edge; /* behind it comes an edge, else a message */
 };
 
 /* A new one.  NULL: out of memory. */
@@ -64,10 +60,13 @@ int crit_pending_add_details(struct crit_pending *pending)
 	return add(pending, PENDING_DETAILS) ? 0 : -ENOMEM;
 }
 
-static int send_row(struct crit_pending *pending, const struct sent_row *row)
+static int send_row(struct crit_pending *pending, const struct sent_row *row, const void *what,
+		    size_t what_bytes)
 {
+	int rc = crit_exchange_buffer_put(pending->answer, row, sizeof(*row));
+
 	pending->answer_count++;
-	return crit_exchange_buffer_put(pending->answer, row, sizeof(*row));
+	return rc ? rc : crit_exchange_buffer_put(pending->answer, what, what_bytes);
 }
 
 /* What is found when all is replayed comes last. */
@@ -77,8 +76,8 @@ static int take_edge(void *user, const struct crit_event *event)
 	struct crit_pending_event *added;
 
 	if (pending->answer)
-		return send_row(pending,
-				&(struct sent_row){ .is_edge = true, .edge = *event->edge });
+		return send_row(pending, &(struct sent_row){ .is_edge = true }, event->edge,
+				sizeof(*event->edge));
 	if (pending->is_over)
 		return crit_gathering_tell_edge(pending->gathering, event->edge);
 	added = add(pending, PENDING_EDGE);
@@ -94,9 +93,8 @@ static int send_message(void *user, uint32_t thread, uint64_t time_ns,
 {
 	struct crit_pending *pending = user;
 	uint32_t node = pending->model->threads[thread].node;
-	int rc = send_row(pending, &(struct sent_row){ .time_ns = time_ns,
-						       .thread = thread,
-						       .message = *message });
+	int rc = send_row(pending, &(struct sent_row){ .time_ns = time_ns, .thread = thread },
+			  message, sizeof(*message));
 
 	if (!rc && crit_transport_owner(pending->transport, node) != pending->transport->rank)
 		rc = crit_emitter_pass_message(pending->emitter, thread, time_ns, message);
@@ -164,9 +162,26 @@ void crit_pending_close_answer(struct crit_pending *pending)
 	pending->answer = NULL;
 }
 
+/* is_told: whether its sink is told of a message.  Edges are told in any case. */
+static int read_row(struct crit_pending *pending, const struct sent_row *row, bool is_told)
+{
+	const struct crit_exchange_buffer *from = &pending->messages;
+	struct crit_trace_message message;
+	struct crit_edge edge;
+
+	if (row->is_edge)
+		return crit_exchange_buffer_take(from, &pending->messages_at, &edge, sizeof(edge))
+			       ? crit_gathering_put_edge(pending->gathering, &edge)
+			       : -EPROTO;
+	if (!crit_exchange_buffer_take(from, &pending->messages_at, &message, sizeof(message)))
+		return -EPROTO;
+	return is_told ? crit_emitter_message(pending->emitter, row->thread, row->time_ns, &message)
+		       : 0;
+}
+
 /*
- * Reads the messages and edges of the next span with details, as process 0 sent them.  Edges are
- * told even if messages are not.
+ * Reads the messages and edges of the next span with details, as process 0 sent them; is_told as
+ * above.
  */
 static int read_details(struct crit_pending *pending, bool is_told)
 {
@@ -182,11 +197,7 @@ static int read_details(struct crit_pending *pending, bool is_told)
 					       sizeof(row)) ||
 		    row.thread >= pending->model->thread_count)
 			return -EPROTO;
-		if (row.is_edge)
-			rc = crit_gathering_put_edge(pending->gathering, &row.edge);
-		else if (is_told)
-			rc = crit_emitter_message(pending->emitter, row.thread, row.time_ns,
-						  &row.message);
+		rc = read_row(pending, &row, is_told);
 	}
 	return rc;
 }

@@ -107,7 +107,8 @@ struct crit_trace_sink {
 	/* Right before it is BLOCKED, if known: the system call; -1: none, or one of 32 bits. */
 	int (*block)(void *user, uint32_t thread, uint64_t time_ns, int system_call);
 
-	/* As many as results->samples.count until end_ns; not where several processes analyse. */
+	/* As many as results->samples.count until end_ns; not where several processes
+	 * analyse and do not gather. */
 	int (*sample)(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_sample *sample);
 
