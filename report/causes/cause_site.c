@@ -20,8 +20,8 @@ int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *r
 }
 
 /* Phases have a name and no place. */
-static int compare_call(uint16_t left_call, const struct crit_source_location *left,
-			uint16_t right_call, const struct crit_source_location *right)
+int crit_cause_compare_call(uint16_t left_call, const struct crit_source_location *left,
+			    uint16_t right_call, const struct crit_source_location *right)
 {
 	int order = crit_by_number(left_call, right_call);
 
@@ -47,11 +47,11 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 	if (!order && left->is_function)
 		return crit_source_function_compare(&left->before, &right->before);
 	if (!order)
-		order = compare_call(left->before_call, &left->before, right->before_call,
-				     &right->before);
+		order = crit_cause_compare_call(left->before_call, &left->before,
+						right->before_call, &right->before);
 	return order ? order
-		     : compare_call(left->after_call, &left->after, right->after_call,
-				    &right->after);
+		     : crit_cause_compare_call(left->after_call, &left->after, right->after_call,
+					       &right->after);
 }
 
 struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,

@@ -46,6 +46,8 @@ static inline bool crit_cause_is_phase(uint16_t call)
 
 /* Orders, as qsort has it; places without regard to who. */
 int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *right);
+int crit_cause_compare_call(uint16_t left_call, const struct crit_source_location *left,
+			    uint16_t right_call, const struct crit_source_location *right);
 int crit_cause_compare_place(const struct crit_cause_row *left, const struct crit_cause_row *right);
 
 #endif

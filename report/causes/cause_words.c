@@ -95,8 +95,8 @@ static void write_function(const struct crit_source_location *place,
 /* A loop of one call. */
 static bool is_same_call(const struct crit_cause_row *row)
 {
-	return row->before_call == row->after_call &&
-	       crit_source_location_compare(&row->before, &row->after) == 0;
+	return crit_cause_compare_call(row->before_call, &row->before, row->after_call,
+				       &row->after) == 0;
 }
 
 /* From the begin of a phase, or a parallel region, to its end. */

@@ -6,6 +6,11 @@
 
 #include "report/pages/hot_text.h"
 #include "analysis/symbols/system_calls.h"
+#include "analysis/waits/code_keys.h"
+#include "core/base/call.h"
+#include "report/causes/cause_rows.h"
+#include "report/causes/cause_site.h"
+#include "report/causes/cause_words.h"
 #include "tests/lib/check.h"
 
 #define MS 1000000ull
@@ -115,10 +120,37 @@ static void check_names(void)
 	CHECK(!crit_system_call_name(30000));
 }
 
+/* Where code lies between phases, whose places are names. */
+static void check_words(uint16_t before, const char *before_phase, uint16_t after,
+			const char *after_phase, const char *words)
+{
+	const struct crit_cause_row row = { .has_place = true,
+					    .before_call = before,
+					    .before.function = before_phase,
+					    .after_call = after,
+					    .after.function = after_phase };
+	char text[CRIT_CAUSE_WHAT_BYTES];
+
+	CHECK_STR_EQ(crit_cause_what(&row, text), words);
+}
+
+static void test_phases(void)
+{
+	const uint16_t begin = CRIT_CONSTRUCT_PHASE, end = CRIT_CODE_PHASE_END;
+
+	check_words(begin, "outer", end, "outer", "from begin to end of phase outer");
+	check_words(begin, "outer", begin, "inner", "between phase outer and phase inner");
+	check_words(end, "inner", end, "outer",
+		    "between the end of phase inner and the end of phase outer");
+	check_words(begin, "outer", begin, "outer", "between phase outer and the next");
+	check_words(begin, "outer", end, "inner", "between phase outer and the end of phase inner");
+}
+
 int main(void)
 {
 	check_told();
 	check_not_told();
 	check_names();
+	test_phases();
 	return check_done();
 }
