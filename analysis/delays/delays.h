@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "analysis/waits/code_keys.h"
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 
 struct crit_delay_options {
 	uint64_t begin_ns; /* of the window */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/schema/edge.h"
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 #include "core/base/array.h"
 #include "core/base/call.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits/backplay.h"
+#include "analysis/waits/backwards/backplay.h"
 #include "analysis/waits/filming_state.h"
 #include "core/base/call.h"
 

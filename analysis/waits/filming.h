@@ -28,8 +28,8 @@
 #include "analysis/schema/event.h"
 #include "analysis/schema/trace.h"
 #include "analysis/waits/code_keys.h"
-#include "analysis/waits/costs.h"
-#include "analysis/waits/film.h"
+#include "analysis/waits/backwards/costs.h"
+#include "analysis/waits/film/film.h"
 #include "analysis/waits/filmed_samples.h"
 #include "analysis/waits/resolved_film.h"
 

@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 
 struct crit_factor {
 	uint32_t numerator, denominator; /* denominator above 0 */

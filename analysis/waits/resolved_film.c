@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits/rewind.h"
+#include "analysis/waits/film/rewind.h"
 
 struct later { /* what is known of a thread from the entries read so far, which are later */
 	uint64_t until_ns;

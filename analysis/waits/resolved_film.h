@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 #include "analysis/waits/forecast.h"
 
 struct crit_resolved_film_options {

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 
 #define CRIT_LOAD_ONE 1000000u /* of a thread that wants a CPU all the time */
 

@@ -79,6 +79,17 @@ void crit_index_remove(struct crit_index *index, const struct crit_probe *probe)
 	index->count--;
 }
 
+void crit_index_forget(struct crit_index *index, uint64_t hash, uint32_t row)
+{
+	struct crit_probe probe;
+	uint32_t found = crit_index_first(index, hash, &probe);
+
+	while (found != CRIT_NONE && found != row)
+		found = crit_index_next(index, &probe);
+	if (found != CRIT_NONE)
+		crit_index_remove(index, &probe);
+}
+
 void crit_index_fini(struct crit_index *index)
 {
 	free(index->cells);

@@ -88,6 +88,9 @@ static inline void crit_index_replace(struct crit_index *index, const struct cri
 /* Removes the row that was found. */
 void crit_index_remove(struct crit_index *index, const struct crit_probe *probe);
 
+/* Removes a row that was put in under that hash, if it is there. */
+void crit_index_forget(struct crit_index *index, uint64_t hash, uint32_t row);
+
 void crit_index_fini(struct crit_index *index);
 
 #endif

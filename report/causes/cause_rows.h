@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "analysis/symbols/symbols.h"
-#include "analysis/waits/costs.h"
+#include "analysis/waits/backwards/costs.h"
 
 #define CRIT_WHO_LOCKS UINT32_MAX
 

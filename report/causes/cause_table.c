@@ -8,7 +8,7 @@
 
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/late_rows.h"

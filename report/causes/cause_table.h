@@ -5,7 +5,7 @@
 
 #include "analysis/schema/results.h"
 #include "analysis/waits/code_keys.h"
-#include "analysis/waits/costs.h"
+#include "analysis/waits/backwards/costs.h"
 #include "report/causes/code_excess.h"
 
 struct crit_symbols;

@@ -9,7 +9,7 @@
 #define CRIT_FIX_SITES_H
 
 #include "analysis/schema/results.h"
-#include "analysis/waits/costs.h"
+#include "analysis/waits/backwards/costs.h"
 #include "analysis/waits/filming.h"
 #include "report/causes/cause_rows.h"
 

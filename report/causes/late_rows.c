@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/schema/results.h"
 #include "analysis/waits/code_keys.h"
-#include "analysis/waits/costs.h"
+#include "analysis/waits/backwards/costs.h"
 
 struct crit_late_row;
 struct crit_who_rule;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/waits/backplay.h"
+#include "analysis/waits/backwards/backplay.h"
 #include "analysis/waits/resolved_film.h"
 #include "tests/maker/random.h"
 

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "analysis/delays/delays.h"
-#include "analysis/waits/backplay.h"
+#include "analysis/waits/backwards/backplay.h"
 #include "analysis/waits/resolved_film.h"
 #include "analysis/whatif/cpu_sharing.h"
 #include "core/base/call.h"

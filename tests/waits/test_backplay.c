@@ -2,7 +2,7 @@
 // Small films whose costs are known by hand.
 #include <errno.h>
 
-#include "analysis/waits/backplay.h"
+#include "analysis/waits/backwards/backplay.h"
 #include "tests/lib/check_scratch.h"
 #include "tests/maker/random.h"
 

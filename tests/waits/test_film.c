@@ -4,8 +4,8 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
-#include "analysis/waits/film.h"
-#include "analysis/waits/rewind.h"
+#include "analysis/waits/film/film.h"
+#include "analysis/waits/film/rewind.h"
 #include "tests/lib/check_scratch.h"
 
 #define MANY 100000u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random links, cuts and weights of a forest against parents that are walked.
-#include "analysis/waits/forest.h"
+#include "analysis/waits/backwards/forest.h"
 #include "tests/lib/check.h"
 #include "tests/maker/random.h"
 

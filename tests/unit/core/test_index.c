@@ -83,6 +83,7 @@ static void step(struct crit_index *index, struct list *list, struct crit_random
 	const uint32_t row = find(index, list, key, spread, &probe);
 
 	if (row == CRIT_NONE) {
+		crit_index_forget(index, hash_of(key, spread), empty); /* it is not there */
 		CHECK_INT_EQ(crit_index_put(index, hash_of(key, spread), empty), 0);
 		list->keys[empty] = key;
 		list->count++;
@@ -91,7 +92,10 @@ static void step(struct crit_index *index, struct list *list, struct crit_random
 		list->keys[row] = 0;
 		list->keys[empty] = key;
 	} else {
-		crit_index_remove(index, &probe);
+		if (crit_random_is(random, 50))
+			crit_index_remove(index, &probe);
+		else
+			crit_index_forget(index, hash_of(key, spread), row);
 		list->keys[row] = 0;
 		list->count--;
 	}

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/forest.h"
+#include "analysis/waits/backwards/forest.h"
 
 #define CRIT_LATE_ACTS_MAX 100
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocks of entries in a file without a name: written forwards, read backwards.
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 
 #include <errno.h>
 #include <fcntl.h>

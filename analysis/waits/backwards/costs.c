@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of costs and of edges, and the laws that they keep.
-#include "analysis/waits/costs.h"
+#include "analysis/waits/backwards/costs.h"
 
 #include <errno.h>
 #include <stdlib.h>

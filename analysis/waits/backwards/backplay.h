@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/costs.h"
-#include "analysis/waits/film.h"
+#include "analysis/waits/backwards/costs.h"
+#include "analysis/waits/film/film.h"
 #include "core/base/err.h"
 
 struct crit_backplay_options {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of what is waited for now, used again, and the costliest of the others.
-#include "analysis/waits/late_acts.h"
+#include "analysis/waits/backwards/late_acts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Link-cut trees whose splay trees keep differences.
-#include "analysis/waits/forest.h"
+#include "analysis/waits/backwards/forest.h"
 
 void crit_forest_fini(struct crit_forest *forest)
 {

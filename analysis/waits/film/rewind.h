@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/film.h"
+#include "analysis/waits/film/film.h"
 
 struct crit_rewind {
 	struct crit_film *film; /* borrowed */

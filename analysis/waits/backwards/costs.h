@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/waits/forest.h"
-#include "analysis/waits/late_acts.h"
+#include "analysis/waits/backwards/forest.h"
+#include "analysis/waits/backwards/late_acts.h"
 #include "core/base/err.h"
 #include "core/base/index.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Entries of a film by time, backwards.
-#include "analysis/waits/rewind.h"
+#include "analysis/waits/film/rewind.h"
 
 #include <errno.h>
 #include <stdbool.h>

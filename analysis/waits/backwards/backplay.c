@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who waits for whom, from the end of a film to its begin; time counts from the window's end.
+#include "analysis/waits/backwards/backplay.h"
+
+#include <errno.h>
+
+#include "analysis/waits/backwards/wait_nodes.h"
+#include "analysis/waits/film/rewind.h"
+
+struct play {
+	const struct crit_backplay_options *options;
+	struct crit_wait_nodes nodes;
+	struct crit_index numbers; /* number of an open wait -> node */
+	uint32_t path_thread; /* the last one on the critical path */
+};
+
+static int end_wait(struct play *play, const struct crit_film_entry *entry)
+{
+	uint32_t at;
+	int rc = crit_wait_nodes_find(&play->nodes, entry->node, &at);
+
+	if (rc)
+		return rc;
+	if (play->nodes.rows[at].wait.type)
+		return -EPROTO;
+	crit_wait_nodes_open(&play->nodes, at,
+			     &(struct crit_node_wait){ .number = entry->number,
+						       .type = CRIT_FILM_END,
+						       .kind = entry->kind });
+	return crit_index_put(&play->numbers, entry->number, at);
+}
+
+static int close_wait(struct play *play, uint32_t at)
+{
+	crit_index_forget(&play->numbers, play->nodes.rows[at].wait.number, at);
+	return crit_wait_nodes_close(&play->nodes, at);
+}
+
+/* True: it was the begin of an open wait. */
+static int begin_wait(struct play *play, const struct crit_film_entry *entry)
+{
+	const struct crit_node_wait *wait;
+	uint32_t at;
+	int rc = crit_wait_nodes_find(&play->nodes, entry->node, &at);
+
+	if (rc)
+		return rc;
+	wait = &play->nodes.rows[at].wait;
+	if (!wait->type || wait->number != entry->number)
+		return 0;
+	rc = close_wait(play, at);
+	return rc ? rc : 1;
+}
+
+static int change_bucket(struct play *play, const struct crit_film_entry *entry)
+{
+	uint32_t at;
+	int rc = crit_wait_nodes_find(&play->nodes, entry->node, &at);
+
+	if (rc)
+		return rc;
+	if (entry->number >= play->options->bucket_count && entry->number != CRIT_FILM_NO_BUCKET)
+		return -EPROTO;
+	crit_wait_nodes_book(&play->nodes, at);
+	if (entry->number == CRIT_FILM_NO_BUCKET &&
+	    crit_wait_node_is_object(&play->nodes.rows[at])) {
+		play->nodes.rows[at].is_over = true;
+		return crit_wait_nodes_drop(&play->nodes, at);
+	}
+	play->nodes.rows[at].bucket = entry->number;
+	return 0;
+}
+
+/* Backwards, a node has no CPU until it began to want one, and is blocked until it blocks. */
+static int change_state(struct play *play, const struct crit_film_entry *entry)
+{
+	uint32_t at;
+	int rc = crit_wait_nodes_find(&play->nodes, entry->node, &at);
+
+	if (rc)
+		return rc;
+	crit_wait_nodes_book(&play->nodes, at);
+	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
+		play->nodes.rows[at].is_queued = entry->type == CRIT_FILM_RUN;
+	else
+		play->nodes.rows[at].is_asleep = entry->type == CRIT_FILM_WAKE;
+	return 0;
+}
+
+/*
+ * Links the waiter of a cause.  That of no open wait lies where the wait has no length.  Each node
+ * has one link at most, so cycles have no node in common, and the order of links does not matter.
+ */
+static int take_cause(struct play *play, const struct crit_film_entry *cause)
+{
+	struct crit_probe probe;
+	uint32_t at = crit_index_first(&play->numbers, cause->number, &probe), to;
+	int rc;
+
+	while (at != CRIT_NONE && play->nodes.rows[at].wait.number != cause->number)
+		at = crit_index_next(&play->numbers, &probe);
+	if (at == CRIT_NONE)
+		return 0;
+	rc = crit_wait_nodes_find(&play->nodes, cause->node, &to);
+	return rc ? rc : crit_wait_nodes_link(&play->nodes, at, to);
+}
+
+/* The critical path goes on in the root, and comes back from an object at the wait's begin. */
+static void follow_path(struct play *play)
+{
+	uint32_t at = play->path_thread;
+
+	if (at == play->nodes.path && !crit_wait_nodes_is_linked(&play->nodes, at))
+		return;
+	while (crit_wait_nodes_is_linked(&play->nodes, at)) {
+		at = crit_forest_parent(&play->nodes.forest, at);
+		if (!crit_wait_node_is_object(&play->nodes.rows[at]))
+			play->path_thread = at;
+	}
+	if (at == play->nodes.path)
+		return;
+	crit_wait_nodes_book(&play->nodes, play->nodes.path);
+	crit_wait_nodes_book(&play->nodes, at);
+	play->nodes.path = at;
+}
+
+static bool is_late(const struct crit_film_entry *entry)
+{
+	return crit_film_is_late((enum crit_film_type)entry->type);
+}
+
+/* All entries of one time: cuts, buckets, ends, links. */
+static int take_batch(struct play *play, struct crit_film_entry *entries, size_t count)
+{
+	size_t others = 0;
+	int rc = 0;
+
+	for (; others < count && !is_late(&entries[others]) && rc >= 0; others++) {
+		if (entries[others].type != CRIT_FILM_WAIT)
+			continue;
+		rc = begin_wait(play, &entries[others]);
+		if (rc > 0)
+			entries[others].type = CRIT_FILM_NONE;
+	}
+	for (size_t i = 0; i < others && rc >= 0; i++) {
+		if (entries[i].type == CRIT_FILM_UNTIL)
+			rc = change_bucket(play, &entries[i]);
+		else if (entries[i].type >= CRIT_FILM_QUEUE && entries[i].type <= CRIT_FILM_WAKE)
+			rc = change_state(play, &entries[i]);
+	}
+	/* now there are only begins of waits without length, and of those without end */
+	for (size_t i = 0; i < others && rc >= 0; i++) {
+		if (entries[i].type == CRIT_FILM_END)
+			rc = end_wait(play, &entries[i]);
+		else if (entries[i].type == CRIT_FILM_WAIT)
+			rc = begin_wait(play, &entries[i]);
+	}
+	for (size_t i = others; i < count && rc >= 0; i++)
+		if (entries[i].type == CRIT_FILM_CAUSE)
+			rc = take_cause(play, &entries[i]);
+	if (rc >= 0)
+		follow_path(play);
+	return rc < 0 ? rc : 0;
+}
+
+static int take_film(struct play *play, struct crit_film *film)
+{
+	const struct crit_backplay_options *options = play->options;
+	struct crit_rewind rewind;
+	int rc;
+
+	crit_rewind_init(&rewind, film);
+	for (;;) {
+		rc = crit_rewind_next(&rewind);
+		if (rc <= 0)
+			break;
+		rc = -EPROTO;
+		if (rewind.time_ns > options->end_ns || rewind.time_ns < options->begin_ns)
+			break;
+		play->nodes.now_ns = options->end_ns - rewind.time_ns;
+		rc = take_batch(play, rewind.now, rewind.count);
+		if (rc)
+			break;
+	}
+	crit_rewind_fini(&rewind);
+	return rc;
+}
+
+/* The window's begin: waits that are still open begin there, or before. */
+static int end_play(struct play *play)
+{
+	int rc = 0;
+
+	play->nodes.now_ns = play->nodes.costs->window_ns;
+	for (uint32_t at = 0; at < play->nodes.count && !rc; at++) {
+		crit_wait_nodes_book(&play->nodes, at);
+		if (play->nodes.rows[at].wait.type)
+			rc = close_wait(play, at);
+	}
+	return rc;
+}
+
+static int begin_play(struct play *play)
+{
+	const struct crit_backplay_options *options = play->options;
+	int rc = crit_costs_init(play->nodes.costs, options->bucket_count, options->thread_count,
+				 options->edges_max);
+
+	if (options->end_ns < options->begin_ns || options->last_thread >= options->thread_count)
+		return rc ? rc : -EINVAL;
+	play->nodes.costs->window_ns = options->end_ns - options->begin_ns;
+	return rc ? rc : crit_wait_nodes_init(&play->nodes, options->thread_count);
+}
+
+int crit_backplay(struct crit_film *film, const struct crit_backplay_options *options,
+		  struct crit_costs *ret_costs, struct crit_err *err)
+{
+	struct play play = { .options = options,
+			     .nodes = { .costs = ret_costs,
+					.bucket_parts = options->bucket_parts,
+					.path = options->last_thread },
+			     .path_thread = options->last_thread };
+	int rc = begin_play(&play);
+
+	if (!rc)
+		rc = take_film(&play, film);
+	if (!rc)
+		rc = end_play(&play);
+	if (!rc)
+		crit_late_acts_finish(&ret_costs->acts, ret_costs->window_ns);
+	crit_wait_nodes_fini(&play.nodes);
+	crit_index_fini(&play.numbers);
+	if (!rc)
+		return 0;
+	crit_costs_fini(ret_costs);
+	return crit_err_set(err, rc, "cannot play the film of the waits: %s", strerror(-rc));
+}

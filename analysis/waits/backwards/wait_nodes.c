@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Threads and objects, who waits for whom, and the books of what they do.
+#include "analysis/waits/backwards/wait_nodes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/array.h"
+
+static bool is_waiting(const struct crit_wait_node *node)
+{
+	return node->wait.type && node->wait.kind != CRIT_FILM_HOLD;
+}
+
+static uint32_t vertex_of(const struct crit_wait_node *node)
+{
+	return crit_wait_node_is_object(node) ? CRIT_FILM_OBJECT | node->bucket : node->name;
+}
+
+/* What a root does. */
+static enum crit_part part_of(const struct crit_wait_nodes *nodes,
+			      const struct crit_wait_node *node)
+{
+	enum crit_part part = node->bucket < nodes->costs->bucket_count
+				      ? (enum crit_part)nodes->bucket_parts[node->bucket]
+				      : CRIT_PART_UNKNOWN;
+
+	if (node->is_queued)
+		return CRIT_PART_CPU;
+	if (!is_waiting(node) && node->is_asleep && part == CRIT_PART_SELF)
+		return CRIT_PART_BLOCKED;
+	if (!is_waiting(node) || part == CRIT_PART_CPU)
+		return part;
+	return node->wait.is_cut ? CRIT_PART_UNKNOWN : CRIT_PART_TRANSFER;
+}
+
+static crit_integral direct_of(const struct crit_wait_nodes *nodes,
+			       const struct crit_wait_node *node)
+{
+	return (crit_integral)node->direct * nodes->now_ns - node->direct_moments;
+}
+
+/* A node begins to be a root, or the load of one is booked. */
+static void note_load(struct crit_wait_nodes *nodes, uint32_t at)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+
+	node->booked_load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
+	node->booked_direct = direct_of(nodes, node);
+}
+
+void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+	const uint64_t passed_ns = nodes->now_ns - node->since_ns;
+	const size_t bucket_count = nodes->costs->bucket_count;
+	struct crit_cost *cost;
+	crit_integral direct;
+	enum crit_part part;
+
+	node->since_ns = nodes->now_ns;
+	if (!passed_ns)
+		return;
+	part = crit_wait_nodes_is_linked(nodes, at) ? CRIT_PART_NESTED : part_of(nodes, node);
+	if (is_waiting(node)) {
+		const size_t thread = crit_wait_node_is_object(node) ? nodes->costs->thread_count
+								     : node->name;
+
+		nodes->costs->threads[thread].part_ns[part] += passed_ns;
+	}
+	if (part == CRIT_PART_NESTED) {
+		node->part_ns[part] += crit_wait_node_is_object(node) ? 0 : passed_ns;
+		return;
+	}
+	node->part_ns[part] += passed_ns;
+	cost = &nodes->costs->buckets[node->bucket < bucket_count ? node->bucket : bucket_count];
+	cost->cost[part] -= node->booked_load;
+	direct = -node->booked_direct;
+	note_load(nodes, at);
+	cost->cost[part] += node->booked_load;
+	direct += node->booked_direct;
+	cost->direct += direct;
+	if (part == CRIT_PART_CPU)
+		cost->direct_cpu += direct;
+	if (part == CRIT_PART_BLOCKED)
+		cost->direct_blocked += direct;
+	if (nodes->path == at)
+		cost->path_ns[part] += passed_ns;
+}
+
+/*
+ * What a node did until now, in all.  An object does what its holder does, so from a link on the
+ * holder's parts count instead of its own.
+ */
+static void read_parts(const struct crit_wait_nodes *nodes, uint32_t at,
+		       uint64_t ret_part_ns[CRIT_PART_COUNT])
+{
+	for (int part = 0; part < CRIT_PART_COUNT; part++)
+		ret_part_ns[part] = 0;
+	for (;;) {
+		const struct crit_wait_node *node = &nodes->rows[at];
+		const bool is_held = crit_wait_node_is_object(node) &&
+				     crit_wait_nodes_is_linked(nodes, at);
+
+		for (int part = 0; part < CRIT_PART_COUNT; part++)
+			ret_part_ns[part] +=
+				node->part_ns[part] - (is_held ? node->wait.linked_parts[part] : 0);
+		if (!is_held) {
+			ret_part_ns[crit_wait_nodes_is_linked(nodes, at) ? CRIT_PART_NESTED
+									 : part_of(nodes, node)] +=
+				nodes->now_ns - node->since_ns;
+			return;
+		}
+		at = crit_forest_parent(&nodes->forest, at);
+	}
+}
+
+/* More or fewer threads wait for a node directly, and for who holds it. */
+static void add_direct(struct crit_wait_nodes *nodes, uint32_t at, int64_t change)
+{
+	for (;;) {
+		struct crit_wait_node *node = &nodes->rows[at];
+
+		node->direct += change;
+		node->direct_moments += (crit_integral)change * nodes->now_ns;
+		if (!crit_wait_node_is_object(node) || !crit_wait_nodes_is_linked(nodes, at))
+			return;
+		at = crit_forest_parent(&nodes->forest, at);
+	}
+}
+
+/* How many threads it brings to what it is linked to. */
+static int64_t brought(const struct crit_wait_node *node)
+{
+	return crit_wait_node_is_object(node) ? node->direct : is_waiting(node);
+}
+
+static int make_node(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret_at)
+{
+	uint32_t at;
+	int rc = 0;
+
+	if (nodes->unused_count) {
+		at = nodes->unused[--nodes->unused_count];
+	} else {
+		at = (uint32_t)nodes->count;
+		rc = crit_array_grow(&nodes->rows, &nodes->capacity, nodes->count + 1,
+				     sizeof(*nodes->rows));
+		if (!rc)
+			rc = crit_forest_grow(&nodes->forest, nodes->count + 1);
+		if (rc)
+			return rc;
+		nodes->count++;
+	}
+	nodes->rows[at] = (struct crit_wait_node){ .name = name,
+						   .bucket = CRIT_FILM_NO_BUCKET,
+						   .act = CRIT_NONE,
+						   .since_ns = nodes->now_ns };
+	note_load(nodes, at);
+	*ret_at = at;
+	return 0;
+}
+
+int crit_wait_nodes_init(struct crit_wait_nodes *nodes, size_t thread_count)
+{
+	uint32_t at;
+	int rc = 0;
+
+	for (uint32_t thread = 0; thread < thread_count && !rc; thread++)
+		rc = make_node(nodes, thread, &at);
+	return rc;
+}
+
+void crit_wait_nodes_fini(struct crit_wait_nodes *nodes)
+{
+	free(nodes->rows);
+	free(nodes->unused);
+	crit_index_fini(&nodes->objects);
+	crit_forest_fini(&nodes->forest);
+}
+
+int crit_wait_nodes_find(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret_at)
+{
+	struct crit_probe probe;
+	int rc;
+
+	if (!(name & CRIT_FILM_OBJECT)) {
+		*ret_at = name;
+		return name < nodes->costs->thread_count ? 0 : -EPROTO;
+	}
+	for (uint32_t at = crit_index_first(&nodes->objects, name, &probe); at != CRIT_NONE;
+	     at = crit_index_next(&nodes->objects, &probe)) {
+		if (nodes->rows[at].name == name) {
+			*ret_at = at;
+			return 0;
+		}
+	}
+	rc = make_node(nodes, name, ret_at);
+	return rc ? rc : crit_index_put(&nodes->objects, name, *ret_at);
+}
+
+int crit_wait_nodes_drop(struct crit_wait_nodes *nodes, uint32_t at)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+	int rc;
+
+	if (!node->is_over || node->waiters || node->wait.type)
+		return 0;
+	rc = crit_array_grow(&nodes->unused, &nodes->unused_capacity, nodes->unused_count + 1,
+			     sizeof(*nodes->unused));
+	if (rc)
+		return rc;
+	crit_wait_nodes_book(nodes, at);
+	node->is_over = false;
+	crit_index_forget(&nodes->objects, node->name, at);
+	nodes->unused[nodes->unused_count++] = at;
+	return 0;
+}
+
+/* The wait state of a node ends backwards: its edge is booked, and it is a root. */
+static int unlink_node(struct crit_wait_nodes *nodes, uint32_t at)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+	const uint32_t to = crit_forest_parent(&nodes->forest, at);
+	uint64_t parts[CRIT_PART_COUNT];
+	struct crit_wait_edge *edge;
+	crit_integral impact;
+
+	crit_wait_nodes_book(nodes, at);
+	read_parts(nodes, to, parts);
+	if (crit_wait_node_is_object(node)) {
+		for (int part = 0; part < CRIT_PART_COUNT; part++)
+			node->part_ns[part] += parts[part] - node->wait.linked_parts[part];
+	}
+	impact = crit_forest_integral(&nodes->forest, at, nodes->now_ns) - node->wait.linked_load;
+	if (node->wait.act != CRIT_NONE)
+		crit_late_acts_unlink(&nodes->costs->acts, node->wait.act, vertex_of(node),
+				      node->bucket, nodes->now_ns - node->wait.linked_ns, impact);
+	/* a cycle may be cut at a link that was just made */
+	if (nodes->now_ns > node->wait.linked_ns &&
+	    (crit_wait_node_is_object(node) || is_waiting(node))) {
+		edge = crit_costs_edge(nodes->costs, vertex_of(node), vertex_of(&nodes->rows[to]));
+		edge->count++;
+		edge->raw_ns += nodes->now_ns - node->wait.linked_ns;
+		for (int part = 0; part < CRIT_PART_COUNT; part++)
+			edge->part_ns[part] += parts[part] - node->wait.linked_parts[part];
+		edge->impact += impact;
+	}
+	add_direct(nodes, to, -brought(node));
+	crit_forest_cut(&nodes->forest, at, nodes->now_ns);
+	note_load(nodes, at);
+	nodes->rows[to].waiters--;
+	return crit_wait_nodes_drop(nodes, to);
+}
+
+/* Takes the largest node out of the cycle that a link of a root to its own tree would make. */
+static int cut_cycle(struct crit_wait_nodes *nodes, uint32_t root, uint32_t to)
+{
+	uint32_t largest = root;
+	int rc = 0;
+
+	for (uint32_t at = to; at != root; at = crit_forest_parent(&nodes->forest, at)) {
+		if (nodes->rows[at].name > nodes->rows[largest].name)
+			largest = at;
+	}
+	nodes->costs->cycle_count++;
+	if (largest != root)
+		rc = unlink_node(nodes, largest);
+	nodes->rows[largest].wait.is_cut = true;
+	return rc;
+}
+
+/* What it waits for is what a thread did until now, or is no act. */
+static int link_act(struct crit_wait_nodes *nodes, struct crit_wait_node *node,
+		    struct crit_wait_node *to)
+{
+	int rc;
+
+	node->wait.act = CRIT_NONE;
+	if (crit_wait_node_is_object(to) || (!crit_wait_node_is_object(node) && !is_waiting(node)))
+		return 0;
+	rc = crit_late_acts_link(&nodes->costs->acts, &to->act, to->name, to->bucket,
+				 nodes->now_ns);
+	node->wait.act = rc ? CRIT_NONE : to->act;
+	return rc;
+}
+
+/* Of several causes of a wait the latest act ended it, which is met first. */
+int crit_wait_nodes_link(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to)
+{
+	struct crit_node_wait *wait = &nodes->rows[at].wait;
+	int rc;
+
+	if (nodes->rows[to].is_over)
+		return -EPROTO;
+	if (wait->is_cut || crit_wait_nodes_is_linked(nodes, at))
+		return 0;
+	crit_wait_nodes_book(nodes, at);
+	if (!crit_forest_link(&nodes->forest, at, to, nodes->now_ns)) {
+		rc = cut_cycle(nodes, at, to);
+		if (rc || wait->is_cut)
+			return rc;
+		(void)crit_forest_link(&nodes->forest, at, to, nodes->now_ns);
+	}
+	wait->linked_ns = nodes->now_ns;
+	wait->linked_load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
+	read_parts(nodes, to, wait->linked_parts);
+	nodes->rows[to].waiters++;
+	add_direct(nodes, to, brought(&nodes->rows[at]));
+	return link_act(nodes, &nodes->rows[at], &nodes->rows[to]);
+}
+
+void crit_wait_nodes_open(struct crit_wait_nodes *nodes, uint32_t at,
+			  const struct crit_node_wait *wait)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+
+	crit_wait_nodes_book(nodes, at);
+	node->wait = *wait;
+	node->wait.open_ns = nodes->now_ns;
+	if (is_waiting(node)) {
+		crit_forest_weigh(&nodes->forest, at, 1, nodes->now_ns);
+		add_direct(nodes, at, 1);
+	}
+}
+
+int crit_wait_nodes_close(struct crit_wait_nodes *nodes, uint32_t at)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+	int rc = 0;
+
+	crit_wait_nodes_book(nodes, at);
+	if (crit_wait_nodes_is_linked(nodes, at))
+		rc = unlink_node(nodes, at);
+	if (is_waiting(node)) {
+		nodes->costs->waiting += nodes->now_ns - node->wait.open_ns;
+		nodes->costs->wait_count++;
+		crit_forest_weigh(&nodes->forest, at, -1, nodes->now_ns);
+		add_direct(nodes, at, -1);
+	}
+	node->wait = (struct crit_node_wait){ 0 };
+	return rc ? rc : crit_wait_nodes_drop(nodes, at);
+}
