@@ -12,14 +12,17 @@
 #include "core/base/call.h"
 
 #define ON_NO_CPU 0xfffffffeu /* a code */
+#define WAKERS_MAX 8 /* of wakers that are looked at for a code */
 
 struct delayed_thread {
 	struct crit_thread_profile profile;
 	uint64_t *met_ns; /* by the thread's number of the place */
 	size_t met_count;
 	uint64_t acted_ns; /* when somebody waited for it last */
+	uint64_t slept_ns; /* the begin of its last sleep */
 	uint32_t bucket;
-	bool is_queued;
+	uint32_t waker; /* the last one that it waited for asleep; CRIT_NONE: none */
+	bool is_queued, is_asleep;
 };
 
 struct late_excess { /* of all meetings that a thread came late to in one bucket */
@@ -186,6 +189,21 @@ static int end_meetings(struct comparing *comparing)
 	return rc;
 }
 
+/* While it slept for another thread, it did what that did. */
+static int take_over(struct comparing *comparing, const struct crit_film_entry *woken)
+{
+	struct delayed_thread *thread = &comparing->threads[woken->number];
+	const uint32_t code = code_of(comparing, thread);
+
+	if (!thread->is_asleep || code == CRIT_NONE || woken->node == woken->number ||
+	    thread->profile.since_ns > thread->slept_ns)
+		return 0;
+	thread->waker = woken->node;
+	return crit_thread_profile_take_over(&thread->profile,
+					     &comparing->threads[woken->node].profile,
+					     thread->slept_ns, woken->time_ns, code);
+}
+
 static int change(struct comparing *comparing, const struct crit_film_entry *entry)
 {
 	struct delayed_thread *thread = &comparing->threads[entry->node];
@@ -199,6 +217,10 @@ static int change(struct comparing *comparing, const struct crit_film_entry *ent
 	} else if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN) {
 		thread->is_queued = entry->type == CRIT_FILM_QUEUE;
 	} else {
+		if (entry->type == CRIT_FILM_SLEEP)
+			thread->slept_ns = entry->time_ns;
+		if (entry->type == CRIT_FILM_SLEEP || entry->type == CRIT_FILM_WAKE)
+			thread->is_asleep = entry->type == CRIT_FILM_SLEEP;
 		return 0;
 	}
 	return rc ? rc
@@ -211,11 +233,13 @@ static int take_moment(struct comparing *comparing)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < comparing->now_count; i++) {
+	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
 		const struct crit_film_entry *entry = &comparing->now[i];
 
 		if (entry->type == CRIT_FILM_CAUSE && !(entry->node & CRIT_FILM_OBJECT))
 			comparing->threads[entry->node].acted_ns = entry->time_ns;
+		else if (entry->type == CRIT_FILM_WOKEN)
+			rc = take_over(comparing, entry);
 	}
 	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
 		if (comparing->now[i].type == CRIT_FILM_ARRIVAL)
@@ -233,9 +257,9 @@ static int take_moment(struct comparing *comparing)
 
 static bool is_of_any_use(const struct crit_film_entry *entry)
 {
-	return entry->type == CRIT_FILM_FROM || entry->type == CRIT_FILM_QUEUE ||
-	       entry->type == CRIT_FILM_RUN || entry->type == CRIT_FILM_ARRIVAL ||
-	       entry->type == CRIT_FILM_CAUSE;
+	return entry->type == CRIT_FILM_FROM || entry->type == CRIT_FILM_ARRIVAL ||
+	       entry->type == CRIT_FILM_CAUSE || entry->type == CRIT_FILM_WOKEN ||
+	       (entry->type >= CRIT_FILM_QUEUE && entry->type <= CRIT_FILM_WAKE);
 }
 
 static int take_film(struct comparing *comparing, struct crit_film *film)
@@ -247,7 +271,9 @@ static int take_film(struct comparing *comparing, struct crit_film *film)
 
 	while ((rc = crit_film_back(film, &entry)) > 0) {
 		if (entry.time_ns < now_ns ||
-		    (!(entry.node & CRIT_FILM_OBJECT) && entry.node >= options->thread_count))
+		    (!(entry.node & CRIT_FILM_OBJECT) && entry.node >= options->thread_count) ||
+		    (entry.type == CRIT_FILM_WOKEN &&
+		     (entry.number >= options->thread_count || entry.node & CRIT_FILM_OBJECT)))
 			return -EPROTO;
 		rc = entry.time_ns > now_ns ? take_moment(comparing) : 0;
 		if (!rc && is_of_any_use(&entry))
@@ -308,12 +334,13 @@ static struct own_bucket *sort_buckets(const struct crit_delay_options *options,
 	return own;
 }
 
-/* The sum of one code at one call, if it is above 0. */
+/* The sum of one code at one call, if it is above 0; another thread may have done it meanwhile. */
 static void put_delay(struct comparing *comparing, const struct late_call *call, double ns,
 		      const struct own_bucket *own, size_t own_count)
 {
-	const struct own_bucket wanted = { call->key->thread, call->excess.code, 0 };
+	struct own_bucket wanted = { call->key->thread, call->excess.code, 0 };
 	const struct own_bucket *found;
+	int wakers = 0;
 
 	if (ns <= 0)
 		return;
@@ -322,6 +349,10 @@ static void put_delay(struct comparing *comparing, const struct late_call *call,
 		return;
 	}
 	found = bsearch(&wanted, own, own_count, sizeof(*own), compare_own);
+	for (; !found && wakers < WAKERS_MAX && wanted.thread != CRIT_NONE; wakers++) {
+		wanted.thread = comparing->threads[wanted.thread].waker;
+		found = bsearch(&wanted, own, own_count, sizeof(*own), compare_own);
+	}
 	if (found)
 		comparing->delays->buckets[found->bucket].code_ns += ns;
 }
@@ -367,6 +398,7 @@ static int begin(struct comparing *comparing)
 		crit_thread_profile_init(&comparing->threads[i].profile, options->begin_ns);
 		comparing->threads[i].bucket = CRIT_FILM_NO_BUCKET;
 		comparing->threads[i].acted_ns = UINT64_MAX;
+		comparing->threads[i].waker = CRIT_NONE;
 	}
 	return 0;
 }

@@ -11,9 +11,10 @@
  *
  * which is added up over all meetings that L came last to in one call, before its positive part is
  * taken: so it does not matter how short the steps are.  Time without a CPU is a key of its own,
- * time in waits is none: who was late because it waited is not late by its code.  Where nobody
- * waits for the last one there is no delay.  What a primary thread did before the fork does not
- * count at its team's first barrier.
+ * time in waits is none: who was late because it waited is not late by its code.  Who slept for
+ * another thread did what that did; it is that one's delay, if no bucket of the late one's own has
+ * the code.  Where nobody waits for the last one there is no delay.  What a primary thread did
+ * before the fork does not count at its team's first barrier.
  *
  * Source: Boehme et al., Identifying the root causes of wait states in large-scale parallel
  * applications, 2010; there for each wait state by itself.

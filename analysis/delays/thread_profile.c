@@ -82,6 +82,26 @@ int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t tim
 	return 0;
 }
 
+int crit_thread_profile_take_over(struct crit_thread_profile *profile,
+				  const struct crit_thread_profile *other, uint64_t from_ns,
+				  uint64_t to_ns, uint32_t key)
+{
+	uint64_t at = other->count < other->capacity ? 0 : other->count - other->capacity;
+	uint64_t begin_ns = from_ns < other->begin_ns ? other->begin_ns : from_ns;
+	int rc = crit_thread_profile_change(profile, from_ns, CRIT_NONE);
+
+	while (at < other->count && other->ring[at % other->capacity].end_ns <= begin_ns)
+		at++;
+	for (; at <= other->count && begin_ns < to_ns && !rc; at++) {
+		rc = crit_thread_profile_change(
+			profile, begin_ns,
+			at < other->count ? other->ring[at % other->capacity].key : other->key);
+		if (at < other->count)
+			begin_ns = other->ring[at % other->capacity].end_ns;
+	}
+	return rc ? rc : crit_thread_profile_change(profile, to_ns, key);
+}
+
 void crit_thread_profile_read(const struct crit_thread_profile *profile, uint64_t from_ns,
 			      uint64_t to_ns, struct crit_key_times *times)
 {

@@ -53,6 +53,14 @@ void crit_thread_profile_fini(struct crit_thread_profile *profile);
 /* From a time on, which does not decrease, the thread does something else.  Errors: -ENOMEM. */
 int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t time_ns, uint32_t key);
 
+/*
+ * From one time on, which is not before its last change, the thread did until another one what the
+ * other thread did, as far as that is known; then it does the key.  Errors: -ENOMEM.
+ */
+int crit_thread_profile_take_over(struct crit_thread_profile *profile,
+				  const struct crit_thread_profile *other, uint64_t from_ns,
+				  uint64_t to_ns, uint32_t key);
+
 /* Adds what it did from one time to another, which is not before its last change. */
 void crit_thread_profile_read(const struct crit_thread_profile *profile, uint64_t from_ns,
 			      uint64_t to_ns, struct crit_key_times *times);

@@ -62,6 +62,7 @@ struct crit_filmed_thread {
 	uint64_t wait_count;
 	uint64_t begin_ns;
 	uint64_t until_ns; /* of its last bucket */
+	uint64_t slept_ns, woke_ns; /* its last sleep in the film; woke: 0 while it sleeps */
 	uint64_t end_ns;
 	struct crit_code_call call; /* of the open wait, or of the last one */
 	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
@@ -79,7 +80,8 @@ struct crit_filmed_thread {
 	enum crit_open_wait open;
 	bool has_begun;
 	bool is_queued; /* it has no CPU */
-	bool is_asleep; /* it is blocked, in a film that has states */
+	bool is_asleep; /* it is blocked, as far as the film has that */
+	bool was_outside; /* of all waits, when it was blocked last */
 	bool was_woken; /* who made it is told no more */
 };
 

@@ -396,6 +396,11 @@ static int change_sleep(struct crit_filming *filming, uint32_t thread, uint64_t 
 	    (is_asleep && !filming->options.has_states && (!filming->has_ranks || filmed->open)))
 		return 0;
 	filmed->is_asleep = is_asleep;
+	if (is_asleep) {
+		filmed->slept_ns = time_ns;
+		filmed->was_outside = !filmed->open;
+	}
+	filmed->woke_ns = is_asleep ? 0 : time_ns;
 	return crit_filming_put(filming, is_asleep ? CRIT_FILM_SLEEP : CRIT_FILM_WAKE, time_ns,
 				thread, 0);
 }

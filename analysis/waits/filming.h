@@ -5,14 +5,15 @@
  *
  * A wait is a call of MPI that waits or may wait, a wait of OpenMP, and an OpenMP worker's time
  * between parallel regions, each as a whole; in runs without ranks also the time that a thread is
- * blocked outside of these.  Its causes are the messages it received, who received what it sent,
+ * blocked outside of these; with ranks of that only what one of the run ended, and in its code's
+ * bucket.  Its causes are the messages it received, who received what it sent,
  * where that waited or by its size has to (filming_state.h), who was last of those it needed at a
  * collective operation or barrier, who began the next parallel region, and its waker, whom each
  * waiter waits for by itself.  Who waits for a lock waits for the lock, until its last release, and
  * that for its holder at each instant (locks/lock_holders.h); who waits for tasks, for who ended
  * the last one.  The buckets are code keys (code_keys.h).
  *
- * Not taken so far: what a thread did without a CPU, wakers in runs with ranks; parts of loops that
+ * Not taken so far: what a thread did without a CPU; parts of loops that
  * are tasks, with libgomp; locks of which the runtime does not tell: libgomp's of ordered sections,
  * and who got one by omp_test_lock there.  A call of which no cause was told is transfer as a
  * whole; a block of which none was told is outside: a timer, a device, another program.

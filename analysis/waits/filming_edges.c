@@ -248,6 +248,31 @@ static int take_birth(struct crit_filming *filming, const struct crit_edge *edge
 }
 
 /*
+ * In runs with ranks code is not divided where a thread blocks, as the same code of other ranks may
+ * not: a sleep is a wait in it, if it was outside of calls and one of the run ended it.
+ */
+static int take_woken(struct crit_filming *filming, const struct crit_edge *edge)
+{
+	const struct crit_filmed_thread *filmed = &filming->threads[edge->waiter];
+	const struct crit_filmed_thread *waker = &filming->threads[edge->cause];
+	uint64_t time_ns = edge->cause_ns;
+	int rc = 0;
+
+	if (!filmed->was_outside || filmed->woke_ns != edge->end_ns || edge->cause == edge->waiter)
+		return 0;
+	if (waker->is_asleep && waker->slept_ns < time_ns)
+		time_ns = waker->slept_ns;
+	if (time_ns <= filmed->slept_ns || time_ns > filming->end_ns)
+		return 0;
+	if (filming->waits)
+		rc = filming->waits->wait(filming->waits->user, edge->waiter,
+					  filmed->woke_ns - (time_ns - filmed->slept_ns),
+					  filmed->woke_ns);
+	return rc ? rc
+		  : crit_filming_put(filming, CRIT_FILM_WOKEN, time_ns, edge->cause, edge->waiter);
+}
+
+/*
  * A block within a call is no wait of its own.  Another CPU may be told to do the wakeup: the waker
  * may be blocked by then.
  */
@@ -261,8 +286,9 @@ static int take_wakeup(void *user, const struct crit_event *event)
 	if (!filming->threads)
 		return 0;
 	rc = take_birth(filming, &edge);
-	if (rc || filming->has_ranks ||
-	    filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
+	if (!rc && filming->has_ranks)
+		return take_woken(filming, &edge);
+	if (rc || filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
 		return rc;
 	edge.cause_ns = crit_filming_act_of(filming, edge.cause, edge.cause_ns);
 	return take_edge(filming, &taken);

@@ -19,7 +19,8 @@ struct timeline { /* of a thread */
 	uint64_t base_ns; /* the time for which its times are known, as recorded */
 	uint32_t bucket;
 	uint32_t ahead, taken; /* its own entries of the present time; of these, taken */
-	bool is_waiting, is_queued;
+	uint32_t wakers; /* at the present time, before it goes on */
+	bool is_waiting, is_queued, is_asleep;
 };
 
 struct moment { /* an entry of the present time */
@@ -62,15 +63,6 @@ static uint64_t key_of(uint32_t name)
 	return is_object(name) ? 1ull << 32 | name : name;
 }
 
-static uint64_t scale(uint64_t ns, const struct crit_factor *factor)
-{
-	if (factor->numerator == factor->denominator)
-		return ns;
-	if (ns <= UINT32_MAX)
-		return ns * factor->numerator / factor->denominator;
-	return (uint64_t)((unsigned __int128)ns * factor->numerator / factor->denominator);
-}
-
 /* When a thread does what it did at a time, at or after its base. */
 static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns,
 			size_t scenario)
@@ -85,7 +77,8 @@ static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, 
 		factor = played->queue_factors ? &played->queue_factors[thread] : NULL;
 	else if (played->factors && timeline->bucket != CRIT_FILM_NO_BUCKET)
 		factor = &played->factors[timeline->bucket];
-	return base_ns + (timeline->is_waiting || !factor ? passed_ns : scale(passed_ns, factor));
+	return base_ns +
+	       (timeline->is_waiting || !factor ? passed_ns : crit_factor_scale(factor, passed_ns));
 }
 
 /* From its base to this time a thread takes as long as it did, whatever the scenario. */
@@ -114,16 +107,6 @@ static void move_base(struct forecasting *forecasting, uint32_t thread, uint64_t
 			times_ns[k] = time_of(forecasting, thread, at_ns, k);
 	}
 	forecasting->threads[thread].base_ns = at_ns;
-}
-
-/* None of the times is before the other one, which comes so much later. */
-static void raise_to(uint64_t *times_ns, const uint64_t *others_ns, uint64_t later_ns, size_t count)
-{
-	for (size_t k = 0; k < count; k++) {
-		const uint64_t other_ns = others_ns[k] + later_ns;
-
-		times_ns[k] = other_ns > times_ns[k] ? other_ns : times_ns[k];
-	}
 }
 
 /* A thread that is not there any more has ended. */
@@ -204,16 +187,6 @@ static void take_cpu(struct forecasting *forecasting, const struct crit_film_ent
 	timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
 }
 
-static uint64_t transfer_of(const struct crit_scenario *scenario, uint32_t thread,
-			    uint64_t transfer_ns, uint64_t queued_ns)
-{
-	if (scenario->is_without_transfer)
-		return 0;
-	if (!scenario->queue_factors || !queued_ns)
-		return transfer_ns;
-	return transfer_ns - queued_ns + scale(queued_ns, &scenario->queue_factors[thread]);
-}
-
 static void take_end(struct forecasting *forecasting, const struct moment *moment)
 {
 	struct timeline *timeline = &forecasting->threads[moment->entry.node];
@@ -233,14 +206,15 @@ static void take_end(struct forecasting *forecasting, const struct moment *momen
 
 	if (lock)
 		begin_turn(forecasting, moment);
-	raise_to(times_ns, acted_ns, 0, scenario_count);
+	crit_times_raise(times_ns, acted_ns, 0, scenario_count);
 	if (!act->has_act || (!queued_ns && !forecasting->has_bare)) {
 		for (size_t k = 0; k < scenario_count; k++)
 			times_ns[k] += transfer_ns;
 	} else {
 		for (size_t k = 0; k < scenario_count; k++)
-			times_ns[k] += transfer_of(&forecasting->options->scenarios[k],
-						   moment->entry.node, transfer_ns, queued_ns);
+			times_ns[k] += crit_scenario_transfer(&forecasting->options->scenarios[k],
+							      moment->entry.node, transfer_ns,
+							      queued_ns);
 	}
 	if (lock)
 		end_turn(forecasting, moment, lock);
@@ -261,8 +235,8 @@ static void raise_to_act(const struct forecasting *forecasting, const struct cri
 	forecasting->result->inside_count += timeline->is_waiting &&
 					     entry->time_ns > timeline->base_ns;
 	if (is_unchanged(forecasting, entry->node, entry->time_ns)) {
-		raise_to(acted_ns, times_of(forecasting, entry->node),
-			 entry->time_ns - timeline->base_ns, scenario_count);
+		crit_times_raise(acted_ns, times_of(forecasting, entry->node),
+				 entry->time_ns - timeline->base_ns, scenario_count);
 		return;
 	}
 	for (size_t k = 0; k < scenario_count; k++) {
@@ -290,8 +264,8 @@ static void take_act(struct forecasting *forecasting, const struct moment *momen
 		if (row == CRIT_NONE)
 			return;
 		act->free_ns = forecasting->acts.rows[row].last_ns;
-		raise_to(acted_ns, crit_pending_acts_times(&forecasting->acts, row), 0,
-			 scenario_count);
+		crit_times_raise(acted_ns, crit_pending_acts_times(&forecasting->acts, row), 0,
+				 scenario_count);
 	} else {
 		raise_to_act(forecasting, entry, acted_ns);
 	}
@@ -310,6 +284,28 @@ static void take_birth(struct forecasting *forecasting, const struct crit_film_e
 	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
 		times_ns[k] = time_of(forecasting, entry->node, entry->time_ns, k);
 	child->base_ns = entry->time_ns;
+}
+
+/* From the begin of its sleep, its base, on the thread waited for who wakes it now. */
+static void take_woken(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	struct timeline *woken = &forecasting->threads[entry->number];
+
+	woken->wakers--;
+	if (!woken->is_asleep || woken->is_waiting || entry->node == entry->number)
+		return;
+	raise_to_act(forecasting, entry, times_of(forecasting, entry->number));
+	woken->base_ns = entry->time_ns;
+}
+
+/* What the thread did until it slept is done. */
+static void take_sleep(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	struct timeline *timeline = &forecasting->threads[entry->node];
+
+	timeline->is_asleep = entry->type == CRIT_FILM_SLEEP;
+	if (timeline->is_asleep && !timeline->is_waiting)
+		move_base(forecasting, entry->node, entry->time_ns);
 }
 
 static bool is_act(const struct crit_film_entry *entry)
@@ -336,8 +332,11 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 		forecasting->acts.rows[moment->row].due--;
 		return;
 	}
-	if (entry->type == CRIT_FILM_BIRTH) {
-		take_birth(forecasting, entry);
+	if (entry->type == CRIT_FILM_BIRTH || entry->type == CRIT_FILM_WOKEN) {
+		if (entry->type == CRIT_FILM_BIRTH)
+			take_birth(forecasting, entry);
+		else
+			take_woken(forecasting, entry);
 		return;
 	}
 	timeline->taken++;
@@ -349,6 +348,8 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 	}
 	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
 		take_cpu(forecasting, entry);
+	if (entry->type == CRIT_FILM_SLEEP || entry->type == CRIT_FILM_WAKE)
+		take_sleep(forecasting, entry);
 	if (entry->type == CRIT_FILM_END)
 		take_end(forecasting, moment);
 }
@@ -366,7 +367,8 @@ static bool is_ready(const struct forecasting *forecasting, const struct moment 
 	if (crit_film_is_late((enum crit_film_type)entry->type))
 		return forecasting->threads[entry->node].taken ==
 		       forecasting->threads[entry->node].ahead;
-	if (moment->turn != forecasting->threads[entry->node].taken)
+	if (moment->turn != forecasting->threads[entry->node].taken ||
+	    forecasting->threads[entry->node].wakers)
 		return false;
 	return entry->type != CRIT_FILM_END || !forecasting->acts.rows[moment->row].due;
 }
@@ -382,8 +384,11 @@ static int prepare(struct forecasting *forecasting, struct moment *moment)
 	if (!is_object(entry->node) && entry->node >= options->thread_count)
 		return -EPROTO;
 	if ((entry->type == CRIT_FILM_FROM && entry->number >= options->bucket_count) ||
-	    (entry->type == CRIT_FILM_BIRTH && entry->number >= options->thread_count))
+	    ((entry->type == CRIT_FILM_BIRTH || entry->type == CRIT_FILM_WOKEN) &&
+	     entry->number >= options->thread_count))
 		return -EPROTO;
+	if (entry->type == CRIT_FILM_WOKEN)
+		forecasting->threads[entry->number].wakers++;
 	if (has_row(entry))
 		rc = crit_pending_acts_obtain(&forecasting->acts, key_of(entry->number),
 					      &moment->row);

@@ -12,7 +12,8 @@
  * the last term being its transfer, which keeps its length but for the last stretches without a CPU
  * in it.  So does the whole of a wait that needs no act of the run: for a timer, a device, or where
  * the partner is not known.  All acts count that the film has, not only the one that ended the
- * wait: another one may become the last.
+ * wait: another one may become the last.  Who sleeps from s on until it is woken at c goes on at
+ * max(t'(s), t'(c)); a wakeup that found its thread awake is not known.
  *
  * Who takes a lock, a task or a message from any source next stays as it was recorded; where
  * another thread could have had a lock first, that is counted.  A thread
@@ -31,16 +32,7 @@
 #include <stdint.h>
 
 #include "analysis/waits/film/film.h"
-
-struct crit_factor {
-	uint32_t numerator, denominator; /* denominator above 0 */
-};
-
-struct crit_scenario {
-	const struct crit_factor *factors; /* of each bucket; NULL: nothing changes */
-	bool is_without_transfer; /* where a wait needs acts of the run, it ends with the last */
-	const struct crit_factor *queue_factors; /* of each thread without a CPU; NULL: it stays */
-};
+#include "analysis/waits/forwards/scenario.h"
 
 struct crit_forecast_options {
 	uint64_t begin_ns; /* of the window */

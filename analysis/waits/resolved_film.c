@@ -11,7 +11,8 @@
 struct later { /* what is known of a thread from the entries read so far, which are later */
 	uint64_t until_ns;
 	uint32_t bucket; /* CRIT_FILM_NO_BUCKET: none is known */
-	bool is_queued;
+	bool is_queued, is_asleep;
+	bool is_woken; /* it sleeps, and waits for who woke it */
 };
 
 struct resolving {
@@ -22,12 +23,12 @@ struct resolving {
 	struct crit_err *err;
 };
 
-/* Counts the time that a thread was in its bucket and had a CPU. */
+/* Counts the time that a thread was in its bucket, had a CPU and did not wait for a waker. */
 static void count(struct resolving *resolving, uint32_t thread, uint64_t time_ns)
 {
 	struct later *later = &resolving->threads[thread];
 
-	if (later->bucket != CRIT_FILM_NO_BUCKET && !later->is_queued)
+	if (later->bucket != CRIT_FILM_NO_BUCKET && !later->is_queued && !later->is_woken)
 		resolving->bucket_ns[later->bucket] += later->until_ns - time_ns;
 	later->until_ns = time_ns;
 }
@@ -46,12 +47,33 @@ static int begin_bucket(struct resolving *resolving, uint32_t thread, uint64_t t
 	return crit_film_put(resolving->film, &entry, resolving->err);
 }
 
+/* Sleep is the thread's time, unless it waited for a waker. */
+static int note_sleep(struct resolving *resolving, const struct crit_film_entry *entry)
+{
+	const uint32_t thread = entry->type == CRIT_FILM_WOKEN ? entry->number : entry->node;
+	struct later *later;
+
+	if (thread >= resolving->options->thread_count)
+		return -EPROTO;
+	later = &resolving->threads[thread];
+	count(resolving, thread, entry->time_ns);
+	if (entry->type != CRIT_FILM_WOKEN)
+		later->is_asleep = entry->type == CRIT_FILM_WAKE;
+	later->is_woken = later->is_asleep && entry->type == CRIT_FILM_WOKEN;
+	return 0;
+}
+
 static int take(struct resolving *resolving, const struct crit_film_entry *entry)
 {
 	const struct crit_resolved_film_options *options = resolving->options;
 	const bool is_cpu = entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN;
 	int rc;
 
+	if (entry->type == CRIT_FILM_WOKEN || entry->type == CRIT_FILM_SLEEP ||
+	    entry->type == CRIT_FILM_WAKE) {
+		rc = note_sleep(resolving, entry);
+		return rc ? rc : crit_film_put(resolving->film, entry, resolving->err);
+	}
 	if (crit_film_is_late((enum crit_film_type)entry->type))
 		return crit_film_put(resolving->film, entry, resolving->err);
 	if (entry->node & CRIT_FILM_OBJECT) /* what it needs is enough */

@@ -33,7 +33,7 @@ enum crit_free_order {
 
 struct crit_filmed_run { /* for forecasts */
 	struct crit_film *film; /* to be rewound before each */
-	uint64_t *bucket_ns; /* how long threads were in each and had a CPU, or waited */
+	uint64_t *bucket_ns; /* how long in each: with a CPU, in a wait, or asleep with no waker */
 	struct crit_forecast_options options; /* without scenarios */
 	uint64_t free_waits[CRIT_FREE_COUNT]; /* the caller's to fill */
 };

@@ -203,10 +203,7 @@ static uint64_t scaled_ns(const struct playing *playing, const struct crit_step 
 {
 	const struct crit_factor *factor = playing->options->scenario.factors;
 
-	if (!factor)
-		return step->ns;
-	factor += step->of;
-	return (uint64_t)((unsigned __int128)step->ns * factor->numerator / factor->denominator);
+	return factor ? crit_factor_scale(&factor[step->of], step->ns) : step->ns;
 }
 
 /* It works from now on.  Yields 1 where that takes no time. */

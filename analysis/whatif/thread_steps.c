@@ -204,6 +204,28 @@ static int begin_child(struct making *making, struct step_moment *moment)
 	return add_step(making, number, CRIT_STEP_WAIT, moment->gate, 0);
 }
 
+/* From the begin of its sleep the thread waits for its waker, and takes no CPU. */
+static int wake_thread(struct making *making, struct step_moment *moment)
+{
+	const uint32_t number = moment->entry.number;
+	struct thread_state *thread;
+	int rc;
+
+	moment->gate = CRIT_NONE;
+	if (number >= making->options->thread_count)
+		return -EPROTO;
+	thread = &making->threads[number];
+	if (!thread->is_asleep || thread->gate != CRIT_NONE || moment->entry.node == number)
+		return 0;
+	rc = add_gate(making, &moment->gate);
+	if (rc)
+		return rc;
+	making->steps->gates[moment->gate].acts = 1;
+	making->steps->gates[moment->gate].bucket = CRIT_FILM_NO_BUCKET;
+	thread->since_ns = moment->entry.time_ns;
+	return add_step(making, number, CRIT_STEP_WAIT, moment->gate, 0);
+}
+
 /* Before all else of its time: a gate has one act more. */
 static int count_act(struct making *making, struct step_moment *moment)
 {
@@ -214,6 +236,8 @@ static int count_act(struct making *making, struct step_moment *moment)
 
 	if (entry->type == CRIT_FILM_BIRTH)
 		return begin_child(making, moment);
+	if (entry->type == CRIT_FILM_WOKEN)
+		return wake_thread(making, moment);
 	if (!is_act(entry))
 		return 0;
 	if (is_object(entry->node) &&

@@ -68,6 +68,21 @@ for flavour in "${flavours[@]}"; do
 		esac
 		point "$name: who waits least is the knot, equals are none" $? "$said"
 	done
+	# rank 0's thread does each step: its main thread sleeps meanwhile, the other rank is in a barrier behind that
+	for work in 20:5 10:10; do
+		name=deputies-$flavour-$work
+		launch "$name" run "$flavour" 2 deputies 20 "${work%:*}" "${work#*:}"
+		waits --json
+		whole $? "$name"
+		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0 and
+			c["kind"] in ("code", "cpu") and c["before"] is None and c["after"] is None))' "$trial/waits")
+		case $work in
+		20:5) within "$name: share of what rank 0's thread does, per cent" "$said" 85 97 ;;
+		*) within "$name: no thread stands out" "$said" 40 62 ;;
+		esac
+		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["kind"] == "blocked"))' "$trial/waits")
+		within "$name: share of what is blocked for nobody" "$said" 0 3
+	done
 	launch "crowded-$flavour" run "$flavour" 4 two_phases 20 25 5 5 5
 	waits --json
 	said=$(ask 'round(100 * sum(c["share"] for c in r["causes"]

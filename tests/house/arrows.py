@@ -59,7 +59,7 @@ FOLDERS = {
     "analysis/waits/backwards": "waits/film",
     "analysis/waits/forwards": "",
     "analysis/waits/locks": "",
-    "analysis/whatif": "waits waits/film",
+    "analysis/whatif": "waits waits/film waits/forwards",
     "analysis/delays": "waits waits/film",
     "cli/console": "",
     "cli/install": "",

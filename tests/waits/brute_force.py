@@ -36,7 +36,8 @@ class BruteForce:
             {node: {t for since, until in stretches for t in range(since, until)} for node, stretches in each.items()}
             for each in (film.queued, film.asleep))
         self.by_begin, self.by_end, self.by_cause = (defaultdict(list) for _ in range(3))
-        for wait in film.waits:
+        self.waits = film.all_waits()
+        for wait in self.waits:
             if wait.s < wait.e:
                 self.by_begin[wait.s].append(wait)
                 self.by_end[wait.e].append(wait)
@@ -158,5 +159,5 @@ class BruteForce:
             waits = self.acts[thread, time].waits.values()
             ns, waiter, bucket = max(waits, key=lambda wait: (wait[0], -wait[1]))
             yield f"act {thread} {self.bucket(thread, time - 1)} {time} {len(waits)} {waiter} {bucket} {ns} {-impact}"
-        waits = [wait for wait in self.film.waits if wait.kind != HOLD]
+        waits = [wait for wait in self.waits if wait.kind != HOLD]
         yield f"waits {len(waits)} {sum(wait.e - wait.s for wait in waits)} {self.cycles}"

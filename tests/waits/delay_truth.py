@@ -4,10 +4,11 @@
 
 usage: delay_truth.py BUILD COUNT [SEED]
 
-A program is a list of steps per thread: it does some code, has no CPU, waits for something else, forks, or meets the
-others of a group, whose members come in any order and leave when all are there.  What happened becomes a film, whose
-delays must be those of a comparison of all members' nanoseconds since each was there before, added up per late thread
-and call before what is below 0 is dropped.  Dropping first must give something else in some programs.
+A program is a list of steps per thread: it does some code, has no CPU, waits for something else, sleeps for another
+one, whose doings are its own meanwhile, forks, or meets the others of a group, whose members come in any order and
+leave when all are there.  What happened becomes a film, whose delays must be those of a comparison of all members'
+nanoseconds since each was there before, added up per late thread and call before what is below 0 is dropped.  Dropping
+first must give something else in some programs.
 """
 import collections
 import fractions
@@ -38,6 +39,7 @@ class Run:
         self.excess = collections.defaultdict(fractions.Fraction)  # (thread, site, code)
         self.dropped = collections.defaultdict(fractions.Fraction)  # (thread, code): each meeting by itself
         self.meetings = 0
+        self.sleeps = [[] for _ in range(self.threads)]  # (from, until, waker)
         self.groups = [sorted(dice.sample(range(self.threads), dice.randint(1, self.threads))) for _ in range(GROUPS)]
         for _ in range(dice.randint(5, 60)):
             self.step()
@@ -80,11 +82,13 @@ class Run:
     def step(self):
         dice = self.dice
         thread = dice.randrange(self.threads)
-        kind = dice.choice(["code"] * 4 + ["wait", "fork"] + ["meet"] * 4)
+        kind = dice.choice(["code"] * 4 + ["wait", "fork"] + ["sleep"] * 2 + ["meet"] * 4)
         if kind == "code":
             self.stretch(thread, SEND, 0)
         elif kind == "wait":
             self.wait(thread, self.now[thread] + dice.randint(0, 30), None)
+        elif kind == "sleep":
+            self.sleep(thread)
         elif kind == "fork":
             self.stretch(thread, FORK, 0)
             if self.lanes[thread] and self.is_fork(self.lanes[thread][-1][1]):
@@ -92,6 +96,31 @@ class Run:
                 self.wait(thread, self.now[thread] + 1, None)
         else:
             self.meet(dice.randrange(GROUPS))
+
+    def sleep(self, thread):
+        """Until another one wakes it, which is awake then."""
+        begin, waker = self.now[thread], self.dice.randrange(self.threads)
+        if self.now[waker] <= begin:
+            return
+        until = self.dice.randint(begin + 1, self.now[waker])
+        if any(since < until <= end for since, end, _ in self.sleeps[waker]):
+            return
+        self.did[thread] += self.did[waker][begin:until]
+        self.sleeps[thread].append((begin, until, waker))
+        self.lanes[thread] += [(begin, f"sleep {begin} {thread}"), (until, f"wake {until} {thread}")]
+        self.late.append((until, f"woken {until} {waker} 1 {thread}"))
+        self.end_bucket(thread, until, (thread, SEND, 0, self.dice.randrange(CODES)))
+
+    def doer(self, thread, code):
+        """Who has a bucket of the code: the thread, who woke it last, or who woke that."""
+        codes = {(key[0], key[3]) for key in self.buckets}
+        for _ in range(9):
+            if (thread, code) in codes or code == NO_CPU:
+                return thread
+            if not self.sleeps[thread]:
+                return None
+            thread = self.sleeps[thread][-1][2]
+        return None
 
     def is_fork(self, line):
         words = line.split()
@@ -151,8 +180,8 @@ class Run:
     def delays(self):
         told = collections.defaultdict(fractions.Fraction)
         for (thread, _, code), excess in self.excess.items():
-            told[thread, code] += max(excess, 0)
-        return {key: value for key, value in told.items() if value}
+            told[self.doer(thread, code), code] += max(excess, 0)
+        return {key: value for key, value in told.items() if value and key[0] is not None}
 
 
 def read_delays(run, lines):

@@ -32,6 +32,7 @@ class Film:
         self.buckets = {}  # node -> [(from, until, bucket)], without gaps
         self.queued = {}  # node -> [(from, until)] in which it has no CPU
         self.asleep = {}  # likewise, in which it is blocked
+        self.woken = []  # (from, c, node, waker, kind)
         self.order = {}  # node -> [(time, line)], as the node's entries are written
 
     def wait(self, node, kind, s):
@@ -63,6 +64,24 @@ class Film:
             lane = self.order.setdefault(node, [])
             lane += [(since, f"sleep {since} {node}"), (until, f"wake {until} {node}")]
 
+    def wake(self, node, since, until, c, waker, kind):
+        """It is blocked, and a thread wakes it at c: it waited for that, unless it waits anyway."""
+        self.sleep(node, since, until)
+        if since < c <= until and node != waker:
+            self.woken.append((since, c, node, waker, kind))
+
+    def all_waits(self):
+        """Those of the program, and sleeps that were waits: from the end of one in the middle of it on."""
+        waits = list(self.waits)
+        for since, c, node, waker, kind in self.woken:
+            others = [wait for wait in self.waits if wait.node == node]
+            if any(wait.s < c <= wait.e for wait in others):
+                continue
+            wait = Wait(None, node, kind, max([since, *(other.e for other in others if since < other.e < c)]))
+            wait.end(c, [(c, waker)])
+            waits.append(wait)
+        return waits
+
     def begin_object(self, node, time):
         self.order.setdefault(node, []).append((time, f"until {time} {node} {NO_BUCKET}"))
 
@@ -79,11 +98,11 @@ class Film:
             if places[node] == len(lanes[node]):
                 del places[node]
         late = {}
-        for wait in self.waits:
-            for c, cause in wait.causes:
-                first = next(i for i, row in enumerate(lines) if row[0] >= c)
-                place = min(len(lines) - 1, first + random.choice([0, 1, 5, 50, len(lines)]))
-                late.setdefault(place, []).append(f"cause {c} {cause} {wait.number}")
+        told = [(c, f"cause {c} {cause} {wait.number}") for wait in self.waits for c, cause in wait.causes]
+        for c, line in told + [(c, f"woken {c} {waker} {kind} {node}") for _, c, node, waker, kind in self.woken]:
+            first = next(i for i, row in enumerate(lines) if row[0] >= c)
+            place = min(len(lines) - 1, first + random.choice([0, 1, 5, 50, len(lines)]))
+            late.setdefault(place, []).append(line)
         yield f"film 0 {self.end} {self.threads} {self.last}"
         yield from (f"part {part}" for part in self.parts)
         for place, (_, line) in enumerate(lines):

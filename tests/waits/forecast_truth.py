@@ -4,12 +4,12 @@
 
 usage: forecast_truth.py BUILD COUNT [SEED]
 
-A program is a list of steps per thread: it computes, has no CPU, sends, receives one message or several at once, or
-meets all or some; each call takes time, so that a thread does one thing at a time, and it may have no CPU when what
-it needs is done, and before.  A simulator runs it; what happened becomes a film, from which the forecast of 16
-scenarios must be, to the nanosecond, what the simulator gives for the program with its computations changed, and
-with a part of the time without a CPU.  As a film with one cause per wait does not know of those that may come last,
-such forecasts must fail in some.
+A program is a list of steps per thread: it computes, has no CPU, sends, receives one message or several at once,
+sleeps until another one wakes it, or meets all or some; each call takes time, so that a thread does one thing at a
+time, and it may have no CPU when what it needs is done, and before.  A simulator runs it; what happened becomes a film,
+from which the forecast of 16 scenarios must be, to the nanosecond, what the simulator gives for the program with its
+computations changed, and with a part of the time without a CPU.  As a film with one cause per wait does not know of
+those that may come last, such forecasts must fail in some.
 """
 import collections
 import random
@@ -47,7 +47,7 @@ class Program:
 
     def add(self, dice):
         """What is sent is received later in all lists, so no program hangs."""
-        kind = dice.choice(["compute"] * 4 + ["message"] * 4 + ["several"] * 2 + ["meet"] * 2)
+        kind = dice.choice(["compute"] * 4 + ["message"] * 4 + ["several"] * 2 + ["meet"] * 2 + ["wake"] * 2)
         thread = dice.randrange(self.threads)
         transfer = self.transfer(dice)
         if kind == "compute":
@@ -56,6 +56,11 @@ class Program:
             group = dice.randrange(GROUPS)
             for member in self.groups[group]:
                 self.steps[member].append(("meet", group, dice.choice([self.transfer(dice), transfer])))
+        elif kind == "wake":
+            waker = dice.randrange(self.threads)
+            if waker != thread:
+                self.steps[waker].append(("wake", thread))
+                self.steps[thread].append(("sleep", waker))
         else:
             senders = [dice.randrange(self.threads) for _ in range(1 if kind == "message" else 3)]
             senders = [sender for sender in senders if sender != thread]
@@ -70,9 +75,9 @@ class Program:
 
 class Run:
     """A program with the times of a scenario: per cent of each bucket, without transfer, per cent of each thread's time
-    without a CPU."""
+    without a CPU.  Who was awake when it was woken does not sleep in other runs either: nothing was seen of that."""
 
-    def __init__(self, program, percents, is_bare, queued):
+    def __init__(self, program, percents, is_bare, queued, recorded=None):
         self.program, self.percents, self.is_bare, self.queued = program, percents, is_bare, queued
         self.now = [0] * program.threads
         self.at = [0] * program.threads
@@ -82,6 +87,10 @@ class Run:
         self.lanes = [[] for _ in range(program.threads)]  # (time, line)
         self.late = []  # (time, line)
         self.waits = 0
+        self.recorded = recorded
+        self.awake = set()  # (thread, step)
+        self.woken = collections.defaultdict(list)  # (waker, thread) -> times
+        self.slept = collections.Counter()  # of these, how many the thread has slept for
 
     def lack_cpu(self, thread, since, until):
         self.lanes[thread] += [(since, f"queue {since} {thread}"), (until, f"run {until} {thread}")]
@@ -129,6 +138,23 @@ class Run:
             self.at[member] += 1
         there.clear()
 
+    def sleep(self, thread, waker):
+        """False: it is not woken yet."""
+        step, wakes, at = (thread, self.at[thread]), self.woken[waker, thread], self.slept[waker, thread]
+        is_awake = self.recorded and step in self.recorded.awake
+        if not is_awake and len(wakes) <= at:
+            return False
+        self.slept[waker, thread] += 1
+        time = self.now[thread] if is_awake else wakes[at]
+        if time <= self.now[thread]:
+            self.awake.add(step)
+        else:
+            self.lanes[thread] += [(self.now[thread], f"sleep {self.now[thread]} {thread}"),
+                                   (time, f"wake {time} {thread}")]
+            self.late.append((time, f"woken {time} {waker} 1 {thread}"))
+            self.now[thread] = time
+        return True
+
     def step(self, thread):
         """False: it cannot go on."""
         kind, what, *rest = self.program.steps[thread][self.at[thread]]
@@ -143,8 +169,11 @@ class Run:
                 return False
             acts = [(self.sent[sender, thread].popleft(), sender) for sender in what]
             self.wait_for(thread, acts, rest[0])
-        elif kind == "send":
-            self.sent[thread, what].append(self.now[thread])
+        elif kind == "sleep":
+            if not self.sleep(thread, what):
+                return False
+        elif kind in ("send", "wake"):
+            (self.sent if kind == "send" else self.woken)[thread, what].append(self.now[thread])
             self.be(thread, IN_WAIT, 1)
         elif kind == "queue":
             begin, self.now[thread] = self.now[thread], self.now[thread] + what * self.queued[thread] // 100
@@ -165,7 +194,7 @@ class Run:
 
     def film(self, is_whole):
         """Its text; not whole: only what ended the waits."""
-        words = ("cause", "need", "arrival") if is_whole else ("cause",)
+        words = ("cause", "woken", "need", "arrival") if is_whole else ("cause", "woken")
         late = [(time, line) for time, line in self.late if line.split()[0] in words]
         return written(max(self.now), self.program.threads, BUCKETS, self.lanes, late)
 
@@ -196,7 +225,7 @@ def main():
         program = Program(dice)
         wanted = list(scenarios(dice, program.threads))
         recorded = Run(program, *wanted[0]).run()
-        truths.append([max(Run(program, *scenario).run().now) for scenario in wanted])
+        truths.append([max(Run(program, *scenario, recorded).run().now) for scenario in wanted])
         for is_whole in (True, False):
             text += recorded.film(is_whole)
             for percents, is_bare, queued in wanted:

@@ -18,6 +18,7 @@ from forecast_truth import BUCKETS, IN_WAIT, Program, Run, play, scenarios
 
 LOCK = 0xC0000000
 LOCKS = 4
+ENDED = {"send": "receive", "wake": "sleep"}  # the step that this step of another thread ends
 
 
 class LockProgram(Program):
@@ -56,8 +57,8 @@ class Lock:
 class LockRun(Run):
     """In order of time; what asks for locks comes last of each time, by threads."""
 
-    def __init__(self, program, percents):
-        super().__init__(program, percents, False, [100] * program.threads)
+    def __init__(self, program, percents, recorded=None):
+        super().__init__(program, percents, False, [100] * program.threads, recorded)
         self.locks = [Lock() for _ in range(LOCKS)]
         self.events = [(0, 0, thread, -1) for thread in range(program.threads)]
         self.is_waiting = [False] * program.threads
@@ -125,7 +126,8 @@ class LockRun(Run):
             before = list(self.at)
             if not self.step(thread):
                 return
-            if step[0] == "send" and self.step_of(step[1])[0] == "receive" and self.is_waiting[step[1]]:
+            ended = step[0] in ENDED and self.step_of(step[1])  # who was awake may be at its end
+            if ended and ended[0] == ENDED[step[0]] and self.is_waiting[step[1]]:
                 self.step(step[1])
             for other, at in enumerate(before):
                 if self.at[other] > at and other != thread:
@@ -166,7 +168,8 @@ def main():
         dice = random.Random(seed + i)
         program = LockProgram(dice)
         wanted = [percents for percents, is_bare, _ in scenarios(dice, program.threads) if not is_bare]
-        runs = [LockRun(program, percents).run() for percents in wanted]
+        recorded = LockRun(program, wanted[0]).run()
+        runs = [recorded, *(LockRun(program, percents, recorded).run() for percents in wanted[1:])]
         truths.append([(max(run.now), run.owners() == runs[0].owners()) for run in runs])
         for film in films(runs[0]):
             text += film

@@ -5,7 +5,8 @@
 // the order in which they are written, then "play":
 //   until TIME NODE BUCKET | wait TIME NODE KIND NUMBER | end TIME NODE KIND NUMBER |
 //   queue TIME NODE | run TIME NODE | sleep TIME NODE | wake TIME NODE |
-//   cause|need TIME NODE NUMBER | arrival TIME NODE OBJECT IS-LAST | birth TIME NODE THREAD
+//   cause|need TIME NODE NUMBER | arrival TIME NODE OBJECT IS-LAST | birth TIME NODE THREAD |
+//   woken TIME NODE KIND THREAD
 // Or, instead of "play", for each scenario "scenario IS-WITHOUT-TRANSFER", then "factor NUMERATOR
 // DENOMINATOR" for each bucket, and "queued" likewise for each thread or for none, then "forecast
 // OUTSIDE", which prints when it ends, and how often a lock could go to another; or, for one
@@ -302,6 +303,9 @@ static int put(struct text_film *text, const char *line)
 		entry.type = CRIT_FILM_SLEEP;
 	else if (sscanf(line, "wake %" SCNu64 " %" SCNu32, &entry.time_ns, &entry.node) == 2)
 		entry.type = CRIT_FILM_WAKE;
+	else if (sscanf(line, "woken %" SCNu64 " %" SCNu32 " %" SCNu8 " %" SCNu32, &entry.time_ns,
+			&entry.node, &entry.kind, &entry.number) == 4)
+		entry.type = CRIT_FILM_WOKEN;
 	else if (sscanf(line, "cause %" SCNu64 " %" SCNu32 " %" SCNu32, &entry.time_ns, &entry.node,
 			&entry.number) == 3)
 		entry.type = CRIT_FILM_CAUSE;

@@ -64,7 +64,7 @@ class Simulator:
         """A wait ends now; part of it the thread may have been without a CPU."""
         begin = self.since[thread]
         if self.random.random() < 0.2:
-            self.film.sleep(thread, begin, self.random.randint(begin, self.now))
+            self.sleep(thread, begin, self.now)
         elif self.now - begin > 2 and self.random.random() < 0.4:
             first = self.random.randint(begin, self.now)
             until = self.random.randint(first, self.now)
@@ -77,6 +77,16 @@ class Simulator:
     def enter(self, thread, kind):
         return self.film.wait(thread, kind, self.now)
 
+    def sleep(self, thread, since, end):
+        """It is blocked for some of the time; somebody of the run wakes it, or nobody does."""
+        until = self.random.randint(since, end)
+        if self.random.random() < 0.5:
+            self.film.sleep(thread, since, until)
+            return
+        waker, kind = self.random.randrange(self.film.threads), self.random.choice([BLOCKED, BLOCKED, HOLD])
+        c = until if self.random.random() < 0.7 else self.random.randint(since, until)
+        self.film.wake(thread, since, until, c, waker, kind)
+
     def compute(self, thread):
         yield self.now + self.span()
         if self.random.random() < 0.3:
@@ -84,8 +94,7 @@ class Simulator:
             self.since[thread] = self.now
         else:
             if self.random.random() < 0.3:
-                first = self.random.randint(self.since[thread], self.now)
-                self.film.sleep(thread, first, self.random.randint(first, self.now))
+                self.sleep(thread, self.random.randint(self.since[thread], self.now), self.now)
             self.be(thread, self.random.choice([WORK, OTHER_WORK]))
 
     def send(self, thread):
@@ -226,6 +235,10 @@ def wild(random):
             causes = random.choices(nodes, k=random.randint(int(node >= OBJECT), 3))
             film.end_wait(wait, e, *((random.choice([s, e, random.randint(s, e)]), cause)
                                      for cause in causes))
+        times = sorted(random.choices(range(end + 1), k=random.randint(0, 6))) if node < OBJECT else []
+        for since, until in zip(times[::2], times[1::2]):
+            film.wake(node, since, until, random.randint(since, until), random.randrange(threads),
+                      random.choice([*KINDS, HOLD]))
         times = [0, *sorted(random.choices(range(end + 1), k=random.randint(0, 6))), end]
         for since, until in zip(times, times[1:]):
             film.be(node, since, until, random.randrange(len(PARTS)) if node < OBJECT else LOCK)

@@ -4,7 +4,8 @@
 
 usage: sharing_truth.py BUILD COUNT [SEED]
 
-A program is a list of steps per thread: it works, sleeps, creates a thread, sends, waits for messages or for a group.
+A program is a list of steps per thread: it works, sleeps for a time or until another one wakes it, creates a thread,
+sends, waits for messages or for a group.
 Waiters spin, or sleep.  Its film is that of a run in which threads were now and then without a CPU; what must come out
 is when it ends where the threads of each node share its CPUs, with the work of each bucket scaled, to the nanosecond.
 Two mutants must fail: waiters that spin and take no CPU, and a share that counts those who work alone.
@@ -45,12 +46,18 @@ class Program:
         self.steps[thread].append(("work", dice.randint(1, SPIN - 1), 100 * dice.choice([1, dice.randint(1, 40)])))
 
     def add(self, dice):
-        kind = dice.choice(["work"] * 4 + ["sleep"] + ["message"] * 4 + ["several"] * 2 + ["meet"] * 2)
+        kind = dice.choice(["work"] * 4 + ["sleep"] + ["wake"] * 2 + ["message"] * 4 + ["several"] * 2 + ["meet"] * 2)
         thread = dice.randrange(self.threads)
         if kind == "work":
             self.work(dice, thread)
         elif kind == "sleep":
             self.steps[thread].append(("sleep", dice.randint(1, 2000)))
+        elif kind == "wake":
+            waker = dice.randrange(self.threads)
+            if waker != thread:
+                self.work(dice, waker)
+                self.steps[waker].append(("wake", thread))
+                self.steps[thread].append(("block", waker))
         elif kind == "meet":
             group = dice.randrange(GROUPS)
             for member in self.groups[group]:
@@ -65,9 +72,10 @@ class Program:
 
 
 class Run:
-    """Threads of a node share its CPUs; cpus None: each has one at once, and a film is made of it."""
+    """Threads of a node share its CPUs; cpus None: each has one at once, and a film is made of it.  Who was awake when
+    it was woken in the recorded run does not block in others either."""
 
-    def __init__(self, program, percents, cpus, spins, counts_waiters=True, dice=None):
+    def __init__(self, program, percents, cpus, spins, counts_waiters=True, dice=None, recorded=None):
         self.program, self.percents, self.cpus, self.dice = program, percents, cpus, dice
         self.spins, self.counts_waiters = spins, counts_waiters
         threads = range(program.threads)
@@ -77,6 +85,11 @@ class Run:
         self.until = {}  # thread -> time, of those that sleep or whose wait goes on
         self.waiting = {}  # thread -> (begin, bucket, transfer)
         self.unborn = set(program.creator)
+        self.recorded = recorded
+        self.awake = set()  # (thread, step)
+        self.blocked = {}  # thread -> its wakeup: (waker, thread, number)
+        self.woken = set()  # likewise
+        self.counts = collections.Counter()  # of wakeups and blocks, by (kind, waker, thread)
         self.sent = collections.defaultdict(collections.deque)
         self.there = [{} for _ in range(GROUPS)]
         self.met = collections.Counter()
@@ -143,6 +156,28 @@ class Run:
             return True
         return False
 
+    def block(self, thread, waker):
+        wakeup = (waker, thread, self.counts["block", waker, thread])
+        self.counts["block", waker, thread] += 1
+        step = (thread, self.at[thread])
+        if step in self.recorded.awake if self.recorded else wakeup in self.woken:
+            self.awake.add(step)
+            self.pass_step(thread)
+            return
+        self.blocked[thread] = wakeup
+        self.say(thread, "until", 1)
+        self.say(thread, "sleep")
+
+    def unblock(self, thread):
+        """It may be woken."""
+        if self.blocked[thread] not in self.woken:
+            return False
+        self.late.append((self.now, f"woken {self.now} {self.blocked.pop(thread)[0]} 1 {thread}"))
+        self.say(thread, "wake")
+        self.say(thread, "until", 1)
+        self.pass_step(thread)
+        return True
+
     def step(self, thread):
         kind, what, *rest = self.program.steps[thread][self.at[thread]]
         if kind == "work":
@@ -163,6 +198,12 @@ class Run:
         elif kind == "send":
             self.sent[thread, what].append(self.now)
             self.pass_step(thread)
+        elif kind == "wake":
+            self.woken.add((thread, what, self.counts["wake", thread, what]))
+            self.counts["wake", thread, what] += 1
+            self.pass_step(thread)
+        elif kind == "block":
+            self.block(thread, what)
         else:
             self.begin_wait(thread, rest[1], rest[0])
             if kind == "meet":
@@ -176,6 +217,8 @@ class Run:
             for thread in range(self.program.threads):
                 if thread in self.waiting and thread not in self.until:
                     changed |= self.look(thread)
+                elif thread in self.blocked:
+                    changed |= self.unblock(thread)
                 elif (thread not in self.left and thread not in self.until and thread not in self.unborn
                       and self.at[thread] < len(self.program.steps[thread])):
                     self.step(thread)
@@ -243,13 +286,14 @@ def main():
     for i in range(count):
         dice = random.Random(seed + i)
         program = Program(dice)
-        text += Run(program, [100] * BUCKETS, None, True, dice=dice).run().film()
+        recorded = Run(program, [100] * BUCKETS, None, True, dice=dice).run()
+        text += recorded.film()
         for k in range(PLAYS):
             percents = [100, *(dice.choice([0, 25, 50, 100, 100, 200]) for _ in range(SPIN - 1)), 100, 100]
             cpus, spins = dice.randint(1, 3), dice.random() < 0.7
-            truths.append(Run(program, percents, cpus, spins).run().end())
-            mutants.append((Run(program, percents, cpus, False).run().end(),
-                            Run(program, percents, cpus, spins, False).run().end()))
+            truths.append(Run(program, percents, cpus, spins, recorded=recorded).run().end())
+            mutants.append((Run(program, percents, cpus, False, recorded=recorded).run().end(),
+                            Run(program, percents, cpus, spins, False, recorded=recorded).run().end()))
             text.append("scenario 0")
             text += (f"factor {percent} 100" for percent in percents)
             text.append(f"share 0 {program.nodes} {cpus} {int(not spins)} {int(k + 1 == PLAYS)}")

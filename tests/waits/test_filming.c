@@ -5,6 +5,7 @@
 //
 //   test-filming [COUNT [SEED]]
 #include "analysis/waits/filming.h"
+#include "core/base/call.h"
 #include "tests/lib/check_scratch.h"
 #include "tests/edges/told_edges.h"
 #include "tests/sim/handoffs.h"
@@ -246,6 +247,69 @@ static uint64_t check_handoffs(uint64_t seed)
 	return sum_ns;
 }
 
+static void sleep_for(struct crit_filming *filming, uint32_t waker, uint64_t from_ns,
+		      uint64_t until_ns)
+{
+	const struct crit_trace_sink sink = crit_filming_sink(filming);
+	const struct crit_listener listener = crit_filming_listener(filming);
+	const struct crit_edge woken = { .begin_ns = from_ns,
+					 .end_ns = until_ns,
+					 .cause_ns = until_ns,
+					 .cause = waker,
+					 .kind = CRIT_EDGE_WAKEUP };
+	const struct crit_event event = { .time_ns = until_ns, .edge = &woken };
+
+	CHECK_INT_EQ(sink.state(filming, 0, from_ns, CRIT_STATE_BLOCKED), 0);
+	CHECK_INT_EQ(sink.state(filming, 0, until_ns, CRIT_STATE_RUNNABLE), 0);
+	if (waker)
+		CHECK_INT_EQ(listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_WAKEUP](filming, &event), 0);
+	CHECK_INT_EQ(sink.state(filming, 0, until_ns, CRIT_STATE_RUNNING), 0);
+}
+
+/*
+ * A rank's main thread sleeps from 100 to 400 until another thread wakes it, from 420 to 450 for
+ * nobody, and from 520 to 700 in a call, where the same thread wakes it: that is no other wait.
+ */
+static void check_helper(void)
+{
+	const struct crit_filming_options options = {
+		.file = { .directory = check_scratch, .max_bytes = 1u << 28 },
+	};
+	const struct crit_trace_span call = { .call = CRIT_MPI_Recv,
+					      .span_class = CRIT_CLASS_MPI_WAIT };
+	struct crit_thread_row threads[2] = { 0 };
+	const struct crit_results run = { .threads = threads, .thread_count = 2, .rank_count = 1 };
+	struct crit_filming *filming = NULL;
+	struct crit_costs costs = { 0 };
+	struct crit_err err = { "" };
+	struct crit_trace_sink sink;
+
+	CHECK_CASE("%s", "a rank's helper");
+	CHECK_INT_EQ(crit_filming_create(&options, &filming, &err), 0);
+	sink = crit_filming_sink(filming);
+	CHECK_INT_EQ(sink.begin(filming, &run, 1000), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK_INT_EQ(sink.thread_begin(filming, i, 0), 0);
+	sleep_for(filming, 1, 100, 400);
+	sleep_for(filming, 0, 420, 450);
+	CHECK_INT_EQ(sink.enter(filming, 0, 500, &call, 0), 0);
+	sleep_for(filming, 1, 520, 700);
+	CHECK_INT_EQ(sink.leave(filming, 0, 800, &call, NULL), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK_INT_EQ(sink.thread_end(filming, i, 1000, NULL), 0);
+	if (CHECK_MSG(crit_filming_play(filming, 100, &costs, &err) == 0, "%s", err.text)) {
+		CHECK_MSG(crit_costs_check(&costs, &err) == 0, "%s", err.text);
+		CHECK_UINT_EQ(costs.edge_count, 2); /* the first is all others */
+		CHECK_UINT_EQ(costs.edges[1].from, 0);
+		CHECK_UINT_EQ(costs.edges[1].to, 1);
+		CHECK_UINT_EQ(costs.edges[1].raw_ns, 300);
+		CHECK_INT_EQ((int64_t)costs.waiting, 300 + 300);
+		CHECK_UINT_EQ(costs.threads[0].part_ns[CRIT_PART_NESTED], 300);
+	}
+	crit_costs_fini(&costs);
+	crit_filming_destroy(filming);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t lock_ns = 0;
@@ -261,6 +325,7 @@ int main(int argc, char **argv)
 		sum_ns += check_seed(seed + i);
 	for (uint64_t i = 0; i < count; i++)
 		lock_ns += check_handoffs(seed + i);
+	check_helper();
 	CHECK_CASE("%s", "");
 	CHECK(sum_ns > 0);
 	CHECK(lock_ns > 0);

@@ -32,7 +32,8 @@ static int end_wait(struct play *play, const struct crit_film_entry *entry)
 
 static int close_wait(struct play *play, uint32_t at)
 {
-	crit_index_forget(&play->numbers, play->nodes.rows[at].wait.number, at);
+	if (play->nodes.rows[at].wait.type == CRIT_FILM_END)
+		crit_index_forget(&play->numbers, play->nodes.rows[at].wait.number, at);
 	return crit_wait_nodes_close(&play->nodes, at);
 }
 
@@ -46,7 +47,7 @@ static int begin_wait(struct play *play, const struct crit_film_entry *entry)
 	if (rc)
 		return rc;
 	wait = &play->nodes.rows[at].wait;
-	if (!wait->type || wait->number != entry->number)
+	if (wait->type != CRIT_FILM_END || wait->number != entry->number)
 		return 0;
 	rc = close_wait(play, at);
 	return rc ? rc : 1;
@@ -105,6 +106,22 @@ static int take_cause(struct play *play, const struct crit_film_entry *cause)
 	return rc ? rc : crit_wait_nodes_link(&play->nodes, at, to);
 }
 
+/* A sleep was a wait for the waker, if it is none of another wait. */
+static int take_woken(struct play *play, const struct crit_film_entry *entry)
+{
+	uint32_t at, to = CRIT_NONE;
+	int rc = crit_wait_nodes_find(&play->nodes, entry->number, &at);
+
+	if (!rc)
+		rc = crit_wait_nodes_find(&play->nodes, entry->node, &to);
+	if (rc || at == to || !play->nodes.rows[at].is_asleep || play->nodes.rows[at].wait.type)
+		return rc;
+	crit_wait_nodes_open(&play->nodes, at,
+			     &(struct crit_node_wait){ .type = CRIT_FILM_WOKEN,
+						       .kind = entry->kind });
+	return crit_wait_nodes_link(&play->nodes, at, to);
+}
+
 /* The critical path goes on in the root, and comes back from an object at the wait's begin. */
 static void follow_path(struct play *play)
 {
@@ -129,6 +146,22 @@ static bool is_late(const struct crit_film_entry *entry)
 	return crit_film_is_late((enum crit_film_type)entry->type);
 }
 
+/* Yields 1 where that is all.  A wait in a sleep, which no sound recording has, cuts that. */
+static int take_begin(struct play *play, const struct crit_film_entry *entry)
+{
+	uint32_t at;
+	int rc;
+
+	if (entry->type == CRIT_FILM_WAIT)
+		return begin_wait(play, entry);
+	if (entry->type != CRIT_FILM_SLEEP && entry->type != CRIT_FILM_END)
+		return 0;
+	rc = crit_wait_nodes_find(&play->nodes, entry->node, &at);
+	return rc || play->nodes.rows[at].wait.type != CRIT_FILM_WOKEN
+		       ? rc
+		       : crit_wait_nodes_close(&play->nodes, at);
+}
+
 /* All entries of one time: cuts, buckets, ends, links. */
 static int take_batch(struct play *play, struct crit_film_entry *entries, size_t count)
 {
@@ -136,9 +169,7 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 	int rc = 0;
 
 	for (; others < count && !is_late(&entries[others]) && rc >= 0; others++) {
-		if (entries[others].type != CRIT_FILM_WAIT)
-			continue;
-		rc = begin_wait(play, &entries[others]);
+		rc = take_begin(play, &entries[others]);
 		if (rc > 0)
 			entries[others].type = CRIT_FILM_NONE;
 	}
@@ -155,9 +186,12 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 		else if (entries[i].type == CRIT_FILM_WAIT)
 			rc = begin_wait(play, &entries[i]);
 	}
-	for (size_t i = others; i < count && rc >= 0; i++)
+	for (size_t i = others; i < count && rc >= 0; i++) {
 		if (entries[i].type == CRIT_FILM_CAUSE)
 			rc = take_cause(play, &entries[i]);
+		else if (entries[i].type == CRIT_FILM_WOKEN)
+			rc = take_woken(play, &entries[i]);
+	}
 	if (rc >= 0)
 		follow_path(play);
 	return rc < 0 ? rc : 0;

@@ -15,6 +15,7 @@
  *
  * Of several causes of a wait that with the latest act counts, of these that with the lowest node.
  * A wait without a cause is transfer as a whole; one whose cause is not known waits for an object.
+ * A sleep outside of waits is one from its begin to the act of the waker, if that is told.
  *
  * Cost: amortised O(log nodes) per entry, times the heights of towers of objects that hold objects.
  * Memory: threads, objects at a time, buckets, edges.

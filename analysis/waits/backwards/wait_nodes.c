@@ -61,6 +61,7 @@ void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at)
 	node->since_ns = nodes->now_ns;
 	if (!passed_ns)
 		return;
+	node->booked_bucket = node->bucket;
 	part = crit_wait_nodes_is_linked(nodes, at) ? CRIT_PART_NESTED : part_of(nodes, node);
 	if (is_waiting(node)) {
 		const size_t thread = crit_wait_node_is_object(node) ? nodes->costs->thread_count
@@ -235,7 +236,8 @@ static int unlink_node(struct crit_wait_nodes *nodes, uint32_t at)
 	impact = crit_forest_integral(&nodes->forest, at, nodes->now_ns) - node->wait.linked_load;
 	if (node->wait.act != CRIT_NONE)
 		crit_late_acts_unlink(&nodes->costs->acts, node->wait.act, vertex_of(node),
-				      node->bucket, nodes->now_ns - node->wait.linked_ns, impact);
+				      node->booked_bucket, nodes->now_ns - node->wait.linked_ns,
+				      impact);
 	/* a cycle may be cut at a link that was just made */
 	if (nodes->now_ns > node->wait.linked_ns &&
 	    (crit_wait_node_is_object(node) || is_waiting(node))) {

@@ -33,6 +33,7 @@ struct crit_node_wait { /* the wait of a node that is open; type NONE: none is *
 struct crit_wait_node {
 	uint32_t name; /* in the film */
 	uint32_t bucket;
+	uint32_t booked_bucket; /* of the time that was booked last */
 	uint32_t waiters; /* nodes linked to it */
 	uint32_t act; /* row of its latest act that somebody waited for */
 	bool is_over; /* an object before its begin */

@@ -40,6 +40,11 @@ enum crit_film_type {
 	CRIT_FILM_WAKE, /* time, thread: it is no more */
 	CRIT_FILM_CAUSE, /* c, node that acted at c, number: the wait could not end before */
 	/*
+	 * c, waker, kind, number: a thread that is asleep then; since it is, it waits for the
+	 * waker, without an END.  Like causes, it comes when it is known.
+	 */
+	CRIT_FILM_WOKEN,
+	/*
 	 * For what-if alone, in films that have needs.  Like causes, they come when they are known.
 	 */
 	/* as CAUSE, but it did not end the wait: c may be before s, the node an object */
