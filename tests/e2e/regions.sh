@@ -19,15 +19,22 @@ entered() {
 		sed 's/^ *\([0-9]*\) \(.*\)/\2 = \1/' >"$trial/entered"
 }
 
-# files NAME PROGRAM [OPTION…]: crit run with these options.
+# enters CONSTRUCT PLACE: how many, of one region or none.
+enters() {
+	sed -n "s/^omp $1 @$2.* = //p" "$trial/entered" | awk '{ sum += $1 } END { print (NR > 1 ? -1 : sum + 0) }'
+}
+
+# files NAME PROGRAM [OPTION…]: crit run with these options.  In GNU's place LLVM's runtime tells about one critical
+# section of 8000 at a place of its own, its GOMP_critical_start: that one is counted there, and at most one is.
 files() {
-	local name=$1 program=$2 wrong=0 line file construct count said
+	local name=$1 program=$2 wrong='' strays line file construct count said
 	shift 2
 	trial_has "$program" "that OpenMP runtime" || return 0
 	dir=$trial/$name report=$trial/$name/report.json
 	CRIT_DIR=$dir "$crit" run "$@" -- "$apps/$program" >"$trial/$name.out" 2>"$trial/run.err"
 	read_by "$name" "$dir"
 	entered "$dir"
+	strays=$(enters critical GOMP_critical_start)
 	while read -r _ file line; do
 		# shellcheck disable=SC2086 # pairs of a construct and its count
 		set -- $line
@@ -35,12 +42,14 @@ files() {
 		while [ $# -gt 0 ]; do
 			construct=$1 count=$2
 			shift 2
-			[ "$(grep -c "^omp $construct @$file:[0-9]* = $count$" "$trial/entered")" -eq 1 ] ||
-				wrong=$((wrong + 1))
+			said=$(enters "$construct" "$file:")
+			[ "$said" -eq "$count" ] && continue
+			[ "$said" -eq "$((count - strays))" ] && [ "$construct" = critical ] && strays=0 && continue
+			wrong+=" $construct @$file $count, not $said"
 		done
 	done <"$trial/$name.out"
-	[ -s "$trial/$name.out" ] && [ "$wrong" -eq 0 ]
-	point "$name: each file's constructs, as the program says" $? "$wrong wrong"
+	[ -s "$trial/$name.out" ] && [ -z "$wrong" ] && [ "$strays" -eq 0 ]
+	point "$name: each file's constructs, as the program says" $? "$wrong"
 	said=$(figure_of barriers "$dir")
 	[ "$said" = "[$barriers, $barriers]" ]
 	point "$name: as many barriers on each thread of the team" $? "$said"
