@@ -5,6 +5,9 @@
 # A hypervisor that takes the CPUs away for seconds makes programs run into their own time limits, and known shares
 # something else.  A test that failed, hung or skipped while that happened tells nothing: it is run again, twice at
 # most, each time once the CPUs have been whole for a second.  GATE_STAT is what tells of them, for the test of this.
+#
+# Not all hypervisors tell.  Of tests that compare what was measured with what is known (e2e) one whose points failed
+# without that is run again as well, and has failed unless it passes twice then.
 # usage: gate.sh LABEL SECONDS PROGRAM [ARG]...
 label=$1
 seconds=$2
@@ -48,14 +51,22 @@ wait_for_whole_cpus() {
 	done
 }
 
-for ((i = 1; ; i++)); do
+for ((i = 1, to_pass = 1; i <= attempts && to_pass > 0; i++)); do
+	((i == 1)) || wait_for_whole_cpus
 	before=$(ticks)
 	run "$@"
-	[ "$status" -eq 0 ] || whole_since "$before" && break
-	printf 'gate: the host took %s of the CPUs meanwhile: exit %d tells nothing\n' "$taken" "$status" >&2
-	[ "$i" -lt "$attempts" ] || break
-	wait_for_whole_cpus
+	if [ "$status" -eq 0 ]; then
+		((to_pass--))
+	elif ! whole_since "$before"; then
+		printf 'gate: the host took %s of the CPUs meanwhile: exit %d tells nothing\n' "$taken" "$status" >&2
+	elif [ "$label" = e2e ] && [ "$status" -eq 1 ] && [ "$i" -eq 1 ]; then
+		printf 'gate: points failed: it has to pass twice now\n' >&2
+		to_pass=2
+	else
+		break
+	fi
 done
+((status || !to_pass)) || status=1
 if ((status == 77)) && [[ " ${CRIT_MAY_SKIP//,/ } " != *" $label "* ]]; then
 	printf 'gate: skipped, and CRIT_MAY_SKIP does not list "%s": a failure\n' "$label" >&2
 	exit 1

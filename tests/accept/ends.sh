@@ -6,12 +6,14 @@
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 size=${2:-full}
+is_full=1
 cases="normal exit abort sigterm kill-one kill-all kill-in-test kill-critd full-disk unwritable"
 modes="preload shim"
 work_s=4 # of the ranks whose collector is killed
 if [ "$size" = quick ]; then
 	cases="normal abort kill-all"
 	modes=preload
+	is_full=
 fi
 needs_root "to mount small file systems and to become an ordinary user"
 
@@ -198,8 +200,9 @@ check_report() {
 	esac
 }
 
-for flavour in "${flavours[@]}"; do
-	for what in $cases; do
+for what in $cases; do
+	take_turns
+	for flavour in "${turn[@]}"; do
 		bare_statuses=()
 		bare_seconds=()
 		run_bare

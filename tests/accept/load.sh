@@ -8,9 +8,11 @@ trial_begin "$1"
 is_in_line= # the collector has its share of the CPUs
 pipes=300000
 calls=10000000
+is_full=1 storms=storms
 if [ "${2:-full}" = quick ]; then
 	pipes=50000
 	calls=2000000
+	is_full='' storms=''
 fi
 
 # bench NAME ARGUMENT…: perf bench as a member of a run.
@@ -94,9 +96,10 @@ storms() {
 
 floods
 tiny_ring
-for flavour in "${flavours[@]}"; do
-	yields "$flavour"
-	capped "$flavour"
-	[ "${2:-full}" = quick ] || storms "$flavour"
+for case in yields capped $storms; do
+	take_turns
+	for flavour in "${turn[@]}"; do
+		"$case" "$flavour"
+	done
 done
 trial_end

@@ -175,12 +175,11 @@ crew() {
 }
 
 quick() {
-	local flavour count
-	for flavour in "${flavours[@]}"; do
-		for count in 2 4; do
-			ranks balanced "$flavour" "$count"
-			ranks alternating "$flavour" "$count"
-			ranks heavy "$flavour" "$count"
+	local count table
+	for count in 2 4; do
+		for table in balanced alternating heavy; do
+			take_turns
+			ranks "$table" "${turn[0]}" "$count"
 		done
 	done
 	ranks balanced "${flavours[0]}" 8

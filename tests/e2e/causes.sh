@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # crit waits: what the others waited for, in chains of threads and of ranks of known work.
-# usage: causes.sh BUILD-DIRECTORY
+# usage: causes.sh BUILD-DIRECTORY [full]
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 needs_root "for the full kernel half"
 wants_cpus=1
+is_full=${2:-}
 
 # record COMMAND…: sets dir.
 record() {
@@ -49,8 +50,9 @@ waits
 grep -q '20  thread .* for thread' "$trial/waits"
 point "stages: each round is a wait of the next one" $? "$(sed -n '/^Who/,$p' "$trial/waits")"
 
-for flavour in "${flavours[@]}"; do
-	for work in 20:2 10:10; do
+for work in 20:2 10:10; do
+	take_turns
+	for flavour in "${turn[@]}"; do
 		name=handover-$flavour-$work
 		launch "$name" run "$flavour" 2 handover 20 "${work%:*}" "${work#*:}"
 		waits --by=rank
@@ -68,8 +70,12 @@ for flavour in "${flavours[@]}"; do
 		esac
 		point "$name: who waits least is the knot, equals are none" $? "$said"
 	done
-	# rank 0's thread does each step: its main thread sleeps meanwhile, the other rank is in a barrier behind that
-	for work in 20:5 10:10; do
+done
+
+# rank 0's thread does each step: its main thread sleeps meanwhile, the other rank is in a barrier behind that
+for work in 20:5 10:10; do
+	take_turns
+	for flavour in "${turn[@]}"; do
 		name=deputies-$flavour-$work
 		launch "$name" run "$flavour" 2 deputies 20 "${work%:*}" "${work#*:}"
 		waits --json
@@ -83,6 +89,10 @@ for flavour in "${flavours[@]}"; do
 		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["kind"] == "blocked"))' "$trial/waits")
 		within "$name: share of what is blocked for nobody" "$said" 0 3
 	done
+done
+
+take_turns
+for flavour in "${turn[@]}"; do
 	launch "crowded-$flavour" run "$flavour" 4 two_phases 20 25 5 5 5
 	waits --json
 	said=$(ask 'round(100 * sum(c["share"] for c in r["causes"]
@@ -95,6 +105,10 @@ for flavour in "${flavours[@]}"; do
 	said=$(ask '(r["late_acts"][0]["actor"]["rank"], r["late_acts"][0]["waiters"])' "$trial/waits")
 	[ "$said" = "(0, 3)" ]
 	point "crowded-$flavour: the act waited for most is rank 0's, by three" $? "$said"
+done
+
+take_turns
+for flavour in "${turn[@]}"; do
 	launch "place-$flavour" run "$flavour" 2 handover 20 20 2
 	waits
 	grep -m 1 '%' "$trial/waits" | grep -q \
@@ -191,8 +205,9 @@ done
 
 # Where rank 0 is late, and where it is while the others wait, are two functions: the verdict names the first one.
 export CRIT_SAMPLE_HZ=997
-for flavour in "${flavours[@]}"; do
-	for case in "assemble 30 20 30 10 30" "solve 30 30 20 30 10" "assemble 300 2 3 1 3"; do
+for case in "assemble 30 20 30 10 30" "solve 30 30 20 30 10" "assemble 300 2 3 1 3"; do
+	take_turns
+	for flavour in "${turn[@]}"; do
 		read -r late steps times <<<"$case"
 		# shellcheck disable=SC2086
 		launch "$late-$steps-$flavour" run "$flavour" 2 two_phases "$steps" $times
@@ -207,8 +222,9 @@ done
 unset CRIT_SAMPLE_HZ
 
 # Cost is where the late rank is while the others wait, delay what made it late; equal work is no delay.
-for flavour in "${flavours[@]}"; do
-	for case in "Barrier Sendrecv 20 25 10 25" "Sendrecv Barrier 25 20 25 10" "none none 20 20 20 20"; do
+for case in "Barrier Sendrecv 20 25 10 25" "Sendrecv Barrier 25 20 25 10" "none none 20 20 20 20"; do
+	take_turns
+	for flavour in "${turn[@]}"; do
 		read -r before after times <<<"$case"
 		name=delay-$before-$flavour
 		# shellcheck disable=SC2086
@@ -234,7 +250,8 @@ done
 
 # The user's phases, without a call between them: rank 0 is in the second one while the other waits, and late from the
 # first one, 20 ms against 10.
-for flavour in "${flavours[@]}"; do
+take_turns
+for flavour in "${turn[@]}"; do
 	name=phases-$flavour
 	launch "$name" run "$flavour" 2 two_phases 30 20 25 10 25 0 phases
 	waits --json --by=region
@@ -259,7 +276,8 @@ for flavour in "${flavours[@]}"; do
 done
 
 # Two threads of a rank, of which one works twice as long.
-for flavour in "${flavours[@]}"; do
+take_turns
+for flavour in "${turn[@]}"; do
 	trial_has "hybrid_steps-gnu.$flavour" "gnu's OpenMP" || continue
 	name=regions-$flavour
 	launch "$name" run "$flavour" 1 hybrid_steps-gnu -n 10 -t 2 -m 10:20
@@ -272,7 +290,8 @@ for flavour in "${flavours[@]}"; do
 done
 
 # Where the late rank is blocked while the others wait, that is told, and where.
-for flavour in "${flavours[@]}"; do
+take_turns
+for flavour in "${turn[@]}"; do
 	launch "blocked-$flavour" run "$flavour" 2 two_phases 20 10 10 5 5 20
 	waits --json
 	whole $? "blocked-$flavour"

@@ -8,8 +8,9 @@
 trial_begin "$1"
 needs_root "for the full kernel half"
 wants_cpus=1
+is_full=${2:-}
 rounds=20
-[ "${2:-}" != full ] || rounds=100
+[ -z "$is_full" ] || rounds=100
 
 # is_known NAME BY EXPECTED…: what known_waits.py says of the run in $dir.
 is_known() {
@@ -23,8 +24,10 @@ is_known() {
 	point "$name: who waited for whom, and how long" $result "$said"
 }
 
-for flavour in "${flavours[@]}"; do
-	while read -r -u 3 mode ranks expected; do
+while read -r -u 3 mode ranks expected; do
+	take_turns
+	[ "$mode" != write ] || turn=("${flavours[@]}")
+	for flavour in "${turn[@]}"; do
 		name=$mode-$flavour
 		[ "$name" != write-openmpi ] || continue # who writes little there does not wait for others
 		options=()
@@ -33,26 +36,26 @@ for flavour in "${flavours[@]}"; do
 		cp "$dir.out" "$trial/told"
 		# shellcheck disable=SC2086
 		is_known "$name" rank $expected
-	done 3<<-'END'
-		sender 2 0:1:1:1
-		order 2 0:1:1:1
-		waitall 2 0:1:1:2
-		waitany 3 0:1:1:1 0:2:2:1
-		sendrecv 2 0:1:1:1
-		bcast 2 0:1:1:1
-		reduce 2 0:1:1:1
-		allreduce 2 0:1:1:1
-		alltoall 2 0:1:1:1
-		barrier 2 0:1:1:1
-		fence 2 0:1:1:1
-		split 2 0:1:1:1
-		window 2 0:1:1:1 0:2:1:2
-		open 2 0:1:1:1
-		write 2 0:1:1:1
-		scan 2 1:1:0:1
-		scan_back 2 1:1:0:1
-	END
-done
+	done
+done 3<<-'END'
+	sender 2 0:1:1:1
+	order 2 0:1:1:1
+	waitall 2 0:1:1:2
+	waitany 3 0:1:1:1 0:2:2:1
+	sendrecv 2 0:1:1:1
+	bcast 2 0:1:1:1
+	reduce 2 0:1:1:1
+	allreduce 2 0:1:1:1
+	alltoall 2 0:1:1:1
+	barrier 2 0:1:1:1
+	fence 2 0:1:1:1
+	split 2 0:1:1:1
+	window 2 0:1:1:1 0:2:1:2
+	open 2 0:1:1:1
+	write 2 0:1:1:1
+	scan 2 1:1:0:1
+	scan_back 2 1:1:0:1
+END
 
 # record PROGRAM MODE: sets dir, and told.
 record() {

@@ -126,20 +126,19 @@ births() {
 	compare_end births-main
 }
 
-births
-for flavour in "${flavours[@]}"; do
-	if [ -n "$is_full" ] || [ "$flavour" = "${flavours[0]}" ]; then
-		functions "$flavour"
-	fi
-
-	# one after the other: each millisecond less is one sooner
+# One after the other: each millisecond less is one sooner.
+chain() {
+	local flavour=$1
 	name=chain-$flavour
 	launch_base "$flavour" 2 handover 30 20 4
 	foretold "--faster=MPI_Send send handover.c,rank=0,by=50"
 	within "$name: gain, per cent: 10 of 24 ms" "$gain" 38 44
 	compare "$name-half" "$flavour" handover 30 10 4
+}
 
-	# the rank that nobody waited for: half of rank 0's 40 ms is 20, but then all wait for the other one's 25
+# The rank that nobody waited for: half of rank 0's 40 ms is 20, but then all wait for the other one's 25.
+appears() {
+	local flavour=$1
 	name=appears-$flavour
 	launch_base "$flavour" 2 two_phases 30 20 20 10 15
 	foretold "--faster=MPI_Barrier,rank=0,by=50"
@@ -151,31 +150,43 @@ for flavour in "${flavours[@]}"; do
 	foretold "--slower=MPI_Barrier,rank=1,by=100"
 	within "$name: gain of a slower rank, per cent: -10 of 40 ms" "$gain" -27 -22
 	compare "$name-slower" "$flavour" two_phases 30 20 20 20 30
+}
 
-	# half of what rank 0's thread does, for which its rank sleeps and the other one waits in a barrier
+# Half of what rank 0's thread does, for which its rank sleeps and the other one waits in a barrier.
+deputies() {
+	local flavour=$1
 	name=deputies-$flavour
 	launch_base "$flavour" 2 deputies 30 20 5
 	foretold "--faster=to its end,rank=0,by=50"
 	within "$name: gain, per cent: 10 of 20 ms" "$gain" 45 53
 	compare "$name-half" "$flavour" deputies 30 10 5
+}
 
-	# another cause of a wait for two messages: a quarter of rank 2's 20 ms is 5, but then rank 1's 12 are last
+# Another cause of a wait for two messages: a quarter of rank 2's 20 ms is 5, but then rank 1's 12 are last.
+both() {
+	local flavour=$1
 	name=both-$flavour
 	launch_base "$flavour" 3 late_partners both 40 12 20
 	foretold "--faster=MPI_Send,rank=2,by=75"
 	within "$name: gain, per cent: 8 of 20 ms" "$gain" 37 43
 	launch "$name-quarter" run "$flavour" 3 late_partners both 40 12 5
 	compare_end "$name-quarter"
+}
 
-	# a receiver that becomes the slower one: large sends begin to wait for it, small ones do not
+# A receiver that becomes the slower one: large sends begin to wait for it, small ones do not.
+pass() {
+	local flavour=$1
 	for bytes in 1000000 ${is_full:+100}; do
 		name=pass-$flavour-$bytes
 		launch_base "$flavour" 2 steps pass 30 10 4 "$bytes" 150
 		launch "$name-slow" run "$flavour" 2 steps pass 30 10 14 "$bytes" 150
 		compare_times "$name-slow" 95 105
 	done
+}
 
-	# to balance gains what one rank is beyond the mean
+# To balance gains what one rank is beyond the mean.
+balance() {
+	local flavour=$1
 	name=balance-$flavour
 	launch_base "$flavour" 2 two_phases 30 20 20 10 10
 	foretold
@@ -188,6 +199,14 @@ for flavour in "${flavours[@]}"; do
 	"$crit" what-if "$dir" >"$trial/text" &&
 		grep -q 'nothing stands out to balance: best single fix at most' "$trial/text"
 	point "$name: nothing stands out" $? "$(tail -n 2 "$trial/text")"
+}
+
+births
+for case in functions chain appears deputies both pass balance; do
+	take_turns
+	for flavour in "${turn[@]}"; do
+		"$case" "$flavour"
+	done
 done
 
 "$crit" what-if --faster=nowhere.c,by=10 "$dir" >"$trial/out" 2>&1

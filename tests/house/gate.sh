@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The gate runs a test again when it failed on CPUs that were taken away, and only then.
+# The gate runs a test again when it failed on CPUs that were taken away, and one that measures when its points failed.
 # usage: gate.sh SOURCE-DIRECTORY
 set -euo pipefail
 gate=$1/tests/gate.sh
@@ -29,7 +29,7 @@ expect() {
 	shift 2
 	rm -f "$scratch/test.runs"
 	echo "cpu 0 0 0 0 0 0 0 0 0 0" >"$GATE_STAT"
-	"$gate" label 1 "$scratch/test" "$@" 2>"$scratch/err" || status=$?
+	"$gate" "${label:-label}" 1 "$scratch/test" "$@" 2>"$scratch/err" || status=$?
 	if [ "$status" -ne "$wanted" ] || [ "$(wc -l <"$scratch/test.runs")" -ne "$runs" ]; then
 		printf 'gate: %s: exit %d after %d runs; wanted %d after %d\n' "$*" "$status" \
 			"$(wc -l <"$scratch/test.runs")" "$wanted" "$runs"
@@ -47,4 +47,14 @@ expect 124 1 0 hang
 expect 124 3 30 hang
 expect 9 1 0 interrupt
 CRIT_MAY_SKIP=label expect 77 1 0 77
+expect 1 1 0 1 0 0
+label=e2e
+expect 0 1 0 0
+expect 0 3 0 1 0 0
+expect 1 2 0 1 1 0
+expect 1 3 0 1 0 1
+expect 3 1 0 3 0 0
+expect 1 1 0 77
+expect 124 1 0 hang
+expect 0 2 50 1 0
 exit $((faults > 0))

@@ -31,7 +31,7 @@ trial_begin() {
 	export CRIT_FINISH_S=10 # else the machine's load decides what a run says at its end
 	export XDG_RUNTIME_DIR=$trial/runtime
 	mkdir -m 700 "$XDG_RUNTIME_DIR"
-	flavours=()
+	flavours=() turns=0
 	for flavour in openmpi mpich; do
 		[ -x "$apps/ends.$flavour" ] && flavours+=("$flavour")
 	done
@@ -226,6 +226,15 @@ ask() {
 ask_active() {
 	"$crit" report "--active=$1" --json "$dir" >"$trial/active.json" 2>"$trial/active.err"
 	ask "$2" "$trial/active.json" # a report that lacks something is one all the same
+}
+
+# Sets turn, the flavours that a case is tried with: both in full tests, in quick ones each by turns.
+take_turns() {
+	turn=("${flavours[@]}")
+	if [ -z "${is_full:-}" ] && [ ${#flavours[@]} -eq 2 ]; then
+		# shellcheck disable=SC2034 # for the caller
+		turn=("${flavours[turns++ % 2]}")
+	fi
 }
 
 # what_if OPTION…: crit what-if of the run in $dir, as one change; sets gain, per cent, and ends, the seconds until the

@@ -20,11 +20,11 @@
 #include "tests/sim/teams.h"
 
 #ifdef __SANITIZE_THREAD__ /* slow there, and every seed takes the same locks */
-#define SEEDS 20
+#define SEEDS 10
 #elif defined(__SANITIZE_ADDRESS__)
-#define SEEDS 40
+#define SEEDS 20
 #else
-#define SEEDS 80
+#define SEEDS 60
 #endif
 
 #define NODES 6u
