@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/delays/delay_meetings.h"
+#include "analysis/delays/delay_pairs.h"
 #include "analysis/delays/thread_profile.h"
 #include "core/base/array.h"
 #include "core/base/call.h"
@@ -19,14 +20,17 @@ struct delayed_thread {
 	uint64_t *met_ns; /* by the thread's number of the place */
 	size_t met_count;
 	uint64_t acted_ns; /* when somebody waited for it last */
-	uint64_t slept_ns; /* the begin of its last sleep */
+	uint64_t slept_ns, waits_ns; /* the begin of its last sleep, and wait */
+	uint64_t arrived_ns; /* at its last meeting */
 	uint32_t bucket;
+	uint32_t wait; /* number of its last wait */
 	uint32_t waker; /* the last one that it waited for asleep; CRIT_NONE: none */
 	bool is_queued, is_asleep;
 };
 
-struct late_excess { /* of all meetings that a thread came late to in one bucket */
+struct late_excess { /* of all meetings, or messages to one, to which a thread was late */
 	uint32_t bucket, code;
+	uint32_t partner; /* who waited for a message; CRIT_NONE: at meetings */
 	double ns;
 };
 
@@ -35,6 +39,8 @@ struct comparing {
 	struct crit_delays *delays;
 	struct delayed_thread *threads;
 	struct crit_delay_meetings meetings;
+	struct crit_delay_pairs pairs;
+	struct crit_index waits; /* number of an open one -> thread */
 	struct crit_film_entry *now; /* entries of one time */
 	size_t now_count, now_capacity;
 	uint32_t *over; /* meetings that are over now */
@@ -114,6 +120,7 @@ static int arrive(struct comparing *comparing, const struct crit_film_entry *ent
 
 	if (!place)
 		return 0;
+	thread->arrived_ns = entry->time_ns;
 	rc = meet(comparing, thread, place, entry->time_ns, &before_ns);
 	if (!rc)
 		rc = crit_delay_meetings_obtain(&comparing->meetings, entry->number, &row);
@@ -131,15 +138,17 @@ static int arrive(struct comparing *comparing, const struct crit_film_entry *ent
 }
 
 /* Errors: -ENOMEM. */
-static int add_excess(struct comparing *comparing, uint32_t bucket, uint32_t code, double ns)
+static int add_excess(struct comparing *comparing, const struct late_excess *excess)
 {
-	const uint64_t hash = crit_hash_mix(0, (uint64_t)bucket << 32 | code);
+	const uint64_t hash = crit_hash_mix(
+		crit_hash_mix(0, (uint64_t)excess->bucket << 32 | excess->code), excess->partner);
 	struct crit_probe probe;
 	uint32_t row = crit_index_first(&comparing->places, hash, &probe);
 	int rc;
 
-	while (row != CRIT_NONE &&
-	       (comparing->rows[row].bucket != bucket || comparing->rows[row].code != code))
+	while (row != CRIT_NONE && (comparing->rows[row].bucket != excess->bucket ||
+				    comparing->rows[row].code != excess->code ||
+				    comparing->rows[row].partner != excess->partner))
 		row = crit_index_next(&comparing->places, &probe);
 	if (row == CRIT_NONE) {
 		row = (uint32_t)comparing->row_count;
@@ -150,9 +159,10 @@ static int add_excess(struct comparing *comparing, uint32_t bucket, uint32_t cod
 		if (rc)
 			return rc;
 		comparing->row_count++;
-		comparing->rows[row] = (struct late_excess){ bucket, code, 0 };
+		comparing->rows[row] = *excess;
+		comparing->rows[row].ns = 0;
 	}
-	comparing->rows[row].ns += ns;
+	comparing->rows[row].ns += excess->ns;
 	return 0;
 }
 
@@ -168,10 +178,89 @@ static int compare_members(struct comparing *comparing, const struct crit_delay_
 		const struct crit_key_time *sum = &meeting->sums.rows[i];
 		const uint64_t own_ns = crit_key_times_find(&meeting->late_times, sum->key);
 
-		rc = add_excess(comparing, meeting->late_bucket, sum->key,
-				(double)own_ns - (double)sum->ns / meeting->member_count);
+		rc = add_excess(comparing,
+				&(struct late_excess){
+					meeting->late_bucket, sum->key, CRIT_NONE,
+					(double)own_ns - (double)sum->ns / meeting->member_count });
 	}
 	return rc;
+}
+
+/* What the sender of a message did longer than the mean of it and of who waited for it. */
+static int compare_pair(struct comparing *comparing, uint32_t sender, uint32_t waiter,
+			const struct crit_key_times times[2])
+{
+	int rc = 0;
+
+	for (int at = 0; at < 2; at++) {
+		for (size_t i = 0; i < times[at].count && !rc; i++) {
+			const double ns = (double)times[at].rows[i].ns / 2;
+
+			rc = add_excess(comparing,
+					&(struct late_excess){ comparing->threads[sender].bucket,
+							       times[at].rows[i].key, waiter,
+							       at ? -ns : ns });
+		}
+	}
+	return rc;
+}
+
+/* Does the thread wait in a call of MPI, and not for all who meet there? */
+static bool is_in_message(const struct comparing *comparing, const struct delayed_thread *thread)
+{
+	const struct crit_code_key *key;
+
+	if (thread->bucket >= comparing->options->bucket_count ||
+	    thread->arrived_ns == thread->waits_ns)
+		return false;
+	key = &comparing->options->keys[thread->bucket];
+	return key->is_call && key->before.call < CRIT_CALL_OMP_FIRST;
+}
+
+static uint32_t find_waiter(const struct comparing *comparing, uint32_t number)
+{
+	struct crit_probe probe;
+	uint32_t at = crit_index_first(&comparing->waits, crit_hash_mix(number, 0), &probe);
+
+	while (at != CRIT_NONE && comparing->threads[at].wait != number)
+		at = crit_index_next(&comparing->waits, &probe);
+	return at;
+}
+
+/* Somebody waits in a call for what a thread does now. */
+static int take_message(struct comparing *comparing, uint32_t waiter,
+			const struct crit_film_entry *cause)
+{
+	const uint32_t late = cause->node;
+	struct crit_key_times times[2] = { { .count = 0 }, { .count = 0 } };
+	const struct delayed_thread *threads = comparing->threads;
+	struct crit_delay_pair *pair;
+	int rc, at = waiter < late; /* the late one's place in the pair */
+
+	pair = crit_delay_pairs_obtain(&comparing->pairs, late, waiter,
+				       comparing->options->begin_ns, &rc);
+	if (!pair)
+		return rc;
+	crit_thread_profile_read(&threads[late].profile, pair->met_ns[at], cause->time_ns,
+				 &times[0]);
+	crit_thread_profile_read(&threads[waiter].profile, pair->met_ns[!at],
+				 threads[waiter].waits_ns, &times[1]);
+	pair->met_ns[at] = cause->time_ns;
+	pair->met_ns[!at] = threads[waiter].waits_ns;
+	comparing->delays->message_count++;
+	comparing->delays->cut_count += times[0].is_cut || times[1].is_cut;
+	return compare_pair(comparing, late, waiter, times);
+}
+
+static int take_cause(struct comparing *comparing, const struct crit_film_entry *cause)
+{
+	const uint32_t waiter = find_waiter(comparing, cause->number);
+
+	if (waiter != CRIT_NONE && waiter != cause->node &&
+	    is_in_message(comparing, &comparing->threads[waiter]))
+		return take_message(comparing, waiter, cause);
+	comparing->threads[cause->node].acted_ns = cause->time_ns;
+	return 0;
 }
 
 /* The meetings that are over now, before anybody does something else. */
@@ -204,6 +293,32 @@ static int take_over(struct comparing *comparing, const struct crit_film_entry *
 					     thread->slept_ns, woken->time_ns, code);
 }
 
+/* It begins or ends to sleep or to wait.  Errors: -ENOMEM. */
+static int change_state(struct comparing *comparing, const struct crit_film_entry *entry)
+{
+	struct delayed_thread *thread = &comparing->threads[entry->node];
+
+	switch (entry->type) {
+	case CRIT_FILM_SLEEP:
+		thread->slept_ns = entry->time_ns;
+		thread->is_asleep = true;
+		return 0;
+	case CRIT_FILM_WAKE:
+		thread->is_asleep = false;
+		return 0;
+	case CRIT_FILM_WAIT:
+		thread->waits_ns = entry->time_ns;
+		thread->wait = entry->number;
+		return crit_index_put(&comparing->waits, crit_hash_mix(entry->number, 0),
+				      entry->node);
+	case CRIT_FILM_END:
+		crit_index_forget(&comparing->waits, crit_hash_mix(entry->number, 0), entry->node);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
 static int change(struct comparing *comparing, const struct crit_film_entry *entry)
 {
 	struct delayed_thread *thread = &comparing->threads[entry->node];
@@ -217,11 +332,7 @@ static int change(struct comparing *comparing, const struct crit_film_entry *ent
 	} else if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN) {
 		thread->is_queued = entry->type == CRIT_FILM_QUEUE;
 	} else {
-		if (entry->type == CRIT_FILM_SLEEP)
-			thread->slept_ns = entry->time_ns;
-		if (entry->type == CRIT_FILM_SLEEP || entry->type == CRIT_FILM_WAKE)
-			thread->is_asleep = entry->type == CRIT_FILM_SLEEP;
-		return 0;
+		return change_state(comparing, entry);
 	}
 	return rc ? rc
 		  : crit_thread_profile_change(&thread->profile, entry->time_ns,
@@ -234,12 +345,14 @@ static int take_moment(struct comparing *comparing)
 	int rc = 0;
 
 	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
+		if (comparing->now[i].type == CRIT_FILM_WOKEN)
+			rc = take_over(comparing, &comparing->now[i]);
+	}
+	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
 		const struct crit_film_entry *entry = &comparing->now[i];
 
 		if (entry->type == CRIT_FILM_CAUSE && !(entry->node & CRIT_FILM_OBJECT))
-			comparing->threads[entry->node].acted_ns = entry->time_ns;
-		else if (entry->type == CRIT_FILM_WOKEN)
-			rc = take_over(comparing, entry);
+			rc = take_cause(comparing, entry);
 	}
 	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
 		if (comparing->now[i].type == CRIT_FILM_ARRIVAL)
@@ -258,8 +371,7 @@ static int take_moment(struct comparing *comparing)
 static bool is_of_any_use(const struct crit_film_entry *entry)
 {
 	return entry->type == CRIT_FILM_FROM || entry->type == CRIT_FILM_ARRIVAL ||
-	       entry->type == CRIT_FILM_CAUSE || entry->type == CRIT_FILM_WOKEN ||
-	       (entry->type >= CRIT_FILM_QUEUE && entry->type <= CRIT_FILM_WAKE);
+	       (entry->type >= CRIT_FILM_WAIT && entry->type <= CRIT_FILM_WOKEN);
 }
 
 static int take_film(struct comparing *comparing, struct crit_film *film)
@@ -311,6 +423,8 @@ static int compare_calls(const void *a, const void *b)
 	int order = crit_by_number(left->key->thread, right->key->thread);
 
 	if (!order)
+		order = crit_by_number(left->excess.partner, right->excess.partner);
+	if (!order)
 		order = crit_by_number(left->key->after.call, right->key->after.call);
 	if (!order)
 		order = crit_by_number(left->key->after.site, right->key->after.site);
@@ -334,16 +448,15 @@ static struct own_bucket *sort_buckets(const struct crit_delay_options *options,
 	return own;
 }
 
-/* The sum of one code at one call, if it is above 0; another thread may have done it meanwhile. */
-static void put_delay(struct comparing *comparing, const struct late_call *call, double ns,
+/* The sum of one code at one call; another thread may have done it meanwhile. */
+static void put_delay(struct comparing *comparing, const struct late_call *call,
 		      const struct own_bucket *own, size_t own_count)
 {
+	const double ns = call->excess.ns;
 	struct own_bucket wanted = { call->key->thread, call->excess.code, 0 };
 	const struct own_bucket *found;
 	int wakers = 0;
 
-	if (ns <= 0)
-		return;
 	if (call->excess.code == ON_NO_CPU) {
 		comparing->delays->buckets[call->excess.bucket].cpu_ns += ns;
 		return;
@@ -355,6 +468,51 @@ static void put_delay(struct comparing *comparing, const struct late_call *call,
 	}
 	if (found)
 		comparing->delays->buckets[found->bucket].code_ns += ns;
+}
+
+/* Adds up what is of one code at one call, and keeps what is above 0.  Yields how many. */
+static size_t add_up(struct late_call *calls, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t first = 0, end; first < count; first = end) {
+		struct late_call sum = calls[first];
+
+		for (end = first + 1; end < count && !compare_calls(&sum, &calls[end]); end++)
+			sum.excess.ns += calls[end].excess.ns;
+		if (sum.excess.ns > 0)
+			calls[kept++] = sum;
+	}
+	return kept;
+}
+
+/*
+ * Meetings and partners tell of the same time: what a thread did longer than most counts, once.
+ * Yields the first of the next thread.
+ */
+static size_t put_thread(struct comparing *comparing, const struct late_call *calls, size_t first,
+			 size_t count, const struct own_bucket *own, size_t own_count)
+{
+	const uint32_t thread = calls[first].key->thread;
+	size_t end, best = first, best_end = first;
+	double most_ns = 0;
+
+	for (; first < count && calls[first].key->thread == thread; first = end) {
+		double ns = 0;
+
+		for (end = first; end < count && calls[end].key->thread == thread &&
+				  calls[end].excess.partner == calls[first].excess.partner;
+		     end++)
+			ns += calls[end].excess.ns;
+		if (ns > most_ns || (ns == most_ns && calls[first].excess.partner == CRIT_NONE)) {
+			most_ns = ns;
+			best = first;
+			best_end = end;
+		}
+	}
+	for (size_t i = best; i < best_end; i++)
+		put_delay(comparing, &calls[i], own, own_count);
+	return first;
 }
 
 static int sum_up(struct comparing *comparing)
@@ -373,13 +531,10 @@ static int sum_up(struct comparing *comparing)
 	}
 	if (!rc)
 		qsort(calls, count, sizeof(*calls), compare_calls);
-	for (size_t first = 0, end; first < count && !rc; first = end) {
-		double ns = 0;
-
-		for (end = first; end < count && !compare_calls(&calls[first], &calls[end]); end++)
-			ns += calls[end].excess.ns;
-		put_delay(comparing, &calls[first], ns, own, own_count);
-	}
+	if (!rc)
+		count = add_up(calls, count);
+	for (size_t first = 0, end; first < count && !rc; first = end)
+		end = put_thread(comparing, calls, first, count, own, own_count);
 	free(calls);
 	free(own);
 	return rc;
@@ -397,7 +552,7 @@ static int begin(struct comparing *comparing)
 	for (size_t i = 0; i < options->thread_count; i++) {
 		crit_thread_profile_init(&comparing->threads[i].profile, options->begin_ns);
 		comparing->threads[i].bucket = CRIT_FILM_NO_BUCKET;
-		comparing->threads[i].acted_ns = UINT64_MAX;
+		comparing->threads[i].acted_ns = comparing->threads[i].arrived_ns = UINT64_MAX;
 		comparing->threads[i].waker = CRIT_NONE;
 	}
 	return 0;
@@ -427,6 +582,8 @@ int crit_delays_find(struct crit_film *film, const struct crit_delay_options *op
 	free(comparing.rows);
 	crit_index_fini(&comparing.places);
 	crit_delay_meetings_fini(&comparing.meetings);
+	crit_delay_pairs_fini(&comparing.pairs);
+	crit_index_fini(&comparing.waits);
 	return rc;
 }
 

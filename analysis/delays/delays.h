@@ -16,10 +16,15 @@
  * the code.  Where nobody waits for the last one there is no delay.  What a primary thread did
  * before the fork does not count at its team's first barrier.
  *
+ * A message in MPI, or a root's data, for which one waits is a meeting of these two, since both had
+ * one before.  All neighbours wait for the same code, and so may they at the next meeting: of a
+ * thread that counts which tells most, its meetings or one of its partners.
+ *
  * Source: Boehme et al., Identifying the root causes of wait states in large-scale parallel
  * applications, 2010; there for each wait state by itself.
  *
- * Memory: the last stretches of each thread (thread_profile.h), meetings that not all have come to.
+ * Memory: the last stretches of each thread (thread_profile.h), meetings that not all have come to,
+ * pairs of threads, at most CRIT_DELAY_PAIRS_MAX.
  */
 #ifndef CRIT_DELAYS_H
 #define CRIT_DELAYS_H
@@ -48,7 +53,8 @@ struct crit_delays {
 	/* of each bucket; what a thread has of one code is in one of its buckets of that code */
 	struct crit_bucket_delay *buckets;
 	uint64_t meeting_count; /* that somebody was waited for at */
-	uint64_t cut_count; /* of these, where not all that they did is known */
+	uint64_t message_count; /* that somebody waited for */
+	uint64_t cut_count; /* of both, where not all that they did is known */
 };
 
 /*

@@ -215,7 +215,7 @@ static void add_excess(struct crit_cause_row *row, const struct crit_code_excess
 	if (row->is_outside || row->is_blocked || (key->is_call && !row->is_cpu))
 		return;
 	row->has_excess = true;
-	row->has_delay = excess->delays.meeting_count > 0;
+	row->has_delay = excess->delays.meeting_count + excess->delays.message_count > 0;
 	row->delay_ns = row->is_cpu ? delay->cpu_ns : delay->code_ns;
 	row->path_excess_ns = row->is_cpu ? 0 : excess->path_ns[bucket];
 }

@@ -25,6 +25,22 @@ delay_between() {
 		and c['after'] and (c['before']['call'], c['after']['call']) == ('MPI_$1', 'MPI_$2')))" "$trial/waits"
 }
 
+# merged NAME: crit-merge by two and by three processes writes what crit report does, to the byte.
+merged() {
+	local processes launch
+	"$crit" report -o "$trial/serial" "$dir"/*.crit 2>"$trial/serial.err"
+	for processes in 2 3; do
+		launch=("mpirun.$flavour" -np "$processes")
+		[ "$flavour" = mpich ] || launch+=(--oversubscribe)
+		rm -rf "$trial/merged"
+		"${launch[@]}" "$build/bin/crit-merge" -o "$trial/merged" "$dir"/*.crit \
+			>"$trial/merge.out" 2>"$trial/merge.err" &&
+			diff -r "$trial/serial" "$trial/merged" >"$trial/diff"
+		point "$1: the same by $processes processes" $? "$(head -qn 1 "$trial/merge.err" "$trial/diff")"
+	done
+	rm -rf "$trial/serial"
+}
+
 for flavour in "${flavours[@]}"; do
 	launch_apart "chain-$flavour" handover 40 20 2
 	within "chain-$flavour: cost of what rank 0 does, of all waiting: 20 of 22 ms" \
@@ -44,6 +60,12 @@ for flavour in "${flavours[@]}"; do
 			"$(delay_between "$before" "$after")" 120 180
 		within "$name: and of what it does not" "$(delay_between "$after" "$before")" 0 25
 	done
+
+	launch_apart "deputies-$flavour" deputies 30 20 5
+	within "deputies-$flavour: cost of what rank 0's thread does, of all waiting" \
+		"$(ask 'round(sum(c["share"] for c in r["causes"] if c["rank"] == 0 and c["kind"] in ("code", "cpu")
+			and c["before"] is None and c["after"] is None), 3)' "$trial/waits")" 0.85 0.97
+	merged "deputies-$flavour"
 
 	export CRIT_SAMPLE_HZ=997
 	for case in "assemble 30 20 30 10 30" "solve 30 30 20 30 10"; do

@@ -69,6 +69,13 @@ for work in 20:2 10:10; do
 		*) [ "$said" = "[('component', [0, 1])]" ] ;;
 		esac
 		point "$name: who waits least is the knot, equals are none" $? "$said"
+		for rank in 0 1; do
+			said=$(ask "round(1e3 * sum(c['delay_s'] or 0 for c in r['causes'] if c['rank'] == $rank))" \
+				"$trial/waits")
+			own_ms=$(cut -d: -f$((rank + 1)) <<<"$work")
+			within "$name: delay of rank $rank, in ms: half of its 20 times $own_ms" "$said" \
+				$((9 * own_ms)) $((11 * own_ms + 10))
+		done
 	done
 done
 

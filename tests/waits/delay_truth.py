@@ -5,10 +5,11 @@
 usage: delay_truth.py BUILD COUNT [SEED]
 
 A program is a list of steps per thread: it does some code, has no CPU, waits for something else, sleeps for another
-one, whose doings are its own meanwhile, forks, or meets the others of a group, whose members come in any order and
-leave when all are there.  What happened becomes a film, whose delays must be those of a comparison of all members'
-nanoseconds since each was there before, added up per late thread and call before what is below 0 is dropped.  Dropping
-first must give something else in some programs.
+one, whose doings are its own meanwhile, has a message for which another one waits, forks, or meets the others of a
+group, whose members come in any order and leave when all are there.  What happened becomes a film, whose delays must be
+those of a comparison of all members' nanoseconds since each was there before, added up per late thread and call before
+what is below 0 is dropped, where meetings or one partner of messages count, what tells most.  Dropping first must give
+something else in some programs.
 """
 import collections
 import fractions
@@ -22,6 +23,7 @@ CODES, GROUPS, SITES = 4, 3, 2
 NONE = 0xFFFFFFFF
 NO_CPU = "no CPU"
 SEND, FORK = 1, 2  # calls after a stretch, besides those that meet
+RECEIVE, OTHER_WAIT = 3, 0xFFFF  # calls of waits
 
 
 class Run:
@@ -34,9 +36,12 @@ class Run:
         self.did = [[] for _ in range(self.threads)]  # by nanosecond: a code, NO_CPU, None
         self.lanes = [[] for _ in range(self.threads)]
         self.late, self.waits, self.objects = [], 0, 0
-        self.buckets = {(NONE, 0, 0, NONE): 0}  # (thread, call after, its site, code) -> number
+        self.buckets = {(NONE, 0, 0, NONE, 0): 0}  # (thread, call after, its site, code, is in it) -> number
         self.met = collections.defaultdict(int)  # (thread, group) -> time
-        self.excess = collections.defaultdict(fractions.Fraction)  # (thread, site, code)
+        self.excess = collections.defaultdict(fractions.Fraction)  # (thread, partner or None, site, code)
+        self.talked = collections.defaultdict(dict)  # two threads -> when each did for the last time
+        self.messages = 0
+        self.liking = dice.choice([1, 2, 4])
         self.dropped = collections.defaultdict(fractions.Fraction)  # (thread, code): each meeting by itself
         self.meetings = 0
         self.sleeps = [[] for _ in range(self.threads)]  # (from, until, waker)
@@ -59,14 +64,14 @@ class Run:
             self.lanes[thread] += [(begin + first, f"queue {begin + first} {thread}"),
                                    (begin + last, f"run {begin + last} {thread}")]
         self.did[thread] += did
-        self.end_bucket(thread, end, (thread, call, site, code))
+        self.end_bucket(thread, end, (thread, call, site, code, 0))
 
     def end_bucket(self, thread, end, key):
         bucket = self.buckets.setdefault(key, len(self.buckets))
         self.lanes[thread].append((end, f"until {end} {thread} {bucket}"))
         self.now[thread] = end
 
-    def wait(self, thread, end, cause):
+    def wait(self, thread, end, cause, call=OTHER_WAIT):
         """cause: (time, thread), or None."""
         begin, number = self.now[thread], self.waits
         if end == begin:
@@ -74,7 +79,7 @@ class Run:
         self.waits += 1
         self.lanes[thread].append((begin, f"wait {begin} {thread} 1 {number}"))
         self.did[thread] += [None] * (end - begin)
-        self.end_bucket(thread, end, (thread, 0, 0, NONE))
+        self.end_bucket(thread, end, (thread, call, 0, NONE, 1))
         self.lanes[thread].append((end, f"end {end} {thread} 1 {number}"))
         if cause and begin < cause[0]:
             self.late.append((end, f"cause {cause[0]} {cause[1]} {number}"))
@@ -82,13 +87,15 @@ class Run:
     def step(self):
         dice = self.dice
         thread = dice.randrange(self.threads)
-        kind = dice.choice(["code"] * 4 + ["wait", "fork"] + ["sleep"] * 2 + ["meet"] * 4)
+        kind = dice.choice(["code"] * 4 + ["wait", "fork"] + ["sleep"] * 2 + ["meet", "message"] * self.liking)
         if kind == "code":
             self.stretch(thread, SEND, 0)
         elif kind == "wait":
             self.wait(thread, self.now[thread] + dice.randint(0, 30), None)
         elif kind == "sleep":
             self.sleep(thread)
+        elif kind == "message":
+            self.message(thread)
         elif kind == "fork":
             self.stretch(thread, FORK, 0)
             if self.lanes[thread] and self.is_fork(self.lanes[thread][-1][1]):
@@ -109,7 +116,25 @@ class Run:
         self.sleeps[thread].append((begin, until, waker))
         self.lanes[thread] += [(begin, f"sleep {begin} {thread}"), (until, f"wake {until} {thread}")]
         self.late.append((until, f"woken {until} {waker} 1 {thread}"))
-        self.end_bucket(thread, until, (thread, SEND, 0, self.dice.randrange(CODES)))
+        self.end_bucket(thread, until, (thread, SEND, 0, self.dice.randrange(CODES), 0))
+
+    def message(self, thread):
+        """From another one that is still at work; who does not wait has none."""
+        sender = self.dice.randrange(self.threads)
+        self.stretch(sender, SEND, 1)
+        act = self.now[sender]
+        if act <= self.now[thread]:
+            return
+        begin, partners = self.now[thread], frozenset((thread, sender))
+        before = self.talked[partners]
+        self.wait(thread, act + self.dice.choice([0, 1, self.dice.randint(1, 20)]), (act, sender), RECEIVE)
+        self.messages += 1
+        late = collections.Counter(self.did[sender][before.get(sender, 0):act])
+        other = collections.Counter(self.did[thread][before.get(thread, 0):begin])
+        self.talked[partners] = {sender: act, thread: begin}
+        for code in {*late, *other} - {None}:
+            self.excess[sender, thread, self.call_of(sender, act), code] += fractions.Fraction(
+                late[code] - other[code], 2)
 
     def doer(self, thread, code):
         """Who has a bucket of the code: the thread, who woke it last, or who woke that."""
@@ -157,7 +182,7 @@ class Run:
         for code in {code for counter in did.values() for code in counter} - {None}:
             excess = did[late][code] - fractions.Fraction(sum(counter[code] for counter in did.values()), len(members))
             # where the last stretch before the call has no length the late one is in another bucket
-            self.excess[late, self.call_of(late, came[late]), code] += excess
+            self.excess[late, None, self.call_of(late, came[late]), code] += excess
             self.dropped[late, code] += max(excess, 0)
 
     def call_of(self, thread, time):
@@ -166,21 +191,31 @@ class Run:
             words = line.split()
             if words[0] == "until" and when <= time:
                 key = next(key for key, number in self.buckets.items() if number == int(words[3]))
-                return key[1:3]
+                return (0, 0) if key[4] else key[1:3]
         return None
 
     def film(self):
         end = max(self.now) + 1
         yield from written(end, self.threads, len(self.buckets), self.lanes, self.late)
-        for thread, call, site, code in self.buckets:
+        for thread, call, site, code, is_call in self.buckets:
             call = self.fork_call if call == FORK else call
-            yield f"key {thread} {call} {site} {code}"
+            yield f"key {thread} {call} {site} {code} {is_call}"
         yield "delays"
 
     def delays(self):
+        """Of a thread that counts which tells most: its meetings, or the messages to one partner."""
+        totals = collections.defaultdict(fractions.Fraction)
+        for (thread, partner, _, _), excess in self.excess.items():
+            totals[thread, partner] += max(excess, 0)
         told = collections.defaultdict(fractions.Fraction)
-        for (thread, _, code), excess in self.excess.items():
-            told[self.doer(thread, code), code] += max(excess, 0)
+        best = {}
+        for (thread, partner), total in sorted(totals.items(), key=lambda row: (row[0][1] is None, row[0][1] or 0)):
+            most = best.get(thread, (None, 0))[1]
+            if total > most or (total and total == most and partner is None):
+                best[thread] = (partner, total)
+        for (thread, partner, _, code), excess in self.excess.items():
+            if thread in best and best[thread][0] == partner:
+                told[self.doer(thread, code), code] += max(excess, 0)
         return {key: value for key, value in told.items() if value and key[0] is not None}
 
 
@@ -194,7 +229,7 @@ def read_delays(run, lines):
         if words[0] == "meetings":
             meetings = int(words[1])
         else:
-            thread, _, _, code = keys[int(words[1])]
+            thread, _, _, code, _ = keys[int(words[1])]
             told[thread, code] += float(words[2])
             told[thread, NO_CPU] += float(words[3])
     return {key: value for key, value in told.items() if value}, meetings

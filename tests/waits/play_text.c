@@ -11,8 +11,8 @@
 // DENOMINATOR" for each bucket, and "queued" likewise for each thread or for none, then "forecast
 // OUTSIDE", which prints when it ends, and how often a lock could go to another; or, for one
 // scenario, "share OUTSIDE NODES CPUS DO-WAITERS-BLOCK IS-LAST", with thread i on node i % NODES;
-// the film is kept for another scenario until IS-LAST.  Or "key THREAD CALL SITE CODE" for each
-// bucket, with the call after it, then "delays".
+// the film is kept for another scenario until IS-LAST.  Or "key THREAD CALL SITE CODE IS-CALL" for
+// each bucket, with the call after it, or that it is in, then "delays".
 // --fork-call: prints the call that begins a parallel region.
 #include <errno.h>
 #include <inttypes.h>
@@ -251,12 +251,16 @@ static int print_delays(struct text_film *text)
 static int take_key(struct text_film *text, const char *line)
 {
 	struct crit_code_key key = { 0 };
+	struct crit_code_call call;
 	uint32_t code;
+	unsigned is_call;
 
 	if (text->key_count == BUCKETS_MAX ||
-	    sscanf(line, "key %" SCNu32 " %" SCNu16 " %" SCNu64 " %" SCNu32, &key.thread,
-		   &key.after.call, &key.after.site, &code) != 4)
+	    sscanf(line, "key %" SCNu32 " %" SCNu16 " %" SCNu64 " %" SCNu32 " %u", &key.thread,
+		   &call.call, &call.site, &code, &is_call) != 5)
 		return -EINVAL;
+	key.is_call = is_call;
+	*(is_call ? &key.before : &key.after) = call;
 	text->codes[text->key_count] = code;
 	text->keys[text->key_count++] = key;
 	return 0;
