@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits/backwards/backplay.h"
 #include "analysis/waits/filming_state.h"
 #include "core/base/call.h"
 
@@ -484,7 +483,7 @@ int crit_filming_create(const struct crit_filming_options *options,
 	return 0;
 }
 
-static void forget_threads(struct crit_filming *filming)
+void crit_filming_forget_threads(struct crit_filming *filming)
 {
 	for (size_t i = 0; filming->threads && i < filming->thread_count; i++) {
 		crit_filmed_thread_fini(&filming->threads[i]);
@@ -499,7 +498,8 @@ void crit_filming_destroy(struct crit_filming *filming)
 {
 	if (!filming)
 		return;
-	forget_threads(filming);
+	crit_filming_forget_threads(filming);
+	crit_filmed_run_fini(&filming->run);
 	crit_film_destroy(filming->film);
 	crit_code_keys_fini(&filming->keys);
 	crit_filmed_samples_fini(&filming->samples);
@@ -527,74 +527,4 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 					 .block = note_block,
 					 .sample = filming->options.has_needs ? take_sample
 									      : NULL };
-}
-
-/* The thread that ends last, the lowest of these; no thread: thread_count. */
-static uint32_t last_thread(const struct crit_filming *filming)
-{
-	size_t last = filming->thread_count;
-
-	for (size_t i = 0; i < filming->thread_count; i++) {
-		if (filming->threads[i].has_begun &&
-		    (last == filming->thread_count ||
-		     filming->threads[i].end_ns > filming->threads[last].end_ns))
-			last = i;
-	}
-	return (uint32_t)last;
-}
-
-int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,
-		      struct crit_err *err)
-{
-	const uint32_t last = filming->threads ? last_thread(filming) : 0;
-	struct crit_backplay_options options = { .begin_ns = filming->begin_ns,
-						 .end_ns = filming->end_ns,
-						 .thread_count = filming->thread_count,
-						 .bucket_count = filming->keys.count,
-						 .edges_max = edges_max,
-						 .last_thread = last };
-	uint8_t *parts = NULL;
-	int rc;
-
-	if (!filming->threads)
-		return crit_err_set(err, -EFBIG,
-				    "waits are not followed in a run of more than %u threads",
-				    CRIT_FILMING_THREADS);
-	if (filming->end_ns <= filming->begin_ns)
-		return crit_err_set(err, -ENODATA,
-				    "no waits one by one: the recording is of level profile or "
-				    "lost its begin; CRIT_LEVEL=trace has them");
-	if (last == filming->thread_count)
-		return crit_err_set(err, -ENODATA, "nothing was recorded of any thread");
-	rc = crit_filming_put_ends(filming);
-	forget_threads(filming);
-	if (rc)
-		return crit_err_set(err, rc, "%s", filming->err.text);
-	parts = calloc(options.bucket_count, 1);
-	if (!parts)
-		return crit_err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < filming->keys.count; i++) {
-		if (filming->keys.rows[i].thread == CRIT_NONE)
-			parts[i] = CRIT_PART_OUTSIDE;
-		else if (crit_code_key_is_lock(&filming->keys.rows[i]))
-			parts[i] = CRIT_PART_TRANSFER;
-	}
-	options.bucket_parts = parts;
-	rc = crit_backplay(filming->film, &options, ret_costs, err);
-	free(parts);
-	return rc;
-}
-
-int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *ret_run,
-			 struct crit_err *err)
-{
-	const struct crit_resolved_film_options options = { .file = filming->options.file,
-							    .begin_ns = filming->begin_ns,
-							    .thread_count = filming->thread_count,
-							    .bucket_count = filming->keys.count };
-
-	crit_film_rewind(filming->film);
-	*ret_run = (struct crit_filmed_run){ .options = { .outside = CRIT_CODE_OUTSIDE } };
-	memcpy(ret_run->free_waits, filming->counts.free, sizeof(ret_run->free_waits));
-	return crit_filmed_run_make(filming->film, &options, ret_run, err);
 }

@@ -85,8 +85,8 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 		      struct crit_err *err);
 
 /*
- * Turns round what was played, of a filming that has needs.  Ownership: fini by the caller.
- * Errors: those of crit_filmed_run_make.
+ * What was played, turned round, of a filming that has needs; once.  Ownership: fini by the caller.
+ * Errors: those of crit_film_turning_end; -ENODATA: nothing was played.
  */
 int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *ret_run,
 			 struct crit_err *err);

@@ -13,6 +13,7 @@
 #include "analysis/waits/filmed_thread.h"
 #include "analysis/waits/filming.h"
 #include "analysis/waits/locks/lock_holders.h"
+#include "analysis/waits/resolved_film.h"
 
 #define CRIT_FILM_KIND_CALL 1 /* of a wait */
 /*
@@ -56,6 +57,9 @@ struct crit_filming {
 	bool has_ranks;
 	int failed; /* the film did: the analysis goes on without */
 	struct crit_err err; /* why */
+	struct crit_filmed_run run; /* the film, played and turned round; no film: there is none */
+	int run_failed; /* why, if it is to be */
+	struct crit_err run_err;
 };
 
 /* Each answers 0, also where the film failed, or -ENOMEM. */
@@ -71,6 +75,9 @@ int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32
 /* Counts a wait, once. */
 void crit_filming_count_free(struct crit_filming *filming, struct crit_known_wait *wait,
 			     enum crit_free_order why);
+
+/* What is known of threads that no more entries will be of. */
+void crit_filming_forget_threads(struct crit_filming *filming);
 
 /* Ends the film.  Errors: those of the film. */
 int crit_filming_put_ends(struct crit_filming *filming);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits/film/rewind.h"
-
 struct later { /* what is known of a thread from the entries read so far, which are later */
 	uint64_t until_ns;
 	uint32_t bucket; /* CRIT_FILM_NO_BUCKET: none is known */
@@ -15,137 +13,153 @@ struct later { /* what is known of a thread from the entries read so far, which 
 	bool is_woken; /* it sleeps, and waits for who woke it */
 };
 
-struct resolving {
-	const struct crit_resolved_film_options *options;
+struct crit_film_turning {
+	struct crit_resolved_film_options options;
 	struct crit_film *film; /* that is written */
 	struct later *threads;
 	uint64_t *bucket_ns;
-	struct crit_err *err;
+	int failed;
+	struct crit_err err;
 };
 
 /* Counts the time that a thread was in its bucket, had a CPU and did not wait for a waker. */
-static void count(struct resolving *resolving, uint32_t thread, uint64_t time_ns)
+static void count(struct crit_film_turning *turning, uint32_t thread, uint64_t time_ns)
 {
-	struct later *later = &resolving->threads[thread];
+	struct later *later = &turning->threads[thread];
 
 	if (later->bucket != CRIT_FILM_NO_BUCKET && !later->is_queued && !later->is_woken)
-		resolving->bucket_ns[later->bucket] += later->until_ns - time_ns;
+		turning->bucket_ns[later->bucket] += later->until_ns - time_ns;
 	later->until_ns = time_ns;
 }
 
 /* The bucket that a thread was in until what was read begins now. */
-static int begin_bucket(struct resolving *resolving, uint32_t thread, uint64_t time_ns)
+static int begin_bucket(struct crit_film_turning *turning, uint32_t thread, uint64_t time_ns)
 {
-	struct later *later = &resolving->threads[thread];
+	struct later *later = &turning->threads[thread];
 	const struct crit_film_entry entry = {
 		.time_ns = time_ns, .node = thread, .number = later->bucket, .type = CRIT_FILM_FROM
 	};
 
-	count(resolving, thread, time_ns);
+	count(turning, thread, time_ns);
 	if (later->bucket == CRIT_FILM_NO_BUCKET)
 		return 0;
-	return crit_film_put(resolving->film, &entry, resolving->err);
+	return crit_film_put(turning->film, &entry, &turning->err);
 }
 
 /* Sleep is the thread's time, unless it waited for a waker. */
-static int note_sleep(struct resolving *resolving, const struct crit_film_entry *entry)
+static int note_sleep(struct crit_film_turning *turning, const struct crit_film_entry *entry)
 {
 	const uint32_t thread = entry->type == CRIT_FILM_WOKEN ? entry->number : entry->node;
 	struct later *later;
 
-	if (thread >= resolving->options->thread_count)
+	if (thread >= turning->options.thread_count)
 		return -EPROTO;
-	later = &resolving->threads[thread];
-	count(resolving, thread, entry->time_ns);
+	later = &turning->threads[thread];
+	count(turning, thread, entry->time_ns);
 	if (entry->type != CRIT_FILM_WOKEN)
 		later->is_asleep = entry->type == CRIT_FILM_WAKE;
 	later->is_woken = later->is_asleep && entry->type == CRIT_FILM_WOKEN;
 	return 0;
 }
 
-static int take(struct resolving *resolving, const struct crit_film_entry *entry)
+static int take(struct crit_film_turning *turning, const struct crit_film_entry *entry)
 {
-	const struct crit_resolved_film_options *options = resolving->options;
+	const struct crit_resolved_film_options *options = &turning->options;
 	const bool is_cpu = entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN;
 	int rc;
 
 	if (entry->type == CRIT_FILM_WOKEN || entry->type == CRIT_FILM_SLEEP ||
 	    entry->type == CRIT_FILM_WAKE) {
-		rc = note_sleep(resolving, entry);
-		return rc ? rc : crit_film_put(resolving->film, entry, resolving->err);
+		rc = note_sleep(turning, entry);
+		return rc ? rc : crit_film_put(turning->film, entry, &turning->err);
 	}
 	if (crit_film_is_late((enum crit_film_type)entry->type))
-		return crit_film_put(resolving->film, entry, resolving->err);
+		return crit_film_put(turning->film, entry, &turning->err);
 	if (entry->node & CRIT_FILM_OBJECT) /* what it needs is enough */
 		return 0;
 	if (entry->type != CRIT_FILM_UNTIL && !is_cpu)
-		return crit_film_put(resolving->film, entry, resolving->err);
+		return crit_film_put(turning->film, entry, &turning->err);
 	if (entry->node >= options->thread_count ||
 	    (!is_cpu && entry->number >= options->bucket_count))
 		return -EPROTO;
 	if (is_cpu) {
-		count(resolving, entry->node, entry->time_ns);
-		resolving->threads[entry->node].is_queued = entry->type == CRIT_FILM_RUN;
-		return crit_film_put(resolving->film, entry, resolving->err);
+		count(turning, entry->node, entry->time_ns);
+		turning->threads[entry->node].is_queued = entry->type == CRIT_FILM_RUN;
+		return crit_film_put(turning->film, entry, &turning->err);
 	}
-	rc = begin_bucket(resolving, entry->node, entry->time_ns);
-	resolving->threads[entry->node].bucket = entry->number;
+	rc = begin_bucket(turning, entry->node, entry->time_ns);
+	turning->threads[entry->node].bucket = entry->number;
 	return rc;
 }
 
-static int turn_round(struct resolving *resolving, struct crit_film *film)
+static void destroy(struct crit_film_turning *turning)
 {
-	struct crit_rewind rewind;
-	int rc;
-
-	crit_rewind_init(&rewind, film);
-	while ((rc = crit_rewind_next(&rewind)) > 0) {
-		if (rewind.time_ns < resolving->options->begin_ns)
-			rc = -EPROTO;
-		for (size_t i = 0; i < rewind.count && rc >= 0; i++)
-			rc = take(resolving, &rewind.now[i]);
-		if (rc < 0)
-			break;
-	}
-	crit_rewind_fini(&rewind);
-	for (uint32_t i = 0; i < resolving->options->thread_count && !rc; i++)
-		rc = begin_bucket(resolving, i, resolving->options->begin_ns);
-	return rc ? rc : crit_film_finish(resolving->film, resolving->err);
+	crit_film_destroy(turning->film);
+	free(turning->threads);
+	free(turning->bucket_ns);
+	free(turning);
 }
 
-static int resolve(struct crit_film *film, struct resolving *resolving)
+int crit_film_turning_create(const struct crit_resolved_film_options *options,
+			     struct crit_film_turning **ret_turning, struct crit_err *err)
 {
-	const struct crit_resolved_film_options *options = resolving->options;
-	int rc;
+	struct crit_film_turning *turning = calloc(1, sizeof(*turning));
+	int rc = -ENOMEM;
 
-	resolving->threads = calloc(options->thread_count + 1, sizeof(*resolving->threads));
-	if (!resolving->threads || !resolving->bucket_ns)
-		return -ENOMEM;
-	for (size_t i = 0; i < options->thread_count; i++)
-		resolving->threads[i].bucket = CRIT_FILM_NO_BUCKET;
-	rc = crit_film_create(&options->file, &resolving->film, resolving->err);
-	return rc ? rc : turn_round(resolving, film);
-}
-
-int crit_filmed_run_make(struct crit_film *film, const struct crit_resolved_film_options *options,
-			 struct crit_filmed_run *ret_run, struct crit_err *err)
-{
-	struct resolving resolving = {
-		.options = options,
-		.bucket_ns = calloc(options->bucket_count + 1, sizeof(*resolving.bucket_ns)),
-		.err = err,
-	};
-	int rc = resolve(film, &resolving);
-
-	free(resolving.threads);
-	ret_run->film = resolving.film;
-	ret_run->bucket_ns = resolving.bucket_ns;
-	ret_run->options.begin_ns = options->begin_ns;
-	ret_run->options.thread_count = options->thread_count;
-	ret_run->options.bucket_count = options->bucket_count;
-	if (!rc || err->text[0])
+	if (!turning)
+		return crit_err_set(err, rc, "out of memory");
+	turning->options = *options;
+	turning->bucket_ns = calloc(options->bucket_count + 1, sizeof(*turning->bucket_ns));
+	turning->threads = calloc(options->thread_count + 1, sizeof(*turning->threads));
+	if (turning->bucket_ns && turning->threads)
+		rc = crit_film_create(&options->file, &turning->film, err);
+	else
+		(void)crit_err_set(err, rc, "out of memory");
+	if (rc) {
+		destroy(turning);
 		return rc;
-	return crit_err_set(err, rc, "cannot turn the film of the waits round: %s", strerror(-rc));
+	}
+	for (size_t i = 0; i < options->thread_count; i++)
+		turning->threads[i].bucket = CRIT_FILM_NO_BUCKET;
+	*ret_turning = turning;
+	return 0;
+}
+
+void crit_film_turning_take(struct crit_film_turning *turning,
+			    const struct crit_film_entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count && !turning->failed; i++)
+		turning->failed = entries[i].time_ns < turning->options.begin_ns
+					  ? -EPROTO
+					  : take(turning, &entries[i]);
+}
+
+int crit_film_turning_end(struct crit_film_turning *turning, struct crit_filmed_run *ret_run,
+			  struct crit_err *err)
+{
+	const struct crit_resolved_film_options *options = &turning->options;
+	int rc = turning->failed;
+
+	*ret_run = (struct crit_filmed_run){ .options = { .begin_ns = options->begin_ns,
+							  .thread_count = options->thread_count,
+							  .bucket_count = options->bucket_count } };
+	for (uint32_t i = 0; i < options->thread_count && !rc; i++)
+		rc = begin_bucket(turning, i, options->begin_ns);
+	if (!rc)
+		rc = crit_film_finish(turning->film, &turning->err);
+	if (!rc) {
+		ret_run->film = turning->film;
+		ret_run->bucket_ns = turning->bucket_ns;
+		turning->film = NULL;
+		turning->bucket_ns = NULL;
+	} else if (turning->err.text[0]) {
+		(void)crit_err_set(err, rc, "%s", turning->err.text);
+	} else {
+		(void)crit_err_set(err, rc, "cannot turn the film of the waits round: %s",
+				   strerror(-rc));
+	}
+	destroy(turning);
+	return rc;
 }
 
 void crit_filmed_run_fini(struct crit_filmed_run *run)

@@ -31,6 +31,8 @@ enum crit_free_order {
 	CRIT_FREE_COUNT
 };
 
+struct crit_film_turning;
+
 struct crit_filmed_run { /* for forecasts */
 	struct crit_film *film; /* to be rewound before each */
 	uint64_t *bucket_ns; /* how long in each: with a CPU, in a wait, or asleep with no waker */
@@ -39,12 +41,22 @@ struct crit_filmed_run { /* for forecasts */
 };
 
 /*
- * Turns round a finished film, which is read to its begin.
- * Ownership: fini by the caller, also after an error; of the options it keeps `outside`.
- * Errors: -ENOMEM, -EPROTO, those of both films; err says which.
+ * Turns a film round while it is read to its begin (film/rewind.h, backwards/backplay.h).
+ * Errors: -ENOMEM; those of crit_film_create.
  */
-int crit_filmed_run_make(struct crit_film *film, const struct crit_resolved_film_options *options,
-			 struct crit_filmed_run *ret_run, struct crit_err *err);
+int crit_film_turning_create(const struct crit_resolved_film_options *options,
+			     struct crit_film_turning **ret_turning, struct crit_err *err);
+
+/* All entries of a time, latest times first.  A fault ends it; the end tells. */
+void crit_film_turning_take(struct crit_film_turning *turning,
+			    const struct crit_film_entry *entries, size_t count);
+
+/*
+ * All entries were read; what was turned is gone.  Ownership: the run is the caller's to fini.
+ * Errors: -ENOMEM, -EPROTO, those of the film that is written; err says which.
+ */
+int crit_film_turning_end(struct crit_film_turning *turning, struct crit_filmed_run *ret_run,
+			  struct crit_err *err);
 void crit_filmed_run_fini(struct crit_filmed_run *run);
 
 #endif

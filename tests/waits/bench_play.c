@@ -12,6 +12,7 @@
 #include "analysis/waits/backwards/backplay.h"
 #include "analysis/waits/resolved_film.h"
 #include "tests/maker/random.h"
+#include "tests/waits/turned.h"
 
 #define COMPUTE 0u
 #define IN_WAIT 1u
@@ -260,7 +261,7 @@ static int foretell(struct bench *bench, const char *directory)
 
 	crit_film_rewind(bench->film);
 	turned_s = cpu_s();
-	rc = crit_filmed_run_make(bench->film, &options, &run, &err);
+	rc = crit_test_turn_round(bench->film, &options, &run, &err);
 	turned_s = cpu_s() - turned_s;
 	if (rc)
 		fprintf(stderr, "bench-play: %s\n", err.text);

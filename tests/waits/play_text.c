@@ -26,6 +26,7 @@
 #include "analysis/whatif/cpu_sharing.h"
 #include "core/base/call.h"
 #include "core/base/cleanup.h"
+#include "tests/waits/turned.h"
 
 #define BUCKETS_MAX 256
 #define SCENARIOS_MAX 16
@@ -106,18 +107,19 @@ static int turn_round(struct text_film *text, struct crit_filmed_run *ret_run, s
 		.bucket_count = text->options.bucket_count,
 	};
 
-	return crit_filmed_run_make(text->film, &options, ret_run, err);
+	return crit_test_turn_round(text->film, &options, ret_run, err);
 }
 
 /* Of a finished film, whatever scenarios there are. */
 static int play_forwards(struct text_film *text, struct crit_forecast *ret_forecast,
 			 uint32_t outside, struct crit_err *err)
 {
-	struct crit_filmed_run run = { .options = { .outside = outside,
-						    .scenarios = text->scenarios,
-						    .scenario_count = text->scenario_count } };
+	struct crit_filmed_run run = { 0 };
 	int rc = turn_round(text, &run, err);
 
+	run.options.outside = outside;
+	run.options.scenarios = text->scenarios;
+	run.options.scenario_count = text->scenario_count;
 	if (!rc)
 		rc = crit_forecast_play(run.film, &run.options, ret_forecast, err);
 	crit_filmed_run_fini(&run);

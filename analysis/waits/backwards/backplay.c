@@ -212,6 +212,8 @@ static int take_film(struct play *play, struct crit_film *film)
 		if (rewind.time_ns > options->end_ns || rewind.time_ns < options->begin_ns)
 			break;
 		play->nodes.now_ns = options->end_ns - rewind.time_ns;
+		if (options->reader.take)
+			options->reader.take(options->reader.user, rewind.now, rewind.count);
 		rc = take_batch(play, rewind.now, rewind.count);
 		if (rc)
 			break;

@@ -30,6 +30,12 @@
 #include "analysis/waits/film/film.h"
 #include "core/base/err.h"
 
+/* Who is told of all entries as well, of one time together, latest first (rewind.h). */
+struct crit_backplay_reader {
+	void *user;
+	void (*take)(void *user, const struct crit_film_entry *entries, size_t count);
+};
+
 struct crit_backplay_options {
 	uint64_t begin_ns, end_ns; /* the window: of all times in the film */
 	size_t thread_count;
@@ -37,6 +43,7 @@ struct crit_backplay_options {
 	const uint8_t *bucket_parts; /* of each, enum crit_part: what a node does in it */
 	size_t edges_max; /* rows of pairs */
 	uint32_t last_thread; /* where the critical path ends */
+	struct crit_backplay_reader reader; /* take NULL: nobody */
 };
 
 /*

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A film is played backwards once, for what waits cost and to be turned round.
+#include "analysis/waits/filming.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits/backwards/backplay.h"
+#include "analysis/waits/filming_state.h"
+
+/* The thread that ends last, the lowest of these; no thread: thread_count. */
+static uint32_t last_thread(const struct crit_filming *filming)
+{
+	size_t last = filming->thread_count;
+
+	for (size_t i = 0; i < filming->thread_count; i++) {
+		if (filming->threads[i].has_begun &&
+		    (last == filming->thread_count ||
+		     filming->threads[i].end_ns > filming->threads[last].end_ns))
+			last = i;
+	}
+	return (uint32_t)last;
+}
+
+/* What a node does in each bucket.  Errors: NULL, out of memory. */
+static uint8_t *parts_of(const struct crit_code_keys *keys)
+{
+	uint8_t *parts = calloc(keys->count + 1, 1);
+
+	for (size_t i = 0; parts && i < keys->count; i++) {
+		if (keys->rows[i].thread == CRIT_NONE)
+			parts[i] = CRIT_PART_OUTSIDE;
+		else if (crit_code_key_is_lock(&keys->rows[i]))
+			parts[i] = CRIT_PART_TRANSFER;
+	}
+	return parts;
+}
+
+static void turn_round(void *user, const struct crit_film_entry *entries, size_t count)
+{
+	crit_film_turning_take(user, entries, count);
+}
+
+/* Plays the film, and keeps what comes of turning it round, or why nothing does. */
+static int play(struct crit_filming *filming, struct crit_backplay_options *options,
+		struct crit_costs *ret_costs, struct crit_err *err)
+{
+	const struct crit_resolved_film_options resolved = { .file = filming->options.file,
+							     .begin_ns = filming->begin_ns,
+							     .thread_count = filming->thread_count,
+							     .bucket_count = filming->keys.count };
+	struct crit_film_turning *turning = NULL;
+	int rc;
+
+	if (filming->options.has_needs)
+		filming->run_failed =
+			crit_film_turning_create(&resolved, &turning, &filming->run_err);
+	if (turning)
+		options->reader = (struct crit_backplay_reader){ turning, turn_round };
+	rc = crit_backplay(filming->film, options, ret_costs, err);
+	if (turning)
+		filming->run_failed =
+			crit_film_turning_end(turning, &filming->run, &filming->run_err);
+	return rc;
+}
+
+int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct crit_costs *ret_costs,
+		      struct crit_err *err)
+{
+	const uint32_t last = filming->threads ? last_thread(filming) : 0;
+	struct crit_backplay_options options = { .begin_ns = filming->begin_ns,
+						 .end_ns = filming->end_ns,
+						 .thread_count = filming->thread_count,
+						 .bucket_count = filming->keys.count,
+						 .edges_max = edges_max,
+						 .last_thread = last };
+	uint8_t *parts;
+	int rc;
+
+	if (!filming->threads)
+		return crit_err_set(err, -EFBIG,
+				    "waits are not followed in a run of more than %u threads",
+				    CRIT_FILMING_THREADS);
+	if (filming->end_ns <= filming->begin_ns)
+		return crit_err_set(err, -ENODATA,
+				    "no waits one by one: the recording is of level profile or "
+				    "lost its begin; CRIT_LEVEL=trace has them");
+	if (last == filming->thread_count)
+		return crit_err_set(err, -ENODATA, "nothing was recorded of any thread");
+	rc = crit_filming_put_ends(filming);
+	crit_filming_forget_threads(filming);
+	if (rc)
+		return crit_err_set(err, rc, "%s", filming->err.text);
+	parts = parts_of(&filming->keys);
+	if (!parts)
+		return crit_err_set(err, -ENOMEM, "out of memory");
+	options.bucket_parts = parts;
+	rc = play(filming, &options, ret_costs, err);
+	free(parts);
+	return rc;
+}
+
+int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *ret_run,
+			 struct crit_err *err)
+{
+	*ret_run = (struct crit_filmed_run){ 0 };
+	if (!filming->run.film)
+		return crit_err_set(err, filming->run_failed ? filming->run_failed : -ENODATA, "%s",
+				    filming->run_err.text);
+	*ret_run = filming->run;
+	filming->run = (struct crit_filmed_run){ 0 };
+	ret_run->options.outside = CRIT_CODE_OUTSIDE;
+	memcpy(ret_run->free_waits, filming->counts.free, sizeof(ret_run->free_waits));
+	return 0;
+}
