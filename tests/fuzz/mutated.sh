@@ -49,6 +49,7 @@ reads() {
 
 trial_has statuses.mpich MPICH || exit 77
 recorded mpi run mpich 3 statuses exchange
+recorded deputies run openmpi 2 deputies 40 3 1
 recorded threads run none 0 "$apps/mutex_equal"
 [ ! -x "$apps/hybrid-gnu.openmpi" ] || recorded hybrid preload openmpi 2 "$apps/hybrid-gnu.openmpi"
 
