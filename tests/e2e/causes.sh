@@ -282,12 +282,12 @@ for flavour in "${turn[@]}"; do
 	point "$name: phases bound code" $? "$(grep -m 1 '%' "$trial/waits")"
 done
 
-# Two threads of a rank, of which one works twice as long.
+# Two ranks, of which one is in a parallel region twice as long.
 take_turns
 for flavour in "${turn[@]}"; do
 	trial_has "hybrid_steps-gnu.$flavour" "gnu's OpenMP" || continue
 	name=regions-$flavour
-	launch "$name" run "$flavour" 1 hybrid_steps-gnu -n 10 -t 2 -m 10:20
+	launch "$name" run "$flavour" 2 hybrid_steps-gnu -n 10 -t 1 -m 20:10
 	waits --json --by=region
 	whole $? "$name"
 	said=$(ask '(lambda rows: round(100 * sum(c["cost_s"] for c in rows if c["before"] and
