@@ -105,9 +105,10 @@ int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *r
 			 struct crit_err *err)
 {
 	*ret_run = (struct crit_filmed_run){ 0 };
+	if (filming->run_failed)
+		return crit_err_set(err, filming->run_failed, "%s", filming->run_err.text);
 	if (!filming->run.film)
-		return crit_err_set(err, filming->run_failed ? filming->run_failed : -ENODATA, "%s",
-				    filming->run_err.text);
+		return crit_err_set(err, -ENODATA, "no film was played to be turned round");
 	*ret_run = filming->run;
 	filming->run = (struct crit_filmed_run){ 0 };
 	ret_run->options.outside = CRIT_CODE_OUTSIDE;

@@ -178,6 +178,18 @@ static int renew_object(struct making *making, struct step_moment *moment)
 	return follow(making, moment->gate, before);
 }
 
+/* The thread that a moment is about goes on from here with its act, and takes no CPU before. */
+static int wait_for_act(struct making *making, struct step_moment *moment)
+{
+	int rc = add_gate(making, &moment->gate);
+
+	if (rc)
+		return rc;
+	making->steps->gates[moment->gate].acts = 1;
+	making->steps->gates[moment->gate].bucket = CRIT_FILM_NO_BUCKET;
+	return add_step(making, moment->entry.number, CRIT_STEP_WAIT, moment->gate, 0);
+}
+
 /* The thread begins when its creator makes it: what was before is none of its steps. */
 static int begin_child(struct making *making, struct step_moment *moment)
 {
@@ -192,16 +204,11 @@ static int begin_child(struct making *making, struct step_moment *moment)
 	if (making->threads[number].gate != CRIT_NONE || steps->count > 1)
 		return 0; /* it was there before */
 	rc = move_on(making, number, moment->entry.time_ns);
-	if (!rc)
-		rc = add_gate(making, &moment->gate);
 	if (rc)
 		return rc;
-	making->steps->gates[moment->gate] = (struct crit_gate){ .acts = 1,
-								 .bucket = CRIT_FILM_NO_BUCKET,
-								 .first_follower = CRIT_NONE };
 	making->step_count -= steps->count;
 	steps->count = 0;
-	return add_step(making, number, CRIT_STEP_WAIT, moment->gate, 0);
+	return wait_for_act(making, moment);
 }
 
 /* From the begin of its sleep the thread waits for its waker, and takes no CPU. */
@@ -209,7 +216,6 @@ static int wake_thread(struct making *making, struct step_moment *moment)
 {
 	const uint32_t number = moment->entry.number;
 	struct thread_state *thread;
-	int rc;
 
 	moment->gate = CRIT_NONE;
 	if (number >= making->options->thread_count)
@@ -217,13 +223,8 @@ static int wake_thread(struct making *making, struct step_moment *moment)
 	thread = &making->threads[number];
 	if (!thread->is_asleep || thread->gate != CRIT_NONE || moment->entry.node == number)
 		return 0;
-	rc = add_gate(making, &moment->gate);
-	if (rc)
-		return rc;
-	making->steps->gates[moment->gate].acts = 1;
-	making->steps->gates[moment->gate].bucket = CRIT_FILM_NO_BUCKET;
 	thread->since_ns = moment->entry.time_ns;
-	return add_step(making, number, CRIT_STEP_WAIT, moment->gate, 0);
+	return wait_for_act(making, moment);
 }
 
 /* Before all else of its time: a gate has one act more. */
