@@ -25,10 +25,10 @@ static const char usage[] =
 	"  --by=place    of each rank, by the calls around it (the default)\n"
 	"  --by=rank     of each rank; --by=thread: of each thread; --by=site: of all ranks\n"
 	"  --by=name     of all threads of a name\n"
-	"  --by=region   of each rank, by parallel regions, tasks and phases\n"
+	"  --by=region   of each rank, by parallel regions, tasks and phases; pairs, too\n"
 	"  --all         all rows, not only the first 20\n"
 	"  --json        all rows, as an object of JSON\n"
-	"  --dot         the pairs as a graph of ranks, or threads, for graphviz\n"
+	"  --dot         the pairs as a graph of ranks, threads or regions, for graphviz\n"
 	"  --graphml     the same with all figures, for yEd, Gephi and the like\n"
 	"exit: 0 ok, 1 cannot be read or played, 2 usage, 3 incomplete\n";
 
@@ -90,12 +90,7 @@ static int write_graph(const struct crit_wait_graph *graph, const struct crit_su
 static int write_table(const struct crit_analysis *analysis, const struct crit_summary *summary,
 		       const struct options *options)
 {
-	const bool has_nodes = options->is_dot || options->is_graphml;
-	const bool is_by_who = options->by == CRIT_CAUSE_BY_RANK ||
-			       options->by == CRIT_CAUSE_BY_THREAD ||
-			       options->by == CRIT_CAUSE_BY_NAME;
-	struct crit_cause_table *table = crit_analysis_cause_table(
-		analysis, has_nodes && !is_by_who ? CRIT_CAUSE_BY_RANK : options->by);
+	struct crit_cause_table *table = crit_analysis_cause_table(analysis, options->by);
 	struct crit_wait_graph graph;
 	int rc;
 
@@ -144,11 +139,13 @@ static int show(const struct crit_analysis *analysis, uint64_t known_ns, const v
 int crit_command_waits(int argc, char **argv)
 {
 	struct options options = { .rows_max = ROWS_MAX };
-	const struct crit_shown_waits shown = {
+	struct crit_shown_waits shown = {
 		.command = syntax.command, .film = CRIT_FILM_EXCESS, .show = show, .user = &options
 	};
 	const int code = crit_syntax_read(&syntax, argc, argv, &options);
 
+	if (options.by == CRIT_CAUSE_BY_REGION)
+		shown.film |= CRIT_FILM_REGIONS;
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
 	if (optind == argc)

@@ -43,6 +43,8 @@ struct crit_filming_options {
 	/* for a forecast: all that waits need, whether it ended them or not; and samples */
 	bool has_needs;
 	bool has_states; /* for a forecast on other CPUs: when threads are blocked, too */
+	/* in edges a thread in one region is another vertex than the same in another one */
+	bool are_regions_apart;
 };
 
 /* Ownership: the caller's to destroy.  Errors: those of crit_film_create. */

@@ -37,6 +37,39 @@ static uint8_t *parts_of(const struct crit_code_keys *keys)
 	return parts;
 }
 
+static bool is_same_region(const struct crit_code_key *left, const struct crit_code_key *right)
+{
+	return left->thread == right->thread && left->region == right->region &&
+	       left->is_around == right->is_around;
+}
+
+/* The first bucket of the same thread and region as each.  Errors: NULL, out of memory. */
+static uint32_t *region_vertices(const struct crit_code_keys *keys)
+{
+	uint32_t *vertices = calloc(keys->count + 1, sizeof(*vertices));
+	struct crit_index index = { 0 };
+	bool is_full = !vertices;
+
+	for (uint32_t i = 0; i < keys->count && !is_full; i++) {
+		const struct crit_code_key *key = &keys->rows[i];
+		const uint64_t hash =
+			crit_hash_mix(key->is_around, (uint64_t)key->thread << 32 | key->region);
+		struct crit_probe probe;
+		uint32_t first = crit_index_first(&index, hash, &probe);
+
+		while (first != CRIT_NONE && !is_same_region(&keys->rows[first], key))
+			first = crit_index_next(&index, &probe);
+		if (first == CRIT_NONE)
+			is_full = crit_index_put(&index, hash, i) != 0;
+		vertices[i] = first == CRIT_NONE ? i : first;
+	}
+	crit_index_fini(&index);
+	if (!is_full)
+		return vertices;
+	free(vertices);
+	return NULL;
+}
+
 static void turn_round(void *user, const struct crit_film_entry *entries, size_t count)
 {
 	crit_film_turning_take(user, entries, count);
@@ -75,6 +108,7 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 						 .bucket_count = filming->keys.count,
 						 .edges_max = edges_max,
 						 .last_thread = last };
+	uint32_t *vertices = NULL;
 	uint8_t *parts;
 	int rc;
 
@@ -93,10 +127,15 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 	if (rc)
 		return crit_err_set(err, rc, "%s", filming->err.text);
 	parts = parts_of(&filming->keys);
-	if (!parts)
-		return crit_err_set(err, -ENOMEM, "out of memory");
+	if (filming->options.are_regions_apart)
+		vertices = region_vertices(&filming->keys);
 	options.bucket_parts = parts;
-	rc = play(filming, &options, ret_costs, err);
+	options.bucket_vertices = vertices;
+	if (!parts || (filming->options.are_regions_apart && !vertices))
+		rc = crit_err_set(err, -ENOMEM, "out of memory");
+	else
+		rc = play(filming, &options, ret_costs, err);
+	free(vertices);
 	free(parts);
 	return rc;
 }

@@ -306,12 +306,17 @@ void crit_recording_set_film(struct crit_recording_set *set, unsigned int wishes
 struct crit_run_waits *crit_recording_set_begin_waits(struct crit_recording_set *set,
 						      struct crit_err *err)
 {
+	const struct crit_filming_options wishes = {
+		.file.directory = set->directory,
+		.has_needs = is_wished(set, CRIT_FILM_NEEDS),
+		.has_states = is_wished(set, CRIT_FILM_STATES),
+		.are_regions_apart = is_wished(set, CRIT_FILM_REGIONS),
+	};
 	struct crit_run_waits *waits = NULL;
 
 	set->no_waits.text[0] = '\0';
 	if (set->is_filmed && !set->active_max)
-		waits = crit_run_waits_create(set->directory, is_wished(set, CRIT_FILM_NEEDS),
-					      is_wished(set, CRIT_FILM_STATES), &set->no_waits);
+		waits = crit_run_waits_create(&wishes, &set->no_waits);
 	if (!waits && err)
 		*err = set->no_waits;
 	return waits;

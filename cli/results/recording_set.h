@@ -67,6 +67,7 @@ enum crit_film_wish { /* bits */
 	CRIT_FILM_STATES = 2 | CRIT_FILM_NEEDS, /* and on other CPUs */
 	CRIT_FILM_FIXES = 4 | CRIT_FILM_NEEDS, /* tells what would help */
 	CRIT_FILM_EXCESS = 8 | CRIT_FILM_NEEDS, /* compares what the ranks did */
+	CRIT_FILM_REGIONS = 16, /* tells pairs apart by the regions they are in */
 	CRIT_FILM_REPORT = CRIT_FILM_FIXES | CRIT_FILM_EXCESS
 };
 

@@ -21,21 +21,17 @@ struct crit_run_waits {
 	bool has_run, has_excess;
 };
 
-struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs, bool has_states,
+struct crit_run_waits *crit_run_waits_create(const struct crit_filming_options *wishes,
 					     struct crit_err *err)
 {
-	const struct crit_filming_options options = {
-		.file = { .directory = directory,
-			  .max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2 },
-		.has_needs = has_needs,
-		.has_states = has_states,
-	};
+	struct crit_filming_options options = *wishes;
 	struct crit_run_waits *waits = calloc(1, sizeof(*waits));
 
 	if (!waits) {
 		(void)crit_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
+	options.file.max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2;
 	(void)signal(SIGXFSZ, SIG_IGN); /* a write past the limit is -EFBIG, like a full disk */
 	if (crit_filming_create(&options, &waits->filming, err)) {
 		free(waits);

@@ -6,6 +6,7 @@
 #include "analysis/schema/event.h"
 #include "analysis/schema/results.h"
 #include "analysis/schema/trace.h"
+#include "analysis/waits/filming.h"
 #include "core/base/err.h"
 #include "report/causes/cause_table.h"
 #include "report/causes/fix_table.h"
@@ -13,11 +14,11 @@
 struct crit_run_waits;
 
 /*
- * directory: where the film lies if temporary files cannot (film.h).  has_needs: for fixes, too;
- * has_states: for those on other CPUs.
+ * wishes: of them, where the film is to lie if temporary files cannot; how large it may be is a
+ * setting.
  * Ownership: the caller's to destroy.  Errors: NULL, with a line in err.
  */
-struct crit_run_waits *crit_run_waits_create(const char *directory, bool has_needs, bool has_states,
+struct crit_run_waits *crit_run_waits_create(const struct crit_filming_options *wishes,
 					     struct crit_err *err);
 void crit_run_waits_destroy(struct crit_run_waits *waits);
 

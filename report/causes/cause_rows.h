@@ -12,11 +12,21 @@
 
 #define CRIT_WHO_LOCKS UINT32_MAX
 
+struct crit_code_key;
+struct crit_who_regions;
+
+struct crit_who_region { /* or a task, or a phase */
+	uint32_t number; /* of this process, by which they are told apart */
+	uint16_t call; /* 0: outside of all */
+	struct crit_source_location place;
+};
+
 struct crit_who { /* both CRIT_NONE, and no lock: all together, or nobody of the run */
 	uint32_t rank; /* row */
 	uint32_t thread; /* row; CRIT_NONE: all of the rank */
 	uint32_t lock; /* 0: none; its number; CRIT_WHO_LOCKS: all of the rank */
 	bool is_name; /* all threads that have the thread's name */
+	const struct crit_who_region *region; /* while in that, not in one inside; NULL: wherever */
 };
 
 struct crit_who_rule { /* zeroed: ranks, threads of none */
@@ -71,6 +81,8 @@ struct crit_cause_table {
 	struct crit_late_row *late_acts; /* by impact, descending */
 	size_t late_count;
 	struct crit_who_rule rule; /* of pairs and late acts */
+	const struct crit_code_key *keys; /* borrowed: the buckets of the costs */
+	struct crit_who_regions *regions; /* that pairs are told apart by; NULL: they are not */
 };
 
 #endif

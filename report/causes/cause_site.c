@@ -16,7 +16,11 @@ int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *r
 		order = crit_by_number(left->thread, right->thread);
 	if (!order)
 		order = crit_by_number(left->lock, right->lock);
-	return order ? order : crit_by_number(left->is_name, right->is_name);
+	if (!order)
+		order = crit_by_number(left->is_name, right->is_name);
+	return order ? order
+		     : crit_by_number(left->region ? left->region->number : 0,
+				      right->region ? right->region->number : 0);
 }
 
 /* Phases have a name and no place. */
@@ -57,7 +61,7 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,
 				  bool is_thread)
 {
-	struct crit_who who = { CRIT_NONE, CRIT_NONE, 0, false };
+	struct crit_who who = { .rank = CRIT_NONE, .thread = CRIT_NONE };
 
 	if (thread >= results->thread_count)
 		return who;
@@ -140,9 +144,9 @@ static int compare_region(const void *key, const void *row)
 	return order ? order : crit_by_number(left->number, right->number);
 }
 
-/* NULL: there is none of that number. */
-static const struct crit_region_row *
-region_of(const struct crit_results *results, const struct crit_thread_row *thread, uint64_t number)
+const struct crit_region_row *crit_cause_region_row(const struct crit_results *results,
+						    const struct crit_thread_row *thread,
+						    uint64_t number)
 {
 	const struct crit_region_row key = { .rank_row = thread->rank_row,
 					     .node = thread->node,
@@ -165,7 +169,7 @@ static void find_call(const struct crit_results *results, struct crit_symbols *s
 	if (call->call == CRIT_CODE_LOCK)
 		return; /* all are one place */
 	if (crit_cause_is_phase(call->call)) {
-		phase = region_of(results, thread, call->site);
+		phase = crit_cause_region_row(results, thread, call->site);
 		ret_place->function = phase ? phase->name : "";
 		return;
 	}
@@ -184,21 +188,20 @@ void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_ke
 	find_call(results, symbols, thread, &key->after, &row->after_call, &row->after);
 }
 
-void crit_cause_find_region(struct crit_cause_row *row, const struct crit_code_key *key,
-			    const struct crit_results *results, struct crit_symbols *symbols)
+void crit_cause_region_place(const struct crit_results *results, size_t row,
+			     struct crit_symbols *symbols, struct crit_who_region *ret_region)
 {
-	const struct crit_thread_row *thread = &results->threads[key->thread];
-	const struct crit_region_row *region = region_of(results, thread, key->region);
-	struct crit_code_call call = { 0 };
+	const struct crit_region_row *region = &results->regions.rows[row];
+	const bool is_phase = region->call == CRIT_CONSTRUCT_PHASE;
 
-	if (region && key->is_around)
-		region = region->parent < 0 ? NULL : &results->regions.rows[region->parent];
-	if (region) {
-		call.call = (uint16_t)region->call;
-		call.site = call.call == CRIT_CONSTRUCT_PHASE ? region->number : region->site;
-	}
-	row->is_region = true;
-	find_call(results, symbols, thread, &call, &row->before_call, &row->before);
+	ret_region->call = (uint16_t)region->call;
+	if (is_phase)
+		ret_region->place.function = region->name;
+	else
+		ret_region->place.offset = region->site;
+	if (symbols && region->site && !is_phase)
+		crit_symbols_find(symbols, region->node, region->pid, region->site,
+				  &ret_region->place);
 }
 
 bool crit_cause_find_function(struct crit_cause_row *row, uint64_t address,

@@ -27,9 +27,14 @@ struct crit_who crit_cause_lock_of(const struct crit_results *results,
 void crit_cause_find_place(struct crit_cause_row *row, const struct crit_code_key *key,
 			   const struct crit_results *results, struct crit_symbols *symbols);
 
-/* Makes the row one of the region that the code of a key is in.  Range: as above. */
-void crit_cause_find_region(struct crit_cause_row *row, const struct crit_code_key *key,
-			    const struct crit_results *results, struct crit_symbols *symbols);
+/* The region of that number in a thread's process.  NULL: there is none. */
+const struct crit_region_row *crit_cause_region_row(const struct crit_results *results,
+						    const struct crit_thread_row *thread,
+						    uint64_t number);
+
+/* The call and place of a row of the results' regions.  symbols may be NULL. */
+void crit_cause_region_place(const struct crit_results *results, size_t row,
+			     struct crit_symbols *symbols, struct crit_who_region *ret_region);
 
 /*
  * Makes the row one of the function with code of its own at a sampled address of a thread.  False:

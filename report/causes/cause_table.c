@@ -12,6 +12,7 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/late_rows.h"
+#include "report/causes/who_regions.h"
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -104,21 +105,36 @@ static struct crit_who who_of(const struct crit_results *results, const struct c
 			      const struct crit_who_rule *rule, enum crit_cause_by by)
 {
 	if (by == CRIT_CAUSE_BY_SITE)
-		return (struct crit_who){ CRIT_NONE, CRIT_NONE, 0, false };
+		return (struct crit_who){ .rank = CRIT_NONE, .thread = CRIT_NONE };
 	return crit_code_key_is_lock(key) ? crit_cause_lock_of(results, key, rule->is_thread)
 					  : crit_cause_who_by(results, rule, key->thread);
 }
 
-/* A node of an edge: a thread, or an object by its bucket. */
-static struct crit_who node_of(const struct crit_cause_table *table, uint32_t node,
-			       const struct crit_code_key *keys, const struct crit_results *results,
-			       enum crit_cause_by by)
+struct crit_who crit_cause_bucket_who(const struct crit_cause_table *table,
+				      const struct crit_results *results, size_t bucket)
 {
-	const struct crit_code_key thread = { .thread = node };
-	const uint32_t bucket = node & ~CRIT_FILM_OBJECT;
-	const bool is_object = node & CRIT_FILM_OBJECT && bucket < table->costs->bucket_count;
+	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
+	const struct crit_code_key *key = bucket < table->costs->bucket_count ? &table->keys[bucket]
+									      : &nowhere;
+	struct crit_who who = who_of(results, key, &table->rule, CRIT_CAUSE_BY_RANK);
 
-	return who_of(results, is_object ? &keys[bucket] : &thread, &table->rule, by);
+	if (table->regions && !who.lock && key->thread < results->thread_count)
+		who.region = crit_who_regions_find(table->regions, key);
+	return who;
+}
+
+struct crit_who crit_cause_node_who(const struct crit_cause_table *table,
+				    const struct crit_results *results, uint32_t node)
+{
+	const size_t bucket_count = table->costs->bucket_count;
+
+	if (node & CRIT_FILM_OBJECT)
+		return crit_cause_bucket_who(table, results, node & ~CRIT_FILM_OBJECT);
+	if (!table->costs->has_vertices)
+		return crit_cause_who_by(results, &table->rule, node);
+	if (node < bucket_count)
+		return crit_cause_bucket_who(table, results, node);
+	return crit_cause_who_by(results, &table->rule, node - (uint32_t)bucket_count);
 }
 
 static double without_cpu(const struct crit_usage *usage)
@@ -220,6 +236,13 @@ static void add_excess(struct crit_cause_row *row, const struct crit_code_excess
 	row->path_excess_ns = row->is_cpu ? 0 : excess->path_ns[bucket];
 }
 
+static void write_region(struct crit_cause_row *row, const struct crit_who_region *region)
+{
+	row->is_region = true;
+	row->before_call = region->call;
+	row->before = region->place;
+}
+
 /* A row of each kind of each bucket, by groups.  Errors: NULL, out of memory. */
 static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
 					const struct crit_cause_input *input, enum crit_cause_by by,
@@ -249,7 +272,7 @@ static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
 		if (!row->cost && !row->path_ns && row->delay_ns <= 0)
 			continue; /* they tell nothing */
 		if (row->has_place && by == CRIT_CAUSE_BY_REGION)
-			crit_cause_find_region(row, key, input->results, input->symbols);
+			write_region(row, crit_who_regions_find(table->regions, key));
 		else if (row->has_place)
 			crit_cause_find_place(row, key, input->results, input->symbols);
 		count++;
@@ -282,11 +305,8 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_cause_inp
 	return 0;
 }
 
-static int fill_pairs(struct crit_cause_table *table, const struct crit_code_key *keys,
-		      const struct crit_results *results, enum crit_cause_by by)
+static int fill_pairs(struct crit_cause_table *table, const struct crit_results *results)
 {
-	const bool is_by_code = by == CRIT_CAUSE_BY_SITE || by == CRIT_CAUSE_BY_REGION;
-	const enum crit_cause_by unit = is_by_code ? CRIT_CAUSE_BY_RANK : by;
 	struct crit_waiter_row *all = calloc(table->costs->edge_count + 1, sizeof(*all));
 
 	if (!all)
@@ -295,8 +315,8 @@ static int fill_pairs(struct crit_cause_table *table, const struct crit_code_key
 		const struct crit_wait_edge *edge = &table->costs->edges[i];
 
 		all[i] = (struct crit_waiter_row){
-			.from = node_of(table, edge->from, keys, results, unit),
-			.to = node_of(table, edge->to, keys, results, unit),
+			.from = crit_cause_node_who(table, results, edge->from),
+			.to = crit_cause_node_who(table, results, edge->to),
 			.count = edge->count,
 			.raw_ns = edge->raw_ns,
 			.self_ns = edge->part_ns[CRIT_PART_SELF],
@@ -308,7 +328,7 @@ static int fill_pairs(struct crit_cause_table *table, const struct crit_code_key
 	if (!table->pairs)
 		return -ENOMEM;
 	qsort(table->pairs, table->pair_count, sizeof(*table->pairs), compare_impact);
-	while (table->pair_count && !table->pairs[table->pair_count - 1].count)
+	while (table->pair_count && !table->pairs[table->pair_count - 1].raw_ns)
 		table->pair_count--; /* the row for which there would be no room */
 	return 0;
 }
@@ -321,14 +341,18 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *
 	if (!table)
 		return NULL;
 	table->costs = input->costs;
+	table->keys = input->keys;
 	table->rule.is_thread = by == CRIT_CAUSE_BY_THREAD || by == CRIT_CAUSE_BY_NAME;
 	if (by == CRIT_CAUSE_BY_NAME)
 		table->rule.same_names = crit_cause_same_names(input->results);
+	if (by == CRIT_CAUSE_BY_REGION)
+		table->regions = crit_who_regions_create(input->results, input->symbols);
 	table->late_acts = crit_late_rows_create(input->costs, input->keys, input->results,
 						 input->symbols, &table->rule);
 	table->late_count = input->costs->acts.kept_count;
-	if ((by != CRIT_CAUSE_BY_NAME || table->rule.same_names) && table->late_acts &&
-	    !fill_rows(table, input, by) && !fill_pairs(table, input->keys, input->results, by))
+	if ((by != CRIT_CAUSE_BY_NAME || table->rule.same_names) &&
+	    (by != CRIT_CAUSE_BY_REGION || table->regions) && table->late_acts &&
+	    !fill_rows(table, input, by) && !fill_pairs(table, input->results))
 		return table;
 	crit_cause_table_destroy(table);
 	return NULL;
@@ -342,6 +366,7 @@ void crit_cause_table_destroy(struct crit_cause_table *table)
 	free(table->pairs);
 	free(table->late_acts);
 	free(table->rule.same_names);
+	crit_who_regions_destroy(table->regions);
 	free(table);
 }
 

@@ -21,6 +21,7 @@ enum crit_cause_by {
 };
 
 struct crit_cause_table;
+struct crit_who;
 
 struct crit_cause_input {
 	const struct crit_costs *costs;
@@ -30,10 +31,21 @@ struct crit_cause_input {
 	const struct crit_code_excess *excess; /* may be NULL: not known */
 };
 
-/* Ownership: destroy frees; costs and symbols must outlive it.  Errors: NULL, out of memory. */
+/*
+ * By region, the costs are to have vertices, of which those of a region are apart: without, pairs
+ * are of ranks.
+ * Ownership: destroy frees; all of the input but for the excess must outlive it.
+ * Errors: NULL, out of memory.
+ */
 struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *input,
 						 enum crit_cause_by by);
 void crit_cause_table_destroy(struct crit_cause_table *table);
+
+/* Who has a bucket, and who is a node of the costs' edges, as pairs tell them apart. */
+struct crit_who crit_cause_bucket_who(const struct crit_cause_table *table,
+				      const struct crit_results *results, size_t bucket);
+struct crit_who crit_cause_node_who(const struct crit_cause_table *table,
+				    const struct crit_results *results, uint32_t node);
 
 /* "place", "rank", "thread", "name", "region", "site"; CRIT_CAUSE_BY_COUNT: no such word. */
 enum crit_cause_by crit_cause_by_parse(const char *word);

@@ -15,35 +15,7 @@
 
 #define CALL_BYTES 192
 #define PLACE_COLUMNS 64
-
-const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
-			   char text[CRIT_CAUSE_WHO_BYTES])
-{
-	char rank[32], lock[24] = "locks";
-
-	if (who->lock && who->lock != CRIT_WHO_LOCKS)
-		(void)snprintf(lock, sizeof(lock), "lock %u", who->lock);
-	if (who->lock) {
-		(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "%s%s%s", lock,
-			       who->rank == CRIT_NONE ? "" : " of rank ",
-			       who->rank == CRIT_NONE ? ""
-						      : crit_rank_label(results, (int32_t)who->rank,
-									rank, sizeof(rank)));
-		return text;
-	}
-	if (who->is_name) {
-		(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "threads %.*s", CRIT_COMM_BYTES,
-			       results->threads[who->thread].name);
-		return text;
-	}
-	if (who->thread != CRIT_NONE)
-		return crit_thread_label(results, who->thread, text, CRIT_CAUSE_WHO_BYTES);
-	if (who->rank == CRIT_NONE)
-		return "nobody of the run";
-	(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "rank %s",
-		       crit_rank_label(results, (int32_t)who->rank, rank, sizeof(rank)));
-	return text;
-}
+#define REGION_BYTES (CRIT_CAUSE_WHO_BYTES - CRIT_CAUSE_UNIT_BYTES)
 
 /* "MPI_Recv exchange solver.c:42", "a block". */
 static const char *call_text(uint16_t call, const struct crit_source_location *place,
@@ -76,6 +48,62 @@ static const char *call_text(uint16_t call, const struct crit_source_location *p
 		return crit_call_name(call);
 	(void)snprintf(text, CALL_BYTES, "%.40s %s", crit_call_name(call),
 		       crit_location_fit(place, PLACE_COLUMNS, where, sizeof(where)));
+	return text;
+}
+
+/* "rank 3", wherever it is. */
+static const char *write_unit(const struct crit_results *results, const struct crit_who *who,
+			      char text[CRIT_CAUSE_UNIT_BYTES])
+{
+	char rank[32], lock[24] = "locks";
+
+	if (who->lock && who->lock != CRIT_WHO_LOCKS)
+		(void)snprintf(lock, sizeof(lock), "lock %u", who->lock);
+	if (who->lock) {
+		(void)snprintf(text, CRIT_CAUSE_UNIT_BYTES, "%s%s%s", lock,
+			       who->rank == CRIT_NONE ? "" : " of rank ",
+			       who->rank == CRIT_NONE ? ""
+						      : crit_rank_label(results, (int32_t)who->rank,
+									rank, sizeof(rank)));
+		return text;
+	}
+	if (who->is_name) {
+		(void)snprintf(text, CRIT_CAUSE_UNIT_BYTES, "threads %.*s", CRIT_COMM_BYTES,
+			       results->threads[who->thread].name);
+		return text;
+	}
+	if (who->thread != CRIT_NONE)
+		return crit_thread_label(results, who->thread, text, CRIT_CAUSE_UNIT_BYTES);
+	if (who->rank == CRIT_NONE)
+		return "nobody of the run";
+	(void)snprintf(text, CRIT_CAUSE_UNIT_BYTES, "rank %s",
+		       crit_rank_label(results, (int32_t)who->rank, rank, sizeof(rank)));
+	return text;
+}
+
+/* "in phase solve", "outside all regions". */
+static const char *write_region(uint16_t call, const struct crit_source_location *place,
+				char text[REGION_BYTES])
+{
+	char room[CALL_BYTES];
+
+	if (!call)
+		return "outside all regions";
+	(void)snprintf(text, REGION_BYTES, "in %s", call_text(call, place, room));
+	return text;
+}
+
+const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
+			   char text[CRIT_CAUSE_WHO_BYTES])
+{
+	char unit[CRIT_CAUSE_UNIT_BYTES], region[REGION_BYTES];
+	const char *name = write_unit(results, who, unit);
+
+	if (who->region)
+		(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "%s %s", name,
+			       write_region(who->region->call, &who->region->place, region));
+	else
+		(void)snprintf(text, CRIT_CAUSE_WHO_BYTES, "%s", name);
 	return text;
 }
 
@@ -145,13 +173,8 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 		write_function(&row->before, text);
 		return text;
 	}
-	if (row->is_region && !row->before_call)
-		return "outside all regions";
-	if (row->is_region) {
-		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s",
-			       call_text(row->before_call, &row->before, before));
-		return text;
-	}
+	if (row->is_region)
+		return write_region(row->before_call, &row->before, text);
 	if (!row->before_call && !row->after_call)
 		return "from its begin to its end";
 	if (row->is_call)
@@ -179,11 +202,11 @@ const char *crit_cause_text(const struct crit_results *results, const struct cri
 {
 	const bool is_all = !row->is_outside && row->who.rank == CRIT_NONE &&
 			    row->who.thread == CRIT_NONE && !row->who.lock;
-	char who[CRIT_CAUSE_WHO_BYTES], room[CRIT_CAUSE_WHAT_BYTES];
+	char who[CRIT_CAUSE_UNIT_BYTES], room[CRIT_CAUSE_WHAT_BYTES];
 	const char *what = crit_cause_what(row, room);
 
 	(void)snprintf(text, CRIT_CAUSE_BYTES, "%s%s%s",
-		       is_all ? "all" : crit_cause_who(results, &row->who, who), *what ? ": " : "",
+		       is_all ? "all" : write_unit(results, &row->who, who), *what ? ": " : "",
 		       what);
 	return text;
 }

@@ -9,14 +9,15 @@ struct crit_cause_row;
 struct crit_late_row;
 struct crit_who;
 
-#define CRIT_CAUSE_WHO_BYTES 64
+#define CRIT_CAUSE_UNIT_BYTES 64
+#define CRIT_CAUSE_WHO_BYTES (CRIT_CAUSE_UNIT_BYTES + 208)
 #define CRIT_CAUSE_WHAT_BYTES 448
-#define CRIT_CAUSE_BYTES (CRIT_CAUSE_WHO_BYTES + CRIT_CAUSE_WHAT_BYTES)
+#define CRIT_CAUSE_BYTES (CRIT_CAUSE_UNIT_BYTES + CRIT_CAUSE_WHAT_BYTES)
 #define CRIT_LATE_BYTES (2 * CRIT_CAUSE_BYTES)
 
 /* Each answers text, or a static word. */
 
-/* "rank 3", "thread 42 (worker)", "nobody of the run". */
+/* "rank 3", "thread 42 (worker)", "nobody of the run", "rank 3 in phase solve". */
 const char *crit_cause_who(const struct crit_results *results, const struct crit_who *who,
 			   char text[CRIT_CAUSE_WHO_BYTES]);
 

@@ -202,7 +202,7 @@ int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_site
 		struct crit_fix_site *site = &sites->rows[sites->count++];
 
 		site->place = sites->parts[i].place;
-		site->place.who = (struct crit_who){ CRIT_NONE, CRIT_NONE, 0, false };
+		site->place.who = (struct crit_who){ .rank = CRIT_NONE, .thread = CRIT_NONE };
 		site->first_part = i;
 		while (i < sites->part_count &&
 		       !crit_cause_compare_place(&sites->parts[i].place, &site->place))

@@ -21,7 +21,7 @@ static struct crit_cause_row place_of(const struct naming *naming, uint32_t node
 {
 	const bool is_known = bucket < naming->costs->bucket_count;
 	const struct crit_code_key *key = is_known ? &naming->keys[bucket] : NULL;
-	struct crit_cause_row row = { .who = { CRIT_NONE, CRIT_NONE, 0, false } };
+	struct crit_cause_row row = { .who = { .rank = CRIT_NONE, .thread = CRIT_NONE } };
 
 	if (!(node & CRIT_FILM_OBJECT))
 		row.who = crit_cause_who_by(naming->results, naming->rule, node);

@@ -41,18 +41,33 @@ uint32_t crit_wait_graph_vertex(const struct crit_wait_graph *graph, const struc
 	return found ? (uint32_t)(found - graph->vertices) : CRIT_NONE;
 }
 
-static int find_vertices(struct crit_wait_graph *graph)
+/* True: it cost something, or was on the critical path. */
+static bool cost_of(const struct crit_cost *bucket, crit_integral *ret_cost)
+{
+	uint64_t path_ns = 0;
+
+	*ret_cost = 0;
+	for (int part = 0; part < CRIT_PART_COUNT; part++) {
+		*ret_cost += bucket->cost[part];
+		path_ns += bucket->path_ns[part];
+	}
+	return *ret_cost || path_ns;
+}
+
+static int find_vertices(struct crit_wait_graph *graph, const struct crit_results *results)
 {
 	const struct crit_cause_table *table = graph->table;
+	const struct crit_costs *costs = table->costs;
 	struct crit_wait_vertex *all =
-		calloc(table->row_count + 2 * table->pair_count + 1, sizeof(*all));
+		calloc(costs->bucket_count + 2 * table->pair_count + 2, sizeof(*all));
 	size_t count = 0;
 
 	if (!all)
 		return -ENOMEM;
-	for (size_t i = 0; i < table->row_count; i++) {
-		all[count].who = table->rows[i].who;
-		all[count++].cost = table->rows[i].cost;
+	for (size_t i = 0; i <= costs->bucket_count; i++) {
+		if (!cost_of(&costs->buckets[i], &all[count].cost))
+			continue;
+		all[count++].who = crit_cause_bucket_who(table, results, i);
 	}
 	for (size_t i = 0; i < table->pair_count; i++) {
 		all[count++].who = table->pairs[i].from;
@@ -63,22 +78,24 @@ static int find_vertices(struct crit_wait_graph *graph)
 	return graph->vertices ? 0 : -ENOMEM;
 }
 
-/* Each thread that waits counts once for the vertex it belongs to. */
+/* Each thread that waits, by region in each, counts once for the vertex it belongs to. */
 static int count_waiters(struct crit_wait_graph *graph, const struct crit_results *results)
 {
 	const struct crit_costs *costs = graph->table->costs;
-	bool *has_waited = calloc(results->thread_count + 1, sizeof(*has_waited));
+	const size_t node_count =
+		results->thread_count + (costs->has_vertices ? costs->bucket_count : 0);
+	bool *has_waited = calloc(node_count + 1, sizeof(*has_waited));
 
 	if (!has_waited)
 		return -ENOMEM;
 	for (size_t i = 0; i < costs->edge_count; i++) {
-		const uint32_t thread = costs->edges[i].from;
+		const uint32_t node = costs->edges[i].from;
 		struct crit_who who;
 
-		if (thread >= results->thread_count || has_waited[thread])
+		if (node >= node_count || has_waited[node])
 			continue;
-		has_waited[thread] = true;
-		who = crit_cause_who_by(results, &graph->table->rule, thread);
+		has_waited[node] = true;
+		who = crit_cause_node_who(graph->table, results, node);
 		graph->vertices[crit_wait_graph_vertex(graph, &who)].waiters++;
 	}
 	free(has_waited);
@@ -145,7 +162,7 @@ int crit_wait_graph_init(struct crit_wait_graph *graph, const struct crit_cause_
 	*graph = (struct crit_wait_graph){ .table = table,
 					   .least_ns = window_ns / 100 * LEAST_PERCENT,
 					   .most_ns = window_ns / 100 * MOST_PERCENT };
-	rc = find_vertices(graph);
+	rc = find_vertices(graph, results);
 	if (!rc)
 		rc = count_waiters(graph, results);
 	if (!rc)

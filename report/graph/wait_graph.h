@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for whom as a graph, and its knots: ranks, or threads, that the others wait for.
+ * Who waits for whom as a graph, and its knots: ranks, or threads, or these in a region each, that
+ * the others wait for.
  *
  * An edge's weight is its impact for each thread of the waiter that waits at all, so a rank's
  * workers, which wait for the thread that waits in MPI, do not count for more ranks.  Who is nobody
@@ -30,7 +31,7 @@ struct crit_knot_row { /* for writers */
 
 struct crit_wait_graph {
 	const struct crit_cause_table *table; /* borrowed */
-	struct crit_wait_vertex *vertices; /* by rank and thread; nobody of the run is the last */
+	struct crit_wait_vertex *vertices; /* by who; nobody of the run is the last */
 	size_t vertex_count;
 	struct crit_knots knots; /* weights are impacts in ns */
 	struct crit_knot_row *rows; /* of each knot */

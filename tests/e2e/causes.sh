@@ -273,7 +273,21 @@ for flavour in "${turn[@]}"; do
 	said=$(ask 'round(1e3 * sum(c["delay_s"] for c in r["causes"] if c["kind"] == "region" and c["rank"] == 0 and
 		c["before"] and c["before"]["function"] == "assemble"))' "$trial/waits")
 	within "$name: delay of the first one, in ms: 30 times 5" "$said" 135 165
+	said=$(ask '(lambda pairs: round(100 * sum(p["waited_s"] for p in pairs if p["from"]["rank"] == 1 and
+		p["from"]["region"] is None and p["to"]["rank"] == 0 and p["to"]["region"] and
+		p["to"]["region"]["function"] == "solve") / sum(p["waited_s"] for p in pairs)))(r["pairs"])' \
+		"$trial/waits")
+	within "$name: waits of rank 1 outside all for rank 0 in the second phase, per cent" "$said" 85 100
+	said=$(ask '[(m["rank"], m["region"]["function"]) for k in r["knots"] if k["kind"] == "knot"
+		for m in k["members"]]' "$trial/waits")
+	[ "$said" = "[(0, 'solve')]" ]
+	point "$name: which is the knot" $? "$said"
+	waits --by=region --dot
+	grep -q '"rank 1 outside all regions" -> "rank 0 in phase solve"' "$trial/waits"
+	point "$name: as a graph" $? "$(grep -m 1 -e '->' "$trial/waits")"
 	waits --by=region
+	grep -q 'rank 1 outside all regions for rank 0 in phase solve$' "$trial/waits"
+	point "$name: pairs in words" $? "$(grep -m 1 ' for ' "$trial/waits")"
 	grep -q 'rank 0: in phase solve$' "$trial/waits" && grep -q 'rank 0: in phase assemble$' "$trial/waits"
 	point "$name: in words" $? "$(grep -m 1 '%' "$trial/waits")"
 	waits

@@ -14,11 +14,21 @@ from brute_force import BruteForce
 WILD_ONE_OF = 4  # programs that no simulator would make
 
 
+def join_buckets(film, dice):
+    """Makes vertices of any buckets, or leaves them to threads."""
+    least = dice.choice([0, 1, 2, len(film.parts)])
+    for bucket in range(len(film.parts) if least else 0):
+        others = sorted(set(film.vertices))
+        film.vertices.append(dice.choice(others) if len(others) >= least else bucket)
+
+
 def films(count, seed):
     for i in range(count):
         dice = random.Random(seed + i)
         make = programs.wild if i % WILD_ONE_OF == 0 else programs.simulated
-        yield seed + i, make(dice), dice
+        film = make(dice)
+        join_buckets(film, random.Random(seed + i))
+        yield seed + i, film, dice
 
 
 def main():

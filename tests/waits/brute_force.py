@@ -61,8 +61,14 @@ class BruteForce:
             return part
         return UNKNOWN if wait in self.cut else TRANSFER
 
-    def vertex(self, node, t):
+    def who(self, node, t):
         return node if node < OBJECT else OBJECT | self.bucket(node, t)
+
+    def vertex(self, node, t):
+        if not self.film.vertices or node >= OBJECT:
+            return self.who(node, t)
+        bucket = self.bucket(node, t)
+        return len(self.film.parts) + node if bucket == NO_BUCKET else self.film.vertices[bucket]
 
     def parent(self, node):
         return self.links[node].cause if node in self.links else None
@@ -118,7 +124,7 @@ class BruteForce:
         edge[NESTED if doer in self.links else self.part(doer, t)] += 1
         if wait.cause < OBJECT:
             ns = self.acts[wait.cause, wait.c].waits[wait][0]
-            self.acts[wait.cause, wait.c].waits[wait] = [ns + 1, self.vertex(wait.node, t), self.bucket(wait.node, t)]
+            self.acts[wait.cause, wait.c].waits[wait] = [ns + 1, self.who(wait.node, t), self.bucket(wait.node, t)]
         edge["count"] += wait.is_new
         wait.is_new = False
 

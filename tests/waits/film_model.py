@@ -29,6 +29,7 @@ class Film:
     def __init__(self, threads, parts, end):
         self.threads, self.parts, self.end, self.last = threads, parts, end, 0
         self.waits = []
+        self.vertices = []  # of each bucket, the first that is the same vertex of edges; none: threads are
         self.buckets = {}  # node -> [(from, until, bucket)], without gaps
         self.queued = {}  # node -> [(from, until)] in which it has no CPU
         self.asleep = {}  # likewise, in which it is blocked
@@ -105,6 +106,7 @@ class Film:
             late.setdefault(place, []).append(line)
         yield f"film 0 {self.end} {self.threads} {self.last}"
         yield from (f"part {part}" for part in self.parts)
+        yield from (f"vertex {vertex}" for vertex in self.vertices)
         for place, (_, line) in enumerate(lines):
             yield line
             yield from late.get(place, [])

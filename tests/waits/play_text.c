@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // crit-waits-play: plays films that stdin describes in words, and prints their costs.
 //
-// A film: "film BEGIN END THREADS LAST", then "part P" for each bucket, then its entries in
-// the order in which they are written, then "play":
+// A film: "film BEGIN END THREADS LAST", then "part P" for each bucket, then "vertex BUCKET" for
+// each or for none, then its entries in the order in which they are written, then "play":
 //   until TIME NODE BUCKET | wait TIME NODE KIND NUMBER | end TIME NODE KIND NUMBER |
 //   queue TIME NODE | run TIME NODE | sleep TIME NODE | wake TIME NODE |
 //   cause|need TIME NODE NUMBER | arrival TIME NODE OBJECT IS-LAST | birth TIME NODE THREAD |
@@ -36,6 +36,8 @@ struct text_film {
 	struct crit_film *film;
 	struct crit_backplay_options options;
 	uint8_t parts[BUCKETS_MAX];
+	uint32_t vertices[BUCKETS_MAX];
+	size_t vertex_count;
 	struct crit_scenario scenarios[SCENARIOS_MAX];
 	struct crit_factor factors[SCENARIOS_MAX][BUCKETS_MAX];
 	struct crit_factor queue_factors[SCENARIOS_MAX][THREADS_MAX];
@@ -84,6 +86,10 @@ static int play(struct text_film *text)
 	struct crit_costs costs = { 0 };
 	int rc = crit_film_finish(text->film, &err);
 
+	if (text->vertex_count == text->options.bucket_count)
+		text->options.bucket_vertices = text->vertices;
+	else if (text->vertex_count)
+		rc = -EINVAL;
 	if (!rc)
 		rc = crit_backplay(text->film, &text->options, &costs, &err);
 	if (!rc)
@@ -274,7 +280,7 @@ static int begin(struct text_film *text, const char *line, const char *directory
 	struct crit_err err = { "" };
 	int rc;
 
-	text->scenario_count = text->key_count = 0;
+	text->scenario_count = text->key_count = text->vertex_count = 0;
 	text->options =
 		(struct crit_backplay_options){ .bucket_parts = text->parts, .edges_max = 100000 };
 	if (sscanf(line, "film %" SCNu64 " %" SCNu64 " %zu %" SCNu32, &text->options.begin_ns,
@@ -354,6 +360,7 @@ static int take(struct text_film *text, const char *line, const char *directory)
 {
 	struct sharing sharing;
 	unsigned part, outside, is_bare;
+	uint32_t vertex;
 
 	if (!strncmp(line, "film ", 5) && !text->film)
 		return begin(text, line, directory);
@@ -361,6 +368,10 @@ static int take(struct text_film *text, const char *line, const char *directory)
 		return -EINVAL;
 	if (sscanf(line, "part %u", &part) == 1 && text->options.bucket_count < BUCKETS_MAX) {
 		text->parts[text->options.bucket_count++] = (uint8_t)part;
+		return 0;
+	}
+	if (sscanf(line, "vertex %" SCNu32, &vertex) == 1 && text->vertex_count < BUCKETS_MAX) {
+		text->vertices[text->vertex_count++] = vertex;
 		return 0;
 	}
 	if (sscanf(line, "scenario %u", &is_bare) == 1 && text->scenario_count < SCENARIOS_MAX) {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/call.h"
+#include "report/causes/cause_words.h"
 #include "report/graph/waits_dot.h"
 #include "report/graph/waits_graphml.h"
 #include "tests/lib/check.h"
@@ -55,7 +57,7 @@ static struct crit_costs make_costs(void)
 
 static struct crit_cause_table *make_table(const struct crit_costs *costs, enum crit_cause_by by)
 {
-	struct crit_code_key keys[THREADS] = { { .thread = 0 } };
+	static struct crit_code_key keys[THREADS];
 	const struct crit_cause_input input = { .costs = costs, .keys = keys, .results = &results };
 	struct crit_cause_table *table;
 
@@ -83,14 +85,16 @@ static void test_of_ranks(void)
 	CHECK(!graph.knots.rows[0].is_component);
 	CHECK_UINT_EQ(graph.knots.rows[0].in_weight, 100000 + 9999);
 	CHECK_UINT_EQ(graph.knots.rows[0].out_weight, 12000);
-	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 0, CRIT_NONE, 0, false });
+	vertex = crit_wait_graph_vertex(&graph,
+					&(struct crit_who){ .rank = 0, .thread = CRIT_NONE });
 	CHECK(crit_wait_graph_is_knot(&graph, vertex));
 	CHECK_INT_EQ(graph.vertices[vertex].cost, 303000);
-	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ 1, CRIT_NONE, 0, false });
+	vertex = crit_wait_graph_vertex(&graph,
+					&(struct crit_who){ .rank = 1, .thread = CRIT_NONE });
 	CHECK(!crit_wait_graph_is_knot(&graph, vertex));
 	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 2);
-	vertex = crit_wait_graph_vertex(&graph,
-					&(struct crit_who){ CRIT_NONE, CRIT_NONE, 0, false });
+	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ .rank = CRIT_NONE,
+								    .thread = CRIT_NONE });
 	CHECK(crit_wait_vertex_is_nobody(&graph.vertices[vertex]));
 	CHECK(!crit_wait_graph_is_knot(&graph, vertex));
 	crit_wait_graph_fini(&graph);
@@ -132,11 +136,13 @@ static void test_of_names(void)
 	threads[0].name[0] = threads[1].name[0] = threads[2].name[0];
 	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &results), 0);
 	CHECK_UINT_EQ(graph.vertex_count, 3); /* and nobody */
-	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ CRIT_NONE, 0, 0, true });
+	vertex = crit_wait_graph_vertex(
+		&graph, &(struct crit_who){ .rank = CRIT_NONE, .thread = 0, .is_name = true });
 	CHECK(crit_wait_graph_is_knot(&graph, vertex));
 	CHECK_INT_EQ(graph.vertices[vertex].cost, 303000);
 	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 1);
-	vertex = crit_wait_graph_vertex(&graph, &(struct crit_who){ CRIT_NONE, 2, 0, true });
+	vertex = crit_wait_graph_vertex(
+		&graph, &(struct crit_who){ .rank = CRIT_NONE, .thread = 2, .is_name = true });
 	CHECK_INT_EQ(graph.vertices[vertex].cost, 4000);
 	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 3);
 	crit_wait_graph_fini(&graph);
@@ -158,6 +164,81 @@ static void test_equals(void)
 	CHECK(graph.knots.rows[0].is_component);
 	CHECK_UINT_EQ(graph.knots.rows[0].size, 2);
 	CHECK(!crit_wait_graph_is_knot(&graph, 0));
+	crit_wait_graph_fini(&graph);
+	crit_cause_table_destroy(table);
+}
+
+/* Rank 0's phases: 1 of another name, 2, and 3 of the same name as 2, but begun in 1. */
+static struct crit_region_row regions[] = {
+	{ .pid = 100, .number = 1, .parent = -1, .call = CRIT_CONSTRUCT_PHASE, .name = "assemble" },
+	{ .pid = 100, .number = 2, .parent = -1, .call = CRIT_CONSTRUCT_PHASE, .name = "solve" },
+	{ .pid = 100, .number = 3, .parent = 0, .call = CRIT_CONSTRUCT_PHASE, .name = "solve" },
+};
+
+/*
+ * Thread 2 waits outside all for thread 0, in "solve" twice and once where only "assemble" is left
+ * of 3; thread 3, which was in no bucket, for thread 2.
+ */
+static struct crit_cause_table *make_regions(struct crit_costs *ret_costs,
+					     struct crit_results *ret_results)
+{
+	static const struct crit_code_key keys[] = {
+		{ .thread = 0, .region = 2 },
+		{ .thread = 0, .region = 3 },
+		{ .thread = 0, .region = 3, .is_around = true },
+		{ .thread = 2 }
+	};
+	static struct crit_cost buckets[COUNT(keys) + 1];
+	static struct crit_wait_edge edges[5];
+	const struct crit_cause_input input = { .costs = ret_costs,
+						.keys = keys,
+						.results = ret_results };
+
+	edges[0] = edge(NOBODY, NOBODY, 0, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		edges[i + 1] = edge(3, i, 100000, 150000);
+		buckets[i].cost[CRIT_PART_SELF] = 150000;
+	}
+	edges[4] = edge(COUNT(keys) + 3, 3, 150000, 150000);
+	*ret_results = results;
+	ret_results->regions.rows = regions;
+	ret_results->regions.row_count = COUNT(regions);
+	*ret_costs = (struct crit_costs){ .buckets = buckets,
+					  .bucket_count = COUNT(keys),
+					  .has_vertices = true,
+					  .edges = edges,
+					  .edge_count = COUNT(edges),
+					  .waiting = 450000,
+					  .window_ns = WINDOW_NS };
+	return crit_cause_table_create(&input, CRIT_CAUSE_BY_REGION);
+}
+
+static void test_of_regions(void)
+{
+	struct crit_results with_regions;
+	struct crit_costs costs;
+	struct crit_cause_table *table = make_regions(&costs, &with_regions);
+	struct crit_wait_graph graph;
+	char who[CRIT_CAUSE_WHO_BYTES];
+	const struct crit_wait_vertex *solve;
+
+	if (!CHECK(table))
+		return;
+	CHECK_UINT_EQ(table->pair_count, 3);
+	CHECK_INT_EQ(table->pairs[0].impact, 300000);
+	CHECK_STR_EQ(crit_cause_who(&with_regions, &table->pairs[0].from, who),
+		     "rank 1 outside all regions");
+	CHECK_STR_EQ(crit_cause_who(&with_regions, &table->pairs[0].to, who),
+		     "rank 0 in phase solve");
+	CHECK_INT_EQ(crit_wait_graph_init(&graph, table, &with_regions), 0);
+	CHECK_UINT_EQ(graph.vertex_count, 4); /* of rank 1 outside, and wherever it is */
+	CHECK_UINT_EQ(graph.knots.count, 2);
+	solve = &graph.vertices[crit_wait_graph_vertex(&graph, &table->pairs[0].to)];
+	CHECK_INT_EQ(solve->cost, 300000);
+	CHECK(crit_wait_graph_is_knot(&graph, (size_t)(solve - graph.vertices)));
+	CHECK_UINT_EQ(graph.knots.rows[solve->knot].in_weight, 300000);
+	CHECK_UINT_EQ(graph.vertices[crit_wait_graph_vertex(&graph, &table->pairs[0].from)].waiters,
+		      1);
 	crit_wait_graph_fini(&graph);
 	crit_cause_table_destroy(table);
 }
@@ -207,6 +288,7 @@ int main(void)
 	test_of_threads();
 	test_of_names();
 	test_equals();
+	test_of_regions();
 	test_written();
 	return check_done();
 }

@@ -62,13 +62,13 @@ static int change_bucket(struct play *play, const struct crit_film_entry *entry)
 		return rc;
 	if (entry->number >= play->options->bucket_count && entry->number != CRIT_FILM_NO_BUCKET)
 		return -EPROTO;
-	crit_wait_nodes_book(&play->nodes, at);
 	if (entry->number == CRIT_FILM_NO_BUCKET &&
 	    crit_wait_node_is_object(&play->nodes.rows[at])) {
+		crit_wait_nodes_book(&play->nodes, at);
 		play->nodes.rows[at].is_over = true;
 		return crit_wait_nodes_drop(&play->nodes, at);
 	}
-	play->nodes.rows[at].bucket = entry->number;
+	crit_wait_nodes_move(&play->nodes, at, entry->number);
 	return 0;
 }
 
@@ -245,6 +245,7 @@ static int begin_play(struct play *play)
 	if (options->end_ns < options->begin_ns || options->last_thread >= options->thread_count)
 		return rc ? rc : -EINVAL;
 	play->nodes.costs->window_ns = options->end_ns - options->begin_ns;
+	play->nodes.costs->has_vertices = options->bucket_vertices != NULL;
 	return rc ? rc : crit_wait_nodes_init(&play->nodes, options->thread_count);
 }
 
@@ -254,6 +255,7 @@ int crit_backplay(struct crit_film *film, const struct crit_backplay_options *op
 	struct play play = { .options = options,
 			     .nodes = { .costs = ret_costs,
 					.bucket_parts = options->bucket_parts,
+					.bucket_vertices = options->bucket_vertices,
 					.path = options->last_thread },
 			     .path_thread = options->last_thread };
 	int rc = begin_play(&play);

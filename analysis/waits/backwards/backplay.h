@@ -17,7 +17,8 @@
  * A wait without a cause is transfer as a whole; one whose cause is not known waits for an object.
  * A sleep outside of waits is one from its begin to the act of the waker, if that is told.
  *
- * Cost: amortised O(log nodes) per entry, times the heights of towers of objects that hold objects.
+ * Cost: amortised O(log nodes) per entry, times the heights of towers of objects that hold objects;
+ * with vertices in addition O(nodes that wait for a thread) as often as its vertex changes.
  * Memory: threads, objects at a time, buckets, edges.
  */
 #ifndef CRIT_BACKPLAY_H
@@ -41,6 +42,8 @@ struct crit_backplay_options {
 	size_t thread_count;
 	size_t bucket_count;
 	const uint8_t *bucket_parts; /* of each, enum crit_part: what a node does in it */
+	/* of each, the first that is the same vertex of edges; NULL: vertices are threads */
+	const uint32_t *bucket_vertices;
 	size_t edges_max; /* rows of pairs */
 	uint32_t last_thread; /* where the critical path ends */
 	struct crit_backplay_reader reader; /* take NULL: nobody */

@@ -8,6 +8,7 @@
 #ifndef CRIT_COSTS_H
 #define CRIT_COSTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,10 +38,13 @@ struct crit_cost {
 	uint64_t path_ns[CRIT_PART_COUNT]; /* on the critical path */
 };
 
-/* From who waits to who lets him wait: threads, or CRIT_FILM_OBJECT with an object's bucket. */
+/*
+ * From who waits to who lets him wait, while both are what their names say: threads, where there
+ * are vertices one of the buckets that is a vertex, or CRIT_FILM_OBJECT with an object's bucket.
+ */
 struct crit_wait_edge {
 	uint32_t from, to; /* CRIT_NONE, CRIT_NONE: all for which there was no room */
-	uint64_t count;
+	uint64_t count; /* of waits, each where it ended */
 	/* Of an object's edge: as long as it is held.  Overlapping waits of a pair count twice. */
 	uint64_t raw_ns;
 	uint64_t part_ns[CRIT_PART_COUNT]; /* of raw: what `to` did, for an object its holder */
@@ -57,6 +61,7 @@ struct crit_costs {
 	struct crit_waited *threads; /* the last row is of objects */
 	size_t thread_count;
 	size_t bucket_count; /* without the last row */
+	bool has_vertices; /* a thread is a bucket in edges; bucket_count more: a thread in none */
 	struct crit_wait_edge *edges;
 	size_t edge_count, edge_capacity, edges_max;
 	struct crit_index edge_rows;

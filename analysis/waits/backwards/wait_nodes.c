@@ -12,9 +12,22 @@ static bool is_waiting(const struct crit_wait_node *node)
 	return node->wait.type && node->wait.kind != CRIT_FILM_HOLD;
 }
 
-static uint32_t vertex_of(const struct crit_wait_node *node)
+/* A thread, or an object by its bucket. */
+static uint32_t who_of(const struct crit_wait_node *node, uint32_t bucket)
 {
-	return crit_wait_node_is_object(node) ? CRIT_FILM_OBJECT | node->bucket : node->name;
+	return crit_wait_node_is_object(node) ? CRIT_FILM_OBJECT | bucket : node->name;
+}
+
+/* As edges have it, in a bucket. */
+static uint32_t vertex_of(const struct crit_wait_nodes *nodes, const struct crit_wait_node *node,
+			  uint32_t bucket)
+{
+	const size_t bucket_count = nodes->costs->bucket_count;
+
+	if (!nodes->bucket_vertices || crit_wait_node_is_object(node))
+		return who_of(node, bucket);
+	return bucket < bucket_count ? nodes->bucket_vertices[bucket]
+				     : (uint32_t)bucket_count + node->name;
 }
 
 /* What a root does. */
@@ -104,8 +117,8 @@ static void read_parts(const struct crit_wait_nodes *nodes, uint32_t at,
 				     crit_wait_nodes_is_linked(nodes, at);
 
 		for (int part = 0; part < CRIT_PART_COUNT; part++)
-			ret_part_ns[part] +=
-				node->part_ns[part] - (is_held ? node->wait.linked_parts[part] : 0);
+			ret_part_ns[part] += node->part_ns[part] -
+					     (is_held ? node->wait.linked.part_ns[part] : 0);
 		if (!is_held) {
 			ret_part_ns[crit_wait_nodes_is_linked(nodes, at) ? CRIT_PART_NESTED
 									 : part_of(nodes, node)] +=
@@ -147,6 +160,9 @@ static int make_node(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret
 		at = (uint32_t)nodes->count;
 		rc = crit_array_grow(&nodes->rows, &nodes->capacity, nodes->count + 1,
 				     sizeof(*nodes->rows));
+		if (!rc && nodes->bucket_vertices)
+			rc = crit_array_grow(&nodes->links, &nodes->links_capacity,
+					     nodes->count + 1, sizeof(*nodes->links));
 		if (!rc)
 			rc = crit_forest_grow(&nodes->forest, nodes->count + 1);
 		if (rc)
@@ -157,6 +173,8 @@ static int make_node(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret
 						   .bucket = CRIT_FILM_NO_BUCKET,
 						   .act = CRIT_NONE,
 						   .since_ns = nodes->now_ns };
+	if (nodes->links)
+		nodes->links[at].first = CRIT_NONE;
 	note_load(nodes, at);
 	*ret_at = at;
 	return 0;
@@ -175,6 +193,7 @@ int crit_wait_nodes_init(struct crit_wait_nodes *nodes, size_t thread_count)
 void crit_wait_nodes_fini(struct crit_wait_nodes *nodes)
 {
 	free(nodes->rows);
+	free(nodes->links);
 	free(nodes->unused);
 	crit_index_fini(&nodes->objects);
 	crit_forest_fini(&nodes->forest);
@@ -218,36 +237,106 @@ int crit_wait_nodes_drop(struct crit_wait_nodes *nodes, uint32_t at)
 	return 0;
 }
 
+static void read_link(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to,
+		      struct crit_link_books *ret_books)
+{
+	ret_books->ns = nodes->now_ns;
+	ret_books->load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
+	read_parts(nodes, to, ret_books->part_ns);
+}
+
+/* What passed on a link between two readings; nothing where a cycle is cut as it is made. */
+static void book_edge(struct crit_wait_nodes *nodes, uint32_t at,
+		      const struct crit_link_books *since, const struct crit_link_books *now)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+	const struct crit_wait_node *to = &nodes->rows[crit_forest_parent(&nodes->forest, at)];
+	struct crit_wait_edge *edge;
+
+	if (now->ns == since->ns || (!crit_wait_node_is_object(node) && !is_waiting(node)))
+		return;
+	edge = crit_costs_edge(nodes->costs, vertex_of(nodes, node, node->bucket),
+			       vertex_of(nodes, to, to->bucket));
+	edge->count += !node->wait.is_counted;
+	node->wait.is_counted = true;
+	edge->raw_ns += now->ns - since->ns;
+	for (int part = 0; part < CRIT_PART_COUNT; part++)
+		edge->part_ns[part] += now->part_ns[part] - since->part_ns[part];
+	edge->impact += now->load - since->load;
+}
+
+/* Before either end of a link is another vertex. */
+static void book_link(struct crit_wait_nodes *nodes, uint32_t at)
+{
+	struct crit_link_books now;
+
+	read_link(nodes, at, crit_forest_parent(&nodes->forest, at), &now);
+	book_edge(nodes, at, &nodes->links[at].same, &now);
+	nodes->links[at].same = now;
+}
+
+/* Of vertices alone: who is linked to a node is known to it. */
+static void note_linked(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to)
+{
+	struct crit_node_links *links = &nodes->links[at];
+
+	links->before = CRIT_NONE;
+	links->next = nodes->links[to].first;
+	if (links->next != CRIT_NONE)
+		nodes->links[links->next].before = at;
+	nodes->links[to].first = at;
+	links->same = nodes->rows[at].wait.linked;
+}
+
+static void forget_linked(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to)
+{
+	const struct crit_node_links *links = &nodes->links[at];
+
+	if (links->next != CRIT_NONE)
+		nodes->links[links->next].before = links->before;
+	if (links->before != CRIT_NONE)
+		nodes->links[links->before].next = links->next;
+	else
+		nodes->links[to].first = links->next;
+}
+
+void crit_wait_nodes_move(struct crit_wait_nodes *nodes, uint32_t at, uint32_t bucket)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+
+	crit_wait_nodes_book(nodes, at);
+	if (nodes->links &&
+	    vertex_of(nodes, node, bucket) != vertex_of(nodes, node, node->bucket)) {
+		if (crit_wait_nodes_is_linked(nodes, at))
+			book_link(nodes, at);
+		for (uint32_t each = nodes->links[at].first; each != CRIT_NONE;
+		     each = nodes->links[each].next)
+			book_link(nodes, each);
+	}
+	node->bucket = bucket;
+}
+
 /* The wait state of a node ends backwards: its edge is booked, and it is a root. */
 static int unlink_node(struct crit_wait_nodes *nodes, uint32_t at)
 {
 	struct crit_wait_node *node = &nodes->rows[at];
 	const uint32_t to = crit_forest_parent(&nodes->forest, at);
-	uint64_t parts[CRIT_PART_COUNT];
-	struct crit_wait_edge *edge;
-	crit_integral impact;
+	struct crit_node_wait *wait = &node->wait;
+	struct crit_link_books now;
 
 	crit_wait_nodes_book(nodes, at);
-	read_parts(nodes, to, parts);
+	read_link(nodes, at, to, &now);
 	if (crit_wait_node_is_object(node)) {
 		for (int part = 0; part < CRIT_PART_COUNT; part++)
-			node->part_ns[part] += parts[part] - node->wait.linked_parts[part];
+			node->part_ns[part] += now.part_ns[part] - wait->linked.part_ns[part];
 	}
-	impact = crit_forest_integral(&nodes->forest, at, nodes->now_ns) - node->wait.linked_load;
-	if (node->wait.act != CRIT_NONE)
-		crit_late_acts_unlink(&nodes->costs->acts, node->wait.act, vertex_of(node),
-				      node->booked_bucket, nodes->now_ns - node->wait.linked_ns,
-				      impact);
-	/* a cycle may be cut at a link that was just made */
-	if (nodes->now_ns > node->wait.linked_ns &&
-	    (crit_wait_node_is_object(node) || is_waiting(node))) {
-		edge = crit_costs_edge(nodes->costs, vertex_of(node), vertex_of(&nodes->rows[to]));
-		edge->count++;
-		edge->raw_ns += nodes->now_ns - node->wait.linked_ns;
-		for (int part = 0; part < CRIT_PART_COUNT; part++)
-			edge->part_ns[part] += parts[part] - node->wait.linked_parts[part];
-		edge->impact += impact;
-	}
+	if (wait->act != CRIT_NONE)
+		crit_late_acts_unlink(&nodes->costs->acts, wait->act, who_of(node, node->bucket),
+				      node->booked_bucket, now.ns - wait->linked.ns,
+				      now.load - wait->linked.load);
+	book_edge(nodes, at, nodes->links ? &nodes->links[at].same : &wait->linked, &now);
+	if (nodes->links)
+		forget_linked(nodes, at, to);
 	add_direct(nodes, to, -brought(node));
 	crit_forest_cut(&nodes->forest, at, nodes->now_ns);
 	note_load(nodes, at);
@@ -304,9 +393,9 @@ int crit_wait_nodes_link(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to
 			return rc;
 		(void)crit_forest_link(&nodes->forest, at, to, nodes->now_ns);
 	}
-	wait->linked_ns = nodes->now_ns;
-	wait->linked_load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
-	read_parts(nodes, to, wait->linked_parts);
+	read_link(nodes, at, to, &wait->linked);
+	if (nodes->links)
+		note_linked(nodes, at, to);
 	nodes->rows[to].waiters++;
 	add_direct(nodes, to, brought(&nodes->rows[at]));
 	return link_act(nodes, &nodes->rows[at], &nodes->rows[to]);

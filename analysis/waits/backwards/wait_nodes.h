@@ -19,14 +19,20 @@
 #include "analysis/waits/film/film.h"
 #include "core/base/index.h"
 
+struct crit_link_books { /* where the books of a link begin */
+	uint64_t ns;
+	crit_integral load; /* of who is linked */
+	uint64_t part_ns[CRIT_PART_COUNT]; /* of what it is linked to */
+};
+
 struct crit_node_wait { /* the wait of a node that is open; type NONE: none is */
 	uint32_t number; /* in the film, of type END */
 	uint8_t type; /* of the entry that opened it: END, or WOKEN */
 	uint8_t kind;
 	bool is_cut; /* out of a cycle */
-	uint64_t open_ns, linked_ns;
-	crit_integral linked_load;
-	uint64_t linked_parts[CRIT_PART_COUNT]; /* of what it is linked to */
+	bool is_counted; /* in its edge */
+	uint64_t open_ns;
+	struct crit_link_books linked; /* from the link on */
 	uint32_t act; /* row of what it waits for; CRIT_NONE: it is no thread's */
 };
 
@@ -47,12 +53,21 @@ struct crit_wait_node {
 	struct crit_node_wait wait;
 };
 
-struct crit_wait_nodes { /* zeroed but for costs and parts: empty */
-	struct crit_costs *costs; /* borrowed, like the parts */
+struct crit_node_links { /* of a node where there are vertices */
+	uint32_t first; /* row that is linked to it */
+	uint32_t next, before; /* of those that are linked to the same */
+	struct crit_link_books same; /* its link, since either end is the vertex it is */
+};
+
+struct crit_wait_nodes { /* zeroed but for costs, parts and vertices: empty */
+	struct crit_costs *costs; /* borrowed, like the parts and vertices */
 	const uint8_t *bucket_parts; /* of each of the costs' buckets, enum crit_part */
+	const uint32_t *bucket_vertices; /* likewise, as backplay.h has them; NULL: threads */
 	struct crit_forest forest;
 	struct crit_wait_node *rows; /* threads, then objects */
 	size_t count, capacity;
+	struct crit_node_links *links; /* of each row; without vertices NULL */
+	size_t links_capacity;
 	struct crit_index objects; /* name -> row */
 	uint32_t *unused; /* rows of objects that are over */
 	size_t unused_count, unused_capacity;
@@ -82,6 +97,9 @@ int crit_wait_nodes_find(struct crit_wait_nodes *nodes, uint32_t name, uint32_t 
 
 /* Books what a node did since it was booked last: before anything of it changes. */
 void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at);
+
+/* A node is in a bucket from now on, backwards. */
+void crit_wait_nodes_move(struct crit_wait_nodes *nodes, uint32_t at, uint32_t bucket);
 
 /* The row of an object that is over is free, if nobody waits for it and it for nobody. */
 int crit_wait_nodes_drop(struct crit_wait_nodes *nodes, uint32_t at);
