@@ -20,6 +20,7 @@
 
 #include "analysis/symbols/elf_reader.h"
 #include "analysis/unwind/stack_reader.h"
+#include "cli/results/brief_priority.h"
 #include "core/abi/abi_socket.h"
 #include "core/abi/abi_stacks.h"
 #include "core/base/cleanup.h"
@@ -29,6 +30,7 @@
 
 #define MS 1000000ull
 #define NICE 19
+#define UNBROKEN_US 20000 /* of CPU time before it is as nice as that */
 #define LOOK_MS 100
 #define BUSY_LOOK_MS 10 /* where the ring fills quickly */
 #define PART 8 /* of the ring that may fill between two looks */
@@ -223,8 +225,8 @@ static void live(int socket_fd, int ring_fd, pid_t parent_pid)
 	if (getppid() != parent_pid || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
 	    keep_only(socket_fd, ring_fd))
 		return;
-	errno = 0;
-	(void)nice(NICE); /* without it all the same */
+	/* its ring, too, comes round while it waits for a CPU; so are the readers that it makes */
+	crit_brief_priority_take(NICE, UNBROKEN_US);
 	maker.head = map_ring(&maker.memory_bytes);
 	if (maker.head)
 		work(&maker);
