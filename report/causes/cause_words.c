@@ -214,10 +214,15 @@ const char *crit_cause_text(const struct crit_results *results, const struct cri
 const char *crit_late_text(const struct crit_results *results, const struct crit_late_row *row,
 			   char text[CRIT_LATE_BYTES])
 {
-	char waiter[CRIT_CAUSE_BYTES], actor[CRIT_CAUSE_BYTES];
+	char waiter[CRIT_CAUSE_BYTES], actor[CRIT_CAUSE_BYTES], bound[CRIT_CAUSE_BOUND_BYTES] = "";
 
-	(void)snprintf(text, CRIT_LATE_BYTES, "%s, for %s",
+	if (row->clock_bound_ns == CRIT_CLOCK_UNBOUND)
+		(void)snprintf(bound, sizeof(bound), " (clocks not compared)");
+	else if (row->clock_bound_ns)
+		(void)snprintf(bound, sizeof(bound), " (+- %.6f)",
+			       1e-9 * (double)row->clock_bound_ns);
+	(void)snprintf(text, CRIT_LATE_BYTES, "%s, for %s%s",
 		       crit_cause_text(results, &row->waiter, waiter),
-		       crit_cause_text(results, &row->actor, actor));
+		       crit_cause_text(results, &row->actor, actor), bound);
 	return text;
 }

@@ -13,7 +13,8 @@ struct crit_who;
 #define CRIT_CAUSE_WHO_BYTES (CRIT_CAUSE_UNIT_BYTES + 208)
 #define CRIT_CAUSE_WHAT_BYTES 448
 #define CRIT_CAUSE_BYTES (CRIT_CAUSE_UNIT_BYTES + CRIT_CAUSE_WHAT_BYTES)
-#define CRIT_LATE_BYTES (2 * CRIT_CAUSE_BYTES)
+#define CRIT_CAUSE_BOUND_BYTES 32
+#define CRIT_LATE_BYTES (2 * CRIT_CAUSE_BYTES + CRIT_CAUSE_BOUND_BYTES)
 
 /* Each answers text, or a static word. */
 
@@ -31,7 +32,10 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 const char *crit_cause_text(const struct crit_results *results, const struct crit_cause_row *row,
 			    char text[CRIT_CAUSE_BYTES]);
 
-/* "rank 3: in MPI_Recv exchange heat.c:40, for rank 0: between ... and ..." */
+/*
+ * "rank 3: in MPI_Recv exchange heat.c:40, for rank 0: between ... and ..."; between nodes with what
+ * their clocks leave open of the longest wait, in seconds.
+ */
 const char *crit_late_text(const struct crit_results *results, const struct crit_late_row *row,
 			   char text[CRIT_LATE_BYTES]);
 

@@ -8,7 +8,7 @@
 #include "report/tables/summary.h"
 
 #define CRIT_COLUMNS_MAX 64 /* of a table */
-#define CRIT_VALUE_TEXT 1024
+#define CRIT_VALUE_TEXT 1056
 
 enum crit_table {
 #define TABLE(table, type, path, file, doc) CRIT_TABLE_##table,

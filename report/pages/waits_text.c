@@ -91,14 +91,9 @@ static void write_late_acts(FILE *out, const struct crit_cause_table *table,
 			fprintf(out, "  and %zu more; --all shows them\n", table->late_count - i);
 			break;
 		}
-		crit_line_print(out, "%12.6f %11.6f %9u %11.6f  %s", 1e-9 * (double)row->time_ns,
+		crit_line_print(out, "%12.6f %11.6f %9u %11.6f  %s\n", 1e-9 * (double)row->time_ns,
 				1e-9 * (double)row->impact, row->waiters,
 				1e-9 * (double)row->longest_ns, crit_late_text(results, row, what));
-		if (row->clock_bound_ns == CRIT_CLOCK_UNBOUND)
-			fputs(" (clocks not compared)", out);
-		else if (row->clock_bound_ns)
-			fprintf(out, " (+- %.6f)", 1e-9 * (double)row->clock_bound_ns);
-		(void)fputc('\n', out);
 	}
 }
 
