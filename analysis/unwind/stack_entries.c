@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ALIGNMENT 8
+#define AHEAD_PART 8 /* of the ring, which may be overwritten while a late reader begins */
 
 int crit_stack_entries_open(const void *memory, size_t memory_bytes,
 			    struct crit_stack_entries *ret_ring)
@@ -37,6 +38,21 @@ bool crit_stack_entries_is_lost(const struct crit_stack_entries *ring, uint64_t 
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read comes before */
 	return __atomic_load_n(&ring->head->begun, __ATOMIC_RELAXED) - position > ring->byte_count;
+}
+
+uint64_t crit_stack_entries_oldest(const struct crit_stack_entries *ring, uint64_t written)
+{
+	const uint64_t begun = __atomic_load_n(&ring->head->begun, __ATOMIC_ACQUIRE);
+	const uint64_t most = ring->byte_count - ring->byte_count / AHEAD_PART;
+	uint64_t oldest = written;
+
+	for (size_t i = 0; i < CRIT_STACKS_MARKS; i++) {
+		const uint64_t mark = __atomic_load_n(&ring->head->marks[i], __ATOMIC_RELAXED);
+
+		if (mark < oldest && begun - mark <= most)
+			oldest = mark;
+	}
+	return oldest;
 }
 
 int crit_stack_entries_copy(const struct crit_stack_entries *ring, uint64_t position,

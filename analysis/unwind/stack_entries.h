@@ -29,6 +29,12 @@ uint64_t crit_stack_entries_written(const struct crit_stack_entries *ring, bool 
 bool crit_stack_entries_is_lost(const struct crit_stack_entries *ring, uint64_t position);
 
 /*
+ * A position that an entry begins at, far enough from the writer; written, where none is known: as
+ * it was asked for.  Cost: O(CRIT_STACKS_MARKS).
+ */
+uint64_t crit_stack_entries_oldest(const struct crit_stack_entries *ring, uint64_t written);
+
+/*
  * The head of the entry at a position; written: as it was asked for.
  * Errors: -EOVERFLOW, it was overwritten; -EPROTO, there is none.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two positions go through the ring: maps are taken in as soon as they are seen, stacks are unwound
-// behind.  Where the writer came round, it goes on at the next position known to be an entry's.
+// behind.  Where the writer came round, they go on at what is left of the ring.
 #include "analysis/unwind/stack_reader.h"
 
 #include <errno.h>
@@ -157,13 +157,19 @@ static int take_copy(struct crit_stack_reader *reader, uint64_t position, uint32
 	return unwind(reader, &stack);
 }
 
-/* Goes on at the position, behind what cannot be taken. */
-static void skip_to(struct crit_stack_reader *reader, uint64_t *at, uint64_t position, int why)
+/* Goes on behind what cannot be taken: at what is left of the ring, up to its end at the most. */
+static void skip(struct crit_stack_reader *reader, uint64_t *at, uint64_t end, int why)
 {
-	if (why == -EOVERFLOW)
+	uint64_t position = end;
+
+	if (why == -EOVERFLOW) {
+		position = crit_stack_entries_oldest(&reader->ring, end);
+		if (position <= *at)
+			position = end;
 		lose(reader, position - *at);
-	else
+	} else {
 		reader->counts.refused_count++;
+	}
 	*at = position;
 }
 
@@ -175,8 +181,8 @@ static void look_for_maps(struct crit_stack_reader *reader, uint64_t written)
 		const int rc = crit_stack_entries_look(&reader->ring, position, written, &entry);
 
 		if (rc) {
-			skip_to(reader, &reader->maps_at, written, rc);
-			return;
+			skip(reader, &reader->maps_at, written, rc);
+			continue;
 		}
 		if (entry.kind == CRIT_STACKS_MAPS)
 			take_maps(reader, position, entry.bytes);
@@ -210,8 +216,8 @@ static int unwind_up_to(struct crit_stack_reader *reader, uint64_t end, uint64_t
 		int found = crit_stack_entries_look(&reader->ring, position, end, &entry);
 
 		if (found) {
-			skip_to(reader, &reader->copies_at, end, found);
-			break;
+			skip(reader, &reader->copies_at, end, found);
+			continue;
 		}
 		if (entry.kind == CRIT_STACKS_COPY)
 			rc = take_copy(reader, position, entry.bytes);

@@ -24,6 +24,7 @@ struct crit_stack_ring {
 	uint64_t bytes; /* of data */
 	uint64_t written;
 	uint64_t skipped;
+	uint64_t marked; /* parts of the ring since the begin, up to the last entry's */
 };
 
 static int map(struct crit_stack_ring *ring)
@@ -93,6 +94,17 @@ static uint64_t copy(const struct crit_stack_ring *ring, uint64_t position,
 	return position + part->iov_len;
 }
 
+/* An entry begins here: the first one of its part of the ring is where a late reader goes on. */
+static void mark(struct crit_stack_ring *ring, uint64_t position)
+{
+	const uint64_t part = position / (ring->bytes / CRIT_STACKS_MARKS);
+
+	if (part < ring->marked)
+		return;
+	ring->marked = part + 1;
+	__atomic_store_n(&ring->head->marks[part % CRIT_STACKS_MARKS], position, __ATOMIC_RELAXED);
+}
+
 /* The first part begins with the entry, whose size is set here. */
 static void put(struct crit_stack_ring *ring, struct crit_stacks_entry *entry,
 		const struct iovec *parts, int count)
@@ -111,6 +123,7 @@ static void put(struct crit_stack_ring *ring, struct crit_stacks_entry *entry,
 		return;
 	}
 	entry->bytes = (uint32_t)bytes;
+	mark(ring, position);
 	__atomic_store_n(&ring->head->begun, position + bytes, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	for (int i = 0; i < count; i++)

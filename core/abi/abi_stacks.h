@@ -7,6 +7,9 @@
  * entry lies at position & (ring_bytes - 1) behind the head, and goes on at the ring's begin where
  * it meets its end.  An entry at position p that was copied out is whole if and only if
  * head->begun - p <= ring_bytes afterwards.
+ *
+ * Who lost its place goes on at a mark, where the first entry of a part of the ring begins.  That
+ * of a part that an entry went beyond is of the round before, and lost like its entry.
  */
 #ifndef CRIT_ABI_STACKS_H
 #define CRIT_ABI_STACKS_H
@@ -17,6 +20,8 @@
 #define CRIT_STACKS_HEAD_BYTES 4096u
 #define CRIT_STACKS_RING_BYTES (16u << 20) /* of a second, at some hundred stacks of 31 KiB */
 
+#define CRIT_STACKS_MARKS 64u /* as many parts, of one size */
+
 struct crit_stacks_head { /* the first CRIT_STACKS_HEAD_BYTES of the memfd */
 	__u64 magic; /* CRIT_STACKS_MAGIC */
 	__u64 ring_bytes; /* behind the head; a power of two */
@@ -26,6 +31,7 @@ struct crit_stacks_head { /* the first CRIT_STACKS_HEAD_BYTES of the memfd */
 	__u64 written; /* up to where entries are whole: set after they are */
 	__u64 skipped; /* entries longer than a quarter of the ring */
 	__u64 is_over; /* 1: no more entries come; critd wakes who waits for that (futex) */
+	__u64 marks[CRIT_STACKS_MARKS]; /* of the ring's parts, in order; positions */
 };
 
 enum crit_stacks_kind {
@@ -53,7 +59,7 @@ struct crit_stacks_copy {
 	__u64 bp;
 };
 
-_Static_assert(sizeof(struct crit_stacks_head) == 48, "head of stacks");
+_Static_assert(sizeof(struct crit_stacks_head) == 48 + 8 * CRIT_STACKS_MARKS, "head of stacks");
 _Static_assert(sizeof(struct crit_stacks_entry) == 8, "entry");
 _Static_assert(sizeof(struct crit_stacks_copy) == 56, "copy of a stack");
 

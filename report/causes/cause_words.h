@@ -33,8 +33,8 @@ const char *crit_cause_text(const struct crit_results *results, const struct cri
 			    char text[CRIT_CAUSE_BYTES]);
 
 /*
- * "rank 3: in MPI_Recv exchange heat.c:40, for rank 0: between ... and ..."; between nodes with what
- * their clocks leave open of the longest wait, in seconds.
+ * "rank 3: in MPI_Recv exchange heat.c:40, for rank 0: between ... and ..."; between nodes with
+ * what their clocks leave open of the longest wait, in seconds.
  */
 const char *crit_late_text(const struct crit_results *results, const struct crit_late_row *row,
 			   char text[CRIT_LATE_BYTES]);

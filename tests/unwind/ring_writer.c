@@ -24,6 +24,7 @@ void ring_writer_init(struct ring_writer *writer, uint64_t ring_bytes)
 		mmap(NULL, writer->memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, writer->fd, 0);
 	if (writer->head == MAP_FAILED)
 		abort();
+	writer->has_marks = false;
 	writer->head->magic = CRIT_STACKS_MAGIC;
 	writer->head->ring_bytes = ring_bytes;
 	writer->bytes = (unsigned char *)writer->head + CRIT_STACKS_HEAD_BYTES;
@@ -35,11 +36,23 @@ void ring_writer_fini(struct ring_writer *writer)
 	close(writer->fd);
 }
 
+/* That of its part, unless an entry before it begins there. */
+static void mark(struct crit_stacks_head *head, uint64_t at)
+{
+	const uint64_t part_bytes = head->ring_bytes / CRIT_STACKS_MARKS;
+	uint64_t *known = (uint64_t *)&head->marks[at / part_bytes % CRIT_STACKS_MARKS];
+
+	if (!at || *known / part_bytes != at / part_bytes)
+		*known = at;
+}
+
 void ring_writer_put(struct ring_writer *writer, const void *bytes, size_t byte_count)
 {
 	const unsigned char *from = bytes;
 	const uint64_t at = writer->head->written;
 
+	if (writer->has_marks)
+		mark(writer->head, at);
 	__atomic_store_n(&writer->head->begun, at + byte_count, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	for (size_t i = 0; i < byte_count; i++)

@@ -3,6 +3,7 @@
 #ifndef CRIT_TESTS_RING_WRITER_H
 #define CRIT_TESTS_RING_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/auxv.h>
@@ -14,6 +15,7 @@ struct ring_writer {
 	struct crit_stacks_head *head;
 	unsigned char *bytes;
 	size_t memory_bytes;
+	bool has_marks; /* else as critd wrote it once */
 };
 
 /* Aborts where there is no memory. */

@@ -242,6 +242,52 @@ static void check_overrun(void)
 	end();
 }
 
+/* Who comes too late has what is left of the ring, maps as well, and all that comes after. */
+static void check_late(void)
+{
+	uint64_t first;
+
+	begin(16384);
+	writer.has_marks = true;
+	for (uint32_t i = 0; i < 1000; i++) {
+		if (i % 50 == 0)
+			put_text(5, 1 + i, TEXT);
+		put_small(i, 5, 1 + i, 0x1500);
+	}
+	look_twice();
+	CHECK_UINT_EQ(counts()->overrun_count, 2); /* of maps, and of copies */
+	CHECK_INT_GE(counts()->copy_count, (16384 - 16384 / 8 - 2 * 256) / 75);
+	CHECK_INT_GE(counts()->maps_count, 3);
+	CHECK_UINT_EQ(counts()->refused_count, 0);
+	CHECK_INT_EQ(crit_stack_reader_flush(reader), 0);
+	first = told.samples[0].request;
+	CHECK_UINT_EQ(told.sample_count, 1000 - first);
+	for (uint32_t i = 0; i < told.sample_count; i++)
+		CHECK_UINT_EQ(told.samples[i].request, first + i);
+	CHECK_INT_GE(counts()->end_counts[CRIT_UNWIND_CUT_NO_CFI], 1000 - first - 50);
+	put_small(1000, 5, 1001, 0x1500);
+	look_twice();
+	CHECK_UINT_EQ(counts()->copy_count, 1001 - first);
+	CHECK_UINT_EQ(counts()->overrun_count, 2);
+	end();
+}
+
+/* A mark is no entry's for ever: what lies there now is not taken for one. */
+static void check_old_marks(void)
+{
+	begin(16384);
+	writer.has_marks = true;
+	for (uint32_t i = 0; i < 100; i++)
+		put_small(i, 5, 1, 0x1500);
+	writer.has_marks = false;
+	for (uint32_t i = 100; i < 1000; i++)
+		put_small(i, 5, 1, 0x1500);
+	look_twice();
+	CHECK_UINT_EQ(counts()->copy_count, 0);
+	CHECK_UINT_EQ(counts()->refused_count, 0);
+	end();
+}
+
 static void put_words(uint32_t kind, uint32_t byte_count, size_t written_bytes)
 {
 	static uint32_t words[1024];
@@ -479,6 +525,8 @@ int main(void)
 	check_maps_by_time();
 	check_wrap();
 	check_overrun();
+	check_late();
+	check_old_marks();
 	check_nonsense();
 	check_heads();
 	check_many_processes();

@@ -125,6 +125,24 @@ static void try_wrap(void)
 	unmap(head);
 }
 
+/* Each is the first entry of its part of the ring; the copies have one length. */
+static void check_marks(const struct crit_stacks_head *head)
+{
+	const __u64 part_bytes = RING_BYTES / CRIT_STACKS_MARKS;
+	const __u64 bytes = sizeof(struct crit_stacks_copy) + 200;
+	unsigned int whole = 0;
+
+	for (__u64 i = 0; i < CRIT_STACKS_MARKS; i++) {
+		const __u64 at = head->marks[i];
+
+		CHECK_UINT_EQ(at % bytes, 0);
+		CHECK_UINT_EQ(at / part_bytes % CRIT_STACKS_MARKS, at ? i : 0);
+		CHECK(!at || (at - bytes) / part_bytes < at / part_bytes);
+		whole += head->written - at <= RING_BYTES;
+	}
+	CHECK_INT_GE(whole, CRIT_STACKS_MARKS - 1);
+}
+
 /* Who comes too late is told so, at the first entry that is not there as a whole any more. */
 static void try_overrun(void)
 {
@@ -146,6 +164,7 @@ static void try_overrun(void)
 		if ((100 - i) * bytes <= RING_BYTES)
 			check_copy(&entry, i, 200);
 	}
+	check_marks(head);
 	unmap(head);
 	crit_stack_ring_destroy(ring);
 }
