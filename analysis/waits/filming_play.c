@@ -8,6 +8,7 @@
 
 #include "analysis/waits/backwards/backplay.h"
 #include "analysis/waits/filming_state.h"
+#include "analysis/waits/turning_thread.h"
 
 /* The thread that ends last, the lowest of these; no thread: thread_count. */
 static uint32_t last_thread(const struct crit_filming *filming)
@@ -70,11 +71,6 @@ static uint32_t *region_vertices(const struct crit_code_keys *keys)
 	return NULL;
 }
 
-static void turn_round(void *user, const struct crit_film_entry *entries, size_t count)
-{
-	crit_film_turning_take(user, entries, count);
-}
-
 /* Plays the film, and keeps what comes of turning it round, or why nothing does. */
 static int play(struct crit_filming *filming, struct crit_backplay_options *options,
 		struct crit_costs *ret_costs, struct crit_err *err)
@@ -83,18 +79,19 @@ static int play(struct crit_filming *filming, struct crit_backplay_options *opti
 							     .begin_ns = filming->begin_ns,
 							     .thread_count = filming->thread_count,
 							     .bucket_count = filming->keys.count };
-	struct crit_film_turning *turning = NULL;
+	struct crit_turning_thread *turning = NULL;
 	int rc;
 
 	if (filming->options.has_needs)
 		filming->run_failed =
-			crit_film_turning_create(&resolved, &turning, &filming->run_err);
+			crit_turning_thread_create(&resolved, &turning, &filming->run_err);
 	if (turning)
-		options->reader = (struct crit_backplay_reader){ turning, turn_round };
+		options->reader =
+			(struct crit_backplay_reader){ turning, crit_turning_thread_take };
 	rc = crit_backplay(filming->film, options, ret_costs, err);
 	if (turning)
 		filming->run_failed =
-			crit_film_turning_end(turning, &filming->run, &filming->run_err);
+			crit_turning_thread_end(turning, &filming->run, &filming->run_err);
 	return rc;
 }
 

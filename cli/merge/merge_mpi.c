@@ -72,9 +72,10 @@ int main(int argc, char **argv)
 {
 	struct crit_transport transport = { .exchange = exchange, .user = &transport };
 	struct crit_elf_reader *reader = crit_reader_create();
-	int rank, count, code;
+	int rank, count, code, provided;
 
-	(void)MPI_Init(&argc, &argv);
+	/* a film is turned round by another thread; MPI is called by this one */
+	(void)MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
 	(void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	(void)MPI_Comm_size(MPI_COMM_WORLD, &count);
 	transport.rank = (uint32_t)rank;
