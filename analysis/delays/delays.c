@@ -8,12 +8,10 @@
 
 #include "analysis/delays/delay_meetings.h"
 #include "analysis/delays/delay_pairs.h"
+#include "analysis/delays/late_sums.h"
 #include "analysis/delays/thread_profile.h"
 #include "core/base/array.h"
 #include "core/base/call.h"
-
-#define ON_NO_CPU 0xfffffffeu /* a code */
-#define WAKERS_MAX 8 /* of wakers that are looked at for a code */
 
 struct delayed_thread {
 	struct crit_thread_profile profile;
@@ -24,20 +22,14 @@ struct delayed_thread {
 	uint64_t arrived_ns; /* at its last meeting */
 	uint32_t bucket;
 	uint32_t wait; /* number of its last wait */
-	uint32_t waker; /* the last one that it waited for asleep; CRIT_NONE: none */
 	bool is_queued, is_asleep;
-};
-
-struct late_excess { /* of all meetings, or messages to one, to which a thread was late */
-	uint32_t bucket, code;
-	uint32_t partner; /* who waited for a message; CRIT_NONE: at meetings */
-	double ns;
 };
 
 struct comparing {
 	const struct crit_delay_options *options;
 	struct crit_delays *delays;
 	struct delayed_thread *threads;
+	uint32_t *wakers; /* of each the last one that it waited for asleep; CRIT_NONE: none */
 	struct crit_delay_meetings meetings;
 	struct crit_delay_pairs pairs;
 	struct crit_index waits; /* number of an open one -> thread */
@@ -45,7 +37,7 @@ struct comparing {
 	size_t now_count, now_capacity;
 	uint32_t *over; /* meetings that are over now */
 	size_t over_count, over_capacity;
-	struct late_excess *rows;
+	struct crit_late_excess *rows;
 	size_t row_count, row_capacity;
 	struct crit_index places; /* of the rows */
 };
@@ -56,7 +48,7 @@ static uint32_t code_of(const struct comparing *comparing, const struct delayed_
 				      ? comparing->options->codes[thread->bucket]
 				      : CRIT_NONE;
 
-	return thread->is_queued && code != CRIT_NONE ? ON_NO_CPU : code;
+	return thread->is_queued && code != CRIT_NONE ? CRIT_LATE_ON_NO_CPU : code;
 }
 
 static bool ends_in_fork(const struct comparing *comparing, uint32_t bucket)
@@ -104,6 +96,7 @@ static int come_last(struct comparing *comparing, uint32_t row, uint32_t at,
 		return 0;
 	meeting->late = at;
 	meeting->late_bucket = comparing->threads[at].bucket;
+	meeting->late_ns = time_ns - comparing->options->begin_ns;
 	meeting->late_times = *times;
 	return 0;
 }
@@ -129,6 +122,7 @@ static int arrive(struct comparing *comparing, const struct crit_film_entry *ent
 	crit_thread_profile_read(&thread->profile, before_ns, entry->time_ns, &times);
 	meeting = &comparing->meetings.rows[row];
 	meeting->member_count++;
+	meeting->came_ns += entry->time_ns - comparing->options->begin_ns;
 	for (size_t i = 0; i < times.count; i++)
 		crit_key_times_add(&meeting->sums, times.rows[i].key, times.rows[i].ns);
 	meeting->sums.is_cut |= times.is_cut;
@@ -138,7 +132,7 @@ static int arrive(struct comparing *comparing, const struct crit_film_entry *ent
 }
 
 /* Errors: -ENOMEM. */
-static int add_excess(struct comparing *comparing, const struct late_excess *excess)
+static int add_excess(struct comparing *comparing, const struct crit_late_excess *excess)
 {
 	const uint64_t hash = crit_hash_mix(
 		crit_hash_mix(0, (uint64_t)excess->bucket << 32 | excess->code), excess->partner);
@@ -166,8 +160,27 @@ static int add_excess(struct comparing *comparing, const struct late_excess *exc
 	return 0;
 }
 
+static double sum_of(const struct crit_key_times *times)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < times->count; i++)
+		sum_ns += (double)times->rows[i].ns;
+	return sum_ns;
+}
+
+/* The part of what a late one did longer that was waited for: the rest was lost elsewhere. */
+static double share_of(double longer_ns, double waited_ns)
+{
+	return longer_ns > waited_ns ? waited_ns / longer_ns : 1;
+}
+
 static int compare_members(struct comparing *comparing, const struct crit_delay_meeting *meeting)
 {
+	const double count = meeting->member_count;
+	const double longer_ns = sum_of(&meeting->late_times) - sum_of(&meeting->sums) / count;
+	const double share =
+		share_of(longer_ns, (double)meeting->late_ns - meeting->came_ns / count);
 	int rc = 0;
 
 	if (meeting->late == CRIT_NONE || meeting->member_count < 2)
@@ -179,27 +192,28 @@ static int compare_members(struct comparing *comparing, const struct crit_delay_
 		const uint64_t own_ns = crit_key_times_find(&meeting->late_times, sum->key);
 
 		rc = add_excess(comparing,
-				&(struct late_excess){
+				&(struct crit_late_excess){
 					meeting->late_bucket, sum->key, CRIT_NONE,
-					(double)own_ns - (double)sum->ns / meeting->member_count });
+					share * ((double)own_ns - (double)sum->ns / count) });
 	}
 	return rc;
 }
 
 /* What the sender of a message did longer than the mean of it and of who waited for it. */
 static int compare_pair(struct comparing *comparing, uint32_t sender, uint32_t waiter,
-			const struct crit_key_times times[2])
+			const struct crit_key_times times[2], double waited_ns)
 {
+	const double share = share_of(sum_of(&times[0]) - sum_of(&times[1]), waited_ns);
 	int rc = 0;
 
 	for (int at = 0; at < 2; at++) {
 		for (size_t i = 0; i < times[at].count && !rc; i++) {
-			const double ns = (double)times[at].rows[i].ns / 2;
+			const double ns = share * (double)times[at].rows[i].ns / 2;
 
 			rc = add_excess(comparing,
-					&(struct late_excess){ comparing->threads[sender].bucket,
-							       times[at].rows[i].key, waiter,
-							       at ? -ns : ns });
+					&(struct crit_late_excess){
+						comparing->threads[sender].bucket,
+						times[at].rows[i].key, waiter, at ? -ns : ns });
 		}
 	}
 	return rc;
@@ -249,7 +263,8 @@ static int take_message(struct comparing *comparing, uint32_t waiter,
 	pair->met_ns[!at] = threads[waiter].waits_ns;
 	comparing->delays->message_count++;
 	comparing->delays->cut_count += times[0].is_cut || times[1].is_cut;
-	return compare_pair(comparing, late, waiter, times);
+	return compare_pair(comparing, late, waiter, times,
+			    (double)(cause->time_ns - threads[waiter].waits_ns));
 }
 
 static int take_cause(struct comparing *comparing, const struct crit_film_entry *cause)
@@ -287,7 +302,7 @@ static int take_over(struct comparing *comparing, const struct crit_film_entry *
 	if (!thread->is_asleep || code == CRIT_NONE || woken->node == woken->number ||
 	    thread->profile.since_ns > thread->slept_ns)
 		return 0;
-	thread->waker = woken->node;
+	comparing->wakers[woken->number] = woken->node;
 	return crit_thread_profile_take_over(&thread->profile,
 					     &comparing->threads[woken->node].profile,
 					     thread->slept_ns, woken->time_ns, code);
@@ -400,146 +415,6 @@ static int take_film(struct comparing *comparing, struct crit_film *film)
 	return rc ? rc : take_moment(comparing);
 }
 
-struct own_bucket { /* a bucket in which a thread does a code */
-	uint32_t thread, code, bucket;
-};
-
-static int compare_own(const void *a, const void *b)
-{
-	const struct own_bucket *left = a, *right = b;
-	int order = crit_by_number(left->thread, right->thread);
-
-	return order ? order : crit_by_number(left->code, right->code);
-}
-
-struct late_call { /* where a thread came late, and by which code */
-	const struct crit_code_key *key;
-	struct late_excess excess;
-};
-
-static int compare_calls(const void *a, const void *b)
-{
-	const struct late_call *left = a, *right = b;
-	int order = crit_by_number(left->key->thread, right->key->thread);
-
-	if (!order)
-		order = crit_by_number(left->excess.partner, right->excess.partner);
-	if (!order)
-		order = crit_by_number(left->key->after.call, right->key->after.call);
-	if (!order)
-		order = crit_by_number(left->key->after.site, right->key->after.site);
-	return order ? order : crit_by_number(left->excess.code, right->excess.code);
-}
-
-/* The buckets of all threads by thread and code.  Errors: NULL, out of memory. */
-static struct own_bucket *sort_buckets(const struct crit_delay_options *options, size_t *ret_count)
-{
-	struct own_bucket *own = calloc(options->bucket_count + 1, sizeof(*own));
-	size_t count = 0;
-
-	for (uint32_t i = 0; own && i < options->bucket_count; i++) {
-		if (options->codes[i] != CRIT_NONE)
-			own[count++] = (struct own_bucket){ options->keys[i].thread,
-							    options->codes[i], i };
-	}
-	if (own)
-		qsort(own, count, sizeof(*own), compare_own);
-	*ret_count = count;
-	return own;
-}
-
-/* The sum of one code at one call; another thread may have done it meanwhile. */
-static void put_delay(struct comparing *comparing, const struct late_call *call,
-		      const struct own_bucket *own, size_t own_count)
-{
-	const double ns = call->excess.ns;
-	struct own_bucket wanted = { call->key->thread, call->excess.code, 0 };
-	const struct own_bucket *found;
-	int wakers = 0;
-
-	if (call->excess.code == ON_NO_CPU) {
-		comparing->delays->buckets[call->excess.bucket].cpu_ns += ns;
-		return;
-	}
-	found = bsearch(&wanted, own, own_count, sizeof(*own), compare_own);
-	for (; !found && wakers < WAKERS_MAX && wanted.thread != CRIT_NONE; wakers++) {
-		wanted.thread = comparing->threads[wanted.thread].waker;
-		found = bsearch(&wanted, own, own_count, sizeof(*own), compare_own);
-	}
-	if (found)
-		comparing->delays->buckets[found->bucket].code_ns += ns;
-}
-
-/* Adds up what is of one code at one call, and keeps what is above 0.  Yields how many. */
-static size_t add_up(struct late_call *calls, size_t count)
-{
-	size_t kept = 0;
-
-	for (size_t first = 0, end; first < count; first = end) {
-		struct late_call sum = calls[first];
-
-		for (end = first + 1; end < count && !compare_calls(&sum, &calls[end]); end++)
-			sum.excess.ns += calls[end].excess.ns;
-		if (sum.excess.ns > 0)
-			calls[kept++] = sum;
-	}
-	return kept;
-}
-
-/*
- * Meetings and partners tell of the same time: what a thread did longer than most counts, once.
- * Yields the first of the next thread.
- */
-static size_t put_thread(struct comparing *comparing, const struct late_call *calls, size_t first,
-			 size_t count, const struct own_bucket *own, size_t own_count)
-{
-	const uint32_t thread = calls[first].key->thread;
-	size_t end, best = first, best_end = first;
-	double most_ns = 0;
-
-	for (; first < count && calls[first].key->thread == thread; first = end) {
-		double ns = 0;
-
-		for (end = first; end < count && calls[end].key->thread == thread &&
-				  calls[end].excess.partner == calls[first].excess.partner;
-		     end++)
-			ns += calls[end].excess.ns;
-		if (ns > most_ns || (ns == most_ns && calls[first].excess.partner == CRIT_NONE)) {
-			most_ns = ns;
-			best = first;
-			best_end = end;
-		}
-	}
-	for (size_t i = best; i < best_end; i++)
-		put_delay(comparing, &calls[i], own, own_count);
-	return first;
-}
-
-static int sum_up(struct comparing *comparing)
-{
-	const struct crit_delay_options *options = comparing->options;
-	struct late_call *calls = calloc(comparing->row_count + 1, sizeof(*calls));
-	size_t own_count, count = 0;
-	struct own_bucket *own = sort_buckets(options, &own_count);
-	int rc = calls && own ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < comparing->row_count && !rc; i++) {
-		if (comparing->rows[i].bucket < options->bucket_count)
-			calls[count++] =
-				(struct late_call){ &options->keys[comparing->rows[i].bucket],
-						    comparing->rows[i] };
-	}
-	if (!rc)
-		qsort(calls, count, sizeof(*calls), compare_calls);
-	if (!rc)
-		count = add_up(calls, count);
-	for (size_t first = 0, end; first < count && !rc; first = end)
-		end = put_thread(comparing, calls, first, count, own, own_count);
-	free(calls);
-	free(own);
-	return rc;
-}
-
 static int begin(struct comparing *comparing)
 {
 	const struct crit_delay_options *options = comparing->options;
@@ -547,13 +422,14 @@ static int begin(struct comparing *comparing)
 	comparing->delays->buckets =
 		calloc(options->bucket_count + 1, sizeof(*comparing->delays->buckets));
 	comparing->threads = calloc(options->thread_count + 1, sizeof(*comparing->threads));
-	if (!comparing->delays->buckets || !comparing->threads)
+	comparing->wakers = calloc(options->thread_count + 1, sizeof(*comparing->wakers));
+	if (!comparing->delays->buckets || !comparing->threads || !comparing->wakers)
 		return -ENOMEM;
 	for (size_t i = 0; i < options->thread_count; i++) {
 		crit_thread_profile_init(&comparing->threads[i].profile, options->begin_ns);
 		comparing->threads[i].bucket = CRIT_FILM_NO_BUCKET;
 		comparing->threads[i].acted_ns = comparing->threads[i].arrived_ns = UINT64_MAX;
-		comparing->threads[i].waker = CRIT_NONE;
+		comparing->wakers[i] = CRIT_NONE;
 	}
 	return 0;
 }
@@ -571,12 +447,16 @@ int crit_delays_find(struct crit_film *film, const struct crit_delay_options *op
 		rc = take_film(&comparing, film);
 	}
 	if (!rc)
-		rc = sum_up(&comparing);
+		rc = crit_late_sums_put(&(struct crit_late_sums){ options, comparing.rows,
+								  comparing.row_count,
+								  comparing.wakers },
+					ret_delays);
 	for (size_t i = 0; comparing.threads && i < options->thread_count; i++) {
 		crit_thread_profile_fini(&comparing.threads[i].profile);
 		free(comparing.threads[i].met_ns);
 	}
 	free(comparing.threads);
+	free(comparing.wakers);
 	free(comparing.now);
 	free(comparing.over);
 	free(comparing.rows);

@@ -10,15 +10,17 @@
  *     x(k) = t_L(k) - 1/n sum over i of t_i(k)
  *
  * which is added up over all meetings that L came last to in one call, before its positive part is
- * taken: so it does not matter how short the steps are.  Time without a CPU is a key of its own,
- * time in waits is none: who was late because it waited is not late by its code.  Who slept for
- * another thread did what that did; it is that one's delay, if no bucket of the late one's own has
- * the code.  Where nobody waits for the last one there is no delay.  What a primary thread did
- * before the fork does not count at its team's first barrier.
+ * taken: so it does not matter how short the steps are.  Where the sum over k is more than the
+ * others waited for L there, in the mean, x is made as much smaller: they lost the rest elsewhere.
+ *
+ * Time without a CPU is a key of its own, time in waits is none: who was late because it waited is
+ * not late by its code.  Who slept for another thread did what that did; it is that one's delay, if
+ * no bucket of the late one's own has the code.  Where nobody waits for the last one there is no
+ * delay.  What a primary thread did before the fork does not count at its team's first barrier.
  *
  * A message in MPI, or a root's data, for which one waits is a meeting of these two, since both had
- * one before.  All neighbours wait for the same code, and so may they at the next meeting: of a
- * thread that counts which tells most, its meetings or one of its partners.
+ * one before.  All neighbours wait for the same code, and so may they at the next meeting: of each
+ * code of a thread that counts which tells most of it, its meetings or one of its partners.
  *
  * Source: Boehme et al., Identifying the root causes of wait states in large-scale parallel
  * applications, 2010; there for each wait state by itself.

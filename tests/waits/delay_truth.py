@@ -7,9 +7,9 @@ usage: delay_truth.py BUILD COUNT [SEED]
 A program is a list of steps per thread: it does some code, has no CPU, waits for something else, sleeps for another
 one, whose doings are its own meanwhile, has a message for which another one waits, forks, or meets the others of a
 group, whose members come in any order and leave when all are there.  What happened becomes a film, whose delays must be
-those of a comparison of all members' nanoseconds since each was there before, added up per late thread and call before
-what is below 0 is dropped, where meetings or one partner of messages count, what tells most.  Dropping first must give
-something else in some programs.
+those of a comparison of all members' nanoseconds since each was there before, no more than was waited for it there,
+added up per late thread and call before what is below 0 is dropped; of each code meetings or one partner of messages
+count, what tells most.  Dropping first must give something else in some programs.
 """
 import collections
 import fractions
@@ -24,6 +24,11 @@ NONE = 0xFFFFFFFF
 NO_CPU = "no CPU"
 SEND, FORK = 1, 2  # calls after a stretch, besides those that meet
 RECEIVE, OTHER_WAIT = 3, 0xFFFF  # calls of waits
+
+
+def share_of(longer, waited):
+    """What was not waited for is none of the late one's."""
+    return fractions.Fraction(waited) / longer if longer > waited else 1
 
 
 class Run:
@@ -132,8 +137,10 @@ class Run:
         late = collections.Counter(self.did[sender][before.get(sender, 0):act])
         other = collections.Counter(self.did[thread][before.get(thread, 0):begin])
         self.talked[partners] = {sender: act, thread: begin}
-        for code in {*late, *other} - {None}:
-            self.excess[sender, thread, self.call_of(sender, act), code] += fractions.Fraction(
+        codes = {*late, *other} - {None}
+        share = share_of(sum(late[code] - other[code] for code in codes), act - begin)
+        for code in codes:
+            self.excess[sender, thread, self.call_of(sender, act), code] += share * fractions.Fraction(
                 late[code] - other[code], 2)
 
     def doer(self, thread, code):
@@ -179,8 +186,14 @@ class Run:
         if not is_waited_for:
             return
         self.meetings += 1
+        excesses = {}
         for code in {code for counter in did.values() for code in counter} - {None}:
-            excess = did[late][code] - fractions.Fraction(sum(counter[code] for counter in did.values()), len(members))
+            mean = fractions.Fraction(sum(counter[code] for counter in did.values()), len(members))
+            excesses[code] = did[late][code] - mean
+        waited = fractions.Fraction(sum(came[late] - came[m] for m in members), len(members))
+        share = share_of(sum(excesses.values()), waited)
+        for code, excess in excesses.items():
+            excess *= share
             # where the last stretch before the call has no length the late one is in another bucket
             self.excess[late, None, self.call_of(late, came[late]), code] += excess
             self.dropped[late, code] += max(excess, 0)
@@ -203,19 +216,14 @@ class Run:
         yield "delays"
 
     def delays(self):
-        """Of a thread that counts which tells most: its meetings, or the messages to one partner."""
+        """Of each code of a thread that counts which tells most: its meetings, or the messages to one partner."""
         totals = collections.defaultdict(fractions.Fraction)
-        for (thread, partner, _, _), excess in self.excess.items():
-            totals[thread, partner] += max(excess, 0)
-        told = collections.defaultdict(fractions.Fraction)
-        best = {}
-        for (thread, partner), total in sorted(totals.items(), key=lambda row: (row[0][1] is None, row[0][1] or 0)):
-            most = best.get(thread, (None, 0))[1]
-            if total > most or (total and total == most and partner is None):
-                best[thread] = (partner, total)
         for (thread, partner, _, code), excess in self.excess.items():
-            if thread in best and best[thread][0] == partner:
-                told[self.doer(thread, code), code] += max(excess, 0)
+            totals[thread, code, partner] += max(excess, 0)
+        told = collections.defaultdict(fractions.Fraction)
+        for thread, code in {key[:2] for key in totals}:
+            most = max(total for key, total in totals.items() if key[:2] == (thread, code))
+            told[self.doer(thread, code), code] += most
         return {key: value for key, value in told.items() if value and key[0] is not None}
 
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What late threads did longer than those who waited for them, added up to the delay of buckets. */
+#ifndef CRIT_LATE_SUMS_H
+#define CRIT_LATE_SUMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/delays/delays.h"
+
+#define CRIT_LATE_ON_NO_CPU 0xfffffffeu /* in place of a code */
+
+struct crit_late_excess { /* of all meetings, or messages to one, to which a thread was late */
+	uint32_t bucket, code; /* that it came in, and that it did longer */
+	uint32_t partner; /* who waited for a message; CRIT_NONE: at meetings */
+	double ns;
+};
+
+struct crit_late_sums { /* borrowed */
+	const struct crit_delay_options *options;
+	const struct crit_late_excess *rows;
+	size_t count;
+	const uint32_t *wakers; /* of each thread, who may have done its code; CRIT_NONE: nobody */
+};
+
+/* Adds them to the delays' buckets.  Errors: -ENOMEM.  Cost: O(rows * log rows). */
+int crit_late_sums_put(const struct crit_late_sums *sums, struct crit_delays *delays);
+
+#endif
