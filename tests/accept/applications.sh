@@ -125,8 +125,9 @@ lammps() {
 }
 
 # The order of the sums depends on who asks first; what the algorithm did does not.
+# INFOG(10), integer space, hangs on which processes had time for a part of a front: it differs without crit, too.
 results_of_mumps() {
-	grep -E 'INFOG\((1|9|10|11|29|12|13)\) |Operations in node elimination|Size of|NNZ' said
+	grep -E 'INFOG\((1|9|11|29|12|13)\) |Operations in node elimination|Size of|NNZ' said
 	printf 'error below 1e-12: %d\n' \
 		"$(python3 -c 'import sys; print(float(sys.argv[1]) < 1e-12)' \
 			"$("$inputs/laplacian.py" "$mumps_edge" said)" | grep -c True)"
