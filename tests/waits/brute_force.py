@@ -81,14 +81,14 @@ class BruteForce:
             node = self.parent(node)
         if node is None:
             self.links[wait.node] = wait
-            wait.is_new = True
+            wait.pair = None
             return
         self.cycles += 1
         largest = max(cycle)
         self.cut.add(wait if largest == wait.node else self.links.pop(largest))
         if largest != wait.node:
             self.links[wait.node] = wait
-            wait.is_new = True
+            wait.pair = None
 
     def change(self, time):
         for wait in self.by_begin[time]:
@@ -125,8 +125,9 @@ class BruteForce:
         if wait.cause < OBJECT:
             ns = self.acts[wait.cause, wait.c].waits[wait][0]
             self.acts[wait.cause, wait.c].waits[wait] = [ns + 1, self.who(wait.node, t), self.bucket(wait.node, t)]
-        edge["count"] += wait.is_new
-        wait.is_new = False
+        pair = self.vertex(wait.node, t), self.vertex(wait.cause, t)
+        edge["count"] += pair != wait.pair
+        wait.pair = pair
 
     def count_path(self, t):
         node = self.path_thread

@@ -44,7 +44,7 @@ struct crit_cost {
  */
 struct crit_wait_edge {
 	uint32_t from, to; /* CRIT_NONE, CRIT_NONE: all for which there was no room */
-	uint64_t count; /* of waits, each where it ended */
+	uint64_t count; /* of waits, each wherever it went on */
 	/* Of an object's edge: as long as it is held.  Overlapping waits of a pair count twice. */
 	uint64_t raw_ns;
 	uint64_t part_ns[CRIT_PART_COUNT]; /* of raw: what `to` did, for an object its holder */

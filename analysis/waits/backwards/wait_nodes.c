@@ -245,6 +245,16 @@ static void read_link(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to,
 	read_parts(nodes, to, ret_books->part_ns);
 }
 
+/* Is it another pair than the link was booked for last? */
+static bool goes_on_at(struct crit_wait_nodes *nodes, uint32_t at, size_t edge)
+{
+	const size_t before = nodes->links ? nodes->links[at].edge : SIZE_MAX;
+
+	if (nodes->links)
+		nodes->links[at].edge = edge;
+	return edge != before;
+}
+
 /* What passed on a link between two readings; nothing where a cycle is cut as it is made. */
 static void book_edge(struct crit_wait_nodes *nodes, uint32_t at,
 		      const struct crit_link_books *since, const struct crit_link_books *now)
@@ -257,8 +267,7 @@ static void book_edge(struct crit_wait_nodes *nodes, uint32_t at,
 		return;
 	edge = crit_costs_edge(nodes->costs, vertex_of(nodes, node, node->bucket),
 			       vertex_of(nodes, to, to->bucket));
-	edge->count += !node->wait.is_counted;
-	node->wait.is_counted = true;
+	edge->count += goes_on_at(nodes, at, (size_t)(edge - nodes->costs->edges));
 	edge->raw_ns += now->ns - since->ns;
 	for (int part = 0; part < CRIT_PART_COUNT; part++)
 		edge->part_ns[part] += now->part_ns[part] - since->part_ns[part];
@@ -286,6 +295,7 @@ static void note_linked(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to)
 		nodes->links[links->next].before = at;
 	nodes->links[to].first = at;
 	links->same = nodes->rows[at].wait.linked;
+	links->edge = SIZE_MAX;
 }
 
 static void forget_linked(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to)

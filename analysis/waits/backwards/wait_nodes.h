@@ -30,7 +30,6 @@ struct crit_node_wait { /* the wait of a node that is open; type NONE: none is *
 	uint8_t type; /* of the entry that opened it: END, or WOKEN */
 	uint8_t kind;
 	bool is_cut; /* out of a cycle */
-	bool is_counted; /* in its edge */
 	uint64_t open_ns;
 	struct crit_link_books linked; /* from the link on */
 	uint32_t act; /* row of what it waits for; CRIT_NONE: it is no thread's */
@@ -57,6 +56,7 @@ struct crit_node_links { /* of a node where there are vertices */
 	uint32_t first; /* row that is linked to it */
 	uint32_t next, before; /* of those that are linked to the same */
 	struct crit_link_books same; /* its link, since either end is the vertex it is */
+	size_t edge; /* row that this was booked to last; SIZE_MAX: to none */
 };
 
 struct crit_wait_nodes { /* zeroed but for costs, parts and vertices: empty */
