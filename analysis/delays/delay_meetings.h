@@ -16,8 +16,8 @@ struct crit_delay_meeting {
 	uint32_t late; /* thread that the others waited for; CRIT_NONE: none so far */
 	uint32_t late_bucket; /* that it was in until it came */
 	bool is_over; /* the last one has come */
-	double came_ns,
-		late_ns; /* from the window's begin: when all came, added up; the late one */
+	double came_ns; /* from the window's begin, when each came, added up */
+	double late_ns; /* likewise, when the late one did */
 	struct crit_key_times late_times;
 	struct crit_key_times sums; /* of all members */
 };

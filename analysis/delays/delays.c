@@ -96,7 +96,7 @@ static int come_last(struct comparing *comparing, uint32_t row, uint32_t at,
 		return 0;
 	meeting->late = at;
 	meeting->late_bucket = comparing->threads[at].bucket;
-	meeting->late_ns = time_ns - comparing->options->begin_ns;
+	meeting->late_ns = (double)(time_ns - comparing->options->begin_ns);
 	meeting->late_times = *times;
 	return 0;
 }
@@ -122,7 +122,7 @@ static int arrive(struct comparing *comparing, const struct crit_film_entry *ent
 	crit_thread_profile_read(&thread->profile, before_ns, entry->time_ns, &times);
 	meeting = &comparing->meetings.rows[row];
 	meeting->member_count++;
-	meeting->came_ns += entry->time_ns - comparing->options->begin_ns;
+	meeting->came_ns += (double)(entry->time_ns - comparing->options->begin_ns);
 	for (size_t i = 0; i < times.count; i++)
 		crit_key_times_add(&meeting->sums, times.rows[i].key, times.rows[i].ns);
 	meeting->sums.is_cut |= times.is_cut;
@@ -178,13 +178,13 @@ static double share_of(double longer_ns, double waited_ns)
 static int compare_members(struct comparing *comparing, const struct crit_delay_meeting *meeting)
 {
 	const double count = meeting->member_count;
-	const double longer_ns = sum_of(&meeting->late_times) - sum_of(&meeting->sums) / count;
-	const double share =
-		share_of(longer_ns, (double)meeting->late_ns - meeting->came_ns / count);
+	double share;
 	int rc = 0;
 
 	if (meeting->late == CRIT_NONE || meeting->member_count < 2)
 		return 0;
+	share = share_of(sum_of(&meeting->late_times) - sum_of(&meeting->sums) / count,
+			 meeting->late_ns - meeting->came_ns / count);
 	comparing->delays->meeting_count++;
 	comparing->delays->cut_count += meeting->sums.is_cut;
 	for (size_t i = 0; i < meeting->sums.count && !rc; i++) {

@@ -20,10 +20,10 @@ struct crit_turning_thread {
 	struct crit_film_turning *turning;
 	bool has_thread;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of these three */
+	pthread_mutex_t lock; /* of what follows but the blocks */
 	pthread_cond_t has_changed;
-	uint64_t given,
-		done; /* blocks, since the begin; those between them wait, or are worked at */
+	uint64_t given; /* blocks, since the begin */
+	uint64_t done; /* of these; the others wait, or are worked at */
 	bool is_over;
 	struct turning_block blocks[BLOCKS]; /* round; the next to be given is being filled */
 };
