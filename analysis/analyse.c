@@ -131,7 +131,7 @@ struct attempt { /* at an analysis */
 	const struct crit_analysis_options *options;
 	struct crit_run_index *index;
 	struct crit_cluster *cluster; /* NULL: this process is alone */
-	bool is_trial; /* what messages say of the clocks is found now: nobody is told of it */
+	bool is_trial; /* what messages say of the clocks is found now */
 };
 
 /* The index pass, or what it has learnt before; kept where it may be used again. */
@@ -216,11 +216,17 @@ static int listen(struct work *work, const struct crit_trace_sink *sink,
 	return rc;
 }
 
+/* Is nobody told anything, since it might be void? */
+static bool is_mute(const struct attempt *attempt)
+{
+	return attempt->is_trial && !attempt->options->retell;
+}
+
 /* Who is told of edges by this process; NULL nobody.  sink: whom it tells of spans. */
 static const struct crit_listener *listener_of(const struct attempt *attempt,
 					       const struct crit_trace_sink *sink)
 {
-	if (attempt->is_trial)
+	if (is_mute(attempt))
 		return NULL;
 	if (!attempt->options->is_gathered)
 		return attempt->options->listener;
@@ -320,7 +326,7 @@ static const struct crit_trace_sink *sink_of(const struct attempt *attempt,
 {
 	const size_t threads = attempt->index->model.thread_count;
 
-	return attempt->is_trial || (sink && sink->threads_max && threads > sink->threads_max)
+	return is_mute(attempt) || (sink && sink->threads_max && threads > sink->threads_max)
 		       ? NULL
 		       : sink;
 }
@@ -409,15 +415,20 @@ static int analyse_once(struct attempt *attempt, const char *const *paths, size_
 static int analyse(struct attempt *attempt, const char *const *paths, size_t path_count,
 		   struct crit_results **ret_results, struct crit_err *err)
 {
+	const struct crit_analysis_options *options = attempt->options;
+	const bool is_awaited = options->trace || options->listener || options->is_gathered;
 	int rc = analyse_once(attempt, paths, path_count, ret_results, err);
 
 	if (rc || !attempt->is_trial)
 		return rc;
-	if (crit_clock_corrections_count(attempt->index->corrections))
+	if (crit_clock_corrections_count(attempt->index->corrections)) {
 		crit_run_index_renew(attempt->index);
-	else if (!attempt->options->trace && !attempt->options->listener &&
-		 !attempt->options->is_gathered)
+		rc = options->retell ? options->retell(options->told) : 0;
+		if (rc)
+			return rc;
+	} else if (options->retell || !is_awaited) {
 		return 0;
+	}
 	crit_results_destroy(*ret_results);
 	*ret_results = NULL;
 	return analyse_once(attempt, paths, path_count, ret_results, err);

@@ -25,8 +25,8 @@ struct crit_run_index;
  * Ownership: the caller destroys *ret_results.  Errors: -ENOENT, -EPROTO (foreign file), -ENODATA
  * (no whole chunk), -ENOMEM, -EINVAL (CRIT_ACTIVE_KERNEL refused on shims only); err says why.
  * Cost: two passes over the files, O(1) per event, memory O(threads + calls + sites); both again
- * where messages say that clocks are to be moved, the second where a sink must not hear of it
- * before.
+ * where messages say that clocks are to be moved, the second where a sink that cannot be told again
+ * waits for that.
  */
 int crit_analyse(const char *const *paths, size_t path_count,
 		 const struct crit_analysis_options *options, struct crit_results **ret_results,

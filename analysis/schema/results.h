@@ -218,6 +218,10 @@ struct crit_analysis_options {
 	const struct crit_trace_sink *second_trace; /* after it, of the same threads; may be NULL */
 	/* schema/event.h: NULL: none, in all processes */
 	const struct crit_listener *listener;
+	/* Clocks have to be moved: what all these were told is void, and they are told again.
+	 * Errors: end the analysis.  NULL: they are told of nothing before that is known */
+	int (*retell)(void *told);
+	void *told;
 	/* of several processes, and all set it: trace and listener of process 0 are told of all
 	 * nodes, as far as cluster/gathering.h has it, those of others of nothing */
 	bool is_gathered;

@@ -346,6 +346,9 @@ int crit_recording_set_analyse(struct crit_recording_set *set, enum crit_active_
 		waits = crit_recording_set_begin_waits(set, NULL);
 	if (waits)
 		crit_run_waits_listen(waits, &options.trace, &options.listener);
+	if (waits && !transport)
+		options.retell = crit_run_waits_retell;
+	options.told = waits;
 	*ret_analysis = NULL;
 	rc = crit_analyse(paths, set->count, &options, &results, err);
 	if (!rc && results)

@@ -12,7 +12,9 @@
 #define EDGES_MAX 1000000u
 
 struct crit_run_waits {
+	struct crit_filming_options options;
 	struct crit_filming *filming;
+	struct crit_err no_film; /* why what was told in vain could not be forgotten */
 	struct crit_trace_sink sink;
 	struct crit_listener listener;
 	struct crit_costs costs;
@@ -21,25 +23,46 @@ struct crit_run_waits {
 	bool has_run, has_excess;
 };
 
+/* Of nothing so far, instead of what was filmed.  Errors: that stays; those of the filming. */
+static int film(struct crit_run_waits *waits, struct crit_err *err)
+{
+	struct crit_filming *filming;
+	int rc = crit_filming_create(&waits->options, &filming, err);
+
+	if (rc)
+		return rc;
+	crit_filming_destroy(waits->filming);
+	waits->filming = filming;
+	waits->sink = crit_filming_sink(filming);
+	waits->listener = crit_filming_listener(filming);
+	return 0;
+}
+
 struct crit_run_waits *crit_run_waits_create(const struct crit_filming_options *wishes,
 					     struct crit_err *err)
 {
-	struct crit_filming_options options = *wishes;
 	struct crit_run_waits *waits = calloc(1, sizeof(*waits));
 
 	if (!waits) {
 		(void)crit_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	options.file.max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2;
+	waits->options = *wishes;
+	waits->options.file.max_bytes = crit_setting_number(CRIT_SETTING_MAX_BYTES) / 2;
 	(void)signal(SIGXFSZ, SIG_IGN); /* a write past the limit is -EFBIG, like a full disk */
-	if (crit_filming_create(&options, &waits->filming, err)) {
+	if (film(waits, err)) {
 		free(waits);
 		return NULL;
 	}
-	waits->sink = crit_filming_sink(waits->filming);
-	waits->listener = crit_filming_listener(waits->filming);
 	return waits;
+}
+
+int crit_run_waits_retell(void *waits)
+{
+	struct crit_run_waits *these = waits;
+
+	(void)film(these, &these->no_film);
+	return 0;
 }
 
 void crit_run_waits_destroy(struct crit_run_waits *waits)
@@ -67,8 +90,10 @@ void crit_run_waits_tell(struct crit_run_waits *waits, const struct crit_wait_li
 
 int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err)
 {
-	int rc = crit_filming_play(waits->filming, EDGES_MAX, &waits->costs, err);
+	int rc = waits->no_film.text[0] ? crit_err_set(err, -EIO, "%s", waits->no_film.text) : 0;
 
+	if (!rc)
+		rc = crit_filming_play(waits->filming, EDGES_MAX, &waits->costs, err);
 	return rc ? rc : crit_costs_check(&waits->costs, err);
 }
 

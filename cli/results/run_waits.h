@@ -26,6 +26,12 @@ void crit_run_waits_destroy(struct crit_run_waits *waits);
 void crit_run_waits_listen(struct crit_run_waits *waits, const struct crit_trace_sink **ret_sink,
 			   const struct crit_listener **ret_listener);
 
+/*
+ * A retell of struct crit_analysis_options: forgets what an analysis has told.  Returns 0; playing
+ * says why it could not.
+ */
+int crit_run_waits_retell(void *waits);
+
 /* Who is told of each wait, as crit_filming_tell has it. */
 void crit_run_waits_tell(struct crit_run_waits *waits, const struct crit_wait_listener *listener);
 

@@ -266,6 +266,47 @@ static void check_teams(uint64_t seed)
 	close_files(&files);
 }
 
+struct retold { /* a sink whose told sums start again */
+	struct crit_test_told told;
+	struct crit_trace_sink sink;
+	uint32_t times; /* it did */
+};
+
+static int retell(void *told)
+{
+	struct retold *retold = told;
+
+	crit_test_told_fini(&retold->told);
+	crit_test_told_sink(&retold->told, &retold->sink);
+	retold->times++;
+	return 0;
+}
+
+/* Who can forget is told at once, and again once clocks have moved: the same in the end. */
+static void check_retold(const struct files *files, const struct crit_test_told *told,
+			 const struct crit_results *results)
+{
+	struct retold retold = { .times = 0 };
+	struct crit_analysis_options options = { .trace = &retold.sink,
+						 .retell = retell,
+						 .told = &retold };
+	struct crit_results *moved = NULL;
+	struct crit_err err;
+
+	crit_test_told_sink(&retold.told, &retold.sink);
+	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &moved, &err), 0);
+	CHECK_UINT_EQ(retold.times, 1);
+	CHECK_UINT_EQ(retold.told.begins, 1);
+	CHECK_UINT_EQ(retold.told.thread_count, told->thread_count);
+	for (size_t i = 0; i < told->thread_count && i < retold.told.thread_count; i++)
+		CHECK_UINT_EQ(retold.told.sums[i], told->sums[i]);
+	CHECK_UINT_EQ(retold.told.others, told->others);
+	if (CHECK(moved))
+		CHECK_UINT_EQ(crit_analysed_digest(moved), crit_analysed_digest(results));
+	crit_results_destroy(moved);
+	crit_test_told_fini(&retold.told);
+}
+
 /* Once known, the movement of clocks is used as it is; a sink hears of moved clocks only. */
 static void check_known(const struct files *files)
 {
@@ -281,8 +322,10 @@ static void check_known(const struct files *files)
 	options.trace = &sink;
 	CHECK_INT_EQ(crit_analyse(files->paths, files->count, &options, &second, &err), 0);
 	CHECK_UINT_EQ(told.begins, 1);
-	if (CHECK(first && second))
+	if (CHECK(first && second)) {
 		CHECK_UINT_EQ(crit_analysed_digest(first), crit_analysed_digest(second));
+		check_retold(files, &told, second);
+	}
 	crit_results_destroy(first);
 	crit_results_destroy(second);
 	crit_test_told_fini(&told);
