@@ -9,11 +9,16 @@ int crit_listeners_add(struct crit_listeners *listeners, const struct crit_liste
 	for (int kind = 0; kind < CRIT_EVENT_KIND_COUNT; kind++)
 		if (listener->on[kind] && listeners->counts[kind] == CRIT_LISTENERS_MAX)
 			return -ENOSPC;
+	if (listener->soon && listeners->soon_count == CRIT_LISTENERS_MAX)
+		return -ENOSPC;
 	for (int kind = 0; kind < CRIT_EVENT_KIND_COUNT; kind++) {
 		if (listener->on[kind])
 			listeners->handlers[kind][listeners->counts[kind]++] =
 				(struct crit_handler){ listener->on[kind], listener->user };
 	}
+	if (listener->soon)
+		listeners->soon[listeners->soon_count++] =
+			(struct crit_soon_handler){ listener->soon, listener->user };
 	return 0;
 }
 

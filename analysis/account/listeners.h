@@ -22,6 +22,11 @@ struct crit_listeners {
 		void *user;
 	} handlers[CRIT_EVENT_KIND_COUNT][CRIT_LISTENERS_MAX];
 	uint32_t counts[CRIT_EVENT_KIND_COUNT];
+	struct crit_soon_handler {
+		void (*soon)(void *user, uint32_t thread, bool is_near);
+		void *user;
+	} soon[CRIT_LISTENERS_MAX];
+	uint32_t soon_count;
 	const uint32_t *thread_rows; /* of edges: thread -> row of threads; borrowed */
 	int error; /* the first a listener answered */
 };
@@ -38,6 +43,14 @@ static inline void crit_listeners_emit(struct crit_listeners *listeners, enum cr
 {
 	if (listeners->counts[kind])
 		crit_listeners_tell(listeners, kind, event);
+}
+
+/* Events of a thread come soon (schema/event.h). */
+static inline void crit_listeners_tell_soon(const struct crit_listeners *listeners, uint32_t thread,
+					    bool is_near)
+{
+	for (uint32_t i = 0; i < listeners->soon_count; i++)
+		listeners->soon[i].soon(listeners->soon[i].user, thread, is_near);
 }
 
 /* Is an edge of this kind wanted?  Else nothing need be kept for it. */

@@ -199,7 +199,8 @@ enum {
 	WANTS_RANK_STATES = 4,
 	WANTS_STATES = 8,
 	WANTS_BLOCKS = 16,
-	WANTS_SAMPLES = 32
+	WANTS_SAMPLES = 32,
+	WANTS_NO_SUMS = 64
 };
 
 struct wish { /* what process 0 tells the others of it */
@@ -217,7 +218,7 @@ static struct wish wish_of(const struct crit_trace_sink *sink, const struct crit
 	wish.flags = WANTS_ANY | (sink->has_all ? WANTS_ALL : 0) |
 		     (sink->has_rank_states ? WANTS_RANK_STATES : 0) |
 		     (sink->state ? WANTS_STATES : 0) | (sink->block ? WANTS_BLOCKS : 0) |
-		     (sink->sample ? WANTS_SAMPLES : 0);
+		     (sink->sample ? WANTS_SAMPLES : 0) | (sink->has_no_sums ? WANTS_NO_SUMS : 0);
 	wish.threads_max = sink->threads_max;
 	for (int kind = 0; kind < CRIT_EDGE_KIND_COUNT && listener; kind++)
 		wish.edges |= (uint64_t)(listener->on[CRIT_EVENT_EDGE + kind] != NULL) << kind;
@@ -231,6 +232,7 @@ static void take_wish(struct crit_gathering *gathering, const struct wish *wish,
 		.user = gathering,
 		.has_all = wish->flags & WANTS_ALL,
 		.has_rank_states = wish->flags & WANTS_RANK_STATES,
+		.has_no_sums = wish->flags & WANTS_NO_SUMS,
 		.threads_max = (size_t)wish->threads_max,
 		.begin = is_leading ? pass_begin : NULL,
 		.thread_begin = put_begin,

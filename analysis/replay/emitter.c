@@ -83,25 +83,32 @@ static inline uint64_t all_waiting_of(const struct crit_bucket *bucket)
 }
 
 /* What the innermost span earns from now on is its own. */
-static inline void mark(struct span *span)
+static inline void mark(const struct crit_emitter *emitter, struct span *span)
 {
+	if (emitter->sink->has_no_sums)
+		return;
 	span->seen_cmetric_ns = cmetric_of(span->bucket);
 	span->seen_all_waiting_ns = all_waiting_of(span->bucket);
 }
 
 /* The same of the time outside all spans, whose bucket may be another now. */
-static void mark_outside(struct crit_emitter_thread *told, const struct crit_bucket *bucket)
+static void mark_outside(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
+			 const struct crit_bucket *bucket)
 {
 	told->spans[0].bucket = bucket;
-	mark(&told->spans[0]);
+	mark(emitter, &told->spans[0]);
 }
 
 /* Credits the innermost span with what it earned since it was last looked at. */
-static void look(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
+static void look(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
+		 const struct crit_emitter_event *event)
 {
 	struct span *span = &told->spans[told->depth];
-	uint64_t cmetric_ns = cmetric_of(span->bucket) - span->seen_cmetric_ns;
+	uint64_t cmetric_ns;
 
+	if (emitter->sink->has_no_sums)
+		return;
+	cmetric_ns = cmetric_of(span->bucket) - span->seen_cmetric_ns;
 	span->own.cmetric_ns += cmetric_ns;
 	span->own.all_waiting_ns += all_waiting_of(span->bucket) - span->seen_all_waiting_ns;
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
@@ -160,7 +167,8 @@ static void emit_leaves(struct crit_emitter *emitter, const struct crit_emitter_
 }
 
 /* One more span becomes the innermost.  Errors: -ENOMEM. */
-static int push(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
+static int push(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
+		const struct crit_emitter_event *event)
 {
 	int rc = crit_array_grow(&told->spans, &told->span_capacity, told->depth + 2u,
 				 sizeof(*told->spans));
@@ -175,7 +183,7 @@ static int push(struct crit_emitter_thread *told, const struct crit_emitter_even
 			       .call = event->call,
 			       .span_class = event->span_class,
 			       .is_told = event->kind == CRIT_EMIT_ENTER };
-	mark(span);
+	mark(emitter, span);
 	return 0;
 }
 
@@ -187,7 +195,7 @@ static int begin_thread(struct crit_emitter *emitter, const struct crit_emitter_
 	emitter->threads[event->thread] = told;
 	if (!told || crit_array_grow(&told->spans, &told->span_capacity, 1, sizeof(*told->spans)))
 		return -ENOMEM;
-	mark_outside(told, event->bucket);
+	mark_outside(emitter, told, event->bucket);
 	return sink->thread_begin
 		       ? sink->thread_begin(sink->user, emitter->thread_rows[event->thread],
 					    event->time_ns)
@@ -203,7 +211,7 @@ static int end_thread(struct crit_emitter *emitter, const struct crit_emitter_ev
 	bool is_cut = event->time_ns > emitter->end_ns;
 	int rc = 0;
 
-	look(told, event);
+	look(emitter, told, event);
 	emit_leaves(emitter, event, 0);
 	own->total_cmetric_ns = told->total_cmetric_ns;
 	if (sink->thread_end)
@@ -226,8 +234,8 @@ static int enter(struct crit_emitter *emitter, const struct crit_emitter_event *
 	int rc;
 
 	if (is_new)
-		look(told, event);
-	rc = push(told, event);
+		look(emitter, told, event);
+	rc = push(emitter, told, event);
 	if (rc || !tell)
 		return rc;
 	span = span_of(&told->spans[told->depth]);
@@ -268,18 +276,18 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 	case CRIT_EMIT_ENTER:
 		return enter(emitter, event);
 	case CRIT_EMIT_LEAVE:
-		look(told, event);
+		look(emitter, told, event);
 		emit_leaves(emitter, event, event->depth);
 		if (told->depth)
-			mark(&told->spans[told->depth]);
+			mark(emitter, &told->spans[told->depth]);
 		else
-			mark_outside(told, event->bucket);
+			mark_outside(emitter, told, event->bucket);
 		return 0;
 	case CRIT_EMIT_LOOK:
-		look(told, event);
+		look(emitter, told, event);
 		return 0;
 	case CRIT_EMIT_MARK:
-		mark_outside(told, event->bucket);
+		mark_outside(emitter, told, event->bucket);
 		return 0;
 	case CRIT_EMIT_STATE:
 		return sink->state(sink->user, emitter->thread_rows[event->thread], event->time_ns,
@@ -303,6 +311,19 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 	default:
 		return end_thread(emitter, event);
 	}
+}
+
+void crit_emitter_soon(const struct crit_emitter *emitter, uint32_t thread, bool is_near)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+	const struct crit_emitter_thread *told = emitter->threads[thread];
+
+	if (told && is_near)
+		crit_lines_fetch(told->spans, 2 * sizeof(*told->spans));
+	else if (told)
+		__builtin_prefetch(told, 1);
+	if (told && sink->soon)
+		sink->soon(sink->user, emitter->thread_rows[thread], is_near);
 }
 
 void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event)

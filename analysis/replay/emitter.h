@@ -68,6 +68,9 @@ void crit_emitter_fini(struct crit_emitter *emitter);
 /* Tells the sink that it begins.  run: as its begin() has it.  Errors: those of the sink. */
 int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *run);
 
+/* A struct crit_listener's soon. */
+void crit_emitter_soon(const struct crit_emitter *emitter, uint32_t thread, bool is_near);
+
 /* Emits an event at once, or when the run's integrals are those of its time. */
 void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event);
 

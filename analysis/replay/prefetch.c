@@ -18,6 +18,7 @@ static inline void fetch_first(const struct crit_prefetch *prefetch,
 	fetch(&prefetch->shims[source->index], 3);
 	fetch(&prefetch->engine->accounts[source->thread], 4);
 	fetch(&prefetch->engine->model->threads[source->thread], 1);
+	crit_listeners_tell_soon(&prefetch->engine->listeners, source->thread, false);
 }
 
 /* What the account points to, and the slot behind the event. */
@@ -38,6 +39,7 @@ static inline void fetch_second(const struct crit_prefetch *prefetch,
 		fetch(&engine->run_ranks[window], 3);
 		fetch(&engine->rank_idles[window], 1);
 	}
+	crit_listeners_tell_soon(&engine->listeners, source->thread, true);
 }
 
 /* The bucket that is entered, if the thread does as it did before. */

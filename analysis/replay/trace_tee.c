@@ -65,6 +65,16 @@ static int state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel
 	TELL_BOTH(user, state, thread, time_ns, now);
 }
 
+static void soon(void *user, uint32_t thread, bool is_near)
+{
+	const struct crit_trace_tee *tee = user;
+
+	if (tee->first->soon)
+		tee->first->soon(tee->first->user, thread, is_near);
+	if (tee->second->soon)
+		tee->second->soon(tee->second->user, thread, is_near);
+}
+
 static int block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
 {
 	TELL_BOTH(user, block, thread, time_ns, system_call);
@@ -111,6 +121,7 @@ struct crit_trace_sink crit_trace_tee_sink(const struct crit_trace_tee *tee)
 		.user = (void *)(uintptr_t)tee,
 		.has_all = first->has_all,
 		.has_rank_states = first->has_rank_states || second->has_rank_states,
+		.has_no_sums = first->has_no_sums && second->has_no_sums,
 		EITHER(begin),
 		EITHER(thread_begin),
 		EITHER(thread_end),
@@ -120,6 +131,7 @@ struct crit_trace_sink crit_trace_tee_sink(const struct crit_trace_tee *tee)
 		EITHER(inside_leave),
 		EITHER(setup),
 		EITHER(state),
+		EITHER(soon),
 		EITHER(block),
 		EITHER(sample),
 		EITHER(release),

@@ -26,6 +26,7 @@ struct crit_tracer {
 	const struct crit_engine *engine;
 	struct crit_results *run; /* what the sink's begin() is told */
 	bool has_states, has_blocks; /* the sink is told of kernel states; of system calls */
+	bool has_sums; /* of what was earned */
 	struct crit_tracer_view *views; /* by thread: the same when its last event came */
 };
 
@@ -41,19 +42,28 @@ void crit_tracer_destroy(struct crit_tracer *tracer)
 }
 
 /* What the innermost span has earned by kernel state. */
-static inline void look(const struct crit_tracer_view *view,
-			const struct crit_thread_account *account,
+static inline void look(const struct crit_tracer *tracer, uint32_t thread,
 			uint64_t ret_earned_ns[CRIT_STATE_COUNT])
 {
+	const struct crit_tracer_view *view = &tracer->views[thread];
+	const struct crit_thread_account *account = &tracer->engine->accounts[thread];
+
+	if (!tracer->has_sums)
+		return;
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		ret_earned_ns[state] =
 			account->cells.ns[state][view->span_class] - view->cells_ns[state];
 }
 
 /* The span at the engine's depth becomes the innermost; 0 is the time outside all. */
-static inline void mark(struct crit_tracer_view *view, const struct crit_thread_account *account)
+static inline void mark(const struct crit_tracer *tracer, uint32_t thread)
 {
+	struct crit_tracer_view *view = &tracer->views[thread];
+	const struct crit_thread_account *account = &tracer->engine->accounts[thread];
+
 	view->depth = account->depth;
+	if (!tracer->has_sums)
+		return;
 	view->span_class = view->depth ? account->spans[view->depth - 1].span_class
 				       : account->base->key.span_class;
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
@@ -84,7 +94,7 @@ static void post_begin(struct crit_tracer *tracer, uint32_t thread, uint64_t tim
 		return;
 	crit_tracer_setups_begin(&tracer->setups, thread, time_ns);
 	tracer->views[thread].is_told = true;
-	mark(&tracer->views[thread], account);
+	mark(tracer, thread);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	for (uint32_t depth = 1; depth <= account->depth; depth++) {
 		const struct crit_span_frame *frame = &account->spans[depth - 1];
@@ -104,7 +114,7 @@ static void post_end(struct crit_tracer *tracer, uint32_t thread, uint64_t time_
 					      .thread = thread,
 					      .kind = CRIT_EMIT_END };
 
-	look(&tracer->views[thread], &tracer->engine->accounts[thread], emitted.earned_ns);
+	look(tracer, thread, emitted.earned_ns);
 	tracer->views[thread].is_told = false;
 	crit_emitter_post(&tracer->emitter, &emitted);
 }
@@ -172,8 +182,8 @@ static int on_enter(void *user, const struct crit_event *event)
 			crit_tracer_setups_enter(&tracer->setups, event->thread, time_ns);
 		return tracer->emitter.error;
 	}
-	look(view, account, emitted.earned_ns);
-	mark(view, account);
+	look(tracer, event->thread, emitted.earned_ns);
+	mark(tracer, event->thread);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -194,8 +204,8 @@ static int on_leave(void *user, const struct crit_event *event)
 		crit_tracer_setups_leave(&tracer->setups, event->thread, time_ns);
 	if (!view || view->depth <= account->depth)
 		return tracer->emitter.error;
-	look(view, account, emitted.earned_ns);
-	mark(view, account);
+	look(tracer, event->thread, emitted.earned_ns);
+	mark(tracer, event->thread);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -211,7 +221,7 @@ static int on_base_ends(void *user, const struct crit_event *event)
 
 	if (!view || view->depth)
 		return tracer->emitter.error;
-	look(view, &tracer->engine->accounts[event->thread], emitted.earned_ns);
+	look(tracer, event->thread, emitted.earned_ns);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -227,7 +237,7 @@ static int on_base_begins(void *user, const struct crit_event *event)
 
 	if (!view->is_told || view->depth)
 		return tracer->emitter.error;
-	mark(view, account);
+	mark(tracer, event->thread);
 	crit_emitter_post(&tracer->emitter, &emitted);
 	return tracer->emitter.error;
 }
@@ -298,16 +308,26 @@ static int on_finalize_leave(void *user, const struct crit_event *event)
 	return tracer->emitter.error;
 }
 
+static void soon(void *user, uint32_t thread, bool is_near)
+{
+	const struct crit_tracer *tracer = user;
+
+	if (!is_near)
+		__builtin_prefetch(&tracer->views[thread], 1);
+	crit_emitter_soon(&tracer->emitter, thread, is_near);
+}
+
 static int listen(struct crit_tracer *tracer, struct crit_engine *engine)
 {
 	const struct crit_listener listener = {
 		.user = tracer,
+		.soon = soon,
 		.on = {
 			[CRIT_EVENT_THREAD] = on_thread,
 			[CRIT_EVENT_ENTER] = on_enter,
 			[CRIT_EVENT_LEAVE] = on_leave,
-			[CRIT_EVENT_BASE_ENDS] = on_base_ends,
-			[CRIT_EVENT_BASE_BEGINS] = on_base_begins,
+			[CRIT_EVENT_BASE_ENDS] = tracer->has_sums ? on_base_ends : NULL,
+			[CRIT_EVENT_BASE_BEGINS] = tracer->has_sums ? on_base_begins : NULL,
 			[CRIT_EVENT_BLOCK] = on_block,
 			[CRIT_EVENT_RELEASE] = on_release,
 			[CRIT_EVENT_TASK] = on_task,
@@ -329,6 +349,7 @@ static int init(struct crit_tracer *tracer, struct crit_engine *engine,
 	tracer->engine = engine;
 	tracer->has_states = sink->state && (sink->has_rank_states || !model->rank_count);
 	tracer->has_blocks = sink->block && !model->rank_count;
+	tracer->has_sums = !sink->has_no_sums;
 	if (!rc)
 		rc = crit_tracer_setups_init(&tracer->setups, engine, &tracer->emitter);
 	tracer->run = calloc(1, sizeof(*tracer->run));

@@ -3,6 +3,7 @@
 #ifndef CRIT_EVENT_H
 #define CRIT_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/schema/edge.h"
@@ -42,6 +43,11 @@ struct crit_listener {
 	void *user;
 	/* By enum crit_event_kind; NULL: not wanted.  Errors: the first one ends the replay. */
 	int (*on[CRIT_EVENT_KIND_COUNT])(void *user, const struct crit_event *event);
+	/*
+	 * Events of a thread come soon, first not is_near and some events later is_near: time to
+	 * fetch what is known of it, and what that leads to.  In large runs alone.  May be NULL.
+	 */
+	void (*soon)(void *user, uint32_t thread, bool is_near);
 };
 
 #endif

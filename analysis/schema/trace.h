@@ -66,6 +66,7 @@ struct crit_trace_sink {
 	void *user; /* first argument of every function */
 	bool has_all; /* service threads and launchers as well as app threads */
 	bool has_rank_states; /* kernel states of runs with ranks as well */
+	bool has_no_sums; /* of sums it looks at is_idle alone: the rest is not added up */
 	size_t threads_max; /* a run with more of them is not told of; 0: none is too large */
 
 	/*
@@ -103,6 +104,9 @@ struct crit_trace_sink {
 	 * the states beside.
 	 */
 	int (*state)(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state);
+
+	/* As a listener's (event.h), of a row of threads. */
+	void (*soon)(void *user, uint32_t thread, bool is_near);
 
 	/* Right before it is BLOCKED, if known: the system call; -1: none, or one of 32 bits. */
 	int (*block)(void *user, uint32_t thread, uint64_t time_ns, int system_call);

@@ -41,17 +41,36 @@ int crit_code_keys_put(struct crit_code_keys *keys, const struct crit_code_key *
 		return crit_code_keys_put(keys, &other, ret_number);
 	rc = crit_array_grow(&keys->rows, &keys->capacity, keys->count + 1, sizeof(*keys->rows));
 	if (!rc)
+		rc = crit_array_grow(&keys->followers, &keys->followers_capacity, keys->count + 1,
+				     sizeof(*keys->followers));
+	if (!rc)
 		rc = crit_index_put(&keys->numbers, hash, (uint32_t)keys->count);
 	if (rc)
 		return rc;
 	*ret_number = (uint32_t)keys->count;
+	keys->followers[keys->count] = *ret_number;
 	keys->rows[keys->count++] = *key;
 	return 0;
+}
+
+int crit_code_keys_follow(struct crit_code_keys *keys, uint32_t number,
+			  const struct crit_code_key *key, uint32_t *ret_number)
+{
+	int rc;
+
+	*ret_number = keys->followers[number];
+	if (is_same(&keys->rows[*ret_number], key))
+		return 0;
+	rc = crit_code_keys_put(keys, key, ret_number);
+	if (!rc)
+		keys->followers[number] = *ret_number;
+	return rc;
 }
 
 void crit_code_keys_fini(struct crit_code_keys *keys)
 {
 	crit_index_fini(&keys->numbers);
 	free(keys->rows);
+	free(keys->followers);
 	*keys = (struct crit_code_keys){ 0 };
 }

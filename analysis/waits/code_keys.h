@@ -47,6 +47,8 @@ struct crit_code_key {
 struct crit_code_keys { /* zeroed: empty */
 	struct crit_code_key *rows;
 	size_t count, capacity;
+	uint32_t *followers; /* of each row: what came after it last; itself: nothing yet */
+	size_t followers_capacity;
 	struct crit_index numbers;
 };
 
@@ -56,6 +58,19 @@ struct crit_code_keys { /* zeroed: empty */
  */
 int crit_code_keys_put(struct crit_code_keys *keys, const struct crit_code_key *key,
 		       uint32_t *ret_number);
+
+/*
+ * The same of what a thread does after the key of a number, which is quick where it did the same
+ * after it before.  Range: there is a key of that number.
+ */
+int crit_code_keys_follow(struct crit_code_keys *keys, uint32_t number,
+			  const struct crit_code_key *key, uint32_t *ret_number);
+
+/* Fetches ahead what most likely follows on a key. */
+static inline void crit_code_keys_fetch(const struct crit_code_keys *keys, uint32_t number)
+{
+	__builtin_prefetch(&keys->rows[keys->followers[number]]);
+}
 
 static inline bool crit_code_key_is_lock(const struct crit_code_key *key)
 {

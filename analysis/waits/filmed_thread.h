@@ -62,6 +62,7 @@ struct crit_filmed_thread {
 	uint64_t wait_count;
 	uint64_t begin_ns;
 	uint64_t until_ns; /* of its last bucket */
+	uint32_t key; /* number of that */
 	uint64_t slept_ns, woke_ns; /* its last sleep in the film; woke: 0 while it sleeps */
 	uint64_t end_ns;
 	struct crit_code_call call; /* of the open wait, or of the last one */

@@ -33,7 +33,6 @@ static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct 
 {
 	struct crit_filmed_thread *filmed = &filming->threads[key->thread];
 	struct crit_code_key placed = *key;
-	uint32_t number;
 	int rc;
 
 	if (time_ns == filmed->until_ns)
@@ -41,10 +40,11 @@ static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct 
 	filmed->until_ns = time_ns;
 	placed.region = filmed->region;
 	placed.is_around = filmed->is_around;
-	rc = crit_code_keys_put(&filming->keys, &placed, &number);
+	rc = crit_code_keys_follow(&filming->keys, filmed->key, &placed, &filmed->key);
 	if (!rc)
-		rc = crit_filmed_samples_add(&filming->samples, &filmed->samples, number);
-	return rc ? rc : crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, number);
+		rc = crit_filmed_samples_add(&filming->samples, &filmed->samples, filmed->key);
+	return rc ? rc
+		  : crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, filmed->key);
 }
 
 int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
@@ -445,6 +445,21 @@ static int take_sample(void *user, uint32_t thread, uint64_t time_ns,
 		       : 0;
 }
 
+static void fetch_soon(void *user, uint32_t thread, bool is_near)
+{
+	const struct crit_filming *filming = user;
+	const struct crit_filmed_thread *filmed = &filming->threads[thread];
+
+	if (!is_near) {
+		crit_lines_fetch(filmed, sizeof(*filmed));
+		return;
+	}
+	__builtin_prefetch(filmed->spans, 1);
+	crit_code_keys_fetch(&filming->keys, filmed->key);
+	if (filmed->wait_capacity)
+		__builtin_prefetch(&filmed->waits[filmed->wait_count % filmed->wait_capacity], 1);
+}
+
 static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 		      const struct crit_trace_sums *sums)
 {
@@ -516,6 +531,7 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 	return (struct crit_trace_sink){ .user = filming,
 					 .threads_max = CRIT_FILMING_THREADS,
 					 .has_rank_states = true,
+					 .has_no_sums = true,
 					 .begin = begin,
 					 .thread_begin = begin_thread,
 					 .thread_end = end_thread,
@@ -525,6 +541,7 @@ struct crit_trace_sink crit_filming_sink(struct crit_filming *filming)
 					 .inside_leave = leave,
 					 .state = change_state,
 					 .block = note_block,
+					 .soon = fetch_soon,
 					 .sample = filming->options.has_needs ? take_sample
 									      : NULL };
 }
