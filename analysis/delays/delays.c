@@ -35,6 +35,7 @@ struct comparing {
 	struct crit_index waits; /* number of an open one -> thread */
 	struct crit_film_entry *now; /* entries of one time */
 	size_t now_count, now_capacity;
+	uint32_t now_types; /* of these */
 	uint32_t *over; /* meetings that are over now */
 	size_t over_count, over_capacity;
 	struct crit_late_excess *rows;
@@ -269,8 +270,11 @@ static int take_message(struct comparing *comparing, uint32_t waiter,
 
 static int take_cause(struct comparing *comparing, const struct crit_film_entry *cause)
 {
-	const uint32_t waiter = find_waiter(comparing, cause->number);
+	uint32_t waiter;
 
+	if (cause->node & CRIT_FILM_OBJECT)
+		return 0;
+	waiter = find_waiter(comparing, cause->number);
 	if (waiter != CRIT_NONE && waiter != cause->node &&
 	    is_in_message(comparing, &comparing->threads[waiter]))
 		return take_message(comparing, waiter, cause);
@@ -354,25 +358,30 @@ static int change(struct comparing *comparing, const struct crit_film_entry *ent
 					       code_of(comparing, thread));
 }
 
-/* All entries of one time: who acts, who comes, and then what changes. */
-static int take_moment(struct comparing *comparing)
+/* Those of one type. */
+static int take_type(struct comparing *comparing, uint8_t type,
+		     int (*take)(struct comparing *, const struct crit_film_entry *))
 {
 	int rc = 0;
 
+	if (!(comparing->now_types & crit_film_type_bit(type)))
+		return 0;
 	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
-		if (comparing->now[i].type == CRIT_FILM_WOKEN)
-			rc = take_over(comparing, &comparing->now[i]);
+		if (comparing->now[i].type == type)
+			rc = take(comparing, &comparing->now[i]);
 	}
-	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
-		const struct crit_film_entry *entry = &comparing->now[i];
+	return rc;
+}
 
-		if (entry->type == CRIT_FILM_CAUSE && !(entry->node & CRIT_FILM_OBJECT))
-			rc = take_cause(comparing, entry);
-	}
-	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
-		if (comparing->now[i].type == CRIT_FILM_ARRIVAL)
-			rc = arrive(comparing, &comparing->now[i]);
-	}
+/* All entries of one time: who acts, who comes, and then what changes. */
+static int take_moment(struct comparing *comparing)
+{
+	int rc = take_type(comparing, CRIT_FILM_WOKEN, take_over);
+
+	if (!rc)
+		rc = take_type(comparing, CRIT_FILM_CAUSE, take_cause);
+	if (!rc)
+		rc = take_type(comparing, CRIT_FILM_ARRIVAL, arrive);
 	if (!rc)
 		rc = end_meetings(comparing);
 	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
@@ -380,6 +389,7 @@ static int take_moment(struct comparing *comparing)
 			rc = change(comparing, &comparing->now[i]);
 	}
 	comparing->now_count = 0;
+	comparing->now_types = 0;
 	return rc;
 }
 
@@ -387,6 +397,18 @@ static bool is_of_any_use(const struct crit_film_entry *entry)
 {
 	return entry->type == CRIT_FILM_FROM || entry->type == CRIT_FILM_ARRIVAL ||
 	       (entry->type >= CRIT_FILM_WAIT && entry->type <= CRIT_FILM_WOKEN);
+}
+
+static int keep(struct comparing *comparing, const struct crit_film_entry *entry)
+{
+	int rc = crit_array_grow(&comparing->now, &comparing->now_capacity,
+				 comparing->now_count + 1, sizeof(*comparing->now));
+
+	if (rc)
+		return rc;
+	comparing->now[comparing->now_count++] = *entry;
+	comparing->now_types |= crit_film_type_bit(entry->type);
+	return 0;
 }
 
 static int take_film(struct comparing *comparing, struct crit_film *film)
@@ -404,12 +426,9 @@ static int take_film(struct comparing *comparing, struct crit_film *film)
 			return -EPROTO;
 		rc = entry.time_ns > now_ns ? take_moment(comparing) : 0;
 		if (!rc && is_of_any_use(&entry))
-			rc = crit_array_grow(&comparing->now, &comparing->now_capacity,
-					     comparing->now_count + 1, sizeof(*comparing->now));
+			rc = keep(comparing, &entry);
 		if (rc)
 			return rc;
-		if (is_of_any_use(&entry))
-			comparing->now[comparing->now_count++] = entry;
 		now_ns = entry.time_ns;
 	}
 	return rc ? rc : take_moment(comparing);

@@ -11,8 +11,6 @@
 #include "analysis/replay/emitter_state.h"
 
 struct span { /* a frame of the engine's, or the time outside all */
-	struct crit_trace_sums own; /* so far */
-	uint64_t seen_cmetric_ns, seen_all_waiting_ns; /* of its bucket, when last looked at */
 	const struct crit_bucket *bucket;
 	uint64_t arg;
 	uint16_t call;
@@ -20,11 +18,18 @@ struct span { /* a frame of the engine's, or the time outside all */
 	bool is_told;
 };
 
+struct earned { /* by a span */
+	struct crit_trace_sums own; /* so far */
+	uint64_t seen_cmetric_ns, seen_all_waiting_ns; /* of its bucket, when last looked at */
+};
+
 struct crit_emitter_thread { /* there while it is told of */
 	uint64_t total_cmetric_ns;
 	uint32_t depth; /* as the engine's when last looked at */
 	struct span *spans; /* 0: outside all */
 	size_t span_capacity;
+	struct earned *earned; /* likewise; NULL: the sink does not look at sums */
+	size_t earned_capacity;
 };
 
 int crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
@@ -36,8 +41,10 @@ int crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
 
 static void forget(struct crit_emitter *emitter, uint32_t thread)
 {
-	if (emitter->threads[thread])
+	if (emitter->threads[thread]) {
 		free(emitter->threads[thread]->spans);
+		free(emitter->threads[thread]->earned);
+	}
 	free(emitter->threads[thread]);
 	emitter->threads[thread] = NULL;
 }
@@ -83,43 +90,45 @@ static inline uint64_t all_waiting_of(const struct crit_bucket *bucket)
 }
 
 /* What the innermost span earns from now on is its own. */
-static inline void mark(const struct crit_emitter *emitter, struct span *span)
+static inline void mark(struct crit_emitter_thread *told)
 {
-	if (emitter->sink->has_no_sums)
+	const struct crit_bucket *bucket = told->spans[told->depth].bucket;
+
+	if (!told->earned)
 		return;
-	span->seen_cmetric_ns = cmetric_of(span->bucket);
-	span->seen_all_waiting_ns = all_waiting_of(span->bucket);
+	told->earned[told->depth].seen_cmetric_ns = cmetric_of(bucket);
+	told->earned[told->depth].seen_all_waiting_ns = all_waiting_of(bucket);
 }
 
 /* The same of the time outside all spans, whose bucket may be another now. */
-static void mark_outside(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
-			 const struct crit_bucket *bucket)
+static void mark_outside(struct crit_emitter_thread *told, const struct crit_bucket *bucket)
 {
 	told->spans[0].bucket = bucket;
-	mark(emitter, &told->spans[0]);
+	mark(told);
 }
 
 /* Credits the innermost span with what it earned since it was last looked at. */
-static void look(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
-		 const struct crit_emitter_event *event)
+static void look(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
 {
-	struct span *span = &told->spans[told->depth];
+	const struct crit_bucket *bucket = told->spans[told->depth].bucket;
+	struct earned *earned;
 	uint64_t cmetric_ns;
 
-	if (emitter->sink->has_no_sums)
+	if (!told->earned)
 		return;
-	cmetric_ns = cmetric_of(span->bucket) - span->seen_cmetric_ns;
-	span->own.cmetric_ns += cmetric_ns;
-	span->own.all_waiting_ns += all_waiting_of(span->bucket) - span->seen_all_waiting_ns;
+	earned = &told->earned[told->depth];
+	cmetric_ns = cmetric_of(bucket) - earned->seen_cmetric_ns;
+	earned->own.cmetric_ns += cmetric_ns;
+	earned->own.all_waiting_ns += all_waiting_of(bucket) - earned->seen_all_waiting_ns;
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
-		span->own.state_ns[state] += event->earned_ns[state];
+		earned->own.state_ns[state] += event->earned_ns[state];
 	told->total_cmetric_ns += cmetric_ns;
 }
 
 /* Time in a span that is not told of lies outside those that are. */
 static void credit_outside(struct crit_emitter_thread *told, const struct crit_trace_sums *sums)
 {
-	struct crit_trace_sums *outside = &told->spans[0].own;
+	struct crit_trace_sums *outside = &told->earned[0].own;
 
 	outside->cmetric_ns += sums->cmetric_ns;
 	outside->all_waiting_ns += sums->all_waiting_ns;
@@ -149,41 +158,55 @@ static void emit_leaves(struct crit_emitter *emitter, const struct crit_emitter_
 	for (; told->depth > depth; told->depth--) {
 		struct span *ended = &told->spans[told->depth];
 		struct crit_trace_span span = span_of(ended);
+		struct crit_trace_sums sums = { 0 };
 		int (*leave)(void *, uint32_t, uint64_t, const struct crit_trace_span *,
 			     const struct crit_trace_sums *) = ended->is_told ? sink->leave
 									      : sink->inside_leave;
 
-		ended->own.total_cmetric_ns = told->total_cmetric_ns;
-		ended->own.is_idle = event->bucket &&
-				     event->bucket->key.span_class == CRIT_CLASS_OMP_IDLE;
-		if (!ended->is_told)
-			credit_outside(told, &ended->own);
+		if (told->earned)
+			sums = told->earned[told->depth].own;
+		sums.total_cmetric_ns = told->total_cmetric_ns;
+		sums.is_idle = event->bucket &&
+			       event->bucket->key.span_class == CRIT_CLASS_OMP_IDLE;
+		if (!ended->is_told && told->earned)
+			credit_outside(told, &sums);
 		if (leave)
 			crit_emitter_keep_error(
 				emitter, leave(sink->user, emitter->thread_rows[event->thread],
 					       is_cut ? emitter->end_ns : event->time_ns, &span,
-					       is_cut ? NULL : &ended->own));
+					       is_cut ? NULL : &sums));
 	}
+}
+
+/* Room for so many spans, and the time outside all.  Errors: -ENOMEM. */
+static int grow(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
+		uint32_t depth)
+{
+	int rc = crit_array_grow(&told->spans, &told->span_capacity, depth + 1u,
+				 sizeof(*told->spans));
+
+	if (rc || emitter->sink->has_no_sums)
+		return rc;
+	return crit_array_grow(&told->earned, &told->earned_capacity, depth + 1u,
+			       sizeof(*told->earned));
 }
 
 /* One more span becomes the innermost.  Errors: -ENOMEM. */
 static int push(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
 		const struct crit_emitter_event *event)
 {
-	int rc = crit_array_grow(&told->spans, &told->span_capacity, told->depth + 2u,
-				 sizeof(*told->spans));
-	struct span *span;
+	int rc = grow(emitter, told, told->depth + 1);
 
 	if (rc)
 		return rc;
-	span = &told->spans[++told->depth];
-	*span = (struct span){ .own = { .polled = event->polled },
-			       .bucket = event->bucket,
-			       .arg = event->arg,
-			       .call = event->call,
-			       .span_class = event->span_class,
-			       .is_told = event->kind == CRIT_EMIT_ENTER };
-	mark(emitter, span);
+	told->spans[++told->depth] = (struct span){ .bucket = event->bucket,
+						    .arg = event->arg,
+						    .call = event->call,
+						    .span_class = event->span_class,
+						    .is_told = event->kind == CRIT_EMIT_ENTER };
+	if (told->earned)
+		told->earned[told->depth] = (struct earned){ .own = { .polled = event->polled } };
+	mark(told);
 	return 0;
 }
 
@@ -193,9 +216,9 @@ static int begin_thread(struct crit_emitter *emitter, const struct crit_emitter_
 	struct crit_emitter_thread *told = calloc(1, sizeof(*told));
 
 	emitter->threads[event->thread] = told;
-	if (!told || crit_array_grow(&told->spans, &told->span_capacity, 1, sizeof(*told->spans)))
+	if (!told || grow(emitter, told, 0))
 		return -ENOMEM;
-	mark_outside(emitter, told, event->bucket);
+	mark_outside(told, event->bucket);
 	return sink->thread_begin
 		       ? sink->thread_begin(sink->user, emitter->thread_rows[event->thread],
 					    event->time_ns)
@@ -207,17 +230,19 @@ static int end_thread(struct crit_emitter *emitter, const struct crit_emitter_ev
 {
 	const struct crit_trace_sink *sink = emitter->sink;
 	struct crit_emitter_thread *told = emitter->threads[event->thread];
-	struct crit_trace_sums *own = &told->spans[0].own;
+	struct crit_trace_sums sums = { 0 };
 	bool is_cut = event->time_ns > emitter->end_ns;
 	int rc = 0;
 
-	look(emitter, told, event);
+	look(told, event);
 	emit_leaves(emitter, event, 0);
-	own->total_cmetric_ns = told->total_cmetric_ns;
+	if (told->earned)
+		sums = told->earned[0].own;
+	sums.total_cmetric_ns = told->total_cmetric_ns;
 	if (sink->thread_end)
 		rc = sink->thread_end(sink->user, emitter->thread_rows[event->thread],
 				      is_cut ? emitter->end_ns : event->time_ns,
-				      is_cut ? NULL : own);
+				      is_cut ? NULL : &sums);
 	forget(emitter, event->thread);
 	return rc;
 }
@@ -234,7 +259,7 @@ static int enter(struct crit_emitter *emitter, const struct crit_emitter_event *
 	int rc;
 
 	if (is_new)
-		look(emitter, told, event);
+		look(told, event);
 	rc = push(emitter, told, event);
 	if (rc || !tell)
 		return rc;
@@ -276,18 +301,18 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 	case CRIT_EMIT_ENTER:
 		return enter(emitter, event);
 	case CRIT_EMIT_LEAVE:
-		look(emitter, told, event);
+		look(told, event);
 		emit_leaves(emitter, event, event->depth);
 		if (told->depth)
-			mark(emitter, &told->spans[told->depth]);
+			mark(told);
 		else
-			mark_outside(emitter, told, event->bucket);
+			mark_outside(told, event->bucket);
 		return 0;
 	case CRIT_EMIT_LOOK:
-		look(emitter, told, event);
+		look(told, event);
 		return 0;
 	case CRIT_EMIT_MARK:
-		mark_outside(emitter, told, event->bucket);
+		mark_outside(told, event->bucket);
 		return 0;
 	case CRIT_EMIT_STATE:
 		return sink->state(sink->user, emitter->thread_rows[event->thread], event->time_ns,
@@ -335,6 +360,22 @@ void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_e
 	rc = emitter->queue ? emitter->queue->put(emitter->queue->user, event)
 			    : crit_emitter_emit(emitter, event);
 	crit_emitter_keep_error(emitter, rc);
+}
+
+void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
+			enum crit_kernel_state state)
+{
+	const struct crit_trace_sink *sink = emitter->sink;
+
+	if (emitter->queue)
+		crit_emitter_post(emitter, &(struct crit_emitter_event){ .time_ns = time_ns,
+									 .thread = thread,
+									 .kind = CRIT_EMIT_STATE,
+									 .arg = state });
+	else if (!emitter->error)
+		crit_emitter_keep_error(emitter,
+					sink->state(sink->user, emitter->thread_rows[thread],
+						    time_ns, state));
 }
 
 int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,

@@ -68,6 +68,10 @@ void crit_emitter_fini(struct crit_emitter *emitter);
 /* Tells the sink that it begins.  run: as its begin() has it.  Errors: those of the sink. */
 int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *run);
 
+/* Emits a thread's kernel state likewise. */
+void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
+			enum crit_kernel_state state);
+
 /* A struct crit_listener's soon. */
 void crit_emitter_soon(const struct crit_emitter *emitter, uint32_t thread, bool is_near);
 

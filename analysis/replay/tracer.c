@@ -135,12 +135,8 @@ static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t thr
 /* The kernel state of a thread that is told of. */
 static void post_state(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns)
 {
-	const struct crit_emitter_event emitted = { .time_ns = time_ns,
-						    .thread = thread,
-						    .kind = CRIT_EMIT_STATE,
-						    .arg = tracer->engine->accounts[thread].state };
-
-	crit_emitter_post(&tracer->emitter, &emitted);
+	crit_emitter_state(&tracer->emitter, thread, time_ns,
+			   (enum crit_kernel_state)tracer->engine->accounts[thread].state);
 }
 
 static int on_thread(void *user, const struct crit_event *event)

@@ -33,14 +33,9 @@ void crit_filmed_thread_fini(struct crit_filmed_thread *filmed)
 	free(filmed->places);
 }
 
-struct crit_known_wait *crit_filmed_wait(const struct crit_filmed_thread *filmed, uint64_t back)
-{
-	return &filmed->waits[(filmed->wait_count - 1 - back) % filmed->wait_capacity];
-}
-
 int crit_filmed_add_wait(struct crit_filmed_thread *filmed)
 {
-	size_t wanted = filmed->wait_capacity ? 2 * filmed->wait_capacity : 2;
+	const uint32_t wanted = filmed->wait_capacity ? 2 * filmed->wait_capacity : 2;
 	struct crit_known_wait *grown;
 
 	if (filmed->wait_count == filmed->wait_capacity && wanted <= CRIT_FILMING_WAITS) {

@@ -11,6 +11,7 @@
 #include "analysis/waits/code_keys.h"
 #include "analysis/waits/filmed_samples.h"
 #include "core/abi/abi_slot.h"
+#include "core/base/array.h"
 #include "core/base/call.h"
 
 #define CRIT_FILMING_WAITS 64u
@@ -56,35 +57,39 @@ struct crit_open_span {
 	enum crit_span_kind kind;
 };
 
-struct crit_filmed_thread {
+/* In lines of the cache by how often they are looked at. */
+struct CRIT_LINE_ALIGNED crit_filmed_thread {
 	struct crit_known_wait *waits; /* a ring, which grows to CRIT_FILMING_WAITS */
-	size_t wait_capacity;
 	uint64_t wait_count;
-	uint64_t begin_ns;
 	uint64_t until_ns; /* of its last bucket */
-	uint32_t key; /* number of that */
-	uint64_t slept_ns, woke_ns; /* its last sleep in the film; woke: 0 while it sleeps */
-	uint64_t end_ns;
 	struct crit_code_call call; /* of the open wait, or of the last one */
-	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
-	size_t span_capacity;
-	struct crit_filmed_stretch samples; /* since until_ns, while it does not wait */
-	uint32_t *places; /* where it meets others: their numbers in edges, by its own */
-	size_t place_count, place_capacity;
-	uint64_t region_site; /* of the parallel region it is in; 0: none */
-	uint32_t node;
-	uint32_t region; /* that it was in last, as far as spans tell; 0: none */
-	bool is_around; /* it has left that */
-	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
+	uint32_t wait_capacity; /* 0, or a power of two */
+	uint32_t key; /* number of its last bucket */
 	uint32_t depth;
 	uint32_t wait_depth; /* of the open wait's span */
 	enum crit_open_wait open;
 	bool has_begun;
+	bool is_around; /* it has left the region */
 	bool is_queued; /* it has no CPU */
 	bool is_asleep; /* it is blocked, as far as the film has that */
+
+	struct crit_open_span *spans; /* from 1, the outermost wait, on, to DEPTH_MAX */
+	size_t span_capacity;
+	uint64_t region_site; /* of the parallel region it is in; 0: none */
+	uint32_t node;
+	uint32_t region; /* that it was in last, as far as spans tell; 0: none */
+	struct crit_filmed_stretch samples; /* since until_ns, while it does not wait */
+
+	uint64_t begin_ns, end_ns;
+	uint64_t slept_ns, woke_ns; /* its last sleep in the film; woke: 0 while it sleeps */
+	uint32_t *places; /* where it meets others: their numbers in edges, by its own */
+	size_t place_count, place_capacity;
+	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
 	bool was_outside; /* of all waits, when it was blocked last */
 	bool was_woken; /* who made it is told no more */
 };
+
+#define CRIT_FILMED_OFTEN 128 /* bytes of it that each event looks at */
 
 /* Or in what it does while it waits. */
 static inline bool crit_filmed_is_in_wait(const struct crit_filmed_thread *filmed)
@@ -95,7 +100,11 @@ static inline bool crit_filmed_is_in_wait(const struct crit_filmed_thread *filme
 void crit_filmed_thread_fini(struct crit_filmed_thread *filmed);
 
 /* The last wait but so many, which are fewer than are known.  Range: there are waits. */
-struct crit_known_wait *crit_filmed_wait(const struct crit_filmed_thread *filmed, uint64_t back);
+static inline struct crit_known_wait *crit_filmed_wait(const struct crit_filmed_thread *filmed,
+						       uint64_t back)
+{
+	return &filmed->waits[(filmed->wait_count - 1 - back) & (filmed->wait_capacity - 1)];
+}
 
 static inline struct crit_known_wait *crit_filmed_last_wait(const struct crit_filmed_thread *filmed)
 {

@@ -158,7 +158,7 @@ static int begin(void *user, const struct crit_results *run, uint64_t end_ns)
 	uint32_t number;
 	int rc;
 
-	filming->threads = calloc(run->thread_count + 1, sizeof(*filming->threads));
+	filming->threads = crit_lines_alloc(run->thread_count + 1, sizeof(*filming->threads));
 	if (!filming->threads)
 		return -ENOMEM;
 	filming->thread_count = run->thread_count;
@@ -451,13 +451,14 @@ static void fetch_soon(void *user, uint32_t thread, bool is_near)
 	const struct crit_filmed_thread *filmed = &filming->threads[thread];
 
 	if (!is_near) {
-		crit_lines_fetch(filmed, sizeof(*filmed));
+		crit_lines_fetch(filmed, CRIT_FILMED_OFTEN);
 		return;
 	}
 	__builtin_prefetch(filmed->spans, 1);
 	crit_code_keys_fetch(&filming->keys, filmed->key);
 	if (filmed->wait_capacity)
-		__builtin_prefetch(&filmed->waits[filmed->wait_count % filmed->wait_capacity], 1);
+		__builtin_prefetch(&filmed->waits[filmed->wait_count & (filmed->wait_capacity - 1)],
+				   1);
 }
 
 static int end_thread(void *user, uint32_t thread, uint64_t time_ns,

@@ -6,62 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits/forwards/pending_acts.h"
-#include "analysis/waits/forwards/thread_queues.h"
-#include "analysis/waits/locks/lock_orders.h"
+#include "analysis/waits/forecast_state.h"
 #include "core/base/array.h"
 
 #define FETCHED_FIRST 32u /* entries ahead: what their threads and numbers lead to */
 #define FETCHED_SECOND 16u /* and what that leads to */
 #define CACHED_BYTES (256u << 10)
-
-struct timeline { /* of a thread */
-	uint64_t base_ns; /* the time for which its times are known, as recorded */
-	uint32_t bucket;
-	uint32_t ahead, taken; /* its own entries of the present time; of these, taken */
-	uint32_t wakers; /* at the present time, before it goes on */
-	bool is_waiting, is_queued, is_asleep;
-};
-
-struct moment { /* an entry of the present time */
-	struct crit_film_entry entry;
-	uint32_t row; /* of the acts that it adds to or ends */
-	uint32_t turn; /* among the thread's own entries */
-	bool is_taken;
-};
-
-struct forecasting {
-	const struct crit_forecast_options *options;
-	struct crit_forecast *result;
-	int error;
-	struct timeline *threads;
-	struct crit_thread_queues *queues; /* of each thread; NULL: no scenario changes any */
-	bool has_bare; /* a scenario without transfer */
-	bool is_large; /* the times are more than a core's cache holds */
-	bool *is_changed; /* of each bucket, in any scenario */
-	uint64_t *times_ns; /* of each thread, in each scenario, at its base */
-	struct crit_pending_acts acts;
-	struct crit_lock_orders lock_orders;
-	struct crit_lock_turn *turns; /* of a lock's next owner, as recorded and in each scenario */
-	struct moment *now;
-	size_t count, capacity;
-};
-
-static uint64_t *times_of(const struct forecasting *forecasting, uint32_t thread)
-{
-	return &forecasting->times_ns[thread * forecasting->options->scenario_count];
-}
-
-static bool is_object(uint32_t node)
-{
-	return node & CRIT_FILM_OBJECT;
-}
-
-/* Of the acts that an object needs; those of waits have their numbers. */
-static uint64_t key_of(uint32_t name)
-{
-	return is_object(name) ? 1ull << 32 | name : name;
-}
 
 /* When a thread does what it did at a time, at or after its base. */
 static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns,
@@ -320,6 +270,30 @@ static bool has_row(const struct crit_film_entry *entry)
 	return is_act(entry) || entry->type == CRIT_FILM_END;
 }
 
+/* What needs nothing but its thread. */
+static void take_own(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	switch (entry->type) {
+	case CRIT_FILM_FROM:
+		take_from(forecasting, entry);
+		break;
+	case CRIT_FILM_WAIT:
+		move_base(forecasting, entry->node, entry->time_ns);
+		forecasting->threads[entry->node].is_waiting = true;
+		break;
+	case CRIT_FILM_QUEUE:
+	case CRIT_FILM_RUN:
+		take_cpu(forecasting, entry);
+		break;
+	case CRIT_FILM_SLEEP:
+	case CRIT_FILM_WAKE:
+		take_sleep(forecasting, entry);
+		break;
+	default:
+		break;
+	}
+}
+
 static void take(struct forecasting *forecasting, struct moment *moment)
 {
 	const struct crit_film_entry *entry = &moment->entry;
@@ -340,18 +314,10 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 		return;
 	}
 	timeline->taken++;
-	if (entry->type == CRIT_FILM_FROM)
-		take_from(forecasting, entry);
-	if (entry->type == CRIT_FILM_WAIT) {
-		move_base(forecasting, entry->node, entry->time_ns);
-		timeline->is_waiting = true;
-	}
-	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
-		take_cpu(forecasting, entry);
-	if (entry->type == CRIT_FILM_SLEEP || entry->type == CRIT_FILM_WAKE)
-		take_sleep(forecasting, entry);
 	if (entry->type == CRIT_FILM_END)
 		take_end(forecasting, moment);
+	else
+		take_own(forecasting, entry);
 }
 
 /* Nothing of the present time is missing for it. */
@@ -373,20 +339,30 @@ static bool is_ready(const struct forecasting *forecasting, const struct moment 
 	return entry->type != CRIT_FILM_END || !forecasting->acts.rows[moment->row].due;
 }
 
-/* Errors: -EPROTO, -ENOMEM. */
-static int prepare(struct forecasting *forecasting, struct moment *moment)
+/* Errors: -EPROTO. */
+static int check(const struct forecasting *forecasting, const struct crit_film_entry *entry)
 {
-	const struct crit_film_entry *entry = &moment->entry;
 	const struct crit_forecast_options *options = forecasting->options;
-	struct timeline *timeline;
-	int rc = 0;
+	const bool is_late = crit_film_is_late((enum crit_film_type)entry->type);
 
-	if (!is_object(entry->node) && entry->node >= options->thread_count)
+	if (is_object(entry->node) ? !is_late : entry->node >= options->thread_count)
 		return -EPROTO;
 	if ((entry->type == CRIT_FILM_FROM && entry->number >= options->bucket_count) ||
 	    ((entry->type == CRIT_FILM_BIRTH || entry->type == CRIT_FILM_WOKEN) &&
 	     entry->number >= options->thread_count))
 		return -EPROTO;
+	return 0;
+}
+
+/* Errors: -EPROTO, -ENOMEM. */
+static int prepare(struct forecasting *forecasting, struct moment *moment)
+{
+	const struct crit_film_entry *entry = &moment->entry;
+	struct timeline *timeline;
+	int rc = check(forecasting, entry);
+
+	if (rc)
+		return rc;
 	if (entry->type == CRIT_FILM_WOKEN)
 		forecasting->threads[entry->number].wakers++;
 	if (has_row(entry))
@@ -398,8 +374,6 @@ static int prepare(struct forecasting *forecasting, struct moment *moment)
 		forecasting->acts.rows[moment->row].due++;
 	if (crit_film_is_late((enum crit_film_type)entry->type))
 		return 0;
-	if (is_object(entry->node))
-		return -EPROTO;
 	timeline = &forecasting->threads[entry->node];
 	moment->turn = timeline->ahead++;
 	return 0;
@@ -422,12 +396,30 @@ static void end_moments(struct forecasting *forecasting)
 	forecasting->count = 0;
 }
 
+/* All entries of one time, where none needs another thread's. */
+static int take_apart(struct forecasting *forecasting)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < forecasting->count && !rc; i++) {
+		rc = check(forecasting, &forecasting->now[i].entry);
+		if (!rc)
+			take_own(forecasting, &forecasting->now[i].entry);
+	}
+	forecasting->count = 0;
+	return rc ? rc : forecasting->error;
+}
+
 /* All entries of one time. */
 static int take_moments(struct forecasting *forecasting)
 {
+	const uint32_t types = forecasting->types;
 	size_t left = forecasting->count;
 	int rc = 0;
 
+	forecasting->types = 0;
+	if (!(types & (CRIT_FILM_LATE_TYPES | crit_film_type_bit(CRIT_FILM_END))))
+		return take_apart(forecasting);
 	for (size_t i = 0; i < forecasting->count && !rc; i++)
 		rc = prepare(forecasting, &forecasting->now[i]);
 	while (left && !rc) {
@@ -497,6 +489,7 @@ static int take_film(struct forecasting *forecasting, struct crit_film *film)
 			return taken;
 		moment = &forecasting->now[forecasting->count++];
 		*moment = (struct moment){ .entry = entry };
+		forecasting->types |= crit_film_type_bit(entry.type);
 	}
 	return rc ? rc : take_moments(forecasting);
 }

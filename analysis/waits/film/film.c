@@ -12,36 +12,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define ENTRIES_MAX (CRIT_FILM_BLOCK_BYTES / CRIT_FILM_ENTRY_BYTES - 1)
-#define TIME_BITS 48 /* signed, from the block's first entry: 39 hours either way */
 #define FILE_SYSTEMS_FAR                                                                           \
 	0xff534d42u, 0xfe534d42u, 0x0bd00bd0u, 0x47504653u, 0x19830326u, 0x65735546u, 0x00c36400u
 
-struct packed_entry {
-	uint64_t word; /* time, kind, type */
-	uint32_t node;
-	uint32_t number;
-};
-
-struct block {
-	uint64_t base_ns;
-	uint32_t count;
-	uint32_t reserved;
-	struct packed_entry entries[ENTRIES_MAX];
-};
-
-_Static_assert(sizeof(struct packed_entry) == CRIT_FILM_ENTRY_BYTES, "entry");
-_Static_assert(sizeof(struct block) == CRIT_FILM_BLOCK_BYTES, "block");
-
-struct crit_film {
-	int fd;
-	int failure; /* the first, 0: none */
-	uint64_t max_bytes;
-	uint64_t blocks; /* in the file; when reading: before the one in memory */
-	uint64_t written; /* blocks of a film that is finished */
-	uint64_t entry_count;
-	struct block block;
-};
+_Static_assert(sizeof(struct crit_film_packed) == CRIT_FILM_ENTRY_BYTES, "entry");
+_Static_assert(sizeof(struct crit_film_block) == CRIT_FILM_BLOCK_BYTES, "block");
 
 static bool is_in_memory(uint32_t type)
 {
@@ -164,36 +139,12 @@ static int write_block(struct crit_film *film, struct crit_err *err)
 	return 0;
 }
 
-static bool is_near(uint64_t time_ns, uint64_t base_ns)
+int crit_film_begin_block(struct crit_film *film, uint64_t time_ns, struct crit_err *err)
 {
-	const int64_t distance = (int64_t)(time_ns - base_ns);
+	int rc = film->block.count ? write_block(film, err) : 0;
 
-	return distance >= -(1ll << (TIME_BITS - 1)) && distance < 1ll << (TIME_BITS - 1);
-}
-
-int crit_film_put(struct crit_film *film, const struct crit_film_entry *entry, struct crit_err *err)
-{
-	struct block *block = &film->block;
-
-	if (film->failure)
-		return film->failure;
-	if (block->count == ENTRIES_MAX ||
-	    (block->count && !is_near(entry->time_ns, block->base_ns))) {
-		int rc = write_block(film, err);
-
-		if (rc)
-			return rc;
-	}
-	if (!block->count)
-		block->base_ns = entry->time_ns;
-	block->entries[block->count++] = (struct packed_entry){
-		.word = ((entry->time_ns - block->base_ns) & ((1ull << TIME_BITS) - 1)) |
-			(uint64_t)entry->kind << TIME_BITS | (uint64_t)entry->type << 56,
-		.node = entry->node,
-		.number = entry->number,
-	};
-	film->entry_count++;
-	return 0;
+	film->block.base_ns = time_ns;
+	return rc;
 }
 
 int crit_film_finish(struct crit_film *film, struct crit_err *err)
@@ -213,12 +164,13 @@ void crit_film_rewind(struct crit_film *film)
 	film->blocks = film->written;
 }
 
-/* The block before, into memory. */
-static int read_block(struct crit_film *film)
+int crit_film_read_block(struct crit_film *film)
 {
 	char *bytes = (char *)&film->block;
 	const uint64_t at = (film->blocks - 1) * CRIT_FILM_BLOCK_BYTES;
 
+	if (!film->blocks)
+		return 0;
 	for (size_t done = 0; done < CRIT_FILM_BLOCK_BYTES;) {
 		ssize_t n = pread(film->fd, bytes + done, CRIT_FILM_BLOCK_BYTES - done,
 				  (off_t)(at + done));
@@ -230,42 +182,5 @@ static int read_block(struct crit_film *film)
 		done += (size_t)n;
 	}
 	film->blocks--;
-	return film->block.count && film->block.count <= ENTRIES_MAX ? 0 : -EPROTO;
-}
-
-static struct crit_film_entry entry_of(const struct block *block, uint32_t i)
-{
-	const struct packed_entry *packed = &block->entries[i];
-
-	return (struct crit_film_entry){
-		.time_ns =
-			block->base_ns +
-			(uint64_t)((int64_t)(packed->word << (64 - TIME_BITS)) >> (64 - TIME_BITS)),
-		.node = packed->node,
-		.number = packed->number,
-		.type = (uint8_t)(packed->word >> 56),
-		.kind = (uint8_t)(packed->word >> TIME_BITS),
-	};
-}
-
-int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry)
-{
-	struct block *block = &film->block;
-
-	if (!block->count) {
-		int rc = film->blocks ? read_block(film) : 0;
-
-		if (rc || !block->count)
-			return rc;
-	}
-	*ret_entry = entry_of(block, --block->count);
-	return 1;
-}
-
-bool crit_film_soon(const struct crit_film *film, uint32_t more, struct crit_film_entry *ret_entry)
-{
-	if (more >= film->block.count)
-		return false;
-	*ret_entry = entry_of(&film->block, film->block.count - 1 - more);
-	return true;
+	return film->block.count && film->block.count <= CRIT_FILM_BLOCK_ENTRIES ? 1 : -EPROTO;
 }

@@ -90,12 +90,21 @@ static inline bool crit_film_is_late(enum crit_film_type type)
 	return type >= CRIT_FILM_CAUSE && type <= CRIT_FILM_BIRTH;
 }
 
+/* A set of types. */
+static inline uint32_t crit_film_type_bit(uint8_t type)
+{
+	return 1u << (type & 31);
+}
+
+#define CRIT_FILM_LATE_TYPES /* crit_film_is_late of them */                                       \
+	((1u << (CRIT_FILM_BIRTH + 1)) - (1u << CRIT_FILM_CAUSE))
+
 struct crit_film_options {
 	const char *directory; /* where it lies if temporary files cannot */
 	uint64_t max_bytes;
 };
 
-struct crit_film;
+struct crit_film; /* film_block.h */
 
 /*
  * An empty film: in $TMPDIR, /var/tmp where that is not set, if it is a local disk with max_bytes
@@ -110,8 +119,8 @@ int crit_film_create(const struct crit_film_options *options, struct crit_film *
  * Errors: -ENOSPC, -EFBIG: the disk is full, the bound is reached; any other of write().  The first
  * is told in err; from then on the film takes nothing and returns the same.
  */
-int crit_film_put(struct crit_film *film, const struct crit_film_entry *entry,
-		  struct crit_err *err);
+static inline int crit_film_put(struct crit_film *film, const struct crit_film_entry *entry,
+				struct crit_err *err);
 
 /* Writes what is still in memory, and goes to the last entry.  Errors: as above. */
 int crit_film_finish(struct crit_film *film, struct crit_err *err);
@@ -123,16 +132,19 @@ void crit_film_rewind(struct crit_film *film);
  * The entry before the one that was read last; after finish: the last one.  Yields 1, and 0 before
  * the first.  Errors: -EIO, -EPROTO.
  */
-int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry);
+static inline int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry);
 
 /*
  * What is known without reading: the entry that crit_film_back() yields after so many more.
  * Yields false where it is in no block that was read.
  */
-bool crit_film_soon(const struct crit_film *film, uint32_t more, struct crit_film_entry *ret_entry);
+static inline bool crit_film_soon(const struct crit_film *film, uint32_t more,
+				  struct crit_film_entry *ret_entry);
 
 uint64_t crit_film_entry_count(const struct crit_film *film);
 
 void crit_film_destroy(struct crit_film *film);
+
+#include "analysis/waits/film/film_block.h"
 
 #endif

@@ -18,48 +18,8 @@ void crit_rewind_init(struct crit_rewind *rewind, struct crit_film *film)
 void crit_rewind_fini(struct crit_rewind *rewind)
 {
 	free(rewind->now);
-	free(rewind->causes);
+	crit_entry_queue_fini(&rewind->causes);
 	*rewind = (struct crit_rewind){ 0 };
-}
-
-/* Of one time, by who acts: which of two acts ends a wait must not depend on who wrote first. */
-static bool is_before(const struct crit_film_entry *a, const struct crit_film_entry *b)
-{
-	return a->time_ns != b->time_ns ? a->time_ns > b->time_ns : a->node < b->node;
-}
-
-static int keep_cause(struct crit_rewind *rewind, const struct crit_film_entry *cause)
-{
-	struct crit_film_entry *heap;
-	size_t at = rewind->cause_count;
-	int rc = crit_array_grow(&rewind->causes, &rewind->cause_capacity, at + 1, sizeof(*heap));
-
-	if (rc)
-		return rc;
-	heap = rewind->causes;
-	for (; at && is_before(cause, &heap[(at - 1) / 2]); at = (at - 1) / 2)
-		heap[at] = heap[(at - 1) / 2];
-	heap[at] = *cause;
-	rewind->cause_count++;
-	return 0;
-}
-
-static struct crit_film_entry take_cause(struct crit_rewind *rewind)
-{
-	struct crit_film_entry *heap = rewind->causes, first = heap[0];
-	const size_t count = --rewind->cause_count;
-	size_t at = 0;
-
-	for (size_t child = 1; child < count; child = 2 * at + 1) {
-		if (child + 1 < count && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!is_before(&heap[child], &heap[count]))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = heap[count];
-	return first;
 }
 
 /* Reads the next entry that is not of sizes, nor what they exclude. */
@@ -94,7 +54,7 @@ static int look_ahead(struct crit_rewind *rewind)
 			return -EPROTO;
 		if (!crit_film_is_late((enum crit_film_type)ahead->type))
 			break;
-		rc = keep_cause(rewind, ahead);
+		rc = crit_entry_queue_put(&rewind->causes, ahead);
 		if (rc)
 			return rc;
 		ahead->type = CRIT_FILM_NONE;
@@ -102,14 +62,28 @@ static int look_ahead(struct crit_rewind *rewind)
 	return 0;
 }
 
-static int append(struct crit_rewind *rewind, const struct crit_film_entry *entry)
+static int append(struct crit_rewind *rewind, const struct crit_film_entry *entries, size_t count)
 {
-	int rc = crit_array_grow(&rewind->now, &rewind->capacity, rewind->count + 1,
+	int rc = crit_array_grow(&rewind->now, &rewind->capacity, rewind->count + count,
 				 sizeof(*rewind->now));
 
-	if (!rc)
-		rewind->now[rewind->count++] = *entry;
+	for (size_t i = 0; i < count && !rc; i++)
+		rewind->now[rewind->count++] = entries[i];
 	return rc;
+}
+
+/* Which of two acts of one time ends a wait must not depend on who wrote first. */
+static int append_causes(struct crit_rewind *rewind)
+{
+	struct crit_entry_queue *causes = &rewind->causes;
+	const struct crit_film_entry *taken;
+	size_t count;
+
+	if (crit_entry_queue_is_empty(causes) ||
+	    crit_entry_queue_latest_ns(causes) != rewind->time_ns)
+		return 0;
+	taken = crit_entry_queue_take(causes, &count);
+	return taken ? append(rewind, taken, count) : -ENOMEM;
 }
 
 int crit_rewind_next(struct crit_rewind *rewind)
@@ -118,27 +92,22 @@ int crit_rewind_next(struct crit_rewind *rewind)
 	int rc = look_ahead(rewind);
 
 	rewind->count = 0;
-	if (rc)
+	if (rc < 0)
 		return rc;
-	if (ahead->type == CRIT_FILM_NONE && !rewind->cause_count)
+	if (ahead->type == CRIT_FILM_NONE && crit_entry_queue_is_empty(&rewind->causes))
 		return 0;
 	rewind->time_ns = ahead->type ? ahead->time_ns : 0;
-	if (rewind->cause_count && rewind->causes[0].time_ns > rewind->time_ns)
-		rewind->time_ns = rewind->causes[0].time_ns;
+	if (!crit_entry_queue_is_empty(&rewind->causes) &&
+	    crit_entry_queue_latest_ns(&rewind->causes) > rewind->time_ns)
+		rewind->time_ns = crit_entry_queue_latest_ns(&rewind->causes);
 	while (ahead->type && ahead->time_ns == rewind->time_ns) {
-		rc = append(rewind, ahead);
+		rc = append(rewind, ahead, 1);
 		ahead->type = CRIT_FILM_NONE;
 		if (!rc)
 			rc = look_ahead(rewind);
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
-	while (rewind->cause_count && rewind->causes[0].time_ns == rewind->time_ns) {
-		const struct crit_film_entry cause = take_cause(rewind);
-
-		rc = append(rewind, &cause);
-		if (rc)
-			return rc;
-	}
-	return 1;
+	rc = append_causes(rewind);
+	return rc ? rc : 1;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/waits/film/entry_queue.h"
 #include "analysis/waits/film/film.h"
 
 struct crit_rewind {
@@ -19,8 +20,7 @@ struct crit_rewind {
 	struct crit_film_entry *now; /* as read, later ones first; causes last, by node */
 	size_t count, capacity;
 	uint64_t time_ns; /* of these */
-	struct crit_film_entry *causes; /* a heap, latest first */
-	size_t cause_count, cause_capacity;
+	struct crit_entry_queue causes; /* until their time comes */
 	struct crit_film_entry ahead; /* the next that is no cause; type NONE: not read */
 	uint32_t bytes_from[CRIT_FILM_GROUPS]; /* sends wait from that size on */
 };

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A forecast at work: where each thread is, what is due, and the entries of one time. */
+#ifndef CRIT_FORECAST_STATE_H
+#define CRIT_FORECAST_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/waits/forecast.h"
+#include "analysis/waits/forwards/pending_acts.h"
+#include "analysis/waits/forwards/thread_queues.h"
+#include "analysis/waits/locks/lock_orders.h"
+
+struct timeline { /* of a thread */
+	uint64_t base_ns; /* the time for which its times are known, as recorded */
+	uint32_t bucket;
+	uint32_t ahead, taken; /* its own entries of the present time; of these, taken */
+	uint32_t wakers; /* at the present time, before it goes on */
+	bool is_waiting, is_queued, is_asleep;
+};
+
+struct moment { /* an entry of the present time */
+	struct crit_film_entry entry;
+	uint32_t row; /* of the acts that it adds to or ends */
+	uint32_t turn; /* among the thread's own entries */
+	bool is_taken;
+};
+
+struct forecasting {
+	const struct crit_forecast_options *options;
+	struct crit_forecast *result;
+	int error;
+	struct timeline *threads;
+	struct crit_thread_queues *queues; /* of each thread; NULL: no scenario changes any */
+	bool has_bare; /* a scenario without transfer */
+	bool is_large; /* the times are more than a core's cache holds */
+	bool *is_changed; /* of each bucket, in any scenario */
+	uint64_t *times_ns; /* of each thread, in each scenario, at its base */
+	struct crit_pending_acts acts;
+	struct crit_lock_orders lock_orders;
+	struct crit_lock_turn *turns; /* of a lock's next owner, as recorded and in each scenario */
+	struct moment *now;
+	size_t count, capacity;
+	uint32_t types; /* of these */
+};
+
+static inline uint64_t *times_of(const struct forecasting *forecasting, uint32_t thread)
+{
+	return &forecasting->times_ns[thread * forecasting->options->scenario_count];
+}
+
+static inline bool is_object(uint32_t node)
+{
+	return node & CRIT_FILM_OBJECT;
+}
+
+/* Of the acts that an object needs; those of waits have their numbers. */
+static inline uint64_t key_of(uint32_t name)
+{
+	return is_object(name) ? 1ull << 32 | name : name;
+}
+
+#endif
