@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of other people that call MPI without rest: alone, under crit, and under EZTrace.
+"""Programs of other people: what they take under crit and under EZTrace, and what their reports take with waits.
 
-No bars: MUMPS polls 3 million times a second, and NetPIPE does nothing but MPI calls.
+No bars where a program calls MPI without rest: MUMPS polls 3 million times a second, NetPIPE does nothing else.
 """
+import glob
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
-from measure import finished_recording, interleave, median, ratios, run, spread
+from measure import finished_recording, interleave, median, output_of, ratios, run, spread
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DSIMPLETEST = "/usr/lib/mumps/dsimpletest"
 CUBE_EDGE = 32
 ROUND_TRIPS = 50000
+REPORT_MOST = 2  # times as much with waits
+SYNTHETIC = {"8 ranks of crit-synth": ("-r", "8", "-m", "-e", "30000", "-s", "2"),
+             "1,024 ranks of crit-synth": ("-n", "16", "-r", "64", "-m", "-e", "1000", "-s", "1")}
 
 
 def under_crit(bench, launch, program):
@@ -77,4 +82,45 @@ def lines_netpipe(bench):
                     [program, "-l", "64", "-u", "64", "-n", str(ROUND_TRIPS), "-o", "/dev/null"])
 
 
-LINES = (lines_mumps, lines_netpipe)
+def recorded(bench, ranks, *command):
+    """The recording of a program under Open MPI."""
+    folder = os.path.join(bench.folder(), "run")
+    env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "CRIT_OTF2": "0"}
+    run([bench.program("bin", "crit"), "run", "-o", folder, "--", "mpirun.openmpi", "--oversubscribe",
+         "-np", str(ranks), *command], env=env)
+    return glob.glob(os.path.join(folder, "*.crit"))
+
+
+def report_rows(bench, what, paths, most):
+    """The report of recordings beside the one where the file of the waits would lie in memory, so it has none."""
+    crit, out = bench.program("bin", "crit"), bench.folder()
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        copies = [shutil.copy(path, memory) for path in paths]
+        env = {"TMPDIR": memory}
+        said = " ".join(output_of([crit, "report", *copies], env=env).split())
+        if "no disk for the file of the waits" not in said:
+            raise RuntimeError("the report without waits has some")
+        figures = interleave(bench.rounds, {
+            "without": lambda: run([crit, "report", "-o", out, *copies], env=env)[0],
+            "with": lambda: run([crit, "report", "-o", out, *paths])[0]})
+    values = ratios(figures, "with", "without")
+    megabytes = sum(os.path.getsize(path) for path in paths) / 1e6
+    yield (f"report with waits beside one without, {what}", median(values), "x", most, None,
+           f"{spread(values)}; {megabytes:.0f} MB")
+
+
+def lines_reports(bench):
+    """No bars where ranks have no CPU of their own, or all that is recorded are waits, as crit-synth makes it."""
+    for what, options in SYNTHETIC.items():
+        folder = bench.folder()
+        run([bench.program("bin", "crit-synth"), *options, folder])
+        yield from report_rows(bench, what, sorted(glob.glob(os.path.join(folder, "*.crit"))), None)
+    halo = [bench.program("tests", "apps", "halo.openmpi"), "20000", *4 * ["0.1"]]
+    yield from report_rows(bench, "a stencil of 2 ranks", recorded(bench, 2, *halo), REPORT_MOST)
+    atoms = os.path.join(HERE, "..", "accept", "applications", "two_cutoffs.in")
+    for ranks, most in ((2, REPORT_MOST), (8, None)):
+        paths = recorded(bench, ranks, bench.tool("lmp"), "-in", atoms, "-log", "none")
+        yield from report_rows(bench, f"LAMMPS of {ranks} ranks", paths, most)
+
+
+LINES = (lines_mumps, lines_netpipe, lines_reports)
