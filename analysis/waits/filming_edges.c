@@ -234,6 +234,12 @@ static int take_arrival(void *user, const struct crit_event *event)
 	return crit_filming_put_entry(filming, &entry);
 }
 
+/* Is it a thread of the run?  A launcher is none, though it reads what a rank prints. */
+static bool is_filmed(const struct crit_filming *filming, uint32_t thread)
+{
+	return filming->threads[thread].has_begun;
+}
+
 /* The first wakeup of a thread is its creator's, if it was asleep since it began. */
 static int take_birth(struct crit_filming *filming, const struct crit_edge *edge)
 {
@@ -286,10 +292,12 @@ static int take_wakeup(void *user, const struct crit_event *event)
 	if (!filming->threads)
 		return 0;
 	rc = take_birth(filming, &edge);
-	if (!rc && filming->has_ranks)
-		return take_woken(filming, &edge);
-	if (rc || filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
+	if (rc || !is_filmed(filming, edge.cause))
 		return rc;
+	if (filming->has_ranks)
+		return take_woken(filming, &edge);
+	if (filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
+		return 0;
 	edge.cause_ns = crit_filming_act_of(filming, edge.cause, edge.cause_ns);
 	return take_edge(filming, &taken);
 }

@@ -321,6 +321,22 @@ for flavour in "${turn[@]}"; do
 	within "blocked-$flavour: share of a rank that sleeps, per cent: 19 of 20" "$said" 85 100
 done
 
+# Who reads what its launcher passes on waits for nobody of the run, and the critical path goes on in it.
+take_turns
+for flavour in "${turn[@]}"; do
+	for ((line = 0; line < 20; line++)); do
+		sleep 0.02
+		echo
+	done | wants_cpus='' launch "asks-$flavour" run "$flavour" 2 asks
+	dir=$trial/asks-$flavour
+	waits --json
+	whole $? "asks-$flavour"
+	said=$(ask '[round(100 * sum(c[key] for c in r["causes"] if c["kind"] == "blocked" and c["rank"] == 0)
+		/ r[whole]) for key, whole in (("cost_s", "waiting_s"), ("path_s", "window_s"))]' "$trial/waits")
+	within "asks-$flavour: share of who reads, per cent" "$(tr -dc '0-9 ' <<<"${said%,*}")" 85 100
+	within "asks-$flavour: of the critical path, per cent" "$(tr -dc '0-9 ' <<<"${said#*,}")" 70 100
+done
+
 record sleep sleep 0.3
 waits
 whole $? sleep

@@ -268,7 +268,8 @@ static void sleep_for(struct crit_filming *filming, uint32_t waker, uint64_t fro
 
 /*
  * A rank's main thread sleeps from 100 to 400 until another thread wakes it, from 420 to 450 for
- * nobody, and from 520 to 700 in a call, where the same thread wakes it: that is no other wait.
+ * nobody, from 460 to 490 until its launcher does, which is not of the run, and from 520 to 700 in
+ * a call, where the first one wakes it: that is no other wait.
  */
 static void check_helper(void)
 {
@@ -277,8 +278,8 @@ static void check_helper(void)
 	};
 	const struct crit_trace_span call = { .call = CRIT_MPI_Recv,
 					      .span_class = CRIT_CLASS_MPI_WAIT };
-	struct crit_thread_row threads[2] = { 0 };
-	const struct crit_results run = { .threads = threads, .thread_count = 2, .rank_count = 1 };
+	struct crit_thread_row threads[3] = { 0 };
+	const struct crit_results run = { .threads = threads, .thread_count = 3, .rank_count = 1 };
 	struct crit_filming *filming = NULL;
 	struct crit_costs costs = { 0 };
 	struct crit_err err = { "" };
@@ -292,6 +293,7 @@ static void check_helper(void)
 		CHECK_INT_EQ(sink.thread_begin(filming, i, 0), 0);
 	sleep_for(filming, 1, 100, 400);
 	sleep_for(filming, 0, 420, 450);
+	sleep_for(filming, 2, 460, 490);
 	CHECK_INT_EQ(sink.enter(filming, 0, 500, &call, 0), 0);
 	sleep_for(filming, 1, 520, 700);
 	CHECK_INT_EQ(sink.leave(filming, 0, 800, &call, NULL), 0);
@@ -305,6 +307,8 @@ static void check_helper(void)
 		CHECK_UINT_EQ(costs.edges[1].raw_ns, 300);
 		CHECK_INT_EQ((int64_t)costs.waiting, 300 + 300);
 		CHECK_UINT_EQ(costs.threads[0].part_ns[CRIT_PART_NESTED], 300);
+		for (size_t i = 0; i <= costs.bucket_count; i++)
+			CHECK_UINT_EQ(costs.buckets[i].path_ns[CRIT_PART_OUTSIDE], 0);
 	}
 	crit_costs_fini(&costs);
 	crit_filming_destroy(filming);
