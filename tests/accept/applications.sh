@@ -34,15 +34,16 @@ works_most() {
 	point "$1: rank $2 works most" $? "${heaviest[*]} (${spreads[*]})"
 }
 
-# is_late NAME RANK FUNCTION: what made others wait most where they met, by code between calls, one of which that
-# function has.
+# is_late NAME RANK FUNCTION: what made others wait most where they met, by code between calls; all code at whose bounds
+# that function has a call is one.
 is_late() {
 	local said
 	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
-	said=$(ask '(lambda row: (row["rank"], [call["function"] for call in (row["before"], row["after"]) if call],
-		row["delay_s"]))(max((c for c in r["causes"] if c["kind"] == "code"),
-			key=lambda c: c["delay_s"]))' "$trial/waits")
-	[[ $said == "($2, "*$3* ]]
+	said=$(ask "(lambda rows: max(((row[0], row[1], round(sum(c[2] for c in rows if c[:2] == row[:2]), 4))
+		for row in rows), key=lambda row: row[2]))([(c['rank'],
+			next(('$3' for call in (c['before'], c['after']) if call and '$3' in (call['function'] or '')), i),
+			c['delay_s']) for i, c in enumerate(r['causes']) if c['kind'] == 'code'])" "$trial/waits")
+	[[ $said == "($2, '$3', "* ]]
 	point "$1: rank $2 is late, at $3" $? "$said"
 }
 
