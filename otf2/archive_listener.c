@@ -43,6 +43,14 @@ void crit_otf2_listener_destroy(struct crit_otf2_listener *listener)
 	free(listener);
 }
 
+/* Nobody is going to tell of the waits that a metric is to be made of. */
+static bool are_waits_missing(const struct crit_otf2_options *options,
+			      const struct crit_results *run)
+{
+	return options->ret_waits && options->second_trace->threads_max &&
+	       run->thread_count > options->second_trace->threads_max;
+}
+
 static int lay_out(struct crit_otf2_listener *listener)
 {
 	const struct crit_results *run = listener->run;
@@ -59,6 +67,11 @@ static int lay_out(struct crit_otf2_listener *listener)
 	if (!listener->parts.files)
 		return -ENOMEM;
 	rc = crit_otf2_parts_init(&listener->parts, listener->options, run, listener->end_ns);
+	if (!rc && are_waits_missing(listener->options, run))
+		rc = crit_err_set(listener->err, -EFBIG,
+				  "waits are not followed in a run of more than %zu threads; "
+				  "export without --waits",
+				  listener->options->second_trace->threads_max);
 	if (!rc && !crit_otf2_layout_group_count(listener->parts.layout))
 		rc = crit_err_set(listener->err, -ENODATA,
 				  "no trace can be made: no rank and no thread of the program was "

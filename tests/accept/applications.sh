@@ -41,8 +41,9 @@ is_late() {
 	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
 	said=$(ask "(lambda rows: max(((row[0], row[1], round(sum(c[2] for c in rows if c[:2] == row[:2]), 4))
 		for row in rows), key=lambda row: row[2]))([(c['rank'],
-			next(('$3' for call in (c['before'], c['after']) if call and '$3' in (call['function'] or '')), i),
-			c['delay_s']) for i, c in enumerate(r['causes']) if c['kind'] == 'code'])" "$trial/waits")
+			next(('$3' for call in (c['before'], c['after'])
+				if call and '$3' in (call['function'] or '')), i), c['delay_s'])
+			for i, c in enumerate(r['causes']) if c['kind'] == 'code'])" "$trial/waits")
 	[[ $said == "($2, '$3', "* ]]
 	point "$1: rank $2 is late, at $3" $? "$said"
 }

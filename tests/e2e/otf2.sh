@@ -250,6 +250,13 @@ point "export: memory for 2000 threads alive at once" $? "$peak_kib KiB"
 
 # A full disk leaves the older archive as it was, and nothing else: at the end, and in the middle.
 mkdir "$trial/small" "$trial/synthetic"
+# Of more threads than waits are followed for there is no archive with their metric.
+"$build/bin/crit-synth" -b 66000 "$trial/short" >/dev/null
+"$crit" export otf2 --waits -o "$trial/short/otf2" "$trial/short/node0.crit" >"$trial/out" 2>"$trial/err"
+[ $? -eq 1 ] && [ ! -e "$trial/short/otf2/traces.otf2" ] && [ "$(wc -l <"$trial/err")" -eq 1 ] &&
+	grep -q 'more than 65536 threads; export without --waits' "$trial/err"
+point "a metric of waits that are not followed is refused" $? "$(cat "$trial/err")"
+
 "$build/bin/crit-synth" -r 2 -e 400000 -s 1 "$trial/synthetic" >/dev/null
 for size in 12k 1m; do
 	mount -t tmpfs -o size=$size tmpfs "$trial/small" 2>/dev/null || continue
