@@ -74,12 +74,16 @@ static void reopen(struct crit_engine *engine, struct crit_instance *instance)
 				     engine->teams.members[index].round == instance->round;
 }
 
-/* What a member was runnable for since the barrier it is in was complete, counted once. */
+/*
+ * What a member was runnable for since the barrier it is in was complete, counted once.  Stays on
+ * CPUs that were told of since then may lie before that: more than it was runnable for after it.
+ */
 static void take_runnable(const struct crit_engine *engine, struct crit_team_member *member)
 {
 	uint64_t now_ns = runnable_of(engine, member);
 
-	member->runnable_ns += now_ns - member->runnable_mark_ns;
+	if (now_ns > member->runnable_mark_ns)
+		member->runnable_ns += now_ns - member->runnable_mark_ns;
 	member->runnable_mark_ns = now_ns;
 }
 

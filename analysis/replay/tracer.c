@@ -18,6 +18,8 @@ struct crit_tracer_view { /* what the engine's news are held against */
 	uint8_t span_class; /* of the innermost span */
 	bool is_told;
 	uint64_t cells_ns[CRIT_STATE_COUNT]; /* of that class when the span became the innermost */
+	/* by class: RUNNABLE that was told of spans before, and was RUNNING, as is known now */
+	uint64_t owed_ns[CRIT_CLASS_COUNT];
 };
 
 struct crit_tracer {
@@ -41,11 +43,28 @@ void crit_tracer_destroy(struct crit_tracer *tracer)
 	free(tracer);
 }
 
+/*
+ * Stays on a CPU that are told of later may have been in spans that were told of before.  This one
+ * has no more of them than it was runnable for; later ones of the class have the rest.
+ */
+static inline void settle(struct crit_tracer_view *view, uint64_t earned_ns[CRIT_STATE_COUNT])
+{
+	uint64_t *owed_ns = &view->owed_ns[view->span_class];
+	const int64_t runnable_ns = (int64_t)earned_ns[CRIT_STATE_RUNNABLE];
+	int64_t moved_ns = (int64_t)*owed_ns;
+
+	if (runnable_ns < moved_ns)
+		moved_ns = runnable_ns;
+	earned_ns[CRIT_STATE_RUNNABLE] -= (uint64_t)moved_ns;
+	earned_ns[CRIT_STATE_RUNNING] += (uint64_t)moved_ns;
+	*owed_ns -= (uint64_t)moved_ns;
+}
+
 /* What the innermost span has earned by kernel state. */
 static inline void look(const struct crit_tracer *tracer, uint32_t thread,
 			uint64_t ret_earned_ns[CRIT_STATE_COUNT])
 {
-	const struct crit_tracer_view *view = &tracer->views[thread];
+	struct crit_tracer_view *view = &tracer->views[thread];
 	const struct crit_thread_account *account = &tracer->engine->accounts[thread];
 
 	if (!tracer->has_sums)
@@ -53,6 +72,7 @@ static inline void look(const struct crit_tracer *tracer, uint32_t thread,
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		ret_earned_ns[state] =
 			account->cells.ns[state][view->span_class] - view->cells_ns[state];
+	settle(view, ret_earned_ns);
 }
 
 /* The span at the engine's depth becomes the innermost; 0 is the time outside all. */

@@ -25,7 +25,8 @@
 
 /*
  * What a thread earned and did in a span, spans inside it apart.  Whole nanoseconds; the parts of
- * what is cut are carried on, so that the sums over a thread's spans are its row's.
+ * what is cut are carried on, so that the sums over a thread's spans are its row's; RUNNABLE may be
+ * more and RUNNING as much less, where stays on a CPU were told of after all spans they were in.
  */
 struct crit_trace_sums {
 	uint64_t cmetric_ns; /* unit threads, scope run */
