@@ -68,15 +68,15 @@ void crit_emitter_fini(struct crit_emitter *emitter);
 /* Tells the sink that it begins.  run: as its begin() has it.  Errors: those of the sink. */
 int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *run);
 
+/* Emits an event at once, or when the run's integrals are those of its time. */
+void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event);
+
 /* Emits a thread's kernel state likewise. */
 void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
 			enum crit_kernel_state state);
 
 /* A struct crit_listener's soon. */
 void crit_emitter_soon(const struct crit_emitter *emitter, uint32_t thread, bool is_near);
-
-/* Emits an event at once, or when the run's integrals are those of its time. */
-void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event);
 
 /* Tells the sink.  Errors: those of the sink, -ENOMEM, -EPROTO. */
 int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_event *event);
