@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads meet at a barrier, and each copies what the others have for it.
+// Threads meet at a barrier, and each copies what the others have laid out for it.
 #include "tests/lib/cluster.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "analysis/analyse.h"
 #include "core/base/err.h"
@@ -13,33 +14,49 @@ struct room { /* where all meet */
 	const char *const *paths;
 	size_t path_count;
 	pthread_barrier_t barrier;
-	const struct crit_exchange_buffer *offers[CRIT_TEST_CLUSTER_MAX];
+	/* of an exchange and of the one before, which others may still read: from and for whom */
+	struct crit_exchange_buffer offers[2][CRIT_TEST_CLUSTER_MAX][CRIT_TEST_CLUSTER_MAX];
 };
 
 struct member {
 	struct room *room;
 	uint32_t rank;
+	uint32_t turn; /* of the offers */
 	struct crit_results *results;
 	int rc;
 };
+
+static int copy(struct crit_exchange_buffer *to, const struct crit_exchange_buffer *from)
+{
+	to->size = 0;
+	return crit_exchange_buffer_put(to, from->bytes, from->size);
+}
 
 static int exchange(void *user, const struct crit_exchange_buffer *to,
 		    struct crit_exchange_buffer *from)
 {
 	struct member *member = user;
 	struct room *room = member->room;
+	const uint32_t turn = member->turn, count = room->crew->transport;
 	int rc = 0;
 
-	room->offers[member->rank] = to;
+	member->turn = !turn;
+	for (uint32_t i = 0; i < count && !rc; i++)
+		rc = copy(&room->offers[turn][member->rank][i], &to[i]);
 	(void)pthread_barrier_wait(&room->barrier);
-	for (uint32_t i = 0; i < room->crew->transport && !rc; i++) {
-		const struct crit_exchange_buffer *offer = &room->offers[i][member->rank];
-
-		from[i].size = 0;
-		rc = crit_exchange_buffer_put(&from[i], offer->bytes, offer->size);
-	}
-	(void)pthread_barrier_wait(&room->barrier);
+	for (uint32_t i = 0; i < count && !rc; i++)
+		rc = copy(&from[i], &room->offers[turn][i][member->rank]);
 	return rc;
+}
+
+static void free_offers(struct room *room)
+{
+	for (uint32_t i = 0; i < CRIT_TEST_CLUSTER_MAX; i++) {
+		for (uint32_t j = 0; j < CRIT_TEST_CLUSTER_MAX; j++) {
+			free(room->offers[0][i][j].bytes);
+			free(room->offers[1][i][j].bytes);
+		}
+	}
 }
 
 static void *analyse(void *user)
@@ -87,6 +104,7 @@ int crit_test_crew_analyse(const struct crit_test_crew *crew, const char *const 
 	for (uint32_t i = 0; i < crew->transport; i++)
 		(void)pthread_join(threads[i], NULL);
 	(void)pthread_barrier_destroy(&room.barrier);
+	free_offers(&room);
 	rc = members[0].rc;
 	for (uint32_t i = 1; i < crew->transport; i++) {
 		if (members[i].rc != rc || members[i].results)
