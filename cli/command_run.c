@@ -29,6 +29,7 @@ struct run_options {
 	struct crit_client_env env;
 	bool has_shim;
 	bool is_quiet; /* the user's CRIT_QUIET */
+	bool is_rank; /* a launcher has started this and others like it: they are one run */
 	char libomp[PATH_MAX]; /* preloaded over the program's own OpenMP runtime; "" not */
 	pid_t attach_pid; /* 0: start a program */
 	char **program; /* argv */
@@ -161,6 +162,21 @@ static int parse(int argc, char **argv, struct run_options *options)
 	return CRIT_SYNTAX_GO_ON;
 }
 
+/* Has a launcher of MPI started this, and others with it? */
+static bool is_rank(void)
+{
+	static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+					     "SLURM_STEP_NUM_TASKS" };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const char *text = getenv(sizes[i]);
+
+		if (text && strtol(text, NULL, 10) > 1)
+			return true;
+	}
+	return false;
+}
+
 /* A key of its own, so that nested and neighbouring runs never mix. */
 static void make_run_key(struct run_options *options)
 {
@@ -267,11 +283,12 @@ static int run_program(struct run_options *options)
 	}
 	child.exe = exe;
 	if (!options->env.is_disabled) {
-		make_run_key(options);
-		if (!options->is_quiet) /* one line: ours; the finisher is told as well */
+		if (!options->is_rank)
+			make_run_key(options);
+		if (!options->is_quiet && !options->is_rank) /* one line: ours */
 			(void)setenv("CRIT_QUIET", CRIT_QUIET_IN_RUN, 1);
 		child.is_recorded = open_client(&client, options, exe) == 0;
-		if (!child.is_recorded && !options->is_quiet)
+		if (!child.is_recorded && !options->is_quiet && !options->is_rank)
 			(void)unsetenv("CRIT_QUIET");
 	}
 	if (child.is_recorded) {
@@ -288,7 +305,7 @@ static int run_program(struct run_options *options)
 	rc = crit_child_run(&child, &wait_status);
 	crit_client_fini(&client);
 	tell_unseen(&child);
-	if (child.is_recorded)
+	if (child.is_recorded && !options->is_rank) /* else rank 0 does, as without crit run */
 		tell_end(&client, options, directory_fd);
 	if (rc) {
 		fprintf(stderr, "crit run: cannot run %s: %s\n", exe, strerror(-rc));
@@ -367,7 +384,9 @@ static bool is_quiet(void)
 
 int crit_command_run(int argc, char **argv)
 {
-	struct run_options options = { .has_shim = true, .is_quiet = is_quiet() };
+	struct run_options options = { .has_shim = true,
+				       .is_quiet = is_quiet(),
+				       .is_rank = is_rank() };
 	int code;
 
 	crit_client_env_read(&options.env);

@@ -192,14 +192,16 @@ static void settle(struct crit_connection *client)
 	client->role = CRIT_ROLE_NONE;
 }
 
-/* A runner keeps its run alive only until its child is in. */
-static void settle_runners(struct crit_server *server, const struct crit_run *run)
+/* A runner keeps its run alive only until its child is in, so each child frees one of them. */
+static void settle_runner(struct crit_server *server, const struct crit_run *run)
 {
 	for (uint32_t i = 0; i < server->client_end; i++) {
 		struct crit_connection *client = server->clients[i];
 
-		if (client && client->run == run && client->role == CRIT_ROLE_RUNNER)
+		if (client && client->run == run && client->role == CRIT_ROLE_RUNNER) {
 			settle(client);
+			return;
+		}
 	}
 }
 
@@ -274,7 +276,8 @@ static void on_register(struct crit_server *server, struct crit_connection *clie
 	settle(client);
 	if (!rc) {
 		crit_meter_credit_arrival(server->meter, crit_now_ns());
-		settle_runners(server, client->run);
+		if (arrival_of(message) == CRIT_ARRIVAL_BEFORE_EXEC)
+			settle_runner(server, client->run);
 	}
 	answer_register(client, rc);
 }

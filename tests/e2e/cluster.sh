@@ -48,6 +48,14 @@ for flavour in "${flavours[@]}"; do
 	point "$name: clocks compared" $? "$said $(ask '[n["clock_bound_s"] for n in r["nodes"]]')"
 done
 
+# The same without the shim in the launcher's environment: crit run on each rank.
+cluster_launch inside "" "${flavours[0]}" 2 "$crit" run -- "$apps/deadlines.${flavours[0]}" -n 1 -m 50:50:50:100:50:50
+has_last_report 15
+said=$(ask 'r["job"]["nodes"], len(r["ranks"]), lacks()')
+[ "$said" = "(3, 6, [])" ] && [ "$(grep -c '^crit: report' "$trial/inside.err")" -eq 1 ]
+point "crit run on each rank: one result of three nodes" $? "$said $(tail -n 1 "$trial/inside.err")"
+dir=$trial/$name report=$dir/report.json
+
 # One node's recording is damaged or lost: the rest is merged, and the report names the node.
 home=$dir
 damage_lost() { rm "$1"; }

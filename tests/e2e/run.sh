@@ -94,6 +94,26 @@ point "killed finisher: the run ends well" $? "status $got: $(tail -n 1 "$trial/
 "$crit" report "$trial/killed" >"$trial/killed.out" 2>&1
 point "killed finisher: crit report works" $? "$(head -n 1 "$trial/killed.out")"
 
+# Started by a launcher, many times, it is one run, which rank 0 speaks of; in another run it is part of that.
+for flavour in "${flavours[@]}"; do
+	launch "inside-$flavour" inside "$flavour" 3 heat
+	said=$(ask '[x["rank"] for x in r["ranks"]], lacks()')
+	[[ "$said" = "([0, 1, 2], [])" && "$(grep -c '^crit: report' "$trial/inside-$flavour.err")" -eq 1 ]] &&
+		[ "$(find "$trial" -maxdepth 1 -name "inside-$flavour*" -type d | wc -l)" -eq 1 ]
+	point "inside $flavour: one run of three ranks" $? "$said $(grep '^crit: report' "$trial/inside-$flavour.err")"
+	launch "plain-$flavour" inside "$flavour" 3 /bin/sleep 0.1
+	has_last_report 15
+	said=$(ask '[x["name"] for x in r["threads"]], lacks()')
+	[ "$said" = "(['sleep', 'sleep', 'sleep'], [])" ]
+	point "inside $flavour: three programs without MPI" $? "$said"
+done
+compose inside "${flavours[0]}" 2 heat
+CRIT_DIR=$trial/both "$crit" run -- "${command[@]}" >"$trial/both.out" 2>"$trial/both.err"
+report=$trial/both/report.json
+said=$(ask '[x["rank"] for x in r["ranks"]], lacks()')
+[[ "$said" = "([0, 1], [])" && "$(grep -c '^crit: report' "$trial/both.err")" -eq 1 ]]
+point "inside and outside: one run" $? "$said $(grep '^crit: report' "$trial/both.err")"
+
 # A run without a collector runs all the same, and says so in one line.
 mkdir -p "$trial/alone/bin"
 cp "$crit" "$trial/alone/bin/"

@@ -138,6 +138,7 @@ compose() {
 	bare) command=("${launch[@]}" "$@") ;;
 	preload) command=("${launch[@]}" "${preload[@]}" "$@") ;;
 	run) command=("$crit" run -- "${launch[@]}" "$@") ;;
+	inside) command=("${launch[@]}" "$crit" run -- "$@") ;;
 	llvm) command=("$crit" run --omp=llvm -- "${launch[@]}" "$@") ;;
 	shim) as_user "$trial_nobody" "${launch[@]}" "${preload[@]}" "$@" ;;
 	alone) as_user "$trial_nobody" "$apps/without_perf" "${launch[@]}" "${preload[@]}" "$@" ;;
