@@ -50,14 +50,16 @@ endif()
 
 # crit_test_command(NAME LABEL [TIMEOUT s] COMMAND …): any command as a test: exit 0, 1, or 77 for a skip, which
 # tests/gate.sh allows only to the labels in CRIT_MAY_SKIP.  It also ends a test that takes too long, and may run one
-# three times; ctest's own limit is for the whole.  What measures or traces has the machine to itself; these do not:
+# three times; ctest's own limit is for the whole.  What measures or traces has the machine to itself; these do not.
 set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|hostile|limits)\
-|test-(search|spans|trust)\
-|shim_(absent|breadth|choice|details|failure|kinds|leaving|libraries|ompt|phases|tools|transparency|worlds)\
+|test-(search|spans)\
+|shim_(absent|breadth|choice|details|failure|kinds|layers|leaving|libraries|ompt|phases|tools|transparency|worlds)\
 |shim_(fortran_)?table_.*\
 |attack_(fifos|forged_lines|fork_flood|memory_charge|shrinking_program|small_stack|squatted|uid_without_root)\
-|e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|merge|messages|mutated|otf2|regions|report|roles|run)\
-|e2e_(settings|umask))$")
+|e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|messages|mutated|otf2|regions|report|roles|run)\
+|e2e_(settings|umask|usable_cpus|users))$")
+# Of these, those whose ranks do not wait busily for most of their time; the others take two of ctest's places.
+set(CRIT_LEAVES_CPUS "^(shim_absent|attack_(fork_flood|memory_charge|small_stack)|e2e_(finisher|otf2))$")
 
 function(crit_test_command name label)
 	cmake_parse_arguments(T "" "TIMEOUT" "COMMAND" ${ARGN})
@@ -74,7 +76,12 @@ function(crit_test_command name label)
 	if(CRIT_ONE_THREAD AND label STREQUAL unit)
 		set_property(TEST ${name} APPEND PROPERTY LABELS one-thread)
 	endif()
-	if(NOT label MATCHES "^(unit|house|fuzz)$" AND NOT name MATCHES "${CRIT_RUNS_BESIDE_OTHERS}")
-		set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+	if(NOT label MATCHES "^(unit|house|fuzz)$")
+		set_tests_properties(${name} PROPERTIES COST 100) # these first: what is short fits beside them
+		if(NOT name MATCHES "${CRIT_RUNS_BESIDE_OTHERS}")
+			set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+		elseif(NOT name MATCHES "${CRIT_LEAVES_CPUS}")
+			set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+		endif()
 	endif()
 endfunction()
