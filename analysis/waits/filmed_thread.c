@@ -10,6 +10,7 @@
 #include "core/base/array.h"
 #include "core/base/call.h"
 
+#define PLACES (CRIT_FILM_PLACES - CRIT_FILM_TEAM - 1) /* that a film tells apart, and the team */
 #define DEPTH_MAX 32u /* of spans in a wait; those further in are as the last one of these */
 
 enum crit_span_kind crit_filmed_kind_of(const struct crit_trace_span *span)
@@ -49,25 +50,38 @@ int crit_filmed_add_wait(struct crit_filmed_thread *filmed)
 	return 0;
 }
 
+/* Where a place is among those of a thread, or where it can be. */
+static size_t seek_place(const struct crit_filmed_thread *filmed, uint32_t place)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 0; i < filmed->place_count; i++) {
+		if (filmed->places[i].place == place)
+			return i;
+		if (filmed->places[i].use < filmed->places[oldest].use)
+			oldest = i;
+	}
+	return filmed->place_count < PLACES ? filmed->place_count : oldest;
+}
+
 int crit_filmed_place(struct crit_filmed_thread *filmed, uint32_t place, uint8_t *ret_number)
 {
-	const size_t first = CRIT_FILM_TEAM + 1;
-	size_t at = 0;
+	size_t at;
 	int rc;
 
 	*ret_number = CRIT_FILM_TEAM;
 	if (place == CRIT_EDGE_TEAM)
 		return 0;
-	while (at < filmed->place_count && filmed->places[at] != place)
-		at++;
-	*ret_number = at + first < CRIT_FILM_PLACES ? (uint8_t)(at + first) : 0;
-	if (!*ret_number || at < filmed->place_count)
-		return 0;
+	at = seek_place(filmed, place);
 	rc = crit_array_grow(&filmed->places, &filmed->place_capacity, at + 1,
 			     sizeof(*filmed->places));
-	if (!rc)
-		filmed->places[filmed->place_count++] = place;
-	return rc;
+	if (rc)
+		return rc;
+	if (at == filmed->place_count)
+		filmed->place_count++;
+	filmed->places[at] = (struct crit_filmed_place){ place, ++filmed->place_uses };
+	*ret_number = (uint8_t)(at + CRIT_FILM_TEAM + 1);
+	return 0;
 }
 
 struct crit_open_span *crit_filmed_span(const struct crit_filmed_thread *filmed, uint32_t depth)

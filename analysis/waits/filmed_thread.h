@@ -57,6 +57,11 @@ struct crit_open_span {
 	enum crit_span_kind kind;
 };
 
+struct crit_filmed_place { /* where a thread meets others */
+	uint32_t place; /* of edges */
+	uint32_t use; /* the last one: of two the later has the higher number */
+};
+
 /* In lines of the cache by how often they are looked at. */
 struct CRIT_LINE_ALIGNED crit_filmed_thread {
 	struct crit_known_wait *waits; /* a ring, which grows to CRIT_FILMING_WAITS */
@@ -82,8 +87,9 @@ struct CRIT_LINE_ALIGNED crit_filmed_thread {
 
 	uint64_t begin_ns, end_ns;
 	uint64_t slept_ns, woke_ns; /* its last sleep in the film; woke: 0 while it sleeps */
-	uint32_t *places; /* where it meets others: their numbers in edges, by its own */
+	struct crit_filmed_place *places; /* by its own numbers of them */
 	size_t place_count, place_capacity;
+	uint32_t place_uses;
 	uint32_t blocks_in; /* the system call of its last block, 1 more; 0: not known */
 	bool was_outside; /* of all waits, when it was blocked last */
 	bool was_woken; /* who made it is told no more */
@@ -115,8 +121,8 @@ static inline struct crit_known_wait *crit_filmed_last_wait(const struct crit_fi
 int crit_filmed_add_wait(struct crit_filmed_thread *filmed);
 
 /*
- * The thread's own number of a place (schema/edge.h), of those a film tells apart; 0: it has none.
- * Errors: -ENOMEM.
+ * The thread's own number of a place (schema/edge.h).  A film tells some apart: of more, a new one
+ * has the number of that which was used longest ago.  Errors: -ENOMEM.
  */
 int crit_filmed_place(struct crit_filmed_thread *filmed, uint32_t place, uint8_t *ret_number);
 

@@ -4,6 +4,8 @@
 // of the edges that the replay told of each wait; of runs with teams, and their locks.
 //
 //   test-filming [COUNT [SEED]]
+#include "analysis/schema/edge.h"
+#include "analysis/waits/filmed_thread.h"
 #include "analysis/waits/filming.h"
 #include "core/base/call.h"
 #include "tests/lib/check_scratch.h"
@@ -314,6 +316,33 @@ static void check_helper(void)
 	crit_filming_destroy(filming);
 }
 
+/* As many places as a film tells apart keep their numbers; another one gets the oldest one's. */
+static void check_places(void)
+{
+	const uint32_t most = CRIT_FILM_PLACES - CRIT_FILM_TEAM - 1;
+	struct crit_filmed_thread thread = { 0 };
+	uint8_t numbers[CRIT_FILM_PLACES], number;
+
+	CHECK_CASE("%s", "places");
+	for (uint32_t i = 0; i < most; i++) {
+		CHECK_INT_EQ(crit_filmed_place(&thread, 1000 + i, &numbers[i]), 0);
+		CHECK_UINT_EQ(numbers[i], CRIT_FILM_TEAM + 1 + i);
+	}
+	for (uint32_t i = 0; i < most; i++) {
+		CHECK_INT_EQ(crit_filmed_place(&thread, 1000 + (i + 7) % most, &number), 0);
+		CHECK_UINT_EQ(number, numbers[(i + 7) % most]);
+	}
+	CHECK_INT_EQ(crit_filmed_place(&thread, 5, &number), 0);
+	CHECK_UINT_EQ(number, numbers[7]);
+	CHECK_INT_EQ(crit_filmed_place(&thread, 1007, &number), 0);
+	CHECK_UINT_EQ(number, numbers[8]);
+	CHECK_INT_EQ(crit_filmed_place(&thread, 5, &number), 0);
+	CHECK_UINT_EQ(number, numbers[7]);
+	CHECK_INT_EQ(crit_filmed_place(&thread, CRIT_EDGE_TEAM, &number), 0);
+	CHECK_UINT_EQ(number, CRIT_FILM_TEAM);
+	crit_filmed_thread_fini(&thread);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t lock_ns = 0;
@@ -330,6 +359,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < count; i++)
 		lock_ns += check_handoffs(seed + i);
 	check_helper();
+	check_places();
 	CHECK_CASE("%s", "");
 	CHECK(sum_ns > 0);
 	CHECK(lock_ns > 0);
