@@ -16,7 +16,8 @@ enum flow { /* of data, which members need */
 	FLOW_FROM_ROOT,
 	FLOW_TO_ROOT,
 	FLOW_PREFIX, /* of lower ranks */
-	FLOW_TOGETHER, /* of all, or of some */
+	FLOW_TOGETHER, /* of all, or FLOW_LOOSE */
+	FLOW_LOOSE, /* of all, of some or of none */
 	FLOW_SOME /* of some, which ones is not recorded */
 };
 
@@ -27,7 +28,11 @@ struct crit_meeting {
 	size_t count, capacity;
 	struct crit_map requested; /* member -> index into members, of those with a request */
 	uint32_t open; /* requests that are not complete */
-	uint32_t *needed; /* by members: index of who it had to wait for, once closed; CRIT_NONE */
+	/*
+	 * by members, once closed: index of who it had to wait for; CRIT_NONE.  FLOW_SOME: the
+	 * indices in the order in which they entered
+	 */
+	uint32_t *needed;
 	uint32_t next; /* in the list of free ones */
 	uint64_t number; /* of its arrivals; 0: they are not told */
 	enum flow flow;
@@ -180,21 +185,59 @@ static void tell_meeting(const struct crit_meetings *meetings, const struct crit
 						      .kind = CRIT_EDGE_MEETING });
 }
 
+/* Of FLOW_SOME: how many entered until a time. */
+static uint32_t count_entered(const struct crit_meeting *meeting, uint64_t time_ns)
+{
+	uint32_t low = 0, high = meeting->count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (meeting->members[meeting->needed[middle]].enter_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Of FLOW_SOME: the only one that entered while a member waited; CRIT_NONE. */
+static uint32_t find_only(const struct crit_meeting *meeting, const struct crit_attendance *waiter)
+{
+	const uint32_t before = count_entered(meeting, waiter->begin_ns);
+
+	return count_entered(meeting, waiter->end_ns) == before + 1 ? meeting->needed[before]
+								    : CRIT_NONE;
+}
+
+/* Who a member had to wait for, if that is known: one that came after it had left it was not. */
+static uint32_t needed_by(const struct crit_meeting *meeting, uint32_t at)
+{
+	const struct crit_attendance *waiter = &meeting->members[at];
+	const bool is_some = meeting->flow == FLOW_SOME;
+	const uint32_t last = meeting->needed[is_some ? meeting->count - 1 : at];
+
+	if (last == at || last == CRIT_NONE)
+		return CRIT_NONE;
+	if ((!is_some && meeting->flow != FLOW_LOOSE) ||
+	    meeting->members[last].enter_ns <= waiter->end_ns)
+		return last;
+	return is_some ? find_only(meeting, waiter) : CRIT_NONE;
+}
+
 static void tell(const struct crit_meetings *meetings, const struct crit_meeting *meeting,
 		 uint32_t at)
 {
+	const uint32_t needed_at = needed_by(meeting, at);
 	const struct crit_attendance *waiter = &meeting->members[at], *needed;
 
-	if (meeting->number && (meeting->flow == FLOW_ALL || meeting->needed[at] != CRIT_NONE))
+	if (meeting->number && (meeting->flow == FLOW_ALL || needed_at != CRIT_NONE))
 		tell_meeting(meetings, meeting, waiter,
-			     meeting->needed[at] == CRIT_NONE
-				     ? waiter->enter_ns
-				     : meeting->members[meeting->needed[at]].enter_ns);
-	if (meeting->needed[at] == CRIT_NONE)
+			     needed_at == CRIT_NONE ? waiter->enter_ns
+						    : meeting->members[needed_at].enter_ns);
+	if (needed_at == CRIT_NONE)
 		return;
-	needed = &meeting->members[meeting->needed[at]];
-	if (meeting->flow == FLOW_SOME && needed->enter_ns > waiter->end_ns)
-		return; /* it was not needed */
+	needed = &meeting->members[needed_at];
 	crit_listeners_tell_edge(meetings->listeners,
 				 &(struct crit_edge){ .begin_ns = waiter->begin_ns,
 						      .end_ns = waiter->end_ns,
@@ -248,6 +291,17 @@ static int compare_numbers(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
+static int compare_entries(const void *a, const void *b, void *user)
+{
+	const struct crit_meeting *meeting = user;
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	const uint64_t left_ns = meeting->members[left].enter_ns;
+	const uint64_t right_ns = meeting->members[right].enter_ns;
+
+	return left_ns == right_ns ? crit_by_number(right, left)
+				   : crit_by_number(left_ns, right_ns);
+}
+
 /* last: index of who came last of all.  Members of a scan are in order of their numbers. */
 static void find_needed(struct crit_meeting *meeting, uint32_t last)
 {
@@ -257,6 +311,10 @@ static void find_needed(struct crit_meeting *meeting, uint32_t last)
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		uint32_t needed = last;
 
+		if (meeting->flow == FLOW_SOME) {
+			meeting->needed[i] = i;
+			continue;
+		}
 		if (meeting->flow == FLOW_FROM_ROOT)
 			needed = root;
 		else if (meeting->flow == FLOW_TO_ROOT)
@@ -267,6 +325,9 @@ static void find_needed(struct crit_meeting *meeting, uint32_t last)
 		if (is_later(meeting, i, before))
 			before = i;
 	}
+	if (meeting->flow == FLOW_SOME)
+		qsort_r(meeting->needed, meeting->count, sizeof(*meeting->needed), compare_entries,
+			meeting);
 }
 
 /* Of a fence, or a file that is opened: whoever left before the last one came needed not all. */
@@ -276,7 +337,7 @@ static enum flow flow_seen(const struct crit_meeting *meeting, uint32_t last)
 		return meeting->flow;
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		if (meeting->members[i].end_ns < meeting->members[last].enter_ns)
-			return FLOW_SOME;
+			return FLOW_LOOSE;
 	}
 	return FLOW_ALL;
 }

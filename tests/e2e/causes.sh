@@ -321,6 +321,24 @@ for flavour in "${turn[@]}"; do
 	within "blocked-$flavour: share of a rank that sleeps, per cent: 19 of 20" "$said" 85 100
 done
 
+# Ranks that meet their neighbours alone wait for the late one through all between.
+for turn_of in now later; do
+	take_turns
+	for flavour in "${turn[@]}"; do
+		for ms in 20:2 8:8; do
+			name=neighbours-$flavour-$turn_of-$ms
+			launch "$name" run "$flavour" 4 neighbours "${ms%:*}" "${ms#*:}" "$turn_of"
+			waits --json
+			whole $? "$name"
+			said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
+			case $ms in
+			20:2) within "$name: share of rank 0, per cent: 20 of 26 ms" "$said" 55 100 ;;
+			*) within "$name: share of rank 0, per cent" "$said" 0 50 ;;
+			esac
+		done
+	done
+done
+
 # Who reads what its launcher passes on waits for nobody of the run, and the critical path goes on in it.
 take_turns
 for flavour in "${turn[@]}"; do
