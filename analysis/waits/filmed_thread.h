@@ -25,8 +25,12 @@ enum crit_open_wait {
 
 struct crit_known_wait {
 	uint64_t begin_ns, end_ns; /* UINT64_MAX: it goes on */
+	uint64_t
+		next_ns; /* when the thread asked again, in the same way and without another call */
 	uint32_t number;
+	uint16_t call;
 	bool has_cause;
+	bool is_told; /* an edge was, that its own call ended with */
 	bool is_free; /* counted as one of a free order */
 };
 
@@ -52,6 +56,9 @@ static inline bool crit_filmed_is_region(const struct crit_trace_span *span)
 	       span->call == CRIT_CONSTRUCT_PHASE;
 }
 
+/* Does a call ask whether requests are complete? */
+bool crit_filmed_is_test(uint16_t call);
+
 struct crit_open_span {
 	struct crit_code_call call;
 	enum crit_span_kind kind;
@@ -75,6 +82,7 @@ struct CRIT_LINE_ALIGNED crit_filmed_thread {
 	enum crit_open_wait open;
 	bool has_begun;
 	bool is_around; /* it has left the region */
+	bool has_called; /* something since its last wait, but to ask again */
 	bool is_queued; /* it has no CPU */
 	bool is_asleep; /* it is blocked, as far as the film has that */
 

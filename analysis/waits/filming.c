@@ -106,6 +106,23 @@ static int settle_block(struct crit_filming *filming, uint32_t thread)
 	return rc ? rc : put_cause(filming, thread, crit_filmed_last_wait(filmed)->end_ns, nobody);
 }
 
+/* The thread asks, as it did in its last wait, whether something is complete. */
+static bool asks_again(const struct crit_filmed_thread *filmed, const struct crit_code_call *call)
+{
+	return filmed->wait_count && !filmed->has_called && crit_filmed_is_test(call->call) &&
+	       filmed->call.call == call->call && filmed->call.site == call->site;
+}
+
+/* It asked for so short a time that this is no wait, or it did something else. */
+static void note_call(struct crit_filmed_thread *filmed, uint64_t time_ns,
+		      const struct crit_code_call *call)
+{
+	if (asks_again(filmed, call))
+		crit_filmed_last_wait(filmed)->next_ns = time_ns;
+	else
+		filmed->has_called = true;
+}
+
 static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
 		      enum crit_open_wait open, const struct crit_code_call *call)
 {
@@ -119,14 +136,17 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 		rc = put_key(filming, time_ns, &key);
 	if (rc)
 		return rc;
+	note_call(filmed, time_ns, call);
 	rc = crit_filmed_add_wait(filmed);
 	if (rc)
 		return rc;
 	filmed->open = open;
 	filmed->call = *call;
+	filmed->has_called = false;
 	*crit_filmed_last_wait(filmed) = (struct crit_known_wait){ .begin_ns = time_ns,
 								   .end_ns = UINT64_MAX,
-								   .number = filming->number++ };
+								   .number = filming->number++,
+								   .call = call->call };
 	return crit_filming_put(filming, CRIT_FILM_WAIT, time_ns, thread,
 				crit_filmed_last_wait(filmed)->number);
 }
@@ -306,6 +326,8 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	filmed->is_around = false;
 	open = (struct crit_open_span){ { site_of(filmed, span), span->call },
 					crit_filmed_kind_of(span) };
+	if (!filmed->depth && open.kind != CRIT_SPAN_WAIT)
+		note_call(filmed, time_ns, &open.call);
 	if (rc || (!filmed->depth && open.kind != CRIT_SPAN_WAIT))
 		return rc;
 	rc = crit_filmed_push_span(filmed, &open);

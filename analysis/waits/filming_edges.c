@@ -148,6 +148,52 @@ static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 	return put_edge(filming, CRIT_FILM_NEED, cause_ns, edge, wait);
 }
 
+/* Does a call ask for messages that are to be received? */
+static bool is_probe(uint16_t call)
+{
+	switch (call) {
+	case CRIT_MPI_Probe:
+	case CRIT_MPI_Iprobe:
+	case CRIT_MPI_Mprobe:
+	case CRIT_MPI_Improbe:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A message that a thread receives at once, as it was there. */
+static bool is_probed(const struct crit_edge *edge)
+{
+	return edge->kind == CRIT_EDGE_MESSAGE && edge->cause_ns <= edge->begin_ns &&
+	       (edge->call == CRIT_MPI_Recv || edge->call == CRIT_MPI_Recv_c ||
+		edge->call == CRIT_MPI_Mrecv || edge->call == CRIT_MPI_Mrecv_c);
+}
+
+/*
+ * What a thread asked for again and again, in waits but so many: the message that it receives right
+ * after probes, or the requests that the call of the edge found complete.
+ */
+static int put_asked(struct crit_filming *filming, const struct crit_edge *edge, uint64_t back)
+{
+	const struct crit_filmed_thread *filmed = &filming->threads[edge->waiter];
+	const bool has_probed = is_probed(edge);
+	uint64_t later_ns = edge->begin_ns;
+	int rc = 0;
+
+	if (!has_probed && !crit_filmed_is_test(edge->call))
+		return 0;
+	for (; back < filmed->wait_count && back < filmed->wait_capacity && !rc; back++) {
+		struct crit_known_wait *wait = crit_filmed_wait(filmed, back);
+
+		if (has_probed ? !is_probe(wait->call) : wait->next_ns != later_ns || wait->is_told)
+			break;
+		later_ns = wait->begin_ns;
+		rc = put_act(filming, wait, edge);
+	}
+	return rc;
+}
+
 /*
  * An act before the wait, or of its own, leaves it transfer, as no cause does.  A wait that tasks
  * interrupted is several; for each of them the edge is the cause.
@@ -161,7 +207,7 @@ static int take_edge(void *user, const struct crit_event *event)
 	bool is_known = false;
 	int rc = 0;
 
-	if (!filming->threads || (is_early && !filming->options.has_needs) ||
+	if (!filming->threads || (is_early && !filming->options.has_needs && !is_probed(edge)) ||
 	    (edge->waiter == edge->cause && edge->kind != CRIT_EDGE_MEETING &&
 	     edge->kind != CRIT_EDGE_LOCK_TAKEN))
 		return 0;
@@ -169,10 +215,13 @@ static int take_edge(void *user, const struct crit_event *event)
 	for (uint64_t i = 0; i < filmed->wait_count && i < filmed->wait_capacity && !rc; i++) {
 		struct crit_known_wait *wait = crit_filmed_wait(filmed, i);
 
-		if (wait->begin_ns < edge->begin_ns)
+		if (wait->begin_ns < edge->begin_ns) {
+			rc = put_asked(filming, edge, i);
 			break;
+		}
 		if (wait->begin_ns < edge->end_ns || wait->begin_ns == edge->begin_ns) {
 			is_known = true;
+			wait->is_told = true;
 			note_order(filming, wait, edge);
 			rc = put_act(filming, wait, edge);
 		}

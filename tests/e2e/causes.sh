@@ -339,6 +339,26 @@ for turn_of in now later; do
 	done
 done
 
+# Who asks for a message until it is there waits for its sender, however often the asking was interrupted.
+for way in probe mprobe iprobe improbe test testall; do
+	take_turns
+	for flavour in "${turn[@]}"; do
+		launch "askers-$flavour-$way" run "$flavour" 2 askers 20 2 "$way"
+		waits --json
+		whole $? "askers-$flavour-$way"
+		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
+		within "askers-$flavour-$way: share of the sender, per cent" "$said" 85 100
+	done
+done
+take_turns
+for flavour in "${turn[@]}"; do
+	launch "askers-$flavour-early" run "$flavour" 2 askers 2 20 iprobe
+	waits --json
+	whole $? "askers-$flavour-early"
+	within "askers-$flavour-early: waiting, per cent of the window" \
+		"$(ask '100 * r["waiting_s"] / r["window_s"]' "$trial/waits")" 0 10
+done
+
 # Who reads what its launcher passes on waits for nobody of the run, and the critical path goes on in it.
 take_turns
 for flavour in "${turn[@]}"; do
