@@ -168,7 +168,8 @@ static void interrupt(struct crit_engine *engine, struct crit_team_member *membe
 
 static bool is_barrier(uint32_t call)
 {
-	return call == CRIT_CONSTRUCT_BARRIER || call == CRIT_CONSTRUCT_IMPLICIT_BARRIER;
+	return call == CRIT_CONSTRUCT_BARRIER || call == CRIT_CONSTRUCT_IMPLICIT_BARRIER ||
+	       call == CRIT_CONSTRUCT_RUNTIME_BARRIER;
 }
 
 void crit_barriers_enter(struct crit_engine *engine, uint32_t thread, uint32_t call,

@@ -57,10 +57,10 @@ done 3<<-'END'
 	scan_back 2 1:1:0:1
 END
 
-# record PROGRAM MODE: sets dir, and told.
+# record PROGRAM MODE [OPTION]: sets dir, and told.
 record() {
-	dir=$trial/$1-$2
-	CRIT_DIR=$dir "$crit" run -- "$apps/$1" "$2" $rounds 10 >"$trial/told" 2>"$trial/err"
+	dir=$trial/$1-$2${3:-}
+	CRIT_DIR=$dir "$crit" run ${3:+"$3"} -- "$apps/$1" "$2" $rounds 10 >"$trial/told" 2>"$trial/err"
 }
 
 for runtime in gnu llvm; do
@@ -71,6 +71,10 @@ for runtime in gnu llvm; do
 		is_known "$mode-$runtime" thread "$expected"
 	done
 done
+if trial_has known_teams-gnu "OpenMP of gnu" && trial_has known_teams-llvm "OpenMP of llvm"; then
+	whole_cpus record known_teams-gnu barrier --omp=llvm
+	is_known barrier-swapped thread 0:1:1:1
+fi
 for mode in cond pipe; do
 	whole_cpus record known_wakes $mode
 	is_known $mode thread 0:1:1:1
