@@ -57,7 +57,7 @@ set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|ho
 |shim_(fortran_)?table_.*\
 |attack_(fifos|forged_lines|fork_flood|memory_charge|shrinking_program|small_stack|squatted|uid_without_root)\
 |e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|messages|mutated|otf2|regions|report|roles|run)\
-|e2e_(settings|umask|usable_cpus|users))$")
+|e2e_(settings|umask|usable_cpus))$")
 # Of these, those whose ranks do not wait busily for most of their time; the others take two of ctest's places.
 set(CRIT_LEAVES_CPUS "^(shim_absent|attack_(fork_flood|memory_charge|small_stack)|e2e_(finisher|otf2))$")
 

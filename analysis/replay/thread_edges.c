@@ -247,7 +247,7 @@ static int on_enter(void *user, const struct crit_event *event)
 
 	edges->depths[event->thread] = thread->depth;
 	if (edges->tasks && frame->call == CRIT_CONSTRUCT_TASK)
-		crit_task_edges_begin(edges->tasks, event->thread, frame->arg);
+		crit_task_edges_begin(edges->tasks, event->thread, frame->arg, event->time_ns);
 	if (!is_wait_for_lock(frame->call) || !frame->arg || is_folding(edges, event))
 		return 0;
 	state = lock_of(edges, event->thread, frame->call, frame->arg);

@@ -34,6 +34,11 @@ whole() {
 		"$(grep 'in circles' "$trial/waits")$(cat "$trial/waits.err")"
 }
 
+# laws STATUS NAME: the same, but the kernel may have lost a record, which is not what this is about.
+laws() {
+	whole $(($1 == 3 ? 0 : $1)) "$2"
+}
+
 # Four threads in turn, and the one that waits for their ends: each millisecond of the one that works costs four.
 whole_cpus record stages "$apps/stages" 20 4 20 2
 waits --by=thread
@@ -192,10 +197,11 @@ for runtime in gnu llvm; do
 	done
 done
 
-# A thread that waits for a task, or for those of a group, waits for the one that ends the last of them: 20 times 15 ms.
+# A thread that waits for a task, or for those of a group, waits for the one that ends the last of them: 20 times 15 ms;
+# so it does if it runs a task itself that could not begin before.
 for runtime in gnu llvm; do
 	trial_has "task_turns-$runtime" "OpenMP of $runtime" || continue
-	for kind in wait group; do
+	for kind in wait group depend; do
 		name=task$kind-$runtime
 		whole_cpus record "$name" "$apps/task_turns-$runtime" "$kind" 20 15
 		read -r waiter worker <"$trial/out"
@@ -329,11 +335,12 @@ for turn_of in now later; do
 			name=neighbours-$flavour-$turn_of-$ms
 			launch "$name" run "$flavour" 4 neighbours "${ms%:*}" "${ms#*:}" "$turn_of"
 			waits --json
-			whole $? "$name"
+			laws $? "$name"
 			said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
 			case $ms in
 			20:2) within "$name: share of rank 0, per cent: 20 of 26 ms" "$said" 55 100 ;;
-			*) within "$name: share of rank 0, per cent" "$said" 0 50 ;;
+			*) within "$name: waiting, per cent of the ranks' time" \
+				"$(ask 'round(25 * r["waiting_s"] / r["window_s"])' "$trial/waits")" 0 25 ;;
 			esac
 		done
 	done
@@ -345,7 +352,7 @@ for way in probe mprobe iprobe improbe test testall; do
 	for flavour in "${turn[@]}"; do
 		launch "askers-$flavour-$way" run "$flavour" 2 askers 20 2 "$way"
 		waits --json
-		whole $? "askers-$flavour-$way"
+		laws $? "askers-$flavour-$way"
 		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
 		within "askers-$flavour-$way: share of the sender, per cent" "$said" 85 100
 	done
@@ -354,7 +361,7 @@ take_turns
 for flavour in "${turn[@]}"; do
 	launch "askers-$flavour-early" run "$flavour" 2 askers 2 20 iprobe
 	waits --json
-	whole $? "askers-$flavour-early"
+	laws $? "askers-$flavour-early"
 	within "askers-$flavour-early: waiting, per cent of the window" \
 		"$(ask '100 * r["waiting_s"] / r["window_s"]' "$trial/waits")" 0 10
 done

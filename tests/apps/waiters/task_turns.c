@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One thread makes a task, sees another one begin it, and waits until it is done.
-// usage: task_turns wait|group ROUNDS MS
+// depend: and until a second one is, which either of them begins when the first one is over.
+// usage: task_turns wait|group|depend ROUNDS MS
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,11 +40,26 @@ static void make(long ms, int is_deep)
 		sched_yield();
 }
 
+static void make_two(long ms)
+{
+	const long before = begun;
+	static int token;
+
+	(void)token;
+
+#pragma omp task firstprivate(ms) depend(out : token)
+	work(ms);
+	while (begun == before)
+		sched_yield();
+#pragma omp task depend(in : token)
+	work_for_ns(100000);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 4)
 		return 2;
-	const int is_group = !strcmp(argv[1], "group");
+	const int is_group = !strcmp(argv[1], "group"), is_two = !strcmp(argv[1], "depend");
 	const long rounds = strtol(argv[2], NULL, 10), ms = strtol(argv[3], NULL, 10);
 
 #pragma omp parallel num_threads(2)
@@ -55,7 +71,10 @@ int main(int argc, char **argv)
 #pragma omp taskgroup
 				make(ms, 1);
 			} else {
-				make(ms, 0);
+				if (is_two)
+					make_two(ms);
+				else
+					make(ms, 0);
 #pragma omp taskwait
 			}
 		}
