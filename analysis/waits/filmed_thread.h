@@ -29,9 +29,9 @@ struct crit_known_wait {
 		next_ns; /* when the thread asked again, in the same way and without another call */
 	uint32_t number;
 	uint16_t call;
-	bool has_cause;
-	bool is_told; /* an edge was, that its own call ended with */
-	bool is_free; /* counted as one of a free order */
+	bool has_cause : 1;
+	bool is_told : 1; /* an edge was, that its own call ended with */
+	bool is_free : 1; /* counted as one of a free order */
 };
 
 enum crit_span_kind {

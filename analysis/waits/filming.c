@@ -109,8 +109,8 @@ static int settle_block(struct crit_filming *filming, uint32_t thread)
 /* The thread asks, as it did in its last wait, whether something is complete. */
 static bool asks_again(const struct crit_filmed_thread *filmed, const struct crit_code_call *call)
 {
-	return filmed->wait_count && !filmed->has_called && crit_filmed_is_test(call->call) &&
-	       filmed->call.call == call->call && filmed->call.site == call->site;
+	return filmed->wait_count && !filmed->has_called && filmed->call.call == call->call &&
+	       filmed->call.site == call->site && crit_filmed_is_test(call->call);
 }
 
 /* It asked for so short a time that this is no wait, or it did something else. */
