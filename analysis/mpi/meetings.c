@@ -311,10 +311,6 @@ static void find_needed(struct crit_meeting *meeting, uint32_t last)
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		uint32_t needed = last;
 
-		if (meeting->flow == FLOW_SOME) {
-			meeting->needed[i] = i;
-			continue;
-		}
 		if (meeting->flow == FLOW_FROM_ROOT)
 			needed = root;
 		else if (meeting->flow == FLOW_TO_ROOT)
@@ -325,9 +321,15 @@ static void find_needed(struct crit_meeting *meeting, uint32_t last)
 		if (is_later(meeting, i, before))
 			before = i;
 	}
-	if (meeting->flow == FLOW_SOME)
-		qsort_r(meeting->needed, meeting->count, sizeof(*meeting->needed), compare_entries,
-			meeting);
+}
+
+/* Of FLOW_SOME: who was needed is told by the order in which they entered. */
+static void put_in_order(struct crit_meeting *meeting)
+{
+	for (uint32_t i = 0; i < meeting->count; i++)
+		meeting->needed[i] = i;
+	qsort_r(meeting->needed, meeting->count, sizeof(*meeting->needed), compare_entries,
+		meeting);
 }
 
 /* Of a fence, or a file that is opened: whoever left before the last one came needed not all. */
@@ -417,7 +419,10 @@ int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, u
 		if (!meeting->needed)
 			return -ENOMEM;
 		meeting->flow = flow_seen(meeting, last_at);
-		find_needed(meeting, last_at);
+		if (meeting->flow == FLOW_SOME)
+			put_in_order(meeting);
+		else
+			find_needed(meeting, last_at);
 		tell_arrivals(meetings, meeting, last_at);
 	}
 	meeting->is_closed = true;

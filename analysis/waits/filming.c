@@ -326,9 +326,11 @@ static int enter(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	filmed->is_around = false;
 	open = (struct crit_open_span){ { site_of(filmed, span), span->call },
 					crit_filmed_kind_of(span) };
-	if (!filmed->depth && open.kind != CRIT_SPAN_WAIT)
+	if (!rc && !filmed->depth && open.kind != CRIT_SPAN_WAIT) {
 		note_call(filmed, time_ns, &open.call);
-	if (rc || (!filmed->depth && open.kind != CRIT_SPAN_WAIT))
+		return 0;
+	}
+	if (rc)
 		return rc;
 	rc = crit_filmed_push_span(filmed, &open);
 	if (rc)
