@@ -14,12 +14,13 @@ for program in perf sysbench; do
 	fi
 done
 
-# record NAME COMMAND…: sets dir and report.
+# record NAME COMMAND…: sets dir and report, which may follow after the run where others have the CPUs.
 record() {
 	dir=$trial/$1
 	report=$dir/report.json
 	shift
 	CRIT_DIR=$dir "$crit" run --no-otf2 -- "$@" >"$trial/out" 2>"$trial/err"
+	wait_for 60 test -s "$report"
 }
 
 # fits NAME MOST: of all switches at most so many parts in a million are into a thread that nobody has woken.  A switch
