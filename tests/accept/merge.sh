@@ -19,9 +19,10 @@ merged() {
 	command+=(-np "$processes" "$merge" "$@")
 }
 
-# Of each library the numbers of processes, in the quick test each number once.
+# The numbers of processes, in the quick test half of them for each library.
 declare -A counts=([openmpi]="1 2 3 4" [mpich]="1 2 3 4")
-[ "${2:-}" = quick ] && [ "${#flavours[@]}" -gt 1 ] && counts=([openmpi]="1 3" [mpich]="2 4")
+is_full=full
+[ "${2:-}" = quick ] && is_full='' && [ "${#flavours[@]}" -gt 1 ] && counts=([openmpi]="1 3" [mpich]="2 4")
 
 # exported: the serial archive beside the serial report; crit export says 3 where records were lost.
 exported() {
@@ -48,7 +49,8 @@ alike() {
 	point "$name: serial" $? "$(head -n 1 "$trial/serial.err")"
 	exported "$@"
 	point "$name: serial archive" $? "$(head -n 1 "$trial/export.err")"
-	for flavour in "${flavours[@]}"; do
+	take_turns
+	for flavour in "${turn[@]}"; do
 		for processes in ${counts[$flavour]}; do
 			rm -rf "$trial/merged"
 			merged "$flavour" "$processes" -o "$trial/merged" "$@"

@@ -158,10 +158,16 @@ hostile_ranks() {
 }
 
 install_capable
-for flavour in "${flavours[@]}"; do
+is_full=full
+[ "${2:-full}" = full ] || is_full=
+take_turns
+for flavour in "${turn[@]}"; do
 	unprivileged "$flavour"
+done
+take_turns
+for flavour in "${turn[@]}"; do
 	with_capabilities "$flavour"
-	[ "${2:-full}" = quick ] || neighbours "$flavour"
+	[ -z "$is_full" ] || neighbours "$flavour"
 done
 expulsions
 hostile_ranks

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib/collector.sh"
 trial_begin "$1"
 needs_root "to start a collector for another user"
-seconds=6 # of which the 3 ms that a process may have saved up are next to nothing, and another run is little
+seconds=4 # of which the 3 ms that a process may have saved up are next to nothing, and another run is little
 
 # spends NAME SECONDS RANK…: sets percent, of a CPU, that the collector used while there were ranks of these modes,
 # once what may be saved up is spent.

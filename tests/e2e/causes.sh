@@ -328,26 +328,25 @@ for flavour in "${turn[@]}"; do
 done
 
 # Ranks that meet their neighbours alone wait for the late one through all between.
-for turn_of in now later; do
+for case in "now 20 2" "later 8 8" ${is_full:+"now 8 8" "later 20 2"}; do
+	read -r turn_of first_ms others_ms <<<"$case"
 	take_turns
 	for flavour in "${turn[@]}"; do
-		for ms in 20:2 8:8; do
-			name=neighbours-$flavour-$turn_of-$ms
-			launch "$name" run "$flavour" 4 neighbours "${ms%:*}" "${ms#*:}" "$turn_of"
-			waits --json
-			laws $? "$name"
-			said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
-			case $ms in
-			20:2) within "$name: share of rank 0, per cent: 20 of 26 ms" "$said" 55 100 ;;
-			*) within "$name: waiting, per cent of the ranks' time" \
-				"$(ask 'round(25 * r["waiting_s"] / r["window_s"])' "$trial/waits")" 0 25 ;;
-			esac
-		done
+		name=neighbours-$flavour-$turn_of-$first_ms
+		launch "$name" run "$flavour" 4 neighbours "$first_ms" "$others_ms" "$turn_of"
+		waits --json
+		laws $? "$name"
+		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
+		case $first_ms in
+		20) within "$name: share of rank 0, per cent: 20 of 26 ms" "$said" 55 100 ;;
+		*) within "$name: waiting, per cent of the ranks' time" \
+			"$(ask 'round(25 * r["waiting_s"] / r["window_s"])' "$trial/waits")" 0 25 ;;
+		esac
 	done
 done
 
 # Who asks for a message until it is there waits for its sender, however often the asking was interrupted.
-for way in probe mprobe iprobe improbe test testall; do
+for way in mprobe iprobe testall ${is_full:+probe improbe test}; do
 	take_turns
 	for flavour in "${turn[@]}"; do
 		launch "askers-$flavour-$way" run "$flavour" 2 askers 20 2 "$way"

@@ -101,14 +101,17 @@ functions() {
 	foretold --balance=function=solve
 	within "$name: gain of balance, per cent: 5 of 50 ms" "$gain" 7 13
 	compare "$name-even" "$1" two_phases 60 20 25 20 25
+	[ -z "$is_full" ] || naps "$1"
+	unset CRIT_SAMPLE_HZ
+}
 
-	# what sleeps between the same calls is no part of a function
+# What sleeps between the same calls is no part of a function.
+naps() {
 	name=naps-$1
 	launch_base "$1" 2 two_phases 60 20 30 20 20 20
 	foretold --faster=function=assemble,by=50
 	within "$name: gain, per cent: 10 of 70 ms" "$gain" 12 16.5
 	compare "$name-half" "$1" two_phases 60 10 30 10 20 20
-	unset CRIT_SAMPLE_HZ
 }
 
 # A thread begins when it is made: a faster creator makes it sooner, its own work counts at the end.

@@ -105,10 +105,12 @@ point() {
 	fi
 }
 
-# within NAME VALUE LOW HIGH
+# within NAME VALUE LOW HIGH: what is no number is not within.
 within() {
-	python3 -S -c 'import sys; v, a, b = map(float, sys.argv[1:]); sys.exit(not a <= v <= b)' \
-		"$2" "$3" "$4" 2>"$trial/within.err"
+	printf '%s\n' "${@:2}" | awk '
+		$0 !~ /^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$/ { exit }
+		{ number[NR] = $0 + 0 }
+		END { exit !(NR == 3 && 3 in number && number[2] <= number[1] && number[1] <= number[3]) }'
 	point "$1" $? "$2 in [$3, $4]"
 }
 
