@@ -231,6 +231,23 @@ static bool is_wished(const struct crit_recording_set *set, enum crit_film_wish 
 	return (set->film_wishes & wish) == wish;
 }
 
+static void drop_waits(struct crit_analysis *analysis)
+{
+	crit_cause_table_destroy(analysis->causes);
+	analysis->causes = NULL;
+	crit_run_waits_destroy(analysis->waits);
+	analysis->waits = NULL;
+}
+
+/* Makes the tables of what was played. */
+static int tabulate_waits(struct crit_analysis *analysis)
+{
+	analysis->causes = crit_analysis_cause_table(analysis, CRIT_CAUSE_BY_PLACE);
+	if (!analysis->causes)
+		return -ENOMEM;
+	return crit_wait_graph_init(&analysis->graph, analysis->causes, analysis->results);
+}
+
 /* Plays what was filmed.  Without waits an analysis is whole all the same. */
 static void play_waits(struct crit_analysis *analysis, bool has_excess, bool has_fixes)
 {
@@ -244,8 +261,7 @@ static void play_waits(struct crit_analysis *analysis, bool has_excess, bool has
 	rc = crit_run_waits_play(waits, &analysis->no_waits);
 	analysis->could_have_waits = rc && rc != -ENODATA;
 	if (rc) {
-		crit_run_waits_destroy(waits);
-		analysis->waits = NULL;
+		drop_waits(analysis);
 		return;
 	}
 	if (has_excess &&
@@ -253,9 +269,13 @@ static void play_waits(struct crit_analysis *analysis, bool has_excess, bool has
 				   &analysis->no_excess) &&
 	    !analysis->no_excess.text[0])
 		(void)crit_err_set(&analysis->no_excess, -ENOMEM, "out of memory");
-	analysis->causes = crit_analysis_cause_table(analysis, CRIT_CAUSE_BY_PLACE);
-	if (analysis->causes)
-		(void)crit_wait_graph_init(&analysis->graph, analysis->causes, analysis->results);
+	rc = tabulate_waits(analysis);
+	if (rc) {
+		(void)crit_err_set(&analysis->no_waits, rc, "out of memory");
+		analysis->could_have_waits = true;
+		drop_waits(analysis);
+		return;
+	}
 	if (has_fixes)
 		(void)crit_analysis_fixes(analysis, &none, &analysis->fixes, &err);
 }
