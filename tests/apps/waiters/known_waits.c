@@ -71,10 +71,19 @@ static void send_in_order(void)
 	}
 }
 
+/* The last two acts are told the other way round. */
+static void swap_acts(void)
+{
+	const int64_t last_ns = acts_ns[act_count - 1];
+
+	acts_ns[act_count - 1] = acts_ns[act_count - 2];
+	acts_ns[act_count - 2] = last_ns;
+}
+
 static void complete_two(int is_any)
 {
 	MPI_Request requests[2];
-	int at;
+	int first, second;
 
 	for (int i = 0; i < 2; i++)
 		MPI_Irecv(&in[i], 1, MPI_INT, is_any ? 1 + i : 1, i, MPI_COMM_WORLD,
@@ -84,9 +93,11 @@ static void complete_two(int is_any)
 		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 		return;
 	}
-	MPI_Waitany(2, requests, &at, MPI_STATUS_IGNORE);
+	MPI_Waitany(2, requests, &first, MPI_STATUS_IGNORE);
 	come();
-	MPI_Waitany(2, requests, &at, MPI_STATUS_IGNORE);
+	MPI_Waitany(2, requests, &second, MPI_STATUS_IGNORE);
+	if (first < second) /* rank 2's: where both are there, either may be reported */
+		swap_acts();
 }
 
 static void send_first(int tag)
