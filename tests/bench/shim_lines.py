@@ -22,6 +22,10 @@ CALLS = {
 WHAT = {("trace", "Iprobe"): ", a failing poll", ("profile", "Iprobe"): ", a failing poll",
         ("profile", "Allreduce"): ", a folded wait"}
 
+# What ring_cost tells of a thread, its unit and bar.
+RING = (("ring of a thread, with its first call, CPU", "ms", 1),
+        ("record at full rate, first pass over the ring", "ns", 15), ("record at full rate, later passes", "ns", 12))
+
 
 def shimmed_output(bench, flavour, command, level):
     """(lines a command prints under the shim, spans lost), one rank."""
@@ -102,6 +106,24 @@ def lines_call(bench):
             yield f"MPI spans lost meanwhile, {flavour}", lost, "", 0, 0, ""
 
 
+def lines_ring(bench):
+    """What a thread pays for a ring of its own, and for each record it writes there at full rate."""
+    for flavour in ("openmpi", "mpich"):
+        program = bench.program("tests", "apps", f"ring_cost.{flavour}")
+        figures, lost = [], 0
+        for _ in range(bench.rounds):
+            lines, lost_now = shimmed_output(bench, flavour, [program], "trace")
+            if lines:
+                figures.append([float(word) for word in lines[-1].split()])
+            lost += lost_now
+        if not figures:
+            yield f"ring of a thread, {flavour}", None, "", None, None, "not measurable: MPI gives one thread"
+            continue
+        for (what, unit, bar), values in zip(RING, zip(*figures)):
+            yield f"{what}, {flavour}", median(values), unit, bar, None, spread(values)
+        yield f"MPI spans lost at that rate, {flavour}", lost, "", 0, 0, ""
+
+
 def lines_fortran(bench):
     for flavour, interface in itertools.product(("openmpi", "mpich"), ("mpifh", "usempif08")):
         added = fortran_costs(bench, flavour, interface)
@@ -136,4 +158,4 @@ def line_application(bench):
            f"{recording.kernel_records} records at {record_ns:.0f} ns")
 
 
-LINES = (lines_call, lines_fortran, line_application)
+LINES = (lines_call, lines_ring, lines_fortran, line_application)

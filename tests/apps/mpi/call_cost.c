@@ -5,21 +5,19 @@
 //        NAME wrapped_ns bare_ns added_ns
 // Each figure is the first percentile of chunk means, so that what else the machine does stays out.
 // Between chunks the program sleeps, for the collector to drain the rings.
-#include <dlfcn.h>
-#include <link.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
+
+#include "tests/apps/bare.h"
 
 #define CHUNK 500
 #define WARM_UP 50
 #define PAUSE_NS 1000000
 
 static int rank;
-static void *mpi;
 
 /* MPI's own functions, past any shim. */
 static int (*bare_comm_rank)(MPI_Comm, int *);
@@ -43,30 +41,6 @@ static int (*bare_pready)(int, MPI_Request);
 
 static MPI_Win win; /* of this process alone */
 static MPI_Request sending, receiving; /* partitioned, to and from this process */
-
-static int find_mpi(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	const char *slash = strrchr(info->dlpi_name, '/');
-	const char *base = slash ? slash + 1 : info->dlpi_name;
-
-	(void)size;
-	(void)unused;
-	if (strncmp(base, "libmpi.so.", 10) != 0 && strncmp(base, "libmpich.so.", 12) != 0)
-		return 0;
-	mpi = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-	return mpi != NULL;
-}
-
-static void *bare(const char *name)
-{
-	void *function = dlsym(mpi, name);
-
-	if (!function) {
-		fprintf(stderr, "call_cost: no %s in the MPI library\n", name);
-		exit(1);
-	}
-	return function;
-}
 
 static int64_t now_ns(void)
 {
@@ -259,7 +233,6 @@ static void measure(const char *name, void (*repeat)(int count, int is_bare), in
 
 static void find_bare(void)
 {
-	dl_iterate_phdr(find_mpi, NULL);
 	*(void **)&bare_comm_rank = bare("PMPI_Comm_rank");
 	*(void **)&bare_iprobe = bare("PMPI_Iprobe");
 	*(void **)&bare_send = bare("PMPI_Send");

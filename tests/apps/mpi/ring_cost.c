@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What records cost a thread that writes them as fast as it can: its ring, the first pass over
+// that, and later ones.
+//
+// usage: ring_cost       prints CPU time: ms of the thread's first call; ns a record in the first
+//                        pass; ns a record in later ones
+// An MPI call makes two records; what MPI itself takes for it is not counted.
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "tests/apps/bare.h"
+
+#define PASS (8 * 1024 * 1024 / 32 / 2) // calls: 8 MiB of 32-byte records
+#define LATER 4 // passes
+
+static int (*bare_comm_rank)(MPI_Comm, int *);
+static double first_ns, pass_ns, later_ns;
+
+static int64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static double calls_ns(int count)
+{
+	const int64_t before = cpu_ns();
+	int rank;
+
+	for (int i = 0; i < count; i++)
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	return (double)(cpu_ns() - before);
+}
+
+static double bare_ns(void)
+{
+	const int64_t before = cpu_ns();
+	int rank;
+
+	for (int i = 0; i < PASS; i++)
+		bare_comm_rank(MPI_COMM_WORLD, &rank);
+	return (double)(cpu_ns() - before);
+}
+
+static void *measure(void *unused)
+{
+	const double bare = bare_ns();
+
+	(void)unused;
+	first_ns = calls_ns(1);
+	pass_ns = calls_ns(PASS) - bare;
+	later_ns = (calls_ns(LATER * PASS) - LATER * bare) / LATER;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	int provided;
+
+	*(void **)&bare_comm_rank = bare("PMPI_Comm_rank");
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided == MPI_THREAD_MULTIPLE && !pthread_create(&thread, NULL, measure, NULL)) {
+		pthread_join(thread, NULL);
+		printf("%.4f %.2f %.2f\n", first_ns / 1e6, pass_ns / PASS / 2, later_ns / PASS / 2);
+	}
+	MPI_Finalize();
+	return 0;
+}
