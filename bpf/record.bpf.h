@@ -38,15 +38,21 @@ static __always_inline void *reserve(__u32 run_number, __u64 size)
 	return record;
 }
 
-static __always_inline void set_head(struct crit_kernel_head *head, __u16 kind, __u32 run_number,
-				     __u8 flags)
+static __always_inline void set_head_at(struct crit_kernel_head *head, __u16 kind, __u32 run_number,
+					__u8 flags, __u64 time_ns)
 {
 	head->kind = kind;
 	head->cpu = (__u16)bpf_get_smp_processor_id();
 	head->run_slot = (__u16)run_number;
 	head->flags = flags;
 	head->state = 0;
-	head->time_ns = bpf_ktime_get_ns();
+	head->time_ns = time_ns;
+}
+
+static __always_inline void set_head(struct crit_kernel_head *head, __u16 kind, __u32 run_number,
+				     __u8 flags)
+{
+	set_head_at(head, kind, run_number, flags, bpf_ktime_get_ns());
 }
 
 static __always_inline void read_comm(char *ret_comm, struct task_struct *task)

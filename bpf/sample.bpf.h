@@ -83,7 +83,7 @@ int on_cpu_clock(__u64 *ctx)
 }
 
 /* Copies the stack of current, which blocks with its own memory; keep: its probability. */
-VERIFIED_ONCE int emit_capture(__u32 run_number, __u16 keep, __u64 tag)
+VERIFIED_ONCE int emit_capture(__u32 run_number, __u16 keep, __u64 tag, __u64 time_ns)
 {
 	struct mm_struct *mm = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm);
 	struct crit_kernel_sample *r;
@@ -97,7 +97,7 @@ VERIFIED_ONCE int emit_capture(__u32 run_number, __u16 keep, __u64 tag)
 	r = reserve(run_number, sizeof(*r));
 	if (!r)
 		return 0;
-	set_head(&r->head, CRIT_K_CAPTURE, run_number, CRIT_KF_IN_KERNEL);
+	set_head_at(&r->head, CRIT_K_CAPTURE, run_number, CRIT_KF_IN_KERNEL, time_ns);
 	r->tid = (__u32)bpf_get_current_pid_tgid();
 	r->request = request;
 	r->tag = tag;
@@ -109,16 +109,14 @@ VERIFIED_ONCE int emit_capture(__u32 run_number, __u16 keep, __u64 tag)
 	return 0;
 }
 
-/* Is this the member's first block in CRIT_CAPTURE_NS?  The clock is asked only as it ticks. */
-static __always_inline bool is_first_block(struct crit_member *member)
+/* Is this the member's first block in CRIT_CAPTURE_NS? */
+static __always_inline bool is_first_block(struct crit_member *member, __u64 now_ns)
 {
 	const __u32 jiffies = (__u32)bpf_jiffies64();
-	__u64 now_ns;
 
 	if (jiffies == member->blocked_jiffies)
 		return false;
 	member->blocked_jiffies = jiffies;
-	now_ns = bpf_ktime_get_ns();
 	if (now_ns - member->captured_ns < CRIT_CAPTURE_NS)
 		return false;
 	member->captured_ns = now_ns;
@@ -126,14 +124,14 @@ static __always_inline bool is_first_block(struct crit_member *member)
 }
 
 /* The member, which is current, blocks: is its way there to be known? */
-static __always_inline void capture_block(struct crit_member *member)
+static __always_inline void capture_block(struct crit_member *member, __u64 now_ns)
 {
 	if (!counters_of(member->run_number)->stack_budget)
 		return;
-	if (is_first_block(member))
-		emit_capture(member->run_number, 0, member->tag);
+	if (is_first_block(member, now_ns))
+		emit_capture(member->run_number, 0, member->tag, now_ns);
 	else if (bpf_get_prandom_u32() % CRIT_CAPTURE_OTHERS == 0)
-		emit_capture(member->run_number, 65536u / CRIT_CAPTURE_OTHERS, member->tag);
+		emit_capture(member->run_number, 65536u / CRIT_CAPTURE_OTHERS, member->tag, now_ns);
 }
 
 #endif

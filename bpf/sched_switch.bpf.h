@@ -9,23 +9,18 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/admit.bpf.h"
-#include "bpf/sample.bpf.h"
-#include "bpf/switch.bpf.h"
+#include "bpf/change.bpf.h"
 #include "bpf/watch.bpf.h"
 #include "bpf/yield.bpf.h"
+#include "core/abi/abi_wake.h"
 
-struct change { /* of a CPU, from one task to another */
-	struct task_struct *prev, *next;
-	struct mm_struct *prev_mm;
-	struct crit_member *out, *in; /* NULL: not a member */
-	struct crit_watched_cpu *watched;
-	__u64 now_ns; /* 0: not asked yet */
-	__u32 watched_run; /* the members of which waited for it until now; NO_RUN: of none */
-	__u32 in_flags; /* of the member, until now */
-	__u8 out_flags; /* of the record */
-	__u8 out_state;
-	bool is_out_told, is_in_told;
-};
+/* Was it woken while it was on its way to sleep? */
+static __always_inline bool is_woken(struct change *c, const struct crit_member *member)
+{
+	return crit_sched_is_blocked(c->out_state) &&
+	       crit_wake_was_early(c->out_state, member->woken_ns,
+				   member->woken_ns ? stamp(&c->now_ns) : 0);
+}
 
 /* Takes note that out left its CPU, and finds out whether that is to be told. */
 static __always_inline void leave_cpu(struct change *c)
@@ -35,7 +30,6 @@ static __always_inline void leave_cpu(struct change *c)
 	__u64 tag = member->tag;
 
 	end_wait(member); /* where it was not seen to get its CPU */
-	member->flags &= ~CRIT_MF_ON_CPU;
 	note_mm(c->prev_mm, member);
 	c->out_flags = CRIT_KF_PREV_MEMBER | refresh_tag(c->prev, c->prev_mm, member);
 	how.is_same_tag = tag == member->tag;
@@ -47,7 +41,12 @@ static __always_inline void leave_cpu(struct change *c)
 		member->flags |= CRIT_MF_PREEMPTED;
 		if (!how.can_fold)
 			c->out_flags |= begin_wait(member, bpf_get_smp_processor_id());
+	} else if (is_woken(c, member)) {
+		c->is_out_active = true;
+		if (!crit_sched_is_waiting(member->tag))
+			c->out_flags |= begin_wait(member, bpf_get_smp_processor_id());
 	}
+	member->flags &= ~CRIT_MF_ON_CPU; /* last: from here on others may write them */
 	if (c->watched->waiting || c->watched_run != NO_RUN)
 		how.can_fold = 0;
 	c->is_out_told = !yields_out(c->prev, member, &how, &c->now_ns);
@@ -55,59 +54,6 @@ static __always_inline void leave_cpu(struct change *c)
 		emit_ran(member->run_number, c->prev->pid,
 			 c->prev->se.sum_exec_runtime - member->ran_ns);
 	member->ran_ns = c->prev->se.sum_exec_runtime;
-}
-
-/* Tells that out left this CPU, and, where they are of one run and both told, that in got it. */
-static __always_inline void tell_out(struct change *c)
-{
-	__u32 run_number = c->out->run_number;
-	__u32 how = c->out_flags | (__u32)c->out_state << 8;
-	__u32 call = has_task_registers && c->out->flags & CRIT_MF_OWN_MM ? CRIT_KF_CALL : 0;
-	int is_of_run = c->in && c->in->run_number == run_number;
-	__u32 next_tid = is_of_run && c->is_in_told ? c->next->pid : 0;
-
-	if (call && crit_sched_is_blocked(c->out_state))
-		capture_block(c->out);
-	if (next_tid) {
-		c->is_in_told = false;
-		how |= CRIT_KF_NEXT_MEMBER;
-	}
-	if (is_of_run || (c->out_state && !is_watched_for(c->watched, run_number)))
-		emit_switch(run_number, how | call, c->prev->pid, next_tid, c->out->tag);
-	else if (call && crit_sched_is_blocked(c->out_state))
-		emit_blocked_taken(c->prev, c->out, how | call, c->next);
-	else
-		emit_preempted(c->prev, c->out, how, c->next);
-}
-
-/* Tells that in got this CPU: from a task outside its run, or from a thread that yields. */
-static __always_inline void tell_in(const struct change *c)
-{
-	__u8 flags = CRIT_KF_NEXT_MEMBER | take_left_out(c->watched);
-	__u32 run_number = c->in->run_number;
-	int is_of_run = c->out && c->out->run_number == run_number;
-	__u32 was_preempted = (c->in_flags & (CRIT_MF_PREEMPTED | CRIT_MF_WAITS)) ==
-			      CRIT_MF_PREEMPTED;
-
-	if (!is_of_run && (was_preempted || (c->watched_run == run_number && c->prev->pid)))
-		emit_released(c->prev, run_number, flags, c->next);
-	else
-		emit_switch(run_number, flags, 0, c->next->pid, 0);
-}
-
-static __always_inline void tell(struct change *c)
-{
-	__u32 run_number = c->watched->run_number;
-
-	if (c->out && c->is_out_told)
-		tell_out(c);
-	if (c->in && c->is_in_told)
-		tell_in(c);
-	if (!c->watched->waiting || (c->out && c->out->run_number == run_number) ||
-	    (c->in && c->in->run_number == run_number))
-		return;
-	if (has_outside_room(c->watched))
-		emit_outside(c->prev, run_number, take_left_out(c->watched), c->next);
 }
 
 SEC("tp_btf/sched_switch")
@@ -131,6 +77,7 @@ int on_sched_switch(__u64 *ctx)
 		end_wait(c.in);
 		c.in->flags &= ~CRIT_MF_PREEMPTED;
 		c.in->flags |= CRIT_MF_ON_CPU;
+		c.in->woken_ns = 0;
 	}
 	if (c.out) {
 		c.out_state = state_at_switch(ctx, c.prev);
@@ -140,7 +87,8 @@ int on_sched_switch(__u64 *ctx)
 		c.is_in_told = !yields_in(c.next, c.in,
 					  c.watched->waiting || c.watched_run != NO_RUN, &c.now_ns);
 	tell(&c);
-	note_active(c.out, c.out_state); /* late: the verifier goes twice through what follows */
+	/* late: the verifier goes twice through what follows */
+	note_active(c.out, c.is_out_active ? 0 : c.out_state);
 	note_active(c.in, 0); /* its wakeup may be hidden */
 	if (c.out && crit_sched_is_dead(c.out_state) && !has_task_storage)
 		delete_member(c.prev);

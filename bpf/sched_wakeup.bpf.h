@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
 /*
- * Events sched_waking, in the context of who wakes a member, and sched_wakeup and sched_wakeup_new,
- * on the CPU where it becomes runnable, which may be another one.
+ * Events sched_waking and sched_wakeup_new, in the context of who wakes a member, and
+ * sched_migrate_task, which tells the CPU that it is to have instead.
+ *
+ * At sched_waking the member may still be on its way to sleep, on another CPU, where
+ * on_sched_switch writes its flags.  So nothing but woken_ns is written while these have ON_CPU.
  */
 #ifndef CRIT_SCHED_WAKEUP_BPF_H
 #define CRIT_SCHED_WAKEUP_BPF_H
@@ -14,32 +17,46 @@
 #include "bpf/admit.bpf.h"
 #include "bpf/registers.bpf.h"
 #include "bpf/watch.bpf.h"
+#include "core/abi/abi_wake.h"
 
-static __always_inline int wake(struct task_struct *task, __u8 kind)
+/* Since it is woken a member wants a CPU: the one it last had, until it is given another. */
+static __always_inline __u8 want_cpu(struct task_struct *task, struct crit_member *member)
 {
-	struct crit_member *member = look_up_member(task);
-	struct crit_kernel_wake *r;
-	__u8 flags = 0;
-
-	if (!member)
+	if (member->flags & CRIT_MF_ON_CPU)
 		return 0;
+	set_active(member, 1);
+	if ((member->flags & CRIT_MF_PREEMPTED) || crit_sched_is_waiting(member->tag))
+		return 0;
+	end_wait(member);
+	return begin_wait(member, cpu_of(task));
+}
+
+struct waking {
+	__u32 waker_tid;
+	__u16 kind;
+	__u8 waker; /* enum crit_waker */
+};
+
+static __always_inline int wake(struct task_struct *task, struct crit_member *member,
+				const struct waking *how)
+{
+	struct crit_kernel_wake *r;
+	__u8 flags;
+
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 0))
 		return 0;
-	if (!(member->flags & (CRIT_MF_ON_CPU | CRIT_MF_WAITS | CRIT_MF_PREEMPTED)) &&
-	    !crit_sched_is_waiting(member->tag))
-		flags = begin_wait(member, cpu_of(task));
-	set_active(member, 1);
-	r = reserve(member->run_number, sizeof(*r));
+	r = reserve(member->run_number, sizeof(*r)); /* before others tell of the CPU */
+	flags = want_cpu(task, member);
 	if (!r)
 		return 0;
-	set_head(&r->head, kind, member->run_number, flags);
+	set_head(&r->head, how->kind, member->run_number, flags);
 	if (flags)
 		r->head.cpu = (__u16)member->cpu;
+	if (member->flags & CRIT_MF_ON_CPU)
+		member->woken_ns = r->head.time_ns;
 	r->tid = task->pid;
-	r->head.state = (__u8)member->waker;
-	r->waker_tid = member->waker_tid;
-	member->waker = CRIT_WAKER_UNKNOWN;
-	member->waker_tid = 0;
+	r->head.state = how->waker;
+	r->waker_tid = how->waker_tid;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -56,37 +73,67 @@ static __always_inline bool is_of_run(struct task_struct *waker, struct task_str
 	return member && member->run_number == run_number;
 }
 
+/* context: the program's. */
+static __always_inline void find_waker(const __u64 *context, struct task_struct *task,
+				       __u32 run_number, struct waking *ret_how)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+
+	ret_how->waker = CRIT_WAKER_OUTSIDE;
+	if (is_interrupt(context, current)) {
+		ret_how->waker = CRIT_WAKER_INTERRUPT;
+	} else if (is_of_run(current, task, run_number)) {
+		ret_how->waker = CRIT_WAKER_MEMBER;
+		ret_how->waker_tid = current->pid;
+	}
+}
+
 SEC("tp_btf/sched_waking")
 int on_sched_waking(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct crit_member *member = look_up_member(task);
-	struct task_struct *current;
+	struct waking how = { .kind = CRIT_K_WAKING, .waker = CRIT_WAKER_UNKNOWN };
 
 	if (!member)
 		return 0;
-	current = bpf_get_current_task_btf();
-	member->waker = CRIT_WAKER_OUTSIDE;
-	member->waker_tid = 0;
-	if (is_interrupt(ctx, current)) {
-		member->waker = CRIT_WAKER_INTERRUPT;
-	} else if (is_of_run(current, task, member->run_number)) {
-		member->waker = CRIT_WAKER_MEMBER;
-		member->waker_tid = current->pid;
-	}
-	return 0;
-}
-
-SEC("tp_btf/sched_wakeup")
-int on_sched_wakeup(__u64 *ctx)
-{
-	return wake((void *)ctx[0], CRIT_K_WAKE);
+	if (has_task_registers)
+		find_waker(ctx, task, member->run_number, &how);
+	return wake(task, member, &how);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int on_sched_wakeup_new(__u64 *ctx)
 {
-	return wake((void *)ctx[0], CRIT_K_WAKE_NEW);
+	struct task_struct *task = (void *)ctx[0];
+	struct crit_member *member = look_up_member(task);
+	struct waking how = { .kind = CRIT_K_WAKE_NEW, .waker = CRIT_WAKER_UNKNOWN };
+
+	return member ? wake(task, member, &how) : 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int on_sched_migrate_task(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u32 cpu = (__u32)ctx[1];
+	struct crit_member *member = look_up_member(task);
+	struct crit_kernel_migrate *r;
+	__u8 flags;
+
+	if (!member || !(member->flags & CRIT_MF_WAITS))
+		return 0;
+	r = reserve(member->run_number, sizeof(*r)); /* before others tell of the CPU */
+	end_wait(member);
+	flags = begin_wait(member, cpu);
+	if (!r)
+		return 0;
+	set_head(&r->head, CRIT_K_MIGRATE, member->run_number, flags);
+	r->head.cpu = (__u16)cpu;
+	r->tid = task->pid;
+	r->reserved = 0;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return 0;
 }
 
 #endif

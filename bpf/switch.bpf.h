@@ -12,12 +12,12 @@
 
 struct switched { /* how: the record's flags, and the state above them */
 	__u32 run_number, how, prev_tid, next_tid;
-	__u64 prev_tag;
+	__u64 prev_tag, time_ns;
 };
 
 static __always_inline void set_switch(struct crit_kernel_switch *r, const struct switched *s)
 {
-	set_head(&r->head, CRIT_K_SWITCH, s->run_number, (__u8)s->how);
+	set_head_at(&r->head, CRIT_K_SWITCH, s->run_number, (__u8)s->how, s->time_ns);
 	r->head.state = (__u8)(s->how >> 8);
 	r->prev_tid = s->prev_tid;
 	r->next_tid = s->next_tid;
@@ -36,11 +36,14 @@ static __always_inline void emit_blocked(const struct switched *s)
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-/* how: with CALL the system call may be told, if there is one to tell. */
-VERIFIED_ONCE int emit_switch(__u32 run_number, __u32 how, __u32 prev_tid, __u32 next_tid,
-			      __u64 prev_tag)
+/*
+ * how: with CALL the system call may be told, if there is one to tell.  tids: of prev, and in the
+ * lower half of next.
+ */
+VERIFIED_ONCE int emit_switch(__u32 run_number, __u32 how, __u64 tids, __u64 prev_tag,
+			      __u64 time_ns)
 {
-	struct switched s = { run_number, how, prev_tid, next_tid, prev_tag };
+	struct switched s = { run_number, how, tids >> 32, (__u32)tids, prev_tag, time_ns };
 	struct crit_kernel_switch *r;
 
 	if (has_task_registers && (how & CRIT_KF_CALL) && crit_sched_is_blocked((__u8)(how >> 8))) {
@@ -79,9 +82,9 @@ static __always_inline void name_taker(struct crit_kernel_preempted *r, struct t
 
 static __always_inline void set_preempted(struct crit_kernel_preempted *r, struct task_struct *prev,
 					  const struct crit_member *member, __u32 how,
-					  struct task_struct *next)
+					  struct task_struct *next, __u64 time_ns)
 {
-	const struct switched s = { member->run_number, how, prev->pid, 0, member->tag };
+	const struct switched s = { member->run_number, how, prev->pid, 0, member->tag, time_ns };
 
 	set_switch(&r->switched, &s);
 	name_taker(r, next);
@@ -89,25 +92,25 @@ static __always_inline void set_preempted(struct crit_kernel_preempted *r, struc
 
 /* Like emit_switch, when a stranger gets a CPU that members wait for. */
 static __noinline void emit_preempted(struct task_struct *prev, struct crit_member *member,
-				      __u32 how, struct task_struct *next)
+				      __u32 how, struct task_struct *next, __u64 time_ns)
 {
 	struct crit_kernel_preempted *r = reserve(member->run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_preempted(r, prev, member, how, next);
+	set_preempted(r, prev, member, how, next, time_ns);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
 /* Likewise, with the system call that prev, which is current, blocks in. */
 static __noinline void emit_blocked_taken(struct task_struct *prev, struct crit_member *member,
-					  __u32 how, struct task_struct *next)
+					  __u32 how, struct task_struct *next, __u64 time_ns)
 {
 	struct crit_kernel_blocked_taken *r = reserve(member->run_number, sizeof(*r));
 
 	if (!r)
 		return;
-	set_preempted(&r->taken, prev, member, how, next);
+	set_preempted(&r->taken, prev, member, how, next, time_ns);
 	read_call(&r->call);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }

@@ -2,8 +2,8 @@
 /*
  * CPUs whose switches are all recorded: those that a runnable member waits for.
  *
- * A CPU's word is written under its run queue's lock, but for the end of a wait of a thread that
- * runs on another CPU, which only counts down.
+ * A CPU's words are written by whoever makes a member runnable, on whatever CPU.  Two that do so
+ * for two runs at one moment may both count: each counts down again, whoever has the CPU by then.
  */
 #ifndef CRIT_WATCH_BPF_H
 #define CRIT_WATCH_BPF_H
@@ -67,6 +67,11 @@ static __always_inline __u32 cpu_of(struct task_struct *task)
 	return NO_CPU;
 }
 
+static __always_inline bool is_alive(__u32 run_number)
+{
+	return counters_of(run_number)->run_number == run_number;
+}
+
 /* The member waits for this CPU from now on.  Returns WATCHED, or 0 where another run has it. */
 static __always_inline __u8 begin_wait(struct crit_member *member, __u32 cpu)
 {
@@ -76,7 +81,7 @@ static __always_inline __u8 begin_wait(struct crit_member *member, __u32 cpu)
 	if (cpu >= CRIT_WATCHED_CPUS)
 		return 0;
 	if (watched->waiting && other != member->run_number) {
-		if (counters_of(other)->run_number == other)
+		if (is_alive(other))
 			return 0;
 		watched->waiting = 0; /* that run is over */
 	}
@@ -95,7 +100,7 @@ static __always_inline void end_wait(struct crit_member *member)
 	if (!(member->flags & CRIT_MF_WAITS))
 		return;
 	member->flags &= ~CRIT_MF_WAITS;
-	if (is_watched_for(watched, member->run_number)) /* critd may have written the member */
+	if (watched->waiting && is_alive(member->run_number)) /* else it has been set to 0 */
 		__sync_fetch_and_add(&watched->waiting, -1);
 }
 

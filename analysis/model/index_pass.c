@@ -341,6 +341,7 @@ static int index_kernel(struct crit_model *model, uint32_t index)
 		model->losses.corrupt_chunks += feed.bad_chunks;
 		model->losses.unknown_records += feed.unknown_records;
 		model->losses.unmatched_switches += sched_state.unmatched;
+		model->losses.wakes_early += sched_state.wakes_early;
 		model->losses.crowded_records += sched_state.refused;
 		node->row.kernel_record_count = feed.record_count;
 		crit_kernel_feed_fini(&feed);

@@ -36,7 +36,6 @@ static uint64_t process_end_ns(const struct crit_model *model, const struct crit
 static int assume(struct crit_model *model, const struct crit_stream *stream, uint32_t *ret_thread)
 {
 	int64_t process = crit_process_find(model, stream->node, stream->pid, stream->claim_ns);
-	uint32_t index = (uint32_t)model->thread_count;
 	struct crit_thread *thread;
 	int rc;
 
@@ -44,32 +43,17 @@ static int assume(struct crit_model *model, const struct crit_stream *stream, ui
 		process = crit_process_add(model, stream->node, stream->pid, stream->claim_ns);
 	if (process < 0)
 		return (int)process;
-	if (model->thread_count >= CRIT_THREADS_MAX)
-		return 0;
-	rc = crit_array_grow(&model->threads, &model->thread_capacity, index + 1,
-			     sizeof(*model->threads));
-	if (rc)
+	rc = crit_threads_append(model, stream->node, ret_thread);
+	if (rc || *ret_thread == CRIT_NONE)
 		return rc;
-	model->thread_count++;
-	thread = &model->threads[index];
-	*thread = (struct crit_thread){
-		.node = stream->node,
-		.tid = stream->ns_tid,
-		.tgid = stream->pid,
-		.ns_tid = stream->ns_tid,
-		.process = (uint32_t)process,
-		.creator = CRIT_NONE,
-		.older = CRIT_NONE,
-		.window = CRIT_NONE,
-		.next_in_window = CRIT_NONE,
-		.birth_ns = stream->claim_ns ? stream->claim_ns : stream->first_ns,
-		.is_assumed = true,
-		.final_event = CRIT_NONE,
-		.unknown_first = CRIT_NONE,
-		.unknown_last = CRIT_NONE,
-	};
-	*ret_thread = index;
-	return crit_process_file_thread(model, index, stream->ns_tid);
+	thread = &model->threads[*ret_thread];
+	thread->tid = stream->ns_tid;
+	thread->tgid = stream->pid;
+	thread->ns_tid = stream->ns_tid;
+	thread->process = (uint32_t)process;
+	thread->birth_ns = stream->claim_ns ? stream->claim_ns : stream->first_ns;
+	thread->is_assumed = true;
+	return crit_process_file_thread(model, *ret_thread, stream->ns_tid);
 }
 
 static uint32_t find_thread(const struct crit_model *model, const struct crit_stream *stream)

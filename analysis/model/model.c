@@ -56,7 +56,7 @@ void crit_model_fini(struct crit_model *model)
 	free(model->processes);
 	free(model->ranks);
 	free(model->streams);
-	free(model->unknowns);
+	free(model->revisions);
 	free(model->returns);
 	free(model->expelled);
 	free(model->windows);

@@ -92,8 +92,8 @@ struct crit_model {
 	size_t rank_count, rank_capacity;
 	struct crit_stream *streams;
 	size_t stream_count, stream_capacity;
-	struct crit_unknown *unknowns;
-	size_t unknown_count, unknown_capacity;
+	struct crit_revision *revisions;
+	size_t revision_count, revision_capacity;
 	struct crit_return *returns;
 	size_t return_count, return_capacity;
 	struct crit_expelled *expelled; /* process_ends.h */

@@ -39,41 +39,36 @@ static inline void emit(struct crit_sched_state *sched_state, uint32_t index, un
 
 	if (sched_state->out_count >= CRIT_TRANSITIONS_MAX)
 		return;
-	if (!sched_state->is_index_pass && thread->unknown_first != CRIT_NONE &&
-	    sched_state->model->unknowns[thread->unknown_first].event == thread->events)
-		state = CRIT_STATE_UNKNOWN;
+	if (!sched_state->is_index_pass && thread->revised_first != CRIT_NONE &&
+	    sched_state->model->revisions[thread->revised_first].event == thread->events)
+		state = sched_state->model->revisions[thread->revised_first].state;
 	if (thread->events == thread->final_event)
 		flags |= CRIT_T_DIED;
 	out = &sched_state->out[sched_state->out_count++];
 	*out = (struct crit_transition){ index, state, (uint8_t)flags };
 }
 
-/* Index pass: what the thread did since its last certain stamp is not known. */
+/* What the thread did since its last certain stamp is not known. */
 static int distrust(struct crit_sched_state *sched_state, struct crit_thread *thread)
 {
-	struct crit_model *model = sched_state->model;
-	uint32_t index = (uint32_t)model->unknown_count;
-	int rc;
-
 	sched_state->unmatched++;
 	thread->unmatched++;
-	if (!sched_state->is_index_pass)
+	return sched_state->is_index_pass
+		       ? crit_threads_revise(sched_state->model, thread, CRIT_STATE_UNKNOWN)
+		       : 0;
+}
+
+/* A blocked thread gets a CPU.  If it was woken on its way to sleep, it never was blocked. */
+static int note_early_wake(struct crit_sched_state *sched_state, struct crit_thread *thread)
+{
+	if (!thread->is_woken || thread->belief != CRIT_STATE_BLOCKED)
 		return 0;
-	if (thread->unknown_last != CRIT_NONE &&
-	    model->unknowns[thread->unknown_last].event == thread->events)
-		return 0;
-	rc = crit_array_grow(&model->unknowns, &model->unknown_capacity, index + 1,
-			     sizeof(*model->unknowns));
-	if (rc)
-		return rc;
-	model->unknowns[index] = (struct crit_unknown){ thread->events, CRIT_NONE };
-	if (thread->unknown_last == CRIT_NONE)
-		thread->unknown_first = index;
-	else
-		model->unknowns[thread->unknown_last].next = index;
-	thread->unknown_last = index;
-	model->unknown_count++;
-	return 0;
+	sched_state->wakes_early++;
+	thread->belief = CRIT_STATE_RUNNABLE;
+	thread->wants_ns = thread->last_ns;
+	return sched_state->is_index_pass
+		       ? crit_threads_revise(sched_state->model, thread, CRIT_STATE_RUNNABLE)
+		       : 0;
 }
 
 static inline void leave_cpu(struct crit_sched_state *sched_state, uint32_t index)
@@ -96,9 +91,9 @@ static inline int settle(struct crit_sched_state *sched_state, uint32_t index, b
 
 	if (!is_expected && thread->belief != CRIT_STATE_UNKNOWN)
 		rc = distrust(sched_state, thread);
-	if (!sched_state->is_index_pass && thread->unknown_first != CRIT_NONE &&
-	    model->unknowns[thread->unknown_first].event == thread->events)
-		thread->unknown_first = model->unknowns[thread->unknown_first].next;
+	if (!sched_state->is_index_pass && thread->revised_first != CRIT_NONE &&
+	    model->revisions[thread->revised_first].event == thread->events)
+		thread->revised_first = model->revisions[thread->revised_first].next;
 	thread->events++;
 	thread->last_ns = time_ns;
 	thread->belief = (uint8_t)state;
@@ -168,7 +163,7 @@ static bool has_room(const struct crit_sched_state *sched_state)
 static int new_thread(struct crit_sched_state *sched_state, uint32_t *ret_index)
 {
 	struct crit_model *model = sched_state->model;
-	int rc;
+	int rc = 0;
 
 	if (!sched_state->is_index_pass && !has_room(sched_state)) {
 		*ret_index = CRIT_NONE;
@@ -181,27 +176,10 @@ static int new_thread(struct crit_sched_state *sched_state, uint32_t *ret_index)
 		return 0;
 	}
 	*ret_index = CRIT_NONE;
-	if (model->thread_count >= CRIT_THREADS_MAX || !has_room(sched_state)) {
-		sched_state->refused++;
-		return 0;
-	}
-	rc = crit_array_grow(&model->threads, &model->thread_capacity, model->thread_count + 1,
-			     sizeof(*model->threads));
-	if (rc)
-		return rc;
-	*ret_index = (uint32_t)model->thread_count++;
-	model->threads[*ret_index] = (struct crit_thread){
-		.node = sched_state->node,
-		.process = CRIT_NONE,
-		.creator = CRIT_NONE,
-		.older = CRIT_NONE,
-		.window = CRIT_NONE,
-		.next_in_window = CRIT_NONE,
-		.final_event = CRIT_NONE,
-		.unknown_first = CRIT_NONE,
-		.unknown_last = CRIT_NONE,
-	};
-	return 0;
+	if (has_room(sched_state))
+		rc = crit_threads_append(model, sched_state->node, ret_index);
+	sched_state->refused += !rc && *ret_index == CRIT_NONE;
+	return rc;
 }
 
 /* Begins a thread; *ret_index is CRIT_NONE when the table is full. */
@@ -278,6 +256,8 @@ static int switch_out(struct crit_sched_state *sched_state, const struct crit_ke
 		thread->is_worker = true;
 	thread->switches++;
 	thread->preemptions += is_runnable;
+	thread->is_woken = !is_runnable &&
+			   crit_wake_was_early(head->state, thread->woken_ns, head->time_ns);
 	if (!is_runnable && head->state & STATE_DEAD_BITS) {
 		thread->belief = CRIT_STATE_NONE;
 		thread->final_event = thread->events;
@@ -300,11 +280,15 @@ static int switch_in(struct crit_sched_state *sched_state, const struct crit_ker
 	if (rc || index == CRIT_NONE)
 		return rc;
 	thread = &sched_state->model->threads[index];
+	rc = note_early_wake(sched_state, thread);
+	if (rc)
+		return rc;
 	is_expected = thread->belief == CRIT_STATE_RUNNABLE ||
 		      (thread->belief == CRIT_STATE_BLOCKED && !sched_state->has_wakeups);
 	leave_cpu(sched_state, index);
 	rc = settle(sched_state, index, is_expected, CRIT_STATE_RUNNING, head->time_ns);
 	thread->cpu = head->cpu;
+	thread->woken_ns = 0;
 	sched_state->cpus[head->cpu].running = index + 1;
 	crit_sched_cpu_set(&sched_state->cpus[head->cpu], CRIT_CPU_CAME, record->next_tid, index);
 	emit(sched_state, index, flags);
@@ -340,9 +324,9 @@ static int on_ran(struct crit_sched_state *sched_state, const struct crit_kernel
 
 	if (rc || noted.thread == CRIT_NONE)
 		return rc;
-	rc = sched_state->is_index_pass
-		     ? crit_threads_note_return(sched_state->model, &noted, time_ns, record->ran_ns)
-		     : 0;
+	rc = note_early_wake(sched_state, &sched_state->model->threads[noted.thread]);
+	if (!rc && sched_state->is_index_pass)
+		rc = crit_threads_note_return(sched_state->model, &noted, time_ns, record->ran_ns);
 	return rc ? rc : on_cpu_now(sched_state, noted.thread, time_ns, flags, false);
 }
 
@@ -382,24 +366,38 @@ static int on_switch(struct crit_sched_state *sched_state, const struct crit_ker
 	return rc;
 }
 
-/* A wakeup of a thread that is still on its CPU, or in the queue, is usual and changes nothing. */
+/* A thread that is still on its CPU, or in the queue, may be on its way to sleep, or not sleep. */
 static int on_wake(struct crit_sched_state *sched_state, const struct crit_kernel_wake *record)
 {
 	unsigned int flags = 0;
+	struct crit_thread *thread;
 	uint32_t index;
 	int rc = find_or_adopt(sched_state, record->tid, &record->head, &index, &flags);
-	uint8_t belief;
 
 	if (rc || index == CRIT_NONE)
 		return rc;
 	crit_sched_cpu_set(&sched_state->cpus[record->head.cpu], CRIT_CPU_WOKEN, record->tid,
 			   index);
-	belief = sched_state->model->threads[index].belief;
-	if (belief != CRIT_STATE_BLOCKED && belief != CRIT_STATE_UNKNOWN)
+	thread = &sched_state->model->threads[index];
+	if (thread->belief != CRIT_STATE_BLOCKED && thread->belief != CRIT_STATE_UNKNOWN) {
+		if (record->head.kind == CRIT_K_WAKING)
+			thread->woken_ns = record->head.time_ns;
 		return 0;
+	}
 	rc = settle(sched_state, index, true, CRIT_STATE_RUNNABLE, record->head.time_ns);
 	emit(sched_state, index, flags);
 	return rc;
+}
+
+/* It changes nothing but for which CPU the thread waits. */
+static void on_migrate(struct crit_sched_state *sched_state,
+		       const struct crit_kernel_migrate *record)
+{
+	uint32_t index = crit_sched_state_find(sched_state, record->tid);
+
+	if (crit_sched_state_is_alive(sched_state, index) &&
+	    sched_state->model->threads[index].belief != CRIT_STATE_RUNNING)
+		emit(sched_state, index, 0);
 }
 
 static bool is_mpi_tag(__u64 tag)
@@ -575,9 +573,13 @@ int crit_sched_state_step(struct crit_sched_state *sched_state,
 		return on_ran(sched_state, &record->ran);
 	case CRIT_K_YIELDS:
 		return on_yields(sched_state, &record->yields);
-	case CRIT_K_WAKE:
+	case CRIT_K_WAKING:
 	case CRIT_K_WAKE_NEW:
+	case CRIT_K_WAKE:
 		return on_wake(sched_state, &record->wake);
+	case CRIT_K_MIGRATE:
+		on_migrate(sched_state, &record->migrate);
+		return 0;
 	case CRIT_K_FORK:
 		return on_fork(sched_state, &record->forked);
 	case CRIT_K_ENROL:

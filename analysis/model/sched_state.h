@@ -68,6 +68,7 @@ struct crit_sched_state {
 	struct crit_transition out[CRIT_TRANSITIONS_MAX];
 	unsigned int out_count;
 	uint64_t unmatched;
+	uint64_t wakes_early; /* before the switch to sleep that they undid */
 	uint64_t refused; /* records that would begin a thread beyond the most there may be */
 };
 

@@ -6,6 +6,54 @@
 #include "analysis/model/model.h"
 #include "analysis/model/processes.h"
 
+int crit_threads_append(struct crit_model *model, uint32_t node, uint32_t *ret_index)
+{
+	int rc;
+
+	*ret_index = CRIT_NONE;
+	if (model->thread_count >= CRIT_THREADS_MAX)
+		return 0;
+	rc = crit_array_grow(&model->threads, &model->thread_capacity, model->thread_count + 1,
+			     sizeof(*model->threads));
+	if (rc)
+		return rc;
+	*ret_index = (uint32_t)model->thread_count++;
+	model->threads[*ret_index] = (struct crit_thread){ .node = node,
+							   .process = CRIT_NONE,
+							   .creator = CRIT_NONE,
+							   .older = CRIT_NONE,
+							   .window = CRIT_NONE,
+							   .next_in_window = CRIT_NONE,
+							   .final_event = CRIT_NONE,
+							   .revised_first = CRIT_NONE,
+							   .revised_last = CRIT_NONE };
+	return 0;
+}
+
+int crit_threads_revise(struct crit_model *model, struct crit_thread *thread,
+			enum crit_kernel_state state)
+{
+	uint32_t index = (uint32_t)model->revision_count;
+	int rc;
+
+	if (thread->revised_last != CRIT_NONE &&
+	    model->revisions[thread->revised_last].event == thread->events)
+		return 0;
+	rc = crit_array_grow(&model->revisions, &model->revision_capacity, index + 1ull,
+			     sizeof(*model->revisions));
+	if (rc)
+		return rc;
+	model->revisions[index] =
+		(struct crit_revision){ thread->events, CRIT_NONE, (uint8_t)state };
+	if (thread->revised_last == CRIT_NONE)
+		thread->revised_first = index;
+	else
+		model->revisions[thread->revised_last].next = index;
+	thread->revised_last = index;
+	model->revision_count++;
+	return 0;
+}
+
 int crit_threads_note_return(struct crit_model *model, const struct crit_return *noted,
 			     uint64_t now_ns, uint64_t past_ns)
 {
@@ -37,6 +85,7 @@ void crit_threads_rewind(struct crit_model *model)
 		thread->events = 0;
 		thread->is_exiting = false;
 		thread->wants_ns = 0;
+		thread->woken_ns = 0;
 		thread->switches = 0;
 		thread->preemptions = 0;
 		thread->unmatched = 0;

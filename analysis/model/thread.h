@@ -24,13 +24,14 @@ struct crit_thread {
 	uint32_t cpu; /* while running; CRIT_CPU_ANY when not told */
 	uint32_t events; /* certain stamps so far */
 	uint32_t final_event; /* dies with this one; CRIT_NONE */
-	uint32_t unknown_first; /* list of event numbers after which the state is unknown */
+	uint32_t revised_first; /* list of events that its state is another after than they say */
 	uint8_t belief; /* enum crit_kernel_state after the last event */
 	bool is_worker; /* of an OpenMP runtime, by its tag, or where it decides a role its slots */
 	bool is_exiting; /* EXIT seen, last switch-out not yet */
-	bool has_stream;
+	bool is_woken; /* when it left its CPU, blocked */
 	uint64_t switches;
 	uint64_t preemptions;
+	uint64_t woken_ns; /* while it was active, since it last got a CPU; 0: not */
 	enum crit_role role;
 	uint32_t window; /* the one it lives by: index into windows, or CRIT_NONE */
 
@@ -44,6 +45,7 @@ struct crit_thread {
 	char name[CRIT_COMM_BYTES];
 	uint64_t birth_ns;
 	uint64_t death_ns;
+	bool has_stream;
 	bool is_assumed; /* known only from a shim */
 	bool is_enrolled; /* it lived already when it became a member */
 	bool is_born_in_mpi; /* its creator was inside an MPI call */
@@ -52,13 +54,15 @@ struct crit_thread {
 	bool is_tag_only; /* has a tag, but no thread buffer was left for it */
 	bool has_mpi_calls; /* looked for only where it decides a role */
 	uint32_t rank; /* it is of, or descends from; index into ranks, or CRIT_NONE */
-	uint32_t unknown_last;
+	uint32_t revised_last;
 	uint64_t unmatched;
 };
 
-struct crit_unknown { /* an event after which a thread's state is unknown until its next one */
+/* An event after which a thread's state, until its next one, is another than the record says. */
+struct crit_revision {
 	uint32_t event;
 	uint32_t next;
+	uint8_t state; /* enum crit_kernel_state */
 };
 
 struct crit_return { /* a thread got a CPU unseen, as RAN or YIELDS told later */
@@ -69,6 +73,16 @@ struct crit_return { /* a thread got a CPU unseen, as RAN or YIELDS told later *
 };
 
 struct crit_model;
+
+/*
+ * Index pass: one more thread, of which nothing is known but the node; *ret_index is CRIT_NONE
+ * where there are CRIT_THREADS_MAX.  Errors: -ENOMEM.
+ */
+int crit_threads_append(struct crit_model *model, uint32_t node, uint32_t *ret_index);
+
+/* Index pass: the thread's state since its last event, for the replay.  Errors: -ENOMEM. */
+int crit_threads_revise(struct crit_model *model, struct crit_thread *thread,
+			enum crit_kernel_state state);
 
 /*
  * Index pass: what a runnable thread did up to past_ns before now, for the replay to know in time.

@@ -107,6 +107,8 @@ static size_t least_bytes(unsigned int kind)
 		[CRIT_K_SWITCH] = sizeof(struct crit_kernel_switch),
 		[CRIT_K_WAKE] = sizeof(struct crit_kernel_wake),
 		[CRIT_K_WAKE_NEW] = sizeof(struct crit_kernel_wake),
+		[CRIT_K_WAKING] = sizeof(struct crit_kernel_wake),
+		[CRIT_K_MIGRATE] = sizeof(struct crit_kernel_migrate),
 		[CRIT_K_FORK] = sizeof(struct crit_kernel_fork),
 		[CRIT_K_EXEC] = sizeof(struct crit_kernel_exec),
 		[CRIT_K_EXIT] = sizeof(struct crit_kernel_exit),

@@ -21,6 +21,7 @@
 #include "analysis/recording/node_clock.h"
 #include "analysis/recording/recording.h"
 #include "core/abi/abi_blocked.h"
+#include "core/abi/abi_wake.h"
 
 #define CRIT_REORDER_NS 1000000u
 #define CRIT_REORDER_RECORDS 65536u /* held back at most: LEAST, doubled some times */
@@ -40,6 +41,7 @@ union crit_kernel_record { /* and what follows, up to head.size */
 	struct crit_kernel_ran ran;
 	struct crit_kernel_yields yields;
 	struct crit_kernel_wake wake;
+	struct crit_kernel_migrate migrate;
 	struct crit_kernel_fork forked;
 	struct crit_kernel_exec exec;
 	struct crit_kernel_exit exited;
@@ -57,6 +59,11 @@ crit_kernel_record_call(const union crit_kernel_record *record)
 		return NULL;
 	return record->head.size < sizeof(record->blocked_taken) ? &record->blocked.call
 								 : &record->blocked_taken.call;
+}
+
+static inline bool crit_kernel_is_wake(uint16_t kind)
+{
+	return kind == CRIT_K_WAKING || kind == CRIT_K_WAKE_NEW || kind == CRIT_K_WAKE;
 }
 
 struct crit_kernel_place;

@@ -17,11 +17,14 @@ void crit_cpu_wait_apply(struct crit_engine *engine, const struct crit_transitio
 			 const union crit_kernel_record *record)
 {
 	const struct crit_kernel_head *head = &record->head;
-	bool is_preempted = change->flags & CRIT_T_SWITCHED_OUT;
-	bool is_woken = head->kind == CRIT_K_WAKE || head->kind == CRIT_K_WAKE_NEW;
+	bool has_left = change->flags & CRIT_T_SWITCHED_OUT;
+	bool is_preempted = has_left && (!head->state || head->flags & CRIT_KF_PREEMPTED);
 	bool is_watched = head->flags & CRIT_KF_WATCHED;
+	bool is_moved = head->kind == CRIT_K_MIGRATE &&
+			engine->accounts[change->thread].queued.is_waiting;
 
-	if (is_preempted ? !is_waiting(record->switched.prev_tag) : is_woken && is_watched)
+	if (has_left ? !is_waiting(record->switched.prev_tag)
+		     : is_moved || (crit_kernel_is_wake(head->kind) && is_watched))
 		crit_queues_join(engine, change->thread,
 				 &(struct crit_queue_join){ .time_ns = head->time_ns,
 							    .cpu = head->cpu,

@@ -47,7 +47,7 @@ void crit_thread_edges_before(struct crit_thread_edges *edges,
 	uint32_t thread, waker;
 
 	edges->asleep = CRIT_NONE;
-	if ((record->head.kind != CRIT_K_WAKE && record->head.kind != CRIT_K_WAKE_NEW) ||
+	if (!crit_kernel_is_wake(record->head.kind) ||
 	    !crit_listeners_want(&edges->engine->listeners, CRIT_EDGE_WAKEUP))
 		return;
 	thread = crit_sched_state_find(sched_state, wake->tid);

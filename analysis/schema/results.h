@@ -144,6 +144,7 @@ struct crit_losses {
 	uint64_t kernel_records; /* lost by the BPF ring */
 	uint64_t shim_spans; /* lost by full thread buffers */
 	uint64_t unmatched_switches;
+	uint64_t wakes_early; /* before the switch to sleep: no loss */
 	uint64_t tag_disagreements;
 	uint64_t tag_stale;
 	uint64_t late_records; /* outside the reorder window */

@@ -9,7 +9,9 @@
 #include "core/abi/abi_kernel.h"
 #include "core/abi/abi_member.h"
 #include "core/abi/abi_tag.h"
+#include "core/abi/abi_wake.h"
 
+#define CRIT_TASK_WAKING 0x200u
 #define CRIT_TASK_DEAD_BITS 0xb0u /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 #define CRIT_MM_DUMPABLE_MASK 3u /* low bits of mm->flags */
 #define CRIT_MM_DUMPABLE_USER 1u /* SUID_DUMP_USER */
@@ -21,15 +23,15 @@
  * prev_state is what the scheduler saw, state_now the task's word at the hook.  A preempted task
  * stays runnable whatever it was about to wait for; the scheduler says so by is_preempted (the
  * classic tracepoint folds this into bit 0x100, which in the raw word means "woken by fatal signals
- * only"). A task whose word is 0 by now had a signal pending and never left its queue.
+ * only"). A task whose word is 0 by now had a signal pending and never left its queue; one whose
+ * word says so is being woken, and may have been for long: its CPU looked for other work.
  */
 static inline __u8 crit_sched_state(__u32 prev_state, __u32 state_now, __u32 is_preempted)
 {
 	if (is_preempted || prev_state == 0 || state_now == 0)
 		return 0;
-	if ((prev_state & 0xff) == 0)
-		return 2;
-	return (__u8)(prev_state & 0xff);
+	return (__u8)((prev_state & 0xff ? prev_state & 0xff : 2) |
+		      (state_now == CRIT_TASK_WAKING ? CRIT_STATE_WOKEN : 0));
 }
 
 static inline __u32 crit_sched_is_dead(__u8 state)

@@ -67,8 +67,6 @@ static int load_by_libbpf(struct crit_kernel_object *ret_object,
 		return -errno;
 	configure(bpf, settings);
 	(void)bpf_program__set_autoload(bpf->progs.on_cpu_clock, has_sampling);
-	(void)bpf_program__set_autoload(bpf->progs.on_sched_waking,
-					settings->rodata.has_task_registers);
 	rc = crit_bpf__load(bpf);
 	if (rc) {
 		crit_bpf__destroy(bpf);

@@ -21,7 +21,7 @@
 enum crit_kernel_kind {
 	CRIT_K_NONE = 0,
 	CRIT_K_SWITCH = 1,
-	CRIT_K_WAKE = 2,
+	CRIT_K_WAKE = 2, /* in older recordings; see abi_wake.h */
 	CRIT_K_WAKE_NEW = 3,
 	CRIT_K_FORK = 4,
 	CRIT_K_EXEC = 5,
@@ -29,14 +29,15 @@ enum crit_kernel_kind {
 	CRIT_K_ENROL = 7, /* a task that lived already became a member */
 	CRIT_K_SAMPLE = 8, /* where a thread was when its CPU's sampling clock ticked */
 	CRIT_K_STACK = 9, /* in the ring only: struct crit_kernel_stack, and the bytes */
-	CRIT_K_WAKING = 10, /* reserved */
+	CRIT_K_WAKING = 10, /* somebody wakes a thread: it wants a CPU from now on */
 	CRIT_K_SYSCALL = 11, /* reserved */
 	CRIT_K_BLOCK_IO = 12, /* reserved */
 	CRIT_K_RAN = 13, /* a thread got its CPU unseen: told when it leaves it */
 	CRIT_K_OUTSIDE = 14, /* a switch between tasks outside the run */
 	CRIT_K_YIELDS = 15, /* stays on CPUs that are told of together */
 	CRIT_K_CAPTURE = 16, /* where a thread is that blocks: like a SAMPLE, before its SWITCH */
-	CRIT_K_COUNT = 17
+	CRIT_K_MIGRATE = 17, /* a thread waits for another CPU from now on */
+	CRIT_K_COUNT = 18
 };
 
 enum crit_kernel_flag {
@@ -46,7 +47,7 @@ enum crit_kernel_flag {
 	CRIT_KF_PREEMPTED = 1 << 3, /* SWITCH: involuntary, prev stays runnable */
 	CRIT_KF_IN_KERNEL = 1 << 3, /* SAMPLE: it was in the kernel */
 	CRIT_KF_RUNNING = 1 << 4, /* ENROL, YIELDS: the task is on a CPU at this stamp */
-	CRIT_KF_WATCHED = 1 << 4, /* SWITCH, WAKE: the CPU is watched until the thread runs */
+	CRIT_KF_WATCHED = 1 << 4, /* SWITCH, WAKING, MIGRATE: the CPU is watched, see below */
 	CRIT_KF_EXPELLED = 1 << 5, /* EXEC: the kernel half ends for this task, see state */
 	CRIT_KF_LEFT_OUT = 1 << 5, /* SWITCH, OUTSIDE: others of this CPU before are left out */
 	CRIT_KF_NEW_PROCESS = 1 << 6, /* FORK: not a thread of the parent's process */
@@ -56,8 +57,9 @@ enum crit_kernel_flag {
 
 /*
  * state in SWITCH: 0 runnable (preempted or yielding), else the low byte of the kernel's task state
- * (1 sleeping, 2 disk sleep, 4 stopped, 8 traced, 0x10/0x20/0x80 dead; other waits read as 2).
- * In ENROL: not 0 when the task sleeps at this stamp.  In EXEC: enum crit_expulsion.  In WAKE:
+ * (1 sleeping, 2 disk sleep, 4 stopped, 8 traced, 0x10/0x20/0x80 dead; other waits read as 2), and
+ * 0x40 in it (CRIT_STATE_WOKEN) where somebody was waking it already.
+ * In ENROL: not 0 when the task sleeps at this stamp.  In EXEC: enum crit_expulsion.  In WAKING:
  * enum crit_waker.
  */
 struct crit_kernel_head {
@@ -93,8 +95,9 @@ struct crit_kernel_switch {
  * stays runnable (PREV_MEMBER), and when it gives one back to a preempted thread (NEXT_MEMBER).  Of
  * other users' tasks nothing is told but that they are there: number 0, no name.
  *
- * A CPU is watched while a thread waits for it: from the preemption there (SWITCH), or the wakeup
- * to there (WAKE: head.cpu), that has the flag WATCHED, until that thread runs, here or elsewhere.
+ * A CPU is watched while a thread waits for it: from the preemption there (SWITCH), or since it is
+ * woken (WAKING: head.cpu), with the flag WATCHED, until that thread runs, or is to have another
+ * CPU (MIGRATE: head.cpu), which is watched, or not, from then on.
  * Meanwhile every switch of the CPU is a record, OUTSIDE where no thread of the run takes part, and
  * each names the task outside the run, except that a short SWITCH to a thread was from the idle
  * task.  Where threads of two runs wait for one CPU, it is watched for the first only, and never
@@ -142,12 +145,6 @@ struct crit_kernel_yields {
 	__u64 running_ns;
 	__u64 runnable_ns;
 	__u64 since_ns;
-};
-
-struct crit_kernel_wake { /* WAKE, WAKE_NEW */
-	struct crit_kernel_head head;
-	__u32 tid;
-	__u32 waker_tid; /* of CRIT_WAKER_MEMBER, else 0 */
 };
 
 struct crit_kernel_fork {
@@ -232,7 +229,6 @@ _Static_assert(sizeof(struct crit_kernel_preempted) == 56, "taken");
 _Static_assert(sizeof(struct crit_kernel_outside) == 56, "outside");
 _Static_assert(sizeof(struct crit_kernel_ran) == 32, "ran");
 _Static_assert(sizeof(struct crit_kernel_yields) == 48, "yields");
-_Static_assert(sizeof(struct crit_kernel_wake) == 24, "wake");
 _Static_assert(sizeof(struct crit_kernel_fork) == 64, "fork");
 _Static_assert(sizeof(struct crit_kernel_exec) == 48, "exec");
 _Static_assert(sizeof(struct crit_kernel_exit) == 56, "exit");

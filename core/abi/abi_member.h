@@ -40,10 +40,9 @@ struct crit_member {
 	__u64 yield_running_ns; /* on CPUs, between yields_ns and yield_mark_ns */
 	__u64 captured_ns; /* a stack was wanted then where it blocked, whatever was drawn */
 	__u16 is_active; /* counted in its run's active_count */
-	__u16 waker; /* enum crit_waker; with waker_tid from sched_waking until the wakeup */
-	__u32 waker_tid;
+	__u16 reserved;
 	__u32 blocked_jiffies; /* the kernel's time when it last blocked, lower half */
-	__u32 reserved;
+	__u64 woken_ns; /* then, while it has its CPU; 0: not */
 };
 
 #define CRIT_MEMBER_TIDS 65536u /* how many numbers of tasks are told apart; a power of two */

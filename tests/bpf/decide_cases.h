@@ -31,7 +31,9 @@ static const struct crit_state_case crit_state_cases[] = {
 	{ 0x8000, 0x8000, 0, 2 },
 	{ 0x8000, 0x8000, 1, 0 },
 	{ 0x2001, 0x2001, 0, 1 }, /* freezable */
-	{ 2, 0x200, 0, 2 }, /* another CPU is waking it */
+	{ 2, 0x200, 0, 0x42 }, /* another CPU is waking it */
+	{ 0x8000, 0x200, 0, 0x42 },
+	{ 2, 0x200, 1, 0 },
 };
 
 struct crit_expulsion_case {

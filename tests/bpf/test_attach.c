@@ -65,7 +65,7 @@ static void check_threads(const char *file)
 		CHECK_UINT_EQ(crit_harness_count_kernel(&recording, CRIT_K_ENROL, tid), 1);
 		if (is_sleeper)
 			continue;
-		CHECK_INT_GE(crit_harness_count_kernel(&recording, CRIT_K_WAKE, tid), 20);
+		CHECK_INT_GE(crit_harness_count_kernel(&recording, CRIT_K_WAKING, tid), 20);
 		CHECK_INT_GE(crit_harness_count_kernel(&recording, CRIT_K_SWITCH, tid), 20);
 	}
 	CHECK(crit_harness_find(&recording, CRIT_C_MAPS));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/abi/abi_tag.h"
+#include "core/abi/abi_wake.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 
@@ -87,30 +88,37 @@ static void member_main(const struct crit_harness *harness, int result_fd)
 }
 
 /*
- * Counts sleeps without WAKE that no hole excuses.  Now and then kernels tell nothing of a CPU for
- * some milliseconds (docs/architecture.md); RAN, of any thread, shows that it was so since.
+ * Counts sleeps without WAKING that no hole excuses.  Now and then kernels tell nothing of a CPU
+ * for some milliseconds (docs/architecture.md); RAN, of any thread, shows that it was so since.
  */
 static int count_unwoken(const struct crit_harness_recording *recording, __u32 tid)
 {
 	const struct crit_chunk_head *chunk = NULL;
 	const struct crit_kernel_head *record = NULL;
 	bool is_asleep = false;
+	__u64 woken_ns = 0; /* since it last got a CPU */
 	int count = 0;
 
 	while ((record = crit_harness_next_kernel(recording, &chunk, record))) {
 		const struct crit_kernel_switch *sw = (const void *)record;
 		const struct crit_kernel_wake *wake = (const void *)record;
 
-		if (record->kind == CRIT_K_RAN || (record->kind == CRIT_K_WAKE && wake->tid == tid))
+		if (record->kind == CRIT_K_RAN)
 			is_asleep = false;
+		if (record->kind == CRIT_K_WAKING && wake->tid == tid) {
+			is_asleep = false;
+			woken_ns = record->time_ns;
+		}
 		if (record->kind != CRIT_K_SWITCH)
 			continue;
 		if (sw->next_tid == tid) {
 			count += is_asleep;
 			is_asleep = false;
+			woken_ns = 0;
 		}
 		if (sw->prev_tid == tid)
-			is_asleep = record->state & ASLEEP;
+			is_asleep = record->state & ASLEEP &&
+				    !crit_wake_was_early(record->state, woken_ns, record->time_ns);
 	}
 	return count;
 }

@@ -147,7 +147,7 @@ static void step_watch(struct watch *watch, const struct crit_kernel_head *recor
 		watch->broken += is_broken(watch, outside->prev_tid, own);
 		watch->came = outside->next_tid;
 		watch->outside++;
-	} else if (record->kind == CRIT_K_WAKE) {
+	} else if (record->kind == CRIT_K_WAKING) {
 		watch->is_on = record->flags & CRIT_KF_WATCHED;
 		watch->came = UNTOLD;
 	} else if (record->size == sizeof(*taken)) {

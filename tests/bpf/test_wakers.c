@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/abi/abi_blocked.h"
+#include "core/abi/abi_wake.h"
 #include "tests/lib/check.h"
 #include "tests/lib/critd_harness.h"
 
@@ -203,7 +204,7 @@ static void check_wakers(const struct crit_harness_recording *recording)
 
 		if (record->kind == CRIT_K_SWITCH)
 			note_block((const void *)record, waits);
-		if (record->kind != CRIT_K_WAKE || !waits[wake->tid % TIDS])
+		if (record->kind != CRIT_K_WAKING || !waits[wake->tid % TIDS])
 			continue;
 		group = group_of(wake->tid, &number);
 		wakes[group]++;

@@ -24,9 +24,9 @@ static void change(struct unwaking *unwaking, unsigned char *payload, size_t len
 		memcpy(&head, payload + at, sizeof(head));
 		if (head.size < sizeof(head))
 			return;
-		if (head.kind != CRIT_K_WAKE || unwaking->seen++ % unwaking->nth)
+		if (head.kind != CRIT_K_WAKING || unwaking->seen++ % unwaking->nth)
 			continue;
-		head.kind = CRIT_K_WAKING;
+		head.kind = CRIT_K_SYSCALL;
 		memcpy(payload + at, &head, sizeof(head));
 		unwaking->changed++;
 	}

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/abi/abi_wake.h"
 #include "core/base/chunk.h"
 #include "core/base/cleanup.h"
 

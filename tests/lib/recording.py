@@ -12,7 +12,7 @@ import sys
 HEAD = struct.Struct("<IHHIIIIQQQQQ")
 KERNEL_HEAD = struct.Struct("<HHHBBQ")
 KINDS = {1: "SWITCH", 2: "WAKE", 3: "WAKE_NEW", 4: "FORK", 5: "EXEC", 6: "EXIT", 7: "ENROL",
-         8: "SAMPLE", 13: "RAN", 14: "OUTSIDE"}
+         8: "SAMPLE", 10: "WAKING", 13: "RAN", 14: "OUTSIDE", 15: "YIELDS", 16: "CAPTURE", 17: "MIGRATE"}
 EXPELLED = 1 << 5
 
 

@@ -23,6 +23,7 @@
 #include <stdio.h>
 
 #include "core/abi/abi_recording.h"
+#include "core/abi/abi_wake.h"
 
 struct crit_maker;
 /* Ends the program: "recording maker: cannot WHAT". */

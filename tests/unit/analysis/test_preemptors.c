@@ -22,16 +22,22 @@ static struct crit_kernel_preempted name(struct crit_kernel_preempted record, ui
 	return record;
 }
 
-static void take(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint32_t by, const char *comm)
+static void take_on(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint16_t cpu, uint32_t by,
+		    const char *comm)
 {
 	struct crit_kernel_preempted record = {
 		.switched = { .head = { .time_ns = at_ns,
-					.cpu = 1,
+					.cpu = cpu,
 					.flags = CRIT_KF_PREEMPTED | watched },
 			      .prev_tid = tid },
 	};
 
 	crit_maker_preempted(m, name(record, by, comm));
+}
+
+static void take(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint32_t by, const char *comm)
+{
+	take_on(m, at_ns, tid, 1, by, comm);
 }
 
 static void give_back(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint16_t cpu, uint32_t by,
@@ -313,6 +319,49 @@ static void test_moved(void)
 	crit_results_destroy(r);
 }
 
+/* It waits for CPU 1, where a hog is, from 25 ms on for CPU 2, where a daemon is, which ends. */
+static void test_migrated(bool is_woken)
+{
+	struct crit_kernel_migrate migrate = {
+		.head = { .kind = CRIT_K_MIGRATE, .time_ns = 25 * MS, .cpu = 2, .flags = watched },
+		.tid = 200
+	};
+	struct crit_maker *m = begin();
+	struct crit_results *r;
+
+	CHECK_CASE("migrated, woken %d", is_woken);
+	crit_act_start(m, 10 * MS, 300, ROOT, 2);
+	if (is_woken) {
+		crit_act_out(m, 12 * MS, 200, 1, CRIT_ACT_SLEEPING);
+		wake_to(m, 20 * MS, 200, 1);
+		pass(m, 20 * MS, 0, "swapper/1", 900, "hog");
+	} else {
+		take(m, 20 * MS, 200, 900, "hog");
+	}
+	take_on(m, 24 * MS, 300, 2, 800, "daemon");
+	crit_maker_kernel(m, &migrate.head, sizeof(migrate));
+	pass(m, 26 * MS, 900, "hog", 901, "hog"); /* of no concern any more */
+	give_back(m, 28 * MS, 200, 2, 800, "daemon");
+	crit_act_out(m, 29 * MS, 200, 2, CRIT_ACT_SLEEPING);
+	crit_act_in(m, 29 * MS, 300, 2);
+	crit_act_end(m, 30 * MS, 300, ROOT, 2);
+	wake_to(m, 40 * MS, 200, 1);
+	crit_act_in(m, 40 * MS, 200, 2);
+	r = end(m, 2);
+	for (size_t i = 0; i < r->preemptor_count; i++) {
+		const struct crit_preemptor_row *row = &r->preemptors[i];
+
+		if (&r->threads[row->thread] == crit_analysed_thread(r, 300))
+			continue;
+		if (row->tid == 800)
+			check_row(row, CRIT_PREEMPTOR_STRANGER, "daemon", 800, 0, 3);
+		else
+			check_row(row, CRIT_PREEMPTOR_STRANGER, "hog", 900, !is_woken, 5);
+	}
+	CHECK_UINT_EQ(r->preemptor_count, 4); /* two of 300 */
+	crit_results_destroy(r);
+}
+
 /* Some switches between 21 and 29 ms are left out, which the next record says. */
 static void test_left_out(void)
 {
@@ -402,6 +451,8 @@ int main(void)
 	test_stays();
 	test_woken();
 	test_moved();
+	test_migrated(true);
+	test_migrated(false);
 	test_left_out();
 	test_older();
 	test_long_queue();

@@ -392,6 +392,7 @@ static void test_exit_code_of_each_loss(void)
 			      word == &sample.results.losses.truncated_bytes || /* its node's */
 			      word == &sample.results.losses.missing_chunks ||
 			      word == &sample.results.losses.missed_maps || /* names only */
+			      word == &sample.results.losses.wakes_early ||
 			      word == &sample.results.losses.unmatched_switches;
 		*word = 1;
 		summarise();
