@@ -184,6 +184,7 @@ static void note_block(const struct crit_kernel_blocked *blocked, bool *waits)
 
 	if (group != GROUP_NONE)
 		waits[tid % TIDS] = head->flags & CRIT_KF_CALL && call->number == waits_in[group];
+	waits[blocked->switched.next_tid % TIDS] = false; /* of one woken on its way there, too */
 }
 
 static void check_wakers(const struct crit_harness_recording *recording)

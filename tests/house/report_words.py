@@ -20,7 +20,7 @@ KEYS = {
     "stall_sum_s": "all_waiting_sum_s", "threads_stall_s": "threads_all_waiting_s",
     "threads_without_stripe": "threads_without_buffer", "waited_for_s": "blame_s",
 }
-SINCE = {"hot", "missed_maps"}  # keys that came after the words changed: left out of today's
+SINCE = {"hot", "missed_maps", "wakes_early"}  # keys that came after the words changed: left out of today's
 # Words of report.txt, in this order.
 TEXT = [
     (r"^laws: sum CMetric = T\(n>=1\), \+ stall = window: worst error ",
