@@ -14,12 +14,10 @@
 #include "bpf/yield.bpf.h"
 #include "core/abi/abi_wake.h"
 
-/* Was it woken while it was on its way to sleep? */
-static __always_inline bool is_woken(struct change *c, const struct crit_member *member)
+/* Is somebody waking it, while it is on its way to sleep? */
+static __always_inline bool is_being_woken(const struct change *c)
 {
-	return crit_sched_is_blocked(c->out_state) &&
-	       crit_wake_was_early(c->out_state, member->woken_ns,
-				   member->woken_ns ? stamp(&c->now_ns) : 0);
+	return crit_sched_is_blocked(c->out_state) && c->out_state & CRIT_STATE_WOKEN;
 }
 
 /* Takes note that out left its CPU, and finds out whether that is to be told. */
@@ -41,7 +39,7 @@ static __always_inline void leave_cpu(struct change *c)
 		member->flags |= CRIT_MF_PREEMPTED;
 		if (!how.can_fold)
 			c->out_flags |= begin_wait(member, bpf_get_smp_processor_id());
-	} else if (is_woken(c, member)) {
+	} else if (is_being_woken(c)) {
 		c->is_out_active = true;
 		if (!crit_sched_is_waiting(member->tag))
 			c->out_flags |= begin_wait(member, bpf_get_smp_processor_id());
@@ -77,7 +75,6 @@ int on_sched_switch(__u64 *ctx)
 		end_wait(c.in);
 		c.in->flags &= ~CRIT_MF_PREEMPTED;
 		c.in->flags |= CRIT_MF_ON_CPU;
-		c.in->woken_ns = 0;
 	}
 	if (c.out) {
 		c.out_state = state_at_switch(ctx, c.prev);

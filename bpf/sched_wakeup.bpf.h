@@ -4,7 +4,7 @@
  * sched_migrate_task, which tells the CPU that it is to have instead.
  *
  * At sched_waking the member may still be on its way to sleep, on another CPU, where
- * on_sched_switch writes its flags.  So nothing but woken_ns is written while these have ON_CPU.
+ * on_sched_switch writes its flags.  So nothing is written while these have ON_CPU.
  */
 #ifndef CRIT_SCHED_WAKEUP_BPF_H
 #define CRIT_SCHED_WAKEUP_BPF_H
@@ -52,8 +52,6 @@ static __always_inline int wake(struct task_struct *task, struct crit_member *me
 	set_head(&r->head, how->kind, member->run_number, flags);
 	if (flags)
 		r->head.cpu = (__u16)member->cpu;
-	if (member->flags & CRIT_MF_ON_CPU)
-		member->woken_ns = r->head.time_ns;
 	r->tid = task->pid;
 	r->head.state = how->waker;
 	r->waker_tid = how->waker_tid;

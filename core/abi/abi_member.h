@@ -42,7 +42,6 @@ struct crit_member {
 	__u16 is_active; /* counted in its run's active_count */
 	__u16 reserved;
 	__u32 blocked_jiffies; /* the kernel's time when it last blocked, lower half */
-	__u64 woken_ns; /* then, while it has its CPU; 0: not */
 };
 
 #define CRIT_MEMBER_TIDS 65536u /* how many numbers of tasks are told apart; a power of two */
@@ -77,7 +76,7 @@ struct crit_run_counters {
 };
 
 #ifndef __VMLINUX_H__
-_Static_assert(sizeof(struct crit_member) == 96, "member");
+_Static_assert(sizeof(struct crit_member) == 88, "member");
 _Static_assert(sizeof(struct crit_watched_cpu) == 24, "watched CPU");
 _Static_assert(sizeof(struct crit_run_counters) == 128, "run counters");
 #endif
