@@ -34,18 +34,49 @@ works_most() {
 	point "$1: rank $2 works most" $? "${heaviest[*]} (${spreads[*]})"
 }
 
-# is_late NAME RANK FUNCTION: what made others wait most where they met, by code between calls; all code at whose bounds
-# that function has a call is one.
-is_late() {
-	local said
+# comes_first NAME RANK FUNCTION FIGURE: of the code of each rank between calls, by that figure of its causes; all code
+# at whose bounds that function has a call is one.  Sets said: rank, function, figure.
+comes_first() {
 	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
 	said=$(ask "(lambda rows: max(((row[0], row[1], round(sum(c[2] for c in rows if c[:2] == row[:2]), 4))
 		for row in rows), key=lambda row: row[2]))([(c['rank'],
 			next(('$3' for call in (c['before'], c['after'])
-				if call and '$3' in (call['function'] or '')), i), c['delay_s'])
+				if call and '$3' in (call['function'] or '')), i), c['$4'] or 0)
 			for i, c in enumerate(r['causes']) if c['kind'] == 'code'])" "$trial/waits")
 	[[ $said == "($2, '$3', "* ]]
+}
+
+# is_late NAME RANK FUNCTION: what made others wait most where they met.
+is_late() {
+	comes_first "$@" delay_s
 	point "$1: rank $2 is late, at $3" $? "$said"
+}
+
+# holds_the_path NAME RANK FUNCTION: what was longest beyond its mean on the critical path.
+holds_the_path() {
+	comes_first "$@" path_imbalance_s
+	point "$1: rank $2 is on the path beyond the mean, at $3" $? "$said"
+}
+
+# delay_is_excess NAME LOW HIGH: of two ranks that meet in each step, the delay of all code of the one that works more,
+# in terms of what it works beyond their mean: by the definition 1, where the other one waits for all of it.
+delay_is_excess() {
+	local excess
+	excess=$(ask '(lambda most, least: [most["rank"], (most["useful_s"] - least["useful_s"]) / 2])(
+		*sorted(r["ranks"], key=lambda x: -x["useful_s"]))' "$trial/$1-preload-1/crit/report.json")
+	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
+	within "$1: delay, of the work beyond the mean" \
+		"$(ask "round(sum(c['delay_s'] or 0 for c in r['causes']
+			if c['kind'] == 'code' and c['rank'] == ${excess}[0]) / ${excess}[1], 3)" \
+			"$trial/waits")" "$2" "$3"
+}
+
+# best_change NAME CHANGE: what crit what-if says to do first.
+best_change() {
+	"$crit" what-if --json "$trial/$1-preload-1/crit" >"$trial/fixes" 2>"$trial/fixes.err"
+	said=$(ask '(r["fixes"][0]["change"], round(r["fixes"][0]["share"], 3))' "$trial/fixes")
+	[[ $said == "('$2', "* ]]
+	point "$1: to do first: $2" $? "$said"
 }
 
 # none_is_late NAME: per cent of the window.
@@ -111,14 +142,20 @@ lammps() {
 	program=$(need lmp) || exit
 	deck=("$program" -in "$inputs/two_cutoffs.in" -log none)
 	rounds lammps-1-2 results_of_lammps 2 "${deck[@]}" -var factor 1.0
+	# rank 0 has two of the three layers whose atoms see far; a step computes forces after positions of neighbours'
+	# atoms have come, and before forces go back
+	works_most lammps-1-2 0
+	is_late lammps-1-2 0 CommBrick::forward_comm
+	delay_is_excess lammps-1-2 0.9 1.05
 	rounds lammps-1-4 results_of_lammps 4 "${deck[@]}" -var factor 1.0
 	within "lammps-1-4: pairs, max / mean" "$(lammps_pairs lammps-1-4)" 1.6 2.0
 	work_is lammps-1-4 1.5 1.7
 	works_most lammps-1-4 1
 	# pair_style lj/cut computes its forces there, and the far atoms have eight times the pairs
 	hottest lammps-1-4 60 95 PairLJCut::compute
-	# a step computes forces after positions of neighbours' atoms have come, and before forces go back
-	is_late lammps-1-4 1 CommBrick::forward_comm
+	holds_the_path lammps-1-4 1 CommBrick::forward_comm
+	# all ranks' work is more than the CPUs do in the time that rank 1 takes for its own
+	[ "$(nproc)" -gt 2 ] || best_change lammps-1-4 no_oversubscription
 	grep -q "of its CMetric in PairLJCut::compute" <(tr '\n' ' ' <"$dir/report.txt")
 	point "lammps-1-4: the verdict names it" $? ""
 	rounds lammps-4-4 results_of_lammps 4 "${deck[@]}" -var factor 4.0
