@@ -9,6 +9,8 @@
 
 #include "core/abi/abi_slot.h"
 
+#define ADDRESS_BITS 48 /* of a program's own */
+
 struct team { /* on the primary's stack, which no member outlives in the body */
 	void *reductions; /* first: where GOMP_parallel_reductions looks for it */
 	crit_gomp_body *body;
@@ -23,6 +25,7 @@ static __thread struct {
 	bool is_worker;
 	bool is_open; /* a region it was in is over, and its span not ended yet */
 	const void *site; /* of the region it is in */
+	struct crit_gomp_turn turn;
 } member __attribute__((tls_model("initial-exec")));
 
 const void *crit_gomp_call_site(const void *code)
@@ -33,6 +36,17 @@ const void *crit_gomp_call_site(const void *code)
 	return (uintptr_t)code - (uintptr_t)ours_begin < (uintptr_t)ours_end - (uintptr_t)ours_begin
 		       ? member.site
 		       : code;
+}
+
+struct crit_gomp_turn *crit_gomp_turn(void)
+{
+	return &member.turn;
+}
+
+/* The same for all members, and in each instance of the region that the same thread begins. */
+static uint64_t turn_of(const struct team *team)
+{
+	return (uintptr_t)team->primary | (uint64_t)team->region << ADDRESS_BITS;
 }
 
 static void begin_work(const struct team *team)
@@ -51,13 +65,16 @@ static void run_member(void *team_of)
 {
 	const struct team team = *(const struct team *)team_of;
 	const void *outer = member.site;
+	const struct crit_gomp_turn outer_turn = member.turn;
 
 	if (team.primary != &member)
 		begin_work(&team);
 	else
 		crit_shim_construct_end(CRIT_CONSTRUCT_RUNTIME_BARRIER);
 	member.site = team.site;
+	member.turn = (struct crit_gomp_turn){ .of = turn_of(&team) };
 	team.body(team.data);
+	member.turn = outer_turn;
 	member.site = outer;
 	crit_shim_construct_begin(CRIT_CONSTRUCT_IMPLICIT_BARRIER, team.region, team.site, 0);
 }

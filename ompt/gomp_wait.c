@@ -134,7 +134,6 @@ static void leave(uint32_t wait, uint32_t inside, const void *lock)
 
 NAMELESS(GOMP_critical_start, GOMP_critical_end, CRITICAL_WAIT, CRIT_CONSTRUCT_CRITICAL, &unnamed)
 NAMELESS(GOMP_atomic_start, GOMP_atomic_end, ATOMIC_WAIT, 0, &atomics)
-NAMELESS(GOMP_ordered_start, GOMP_ordered_end, ORDERED_WAIT, CRIT_CONSTRUCT_ORDERED, NULL)
 
 CRIT_GOMP_EXPORT void GOMP_critical_name_start(void **name);
 CRIT_GOMP_EXPORT void GOMP_critical_name_end(void **name);

@@ -41,7 +41,8 @@ static void note_order(struct crit_filming *filming, struct crit_known_wait *wai
 		crit_filming_count_free(filming, wait, CRIT_FREE_TASK);
 	else if (is_of_any(edge->call))
 		crit_filming_count_free(filming, wait, CRIT_FREE_REQUEST);
-	else if (edge->kind == CRIT_EDGE_LOCK_TAKEN && edge->cause != edge->waiter)
+	else if (edge->kind == CRIT_EDGE_LOCK_TAKEN && edge->cause != edge->waiter &&
+		 edge->call != CRIT_CONSTRUCT_ORDERED_WAIT) /* the loop has an order */
 		crit_filming_count_free(filming, wait, CRIT_FREE_LOCK);
 }
 

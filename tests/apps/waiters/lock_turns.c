@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads that want one lock again and again, each for its own time, and say how long the others
-// waited while each of them had it.
-// usage: lock_turns lock|nest|critical ROUNDS HOLD-MS...
+// waited while each of them had it.  Blocks of an ordered loop likewise, whose turn in libgomp
+// lasts to the end of an iteration (to-end: half of the time is after the block).
+// usage: lock_turns lock|nest|critical|ordered|to-end ROUNDS HOLD-MS...
 #include <omp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +56,29 @@ static int64_t overlap_ns(const struct turn *waits, const struct turn *has)
 	return to > from ? to - from : 0;
 }
 
+static void take_turns(const char *kind)
+{
+	const int64_t after = !strcmp(kind, "to-end");
+
+#pragma omp for ordered schedule(static, 1)
+	for (long i = 0; i < thread_count * rounds; i++) {
+		const long number = omp_get_thread_num();
+		struct turn *turn = &turns[number][i / thread_count];
+
+		work_for_ns(GAP_NS);
+		turn->asked_ns = work_clock_ns(CLOCK_MONOTONIC);
+#pragma omp ordered
+		{
+			turn->taken_ns = work_clock_ns(CLOCK_MONOTONIC);
+			work_for_ns(hold_ms[number] * 1000000 / (1 + after));
+			turn->released_ns = work_clock_ns(CLOCK_MONOTONIC);
+		}
+		work_for_ns(after * hold_ms[number] * 500000);
+		if (after)
+			turn->released_ns = work_clock_ns(CLOCK_MONOTONIC);
+	}
+}
+
 /* How long the others waited while a thread had the lock. */
 static int64_t cost_ns(long holder)
 {
@@ -69,6 +94,7 @@ int main(int argc, char **argv)
 {
 	omp_nest_lock_t nest;
 	omp_lock_t lock;
+	bool is_loop;
 
 	thread_count = argc - 3;
 	if (thread_count < 1 || thread_count > THREADS_MAX)
@@ -80,6 +106,7 @@ int main(int argc, char **argv)
 		if (!turns[i])
 			return 1;
 	}
+	is_loop = !strcmp(argv[1], "ordered") || !strcmp(argv[1], "to-end");
 	omp_init_lock(&lock);
 	omp_init_nest_lock(&nest);
 #pragma omp parallel num_threads((int)thread_count)
@@ -87,7 +114,9 @@ int main(int argc, char **argv)
 		const long number = omp_get_thread_num();
 
 		tids[number] = syscall(SYS_gettid);
-		for (long i = 0; i < rounds; i++) {
+		if (is_loop)
+			take_turns(argv[1]);
+		for (long i = 0; i < rounds && !is_loop; i++) {
 			take_turn(argv[1], &lock, &nest, number, &turns[number][i]);
 			work_for_ns(GAP_NS);
 		}
