@@ -291,6 +291,21 @@ static int compare_numbers(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
+/* Those of a scan.  Errors: -ENOMEM. */
+static int put_by_number(struct crit_meeting *meeting)
+{
+	int rc = 0;
+
+	qsort(meeting->members, meeting->count, sizeof(*meeting->members), compare_numbers);
+	for (uint32_t i = 0; i < meeting->count && meeting->requested.count && !rc; i++) {
+		const uint32_t member = meeting->members[i].member;
+
+		if (crit_map_get(&meeting->requested, member) != CRIT_NONE)
+			rc = crit_map_set(&meeting->requested, member, i);
+	}
+	return rc;
+}
+
 static int compare_entries(const void *a, const void *b, void *user)
 {
 	const struct crit_meeting *meeting = user;
@@ -409,11 +424,9 @@ int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, u
 	if (at == CRIT_NONE)
 		return 0;
 	meeting = &meetings->rows[at];
-	if (meeting->flow == FLOW_PREFIX && !meeting->requested.count)
-		qsort(meeting->members, meeting->count, sizeof(*meeting->members), compare_numbers);
-	last_at = meeting->flow == FLOW_PREFIX && meeting->requested.count
-			  ? CRIT_NONE /* they cannot be put in order */
-			  : place_of(meeting, last);
+	if (meeting->flow == FLOW_PREFIX && put_by_number(meeting))
+		return -ENOMEM;
+	last_at = place_of(meeting, last);
 	if (last_at != CRIT_NONE) {
 		meeting->needed = calloc(meeting->count, sizeof(*meeting->needed));
 		if (!meeting->needed)

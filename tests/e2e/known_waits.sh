@@ -55,6 +55,9 @@ done 3<<-'END'
 	write 2 0:1:1:1
 	scan 2 1:1:0:1
 	scan_back 2 1:1:0:1
+	iscan 2 1:1:0:1
+	iscan_back 2 1:1:0:1
+	iallreduce 2 0:1:1:1
 END
 
 # record PROGRAM MODE [OPTION]: sets dir, and told.

@@ -13,6 +13,8 @@
 //              and before it is freed; open: before they open FILE; write: before they write to it
 //   scan       rank 0 works before; rank 1 needs its part
 //   scan_back  rank 1 works before; rank 0 does not need its part
+//   iscan, iscan_back, iallreduce
+//              likewise, by requests that they wait for
 // usage: known_waits MODE ROUNDS MS [FILE]
 // prints after MPI_Finalize, a line each: rank, ns of the monotonic clock at each act
 #include <mpi.h>
@@ -162,9 +164,22 @@ static void open_file(void)
 	MPI_File_close(&file);
 }
 
+static void meet_by_request(const char *mode)
+{
+	MPI_Request request;
+
+	if (!strcmp(mode, "iallreduce"))
+		MPI_Iallreduce(out, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+	else
+		MPI_Iscan(out, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void meet_elsewhere(const char *mode)
 {
-	if (!strcmp(mode, "fence"))
+	if (*mode == 'i')
+		meet_by_request(mode);
+	else if (!strcmp(mode, "fence"))
 		MPI_Win_fence(0, window);
 	else if (!strcmp(mode, "split"))
 		make_communicator();
@@ -181,7 +196,7 @@ static void meet_elsewhere(const char *mode)
 
 static void meet(const char *mode)
 {
-	come_late(rank == (strcmp(mode, "scan") != 0));
+	come_late(rank == (strcmp(mode, "scan") && strcmp(mode, "iscan")));
 	if (!strcmp(mode, "sendrecv"))
 		MPI_Sendrecv(out, 1, MPI_INT, 1 - rank, 0, in, 1, MPI_INT, 1 - rank, 0,
 			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
