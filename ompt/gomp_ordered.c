@@ -60,8 +60,8 @@ static void end_next(bool has_waited)
 
 /* The next iterations, from *first on; false: there are none. */
 #define NEXT_OF(name, type)                                                                        \
-	CRIT_GOMP_EXPORT bool name(type *first, type *end);                                        \
-	bool name(type *first, type *end)                                                          \
+	CRIT_GOMP_EXPORT bool name(type first, type end);                                          \
+	bool name(type first, type end)                                                            \
 	{                                                                                          \
 		const bool is_on = crit_gomp_is_on();                                              \
 		const bool waits = is_on && begin_next(CRIT_GOMP_CALL_SITE);                       \
@@ -72,11 +72,11 @@ static void end_next(bool has_waited)
 		return answer;                                                                     \
 	}
 
-NEXT_OF(GOMP_loop_ordered_static_next, long)
-NEXT_OF(GOMP_loop_ordered_dynamic_next, long)
-NEXT_OF(GOMP_loop_ordered_guided_next, long)
-NEXT_OF(GOMP_loop_ordered_runtime_next, long)
-NEXT_OF(GOMP_loop_ull_ordered_static_next, unsigned long long)
-NEXT_OF(GOMP_loop_ull_ordered_dynamic_next, unsigned long long)
-NEXT_OF(GOMP_loop_ull_ordered_guided_next, unsigned long long)
-NEXT_OF(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
+NEXT_OF(GOMP_loop_ordered_static_next, long *)
+NEXT_OF(GOMP_loop_ordered_dynamic_next, long *)
+NEXT_OF(GOMP_loop_ordered_guided_next, long *)
+NEXT_OF(GOMP_loop_ordered_runtime_next, long *)
+NEXT_OF(GOMP_loop_ull_ordered_static_next, unsigned long long *)
+NEXT_OF(GOMP_loop_ull_ordered_dynamic_next, unsigned long long *)
+NEXT_OF(GOMP_loop_ull_ordered_guided_next, unsigned long long *)
+NEXT_OF(GOMP_loop_ull_ordered_runtime_next, unsigned long long *)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wrappers of the waits of libgomp: barriers, ends of loops and sections, taskwait, locks.
+// Wrappers of the waits of libgomp: barriers, ends of loops and sections, taskwait, critical code.
 #include "ompt/gomp_parallel.h"
 
 #include <stddef.h>
@@ -58,39 +58,6 @@ WAITS_AND_ANSWERS(void *, GOMP_single_copy_start, IMPLICIT_BARRIER) /* for what 
 WAITS_FOR(GOMP_single_copy_end, void *, IMPLICIT_BARRIER)
 WAITS_FOR(GOMP_taskwait_depend, void **, TASKWAIT)
 WAITS_FOR(GOMP_workshare_task_reduction_unregister, bool, IMPLICIT_BARRIER)
-
-/* Locks: the wait for one is a span, and that it is released a note; they need not nest. */
-#define LOCKS(name, CONSTRUCT)                                                                     \
-	CRIT_GOMP_EXPORT void name(void *lock);                                                    \
-	void name(void *lock)                                                                      \
-	{                                                                                          \
-		const bool is_on = crit_gomp_is_on();                                              \
-                                                                                                   \
-		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_##CONSTRUCT, CRIT_GOMP_CALL_SITE,           \
-					(uintptr_t)lock);                                          \
-		CRIT_GOMP_NEXT(name)(lock);                                                        \
-		if (is_on)                                                                         \
-			crit_shim_construct_end(CRIT_CONSTRUCT_##CONSTRUCT);                       \
-	}
-
-#define UNLOCKS(name, CONSTRUCT)                                                                   \
-	CRIT_GOMP_EXPORT void name(void *lock);                                                    \
-	void name(void *lock)                                                                      \
-	{                                                                                          \
-		if (crit_gomp_is_on())                                                             \
-			crit_shim_construct_release(CRIT_CONSTRUCT_##CONSTRUCT, (uintptr_t)lock);  \
-		CRIT_GOMP_NEXT(name)(lock);                                                        \
-	}
-
-LOCKS(omp_set_lock, LOCK_WAIT)
-LOCKS(omp_set_lock_, LOCK_WAIT)
-LOCKS(omp_set_nest_lock, NEST_LOCK_WAIT)
-LOCKS(omp_set_nest_lock_, NEST_LOCK_WAIT)
-UNLOCKS(omp_unset_lock, LOCK_WAIT)
-UNLOCKS(omp_unset_lock_, LOCK_WAIT)
-UNLOCKS(omp_unset_nest_lock, NEST_LOCK_WAIT)
-UNLOCKS(omp_unset_nest_lock_, NEST_LOCK_WAIT)
 
 /* Of the one critical section without a name, and of all atomic operations that need a lock. */
 static char unnamed, atomics;

@@ -171,10 +171,11 @@ done
 # meanwhile, 30 ms against 10 and 1 by the threads' own clocks.
 lock_impact="(lambda tid: sum(p['impact_s'] for p in r['pairs']
 	if p['from']['is_lock'] and tid in (0, p['to']['tid'])))"
+declare -A kinds=([gnu]="tested nest ordered to-end" [llvm]="lock critical ordered")
+[ -z "$is_full" ] || kinds=([gnu]="lock tested nest critical ordered to-end" [llvm]="lock tested nest critical ordered")
 for runtime in gnu llvm; do
 	trial_has "lock_turns-$runtime" "OpenMP of $runtime" || continue
-	for kind in lock nest critical ordered to-end; do
-		[ "$kind-$runtime" != to-end-llvm ] || continue # there a turn ends with its block
+	for kind in ${kinds[$runtime]}; do
 		name=$kind-$runtime
 		whole_cpus record "$name" "$apps/lock_turns-$runtime" "$kind" 20 30 10 1
 		cp "$trial/out" "$trial/counted"

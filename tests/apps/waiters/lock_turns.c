@@ -2,7 +2,8 @@
 // Threads that want one lock again and again, each for its own time, and say how long the others
 // waited while each of them had it.  Blocks of an ordered loop likewise, whose turn in libgomp
 // lasts to the end of an iteration (to-end: half of the time is after the block).
-// usage: lock_turns lock|nest|critical|ordered|to-end ROUNDS HOLD-MS...
+// tested: who gets it at once has tried it; nest: who has it takes it again and gives that back.
+// usage: lock_turns lock|tested|nest|critical|ordered|to-end ROUNDS HOLD-MS...
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,12 +35,15 @@ static void take_turn(const char *kind, omp_lock_t *lock, omp_nest_lock_t *nest,
 		      struct turn *turn)
 {
 	turn->asked_ns = work_clock_ns(CLOCK_MONOTONIC);
-	if (!strcmp(kind, "lock")) {
-		omp_set_lock(lock);
+	if (!strcmp(kind, "lock") || !strcmp(kind, "tested")) {
+		if (*kind == 'l' || !omp_test_lock(lock))
+			omp_set_lock(lock);
 		have_it(turn, number);
 		omp_unset_lock(lock);
 	} else if (!strcmp(kind, "nest")) {
 		omp_set_nest_lock(nest);
+		omp_set_nest_lock(nest);
+		omp_unset_nest_lock(nest);
 		have_it(turn, number);
 		omp_unset_nest_lock(nest);
 	} else {
