@@ -5,54 +5,8 @@
 
 #include <stddef.h>
 
-/* A lock that is got at once, by trying, is one that was waited for no time. */
-static void try(uint32_t wait, const void *site, const void *lock)
-{
-	crit_gomp_begin(wait, site, (uintptr_t)lock);
-	crit_shim_construct_end(wait);
-}
-
-#define LOCKS(name)                                                                                \
-	CRIT_GOMP_EXPORT void name(void *lock);                                                    \
-	void name(void *lock)                                                                      \
-	{                                                                                          \
-		const bool is_on = crit_gomp_is_on();                                              \
-                                                                                                   \
-		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_LOCK_WAIT, CRIT_GOMP_CALL_SITE,             \
-					(uintptr_t)lock);                                          \
-		CRIT_GOMP_NEXT(name)(lock);                                                        \
-		if (is_on)                                                                         \
-			crit_shim_construct_end(CRIT_CONSTRUCT_LOCK_WAIT);                         \
-	}
-
-#define UNLOCKS(name)                                                                              \
-	CRIT_GOMP_EXPORT void name(void *lock);                                                    \
-	void name(void *lock)                                                                      \
-	{                                                                                          \
-		if (crit_gomp_is_on())                                                             \
-			crit_shim_construct_release(CRIT_CONSTRUCT_LOCK_WAIT, (uintptr_t)lock);    \
-		CRIT_GOMP_NEXT(name)(lock);                                                        \
-	}
-
-#define TRIES(name)                                                                                \
-	CRIT_GOMP_EXPORT int name(void *lock);                                                     \
-	int name(void *lock)                                                                       \
-	{                                                                                          \
-		const bool is_on = crit_gomp_is_on();                                              \
-		const int answer = CRIT_GOMP_NEXT(name)(lock);                                     \
-                                                                                                   \
-		if (is_on && answer)                                                               \
-			try(CRIT_CONSTRUCT_LOCK_WAIT, CRIT_GOMP_CALL_SITE, lock);                  \
-		return answer;                                                                     \
-	}
-
-LOCKS(omp_set_lock)
-LOCKS(omp_set_lock_)
-UNLOCKS(omp_unset_lock)
-UNLOCKS(omp_unset_lock_)
-TRIES(omp_test_lock)
-TRIES(omp_test_lock_)
+#define PLAIN CRIT_CONSTRUCT_LOCK_WAIT
+#define NEST CRIT_CONSTRUCT_NEST_LOCK_WAIT
 
 /* Nest locks that the thread has, and how often; of more than fit each release counts. */
 static __thread struct held {
@@ -73,54 +27,51 @@ static struct held *find(const void *lock)
 	return unused;
 }
 
-static void take(const void *lock)
+/* The wait for it ends. */
+static inline void take(uint32_t wait, const void *lock)
 {
-	struct held *row = find(lock);
+	struct held *row = wait == NEST ? find(lock) : NULL;
 
-	if (!row)
-		return;
-	row->lock = lock;
-	row->depth++;
+	if (row) {
+		row->lock = lock;
+		row->depth++;
+	}
+	crit_shim_construct_end(wait);
 }
 
-/* Is that its last release? */
-static bool give_back(const void *lock)
+static inline void give_back(uint32_t wait, const void *lock)
 {
-	struct held *row = find(lock);
+	struct held *row = wait == NEST ? find(lock) : NULL;
 
-	if (!row || !row->depth)
-		return true;
-	row->depth--;
-	return !row->depth;
+	if (row && row->depth && --row->depth)
+		return; /* it has it still */
+	crit_shim_construct_release(wait, (uintptr_t)lock);
 }
 
-#define NEST_LOCKS(name)                                                                           \
+#define LOCKS(name, WAIT)                                                                          \
 	CRIT_GOMP_EXPORT void name(void *lock);                                                    \
 	void name(void *lock)                                                                      \
 	{                                                                                          \
 		const bool is_on = crit_gomp_is_on();                                              \
                                                                                                    \
 		if (is_on)                                                                         \
-			crit_gomp_begin(CRIT_CONSTRUCT_NEST_LOCK_WAIT, CRIT_GOMP_CALL_SITE,        \
-					(uintptr_t)lock);                                          \
+			crit_gomp_begin(WAIT, CRIT_GOMP_CALL_SITE, (uintptr_t)lock);               \
 		CRIT_GOMP_NEXT(name)(lock);                                                        \
-		if (!is_on)                                                                        \
-			return;                                                                    \
-		take(lock);                                                                        \
-		crit_shim_construct_end(CRIT_CONSTRUCT_NEST_LOCK_WAIT);                            \
+		if (is_on)                                                                         \
+			take(WAIT, lock);                                                          \
 	}
 
-#define NEST_UNLOCKS(name)                                                                         \
+#define UNLOCKS(name, WAIT)                                                                        \
 	CRIT_GOMP_EXPORT void name(void *lock);                                                    \
 	void name(void *lock)                                                                      \
 	{                                                                                          \
-		if (crit_gomp_is_on() && give_back(lock))                                          \
-			crit_shim_construct_release(CRIT_CONSTRUCT_NEST_LOCK_WAIT,                 \
-						    (uintptr_t)lock);                              \
+		if (crit_gomp_is_on())                                                             \
+			give_back(WAIT, lock);                                                     \
 		CRIT_GOMP_NEXT(name)(lock);                                                        \
 	}
 
-#define NEST_TRIES(name)                                                                           \
+/* A lock that is got at once, by trying, is one that was waited for no time. */
+#define TRIES(name, WAIT)                                                                          \
 	CRIT_GOMP_EXPORT int name(void *lock);                                                     \
 	int name(void *lock)                                                                       \
 	{                                                                                          \
@@ -128,15 +79,21 @@ static bool give_back(const void *lock)
 		const int answer = CRIT_GOMP_NEXT(name)(lock);                                     \
                                                                                                    \
 		if (is_on && answer) {                                                             \
-			take(lock);                                                                \
-			try(CRIT_CONSTRUCT_NEST_LOCK_WAIT, CRIT_GOMP_CALL_SITE, lock);             \
+			crit_gomp_begin(WAIT, CRIT_GOMP_CALL_SITE, (uintptr_t)lock);               \
+			take(WAIT, lock);                                                          \
 		}                                                                                  \
 		return answer;                                                                     \
 	}
 
-NEST_LOCKS(omp_set_nest_lock)
-NEST_LOCKS(omp_set_nest_lock_)
-NEST_UNLOCKS(omp_unset_nest_lock)
-NEST_UNLOCKS(omp_unset_nest_lock_)
-NEST_TRIES(omp_test_nest_lock)
-NEST_TRIES(omp_test_nest_lock_)
+LOCKS(omp_set_lock, PLAIN)
+LOCKS(omp_set_lock_, PLAIN)
+LOCKS(omp_set_nest_lock, NEST)
+LOCKS(omp_set_nest_lock_, NEST)
+UNLOCKS(omp_unset_lock, PLAIN)
+UNLOCKS(omp_unset_lock_, PLAIN)
+UNLOCKS(omp_unset_nest_lock, NEST)
+UNLOCKS(omp_unset_nest_lock_, NEST)
+TRIES(omp_test_lock, PLAIN)
+TRIES(omp_test_lock_, PLAIN)
+TRIES(omp_test_nest_lock, NEST)
+TRIES(omp_test_nest_lock_, NEST)
