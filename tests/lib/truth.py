@@ -5,8 +5,10 @@
 usage: truth.py TRACE PROGRAM > truth.json
 
 The members are the task that first executes PROGRAM and everything forked from it.  A member is active while
-running or runnable, from its wakeup_new until it leaves its CPU for the last time.  The window goes from that exec to
-the end of the last member.
+running or runnable, from its wakeup_new until it leaves its CPU for the last time.  It is runnable from its waking on,
+in the context of who wakes it; its wakeup comes once a CPU puts it into its queue, later where that CPU is held up.  A
+waking without a wakeup by the time the member leaves its CPU came while it went to sleep: it goes on being runnable.
+The window goes from that exec to the end of the last member.
 On every CPU the task switched out must be the one last switched in; where it is not, the chain is broken.  A member
 whose switch-in alone is missing was active all the same, from its wakeup on.  A member whose switch-out or wakeup is
 missing is in doubt: counted, and credited with nothing from its last certain stamp on."""
@@ -76,6 +78,7 @@ class Truth:
         self.live = set()
         self.switches = {}
         self.on_cpu = {}
+        self.waking = set()
         self.breaks = 0
         self.member_breaks = 0
         self.doubtful = 0
@@ -97,18 +100,27 @@ class Truth:
         for tid in (prev, nxt):
             if tid in self.members:
                 self.switches[tid] = self.switches.get(tid, 0) + 1
-        if prev in self.live and state.startswith("R"):
+        is_gone = state[0] in "XZ"
+        if prev in self.live and (state.startswith("R") or prev in self.waking and not is_gone):
             self.activity.confirm(prev, self.now_us)
         elif prev in self.live:
             self.activity.stop(prev, self.now_us)
-            if state[0] in "XZ":
+            if is_gone:
                 self.live.discard(prev)
                 self.last_us = self.now_us
+        self.waking.discard(nxt)
         if nxt in self.live:
             self.activity.confirm(nxt, self.now_us)
 
-    def on_wake(self, text):
+    def on_waking(self, text):
         tid = int(WAKE.search(text).group(1))
+        if tid in self.live:
+            self.waking.add(tid)
+            self.activity.start(tid, self.now_us)
+
+    def on_wakeup(self, text):
+        tid = int(WAKE.search(text).group(1))
+        self.waking.discard(tid)
         if tid in self.live:
             self.activity.start(tid, self.now_us)
 
@@ -134,8 +146,10 @@ class Truth:
         self.now_us = int(seconds) * 1000000 + int(micros)
         if event == "sched_switch":
             self.on_switch(int(cpu), text)
+        elif event == "sched_waking":
+            self.on_waking(text)
         elif event in ("sched_wakeup", "sched_wakeup_new"):
-            self.on_wake(text)
+            self.on_wakeup(text)
         elif event == "sched_process_fork":
             self.on_fork(text)
         elif event == "sched_process_exec":
