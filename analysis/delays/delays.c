@@ -338,24 +338,36 @@ static int change_state(struct comparing *comparing, const struct crit_film_entr
 	}
 }
 
-static int change(struct comparing *comparing, const struct crit_film_entry *entry)
+/* From here on it is in another bucket. */
+static int move_on(struct comparing *comparing, const struct crit_film_entry *entry,
+		   uint32_t bucket)
 {
 	struct delayed_thread *thread = &comparing->threads[entry->node];
 	uint64_t before_ns;
 	int rc = 0;
 
-	if (entry->type == CRIT_FILM_FROM) {
-		if (ends_in_fork(comparing, thread->bucket))
-			rc = meet(comparing, thread, CRIT_FILM_TEAM, entry->time_ns, &before_ns);
-		thread->bucket = entry->number;
-	} else if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN) {
-		thread->is_queued = entry->type == CRIT_FILM_QUEUE;
-	} else {
-		return change_state(comparing, entry);
-	}
+	if (ends_in_fork(comparing, thread->bucket))
+		rc = meet(comparing, thread, CRIT_FILM_TEAM, entry->time_ns, &before_ns);
+	thread->bucket = bucket;
 	return rc ? rc
 		  : crit_thread_profile_change(&thread->profile, entry->time_ns,
 					       code_of(comparing, thread));
+}
+
+static int change(struct comparing *comparing, const struct crit_film_entry *entry)
+{
+	struct delayed_thread *thread = &comparing->threads[entry->node];
+	int rc;
+
+	if (entry->type == CRIT_FILM_FROM)
+		return move_on(comparing, entry, entry->number);
+	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN) {
+		thread->is_queued = entry->type == CRIT_FILM_QUEUE;
+		return crit_thread_profile_change(&thread->profile, entry->time_ns,
+						  code_of(comparing, thread));
+	}
+	rc = entry->told ? move_on(comparing, entry, crit_film_told(entry)) : 0;
+	return rc ? rc : change_state(comparing, entry);
 }
 
 /* Those of one type. */

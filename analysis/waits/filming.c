@@ -28,13 +28,15 @@ int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uin
 	return crit_filming_put_entry(filming, &entry);
 }
 
-/* The thread was there since the bucket before. */
-static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct crit_code_key *key)
+/* The thread was there since the bucket before: what an entry tells of that. */
+static int end_bucket(struct crit_filming *filming, uint64_t time_ns,
+		      const struct crit_code_key *key, uint32_t *ret_told)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[key->thread];
 	struct crit_code_key placed = *key;
 	int rc;
 
+	*ret_told = 0;
 	if (time_ns == filmed->until_ns)
 		return crit_filmed_samples_add(&filming->samples, &filmed->samples, CRIT_NONE);
 	filmed->until_ns = time_ns;
@@ -43,8 +45,35 @@ static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct 
 	rc = crit_code_keys_follow(&filming->keys, filmed->key, &placed, &filmed->key);
 	if (!rc)
 		rc = crit_filmed_samples_add(&filming->samples, &filmed->samples, filmed->key);
-	return rc ? rc
-		  : crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, key->thread, filmed->key);
+	*ret_told = crit_film_tell(filmed->key);
+	return rc;
+}
+
+/* A bucket ends where no wait begins or ends. */
+static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct crit_code_key *key)
+{
+	uint32_t told;
+	int rc = end_bucket(filming, time_ns, key, &told);
+
+	return rc || !told ? rc
+			   : crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, key->thread,
+					      filming->threads[key->thread].key);
+}
+
+/* The begin or end of a thread's last wait, and what it did until then. */
+static int put_wait(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
+		    uint32_t thread, uint32_t told)
+{
+	const struct crit_film_entry entry = {
+		.time_ns = time_ns,
+		.node = thread,
+		.number = crit_filmed_last_wait(&filming->threads[thread])->number,
+		.told = told,
+		.type = (uint8_t)type,
+		.kind = CRIT_FILM_KIND_CALL
+	};
+
+	return crit_filming_put_entry(filming, &entry);
 }
 
 int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
@@ -130,10 +159,11 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 	const struct crit_code_key key = { .before = filmed->call,
 					   .after = *call,
 					   .thread = thread };
+	uint32_t told;
 	int rc = settle_block(filming, thread);
 
 	if (!rc)
-		rc = put_key(filming, time_ns, &key);
+		rc = end_bucket(filming, time_ns, &key, &told);
 	if (rc)
 		return rc;
 	note_call(filmed, time_ns, call);
@@ -147,8 +177,7 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 								   .end_ns = UINT64_MAX,
 								   .number = filming->number++,
 								   .call = call->call };
-	return crit_filming_put(filming, CRIT_FILM_WAIT, time_ns, thread,
-				crit_filmed_last_wait(filmed)->number);
+	return put_wait(filming, CRIT_FILM_WAIT, time_ns, thread, told);
 }
 
 static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
@@ -157,7 +186,8 @@ static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time
 	const struct crit_code_key key = { .before = filmed->call,
 					   .thread = thread,
 					   .is_call = true };
-	int rc = put_key(filming, time_ns, &key);
+	uint32_t told;
+	int rc = end_bucket(filming, time_ns, &key, &told);
 
 	if (rc)
 		return rc;
@@ -166,9 +196,7 @@ static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time
 	if (filming->waits)
 		rc = filming->waits->wait(filming->waits->user, thread,
 					  crit_filmed_last_wait(filmed)->begin_ns, time_ns);
-	return rc ? rc
-		  : crit_filming_put(filming, CRIT_FILM_END, time_ns, thread,
-				     crit_filmed_last_wait(filmed)->number);
+	return rc ? rc : put_wait(filming, CRIT_FILM_END, time_ns, thread, told);
 }
 
 static int begin(void *user, const struct crit_results *run, uint64_t end_ns)

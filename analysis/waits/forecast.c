@@ -73,7 +73,8 @@ static void note_end(struct forecasting *forecasting, uint32_t thread)
 	}
 }
 
-static void take_from(struct forecasting *forecasting, const struct crit_film_entry *entry)
+static void take_from(struct forecasting *forecasting, const struct crit_film_entry *entry,
+		      uint32_t bucket)
 {
 	struct timeline *timeline = &forecasting->threads[entry->node];
 	const uint32_t outside = forecasting->options->outside;
@@ -82,8 +83,8 @@ static void take_from(struct forecasting *forecasting, const struct crit_film_en
 
 	if (!timeline->is_waiting)
 		move_base(forecasting, entry->node, entry->time_ns);
-	timeline->bucket = entry->number;
-	if (was_there && entry->number == outside && !timeline->is_waiting)
+	timeline->bucket = bucket;
+	if (was_there && bucket == outside && !timeline->is_waiting)
 		note_end(forecasting, entry->node);
 }
 
@@ -275,7 +276,7 @@ static void take_own(struct forecasting *forecasting, const struct crit_film_ent
 {
 	switch (entry->type) {
 	case CRIT_FILM_FROM:
-		take_from(forecasting, entry);
+		take_from(forecasting, entry, entry->number);
 		break;
 	case CRIT_FILM_WAIT:
 		move_base(forecasting, entry->node, entry->time_ns);
@@ -314,6 +315,8 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 		return;
 	}
 	timeline->taken++;
+	if (entry->told)
+		take_from(forecasting, entry, crit_film_told(entry));
 	if (entry->type == CRIT_FILM_END)
 		take_end(forecasting, moment);
 	else
@@ -348,6 +351,7 @@ static int check(const struct forecasting *forecasting, const struct crit_film_e
 	if (is_object(entry->node) ? !is_late : entry->node >= options->thread_count)
 		return -EPROTO;
 	if ((entry->type == CRIT_FILM_FROM && entry->number >= options->bucket_count) ||
+	    (entry->told && crit_film_told(entry) >= options->bucket_count) ||
 	    ((entry->type == CRIT_FILM_BIRTH || entry->type == CRIT_FILM_WOKEN) &&
 	     entry->number >= options->thread_count))
 		return -EPROTO;
@@ -402,9 +406,13 @@ static int take_apart(struct forecasting *forecasting)
 	int rc = 0;
 
 	for (size_t i = 0; i < forecasting->count && !rc; i++) {
-		rc = check(forecasting, &forecasting->now[i].entry);
+		const struct crit_film_entry *entry = &forecasting->now[i].entry;
+
+		rc = check(forecasting, entry);
+		if (!rc && entry->told)
+			take_from(forecasting, entry, crit_film_told(entry));
 		if (!rc)
-			take_own(forecasting, &forecasting->now[i].entry);
+			take_own(forecasting, entry);
 	}
 	forecasting->count = 0;
 	return rc ? rc : forecasting->error;

@@ -62,6 +62,22 @@ static int note_sleep(struct crit_film_turning *turning, const struct crit_film_
 	return 0;
 }
 
+/* The begin or end of a thread's wait: what the thread did until then, and what it does then. */
+static int take_wait(struct crit_film_turning *turning, const struct crit_film_entry *entry)
+{
+	struct crit_film_entry turned = *entry;
+	struct later *later;
+
+	if (entry->node >= turning->options.thread_count ||
+	    crit_film_told(entry) >= turning->options.bucket_count)
+		return -EPROTO;
+	later = &turning->threads[entry->node];
+	count(turning, entry->node, entry->time_ns);
+	turned.told = later->bucket == CRIT_FILM_NO_BUCKET ? 0 : crit_film_tell(later->bucket);
+	later->bucket = crit_film_told(entry);
+	return crit_film_put(turning->film, &turned, &turning->err);
+}
+
 static int take(struct crit_film_turning *turning, const struct crit_film_entry *entry)
 {
 	const struct crit_resolved_film_options *options = &turning->options;
@@ -77,6 +93,8 @@ static int take(struct crit_film_turning *turning, const struct crit_film_entry 
 		return crit_film_put(turning->film, entry, &turning->err);
 	if (entry->node & CRIT_FILM_OBJECT) /* what it needs is enough */
 		return 0;
+	if (entry->told)
+		return take_wait(turning, entry);
 	if (entry->type != CRIT_FILM_UNTIL && !is_cpu)
 		return crit_film_put(turning->film, entry, &turning->err);
 	if (entry->node >= options->thread_count ||

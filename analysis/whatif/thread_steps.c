@@ -295,17 +295,17 @@ static int take_end(struct making *making, const struct crit_film_entry *entry)
 }
 
 /* From here on the thread is in another bucket. */
-static int take_from(struct making *making, const struct crit_film_entry *entry)
+static int take_from(struct making *making, const struct crit_film_entry *entry, uint32_t bucket)
 {
 	struct thread_state *thread = &making->threads[entry->node];
 	const uint32_t outside = making->options->outside;
 	const bool has_ended = thread->bucket != outside && thread->bucket != CRIT_FILM_NO_BUCKET &&
-			       entry->number == outside;
+			       bucket == outside;
 	const uint64_t end_ns = entry->time_ns - making->options->begin_ns;
 
-	if (entry->number >= making->options->bucket_count)
+	if (bucket >= making->options->bucket_count)
 		return -EPROTO;
-	thread->bucket = entry->number;
+	thread->bucket = bucket;
 	if (!has_ended)
 		return 0;
 	if (end_ns > making->steps->recorded_ns)
@@ -323,11 +323,13 @@ static int take_own(struct making *making, const struct crit_film_entry *entry)
 		return -EPROTO;
 	thread = &making->threads[entry->node];
 	rc = move_on(making, entry->node, entry->time_ns);
+	if (!rc && entry->told)
+		rc = take_from(making, entry, crit_film_told(entry));
 	if (rc)
 		return rc;
 	switch (entry->type) {
 	case CRIT_FILM_FROM:
-		return take_from(making, entry);
+		return take_from(making, entry, entry->number);
 	case CRIT_FILM_WAIT:
 		return take_wait(making, entry);
 	case CRIT_FILM_END:

@@ -77,10 +77,10 @@ static void add_wait(struct bench *bench, uint32_t rank, uint64_t end_ns, uint32
 {
 	const uint64_t begin_ns = bench->now_ns[rank];
 
-	add(bench, CRIT_FILM_UNTIL, begin_ns, rank, COMPUTE);
 	add(bench, CRIT_FILM_WAIT, begin_ns, rank, bench->number);
-	add(bench, CRIT_FILM_UNTIL, end_ns, rank, IN_WAIT);
+	bench->entries[bench->count - 1].told = crit_film_tell(COMPUTE);
 	add(bench, CRIT_FILM_END, end_ns, rank, bench->number);
+	bench->entries[bench->count - 1].told = crit_film_tell(IN_WAIT);
 	if (c_ns > begin_ns) /* else it is the last one */
 		add(bench, CRIT_FILM_CAUSE, c_ns, cause, bench->number);
 	bench->number++;

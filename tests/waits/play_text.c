@@ -34,6 +34,7 @@
 
 struct text_film {
 	struct crit_film *film;
+	struct crit_film_entry until; /* that is not put yet, as what comes next may tell it */
 	struct crit_backplay_options options;
 	uint8_t parts[BUCKETS_MAX];
 	uint32_t vertices[BUCKETS_MAX];
@@ -47,6 +48,37 @@ struct text_film {
 	uint32_t codes[BUCKETS_MAX];
 	size_t key_count;
 };
+
+/* Of every other thread a bucket that ends with a wait, or where one begins, is told by that. */
+static int put(struct text_film *text, const struct crit_film_entry *entry)
+{
+	struct crit_film_entry given = *entry;
+	struct crit_film_entry *until = &text->until;
+	const bool does_tell = until->type && until->node == given.node &&
+			       until->time_ns == given.time_ns &&
+			       (given.type == CRIT_FILM_WAIT || given.type == CRIT_FILM_END);
+	int rc = 0;
+
+	if (does_tell)
+		given.told = crit_film_tell(until->number);
+	else if (until->type)
+		rc = crit_film_put(text->film, until, NULL);
+	until->type = CRIT_FILM_NONE;
+	if (rc)
+		return rc;
+	if (given.type != CRIT_FILM_UNTIL || !(given.node & 1) || given.node & CRIT_FILM_OBJECT)
+		return crit_film_put(text->film, &given, NULL);
+	*until = given;
+	return 0;
+}
+
+static int finish(struct text_film *text, struct crit_err *err)
+{
+	int rc = text->until.type ? crit_film_put(text->film, &text->until, err) : 0;
+
+	text->until.type = CRIT_FILM_NONE;
+	return rc ? rc : crit_film_finish(text->film, err);
+}
 
 static void print_costs(const struct crit_costs *costs)
 {
@@ -84,7 +116,7 @@ static int play(struct text_film *text)
 {
 	struct crit_err err = { "" };
 	struct crit_costs costs = { 0 };
-	int rc = crit_film_finish(text->film, &err);
+	int rc = finish(text, &err);
 
 	if (text->vertex_count == text->options.bucket_count)
 		text->options.bucket_vertices = text->vertices;
@@ -136,7 +168,7 @@ static int forecast(struct text_film *text, uint32_t outside)
 {
 	struct crit_err err = { "" };
 	struct crit_forecast told = { 0 };
-	int rc = crit_film_finish(text->film, &err);
+	int rc = finish(text, &err);
 
 	if (!rc)
 		rc = play_forwards(text, &told, outside, &err);
@@ -198,7 +230,7 @@ static int share(struct text_film *text, const struct sharing *sharing)
 	int rc = 0;
 
 	if (!text->run.film)
-		rc = crit_film_finish(text->film, &err);
+		rc = finish(text, &err);
 	if (!rc && !text->run.film)
 		rc = turn_round(text, &text->run, &err);
 	if (!rc)
@@ -239,7 +271,7 @@ static int print_delays(struct text_film *text)
 {
 	struct crit_err err = { "" };
 	struct crit_delays delays = { 0 };
-	int rc = crit_film_finish(text->film, &err);
+	int rc = finish(text, &err);
 
 	if (!rc)
 		rc = find_delays(text, &delays, &err);
@@ -294,7 +326,7 @@ static int begin(struct text_film *text, const char *line, const char *directory
 }
 
 /* A line of an entry, by its first word. */
-static int put(struct text_film *text, const char *line)
+static int take_entry(struct text_film *text, const char *line)
 {
 	struct crit_film_entry entry = { 0 };
 
@@ -332,7 +364,7 @@ static int put(struct text_film *text, const char *line)
 		entry.type = CRIT_FILM_BIRTH;
 	else
 		return -EINVAL;
-	return crit_film_put(text->film, &entry, NULL);
+	return put(text, &entry);
 }
 
 /* The next factor of a bucket, or of a thread without a CPU, in the last scenario. */
@@ -397,7 +429,7 @@ static int take(struct text_film *text, const char *line, const char *directory)
 		return take_key(text, line);
 	if (!strcmp(line, "delays\n"))
 		return text->key_count == text->options.bucket_count ? print_delays(text) : -EINVAL;
-	return strcmp(line, "play\n") ? put(text, line) : play(text);
+	return strcmp(line, "play\n") ? take_entry(text, line) : play(text);
 }
 
 int main(int argc, char **argv)

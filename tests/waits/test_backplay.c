@@ -39,16 +39,19 @@ static struct crit_film *film;
 static uint64_t end_ns;
 static struct crit_costs costs;
 
+static void put_entry(const struct crit_film_entry *entry)
+{
+	CHECK_INT_EQ(crit_film_put(film, entry, NULL), 0);
+}
+
 static void put(enum crit_film_type type, uint64_t time_ns, uint32_t node, uint32_t number,
 		uint8_t kind)
 {
-	const struct crit_film_entry entry = { .time_ns = time_ns,
-					       .node = node,
-					       .number = number,
-					       .type = (uint8_t)type,
-					       .kind = kind };
-
-	CHECK_INT_EQ(crit_film_put(film, &entry, NULL), 0);
+	put_entry(&(struct crit_film_entry){ .time_ns = time_ns,
+					     .node = node,
+					     .number = number,
+					     .type = (uint8_t)type,
+					     .kind = kind });
 }
 
 static void begin_film(uint64_t end)
@@ -365,11 +368,18 @@ static uint32_t test_any_film(uint64_t seed)
 
 		if (crit_random_is(&dice, 70) && time_ns < end_ns)
 			time_ns += crit_random_below(&dice, end_ns - time_ns) / 8;
-		put(type, type == CRIT_FILM_CAUSE ? crit_random_below(&dice, time_ns + 1) : time_ns,
-		    node,
-		    crit_random_is(&dice, 20) ? CRIT_FILM_NO_BUCKET
-					      : (uint32_t)crit_random_below(&dice, BUCKETS),
-		    (uint8_t)crit_random_below(&dice, 3));
+		put_entry(&(struct crit_film_entry){
+			.time_ns = type == CRIT_FILM_CAUSE ? crit_random_below(&dice, time_ns + 1)
+							   : time_ns,
+			.node = node,
+			.number = crit_random_is(&dice, 20)
+					  ? CRIT_FILM_NO_BUCKET
+					  : (uint32_t)crit_random_below(&dice, BUCKETS),
+			.told = type == CRIT_FILM_WAIT || type == CRIT_FILM_END
+					? (uint32_t)crit_random_below(&dice, BUCKETS + 1)
+					: 0,
+			.type = (uint8_t)type,
+			.kind = (uint8_t)crit_random_below(&dice, 3) });
 	}
 	rc = play(U, &err);
 	CHECK(rc == 0 || rc == -EPROTO);

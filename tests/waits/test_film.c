@@ -66,6 +66,7 @@ static struct crit_film_entry entry_of(uint32_t i)
 							     : (uint64_t)i << 40,
 					 .node = i * 2654435761u,
 					 .number = ~i,
+					 .told = i * 40503u,
 					 .type = (uint8_t)(1 + i % 5),
 					 .kind = (uint8_t)i };
 }
@@ -90,7 +91,8 @@ static void test_round_trip(uint32_t count)
 		if (!CHECK_INT_EQ(crit_film_back(film, &entry), 1) ||
 		    !CHECK_UINT_EQ(entry.time_ns, expected.time_ns) ||
 		    !CHECK(entry.node == expected.node && entry.number == expected.number &&
-			   entry.type == expected.type && entry.kind == expected.kind))
+			   entry.told == expected.told && entry.type == expected.type &&
+			   entry.kind == expected.kind))
 			break;
 	}
 	CHECK_INT_EQ(crit_film_back(film, &entry), 0);
@@ -196,9 +198,9 @@ static void test_rewind(void)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		CHECK_INT_EQ(crit_rewind_next(&rewind), 1);
 		CHECK_UINT_EQ(rewind.time_ns, expected[i].time_ns);
-		for (size_t k = 0; k < rewind.count; k++)
-			CHECK_UINT_EQ(rewind.now[k].number, expected[i].numbers[k]);
-		CHECK_UINT_EQ(expected[i].numbers[rewind.count], 0);
+		for (size_t k = 0; k < rewind.now.count; k++)
+			CHECK_UINT_EQ(rewind.now.entries[k].number, expected[i].numbers[k]);
+		CHECK_UINT_EQ(expected[i].numbers[rewind.now.count], 0);
 	}
 	CHECK_INT_EQ(crit_rewind_next(&rewind), 0);
 	crit_rewind_fini(&rewind);

@@ -22,11 +22,14 @@ static struct crit_film_entry entry_of(size_t left)
 	static const uint8_t types[] = { CRIT_FILM_UNTIL, CRIT_FILM_END,  CRIT_FILM_CAUSE,
 					 CRIT_FILM_UNTIL, CRIT_FILM_WAIT, CRIT_FILM_RUN,
 					 CRIT_FILM_QUEUE, CRIT_FILM_WAKE, CRIT_FILM_SLEEP };
+	const uint8_t type = types[left % sizeof(types)];
+	const bool may_tell = type == CRIT_FILM_END || type == CRIT_FILM_WAIT;
 
 	return (struct crit_film_entry){ .time_ns = (left + 1) * STEP_NS,
 					 .node = (uint32_t)(left % THREADS),
 					 .number = (uint32_t)(left % BUCKETS),
-					 .type = types[left % sizeof(types)] };
+					 .told = may_tell ? (uint32_t)(left % (BUCKETS + 1)) : 0,
+					 .type = type };
 }
 
 /* So many entries, at most MOST at a time, to both. */
@@ -51,7 +54,8 @@ static bool is_same_film(struct crit_film *left, struct crit_film *right)
 
 	while ((rc = crit_film_back(left, &one)) > 0) {
 		if (crit_film_back(right, &other) <= 0 || one.time_ns != other.time_ns ||
-		    one.node != other.node || one.number != other.number || one.type != other.type)
+		    one.node != other.node || one.number != other.number ||
+		    one.told != other.told || one.type != other.type)
 			return false;
 	}
 	return !rc && crit_film_back(right, &other) == 0;

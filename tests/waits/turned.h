@@ -19,7 +19,7 @@ static inline int crit_test_turn_round(struct crit_film *film,
 		return rc;
 	crit_rewind_init(&rewind, film);
 	while ((rc = crit_rewind_next(&rewind)) > 0)
-		crit_film_turning_take(turning, rewind.now, rewind.count);
+		crit_film_turning_take(turning, rewind.now.entries, rewind.now.count);
 	crit_rewind_fini(&rewind);
 	if (rc)
 		(void)crit_err_set(err, rc, "cannot read the film");

@@ -57,22 +57,21 @@ static int begin_wait(struct play *play, const struct crit_film_entry *entry)
 	return rc ? rc : 1;
 }
 
-static int change_bucket(struct play *play, const struct crit_film_entry *entry)
+static int change_bucket(struct play *play, uint32_t name, uint32_t bucket)
 {
 	uint32_t at;
-	int rc = crit_wait_nodes_find(&play->nodes, entry->node, &at);
+	int rc = crit_wait_nodes_find(&play->nodes, name, &at);
 
 	if (rc)
 		return rc;
-	if (entry->number >= play->options->bucket_count && entry->number != CRIT_FILM_NO_BUCKET)
+	if (bucket >= play->options->bucket_count && bucket != CRIT_FILM_NO_BUCKET)
 		return -EPROTO;
-	if (entry->number == CRIT_FILM_NO_BUCKET &&
-	    crit_wait_node_is_object(&play->nodes.rows[at])) {
+	if (bucket == CRIT_FILM_NO_BUCKET && crit_wait_node_is_object(&play->nodes.rows[at])) {
 		crit_wait_nodes_book(&play->nodes, at);
 		play->nodes.rows[at].is_over = true;
 		return crit_wait_nodes_drop(&play->nodes, at);
 	}
-	crit_wait_nodes_move(&play->nodes, at, entry->number);
+	crit_wait_nodes_move(&play->nodes, at, bucket);
 	return 0;
 }
 
@@ -179,7 +178,9 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 	}
 	for (size_t i = 0; i < others && rc >= 0; i++) {
 		if (entries[i].type == CRIT_FILM_UNTIL)
-			rc = change_bucket(play, &entries[i]);
+			rc = change_bucket(play, entries[i].node, entries[i].number);
+		else if (entries[i].told)
+			rc = change_bucket(play, entries[i].node, crit_film_told(&entries[i]));
 		else if (entries[i].type >= CRIT_FILM_QUEUE && entries[i].type <= CRIT_FILM_WAKE)
 			rc = change_state(play, &entries[i]);
 	}
@@ -234,12 +235,13 @@ static int take_film(struct play *play, struct crit_film *film)
 		if (rewind.time_ns > options->end_ns || rewind.time_ns < options->begin_ns)
 			break;
 		play->nodes.now_ns = options->end_ns - rewind.time_ns;
-		for (size_t i = 0; play->options->thread_count > CACHED_NODES && i < rewind.count;
-		     i++)
+		for (size_t i = 0;
+		     play->options->thread_count > CACHED_NODES && i < rewind.now.count; i++)
 			fetch_ahead(play, film, (uint32_t)i);
 		if (options->reader.take)
-			options->reader.take(options->reader.user, rewind.now, rewind.count);
-		rc = take_batch(play, rewind.now, rewind.count);
+			options->reader.take(options->reader.user, rewind.now.entries,
+					     rewind.now.count);
+		rc = take_batch(play, rewind.now.entries, rewind.now.count);
 		if (rc)
 			break;
 	}

@@ -12,35 +12,54 @@
 
 void crit_entry_queue_fini(struct crit_entry_queue *queue)
 {
-	for (int i = 0; i < CRIT_ENTRY_HEAPS; i++)
-		free(queue->heaps[i].entries);
-	free(queue->taken.entries);
+	free(queue->kept);
 	free(queue->spare.entries);
-	*queue = (struct crit_entry_queue){ .used = 0 };
+	*queue = (struct crit_entry_queue){ .unused = 0 };
 }
 
-static int put(struct crit_entry_heap *heap, const struct crit_film_entry *entry)
+/* Appends a kept entry to the heap that its time belongs to. */
+static void place(struct crit_entry_queue *queue, uint32_t number)
 {
-	int rc = crit_array_grow(&heap->entries, &heap->capacity, heap->count + 1,
-				 sizeof(*heap->entries));
+	struct crit_kept_entry *kept = &queue->kept[number - 1];
+	const uint64_t time_ns = kept->entry.time_ns;
+	const unsigned int bit = 63u - (unsigned int)__builtin_clzll(~queue->before_ns ^ time_ns);
+	const unsigned int digit = bit / CRIT_ENTRY_DIGIT_BITS;
+	const uint64_t at = time_ns >> (digit * CRIT_ENTRY_DIGIT_BITS) & (CRIT_ENTRY_HEAPS - 1);
+	struct crit_entry_heap *heap = &queue->heaps[digit][at];
 
-	if (rc)
-		return rc;
-	if (!heap->count || entry->time_ns > heap->latest_ns)
-		heap->latest_ns = entry->time_ns;
-	heap->entries[heap->count++] = *entry;
-	return 0;
+	kept->next = 0;
+	if (queue->used[digit] & 1ull << at) {
+		queue->kept[heap->last - 1].next = number;
+		if (time_ns > heap->latest_ns)
+			heap->latest_ns = time_ns;
+	} else {
+		queue->used[digit] |= 1ull << at;
+		queue->used_digits |= 1u << digit;
+		heap->first = number;
+		heap->latest_ns = time_ns;
+	}
+	heap->last = number;
 }
 
 int crit_entry_queue_put(struct crit_entry_queue *queue, const struct crit_film_entry *entry)
 {
-	const uint64_t taken_ns = ~queue->before_ns;
-	const int at = 63 - __builtin_clzll((taken_ns ^ entry->time_ns) | 1);
+	uint32_t number = queue->unused;
+	int rc;
 
-	if (entry->time_ns >= taken_ns)
+	if (entry->time_ns >= ~queue->before_ns)
 		return -EPROTO;
-	queue->used |= 1ull << at;
-	return put(&queue->heaps[at], entry);
+	if (number) {
+		queue->unused = queue->kept[number - 1].next;
+	} else {
+		rc = crit_array_grow(&queue->kept, &queue->capacity, queue->count + 1,
+				     sizeof(*queue->kept));
+		if (rc)
+			return rc;
+		number = (uint32_t)++queue->count;
+	}
+	queue->kept[number - 1].entry = *entry;
+	place(queue, number);
+	return 0;
 }
 
 static int compare(const void *left, const void *right)
@@ -52,22 +71,23 @@ static int compare(const void *left, const void *right)
 }
 
 /* By node, of which there are few: all that a collective call ends have one or two. */
-static bool sort_few(const struct crit_entry_heap *heap, struct crit_film_entry *ret_sorted)
+static bool sort_few(const struct crit_film_entry *entries, size_t entry_count,
+		     struct crit_film_entry *ret_sorted)
 {
 	uint32_t nodes[FEW];
 	size_t ends[FEW + 1] = { 0 }, count = 0;
 
-	for (size_t i = 0; i < heap->count; i++) {
+	for (size_t i = 0; i < entry_count; i++) {
 		size_t at = 0;
 
-		while (at < count && nodes[at] < heap->entries[i].node)
+		while (at < count && nodes[at] < entries[i].node)
 			at++;
-		if (at == count || nodes[at] != heap->entries[i].node) {
+		if (at == count || nodes[at] != entries[i].node) {
 			if (count == FEW)
 				return false;
 			memmove(&nodes[at + 1], &nodes[at], (count - at) * sizeof(*nodes));
 			memmove(&ends[at + 1], &ends[at], (count - at) * sizeof(*ends));
-			nodes[at] = heap->entries[i].node;
+			nodes[at] = entries[i].node;
 			ends[at] = 0;
 			count++;
 		}
@@ -75,64 +95,67 @@ static bool sort_few(const struct crit_entry_heap *heap, struct crit_film_entry 
 	}
 	for (size_t at = 1; at < count; at++)
 		ends[at] += ends[at - 1];
-	for (size_t i = heap->count; i > 0; i--) {
+	for (size_t i = entry_count; i > 0; i--) {
 		size_t at = 0;
 
-		while (nodes[at] != heap->entries[i - 1].node)
+		while (nodes[at] != entries[i - 1].node)
 			at++;
-		ret_sorted[--ends[at]] = heap->entries[i - 1];
+		ret_sorted[--ends[at]] = entries[i - 1];
 	}
 	return true;
 }
 
-static bool is_sorted(const struct crit_entry_heap *heap)
+static bool is_sorted(const struct crit_film_entry *entries, size_t count)
 {
 	size_t at = 1;
 
-	while (at < heap->count && heap->entries[at - 1].node <= heap->entries[at].node)
+	while (at < count && entries[at - 1].node <= entries[at].node)
 		at++;
-	return at >= heap->count;
+	return at >= count;
 }
 
 /* Errors: -ENOMEM. */
-static int sort(struct crit_entry_heap *heap, struct crit_entry_heap *spare)
+static int sort(struct crit_film_entry *entries, size_t count, struct crit_entry_list *spare)
 {
-	const struct crit_entry_heap unsorted = *heap;
 	int rc;
 
-	if (is_sorted(heap))
+	if (is_sorted(entries, count))
 		return 0;
-	rc = crit_array_grow(&spare->entries, &spare->capacity, heap->count,
-			     sizeof(*spare->entries));
+	rc = crit_array_grow(&spare->entries, &spare->capacity, count, sizeof(*spare->entries));
 	if (rc)
 		return rc;
-	if (sort_few(heap, spare->entries)) {
-		spare->count = heap->count;
-		*heap = *spare;
-		*spare = unsorted;
-	} else {
-		qsort(heap->entries, heap->count, sizeof(*heap->entries), compare);
-	}
+	if (sort_few(entries, count, spare->entries))
+		memcpy(entries, spare->entries, count * sizeof(*entries));
+	else
+		qsort(entries, count, sizeof(*entries), compare);
 	return 0;
 }
 
-const struct crit_film_entry *crit_entry_queue_take(struct crit_entry_queue *queue,
-						    size_t *ret_count)
+int crit_entry_queue_take(struct crit_entry_queue *queue, struct crit_entry_list *list)
 {
-	struct crit_entry_heap *heap = &queue->heaps[__builtin_ctzll(queue->used)];
-	struct crit_entry_heap *taken = &queue->taken;
+	const int digit = __builtin_ctz(queue->used_digits);
+	const struct crit_entry_heap heap = *crit_entry_queue_latest(queue);
+	const size_t before = list->count;
 	int rc = 0;
 
-	queue->before_ns = ~heap->latest_ns;
-	queue->used &= queue->used - 1;
-	taken->count = 0;
-	for (size_t i = 0; i < heap->count && !rc; i++)
-		rc = heap->entries[i].time_ns == heap->latest_ns
-			     ? put(taken, &heap->entries[i])
-			     : crit_entry_queue_put(queue, &heap->entries[i]);
-	heap->count = 0;
-	if (!rc)
-		rc = sort(taken, &queue->spare);
-	*ret_count = taken->count;
-	return rc ? NULL : taken->entries;
+	queue->used[digit] &= ~(1ull << (63 - __builtin_clzll(queue->used[digit])));
+	if (!queue->used[digit])
+		queue->used_digits &= queue->used_digits - 1;
+	queue->before_ns = ~heap.latest_ns;
+	for (uint32_t number = heap.first, next; number && !rc; number = next) {
+		struct crit_kept_entry *kept = &queue->kept[number - 1];
+
+		next = kept->next;
+		if (kept->entry.time_ns != heap.latest_ns) {
+			place(queue, number);
+			continue;
+		}
+		rc = crit_array_grow(&list->entries, &list->capacity, list->count + 1,
+				     sizeof(*list->entries));
+		if (!rc)
+			list->entries[list->count++] = kept->entry;
+		kept->next = queue->unused;
+		queue->unused = number;
+	}
+	return rc ? rc : sort(&list->entries[before], list->count - before, &queue->spare);
 }

@@ -3,10 +3,11 @@
  * Entries of a film that wait for their time, which comes backwards: the latest are taken first.
  *
  * Source: Ahuja, Mehlhorn, Orlin and Tarjan, Faster algorithms for the shortest path problem, 1990
- * (radix heaps).  No entry is later than what was taken last, so an entry lies in the heap of the
- * highest bit in which its time differs from that.  The lowest heap that is not empty has the
- * latest entries; when they are taken, the rest of it goes to lower heaps.  Each entry goes down
- * at most 64 times, mostly a few.  Those of one time stay in the order in which they came.
+ * (radix heaps of more than one bit).  No entry is later than what was taken last, so an entry lies
+ * in the heap of the highest digit in which its time differs from that, and of what it has there.
+ * The lowest digit with entries has the latest; when they are taken, others of their heap go to
+ * lower digits, at most once for each, mostly once or twice.  Those of one time stay in the order
+ * in which they came.
  */
 #ifndef CRIT_ENTRY_QUEUE_H
 #define CRIT_ENTRY_QUEUE_H
@@ -17,19 +18,33 @@
 
 #include "analysis/waits/film/film.h"
 
-#define CRIT_ENTRY_HEAPS 64
+#define CRIT_ENTRY_DIGIT_BITS 6
+#define CRIT_ENTRY_DIGITS (64 / CRIT_ENTRY_DIGIT_BITS + 1)
+#define CRIT_ENTRY_HEAPS (1u << CRIT_ENTRY_DIGIT_BITS)
 
-struct crit_entry_heap {
+struct crit_entry_list { /* zeroed: empty; its owner frees the entries */
 	struct crit_film_entry *entries;
 	size_t count, capacity;
+};
+
+struct crit_kept_entry {
+	struct crit_film_entry entry;
+	uint32_t next; /* of its heap, or of those not in use, from 1 on; 0: none */
+};
+
+struct crit_entry_heap { /* by their numbers in the queue, from 1 on */
+	uint32_t first, last;
 	uint64_t latest_ns; /* of them */
 };
 
 struct crit_entry_queue { /* zeroed: empty */
-	struct crit_entry_heap heaps[CRIT_ENTRY_HEAPS]; /* by the highest bit that differs */
-	struct crit_entry_heap taken; /* last */
-	struct crit_entry_heap spare; /* to sort these */
-	uint64_t used; /* bit i: heap i is not empty */
+	struct crit_entry_heap heaps[CRIT_ENTRY_DIGITS][CRIT_ENTRY_HEAPS];
+	uint64_t used[CRIT_ENTRY_DIGITS]; /* bit i: heap i of the digit is not empty */
+	uint32_t used_digits; /* bit i: a heap of digit i is not */
+	uint32_t unused; /* the first kept entry that is not in use */
+	struct crit_kept_entry *kept;
+	size_t count, capacity; /* of these */
+	struct crit_entry_list spare; /* to sort */
 	uint64_t before_ns; /* the end of all time, from when these were on */
 };
 
@@ -40,20 +55,28 @@ int crit_entry_queue_put(struct crit_entry_queue *queue, const struct crit_film_
 
 static inline bool crit_entry_queue_is_empty(const struct crit_entry_queue *queue)
 {
-	return !queue->used;
+	return !queue->used_digits;
+}
+
+/* The heap with the latest.  Range: of a queue that is not empty. */
+static inline const struct crit_entry_heap *
+crit_entry_queue_latest(const struct crit_entry_queue *queue)
+{
+	const int digit = __builtin_ctz(queue->used_digits);
+
+	return &queue->heaps[digit][63 - __builtin_clzll(queue->used[digit])];
 }
 
 /* The time of the latest.  Range: of a queue that is not empty. */
 static inline uint64_t crit_entry_queue_latest_ns(const struct crit_entry_queue *queue)
 {
-	return queue->heaps[__builtin_ctzll(queue->used)].latest_ns;
+	return crit_entry_queue_latest(queue)->latest_ns;
 }
 
 /*
- * Takes all of the latest time, by node.  Yields them, valid until the next call; their number in
- * *ret_count.  Range: of a queue that is not empty.  Errors: NULL, out of memory.
+ * Takes all of the latest time and appends them to a list, by node.
+ * Range: of a queue that is not empty.  Errors: -ENOMEM.
  */
-const struct crit_film_entry *crit_entry_queue_take(struct crit_entry_queue *queue,
-						    size_t *ret_count);
+int crit_entry_queue_take(struct crit_entry_queue *queue, struct crit_entry_list *list);
 
 #endif

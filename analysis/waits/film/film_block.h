@@ -8,14 +8,17 @@
 
 #include "analysis/waits/film/film.h"
 
-#define CRIT_FILM_BLOCK_ENTRIES (CRIT_FILM_BLOCK_BYTES / CRIT_FILM_ENTRY_BYTES - 1)
+#define CRIT_FILM_BLOCK_HEAD 16
+#define CRIT_FILM_BLOCK_ENTRIES                                                                    \
+	((CRIT_FILM_BLOCK_BYTES - CRIT_FILM_BLOCK_HEAD) / CRIT_FILM_ENTRY_BYTES)
 #define CRIT_FILM_TIME_BITS 48 /* signed, from the block's first entry: 39 hours either way */
 
 struct crit_film_packed {
 	uint64_t word; /* time, kind, type */
 	uint32_t node;
 	uint32_t number;
-};
+	uint32_t told;
+} __attribute__((packed, aligned(4)));
 
 struct crit_film_block {
 	uint64_t base_ns;
@@ -60,6 +63,7 @@ static inline int crit_film_put(struct crit_film *film, const struct crit_film_e
 			(uint64_t)entry->kind << CRIT_FILM_TIME_BITS | (uint64_t)entry->type << 56,
 		.node = entry->node,
 		.number = entry->number,
+		.told = entry->told,
 	};
 	film->entry_count++;
 	return 0;
@@ -78,6 +82,7 @@ static inline struct crit_film_entry crit_film_unpack(const struct crit_film_blo
 		.time_ns = block->base_ns + (uint64_t)((int64_t)(packed->word << shift) >> shift),
 		.node = packed->node,
 		.number = packed->number,
+		.told = packed->told,
 		.type = (uint8_t)(packed->word >> 56),
 		.kind = (uint8_t)(packed->word >> CRIT_FILM_TIME_BITS),
 	};

@@ -17,7 +17,7 @@ void crit_rewind_init(struct crit_rewind *rewind, struct crit_film *film)
 
 void crit_rewind_fini(struct crit_rewind *rewind)
 {
-	free(rewind->now);
+	free(rewind->now.entries);
 	crit_entry_queue_fini(&rewind->causes);
 	*rewind = (struct crit_rewind){ 0 };
 }
@@ -62,52 +62,43 @@ static int look_ahead(struct crit_rewind *rewind)
 	return 0;
 }
 
-static int append(struct crit_rewind *rewind, const struct crit_film_entry *entries, size_t count)
+static int append(struct crit_entry_list *list, const struct crit_film_entry *entry)
 {
-	int rc = crit_array_grow(&rewind->now, &rewind->capacity, rewind->count + count,
-				 sizeof(*rewind->now));
+	int rc = crit_array_grow(&list->entries, &list->capacity, list->count + 1,
+				 sizeof(*list->entries));
 
-	for (size_t i = 0; i < count && !rc; i++)
-		rewind->now[rewind->count++] = entries[i];
+	if (!rc)
+		list->entries[list->count++] = *entry;
 	return rc;
-}
-
-/* Which of two acts of one time ends a wait must not depend on who wrote first. */
-static int append_causes(struct crit_rewind *rewind)
-{
-	struct crit_entry_queue *causes = &rewind->causes;
-	const struct crit_film_entry *taken;
-	size_t count;
-
-	if (crit_entry_queue_is_empty(causes) ||
-	    crit_entry_queue_latest_ns(causes) != rewind->time_ns)
-		return 0;
-	taken = crit_entry_queue_take(causes, &count);
-	return taken ? append(rewind, taken, count) : -ENOMEM;
 }
 
 int crit_rewind_next(struct crit_rewind *rewind)
 {
 	struct crit_film_entry *ahead = &rewind->ahead;
+	struct crit_entry_queue *causes = &rewind->causes;
 	int rc = look_ahead(rewind);
 
-	rewind->count = 0;
+	rewind->now.count = 0;
 	if (rc < 0)
 		return rc;
-	if (ahead->type == CRIT_FILM_NONE && crit_entry_queue_is_empty(&rewind->causes))
+	if (ahead->type == CRIT_FILM_NONE && crit_entry_queue_is_empty(causes))
 		return 0;
 	rewind->time_ns = ahead->type ? ahead->time_ns : 0;
-	if (!crit_entry_queue_is_empty(&rewind->causes) &&
-	    crit_entry_queue_latest_ns(&rewind->causes) > rewind->time_ns)
-		rewind->time_ns = crit_entry_queue_latest_ns(&rewind->causes);
+	if (!crit_entry_queue_is_empty(causes) &&
+	    crit_entry_queue_latest_ns(causes) > rewind->time_ns)
+		rewind->time_ns = crit_entry_queue_latest_ns(causes);
 	while (ahead->type && ahead->time_ns == rewind->time_ns) {
-		rc = append(rewind, ahead, 1);
+		rc = append(&rewind->now, ahead);
 		ahead->type = CRIT_FILM_NONE;
 		if (!rc)
 			rc = look_ahead(rewind);
 		if (rc < 0)
 			return rc;
 	}
-	rc = append_causes(rewind);
+	/* which of two acts of one time ends a wait must not depend on who wrote first */
+	rc = !crit_entry_queue_is_empty(causes) &&
+			     crit_entry_queue_latest_ns(causes) == rewind->time_ns
+		     ? crit_entry_queue_take(causes, &rewind->now)
+		     : 0;
 	return rc ? rc : 1;
 }

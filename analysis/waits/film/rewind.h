@@ -17,8 +17,7 @@
 
 struct crit_rewind {
 	struct crit_film *film; /* borrowed */
-	struct crit_film_entry *now; /* as read, later ones first; causes last, by node */
-	size_t count, capacity;
+	struct crit_entry_list now; /* as read, later ones first; causes last, by node */
 	uint64_t time_ns; /* of these */
 	struct crit_entry_queue causes; /* until their time comes */
 	struct crit_film_entry ahead; /* the next that is no cause; type NONE: not read */
