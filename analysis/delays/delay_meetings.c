@@ -42,6 +42,19 @@ static int make_row(struct crit_delay_meetings *meetings, uint32_t *ret_row)
 	return rc;
 }
 
+/* The times are large, so what they have is not written where they have nothing. */
+static void clear(struct crit_delay_meeting *meeting, uint32_t name)
+{
+	meeting->name = name;
+	meeting->member_count = 0;
+	meeting->late = CRIT_NONE;
+	meeting->late_bucket = 0;
+	meeting->is_over = false;
+	meeting->came_ns = meeting->late_ns = 0;
+	crit_key_times_clear(&meeting->late_times);
+	crit_key_times_clear(&meeting->sums);
+}
+
 int crit_delay_meetings_obtain(struct crit_delay_meetings *meetings, uint32_t name,
 			       uint32_t *ret_row)
 {
@@ -54,7 +67,7 @@ int crit_delay_meetings_obtain(struct crit_delay_meetings *meetings, uint32_t na
 	rc = make_row(meetings, ret_row);
 	if (rc)
 		return rc;
-	meetings->rows[*ret_row] = (struct crit_delay_meeting){ .name = name, .late = CRIT_NONE };
+	clear(&meetings->rows[*ret_row], name);
 	return crit_index_put(&meetings->names, crit_hash_mix(name, 0), *ret_row);
 }
 

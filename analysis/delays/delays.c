@@ -22,7 +22,7 @@ struct delayed_thread {
 	uint64_t arrived_ns; /* at its last meeting */
 	uint32_t bucket;
 	uint32_t wait; /* number of its last wait */
-	bool is_queued, is_asleep;
+	bool is_queued, is_asleep, is_waiting;
 };
 
 struct comparing {
@@ -32,7 +32,6 @@ struct comparing {
 	uint32_t *wakers; /* of each the last one that it waited for asleep; CRIT_NONE: none */
 	struct crit_delay_meetings meetings;
 	struct crit_delay_pairs pairs;
-	struct crit_index waits; /* number of an open one -> thread */
 	struct crit_film_entry *now; /* entries of one time */
 	size_t now_count, now_capacity;
 	uint32_t now_types; /* of these */
@@ -98,7 +97,7 @@ static int come_last(struct comparing *comparing, uint32_t row, uint32_t at,
 	meeting->late = at;
 	meeting->late_bucket = comparing->threads[at].bucket;
 	meeting->late_ns = (double)(time_ns - comparing->options->begin_ns);
-	meeting->late_times = *times;
+	crit_key_times_copy(times, &meeting->late_times);
 	return 0;
 }
 
@@ -106,7 +105,7 @@ static int arrive(struct comparing *comparing, const struct crit_film_entry *ent
 {
 	const size_t place = entry->kind / CRIT_FILM_PLACE;
 	struct delayed_thread *thread = &comparing->threads[entry->node];
-	struct crit_key_times times = { .count = 0 };
+	struct crit_key_times times;
 	struct crit_delay_meeting *meeting;
 	uint64_t before_ns;
 	uint32_t row;
@@ -120,6 +119,7 @@ static int arrive(struct comparing *comparing, const struct crit_film_entry *ent
 		rc = crit_delay_meetings_obtain(&comparing->meetings, entry->number, &row);
 	if (rc)
 		return rc;
+	crit_key_times_clear(&times);
 	crit_thread_profile_read(&thread->profile, before_ns, entry->time_ns, &times);
 	meeting = &comparing->meetings.rows[row];
 	meeting->member_count++;
@@ -232,14 +232,10 @@ static bool is_in_message(const struct comparing *comparing, const struct delaye
 	return key->is_call && key->before.call < CRIT_CALL_OMP_FIRST;
 }
 
-static uint32_t find_waiter(const struct comparing *comparing, uint32_t number)
+/* Is a thread in the wait that this is the cause of? */
+static bool is_cause_of(const struct crit_film_entry *cause, const struct delayed_thread *waiter)
 {
-	struct crit_probe probe;
-	uint32_t at = crit_index_first(&comparing->waits, crit_hash_mix(number, 0), &probe);
-
-	while (at != CRIT_NONE && comparing->threads[at].wait != number)
-		at = crit_index_next(&comparing->waits, &probe);
-	return at;
+	return waiter->is_waiting && waiter->wait == cause->number;
 }
 
 /* Somebody waits in a call for what a thread does now. */
@@ -247,7 +243,7 @@ static int take_message(struct comparing *comparing, uint32_t waiter,
 			const struct crit_film_entry *cause)
 {
 	const uint32_t late = cause->node;
-	struct crit_key_times times[2] = { { .count = 0 }, { .count = 0 } };
+	struct crit_key_times times[2];
 	const struct delayed_thread *threads = comparing->threads;
 	struct crit_delay_pair *pair;
 	int rc, at = waiter < late; /* the late one's place in the pair */
@@ -256,6 +252,8 @@ static int take_message(struct comparing *comparing, uint32_t waiter,
 				       comparing->options->begin_ns, &rc);
 	if (!pair)
 		return rc;
+	crit_key_times_clear(&times[0]);
+	crit_key_times_clear(&times[1]);
 	crit_thread_profile_read(&threads[late].profile, pair->met_ns[at], cause->time_ns,
 				 &times[0]);
 	crit_thread_profile_read(&threads[waiter].profile, pair->met_ns[!at],
@@ -270,14 +268,15 @@ static int take_message(struct comparing *comparing, uint32_t waiter,
 
 static int take_cause(struct comparing *comparing, const struct crit_film_entry *cause)
 {
-	uint32_t waiter;
+	const struct delayed_thread *waiter = NULL;
 
 	if (cause->node & CRIT_FILM_OBJECT)
 		return 0;
-	waiter = find_waiter(comparing, cause->number);
-	if (waiter != CRIT_NONE && waiter != cause->node &&
-	    is_in_message(comparing, &comparing->threads[waiter]))
-		return take_message(comparing, waiter, cause);
+	if (!(cause->more & CRIT_FILM_OBJECT))
+		waiter = &comparing->threads[cause->more];
+	if (waiter && is_cause_of(cause, waiter) && cause->more != cause->node &&
+	    is_in_message(comparing, waiter))
+		return take_message(comparing, cause->more, cause);
 	comparing->threads[cause->node].acted_ns = cause->time_ns;
 	return 0;
 }
@@ -328,10 +327,10 @@ static int change_state(struct comparing *comparing, const struct crit_film_entr
 	case CRIT_FILM_WAIT:
 		thread->waits_ns = entry->time_ns;
 		thread->wait = entry->number;
-		return crit_index_put(&comparing->waits, crit_hash_mix(entry->number, 0),
-				      entry->node);
+		thread->is_waiting = true;
+		return 0;
 	case CRIT_FILM_END:
-		crit_index_forget(&comparing->waits, crit_hash_mix(entry->number, 0), entry->node);
+		thread->is_waiting = false;
 		return 0;
 	default:
 		return 0;
@@ -366,7 +365,7 @@ static int change(struct comparing *comparing, const struct crit_film_entry *ent
 		return crit_thread_profile_change(&thread->profile, entry->time_ns,
 						  code_of(comparing, thread));
 	}
-	rc = entry->told ? move_on(comparing, entry, crit_film_told(entry)) : 0;
+	rc = crit_film_tells(entry) ? move_on(comparing, entry, crit_film_told(entry)) : 0;
 	return rc ? rc : change_state(comparing, entry);
 }
 
@@ -434,7 +433,9 @@ static int take_film(struct comparing *comparing, struct crit_film *film)
 		if (entry.time_ns < now_ns ||
 		    (!(entry.node & CRIT_FILM_OBJECT) && entry.node >= options->thread_count) ||
 		    (entry.type == CRIT_FILM_WOKEN &&
-		     (entry.number >= options->thread_count || entry.node & CRIT_FILM_OBJECT)))
+		     (entry.number >= options->thread_count || entry.node & CRIT_FILM_OBJECT)) ||
+		    (entry.type == CRIT_FILM_CAUSE && !(entry.more & CRIT_FILM_OBJECT) &&
+		     entry.more >= options->thread_count))
 			return -EPROTO;
 		rc = entry.time_ns > now_ns ? take_moment(comparing) : 0;
 		if (!rc && is_of_any_use(&entry))
@@ -494,7 +495,6 @@ int crit_delays_find(struct crit_film *film, const struct crit_delay_options *op
 	crit_index_fini(&comparing.places);
 	crit_delay_meetings_fini(&comparing.meetings);
 	crit_delay_pairs_fini(&comparing.pairs);
-	crit_index_fini(&comparing.waits);
 	return rc;
 }
 

@@ -22,6 +22,14 @@ void crit_key_times_add(struct crit_key_times *times, uint32_t key, uint64_t ns)
 	times->rows[at].ns += ns;
 }
 
+void crit_key_times_copy(const struct crit_key_times *times, struct crit_key_times *ret_copy)
+{
+	ret_copy->count = times->count;
+	ret_copy->is_cut = times->is_cut;
+	for (size_t i = 0; i < times->count; i++)
+		ret_copy->rows[i] = times->rows[i];
+}
+
 uint64_t crit_key_times_find(const struct crit_key_times *times, uint32_t key)
 {
 	for (size_t i = 0; i < times->count; i++) {

@@ -21,10 +21,19 @@ struct crit_key_time {
 };
 
 struct crit_key_times { /* zeroed: none */
-	struct crit_key_time rows[CRIT_KEY_TIMES];
 	size_t count;
 	bool is_cut; /* there were more keys, or stretches that are not known any more */
+	struct crit_key_time rows[CRIT_KEY_TIMES]; /* what lies beyond the count is undefined */
 };
+
+/* None from now on: the rows, which are many, are left as they are. */
+static inline void crit_key_times_clear(struct crit_key_times *times)
+{
+	times->count = 0;
+	times->is_cut = false;
+}
+
+void crit_key_times_copy(const struct crit_key_times *times, struct crit_key_times *ret_copy);
 
 /* Takes time more of a key; without room it takes none. */
 void crit_key_times_add(struct crit_key_times *times, uint32_t key, uint64_t ns);

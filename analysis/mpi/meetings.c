@@ -122,9 +122,12 @@ static int add_meeting(struct crit_meetings *meetings, const struct crit_attenda
 		meetings->count++;
 	else
 		meetings->free = meetings->rows[at].next;
+	if (meetings->operation != first->operation)
+		meetings->flow = (uint8_t)flow_of(first->operation);
+	meetings->operation = first->operation;
 	meetings->rows[at] = (struct crit_meeting){ .communicator = first->communicator,
 						    .sequence = first->sequence,
-						    .flow = flow_of(first->operation) };
+						    .flow = (enum flow)meetings->flow };
 	*ret_at = at;
 	return 0;
 }

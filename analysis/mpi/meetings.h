@@ -30,6 +30,8 @@ struct crit_meetings {
 	struct crit_index places; /* communicator and sequence -> row */
 	size_t member_count; /* of all */
 	uint64_t told; /* whose arrivals were told */
+	uint16_t operation; /* that was met at last; 0: none */
+	uint8_t flow; /* of that */
 };
 
 struct crit_attendance { /* of a member at a collective operation */

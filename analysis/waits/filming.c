@@ -28,6 +28,19 @@ int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uin
 	return crit_filming_put_entry(filming, &entry);
 }
 
+int crit_filming_put_cause(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
+			   uint32_t waiter, uint32_t number)
+{
+	const struct crit_film_entry entry = { .time_ns = time_ns,
+					       .node = node,
+					       .number = number,
+					       .more = waiter,
+					       .type = CRIT_FILM_CAUSE,
+					       .kind = CRIT_FILM_KIND_CALL };
+
+	return crit_filming_put_entry(filming, &entry);
+}
+
 /* The thread was there since the bucket before: what an entry tells of that. */
 static int end_bucket(struct crit_filming *filming, uint64_t time_ns,
 		      const struct crit_code_key *key, uint32_t *ret_told)
@@ -68,7 +81,7 @@ static int put_wait(struct crit_filming *filming, enum crit_film_type type, uint
 		.time_ns = time_ns,
 		.node = thread,
 		.number = crit_filmed_last_wait(&filming->threads[thread])->number,
-		.told = told,
+		.more = told,
 		.type = (uint8_t)type,
 		.kind = CRIT_FILM_KIND_CALL
 	};
@@ -93,9 +106,8 @@ static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t tim
 	if (time_ns <= wait->begin_ns)
 		return crit_filming_put_need(filming, time_ns, node, wait->number);
 	wait->has_cause = true;
-	return crit_filming_put(filming, CRIT_FILM_CAUSE,
-				time_ns < wait->end_ns ? time_ns : wait->end_ns, node,
-				wait->number);
+	return crit_filming_put_cause(filming, time_ns < wait->end_ns ? time_ns : wait->end_ns,
+				      node, thread, wait->number);
 }
 
 uint64_t crit_filming_act_of(struct crit_filming *filming, uint32_t cause, uint64_t time_ns)
@@ -549,29 +561,6 @@ int crit_filming_create(const struct crit_filming_options *options,
 	filming->options = *options;
 	*ret_filming = filming;
 	return 0;
-}
-
-void crit_filming_forget_threads(struct crit_filming *filming)
-{
-	for (size_t i = 0; filming->threads && i < filming->thread_count; i++) {
-		crit_filmed_thread_fini(&filming->threads[i]);
-	}
-	crit_filmed_regions_fini(&filming->regions);
-	crit_lock_holders_fini(&filming->locks);
-	free(filming->threads);
-	filming->threads = NULL;
-}
-
-void crit_filming_destroy(struct crit_filming *filming)
-{
-	if (!filming)
-		return;
-	crit_filming_forget_threads(filming);
-	crit_filmed_run_fini(&filming->run);
-	crit_film_destroy(filming->film);
-	crit_code_keys_fini(&filming->keys);
-	crit_filmed_samples_fini(&filming->samples);
-	free(filming);
 }
 
 void crit_filming_tell(struct crit_filming *filming, const struct crit_wait_listener *waits)

@@ -107,8 +107,8 @@ static uint8_t group_of(const struct crit_filming *filming, const struct crit_ed
 }
 
 /* An act of an edge, and of which size its message is where it needs that. */
-static int put_edge(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
-		    const struct crit_edge *edge, const struct crit_known_wait *wait)
+static int put_edge(struct crit_filming *filming, uint64_t time_ns, const struct crit_edge *edge,
+		    const struct crit_known_wait *wait)
 {
 	const struct crit_film_entry bytes = {
 		.time_ns = time_ns,
@@ -118,7 +118,10 @@ static int put_edge(struct crit_filming *filming, enum crit_film_type type, uint
 		.kind = group_of(filming, edge)
 	};
 	const uint32_t node = edge->kind == CRIT_EDGE_LOCK_TAKEN ? object_of(edge) : edge->cause;
-	int rc = crit_filming_put(filming, type, time_ns, node, wait->number);
+	int rc =
+		time_ns > wait->begin_ns
+			? crit_filming_put_cause(filming, time_ns, node, edge->waiter, wait->number)
+			: crit_filming_put(filming, CRIT_FILM_NEED, time_ns, node, wait->number);
 
 	return rc || edge->kind != CRIT_EDGE_RENDEZVOUS ? rc
 							: crit_filming_put_entry(filming, &bytes);
@@ -140,13 +143,11 @@ static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 		return crit_filming_put_need(filming, cause_ns, object_of(edge), wait->number);
 	if (edge->kind == CRIT_EDGE_LOCK_TAKEN && cause_ns < wait->begin_ns)
 		cause_ns = wait->begin_ns; /* it needs all releases until it asked */
-	if (cause_ns > wait->begin_ns) {
+	if (cause_ns > wait->begin_ns)
 		wait->has_cause = true;
-		return put_edge(filming, CRIT_FILM_CAUSE, cause_ns, edge, wait);
-	}
-	if (!filming->options.has_needs || cause_ns < filming->begin_ns)
+	else if (!filming->options.has_needs || cause_ns < filming->begin_ns)
 		return 0;
-	return put_edge(filming, CRIT_FILM_NEED, cause_ns, edge, wait);
+	return put_edge(filming, cause_ns, edge, wait);
 }
 
 /* Does a call ask for messages that are to be received? */
@@ -393,8 +394,7 @@ static int put_steps(struct crit_filming *filming, const struct crit_lock_steps 
 		if (step->kind == CRIT_LOCK_WAS_HELD || step->kind == CRIT_LOCK_WAS_FREE)
 			rc = put_lock(filming, CRIT_FILM_END, time_ns, lock);
 		if (!rc && step->kind == CRIT_LOCK_WAS_HELD)
-			rc = crit_filming_put(filming, CRIT_FILM_CAUSE, time_ns, step->thread,
-					      lock);
+			rc = crit_filming_put_cause(filming, time_ns, step->thread, lock, lock);
 		arrival.node = step->thread;
 		if (step->kind == CRIT_LOCK_RELEASED && filming->options.has_needs)
 			rc = crit_filming_put_entry(filming, &arrival);
@@ -455,8 +455,8 @@ static int end_locks(struct crit_filming *filming)
 		if (holder->is_begun)
 			rc = put_lock(filming, CRIT_FILM_END, filming->end_ns, lock);
 		if (!rc && holder->is_begun && holder->thread != CRIT_NONE)
-			rc = crit_filming_put(filming, CRIT_FILM_CAUSE, filming->end_ns,
-					      holder->thread, lock);
+			rc = crit_filming_put_cause(filming, filming->end_ns, holder->thread, lock,
+						    lock);
 		if (!rc && holder->bucket)
 			rc = crit_filming_put(filming, CRIT_FILM_UNTIL, filming->end_ns, lock,
 					      holder->bucket);

@@ -151,3 +151,26 @@ int crit_filming_resolve(struct crit_filming *filming, struct crit_filmed_run *r
 	memcpy(ret_run->free_waits, filming->counts.free, sizeof(ret_run->free_waits));
 	return 0;
 }
+
+void crit_filming_forget_threads(struct crit_filming *filming)
+{
+	for (size_t i = 0; filming->threads && i < filming->thread_count; i++) {
+		crit_filmed_thread_fini(&filming->threads[i]);
+	}
+	crit_filmed_regions_fini(&filming->regions);
+	crit_lock_holders_fini(&filming->locks);
+	free(filming->threads);
+	filming->threads = NULL;
+}
+
+void crit_filming_destroy(struct crit_filming *filming)
+{
+	if (!filming)
+		return;
+	crit_filming_forget_threads(filming);
+	crit_filmed_run_fini(&filming->run);
+	crit_film_destroy(filming->film);
+	crit_code_keys_fini(&filming->keys);
+	crit_filmed_samples_fini(&filming->samples);
+	free(filming);
+}

@@ -68,6 +68,10 @@ int crit_filming_put_entry(struct crit_filming *filming, const struct crit_film_
 int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
 		     uint32_t node, uint32_t number);
 
+/* What ended the wait of that number, of a thread or an object. */
+int crit_filming_put_cause(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
+			   uint32_t waiter, uint32_t number);
+
 /* What a wait needs, but came before it. */
 int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
 			  uint32_t number);

@@ -207,15 +207,13 @@ static void take_act(struct forecasting *forecasting, const struct moment *momen
 	const size_t scenario_count = forecasting->options->scenario_count;
 
 	if (is_object(entry->node)) {
-		const uint32_t row =
-			crit_pending_acts_find(&forecasting->acts, key_of(entry->node));
-
 		if (is_lock(entry->node))
 			act->lock = entry->node;
-		if (row == CRIT_NONE)
+		if (moment->object == CRIT_NONE)
 			return;
-		act->free_ns = forecasting->acts.rows[row].last_ns;
-		crit_times_raise(acted_ns, crit_pending_acts_times(&forecasting->acts, row), 0,
+		act->free_ns = forecasting->acts.rows[moment->object].last_ns;
+		crit_times_raise(acted_ns,
+				 crit_pending_acts_times(&forecasting->acts, moment->object), 0,
 				 scenario_count);
 	} else {
 		raise_to_act(forecasting, entry, acted_ns);
@@ -315,7 +313,7 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 		return;
 	}
 	timeline->taken++;
-	if (entry->told)
+	if (crit_film_tells(entry))
 		take_from(forecasting, entry, crit_film_told(entry));
 	if (entry->type == CRIT_FILM_END)
 		take_end(forecasting, moment);
@@ -327,12 +325,9 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 static bool is_ready(const struct forecasting *forecasting, const struct moment *moment)
 {
 	const struct crit_film_entry *entry = &moment->entry;
-	uint32_t row;
 
-	if (is_object(entry->node)) {
-		row = crit_pending_acts_find(&forecasting->acts, key_of(entry->node));
-		return row == CRIT_NONE || !forecasting->acts.rows[row].due;
-	}
+	if (is_object(entry->node))
+		return moment->object == CRIT_NONE || !forecasting->acts.rows[moment->object].due;
 	if (crit_film_is_late((enum crit_film_type)entry->type))
 		return forecasting->threads[entry->node].taken ==
 		       forecasting->threads[entry->node].ahead;
@@ -351,7 +346,7 @@ static int check(const struct forecasting *forecasting, const struct crit_film_e
 	if (is_object(entry->node) ? !is_late : entry->node >= options->thread_count)
 		return -EPROTO;
 	if ((entry->type == CRIT_FILM_FROM && entry->number >= options->bucket_count) ||
-	    (entry->told && crit_film_told(entry) >= options->bucket_count) ||
+	    (crit_film_tells(entry) && crit_film_told(entry) >= options->bucket_count) ||
 	    ((entry->type == CRIT_FILM_BIRTH || entry->type == CRIT_FILM_WOKEN) &&
 	     entry->number >= options->thread_count))
 		return -EPROTO;
@@ -409,7 +404,7 @@ static int take_apart(struct forecasting *forecasting)
 		const struct crit_film_entry *entry = &forecasting->now[i].entry;
 
 		rc = check(forecasting, entry);
-		if (!rc && entry->told)
+		if (!rc && crit_film_tells(entry))
 			take_from(forecasting, entry, crit_film_told(entry));
 		if (!rc)
 			take_own(forecasting, entry);
@@ -430,6 +425,13 @@ static int take_moments(struct forecasting *forecasting)
 		return take_apart(forecasting);
 	for (size_t i = 0; i < forecasting->count && !rc; i++)
 		rc = prepare(forecasting, &forecasting->now[i]);
+	for (size_t i = 0; i < forecasting->count && !rc; i++) {
+		struct moment *moment = &forecasting->now[i];
+
+		if (is_object(moment->entry.node)) /* all rows of objects are there now */
+			moment->object = crit_pending_acts_find(&forecasting->acts,
+								key_of(moment->entry.node));
+	}
 	while (left && !rc) {
 		const size_t before = left;
 		size_t first = forecasting->count;

@@ -23,6 +23,7 @@ struct timeline { /* of a thread */
 struct moment { /* an entry of the present time */
 	struct crit_film_entry entry;
 	uint32_t row; /* of the acts that it adds to or ends */
+	uint32_t object; /* of those that the object needs which acts; CRIT_NONE: there is none */
 	uint32_t turn; /* among the thread's own entries */
 	bool is_taken;
 };

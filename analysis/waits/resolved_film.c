@@ -73,7 +73,7 @@ static int take_wait(struct crit_film_turning *turning, const struct crit_film_e
 		return -EPROTO;
 	later = &turning->threads[entry->node];
 	count(turning, entry->node, entry->time_ns);
-	turned.told = later->bucket == CRIT_FILM_NO_BUCKET ? 0 : crit_film_tell(later->bucket);
+	turned.more = later->bucket == CRIT_FILM_NO_BUCKET ? 0 : crit_film_tell(later->bucket);
 	later->bucket = crit_film_told(entry);
 	return crit_film_put(turning->film, &turned, &turning->err);
 }
@@ -93,7 +93,7 @@ static int take(struct crit_film_turning *turning, const struct crit_film_entry 
 		return crit_film_put(turning->film, entry, &turning->err);
 	if (entry->node & CRIT_FILM_OBJECT) /* what it needs is enough */
 		return 0;
-	if (entry->told)
+	if (crit_film_tells(entry))
 		return take_wait(turning, entry);
 	if (entry->type != CRIT_FILM_UNTIL && !is_cpu)
 		return crit_film_put(turning->film, entry, &turning->err);

@@ -323,7 +323,7 @@ static int take_own(struct making *making, const struct crit_film_entry *entry)
 		return -EPROTO;
 	thread = &making->threads[entry->node];
 	rc = move_on(making, entry->node, entry->time_ns);
-	if (!rc && entry->told)
+	if (!rc && crit_film_tells(entry))
 		rc = take_from(making, entry, crit_film_told(entry));
 	if (rc)
 		return rc;

@@ -71,6 +71,13 @@ static void add(struct bench *bench, enum crit_film_type type, uint64_t time_ns,
 	};
 }
 
+/* Of the wait of the last number. */
+static void add_cause(struct bench *bench, uint64_t c_ns, uint32_t cause, uint32_t waiter)
+{
+	add(bench, CRIT_FILM_CAUSE, c_ns, cause, bench->number);
+	bench->entries[bench->count - 1].more = waiter;
+}
+
 /* A rank comes to a wait, which ends at end_ns for what the cause did at c_ns. */
 static void add_wait(struct bench *bench, uint32_t rank, uint64_t end_ns, uint32_t cause,
 		     uint64_t c_ns)
@@ -78,11 +85,11 @@ static void add_wait(struct bench *bench, uint32_t rank, uint64_t end_ns, uint32
 	const uint64_t begin_ns = bench->now_ns[rank];
 
 	add(bench, CRIT_FILM_WAIT, begin_ns, rank, bench->number);
-	bench->entries[bench->count - 1].told = crit_film_tell(COMPUTE);
+	bench->entries[bench->count - 1].more = crit_film_tell(COMPUTE);
 	add(bench, CRIT_FILM_END, end_ns, rank, bench->number);
-	bench->entries[bench->count - 1].told = crit_film_tell(IN_WAIT);
+	bench->entries[bench->count - 1].more = crit_film_tell(IN_WAIT);
 	if (c_ns > begin_ns) /* else it is the last one */
-		add(bench, CRIT_FILM_CAUSE, c_ns, cause, bench->number);
+		add_cause(bench, c_ns, cause, rank);
 	bench->number++;
 	bench->now_ns[rank] = end_ns;
 }
@@ -139,7 +146,8 @@ static void hold(struct bench *bench, uint32_t instance, uint64_t first_ns, uint
 	add(bench, CRIT_FILM_WAIT, first_ns, instance, bench->number);
 	add(bench, CRIT_FILM_UNTIL, c_ns, instance, BARRIER);
 	add(bench, CRIT_FILM_END, c_ns, instance, bench->number);
-	add(bench, CRIT_FILM_CAUSE, c_ns, last, bench->number++);
+	add_cause(bench, c_ns, last, instance);
+	bench->number++;
 }
 
 /* All meet: the instance begins with the first one, and waits for the last. */

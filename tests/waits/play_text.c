@@ -35,6 +35,8 @@
 struct text_film {
 	struct crit_film *film;
 	struct crit_film_entry until; /* that is not put yet, as what comes next may tell it */
+	uint32_t *waiters; /* of each number of a wait so far */
+	size_t waiter_count, waiter_capacity;
 	struct crit_backplay_options options;
 	uint8_t parts[BUCKETS_MAX];
 	uint32_t vertices[BUCKETS_MAX];
@@ -60,7 +62,7 @@ static int put(struct text_film *text, const struct crit_film_entry *entry)
 	int rc = 0;
 
 	if (does_tell)
-		given.told = crit_film_tell(until->number);
+		given.more = crit_film_tell(until->number);
 	else if (until->type)
 		rc = crit_film_put(text->film, until, NULL);
 	until->type = CRIT_FILM_NONE;
@@ -312,7 +314,7 @@ static int begin(struct text_film *text, const char *line, const char *directory
 	struct crit_err err = { "" };
 	int rc;
 
-	text->scenario_count = text->key_count = text->vertex_count = 0;
+	text->scenario_count = text->key_count = text->vertex_count = text->waiter_count = 0;
 	text->options =
 		(struct crit_backplay_options){ .bucket_parts = text->parts, .edges_max = 100000 };
 	if (sscanf(line, "film %" SCNu64 " %" SCNu64 " %zu %" SCNu32, &text->options.begin_ns,
@@ -325,10 +327,32 @@ static int begin(struct text_film *text, const char *line, const char *directory
 	return rc;
 }
 
+/* A cause before its wait is of none: then any node will do, as it is in another wait. */
+static void find_waiter(const struct text_film *text, struct crit_film_entry *cause)
+{
+	cause->more = cause->number & CRIT_FILM_OBJECT ? cause->number : cause->node;
+	if (cause->number < text->waiter_count && text->waiters[cause->number] != CRIT_NONE)
+		cause->more = text->waiters[cause->number];
+}
+
+static int note_waiter(struct text_film *text, const struct crit_film_entry *wait)
+{
+	int rc = crit_array_grow(&text->waiters, &text->waiter_capacity, wait->number + 1u,
+				 sizeof(*text->waiters));
+
+	if (rc)
+		return rc;
+	while (text->waiter_count <= wait->number)
+		text->waiters[text->waiter_count++] = CRIT_NONE;
+	text->waiters[wait->number] = wait->node;
+	return 0;
+}
+
 /* A line of an entry, by its first word. */
 static int take_entry(struct text_film *text, const char *line)
 {
 	struct crit_film_entry entry = { 0 };
+	int rc = 0;
 
 	if (sscanf(line, "until %" SCNu64 " %" SCNu32 " %" SCNu32, &entry.time_ns, &entry.node,
 		   &entry.number) == 3)
@@ -364,7 +388,12 @@ static int take_entry(struct text_film *text, const char *line)
 		entry.type = CRIT_FILM_BIRTH;
 	else
 		return -EINVAL;
-	return put(text, &entry);
+	if (entry.type == CRIT_FILM_CAUSE)
+		find_waiter(text, &entry);
+	else if ((entry.type == CRIT_FILM_WAIT || entry.type == CRIT_FILM_END) &&
+		 !(entry.number & CRIT_FILM_OBJECT))
+		rc = note_waiter(text, &entry);
+	return rc ? rc : put(text, &entry);
 }
 
 /* The next factor of a bucket, or of a thread without a CPU, in the last scenario. */
@@ -453,5 +482,6 @@ int main(int argc, char **argv)
 			fprintf(stderr, "crit-waits-play: %s: %s", strerror(-rc), line);
 	}
 	crit_film_destroy(text.film);
+	free(text.waiters);
 	return rc ? 1 : 0;
 }

@@ -54,6 +54,15 @@ static void put(enum crit_film_type type, uint64_t time_ns, uint32_t node, uint3
 					     .kind = kind });
 }
 
+static void put_cause(uint64_t time_ns, uint32_t node, uint32_t waiter, uint32_t number)
+{
+	put_entry(&(struct crit_film_entry){ .time_ns = time_ns,
+					     .node = node,
+					     .number = number,
+					     .more = waiter,
+					     .type = CRIT_FILM_CAUSE });
+}
+
 static void begin_film(uint64_t end)
 {
 	const struct crit_film_options options = { .directory = check_scratch,
@@ -92,7 +101,7 @@ static void put_waits(const struct wait *waits, uint32_t count)
 			if (waits[i].e != t)
 				continue;
 			put(CRIT_FILM_END, t, waits[i].node, i, kind);
-			put(CRIT_FILM_CAUSE, waits[i].c, waits[i].cause, i, 0);
+			put_cause(waits[i].c, waits[i].cause, waits[i].node, i);
 		}
 		for (uint32_t i = 0; i < count; i++) {
 			if (waits[i].s == t)
@@ -223,12 +232,12 @@ static void test_transfer_and_cpu(void)
 	put(CRIT_FILM_WAIT, 10, 1, 1, 1);
 	put(CRIT_FILM_WAIT, 20, 2, 2, 1);
 	put(CRIT_FILM_UNTIL, 35, 1, 1, 0);
-	put(CRIT_FILM_CAUSE, 30, 0, 1, 0);
+	put_cause(30, 0, 1, 1);
 	put(CRIT_FILM_UNTIL, 40, 1, CPU_BUCKET, 0);
 	put(CRIT_FILM_END, 50, 1, 1, 1);
 	put(CRIT_FILM_END, 60, 2, 2, 1);
 	put_buckets();
-	put(CRIT_FILM_CAUSE, 60, 1, 2, 0);
+	put_cause(60, 1, 2, 2);
 	CHECK_INT_EQ(play(2, &err), 0);
 	CHECK_INT_EQ(crit_costs_check(&costs, NULL), 0);
 	check_edges(edges, COUNT(edges));
@@ -375,7 +384,10 @@ static uint32_t test_any_film(uint64_t seed)
 			.number = crit_random_is(&dice, 20)
 					  ? CRIT_FILM_NO_BUCKET
 					  : (uint32_t)crit_random_below(&dice, BUCKETS),
-			.told = type == CRIT_FILM_WAIT || type == CRIT_FILM_END
+			.more = type == CRIT_FILM_CAUSE
+					? (uint32_t)crit_random_below(&dice, names) |
+						  (node & CRIT_FILM_OBJECT)
+				: type == CRIT_FILM_WAIT || type == CRIT_FILM_END
 					? (uint32_t)crit_random_below(&dice, BUCKETS + 1)
 					: 0,
 			.type = (uint8_t)type,

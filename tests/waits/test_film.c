@@ -66,7 +66,7 @@ static struct crit_film_entry entry_of(uint32_t i)
 							     : (uint64_t)i << 40,
 					 .node = i * 2654435761u,
 					 .number = ~i,
-					 .told = i * 40503u,
+					 .more = i * 40503u,
 					 .type = (uint8_t)(1 + i % 5),
 					 .kind = (uint8_t)i };
 }
@@ -91,7 +91,7 @@ static void test_round_trip(uint32_t count)
 		if (!CHECK_INT_EQ(crit_film_back(film, &entry), 1) ||
 		    !CHECK_UINT_EQ(entry.time_ns, expected.time_ns) ||
 		    !CHECK(entry.node == expected.node && entry.number == expected.number &&
-			   entry.told == expected.told && entry.type == expected.type &&
+			   entry.more == expected.more && entry.type == expected.type &&
 			   entry.kind == expected.kind))
 			break;
 	}

@@ -28,7 +28,7 @@ static struct crit_film_entry entry_of(size_t left)
 	return (struct crit_film_entry){ .time_ns = (left + 1) * STEP_NS,
 					 .node = (uint32_t)(left % THREADS),
 					 .number = (uint32_t)(left % BUCKETS),
-					 .told = may_tell ? (uint32_t)(left % (BUCKETS + 1)) : 0,
+					 .more = may_tell ? (uint32_t)(left % (BUCKETS + 1)) : 0,
 					 .type = type };
 }
 
@@ -55,7 +55,7 @@ static bool is_same_film(struct crit_film *left, struct crit_film *right)
 	while ((rc = crit_film_back(left, &one)) > 0) {
 		if (crit_film_back(right, &other) <= 0 || one.time_ns != other.time_ns ||
 		    one.node != other.node || one.number != other.number ||
-		    one.told != other.told || one.type != other.type)
+		    one.more != other.more || one.type != other.type)
 			return false;
 	}
 	return !rc && crit_film_back(right, &other) == 0;

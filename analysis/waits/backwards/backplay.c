@@ -14,7 +14,6 @@
 struct play {
 	const struct crit_backplay_options *options;
 	struct crit_wait_nodes nodes;
-	struct crit_index numbers; /* number of an open wait -> node */
 	uint32_t path_thread; /* the last one on the critical path */
 };
 
@@ -31,14 +30,7 @@ static int end_wait(struct play *play, const struct crit_film_entry *entry)
 			     &(struct crit_node_wait){ .number = entry->number,
 						       .type = CRIT_FILM_END,
 						       .kind = entry->kind });
-	return crit_index_put(&play->numbers, entry->number, at);
-}
-
-static int close_wait(struct play *play, uint32_t at)
-{
-	if (play->nodes.rows[at].wait.type == CRIT_FILM_END)
-		crit_index_forget(&play->numbers, play->nodes.rows[at].wait.number, at);
-	return crit_wait_nodes_close(&play->nodes, at);
+	return 0;
 }
 
 /* True: it was the begin of an open wait. */
@@ -53,7 +45,7 @@ static int begin_wait(struct play *play, const struct crit_film_entry *entry)
 	wait = &play->nodes.rows[at].wait;
 	if (wait->type != CRIT_FILM_END || wait->number != entry->number)
 		return 0;
-	rc = close_wait(play, at);
+	rc = crit_wait_nodes_close(&play->nodes, at);
 	return rc ? rc : 1;
 }
 
@@ -97,13 +89,14 @@ static int change_state(struct play *play, const struct crit_film_entry *entry)
  */
 static int take_cause(struct play *play, const struct crit_film_entry *cause)
 {
-	struct crit_probe probe;
-	uint32_t at = crit_index_first(&play->numbers, cause->number, &probe), to;
-	int rc;
+	const struct crit_node_wait *wait;
+	uint32_t at, to;
+	int rc = crit_wait_nodes_find(&play->nodes, cause->more, &at);
 
-	while (at != CRIT_NONE && play->nodes.rows[at].wait.number != cause->number)
-		at = crit_index_next(&play->numbers, &probe);
-	if (at == CRIT_NONE)
+	if (rc)
+		return rc;
+	wait = &play->nodes.rows[at].wait;
+	if (wait->type != CRIT_FILM_END || wait->number != cause->number)
 		return 0;
 	rc = crit_wait_nodes_find(&play->nodes, cause->node, &to);
 	return rc ? rc : crit_wait_nodes_link(&play->nodes, at, to);
@@ -179,7 +172,7 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 	for (size_t i = 0; i < others && rc >= 0; i++) {
 		if (entries[i].type == CRIT_FILM_UNTIL)
 			rc = change_bucket(play, entries[i].node, entries[i].number);
-		else if (entries[i].told)
+		else if (crit_film_tells(&entries[i]))
 			rc = change_bucket(play, entries[i].node, crit_film_told(&entries[i]));
 		else if (entries[i].type >= CRIT_FILM_QUEUE && entries[i].type <= CRIT_FILM_WAKE)
 			rc = change_state(play, &entries[i]);
@@ -211,9 +204,8 @@ static void fetch_ahead(const struct play *play, const struct crit_film *film, u
 	if (crit_film_soon(film, FETCHED_FIRST + more, &entry)) {
 		if (entry.node < play->options->thread_count)
 			crit_wait_nodes_fetch(nodes, entry.node);
-		if (entry.type == CRIT_FILM_END ||
-		    crit_film_is_late((enum crit_film_type)entry.type))
-			crit_index_fetch(&play->numbers, entry.number);
+		if (entry.type == CRIT_FILM_CAUSE && entry.more < play->options->thread_count)
+			crit_wait_nodes_fetch(nodes, entry.more);
 	}
 	if (crit_film_soon(film, FETCHED_SECOND + more, &entry) &&
 	    entry.node < play->options->thread_count)
@@ -258,7 +250,7 @@ static int end_play(struct play *play)
 	for (uint32_t at = 0; at < play->nodes.count && !rc; at++) {
 		crit_wait_nodes_book(&play->nodes, at);
 		if (play->nodes.rows[at].wait.type)
-			rc = close_wait(play, at);
+			rc = crit_wait_nodes_close(&play->nodes, at);
 	}
 	return rc;
 }
@@ -294,7 +286,6 @@ int crit_backplay(struct crit_film *film, const struct crit_backplay_options *op
 	if (!rc)
 		crit_late_acts_finish(&ret_costs->acts, ret_costs->window_ns);
 	crit_wait_nodes_fini(&play.nodes);
-	crit_index_fini(&play.numbers);
 	if (!rc)
 		return 0;
 	crit_costs_fini(ret_costs);

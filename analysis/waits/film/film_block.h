@@ -17,7 +17,7 @@ struct crit_film_packed {
 	uint64_t word; /* time, kind, type */
 	uint32_t node;
 	uint32_t number;
-	uint32_t told;
+	uint32_t more;
 } __attribute__((packed, aligned(4)));
 
 struct crit_film_block {
@@ -63,7 +63,7 @@ static inline int crit_film_put(struct crit_film *film, const struct crit_film_e
 			(uint64_t)entry->kind << CRIT_FILM_TIME_BITS | (uint64_t)entry->type << 56,
 		.node = entry->node,
 		.number = entry->number,
-		.told = entry->told,
+		.more = entry->more,
 	};
 	film->entry_count++;
 	return 0;
@@ -82,7 +82,7 @@ static inline struct crit_film_entry crit_film_unpack(const struct crit_film_blo
 		.time_ns = block->base_ns + (uint64_t)((int64_t)(packed->word << shift) >> shift),
 		.node = packed->node,
 		.number = packed->number,
-		.told = packed->told,
+		.more = packed->more,
 		.type = (uint8_t)(packed->word >> 56),
 		.kind = (uint8_t)(packed->word >> CRIT_FILM_TIME_BITS),
 	};

@@ -19,7 +19,7 @@ enum crit_film_type {
 	CRIT_FILM_RUN, /* time, thread: it does no more */
 	CRIT_FILM_SLEEP, /* time, thread: it is blocked from here on; in waits not in all films */
 	CRIT_FILM_WAKE, /* time, thread: it is no more */
-	CRIT_FILM_CAUSE, /* c, node that acted at c, number: the wait could not end before */
+	CRIT_FILM_CAUSE, /* c, node that acted at c, number, who waits: it could not end before */
 	/*
 	 * c, waker, kind, number: a thread that is asleep then; since it is, it waits for the
 	 * waker, without an END.  Like causes, it comes when it is known.
@@ -61,8 +61,11 @@ struct crit_film_entry {
 	uint64_t time_ns; /* run clock */
 	uint32_t node;
 	uint32_t number; /* of the wait, not again before all is written of it; UNTIL: the bucket */
-	/* of a thread's wait: what an UNTIL, or a FROM, before it would tell, and 1; 0: nothing */
-	uint32_t told;
+	/*
+	 * WAIT and END of a thread: what an UNTIL, or a FROM, before it would tell, and 1; 0:
+	 * nothing.  CAUSE: the node that waits.
+	 */
+	uint32_t more;
 	uint8_t type; /* enum crit_film_type */
 	uint8_t kind;
 };
@@ -79,9 +82,15 @@ static inline uint32_t crit_film_tell(uint32_t bucket)
 	return bucket + 1;
 }
 
+static inline bool crit_film_tells(const struct crit_film_entry *entry)
+{
+	return entry->type <= CRIT_FILM_END && entry->more;
+}
+
+/* Range: of an entry that tells one. */
 static inline uint32_t crit_film_told(const struct crit_film_entry *entry)
 {
-	return entry->told - 1;
+	return entry->more - 1;
 }
 
 /* A set of types. */
