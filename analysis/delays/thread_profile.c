@@ -52,6 +52,12 @@ void crit_thread_profile_fini(struct crit_thread_profile *profile)
 	*profile = (struct crit_thread_profile){ 0 };
 }
 
+/* The capacity is a power of two. */
+static struct crit_stretch *stretch_of(const struct crit_thread_profile *profile, uint64_t number)
+{
+	return &profile->ring[number & (profile->capacity - 1)];
+}
+
 /* Room for one more, in place of the oldest where there are so many.  Errors: -ENOMEM. */
 static int make_room(struct crit_thread_profile *profile)
 {
@@ -61,7 +67,7 @@ static int make_room(struct crit_thread_profile *profile)
 	if (profile->count < profile->capacity)
 		return 0;
 	if (profile->capacity == CRIT_PROFILE_STRETCHES) {
-		profile->begin_ns = profile->ring[profile->count % profile->capacity].end_ns;
+		profile->begin_ns = stretch_of(profile, profile->count)->end_ns;
 		return 0;
 	}
 	grown = reallocarray(profile->ring, wanted, sizeof(*grown));
@@ -82,7 +88,7 @@ int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t tim
 		rc = make_room(profile);
 		if (rc)
 			return rc;
-		profile->ring[profile->count++ % profile->capacity] =
+		*stretch_of(profile, profile->count++) =
 			(struct crit_stretch){ time_ns, profile->key };
 	}
 	profile->since_ns = time_ns;
@@ -98,14 +104,14 @@ int crit_thread_profile_take_over(struct crit_thread_profile *profile,
 	uint64_t begin_ns = from_ns < other->begin_ns ? other->begin_ns : from_ns;
 	int rc = crit_thread_profile_change(profile, from_ns, CRIT_NONE);
 
-	while (at < other->count && other->ring[at % other->capacity].end_ns <= begin_ns)
+	while (at < other->count && stretch_of(other, at)->end_ns <= begin_ns)
 		at++;
 	for (; at <= other->count && begin_ns < to_ns && !rc; at++) {
-		rc = crit_thread_profile_change(
-			profile, begin_ns,
-			at < other->count ? other->ring[at % other->capacity].key : other->key);
+		rc = crit_thread_profile_change(profile, begin_ns,
+						at < other->count ? stretch_of(other, at)->key
+								  : other->key);
 		if (at < other->count)
-			begin_ns = other->ring[at % other->capacity].end_ns;
+			begin_ns = stretch_of(other, at)->end_ns;
 	}
 	return rc ? rc : crit_thread_profile_change(profile, to_ns, key);
 }
@@ -126,11 +132,10 @@ void crit_thread_profile_read(const struct crit_thread_profile *profile, uint64_
 		if (begin_ns <= from_ns || back == known)
 			break;
 		end_ns = begin_ns;
-		key = profile->ring[(profile->count - 1 - back) % profile->capacity].key;
+		key = stretch_of(profile, profile->count - 1 - back)->key;
 		begin_ns = back + 1 == known
 				   ? profile->begin_ns
-				   : profile->ring[(profile->count - 2 - back) % profile->capacity]
-					     .end_ns;
+				   : stretch_of(profile, profile->count - 2 - back)->end_ns;
 	}
 	times->is_cut |= begin_ns > from_ns;
 }

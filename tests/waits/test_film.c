@@ -228,7 +228,8 @@ int main(void)
 		return check_done();
 	for (uint32_t count = 0; count < 3; count++)
 		test_round_trip(count);
-	for (uint32_t count = 4094; count < 4098; count++)
+	for (uint32_t count = CRIT_FILM_BLOCK_ENTRIES - 2; count <= CRIT_FILM_BLOCK_ENTRIES + 2;
+	     count++)
 		test_round_trip(count);
 	test_round_trip(MANY);
 	test_full();
