@@ -26,6 +26,9 @@ struct {
 /*
  * Twice: from Linux 6.16 the ring's lock gives up after a quarter of a second, as when a hypervisor
  * takes the CPU that holds it away for so long.
+ *
+ * Callers test what it yields at once: where they do something else before, Linux 6.1 goes through
+ * that with a record, tests it, and finds a way out on which it is 0 and not submitted.
  */
 static __always_inline void *reserve(__u32 run_number, __u64 size)
 {

@@ -46,9 +46,12 @@ static __always_inline int wake(struct task_struct *task, struct crit_member *me
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 0))
 		return 0;
 	r = reserve(member->run_number, sizeof(*r)); /* before others tell of the CPU */
-	flags = want_cpu(task, member);
-	if (!r)
+	if (!r) {
+		barrier(); /* else the compiler tests r once, after what both do */
+		(void)want_cpu(task, member);
 		return 0;
+	}
+	flags = want_cpu(task, member);
 	set_head(&r->head, how->kind, member->run_number, flags);
 	if (flags)
 		r->head.cpu = (__u16)member->cpu;
@@ -122,10 +125,14 @@ int on_sched_migrate_task(__u64 *ctx)
 	if (!member || !(member->flags & CRIT_MF_WAITS))
 		return 0;
 	r = reserve(member->run_number, sizeof(*r)); /* before others tell of the CPU */
+	if (!r) {
+		barrier(); /* as above */
+		end_wait(member);
+		(void)begin_wait(member, cpu);
+		return 0;
+	}
 	end_wait(member);
 	flags = begin_wait(member, cpu);
-	if (!r)
-		return 0;
 	set_head(&r->head, CRIT_K_MIGRATE, member->run_number, flags);
 	r->head.cpu = (__u16)cpu;
 	r->tid = task->pid;
