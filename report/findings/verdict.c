@@ -211,6 +211,9 @@ static void say_imbalance(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const struct crit_call_row *call = most(summary, false);
+	/* who waits for a rank of several threads may be one of its own */
+	const bool are_threads = summary->unit == CRIT_UNIT_RANKS &&
+				 summary->app_threads > summary->results->rank_count;
 	double waited_s, lost_s = lost->loss_s[CRIT_LOSS_IMBALANCE];
 	char where[640] = "";
 
@@ -226,8 +229,9 @@ static void say_imbalance(struct crit_summary *summary)
 			crit_verdict_where(summary, lost->named[0].row, call->call, where,
 					   sizeof(where));
 		if (lost->named_count == 1 && waited_s >= 0.0005)
-			append(summary, "; the others wait %.3f s for it (sum over %ss)%s",
-			       waited_s, unit_name(summary), where);
+			append(summary, "; %s wait %.3f s for it (sum over %ss)%s",
+			       are_threads ? "threads" : "the others", waited_s,
+			       are_threads ? "thread" : unit_name(summary), where);
 	} else {
 		if (call)
 			crit_verdict_call_site(summary, call->call, where, sizeof(where));
