@@ -78,16 +78,19 @@ static void add_cause(struct bench *bench, uint64_t c_ns, uint32_t cause, uint32
 	bench->entries[bench->count - 1].more = waiter;
 }
 
-/* A rank comes to a wait, which ends at end_ns for what the cause did at c_ns. */
+/*
+ * A rank comes to a wait, which ends at end_ns for what the cause did at c_ns.  What it did until
+ * then has an entry of its own, as the bars count them, and not one with that of the wait.
+ */
 static void add_wait(struct bench *bench, uint32_t rank, uint64_t end_ns, uint32_t cause,
 		     uint64_t c_ns)
 {
 	const uint64_t begin_ns = bench->now_ns[rank];
 
+	add(bench, CRIT_FILM_UNTIL, begin_ns, rank, COMPUTE);
 	add(bench, CRIT_FILM_WAIT, begin_ns, rank, bench->number);
-	bench->entries[bench->count - 1].more = crit_film_tell(COMPUTE);
+	add(bench, CRIT_FILM_UNTIL, end_ns, rank, IN_WAIT);
 	add(bench, CRIT_FILM_END, end_ns, rank, bench->number);
-	bench->entries[bench->count - 1].more = crit_film_tell(IN_WAIT);
 	if (c_ns > begin_ns) /* else it is the last one */
 		add_cause(bench, c_ns, cause, rank);
 	bench->number++;
