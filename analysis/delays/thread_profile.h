@@ -33,6 +33,7 @@ static inline void crit_key_times_clear(struct crit_key_times *times)
 	times->is_cut = false;
 }
 
+/* Copies the rows that there are. */
 void crit_key_times_copy(const struct crit_key_times *times, struct crit_key_times *ret_copy);
 
 /* Takes time more of a key; without room it takes none. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A film is played backwards once, for what waits cost and to be turned round.
+// A film is played backwards once, for what waits cost and to be turned round, and ends.
 #include "analysis/waits/filming.h"
 
 #include <errno.h>

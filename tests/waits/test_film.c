@@ -2,11 +2,14 @@
 // The film of waits: what is written is read backwards; places that do not serve, disks that fill.
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/vfs.h>
 
 #include "analysis/waits/film/film.h"
 #include "analysis/waits/film/rewind.h"
 #include "tests/lib/check_scratch.h"
+#include "tests/maker/random.h"
 
 #define MANY 100000u
 
@@ -221,6 +224,65 @@ static void test_order(void)
 	crit_film_destroy(film);
 }
 
+static int by_time(const void *left, const void *right)
+{
+	const struct crit_film_entry *a = left, *b = right;
+
+	return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns ? 1 : -1)
+					: (a->node > b->node) - (a->node < b->node);
+}
+
+/* Takes some, and compares them with the first of those that are left, sorted; their number. */
+static size_t check_taken(struct crit_entry_queue *queue, struct crit_film_entry *left,
+			  size_t count)
+{
+	struct crit_entry_list list = { NULL };
+	size_t at = 0;
+
+	qsort(left, count, sizeof(*left), by_time);
+	CHECK_UINT_EQ(crit_entry_queue_latest_ns(queue), left[0].time_ns);
+	CHECK_INT_EQ(crit_entry_queue_take(queue, &list), 0);
+	for (; at < list.count && at < count; at++)
+		CHECK(list.entries[at].time_ns == left[at].time_ns &&
+		      list.entries[at].node == left[at].node);
+	CHECK(at == list.count && (at == count || left[at].time_ns < left[0].time_ns));
+	free(list.entries);
+	memmove(left, &left[at], (count - at) * sizeof(*left));
+	return at;
+}
+
+/* Times within so many bits, few of them alike or many, put between what is taken. */
+static void test_queue(uint64_t seed)
+{
+	struct crit_random dice = { seed };
+	const unsigned int bits = 1 + (unsigned int)crit_random_below(&dice, 63);
+	struct crit_entry_queue queue = { .unused = 0 };
+	struct crit_film_entry left[300];
+	uint64_t before_ns = 1ull << bits;
+	size_t count = 0;
+
+	CHECK_CASE("seed %llu, %u bits", (unsigned long long)seed, bits);
+	for (int i = 0; i < 300; i++) {
+		if (before_ns && crit_random_is(&dice, 70)) {
+			left[count] = (struct crit_film_entry){
+				.time_ns = crit_random_below(&dice, before_ns),
+				.node = (uint32_t)crit_random_below(&dice, 20)
+			};
+			CHECK_INT_EQ(crit_entry_queue_put(&queue, &left[count++]), 0);
+		} else if (count) {
+			count -= check_taken(&queue, left, count);
+			before_ns = ~queue.before_ns;
+		}
+	}
+	while (count)
+		count -= check_taken(&queue, left, count);
+	CHECK(crit_entry_queue_is_empty(&queue));
+	left[0].time_ns = ~queue.before_ns;
+	CHECK_INT_EQ(crit_entry_queue_put(&queue, &left[0]), -EPROTO);
+	crit_entry_queue_fini(&queue);
+	CHECK_CASE("%s", "");
+}
+
 int main(void)
 {
 	unsetenv("TMPDIR");
@@ -236,6 +298,8 @@ int main(void)
 	test_places();
 	test_rewind();
 	test_order();
+	for (uint64_t seed = 0; seed < 500; seed++)
+		test_queue(seed);
 	check_leave_scratch();
 	return check_done();
 }
