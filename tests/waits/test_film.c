@@ -236,7 +236,7 @@ static int by_time(const void *left, const void *right)
 static size_t check_taken(struct crit_entry_queue *queue, struct crit_film_entry *left,
 			  size_t count)
 {
-	struct crit_entry_list list = { NULL };
+	struct crit_entry_list list = { .count = 0 };
 	size_t at = 0;
 
 	qsort(left, count, sizeof(*left), by_time);
