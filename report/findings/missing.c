@@ -9,7 +9,7 @@
 #include "analysis/symbols/elf_reader.h"
 #include "report/findings/lost_processes.h"
 #include "report/findings/omitted.h"
-#include "report/findings/omp_runtime.h"
+#include "report/findings/runtimes.h"
 #include "core/base/linkage.h"
 
 #define PARANOID_MAX 2 /* beyond it some kernels refuse perf events */
@@ -385,7 +385,7 @@ void crit_missing_find(struct crit_summary *summary, const struct crit_summary_o
 	crit_lost_processes_find(summary);
 	find_losses(summary);
 	crit_omitted_find(summary, options->is_live);
-	crit_openmp_find(summary);
+	crit_runtimes_find(summary);
 	find_pmpi_in_front(summary);
 	find_unseen(summary);
 	find_service(summary);

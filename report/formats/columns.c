@@ -12,7 +12,7 @@
 #include "report/causes/cause_site.h"
 #include "report/causes/cause_words.h"
 #include "report/causes/fix_words.h"
-#include "report/findings/omp_runtime.h"
+#include "report/findings/runtimes.h"
 #include "report/findings/programs.h"
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"

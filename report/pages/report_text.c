@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "report/findings/omp_runtime.h"
+#include "report/findings/runtimes.h"
 #include "report/findings/programs.h"
 #include "report/pages/report_details.h"
 #include "report/formats/screen.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs into which no shim can be loaded: crit run, the report and doctor say so; of others they do not.
+# Programs into which no shim can be loaded: crit run, the report and doctor say so; of others they do not.  So does
+# a report of programs with a runtime inside, which no shim sees.
 # usage: linkage.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -40,6 +41,21 @@ unseen "capabilities" "$trial/burn-capable has file capabilities" -- "$trial/bur
 unseen "dynamic" "" -- "$apps/phases_pie"
 unseen "a script and no program" "" -- sh -c "$apps/burn 10" /dev/null "$trial" /nonexistent/x
 unseen "static, no shim wanted" "" --no-shim -- "$apps/phases_static"
+
+# inside NAME COUNT PROGRAM: a report says of so many copies of libgomp that they are part of the program.
+inside() {
+	local rows
+	dir=$trial/inside-$1
+	report=$dir/report.json
+	OMP_NUM_THREADS=2 OMP_WAIT_POLICY=active "$crit" run -o "$dir" -- "$3" 10 1 40 >"$trial/out" 2>&1
+	rows=$(ask 'sum("libgomp, which is part of '"${3##*/}"': its time" in x["what"] for x in r["missing"])')
+	[ "$rows" = "$2" ]
+	point "libgomp, $1" $? "$rows in the report"
+}
+if [ -x "$apps/uneven_loop-gnu" ]; then
+	inside "in the program" 1 "$apps/uneven_loop-gnu_inside"
+	inside "shared" 0 "$apps/uneven_loop-gnu"
+fi
 
 # examine NAME STATUS PATTERN PROGRAM
 examine() {

@@ -44,6 +44,12 @@ static const struct {
 	{ 0x41, { .module = "/lib/libz.so.1", .offset = 0x4f01, .function_begin = 0x4000 } },
 	{ 0x42, { .module = "/lib/libz.so.1", .offset = 0x5010, .function_begin = 0x5000 } },
 	{ 0x43, { .module = "/lib/libz.so.1", .offset = 0x9000 } },
+	{ 0x50, { .module = "/bin/solver", .function = "gomp_barrier_wait_end" } },
+	{ 0x51,
+	  { .module = "/bin/solver", .function = "do_spin", .outer = "gomp_team_barrier_wait" } },
+	{ 0x52, { .module = "/lib/libgomp.so.1", .function = "gomp_barrier_wait_end" } },
+	{ 0x53, { .module = "/bin/solver", .function = "MPIDI_progress_test" } },
+	{ 0x54, { .module = "/lib/libmpich.so.12", .function = "MPIDI_progress_test" } },
 };
 
 static void find_place(void *user, uint32_t node, uint32_t pid, uint64_t address,
@@ -290,6 +296,44 @@ static void test_alike(void)
 	check_sentence("times the mean work; the others", "relax");
 }
 
+/* What is missing of a runtime whose functions have all of exp's samples, or none. */
+static void check_linked(uint64_t address, unsigned int parts, const char *wanted)
+{
+	struct crit_summary summary;
+
+	fill(13, parts, 0.002f);
+	rows[3].address = address;
+	summarise(&summary);
+	CHECK_UINT_EQ(summary.missing_count, wanted != NULL);
+	if (wanted && summary.missing_count) {
+		CHECK_STR_EQ(summary.missing[0].what, wanted);
+		CHECK_STR_EQ(summary.missing[0].fix, "link it as a shared library");
+		CHECK(!summary.missing[0].is_incomplete);
+	}
+	crit_summary_fini(&summary);
+}
+
+/* The spinning of a runtime that was linked into a program is told by samples alone. */
+static void test_linked(void)
+{
+	check_linked(0x30, 3, NULL);
+	check_linked(0x50, 3,
+		     "calls of GNU's libgomp, which is part of solver: its time counts as the "
+		     "program's own, its waiting as work (0.000 s by samples, most in "
+		     "gomp_barrier_wait_end)");
+	check_linked(0x51, 1,
+		     "calls of GNU's libgomp, which is part of solver: its time counts as the "
+		     "program's own, its waiting as work (0.000 s by samples, most in "
+		     "gomp_team_barrier_wait)");
+	check_linked(0x52, 3, NULL);
+	check_linked(0x53, 3,
+		     "calls of an MPI library, which is part of solver: its time counts as the "
+		     "program's own, its waiting as work (0.000 s by samples, most in "
+		     "MPIDI_progress_test)");
+	check_linked(0x54, 3, NULL);
+	check_linked(0x50, 0, NULL); /* too few samples */
+}
+
 static void find_caller(void *user, const char *path, uint64_t offset,
 			struct crit_source_location *ret_place)
 {
@@ -516,6 +560,7 @@ int main(void)
 	test_nameless();
 	test_verdict();
 	test_alike();
+	test_linked();
 	test_path();
 	test_files();
 	test_annotate();

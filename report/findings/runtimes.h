@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenMP runtime of a run: its name, and what it leaves out or disturbs. */
-#ifndef CRIT_OMP_RUNTIME_H
-#define CRIT_OMP_RUNTIME_H
+/* The runtimes of a run: the name of that of OpenMP, and what they leave out or disturb. */
+#ifndef CRIT_RUNTIMES_H
+#define CRIT_RUNTIMES_H
 
 #include "report/tables/summary.h"
 
@@ -20,7 +20,10 @@ enum crit_openmp crit_openmp_of(const struct crit_summary *summary);
 /* "GNU libgomp", and so on. */
 const char *crit_openmp_name(enum crit_openmp openmp);
 
-/* Adds to what is missing: what it leaves out, and spinning that costs others the CPU. */
-void crit_openmp_find(struct crit_summary *summary);
+/*
+ * Adds to what is missing: what the OpenMP runtime leaves out, spinning that costs others the CPU,
+ * and runtimes in programs, whose calls nobody tells.
+ */
+void crit_runtimes_find(struct crit_summary *summary);
 
 #endif

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which OpenMP runtime a run had, and what that means for its figures.
-#include "report/findings/omp_runtime.h"
+// Which runtimes a run had, and what that means for its figures.
+#include "report/findings/runtimes.h"
+
+#include <string.h>
 
 #include "core/base/call.h"
+#include "report/tables/location_fit.h"
 
+#define LINKED_RATIO 0.01 /* of the CPU time by samples, from which a runtime is named */
+#define LINKED_SAMPLES 10
 #define SPIN_RATIO 0.05 /* of the CPUs' time, and of the useful time, from which it is named */
 
 static bool has_spans(const struct crit_results *results)
@@ -73,10 +78,72 @@ static void find_spinning(struct crit_summary *summary)
 				 (double)spun_ns * 1e-9, (double)starved_ns * 1e-9);
 }
 
-void crit_openmp_find(struct crit_summary *summary)
+/* A runtime that may be part of a program.  LLVM's is not here: it tells of itself also there. */
+struct linked {
+	const char *name;
+	const char *functions[3]; /* how names of its own begin */
+	const char *libraries[4]; /* and those of files in which crit sees it */
+};
+
+static const struct linked linkable[] = {
+	{ "GNU's libgomp", { "gomp_" }, { "libgomp" } },
+	{ "an MPI library",
+	  { "MPID", "MPIR_", "opal_" },
+	  { "libmpi", "libopen-pal", "mca_", "libcrit_" } },
+};
+
+static bool begins_with_any(const char *text, const char *const *begins, size_t count)
+{
+	for (size_t i = 0; i < count && begins[i]; i++) {
+		if (strncmp(text, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is the code part of the runtime, and in none of its libraries? */
+static bool is_linked(const struct linked *linked, const struct crit_source_location *place)
+{
+	const char *function = place->outer ? place->outer : place->function;
+
+	return place->module && function && begins_with_any(function, linked->functions, 3) &&
+	       !begins_with_any(crit_file_name(place->module), linked->libraries, 4);
+}
+
+/* What spins in it is taken for work.  Samples tell of it: the linker has left no other trace. */
+static void find_linked(struct crit_summary *summary, const struct linked *linked)
+{
+	const struct crit_hot_row *first = NULL;
+	uint64_t cpu_ns = 0, all_ns = 0, samples = 0;
+
+	for (size_t i = 0; i < summary->hot.count; i++) {
+		const struct crit_hot_row *row = &summary->hot.rows[i];
+
+		all_ns += row->cpu_ns;
+		if (row->kind != CRIT_HOT_CODE || !is_linked(linked, &row->place))
+			continue;
+		cpu_ns += row->cpu_ns;
+		samples += row->samples;
+		if (!first || row->cpu_ns > first->cpu_ns)
+			first = row;
+	}
+	if (samples < LINKED_SAMPLES || (double)cpu_ns < LINKED_RATIO * (double)all_ns)
+		return;
+	crit_summary_add_missing(summary, false, "link it as a shared library",
+				 "calls of %s, which is part of %s: its time counts as the "
+				 "program's own, its waiting as work (%.3f s by samples, most in "
+				 "%s)",
+				 linked->name, crit_file_name(first->place.module),
+				 (double)cpu_ns * 1e-9,
+				 first->place.outer ? first->place.outer : first->place.function);
+}
+
+void crit_runtimes_find(struct crit_summary *summary)
 {
 	const enum crit_openmp openmp = crit_openmp_of(summary);
 
+	for (size_t i = 0; i < sizeof(linkable) / sizeof(linkable[0]); i++)
+		find_linked(summary, &linkable[i]);
 	if (openmp == CRIT_OPENMP_NONE)
 		return;
 	if (openmp == CRIT_OPENMP_GNU)
