@@ -13,249 +13,9 @@
 #define FETCHED_SECOND 16u /* and what that leads to */
 #define CACHED_BYTES (256u << 10)
 
-/* When a thread does what it did at a time, at or after its base. */
-static uint64_t time_of(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns,
-			size_t scenario)
-{
-	const struct timeline *timeline = &forecasting->threads[thread];
-	const struct crit_scenario *played = &forecasting->options->scenarios[scenario];
-	const struct crit_factor *factor = NULL;
-	const uint64_t base_ns = times_of(forecasting, thread)[scenario];
-	const uint64_t passed_ns = at_ns - timeline->base_ns;
+#define FEW 16u /* entries of one time */
 
-	if (timeline->is_queued)
-		factor = played->queue_factors ? &played->queue_factors[thread] : NULL;
-	else if (played->factors && timeline->bucket != CRIT_FILM_NO_BUCKET)
-		factor = &played->factors[timeline->bucket];
-	return base_ns +
-	       (timeline->is_waiting || !factor ? passed_ns : crit_factor_scale(factor, passed_ns));
-}
-
-/* From its base to this time a thread takes as long as it did, whatever the scenario. */
-static bool is_unchanged(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns)
-{
-	const struct timeline *timeline = &forecasting->threads[thread];
-
-	return timeline->base_ns == at_ns || timeline->is_waiting ||
-	       (timeline->is_queued ? !forecasting->queues
-				    : timeline->bucket == CRIT_FILM_NO_BUCKET ||
-					      !forecasting->is_changed[timeline->bucket]);
-}
-
-/* The thread's times are those of this time from now on. */
-static void move_base(struct forecasting *forecasting, uint32_t thread, uint64_t at_ns)
-{
-	const size_t scenario_count = forecasting->options->scenario_count;
-	const uint64_t passed_ns = at_ns - forecasting->threads[thread].base_ns;
-	uint64_t *times_ns = times_of(forecasting, thread);
-
-	if (is_unchanged(forecasting, thread, at_ns)) {
-		for (size_t k = 0; k < scenario_count; k++)
-			times_ns[k] += passed_ns;
-	} else {
-		for (size_t k = 0; k < scenario_count; k++)
-			times_ns[k] = time_of(forecasting, thread, at_ns, k);
-	}
-	forecasting->threads[thread].base_ns = at_ns;
-}
-
-/* A thread that is not there any more has ended. */
-static void note_end(struct forecasting *forecasting, uint32_t thread)
-{
-	struct crit_forecast *result = forecasting->result;
-	const uint64_t *times_ns = times_of(forecasting, thread);
-
-	if (forecasting->threads[thread].base_ns > result->recorded_ns)
-		result->recorded_ns = forecasting->threads[thread].base_ns;
-	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
-		if (times_ns[k] > result->end_ns[k])
-			result->end_ns[k] = times_ns[k];
-	}
-}
-
-static void take_from(struct forecasting *forecasting, const struct crit_film_entry *entry,
-		      uint32_t bucket)
-{
-	struct timeline *timeline = &forecasting->threads[entry->node];
-	const uint32_t outside = forecasting->options->outside;
-	const bool was_there = timeline->bucket != outside &&
-			       timeline->bucket != CRIT_FILM_NO_BUCKET;
-
-	if (!timeline->is_waiting)
-		move_base(forecasting, entry->node, entry->time_ns);
-	timeline->bucket = bucket;
-	if (was_there && bucket == outside && !timeline->is_waiting)
-		note_end(forecasting, entry->node);
-}
-
-static bool is_lock(uint32_t node)
-{
-	return (node & CRIT_FILM_LOCK) == CRIT_FILM_LOCK;
-}
-
-/* A wait for a lock is about to end. */
-static void begin_turn(struct forecasting *forecasting, const struct moment *moment)
-{
-	const struct crit_pending_act *act = &forecasting->acts.rows[moment->row];
-	const uint64_t *free_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
-	const uint64_t *asked_ns = times_of(forecasting, moment->entry.node);
-	struct crit_lock_turn *turns = forecasting->turns;
-
-	turns[0].asked_ns = forecasting->threads[moment->entry.node].base_ns;
-	turns[0].free_ns = act->free_ns;
-	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
-		turns[k + 1] = (struct crit_lock_turn){ asked_ns[k], free_ns[k], 0 };
-}
-
-/* And has. */
-static void end_turn(struct forecasting *forecasting, const struct moment *moment, uint32_t lock)
-{
-	const uint64_t *taken_ns = times_of(forecasting, moment->entry.node);
-	int rc;
-
-	forecasting->turns[0].taken_ns = moment->entry.time_ns;
-	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
-		forecasting->turns[k + 1].taken_ns = taken_ns[k];
-	rc = crit_lock_orders_take(&forecasting->lock_orders, lock & ~CRIT_FILM_LOCK,
-				   forecasting->turns, forecasting->result->order_changes);
-	if (rc)
-		forecasting->error = rc;
-}
-
-/* The thread wants a CPU from here on, or has one. */
-static void take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
-{
-	struct timeline *timeline = &forecasting->threads[entry->node];
-	struct crit_thread_queues *queues = forecasting->queues ? &forecasting->queues[entry->node]
-								: NULL;
-
-	if (!timeline->is_waiting)
-		move_base(forecasting, entry->node, entry->time_ns);
-	if (queues && entry->type == CRIT_FILM_QUEUE)
-		crit_thread_queues_begin(queues, entry->time_ns);
-	else if (queues && timeline->is_queued)
-		crit_thread_queues_end(queues, entry->time_ns);
-	timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
-}
-
-static void take_end(struct forecasting *forecasting, const struct moment *moment)
-{
-	struct timeline *timeline = &forecasting->threads[moment->entry.node];
-	const struct crit_pending_act *act = &forecasting->acts.rows[moment->row];
-	const uint64_t *acted_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
-	const uint64_t last_ns =
-		act->has_act && act->last_ns > timeline->base_ns ? act->last_ns : timeline->base_ns;
-	const size_t scenario_count = forecasting->options->scenario_count;
-	const uint64_t transfer_ns = moment->entry.time_ns - last_ns;
-	const uint64_t queued_ns =
-		forecasting->queues && act->has_act
-			? crit_thread_queues_since(&forecasting->queues[moment->entry.node],
-						   last_ns)
-			: 0;
-	uint64_t *times_ns = times_of(forecasting, moment->entry.node);
-	const uint32_t lock = act->lock;
-
-	if (lock)
-		begin_turn(forecasting, moment);
-	crit_times_raise(times_ns, acted_ns, 0, scenario_count);
-	if (!act->has_act || (!queued_ns && !forecasting->has_bare)) {
-		for (size_t k = 0; k < scenario_count; k++)
-			times_ns[k] += transfer_ns;
-	} else {
-		for (size_t k = 0; k < scenario_count; k++)
-			times_ns[k] += crit_scenario_transfer(&forecasting->options->scenarios[k],
-							      moment->entry.node, transfer_ns,
-							      queued_ns);
-	}
-	if (lock)
-		end_turn(forecasting, moment, lock);
-	crit_pending_acts_remove(&forecasting->acts, moment->row);
-	timeline->base_ns = moment->entry.time_ns;
-	timeline->is_waiting = false;
-	if (timeline->bucket == forecasting->options->outside)
-		note_end(forecasting, moment->entry.node);
-}
-
-/* No time is before what a thread does now. */
-static void raise_to_act(const struct forecasting *forecasting, const struct crit_film_entry *entry,
-			 uint64_t *acted_ns)
-{
-	const struct timeline *timeline = &forecasting->threads[entry->node];
-	const size_t scenario_count = forecasting->options->scenario_count;
-
-	forecasting->result->inside_count += timeline->is_waiting &&
-					     entry->time_ns > timeline->base_ns;
-	if (is_unchanged(forecasting, entry->node, entry->time_ns)) {
-		crit_times_raise(acted_ns, times_of(forecasting, entry->node),
-				 entry->time_ns - timeline->base_ns, scenario_count);
-		return;
-	}
-	for (size_t k = 0; k < scenario_count; k++) {
-		const uint64_t time_ns = time_of(forecasting, entry->node, entry->time_ns, k);
-
-		if (time_ns > acted_ns[k])
-			acted_ns[k] = time_ns;
-	}
-}
-
-/* A wait or an object needs what a thread, or all that came to an object, did until now. */
-static void take_act(struct forecasting *forecasting, const struct moment *moment)
-{
-	const struct crit_film_entry *entry = &moment->entry;
-	struct crit_pending_act *act = &forecasting->acts.rows[moment->row];
-	uint64_t *acted_ns = crit_pending_acts_times(&forecasting->acts, moment->row);
-	const size_t scenario_count = forecasting->options->scenario_count;
-
-	if (is_object(entry->node)) {
-		if (is_lock(entry->node))
-			act->lock = entry->node;
-		if (moment->object == CRIT_NONE)
-			return;
-		act->free_ns = forecasting->acts.rows[moment->object].last_ns;
-		crit_times_raise(acted_ns,
-				 crit_pending_acts_times(&forecasting->acts, moment->object), 0,
-				 scenario_count);
-	} else {
-		raise_to_act(forecasting, entry, acted_ns);
-	}
-	act->last_ns = entry->time_ns;
-	act->has_act = true;
-}
-
-/* The thread begins when its creator makes it. */
-static void take_birth(struct forecasting *forecasting, const struct crit_film_entry *entry)
-{
-	struct timeline *child = &forecasting->threads[entry->number];
-	uint64_t *times_ns = times_of(forecasting, entry->number);
-
-	if (child->is_waiting || child->base_ns > entry->time_ns)
-		return;
-	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
-		times_ns[k] = time_of(forecasting, entry->node, entry->time_ns, k);
-	child->base_ns = entry->time_ns;
-}
-
-/* From the begin of its sleep, its base, on the thread waited for who wakes it now. */
-static void take_woken(struct forecasting *forecasting, const struct crit_film_entry *entry)
-{
-	struct timeline *woken = &forecasting->threads[entry->number];
-
-	woken->wakers--;
-	if (!woken->is_asleep || woken->is_waiting || entry->node == entry->number)
-		return;
-	raise_to_act(forecasting, entry, times_of(forecasting, entry->number));
-	woken->base_ns = entry->time_ns;
-}
-
-/* What the thread did until it slept is done. */
-static void take_sleep(struct forecasting *forecasting, const struct crit_film_entry *entry)
-{
-	struct timeline *timeline = &forecasting->threads[entry->node];
-
-	timeline->is_asleep = entry->type == CRIT_FILM_SLEEP;
-	if (timeline->is_asleep && !timeline->is_waiting)
-		move_base(forecasting, entry->node, entry->time_ns);
-}
+#define NEED_TYPES (crit_film_type_bit(CRIT_FILM_BIRTH) | crit_film_type_bit(CRIT_FILM_WOKEN))
 
 static bool is_act(const struct crit_film_entry *entry)
 {
@@ -269,56 +29,34 @@ static bool has_row(const struct crit_film_entry *entry)
 	return is_act(entry) || entry->type == CRIT_FILM_END;
 }
 
-/* What needs nothing but its thread. */
-static void take_own(struct forecasting *forecasting, const struct crit_film_entry *entry)
+/* The end of a wait: nothing more is to come for it. */
+static void take_end(struct forecasting *forecasting, const struct crit_film_entry *end,
+		     uint32_t row)
 {
-	switch (entry->type) {
-	case CRIT_FILM_FROM:
-		take_from(forecasting, entry, entry->number);
-		break;
-	case CRIT_FILM_WAIT:
-		move_base(forecasting, entry->node, entry->time_ns);
-		forecasting->threads[entry->node].is_waiting = true;
-		break;
-	case CRIT_FILM_QUEUE:
-	case CRIT_FILM_RUN:
-		take_cpu(forecasting, entry);
-		break;
-	case CRIT_FILM_SLEEP:
-	case CRIT_FILM_WAKE:
-		take_sleep(forecasting, entry);
-		break;
-	default:
-		break;
-	}
+	crit_forecast_take_own(forecasting, end);
+	crit_forecast_take_end(forecasting, end, row);
 }
 
 static void take(struct forecasting *forecasting, struct moment *moment)
 {
 	const struct crit_film_entry *entry = &moment->entry;
-	struct timeline *timeline = is_object(entry->node) ? NULL
-							   : &forecasting->threads[entry->node];
 
 	moment->is_taken = true;
 	if (is_act(entry)) {
-		take_act(forecasting, moment);
+		crit_forecast_take_act(forecasting, entry, moment->row, moment->object);
 		forecasting->acts.rows[moment->row].due--;
-		return;
+	} else if (entry->type == CRIT_FILM_BIRTH) {
+		crit_forecast_take_birth(forecasting, entry);
+	} else if (entry->type == CRIT_FILM_WOKEN) {
+		crit_forecast_take_woken(forecasting, entry);
+	} else if (entry->type == CRIT_FILM_END) {
+		forecasting->threads[entry->node].taken++;
+		take_end(forecasting, entry, moment->row);
+		crit_pending_acts_remove(&forecasting->acts, moment->row);
+	} else {
+		forecasting->threads[entry->node].taken++;
+		crit_forecast_take_own(forecasting, entry);
 	}
-	if (entry->type == CRIT_FILM_BIRTH || entry->type == CRIT_FILM_WOKEN) {
-		if (entry->type == CRIT_FILM_BIRTH)
-			take_birth(forecasting, entry);
-		else
-			take_woken(forecasting, entry);
-		return;
-	}
-	timeline->taken++;
-	if (crit_film_tells(entry))
-		take_from(forecasting, entry, crit_film_told(entry));
-	if (entry->type == CRIT_FILM_END)
-		take_end(forecasting, moment);
-	else
-		take_own(forecasting, entry);
 }
 
 /* Nothing of the present time is missing for it. */
@@ -360,6 +98,8 @@ static int prepare(struct forecasting *forecasting, struct moment *moment)
 	struct timeline *timeline;
 	int rc = check(forecasting, entry);
 
+	moment->object = CRIT_NONE;
+	moment->is_taken = false;
 	if (rc)
 		return rc;
 	if (entry->type == CRIT_FILM_WOKEN)
@@ -392,37 +132,65 @@ static void end_moments(struct forecasting *forecasting)
 			forecasting->threads[moment->entry.node].ahead =
 				forecasting->threads[moment->entry.node].taken = 0;
 	}
-	forecasting->count = 0;
 }
 
-/* All entries of one time, where none needs another thread's. */
-static int take_apart(struct forecasting *forecasting)
+/* Of one time, where nobody acts: each in its turn. */
+static int take_owns(struct forecasting *forecasting)
 {
+	struct crit_probe probe;
 	int rc = 0;
 
 	for (size_t i = 0; i < forecasting->count && !rc; i++) {
 		const struct crit_film_entry *entry = &forecasting->now[i].entry;
+		uint32_t row;
 
+		if (crit_film_is_late((enum crit_film_type)entry->type))
+			continue;
 		rc = check(forecasting, entry);
-		if (!rc && crit_film_tells(entry))
-			take_from(forecasting, entry, crit_film_told(entry));
-		if (!rc)
-			take_own(forecasting, entry);
+		if (!rc && entry->type == CRIT_FILM_END) {
+			row = crit_pending_acts_search(&forecasting->acts, key_of(entry->number),
+						       &probe);
+			take_end(forecasting, entry, row);
+			if (row != CRIT_NONE)
+				crit_pending_acts_remove_found(&forecasting->acts, row, &probe);
+		} else if (!rc) {
+			crit_forecast_take_own(forecasting, entry);
+		}
 	}
-	forecasting->count = 0;
-	return rc ? rc : forecasting->error;
+	return rc;
 }
 
-/* All entries of one time. */
-static int take_moments(struct forecasting *forecasting)
+/* Of one time: acts by threads, or those that objects need, which have come by now. */
+static int take_acts(struct forecasting *forecasting, bool is_of_objects)
 {
-	const uint32_t types = forecasting->types;
+	int rc = 0;
+
+	for (size_t i = 0; i < forecasting->count && !rc; i++) {
+		struct moment *moment = &forecasting->now[i];
+		const struct crit_film_entry *entry = &moment->entry;
+
+		if (!is_act(entry) || is_object(entry->node) != is_of_objects)
+			continue;
+		rc = check(forecasting, entry);
+		if (!rc)
+			rc = crit_pending_acts_obtain(&forecasting->acts, key_of(entry->number),
+						      &moment->row);
+		if (!rc)
+			crit_forecast_take_act(forecasting, entry, moment->row,
+					       is_of_objects
+						       ? crit_pending_acts_find(&forecasting->acts,
+										key_of(entry->node))
+						       : CRIT_NONE);
+	}
+	return rc;
+}
+
+/* Where an act may need the end of a wait, and an end acts: whatever is ready, again and again. */
+static int take_by_need(struct forecasting *forecasting)
+{
 	size_t left = forecasting->count;
 	int rc = 0;
 
-	forecasting->types = 0;
-	if (!(types & (CRIT_FILM_LATE_TYPES | crit_film_type_bit(CRIT_FILM_END))))
-		return take_apart(forecasting);
 	for (size_t i = 0; i < forecasting->count && !rc; i++)
 		rc = prepare(forecasting, &forecasting->now[i]);
 	for (size_t i = 0; i < forecasting->count && !rc; i++) {
@@ -454,8 +222,50 @@ static int take_moments(struct forecasting *forecasting)
 			left--;
 		}
 	}
-	if (!rc)
+	return rc;
+}
+
+/* Does an act come at the time at which the wait ends that needs it?  Of many, perhaps. */
+static bool has_need(const struct forecasting *forecasting)
+{
+	const struct moment *now = forecasting->now;
+	const size_t count = forecasting->count;
+
+	if (count > FEW)
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		if (now[i].entry.type != CRIT_FILM_END)
+			continue;
+		for (size_t k = 0; k < count; k++) {
+			if (is_act(&now[k].entry) && now[k].entry.number == now[i].entry.number)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* All entries of one time.  What threads do comes before their acts, and these before objects'. */
+static int take_moments(struct forecasting *forecasting)
+{
+	const uint32_t types = forecasting->types;
+	const bool has_acts = types & CRIT_FILM_LATE_TYPES;
+	int rc;
+
+	if (has_acts && (types & NEED_TYPES || forecasting->has_chain ||
+			 (types & crit_film_type_bit(CRIT_FILM_END) && has_need(forecasting)))) {
+		rc = take_by_need(forecasting);
+	} else {
+		rc = take_owns(forecasting);
+		if (!rc && has_acts)
+			rc = take_acts(forecasting, false);
+		if (!rc && has_acts)
+			rc = take_acts(forecasting, true);
+	}
+	if (!rc && has_acts)
 		end_moments(forecasting);
+	forecasting->count = 0;
+	forecasting->types = 0;
+	forecasting->has_chain = false;
 	return rc ? rc : forecasting->error;
 }
 
@@ -477,9 +287,21 @@ static void fetch_ahead(const struct forecasting *forecasting, const struct crit
 		crit_pending_acts_fetch_row(&forecasting->acts, key_of(entry.number));
 }
 
+static int keep(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	int rc = crit_array_grow(&forecasting->now, &forecasting->capacity, forecasting->count + 1,
+				 sizeof(*forecasting->now));
+
+	if (rc)
+		return rc;
+	forecasting->now[forecasting->count++].entry = *entry;
+	forecasting->types |= crit_film_type_bit(entry->type);
+	forecasting->has_chain |= is_object(entry->node) && is_object(entry->number);
+	return 0;
+}
+
 static int take_film(struct forecasting *forecasting, struct crit_film *film)
 {
-	struct moment *moment;
 	struct crit_film_entry entry;
 	uint64_t now_ns = forecasting->options->begin_ns;
 	int rc, taken = 0;
@@ -493,13 +315,9 @@ static int take_film(struct forecasting *forecasting, struct crit_film *film)
 			fetch_ahead(forecasting, film);
 		now_ns = entry.time_ns;
 		if (!taken)
-			taken = crit_array_grow(&forecasting->now, &forecasting->capacity,
-						forecasting->count + 1, sizeof(*moment));
+			taken = keep(forecasting, &entry);
 		if (taken)
 			return taken;
-		moment = &forecasting->now[forecasting->count++];
-		*moment = (struct moment){ .entry = entry };
-		forecasting->types |= crit_film_type_bit(entry.type);
 	}
 	return rc ? rc : take_moments(forecasting);
 }

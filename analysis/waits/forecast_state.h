@@ -20,7 +20,7 @@ struct timeline { /* of a thread */
 	bool is_waiting, is_queued, is_asleep;
 };
 
-struct moment { /* an entry of the present time */
+struct moment { /* an entry of the present time; what is not needed of it is undefined */
 	struct crit_film_entry entry;
 	uint32_t row; /* of the acts that it adds to or ends */
 	uint32_t object; /* of those that the object needs which acts; CRIT_NONE: there is none */
@@ -44,6 +44,7 @@ struct forecasting {
 	struct moment *now;
 	size_t count, capacity;
 	uint32_t types; /* of these */
+	bool has_chain; /* one of them is an object's that acts on an object */
 };
 
 static inline uint64_t *times_of(const struct forecasting *forecasting, uint32_t thread)
@@ -61,5 +62,25 @@ static inline uint64_t key_of(uint32_t name)
 {
 	return is_object(name) ? 1ull << 32 | name : name;
 }
+
+/* What a thread does that needs nothing but the thread; of the end of a wait: what it was in. */
+void crit_forecast_take_own(struct forecasting *forecasting, const struct crit_film_entry *entry);
+
+/* The end of a wait, with the row of the acts that it needs, which is not used after it. */
+void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_film_entry *end,
+			    uint32_t row);
+
+/*
+ * The wait or object of a row needs what a thread, or all that came to an object, did until now.
+ * object: the row of that; CRIT_NONE: nobody came.
+ */
+void crit_forecast_take_act(struct forecasting *forecasting, const struct crit_film_entry *entry,
+			    uint32_t row, uint32_t object);
+
+/* The thread begins when its creator makes it. */
+void crit_forecast_take_birth(struct forecasting *forecasting, const struct crit_film_entry *entry);
+
+/* From the begin of its sleep, its base, on the thread waited for who wakes it now. */
+void crit_forecast_take_woken(struct forecasting *forecasting, const struct crit_film_entry *entry);
 
 #endif

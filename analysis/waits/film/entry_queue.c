@@ -8,7 +8,9 @@
 
 #include "core/base/array.h"
 
-#define FEW 8u /* nodes */
+#define FEW 24u /* entries */
+#define DIGIT_BITS 8u /* of nodes */
+#define DIGITS (1u << DIGIT_BITS)
 
 void crit_entry_queue_fini(struct crit_entry_queue *queue)
 {
@@ -62,47 +64,30 @@ int crit_entry_queue_put(struct crit_entry_queue *queue, const struct crit_film_
 	return 0;
 }
 
-static int compare(const void *left, const void *right)
+/* By one digit of the node; what has the same stays in order. */
+static void sort_by_digit(const struct crit_film_entry *entries, size_t count, unsigned int shift,
+			  struct crit_film_entry *ret_sorted)
 {
-	const struct crit_film_entry *a = left, *b = right;
-	const int by_node = crit_by_number(a->node, b->node);
+	size_t ends[DIGITS] = { 0 };
 
-	return by_node ? by_node : crit_by_number(a->number, b->number);
+	for (size_t i = 0; i < count; i++)
+		ends[entries[i].node >> shift & (DIGITS - 1)]++;
+	for (size_t at = 1; at < DIGITS; at++)
+		ends[at] += ends[at - 1];
+	for (size_t i = count; i > 0; i--)
+		ret_sorted[--ends[entries[i - 1].node >> shift & (DIGITS - 1)]] = entries[i - 1];
 }
 
-/* By node, of which there are few: all that a collective call ends have one or two. */
-static bool sort_few(const struct crit_film_entry *entries, size_t entry_count,
-		     struct crit_film_entry *ret_sorted)
+static void sort_few(struct crit_film_entry *entries, size_t count)
 {
-	uint32_t nodes[FEW];
-	size_t ends[FEW + 1] = { 0 }, count = 0;
+	for (size_t i = 1; i < count; i++) {
+		const struct crit_film_entry entry = entries[i];
+		size_t at = i;
 
-	for (size_t i = 0; i < entry_count; i++) {
-		size_t at = 0;
-
-		while (at < count && nodes[at] < entries[i].node)
-			at++;
-		if (at == count || nodes[at] != entries[i].node) {
-			if (count == FEW)
-				return false;
-			memmove(&nodes[at + 1], &nodes[at], (count - at) * sizeof(*nodes));
-			memmove(&ends[at + 1], &ends[at], (count - at) * sizeof(*ends));
-			nodes[at] = entries[i].node;
-			ends[at] = 0;
-			count++;
-		}
-		ends[at]++;
+		for (; at && entries[at - 1].node > entry.node; at--)
+			entries[at] = entries[at - 1];
+		entries[at] = entry;
 	}
-	for (size_t at = 1; at < count; at++)
-		ends[at] += ends[at - 1];
-	for (size_t i = entry_count; i > 0; i--) {
-		size_t at = 0;
-
-		while (nodes[at] != entries[i - 1].node)
-			at++;
-		ret_sorted[--ends[at]] = entries[i - 1];
-	}
-	return true;
 }
 
 static bool is_sorted(const struct crit_film_entry *entries, size_t count)
@@ -114,20 +99,35 @@ static bool is_sorted(const struct crit_film_entry *entries, size_t count)
 	return at >= count;
 }
 
-/* Errors: -ENOMEM. */
+/* Those of the same node stay in order.  Errors: -ENOMEM. */
 static int sort(struct crit_film_entry *entries, size_t count, struct crit_entry_list *spare)
 {
+	struct crit_film_entry *from = entries, *to, *other;
+	uint32_t differing = 0;
 	int rc;
 
 	if (is_sorted(entries, count))
 		return 0;
+	if (count <= FEW) {
+		sort_few(entries, count);
+		return 0;
+	}
 	rc = crit_array_grow(&spare->entries, &spare->capacity, count, sizeof(*spare->entries));
 	if (rc)
 		return rc;
-	if (sort_few(entries, count, spare->entries))
-		memcpy(entries, spare->entries, count * sizeof(*entries));
-	else
-		qsort(entries, count, sizeof(*entries), compare);
+	to = spare->entries;
+	for (size_t i = 1; i < count; i++)
+		differing |= entries[i].node ^ entries[0].node;
+	for (unsigned int shift = 0; shift < 32; shift += DIGIT_BITS) {
+		if (!(differing >> shift & (DIGITS - 1)))
+			continue;
+		sort_by_digit(from, count, shift, to);
+		other = from;
+		from = to;
+		to = other;
+	}
+	if (from != entries)
+		memcpy(entries, from, count * sizeof(*entries));
 	return 0;
 }
 

@@ -17,8 +17,8 @@ void crit_pending_acts_fini(struct crit_pending_acts *acts)
 	*acts = (struct crit_pending_acts){ 0 };
 }
 
-static uint32_t search(const struct crit_pending_acts *acts, uint64_t key,
-		       struct crit_probe *ret_probe)
+uint32_t crit_pending_acts_search(const struct crit_pending_acts *acts, uint64_t key,
+				  struct crit_probe *ret_probe)
 {
 	uint32_t row = crit_index_first(&acts->places, crit_hash_mix(key, 0), ret_probe);
 
@@ -31,7 +31,7 @@ uint32_t crit_pending_acts_find(const struct crit_pending_acts *acts, uint64_t k
 {
 	struct crit_probe probe;
 
-	return search(acts, key, &probe);
+	return crit_pending_acts_search(acts, key, &probe);
 }
 
 /* Errors: -ENOMEM. */
@@ -77,12 +77,24 @@ int crit_pending_acts_obtain(struct crit_pending_acts *acts, uint64_t key, uint3
 	return rc;
 }
 
+static void give_back(struct crit_pending_acts *acts, uint32_t row)
+{
+	acts->rows[row].key = UINT64_MAX;
+	acts->unused[acts->unused_count++] = row;
+}
+
+void crit_pending_acts_remove_found(struct crit_pending_acts *acts, uint32_t row,
+				    const struct crit_probe *probe)
+{
+	crit_index_remove(&acts->places, probe);
+	give_back(acts, row);
+}
+
 void crit_pending_acts_remove(struct crit_pending_acts *acts, uint32_t row)
 {
 	struct crit_probe probe;
 
-	if (search(acts, acts->rows[row].key, &probe) != CRIT_NONE)
+	if (crit_pending_acts_search(acts, acts->rows[row].key, &probe) != CRIT_NONE)
 		crit_index_remove(&acts->places, &probe);
-	acts->rows[row].key = UINT64_MAX;
-	acts->unused[acts->unused_count++] = row;
+	give_back(acts, row);
 }

@@ -37,10 +37,18 @@ void crit_pending_acts_fini(struct crit_pending_acts *acts);
 /* The row of a key; CRIT_NONE: there is none. */
 uint32_t crit_pending_acts_find(const struct crit_pending_acts *acts, uint64_t key);
 
-/* Likewise, a new one without acts where there is none.  Errors: -ENOMEM. */
+/* Likewise, and where it was found; holds until one is made or removed. */
+uint32_t crit_pending_acts_search(const struct crit_pending_acts *acts, uint64_t key,
+				  struct crit_probe *ret_probe);
+
+/* As find, a new one without acts where there is none.  Errors: -ENOMEM. */
 int crit_pending_acts_obtain(struct crit_pending_acts *acts, uint64_t key, uint32_t *ret_row);
 
 void crit_pending_acts_remove(struct crit_pending_acts *acts, uint32_t row);
+
+/* Likewise, one that was found there. */
+void crit_pending_acts_remove_found(struct crit_pending_acts *acts, uint32_t row,
+				    const struct crit_probe *probe);
 
 static inline uint64_t *crit_pending_acts_times(const struct crit_pending_acts *acts, uint32_t row)
 {
