@@ -141,13 +141,15 @@ static int on_setup(void *user, uint32_t thread, const struct crit_trace_setup *
 	return crit_otf2_streams_setup(listener->parts.streams, thread, setup);
 }
 
-static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
+		    uint64_t ran_ns)
 {
 	struct crit_otf2_listener *listener = user;
 	struct crit_otf2_streams *streams = listener->parts.streams;
 	struct crit_otf2_moment at;
 	int rc;
 
+	(void)ran_ns; /* what was told stays */
 	if (listener->run->has_ranks)
 		return 0;
 	if (crit_otf2_streams_at(streams, thread, time_ns, &at, &rc))

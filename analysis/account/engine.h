@@ -62,6 +62,7 @@ struct crit_thread_account { /* what each event of a thread needs comes first */
 	struct crit_marks node; /* used when nodes have integrals of their own */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT];
 	crit_fix node_all_waiting[CRIT_UNIT_COUNT];
+	uint64_t yielded_ns; /* on CPUs in the present state RUNNABLE */
 } CRIT_LINE_ALIGNED;
 
 struct crit_engine {

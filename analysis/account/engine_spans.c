@@ -132,16 +132,22 @@ void crit_engine_set_state(struct crit_engine *engine, uint32_t thread,
 			   enum crit_kernel_state state, uint64_t time_ns)
 {
 	struct crit_thread_account *account = &engine->accounts[thread];
+	uint64_t yielded_ns = 0;
 
 	if (account->queued.is_waiting)
 		crit_queues_leave(engine, thread, time_ns);
 	crit_engine_close_cell(engine, account, time_ns);
 	if (state == CRIT_STATE_NONE)
 		end_thread(engine, thread, time_ns);
+	if (account->state == CRIT_STATE_RUNNABLE) {
+		yielded_ns = account->yielded_ns;
+		account->yielded_ns = 0;
+	}
 	account->state = (uint8_t)state;
 	crit_engine_resegment(engine, thread, account->bucket, time_ns);
-	crit_listeners_emit(&engine->listeners, CRIT_EVENT_THREAD,
-			    &(struct crit_event){ .time_ns = time_ns, .thread = thread });
+	crit_listeners_emit(
+		&engine->listeners, CRIT_EVENT_THREAD,
+		&(struct crit_event){ .time_ns = time_ns, .arg = yielded_ns, .thread = thread });
 }
 
 void crit_engine_set_yielded(struct crit_engine *engine, uint32_t thread, uint64_t running_ns,
@@ -155,6 +161,7 @@ void crit_engine_set_yielded(struct crit_engine *engine, uint32_t thread, uint64
 	if (running_ns > *runnable_ns)
 		running_ns = *runnable_ns;
 	*runnable_ns -= running_ns;
+	account->yielded_ns += running_ns;
 	account->cells.ns[CRIT_STATE_RUNNING][span_class] += running_ns;
 	if (account->share != CRIT_SHARE_OUT)
 		account->bucket->running_ns += running_ns;

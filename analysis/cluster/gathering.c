@@ -40,6 +40,7 @@ struct packed_sample {
 union details {
 	struct crit_trace_span span;
 	struct packed_sample sample;
+	uint64_t ran_ns; /* of a state */
 	struct crit_edge edge;
 };
 
@@ -61,6 +62,8 @@ static size_t details_bytes(uint8_t kind)
 		return sizeof(struct crit_trace_span);
 	case CALL_SAMPLE:
 		return sizeof(struct packed_sample);
+	case CALL_STATE:
+		return sizeof(uint64_t);
 	case CALL_EDGE:
 		return sizeof(struct crit_edge);
 	default:
@@ -140,14 +143,15 @@ static int put_inside_leave(void *user, uint32_t thread, uint64_t time_ns,
 	return put_span(user, CALL_INSIDE_LEAVE, thread, time_ns, span, flags_of(sums));
 }
 
-static int put_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+static int put_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
+		     uint64_t ran_ns)
 {
 	return put(user,
 		   &(struct call){ .time_ns = time_ns,
 				   .thread = thread,
 				   .value = (uint16_t)state,
 				   .kind = CALL_STATE },
-		   NULL);
+		   &ran_ns);
 }
 
 static int put_block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
@@ -373,7 +377,7 @@ static int tell(const struct crit_gathering *gathering, const struct call *call,
 		return tell_leave(sink, call, &details->span);
 	case CALL_STATE:
 		return sink->state(sink->user, call->thread, call->time_ns,
-				   (enum crit_kernel_state)call->value);
+				   (enum crit_kernel_state)call->value, details->ran_ns);
 	case CALL_BLOCK:
 		return sink->block(sink->user, call->thread, call->time_ns, call->value - 1);
 	case CALL_SAMPLE:

@@ -316,7 +316,7 @@ int crit_emitter_emit(struct crit_emitter *emitter, const struct crit_emitter_ev
 		return 0;
 	case CRIT_EMIT_STATE:
 		return sink->state(sink->user, emitter->thread_rows[event->thread], event->time_ns,
-				   (enum crit_kernel_state)event->arg);
+				   (enum crit_kernel_state)event->arg, event->polled);
 	case CRIT_EMIT_BLOCK:
 		return sink->block(sink->user, emitter->thread_rows[event->thread], event->time_ns,
 				   (int)event->arg - 1);
@@ -363,7 +363,7 @@ void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_e
 }
 
 void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
-			enum crit_kernel_state state)
+			enum crit_kernel_state state, uint64_t ran_ns)
 {
 	const struct crit_trace_sink *sink = emitter->sink;
 
@@ -371,11 +371,12 @@ void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t 
 		crit_emitter_post(emitter, &(struct crit_emitter_event){ .time_ns = time_ns,
 									 .thread = thread,
 									 .kind = CRIT_EMIT_STATE,
-									 .arg = state });
+									 .arg = state,
+									 .polled = ran_ns });
 	else if (!emitter->error)
 		crit_emitter_keep_error(emitter,
 					sink->state(sink->user, emitter->thread_rows[thread],
-						    time_ns, state));
+						    time_ns, state, ran_ns));
 }
 
 int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,

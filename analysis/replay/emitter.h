@@ -22,7 +22,7 @@ enum crit_emitter_event_kind {
 	CRIT_EMIT_LEAVE,
 	CRIT_EMIT_LOOK, /* at the time outside all spans */
 	CRIT_EMIT_MARK,
-	CRIT_EMIT_STATE, /* arg: the kernel state */
+	CRIT_EMIT_STATE, /* arg: the kernel state; polled: ran_ns, as the sink gets it */
 	CRIT_EMIT_BLOCK, /* arg: the system call, 1 more */
 	CRIT_EMIT_RELEASE,
 	CRIT_EMIT_TASK,
@@ -71,9 +71,9 @@ int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *
 /* Emits an event at once, or when the run's integrals are those of its time. */
 void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event);
 
-/* Emits a thread's kernel state likewise. */
+/* Emits a thread's kernel state likewise; ran_ns: as the sink gets it. */
 void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
-			enum crit_kernel_state state);
+			enum crit_kernel_state state, uint64_t ran_ns);
 
 /* A struct crit_listener's soon. */
 void crit_emitter_soon(const struct crit_emitter *emitter, uint32_t thread, bool is_near);

@@ -60,9 +60,10 @@ static int setup(void *user, uint32_t thread, const struct crit_trace_setup *tol
 	TELL_BOTH(user, setup, thread, told);
 }
 
-static int state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state now)
+static int state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state now,
+		 uint64_t ran_ns)
 {
-	TELL_BOTH(user, state, thread, time_ns, now);
+	TELL_BOTH(user, state, thread, time_ns, now, ran_ns);
 }
 
 static void soon(void *user, uint32_t thread, bool is_near)

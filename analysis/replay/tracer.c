@@ -153,10 +153,11 @@ static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t thr
 }
 
 /* The kernel state of a thread that is told of. */
-static void post_state(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns)
+static void post_state(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns,
+		       uint64_t ran_ns)
 {
 	crit_emitter_state(&tracer->emitter, thread, time_ns,
-			   (enum crit_kernel_state)tracer->engine->accounts[thread].state);
+			   (enum crit_kernel_state)tracer->engine->accounts[thread].state, ran_ns);
 }
 
 static int on_thread(void *user, const struct crit_event *event)
@@ -173,7 +174,7 @@ static int on_thread(void *user, const struct crit_event *event)
 	else if (!is_told && is_wanted_now)
 		post_begin(tracer, event->thread, time_ns);
 	if (tracer->has_states && tracer->views[event->thread].is_told)
-		post_state(tracer, event->thread, time_ns);
+		post_state(tracer, event->thread, time_ns, event->arg);
 	return tracer->emitter.error;
 }
 

@@ -10,7 +10,11 @@
 #include "core/abi/abi_blocked.h"
 
 enum crit_event_kind {
-	CRIT_EVENT_THREAD = 0, /* its kernel state or its part of the window is another */
+	/*
+	 * Its kernel state or its part of the window is another; arg: ns that it was on CPUs in a
+	 * state RUNNABLE which is over, as it is known now.
+	 */
+	CRIT_EVENT_THREAD = 0,
 	CRIT_EVENT_ENTER, /* arg: calls merged into this poll span */
 	CRIT_EVENT_LEAVE, /* one span or several have ended */
 	CRIT_EVENT_BASE_ENDS, /* the class of its time outside all spans is about to change */

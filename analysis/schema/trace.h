@@ -101,10 +101,12 @@ struct crit_trace_sink {
 
 	/*
 	 * The kernel has the thread in another state from now on; told right after thread_begin as
-	 * well.  Of runs with ranks only where that is wanted: details of messages come later than
-	 * the states beside.
+	 * well.  ran_ns: of a state RUNNABLE that is over, so much it was on CPUs, as a record of
+	 * many stays tells.  Of runs with ranks only where that is wanted: details of messages come
+	 * later than the states beside.
 	 */
-	int (*state)(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state);
+	int (*state)(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
+		     uint64_t ran_ns);
 
 	/* As a listener's (event.h), of a row of threads. */
 	void (*soon)(void *user, uint32_t thread, bool is_near);

@@ -95,6 +95,7 @@ struct CRIT_LINE_ALIGNED crit_filmed_thread {
 
 	uint64_t begin_ns, end_ns;
 	uint64_t slept_ns, woke_ns; /* its last sleep in the film; woke: 0 while it sleeps */
+	uint64_t queued_ns; /* since when it wanted a CPU last */
 	struct crit_filmed_place *places; /* by its own numbers of them */
 	size_t place_count, place_capacity;
 	uint32_t place_uses;

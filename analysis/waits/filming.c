@@ -437,16 +437,26 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	return rc;
 }
 
+/* ran_ns: in the queue that it leaves so much of its time was on CPUs. */
 static int change_cpu(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
-		      bool is_queued)
+		      bool is_queued, uint64_t ran_ns)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
+	struct crit_film_entry entry = { .time_ns = time_ns,
+					 .node = thread,
+					 .type = is_queued ? CRIT_FILM_QUEUE : CRIT_FILM_RUN,
+					 .kind = CRIT_FILM_KIND_CALL };
 
 	if (is_queued == filmed->is_queued)
 		return 0;
 	filmed->is_queued = is_queued;
-	return crit_filming_put(filming, is_queued ? CRIT_FILM_QUEUE : CRIT_FILM_RUN, time_ns,
-				thread, 0);
+	if (is_queued)
+		filmed->queued_ns = time_ns;
+	else if (ran_ns)
+		crit_film_tell_without(&entry, filmed->queued_ns + ran_ns < time_ns
+						       ? time_ns - filmed->queued_ns - ran_ns
+						       : 0);
+	return crit_filming_put_entry(filming, &entry);
 }
 
 /* Blocks in a wait are of it; in runs without ranks others are waits. */
@@ -468,11 +478,12 @@ static int change_sleep(struct crit_filming *filming, uint32_t thread, uint64_t 
 				thread, 0);
 }
 
-static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
+			uint64_t ran_ns)
 {
 	struct crit_filming *filming = user;
 	const enum crit_open_wait open = filming->threads[thread].open;
-	int rc = change_cpu(filming, thread, time_ns, state == CRIT_STATE_RUNNABLE);
+	int rc = change_cpu(filming, thread, time_ns, state == CRIT_STATE_RUNNABLE, ran_ns);
 
 	if (!rc)
 		rc = change_sleep(filming, thread, time_ns, state == CRIT_STATE_BLOCKED);
@@ -538,7 +549,7 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 	if (!rc)
 		rc = settle_block(filming, thread);
 	if (!rc)
-		rc = change_cpu(filming, thread, time_ns, false);
+		rc = change_cpu(filming, thread, time_ns, false, 0);
 	if (!rc)
 		rc = change_sleep(filming, thread, time_ns, false);
 	filmed->end_ns = time_ns;

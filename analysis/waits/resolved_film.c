@@ -102,6 +102,8 @@ static int take(struct crit_film_turning *turning, const struct crit_film_entry 
 		return -EPROTO;
 	if (is_cpu) {
 		count(turning, entry->node, entry->time_ns);
+		if (entry->type == CRIT_FILM_QUEUE && !turning->threads[entry->node].is_queued)
+			return 0; /* it had a CPU until later (rewind.h) */
 		turning->threads[entry->node].is_queued = entry->type == CRIT_FILM_RUN;
 		return crit_film_put(turning->film, entry, &turning->err);
 	}

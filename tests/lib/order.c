@@ -73,9 +73,11 @@ static int on_inside_leave(void *user, uint32_t thread, uint64_t time_ns,
 	return take_span(user, 6, thread, time_ns, span);
 }
 
-static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
+		    uint64_t ran_ns)
 {
 	mix(user, state);
+	mix(user, ran_ns);
 	return take(user, 7, thread, time_ns);
 }
 

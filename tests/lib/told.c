@@ -83,17 +83,18 @@ static int on_leave(void *user, uint32_t thread, uint64_t time_ns,
 	return 0;
 }
 
-static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
+		    uint64_t ran_ns)
 {
 	struct crit_test_told *told = user;
 
-	told->sums[thread] = mix(mix(told->sums[thread], time_ns), state);
+	told->sums[thread] = mix(mix(mix(told->sums[thread], time_ns), state), ran_ns);
 	return 0;
 }
 
 static int on_block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
 {
-	return on_state(user, thread, time_ns, (enum crit_kernel_state)(system_call + 1));
+	return on_state(user, thread, time_ns, (enum crit_kernel_state)(system_call + 1), 0);
 }
 
 static int on_release(void *user, uint32_t thread, uint64_t time_ns, uint16_t call, uint64_t lock)

@@ -261,11 +261,11 @@ static void sleep_for(struct crit_filming *filming, uint32_t waker, uint64_t fro
 					 .kind = CRIT_EDGE_WAKEUP };
 	const struct crit_event event = { .time_ns = until_ns, .edge = &woken };
 
-	CHECK_INT_EQ(sink.state(filming, 0, from_ns, CRIT_STATE_BLOCKED), 0);
-	CHECK_INT_EQ(sink.state(filming, 0, until_ns, CRIT_STATE_RUNNABLE), 0);
+	CHECK_INT_EQ(sink.state(filming, 0, from_ns, CRIT_STATE_BLOCKED, 0), 0);
+	CHECK_INT_EQ(sink.state(filming, 0, until_ns, CRIT_STATE_RUNNABLE, 0), 0);
 	if (waker)
 		CHECK_INT_EQ(listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_WAKEUP](filming, &event), 0);
-	CHECK_INT_EQ(sink.state(filming, 0, until_ns, CRIT_STATE_RUNNING), 0);
+	CHECK_INT_EQ(sink.state(filming, 0, until_ns, CRIT_STATE_RUNNING, 0), 0);
 }
 
 /*
@@ -316,6 +316,69 @@ static void check_helper(void)
 	crit_filming_destroy(filming);
 }
 
+/* A thread that yields waits for a CPU from one time on until another, and so much of it ran. */
+static void yield_for(struct crit_filming *filming, uint64_t from_ns, uint64_t until_ns,
+		      uint64_t ran_ns)
+{
+	const struct crit_trace_sink sink = crit_filming_sink(filming);
+
+	CHECK_INT_EQ(sink.state(filming, 0, from_ns, CRIT_STATE_RUNNABLE, 0), 0);
+	CHECK_INT_EQ(sink.state(filming, 0, until_ns, CRIT_STATE_RUNNING, ran_ns), 0);
+}
+
+/*
+ * In a call from 100 to 700 without a cause a rank is in the queue from 200 to 300, but runs for 60
+ * of that, from 400 to 450, and from 500 to 600, while it runs; outside of it from 800 to 900, and
+ * runs for 30 of that.  What it has no CPU for is 40 + 50, and 70.
+ */
+static void check_yields(void)
+{
+	const struct crit_filming_options options = {
+		.file = { .directory = check_scratch, .max_bytes = 1u << 28 },
+		.has_needs = true,
+	};
+	const struct crit_trace_span call = { .call = CRIT_MPI_Win_start,
+					      .span_class = CRIT_CLASS_MPI_WAIT };
+	const uint64_t wanted_ns[] = { 40 + 50, 70 };
+	struct crit_thread_row threads[1] = { 0 };
+	const struct crit_results run = { .threads = threads, .thread_count = 1, .rank_count = 1 };
+	struct crit_filming *filming = NULL;
+	struct crit_filmed_run filmed = { 0 };
+	struct crit_costs costs = { 0 };
+	struct crit_err err = { "" };
+	struct crit_trace_sink sink;
+	uint64_t path_ns = 0, bucket_ns = 0;
+
+	CHECK_CASE("%s", "yields");
+	CHECK_INT_EQ(crit_filming_create(&options, &filming, &err), 0);
+	sink = crit_filming_sink(filming);
+	CHECK_INT_EQ(sink.begin(filming, &run, 1000), 0);
+	CHECK_INT_EQ(sink.thread_begin(filming, 0, 0), 0);
+	CHECK_INT_EQ(sink.enter(filming, 0, 100, &call, 0), 0);
+	yield_for(filming, 200, 300, 60);
+	yield_for(filming, 400, 450, 0);
+	yield_for(filming, 500, 600, 100);
+	CHECK_INT_EQ(sink.leave(filming, 0, 700, &call, NULL), 0);
+	yield_for(filming, 800, 900, 30);
+	CHECK_INT_EQ(sink.thread_end(filming, 0, 1000, NULL), 0);
+	if (CHECK_MSG(crit_filming_play(filming, 100, &costs, &err) == 0, "%s", err.text)) {
+		CHECK_MSG(crit_costs_check(&costs, &err) == 0, "%s", err.text);
+		CHECK_UINT_EQ(costs.threads[0].part_ns[CRIT_PART_CPU], wanted_ns[0]);
+		CHECK_UINT_EQ(costs.threads[0].part_ns[CRIT_PART_TRANSFER], 600 - wanted_ns[0]);
+		for (size_t i = 0; i <= costs.bucket_count; i++)
+			path_ns += costs.buckets[i].path_ns[CRIT_PART_CPU];
+		CHECK_UINT_EQ(path_ns, wanted_ns[0] + wanted_ns[1]);
+	}
+	if (CHECK_MSG(crit_filming_resolve(filming, &filmed, &err) == 0, "%s", err.text)) {
+		for (size_t i = 0; i < filmed.options.bucket_count; i++)
+			bucket_ns += filmed.bucket_ns[i];
+		CHECK_UINT_EQ(bucket_ns, 1000 - wanted_ns[0] - wanted_ns[1]);
+	}
+	crit_filmed_run_fini(&filmed);
+	crit_costs_fini(&costs);
+	crit_filming_destroy(filming);
+}
+
 /* As many places as a film tells apart keep their numbers; another one gets the oldest one's. */
 static void check_places(void)
 {
@@ -360,6 +423,7 @@ int main(int argc, char **argv)
 		lock_ns += check_handoffs(seed + i);
 	check_helper();
 	check_places();
+	check_yields();
 	CHECK_CASE("%s", "");
 	CHECK(sum_ns > 0);
 	CHECK(lock_ns > 0);

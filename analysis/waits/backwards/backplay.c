@@ -189,6 +189,8 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 			rc = take_cause(play, &entries[i]);
 		else if (entries[i].type == CRIT_FILM_WOKEN)
 			rc = take_woken(play, &entries[i]);
+		else if (entries[i].type == CRIT_FILM_QUEUE) /* one that was kept, too */
+			rc = change_state(play, &entries[i]);
 	}
 	if (rc >= 0)
 		follow_path(play);

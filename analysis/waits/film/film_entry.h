@@ -16,7 +16,7 @@ enum crit_film_type {
 	CRIT_FILM_WAIT, /* s, node, kind, number: a wait begins; may tell a bucket */
 	CRIT_FILM_END, /* e, node, kind, number: it ends; may tell a bucket */
 	CRIT_FILM_QUEUE, /* time, thread: from here on it wants a CPU and has none */
-	CRIT_FILM_RUN, /* time, thread: it does no more */
+	CRIT_FILM_RUN, /* time, thread: it does no more; may tell how long it had none */
 	CRIT_FILM_SLEEP, /* time, thread: it is blocked from here on; in waits not in all films */
 	CRIT_FILM_WAKE, /* time, thread: it is no more */
 	CRIT_FILM_CAUSE, /* c, node that acted at c, number, who waits: it could not end before */
@@ -91,6 +91,29 @@ static inline bool crit_film_tells(const struct crit_film_entry *entry)
 static inline uint32_t crit_film_told(const struct crit_film_entry *entry)
 {
 	return entry->more - 1;
+}
+
+/*
+ * A RUN may tell that the thread had no CPU for the last so many ns before it alone, as is known
+ * then, and one since its QUEUE until there.
+ */
+static inline void crit_film_tell_without(struct crit_film_entry *run, uint64_t ns)
+{
+	run->number = (uint32_t)(ns + 1);
+	run->more = (uint32_t)((ns + 1) >> 32);
+}
+
+static inline bool crit_film_tells_without(const struct crit_film_entry *entry)
+{
+	return entry->type == CRIT_FILM_RUN && (entry->number || entry->more);
+}
+
+/* Since when it had none.  Range: of a RUN that tells. */
+static inline uint64_t crit_film_without_since(const struct crit_film_entry *run)
+{
+	const uint64_t ns = ((uint64_t)run->more << 32 | run->number) - 1;
+
+	return ns < run->time_ns ? run->time_ns - ns : 0;
 }
 
 /* A set of types. */

@@ -40,6 +40,16 @@ static int read_entry(struct crit_rewind *rewind, struct crit_film_entry *entry)
 	return rc;
 }
 
+/* Where a thread that was thought to have no CPU had one: the end of that is told in its time. */
+static int split_queue(struct crit_rewind *rewind, const struct crit_film_entry *run)
+{
+	const struct crit_film_entry queue = { .time_ns = crit_film_without_since(run),
+					       .node = run->node,
+					       .type = CRIT_FILM_QUEUE };
+
+	return crit_entry_queue_put(&rewind->causes, &queue);
+}
+
 /* Reads the next entry that is no cause, if there is one and it was not read. */
 static int look_ahead(struct crit_rewind *rewind)
 {
@@ -52,6 +62,8 @@ static int look_ahead(struct crit_rewind *rewind)
 			return rc;
 		if (ahead->time_ns > rewind->time_ns)
 			return -EPROTO;
+		if (crit_film_tells_without(ahead))
+			return split_queue(rewind, ahead);
 		if (!crit_film_is_late((enum crit_film_type)ahead->type))
 			break;
 		rc = crit_entry_queue_put(&rewind->causes, ahead);

@@ -3,7 +3,8 @@
  * Reads a film from its end, all that happened at one time together, latest first.
  *
  * Causes and needs are in the film when they became known, which is later than their time: they
- * are kept until that is reached, but for those of sends too small to wait.
+ * are kept until that is reached, but for those of sends too small to wait.  So is the QUEUE of a
+ * thread that had a CPU in what was taken for its time in a queue: the one before it means nothing.
  * Memory: entries of one time, and causes that are kept.
  */
 #ifndef CRIT_REWIND_H

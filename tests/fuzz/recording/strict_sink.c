@@ -160,10 +160,12 @@ static int on_end(void *user, const struct crit_results *results, bool are_messa
 	return 0;
 }
 
-static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state)
+static int on_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
+		    uint64_t ran_ns)
 {
 	MUST(hear(user, thread, time_ns)->is_open);
 	MUST(state > CRIT_STATE_NONE && state < CRIT_STATE_COUNT);
+	MUST(ran_ns < INT64_MAX);
 	return 0;
 }
 
