@@ -15,7 +15,7 @@
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
 #define BLAME_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
-#define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window */
+#define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
 
 struct unit { /* a rank, or a thread; times in ns of the window */
 	size_t row;
@@ -343,7 +343,7 @@ static struct crowd *find_crowds(const struct crit_results *results, const struc
 
 /* Finds the node with most threads per CPU, and how long all work takes on all CPUs. */
 static void find_crowded(const struct crit_results *results, const struct crowd *crowds,
-			 const struct units *units, struct crit_lost_time *lost)
+			 struct crit_lost_time *lost)
 {
 	double work_s = 0, all_cpus = 0;
 
@@ -364,10 +364,31 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 		lost->crowded_threads = (size_t)(threads + 0.5);
 	}
 	lost->floor_s = all_cpus > 0 ? work_s / all_cpus : 0;
-	lost->has_foreign_load = lost->threads_per_cpu > 0 &&
-				 lost->threads_per_cpu < CROWDED_RATIO &&
-				 units->runnable > FOREIGN_RUNNABLE_RATIO * units->capacity *
-							   (double)results->window_ns;
+}
+
+/* Who had the CPUs that threads wanted: in recordings that tell, not the run's own threads. */
+static void find_foreign(const struct crit_results *results, const struct units *units,
+			 struct crit_lost_time *lost)
+{
+	const bool is_short = units->runnable >
+			      FOREIGN_RUNNABLE_RATIO * units->capacity * (double)results->window_ns;
+	double own = 0, foreign = 0;
+
+	for (size_t i = 0; i < results->preemptor_count; i++) {
+		const struct crit_preemptor_row *row = &results->preemptors[i];
+
+		if (results->threads[row->thread].role != CRIT_THREAD_APP)
+			continue;
+		if (row->kind == CRIT_PREEMPTOR_MEMBER)
+			own += (double)row->lost_ns;
+		if (row->kind == CRIT_PREEMPTOR_STRANGER || row->kind == CRIT_PREEMPTOR_HIDDEN)
+			foreign += (double)row->lost_ns;
+	}
+	lost->lacks_cpus = is_short && lost->threads_per_cpu > 0 &&
+			   lost->threads_per_cpu < CROWDED_RATIO;
+	lost->has_foreign_load = own + foreign > 0 ? is_short && foreign >= own : lost->lacks_cpus;
+	lost->foreign_s =
+		1e-9 * (own + foreign > 0 ? smaller(foreign, units->runnable) : units->runnable);
 }
 
 /* The units' waiting that short CPUs explain: while nobody is active [0], while somebody is [1]. */
@@ -549,7 +570,8 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 	rc = crowds ? find_capacity(&units, results) : -ENOMEM;
 	if (!rc && check && results->window_ns && units.count) {
 		add_up(&units, check);
-		find_crowded(results, crowds, &units, &lost);
+		find_crowded(results, crowds, &lost);
+		find_foreign(results, &units, &lost);
 		lost.is_valid = true;
 		lost.unit_count = units.count;
 		lost.units = units.capacity;

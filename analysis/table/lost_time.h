@@ -51,7 +51,9 @@ struct crit_lost_time {
 	bool is_work_known; /* else useful time is time on the clock, CPUs or not */
 	bool is_uneven; /* the most has enough beyond the mean to be worth a word */
 	double unknown_ratio; /* of the app threads' time in the window */
-	bool has_foreign_load; /* CPUs for all, and yet not to be had: others used them */
+	bool lacks_cpus; /* CPUs for all, and yet not to be had */
+	bool has_foreign_load; /* CPUs were not to be had, as others used them */
+	double foreign_s; /* for so much of runnable_s times units, as far as that is known */
 	double threads_per_cpu; /* busy ones, on the node with most of them */
 	uint32_t crowded_node; /* which that is */
 	size_t crowded_units; /* units there */

@@ -94,7 +94,7 @@ static void say_cpus(struct crit_summary *summary)
 	if (lost->has_foreign_load) {
 		append(summary,
 		       "others had the CPUs for %.3f s in which %ss wanted them (sum over %ss)",
-		       lost->runnable_s * lost->units, unit_name(summary), unit_name(summary));
+		       lost->foreign_s, unit_name(summary), unit_name(summary));
 		return;
 	}
 	if ((double)lost->crowded_threads <= cpus) {
@@ -385,7 +385,7 @@ static const enum crit_verdict kinds[CRIT_LOSS_UNKNOWN] = {
 static bool is_evident(const struct crit_lost_time *lost, enum crit_loss loss, unsigned int said)
 {
 	return loss != CRIT_LOSS_IMBALANCE || lost->named_count ||
-	       !(said >> CRIT_LOSS_CPUS & 1 || lost->has_foreign_load);
+	       !(said >> CRIT_LOSS_CPUS & 1 || lost->lacks_cpus || lost->has_foreign_load);
 }
 
 /* The largest loss that is not said yet; CRIT_LOSS_UNKNOWN: none is worth it. */

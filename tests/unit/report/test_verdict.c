@@ -136,6 +136,52 @@ static void test_foreign_load(void)
 	crit_summary_fini(&summary);
 }
 
+/* Who had the CPUs decides, where it is known: the run's own threads, or others. */
+static void fill_takers(uint64_t own_ms, uint64_t foreign_ms, uint64_t hidden_ms)
+{
+	fill_ranks((uint64_t[]){ 800, 500 }, (uint64_t[]){ 1200, 600 }, 1300);
+	sample.nodes[0].shortage.full_ns = 500 * MS;
+	sample.nodes[0].shortage.full_unit_ns[CRIT_UNIT_RANKS] = 700 * MS;
+	sample.preemptors[0] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_MEMBER,
+							    .by_thread = 1,
+							    .lost_ns = own_ms * MS };
+	sample.preemptors[1] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_STRANGER,
+							    .by_thread = -1,
+							    .name = "cc1",
+							    .lost_ns = foreign_ms * MS };
+	sample.preemptors[2] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_HIDDEN,
+							    .by_thread = -1,
+							    .lost_ns = hidden_ms * MS };
+	sample.preemptors[3] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_IDLE,
+							    .by_thread = -1,
+							    .lost_ns = 60 * MS };
+	sample.results.preemptor_count = 4;
+	summarise();
+}
+
+static void test_takers(void)
+{
+	fill_takers(301, 200, 100);
+	CHECK(summary.lost.lacks_cpus && !summary.lost.has_foreign_load);
+	says("aiting for CPUs costs ");
+	is_silent_of("thers had the CPUs");
+	CHECK(summary.has_promise);
+	crit_summary_fini(&summary);
+	fill_takers(150, 110, 40);
+	CHECK(summary.lost.lacks_cpus && summary.lost.has_foreign_load);
+	says("thers had the CPUs for 0.150 s in which ranks wanted them (sum over ranks)");
+	CHECK(!summary.has_promise);
+	crit_summary_fini(&summary);
+	sample.nodes[0].cpu_count = 1; /* which two share, but that is not all */
+	summarise();
+	CHECK(!summary.lost.lacks_cpus && summary.lost.has_foreign_load);
+	says("thers had the CPUs for 0.150 s");
+	crit_summary_fini(&summary);
+	fill_takers(0, 600, 0); /* more than the ranks wanted by their own cells */
+	says("thers had the CPUs for 0.500 s");
+	crit_summary_fini(&summary);
+}
+
 /* Both have the same to do, but by turns. */
 static void test_alternating(void)
 {
@@ -475,6 +521,7 @@ int main(void)
 	test_shared_cpu_uneven();
 	test_shims_only();
 	test_foreign_load();
+	test_takers();
 	test_alternating();
 	test_one_works();
 	test_launches();
