@@ -48,7 +48,7 @@ static uint32_t code_of(const struct comparing *comparing, const struct delayed_
 				      ? comparing->options->codes[thread->bucket]
 				      : CRIT_NONE;
 
-	return thread->is_queued && code != CRIT_NONE ? CRIT_LATE_ON_NO_CPU : code;
+	return thread->is_queued && code != CRIT_NONE ? CRIT_KEY_NO_CPU : code;
 }
 
 static bool ends_in_fork(const struct comparing *comparing, uint32_t bucket)

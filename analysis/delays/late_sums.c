@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analysis/delays/thread_profile.h"
 #include "core/base/array.h"
 
 #define WAKERS_MAX 8 /* of wakers that are looked at for a code */
@@ -84,7 +85,7 @@ static void put_delay(const struct putting *putting, const struct late_call *cal
 	const struct own_bucket *found = find_own(putting, &wanted);
 	int wakers = 0;
 
-	if (call->excess.code == CRIT_LATE_ON_NO_CPU) {
+	if (call->excess.code == CRIT_KEY_NO_CPU) {
 		putting->delays->buckets[call->excess.bucket].cpu_ns += ns;
 		return;
 	}

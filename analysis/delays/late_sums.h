@@ -8,8 +8,6 @@
 
 #include "analysis/delays/delays.h"
 
-#define CRIT_LATE_ON_NO_CPU 0xfffffffeu /* in place of a code */
-
 struct crit_late_excess { /* of all meetings, or messages to one, to which a thread was late */
 	uint32_t bucket, code; /* that it came in, and that it did longer */
 	uint32_t partner; /* who waited for a message; CRIT_NONE: at meetings */

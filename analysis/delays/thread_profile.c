@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/array.h"
+
+#define JOINED_PART 8u /* of the ring: after so many more it is tried again */
 
 void crit_key_times_add(struct crit_key_times *times, uint32_t key, uint64_t ns)
 {
@@ -58,12 +61,69 @@ static struct crit_stretch *stretch_of(const struct crit_thread_profile *profile
 	return &profile->ring[number & (profile->capacity - 1)];
 }
 
+struct joined_stretches { /* of stretches in order, to as many or fewer */
+	struct crit_stretch rows[CRIT_PROFILE_STRETCHES];
+	size_t count;
+	uint64_t begin_ns; /* of the run: code, and times without a CPU for it */
+	uint64_t code_ns, without_ns;
+	uint32_t code; /* CRIT_NONE: not known yet */
+};
+
+static void end_run(struct joined_stretches *joining)
+{
+	joining->begin_ns += joining->code_ns;
+	if (joining->code_ns)
+		joining->rows[joining->count++] =
+			(struct crit_stretch){ joining->begin_ns, joining->code };
+	joining->begin_ns += joining->without_ns;
+	if (joining->without_ns)
+		joining->rows[joining->count++] =
+			(struct crit_stretch){ joining->begin_ns, CRIT_KEY_NO_CPU };
+	joining->code_ns = joining->without_ns = 0;
+	joining->code = CRIT_NONE;
+}
+
+static void join(struct joined_stretches *joining, const struct crit_stretch *stretch)
+{
+	const uint64_t now_ns = joining->begin_ns + joining->code_ns + joining->without_ns;
+
+	if (stretch->key == CRIT_KEY_NO_CPU) {
+		if (joining->code == CRIT_NONE) /* a wait does not go on behind it */
+			end_run(joining);
+		joining->without_ns += stretch->end_ns - now_ns;
+		return;
+	}
+	if (!joining->code_ns || joining->code != stretch->key)
+		end_run(joining);
+	joining->code = stretch->key;
+	joining->code_ns += stretch->end_ns - now_ns;
+}
+
+/* Of a full ring. */
+static void join_all(struct crit_thread_profile *profile)
+{
+	struct joined_stretches joining = { .begin_ns = profile->begin_ns, .code = CRIT_NONE };
+
+	for (size_t i = 0; i < profile->capacity; i++)
+		join(&joining, stretch_of(profile, profile->count + i));
+	end_run(&joining);
+	if (joining.count < profile->capacity) {
+		memcpy(profile->ring, joining.rows, joining.count * sizeof(*joining.rows));
+		profile->count = joining.count;
+	}
+	profile->joined_at = profile->count + profile->capacity / JOINED_PART;
+}
+
 /* Room for one more, in place of the oldest where there are so many.  Errors: -ENOMEM. */
 static int make_room(struct crit_thread_profile *profile)
 {
 	const size_t wanted = profile->capacity ? 2 * profile->capacity : 4;
 	struct crit_stretch *grown;
 
+	if (profile->count < profile->capacity)
+		return 0;
+	if (profile->capacity == CRIT_PROFILE_STRETCHES && profile->count >= profile->joined_at)
+		join_all(profile);
 	if (profile->count < profile->capacity)
 		return 0;
 	if (profile->capacity == CRIT_PROFILE_STRETCHES) {

@@ -2,8 +2,10 @@
 /*
  * What a thread did last, stretch by stretch, and how much of that lay between two times.
  *
- * A key is what it did: code, by a number that is the same for all threads.  Memory: the last
- * CRIT_PROFILE_STRETCHES stretches; of what was before nothing is known.
+ * A key is what it did: code, by a number that is the same for all threads, or that it had no CPU
+ * for it.  Memory: the last CRIT_PROFILE_STRETCHES stretches; of what was before nothing is known.
+ * Where they are as many, code that was interrupted again and again for want of a CPU becomes one
+ * stretch of it and one without: their times stay, but not which came when.
  */
 #ifndef CRIT_THREAD_PROFILE_H
 #define CRIT_THREAD_PROFILE_H
@@ -14,6 +16,7 @@
 
 #define CRIT_PROFILE_STRETCHES 256u
 #define CRIT_KEY_TIMES 64u
+#define CRIT_KEY_NO_CPU 0xfffffffeu /* it had none for what it was about to do */
 
 struct crit_key_time {
 	uint32_t key;
@@ -50,8 +53,9 @@ struct crit_stretch { /* from the end of the one before */
 struct crit_thread_profile {
 	struct crit_stretch *ring; /* which grows */
 	size_t capacity;
-	uint64_t count; /* of all that ended so far */
+	uint64_t count; /* of all that ended so far, joined ones as one */
 	uint64_t begin_ns; /* of the oldest in the ring */
+	uint64_t joined_at; /* count from which on it is worth while to join some again */
 	uint64_t since_ns; /* of the present one */
 	uint32_t key; /* likewise */
 };
