@@ -103,6 +103,7 @@ struct crit_model {
 	uint64_t window_begin_ns;
 	uint64_t window_end_ns;
 	uint64_t first_exec_ns; /* of the first task of a node; CRIT_TIME_MAX none */
+	bool is_attached; /* processes ran their programs before they were recorded */
 	struct crit_losses losses;
 	char arguments[CRIT_EXE_BYTES];
 	char library[CRIT_TEXT_BYTES];

@@ -25,6 +25,12 @@ static bool is_mpi_flavour(uint32_t flavour)
 	return flavour == CRIT_FLAVOUR_OPENMPI || flavour == CRIT_FLAVOUR_MPICH;
 }
 
+/* By crit run -p: a process that registers by itself has memory, or tells its command line. */
+static bool is_attached(const struct crit_rec_process *record)
+{
+	return !record->has_memfd && !record->arguments[0];
+}
+
 /* The last part of the path. */
 static void copy_program(char ret_program[CRIT_PROGRAM_BYTES],
 			 const struct crit_rec_process *record)
@@ -67,6 +73,7 @@ static int take_process(struct crit_model *model, uint32_t index, const struct c
 	if (!process->arguments)
 		return -ENOMEM;
 	process->has_mpi |= is_mpi_flavour(record.flavour);
+	model->is_attached |= is_attached(&record);
 	if (!model->flavour)
 		model->flavour = record.flavour;
 	if (!model->arguments[0])

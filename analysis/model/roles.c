@@ -294,7 +294,8 @@ static void cast_roles(struct crit_model *model)
 
 /*
  * With ranks the union of their parts; else from the root's exec, or the first birth, to the last
- * exit.
+ * exit.  What crit run did before that exec is not the program's; of a process that was attached
+ * all is.
  */
 static void set_window(struct crit_model *model)
 {
@@ -312,7 +313,7 @@ static void set_window(struct crit_model *model)
 		if (model->threads[i].death_ns > end_ns)
 			end_ns = model->threads[i].death_ns;
 	}
-	if (!model->rank_count && model->first_exec_ns < end_ns)
+	if (!model->rank_count && !model->is_attached && model->first_exec_ns < end_ns)
 		begin_ns = model->first_exec_ns;
 	if (begin_ns > end_ns)
 		begin_ns = end_ns;

@@ -346,7 +346,7 @@ static int attach(struct crit_server *server, struct crit_connection *client,
 	if (rc)
 		return rc;
 	message.ns_pid = candidate.pid;
-	put_process(client, process, &message);
+	put_process(client, process, &message); /* without arguments: that says attached */
 	crit_cpu_limits_begin(&process->cpu_limits, CRIT_CPU_LIMITS_AT_ONCE, crit_now_ns());
 	crit_memory_maps_add(server->maps, client->run, process->pid, CRIT_ARRIVAL_RUNNING,
 			     crit_now_ns());

@@ -89,7 +89,7 @@ struct crit_rec_file {
 	char exe[CRIT_EXE_BYTES];
 };
 
-struct crit_rec_process { /* at registration */
+struct crit_rec_process { /* at registration; attached: no memfd and no arguments */
 	__u32 pid; /* initial pid namespace */
 	__u32 ns_pid; /* its own */
 	__u32 flavour;

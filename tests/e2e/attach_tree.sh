@@ -84,6 +84,8 @@ for function in serial_b both locked_b; do
 	grep -q " $function (sampled)$" "$trial/later.functions"
 	point "a fork and an exec after the attach: $function" $? "$(sed -n 2p "$trial/later.functions")"
 done
+in_window=$(ask 'r["job"]["window_s"] / r["job"]["elapsed_s"]' "$dir/report.json")
+within "later: part of the recording that is the window" "$in_window" 0.9 1
 within "later: complete call paths, per cent" "$(python3 -S "$trial_lib/paths.py" "$dir/report.json" complete)" 95 100
 
 for flavour in "${flavours[@]}"; do

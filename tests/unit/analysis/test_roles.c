@@ -307,6 +307,40 @@ static void test_exec(void)
 	crit_results_destroy(r);
 }
 
+/* What an attached process did before it became another program is the run's. */
+static void test_attached_exec(void)
+{
+	const char *const arguments[] = { "solver -n 4", "" };
+	const uint64_t begin_ms[] = { 5, 1 };
+
+	for (int is_attached = 0; is_attached < 2; is_attached++) {
+		struct crit_maker *m = crit_act_begin("node0");
+		struct crit_rec_process process = { .pid = ROOT,
+						    .ns_pid = ROOT,
+						    .time_ns = 1 * MS };
+		struct crit_results *r;
+
+		CHECK_CASE("%s", is_attached ? "attached" : "started");
+		(void)snprintf(process.arguments, sizeof(process.arguments), "%s",
+			       arguments[is_attached]);
+		crit_maker_process(m, process);
+		crit_act_enrol(m, 1 * MS, ROOT);
+		crit_maker_exec(m, (struct crit_kernel_exec){ .head = { .time_ns = 5 * MS },
+							      .tid = ROOT,
+							      .old_tid = ROOT,
+							      .tgid = ROOT,
+							      .ns_tid = ROOT });
+		crit_act_end(m, 15 * MS, ROOT, ROOT, 0);
+		r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+		CHECK_UINT_EQ(r->window_begin_ns, begin_ms[is_attached] * MS);
+		CHECK_UINT_EQ(r->window_ns, (15 - begin_ms[is_attached]) * MS);
+		CHECK_NEAR(crit_analysed_ms(
+				   crit_analysed_thread(r, ROOT)->run.cmetric[CRIT_UNIT_THREADS]),
+			   15.0 - (double)begin_ms[is_attached], 1e-9);
+		crit_results_destroy(r);
+	}
+}
+
 /* A thread's exec takes the leader's number; its own, on the same CPU, is another's then. */
 static void test_number_after_exec(void)
 {
@@ -457,6 +491,7 @@ int main(void)
 	test_worker_is_no_service();
 	test_window_cuts_lives();
 	test_exec();
+	test_attached_exec();
 	test_number_after_exec();
 	test_tag_orders_switch_and_span();
 	test_tag_only();
