@@ -242,6 +242,8 @@ static bool refuses(const json_t *schema, const json_t *value, char *text, size_
 	json_t *at;
 	size_t i;
 
+	if (!json_object_get(schema, "type")) /* the schema says nothing of it */
+		return false;
 	if (!has_type(json_object_get(schema, "type"), value))
 		return refuse(text, text_bytes, "its type", "");
 	json_array_foreach(value, i, at)

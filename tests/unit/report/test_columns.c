@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of columns: what is in it is documented, named once, in crit-report(5) and in the JSON
-// schema; CRIT_GOLDEN_WRITE=1 writes both anew.  Golden reports follow the schema.  Compiled with
-// one column more (more_columns.def), that is in report.txt, ranks.csv, report.json, page, schema.
+// schema; CRIT_GOLDEN_WRITE=1 writes both anew.  Golden reports follow the schema, and one of a run
+// without ranks whose waits are told one by one.  Compiled with one column more (more_columns.def),
+// that is in report.txt, ranks.csv, report.json, page, schema.
 #include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/causes/cause_rows.h"
 #include "report/findings/summarise.h"
 #include "report/formats/columns.h"
+#include "report/graph/wait_graph.h"
 #include "report/pages/report_csv.h"
 #include "report/pages/report_details.h"
 #include "report/pages/report_json.h"
@@ -78,6 +81,24 @@ static void check_pair(const struct crit_column *a, const struct crit_column *b)
 		  "%s and %s in one place of report.txt", a->key, b->key);
 }
 
+/* What a column gets, as its source has it, macros expanded. */
+#define TEXT_OF(...) #__VA_ARGS__
+static const char *const values[] = {
+#define COLUMN(table, key, kind, value, where, text, doc) TEXT_OF(value),
+#include "report/formats/columns.def"
+};
+
+/* The schema allows null where the documentation names it. */
+static void check_null(const struct crit_column *column, const char *value)
+{
+	const bool may_be_null = strstr(value, "IF(") || strstr(value, "NULL");
+
+	if (column->where & CRIT_IN_JSON && column->where != CRIT_IN_SOME && may_be_null)
+		CHECK_MSG(strstr(column->doc, "null") != NULL,
+			  "%s may be null, its documentation does not say so: %s", column->key,
+			  column->doc);
+}
+
 static void test_columns(void)
 {
 	size_t count;
@@ -89,6 +110,7 @@ static void test_columns(void)
 			  columns[i].key);
 		CHECK_MSG(columns[i].where || columns[i].shown.place, "%s is nowhere",
 			  columns[i].key);
+		check_null(&columns[i], values[i]);
 		of_table[columns[i].table]++;
 		for (size_t j = 0; j < i; j++)
 			check_pair(&columns[j], &columns[i]);
@@ -253,6 +275,52 @@ static void test_formats(void)
 	crit_summary_fini(&summary);
 }
 
+/* Threads wait for each other and for nobody of the run: no rank, and now and then no thread. */
+static void test_waits_without_ranks(void)
+{
+	static struct results_sample sample;
+	const struct crit_summary_options options = { 0 };
+	const struct crit_who nobody = { .rank = CRIT_NONE, .thread = CRIT_NONE };
+	const struct crit_who thread = { .rank = CRIT_NONE, .thread = 1 };
+	struct crit_cause_row causes[] = { { .who = nobody, .is_outside = true },
+					   { .who = thread } };
+	struct crit_waiter_row pairs[] = { { .from = thread, .to = nobody } };
+	struct crit_late_row late = { .actor = causes[1], .waiter = causes[0] };
+	const struct crit_cause_table table = { .rows = causes,
+						.row_count = 2,
+						.pairs = pairs,
+						.pair_count = 1,
+						.late_acts = &late,
+						.late_count = 1 };
+	struct crit_wait_vertex vertex = { .who = thread };
+	struct crit_knot knot = { .size = 1 };
+	struct crit_wait_graph graph = { .vertices = &vertex,
+					 .vertex_count = 1,
+					 .knots = { .rows = &knot, .count = 1 } };
+	struct crit_knot_row knot_row = { .graph = &graph };
+	struct crit_summary summary;
+	char *json, text[256];
+	json_t *schema = report_schema(), *report;
+
+	CHECK_CASE("waits without ranks");
+	graph.rows = &knot_row;
+	results_sample_threads(&sample);
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
+	summary.causes = &table;
+	summary.wait_graph = &graph;
+	json = written(&summary, write_json);
+	report = json_loads(json, 0, NULL);
+	CHECK_UINT_EQ(json_array_size(json_object_get(report, "causes")), 2);
+	CHECK_UINT_EQ(json_array_size(json_object_get(report, "wait_edges")), 1);
+	CHECK_UINT_EQ(json_array_size(json_object_get(report, "late_acts")), 1);
+	CHECK_UINT_EQ(json_array_size(json_object_get(report, "knots")), 1);
+	CHECK_STR_EQ(report_schema_refuses(schema, report, text, sizeof(text)), "");
+	json_decref(report);
+	json_decref(schema);
+	free(json);
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
 	test_columns();
@@ -263,5 +331,6 @@ int main(void)
 	test_schema(DATA "/hybrid.json");
 #endif
 	test_formats();
+	test_waits_without_ranks();
 	return check_done();
 }
