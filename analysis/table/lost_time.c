@@ -6,40 +6,14 @@
 #include <stdlib.h>
 
 #include "analysis/table/efficiency.h"
-#include "analysis/account/metric.h"
+#include "analysis/table/lost_units.h"
 
-#define LEAST_ACTIVE_RATIO 0.01 /* of the most active unit; less is left out */
-#define LEAST_ACTIVE_THREAD_RATIO 0.05 /* likewise: one that starts others may take long to begin */
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
 #define BLAME_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
-
-struct unit { /* a rank, or a thread; times in ns of the window */
-	size_t row;
-	uint32_t node;
-	double threads; /* busy ones, each for the part of the window it lives */
-	const struct crit_thread_row *busiest; /* tells what it does while it is not active */
-	double busiest_active;
-	double work; /* useful CPU time of its threads */
-	double active; /* with at least one active thread; of it by what these do: */
-	double useful;
-	double runnable;
-	double library;
-	double blocked[2]; /* while nobody is active, while somebody is */
-	double unknown[2];
-};
-
-struct units {
-	struct unit *rows; /* not left out */
-	size_t count;
-	double capacity; /* P */
-	double blocked[2], unknown[2]; /* sums */
-	double active, useful, runnable, library;
-	double most_work, mean_work;
-};
 
 double crit_lost_time_cpus(const struct crit_node_row *node)
 {
@@ -56,181 +30,8 @@ static double at_least_0(double a)
 	return a > 0 ? a : 0;
 }
 
-/* What threads do while they are active, summed over cells. */
-struct activity {
-	double useful, runnable, library;
-};
-
-static struct activity activity_of(const struct crit_cells *cells, enum crit_active_rule rule)
-{
-	struct activity sum = { 0 };
-
-	for (unsigned int state = 0; state < CRIT_STATE_COUNT; state++)
-		for (unsigned int c = 0; c < CRIT_CLASS_COUNT; c++) {
-			double time_ns = (double)cells->ns[state][c];
-
-			if (!crit_metric_is_active(rule, state, c))
-				continue;
-			if (state == CRIT_STATE_RUNNABLE)
-				sum.runnable += time_ns;
-			else if (c == CRIT_CLASS_MPI || crit_metric_is_waiting_class(c))
-				sum.library += time_ns;
-			else
-				sum.useful += time_ns;
-		}
-	return sum;
-}
-
-static double active_of(const struct activity *activity)
-{
-	return activity->useful + activity->runnable + activity->library;
-}
-
-static double useful_of(const struct crit_cells *cells)
-{
-	struct crit_usage usage;
-
-	crit_usage_of(cells, &usage);
-	return (double)usage.useful_ns;
-}
-
-/* Unknown outside MPI and OpenMP: of what blocks there nobody knows either. */
-static double unknown_of(const struct crit_cells *cells)
-{
-	const uint64_t *unknown = cells->ns[CRIT_STATE_UNKNOWN];
-
-	return (double)(unknown[CRIT_CLASS_NONE] + unknown[CRIT_CLASS_USER] +
-			unknown[CRIT_CLASS_OMP]);
-}
-
-/*
- * What a unit does while it is not active, told by the most active of its threads: blocked or
- * unknown outside MPI and OpenMP, both split by whether others were active.  Of a rank with
- * several threads that is at most the time in which it is not active.
- */
-static void split_idle(struct unit *unit, uint64_t active_ns, uint64_t silent_ns)
-{
-	const struct crit_thread_row *thread = unit->busiest;
-	double both, part[2], limit[2] = { (double)silent_ns, 0 };
-	struct crit_usage usage;
-
-	if (!thread)
-		return;
-	crit_usage_of(&thread->cells, &usage);
-	both = (double)usage.blocked_ns + unknown_of(&thread->cells);
-	if (both <= 0)
-		return;
-	limit[1] = at_least_0((double)active_ns - unit->active);
-	part[1] = smaller((double)thread->idle_blocked_ns, both);
-	part[0] = both - part[1];
-	for (int busy = 0; busy < 2; busy++) {
-		double told = smaller(part[busy], limit[busy]);
-
-		unit->blocked[busy] = told * (double)usage.blocked_ns / both;
-		unit->unknown[busy] = told - unit->blocked[busy];
-	}
-}
-
-/* Divides the time a unit is active as its threads' active time is divided. */
-static void split_active(struct unit *unit, const struct crit_cells *cells,
-			 enum crit_active_rule rule)
-{
-	struct activity activity = activity_of(cells, rule);
-	double sum = active_of(&activity);
-
-	unit->work = useful_of(cells);
-	if (sum <= 0)
-		return;
-	unit->useful = unit->active * activity.useful / sum;
-	unit->runnable = unit->active * activity.runnable / sum;
-	unit->library = unit->active * activity.library / sum;
-}
-
-static void add_thread(struct unit *unit, const struct crit_thread_row *thread, double active,
-		       uint64_t window_ns)
-{
-	struct crit_usage usage;
-
-	crit_usage_of(&thread->cells, &usage);
-	if (active > LEAST_ACTIVE_RATIO * unit->active && window_ns)
-		unit->threads += (double)(usage.life_ns - usage.setup_ns) / (double)window_ns;
-	if (unit->busiest && unit->busiest_active >= active)
-		return;
-	unit->busiest = thread;
-	unit->busiest_active = active;
-}
-
-static double active_in(const struct crit_results *results, const struct crit_cells *cells)
-{
-	struct activity activity = activity_of(cells, results->rule);
-
-	return active_of(&activity);
-}
-
-static size_t find_ranks(const struct crit_results *results, struct unit *units)
-{
-	for (size_t i = 0; i < results->rank_count; i++) {
-		const struct crit_rank_row *rank = &results->ranks[i];
-
-		units[i] = (struct unit){ .row = i,
-					  .node = rank->node,
-					  .active = (double)rank->active_ns };
-		split_active(&units[i], &rank->cells, results->rule);
-	}
-	for (size_t i = 0; i < results->thread_count; i++) {
-		const struct crit_thread_row *thread = &results->threads[i];
-
-		if (thread->role == CRIT_THREAD_APP && thread->rank_row >= 0)
-			add_thread(&units[thread->rank_row], thread,
-				   active_in(results, &thread->cells), results->window_ns);
-	}
-	return results->rank_count;
-}
-
-static size_t find_threads(const struct crit_results *results, struct unit *units)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < results->thread_count; i++) {
-		const struct crit_thread_row *thread = &results->threads[i];
-		double active = active_in(results, &thread->cells);
-
-		if (thread->role != CRIT_THREAD_APP)
-			continue;
-		units[count] = (struct unit){ .row = i, .node = thread->node, .active = active };
-		split_active(&units[count], &thread->cells, results->rule);
-		add_thread(&units[count++], thread, active, results->window_ns);
-	}
-	return count;
-}
-
-/*
- * Leaves out those that do next to nothing; but of ranks only where most have something to do: else
- * they are no masters that hand out work, and the others hold them up.
- */
-static void leave_out(struct units *units, bool has_ranks)
-{
-	const double ratio = has_ranks ? LEAST_ACTIVE_RATIO : LEAST_ACTIVE_THREAD_RATIO;
-	double least = 0;
-	size_t kept = 0, idle = 0, live = 0;
-
-	for (size_t i = 0; i < units->count; i++)
-		if (units->rows[i].active * ratio > least)
-			least = units->rows[i].active * ratio;
-	for (size_t i = 0; i < units->count; i++) {
-		live += units->rows[i].active > 0;
-		idle += units->rows[i].active > 0 && units->rows[i].active < least;
-	}
-	if (has_ranks && 2 * idle >= live)
-		least = 0;
-	for (size_t i = 0; i < units->count; i++)
-		if (units->rows[i].active > 0 && units->rows[i].active >= least)
-			units->rows[kept++] = units->rows[i];
-	units->count = kept;
-}
-
 /* Units that take turns in a place tell of more blocking, by one thread each, than it has time. */
-static void fit_blocked(struct units *units, const struct crit_consistency_check *check)
+static void fit_blocked(struct crit_lost_units *units, const struct crit_consistency_check *check)
 {
 	const double limit[2] = {
 		units->capacity * (double)(check->window_ns - check->active_ns),
@@ -247,14 +48,15 @@ static void fit_blocked(struct units *units, const struct crit_consistency_check
 	}
 }
 
-static void add_up(struct units *units, const struct crit_consistency_check *check)
+static void add_up(struct crit_lost_units *units, const struct crit_consistency_check *check)
 {
 	double work = 0;
 
 	for (size_t i = 0; i < units->count; i++) {
-		struct unit *unit = &units->rows[i];
+		struct crit_lost_unit *unit = &units->rows[i];
 
-		split_idle(unit, check->active_ns, check->window_ns - check->active_ns);
+		crit_lost_unit_split_idle(unit, check->active_ns,
+					  check->window_ns - check->active_ns);
 		for (int busy = 0; busy < 2; busy++) {
 			units->blocked[busy] += unit->blocked[busy];
 			units->unknown[busy] += unit->unknown[busy];
@@ -271,66 +73,14 @@ static void add_up(struct units *units, const struct crit_consistency_check *che
 	units->mean_work = work / units->capacity; /* one that is gone did its part of a place */
 }
 
-struct edge { /* of a unit's time */
-	uint64_t time_ns;
-	int step;
-};
-
-static int compare_edges(const void *left, const void *right)
-{
-	const struct edge *a = left, *b = right;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->step - b->step; /* who dies makes room */
-}
-
-/* When a unit was there: a rank in its part of the window, a thread in its life. */
-static void mark_edges(const struct crit_results *results, size_t row, struct edge ret_edges[2])
-{
-	if (results->has_ranks) {
-		ret_edges[0].time_ns = results->ranks[row].open_ns;
-		ret_edges[1].time_ns = results->ranks[row].close_ns;
-	} else {
-		ret_edges[0].time_ns = results->threads[row].birth_ns;
-		ret_edges[1].time_ns = results->threads[row].death_ns;
-	}
-	ret_edges[0].step = 1;
-	ret_edges[1].step = -1;
-}
-
-/* The most units at one time: launches one after another, like threads, take turns in a place. */
-static int find_capacity(struct units *units, const struct crit_results *results)
-{
-	struct edge *edges;
-	int live = 0;
-
-	units->capacity = (double)units->count;
-	if (!units->count)
-		return 0;
-	edges = calloc(units->count, 2 * sizeof(*edges));
-	if (!edges)
-		return -ENOMEM;
-	for (size_t i = 0; i < units->count; i++)
-		mark_edges(results, units->rows[i].row, &edges[2 * i]);
-	qsort(edges, 2 * units->count, sizeof(*edges), compare_edges);
-	units->capacity = 1;
-	for (size_t i = 0; i < 2 * units->count; i++) {
-		live += edges[i].step;
-		if (live > units->capacity)
-			units->capacity = live;
-	}
-	free(edges);
-	return 0;
-}
-
 struct crowd { /* on a node */
 	size_t units;
 	double threads;
 };
 
 /* Who is where.  Ownership: the caller frees.  Errors: NULL when out of memory. */
-static struct crowd *find_crowds(const struct crit_results *results, const struct units *units)
+static struct crowd *find_crowds(const struct crit_results *results,
+				 const struct crit_lost_units *units)
 {
 	struct crowd *crowds = calloc(results->node_count + 1, sizeof(*crowds));
 
@@ -367,7 +117,7 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 }
 
 /* Who had the CPUs that threads wanted: in recordings that tell, not the run's own threads. */
-static void find_foreign(const struct crit_results *results, const struct units *units,
+static void find_foreign(const struct crit_results *results, const struct crit_lost_units *units,
 			 struct crit_lost_time *lost)
 {
 	const bool is_short = units->runnable >
@@ -393,7 +143,7 @@ static void find_foreign(const struct crit_results *results, const struct units 
 
 /* The units' waiting that short CPUs explain: while nobody is active [0], while somebody is [1]. */
 static void find_shortage(const struct crit_results *results, const struct crowd *crowds,
-			  const struct units *units, double ret_waiting[2])
+			  const struct crit_lost_units *units, double ret_waiting[2])
 {
 	enum crit_unit unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS;
 
@@ -413,7 +163,7 @@ static void find_shortage(const struct crit_results *results, const struct crowd
  * Of threads that block in locks and barriers of their own nobody tells whom they wait for; so much
  * of it as the most active one has to do beyond the mean is imbalance all the same.
  */
-static double explained(const struct units *units, const struct crit_results *results,
+static double explained(const struct crit_lost_units *units, const struct crit_results *results,
 			double blocked_ns)
 {
 	double excess = at_least_0(units->capacity * (units->most_work - units->mean_work));
@@ -422,7 +172,7 @@ static double explained(const struct units *units, const struct crit_results *re
 }
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
-static void divide(const struct crit_results *results, const struct units *units,
+static void divide(const struct crit_results *results, const struct crit_lost_units *units,
 		   const struct crit_consistency_check *check, const struct crowd *crowds,
 		   struct crit_lost_time *lost)
 {
@@ -460,7 +210,7 @@ static void divide(const struct crit_results *results, const struct units *units
 
 static int compare_work(const void *left, const void *right)
 {
-	const struct unit *a = left, *b = right;
+	const struct crit_lost_unit *a = left, *b = right;
 
 	if (a->work != b->work)
 		return a->work > b->work ? -1 : 1;
@@ -483,7 +233,7 @@ static bool is_work_known(const struct crit_results *results, const struct crit_
  * Work that others have not is waited for.  Where nobody waits, threads that spin in loops of their
  * own took unequal parts of the CPUs.
  */
-static bool is_blamed(const struct units *units, const struct crit_lost_time *lost)
+static bool is_blamed(const struct crit_lost_units *units, const struct crit_lost_time *lost)
 {
 	double threads = 1;
 
@@ -494,7 +244,7 @@ static bool is_blamed(const struct units *units, const struct crit_lost_time *lo
 	       BLAME_RATIO * (units->most_work - units->mean_work) * 1e-9;
 }
 
-static void name_units(struct units *units, const struct crit_results *results,
+static void name_units(struct crit_lost_units *units, const struct crit_results *results,
 		       struct crit_lost_time *lost)
 {
 	double least =
@@ -510,7 +260,7 @@ static void name_units(struct units *units, const struct crit_results *results,
 		return;
 	qsort(units->rows, units->count, sizeof(*units->rows), compare_work);
 	while (lost->named_count < units->count && units->rows[lost->named_count].work >= least) {
-		const struct unit *unit = &units->rows[lost->named_count];
+		const struct crit_lost_unit *unit = &units->rows[lost->named_count];
 
 		if (lost->named_count < CRIT_NAMED_MAX)
 			lost->named[lost->named_count] =
@@ -556,18 +306,14 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 		.work_balance_ratio = 1,
 	};
 	const struct crit_consistency_check *check = law_of(results, lost.unit);
-	size_t most = results->has_ranks ? results->rank_count : results->thread_count;
-	struct units units = { .rows = calloc(most + 1, sizeof(*units.rows)) };
+	struct crit_lost_units units;
 	struct crowd *crowds;
-	int rc;
+	int rc = crit_lost_units_find(results, &units);
 
-	if (!units.rows)
-		return -ENOMEM;
-	units.count = results->has_ranks ? find_ranks(results, units.rows)
-					 : find_threads(results, units.rows);
-	leave_out(&units, results->has_ranks);
+	if (rc)
+		return rc;
 	crowds = find_crowds(results, &units);
-	rc = crowds ? find_capacity(&units, results) : -ENOMEM;
+	rc = crowds ? crit_lost_units_measure(&units, results) : -ENOMEM;
 	if (!rc && check && results->window_ns && units.count) {
 		add_up(&units, check);
 		find_crowded(results, crowds, &lost);

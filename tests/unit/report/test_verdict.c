@@ -428,6 +428,36 @@ static void test_starter(void)
 	}
 }
 
+/*
+ * A main thread that works for 60 ms of 2 s starts one thread after the other.  They live for 20 ms
+ * each and work for a tenth of that, less than a twentieth of what main does; together they are
+ * what the run does.
+ */
+static void test_short_lives(void)
+{
+	results_sample_threads(&sample);
+	sample.results.thread_count = 98;
+	for (uint32_t i = 0; i < 98; i++) {
+		struct crit_thread_row *thread = &sample.threads[i];
+		const uint64_t life_ms = i ? 20 : 2000, run_ms = i == 0 ? 60 : i == 1 ? 20 : 2;
+
+		*thread = sample.threads[0];
+		thread->tid = 500 + i;
+		thread->birth_ns = i ? (uint64_t)i * 20 * MS : 0;
+		thread->death_ns = thread->birth_ns + life_ms * MS;
+		thread->cells = (struct crit_cells){ 0 };
+		thread->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms * MS;
+		thread->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = (life_ms - run_ms) * MS;
+		thread->idle_blocked_ns = 0;
+	}
+	summarise();
+	CHECK_UINT_EQ(summary.lost.unit_count, 97); /* not the main thread */
+	CHECK_NEAR(summary.lost.units, 1, 0);
+	CHECK_NEAR(summary.lost.useful_s, 0.020 + 96 * 0.002, 1e-9);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
 static void test_communication(void)
 {
 	results_sample_barriers(&sample);
@@ -534,6 +564,7 @@ int main(void)
 	test_no_judgement();
 	test_threads();
 	test_starter();
+	test_short_lives();
 	test_communication();
 	test_even();
 	test_idle();

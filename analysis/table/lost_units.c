@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds units and what they do while they are active; leaves out those that do next to nothing.
+#include "analysis/table/lost_units.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analysis/account/metric.h"
+#include "analysis/table/efficiency.h"
+
+#define LEAST_ACTIVE_RATIO 0.01 /* of the most active unit; less is left out */
+#define LEAST_ACTIVE_THREAD_RATIO 0.05 /* likewise: one that starts others may take long to begin */
+#define LEFT_OUT_RATIO 0.05 /* of all active time: they are what the run does */
+
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double at_least_0(double a)
+{
+	return a > 0 ? a : 0;
+}
+
+/* What threads do while they are active, summed over cells. */
+struct activity {
+	double useful, runnable, library;
+};
+
+static struct activity activity_of(const struct crit_cells *cells, enum crit_active_rule rule)
+{
+	struct activity sum = { 0 };
+
+	for (unsigned int state = 0; state < CRIT_STATE_COUNT; state++)
+		for (unsigned int c = 0; c < CRIT_CLASS_COUNT; c++) {
+			double time_ns = (double)cells->ns[state][c];
+
+			if (!crit_metric_is_active(rule, state, c))
+				continue;
+			if (state == CRIT_STATE_RUNNABLE)
+				sum.runnable += time_ns;
+			else if (c == CRIT_CLASS_MPI || crit_metric_is_waiting_class(c))
+				sum.library += time_ns;
+			else
+				sum.useful += time_ns;
+		}
+	return sum;
+}
+
+static double active_of(const struct activity *activity)
+{
+	return activity->useful + activity->runnable + activity->library;
+}
+
+static double useful_of(const struct crit_cells *cells)
+{
+	struct crit_usage usage;
+
+	crit_usage_of(cells, &usage);
+	return (double)usage.useful_ns;
+}
+
+/* Unknown outside MPI and OpenMP: of what blocks there nobody knows either. */
+static double unknown_of(const struct crit_cells *cells)
+{
+	const uint64_t *unknown = cells->ns[CRIT_STATE_UNKNOWN];
+
+	return (double)(unknown[CRIT_CLASS_NONE] + unknown[CRIT_CLASS_USER] +
+			unknown[CRIT_CLASS_OMP]);
+}
+
+void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, uint64_t silent_ns)
+{
+	const struct crit_thread_row *thread = unit->busiest;
+	double both, part[2], limit[2] = { (double)silent_ns, 0 };
+	struct crit_usage usage;
+
+	if (!thread)
+		return;
+	crit_usage_of(&thread->cells, &usage);
+	both = (double)usage.blocked_ns + unknown_of(&thread->cells);
+	if (both <= 0)
+		return;
+	limit[1] = at_least_0((double)active_ns - unit->active);
+	part[1] = smaller((double)thread->idle_blocked_ns, both);
+	part[0] = both - part[1];
+	for (int busy = 0; busy < 2; busy++) {
+		double told = smaller(part[busy], limit[busy]);
+
+		unit->blocked[busy] = told * (double)usage.blocked_ns / both;
+		unit->unknown[busy] = told - unit->blocked[busy];
+	}
+}
+
+/* Divides the time a unit is active as its threads' active time is divided. */
+static void split_active(struct crit_lost_unit *unit, const struct crit_cells *cells,
+			 enum crit_active_rule rule)
+{
+	struct activity activity = activity_of(cells, rule);
+	double sum = active_of(&activity);
+
+	unit->work = useful_of(cells);
+	if (sum <= 0)
+		return;
+	unit->useful = unit->active * activity.useful / sum;
+	unit->runnable = unit->active * activity.runnable / sum;
+	unit->library = unit->active * activity.library / sum;
+}
+
+static void add_thread(struct crit_lost_unit *unit, const struct crit_thread_row *thread,
+		       double active, uint64_t window_ns)
+{
+	struct crit_usage usage;
+
+	crit_usage_of(&thread->cells, &usage);
+	if (active > LEAST_ACTIVE_RATIO * unit->active && window_ns)
+		unit->threads += (double)(usage.life_ns - usage.setup_ns) / (double)window_ns;
+	if (unit->busiest && unit->busiest_active >= active)
+		return;
+	unit->busiest = thread;
+	unit->busiest_active = active;
+}
+
+static double active_in(const struct crit_results *results, const struct crit_cells *cells)
+{
+	struct activity activity = activity_of(cells, results->rule);
+
+	return active_of(&activity);
+}
+
+static size_t find_ranks(const struct crit_results *results, struct crit_lost_unit *units)
+{
+	for (size_t i = 0; i < results->rank_count; i++) {
+		const struct crit_rank_row *rank = &results->ranks[i];
+
+		units[i] = (struct crit_lost_unit){ .row = i,
+						    .node = rank->node,
+						    .active = (double)rank->active_ns };
+		split_active(&units[i], &rank->cells, results->rule);
+	}
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_thread_row *thread = &results->threads[i];
+
+		if (thread->role == CRIT_THREAD_APP && thread->rank_row >= 0)
+			add_thread(&units[thread->rank_row], thread,
+				   active_in(results, &thread->cells), results->window_ns);
+	}
+	return results->rank_count;
+}
+
+static size_t find_threads(const struct crit_results *results, struct crit_lost_unit *units)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_thread_row *thread = &results->threads[i];
+		double active = active_in(results, &thread->cells);
+
+		if (thread->role != CRIT_THREAD_APP)
+			continue;
+		units[count] =
+			(struct crit_lost_unit){ .row = i, .node = thread->node, .active = active };
+		split_active(&units[count], &thread->cells, results->rule);
+		add_thread(&units[count++], thread, active, results->window_ns);
+	}
+	return count;
+}
+
+/* From how much active time on a unit is none that does next to nothing, and whether that fits. */
+static double least_active(const struct crit_lost_units *units, bool has_ranks,
+			   bool *ret_is_of_life)
+{
+	const double ratio = has_ranks ? LEAST_ACTIVE_RATIO : LEAST_ACTIVE_THREAD_RATIO;
+	double most = 0, all = 0, left_out = 0;
+	size_t idle = 0, live = 0;
+
+	for (size_t i = 0; i < units->count; i++) {
+		if (units->rows[i].active > most)
+			most = units->rows[i].active;
+		all += units->rows[i].active;
+	}
+	for (size_t i = 0; i < units->count; i++) {
+		const bool is_idle = units->rows[i].active < ratio * most;
+
+		live += units->rows[i].active > 0;
+		idle += units->rows[i].active > 0 && is_idle;
+		left_out += is_idle ? units->rows[i].active : 0;
+	}
+	*ret_is_of_life = !has_ranks && left_out > LEFT_OUT_RATIO * all;
+	return has_ranks && 2 * idle >= live ? 0 : ratio * most;
+}
+
+/*
+ * Leaves out those that do next to nothing; but of ranks only where most have something to do: else
+ * they are no masters that hand out work, and the others hold them up.  Threads or processes that
+ * live for a short time do little each, and most of the work together: then those are left out that
+ * are active for a small part of their lives.
+ */
+static void leave_out(struct crit_lost_units *units, const struct crit_results *results)
+{
+	const double window_ns = (double)results->window_ns;
+	bool is_of_life;
+	const double least = least_active(units, results->has_ranks, &is_of_life);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < units->count; i++) {
+		const struct crit_lost_unit *unit = &units->rows[i];
+		const double life_ns = unit->threads * window_ns;
+
+		if (unit->active > 0 &&
+		    unit->active >= (is_of_life ? LEAST_ACTIVE_THREAD_RATIO * life_ns : least))
+			units->rows[kept++] = *unit;
+	}
+	units->count = kept;
+}
+
+struct edge { /* of a unit's time */
+	uint64_t time_ns;
+	int step;
+};
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct edge *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->step - b->step; /* who dies makes room */
+}
+
+/* When a unit was there: a rank in its part of the window, a thread in its life. */
+static void mark_edges(const struct crit_results *results, size_t row, struct edge ret_edges[2])
+{
+	if (results->has_ranks) {
+		ret_edges[0].time_ns = results->ranks[row].open_ns;
+		ret_edges[1].time_ns = results->ranks[row].close_ns;
+	} else {
+		ret_edges[0].time_ns = results->threads[row].birth_ns;
+		ret_edges[1].time_ns = results->threads[row].death_ns;
+	}
+	ret_edges[0].step = 1;
+	ret_edges[1].step = -1;
+}
+
+int crit_lost_units_measure(struct crit_lost_units *units, const struct crit_results *results)
+{
+	struct edge *edges;
+	int live = 0;
+
+	units->capacity = (double)units->count;
+	if (!units->count)
+		return 0;
+	edges = calloc(units->count, 2 * sizeof(*edges));
+	if (!edges)
+		return -ENOMEM;
+	for (size_t i = 0; i < units->count; i++)
+		mark_edges(results, units->rows[i].row, &edges[2 * i]);
+	qsort(edges, 2 * units->count, sizeof(*edges), compare_edges);
+	units->capacity = 1;
+	for (size_t i = 0; i < 2 * units->count; i++) {
+		live += edges[i].step;
+		if (live > units->capacity)
+			units->capacity = live;
+	}
+	free(edges);
+	return 0;
+}
+
+int crit_lost_units_find(const struct crit_results *results, struct crit_lost_units *ret_units)
+{
+	const size_t most = results->has_ranks ? results->rank_count : results->thread_count;
+
+	*ret_units = (struct crit_lost_units){ .rows = calloc(most + 1, sizeof(*ret_units->rows)) };
+	if (!ret_units->rows)
+		return -ENOMEM;
+	ret_units->count = results->has_ranks ? find_ranks(results, ret_units->rows)
+					      : find_threads(results, ret_units->rows);
+	leave_out(ret_units, results);
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ranks, or the threads of a run without ranks, between which a window's time is divided. */
+#ifndef CRIT_LOST_UNITS_H
+#define CRIT_LOST_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/schema/results.h"
+
+struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
+	size_t row;
+	uint32_t node;
+	double threads; /* busy ones, each for the part of the window it lives */
+	const struct crit_thread_row *busiest; /* tells what it does while it is not active */
+	double busiest_active;
+	double work; /* useful CPU time of its threads */
+	double active; /* with at least one active thread; of it by what these do: */
+	double useful;
+	double runnable;
+	double library;
+	double blocked[2]; /* while nobody is active, while somebody is */
+	double unknown[2];
+};
+
+struct crit_lost_units {
+	struct crit_lost_unit *rows; /* not left out */
+	size_t count;
+	double capacity; /* P */
+	double blocked[2], unknown[2]; /* sums */
+	double active, useful, runnable, library;
+	double most_work, mean_work;
+};
+
+/*
+ * All but those that do next to nothing.  Ownership: free() frees the rows.  Errors: -ENOMEM.
+ * Cost: O(ranks + threads).
+ */
+int crit_lost_units_find(const struct crit_results *results, struct crit_lost_units *ret_units);
+
+/*
+ * Their capacity: the most of them at one time, as launches one after another, like threads, take
+ * turns in a place.  Errors: -ENOMEM.
+ */
+int crit_lost_units_measure(struct crit_lost_units *units, const struct crit_results *results);
+
+/*
+ * What a unit does while it is not active, told by the most active of its threads: blocked or
+ * unknown outside MPI and OpenMP, both split by whether others were active.  Of a rank with
+ * several threads that is at most the time in which it is not active.
+ * active_ns, silent_ns: of the run.
+ */
+void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, uint64_t silent_ns);
+
+#endif
