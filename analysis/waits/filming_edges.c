@@ -330,6 +330,18 @@ static int take_woken(struct crit_filming *filming, const struct crit_edge *edge
 }
 
 /*
+ * When a waker acted: one that waits did before its wait.  But who creates a thread may do so in a
+ * wait, as libgomp does in the barrier at a region's begin: it acted there.
+ */
+static uint64_t waker_act_of(struct crit_filming *filming, const struct crit_edge *edge)
+{
+	const uint64_t act_ns = crit_filming_act_of(filming, edge->cause, edge->cause_ns);
+	const bool is_birth = edge->begin_ns == filming->threads[edge->waiter].begin_ns;
+
+	return is_birth && act_ns <= edge->begin_ns ? edge->cause_ns : act_ns;
+}
+
+/*
  * A block within a call is no wait of its own.  Another CPU may be told to do the wakeup: the waker
  * may be blocked by then.
  */
@@ -349,7 +361,7 @@ static int take_wakeup(void *user, const struct crit_event *event)
 		return take_woken(filming, &edge);
 	if (filming->threads[edge.waiter].call.call != CRIT_CODE_BLOCKED)
 		return 0;
-	edge.cause_ns = crit_filming_act_of(filming, edge.cause, edge.cause_ns);
+	edge.cause_ns = waker_act_of(filming, &edge);
 	return take_edge(filming, &taken);
 }
 

@@ -225,6 +225,20 @@ for runtime in gnu llvm; do
 	done
 done
 
+# Teams that change: the critical path goes on in who makes a thread, which libgomp does in a barrier.
+for runtime in gnu llvm; do
+	trial_has "changing_teams-$runtime" "OpenMP of $runtime" || continue
+	for kind in flat nested; do
+		name=changing-$kind-$runtime
+		record "$name" "$apps/changing_teams-$runtime" "$kind" 20 10
+		waits --json
+		whole $? "$name"
+		said=$(ask 'round(100 / r["window_s"] * sum(c["path_s"] for c in r["causes"]
+			if c["kind"] == "outside"))' "$trial/waits")
+		within "$name: of the critical path, share of nobody, per cent" "$said" 0 10
+	done
+done
+
 # Where rank 0 is late, and where it is while the others wait, are two functions: the verdict names the first one.
 export CRIT_SAMPLE_HZ=997
 for case in "assemble 30 20 30 10 30" "solve 30 30 20 30 10" "assemble 300 2 3 1 3"; do

@@ -379,6 +379,50 @@ static void check_yields(void)
 	crit_filming_destroy(filming);
 }
 
+/*
+ * A thread, here the last one, is made in a wait of its creator, which began at 400: the critical
+ * path goes on in the creator, in that wait and before it.
+ */
+static void check_creator(void)
+{
+	const struct crit_filming_options options = {
+		.file = { .directory = check_scratch, .max_bytes = 1u << 28 },
+	};
+	const struct crit_trace_span barrier = { .call = CRIT_CONSTRUCT_RUNTIME_BARRIER,
+						 .span_class = CRIT_CLASS_OMP_WAIT };
+	struct crit_thread_row threads[2] = { 0 };
+	const struct crit_results run = { .threads = threads, .thread_count = 2 };
+	struct crit_filming *filming = NULL;
+	struct crit_costs costs = { 0 };
+	struct crit_err err = { "" };
+	struct crit_trace_sink sink;
+
+	CHECK_CASE("%s", "a thread that is made in a wait");
+	CHECK_INT_EQ(crit_filming_create(&options, &filming, &err), 0);
+	sink = crit_filming_sink(filming);
+	CHECK_INT_EQ(sink.begin(filming, &run, 1000), 0);
+	CHECK_INT_EQ(sink.thread_begin(filming, 1, 0), 0);
+	CHECK_INT_EQ(sink.enter(filming, 1, 400, &barrier, 0), 0);
+	CHECK_INT_EQ(sink.thread_begin(filming, 0, 500), 0);
+	sleep_for(filming, 1, 500, 510);
+	CHECK_INT_EQ(sink.leave(filming, 1, 600, &barrier, NULL), 0);
+	CHECK_INT_EQ(sink.thread_end(filming, 1, 900, NULL), 0);
+	CHECK_INT_EQ(sink.thread_end(filming, 0, 1000, NULL), 0);
+	if (CHECK_MSG(crit_filming_play(filming, 100, &costs, &err) == 0, "%s", err.text)) {
+		uint64_t path_ns[2] = { 0 }; /* waiting, and not */
+
+		CHECK_MSG(crit_costs_check(&costs, &err) == 0, "%s", err.text);
+		for (size_t i = 0; i <= costs.bucket_count; i++) {
+			path_ns[0] += costs.buckets[i].path_ns[CRIT_PART_TRANSFER];
+			path_ns[1] += costs.buckets[i].path_ns[CRIT_PART_SELF];
+		}
+		CHECK_UINT_EQ(path_ns[0], 510 - 400);
+		CHECK_UINT_EQ(path_ns[1], 400 + 1000 - 510);
+	}
+	crit_costs_fini(&costs);
+	crit_filming_destroy(filming);
+}
+
 /* As many places as a film tells apart keep their numbers; another one gets the oldest one's. */
 static void check_places(void)
 {
@@ -422,6 +466,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < count; i++)
 		lock_ns += check_handoffs(seed + i);
 	check_helper();
+	check_creator();
 	check_places();
 	check_yields();
 	CHECK_CASE("%s", "");
