@@ -89,7 +89,7 @@ void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, 
 		double told = smaller(part[busy], limit[busy]);
 
 		unit->blocked[busy] = told * (double)usage.blocked_ns / both;
-		unit->unknown[busy] = told - unit->blocked[busy];
+		unit->unknown[busy] = at_least_0(told - unit->blocked[busy]);
 	}
 }
 

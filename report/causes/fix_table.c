@@ -18,6 +18,7 @@
 #define QUEUES_MAX 2u /* of those that have a CPU: threads of the run, and others */
 #define SCENARIOS_MAX (2 * (PLACES_MAX + FUNCTIONS_MAX) + QUEUES_MAX + 2) /* all code, transfer */
 #define PERCENT 25 /* by which they are faster then */
+#define OWN_LIBRARIES "libcrit_" /* how their names begin */
 #define LEAST_SAMPLES 30u /* of a function; fewer tell too little */
 #define FACTOR_ONE 1000000u /* denominator of factors */
 #define SLOWER_MAX 1000.0 /* a rank that is hardly there takes no more than so many times as long */
@@ -100,6 +101,14 @@ static void add_site(struct fixing *fixing, const struct crit_fix_site *site,
 	end_row(fixing);
 }
 
+/* Nobody can make what crit itself does in a program take less time. */
+static bool is_own(const struct crit_fix_site *site)
+{
+	const char *module = site->place.before.module;
+
+	return module && strncmp(crit_file_name(module), OWN_LIBRARIES, strlen(OWN_LIBRARIES)) == 0;
+}
+
 /* The sites of a sort with most time on the critical path, in order; yields how many. */
 static size_t best_sites(const struct fixing *fixing, bool is_function, size_t max,
 			 const struct crit_fix_site **ret_sites)
@@ -111,7 +120,7 @@ static size_t best_sites(const struct fixing *fixing, bool is_function, size_t m
 		size_t at = count;
 
 		if (site->place.is_function != is_function || site->path_ns <= 0 ||
-		    (is_function && site->sample_count < LEAST_SAMPLES))
+		    (is_function && (site->sample_count < LEAST_SAMPLES || is_own(site))))
 			continue;
 		while (at && ret_sites[at - 1]->path_ns < site->path_ns) {
 			if (at < max)

@@ -45,9 +45,11 @@ void crit_what_if_text_write(FILE *out, const struct crit_fix_table *table,
 	crit_fix_even_write(out, table);
 	write_free(out, table);
 	if (table->inside_count)
-		fprintf(out, "  %llu acts lie inside other waits: their times are less certain\n",
-			(unsigned long long)table->inside_count);
+		fprintf(out, "  %llu act%s inside other waits: their times are less certain\n",
+			(unsigned long long)table->inside_count,
+			table->inside_count == 1 ? " lies" : "s lie");
 	if (table->circle_count)
-		fprintf(out, "  %llu acts need one another: taken in the order they were told\n",
-			(unsigned long long)table->circle_count);
+		fprintf(out, "  %llu act%s one another: taken in the order they were told\n",
+			(unsigned long long)table->circle_count,
+			table->circle_count == 1 ? " needs" : "s need");
 }
