@@ -139,7 +139,7 @@ void crit_engine_set_state(struct crit_engine *engine, uint32_t thread,
 	crit_engine_close_cell(engine, account, time_ns);
 	if (state == CRIT_STATE_NONE)
 		end_thread(engine, thread, time_ns);
-	if (account->state == CRIT_STATE_RUNNABLE) {
+	if (account->state == CRIT_STATE_RUNNABLE && state != CRIT_STATE_RUNNABLE) {
 		yielded_ns = account->yielded_ns;
 		account->yielded_ns = 0;
 	}

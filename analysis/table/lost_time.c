@@ -20,22 +20,12 @@ double crit_lost_time_cpus(const struct crit_node_row *node)
 	return node->usable_cpus > 0 ? node->usable_cpus : node->cpu_count;
 }
 
-static double smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double at_least_0(double a)
-{
-	return a > 0 ? a : 0;
-}
-
 /* Units that take turns in a place tell of more blocking, by one thread each, than it has time. */
 static void fit_blocked(struct crit_lost_units *units, const struct crit_consistency_check *check)
 {
 	const double limit[2] = {
 		units->capacity * (double)(check->window_ns - check->active_ns),
-		at_least_0(units->capacity * (double)check->active_ns - units->active),
+		crit_at_least_0(units->capacity * (double)check->active_ns - units->active),
 	};
 
 	for (int busy = 0; busy < 2; busy++) {
@@ -137,8 +127,8 @@ static void find_foreign(const struct crit_results *results, const struct crit_l
 	lost->lacks_cpus = is_short && lost->threads_per_cpu > 0 &&
 			   lost->threads_per_cpu < CROWDED_RATIO;
 	lost->has_foreign_load = own + foreign > 0 ? is_short && foreign >= own : lost->lacks_cpus;
-	lost->foreign_s =
-		1e-9 * (own + foreign > 0 ? smaller(foreign, units->runnable) : units->runnable);
+	lost->foreign_s = 1e-9 * (own + foreign > 0 ? crit_smaller(foreign, units->runnable)
+						    : units->runnable);
 }
 
 /* The units' waiting that short CPUs explain: while nobody is active [0], while somebody is [1]. */
@@ -154,8 +144,8 @@ static void find_shortage(const struct crit_results *results, const struct crowd
 		double slots = units->capacity * (double)crowds[k].units / (double)units->count;
 
 		ret_waiting[0] += slots * (double)shortage->waiting_ns;
-		ret_waiting[1] += at_least_0(slots * (double)shortage->full_ns -
-					     (double)shortage->full_unit_ns[unit]);
+		ret_waiting[1] += crit_at_least_0(slots * (double)shortage->full_ns -
+						  (double)shortage->full_unit_ns[unit]);
 	}
 }
 
@@ -166,9 +156,9 @@ static void find_shortage(const struct crit_results *results, const struct crowd
 static double explained(const struct crit_lost_units *units, const struct crit_results *results,
 			double blocked_ns)
 {
-	double excess = at_least_0(units->capacity * (units->most_work - units->mean_work));
+	double excess = crit_at_least_0(units->capacity * (units->most_work - units->mean_work));
 
-	return results->has_ranks ? 0 : smaller(blocked_ns, excess);
+	return results->has_ranks ? 0 : crit_smaller(blocked_ns, excess);
 }
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
@@ -179,24 +169,25 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 	double per_unit = 1e-9 / units->capacity, cpus = units->runnable, balance, extra;
 	double waiting[2] = {
 		units->capacity * (double)(results->window_ns - check->active_ns),
-		at_least_0(units->capacity * (double)check->active_ns - units->active),
+		crit_at_least_0(units->capacity * (double)check->active_ns - units->active),
 	};
 	double left[2], in_vain[2];
 
 	find_shortage(results, crowds, units, in_vain);
 	lost->waiting_s = waiting[1] * per_unit;
-	lost->gain_s = at_least_0(smaller(lost->waiting_s, lost->window_s - lost->floor_s));
+	lost->gain_s =
+		crit_at_least_0(crit_smaller(lost->waiting_s, lost->window_s - lost->floor_s));
 	for (int busy = 0; busy < 2; busy++) {
-		left[busy] =
-			at_least_0(waiting[busy] - units->blocked[busy] - units->unknown[busy]);
-		in_vain[busy] = smaller(in_vain[busy], left[busy]);
+		left[busy] = crit_at_least_0(waiting[busy] - units->blocked[busy] -
+					     units->unknown[busy]);
+		in_vain[busy] = crit_smaller(in_vain[busy], left[busy]);
 		left[busy] -= in_vain[busy];
 		cpus += in_vain[busy];
 	}
-	balance = smaller(left[1], lost->gain_s / per_unit);
+	balance = crit_smaller(left[1], lost->gain_s / per_unit);
 	cpus += left[1] - balance;
-	extra = smaller(explained(units, results, units->blocked[1]),
-			lost->gain_s / per_unit - balance);
+	extra = crit_smaller(explained(units, results, units->blocked[1]),
+			     lost->gain_s / per_unit - balance);
 	lost->useful_s = units->useful * per_unit;
 	lost->runnable_s = units->runnable * per_unit;
 	lost->loss_s[CRIT_LOSS_CPUS] = cpus * per_unit;
@@ -251,7 +242,7 @@ static void name_units(struct crit_lost_units *units, const struct crit_results 
 		units->mean_work + NAMED_EXCESS_RATIO * (units->most_work - units->mean_work);
 
 	lost->work_balance_ratio =
-		units->most_work > 0 ? smaller(units->mean_work / units->most_work, 1) : 1;
+		units->most_work > 0 ? crit_smaller(units->mean_work / units->most_work, 1) : 1;
 	lost->is_work_known = is_work_known(results, lost);
 	lost->is_uneven = units->count > 1 && lost->is_work_known && is_blamed(units, lost) &&
 			  (units->most_work - units->mean_work) * 1e-9 >=

@@ -13,16 +13,6 @@
 #define LEAST_ACTIVE_THREAD_RATIO 0.05 /* likewise: one that starts others may take long to begin */
 #define LEFT_OUT_RATIO 0.05 /* of all active time: they are what the run does */
 
-static double smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double at_least_0(double a)
-{
-	return a > 0 ? a : 0;
-}
-
 /* What threads do while they are active, summed over cells. */
 struct activity {
 	double useful, runnable, library;
@@ -82,14 +72,14 @@ void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, 
 	both = (double)usage.blocked_ns + unknown_of(&thread->cells);
 	if (both <= 0)
 		return;
-	limit[1] = at_least_0((double)active_ns - unit->active);
-	part[1] = smaller((double)thread->idle_blocked_ns, both);
+	limit[1] = crit_at_least_0((double)active_ns - unit->active);
+	part[1] = crit_smaller((double)thread->idle_blocked_ns, both);
 	part[0] = both - part[1];
 	for (int busy = 0; busy < 2; busy++) {
-		double told = smaller(part[busy], limit[busy]);
+		double told = crit_smaller(part[busy], limit[busy]);
 
 		unit->blocked[busy] = told * (double)usage.blocked_ns / both;
-		unit->unknown[busy] = at_least_0(told - unit->blocked[busy]);
+		unit->unknown[busy] = crit_at_least_0(told - unit->blocked[busy]);
 	}
 }
 

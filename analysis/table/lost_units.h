@@ -52,4 +52,14 @@ int crit_lost_units_measure(struct crit_lost_units *units, const struct crit_res
  */
 void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, uint64_t silent_ns);
 
+static inline double crit_smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double crit_at_least_0(double a)
+{
+	return a > 0 ? a : 0;
+}
+
 #endif
