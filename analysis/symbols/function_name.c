@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/symbols/rust_name.h"
+
 #define STEPS_MAX 10000000u
 #define DEPTH_MAX 128
 #define MANGLED_BYTES_MAX 16384
@@ -31,6 +33,8 @@ char *crit_demangle(const char *symbol)
 
 	if (strncmp(symbol, "_Z", 2) == 0 && strnlen(symbol, MANGLED_BYTES_MAX) < MANGLED_BYTES_MAX)
 		name = __cxa_demangle(symbol, NULL, NULL, &rc);
+	if (name)
+		crit_rust_name(name);
 	return name ? name : strdup(symbol);
 }
 

@@ -144,7 +144,8 @@ static const char *put_name(const char *function, bool has_scope, char *text, si
 	while (symbol && !operator_length(name, (size_t)(symbol - name)))
 		symbol = strstr(symbol + 1, OPERATOR);
 	begin = symbol ? symbol : last_component(name, name + strlen(name));
-	if (symbol || has_scope)
+	if (symbol || has_scope ||
+	    *begin == '{') /* a closure of Rust: the scope is all of its name */
 		begin = with_scope(name, begin);
 	(void)snprintf(text, text_bytes, "%s", *begin ? begin : function);
 	return text;

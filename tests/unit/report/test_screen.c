@@ -147,6 +147,8 @@ static void test_bare_names(void)
 		{ "ns::Solver<int>::~Solver()", "~Solver", "Solver::~Solver" },
 		{ "__ghost_exchange_MOD_finish", "finish", "finish" },
 		{ "(a)", "(a)", "(a)" },
+		{ "farm::main::{{closure}}", "main::{{closure}}", "main::{{closure}}" },
+		{ "<farm::Grid as core::ops::Drop>::drop", "drop", "drop" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
