@@ -48,7 +48,7 @@ void crit_filmed_thread_fini(struct crit_filmed_thread *filmed)
 	free(filmed->places);
 }
 
-int crit_filmed_add_wait(struct crit_filmed_thread *filmed)
+int crit_filmed_add_wait(struct crit_filmed_thread *filmed, struct crit_actless_waits *actless)
 {
 	const uint32_t wanted = filmed->wait_capacity ? 2 * filmed->wait_capacity : 2;
 	struct crit_known_wait *grown;
@@ -60,8 +60,25 @@ int crit_filmed_add_wait(struct crit_filmed_thread *filmed)
 		filmed->waits = grown;
 		filmed->wait_capacity = wanted;
 	}
+	if (filmed->wait_count >= filmed->wait_capacity) {
+		const struct crit_known_wait *oldest =
+			crit_filmed_wait(filmed, filmed->wait_capacity - 1);
+
+		crit_known_wait_forget(oldest, oldest->end_ns, actless);
+	}
 	filmed->wait_count++;
 	return 0;
+}
+
+void crit_filmed_end_waits(const struct crit_filmed_thread *filmed, uint64_t end_ns,
+			   struct crit_actless_waits *actless)
+{
+	for (uint64_t i = 0; i < filmed->wait_count && i < filmed->wait_capacity; i++) {
+		const struct crit_known_wait *wait = crit_filmed_wait(filmed, i);
+
+		crit_known_wait_forget(wait, wait->end_ns < end_ns ? wait->end_ns : end_ns,
+				       actless);
+	}
 }
 
 /* Where a place is among those of a thread, or where it can be. */

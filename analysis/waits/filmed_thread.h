@@ -10,28 +10,16 @@
 #include "analysis/schema/trace.h"
 #include "analysis/waits/code_keys.h"
 #include "analysis/waits/filmed_samples.h"
+#include "analysis/waits/known_wait.h"
 #include "core/abi/abi_slot.h"
 #include "core/base/array.h"
 #include "core/base/call.h"
-
-#define CRIT_FILMING_WAITS 64u
 
 enum crit_open_wait {
 	CRIT_OPEN_NONE = 0,
 	CRIT_OPEN_CALL,
 	CRIT_OPEN_IDLE,
 	CRIT_OPEN_BLOCKED
-};
-
-struct crit_known_wait {
-	uint64_t begin_ns, end_ns; /* UINT64_MAX: it goes on */
-	uint64_t
-		next_ns; /* when the thread asked again, in the same way and without another call */
-	uint32_t number;
-	uint16_t call;
-	bool has_cause : 1;
-	bool is_told : 1; /* an edge was, that its own call ended with */
-	bool is_free : 1; /* counted as one of a free order */
 };
 
 enum crit_span_kind {
@@ -126,8 +114,15 @@ static inline struct crit_known_wait *crit_filmed_last_wait(const struct crit_fi
 	return crit_filmed_wait(filmed, 0);
 }
 
-/* One wait more, in place of the oldest where there are CRIT_FILMING_WAITS.  Errors: -ENOMEM. */
-int crit_filmed_add_wait(struct crit_filmed_thread *filmed);
+/*
+ * One wait more, in place of the oldest where there are CRIT_FILMING_WAITS, of which all is told.
+ * Errors: -ENOMEM.
+ */
+int crit_filmed_add_wait(struct crit_filmed_thread *filmed, struct crit_actless_waits *actless);
+
+/* No more is told of the thread's waits; those that go on end at end_ns. */
+void crit_filmed_end_waits(const struct crit_filmed_thread *filmed, uint64_t end_ns,
+			   struct crit_actless_waits *actless);
 
 /*
  * The thread's own number of a place (schema/edge.h).  A film tells some apart: of more, a new one

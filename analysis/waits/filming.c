@@ -103,6 +103,7 @@ static int put_cause(struct crit_filming *filming, uint32_t thread, uint64_t tim
 
 	if (node == thread)
 		return 0;
+	wait->has_act = true;
 	if (time_ns <= wait->begin_ns)
 		return crit_filming_put_need(filming, time_ns, node, wait->number);
 	wait->has_cause = true;
@@ -179,7 +180,7 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 	if (rc)
 		return rc;
 	note_call(filmed, time_ns, call);
-	rc = crit_filmed_add_wait(filmed);
+	rc = crit_filmed_add_wait(filmed, &filming->actless);
 	if (rc)
 		return rc;
 	filmed->open = open;
@@ -236,8 +237,7 @@ static int begin_thread(void *user, uint32_t thread, uint64_t time_ns)
 	struct crit_filming *filming = user;
 
 	filming->threads[thread].has_begun = true;
-	filming->threads[thread].begin_ns = time_ns;
-	filming->threads[thread].until_ns = time_ns;
+	filming->threads[thread].begin_ns = filming->threads[thread].until_ns = time_ns;
 	return crit_filming_put(filming, CRIT_FILM_UNTIL, time_ns, thread, CRIT_CODE_OUTSIDE);
 }
 

@@ -135,6 +135,7 @@ static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 	/* a call that is cut at the end of what is told of ends there */
 	uint64_t end_ns = wait->end_ns < filming->end_ns ? wait->end_ns : filming->end_ns;
 
+	wait->has_act = true;
 	if (end_ns > edge->end_ns)
 		end_ns = edge->end_ns;
 	if (cause_ns > end_ns)

@@ -71,6 +71,20 @@ static uint32_t *region_vertices(const struct crit_code_keys *keys)
 	return NULL;
 }
 
+/* The time of waits that need no act, and the call with most of it. */
+static void tell_actless(const struct crit_filming *filming, struct crit_costs *costs)
+{
+	for (uint16_t call = 0; call < CRIT_FILMED_CALLS; call++) {
+		const uint64_t ns = filming->actless.call_ns[call];
+
+		costs->actless_ns += ns;
+		if (ns > costs->actless_most_ns) {
+			costs->actless_most_ns = ns;
+			costs->actless_most_call = call ? call : CRIT_CODE_IDLE;
+		}
+	}
+}
+
 /* Plays the film, and keeps what comes of turning it round, or why nothing does. */
 static int play(struct crit_filming *filming, struct crit_backplay_options *options,
 		struct crit_costs *ret_costs, struct crit_err *err)
@@ -89,6 +103,8 @@ static int play(struct crit_filming *filming, struct crit_backplay_options *opti
 		options->reader =
 			(struct crit_backplay_reader){ turning, crit_turning_thread_take };
 	rc = crit_backplay(filming->film, options, ret_costs, err);
+	if (!rc && filming->options.has_needs)
+		tell_actless(filming, ret_costs);
 	if (turning)
 		filming->run_failed =
 			crit_turning_thread_end(turning, &filming->run, &filming->run_err);
@@ -119,6 +135,8 @@ int crit_filming_play(struct crit_filming *filming, size_t edges_max, struct cri
 				    "lost its begin; CRIT_LEVEL=trace has them");
 	if (last == filming->thread_count)
 		return crit_err_set(err, -ENODATA, "nothing was recorded of any thread");
+	for (size_t i = 0; i < filming->thread_count; i++)
+		crit_filmed_end_waits(&filming->threads[i], filming->end_ns, &filming->actless);
 	rc = crit_filming_put_ends(filming);
 	crit_filming_forget_threads(filming);
 	if (rc)

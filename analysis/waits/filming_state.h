@@ -53,6 +53,7 @@ struct crit_filming {
 	size_t thread_count;
 	uint64_t begin_ns, end_ns;
 	struct crit_filming_counts counts;
+	struct crit_actless_waits actless;
 	uint32_t number;
 	bool has_ranks;
 	int failed; /* the film did: the analysis goes on without */

@@ -2,6 +2,10 @@
 // Changes of a program in words.
 #include "report/causes/fix_words.h"
 
+#include "core/base/call.h"
+
+#define MUCH_OF_WAITING 0.05 /* of which no cause is known, */
+#define MUCH_OF_WINDOW 0.01 /* and of the run */
 #define WORTH_A_CHANGE 0.02 /* of the run: less than that does not stand out */
 
 static const char fix_mark[] = "; locks: order could change";
@@ -67,6 +71,25 @@ void crit_fix_even_write(FILE *out, const struct crit_fix_table *table)
 	if (best && best->share < WORTH_A_CHANGE)
 		fprintf(out, "  nothing stands out to balance: best single fix at most %.1f%%\n",
 			best->gain_ns > 0 ? 100 * best->share : 0);
+}
+
+void crit_fix_causeless_write(FILE *out, const struct crit_costs *costs)
+{
+	const double share =
+		costs && costs->waiting ? (double)costs->actless_ns / (double)costs->waiting : 0;
+
+	if (share < MUCH_OF_WAITING ||
+	    (double)costs->actless_ns < MUCH_OF_WINDOW * (double)costs->window_ns)
+		return;
+	fprintf(out,
+		"  of %.1f%% of the waiting (%.3f s, most of it in %s) no cause is known:\n"
+		"  it counts in its call, or as want of a CPU there, and lasts as long with any "
+		"change of code, so gains can be\n"
+		"  larger than foretold\n",
+		100 * share, 1e-9 * (double)costs->actless_ns,
+		costs->actless_most_call == CRIT_CODE_IDLE
+			? "idle time of OpenMP"
+			: crit_call_name(costs->actless_most_call));
 }
 
 const char *crit_fix_free_words(enum crit_free_order why)

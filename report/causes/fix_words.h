@@ -20,6 +20,9 @@ const char *crit_fix_free_words(enum crit_free_order why);
 /* "Nothing stands out to balance", where none of a table's changes of one place gains much. */
 void crit_fix_even_write(FILE *out, const struct crit_fix_table *table);
 
+/* What comes of waiting of which no cause is known, where that is much.  costs: may be NULL. */
+void crit_fix_causeless_write(FILE *out, const struct crit_costs *costs);
+
 /* "faster", "balanced", "all_balanced", "no_transfer", ... */
 const char *crit_fix_kind_name(enum crit_fix_kind kind);
 

@@ -133,6 +133,7 @@ static void write_causes(FILE *out, const struct crit_summary *summary)
 	if (causes->row_count > CAUSES_MAX)
 		fprintf(out, "  and %zu more, which crit waits shows\n",
 			causes->row_count - CAUSES_MAX);
+	crit_fix_causeless_write(out, causes->costs);
 }
 
 static void write_late_acts(FILE *out, const struct crit_summary *summary)

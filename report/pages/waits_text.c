@@ -5,6 +5,7 @@
 #include "core/base/line.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
+#include "report/causes/fix_words.h"
 
 #define MEMBERS_MAX 8 /* of a knot */
 #define EXCESS_BYTES 24
@@ -169,6 +170,7 @@ void crit_waits_text_write(FILE *out, const struct crit_wait_graph *graph,
 	if (costs->cycle_count)
 		fprintf(out, "  %llu waits went round in circles and were cut: unknown\n",
 			(unsigned long long)costs->cycle_count);
+	crit_fix_causeless_write(out, costs);
 	write_causes(out, table, results, rows_max);
 	if (table->pair_count) {
 		write_pairs(out, table, results, rows_max);

@@ -43,6 +43,7 @@ void crit_what_if_text_write(FILE *out, const struct crit_fix_table *table,
 					    .count = table->row_count,
 					    .max = table->row_count });
 	crit_fix_even_write(out, table);
+	crit_fix_causeless_write(out, table->costs);
 	write_free(out, table);
 	if (table->inside_count)
 		fprintf(out, "  %llu act%s inside other waits: their times are less certain\n",

@@ -368,6 +368,7 @@ static void check_yields(void)
 		for (size_t i = 0; i <= costs.bucket_count; i++)
 			path_ns += costs.buckets[i].path_ns[CRIT_PART_CPU];
 		CHECK_UINT_EQ(path_ns, wanted_ns[0] + wanted_ns[1]);
+		CHECK_UINT_EQ(costs.actless_ns, 600);
 	}
 	if (CHECK_MSG(crit_filming_resolve(filming, &filmed, &err) == 0, "%s", err.text)) {
 		for (size_t i = 0; i < filmed.options.bucket_count; i++)
@@ -423,6 +424,68 @@ static void check_creator(void)
 	crit_filming_destroy(filming);
 }
 
+static void call_for(struct crit_filming *filming, uint16_t call, uint64_t from_ns,
+		     uint64_t until_ns)
+{
+	const struct crit_trace_sink sink = crit_filming_sink(filming);
+	const struct crit_trace_span span = { .call = call, .span_class = CRIT_CLASS_MPI_WAIT };
+
+	CHECK_INT_EQ(sink.enter(filming, 0, from_ns, &span, 0), 0);
+	CHECK_INT_EQ(sink.leave(filming, 0, until_ns, &span, NULL), 0);
+}
+
+/*
+ * More waits than are remembered of a thread, 7 ns each, of whose causes nothing is told; then
+ * three receives: of a message sent meanwhile, of one sent before, and of one nobody knows.
+ */
+static void check_actless(void)
+{
+	const struct crit_filming_options options = {
+		.file = { .directory = check_scratch, .max_bytes = 1u << 28 },
+		.has_needs = true,
+	};
+	struct crit_thread_row threads[2] = { 0 };
+	const struct crit_results run = { .threads = threads, .thread_count = 2, .rank_count = 1 };
+	struct crit_edge message = { .cause = 1, .kind = CRIT_EDGE_MESSAGE, .call = CRIT_MPI_Recv };
+	const struct crit_event event = { .edge = &message };
+	const uint64_t count = 2 * CRIT_FILMING_WAITS + 5;
+	struct crit_filming *filming = NULL;
+	struct crit_costs costs = { 0 };
+	struct crit_err err = { "" };
+	struct crit_listener listener;
+	struct crit_trace_sink sink;
+
+	CHECK_CASE("%s", "waits without acts");
+	CHECK_INT_EQ(crit_filming_create(&options, &filming, &err), 0);
+	listener = crit_filming_listener(filming);
+	sink = crit_filming_sink(filming);
+	CHECK_INT_EQ(sink.begin(filming, &run, 10000), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK_INT_EQ(sink.thread_begin(filming, i, 0), 0);
+	for (uint64_t i = 0; i < count; i++)
+		call_for(filming, CRIT_MPI_Win_wait, 10 * i, 10 * i + 7);
+	for (uint64_t i = 0; i < 3; i++) {
+		message.begin_ns = 5000 + 1000 * i;
+		message.end_ns = message.begin_ns + 50 + i;
+		message.cause_ns = i ? 4000 : 5020;
+		call_for(filming, CRIT_MPI_Recv, message.begin_ns, message.end_ns);
+		if (i < 2)
+			CHECK_INT_EQ(listener.on[CRIT_EVENT_EDGE + CRIT_EDGE_MESSAGE](filming,
+										      &event),
+				     0);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK_INT_EQ(sink.thread_end(filming, i, 10000, NULL), 0);
+	if (CHECK_MSG(crit_filming_play(filming, 100, &costs, &err) == 0, "%s", err.text)) {
+		CHECK_UINT_EQ(costs.actless_ns, 7 * count + 52);
+		CHECK_UINT_EQ(costs.actless_most_ns, 7 * count);
+		CHECK_UINT_EQ(costs.actless_most_call, CRIT_MPI_Win_wait);
+		CHECK_INT_EQ((int64_t)costs.waiting, (int64_t)(7 * count + 50 + 51 + 52));
+	}
+	crit_costs_fini(&costs);
+	crit_filming_destroy(filming);
+}
+
 /* As many places as a film tells apart keep their numbers; another one gets the oldest one's. */
 static void check_places(void)
 {
@@ -469,6 +532,7 @@ int main(int argc, char **argv)
 	check_creator();
 	check_places();
 	check_yields();
+	check_actless();
 	CHECK_CASE("%s", "");
 	CHECK(sum_ns > 0);
 	CHECK(lock_ns > 0);

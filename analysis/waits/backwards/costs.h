@@ -67,6 +67,12 @@ struct crit_costs {
 	struct crit_index edge_rows;
 	struct crit_late_acts acts;
 	crit_integral waiting; /* of all waits */
+	/*
+	 * Of that, in waits that need no act of another thread, as far as is known, and of those
+	 * in the call with most; the caller's to fill.
+	 */
+	uint64_t actless_ns, actless_most_ns;
+	uint16_t actless_most_call; /* enum crit_mpi_call, enum crit_construct, CRIT_CODE_IDLE */
 	uint64_t window_ns;
 	uint64_t wait_count;
 	uint64_t cycle_count; /* cut, because nobody can wait for himself */

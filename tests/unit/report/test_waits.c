@@ -11,6 +11,7 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/cause_words.h"
+#include "report/causes/fix_words.h"
 #include "tests/lib/check.h"
 
 #define MS 1000000ull
@@ -146,11 +147,52 @@ static void test_phases(void)
 	check_words(begin, "outer", end, "inner", "between phase outer and the end of phase inner");
 }
 
+static char *causeless_text(const struct crit_costs *costs)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	crit_fix_causeless_write(out, costs);
+	(void)fclose(out);
+	return text;
+}
+
+/* Waiting of which no cause is known is told where it is much of the waiting, and of the run. */
+static void test_causeless(void)
+{
+	struct crit_costs costs = { .waiting = 1000 * MS,
+				    .window_ns = 2000 * MS,
+				    .actless_ns = 900 * MS,
+				    .actless_most_call = CRIT_MPI_Win_wait };
+	char *text = causeless_text(&costs);
+
+	CHECK(strstr(text, "of 90.0% of the waiting (0.900 s, most of it in MPI_Win_wait) "
+			   "no cause is known:\n"));
+	free(text);
+	costs.actless_most_call = CRIT_CODE_IDLE;
+	text = causeless_text(&costs);
+	CHECK(strstr(text, "most of it in idle time of OpenMP)"));
+	free(text);
+	costs.actless_ns = 49 * MS;
+	text = causeless_text(&costs);
+	CHECK_STR_EQ(text, "");
+	free(text);
+	costs.waiting = costs.actless_ns = 19 * MS;
+	text = causeless_text(&costs);
+	CHECK_STR_EQ(text, "");
+	free(text);
+	text = causeless_text(NULL);
+	CHECK_STR_EQ(text, "");
+	free(text);
+}
+
 int main(void)
 {
 	check_told();
 	check_not_told();
 	check_names();
 	test_phases();
+	test_causeless();
 	return check_done();
 }
