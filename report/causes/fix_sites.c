@@ -21,8 +21,7 @@ static int compare_parts(const void *a, const void *b)
 	return order ? order : crit_by_number(left->bucket, right->bucket);
 }
 
-/* A thread is there, and in no call. */
-static bool is_code(const struct crit_fix_input *input, uint32_t bucket)
+bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket)
 {
 	const struct crit_code_key *key = &input->keys[bucket];
 
@@ -36,7 +35,7 @@ static void add_calls(const struct crit_fix_input *input, struct crit_fix_sites 
 		const struct crit_code_key *key = &input->keys[i];
 		struct crit_fix_part *part = &sites->parts[sites->part_count];
 
-		if (!is_code(input, i))
+		if (!crit_fix_is_code(input, i))
 			continue;
 		*part = (struct crit_fix_part){ .bucket = i, .share = 1 };
 		part->place.has_place = true;
@@ -98,7 +97,7 @@ static void add_functions(const struct crit_fix_input *input, struct crit_fix_si
 		struct crit_fix_part *part = &sites->parts[sites->part_count];
 		const struct crit_thread_row *thread;
 
-		if (!is_code(input, sample->bucket) || !sample->cpu_ns)
+		if (!crit_fix_is_code(input, sample->bucket) || !sample->cpu_ns)
 			continue;
 		thread = &input->results->threads[input->keys[sample->bucket].thread];
 		*part = (struct crit_fix_part){ .bucket = sample->bucket,

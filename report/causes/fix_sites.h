@@ -49,6 +49,9 @@ struct crit_fix_sites {
 	size_t part_count;
 };
 
+/* Is a bucket one in which a thread is there, and in no call? */
+bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket);
+
 /* Ownership: fini frees, also after an error; texts are the symbols'.  Errors: -ENOMEM. */
 int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites);
 /* Likewise, of code between calls alone. */

@@ -11,6 +11,7 @@
 #include "report/causes/cause_words.h"
 #include "report/causes/fix_cpus.h"
 #include "report/causes/fix_queues.h"
+#include "report/causes/fix_units.h"
 #include "report/tables/location_fit.h"
 
 #define PLACES_MAX 4u /* of which the table tells what they would gain */
@@ -28,6 +29,7 @@ struct fixing {
 	const struct crit_fix_input *input;
 	struct crit_fix_table *table;
 	struct crit_fix_sites sites;
+	struct crit_fix_units units; /* between which code is balanced */
 	double *changes; /* of each bucket, in the scenario that is made: of its time, 0 none */
 	struct crit_factor *factors; /* of each scenario, by bucket */
 	struct crit_factor *queue_factors; /* likewise, of those that have them, by thread */
@@ -70,13 +72,10 @@ static void make_faster(const struct fixing *fixing, const struct crit_fix_part 
 	fixing->changes[part->bucket] -= part->share * percent / 100;
 }
 
-/* Its unit takes as long in its site as units do on average. */
-static void make_even(const struct fixing *fixing, const struct crit_fix_site *site,
-		      const struct crit_fix_part *part)
+/* Its unit, if it is one to balance, takes as long in its site as these do on average. */
+static void make_even(const struct fixing *fixing, const struct crit_fix_part *part, double mean_ns)
 {
-	const double mean_ns = site->ns / site->unit_count;
-
-	if (part->unit_ns > 0)
+	if (part->unit_ns > 0 && crit_fix_units_has(&fixing->units, &part->place.who))
 		fixing->changes[part->bucket] += part->share * (mean_ns / part->unit_ns - 1);
 }
 
@@ -84,11 +83,15 @@ static void add_site(struct fixing *fixing, const struct crit_fix_site *site,
 		     enum crit_fix_kind kind)
 {
 	struct crit_fix_row *row = begin_row(fixing, kind);
+	uint32_t count;
+	const double mean_ns = crit_fix_units_mean(&fixing->units, &fixing->sites, site, &count);
 
+	if (kind == CRIT_FIX_BALANCED && count < 2)
+		return;
 	row->place = site->place;
-	row->unit_count = site->unit_count;
+	row->unit_count = kind == CRIT_FIX_BALANCED ? count : site->unit_count;
 	row->sample_count = site->sample_count;
-	row->ns = (uint64_t)site->ns;
+	row->ns = (uint64_t)(kind == CRIT_FIX_BALANCED ? mean_ns * count : site->ns);
 	row->percent = kind == CRIT_FIX_FASTER ? PERCENT : 0;
 	for (size_t i = 0; i < site->part_count; i++) {
 		const struct crit_fix_part *part = &fixing->sites.parts[site->first_part + i];
@@ -96,7 +99,7 @@ static void add_site(struct fixing *fixing, const struct crit_fix_site *site,
 		if (kind == CRIT_FIX_FASTER)
 			make_faster(fixing, part, PERCENT);
 		else
-			make_even(fixing, site, part);
+			make_even(fixing, part, mean_ns);
 	}
 	end_row(fixing);
 }
@@ -135,6 +138,23 @@ static size_t best_sites(const struct fixing *fixing, bool is_function, size_t m
 	return count;
 }
 
+/* Each thread of a run without ranks takes as long in all as those that work do on average. */
+static void add_threads_balanced(struct fixing *fixing)
+{
+	const struct crit_fix_units *units = &fixing->units;
+	struct crit_fix_row *row = begin_row(fixing, CRIT_FIX_ALL_BALANCED);
+
+	row->ns = (uint64_t)(units->mean_ns * (double)units->count);
+	for (uint32_t i = 0; i < fixing->input->costs->bucket_count; i++) {
+		const uint32_t thread = fixing->input->keys[i].thread;
+
+		if (crit_fix_is_code(fixing->input, i) && units->thread_ns[thread] > 0)
+			fixing->changes[i] = units->mean_ns / units->thread_ns[thread] - 1;
+	}
+	if (units->count > 1)
+		end_row(fixing);
+}
+
 static void add_all_balanced(struct fixing *fixing)
 {
 	struct crit_fix_row *row = begin_row(fixing, CRIT_FIX_ALL_BALANCED);
@@ -148,7 +168,8 @@ static void add_all_balanced(struct fixing *fixing)
 		row->ns += (uint64_t)site->ns;
 		is_even &= site->unit_count < 2;
 		for (size_t k = 0; k < site->part_count; k++)
-			make_even(fixing, site, &fixing->sites.parts[site->first_part + k]);
+			make_even(fixing, &fixing->sites.parts[site->first_part + k],
+				  site->ns / site->unit_count);
 	}
 	if (!is_even)
 		end_row(fixing);
@@ -190,7 +211,10 @@ static int add_promising(struct fixing *fixing)
 		if (crit_fix_site_is_uneven(best[i]))
 			add_site(fixing, best[i], CRIT_FIX_BALANCED);
 	}
-	add_all_balanced(fixing);
+	if (fixing->units.is_working)
+		add_threads_balanced(fixing);
+	else
+		add_all_balanced(fixing);
 	(void)begin_row(fixing, CRIT_FIX_NO_TRANSFER);
 	end_row(fixing);
 	if (add_queues(fixing, CRIT_FIX_NO_OVERSUBSCRIPTION))
@@ -223,6 +247,9 @@ static bool add_wish(const struct fixing *fixing, struct crit_fix_row *row,
 
 	for (size_t i = 0; i < fixing->sites.count; i++) {
 		const struct crit_fix_site *site = &fixing->sites.rows[i];
+		uint32_t count;
+		const double mean_ns =
+			crit_fix_units_mean(&fixing->units, &fixing->sites, site, &count);
 
 		for (size_t k = 0; k < site->part_count; k++) {
 			const struct crit_fix_part *part =
@@ -236,7 +263,7 @@ static bool add_wish(const struct fixing *fixing, struct crit_fix_row *row,
 			if (wish->kind == CRIT_FIX_FASTER)
 				make_faster(fixing, part, wish->percent);
 			else
-				make_even(fixing, site, part);
+				make_even(fixing, part, mean_ns);
 		}
 	}
 	return is_there;
@@ -344,6 +371,8 @@ int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fi
 	rc = ret_table->rows && fixing.factors && fixing.changes && fixing.queue_factors
 		     ? crit_fix_sites_make(input, &fixing.sites)
 		     : -ENOMEM;
+	if (!rc)
+		rc = crit_fix_units_make(input, &fixing.units);
 	if (!rc && crit_fix_is_asked(wishes))
 		rc = add_wishes(&fixing, wishes, err);
 	else if (!rc)
@@ -351,6 +380,7 @@ int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fi
 	if (!rc)
 		rc = play(&fixing, wishes, err);
 	crit_fix_sites_fini(&fixing.sites);
+	crit_fix_units_fini(&fixing.units);
 	free(fixing.factors);
 	free(fixing.changes);
 	free(fixing.queue_factors);

@@ -2,6 +2,7 @@
 // Writes the values of rows: seconds, counts, shares and texts, each in the way of its format.
 #include "report/formats/row_writer.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/base/cleanup.h"
@@ -244,6 +245,12 @@ static void text_cell(FILE *out, const struct crit_column *column, const char *t
 		crit_line_print(out, "%*.*s", width, (int)length, text);
 }
 
+/* What is shown as 0 has no sign: a gain of less than nothing by rounding alone. */
+static double without_sign_of_0(double value, int digits)
+{
+	return fabs(value) * pow(10, digits) < 0.5 ? 0 : value;
+}
+
 static void text_value(FILE *out, const struct crit_column *column, const struct crit_row *row,
 		       struct crit_value *value)
 {
@@ -262,7 +269,8 @@ static void text_value(FILE *out, const struct crit_column *column, const struct
 		fprintf(out, "%*.*f", width, digits, (double)value->count * 1e-9);
 		break;
 	case CRIT_KIND_SHARE:
-		fprintf(out, "%*.*f%%", width - 1, digits, 100 * value->real);
+		fprintf(out, "%*.*f%%", width - 1, digits,
+			without_sign_of_0(100 * value->real, digits));
 		break;
 	case CRIT_KIND_PERCENT:
 		fprintf(out, "%*.*f%%", width - 1, digits, value->real);
@@ -279,7 +287,7 @@ static void text_value(FILE *out, const struct crit_column *column, const struct
 		text_cell(out, column, value->text, value->text_bytes);
 		break;
 	default:
-		fprintf(out, "%*.*f", width, digits, value->real);
+		fprintf(out, "%*.*f", width, digits, without_sign_of_0(value->real, digits));
 		break;
 	}
 }

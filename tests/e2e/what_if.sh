@@ -204,7 +204,24 @@ balance() {
 	point "$name: nothing stands out" $? "$(tail -n 2 "$trial/text")"
 }
 
+# Two threads of 30 and 10 ms a step, of which only the second one blocks, and a main thread that waits for both: to
+# balance them gains 10 of 30 ms, and no more than the report's bound.
+crew() {
+	local bound
+	name=crew
+	whole_cpus start crew crew_steps -n 40 -t 2 -m 30:10
+	foretold
+	within "$name: gain of balance, per cent: 10 of 30 ms" "$(gain_of all_balanced)" 24 35
+	bound=$(ask 'r["job"]["window_s"] - r["verdict"]["bound_s"]' "$dir/report.json")
+	within "$name: seconds, as the report bounds them" \
+		"$(ask 'max(x["gain_s"] for x in r["fixes"] if x["change"] == "all_balanced")' "$trial/fixes")" \
+		0.3 "$(awk -v bound="$bound" 'BEGIN { print bound + 0.02 }')"
+	! "$crit" what-if "$dir" | grep -q -- '-0\.0*%\? '
+	point "$name: no gain of -0" $?
+}
+
 births
+crew
 for case in functions chain appears deputies both pass balance; do
 	take_turns
 	for flavour in "${turn[@]}"; do
