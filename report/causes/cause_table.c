@@ -350,6 +350,11 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *
 	table->late_acts = crit_late_rows_create(input->costs, input->keys, input->results,
 						 input->symbols, &table->rule);
 	table->late_count = input->costs->acts.kept_count;
+	if (input->excess) {
+		table->met_count =
+			input->excess->delays.meeting_count + input->excess->delays.message_count;
+		table->cut_count = input->excess->delays.cut_count;
+	}
 	if ((by != CRIT_CAUSE_BY_NAME || table->rule.same_names) &&
 	    (by != CRIT_CAUSE_BY_REGION || table->regions) && table->late_acts &&
 	    !fill_rows(table, input, by) && !fill_pairs(table, input->results))

@@ -211,6 +211,18 @@ const char *crit_cause_text(const struct crit_results *results, const struct cri
 	return text;
 }
 
+void crit_cause_cut_write(FILE *out, const struct crit_cause_table *table)
+{
+	if (!table->cut_count)
+		return;
+	fprintf(out,
+		"  delay is less certain: at %llu of %llu meetings and messages that somebody "
+		"waited "
+		"for only a part is known of\n"
+		"  what they did since the last one\n",
+		(unsigned long long)table->cut_count, (unsigned long long)table->met_count);
+}
+
 const char *crit_late_text(const struct crit_results *results, const struct crit_late_row *row,
 			   char text[CRIT_LATE_BYTES])
 {

@@ -3,9 +3,12 @@
 #ifndef CRIT_CAUSE_WORDS_H
 #define CRIT_CAUSE_WORDS_H
 
+#include <stdio.h>
+
 #include "analysis/schema/results.h"
 
 struct crit_cause_row;
+struct crit_cause_table;
 struct crit_late_row;
 struct crit_who;
 
@@ -31,6 +34,9 @@ const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAU
 /* Both: "rank 3: between ..."; of all together "all: ...". */
 const char *crit_cause_text(const struct crit_results *results, const struct crit_cause_row *row,
 			    char text[CRIT_CAUSE_BYTES]);
+
+/* A line where delays are of meetings and messages of which not all code is known. */
+void crit_cause_cut_write(FILE *out, const struct crit_cause_table *table);
 
 /*
  * "rank 3: in MPI_Recv exchange heat.c:40, for rank 0: between ... and ..."; between nodes with

@@ -3,6 +3,7 @@
 #include "report/pages/report_details.h"
 
 #include "report/causes/cause_rows.h"
+#include "report/causes/cause_words.h"
 #include "report/causes/fix_words.h"
 #include "report/pages/hot_text.h"
 #include "report/pages/message_text.h"
@@ -133,6 +134,7 @@ static void write_causes(FILE *out, const struct crit_summary *summary)
 	if (causes->row_count > CAUSES_MAX)
 		fprintf(out, "  and %zu more, which crit waits shows\n",
 			causes->row_count - CAUSES_MAX);
+	crit_cause_cut_write(out, causes);
 	crit_fix_causeless_write(out, causes->costs);
 }
 

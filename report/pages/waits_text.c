@@ -48,6 +48,7 @@ static void write_causes(FILE *out, const struct crit_cause_table *table,
 				excess_text(row->has_delay, row->delay_ns, delay),
 				crit_cause_text(results, row, what));
 	}
+	crit_cause_cut_write(out, table);
 }
 
 static void write_pairs(FILE *out, const struct crit_cause_table *table,

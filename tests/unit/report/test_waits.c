@@ -187,6 +187,23 @@ static void test_causeless(void)
 	free(text);
 }
 
+static void test_cut(void)
+{
+	struct crit_cause_table table = { .met_count = 40 };
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	crit_cause_cut_write(out, &table);
+	(void)fflush(out);
+	CHECK_STR_EQ(text, "");
+	table.cut_count = 3;
+	crit_cause_cut_write(out, &table);
+	(void)fclose(out);
+	CHECK(strstr(text, "at 3 of 40 meetings and messages"));
+	free(text);
+}
+
 int main(void)
 {
 	check_told();
@@ -194,5 +211,6 @@ int main(void)
 	check_names();
 	test_phases();
 	test_causeless();
+	test_cut();
 	return check_done();
 }
