@@ -263,8 +263,13 @@ static void tell_unseen(const struct crit_child *child)
 	if (linkage != CRIT_LINKAGE_OPEN)
 		fprintf(stderr,
 			"crit: %s %s: libcrit_pmpi.so cannot be loaded into it, so its MPI "
-			"and OpenMP calls are not seen; %s\n",
-			name, crit_linkage_text(linkage), crit_linkage_fix(linkage));
+			"and OpenMP calls are not seen%s; %s\n",
+			name, crit_linkage_text(linkage),
+			crit_linkage_is_privileged(linkage) && geteuid() != 0
+				? ", nor anything else of it, as only root may observe such a "
+				  "program"
+				: "",
+			crit_linkage_fix(linkage));
 }
 
 static int run_program(struct run_options *options)

@@ -3,6 +3,8 @@
 #ifndef CRIT_LINKAGE_H
 #define CRIT_LINKAGE_H
 
+#include <stdbool.h>
+
 enum crit_linkage {
 	CRIT_LINKAGE_OPEN =
 		0, /* a library can be preloaded; or not known: a script, no such file */
@@ -25,6 +27,12 @@ enum crit_linkage crit_linkage_of(const char *path);
  * which nothing can be preloaded.  Range: words end with NULL.  Ownership: ret_name is one of them.
  */
 enum crit_linkage crit_linkage_of_words(char *const *words, const char **ret_name);
+
+/* It has more rights than its user, who may not observe it: the kernel half leaves it out, too. */
+static inline bool crit_linkage_is_privileged(enum crit_linkage linkage)
+{
+	return linkage == CRIT_LINKAGE_SETID || linkage == CRIT_LINKAGE_CAPABLE;
+}
 
 /* "is statically linked", …: behind the program's name; and what to do, an imperative. */
 const char *crit_linkage_text(enum crit_linkage linkage);

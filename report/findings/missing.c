@@ -336,20 +336,25 @@ static void find_pmpi_in_front(struct crit_summary *summary)
 /* What crit run saw in its command line; of a launcher's programs, nothing else is known. */
 static void find_unseen(struct crit_summary *summary)
 {
+	static const char cut[] = "; from its begin on nothing of it is recorded, as the kernel "
+				  "ends perf events there";
 	const struct crit_results *results = summary->results;
 
 	for (size_t i = 0; i < results->thread_count; i++) {
 		const unsigned int flags = results->threads[i].process_flags & CRIT_PF_LINKAGE;
 		const enum crit_linkage linkage =
 			(enum crit_linkage)(flags >> CRIT_PF_LINKAGE_SHIFT);
+		const bool is_cut = crit_linkage_is_privileged(linkage) &&
+				    results->nodes[results->threads[i].node].kernel_half ==
+					    CRIT_HALF_PERF;
 
 		if (linkage == CRIT_LINKAGE_OPEN || linkage >= CRIT_LINKAGE_COUNT)
 			continue;
 		crit_summary_add_missing(
 			summary, false, crit_linkage_fix(linkage),
 			"MPI and OpenMP calls of a program in the command line: it "
-			"%s, so libcrit_pmpi.so cannot be loaded into it",
-			crit_linkage_text(linkage));
+			"%s, so libcrit_pmpi.so cannot be loaded into it%s",
+			crit_linkage_text(linkage), is_cut ? cut : "");
 		return;
 	}
 }

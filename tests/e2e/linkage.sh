@@ -15,9 +15,10 @@ setcap cap_net_raw+p "$trial/burn-capable"
 install "$apps/burn" "$trial/burn-foreign"
 printf '\x16\x00' | dd of="$trial/burn-foreign" bs=1 seek=18 conv=notrunc status=none # e_machine: S/390
 
-# unseen NAME SENTENCE COMMAND…: under crit run of an ordinary user; SENTENCE "": nothing is said.
+# unseen NAME SENTENCE COMMAND…: under crit run of an ordinary user; SENTENCE "": nothing is said.  That nothing at all
+# is recorded is said of programs with more rights than the user, and of these alone.
 unseen() {
-	local name=$1 sentence=$2 said rows
+	local name=$1 sentence=$2 said rows cut
 	shift 2
 	dir=$(mktemp -u "$work/XXXX")
 	report=$dir/report.json
@@ -25,10 +26,13 @@ unseen() {
 	"${command[@]}" >"$trial/out" 2>"$trial/err"
 	said=$(grep '^crit: .*cannot be loaded into it' "$trial/err")
 	rows=$(ask 'sum("command line: it" in x["what"] for x in r["missing"])')
+	cut=$(grep -c "nor anything else of it" <<<"$said")
+	cut+=", $(ask 'sum("nothing of it is recorded" in x["what"] for x in r["missing"])')"
 	if [ -z "$sentence" ]; then
 		[ -z "$said" ] && [ "$rows" = 0 ]
 	else
-		[[ $said == "crit: $sentence: libcrit_pmpi.so cannot be loaded into it, so its "* ]] && [ "$rows" = 1 ]
+		[[ $said == "crit: $sentence: libcrit_pmpi.so cannot be loaded into it, so its "* ]] &&
+			[ "$rows" = 1 ] && [ "$cut" = "${is_privileged:-0}, ${is_privileged:-0}" ]
 	fi
 	point "$name" $? "${said:-nothing}, $rows in the report"
 }
@@ -36,8 +40,10 @@ unseen() {
 unseen "static" "$apps/phases_static is statically linked" -- "$apps/phases_static"
 unseen "static, found in PATH" "phases_static is statically linked" -- phases_static
 unseen "static, of a launcher" "$apps/phases_static is statically linked" -- env A=b "$apps/phases_static"
+is_privileged=1
 unseen "set-user-ID" "$trial/burn-setuid is set-user-ID or set-group-ID" -- "$trial/burn-setuid" 10
 unseen "capabilities" "$trial/burn-capable has file capabilities" -- "$trial/burn-capable" 10
+unset is_privileged
 unseen "dynamic" "" -- "$apps/phases_pie"
 unseen "a script and no program" "" -- sh -c "$apps/burn 10" /dev/null "$trial" /nonexistent/x
 unseen "static, no shim wanted" "" --no-shim -- "$apps/phases_static"
