@@ -464,17 +464,20 @@ static int call_columns(const struct crit_screen *screen)
 static void put_call(struct crit_screen *screen, const struct crit_summary *summary,
 		     const struct crit_call_row *call)
 {
-	char name[32], rank[32], all_waiting[16];
+	char name[32], label[32], rank[48] = "", all_waiting[16];
 	int columns = call_columns(screen);
 
-	crit_screen_put(screen, CRIT_PAINT_NONE, "%-*s %9llu %9.3f%s %9.3f  rank %s", columns,
+	if (call->top_rank_row >= 0)
+		(void)snprintf(rank, sizeof(rank), "  rank %s",
+			       crit_rank_label(summary->results, call->top_rank_row, label,
+					       sizeof(label)));
+	crit_screen_put(screen, CRIT_PAINT_NONE, "%-*s %9llu %9.3f%s %9.3f%s", columns,
 			crit_name_fit(crit_call_name(call->call), columns, name, sizeof(name)),
 			(unsigned long long)call->visits, (double)call->wait_ns * 1e-9,
 			optional_s(screen, 10,
 				   crit_fix_seconds(call->run.all_waiting[CRIT_UNIT_THREADS]),
 				   all_waiting),
-			(double)call->run.waiting_ns * 1e-9,
-			crit_rank_label(summary->results, call->top_rank_row, rank, sizeof(rank)));
+			(double)call->run.waiting_ns * 1e-9, rank);
 	put_site(screen, summary->call_sites, call->call);
 }
 
@@ -490,10 +493,10 @@ static void put_calls(struct crit_screen *screen, const struct crit_summary *sum
 			return;
 		if (i == 0)
 			crit_screen_put(
-				screen, CRIT_PAINT_DIM, "%-*s %9s %9s%s %9s  %s",
+				screen, CRIT_PAINT_DIM, "%-*s %9s %9s%s %9s%s",
 				call_columns(screen), "call", "visits", "wait s",
 				crit_screen_columns(screen) < NARROW_COLUMNS ? "" : " all-wait s",
-				"waiting s", "waits for");
+				"waiting s", results->has_ranks ? "  waits for" : "");
 		put_call(screen, summary, call);
 	}
 }

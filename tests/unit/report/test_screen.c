@@ -379,6 +379,27 @@ static void test_cut(void)
 	}
 }
 
+/* Calls name the rank that they wait for, where there is one. */
+static void test_no_ranks(void)
+{
+	struct wide_sample sample;
+	char *text;
+
+	if (!CHECK_INT_EQ(wide_sample_init(&sample, 2, WIDE_CXX), 0))
+		return;
+	text = screen_of(&sample.summary, 80);
+	CHECK(strstr(text, "waits for\n") && strstr(text, "  rank 0\n"));
+	free(text);
+	sample.results.has_ranks = false;
+	for (size_t i = 0; i < sample.results.call_count; i++)
+		sample.results.calls[i].top_rank_row = -1;
+	text = screen_of(&sample.summary, 80);
+	CHECK(strstr(text, "waiting s\nMPI_Allreduce "));
+	CHECK(!strstr(text, "rank -"));
+	free(text);
+	wide_sample_fini(&sample);
+}
+
 int main(void)
 {
 	test_summary();
@@ -392,5 +413,6 @@ int main(void)
 	test_location_fit();
 	test_golden();
 	test_widths();
+	test_no_ranks();
 	return check_done();
 }
