@@ -116,8 +116,35 @@ static void find_nodes(struct crit_summary *summary, bool is_live)
 	}
 }
 
+/* Who ended the run by itself, wherever the launcher's signals came first.  False: nobody. */
+static bool describe_abort(const struct crit_results *results, char *text, size_t size)
+{
+	const struct crit_rank_row *first = NULL;
+	char name[32], others[48] = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < results->rank_call_count; i++) {
+		const struct crit_rank_call_row *row = &results->rank_calls[i];
+
+		if (row->call != CRIT_MPI_Abort || !results->ranks[row->rank_row].is_open)
+			continue;
+		first = first ? first : &results->ranks[row->rank_row];
+		count++;
+	}
+	if (!first)
+		return false;
+	if (count > 1)
+		(void)snprintf(others, sizeof(others), ", and %zu other%s,", count - 1,
+			       count == 2 ? "" : "s");
+	(void)snprintf(text, size, "; rank %s (%s)%s called MPI_Abort",
+		       crit_rank_label(results, (int32_t)(first - results->ranks), name,
+				       sizeof(name)),
+		       first->program, others);
+	return true;
+}
+
 /* The first to be killed by a signal is the cause, as a rule: the launcher kills the others. */
-static void describe_cause(const struct crit_results *results, char *text, size_t size)
+static void describe_signal(const struct crit_results *results, char *text, size_t size)
 {
 	const struct crit_rank_row *first = NULL;
 	size_t row = 0;
@@ -148,7 +175,8 @@ static void find_unclosed(struct crit_summary *summary, bool is_live)
 
 	for (size_t i = 0; i < results->rank_count; i++)
 		count += results->ranks[i].is_open;
-	describe_cause(results, cause, sizeof(cause));
+	if (!describe_abort(results, cause, sizeof(cause)))
+		describe_signal(results, cause, sizeof(cause));
 	summary->is_provisional |= is_live && count;
 	if (count && !is_live)
 		crit_summary_add_missing(summary, false, "",

@@ -96,6 +96,11 @@ for flavour in "${flavours[@]}"; do
 	said=$(ask "[x['what'] for x in r['missing'] if 'before MPI_Finalize' in x['what']]")
 	[[ $said = *"first rank 1 (ends.$flavour), killed by signal 11 ("* ]]
 	point "a rank killed later, $flavour" $? "$said"
+	launch "abort-$flavour" preload "$flavour" 4 ends abort 1
+	has_last_report 10
+	said=$(ask "[x['what'] for x in r['missing'] if 'before MPI_Finalize' in x['what']]")
+	[[ $said = *"; rank 0 (ends.$flavour) called MPI_Abort"* && $said != *killed* ]]
+	point "a rank that aborts, $flavour" $? "$said"
 	[ "$flavour" = openmpi ] || continue
 	run_as user "ranks-$flavour" "${launcher[@]}" "$trial/exchange-unreadable.$flavour"
 	said=$(ask '[r["job"]["ranks"], len(lacks()), all(x["mpi_wait_s"] > 0.05 for x in r["ranks"]),

@@ -50,6 +50,31 @@ static void test_calls(void)
 	CHECK_INT_EQ(count_said("io, communicator, datatype, group, other, which"), 1);
 }
 
+/* Who called MPI_Abort is named, and not whom the launcher killed first for it. */
+static void test_abort(void)
+{
+	results_sample_barriers(&sample);
+	for (size_t i = 0; i < 2; i++) {
+		sample.results.ranks[i].is_open = true;
+		sample.results.ranks[i].exit_signal = 15;
+		sample.results.ranks[i].killed_ns = 100 + i;
+	}
+	summarise(false);
+	CHECK_INT_EQ(count_said("; first rank 0 ("), 1);
+	sample.results.rank_calls[2].call = CRIT_MPI_Abort;
+	summarise(false);
+	CHECK_INT_EQ(count_said("; rank 1 ("), 1);
+	CHECK_INT_EQ(count_said(") called MPI_Abort"), 1);
+	CHECK_INT_EQ(count_said("killed by signal"), 0);
+	sample.results.rank_calls[1].call = CRIT_MPI_Abort;
+	summarise(false);
+	CHECK_INT_EQ(count_said("), and 1 other, called MPI_Abort"), 1);
+	sample.results.ranks[0].is_open = false; /* it ended as it should */
+	summarise(false);
+	CHECK_INT_EQ(
+		count_said("the end of 1 of 2 ranks: they ended before MPI_Finalize; rank 1 ("), 1);
+}
+
 /* Clocks differ between nodes only. */
 static void test_order(void)
 {
@@ -174,6 +199,7 @@ static void test_more(void)
 int main(void)
 {
 	test_calls();
+	test_abort();
 	test_order();
 	test_waits();
 	test_ranks();
