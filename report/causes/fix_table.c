@@ -339,6 +339,7 @@ static int play(struct fixing *fixing, const struct crit_fix_wishes *wishes, str
 	table->recorded_ns = forecast.recorded_ns;
 	table->inside_count = forecast.inside_count;
 	table->circle_count = forecast.circle_count;
+	table->is_on_cpus = wishes->cpus || wishes->do_waiters_block;
 	table->costs = fixing->input->costs;
 	table->wait_count = fixing->input->costs->wait_count;
 	memcpy(table->free_waits, fixing->input->run->free_waits, sizeof(table->free_waits));

@@ -64,6 +64,7 @@ struct crit_fix_table {
 	size_t row_count;
 	uint64_t recorded_ns; /* from the window's begin to the end of the last thread */
 	uint64_t inside_count, circle_count; /* of the forecast */
+	bool is_on_cpus; /* played with the CPUs that threads share (fix_cpus.h) */
 	const struct crit_costs *costs; /* the input's, borrowed; NULL: not known */
 	uint64_t wait_count;
 	uint64_t free_waits[CRIT_FREE_COUNT]; /* of these */

@@ -2,6 +2,8 @@
 // Prints how much sooner a run would end with changes of its code.
 #include "report/pages/what_if_text.h"
 
+#include <math.h>
+
 #include "report/causes/fix_words.h"
 #include "report/formats/row_writer.h"
 
@@ -28,6 +30,25 @@ static void write_free(FILE *out, const struct crit_fix_table *table)
 	(void)fputc('\n', out);
 }
 
+/* Where threads share CPUs, one that works less leaves the others more: that is played apart. */
+static void write_sharing(FILE *out, const struct crit_fix_table *table,
+			  const struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	double cpus;
+
+	if (table->is_on_cpus || !lost->is_valid || lost->threads_per_cpu <= 0)
+		return;
+	cpus = crit_lost_time_cpus(&summary->results->nodes[lost->crowded_node]);
+	if ((double)lost->crowded_threads <= cpus)
+		return;
+	fprintf(out,
+		"  %zu threads share %g CPU%s, and each is without one as long as it was: with "
+		"--cpus=%.0f a CPU that a change\n"
+		"  leaves free goes to the others, so the gain can be larger\n",
+		lost->crowded_threads, cpus, cpus > 1 ? "s" : "", fmax(cpus, 1));
+}
+
 void crit_what_if_text_write(FILE *out, const struct crit_fix_table *table,
 			     const struct crit_summary *summary)
 {
@@ -43,6 +64,7 @@ void crit_what_if_text_write(FILE *out, const struct crit_fix_table *table,
 					    .count = table->row_count,
 					    .max = table->row_count });
 	crit_fix_even_write(out, table);
+	write_sharing(out, table, summary);
 	crit_fix_causeless_write(out, table->costs);
 	write_free(out, table);
 	if (table->inside_count)

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "report/pages/hot_text.h"
+#include "report/pages/what_if_text.h"
 #include "analysis/symbols/system_calls.h"
 #include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
@@ -187,6 +188,51 @@ static void test_causeless(void)
 	free(text);
 }
 
+static char *what_if_text(const struct crit_fix_table *table, const struct crit_summary *summary)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	crit_what_if_text_write(out, table, summary);
+	(void)fclose(out);
+	return text;
+}
+
+/* Where more threads than CPUs work, what-if points to the option that has them share these. */
+static void test_sharing(void)
+{
+	struct crit_node_row node = { .usable_cpus = 2 };
+	struct crit_fix_row row = { .kind = CRIT_FIX_ALL_BALANCED, .gain_ns = -1, .share = -1e-9 };
+	struct crit_fix_table table = { .rows = &row, .row_count = 1 };
+	struct crit_summary summary;
+	struct crit_results results;
+	char *text;
+
+	init(&summary, &results, NULL, 0);
+	results.nodes = &node;
+	results.node_count = 1;
+	summary.lost = (struct crit_lost_time){ .is_valid = true,
+						.threads_per_cpu = 1,
+						.crowded_threads = 2 };
+	text = what_if_text(&table, &summary);
+	CHECK(!strstr(text, "--cpus"));
+	CHECK(!strstr(text, "-0.0"));
+	free(text);
+	summary.lost.crowded_threads = 4;
+	summary.lost.threads_per_cpu = 2;
+	text = what_if_text(&table, &summary);
+	CHECK(strstr(text, "\n  4 threads share 2 CPUs, ") && strstr(text, "with --cpus=2 "));
+	free(text);
+	table.is_on_cpus = true;
+	text = what_if_text(&table, &summary);
+	CHECK(!strstr(text, "--cpus"));
+	free(text);
+	results.nodes = NULL;
+	results.node_count = 0;
+	crit_summary_fini(&summary);
+}
+
 static void test_cut(void)
 {
 	struct crit_cause_table table = { .met_count = 40 };
@@ -212,5 +258,6 @@ int main(void)
 	test_phases();
 	test_causeless();
 	test_cut();
+	test_sharing();
 	return check_done();
 }
