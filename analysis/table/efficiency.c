@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table/lost_units.h"
+
 struct location { /* a rank, a process of a run without ranks, or a thread of one */
 	uint32_t node;
 	uint32_t pid;
@@ -92,10 +94,11 @@ static bool uses_omp(const struct crit_thread_row *thread)
 /* Threads without ranks are sorted by node and process. */
 static size_t locate_threads(const struct crit_results *results, struct location *places)
 {
+	bool *is_working = crit_lost_units_mark(results);
 	size_t count = 0;
 	size_t next;
 
-	for (size_t i = 0; i < results->thread_count; i = next) {
+	for (size_t i = 0; is_working && i < results->thread_count; i = next) {
 		const struct crit_thread_row *first = &results->threads[i];
 		bool is_omp = false;
 
@@ -107,7 +110,8 @@ static size_t locate_threads(const struct crit_results *results, struct location
 			is_omp |= thread->role == CRIT_THREAD_APP && uses_omp(thread);
 		}
 		for (size_t j = i, begin = count; j < next; j++) {
-			if (results->threads[j].role != CRIT_THREAD_APP)
+			if (results->threads[j].role != CRIT_THREAD_APP ||
+			    (!is_omp && !is_working[j]))
 				continue;
 			if (!is_omp || count == begin)
 				places[count++] =
@@ -115,6 +119,7 @@ static size_t locate_threads(const struct crit_results *results, struct location
 			crit_cells_add(&places[count - 1].cells, &results->threads[j].cells);
 		}
 	}
+	free(is_working);
 	return count;
 }
 

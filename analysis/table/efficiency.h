@@ -13,7 +13,7 @@ uint64_t crit_cells_state(const struct crit_cells *cells, enum crit_kernel_state
 
 /*
  * Factors of the run, over ranks; without ranks over processes that use OpenMP and the app threads
- * of those that do not.
+ * of those that do not, but for those that lost time leaves out (lost_units.h).
  * Range: each factor in [0, 1]; a factor nobody can lose (0 of 0) is 1.
  * Shape: a rank of several threads counts as max(1, life / window) CPUs.
  * Source: wall-clock after DLB TALP (perf_metrics.c, hybrid-v2); CPU-time: docs/metric.md.

@@ -269,3 +269,19 @@ int crit_lost_units_find(const struct crit_results *results, struct crit_lost_un
 	leave_out(ret_units, results);
 	return 0;
 }
+
+bool *crit_lost_units_mark(const struct crit_results *results)
+{
+	const size_t most = results->has_ranks ? results->rank_count : results->thread_count;
+	bool *is_unit = calloc(most + 1, sizeof(*is_unit));
+	struct crit_lost_units units;
+
+	if (!is_unit || crit_lost_units_find(results, &units)) {
+		free(is_unit);
+		return NULL;
+	}
+	for (size_t i = 0; i < units.count; i++)
+		is_unit[units.rows[i].row] = true;
+	free(units.rows);
+	return is_unit;
+}

@@ -3,6 +3,7 @@
 #ifndef CRIT_LOST_UNITS_H
 #define CRIT_LOST_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,12 @@ struct crit_lost_units {
  * Cost: O(ranks + threads).
  */
 int crit_lost_units_find(const struct crit_results *results, struct crit_lost_units *ret_units);
+
+/*
+ * Of each rank, or thread in a run without, whether it is one of these.
+ * Ownership: free() frees.  Errors: NULL, out of memory.
+ */
+bool *crit_lost_units_mark(const struct crit_results *results);
 
 /*
  * Their capacity: the most of them at one time, as launches one after another, like threads, take

@@ -8,35 +8,20 @@
 #include "analysis/table/lost_units.h"
 #include "report/causes/cause_site.h"
 
-static int find_working(const struct crit_results *results, struct crit_fix_units *units)
-{
-	struct crit_lost_units lost;
-	int rc = crit_lost_units_find(results, &lost);
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < lost.count; i++)
-		units->is_working[lost.rows[i].row] = true;
-	free(lost.rows);
-	return 0;
-}
-
 int crit_fix_units_make(const struct crit_fix_input *input, struct crit_fix_units *ret_units)
 {
 	const size_t thread_count = input->results->thread_count;
 	struct crit_fix_units *units = ret_units;
 	double sum_ns = 0;
-	int rc;
 
 	*units = (struct crit_fix_units){ 0 };
 	if (input->results->has_ranks)
 		return 0;
-	units->is_working = calloc(thread_count + 1, sizeof(*units->is_working));
+	units->is_working = crit_lost_units_mark(input->results);
 	units->thread_ns = calloc(thread_count + 1, sizeof(*units->thread_ns));
 	if (!units->is_working || !units->thread_ns)
 		return -ENOMEM;
-	rc = find_working(input->results, units);
-	for (uint32_t i = 0; i < input->costs->bucket_count && !rc; i++) {
+	for (uint32_t i = 0; i < input->costs->bucket_count; i++) {
 		const uint32_t thread = input->keys[i].thread;
 
 		if (!crit_fix_is_code(input, i) || !units->is_working[thread])
@@ -46,7 +31,7 @@ int crit_fix_units_make(const struct crit_fix_input *input, struct crit_fix_unit
 		sum_ns += (double)input->run->bucket_ns[i];
 	}
 	units->mean_ns = units->count ? sum_ns / (double)units->count : 0;
-	return rc;
+	return 0;
 }
 
 void crit_fix_units_fini(struct crit_fix_units *units)

@@ -251,19 +251,19 @@ static void say_all_waiting(struct crit_summary *summary)
 {
 	const struct crit_call_row *call = most(summary, true);
 	double silent_s = (double)summary->silent_ns * 1e-9;
-	double lost_s = summary->lost.loss_s[CRIT_LOSS_ALL_WAITING];
+	double nobody_s = crit_fix_seconds(summary->check->nobody);
 	char site[112] = "";
 
-	if (2 * crit_fix_seconds(summary->check->nobody) > silent_s) {
+	if (2 * nobody_s > silent_s) {
 		append(summary,
 		       "for %.3f s (%.1f%% of the window) there is no %s at all, as between "
 		       "launches",
-		       lost_s, percent_of_window(summary, lost_s), unit_name(summary));
+		       nobody_s, percent_of_window(summary, nobody_s), unit_name(summary));
 		return;
 	}
 	if (!call) {
-		append(summary, "for %.3f s (%.1f%% of the window) no %s is active", lost_s,
-		       percent_of_window(summary, lost_s), unit_name(summary));
+		append(summary, "for %.3f s (%.1f%% of the window) no %s is active", silent_s,
+		       percent_of_window(summary, silent_s), unit_name(summary));
 		return;
 	}
 	crit_verdict_call_site(summary, call->call, site, sizeof(site));

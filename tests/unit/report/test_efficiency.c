@@ -171,6 +171,20 @@ static void test_edges(void)
 	CHECK_NEAR(eff.cpu_parallel, 0.5, EXACT);
 	CHECK_NEAR(eff.cpu_io, 0.5, EXACT);
 	CHECK_NEAR(eff.cpu_balance, 1, EXACT);
+
+	/* a main thread that only waits is none of those that share the work, as in lost time */
+	memset(&sample.threads[0].cells, 0, sizeof(sample.threads[0].cells));
+	sample.threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 40000000;
+	sample.threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 1960000000;
+	crit_efficiency_of(&sample.results, &eff);
+	check_identities(&eff);
+	CHECK_NEAR(eff.cpu_parallel, 0.5, EXACT);
+	CHECK_NEAR(eff.cpu_balance, 1, EXACT);
+	sample.threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 60000000;
+	sample.threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 1940000000;
+	crit_efficiency_of(&sample.results, &eff);
+	CHECK_NEAR(eff.cpu_parallel, 0.265, EXACT);
+	CHECK_NEAR(eff.cpu_balance, 0.53, EXACT);
 }
 
 int main(void)

@@ -230,7 +230,7 @@ static void test_launches(void)
 	}
 	summarise();
 	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_ALL_WAITING);
-	says("there is no rank at all, as between launches");
+	says("For 0.500 s (38.5% of the window) there is no rank at all, as between launches");
 	is_silent_of("ommunication");
 	crit_summary_fini(&summary);
 }
@@ -480,6 +480,18 @@ static void test_communication(void)
 	CHECK(strstr(summary.sentence, "Communication") == summary.sentence);
 	CHECK(strstr(summary.sentence, "MPI_Barrier") != NULL);
 	CHECK(strstr(summary.sentence, "ank 0") == NULL);
+	crit_summary_fini(&summary);
+	/* in no call, and partly blocked: as long as T(n=0) says */
+	for (int i = 0; i < 2; i++) {
+		sample.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 850000000;
+		sample.ranks[i].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 300000000;
+		sample.threads[i].cells = sample.ranks[i].cells;
+	}
+	sample.results.call_count = 0;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_ALL_WAITING);
+	CHECK(summary.lost.loss_s[CRIT_LOSS_ALL_WAITING] < 0.9);
+	says("For 1.000 s (76.9% of the window) no rank is active");
 	crit_summary_fini(&summary);
 }
 
