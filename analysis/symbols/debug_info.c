@@ -166,6 +166,18 @@ static void read_call(struct crit_debug_unit *unit, Dwarf_Die *die, struct crit_
 	name->call_line = name->call_file ? (uint32_t)line : 0;
 }
 
+/* Where the code of a construct begins, of its main part where it has two; 0: it is none's. */
+static uint64_t directive_of(Dwarf_Die *die)
+{
+	Dwarf_Addr base;
+	Dwarf_Addr begin;
+	Dwarf_Addr end;
+
+	if (!crit_function_is_outlined(die) || dwarf_tag(die) != DW_TAG_subprogram)
+		return 0;
+	return dwarf_ranges(die, 0, &base, &begin, &end) > 0 ? begin : 0;
+}
+
 /* NULL: out of memory.  Valid until the next one is asked for. */
 static const struct crit_debug_name *name_of(struct crit_debug_info *info,
 					     struct crit_debug_unit *unit, uint32_t number)
@@ -183,6 +195,7 @@ static const struct crit_debug_name *name_of(struct crit_debug_info *info,
 	name = &info->names[info->name_count];
 	if (function->is_inlined)
 		read_call(unit, &die, name);
+	name->directive = directive_of(&die);
 	die = source_of(unit, number, die);
 	name->source = die.addr;
 	name->function = crit_function_name(&die);
@@ -199,12 +212,82 @@ static void add_frame(struct crit_debug_chain *chain, struct crit_debug_frame fr
 	chain->frames[chain->frame_count - 1] = frame;
 }
 
-/* From the innermost function to the one with code of its own. */
-static void follow(struct crit_debug_info *info, struct crit_debug_unit *unit, uint64_t address,
-		   struct crit_debug_frame place, struct crit_debug_chain *chain)
+static void set_line(struct crit_debug_frame *place, Dwarf_Line *line)
+{
+	int number = 0;
+
+	if (!line || dwarf_lineno(line, &number) || number <= 0)
+		return;
+	place->file = dwarf_linesrc(line, NULL, NULL);
+	place->line = place->file ? (uint32_t)number : 0;
+}
+
+static size_t first_row(Dwarf_Lines *lines, size_t count, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = count;
+	Dwarf_Addr row;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &row) || row >= address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/*
+ * The row a function begins with, of those at its address: libdw finds the last one.  What the
+ * function before left there begins no statement.
+ */
+static Dwarf_Line *row_of_begin(Dwarf_Die *unit, uint64_t address)
+{
+	Dwarf_Lines *lines;
+	Dwarf_Line *line;
+	size_t count;
+	Dwarf_Addr row;
+	bool is_end = false;
+	bool begins = false;
+
+	if (dwarf_getsrclines(unit, &lines, &count))
+		return NULL;
+	for (size_t i = first_row(lines, count, address); i < count; i++) {
+		line = dwarf_onesrcline(lines, i);
+		if (dwarf_lineaddr(line, &row) || row != address ||
+		    dwarf_lineendsequence(line, &is_end) || dwarf_linebeginstatement(line, &begins))
+			break;
+		if (begins && !is_end)
+			return line;
+	}
+	return dwarf_getsrc_die(unit, address);
+}
+
+/*
+ * The construct whose code begins at the address, CRIT_NONE none.  What compilers make a function
+ * of begins with the directive's line, at the same address as lines of its first statement and of
+ * functions that were inlined there.
+ */
+static uint32_t find_directive(struct crit_debug_info *info, struct crit_debug_unit *unit,
+			       uint64_t address)
 {
 	const struct crit_function_index *index = index_of(info, unit);
 	uint32_t function = crit_function_index_find(index, address);
+	const struct crit_debug_name *name;
+
+	while (function != CRIT_NONE && index->functions[function].is_inlined)
+		function = index->functions[function].parent;
+	name = function != CRIT_NONE ? name_of(info, unit, function) : NULL;
+	return name && name->directive && name->directive == address ? function : CRIT_NONE;
+}
+
+/* From the innermost function to the one with code of its own. */
+static void follow(struct crit_debug_info *info, struct crit_debug_unit *unit, uint32_t function,
+		   struct crit_debug_frame place, struct crit_debug_chain *chain)
+{
+	const struct crit_function_index *index = &unit->index;
 	const void *inner = NULL;
 
 	while (function != CRIT_NONE) {
@@ -232,19 +315,18 @@ void crit_debug_info_find(struct crit_debug_info *info, uint64_t address,
 	struct crit_debug_unit *unit = find_unit(info, address);
 	struct crit_debug_frame place = { 0 };
 	Dwarf_Attribute attribute;
-	Dwarf_Line *line;
-	int number = 0;
+	uint32_t function;
 
 	ret_chain->frame_count = 0;
 	ret_chain->cut_count = 0;
 	ret_chain->directory = NULL;
 	if (!unit)
 		return;
-	line = dwarf_getsrc_die(&unit->die, address);
-	if (line && dwarf_lineno(line, &number) == 0 && number > 0) {
-		place.file = dwarf_linesrc(line, NULL, NULL);
-		place.line = place.file ? (uint32_t)number : 0;
-	}
-	follow(info, unit, address, place, ret_chain);
+	function = find_directive(info, unit, address);
+	set_line(&place, function != CRIT_NONE ? row_of_begin(&unit->die, address)
+					       : dwarf_getsrc_die(&unit->die, address));
+	if (function == CRIT_NONE)
+		function = crit_function_index_find(&unit->index, address);
+	follow(info, unit, function, place, ret_chain);
 	ret_chain->directory = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
 }

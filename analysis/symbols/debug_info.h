@@ -31,6 +31,7 @@ struct crit_debug_name { /* of a function that was asked for */
 	const void *source; /* differs between functions of the source */
 	const char *call_file; /* where it was inlined; NULL: it was not, or unknown */
 	uint32_t call_line;
+	uint64_t directive; /* where the code of an OpenMP construct begins; 0: it is none's */
 };
 
 struct crit_debug_info {
@@ -66,7 +67,8 @@ void crit_debug_info_fini(struct crit_debug_info *info);
 
 /*
  * Function and line of an address of the DWARF, and the calls that were inlined around it, with the
- * line of each.  Ownership: texts live as long as info.
+ * line of each.  The first byte of what compilers make of an OpenMP construct is the directive.
+ * Ownership: texts live as long as info.
  * Cost: a unit's line table and DIEs, at most ten million, when it is first asked for; a function's
  * name when that is; else two binary searches.
  */

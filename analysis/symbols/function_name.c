@@ -14,6 +14,7 @@
 #define DEPTH_MAX 128
 #define MANGLED_BYTES_MAX 16384
 #define ORIGINS_MAX 8
+#define GCC_CONSTRUCT "._omp_fn." /* behind the name of the function that has the directive */
 
 /* libstdc++ has it, under the name every C++ ABI of ELF systems gives it. */
 extern char *__cxa_demangle(const char *symbol, char *buffer, size_t *bytes, int *ret_status);
@@ -36,6 +37,23 @@ char *crit_demangle(const char *symbol)
 	if (name)
 		crit_rust_name(name);
 	return name ? name : strdup(symbol);
+}
+
+/* How much of a name is the source's. */
+static size_t source_bytes(const char *name)
+{
+	const char *construct = strstr(name, GCC_CONSTRUCT);
+
+	return construct && construct > name ? (size_t)(construct - name) : strlen(name);
+}
+
+char *crit_demangle_source(const char *symbol)
+{
+	char *source = strndup(symbol, source_bytes(symbol));
+	char *name = source ? crit_demangle(source) : NULL;
+
+	free(source);
+	return name;
 }
 
 static bool is_cxx(Dwarf_Die *die)
@@ -69,6 +87,7 @@ static char *scoped_name(Dwarf_Die die)
 {
 	Dwarf_Die declaration = declaration_of(die);
 	Dwarf_Die *scopes = NULL;
+	const char *function = dwarf_diename(&die);
 	int count = dwarf_getscopes_die(&declaration, &scopes);
 	char *text = NULL;
 	size_t bytes = 0;
@@ -83,7 +102,7 @@ static char *scoped_name(Dwarf_Die die)
 			(void)fputs("(anonymous namespace)::", out);
 	}
 	if (out)
-		(void)fputs(dwarf_diename(&die), out);
+		(void)fwrite(function, 1, source_bytes(function), out);
 	if (out && fclose(out) != 0) {
 		free(text);
 		text = NULL;
@@ -105,7 +124,8 @@ char *crit_function_name(Dwarf_Die *die)
 		name = dwarf_diename(die);
 	if (!name || !name[0])
 		return NULL;
-	return strncmp(name, "_Z", 2) != 0 && is_cxx(die) ? scoped_name(*die) : crit_demangle(name);
+	return strncmp(name, "_Z", 2) != 0 && is_cxx(die) ? scoped_name(*die)
+							  : crit_demangle_source(name);
 }
 
 bool crit_function_is_outlined(Dwarf_Die *die)
@@ -113,7 +133,7 @@ bool crit_function_is_outlined(Dwarf_Die *die)
 	const char *name = dwarf_diename(die);
 
 	return name && (strncmp(name, ".omp", 4) == 0 || strstr(name, "omp_outlined") ||
-			strstr(name, "._omp_fn."));
+			strstr(name, GCC_CONSTRUCT));
 }
 
 /* libdw has no name for file 0, which clang counts from. */

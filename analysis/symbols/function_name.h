@@ -12,6 +12,9 @@ char *crit_function_name(Dwarf_Die *die);
 /* A C++ name as in the source, all else as it is.  The caller frees; NULL: out of memory. */
 char *crit_demangle(const char *symbol);
 
+/* So, too, of the function that a construct of OpenMP is in, where GCC has made one of that. */
+char *crit_demangle_source(const char *symbol);
+
 /* Compilers move the bodies of OpenMP's constructs into functions of their own: is it one? */
 bool crit_function_is_outlined(Dwarf_Die *die);
 
