@@ -304,22 +304,33 @@ static void put_chain(struct crit_elf_place *place, const struct crit_debug_chai
 	place->cut_count = chain->cut_count + chain->frame_count - place->frame_count;
 }
 
-static void find_symbol(struct crit_elf_file *file, uint64_t address, struct crit_elf_place *place)
+/* The symbol of the function at an address; NULL: it has none. */
+static const char *symbol_of(struct crit_elf_file *file, uint64_t address, uint64_t *ret_offset)
 {
 	GElf_Off offset = 0;
 	GElf_Sym symbol;
 	const char *name = dwfl_module_addrinfo(file->module, address + file->bias, &offset,
 						&symbol, NULL, NULL, NULL);
-	char *function;
 
 	if (!name || !name[0] ||
 	    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
 	     GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC))
+		return NULL;
+	*ret_offset = offset;
+	return name;
+}
+
+/* What the DWARF lacks: the function's name, or the line; then the place in the function stands. */
+static void find_symbol(struct crit_elf_file *file, uint64_t address, struct crit_elf_place *place)
+{
+	const char *name = symbol_of(file, address, &place->function_offset);
+	char *function;
+
+	if (!name || place->frames[0].function_at)
 		return;
-	function = crit_demangle(name);
+	function = place->frames[0].line ? crit_demangle_source(name) : crit_demangle(name);
 	(void)put_text(place, function, &place->frames[0].function_at);
 	free(function);
-	place->function_offset = offset;
 	place->frame_count += place->frame_count == 0;
 }
 
@@ -375,7 +386,8 @@ void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 	ret_place->text_bytes = 1;
 	ret_place->texts[0] = '\0';
 	put_chain(ret_place, &chain);
-	if (!ret_place->frames[0].function_at)
+	if (!ret_place->frames[0].function_at ||
+	    (ret_place->frame_count == 1 && !ret_place->frames[0].line))
 		find_symbol(file, address, ret_place);
 	if (!ret_place->frames[0].function_at)
 		ret_place->function_begin = begin_of(file, address);

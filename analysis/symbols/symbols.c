@@ -305,25 +305,22 @@ const char *crit_source_location_text(const struct crit_source_location *locatio
 				      size_t text_bytes)
 {
 	const char *name = location->function;
-	const char *separator = " ";
-	char where[64];
+	char where[64] = ""; /* behind the name */
 	int room;
 
 	if (location->file)
-		(void)snprintf(where, sizeof(where), "%s:%" PRIu32, file_name(location->file),
+		(void)snprintf(where, sizeof(where), " %s:%" PRIu32, file_name(location->file),
 			       location->line);
-	else
-		(void)snprintf(where, sizeof(where), "%#" PRIx64,
+	else if (!name || location->function_offset)
+		(void)snprintf(where, sizeof(where), "+%#" PRIx64,
 			       name ? location->function_offset : location->offset);
-	if (!location->file)
-		separator = "+";
 	if (!name && !location->file && location->module)
 		name = file_name(location->module);
-	room = (int)text_bytes - (int)strlen(where) - 2;
+	room = (int)text_bytes - (int)strlen(where) - 1;
 	if (name && room > 0)
-		(void)snprintf(text, text_bytes, "%.*s%s%s", room, name, separator, where);
+		(void)snprintf(text, text_bytes, "%.*s%s", room, name, where);
 	else /* the end says most */
-		(void)snprintf(text, text_bytes, "%s", where + (room < -1 ? -1 - room : 0));
+		(void)snprintf(text, text_bytes, "%s", where + 1 + (room < -1 ? -1 - room : 0));
 	return text;
 }
 

@@ -32,7 +32,7 @@ struct crit_source_location {
 	uint64_t offset; /* in module, as addr2line takes it; without module the address itself */
 	const char *function; /* the one the line is in, demangled; NULL unknown */
 	const char *outer; /* the one that was inlined into; NULL: it was not inlined */
-	uint64_t function_offset; /* from the begin of function; 0 where the line is known */
+	uint64_t function_offset; /* from the begin of function; 0: that, or the line is known */
 	uint64_t function_begin; /* in module, of a function without a name; 0 unknown */
 	const char *file; /* as the compiler names it; NULL unknown */
 	uint32_t line; /* 0 unknown */
@@ -55,7 +55,8 @@ void crit_symbols_destroy(struct crit_symbols *symbols);
 
 /*
  * The place of a return address of a process: of a call site or a parallel region, what
- * crit_call_row.site, crit_region_row.site and crit_trace_span.site hold.  It names the call there.
+ * crit_call_row.site, crit_region_row.site and crit_trace_span.site hold.  It names the call there;
+ * of an address one byte behind the begin of what GCC made of an OpenMP construct, the directive.
  * Ownership: texts live as long as symbols.  Errors: none; what is unknown is NULL or 0.
  * Threads: one at a time.  Cost: a file is opened, and a unit's lines are read, when first needed;
  * a place asked for again costs a search.
@@ -89,8 +90,8 @@ static inline void crit_source_see_from(struct crit_source_location *place,
 }
 
 /*
- * In one line, cut to fit: "exchange solver.c:42", "exchange+0x1c", "solver+0x14c1" or
- * "0x7f0000000010".
+ * In one line, cut to fit: "exchange solver.c:42", "exchange+0x1c", where it begins "exchange",
+ * "solver+0x14c1" or "0x7f0000000010".
  */
 const char *crit_source_location_text(const struct crit_source_location *location, char *text,
 				      size_t text_bytes);

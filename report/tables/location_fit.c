@@ -10,6 +10,9 @@
 #define LEAST_NAME 5 /* columns; a shorter piece of a function tells nothing */
 #define NAME_BYTES 256
 #define OPERATOR "operator"
+#define CLONE                                                                                      \
+	" [clone " /* as demanglers put what a compiler adds to a symbol: "f() [clone .cold]" */
+#define CONSTRUCT CLONE "._omp_fn." /* of OpenMP, of which GCC has made a function */
 
 const char *crit_name_fit(const char *name, int columns, char *text, size_t text_bytes)
 {
@@ -103,8 +106,12 @@ static const char *last_component(const char *name, const char *end)
 static void drop_all_arguments(const char *function, char ret_text[NAME_BYTES])
 {
 	const char *module = strncmp(function, "__", 2) ? NULL : strstr(function, "_MOD_");
+	char *clone;
 
 	drop_arguments(module ? module + strlen("_MOD_") : function, ret_text);
+	clone = strstr(ret_text, CLONE);
+	if (clone)
+		*clone = '\0';
 	drop_end(ret_text, " const");
 	drop_end(ret_text, " ");
 }
@@ -134,9 +141,10 @@ static const char *with_scope(const char *name, const char *begin)
 	return scope < begin - 2 ? scope : begin; /* else it has no name */
 }
 
+/* Constructs of one function stay apart: "smooth._omp_fn.0". */
 static const char *put_name(const char *function, bool has_scope, char *text, size_t text_bytes)
 {
-	const char *begin, *symbol;
+	const char *begin, *symbol, *construct = strstr(function, CONSTRUCT);
 	char name[NAME_BYTES];
 
 	drop_all_arguments(function, name);
@@ -147,7 +155,10 @@ static const char *put_name(const char *function, bool has_scope, char *text, si
 	if (symbol || has_scope ||
 	    *begin == '{') /* a closure of Rust: the scope is all of its name */
 		begin = with_scope(name, begin);
-	(void)snprintf(text, text_bytes, "%s", *begin ? begin : function);
+	if (construct)
+		construct += strlen(CLONE);
+	(void)snprintf(text, text_bytes, "%s%.*s", *begin ? begin : function,
+		       construct ? (int)strcspn(construct, "]") : 0, construct ? construct : "");
 	return text;
 }
 
@@ -183,7 +194,9 @@ const char *crit_location_fit(const struct crit_source_location *place, int colu
 		(void)snprintf(end, sizeof(end), ":%" PRIu32, place->line);
 	} else if (function[0]) {
 		name = function;
-		(void)snprintf(end, sizeof(end), "+%#" PRIx64, place->function_offset);
+		end[0] = '\0';
+		if (place->function_offset)
+			(void)snprintf(end, sizeof(end), "+%#" PRIx64, place->function_offset);
 	} else {
 		(void)snprintf(end, sizeof(end), "%s%#" PRIx64, *name ? "+" : "", place->offset);
 	}

@@ -196,6 +196,10 @@ static void test_location_fit(void)
 	const struct crit_source_location offset = { .function = "__ghost_exchange_MOD_finish_all",
 						     .function_offset = 0x2c4,
 						     .module = "/opt/ocean" };
+	const struct crit_source_location construct = {
+		.function = "Grid<int>::smooth(int) const [clone ._omp_fn.1] [clone .cold]",
+		.module = "/opt/ocean"
+	};
 	const struct crit_source_location module = { .module = "/opt/ocean_model",
 						     .offset = 0x51c4 };
 	char text[128];
@@ -209,6 +213,9 @@ static void test_location_fit(void)
 	CHECK_STR_EQ(crit_location_fit(&line, 20, text, sizeof(text)), "reduce_..nks.hpp:134");
 	CHECK_STR_EQ(crit_location_fit(&offset, 20, text, sizeof(text)), "finish_all+0x2c4");
 	CHECK_STR_EQ(crit_location_fit(&offset, 14, text, sizeof(text)), "fin..all+0x2c4");
+	CHECK_STR_EQ(crit_location_fit(&construct, 80, text, sizeof(text)),
+		     "Grid::smooth._omp_fn.1");
+	CHECK_STR_EQ(crit_name_bare("f(int) const [clone .isra.0]", text, sizeof(text)), "f");
 	CHECK_STR_EQ(crit_location_fit(&module, 80, text, sizeof(text)), "ocean_model+0x51c4");
 	CHECK_STR_EQ(crit_location_fit(&(struct crit_source_location){ .offset = 16 }, 80, text,
 				       sizeof(text)),

@@ -138,6 +138,9 @@ static void test_text(void)
 						     .function_offset = 0x1c };
 	const struct crit_source_location offset = { .module = "/a/very_long_program_name",
 						     .offset = 0x14c1 };
+	const struct crit_source_location begin = { .module = "/bin/solver",
+						    .function = "main._omp_fn.0",
+						    .offset = 0x1401 };
 	const struct crit_source_location bare = { .offset = 0x7f0000000010 };
 	char text[22];
 
@@ -146,6 +149,8 @@ static void test_text(void)
 	CHECK_STR_EQ(crit_source_location_text(&symbol, text, sizeof(text)), "exchange+0x1c");
 	CHECK_STR_EQ(crit_source_location_text(&offset, text, sizeof(text)),
 		     "very_long_prog+0x14c1");
+	CHECK_STR_EQ(crit_source_location_text(&begin, text, sizeof(text)), "main._omp_fn.0");
+	CHECK_STR_EQ(crit_source_location_text(&begin, text, 10), "main._omp");
 	CHECK_STR_EQ(crit_source_location_text(&bare, text, sizeof(text)), "0x7f0000000010");
 }
 
