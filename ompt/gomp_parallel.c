@@ -89,9 +89,9 @@ static uint64_t team_size(unsigned int threads)
 	return threads < CRIT_INSTANCE_TEAM_MAX ? threads : 0;
 }
 
-static struct team begin_team(crit_gomp_body *body, void *data, unsigned int threads,
-			      const void *site)
+static struct team begin_team(crit_gomp_body *body, void *data, unsigned int threads)
 {
+	const void *site = crit_gomp_body_site(body);
 	struct team team = {
 		.body = body,
 		.data = data,
@@ -129,7 +129,7 @@ static void end_team(void)
 			CRIT_GOMP_NEXT(name)(body, data, threads, PASSED flags);                   \
 			return;                                                                    \
 		}                                                                                  \
-		team = begin_team(body, data, threads, CRIT_GOMP_CALL_SITE);                       \
+		team = begin_team(body, data, threads);                                            \
 		CRIT_GOMP_NEXT(name)(run_member, &team, threads, PASSED flags);                    \
 		end_team();                                                                        \
 	}
@@ -166,7 +166,7 @@ unsigned int GOMP_parallel_reductions(crit_gomp_body *body, void *data, unsigned
 
 	if (!crit_gomp_is_on())
 		return CRIT_GOMP_NEXT(GOMP_parallel_reductions)(body, data, threads, flags);
-	team = begin_team(body, data, threads, CRIT_GOMP_CALL_SITE);
+	team = begin_team(body, data, threads);
 	team.reductions = *(void **)data;
 	answer = CRIT_GOMP_NEXT(GOMP_parallel_reductions)(run_member, &team, threads, flags);
 	end_team();

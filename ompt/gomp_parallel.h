@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The code of a parallel region that calls the runtime. */
+/* Where in the program a construct is that calls the runtime. */
 #ifndef CRIT_GOMP_PARALLEL_H
 #define CRIT_GOMP_PARALLEL_H
 
@@ -11,6 +11,16 @@
  */
 #define CRIT_GOMP_CALL_SITE crit_gomp_call_site(__builtin_return_address(0))
 CRIT_GOMP_HIDDEN const void *crit_gomp_call_site(const void *code);
+
+/*
+ * The place of a construct whose code GCC made a function of: that begins with the directive, and
+ * is of this construct alone.  The call has the line of the code before it or none, and may be a
+ * jump, which has the caller's.  As return addresses do, it lies behind what it names.
+ */
+static inline const void *crit_gomp_body_site(crit_gomp_body *body)
+{
+	return (const void *)((uintptr_t)body + 1);
+}
 
 /* What its team does in turn, one after the other. */
 struct crit_gomp_turn {

@@ -62,9 +62,9 @@ static void run_block(void *block)
 }
 
 /* Makes of the task one that runs run_block.  False: its data do not fit. */
-static bool wrap(struct task *task, struct task_block *block, struct task *original,
-		 const void *site)
+static bool wrap(struct task *task, struct task_block *block, struct task *original)
 {
+	const void *site = crit_gomp_body_site(task->body);
 	struct note *note = &block->note;
 	const long align = task->align > 16 ? task->align : 16;
 	const long offset = ((long)sizeof(*note) + align - 1) & -align;
@@ -98,8 +98,7 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 	struct task original;
 	struct task_block block;
 
-	if (crit_gomp_is_on() && !(flags & FLAG_DETACH) &&
-	    wrap(&task, &block, &original, CRIT_GOMP_CALL_SITE))
+	if (crit_gomp_is_on() && !(flags & FLAG_DETACH) && wrap(&task, &block, &original))
 		block.note.number = crit_shim_task_made();
 	CRIT_GOMP_NEXT(GOMP_task)
 	(task.body, task.data, task.copy, task.bytes, task.align, is_deferred, flags, depend,
@@ -120,7 +119,7 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 		struct task original;                                                              \
 		struct task_block block;                                                           \
                                                                                                    \
-		if (crit_gomp_is_on() && wrap(&task, &block, &original, CRIT_GOMP_CALL_SITE)) {    \
+		if (crit_gomp_is_on() && wrap(&task, &block, &original)) {                         \
 			block.note.is_loop = true;                                                 \
 			if (flags & FLAG_REDUCTION)                                                \
 				block.note.bounds[2] = ((void **)data)[2];                         \
