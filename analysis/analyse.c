@@ -17,6 +17,7 @@
 #include "analysis/mpi/messages.h"
 #include "analysis/replay/emitter.h"
 #include "analysis/replay/replay.h"
+#include "analysis/replay/thread_ends.h"
 #include "analysis/replay/trace_tee.h"
 #include "analysis/replay/tracer.h"
 #include "analysis/samples/samples.h"
@@ -174,6 +175,7 @@ struct work {
 	struct crit_tracer *tracer; /* NULL: nobody listens */
 	struct crit_engine engine;
 	struct crit_samples *samples;
+	struct crit_thread_ends *ends; /* NULL: the run has ranks */
 };
 
 /* What analysis process 0 has taken yields results. */
@@ -189,6 +191,8 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 	if (!rc)
 		rc = crit_samples_fill(work->samples, crit_identity_thread_rows(work->identity),
 				       results);
+	if (!rc)
+		crit_thread_ends_fill(work->ends, results);
 	if (!rc && (!results->messages.has_order || !results->messages.losses.early))
 		crit_clock_corrections_set_known(corrections, true);
 	if (!rc && !crit_clock_corrections_are_known(corrections))
@@ -254,6 +258,8 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 		rc = crit_listeners_add(&work->engine.listeners, listener);
 	if (!rc)
 		rc = crit_samples_create(&work->engine, &work->samples);
+	if (!rc)
+		rc = crit_thread_ends_create(&work->engine, &work->ends);
 	if (!rc && sink)
 		rc = listen(work, sink, cluster);
 	if (!rc)
@@ -270,6 +276,7 @@ static void fini_work(struct work *work)
 {
 	crit_tracer_destroy(work->tracer);
 	crit_messages_fini(&work->messages);
+	crit_thread_ends_destroy(work->ends);
 	crit_samples_destroy(work->samples);
 	crit_engine_fini(&work->engine);
 	crit_identity_destroy(work->identity);

@@ -74,6 +74,11 @@ struct crit_thread_row {
 	uint64_t life_ns; /* equals the sum of cells */
 	struct crit_cells cells;
 	struct crit_attribution run;
+	/* replay/thread_ends.h: another one waits for its end, absolute; 0: nobody does */
+	uint64_t awaited_since_ns;
+	uint64_t awaited_until_ns;
+	uint32_t awaited_by; /* row of that one */
+	bool is_awaited_for_certain; /* else it may have been for a lock */
 	uint64_t idle_blocked_ns; /* of run.waiting_ns: outside MPI and waits of OpenMP */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT]; /* scope node */
 	crit_fix node_all_waiting[CRIT_UNIT_COUNT];

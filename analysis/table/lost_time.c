@@ -7,12 +7,14 @@
 
 #include "analysis/table/efficiency.h"
 #include "analysis/table/lost_units.h"
+#include "analysis/table/unit_presence.h"
 
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
 #define BLAME_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
+#define SHORT_RATIO 0.5 /* of what short CPUs cost: the rest waits meanwhile */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
 
 double crit_lost_time_cpus(const struct crit_node_row *node)
@@ -38,7 +40,8 @@ static void fit_blocked(struct crit_lost_units *units, const struct crit_consist
 	}
 }
 
-static void add_up(struct crit_lost_units *units, const struct crit_consistency_check *check)
+static void add_up(struct crit_lost_units *units, const struct crit_consistency_check *check,
+		   struct crit_lost_time *ret_lost)
 {
 	double work = 0;
 
@@ -55,10 +58,17 @@ static void add_up(struct crit_lost_units *units, const struct crit_consistency_
 		units->useful += unit->useful;
 		units->runnable += unit->runnable;
 		units->library += unit->library;
+		unit->work -= unit->serial; /* that could not be with another one */
 		work += unit->work;
+		if (unit->serial * 1e-9 > ret_lost->serial_s) {
+			ret_lost->serial_s = unit->serial * 1e-9;
+			ret_lost->serial_row = unit->row;
+		}
 		if (unit->work > units->most_work)
 			units->most_work = unit->work;
 	}
+	if (units->active > units->capacity * (double)check->active_ns)
+		units->capacity = units->active / (double)check->active_ns;
 	fit_blocked(units, check);
 	units->mean_work = work / units->capacity; /* one that is gone did its part of a place */
 }
@@ -112,7 +122,8 @@ static void find_foreign(const struct crit_results *results, const struct crit_l
 {
 	const bool is_short = units->runnable >
 			      FOREIGN_RUNNABLE_RATIO * units->capacity * (double)results->window_ns;
-	double own = 0, foreign = 0;
+	double own = 0, foreign = 0, in_teams = 0;
+	struct crit_usage usage;
 
 	for (size_t i = 0; i < results->preemptor_count; i++) {
 		const struct crit_preemptor_row *row = &results->preemptors[i];
@@ -129,6 +140,13 @@ static void find_foreign(const struct crit_results *results, const struct crit_l
 	lost->has_foreign_load = own + foreign > 0 ? is_short && foreign >= own : lost->lacks_cpus;
 	lost->foreign_s = 1e-9 * (own + foreign > 0 ? crit_smaller(foreign, units->runnable)
 						    : units->runnable);
+	for (size_t i = 0; i < units->count; i++) {
+		if (!units->rows[i].busiest)
+			continue;
+		crit_usage_of(&units->rows[i].busiest->cells, &usage);
+		in_teams += (double)usage.omp_wait_ns;
+	}
+	lost->own_s = 1e-9 * (in_teams + (own + foreign > 0 ? own : units->runnable));
 }
 
 /* The units' waiting that short CPUs explain: while nobody is active [0], while somebody is [1]. */
@@ -147,6 +165,9 @@ static void find_shortage(const struct crit_results *results, const struct crowd
 		ret_waiting[1] += crit_at_least_0(slots * (double)shortage->full_ns -
 						  (double)shortage->full_unit_ns[unit]);
 	}
+	if (!results->has_ranks) /* what threads block in a CPU does not end */
+		ret_waiting[1] =
+			crit_at_least_0(ret_waiting[1] - units->blocked[1] - units->unknown[1]);
 }
 
 /*
@@ -191,6 +212,8 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 	lost->useful_s = units->useful * per_unit;
 	lost->runnable_s = units->runnable * per_unit;
 	lost->loss_s[CRIT_LOSS_CPUS] = cpus * per_unit;
+	lost->is_short = results->has_ranks || lost->own_s >= SHORT_RATIO * units->capacity *
+								      lost->loss_s[CRIT_LOSS_CPUS];
 	lost->loss_s[CRIT_LOSS_IMBALANCE] = (balance + extra) * per_unit;
 	lost->loss_s[CRIT_LOSS_ALL_WAITING] = left[0] * per_unit;
 	lost->loss_s[CRIT_LOSS_BLOCKED] =
@@ -303,10 +326,12 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 
 	if (rc)
 		return rc;
+	rc = crit_unit_presence_measure(&units, results);
 	crowds = find_crowds(results, &units);
-	rc = crowds ? crit_lost_units_measure(&units, results) : -ENOMEM;
+	if (!crowds)
+		rc = -ENOMEM;
 	if (!rc && check && results->window_ns && units.count) {
-		add_up(&units, check);
+		add_up(&units, check, &lost);
 		find_crowded(results, crowds, &lost);
 		find_foreign(results, &units, &lost);
 		lost.is_valid = true;

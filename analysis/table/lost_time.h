@@ -3,7 +3,8 @@
  * Lost time: what part of the window of ranks is no useful work, by cause, and the potential gain.
  *
  * Units are the ranks, or the app threads of a run without ranks.  Ranks below 1 % of the most
- * active one are left out, and threads below 5 %: a main thread that waits for its workers.  All
+ * active one are left out, and threads below 5 %: a main thread that waits for its workers.  One
+ * that does more is not there while it waits for others to end (unit_presence.h).  All
  * times are per unit: sums over the units, divided by their number P, so that with E the window
  *
  *     E = useful + sum of the losses.
@@ -45,6 +46,8 @@ struct crit_lost_time {
 	double loss_s[CRIT_LOSS_COUNT];
 	double waiting_s; /* with no active thread while other units have one */
 	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
+	size_t serial_row; /* of threads: the one with most work done alone, by lost_units.h */
+	double serial_s; /* so much of it; 0: nobody waits for others to end */
 	double floor_s; /* what the work of all nodes takes on all their CPUs */
 	double runnable_s; /* of the loss of CPUs: runnable outside waits */
 	double work_balance_ratio; /* mean over maximum of the units' useful CPU time */
@@ -53,7 +56,9 @@ struct crit_lost_time {
 	double unknown_ratio; /* of the app threads' time in the window */
 	bool lacks_cpus; /* CPUs for all, and yet not to be had */
 	bool has_foreign_load; /* CPUs were not to be had, as others used them */
+	bool is_short; /* else threads without ranks hardly wanted CPUs that the run's own had */
 	double foreign_s; /* for so much of runnable_s times units, as far as that is known */
+	double own_s; /* its own threads had CPUs that others wanted, or waited for in OpenMP */
 	double threads_per_cpu; /* busy ones, on the node with most of them */
 	uint32_t crowded_node; /* which that is */
 	size_t crowded_units; /* units there */

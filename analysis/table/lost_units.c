@@ -63,22 +63,23 @@ static double unknown_of(const struct crit_cells *cells)
 void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, uint64_t silent_ns)
 {
 	const struct crit_thread_row *thread = unit->busiest;
-	double both, part[2], limit[2] = { (double)silent_ns, 0 };
+	double all, both, told, part[2], limit[2] = { (double)silent_ns, 0 };
 	struct crit_usage usage;
 
 	if (!thread)
 		return;
 	crit_usage_of(&thread->cells, &usage);
-	both = (double)usage.blocked_ns + unknown_of(&thread->cells);
+	all = (double)usage.blocked_ns + unknown_of(&thread->cells);
+	both = all - crit_smaller(unit->awaiting, (double)usage.blocked_ns);
 	if (both <= 0)
 		return;
 	limit[1] = crit_at_least_0((double)active_ns - unit->active);
-	part[1] = crit_smaller((double)thread->idle_blocked_ns, both);
+	part[1] = crit_smaller((double)thread->idle_blocked_ns, all);
+	part[1] = crit_at_least_0(part[1] - (all - both)); /* whose end it waits for is active */
 	part[0] = both - part[1];
 	for (int busy = 0; busy < 2; busy++) {
-		double told = crit_smaller(part[busy], limit[busy]);
-
-		unit->blocked[busy] = told * (double)usage.blocked_ns / both;
+		told = crit_smaller(part[busy], limit[busy]);
+		unit->blocked[busy] = told * (both - unknown_of(&thread->cells)) / both;
 		unit->unknown[busy] = crit_at_least_0(told - unit->blocked[busy]);
 	}
 }
@@ -203,58 +204,6 @@ static void leave_out(struct crit_lost_units *units, const struct crit_results *
 			units->rows[kept++] = *unit;
 	}
 	units->count = kept;
-}
-
-struct edge { /* of a unit's time */
-	uint64_t time_ns;
-	int step;
-};
-
-static int compare_edges(const void *left, const void *right)
-{
-	const struct edge *a = left, *b = right;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->step - b->step; /* who dies makes room */
-}
-
-/* When a unit was there: a rank in its part of the window, a thread in its life. */
-static void mark_edges(const struct crit_results *results, size_t row, struct edge ret_edges[2])
-{
-	if (results->has_ranks) {
-		ret_edges[0].time_ns = results->ranks[row].open_ns;
-		ret_edges[1].time_ns = results->ranks[row].close_ns;
-	} else {
-		ret_edges[0].time_ns = results->threads[row].birth_ns;
-		ret_edges[1].time_ns = results->threads[row].death_ns;
-	}
-	ret_edges[0].step = 1;
-	ret_edges[1].step = -1;
-}
-
-int crit_lost_units_measure(struct crit_lost_units *units, const struct crit_results *results)
-{
-	struct edge *edges;
-	int live = 0;
-
-	units->capacity = (double)units->count;
-	if (!units->count)
-		return 0;
-	edges = calloc(units->count, 2 * sizeof(*edges));
-	if (!edges)
-		return -ENOMEM;
-	for (size_t i = 0; i < units->count; i++)
-		mark_edges(results, units->rows[i].row, &edges[2 * i]);
-	qsort(edges, 2 * units->count, sizeof(*edges), compare_edges);
-	units->capacity = 1;
-	for (size_t i = 0; i < 2 * units->count; i++) {
-		live += edges[i].step;
-		if (live > units->capacity)
-			units->capacity = live;
-	}
-	free(edges);
-	return 0;
 }
 
 int crit_lost_units_find(const struct crit_results *results, struct crit_lost_units *ret_units)

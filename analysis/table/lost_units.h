@@ -16,6 +16,9 @@ struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
 	const struct crit_thread_row *busiest; /* tells what it does while it is not active */
 	double busiest_active;
 	double work; /* useful CPU time of its threads */
+	double awaiting; /* waits for other threads to end, which is no time of the unit */
+	double alone; /* no other unit is there */
+	double serial; /* of work: of a unit that waits so, while it is alone */
 	double active; /* with at least one active thread; of it by what these do: */
 	double useful;
 	double runnable;
@@ -27,7 +30,7 @@ struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
 struct crit_lost_units {
 	struct crit_lost_unit *rows; /* not left out */
 	size_t count;
-	double capacity; /* P */
+	double capacity; /* P: unit_presence.h */
 	double blocked[2], unknown[2]; /* sums */
 	double active, useful, runnable, library;
 	double most_work, mean_work;
@@ -44,12 +47,6 @@ int crit_lost_units_find(const struct crit_results *results, struct crit_lost_un
  * Ownership: free() frees.  Errors: NULL, out of memory.
  */
 bool *crit_lost_units_mark(const struct crit_results *results);
-
-/*
- * Their capacity: the most of them at one time, as launches one after another, like threads, take
- * turns in a place.  Errors: -ENOMEM.
- */
-int crit_lost_units_measure(struct crit_lost_units *units, const struct crit_results *results);
 
 /*
  * What a unit does while it is not active, told by the most active of its threads: blocked or

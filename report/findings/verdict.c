@@ -23,6 +23,7 @@
 #define MOST_LOST_RATIO 0.2
 #define UNEVEN_BALANCE_RATIO 0.95
 #define BUSY_RATIO 0.01 /* of the window: threads that do less are no reason */
+#define SERIAL_RATIO 0.5 /* of imbalance, which a serial part explains then */
 #define BLOCKED_CALLS_MAX 32
 #define BLOCKED_CALLS_SAID 3
 #define LEAST_BLOCKED_SHARE 0.1
@@ -207,6 +208,26 @@ static void say_promise(struct crit_summary *summary)
 	       gain_s, percent_of_window(summary, gain_s));
 }
 
+/* "thread 42 (solver) of process 42 works alone for 0.300 s (37.5% of the window), ...". */
+static void say_serial(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	char name[160];
+
+	name_unit(summary, lost->serial_row, name, sizeof(name));
+	append(summary,
+	       "%s works alone for %.3f s (%.1f%% of the window), while none of the threads that "
+	       "it waits for is there",
+	       name, lost->serial_s, percent_of_window(summary, lost->serial_s));
+}
+
+/* Nobody else was there for half of the waiting or more. */
+static bool is_serial(const struct crit_lost_time *lost)
+{
+	return lost->serial_s * (lost->units - 1) >=
+	       SERIAL_RATIO * lost->loss_s[CRIT_LOSS_IMBALANCE] * lost->units;
+}
+
 static void say_imbalance(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
@@ -232,6 +253,12 @@ static void say_imbalance(struct crit_summary *summary)
 			append(summary, "; %s wait %.3f s for it (sum over %ss)%s",
 			       are_threads ? "threads" : "the others", waited_s,
 			       are_threads ? "thread" : unit_name(summary), where);
+		if (lost->serial_s >= WORTH_SAYING_RATIO * lost->window_s) {
+			append(summary, "; ");
+			say_serial(summary);
+		}
+	} else if (is_serial(lost)) {
+		say_serial(summary);
 	} else {
 		if (call)
 			crit_verdict_call_site(summary, call->call, where, sizeof(where));
@@ -384,7 +411,9 @@ static const enum crit_verdict kinds[CRIT_LOSS_UNKNOWN] = {
 /* Ranks that share CPUs, or lose them to others, are late by turns: no word against anybody. */
 static bool is_evident(const struct crit_lost_time *lost, enum crit_loss loss, unsigned int said)
 {
-	return loss != CRIT_LOSS_IMBALANCE || lost->named_count ||
+	if (loss == CRIT_LOSS_CPUS)
+		return lost->is_short || lost->has_foreign_load;
+	return loss != CRIT_LOSS_IMBALANCE || lost->named_count || is_serial(lost) ||
 	       !(said >> CRIT_LOSS_CPUS & 1 || lost->lacks_cpus || lost->has_foreign_load);
 }
 

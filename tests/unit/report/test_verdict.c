@@ -1,34 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first sentence of a report: what it says of which losses, whom it names, what it promises.
 #include "core/abi/abi_shim.h"
-#include "report/findings/summarise.h"
-#include "report/tables/summary.h"
-#include "tests/lib/check.h"
-#include "tests/unit/report/results_sample.h"
-
-#define MS 1000000ull
-
-static struct results_sample sample;
-static struct crit_summary summary;
-
-static void summarise(void)
-{
-	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd" };
-
-	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
-}
-
-static bool says(const char *text)
-{
-	return CHECK_MSG(strstr(summary.sentence, text) != NULL, "\"%s\" is not in: %s", text,
-			 summary.sentence);
-}
-
-static bool is_silent_of(const char *text)
-{
-	return CHECK_MSG(strstr(summary.sentence, text) == NULL, "\"%s\" is in: %s", text,
-			 summary.sentence);
-}
+#include "tests/unit/report/test_verdict.h"
 
 /*
  * Two ranks that run for so long outside MPI, and want a CPU in vain for the rest of their active
@@ -50,17 +23,6 @@ static void fill_ranks(const uint64_t run_ms[2], const uint64_t active_ms[2], ui
 		sample.nodes[0].busy_ns += run_ms[i] * MS;
 		sample.checks[i].active_ns = any_ms * MS;
 	}
-}
-
-static void check_sum(void)
-{
-	double sum_s = summary.lost.useful_s;
-
-	for (int i = 0; i < CRIT_LOSS_COUNT; i++) {
-		CHECK(summary.lost.loss_s[i] >= 0);
-		sum_s += summary.lost.loss_s[i];
-	}
-	CHECK_NEAR(sum_s, summary.lost.window_s, 1e-9);
 }
 
 /* Two ranks share a CPU: while one runs the other one cannot, and what waits then waits for it. */

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The verdict on threads that wait for others to end, and on threads that share CPUs.
+#include "tests/unit/report/test_verdict.h"
+
+/*
+ * A main thread works alone for 300 ms, starts two workers, and waits for them to end: for the
+ * first one, then for the second one.  Both CPUs are full then, and nobody wants another one.
+ */
+static void fill_joins(uint64_t first_ms, uint64_t second_ms)
+{
+	const uint64_t most_ms = first_ms > second_ms ? first_ms : second_ms;
+	const uint64_t run_ms[] = { 300, first_ms, second_ms };
+
+	results_sample_threads(&sample);
+	sample.results.window_ns = (300 + most_ms) * MS;
+	sample.checks[0].active_ns = sample.results.window_ns;
+	sample.checks[0].window_ns = sample.results.window_ns;
+	sample.nodes[0].cpu_count = 2;
+	sample.nodes[0].busy_ns = (300 + first_ms + second_ms) * MS;
+	sample.nodes[0].shortage.full_ns = (first_ms + second_ms - most_ms) * MS;
+	sample.nodes[0].shortage.full_unit_ns[CRIT_UNIT_THREADS] =
+		2 * sample.nodes[0].shortage.full_ns;
+	for (int i = 0; i < 3; i++) {
+		struct crit_thread_row *thread = &sample.threads[i];
+
+		thread->cells = (struct crit_cells){ 0 };
+		thread->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms[i] * MS;
+		thread->birth_ns = (i ? 5300 : 5000) * MS;
+		thread->death_ns = i ? (5300 + run_ms[i]) * MS : (5300 + most_ms) * MS + 1;
+		thread->idle_blocked_ns = i ? 0 : most_ms * MS;
+	}
+	sample.threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = most_ms * MS;
+	sample.threads[1].awaited_since_ns = 5300 * MS;
+	sample.threads[1].awaited_until_ns = sample.threads[1].death_ns;
+	sample.threads[1].is_awaited_for_certain = true;
+	if (second_ms <= first_ms)
+		return;
+	sample.threads[2].awaited_since_ns = sample.threads[1].death_ns + 1;
+	sample.threads[2].awaited_until_ns = sample.threads[2].death_ns;
+	sample.threads[2].is_awaited_for_certain = true;
+}
+
+/* Who waits for others to end is not there: they have its place, and it has a serial part. */
+static void test_joins(void)
+{
+	fill_joins(500, 500);
+	summarise();
+	CHECK_NEAR(summary.lost.units, 2, 0);
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_CPUS], 0, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_BLOCKED], 0, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_IMBALANCE], 0.3 / 2, 1e-9);
+	says("Thread 500 (main) of process 500 works alone for 0.300 s (37.5% of the window)");
+	says("at most 0.150 s (18.8%) sooner");
+	is_silent_of("CPU");
+	is_silent_of("one after another");
+	check_sum();
+	crit_summary_fini(&summary);
+	/* a lock that the first worker has to its end: the same, as long as two are there */
+	sample.threads[1].is_awaited_for_certain = false;
+	summarise();
+	CHECK_NEAR(summary.lost.units, 2, 0);
+	crit_summary_fini(&summary);
+	/* the main thread blocks in something else: then it is one more, but wants no CPU */
+	sample.threads[1].awaited_since_ns = 0;
+	summarise();
+	CHECK_NEAR(summary.lost.units, 3, 0);
+	says("hreads are blocked for 0.167 s");
+	is_silent_of("CPU");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* Of two workers one has twice the work, and is named, as is the serial part. */
+static void test_uneven_joins(void)
+{
+	fill_joins(300, 600);
+	summarise();
+	CHECK_NEAR(summary.lost.units, 2, 0);
+	says("Thread 502 (worker) of process 500 has 1.3 times the mean work");
+	says("; thread 500 (main) of process 500 works alone for 0.300 s (33.3% of the window)");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* Two threads that a lock serialises, held to the end by the one that the other has made. */
+static void test_lock_to_the_end(void)
+{
+	fill_joins(500, 0);
+	sample.results.thread_count = 2;
+	sample.threads[0].birth_ns = 4800 * MS;
+	sample.threads[1].birth_ns = 4800 * MS;
+	sample.threads[1].awaited_since_ns = 4800 * MS + 1;
+	sample.threads[1].is_awaited_for_certain = false;
+	summarise();
+	CHECK_NEAR(summary.lost.units, 2, 0);
+	CHECK_NEAR(summary.lost.serial_s, 0, 0);
+	says("hreads are blocked for ");
+	crit_summary_fini(&summary);
+	sample.threads[1].is_awaited_for_certain = true;
+	summarise();
+	CHECK_NEAR(summary.lost.units, 1, 0);
+	crit_summary_fini(&summary);
+}
+
+/* Three threads on two CPUs: it costs what they wanted in vain, not that one of them is gone. */
+static void test_threads_that_share(void)
+{
+	static const enum crit_preemptor_kind kinds[] = { CRIT_PREEMPTOR_MEMBER,
+							  CRIT_PREEMPTOR_IDLE };
+
+	for (int k = 0; k < 2; k++) {
+		fill_joins(500, 500);
+		sample.threads[1].awaited_since_ns = 0;
+		sample.threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 0;
+		sample.threads[0].idle_blocked_ns = 0;
+		sample.threads[0].cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_NONE] = k ? 0 : 500 * MS;
+		sample.nodes[0].shortage.full_unit_ns[CRIT_UNIT_THREADS] += k ? 0 : 500 * MS;
+		sample.preemptors[0] = (struct crit_preemptor_row){ .kind = kinds[k],
+								    .by_thread = 1,
+								    .lost_ns = 500 * MS };
+		sample.results.preemptor_count = 1;
+		summarise();
+		/* wanted or waited in vain, and what imbalance has beyond the gain */
+		CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_CPUS], (0.5 + 0.15) / 3, 1e-9);
+		if (k)
+			is_silent_of("CPU");
+		else
+			says("aiting for CPUs costs 0.217 s");
+		check_sum();
+		crit_summary_fini(&summary);
+	}
+}
+
+int main(void)
+{
+	test_joins();
+	test_uneven_joins();
+	test_lock_to_the_end();
+	test_threads_that_share();
+	return check_done();
+}
