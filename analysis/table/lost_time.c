@@ -14,6 +14,7 @@
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
 #define BLAME_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
+#define HELPER_RATIO 0.2 /* of the most work */
 #define SHORT_RATIO 0.5 /* of what short CPUs cost: the rest waits meanwhile */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
 
@@ -43,8 +44,6 @@ static void fit_blocked(struct crit_lost_units *units, const struct crit_consist
 static void add_up(struct crit_lost_units *units, const struct crit_consistency_check *check,
 		   struct crit_lost_time *ret_lost)
 {
-	double work = 0;
-
 	for (size_t i = 0; i < units->count; i++) {
 		struct crit_lost_unit *unit = &units->rows[i];
 
@@ -59,18 +58,48 @@ static void add_up(struct crit_lost_units *units, const struct crit_consistency_
 		units->runnable += unit->runnable;
 		units->library += unit->library;
 		unit->work -= unit->serial; /* that could not be with another one */
-		work += unit->work;
 		if (unit->serial * 1e-9 > ret_lost->serial_s) {
 			ret_lost->serial_s = unit->serial * 1e-9;
 			ret_lost->serial_row = unit->row;
 		}
-		if (unit->work > units->most_work)
-			units->most_work = unit->work;
 	}
 	if (units->active > units->capacity * (double)check->active_ns)
 		units->capacity = units->active / (double)check->active_ns;
 	fit_blocked(units, check);
-	units->mean_work = work / units->capacity; /* one that is gone did its part of a place */
+}
+
+/*
+ * Compares work with that of peers: threads that do next to nothing beside the most active one are
+ * none where they do something else, as logging, or where nobody knows what they do.
+ */
+static void compare(struct crit_lost_units *units, const struct crit_results *results,
+		    const uint32_t *kinds, struct crit_lost_time *ret_lost)
+{
+	const struct crit_lost_unit *most = units->rows;
+	double work = 0;
+
+	for (size_t i = 0; i < units->count; i++)
+		if (units->rows[i].work > most->work)
+			most = &units->rows[i];
+	units->most_work = most->work;
+	units->peers = units->capacity;
+	for (size_t i = 0; i < units->count; i++) {
+		struct crit_lost_unit *unit = &units->rows[i];
+		const uint32_t kind = kinds ? kinds[unit->row] : 0;
+
+		if (results->has_ranks || unit->awaiting > 0 ||
+		    unit->work >= HELPER_RATIO * units->most_work ||
+		    (kind && kind == kinds[most->row])) {
+			work += unit->work;
+			continue;
+		}
+		units->peers -= crit_smaller(unit->threads, 1); /* what it has of a place */
+		ret_lost->has_helpers = true;
+	}
+	if (units->peers < 1)
+		units->peers = 1;
+	ret_lost->peers = units->peers;
+	units->mean_work = work / units->peers; /* one that is gone did its part of a place */
 }
 
 struct crowd { /* on a node */
@@ -177,7 +206,7 @@ static void find_shortage(const struct crit_results *results, const struct crowd
 static double explained(const struct crit_lost_units *units, const struct crit_results *results,
 			double blocked_ns)
 {
-	double excess = crit_at_least_0(units->capacity * (units->most_work - units->mean_work));
+	double excess = crit_at_least_0(units->peers * (units->most_work - units->mean_work));
 
 	return results->has_ranks ? 0 : crit_smaller(blocked_ns, excess);
 }
@@ -312,7 +341,8 @@ static const struct crit_consistency_check *law_of(const struct crit_results *re
 	return NULL;
 }
 
-int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time *ret_lost)
+int crit_lost_time_of(const struct crit_results *results, const uint32_t *kinds,
+		      struct crit_lost_time *ret_lost)
 {
 	struct crit_lost_time lost = {
 		.unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS,
@@ -332,6 +362,7 @@ int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time 
 		rc = -ENOMEM;
 	if (!rc && check && results->window_ns && units.count) {
 		add_up(&units, check, &lost);
+		compare(&units, results, kinds, &lost);
 		find_crowded(results, crowds, &lost);
 		find_foreign(results, &units, &lost);
 		lost.is_valid = true;

@@ -41,6 +41,8 @@ struct crit_lost_time {
 	enum crit_unit unit;
 	size_t unit_count; /* not left out */
 	double units; /* P: the most of them at one time */
+	double peers; /* of P, those whose work is compared */
+	bool has_helpers; /* some are none, that do next to nothing, and something else */
 	double window_s; /* E */
 	double useful_s;
 	double loss_s[CRIT_LOSS_COUNT];
@@ -71,9 +73,12 @@ struct crit_lost_time {
 double crit_lost_time_cpus(const struct crit_node_row *node);
 
 /*
- * A function of the results alone.  Errors: -ENOMEM.
+ * A function of the results and of what threads do.  kinds: of each thread, equal numbers for the
+ * same, 0 not known; NULL: of none.  Those that do less than a fifth of the most work are compared
+ * with the others only where they do the same.  Errors: -ENOMEM.
  * Cost: O(nodes + ranks + threads log threads).
  */
-int crit_lost_time_of(const struct crit_results *results, struct crit_lost_time *ret_lost);
+int crit_lost_time_of(const struct crit_results *results, const uint32_t *kinds,
+		      struct crit_lost_time *ret_lost);
 
 #endif

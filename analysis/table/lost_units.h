@@ -33,6 +33,7 @@ struct crit_lost_units {
 	double capacity; /* P: unit_presence.h */
 	double blocked[2], unknown[2]; /* sums */
 	double active, useful, runnable, library;
+	double peers; /* P, without those that do something else; of the others: */
 	double most_work, mean_work;
 };
 

@@ -133,7 +133,7 @@ void crit_verdict_excess(const struct crit_summary *summary, size_t unit_row, bo
 	query.unit_row = unit_row;
 	if (all.count &&
 	    !crit_hot_table_init(&functions, summary->results, &summary->finder, &query)) {
-		excess = find(&functions, &all, summary->lost.units);
+		excess = find(&functions, &all, summary->lost.peers);
 		/* the first one has most CMetric */
 		if (excess.row && !(is_said && excess.row == functions.rows) &&
 		    excess.s > LEAST_RATIO * summary->lost.window_s)

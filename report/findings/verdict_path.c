@@ -7,6 +7,7 @@
 
 #include "core/base/array.h"
 #include "report/tables/location_fit.h"
+#include "report/tables/thread_kinds.h"
 
 #define FRAMES_MAX 3u
 #define LEAST_SAMPLES 30u
@@ -26,25 +27,6 @@ struct follower {
 	struct chain callers; /* the same without what is inlined at the line */
 };
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* What begins programs and threads, or hands out work: no caller in a user's sense. */
-static bool is_runtime(const char *module)
-{
-	static const char *const names[] = { "libc.so", "libpthread", "libgomp",
-					     "libomp",  "libiomp",    "ld-linux" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(file_name(module), names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
 static bool is_first_frame(const char *function)
 {
 	return strcmp(function, "main") == 0 || strcmp(function, "MAIN__") == 0;
@@ -62,7 +44,7 @@ static bool push(struct chain *chain, const char *function)
 /* With what was inlined there, from level first on.  False: nothing is to follow. */
 static bool push_place(struct chain *chain, const struct crit_source_location *place)
 {
-	if (!place->module || is_runtime(place->module))
+	if (!place->module || crit_thread_kinds_is_runtime(place->module))
 		return false;
 	if (!place->frame_count)
 		return push(chain, place->function);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Orders, sums and the mode of a run, and the list of what is missing.
 #include "report/tables/summary.h"
+#include "report/tables/thread_kinds.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -117,6 +118,21 @@ static void find_in_file(void *user, const char *path, uint64_t offset,
 	crit_symbols_find_in_file(user, path, offset, ret_place);
 }
 
+/* What threads do is looked up only where that decides who is compared with whom. */
+static int find_lost_time(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	uint32_t *kinds;
+	int rc = crit_lost_time_of(results, NULL, &summary->lost);
+
+	if (rc || !summary->lost.has_helpers)
+		return rc;
+	kinds = crit_thread_kinds_of(results, &summary->finder);
+	rc = kinds ? crit_lost_time_of(results, kinds, &summary->lost) : -ENOMEM;
+	free(kinds);
+	return rc;
+}
+
 int crit_summary_init(struct crit_summary *summary, const struct crit_results *results,
 		      const struct crit_summary_options *options)
 {
@@ -142,7 +158,7 @@ int crit_summary_init(struct crit_summary *summary, const struct crit_results *r
 	summary->thread_order = sorted(results->thread_count, by_thread, results);
 	summary->call_order = sorted(results->call_count, by_call, results);
 	if (!summary->missing || !summary->rank_order || !summary->thread_order ||
-	    !summary->call_order || crit_lost_time_of(results, &summary->lost) ||
+	    !summary->call_order || find_lost_time(summary) ||
 	    crit_node_sums_of(results, &summary->node_sums) ||
 	    crit_hot_table_init(&summary->hot, results, &summary->finder, &lines) ||
 	    crit_wait_table_init(&summary->waits, results) ||

@@ -73,6 +73,11 @@ is_silent_of "alone"
 run both "$apps/joiners" threads 300 300 600
 says "has 1.3 times the mean work"
 says "works alone for 0."
+run helped "$apps/joiners" helped 0 800 800
+is_silent_of "times the mean"
+is_silent_of "for thread"
+run one "$apps/joiners" threads 0 600 80 80 80
+says "times the mean work"
 run shared /usr/bin/taskset -c "$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')" \
 	"$apps/joiners" threads 0 300 300 300
 says "3 threads share 1 CPU: that costs"

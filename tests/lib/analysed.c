@@ -248,7 +248,7 @@ static const char *broken_by_lost_time(const struct crit_results *r)
 	struct crit_lost_time lost = { 0 };
 	double sum_s, most_s;
 
-	if (crit_lost_time_of(r, &lost) || !lost.is_valid)
+	if (crit_lost_time_of(r, NULL, &lost) || !lost.is_valid)
 		return NULL;
 	sum_s = lost.useful_s;
 	for (int i = 0; i < CRIT_LOSS_COUNT; i++) {

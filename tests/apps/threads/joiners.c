@@ -2,9 +2,10 @@
 //
 // A main thread works for a while, starts workers with work of their own, and waits for their ends.
 //
-//   joiners threads|processes|lock SERIAL_MS WORK_MS...
+//   joiners threads|processes|lock|helped SERIAL_MS WORK_MS...
 //
 // lock: of the work each worker does 10 ms at a time, and only one of them at a time.
+// helped: two threads with other code do 7 % of the first worker's work each, bit by bit.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #define WORKERS_MAX 16
 #define TURN_MS 10
+#define HELPS 20
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int is_locked;
@@ -46,6 +48,27 @@ static void run_threads(int *works_ms, int count)
 		pthread_join(threads[i], NULL);
 }
 
+static void *help(void *ms)
+{
+	for (int i = 0; i < HELPS; i++) {
+		work_for_ns(70000ll * *(const int *)ms / HELPS);
+		usleep(1000 * *(const int *)ms / HELPS);
+	}
+	return NULL;
+}
+
+static void run_helped(int *works_ms, int count)
+{
+	pthread_t helpers[2];
+
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&helpers[i], NULL, help, works_ms))
+			exit(1);
+	run_threads(works_ms, count);
+	for (int i = 0; i < 2; i++)
+		pthread_join(helpers[i], NULL);
+}
+
 static void run_processes(int *works_ms, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -68,7 +91,8 @@ int main(int argc, char **argv)
 	const int count = argc - 3;
 
 	if (count < 1 || count > WORKERS_MAX) {
-		fprintf(stderr, "usage: joiners threads|processes|lock SERIAL_MS WORK_MS...\n");
+		fprintf(stderr,
+			"usage: joiners threads|processes|lock|helped SERIAL_MS WORK_MS...\n");
 		return 2;
 	}
 	for (int i = 0; i < count; i++)
@@ -77,6 +101,8 @@ int main(int argc, char **argv)
 	is_locked = strcmp(argv[1], "lock") == 0;
 	if (strcmp(argv[1], "processes") == 0)
 		run_processes(works_ms, count);
+	else if (strcmp(argv[1], "helped") == 0)
+		run_helped(works_ms, count);
 	else
 		run_threads(works_ms, count);
 	return 0;

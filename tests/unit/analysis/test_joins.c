@@ -132,11 +132,46 @@ static void test_threads_that_share(void)
 	}
 }
 
+/* Beside two equal workers two threads do 7 % each: the same, or something else, or who knows. */
+static void test_helpers(void)
+{
+	static const uint64_t run_ms[] = { 1000, 1000, 70, 70 };
+	static const uint32_t kinds[2][4] = { { 1, 1, 2, 0 }, { 1, 1, 1, 1 } };
+	struct crit_lost_time lost;
+
+	results_sample_threads(&sample);
+	sample.results.thread_count = 4;
+	sample.threads[3] = sample.threads[2];
+	for (int i = 0; i < 4; i++) {
+		struct crit_thread_row *thread = &sample.threads[i];
+
+		thread->cells = (struct crit_cells){ 0 };
+		thread->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms[i] * MS;
+		thread->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = (2000 - run_ms[i]) * MS;
+		thread->idle_blocked_ns = (2000 - run_ms[i]) * MS;
+	}
+	summarise();
+	CHECK_UINT_EQ(summary.lost.unit_count, 4);
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+	is_silent_of("mean work");
+	check_sum();
+	crit_summary_fini(&summary);
+	CHECK_INT_EQ(crit_lost_time_of(&sample.results, kinds[0], &lost), 0);
+	CHECK_NEAR(lost.peers, 2, 1e-9);
+	CHECK_INT_EQ(lost.named_count, 0);
+	/* the same as the workers do: those have 1.9 times the mean */
+	CHECK_INT_EQ(crit_lost_time_of(&sample.results, kinds[1], &lost), 0);
+	CHECK_NEAR(lost.peers, 4, 1e-9);
+	CHECK_INT_EQ(lost.named_count, 2);
+	CHECK_NEAR(lost.named[0].work_ratio, 1000 / 535.0, 1e-9);
+}
+
 int main(void)
 {
 	test_joins();
 	test_uneven_joins();
 	test_lock_to_the_end();
 	test_threads_that_share();
+	test_helpers();
 	return check_done();
 }
