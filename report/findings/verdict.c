@@ -242,10 +242,7 @@ static void say_imbalance(struct crit_summary *summary)
 		say_names(summary);
 		if (lost->named_count == 1)
 			say_hot(summary, lost->named[0].row);
-		waited_s = crit_fix_seconds(
-			summary->unit == CRIT_UNIT_RANKS
-				? summary->results->ranks[lost->named[0].row].run.blame
-				: summary->results->threads[lost->named[0].row].run.blame);
+		waited_s = crit_verdict_waited(summary, lost->named[0].row);
 		if (call)
 			crit_verdict_where(summary, lost->named[0].row, call->call, where,
 					   sizeof(where));

@@ -93,3 +93,19 @@ void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t t
 		       crit_cause_who(summary->results, &found.row->who, who), through,
 		       crit_cause_what(found.row, what));
 }
+
+double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
+{
+	const struct crit_results *results = summary->results;
+	crit_integral cost = 0;
+
+	if (summary->unit == CRIT_UNIT_RANKS)
+		return crit_fix_seconds(results->ranks[unit_row].run.blame);
+	for (size_t i = 0; summary->causes && i < summary->causes->row_count; i++) {
+		const struct crit_cause_row *row = &summary->causes->rows[i];
+
+		if (!row->is_outside && unit_of(summary, row) == unit_row)
+			cost += row->cost;
+	}
+	return 1e-9 * (double)cost;
+}

@@ -15,4 +15,11 @@
 void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t text_bytes,
 			size_t *ret_unit_row);
 
+/*
+ * How long the others waited for a unit, s: for a rank in calls while it was active; for a thread
+ * by who woke whom, directly or through others, 0 where that is not known: who sleeps may well wait
+ * for somebody else.
+ */
+double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row);
+
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first sentence of a report: what it says of which losses, whom it names, what it promises.
 #include "core/abi/abi_shim.h"
+#include "report/causes/cause_rows.h"
+#include "report/findings/verdict.h"
 #include "tests/unit/report/test_verdict.h"
 
 /*
@@ -351,6 +353,7 @@ static void test_threads(void)
 	CHECK_NEAR(summary.lost.units, 3, 0);
 	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_IMBALANCE], 2.0 / 3, 1e-9);
 	says("Thread 501 (worker) of process 500 has 1.5 times the mean work");
+	is_silent_of("wait");
 	check_sum();
 	crit_summary_fini(&summary);
 	for (int i = 0; i < 3; i += 2) {
@@ -363,6 +366,33 @@ static void test_threads(void)
 	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_IMBALANCE], 2.0 / 3, 1e-9);
 	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_BLOCKED], 0, 1e-9);
 	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* Who sleeps meanwhile need not wait for a thread: only who was woken by it, or through others, does. */
+static void test_waited_thread(void)
+{
+	struct crit_cause_row rows[] = {
+		{ .who = { .thread = 1 }, .cost = 1500 * MS, .share = 0.3 },
+		{ .who = { .thread = CRIT_NONE }, .is_outside = true, .cost = 2000 * MS },
+		{ .who = { .thread = 1 }, .is_cpu = true, .cost = 500 * MS, .share = 0.1 },
+		{ .who = { .thread = 2 }, .cost = 1000 * MS, .share = 0.2 },
+	};
+	const struct crit_cause_table causes = { .rows = rows, .row_count = 4 };
+
+	results_sample_threads(&sample);
+	for (int i = 0; i < 3; i++) {
+		sample.threads[i].cells = (struct crit_cells){ 0 };
+		sample.threads[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] =
+			(i == 1 ? 2000 : 1000) * MS;
+		sample.threads[i].run.blame = (crit_fix)(7000 * MS) << 64;
+	}
+	summarise();
+	says("Thread 501 (worker) of process 500 has 1.5 times the mean work");
+	is_silent_of(" for it");
+	summary.causes = &causes;
+	crit_verdict_find(&summary);
+	says("the others wait 2.000 s for it (sum over threads)");
 	crit_summary_fini(&summary);
 }
 
@@ -537,6 +567,7 @@ int main(void)
 	test_library();
 	test_no_judgement();
 	test_threads();
+	test_waited_thread();
 	test_starter();
 	test_short_lives();
 	test_communication();
