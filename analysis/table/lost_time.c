@@ -87,13 +87,14 @@ static void compare(struct crit_lost_units *units, const struct crit_results *re
 		struct crit_lost_unit *unit = &units->rows[i];
 		const uint32_t kind = kinds ? kinds[unit->row] : 0;
 
-		if (results->has_ranks || unit->awaiting > 0 ||
-		    unit->work >= HELPER_RATIO * units->most_work ||
+		if (results->has_ranks || unit->work >= HELPER_RATIO * units->most_work ||
 		    (kind && kind == kinds[most->row])) {
 			work += unit->work;
 			continue;
 		}
-		units->peers -= crit_smaller(unit->threads, 1); /* what it has of a place */
+		/* what it has of a place beside others */
+		units->peers -= crit_at_least_0(crit_smaller(unit->threads, 1) -
+						unit->alone / (double)results->window_ns);
 		ret_lost->has_helpers = true;
 	}
 	if (units->peers < 1)

@@ -369,7 +369,7 @@ static void test_threads(void)
 	crit_summary_fini(&summary);
 }
 
-/* Who sleeps meanwhile need not wait for a thread: only who was woken by it, or through others, does. */
+/* Who sleeps need not wait for a thread: who was woken by it does, or through others. */
 static void test_waited_thread(void)
 {
 	struct crit_cause_row rows[] = {
