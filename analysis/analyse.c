@@ -192,7 +192,7 @@ static int conclude(struct crit_model *model, struct work *work, const struct at
 		rc = crit_samples_fill(work->samples, crit_identity_thread_rows(work->identity),
 				       results);
 	if (!rc)
-		crit_thread_ends_fill(work->ends, results);
+		rc = crit_thread_ends_fill(work->ends, results);
 	if (!rc && (!results->messages.has_order || !results->messages.losses.early))
 		crit_clock_corrections_set_known(corrections, true);
 	if (!rc && !crit_clock_corrections_are_known(corrections))

@@ -137,19 +137,34 @@ void crit_thread_ends_destroy(struct crit_thread_ends *ends)
 	free(ends);
 }
 
-void crit_thread_ends_fill(const struct crit_thread_ends *ends, struct crit_results *results)
+/* Did a thread's last act, of those that woke somebody who waits so, come with its end? */
+static bool has_ended(const struct thread_end *end, uint64_t death_ns)
 {
-	for (size_t row = 0; ends && row < results->thread_count; row++) {
-		const struct thread_end *end = &ends->ends[row];
-		struct crit_thread_row *thread = &results->threads[row];
+	return end->since_ns &&
+	       death_ns <= end->until_ns + (end->has_blocked ? BLOCKED_DEATH_NS : DEATH_NS);
+}
 
-		if (!end->since_ns ||
-		    thread->death_ns >
-			    end->until_ns + (end->has_blocked ? BLOCKED_DEATH_NS : DEATH_NS))
-			continue;
-		thread->awaited_since_ns = end->since_ns;
-		thread->awaited_until_ns = end->until_ns;
-		thread->awaited_by = end->waiter;
-		thread->is_awaited_for_certain = end->is_certain;
+int crit_thread_ends_fill(const struct crit_thread_ends *ends, struct crit_results *results)
+{
+	size_t count = 0;
+
+	for (size_t row = 0; ends && row < results->thread_count; row++)
+		count += has_ended(&ends->ends[row], results->threads[row].death_ns);
+	if (!count)
+		return 0;
+	results->awaits = calloc(count, sizeof(*results->awaits));
+	if (!results->awaits)
+		return -ENOMEM;
+	for (size_t row = 0; row < results->thread_count; row++) {
+		const struct thread_end *end = &ends->ends[row];
+
+		if (has_ended(end, results->threads[row].death_ns))
+			results->awaits[results->await_count++] =
+				(struct crit_await_row){ .since_ns = end->since_ns,
+							 .until_ns = end->until_ns,
+							 .waiter = end->waiter,
+							 .ended = (uint32_t)row,
+							 .is_certain = end->is_certain };
 	}
+	return 0;
 }

@@ -23,7 +23,7 @@ struct crit_thread_ends;
 int crit_thread_ends_create(struct crit_engine *engine, struct crit_thread_ends **ret_ends);
 void crit_thread_ends_destroy(struct crit_thread_ends *ends); /* accepts NULL */
 
-/* Fills awaited_* of results->threads once the replay is over.  ends: may be NULL. */
-void crit_thread_ends_fill(const struct crit_thread_ends *ends, struct crit_results *results);
+/* Fills results->awaits once the replay is over.  ends: may be NULL.  Errors: -ENOMEM. */
+int crit_thread_ends_fill(const struct crit_thread_ends *ends, struct crit_results *results);
 
 #endif

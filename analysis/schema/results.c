@@ -12,6 +12,7 @@ void crit_results_destroy(struct crit_results *results)
 	free(results->nodes);
 	free(results->ranks);
 	free(results->threads);
+	free(results->awaits);
 	free(results->calls);
 	free(results->call_sites);
 	free(results->rank_calls);

@@ -74,17 +74,18 @@ struct crit_thread_row {
 	uint64_t life_ns; /* equals the sum of cells */
 	struct crit_cells cells;
 	struct crit_attribution run;
-	/* replay/thread_ends.h: another one waits for its end, absolute; 0: nobody does */
-	uint64_t awaited_since_ns;
-	uint64_t awaited_until_ns;
-	uint32_t awaited_by; /* row of that one */
-	bool is_awaited_for_certain; /* else it may have been for a lock */
 	uint64_t idle_blocked_ns; /* of run.waiting_ns: outside MPI and waits of OpenMP */
 	crit_fix node_cmetric[CRIT_UNIT_COUNT]; /* scope node */
 	crit_fix node_all_waiting[CRIT_UNIT_COUNT];
 	uint64_t switches; /* switch-outs seen */
 	uint64_t preemptions;
 	uint64_t unmatched; /* switches that did not fit */
+};
+
+struct crit_await_row { /* replay/thread_ends.h: a thread waits for the end of another one */
+	uint64_t since_ns, until_ns; /* absolute run-clock ns */
+	uint32_t waiter, ended; /* rows of threads */
+	bool is_certain; /* else it may have been for a lock */
 };
 
 struct crit_rank_row {
@@ -188,6 +189,8 @@ struct crit_results {
 	size_t rank_count;
 	struct crit_thread_row *threads; /* sorted by rank, pid, tid, birth */
 	size_t thread_count;
+	struct crit_await_row *awaits; /* at most one of each thread that ended */
+	size_t await_count;
 	struct crit_call_row *calls; /* sorted by call */
 	size_t call_count;
 	struct crit_call_row *call_sites; /* sorted by all-waiting time + waiting, descending */

@@ -55,17 +55,15 @@ static void mark_unit(struct presence *presence, size_t unit)
 }
 
 /* The unit that waits for the thread's end while it lives; NO_UNIT: none does. */
-static size_t waiter_of(const struct presence *presence, const struct crit_thread_row *ended,
+static size_t waiter_of(const struct presence *presence, const struct crit_await_row *await,
 			bool is_certain)
 {
-	const struct crit_thread_row *waiter = &presence->results->threads[ended->awaited_by];
+	const struct crit_thread_row *waiter = &presence->results->threads[await->waiter];
 
-	if (!ended->awaited_since_ns || (is_certain && !ended->is_awaited_for_certain) ||
-	    ended->awaited_since_ns < waiter->birth_ns ||
-	    ended->awaited_until_ns < ended->awaited_since_ns ||
-	    ended->awaited_until_ns > waiter->death_ns)
+	if ((is_certain && !await->is_certain) || await->since_ns < waiter->birth_ns ||
+	    await->until_ns < await->since_ns || await->until_ns > waiter->death_ns)
 		return NO_UNIT;
-	return presence->unit_of[ended->awaited_by];
+	return presence->unit_of[await->waiter];
 }
 
 /* When units wait for others to end: those that do so for long enough.  Yields whether one does. */
@@ -78,22 +76,21 @@ static bool mark_waits(struct presence *presence, bool is_certain)
 
 	for (size_t i = 0; i < presence->units->count; i++)
 		rows[i].awaiting = 0;
-	for (size_t i = 0; presence->unit_of && i < results->thread_count; i++) {
-		const struct crit_thread_row *ended = &results->threads[i];
-		const size_t unit = waiter_of(presence, ended, is_certain);
+	for (size_t i = 0; presence->unit_of && i < results->await_count; i++) {
+		const struct crit_await_row *await = &results->awaits[i];
+		const size_t unit = waiter_of(presence, await, is_certain);
 
 		if (unit != NO_UNIT)
-			rows[unit].awaiting +=
-				(double)(ended->awaited_until_ns - ended->awaited_since_ns);
+			rows[unit].awaiting += (double)(await->until_ns - await->since_ns);
 	}
-	for (size_t i = 0; presence->unit_of && i < results->thread_count; i++) {
-		const struct crit_thread_row *ended = &results->threads[i];
-		const size_t unit = waiter_of(presence, ended, is_certain);
+	for (size_t i = 0; presence->unit_of && i < results->await_count; i++) {
+		const struct crit_await_row *await = &results->awaits[i];
+		const size_t unit = waiter_of(presence, await, is_certain);
 
 		if (unit == NO_UNIT || rows[unit].awaiting < least)
 			continue;
-		mark(presence, unit, ended->awaited_since_ns, -1);
-		mark(presence, unit, ended->awaited_until_ns, 1);
+		mark(presence, unit, await->since_ns, -1);
+		mark(presence, unit, await->until_ns, 1);
 		has_waits = true;
 	}
 	for (size_t i = 0; i < presence->units->count; i++)
@@ -157,11 +154,8 @@ static void run(struct presence *presence, bool is_certain)
 static int find_units(struct presence *presence)
 {
 	const struct crit_results *results = presence->results;
-	bool is_awaited = false;
 
-	for (size_t i = 0; i < results->thread_count && !results->has_ranks; i++)
-		is_awaited |= results->threads[i].awaited_since_ns != 0;
-	if (!is_awaited)
+	if (!results->await_count || results->has_ranks)
 		return 0;
 	presence->unit_of = calloc(results->thread_count, sizeof(*presence->unit_of));
 	if (!presence->unit_of)
@@ -202,8 +196,7 @@ int crit_unit_presence_measure(struct crit_lost_units *units, const struct crit_
 	if (!units->count)
 		return 0;
 	rc = find_units(&presence);
-	presence.edges =
-		calloc(2 * (units->count + results->thread_count), sizeof(*presence.edges));
+	presence.edges = calloc(2 * (units->count + results->await_count), sizeof(*presence.edges));
 	presence.level_ns = calloc(units->count + 1, sizeof(*presence.level_ns));
 	if (!presence.edges || !presence.level_ns)
 		rc = -ENOMEM;

@@ -2,6 +2,8 @@
 // The verdict on threads that wait for others to end, and on threads that share CPUs.
 #include "tests/unit/report/test_verdict.h"
 
+static struct crit_await_row awaits[2];
+
 /*
  * A main thread works alone for 300 ms, starts two workers, and waits for them to end: for the
  * first one, then for the second one.  Both CPUs are full then, and nobody wants another one.
@@ -30,14 +32,16 @@ static void fill_joins(uint64_t first_ms, uint64_t second_ms)
 		thread->idle_blocked_ns = i ? 0 : most_ms * MS;
 	}
 	sample.threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = most_ms * MS;
-	sample.threads[1].awaited_since_ns = 5300 * MS;
-	sample.threads[1].awaited_until_ns = sample.threads[1].death_ns;
-	sample.threads[1].is_awaited_for_certain = true;
-	if (second_ms <= first_ms)
-		return;
-	sample.threads[2].awaited_since_ns = sample.threads[1].death_ns + 1;
-	sample.threads[2].awaited_until_ns = sample.threads[2].death_ns;
-	sample.threads[2].is_awaited_for_certain = true;
+	awaits[0] = (struct crit_await_row){ .since_ns = 5300 * MS,
+					     .until_ns = sample.threads[1].death_ns,
+					     .ended = 1,
+					     .is_certain = true };
+	awaits[1] = (struct crit_await_row){ .since_ns = sample.threads[1].death_ns + 1,
+					     .until_ns = sample.threads[2].death_ns,
+					     .ended = 2,
+					     .is_certain = true };
+	sample.results.awaits = awaits;
+	sample.results.await_count = second_ms > first_ms ? 2 : 1;
 }
 
 /* Who waits for others to end is not there: they have its place, and it has a serial part. */
@@ -57,12 +61,12 @@ static void test_joins(void)
 	check_sum();
 	crit_summary_fini(&summary);
 	/* a lock that the first worker has to its end: the same, as long as two are there */
-	sample.threads[1].is_awaited_for_certain = false;
+	awaits[0].is_certain = false;
 	summarise();
 	CHECK_NEAR(summary.lost.units, 2, 0);
 	crit_summary_fini(&summary);
 	/* the main thread blocks in something else: then it is one more, but wants no CPU */
-	sample.threads[1].awaited_since_ns = 0;
+	sample.results.await_count = 0;
 	summarise();
 	CHECK_NEAR(summary.lost.units, 3, 0);
 	says("hreads are blocked for 0.167 s");
@@ -90,14 +94,14 @@ static void test_lock_to_the_end(void)
 	sample.results.thread_count = 2;
 	sample.threads[0].birth_ns = 4800 * MS;
 	sample.threads[1].birth_ns = 4800 * MS;
-	sample.threads[1].awaited_since_ns = 4800 * MS + 1;
-	sample.threads[1].is_awaited_for_certain = false;
+	awaits[0].since_ns = 4800 * MS + 1;
+	awaits[0].is_certain = false;
 	summarise();
 	CHECK_NEAR(summary.lost.units, 2, 0);
 	CHECK_NEAR(summary.lost.serial_s, 0, 0);
 	says("hreads are blocked for ");
 	crit_summary_fini(&summary);
-	sample.threads[1].is_awaited_for_certain = true;
+	awaits[0].is_certain = true;
 	summarise();
 	CHECK_NEAR(summary.lost.units, 1, 0);
 	crit_summary_fini(&summary);
@@ -111,7 +115,7 @@ static void test_threads_that_share(void)
 
 	for (int k = 0; k < 2; k++) {
 		fill_joins(500, 500);
-		sample.threads[1].awaited_since_ns = 0;
+		sample.results.await_count = 0;
 		sample.threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 0;
 		sample.threads[0].idle_blocked_ns = 0;
 		sample.threads[0].cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_NONE] = k ? 0 : 500 * MS;
