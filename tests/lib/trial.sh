@@ -188,33 +188,33 @@ launch_once() {
 	wait
 }
 
-# Ticks of the host on this machine's CPUs (steal in proc(5)), and of programs that are not the script's: sets ticks[].
+# Sets foreign_use[]: ticks of the host on this machine's CPUs (steal in proc(5)), and of programs but the script's.
 foreign_ticks() {
-	local user nice system stolen own
+	local user nice system stolen own_stat
 	read -r _ user nice system _ _ _ _ stolen _ </proc/stat
-	read -r own <"/proc/$$/stat"
-	read -r -a own <<<"${own##*) }"
-	ticks=("$stolen" $((user + nice + system - own[11] - own[12] - own[13] - own[14])))
+	read -r own_stat <"/proc/$$/stat"
+	read -r -a own_stat <<<"${own_stat##*) }"
+	foreign_use=("$stolen" $((user + nice + system - own_stat[11] - own_stat[12] - own_stat[13] - own_stat[14])))
 }
 
 # whole_cpus COMMAND…: what it leaves in $dir stands for a machine that has its CPUs.  Where the script wants that, a
 # run of whose time a hypervisor took more than 1 %, or strangers 4 %, is done again, four times at most.
 whole_cpus() {
-	local i begin before ticks all
+	local i begin use_before foreign_use all
 	for ((i = 0; i < 5; i++)); do
 		[ "$i" -eq 0 ] || rm -rf "${dir:?}"
 		begin=$(date +%s%N)
 		foreign_ticks
-		before=("${ticks[@]}")
+		use_before=("${foreign_use[@]}")
 		"$@"
 		foreign_ticks
 		all=$((($(date +%s%N) - begin) * $(nproc) * $(getconf CLK_TCK) / 1000000000))
 		[ -n "$wants_cpus" ] || return
-		ticks=($((100 * (ticks[0] - before[0]))) $((100 * (ticks[1] - before[1]))))
-		[ "${ticks[0]}" -ge "$all" ] || [ "${ticks[1]}" -ge $((4 * all)) ] || return
+		foreign_use=($((100 * (foreign_use[0] - use_before[0]))) $((100 * (foreign_use[1] - use_before[1]))))
+		[ "${foreign_use[0]}" -ge "$all" ] || [ "${foreign_use[1]}" -ge $((4 * all)) ] || return
 	done
-	[ "${ticks[0]}" -lt "$all" ] ||
-		stolen="the host took $((ticks[0] / all)) % of the CPUs, in the last of five runs"
+	[ "${foreign_use[0]}" -lt "$all" ] ||
+		stolen="the host took $((foreign_use[0] / all)) % of the CPUs, in the last of five runs"
 }
 
 # What first_in_line does for root's programs, from outside for those of an ordinary user, but for those that step back.
