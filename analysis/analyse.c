@@ -267,7 +267,8 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 					sink && sink->message ? message_sink : NULL,
 					&work->engine.listeners);
 	if (!rc)
-		rc = crit_cluster_begin(cluster, &work->engine, work->samples, &work->messages,
+		rc = crit_cluster_begin(cluster, &work->engine, work->samples, work->ends,
+					&work->messages,
 					sink ? crit_tracer_emitter(work->tracer) : NULL);
 	return rc;
 }

@@ -78,8 +78,8 @@ const struct crit_message_sink *crit_cluster_messages(const struct crit_cluster 
 }
 
 int crit_cluster_begin(struct crit_cluster *cluster, struct crit_engine *engine,
-		       struct crit_samples *samples, struct crit_messages *messages,
-		       struct crit_emitter *emitter)
+		       struct crit_samples *samples, struct crit_thread_ends *ends,
+		       struct crit_messages *messages, struct crit_emitter *emitter)
 {
 	struct crit_pending *pending = NULL;
 
@@ -90,8 +90,8 @@ int crit_cluster_begin(struct crit_cluster *cluster, struct crit_engine *engine,
 		crit_pending_begin(pending, messages->model, emitter, &cluster->rounds.added_steps,
 				   &cluster->rounds.place);
 	}
-	return crit_rounds_init(&cluster->rounds, &cluster->transport, engine, samples, messages,
-				pending);
+	return crit_rounds_init(&cluster->rounds, &cluster->transport, engine, samples, ends,
+				messages, pending);
 }
 
 int crit_cluster_end(struct crit_cluster *cluster, int rc)

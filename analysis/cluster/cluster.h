@@ -24,6 +24,7 @@ struct crit_message_sink;
 struct crit_messages;
 struct crit_replay_share;
 struct crit_samples;
+struct crit_thread_ends;
 struct crit_step_sink;
 struct crit_trace_sink;
 struct crit_transport;
@@ -61,8 +62,8 @@ const struct crit_listener *crit_cluster_listener(struct crit_cluster *cluster);
  * listens.  Errors: -ENOMEM.
  */
 int crit_cluster_begin(struct crit_cluster *cluster, struct crit_engine *engine,
-		       struct crit_samples *samples, struct crit_messages *messages,
-		       struct crit_emitter *emitter);
+		       struct crit_samples *samples, struct crit_thread_ends *ends,
+		       struct crit_messages *messages, struct crit_emitter *emitter);
 
 /*
  * The replay is over, with rc: holds the rounds that are left, then brings the sums of all to

@@ -18,6 +18,7 @@ struct gathered_head { /* counts of what follows, and what adds up */
 	uint64_t charge_count;
 	uint64_t sample_row_count;
 	uint64_t block_row_count;
+	uint64_t end_count;
 	uint64_t tag_disagreements;
 	uint64_t tag_stale;
 	uint64_t late_records;
@@ -66,6 +67,11 @@ struct gathered_region { /* and its name behind it */
 	uint64_t scheduling_ns;
 	uint64_t imbalance_ns;
 	uint64_t runnable_ns;
+};
+
+struct gathered_end {
+	uint64_t row; /* of the thread */
+	struct crit_thread_end end;
 };
 
 struct gathered_charge {
@@ -231,6 +237,24 @@ static int put_blocks(const struct crit_blocks *blocks, struct crit_exchange_buf
 	return crit_exchange_buffer_put(buffer, rows, *ret_count * CRIT_BLOCKS_ROW_BYTES);
 }
 
+static int put_ends(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer,
+		    uint64_t *ret_count)
+{
+	int rc = 0;
+
+	for (size_t row = 0; row < rounds->model->thread_count && !rc; row++) {
+		const struct crit_thread_end *end = crit_thread_ends_at(rounds->ends, row);
+		struct gathered_end gathered;
+
+		if (!end)
+			continue;
+		gathered = (struct gathered_end){ row, *end };
+		rc = crit_exchange_buffer_put(buffer, &gathered, sizeof(gathered));
+		++*ret_count;
+	}
+	return rc;
+}
+
 static int pack(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer)
 {
 	const struct crit_losses *now = &rounds->model->losses;
@@ -262,6 +286,8 @@ static int pack(const struct crit_rounds *rounds, struct crit_exchange_buffer *b
 	if (!rc)
 		rc = put_blocks(crit_samples_blocks(rounds->samples), buffer,
 				&head.block_row_count);
+	if (!rc)
+		rc = put_ends(rounds, buffer, &head.end_count);
 	head.rc = rc;
 	if (buffer->size >= sizeof(head))
 		memcpy(buffer->bytes, &head, sizeof(head));
@@ -404,6 +430,15 @@ static int take_block(struct unpacking *u)
 	return crit_blocks_add_row(crit_samples_blocks(u->rounds->samples), row);
 }
 
+static int take_end(struct unpacking *u)
+{
+	struct gathered_end row;
+
+	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)))
+		return -EPROTO;
+	return crit_thread_ends_take(u->rounds->ends, row.row, &row.end);
+}
+
 static int take_all(struct unpacking *u, uint64_t count, int (*take)(struct unpacking *u))
 {
 	int rc = 0;
@@ -448,6 +483,8 @@ static int unpack(struct crit_rounds *rounds, uint32_t process)
 		rc = take_all(&u, head.sample_row_count, take_sample);
 	if (!rc)
 		rc = take_all(&u, head.block_row_count, take_block);
+	if (!rc)
+		rc = take_all(&u, head.end_count, take_end);
 	if (!rc)
 		crit_rounds_take_told(rounds, process, u.at);
 	return rc;

@@ -20,6 +20,7 @@
 #include "analysis/cluster/pending.h"
 #include "analysis/cluster/time_slice.h"
 #include "analysis/cluster/span_exchange.h"
+#include "analysis/replay/thread_ends.h"
 #include "analysis/samples/samples.h"
 #include "analysis/replay/replay.h"
 
@@ -32,6 +33,7 @@ struct crit_rounds {
 	struct crit_model *model;
 	struct crit_engine *engine;
 	struct crit_samples *samples;
+	struct crit_thread_ends *ends; /* NULL: the run has ranks */
 	struct crit_pending *pending; /* NULL: nobody listens */
 	struct crit_run_step *steps; /* replayed, not yet taken */
 	size_t step_count, step_capacity;
@@ -54,7 +56,8 @@ struct crit_rounds {
 /* After the index pass.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
 int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
 		     struct crit_engine *engine, struct crit_samples *samples,
-		     struct crit_messages *messages, struct crit_pending *pending);
+		     struct crit_thread_ends *ends, struct crit_messages *messages,
+		     struct crit_pending *pending);
 void crit_rounds_fini(struct crit_rounds *rounds);
 
 /* Does this analysis process play the node? */

@@ -20,17 +20,10 @@ enum blocked_for {
 	BLOCKED_FOR_LOCK,
 };
 
-struct thread_end { /* of a thread */
-	uint64_t since_ns, until_ns; /* somebody waits for it; 0: nobody */
-	uint32_t waiter; /* row */
-	uint8_t blocked_for; /* enum blocked_for: the thread itself, the last time */
-	bool is_certain;
-	bool has_blocked; /* since it woke somebody */
-};
-
 struct crit_thread_ends {
 	struct crit_engine *engine;
-	struct thread_end *ends; /* by row */
+	struct crit_thread_end *ends; /* by row */
+	size_t count;
 	uint32_t *threads; /* of rows */
 };
 
@@ -55,7 +48,8 @@ static enum blocked_for blocked_for(const struct crit_kernel_call *call)
 static int on_block(void *user, const struct crit_event *event)
 {
 	struct crit_thread_ends *ends = user;
-	struct thread_end *end = &ends->ends[ends->engine->listeners.thread_rows[event->thread]];
+	struct crit_thread_end *end =
+		&ends->ends[ends->engine->listeners.thread_rows[event->thread]];
 	const struct crit_kernel_call *call = event->system_call;
 	const struct crit_bucket *bucket = ends->engine->accounts[event->thread].bucket;
 
@@ -80,7 +74,7 @@ static int on_wakeup(void *user, const struct crit_event *event)
 	const struct crit_edge *edge = event->edge;
 	const struct crit_thread *cause = &ends->engine->model->threads[ends->threads[edge->cause]];
 	const enum blocked_for reason = ends->ends[edge->waiter].blocked_for;
-	struct thread_end *end;
+	struct crit_thread_end *end;
 
 	if (reason == BLOCKED_FOR_OTHERS ||
 	    (reason == BLOCKED_FOR_JOIN && !is_of_process(ends, edge->waiter, edge->cause)) ||
@@ -114,6 +108,7 @@ int crit_thread_ends_create(struct crit_engine *engine, struct crit_thread_ends 
 	if (!ends)
 		return -ENOMEM;
 	ends->engine = engine;
+	ends->count = count;
 	ends->ends = calloc(count + 1, sizeof(*ends->ends));
 	ends->threads = calloc(count + 1, sizeof(*ends->threads));
 	for (size_t i = 0; i < count && ends->threads; i++)
@@ -137,8 +132,22 @@ void crit_thread_ends_destroy(struct crit_thread_ends *ends)
 	free(ends);
 }
 
+const struct crit_thread_end *crit_thread_ends_at(const struct crit_thread_ends *ends, size_t row)
+{
+	return ends && row < ends->count && ends->ends[row].since_ns ? &ends->ends[row] : NULL;
+}
+
+int crit_thread_ends_take(struct crit_thread_ends *ends, size_t row,
+			  const struct crit_thread_end *end)
+{
+	if (!ends || row >= ends->count || end->waiter >= ends->count)
+		return -EPROTO;
+	ends->ends[row] = *end;
+	return 0;
+}
+
 /* Did a thread's last act, of those that woke somebody who waits so, come with its end? */
-static bool has_ended(const struct thread_end *end, uint64_t death_ns)
+static bool has_ended(const struct crit_thread_end *end, uint64_t death_ns)
 {
 	return end->since_ns &&
 	       death_ns <= end->until_ns + (end->has_blocked ? BLOCKED_DEATH_NS : DEATH_NS);
@@ -156,7 +165,7 @@ int crit_thread_ends_fill(const struct crit_thread_ends *ends, struct crit_resul
 	if (!results->awaits)
 		return -ENOMEM;
 	for (size_t row = 0; row < results->thread_count; row++) {
-		const struct thread_end *end = &ends->ends[row];
+		const struct crit_thread_end *end = &ends->ends[row];
 
 		if (has_ended(end, results->threads[row].death_ns))
 			results->awaits[results->await_count++] =

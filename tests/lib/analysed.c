@@ -442,6 +442,15 @@ static void fold_preemptors(uint64_t *digest, const struct crit_results *r)
 	}
 }
 
+static void fold_await(uint64_t *digest, const struct crit_await_row *row)
+{
+	FOLD(digest, row->since_ns);
+	FOLD(digest, row->until_ns);
+	FOLD(digest, row->waiter);
+	FOLD(digest, row->ended);
+	FOLD(digest, row->is_certain);
+}
+
 uint64_t crit_analysed_digest(const struct crit_results *r)
 {
 	uint64_t digest = 0xcbf29ce484222325ull;
@@ -474,6 +483,8 @@ uint64_t crit_analysed_digest(const struct crit_results *r)
 		FOLD(&digest, r->rank_calls[i].wait_ns);
 		FOLD(&digest, r->rank_calls[i].durations);
 	}
+	for (size_t i = 0; i < r->await_count; i++)
+		fold_await(&digest, &r->awaits[i]);
 	for (size_t i = 0; i < r->check_count; i++) {
 		FOLD(&digest, r->checks[i].cmetric_sum);
 		FOLD(&digest, r->checks[i].all_waiting_sum);

@@ -2,18 +2,22 @@
 // Several analysis processes yield the results of one, to the last bit, however time and nodes are
 // distributed.
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "analysis/analyse.h"
 #include "analysis/account/engine.h"
 #include "analysis/replay/tracer.h"
+#include "core/abi/abi_blocked.h"
 #include "core/base/array.h"
 #include "core/base/err.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
 #include "tests/lib/cluster.h"
 #include "tests/lib/order.h"
+#include "tests/maker/acts.h"
 #include "tests/sim/synthetic.h"
 #include "tests/lib/told.h"
 #include "tests/sim/clocks.h"
@@ -234,6 +238,60 @@ static void check_synthetic(const struct crit_synthetic *spec)
 		crit_synthetic_write(spec, node, m);
 		add_file(&files, m);
 	}
+	check_files(&files, CRIT_ACTIVE_DEFAULT);
+	close_files(&files);
+}
+
+/* A process starts a thread, and waits in pthread_join until it ends. */
+static struct crit_maker *make_join(uint32_t node)
+{
+	static const struct crit_kernel_call join = { .argument_2 = FUTEX_WAIT,
+						      .number = SYS_futex };
+	const uint64_t from_ns = (10 + node) * CRIT_ACT_MS, until_ns = from_ns + 20 * CRIT_ACT_MS;
+	struct crit_kernel_blocked blocked = {
+		.switched = { .head = { .kind = CRIT_K_SWITCH,
+					.flags = CRIT_KF_PREV_MEMBER | CRIT_KF_CALL,
+					.state = CRIT_ACT_SLEEPING,
+					.time_ns = from_ns },
+			      .prev_tid = CRIT_ACT_ROOT },
+		.call = join
+	};
+	char host[16];
+	struct crit_maker *m;
+
+	(void)snprintf(host, sizeof(host), "node%u", node);
+	m = crit_act_begin(host);
+	crit_act_enrol(m, CRIT_ACT_MS, CRIT_ACT_ROOT);
+	crit_act_start(m, 2 * CRIT_ACT_MS, 200, CRIT_ACT_ROOT, 1);
+	crit_maker_kernel(m, &blocked.switched.head, sizeof(blocked));
+	crit_maker_wake(m, (struct crit_kernel_wake){
+				   .head = { .time_ns = until_ns, .state = CRIT_WAKER_MEMBER },
+				   .tid = CRIT_ACT_ROOT,
+				   .waker_tid = 200 });
+	crit_act_in(m, until_ns, CRIT_ACT_ROOT, 0);
+	crit_act_end(m, until_ns + 1000, 200, CRIT_ACT_ROOT, 1);
+	crit_act_end(m, until_ns + 10 * CRIT_ACT_MS, CRIT_ACT_ROOT, CRIT_ACT_ROOT, 0);
+	crit_maker_foot(m, (struct crit_rec_foot){ .time_ns = until_ns + 11 * CRIT_ACT_MS });
+	return m;
+}
+
+/* Without ranks, on each node a thread waits for the end of another one. */
+static void test_joins(void)
+{
+	const struct crit_analysis_options options = { .rule = CRIT_ACTIVE_DEFAULT };
+	struct files files = { 0 };
+	struct crit_results *r = NULL;
+	struct crit_err err;
+
+	CHECK_CASE("%s", "joins on three nodes");
+	for (uint32_t node = 0; node < 3; node++)
+		add_file(&files, make_join(node));
+	CHECK_INT_EQ(crit_analyse(files.paths, files.count, &options, &r, &err), 0);
+	if (CHECK(r != NULL) && CHECK_UINT_EQ(r->await_count, 3)) {
+		CHECK_UINT_EQ(r->awaits[2].until_ns - r->awaits[2].since_ns, 20 * CRIT_ACT_MS);
+		CHECK(r->awaits[2].is_certain);
+	}
+	crit_results_destroy(r);
 	check_files(&files, CRIT_ACTIVE_DEFAULT);
 	close_files(&files);
 }
@@ -479,6 +537,7 @@ int main(int argc, char **argv)
 		check_skewed(seed);
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		check_synthetic(&specs[i]);
+	test_joins();
 	test_failures();
 	CHECK_INT_GT(samples_seen, count);
 	CHECK_INT_GT(edges_seen, count);
