@@ -188,33 +188,25 @@ launch_once() {
 	wait
 }
 
-# Sets foreign_use[]: ticks of the host on this machine's CPUs (steal in proc(5)), and of programs but the script's.
-foreign_ticks() {
-	local user nice system stolen own_stat
-	read -r _ user nice system _ _ _ _ stolen _ </proc/stat
-	read -r own_stat <"/proc/$$/stat"
-	read -r -a own_stat <<<"${own_stat##*) }"
-	foreign_use=("$stolen" $((user + nice + system - own_stat[11] - own_stat[12] - own_stat[13] - own_stat[14])))
+# Ticks that the host took from this machine's CPUs (steal in proc(5)).
+stolen_ticks() {
+	awk '/^cpu / { print $9 }' /proc/stat
 }
 
 # whole_cpus COMMAND…: what it leaves in $dir stands for a machine that has its CPUs.  Where the script wants that, a
-# run of whose time a hypervisor took more than 1 %, or strangers 4 %, is done again, four times at most.
+# run of whose time a hypervisor took more than 1 % is done again, four times at most.
 whole_cpus() {
-	local i begin use_before foreign_use all
+	local i begin ticks percent
 	for ((i = 0; i < 5; i++)); do
 		[ "$i" -eq 0 ] || rm -rf "${dir:?}"
 		begin=$(date +%s%N)
-		foreign_ticks
-		use_before=("${foreign_use[@]}")
+		ticks=$(stolen_ticks)
 		"$@"
-		foreign_ticks
-		all=$((($(date +%s%N) - begin) * $(nproc) * $(getconf CLK_TCK) / 1000000000))
-		[ -n "$wants_cpus" ] || return
-		foreign_use=($((100 * (foreign_use[0] - use_before[0]))) $((100 * (foreign_use[1] - use_before[1]))))
-		[ "${foreign_use[0]}" -ge "$all" ] || [ "${foreign_use[1]}" -ge $((4 * all)) ] || return
+		ticks=$(($(stolen_ticks) - ticks))
+		percent=$((ticks * 1000000000 / (($(date +%s%N) - begin) * $(nproc))))
+		[ -n "$wants_cpus" ] && [ "$percent" -ge 1 ] || return
 	done
-	[ "${foreign_use[0]}" -lt "$all" ] ||
-		stolen="the host took $((foreign_use[0] / all)) % of the CPUs, in the last of five runs"
+	stolen="the host took $percent % of the CPUs, in the last of five runs"
 }
 
 # What first_in_line does for root's programs, from outside for those of an ordinary user, but for those that step back.
