@@ -54,10 +54,12 @@ said=$(ask 'lost(), r["missing"]')
 [ "$said" = "(0, [])" ]
 point "steps: nothing is lost, nothing missing" $? "$said"
 
-# With one active thread at most rows have the time with one, T1: all have T1 + T2, and two threads work T1 + 2 T2.
+# With one active thread at most rows have the time with one, T1: all have T1 + T2, and two threads work T1 + 2 T2, but
+# for what a program does before its begin.
 "$crit" report --by=function --n-min=1 "$dir" >"$trial/gated"
 said=$(awk '{ all += $1 } END { printf "%.4f", all }' "$trial/gated")
-one_s=$(ask 'sum(2 * t["cmetric_s"] - t["running_s"] - t["runnable_s"] for t in r["threads"])')
+one_s=$(ask 'sum(2 * t["cmetric_s"] - t["cells"]["running_user_s"] - t["cells"]["runnable_user_s"]
+	for t in r["threads"])')
 within "steps: --n-min=1, sum of rows, s" "$said" \
 	"$(python3 -S -c "print($one_s - 0.002)")" "$(python3 -S -c "print($one_s + 0.002)")"
 cmp -s <("$crit" report --by=function "$dir") <("$crit" report --by=function --n-min=2 "$dir")
