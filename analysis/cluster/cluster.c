@@ -82,6 +82,7 @@ int crit_cluster_begin(struct crit_cluster *cluster, struct crit_engine *engine,
 		       struct crit_messages *messages, struct crit_emitter *emitter)
 {
 	struct crit_pending *pending = NULL;
+	int rc;
 
 	if (!cluster)
 		return 0;
@@ -90,8 +91,10 @@ int crit_cluster_begin(struct crit_cluster *cluster, struct crit_engine *engine,
 		crit_pending_begin(pending, messages->model, emitter, &cluster->rounds.added_steps,
 				   &cluster->rounds.place);
 	}
-	return crit_rounds_init(&cluster->rounds, &cluster->transport, engine, samples, ends,
-				messages, pending);
+	rc = crit_rounds_init(&cluster->rounds, &cluster->transport, engine, samples, messages,
+			      pending);
+	cluster->rounds.ends = ends;
+	return rc;
 }
 
 int crit_cluster_end(struct crit_cluster *cluster, int rc)

@@ -419,8 +419,7 @@ int crit_rounds_end(struct crit_rounds *rounds, int rc)
 
 int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
 		     struct crit_engine *engine, struct crit_samples *samples,
-		     struct crit_thread_ends *ends, struct crit_messages *messages,
-		     struct crit_pending *pending)
+		     struct crit_messages *messages, struct crit_pending *pending)
 {
 	struct crit_model *model = messages->model;
 
@@ -428,7 +427,6 @@ int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *tr
 					.model = model,
 					.engine = engine,
 					.samples = samples,
-					.ends = ends,
 					.spans = { .transport = transport,
 						   .model = model,
 						   .messages = messages,

@@ -33,7 +33,7 @@ struct crit_rounds {
 	struct crit_model *model;
 	struct crit_engine *engine;
 	struct crit_samples *samples;
-	struct crit_thread_ends *ends; /* NULL: the run has ranks */
+	struct crit_thread_ends *ends; /* the caller's to set; NULL: the run has ranks */
 	struct crit_pending *pending; /* NULL: nobody listens */
 	struct crit_run_step *steps; /* replayed, not yet taken */
 	size_t step_count, step_capacity;
@@ -56,8 +56,7 @@ struct crit_rounds {
 /* After the index pass.  pending: NULL where nobody listens.  Errors: -ENOMEM. */
 int crit_rounds_init(struct crit_rounds *rounds, const struct crit_transport *transport,
 		     struct crit_engine *engine, struct crit_samples *samples,
-		     struct crit_thread_ends *ends, struct crit_messages *messages,
-		     struct crit_pending *pending);
+		     struct crit_messages *messages, struct crit_pending *pending);
 void crit_rounds_fini(struct crit_rounds *rounds);
 
 /* Does this analysis process play the node? */
