@@ -36,6 +36,8 @@ static size_t read_escape(const char *name, char *ret_is)
 	unsigned int code;
 	int length = 0;
 
+	if (name[0] != '$')
+		return 0;
 	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
 		const size_t escape_length = strlen(escapes[i].text);
 

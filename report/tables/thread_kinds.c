@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "report/tables/location_fit.h"
 
 #define LEAST_SAMPLES 3u
 #define KINDS_MAX 256u /* further ones are not known */
@@ -24,17 +25,10 @@ struct kinds {
 	uint32_t *paths; /* kinds, by path; CRIT_NONE: of who is called so */
 };
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool begins_with_any(const char *module, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(file_name(module), names[i], strlen(names[i])) == 0)
+		if (strncmp(crit_file_name(module), names[i], strlen(names[i])) == 0)
 			return true;
 	return false;
 }
