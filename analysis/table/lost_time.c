@@ -14,7 +14,7 @@
 #define LEAST_EXCESS_RATIO 0.01 /* of the window, for that largest one */
 #define BLAME_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
-#define HELPER_RATIO 0.2 /* of the most work */
+#define HELPER_RATIO 0.2 /* of the most work, and of the time it is there */
 #define SHORT_RATIO 0.5 /* of what short CPUs cost: the rest waits meanwhile */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
 
@@ -69,8 +69,9 @@ static void add_up(struct crit_lost_units *units, const struct crit_consistency_
 }
 
 /*
- * Compares work with that of peers: threads that do next to nothing beside the most active one are
- * none where they do something else, as logging, or where nobody knows what they do.
+ * Compares work with that of peers: threads that do next to nothing beside the most active one, and
+ * not for a short life, are none where they do something else, as logging, or where nobody knows
+ * what they do.
  */
 static void compare(struct crit_lost_units *units, const struct crit_results *results,
 		    const uint32_t *kinds, struct crit_lost_time *ret_lost)
@@ -88,6 +89,7 @@ static void compare(struct crit_lost_units *units, const struct crit_results *re
 		const uint32_t kind = kinds ? kinds[unit->row] : 0;
 
 		if (results->has_ranks || unit->work >= HELPER_RATIO * units->most_work ||
+		    unit->work >= HELPER_RATIO * unit->threads * (double)results->window_ns ||
 		    (kind && kind == kinds[most->row])) {
 			work += unit->work;
 			continue;

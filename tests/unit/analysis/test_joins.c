@@ -170,6 +170,27 @@ static void test_helpers(void)
 	CHECK_NEAR(lost.named[0].work_ratio, 1000 / 535.0, 1e-9);
 }
 
+/* Threads that work all of their short lives are peers, however little each of them does. */
+static void test_short_lives(void)
+{
+	results_sample_threads(&sample);
+	for (int i = 0; i < 3; i++) {
+		const uint64_t run_ms = i ? 100 : 900;
+		struct crit_thread_row *thread = &sample.threads[i];
+
+		thread->cells = (struct crit_cells){ 0 };
+		thread->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms * MS;
+		thread->life_ns = run_ms * MS;
+		thread->birth_ns = (5000 + (i ? 400 * (uint64_t)i : 0)) * MS;
+		thread->death_ns = thread->birth_ns + run_ms * MS;
+		thread->idle_blocked_ns = 0;
+	}
+	summarise();
+	CHECK(!summary.lost.has_helpers);
+	CHECK_NEAR(summary.lost.peers, summary.lost.units, 1e-9);
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
 	test_joins();
@@ -177,5 +198,6 @@ int main(void)
 	test_lock_to_the_end();
 	test_threads_that_share();
 	test_helpers();
+	test_short_lives();
 	return check_done();
 }
