@@ -145,20 +145,20 @@ void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step
 static inline void step_node(struct crit_engine *engine, const struct crit_run_step *step,
 			     const struct places *places)
 {
-	struct crit_thread_account *account = &engine->accounts[step->thread];
+	struct crit_node_account *account = &engine->node_accounts[step->thread];
 	struct crit_rank_state *rank = places->node_rank;
 
 	advance(engine, places->node, step->time_ns);
 	if (rank)
 		advance_rank(engine, rank, places->node);
 	if (step->share_before != CRIT_SHARE_OUT)
-		attribute(account->node_cmetric, account->node_all_waiting, &account->node,
-			  places->node, rank, step->share_before == CRIT_SHARE_ACTIVE);
+		attribute(account->cmetric, account->all_waiting, &account->marks, places->node,
+			  rank, step->share_before == CRIT_SHARE_ACTIVE);
 	if (step->share_before != step->share_after) {
 		crit_scope_count_in(places->node, rank, step->share_before, -1);
 		crit_scope_count_in(places->node, rank, step->share_after, 1);
 	}
-	mark(&account->node, places->node, rank);
+	mark(&account->marks, places->node, rank);
 }
 
 /* Takes the step, or hands it to those who know the run's integrals. */
@@ -286,7 +286,9 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 		return -ENOMEM;
 	if (model->node_count > 1 || engine->step_sink) {
 		engine->nodes = calloc(model->node_count, sizeof(*engine->nodes));
-		if (!engine->nodes)
+		engine->node_accounts =
+			crit_lines_alloc(model->thread_count + 1, sizeof(*engine->node_accounts));
+		if (!engine->nodes || !engine->node_accounts)
 			return -ENOMEM;
 	}
 	if (ranks) {
@@ -389,6 +391,7 @@ void crit_engine_fini(struct crit_engine *engine)
 	free(engine->reciprocals);
 	free(engine->accounts);
 	free(engine->nodes);
+	free(engine->node_accounts);
 	free(engine->run_ranks);
 	free(engine->node_ranks);
 	free(engine->rank_idles);

@@ -59,17 +59,21 @@ struct crit_thread_account { /* what each event of a thread needs comes first */
 	struct crit_bucket *base; /* of no span */
 	uint32_t idling; /* the member it was, idle until the instance is over, or CRIT_NONE */
 	struct crit_cells cells;
-	struct crit_marks node; /* used when nodes have integrals of their own */
-	crit_fix node_cmetric[CRIT_UNIT_COUNT];
-	crit_fix node_all_waiting[CRIT_UNIT_COUNT];
 	uint64_t yielded_ns; /* on CPUs in the present state RUNNABLE */
 } CRIT_LINE_ALIGNED;
+
+struct crit_node_account { /* of a thread, where nodes have integrals of their own */
+	struct crit_marks marks;
+	crit_fix cmetric[CRIT_UNIT_COUNT];
+	crit_fix all_waiting[CRIT_UNIT_COUNT];
+};
 
 struct crit_engine {
 	const struct crit_model *model;
 	struct crit_thread_account *accounts; /* by thread */
 	struct crit_scope_state run;
 	struct crit_scope_state *nodes; /* NULL: one node, the same as run */
+	struct crit_node_account *node_accounts; /* by thread; NULL: as nodes */
 	const struct crit_step_sink *step_sink; /* NULL: all nodes are replayed here */
 	struct crit_rank_state *run_ranks; /* NULL: no ranks */
 	struct crit_rank_state *node_ranks;

@@ -88,6 +88,7 @@ static int put_threads(const struct crit_rounds *rounds, struct crit_exchange_bu
 	for (size_t i = 0; i < rounds->model->thread_count && !rc; i++) {
 		const struct crit_thread *thread = &rounds->model->threads[i];
 		const struct crit_thread_account *account = &rounds->engine->accounts[i];
+		const struct crit_node_account *of_node = &rounds->engine->node_accounts[i];
 		struct gathered_thread row = { .thread = (uint32_t)i,
 					       .is_tag_only = thread->is_tag_only,
 					       .switches = thread->switches,
@@ -99,9 +100,8 @@ static int put_threads(const struct crit_rounds *rounds, struct crit_exchange_bu
 
 		if (!crit_rounds_plays(rounds, thread->node))
 			continue;
-		memcpy(row.node_cmetric, account->node_cmetric, sizeof(row.node_cmetric));
-		memcpy(row.node_all_waiting, account->node_all_waiting,
-		       sizeof(row.node_all_waiting));
+		memcpy(row.node_cmetric, of_node->cmetric, sizeof(row.node_cmetric));
+		memcpy(row.node_all_waiting, of_node->all_waiting, sizeof(row.node_all_waiting));
 		rc = crit_exchange_buffer_put(buffer, &row, sizeof(row));
 		++*ret_count;
 	}
@@ -305,12 +305,14 @@ static int take_thread(struct unpacking *u)
 	struct gathered_thread row;
 	struct crit_thread *thread;
 	struct crit_thread_account *account;
+	struct crit_node_account *of_node;
 
 	if (!crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)) ||
 	    row.thread >= u->rounds->model->thread_count)
 		return -EPROTO;
 	thread = &u->rounds->model->threads[row.thread];
 	account = &u->rounds->engine->accounts[row.thread];
+	of_node = &u->rounds->engine->node_accounts[row.thread];
 	thread->is_tag_only = row.is_tag_only != 0;
 	thread->switches = row.switches;
 	thread->preemptions = row.preemptions;
@@ -318,8 +320,8 @@ static int take_thread(struct unpacking *u)
 	account->alive_ns = row.alive_ns;
 	account->busy_ns = row.busy_ns;
 	account->cells = row.cells;
-	memcpy(account->node_cmetric, row.node_cmetric, sizeof(row.node_cmetric));
-	memcpy(account->node_all_waiting, row.node_all_waiting, sizeof(row.node_all_waiting));
+	memcpy(of_node->cmetric, row.node_cmetric, sizeof(row.node_cmetric));
+	memcpy(of_node->all_waiting, row.node_all_waiting, sizeof(row.node_all_waiting));
 	return 0;
 }
 

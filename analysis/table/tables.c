@@ -15,12 +15,18 @@
 #include "analysis/table/message_rows.h"
 #include "analysis/table/region_rows.h"
 
-static void fill_thread(const struct crit_thread_account *thread, struct crit_thread_row *row)
+static void fill_thread(const struct crit_engine *engine, size_t thread,
+			struct crit_thread_row *row)
 {
-	row->life_ns = thread->alive_ns;
-	row->cells = thread->cells;
-	memcpy(row->node_cmetric, thread->node_cmetric, sizeof(row->node_cmetric));
-	memcpy(row->node_all_waiting, thread->node_all_waiting, sizeof(row->node_all_waiting));
+	const struct crit_node_account *of_node;
+
+	row->life_ns = engine->accounts[thread].alive_ns;
+	row->cells = engine->accounts[thread].cells;
+	if (!engine->nodes)
+		return;
+	of_node = &engine->node_accounts[thread];
+	memcpy(row->node_cmetric, of_node->cmetric, sizeof(row->node_cmetric));
+	memcpy(row->node_all_waiting, of_node->all_waiting, sizeof(row->node_all_waiting));
 }
 
 /* Sums every bucket into its thread's row. */
@@ -64,7 +70,7 @@ static void fill_threads(const struct crit_engine *engine, const uint32_t *threa
 			 struct crit_results *results)
 {
 	for (size_t i = 0; i < results->thread_count; i++)
-		fill_thread(&engine->accounts[i], &results->threads[thread_rows[i]]);
+		fill_thread(engine, i, &results->threads[thread_rows[i]]);
 	fill_attribution(engine, thread_rows, results);
 	finish_threads(engine, results);
 }
