@@ -127,10 +127,12 @@ static void tell_edges(struct crit_engine *engine, const struct crit_team_member
 				  .call = member->barrier,
 				  .kind = CRIT_EDGE_BARRIER };
 
-	if (member->thread != instance->last)
-		crit_listeners_tell_edge(&engine->listeners, &edge);
-	edge.kind = CRIT_EDGE_MEETING;
-	edge.object = instance->meeting;
+	if (member->thread != instance->last) {
+		edge.meeting = instance->meeting;
+	} else {
+		edge.kind = CRIT_EDGE_MEETING;
+		edge.object = instance->meeting;
+	}
 	crit_listeners_tell_edge(&engine->listeners, &edge);
 }
 

@@ -62,12 +62,6 @@ struct crit_thread_account { /* what each event of a thread needs comes first */
 	uint64_t yielded_ns; /* on CPUs in the present state RUNNABLE */
 } CRIT_LINE_ALIGNED;
 
-struct crit_node_account { /* of a thread, where nodes have integrals of their own */
-	struct crit_marks marks;
-	crit_fix cmetric[CRIT_UNIT_COUNT];
-	crit_fix all_waiting[CRIT_UNIT_COUNT];
-};
-
 struct crit_engine {
 	const struct crit_model *model;
 	struct crit_thread_account *accounts; /* by thread */

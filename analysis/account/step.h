@@ -14,6 +14,12 @@ struct crit_marks { /* where the integrals stood when the segment began */
 	crit_fix may_wait_cmetric;
 };
 
+struct crit_node_account { /* of a thread, where nodes have integrals of their own */
+	struct crit_marks marks;
+	crit_fix cmetric[CRIT_UNIT_COUNT];
+	crit_fix all_waiting[CRIT_UNIT_COUNT];
+};
+
 /* A segment of a thread ends and another begins: what that means to the scope of the run. */
 struct crit_run_step {
 	uint64_t time_ns;

@@ -173,14 +173,14 @@ int crit_meetings_arrive(struct crit_meetings *meetings, const struct crit_atten
 	return 0;
 }
 
-/* A member needs all that came until then. */
+/* A member needs all that came until it did itself. */
 static void tell_meeting(const struct crit_meetings *meetings, const struct crit_meeting *meeting,
-			 const struct crit_attendance *waiter, uint64_t last_ns)
+			 const struct crit_attendance *waiter)
 {
 	crit_listeners_tell_edge(meetings->listeners,
 				 &(struct crit_edge){ .begin_ns = waiter->begin_ns,
 						      .end_ns = waiter->end_ns,
-						      .cause_ns = last_ns,
+						      .cause_ns = waiter->enter_ns,
 						      .object = meeting->number,
 						      .waiter = waiter->waiter,
 						      .cause = waiter->thread,
@@ -234,18 +234,18 @@ static void tell(const struct crit_meetings *meetings, const struct crit_meeting
 	const uint32_t needed_at = needed_by(meeting, at);
 	const struct crit_attendance *waiter = &meeting->members[at], *needed;
 
-	if (meeting->number && (meeting->flow == FLOW_ALL || needed_at != CRIT_NONE))
-		tell_meeting(meetings, meeting, waiter,
-			     needed_at == CRIT_NONE ? waiter->enter_ns
-						    : meeting->members[needed_at].enter_ns);
-	if (needed_at == CRIT_NONE)
+	if (needed_at == CRIT_NONE) {
+		if (meeting->number && meeting->flow == FLOW_ALL)
+			tell_meeting(meetings, meeting, waiter);
 		return;
+	}
 	needed = &meeting->members[needed_at];
 	crit_listeners_tell_edge(meetings->listeners,
 				 &(struct crit_edge){ .begin_ns = waiter->begin_ns,
 						      .end_ns = waiter->end_ns,
 						      .cause_ns = needed->enter_ns,
 						      .object = waiter->communicator,
+						      .meeting = meeting->number,
 						      .waiter = waiter->waiter,
 						      .cause = needed->thread,
 						      .call = waiter->call,

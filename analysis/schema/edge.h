@@ -39,7 +39,8 @@ enum crit_edge_kind {
 	/*
 	 * Of a collective operation or a barrier that needs more than one member: each member as it
 	 * arrives (waiter and cause), end_ns being when the last one does; and each member that
-	 * waits for all those who arrived until cause_ns, itself among them.
+	 * waits for all those who arrived until cause_ns, itself among them, where no other edge
+	 * says that of it.
 	 */
 	CRIT_EDGE_ARRIVAL = CRIT_EDGE_PAIR_COUNT,
 	CRIT_EDGE_MEETING,
@@ -74,6 +75,8 @@ struct crit_edge {
 	 * MEETING, LOCK_*: a number for each, in the order in which they are told; others: 0.
 	 */
 	uint64_t object;
+	/* COLLECTIVE, BARRIER: of a MEETING of the waiter that is not told; 0: there is none */
+	uint64_t meeting;
 	/* MESSAGE: k, in the order in which sends of this way were told; others: 0. */
 	uint64_t send_number;
 	uint64_t bytes; /* RECEIVER, RENDEZVOUS: of the message */

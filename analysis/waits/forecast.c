@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits/film/film_meeting.h"
 #include "analysis/waits/forecast_state.h"
 #include "core/base/array.h"
 
@@ -251,6 +252,9 @@ static int take_moments(struct forecasting *forecasting)
 	const bool has_acts = types & CRIT_FILM_LATE_TYPES;
 	int rc;
 
+	if (types & crit_film_type_bit(CRIT_FILM_CAUSE) &&
+	    types & crit_film_type_bit(CRIT_FILM_ARRIVAL))
+		crit_film_meet(forecasting->now, forecasting->count, sizeof(*forecasting->now));
 	if (has_acts && (types & NEED_TYPES || forecasting->has_chain ||
 			 (types & crit_film_type_bit(CRIT_FILM_END) && has_need(forecasting)))) {
 		rc = take_by_need(forecasting);

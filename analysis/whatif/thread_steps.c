@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits/film/film_meeting.h"
 #include "core/base/array.h"
 #include "core/base/map.h"
 
@@ -406,8 +407,10 @@ static int count_acts(struct making *making)
 /* All entries of one time. */
 static int take_moments(struct making *making)
 {
-	int rc = count_acts(making);
+	int rc;
 
+	crit_film_meet(making->now, making->count, sizeof(*making->now));
+	rc = count_acts(making);
 	for (size_t i = 0; i < making->count && !rc; i++) {
 		if (!crit_film_is_late((enum crit_film_type)making->now[i].entry.type))
 			rc = take_own(making, &making->now[i].entry);

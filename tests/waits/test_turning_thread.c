@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/waits/film/film_meeting.h"
 #include "analysis/waits/turning_thread.h"
 #include "tests/lib/check_scratch.h"
 
@@ -100,6 +101,37 @@ static void try_fault(void)
 	crit_filmed_run_fini(&run);
 }
 
+#define MEETS(by, of)                                                                              \
+	{                                                                                          \
+		.node = (by), .number = (of), .type = CRIT_FILM_CAUSE, .kind = CRIT_FILM_MEETS     \
+	}
+
+/* The cause of a meeting needs the object at which its thread arrives then, no other does. */
+static void try_meet(void)
+{
+	const uint32_t object = CRIT_FILM_OBJECT | 7;
+	struct {
+		struct crit_film_entry entry;
+		uint64_t more;
+	} rows[] = {
+		{ MEETS(2, 5), 0 },
+		{ { .node = 1, .number = 8, .type = CRIT_FILM_ARRIVAL }, 0 },
+		{ { .node = 2, .number = 5, .type = CRIT_FILM_CAUSE, .kind = 1 }, 0 },
+		{ { .node = 2, .number = object, .type = CRIT_FILM_ARRIVAL }, 0 },
+		{ MEETS(3, 6), 0 },
+		{ MEETS(2, 4), 0 },
+	};
+	static const uint32_t needs[] = { 1, 0, 0, 0, 0, 1 };
+	static const uint32_t nodes[] = { 2, 1, 2, 2, 3, 2 };
+
+	crit_film_meet(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0]));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK_CASE("row %zu", i);
+		CHECK((rows[i].entry.type == CRIT_FILM_NEED) == needs[i]);
+		CHECK_UINT_EQ(rows[i].entry.node, needs[i] ? object : nodes[i]);
+	}
+}
+
 int main(void)
 {
 	static const size_t counts[] = { 0, 1, 4095, 4096, 4097, 8192, 100000 };
@@ -111,6 +143,7 @@ int main(void)
 		try_count(counts[i], 100);
 	}
 	try_fault();
+	try_meet();
 	check_leave_scratch();
 	return check_done();
 }

@@ -51,6 +51,12 @@ enum crit_film_type {
 #define CRIT_FILM_TEAM 1u /* place: the barriers of a team */
 #define CRIT_FILM_PLACES 128u
 
+/*
+ * Kind of a CAUSE, in films that have needs: with the thread that acts the wait needs all who came
+ * to the object at which that arrives then.
+ */
+#define CRIT_FILM_MEETS 2u
+
 #define CRIT_FILM_BYTES_MAX 0xfffffffeu
 #define CRIT_FILM_GROUPS 2
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the object of a meeting by who comes last to it.
+#include "analysis/waits/film/film_meeting.h"
+
+/* Where the thread arrives; 0: nowhere. */
+static uint32_t object_at(const char *rows, size_t count, size_t row_bytes, uint32_t thread)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct crit_film_entry *entry = (const void *)(rows + i * row_bytes);
+
+		if (entry->type == CRIT_FILM_ARRIVAL && entry->node == thread)
+			return entry->number;
+	}
+	return 0;
+}
+
+void crit_film_meet(void *rows, size_t count, size_t row_bytes)
+{
+	uint32_t thread = CRIT_FILM_OBJECT, object = 0; /* of the cause before */
+
+	for (size_t i = 0; i < count; i++) {
+		struct crit_film_entry *entry = (void *)((char *)rows + i * row_bytes);
+
+		if (entry->type != CRIT_FILM_CAUSE || entry->kind != CRIT_FILM_MEETS)
+			continue;
+		if (entry->node != thread)
+			object = object_at(rows, count, row_bytes, entry->node);
+		thread = entry->node;
+		if (!object)
+			continue;
+		entry->type = CRIT_FILM_NEED;
+		entry->node = object;
+	}
+}
