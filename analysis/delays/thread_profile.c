@@ -110,8 +110,34 @@ static void join_all(struct crit_thread_profile *profile)
 	if (joining.count < profile->capacity) {
 		memcpy(profile->ring, joining.rows, joining.count * sizeof(*joining.rows));
 		profile->count = joining.count;
+		profile->joinable = 0;
 	}
 	profile->joined_at = profile->count + profile->capacity / JOINED_PART;
+}
+
+/*
+ * Does the present stretch come right behind one of its key, or behind one without a CPU for it?
+ * Nothing else is ever joined.
+ */
+static bool is_joinable(const struct crit_thread_profile *profile)
+{
+	const uint64_t count = profile->count;
+
+	if (!count)
+		return false;
+	if (stretch_of(profile, count - 1)->key == profile->key)
+		return true;
+	return count > 1 && stretch_of(profile, count - 1)->key == CRIT_KEY_NO_CPU &&
+	       stretch_of(profile, count - 2)->key == profile->key;
+}
+
+/* A ring in which nothing can be joined stays as it is; it is tried again when it would be. */
+static void join_what_can_be(struct crit_thread_profile *profile)
+{
+	if (profile->joinable && profile->joinable + profile->capacity > profile->count)
+		join_all(profile);
+	else
+		profile->joined_at = profile->count + profile->capacity / JOINED_PART;
 }
 
 /* Room for one more, in place of the oldest where there are so many.  Errors: -ENOMEM. */
@@ -123,7 +149,7 @@ static int make_room(struct crit_thread_profile *profile)
 	if (profile->count < profile->capacity)
 		return 0;
 	if (profile->capacity == CRIT_PROFILE_STRETCHES && profile->count >= profile->joined_at)
-		join_all(profile);
+		join_what_can_be(profile);
 	if (profile->count < profile->capacity)
 		return 0;
 	if (profile->capacity == CRIT_PROFILE_STRETCHES) {
@@ -148,6 +174,8 @@ int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t tim
 		rc = make_room(profile);
 		if (rc)
 			return rc;
+		if (is_joinable(profile))
+			profile->joinable = profile->count;
 		*stretch_of(profile, profile->count++) =
 			(struct crit_stretch){ time_ns, profile->key };
 	}
