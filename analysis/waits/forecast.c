@@ -15,45 +15,32 @@
 #define CACHED_BYTES (256u << 10)
 
 #define FEW 16u /* entries of one time */
+#define WORD_BITS 64u
+#define SPARE_BITS 8u /* of a set, for each entry */
 
 #define NEED_TYPES (crit_film_type_bit(CRIT_FILM_BIRTH) | crit_film_type_bit(CRIT_FILM_WOKEN))
-
-static bool is_act(const struct crit_film_entry *entry)
-{
-	return entry->type == CRIT_FILM_CAUSE || entry->type == CRIT_FILM_NEED ||
-	       entry->type == CRIT_FILM_ARRIVAL;
-}
 
 /* Who acts, or ends a wait, has a row of acts. */
 static bool has_row(const struct crit_film_entry *entry)
 {
-	return is_act(entry) || entry->type == CRIT_FILM_END;
+	return crit_forecast_is_act(entry) || entry->type == CRIT_FILM_END;
 }
 
-/* The end of a wait: nothing more is to come for it. */
-static void take_end(struct forecasting *forecasting, const struct crit_film_entry *end,
-		     uint32_t row)
+static void take(struct forecasting *forecasting, const struct crit_film_entry *entry,
+		 struct crit_forecast_need *need)
 {
-	crit_forecast_take_own(forecasting, end);
-	crit_forecast_take_end(forecasting, end, row);
-}
-
-static void take(struct forecasting *forecasting, struct moment *moment)
-{
-	const struct crit_film_entry *entry = &moment->entry;
-
-	moment->is_taken = true;
-	if (is_act(entry)) {
-		crit_forecast_take_act(forecasting, entry, moment->row, moment->object);
-		forecasting->acts.rows[moment->row].due--;
+	need->is_taken = true;
+	if (crit_forecast_is_act(entry)) {
+		crit_forecast_take_act(forecasting, entry, need->row, need->object);
+		forecasting->acts.rows[need->row].due--;
 	} else if (entry->type == CRIT_FILM_BIRTH) {
 		crit_forecast_take_birth(forecasting, entry);
 	} else if (entry->type == CRIT_FILM_WOKEN) {
 		crit_forecast_take_woken(forecasting, entry);
 	} else if (entry->type == CRIT_FILM_END) {
 		forecasting->threads[entry->node].taken++;
-		take_end(forecasting, entry, moment->row);
-		crit_pending_acts_remove(&forecasting->acts, moment->row);
+		crit_forecast_take_end(forecasting, entry, need->row);
+		crit_pending_acts_remove(&forecasting->acts, need->row);
 	} else {
 		forecasting->threads[entry->node].taken++;
 		crit_forecast_take_own(forecasting, entry);
@@ -61,157 +48,89 @@ static void take(struct forecasting *forecasting, struct moment *moment)
 }
 
 /* Nothing of the present time is missing for it. */
-static bool is_ready(const struct forecasting *forecasting, const struct moment *moment)
+static bool is_ready(const struct forecasting *forecasting, const struct crit_film_entry *entry,
+		     const struct crit_forecast_need *need)
 {
-	const struct crit_film_entry *entry = &moment->entry;
+	const struct timeline *timeline;
 
 	if (is_object(entry->node))
-		return moment->object == CRIT_NONE || !forecasting->acts.rows[moment->object].due;
+		return need->object == CRIT_NONE || !forecasting->acts.rows[need->object].due;
+	timeline = &forecasting->threads[entry->node];
 	if (crit_film_is_late((enum crit_film_type)entry->type))
-		return forecasting->threads[entry->node].taken ==
-		       forecasting->threads[entry->node].ahead;
-	if (moment->turn != forecasting->threads[entry->node].taken ||
-	    forecasting->threads[entry->node].wakers)
+		return timeline->taken == timeline->ahead;
+	if (need->turn != timeline->taken || timeline->wakers)
 		return false;
-	return entry->type != CRIT_FILM_END || !forecasting->acts.rows[moment->row].due;
+	return entry->type != CRIT_FILM_END || !forecasting->acts.rows[need->row].due;
 }
 
-/* Errors: -EPROTO. */
-static int check(const struct forecasting *forecasting, const struct crit_film_entry *entry)
+/* Errors: -ENOMEM. */
+static int prepare(struct forecasting *forecasting, const struct crit_film_entry *entry,
+		   struct crit_forecast_need *need)
 {
-	const struct crit_forecast_options *options = forecasting->options;
-	const bool is_late = crit_film_is_late((enum crit_film_type)entry->type);
+	int rc = 0;
 
-	if (is_object(entry->node) ? !is_late : entry->node >= options->thread_count)
-		return -EPROTO;
-	if ((entry->type == CRIT_FILM_FROM && entry->number >= options->bucket_count) ||
-	    (crit_film_tells(entry) && crit_film_told(entry) >= options->bucket_count) ||
-	    ((entry->type == CRIT_FILM_BIRTH || entry->type == CRIT_FILM_WOKEN) &&
-	     entry->number >= options->thread_count))
-		return -EPROTO;
-	return 0;
-}
-
-/* Errors: -EPROTO, -ENOMEM. */
-static int prepare(struct forecasting *forecasting, struct moment *moment)
-{
-	const struct crit_film_entry *entry = &moment->entry;
-	struct timeline *timeline;
-	int rc = check(forecasting, entry);
-
-	moment->object = CRIT_NONE;
-	moment->is_taken = false;
-	if (rc)
-		return rc;
+	need->object = CRIT_NONE;
+	need->is_taken = false;
 	if (entry->type == CRIT_FILM_WOKEN)
 		forecasting->threads[entry->number].wakers++;
 	if (has_row(entry))
 		rc = crit_pending_acts_obtain(&forecasting->acts, key_of(entry->number),
-					      &moment->row);
+					      &need->row);
 	if (rc)
 		return rc;
-	if (is_act(entry))
-		forecasting->acts.rows[moment->row].due++;
-	if (crit_film_is_late((enum crit_film_type)entry->type))
-		return 0;
-	timeline = &forecasting->threads[entry->node];
-	moment->turn = timeline->ahead++;
+	if (crit_forecast_is_act(entry))
+		forecasting->acts.rows[need->row].due++;
+	if (!crit_film_is_late((enum crit_film_type)entry->type))
+		need->turn = forecasting->threads[entry->node].ahead++;
 	return 0;
 }
 
-/* The last that came to an object is followed by nobody who asks for it later. */
-static void end_moments(struct forecasting *forecasting)
+/* Errors: -ENOMEM. */
+static int prepare_all(struct forecasting *forecasting)
+{
+	const struct crit_film_entry *now = forecasting->now;
+	int rc = crit_array_grow(&forecasting->needs, &forecasting->need_capacity,
+				 forecasting->count, sizeof(*forecasting->needs));
+
+	for (size_t i = 0; i < forecasting->count && !rc; i++)
+		rc = prepare(forecasting, &now[i], &forecasting->needs[i]);
+	for (size_t i = 0; i < forecasting->count && !rc; i++) {
+		if (is_object(now[i].node)) /* all rows of objects are there now */
+			forecasting->needs[i].object =
+				crit_pending_acts_find(&forecasting->acts, key_of(now[i].node));
+	}
+	return rc;
+}
+
+/* Threads have no turns at the next time so far. */
+static void end_turns(struct forecasting *forecasting)
 {
 	for (size_t i = 0; i < forecasting->count; i++) {
-		const struct moment *moment = &forecasting->now[i];
+		const struct crit_film_entry *entry = &forecasting->now[i];
 
-		if (moment->entry.type == CRIT_FILM_ARRIVAL &&
-		    (moment->entry.kind & CRIT_FILM_LAST) &&
-		    forecasting->acts.rows[moment->row].key == key_of(moment->entry.number))
-			crit_pending_acts_remove(&forecasting->acts, moment->row);
-		else if (!crit_film_is_late((enum crit_film_type)moment->entry.type))
-			forecasting->threads[moment->entry.node].ahead =
-				forecasting->threads[moment->entry.node].taken = 0;
+		if (!crit_film_is_late((enum crit_film_type)entry->type))
+			forecasting->threads[entry->node].ahead =
+				forecasting->threads[entry->node].taken = 0;
 	}
-}
-
-/* Of one time, where nobody acts: each in its turn. */
-static int take_owns(struct forecasting *forecasting)
-{
-	struct crit_probe probe;
-	int rc = 0;
-
-	for (size_t i = 0; i < forecasting->count && !rc; i++) {
-		const struct crit_film_entry *entry = &forecasting->now[i].entry;
-		uint32_t row;
-
-		if (crit_film_is_late((enum crit_film_type)entry->type))
-			continue;
-		rc = check(forecasting, entry);
-		if (!rc && entry->type == CRIT_FILM_END) {
-			row = crit_pending_acts_search(&forecasting->acts, key_of(entry->number),
-						       &probe);
-			take_end(forecasting, entry, row);
-			if (row != CRIT_NONE)
-				crit_pending_acts_remove_found(&forecasting->acts, row, &probe);
-		} else if (!rc) {
-			crit_forecast_take_own(forecasting, entry);
-		}
-	}
-	return rc;
-}
-
-/* Of one time: acts by threads, or those that objects need, which have come by now. */
-static int take_acts(struct forecasting *forecasting, bool is_of_objects)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < forecasting->count && !rc; i++) {
-		struct moment *moment = &forecasting->now[i];
-		const struct crit_film_entry *entry = &moment->entry;
-
-		if (!is_act(entry) || is_object(entry->node) != is_of_objects)
-			continue;
-		rc = check(forecasting, entry);
-		if (!rc)
-			rc = crit_pending_acts_obtain(&forecasting->acts, key_of(entry->number),
-						      &moment->row);
-		if (!rc)
-			crit_forecast_take_act(forecasting, entry, moment->row,
-					       is_of_objects
-						       ? crit_pending_acts_find(&forecasting->acts,
-										key_of(entry->node))
-						       : CRIT_NONE);
-	}
-	return rc;
 }
 
 /* Where an act may need the end of a wait, and an end acts: whatever is ready, again and again. */
 static int take_by_need(struct forecasting *forecasting)
 {
 	size_t left = forecasting->count;
-	int rc = 0;
+	int rc = prepare_all(forecasting);
 
-	for (size_t i = 0; i < forecasting->count && !rc; i++)
-		rc = prepare(forecasting, &forecasting->now[i]);
-	for (size_t i = 0; i < forecasting->count && !rc; i++) {
-		struct moment *moment = &forecasting->now[i];
-
-		if (is_object(moment->entry.node)) /* all rows of objects are there now */
-			moment->object = crit_pending_acts_find(&forecasting->acts,
-								key_of(moment->entry.node));
-	}
 	while (left && !rc) {
 		const size_t before = left;
 		size_t first = forecasting->count;
 
 		for (size_t i = 0; i < forecasting->count; i++) {
-			struct moment *moment = &forecasting->now[i];
+			struct crit_forecast_need *need = &forecasting->needs[i];
 
-			if (moment->is_taken)
+			if (need->is_taken)
 				continue;
-			if (is_ready(forecasting, moment)) {
-				take(forecasting, moment);
+			if (is_ready(forecasting, &forecasting->now[i], need)) {
+				take(forecasting, &forecasting->now[i], need);
 				left--;
 			} else if (first == forecasting->count) {
 				first = i;
@@ -219,57 +138,100 @@ static int take_by_need(struct forecasting *forecasting)
 		}
 		if (left == before) { /* they need one another */
 			forecasting->result->circle_count++;
-			take(forecasting, &forecasting->now[first]);
+			take(forecasting, &forecasting->now[first], &forecasting->needs[first]);
 			left--;
 		}
 	}
+	end_turns(forecasting);
 	return rc;
 }
 
-/* Does an act come at the time at which the wait ends that needs it?  Of many, perhaps. */
-static bool has_need(const struct forecasting *forecasting)
+/*
+ * Likewise of many: by the last bits of numbers, so it may say yes where it is no.  The set is
+ * large enough for numbers that lie side by side.
+ */
+static bool may_have_need(struct forecasting *forecasting)
 {
-	const struct moment *now = forecasting->now;
+	size_t words = 1;
+
+	while (words * WORD_BITS < forecasting->count * SPARE_BITS)
+		words *= 2;
+	if (crit_array_grow(&forecasting->ended, &forecasting->ended_capacity, words,
+			    sizeof(*forecasting->ended)))
+		return true;
+	memset(forecasting->ended, 0, words * sizeof(*forecasting->ended));
+	for (size_t i = 0; i < forecasting->count; i++) {
+		const uint32_t number = forecasting->now[i].number;
+
+		if (forecasting->now[i].type == CRIT_FILM_END)
+			forecasting->ended[number / WORD_BITS & (words - 1)] |=
+				1ull << number % WORD_BITS;
+	}
+	for (size_t i = 0; i < forecasting->count; i++) {
+		const uint32_t number = forecasting->now[i].number;
+
+		if (crit_forecast_is_act(&forecasting->now[i]) &&
+		    forecasting->ended[number / WORD_BITS & (words - 1)] >> number % WORD_BITS & 1)
+			return true;
+	}
+	return false;
+}
+
+/* Does an act come at the time at which the wait ends that needs it?  Of many, perhaps. */
+static bool has_need(struct forecasting *forecasting)
+{
+	const struct crit_film_entry *now = forecasting->now;
 	const size_t count = forecasting->count;
 
 	if (count > FEW)
-		return true;
+		return may_have_need(forecasting);
 	for (size_t i = 0; i < count; i++) {
-		if (now[i].entry.type != CRIT_FILM_END)
+		if (now[i].type != CRIT_FILM_END)
 			continue;
 		for (size_t k = 0; k < count; k++) {
-			if (is_act(&now[k].entry) && now[k].entry.number == now[i].entry.number)
+			if (crit_forecast_is_act(&now[k]) && now[k].number == now[i].number)
 				return true;
 		}
 	}
 	return false;
 }
 
-/* All entries of one time.  What threads do comes before their acts, and these before objects'. */
-static int take_moments(struct forecasting *forecasting)
+/* The last that came to an object is followed by nobody who asks for it later. */
+static void end_arrivals(struct forecasting *forecasting)
 {
-	const uint32_t types = forecasting->types;
+	for (size_t i = 0; i < forecasting->count; i++) {
+		const struct crit_film_entry *entry = &forecasting->now[i];
+		uint32_t row;
+
+		if (entry->type != CRIT_FILM_ARRIVAL || !(entry->kind & CRIT_FILM_LAST))
+			continue;
+		row = crit_pending_acts_find(&forecasting->acts, key_of(entry->number));
+		if (row != CRIT_NONE)
+			crit_pending_acts_remove(&forecasting->acts, row);
+	}
+}
+
+/* All entries of one time.  What threads do comes before their acts, and these before objects'. */
+static int take_moment(struct forecasting *forecasting)
+{
+	const uint32_t types = forecasting->traits.types;
 	const bool has_acts = types & CRIT_FILM_LATE_TYPES;
-	int rc;
+	int rc = 0;
 
 	if (types & crit_film_type_bit(CRIT_FILM_CAUSE) &&
-	    types & crit_film_type_bit(CRIT_FILM_ARRIVAL))
-		crit_film_meet(forecasting->now, forecasting->count, sizeof(*forecasting->now));
-	if (has_acts && (types & NEED_TYPES || forecasting->has_chain ||
+	    types & crit_film_type_bit(CRIT_FILM_ARRIVAL) &&
+	    crit_film_meet(forecasting->now, forecasting->count, sizeof(*forecasting->now)))
+		forecasting->traits.nodes |= CRIT_FILM_OBJECT;
+	if (has_acts && (types & NEED_TYPES || is_object(forecasting->traits.chains) ||
 			 (types & crit_film_type_bit(CRIT_FILM_END) && has_need(forecasting)))) {
 		rc = take_by_need(forecasting);
 	} else {
-		rc = take_owns(forecasting);
-		if (!rc && has_acts)
-			rc = take_acts(forecasting, false);
-		if (!rc && has_acts)
-			rc = take_acts(forecasting, true);
+		crit_forecast_take_owns(forecasting);
+		if (has_acts)
+			rc = crit_forecast_take_acts(forecasting);
 	}
-	if (!rc && has_acts)
-		end_moments(forecasting);
-	forecasting->count = 0;
-	forecasting->types = 0;
-	forecasting->has_chain = false;
+	if (!rc && forecasting->traits.has_last)
+		end_arrivals(forecasting);
 	return rc ? rc : forecasting->error;
 }
 
@@ -291,39 +253,81 @@ static void fetch_ahead(const struct forecasting *forecasting, const struct crit
 		crit_pending_acts_fetch_row(&forecasting->acts, key_of(entry.number));
 }
 
-static int keep(struct forecasting *forecasting, const struct crit_film_entry *entry)
+static inline bool is_possible(const struct forecasting *forecasting,
+			       const struct crit_film_entry *entry)
 {
-	int rc = crit_array_grow(&forecasting->now, &forecasting->capacity, forecasting->count + 1,
+	const struct crit_forecast_options *options = forecasting->options;
+
+	if (is_object(entry->node) ? !crit_forecast_is_act(entry)
+				   : entry->node >= options->thread_count)
+		return false;
+	if (crit_film_tells(entry))
+		return crit_film_told(entry) < options->bucket_count;
+	if (entry->type == CRIT_FILM_FROM)
+		return entry->number < options->bucket_count;
+	return (entry->type != CRIT_FILM_BIRTH && entry->type != CRIT_FILM_WOKEN) ||
+	       entry->number < options->thread_count;
+}
+
+/* Yields 1, the next entry in a place of its own; 0: there is none.  Errors: as below. */
+static inline int read_entry(struct forecasting *forecasting, struct crit_film *film, size_t at)
+{
+	int rc = crit_array_grow(&forecasting->now, &forecasting->capacity, at + 1,
 				 sizeof(*forecasting->now));
 
-	if (rc)
+	if (!rc)
+		rc = crit_film_back(film, &forecasting->now[at]);
+	if (rc <= 0)
 		return rc;
-	forecasting->now[forecasting->count++].entry = *entry;
-	forecasting->types |= crit_film_type_bit(entry->type);
-	forecasting->has_chain |= is_object(entry->node) && is_object(entry->number);
-	return 0;
+	if (forecasting->is_large)
+		fetch_ahead(forecasting, film);
+	return is_possible(forecasting, &forecasting->now[at]) ? 1 : -EPROTO;
+}
+
+static inline void add_traits(struct moment_traits *traits, const struct crit_film_entry *entry)
+{
+	traits->types |= crit_film_type_bit(entry->type);
+	traits->nodes |= entry->node;
+	traits->chains |= entry->node & entry->number;
+	traits->has_last |= entry->type == CRIT_FILM_ARRIVAL && entry->kind & CRIT_FILM_LAST;
+}
+
+/*
+ * All entries of one time, of which the first may be there from the call before, and the one behind
+ * them.  Yields 1; 0: there is none behind.  Errors: -ENOMEM; -EPROTO; those of reading.
+ */
+static int read_moment(struct forecasting *forecasting, struct crit_film *film)
+{
+	const uint64_t before_ns = forecasting->now_ns;
+	struct moment_traits traits = { 0 };
+	size_t count = 0;
+	int rc = 1;
+
+	if (forecasting->has_first) {
+		forecasting->now[0] = forecasting->now[forecasting->count];
+		add_traits(&traits, &forecasting->now[count++]);
+	}
+	while ((rc = read_entry(forecasting, film, count)) > 0 &&
+	       (!count || forecasting->now[count].time_ns == forecasting->now[0].time_ns))
+		add_traits(&traits, &forecasting->now[count++]);
+	forecasting->has_first = rc > 0;
+	forecasting->count = count;
+	forecasting->traits = traits;
+	if (count)
+		forecasting->now_ns = forecasting->now[0].time_ns;
+	return rc >= 0 && forecasting->now_ns < before_ns ? -EPROTO : rc;
 }
 
 static int take_film(struct forecasting *forecasting, struct crit_film *film)
 {
-	struct crit_film_entry entry;
-	uint64_t now_ns = forecasting->options->begin_ns;
-	int rc, taken = 0;
+	int rc, taken;
 
-	while ((rc = crit_film_back(film, &entry)) > 0) {
-		if (entry.time_ns < now_ns)
-			return -EPROTO;
-		if (entry.time_ns > now_ns)
-			taken = take_moments(forecasting);
-		if (forecasting->is_large)
-			fetch_ahead(forecasting, film);
-		now_ns = entry.time_ns;
-		if (!taken)
-			taken = keep(forecasting, &entry);
-		if (taken)
-			return taken;
-	}
-	return rc ? rc : take_moments(forecasting);
+	forecasting->now_ns = forecasting->options->begin_ns;
+	do {
+		rc = read_moment(forecasting, film);
+		taken = rc < 0 ? rc : take_moment(forecasting);
+	} while (rc > 0 && !taken);
+	return taken;
 }
 
 /* What scenarios change, and what that needs.  Errors: -ENOMEM. */
@@ -335,7 +339,8 @@ static int begin_changes(struct forecasting *forecasting)
 	for (size_t k = 0; k < options->scenario_count; k++) {
 		const struct crit_factor *factors = options->scenarios[k].factors;
 
-		forecasting->has_bare |= options->scenarios[k].is_without_transfer;
+		forecasting->transfers[k] = options->scenarios[k].is_without_transfer ? 0
+										      : UINT64_MAX;
 		has_queues |= options->scenarios[k].queue_factors != NULL;
 		for (size_t i = 0; factors && i < options->bucket_count; i++)
 			forecasting->is_changed[i] |= factors[i].numerator !=
@@ -361,10 +366,12 @@ static int begin(struct forecasting *forecasting)
 	forecasting->times_ns = calloc(times, sizeof(*forecasting->times_ns));
 	forecasting->is_changed =
 		calloc(options->bucket_count + 1, sizeof(*forecasting->is_changed));
+	forecasting->transfers = calloc(options->scenario_count, sizeof(*forecasting->transfers));
 	forecasting->result->end_ns =
 		calloc(options->scenario_count, sizeof(*forecasting->result->end_ns));
 	if (!forecasting->threads || !forecasting->times_ns || !forecasting->result->end_ns ||
-	    !forecasting->turns || !forecasting->result->order_changes || !forecasting->is_changed)
+	    !forecasting->turns || !forecasting->result->order_changes ||
+	    !forecasting->is_changed || !forecasting->transfers)
 		return -ENOMEM;
 	forecasting->is_large = times * sizeof(*forecasting->times_ns) > CACHED_BYTES;
 	for (size_t i = 0; i < options->thread_count; i++)
@@ -400,7 +407,10 @@ int crit_forecast_play(struct crit_film *film, const struct crit_forecast_option
 	free(forecasting.queues);
 	free(forecasting.times_ns);
 	free(forecasting.is_changed);
+	free(forecasting.transfers);
 	free(forecasting.now);
+	free(forecasting.needs);
+	free(forecasting.ended);
 	free(forecasting.turns);
 	crit_lock_orders_fini(&forecasting.lock_orders);
 	crit_pending_acts_fini(&forecasting.acts);

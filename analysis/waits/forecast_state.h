@@ -20,12 +20,17 @@ struct timeline { /* of a thread */
 	bool is_waiting, is_queued, is_asleep;
 };
 
-struct moment { /* an entry of the present time; what is not needed of it is undefined */
-	struct crit_film_entry entry;
+struct crit_forecast_need { /* of an entry of the present time; what it has none of is undefined */
 	uint32_t row; /* of the acts that it adds to or ends */
 	uint32_t object; /* of those that the object needs which acts; CRIT_NONE: there is none */
 	uint32_t turn; /* among the thread's own entries */
 	bool is_taken;
+};
+
+struct moment_traits { /* of entries of one time */
+	uint32_t types; /* as a set */
+	uint32_t nodes, chains; /* all bits of nodes; of each one's node and number at once */
+	bool has_last; /* the last comes to an object */
 };
 
 struct forecasting {
@@ -34,17 +39,22 @@ struct forecasting {
 	int error;
 	struct timeline *threads;
 	struct crit_thread_queues *queues; /* of each thread; NULL: no scenario changes any */
-	bool has_bare; /* a scenario without transfer */
+	uint64_t *transfers; /* of each scenario all bits; of one without transfer none */
 	bool is_large; /* the times are more than a core's cache holds */
 	bool *is_changed; /* of each bucket, in any scenario */
 	uint64_t *times_ns; /* of each thread, in each scenario, at its base */
 	struct crit_pending_acts acts;
 	struct crit_lock_orders lock_orders;
 	struct crit_lock_turn *turns; /* of a lock's next owner, as recorded and in each scenario */
-	struct moment *now;
+	struct crit_film_entry *now; /* entries of the present time */
 	size_t count, capacity;
-	uint32_t types; /* of these */
-	bool has_chain; /* one of them is an object's that acts on an object */
+	struct moment_traits traits; /* of these */
+	uint64_t now_ns; /* of these */
+	bool has_first; /* the one of the next time is behind these */
+	struct crit_forecast_need *needs; /* of each, where it may need another */
+	size_t need_capacity;
+	uint64_t *ended; /* a set of waits that end now */
+	size_t ended_capacity;
 };
 
 static inline uint64_t *times_of(const struct forecasting *forecasting, uint32_t thread)
@@ -63,10 +73,16 @@ static inline uint64_t key_of(uint32_t name)
 	return is_object(name) ? 1ull << 32 | name : name;
 }
 
-/* What a thread does that needs nothing but the thread; of the end of a wait: what it was in. */
+static inline bool crit_forecast_is_act(const struct crit_film_entry *entry)
+{
+	return entry->type == CRIT_FILM_CAUSE || entry->type == CRIT_FILM_NEED ||
+	       entry->type == CRIT_FILM_ARRIVAL;
+}
+
+/* What a thread does that needs nothing but the thread, and is not the end of a wait. */
 void crit_forecast_take_own(struct forecasting *forecasting, const struct crit_film_entry *entry);
 
-/* The end of a wait, with the row of the acts that it needs, which is not used after it. */
+/* The end of a wait, with the row of the acts that it needs; CRIT_NONE: it needs none. */
 void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_film_entry *end,
 			    uint32_t row);
 
@@ -76,6 +92,13 @@ void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_f
  */
 void crit_forecast_take_act(struct forecasting *forecasting, const struct crit_film_entry *entry,
 			    uint32_t row, uint32_t object);
+
+/*
+ * Of one time, where no end of a wait needs an act of that time: what threads do, each in its turn,
+ * and then the acts of threads and those of objects, which have come by then.  Errors: -ENOMEM.
+ */
+void crit_forecast_take_owns(struct forecasting *forecasting);
+int crit_forecast_take_acts(struct forecasting *forecasting);
 
 /* The thread begins when its creator makes it. */
 void crit_forecast_take_birth(struct forecasting *forecasting, const struct crit_film_entry *entry);

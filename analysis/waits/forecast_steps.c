@@ -3,7 +3,8 @@
 #include "analysis/waits/forecast_state.h"
 
 /* From its base to this time a thread takes as long as it did, whatever the scenario. */
-static bool is_unchanged(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns)
+static inline bool is_unchanged(const struct forecasting *forecasting, uint32_t thread,
+				uint64_t at_ns)
 {
 	const struct timeline *timeline = &forecasting->threads[thread];
 
@@ -13,40 +14,45 @@ static bool is_unchanged(const struct forecasting *forecasting, uint32_t thread,
 					      !forecasting->is_changed[timeline->bucket]);
 }
 
-/* How long what takes so many ns takes a thread in a scenario, where that may differ. */
-static inline uint64_t scaled(const struct crit_scenario *played, const struct timeline *timeline,
-			      uint32_t thread, uint64_t ns)
+/* Of a thread in a scenario, where that may differ; NULL: it does not. */
+static inline const struct crit_factor *factor_of(const struct crit_scenario *played,
+						  bool is_queued, uint32_t row)
 {
-	const struct crit_factor *factors = timeline->is_queued ? played->queue_factors
-								: played->factors;
+	const struct crit_factor *factors = is_queued ? played->queue_factors : played->factors;
 
-	return factors ? crit_factor_scale(
-				 &factors[timeline->is_queued ? thread : timeline->bucket], ns)
-		       : ns;
+	return factors ? &factors[row] : NULL;
 }
 
 /* When a thread does what it did at a time, at or after its base, in each scenario. */
 static void read_times(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns,
 		       uint64_t *ret_times_ns)
 {
-	const struct crit_forecast_options *options = forecasting->options;
+	const struct crit_scenario *scenarios = forecasting->options->scenarios;
+	const size_t scenario_count = forecasting->options->scenario_count;
 	const struct timeline *timeline = &forecasting->threads[thread];
 	const uint64_t passed_ns = at_ns - timeline->base_ns;
 	const uint64_t *times_ns = times_of(forecasting, thread);
+	const bool is_queued = timeline->is_queued;
+	const uint32_t row = is_queued ? thread : timeline->bucket;
 
 	if (is_unchanged(forecasting, thread, at_ns)) {
-		for (size_t k = 0; k < options->scenario_count; k++)
+		for (size_t k = 0; k < scenario_count; k++)
 			ret_times_ns[k] = times_ns[k] + passed_ns;
 		return;
 	}
-	for (size_t k = 0; k < options->scenario_count; k++)
+	for (size_t k = 0; k < scenario_count; k++) {
+		const struct crit_factor *factor = factor_of(&scenarios[k], is_queued, row);
+
 		ret_times_ns[k] =
-			times_ns[k] + scaled(&options->scenarios[k], timeline, thread, passed_ns);
+			times_ns[k] + (factor ? crit_factor_scale(factor, passed_ns) : passed_ns);
+	}
 }
 
 /* The thread's times are those of this time from now on. */
 static void move_base(struct forecasting *forecasting, uint32_t thread, uint64_t at_ns)
 {
+	if (forecasting->threads[thread].base_ns == at_ns)
+		return;
 	read_times(forecasting, thread, at_ns, times_of(forecasting, thread));
 	forecasting->threads[thread].base_ns = at_ns;
 }
@@ -65,8 +71,8 @@ static void note_end(struct forecasting *forecasting, uint32_t thread)
 	}
 }
 
-static void take_from(struct forecasting *forecasting, const struct crit_film_entry *entry,
-		      uint32_t bucket)
+static inline void take_from(struct forecasting *forecasting, const struct crit_film_entry *entry,
+			     uint32_t bucket)
 {
 	struct timeline *timeline = &forecasting->threads[entry->node];
 	const uint32_t outside = forecasting->options->outside;
@@ -130,37 +136,69 @@ static void take_cpu(struct forecasting *forecasting, const struct crit_film_ent
 	timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
 }
 
+/*
+ * A wait has ended: in each scenario with the last act that it needs, and as much later as it was;
+ * queued_ns: of that the thread had no CPU.
+ */
+static void raise_to_end(const struct forecasting *forecasting, uint32_t thread,
+			 const uint64_t *acted_ns, uint64_t transfer_ns, uint64_t queued_ns)
+{
+	const size_t scenario_count = forecasting->options->scenario_count;
+	const uint64_t *transfers = forecasting->transfers;
+	uint64_t *times_ns = times_of(forecasting, thread);
+
+	if (!queued_ns) {
+		for (size_t k = 0; k < scenario_count; k++)
+			times_ns[k] = (acted_ns[k] > times_ns[k] ? acted_ns[k] : times_ns[k]) +
+				      (transfer_ns & transfers[k]);
+		return;
+	}
+	crit_times_raise(times_ns, acted_ns, 0, scenario_count);
+	for (size_t k = 0; k < scenario_count; k++)
+		times_ns[k] += crit_scenario_transfer(&forecasting->options->scenarios[k], thread,
+						      transfer_ns, queued_ns);
+}
+
+/* Likewise of a wait that needed acts of a row. */
+static void end_by_acts(struct forecasting *forecasting, const struct crit_film_entry *end,
+			uint32_t row)
+{
+	const uint64_t base_ns = forecasting->threads[end->node].base_ns;
+	const uint64_t acted_ns = forecasting->acts.rows[row].last_ns;
+	const uint64_t last_ns = acted_ns > base_ns ? acted_ns : base_ns;
+	const uint64_t queued_ns =
+		forecasting->queues
+			? crit_thread_queues_since(&forecasting->queues[end->node], last_ns)
+			: 0;
+
+	raise_to_end(forecasting, end->node, crit_pending_acts_times(&forecasting->acts, row),
+		     end->time_ns - last_ns, queued_ns);
+}
+
+static void end_as_it_was(struct forecasting *forecasting, const struct crit_film_entry *end)
+{
+	const uint64_t passed_ns = end->time_ns - forecasting->threads[end->node].base_ns;
+	uint64_t *times_ns = times_of(forecasting, end->node);
+
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++)
+		times_ns[k] += passed_ns;
+}
+
 void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_film_entry *end,
 			    uint32_t row)
 {
-	static const struct crit_pending_act none = { .has_act = false };
 	struct timeline *timeline = &forecasting->threads[end->node];
-	const struct crit_pending_act *act = row == CRIT_NONE ? &none
-							      : &forecasting->acts.rows[row];
-	const uint64_t last_ns =
-		act->has_act && act->last_ns > timeline->base_ns ? act->last_ns : timeline->base_ns;
-	const size_t scenario_count = forecasting->options->scenario_count;
-	const uint64_t transfer_ns = end->time_ns - last_ns;
-	const uint64_t queued_ns =
-		forecasting->queues && act->has_act
-			? crit_thread_queues_since(&forecasting->queues[end->node], last_ns)
-			: 0;
-	uint64_t *times_ns = times_of(forecasting, end->node);
-	const uint32_t lock = act->lock;
+	const struct crit_pending_act *act = row == CRIT_NONE ? NULL : &forecasting->acts.rows[row];
+	const uint32_t lock = act ? act->lock : 0;
 
+	if (crit_film_tells(end))
+		take_from(forecasting, end, crit_film_told(end));
 	if (lock)
 		begin_turn(forecasting, end, act, crit_pending_acts_times(&forecasting->acts, row));
-	if (act->has_act)
-		crit_times_raise(times_ns, crit_pending_acts_times(&forecasting->acts, row), 0,
-				 scenario_count);
-	if (!act->has_act || (!queued_ns && !forecasting->has_bare)) {
-		for (size_t k = 0; k < scenario_count; k++)
-			times_ns[k] += transfer_ns;
-	} else {
-		for (size_t k = 0; k < scenario_count; k++)
-			times_ns[k] += crit_scenario_transfer(&forecasting->options->scenarios[k],
-							      end->node, transfer_ns, queued_ns);
-	}
+	if (act && act->has_act)
+		end_by_acts(forecasting, end, row);
+	else
+		end_as_it_was(forecasting, end);
 	if (lock)
 		end_turn(forecasting, end, lock);
 	timeline->base_ns = end->time_ns;
@@ -170,48 +208,67 @@ void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_f
 }
 
 /* No time is before what a thread does now. */
-static void raise_to_act(const struct forecasting *forecasting, const struct crit_film_entry *entry,
-			 uint64_t *acted_ns)
+static inline void raise_to_act(const struct forecasting *forecasting,
+				const struct crit_film_entry *entry, uint64_t *acted_ns)
 {
-	const struct timeline *timeline = &forecasting->threads[entry->node];
+	const struct crit_scenario *scenarios = forecasting->options->scenarios;
 	const size_t scenario_count = forecasting->options->scenario_count;
+	const struct timeline *timeline = &forecasting->threads[entry->node];
+	const uint64_t passed_ns = entry->time_ns - timeline->base_ns;
+	const uint64_t *times_ns = times_of(forecasting, entry->node);
+	const bool is_queued = timeline->is_queued;
+	const uint32_t row = is_queued ? entry->node : timeline->bucket;
 
-	forecasting->result->inside_count += timeline->is_waiting &&
-					     entry->time_ns > timeline->base_ns;
+	forecasting->result->inside_count += timeline->is_waiting && passed_ns;
 	if (is_unchanged(forecasting, entry->node, entry->time_ns)) {
-		crit_times_raise(acted_ns, times_of(forecasting, entry->node),
-				 entry->time_ns - timeline->base_ns, scenario_count);
+		crit_times_raise(acted_ns, times_ns, passed_ns, scenario_count);
 		return;
 	}
 	for (size_t k = 0; k < scenario_count; k++) {
-		const uint64_t time_ns = times_of(forecasting, entry->node)[k] +
-					 scaled(&forecasting->options->scenarios[k], timeline,
-						entry->node, entry->time_ns - timeline->base_ns);
+		const struct crit_factor *factor = factor_of(&scenarios[k], is_queued, row);
+		const uint64_t time_ns =
+			times_ns[k] + (factor ? crit_factor_scale(factor, passed_ns) : passed_ns);
 
-		if (time_ns > acted_ns[k])
-			acted_ns[k] = time_ns;
+		acted_ns[k] = time_ns > acted_ns[k] ? time_ns : acted_ns[k];
 	}
+}
+
+/* A thread acts. */
+static inline void take_act(struct forecasting *forecasting, const struct crit_film_entry *entry,
+			    uint32_t row)
+{
+	struct crit_pending_act *act = &forecasting->acts.rows[row];
+
+	raise_to_act(forecasting, entry, crit_pending_acts_times(&forecasting->acts, row));
+	act->last_ns = entry->time_ns;
+	act->has_act = true;
+}
+
+/* All that came to an object. */
+static inline void take_object(struct forecasting *forecasting, const struct crit_film_entry *entry,
+			       uint32_t row, uint32_t object)
+{
+	struct crit_pending_act *act = &forecasting->acts.rows[row];
+
+	if (is_lock(entry->node))
+		act->lock = entry->node;
+	if (object == CRIT_NONE)
+		return;
+	act->free_ns = forecasting->acts.rows[object].last_ns;
+	crit_times_raise(crit_pending_acts_times(&forecasting->acts, row),
+			 crit_pending_acts_times(&forecasting->acts, object), 0,
+			 forecasting->options->scenario_count);
+	act->last_ns = entry->time_ns;
+	act->has_act = true;
 }
 
 void crit_forecast_take_act(struct forecasting *forecasting, const struct crit_film_entry *entry,
 			    uint32_t row, uint32_t object)
 {
-	struct crit_pending_act *act = &forecasting->acts.rows[row];
-	uint64_t *acted_ns = crit_pending_acts_times(&forecasting->acts, row);
-
-	if (is_object(entry->node)) {
-		if (is_lock(entry->node))
-			act->lock = entry->node;
-		if (object == CRIT_NONE)
-			return;
-		act->free_ns = forecasting->acts.rows[object].last_ns;
-		crit_times_raise(acted_ns, crit_pending_acts_times(&forecasting->acts, object), 0,
-				 forecasting->options->scenario_count);
-	} else {
-		raise_to_act(forecasting, entry, acted_ns);
-	}
-	act->last_ns = entry->time_ns;
-	act->has_act = true;
+	if (is_object(entry->node))
+		take_object(forecasting, entry, row, object);
+	else
+		take_act(forecasting, entry, row);
 }
 
 void crit_forecast_take_birth(struct forecasting *forecasting, const struct crit_film_entry *entry)
@@ -245,7 +302,7 @@ static void take_sleep(struct forecasting *forecasting, const struct crit_film_e
 		move_base(forecasting, entry->node, entry->time_ns);
 }
 
-void crit_forecast_take_own(struct forecasting *forecasting, const struct crit_film_entry *entry)
+static inline void take_own(struct forecasting *forecasting, const struct crit_film_entry *entry)
 {
 	if (crit_film_tells(entry))
 		take_from(forecasting, entry, crit_film_told(entry));
@@ -268,4 +325,69 @@ void crit_forecast_take_own(struct forecasting *forecasting, const struct crit_f
 	default:
 		break;
 	}
+}
+
+void crit_forecast_take_own(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	take_own(forecasting, entry);
+}
+
+void crit_forecast_take_owns(struct forecasting *forecasting)
+{
+	struct crit_pending_acts *acts = &forecasting->acts;
+
+	for (size_t i = 0; i < forecasting->count; i++) {
+		const struct crit_film_entry *entry = &forecasting->now[i];
+		struct crit_probe probe;
+		uint32_t row;
+
+		if (entry->type == CRIT_FILM_END) {
+			row = crit_pending_acts_search(acts, key_of(entry->number), &probe);
+			crit_forecast_take_end(forecasting, entry, row);
+			if (row != CRIT_NONE)
+				crit_pending_acts_remove_found(acts, row, &probe);
+		} else if (!crit_film_is_late((enum crit_film_type)entry->type)) {
+			take_own(forecasting, entry);
+		}
+	}
+}
+
+/* Of objects.  Errors: -ENOMEM. */
+static int take_objects(struct forecasting *forecasting)
+{
+	struct crit_pending_acts *acts = &forecasting->acts;
+	uint32_t name = 0, object = CRIT_NONE; /* no object's, and none */
+	int rc = 0;
+
+	for (size_t i = 0; i < forecasting->count && !rc; i++) {
+		const struct crit_film_entry *entry = &forecasting->now[i];
+		uint32_t row;
+
+		if (!is_object(entry->node) || !crit_forecast_is_act(entry))
+			continue;
+		if (entry->node != name) /* no object acts on one, so no row of one is made here */
+			object = crit_pending_acts_find(acts, key_of(entry->node));
+		name = entry->node;
+		rc = crit_pending_acts_obtain(acts, key_of(entry->number), &row);
+		if (!rc)
+			take_object(forecasting, entry, row, object);
+	}
+	return rc;
+}
+
+int crit_forecast_take_acts(struct forecasting *forecasting)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < forecasting->count && !rc; i++) {
+		const struct crit_film_entry *entry = &forecasting->now[i];
+		uint32_t row;
+
+		if (is_object(entry->node) || !crit_forecast_is_act(entry))
+			continue;
+		rc = crit_pending_acts_obtain(&forecasting->acts, key_of(entry->number), &row);
+		if (!rc)
+			take_act(forecasting, entry, row);
+	}
+	return rc || !is_object(forecasting->traits.nodes) ? rc : take_objects(forecasting);
 }

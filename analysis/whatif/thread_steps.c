@@ -409,7 +409,7 @@ static int take_moments(struct making *making)
 {
 	int rc;
 
-	crit_film_meet(making->now, making->count, sizeof(*making->now));
+	(void)crit_film_meet(making->now, making->count, sizeof(*making->now));
 	rc = count_acts(making);
 	for (size_t i = 0; i < making->count && !rc; i++) {
 		if (!crit_film_is_late((enum crit_film_type)making->now[i].entry.type))

@@ -124,7 +124,8 @@ static void try_meet(void)
 	static const uint32_t needs[] = { 1, 0, 0, 0, 0, 1 };
 	static const uint32_t nodes[] = { 2, 1, 2, 2, 3, 2 };
 
-	crit_film_meet(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0]));
+	CHECK(crit_film_meet(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0])));
+	CHECK(!crit_film_meet(&rows[1], 3, sizeof(rows[0])));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CHECK_CASE("row %zu", i);
 		CHECK((rows[i].entry.type == CRIT_FILM_NEED) == needs[i]);

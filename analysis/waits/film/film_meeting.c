@@ -14,9 +14,10 @@ static uint32_t object_at(const char *rows, size_t count, size_t row_bytes, uint
 	return 0;
 }
 
-void crit_film_meet(void *rows, size_t count, size_t row_bytes)
+bool crit_film_meet(void *rows, size_t count, size_t row_bytes)
 {
 	uint32_t thread = CRIT_FILM_OBJECT, object = 0; /* of the cause before */
+	bool is_any = false;
 
 	for (size_t i = 0; i < count; i++) {
 		struct crit_film_entry *entry = (void *)((char *)rows + i * row_bytes);
@@ -30,5 +31,7 @@ void crit_film_meet(void *rows, size_t count, size_t row_bytes)
 			continue;
 		entry->type = CRIT_FILM_NEED;
 		entry->node = object;
+		is_any = true;
 	}
+	return is_any;
 }

@@ -3,10 +3,8 @@
 #include "analysis/waits/forwards/pending_acts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/array.h"
-#include "core/base/hash.h"
 
 void crit_pending_acts_fini(struct crit_pending_acts *acts)
 {
@@ -15,23 +13,6 @@ void crit_pending_acts_fini(struct crit_pending_acts *acts)
 	free(acts->unused);
 	crit_index_fini(&acts->places);
 	*acts = (struct crit_pending_acts){ 0 };
-}
-
-uint32_t crit_pending_acts_search(const struct crit_pending_acts *acts, uint64_t key,
-				  struct crit_probe *ret_probe)
-{
-	uint32_t row = crit_index_first(&acts->places, crit_hash_mix(key, 0), ret_probe);
-
-	while (row != CRIT_NONE && acts->rows[row].key != key)
-		row = crit_index_next(&acts->places, ret_probe);
-	return row;
-}
-
-uint32_t crit_pending_acts_find(const struct crit_pending_acts *acts, uint64_t key)
-{
-	struct crit_probe probe;
-
-	return crit_pending_acts_search(acts, key, &probe);
 }
 
 /* Errors: -ENOMEM. */
@@ -57,23 +38,23 @@ static int make_row(struct crit_pending_acts *acts, uint32_t *ret_row)
 	return rc;
 }
 
-int crit_pending_acts_obtain(struct crit_pending_acts *acts, uint64_t key, uint32_t *ret_row)
+int crit_pending_acts_add(struct crit_pending_acts *acts, uint64_t key, uint32_t *ret_row)
 {
-	uint32_t row = crit_pending_acts_find(acts, key);
-	int rc = 0;
+	uint64_t *times_ns;
+	uint32_t row;
+	int rc = make_row(acts, &row);
 
-	if (row == CRIT_NONE) {
-		rc = make_row(acts, &row);
-		if (rc)
-			return rc;
-		acts->rows[row] = (struct crit_pending_act){ .key = key };
-		memset(crit_pending_acts_times(acts, row), 0,
-		       acts->scenario_count * sizeof(*acts->times_ns));
-		rc = crit_index_put(&acts->places, crit_hash_mix(key, 0), row);
-		if (rc)
-			acts->unused[acts->unused_count++] = row;
-	}
-	*ret_row = row;
+	if (rc)
+		return rc;
+	acts->rows[row] = (struct crit_pending_act){ .key = key };
+	times_ns = crit_pending_acts_times(acts, row);
+	for (size_t k = 0; k < acts->scenario_count; k++)
+		times_ns[k] = 0;
+	rc = crit_index_put(&acts->places, key, row);
+	if (rc)
+		acts->unused[acts->unused_count++] = row;
+	else
+		*ret_row = row;
 	return rc;
 }
 

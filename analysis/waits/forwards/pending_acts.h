@@ -34,15 +34,34 @@ struct crit_pending_acts {
 /* Zeroed but for scenario_count: empty. */
 void crit_pending_acts_fini(struct crit_pending_acts *acts);
 
-/* The row of a key; CRIT_NONE: there is none. */
-uint32_t crit_pending_acts_find(const struct crit_pending_acts *acts, uint64_t key);
+/* The row of a key, and where it was found, until one is made or removed; CRIT_NONE: none. */
+static inline uint32_t crit_pending_acts_search(const struct crit_pending_acts *acts, uint64_t key,
+						struct crit_probe *ret_probe)
+{
+	uint32_t row = crit_index_first(&acts->places, key, ret_probe);
 
-/* Likewise, and where it was found; holds until one is made or removed. */
-uint32_t crit_pending_acts_search(const struct crit_pending_acts *acts, uint64_t key,
-				  struct crit_probe *ret_probe);
+	while (row != CRIT_NONE && acts->rows[row].key != key)
+		row = crit_index_next(&acts->places, ret_probe);
+	return row;
+}
 
-/* As find, a new one without acts where there is none.  Errors: -ENOMEM. */
-int crit_pending_acts_obtain(struct crit_pending_acts *acts, uint64_t key, uint32_t *ret_row);
+static inline uint32_t crit_pending_acts_find(const struct crit_pending_acts *acts, uint64_t key)
+{
+	struct crit_probe probe;
+
+	return crit_pending_acts_search(acts, key, &probe);
+}
+
+/* A new row, without acts, of a key that has none.  Errors: -ENOMEM. */
+int crit_pending_acts_add(struct crit_pending_acts *acts, uint64_t key, uint32_t *ret_row);
+
+/* The row of a key, a new one where there is none.  Errors: -ENOMEM. */
+static inline int crit_pending_acts_obtain(struct crit_pending_acts *acts, uint64_t key,
+					   uint32_t *ret_row)
+{
+	*ret_row = crit_pending_acts_find(acts, key);
+	return *ret_row != CRIT_NONE ? 0 : crit_pending_acts_add(acts, key, ret_row);
+}
 
 void crit_pending_acts_remove(struct crit_pending_acts *acts, uint32_t row);
 
@@ -58,7 +77,7 @@ static inline uint64_t *crit_pending_acts_times(const struct crit_pending_acts *
 /* Fetches ahead where a key is looked up, and what was found there if that was fetched before. */
 static inline void crit_pending_acts_fetch_key(const struct crit_pending_acts *acts, uint64_t key)
 {
-	crit_index_fetch(&acts->places, crit_hash_mix(key, 0));
+	crit_index_fetch(&acts->places, key);
 }
 
 static inline void crit_pending_acts_fetch_row(const struct crit_pending_acts *acts, uint64_t key)
