@@ -283,6 +283,77 @@ static void test_queue(uint64_t seed)
 	CHECK_CASE("%s", "");
 }
 
+/* Of one time: the nodes of entries 0 to 99. */
+struct shape {
+	const char *name;
+	uint32_t (*node_of)(uint32_t i);
+};
+
+static uint32_t two_nodes(uint32_t i)
+{
+	return i % 2 ? CRIT_FILM_OBJECT | 400 : 1023;
+}
+
+static uint32_t three_nodes(uint32_t i)
+{
+	return i % 3 * 300;
+}
+
+static uint32_t falling(uint32_t i)
+{
+	return 1000 - i;
+}
+
+static uint32_t falling_twice(uint32_t i)
+{
+	return i < 40 ? 39 - i : 139 - i;
+}
+
+static uint32_t falling_in_pairs(uint32_t i)
+{
+	return 500 - i / 2;
+}
+
+static uint32_t scattered(uint32_t i)
+{
+	return i * 0x9e3779b9u >> 7;
+}
+
+static const struct shape shapes[] = {
+	{ "two nodes", two_nodes },
+	{ "three nodes", three_nodes },
+	{ "falling", falling },
+	{ "falling twice", falling_twice },
+	{ "falling in pairs", falling_in_pairs },
+	{ "scattered", scattered },
+};
+
+/* All of one time come by node, and those of a node as they were put. */
+static void test_one_time(const struct shape *shape)
+{
+	struct crit_entry_queue queue = { .unused = 0 };
+	struct crit_entry_list list = { .count = 0 };
+	struct crit_film_entry entry = { .time_ns = 7 };
+
+	CHECK_CASE("%s", shape->name);
+	for (entry.number = 0; entry.number < 100; entry.number++) {
+		entry.node = shape->node_of(entry.number);
+		CHECK_INT_EQ(crit_entry_queue_put(&queue, &entry), 0);
+	}
+	CHECK_INT_EQ(crit_entry_queue_take(&queue, &list), 0);
+	CHECK_UINT_EQ(list.count, 100);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct crit_film_entry *this = &list.entries[i], *before = this - 1;
+
+		CHECK_UINT_EQ(this->node, shape->node_of(this->number));
+		CHECK(!i || before->node < this->node ||
+		      (before->node == this->node && before->number < this->number));
+	}
+	free(list.entries);
+	crit_entry_queue_fini(&queue);
+	CHECK_CASE("%s", "");
+}
+
 int main(void)
 {
 	unsetenv("TMPDIR");
@@ -300,6 +371,8 @@ int main(void)
 	test_order();
 	for (uint64_t seed = 0; seed < 500; seed++)
 		test_queue(seed);
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		test_one_time(&shapes[i]);
 	check_leave_scratch();
 	return check_done();
 }

@@ -19,17 +19,14 @@ void crit_entry_queue_fini(struct crit_entry_queue *queue)
 	*queue = (struct crit_entry_queue){ .unused = 0 };
 }
 
-/* Appends a kept entry to the heap that its time belongs to. */
-static void place(struct crit_entry_queue *queue, uint32_t number)
+/* Appends a kept entry to the heap of its time, which differs from that of the last one. */
+static void place_first(struct crit_entry_queue *queue, uint32_t number, uint64_t time_ns)
 {
-	struct crit_kept_entry *kept = &queue->kept[number - 1];
-	const uint64_t time_ns = kept->entry.time_ns;
 	const unsigned int bit = 63u - (unsigned int)__builtin_clzll(~queue->before_ns ^ time_ns);
 	const unsigned int digit = bit / CRIT_ENTRY_DIGIT_BITS;
 	const uint64_t at = time_ns >> (digit * CRIT_ENTRY_DIGIT_BITS) & (CRIT_ENTRY_HEAPS - 1);
 	struct crit_entry_heap *heap = &queue->heaps[digit][at];
 
-	kept->next = 0;
 	if (queue->used[digit] & 1ull << at) {
 		queue->kept[heap->last - 1].next = number;
 		if (time_ns > heap->latest_ns)
@@ -41,6 +38,23 @@ static void place(struct crit_entry_queue *queue, uint32_t number)
 		heap->latest_ns = time_ns;
 	}
 	heap->last = number;
+	queue->recent = heap;
+	queue->recent_ns = time_ns;
+}
+
+/* The others of a time mostly come one after the other. */
+static inline void place(struct crit_entry_queue *queue, uint32_t number)
+{
+	struct crit_kept_entry *kept = &queue->kept[number - 1];
+	const uint64_t time_ns = kept->entry.time_ns;
+
+	kept->next = 0;
+	if (!queue->recent || time_ns != queue->recent_ns) {
+		place_first(queue, number, time_ns);
+		return;
+	}
+	queue->kept[queue->recent->last - 1].next = number;
+	queue->recent->last = number;
 }
 
 int crit_entry_queue_put(struct crit_entry_queue *queue, const struct crit_film_entry *entry)
@@ -90,6 +104,46 @@ static void sort_few(struct crit_film_entry *entries, size_t count)
 	}
 }
 
+/* Each run of entries of ever lower nodes, as they mostly are that were read backwards. */
+static void turn_runs(struct crit_film_entry *entries, size_t count)
+{
+	for (size_t begin = 0, end; begin < count; begin = end) {
+		end = begin + 1;
+		while (end < count && entries[end].node < entries[end - 1].node)
+			end++;
+		for (size_t low = begin, high = end; low + 1 < high; low++) {
+			const struct crit_film_entry entry = entries[low];
+
+			entries[low] = entries[--high];
+			entries[high] = entry;
+		}
+	}
+}
+
+/* False, and nothing is done, where there are more than two nodes: not an act and its object. */
+static bool split_two(struct crit_film_entry *entries, size_t count, struct crit_film_entry *spare)
+{
+	uint32_t low = entries[0].node, high = low;
+	size_t lows = 0, highs = 0, at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		low = entries[i].node < low ? entries[i].node : low;
+		high = entries[i].node > high ? entries[i].node : high;
+	}
+	while (at < count && (entries[at].node == low || entries[at].node == high))
+		at++;
+	if (at < count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].node == low)
+			entries[lows++] = entries[i];
+		else
+			spare[highs++] = entries[i];
+	}
+	memcpy(&entries[lows], spare, highs * sizeof(*entries));
+	return true;
+}
+
 static bool is_sorted(const struct crit_film_entry *entries, size_t count)
 {
 	size_t at = 1;
@@ -112,10 +166,15 @@ static int sort(struct crit_film_entry *entries, size_t count, struct crit_entry
 		sort_few(entries, count);
 		return 0;
 	}
+	turn_runs(entries, count);
+	if (is_sorted(entries, count))
+		return 0;
 	rc = crit_array_grow(&spare->entries, &spare->capacity, count, sizeof(*spare->entries));
 	if (rc)
 		return rc;
 	to = spare->entries;
+	if (split_two(entries, count, to))
+		return 0;
 	for (size_t i = 1; i < count; i++)
 		differing |= entries[i].node ^ entries[0].node;
 	for (unsigned int shift = 0; shift < 32; shift += DIGIT_BITS) {
@@ -142,6 +201,7 @@ int crit_entry_queue_take(struct crit_entry_queue *queue, struct crit_entry_list
 	if (!queue->used[digit])
 		queue->used_digits &= queue->used_digits - 1;
 	queue->before_ns = ~heap.latest_ns;
+	queue->recent = NULL;
 	for (uint32_t number = heap.first, next; number && !rc; number = next) {
 		struct crit_kept_entry *kept = &queue->kept[number - 1];
 

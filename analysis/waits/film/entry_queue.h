@@ -45,6 +45,8 @@ struct crit_entry_queue { /* zeroed: empty */
 	struct crit_kept_entry *kept;
 	size_t count, capacity; /* of these */
 	struct crit_entry_list spare; /* to sort */
+	struct crit_entry_heap *recent; /* to which one was put last, NULL: it is not known */
+	uint64_t recent_ns; /* of that one */
 	uint64_t before_ns; /* the end of all time, from when these were on */
 };
 
