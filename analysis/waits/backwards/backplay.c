@@ -7,10 +7,6 @@
 #include "analysis/waits/backwards/wait_nodes.h"
 #include "analysis/waits/film/rewind.h"
 
-#define FETCHED_FIRST 24u /* entries ahead: their nodes */
-#define FETCHED_SECOND 12u /* and what these lead to */
-#define CACHED_NODES 256u /* of fewer all is in caches */
-
 struct play {
 	const struct crit_backplay_options *options;
 	struct crit_wait_nodes nodes;
@@ -197,23 +193,6 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 	return rc < 0 ? rc : 0;
 }
 
-/* Nodes of thousands of threads are more than caches hold: what comes soon is fetched ahead. */
-static void fetch_ahead(const struct play *play, const struct crit_film *film, uint32_t more)
-{
-	const struct crit_wait_nodes *nodes = &play->nodes;
-	struct crit_film_entry entry;
-
-	if (crit_film_soon(film, FETCHED_FIRST + more, &entry)) {
-		if (entry.node < play->options->thread_count)
-			crit_wait_nodes_fetch(nodes, entry.node);
-		if (entry.type == CRIT_FILM_CAUSE && entry.more < play->options->thread_count)
-			crit_wait_nodes_fetch(nodes, entry.more);
-	}
-	if (crit_film_soon(film, FETCHED_SECOND + more, &entry) &&
-	    entry.node < play->options->thread_count)
-		crit_wait_nodes_fetch_books(nodes, entry.node);
-}
-
 static int take_film(struct play *play, struct crit_film *film)
 {
 	const struct crit_backplay_options *options = play->options;
@@ -229,9 +208,6 @@ static int take_film(struct play *play, struct crit_film *film)
 		if (rewind.time_ns > options->end_ns || rewind.time_ns < options->begin_ns)
 			break;
 		play->nodes.now_ns = options->end_ns - rewind.time_ns;
-		for (size_t i = 0;
-		     play->options->thread_count > CACHED_NODES && i < rewind.now.count; i++)
-			fetch_ahead(play, film, (uint32_t)i);
 		if (options->reader.take)
 			options->reader.take(options->reader.user, rewind.now.entries,
 					     rewind.now.count);

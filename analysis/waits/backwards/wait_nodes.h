@@ -85,22 +85,6 @@ static inline bool crit_wait_nodes_is_linked(const struct crit_wait_nodes *nodes
 	return crit_forest_parent(&nodes->forest, at) != CRIT_NONE;
 }
 
-/* Fetches a node ahead; and the rows that its time is booked to. */
-static inline void crit_wait_nodes_fetch(const struct crit_wait_nodes *nodes, uint32_t at)
-{
-	crit_lines_fetch(&nodes->rows[at], sizeof(nodes->rows[at]));
-	__builtin_prefetch(&nodes->forest.nodes[at], 1);
-}
-
-static inline void crit_wait_nodes_fetch_books(const struct crit_wait_nodes *nodes, uint32_t at)
-{
-	const uint32_t bucket = nodes->rows[at].bucket;
-
-	__builtin_prefetch(&nodes->costs->threads[at], 1);
-	if (bucket < nodes->costs->bucket_count)
-		crit_lines_fetch(&nodes->costs->buckets[bucket], sizeof(*nodes->costs->buckets));
-}
-
 /* Nodes for that many threads of the costs.  Errors: -ENOMEM. */
 int crit_wait_nodes_init(struct crit_wait_nodes *nodes, size_t thread_count);
 void crit_wait_nodes_fini(struct crit_wait_nodes *nodes);
