@@ -11,6 +11,7 @@ struct play {
 	const struct crit_backplay_options *options;
 	struct crit_wait_nodes nodes;
 	uint32_t path_thread; /* the last one on the critical path */
+	uint32_t woken_count; /* open sleeps that are waits for a waker */
 };
 
 static int end_wait(struct play *play, const struct crit_film_entry *entry)
@@ -108,6 +109,7 @@ static int take_woken(struct play *play, const struct crit_film_entry *entry)
 		rc = crit_wait_nodes_find(&play->nodes, entry->node, &to);
 	if (rc || at == to || !play->nodes.rows[at].is_asleep || play->nodes.rows[at].wait.type)
 		return rc;
+	play->woken_count++;
 	crit_wait_nodes_open(&play->nodes, at,
 			     &(struct crit_node_wait){ .type = CRIT_FILM_WOKEN,
 						       .kind = entry->kind });
@@ -146,15 +148,46 @@ static int take_begin(struct play *play, const struct crit_film_entry *entry)
 
 	if (entry->type == CRIT_FILM_WAIT)
 		return begin_wait(play, entry);
-	if (entry->type != CRIT_FILM_SLEEP && entry->type != CRIT_FILM_END)
+	if (!play->woken_count || (entry->type != CRIT_FILM_SLEEP && entry->type != CRIT_FILM_END))
 		return 0;
 	rc = crit_wait_nodes_find(&play->nodes, entry->node, &at);
-	return rc || play->nodes.rows[at].wait.type != CRIT_FILM_WOKEN
-		       ? rc
-		       : crit_wait_nodes_close(&play->nodes, at);
+	if (rc || play->nodes.rows[at].wait.type != CRIT_FILM_WOKEN)
+		return rc;
+	play->woken_count--;
+	return crit_wait_nodes_close(&play->nodes, at);
 }
 
-/* All entries of one time: cuts, buckets, ends, links. */
+/* What a node does before it, and the begin or end of its wait, if that is no cut. */
+static int take_change(struct play *play, const struct crit_film_entry *entry)
+{
+	int rc = 0;
+
+	if (entry->type == CRIT_FILM_UNTIL)
+		rc = change_bucket(play, entry->node, entry->number);
+	else if (crit_film_tells(entry))
+		rc = change_bucket(play, entry->node, crit_film_told(entry));
+	else if (entry->type >= CRIT_FILM_QUEUE && entry->type <= CRIT_FILM_WAKE)
+		rc = change_state(play, entry);
+	if (rc)
+		return rc;
+	if (entry->type == CRIT_FILM_END)
+		return end_wait(play, entry);
+	/* now there are only begins of waits without length, and of those without end */
+	return entry->type == CRIT_FILM_WAIT ? begin_wait(play, entry) : 0;
+}
+
+static int take_late(struct play *play, const struct crit_film_entry *entry)
+{
+	if (entry->type == CRIT_FILM_CAUSE)
+		return take_cause(play, entry);
+	if (entry->type == CRIT_FILM_WOKEN)
+		return take_woken(play, entry);
+	if (entry->type == CRIT_FILM_QUEUE) /* one that was kept, too */
+		return change_state(play, entry);
+	return 0;
+}
+
+/* All entries of one time: cuts, then buckets and ends, then links. */
 static int take_batch(struct play *play, struct crit_film_entry *entries, size_t count)
 {
 	size_t others = 0;
@@ -165,29 +198,10 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 		if (rc > 0)
 			entries[others].type = CRIT_FILM_NONE;
 	}
-	for (size_t i = 0; i < others && rc >= 0; i++) {
-		if (entries[i].type == CRIT_FILM_UNTIL)
-			rc = change_bucket(play, entries[i].node, entries[i].number);
-		else if (crit_film_tells(&entries[i]))
-			rc = change_bucket(play, entries[i].node, crit_film_told(&entries[i]));
-		else if (entries[i].type >= CRIT_FILM_QUEUE && entries[i].type <= CRIT_FILM_WAKE)
-			rc = change_state(play, &entries[i]);
-	}
-	/* now there are only begins of waits without length, and of those without end */
-	for (size_t i = 0; i < others && rc >= 0; i++) {
-		if (entries[i].type == CRIT_FILM_END)
-			rc = end_wait(play, &entries[i]);
-		else if (entries[i].type == CRIT_FILM_WAIT)
-			rc = begin_wait(play, &entries[i]);
-	}
-	for (size_t i = others; i < count && rc >= 0; i++) {
-		if (entries[i].type == CRIT_FILM_CAUSE)
-			rc = take_cause(play, &entries[i]);
-		else if (entries[i].type == CRIT_FILM_WOKEN)
-			rc = take_woken(play, &entries[i]);
-		else if (entries[i].type == CRIT_FILM_QUEUE) /* one that was kept, too */
-			rc = change_state(play, &entries[i]);
-	}
+	for (size_t i = 0; i < others && rc >= 0; i++)
+		rc = take_change(play, &entries[i]);
+	for (size_t i = others; i < count && rc >= 0; i++)
+		rc = take_late(play, &entries[i]);
 	if (rc >= 0)
 		follow_path(play);
 	return rc < 0 ? rc : 0;
