@@ -67,6 +67,25 @@ void *crit_lines_alloc(size_t count, size_t row_bytes)
 	return rows;
 }
 
+int crit_lines_grow(void *rows, size_t *capacity, size_t need, size_t row_bytes)
+{
+	const size_t twice = *capacity * 2, wanted = need > twice ? need : twice;
+	void *old, *grown;
+
+	if (need <= *capacity)
+		return 0;
+	memcpy(&old, rows, sizeof(old));
+	grown = crit_lines_alloc(wanted, row_bytes);
+	if (!grown)
+		return -ENOMEM;
+	if (old)
+		memcpy(grown, old, *capacity * row_bytes);
+	free(old);
+	memcpy(rows, &grown, sizeof(grown));
+	*capacity = wanted;
+	return 0;
+}
+
 /* Once an array is large, pages of it are moved and not copied. */
 static void *resize(void *old, size_t old_bytes, size_t count, size_t element_bytes)
 {

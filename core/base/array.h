@@ -46,6 +46,12 @@ void *crit_lines_alloc(size_t count, size_t row_bytes);
 /* The same, with anything in the rows. */
 void *crit_lines_room(size_t count, size_t row_bytes);
 
+/*
+ * As crit_array_grow, from the begin of a line on.  Errors: -ENOMEM, the table stays as it was.
+ * Cost: amortised O(1) per row, each of which is copied.
+ */
+int crit_lines_grow(void *rows, size_t *capacity, size_t need, size_t row_bytes);
+
 /* Fetches ahead the lines of what is about to be written. */
 static inline void crit_lines_fetch(const void *rows, size_t bytes)
 {

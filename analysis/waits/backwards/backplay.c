@@ -124,7 +124,7 @@ static void follow_path(struct play *play)
 	if (at == play->nodes.path && !crit_wait_nodes_is_linked(&play->nodes, at))
 		return;
 	while (crit_wait_nodes_is_linked(&play->nodes, at)) {
-		at = crit_forest_parent(&play->nodes.forest, at);
+		at = play->nodes.rows[at].to;
 		if (!crit_wait_node_is_object(&play->nodes.rows[at]))
 			play->path_thread = at;
 	}
@@ -244,6 +244,8 @@ static int end_play(struct play *play)
 		if (play->nodes.rows[at].wait.type)
 			rc = crit_wait_nodes_close(&play->nodes, at);
 	}
+	if (!rc)
+		crit_wait_nodes_finish(&play->nodes);
 	return rc;
 }
 

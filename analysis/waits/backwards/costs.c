@@ -11,8 +11,8 @@ int crit_costs_init(struct crit_costs *costs, size_t bucket_count, size_t thread
 	*costs = (struct crit_costs){ .bucket_count = bucket_count,
 				      .thread_count = thread_count,
 				      .edges_max = edges_max };
-	costs->buckets = calloc(bucket_count + 1, sizeof(*costs->buckets));
-	costs->threads = calloc(thread_count + 1, sizeof(*costs->threads));
+	costs->buckets = crit_lines_alloc(bucket_count + 1, sizeof(*costs->buckets));
+	costs->threads = crit_lines_alloc(thread_count + 1, sizeof(*costs->threads));
 	if (!costs->buckets || !costs->threads || crit_late_acts_init(&costs->acts) ||
 	    crit_array_grow(&costs->edges, &costs->edge_capacity, 1, sizeof(*costs->edges))) {
 		crit_costs_fini(costs);

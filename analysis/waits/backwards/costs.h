@@ -14,6 +14,7 @@
 
 #include "analysis/waits/backwards/forest.h"
 #include "analysis/waits/backwards/late_acts.h"
+#include "core/base/array.h"
 #include "core/base/err.h"
 #include "core/base/index.h"
 
@@ -30,13 +31,13 @@ enum crit_part {
 
 /* A bucket, in nanoseconds.  The last row is of nodes that were in none. */
 struct crit_cost {
-	crit_integral cost[CRIT_PART_COUNT]; /* load of its nodes while they were roots */
 	crit_integral
-		direct; /* of it, of those who wait for the root itself, and its own waiting */
+		direct; /* of cost, of those who wait for the root itself, and its own waiting */
+	crit_integral cost[CRIT_PART_COUNT]; /* load of its nodes while they were roots */
 	crit_integral direct_cpu; /* of that, while the root had no CPU */
 	crit_integral direct_blocked; /* likewise, while it was blocked */
 	uint64_t path_ns[CRIT_PART_COUNT]; /* on the critical path */
-};
+} CRIT_LINE_ALIGNED;
 
 /*
  * From who waits to who lets him wait, while both are what their names say: threads, where there
@@ -54,7 +55,7 @@ struct crit_wait_edge {
 struct crit_waited { /* by a thread; units: ns */
 	/* NESTED: its waits did not have their cause yet; TRANSFER, CPU, UNKNOWN: as a root */
 	uint64_t part_ns[CRIT_PART_COUNT];
-};
+} CRIT_LINE_ALIGNED;
 
 struct crit_costs {
 	struct crit_cost *buckets;

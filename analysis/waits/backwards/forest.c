@@ -10,15 +10,14 @@ void crit_forest_fini(struct crit_forest *forest)
 
 int crit_forest_grow(struct crit_forest *forest, size_t count)
 {
-	int rc = crit_array_grow(&forest->nodes, &forest->capacity, count, sizeof(*forest->nodes));
+	int rc = crit_lines_grow(&forest->nodes, &forest->capacity, count, sizeof(*forest->nodes));
 
 	if (rc)
 		return rc;
 	for (; forest->count < count; forest->count++)
 		forest->nodes[forest->count] = (struct crit_forest_node){ .up = CRIT_NONE,
 									  .nearer = CRIT_NONE,
-									  .farther = CRIT_NONE,
-									  .parent = CRIT_NONE };
+									  .farther = CRIT_NONE };
 	return 0;
 }
 
@@ -30,7 +29,7 @@ static bool is_top(const struct crit_forest_node *nodes, uint32_t at)
 	return up == CRIT_NONE || (nodes[up].nearer != at && nodes[up].farther != at);
 }
 
-static void add(struct crit_forest_node *node, int64_t load, crit_integral moments)
+static void add(struct crit_forest_node *node, int32_t load, crit_integral moments)
 {
 	node->load += load;
 	node->moments += moments;
@@ -42,7 +41,7 @@ static void rotate(struct crit_forest_node *nodes, uint32_t at)
 	const uint32_t above = nodes[at].up, far = nodes[above].up;
 	const bool is_nearer = nodes[above].nearer == at, is_over = is_top(nodes, above);
 	const uint32_t moved = is_nearer ? nodes[at].farther : nodes[at].nearer;
-	const int64_t load = nodes[at].load;
+	const int32_t load = nodes[at].load;
 	const crit_integral moments = nodes[at].moments;
 
 	if (!is_over && nodes[far].nearer == above)
@@ -119,13 +118,13 @@ uint32_t crit_forest_root(struct crit_forest *forest, uint32_t node)
 void crit_forest_weigh(struct crit_forest *forest, uint32_t node, int64_t change, uint64_t time_ns)
 {
 	expose(forest->nodes, node);
-	add(&forest->nodes[node], change, (crit_integral)change * time_ns);
+	add(&forest->nodes[node], (int32_t)change, (crit_integral)change * time_ns);
 }
 
 bool crit_forest_link(struct crit_forest *forest, uint32_t root, uint32_t node, uint64_t time_ns)
 {
 	struct crit_forest_node *nodes = forest->nodes;
-	int64_t load;
+	int32_t load;
 
 	if (root == node)
 		return false;
@@ -136,7 +135,6 @@ bool crit_forest_link(struct crit_forest *forest, uint32_t root, uint32_t node, 
 	load = nodes[root].load;
 	add(&nodes[node], load, (crit_integral)load * time_ns);
 	nodes[root].up = node;
-	nodes[root].parent = node;
 	return true;
 }
 
@@ -148,10 +146,9 @@ void crit_forest_cut(struct crit_forest *forest, uint32_t node, uint64_t time_ns
 	expose(nodes, node);
 	above = nodes[node].nearer;
 	nodes[node].nearer = CRIT_NONE;
-	nodes[node].parent = CRIT_NONE;
 	nodes[above].up = CRIT_NONE;
 	/* it stands below the node no longer, and loses the node's load: its own stays */
-	add(&nodes[above], 0, (crit_integral)-nodes[node].load * time_ns + nodes[node].moments);
+	add(&nodes[above], 0, -(crit_integral)nodes[node].load * time_ns + nodes[node].moments);
 }
 
 int64_t crit_forest_load(struct crit_forest *forest, uint32_t node)

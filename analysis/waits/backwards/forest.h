@@ -12,7 +12,7 @@
  * numbers to those of the node above it in the splay tree, so what is added to the top holds for
  * all below, and a rotation changes three nodes.
  *
- * Cost: each function amortised O(log nodes), but load and parent of what was just touched O(1).
+ * Cost: each function amortised O(log nodes), but the load of what was just touched O(1).
  */
 #ifndef CRIT_FOREST_H
 #define CRIT_FOREST_H
@@ -27,11 +27,10 @@ __extension__ typedef __int128 crit_integral; /* nanoseconds of any number of wa
 
 struct crit_forest_node {
 	crit_integral moments; /* sum of the changes of load, each times its time; relative */
-	int64_t load; /* relative as well */
+	int32_t load; /* relative as well: weights are of nodes, which are fewer than 2^31 */
 	uint32_t up; /* splay tree, or the node that the path hangs on; CRIT_NONE */
 	uint32_t nearer, farther; /* children in the splay tree: nearer to the root of the forest */
-	uint32_t parent; /* in the forest; CRIT_NONE: a root */
-};
+} __attribute__((aligned(32))); /* two in a line */
 
 struct crit_forest { /* zeroed: empty */
 	struct crit_forest_node *nodes;
@@ -43,20 +42,15 @@ void crit_forest_fini(struct crit_forest *forest);
 /* Makes nodes 0 to count - 1 exist, new ones alone and without weight.  Errors: -ENOMEM. */
 int crit_forest_grow(struct crit_forest *forest, size_t count);
 
-static inline uint32_t crit_forest_parent(const struct crit_forest *forest, uint32_t node)
-{
-	return forest->nodes[node].parent;
-}
-
 uint32_t crit_forest_root(struct crit_forest *forest, uint32_t node);
 
-/* Changes the weight of a node. */
+/* Changes the weight of a node.  Range: loads of less than 2^31, either way. */
 void crit_forest_weigh(struct crit_forest *forest, uint32_t node, int64_t change, uint64_t time_ns);
 
 /* Hangs a root on a node.  False, and nothing is done, where the node is in the root's tree. */
 bool crit_forest_link(struct crit_forest *forest, uint32_t root, uint32_t node, uint64_t time_ns);
 
-/* Makes a node that has a parent a root. */
+/* Makes a node that hangs on another one a root. */
 void crit_forest_cut(struct crit_forest *forest, uint32_t node, uint64_t time_ns);
 
 int64_t crit_forest_load(struct crit_forest *forest, uint32_t node);

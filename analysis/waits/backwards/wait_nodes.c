@@ -4,8 +4,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/array.h"
+
+#define PARTS_OF_WAITS /* set of what a node can do while it waits, as part_of has it */           \
+	(1u << CRIT_PART_NESTED | 1u << CRIT_PART_TRANSFER | 1u << CRIT_PART_CPU |                 \
+	 1u << CRIT_PART_UNKNOWN)
 
 static bool is_waiting(const struct crit_wait_node *node)
 {
@@ -47,19 +52,35 @@ static enum crit_part part_of(const struct crit_wait_nodes *nodes,
 	return node->wait.is_cut ? CRIT_PART_UNKNOWN : CRIT_PART_TRANSFER;
 }
 
-static crit_integral direct_of(const struct crit_wait_nodes *nodes,
-			       const struct crit_wait_node *node)
+/* A node begins to be a root now, or the load of one is booked. */
+static void note_load(struct crit_wait_node *node, crit_integral load)
 {
-	return (crit_integral)node->direct * nodes->now_ns - node->direct_moments;
+	node->booked_load = load;
+	node->direct_moments = 0;
 }
 
-/* A node begins to be a root, or the load of one is booked. */
-static void note_load(struct crit_wait_nodes *nodes, uint32_t at)
+/*
+ * Threads do in their waits what they do in all, without what they do else, which is less often
+ * and is booked here, as is what objects do in waits.
+ */
+static void book_waited(struct crit_wait_nodes *nodes, uint32_t at, enum crit_part part,
+			uint64_t passed_ns)
 {
-	struct crit_wait_node *node = &nodes->rows[at];
+	struct crit_waited *threads = nodes->costs->threads;
 
-	node->booked_load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
-	node->booked_direct = direct_of(nodes, node);
+	if (crit_wait_node_is_object(&nodes->rows[at]))
+		threads[nodes->costs->thread_count].part_ns[part] += passed_ns;
+	else if (PARTS_OF_WAITS & 1u << part)
+		threads[at].part_ns[part] -= passed_ns;
+}
+
+void crit_wait_nodes_finish(struct crit_wait_nodes *nodes)
+{
+	for (size_t at = 0; at < nodes->costs->thread_count; at++) {
+		for (unsigned int part = 0; part < CRIT_PART_COUNT; part++)
+			nodes->costs->threads[at].part_ns[part] +=
+				PARTS_OF_WAITS & 1u << part ? nodes->rows[at].part_ns[part] : 0;
+	}
 }
 
 void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at)
@@ -68,31 +89,26 @@ void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at)
 	const uint64_t passed_ns = nodes->now_ns - node->since_ns;
 	const size_t bucket_count = nodes->costs->bucket_count;
 	struct crit_cost *cost;
-	crit_integral direct;
+	crit_integral direct, load;
 	enum crit_part part;
 
 	node->since_ns = nodes->now_ns;
 	if (!passed_ns)
 		return;
 	node->booked_bucket = node->bucket;
-	part = crit_wait_nodes_is_linked(nodes, at) ? CRIT_PART_NESTED : part_of(nodes, node);
-	if (is_waiting(node)) {
-		const size_t thread = crit_wait_node_is_object(node) ? nodes->costs->thread_count
-								     : node->name;
-
-		nodes->costs->threads[thread].part_ns[part] += passed_ns;
-	}
+	part = node->to != CRIT_NONE ? CRIT_PART_NESTED : part_of(nodes, node);
+	if (is_waiting(node) == crit_wait_node_is_object(node))
+		book_waited(nodes, at, part, passed_ns);
 	if (part == CRIT_PART_NESTED) {
 		node->part_ns[part] += crit_wait_node_is_object(node) ? 0 : passed_ns;
 		return;
 	}
 	node->part_ns[part] += passed_ns;
 	cost = &nodes->costs->buckets[node->bucket < bucket_count ? node->bucket : bucket_count];
-	cost->cost[part] -= node->booked_load;
-	direct = -node->booked_direct;
-	note_load(nodes, at);
-	cost->cost[part] += node->booked_load;
-	direct += node->booked_direct;
+	load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
+	cost->cost[part] += load - node->booked_load;
+	direct = (crit_integral)node->direct * passed_ns - node->direct_moments;
+	note_load(node, load);
 	cost->direct += direct;
 	if (part == CRIT_PART_CPU)
 		cost->direct_cpu += direct;
@@ -109,24 +125,19 @@ void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at)
 static void read_parts(const struct crit_wait_nodes *nodes, uint32_t at,
 		       uint64_t ret_part_ns[CRIT_PART_COUNT])
 {
-	for (int part = 0; part < CRIT_PART_COUNT; part++)
-		ret_part_ns[part] = 0;
-	for (;;) {
-		const struct crit_wait_node *node = &nodes->rows[at];
-		const bool is_held = crit_wait_node_is_object(node) &&
-				     crit_wait_nodes_is_linked(nodes, at);
+	const struct crit_wait_node *node = &nodes->rows[at];
+	enum crit_part part_now;
+
+	memcpy(ret_part_ns, node->part_ns, sizeof(node->part_ns));
+	while (crit_wait_node_is_object(node) && node->to != CRIT_NONE) {
+		const struct crit_wait_node *holder = &nodes->rows[node->to];
 
 		for (int part = 0; part < CRIT_PART_COUNT; part++)
-			ret_part_ns[part] += node->part_ns[part] -
-					     (is_held ? node->wait.linked.part_ns[part] : 0);
-		if (!is_held) {
-			ret_part_ns[crit_wait_nodes_is_linked(nodes, at) ? CRIT_PART_NESTED
-									 : part_of(nodes, node)] +=
-				nodes->now_ns - node->since_ns;
-			return;
-		}
-		at = crit_forest_parent(&nodes->forest, at);
+			ret_part_ns[part] += holder->part_ns[part] - node->linked.part_ns[part];
+		node = holder;
 	}
+	part_now = node->to != CRIT_NONE ? CRIT_PART_NESTED : part_of(nodes, node);
+	ret_part_ns[part_now] += nodes->now_ns - node->since_ns;
 }
 
 /* More or fewer threads wait for a node directly, and for who holds it. */
@@ -135,11 +146,11 @@ static void add_direct(struct crit_wait_nodes *nodes, uint32_t at, int64_t chang
 	for (;;) {
 		struct crit_wait_node *node = &nodes->rows[at];
 
-		node->direct += change;
-		node->direct_moments += (crit_integral)change * nodes->now_ns;
-		if (!crit_wait_node_is_object(node) || !crit_wait_nodes_is_linked(nodes, at))
+		node->direct += (int32_t)change;
+		node->direct_moments += (crit_integral)change * (nodes->now_ns - node->since_ns);
+		if (!crit_wait_node_is_object(node) || node->to == CRIT_NONE)
 			return;
-		at = crit_forest_parent(&nodes->forest, at);
+		at = node->to;
 	}
 }
 
@@ -158,7 +169,7 @@ static int make_node(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret
 		at = nodes->unused[--nodes->unused_count];
 	} else {
 		at = (uint32_t)nodes->count;
-		rc = crit_array_grow(&nodes->rows, &nodes->capacity, nodes->count + 1,
+		rc = crit_lines_grow(&nodes->rows, &nodes->capacity, nodes->count + 1,
 				     sizeof(*nodes->rows));
 		if (!rc && nodes->bucket_vertices)
 			rc = crit_array_grow(&nodes->links, &nodes->links_capacity,
@@ -170,12 +181,14 @@ static int make_node(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret
 		nodes->count++;
 	}
 	nodes->rows[at] = (struct crit_wait_node){ .name = name,
+						   .is_object = name & CRIT_FILM_OBJECT,
 						   .bucket = CRIT_FILM_NO_BUCKET,
+						   .to = CRIT_NONE,
 						   .act = CRIT_NONE,
 						   .since_ns = nodes->now_ns };
 	if (nodes->links)
 		nodes->links[at].first = CRIT_NONE;
-	note_load(nodes, at);
+	note_load(&nodes->rows[at], crit_forest_integral(&nodes->forest, at, nodes->now_ns));
 	*ret_at = at;
 	return 0;
 }
@@ -183,8 +196,11 @@ static int make_node(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret
 int crit_wait_nodes_init(struct crit_wait_nodes *nodes, size_t thread_count)
 {
 	uint32_t at;
-	int rc = 0;
+	int rc =
+		crit_lines_grow(&nodes->rows, &nodes->capacity, thread_count, sizeof(*nodes->rows));
 
+	if (!rc)
+		rc = crit_forest_grow(&nodes->forest, thread_count);
 	for (uint32_t thread = 0; thread < thread_count && !rc; thread++)
 		rc = make_node(nodes, thread, &at);
 	return rc;
@@ -199,15 +215,11 @@ void crit_wait_nodes_fini(struct crit_wait_nodes *nodes)
 	crit_forest_fini(&nodes->forest);
 }
 
-int crit_wait_nodes_find(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret_at)
+int crit_wait_nodes_find_object(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret_at)
 {
 	struct crit_probe probe;
 	int rc;
 
-	if (!(name & CRIT_FILM_OBJECT)) {
-		*ret_at = name;
-		return name < nodes->costs->thread_count ? 0 : -EPROTO;
-	}
 	for (uint32_t at = crit_index_first(&nodes->objects, name, &probe); at != CRIT_NONE;
 	     at = crit_index_next(&nodes->objects, &probe)) {
 		if (nodes->rows[at].name == name) {
@@ -237,11 +249,10 @@ int crit_wait_nodes_drop(struct crit_wait_nodes *nodes, uint32_t at)
 	return 0;
 }
 
-static void read_link(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to,
+static void read_link(const struct crit_wait_nodes *nodes, uint32_t to,
 		      struct crit_link_books *ret_books)
 {
 	ret_books->ns = nodes->now_ns;
-	ret_books->load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
 	read_parts(nodes, to, ret_books->part_ns);
 }
 
@@ -255,12 +266,16 @@ static bool goes_on_at(struct crit_wait_nodes *nodes, uint32_t at, size_t edge)
 	return edge != before;
 }
 
-/* What passed on a link between two readings; nothing where a cycle is cut as it is made. */
+/*
+ * What passed on a link between two readings, and the load in that; nothing where a cycle is cut
+ * as it is made.
+ */
 static void book_edge(struct crit_wait_nodes *nodes, uint32_t at,
-		      const struct crit_link_books *since, const struct crit_link_books *now)
+		      const struct crit_link_books *since, const struct crit_link_books *now,
+		      crit_integral load)
 {
 	struct crit_wait_node *node = &nodes->rows[at];
-	const struct crit_wait_node *to = &nodes->rows[crit_forest_parent(&nodes->forest, at)];
+	const struct crit_wait_node *to = &nodes->rows[node->to];
 	struct crit_wait_edge *edge;
 
 	if (now->ns == since->ns || (!crit_wait_node_is_object(node) && !is_waiting(node)))
@@ -271,17 +286,20 @@ static void book_edge(struct crit_wait_nodes *nodes, uint32_t at,
 	edge->raw_ns += now->ns - since->ns;
 	for (int part = 0; part < CRIT_PART_COUNT; part++)
 		edge->part_ns[part] += now->part_ns[part] - since->part_ns[part];
-	edge->impact += now->load - since->load;
+	edge->impact += load;
 }
 
 /* Before either end of a link is another vertex. */
 static void book_link(struct crit_wait_nodes *nodes, uint32_t at)
 {
+	struct crit_node_links *links = &nodes->links[at];
+	const crit_integral load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
 	struct crit_link_books now;
 
-	read_link(nodes, at, crit_forest_parent(&nodes->forest, at), &now);
-	book_edge(nodes, at, &nodes->links[at].same, &now);
-	nodes->links[at].same = now;
+	read_link(nodes, nodes->rows[at].to, &now);
+	book_edge(nodes, at, &links->same, &now, load - links->same_load);
+	links->same = now;
+	links->same_load = load;
 }
 
 /* Of vertices alone: who is linked to a node is known to it. */
@@ -294,7 +312,8 @@ static void note_linked(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to)
 	if (links->next != CRIT_NONE)
 		nodes->links[links->next].before = at;
 	nodes->links[to].first = at;
-	links->same = nodes->rows[at].wait.linked;
+	links->same = nodes->rows[at].linked;
+	links->same_load = nodes->rows[at].booked_load;
 	links->edge = SIZE_MAX;
 }
 
@@ -330,26 +349,32 @@ void crit_wait_nodes_move(struct crit_wait_nodes *nodes, uint32_t at, uint32_t b
 static int unlink_node(struct crit_wait_nodes *nodes, uint32_t at)
 {
 	struct crit_wait_node *node = &nodes->rows[at];
-	const uint32_t to = crit_forest_parent(&nodes->forest, at);
-	struct crit_node_wait *wait = &node->wait;
+	const uint32_t to = node->to;
 	struct crit_link_books now;
+	crit_integral load;
 
 	crit_wait_nodes_book(nodes, at);
-	read_link(nodes, at, to, &now);
+	read_link(nodes, to, &now);
+	load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
 	if (crit_wait_node_is_object(node)) {
 		for (int part = 0; part < CRIT_PART_COUNT; part++)
-			node->part_ns[part] += now.part_ns[part] - wait->linked.part_ns[part];
+			node->part_ns[part] += now.part_ns[part] - node->linked.part_ns[part];
 	}
-	if (wait->act != CRIT_NONE)
-		crit_late_acts_unlink(&nodes->costs->acts, wait->act, who_of(node, node->bucket),
-				      node->booked_bucket, now.ns - wait->linked.ns,
-				      now.load - wait->linked.load);
-	book_edge(nodes, at, nodes->links ? &nodes->links[at].same : &wait->linked, &now);
-	if (nodes->links)
+	if (node->wait.act != CRIT_NONE)
+		crit_late_acts_unlink(&nodes->costs->acts, node->wait.act,
+				      who_of(node, node->bucket), node->booked_bucket,
+				      now.ns - node->linked.ns, load - node->booked_load);
+	if (nodes->links) {
+		book_edge(nodes, at, &nodes->links[at].same, &now,
+			  load - nodes->links[at].same_load);
 		forget_linked(nodes, at, to);
+	} else {
+		book_edge(nodes, at, &node->linked, &now, load - node->booked_load);
+	}
 	add_direct(nodes, to, -brought(node));
 	crit_forest_cut(&nodes->forest, at, nodes->now_ns);
-	note_load(nodes, at);
+	node->to = CRIT_NONE;
+	note_load(node, load);
 	nodes->rows[to].waiters--;
 	return crit_wait_nodes_drop(nodes, to);
 }
@@ -360,7 +385,7 @@ static int cut_cycle(struct crit_wait_nodes *nodes, uint32_t root, uint32_t to)
 	uint32_t largest = root;
 	int rc = 0;
 
-	for (uint32_t at = to; at != root; at = crit_forest_parent(&nodes->forest, at)) {
+	for (uint32_t at = to; at != root; at = nodes->rows[at].to) {
 		if (nodes->rows[at].name > nodes->rows[largest].name)
 			largest = at;
 	}
@@ -389,26 +414,27 @@ static int link_act(struct crit_wait_nodes *nodes, struct crit_wait_node *node,
 /* Of several causes of a wait the latest act ended it, which is met first. */
 int crit_wait_nodes_link(struct crit_wait_nodes *nodes, uint32_t at, uint32_t to)
 {
-	struct crit_node_wait *wait = &nodes->rows[at].wait;
+	struct crit_wait_node *node = &nodes->rows[at];
 	int rc;
 
 	if (nodes->rows[to].is_over)
 		return -EPROTO;
-	if (wait->is_cut || crit_wait_nodes_is_linked(nodes, at))
+	if (node->wait.is_cut || node->to != CRIT_NONE)
 		return 0;
 	crit_wait_nodes_book(nodes, at);
 	if (!crit_forest_link(&nodes->forest, at, to, nodes->now_ns)) {
 		rc = cut_cycle(nodes, at, to);
-		if (rc || wait->is_cut)
+		if (rc || node->wait.is_cut)
 			return rc;
 		(void)crit_forest_link(&nodes->forest, at, to, nodes->now_ns);
 	}
-	read_link(nodes, at, to, &wait->linked);
+	node->to = to;
+	read_link(nodes, to, &node->linked);
 	if (nodes->links)
 		note_linked(nodes, at, to);
 	nodes->rows[to].waiters++;
-	add_direct(nodes, to, brought(&nodes->rows[at]));
-	return link_act(nodes, &nodes->rows[at], &nodes->rows[to]);
+	add_direct(nodes, to, brought(node));
+	return link_act(nodes, node, &nodes->rows[to]);
 }
 
 void crit_wait_nodes_open(struct crit_wait_nodes *nodes, uint32_t at,
@@ -418,8 +444,8 @@ void crit_wait_nodes_open(struct crit_wait_nodes *nodes, uint32_t at,
 
 	crit_wait_nodes_book(nodes, at);
 	node->wait = *wait;
-	node->wait.open_ns = nodes->now_ns;
 	if (is_waiting(node)) {
+		nodes->costs->waiting -= nodes->now_ns; /* its end adds */
 		crit_forest_weigh(&nodes->forest, at, 1, nodes->now_ns);
 		add_direct(nodes, at, 1);
 	}
@@ -434,7 +460,7 @@ int crit_wait_nodes_close(struct crit_wait_nodes *nodes, uint32_t at)
 	if (crit_wait_nodes_is_linked(nodes, at))
 		rc = unlink_node(nodes, at);
 	if (is_waiting(node)) {
-		nodes->costs->waiting += nodes->now_ns - node->wait.open_ns;
+		nodes->costs->waiting += nodes->now_ns;
 		nodes->costs->wait_count++;
 		crit_forest_weigh(&nodes->forest, at, -1, nodes->now_ns);
 		add_direct(nodes, at, -1);

@@ -10,6 +10,7 @@
 #ifndef CRIT_WAIT_NODES_H
 #define CRIT_WAIT_NODES_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,45 +18,51 @@
 #include "analysis/waits/backwards/costs.h"
 #include "analysis/waits/backwards/forest.h"
 #include "analysis/waits/film/film.h"
+#include "core/base/array.h"
 #include "core/base/index.h"
 
 struct crit_link_books { /* where the books of a link begin */
 	uint64_t ns;
-	crit_integral load; /* of who is linked */
 	uint64_t part_ns[CRIT_PART_COUNT]; /* of what it is linked to */
 };
 
 struct crit_node_wait { /* the wait of a node that is open; type NONE: none is */
 	uint32_t number; /* in the film, of type END */
+	uint32_t act; /* row of what it waits for; CRIT_NONE: it is no thread's */
 	uint8_t type; /* of the entry that opened it: END, or WOKEN */
 	uint8_t kind;
 	bool is_cut; /* out of a cycle */
-	uint64_t open_ns;
-	struct crit_link_books linked; /* from the link on */
-	uint32_t act; /* row of what it waits for; CRIT_NONE: it is no thread's */
 };
 
+/*
+ * To book a linked node takes its first line, to book a root the second one as well; the third one
+ * is of links, and the fourth one of those who wait for it.
+ */
 struct crit_wait_node {
-	uint32_t name; /* in the film */
 	uint32_t bucket;
 	uint32_t booked_bucket; /* of the time that was booked last */
-	uint32_t waiters; /* nodes linked to it */
-	uint32_t act; /* row of its latest act that somebody waited for */
+	uint32_t to; /* row that it is linked to; CRIT_NONE: a root */
+	int32_t direct; /* threads that wait for it with only objects between, and itself */
+	struct crit_node_wait wait;
+	bool is_object;
 	bool is_over; /* an object before its begin */
 	bool is_queued; /* it has no CPU */
 	bool is_asleep; /* it is blocked */
 	uint64_t since_ns; /* until where all is booked */
 	uint64_t part_ns[CRIT_PART_COUNT]; /* what it did, for an object without its holders */
-	crit_integral booked_load, booked_direct;
-	int64_t direct; /* threads that wait for it with only objects between, and itself */
-	crit_integral direct_moments; /* as the forest has those of loads */
-	struct crit_node_wait wait;
-};
+	crit_integral booked_load; /* of a root until since_ns; of a linked node until its link */
+	crit_integral direct_moments; /* of a root: changes of direct, times since since_ns */
+	struct crit_link_books linked; /* from the link on */
+	uint32_t name; /* in the film */
+	uint32_t waiters; /* nodes linked to it */
+	uint32_t act; /* row of its latest act that somebody waited for */
+} CRIT_LINE_ALIGNED;
 
 struct crit_node_links { /* of a node where there are vertices */
 	uint32_t first; /* row that is linked to it */
 	uint32_t next, before; /* of those that are linked to the same */
 	struct crit_link_books same; /* its link, since either end is the vertex it is */
+	crit_integral same_load; /* of who is linked, there */
 	size_t edge; /* row that this was booked to last; SIZE_MAX: to none */
 };
 
@@ -77,26 +84,39 @@ struct crit_wait_nodes { /* zeroed but for costs, parts and vertices: empty */
 
 static inline bool crit_wait_node_is_object(const struct crit_wait_node *node)
 {
-	return node->name & CRIT_FILM_OBJECT;
+	return node->is_object;
 }
 
 static inline bool crit_wait_nodes_is_linked(const struct crit_wait_nodes *nodes, uint32_t at)
 {
-	return crit_forest_parent(&nodes->forest, at) != CRIT_NONE;
+	return nodes->rows[at].to != CRIT_NONE;
 }
 
 /* Nodes for that many threads of the costs.  Errors: -ENOMEM. */
 int crit_wait_nodes_init(struct crit_wait_nodes *nodes, size_t thread_count);
 void crit_wait_nodes_fini(struct crit_wait_nodes *nodes);
 
+/* As below, of an object.  Errors: -ENOMEM. */
+int crit_wait_nodes_find_object(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret_at);
+
 /*
  * The row of a thread or an object, which is made where it was not met; rows move.
  * Errors: -ENOMEM; -EPROTO: a thread that is none.
  */
-int crit_wait_nodes_find(struct crit_wait_nodes *nodes, uint32_t name, uint32_t *ret_at);
+static inline int crit_wait_nodes_find(struct crit_wait_nodes *nodes, uint32_t name,
+				       uint32_t *ret_at)
+{
+	if (name & CRIT_FILM_OBJECT)
+		return crit_wait_nodes_find_object(nodes, name, ret_at);
+	*ret_at = name;
+	return name < nodes->costs->thread_count ? 0 : -EPROTO;
+}
 
 /* Books what a node did since it was booked last: before anything of it changes. */
 void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at);
+
+/* All is booked: what threads waited is in the costs. */
+void crit_wait_nodes_finish(struct crit_wait_nodes *nodes);
 
 /* A node is in a bucket from now on, backwards. */
 void crit_wait_nodes_move(struct crit_wait_nodes *nodes, uint32_t at, uint32_t bucket);

@@ -2,6 +2,8 @@
 // Arrays keep what is in them when they become large, and what is new in them is zero.
 #include "core/base/array.h"
 
+#include <errno.h>
+
 #include "tests/lib/check.h"
 
 #define MOST (1u << 20) /* 8 MiB: beyond the sizes at which pages and places change */
@@ -44,9 +46,32 @@ static void rows_are_lines(void)
 	CHECK(crit_lines_room((size_t)-1 / 64 + 1, 64) == NULL);
 }
 
+/* Until they are in large pages. */
+static void rows_grow(void)
+{
+	uint64_t(*rows)[8] = NULL;
+	size_t capacity = 0, wrong = 0;
+
+	for (size_t i = 0; i < MOST; i++) {
+		CHECK_INT_EQ(crit_lines_grow(&rows, &capacity, i + 1, sizeof(*rows)), 0);
+		if (i >= capacity)
+			break;
+		wrong += (uintptr_t)rows % CRIT_LINE_BYTES || rows[i][0] || rows[i][7];
+		rows[i][0] = rows[i][7] = i + 1;
+	}
+	for (size_t i = 0; i < MOST && i < capacity; i++)
+		wrong += rows[i][0] != i + 1 || rows[i][7] != i + 1;
+	CHECK(capacity >= MOST);
+	CHECK_INT_EQ(wrong, 0);
+	CHECK_INT_EQ(crit_lines_grow(&rows, &capacity, (size_t)-1 / 64, 64), -ENOMEM);
+	CHECK(capacity < (size_t)-1 / 64 && rows[MOST - 1][0] == MOST);
+	free(rows);
+}
+
 int main(void)
 {
 	keeps_content();
 	rows_are_lines();
+	rows_grow();
 	return check_done();
 }
