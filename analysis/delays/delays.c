@@ -13,6 +13,15 @@
 #include "core/base/array.h"
 #include "core/base/call.h"
 
+#define CHANGE_TYPES /* of what a thread does by itself */                                         \
+	(crit_film_type_bit(CRIT_FILM_WAIT) | crit_film_type_bit(CRIT_FILM_END) |                  \
+	 crit_film_type_bit(CRIT_FILM_QUEUE) | crit_film_type_bit(CRIT_FILM_RUN) |                 \
+	 crit_film_type_bit(CRIT_FILM_SLEEP) | crit_film_type_bit(CRIT_FILM_WAKE) |                \
+	 crit_film_type_bit(CRIT_FILM_FROM))
+#define THREAD_TYPES /* of what one does to another, or to an object */                            \
+	(crit_film_type_bit(CRIT_FILM_WOKEN) | crit_film_type_bit(CRIT_FILM_ARRIVAL))
+#define TYPES_OF_USE (CHANGE_TYPES | THREAD_TYPES | crit_film_type_bit(CRIT_FILM_CAUSE))
+
 struct delayed_thread {
 	struct crit_thread_profile profile;
 	uint64_t *met_ns; /* by the thread's number of the place */
@@ -21,20 +30,29 @@ struct delayed_thread {
 	uint64_t slept_ns, waits_ns; /* the begin of its last sleep, and wait */
 	uint64_t arrived_ns; /* at its last meeting */
 	uint32_t bucket;
+	uint32_t code; /* of that */
 	uint32_t wait; /* number of its last wait */
 	bool is_queued, is_asleep, is_waiting;
+} CRIT_LINE_ALIGNED;
+
+struct known_bucket { /* what is asked of its key, and its code */
+	uint32_t code;
+	bool ends_in_fork;
+	bool is_in_mpi; /* in a call of it */
 };
 
 struct comparing {
 	const struct crit_delay_options *options;
 	struct crit_delays *delays;
 	struct delayed_thread *threads;
+	struct known_bucket *buckets; /* and one more, of threads that are in none */
 	uint32_t *wakers; /* of each the last one that it waited for asleep; CRIT_NONE: none */
 	struct crit_delay_meetings meetings;
 	struct crit_delay_pairs pairs;
 	struct crit_film_entry *now; /* entries of one time */
 	size_t now_count, now_capacity;
 	uint32_t now_types; /* of these */
+	uint64_t now_ns; /* of these */
 	uint32_t *over; /* meetings that are over now */
 	size_t over_count, over_capacity;
 	struct crit_late_excess *rows;
@@ -42,19 +60,18 @@ struct comparing {
 	struct crit_index places; /* of the rows */
 };
 
-static uint32_t code_of(const struct comparing *comparing, const struct delayed_thread *thread)
+/* What it does now, or has no CPU for. */
+static inline uint32_t code_of(const struct delayed_thread *thread)
 {
-	const uint32_t code = thread->bucket < comparing->options->bucket_count
-				      ? comparing->options->codes[thread->bucket]
-				      : CRIT_NONE;
-
-	return thread->is_queued && code != CRIT_NONE ? CRIT_KEY_NO_CPU : code;
+	return thread->is_queued && thread->code != CRIT_NONE ? CRIT_KEY_NO_CPU : thread->code;
 }
 
-static bool ends_in_fork(const struct comparing *comparing, uint32_t bucket)
+static inline const struct known_bucket *bucket_of(const struct comparing *comparing,
+						   uint32_t bucket)
 {
-	return bucket < comparing->options->bucket_count &&
-	       comparing->options->keys[bucket].after.call == CRIT_CONSTRUCT_PARALLEL;
+	const size_t count = comparing->options->bucket_count;
+
+	return &comparing->buckets[bucket < count ? bucket : count];
 }
 
 /* When the thread was last at a place, which it is now.  Errors: -ENOMEM. */
@@ -223,13 +240,8 @@ static int compare_pair(struct comparing *comparing, uint32_t sender, uint32_t w
 /* Does the thread wait in a call of MPI, and not for all who meet there? */
 static bool is_in_message(const struct comparing *comparing, const struct delayed_thread *thread)
 {
-	const struct crit_code_key *key;
-
-	if (thread->bucket >= comparing->options->bucket_count ||
-	    thread->arrived_ns == thread->waits_ns)
-		return false;
-	key = &comparing->options->keys[thread->bucket];
-	return key->is_call && key->before.call < CRIT_CALL_OMP_FIRST;
+	return thread->arrived_ns != thread->waits_ns &&
+	       bucket_of(comparing, thread->bucket)->is_in_mpi;
 }
 
 /* Is a thread in the wait that this is the cause of? */
@@ -300,7 +312,7 @@ static int end_meetings(struct comparing *comparing)
 static int take_over(struct comparing *comparing, const struct crit_film_entry *woken)
 {
 	struct delayed_thread *thread = &comparing->threads[woken->number];
-	const uint32_t code = code_of(comparing, thread);
+	const uint32_t code = code_of(thread);
 
 	if (!thread->is_asleep || code == CRIT_NONE || woken->node == woken->number ||
 	    thread->profile.since_ns > thread->slept_ns)
@@ -311,32 +323,6 @@ static int take_over(struct comparing *comparing, const struct crit_film_entry *
 					     thread->slept_ns, woken->time_ns, code);
 }
 
-/* It begins or ends to sleep or to wait.  Errors: -ENOMEM. */
-static int change_state(struct comparing *comparing, const struct crit_film_entry *entry)
-{
-	struct delayed_thread *thread = &comparing->threads[entry->node];
-
-	switch (entry->type) {
-	case CRIT_FILM_SLEEP:
-		thread->slept_ns = entry->time_ns;
-		thread->is_asleep = true;
-		return 0;
-	case CRIT_FILM_WAKE:
-		thread->is_asleep = false;
-		return 0;
-	case CRIT_FILM_WAIT:
-		thread->waits_ns = entry->time_ns;
-		thread->wait = entry->number;
-		thread->is_waiting = true;
-		return 0;
-	case CRIT_FILM_END:
-		thread->is_waiting = false;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
 /* From here on it is in another bucket. */
 static int move_on(struct comparing *comparing, const struct crit_film_entry *entry,
 		   uint32_t bucket)
@@ -345,28 +331,53 @@ static int move_on(struct comparing *comparing, const struct crit_film_entry *en
 	uint64_t before_ns;
 	int rc = 0;
 
-	if (ends_in_fork(comparing, thread->bucket))
+	if (bucket_of(comparing, thread->bucket)->ends_in_fork)
 		rc = meet(comparing, thread, CRIT_FILM_TEAM, entry->time_ns, &before_ns);
 	thread->bucket = bucket;
+	thread->code = bucket_of(comparing, bucket)->code;
 	return rc ? rc
-		  : crit_thread_profile_change(&thread->profile, entry->time_ns,
-					       code_of(comparing, thread));
+		  : crit_thread_profile_change(&thread->profile, entry->time_ns, code_of(thread));
 }
 
-static int change(struct comparing *comparing, const struct crit_film_entry *entry)
+/* The begin or end of its wait, which may tell a bucket. */
+static inline int change_wait(struct comparing *comparing, const struct crit_film_entry *entry)
 {
 	struct delayed_thread *thread = &comparing->threads[entry->node];
-	int rc;
+	int rc = crit_film_tells(entry) ? move_on(comparing, entry, crit_film_told(entry)) : 0;
 
-	if (entry->type == CRIT_FILM_FROM)
-		return move_on(comparing, entry, entry->number);
-	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN) {
+	thread->is_waiting = entry->type == CRIT_FILM_WAIT;
+	if (thread->is_waiting) {
+		thread->waits_ns = entry->time_ns;
+		thread->wait = entry->number;
+	}
+	return rc;
+}
+
+static inline int change(struct comparing *comparing, const struct crit_film_entry *entry)
+{
+	struct delayed_thread *thread = &comparing->threads[entry->node];
+
+	switch (entry->type) {
+	case CRIT_FILM_WAIT:
+	case CRIT_FILM_END:
+		return change_wait(comparing, entry);
+	case CRIT_FILM_QUEUE:
+	case CRIT_FILM_RUN:
 		thread->is_queued = entry->type == CRIT_FILM_QUEUE;
 		return crit_thread_profile_change(&thread->profile, entry->time_ns,
-						  code_of(comparing, thread));
+						  code_of(thread));
+	case CRIT_FILM_SLEEP:
+		thread->slept_ns = entry->time_ns;
+		thread->is_asleep = true;
+		return 0;
+	case CRIT_FILM_WAKE:
+		thread->is_asleep = false;
+		return 0;
+	case CRIT_FILM_FROM:
+		return move_on(comparing, entry, entry->number);
+	default:
+		return 0;
 	}
-	rc = crit_film_tells(entry) ? move_on(comparing, entry, crit_film_told(entry)) : 0;
-	return rc ? rc : change_state(comparing, entry);
 }
 
 /* Those of one type. */
@@ -396,7 +407,7 @@ static int take_moment(struct comparing *comparing)
 	if (!rc)
 		rc = end_meetings(comparing);
 	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
-		if (!(comparing->now[i].node & CRIT_FILM_OBJECT))
+		if (crit_film_type_bit(comparing->now[i].type) & CHANGE_TYPES)
 			rc = change(comparing, &comparing->now[i]);
 	}
 	comparing->now_count = 0;
@@ -404,47 +415,80 @@ static int take_moment(struct comparing *comparing)
 	return rc;
 }
 
-static bool is_of_any_use(const struct crit_film_entry *entry)
+static bool is_possible(const struct comparing *comparing, const struct crit_film_entry *entry)
 {
-	return entry->type == CRIT_FILM_FROM || entry->type == CRIT_FILM_ARRIVAL ||
-	       (entry->type >= CRIT_FILM_WAIT && entry->type <= CRIT_FILM_WOKEN);
+	const size_t thread_count = comparing->options->thread_count;
+
+	if (entry->node & CRIT_FILM_OBJECT)
+		return !(crit_film_type_bit(entry->type) & (CHANGE_TYPES | THREAD_TYPES));
+	if (entry->node >= thread_count)
+		return false;
+	if (entry->type == CRIT_FILM_CAUSE)
+		return entry->more & CRIT_FILM_OBJECT || entry->more < thread_count;
+	return entry->type != CRIT_FILM_WOKEN || entry->number < thread_count;
 }
 
-static int keep(struct comparing *comparing, const struct crit_film_entry *entry)
+/* The entry that was read is the first of another time. */
+static int begin_moment(struct comparing *comparing)
+{
+	const struct crit_film_entry first = comparing->now[comparing->now_count];
+	int rc = first.time_ns < comparing->now_ns ? -EPROTO : take_moment(comparing);
+
+	comparing->now[0] = first;
+	comparing->now_ns = first.time_ns;
+	return rc;
+}
+
+/* Yields 1, the next entry behind those of the present time; 0: there is none. */
+static inline int read_entry(struct comparing *comparing, struct crit_film *film)
 {
 	int rc = crit_array_grow(&comparing->now, &comparing->now_capacity,
 				 comparing->now_count + 1, sizeof(*comparing->now));
 
-	if (rc)
-		return rc;
-	comparing->now[comparing->now_count++] = *entry;
-	comparing->now_types |= crit_film_type_bit(entry->type);
-	return 0;
+	return rc ? rc : crit_film_back(film, &comparing->now[comparing->now_count]);
 }
 
 static int take_film(struct comparing *comparing, struct crit_film *film)
 {
-	const struct crit_delay_options *options = comparing->options;
-	struct crit_film_entry entry;
-	uint64_t now_ns = options->begin_ns;
 	int rc;
 
-	while ((rc = crit_film_back(film, &entry)) > 0) {
-		if (entry.time_ns < now_ns ||
-		    (!(entry.node & CRIT_FILM_OBJECT) && entry.node >= options->thread_count) ||
-		    (entry.type == CRIT_FILM_WOKEN &&
-		     (entry.number >= options->thread_count || entry.node & CRIT_FILM_OBJECT)) ||
-		    (entry.type == CRIT_FILM_CAUSE && !(entry.more & CRIT_FILM_OBJECT) &&
-		     entry.more >= options->thread_count))
+	comparing->now_ns = comparing->options->begin_ns;
+	while ((rc = read_entry(comparing, film)) > 0) {
+		const struct crit_film_entry *entry = &comparing->now[comparing->now_count];
+		const uint32_t type = crit_film_type_bit(entry->type);
+
+		if (!(type & TYPES_OF_USE))
+			continue;
+		if (!is_possible(comparing, entry))
 			return -EPROTO;
-		rc = entry.time_ns > now_ns ? take_moment(comparing) : 0;
-		if (!rc && is_of_any_use(&entry))
-			rc = keep(comparing, &entry);
+		rc = entry->time_ns == comparing->now_ns ? 0 : begin_moment(comparing);
 		if (rc)
 			return rc;
-		now_ns = entry.time_ns;
+		comparing->now_count++;
+		comparing->now_types |= type;
 	}
 	return rc ? rc : take_moment(comparing);
+}
+
+/* Errors: -ENOMEM. */
+static int begin_buckets(struct comparing *comparing)
+{
+	const struct crit_delay_options *options = comparing->options;
+
+	comparing->buckets = calloc(options->bucket_count + 1, sizeof(*comparing->buckets));
+	if (!comparing->buckets)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->bucket_count; i++) {
+		const struct crit_code_key *key = &options->keys[i];
+
+		comparing->buckets[i] = (struct known_bucket){
+			.code = options->codes[i],
+			.ends_in_fork = key->after.call == CRIT_CONSTRUCT_PARALLEL,
+			.is_in_mpi = key->is_call && key->before.call < CRIT_CALL_OMP_FIRST,
+		};
+	}
+	comparing->buckets[options->bucket_count].code = CRIT_NONE;
+	return 0;
 }
 
 static int begin(struct comparing *comparing)
@@ -453,17 +497,19 @@ static int begin(struct comparing *comparing)
 
 	comparing->delays->buckets =
 		calloc(options->bucket_count + 1, sizeof(*comparing->delays->buckets));
-	comparing->threads = calloc(options->thread_count + 1, sizeof(*comparing->threads));
+	comparing->threads =
+		crit_lines_alloc(options->thread_count + 1, sizeof(*comparing->threads));
 	comparing->wakers = calloc(options->thread_count + 1, sizeof(*comparing->wakers));
 	if (!comparing->delays->buckets || !comparing->threads || !comparing->wakers)
 		return -ENOMEM;
 	for (size_t i = 0; i < options->thread_count; i++) {
 		crit_thread_profile_init(&comparing->threads[i].profile, options->begin_ns);
 		comparing->threads[i].bucket = CRIT_FILM_NO_BUCKET;
+		comparing->threads[i].code = CRIT_NONE;
 		comparing->threads[i].acted_ns = comparing->threads[i].arrived_ns = UINT64_MAX;
 		comparing->wakers[i] = CRIT_NONE;
 	}
-	return 0;
+	return begin_buckets(comparing);
 }
 
 int crit_delays_find(struct crit_film *film, const struct crit_delay_options *options,
@@ -488,6 +534,7 @@ int crit_delays_find(struct crit_film *film, const struct crit_delay_options *op
 		free(comparing.threads[i].met_ns);
 	}
 	free(comparing.threads);
+	free(comparing.buckets);
 	free(comparing.wakers);
 	free(comparing.now);
 	free(comparing.over);

@@ -164,12 +164,10 @@ static int make_room(struct crit_thread_profile *profile)
 	return 0;
 }
 
-int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t time_ns, uint32_t key)
+int crit_thread_profile_begin(struct crit_thread_profile *profile, uint64_t time_ns, uint32_t key)
 {
 	int rc;
 
-	if (key == profile->key)
-		return 0;
 	if (time_ns > profile->since_ns) {
 		rc = make_room(profile);
 		if (rc)

@@ -65,8 +65,15 @@ struct crit_thread_profile {
 void crit_thread_profile_init(struct crit_thread_profile *profile, uint64_t begin_ns);
 void crit_thread_profile_fini(struct crit_thread_profile *profile);
 
+/* As below, something else than it does. */
+int crit_thread_profile_begin(struct crit_thread_profile *profile, uint64_t time_ns, uint32_t key);
+
 /* From a time on, which does not decrease, the thread does something else.  Errors: -ENOMEM. */
-int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t time_ns, uint32_t key);
+static inline int crit_thread_profile_change(struct crit_thread_profile *profile, uint64_t time_ns,
+					     uint32_t key)
+{
+	return key == profile->key ? 0 : crit_thread_profile_begin(profile, time_ns, key);
+}
 
 /*
  * From one time on, which is not before its last change, the thread did until another one what the
