@@ -14,38 +14,36 @@ static inline bool is_unchanged(const struct forecasting *forecasting, uint32_t 
 					      !forecasting->is_changed[timeline->bucket]);
 }
 
-/* Of a thread in a scenario, where that may differ; NULL: it does not. */
-static inline const struct crit_factor *factor_of(const struct crit_scenario *played,
-						  bool is_queued, uint32_t row)
+/* When a thread does in a scenario what it did so long after its base. */
+static inline uint64_t time_in(const struct forecasting *forecasting, size_t scenario,
+			       uint32_t thread, uint64_t passed_ns)
 {
-	const struct crit_factor *factors = is_queued ? played->queue_factors : played->factors;
+	const struct crit_scenario *played = &forecasting->options->scenarios[scenario];
+	const struct timeline *timeline = &forecasting->threads[thread];
+	const struct crit_factor *factors = timeline->is_queued ? played->queue_factors
+								: played->factors;
 
-	return factors ? &factors[row] : NULL;
+	if (factors)
+		passed_ns = crit_factor_scale(
+			&factors[timeline->is_queued ? thread : timeline->bucket], passed_ns);
+	return times_of(forecasting, thread)[scenario] + passed_ns;
 }
 
 /* When a thread does what it did at a time, at or after its base, in each scenario. */
 static void read_times(const struct forecasting *forecasting, uint32_t thread, uint64_t at_ns,
 		       uint64_t *ret_times_ns)
 {
-	const struct crit_scenario *scenarios = forecasting->options->scenarios;
 	const size_t scenario_count = forecasting->options->scenario_count;
-	const struct timeline *timeline = &forecasting->threads[thread];
-	const uint64_t passed_ns = at_ns - timeline->base_ns;
+	const uint64_t passed_ns = at_ns - forecasting->threads[thread].base_ns;
 	const uint64_t *times_ns = times_of(forecasting, thread);
-	const bool is_queued = timeline->is_queued;
-	const uint32_t row = is_queued ? thread : timeline->bucket;
 
 	if (is_unchanged(forecasting, thread, at_ns)) {
 		for (size_t k = 0; k < scenario_count; k++)
 			ret_times_ns[k] = times_ns[k] + passed_ns;
 		return;
 	}
-	for (size_t k = 0; k < scenario_count; k++) {
-		const struct crit_factor *factor = factor_of(&scenarios[k], is_queued, row);
-
-		ret_times_ns[k] =
-			times_ns[k] + (factor ? crit_factor_scale(factor, passed_ns) : passed_ns);
-	}
+	for (size_t k = 0; k < scenario_count; k++)
+		ret_times_ns[k] = time_in(forecasting, k, thread, passed_ns);
 }
 
 /* The thread's times are those of this time from now on. */
@@ -207,30 +205,30 @@ void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_f
 		note_end(forecasting, end->node);
 }
 
+/* As below, where it does not take as long as it did. */
+static void raise_to_changed(const struct forecasting *forecasting, uint32_t thread,
+			     uint64_t passed_ns, uint64_t *acted_ns)
+{
+	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
+		const uint64_t time_ns = time_in(forecasting, k, thread, passed_ns);
+
+		acted_ns[k] = time_ns > acted_ns[k] ? time_ns : acted_ns[k];
+	}
+}
+
 /* No time is before what a thread does now. */
 static inline void raise_to_act(const struct forecasting *forecasting,
 				const struct crit_film_entry *entry, uint64_t *acted_ns)
 {
-	const struct crit_scenario *scenarios = forecasting->options->scenarios;
-	const size_t scenario_count = forecasting->options->scenario_count;
 	const struct timeline *timeline = &forecasting->threads[entry->node];
 	const uint64_t passed_ns = entry->time_ns - timeline->base_ns;
-	const uint64_t *times_ns = times_of(forecasting, entry->node);
-	const bool is_queued = timeline->is_queued;
-	const uint32_t row = is_queued ? entry->node : timeline->bucket;
 
 	forecasting->result->inside_count += timeline->is_waiting && passed_ns;
-	if (is_unchanged(forecasting, entry->node, entry->time_ns)) {
-		crit_times_raise(acted_ns, times_ns, passed_ns, scenario_count);
-		return;
-	}
-	for (size_t k = 0; k < scenario_count; k++) {
-		const struct crit_factor *factor = factor_of(&scenarios[k], is_queued, row);
-		const uint64_t time_ns =
-			times_ns[k] + (factor ? crit_factor_scale(factor, passed_ns) : passed_ns);
-
-		acted_ns[k] = time_ns > acted_ns[k] ? time_ns : acted_ns[k];
-	}
+	if (is_unchanged(forecasting, entry->node, entry->time_ns))
+		crit_times_raise(acted_ns, times_of(forecasting, entry->node), passed_ns,
+				 forecasting->options->scenario_count);
+	else
+		raise_to_changed(forecasting, entry->node, passed_ns, acted_ns);
 }
 
 /* A thread acts. */
