@@ -131,32 +131,33 @@ static int put_edge(struct crit_filming *filming, uint64_t time_ns, const struct
 							: crit_filming_put_entry(filming, &bytes);
 }
 
-/*
- * The last of those whom a wait needs ends it, and came when the edge says: both are one entry,
- * else the need is one of its own.
- */
-static int put_meeting(struct crit_filming *filming, const struct crit_known_wait *wait,
-		       const struct crit_edge *edge, uint64_t cause_ns, bool *ret_is_put)
+/* Who ends a wait arrives then, as is filmed: that says which meeting the wait needs. */
+static bool tells_meeting(const struct crit_filming *filming, const struct crit_known_wait *wait,
+			  const struct crit_edge *edge, uint64_t cause_ns)
 {
-	const struct crit_film_entry both = { .time_ns = cause_ns,
+	return cause_ns == edge->cause_ns && cause_ns > wait->begin_ns &&
+	       cause_ns >= filming->begin_ns;
+}
+
+static int put_both(struct crit_filming *filming, struct crit_known_wait *wait,
+		    const struct crit_edge *edge)
+{
+	const struct crit_film_entry both = { .time_ns = edge->cause_ns,
 					      .node = edge->cause,
 					      .number = wait->number,
 					      .more = edge->waiter,
 					      .type = CRIT_FILM_CAUSE,
 					      .kind = CRIT_FILM_MEETS };
 
-	*ret_is_put = cause_ns == edge->cause_ns && cause_ns > wait->begin_ns &&
-		      cause_ns >= filming->begin_ns && edge->cause != edge->waiter;
-	return *ret_is_put ? crit_filming_put_entry(filming, &both)
-			   : crit_filming_put_need(filming, cause_ns,
-						   meeting_of(edge, edge->meeting), wait->number);
+	wait->has_cause = true;
+	return crit_filming_put_entry(filming, &both);
 }
 
 /* The last act before its end that a wait could not end before. */
 static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 		   const struct crit_edge *edge)
 {
-	bool is_put = false;
+	const bool is_meeting = edge->meeting && filming->options.has_needs;
 	int rc = 0;
 	uint64_t cause_ns = edge->cause_ns;
 	/* a call that is cut at the end of what is told of ends there */
@@ -169,10 +170,12 @@ static int put_act(struct crit_filming *filming, struct crit_known_wait *wait,
 		cause_ns = end_ns;
 	if (edge->kind == CRIT_EDGE_MEETING)
 		return crit_filming_put_need(filming, cause_ns, object_of(edge), wait->number);
-	if (edge->meeting && filming->options.has_needs)
-		rc = put_meeting(filming, wait, edge, cause_ns, &is_put);
-	wait->has_cause |= is_put;
-	if (rc || is_put || (edge->cause == edge->waiter && edge->kind != CRIT_EDGE_LOCK_TAKEN))
+	if (is_meeting && tells_meeting(filming, wait, edge, cause_ns))
+		return put_both(filming, wait, edge);
+	if (is_meeting)
+		rc = crit_filming_put_need(filming, cause_ns, meeting_of(edge, edge->meeting),
+					   wait->number);
+	if (rc)
 		return rc;
 	if (edge->kind == CRIT_EDGE_LOCK_TAKEN && cause_ns < wait->begin_ns)
 		cause_ns = wait->begin_ns; /* it needs all releases until it asked */
@@ -243,7 +246,7 @@ static int take_edge(void *user, const struct crit_event *event)
 	int rc = 0;
 
 	if (!filming->threads || (is_early && !filming->options.has_needs && !is_probed(edge)) ||
-	    (edge->waiter == edge->cause && edge->kind != CRIT_EDGE_MEETING && !edge->meeting &&
+	    (edge->waiter == edge->cause && edge->kind != CRIT_EDGE_MEETING &&
 	     edge->kind != CRIT_EDGE_LOCK_TAKEN))
 		return 0;
 	filmed = &filming->threads[edge->waiter];

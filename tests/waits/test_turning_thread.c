@@ -117,12 +117,17 @@ static void try_meet(void)
 		{ MEETS(2, 5), 0 },
 		{ { .node = 1, .number = 8, .type = CRIT_FILM_ARRIVAL }, 0 },
 		{ { .node = 2, .number = 5, .type = CRIT_FILM_CAUSE, .kind = 1 }, 0 },
-		{ { .node = 2, .number = object, .type = CRIT_FILM_ARRIVAL }, 0 },
+		{ { .node = 2, .number = object + 1, .type = CRIT_FILM_ARRIVAL }, 0 },
+		{ { .node = 2,
+		    .number = object,
+		    .type = CRIT_FILM_ARRIVAL,
+		    .kind = CRIT_FILM_LAST },
+		  0 },
 		{ MEETS(3, 6), 0 },
 		{ MEETS(2, 4), 0 },
 	};
-	static const uint32_t needs[] = { 1, 0, 0, 0, 0, 1 };
-	static const uint32_t nodes[] = { 2, 1, 2, 2, 3, 2 };
+	static const uint32_t needs[] = { 1, 0, 0, 0, 0, 0, 1 };
+	static const uint32_t nodes[] = { 2, 1, 2, 2, 2, 3, 2 };
 
 	CHECK(crit_film_meet(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0])));
 	CHECK(!crit_film_meet(&rows[1], 3, sizeof(rows[0])));
