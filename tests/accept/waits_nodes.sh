@@ -70,9 +70,13 @@ for flavour in "${flavours[@]}"; do
 	export CRIT_SAMPLE_HZ=997
 	for case in "assemble 30 20 30 10 30" "solve 30 30 20 30 10"; do
 		read -r late steps times <<<"$case"
-		# shellcheck disable=SC2086
-		launch_apart "$late-$flavour" two_phases "$steps" $times
-		said=$(ask 'r["verdict"]["sentence"]')
+		# programs of the machine that have the CPUs come first in a verdict: then it is asked of another run
+		for try in 1 2 3 4 5; do
+			# shellcheck disable=SC2086
+			launch_apart "$late-$flavour-$try" two_phases "$steps" $times
+			said=$(ask 'r["verdict"]["sentence"]')
+			[[ $said == "Others had the CPUs"* ]] || break
+		done
 		[[ $said =~ ank\ 0.*(excess|CMetric)\ in\ $late\ two_phases.c:[0-9]+ ]]
 		point "$late is late, of $times ms, $flavour" $? "$said"
 	done
