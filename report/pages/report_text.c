@@ -514,7 +514,9 @@ static void put_trust(struct crit_screen *screen, const struct crit_summary *sum
 			"%s",
 			worst, results->check_count, worst > 1e-9 ? "BROKEN" : "hold");
 	if (summary->missing_count == 0) {
-		crit_screen_put(screen, CRIT_PAINT_NONE, "losses: none; nothing is missing");
+		crit_screen_put(screen, CRIT_PAINT_NONE, "losses: none%s",
+				summary->is_provisional ? " so far; not all is recorded yet"
+							: "; nothing is missing");
 		return;
 	}
 	put_missing(screen, summary, false);
