@@ -259,6 +259,19 @@ static int connect_to_critd(struct crit_client *client, const struct crit_client
 	return 0;
 }
 
+/* Says why there is no critd for us.  Yields the error. */
+static int refuse(const struct crit_client *client, int error, struct crit_err *err)
+{
+	if (error == -ETIMEDOUT)
+		return crit_err_set(
+			err, error,
+			"critd at %s has not answered for %d s, as where a busy machine "
+			"gives it no CPU; see critd.log there",
+			client->socket_path, CRIT_CLIENT_START_MS / 1000);
+	return crit_err_set(err, error, "critd at %s does not serve us: %s; see critd.log there",
+			    client->socket_path, strerrordesc_np(-error));
+}
+
 /* Says HELLO, on the connection there is or a new one. */
 static int ask_welcome(struct crit_client *client, const struct crit_client_options *options,
 		       struct crit_message_welcome *ret_welcome, struct crit_err *err)
@@ -276,10 +289,7 @@ static int ask_welcome(struct crit_client *client, const struct crit_client_opti
 	}
 	if (error == 0)
 		error = ret_welcome->status;
-	return error < 0 ? crit_err_set(err, error,
-					"critd at %s does not serve us: %s; see critd.log there",
-					client->socket_path, strerrordesc_np(-error))
-			 : 0;
+	return error < 0 ? refuse(client, error, err) : 0;
 }
 
 static int enter_run(struct crit_client *client, const struct crit_client_options *options,

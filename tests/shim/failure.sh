@@ -52,7 +52,7 @@ for flavour in "${flavours[@]}"; do
 	shim=$trial/mute/lib/libcrit_pmpi.so launch "mute-$flavour" preload "$flavour" 2 every_call \
 		"$trial/mute-$flavour.rank"
 	[ "$status" -eq 0 ] && [ "$(results "mute-$flavour")" -eq 16 ] &&
-		[ "$(grep -c "/every_call.$flavour: .* does not serve us: Connection timed out" \
+		[ "$(grep -c "/every_call.$flavour: critd at .* has not answered for 5 s, .* see critd.log" \
 			"$XDG_RUNTIME_DIR/crit/crit.log")" -eq 2 ]
 	point "$flavour: a critd that never answers" $? "$(tail -n 1 "$XDG_RUNTIME_DIR/crit/crit.log")"
 	rm -rf "$XDG_RUNTIME_DIR/crit"
