@@ -15,7 +15,7 @@
 #define FILE_SYSTEMS_FAR                                                                           \
 	0xff534d42u, 0xfe534d42u, 0x0bd00bd0u, 0x47504653u, 0x19830326u, 0x65735546u, 0x00c36400u
 
-_Static_assert(sizeof(struct crit_film_packed) == CRIT_FILM_ENTRY_BYTES, "entry");
+_Static_assert(sizeof(struct crit_film_entry) == CRIT_FILM_ENTRY_BYTES, "entry");
 _Static_assert(sizeof(struct crit_film_block) == CRIT_FILM_BLOCK_BYTES, "block");
 
 static bool is_in_memory(uint32_t type)
@@ -114,7 +114,7 @@ static int fail(struct crit_film *film, int code, struct crit_err *err)
 	return crit_err_set(err, code, "cannot write the file of the waits: %s", strerror(-code));
 }
 
-static int write_block(struct crit_film *film, struct crit_err *err)
+int crit_film_write_block(struct crit_film *film, struct crit_err *err)
 {
 	const char *bytes = (const char *)&film->block;
 	const uint64_t at = film->blocks * CRIT_FILM_BLOCK_BYTES;
@@ -139,20 +139,12 @@ static int write_block(struct crit_film *film, struct crit_err *err)
 	return 0;
 }
 
-int crit_film_begin_block(struct crit_film *film, uint64_t time_ns, struct crit_err *err)
-{
-	int rc = film->block.count ? write_block(film, err) : 0;
-
-	film->block.base_ns = time_ns;
-	return rc;
-}
-
 int crit_film_finish(struct crit_film *film, struct crit_err *err)
 {
 	int rc = film->failure;
 
 	if (!rc && film->block.count)
-		rc = write_block(film, err);
+		rc = crit_film_write_block(film, err);
 	film->block.count = 0;
 	film->written = film->blocks;
 	return rc;

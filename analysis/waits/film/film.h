@@ -23,7 +23,7 @@
 #include "analysis/waits/film/film_entry.h"
 #include "core/base/err.h"
 
-#define CRIT_FILM_ENTRY_BYTES 20
+#define CRIT_FILM_ENTRY_BYTES 24
 #define CRIT_FILM_BLOCK_BYTES 65536
 
 struct crit_film_options {

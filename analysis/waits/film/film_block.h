@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a film packs its entries, and keeps the block that is written or read; for film.h alone. */
+/* The block of a film that is written or read; for film.h alone. */
 #ifndef CRIT_FILM_BLOCK_H
 #define CRIT_FILM_BLOCK_H
 
@@ -11,20 +11,11 @@
 #define CRIT_FILM_BLOCK_HEAD 16
 #define CRIT_FILM_BLOCK_ENTRIES                                                                    \
 	((CRIT_FILM_BLOCK_BYTES - CRIT_FILM_BLOCK_HEAD) / CRIT_FILM_ENTRY_BYTES)
-#define CRIT_FILM_TIME_BITS 48 /* signed, from the block's first entry: 39 hours either way */
-
-struct crit_film_packed {
-	uint64_t word; /* time, kind, type */
-	uint32_t node;
-	uint32_t number;
-	uint32_t more;
-} __attribute__((packed, aligned(4)));
 
 struct crit_film_block {
-	uint64_t base_ns;
 	uint32_t count;
-	uint32_t reserved;
-	struct crit_film_packed entries[CRIT_FILM_BLOCK_ENTRIES];
+	uint32_t reserved[3];
+	struct crit_film_entry entries[CRIT_FILM_BLOCK_ENTRIES];
 };
 
 struct crit_film { /* its fields are the functions' below */
@@ -37,15 +28,8 @@ struct crit_film { /* its fields are the functions' below */
 	struct crit_film_block block;
 };
 
-static inline bool crit_film_is_near(uint64_t time_ns, uint64_t base_ns)
-{
-	const uint64_t most = 1ull << (CRIT_FILM_TIME_BITS - 1);
-
-	return time_ns - base_ns + most < 2 * most;
-}
-
-/* Writes the block in memory, if there is one, and begins another at this time.  Errors: as put. */
-int crit_film_begin_block(struct crit_film *film, uint64_t time_ns, struct crit_err *err);
+/* Writes the block in memory, which is empty then.  Errors: as put. */
+int crit_film_write_block(struct crit_film *film, struct crit_err *err);
 
 static inline int crit_film_put(struct crit_film *film, const struct crit_film_entry *entry,
 				struct crit_err *err)
@@ -53,18 +37,11 @@ static inline int crit_film_put(struct crit_film *film, const struct crit_film_e
 	struct crit_film_block *block = &film->block;
 	int rc = film->failure;
 
-	if (!rc && (block->count - 1 >= CRIT_FILM_BLOCK_ENTRIES - 1 ||
-		    !crit_film_is_near(entry->time_ns, block->base_ns)))
-		rc = crit_film_begin_block(film, entry->time_ns, err);
+	if (!rc && block->count == CRIT_FILM_BLOCK_ENTRIES)
+		rc = crit_film_write_block(film, err);
 	if (rc)
 		return rc;
-	block->entries[block->count++] = (struct crit_film_packed){
-		.word = ((entry->time_ns - block->base_ns) & ((1ull << CRIT_FILM_TIME_BITS) - 1)) |
-			(uint64_t)entry->kind << CRIT_FILM_TIME_BITS | (uint64_t)entry->type << 56,
-		.node = entry->node,
-		.number = entry->number,
-		.more = entry->more,
-	};
+	block->entries[block->count++] = *entry;
 	film->entry_count++;
 	return 0;
 }
@@ -72,28 +49,12 @@ static inline int crit_film_put(struct crit_film *film, const struct crit_film_e
 /* The block before the one in memory.  Yields 1; 0: there is none.  Errors: -EIO, -EPROTO. */
 int crit_film_read_block(struct crit_film *film);
 
-static inline struct crit_film_entry crit_film_unpack(const struct crit_film_block *block,
-						      uint32_t i)
-{
-	const struct crit_film_packed *packed = &block->entries[i];
-	const int shift = 64 - CRIT_FILM_TIME_BITS;
-
-	return (struct crit_film_entry){
-		.time_ns = block->base_ns + (uint64_t)((int64_t)(packed->word << shift) >> shift),
-		.node = packed->node,
-		.number = packed->number,
-		.more = packed->more,
-		.type = (uint8_t)(packed->word >> 56),
-		.kind = (uint8_t)(packed->word >> CRIT_FILM_TIME_BITS),
-	};
-}
-
 static inline int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry)
 {
 	int rc = film->block.count ? 1 : crit_film_read_block(film);
 
 	if (rc > 0)
-		*ret_entry = crit_film_unpack(&film->block, --film->block.count);
+		*ret_entry = film->block.entries[--film->block.count];
 	return rc;
 }
 
@@ -102,7 +63,7 @@ static inline bool crit_film_soon(const struct crit_film *film, uint32_t more,
 {
 	if (more >= film->block.count)
 		return false;
-	*ret_entry = crit_film_unpack(&film->block, film->block.count - 1 - more);
+	*ret_entry = film->block.entries[film->block.count - 1 - more];
 	return true;
 }
 

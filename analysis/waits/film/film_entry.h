@@ -74,6 +74,7 @@ struct crit_film_entry {
 	uint32_t more;
 	uint8_t type; /* enum crit_film_type */
 	uint8_t kind;
+	uint16_t unused; /* so that all bytes of a file are defined */
 };
 
 /* It may come later than others of later times. */
