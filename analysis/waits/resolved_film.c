@@ -78,14 +78,39 @@ static int take_wait(struct crit_film_turning *turning, const struct crit_film_e
 	return crit_film_put(turning->film, &turned, &turning->err);
 }
 
-static int take(struct crit_film_turning *turning, const struct crit_film_entry *entry)
+static int take_cpu(struct crit_film_turning *turning, const struct crit_film_entry *entry)
 {
-	const struct crit_resolved_film_options *options = &turning->options;
-	const bool is_cpu = entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN;
+	struct later *later;
+
+	if (entry->node >= turning->options.thread_count)
+		return entry->node & CRIT_FILM_OBJECT ? 0 : -EPROTO;
+	later = &turning->threads[entry->node];
+	count(turning, entry->node, entry->time_ns);
+	if (entry->type == CRIT_FILM_QUEUE && !later->is_queued)
+		return 0; /* it had a CPU until later (rewind.h) */
+	later->is_queued = entry->type == CRIT_FILM_RUN;
+	return crit_film_put(turning->film, entry, &turning->err);
+}
+
+static int take_until(struct crit_film_turning *turning, const struct crit_film_entry *entry)
+{
 	int rc;
 
-	if (entry->type == CRIT_FILM_WOKEN || entry->type == CRIT_FILM_SLEEP ||
-	    entry->type == CRIT_FILM_WAKE) {
+	if (entry->node >= turning->options.thread_count ||
+	    entry->number >= turning->options.bucket_count)
+		return -EPROTO;
+	rc = begin_bucket(turning, entry->node, entry->time_ns);
+	turning->threads[entry->node].bucket = entry->number;
+	return rc;
+}
+
+static int take(struct crit_film_turning *turning, const struct crit_film_entry *entry)
+{
+	int rc;
+
+	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
+		return take_cpu(turning, entry);
+	if (crit_film_is_state(entry->type) || entry->type == CRIT_FILM_WOKEN) {
 		rc = note_sleep(turning, entry);
 		return rc ? rc : crit_film_put(turning->film, entry, &turning->err);
 	}
@@ -95,21 +120,8 @@ static int take(struct crit_film_turning *turning, const struct crit_film_entry 
 		return 0;
 	if (crit_film_tells(entry))
 		return take_wait(turning, entry);
-	if (entry->type != CRIT_FILM_UNTIL && !is_cpu)
-		return crit_film_put(turning->film, entry, &turning->err);
-	if (entry->node >= options->thread_count ||
-	    (!is_cpu && entry->number >= options->bucket_count))
-		return -EPROTO;
-	if (is_cpu) {
-		count(turning, entry->node, entry->time_ns);
-		if (entry->type == CRIT_FILM_QUEUE && !turning->threads[entry->node].is_queued)
-			return 0; /* it had a CPU until later (rewind.h) */
-		turning->threads[entry->node].is_queued = entry->type == CRIT_FILM_RUN;
-		return crit_film_put(turning->film, entry, &turning->err);
-	}
-	rc = begin_bucket(turning, entry->node, entry->time_ns);
-	turning->threads[entry->node].bucket = entry->number;
-	return rc;
+	return entry->type == CRIT_FILM_UNTIL ? take_until(turning, entry)
+					      : crit_film_put(turning->film, entry, &turning->err);
 }
 
 static void destroy(struct crit_film_turning *turning)

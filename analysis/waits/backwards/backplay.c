@@ -72,7 +72,8 @@ static int change_state(struct play *play, const struct crit_film_entry *entry)
 
 	if (rc)
 		return rc;
-	crit_wait_nodes_book(&play->nodes, at);
+	if (!crit_wait_nodes_is_linked(&play->nodes, at)) /* else it does what that does */
+		crit_wait_nodes_book(&play->nodes, at);
 	if (entry->type == CRIT_FILM_QUEUE || entry->type == CRIT_FILM_RUN)
 		play->nodes.rows[at].is_queued = entry->type == CRIT_FILM_RUN;
 	else
@@ -166,7 +167,7 @@ static int take_change(struct play *play, const struct crit_film_entry *entry)
 		rc = change_bucket(play, entry->node, entry->number);
 	else if (crit_film_tells(entry))
 		rc = change_bucket(play, entry->node, crit_film_told(entry));
-	else if (entry->type >= CRIT_FILM_QUEUE && entry->type <= CRIT_FILM_WAKE)
+	else if (crit_film_is_state(entry->type))
 		rc = change_state(play, entry);
 	if (rc)
 		return rc;

@@ -83,6 +83,12 @@ static inline bool crit_film_is_late(enum crit_film_type type)
 	return type >= CRIT_FILM_CAUSE && type <= CRIT_FILM_BIRTH;
 }
 
+/* It is of what a thread has and does: a CPU or none, sleep. */
+static inline bool crit_film_is_state(uint8_t type)
+{
+	return type >= CRIT_FILM_QUEUE && type <= CRIT_FILM_WAKE;
+}
+
 /* A bucket as an entry of a wait tells it. */
 static inline uint32_t crit_film_tell(uint32_t bucket)
 {
