@@ -9,38 +9,6 @@
 #include "analysis/waits/filming_state.h"
 #include "core/base/call.h"
 
-int crit_filming_put_entry(struct crit_filming *filming, const struct crit_film_entry *entry)
-{
-	if (!filming->failed)
-		filming->failed = crit_film_put(filming->film, entry, &filming->err);
-	return 0;
-}
-
-int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
-		     uint32_t node, uint32_t number)
-{
-	const struct crit_film_entry entry = { .time_ns = time_ns,
-					       .node = node,
-					       .number = number,
-					       .type = (uint8_t)type,
-					       .kind = CRIT_FILM_KIND_CALL };
-
-	return crit_filming_put_entry(filming, &entry);
-}
-
-int crit_filming_put_cause(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
-			   uint32_t waiter, uint32_t number)
-{
-	const struct crit_film_entry entry = { .time_ns = time_ns,
-					       .node = node,
-					       .number = number,
-					       .more = waiter,
-					       .type = CRIT_FILM_CAUSE,
-					       .kind = CRIT_FILM_KIND_CALL };
-
-	return crit_filming_put_entry(filming, &entry);
-}
-
 /* The thread was there since the bucket before: what an entry tells of that. */
 static int end_bucket(struct crit_filming *filming, uint64_t time_ns,
 		      const struct crit_code_key *key, uint32_t *ret_told)
@@ -437,22 +405,25 @@ static int leave(void *user, uint32_t thread, uint64_t time_ns, const struct cri
 	return rc;
 }
 
-/* ran_ns: in the queue that it leaves so much of its time was on CPUs. */
-static int change_cpu(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
-		      bool is_queued, uint64_t ran_ns)
+static inline int enter_queue(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
+{
+	filming->threads[thread].is_queued = true;
+	filming->threads[thread].queued_ns = time_ns;
+	return crit_filming_put(filming, CRIT_FILM_QUEUE, time_ns, thread, 0);
+}
+
+/* ran_ns: in the queue so much of its time was on CPUs. */
+static inline int leave_queue(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+			      uint64_t ran_ns)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	struct crit_film_entry entry = { .time_ns = time_ns,
 					 .node = thread,
-					 .type = is_queued ? CRIT_FILM_QUEUE : CRIT_FILM_RUN,
+					 .type = CRIT_FILM_RUN,
 					 .kind = CRIT_FILM_KIND_CALL };
 
-	if (is_queued == filmed->is_queued)
-		return 0;
-	filmed->is_queued = is_queued;
-	if (is_queued)
-		filmed->queued_ns = time_ns;
-	else if (ran_ns)
+	filmed->is_queued = false;
+	if (ran_ns)
 		crit_film_tell_without(&entry, filmed->queued_ns + ran_ns < time_ns
 						       ? time_ns - filmed->queued_ns - ran_ns
 						       : 0);
@@ -465,8 +436,7 @@ static int change_sleep(struct crit_filming *filming, uint32_t thread, uint64_t 
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 
-	if (is_asleep == filmed->is_asleep ||
-	    (is_asleep && !filming->options.has_states && (!filming->has_ranks || filmed->open)))
+	if (is_asleep && !filming->options.has_states && (!filming->has_ranks || filmed->open))
 		return 0;
 	filmed->is_asleep = is_asleep;
 	if (is_asleep) {
@@ -478,24 +448,34 @@ static int change_sleep(struct crit_filming *filming, uint32_t thread, uint64_t 
 				thread, 0);
 }
 
+static int change_block(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+			bool is_blocked)
+{
+	const struct crit_filmed_thread *filmed = &filming->threads[thread];
+
+	if (is_blocked && filmed->open == CRIT_OPEN_NONE)
+		return begin_wait(filming, thread, time_ns, CRIT_OPEN_BLOCKED,
+				  &(struct crit_code_call){ filmed->blocks_in, CRIT_CODE_BLOCKED });
+	if (!is_blocked && filmed->open == CRIT_OPEN_BLOCKED)
+		return end_wait(filming, thread, time_ns);
+	return 0;
+}
+
 static int change_state(void *user, uint32_t thread, uint64_t time_ns, enum crit_kernel_state state,
 			uint64_t ran_ns)
 {
 	struct crit_filming *filming = user;
-	const enum crit_open_wait open = filming->threads[thread].open;
-	int rc = change_cpu(filming, thread, time_ns, state == CRIT_STATE_RUNNABLE, ran_ns);
+	const struct crit_filmed_thread *filmed = &filming->threads[thread];
+	const bool is_blocked = state == CRIT_STATE_BLOCKED;
+	int rc = 0;
 
-	if (!rc)
-		rc = change_sleep(filming, thread, time_ns, state == CRIT_STATE_BLOCKED);
-	if (rc || filming->has_ranks)
-		return rc;
-	if (state == CRIT_STATE_BLOCKED && open == CRIT_OPEN_NONE)
-		return begin_wait(filming, thread, time_ns, CRIT_OPEN_BLOCKED,
-				  &(struct crit_code_call){ filming->threads[thread].blocks_in,
-							    CRIT_CODE_BLOCKED });
-	if (state != CRIT_STATE_BLOCKED && open == CRIT_OPEN_BLOCKED)
-		return end_wait(filming, thread, time_ns);
-	return 0;
+	if (state == CRIT_STATE_RUNNABLE && !filmed->is_queued)
+		rc = enter_queue(filming, thread, time_ns);
+	else if (state != CRIT_STATE_RUNNABLE && filmed->is_queued)
+		rc = leave_queue(filming, thread, time_ns, ran_ns);
+	if (!rc && is_blocked != filmed->is_asleep)
+		rc = change_sleep(filming, thread, time_ns, is_blocked);
+	return rc || filming->has_ranks ? rc : change_block(filming, thread, time_ns, is_blocked);
 }
 
 static int note_block(void *user, uint32_t thread, uint64_t time_ns, int system_call)
@@ -548,9 +528,9 @@ static int end_thread(void *user, uint32_t thread, uint64_t time_ns,
 					    : end_other(filming, thread, time_ns, 0);
 	if (!rc)
 		rc = settle_block(filming, thread);
-	if (!rc)
-		rc = change_cpu(filming, thread, time_ns, false, 0);
-	if (!rc)
+	if (!rc && filmed->is_queued)
+		rc = leave_queue(filming, thread, time_ns, 0);
+	if (!rc && filmed->is_asleep)
 		rc = change_sleep(filming, thread, time_ns, false);
 	filmed->end_ns = time_ns;
 	return rc ? rc

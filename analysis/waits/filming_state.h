@@ -65,13 +65,41 @@ struct crit_filming {
 
 /* Each answers 0, also where the film failed, or -ENOMEM. */
 
-int crit_filming_put_entry(struct crit_filming *filming, const struct crit_film_entry *entry);
-int crit_filming_put(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
-		     uint32_t node, uint32_t number);
+static inline int crit_filming_put_entry(struct crit_filming *filming,
+					 const struct crit_film_entry *entry)
+{
+	int rc = crit_film_put(filming->film, entry, &filming->err);
+
+	if (rc)
+		filming->failed = rc;
+	return 0;
+}
+
+static inline int crit_filming_put(struct crit_filming *filming, enum crit_film_type type,
+				   uint64_t time_ns, uint32_t node, uint32_t number)
+{
+	const struct crit_film_entry entry = { .time_ns = time_ns,
+					       .node = node,
+					       .number = number,
+					       .type = (uint8_t)type,
+					       .kind = CRIT_FILM_KIND_CALL };
+
+	return crit_filming_put_entry(filming, &entry);
+}
 
 /* What ended the wait of that number, of a thread or an object. */
-int crit_filming_put_cause(struct crit_filming *filming, uint64_t time_ns, uint32_t node,
-			   uint32_t waiter, uint32_t number);
+static inline int crit_filming_put_cause(struct crit_filming *filming, uint64_t time_ns,
+					 uint32_t node, uint32_t waiter, uint32_t number)
+{
+	const struct crit_film_entry entry = { .time_ns = time_ns,
+					       .node = node,
+					       .number = number,
+					       .more = waiter,
+					       .type = CRIT_FILM_CAUSE,
+					       .kind = CRIT_FILM_KIND_CALL };
+
+	return crit_filming_put_entry(filming, &entry);
+}
 
 /* What a wait needs, but came before it. */
 int crit_filming_put_need(struct crit_filming *filming, uint64_t time_ns, uint32_t node,

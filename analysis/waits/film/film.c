@@ -111,16 +111,18 @@ uint64_t crit_film_entry_count(const struct crit_film *film)
 static int fail(struct crit_film *film, int code, struct crit_err *err)
 {
 	film->failure = code;
+	film->block.count = 0;
 	return crit_err_set(err, code, "cannot write the file of the waits: %s", strerror(-code));
 }
 
-int crit_film_write_block(struct crit_film *film, struct crit_err *err)
+static int write_block(struct crit_film *film, struct crit_err *err)
 {
 	const char *bytes = (const char *)&film->block;
 	const uint64_t at = film->blocks * CRIT_FILM_BLOCK_BYTES;
 
 	if (at + CRIT_FILM_BLOCK_BYTES > film->max_bytes) {
 		film->failure = -EFBIG;
+		film->block.count = 0;
 		return crit_err_set(err, -EFBIG, "the waits are more than the %llu bytes for them",
 				    (unsigned long long)film->max_bytes);
 	}
@@ -139,12 +141,25 @@ int crit_film_write_block(struct crit_film *film, struct crit_err *err)
 	return 0;
 }
 
+int crit_film_put_in_next(struct crit_film *film, const struct crit_film_entry *entry,
+			  struct crit_err *err)
+{
+	int rc = film->failure;
+
+	if (!rc && film->block.count)
+		rc = write_block(film, err);
+	if (rc)
+		return rc;
+	crit_film_append(film, entry);
+	return 0;
+}
+
 int crit_film_finish(struct crit_film *film, struct crit_err *err)
 {
 	int rc = film->failure;
 
 	if (!rc && film->block.count)
-		rc = crit_film_write_block(film, err);
+		rc = write_block(film, err);
 	film->block.count = 0;
 	film->written = film->blocks;
 	return rc;

@@ -20,7 +20,7 @@ struct crit_film_block {
 
 struct crit_film { /* its fields are the functions' below */
 	int fd;
-	int failure; /* the first, 0: none */
+	int failure; /* the first, since when the block in memory is empty; 0: none */
 	uint64_t max_bytes;
 	uint64_t blocks; /* in the file; when reading: before the one in memory */
 	uint64_t written; /* blocks of a film that is finished */
@@ -28,21 +28,23 @@ struct crit_film { /* its fields are the functions' below */
 	struct crit_film_block block;
 };
 
-/* Writes the block in memory, which is empty then.  Errors: as put. */
-int crit_film_write_block(struct crit_film *film, struct crit_err *err);
+/* Into the block in memory, which has room. */
+static inline void crit_film_append(struct crit_film *film, const struct crit_film_entry *entry)
+{
+	film->block.entries[film->block.count++] = *entry;
+	film->entry_count++;
+}
+
+/* As put, where a block begins: writes the one in memory, if there is one.  Errors: likewise. */
+int crit_film_put_in_next(struct crit_film *film, const struct crit_film_entry *entry,
+			  struct crit_err *err);
 
 static inline int crit_film_put(struct crit_film *film, const struct crit_film_entry *entry,
 				struct crit_err *err)
 {
-	struct crit_film_block *block = &film->block;
-	int rc = film->failure;
-
-	if (!rc && block->count == CRIT_FILM_BLOCK_ENTRIES)
-		rc = crit_film_write_block(film, err);
-	if (rc)
-		return rc;
-	block->entries[block->count++] = *entry;
-	film->entry_count++;
+	if (film->block.count - 1 >= CRIT_FILM_BLOCK_ENTRIES - 1)
+		return crit_film_put_in_next(film, entry, err);
+	crit_film_append(film, entry);
 	return 0;
 }
 
