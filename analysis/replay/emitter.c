@@ -362,23 +362,6 @@ void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_e
 	crit_emitter_keep_error(emitter, rc);
 }
 
-void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
-			enum crit_kernel_state state, uint64_t ran_ns)
-{
-	const struct crit_trace_sink *sink = emitter->sink;
-
-	if (emitter->queue)
-		crit_emitter_post(emitter, &(struct crit_emitter_event){ .time_ns = time_ns,
-									 .thread = thread,
-									 .kind = CRIT_EMIT_STATE,
-									 .arg = state,
-									 .polled = ran_ns });
-	else if (!emitter->error)
-		crit_emitter_keep_error(emitter,
-					sink->state(sink->user, emitter->thread_rows[thread],
-						    time_ns, state, ran_ns));
-}
-
 int crit_emitter_pass_message(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
 			      const struct crit_trace_message *message)
 {

@@ -71,10 +71,6 @@ int crit_emitter_begin(struct crit_emitter *emitter, const struct crit_results *
 /* Emits an event at once, or when the run's integrals are those of its time. */
 void crit_emitter_post(struct crit_emitter *emitter, const struct crit_emitter_event *event);
 
-/* Emits a thread's kernel state likewise; ran_ns: as the sink gets it. */
-void crit_emitter_state(struct crit_emitter *emitter, uint32_t thread, uint64_t time_ns,
-			enum crit_kernel_state state, uint64_t ran_ns);
-
 /* A struct crit_listener's soon. */
 void crit_emitter_soon(const struct crit_emitter *emitter, uint32_t thread, bool is_near);
 

@@ -17,6 +17,7 @@ struct crit_tracer_view { /* what the engine's news are held against */
 	uint32_t depth; /* as the engine's, when it last had news */
 	uint8_t span_class; /* of the innermost span */
 	bool is_told;
+	bool is_traced; /* told of, while its part of the window is open */
 	uint64_t cells_ns[CRIT_STATE_COUNT]; /* of that class when the span became the innermost */
 	/* by class: RUNNABLE that was told of spans before, and was RUNNING, as is known now */
 	uint64_t owed_ns[CRIT_CLASS_COUNT];
@@ -90,15 +91,12 @@ static inline void mark(const struct crit_tracer *tracer, uint32_t thread)
 		view->cells_ns[state] = account->cells.ns[state][view->span_class];
 }
 
-static bool is_wanted(const struct crit_tracer *tracer, uint32_t index)
+static inline bool is_wanted(const struct crit_tracer *tracer, uint32_t thread)
 {
-	const struct crit_thread *thread = &tracer->engine->model->threads[index];
-	const struct crit_thread_account *account = &tracer->engine->accounts[index];
+	const struct crit_thread_account *account = &tracer->engine->accounts[thread];
 
-	if (account->state == CRIT_STATE_NONE || !account->is_open)
-		return false;
-	return tracer->emitter.sink->has_all ||
-	       (thread->role == CRIT_THREAD_APP && thread->window != CRIT_NONE);
+	return account->state != CRIT_STATE_NONE && account->is_open &&
+	       tracer->views[thread].is_traced;
 }
 
 /* Spans it is in began before. */
@@ -140,8 +138,8 @@ static void post_end(struct crit_tracer *tracer, uint32_t thread, uint64_t time_
 }
 
 /* What is known of the thread when it is told of at this time, which is clamped; else NULL. */
-static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t thread,
-					uint64_t *time_ns)
+static inline struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t thread,
+					       uint64_t *time_ns)
 {
 	if (!tracer->views[thread].is_told)
 		return NULL;
@@ -152,30 +150,41 @@ static struct crit_tracer_view *told_at(struct crit_tracer *tracer, uint32_t thr
 	return tracer->views[thread].is_told ? &tracer->views[thread] : NULL;
 }
 
-/* The kernel state of a thread that is told of. */
-static void post_state(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns,
-		       uint64_t ran_ns)
+/* The kernel state of a thread that is told of; where nothing is queued the sink gets it. */
+static inline void post_state(struct crit_tracer *tracer, uint32_t thread, uint64_t time_ns,
+			      uint64_t ran_ns)
 {
-	crit_emitter_state(&tracer->emitter, thread, time_ns,
-			   (enum crit_kernel_state)tracer->engine->accounts[thread].state, ran_ns);
+	struct crit_emitter *emitter = &tracer->emitter;
+	const struct crit_trace_sink *sink = emitter->sink;
+	const uint8_t state = tracer->engine->accounts[thread].state;
+
+	if (emitter->queue)
+		crit_emitter_post(emitter, &(struct crit_emitter_event){ .time_ns = time_ns,
+									 .thread = thread,
+									 .kind = CRIT_EMIT_STATE,
+									 .arg = state,
+									 .polled = ran_ns });
+	else if (!emitter->error)
+		crit_emitter_keep_error(
+			emitter, sink->state(sink->user, emitter->thread_rows[thread], time_ns,
+					     (enum crit_kernel_state)state, ran_ns));
 }
 
 static int on_thread(void *user, const struct crit_event *event)
 {
 	struct crit_tracer *tracer = user;
-	uint64_t time_ns = event->time_ns;
-	bool is_told = told_at(tracer, event->thread, &time_ns) != NULL;
-	bool is_wanted_now = is_wanted(tracer, event->thread);
+	struct crit_emitter *emitter = &tracer->emitter;
+	const uint32_t thread = event->thread;
+	uint64_t time_ns = event->time_ns < emitter->begin_ns ? emitter->begin_ns : event->time_ns;
+	const bool was_told = told_at(tracer, thread, &time_ns) != NULL;
 
-	if (time_ns < tracer->emitter.begin_ns)
-		time_ns = tracer->emitter.begin_ns;
-	if (is_told && !is_wanted_now)
-		post_end(tracer, event->thread, time_ns);
-	else if (!is_told && is_wanted_now)
-		post_begin(tracer, event->thread, time_ns);
-	if (tracer->has_states && tracer->views[event->thread].is_told)
-		post_state(tracer, event->thread, time_ns, event->arg);
-	return tracer->emitter.error;
+	if (was_told && !is_wanted(tracer, thread))
+		post_end(tracer, thread, time_ns);
+	else if (!was_told && is_wanted(tracer, thread))
+		post_begin(tracer, thread, time_ns);
+	if (tracer->has_states && tracer->views[thread].is_told)
+		post_state(tracer, thread, time_ns, event->arg);
+	return emitter->error;
 }
 
 static int on_enter(void *user, const struct crit_event *event)
@@ -375,6 +384,10 @@ static int init(struct crit_tracer *tracer, struct crit_engine *engine,
 		rc = -ENOMEM;
 	if (!rc)
 		rc = crit_identity_fill(identity, model, tracer->run);
+	for (size_t i = 0; i < model->thread_count && !rc; i++)
+		tracer->views[i].is_traced = sink->has_all ||
+					     (model->threads[i].role == CRIT_THREAD_APP &&
+					      model->threads[i].window != CRIT_NONE);
 	return rc ? rc : listen(tracer, engine);
 }
 
