@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/model/model.h"
+#include "analysis/replay/emitter_state.h"
 
 enum pending_kind {
 	PENDING_EVENT = 0,

@@ -32,13 +32,6 @@ struct crit_emitter_thread { /* there while it is told of */
 	size_t earned_capacity;
 };
 
-int crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
-{
-	if (rc < 0 && !emitter->error)
-		emitter->error = rc;
-	return emitter->error;
-}
-
 static void forget(struct crit_emitter *emitter, uint32_t thread)
 {
 	if (emitter->threads[thread]) {
@@ -108,7 +101,7 @@ static void mark_outside(struct crit_emitter_thread *told, const struct crit_buc
 }
 
 /* Credits the innermost span with what it earned since it was last looked at. */
-static void look(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
+static inline void look(struct crit_emitter_thread *told, const struct crit_emitter_event *event)
 {
 	const struct crit_bucket *bucket = told->spans[told->depth].bucket;
 	struct earned *earned;
@@ -179,8 +172,8 @@ static void emit_leaves(struct crit_emitter *emitter, const struct crit_emitter_
 }
 
 /* Room for so many spans, and the time outside all.  Errors: -ENOMEM. */
-static int grow(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
-		uint32_t depth)
+static inline int grow(const struct crit_emitter *emitter, struct crit_emitter_thread *told,
+		       uint32_t depth)
 {
 	int rc = crit_array_grow(&told->spans, &told->span_capacity, depth + 1u,
 				 sizeof(*told->spans));

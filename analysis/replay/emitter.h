@@ -100,7 +100,4 @@ int crit_emitter_sample(struct crit_emitter *emitter, uint32_t thread, uint64_t 
 int crit_emitter_end(struct crit_emitter *emitter, const struct crit_results *results,
 		     bool are_messages_whole);
 
-/* Keeps the first error there was.  Returns it. */
-int crit_emitter_keep_error(struct crit_emitter *emitter, int rc);
-
 #endif

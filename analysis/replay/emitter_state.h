@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an emitter knows, for the tracer, whose events it emits. */
+/* What an emitter knows, for those whose events it emits. */
 #ifndef CRIT_EMITTER_STATE_H
 #define CRIT_EMITTER_STATE_H
 
@@ -20,5 +20,13 @@ struct crit_emitter {
 	uint64_t begin_ns, end_ns;
 	int error; /* the first answer of the sink that was none */
 };
+
+/* Keeps the first error there was.  Returns it. */
+static inline int crit_emitter_keep_error(struct crit_emitter *emitter, int rc)
+{
+	if (rc < 0 && !emitter->error)
+		emitter->error = rc;
+	return emitter->error;
+}
 
 #endif
