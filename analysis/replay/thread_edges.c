@@ -246,6 +246,8 @@ static int on_enter(void *user, const struct crit_event *event)
 	struct crit_lock_state *state;
 
 	edges->depths[event->thread] = thread->depth;
+	if (frame->call < CRIT_CALL_OMP_FIRST)
+		return 0;
 	if (edges->tasks && frame->call == CRIT_CONSTRUCT_TASK)
 		crit_task_edges_begin(edges->tasks, event->thread, frame->arg, event->time_ns);
 	if (!is_wait_for_lock(frame->call) || !frame->arg || is_folding(edges, event))
@@ -263,11 +265,11 @@ static int on_leave(void *user, const struct crit_event *event)
 	uint32_t before = edges->depths[event->thread];
 
 	edges->depths[event->thread] = thread->depth;
-	if (is_folding(edges, event))
-		return 0;
 	for (uint32_t depth = before; depth > thread->depth; depth--) {
 		const struct crit_span_frame *frame = &thread->spans[depth - 1];
 
+		if (frame->call < CRIT_CALL_OMP_FIRST || is_folding(edges, event))
+			continue;
 		if (edges->tasks)
 			crit_task_edges_leave(edges->tasks, event->thread, frame, event->time_ns);
 		end_span(edges, event->thread, frame, event->time_ns, before == thread->depth + 1);
