@@ -52,12 +52,18 @@ static void note_order(struct crit_filming *filming, struct crit_known_wait *wai
 
 void crit_send_sizes_wait(struct crit_send_sizes *sizes, uint64_t bytes)
 {
-	size_t at = 0;
+	size_t at = 0, end = sizes->count;
 
 	if (bytes < sizes->at_once)
 		return;
-	while (at < sizes->count && sizes->waited[at] < bytes)
-		at++;
+	while (at < end) {
+		const size_t middle = at + (end - at) / 2;
+
+		if (sizes->waited[middle] < bytes)
+			at = middle + 1;
+		else
+			end = middle;
+	}
 	if (at == CRIT_SEND_SIZES || (at < sizes->count && sizes->waited[at] == bytes))
 		return;
 	if (sizes->count == CRIT_SEND_SIZES)
