@@ -26,20 +26,6 @@ enum crit_span_kind crit_filmed_kind_of(const struct crit_trace_span *span)
 	}
 }
 
-bool crit_filmed_is_test(uint16_t call)
-{
-	switch (call) {
-	case CRIT_MPI_Test:
-	case CRIT_MPI_Testall:
-	case CRIT_MPI_Testany:
-	case CRIT_MPI_Testsome:
-	case CRIT_MPI_Request_get_status:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void crit_filmed_thread_fini(struct crit_filmed_thread *filmed)
 {
 	crit_filmed_stretch_fini(&filmed->samples);

@@ -45,7 +45,11 @@ static inline bool crit_filmed_is_region(const struct crit_trace_span *span)
 }
 
 /* Does a call ask whether requests are complete? */
-bool crit_filmed_is_test(uint16_t call);
+static inline bool crit_filmed_is_test(uint16_t call)
+{
+	return call == CRIT_MPI_Test || call == CRIT_MPI_Testall || call == CRIT_MPI_Testany ||
+	       call == CRIT_MPI_Testsome || call == CRIT_MPI_Request_get_status;
+}
 
 struct crit_open_span {
 	struct crit_code_call call;

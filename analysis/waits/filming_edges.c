@@ -116,9 +116,8 @@ static uint8_t group_of(const struct crit_filming *filming, const struct crit_ed
 	return filming->threads[edge->waiter].node != filming->threads[edge->cause].node;
 }
 
-/* An act of an edge, and of which size its message is where it needs that. */
-static int put_edge(struct crit_filming *filming, uint64_t time_ns, const struct crit_edge *edge,
-		    const struct crit_known_wait *wait)
+/* Of which size the message of an edge is. */
+static int put_bytes(struct crit_filming *filming, uint64_t time_ns, const struct crit_edge *edge)
 {
 	const struct crit_film_entry bytes = {
 		.time_ns = time_ns,
@@ -127,14 +126,21 @@ static int put_edge(struct crit_filming *filming, uint64_t time_ns, const struct
 		.type = CRIT_FILM_BYTES,
 		.kind = group_of(filming, edge)
 	};
+
+	return crit_filming_put_entry(filming, &bytes);
+}
+
+/* An act of an edge, and of which size its message is where it needs that. */
+static int put_edge(struct crit_filming *filming, uint64_t time_ns, const struct crit_edge *edge,
+		    const struct crit_known_wait *wait)
+{
 	const uint32_t node = edge->kind == CRIT_EDGE_LOCK_TAKEN ? object_of(edge) : edge->cause;
 	int rc =
 		time_ns > wait->begin_ns
 			? crit_filming_put_cause(filming, time_ns, node, edge->waiter, wait->number)
 			: crit_filming_put(filming, CRIT_FILM_NEED, time_ns, node, wait->number);
 
-	return rc || edge->kind != CRIT_EDGE_RENDEZVOUS ? rc
-							: crit_filming_put_entry(filming, &bytes);
+	return rc || edge->kind != CRIT_EDGE_RENDEZVOUS ? rc : put_bytes(filming, time_ns, edge);
 }
 
 /* Who ends a wait arrives then, as is filmed: that says which meeting the wait needs. */
@@ -214,6 +220,12 @@ static bool is_probed(const struct crit_edge *edge)
 		edge->call == CRIT_MPI_Mrecv || edge->call == CRIT_MPI_Mrecv_c);
 }
 
+static uint64_t known_waits_of(const struct crit_filmed_thread *filmed)
+{
+	return filmed->wait_count < filmed->wait_capacity ? filmed->wait_count
+							  : filmed->wait_capacity;
+}
+
 /*
  * What a thread asked for again and again, in waits but so many: the message that it receives right
  * after probes, or the requests that the call of the edge found complete.
@@ -227,7 +239,7 @@ static int put_asked(struct crit_filming *filming, const struct crit_edge *edge,
 
 	if (!has_probed && !crit_filmed_is_test(edge->call))
 		return 0;
-	for (; back < filmed->wait_count && back < filmed->wait_capacity && !rc; back++) {
+	for (; back < known_waits_of(filmed) && !rc; back++) {
 		struct crit_known_wait *wait = crit_filmed_wait(filmed, back);
 
 		if (has_probed ? !is_probe(wait->call) : wait->next_ns != later_ns || wait->is_told)
@@ -246,9 +258,10 @@ static int take_edge(void *user, const struct crit_event *event)
 {
 	struct crit_filming *filming = user;
 	const struct crit_edge *edge = event->edge;
-	struct crit_filmed_thread *filmed;
+	const struct crit_filmed_thread *filmed;
 	const bool is_early = edge->cause_ns <= edge->begin_ns;
 	bool is_known = false;
+	uint64_t known_waits;
 	int rc = 0;
 
 	if (!filming->threads || (is_early && !filming->options.has_needs && !is_probed(edge)) ||
@@ -256,7 +269,8 @@ static int take_edge(void *user, const struct crit_event *event)
 	     edge->kind != CRIT_EDGE_LOCK_TAKEN))
 		return 0;
 	filmed = &filming->threads[edge->waiter];
-	for (uint64_t i = 0; i < filmed->wait_count && i < filmed->wait_capacity && !rc; i++) {
+	known_waits = known_waits_of(filmed);
+	for (uint64_t i = 0; i < known_waits && !rc; i++) {
 		struct crit_known_wait *wait = crit_filmed_wait(filmed, i);
 
 		if (wait->begin_ns < edge->begin_ns) {
@@ -270,8 +284,10 @@ static int take_edge(void *user, const struct crit_event *event)
 			rc = put_act(filming, wait, edge);
 		}
 	}
-	filming->counts.missed += !is_known && !is_early;
-	filming->counts.clamped += is_known && edge->cause_ns > edge->end_ns;
+	if (is_known)
+		filming->counts.clamped += edge->cause_ns > edge->end_ns;
+	else
+		filming->counts.missed += !is_early;
 	return rc;
 }
 
