@@ -54,12 +54,10 @@ void crit_listeners_tell_block(struct crit_listeners *listeners, uint32_t thread
 						  .thread = thread });
 }
 
-void crit_listeners_tell_edge(struct crit_listeners *listeners, const struct crit_edge *edge)
+void crit_listeners_tell_edge(struct crit_listeners *listeners, struct crit_edge *edge)
 {
-	struct crit_edge told = *edge;
-
-	told.waiter = listeners->thread_rows[edge->waiter];
-	told.cause = listeners->thread_rows[edge->cause];
+	edge->waiter = listeners->thread_rows[edge->waiter];
+	edge->cause = listeners->thread_rows[edge->cause];
 	crit_listeners_tell(listeners, (enum crit_event_kind)(CRIT_EVENT_EDGE + edge->kind),
-			    &(struct crit_event){ .time_ns = edge->end_ns, .edge = &told });
+			    &(struct crit_event){ .time_ns = edge->end_ns, .edge = edge });
 }

@@ -68,7 +68,7 @@ int crit_listeners_tell_sample(struct crit_listeners *listeners, uint32_t thread
 void crit_listeners_tell_block(struct crit_listeners *listeners, uint32_t thread, uint64_t time_ns,
 			       const struct crit_kernel_call *system_call);
 
-/* An edge whose waiter and cause are threads; listeners get them as rows. */
-void crit_listeners_tell_edge(struct crit_listeners *listeners, const struct crit_edge *edge);
+/* An edge whose waiter and cause are threads; they become rows, as listeners get them. */
+void crit_listeners_tell_edge(struct crit_listeners *listeners, struct crit_edge *edge);
 
 #endif
