@@ -9,29 +9,28 @@
 #include "analysis/waits/filming_state.h"
 #include "core/base/call.h"
 
-/* The thread was there since the bucket before: what an entry tells of that. */
-static int end_bucket(struct crit_filming *filming, uint64_t time_ns,
-		      const struct crit_code_key *key, uint32_t *ret_told)
+/* The thread was there since the bucket before, in its region: what an entry tells of that. */
+static int end_bucket(struct crit_filming *filming, uint64_t time_ns, struct crit_code_key *key,
+		      uint32_t *ret_told)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[key->thread];
-	struct crit_code_key placed = *key;
 	int rc;
 
 	*ret_told = 0;
 	if (time_ns == filmed->until_ns)
 		return crit_filmed_samples_add(&filming->samples, &filmed->samples, CRIT_NONE);
 	filmed->until_ns = time_ns;
-	placed.region = filmed->region;
-	placed.is_around = filmed->is_around;
-	rc = crit_code_keys_follow(&filming->keys, filmed->key, &placed, &filmed->key);
-	if (!rc)
-		rc = crit_filmed_samples_add(&filming->samples, &filmed->samples, filmed->key);
+	key->region = filmed->region;
+	key->is_around = filmed->is_around;
+	rc = crit_code_keys_follow(&filming->keys, filmed->key, key, &filmed->key);
 	*ret_told = crit_film_tell(filmed->key);
-	return rc;
+	return rc || !filmed->samples.count
+		       ? rc
+		       : crit_filmed_samples_add(&filming->samples, &filmed->samples, filmed->key);
 }
 
 /* A bucket ends where no wait begins or ends. */
-static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct crit_code_key *key)
+static int put_key(struct crit_filming *filming, uint64_t time_ns, struct crit_code_key *key)
 {
 	uint32_t told;
 	int rc = end_bucket(filming, time_ns, key, &told);
@@ -42,8 +41,8 @@ static int put_key(struct crit_filming *filming, uint64_t time_ns, const struct 
 }
 
 /* The begin or end of a thread's last wait, and what it did until then. */
-static int put_wait(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
-		    uint32_t thread, uint32_t told)
+static inline int put_wait(struct crit_filming *filming, enum crit_film_type type, uint64_t time_ns,
+			   uint32_t thread, uint32_t told)
 {
 	const struct crit_film_entry entry = {
 		.time_ns = time_ns,
@@ -103,7 +102,7 @@ static int find_nobody(struct crit_filming *filming, uint64_t system_call, uint3
 }
 
 /* It is known now that nobody of the run has woken it. */
-static int settle_block(struct crit_filming *filming, uint32_t thread)
+static inline int settle_block(struct crit_filming *filming, uint32_t thread)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
 	uint32_t nobody;
@@ -124,8 +123,8 @@ static bool asks_again(const struct crit_filmed_thread *filmed, const struct cri
 }
 
 /* It asked for so short a time that this is no wait, or it did something else. */
-static void note_call(struct crit_filmed_thread *filmed, uint64_t time_ns,
-		      const struct crit_code_call *call)
+static inline void note_call(struct crit_filmed_thread *filmed, uint64_t time_ns,
+			     const struct crit_code_call *call)
 {
 	if (asks_again(filmed, call))
 		crit_filmed_last_wait(filmed)->next_ns = time_ns;
@@ -137,9 +136,7 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 		      enum crit_open_wait open, const struct crit_code_call *call)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
-	const struct crit_code_key key = { .before = filmed->call,
-					   .after = *call,
-					   .thread = thread };
+	struct crit_code_key key = { .before = filmed->call, .after = *call, .thread = thread };
 	uint32_t told;
 	int rc = settle_block(filming, thread);
 
@@ -164,9 +161,7 @@ static int begin_wait(struct crit_filming *filming, uint32_t thread, uint64_t ti
 static int end_wait(struct crit_filming *filming, uint32_t thread, uint64_t time_ns)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
-	const struct crit_code_key key = { .before = filmed->call,
-					   .thread = thread,
-					   .is_call = true };
+	struct crit_code_key key = { .before = filmed->call, .thread = thread, .is_call = true };
 	uint32_t told;
 	int rc = end_bucket(filming, time_ns, &key, &told);
 
@@ -225,8 +220,8 @@ static int end_idle(struct crit_filming *filming, uint32_t thread, uint64_t time
 }
 
 /* Ends what is open but for a call. */
-static int end_other(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
-		     uint64_t instance_number)
+static inline int end_other(struct crit_filming *filming, uint32_t thread, uint64_t time_ns,
+			    uint64_t instance_number)
 {
 	switch (filming->threads[thread].open) {
 	case CRIT_OPEN_IDLE:
@@ -243,9 +238,7 @@ static int take_bound(struct crit_filming *filming, uint32_t thread, uint64_t ti
 		      const struct crit_code_call *bound)
 {
 	struct crit_filmed_thread *filmed = &filming->threads[thread];
-	const struct crit_code_key key = { .before = filmed->call,
-					   .after = *bound,
-					   .thread = thread };
+	struct crit_code_key key = { .before = filmed->call, .after = *bound, .thread = thread };
 	int rc = settle_block(filming, thread);
 
 	if (!rc)
