@@ -10,6 +10,7 @@
 #include "analysis/delays/delay_pairs.h"
 #include "analysis/delays/late_sums.h"
 #include "analysis/delays/thread_profile.h"
+#include "analysis/waits/film/film_moments.h"
 #include "core/base/array.h"
 #include "core/base/call.h"
 
@@ -49,10 +50,7 @@ struct comparing {
 	uint32_t *wakers; /* of each the last one that it waited for asleep; CRIT_NONE: none */
 	struct crit_delay_meetings meetings;
 	struct crit_delay_pairs pairs;
-	struct crit_film_entry *now; /* entries of one time */
-	size_t now_count, now_capacity;
-	uint32_t now_types; /* of these */
-	uint64_t now_ns; /* of these */
+	struct crit_film_moments moments;
 	uint32_t *over; /* meetings that are over now */
 	size_t over_count, over_capacity;
 	struct crit_late_excess *rows;
@@ -353,6 +351,12 @@ static inline int change_wait(struct comparing *comparing, const struct crit_fil
 	return rc;
 }
 
+static inline int change_cpu(struct delayed_thread *thread, const struct crit_film_entry *entry)
+{
+	thread->is_queued = entry->type == CRIT_FILM_QUEUE;
+	return crit_thread_profile_change(&thread->profile, entry->time_ns, code_of(thread));
+}
+
 static inline int change(struct comparing *comparing, const struct crit_film_entry *entry)
 {
 	struct delayed_thread *thread = &comparing->threads[entry->node];
@@ -363,9 +367,7 @@ static inline int change(struct comparing *comparing, const struct crit_film_ent
 		return change_wait(comparing, entry);
 	case CRIT_FILM_QUEUE:
 	case CRIT_FILM_RUN:
-		thread->is_queued = entry->type == CRIT_FILM_QUEUE;
-		return crit_thread_profile_change(&thread->profile, entry->time_ns,
-						  code_of(thread));
+		return change_cpu(thread, entry);
 	case CRIT_FILM_SLEEP:
 		thread->slept_ns = entry->time_ns;
 		thread->is_asleep = true;
@@ -386,17 +388,17 @@ static int take_type(struct comparing *comparing, uint8_t type,
 {
 	int rc = 0;
 
-	if (!(comparing->now_types & crit_film_type_bit(type)))
+	if (!(comparing->moments.types & crit_film_type_bit(type)))
 		return 0;
-	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
-		if (comparing->now[i].type == type)
-			rc = take(comparing, &comparing->now[i]);
+	for (size_t i = 0; i < comparing->moments.count && !rc; i++) {
+		if (comparing->moments.now[i].type == type)
+			rc = take(comparing, &comparing->moments.now[i]);
 	}
 	return rc;
 }
 
-/* All entries of one time: who acts, who comes, and then what changes. */
-static int take_moment(struct comparing *comparing)
+/* Who acts, and who comes. */
+static int take_acts(struct comparing *comparing)
 {
 	int rc = take_type(comparing, CRIT_FILM_WOKEN, take_over);
 
@@ -404,21 +406,16 @@ static int take_moment(struct comparing *comparing)
 		rc = take_type(comparing, CRIT_FILM_CAUSE, take_cause);
 	if (!rc)
 		rc = take_type(comparing, CRIT_FILM_ARRIVAL, arrive);
-	if (!rc)
-		rc = end_meetings(comparing);
-	for (size_t i = 0; i < comparing->now_count && !rc; i++) {
-		if (crit_film_type_bit(comparing->now[i].type) & CHANGE_TYPES)
-			rc = change(comparing, &comparing->now[i]);
-	}
-	comparing->now_count = 0;
-	comparing->now_types = 0;
-	return rc;
+	return rc ? rc : end_meetings(comparing);
 }
 
-static bool is_possible(const struct comparing *comparing, const struct crit_film_entry *entry)
+static inline bool is_possible(const struct comparing *comparing,
+			       const struct crit_film_entry *entry)
 {
 	const size_t thread_count = comparing->options->thread_count;
 
+	if (!(crit_film_type_bit(entry->type) & TYPES_OF_USE))
+		return true;
 	if (entry->node & CRIT_FILM_OBJECT)
 		return !(crit_film_type_bit(entry->type) & (CHANGE_TYPES | THREAD_TYPES));
 	if (entry->node >= thread_count)
@@ -428,46 +425,52 @@ static bool is_possible(const struct comparing *comparing, const struct crit_fil
 	return entry->type != CRIT_FILM_WOKEN || entry->number < thread_count;
 }
 
-/* The entry that was read is the first of another time. */
-static int begin_moment(struct comparing *comparing)
+/* Of threads that lose or get a CPU, as most do, and nothing else.  Errors: -ENOMEM, -EPROTO. */
+static int take_cpus(struct comparing *comparing)
 {
-	const struct crit_film_entry first = comparing->now[comparing->now_count];
-	int rc = first.time_ns < comparing->now_ns ? -EPROTO : take_moment(comparing);
+	const struct crit_film_entry *now = comparing->moments.now;
+	const size_t count = comparing->moments.count;
+	int rc = 0;
 
-	comparing->now[0] = first;
-	comparing->now_ns = first.time_ns;
+	for (size_t i = 0; i < count && !rc; i++) {
+		if (now[i].node >= comparing->options->thread_count)
+			return -EPROTO;
+		rc = change_cpu(&comparing->threads[now[i].node], &now[i]);
+	}
 	return rc;
 }
 
-/* Yields 1, the next entry behind those of the present time; 0: there is none. */
-static inline int read_entry(struct comparing *comparing, struct crit_film *film)
+/* All entries of one time: acts, and then what changes.  Errors: -ENOMEM, -EPROTO. */
+static int take_moment(struct comparing *comparing)
 {
-	int rc = crit_array_grow(&comparing->now, &comparing->now_capacity,
-				 comparing->now_count + 1, sizeof(*comparing->now));
+	const struct crit_film_entry *now = comparing->moments.now;
+	const size_t count = comparing->moments.count;
+	int rc = 0;
 
-	return rc ? rc : crit_film_back(film, &comparing->now[comparing->now_count]);
+	if (!(comparing->moments.types & ~CRIT_FILM_CPU_TYPES))
+		return take_cpus(comparing);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_possible(comparing, &now[i]))
+			return -EPROTO;
+	}
+	if (comparing->moments.types & CRIT_FILM_LATE_TYPES)
+		rc = take_acts(comparing);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = change(comparing, &now[i]);
+	return rc;
 }
 
 static int take_film(struct comparing *comparing, struct crit_film *film)
 {
 	int rc;
 
-	comparing->now_ns = comparing->options->begin_ns;
-	while ((rc = read_entry(comparing, film)) > 0) {
-		const struct crit_film_entry *entry = &comparing->now[comparing->now_count];
-		const uint32_t type = crit_film_type_bit(entry->type);
-
-		if (!(type & TYPES_OF_USE))
-			continue;
-		if (!is_possible(comparing, entry))
-			return -EPROTO;
-		rc = entry->time_ns == comparing->now_ns ? 0 : begin_moment(comparing);
+	crit_film_moments_init(&comparing->moments, film, comparing->options->begin_ns);
+	while ((rc = crit_film_moments_next(&comparing->moments)) > 0) {
+		rc = take_moment(comparing);
 		if (rc)
 			return rc;
-		comparing->now_count++;
-		comparing->now_types |= type;
 	}
-	return rc ? rc : take_moment(comparing);
+	return rc;
 }
 
 /* Errors: -ENOMEM. */
@@ -520,10 +523,8 @@ int crit_delays_find(struct crit_film *film, const struct crit_delay_options *op
 
 	*ret_delays = (struct crit_delays){ 0 };
 	rc = begin(&comparing);
-	if (!rc) {
-		crit_film_rewind(film);
+	if (!rc)
 		rc = take_film(&comparing, film);
-	}
 	if (!rc)
 		rc = crit_late_sums_put(&(struct crit_late_sums){ options, comparing.rows,
 								  comparing.row_count,
@@ -536,7 +537,7 @@ int crit_delays_find(struct crit_film *film, const struct crit_delay_options *op
 	free(comparing.threads);
 	free(comparing.buckets);
 	free(comparing.wakers);
-	free(comparing.now);
+	crit_film_moments_fini(&comparing.moments);
 	free(comparing.over);
 	free(comparing.rows);
 	crit_index_fini(&comparing.places);

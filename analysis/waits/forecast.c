@@ -19,7 +19,6 @@
 #define SPARE_BITS 8u /* of a set, for each entry */
 
 #define NEED_TYPES (crit_film_type_bit(CRIT_FILM_BIRTH) | crit_film_type_bit(CRIT_FILM_WOKEN))
-
 /* Who acts, or ends a wait, has a row of acts. */
 static bool has_row(const struct crit_film_entry *entry)
 {
@@ -211,37 +210,54 @@ static void end_arrivals(struct forecasting *forecasting)
 	}
 }
 
-/* All entries of one time.  What threads do comes before their acts, and these before objects'. */
-static int take_moment(struct forecasting *forecasting)
+static void note_traits(struct forecasting *forecasting)
 {
-	const uint32_t types = forecasting->traits.types;
-	const bool has_acts = types & CRIT_FILM_LATE_TYPES;
+	struct moment_traits traits = { 0 };
+
+	for (size_t i = 0; i < forecasting->count; i++) {
+		const struct crit_film_entry *entry = &forecasting->now[i];
+
+		traits.nodes |= entry->node;
+		traits.chains |= entry->node & entry->number;
+		if (entry->type == CRIT_FILM_END)
+			traits.ended |= 1ull << entry->number % WORD_BITS;
+		if (crit_forecast_is_act(entry))
+			traits.acted |= 1ull << entry->number % WORD_BITS;
+		traits.has_last |= entry->type == CRIT_FILM_ARRIVAL && entry->kind & CRIT_FILM_LAST;
+	}
+	forecasting->traits = traits;
+}
+
+/* Where somebody acts.  What threads do comes before their acts, and these before objects'. */
+static int take_acts(struct forecasting *forecasting)
+{
+	const uint32_t types = forecasting->moments.types;
 	int rc = 0;
 
+	note_traits(forecasting);
 	if (types & crit_film_type_bit(CRIT_FILM_CAUSE) &&
 	    types & crit_film_type_bit(CRIT_FILM_ARRIVAL) &&
 	    crit_film_meet(forecasting->now, forecasting->count, sizeof(*forecasting->now)))
 		forecasting->traits.nodes |= CRIT_FILM_OBJECT;
-	if (has_acts && (types & NEED_TYPES || is_object(forecasting->traits.chains) ||
-			 (types & crit_film_type_bit(CRIT_FILM_END) && has_need(forecasting)))) {
+	if (types & NEED_TYPES || is_object(forecasting->traits.chains) ||
+	    (forecasting->traits.ended & forecasting->traits.acted && has_need(forecasting))) {
 		rc = take_by_need(forecasting);
 	} else {
 		crit_forecast_take_owns(forecasting);
-		if (has_acts)
-			rc = crit_forecast_take_acts(forecasting);
+		rc = crit_forecast_take_acts(forecasting);
 	}
 	if (!rc && forecasting->traits.has_last)
 		end_arrivals(forecasting);
-	return rc ? rc : forecasting->error;
+	return rc;
 }
 
 /* Times of thousands of threads are more than caches hold: what comes soon is fetched ahead. */
-static void fetch_ahead(const struct forecasting *forecasting, const struct crit_film *film)
+static void fetch_ahead(const struct forecasting *forecasting, size_t at)
 {
 	const size_t row_bytes = forecasting->options->scenario_count * sizeof(uint64_t);
 	struct crit_film_entry entry;
 
-	if (crit_film_soon(film, FETCHED_FIRST, &entry)) {
+	if (crit_film_moments_soon(&forecasting->moments, at + FETCHED_FIRST, &entry)) {
 		if (entry.node < forecasting->options->thread_count) {
 			__builtin_prefetch(&forecasting->threads[entry.node], 1);
 			crit_lines_fetch(times_of(forecasting, entry.node), row_bytes);
@@ -249,7 +265,8 @@ static void fetch_ahead(const struct forecasting *forecasting, const struct crit
 		if (has_row(&entry))
 			crit_pending_acts_fetch_key(&forecasting->acts, key_of(entry.number));
 	}
-	if (crit_film_soon(film, FETCHED_SECOND, &entry) && has_row(&entry))
+	if (crit_film_moments_soon(&forecasting->moments, at + FETCHED_SECOND, &entry) &&
+	    has_row(&entry))
 		crit_pending_acts_fetch_row(&forecasting->acts, key_of(entry.number));
 }
 
@@ -269,65 +286,54 @@ static inline bool is_possible(const struct forecasting *forecasting,
 	       entry->number < options->thread_count;
 }
 
-/* Yields 1, the next entry in a place of its own; 0: there is none.  Errors: as below. */
-static inline int read_entry(struct forecasting *forecasting, struct crit_film *film, size_t at)
+/* Of threads that lose or get a CPU, as most do, and nothing else.  Errors: -EPROTO. */
+static int take_cpus(struct forecasting *forecasting)
 {
-	int rc = crit_array_grow(&forecasting->now, &forecasting->capacity, at + 1,
-				 sizeof(*forecasting->now));
+	const struct crit_film_entry *now = forecasting->now;
+	const size_t count = forecasting->count;
 
-	if (!rc)
-		rc = crit_film_back(film, &forecasting->now[at]);
-	if (rc <= 0)
-		return rc;
-	if (forecasting->is_large)
-		fetch_ahead(forecasting, film);
-	return is_possible(forecasting, &forecasting->now[at]) ? 1 : -EPROTO;
-}
-
-static inline void add_traits(struct moment_traits *traits, const struct crit_film_entry *entry)
-{
-	traits->types |= crit_film_type_bit(entry->type);
-	traits->nodes |= entry->node;
-	traits->chains |= entry->node & entry->number;
-	traits->has_last |= entry->type == CRIT_FILM_ARRIVAL && entry->kind & CRIT_FILM_LAST;
-}
-
-/*
- * All entries of one time, of which the first may be there from the call before, and the one behind
- * them.  Yields 1; 0: there is none behind.  Errors: -ENOMEM; -EPROTO; those of reading.
- */
-static int read_moment(struct forecasting *forecasting, struct crit_film *film)
-{
-	const uint64_t before_ns = forecasting->now_ns;
-	struct moment_traits traits = { 0 };
-	size_t count = 0;
-	int rc = 1;
-
-	if (forecasting->has_first) {
-		forecasting->now[0] = forecasting->now[forecasting->count];
-		add_traits(&traits, &forecasting->now[count++]);
+	for (size_t i = 0; i < count; i++) {
+		if (now[i].node >= forecasting->options->thread_count)
+			return -EPROTO;
+		crit_forecast_take_cpu(forecasting, &now[i]);
 	}
-	while ((rc = read_entry(forecasting, film, count)) > 0 &&
-	       (!count || forecasting->now[count].time_ns == forecasting->now[0].time_ns))
-		add_traits(&traits, &forecasting->now[count++]);
-	forecasting->has_first = rc > 0;
+	return 0;
+}
+
+/* All entries of one time.  Errors: -ENOMEM, -EPROTO. */
+static int take_moment(struct forecasting *forecasting)
+{
+	const size_t count = forecasting->moments.count;
+	int rc = 0;
+
+	forecasting->now = forecasting->moments.now;
 	forecasting->count = count;
-	forecasting->traits = traits;
-	if (count)
-		forecasting->now_ns = forecasting->now[0].time_ns;
-	return rc >= 0 && forecasting->now_ns < before_ns ? -EPROTO : rc;
+	for (size_t i = 0; i < count && forecasting->is_large; i++)
+		fetch_ahead(forecasting, i);
+	if (!(forecasting->moments.types & ~CRIT_FILM_CPU_TYPES))
+		return take_cpus(forecasting);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_possible(forecasting, &forecasting->now[i]))
+			return -EPROTO;
+	}
+	if (forecasting->moments.types & CRIT_FILM_LATE_TYPES)
+		rc = take_acts(forecasting);
+	else
+		crit_forecast_take_owns(forecasting);
+	return rc ? rc : forecasting->error;
 }
 
 static int take_film(struct forecasting *forecasting, struct crit_film *film)
 {
-	int rc, taken;
+	int rc;
 
-	forecasting->now_ns = forecasting->options->begin_ns;
-	do {
-		rc = read_moment(forecasting, film);
-		taken = rc < 0 ? rc : take_moment(forecasting);
-	} while (rc > 0 && !taken);
-	return taken;
+	crit_film_moments_init(&forecasting->moments, film, forecasting->options->begin_ns);
+	while ((rc = crit_film_moments_next(&forecasting->moments)) > 0) {
+		rc = take_moment(forecasting);
+		if (rc)
+			return rc;
+	}
+	return rc;
 }
 
 /* What scenarios change, and what that needs.  Errors: -ENOMEM. */
@@ -408,7 +414,7 @@ int crit_forecast_play(struct crit_film *film, const struct crit_forecast_option
 	free(forecasting.times_ns);
 	free(forecasting.is_changed);
 	free(forecasting.transfers);
-	free(forecasting.now);
+	crit_film_moments_fini(&forecasting.moments);
 	free(forecasting.needs);
 	free(forecasting.ended);
 	free(forecasting.turns);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/waits/film/film_moments.h"
 #include "analysis/waits/forecast.h"
 #include "analysis/waits/forwards/pending_acts.h"
 #include "analysis/waits/forwards/thread_queues.h"
@@ -27,9 +28,9 @@ struct crit_forecast_need { /* of an entry of the present time; what it has none
 	bool is_taken;
 };
 
-struct moment_traits { /* of entries of one time */
-	uint32_t types; /* as a set */
+struct moment_traits { /* of entries of one time, of which some act */
 	uint32_t nodes, chains; /* all bits of nodes; of each one's node and number at once */
+	uint64_t ended, acted; /* waits that end, and those that acts are for: their last bits */
 	bool has_last; /* the last comes to an object */
 };
 
@@ -46,11 +47,10 @@ struct forecasting {
 	struct crit_pending_acts acts;
 	struct crit_lock_orders lock_orders;
 	struct crit_lock_turn *turns; /* of a lock's next owner, as recorded and in each scenario */
+	struct crit_film_moments moments;
 	struct crit_film_entry *now; /* entries of the present time */
-	size_t count, capacity;
+	size_t count;
 	struct moment_traits traits; /* of these */
-	uint64_t now_ns; /* of these */
-	bool has_first; /* the one of the next time is behind these */
 	struct crit_forecast_need *needs; /* of each, where it may need another */
 	size_t need_capacity;
 	uint64_t *ended; /* a set of waits that end now */
@@ -81,6 +81,9 @@ static inline bool crit_forecast_is_act(const struct crit_film_entry *entry)
 
 /* What a thread does that needs nothing but the thread, and is not the end of a wait. */
 void crit_forecast_take_own(struct forecasting *forecasting, const struct crit_film_entry *entry);
+
+/* It wants a CPU from here on, or has one. */
+void crit_forecast_take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry);
 
 /* The end of a wait, with the row of the acts that it needs; CRIT_NONE: it needs none. */
 void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_film_entry *end,

@@ -118,8 +118,7 @@ static void end_turn(struct forecasting *forecasting, const struct crit_film_ent
 		forecasting->error = rc;
 }
 
-/* The thread wants a CPU from here on, or has one. */
-static void take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
+static inline void take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
 {
 	struct timeline *timeline = &forecasting->threads[entry->node];
 	struct crit_thread_queues *queues = forecasting->queues ? &forecasting->queues[entry->node]
@@ -132,6 +131,11 @@ static void take_cpu(struct forecasting *forecasting, const struct crit_film_ent
 	else if (queues && timeline->is_queued)
 		crit_thread_queues_end(queues, entry->time_ns);
 	timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
+}
+
+void crit_forecast_take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
+{
+	take_cpu(forecasting, entry);
 }
 
 /*

@@ -322,7 +322,6 @@ static int foretell(const struct fixing *fixing, const struct crit_fix_wishes *w
 					  err);
 	options.scenarios = fixing->scenarios;
 	options.scenario_count = fixing->table->row_count;
-	crit_film_rewind(fixing->input->run->film);
 	return crit_forecast_play(fixing->input->run->film, &options, ret_forecast, err);
 }
 

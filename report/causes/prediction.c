@@ -88,7 +88,6 @@ static int play(const struct crit_fix_input *input, const struct crit_factor *fa
 
 	options.scenarios = &scenario;
 	options.scenario_count = 1;
-	crit_film_rewind(input->run->film);
 	return crit_forecast_play(input->run->film, &options, ret_forecast, err);
 }
 

@@ -249,7 +249,6 @@ static double forecast_s(struct crit_filmed_run *run, size_t scenario_count)
 	options.outside = CRIT_FILM_NO_BUCKET;
 	options.scenarios = scenarios;
 	options.scenario_count = scenario_count;
-	crit_film_rewind(run->film);
 	if (crit_forecast_play(run->film, &options, &forecast, &err)) {
 		fprintf(stderr, "bench-play: %s\n", err.text);
 		return -1;

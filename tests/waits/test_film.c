@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include "analysis/waits/film/film.h"
+#include "analysis/waits/film/film_moments.h"
 #include "analysis/waits/film/rewind.h"
 #include "tests/lib/check_scratch.h"
 #include "tests/maker/random.h"
@@ -354,6 +355,40 @@ static void test_one_time(const struct shape *shape)
 	CHECK_CASE("%s", "");
 }
 
+/* Entries of one time are there together, however many, each in its place. */
+static void test_moments(void)
+{
+	static const uint32_t counts[] = { 1, 254, 1, 1, 255, 256, 257, 1, 2, 700, 5000, 3, 1 };
+	const uint32_t moments_count = sizeof(counts) / sizeof(counts[0]);
+	struct crit_film *film = make_film(1u << 30);
+	struct crit_film_moments moments;
+
+	for (uint32_t i = moments_count; i--;)
+		for (uint32_t k = counts[i]; k--;)
+			CHECK_INT_EQ(crit_film_put(film,
+						   &(struct crit_film_entry){ .time_ns = i,
+									      .number = k,
+									      .type = 1 + k % 3 },
+						   NULL),
+				     0);
+	CHECK_INT_EQ(crit_film_finish(film, NULL), 0);
+	crit_film_moments_init(&moments, film, 0);
+	for (uint32_t i = 0; i < moments_count; i++) {
+		CHECK_INT_EQ(crit_film_moments_next(&moments), 1);
+		CHECK_UINT_EQ(moments.time_ns, i);
+		CHECK_UINT_EQ(moments.types, counts[i] < 3 ? (2u << counts[i]) - 2 : 14);
+		CHECK_UINT_EQ(moments.count, counts[i]);
+		for (uint32_t k = 0; k < moments.count; k++)
+			CHECK(moments.now[k].number == k && moments.now[k].time_ns == i);
+	}
+	CHECK_INT_EQ(crit_film_moments_next(&moments), 0);
+	crit_film_moments_fini(&moments);
+	crit_film_moments_init(&moments, film, 1);
+	CHECK_INT_EQ(crit_film_moments_next(&moments), -EPROTO);
+	crit_film_moments_fini(&moments);
+	crit_film_destroy(film);
+}
+
 int main(void)
 {
 	unsetenv("TMPDIR");
@@ -367,6 +402,7 @@ int main(void)
 	test_round_trip(MANY);
 	test_full();
 	test_places();
+	test_moments();
 	test_rewind();
 	test_order();
 	for (uint64_t seed = 0; seed < 500; seed++)

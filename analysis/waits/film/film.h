@@ -61,6 +61,10 @@ void crit_film_rewind(struct crit_film *film);
  */
 static inline int crit_film_back(struct crit_film *film, struct crit_film_entry *ret_entry);
 
+/* The same for several at once, at most max, above 0.  Yields how many; 0 before the first. */
+static inline int crit_film_back_many(struct crit_film *film, uint32_t max,
+				      struct crit_film_entry *ret_entries);
+
 /*
  * What is known without reading: the entry that crit_film_back() yields after so many more.
  * Yields false where it is in no block that was read.

@@ -60,6 +60,23 @@ static inline int crit_film_back(struct crit_film *film, struct crit_film_entry 
 	return rc;
 }
 
+static inline int crit_film_back_many(struct crit_film *film, uint32_t max,
+				      struct crit_film_entry *ret_entries)
+{
+	int rc = film->block.count ? 1 : crit_film_read_block(film);
+	const struct crit_film_entry *next;
+	uint32_t count;
+
+	if (rc <= 0)
+		return rc;
+	count = film->block.count < max ? film->block.count : max;
+	next = &film->block.entries[film->block.count];
+	for (uint32_t i = 0; i < count; i++)
+		ret_entries[i] = *--next;
+	film->block.count -= count;
+	return (int)count;
+}
+
 static inline bool crit_film_soon(const struct crit_film *film, uint32_t more,
 				  struct crit_film_entry *ret_entry)
 {

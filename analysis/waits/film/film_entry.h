@@ -137,5 +137,6 @@ static inline uint32_t crit_film_type_bit(uint8_t type)
 
 #define CRIT_FILM_LATE_TYPES /* crit_film_is_late of them */                                       \
 	((1u << (CRIT_FILM_BIRTH + 1)) - (1u << CRIT_FILM_CAUSE))
+#define CRIT_FILM_CPU_TYPES (1u << CRIT_FILM_QUEUE | 1u << CRIT_FILM_RUN)
 
 #endif
