@@ -251,7 +251,6 @@ static int take_acts(struct forecasting *forecasting)
 	return rc;
 }
 
-/* Times of thousands of threads are more than caches hold: what comes soon is fetched ahead. */
 static void fetch_ahead(const struct forecasting *forecasting, size_t at)
 {
 	const size_t row_bytes = forecasting->options->scenario_count * sizeof(uint64_t);
@@ -268,6 +267,13 @@ static void fetch_ahead(const struct forecasting *forecasting, size_t at)
 	if (crit_film_moments_soon(&forecasting->moments, at + FETCHED_SECOND, &entry) &&
 	    has_row(&entry))
 		crit_pending_acts_fetch_row(&forecasting->acts, key_of(entry.number));
+}
+
+/* Times of thousands of threads are more than caches hold: what comes soon is fetched ahead. */
+static void fetch_moment(const struct forecasting *forecasting)
+{
+	for (size_t i = 0; i < forecasting->count; i++)
+		fetch_ahead(forecasting, i);
 }
 
 static inline bool is_possible(const struct forecasting *forecasting,
@@ -308,8 +314,8 @@ static int take_moment(struct forecasting *forecasting)
 
 	forecasting->now = forecasting->moments.now;
 	forecasting->count = count;
-	for (size_t i = 0; i < count && forecasting->is_large; i++)
-		fetch_ahead(forecasting, i);
+	if (forecasting->is_large)
+		fetch_moment(forecasting);
 	if (!(forecasting->moments.types & ~CRIT_FILM_CPU_TYPES))
 		return take_cpus(forecasting);
 	for (size_t i = 0; i < count; i++) {

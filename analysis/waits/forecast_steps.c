@@ -14,19 +14,33 @@ static inline bool is_unchanged(const struct forecasting *forecasting, uint32_t 
 					      !forecasting->is_changed[timeline->bucket]);
 }
 
-/* When a thread does in a scenario what it did so long after its base. */
-static inline uint64_t time_in(const struct forecasting *forecasting, size_t scenario,
-			       uint32_t thread, uint64_t passed_ns)
-{
-	const struct crit_scenario *played = &forecasting->options->scenarios[scenario];
-	const struct timeline *timeline = &forecasting->threads[thread];
-	const struct crit_factor *factors = timeline->is_queued ? played->queue_factors
-								: played->factors;
+struct changed_stretch { /* of a thread since its base, which scenarios change */
+	const struct crit_scenario *scenarios;
+	uint64_t passed_ns;
+	uint32_t at; /* of its factors */
+	bool is_queued;
+};
 
-	if (factors)
-		passed_ns = crit_factor_scale(
-			&factors[timeline->is_queued ? thread : timeline->bucket], passed_ns);
-	return times_of(forecasting, thread)[scenario] + passed_ns;
+static inline struct changed_stretch stretch_of(const struct forecasting *forecasting,
+						uint32_t thread, uint64_t passed_ns)
+{
+	const struct timeline *timeline = &forecasting->threads[thread];
+
+	return (struct changed_stretch){ .scenarios = forecasting->options->scenarios,
+					 .passed_ns = passed_ns,
+					 .at = timeline->is_queued ? thread : timeline->bucket,
+					 .is_queued = timeline->is_queued };
+}
+
+/* How long it takes in a scenario. */
+static inline uint64_t length_in(const struct changed_stretch *stretch, size_t scenario)
+{
+	const struct crit_scenario *played = &stretch->scenarios[scenario];
+	const struct crit_factor *factors = stretch->is_queued ? played->queue_factors
+							       : played->factors;
+
+	return factors ? crit_factor_scale(&factors[stretch->at], stretch->passed_ns)
+		       : stretch->passed_ns;
 }
 
 /* When a thread does what it did at a time, at or after its base, in each scenario. */
@@ -36,14 +50,16 @@ static void read_times(const struct forecasting *forecasting, uint32_t thread, u
 	const size_t scenario_count = forecasting->options->scenario_count;
 	const uint64_t passed_ns = at_ns - forecasting->threads[thread].base_ns;
 	const uint64_t *times_ns = times_of(forecasting, thread);
+	struct changed_stretch stretch;
 
 	if (is_unchanged(forecasting, thread, at_ns)) {
 		for (size_t k = 0; k < scenario_count; k++)
 			ret_times_ns[k] = times_ns[k] + passed_ns;
 		return;
 	}
+	stretch = stretch_of(forecasting, thread, passed_ns);
 	for (size_t k = 0; k < scenario_count; k++)
-		ret_times_ns[k] = time_in(forecasting, k, thread, passed_ns);
+		ret_times_ns[k] = times_ns[k] + length_in(&stretch, k);
 }
 
 /* The thread's times are those of this time from now on. */
@@ -213,8 +229,12 @@ void crit_forecast_take_end(struct forecasting *forecasting, const struct crit_f
 static void raise_to_changed(const struct forecasting *forecasting, uint32_t thread,
 			     uint64_t passed_ns, uint64_t *acted_ns)
 {
-	for (size_t k = 0; k < forecasting->options->scenario_count; k++) {
-		const uint64_t time_ns = time_in(forecasting, k, thread, passed_ns);
+	const struct changed_stretch stretch = stretch_of(forecasting, thread, passed_ns);
+	const uint64_t *times_ns = times_of(forecasting, thread);
+	const size_t scenario_count = forecasting->options->scenario_count;
+
+	for (size_t k = 0; k < scenario_count; k++) {
+		const uint64_t time_ns = times_ns[k] + length_in(&stretch, k);
 
 		acted_ns[k] = time_ns > acted_ns[k] ? time_ns : acted_ns[k];
 	}

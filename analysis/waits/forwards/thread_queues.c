@@ -4,18 +4,6 @@
 
 #include <stddef.h>
 
-void crit_thread_queues_begin(struct crit_thread_queues *queues, uint64_t now_ns)
-{
-	queues->rows[queues->at].from_ns = now_ns;
-	queues->rows[queues->at].until_ns = now_ns;
-}
-
-void crit_thread_queues_end(struct crit_thread_queues *queues, uint64_t now_ns)
-{
-	queues->rows[queues->at].until_ns = now_ns;
-	queues->at = (queues->at + 1) % CRIT_THREAD_QUEUES_KEPT;
-}
-
 uint64_t crit_thread_queues_since(const struct crit_thread_queues *queues, uint64_t since_ns)
 {
 	uint64_t sum_ns = 0;

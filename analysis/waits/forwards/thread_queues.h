@@ -15,8 +15,17 @@ struct crit_thread_queues { /* zeroed: none yet */
 };
 
 /* A stretch begins, and ends; each at or after what was told before. */
-void crit_thread_queues_begin(struct crit_thread_queues *queues, uint64_t now_ns);
-void crit_thread_queues_end(struct crit_thread_queues *queues, uint64_t now_ns);
+static inline void crit_thread_queues_begin(struct crit_thread_queues *queues, uint64_t now_ns)
+{
+	queues->rows[queues->at].from_ns = now_ns;
+	queues->rows[queues->at].until_ns = now_ns;
+}
+
+static inline void crit_thread_queues_end(struct crit_thread_queues *queues, uint64_t now_ns)
+{
+	queues->rows[queues->at].until_ns = now_ns;
+	queues->at = (queues->at + 1) % CRIT_THREAD_QUEUES_KEPT;
+}
 
 /* How long it had no CPU since a time, ns; without the stretch that goes on. */
 uint64_t crit_thread_queues_since(const struct crit_thread_queues *queues, uint64_t since_ns);
