@@ -134,14 +134,12 @@ static void end_turn(struct forecasting *forecasting, const struct crit_film_ent
 		forecasting->error = rc;
 }
 
-static inline void take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
+static inline void note_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
 {
 	struct timeline *timeline = &forecasting->threads[entry->node];
 	struct crit_thread_queues *queues = forecasting->queues ? &forecasting->queues[entry->node]
 								: NULL;
 
-	if (!timeline->is_waiting)
-		move_base(forecasting, entry->node, entry->time_ns);
 	if (queues && entry->type == CRIT_FILM_QUEUE)
 		crit_thread_queues_begin(queues, entry->time_ns);
 	else if (queues && timeline->is_queued)
@@ -149,9 +147,20 @@ static inline void take_cpu(struct forecasting *forecasting, const struct crit_f
 	timeline->is_queued = entry->type == CRIT_FILM_QUEUE;
 }
 
+/* Apart, so that there is little to do for those that wait, as most do. */
+static __attribute__((noinline)) void take_cpu_awake(struct forecasting *forecasting,
+						     const struct crit_film_entry *entry)
+{
+	move_base(forecasting, entry->node, entry->time_ns);
+	note_cpu(forecasting, entry);
+}
+
 void crit_forecast_take_cpu(struct forecasting *forecasting, const struct crit_film_entry *entry)
 {
-	take_cpu(forecasting, entry);
+	if (forecasting->threads[entry->node].is_waiting)
+		note_cpu(forecasting, entry);
+	else
+		take_cpu_awake(forecasting, entry);
 }
 
 /*
@@ -338,7 +347,7 @@ static inline void take_own(struct forecasting *forecasting, const struct crit_f
 		break;
 	case CRIT_FILM_QUEUE:
 	case CRIT_FILM_RUN:
-		take_cpu(forecasting, entry);
+		crit_forecast_take_cpu(forecasting, entry);
 		break;
 	case CRIT_FILM_SLEEP:
 	case CRIT_FILM_WAKE:
