@@ -47,7 +47,7 @@ struct crit_filmed_run { /* for forecasts */
 int crit_film_turning_create(const struct crit_resolved_film_options *options,
 			     struct crit_film_turning **ret_turning, struct crit_err *err);
 
-/* All entries of a time, latest times first.  A fault ends it; the end tells. */
+/* The next entries, latest times first, as rewind.h has them.  A fault ends it; the end tells. */
 void crit_film_turning_take(struct crit_film_turning *turning,
 			    const struct crit_film_entry *entries, size_t count);
 

@@ -187,6 +187,7 @@ static void test_rewind(void)
 			 { 4, { 5 } }, { 3, { 9 } }, { 1, { 2, 1 } } };
 	struct crit_film *film = make_film(1u << 20);
 	struct crit_rewind rewind;
+	size_t count;
 
 	put(film, 1, CRIT_FILM_UNTIL, 1);
 	put(film, 1, CRIT_FILM_WAIT, 2);
@@ -202,9 +203,13 @@ static void test_rewind(void)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		CHECK_INT_EQ(crit_rewind_next(&rewind), 1);
 		CHECK_UINT_EQ(rewind.time_ns, expected[i].time_ns);
-		for (size_t k = 0; k < rewind.now.count; k++)
-			CHECK_UINT_EQ(rewind.now.entries[k].number, expected[i].numbers[k]);
-		CHECK_UINT_EQ(expected[i].numbers[rewind.now.count], 0);
+		count = rewind.read.count - rewind.before;
+		for (size_t k = 0; k < count; k++)
+			CHECK_UINT_EQ(rewind.read.entries[rewind.before + k].number,
+				      expected[i].numbers[k]);
+		CHECK_UINT_EQ(expected[i].numbers[count], 0);
+		if (i == 1)
+			crit_rewind_empty(&rewind);
 	}
 	CHECK_INT_EQ(crit_rewind_next(&rewind), 0);
 	crit_rewind_fini(&rewind);

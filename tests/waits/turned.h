@@ -18,8 +18,10 @@ static inline int crit_test_turn_round(struct crit_film *film,
 	if (rc)
 		return rc;
 	crit_rewind_init(&rewind, film);
-	while ((rc = crit_rewind_next(&rewind)) > 0)
-		crit_film_turning_take(turning, rewind.now.entries, rewind.now.count);
+	while ((rc = crit_rewind_next(&rewind)) > 0) {
+		crit_film_turning_take(turning, rewind.read.entries, rewind.read.count);
+		crit_rewind_empty(&rewind);
+	}
 	crit_rewind_fini(&rewind);
 	if (rc)
 		(void)crit_err_set(err, rc, "cannot read the film");

@@ -7,6 +7,8 @@
 #include "analysis/waits/backwards/wait_nodes.h"
 #include "analysis/waits/film/rewind.h"
 
+#define READ_ENTRIES 256u /* that are handed over at once, but for those of one time */
+
 struct play {
 	const struct crit_backplay_options *options;
 	struct crit_wait_nodes nodes;
@@ -159,7 +161,7 @@ static int take_begin(struct play *play, const struct crit_film_entry *entry)
 }
 
 /* What a node does before it, and the begin or end of its wait, if that is no cut. */
-static int take_change(struct play *play, const struct crit_film_entry *entry)
+static int take_change(struct play *play, const struct crit_film_entry *entry, bool is_cut)
 {
 	int rc = 0;
 
@@ -174,7 +176,7 @@ static int take_change(struct play *play, const struct crit_film_entry *entry)
 	if (entry->type == CRIT_FILM_END)
 		return end_wait(play, entry);
 	/* now there are only begins of waits without length, and of those without end */
-	return entry->type == CRIT_FILM_WAIT ? begin_wait(play, entry) : 0;
+	return entry->type == CRIT_FILM_WAIT && !is_cut ? begin_wait(play, entry) : 0;
 }
 
 static int take_late(struct play *play, const struct crit_film_entry *entry)
@@ -197,15 +199,42 @@ static int take_batch(struct play *play, struct crit_film_entry *entries, size_t
 	for (; others < count && !is_late(&entries[others]) && rc >= 0; others++) {
 		rc = take_begin(play, &entries[others]);
 		if (rc > 0)
-			entries[others].type = CRIT_FILM_NONE;
+			entries[others].type = CRIT_FILM_NONE; /* a WAIT, until its change */
 	}
-	for (size_t i = 0; i < others && rc >= 0; i++)
-		rc = take_change(play, &entries[i]);
+	for (size_t i = 0; i < others && rc >= 0; i++) {
+		const bool is_cut = entries[i].type == CRIT_FILM_NONE;
+
+		if (is_cut)
+			entries[i].type = CRIT_FILM_WAIT;
+		rc = take_change(play, &entries[i], is_cut);
+	}
 	for (size_t i = others; i < count && rc >= 0; i++)
 		rc = take_late(play, &entries[i]);
 	if (rc >= 0)
 		follow_path(play);
 	return rc < 0 ? rc : 0;
+}
+
+/* Most times have only changes of who has a CPU, which leave links as they are. */
+static int take_moment(struct play *play, struct crit_film_entry *entries, size_t count)
+{
+	int rc = 0;
+
+	for (; count && !rc; entries++, count--) {
+		if (entries->type != CRIT_FILM_QUEUE && entries->type != CRIT_FILM_RUN)
+			return take_batch(play, entries, count);
+		rc = change_state(play, entries);
+	}
+	return rc;
+}
+
+static void hand_over(const struct play *play, struct crit_rewind *rewind)
+{
+	const struct crit_backplay_reader *reader = &play->options->reader;
+
+	if (reader->take)
+		reader->take(reader->user, rewind->read.entries, rewind->read.count);
+	crit_rewind_empty(rewind);
 }
 
 static int take_film(struct play *play, struct crit_film *film)
@@ -223,13 +252,14 @@ static int take_film(struct play *play, struct crit_film *film)
 		if (rewind.time_ns > options->end_ns || rewind.time_ns < options->begin_ns)
 			break;
 		play->nodes.now_ns = options->end_ns - rewind.time_ns;
-		if (options->reader.take)
-			options->reader.take(options->reader.user, rewind.now.entries,
-					     rewind.now.count);
-		rc = take_batch(play, rewind.now.entries, rewind.now.count);
+		rc = take_moment(play, &rewind.read.entries[rewind.before],
+				 rewind.read.count - rewind.before);
 		if (rc)
 			break;
+		if (rewind.read.count >= READ_ENTRIES)
+			hand_over(play, &rewind);
 	}
+	hand_over(play, &rewind);
 	crit_rewind_fini(&rewind);
 	return rc;
 }

@@ -31,7 +31,7 @@
 #include "analysis/waits/film/film.h"
 #include "core/base/err.h"
 
-/* Who is told of all entries as well, of one time together, latest first (rewind.h). */
+/* Who is told of all entries as well, latest first, once they were played (rewind.h). */
 struct crit_backplay_reader {
 	void *user;
 	void (*take)(void *user, const struct crit_film_entry *entries, size_t count);

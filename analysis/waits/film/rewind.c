@@ -8,6 +8,11 @@
 
 #include "core/base/array.h"
 
+#define STRAIGHT /* types that are of their time as they are, but for a RUN that tells */          \
+	(1u << CRIT_FILM_UNTIL | 1u << CRIT_FILM_WAIT | 1u << CRIT_FILM_END |                      \
+	 1u << CRIT_FILM_QUEUE | 1u << CRIT_FILM_RUN | 1u << CRIT_FILM_SLEEP |                     \
+	 1u << CRIT_FILM_WAKE)
+
 void crit_rewind_init(struct crit_rewind *rewind, struct crit_film *film)
 {
 	*rewind = (struct crit_rewind){ .film = film, .time_ns = UINT64_MAX };
@@ -17,15 +22,15 @@ void crit_rewind_init(struct crit_rewind *rewind, struct crit_film *film)
 
 void crit_rewind_fini(struct crit_rewind *rewind)
 {
-	free(rewind->now.entries);
+	free(rewind->read.entries);
 	crit_entry_queue_fini(&rewind->causes);
 	*rewind = (struct crit_rewind){ 0 };
 }
 
-/* Reads the next entry that is not of sizes, nor what they exclude. */
-static int read_entry(struct crit_rewind *rewind, struct crit_film_entry *entry)
+/* An entry of sizes is known; yields 1 with the next one that is not, nor what they exclude. */
+static int skip_sizes(struct crit_rewind *rewind, struct crit_film_entry *entry)
 {
-	int rc = crit_film_back(rewind->film, entry);
+	int rc = 1;
 
 	while (rc > 0 && (entry->type == CRIT_FILM_BYTES || entry->type == CRIT_FILM_BYTES_FROM)) {
 		if (entry->kind >= CRIT_FILM_GROUPS)
@@ -50,67 +55,100 @@ static int split_queue(struct crit_rewind *rewind, const struct crit_film_entry 
 	return crit_entry_queue_put(&rewind->causes, &queue);
 }
 
-/* Reads the next entry that is no cause, if there is one and it was not read. */
-static int look_ahead(struct crit_rewind *rewind)
+/* Yields 1 where an entry that was read is the next one, and 0 where another is to be read. */
+static int take_ahead(struct crit_rewind *rewind, const struct crit_film_entry *ahead)
 {
-	struct crit_film_entry *ahead = &rewind->ahead;
-	int rc = 0;
+	int rc;
 
-	while (ahead->type == CRIT_FILM_NONE) {
-		rc = read_entry(rewind, ahead);
-		if (rc <= 0)
-			return rc;
-		if (ahead->time_ns > rewind->time_ns)
-			return -EPROTO;
-		if (crit_film_tells_without(ahead))
-			return split_queue(rewind, ahead);
-		if (!crit_film_is_late((enum crit_film_type)ahead->type))
-			break;
-		rc = crit_entry_queue_put(&rewind->causes, ahead);
-		if (rc)
-			return rc;
-		ahead->type = CRIT_FILM_NONE;
-	}
-	return 0;
+	if (ahead->time_ns > rewind->time_ns || ahead->type == CRIT_FILM_NONE)
+		return -EPROTO;
+	if (crit_film_is_late((enum crit_film_type)ahead->type))
+		return crit_entry_queue_put(&rewind->causes, ahead);
+	rc = crit_film_tells_without(ahead) ? split_queue(rewind, ahead) : 0;
+	return rc ? rc : 1;
 }
 
-static int append(struct crit_entry_list *list, const struct crit_film_entry *entry)
+/* Reads the next entry that is no cause, if there is one.  Errors: -EPROTO, -ENOMEM. */
+static int look_ahead(struct crit_rewind *rewind)
 {
-	int rc = crit_array_grow(&list->entries, &list->capacity, list->count + 1,
-				 sizeof(*list->entries));
+	struct crit_film_entry *ahead = &rewind->read.entries[rewind->read.count];
+	int rc;
+
+	do {
+		rc = crit_film_back(rewind->film, ahead);
+		if (rc > 0 && crit_film_type_bit(ahead->type) & STRAIGHT &&
+		    ahead->time_ns <= rewind->time_ns && !crit_film_tells_without(ahead))
+			break;
+		if (rc > 0)
+			rc = skip_sizes(rewind, ahead);
+		if (rc <= 0)
+			return rc;
+		rc = take_ahead(rewind, ahead);
+	} while (!rc);
+	rewind->has_ahead = rc > 0;
+	return rc < 0 ? rc : 0;
+}
+
+static int make_room(struct crit_entry_list *list)
+{
+	return crit_array_grow(&list->entries, &list->capacity, list->count + 1,
+			       sizeof(*list->entries));
+}
+
+/* The causes of the time, before the entry ahead. */
+static int take_causes(struct crit_rewind *rewind)
+{
+	struct crit_entry_list *read = &rewind->read;
+	const struct crit_film_entry ahead = read->entries[read->count];
+	int rc = crit_entry_queue_take(&rewind->causes, read);
 
 	if (!rc)
-		list->entries[list->count++] = *entry;
+		rc = make_room(read);
+	if (!rc)
+		read->entries[read->count] = ahead;
 	return rc;
 }
 
 int crit_rewind_next(struct crit_rewind *rewind)
 {
-	struct crit_film_entry *ahead = &rewind->ahead;
+	struct crit_entry_list *read = &rewind->read;
 	struct crit_entry_queue *causes = &rewind->causes;
-	int rc = look_ahead(rewind);
+	int rc = make_room(read);
 
-	rewind->now.count = 0;
-	if (rc < 0)
+	rewind->before = read->count;
+	if (!rc && !rewind->has_ahead)
+		rc = look_ahead(rewind);
+	if (rc)
 		return rc;
-	if (ahead->type == CRIT_FILM_NONE && crit_entry_queue_is_empty(causes))
+	if (!rewind->has_ahead && crit_entry_queue_is_empty(causes))
 		return 0;
-	rewind->time_ns = ahead->type ? ahead->time_ns : 0;
+	rewind->time_ns = rewind->has_ahead ? read->entries[read->count].time_ns : 0;
 	if (!crit_entry_queue_is_empty(causes) &&
 	    crit_entry_queue_latest_ns(causes) > rewind->time_ns)
 		rewind->time_ns = crit_entry_queue_latest_ns(causes);
-	while (ahead->type && ahead->time_ns == rewind->time_ns) {
-		rc = append(&rewind->now, ahead);
-		ahead->type = CRIT_FILM_NONE;
+	while (rewind->has_ahead && read->entries[read->count].time_ns == rewind->time_ns) {
+		rewind->has_ahead = false;
+		read->count++;
+		rc = make_room(read);
 		if (!rc)
 			rc = look_ahead(rewind);
-		if (rc < 0)
+		if (rc)
 			return rc;
 	}
 	/* which of two acts of one time ends a wait must not depend on who wrote first */
 	rc = !crit_entry_queue_is_empty(causes) &&
 			     crit_entry_queue_latest_ns(causes) == rewind->time_ns
-		     ? crit_entry_queue_take(causes, &rewind->now)
+		     ? take_causes(rewind)
 		     : 0;
 	return rc ? rc : 1;
+}
+
+void crit_rewind_empty(struct crit_rewind *rewind)
+{
+	struct crit_entry_list *read = &rewind->read;
+
+	if (rewind->has_ahead)
+		read->entries[0] = read->entries[read->count];
+	read->count = 0;
+	rewind->before = 0;
 }

@@ -10,6 +10,7 @@
 #ifndef CRIT_REWIND_H
 #define CRIT_REWIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,10 +19,15 @@
 
 struct crit_rewind {
 	struct crit_film *film; /* borrowed */
-	struct crit_entry_list now; /* as read, later ones first; causes last, by node */
-	uint64_t time_ns; /* of these */
+	/*
+	 * What was read since it was emptied, latest first; of one time causes last, by node.
+	 * Behind it there is room, in which the entry ahead lies.
+	 */
+	struct crit_entry_list read;
+	size_t before; /* of these: of later times than the one that was read last */
+	uint64_t time_ns; /* of that */
 	struct crit_entry_queue causes; /* until their time comes */
-	struct crit_film_entry ahead; /* the next that is no cause; type NONE: not read */
+	bool has_ahead; /* the next that is no cause was read */
 	uint32_t bytes_from[CRIT_FILM_GROUPS]; /* sends wait from that size on */
 };
 
@@ -30,9 +36,12 @@ void crit_rewind_init(struct crit_rewind *rewind, struct crit_film *film);
 void crit_rewind_fini(struct crit_rewind *rewind);
 
 /*
- * The entries of the time before.  Yields 1, and 0 at the film's begin.
+ * Reads the entries of the time before.  Yields 1, and 0 at the film's begin.
  * Errors: -ENOMEM; -EPROTO: entries in no order; those of the film.
  */
 int crit_rewind_next(struct crit_rewind *rewind);
+
+/* What was read so far is no longer needed. */
+void crit_rewind_empty(struct crit_rewind *rewind);
 
 #endif
