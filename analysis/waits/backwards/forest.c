@@ -157,8 +157,7 @@ int64_t crit_forest_load(struct crit_forest *forest, uint32_t node)
 	return forest->nodes[node].load;
 }
 
-crit_integral crit_forest_integral(struct crit_forest *forest, uint32_t node, uint64_t time_ns)
+void crit_forest_splay(struct crit_forest *forest, uint32_t node)
 {
 	splay(forest->nodes, node);
-	return (crit_integral)forest->nodes[node].load * time_ns - forest->nodes[node].moments;
 }

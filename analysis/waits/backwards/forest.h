@@ -55,7 +55,18 @@ void crit_forest_cut(struct crit_forest *forest, uint32_t node, uint64_t time_ns
 
 int64_t crit_forest_load(struct crit_forest *forest, uint32_t node);
 
+/* Brings a node to where its numbers are relative to none. */
+void crit_forest_splay(struct crit_forest *forest, uint32_t node);
+
 /* The integral of the load from time 0 to time_ns, at or after the last change. */
-crit_integral crit_forest_integral(struct crit_forest *forest, uint32_t node, uint64_t time_ns);
+static inline crit_integral crit_forest_integral(struct crit_forest *forest, uint32_t node,
+						 uint64_t time_ns)
+{
+	const struct crit_forest_node *of = &forest->nodes[node];
+
+	if (of->up != CRIT_NONE)
+		crit_forest_splay(forest, node);
+	return (crit_integral)of->load * time_ns - of->moments;
+}
 
 #endif

@@ -36,8 +36,8 @@ static uint32_t vertex_of(const struct crit_wait_nodes *nodes, const struct crit
 }
 
 /* What a root does. */
-static enum crit_part part_of(const struct crit_wait_nodes *nodes,
-			      const struct crit_wait_node *node)
+static inline enum crit_part part_of(const struct crit_wait_nodes *nodes,
+				     const struct crit_wait_node *node)
 {
 	enum crit_part part = node->bucket < nodes->costs->bucket_count
 				      ? (enum crit_part)nodes->bucket_parts[node->bucket]
@@ -83,39 +83,53 @@ void crit_wait_nodes_finish(struct crit_wait_nodes *nodes)
 	}
 }
 
-void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at)
+/* Who waited for a root, for so long: mostly nobody did. */
+static void book_cost(struct crit_cost *cost, enum crit_part part, crit_integral load,
+		      crit_integral direct)
 {
-	struct crit_wait_node *node = &nodes->rows[at];
-	const uint64_t passed_ns = nodes->now_ns - node->since_ns;
-	const size_t bucket_count = nodes->costs->bucket_count;
-	struct crit_cost *cost;
-	crit_integral direct, load;
-	enum crit_part part;
-
-	node->since_ns = nodes->now_ns;
-	if (!passed_ns)
-		return;
-	node->booked_bucket = node->bucket;
-	part = node->to != CRIT_NONE ? CRIT_PART_NESTED : part_of(nodes, node);
-	if (is_waiting(node) == crit_wait_node_is_object(node))
-		book_waited(nodes, at, part, passed_ns);
-	if (part == CRIT_PART_NESTED) {
-		node->part_ns[part] += crit_wait_node_is_object(node) ? 0 : passed_ns;
-		return;
-	}
-	node->part_ns[part] += passed_ns;
-	cost = &nodes->costs->buckets[node->bucket < bucket_count ? node->bucket : bucket_count];
-	load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
-	cost->cost[part] += load - node->booked_load;
-	direct = (crit_integral)node->direct * passed_ns - node->direct_moments;
-	note_load(node, load);
+	cost->cost[part] += load;
 	cost->direct += direct;
 	if (part == CRIT_PART_CPU)
 		cost->direct_cpu += direct;
 	if (part == CRIT_PART_BLOCKED)
 		cost->direct_blocked += direct;
+}
+
+/* Apart, so that what is linked is booked without its registers. */
+static __attribute__((noinline)) void book_root(struct crit_wait_nodes *nodes, uint32_t at,
+						uint64_t passed_ns)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+	const size_t bucket_count = nodes->costs->bucket_count;
+	const enum crit_part part = part_of(nodes, node);
+	struct crit_cost *cost =
+		&nodes->costs->buckets[node->bucket < bucket_count ? node->bucket : bucket_count];
+	const crit_integral load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
+	const crit_integral direct = (crit_integral)node->direct * passed_ns - node->direct_moments;
+
+	if (is_waiting(node) == crit_wait_node_is_object(node))
+		book_waited(nodes, at, part, passed_ns);
+	node->part_ns[part] += passed_ns;
+	if (load != node->booked_load || direct)
+		book_cost(cost, part, load - node->booked_load, direct);
+	note_load(node, load);
 	if (nodes->path == at)
 		cost->path_ns[part] += passed_ns;
+}
+
+void crit_wait_nodes_book_since(struct crit_wait_nodes *nodes, uint32_t at, uint64_t passed_ns)
+{
+	struct crit_wait_node *node = &nodes->rows[at];
+
+	node->since_ns = nodes->now_ns;
+	node->booked_bucket = node->bucket;
+	if (node->to == CRIT_NONE) {
+		book_root(nodes, at, passed_ns);
+		return;
+	}
+	if (is_waiting(node) == crit_wait_node_is_object(node))
+		book_waited(nodes, at, CRIT_PART_NESTED, passed_ns);
+	node->part_ns[CRIT_PART_NESTED] += crit_wait_node_is_object(node) ? 0 : passed_ns;
 }
 
 /*

@@ -112,8 +112,17 @@ static inline int crit_wait_nodes_find(struct crit_wait_nodes *nodes, uint32_t n
 	return name < nodes->costs->thread_count ? 0 : -EPROTO;
 }
 
+/* As below, where time passed. */
+void crit_wait_nodes_book_since(struct crit_wait_nodes *nodes, uint32_t at, uint64_t passed_ns);
+
 /* Books what a node did since it was booked last: before anything of it changes. */
-void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at);
+static inline void crit_wait_nodes_book(struct crit_wait_nodes *nodes, uint32_t at)
+{
+	const uint64_t passed_ns = nodes->now_ns - nodes->rows[at].since_ns;
+
+	if (passed_ns)
+		crit_wait_nodes_book_since(nodes, at, passed_ns);
+}
 
 /* All is booked: what threads waited is in the costs. */
 void crit_wait_nodes_finish(struct crit_wait_nodes *nodes);
