@@ -216,18 +216,25 @@ static void test_rewind(void)
 	crit_film_destroy(film);
 }
 
-static void test_order(void)
+/* One at 5 ns, and this one after it. */
+static void expect_fault(uint64_t time_ns, enum crit_film_type type)
 {
 	struct crit_film *film = make_film(1u << 20);
 	struct crit_rewind rewind;
 
 	put(film, 5, CRIT_FILM_WAIT, 1);
-	put(film, 4, CRIT_FILM_END, 1);
+	put(film, time_ns, type, 1);
 	CHECK_INT_EQ(crit_film_finish(film, NULL), 0);
 	crit_rewind_init(&rewind, film);
 	CHECK_INT_EQ(crit_rewind_next(&rewind), -EPROTO);
 	crit_rewind_fini(&rewind);
 	crit_film_destroy(film);
+}
+
+static void test_faults(void)
+{
+	expect_fault(4, CRIT_FILM_END);
+	expect_fault(6, CRIT_FILM_NONE);
 }
 
 static int by_time(const void *left, const void *right)
@@ -409,7 +416,7 @@ int main(void)
 	test_places();
 	test_moments();
 	test_rewind();
-	test_order();
+	test_faults();
 	for (uint64_t seed = 0; seed < 500; seed++)
 		test_queue(seed);
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)

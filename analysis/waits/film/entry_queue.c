@@ -19,6 +19,14 @@ void crit_entry_queue_fini(struct crit_entry_queue *queue)
 	*queue = (struct crit_entry_queue){ .unused = 0 };
 }
 
+/* The heap with the latest.  Range: of a queue that is not empty. */
+static const struct crit_entry_heap *latest(const struct crit_entry_queue *queue)
+{
+	const int digit = __builtin_ctz(queue->used_digits);
+
+	return &queue->heaps[digit][63 - __builtin_clzll(queue->used[digit])];
+}
+
 /* Appends a kept entry to the heap of its time, which differs from that of the last one. */
 static void place_first(struct crit_entry_queue *queue, uint32_t number, uint64_t time_ns)
 {
@@ -74,6 +82,8 @@ int crit_entry_queue_put(struct crit_entry_queue *queue, const struct crit_film_
 		number = (uint32_t)++queue->count;
 	}
 	queue->kept[number - 1].entry = *entry;
+	if (entry->time_ns > queue->latest_ns)
+		queue->latest_ns = entry->time_ns;
 	place(queue, number);
 	return 0;
 }
@@ -193,7 +203,7 @@ static int sort(struct crit_film_entry *entries, size_t count, struct crit_entry
 int crit_entry_queue_take(struct crit_entry_queue *queue, struct crit_entry_list *list)
 {
 	const int digit = __builtin_ctz(queue->used_digits);
-	const struct crit_entry_heap heap = *crit_entry_queue_latest(queue);
+	const struct crit_entry_heap heap = *latest(queue);
 	const size_t before = list->count;
 	int rc = 0;
 
@@ -217,5 +227,6 @@ int crit_entry_queue_take(struct crit_entry_queue *queue, struct crit_entry_list
 		kept->next = queue->unused;
 		queue->unused = number;
 	}
+	queue->latest_ns = queue->used_digits ? latest(queue)->latest_ns : 0;
 	return rc ? rc : sort(&list->entries[before], list->count - before, &queue->spare);
 }

@@ -41,6 +41,7 @@ struct crit_entry_queue { /* zeroed: empty */
 	struct crit_entry_heap heaps[CRIT_ENTRY_DIGITS][CRIT_ENTRY_HEAPS];
 	uint64_t used[CRIT_ENTRY_DIGITS]; /* bit i: heap i of the digit is not empty */
 	uint32_t used_digits; /* bit i: a heap of digit i is not */
+	uint64_t latest_ns; /* of all; 0: there are none */
 	uint32_t unused; /* the first kept entry that is not in use */
 	struct crit_kept_entry *kept;
 	size_t count, capacity; /* of these */
@@ -60,19 +61,10 @@ static inline bool crit_entry_queue_is_empty(const struct crit_entry_queue *queu
 	return !queue->used_digits;
 }
 
-/* The heap with the latest.  Range: of a queue that is not empty. */
-static inline const struct crit_entry_heap *
-crit_entry_queue_latest(const struct crit_entry_queue *queue)
-{
-	const int digit = __builtin_ctz(queue->used_digits);
-
-	return &queue->heaps[digit][63 - __builtin_clzll(queue->used[digit])];
-}
-
-/* The time of the latest.  Range: of a queue that is not empty. */
+/* The time of the latest; 0 where there are none. */
 static inline uint64_t crit_entry_queue_latest_ns(const struct crit_entry_queue *queue)
 {
-	return crit_entry_queue_latest(queue)->latest_ns;
+	return queue->latest_ns;
 }
 
 /*

@@ -55,44 +55,59 @@ static int split_queue(struct crit_rewind *rewind, const struct crit_film_entry 
 	return crit_entry_queue_put(&rewind->causes, &queue);
 }
 
-/* Yields 1 where an entry that was read is the next one, and 0 where another is to be read. */
+/* An entry that was read is kept, or is the next one. */
 static int take_ahead(struct crit_rewind *rewind, const struct crit_film_entry *ahead)
 {
-	int rc;
-
 	if (ahead->time_ns > rewind->time_ns || ahead->type == CRIT_FILM_NONE)
 		return -EPROTO;
 	if (crit_film_is_late((enum crit_film_type)ahead->type))
 		return crit_entry_queue_put(&rewind->causes, ahead);
-	rc = crit_film_tells_without(ahead) ? split_queue(rewind, ahead) : 0;
-	return rc ? rc : 1;
+	rewind->has_ahead = true;
+	return crit_film_tells_without(ahead) ? split_queue(rewind, ahead) : 0;
 }
 
-/* Reads the next entry that is no cause, if there is one.  Errors: -EPROTO, -ENOMEM. */
-static int look_ahead(struct crit_rewind *rewind)
+/* From an entry on that was read and needs more than a look. */
+static int look_on(struct crit_rewind *rewind)
 {
 	struct crit_film_entry *ahead = &rewind->read.entries[rewind->read.count];
-	int rc;
+	int rc = 1;
 
-	do {
-		rc = crit_film_back(rewind->film, ahead);
-		if (rc > 0 && crit_film_type_bit(ahead->type) & STRAIGHT &&
-		    ahead->time_ns <= rewind->time_ns && !crit_film_tells_without(ahead))
-			break;
-		if (rc > 0)
-			rc = skip_sizes(rewind, ahead);
+	while (rc > 0) {
+		rc = skip_sizes(rewind, ahead);
 		if (rc <= 0)
 			return rc;
 		rc = take_ahead(rewind, ahead);
-	} while (!rc);
-	rewind->has_ahead = rc > 0;
-	return rc < 0 ? rc : 0;
+		if (rc || rewind->has_ahead)
+			return rc;
+		rc = crit_film_back(rewind->film, ahead);
+	}
+	return rc;
 }
 
 static int make_room(struct crit_entry_list *list)
 {
 	return crit_array_grow(&list->entries, &list->capacity, list->count + 1,
 			       sizeof(*list->entries));
+}
+
+/* Reads the next entry that is no cause, if there is one.  Errors: -EPROTO, -ENOMEM. */
+static inline int look_ahead(struct crit_rewind *rewind)
+{
+	struct crit_film_entry *ahead;
+	int rc = make_room(&rewind->read);
+
+	rewind->has_ahead = false;
+	if (rc)
+		return rc;
+	ahead = &rewind->read.entries[rewind->read.count];
+	rc = crit_film_back(rewind->film, ahead);
+	if (rc <= 0)
+		return rc;
+	if (!(crit_film_type_bit(ahead->type) & STRAIGHT) || ahead->time_ns > rewind->time_ns ||
+	    crit_film_tells_without(ahead))
+		return look_on(rewind);
+	rewind->has_ahead = true;
+	return 0;
 }
 
 /* The causes of the time, before the entry ahead. */
@@ -113,33 +128,26 @@ int crit_rewind_next(struct crit_rewind *rewind)
 {
 	struct crit_entry_list *read = &rewind->read;
 	struct crit_entry_queue *causes = &rewind->causes;
-	int rc = make_room(read);
+	int rc = rewind->has_ahead ? 0 : look_ahead(rewind);
 
 	rewind->before = read->count;
-	if (!rc && !rewind->has_ahead)
-		rc = look_ahead(rewind);
 	if (rc)
 		return rc;
 	if (!rewind->has_ahead && crit_entry_queue_is_empty(causes))
 		return 0;
 	rewind->time_ns = rewind->has_ahead ? read->entries[read->count].time_ns : 0;
-	if (!crit_entry_queue_is_empty(causes) &&
-	    crit_entry_queue_latest_ns(causes) > rewind->time_ns)
+	if (crit_entry_queue_latest_ns(causes) > rewind->time_ns)
 		rewind->time_ns = crit_entry_queue_latest_ns(causes);
 	while (rewind->has_ahead && read->entries[read->count].time_ns == rewind->time_ns) {
-		rewind->has_ahead = false;
 		read->count++;
-		rc = make_room(read);
-		if (!rc)
-			rc = look_ahead(rewind);
+		rc = look_ahead(rewind);
 		if (rc)
 			return rc;
 	}
 	/* which of two acts of one time ends a wait must not depend on who wrote first */
-	rc = !crit_entry_queue_is_empty(causes) &&
-			     crit_entry_queue_latest_ns(causes) == rewind->time_ns
-		     ? take_causes(rewind)
-		     : 0;
+	if (crit_entry_queue_latest_ns(causes) == rewind->time_ns &&
+	    !crit_entry_queue_is_empty(causes))
+		rc = take_causes(rewind);
 	return rc ? rc : 1;
 }
 
