@@ -61,10 +61,10 @@ static void rotate(struct crit_forest_node *nodes, uint32_t at)
 	}
 }
 
-/* Brings a node to the top of its splay tree. */
-static void splay(struct crit_forest_node *nodes, uint32_t at)
+/* Brings a node that is not the top of its splay tree there. */
+static void raise_to_top(struct crit_forest_node *nodes, uint32_t at)
 {
-	while (!is_top(nodes, at)) {
+	do {
 		const uint32_t above = nodes[at].up;
 
 		if (!is_top(nodes, above)) {
@@ -74,7 +74,13 @@ static void splay(struct crit_forest_node *nodes, uint32_t at)
 			rotate(nodes, is_straight ? above : at);
 		}
 		rotate(nodes, at);
-	}
+	} while (!is_top(nodes, at));
+}
+
+static inline void splay(struct crit_forest_node *nodes, uint32_t at)
+{
+	if (!is_top(nodes, at))
+		raise_to_top(nodes, at);
 }
 
 /* What is farther than the top of a splay tree becomes a splay tree of its own. */
