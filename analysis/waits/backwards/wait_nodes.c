@@ -101,20 +101,21 @@ static __attribute__((noinline)) void book_root(struct crit_wait_nodes *nodes, u
 {
 	struct crit_wait_node *node = &nodes->rows[at];
 	const size_t bucket_count = nodes->costs->bucket_count;
-	const enum crit_part part = part_of(nodes, node);
 	struct crit_cost *cost =
 		&nodes->costs->buckets[node->bucket < bucket_count ? node->bucket : bucket_count];
-	const crit_integral load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
-	const crit_integral direct = (crit_integral)node->direct * passed_ns - node->direct_moments;
+	const enum crit_part part = part_of(nodes, node);
+	crit_integral direct, load;
 
 	if (is_waiting(node) == crit_wait_node_is_object(node))
 		book_waited(nodes, at, part, passed_ns);
 	node->part_ns[part] += passed_ns;
+	if (nodes->path == at)
+		cost->path_ns[part] += passed_ns;
+	direct = (crit_integral)node->direct * passed_ns - node->direct_moments;
+	load = crit_forest_integral(&nodes->forest, at, nodes->now_ns);
 	if (load != node->booked_load || direct)
 		book_cost(cost, part, load - node->booked_load, direct);
 	note_load(node, load);
-	if (nodes->path == at)
-		cost->path_ns[part] += passed_ns;
 }
 
 void crit_wait_nodes_book_since(struct crit_wait_nodes *nodes, uint32_t at, uint64_t passed_ns)
