@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs of other people: what they take under crit and under EZTrace, and what their reports take with waits.
 
-No bars where a program calls MPI without rest: MUMPS polls 3 million times a second, NetPIPE does nothing else.
+No bars where a program calls MPI without rest (MUMPS polls 3 million times a second, NetPIPE does nothing else), nor
+for the report of 8 ranks of which nothing but waits is recorded.
 """
 import glob
 import os
@@ -17,8 +18,8 @@ DSIMPLETEST = "/usr/lib/mumps/dsimpletest"
 CUBE_EDGE = 32
 ROUND_TRIPS = 50000
 REPORT_MOST = 2  # times as much with waits
-SYNTHETIC = {"8 ranks of crit-synth": ("-r", "8", "-m", "-e", "30000", "-s", "2"),
-             "1,024 ranks of crit-synth": ("-n", "16", "-r", "64", "-m", "-e", "1000", "-s", "1")}
+SYNTHETIC = {"8 ranks of crit-synth": (None, "-r", "8", "-m", "-e", "30000", "-s", "2"),
+             "1,024 ranks of crit-synth": (REPORT_MOST, "-n", "16", "-r", "64", "-m", "-e", "1000", "-s", "1")}
 
 
 def under_crit(bench, launch, program):
@@ -110,17 +111,16 @@ def report_rows(bench, what, paths, most):
 
 
 def lines_reports(bench):
-    """No bars where ranks have no CPU of their own, or all that is recorded are waits, as crit-synth makes it."""
-    for what, options in SYNTHETIC.items():
+    for what, (most, *options) in SYNTHETIC.items():
         folder = bench.folder()
         run([bench.program("bin", "crit-synth"), *options, folder])
-        yield from report_rows(bench, what, sorted(glob.glob(os.path.join(folder, "*.crit"))), None)
+        yield from report_rows(bench, what, sorted(glob.glob(os.path.join(folder, "*.crit"))), most)
     halo = [bench.program("tests", "apps", "halo.openmpi"), "20000", *4 * ["0.1"]]
     yield from report_rows(bench, "a stencil of 2 ranks", recorded(bench, 2, *halo), REPORT_MOST)
     atoms = os.path.join(HERE, "..", "accept", "applications", "two_cutoffs.in")
-    for ranks, most in ((2, REPORT_MOST), (8, None)):
+    for ranks in (2, 8):
         paths = recorded(bench, ranks, bench.tool("lmp"), "-in", atoms, "-log", "none")
-        yield from report_rows(bench, f"LAMMPS of {ranks} ranks", paths, most)
+        yield from report_rows(bench, f"LAMMPS of {ranks} ranks", paths, REPORT_MOST)
 
 
 LINES = (lines_mumps, lines_netpipe, lines_reports)
