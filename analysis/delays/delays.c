@@ -455,8 +455,10 @@ static int take_moment(struct comparing *comparing)
 	}
 	if (comparing->moments.types & CRIT_FILM_LATE_TYPES)
 		rc = take_acts(comparing);
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = change(comparing, &now[i]);
+	for (size_t i = 0; i < count && !rc; i++) {
+		if (crit_film_type_bit(now[i].type) & CHANGE_TYPES)
+			rc = change(comparing, &now[i]);
+	}
 	return rc;
 }
 

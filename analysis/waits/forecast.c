@@ -19,6 +19,7 @@
 #define SPARE_BITS 8u /* of a set, for each entry */
 
 #define NEED_TYPES (crit_film_type_bit(CRIT_FILM_BIRTH) | crit_film_type_bit(CRIT_FILM_WOKEN))
+
 /* Who acts, or ends a wait, has a row of acts. */
 static bool has_row(const struct crit_film_entry *entry)
 {
