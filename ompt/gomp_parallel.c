@@ -89,7 +89,8 @@ static uint64_t team_size(unsigned int threads)
 	return threads < CRIT_INSTANCE_TEAM_MAX ? threads : 0;
 }
 
-static struct team begin_team(crit_gomp_body *body, void *data, unsigned int threads)
+static struct team begin_team(crit_gomp_body *body, void *data, unsigned int threads,
+			      const void *caller)
 {
 	const void *site = crit_gomp_body_site(body);
 	struct team team = {
@@ -98,7 +99,8 @@ static struct team begin_team(crit_gomp_body *body, void *data, unsigned int thr
 		.primary = &member,
 		.site = site,
 		.instance = crit_shim_instance() | team_size(threads) << CRIT_INSTANCE_TEAM_SHIFT,
-		.region = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, site, crit_shim_region_now()),
+		.region = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, site, caller,
+					   crit_shim_region_now()),
 	};
 
 	crit_shim_construct_begin(CRIT_CONSTRUCT_PARALLEL, team.region, site,
@@ -129,7 +131,7 @@ static void end_team(void)
 			CRIT_GOMP_NEXT(name)(body, data, threads, PASSED flags);                   \
 			return;                                                                    \
 		}                                                                                  \
-		team = begin_team(body, data, threads);                                            \
+		team = begin_team(body, data, threads, CRIT_GOMP_CALL_SITE);                       \
 		CRIT_GOMP_NEXT(name)(run_member, &team, threads, PASSED flags);                    \
 		end_team();                                                                        \
 	}
@@ -166,7 +168,7 @@ unsigned int GOMP_parallel_reductions(crit_gomp_body *body, void *data, unsigned
 
 	if (!crit_gomp_is_on())
 		return CRIT_GOMP_NEXT(GOMP_parallel_reductions)(body, data, threads, flags);
-	team = begin_team(body, data, threads);
+	team = begin_team(body, data, threads, CRIT_GOMP_CALL_SITE);
 	team.reductions = *(void **)data;
 	answer = CRIT_GOMP_NEXT(GOMP_parallel_reductions)(run_member, &team, threads, flags);
 	end_team();

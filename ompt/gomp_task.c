@@ -62,7 +62,8 @@ static void run_block(void *block)
 }
 
 /* Makes of the task one that runs run_block.  False: its data do not fit. */
-static bool wrap(struct task *task, struct task_block *block, struct task *original)
+static bool wrap(struct task *task, struct task_block *block, struct task *original,
+		 const void *caller)
 {
 	const void *site = crit_gomp_body_site(task->body);
 	struct note *note = &block->note;
@@ -75,7 +76,8 @@ static bool wrap(struct task *task, struct task_block *block, struct task *origi
 	*note = (struct note){
 		.body = task->body,
 		.site = site,
-		.region = crit_shim_region(CRIT_CONSTRUCT_TASK, site, crit_shim_region_now()),
+		.region =
+			crit_shim_region(CRIT_CONSTRUCT_TASK, site, caller, crit_shim_region_now()),
 		.offset = (uint32_t)offset,
 		.task = original,
 	};
@@ -98,7 +100,8 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 	struct task original;
 	struct task_block block;
 
-	if (crit_gomp_is_on() && !(flags & FLAG_DETACH) && wrap(&task, &block, &original))
+	if (crit_gomp_is_on() && !(flags & FLAG_DETACH) &&
+	    wrap(&task, &block, &original, CRIT_GOMP_CALL_SITE))
 		block.note.number = crit_shim_task_made();
 	CRIT_GOMP_NEXT(GOMP_task)
 	(task.body, task.data, task.copy, task.bytes, task.align, is_deferred, flags, depend,
@@ -119,7 +122,7 @@ void GOMP_task(crit_gomp_body *body, void *data, copy_function *copy, long bytes
 		struct task original;                                                              \
 		struct task_block block;                                                           \
                                                                                                    \
-		if (crit_gomp_is_on() && wrap(&task, &block, &original)) {                         \
+		if (crit_gomp_is_on() && wrap(&task, &block, &original, CRIT_GOMP_CALL_SITE)) {    \
 			block.note.is_loop = true;                                                 \
 			if (flags & FLAG_REDUCTION)                                                \
 				block.note.bounds[2] = ((void **)data)[2];                         \

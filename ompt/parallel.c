@@ -34,7 +34,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 			      unsigned int threads, int flags, const void *site)
 {
 	const uint32_t region =
-		crit_shim_region(CRIT_CONSTRUCT_PARALLEL, site, crit_shim_region_now());
+		crit_shim_region(CRIT_CONSTRUCT_PARALLEL, site, NULL, crit_shim_region_now());
 	const uint64_t instance = crit_shim_instance();
 
 	(void)task;

@@ -74,7 +74,7 @@ static void on_task_create(ompt_data_t *creator, const ompt_frame_t *frame, ompt
 	(void)has_dependences;
 	if (!(flags & ompt_task_explicit))
 		return;
-	task->value = crit_shim_region(CRIT_CONSTRUCT_TASK, site, crit_shim_region_now()) |
+	task->value = crit_shim_region(CRIT_CONSTRUCT_TASK, site, NULL, crit_shim_region_now()) |
 		      IS_TASK | crit_shim_task_made() << NUMBER_SHIFT;
 }
 

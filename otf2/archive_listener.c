@@ -382,11 +382,14 @@ static void claim(struct crit_otf2_listener *listener, const struct crit_results
 }
 
 /* All events are written: what has provisional references gets its own.  Errors: -ENOMEM. */
-static int name_all(struct crit_otf2_parts *parts, const struct crit_results *results)
+static int name_all(struct crit_otf2_parts *parts, const struct crit_results *results,
+		    const struct crit_otf2_options *options)
 {
-	int rc = 0;
+	int rc = options->know_regions
+			 ? options->know_regions(options->site_user, &results->regions)
+			 : 0;
 
-	if (results->has_ranks && !crit_otf2_comms_count(parts->comms))
+	if (!rc && results->has_ranks && !crit_otf2_comms_count(parts->comms))
 		rc = crit_otf2_comms_add_worlds(parts->comms);
 	if (!rc)
 		rc = crit_otf2_regions_name_calls(parts->regions);
@@ -429,7 +432,7 @@ static int on_end(void *user, const struct crit_results *results, bool are_messa
 	if (!rc)
 		rc = crit_otf2_shares_gather(transport, parts, &shares);
 	if (!rc && crit_otf2_leads(transport)) {
-		rc = name_all(parts, results);
+		rc = name_all(parts, results, listener->options);
 		claim(listener, results, are_messages_whole);
 	}
 	rc = crit_otf2_agree(transport, rc);

@@ -32,6 +32,8 @@ struct crit_otf2_options {
 	/* Finds source locations; NULL: none. */
 	crit_otf2_site_place *source_location_of;
 	crit_otf2_frame_place *frame_location_of; /* of callers of samples; NULL: none */
+	/* Told of regions before their places are asked for.  NULL: nobody.  Errors: -ENOMEM. */
+	int (*know_regions)(void *site_user, const struct crit_region_results *regions);
 	void *site_user;
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *progress_user;

@@ -49,6 +49,7 @@ int crit_regions_define(struct crit_regions *regions, uint32_t process,
 	}
 	row->call = slot->call & 1023u;
 	row->site = slot->site;
+	row->caller = slot->caller;
 	row->parent = slot->parent < slot->region ? slot->parent : 0;
 	return 0;
 }

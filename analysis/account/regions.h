@@ -18,6 +18,7 @@ struct crit_region {
 	uint32_t parent; /* number, 0 none */
 	uint32_t call; /* 0: nobody said */
 	uint64_t site;
+	uint64_t caller; /* as in struct crit_slot_region */
 	char *name; /* of a phase, NULL else */
 	uint32_t team_max;
 	uint64_t scheduling_ns;

@@ -62,6 +62,7 @@ struct gathered_region { /* and its name behind it */
 	uint32_t parent;
 	uint32_t call;
 	uint64_t site;
+	uint64_t caller;
 	uint32_t team_max;
 	uint32_t name_bytes;
 	uint64_t scheduling_ns;
@@ -171,6 +172,7 @@ static int put_regions(const struct crit_regions *regions, struct crit_exchange_
 			.parent = region->parent,
 			.call = region->call,
 			.site = region->site,
+			.caller = region->caller,
 			.team_max = region->team_max,
 			.name_bytes = region->name ? (uint32_t)strlen(region->name) : 0,
 			.scheduling_ns = region->scheduling_ns,
@@ -384,6 +386,7 @@ static int take_region(struct unpacking *u)
 	region->parent = row.parent;
 	region->call = row.call;
 	region->site = row.site;
+	region->caller = row.caller;
 	region->team_max = row.team_max;
 	region->scheduling_ns = row.scheduling_ns;
 	region->imbalance_ns = row.imbalance_ns;

@@ -21,6 +21,7 @@ struct crit_region_row {
 	int32_t rank_row; /* -1 none */
 	uint32_t call; /* CRIT_CONSTRUCT_PARALLEL, _TASK, _PHASE; 0: the recording does not tell */
 	uint64_t site; /* code address; 0 of a phase */
+	uint64_t caller; /* return address of the call that begins it; 0: site is that one */
 	char name[CRIT_REGION_NAME_MAX + 1]; /* of a phase, "" else */
 	uint64_t visits; /* times it was begun; of a parallel region by its primary threads */
 	uint64_t elapsed_ns; /* of these, begin to end */

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/schema/region_results.h"
 #include "analysis/symbols/address_space.h"
 #include "analysis/symbols/elf_reader.h"
 #include "core/base/map.h"
 
 #define OFFSET_BITS 44 /* of a key; what lies beyond has no name */
 #define NAMES_MAX (1u << 22)
+#define NESTED_MAX 8 /* regions, each begun by the code of the one around it */
 
 struct symbol_file { /* beside spaces.known.files */
 	struct crit_elf_head *head; /* NULL: it was not opened */
@@ -31,6 +33,11 @@ struct symbol_name {
 	uint64_t function_begin;
 };
 
+struct symbol_caller { /* of a region's code in the same file */
+	uint64_t file_offset;
+	uint64_t seen_real_ns;
+};
+
 struct crit_symbols {
 	struct crit_elf_reader *reader;
 	struct crit_address_spaces spaces;
@@ -39,6 +46,9 @@ struct crit_symbols {
 	struct symbol_name *names;
 	size_t name_count, name_capacity;
 	struct crit_map numbers; /* file and offset -> names */
+	struct symbol_caller *callers;
+	size_t caller_count, caller_capacity;
+	struct crit_map caller_numbers; /* file and offset of a region's code -> callers */
 };
 
 static int index_files(struct crit_symbols *symbols)
@@ -91,6 +101,8 @@ void crit_symbols_destroy(struct crit_symbols *symbols)
 		free(symbols->names[i].frames);
 	free(symbols->names);
 	crit_map_fini(&symbols->numbers);
+	free(symbols->callers);
+	crit_map_fini(&symbols->caller_numbers);
 	for (size_t i = 0; symbols->files && i < symbols->spaces.known.file_count; i++)
 		free(symbols->files[i].head);
 	free(symbols->files);
@@ -234,18 +246,94 @@ static bool find_in(struct crit_symbols *symbols, uint32_t number, uint64_t file
 	return true;
 }
 
-void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
-		       struct crit_source_location *ret_place)
+/* The mapping of what lies before a return address, and where in the file.  NULL: in none. */
+static const struct crit_mapping *mapping_of(const struct crit_symbols *symbols, uint32_t node,
+					     uint32_t pid, uint64_t address,
+					     uint64_t *ret_file_offset)
 {
 	const struct crit_mapping *mapping =
 		crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
+
+	if (mapping)
+		*ret_file_offset = address - 1 - mapping->begin + mapping->file_offset;
+	return mapping;
+}
+
+static uint64_t key_of_code(uint32_t file, uint64_t file_offset)
+{
+	return (uint64_t)file << OFFSET_BITS | (file_offset & ((1ull << OFFSET_BITS) - 1));
+}
+
+/* Of regions with one body the caller that comes first. */
+static int know_region(struct crit_symbols *symbols, const struct crit_region_row *region)
+{
+	uint64_t body = 0, call = 0, key;
+	const struct crit_mapping *code =
+		mapping_of(symbols, region->node, region->pid, region->site, &body);
+	const struct crit_mapping *caller =
+		mapping_of(symbols, region->node, region->pid, region->caller, &call);
+
+	if (!code || !caller || code->file != caller->file)
+		return 0;
+	key = key_of_code(code->file, body);
+	if (crit_map_get(&symbols->caller_numbers, key) != CRIT_NONE)
+		return 0;
+	if (crit_array_grow(&symbols->callers, &symbols->caller_capacity, symbols->caller_count + 1,
+			    sizeof(*symbols->callers)) ||
+	    crit_map_set(&symbols->caller_numbers, key, (uint32_t)symbols->caller_count))
+		return -ENOMEM;
+	symbols->callers[symbols->caller_count++] =
+		(struct symbol_caller){ call, caller->seen_real_ns };
+	return 0;
+}
+
+int crit_symbols_know_regions(struct crit_symbols *symbols,
+			      const struct crit_region_results *regions)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < regions->row_count && !rc; i++)
+		if (regions->rows[i].caller)
+			rc = know_region(symbols, &regions->rows[i]);
+	return rc;
+}
+
+/* A region's code without a name has that of who calls it, but stays where it is. */
+static void name_by_caller(struct crit_symbols *symbols, uint32_t file, uint64_t file_offset,
+			   struct crit_source_location *place)
+{
+	struct crit_source_location named = *place;
+
+	for (int nested = 0; !named.function && nested < NESTED_MAX; nested++) {
+		uint32_t number =
+			crit_map_get(&symbols->caller_numbers, key_of_code(file, file_offset));
+
+		if (number == CRIT_NONE)
+			return;
+		file_offset = symbols->callers[number].file_offset;
+		(void)find_in(symbols, file, file_offset, symbols->callers[number].seen_real_ns,
+			      &named);
+		if (named.function_begin) /* which may be the code of another region */
+			file_offset -= named.offset - 1 - named.function_begin;
+	}
+	if (!named.function)
+		return;
+	named.offset = place->offset;
+	*place = named;
+}
+
+void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
+		       struct crit_source_location *ret_place)
+{
+	uint64_t file_offset = 0;
+	const struct crit_mapping *mapping = mapping_of(symbols, node, pid, address, &file_offset);
 
 	*ret_place = (struct crit_source_location){ .offset = address };
 	if (!mapping)
 		return;
 	ret_place->offset = address - mapping->base;
-	(void)find_in(symbols, mapping->file, address - 1 - mapping->begin + mapping->file_offset,
-		      mapping->seen_real_ns, ret_place);
+	if (find_in(symbols, mapping->file, file_offset, mapping->seen_real_ns, ret_place))
+		name_by_caller(symbols, mapping->file, file_offset, ret_place);
 }
 
 void crit_symbols_find_in_file(struct crit_symbols *symbols, const char *path, uint64_t offset,

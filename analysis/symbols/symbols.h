@@ -18,6 +18,7 @@
 struct crit_elf_reader;
 struct crit_err;
 struct crit_recording;
+struct crit_region_results;
 struct crit_symbols;
 
 struct crit_source_frame {
@@ -63,6 +64,16 @@ void crit_symbols_destroy(struct crit_symbols *symbols);
  */
 void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid, uint64_t address,
 		       struct crit_source_location *ret_place);
+
+/*
+ * Learns what parallel regions and tasks are called by.  GCC makes functions of them that files
+ * without symbols have no names for: then such a place has the function, and the line, of the call
+ * that begins it, but its own offset.  Where optimised code jumps to the runtime instead, they are
+ * those of the call before that, unless another file has it.
+ * Errors: -ENOMEM.
+ */
+int crit_symbols_know_regions(struct crit_symbols *symbols,
+			      const struct crit_region_results *regions);
 
 /*
  * The place of a byte of a file, which is within a call: the frames of a path have these.  Where

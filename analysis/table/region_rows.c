@@ -122,6 +122,7 @@ static void fill_row(const struct region_location *place, struct crit_region_row
 					 .rank_row = place->rank_row,
 					 .call = region->call,
 					 .site = region->site,
+					 .caller = region->caller,
 					 .team_max = region->team_max,
 					 .scheduling_ns = region->scheduling_ns,
 					 .imbalance_ns = region->imbalance_ns,

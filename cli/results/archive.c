@@ -32,6 +32,11 @@ static void frame_location_of(void *user, const char *path, uint64_t offset,
 	crit_symbols_find_in_file(user, path, offset, ret_place);
 }
 
+static int know_regions(void *user, const struct crit_region_results *regions)
+{
+	return crit_symbols_know_regions(user, regions);
+}
+
 /* One file per thread that lives at one time. */
 static void raise_file_limit(void)
 {
@@ -90,6 +95,7 @@ int crit_archive_write(struct crit_recording_set *set, const char *directory,
 		.creator = "crit " CRIT_VERSION,
 		.source_location_of = source_location_of,
 		.frame_location_of = frame_location_of,
+		.know_regions = know_regions,
 		.progress = options->has_progress ? crit_progress_draw : NULL,
 		.progress_user = &progress,
 	};

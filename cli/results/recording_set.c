@@ -298,6 +298,8 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 	analysis->could_have_waits = set->no_waits.text[0] != '\0';
 	rc = crit_recording_set_symbols(set, &analysis->symbols, err);
 	if (!rc)
+		rc = crit_symbols_know_regions(analysis->symbols, &results->regions);
+	if (!rc)
 		analysis->call_sites = crit_call_sites_create(analysis->symbols, results);
 	if (!rc && !analysis->call_sites)
 		rc = -ENOMEM;

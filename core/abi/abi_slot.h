@@ -188,7 +188,7 @@ struct crit_slot_region {
 	__u32 region;
 	__u32 parent;
 	__u32 name_bytes; /* of a phase; 0 none */
-	__u64 reserved;
+	__u64 caller; /* return address of the call that begins it; 0: site is that one */
 };
 
 struct crit_slot_text { /* CRIT_S_CONTINUED of a region */

@@ -24,6 +24,7 @@ struct region {
 	uint16_t call;
 	uint16_t name_bytes;
 	const char *name; /* of a phase */
+	uint64_t caller; /* that came first */
 };
 
 _Atomic uint8_t crit_region_known[CRIT_REGIONS_MAX];
@@ -107,11 +108,12 @@ static uint32_t number_of(const struct region *wanted)
 	return find(wanted);
 }
 
-uint32_t crit_shim_region(uint32_t call, const void *site, uint32_t parent)
+uint32_t crit_shim_region(uint32_t call, const void *site, const void *caller, uint32_t parent)
 {
 	return number_of(&(struct region){ .site = (uint64_t)(uintptr_t)site,
 					   .parent = parent & NUMBER_MASK,
-					   .call = (uint16_t)call });
+					   .call = (uint16_t)call,
+					   .caller = (uint64_t)(uintptr_t)caller });
 }
 
 uint32_t crit_shim_phase(const char *name, uint32_t parent)
@@ -166,6 +168,7 @@ static bool write_region(struct crit_shim_thread *thread, uint32_t number)
 			.region = number,
 			.parent = region->parent,
 			.name_bytes = region->name_bytes,
+			.caller = region->caller,
 		};
 	write_name(thread, region);
 	crit_span_publish_unstamped(thread, thread->write_pos + slots);

@@ -16,10 +16,12 @@ struct crit_shim_thread;
 /*
  * The number of the region that a construct (call, code address) or phase (name) is, begun in the
  * region parent; in the recording from its first span on.  Of a construct that
- * is begun inside itself, as recursion does, the number is that of the outer one.  Range: the
- * parent's own number when there are too many.  Cost: a look into a table; no lock, no allocation.
+ * is begun inside itself, as recursion does, the number is that of the outer one.
+ * caller: what the call that begins it returns to, where site is another place; else NULL.
+ * Range: the parent's own number when there are too many.  Cost: a look into a table; no lock, no
+ * allocation.
  */
-uint32_t crit_shim_region(uint32_t call, const void *site, uint32_t parent);
+uint32_t crit_shim_region(uint32_t call, const void *site, const void *caller, uint32_t parent);
 uint32_t crit_shim_phase(const char *name, uint32_t parent);
 
 #pragma GCC visibility pop

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Parallel regions and tasks are told apart by their directives' lines, however many one function has, under both
-# runtimes, in C, C++ and Fortran, in programs and libraries; and by name where there is no debug data.
+# runtimes, in C, C++ and Fortran, in programs and libraries; by name where there is no debug data, and in exported
+# functions where there are no other names.
 # usage: region_lines.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/archive.sh
 . "$(dirname "$0")/../lib/archive.sh"
@@ -16,7 +17,7 @@ build_c() {
 			-L"$trial" -lregion_lines -Wl,-rpath,"$trial"
 }
 
-# check NAME lines|names
+# check NAME lines|names|FUNCTION[:SYMBOL],…
 check() {
 	local said
 	launch "$1" run none 0 "$trial/program"
@@ -46,6 +47,14 @@ language() {
 	done
 }
 
+# stripped BUILD SOURCE COMPILER FUNCTION[:SYMBOL],…: what the program still exports.
+stripped() {
+	source=$sources/$2
+	command -v "$3" >/dev/null || return 0
+	"$1" "$3" -O0 -s -rdynamic || exit 1
+	check "$3-stripped" "$4"
+}
+
 # archive COMPILER: the names of regions have the lines.
 archive() {
 	command -v "$1" >/dev/null || return 0
@@ -63,6 +72,11 @@ archive() {
 language build_c region_lines.c gcc clang
 language build_one region_lines_cxx.cc g++ clang++
 language build_one region_lines_fortran.f90 gfortran
+stripped build_c region_lines.c gcc main,region_lines_outside
+for compiler in g++ clang++; do
+	stripped build_one region_lines_cxx.cc $compiler main,smooth
+done
+stripped build_one region_lines_fortran.f90 gfortran smooth:__smoothing_MOD_smooth
 if ! "$crit" --version | grep -q 'built without OTF2'; then
 	archive gcc
 	archive clang

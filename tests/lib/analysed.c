@@ -414,6 +414,7 @@ static void fold_regions(uint64_t *digest, const struct crit_region_results *reg
 		FOLD(digest, row->parent);
 		FOLD(digest, row->call);
 		FOLD(digest, row->site);
+		FOLD(digest, row->caller);
 		FOLD(digest, row->name);
 		FOLD(digest, row->visits);
 		FOLD(digest, row->elapsed_ns);

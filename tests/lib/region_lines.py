@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regions that a report has, against those that the sources' comments ask for: "parallel at main, 1 visits".
 
-usage: region_lines.py REPORT lines|names SOURCE…
+usage: region_lines.py REPORT lines|names|FUNCTION[:SYMBOL],… SOURCE…
 lines: each has its directive's line, its function and its visits.  names: no two have one name, and there are as many
-as are visited or more (clang's are one for each inlined copy), as in programs without debug data.  What differs goes
+as are visited or more (clang's are one for each inlined copy), as in programs without debug data.  FUNCTION,…:
+all in these have that function, and no other one has any, as in stripped programs that export these.  What differs goes
 to standard error.
 """
 import collections
@@ -39,8 +40,7 @@ def check_lines(wanted, regions):
         if sum(row["visits"] for row in said) != visits * instances or len(said) != instances:
             yield f"{place}: {[row['visits'] for row in said]} visits, not {visits} of {instances}"
         for row in said:
-            if not re.search(r"(^|\W)" + re.escape(function) + r"(\W|$)", row["function"] or "") or \
-                    "omp_fn" in row["function"]:
+            if not is_in(function, row) or "omp_fn" in row["function"]:
                 yield f"{place}: {row['function']}, not {function}"
 
 
@@ -52,12 +52,34 @@ def check_names(wanted, regions):
         yield f"{len(names)} names of {len(regions)} regions, not {count} or more: {sorted(names)}"
 
 
+def is_in(function, row):
+    """Of an optional name, with classes and parameters."""
+    return bool(re.search(r"(^|\W)" + re.escape(function) + r"(\W|$)", row["function"] or ""))
+
+
+def check_exported(functions):
+    """A check of as many regions in each of them as are visited, and of none that has another name."""
+    symbols = dict(function.partition(":")[::2] for function in functions.split(","))
+
+    def check(wanted, regions):
+        for function, symbol in symbols.items():
+            count = sum(instances for name, _, instances in wanted.values() if name == function)
+            said = [row["name"] for row in regions if is_in(symbol or function, row)]
+            if len(said) != count:
+                yield f"{function}: {said}, not {count}"
+        for row in regions:
+            if row["function"] and not any(is_in(symbol or name, row) for name, symbol in symbols.items()):
+                yield f"{row['name']}: none of {functions}"
+    return check
+
+
 def main():
     report, what, *sources = sys.argv[1:]
     with open(report, encoding="utf-8") as file:
         regions = [row for row in json.load(file)["regions"] if row["kind"] in ("parallel", "task")]
     wanted = asked_for(sources)
-    wrong = list({"lines": check_lines, "names": check_names}[what](wanted, regions))
+    check = {"lines": check_lines, "names": check_names}.get(what) or check_exported(what)
+    wrong = list(check(wanted, regions))
     print(f"{len(regions)} regions")
     for line in wrong:
         print(line, file=sys.stderr)

@@ -84,7 +84,8 @@ static int write_word(char *text, size_t bytes, const struct crit_slot *slot)
 	case CRIT_S_LEAVE:
 		return snprintf(text, bytes, "%s) ", name_of(slot->call));
 	case CRIT_S_REGION:
-		return snprintf(text, bytes, "region:%u<%u ", region->region, region->parent);
+		return snprintf(text, bytes, "region:%u<%u%s ", region->region, region->parent,
+				region->caller == (uintptr_t)PLACE(98) ? "^" : "");
 	case CRIT_S_LEVEL:
 		return snprintf(text, bytes, "level:%u ", slot->call);
 	case CRIT_S_POLL:
@@ -173,22 +174,22 @@ static void test_regions(void)
 	uint32_t last = 0;
 
 	CHECK_CASE("a region is a construct and what it was begun in");
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(1), 0), TEAM);
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(2), TEAM), INNER);
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(3), INNER), 3);
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(2), TEAM), 4);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(1), NULL, 0), TEAM);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(2), NULL, TEAM), INNER);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(3), NULL, INNER), 3);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(2), NULL, TEAM), 4);
 	CHECK_UINT_EQ(crit_shim_phase("solve", 0), 5);
 	CHECK_UINT_EQ(crit_shim_phase("solve", TEAM), 6);
 	CHECK_UINT_EQ(crit_shim_phase("solved", 0), 7);
 	CHECK_UINT_EQ(crit_shim_phase("solve", 0), 5);
 	CHECK_UINT_EQ(crit_shim_phase("", TEAM), TEAM);
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(2), 3), INNER);
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(1), 6), TEAM);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(2), NULL, 3), INNER);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(1), NULL, 6), TEAM);
 	CHECK_UINT_EQ(crit_shim_phase("solve", 6), 6);
 	for (uint32_t i = 0; i < many; i++)
-		last = crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(i), 7);
+		last = crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(i), NULL, 7);
 	CHECK_UINT_EQ(last, 7 + many);
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(17), 7), 8 + 17);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(17), NULL, 7), 8 + 17);
 	CHECK_STR_EQ(news(), "");
 
 	CHECK_CASE("those around are told with it");
@@ -361,9 +362,8 @@ static void test_full(void)
 
 static void test_lost_around(void)
 {
-	const uint32_t late = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(99), 0);
-	const uint64_t lost = own_buffer()->lost_spans;
-	const uint64_t start = own_buffer()->write_pos;
+	const uint32_t late = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(99), PLACE(98), 0);
+	const uint64_t lost = own_buffer()->lost_spans, start = own_buffer()->write_pos;
 
 	CHECK_CASE("what lies in a lost construct is recorded, the region told later");
 	for (uint64_t i = 0; i < head->ring_slots / 2; i++)
@@ -376,7 +376,7 @@ static void test_lost_around(void)
 	BEGIN(LOOP, late, 0);
 	END(LOOP);
 	END(PARALLEL);
-	CHECK_STR_EQ(news(), "region:20009<0 (LOOP@20009 LOOP) ");
+	CHECK_STR_EQ(news(), "region:20009<0^ (LOOP@20009 LOOP) ");
 }
 
 static void test_deep(void)
@@ -562,7 +562,7 @@ static void test_many_names(void)
 		name[sizeof(name) - 1] = '\0';
 		(void)crit_shim_phase(name, 0);
 	}
-	CHECK(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(100), 0) != 0);
+	CHECK(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(100), NULL, 0) != 0);
 }
 
 int main(void)
@@ -573,8 +573,8 @@ int main(void)
 	head = fake_critd_map(&fake);
 	if (!CHECK(head != NULL))
 		return check_done();
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(1), 0), TEAM);
-	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(2), TEAM), INNER);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE(1), NULL, 0), TEAM);
+	CHECK_UINT_EQ(crit_shim_region(CRIT_CONSTRUCT_TASK, PLACE(2), NULL, TEAM), INNER);
 	CHECK_UINT_EQ(crit_shim_instance() + 1, crit_shim_instance());
 	send();
 	(void)news();

@@ -111,7 +111,7 @@ int main(void)
 	head = fake_critd_map(&fake);
 	if (!CHECK(head != NULL))
 		return check_done();
-	team = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE, 0);
+	team = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, PLACE, NULL, 0);
 	crit_shim_construct_begin(CRIT_CONSTRUCT_PARALLEL, team, PLACE, CRIT_INSTANCE_PRIMARY | 1);
 	crit_shim_construct_end(CRIT_CONSTRUCT_PARALLEL); /* the region is told */
 	test_critical();

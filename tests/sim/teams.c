@@ -91,7 +91,8 @@ static void define(struct sim_teams *w, uint32_t number)
 			  (struct crit_slot_region){ .site = region->site,
 						     .call = (uint16_t)region->call,
 						     .region = number,
-						     .parent = region->parent },
+						     .parent = region->parent,
+						     .caller = 3 * region->site },
 			  region->call == CRIT_CONSTRUCT_PHASE
 				  ? "a phase with a name that needs two slots"
 				  : NULL);

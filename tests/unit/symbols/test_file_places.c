@@ -3,32 +3,18 @@
 #include "analysis/symbols/symbols.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "analysis/symbols/elf_reader.h"
-#include "core/base/cleanup.h"
-#include "core/base/clock.h"
-#include "core/base/err.h"
 #include "tests/lib/check.h"
-#include "tests/maker/maker.h"
-
-#define PID 100u
-
-static char maps[1u << 18];
-
-static void read_maps(void)
-{
-	crit_autofclose FILE *file = fopen("/proc/self/maps", "r");
-
-	if (CHECK(file))
-		CHECK_INT_GT(fread(maps, 1, sizeof(maps) - 1, file), 0);
-}
+#include "tests/unit/symbols/own_names.h"
 
 /* Where a byte of this process is from. */
 static bool find_file(uint64_t address, char path[256], uint64_t *ret_offset)
 {
-	const char *line = maps;
+	const char *line = own_maps();
 
 	while (line && *line) {
 		uint64_t begin, end, offset;
@@ -45,27 +31,6 @@ static bool find_file(uint64_t address, char path[256], uint64_t *ret_offset)
 	return false;
 }
 
-static struct crit_symbols *read_names(struct crit_elf_reader *reader)
-{
-	struct crit_maker *m = crit_maker_create(NULL);
-	struct crit_symbols *symbols = NULL;
-	int fd;
-	char path[64];
-	const char *const paths[] = { path };
-	struct crit_err err;
-
-	crit_maker_file(m,
-			(struct crit_rec_file){ .host = "node",
-						.start_real_ns = crit_clock_ns(CLOCK_REALTIME) });
-	crit_maker_maps(m, (struct crit_rec_maps){ .pid = PID }, maps);
-	fd = crit_maker_memfd(m);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	CHECK_INT_EQ(crit_symbols_create(paths, 1, NULL, reader, &symbols, &err), 0);
-	(void)close(fd);
-	crit_maker_destroy(m);
-	return symbols;
-}
-
 static void check_place(struct crit_symbols *symbols, uint64_t address, bool has_line)
 {
 	struct crit_source_location wanted, found;
@@ -75,7 +40,7 @@ static void check_place(struct crit_symbols *symbols, uint64_t address, bool has
 	if (!CHECK(find_file(address, path, &offset)))
 		return;
 	CHECK_CASE("%s", path);
-	crit_symbols_find(symbols, 0, PID, address + 1, &wanted);
+	crit_symbols_find(symbols, 0, OWN_PID, address + 1, &wanted);
 	crit_symbols_find_in_file(symbols, path, offset, &found);
 	CHECK_INT_EQ(crit_source_location_compare(&found, &wanted), 0);
 	CHECK(found.function && found.function == wanted.function);
@@ -91,9 +56,8 @@ int main(void)
 	struct crit_source_location place;
 	struct crit_symbols *symbols;
 
-	read_maps();
 	CHECK_INT_EQ(crit_elf_reader_create(&options, &reader), 0);
-	symbols = read_names(reader);
+	symbols = own_names(reader);
 	if (symbols) {
 		check_place(symbols, (uint64_t)(uintptr_t)&main + 4, true);
 		check_place(symbols, (uint64_t)(uintptr_t)&check_place + 4, true);
