@@ -34,16 +34,16 @@ works_most() {
 	point "$1: rank $2 works most" $? "${heaviest[*]} (${spreads[*]})"
 }
 
-# comes_first NAME RANK FUNCTION FIGURE: of the code of each rank between calls, by that figure of its causes; all code
-# at whose bounds that function has a call is one.  Sets said: rank, function, figure.
+# comes_first NAME RANK FUNCTION FIGURE: of the code of each rank between calls, by that figure of its causes in all
+# runs with crit; all code at whose bounds that function has a call is one.  Sets said: rank, function, figure.
 comes_first() {
-	"$crit" waits --json "$trial/$1-preload-1/crit" >"$trial/waits" 2>"$trial/waits.err"
-	said=$(ask "(lambda rows: max(((row[0], row[1], round(sum(c[2] for c in rows if c[:2] == row[:2]), 4))
-		for row in rows), key=lambda row: row[2]))([(c['rank'],
-			next(('$3' for call in (c['before'], c['after'])
-				if call and '$3' in (call['function'] or '')), i), c['$4'] or 0)
-			for i, c in enumerate(r['causes']) if c['kind'] == 'code'])" "$trial/waits")
-	[[ $said == "($2, '$3', "* ]]
+	local each waits=()
+	for each in "$trial/$1"-preload-?; do
+		waits+=("$each/waits")
+		"$crit" waits --json "$each/crit" >"$each/waits" 2>"$trial/waits.err"
+	done
+	said=$(python3 -S "$trial_lib/first_code.py" "$3" "$4" "${waits[@]}")
+	[[ $said == "$2 $3 "* ]]
 }
 
 # is_late NAME RANK FUNCTION: what made others wait most where they met.
