@@ -120,7 +120,8 @@ static void fill_rank(const struct crit_model *model, const struct crit_rank *ra
 	memcpy(row->world, rank->world, sizeof(row->world));
 	row->is_open = rank->is_open;
 	row->exit_signal = process->exit_signal;
-	row->killed_ns = process->killed_ns;
+	row->exit_status = process->exit_status;
+	row->exit_ns = process->exit_ns;
 	row->process_flags = process->flags;
 	row->open_ns = rank->open_ns;
 	row->close_ns = rank->close_ns;

@@ -43,7 +43,8 @@ struct crit_process {
 	bool has_mpi;
 	bool is_expelled; /* the kernel half ended with an exec of it */
 	uint8_t exit_signal; /* that killed it, 0 none */
-	uint64_t killed_ns;
+	uint8_t exit_status;
+	uint64_t exit_ns; /* clock of its node; 0 not seen */
 };
 
 struct crit_rank {

@@ -9,7 +9,8 @@
 #include "analysis/model/model.h"
 #include "analysis/model/processes.h"
 
-#define SIGNAL_MASK 0x7fu /* of an exit code; above it: core dumped, status */
+#define SIGNAL_MASK 0x7fu /* of an exit code; above it: core dumped */
+#define STATUS_SHIFT 8
 #define EXPULSIONS_MAX 256u /* different ones; the results count the others */
 
 struct crit_expelled { /* its kernel half ended with an exec */
@@ -59,7 +60,8 @@ void crit_process_ends_exit(struct crit_model *model, uint32_t thread,
 	if (record->tid != record->tgid || process == CRIT_NONE)
 		return;
 	model->processes[process].exit_signal = record->exit_code & SIGNAL_MASK;
-	model->processes[process].killed_ns = record->head.time_ns;
+	model->processes[process].exit_status = (uint8_t)(record->exit_code >> STATUS_SHIFT);
+	model->processes[process].exit_ns = record->head.time_ns;
 }
 
 static enum crit_process_end end_of(uint8_t expulsion)
@@ -115,7 +117,7 @@ static void fill_killed(const struct crit_model *model, struct crit_results *res
 						     .end = CRIT_END_KILLED_IN_INIT,
 						     .role = CRIT_THREAD_APP,
 						     .signal = process->exit_signal,
-						     .time_ns = process->killed_ns };
+						     .time_ns = process->exit_ns };
 		memcpy(to->name, process->program, sizeof(to->name));
 	}
 }

@@ -17,7 +17,7 @@ struct crit_results;
 int crit_process_ends_add(struct crit_model *model, uint32_t node, uint32_t thread,
 			  const struct crit_kernel_exec *record);
 
-/* The EXIT of a thread: what killed its process, as the main thread's has it. */
+/* The EXIT of a thread: how its process ended, as the main thread's has it. */
 void crit_process_ends_exit(struct crit_model *model, uint32_t thread,
 			    const struct crit_kernel_exit *record);
 

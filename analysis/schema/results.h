@@ -100,10 +100,11 @@ struct crit_rank_row {
 	char world[CRIT_WORLD_BYTES];
 	bool is_open; /* no CLOSE seen: died, or still inside */
 	uint8_t exit_signal; /* that killed it, 0 none or not seen */
+	uint8_t exit_status; /* else */
 	uint16_t process_flags; /* enum crit_process_flag */
 	uint64_t open_ns; /* its part of the window, run clock */
 	uint64_t close_ns;
-	uint64_t killed_ns; /* by exit_signal, clock of its node */
+	uint64_t exit_ns; /* its end, clock of its node; 0 not seen */
 	uint32_t app_threads;
 	uint64_t active_ns; /* time in the window with at least one active thread */
 	struct crit_cells cells; /* sum over its app threads */

@@ -143,27 +143,36 @@ static bool describe_abort(const struct crit_results *results, char *text, size_
 	return true;
 }
 
-/* The first to be killed by a signal is the cause, as a rule: the launcher kills the others. */
-static void describe_signal(const struct crit_results *results, char *text, size_t size)
+/* Before MPI_Finalize, and how is known: perf events do not tell. */
+static bool is_seen_to_end(const struct crit_results *results, const struct crit_rank_row *rank)
+{
+	return rank->is_open && rank->exit_ns &&
+	       results->nodes[rank->node].kernel_half == CRIT_HALF_BPF;
+}
+
+/* The first to end is the cause, as a rule: the launcher kills the others. */
+static void describe_end(const struct crit_results *results, char *text, size_t size)
 {
 	const struct crit_rank_row *first = NULL;
-	size_t row = 0;
-	char name[32];
+	char name[32], how[96];
 
 	for (size_t i = 0; i < results->rank_count; i++) {
 		const struct crit_rank_row *rank = &results->ranks[i];
 
-		if (!rank->is_open || !rank->exit_signal ||
-		    (first && first->killed_ns <= rank->killed_ns))
-			continue;
-		first = rank;
-		row = i;
+		if (is_seen_to_end(results, rank) && (!first || rank->exit_ns < first->exit_ns))
+			first = rank;
 	}
-	if (first)
-		(void)snprintf(text, size, "; first rank %s (%s), killed by signal %u (%s)",
-			       crit_rank_label(results, (int32_t)row, name, sizeof(name)),
-			       first->program, first->exit_signal,
+	if (!first)
+		return;
+	if (first->exit_signal)
+		(void)snprintf(how, sizeof(how), "killed by signal %u (%s)", first->exit_signal,
 			       strsignal((int)first->exit_signal));
+	else
+		(void)snprintf(how, sizeof(how), "by itself, with status %u", first->exit_status);
+	(void)snprintf(text, size, "; first rank %s (%s), %s",
+		       crit_rank_label(results, (int32_t)(first - results->ranks), name,
+				       sizeof(name)),
+		       first->program, how);
 }
 
 /* Killed, aborted or out of time: all until then is there. */
@@ -176,7 +185,7 @@ static void find_unclosed(struct crit_summary *summary, bool is_live)
 	for (size_t i = 0; i < results->rank_count; i++)
 		count += results->ranks[i].is_open;
 	if (!describe_abort(results, cause, sizeof(cause)))
-		describe_signal(results, cause, sizeof(cause));
+		describe_end(results, cause, sizeof(cause));
 	summary->is_provisional |= is_live && count;
 	if (count && !is_live)
 		crit_summary_add_missing(summary, false, "",

@@ -101,7 +101,18 @@ for flavour in "${flavours[@]}"; do
 	said=$(ask "[x['what'] for x in r['missing'] if 'before MPI_Finalize' in x['what']]")
 	[[ $said = *"; rank 0 (ends.$flavour) called MPI_Abort"* && $said != *killed* ]]
 	point "a rank that aborts, $flavour" $? "$said"
+	launch "vanish-$flavour" preload "$flavour" 4 ends vanish 0.5
+	has_last_report 10
+	said=$(ask "[x['what'] for x in r['missing'] if 'before MPI_Finalize' in x['what']]")
+	[[ $said = *"; first rank 2 (ends.$flavour), by itself, with status 7"* ]]
+	point "a rank that leaves, $flavour" $? "$said"
+	# MPICH's launcher kills the rank with the error, too, as any other one
 	[ "$flavour" = openmpi ] || continue
+	launch "error-$flavour" preload "$flavour" 4 ends error 0.5
+	has_last_report 10
+	said=$(ask "[x['what'] for x in r['missing'] if 'before MPI_Finalize' in x['what']]")
+	[[ $said = *"; first rank 1 (ends.$flavour), by itself, with status "* ]]
+	point "a rank whose call has an error, $flavour" $? "$said"
 	run_as user "ranks-$flavour" "${launcher[@]}" "$trial/exchange-unreadable.$flavour"
 	said=$(ask '[r["job"]["ranks"], len(lacks()), all(x["mpi_wait_s"] > 0.05 for x in r["ranks"]),
 		[(x["role"], x["reason"]) for x in r["process_ends"]]]')

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that ends in a chosen way: finalized, by exit, by abort, or never, to be killed.
+// A run that ends in a chosen way: finalized, by exit, by abort, by an error in a call, or never,
+// to be killed.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,6 +81,14 @@ static void vanish(int rank)
 		_exit(EXIT_STATUS);
 }
 
+/* Rank 1 sends to a rank that is not there, while the others wait for it. */
+static void fail(int rank)
+{
+	if (rank == 1)
+		MPI_Send(&rank, 1, MPI_INT, -77, 0, MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -88,7 +97,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		fprintf(stderr,
-			"usage: %s normal|exit|abort|segv|vanish|forever|test-loop [s [pid-dir]]\n",
+			"usage: %s normal|exit|abort|error|segv|vanish|forever|test-loop [s "
+			"[pid-dir]]\n",
 			argv[0]);
 		return 2;
 	}
@@ -102,6 +112,8 @@ int main(int argc, char **argv)
 		exit(EXIT_STATUS);
 	if (strcmp(how, "abort") == 0 && rank == 0)
 		MPI_Abort(MPI_COMM_WORLD, ABORT_STATUS);
+	if (strcmp(how, "error") == 0)
+		fail(rank);
 	if (strcmp(how, "segv") == 0 && rank == 1)
 		raise(SIGSEGV);
 	if (strcmp(how, "vanish") == 0)

@@ -57,7 +57,7 @@ static void test_abort(void)
 	for (size_t i = 0; i < 2; i++) {
 		sample.results.ranks[i].is_open = true;
 		sample.results.ranks[i].exit_signal = 15;
-		sample.results.ranks[i].killed_ns = 100 + i;
+		sample.results.ranks[i].exit_ns = 100 + i;
 	}
 	summarise(false);
 	CHECK_INT_EQ(count_said("; first rank 0 ("), 1);
@@ -73,6 +73,36 @@ static void test_abort(void)
 	summarise(false);
 	CHECK_INT_EQ(
 		count_said("the end of 1 of 2 ranks: they ended before MPI_Finalize; rank 1 ("), 1);
+}
+
+/* The first to end, by a signal or not; where perf events tell of ends, nobody knows how. */
+static void test_ends(void)
+{
+	results_sample_barriers(&sample);
+	for (size_t i = 0; i < 2; i++) {
+		sample.results.ranks[i].is_open = true;
+		sample.results.ranks[i].exit_ns = 100 - i;
+	}
+	sample.results.ranks[0].exit_signal = 15;
+	sample.results.ranks[1].exit_status = 7;
+	summarise(false);
+	CHECK_INT_EQ(count_said("; first rank 1 ("), 1);
+	CHECK_INT_EQ(count_said("), by itself, with status 7"), 1);
+	sample.results.ranks[0].exit_ns = 98;
+	summarise(false);
+	CHECK_INT_EQ(count_said("; first rank 0 ("), 1);
+	CHECK_INT_EQ(count_said("), killed by signal 15 (Terminated)"), 1);
+	sample.results.ranks[0].is_open = false; /* it ended as it should */
+	summarise(false);
+	CHECK_INT_EQ(count_said("; first rank 1 ("), 1);
+	sample.results.ranks[1].exit_ns = 0;
+	summarise(false);
+	CHECK_INT_EQ(count_said("the end of 1 of 2 ranks: they ended before MPI_Finalize"), 1);
+	CHECK_INT_EQ(count_said("; first rank"), 0);
+	sample.results.ranks[1].exit_ns = 100;
+	sample.nodes[0].kernel_half = CRIT_HALF_PERF;
+	summarise(false);
+	CHECK_INT_EQ(count_said("; first rank"), 0);
 }
 
 /* Clocks differ between nodes only. */
@@ -200,6 +230,7 @@ int main(void)
 {
 	test_calls();
 	test_abort();
+	test_ends();
 	test_order();
 	test_waits();
 	test_ranks();
