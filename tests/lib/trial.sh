@@ -193,8 +193,14 @@ stolen_ticks() {
 	awk '/^cpu / { print $9 }' /proc/stat
 }
 
+# Did the kernel hide so many switches that the report lacks something?  Some tell no program of what certain processes
+# do, as of the first one, nor of whom they leave their CPU to.
+hides_switches() {
+	grep -qs 'switches the kernel did not report' "$dir/report.json"
+}
+
 # whole_cpus COMMAND…: what it leaves in $dir stands for a machine that has its CPUs.  Where the script wants that, a
-# run of whose time a hypervisor took more than 1 % is done again, four times at most.
+# run of whose time a hypervisor took more than 1 %, or of which the kernel hid some, is done again, four times at most.
 whole_cpus() {
 	local i begin ticks percent
 	for ((i = 0; i < 5; i++)); do
@@ -204,9 +210,10 @@ whole_cpus() {
 		"$@"
 		ticks=$(($(stolen_ticks) - ticks))
 		percent=$((ticks * 1000000000 / (($(date +%s%N) - begin) * $(nproc))))
-		[ -n "$wants_cpus" ] && [ "$percent" -ge 1 ] || return
+		[ -n "$wants_cpus" ] || return
+		[ "$percent" -ge 1 ] || hides_switches || return
 	done
-	stolen="the host took $percent % of the CPUs, in the last of five runs"
+	[ "$percent" -lt 1 ] || stolen="the host took $percent % of the CPUs, in the last of five runs"
 }
 
 # What first_in_line does for root's programs, from outside for those of an ordinary user, but for those that step back.
