@@ -13,6 +13,10 @@ is_full=${2:-}
 record() {
 	dir=$trial/$1
 	shift
+	whole_cpus record_once "$@"
+}
+
+record_once() {
 	CRIT_DIR=$dir "$crit" run -- "$@" >"$trial/out" 2>"$trial/err"
 }
 
@@ -53,7 +57,7 @@ laws() {
 }
 
 # Four threads in turn, and the one that waits for their ends: each millisecond of the one that works costs four.
-whole_cpus record stages "$apps/stages" 20 4 20 2
+record stages "$apps/stages" 20 4 20 2
 waits --by=thread
 whole $? stages
 within "stages: share of the first thread, per cent: 20 of 26 ms" "$(first_share)" 68 85
@@ -192,7 +196,7 @@ for runtime in gnu llvm; do
 	trial_has "lock_turns-$runtime" "OpenMP of $runtime" || continue
 	for kind in ${kinds[$runtime]}; do
 		name=$kind-$runtime
-		whole_cpus record "$name" "$apps/lock_turns-$runtime" "$kind" 20 30 10 1
+		record "$name" "$apps/lock_turns-$runtime" "$kind" 20 30 10 1
 		cp "$trial/out" "$trial/counted"
 		waits --by=thread
 		whole $? "$name"
@@ -227,7 +231,7 @@ for runtime in gnu llvm; do
 	trial_has "task_turns-$runtime" "OpenMP of $runtime" || continue
 	for kind in wait group depend; do
 		name=task$kind-$runtime
-		whole_cpus record "$name" "$apps/task_turns-$runtime" "$kind" 20 15
+		record "$name" "$apps/task_turns-$runtime" "$kind" 20 15
 		read -r waiter worker <"$trial/out"
 		waits --by=thread
 		whole $? "$name"
