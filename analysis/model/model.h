@@ -44,7 +44,7 @@ struct crit_process {
 	bool is_expelled; /* the kernel half ended with an exec of it */
 	uint8_t exit_signal; /* that killed it, 0 none */
 	uint8_t exit_status;
-	uint64_t exit_ns; /* clock of its node; 0 not seen */
+	uint64_t exit_ns; /* 0 not seen */
 };
 
 struct crit_rank {

@@ -104,7 +104,7 @@ struct crit_rank_row {
 	uint16_t process_flags; /* enum crit_process_flag */
 	uint64_t open_ns; /* its part of the window, run clock */
 	uint64_t close_ns;
-	uint64_t exit_ns; /* its end, clock of its node; 0 not seen */
+	uint64_t exit_ns; /* its end, run clock; 0 not seen */
 	uint32_t app_threads;
 	uint64_t active_ns; /* time in the window with at least one active thread */
 	struct crit_cells cells; /* sum over its app threads */

@@ -111,6 +111,13 @@ void crit_symbols_destroy(struct crit_symbols *symbols)
 	free(symbols);
 }
 
+/* Of a place in a file; false: too far away for one. */
+static bool key_of_place(uint32_t file, uint64_t offset, uint64_t *ret_key)
+{
+	*ret_key = (uint64_t)file << OFFSET_BITS | offset;
+	return !(offset >> OFFSET_BITS || file >> (63 - OFFSET_BITS));
+}
+
 static struct crit_elf_wanted wanted_of(const struct crit_symbols *symbols, uint32_t file)
 {
 	const struct crit_mapped_file *mapped = &symbols->spaces.known.files[file];
@@ -187,11 +194,11 @@ static const struct symbol_name *name_of(struct crit_symbols *symbols, uint32_t 
 {
 	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
 	struct symbol_file *file = &symbols->files[number];
-	uint64_t key = (uint64_t)number << OFFSET_BITS | offset;
 	const struct crit_elf_place *found = NULL;
+	uint64_t key;
 	uint32_t known;
 
-	if (offset >> OFFSET_BITS || number >> (63 - OFFSET_BITS))
+	if (!key_of_place(number, offset, &key))
 		return NULL;
 	known = crit_map_get(&symbols->numbers, key);
 	if (known != CRIT_NONE)
@@ -259,24 +266,18 @@ static const struct crit_mapping *mapping_of(const struct crit_symbols *symbols,
 	return mapping;
 }
 
-static uint64_t key_of_code(uint32_t file, uint64_t file_offset)
-{
-	return (uint64_t)file << OFFSET_BITS | (file_offset & ((1ull << OFFSET_BITS) - 1));
-}
-
 /* Of regions with one body the caller that comes first. */
 static int know_region(struct crit_symbols *symbols, const struct crit_region_row *region)
 {
-	uint64_t body = 0, call = 0, key;
+	uint64_t body = 0, call = 0, key = 0;
 	const struct crit_mapping *code =
 		mapping_of(symbols, region->node, region->pid, region->site, &body);
 	const struct crit_mapping *caller =
 		mapping_of(symbols, region->node, region->pid, region->caller, &call);
 
-	if (!code || !caller || code->file != caller->file)
-		return 0;
-	key = key_of_code(code->file, body);
-	if (crit_map_get(&symbols->caller_numbers, key) != CRIT_NONE)
+	if (!code || !caller || code->file != caller->file ||
+	    !key_of_place(code->file, body, &key) ||
+	    crit_map_get(&symbols->caller_numbers, key) != CRIT_NONE)
 		return 0;
 	if (crit_array_grow(&symbols->callers, &symbols->caller_capacity, symbols->caller_count + 1,
 			    sizeof(*symbols->callers)) ||
@@ -305,14 +306,17 @@ static void name_by_caller(struct crit_symbols *symbols, uint32_t file, uint64_t
 	struct crit_source_location named = *place;
 
 	for (int nested = 0; !named.function && nested < NESTED_MAX; nested++) {
-		uint32_t number =
-			crit_map_get(&symbols->caller_numbers, key_of_code(file, file_offset));
+		uint32_t number = CRIT_NONE;
+		uint64_t key;
 
+		if (key_of_place(file, file_offset, &key))
+			number = crit_map_get(&symbols->caller_numbers, key);
 		if (number == CRIT_NONE)
 			return;
 		file_offset = symbols->callers[number].file_offset;
-		(void)find_in(symbols, file, file_offset, symbols->callers[number].seen_real_ns,
-			      &named);
+		if (!find_in(symbols, file, file_offset, symbols->callers[number].seen_real_ns,
+			     &named))
+			return;
 		if (named.function_begin) /* which may be the code of another region */
 			file_offset -= named.offset - 1 - named.function_begin;
 	}
@@ -332,7 +336,8 @@ void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid
 	if (!mapping)
 		return;
 	ret_place->offset = address - mapping->base;
-	if (find_in(symbols, mapping->file, file_offset, mapping->seen_real_ns, ret_place))
+	if (find_in(symbols, mapping->file, file_offset, mapping->seen_real_ns, ret_place) &&
+	    !ret_place->function)
 		name_by_caller(symbols, mapping->file, file_offset, ret_place);
 }
 
