@@ -16,7 +16,7 @@ trap 'exit 9' INT
 echo "$1" >>"$0.runs"
 runs=$(wc -l <"$0.runs")
 echo "cpu 0 0 0 $((runs * (100 - $1))) 0 0 0 $((runs * $1)) 0 0" >"$GATE_STAT"
-[ "${2:-}" != hang ] || sleep 20
+[ "${2:-}" != hang ] || sleep 100
 [ "${2:-}" != interrupt ] || kill -INT $$
 shift
 exit "$(printf '%s\n' "$@" | sed -n "${runs}p")"
@@ -25,11 +25,12 @@ chmod +x "$scratch/test"
 
 # expect STATUS RUNS STOLEN EXIT…: what the gate makes of a test that ends so.
 expect() {
-	local wanted=$1 runs=$2 status=0
+	local wanted=$1 runs=$2 status=0 limit=60
 	shift 2
+	[ "${2:-}" != hang ] || limit=1
 	rm -f "$scratch/test.runs"
 	echo "cpu 0 0 0 0 0 0 0 0 0 0" >"$GATE_STAT"
-	"$gate" "${label:-label}" 1 "$scratch/test" "$@" 2>"$scratch/err" || status=$?
+	"$gate" "${label:-label}" "$limit" "$scratch/test" "$@" 2>"$scratch/err" || status=$?
 	if [ "$status" -ne "$wanted" ] || [ "$(wc -l <"$scratch/test.runs")" -ne "$runs" ]; then
 		printf 'gate: %s: exit %d after %d runs; wanted %d after %d\n' "$*" "$status" \
 			"$(wc -l <"$scratch/test.runs")" "$wanted" "$runs"
